@@ -1,0 +1,162 @@
+// Package llm holds the words of model traffic that every room shares: the
+// endpoints, and what a call used.
+package llm
+
+import "strings"
+
+// Endpoint is the kind of a call, for example "chatComplete". The names are those
+// that policies, guardrails and provider tables use.
+// Source: contract/dataplane.md 6.1, contract/providers.yaml function_names.
+type Endpoint string
+
+// The endpoints.
+const (
+	ChatComplete           Endpoint = "chatComplete"
+	Complete               Endpoint = "complete"
+	Embed                  Endpoint = "embed"
+	Messages               Endpoint = "messages"
+	MessagesCountTokens    Endpoint = "messagesCountTokens"
+	CreateModelResponse    Endpoint = "createModelResponse"
+	GetModelResponse       Endpoint = "getModelResponse"
+	DeleteModelResponse    Endpoint = "deleteModelResponse"
+	ListResponseInputItems Endpoint = "listResponseInputItems"
+	ImageGenerate          Endpoint = "imageGenerate"
+	ImageEdit              Endpoint = "imageEdit"
+	CreateSpeech           Endpoint = "createSpeech"
+	CreateTranscription    Endpoint = "createTranscription"
+	CreateTranslation      Endpoint = "createTranslation"
+	Rerank                 Endpoint = "rerank"
+	Moderate               Endpoint = "moderate"
+	OCR                    Endpoint = "ocr"
+	UploadFile             Endpoint = "uploadFile"
+	ListFiles              Endpoint = "listFiles"
+	RetrieveFile           Endpoint = "retrieveFile"
+	DeleteFile             Endpoint = "deleteFile"
+	RetrieveFileContent    Endpoint = "retrieveFileContent"
+	CreateBatch            Endpoint = "createBatch"
+	ListBatches            Endpoint = "listBatches"
+	RetrieveBatch          Endpoint = "retrieveBatch"
+	CancelBatch            Endpoint = "cancelBatch"
+	GetBatchOutput         Endpoint = "getBatchOutput"
+	CreateFinetune         Endpoint = "createFinetune"
+	ListFinetunes          Endpoint = "listFinetunes"
+	RetrieveFinetune       Endpoint = "retrieveFinetune"
+	CancelFinetune         Endpoint = "cancelFinetune"
+	ListModels             Endpoint = "listModels"
+	Realtime               Endpoint = "realtime"
+	Proxy                  Endpoint = "proxy"
+)
+
+// BodyKind is the form in which an endpoint takes its body.
+type BodyKind int
+
+// The kinds of body.
+const (
+	NoBody    BodyKind = iota
+	JSON               // application/json
+	Multipart          // multipart/form-data
+	Opaque             // anything, relayed unread
+)
+
+// Route is one typed route below /v1. A path segment {id} stands for the rest of
+// the path up to the next fixed segment, slashes included: batch ids may be ARNs.
+type Route struct {
+	Method   string
+	Path     string // "/batches/{id}/cancel"
+	Endpoint Endpoint
+	Body     BodyKind
+}
+
+// Routes is the list of typed routes; everything else is Proxy. To add a typed
+// endpoint, add its line here and its codec in the dialects that serve it.
+var Routes = []Route{
+	{"POST", "/chat/completions", ChatComplete, JSON},
+	{"POST", "/completions", Complete, JSON},
+	{"POST", "/embeddings", Embed, JSON},
+	{"POST", "/messages", Messages, JSON},
+	{"POST", "/messages/count_tokens", MessagesCountTokens, JSON},
+	{"POST", "/responses", CreateModelResponse, JSON},
+	{"GET", "/responses/{id}", GetModelResponse, NoBody},
+	{"DELETE", "/responses/{id}", DeleteModelResponse, NoBody},
+	{"GET", "/responses/{id}/input_items", ListResponseInputItems, NoBody},
+	{"POST", "/images/generations", ImageGenerate, JSON},
+	{"POST", "/images/edits", ImageEdit, Multipart},
+	{"POST", "/audio/speech", CreateSpeech, JSON},
+	{"POST", "/audio/transcriptions", CreateTranscription, Multipart},
+	{"POST", "/audio/translations", CreateTranslation, Multipart},
+	{"POST", "/rerank", Rerank, JSON},
+	{"POST", "/moderations", Moderate, JSON},
+	{"POST", "/ocr", OCR, JSON},
+	{"POST", "/files", UploadFile, Multipart},
+	{"GET", "/files", ListFiles, NoBody},
+	{"GET", "/files/{id}", RetrieveFile, NoBody},
+	{"DELETE", "/files/{id}", DeleteFile, NoBody},
+	{"GET", "/files/{id}/content", RetrieveFileContent, NoBody},
+	{"POST", "/batches", CreateBatch, JSON},
+	{"GET", "/batches", ListBatches, NoBody},
+	{"GET", "/batches/{id}", RetrieveBatch, NoBody},
+	{"POST", "/batches/{id}/cancel", CancelBatch, JSON},
+	{"GET", "/batches/{id}/output", GetBatchOutput, NoBody},
+	{"POST", "/fine_tuning/jobs", CreateFinetune, JSON},
+	{"GET", "/fine_tuning/jobs", ListFinetunes, NoBody},
+	{"GET", "/fine_tuning/jobs/{id}", RetrieveFinetune, NoBody},
+	{"POST", "/fine_tuning/jobs/{id}/cancel", CancelFinetune, JSON},
+	{"GET", "/models", ListModels, NoBody},
+	{"GET", "/realtime", Realtime, NoBody},
+}
+
+// Match is what Lookup found.
+type Match struct {
+	Endpoint Endpoint
+	Body     BodyKind
+	ID       string // still escaped, for example "arn%3Aaws%2F1"; empty when the route has none
+}
+
+// Lookup finds the typed route of a method and an escaped path below /v1, for
+// example "/files/file-1". What is no typed route is Proxy with an opaque body.
+func Lookup(method, path string) Match {
+	if m, ok := exact[method+" "+path]; ok {
+		return m
+	}
+	for _, p := range patterns {
+		if p.method != method || !strings.HasPrefix(path, p.prefix) || !strings.HasSuffix(path, p.suffix) {
+			continue
+		}
+		id := path[len(p.prefix) : len(path)-min(len(p.suffix), len(path)-len(p.prefix))]
+		if id != "" && (p.suffix != "" || p.slashes || !strings.Contains(id, "/")) {
+			return Match{p.endpoint, p.body, id}
+		}
+	}
+	return Match{Endpoint: Proxy, Body: Opaque}
+}
+
+type pattern struct {
+	method, prefix, suffix string
+	endpoint               Endpoint
+	body                   BodyKind
+	slashes                bool // the id may hold slashes
+}
+
+var (
+	exact    = map[string]Match{}
+	patterns []pattern // with a suffix first, so that {id}/content beats {id}
+)
+
+var _ = index()
+
+func index() bool {
+	var open []pattern
+	for _, r := range Routes {
+		prefix, suffix, found := strings.Cut(r.Path, "{id}")
+		switch p := (pattern{r.Method, prefix, suffix, r.Endpoint, r.Body, prefix == "/batches/"}); {
+		case !found:
+			exact[r.Method+" "+r.Path] = Match{Endpoint: r.Endpoint, Body: r.Body}
+		case suffix != "":
+			patterns = append(patterns, p)
+		default:
+			open = append(open, p)
+		}
+	}
+	patterns = append(patterns, open...)
+	return true
+}

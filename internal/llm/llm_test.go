@@ -1,0 +1,46 @@
+package llm_test
+
+import (
+	"strings"
+	"testing"
+
+	"sluice/internal/llm"
+)
+
+func TestLookup(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		method, path string
+		want         llm.Endpoint
+		id           string
+	}{
+		{"POST", "/chat/completions", llm.ChatComplete, ""},
+		{"GET", "/chat/completions", llm.Proxy, ""},
+		{"GET", "/files/file-1", llm.RetrieveFile, "file-1"},
+		{"GET", "/files/file-1/content", llm.RetrieveFileContent, "file-1"},
+		{"DELETE", "/files/a%2Fb", llm.DeleteFile, "a%2Fb"},
+		{"GET", "/files/a/b", llm.Proxy, ""},
+		{"GET", "/batches/arn%3Aaws/job/1", llm.RetrieveBatch, "arn%3Aaws/job/1"},
+		{"POST", "/batches/arn:aws/job/1/cancel", llm.CancelBatch, "arn:aws/job/1"},
+		{"GET", "/batches/b/output", llm.GetBatchOutput, "b"},
+		{"GET", "/responses/r/input_items", llm.ListResponseInputItems, "r"},
+		{"GET", "/responses/", llm.Proxy, ""},
+		{"POST", "/collections", llm.Proxy, ""},
+		{"POST", "/fine_tuning/jobs/j/cancel", llm.CancelFinetune, "j"},
+	}
+	for _, c := range cases {
+		if m := llm.Lookup(c.method, c.path); m.Endpoint != c.want || m.ID != c.id {
+			t.Errorf("%s %s: %s %q, want %s %q", c.method, c.path, m.Endpoint, m.ID, c.want, c.id)
+		}
+	}
+	for _, r := range llm.Routes {
+		if m := llm.Lookup(r.Method, strings.ReplaceAll(r.Path, "{id}", "x-1")); m.Endpoint != r.Endpoint {
+			t.Errorf("%s %s leads to %s", r.Method, r.Path, m.Endpoint)
+		}
+	}
+}
+
+func FuzzLookup(f *testing.F) {
+	f.Add("GET", "/files//content")
+	f.Fuzz(func(t *testing.T, method, path string) { llm.Lookup(method, path) })
+}

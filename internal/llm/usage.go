@@ -1,0 +1,33 @@
+package llm
+
+// Usage is what a call used, as the provider reported it. Counts are tokens
+// unless said otherwise; a count that was not reported is 0. InputTokens contains
+// the cached, cache-write and audio ones, OutputTokens contains the reasoning and
+// audio ones, as OpenAI counts.
+// Source: https://platform.openai.com/docs/api-reference/chat/object, read 2026-11.
+type Usage struct {
+	InputTokens       int64   `json:"input_tokens,omitempty"`
+	OutputTokens      int64   `json:"output_tokens,omitempty"`
+	TotalTokens       int64   `json:"total_tokens,omitempty"`
+	CachedTokens      int64   `json:"cached_tokens,omitempty"`      // read from the provider's prompt cache
+	CacheWriteTokens  int64   `json:"cache_write_tokens,omitempty"` // written to it
+	ReasoningTokens   int64   `json:"reasoning_tokens,omitempty"`
+	InputAudioTokens  int64   `json:"input_audio_tokens,omitempty"`
+	OutputAudioTokens int64   `json:"output_audio_tokens,omitempty"`
+	ImageTokens       int64   `json:"image_tokens,omitempty"`
+	SearchUnits       int64   `json:"search_units,omitempty"`  // rerank
+	AudioSeconds      float64 `json:"audio_seconds,omitempty"` // transcription billed by time
+	Reported          bool    `json:"reported"`                // false: the provider said nothing
+}
+
+// Add sums two usages, for a stream continued on a second target.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		InputTokens: u.InputTokens + v.InputTokens, OutputTokens: u.OutputTokens + v.OutputTokens,
+		TotalTokens: u.TotalTokens + v.TotalTokens, CachedTokens: u.CachedTokens + v.CachedTokens,
+		CacheWriteTokens: u.CacheWriteTokens + v.CacheWriteTokens, ReasoningTokens: u.ReasoningTokens + v.ReasoningTokens,
+		InputAudioTokens: u.InputAudioTokens + v.InputAudioTokens, OutputAudioTokens: u.OutputAudioTokens + v.OutputAudioTokens,
+		ImageTokens: u.ImageTokens + v.ImageTokens, SearchUnits: u.SearchUnits + v.SearchUnits,
+		AudioSeconds: u.AudioSeconds + v.AudioSeconds, Reported: u.Reported || v.Reported,
+	}
+}

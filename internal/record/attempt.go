@@ -1,0 +1,83 @@
+// Package record holds what is kept of traffic: one Attempt for every call that
+// was sent to a target or refused before it.
+package record
+
+import (
+	"time"
+
+	"sluice/internal/llm"
+)
+
+// Attempt is one try of one target, or a request that was refused before it came
+// to a target. All attempts of a request share its RequestID; those of a chain of
+// requests share a TraceID. It is filled by one goroutine and handed to the
+// journal, which copies what it keeps.
+// Source: contract/content-and-observability.md, logs.
+type Attempt struct {
+	ID          string // UUID v7, sorts by time; answered by GET /v1/logs/{id}
+	RequestID   string
+	TraceID     string
+	SpanID      string
+	ParentSpan  string
+	SpanName    string
+	Number      int32 // 0 for the first attempt of a request
+	Started     time.Time
+	Duration    time.Duration // until the last byte of the answer
+	FirstByte   time.Duration // until the first byte of the upstream's answer; 0 when none came
+	OrgID       string
+	WorkspaceID string
+	KeyID       string
+	KeyName     string
+	UserID      string
+	ConfigID    string // slug or id of a saved config; "inline" for one in the header
+	TargetPath  string // "config.targets[1]"
+	Provider    string // "openai"
+	ProviderID  string // slug of a saved provider; empty for inline credentials
+	Model       string // asked of the upstream
+	ReplyModel  string // named in its answer
+	Endpoint    llm.Endpoint
+	Method      string
+	Path        string // as the client sent it, without the query
+	UpstreamURL string // without credentials
+	Status      int32  // sent to the client, or what the attempt ended with
+	Upstream    int32  // status of the upstream; 0 when none came
+	Retries     int32  // further tries inside this attempt
+	Stream      bool
+	Continued   bool // the stream went on from an earlier attempt
+	Outcome     Outcome
+	Error       string // fault code and text when the gateway failed the attempt
+	CacheStatus string
+	Usage       llm.Usage
+	Metadata    map[string]string
+	BytesIn     int64
+	BytesOut    int64
+	Remote      string
+	Request     Body // as sent upstream; empty when bodies are not kept
+	Response    Body // as the upstream answered
+}
+
+// Body is a kept request or response body.
+type Body struct {
+	Type      string // content type
+	Encoding  string // content encoding: the bytes are as they were on the wire
+	Bytes     []byte // up to the cap of the deployment
+	Truncated bool   // there was more
+	Size      int64  // of the whole body
+}
+
+// Outcome says how an attempt ended, in one word of a closed set.
+type Outcome string
+
+// The outcomes.
+const (
+	OK          Outcome = "ok"          // answered whole
+	Refused     Outcome = "refused"     // by the gateway, before anything was sent
+	Failed      Outcome = "failed"      // upstream answered with an error status
+	Unreachable Outcome = "unreachable" // no connection, or it broke before an answer
+	Timeout     Outcome = "timeout"     // no answer in time
+	Invalid     Outcome = "invalid"     // an answer that cannot be used
+	Truncated   Outcome = "truncated"   // the upstream ended a stream or body early
+	Stalled     Outcome = "stalled"     // a stream was silent longer than the idle timeout
+	ClientGone  Outcome = "client_gone" // the client left before the end
+	Interrupted Outcome = "interrupted" // the gateway itself stopped
+)

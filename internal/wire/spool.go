@@ -1,0 +1,211 @@
+package wire
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"syscall"
+)
+
+// MemoryMax is the size up to which a Spool stays in memory: 1 MiB. Beyond it the
+// bytes go to an unnamed file, so that memory does not grow with the body.
+const MemoryMax = 1 << 20
+
+const chunk = 64 << 10
+
+// ErrTooLarge is returned by ReadFrom when the limit is passed.
+var ErrTooLarge = errors.New("wire: body over the limit")
+
+// Spool collects a body: in memory while it is small, in an unnamed file of dir
+// when it is not. It belongs to one goroutine until it is complete; then Bytes
+// and Payload may be used by several. Close gives everything back.
+type Spool struct {
+	dir    string
+	buf    []byte
+	pooled *[]byte
+	file   *os.File
+	mapped []byte
+	size   int64
+}
+
+var bufs = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }}
+
+// NewSpool makes an empty spool whose file, if it comes to that, lies in dir.
+func NewSpool(dir string) *Spool {
+	p := bufs.Get().(*[]byte)
+	return &Spool{dir: dir, pooled: p, buf: (*p)[:0]}
+}
+
+// Len is the number of bytes so far.
+func (s *Spool) Len() int64 { return s.size }
+
+// Write appends p. It fails only when the file cannot be written.
+func (s *Spool) Write(p []byte) (int, error) {
+	if s.file == nil && len(s.buf)+len(p) > MemoryMax {
+		if err := s.spill(); err != nil {
+			return 0, err
+		}
+	}
+	if s.file != nil {
+		n, err := s.file.Write(p)
+		s.size += int64(n)
+		return n, err
+	}
+	s.buf = append(s.buf, p...)
+	s.size += int64(len(p))
+	return len(p), nil
+}
+
+// Fill reads r to its end, at most limit bytes; more is ErrTooLarge. Hint is the
+// announced length, -1 when there is none.
+func (s *Spool) Fill(r io.Reader, hint, limit int64) error {
+	if hint > limit {
+		return ErrTooLarge
+	}
+	if hint >= 0 && hint <= MemoryMax && int64(cap(s.buf)) < hint+1 {
+		s.buf = append(make([]byte, 0, hint+512), s.buf...)
+	}
+	for {
+		if s.file == nil && cap(s.buf)-len(s.buf) > 0 {
+			n, err := r.Read(s.buf[len(s.buf):cap(s.buf)])
+			s.buf, s.size = s.buf[:len(s.buf)+n], s.size+int64(n)
+			if done, err := s.after(err, limit); done {
+				return err
+			}
+			continue
+		}
+		if err := s.grow(r, limit); err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// grow makes room: a larger buffer while in memory, a chunk into the file after.
+func (s *Spool) grow(r io.Reader, limit int64) error {
+	if s.file == nil && len(s.buf) < MemoryMax {
+		s.buf = append(make([]byte, 0, min(max(2*cap(s.buf), 4096), MemoryMax)), s.buf...)
+		return nil
+	}
+	if s.file == nil {
+		if err := s.spill(); err != nil {
+			return err
+		}
+	}
+	b := chunks.Get().(*[]byte)
+	defer chunks.Put(b)
+	for {
+		n, err := r.Read(*b)
+		if n > 0 {
+			if _, werr := s.file.Write((*b)[:n]); werr != nil {
+				return werr
+			}
+			s.size += int64(n)
+		}
+		if done, err := s.after(err, limit); done {
+			if err == nil {
+				return io.EOF
+			}
+			return err
+		}
+	}
+}
+
+var chunks = sync.Pool{New: func() any { b := make([]byte, chunk); return &b }}
+
+func (s *Spool) after(err error, limit int64) (bool, error) {
+	switch {
+	case s.size > limit:
+		return true, ErrTooLarge
+	case errors.Is(err, io.EOF):
+		return true, nil
+	case err != nil:
+		return true, err
+	}
+	return false, nil
+}
+
+func (s *Spool) spill() error {
+	f, err := unnamed(s.dir)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(s.buf); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	s.file = f
+	s.release()
+	return nil
+}
+
+// unnamed makes a file that no name leads to, so that a crash leaves nothing.
+func unnamed(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, "spool-")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// Bytes returns everything as one slice, valid until Close. A spooled file is
+// mapped, so that the bytes need not fit the heap.
+func (s *Spool) Bytes() ([]byte, error) {
+	if s.file == nil {
+		return s.buf, nil
+	}
+	if s.mapped == nil && s.size > 0 {
+		m, err := syscall.Mmap(int(s.file.Fd()), 0, int(s.size), syscall.PROT_READ, syscall.MAP_PRIVATE)
+		if err != nil {
+			return nil, os.NewSyscallError("mmap", err)
+		}
+		s.mapped = m
+	}
+	return s.mapped, nil
+}
+
+// Payload is the whole spool as a body to send, valid until Close.
+func (s *Spool) Payload() Payload { return s.Slice(0, s.size) }
+
+// Slice is n bytes from off as a body to send, valid until Close.
+func (s *Spool) Slice(off, n int64) Payload {
+	if n == 0 {
+		return Payload{}
+	}
+	if s.file == nil {
+		return Bytes(s.buf[off : off+n])
+	}
+	return Payload{segs: []segment{{file: s.file, off: off, n: n}}, size: n}
+}
+
+// Close frees the buffer or the file. The slices and payloads given out are dead
+// after it.
+func (s *Spool) Close() error {
+	s.release()
+	var err error
+	if s.mapped != nil {
+		err = syscall.Munmap(s.mapped)
+		s.mapped = nil
+	}
+	if s.file != nil {
+		err = errors.Join(err, s.file.Close())
+		s.file = nil
+	}
+	return err
+}
+
+func (s *Spool) release() {
+	if s.pooled != nil {
+		if cap(s.buf) > cap(*s.pooled) && cap(s.buf) <= 4*chunk {
+			*s.pooled = s.buf[:0]
+		}
+		bufs.Put(s.pooled)
+		s.pooled = nil
+	}
+	s.buf = nil
+}
