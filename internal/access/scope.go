@@ -1,0 +1,134 @@
+package access
+
+import (
+	"sort"
+	"strings"
+)
+
+// Scope is one permission, "resource.action", for example "logs.view". Each
+// action stands alone: list does not include read.
+type Scope string
+
+// The scopes that code asks for by name; the whole list is the table below.
+const (
+	CompletionsWrite Scope = "completions.write"
+	LogsView         Scope = "logs.view"
+	LogsList         Scope = "logs.list"
+	PromptsRender    Scope = "prompts.render"
+)
+
+// Scopes is a set of scopes. The nil set is empty.
+type Scopes map[Scope]struct{}
+
+// NewScopes makes a set.
+func NewScopes(list ...string) Scopes {
+	s := make(Scopes, len(list))
+	for _, v := range list {
+		s[Scope(v)] = struct{}{}
+	}
+	return s
+}
+
+// Has reports whether the set holds s.
+func (s Scopes) Has(v Scope) bool { _, ok := s[v]; return ok }
+
+// List returns the scopes in order.
+func (s Scopes) List() []string {
+	out := make([]string, 0, len(s))
+	for v := range s {
+		out = append(out, string(v))
+	}
+	sort.Strings(out)
+	return out
+}
+
+const crud = "create read update delete list"
+
+const (
+	adminKey = 1 << iota
+	serviceKey
+	userKey
+
+	anyKey       = adminKey | serviceKey | userKey
+	workspaceKey = serviceKey | userKey
+)
+
+// holders says which key types may hold the actions of a resource.
+// Source: contract/identity-and-governance.yaml, scopes.
+var holders = []struct {
+	resource, actions string
+	keys              int
+}{
+	{"organisation_users", crud, adminKey},
+	{"organisation_service_api_keys", crud + " rotate", adminKey},
+	{"audit_logs", "list", adminKey},
+	{"plugins", "create update list", adminKey},
+	{"deployments", crud, adminKey},
+	{"secret_references", crud, adminKey},
+	{"workspaces", "create delete", adminKey},
+	{"organisation_integrations", "create read update delete", adminKey},
+	{"organisation_mcp_integrations", "create read update delete", adminKey},
+	{"organisation_agent_integrations", "create read update delete", adminKey},
+	{"organisation_settings", "read update", adminKey},
+	{"organisation_guardrails", crud, adminKey},
+	{"organisation_exclusions", "update list", adminKey},
+	{"scim_workspaces", "create delete list", adminKey},
+	{"workspace_service_api_keys", crud + " rotate", adminKey | serviceKey},
+	{"workspace_user_api_keys", crud + " rotate", adminKey | serviceKey},
+	{"workspaces", "read update list", anyKey},
+	{"workspace_users", crud, anyKey},
+	{"prompts", crud + " publish", anyKey},
+	{"configs", crud, anyKey},
+	{"guardrails", crud, anyKey},
+	{"virtual_keys", crud + " duplicate copy", anyKey},
+	{"providers", crud, anyKey},
+	{"policies", crud, anyKey},
+	{"workspace_integrations", crud, anyKey},
+	{"workspace_mcp_integrations", crud, anyKey},
+	{"workspace_agent_integrations", crud, anyKey},
+	{"organisation_integrations", "list", anyKey},
+	{"organisation_mcp_integrations", "list", anyKey},
+	{"organisation_agent_integrations", "list", anyKey},
+	{"mcp_servers", crud, anyKey},
+	{"agent_servers", crud, anyKey},
+	{"analytics", "view", anyKey},
+	{"logs", "export list view", anyKey},
+	{"completions", "write read", workspaceKey},
+	{"models", "list", workspaceKey},
+	{"prompts", "render", workspaceKey},
+	{"logs", "write read", workspaceKey},
+	{"feedbacks", "read write", workspaceKey},
+	{"mcp", "invoke", workspaceKey},
+	{"agents", "invoke", workspaceKey},
+	{"guardrails", "invoke", workspaceKey},
+}
+
+// Allowed returns every scope that a key of that type may hold, in order.
+func Allowed(t KeyType) []string {
+	bit := map[KeyType]int{OrganisationService: adminKey, WorkspaceService: serviceKey, WorkspaceUser: userKey}[t]
+	var out []string
+	for _, h := range holders {
+		if h.keys&bit == 0 {
+			continue
+		}
+		for _, a := range strings.Fields(h.actions) {
+			out = append(out, h.resource+"."+a)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// MayHold reports whether a key of that type may hold the scope, and whether the
+// scope exists at all.
+func MayHold(t KeyType, s string) (may, known bool) {
+	for _, kt := range []KeyType{OrganisationService, WorkspaceService, WorkspaceUser} {
+		for _, a := range Allowed(kt) {
+			if a == s {
+				known = true
+				may = may || kt == t
+			}
+		}
+	}
+	return may, known
+}

@@ -1,0 +1,92 @@
+// Package credential holds what is stored to reach model providers: integrations
+// (credentials of the organisation or a workspace), providers (an integration's
+// appearance in a workspace, used as @slug) and virtual keys (the older form).
+package credential
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// The kinds of the stored records.
+const (
+	IntegrationKind = "integration"
+	ProviderKind    = "provider"
+	VirtualKeyKind  = "virtual_key"
+)
+
+// Integration is the stored body of an integration.
+// Source: contract/identity-and-governance.yaml, Integration.
+type Integration struct {
+	Name           string            `json:"name"`
+	AIProviderID   string            `json:"ai_provider_id"` // id of a provider specification, for example "openai"
+	Description    string            `json:"description,omitempty"`
+	OwnerID        string            `json:"owner_id,omitempty"`
+	Key            []byte            `json:"key,omitempty"`            // sealed under the context "integration/" + record id
+	MaskedKey      string            `json:"masked_key,omitempty"`     // "sk*****x4Q"
+	Configurations []byte            `json:"configurations,omitempty"` // sealed JSON object, same context
+	Tags           map[string]string `json:"tags,omitempty"`
+	AllowAllModels *bool             `json:"allow_all_models,omitempty"` // nil means true
+	Models         []Model           `json:"models,omitempty"`
+}
+
+// Model is one line of an integration's model list.
+type Model struct {
+	Slug     string `json:"slug"` // "gpt-4o"
+	Enabled  bool   `json:"enabled"`
+	Name     string `json:"name,omitempty"`
+	IsCustom bool   `json:"is_custom,omitempty"`
+}
+
+// Provider is the stored body of a provider.
+type Provider struct {
+	Name          string            `json:"name"`
+	IntegrationID string            `json:"integration_id"` // id of the integration's record
+	Note          string            `json:"note,omitempty"`
+	Tags          map[string]string `json:"tags,omitempty"`
+	ExpiresAt     *time.Time        `json:"expires_at,omitempty"`
+}
+
+// VirtualKey is the stored body of a virtual key.
+type VirtualKey struct {
+	Name      string          `json:"name"`
+	Provider  string          `json:"provider"` // id of a provider specification
+	Key       []byte          `json:"key,omitempty"`
+	MaskedKey string          `json:"masked_key,omitempty"`
+	Note      string          `json:"note,omitempty"`
+	Config    json.RawMessage `json:"model_config,omitempty"`
+	Sealed    []byte          `json:"sealed_config,omitempty"` // JSON object of credential fields, sealed under "virtual_key/" + record id
+	ExpiresAt *time.Time      `json:"expires_at,omitempty"`
+}
+
+// Account is a stored provider made ready for calls: which specification, and the
+// values of its credential fields by their snake_case names, the main secret
+// under "key". It is shared by many requests and never changed.
+type Account struct {
+	Slug      string // "@" is not part of it
+	RecordID  string
+	Spec      string // "openai"
+	Status    string
+	ExpiresAt *time.Time
+	Models    []Model
+	AllModels bool
+	Values    map[string]string // secrets in the clear: never printed, never logged
+}
+
+// String keeps the values out of every print.
+func (a *Account) String() string { return "@" + a.Slug + " (" + a.Spec + ")" }
+
+// GoString keeps the values out of %#v.
+func (a *Account) GoString() string { return a.String() }
+
+// Allows reports whether the account may be asked for a model: with AllModels all
+// but those switched off, else only those switched on.
+// Source: contract/identity-and-governance.md section 12.
+func (a *Account) Allows(model string) bool {
+	for i := range a.Models {
+		if a.Models[i].Slug == model {
+			return a.Models[i].Enabled
+		}
+	}
+	return a.AllModels
+}

@@ -1,0 +1,65 @@
+package keys
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+)
+
+// Hash is what a key is looked up by: HMAC-SHA-256 of its raw value under the
+// pepper of the deployment. It prints as 64 hexadecimal digits.
+type Hash [sha256.Size]byte
+
+// String returns the hexadecimal form.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// MarshalText returns the hexadecimal form.
+func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText reads the hexadecimal form.
+func (h *Hash) UnmarshalText(b []byte) error {
+	if len(b) != 2*sha256.Size {
+		return errors.New("keys: a hash has 64 hexadecimal digits")
+	}
+	_, err := hex.Decode(h[:], b)
+	return err
+}
+
+// Hasher hashes raw keys without allocating. Safe for concurrent use.
+type Hasher struct{ inner, outer [sha256.BlockSize]byte }
+
+// NewHasher takes the pepper of the deployment, at most 64 bytes.
+func NewHasher(pepper []byte) *Hasher {
+	var h Hasher
+	copy(h.inner[:], pepper)
+	copy(h.outer[:], pepper)
+	for i := range h.inner {
+		h.inner[i] ^= 0x36
+		h.outer[i] ^= 0x5c
+	}
+	return &h
+}
+
+// MaxRaw is the longest credential that is looked at, in bytes: longer ones are no
+// keys of ours.
+const MaxRaw = 512
+
+// Sum returns the hash of a raw key of at most MaxRaw bytes; of a longer one the
+// zero Hash, which no key has.
+func (h *Hasher) Sum(raw string) Hash {
+	if len(raw) > MaxRaw {
+		return Hash{}
+	}
+	var buf [sha256.BlockSize + MaxRaw]byte
+	copy(buf[:], h.inner[:])
+	n := copy(buf[sha256.BlockSize:], raw)
+	in := sha256.Sum256(buf[:sha256.BlockSize+n])
+	var out [sha256.BlockSize + sha256.Size]byte
+	copy(out[:], h.outer[:])
+	copy(out[sha256.BlockSize:], in[:])
+	return sha256.Sum256(out[:])
+}
+
+// Equal compares two hashes in constant time.
+func (h Hash) Equal(o Hash) bool { return hmac.Equal(h[:], o[:]) }
