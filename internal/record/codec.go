@@ -1,0 +1,183 @@
+package record
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"time"
+
+	"sluice/internal/llm"
+)
+
+// The stored form of an Attempt, little by little:
+//
+//	version      1 byte
+//	numbers      count byte, then that many unsigned varints
+//	texts        count byte, then the length of each as a varint
+//	metadata     count varint, then of each pair two lengths and their bytes
+//	text bytes   of the texts, end to end
+//	bodies       request, then response; their lengths are among the numbers
+//
+// Lists only ever grow at their end, so an older program reads a newer record
+// and passes over what it does not know, and a newer one finds zeros. The version
+// changes when the frame itself does.
+const codecVersion = 1
+
+// errMalformed is what Decode wraps; a caller can do nothing but skip the record.
+var errMalformed = errors.New("malformed record")
+
+// Bits of the flags among the numbers.
+const (
+	flagStream = 1 << iota
+	flagContinued
+	flagReported
+	flagRequestCut
+	flagResponseCut
+)
+
+type (
+	numbers [25]uint64
+	texts   [29]*string
+)
+
+// numbers lists the numeric fields in their stored order. New ones go last.
+func (a *Attempt) numbers() numbers {
+	u := &a.Usage
+	return numbers{
+		unixNano(a.Started), uint64(a.Duration), uint64(a.FirstByte),
+		uint64(a.Number), uint64(a.Status), uint64(a.Upstream), uint64(a.Retries), a.flags(),
+		uint64(u.InputTokens), uint64(u.OutputTokens), uint64(u.TotalTokens), uint64(u.CachedTokens),
+		uint64(u.CacheWriteTokens), uint64(u.ReasoningTokens), uint64(u.InputAudioTokens),
+		uint64(u.OutputAudioTokens), uint64(u.ImageTokens), uint64(u.SearchUnits), floatBits(u.AudioSeconds),
+		uint64(a.BytesIn), uint64(a.BytesOut), uint64(a.Request.Size), uint64(a.Response.Size),
+		uint64(len(a.Request.Bytes)), uint64(len(a.Response.Bytes)),
+	}
+}
+
+// setNumbers is the inverse of numbers, but for the body bytes.
+func (a *Attempt) setNumbers(n *numbers) {
+	a.Started, a.Duration, a.FirstByte = fromUnixNano(n[0]), time.Duration(n[1]), time.Duration(n[2])
+	a.Number, a.Status, a.Upstream, a.Retries = int32(n[3]), int32(n[4]), int32(n[5]), int32(n[6])
+	a.setFlags(n[7])
+	a.Usage = llm.Usage{
+		InputTokens: int64(n[8]), OutputTokens: int64(n[9]), TotalTokens: int64(n[10]), CachedTokens: int64(n[11]),
+		CacheWriteTokens: int64(n[12]), ReasoningTokens: int64(n[13]), InputAudioTokens: int64(n[14]),
+		OutputAudioTokens: int64(n[15]), ImageTokens: int64(n[16]), SearchUnits: int64(n[17]),
+		AudioSeconds: fromFloatBits(n[18]), Reported: n[7]&flagReported != 0,
+	}
+	a.BytesIn, a.BytesOut = int64(n[19]), int64(n[20])
+	a.Request.Size, a.Response.Size = int64(n[21]), int64(n[22])
+}
+
+// texts lists the text fields in their stored order. New ones go last.
+func (a *Attempt) texts() texts {
+	return texts{
+		&a.ID, &a.RequestID, &a.TraceID, &a.SpanID, &a.ParentSpan, &a.SpanName,
+		&a.OrgID, &a.WorkspaceID, &a.KeyID, &a.KeyName, &a.UserID, &a.ConfigID, &a.TargetPath,
+		&a.Provider, &a.ProviderID, &a.Model, &a.ReplyModel, (*string)(&a.Endpoint),
+		&a.Method, &a.Path, &a.UpstreamURL, (*string)(&a.Outcome), &a.Error, &a.CacheStatus, &a.Remote,
+		&a.Request.Type, &a.Request.Encoding, &a.Response.Type, &a.Response.Encoding,
+	}
+}
+
+func (a *Attempt) flags() uint64 {
+	var f uint64
+	for i, on := range [...]bool{a.Stream, a.Continued, a.Usage.Reported, a.Request.Truncated, a.Response.Truncated} {
+		if on {
+			f |= 1 << i
+		}
+	}
+	return f
+}
+
+func (a *Attempt) setFlags(f uint64) {
+	a.Stream, a.Continued = f&flagStream != 0, f&flagContinued != 0
+	a.Request.Truncated, a.Response.Truncated = f&flagRequestCut != 0, f&flagResponseCut != 0
+}
+
+// unixNano keeps the zero time apart from the year 1970, which no record has.
+func unixNano(t time.Time) uint64 {
+	if t.IsZero() {
+		return 0
+	}
+	return uint64(t.UnixNano())
+}
+
+func fromUnixNano(n uint64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, int64(n)).UTC()
+}
+
+// floatBits turns the low zero bytes of common fractions to the front, where a
+// varint drops them.
+func floatBits(f float64) uint64 { return bits.ReverseBytes64(math.Float64bits(f)) }
+
+func fromFloatBits(n uint64) float64 { return math.Float64frombits(bits.ReverseBytes64(n)) }
+
+func varintLen(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
+
+// EncodedSize is the number of bytes that AppendTo will write.
+func (a *Attempt) EncodedSize() int {
+	n, s := a.numbers(), a.texts()
+	size := 3 + varintLen(uint64(len(a.Metadata))) + len(a.Request.Bytes) + len(a.Response.Bytes)
+	for _, v := range n {
+		size += varintLen(v)
+	}
+	for _, t := range s {
+		size += varintLen(uint64(len(*t))) + len(*t)
+	}
+	for k, v := range a.Metadata {
+		size += varintLen(uint64(len(k))) + varintLen(uint64(len(v))) + len(k) + len(v)
+	}
+	return size
+}
+
+// AppendTo appends the stored form of a to dst. It allocates nothing when dst has
+// room for EncodedSize bytes. Times keep nanoseconds and come back in UTC.
+func (a *Attempt) AppendTo(dst []byte) []byte {
+	n, s := a.numbers(), a.texts()
+	dst = append(dst, codecVersion, byte(len(n)))
+	for _, v := range n {
+		dst = binary.AppendUvarint(dst, v)
+	}
+	dst = append(dst, byte(len(s)))
+	for _, t := range s {
+		dst = binary.AppendUvarint(dst, uint64(len(*t)))
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(a.Metadata)))
+	for k, v := range a.Metadata { // lengths and bytes must come in one order, so they alternate
+		dst = binary.AppendUvarint(dst, uint64(len(k)))
+		dst = binary.AppendUvarint(dst, uint64(len(v)))
+		dst = append(append(dst, k...), v...)
+	}
+	for _, t := range s {
+		dst = append(dst, *t...)
+	}
+	dst = append(dst, a.Request.Bytes...)
+	return append(dst, a.Response.Bytes...)
+}
+
+// Decode reads the stored form into a, whatever a held. The texts are copies; the
+// body bytes are slices of src and live as long as it does. The error says what
+// was wrong; a is then half filled.
+func (a *Attempt) Decode(src []byte) error {
+	*a = Attempt{}
+	d := decoder{rest: src}
+	if v := d.byte(); d.err == nil && v != codecVersion {
+		return fmt.Errorf("version %d: %w", v, errMalformed)
+	}
+	var n numbers
+	d.numbers(n[:])
+	a.setNumbers(&n)
+	var lens [len(texts{})]uint64
+	extra := d.lengths(lens[:])
+	a.Metadata = d.metadata()
+	d.texts(a.texts(), &lens)
+	d.skip(extra)
+	a.Request.Bytes, a.Response.Bytes = d.bytes(n[23]), d.bytes(n[24])
+	return d.err
+}

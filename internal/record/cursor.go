@@ -1,0 +1,32 @@
+package record
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"time"
+
+	"sluice/internal/fault"
+)
+
+// Cursor names a row of a sorted list, so that the next page begins behind it
+// however many rows were added meanwhile. It is URL-safe text and means nothing
+// to a client. Times in it are whole microseconds, as the log store keeps them.
+type Cursor string
+
+// maxCursor bounds what a client may send as a cursor.
+const maxCursor = 512
+
+// CursorAt is the cursor of a row with this start and id.
+func CursorAt(started time.Time, id string) Cursor {
+	b := binary.BigEndian.AppendUint64(nil, uint64(started.UnixMicro()))
+	return Cursor(base64.RawURLEncoding.EncodeToString(append(b, id...)))
+}
+
+// Split returns what CursorAt was given, or fault.InvalidParameter.
+func (c Cursor) Split() (started time.Time, id string, err error) {
+	b, err := base64.RawURLEncoding.DecodeString(string(c[:min(len(c), maxCursor+1)]))
+	if err != nil || len(c) > maxCursor || len(b) <= 8 {
+		return time.Time{}, "", fault.New(fault.InvalidParameter, "the cursor is not one that this gateway gave out").At("after")
+	}
+	return time.UnixMicro(int64(binary.BigEndian.Uint64(b))).UTC(), string(b[8:]), nil
+}
