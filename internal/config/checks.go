@@ -1,0 +1,103 @@
+package config
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// rule is one way to check a text, and the same in words.
+type rule struct {
+	form string
+	ok   func(text string) bool
+}
+
+// rules are the values of the check tag.
+var rules = map[string]rule{
+	"certificates":    {"one or more certificates in PEM form", isCertificates},
+	"database":        {"letters, digits, dash and underscore, at most 63", match(`^[A-Za-z0-9_-]{1,63}$`)},
+	"encryption-key":  {"at least 16 characters without a comma", isEncryptionKey},
+	"encryption-keys": {"a comma list of keys of at least 16 characters", areEncryptionKeys},
+	"gateway-key":     {"16 to 255 letters, digits, dashes and underscores", match(`^[A-Za-z0-9_-]{16,255}$`)},
+	"header":          {"a header name such as x-team", match(`^` + token + `$`)},
+	"header-or-star":  {"a header name such as x-team, or *", match(`^(\*|` + token + `)$`)},
+	"header-prefix":   {"a header prefix that ends in a dash, such as x-acme-", match(`^[A-Za-z][A-Za-z0-9-]{0,62}-$`)},
+	"host":            {"a host name or an IP address, without a port", isHost},
+	"https-url":       {"an https:// address", func(s string) bool { return isURL(s, "https") }},
+	"key-prefix":      {"at most 32 letters, digits, dashes and underscores", match(`^[A-Za-z0-9_-]{1,32}$`)},
+	"method":          {"a method such as POST", match(`^[A-Z]{1,20}$`)},
+	"origin":          {"an origin such as https://app.example.com, or *", isOrigin},
+	"private-key":     {"a private key in PEM form, not encrypted", isPrivateKey},
+	"proxy":           {"an address such as http://user:password@proxy.example.com:3128", isProxy},
+	"role-arn":        {"a role such as arn:aws:iam::123456789012:role/gateway", match(`^arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]{1,512}$`)},
+	"trusted-host":    {"a host name, *.domain, an IP address or a range, such as models.internal", match(`^[^\s,@\\"']{1,253}$`)},
+}
+
+// token is a header name of RFC 9110 section 5.6.2.
+const token = "[A-Za-z0-9!#$%&'*+.^_`|~-]{1,127}"
+
+func match(pattern string) func(string) bool { return regexp.MustCompile(pattern).MatchString }
+
+var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?$`)
+
+func isHost(text string) bool {
+	_, err := netip.ParseAddr(text)
+	return err == nil || hostName.MatchString(text)
+}
+
+func isURL(text string, schemes ...string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Hostname() != "" && slices.Contains(schemes, u.Scheme)
+}
+
+// isOrigin accepts what a browser sends as Origin: no path, no query.
+func isOrigin(text string) bool {
+	u, err := url.Parse(text)
+	if text == "*" || err != nil {
+		return text == "*"
+	}
+	return isURL(text, "http", "https") && text == u.Scheme+"://"+u.Host
+}
+
+func isProxy(text string) bool { return isURL(text, "http", "https", "socks5") }
+
+// isEncryptionKey asks for the 16 bytes that sealed.NewBox needs. A comma would make
+// the key unusable in the list of old ones after a rotation.
+func isEncryptionKey(text string) bool { return len(text) >= 16 && !strings.Contains(text, ",") }
+
+func areEncryptionKeys(text string) bool {
+	return !slices.ContainsFunc(splitList(text), func(key string) bool { return !isEncryptionKey(key) })
+}
+
+func isCertificates(text string) bool {
+	blocks, clean := pemBlocks(text)
+	return clean && len(blocks) > 0 && !slices.ContainsFunc(blocks, func(b *pem.Block) bool {
+		_, err := x509.ParseCertificate(b.Bytes)
+		return err != nil || b.Type != "CERTIFICATE"
+	})
+}
+
+// isPrivateKey leaves the decoding to the match with the certificate, which every
+// private key is set with. An EC key may come after its parameters.
+func isPrivateKey(text string) bool {
+	blocks, clean := pemBlocks(text)
+	return clean && slices.ContainsFunc(blocks, func(b *pem.Block) bool {
+		return strings.HasSuffix(b.Type, "PRIVATE KEY") && b.Type != "ENCRYPTED PRIVATE KEY"
+	})
+}
+
+// pemBlocks decodes every block; clean is false when other text follows the last.
+func pemBlocks(text string) (blocks []*pem.Block, clean bool) {
+	rest := []byte(text)
+	for {
+		block, tail := pem.Decode(rest)
+		if block == nil {
+			return blocks, strings.TrimSpace(string(tail)) == ""
+		}
+		blocks, rest = append(blocks, block), tail
+	}
+}

@@ -1,0 +1,131 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// maxFileBytes bounds the settings file and every file that a setting names.
+const maxFileBytes = 1 << 20
+
+// entry is one line of the settings file.
+type entry struct {
+	key  string // as written, "db_host"
+	text string
+	line int
+}
+
+// readFile reads a regular file of at most maxFileBytes.
+func readFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", errors.New("is not a file")
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err == nil && len(text) > maxFileBytes {
+		err = fmt.Errorf("is larger than %d bytes", maxFileBytes)
+	}
+	return string(text), err
+}
+
+// parseFile reads YAML whose top is a map of setting names to plain values or lists
+// of plain values. What else it holds becomes problems with their lines.
+func parseFile(name, text string) ([]entry, []Problem) {
+	file, err := parser.ParseBytes([]byte(text), 0)
+	if err != nil {
+		return nil, []Problem{syntaxProblem(name, err)}
+	}
+	var entries []entry
+	var problems []Problem
+	for i, doc := range file.Docs {
+		if i > 0 && doc.Body != nil {
+			return nil, []Problem{{Setting: name, Text: "holds several documents", Form: "one map of settings"}}
+		}
+		for _, pair := range pairs(doc.Body) {
+			e := entry{key: pair.Key.String(), line: pair.Key.GetToken().Position.Line}
+			value, ok := plainText(pair.Value)
+			if !ok {
+				problems = append(problems, Problem{Setting: e.key, Where: where(name, e.line),
+					Text: "is neither a plain value nor a list", Form: "one value, or a list of values without commas"})
+				continue
+			}
+			e.text = value
+			entries = append(entries, e)
+		}
+		if doc.Body != nil && pairs(doc.Body) == nil && doc.Body.Type() != ast.CommentType {
+			problems = append(problems, Problem{Setting: name, Text: "is not a map", Form: "lines such as port: 8787"})
+		}
+	}
+	return entries, problems
+}
+
+func where(file string, line int) string { return fmt.Sprintf("file %s line %d", file, line) }
+
+// syntaxProblem names the line and the reason; the library's own text would quote
+// the file, secrets included.
+func syntaxProblem(name string, err error) Problem {
+	p := Problem{Setting: name, Text: "is not YAML", Form: "lines such as port: 8787"}
+	var syntax yaml.Error
+	if errors.As(err, &syntax) && syntax.GetToken() != nil {
+		p.Where = fmt.Sprintf("line %d", syntax.GetToken().Position.Line)
+	}
+	return p
+}
+
+func pairs(body ast.Node) []*ast.MappingValueNode {
+	switch n := body.(type) {
+	case *ast.MappingNode:
+		return n.Values
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{n}
+	}
+	return nil
+}
+
+// plainText gives a value as it would stand in the environment; a list becomes a
+// comma list, null the empty text.
+func plainText(node ast.Node) (string, bool) {
+	list, ok := node.(*ast.SequenceNode)
+	if !ok {
+		return scalarText(node)
+	}
+	items := make([]string, 0, len(list.Values))
+	for _, value := range list.Values {
+		item, ok := scalarText(value)
+		if !ok || strings.Contains(item, ",") {
+			return "", false
+		}
+		items = append(items, item)
+	}
+	return strings.Join(items, ","), true
+}
+
+// scalarText takes numbers and words as they are written: 0010 stays 0010.
+func scalarText(node ast.Node) (string, bool) {
+	switch n := node.(type) {
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.LiteralNode:
+		return n.Value.Value, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+		return n.GetToken().Value, true
+	case *ast.NullNode:
+		return "", true
+	}
+	return "", false
+}

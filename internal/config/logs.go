@@ -1,0 +1,47 @@
+package config
+
+import "time"
+
+// Logs says what is kept about each request, and for how long.
+type Logs struct {
+	// BodyMaxKB is how much of a request body and of a response body is kept, in KiB
+	// each. What is longer is cut and marked. 0 keeps none.
+	BodyMaxKB int `env:"LOG_BODY_MAX_KB" envDefault:"256" range:"0..16384"`
+
+	// MaskHeaders are headers whose values are masked in the log, besides those that
+	// carry credentials.
+	MaskHeaders []string `env:"ORGANISATION_HEADERS_TO_MASK" check:"header"`
+
+	// RetentionDays is after how many days bodies are deleted.
+	RetentionDays int `env:"LOG_RETENTION_DAYS" envDefault:"90" range:"1..3650"`
+
+	// MetricsRetentionDays is after how many days the records themselves (status,
+	// tokens, cost, timings) are deleted.
+	MetricsRetentionDays int `env:"METRICS_RETENTION_DAYS" envDefault:"365" range:"1..3650"`
+
+	// RetentionDisplay is the retention of bodies, in days, that users are shown.
+	RetentionDisplay int `env:"LOG_RETENTION_DISPLAY" envDefault:"90" range:"1..3650"`
+
+	// MetricsRetentionDisplay is the retention of records, in days, that users are
+	// shown.
+	MetricsRetentionDisplay int `env:"METRICS_RETENTION_DISPLAY" envDefault:"365" range:"1..3650"`
+
+	// JournalSync is how often the journal is forced to disk. A crash of the program
+	// loses nothing; a power cut loses at most this much.
+	JournalSync time.Duration `env:"JOURNAL_SYNC_INTERVAL" envDefault:"1000" range:"10..60000"`
+}
+
+// BodyMaxBytes is how much of each body is kept, in bytes.
+func (l Logs) BodyMaxBytes() int { return l.BodyMaxKB << 10 }
+
+// Telemetry is about the program's own log and metrics.
+type Telemetry struct {
+	// Level is the least severe line that is written.
+	Level string `env:"LOG_LEVEL" envDefault:"info" oneof:"debug,info,warn,error"`
+
+	// Format is how log lines are written to standard error: for people or as JSON.
+	Format string `env:"LOG_FORMAT" envDefault:"text" oneof:"text,json"`
+
+	// Prometheus serves `GET /metrics`.
+	Prometheus bool `env:"ENABLE_PROMETHEUS" envDefault:"ON"`
+}

@@ -1,0 +1,83 @@
+package config
+
+import (
+	"strings"
+
+	"sluice/internal/sealed"
+)
+
+// Security holds the keys that protect stored secrets and the limits of trust.
+type Security struct {
+	// EncryptionKey seals stored secrets (AES-256-GCM under a key derived from it).
+	// Without it a random key is made in `DATA_DIR`, readable by its owner alone;
+	// several instances on one database need the same one. Losing it loses every
+	// stored provider credential.
+	EncryptionKey sealed.String `env:"ENCRYPTION_KEY" check:"encryption-key"`
+
+	// OldEncryptionKeys are earlier values of `ENCRYPTION_KEY`, as a comma list:
+	// secrets sealed under them can still be opened, nothing new is sealed with them.
+	OldEncryptionKeys sealed.String `env:"ENCRYPTION_KEYS_OLD" check:"encryption-keys"`
+
+	// APIKeyPrefix begins every API key made from now on.
+	APIKeyPrefix string `env:"API_KEY_PREFIX" envDefault:"sk-" check:"key-prefix"`
+
+	// BlockInlineConfig refuses callers who bring their own config, provider
+	// credential, custom host or forwarded headers; only saved configs and providers
+	// are served then.
+	BlockInlineConfig bool `env:"BLOCK_INLINE_CONFIG" envDefault:"OFF"`
+
+	// TrustedCustomHosts are hosts that custom hosts and other addresses named by
+	// callers may point to although they are private: host names (with their
+	// subdomains), `*.domain` or IP addresses. All other private, loopback and
+	// metadata addresses are refused.
+	TrustedCustomHosts []string `env:"TRUSTED_CUSTOM_HOSTS" check:"trusted-host"`
+}
+
+// EncryptionKeys are the sealing secrets, the current one first, as sealed.NewBox
+// takes them. It is empty when no key is set.
+func (s Security) EncryptionKeys() [][]byte {
+	if s.EncryptionKey.Empty() {
+		return nil
+	}
+	keys := [][]byte{[]byte(s.EncryptionKey.Reveal())}
+	for _, old := range splitList(s.OldEncryptionKeys.Reveal()) {
+		keys = append(keys, []byte(old))
+	}
+	return keys
+}
+
+// Features switches parts of the administration interface off. A part that is off
+// answers as if its routes did not exist.
+type Features struct {
+	// Guardrails serves guardrails and runs them on requests.
+	Guardrails bool `env:"GUARDRAILS_ENABLED" envDefault:"ON"`
+
+	// APIAccess serves the administration interface to API keys.
+	APIAccess bool `env:"API_ACCESS_ENABLED" envDefault:"ON"`
+
+	// DataExports serves log exports.
+	DataExports bool `env:"DATA_EXPORTS_ENABLED" envDefault:"ON"`
+
+	// UsageLimits serves usage limits and applies them to requests.
+	UsageLimits bool `env:"USAGE_LIMITS_ENABLED" envDefault:"ON"`
+
+	// AuditLogs serves the audit log. Actions are recorded in any case.
+	AuditLogs bool `env:"AUDIT_LOGS_ENABLED" envDefault:"ON"`
+
+	// SCIM serves user provisioning.
+	SCIM bool `env:"SCIM_ENABLED" envDefault:"ON"`
+
+	// Policy serves usage-limit and rate-limit policies and applies them.
+	Policy bool `env:"POLICY_ENABLED" envDefault:"ON"`
+}
+
+// splitList cuts a comma list, trims its items and leaves empty ones out.
+func splitList(text string) []string {
+	var items []string
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items
+}

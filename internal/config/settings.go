@@ -1,0 +1,84 @@
+package config
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+
+	"sluice/internal/sealed"
+)
+
+// Settings is everything an operator can choose, grouped by subject. The zero
+// Settings is not usable: start from Default or Load. Secrets are sealed, so that
+// printing or logging a Settings shows none.
+type Settings struct {
+	Server    Server    `title:"Listening"`
+	TLS       TLS       `title:"TLS of the listener"`
+	CORS      CORS      `title:"Browsers"`
+	Data      Data      `title:"Files"`
+	Database  Database  `title:"Control-plane database"`
+	Security  Security  `title:"Keys and trust"`
+	Bootstrap Bootstrap `title:"First start"`
+	Features  Features  `title:"Features"`
+	Requests  Requests  `title:"Requests"`
+	Routing   Routing   `title:"Routing configs"`
+	Upstream  Upstream  `title:"Upstream calls"`
+	Cloud     Cloud     `title:"Cloud identities"`
+	Logs      Logs      `title:"Request log"`
+	Telemetry Telemetry `title:"Program log and metrics"`
+}
+
+// Server says where and how the gateway listens.
+type Server struct {
+	// Listen is the host name or IP address to listen on: `127.0.0.1` for this
+	// machine alone, `0.0.0.0` or `::` for every interface.
+	Listen string `env:"LISTEN" envDefault:"127.0.0.1" check:"host"`
+
+	// Port is the TCP port to listen on. 0 takes a free one and logs it.
+	Port int `env:"PORT" envDefault:"8787" range:"0..65535"`
+
+	// DrainTimeout is how long a stopping gateway waits for running requests and
+	// streams before it cuts them.
+	DrainTimeout time.Duration `env:"DRAIN_TIMEOUT" envDefault:"30000" range:"0..3600000"`
+}
+
+// Data says where the gateway keeps its files.
+type Data struct {
+	// Dir is the directory of the SQLite database, the journal, the request log and
+	// the generated encryption key. It is made with mode 0700 when it is missing.
+	Dir string `env:"DATA_DIR" envDefault:"./data"`
+}
+
+// Bootstrap fixes what the first start would otherwise make up.
+type Bootstrap struct {
+	// AdminKey is the value of the Admin API key made at the first start. Without it
+	// a random key is made and printed once. Later starts ignore it.
+	AdminKey sealed.String `env:"BOOTSTRAP_ADMIN_KEY" check:"gateway-key"`
+
+	// WorkspaceKey is the value of the workspace service key made at the first start,
+	// in the same way. It must differ from `BOOTSTRAP_ADMIN_KEY`.
+	WorkspaceKey sealed.String `env:"BOOTSTRAP_WORKSPACE_KEY" check:"gateway-key"`
+}
+
+// Default is complete and runnable: SQLite and the journal under ./data, listening
+// on 127.0.0.1:8787. It panics when a default in this package is malformed.
+func Default() Settings {
+	var s Settings
+	opts := env.Options{Environment: map[string]string{}, FuncMap: parsers()}
+	if err := env.ParseWithOptions(&s, opts); err != nil {
+		panic(fmt.Sprintf("config: defaults: %v", err))
+	}
+	return s
+}
+
+// validate reports what no single value shows: settings that need or exclude each
+// other.
+func (s *Settings) validate(report reporter) {
+	s.TLS.validate(report)
+	s.Database.validate(report)
+	b := s.Bootstrap
+	if !b.AdminKey.Empty() && b.AdminKey.Equal(b.WorkspaceKey.Reveal()) {
+		report("BOOTSTRAP_WORKSPACE_KEY", "is the same as BOOTSTRAP_ADMIN_KEY", "two different keys")
+	}
+}

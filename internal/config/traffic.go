@@ -1,0 +1,109 @@
+package config
+
+import (
+	"time"
+
+	"sluice/internal/sealed"
+)
+
+// Requests bounds what clients send and says how their headers are read.
+type Requests struct {
+	// MaxJSONMB is the largest JSON body in MiB. A larger one is answered 413.
+	MaxJSONMB int `env:"MAX_JSON_PAYLOAD_SIZE_IN_MB" envDefault:"64" range:"1..4096"`
+
+	// MaxUploadMB is the largest body of any other kind in MiB, for example a
+	// transcription with its audio file. A larger one is answered 413.
+	MaxUploadMB int `env:"MAX_UPLOAD_SIZE_IN_MB" envDefault:"512" range:"1..65536"`
+
+	// HeaderPrefixAliases are further header prefixes that are read exactly like
+	// `x-gateway-` and mirrored in the responses, for example `x-acme-`, so that
+	// clients of another gateway move over unchanged.
+	HeaderPrefixAliases []string `env:"HEADER_PREFIX_ALIASES" check:"header-prefix"`
+
+	// HeadersToMetadata are request headers whose values are copied into the metadata
+	// of the request, under their lower-case names.
+	HeadersToMetadata []string `env:"HEADERS_TO_METADATA" check:"header"`
+
+	// HeadersToIgnore are request headers that a pass-through call never carries
+	// upstream, besides those of the gateway itself.
+	HeadersToIgnore []string `env:"CUSTOM_HEADERS_TO_IGNORE" check:"header"`
+}
+
+// MaxJSONBytes is the largest JSON body in bytes.
+func (r Requests) MaxJSONBytes() int64 { return int64(r.MaxJSONMB) << 20 }
+
+// MaxUploadBytes is the largest body of any other kind in bytes.
+func (r Requests) MaxUploadBytes() int64 { return int64(r.MaxUploadMB) << 20 }
+
+// Routing bounds the config documents that callers bring or save.
+type Routing struct {
+	// MaxRootTargets is the most targets at the top of a config.
+	MaxRootTargets int `env:"MAX_ROOT_CONFIG_TARGETS" envDefault:"100" range:"1..10000"`
+
+	// MaxConditionalTargets is the most targets at the top of a config whose strategy
+	// is conditional.
+	MaxConditionalTargets int `env:"MAX_CONDITIONAL_ROOT_CONFIG_TARGETS" envDefault:"1000" range:"1..10000"`
+
+	// MaxNestedTargets is the most targets below one target of the top.
+	MaxNestedTargets int `env:"MAX_NESTED_CONFIG_TARGETS" envDefault:"50" range:"1..10000"`
+}
+
+// Upstream bounds calls to providers and says how they leave the network.
+type Upstream struct {
+	// RequestTimeout is how long a provider may take until its answer begins, when
+	// neither the request nor its config says. 0 means no limit.
+	RequestTimeout time.Duration `env:"REQUEST_TIMEOUT" envDefault:"0" range:"0..86400000"`
+
+	// ConnectTimeout is how long a connection to a provider may take, TLS included.
+	ConnectTimeout time.Duration `env:"CONNECT_TIMEOUT" envDefault:"10000" range:"100..600000"`
+
+	// StreamIdleTimeout is how long an answer that has begun may stay silent before
+	// it counts as broken.
+	StreamIdleTimeout time.Duration `env:"STREAM_IDLE_TIMEOUT" envDefault:"300000" range:"1000..86400000"`
+
+	// HTTPProxy is the proxy for `http://` providers. A name and password in it are
+	// kept secret.
+	HTTPProxy sealed.String `env:"HTTP_PROXY" check:"proxy" also:"http_proxy"`
+
+	// HTTPSProxy is the proxy for `https://` providers.
+	HTTPSProxy sealed.String `env:"HTTPS_PROXY" check:"proxy" also:"https_proxy"`
+
+	// NoProxy are hosts that are reached without a proxy: host names (with their
+	// subdomains), IP addresses, CIDR ranges, or `*` for all.
+	NoProxy []string `env:"NO_PROXY" check:"trusted-host" also:"no_proxy"`
+}
+
+// Cloud holds the identities that the gateway itself has with cloud providers.
+// Credentials of single providers are saved with them, not here.
+type Cloud struct {
+	// AWSAccessKeyID is the access key with which AWS roles are assumed. Empty means
+	// the identity of the machine.
+	AWSAccessKeyID string `env:"AWS_ASSUME_ROLE_ACCESS_KEY_ID"`
+
+	// AWSSecretAccessKey is the secret of `AWS_ASSUME_ROLE_ACCESS_KEY_ID`.
+	AWSSecretAccessKey sealed.String `env:"AWS_ASSUME_ROLE_SECRET_ACCESS_KEY"`
+
+	// AWSSourceRoleARN is the role that is assumed first, before the role of a
+	// provider.
+	AWSSourceRoleARN string `env:"AWS_ASSUME_ROLE_SOURCE_ARN" check:"role-arn"`
+
+	// AWSSourceExternalID is the external id for `AWS_ASSUME_ROLE_SOURCE_ARN`.
+	AWSSourceExternalID string `env:"AWS_ASSUME_ROLE_SOURCE_EXTERNAL_ID"`
+
+	// AWSEndpointDomain is the domain of the AWS endpoints.
+	AWSEndpointDomain string `env:"AWS_ENDPOINT_DOMAIN" envDefault:"amazonaws.com" check:"host"`
+
+	// AzureAuthorityHost is the sign-in service for Azure workload identity.
+	AzureAuthorityHost string `env:"AZURE_AUTHORITY_HOST" envDefault:"https://login.microsoftonline.com" check:"https-url"`
+
+	// AzureTenantID is the tenant for Azure workload identity.
+	AzureTenantID string `env:"AZURE_TENANT_ID"`
+
+	// AzureClientID is the client for Azure workload identity when a provider names
+	// none.
+	AzureClientID string `env:"AZURE_CLIENT_ID"`
+
+	// AzureFederatedTokenFile is the file that the platform keeps the workload's token
+	// in. It is read anew whenever a token is needed.
+	AzureFederatedTokenFile string `env:"AZURE_FEDERATED_TOKEN_FILE"`
+}
