@@ -1,0 +1,156 @@
+package splice
+
+// entry is a member of a container while it is being changed. An entry that was in
+// the text refers to its item; name and val are set where they differ from it.
+type entry struct {
+	orig    int    // index of the item, -1 of an added one
+	name    []byte // with quotes
+	val     []byte
+	dropped bool
+}
+
+// draft is a container with its changes: the members in their order, and whether
+// anything differs from the text.
+type draft struct {
+	src     []byte
+	items   []item
+	entries []entry
+	dirty   bool
+}
+
+func newDraft(src []byte, items []item, scratch []entry) draft {
+	for k := range items {
+		scratch = append(scratch, entry{orig: k})
+	}
+	return draft{src: src, items: items, entries: scratch}
+}
+
+// value is the present raw value of entry k.
+func (dr *draft) value(k int) []byte {
+	e := &dr.entries[k]
+	if e.val != nil || e.orig < 0 {
+		return e.val
+	}
+	return dr.src[dr.items[e.orig].val:dr.items[e.orig].end]
+}
+
+func (dr *draft) is(k int, key string) bool {
+	e := &dr.entries[k]
+	if e.dropped {
+		return false
+	}
+	if e.name != nil {
+		name, _ := Unquote(e.name)
+		return name == key
+	}
+	return dr.items[e.orig].named(dr.src, key)
+}
+
+// find returns the last entry of that name, or -1.
+func (dr *draft) find(key string) int {
+	for k := len(dr.entries) - 1; k >= 0; k-- {
+		if dr.is(k, key) {
+			return k
+		}
+	}
+	return -1
+}
+
+// set changes every member of that name, so that readers which take the first and
+// readers which take the last agree, or adds one.
+func (dr *draft) set(key string, raw []byte) {
+	found := false
+	for k := range dr.entries {
+		if dr.is(k, key) {
+			found = true
+			dr.setValue(k, raw)
+		}
+	}
+	if !found {
+		dr.entries = append(dr.entries, entry{orig: -1, name: Quote(key), val: raw})
+		dr.dirty = true
+	}
+}
+
+func (dr *draft) setValue(k int, raw []byte) {
+	if string(dr.value(k)) != string(raw) {
+		dr.entries[k].val = raw
+		dr.dirty = true
+	}
+}
+
+func (dr *draft) drop(k int) {
+	dr.entries[k].dropped = true
+	dr.dirty = true
+}
+
+// append writes the container: what lies between two kept members comes from the text.
+func (dr *draft) append(dst []byte) []byte {
+	if !dr.dirty {
+		return append(dst, dr.src...)
+	}
+	if len(dr.items) == 0 {
+		return dr.appendToEmpty(dst)
+	}
+	dst = append(dst, dr.src[:dr.items[0].key]...)
+	first := true
+	for k := range dr.entries {
+		e := &dr.entries[k]
+		if e.dropped {
+			continue
+		}
+		if !first {
+			dst = dr.appendComma(dst, e.orig)
+		}
+		first = false
+		dst = dr.appendEntry(dst, e)
+	}
+	return append(dst, dr.src[dr.items[len(dr.items)-1].end:]...)
+}
+
+// appendComma writes the comma in front of item orig with the white space around it.
+func (dr *draft) appendComma(dst []byte, orig int) []byte {
+	if orig <= 0 {
+		return append(dst, ',')
+	}
+	return append(dst, dr.src[dr.items[orig-1].end:dr.items[orig].key]...)
+}
+
+func (dr *draft) appendEntry(dst []byte, e *entry) []byte {
+	if e.orig < 0 {
+		dst = append(append(dst, e.name...), ':')
+		return append(dst, e.val...)
+	}
+	it := &dr.items[e.orig]
+	if e.name != nil {
+		dst = append(dst, e.name...)
+	} else {
+		dst = append(dst, dr.src[it.key:it.keyEnd]...)
+	}
+	dst = append(dst, dr.src[it.keyEnd:it.val]...)
+	if e.val != nil {
+		return append(dst, e.val...)
+	}
+	return append(dst, dr.src[it.val:it.end]...)
+}
+
+// appendToEmpty writes an object that had no members: what was added goes behind its
+// opening bracket.
+func (dr *draft) appendToEmpty(dst []byte) []byte {
+	open := 0
+	for dr.src[open] != '{' && dr.src[open] != '[' {
+		open++
+	}
+	dst = append(dst, dr.src[:open+1]...)
+	first := true
+	for k := range dr.entries {
+		if e := &dr.entries[k]; !e.dropped {
+			if !first {
+				dst = append(dst, ',')
+			}
+			first = false
+			dst = dr.appendEntry(dst, e)
+		}
+	}
+	return append(dst, dr.src[open+1:]...)
+}

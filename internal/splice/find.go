@@ -1,0 +1,74 @@
+package splice
+
+import "iter"
+
+// Find returns the raw value at a chain of member names below the object b, for
+// example Find(b, "usage", "total_tokens"). B need not have been scanned: what is no
+// JSON on the way there yields nothing, what lies behind is not looked at. Of twins
+// the first counts. It does not allocate.
+func Find(b []byte, keys ...string) ([]byte, bool) {
+	for _, key := range keys {
+		found := false
+		for name, val := range Members(b) {
+			if IsName(name, key) {
+				b, found = val, true
+				break
+			}
+		}
+		if !found {
+			return nil, false
+		}
+	}
+	return b, true
+}
+
+// Members walks the members of the object b: their names with quotes and their raw
+// values. It ends at the first byte that is no JSON; b need not have been scanned.
+func Members(b []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(name, val []byte) bool) { each(b, '{', yield) }
+}
+
+// Elements walks the raw elements of the array b as Members does.
+func Elements(b []byte) iter.Seq[[]byte] {
+	return func(yield func(val []byte) bool) {
+		each(b, '[', func(_, val []byte) bool { return yield(val) })
+	}
+}
+
+func each(b []byte, bracket byte, yield func(name, val []byte) bool) {
+	s := scanner{b: b}
+	i := s.space(0)
+	if s.at(i) != bracket {
+		return
+	}
+	for i = s.space(i + 1); s.at(i) != bracket+2; i = s.space(i + 1) {
+		it, end := s.item(i, 1, bracket == '{')
+		if end < 0 || !yield(b[it.key:it.keyEnd], b[it.val:it.end]) {
+			return
+		}
+		if i = s.space(end); s.at(i) != ',' {
+			return
+		}
+	}
+}
+
+// IsName reports whether a raw name of Members is key.
+func IsName(raw []byte, key string) bool {
+	if len(raw) == len(key)+2 && string(raw[1:len(raw)-1]) == key {
+		return true
+	}
+	it := item{keyEnd: len(raw), escaped: hasByte(raw, '\\')}
+	return it.escaped && it.named(raw, key)
+}
+
+// Valid reports whether b is one JSON object as Scan wants it; of an object that
+// repeats a guarded name it is still true.
+func Valid(b []byte) bool {
+	s := scanner{b: b}
+	i := s.space(0)
+	if s.at(i) != '{' {
+		return false
+	}
+	i = s.value(i, 0)
+	return i >= 0 && s.space(i) == len(b)
+}

@@ -1,0 +1,162 @@
+package splice
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"sluice/internal/fault"
+)
+
+// Doc is the index of one JSON object: where its top-level members lie. The zero Doc
+// is an empty index, ready for Scan; it may be used for one text after another and
+// kept in a pool. It belongs to one goroutine.
+type Doc struct {
+	src     []byte
+	items   []item
+	entries []entry // scratch of Apply
+}
+
+// Scan checks that b is one JSON object (RFC 8259, strings in UTF-8, at most MaxDepth
+// levels) and indexes its members in d. The Doc points into b.
+//
+// Everything else is fault.InvalidRequest that names the byte offset and the reason.
+// So is a member that decides about access or cost and stands there twice, for
+// example {"model":"a","mod\u0065l":"b"}, with Param set to its name: readers differ
+// in which of the two they take, so that a rule checked on one could be passed with
+// the other. Spellings that only differ in case count as the same name, because some
+// readers fold it.
+func Scan(b []byte, d *Doc) error {
+	d.src, d.items = b, d.items[:0]
+	s := scanner{b: b}
+	i := s.space(0)
+	if s.at(i) != '{' {
+		return fault.Newf(fault.InvalidRequest, "the body must be a JSON object: byte %d begins something else", i)
+	}
+	if d.items, i = s.items(i, 0, d.items); i >= 0 {
+		if i = s.space(i); i < len(b) {
+			s.fail(i, "text behind the object")
+		}
+	}
+	if s.reason != "" {
+		d.items = d.items[:0]
+		return fault.Newf(fault.InvalidRequest, "the body is not valid JSON: %s at byte %d", s.reason, s.off)
+	}
+	return d.refuseTwins()
+}
+
+// guarded are the names whose repetition is refused.
+var guarded = [...]string{
+	"model", "stream", "messages", "input", "prompt", "max_tokens", "max_completion_tokens",
+	"max_output_tokens", "tools", "user", "n", "metadata", "store",
+}
+
+func (d *Doc) refuseTwins() error {
+	var seen uint32
+	for k := range d.items {
+		it := &d.items[k]
+		g := guard(d.src[it.key+1 : it.keyEnd-1])
+		if g < 0 {
+			continue
+		}
+		if seen&(1<<g) != 0 {
+			d.items = d.items[:0]
+			return fault.Newf(fault.InvalidRequest, "%s stands in the body more than once: byte %d repeats it", guarded[g], it.key).At(guarded[g])
+		}
+		seen |= 1 << g
+	}
+	return nil
+}
+
+// guard returns the index of a name in guarded, or -1.
+func guard(raw []byte) int {
+	for _, c := range raw {
+		if c == '\\' || c >= 0x80 || c >= 'A' && c <= 'Z' {
+			return guardFolded(raw)
+		}
+	}
+	for k := range guarded {
+		if string(raw) == guarded[k] {
+			return k
+		}
+	}
+	return -1
+}
+
+func guardFolded(raw []byte) int {
+	name, ok := Unquote(append(append([]byte{'"'}, raw...), '"'))
+	for k := range guarded {
+		if ok && strings.EqualFold(name, guarded[k]) {
+			return k
+		}
+	}
+	return -1
+}
+
+// Source is the text that was scanned.
+func (d *Doc) Source() []byte { return d.src }
+
+// find returns the last member of that name, as most readers do.
+func (d *Doc) find(key string) *item {
+	for k := len(d.items) - 1; k >= 0; k-- {
+		if d.items[k].named(d.src, key) {
+			return &d.items[k]
+		}
+	}
+	return nil
+}
+
+// Raw returns the bytes of a top-level member's value, for example `"gpt-4o"` with
+// the quotes. They point into the scanned text.
+func (d *Doc) Raw(key string) ([]byte, bool) {
+	if it := d.find(key); it != nil {
+		return d.src[it.val:it.end], true
+	}
+	return nil, false
+}
+
+// Has reports whether there is a member of that name, even a null.
+func (d *Doc) Has(key string) bool { return d.find(key) != nil }
+
+// String returns a member that is a string, decoded.
+func (d *Doc) String(key string) (string, bool) {
+	raw, _ := d.Raw(key)
+	return Unquote(raw)
+}
+
+// Bool returns a member that is true or false.
+func (d *Doc) Bool(key string) (value, ok bool) {
+	raw, _ := d.Raw(key)
+	switch string(raw) {
+	case "true":
+		return true, true
+	case "false":
+		return false, true
+	}
+	return false, false
+}
+
+// Int returns a member that is a whole number, for example 512; 512.0 is none.
+func (d *Doc) Int(key string) (int64, bool) {
+	raw, ok := d.Raw(key)
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	return n, err == nil
+}
+
+// Any returns a member decoded as encoding/json does into an any: string, float64,
+// bool, nil, []any or map[string]any. It is meant for routing conditions and costs
+// what a decode costs.
+func (d *Doc) Any(key string) (any, bool) {
+	raw, ok := d.Raw(key)
+	if !ok {
+		return nil, false
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return nil, false // a number beyond float64
+	}
+	return v, true
+}

@@ -1,0 +1,216 @@
+package splice_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"sluice/internal/fault"
+	"sluice/internal/splice"
+)
+
+const chat = `{ "model" : "gpt-4o-mini",
+  "messages": [ {"role":"developer","content":"Answer in one word.","name":"rules"}, {"role": "user", "content": "Grüße aus Köln \ud83d\ude00", "name":"ann"} ],
+  "temperature": 0.20, "stream":true, "metadata":{"user":"u-1","team":"blue"}, "stop": [ ] }
+`
+
+func scan(t testing.TB, body string) *splice.Doc {
+	t.Helper()
+	var d splice.Doc
+	if err := splice.Scan([]byte(body), &d); err != nil {
+		t.Fatalf("Scan(%s): %v", body, err)
+	}
+	return &d
+}
+
+func TestScanRefuses(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat(`{"a":`, 65) + "1" + strings.Repeat("}", 65)
+	for _, c := range []struct{ name, body, says, param string }{
+		{"nothing", "", "byte 0 begins something else", ""},
+		{"an array", `[{"model":"m"}]`, "must be a JSON object", ""},
+		{"a cut text", `{"model":"gpt`, "ends too early at byte 13", ""},
+		{"text behind", `{"model":"m"} x`, "text behind the object at byte 14", ""},
+		{"a trailing comma", `{"model":"m",}`, "member name in double quotes is missing at byte 13", ""},
+		{"two colons", `{"model"::1}`, "a value is missing at byte 9", ""},
+		{"a wrong bracket", `{"stop":["a"}`, "closing bracket is missing at byte 12", ""},
+		{"a leading zero", `{"n":01}`, "closing bracket is missing at byte 6", ""},
+		{"a bare word", `{"n":nul}`, "an unknown word at byte 8", ""},
+		{"a control byte", "{\"a\":\"b\tc\"}", "a control character in a string at byte 7", ""},
+		{"no UTF-8", "{\"a\":\"\xff\"}", "not UTF-8 at byte 6", ""},
+		{"an unknown escape", `{"a":"\x41"}`, "an unknown escape at byte 7", ""},
+		{"a short escape", `{"a":"\u12g4"}`, "a wrong \\u escape at byte 10", ""},
+		{"deep nesting", deep, "nested deeper than 64 levels", ""},
+		{"a second model", `{"model":"a","n":1,"model":"b"}`, "byte 19 repeats it", "model"},
+		{"an escaped second model", `{"model":"a","mod\u0065l":"b"}`, "more than once", "model"},
+		{"a second model in capitals", `{"model":"a","Model":"b"}`, "more than once", "model"},
+		{"a second token limit with a Kelvin sign", "{\"max_tokens\":1,\"max_to\u212aens\":9}", "more than once", "max_tokens"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var d splice.Doc
+			err := splice.Scan([]byte(c.body), &d)
+			f := fault.From(err)
+			if err == nil || f.Code != fault.InvalidRequest || !strings.Contains(f.Public, c.says) || f.Param != c.param {
+				t.Fatalf("got %v (param %q), want %s saying %q with param %q", err, f.Param, fault.InvalidRequest, c.says, c.param)
+			}
+			if d.Has("model") {
+				t.Fatal("a refused text can still be read")
+			}
+		})
+	}
+}
+
+func TestScanDepthLimitIsInclusive(t *testing.T) {
+	t.Parallel()
+	scan(t, strings.Repeat(`{"a":`, 64)+"1"+strings.Repeat("}", 64))
+	scan(t, `{"a":`+strings.Repeat("[", 63)+strings.Repeat("]", 63)+"}")
+}
+
+func TestDocReads(t *testing.T) {
+	t.Parallel()
+	d := scan(t, chat)
+	if v, ok := d.String("model"); !ok || v != "gpt-4o-mini" {
+		t.Errorf("model = %q, %v", v, ok)
+	}
+	if v, ok := d.Bool("stream"); !ok || !v {
+		t.Errorf("stream = %v, %v", v, ok)
+	}
+	if raw, ok := d.Raw("temperature"); !ok || string(raw) != "0.20" {
+		t.Errorf("temperature = %s, %v", raw, ok)
+	}
+	if _, ok := d.Int("temperature"); ok {
+		t.Error("0.20 was read as a whole number")
+	}
+	if v, ok := d.Any("metadata"); !ok || v.(map[string]any)["team"] != "blue" {
+		t.Errorf("metadata = %v, %v", v, ok)
+	}
+	if d.Has("top_p") {
+		t.Error("top_p is not there")
+	}
+	e := scan(t, `{"mod\u0065l":"a\/b\n\ud83d\ude00\ud800","max_tokens":512,"temperature":1,"temperature":2}`)
+	if v, _ := e.String("model"); v != "a/b\n😀\uFFFD" {
+		t.Errorf("escaped model = %q", v)
+	}
+	if v, ok := e.Int("max_tokens"); !ok || v != 512 {
+		t.Errorf("max_tokens = %d, %v", v, ok)
+	}
+	if raw, _ := e.Raw("temperature"); string(raw) != "2" {
+		t.Errorf("of two temperatures %s was read, readers take the last", raw)
+	}
+}
+
+func TestApply(t *testing.T) {
+	t.Parallel()
+	type edits = []splice.Edit
+	raw := func(s string) []byte { return []byte(s) }
+	for _, c := range []struct {
+		name, in string
+		edits    edits
+		want     string
+	}{
+		{"nothing", ` {"a":1} `, nil, ` {"a":1} `},
+		{"set keeps all but the value", `{ "model" : "a" , "n":1 }`, edits{splice.Set("model", raw(`"b"`))}, `{ "model" : "b" , "n":1 }`},
+		{"set adds at the end", `{ "n":1 }`, edits{splice.Set("model", raw(`"b"`))}, `{ "n":1,"model":"b" }`},
+		{"set on an empty object", ` { } `, edits{splice.Set("a", raw(`1`)), splice.Set("b", raw(`2`))}, ` {"a":1,"b":2 } `},
+		{"set on twins changes both", `{"t":1,"t":2}`, edits{splice.Set("t", raw(`3`))}, `{"t":3,"t":3}`},
+		{"set through an escaped name", `{"mod\u0065l":"a"}`, edits{splice.Set("model", raw(`"b"`))}, `{"mod\u0065l":"b"}`},
+		{"set takes a dot as a name", `{"a":{"b":1}}`, edits{splice.Set("a.b", raw(`2`))}, `{"a":{"b":1},"a.b":2}`},
+		{"default of what is there", `{"t":null}`, edits{splice.SetDefault("t", raw(`1`))}, `{"t":null}`},
+		{"default of what is missing", `{}`, edits{splice.SetDefault("t", raw(`1`)), splice.SetDefault("t", raw(`2`))}, `{"t":1}`},
+		{"path into an object", `{"stream_options": {"a" : 1 } }`, edits{splice.SetPath("stream_options.include_usage", raw("true"))}, `{"stream_options": {"a" : 1,"include_usage":true } }`},
+		{"path made", `{"a":1}`, edits{splice.SetPath("b.c.d", raw("true"))}, `{"a":1,"b":{"c":{"d":true}}}`},
+		{"path over a null", `{"b":null}`, edits{splice.SetPath("b.c", raw("2"))}, `{"b":{"c":2}}`},
+		{"path with an index", `{"b":[1]}`, edits{splice.SetPath("b[0]", raw("2")), splice.SetPath("c.d[0]", raw("2"))}, `{"b":[1]}`},
+		{"drop the first", `{ "a":1, "b":2 }`, edits{splice.Drop("a")}, `{ "b":2 }`},
+		{"drop the middle", `{"a":1 , "b":2 , "c":3}`, edits{splice.Drop("b")}, `{"a":1 , "c":3}`},
+		{"drop the last", `{"a":1 , "b":2 }`, edits{splice.Drop("b")}, `{"a":1 }`},
+		{"drop all", `{ "a":1, "b":2 }`, edits{splice.Drop("a"), splice.Drop("b")}, `{  }`},
+		{"drop and add", `{"a":1}`, edits{splice.Drop("a"), splice.Set("a", raw("2"))}, `{"a":2}`},
+		{"drop nested", `{"metadata":{"user":"u","team":"t"}}`, edits{splice.Drop("metadata.user")}, `{"metadata":{"team":"t"}}`},
+		{"drop in every element", `{"messages":[ {"name":"a","role":"user"}, {"role":"x"} ]}`, edits{splice.Drop("messages[*].name")}, `{"messages":[ {"role":"user"}, {"role":"x"} ]}`},
+		{"drop one element", `{"stop":["a", "b", "c"]}`, edits{splice.Drop("stop[1]")}, `{"stop":["a", "c"]}`},
+		{"drop all elements", `{"stop":["a", "b"]}`, edits{splice.Drop("stop[*]")}, `{"stop":[]}`},
+		{"drop deep", `{"a":[[{"b":1,"c":2}]]}`, edits{splice.Drop("a[*][0].b")}, `{"a":[[{"c":2}]]}`},
+		{"drop what is not there", `{"a":{"b":1}}`, edits{splice.Drop("x"), splice.Drop("a.c"), splice.Drop("a.b.c"), splice.Drop("a[0]"), splice.Drop("b[*].c")}, `{"a":{"b":1}}`},
+		{"drop what is no path", `{"a":{"b":1},"":2}`, edits{splice.Drop(""), splice.Drop("a..b"), splice.Drop("a["), splice.Drop("a[-1]"), splice.Drop("."), splice.Drop("a.")}, `{"a":{"b":1},"":2}`},
+		{"rename", `{"max_completion_tokens" : 5}`, edits{splice.Rename("max_completion_tokens", "max_tokens")}, `{"max_tokens" : 5}`},
+		{"rename to a taken name", `{"a":1,"b":2}`, edits{splice.Rename("a", "b")}, `{"b":2}`},
+		{"rename nested", `{"data":[{"image":"x"},{"image":"y"}]}`, edits{splice.Rename("data[*].image", "b64_json")}, `{"data":[{"b64_json":"x"},{"b64_json":"y"}]}`},
+		{"rename what was set", `{}`, edits{splice.Set("a", raw("1")), splice.Rename("a", "b"), splice.Set("b", raw("2"))}, `{"b":2}`},
+		{"replace", `{"messages":[{"role": "developer"},{"role":"user"}]}`, edits{splice.Replace("messages[*].role", map[string]string{`"developer"`: `"system"`})}, `{"messages":[{"role": "system"},{"role":"user"}]}`},
+		{"two edits below one member", `{"a":{"b":1,"c":2}}`, edits{splice.Drop("a.b"), splice.SetPath("a.d", raw("3"))}, `{"a":{"c":2,"d":3}}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := scan(t, c.in)
+			if got := string(d.Apply(c.edits)); got != c.want {
+				t.Errorf("Apply\n got %s\nwant %s", got, c.want)
+			}
+			if got := string(d.AppendApply([]byte("x"), c.edits)); got != "x"+c.want {
+				t.Errorf("AppendApply\n got %s\nwant x%s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestApplyReturnsTheTextItselfWhenNothingChanges(t *testing.T) {
+	t.Parallel()
+	d := scan(t, chat)
+	out := d.Apply([]splice.Edit{splice.Set("model", []byte(`"gpt-4o-mini"`)), splice.Drop("nope")})
+	if &out[0] != &d.Source()[0] {
+		t.Error("an unchanged text was copied")
+	}
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	body := []byte(` {"id":"x","us\u0061ge":{"total_tokens":7},"choices":[1, {"a":2}], broken`)
+	if raw, ok := splice.Find(body, "usage", "total_tokens"); !ok || string(raw) != "7" {
+		t.Errorf("usage.total_tokens = %s, %v", raw, ok)
+	}
+	if raw, ok := splice.Find(body, "behind"); ok {
+		t.Errorf("found %s behind broken JSON", raw)
+	}
+	var got []string
+	list, _ := splice.Find(body, "choices")
+	for v := range splice.Elements(list) {
+		got = append(got, string(v))
+	}
+	if strings.Join(got, "|") != `1|{"a":2}` {
+		t.Errorf("elements = %q", got)
+	}
+}
+
+func TestQuote(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"", "gpt-4o", `a"b\c`, "ü😀", "tab\t\x00\u2028", "<&>"} {
+		var back string
+		if err := json.Unmarshal(splice.Quote(s), &back); err != nil || back != s {
+			t.Errorf("Quote(%q) = %s reads back as %q, %v", s, splice.Quote(s), back, err)
+		}
+		if v, ok := splice.Unquote(splice.Quote(s)); !ok || v != s {
+			t.Errorf("Unquote(Quote(%q)) = %q, %v", s, v, ok)
+		}
+	}
+}
+
+func FuzzScan(f *testing.F) {
+	for _, s := range []string{chat, `{"a":[1,-0.5e+7,true,null,{"b":"\u00e4\n"}]}`, `{"a":"` + strings.Repeat("x", 20) + "\xc3\"}", `{"model":1,"Model":2}`, "{", `{"a":1]`, `{"a":[}`, `{"":{}}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var d splice.Doc
+		err := splice.Scan(b, &d)
+		f := fault.From(err)
+		twins := err != nil && f.Param != ""
+		deep := err != nil && strings.Contains(f.Public, "nested deeper")
+		object := bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("{"))
+		if want := json.Valid(b) && utf8.Valid(b) && object; want != (err == nil || twins || deep) {
+			t.Fatalf("Scan(%q) = %v, a strict reader accepts: %v", b, err, want)
+		}
+		if splice.Valid(b) != (err == nil || twins) {
+			t.Fatalf("Valid(%q) = %v, Scan says %v", b, splice.Valid(b), err)
+		}
+	})
+}

@@ -1,0 +1,94 @@
+package splice
+
+import (
+	"encoding/json"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Unquote decodes a JSON string with its quotes. It reports false when raw is no
+// string. Escapes that stand for half a character become U+FFFD, as in encoding/json.
+func Unquote(raw []byte) (string, bool) {
+	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
+		return "", false
+	}
+	if !hasByte(raw, '\\') {
+		return string(raw[1 : len(raw)-1]), true
+	}
+	return string(AppendUnquoted(make([]byte, 0, len(raw)), raw)), true
+}
+
+// AppendUnquoted appends the decoded text of a valid JSON string with its quotes.
+func AppendUnquoted(dst, raw []byte) []byte {
+	for i, end := 1, len(raw)-1; i < end; {
+		if raw[i] != '\\' || i+1 >= end {
+			dst = append(dst, raw[i])
+			i++
+			continue
+		}
+		switch c := raw[i+1]; c {
+		case 'u':
+			r, n := rune4(raw[i:end])
+			dst = utf8.AppendRune(dst, r)
+			i += n
+			continue
+		case 'b':
+			dst = append(dst, '\b')
+		case 'f':
+			dst = append(dst, '\f')
+		case 'n':
+			dst = append(dst, '\n')
+		case 'r':
+			dst = append(dst, '\r')
+		case 't':
+			dst = append(dst, '\t')
+		default:
+			dst = append(dst, c)
+		}
+		i += 2
+	}
+	return dst
+}
+
+// rune4 decodes the \u escape that b begins with, or the pair of them, and returns
+// how many bytes it took.
+func rune4(b []byte) (rune, int) {
+	r := hex4(b)
+	if r < 0 {
+		return utf8.RuneError, min(6, len(b))
+	}
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if len(b) >= 12 {
+		if full := utf16.DecodeRune(r, hex4(b[6:])); full != utf8.RuneError {
+			return full, 12
+		}
+	}
+	return utf8.RuneError, 6
+}
+
+// hex4 returns the number of the \uXXXX that b begins with, -1 when there is none.
+func hex4(b []byte) rune {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(b[2:6]), 16, 32)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
+}
+
+// Quote returns s as a JSON string with its quotes.
+func Quote(s string) []byte {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
+			b, _ := json.Marshal(s) // a string always marshals
+			return b
+		}
+	}
+	b := make([]byte, 0, len(s)+2)
+	return append(append(append(b, '"'), s...), '"')
+}

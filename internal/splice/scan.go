@@ -1,0 +1,243 @@
+package splice
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// MaxDepth is how deep objects and arrays may nest; the outermost object is level 1.
+const MaxDepth = 64
+
+// scanner checks JSON text as RFC 8259 writes it. Its methods take an index and
+// return the one behind what they read, or -1 after noting offset and reason.
+type scanner struct {
+	b      []byte
+	off    int
+	reason string
+}
+
+func (s *scanner) fail(off int, reason string) int {
+	s.off, s.reason = off, reason
+	if off >= len(s.b) {
+		s.off, s.reason = len(s.b), "the text ends too early"
+	}
+	return -1
+}
+
+// at returns the byte at i, 0 behind the end. A NUL is never valid where at is used.
+func (s *scanner) at(i int) byte {
+	if i < len(s.b) {
+		return s.b[i]
+	}
+	return 0
+}
+
+func (s *scanner) space(i int) int {
+	for i < len(s.b) {
+		switch s.b[i] {
+		case ' ', '\t', '\n', '\r':
+			i++
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// value reads the value at or behind i. Depth is the number of containers around it.
+// It keeps its own stack, one bit for each level, so that nesting costs no memory.
+func (s *scanner) value(i, depth int) int {
+	var objects uint64 // the lowest bit is set when the innermost container is an object
+	outer := depth
+	for {
+		i = s.space(i)
+		switch c := s.at(i); c {
+		case '{', '[':
+			if depth == MaxDepth {
+				return s.fail(i, "nested deeper than 64 levels")
+			}
+			depth++
+			objects <<= 1
+			if i = s.space(i + 1); c == '{' {
+				objects |= 1
+			}
+			if s.at(i) == c+2 { // in ASCII both closing brackets lie two behind their opening ones
+				break
+			}
+			if c == '{' {
+				i = s.key(i)
+			}
+			if i < 0 {
+				return -1
+			}
+			continue
+		default:
+			if i = s.scalar(i); i < 0 {
+				return -1
+			}
+		}
+		for more := false; !more; {
+			if depth == outer {
+				return i
+			}
+			i = s.space(i)
+			switch c := s.at(i); {
+			case c == ',':
+				more = true
+				if i++; objects&1 == 1 {
+					i = s.key(s.space(i))
+				}
+				if i < 0 {
+					return -1
+				}
+			case c == '}' && objects&1 == 1, c == ']' && objects&1 == 0:
+				objects >>= 1
+				depth--
+				i++
+			default:
+				return s.fail(i, "a comma or a closing bracket is missing")
+			}
+		}
+	}
+}
+
+// key reads a member's name and its colon.
+func (s *scanner) key(i int) int {
+	if s.at(i) != '"' {
+		return s.fail(i, "a member name in double quotes is missing")
+	}
+	if i = s.str(i); i < 0 {
+		return -1
+	}
+	if i = s.space(i); s.at(i) != ':' {
+		return s.fail(i, "a colon is missing")
+	}
+	return i + 1
+}
+
+func (s *scanner) scalar(i int) int {
+	switch c := s.at(i); c {
+	case '"':
+		return s.str(i)
+	case 't':
+		return s.literal(i, "true")
+	case 'f':
+		return s.literal(i, "false")
+	case 'n':
+		return s.literal(i, "null")
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		return s.number(i)
+	}
+	return s.fail(i, "a value is missing")
+}
+
+func (s *scanner) literal(i int, word string) int {
+	for k := 0; k < len(word); k++ {
+		if s.at(i+k) != word[k] {
+			return s.fail(i+k, "an unknown word")
+		}
+	}
+	return i + len(word)
+}
+
+func (s *scanner) number(i int) int {
+	if s.at(i) == '-' {
+		i++
+	}
+	if s.at(i) == '0' {
+		i++
+	} else if i = s.digits(i); i < 0 {
+		return -1
+	}
+	if s.at(i) == '.' {
+		if i = s.digits(i + 1); i < 0 {
+			return -1
+		}
+	}
+	if c := s.at(i); c == 'e' || c == 'E' {
+		i++
+		if c := s.at(i); c == '+' || c == '-' {
+			i++
+		}
+		return s.digits(i)
+	}
+	return i
+}
+
+func (s *scanner) digits(i int) int {
+	start := i
+	for c := s.at(i); c >= '0' && c <= '9'; c = s.at(i) {
+		i++
+	}
+	if i == start {
+		return s.fail(i, "a digit is missing")
+	}
+	return i
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// special marks the bytes of a word that a string cannot just contain: the quote, the
+// backslash and control bytes. Only the lowest mark is exact.
+func special(w uint64) uint64 {
+	q, e := w^(ones*'"'), w^(ones*'\\')
+	return ((q-ones)&^q | (e-ones)&^e | (w-ones*' ')&^w) & highs
+}
+
+// str reads the string whose opening quote is at i, eight bytes at a step. UTF-8 is
+// checked at the end and only when a byte above ASCII was seen.
+func (s *scanner) str(i int) int {
+	b, start := s.b, i+1
+	var seen uint64
+	for i++; ; {
+		for i+8 <= len(b) {
+			w := binary.LittleEndian.Uint64(b[i:])
+			seen |= w
+			if m := special(w); m != 0 {
+				i += bits.TrailingZeros64(m) >> 3
+				break
+			}
+			i += 8
+		}
+		if i >= len(b) {
+			return s.fail(i, "")
+		}
+		switch c := b[i]; {
+		case c == '"':
+			if seen&highs != 0 && !utf8.Valid(b[start:i]) {
+				return s.fail(start, "a string that is not UTF-8")
+			}
+			return i + 1
+		case c == '\\':
+			if i = s.escape(i + 1); i < 0 {
+				return -1
+			}
+		case c < ' ':
+			return s.fail(i, "a control character in a string")
+		default:
+			seen |= uint64(c)
+			i++
+		}
+	}
+}
+
+// escape reads what follows a backslash.
+func (s *scanner) escape(i int) int {
+	switch s.at(i) {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return i + 1
+	case 'u':
+		for k := 1; k <= 4; k++ {
+			c := s.at(i + k)
+			if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
+				return s.fail(i+k, "a wrong \\u escape")
+			}
+		}
+		return i + 5
+	}
+	return s.fail(i, "an unknown escape")
+}
