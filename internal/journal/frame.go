@@ -1,0 +1,113 @@
+package journal
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"sync/atomic"
+	"unsafe"
+
+	"sluice/internal/record"
+)
+
+// A segment file is a header and frames, each at a multiple of eight bytes:
+//
+//	file header   8 bytes of magic, zeros up to fileHeader
+//	frame         word 0: size of the payload, and its check (with the sequence
+//	              number) in the upper half; written when the room is taken
+//	              word 1: sequence number
+//	              word 2: state in the upper half, crc32c of the payload in the
+//	              lower; written last
+//	              payload, padded
+//
+// So after a crash the walk over a segment can pass over a frame that was begun
+// and not finished, and a zero word 0 is the end.
+const (
+	fileMagic   = 0x31304c4e524a4c53 // "SLJRNL01"
+	fileHeader  = 64
+	frameHeader = 24
+
+	stateWhole = 0x57484f4c << 32 // the payload is there
+	stateVoid  = 0x564f4944 << 32 // there is none: pass over
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// frameBytes is the room that a payload takes.
+func frameBytes(size int) int64 { return int64(frameHeader+size+7) &^ 7 }
+
+// frame is room for one record. Whoever reserved it fills it, once.
+type frame struct {
+	seg    *segment
+	offset int64
+	seq    uint64
+	size   int
+}
+
+func (f frame) word(i int64) *atomic.Uint64 { return f.seg.word(f.offset + 8*i) }
+
+func (f frame) payload() []byte {
+	start := f.offset + frameHeader
+	return f.seg.data[start : start+int64(f.size) : start+int64(f.size)]
+}
+
+// check ties a size to a sequence number, so that stray bytes are no frame.
+func check(seq uint64, size int) uint64 {
+	var b [12]byte
+	binary.LittleEndian.PutUint64(b[:], seq)
+	binary.LittleEndian.PutUint32(b[8:], uint32(size))
+	return uint64(crc32.Checksum(b[:], castagnoli)) << 32
+}
+
+// begin writes the header without the last word.
+func (f frame) begin() {
+	f.word(1).Store(f.seq)
+	f.word(0).Store(check(f.seq, f.size) | uint64(uint32(f.size)))
+}
+
+// fill writes the payload and then the word that makes it count. Whatever goes
+// wrong the frame gets a final state: readers wait at one that has none.
+func (f frame) fill(a *record.Attempt) (ok bool) {
+	state := uint64(stateVoid)
+	defer func() {
+		f.word(2).Store(state)
+		f.seg.release()
+	}()
+	room := f.payload()
+	if len(a.AppendTo(room[:0])) != f.size {
+		return false
+	}
+	state = stateWhole | uint64(crc32.Checksum(room, castagnoli))
+	return true
+}
+
+// frameAt reads the header at offset; false when no frame is there. The offset
+// must be a multiple of eight.
+func frameAt(s *segment, offset int64) (frame, bool) {
+	if offset < fileHeader || offset+frameHeader > int64(len(s.data)) {
+		return frame{}, false
+	}
+	w := s.word(offset).Load()
+	f := frame{seg: s, offset: offset, seq: s.word(offset + 8).Load(), size: int(uint32(w))}
+	ok := w != 0 && w>>32<<32 == check(f.seq, f.size) && offset+frameBytes(f.size) <= int64(len(s.data))
+	return f, ok
+}
+
+// final reports whether the frame has its last word.
+func (f frame) final() bool {
+	state := f.word(2).Load() >> 32 << 32
+	return state == stateWhole || state == stateVoid
+}
+
+// void reports whether a final frame was given up by its writer.
+func (f frame) void() bool { return f.word(2).Load()>>32<<32 == stateVoid }
+
+// intact reports whether the payload is what was written.
+func (f frame) intact() bool {
+	return f.word(2).Load() == stateWhole|uint64(crc32.Checksum(f.payload(), castagnoli))
+}
+
+// word is the mapped word at a multiple of eight. The mapping is page-aligned, so
+// the word is aligned too; sharing it between writers and readers needs atomics.
+func (s *segment) word(offset int64) *atomic.Uint64 {
+	return (*atomic.Uint64)(unsafe.Pointer(&s.data[offset : offset+8][0]))
+}

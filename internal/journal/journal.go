@@ -1,0 +1,208 @@
+// Package journal keeps the attempts of a node on disk from the moment they ended
+// until the log store has taken them. It is a queue of segment files mapped into
+// memory: Append copies a record into the mapping and returns, with no system call
+// and no allocation, and what stands there survives the death of the process,
+// kill -9 included, because the pages belong to the kernel. Run writes them to the
+// disk at an interval, which is what a power failure can cost.
+//
+// Readers see records in the order of their sequence numbers, each once it is
+// whole. The numbers grow strictly, over restarts too.
+//
+// The files belong to one process on one machine: numbers in them are in its byte
+// order, and a second Open of the same directory is refused.
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sluice/internal/ident"
+	"sluice/internal/record"
+)
+
+// Errors of Append. Each refusal is counted in Stats.Refused.
+var (
+	ErrFull     = errors.New("journal is full")
+	ErrClosed   = errors.New("journal is closed")
+	ErrTooLarge = errors.New("record is too large without its bodies")
+)
+
+// Options say where and how a journal is kept. Only Dir must be given.
+type Options struct {
+	Dir            string        // made with mode 0700 when absent
+	SegmentBytes   int64         // of one file, reserved as a whole; 0 means 64 MiB
+	MaxRecordBytes int           // longer records lose the end of their bodies; 0 means 4 MiB
+	MaxBytes       int64         // of all files; Append refuses beyond it; 0 means 16 GiB
+	Sync           time.Duration // between writes to the disk; 0 means one second
+	Clock          ident.Clock   // nil means the machine's
+	Logger         *slog.Logger  // nil means none
+}
+
+func (o Options) withDefaults() Options {
+	if o.SegmentBytes == 0 {
+		o.SegmentBytes = 64 << 20
+	}
+	if o.MaxRecordBytes == 0 {
+		o.MaxRecordBytes = 4 << 20
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = 16 << 30
+	}
+	if o.Sync == 0 {
+		o.Sync = time.Second
+	}
+	if o.Clock == nil {
+		o.Clock = ident.System{}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+func (o Options) validate() error {
+	switch {
+	case o.Dir == "":
+		return errors.New("journal: no directory given")
+	case o.SegmentBytes < fileHeader+frameBytes(o.MaxRecordBytes):
+		return fmt.Errorf("journal: segments of %d bytes cannot hold records of %d", o.SegmentBytes, o.MaxRecordBytes)
+	case o.MaxBytes < o.SegmentBytes:
+		return fmt.Errorf("journal: limit of %d bytes is less than one segment of %d", o.MaxBytes, o.SegmentBytes)
+	}
+	return nil
+}
+
+// Journal is an open journal. Its methods are safe for concurrent use. Run should
+// be running while there is traffic; Close ends everything.
+type Journal struct {
+	o    Options
+	lock *os.File
+
+	mu       sync.Mutex // guards what follows, and the guarded fields of segments
+	segments []*segment // oldest first; the last one may be active
+	active   *segment   // nil until the first Append
+	spare    *segment   // made ahead of need
+	number   uint64     // of the next file
+	next     uint64     // sequence number of the next record
+	consumed uint64     // records before it are no longer needed
+	refusal  error      // why Append refuses at present
+	stuck    error      // why no file could be made
+	retry    time.Time  // no new file is tried before
+	closed   bool
+
+	syncing sync.Mutex  // one Sync at a time; taken before mu
+	dirty   atomic.Bool // something was appended since the last Sync
+	poke    chan struct{}
+
+	bell struct { // wakes Wait
+		waiting atomic.Bool
+		mu      sync.Mutex // guards ch
+		ch      chan struct{}
+	}
+
+	appended, bytes, refused, cut, damaged, syncs atomic.Uint64
+}
+
+// Stats are figures since Open, but for Lag and Segments, which are present ones.
+type Stats struct {
+	Appended uint64 // records
+	Bytes    uint64 // of them, as stored
+	Refused  uint64 // records that Append did not take
+	Cut      uint64 // records whose bodies were shortened
+	Damaged  uint64 // records that could not be read back
+	Syncs    uint64 // writes to the disk
+	Lag      uint64 // records behind the position of the last Trim
+	Segments int    // files, the spare included
+}
+
+// Append stores a copy of a and returns once it would survive the death of the
+// process. It waits for no disk, save that the first record of a new file may have
+// to reserve that file. It fails with ErrFull when the disk or the limit is reached
+// (again without waiting: a new file is tried once a second), with ErrTooLarge and
+// with ErrClosed.
+func (j *Journal) Append(a *record.Attempt) error {
+	size := a.EncodedSize()
+	if size > j.o.MaxRecordBytes {
+		shorter, err := cut(*a, size-j.o.MaxRecordBytes)
+		if err != nil {
+			j.refused.Add(1)
+			return fmt.Errorf("append %s: %w", a.ID, err)
+		}
+		j.cut.Add(1)
+		a, size = &shorter, shorter.EncodedSize()
+	}
+	f, err := j.reserve(size)
+	if err != nil {
+		j.refused.Add(1)
+		return err
+	}
+	if !f.fill(a) {
+		j.refused.Add(1)
+		return fmt.Errorf("append %s: record changed while it was stored", a.ID)
+	}
+	j.appended.Add(1)
+	j.bytes.Add(uint64(size))
+	if !j.dirty.Load() && j.dirty.CompareAndSwap(false, true) {
+		j.wakeRun()
+	}
+	j.ring()
+	return nil
+}
+
+// reserve takes the next sequence number and room for size bytes.
+func (j *Journal) reserve(size int) (frame, error) {
+	need := frameBytes(size)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return frame{}, ErrClosed
+	}
+	if j.active == nil || j.active.used+need > int64(len(j.active.data)) {
+		if err := j.roll(); err != nil {
+			j.refusal = err
+			return frame{}, err
+		}
+	}
+	j.refusal = nil
+	s := j.active
+	f := frame{seg: s, offset: s.used, seq: j.next, size: size}
+	f.begin()
+	s.used += need
+	j.next++
+	s.next = j.next
+	s.refs.Add(1) // until the frame is filled
+	return f, nil
+}
+
+// Err says why records are refused at present; nil while they are taken. It is
+// what health shows.
+func (j *Journal) Err() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.refusal
+}
+
+// Stats returns the figures.
+func (j *Journal) Stats() Stats {
+	st := Stats{
+		Appended: j.appended.Load(), Bytes: j.bytes.Load(), Refused: j.refused.Load(),
+		Cut: j.cut.Load(), Damaged: j.damaged.Load(), Syncs: j.syncs.Load(),
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, s := range j.segments {
+		if from := max(s.first, j.consumed); from < s.next {
+			st.Lag += s.next - from
+		}
+	}
+	st.Segments = len(j.segments)
+	if j.spare != nil {
+		st.Segments++
+	}
+	return st
+}

@@ -1,0 +1,133 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Open opens or makes the journal in o.Dir. Records of earlier runs that were not
+// trimmed are there to be read; of what a crash tore, the whole records are. New
+// records go to a new file. It fails when another process has the directory open.
+func Open(o Options) (*Journal, error) {
+	o = o.withDefaults()
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open journal: %w", err)
+	}
+	lock, err := lockDir(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("open journal: %w", err)
+	}
+	j := &Journal{o: o, lock: lock, poke: make(chan struct{}, 1)}
+	if err := j.load(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open journal: %w", err), j.Close())
+	}
+	// A clock in the numbers keeps them growing even when the newest records, or
+	// the whole directory, were lost after a reader had stored how far it was.
+	j.next = max(j.next, uint64(o.Clock.Now().UnixMicro()))
+	return j, nil
+}
+
+// lockDir keeps a second process out for as long as the file is open; the kernel
+// lets go of it whichever way the process ends.
+func lockDir(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s is in use by another process: %w", dir, err), f.Close())
+	}
+	return f, nil
+}
+
+// load opens the segments of earlier runs.
+func (j *Journal) load() error {
+	numbers, err := segmentNumbers(j.o.Dir)
+	if err != nil {
+		return err
+	}
+	for _, number := range numbers {
+		if err := j.loadSegment(number); err != nil {
+			return err
+		}
+		j.number = number + 1
+	}
+	return nil
+}
+
+func (j *Journal) loadSegment(number uint64) error {
+	path := segmentPath(j.o.Dir, number)
+	s, err := openSegment(path, number)
+	switch {
+	case errors.Is(err, errNoSegment):
+		j.o.Logger.Warn("journal file cannot be read and is set aside", "path", path+".damaged", "error", err)
+		return os.Rename(path, path+".damaged")
+	case err != nil:
+		return err
+	case s.first == s.next: // a spare that was never needed
+		s.release()
+		return os.Remove(path)
+	}
+	j.segments = append(j.segments, s)
+	j.next = max(j.next, s.next)
+	return nil
+}
+
+// segmentNumbers lists the segment files of a directory in order.
+func segmentNumbers(dir string) ([]uint64, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []uint64
+	for _, e := range entries {
+		if stem, ok := strings.CutSuffix(e.Name(), extension); ok {
+			if n, err := strconv.ParseUint(stem, 10, 64); err == nil && e.Name() == filepath.Base(segmentPath(dir, n)) {
+				out = append(out, n)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// Close writes everything to the disk and ends the journal: Append and Wait fail
+// with ErrClosed from then on. Records being appended at that moment are kept, as
+// a crash would keep them. Closing twice does nothing.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	if j.closed {
+		j.mu.Unlock()
+		return nil
+	}
+	j.closed = true
+	j.mu.Unlock()
+	err := j.Sync()
+
+	j.mu.Lock()
+	segments, active, spare := j.segments, j.active, j.spare
+	j.segments, j.active, j.spare = nil, nil, nil
+	j.mu.Unlock()
+	j.ring()
+	for _, s := range segments {
+		s.release()
+	}
+	if active != nil { // give back what was reserved and not used
+		err = errors.Join(err, os.Truncate(active.path, active.used))
+	}
+	if spare != nil {
+		spare.release()
+		err = errors.Join(err, os.Remove(spare.path))
+	}
+	return errors.Join(err, j.lock.Close())
+}

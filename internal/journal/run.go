@@ -1,0 +1,181 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// retryAfter is how long a failure to make a file is remembered: appends fail at
+// once meanwhile.
+const retryAfter = time.Second
+
+// Run writes records to the disk at the interval of Options.Sync and makes files
+// ahead of need, until ctx ends. It sleeps while nothing is appended. The journal
+// works without it, but then only Sync and Close bring records past a power
+// failure. The error is that of the last write.
+func (j *Journal) Run(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	<-timer.C
+	j.prepare()
+	armed := false
+	for {
+		select {
+		case <-ctx.Done():
+			return j.Sync()
+		case <-j.poke:
+			j.prepare()
+			if !armed {
+				timer.Reset(j.o.Sync)
+				armed = true
+			}
+		case <-timer.C:
+			armed = false
+			if err := j.Sync(); err != nil {
+				j.o.Logger.Error("journal cannot be written to the disk", "error", err)
+				timer.Reset(j.o.Sync)
+				armed = true
+			}
+		}
+	}
+}
+
+func (j *Journal) wakeRun() {
+	select {
+	case j.poke <- struct{}{}:
+	default: // it is awake already
+	}
+}
+
+// prepare makes the spare file, outside the lock that appends take.
+func (j *Journal) prepare() {
+	j.mu.Lock()
+	if j.spare != nil || j.closed || j.full() || j.o.Clock.Now().Before(j.retry) {
+		j.mu.Unlock()
+		return
+	}
+	number := j.number
+	j.number++
+	j.mu.Unlock()
+
+	s, err := createSegment(j.o.Dir, number, j.o.SegmentBytes)
+
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case err != nil:
+		j.fail(err)
+		j.o.Logger.Error("journal cannot grow", "error", err)
+	case j.closed:
+		s.release()
+		_ = os.Remove(s.path) // the next Open removes it otherwise
+	default:
+		j.spare = s
+	}
+}
+
+// full reports whether one more segment would pass the limit. Callers hold mu.
+func (j *Journal) full() bool {
+	total := j.o.SegmentBytes
+	for _, s := range j.segments {
+		total += int64(len(s.data))
+	}
+	return total > j.o.MaxBytes
+}
+
+// fail remembers that no file could be made. Callers hold mu.
+func (j *Journal) fail(err error) {
+	j.retry = j.o.Clock.Now().Add(retryAfter)
+	j.stuck = fmt.Errorf("%w: %w", ErrFull, err)
+}
+
+// roll makes the spare file, or a new one, the active one. Callers hold mu.
+func (j *Journal) roll() error {
+	s := j.spare
+	switch {
+	case s != nil:
+		j.spare = nil
+	case j.full():
+		return ErrFull
+	case j.o.Clock.Now().Before(j.retry):
+		return j.stuck
+	default:
+		var err error
+		s, err = createSegment(j.o.Dir, j.number, j.o.SegmentBytes)
+		j.number++
+		if err != nil {
+			j.fail(err)
+			return j.stuck
+		}
+	}
+	if j.active != nil {
+		j.active.sealed = true
+	}
+	s.first, s.next = j.next, j.next
+	j.segments = append(j.segments, s)
+	j.active = s
+	j.wakeRun()
+	return nil
+}
+
+// Sync writes everything appended so far to the disk.
+func (j *Journal) Sync() error {
+	j.syncing.Lock()
+	defer j.syncing.Unlock()
+	if !j.dirty.Swap(false) {
+		return nil
+	}
+	var errs []error
+	for _, v := range j.unsynced() {
+		if err := v.seg.flush(v.used); err != nil {
+			errs = append(errs, err)
+		} else {
+			j.synced(v)
+		}
+		v.seg.release()
+	}
+	errs = append(errs, syncDir(j.o.Dir))
+	j.syncs.Add(1)
+	if err := errors.Join(errs...); err != nil {
+		j.dirty.Store(true)
+		return err
+	}
+	return nil
+}
+
+// unsynced holds the segments of this run that are not wholly on the disk.
+func (j *Journal) unsynced() []view {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var out []view
+	for _, s := range j.segments {
+		if s.live && !s.durable {
+			out = append(out, s.hold())
+		}
+	}
+	return out
+}
+
+// synced notes that a sealed segment need not be written again. A frame that was
+// being filled during the write would be missed, so the segment must have been
+// sealed, and left by its writers, before the write began.
+func (j *Journal) synced(v view) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	v.seg.durable = v.sealed && v.quiet
+}
+
+// syncDir makes new file names durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("sync journal: %w", err)
+	}
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fmt.Errorf("sync journal: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// segment is one mapped file. Who holds a reference may use data; the list of the
+// journal holds one.
+type segment struct {
+	number uint64
+	path   string
+	data   []byte // the whole file
+	live   bool   // made by this process: frames that were begun will be finished
+	refs   atomic.Int32
+
+	// Guarded by Journal.mu.
+	first   uint64 // sequence number of the first record
+	next    uint64 // of the record behind the last
+	used    int64  // bytes, the file header included
+	sealed  bool   // no record will be added
+	durable bool   // wholly on the disk
+}
+
+const extension = ".seg"
+
+func segmentPath(dir string, number uint64) string {
+	return filepath.Join(dir, fmt.Sprintf("%016d%s", number, extension))
+}
+
+// createSegment makes a file whose blocks are all reserved: a mapped page without
+// a block behind it would end the process when the disk is full.
+func createSegment(dir string, number uint64, size int64) (*segment, error) {
+	path := segmentPath(dir, number)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("create segment: %w", err)
+	}
+	s := &segment{number: number, path: path, live: true, used: fileHeader}
+	if err = allocate(f, size); err != nil {
+		err = fmt.Errorf("reserve %d bytes for a segment: %w", size, err)
+	} else if s.data, err = mapFile(f, size, unix.PROT_READ|unix.PROT_WRITE); err == nil {
+		s.refs.Store(1)
+		s.word(0).Store(fileMagic)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, errors.Join(err, os.Remove(path))
+	}
+	return s, nil
+}
+
+// openSegment maps a file of an earlier run and finds its last record. A segment
+// without records has first equal to next. The error is errNoSegment for a file
+// that was never one.
+func openSegment(path string, number uint64) (*segment, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open segment: %w", err)
+	}
+	defer func() { _ = f.Close() }() // read only: nothing to lose
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("open segment: %w", err)
+	}
+	s := &segment{number: number, path: path, sealed: true, used: fileHeader}
+	if info.Size() < fileHeader {
+		return s, nil
+	}
+	if s.data, err = mapFile(f, info.Size(), unix.PROT_READ); err != nil {
+		return nil, err
+	}
+	s.refs.Store(1)
+	if magic := s.word(0).Load(); magic != fileMagic {
+		s.release()
+		return nil, fmt.Errorf("%w: magic %x", errNoSegment, magic)
+	}
+	s.recover()
+	return s, nil
+}
+
+var errNoSegment = errors.New("not a journal segment")
+
+// recover walks the frames up to the first place where none is, which is the end
+// or a torn one.
+func (s *segment) recover() {
+	for {
+		f, ok := frameAt(s, s.used)
+		if !ok || s.next != 0 && f.seq != s.next {
+			return
+		}
+		if s.next == 0 {
+			s.first = f.seq
+		}
+		s.next = f.seq + 1
+		s.used += frameBytes(f.size)
+	}
+}
+
+func mapFile(f *os.File, size int64, prot int) ([]byte, error) {
+	data, err := unix.Mmap(int(f.Fd()), 0, int(size), prot, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("map segment: %w", err)
+	}
+	return data, nil
+}
+
+// release gives up one reference; the last one unmaps. An error of munmap could
+// only mean a wrong address, and there is nothing to do about it.
+func (s *segment) release() {
+	if s.refs.Add(-1) == 0 && s.data != nil {
+		_ = unix.Munmap(s.data)
+		s.data = nil
+	}
+}
+
+// flush writes the pages of the first n bytes to the disk and lets go of the
+// memory: the kernel keeps them cached, but they no longer count as ours.
+func (s *segment) flush(n int64) error {
+	page := int64(os.Getpagesize())
+	b := s.data[:min((n+page-1)/page*page, int64(len(s.data)))]
+	if err := unix.Msync(b, unix.MS_SYNC); err != nil {
+		return fmt.Errorf("sync segment: %w", err)
+	}
+	if err := unix.Madvise(b, unix.MADV_DONTNEED); err != nil {
+		return fmt.Errorf("release pages of segment: %w", err)
+	}
+	return nil
+}
