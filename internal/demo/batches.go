@@ -1,0 +1,111 @@
+package demo
+
+import (
+	"net/http"
+)
+
+// batch is a batch object. It moves on one state each time it is looked at, so
+// that a client sees the states without waiting: validating, in_progress,
+// completed. The calls are made on the step to completed.
+type batch struct {
+	ID         string        `json:"id"`
+	Object     string        `json:"object"` // "batch"
+	Endpoint   string        `json:"endpoint"`
+	Errors     *struct{}     `json:"errors"`
+	Input      string        `json:"input_file_id"`
+	Window     string        `json:"completion_window"`
+	Status     string        `json:"status"`
+	Output     *string       `json:"output_file_id"`
+	ErrorFile  *string       `json:"error_file_id"`
+	Created    int64         `json:"created_at"`
+	InProgress *int64        `json:"in_progress_at"`
+	Expires    int64         `json:"expires_at"`
+	Completed  *int64        `json:"completed_at"`
+	Cancelled  *int64        `json:"cancelled_at"`
+	Counts     requestCounts `json:"request_counts"`
+	Metadata   any           `json:"metadata"`
+}
+
+type requestCounts struct {
+	Total     int `json:"total"`
+	Completed int `json:"completed"`
+	Failed    int `json:"failed"`
+}
+
+// batchEndpoints is what a batch may call.
+var batchEndpoints = map[string]bool{"/v1/chat/completions": true, "/v1/completions": true, "/v1/embeddings": true, "/v1/responses": true}
+
+func (u *Upstream) createBatch(w http.ResponseWriter, r *http.Request) error {
+	var q struct {
+		Input    string            `json:"input_file_id"`
+		Endpoint string            `json:"endpoint"`
+		Window   string            `json:"completion_window"`
+		Metadata map[string]string `json:"metadata"`
+	}
+	if _, err := decode(w, r, &q); err != nil {
+		return err
+	}
+	in, ok := u.files.find(q.Input)
+	switch {
+	case !ok:
+		return badParam("input_file_id", "No such File object: %s", q.Input)
+	case in.Purpose != "batch":
+		return badParam("input_file_id", "The file's purpose is %q, not batch.", in.Purpose)
+	case !batchEndpoints[q.Endpoint]:
+		return badParam("endpoint", "%q is not an endpoint that batches can call.", q.Endpoint)
+	case q.Window != "24h":
+		return badParam("completion_window", "Invalid 'completion_window': expected 24h.")
+	}
+	b := batch{
+		ID: u.numbered("batch_"), Object: "batch", Endpoint: q.Endpoint, Input: q.Input, Window: q.Window,
+		Status: "validating", Created: u.now(), Expires: u.now() + 24*3600,
+	}
+	if q.Metadata != nil {
+		b.Metadata = q.Metadata
+	}
+	u.batches.put(b.ID, b, maxRecordBytes/maxRecords)
+	writeJSON(w, http.StatusOK, b)
+	return nil
+}
+
+func (u *Upstream) listBatches(w http.ResponseWriter, r *http.Request) error {
+	return writePage(w, r, u.batches)
+}
+
+// findBatch answers the batch after its next step. Two callers at once may both
+// make the calls; the answers are the same, and the second output file wins.
+func (u *Upstream) findBatch(w http.ResponseWriter, r *http.Request) error {
+	b, ok := u.batches.find(r.PathValue("id"))
+	if !ok {
+		return missing("batch", r.PathValue("id"))
+	}
+	now := u.now()
+	switch b.Status {
+	case "validating":
+		b.Status, b.InProgress = "in_progress", &now
+	case "in_progress":
+		u.runBatch(r.Context(), &b)
+		b.Status, b.Completed = "completed", &now
+	}
+	u.batches.change(b.ID, func(batch) batch { return b })
+	writeJSON(w, http.StatusOK, b)
+	return nil
+}
+
+func (u *Upstream) cancelBatch(w http.ResponseWriter, r *http.Request) error {
+	now := u.now()
+	b, ok := u.batches.change(r.PathValue("id"), func(b batch) batch {
+		if b.Status == "validating" || b.Status == "in_progress" {
+			b.Status, b.Cancelled = "cancelled", &now
+		}
+		return b
+	})
+	switch {
+	case !ok:
+		return missing("batch", r.PathValue("id"))
+	case b.Status != "cancelled":
+		return &refusal{Status: http.StatusConflict, Message: "Cannot cancel a batch with status '" + b.Status + "'."}
+	}
+	writeJSON(w, http.StatusOK, b)
+	return nil
+}

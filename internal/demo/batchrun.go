@@ -1,0 +1,115 @@
+package demo
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// batchLine is one line of a batch's input file.
+type batchLine struct {
+	CustomID string          `json:"custom_id"`
+	Method   string          `json:"method"`
+	URL      string          `json:"url"`
+	Body     json.RawMessage `json:"body"`
+}
+
+// batchResult is one line of its output file, or of its error file.
+type batchResult struct {
+	ID       string         `json:"id"`
+	CustomID string         `json:"custom_id"`
+	Response *batchResponse `json:"response"`
+	Error    *batchError    `json:"error"`
+}
+
+type batchResponse struct {
+	Status    int             `json:"status_code"`
+	RequestID string          `json:"request_id"`
+	Body      json.RawMessage `json:"body"`
+}
+
+type batchError struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// runBatch makes the batch's calls on the provider itself and stores what came of
+// them: answers in the output file, unusable lines in the error file. It stops at
+// maxBatchLines and when a file would pass maxFile.
+func (u *Upstream) runBatch(ctx context.Context, b *batch) {
+	in, _ := u.files.find(b.Input) // a file dropped meanwhile is an empty batch
+	var out, bad bytes.Buffer
+	lines := bufio.NewScanner(bytes.NewReader(in.body))
+	lines.Buffer(nil, maxJSON)
+	for b.Counts.Total < maxBatchLines && lines.Scan() {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		b.Counts.Total++
+		res := u.runLine(ctx, b, lines.Bytes())
+		to, count := &out, &b.Counts.Completed
+		if res.Error != nil {
+			to, count = &bad, &b.Counts.Failed
+		}
+		*count++
+		line, err := json.Marshal(res)
+		if err != nil || to.Len()+len(line) >= maxFile {
+			break
+		}
+		to.Write(append(line, '\n'))
+	}
+	b.Output = u.keepResults(b.ID+"_output.jsonl", out.Bytes())
+	b.ErrorFile = u.keepResults(b.ID+"_error.jsonl", bad.Bytes())
+}
+
+// keepResults stores a file of results and returns its id, nil when it is empty.
+func (u *Upstream) keepResults(name string, body []byte) *string {
+	if len(body) == 0 {
+		return nil
+	}
+	f := u.keepFile(name, "batch_output", body)
+	return &f.ID
+}
+
+func (u *Upstream) runLine(ctx context.Context, b *batch, raw []byte) batchResult {
+	var line batchLine
+	err := json.Unmarshal(raw, &line)
+	res := batchResult{ID: fmt.Sprintf("batch_req_%s_%d", b.ID, b.Counts.Total), CustomID: line.CustomID}
+	switch {
+	case err != nil:
+		res.Error = &batchError{"invalid_json_line", "This line is not parseable as valid JSON."}
+	case line.Method != http.MethodPost || line.URL != b.Endpoint:
+		res.Error = &batchError{"mismatched_endpoint", "The line's method or url is not the batch's."}
+	default:
+		res.Response, res.Error = u.callSelf(ctx, line)
+	}
+	return res
+}
+
+func (u *Upstream) callSelf(ctx context.Context, line batchLine) (*batchResponse, *batchError) {
+	r, err := http.NewRequestWithContext(ctx, line.Method, line.URL, bytes.NewReader(line.Body))
+	if err != nil {
+		return nil, &batchError{"invalid_url", "The line's url is not usable."}
+	}
+	w := &capture{head: http.Header{}}
+	u.mux.ServeHTTP(w, r)
+	if !json.Valid(w.body.Bytes()) {
+		return nil, &batchError{"invalid_request", "Streams cannot be had in a batch."}
+	}
+	return &batchResponse{Status: w.status, RequestID: "req_" + seedOf(line.Body), Body: w.body.Bytes()}, nil
+}
+
+// capture keeps an answer of the provider to itself.
+type capture struct {
+	head   http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (c *capture) Header() http.Header         { return c.head }
+func (c *capture) WriteHeader(status int)      { c.status = status }
+func (c *capture) Write(p []byte) (int, error) { return c.body.Write(p) }
+func (c *capture) FlushError() error           { return nil }

@@ -1,0 +1,139 @@
+package demo
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// chatRequest is what the chat script looks at; all else is accepted unread.
+type chatRequest struct {
+	Model         string          `json:"model"`
+	Messages      []message       `json:"messages"`
+	N             int             `json:"n"`
+	MaxTokens     int64           `json:"max_tokens"`
+	MaxCompletion int64           `json:"max_completion_tokens"`
+	Temperature   *float64        `json:"temperature"`
+	Stream        bool            `json:"stream"`
+	StreamOptions streamOptions   `json:"stream_options"`
+	Tools         []tool          `json:"tools"`
+	ToolChoice    json.RawMessage `json:"tool_choice"`
+	Format        format          `json:"response_format"`
+}
+
+type message struct {
+	Role    string  `json:"role"`
+	Content content `json:"content"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+// answer is what one choice says: a text, or calls of tools.
+type answer struct {
+	text   string
+	calls  []toolCall
+	finish string
+}
+
+// tokens is what the answer costs: its words, or those of its calls' arguments
+// and one for each name.
+func (a answer) tokens() int64 {
+	n := Tokens(a.text)
+	for _, c := range a.calls {
+		n += 1 + Tokens(c.Function.Arguments)
+	}
+	return n
+}
+
+func (u *Upstream) chat(w http.ResponseWriter, r *http.Request) error {
+	var q chatRequest
+	seed, err := decode(w, r, &q)
+	if err != nil {
+		return err
+	}
+	if err := q.check(); err != nil {
+		return err
+	}
+	answers := make([]answer, max(q.N, 1))
+	used := usage{Prompt: q.tokens()}
+	for i := range answers {
+		answers[i] = q.answer(i)
+		used.Completion += answers[i].tokens()
+	}
+	head := chatHead{ID: "chatcmpl-" + seed, Created: u.now(), Model: q.Model, Fingerprint: "fp_demo"}
+	if q.Stream {
+		u.streamChat(w, r, &q, head, answers, used.total())
+		return nil
+	}
+	head.Object = "chat.completion"
+	writeJSON(w, http.StatusOK, wholeChat(head, answers, used.total()))
+	return nil
+}
+
+func (q *chatRequest) check() error {
+	switch {
+	case q.Model == "":
+		return badParam("model", "you must provide a model parameter")
+	case len(q.Messages) == 0:
+		return badParam("messages", "Invalid 'messages': empty array. Expected an array with minimum length 1.")
+	case q.N < 0 || q.N > maxChoices:
+		return badParam("n", "Invalid 'n': expected a number from 1 to %d.", maxChoices)
+	}
+	return nil
+}
+
+// tokens is the words of all messages.
+func (q *chatRequest) tokens() int64 {
+	var n int64
+	for _, m := range q.Messages {
+		n += Tokens(string(m.Content))
+	}
+	return n
+}
+
+// last is the text of the last message of a role, "" when there is none.
+func (q *chatRequest) last(role string) string {
+	for i := len(q.Messages) - 1; i >= 0; i-- {
+		if q.Messages[i].Role == role {
+			return string(q.Messages[i].Content)
+		}
+	}
+	return ""
+}
+
+// answer is choice i: tool calls when wanted, JSON when a format asks for it, the
+// tool's result when that came last, and else the question again.
+func (q *chatRequest) answer(i int) answer {
+	last := q.Messages[len(q.Messages)-1]
+	if last.Role != "tool" {
+		if calls := wantedCalls(q.Tools, q.ToolChoice, q.last("user"), i); len(calls) > 0 {
+			return answer{calls: calls, finish: "tool_calls"}
+		}
+	}
+	var text string
+	switch {
+	case q.Format.wantsJSON():
+		text = q.Format.sample(q.last("user"))
+	case last.Role == "tool":
+		text = fmt.Sprintf("The tool said: %s", quote(string(last.Content)))
+	default:
+		text = q.echo()
+	}
+	if i > 0 && !q.Format.wantsJSON() {
+		text += fmt.Sprintf(" (choice %d)", i+1)
+	}
+	a := answer{}
+	a.text, a.finish = cut(text, max(q.MaxTokens, q.MaxCompletion))
+	return a
+}
+
+// echo says what arrived, so that a newcomer sees the request's way.
+func (q *chatRequest) echo() string {
+	text := fmt.Sprintf("You said: %q. I got %s for model %s", quote(q.last("user")), counted(len(q.Messages), "message"), q.Model)
+	if q.Temperature != nil {
+		text += fmt.Sprintf(" at temperature %g", *q.Temperature)
+	}
+	return text + "."
+}

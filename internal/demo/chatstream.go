@@ -1,0 +1,63 @@
+package demo
+
+import (
+	"encoding/json"
+	"net/http"
+)
+
+// argumentPiece is the number of characters of tool arguments in one event.
+const argumentPiece = 8
+
+var null = json.RawMessage("null")
+
+// chatStream sends the chunks of one chat answer.
+type chatStream struct {
+	*events
+	head     chatHead
+	askUsage bool
+}
+
+// streamChat tells the answers as OpenAI does: per choice a chunk with the role,
+// one per word or piece of arguments, one with the finish reason; then, only if
+// asked for, a chunk without choices that has the usage; then [DONE].
+func (u *Upstream) streamChat(w http.ResponseWriter, r *http.Request, q *chatRequest, head chatHead, answers []answer, used usage) {
+	head.Object = "chat.completion.chunk"
+	s := chatStream{events: u.stream(w, r), head: head, askUsage: q.StreamOptions.IncludeUsage}
+	for i, a := range answers {
+		s.role(i, a)
+		for _, p := range pieces(a.text) {
+			s.choice(i, delta{Content: &p}, nil)
+		}
+		for k, c := range a.calls {
+			s.call(i, k, c)
+		}
+		s.choice(i, delta{}, &a.finish)
+	}
+	if s.askUsage {
+		s.data(chunk{chatHead: head, Choices: []chunkChoice{}, Usage: used})
+	}
+	s.done()
+}
+
+func (s chatStream) role(i int, a answer) {
+	d := delta{Role: "assistant"}
+	if len(a.calls) == 0 {
+		d.Content = new(string)
+	}
+	s.choice(i, d, nil)
+}
+
+func (s chatStream) call(i, k int, c toolCall) {
+	s.choice(i, delta{ToolCalls: []deltaCall{{Index: k, ID: c.ID, Type: c.Type, Function: deltaFunction{Name: c.Function.Name}}}}, nil)
+	for _, p := range runs(c.Function.Arguments, argumentPiece) {
+		s.choice(i, delta{ToolCalls: []deltaCall{{Index: k, Function: deltaFunction{Arguments: p}}}}, nil)
+	}
+}
+
+func (s chatStream) choice(i int, d delta, finish *string) {
+	c := chunk{chatHead: s.head, Choices: []chunkChoice{{Index: i, Delta: d, Finish: finish}}}
+	if s.askUsage {
+		c.Usage = null
+	}
+	s.data(c)
+}

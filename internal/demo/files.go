@@ -1,0 +1,94 @@
+package demo
+
+import (
+	"net/http"
+)
+
+// maxFile is the largest file that is kept, in bytes; the limit of one upload.
+const maxFile = 8 << 20
+
+// file is a file object; the bytes stay behind.
+type file struct {
+	ID       string `json:"id"`
+	Object   string `json:"object"` // "file"
+	Bytes    int64  `json:"bytes"`
+	Created  int64  `json:"created_at"`
+	Expires  *int64 `json:"expires_at"`
+	Filename string `json:"filename"`
+	Purpose  string `json:"purpose"`
+	Status   string `json:"status"` // "processed"
+	body     []byte
+}
+
+// purposes is what OpenAI lets a file be for.
+var purposes = map[string]bool{"assistants": true, "batch": true, "fine-tune": true, "vision": true, "user_data": true, "evals": true}
+
+func (u *Upstream) uploadFile(w http.ResponseWriter, r *http.Request) error {
+	f, err := readForm(r, maxFile+1)
+	if err != nil {
+		return err
+	}
+	got := f.file("file")
+	switch {
+	case got == nil:
+		return badParam("file", "file must be a file object, not a name or a text.")
+	case !purposes[f.first("purpose")]:
+		return badParam("purpose", "%q is not one of the purposes of a file.", f.first("purpose"))
+	case got.Size > maxFile:
+		return &refusal{Status: http.StatusRequestEntityTooLarge, Message: "The file is larger than 8 MiB.", Param: "file"}
+	}
+	writeJSON(w, http.StatusOK, u.keepFile(got.Name, f.first("purpose"), got.Kept))
+	return nil
+}
+
+// keepFile puts a file of at most maxFile bytes on the shelf.
+func (u *Upstream) keepFile(name, purpose string, body []byte) file {
+	f := file{
+		ID: u.numbered("file-"), Object: "file", Bytes: int64(len(body)), Created: u.now(),
+		Filename: name, Purpose: purpose, Status: "processed", body: body,
+	}
+	u.files.put(f.ID, f, f.Bytes)
+	return f
+}
+
+func (u *Upstream) listFiles(w http.ResponseWriter, r *http.Request) error {
+	return writePage(w, r, u.files)
+}
+
+func (u *Upstream) findFile(w http.ResponseWriter, r *http.Request) error {
+	f, ok := u.files.find(r.PathValue("id"))
+	if !ok {
+		return missing("File", r.PathValue("id"))
+	}
+	writeJSON(w, http.StatusOK, f)
+	return nil
+}
+
+func (u *Upstream) dropFile(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("id")
+	if !u.files.drop(id) {
+		return missing("File", id)
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"id": id, "object": "file", "deleted": true})
+	return nil
+}
+
+func (u *Upstream) fileContent(w http.ResponseWriter, r *http.Request) error {
+	f, ok := u.files.find(r.PathValue("id"))
+	if !ok {
+		return missing("File", r.PathValue("id"))
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	_, _ = w.Write(f.body) // a caller that left needs no answer
+	return nil
+}
+
+// writePage answers the page of a shelf that the query asks for.
+func writePage[T any](w http.ResponseWriter, r *http.Request, s *shelf[T]) error {
+	p, err := s.list(r)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, p)
+	return nil
+}

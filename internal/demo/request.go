@@ -1,0 +1,108 @@
+package demo
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// decode reads a JSON request into v and returns its seed, 24 hex digits that
+// depend on the body's bytes alone.
+func decode(w http.ResponseWriter, r *http.Request, v any) (seed string, err error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxJSON))
+	if err != nil {
+		return "", err
+	}
+	if err := json.Unmarshal(body, v); err != nil {
+		return "", &refusal{Status: http.StatusBadRequest, Message: "We could not parse the JSON body of your request: " + err.Error()}
+	}
+	return seedOf(body), nil
+}
+
+func seedOf(body []byte) string {
+	h := fnv.New128a()
+	_, _ = h.Write(body)
+	return hex.EncodeToString(h.Sum(nil))[:24]
+}
+
+// numbered returns a fresh id for a stored thing, for example "file-demo00000007".
+func (u *Upstream) numbered(prefix string) string {
+	return fmt.Sprintf("%sdemo%08d", prefix, u.number.Add(1))
+}
+
+// now is the time of the "created" fields in Unix seconds.
+func (u *Upstream) now() int64 { return u.opts.Clock.Now().Unix() }
+
+// content is a text as OpenAI's requests carry it: a string, or a list of parts
+// of which the text ones count.
+type content string
+
+// UnmarshalJSON takes both forms; null and anything else count as no text.
+func (c *content) UnmarshalJSON(b []byte) error {
+	var s string
+	if json.Unmarshal(b, &s) == nil {
+		*c = content(s)
+		return nil
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(b, &parts) == nil {
+		var texts []string
+		for _, p := range parts {
+			if p.Text != "" {
+				texts = append(texts, p.Text)
+			}
+		}
+		*c = content(strings.Join(texts, " "))
+	}
+	return nil
+}
+
+// texts is an input that may be one string or a list. Lists of token ids count
+// as one text whose words are the numbers.
+type texts []string
+
+// UnmarshalJSON takes a string, a list of strings, of parts, or of token ids.
+func (t *texts) UnmarshalJSON(b []byte) error {
+	var one string
+	if json.Unmarshal(b, &one) == nil {
+		*t = texts{one}
+		return nil
+	}
+	var ids []int
+	if json.Unmarshal(b, &ids) == nil {
+		*t = texts{strings.Trim(fmt.Sprint(ids), "[]")}
+		return nil
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(b, &list); err != nil {
+		return fmt.Errorf("input is neither a string nor a list")
+	}
+	out := make(texts, len(list))
+	for i, raw := range list {
+		out[i] = textOf(raw)
+	}
+	*t = out
+	return nil
+}
+
+func textOf(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	var part struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(raw, &part) == nil {
+		return part.Text
+	}
+	var ids []int
+	_ = json.Unmarshal(raw, &ids) // anything else is an empty text
+	return strings.Trim(fmt.Sprint(ids), "[]")
+}

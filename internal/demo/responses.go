@@ -1,0 +1,174 @@
+package demo
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// responseRequest is what the responses script looks at.
+type responseRequest struct {
+	Model        string            `json:"model"`
+	Input        json.RawMessage   `json:"input"`
+	Instructions *string           `json:"instructions"`
+	MaxTokens    *int64            `json:"max_output_tokens"`
+	Stream       bool              `json:"stream"`
+	Store        *bool             `json:"store"`
+	Previous     *string           `json:"previous_response_id"`
+	Temperature  *float64          `json:"temperature"`
+	Metadata     map[string]string `json:"metadata"`
+	ToolChoice   json.RawMessage   `json:"tool_choice"`
+	Tools        []responseTool    `json:"tools"`
+	Text         struct {
+		Format format `json:"format"`
+	} `json:"text"`
+
+	items []inputItem
+}
+
+// responseTool is a tool in the flat form of this endpoint.
+type responseTool struct {
+	Type string `json:"type"`
+	toolFunction
+}
+
+// inputItem is one thing of the input: a message, or a tool's result.
+type inputItem struct {
+	ID      string  `json:"id,omitempty"`
+	Type    string  `json:"type,omitempty"`
+	Role    string  `json:"role,omitempty"`
+	Content content `json:"content,omitempty"`
+	Output  content `json:"output,omitempty"`
+	raw     json.RawMessage
+}
+
+// storedResponse is what GET /v1/responses/{id} answers.
+type storedResponse struct {
+	reply responseReply
+	items []inputItem
+}
+
+func (u *Upstream) respond(w http.ResponseWriter, r *http.Request) error {
+	var q responseRequest
+	seed, err := decode(w, r, &q)
+	if err != nil {
+		return err
+	}
+	if err := u.checkResponse(&q); err != nil {
+		return err
+	}
+	store := q.Store == nil || *q.Store
+	reply := q.reply(u.now())
+	if reply.ID = "resp_" + seed; store {
+		reply.ID = u.numbered("resp_")
+		u.responses.put(reply.ID, storedResponse{reply, q.items}, int64(4096+len(q.Input)))
+	}
+	reply.Store = store
+	if q.Stream {
+		u.streamResponse(w, r, reply)
+		return nil
+	}
+	writeJSON(w, http.StatusOK, reply)
+	return nil
+}
+
+func (u *Upstream) checkResponse(q *responseRequest) error {
+	if q.Model == "" {
+		return badParam("model", "Missing required parameter: 'model'.")
+	}
+	if q.Previous != nil {
+		if _, ok := u.responses.find(*q.Previous); !ok {
+			return &refusal{
+				Status: http.StatusBadRequest, Message: fmt.Sprintf("Previous response with id '%s' not found.", *q.Previous),
+				Param: "previous_response_id", Code: "previous_response_not_found",
+			}
+		}
+	}
+	return q.readInput()
+}
+
+// readInput takes a string as one user message, or a list of items.
+func (q *responseRequest) readInput() error {
+	var text string
+	if json.Unmarshal(q.Input, &text) == nil && text != "" {
+		part, _ := json.Marshal(text) // a string
+		raw := fmt.Appendf(nil, `{"id":"msg_demo_0","type":"message","role":"user","content":[{"type":"input_text","text":%s}]}`, part)
+		q.items = []inputItem{{Type: "message", Role: "user", Content: content(text), raw: raw}}
+		return nil
+	}
+	var raws []json.RawMessage
+	if json.Unmarshal(q.Input, &raws) != nil || len(raws) == 0 {
+		return badParam("input", "Invalid 'input': expected a text or a list of items.")
+	}
+	for i, raw := range raws {
+		var it inputItem
+		if err := json.Unmarshal(raw, &it); err != nil {
+			return badParam(fmt.Sprintf("input[%d]", i), "Invalid item: %v", err)
+		}
+		it.raw = raw
+		q.items = append(q.items, it)
+	}
+	return nil
+}
+
+// asChat is the same question to the chat script, so that both endpoints say the
+// same things.
+func (q *responseRequest) asChat() chatRequest {
+	c := chatRequest{Model: q.Model, Temperature: q.Temperature, ToolChoice: q.ToolChoice, Format: q.Text.Format}
+	if q.MaxTokens != nil {
+		c.MaxTokens = *q.MaxTokens
+	}
+	if q.Instructions != nil {
+		c.Messages = append(c.Messages, message{Role: "system", Content: content(*q.Instructions)})
+	}
+	for _, it := range q.items {
+		switch it.Type {
+		case "", "message":
+			c.Messages = append(c.Messages, message{Role: it.Role, Content: it.Content})
+		case "function_call_output":
+			c.Messages = append(c.Messages, message{Role: "tool", Content: it.Output})
+		}
+	}
+	if len(c.Messages) == 0 { // only items that are no text
+		c.Messages = []message{{Role: "user"}}
+	}
+	for _, t := range q.Tools {
+		c.Tools = append(c.Tools, tool{Type: t.Type, Function: t.toolFunction})
+	}
+	return c
+}
+
+func (u *Upstream) findResponse(w http.ResponseWriter, r *http.Request) error {
+	s, ok := u.responses.find(r.PathValue("id"))
+	if !ok {
+		return missing("response", r.PathValue("id"))
+	}
+	writeJSON(w, http.StatusOK, s.reply)
+	return nil
+}
+
+func (u *Upstream) dropResponse(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("id")
+	if !u.responses.drop(id) {
+		return missing("response", id)
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"id": id, "object": "response", "deleted": true})
+	return nil
+}
+
+// inputItems answers all items of the input as they were sent.
+func (u *Upstream) inputItems(w http.ResponseWriter, r *http.Request) error {
+	s, ok := u.responses.find(r.PathValue("id"))
+	if !ok {
+		return missing("response", r.PathValue("id"))
+	}
+	p := page[json.RawMessage]{Object: "list", Data: []json.RawMessage{}}
+	for i, it := range s.items {
+		if i == 0 {
+			p.FirstID = &s.items[i].ID
+		}
+		p.Data, p.LastID = append(p.Data, it.raw), &s.items[i].ID
+	}
+	writeJSON(w, http.StatusOK, p)
+	return nil
+}

@@ -1,0 +1,118 @@
+package demo
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+)
+
+// shelf keeps the newest things by id, up to a count and a number of bytes; the
+// oldest go first. It is safe for concurrent use. Things are values: what find
+// returns is a copy.
+type shelf[T any] struct {
+	most     int
+	maxBytes int64
+
+	mu    sync.Mutex
+	bytes int64
+	order []string // oldest first
+	items map[string]shelved[T]
+}
+
+type shelved[T any] struct {
+	value T
+	size  int64
+}
+
+func newShelf[T any](most int, maxBytes int64) *shelf[T] {
+	return &shelf[T]{most: most, maxBytes: maxBytes, items: map[string]shelved[T]{}}
+}
+
+// put adds a thing of that many bytes under a fresh id. A thing larger than the
+// whole shelf is not kept, and put says so.
+func (s *shelf[T]) put(id string, v T, size int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if size > s.maxBytes {
+		return false
+	}
+	for len(s.order) > 0 && (len(s.order) >= s.most || s.bytes+size > s.maxBytes) {
+		s.remove(s.order[0])
+	}
+	s.order = append(s.order, id)
+	s.items[id] = shelved[T]{v, size}
+	s.bytes += size
+	return true
+}
+
+func (s *shelf[T]) find(id string) (T, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	it, ok := s.items[id]
+	return it.value, ok
+}
+
+// change replaces a thing by what f makes of it. F runs under the shelf's lock
+// and must not touch the shelf.
+func (s *shelf[T]) change(id string, f func(T) T) (T, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	it, ok := s.items[id]
+	if ok {
+		it.value = f(it.value)
+		s.items[id] = it
+	}
+	return it.value, ok
+}
+
+func (s *shelf[T]) drop(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.items[id]
+	if ok {
+		s.remove(id)
+	}
+	return ok
+}
+
+func (s *shelf[T]) remove(id string) {
+	s.bytes -= s.items[id].size
+	delete(s.items, id)
+	s.order = slices.DeleteFunc(s.order, func(other string) bool { return other == id })
+}
+
+// page is a list answer of OpenAI's shape.
+type page[T any] struct {
+	Object  string  `json:"object"` // "list"
+	Data    []T     `json:"data"`
+	FirstID *string `json:"first_id"`
+	LastID  *string `json:"last_id"`
+	HasMore bool    `json:"has_more"`
+}
+
+// list is the page that the query asks for, newest first: after (an id) and limit
+// (1 to 100, 20 when absent).
+func (s *shelf[T]) list(r *http.Request) (page[T], error) {
+	limit := 20
+	if v := r.URL.Query().Get("limit"); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 || n > 100 {
+			return page[T]{}, badParam("limit", "limit must be a number from 1 to 100.")
+		}
+		limit = n
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ids := slices.Clone(s.order)
+	slices.Reverse(ids)
+	ids = ids[slices.Index(ids, r.URL.Query().Get("after"))+1:]
+	p := page[T]{Object: "list", Data: []T{}, HasMore: len(ids) > limit}
+	for i, id := range ids[:min(limit, len(ids))] {
+		if i == 0 {
+			p.FirstID = &ids[i]
+		}
+		p.Data, p.LastID = append(p.Data, s.items[id].value), &ids[i]
+	}
+	return p, nil
+}

@@ -1,0 +1,96 @@
+package demo
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"math"
+	"net/http"
+)
+
+// The sound: mono, 16 bit, a tenth of a second a word, at most five seconds.
+const (
+	sampleRate     = 8000 // samples per second
+	samplesPerWord = sampleRate / 10
+	maxSpoken      = 50 // words
+	speechPiece    = 16 << 10
+)
+
+type speechRequest struct {
+	Model        string `json:"model"`
+	Input        string `json:"input"`
+	Voice        string `json:"voice"`
+	Format       string `json:"response_format"`
+	StreamFormat string `json:"stream_format"`
+}
+
+// speak answers a tone per word as a WAV file, whatever format was asked for:
+// the content type says so. Format "pcm" gets the bare samples, stream_format
+// "sse" the same bytes as events.
+func (u *Upstream) speak(w http.ResponseWriter, r *http.Request) error {
+	var q speechRequest
+	if _, err := decode(w, r, &q); err != nil {
+		return err
+	}
+	switch {
+	case q.Model == "":
+		return badParam("model", "you must provide a model parameter")
+	case q.Input == "":
+		return badParam("input", "Invalid 'input': empty string.")
+	case q.Voice == "":
+		return badParam("voice", "you must provide a voice parameter")
+	}
+	sound, kind := wave(q.Input), "audio/wav"
+	if q.Format == "pcm" {
+		sound, kind = sound[waveHead:], "audio/pcm"
+	}
+	if q.StreamFormat == "sse" {
+		u.streamSpeech(w, r, sound, q.Input)
+		return nil
+	}
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(sound) // a caller that left needs no answer
+	return nil
+}
+
+func (u *Upstream) streamSpeech(w http.ResponseWriter, r *http.Request, sound []byte, text string) {
+	s := u.stream(w, r)
+	in, out := Tokens(text), int64(len(sound)/(2*samplesPerWord))
+	for len(sound) > 0 {
+		n := min(len(sound), speechPiece)
+		s.data(map[string]any{"type": "speech.audio.delta", "audio": base64.StdEncoding.EncodeToString(sound[:n])})
+		sound = sound[n:]
+	}
+	s.data(map[string]any{"type": "speech.audio.done", "usage": map[string]any{"input_tokens": in, "output_tokens": out, "total_tokens": in + out}})
+}
+
+// wave is a WAV file with one tone per word, its pitch from the word's length.
+func wave(text string) []byte {
+	words := pieces(text)
+	words = words[:min(len(words), maxSpoken)]
+	size := uint32(2 * samplesPerWord * len(words))
+	b := make([]byte, 0, waveHead+size)
+	b = append(b, "RIFF"...)
+	b = binary.LittleEndian.AppendUint32(b, waveHead-8+size)
+	b = append(b, "WAVEfmt "...)
+	b = binary.LittleEndian.AppendUint32(b, 16)
+	b = binary.LittleEndian.AppendUint16(b, 1) // plain samples
+	b = binary.LittleEndian.AppendUint16(b, 1) // one channel
+	b = binary.LittleEndian.AppendUint32(b, sampleRate)
+	b = binary.LittleEndian.AppendUint32(b, 2*sampleRate)
+	b = binary.LittleEndian.AppendUint16(b, 2)
+	b = binary.LittleEndian.AppendUint16(b, 16)
+	b = append(b, "data"...)
+	b = binary.LittleEndian.AppendUint32(b, size)
+	for _, word := range words {
+		b = tone(b, 200+40*float64(len(word)%20))
+	}
+	return b
+}
+
+func tone(b []byte, hertz float64) []byte {
+	for i := range samplesPerWord {
+		v := math.Sin(2 * math.Pi * hertz * float64(i) / sampleRate)
+		b = binary.LittleEndian.AppendUint16(b, uint16(int16(v*8000)))
+	}
+	return b
+}

@@ -1,0 +1,131 @@
+package demo
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// waveHead is the length of a plain WAV file's head.
+const waveHead = 44
+
+// transcript is what was "heard" in a file.
+type transcript struct {
+	task, language string
+	model, text    string
+	seconds        float64
+	words          bool // word times wanted
+	segments       bool // segment times wanted
+}
+
+func (u *Upstream) transcribe(w http.ResponseWriter, r *http.Request) error {
+	f, err := readForm(r, waveHead)
+	if err != nil {
+		return err
+	}
+	t, err := hear(f, "transcribe")
+	if err != nil {
+		return err
+	}
+	// whisper-1 takes the field and answers whole, as OpenAI documents.
+	if f.first("stream") == "true" && t.model != "whisper-1" {
+		u.streamTranscript(w, r, t)
+		return nil
+	}
+	return t.write(w, f.first("response_format"))
+}
+
+func (u *Upstream) translate(w http.ResponseWriter, r *http.Request) error {
+	f, err := readForm(r, waveHead)
+	if err != nil {
+		return err
+	}
+	t, err := hear(f, "translate")
+	if err != nil {
+		return err
+	}
+	return t.write(w, f.first("response_format"))
+}
+
+// hear makes a transcript that says what arrived.
+func hear(f *form, task string) (transcript, error) {
+	audio := f.file("file")
+	switch {
+	case audio == nil:
+		return transcript{}, badParam("file", "file must be a file object, not a name or a text.")
+	case f.first("model") == "":
+		return transcript{}, badParam("model", "you must provide a model parameter")
+	}
+	t := transcript{task: task, model: f.first("model"), language: orElse(f.first("language"), "en"), seconds: duration(audio)}
+	if task == "translate" {
+		t.language = "en"
+	}
+	grains := f.fields["timestamp_granularities[]"]
+	t.words = slices.Contains(grains, "word")
+	t.segments = len(grains) == 0 || slices.Contains(grains, "segment")
+	t.text = fmt.Sprintf("I heard %s: %d bytes, %.2f seconds, spoken in %s.", audio.Name, audio.Size, t.seconds, t.language)
+	if p := f.first("prompt"); p != "" {
+		t.text += fmt.Sprintf(" The prompt was %q.", quote(p))
+	}
+	return t, nil
+}
+
+// duration is a WAV file's true length in seconds; of other formats, what 128
+// kbit/s would make of it. Rounded to hundredths.
+func duration(f *formFile) float64 {
+	seconds := float64(f.Size) / 16000
+	if b := f.Kept; len(b) == waveHead && string(b[:4]) == "RIFF" && string(b[8:12]) == "WAVE" {
+		if rate := binary.LittleEndian.Uint32(b[28:32]); rate > 0 {
+			seconds = float64(f.Size-waveHead) / float64(rate)
+		}
+	}
+	return math.Round(seconds*100) / 100
+}
+
+func (t transcript) write(w http.ResponseWriter, format string) error {
+	switch format {
+	case "", "json":
+		writeJSON(w, http.StatusOK, map[string]any{"text": t.text, "usage": t.usage()})
+	case "verbose_json":
+		writeJSON(w, http.StatusOK, t.verbose())
+	case "text":
+		writeText(w, "text/plain; charset=utf-8", t.text+"\n")
+	case "srt":
+		writeText(w, "text/plain; charset=utf-8", t.srt())
+	case "vtt":
+		writeText(w, "text/vtt; charset=utf-8", t.vtt())
+	default:
+		return badParam("response_format", "Invalid 'response_format': %q. Expected json, text, srt, verbose_json or vtt.", format)
+	}
+	return nil
+}
+
+// usage is by time for whisper-1 and by tokens else: ten a second of sound, as
+// audio input, and the words as output.
+func (t transcript) usage() any {
+	if t.model == "whisper-1" {
+		return map[string]any{"type": "duration", "seconds": int64(math.Ceil(t.seconds))}
+	}
+	in, out := int64(math.Ceil(t.seconds*10)), Tokens(t.text)
+	return map[string]any{
+		"type": "tokens", "input_tokens": in, "output_tokens": out, "total_tokens": in + out,
+		"input_token_details": map[string]any{"audio_tokens": in, "text_tokens": 0},
+	}
+}
+
+// streamTranscript tells the text a word an event. This stream has no [DONE].
+func (u *Upstream) streamTranscript(w http.ResponseWriter, r *http.Request, t transcript) {
+	s := u.stream(w, r)
+	for _, p := range pieces(t.text) {
+		s.data(map[string]any{"type": "transcript.text.delta", "delta": p})
+	}
+	s.data(map[string]any{"type": "transcript.text.done", "text": t.text, "usage": t.usage()})
+}
+
+func writeText(w http.ResponseWriter, contentType, text string) {
+	w.Header().Set("Content-Type", contentType)
+	_, _ = strings.NewReader(text).WriteTo(w) // a caller that left needs no answer
+}
