@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// auditRow is a line of the table audit.
+type auditRow struct {
+	bun.BaseModel `bun:"table:audit,alias:a"`
+
+	ID          string `bun:",pk"`
+	OrgID       string
+	WorkspaceID string
+	ActorID     string
+	ActorKind   string
+	Action      string
+	Kind        string
+	TargetID    string
+	AtMS        int64 `bun:"at_ms"`
+	RemoteIP    string
+	Method      string
+	Path        string
+	RequestID   string
+	Status      int
+	Body        string
+}
+
+// Audit adds a line to the trail. A zero At stands for now. What callers choose
+// freely (path, request id, target) is cut to its column rather than refused: an
+// action must not fail because its trace is long. Conflict when the id exists,
+// TooLarge when the body is.
+func (t *tx) Audit(ctx context.Context, a resource.AuditRow) error {
+	return t.step(ctx, "add to the audit trail", func(ctx context.Context, db bun.IDB) error {
+		if len(a.Body) > MaxBodyBytes {
+			return fault.Newf(fault.TooLarge, "the audit row is larger than %d bytes", MaxBodyBytes)
+		}
+		row := auditRow{
+			ID: clip(a.ID, 36), OrgID: clip(a.OrgID, 36), WorkspaceID: clip(a.WorkspaceID, 36),
+			ActorID: clip(a.ActorID, 255), ActorKind: clip(a.ActorKind, 64), Action: clip(a.Action, 64),
+			Kind: clip(a.Kind, 64), TargetID: clip(a.TargetID, 255), AtMS: stamp(a.At),
+			RemoteIP: clip(a.RemoteIP, 64), Method: clip(a.Method, 64), Path: clip(a.Path, 4096),
+			RequestID: clip(a.RequestID, 255), Status: a.Status, Body: clip(string(a.Body), MaxBodyBytes),
+		}
+		_, err := db.NewInsert().Model(&row).Exec(ctx)
+		return err
+	})
+}
+
+// AuditTrail returns the rows of an organisation, newest first, that are older
+// than the row with the id before; empty begins with the newest. The limit is 1 to
+// 1000, 0 means 100.
+func (s *Store) AuditTrail(ctx context.Context, orgID, before string, limit int) ([]resource.AuditRow, error) {
+	rowsWanted, err := pageSize(limit)
+	if err != nil {
+		return nil, err
+	}
+	var rows []auditRow
+	err = s.within(ctx, "list the audit trail", func(ctx context.Context) error {
+		sel := s.db.NewSelect().Model(&rows).Where("a.org_id = ?", orgID).Order("a.id DESC").Limit(rowsWanted)
+		if before != "" {
+			sel = sel.Where("a.id < ?", before)
+		}
+		return sel.Scan(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	trail := make([]resource.AuditRow, len(rows))
+	for i := range rows {
+		trail[i] = rows[i].row()
+	}
+	return trail, nil
+}
+
+func (r *auditRow) row() resource.AuditRow {
+	return resource.AuditRow{
+		ID: r.ID, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID, ActorID: r.ActorID, ActorKind: r.ActorKind,
+		Action: r.Action, Kind: r.Kind, TargetID: r.TargetID, At: time.UnixMilli(r.AtMS).UTC(),
+		RemoteIP: r.RemoteIP, Method: r.Method, Path: r.Path, RequestID: r.RequestID, Status: r.Status, Body: []byte(r.Body),
+	}
+}
+
+// clip makes any text storable: valid UTF-8 without NUL, at most max characters.
+func clip(s string, max int) string {
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+	if len(s) <= max {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n == max {
+			return s[:i]
+		}
+		n++
+	}
+	return s
+}

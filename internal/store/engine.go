@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"github.com/uptrace/bun/schema"
+
+	"sluice/internal/fault"
+)
+
+// connectLimit bounds the making of one connection.
+const connectLimit = 5 * time.Second
+
+// engine holds everything in which the three databases differ.
+type engine struct {
+	name      string
+	dialect   func() schema.Dialect
+	goose     goose.Dialect
+	words     *strings.Replacer  // the {words} of the migration files
+	isolation sql.IsolationLevel // of InTx; read committed on servers
+	lock      string             // clause that locks the rows a transaction reads; empty where writers are alone
+	nowMS     string             // expression: the database's clock in Unix milliseconds
+	writable  string             // query that answers "0" when the server takes writes
+	judge     func(error) verdict
+	open      func(Settings) (writer, reader *sql.DB, err error)
+}
+
+// engineOf finds the engine by the name in the settings, which were checked.
+func engineOf(name string) *engine {
+	switch name {
+	case Postgres:
+		return newPostgres()
+	case MySQL:
+		return newMySQL()
+	}
+	return newSQLite()
+}
+
+// verdict is what an error of a driver means to us.
+type verdict int
+
+const (
+	other     verdict = iota
+	duplicate         // a primary key or unique index has the value already
+	again             // deadlock, serialisation failure, busy: the transaction may be tried once more
+	away              // no server, or one that takes no writes
+	exists            // a table or index of a migration is there already
+)
+
+// verdictOn judges an error by the driver first, then by what all networks share.
+func (e *engine) verdictOn(err error) verdict {
+	if errors.Is(err, context.Canceled) {
+		return other // by our caller; drivers dress it up as a lost connection
+	}
+	if v := e.judge(err); v != other {
+		return v
+	}
+	var netErr net.Error
+	switch {
+	case errors.Is(err, driver.ErrBadConn), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, net.ErrClosed), errors.Is(err, sql.ErrConnDone), errors.As(err, &netErr):
+		return away // context.DeadlineExceeded is a net.Error: a server that hangs is away too
+	}
+	return other
+}
+
+// fault turns an error of a driver into what callers know, once, for all engines:
+// Conflict, NotFound, Overloaded when no server answers, or the plain error with
+// what was being done.
+func (e *engine) fault(doing string, err error) error {
+	var known *fault.Error
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	err = fmt.Errorf("%s: %w", doing, err)
+	if errors.Is(err, sql.ErrNoRows) {
+		return fault.Wrap(fault.NotFound, err)
+	}
+	switch e.verdictOn(err) {
+	case duplicate:
+		return fault.Wrap(fault.Conflict, err)
+	case away:
+		return fault.New(fault.Overloaded, "the database cannot be reached right now; try again shortly").Because(err)
+	}
+	return err
+}

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/uptrace/bun"
+
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// MaxIndex is the largest number of index entries of one record.
+const MaxIndex = 1000
+
+// indexRow is a line of the table record_index.
+type indexRow struct {
+	bun.BaseModel `bun:"table:record_index,alias:i"`
+
+	Kind        string
+	ID          string
+	Name        string
+	Value       string
+	UniqueValue sql.NullString // the value once more where it may exist once; NULLs may repeat
+}
+
+// indexRows checks the entries of a record and makes their lines. An entry given
+// twice is kept once; unique when one of the two is.
+func indexRows(r resource.Record) ([]indexRow, error) {
+	if len(r.Index) > MaxIndex {
+		return nil, fault.Newf(fault.InvalidRequest, "a record has at most %d index entries", MaxIndex)
+	}
+	rows := make([]indexRow, 0, len(r.Index))
+	at := make(map[[2]string]int, len(r.Index))
+	for _, e := range r.Index {
+		if err := storable(e.Name, e.Value, 255); err != nil {
+			return nil, err
+		}
+		if len(e.Value) > 255 {
+			return nil, fault.New(fault.InvalidRequest, "the value is longer than 255 bytes").At(e.Name)
+		}
+		i, seen := at[[2]string{e.Name, e.Value}]
+		if !seen {
+			i = len(rows)
+			at[[2]string{e.Name, e.Value}] = i
+			rows = append(rows, indexRow{Kind: r.Kind, ID: r.ID, Name: e.Name, Value: e.Value})
+		}
+		if e.Unique {
+			rows[i].UniqueValue = sql.NullString{String: e.Value, Valid: true}
+		}
+	}
+	return rows, nil
+}
+
+// withIndex makes records of lines and gives each its index entries.
+func (r reads) withIndex(ctx context.Context, rows []recordRow) ([]resource.Record, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	ids := make([]string, len(rows))
+	recs := make([]resource.Record, len(rows))
+	at := make(map[[2]string]*resource.Record, len(rows))
+	for i := range rows {
+		ids[i], recs[i] = rows[i].ID, rows[i].record()
+		at[[2]string{rows[i].Kind, rows[i].ID}] = &recs[i]
+	}
+	var entries []indexRow
+	err := r.db.NewSelect().Model(&entries).Where("i.id IN (?)", bun.List(ids)).Order("i.name", "i.value").Scan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if rec := at[[2]string{e.Kind, e.ID}]; rec != nil {
+			rec.Index = append(rec.Index, resource.IndexEntry{Name: e.Name, Value: e.Value, Unique: e.UniqueValue.Valid})
+		}
+	}
+	return recs, nil
+}

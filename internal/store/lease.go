@@ -1,0 +1,65 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"sluice/internal/fault"
+)
+
+// TakeLease takes or renews a named lease for ttl and reports whether holder has
+// it now. It is held by one holder at a time until it is released or runs out by
+// the clock of the database, so the clocks of the nodes do not matter. Names and
+// holders have at most 64 and 255 characters. ReadOnly when the writer is away.
+func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (bool, error) {
+	if err := storable("name", name, 64); err != nil {
+		return false, err
+	}
+	if err := storable("holder", holder, 255); err != nil {
+		return false, err
+	}
+	now := s.engine.nowMS
+	n, err := s.exec(ctx, "renew lease "+name,
+		"UPDATE leases SET holder = ?, expires_ms = "+now+" + ? WHERE name = ? AND (holder = ? OR expires_ms <= "+now+")",
+		holder, ttl.Milliseconds(), name, holder)
+	if err != nil || n > 0 {
+		return n > 0, err
+	}
+	_, err = s.exec(ctx, "take lease "+name,
+		"INSERT INTO leases (name, holder, expires_ms) VALUES (?, ?, "+now+" + ?)", name, holder, ttl.Milliseconds())
+	if fault.Has(err, fault.Conflict) {
+		return false, nil // somebody holds it
+	}
+	return err == nil, err
+}
+
+// ReleaseLease gives a lease back; that somebody else holds it is not an error.
+func (s *Store) ReleaseLease(ctx context.Context, name, holder string) error {
+	_, err := s.exec(ctx, "release lease "+name, "DELETE FROM leases WHERE name = ? AND holder = ?", name, holder)
+	return err
+}
+
+// exec runs one statement on the writer by itself and returns the rows it met.
+func (s *Store) exec(ctx context.Context, doing, query string, args ...any) (int64, error) {
+	if s.hadr && s.write.freshlyAway() {
+		return 0, fault.New(fault.ReadOnly, "")
+	}
+	on := reads{db: s.writer, engine: s.engine}
+	var res sql.Result
+	err := s.engine.retry(ctx, func() error {
+		return on.within(ctx, doing, func(ctx context.Context) (err error) {
+			res, err = s.writer.ExecContext(ctx, query, args...)
+			return err
+		})
+	})
+	if err != nil {
+		return 0, s.noteWriter(ctx, err)
+	}
+	n, err := res.RowsAffected()
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", doing, err)
+	}
+	return n, nil
+}

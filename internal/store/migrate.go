@@ -1,0 +1,166 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/pressly/goose/v3"
+
+	"sluice/internal/ident"
+)
+
+// steps holds the numbered files of the schema, one statement each because MySQL
+// cannot roll back a half-done file, and leases.sql, which comes before the rest.
+// Words in braces stand for what the engines call differently.
+//
+//go:embed migrations/*.sql
+var steps embed.FS
+
+const (
+	migrationLease = "migrate"
+	migrationTTL   = time.Minute
+	migrationPoll  = 100 * time.Millisecond
+)
+
+// Migrate brings the schema up to date and returns when it is, whoever did it: any
+// number of instances may call it at once, one works while the others wait. Each
+// step done is written to the table schema_steps, so a stopped run goes on where it
+// was. ReadOnly when the writer is away: call it again when Health shows it back.
+func (s *Store) Migrate(ctx context.Context) error {
+	if err := s.makeLeases(ctx); err != nil {
+		return err
+	}
+	holder := ident.NewID()
+	if err := s.awaitLease(ctx, holder); err != nil {
+		return err
+	}
+	work, cancel := context.WithCancel(ctx)
+	renewed := make(chan struct{})
+	go func() {
+		defer close(renewed)
+		s.renewLease(work, cancel, holder)
+	}()
+	err := s.up(work)
+	cancel()
+	<-renewed
+	if err != nil {
+		err = s.noteWriter(ctx, fmt.Errorf("migrate: %w", err))
+	}
+	if release := s.ReleaseLease(context.WithoutCancel(ctx), migrationLease, holder); err == nil {
+		err = release
+	}
+	return err
+}
+
+// makeLeases makes the one table that must be there before the steps can be
+// guarded. Two instances that make it at once may both be told that it exists.
+func (s *Store) makeLeases(ctx context.Context) error {
+	ddl, err := s.engine.step("leases.sql")
+	if err != nil {
+		return err
+	}
+	_, err = s.exec(ctx, "make the table leases", ddl)
+	if v := s.engine.verdictOn(err); err != nil && v != exists && v != duplicate {
+		return err
+	}
+	return nil
+}
+
+func (s *Store) awaitLease(ctx context.Context, holder string) error {
+	tick := time.NewTicker(migrationPoll)
+	defer tick.Stop()
+	for {
+		got, err := s.TakeLease(ctx, migrationLease, holder, migrationTTL)
+		if got || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the instance that migrates: %w", ctx.Err())
+		case <-tick.C:
+		}
+	}
+}
+
+// renewLease keeps the lease until ctx ends, and stops the work when it is lost.
+func (s *Store) renewLease(ctx context.Context, stop context.CancelFunc, holder string) {
+	tick := time.NewTicker(migrationTTL / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		// An error is no loss: on SQLite a long step holds the only connection.
+		if held, err := s.TakeLease(ctx, migrationLease, holder, migrationTTL); err == nil && !held {
+			stop()
+			return
+		}
+	}
+}
+
+func (s *Store) up(ctx context.Context) error {
+	migrations, err := s.engine.migrations()
+	if err != nil {
+		return err
+	}
+	p, err := goose.NewProvider(s.engine.goose, s.write.db, nil, goose.WithGoMigrations(migrations...),
+		goose.WithDisableGlobalRegistry(true), goose.WithTableName("schema_steps"))
+	if err != nil {
+		return err
+	}
+	_, err = p.Up(ctx)
+	return err
+}
+
+// migrations makes a goose step of each numbered file.
+func (e *engine) migrations() ([]*goose.Migration, error) {
+	names, err := fs.Glob(steps, "migrations/[0-9]*.sql")
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*goose.Migration, 0, len(names))
+	for _, name := range names {
+		base := strings.TrimPrefix(name, "migrations/")
+		version, err := goose.NumericComponent(base)
+		if err != nil {
+			return nil, err
+		}
+		ddl, err := e.step(base)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, goose.NewGoMigration(version, &goose.GoFunc{RunTx: e.apply(base, ddl)}, nil))
+	}
+	return list, nil
+}
+
+// apply runs a statement. On MySQL a process that fell between a statement and its
+// line in the ledger finds the thing there: that step is done.
+func (e *engine) apply(name, ddl string) func(context.Context, *sql.Tx) error {
+	return func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, ddl)
+		if v := e.verdictOn(err); err != nil && e.name == MySQL && (v == exists || v == duplicate) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
+	}
+}
+
+// step reads a file in the words of the engine.
+func (e *engine) step(name string) (string, error) {
+	b, err := steps.ReadFile("migrations/" + name)
+	if err != nil {
+		return "", err
+	}
+	return e.words.Replace(string(b)), nil
+}

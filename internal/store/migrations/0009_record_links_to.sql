@@ -1,0 +1,1 @@
+CREATE INDEX record_links_to ON record_links (to_id)

@@ -1,0 +1,1 @@
+INSERT INTO counters (name, value) VALUES ('changes', 0)

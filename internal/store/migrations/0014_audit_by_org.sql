@@ -1,0 +1,1 @@
+CREATE INDEX audit_by_org ON audit (org_id, id)

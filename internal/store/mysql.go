@@ -1,0 +1,86 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/pressly/goose/v3"
+	"github.com/uptrace/bun/dialect/mysqldialect"
+	"github.com/uptrace/bun/schema"
+)
+
+func newMySQL() *engine {
+	return &engine{
+		name:    MySQL,
+		dialect: func() schema.Dialect { return offlineMySQL{mysqldialect.New()} },
+		goose:   goose.DialectMySQL,
+		// VARBINARY compares byte by byte, trailing blanks included, which utf8mb4_bin
+		// leaves out.
+		words: strings.NewReplacer(
+			"{id}", "VARCHAR(36)", "{word}", "VARCHAR(64)", "{name}", "VARCHAR(255)", "{exact}", "VARBINARY(255)",
+			"{text}", "MEDIUMTEXT", "{table}", "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"),
+		isolation: sql.LevelReadCommitted,
+		lock:      "UPDATE",
+		nowMS:     "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)",
+		writable:  "SELECT @@global.read_only",
+		judge:     judgeMySQL,
+		open:      serverPools(mysqlPool),
+	}
+}
+
+// offlineMySQL is bun's dialect without its question for the server's version,
+// which has no deadline and needs a server; we use nothing that depends on it.
+type offlineMySQL struct{ *mysqldialect.Dialect }
+
+// Init asks nothing.
+func (offlineMySQL) Init(*sql.DB) {}
+
+func mysqlPool(e Endpoint, t TLS) (*sql.DB, error) {
+	p, err := t.protect(e.Host)
+	if err != nil {
+		return nil, err
+	}
+	c := mysql.NewConfig()
+	c.Net, c.Addr = "tcp", net.JoinHostPort(e.Host, strconv.Itoa(e.Port))
+	c.User, c.Passwd, c.DBName = e.User, e.Pass.Reveal(), e.Name
+	c.TLS, c.AllowFallbackToPlaintext = p.config, p.fallback
+	c.Timeout, c.ReadTimeout, c.WriteTimeout = connectLimit, time.Minute, time.Minute
+	c.ClientFoundRows = true // an update that changes nothing still found its row
+	c.Loc = time.UTC
+	c.Logger = &mysql.NopLogger{} // what it would print comes back as an error too
+	// The escaping of values relies on backslashes, and cut values must be errors.
+	c.Params = map[string]string{"sql_mode": "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"}
+	connector, err := mysql.NewConnector(c)
+	if err != nil {
+		return nil, fmt.Errorf("mysql settings: %w", err)
+	}
+	return sql.OpenDB(connector), nil
+}
+
+// judgeMySQL goes by https://mariadb.com/kb/en/mariadb-error-code-reference/.
+func judgeMySQL(err error) verdict {
+	if errors.Is(err, mysql.ErrInvalidConn) {
+		return away
+	}
+	var e *mysql.MySQLError
+	if !errors.As(err, &e) {
+		return other
+	}
+	switch e.Number {
+	case 1062: // duplicate entry
+		return duplicate
+	case 1205, 1213, 1020: // lock wait timeout, deadlock, record changed since last read
+		return again
+	case 1053, 1290, 1792, 1836, 1927: // shutdown, read-only server or transaction, connection killed
+		return away
+	case 1050, 1060, 1061: // table, column or index exists
+		return exists
+	}
+	return other
+}

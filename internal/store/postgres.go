@@ -1,0 +1,84 @@
+package store
+
+import (
+	"crypto/tls"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/uptrace/bun/dialect/pgdialect"
+	"github.com/uptrace/bun/schema"
+)
+
+func newPostgres() *engine {
+	return &engine{
+		name:    Postgres,
+		dialect: func() schema.Dialect { return pgdialect.New() },
+		goose:   goose.DialectPostgres,
+		// COLLATE "C": ids are compared byte by byte, whatever the database's locale.
+		words: strings.NewReplacer(
+			"{id}", `VARCHAR(36) COLLATE "C"`, "{word}", `VARCHAR(64) COLLATE "C"`, "{name}", `VARCHAR(255) COLLATE "C"`,
+			"{exact}", `VARCHAR(255) COLLATE "C"`, "{text}", "TEXT", "{table}", ""),
+		isolation: sql.LevelReadCommitted,
+		lock:      "UPDATE",
+		nowMS:     "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
+		writable:  "SELECT CASE WHEN pg_is_in_recovery() THEN '1' ELSE '0' END",
+		judge:     judgePostgres,
+		open:      serverPools(postgresPool),
+	}
+}
+
+func postgresPool(e Endpoint, t TLS) (*sql.DB, error) {
+	p, err := t.protect(e.Host)
+	if err != nil {
+		return nil, err
+	}
+	// ParseConfig looks at PG* variables and files of the home folder: every
+	// field that they can reach is set below.
+	c, err := pgx.ParseConfig("sslmode=disable")
+	if err != nil {
+		return nil, fmt.Errorf("postgres settings: %w", err)
+	}
+	c.Host, c.Port, c.Database, c.User, c.Password = e.Host, uint16(e.Port), e.Name, e.User, e.Pass.Reveal()
+	c.TLSConfig, c.Fallbacks = p.config, nil
+	if p.fallback {
+		c.Fallbacks = []*pgconn.FallbackConfig{{Host: e.Host, Port: uint16(e.Port), TLSConfig: (*tls.Config)(nil)}}
+	}
+	c.RuntimeParams = map[string]string{"application_name": "sluice"}
+	c.ConnectTimeout = connectLimit
+	// Statements come with their values in them, so a cache of prepared ones would
+	// never hit; this mode also works behind a pooler.
+	c.DefaultQueryExecMode = pgx.QueryExecModeExec
+	return sql.OpenDB(stdlib.GetConnector(*c)), nil
+}
+
+// judgePostgres goes by https://www.postgresql.org/docs/15/errcodes-appendix.html.
+func judgePostgres(err error) verdict {
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) {
+		return away
+	}
+	var e *pgconn.PgError
+	if !errors.As(err, &e) {
+		return other
+	}
+	switch e.Code {
+	case "23505": // unique_violation
+		return duplicate
+	case "40001", "40P01", "55P03": // serialisation failure, deadlock, lock not available
+		return again
+	case "25006", "57P01", "57P02", "57P03": // read-only transaction; shutdown, crash, starting up
+		return away
+	case "42P07": // duplicate_table, which indexes are too
+		return exists
+	}
+	if strings.HasPrefix(e.Code, "08") { // connection exceptions
+		return away
+	}
+	return other
+}

@@ -1,0 +1,98 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// The page sizes of List. Source: resource.Query.
+const (
+	defaultLimit = 100
+	maxLimit     = 1000
+)
+
+// List returns the records that match, with their index entries, ordered by id. A
+// limit or offset out of range is fault.InvalidRequest.
+func (r reads) List(ctx context.Context, q resource.Query) ([]resource.Record, error) {
+	limit, err := pageSize(q.Limit)
+	if err != nil {
+		return nil, err
+	}
+	if q.Offset < 0 {
+		return nil, fault.New(fault.InvalidRequest, "a page begins at 0 or more").At("offset")
+	}
+	var recs []resource.Record
+	err = r.within(ctx, "list "+q.Kind, func(ctx context.Context) error {
+		var rows []recordRow
+		sel := page(filter(r.db.NewSelect().Model(&rows), q), q)
+		if err := sel.Limit(limit).Offset(int64(q.Offset)).Scan(ctx); err != nil {
+			return err
+		}
+		var err error
+		recs, err = r.withIndex(ctx, rows)
+		return err
+	})
+	return recs, err
+}
+
+// pageSize checks the number of rows that a caller wants at once.
+func pageSize(limit int) (int64, error) {
+	switch {
+	case limit < 0 || limit > maxLimit:
+		return 0, fault.Newf(fault.InvalidRequest, "a page has 1 to %d rows", maxLimit).At("limit")
+	case limit == 0:
+		return defaultLimit, nil
+	}
+	return int64(limit), nil
+}
+
+// Count returns how many records match; the fields that page are ignored.
+func (r reads) Count(ctx context.Context, q resource.Query) (int, error) {
+	var n int64
+	err := r.within(ctx, "count "+q.Kind, func(ctx context.Context) (err error) {
+		n, err = filter(r.db.NewSelect().Model((*recordRow)(nil)), q).Count(ctx)
+		return err
+	})
+	return int(n), err
+}
+
+// filter adds what a query asks for.
+func filter(sel *bun.SelectQuery, q resource.Query) *bun.SelectQuery {
+	for _, f := range []struct{ column, value string }{
+		{"r.kind", q.Kind}, {"r.org_id", q.OrgID}, {"r.workspace_id", q.WorkspaceID}, {"r.slug", q.Slug},
+	} {
+		if f.value != "" {
+			sel = sel.Where("? = ?", bun.Ident(f.column), f.value)
+		}
+	}
+	if len(q.Statuses) > 0 {
+		sel = sel.Where("r.status IN (?)", bun.List(q.Statuses))
+	}
+	for _, e := range q.Index {
+		sel = sel.Where("r.id IN (SELECT i.id FROM record_index AS i WHERE i.kind = r.kind AND i.name = ? AND i.value = ?)", e.Name, e.Value)
+	}
+	if q.Search != "" {
+		sel = sel.Where("r.name_folded LIKE ? ESCAPE '!'", "%"+wildcards.Replace(strings.ToLower(q.Search))+"%")
+	}
+	return sel
+}
+
+// wildcards makes the signs of LIKE stand for themselves.
+var wildcards = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
+
+// page orders by id and continues behind the last one seen.
+func page(sel *bun.SelectQuery, q resource.Query) *bun.SelectQuery {
+	order, beyond := "r.id ASC", "r.id > ?"
+	if q.Newest {
+		order, beyond = "r.id DESC", "r.id < ?"
+	}
+	if q.After != "" {
+		sel = sel.Where(beyond, q.After)
+	}
+	return sel.Order(order)
+}

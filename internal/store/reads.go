@@ -1,0 +1,96 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// statementLimit bounds each read and write, so that a hanging server hangs
+// nobody here.
+const statementLimit = 15 * time.Second
+
+// maxVersions bounds the answer of Versions.
+const maxVersions = 1000
+
+// reads are the questions that Store asks the reader and a transaction the
+// writer. All of them answer fault.Overloaded when the server is away.
+type reads struct {
+	db     bun.IDB
+	engine *engine
+}
+
+// within runs one step under the time limit and names it in the error.
+func (r reads) within(ctx context.Context, doing string, f func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, statementLimit)
+	defer cancel()
+	err := f(limited)
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", doing, ctx.Err()) // the caller's own doing, whatever the driver calls it
+	}
+	return r.engine.fault(doing, err)
+}
+
+// Find returns one record with its index entries; fault.NotFound when there is none.
+func (r reads) Find(ctx context.Context, kind, id string) (resource.Record, error) {
+	return r.one(ctx, "find "+kind, func(q *bun.SelectQuery) *bun.SelectQuery {
+		return q.Where("r.kind = ?", kind).Where("r.id = ?", id)
+	})
+}
+
+// FindSlug returns the record of a kind that has the slug in an organisation; an
+// empty slug is nobody's.
+func (r reads) FindSlug(ctx context.Context, kind, orgID, slug string) (resource.Record, error) {
+	return r.one(ctx, "find "+kind+" by slug", func(q *bun.SelectQuery) *bun.SelectQuery {
+		return q.Where("r.kind = ?", kind).Where("r.org_id = ?", orgID).Where("r.slug = ?", slug)
+	})
+}
+
+func (r reads) one(ctx context.Context, doing string, where func(*bun.SelectQuery) *bun.SelectQuery) (resource.Record, error) {
+	var rows []recordRow
+	var recs []resource.Record
+	err := r.within(ctx, doing, func(ctx context.Context) (err error) {
+		if err = where(r.db.NewSelect().Model(&rows)).Limit(1).Scan(ctx); err != nil {
+			return err
+		}
+		recs, err = r.withIndex(ctx, rows)
+		return err
+	})
+	if err != nil {
+		return resource.Record{}, err
+	}
+	if len(recs) == 0 {
+		return resource.Record{}, fault.New(fault.NotFound, "")
+	}
+	return recs[0], nil
+}
+
+// Versions returns the present version of a record and the older ones, newest
+// first, at most 1000 and without index entries; fault.NotFound when there is no
+// such record.
+func (r reads) Versions(ctx context.Context, kind, id string) ([]resource.Record, error) {
+	now, err := r.Find(ctx, kind, id)
+	if err != nil {
+		return nil, err
+	}
+	var rows []recordRow
+	err = r.within(ctx, "list versions of "+kind, func(ctx context.Context) error {
+		return r.db.NewSelect().Model(&rows).ModelTableExpr("record_versions AS r").
+			Where("r.kind = ?", kind).Where("r.id = ?", id).Where("r.version < ?", now.Version).
+			Order("r.version DESC").Limit(maxVersions - 1).Scan(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	now.Index = nil
+	recs := append(make([]resource.Record, 0, 1+len(rows)), now)
+	for i := range rows {
+		recs = append(recs, rows[i].record())
+	}
+	return recs, nil
+}

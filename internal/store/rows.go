@@ -1,0 +1,98 @@
+package store
+
+import (
+	"database/sql"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/uptrace/bun"
+
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// MaxBodyBytes is the largest body of a record, link or audit row. It fits the
+// smallest packet limit of a stock server (16 MB on MariaDB) even when every byte
+// is escaped.
+const MaxBodyBytes = 4 << 20
+
+// recordRow is a line of the table records.
+type recordRow struct {
+	bun.BaseModel `bun:"table:records,alias:r"`
+
+	Kind        string `bun:",pk"`
+	ID          string `bun:",pk"`
+	OrgID       string
+	WorkspaceID string
+	Slug        sql.NullString // NULL when there is none: NULLs may repeat in a unique index
+	Name        string
+	NameFolded  string // what Query.Search looks in: the engines fold case differently
+	Status      string
+	Version     int64
+	CreatedMS   int64 `bun:"created_ms"`
+	UpdatedMS   int64 `bun:"updated_ms"`
+	Body        string
+}
+
+// rowOf checks a record and makes its line. The checks are those that only some
+// engines would make, so that all of them take and refuse the same.
+func rowOf(r resource.Record) (recordRow, error) {
+	for _, f := range []struct {
+		name, value string
+		max         int
+	}{
+		{"kind", r.Kind, 64}, {"id", r.ID, 36}, {"organisation_id", r.OrgID, 36}, {"workspace_id", r.WorkspaceID, 36},
+		{"slug", r.Slug, 255}, {"name", r.Name, 255}, {"status", r.Status, 64},
+	} {
+		if err := storable(f.name, f.value, f.max); err != nil {
+			return recordRow{}, err
+		}
+	}
+	if r.Kind == "" || r.ID == "" {
+		return recordRow{}, fault.New(fault.InvalidRequest, "a record needs a kind and an id")
+	}
+	if err := storableBody(r.Body); err != nil {
+		return recordRow{}, err
+	}
+	return recordRow{
+		Kind: r.Kind, ID: r.ID, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID,
+		Slug: sql.NullString{String: r.Slug, Valid: r.Slug != ""},
+		Name: r.Name, NameFolded: strings.ToLower(r.Name), Status: r.Status,
+		Version: r.Version, CreatedMS: stamp(r.Created), UpdatedMS: stamp(r.Updated), Body: string(r.Body),
+	}, nil
+}
+
+func (row *recordRow) record() resource.Record {
+	return resource.Record{
+		Kind: row.Kind, ID: row.ID, OrgID: row.OrgID, WorkspaceID: row.WorkspaceID, Slug: row.Slug.String,
+		Name: row.Name, Status: row.Status, Version: row.Version,
+		Created: time.UnixMilli(row.CreatedMS).UTC(), Updated: time.UnixMilli(row.UpdatedMS).UTC(), Body: []byte(row.Body),
+	}
+}
+
+// stamp is a time as it is kept; the zero time stands for now.
+func stamp(t time.Time) int64 {
+	if t.IsZero() {
+		t = time.Now()
+	}
+	return t.UnixMilli()
+}
+
+// storable refuses text that one of the engines cannot keep.
+func storable(name, value string, max int) error {
+	switch {
+	case !utf8.ValidString(value) || strings.ContainsRune(value, 0):
+		return fault.New(fault.InvalidRequest, "the value is not valid UTF-8 text").At(name)
+	case len(value) > max && utf8.RuneCountInString(value) > max:
+		return fault.Newf(fault.InvalidRequest, "the value is longer than %d characters", max).At(name)
+	}
+	return nil
+}
+
+func storableBody(body []byte) error {
+	if len(body) > MaxBodyBytes {
+		return fault.Newf(fault.TooLarge, "the record is larger than %d bytes", MaxBodyBytes)
+	}
+	return storable("body", string(body), MaxBodyBytes)
+}

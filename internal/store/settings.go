@@ -1,0 +1,88 @@
+package store
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"sluice/internal/sealed"
+)
+
+// DefaultPoolSize is the number of connections per handle when Settings names
+// none. Source: contract/identity-and-governance.md section 15, DB_POOL_SIZE.
+const DefaultPoolSize = 12
+
+// The engines that Settings.Engine names.
+const (
+	SQLite   = "sqlite"
+	Postgres = "postgres"
+	MySQL    = "mysql" // MariaDB too
+)
+
+// Settings say where the records live. Only the fields of the chosen engine are
+// looked at.
+type Settings struct {
+	Engine   string   // SQLite, Postgres or MySQL
+	Path     string   // SQLite: the file, for example "data/sluice.db"; made with its folder when missing
+	Writer   Endpoint // servers: where writes go, DB_*
+	Reader   Endpoint // servers: where reads go, DB_READER_*; an empty field takes the writer's value
+	TLS      TLS      // servers: DB_SSL*
+	PoolSize int      // connections per handle, DB_POOL_SIZE; 0 means DefaultPoolSize
+	HADR     bool     // DB_WRITER_HADR_MODE=ON: start and read without the writer
+}
+
+// Endpoint is a database server and the login to use there.
+type Endpoint struct {
+	Host string // "db.internal", an address, or empty
+	Port int    // 0 means 5432 or 3306
+	User string
+	Pass sealed.String
+	Name string // the database
+}
+
+// TLS says how connections to a server are protected. CA, Cert and Key are PEM
+// text. Source: spec, Deployment settings, DB_SSL.
+type TLS struct {
+	Mode string // "", DISABLED, PREFERRED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY or AMAZON_RDS; "" is DISABLED
+	CA   string // trusted authorities; empty means those of the system
+	Cert string // client certificate; may be empty
+	Key  sealed.String
+}
+
+// orFrom fills the empty fields of e from another endpoint.
+func (e Endpoint) orFrom(other Endpoint) Endpoint {
+	if e.Pass.Empty() {
+		e.Pass = other.Pass
+	}
+	e.Host = cmp.Or(e.Host, other.Host)
+	e.Port = cmp.Or(e.Port, other.Port)
+	e.User = cmp.Or(e.User, other.User)
+	e.Name = cmp.Or(e.Name, other.Name)
+	return e
+}
+
+// resolve fills the defaults and refuses what cannot work, naming the setting.
+func (s Settings) resolve() (Settings, error) {
+	s.PoolSize = cmp.Or(s.PoolSize, DefaultPoolSize)
+	if s.PoolSize < 1 || s.PoolSize > 1000 {
+		return s, fmt.Errorf("DB_POOL_SIZE is %d, accepted are 1 to 1000", s.PoolSize)
+	}
+	switch s.Engine {
+	case SQLite:
+		if s.Path == "" {
+			return s, errors.New("the path of the SQLite file is empty")
+		}
+		return s, nil
+	case Postgres:
+		s.Writer.Port = cmp.Or(s.Writer.Port, 5432)
+	case MySQL:
+		s.Writer.Port = cmp.Or(s.Writer.Port, 3306)
+	default:
+		return s, fmt.Errorf("database engine %q, accepted are %s, %s and %s", s.Engine, SQLite, Postgres, MySQL)
+	}
+	if s.Writer.Host == "" || s.Writer.Name == "" {
+		return s, errors.New("DB_HOST and DB_NAME are needed for a database server")
+	}
+	s.Reader = s.Reader.orFrom(s.Writer)
+	return s, nil
+}

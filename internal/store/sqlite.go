@@ -1,0 +1,92 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+	"github.com/uptrace/bun/schema"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+func newSQLite() *engine {
+	return &engine{
+		name:    SQLite,
+		dialect: func() schema.Dialect { return sqlitedialect.New() },
+		goose:   goose.DialectSQLite3,
+		words: strings.NewReplacer(
+			"{id}", "VARCHAR(36)", "{word}", "VARCHAR(64)", "{name}", "VARCHAR(255)", "{exact}", "VARCHAR(255)",
+			"{text}", "TEXT", "{table}", ""),
+		nowMS:    "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+		writable: "SELECT '0'",
+		judge:    judgeSQLite,
+		open:     openSQLite,
+	}
+}
+
+// openSQLite gives one writing connection, so that writers of this process queue
+// in Go instead of meeting SQLITE_BUSY, and a pool that can only read. The file is
+// made beforehand because SQLite would make it readable for everybody.
+func openSQLite(s Settings) (writer, reader *sql.DB, err error) {
+	path, err := filepath.Abs(s.Path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("path of the SQLite file: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, nil, fmt.Errorf("folder of the SQLite file: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the SQLite file: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return nil, nil, fmt.Errorf("open the SQLite file: %w", err)
+	}
+	// synchronous FULL: a revoked key stays revoked when the power fails.
+	if writer, err = sqlitePool(path, 1, "journal_mode(WAL)", "synchronous(FULL)"); err != nil {
+		return nil, nil, err
+	}
+	if reader, err = sqlitePool(path, s.PoolSize, "query_only(1)"); err != nil {
+		return nil, nil, errors.Join(err, writer.Close())
+	}
+	return writer, reader, nil
+}
+
+func sqlitePool(path string, size int, pragmas ...string) (*sql.DB, error) {
+	q := url.Values{"_txlock": {"immediate"}, "_pragma": append([]string{"busy_timeout(5000)"}, pragmas...)}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}
+	db, err := sql.Open("sqlite", u.String())
+	if err != nil {
+		return nil, fmt.Errorf("open the SQLite file: %w", err)
+	}
+	db.SetMaxOpenConns(size)
+	db.SetMaxIdleConns(size)
+	return db, nil
+}
+
+// judgeSQLite goes by the result codes of https://sqlite.org/rescode.html; the low
+// byte is the primary code.
+func judgeSQLite(err error) verdict {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return other
+	}
+	switch e.Code() {
+	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+		return duplicate
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return again
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
+		return away
+	}
+	return other
+}

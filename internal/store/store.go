@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/uptrace/bun"
+
+	"sluice/internal/resource"
+)
+
+var _ resource.Store = (*Store)(nil)
+
+// Store is an open database. It is safe for concurrent use and lives until Close.
+// Its reads (Find, FindSlug, List, Count, Versions, Links, Changes, LastChange)
+// see committed records only and go to the reader.
+type Store struct {
+	reads
+	writer *bun.DB
+	hadr   bool
+	log    *slog.Logger
+	write  *side
+	read   *side
+}
+
+// Open opens both handles and tries them for at most five seconds each. In HADR
+// mode the writer may be away, the reader may not. The tables are not looked at:
+// call Migrate next, and Run to watch the handles. The settings are not kept.
+func Open(ctx context.Context, s Settings, log *slog.Logger) (*Store, error) {
+	s, err := s.resolve()
+	if err != nil {
+		return nil, fmt.Errorf("database settings: %w", err)
+	}
+	e := engineOf(s.Engine)
+	w, r, err := e.open(s)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	st := &Store{
+		reads:  reads{db: bun.NewDB(r, e.dialect()), engine: e},
+		writer: bun.NewDB(w, e.dialect()),
+		hadr:   s.HADR,
+		log:    log,
+		write:  &side{name: "writer", db: w, idle: s.PoolSize, query: e.writable},
+		read:   &side{name: "reader", db: r, idle: s.PoolSize, query: "SELECT '0'"},
+	}
+	if err := st.try(ctx); err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	return st, nil
+}
+
+// try looks at both handles once and fails when one is missing that must be there.
+func (s *Store) try(ctx context.Context) error {
+	if err := s.check(ctx, s.read); err != nil {
+		return fmt.Errorf("database reader: %w", err)
+	}
+	if err := s.check(ctx, s.write); err != nil && !s.hadr {
+		return fmt.Errorf("database writer: %w", err)
+	}
+	return nil
+}
+
+// Close closes both handles. Calls under way fail.
+func (s *Store) Close() error {
+	if s.read.db == s.write.db {
+		return s.write.db.Close()
+	}
+	return errors.Join(s.read.db.Close(), s.write.db.Close())
+}

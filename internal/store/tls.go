@@ -1,0 +1,98 @@
+package store
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// amazonRDS holds the authorities of Amazon's managed databases.
+//
+//go:embed amazon_rds.pem
+var amazonRDS []byte
+
+// protection is what a driver is told about TLS. A nil config means plain text.
+type protection struct {
+	config   *tls.Config
+	fallback bool // plain text when the server offers no TLS
+}
+
+// protect translates DB_SSL* for a host. The modes mean what the MySQL client
+// means by them, on PostgreSQL too: REQUIRED encrypts and verifies nothing, not
+// even when a CA is given; VERIFY_CA checks the chain; VERIFY_IDENTITY the host
+// name as well; AMAZON_RDS is VERIFY_IDENTITY against the authorities of that
+// service, and against DB_SSL_CA when there is one.
+func (t TLS) protect(host string) (protection, error) {
+	mode := strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToUpper(strings.TrimSpace(t.Mode)))
+	if mode == "" || mode == "DISABLED" {
+		return protection{}, nil
+	}
+	c := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
+	var err error
+	if c.Certificates, err = t.clientCertificates(); err != nil {
+		return protection{}, err
+	}
+	var bundle []byte
+	switch mode {
+	case "PREFERRED", "REQUIRED":
+		c.InsecureSkipVerify = true
+		return protection{c, mode == "PREFERRED"}, nil
+	case "VERIFY_CA", "VERIFY_IDENTITY":
+	case "AMAZON_RDS":
+		bundle = amazonRDS
+	default:
+		return protection{}, fmt.Errorf("DB_SSL is %q, accepted are DISABLED, PREFERRED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY and AMAZON_RDS", t.Mode)
+	}
+	if c.RootCAs, err = roots(bundle, []byte(t.CA)); err != nil {
+		return protection{}, err
+	}
+	if mode == "VERIFY_CA" {
+		c.InsecureSkipVerify = true // the name alone is not looked at: verifyChain does the rest
+		c.VerifyConnection = verifyChain(c.RootCAs)
+	}
+	return protection{c, false}, nil
+}
+
+func (t TLS) clientCertificates() ([]tls.Certificate, error) {
+	if t.Cert == "" && t.Key.Empty() {
+		return nil, nil
+	}
+	pair, err := tls.X509KeyPair([]byte(t.Cert), []byte(t.Key.Reveal()))
+	if err != nil {
+		return nil, fmt.Errorf("DB_SSL_CERT and DB_SSL_KEY: %w", err)
+	}
+	return []tls.Certificate{pair}, nil
+}
+
+// roots makes a pool of the PEM texts; nil, the system's authorities, when all
+// are empty.
+func roots(pems ...[]byte) (*x509.CertPool, error) {
+	var pool *x509.CertPool
+	for _, p := range pems {
+		if len(p) == 0 {
+			continue
+		}
+		if pool == nil {
+			pool = x509.NewCertPool()
+		}
+		if !pool.AppendCertsFromPEM(p) {
+			return nil, errors.New("DB_SSL_CA holds no certificate in PEM form")
+		}
+	}
+	return pool, nil
+}
+
+// verifyChain checks everything but the host name.
+func verifyChain(pool *x509.CertPool) func(tls.ConnectionState) error {
+	return func(s tls.ConnectionState) error {
+		opts := x509.VerifyOptions{Roots: pool, Intermediates: x509.NewCertPool()}
+		for _, c := range s.PeerCertificates[1:] {
+			opts.Intermediates.AddCert(c)
+		}
+		_, err := s.PeerCertificates[0].Verify(opts)
+		return err
+	}
+}

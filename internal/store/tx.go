@@ -1,0 +1,117 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+const (
+	txLimit   = 30 * time.Second      // one try of a transaction, from its beginning to its end
+	maxTries  = 8                     // of a transaction or statement that the engine asks to repeat
+	firstWait = 10 * time.Millisecond // before the second try; doubled for each further one
+)
+
+var _ resource.Tx = (*tx)(nil)
+
+// tx is one try of one transaction. It belongs to the goroutine that InTx called.
+type tx struct {
+	reads
+	changes []changeRow
+	failed  error // the first write that failed; nothing is committed after one
+}
+
+// InTx runs f in a transaction on the writer and commits when f returns nil. f may
+// run up to eight times, so it must have no effects but those on its Tx, and it
+// must not call InTx. Writes of one transaction see each other; a write that
+// failed makes the whole transaction fail, even when f returns nil.
+//
+// Errors: those of f; Conflict; ReadOnly when the writer is away, at once in HADR
+// mode. When the writer goes away during the commit the answer is ReadOnly too,
+// and whether the transaction was kept is not known.
+func (s *Store) InTx(ctx context.Context, f func(resource.Tx) error) error {
+	if s.hadr && s.write.freshlyAway() {
+		return fault.New(fault.ReadOnly, "")
+	}
+	err := s.engine.retry(ctx, func() error { return s.once(ctx, f) })
+	return s.noteWriter(ctx, err)
+}
+
+// noteWriter turns an error that means a missing writer into ReadOnly and keeps
+// what was learnt, so that the next write need not find out again.
+func (s *Store) noteWriter(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil || s.engine.verdictOn(err) != away {
+		return err
+	}
+	if !errors.Is(err, context.DeadlineExceeded) { // that may be a lock held for long
+		s.seen(s.write, err)
+	}
+	return fault.Wrap(fault.ReadOnly, err)
+}
+
+func (s *Store) once(ctx context.Context, f func(resource.Tx) error) error {
+	limited, cancel := context.WithTimeout(ctx, txLimit)
+	defer cancel()
+	conn, err := s.writer.BeginTx(limited, &sql.TxOptions{Isolation: s.engine.isolation})
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	t := &tx{reads: reads{db: conn, engine: s.engine}}
+	if err := t.run(limited, f); err != nil {
+		_ = conn.Rollback() // the server forgets the transaction either way
+		return err
+	}
+	if err := conn.Commit(); err != nil {
+		return s.engine.fault("commit", err)
+	}
+	return nil
+}
+
+// run calls f and adds its changes to the feed. A panic of f ends the transaction
+// as well: once cancels the context that it hangs on.
+func (t *tx) run(ctx context.Context, f func(resource.Tx) error) error {
+	if err := f(t); err != nil {
+		return err
+	}
+	if t.failed != nil {
+		return t.failed
+	}
+	return t.publish(ctx)
+}
+
+// step runs a write, and keeps its error so that the transaction cannot commit.
+func (t *tx) step(ctx context.Context, doing string, f func(context.Context, bun.IDB) error) error {
+	if t.failed != nil {
+		return t.failed
+	}
+	t.failed = t.within(ctx, doing, func(ctx context.Context) error { return f(ctx, t.db) })
+	return t.failed
+}
+
+// retry calls f until it succeeds, fails for good, or was tried often enough.
+func (e *engine) retry(ctx context.Context, f func() error) error {
+	wait := firstWait
+	for try := 1; ; try++ {
+		err := f()
+		if err == nil || try == maxTries || e.verdictOn(err) != again {
+			return err
+		}
+		// Jitter, so that two that met do not meet again.
+		timer := time.NewTimer(wait/2 + rand.N(wait))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		case <-timer.C:
+		}
+		wait *= 2
+	}
+}

@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"time"
+)
+
+const (
+	checkEvery = time.Second     // how often Run looks at each handle
+	checkLimit = 5 * time.Second // how long one look may take
+)
+
+// errReadOnlyServer means that the writer's address leads to a replica.
+var errReadOnlyServer = errors.New("the server takes no writes")
+
+// The words of Health.Status.
+const (
+	OK       = "ok"       // both handles answer
+	Degraded = "degraded" // HADR mode: reads go on, writes are refused
+	Down     = "down"     // no reads, or no writes outside of HADR mode
+)
+
+// Health is the state of the handles as last seen by Run or by a write that found
+// no writer.
+type Health struct {
+	Status string // OK, Degraded or Down
+	Writer bool
+	Reader bool
+	Detail string // "writer away since 2026-11-20T10:00:00Z"; empty when OK
+}
+
+// side is one handle and what is known of it.
+type side struct {
+	name  string // "writer" or "reader"
+	db    *sql.DB
+	idle  int
+	query string // answers "0" when all is well
+
+	mu    sync.Mutex // guards the fields below
+	away  time.Time  // since when; zero while it answers
+	asked time.Time  // when it was last found away
+}
+
+// Run watches both handles until ctx ends and returns nil then. It is what makes
+// Health current, and what lets writes through again once the writer is back.
+func (s *Store) Run(ctx context.Context) error {
+	var both sync.WaitGroup
+	for _, x := range []*side{s.write, s.read} {
+		both.Go(func() { s.watch(ctx, x) })
+	}
+	both.Wait()
+	return nil
+}
+
+func (s *Store) watch(ctx context.Context, x *side) {
+	tick := time.NewTicker(checkEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			_ = s.check(ctx, x) // kept in x and logged there
+		}
+	}
+}
+
+// check asks a handle for a sign of life and keeps the result.
+func (s *Store) check(ctx context.Context, x *side) error {
+	limited, cancel := context.WithTimeout(ctx, checkLimit)
+	defer cancel()
+	var answer string
+	err := x.db.QueryRowContext(limited, x.query).Scan(&answer)
+	if err == nil && answer != "0" && answer != "OFF" {
+		err = errReadOnlyServer
+		// New connections may lead to the new primary, the idle ones never will.
+		x.db.SetMaxIdleConns(0)
+		x.db.SetMaxIdleConns(x.idle)
+	}
+	if ctx.Err() == nil && !x.busy(err) {
+		s.seen(x, err)
+	}
+	return err
+}
+
+// busy reports whether the look came to nothing only because every connection was
+// at work, which says nothing about the server.
+func (x *side) busy(err error) bool {
+	st := x.db.Stats()
+	return errors.Is(err, context.DeadlineExceeded) && st.InUse >= st.MaxOpenConnections
+}
+
+// seen keeps the state of a handle and logs the change of it, not each look.
+func (s *Store) seen(x *side, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	now := time.Now().UTC()
+	switch {
+	case err != nil && x.away.IsZero():
+		x.away = now
+		s.log.Warn("database handle is away", "handle", x.name, "error", err)
+	case err == nil && !x.away.IsZero():
+		s.log.Info("database handle is back", "handle", x.name, "away_for", now.Sub(x.away))
+		x.away = time.Time{}
+	}
+	if err != nil {
+		x.asked = now
+	}
+}
+
+func (x *side) awaySince() time.Time {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.away
+}
+
+// freshlyAway reports whether the handle was found away so recently that trying
+// it again is a waste. It stops holding when nobody looks any more.
+func (x *side) freshlyAway() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return !x.away.IsZero() && time.Since(x.asked) < checkLimit+2*checkEvery
+}
+
+// Health tells how the handles are. It does not touch the database.
+func (s *Store) Health() Health {
+	w, r := s.write.awaySince(), s.read.awaySince()
+	h := Health{Status: OK, Writer: w.IsZero(), Reader: r.IsZero()}
+	switch {
+	case !h.Reader:
+		h.Status, h.Detail = Down, "reader away since "+r.Format(time.RFC3339)
+	case !h.Writer:
+		h.Status, h.Detail = Down, "writer away since "+w.Format(time.RFC3339)
+		if s.hadr {
+			h.Status = Degraded
+		}
+	}
+	return h
+}

@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/uptrace/bun"
+
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// Insert adds a record as version 1, whatever r.Version is. A zero Created or
+// Updated stands for now. Conflict when its id, slug or a unique index entry
+// exists; InvalidRequest or TooLarge when a field cannot be kept.
+func (t *tx) Insert(ctx context.Context, r resource.Record) error {
+	return t.step(ctx, "insert "+r.Kind, func(ctx context.Context, db bun.IDB) error {
+		r.Version = 1
+		row, err := rowOf(r)
+		if err != nil {
+			return err
+		}
+		if _, err := db.NewInsert().Model(&row).Exec(ctx); err != nil {
+			return err
+		}
+		t.change(r.Kind, r.ID, false)
+		return t.index(ctx, r)
+	})
+}
+
+// Update replaces a record whose present version is r.Version; the record is then
+// one version further and the old body is kept. Created stays; a zero Updated
+// stands for now. NotFound when there is no record, Conflict when it moved on.
+func (t *tx) Update(ctx context.Context, r resource.Record) error {
+	return t.step(ctx, "update "+r.Kind, func(ctx context.Context, db bun.IDB) error {
+		row, err := rowOf(r)
+		if err != nil {
+			return err
+		}
+		if err := t.lockVersion(ctx, r); err != nil {
+			return err
+		}
+		if _, err := db.ExecContext(ctx, keepVersion, r.Kind, r.ID); err != nil {
+			return err
+		}
+		row.Version++
+		_, err = db.NewUpdate().Model(&row).ExcludeColumn("created_ms").
+			Where("kind = ?", r.Kind).Where("id = ?", r.ID).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		t.change(r.Kind, r.ID, false)
+		if err := t.dropIndex(ctx, r.Kind, r.ID); err != nil {
+			return err
+		}
+		return t.index(ctx, r)
+	})
+}
+
+// keepVersion copies a record to its past versions.
+const keepVersion = `INSERT INTO record_versions
+(kind, id, org_id, workspace_id, slug, name, name_folded, status, version, created_ms, updated_ms, body)
+SELECT kind, id, org_id, workspace_id, slug, name, name_folded, status, version, created_ms, updated_ms, body
+FROM records WHERE kind = ? AND id = ?`
+
+// lockVersion holds the record until the end of the transaction and compares
+// versions, so that of two updates the later one is told.
+func (t *tx) lockVersion(ctx context.Context, r resource.Record) error {
+	var present int64
+	sel := t.db.NewSelect().Table("records").Column("version").Where("kind = ?", r.Kind).Where("id = ?", r.ID)
+	if t.engine.lock != "" {
+		sel = sel.For(t.engine.lock)
+	}
+	if err := sel.Scan(ctx, &present); err != nil {
+		return err
+	}
+	if present != r.Version {
+		return fault.Newf(fault.Conflict, "it was changed by someone else: version %d is now %d", r.Version, present)
+	}
+	return nil
+}
+
+// Delete removes a record with its past versions, its index entries and all links
+// from and to it. NotFound when there is none.
+func (t *tx) Delete(ctx context.Context, kind, id string) error {
+	return t.step(ctx, "delete "+kind, func(ctx context.Context, db bun.IDB) error {
+		res, err := db.NewDelete().Table("records").Where("kind = ?", kind).Where("id = ?", id).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
+			return orNoRows(err)
+		}
+		if _, err := db.NewDelete().Table("record_versions").Where("kind = ?", kind).Where("id = ?", id).Exec(ctx); err != nil {
+			return err
+		}
+		if err := t.dropIndex(ctx, kind, id); err != nil {
+			return err
+		}
+		t.change(kind, id, true)
+		return t.dropLinks(ctx, id)
+	})
+}
+
+// index adds the index entries of a record.
+func (t *tx) index(ctx context.Context, r resource.Record) error {
+	rows, err := indexRows(r)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	_, err = t.db.NewInsert().Model(&rows).Exec(ctx)
+	return err
+}
+
+func (t *tx) dropIndex(ctx context.Context, kind, id string) error {
+	_, err := t.db.NewDelete().Table("record_index").Where("kind = ?", kind).Where("id = ?", id).Exec(ctx)
+	return err
+}
+
+func orNoRows(err error) error {
+	if err != nil {
+		return err
+	}
+	return sql.ErrNoRows
+}
