@@ -23,8 +23,8 @@ var rules = map[string]rule{
 	"encryption-key":  {"at least 16 characters without a comma", isEncryptionKey},
 	"encryption-keys": {"a comma list of keys of at least 16 characters", areEncryptionKeys},
 	"gateway-key":     {"16 to 255 letters, digits, dashes and underscores", match(`^[A-Za-z0-9_-]{16,255}$`)},
-	"header":          {"a header name such as x-team", match(`^` + token + `$`)},
-	"header-or-star":  {"a header name such as x-team, or *", match(`^(\*|` + token + `)$`)},
+	"header":          {"a header name such as x-team", match(`^` + headerToken + `$`)},
+	"header-or-star":  {"a header name such as x-team, or *", match(`^(\*|` + headerToken + `)$`)},
 	"header-prefix":   {"a header prefix that ends in a dash, such as x-acme-", match(`^[A-Za-z][A-Za-z0-9-]{0,62}-$`)},
 	"host":            {"a host name or an IP address, without a port", isHost},
 	"https-url":       {"an https:// address", func(s string) bool { return isURL(s, "https") }},
@@ -37,8 +37,8 @@ var rules = map[string]rule{
 	"trusted-host":    {"a host name, *.domain, an IP address or a range, such as models.internal", match(`^[^\s,@\\"']{1,253}$`)},
 }
 
-// token is a header name of RFC 9110 section 5.6.2.
-const token = "[A-Za-z0-9!#$%&'*+.^_`|~-]{1,127}"
+// headerToken is a header name of RFC 9110 section 5.6.2.
+const headerToken = "[A-Za-z0-9!#$%&'*+.^_`|~-]{1,127}"
 
 func match(pattern string) func(string) bool { return regexp.MustCompile(pattern).MatchString }
 

@@ -44,32 +44,44 @@ func readFile(path string) (string, error) {
 }
 
 // parseFile reads YAML whose top is a map of setting names to plain values or lists
-// of plain values. What else it holds becomes problems with their lines.
+// of plain values. What else it holds becomes problems with their lines. A key that
+// stands twice comes back twice.
 func parseFile(name, text string) ([]entry, []Problem) {
-	file, err := parser.ParseBytes([]byte(text), 0)
+	file, err := parser.ParseBytes([]byte(text), 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		return nil, []Problem{syntaxProblem(name, err)}
 	}
-	var entries []entry
-	var problems []Problem
-	for i, doc := range file.Docs {
-		if i > 0 && doc.Body != nil {
+	var body ast.Node
+	for _, doc := range file.Docs {
+		switch {
+		case doc.Body == nil || doc.Body.Type() == ast.CommentType:
+		case body != nil:
 			return nil, []Problem{{Setting: name, Text: "holds several documents", Form: "one map of settings"}}
+		default:
+			body = doc.Body
 		}
-		for _, pair := range pairs(doc.Body) {
-			e := entry{key: pair.Key.String(), line: pair.Key.GetToken().Position.Line}
-			value, ok := plainText(pair.Value)
-			if !ok {
-				problems = append(problems, Problem{Setting: e.key, Where: where(name, e.line),
-					Text: "is neither a plain value nor a list", Form: "one value, or a list of values without commas"})
-				continue
-			}
-			e.text = value
-			entries = append(entries, e)
+	}
+	if body == nil {
+		return nil, nil
+	}
+	lines, ok := pairs(body)
+	if !ok {
+		return nil, []Problem{{Setting: name, Text: "is not a map", Form: "lines such as port: 8787"}}
+	}
+	return readPairs(name, lines)
+}
+
+func readPairs(name string, lines []*ast.MappingValueNode) (entries []entry, problems []Problem) {
+	for _, pair := range lines {
+		e := entry{key: pair.Key.String(), line: pair.Key.GetToken().Position.Line}
+		value, ok := plainText(pair.Value)
+		if !ok {
+			problems = append(problems, Problem{Setting: e.key, Where: where(name, e.line),
+				Text: "is neither a plain value nor a list", Form: "one value, or a list of values without commas"})
+			continue
 		}
-		if doc.Body != nil && pairs(doc.Body) == nil && doc.Body.Type() != ast.CommentType {
-			problems = append(problems, Problem{Setting: name, Text: "is not a map", Form: "lines such as port: 8787"})
-		}
+		e.text = value
+		entries = append(entries, e)
 	}
 	return entries, problems
 }
@@ -87,14 +99,15 @@ func syntaxProblem(name string, err error) Problem {
 	return p
 }
 
-func pairs(body ast.Node) []*ast.MappingValueNode {
+// pairs are the lines of a map; ok is false for everything else.
+func pairs(body ast.Node) (lines []*ast.MappingValueNode, ok bool) {
 	switch n := body.(type) {
 	case *ast.MappingNode:
-		return n.Values
+		return n.Values, true
 	case *ast.MappingValueNode:
-		return []*ast.MappingValueNode{n}
+		return []*ast.MappingValueNode{n}, true
 	}
-	return nil
+	return nil, false
 }
 
 // plainText gives a value as it would stand in the environment; a list becomes a

@@ -7,7 +7,7 @@ import (
 	"sluice/internal/sealed"
 )
 
-// TLS is the gateway's own certificate. Without one it speaks plain HTTP.
+// TLS holds the gateway's own certificate. Without one it speaks plain HTTP.
 type TLS struct {
 	// Cert is the certificate shown to clients, PEM, followed by intermediates if
 	// there are any. It needs `TLS_KEY`.

@@ -1,0 +1,168 @@
+package config_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sluice/internal/config"
+)
+
+// keyPair makes a self-signed certificate and its key, both PEM.
+func keyPair(t *testing.T) (cert, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "gateway.example"}, NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	require.NoError(t, err)
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	require.NoError(t, err)
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
+		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
+}
+
+func TestSecretsComeFromFiles(t *testing.T) {
+	t.Parallel()
+	cert, key := keyPair(t)
+	password := write(t, "password", "s3cret with /slash\n")
+	l, err := config.Load(config.Sources{Environ: []string{
+		"DB_HOST=db.example", "DB_PORT=5432", "DB_USER=sluice", "DB_PASS=" + password,
+		"DB_SSL=verify_identity", "DB_SSL_CA=" + write(t, "ca.pem", cert),
+		"DB_READER_HOST=replica.example", "DB_READER_PASS=/no/such/file",
+		"TLS_CERT_PATH=" + write(t, "tls.pem", cert), "TLS_KEY_PATH=" + write(t, "tls.key", key), "TLS_CA=" + cert,
+	}})
+	require.NoError(t, err)
+	s := l.Settings
+	assert.Equal(t, "s3cret with /slash", s.Database.Pass.Reveal())
+	assert.Equal(t, "environment, content of "+password, l.Origin("DB_PASS"))
+	assert.Equal(t, strings.TrimSpace(cert), s.Database.SSLCA)
+	assert.Equal(t, "VERIFY_IDENTITY", s.Database.SSL)
+	assert.Contains(t, l.Origin("TLS_CERT"), "TLS_CERT_PATH, content of ")
+
+	assert.Equal(t, "/no/such/file", s.Database.ReaderPass.Reveal(), "a password may begin with a slash")
+	assert.Equal(t, []string{"DB_READER_PASS looks like a path, but the file does not exist; the value is used as it stands"}, l.Warnings)
+
+	require.True(t, s.TLS.Enabled())
+	pair, err := s.TLS.Certificate()
+	require.NoError(t, err)
+	assert.Len(t, pair.Certificate, 2, "TLS_CA completes the chain")
+}
+
+func TestDatabaseFollowsFromHostAndPort(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, set string
+		engine    string
+		port      int
+		origin    string // of DB_TYPE
+	}{
+		{"nothing", "", config.SQLite, 0, "default"},
+		{"port of PostgreSQL", "DB_HOST=db DB_PORT=5432 DB_USER=u", config.Postgres, 5432, "DB_PORT"},
+		{"port of MySQL", "DB_HOST=db DB_PORT=3306 DB_USER=u", config.MySQL, 3306, "DB_PORT"},
+		{"engine alone", "DB_HOST=db DB_TYPE=mysql DB_USER=u", config.MySQL, 3306, "environment"},
+		{"odd port", "DB_HOST=db DB_TYPE=postgres DB_PORT=3306 DB_USER=u", config.Postgres, 3306, "environment"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			l, err := config.Load(config.Sources{Environ: strings.Fields(c.set)})
+			require.NoError(t, err)
+			assert.Equal(t, c.engine, l.Settings.Database.Type)
+			assert.Equal(t, c.port, l.Settings.Database.Port)
+			assert.Equal(t, c.origin, l.Origin("DB_TYPE"))
+		})
+	}
+}
+
+func TestReaderTakesWhatItLacksFromTheWriter(t *testing.T) {
+	t.Parallel()
+	l, err := config.Load(config.Sources{Environ: []string{
+		"DB_TYPE=postgres", "DB_HOST=writer", "DB_PORT=6000", "DB_USER=u", "DB_PASS=p", "DB_READER_HOST=reader", "DB_READER_USER=ro",
+	}})
+	require.NoError(t, err)
+	d := l.Settings.Database
+	assert.Equal(t, 6000, d.ReaderPort)
+	assert.Equal(t, "ro", d.ReaderUser)
+	assert.Equal(t, "p", d.ReaderPass.Reveal())
+	assert.Equal(t, "DB_PORT", l.Origin("DB_READER_PORT"))
+}
+
+func TestSettingsThatNeedOrExcludeEachOther(t *testing.T) {
+	t.Parallel()
+	cert, key := keyPair(t)
+	_, otherKey := keyPair(t)
+	for _, c := range []struct {
+		name string
+		set  []string
+		want string
+	}{
+		{"engine unknown", []string{"DB_HOST=db"}, "DB_TYPE: must name the engine of DB_HOST"},
+		{"sqlite on a host", []string{"DB_HOST=db", "DB_PORT=5432", "DB_TYPE=sqlite"}, "DB_TYPE: must name the engine of DB_HOST"},
+		{"no host", []string{"DB_TYPE=postgres"}, "DB_HOST: is needed with DB_TYPE postgres"},
+		{"no user", []string{"DB_TYPE=mysql", "DB_HOST=db"}, "DB_USER: is needed with DB_TYPE mysql"},
+		{"reader alone", []string{"DB_READER_HOST=db"}, "DB_READER_HOST: is set without DB_HOST"},
+		{"bundle missing", []string{"DB_SSL=MANAGED_BUNDLE"}, "DB_SSL_CA: is needed with DB_SSL MANAGED_BUNDLE"},
+		{"certificate alone", []string{"TLS_CERT=" + cert}, "TLS_KEY: is missing beside TLS_CERT"},
+		{"key alone", []string{"DB_SSL_KEY=" + key}, "DB_SSL_CERT: is missing beside DB_SSL_KEY"},
+		{"other key", []string{"TLS_CERT=" + cert, "TLS_KEY=" + otherKey}, "TLS_KEY: does not belong to TLS_CERT"},
+		{"chain alone", []string{"TLS_CA=" + cert}, "TLS_CA: is set without TLS_CERT"},
+		{"text and path", []string{"TLS_CERT=" + cert, "TLS_KEY=" + key, "TLS_CERT_PATH=/x"}, "TLS_CERT_PATH (environment): is set beside TLS_CERT"},
+		{"path to nothing", []string{"TLS_KEY_PATH=/no/such/key", "TLS_CERT=" + cert}, "TLS_KEY_PATH (environment): the file does not exist"},
+		{"one key twice", []string{"BOOTSTRAP_ADMIN_KEY=sk-0123456789abcdef", "BOOTSTRAP_WORKSPACE_KEY=sk-0123456789abcdef"}, "BOOTSTRAP_WORKSPACE_KEY: is the same as BOOTSTRAP_ADMIN_KEY"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := config.Load(config.Sources{Environ: c.set})
+			require.ErrorContains(t, err, c.want)
+			assert.NotContains(t, err.Error(), "PRIVATE KEY")
+		})
+	}
+}
+
+func TestEncryptionKeysAreCurrentFirst(t *testing.T) {
+	t.Parallel()
+	l, err := config.Load(config.Sources{Environ: []string{
+		"ENCRYPTION_KEY=current-0123456789", "ENCRYPTION_KEYS_OLD=older-0123456789, oldest-0123456789",
+	}})
+	require.NoError(t, err)
+	var got []string
+	for _, key := range l.Settings.Security.EncryptionKeys() {
+		got = append(got, string(key))
+	}
+	assert.Equal(t, []string{"current-0123456789", "older-0123456789", "oldest-0123456789"}, got)
+	assert.Empty(t, config.Default().Security.EncryptionKeys())
+}
+
+func TestNoSecretIsEverShown(t *testing.T) {
+	t.Parallel()
+	cert, key := keyPair(t)
+	l, err := config.Load(config.Sources{Environ: []string{
+		"DB_TYPE=postgres", "DB_HOST=db", "DB_USER=u", "DB_PASS=hidden-1", "DB_READER_HOST=r", "DB_READER_PASS=hidden-2",
+		"ENCRYPTION_KEY=hidden-3-0123456789", "ENCRYPTION_KEYS_OLD=hidden-4-0123456789",
+		"BOOTSTRAP_ADMIN_KEY=hidden-5-0123456789", "BOOTSTRAP_WORKSPACE_KEY=hidden-6-0123456789",
+		"HTTPS_PROXY=http://user:hidden-7@proxy.example:3128", "AWS_ASSUME_ROLE_SECRET_ACCESS_KEY=hidden-8",
+		"TLS_CERT=" + cert, "TLS_KEY=" + key,
+	}})
+	require.NoError(t, err)
+	var log strings.Builder
+	slog.New(slog.NewTextHandler(&log, nil)).Info("settings", "settings", l.Settings)
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("settings", "settings", l.Settings)
+	for _, printed := range []string{fmt.Sprint(l.Table()), fmt.Sprintf("%+v %#v", l.Settings, l.Settings), log.String()} {
+		assert.NotContains(t, printed, "hidden-")
+		assert.NotContains(t, printed, "PRIVATE KEY")
+		assert.Contains(t, printed, "***")
+	}
+	assert.Contains(t, fmt.Sprint(l.Table()), "http://***@proxy.example:3128")
+}
