@@ -20,8 +20,7 @@ type rule struct {
 var rules = map[string]rule{
 	"certificates":    {"one or more certificates in PEM form", isCertificates},
 	"database":        {"letters, digits, dash and underscore, at most 63", match(`^[A-Za-z0-9_-]{1,63}$`)},
-	"encryption-key":  {"at least 16 characters without a comma", isEncryptionKey},
-	"encryption-keys": {"a comma list of keys of at least 16 characters", areEncryptionKeys},
+	"encryption-keys": {"at least 16 characters; several keys as a comma list, the current one first", areEncryptionKeys},
 	"gateway-key":     {"16 to 255 letters, digits, dashes and underscores", match(`^[A-Za-z0-9_-]{16,255}$`)},
 	"header":          {"a header name such as x-team", match(`^` + headerToken + `$`)},
 	"header-or-star":  {"a header name such as x-team, or *", match(`^(\*|` + headerToken + `)$`)},
@@ -65,12 +64,10 @@ func isOrigin(text string) bool {
 
 func isProxy(text string) bool { return isURL(text, "http", "https", "socks5") }
 
-// isEncryptionKey asks for the 16 bytes that sealed.NewBox needs. A comma would make
-// the key unusable in the list of old ones after a rotation.
-func isEncryptionKey(text string) bool { return len(text) >= 16 && !strings.Contains(text, ",") }
-
+// areEncryptionKeys asks of each key for the 16 bytes that sealed.NewBox needs.
 func areEncryptionKeys(text string) bool {
-	return !slices.ContainsFunc(splitList(text), func(key string) bool { return !isEncryptionKey(key) })
+	keys := splitList(text)
+	return len(keys) > 0 && !slices.ContainsFunc(keys, func(key string) bool { return len(key) < 16 })
 }
 
 func isCertificates(text string) bool {

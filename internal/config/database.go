@@ -56,12 +56,12 @@ type Database struct {
 	// SSL is how connections to the database are protected. `PREFERRED` encrypts when
 	// the server can, `REQUIRED` always but without checking who answers, `VERIFY_CA`
 	// checks the chain of the server's certificate, `VERIFY_IDENTITY` its host name
-	// too, and `MANAGED_BUNDLE` does the same against the certificate bundle that the
-	// vendor of a managed database publishes, given in `DB_SSL_CA`.
-	SSL string `env:"DB_SSL" envDefault:"PREFERRED" oneof:"DISABLED,PREFERRED,REQUIRED,VERIFY_CA,VERIFY_IDENTITY,MANAGED_BUNDLE"`
+	// too, and `AMAZON_RDS` does the same against the certificate bundle of that
+	// managed service, which is built in.
+	SSL string `env:"DB_SSL" envDefault:"PREFERRED" oneof:"DISABLED,PREFERRED,REQUIRED,VERIFY_CA,VERIFY_IDENTITY,AMAZON_RDS"`
 
 	// SSLCA holds the certificate authorities to check the server against, PEM. Empty
-	// means those of the operating system.
+	// means those of the operating system, or of the managed service.
 	SSLCA string `env:"DB_SSL_CA" check:"certificates"`
 
 	// SSLCert is the client certificate for the database, PEM. It needs `DB_SSL_KEY`.
@@ -121,9 +121,6 @@ func (d *Database) validate(report reporter) {
 	}
 	if d.ReaderHost != "" && d.Host == "" {
 		report("DB_READER_HOST", "is set without DB_HOST", "a reader beside a writer")
-	}
-	if d.SSL == "MANAGED_BUNDLE" && d.SSLCA == "" {
-		report("DB_SSL_CA", "is needed with DB_SSL MANAGED_BUNDLE", "the vendor's certificate bundle, or the path of its file")
 	}
 	checkPair(report, "DB_SSL", d.SSLCert, d.SSLKey)
 }

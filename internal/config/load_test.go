@@ -129,7 +129,7 @@ func TestUnusableValuesNameSettingAndForm(t *testing.T) {
 		{"prefix without dash", "HEADER_PREFIX_ALIASES=xacme", "ends in a dash"},
 		{"origin with path", "CORS_ALLOWED_ORIGINS=https://a.example/app", "accepted: a comma list, each item an origin"},
 		{"key like a JWT", "BOOTSTRAP_ADMIN_KEY=aaaaaaaaa.bbbbbbbbb.ccccccccc", "setting BOOTSTRAP_ADMIN_KEY (environment): cannot be used"},
-		{"short encryption key", "ENCRYPTION_KEY=hunter2", "accepted: at least 16 characters without a comma, or the path of a file that holds it"},
+		{"short encryption key", "ENCRYPTION_KEY=hunter2", "accepted: at least 16 characters; several keys as a comma list, the current one first, or the path of a file that holds it"},
 		{"not PEM", "DB_SSL_CA=oops", "accepted: one or more certificates in PEM form, or the path of a file that holds it"},
 		{"long value", "DB_NAME=" + strings.Repeat("x y", 50), "…"},
 	} {

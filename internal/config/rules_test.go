@@ -113,7 +113,6 @@ func TestSettingsThatNeedOrExcludeEachOther(t *testing.T) {
 		{"no host", []string{"DB_TYPE=postgres"}, "DB_HOST: is needed with DB_TYPE postgres"},
 		{"no user", []string{"DB_TYPE=mysql", "DB_HOST=db"}, "DB_USER: is needed with DB_TYPE mysql"},
 		{"reader alone", []string{"DB_READER_HOST=db"}, "DB_READER_HOST: is set without DB_HOST"},
-		{"bundle missing", []string{"DB_SSL=MANAGED_BUNDLE"}, "DB_SSL_CA: is needed with DB_SSL MANAGED_BUNDLE"},
 		{"certificate alone", []string{"TLS_CERT=" + cert}, "TLS_KEY: is missing beside TLS_CERT"},
 		{"key alone", []string{"DB_SSL_KEY=" + key}, "DB_SSL_CERT: is missing beside DB_SSL_KEY"},
 		{"other key", []string{"TLS_CERT=" + cert, "TLS_KEY=" + otherKey}, "TLS_KEY: does not belong to TLS_CERT"},
@@ -134,7 +133,7 @@ func TestSettingsThatNeedOrExcludeEachOther(t *testing.T) {
 func TestEncryptionKeysAreCurrentFirst(t *testing.T) {
 	t.Parallel()
 	l, err := config.Load(config.Sources{Environ: []string{
-		"ENCRYPTION_KEY=current-0123456789", "ENCRYPTION_KEYS_OLD=older-0123456789, oldest-0123456789",
+		"ENCRYPTION_KEY=current-0123456789,older-0123456789, oldest-0123456789",
 	}})
 	require.NoError(t, err)
 	var got []string
@@ -150,7 +149,7 @@ func TestNoSecretIsEverShown(t *testing.T) {
 	cert, key := keyPair(t)
 	l, err := config.Load(config.Sources{Environ: []string{
 		"DB_TYPE=postgres", "DB_HOST=db", "DB_USER=u", "DB_PASS=hidden-1", "DB_READER_HOST=r", "DB_READER_PASS=hidden-2",
-		"ENCRYPTION_KEY=hidden-3-0123456789", "ENCRYPTION_KEYS_OLD=hidden-4-0123456789",
+		"ENCRYPTION_KEY=hidden-3-0123456789,hidden-4-0123456789",
 		"BOOTSTRAP_ADMIN_KEY=hidden-5-0123456789", "BOOTSTRAP_WORKSPACE_KEY=hidden-6-0123456789",
 		"HTTPS_PROXY=http://user:hidden-7@proxy.example:3128", "AWS_ASSUME_ROLE_SECRET_ACCESS_KEY=hidden-8",
 		"TLS_CERT=" + cert, "TLS_KEY=" + key,

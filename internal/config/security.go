@@ -11,12 +11,9 @@ type Security struct {
 	// EncryptionKey seals stored secrets (AES-256-GCM under a key derived from it).
 	// Without it a random key is made in `DATA_DIR`, readable by its owner alone;
 	// several instances on one database need the same one. Losing it loses every
-	// stored provider credential.
-	EncryptionKey sealed.String `env:"ENCRYPTION_KEY" check:"encryption-key"`
-
-	// OldEncryptionKeys are earlier values of `ENCRYPTION_KEY`, as a comma list:
-	// secrets sealed under them can still be opened, nothing new is sealed with them.
-	OldEncryptionKeys sealed.String `env:"ENCRYPTION_KEYS_OLD" check:"encryption-keys"`
+	// stored provider credential. To change it give the new key, a comma and the old
+	// one: old secrets are still opened, new ones are sealed under the first.
+	EncryptionKey sealed.String `env:"ENCRYPTION_KEY" check:"encryption-keys"`
 
 	// APIKeyPrefix begins every API key made from now on.
 	APIKeyPrefix string `env:"API_KEY_PREFIX" envDefault:"sk-" check:"key-prefix"`
@@ -36,12 +33,9 @@ type Security struct {
 // EncryptionKeys are the sealing secrets, the current one first, as sealed.NewBox
 // takes them. It is empty when no key is set.
 func (s Security) EncryptionKeys() [][]byte {
-	if s.EncryptionKey.Empty() {
-		return nil
-	}
-	keys := [][]byte{[]byte(s.EncryptionKey.Reveal())}
-	for _, old := range splitList(s.OldEncryptionKeys.Reveal()) {
-		keys = append(keys, []byte(old))
+	var keys [][]byte
+	for _, key := range splitList(s.EncryptionKey.Reveal()) {
+		keys = append(keys, []byte(key))
 	}
 	return keys
 }
