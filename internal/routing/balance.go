@@ -1,0 +1,118 @@
+package routing
+
+import (
+	"context"
+	"time"
+)
+
+// balance sends the call to one target: the one it sticks to, else the policy's
+// choice. Source: contract/dataplane.md 4.4.
+func (w *walk) balance(ctx context.Context, n *Node) (Outcome, error) {
+	live := w.live(n)
+	if !inRotation(live) { // the open ones hold all the weight: as if all were open
+		live = n.Targets
+	}
+	return w.measured(ctx, n.Strategy.Policy, w.stick(n, live))
+}
+
+func inRotation(nodes []*Node) bool {
+	for _, t := range nodes {
+		if t.Weight > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// choose applies the policy to targets of which at least one has a weight.
+func (w *walk) choose(n *Node, live []*Node) *Node {
+	switch n.Strategy.Policy {
+	case RoundRobin:
+		return w.nextTurn(n, live)
+	case LeastLatency:
+		now := w.engine.clock.Now()
+		chosen := w.least(live, func(st *state) float64 { return st.latency.estimate(now) })
+		w.state(chosen).latency.claim(now)
+		return chosen
+	case LeastBusy:
+		return w.least(live, func(st *state) float64 { return float64(st.inFlight.Load()) })
+	}
+	return w.draw(live)
+}
+
+// draw picks by weight.
+func (w *walk) draw(live []*Node) *Node {
+	var total float64
+	for _, t := range live {
+		total += t.Weight
+	}
+	r := w.engine.rnd() * total
+	var chosen *Node
+	for _, t := range live {
+		if t.Weight <= 0 {
+			continue
+		}
+		chosen = t // rounding may leave r above the last weight: then the last one it is
+		if r < t.Weight {
+			break
+		}
+		r -= t.Weight
+	}
+	return chosen
+}
+
+// nextTurn goes round the branch's targets and takes the first from the turn on
+// that is live, so that a target keeps its place while others come and go.
+func (w *walk) nextTurn(n *Node, live []*Node) *Node {
+	size := uint64(len(n.Targets))
+	turn := w.state(n).turn.Add(1) - 1
+	best, distance := live[0], size
+	for _, t := range live {
+		d := (uint64(t.index) + size - turn%size) % size
+		if t.Weight > 0 && d < distance {
+			best, distance = t, d
+		}
+	}
+	return best
+}
+
+// least picks the lowest figure, one at random among equals.
+func (w *walk) least(live []*Node, figure func(*state) float64) *Node {
+	var best *Node
+	var low float64
+	from := int(w.engine.rnd() * float64(len(live)))
+	for i := range live {
+		t := live[(from+i)%len(live)]
+		if t.Weight <= 0 {
+			continue
+		}
+		if f := figure(w.state(t)); best == nil || f < low {
+			best, low = t, f
+		}
+	}
+	return best
+}
+
+// measured runs the chosen target and keeps the figures its policy needs.
+func (w *walk) measured(ctx context.Context, p Policy, t *Node) (out Outcome, err error) {
+	switch p {
+	case LeastBusy:
+		st := w.state(t)
+		st.inFlight.Add(1)
+		defer st.inFlight.Add(-1) // also when try panics
+	case LeastLatency:
+		defer func() {
+			if !out.Final && !out.Skipped {
+				w.state(t).latency.add(&out, w.engine.clock.Now())
+			}
+		}()
+	}
+	return w.node(ctx, t)
+}
+
+// The figures of least_latency.
+const (
+	latencyShare   = 0.3              // of the newest sample in the average
+	latencyPenalty = 5 * time.Second  // the least that a failed call counts as
+	latencyMemory  = 60 * time.Second // after which a figure is void and the target is tried again
+)

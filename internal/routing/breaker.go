@@ -1,0 +1,147 @@
+package routing
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// BreakerConfig is a cb_config. Source: contract/dataplane.md 4.5.
+type BreakerConfig struct {
+	FailureThreshold float64       // the circuit opens when there are more failures; at least 1
+	Cooldown         time.Duration // how long it stays open; at least 30 s
+	// FailureStatus are the statuses that count as failures; nil means those above
+	// 500, and 408, which is our own word for an upstream that did not answer in time.
+	FailureStatus []int
+	// FailurePercent opens the circuit when the share of failures is above it, 0 to
+	// 100, once MinimumRequests were counted. Zero means no such rule.
+	FailurePercent  float64
+	MinimumRequests int
+}
+
+// failed reports whether an outcome counts against its target. No answer, or one
+// that broke off, always does.
+func (c *BreakerConfig) failed(out *Outcome) bool {
+	switch broken := out.Err != nil && out.Status < 300; {
+	case broken || out.Status == 0:
+		return true
+	case c.FailureStatus != nil:
+		return slices.Contains(c.FailureStatus, out.Status)
+	}
+	return out.Status > 500 || out.Status == 408
+}
+
+// breaker is the circuit of one target.
+type breaker struct {
+	mu           sync.Mutex // guards the fields below
+	failures     int
+	successes    int
+	firstFailure time.Time // zero when there was none
+	opened       time.Time // zero while closed
+	closes       time.Time
+}
+
+// open reports whether the circuit is open; one whose cooldown is over closes and
+// starts to count anew.
+func (b *breaker) open(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.isOpen(now)
+}
+
+func (b *breaker) isOpen(now time.Time) bool {
+	if !b.opened.IsZero() && !now.Before(b.closes) {
+		b.reset()
+	}
+	return !b.opened.IsZero()
+}
+
+func (b *breaker) reset() {
+	b.failures, b.successes = 0, 0
+	b.firstFailure, b.opened, b.closes = time.Time{}, time.Time{}, time.Time{}
+}
+
+// count takes an outcome and opens the circuit when it was one failure too many.
+// Failures are counted together while they lie within one cooldown of the first
+// (ours): those of last week say nothing about today. What comes back while the
+// circuit is open is counted but does not keep it open longer.
+func (b *breaker) count(c *BreakerConfig, out *Outcome, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.isOpen(now) && !b.firstFailure.IsZero() && now.Sub(b.firstFailure) > c.Cooldown {
+		b.reset()
+	}
+	if !c.failed(out) {
+		b.successes++
+		return
+	}
+	b.failures++
+	if b.firstFailure.IsZero() {
+		b.firstFailure = now
+	}
+	if b.opened.IsZero() && b.tripped(c) {
+		b.opened, b.closes = now, now.Add(c.Cooldown)
+	}
+}
+
+func (b *breaker) tripped(c *BreakerConfig) bool {
+	if float64(b.failures) > c.FailureThreshold {
+		return true
+	}
+	total := b.failures + b.successes
+	return c.FailurePercent > 0 && total >= c.MinimumRequests &&
+		float64(b.failures)*100 > c.FailurePercent*float64(total)
+}
+
+// The states of a circuit.
+const (
+	StateClosed = "CLOSED"
+	StateOpen   = "OPEN"
+)
+
+// BreakerState is the circuit of one target as metrics and the administration
+// show it.
+type BreakerState struct {
+	Scope     string // as given to Walk
+	Path      string // "config.targets[1]"
+	ID        string
+	State     string // StateClosed or StateOpen
+	Failures  int
+	Successes int
+	OpenedAt  time.Time // zero while closed
+	ClosesAt  time.Time // zero while closed
+}
+
+// Breakers lists the circuits of a scope that have counted something, sorted by
+// scope, path and id; the empty scope means all.
+func (e *Engine) Breakers(scope string) []BreakerState {
+	var all []BreakerState
+	now := e.clock.Now()
+	e.states.each(func(k stateKey, st *state) {
+		if scope != "" && k.scope != scope {
+			return
+		}
+		if s, ok := st.breaker.state(now); ok {
+			s.Scope, s.Path, s.ID = k.scope, k.path, k.id
+			all = append(all, s)
+		}
+	})
+	slices.SortFunc(all, func(a, b BreakerState) int {
+		return cmp.Or(strings.Compare(a.Scope, b.Scope), strings.Compare(a.Path, b.Path), strings.Compare(a.ID, b.ID))
+	})
+	return all
+}
+
+// state describes the circuit; ok is false when it has counted nothing.
+func (b *breaker) state(now time.Time) (s BreakerState, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s = BreakerState{State: StateClosed}
+	if b.isOpen(now) {
+		s.State = StateOpen
+	}
+	s.Failures, s.Successes, s.OpenedAt, s.ClosesAt = b.failures, b.successes, b.opened, b.closes
+	return s, b.failures+b.successes > 0
+}

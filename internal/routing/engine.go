@@ -1,0 +1,162 @@
+package routing
+
+import (
+	"context"
+	"time"
+
+	"sluice/internal/ident"
+)
+
+// Facts are what conditions and sticky assignments look at. Implementations look
+// a fact up when it is asked for, so that a config without conditions costs no
+// decoding. A Facts belongs to one walk.
+type Facts interface {
+	// Metadata returns a metadata value of the request.
+	Metadata(key string) (string, bool)
+	// Param returns a top-level field of the JSON body, decoded: string, float64,
+	// bool, nil, []any or map[string]any. A body that is no JSON has none.
+	Param(key string) (any, bool)
+	// Path is the path of the request without the query, "/v1/chat/completions".
+	Path() string
+}
+
+// Outcome is how the try of a target went.
+type Outcome struct {
+	Status    int  // answered or to be answered; 0 when there is no answer at all
+	Committed bool // bytes reached the client: no other target unless it continues the stream
+	// Skipped: the target could not serve this call and the gateway says so, not the
+	// upstream: endpoint not supported, credentials missing. A fallback moves on
+	// whatever its status list; a breaker does not count it.
+	Skipped bool
+	Final   bool  // the client is gone: stop everything
+	Err     error // why it is not good; nil for an answer of the upstream, whatever its status
+	// Latency is the time to the first byte of the answer. Zero means not measured.
+	Latency time.Duration
+}
+
+// good reports whether the outcome is a whole answer with a 2xx status.
+func (o *Outcome) good() bool { return o.Err == nil && o.Status >= 200 && o.Status < 300 }
+
+// Try sends a call to one target and says how it went. It runs at most once per
+// target and walk. Calls under way are counted until it returns.
+type Try func(ctx context.Context, t *Target) Outcome
+
+// Engine runs strategies and remembers what they need between requests: circuit
+// breakers, turns, latencies, calls under way and sticky assignments. All of it
+// is in memory, of this process alone, and bounded (MaxStates, MaxSticky): the
+// least recently used entry makes way. Safe for concurrent use.
+type Engine struct {
+	clock  ident.Clock
+	rnd    func() float64
+	states *table[stateKey, *state]
+	sticky *table[stickyKey, assignment]
+}
+
+// The bounds of what an Engine remembers.
+const (
+	MaxStates = 1 << 16 // targets and strategies; a forgotten target is closed, idle and unmeasured
+	MaxSticky = 1 << 17 // assignments; a forgotten caller is drawn anew
+)
+
+// NewEngine returns an Engine without memory. rnd returns numbers in [0, 1) and
+// must be safe for concurrent use, for example rand.Float64 of math/rand/v2.
+func NewEngine(clock ident.Clock, rnd func() float64) *Engine {
+	return &Engine{
+		clock:  clock,
+		rnd:    rnd,
+		states: newTable[stateKey, *state](MaxStates),
+		sticky: newTable[stickyKey, assignment](MaxSticky),
+	}
+}
+
+// Walk runs the config: it chooses targets and calls try for each until one is
+// good or none is left, and returns the outcome of the last. Each target is tried
+// at most once. scope separates what the engine remembers and should name tenant
+// and config version, for example "org/config@3"; f may be nil when the config
+// asks for no facts. A config of one leaf is tried without an allocation.
+//
+// The error is fault.InvalidRequest when no condition of a conditional held and
+// it has no default; the outcome then carries the same error, status 400.
+func (e *Engine) Walk(ctx context.Context, c *Config, scope string, f Facts, try func(ctx context.Context, t *Target) Outcome) (Outcome, error) {
+	if t := c.Root.Target; t != nil && t.Breaker == nil {
+		return try(ctx, t), nil
+	}
+	if f == nil {
+		f = noFacts{}
+	}
+	w := &walk{engine: e, scope: scope, facts: f, try: try}
+	return w.node(ctx, c.Root)
+}
+
+// walk is one run of Walk; it belongs to one goroutine.
+type walk struct {
+	engine *Engine
+	scope  string
+	facts  Facts
+	try    Try
+	last   *Target // tried last
+}
+
+func (w *walk) node(ctx context.Context, n *Node) (Outcome, error) {
+	if n.Target != nil {
+		return w.leaf(ctx, n.Target), nil
+	}
+	return n.Strategy.run(w, ctx, n)
+}
+
+func (w *walk) leaf(ctx context.Context, t *Target) Outcome {
+	w.last = t
+	out := w.try(ctx, t)
+	if t.Breaker != nil && !out.Final && !out.Skipped {
+		w.engine.leafState(w.scope, t).breaker.count(t.Breaker, &out, w.engine.clock.Now())
+	}
+	return out
+}
+
+// live returns the targets of a branch whose circuits are closed, all of them
+// when every circuit is open. It allocates only when some are open.
+// Source: contract/dataplane.md 4.5.
+func (w *walk) live(n *Node) []*Node {
+	if !n.guarded {
+		return n.Targets
+	}
+	now := w.engine.clock.Now()
+	var closed []*Node
+	for i, t := range n.Targets {
+		open := w.open(t, now)
+		if open && closed == nil {
+			closed = append(make([]*Node, 0, len(n.Targets)), n.Targets[:i]...)
+		} else if !open && closed != nil {
+			closed = append(closed, t)
+		}
+	}
+	if len(closed) == 0 { // none open, or all
+		return n.Targets
+	}
+	return closed
+}
+
+// open reports whether a leaf's circuit is open, or those of all leaves below a
+// branch.
+func (w *walk) open(n *Node, now time.Time) bool {
+	if !n.guarded {
+		return false
+	}
+	if n.Target != nil {
+		st, ok := w.engine.states.get(leafKey(w.scope, n.Target))
+		return ok && st.breaker.open(now)
+	}
+	for _, t := range n.Targets {
+		if !w.open(t, now) {
+			return false
+		}
+	}
+	return true
+}
+
+// noFacts stands for a request without metadata, body and path.
+type noFacts struct{}
+
+func (noFacts) Metadata(string) (string, bool) { return "", false }
+func (noFacts) Param(string) (any, bool)       { return nil, false }
+func (noFacts) Path() string                   { return "" }

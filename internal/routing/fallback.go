@@ -1,0 +1,35 @@
+package routing
+
+import (
+	"context"
+	"slices"
+)
+
+// fallback tries the targets in order until one settles the call. The last
+// outcome is returned whatever it is. Source: contract/dataplane.md 4.3; that a
+// target which cannot serve the endpoint does not end the walk is the cure of
+// 10.2, defect 2.
+func (w *walk) fallback(ctx context.Context, n *Node) (out Outcome, err error) {
+	for _, t := range w.live(n) {
+		out, err = w.node(ctx, t)
+		if w.settled(ctx, n.Strategy, &out) {
+			break
+		}
+	}
+	return out, err
+}
+
+// settled reports whether the fallback ends with this outcome.
+func (w *walk) settled(ctx context.Context, s *Strategy, out *Outcome) bool {
+	switch {
+	case out.Final, ctx.Err() != nil:
+		return true
+	case out.Committed:
+		return out.Err == nil || w.last == nil || !w.last.ContinueStream
+	case out.Skipped, out.Status == 0:
+		return false
+	case s.OnStatus != nil:
+		return !slices.Contains(s.OnStatus, out.Status)
+	}
+	return out.good()
+}

@@ -1,0 +1,70 @@
+package routing
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"sluice/internal/fault"
+	"sluice/internal/wire"
+)
+
+// neverForwarded are headers that a caller may not send on: the list itself, the
+// gateway's own key, and those that open the metadata services of clouds.
+// Source: contract/dataplane.md 1.1.
+var neverForwarded = []string{
+	"x-gateway-forward-headers", "x-gateway-api-key",
+	"metadata-flavor", "x-aws-ec2-metadata-token", "x-google-metadata-request",
+}
+
+// ForwardHeaders reads the value of x-gateway-forward-headers: names between
+// commas, for example "X-Trace, X-Team"; a list in brackets with quotes is
+// understood too. It returns lower-case names, and fault.InvalidRequest for what
+// is no header name or may not be forwarded.
+func ForwardHeaders(value string) ([]string, error) {
+	value = strings.Trim(strings.TrimSpace(value), "[]")
+	var names []string
+	for part := range strings.SplitSeq(value, ",") {
+		name := strings.Trim(strings.TrimSpace(part), `"'`)
+		if name == "" {
+			continue
+		}
+		name, problem := forwardable(name)
+		if problem != "" {
+			return nil, fault.Newf(fault.InvalidRequest, "x-gateway-forward-headers: a name %s", problem).At("x-gateway-forward-headers")
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// forwardable brings a name to its lower-case form and says what is wrong with it.
+func forwardable(name string) (lower, problem string) {
+	lower = strings.ToLower(strings.TrimSpace(name))
+	switch {
+	case !wire.ValidName(lower):
+		return lower, "is no header name"
+	case slices.Contains(neverForwarded, lower):
+		return lower, "may not be forwarded"
+	}
+	return lower, ""
+}
+
+// forward reads forward_headers. The result is never nil: an empty list overrides
+// an inherited one.
+func (p *parser) forward(at string, v gjson.Result) []string {
+	names := []string{}
+	p.eachItem(at, v, func(at string, v gjson.Result) {
+		name := p.text(at, v)
+		if name == "" {
+			return
+		}
+		name, problem := forwardable(name)
+		if problem != "" {
+			p.failf(at, "%s", problem)
+		}
+		names = append(names, name)
+	})
+	return names
+}

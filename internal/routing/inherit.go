@@ -1,0 +1,60 @@
+package routing
+
+import (
+	"slices"
+	"time"
+)
+
+// leaf makes the target of a level that has no strategy.
+func (from *inherited) leaf(path string, d *draft) *Target {
+	t := &Target{
+		Path: path, ID: from.id, Provider: d.provider, VirtualKey: d.virtualKey, APIKey: d.apiKey,
+		PromptID: d.promptID, Fields: d.fields, Deployments: d.deployments,
+		CustomHost: from.customHost, ForwardHeaders: from.forward, Passthrough: d.passthrough,
+		Default: from.defaults, Override: from.override, Drop: from.drop,
+		Retry: from.retry, Cache: from.cache, Timeout: value(from.timeout), Strict: from.strict,
+		Before: from.before, After: from.after, Breaker: from.breaker,
+		FetchIntegratedModels: value(from.integrated), ContinueStream: value(from.continueStream),
+	}
+	if t.Cache != nil && t.Cache.Mode == cacheOff {
+		t.Cache = nil
+	}
+	return t
+}
+
+// value is what v points to, zero for nil.
+func value[T bool | time.Duration](v *T) (to T) {
+	if v != nil {
+		to = *v
+	}
+	return to
+}
+
+// merged lays the child's parameters over the parent's: what both have stays in
+// the parent's place with the child's value.
+func merged(parent, child []Param) []Param {
+	if len(child) == 0 {
+		return parent
+	}
+	out := slices.Clone(parent)
+	for _, c := range child {
+		i := slices.IndexFunc(out, func(o Param) bool { return o.Key == c.Key })
+		if i < 0 {
+			out = append(out, c)
+		} else {
+			out[i] = c
+		}
+	}
+	return out
+}
+
+// united is the parent's list and what the child adds to it.
+func united(parent, child []string) []string {
+	out := slices.Clip(parent)
+	for _, c := range child {
+		if !slices.Contains(out, c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}

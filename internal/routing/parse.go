@@ -1,0 +1,170 @@
+package routing
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"sluice/internal/fault"
+)
+
+// The limits of a config document.
+const (
+	MaxBytes = 256 << 10
+	MaxDepth = 32 // nested objects and lists
+)
+
+// Limits are the most targets a config may have. A field that is zero stands for
+// that of DefaultLimits. Source: contract/dataplane.md 3.1.
+type Limits struct {
+	RootTargets        int // at the root
+	ConditionalTargets int // at the root when its strategy is conditional
+	NestedTargets      int // below one root target, all levels together
+}
+
+// DefaultLimits are those of a deployment that sets none.
+func DefaultLimits() Limits {
+	return Limits{RootTargets: 100, ConditionalTargets: 1000, NestedTargets: 50}
+}
+
+func (l Limits) orDefaults() Limits {
+	d := DefaultLimits()
+	for _, f := range []struct{ set, standard *int }{
+		{&l.RootTargets, &d.RootTargets},
+		{&l.ConditionalTargets, &d.ConditionalTargets},
+		{&l.NestedTargets, &d.NestedTargets},
+	} {
+		if *f.set == 0 {
+			*f.set = *f.standard
+		}
+	}
+	return l
+}
+
+// Parse decodes and validates a config document and resolves what targets inherit.
+//
+// Field names count in snake_case and camelCase alike; the contents of
+// override_params, default_params, conditions, check parameters, feedback
+// metadata and vertex_service_account_json are kept as they are spelled. A field
+// that is null is absent.
+//
+// The error is fault.InvalidConfig. Param is the path of the first thing wrong
+// ("targets[0].retry.attempts"; "config" for the document itself), and Details
+// list all, at most 20, as "path: targets[0].retry.attempts, message: …". No
+// message quotes a value. Source: contract/dataplane.md 3.1 to 3.6 and 7.1.
+func Parse(raw []byte, lim Limits) (*Config, error) {
+	p := &parser{limits: lim.orDefaults()}
+	if p.document(raw) {
+		doc := gjson.ParseBytes(raw)
+		if p.uniqueKeys("", doc); len(p.issues) == 0 {
+			if root := p.node("", 0, doc, inherited{}, ""); len(p.issues) == 0 {
+				return &Config{Root: root, leaves: p.leaves}, nil
+			}
+		}
+	}
+	return nil, p.refusal()
+}
+
+// refusal is the error that lists the issues.
+func (p *parser) refusal() error {
+	details := make([]string, len(p.issues))
+	for i, is := range p.issues {
+		details[i] = "path: " + is.path + ", message: " + is.message
+	}
+	first := p.issues[0]
+	return fault.Newf(fault.InvalidConfig, "config is invalid: %s: %s", first.path, first.message).At(first.path).WithDetails(details...)
+}
+
+// document checks size, encoding, syntax and depth, so that the rest can walk the
+// document without further care.
+func (p *parser) document(raw []byte) bool {
+	if len(raw) > MaxBytes {
+		p.failf("", "must not be larger than %d bytes", MaxBytes)
+		return false
+	}
+	if !utf8.Valid(raw) {
+		p.failf("", "must be UTF-8")
+		return false
+	}
+	if tooDeep(raw) { // before the JSON parsers, which recurse
+		p.failf("", "must not nest deeper than %d levels", MaxDepth)
+		return false
+	}
+	var any json.RawMessage
+	if err := json.Unmarshal(raw, &any); err != nil {
+		p.failf("", "must be valid JSON%s", where(err))
+		return false
+	}
+	return true
+}
+
+func where(err error) string {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return ": stopped at byte " + plain(float64(syntax.Offset))
+	}
+	return ""
+}
+
+// tooDeep reports whether objects and lists nest deeper than MaxDepth.
+func tooDeep(raw []byte) bool {
+	depth := 0
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '{', '[':
+			if depth++; depth > MaxDepth {
+				return true
+			}
+		case '}', ']':
+			depth--
+		case '"':
+			end := stringEnd(raw[i+1:])
+			if end < 0 {
+				return false // the syntax check says so
+			}
+			i += 1 + end
+		}
+	}
+	return false
+}
+
+// stringEnd is the position of the quote that ends the string b begins within.
+func stringEnd(b []byte) int {
+	for i := 0; ; {
+		n := bytes.IndexAny(b[i:], `"\`)
+		if n < 0 {
+			return -1
+		}
+		if i += n; b[i] == '"' {
+			return i
+		}
+		if i += 2; i > len(b) {
+			return -1
+		}
+	}
+}
+
+// uniqueKeys refuses objects that have a key twice, at any depth: parsers differ
+// in which one they take.
+func (p *parser) uniqueKeys(at string, v gjson.Result) {
+	if v.IsArray() {
+		p.eachItem(at, v, p.uniqueKeys)
+		return
+	}
+	if !v.IsObject() {
+		return
+	}
+	seen := map[string]bool{}
+	v.ForEach(func(k, v gjson.Result) bool {
+		path := key(at, k.String())
+		if seen[k.String()] {
+			p.failf(path, "is given twice")
+		}
+		seen[k.String()] = true
+		p.uniqueKeys(path, v)
+		return true
+	})
+}

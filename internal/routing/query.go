@@ -1,0 +1,146 @@
+package routing
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// query is the compiled form of a condition's query.
+type query interface{ holds(Facts) bool }
+
+// all holds when every part does, some when at least one does.
+type (
+	all  []query
+	some []query
+)
+
+func (qs all) holds(f Facts) bool {
+	for _, q := range qs {
+		if !q.holds(f) {
+			return false
+		}
+	}
+	return true
+}
+
+func (qs some) holds(f Facts) bool {
+	return slices.ContainsFunc(qs, func(q query) bool { return q.holds(f) })
+}
+
+// test applies operators to one fact; all must hold.
+type test struct {
+	fact fact
+	ops  []operator
+}
+
+// operator judges a fact's value; found is false when the request does not have
+// the fact, which is a value equal to nothing.
+type operator func(v any, found bool) bool
+
+func (t *test) holds(f Facts) bool {
+	v, found := t.fact.of(f)
+	for _, op := range t.ops {
+		if !op(v, found) {
+			return false
+		}
+	}
+	return true
+}
+
+// fact names what is looked at: {"metadata", "user_id"}, {"params", "model"} or
+// {"url", "pathname"}.
+type fact struct{ source, key string }
+
+// parseFact reads the dotted form. Only two segments exist.
+// Source: contract/dataplane.md 4.6.
+func parseFact(s string) (f fact, ok bool) {
+	source, key, _ := strings.Cut(s, ".")
+	if key == "" || strings.Contains(key, ".") {
+		return fact{}, false
+	}
+	switch source {
+	case "metadata", "params":
+		return fact{source, key}, true
+	case "url":
+		return fact{source, key}, key == "pathname"
+	}
+	return fact{}, false
+}
+
+func (f fact) of(facts Facts) (v any, found bool) {
+	switch f.source {
+	case "metadata":
+		return anyOf(facts.Metadata(f.key))
+	case "params":
+		return facts.Param(f.key)
+	}
+	return facts.Path(), true
+}
+
+func anyOf(s string, ok bool) (any, bool) { return s, ok }
+
+// scalar is an operand of an equality: string, float64, bool or nil.
+type scalar = any
+
+// same is strict equality: the types must be equal too, and lists and objects
+// equal nothing.
+func same(v any, to scalar) bool {
+	switch v := v.(type) {
+	case string:
+		s, ok := to.(string)
+		return ok && s == v
+	case float64:
+		n, ok := to.(float64)
+		return ok && n == v
+	case bool:
+		b, ok := to.(bool)
+		return ok && b == v
+	case nil:
+		return to == nil
+	}
+	return false
+}
+
+func equal(to scalar) operator {
+	return func(v any, found bool) bool { return found && same(v, to) }
+}
+
+func oneOf(list []scalar) operator {
+	return func(v any, found bool) bool {
+		return found && slices.ContainsFunc(list, func(to scalar) bool { return same(v, to) })
+	}
+}
+
+func not(op operator) operator {
+	return func(v any, found bool) bool { return !op(v, found) }
+}
+
+// ordered compares as numbers; what is none compares false.
+func ordered(limit float64, compare func(v, limit float64) bool) operator {
+	return func(v any, found bool) bool {
+		n, ok := number(v)
+		return found && ok && compare(n, limit)
+	}
+}
+
+// number reads a number or a text that spells one.
+func number(v any) (n float64, ok bool) {
+	switch v := v.(type) {
+	case float64:
+		return v, true
+	case string:
+		n, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
+		return n, err == nil && !math.IsNaN(n)
+	}
+	return 0, false
+}
+
+func matches(pattern *regexp.Regexp) operator {
+	return func(v any, found bool) bool {
+		s, ok := v.(string)
+		return found && ok && pattern.MatchString(s)
+	}
+}

@@ -1,0 +1,206 @@
+package routing
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// maxIssues bounds the list of what is wrong with a config.
+const maxIssues = 20
+
+// issue is one thing that is wrong. It never quotes a value: that may be a key.
+type issue struct{ path, message string }
+
+// parser carries what one Parse has found wrong so far.
+type parser struct {
+	limits Limits
+	issues []issue
+	leaves []*Target
+}
+
+// failf notes an issue at a path of the document; the empty path is its root.
+func (p *parser) failf(at, format string, args ...any) {
+	if len(p.issues) < maxIssues {
+		if at == "" {
+			at = rootPath
+		}
+		p.issues = append(p.issues, issue{at, fmt.Sprintf(format, args...)})
+	}
+}
+
+// key extends a path by an object key, item by a list position.
+func key(at, name string) string {
+	if !plainKey.MatchString(name) {
+		name = printable(name)
+	}
+	if at == "" {
+		return name
+	}
+	return at + "." + name
+}
+
+var plainKey = regexp.MustCompile(`^[A-Za-z0-9_$.-]{1,64}$`)
+
+func item(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }
+
+// printable quotes and shortens an odd key of the document for a path.
+func printable(name string) string {
+	const most = 64
+	if len(name) > most {
+		name = strings.ToValidUTF8(name[:most], "") + "…"
+	}
+	return strconv.Quote(name)
+}
+
+// reader takes one field of a T from the document.
+type reader[T any] func(p *parser, at string, v gjson.Result, to *T)
+
+// fields are the known fields of an object, by both spellings of their names.
+type fields[T any] map[string]field[T]
+
+type field[T any] struct {
+	name string // snake_case
+	read reader[T]
+}
+
+// bothSpellings indexes readers by the snake_case names given and by their
+// camelCase forms.
+func bothSpellings[T any](readers map[string]reader[T]) fields[T] {
+	fs := make(fields[T], 2*len(readers))
+	for name, read := range readers {
+		fs[name] = field[T]{name, read}
+		fs[camel(name)] = field[T]{name, read}
+	}
+	return fs
+}
+
+// as adds another spelling of a field.
+func (fs fields[T]) as(alias, name string) fields[T] {
+	fs[alias], fs[camel(alias)] = fs[name], fs[name]
+	return fs
+}
+
+// camel turns use_retry_after_header into useRetryAfterHeader.
+func camel(name string) string {
+	words := strings.Split(name, "_")
+	for i, w := range words[1:] {
+		if w != "" {
+			words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+		}
+	}
+	return strings.Join(words, "")
+}
+
+// readObject reads an object of known fields into to. A field that is null counts
+// as absent. It reports whether v is an object at all.
+func readObject[T any](p *parser, at string, v gjson.Result, known fields[T], to *T) bool {
+	if !v.IsObject() {
+		p.failf(at, "must be an object")
+		return false
+	}
+	seen := map[string]string{}
+	v.ForEach(func(k, v gjson.Result) bool {
+		f, ok := known[k.String()]
+		if !ok {
+			p.failf(key(at, k.String()), "unknown field")
+			return true
+		}
+		if other, twice := seen[f.name]; twice {
+			p.failf(key(at, k.String()), "the same field as %s", other)
+			return true
+		}
+		seen[f.name] = k.String()
+		if v.Type != gjson.Null {
+			f.read(p, key(at, k.String()), v, to)
+		}
+		return true
+	})
+	return true
+}
+
+// eachItem calls f for the items of a list.
+func (p *parser) eachItem(at string, v gjson.Result, f func(at string, v gjson.Result)) {
+	if !v.IsArray() {
+		p.failf(at, "must be a list")
+		return
+	}
+	for i, v := range v.Array() {
+		f(item(at, i), v)
+	}
+}
+
+// text is a string of at least one character.
+func (p *parser) text(at string, v gjson.Result) string {
+	if v.Type != gjson.String || v.Str == "" {
+		p.failf(at, "must be a non-empty string")
+		return ""
+	}
+	return v.Str
+}
+
+func (p *parser) flag(at string, v gjson.Result) bool {
+	if !v.IsBool() {
+		p.failf(at, "must be true or false")
+	}
+	return v.Type == gjson.True
+}
+
+func (p *parser) number(at string, v gjson.Result, low, high float64) float64 {
+	if v.Type != gjson.Number || !(v.Num >= low && v.Num <= high) {
+		p.failf(at, "must be a number from %s to %s", plain(low), plain(high))
+		return low
+	}
+	return v.Num
+}
+
+func (p *parser) integer(at string, v gjson.Result, low, high int) int {
+	if v.Type != gjson.Number || v.Num != math.Trunc(v.Num) || v.Num < float64(low) || v.Num > float64(high) {
+		p.failf(at, "must be a whole number from %d to %d", low, high)
+		return low
+	}
+	return int(v.Num)
+}
+
+func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// millis reads a whole number of milliseconds up to a day.
+func (p *parser) millis(at string, v gjson.Result, low int) time.Duration {
+	return time.Duration(p.integer(at, v, low, 24*60*60*1000)) * time.Millisecond
+}
+
+// statuses reads a list of HTTP statuses. An empty list is not nil.
+func (p *parser) statuses(at string, v gjson.Result) []int {
+	list := []int{}
+	p.eachItem(at, v, func(at string, v gjson.Result) {
+		list = append(list, p.integer(at, v, 100, 599))
+	})
+	return list
+}
+
+func (p *parser) texts(at string, v gjson.Result) []string {
+	var list []string
+	p.eachItem(at, v, func(at string, v gjson.Result) {
+		list = append(list, p.text(at, v))
+	})
+	return list
+}
+
+// params reads an object whose contents are kept as they stand.
+func (p *parser) params(at string, v gjson.Result) []Param {
+	if !v.IsObject() {
+		p.failf(at, "must be an object")
+		return nil
+	}
+	list := []Param{}
+	v.ForEach(func(k, v gjson.Result) bool {
+		list = append(list, Param{k.String(), []byte(v.Raw)})
+		return true
+	})
+	return list
+}

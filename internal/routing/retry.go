@@ -1,0 +1,89 @@
+package routing
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sluice/internal/wire"
+)
+
+// MaxRetries is the largest number of retries; a config that asks for more gets
+// as many. Source: contract/dataplane.md part 0.
+const MaxRetries = 5
+
+// retryBudget bounds the waits that an upstream's Retry-After may cause.
+const retryBudget = 60 * time.Second
+
+// retryStatuses are retried when a config names none.
+// Source: contract/dataplane.md part 0.
+var retryStatuses = []int{429, 500, 502, 503, 504, 529}
+
+// Retry is how often and when one target is tried again.
+type Retry struct {
+	Attempts      int   // retries after the first try, 0 to MaxRetries
+	OnStatus      []int // statuses that are retried; never nil after Parse
+	UseRetryAfter bool  // wait as long as a 429 asks for
+}
+
+// Next decides after a try. n is the number of retries made so far (0 after the
+// first try), status and h are what the upstream answered, transportError says
+// that it did not, waited is the sum of all waits so far. It returns the time to
+// wait and whether to try again; refused says that the upstream asked for a
+// longer wait than allowed, which ends the retries with its answer. A nil Retry
+// never tries again. Source: contract/dataplane.md 4.1.
+func (r *Retry) Next(n int, status int, transportError bool, h wire.Header, waited time.Duration, now time.Time) (wait time.Duration, again bool, refused bool) {
+	if r == nil || n >= r.Attempts {
+		return 0, false, false
+	}
+	wait = time.Second << n
+	if transportError {
+		return wait, true, false
+	}
+	if status >= 200 && status <= 204 || !slices.Contains(r.OnStatus, status) {
+		return 0, false, false
+	}
+	if r.UseRetryAfter && status == 429 {
+		if asked, ok := retryAfter(h, now); ok {
+			if asked >= retryBudget || waited+asked > retryBudget {
+				return 0, false, true
+			}
+			return asked, true, false
+		}
+	}
+	return wait, true, false
+}
+
+// retryAfter reads the first of the three headers that is present; ok is false
+// when there is none or it cannot be read.
+func retryAfter(h wire.Header, now time.Time) (d time.Duration, ok bool) {
+	for _, name := range [...]string{"retry-after-ms", "x-ms-retry-after-ms"} {
+		if h.Has(name) {
+			return span(h.Get(name), time.Millisecond)
+		}
+	}
+	v := strings.TrimSpace(h.Get("retry-after"))
+	if d, ok = span(v, time.Second); ok {
+		return d, true
+	}
+	for _, form := range httpDates {
+		if at, err := time.Parse(form, v); err == nil {
+			return max(0, at.Sub(now)), true
+		}
+	}
+	return 0, false
+}
+
+// httpDates are the forms of a date in a header. Source: RFC 9110 section 5.6.7.
+var httpDates = [...]string{"Mon, 02 Jan 2006 15:04:05 GMT", "Monday, 02-Jan-06 15:04:05 GMT", time.ANSIC}
+
+// span reads a number of units; ok is false for what is no number or negative.
+func span(v string, unit time.Duration) (d time.Duration, ok bool) {
+	f, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
+	if err != nil || math.IsNaN(f) || f < 0 {
+		return 0, false
+	}
+	return time.Duration(min(f*float64(unit), float64(retryBudget))), true
+}

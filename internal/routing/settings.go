@@ -1,0 +1,135 @@
+package routing
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"sluice/internal/ident"
+)
+
+// The readers of single settings of a level.
+
+func (p *parser) slug(at string, v gjson.Result) string {
+	s := p.text(at, v)
+	if s != "" && !ident.ValidSlug(s) {
+		p.failf(at, "must be a slug: letters, digits, dot, dash and underscore")
+	}
+	return s
+}
+
+// provider reads "openai" or "@slug". Which names exist is not known here.
+func (p *parser) provider(at string, v gjson.Result) string {
+	s := p.text(at, v)
+	if s != "" && !ident.ValidSlug(strings.TrimPrefix(s, "@")) {
+		p.failf(at, "must be the name of a provider, or @slug for a saved one")
+	}
+	return s
+}
+
+// maxHost is the longest custom host. Source: contract/dataplane.md 4.9.
+const maxHost = 2048
+
+// host reads a base URL. Only its syntax is checked: whether the address may be
+// called is decided when it is dialled.
+func (p *parser) host(at string, v gjson.Result) string {
+	s := p.text(at, v)
+	if s == "" {
+		return ""
+	}
+	u, err := url.Parse(s)
+	if err != nil || len(s) > maxHost || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil {
+		p.failf(at, "must be a URL such as https://host/v1, without user and password, at most %d bytes", maxHost)
+	}
+	return s
+}
+
+var retryFields = bothSpellings(map[string]reader[Retry]{
+	"attempts":               func(p *parser, at string, v gjson.Result, r *Retry) { r.Attempts = p.integer(at, v, 0, 1<<31-1) },
+	"on_status_codes":        func(p *parser, at string, v gjson.Result, r *Retry) { r.OnStatus = p.statuses(at, v) },
+	"use_retry_after_header": func(p *parser, at string, v gjson.Result, r *Retry) { r.UseRetryAfter = p.flag(at, v) },
+}).as("use_retry_after_headers", "use_retry_after_header")
+
+func (p *parser) retry(at string, v gjson.Result) *Retry {
+	r := Retry{Attempts: -1, OnStatus: retryStatuses}
+	if readObject(p, at, v, retryFields, &r) && r.Attempts < 0 {
+		p.failf(key(at, "attempts"), "is required")
+	}
+	r.Attempts = min(r.Attempts, MaxRetries)
+	return &r
+}
+
+// cacheOff is a level that switches off what it would inherit.
+const cacheOff CacheMode = "disabled"
+
+// The bounds of a cache entry's age. Source: contract/dataplane.md 4.7.
+const (
+	minCacheAge = 60 * time.Second
+	maxCacheAge = 90 * 24 * time.Hour
+)
+
+var cacheFields = bothSpellings(map[string]reader[Cache]{
+	"mode": func(p *parser, at string, v gjson.Result, c *Cache) { c.Mode = p.cacheMode(at, v) },
+	"max_age": func(p *parser, at string, v gjson.Result, c *Cache) {
+		age := time.Duration(p.integer(at, v, 1, 1<<31-1)) * time.Second
+		c.MaxAge = min(max(age, minCacheAge), maxCacheAge)
+	},
+})
+
+// cache reads the object form or a bare mode.
+func (p *parser) cache(at string, v gjson.Result) *Cache {
+	var c Cache
+	if v.Type == gjson.String {
+		c.Mode = p.cacheMode(at, v)
+	} else if readObject(p, at, v, cacheFields, &c) && c.Mode == "" {
+		p.failf(key(at, "mode"), "is required: simple or semantic")
+	}
+	return &c
+}
+
+// cacheMode never returns "", so that a refused mode is not reported as missing too.
+func (p *parser) cacheMode(at string, v gjson.Result) CacheMode {
+	switch m := CacheMode(strings.ToLower(v.Str)); m {
+	case CacheSimple, CacheSemantic, cacheOff:
+		return m
+	}
+	p.failf(at, "must be simple or semantic")
+	return cacheOff
+}
+
+// minCooldown is the shortest time a circuit stays open.
+// Source: contract/dataplane.md 4.5.
+const minCooldown = 30_000
+
+var breakerFields = bothSpellings(map[string]reader[BreakerConfig]{
+	"failure_threshold": func(p *parser, at string, v gjson.Result, b *BreakerConfig) {
+		b.FailureThreshold = p.number(at, v, 1, 1e9)
+	},
+	"cooldown_interval": func(p *parser, at string, v gjson.Result, b *BreakerConfig) {
+		b.Cooldown = p.millis(at, v, minCooldown)
+	},
+	"failure_status_codes": func(p *parser, at string, v gjson.Result, b *BreakerConfig) {
+		b.FailureStatus = p.statuses(at, v)
+	},
+	"failure_threshold_percentage": func(p *parser, at string, v gjson.Result, b *BreakerConfig) {
+		b.FailurePercent = p.number(at, v, 0, 100)
+	},
+	"minimum_requests": func(p *parser, at string, v gjson.Result, b *BreakerConfig) {
+		b.MinimumRequests = p.integer(at, v, 0, 1e9)
+	},
+})
+
+func (p *parser) breaker(at string, v gjson.Result) *BreakerConfig {
+	var b BreakerConfig
+	if readObject(p, at, v, breakerFields, &b) {
+		if b.FailureThreshold == 0 {
+			p.failf(key(at, "failure_threshold"), "is required")
+		}
+		if b.Cooldown == 0 {
+			p.failf(key(at, "cooldown_interval"), "is required")
+		}
+	}
+	return &b
+}

@@ -1,0 +1,90 @@
+package routing
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// stateKey names a leaf or branch of a config.
+type stateKey struct{ scope, path, id string }
+
+// state is what the engine remembers of a leaf or branch.
+type state struct {
+	turn     atomic.Uint64 // branches: round robin
+	inFlight atomic.Int64  // calls under way
+	latency  latency
+	breaker  breaker // leaves
+}
+
+func leafKey(scope string, t *Target) stateKey { return stateKey{scope, t.Path, t.ID} }
+
+func (e *Engine) leafState(scope string, t *Target) *state { return e.stateOf(leafKey(scope, t)) }
+
+func (e *Engine) stateOf(k stateKey) *state {
+	if st, ok := e.states.get(k); ok {
+		return st
+	}
+	return e.states.getOrPut(k, &state{})
+}
+
+// state is the memory of a node in this walk's scope.
+func (w *walk) state(n *Node) *state {
+	if n.Target != nil {
+		return w.engine.leafState(w.scope, n.Target)
+	}
+	return w.engine.stateOf(stateKey{w.scope, n.Path, ""})
+}
+
+// latency is a moving average of the time to the first byte.
+type latency struct {
+	mu     sync.Mutex // guards the fields below
+	mean   float64    // seconds; 0 when unknown
+	seen   time.Time  // of the newest sample
+	asking time.Time  // when a call was last sent to find out; zero when nobody is
+}
+
+// estimate is the figure to compare, in seconds. A target of which nothing recent
+// is known counts as quickest, so that it is tried, but only by one caller at a
+// time: until that one is back it counts as before.
+func (l *latency) estimate(now time.Time) float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch stale := now.Sub(l.seen) > latencyMemory; {
+	case stale && now.Sub(l.asking) > latencyMemory:
+		return -1
+	case l.mean == 0:
+		return latencyPenalty.Seconds() // first answer still outstanding
+	}
+	return l.mean
+}
+
+// claim notes that a call was sent at now.
+func (l *latency) claim(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now.Sub(l.seen) > latencyMemory {
+		l.asking = now
+	}
+}
+
+// add takes a sample. Failures count as slow: a refused connection is quick, and
+// would otherwise draw all traffic to a dead target.
+func (l *latency) add(out *Outcome, now time.Time) {
+	sample := out.Latency
+	if !out.good() {
+		sample = max(sample, latencyPenalty)
+	}
+	if sample <= 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := sample.Seconds()
+	if l.mean == 0 || now.Sub(l.seen) > latencyMemory {
+		l.mean = s
+	} else {
+		l.mean += latencyShare * (s - l.mean)
+	}
+	l.seen, l.asking = now, time.Time{}
+}

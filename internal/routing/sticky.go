@@ -1,0 +1,73 @@
+package routing
+
+import (
+	"hash/maphash"
+	"strconv"
+	"time"
+)
+
+// stickyKey names a caller at one loadbalance.
+type stickyKey struct {
+	scope, path string
+	caller      uint64 // hash of the hash_fields' values
+}
+
+// assignment is the target that a caller sticks to.
+type assignment struct {
+	index   int // in the branch's targets
+	expires time.Time
+}
+
+// stick returns the target the caller is assigned to, when it is among the live
+// ones; else the policy chooses and the choice is kept. A caller without one of
+// the hash fields has no assignment. Source: contract/dataplane.md 4.4.
+func (w *walk) stick(n *Node, live []*Node) *Node {
+	s := n.Strategy.Sticky
+	if s == nil {
+		return w.choose(n, live)
+	}
+	caller, ok := w.caller(s)
+	if !ok {
+		return w.choose(n, live)
+	}
+	key, now := stickyKey{w.scope, n.Path, caller}, w.engine.clock.Now()
+	if a, ok := w.engine.sticky.get(key); ok && now.Before(a.expires) {
+		for _, t := range live {
+			if t.index == a.index && t.Weight > 0 {
+				return t
+			}
+		}
+	}
+	chosen := w.choose(n, live)
+	w.engine.sticky.put(key, assignment{chosen.index, now.Add(s.TTL)})
+	return chosen
+}
+
+// caller hashes the values of the hash fields; ok is false when one is missing or
+// is neither text, number nor boolean. Equal hashes of different callers only
+// make them share a target.
+func (w *walk) caller(s *Sticky) (sum uint64, ok bool) {
+	var h maphash.Hash
+	h.SetSeed(w.engine.sticky.seed)
+	for _, f := range s.facts {
+		v, ok := f.of(w.facts)
+		if !ok {
+			return 0, false
+		}
+		switch v := v.(type) {
+		case string:
+			_ = h.WriteByte('s')
+			_, _ = h.WriteString(v)
+		case float64:
+			_ = h.WriteByte('n')
+			_, _ = h.WriteString(strconv.FormatFloat(v, 'g', -1, 64))
+		case bool:
+			_ = h.WriteByte('b')
+			_, _ = h.WriteString(strconv.FormatBool(v))
+		default:
+			return 0, false
+		}
+		_ = h.WriteByte(0)
+	}
+	return h.Sum64(), true
+}
