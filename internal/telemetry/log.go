@@ -1,0 +1,73 @@
+package telemetry
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"sluice/internal/sealed"
+)
+
+// The formats of the log.
+const (
+	Text = "text" // key=value, for people
+	JSON = "json" // one object a line
+)
+
+// maxValue is the longest text of one attribute, in bytes. It keeps a body that got
+// into an error text from filling the log.
+const maxValue = 4096
+
+// NewLogger writes lines of the given level ("debug", "info", "warn" or "error") and
+// above to w in the given format. Attributes whose key names a secret print as ***
+// whatever they hold, as sealed strings do everywhere; long texts are cut. Safe for
+// concurrent use when w is.
+func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
+	var least slog.Level
+	if err := least.UnmarshalText([]byte(level)); err != nil {
+		return nil, fmt.Errorf("log level %q: accepted are debug, info, warn and error", level)
+	}
+	opts := &slog.HandlerOptions{Level: least, ReplaceAttr: clean}
+	switch format {
+	case Text:
+		return slog.New(slog.NewTextHandler(w, opts)), nil
+	case JSON:
+		return slog.New(slog.NewJSONHandler(w, opts)), nil
+	}
+	return nil, fmt.Errorf("log format %q: accepted are %s and %s", format, Text, JSON)
+}
+
+// clean masks and cuts one attribute.
+func clean(_ []string, a slog.Attr) slog.Attr {
+	if namesSecret(a.Key) {
+		return slog.String(a.Key, sealed.Mask)
+	}
+	switch a.Value.Kind() {
+	case slog.KindString:
+		return cut(a, a.Value.String())
+	case slog.KindAny:
+		if err, ok := a.Value.Any().(error); ok {
+			return cut(a, err.Error())
+		}
+	}
+	return a
+}
+
+// cut keeps a as it is when text is short. It never splits a character.
+func cut(a slog.Attr, text string) slog.Attr {
+	if len(text) <= maxValue {
+		return a
+	}
+	return slog.String(a.Key, strings.ToValidUTF8(text[:maxValue], "")+"…")
+}
+
+// namesSecret is the net below the rule that secrets are sealed strings.
+func namesSecret(key string) bool {
+	switch strings.ReplaceAll(strings.ToLower(key), "-", "_") {
+	case "authorization", "proxy_authorization", "cookie", "set_cookie", "password", "pass", "secret", "token",
+		"api_key", "x_api_key", "x_gateway_api_key", "private_key", "encryption_key":
+		return true
+	}
+	return false
+}
