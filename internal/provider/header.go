@@ -1,0 +1,90 @@
+package provider
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"sluice/internal/fault"
+	"sluice/internal/wire"
+)
+
+// header collects the credential fields that travel as headers, and custom headers.
+func (q *query) header() (wire.Header, error) {
+	var h wire.Header
+	for _, i := range q.spec.up {
+		f := &q.spec.Fields[i]
+		v := q.value(f.Name)
+		if v == "" {
+			continue
+		}
+		if !wire.ValidValue(v) {
+			return nil, invalid(f.Name, "%s has control characters", f.Name)
+		}
+		h = append(h, wire.Field{Name: f.Upstream, Value: v})
+	}
+	if custom := q.values[customHeaders]; custom != "" {
+		return appendCustom(h, custom)
+	}
+	return h, nil
+}
+
+// Bounds of custom_headers. (ours)
+const (
+	maxCustom      = 32
+	maxCustomBytes = 16 << 10
+)
+
+// appendCustom adds the headers of a JSON object of strings. Headers that frame
+// the message or steer the gateway are refused.
+func appendCustom(h wire.Header, doc string) (wire.Header, error) {
+	var m map[string]string
+	if len(doc) > maxCustomBytes || json.Unmarshal([]byte(doc), &m) != nil || len(m) > maxCustom {
+		return nil, invalid(customHeaders, "custom_headers must be a JSON object of at most %d strings", maxCustom)
+	}
+	for name, v := range m {
+		low := strings.ToLower(name)
+		if !wire.ValidName(name) || !wire.ValidValue(v) || framing(low) || strings.HasPrefix(low, "x-gateway-") {
+			return nil, invalid(customHeaders, "custom_headers has a header that cannot be set: %q", low)
+		}
+		h = append(h, wire.Field{Name: low, Value: v})
+	}
+	slices.SortStableFunc(h, func(a, b wire.Field) int { return strings.Compare(a.Name, b.Name) })
+	return h, nil
+}
+
+func framing(name string) bool {
+	return name == "host" || name == "content-length" || name == "expect" || wire.HopByHop(name)
+}
+
+// Apply readies a client's headers for the provider: it takes out credentials of
+// the client, which belong to another party, fills in the plan's defaults and sets
+// its headers over the rest. The provider's credential is added after it, by
+// signing.
+// Source: contract/dataplane.md 1.4.
+func (p *Plan) Apply(h *wire.Header) {
+	*h = slices.DeleteFunc(*h, func(f wire.Field) bool { return CredentialHeader(f.Name) })
+	for _, f := range p.Defaults {
+		if !h.Has(f.Name) {
+			h.Add(f.Name, f.Value)
+		}
+	}
+	for _, f := range p.Header {
+		h.Set(f.Name, f.Value)
+	}
+}
+
+// CredentialHeader reports whether a lower-case header name carries a credential
+// of some provider or of this gateway.
+func CredentialHeader(name string) bool {
+	switch name {
+	case "authorization", "x-api-key", "api-key", "x-goog-api-key", "xi-api-key", "x-amz-security-token", "x-amz-date", "cookie":
+		return true
+	}
+	return false
+}
+
+// invalid is a refusal that names a field.
+func invalid(field, format string, args ...any) error {
+	return fault.Newf(fault.InvalidRequest, format, args...).At(field)
+}

@@ -1,0 +1,61 @@
+package provider
+
+import (
+	"slices"
+	"strings"
+
+	"sluice/internal/fault"
+)
+
+// checkFields makes sure that every given field fits its class and every needed
+// one is given. A caller's own host may do without a key.
+func (q *query) checkFields() error {
+	s := q.spec
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		v := q.values[f.Name]
+		if v == "" {
+			continue
+		}
+		if len(f.Values) > 0 && !slices.Contains(f.Values, v) {
+			return invalid(f.Name, "%s must be one of %s", f.Name, strings.Join(f.Values, ", "))
+		}
+		if c := class(f.Class); !c.ok(v) {
+			return invalid(f.Name, "%s must be %s", f.Name, classes[c])
+		}
+	}
+	for _, i := range s.must {
+		f := &s.Fields[i]
+		if q.values[f.Name] != "" || f.Name == Key && q.host != "" {
+			continue
+		}
+		if q.holds(f.RequiredIf) {
+			return q.missing(f.Name)
+		}
+	}
+	return nil
+}
+
+// missing is the refusal of a call that lacks a field, with the cure.
+func (q *query) missing(name string) error {
+	id := q.spec.ID
+	switch name {
+	case argModel:
+		return invalid("model", "%s needs a model: set \"model\" in the body", id)
+	case argUser:
+		return invalid("user", "%s needs the tenant in the body field \"user\"", id)
+	case argID:
+		return fault.New(fault.InvalidRequest, "the path names no id")
+	case customHost:
+		return invalid("x-gateway-custom-host", "%s has no public address: send x-gateway-custom-host or store custom_host with the provider", id)
+	case Key:
+		return invalid("authorization", "%s needs a key: send Authorization: Bearer <provider key>, or name a stored provider with x-gateway-provider: @<slug>", id)
+	case argDeployment:
+		name = fieldDeployment
+	}
+	if i, ok := q.spec.fields[name]; ok && len(q.spec.Fields[i].Headers) > 0 {
+		h := q.spec.Fields[i].Headers[0]
+		return invalid(h, "%s needs %s: send %s, set %s in the target, or store it with the provider", id, name, h, name)
+	}
+	return invalid(name, "%s needs %s", id, name)
+}

@@ -1,0 +1,50 @@
+package provider
+
+import (
+	"strings"
+
+	"sluice/internal/fault"
+)
+
+// checkRest makes sure that a pass-through path stays below the base, and takes
+// off what the provider wants off.
+func (q *query) checkRest(p *Plan) error {
+	rest := q.call.Path
+	if p.Endpoint.Strip != "" && strings.HasPrefix(rest, p.Endpoint.Strip+"/") {
+		rest = rest[len(p.Endpoint.Strip):]
+	}
+	if rest != "" && rest[0] != '/' || strings.HasPrefix(rest, "//") || !safePath(rest) {
+		return fault.New(fault.InvalidRequest, "the path is not one below the provider's base")
+	}
+	q.call.Path = rest
+	if host, path, ok := q.hostInPath(rest); ok {
+		name, _, _ := strings.Cut(host, ".")
+		if own := q.value(fieldResource); own != "" && !strings.EqualFold(own, name) {
+			return invalid(fieldResource, "the path names another resource than the credential's")
+		}
+		q.inPath, q.call.Path = host, path
+	}
+	return nil
+}
+
+// embedded is the address of a host that stood in the path.
+func (q *query) embedded() (base, bool) {
+	return base{scheme: "https", host: q.inPath}, q.inPath != ""
+}
+
+// hostInPath splits "/contoso.openai.azure.com/openai/x", also with "/https://" in
+// front, when the provider takes such paths. Only a single label under the
+// provider's own suffix counts, so the call cannot end elsewhere.
+// Source: contract/dataplane.md 6.2.
+func (q *query) hostInPath(rest string) (host, path string, ok bool) {
+	suffix := q.spec.EmbeddedHost
+	if suffix == "" || q.host != "" {
+		return "", "", false
+	}
+	first := strings.TrimPrefix(strings.TrimPrefix(rest, "/"), "https://")
+	if i := strings.IndexByte(first, '/'); i >= 0 {
+		first, path = first[:i], first[i:]
+	}
+	name, found := strings.CutSuffix(first, suffix)
+	return first, path, found && label(name, false)
+}

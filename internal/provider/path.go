@@ -1,0 +1,156 @@
+package provider
+
+import "strings"
+
+// safePath reports whether an escaped path stays where it is put: printable, with
+// whole percent escapes, without query, fragment or backslash, and without a "."
+// or ".." element even when dots or separators are escaped. Everything else,
+// %2F and %3A above all, may stand in it and is sent as it came.
+func safePath(p string) bool {
+	chars, dots := 0, 0 // of the element so far
+	for i := 0; i < len(p); i++ {
+		c := p[i]
+		switch {
+		case c <= ' ' || c == 0x7f || c == '\\' || c == '?' || c == '#':
+			return false
+		case c == '%':
+			if i+2 >= len(p) || unhex(p[i+1]) < 0 || unhex(p[i+2]) < 0 {
+				return false
+			}
+			c = byte(unhex(p[i+1])<<4 | unhex(p[i+2]))
+			i += 2
+		}
+		switch c {
+		case '/', '\\':
+			if dotted(chars, dots) {
+				return false
+			}
+			chars, dots = 0, 0
+			continue
+		case '.':
+			dots++
+		}
+		chars++
+	}
+	return !dotted(chars, dots)
+}
+
+// dotted reports whether an element is "." or "..".
+func dotted(chars, dots int) bool { return chars > 0 && chars == dots && chars <= 2 }
+
+func unhex(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c >= 'a' && c <= 'f':
+		return int(c-'a') + 10
+	case c >= 'A' && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}
+
+// safeQuery reports whether a raw query can stand in a request target.
+func safeQuery(q string) bool {
+	for i := 0; i < len(q); i++ {
+		if c := q[i]; c <= ' ' || c == 0x7f || c == '#' {
+			return false
+		}
+	}
+	return true
+}
+
+// escape writes v for a path: unreserved characters, those of keep, and the rest
+// as percent escapes.
+func escape(b *strings.Builder, v, keep string) {
+	const hex = "0123456789ABCDEF"
+	for i := 0; i < len(v); i++ {
+		c := v[i]
+		if alnum(c) || strings.IndexByte("-._~", c) >= 0 || strings.IndexByte(keep, c) >= 0 {
+			b.WriteByte(c)
+			continue
+		}
+		b.WriteByte('%')
+		b.WriteByte(hex[c>>4])
+		b.WriteByte(hex[c&15])
+	}
+}
+
+// hasParam reports whether a raw query names a parameter, as it stands.
+func hasParam(query, name string) bool {
+	for query != "" {
+		var pair string
+		pair, query, _ = strings.Cut(query, "&")
+		if key, _, _ := strings.Cut(pair, "="); key == name {
+			return true
+		}
+	}
+	return false
+}
+
+// base is a parsed base URL: "https", "host:443", "/v1" (no slash at the end).
+type base struct{ scheme, host, path string }
+
+// parseBase takes an absolute http or https URL apart. It refuses what has no
+// place in a base: user, query, fragment, control bytes, a host with anything but
+// letters, digits, dots, dashes and underscores (or an IP literal in brackets),
+// an unsafe path. Whether the host may be reached is the address guard's matter.
+func parseBase(raw string) (base, bool) {
+	if len(raw) > 2048 {
+		return base{}, false
+	}
+	var b base
+	rest, ok := "", false
+	if rest, ok = strings.CutPrefix(raw, "https://"); ok {
+		b.scheme = "https"
+	} else if rest, ok = strings.CutPrefix(raw, "http://"); ok {
+		b.scheme = "http"
+	} else {
+		return base{}, false
+	}
+	b.host, b.path = rest, ""
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		b.host, b.path = rest[:i], strings.TrimRight(rest[i:], "/")
+	}
+	return b, authority(b.host) && safePath(b.path) && !strings.HasPrefix(b.path, "//")
+}
+
+// authority reports whether h is a host with an optional port.
+func authority(h string) bool {
+	name, port := h, ""
+	if strings.HasPrefix(h, "[") {
+		i := strings.IndexByte(h, ']')
+		if i < 0 || !chars(h[1:i], ":.") {
+			return false
+		}
+		name, port = h[:i+1], h[i+1:]
+	} else {
+		if i := strings.IndexByte(h, ':'); i >= 0 {
+			name, port = h[:i], h[i:]
+		}
+		if !chars(name, ".-_") {
+			return false
+		}
+	}
+	return len(name) <= 253 && (port == "" || portOK(port))
+}
+
+func portOK(p string) bool {
+	n := 0
+	for _, c := range []byte(p[1:]) {
+		if c < '0' || c > '9' || n > 65535 {
+			return false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return p[0] == ':' && n >= 1 && n <= 65535
+}
+
+func chars(s, extra string) bool {
+	for i := 0; i < len(s); i++ {
+		if !alnum(s[i]) && strings.IndexByte(extra, s[i]) < 0 {
+			return false
+		}
+	}
+	return s != ""
+}

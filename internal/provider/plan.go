@@ -1,0 +1,218 @@
+package provider
+
+import (
+	"strings"
+
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/wire"
+)
+
+// Call is what a client asks for, as far as the address depends on it.
+type Call struct {
+	Endpoint   llm.Endpoint
+	Method     string // of the client
+	ID         string // of the route, still escaped: "file-1", "arn%3Aaws%2F1"
+	Path       string // the escaped rest below /v1, "/collections/a%2Fb"; used by pass-through
+	RawQuery   string // of the client, without the question mark
+	Model      string // of the body, without "@slug/"; may be empty
+	User       string // body field "user"; only Predibase's path needs it
+	Stream     bool
+	CustomHost string // URL that replaces the base; empty: the one in Values, if any
+}
+
+// Plan is one upstream call without its body and credential. What it points to is
+// shared and must not be changed.
+type Plan struct {
+	Spec     *Spec
+	Endpoint *Endpoint // dialect, parameter and reply changes, with the spec's defaults filled in
+	Auth     *Auth
+	Method   string
+	Scheme   string      // "https" or "http"
+	Host     string      // "api.openai.com", with a port when one was given
+	Target   string      // request target, escaped: "/v1/files/a%2Fb?limit=2"
+	Header   wire.Header // the provider's headers, without the credential; Apply sets them over the client's
+	Defaults wire.Header // headers for where the client sent none
+	Model    string      // to stand in the body; equals Call.Model unless the provider wants another
+	// Named is set when a caller or a stored value named the host as a whole
+	// (custom host, URL field, host in the path): such an address needs the check
+	// that custom hosts get.
+	Named bool
+}
+
+// Plan works out the upstream call. It reads v and keeps nothing of it.
+//
+// Errors: fault.NotSupported, naming provider and endpoint, when the provider does
+// not serve the endpoint or speaks a shape there that has no translation;
+// fault.InvalidRequest, naming the field and the cure, when a credential field is
+// missing, a value does not fit its class, or a path would leave the base.
+// Pass-through is planned for every provider.
+// Source: contract/dataplane.md 6.2, 6.7.
+func (s *Spec) Plan(c Call, v Values) (*Plan, error) {
+	q := query{spec: s, call: &c, values: v, model: c.Model, host: c.CustomHost}
+	if q.host == "" {
+		q.host = v[customHost]
+	}
+	if err := q.checkFields(); err != nil {
+		return nil, err
+	}
+	q.chooseDeployment()
+	sh := q.shape()
+	e, err := q.endpoint(sh)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Spec: s, Endpoint: e, Auth: sh.auth, Method: c.Method, Defaults: sh.defaults}
+	if e.Method != "" {
+		p.Method = e.Method
+	}
+	p.Model = q.bodyModel(sh)
+	if err := q.address(p); err != nil {
+		return nil, err
+	}
+	p.Header, err = q.header()
+	return p, err
+}
+
+// endpoint finds how the endpoint is served. Endpoints that began as plain paths
+// (models, moderations, rerank, OCR) and every endpoint of a provider without
+// typed ones pass through when the spec does not name them.
+// Source: contract/providers.yaml, endpoints marked proxy.
+func (q *query) endpoint(sh *shape) (*Endpoint, error) {
+	name := q.call.Endpoint
+	e := sh.endpoints[name]
+	if e == nil && q.call.Path != "" && (q.spec.Dialect == Through || name == llm.ListModels || name == llm.Moderate || name == llm.Rerank || name == llm.OCR) {
+		e = sh.endpoints[llm.Proxy]
+	}
+	if e == nil || e.Dialect != Through && !e.Dialect.Spoken() {
+		return nil, fault.Newf(fault.NotSupported, "%s is not supported by %s", name, q.spec.ID)
+	}
+	return e, nil
+}
+
+// bodyModel applies the model rules and remembers what the path takes.
+func (q *query) bodyModel(sh *shape) string {
+	if q.call.Model == "" {
+		return ""
+	}
+	if sh.modelFrom != "" {
+		if m := q.value(sh.modelFrom); m != "" {
+			return m
+		}
+	}
+	rule := sh.model
+	m := strings.TrimPrefix(q.call.Model, rule.StripPrefix)
+	q.model = m
+	if rule.Split != "" {
+		q.model, m, _ = strings.Cut(m, rule.Split)
+	}
+	return m
+}
+
+// address fills scheme, host, target and Named.
+func (q *query) address(p *Plan) error {
+	r := p.Endpoint.route
+	if !safeQuery(q.call.RawQuery) {
+		return fault.New(fault.InvalidRequest, "the query has characters that must be escaped")
+	}
+	if q.host == "" && r.fixed {
+		p.Scheme, p.Host, p.Target = r.at.scheme, r.at.host, withQuery(r.target, q.call.RawQuery)
+		return nil
+	}
+	if p.Endpoint.Dialect == Through {
+		if err := q.checkRest(p); err != nil {
+			return err
+		}
+	}
+	at, err := q.base(p)
+	if err != nil {
+		return err
+	}
+	path, err := q.path(p, at.path)
+	if err != nil {
+		return err
+	}
+	params, err := q.params(r)
+	if err != nil {
+		return err
+	}
+	p.Scheme, p.Host, p.Target = at.scheme, at.host, withQuery(path, params)
+	return nil
+}
+
+// base is the custom host if there is one, else the endpoint's base with its
+// values put in.
+func (q *query) base(p *Plan) (base, error) {
+	r := p.Endpoint.route
+	if at, ok := q.embedded(); ok {
+		p.Named = true
+		return at, nil
+	}
+	if q.host != "" {
+		at, ok := parseBase(q.host)
+		if !ok {
+			return base{}, invalid("x-gateway-custom-host", "the custom host must be %s", classes[classURL])
+		}
+		p.Named = true
+		return at, nil
+	}
+	if r.at.host != "" {
+		return r.at, nil
+	}
+	for _, part := range r.base {
+		if part.name != "" && q.value(part.name) == "" {
+			return base{}, q.missing(part.name)
+		}
+	}
+	text, _ := r.base.raw(q.value)
+	at, ok := parseBase(text)
+	if !ok {
+		return base{}, fault.Newf(fault.InvalidRequest, "the address of %s cannot be made from the given fields", q.spec.ID)
+	}
+	p.Named = r.named
+	return at, nil
+}
+
+// path is the path of the base and that of the endpoint. With a custom host whose
+// path already ends in the version that the endpoint begins with, the version
+// stands once.
+func (q *query) path(p *Plan, prefix string) (string, error) {
+	t := p.Endpoint.route.path
+	if q.call.Stream && len(p.Endpoint.route.stream) > 0 {
+		t = p.Endpoint.route.stream
+	}
+	path, missing := t.path(q.value)
+	if missing != "" {
+		return "", q.missing(missing)
+	}
+	if p.Endpoint.Dialect != Through && q.host != "" && strings.HasSuffix(prefix, "/v1") && strings.HasPrefix(path, "/v1/") {
+		path = path[len("/v1"):]
+	}
+	if path = prefix + path; path == "" {
+		path = "/"
+	}
+	if !safePath(path) || strings.HasPrefix(path, "//") {
+		return "", fault.New(fault.InvalidRequest, "the path has an element that would leave the provider's base")
+	}
+	return path, nil
+}
+
+// params is the caller's query with what the provider adds.
+func (q *query) params(r *route) (string, error) {
+	out := q.call.RawQuery
+	for i := range r.query {
+		p := &r.query[i]
+		if p.required != "" && q.value(p.required) == "" && !hasParam(out, p.name) {
+			return "", q.missing(p.required)
+		}
+		out = p.value.query(out, p.name, q.value)
+	}
+	return out, nil
+}
+
+func withQuery(path, query string) string {
+	if query == "" {
+		return path
+	}
+	return path + "?" + query
+}

@@ -1,0 +1,121 @@
+package provider
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// query is one call being planned: where placeholders get their values.
+type query struct {
+	spec       *Spec
+	call       *Call
+	values     Values
+	model      string // for the path
+	host       string // custom host, wherever it came from
+	inPath     string // host that stood in a pass-through path
+	deployment string // chosen from the stored deployments
+	version    string // its API version
+}
+
+// Azure's fields that a stored list of deployments stands for.
+// Source: contract/providers.yaml, azure-openai.
+const (
+	fieldDeployments = "azure_deployment_config"
+	fieldDeployment  = "azure_deployment_id"
+	fieldVersion     = "azure_api_version"
+	fieldResource    = "azure_resource_name"
+)
+
+// value is what a placeholder or condition sees; "" when there is nothing.
+func (q *query) value(name string) string {
+	switch name {
+	case argModel:
+		return q.model
+	case argID:
+		return q.call.ID
+	case argRest, "path":
+		return q.call.Path
+	case argUser:
+		return q.call.User
+	case customHost:
+		return q.host
+	case argDeployment:
+		if q.deployment != "" {
+			return q.deployment
+		}
+		name = fieldDeployment
+	case fieldVersion:
+		if q.version != "" {
+			return q.version
+		}
+	}
+	if v := q.values[name]; v != "" {
+		return v
+	}
+	if i, ok := q.spec.fields[name]; ok {
+		return q.spec.Fields[i].Default
+	}
+	return ""
+}
+
+// holds reports whether all conditions hold.
+func (q *query) holds(conds []Cond) bool {
+	for i := range conds {
+		if !q.one(&conds[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (q *query) one(c *Cond) bool {
+	v := q.value(c.Field)
+	switch {
+	case c.Set != nil:
+		return (v != "") == *c.Set
+	case c.Contains != "":
+		return strings.Contains(v, c.Contains)
+	}
+	return slices.Contains(c.Is, v)
+}
+
+// shape is the first variant that fits, or the spec itself.
+func (q *query) shape() *shape {
+	shapes := q.spec.shapes
+	for i := range shapes {
+		if q.holds(shapes[i].when) {
+			return &shapes[i]
+		}
+	}
+	return &shapes[len(shapes)-1]
+}
+
+// chooseDeployment finds the stored deployment that serves the model: the one
+// whose alias, model or name it is, else the default, else the first. Without a
+// stored list nothing changes.
+// Source: contract/provider-transforms.md 5.1.
+func (q *query) chooseDeployment() {
+	list := q.values[fieldDeployments]
+	if list == "" {
+		return
+	}
+	var chosen gjson.Result
+	gjson.Parse(list).ForEach(func(_, d gjson.Result) bool {
+		if m := q.call.Model; m != "" {
+			for _, name := range [...]string{"alias", "azure_model_slug", "azure_deployment_name"} {
+				if d.Get(name).Str == m {
+					chosen = d
+					return false
+				}
+			}
+		}
+		if !chosen.Exists() || d.Get("is_default").Bool() && !chosen.Get("is_default").Bool() {
+			chosen = d
+		}
+		return true
+	})
+	q.deployment = chosen.Get("azure_deployment_name").Str
+	q.version = chosen.Get("azure_api_version").Str
+}

@@ -1,0 +1,172 @@
+package provider
+
+import (
+	"encoding/json"
+
+	"sluice/internal/llm"
+)
+
+// Dialect is the wire shape an endpoint speaks, for example "openai".
+type Dialect string
+
+// The dialects that have a meaning of their own here. Any other name, such as
+// "anthropic", is a shape that needs a translation.
+const (
+	OpenAI  Dialect = "openai" // OpenAI's shape, with the small changes of Params and Reply
+	Through Dialect = "proxy"  // no typed endpoint: only pass-through
+)
+
+// Spoken reports whether Plan can plan typed endpoints of this dialect. A dialect
+// that gets a translation is added here.
+func (d Dialect) Spoken() bool { return d == OpenAI }
+
+// Spec is one provider as its file in specs describes it. It is read-only and
+// safe for concurrent use once Load has returned it.
+type Spec struct {
+	ID      string   `json:"id"`      // value of x-gateway-provider: "groq"
+	Name    string   `json:"name"`    // "Groq"
+	Aliases []string `json:"aliases"` // further accepted ids: "together" for "together-ai"
+	Source  string   `json:"source"`  // where the facts were taken from, with a date
+	Docs    string   `json:"docs"`    // the provider's own description of its API; may be empty
+	Notes   []string `json:"notes"`   // what a maintainer should know
+
+	Dialect Dialect           `json:"dialect"`
+	BaseURL string            `json:"base_url"` // "https://{workspace}.example.com/v1"; a custom host replaces it
+	Bases   map[string]string `json:"bases"`    // further bases, chosen by Endpoint.Base
+	Auth    Auth              `json:"auth"`
+	Fields  []Field           `json:"credential"`
+	Headers map[string]string `json:"headers"` // sent unless the client's own were forwarded
+	Query   map[string]string `json:"query"`   // added to every call unless the caller's query has the name
+	Model   ModelRule         `json:"model"`
+
+	Endpoints map[llm.Endpoint]*Endpoint `json:"endpoints"`
+	Variants  []Variant                  `json:"variants"` // the first that fits the call replaces what it states
+
+	Error         string `json:"error"`          // id of an error shape: "openai", "flat", "detail_list", …
+	Stream        Stream `json:"stream"`         // how event streams are framed
+	OmitProvider  bool   `json:"omit_provider"`  // unified answers carry no top-level "provider"
+	KeepDeveloper bool   `json:"keep_developer"` // role "developer" is forwarded, not rewritten to "system"
+
+	// EmbeddedHost is a host suffix, for example ".openai.azure.com". A
+	// pass-through path whose first segment is a host under it goes to that host.
+	EmbeddedHost string `json:"embedded_host"`
+
+	shapes []shape        // one per variant, then the spec itself
+	fields map[string]int // name and aliases to index of Fields
+	must   []int          // fields that may be required and that no address asks for
+	up     []int          // fields that are sent as a header
+}
+
+// Auth says how a call is authorised. The zero Scheme is not valid; a call
+// without credentials has scheme "none".
+type Auth struct {
+	Scheme  string `json:"scheme"`  // header, query, none, aws, azure, gcp, oci
+	Header  string `json:"header"`  // lower case: "authorization"
+	Format  string `json:"format"`  // of the header's value: "Bearer {key}"
+	Query   string `json:"query"`   // name of the parameter for scheme query: "key"
+	Service string `json:"service"` // name that SigV4 signs for: "sagemaker"
+	Scope   string `json:"scope"`   // default scope of an Azure token
+}
+
+// ModelRule changes the model's name on its way out.
+type ModelRule struct {
+	StripPrefix string `json:"strip_prefix"` // "mistralai."
+	// Split cuts the name at the first occurrence: what stands before goes into
+	// {model} of the path, what stands behind into the body.
+	Split string `json:"split"`
+}
+
+// Endpoint is how a provider serves one endpoint. In a spec file it is a path,
+// optionally behind a method ("DELETE /jobs/{id}"), or an object with "path".
+type Endpoint struct {
+	Path    string            `json:"path"`        // below the base: "/models/{model}/v1/completions"
+	Stream  string            `json:"stream_path"` // in place of Path when the caller wants a stream
+	Method  string            `json:"method"`      // empty: the caller's
+	Base    string            `json:"base"`        // a name of Spec.Bases; empty: Spec.BaseURL
+	Dialect Dialect           `json:"dialect"`     // empty in the file: the spec's
+	Query   map[string]string `json:"query"`       // as Spec.Query, for this endpoint
+	Strip   string            `json:"strip"`       // removed once from the front of {rest}: "/v1"
+	Params  Params            `json:"params"`
+	Reply   Reply             `json:"reply"`
+	Error   string            `json:"error"` // empty in the file: the spec's
+	Follow  *Follow           `json:"follow"`
+
+	route *route // compiled
+}
+
+// Params are the changes to a request body. What is not named is forwarded.
+type Params struct {
+	Drop    []string                              `json:"drop"`    // refused upstream for certain
+	Rename  map[string]string                     `json:"rename"`  // ours to theirs; when both are present theirs stays and ours goes
+	Default map[string]json.RawMessage            `json:"default"` // sent when absent
+	Values  map[string]map[string]json.RawMessage `json:"values"`  // field, string value as sent: what is sent instead
+	Wrap    []string                              `json:"wrap"`    // a string becomes a list of one
+}
+
+// Reply are the changes to an answer and the places where things stand in it.
+type Reply struct {
+	FinishReasons map[string]string `json:"finish_reasons"` // theirs to OpenAI's: "eos": "stop"
+	UsagePath     string            `json:"usage_path"`     // where usage stands besides "usage": "x_groq.usage"
+	Rename        map[string]string `json:"rename"`         // top-level fields, theirs to ours: "data": "results"
+	Images        *Images           `json:"images"`
+}
+
+// Images says where a list of images stands that is not "data".
+type Images struct {
+	Path   string            `json:"path"`   // "images"
+	Fields map[string]string `json:"fields"` // theirs to ours: "image": "b64_json"
+}
+
+// Follow makes an endpoint of two calls: the answer of the first names a file
+// that the second fetches.
+type Follow struct {
+	Fields   []string     `json:"fields"`   // the first that is not empty gives the id: "output_file_id"
+	Endpoint llm.Endpoint `json:"endpoint"` // "retrieveFileContent"
+	Else     string       `json:"else"`     // answered with 200 when no field is set: "errors"
+}
+
+// Stream describes the event streams of a provider.
+type Stream struct {
+	Framing  string `json:"framing"`   // sse, sse-crlf, sse-lf, json-array, ndjson, aws-eventstream, text, none
+	NoDone   bool   `json:"no_done"`   // the stream ends without [DONE]
+	AskUsage bool   `json:"ask_usage"` // stream_options.include_usage is accepted
+}
+
+// Variant replaces parts of a spec when all its conditions hold.
+type Variant struct {
+	When      []Cond                     `json:"when"`
+	Dialect   Dialect                    `json:"dialect"`
+	BaseURL   string                     `json:"base_url"`
+	Bases     map[string]string          `json:"bases"`
+	Auth      *Auth                      `json:"auth"`
+	Model     *ModelRule                 `json:"model"`
+	Query     map[string]string          `json:"query"`     // replaces as a whole
+	Endpoints map[llm.Endpoint]*Endpoint `json:"endpoints"` // added to or in place of the spec's
+	// ModelFrom names a placeholder whose value is the model of the body, if the
+	// body has one: "deployment".
+	ModelFrom string `json:"model_from"`
+}
+
+// Cond is a condition on a credential field, or on "model" or "path" of the call.
+// Exactly one test is stated.
+type Cond struct {
+	Field    string   `json:"field"`
+	Is       []string `json:"is"` // one of these; "" stands for absent
+	Contains string   `json:"contains"`
+	Set      *bool    `json:"set"`
+}
+
+// Field is one credential field.
+type Field struct {
+	Name       string   `json:"name"`        // "azure_resource_name"; "key" is the main secret
+	Aliases    []string `json:"aliases"`     // further names in configs and stored credentials
+	Headers    []string `json:"headers"`     // request headers, lower case; absent: x-gateway- and the name with dashes
+	Upstream   string   `json:"upstream"`    // header it is sent as; empty: not sent as a header
+	Default    string   `json:"default"`     // when not given
+	Values     []string `json:"values"`      // the only values allowed; empty: any
+	Class      string   `json:"class"`       // what the value may look like, see classes
+	Required   bool     `json:"required"`    //
+	RequiredIf []Cond   `json:"required_if"` // required when all hold
+	Secret     bool     `json:"secret"`      // sealed at rest, masked in answers
+	Deployment bool     `json:"deployment"`  // set by the deployment, never by a caller
+}

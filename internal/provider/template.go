@@ -1,0 +1,133 @@
+package provider
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// part is a piece of a template: text, or a placeholder such as {model} or
+// {azure_foundry_url|origin}.
+type part struct {
+	text   string
+	name   string // of the placeholder; empty for text
+	origin bool   // only scheme and host of a URL
+}
+
+// template is text with placeholders, taken apart once at Load.
+type template []part
+
+// parseTemplate takes s apart. The only filter is origin.
+func parseTemplate(s string) (template, error) {
+	var t template
+	for s != "" {
+		before, rest, found := strings.Cut(s, "{")
+		if before != "" {
+			t = append(t, part{text: before})
+		}
+		if !found {
+			break
+		}
+		name, after, closed := strings.Cut(rest, "}")
+		name, filter, _ := strings.Cut(name, "|")
+		if !closed || name == "" || filter != "" && filter != "origin" {
+			return nil, fmt.Errorf("template %q is malformed", s)
+		}
+		t = append(t, part{name: name, origin: filter != ""})
+		s = after
+	}
+	return t, nil
+}
+
+// static returns the text of a template without placeholders.
+func (t template) static() (string, bool) {
+	switch {
+	case len(t) == 0:
+		return "", true
+	case len(t) == 1 && t[0].name == "":
+		return t[0].text, true
+	}
+	return "", false
+}
+
+// raw puts the values in as they are. ok is false when one is empty.
+func (t template) raw(value func(string) string) (out string, ok bool) {
+	if s, static := t.static(); static {
+		return s, true
+	}
+	var b strings.Builder
+	for _, p := range t {
+		v := p.text
+		if p.name != "" {
+			if v = value(p.name); v == "" {
+				return "", false
+			}
+			if p.origin {
+				v = origin(v)
+			}
+		}
+		b.WriteString(v)
+	}
+	return b.String(), true
+}
+
+// origin cuts a URL behind its host.
+func origin(u string) string {
+	_, rest, _ := strings.Cut(u, "://")
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		return u[:len(u)-len(rest)+i]
+	}
+	return u
+}
+
+// path puts the values in escaped for a path: {id} and {rest} as they came (both
+// were checked), {model} with its slashes, all else as one segment.
+func (t template) path(value func(string) string) (out, missing string) {
+	if s, static := t.static(); static {
+		return s, ""
+	}
+	var b strings.Builder
+	for _, p := range t {
+		if p.name == "" {
+			b.WriteString(p.text)
+			continue
+		}
+		v := value(p.name)
+		if v == "" && p.name != argRest {
+			return "", p.name
+		}
+		switch p.name {
+		case argID, argRest:
+			b.WriteString(v)
+		case argModel:
+			escape(&b, v, "/@")
+		default:
+			escape(&b, v, "")
+		}
+	}
+	return b.String(), ""
+}
+
+// query adds name=value to a raw query unless the name is there or the value is empty.
+func (t template) query(to, name string, value func(string) string) string {
+	if hasParam(to, name) {
+		return to
+	}
+	v, ok := t.raw(value)
+	if !ok {
+		return to
+	}
+	if to != "" {
+		to += "&"
+	}
+	return to + name + "=" + url.QueryEscape(v)
+}
+
+// Placeholders that are not credential fields.
+const (
+	argModel      = "model"
+	argID         = "id"
+	argRest       = "rest"
+	argUser       = "user"
+	argDeployment = "deployment"
+)
