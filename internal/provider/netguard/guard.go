@@ -1,0 +1,113 @@
+// Package netguard keeps the gateway from being used to reach what its callers
+// must not reach: machines of the private network, the gateway's own host, cloud
+// metadata services. It works twice. CheckURL judges a URL as text, when a caller
+// names it. Dial judges the addresses a name resolves to, for every upstream,
+// when the connection is made, and connects to exactly an address it has judged,
+// so that a name cannot change its meaning in between.
+//
+// Hosts an operator lists as trusted are free of these rules, except of the
+// short list of names and addresses that nobody may trust (cloud metadata,
+// cluster-internal names, wildcard DNS services).
+// Source: contract/dataplane.md 4.9, contract/identity-and-governance.md 14.
+package netguard
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"strings"
+)
+
+// Resolver turns a name into addresses. *net.Resolver is one.
+type Resolver interface {
+	// LookupNetIP returns the addresses of host; network is "ip".
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+var _ Resolver = (*net.Resolver)(nil)
+
+// Guard judges URLs, names and addresses. It is immutable and safe for
+// concurrent use.
+type Guard struct {
+	names    []trustedName
+	addrs    map[netip.Addr]bool
+	resolver Resolver
+}
+
+// trustedName is one entry of the trusted list that is not an address.
+type trustedName struct {
+	name   string // "example.com"
+	itself bool   // false for "*.example.com": only what lies below
+}
+
+// DefaultTrusted is what TRUSTED_CUSTOM_HOSTS stands for when it is not set and
+// the gateway does not run in production: the own machine by its usual names.
+// The caller may keep and change the slice.
+func DefaultTrusted() []string {
+	return []string{"localhost", "127.0.0.1", "::1", "host.docker.internal"}
+}
+
+// New makes a guard that trusts the given hosts: names ("llm.corp", which covers
+// the names below it too), names below a domain ("*.corp") and addresses
+// ("10.1.2.3", "[::1]"). Scheme, port and path of an entry are ignored, so that
+// "http://llm.corp:8000/v1" is the same as "llm.corp". Empty entries and a bare
+// "*" are ignored. A nil list trusts nobody.
+func New(trusted []string) *Guard {
+	g := &Guard{addrs: map[netip.Addr]bool{}, resolver: net.DefaultResolver}
+	for _, entry := range trusted {
+		host := entryHost(entry)
+		if a, err := netip.ParseAddr(host); err == nil {
+			g.addrs[a.Unmap()] = true
+			continue
+		}
+		below, wild := strings.CutPrefix(host, "*.")
+		if below != "" && !strings.Contains(below, "*") {
+			g.names = append(g.names, trustedName{name: below, itself: !wild})
+		}
+	}
+	return g
+}
+
+// WithResolver returns a copy that looks names up with r.
+func (g *Guard) WithResolver(r Resolver) *Guard {
+	c := *g
+	c.resolver = r
+	return &c
+}
+
+// entryHost reduces an entry of the trusted list to its host, in lower case.
+func entryHost(entry string) string {
+	host := strings.ToLower(strings.TrimSpace(entry))
+	if _, rest, ok := strings.Cut(host, "://"); ok {
+		host = rest
+	}
+	if i := strings.IndexAny(host, "/?#"); i >= 0 {
+		host = host[:i]
+	}
+	if _, err := netip.ParseAddr(host); err == nil { // "::1" has colons, but no port
+		return host
+	}
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	return strings.TrimSuffix(strings.Trim(host, "[]"), ".")
+}
+
+// trusts reports whether the operator listed the host, a lower-case name or an
+// address in its usual spelling.
+func (g *Guard) trusts(host string) bool {
+	if a, err := netip.ParseAddr(host); err == nil {
+		return g.addrs[a.Unmap()]
+	}
+	for _, t := range g.names {
+		if t.itself && host == t.name || below(host, t.name) {
+			return true
+		}
+	}
+	return false
+}
+
+// below reports whether name is a proper subdomain of domain.
+func below(name, domain string) bool {
+	return len(name) > len(domain)+1 && strings.HasSuffix(name, domain) && name[len(name)-len(domain)-1] == '.'
+}

@@ -1,0 +1,140 @@
+package netguard
+
+import (
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sluice/internal/fault"
+)
+
+// maxURLBytes bounds a URL that a caller names.
+// Source: contract/dataplane.md 4.9.
+const maxURLBytes = 2048
+
+// servicePorts are ports at which something else than a model answers, so that
+// an untrusted URL with one of them looks for a way into a network.
+// Source: contract/dataplane.md 4.9, which names the first and leaves the list open.
+var servicePorts = []int{
+	20, 21, 22, 23, 25, 53, 110, 111, 119, 135, 137, 138, 139, 143, 161, 179, 389, 445, 465, 512, 513, 514, 587, 636, 873,
+	993, 995, 1433, 1521, 2049, 2181, 2375, 2376, 2379, 2380, 3306, 3389, 5432, 5672, 5900, 5984, 5985, 5986, 6379, 6443,
+	9042, 9092, 9200, 9300, 10250, 10255, 11211, 27017, 27018, 27019,
+}
+
+// CheckURL judges a URL that a caller names, for example a custom host
+// "https://llm.example.com/v1", by its text alone; nothing is looked up. What is
+// not well formed is fault.InvalidRequest, what may not be called (an address,
+// name or port) is fault.AddressRefused. Both texts name the rule and suit the
+// caller; the field is the business of who asks. Trust lifts the rules about
+// addresses, name suffixes and ports, never those of form.
+func (g *Guard) CheckURL(raw string) error {
+	u, err := parse(raw)
+	if err != nil {
+		return err
+	}
+	host := strings.ToLower(u.Hostname())
+	if rule := malformed(host); rule != "" {
+		return invalid(rule)
+	}
+	port, err := checkPort(u)
+	if err != nil {
+		return err
+	}
+	if neverName(host) {
+		return fault.New(fault.AddressRefused, "the URL names a metadata, cluster or wildcard DNS host, which is never allowed")
+	}
+	if a, err := netip.ParseAddr(host); err == nil {
+		return g.checkLiteral(a, port)
+	}
+	switch {
+	case g.trusts(host):
+		return nil
+	case refusedName(host):
+		return fault.New(fault.AddressRefused, "the URL names a host of a private domain; the operator may list it in TRUSTED_CUSTOM_HOSTS")
+	}
+	return refusePort(port)
+}
+
+// parse applies the rules that concern the URL as a whole.
+func parse(raw string) (*url.URL, error) {
+	if len(raw) > maxURLBytes {
+		return nil, invalid("it is longer than 2048 characters")
+	}
+	for i := 0; i < len(raw); i++ {
+		if raw[i] <= ' ' || raw[i] >= 0x7f || raw[i] == '\\' {
+			return nil, invalid("it may hold printable ASCII characters without blanks and backslashes only")
+		}
+	}
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil || u.Opaque != "":
+		return nil, invalid("it cannot be read")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, invalid("its scheme must be http or https")
+	case u.User != nil || strings.Contains(u.Host, "@"):
+		return nil, invalid("it must not hold credentials")
+	case strings.Contains(raw, "#"):
+		return nil, invalid("it must not hold a fragment")
+	case u.Hostname() == "":
+		return nil, invalid("it has no host")
+	case strings.Contains(authority(raw), "%"):
+		return nil, invalid("its host must not hold a percent sign")
+	}
+	return u, nil
+}
+
+// authority cuts host and port out of a URL as they were written.
+func authority(raw string) string {
+	_, rest, _ := strings.Cut(raw, "://")
+	if i := strings.IndexAny(rest, "/?"); i >= 0 {
+		return rest[:i]
+	}
+	return rest
+}
+
+// checkPort returns the port, 0 when the URL has none.
+func checkPort(u *url.URL) (int, error) {
+	if u.Port() == "" {
+		if strings.HasSuffix(u.Host, ":") {
+			return 0, invalid("its port is empty")
+		}
+		return 0, nil
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil || port < 1 || port > 65535 {
+		return 0, invalid("its port must be 1 to 65535")
+	}
+	return port, nil
+}
+
+func (g *Guard) checkLiteral(a netip.Addr, port int) error {
+	switch what := neverAddr(a); {
+	case what != "":
+		return refuse(what)
+	case a.Is4In6(), nat64.Contains(a):
+		return fault.New(fault.AddressRefused, "the URL hides an IPv4 address in an IPv6 address, which is not allowed")
+	case g.addrs[a]:
+		return nil
+	}
+	if what := refusedAddr(a); what != "" {
+		return refuse(what)
+	}
+	return refusePort(port)
+}
+
+func refusePort(port int) error {
+	if slices.Contains(servicePorts, port) {
+		return fault.Newf(fault.AddressRefused, "port %d belongs to another service and may not be called", port)
+	}
+	return nil
+}
+
+func refuse(what string) *fault.Error {
+	return fault.Newf(fault.AddressRefused, "the host lies at %s address, which may not be called", what)
+}
+
+func invalid(rule string) *fault.Error {
+	return fault.New(fault.InvalidRequest, "the URL is not accepted: "+rule)
+}

@@ -1,0 +1,129 @@
+package transport
+
+import (
+	"bytes"
+	"io"
+	"sync"
+
+	"sluice/internal/wire"
+)
+
+// bufferBytes is the size of a buffer: a usual head and a body of some 10 KB in
+// one read. A connection holds one from sending until the head and what came with
+// it are consumed, so that open streams and unused connections hold none.
+const bufferBytes = 16 << 10
+
+// buffer is room for a request's head and then for the answer's. It belongs to
+// one goroutine.
+type buffer struct {
+	b          []byte // whole room
+	start, end int    // bytes read and not yet consumed
+	fields     []mark // of the head being read, kept for its capacity
+}
+
+// mark is where a header line's name and value lie, relative to the first line.
+type mark struct{ name, nameEnd, value, valueEnd int }
+
+var buffers = sync.Pool{New: func() any { return &buffer{b: make([]byte, bufferBytes), fields: make([]mark, 0, 32)} }}
+
+func getBuffer() *buffer {
+	buf := buffers.Get().(*buffer)
+	buf.start, buf.end = 0, 0
+	return buf
+}
+
+// release gives the buffer back, unless it has grown. It must not be used any more.
+func (buf *buffer) release() {
+	if len(buf.b) <= bufferBytes {
+		buffers.Put(buf)
+	}
+}
+
+// pending is the number of bytes read and not consumed.
+func (buf *buffer) pending() int { return buf.end - buf.start }
+
+// unread is what was read and not consumed.
+func (buf *buffer) unread() []byte { return buf.b[buf.start:buf.end] }
+
+// headEnd closes every head.
+var headEnd = []byte("\r\n\r\n")
+
+// readHead reads one head, at most limit bytes of it, and consumes it. What came
+// behind it stays in the buffer. Errors of nc come as they are; io.EOF means that
+// not one byte came.
+func (buf *buffer) readHead(nc io.Reader, limit int) (head, error) {
+	scanned := buf.start
+	for {
+		from := max(buf.start, scanned-len(headEnd)+1)
+		if i := bytes.Index(buf.b[from:buf.end], headEnd); i >= 0 {
+			end := from + i + len(headEnd)
+			if end-buf.start > limit {
+				return head{}, garbage("the head is too large")
+			}
+			h, err := buf.parseHead(buf.b[buf.start:end])
+			buf.start = end
+			return h, err
+		}
+		if err := plausible(buf.unread(), limit); err != nil {
+			return head{}, err
+		}
+		scanned = buf.end
+		if err := buf.fill(nc, limit); err != nil {
+			return head{}, err
+		}
+	}
+}
+
+// fill reads once, after making room for heads of up to limit bytes.
+func (buf *buffer) fill(nc io.Reader, limit int) error {
+	if buf.end == len(buf.b) && buf.start > 0 {
+		buf.end = copy(buf.b, buf.unread())
+		buf.start = 0
+	}
+	if buf.end == len(buf.b) {
+		buf.b = append(buf.b, make([]byte, min(len(buf.b), limit+1))...)
+	}
+	n, err := nc.Read(buf.b[buf.end:])
+	buf.end += n
+	switch {
+	case n > 0:
+		return nil
+	case err == io.EOF && buf.pending() > 0:
+		return io.ErrUnexpectedEOF
+	case err == nil:
+		return io.ErrNoProgress
+	}
+	return err
+}
+
+// plausible refuses an incomplete head that cannot become a good one, so that a
+// peer which speaks something else is not waited for.
+func plausible(b []byte, limit int) error {
+	n := min(len(b), len(httpVersion))
+	switch {
+	case string(b[:n]) != httpVersion[:n]:
+		return garbage("the answer does not begin as HTTP/1")
+	case len(b) > limit:
+		return garbage("the head is too large")
+	}
+	for rest := b; ; {
+		i := bytes.IndexByte(rest, '\n')
+		if i < 0 {
+			return nil
+		}
+		if i == 0 || rest[i-1] != '\r' {
+			return garbage("a line of the head ends without a carriage return")
+		}
+		rest = rest[i+1:]
+	}
+}
+
+// header builds the lines from the marks over one copy of the head's bytes.
+func (buf *buffer) header(lines []byte) wire.Header {
+	all := string(lines)
+	hd := make(wire.Header, len(buf.fields))
+	for i, m := range buf.fields {
+		hd[i] = wire.Field{Name: all[m.name:m.nameEnd], Value: all[m.value:m.valueEnd]}
+	}
+	return hd
+}

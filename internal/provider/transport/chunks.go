@@ -1,0 +1,165 @@
+package transport
+
+import "io"
+
+// chunks takes the framing of chunked bodies off, in pieces of any size. It keeps
+// no bytes. Chunk extensions and trailers are checked and dropped.
+// Source: RFC 9112 section 7.1.
+type chunks struct {
+	state  chunkState
+	left   int64 // of the chunk at hand
+	digits int   // of its size
+	line   int   // bytes of the size line so far
+	excess int   // bytes of framing beyond what data justifies
+	tail   int   // bytes of the trailers
+}
+
+type chunkState int
+
+const (
+	inSize chunkState = iota
+	inPadding
+	inExtension
+	sizeEnd
+	inData
+	dataCR
+	dataLF
+	trailerStart
+	inTrailerName
+	inTrailerValue
+	trailerEnd
+	lastLF
+)
+
+const (
+	maxSizeDigits  = 15       // hexadecimal; keeps sizes far from overflow
+	maxChunkLine   = 4000     // size and extension
+	maxChunkExcess = 16 << 10 // a peer that sends framing instead of data
+	maxTrailers    = 16 << 10
+)
+
+// decode moves data from src to dst until one of them is used up. Dst may be the
+// beginning of src. io.EOF means that the body is complete; used then tells where.
+func (c *chunks) decode(dst, src []byte) (n, used int, err error) {
+	for used < len(src) {
+		if c.state == inData {
+			k := copy(dst[n:], src[used:min(int64(len(src)), int64(used)+c.left)])
+			if k == 0 { // dst is full
+				return n, used, nil
+			}
+			n, used, c.left = n+k, used+k, c.left-int64(k)
+			if c.left == 0 {
+				c.state = dataCR
+			}
+			continue
+		}
+		b := src[used]
+		used++
+		if c.state == lastLF && b == '\n' {
+			return n, used, io.EOF
+		}
+		if !c.step(b) {
+			return n, used, garbage("a chunk of the body is malformed")
+		}
+	}
+	return n, used, nil
+}
+
+// step takes one byte of framing and reports whether it may stand there.
+func (c *chunks) step(b byte) bool {
+	switch c.state {
+	case inSize, inPadding, inExtension, sizeEnd:
+		return c.sizeLine(b)
+	case dataCR:
+		c.state = dataLF
+		return b == '\r'
+	case dataLF:
+		c.state = inSize
+		return b == '\n'
+	}
+	return c.trailer(b)
+}
+
+// sizeLine takes a byte of "1a;name=value\r\n". Blanks may stand at its end.
+func (c *chunks) sizeLine(b byte) bool {
+	if c.line++; c.line > maxChunkLine {
+		return false
+	}
+	switch {
+	case c.state == sizeEnd:
+		return b == '\n' && c.begin()
+	case c.digits == 0 && hexValue(b) < 0:
+		return false
+	case b == '\r':
+		c.state = sizeEnd
+		return true
+	case c.state == inSize && hexValue(b) >= 0:
+		c.digits++
+		c.left = c.left<<4 | int64(hexValue(b))
+		return c.digits <= maxSizeDigits
+	case c.state == inSize && b == ';':
+		c.state = inExtension
+		return true
+	case c.state == inSize || c.state == inPadding:
+		c.state = inPadding
+		return blank(b)
+	}
+	return b >= ' ' && b != 0x7f || b == '\t'
+}
+
+// begin starts the chunk whose size line has ended.
+func (c *chunks) begin() bool {
+	c.excess = max(0, c.excess+c.line-16-int(min(2*c.left, maxChunkExcess)))
+	c.digits, c.line = 0, 0
+	c.state = inData
+	if c.left == 0 {
+		c.state = trailerStart
+	}
+	return c.excess <= maxChunkExcess
+}
+
+// trailer takes a byte behind the last chunk: lines like those of a head, up to an
+// empty one.
+func (c *chunks) trailer(b byte) bool {
+	if c.tail++; c.tail > maxTrailers {
+		return false
+	}
+	switch c.state {
+	case trailerStart:
+		c.state = inTrailerName
+		if b == '\r' {
+			c.state = lastLF
+			return true
+		}
+		return tokens[b]
+	case inTrailerName:
+		if b == ':' {
+			c.state = inTrailerValue
+			return true
+		}
+		return tokens[b]
+	case inTrailerValue:
+		if b == '\r' {
+			c.state = trailerEnd
+			return true
+		}
+		return b >= ' ' && b != 0x7f || b == '\t'
+	case trailerEnd:
+		c.state = trailerStart
+		return b == '\n'
+	}
+	return false // lastLF without a line feed
+}
+
+// hexValue is the value of a hexadecimal digit, -1 when b is none.
+func hexValue(b byte) int {
+	switch {
+	case '0' <= b && b <= '9':
+		return int(b - '0')
+	case 'a' <= b && b <= 'f':
+		return int(b-'a') + 10
+	case 'A' <= b && b <= 'F':
+		return int(b-'A') + 10
+	}
+	return -1
+}

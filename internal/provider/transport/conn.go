@@ -1,0 +1,180 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// conn is one HTTP/1.1 connection. While it is in use it belongs to the call; in
+// between it lies in the pool of its host.
+type conn struct {
+	h    *host
+	nc   net.Conn // where HTTP is spoken: TLS, or raw itself
+	raw  net.Conn // the TCP connection; closing it never waits
+	peek peeker
+
+	since              time.Time // when it was put into the pool
+	readLimit, written time.Time // deadlines in force; zero means none
+
+	// ended is set before a cancelled context closes the connection.
+	ended atomic.Pointer[error]
+}
+
+func newConn(h *host, nc, raw net.Conn) *conn {
+	return &conn{h: h, nc: nc, raw: raw, peek: newPeeker(raw)}
+}
+
+func (cn *conn) close() { _ = cn.raw.Close() }
+
+// abort closes the connection because the caller's context has ended.
+func (cn *conn) abort(cause error) {
+	cn.ended.Store(&cause)
+	cn.close()
+}
+
+// failure is what to report for an error of the connection: the end of the
+// context when that caused it.
+func (cn *conn) failure(err error, describe func(error) error) error {
+	if cause := cn.ended.Load(); cause != nil {
+		return cancelled(*cause)
+	}
+	return describe(err)
+}
+
+// usable reports whether a pooled connection is neither too old nor closed by the
+// peer. Bytes that came while it was unused belong to no call, so that it is not
+// usable either: the next caller would take them for his answer.
+func (cn *conn) usable(now time.Time) bool {
+	return now.Sub(cn.since) < cn.h.c.opts.IdleConnTimeout && cn.peek.silent()
+}
+
+// slack is how much later than asked a deadline may strike, so that it need not be
+// set again for every call and read.
+func slack(timeout time.Duration) time.Duration { return min(time.Second, timeout/8) }
+
+// due decides whether a deadline must be set anew, and to when. Limit is when it
+// is to strike, zero for never; set is the one in force.
+func due(set, limit time.Time, timeout time.Duration) (time.Time, bool) {
+	if limit.IsZero() {
+		return limit, !set.IsZero()
+	}
+	s := slack(timeout)
+	if !set.Before(limit) && set.Sub(limit) <= s {
+		return set, false
+	}
+	return limit.Add(s), true
+}
+
+// armHead bounds sending the request and waiting for the head.
+func (cn *conn) armHead(t timing) {
+	if d, set := due(cn.readLimit, t.limit, t.head); set {
+		cn.readLimit = d
+		_ = cn.nc.SetReadDeadline(d) // fails only when closed, which the next call tells
+	}
+	if d, set := due(cn.written, t.limit, t.head); set {
+		cn.written = d
+		_ = cn.nc.SetWriteDeadline(d)
+	}
+}
+
+// armBody bounds the next wait for a part of the body.
+func (cn *conn) armBody(idle time.Duration) {
+	var limit time.Time
+	if idle > 0 {
+		limit = time.Now().Add(idle)
+	} else if cn.readLimit.IsZero() {
+		return
+	}
+	if d, set := due(cn.readLimit, limit, idle); set {
+		cn.readLimit = d
+		_ = cn.nc.SetReadDeadline(d)
+	}
+}
+
+// maxInterim bounds the 1xx answers before the real one.
+const maxInterim = 8
+
+// roundTrip sends r and reads the head of the answer. Unheard says that the
+// connection failed without one byte of an answer.
+func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (resp *Response, unheard bool, err error) {
+	a := &answer{body: body{cn: cn, idle: r.IdleTimeout, buf: getBuffer()}}
+	b := &a.body
+	if ctx.Done() != nil {
+		b.stop = context.AfterFunc(ctx, func() { cn.abort(ctx.Err()) })
+	}
+	cn.armHead(t)
+	sendErr := b.send(r)
+	h, err := b.receive()
+	if err != nil {
+		unheard = b.buf.end == 0 && !timedOut(err)
+		err = b.blame(err, sendErr)
+		b.finish(false)
+		return nil, unheard, err
+	}
+	a.fill(h, r.Method)
+	return &a.Response, false, nil
+}
+
+// receive reads the head of the answer, past interim ones.
+func (b *body) receive() (head, error) {
+	b.buf.start, b.buf.end = 0, 0
+	for range maxInterim + 1 {
+		h, err := b.buf.readHead(b.cn.nc, b.cn.h.c.opts.MaxHeadBytes)
+		switch {
+		case err != nil || h.status >= 200:
+			return h, err
+		case h.status == 101:
+			return h, garbage("the protocol was switched without being asked to")
+		}
+	}
+	return head{}, garbage("too many interim answers")
+}
+
+// blame finds what to report when there is no answer: the request's own body, the
+// context, or the connection.
+func (b *body) blame(err, sendErr error) error {
+	if cause := b.up.sourceErr(); cause != nil && b.cn.ended.Load() == nil {
+		return cause
+	}
+	return b.cn.failure(errors.Join(err, sendErr), noHead)
+}
+
+// peeker looks whether a connection has something to read without reading it.
+type peeker struct {
+	control syscall.RawConn
+	look    func(fd uintptr)
+	quiet   *bool
+}
+
+// newPeeker makes a peeker once per connection, so that looking allocates nothing.
+func newPeeker(nc net.Conn) peeker {
+	sc, ok := nc.(syscall.Conn)
+	if !ok {
+		return peeker{}
+	}
+	rc, err := sc.SyscallConn()
+	if err != nil {
+		return peeker{}
+	}
+	p := peeker{control: rc, quiet: new(bool)}
+	p.look = func(fd uintptr) {
+		var one [1]byte
+		_, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		*p.quiet = errors.Is(err, syscall.EAGAIN)
+	}
+	return p
+}
+
+// silent reports whether the peer has neither sent nor closed anything. Of a
+// connection that cannot be looked at it says yes.
+func (p peeker) silent() bool {
+	if p.control == nil {
+		return true
+	}
+	*p.quiet = false
+	return p.control.Control(p.look) == nil && *p.quiet
+}

@@ -1,0 +1,117 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"time"
+
+	"sluice/internal/fault"
+)
+
+// dial connects to the host, through its proxy if it has one, and shakes hands.
+// Raw is the TCP connection below it all.
+func (h *host) dial(ctx context.Context, t timing) (nc, raw net.Conn, err error) {
+	end := time.Now().Add(h.c.opts.ConnectTimeout)
+	if !t.limit.IsZero() && t.limit.Before(end) {
+		end = t.limit
+	}
+	ctx, cancel := context.WithDeadline(ctx, end)
+	defer cancel()
+	return h.connect(ctx, h.tls, h.secure)
+}
+
+// connect makes the connection: tunnel says that a proxy must not see the call,
+// cfg, if any, that TLS is to be spoken.
+func (h *host) connect(ctx context.Context, cfg *tls.Config, tunnel bool) (nc, raw net.Conn, err error) {
+	if h.proxy == nil {
+		raw, err = h.c.opts.Guard.Dial(ctx, "tcp", h.addr)
+		nc = raw
+	} else {
+		nc, raw, err = h.viaProxy(ctx, tunnel)
+	}
+	if err != nil || cfg == nil {
+		return nc, raw, err
+	}
+	tc := tls.Client(nc, cfg)
+	if err := tc.HandshakeContext(ctx); err != nil {
+		_ = raw.Close()
+		return nil, nil, fmt.Errorf("tls handshake: %w", err)
+	}
+	return tc, raw, nil
+}
+
+// viaProxy connects to the proxy and, for a tunnel, asks it for one. The host's
+// addresses are judged as far as the name resolves here; where only the proxy can
+// resolve it, the proxy is the judge.
+func (h *host) viaProxy(ctx context.Context, tunnel bool) (nc, raw net.Conn, err error) {
+	name, _, _ := net.SplitHostPort(h.addr)
+	if _, err := h.c.opts.Guard.Resolve(ctx, name); fault.Has(err, fault.AddressRefused) {
+		return nil, nil, err
+	}
+	nc, raw, err = dialProxy(ctx, h.proxy)
+	if err != nil || !tunnel {
+		return nc, raw, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
+	defer stop()
+	if err := connectTunnel(nc, h.addr, basicAuth(h.proxy)); err != nil {
+		_ = raw.Close()
+		return nil, nil, fmt.Errorf("proxy: %w", err)
+	}
+	return nc, raw, nil
+}
+
+// dialProxy connects to a proxy, with TLS when its URL says https.
+func dialProxy(ctx context.Context, proxy *url.URL) (nc, raw net.Conn, err error) {
+	port := proxy.Port()
+	switch {
+	case proxy.Scheme != "http" && proxy.Scheme != "https":
+		return nil, nil, errors.New("proxy: its scheme must be http or https")
+	case port == "" && proxy.Scheme == "http":
+		port = "80"
+	case port == "":
+		port = "443"
+	}
+	var d net.Dialer
+	raw, err = d.DialContext(ctx, "tcp", net.JoinHostPort(proxy.Hostname(), port))
+	if err != nil || proxy.Scheme == "http" {
+		return raw, raw, err
+	}
+	tc := tls.Client(raw, &tls.Config{ServerName: proxy.Hostname(), MinVersion: tls.VersionTLS12})
+	if err := tc.HandshakeContext(ctx); err != nil {
+		_ = raw.Close()
+		return nil, nil, fmt.Errorf("proxy tls handshake: %w", err)
+	}
+	return tc, raw, nil
+}
+
+// connectTunnel asks for a tunnel to addr. Nothing follows the answer's head
+// before we speak, so that reading it byte-wise is not needed.
+func connectTunnel(nc net.Conn, addr, auth string) error {
+	req := "CONNECT " + addr + " HTTP/1.1\r\nHost: " + addr + "\r\n"
+	if auth != "" {
+		req += "Proxy-Authorization: " + auth + "\r\n"
+	}
+	if _, err := nc.Write([]byte(req + "\r\n")); err != nil {
+		return err
+	}
+	buf := getBuffer()
+	defer buf.release()
+	head, err := buf.readHead(nc, maxProxyHead)
+	switch {
+	case err != nil:
+		return err
+	case head.status != 200:
+		return fmt.Errorf("it answered %d to CONNECT", head.status)
+	case buf.pending() > 0:
+		return errors.New("it sent bytes before the tunnel was used")
+	}
+	return nil
+}
+
+// maxProxyHead bounds a proxy's answer to CONNECT.
+const maxProxyHead = 16 << 10

@@ -1,0 +1,132 @@
+package transport
+
+import (
+	"net/http"
+	"slices"
+	"time"
+)
+
+// pop takes the connection used last. The caller holds mu. With fresh it takes
+// none and drops all, because one of them has just proved dead: when a server is
+// restarted, its other connections are dead too.
+func (h *host) pop(fresh bool) *conn {
+	if fresh {
+		for _, cn := range h.idle {
+			cn.close()
+		}
+		h.idle = nil
+		return nil
+	}
+	last := len(h.idle) - 1
+	if last < 0 {
+		return nil
+	}
+	cn := h.idle[last]
+	h.idle[last] = nil
+	h.idle = h.idle[:last]
+	return cn
+}
+
+// put keeps an unused connection, or closes it when there are enough.
+func (h *host) put(cn *conn) {
+	cn.since = time.Now()
+	h.mu.Lock()
+	keep := !h.gone && len(h.idle) < h.c.opts.MaxIdlePerHost
+	if keep {
+		h.idle = append(h.idle, cn)
+	}
+	h.mu.Unlock()
+	if !keep {
+		cn.close()
+	}
+}
+
+// reserve takes a place on an HTTP/2 connection and drops those that have ended.
+// The caller holds mu.
+func (h *host) reserve() *http.ClientConn {
+	for i := 0; i < len(h.multi); {
+		cc := h.multi[i]
+		switch {
+		case cc.Reserve() == nil:
+			return cc
+		case cc.Err() != nil:
+			h.multi = slices.Delete(h.multi, i, i+1)
+		default: // full
+			i++
+		}
+	}
+	return nil
+}
+
+// add keeps a new HTTP/2 connection and reserves a place on it.
+func (h *host) add(cc *http.ClientConn) error {
+	if err := cc.Reserve(); err != nil {
+		_ = cc.Close()
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.speaks = http2
+	if h.gone {
+		closeWhenUnused(cc)
+		return nil
+	}
+	h.multi = append(h.multi, cc)
+	return nil
+}
+
+// drop forgets an HTTP/2 connection that takes no further calls.
+func (h *host) drop(cc *http.ClientConn) {
+	h.mu.Lock()
+	h.multi = slices.DeleteFunc(h.multi, func(other *http.ClientConn) bool { return other == cc })
+	h.mu.Unlock()
+	closeWhenUnused(cc)
+}
+
+// sweep closes what was not used since the timeout and reports whether the host
+// may be forgotten. A host that is forgotten keeps nothing any more.
+func (h *host) sweep(now time.Time) (forget bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	old := now.Add(-h.c.opts.IdleConnTimeout)
+	h.idle = slices.DeleteFunc(h.idle, func(cn *conn) bool {
+		expired := cn.since.Before(old)
+		if expired {
+			cn.close()
+		}
+		return expired
+	})
+	unused := h.used.Before(old)
+	h.multi = slices.DeleteFunc(h.multi, func(cc *http.ClientConn) bool {
+		expired := cc.Err() != nil || unused && cc.InFlight() == 0
+		if expired {
+			_ = cc.Close()
+		}
+		return expired
+	})
+	h.gone = unused && len(h.idle) == 0 && len(h.multi) == 0 && h.dialing == nil
+	return h.gone
+}
+
+// retire closes everything unused and keeps nothing from now on.
+func (h *host) retire() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.gone = true
+	h.pop(true)
+	for _, cc := range h.multi {
+		closeWhenUnused(cc)
+	}
+	h.multi = nil
+}
+
+// closeWhenUnused closes an HTTP/2 connection now or when its last call ends.
+func closeWhenUnused(cc *http.ClientConn) {
+	closeIdle := func(cc *http.ClientConn) {
+		if cc.InFlight() == 0 {
+			_ = cc.Close()
+		}
+	}
+	cc.SetStateHook(closeIdle)
+	closeIdle(cc)
+}

@@ -1,0 +1,142 @@
+package transport
+
+import (
+	"crypto/tls"
+	"strconv"
+	"strings"
+	"time"
+
+	"sluice/internal/wire"
+)
+
+// Request is one call of an upstream.
+type Request struct {
+	Method string // "POST"
+	Scheme string // "http" or "https"
+	Host   string // "api.example.com" or with a port, as it goes into the Host line
+	Target string // escaped path and query, sent as it is: "/v1/files/a%2Fb?limit=2"
+
+	// Header holds the lines to send, names in lower case. Lines that belong to a
+	// connection, "host", "content-length" and "expect" are left out: the first
+	// two come from Host and Body.
+	Header wire.Header
+	// Body is sent with its length, or in chunks when that is not known. When it
+	// is a stream, Do and the Response may leave one last Read of it behind that is
+	// still waiting for its source; what it reads is thrown away. Of a replayable
+	// body nothing is touched after Do has failed or Response.Body was closed.
+	Body wire.Payload
+
+	// HeadTimeout bounds the time from the start of Do, connecting and sending
+	// included, to the complete head of the answer; 0 means no bound.
+	HeadTimeout time.Duration
+	// IdleTimeout bounds each wait for bytes of the answer's body; 0 means no
+	// bound. Time in which the caller does not read does not count.
+	IdleTimeout time.Duration
+
+	// TLS replaces Options.TLSConfig, for example to show a client certificate.
+	// The pointer is the identity: connections made for one are never used for
+	// another, so keep it for as long as the identity is the same.
+	TLS *tls.Config
+}
+
+// check refuses what would break the framing of the request. The host is checked
+// once, when its entry is made.
+func (r *Request) check() error {
+	if !wire.ValidName(r.Method) {
+		return invalidRequest("the method is not valid")
+	}
+	if r.Target == "" || r.Target[0] != '/' && r.Target != "*" {
+		return invalidRequest("the path must begin with a slash")
+	}
+	for i := 0; i < len(r.Target); i++ {
+		if c := r.Target[i]; c <= ' ' || c == 0x7f {
+			return invalidRequest("the path holds blanks or control bytes")
+		}
+	}
+	for i := range r.Header {
+		if !tokenName(r.Header[i].Name) {
+			return invalidRequest("a header name is not valid")
+		}
+		if !wire.ValidValue(r.Header[i].Value) {
+			return invalidRequest("a header value holds control bytes").At(r.Header[i].Name)
+		}
+	}
+	return nil
+}
+
+// tokenName is wire.ValidName for the many names of every call: one table look-up
+// per byte.
+func tokenName(n string) bool {
+	for i := 0; i < len(n); i++ {
+		if !tokens[n[i]] {
+			return false
+		}
+	}
+	return n != ""
+}
+
+// tokens marks the bytes of header names. Source: RFC 9110 section 5.6.2.
+var tokens = func() (t [256]bool) {
+	for c := range t {
+		t[c] = wire.ValidName(string(rune(c))) && c < 0x80
+	}
+	return t
+}()
+
+// appendHead writes the request's head for HTTP/1.1.
+func (r *Request) appendHead(b []byte, h *host) []byte {
+	b = append(b, r.Method...)
+	b = append(b, ' ')
+	b = append(b, h.absolute...) // empty unless a proxy is to forward the call
+	b = append(b, r.Target...)
+	b = append(b, " HTTP/1.1\r\nHost: "...)
+	b = append(b, r.Host...)
+	b = append(b, "\r\n"...)
+	b = append(b, h.proxyAuth...)
+	nominated := r.Header.Get("connection")
+	for i := range r.Header {
+		f := &r.Header[i]
+		if !relayed(f.Name) || nominated != "" && hasToken(nominated, f.Name) {
+			continue
+		}
+		b = append(b, f.Name...)
+		b = append(b, ": "...)
+		b = append(b, f.Value...)
+		b = append(b, "\r\n"...)
+	}
+	return append(r.appendFraming(b), "\r\n"...)
+}
+
+// appendFraming writes the line that says where the body ends. Methods that
+// usually have a body say so even when it is empty. Source: RFC 9110 section 8.6.
+func (r *Request) appendFraming(b []byte) []byte {
+	n := r.Body.Len()
+	switch {
+	case n < 0:
+		return append(b, "transfer-encoding: chunked\r\n"...)
+	case n > 0, r.Method == "POST", r.Method == "PUT", r.Method == "PATCH":
+		b = append(b, "content-length: "...)
+		b = strconv.AppendInt(b, n, 10)
+		return append(b, "\r\n"...)
+	}
+	return b
+}
+
+// relayed reports whether a line of Header is sent.
+func relayed(name string) bool {
+	switch name {
+	case "host", "content-length", "expect":
+		return false
+	}
+	return !wire.HopByHop(name)
+}
+
+// hasToken reports whether a comma list holds a token, in any case.
+func hasToken(list, token string) bool {
+	for item := range strings.SplitSeq(list, ",") {
+		if strings.EqualFold(strings.Trim(item, " \t"), token) {
+			return true
+		}
+	}
+	return false
+}

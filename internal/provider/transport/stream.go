@@ -1,0 +1,239 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/wire"
+)
+
+const (
+	// pingAfter is how long an HTTP/2 connection may be silent before it is asked
+	// for a sign of life, and pingTimeout how long that may take.
+	pingAfter   = 30 * time.Second
+	pingTimeout = 15 * time.Second
+)
+
+// multiplex speaks HTTP/2 on a connection that has negotiated it, and reserves a
+// place on it. The transport made here serves this connection alone.
+func (h *host) multiplex(ctx context.Context, tc *tls.Conn) (*http.ClientConn, error) {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP2(true)
+	tr := &http.Transport{
+		DialTLSContext:         func(context.Context, string, string) (net.Conn, error) { return tc, nil },
+		Protocols:              protocols,
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: int64(h.c.opts.MaxHeadBytes),
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
+	}
+	cc, err := tr.NewClientConn(ctx, "https", h.addr)
+	if err != nil {
+		_ = tc.Close()
+		return nil, err
+	}
+	return cc, h.add(cc)
+}
+
+// stream sends r on an HTTP/2 connection on which a place is reserved. Again says
+// that the peer has not acted on r.
+func (h *host) stream(ctx context.Context, cc *http.ClientConn, r *Request, t timing) (*Response, bool, error) {
+	inner, cancel := context.WithCancelCause(ctx)
+	s := &stream{cancel: cancel, idle: r.IdleTimeout, sent: &source{p: r.Body, r: r.Body.Open()}}
+	s.cause = func() error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return context.Cause(inner)
+	}
+	s.watch = time.AfterFunc(forever, func() { cancel(ErrStalled) })
+	s.watch.Stop()
+	if !t.limit.IsZero() {
+		headWatch := time.AfterFunc(time.Until(t.limit), func() { cancel(errHeadTimeout) })
+		defer headWatch.Stop()
+	}
+	res, err := cc.RoundTrip(r.standard(inner, s.sent))
+	if err != nil {
+		again := s.cause() == nil && unseen(cc, err)
+		if again {
+			h.drop(cc)
+		}
+		err = s.failure(err, noHead)
+		_ = s.Close()
+		return nil, again, err
+	}
+	s.rc = res.Body
+	return &Response{Status: res.StatusCode, Header: lines(res.Header), Length: res.ContentLength, Body: s, Proto: "HTTP/2.0"}, false, nil
+}
+
+// forever makes a timer that is set properly later.
+const forever = 1 << 62
+
+// unseen reports whether a failure means that the request was not acted on: the
+// stream was refused, or the connection ended under it.
+func unseen(cc *http.ClientConn, err error) bool {
+	var reset streamReset
+	if errors.As(err, &reset) {
+		return reset.Code == refusedStream
+	}
+	return cc.Err() != nil || cc.Available() == 0 // closed, or going away
+}
+
+// refusedStream is the code of a stream that was not acted on.
+// Source: RFC 9113 section 8.7.
+const refusedStream = 7
+
+// streamReset is what errors.As finds in net/http's error for a stream that was
+// reset; that type is not exported, but fills any that has the same fields.
+type streamReset struct {
+	StreamID uint32
+	Code     uint32
+	Cause    error
+}
+
+// Error implements error.
+func (streamReset) Error() string { return "the stream was reset" }
+
+// standard is r for net/http. The target goes into URL.Opaque, which is sent as it
+// is, where Path would be decoded and encoded again.
+func (r *Request) standard(ctx context.Context, body *source) *http.Request {
+	hd := make(http.Header, len(r.Header)+1)
+	hd["User-Agent"] = nil // none is added
+	nominated := r.Header.Get("connection")
+	for _, f := range r.Header {
+		if relayed(f.Name) && (nominated == "" || !hasToken(nominated, f.Name)) {
+			hd[http.CanonicalHeaderKey(f.Name)] = append(hd[http.CanonicalHeaderKey(f.Name)], f.Value)
+		}
+	}
+	hr := &http.Request{
+		Method:        r.Method,
+		URL:           &url.URL{Scheme: r.Scheme, Host: r.Host, Opaque: "//" + r.Host + r.Target},
+		Host:          r.Host,
+		Header:        hd,
+		Body:          body,
+		ContentLength: r.Body.Len(),
+	}
+	if r.Body.Len() == 0 {
+		hr.Body = http.NoBody
+	}
+	return hr.WithContext(ctx)
+}
+
+// lines turns a header of net/http into ours.
+func lines(hd http.Header) wire.Header {
+	out := make(wire.Header, 0, len(hd)+4)
+	for name, values := range hd {
+		for _, v := range values {
+			out = append(out, wire.Field{Name: strings.ToLower(name), Value: v})
+		}
+	}
+	return out
+}
+
+// stream is the body of an HTTP/2 answer.
+type stream struct {
+	rc     io.ReadCloser // nil when there was no answer
+	sent   *source
+	idle   time.Duration
+	watch  *time.Timer // runs during a Read
+	cancel context.CancelCauseFunc
+	cause  func() error // why the call was cancelled, nil when it was not
+	err    error
+}
+
+// Read implements Body.
+func (s *stream) Read(p []byte) (int, error) {
+	if s.err != nil || len(p) == 0 {
+		return 0, s.err
+	}
+	if s.idle > 0 {
+		s.watch.Reset(s.idle)
+	}
+	n, err := s.rc.Read(p)
+	s.watch.Stop()
+	if err != nil && err != io.EOF {
+		err = s.failure(err, noBody)
+	}
+	if err != nil {
+		_ = s.Close()
+		s.err = err
+	}
+	return n, err
+}
+
+// Close implements Body.
+func (s *stream) Close() error {
+	if s.err != nil {
+		return nil
+	}
+	s.err = errClosed
+	if s.rc != nil {
+		_ = s.rc.Close()
+	}
+	s.watch.Stop()
+	s.cancel(nil)
+	_ = s.sent.Close()
+	return nil
+}
+
+// failure is what to report for an error of the call.
+func (s *stream) failure(err error, describe func(error) error) error {
+	cause := s.cause()
+	var broken *BodyError
+	switch {
+	case errors.Is(cause, errHeadTimeout):
+		return fault.Wrap(fault.UpstreamTimeout, cause)
+	case errors.Is(cause, ErrStalled):
+		return ErrStalled
+	case cause != nil:
+		return cancelled(cause)
+	case errors.As(err, &broken):
+		return broken
+	}
+	return describe(err)
+}
+
+// source is the request's body as net/http reads it. After Close a replayable
+// body is not touched any more, although net/http may still be sending it.
+type source struct {
+	p wire.Payload
+
+	mu     sync.Mutex // guards r of a replayable body
+	r      io.Reader
+	closed atomic.Bool
+}
+
+// Read implements io.Reader.
+func (s *source) Read(p []byte) (int, error) {
+	if s.p.Replayable() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+	}
+	if s.closed.Load() {
+		return 0, errClosed
+	}
+	n, err := s.r.Read(p)
+	if err != nil && err != io.EOF {
+		err = &BodyError{err}
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (s *source) Close() error {
+	s.closed.Store(true)
+	if s.p.Replayable() {
+		s.mu.Lock() // until a Read under way has ended
+		defer s.mu.Unlock()
+	}
+	return nil
+}
