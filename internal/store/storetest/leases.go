@@ -1,0 +1,95 @@
+package storetest
+
+import (
+	"log/slog"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/store"
+)
+
+func leases(t *testing.T, s *store.Store) {
+	name := kind(t)
+	take := func(holder string, ttl time.Duration, want bool) {
+		t.Helper()
+		got, err := s.TakeLease(t.Context(), name, holder, ttl)
+		must(t, err)
+		if got != want {
+			t.Errorf("%s takes the lease: %v, want %v", holder, got, want)
+		}
+	}
+	take("node-1", time.Hour, true)
+	take("node-2", time.Hour, false)
+	take("node-1", time.Hour, true) // renewed
+	must(t, s.ReleaseLease(t.Context(), name, "node-2"))
+	take("node-2", time.Hour, false) // it was not theirs to give back
+	must(t, s.ReleaseLease(t.Context(), name, "node-1"))
+	take("node-2", -time.Second, true)
+	take("node-3", time.Hour, true) // the one of node-2 has run out
+	_, err := s.TakeLease(t.Context(), name, strings.Repeat("n", 256), time.Hour)
+	wantCode(t, "a holder too long", err, fault.InvalidRequest)
+}
+
+func leaseRace(t *testing.T, s *store.Store) {
+	name := kind(t)
+	type result struct {
+		got bool
+		err error
+	}
+	results := make(chan result, 10)
+	for i := range cap(results) {
+		go func() {
+			got, err := s.TakeLease(t.Context(), name, "node-"+strconv.Itoa(i), time.Hour)
+			results <- result{got, err}
+		}()
+	}
+	held := 0
+	for range cap(results) {
+		r := <-results
+		must(t, r.err)
+		if r.got {
+			held++
+		}
+	}
+	if held != 1 {
+		t.Errorf("%d nodes hold the lease", held)
+	}
+}
+
+// Migrations lets ten instances open and migrate one empty database at once, and
+// once more afterwards, when there is nothing left to do.
+func Migrations(t *testing.T, s store.Settings) {
+	s.PoolSize = 2
+	for range 2 {
+		errs := make(chan error, 10)
+		for range cap(errs) {
+			go func() {
+				st, err := store.Open(t.Context(), s, slog.New(slog.DiscardHandler))
+				if err != nil {
+					errs <- err
+					return
+				}
+				defer st.Close()
+				if err := st.Migrate(t.Context()); err != nil {
+					errs <- err
+					return
+				}
+				_, err = st.LastChange(t.Context())
+				errs <- err
+			}()
+		}
+		for range cap(errs) {
+			if err := <-errs; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	st := Open(t, s)
+	put(t, st, sample("config", "a"))
+	if n, err := st.LastChange(t.Context()); err != nil || n != 1 {
+		t.Errorf("the first change has the number %d, %v", n, err)
+	}
+}

@@ -1,0 +1,157 @@
+package storetest
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/go-sql-driver/mysql" // driver "mysql"
+	_ "github.com/jackc/pgx/v5/stdlib" // driver "pgx"
+
+	"sluice/internal/ident"
+	"sluice/internal/sealed"
+	"sluice/internal/store"
+)
+
+// The servers that are tried when the variables are not set.
+const (
+	PostgresVariable = "SLUICE_TEST_POSTGRES"
+	MySQLVariable    = "SLUICE_TEST_MYSQL"
+
+	defaultPostgres = "postgres://postgres@127.0.0.1:5432/postgres"
+	defaultMySQL    = "mysql://root@127.0.0.1:3306/"
+)
+
+const setupLimit = 20 * time.Second
+
+// Missing skips a test that needs something the machine has not, or fails it when
+// REQUIRE_SERVICES=1.
+func Missing(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("REQUIRE_SERVICES") == "1" {
+		t.Fatalf("REQUIRE_SERVICES=1: "+format, args...)
+	}
+	t.Skipf(format, args...)
+}
+
+// SQLite returns the settings of a fresh file that goes with the test.
+func SQLite(t testing.TB) store.Settings {
+	return store.Settings{Engine: store.SQLite, Path: filepath.Join(t.TempDir(), "sluice.db")}
+}
+
+// Postgres returns the settings of a fresh database on the server that
+// SLUICE_TEST_POSTGRES names ("postgres://user:password@host:port/database", by
+// default postgres or root without a password on 127.0.0.1:5432). It is dropped
+// after the test.
+func Postgres(t testing.TB) store.Settings {
+	t.Helper()
+	first := server(t, PostgresVariable, defaultPostgres, store.Postgres)
+	asRoot := first
+	asRoot.User = "root"
+	candidates := []store.Endpoint{first}
+	if os.Getenv(PostgresVariable) == "" {
+		candidates = append(candidates, asRoot)
+	}
+	return fresh(t, store.Postgres, PostgresVariable, candidates)
+}
+
+// MySQL is Postgres for SLUICE_TEST_MYSQL ("mysql://user:password@host:port/", by
+// default root without a password on 127.0.0.1:3306).
+func MySQL(t testing.TB) store.Settings {
+	t.Helper()
+	return fresh(t, store.MySQL, MySQLVariable, []store.Endpoint{server(t, MySQLVariable, defaultMySQL, store.MySQL)})
+}
+
+// server reads the address of a server from the environment.
+func server(t testing.TB, variable, standard, engine string) store.Endpoint {
+	t.Helper()
+	u, err := url.Parse(cmp.Or(os.Getenv(variable), standard))
+	if err != nil || u.Hostname() == "" {
+		t.Fatalf("%s is not of the form %s://user:password@host:port/", variable, engine)
+	}
+	port, _ := strconv.Atoi(u.Port()) // empty is 0, the standard port
+	pass, _ := u.User.Password()
+	name := strings.TrimPrefix(u.Path, "/")
+	if engine == store.Postgres {
+		name, port = cmp.Or(name, "postgres"), cmp.Or(port, 5432)
+	}
+	return store.Endpoint{Host: u.Hostname(), Port: cmp.Or(port, 3306), User: u.User.Username(), Pass: sealed.New(pass), Name: name}
+}
+
+// fresh makes a database on the first server that lets us.
+func fresh(t testing.TB, engine, variable string, candidates []store.Endpoint) store.Settings {
+	t.Helper()
+	name := "sluice_" + strings.ReplaceAll(ident.NewID(), "-", "")
+	var err error
+	for _, e := range candidates {
+		if err = admin(t.Context(), engine, e, "CREATE DATABASE "+name); err != nil {
+			continue
+		}
+		t.Cleanup(func() {
+			if err := admin(context.Background(), engine, e, drop(engine, name)); err != nil {
+				t.Errorf("drop the test database: %v", err)
+			}
+		})
+		made := e
+		made.Name = name
+		return store.Settings{Engine: engine, Writer: made}
+	}
+	Missing(t, "no %s server for the test, %s names one: %v", engine, variable, err)
+	return store.Settings{}
+}
+
+func drop(engine, name string) string {
+	if engine == store.Postgres {
+		return "DROP DATABASE " + name + " WITH (FORCE)"
+	}
+	return "DROP DATABASE " + name
+}
+
+// admin runs statements on a server, one after the other.
+func admin(ctx context.Context, engine string, e store.Endpoint, statements ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, setupLimit)
+	defer cancel()
+	driver, dsn := "mysql", fmt.Sprintf("%s:%s@tcp(%s:%d)/?timeout=5s", e.User, e.Pass.Reveal(), e.Host, e.Port)
+	if engine == store.Postgres {
+		u := url.URL{Scheme: "postgres", User: url.UserPassword(e.User, e.Pass.Reveal()), Host: fmt.Sprintf("%s:%d", e.Host, e.Port), Path: e.Name, RawQuery: "sslmode=prefer&connect_timeout=5"}
+		driver, dsn = "pgx", u.String()
+	}
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	for _, s := range statements {
+		if _, err := db.ExecContext(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Open opens and migrates a store that is closed when the test ends.
+func Open(t testing.TB, s store.Settings) *store.Store {
+	t.Helper()
+	st, err := store.Open(t.Context(), s, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatalf("open %s: %v", s.Engine, err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	if err := st.Migrate(t.Context()); err != nil {
+		t.Fatalf("migrate %s: %v", s.Engine, err)
+	}
+	return st
+}
