@@ -1,0 +1,70 @@
+# `make help` lists the targets. Only Go and a C compiler are needed for `make run`
+# and `make test`; what else a target needs it says itself.
+
+GO      ?= go
+BIN     := bin/sluice
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+LINT    := $(GO) tool -modfile=tools/go.mod golangci-lint
+
+# PKG narrows test and race, FUZZTIME is spent on each fuzz target.
+PKG      ?= ./...
+FUZZTIME ?= 10s
+
+.DEFAULT_GOAL := help
+.PHONY: help run demo build test race e2e bench fuzz check fmt vet lint arch generate clean-tree clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build ## serve on 127.0.0.1:8787 with everything embedded, data under ./data
+	$(BIN) serve
+
+demo: build ## serve with a built-in scripted provider: answers without an account anywhere
+	$(BIN) demo
+
+build: ## build bin/sluice
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/sluice
+
+test: ## all tests; what needs a missing service is skipped and says why (REQUIRE_SERVICES=1 fails instead)
+	$(GO) test $(PKG)
+
+race: ## all tests under the race detector
+	$(GO) test -race $(PKG)
+
+e2e: ## the real binary, driven from outside
+	$(GO) test -count=1 ./test/e2e/...
+
+bench: build ## paired benchmark against the bare upstream and, when installed, nginx
+	$(GO) run ./test/bench
+
+fuzz: ## each fuzz target for FUZZTIME
+	@grep -rl --include='*_test.go' '^func Fuzz' cmd internal test 2>/dev/null | xargs -r -n1 dirname | sort -u | while read -r dir; do \
+	  grep -rhoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' "$$dir"/*_test.go | sed 's/^func //' | while read -r target; do \
+	    echo "== $$dir $$target"; \
+	    $(GO) test "./$$dir" -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) </dev/null || exit 1; \
+	  done || exit 1; \
+	done
+
+check: fmt vet lint race arch generate clean-tree ## everything a change must pass
+
+fmt: ## fail when a file is not gofmt's
+	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "run gofmt on:"; echo "$$files"; exit 1; }
+
+vet: ## go vet
+	$(GO) vet ./...
+
+lint: ## golangci-lint, built from tools/go.mod
+	$(LINT) run ./...
+
+arch: ## the rules of the repository: imports, comments, no init
+	$(GO) test -count=1 .
+
+generate: ## write generated files anew
+	$(GO) generate ./...
+
+clean-tree: ## fail when git sees a change
+	@test -z "$$(git status --porcelain)" || { git status --short; echo "the tree is not clean"; exit 1; }
+
+clean: ## remove what was built (never ./data)
+	rm -rf bin

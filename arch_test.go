@@ -1,0 +1,271 @@
+package sluice
+
+import (
+	"go/ast"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// place is a line of the floor plan: which packages of this module the packages of
+// one kind may import. "@" in may stands for the first two elements of the importing
+// path, so for its own room.
+type place struct {
+	who []string
+	may []string
+	why string
+}
+
+// The floors. A package may import what lies on floors below its own, and only what
+// its line says.
+var (
+	kernel = below("internal", "fault ident access llm sealed wire splice")
+	rooms  = below("internal", "tenant/... keys/... credential/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... recall/... prompt/... record/... audit/... mcp/... agent/...")
+
+	// metrics are declared beside the code they measure
+	metrics = "internal/telemetry"
+)
+
+// plan is read from the top; the first line that covers a package counts.
+var plan = []place{
+	{[]string{"."}, nil,
+		"the root holds rules, no code"},
+	{below("internal", "fault ident"), nil,
+		"the kernel's kernel knows nothing of ours"},
+	{below("internal", "access llm sealed wire"), below("internal", "fault ident"),
+		"floor 0 is words that everybody speaks; it may use fault and ident"},
+	{below("internal", "splice"), below("internal", "fault ident wire"),
+		"floor 0 edits bytes; it may use fault, ident and wire"},
+
+	{below("internal", "dialect/all guard/all"), all(kernel, "@/..."),
+		"the list of a room may name every member of it"},
+	{below("internal", "dialect/* guard/check guard/partner/*"), all(kernel, "@"),
+		"a dialect or check knows its room and no other member of it: what two share belongs to the room"},
+	{rooms, all(kernel, "@/..."),
+		"rooms import the kernel, never another room: what two rooms need is wired by app or belongs to the kernel"},
+
+	{below("internal", "resource"), kernel,
+		"the control-plane engine knows verbs, not kinds"},
+	{below("internal", "admin/..."), all(kernel, rooms, "internal/resource", "@/..."),
+		"admin says what the resource engine must know about each kind; it sees no store and no data plane"},
+	{below("internal", "dataplane"), all(kernel, rooms, metrics),
+		"the request engine composes rooms; where things are stored and who serves HTTP is app's business"},
+	{below("internal", "dataplane/front"), all(kernel, rooms, metrics, "internal/dataplane"),
+		"a front turns one way of serving HTTP into calls of the data plane"},
+	{below("internal", "live"), all(kernel, rooms, "internal/resource"),
+		"live decodes stored records for the data plane; the store is handed to it as an interface"},
+	{below("internal", "worker/..."), all(kernel, rooms, metrics),
+		"jobs work on rooms through interfaces of their own"},
+	{below("internal", "store/... logstore/... journal/... cluster/... secretref/... sink/..."), all(kernel, rooms, metrics, "internal/resource", "@/..."),
+		"adapters know the types they keep and no other adapter: app connects them"},
+	{below("internal", "config telemetry console demo"), kernel,
+		"leaves: usable anywhere because they need nothing"},
+
+	{below("internal", "app/..."), []string{"internal/..."},
+		"app builds the graph"},
+	{[]string{"cmd/..."}, all(kernel, below("internal", "app/... config telemetry")),
+		"a command turns flags and environment into app.Run; rooms are app's business"},
+	{[]string{"test/..."}, []string{"internal/...", "test/..."},
+		"tests may look everywhere"},
+}
+
+// all joins patterns and lists of them.
+func all(parts ...any) []string {
+	var out []string
+	for _, part := range parts {
+		switch p := part.(type) {
+		case string:
+			out = append(out, p)
+		case []string:
+			out = append(out, p...)
+		}
+	}
+	return out
+}
+
+// find gives the line of the plan for a package.
+func find(name string) (place, bool) {
+	i := slices.IndexFunc(plan, func(p place) bool { return covers(p.who, name) })
+	if i < 0 {
+		return place{}, false
+	}
+	return plan[i], true
+}
+
+func TestImportsFollowTheFloorPlan(t *testing.T) {
+	t.Parallel()
+	for _, f := range readTree(t) {
+		p, ok := find(f.path)
+		if !ok {
+			t.Errorf("%s has no place in the floor plan: add it to the line of its kind in plan (arch_test.go), or move it", f.path)
+			continue
+		}
+		for _, name := range imports(f.code) {
+			if target, ok := ours(name); ok && !p.allows(f.path, target) {
+				t.Errorf("%s imports %s: %s", f.path, target, p.why)
+			}
+		}
+	}
+}
+
+// allows reports whether a package of this line may import target.
+func (p place) allows(name, target string) bool { return covers(own(p.may, name), target) }
+
+// TestThePlanSaysWhatItMeans guards the patterns above against a slip.
+func TestThePlanSaysWhatItMeans(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		from, to string
+		may      bool
+	}{
+		{"internal/fault", "internal/ident", false},
+		{"internal/llm", "internal/fault", true},
+		{"internal/llm", "internal/wire", false},
+		{"internal/quota", "internal/llm", true},
+		{"internal/quota", "internal/ledger", false},
+		{"internal/quota", "internal/quota/window", true},
+		{"internal/provider/transport", "internal/provider/netguard", true},
+		{"internal/provider/transport", "internal/routing", false},
+		{"internal/dialect/openai", "internal/dialect", true},
+		{"internal/dialect/openai", "internal/dialect/anthropic", false},
+		{"internal/dialect/all", "internal/dialect/anthropic", true},
+		{"internal/dataplane", "internal/routing", true},
+		{"internal/dataplane", "internal/store", false},
+		{"internal/dataplane", "internal/dataplane/front", false},
+		{"internal/dataplane/front", "internal/dataplane", true},
+		{"internal/store/storetest", "internal/store", true},
+		{"internal/logstore", "internal/journal", false},
+		{"internal/admin", "internal/store", false},
+		{"internal/app", "internal/store", true},
+		{"cmd/sluice", "internal/store", false},
+		{"cmd/sluice", "internal/app", true},
+	} {
+		p, ok := find(c.from)
+		if !ok || p.allows(c.from, c.to) != c.may {
+			t.Errorf("%s imports %s: got %v, want %v", c.from, c.to, !c.may, c.may)
+		}
+	}
+	if _, ok := find("internal/stuff"); ok {
+		t.Error("an unknown package has a place in the plan")
+	}
+}
+
+// own puts the importing package's room for "@".
+func own(patterns []string, name string) []string {
+	parts := strings.SplitN(name, "/", 3)
+	room := strings.Join(parts[:min(2, len(parts))], "/")
+	out := make([]string, len(patterns))
+	for i, p := range patterns {
+		out[i] = strings.Replace(p, "@", room, 1)
+	}
+	return out
+}
+
+// confined are foreign packages, given as the beginning of their paths, that only
+// some of ours may import.
+var confined = []struct {
+	what, by []string
+	tests    bool // the rule holds for tests too
+	why      string
+}{
+	{[]string{"github.com/duckdb/"}, below("internal", "logstore/duckdb"), true,
+		"its static library would be linked into every test binary"},
+	{[]string{"github.com/uptrace/bun", "github.com/jackc/pgx", "github.com/go-sql-driver/mysql", "modernc.org/sqlite", "github.com/pressly/goose"},
+		below("internal", "store/..."), false, "nothing outside store knows which engine runs"},
+	{[]string{"database/sql"}, below("internal", "store/... logstore/..."), false, "SQL stays in the adapters"},
+	{[]string{"github.com/caarlos0/env", "github.com/goccy/go-yaml"}, below("internal", "config"), false, "settings are read in one place"},
+	{[]string{"github.com/alecthomas/kong"}, []string{"cmd/..."}, false, "only commands have flags"},
+	{[]string{"testing", "github.com/stretchr/testify", "pgregory.net/rapid"},
+		[]string{"internal/*/*test", "test/..."}, false, "the program does not carry its tests"},
+}
+
+func TestForeignPackagesStayWhereTheyBelong(t *testing.T) {
+	t.Parallel()
+	for _, f := range readTree(t) {
+		for _, rule := range confined {
+			files := f.code
+			if rule.tests {
+				files = slices.Concat(f.code, f.tests)
+			}
+			for _, name := range imports(files) {
+				if begins(name, rule.what) && !covers(rule.by, f.path) {
+					t.Errorf("%s imports %s, which only %s may: %s", f.path, name, strings.Join(rule.by, " and "), rule.why)
+				}
+			}
+		}
+	}
+}
+
+func begins(name string, starts []string) bool {
+	return slices.ContainsFunc(starts, func(s string) bool {
+		rest, ok := strings.CutPrefix(name, s)
+		return ok && (rest == "" || rest[0] == '/' || strings.HasSuffix(s, "/"))
+	})
+}
+
+// TestRequestPathIsFreeOfHTTPLibrary keeps it possible to serve requests by another
+// front and to call upstreams by another client.
+func TestRequestPathIsFreeOfHTTPLibrary(t *testing.T) {
+	t.Parallel()
+	free := all(kernel, below("internal", "dataplane routing dialect/... record provider keys"))
+	for _, f := range readTree(t) {
+		if covers(free, f.path) && slices.Contains(imports(f.code), "net/http") {
+			t.Errorf("%s imports net/http: the request path works on types of its own (internal/wire); fronts and transports translate", f.path)
+		}
+	}
+}
+
+func TestOnlyCommandsReadTheEnvironment(t *testing.T) {
+	t.Parallel()
+	may := []string{"cmd/...", "internal/config", "test/...", "internal/*/*test"}
+	for _, f := range readTree(t) {
+		if covers(may, f.path) {
+			continue
+		}
+		eachNode(f.code, func(n ast.Node) {
+			if selected(n, "os", "Getenv", "LookupEnv", "Environ", "ExpandEnv", "Setenv", "Unsetenv") {
+				t.Errorf("%s: only commands read the environment; take a setting", f.at(n))
+			}
+		})
+	}
+}
+
+func TestNothingRunsBeforeMain(t *testing.T) {
+	t.Parallel()
+	for _, f := range readTree(t) {
+		eachFunc(f.code, func(d *ast.FuncDecl) {
+			if d.Name.Name == "init" && d.Recv == nil {
+				t.Errorf("%s: no init functions; lists are explicit and built by app", f.at(d))
+			}
+		})
+	}
+}
+
+func TestNoContextInStructs(t *testing.T) {
+	t.Parallel()
+	for _, f := range readTree(t) {
+		eachNode(f.code, func(n ast.Node) {
+			body, ok := n.(*ast.StructType)
+			if !ok {
+				return
+			}
+			for _, field := range body.Fields.List {
+				if selected(field.Type, "context", "Context") {
+					t.Errorf("%s: a context is the first parameter of what waits, never a field", f.at(field))
+				}
+			}
+		})
+	}
+}
+
+func TestPackageNamesSayWhatIsInside(t *testing.T) {
+	t.Parallel()
+	vague := strings.Fields("util utils common helper helpers types models base manager misc shared lib")
+	for _, f := range readTree(t) {
+		for _, file := range slices.Concat(f.code, f.tests) {
+			if slices.Contains(vague, strings.TrimSuffix(file.Name.Name, "_test")) {
+				t.Errorf("%s is called %s, which says nothing about what is inside", f.path, file.Name.Name)
+			}
+		}
+	}
+}
