@@ -1,0 +1,14 @@
+// Package all lists the dialects of the program.
+package all
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/dialect/openai"
+)
+
+// List returns every dialect, in a fixed order. To add one, add its line here.
+func List() []*dialect.Dialect {
+	return []*dialect.Dialect{
+		openai.Dialect(),
+	}
+}

@@ -1,0 +1,79 @@
+package dialect
+
+import (
+	"bytes"
+
+	"sluice/internal/splice"
+)
+
+// changer makes the changes of a chat or completion stream, one event at a time.
+type changer struct {
+	on        bool
+	hideUsage bool
+	rules     ReplyRules
+	swap      map[string]string // finish reasons, raw
+	id        []byte            // raw; nil leaves the ids
+
+	doc   splice.Doc
+	edits []splice.Edit
+	buf   []byte
+}
+
+var nullUsage = []byte("null")
+
+func newChanger(o *StreamOptions) changer {
+	if !completes(o.Endpoint) {
+		return changer{}
+	}
+	c := changer{hideUsage: o.HideUsage, rules: o.Rules, swap: o.Rules.swap()}
+	if o.ID != "" {
+		c.id = splice.Quote(o.ID)
+	}
+	c.on = o.HideUsage || c.id != nil || len(c.swap) > 0 || c.rules.UsagePath != ""
+	return c
+}
+
+// data returns the event's data as it is to be relayed, nil for unchanged, or says
+// that the whole event is to be left out. The slice is valid until the next call.
+func (c *changer) data(e event) (data []byte, drop bool) {
+	if !c.on || e.end == 0 || len(e.data) == 0 || isDone(e.data) {
+		return nil, false
+	}
+	c.edits = c.edits[:0]
+	if c.hideUsage {
+		if drop = c.hide(e.data); drop {
+			return nil, true
+		}
+	}
+	if len(c.swap) > 0 || c.rules.UsagePath != "" && !c.hideUsage {
+		c.edits = c.rules.edits(c.edits, c.swap, e.data)
+	}
+	if c.id != nil {
+		c.edits = append(c.edits, splice.Set("id", c.id))
+	}
+	if len(c.edits) == 0 || splice.Scan(e.data, &c.doc) != nil {
+		return nil, false
+	}
+	c.buf = c.doc.AppendApply(c.buf[:0], c.edits)
+	return c.buf, false
+}
+
+// hide takes usage out that the caller did not ask for. Usage on a chunk that brings a
+// choice as well is the provider's own habit and stays.
+// Source: contract/dataplane.md 6.5, usage chunk.
+func (c *changer) hide(data []byte) (drop bool) {
+	if !bytes.Contains(data, []byte(`"usage"`)) {
+		return false
+	}
+	usage, _ := splice.Find(data, "usage")
+	if bytes.Equal(usage, nullUsage) {
+		c.edits = append(c.edits, splice.Drop("usage"))
+		return false
+	}
+	choices, _ := splice.Find(data, "choices")
+	return isObject(usage) && isEmptyList(choices)
+}
+
+func isEmptyList(raw []byte) bool {
+	return len(raw) >= 2 && raw[0] == '[' && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0
+}

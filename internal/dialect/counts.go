@@ -1,0 +1,128 @@
+package dialect
+
+import (
+	"strconv"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// counts gathers the figures of usage objects, in whatever words they come. A figure
+// that is reported again replaces the former, as the events of a stream report growing
+// totals.
+type counts struct {
+	u     llm.Usage
+	total bool // the provider gave a total
+	apart bool // input_tokens leaves the cached ones out, as Anthropic counts
+}
+
+// read takes one raw usage object. Null and anything else that is no object says nothing.
+// Source: contract/provider-transforms.md 1.3.
+func (c *counts) read(raw []byte) {
+	for name, val := range splice.Members(raw) {
+		if c.field(name, val) {
+			c.u.Reported = true
+		}
+	}
+}
+
+// field takes one member and reports whether it is a figure of ours.
+func (c *counts) field(name, val []byte) bool {
+	switch string(name) {
+	case `"prompt_tokens"`, `"input_tokens"`:
+		return count(val, &c.u.InputTokens)
+	case `"completion_tokens"`, `"output_tokens"`:
+		return count(val, &c.u.OutputTokens)
+	case `"total_tokens"`:
+		if count(val, &c.u.TotalTokens) {
+			c.total = true
+		}
+		return c.total
+	case `"prompt_tokens_details"`, `"input_tokens_details"`, `"input_token_details"`:
+		c.inputDetails(val)
+	case `"completion_tokens_details"`, `"output_tokens_details"`, `"output_token_details"`:
+		c.outputDetails(val)
+	case `"cache_read_input_tokens"`, `"prompt_cache_hit_tokens"`, `"cached_tokens"`:
+		return count(val, &c.u.CachedTokens)
+	case `"cache_creation_input_tokens"`:
+		return count(val, &c.u.CacheWriteTokens)
+	case `"search_units"`, `"rerank_units"`:
+		return count(val, &c.u.SearchUnits)
+	case `"seconds"`, `"prompt_audio_seconds"`:
+		return seconds(val, &c.u.AudioSeconds)
+	}
+	return false
+}
+
+func (c *counts) inputDetails(raw []byte) {
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"cached_tokens"`:
+			count(val, &c.u.CachedTokens)
+		case `"cache_write_tokens"`:
+			count(val, &c.u.CacheWriteTokens)
+		case `"audio_tokens"`:
+			count(val, &c.u.InputAudioTokens)
+		case `"image_tokens"`:
+			count(val, &c.u.ImageTokens)
+		}
+	}
+}
+
+func (c *counts) outputDetails(raw []byte) {
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"reasoning_tokens"`:
+			count(val, &c.u.ReasoningTokens)
+		case `"audio_tokens"`:
+			count(val, &c.u.OutputAudioTokens)
+		}
+	}
+}
+
+// usage is the sum in OpenAI's way of counting, where the input contains the cached
+// tokens and there always is a total.
+func (c *counts) usage() llm.Usage {
+	u := c.u
+	if c.apart {
+		u.InputTokens += u.CachedTokens + u.CacheWriteTokens
+	}
+	if !c.total {
+		u.TotalTokens = u.InputTokens + u.OutputTokens
+	}
+	return u
+}
+
+// countMax is beyond what any call can use; more is a slip of the provider, and must
+// not overflow a sum.
+const countMax = 1 << 50
+
+// count reads a number of tokens. Some providers write 12.0, some -1 for not known.
+func count(raw []byte, to *int64) bool {
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	if err != nil {
+		f, err := strconv.ParseFloat(string(raw), 64)
+		if err != nil || f > countMax {
+			return false
+		}
+		n = int64(f)
+	}
+	if n < 0 || n > countMax {
+		return false
+	}
+	*to = n
+	return true
+}
+
+// seconds reads a length of time, a number or, as the specification has it, a string.
+func seconds(raw []byte, to *float64) bool {
+	if s, ok := splice.Unquote(raw); ok {
+		raw = []byte(s)
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || f < 0 || f > countMax {
+		return false
+	}
+	*to = f
+	return true
+}

@@ -1,0 +1,85 @@
+// Package dialect is about the wire shapes that callers and providers speak: what a
+// request of a shape must hold, how a target wants it changed, what a reply says
+// about its cost, and how errors are put. Where both sides speak one shape the bytes
+// are relayed as they came; edits are splices, and metering only looks.
+//
+// The shapes themselves live in sub-packages; package all lists them.
+package dialect
+
+import (
+	"encoding/json"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Dialect is one wire shape, seen from the side that sends requests in it. Its
+// functions are pure and safe for concurrent use.
+type Dialect struct {
+	// Name is what provider specs call the shape, for example "openai".
+	Name string
+
+	// Check refuses a JSON request that cannot be sent to anybody: fault.InvalidParameter
+	// with Param, for example "model". It looks at nothing that a provider would answer
+	// for itself.
+	Check func(ep llm.Endpoint, d *splice.Doc) error
+
+	// CheckForm is Check for multipart requests.
+	CheckForm func(ep llm.Endpoint, f *splice.Form) error
+
+	// Shape turns what a target asks for into edits of the request.
+	Shape func(ep llm.Endpoint, d *splice.Doc, s Shaping) Shaped
+
+	// ShapeForm is Shape for multipart requests.
+	ShapeForm func(ep llm.Endpoint, f *splice.Form, s Shaping) []splice.FieldEdit
+}
+
+// Param is a body field and its raw JSON value, for example temperature and 0.2.
+type Param struct {
+	Key string
+	Raw json.RawMessage
+}
+
+// Shaping is what a target wants done to a request body, in the order of the fields:
+// defaults fill gaps, overrides replace, drops remove, the model is set, and then the
+// provider's own rules follow.
+// Source: contract/dataplane.md 3.1.
+type Shaping struct {
+	Default  []Param
+	Override []Param
+	Drop     []string // paths, see splice.Drop
+	Model    string   // the name the provider knows; empty leaves the body's
+	Rules    *RequestRules
+}
+
+// RequestRules is how a provider's requests differ from the shape, as its spec says
+// for one endpoint. The zero value changes nothing. It is shared and never changed.
+// Source: contract/providers.yaml, renamed, dropped, changes.
+type RequestRules struct {
+	Default     []Param
+	Rename      []Rename
+	Drop        []string
+	Swap        []Swap
+	ModelPrefix string // cut off the model's name, for example "mistralai."
+	SystemRole  bool   // role developer is sent as system
+	StreamUsage bool   // stream_options.include_usage is understood
+}
+
+// Rename gives what a path selects another name, see splice.Rename.
+type Rename struct{ Path, To string }
+
+// Swap exchanges raw JSON values, for example {"tool_choice", {`"required"`: `"any"`}}.
+type Swap struct {
+	Path   string
+	Values map[string]string
+}
+
+// Shaped is a request ready to be sent once Edits are applied.
+type Shaped struct {
+	Edits []splice.Edit
+	// Stream says that the request, as edited, asks for an event stream.
+	Stream bool
+	// AskedUsage says that the edits ask for a usage event that the caller did not ask
+	// for, so that it must be hidden from the caller: StreamOptions.HideUsage.
+	AskedUsage bool
+}

@@ -1,0 +1,116 @@
+package dialect
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// The largest error body that is understood, and the largest piece of a payload that
+// is quoted in a message.
+const (
+	errorBodyMax  = 1 << 20
+	errorQuoteMax = 4 << 10
+)
+
+// details is an upstream's error taken apart. Empty fields are null in the answer.
+type details struct{ message, typ, param, code string }
+
+// Normalise puts the error body of a provider into the one shape that callers of the
+// unified routes see:
+//
+//	{"error":{"message":"groq error: …","type":…,"param":…,"code":…},"provider":"groq"}
+//
+// Shape names the provider's way of writing errors, for example "openai" or "cohere";
+// an unknown one is read as "openai". What is not recognised is quoted, up to 4 KiB:
+// "Invalid response received from groq: …". Bodies with status 408 or 412 are returned
+// as they are: the gateway made them.
+// Source: contract/dataplane.md 7.2, contract/providers.yaml error_shapes.
+func Normalise(shape, provider string, status int, body []byte) []byte {
+	if status == http.StatusRequestTimeout || status == http.StatusPreconditionFailed {
+		return body
+	}
+	d, ok := readDetails(shape, status, body)
+	if ok && d.message != "" {
+		d.message = provider + " error: " + d.message
+	} else {
+		d = details{message: "Invalid response received from " + provider + ": " + quoteBody(status, body)}
+	}
+	out, _ := json.Marshal(map[string]any{ // strings and nils: cannot fail
+		"error":    map[string]any{"message": d.message, "type": orNil(d.typ), "param": orNil(d.param), "code": orNil(d.code)},
+		"provider": provider,
+	})
+	return out
+}
+
+func orNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// readDetails tries the provider's shape and then the two that proxies in front of
+// providers speak.
+func readDetails(shape string, status int, body []byte) (details, bool) {
+	if len(body) > errorBodyMax {
+		return details{}, false
+	}
+	var v any
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	if err := dec.Decode(&v); err != nil || dec.More() {
+		if shape == "html" && len(bytes.TrimSpace(body)) > 0 {
+			return details{message: clip(string(body), errorQuoteMax), code: strconv.Itoa(status)}, true
+		}
+		return details{}, false
+	}
+	if shape == "google" || shape == "openai" {
+		v = firstOf(v)
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return details{}, false
+	}
+	for _, name := range [...]string{shape, "openai", "flat"} {
+		read, known := shapes[name]
+		if !known {
+			continue
+		}
+		if d := read(m); d.message != "" {
+			if d.code == statusCode {
+				d.code = strconv.Itoa(status)
+			}
+			return d, true
+		}
+	}
+	return details{}, false
+}
+
+// firstOf takes an error out of an array of one, as Google's hosts wrap it.
+func firstOf(v any) any {
+	if list, ok := v.([]any); ok && len(list) > 0 {
+		return list[0]
+	}
+	return v
+}
+
+// quoteBody is a body for a message: JSON as it stands, anything else as text.
+func quoteBody(status int, body []byte) string {
+	text := bytes.TrimSpace(body)
+	if len(text) == 0 {
+		return fmt.Sprintf("an empty body with status %d", status)
+	}
+	if len(text) <= errorBodyMax && json.Valid(text) {
+		var short bytes.Buffer
+		if json.Compact(&short, text) == nil {
+			text = short.Bytes()
+		}
+		return clip(string(text), errorQuoteMax)
+	}
+	b, _ := json.Marshal(map[string]string{"html-message": clip(strings.ToValidUTF8(string(text[:min(len(text), errorQuoteMax)]), ""), errorQuoteMax)})
+	return string(b)
+}

@@ -1,0 +1,190 @@
+package dialect
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// statusCode stands for the HTTP status in details.code.
+const statusCode = "\x00status"
+
+// object is a decoded JSON object.
+type object = map[string]any
+
+// shapes are the ways in which providers write errors. A reader that does not
+// recognise its shape returns no message.
+// Source: contract/providers.yaml error_shapes.
+var shapes = map[string]func(object) details{
+	"openai": func(m object) details {
+		e := inner(m)
+		return details{text(e["message"]), text(e["type"]), text(e["param"]), text(e["code"])}
+	},
+	"openai_msg_type": func(m object) details {
+		return details{message: text(inner(m)["message"]), typ: text(inner(m)["type"])}
+	},
+	"openai_code_str": func(m object) details {
+		e := inner(m)
+		return details{message: text(e["message"]), typ: text(e["type"]), code: text(e["code"])}
+	},
+	"flat": func(m object) details {
+		return details{text(m["message"]), text(m["type"]), text(m["param"]), text(m["code"])}
+	},
+	"message":    onlyMessage,
+	"aws":        func(m object) details { return details{message: either(m, "message", "Message")} },
+	"cohere":     onlyMessage,
+	"detail_str": func(m object) details { return details{message: str(m["detail"])} },
+	"detail_list": func(m object) details {
+		return detailList(m["detail"])
+	},
+	"error_str": func(m object) details { return details{message: str(m["error"])} },
+	"error_str_status": func(m object) details {
+		return details{message: str(m["error"]), code: statusCode}
+	},
+	"anthropic": func(m object) details {
+		return details{message: text(inner(m)["message"]), typ: text(inner(m)["type"])}
+	},
+	"google": func(m object) details {
+		e := inner(m)
+		return details{message: text(e["message"]), typ: text(e["status"]), code: text(e["code"])}
+	},
+	"cloudflare": func(m object) details { return details{message: cloudflare(m)} },
+	"together":   together,
+	"fireworks":  fireworks,
+	"stability_v1": func(m object) details {
+		return details{message: text(m["message"]), typ: text(m["name"])}
+	},
+	"stability_v2": func(m object) details {
+		return details{message: join(m["errors"]), typ: text(m["name"]), param: text(m["id"])}
+	},
+	"oci": func(m object) details {
+		return details{message: text(m["message"]), typ: text(m["code"]), code: text(m["code"])}
+	},
+	"html": onlyMessage,
+	"reka": func(m object) details {
+		if m["detail"] == nil {
+			return details{}
+		}
+		return details{message: compact(m["detail"])}
+	},
+	"xai": func(m object) details {
+		if s := str(m["error"]); s != "" {
+			return details{message: s, code: text(m["code"])}
+		}
+		return details{message: text(inner(m)["message"]), code: text(m["code"])}
+	},
+}
+
+func onlyMessage(m object) details { return details{message: text(m["message"])} }
+
+// inner is the object under "error"; nil, which reads as empty, when there is none.
+func inner(m object) object {
+	e, _ := m["error"].(object)
+	return e
+}
+
+func str(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// text is a string or a number as text; anything else says nothing.
+func text(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	}
+	return ""
+}
+
+func either(m object, names ...string) string {
+	for _, n := range names {
+		if s := text(m[n]); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func compact(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	b, _ := json.Marshal(v) // it was decoded from JSON
+	return clip(string(b), errorQuoteMax)
+}
+
+func join(v any) string {
+	list, _ := v.([]any)
+	var parts []string
+	for _, e := range list {
+		if s := text(e); s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// detailList reads FastAPI's errors: {"detail":[{"loc":["body","n"],"msg":…,"type":…}]}.
+func detailList(v any) details {
+	if s := str(v); s != "" {
+		return details{message: s}
+	}
+	list, _ := v.([]any)
+	var d details
+	for k, e := range list {
+		item, _ := e.(object)
+		loc, _ := item["loc"].([]any)
+		var path []string
+		for _, l := range loc {
+			path = append(path, text(l))
+		}
+		line := str(item["msg"])
+		if len(path) > 0 {
+			line = strings.Join(path, ".") + ": " + line
+		}
+		if k == 0 {
+			d = details{message: line, typ: str(item["type"])}
+		} else {
+			d.message += ", " + line
+		}
+	}
+	return d
+}
+
+func cloudflare(m object) string {
+	list, _ := m["errors"].([]any)
+	var parts []string
+	for _, e := range list {
+		if item, ok := e.(object); ok {
+			parts = append(parts, fmt.Sprintf("Error %s:%s", text(item["code"]), text(item["message"])))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func together(m object) details {
+	if s := str(m["error"]); s != "" {
+		return details{message: s, typ: text(m["type"]), param: text(m["param"]), code: text(m["code"])}
+	}
+	if e := inner(m); e != nil {
+		return details{text(e["message"]), text(e["type"]), text(e["param"]), text(e["code"])}
+	}
+	return details{message: text(m["message"]), typ: text(m["type"])}
+}
+
+func fireworks(m object) details {
+	if f, ok := m["fault"].(object); ok {
+		more, _ := f["detail"].(object)
+		return details{message: text(f["faultstring"]), code: text(more["errorcode"])}
+	}
+	if s := str(m["detail"]); s != "" {
+		return details{message: s}
+	}
+	if s := str(m["error"]); s != "" {
+		return details{message: s}
+	}
+	return details{}
+}

@@ -1,0 +1,113 @@
+package dialect
+
+import "bytes"
+
+// Framing is how a provider puts events on the wire.
+type Framing int
+
+// The framings. A line ends with \n, \r\n or \r in both.
+const (
+	SSE   Framing = iota // server-sent events: a blank line ends each
+	Lines                // each line is an event; relayed as SSE
+)
+
+// cursor remembers how far an event, of which the end has not come, was looked at.
+// Its indexes count from the event's first byte.
+type cursor struct {
+	line int // where the unfinished line begins; negative when that was let go
+	seen int // no line ends before this
+}
+
+// end returns the index behind the event that b begins with, or 0 when its end has not
+// come yet; then it may be called again with more.
+func (c *cursor) end(b []byte, f Framing) int {
+	for {
+		stop, after := lineEnd(b, c.seen)
+		if after == 0 {
+			c.seen = stop
+			return 0
+		}
+		blank := stop == c.line
+		c.line, c.seen = after, after
+		if blank || f == Lines {
+			*c = cursor{}
+			return after
+		}
+	}
+}
+
+// lineEnd returns where the line around from stops and where the next one begins. After
+// is 0 when no end has come; a \r at the very end waits for the \n that may follow.
+func lineEnd(b []byte, from int) (stop, after int) {
+	rest := b[from:]
+	nl := bytes.IndexByte(rest, '\n')
+	if nl >= 0 {
+		rest = rest[:nl]
+	}
+	switch cr := bytes.IndexByte(rest, '\r'); {
+	case cr >= 0 && from+cr+1 == len(b):
+		return from + cr, 0
+	case cr >= 0 && b[from+cr+1] == '\n':
+		return from + cr, from + cr + 2
+	case cr >= 0:
+		return from + cr, from + cr + 1
+	case nl >= 0:
+		return from + nl, from + nl + 1
+	}
+	return len(b), 0
+}
+
+// event is what the lines of an event say. The slices point into it, but for data
+// that came in several lines.
+type event struct {
+	name     []byte
+	data     []byte
+	off, end int // where the value of a single data line lies; both 0 when there were several
+}
+
+// parse reads an event. Joined is a buffer for data of several lines.
+func parse(ev []byte, joined *[]byte) event {
+	var e event
+	lines := 0
+	for at := 0; at < len(ev); {
+		stop, after := lineEnd(ev, at)
+		if after == 0 { // the end of the stream stands for the end of the line
+			after = len(ev)
+		}
+		switch line := ev[at:stop]; {
+		case bytes.HasPrefix(line, dataField):
+			v := value(line[len(dataField):])
+			if lines++; lines == 1 {
+				e.data, e.off, e.end = v, stop-len(v), stop
+				break
+			}
+			if lines == 2 {
+				*joined = append((*joined)[:0], e.data...)
+			}
+			*joined = append(append(*joined, '\n'), v...)
+			e.data, e.off, e.end = *joined, 0, 0
+		case bytes.HasPrefix(line, nameField):
+			e.name = value(line[len(nameField):])
+		}
+		at = after
+	}
+	return e
+}
+
+var (
+	dataField = []byte("data:")
+	nameField = []byte("event:")
+)
+
+// value is what stands behind a field's colon, without the one space that may.
+func value(b []byte) []byte {
+	if len(b) > 0 && b[0] == ' ' {
+		return b[1:]
+	}
+	return b
+}
+
+// isDone reports whether data is the mark that ends OpenAI's streams.
+func isDone(data []byte) bool {
+	return len(data) < 16 && string(bytes.TrimSpace(data)) == "[DONE]"
+}

@@ -1,0 +1,78 @@
+package openai
+
+import (
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// ShapeForm is Shape for multipart requests: a string becomes the field's text, a
+// number or a truth value its JSON, each element of an array a field of its own (under
+// name[] where the form has such fields or none), null leaves the field out. Drops
+// name whole fields. Of the provider's rules Default, Drop and ModelPrefix apply.
+func ShapeForm(_ llm.Endpoint, f *splice.Form, s dialect.Shaping) []splice.FieldEdit {
+	var edits []splice.FieldEdit
+	for _, p := range s.Default {
+		name, values := field(f, p)
+		edits = append(edits, splice.DefaultField(name, values...))
+	}
+	for _, p := range s.Override {
+		name, values := field(f, p)
+		edits = append(edits, splice.SetField(name, values...))
+	}
+	for _, path := range s.Drop {
+		edits = append(edits, splice.DropField(path))
+	}
+	return append(edits, providerFields(f, s)...)
+}
+
+func providerFields(f *splice.Form, s dialect.Shaping) []splice.FieldEdit {
+	var edits []splice.FieldEdit
+	rules := s.Rules
+	if rules == nil {
+		rules = &dialect.RequestRules{}
+	}
+	name := s.Model
+	if name == "" && rules.ModelPrefix != "" {
+		name, _ = f.Value("model")
+	}
+	if short := strings.TrimPrefix(name, rules.ModelPrefix); s.Model != "" || short != name {
+		edits = append(edits, splice.SetField("model", short))
+	}
+	for _, p := range rules.Default {
+		key, values := field(f, p)
+		edits = append(edits, splice.DefaultField(key, values...))
+	}
+	for _, path := range rules.Drop {
+		edits = append(edits, splice.DropField(path))
+	}
+	return edits
+}
+
+// field turns a JSON value into the values of form fields.
+func field(f *splice.Form, p dialect.Param) (name string, values []string) {
+	raw := []byte(p.Raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return p.Key, nil
+	}
+	if raw[0] != '[' {
+		return p.Key, []string{fieldText(raw)}
+	}
+	for e := range splice.Elements(raw) {
+		values = append(values, fieldText(e))
+	}
+	name = p.Key
+	if !strings.HasSuffix(name, "[]") && f.Part(name) == nil {
+		name += "[]"
+	}
+	return name, values
+}
+
+func fieldText(raw []byte) string {
+	if s, ok := splice.Unquote(raw); ok {
+		return s
+	}
+	return string(raw)
+}

@@ -1,0 +1,70 @@
+package openai
+
+import (
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// needs lists what the body of an endpoint must hold besides the model; any one of a
+// group will do. Source: contract/dataplane.md 6.1; for responses, which may take their
+// input from a stored prompt or conversation, contract/providers.yaml openai_responses.
+var needs = map[llm.Endpoint][]string{
+	llm.ChatComplete:        {"messages"},
+	llm.Complete:            {"prompt"},
+	llm.Embed:               {"input"},
+	llm.CreateModelResponse: {"input", "prompt", "conversation", "previous_response_id"},
+	llm.Messages:            {"messages"},
+	llm.MessagesCountTokens: {"messages"},
+	llm.ImageGenerate:       {"prompt"},
+	llm.CreateSpeech:        {"input"},
+	llm.Moderate:            {"input"},
+	llm.Rerank:              {"query"},
+	llm.OCR:                 {"document"},
+}
+
+// optionalModel are the endpoints that providers answer without a model.
+var optionalModel = map[llm.Endpoint]bool{
+	llm.ImageGenerate: true, llm.Moderate: true,
+	llm.CreateModelResponse: true, // a stored prompt names it
+}
+
+// Check refuses a JSON request that lacks its model or what the model is to work on
+// with fault.InvalidParameter, and one whose model is no string. Run it on the request
+// as the target changed it, for a default or an override may bring the model. Other
+// endpoints need nothing.
+func Check(ep llm.Endpoint, d *splice.Doc) error {
+	group, ok := needs[ep]
+	if !ok {
+		return nil
+	}
+	if err := checkModel(d, optionalModel[ep]); err != nil {
+		return err
+	}
+	for _, name := range group {
+		if raw, ok := d.Raw(name); ok && string(raw) != "null" {
+			return nil
+		}
+	}
+	return missing(group[0])
+}
+
+func checkModel(d *splice.Doc, optional bool) error {
+	raw, ok := d.Raw("model")
+	if !ok || string(raw) == "null" {
+		if optional {
+			return nil
+		}
+		return missing("model")
+	}
+	if model, ok := d.String("model"); !ok {
+		return fault.New(fault.InvalidParameter, "model must be a string, for example \"gpt-4o-mini\"").At("model")
+	} else if model == "" {
+		return fault.New(fault.InvalidParameter, "model must not be empty").At("model")
+	}
+	return nil
+}
+
+func missing(name string) error {
+	return fault.Newf(fault.InvalidParameter, "%s is missing: send it in the request body", name).At(name)
+}

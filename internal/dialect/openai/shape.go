@@ -1,0 +1,124 @@
+package openai
+
+import (
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// developer is the value swap that tells older models apart from newer ones.
+var developer = map[string]string{`"developer"`: `"system"`}
+
+const includeUsage = "stream_options.include_usage"
+
+// Shape turns what a target asks for into edits of a JSON request, in the order of
+// contract/dataplane.md 3.1: defaults, overrides, drops, the model, the provider's
+// rules. Where a stream of a chat or completion would not report its usage it is
+// asked for, unless the provider does not understand that or a drop forbids it.
+func Shape(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) dialect.Shaped {
+	b := shaper{doc: d, s: &s, rules: s.Rules}
+	if b.rules == nil {
+		b.rules = &dialect.RequestRules{}
+	}
+	b.config()
+	b.model()
+	b.provider(ep)
+	stream := string(b.value("stream")) == "true"
+	asked := stream && b.rules.StreamUsage && b.askUsage(ep)
+	return dialect.Shaped{Edits: b.edits, Stream: stream, AskedUsage: asked}
+}
+
+type shaper struct {
+	doc   *splice.Doc
+	s     *dialect.Shaping
+	rules *dialect.RequestRules
+	edits []splice.Edit
+}
+
+func (b *shaper) add(e splice.Edit) { b.edits = append(b.edits, e) }
+
+func (b *shaper) config() {
+	for _, p := range b.s.Default {
+		b.add(splice.SetDefault(p.Key, p.Raw))
+	}
+	for _, p := range b.s.Override {
+		b.add(splice.Set(p.Key, p.Raw))
+	}
+	for _, path := range b.s.Drop {
+		b.add(splice.Drop(path))
+	}
+}
+
+// model sets the name that the provider knows, without the prefix it does not want.
+func (b *shaper) model() {
+	name := b.s.Model
+	if name == "" && b.rules.ModelPrefix != "" {
+		name, _ = splice.Unquote(b.value("model"))
+	}
+	short := strings.TrimPrefix(name, b.rules.ModelPrefix)
+	if b.s.Model != "" || short != name {
+		b.add(splice.Set("model", splice.Quote(short)))
+	}
+}
+
+func (b *shaper) provider(ep llm.Endpoint) {
+	for _, p := range b.rules.Default {
+		b.add(splice.SetDefault(p.Key, p.Raw))
+	}
+	for _, r := range b.rules.Rename {
+		b.add(splice.Rename(r.Path, r.To))
+	}
+	for _, path := range b.rules.Drop {
+		b.add(splice.Drop(path))
+	}
+	for _, sw := range b.rules.Swap {
+		b.add(splice.Replace(sw.Path, sw.Values))
+	}
+	if b.rules.SystemRole && ep == llm.ChatComplete {
+		b.add(splice.Replace("messages[*].role", developer))
+	}
+}
+
+// value is the raw value that the body will have for key once the target's own
+// parameters are in it, nil for none.
+func (b *shaper) value(key string) []byte {
+	for _, path := range b.s.Drop {
+		if path == key {
+			return nil
+		}
+	}
+	for k := len(b.s.Override) - 1; k >= 0; k-- {
+		if b.s.Override[k].Key == key {
+			return b.s.Override[k].Raw
+		}
+	}
+	if raw, ok := b.doc.Raw(key); ok {
+		return raw
+	}
+	for _, p := range b.s.Default {
+		if p.Key == key {
+			return p.Raw
+		}
+	}
+	return nil
+}
+
+// askUsage adds the wish for a usage event when the caller has none, and says whether
+// it did.
+func (b *shaper) askUsage(ep llm.Endpoint) bool {
+	if ep != llm.ChatComplete && ep != llm.Complete {
+		return false
+	}
+	for _, path := range b.s.Drop {
+		if path == includeUsage || path == "stream_options" {
+			return false
+		}
+	}
+	if wish, _ := splice.Find(b.value("stream_options"), "include_usage"); string(wish) == "true" {
+		return false
+	}
+	b.add(splice.SetPath(includeUsage, []byte("true")))
+	return true
+}

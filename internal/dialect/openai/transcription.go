@@ -1,0 +1,140 @@
+package openai
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// rule is what the value of a form field must be. A nil accept takes anything.
+type rule struct {
+	accept func(value string) bool
+	says   string // what it must be, for the caller
+	many   bool   // the field may be repeated
+}
+
+// formats are the endings of the audio files that can be transcribed.
+// Source: spec, Transcription request.
+var formats = []string{"flac", "mp3", "mp4", "mpeg", "mpga", "m4a", "ogg", "wav", "webm"}
+
+// fields are the fields of a transcription. Source: spec, Transcription request; the
+// last five are what the API has gained since.
+var fields = map[string]rule{
+	"file":                      {},
+	"model":                     {accept: nonEmpty, says: "must be the id of a model, for example whisper-1"},
+	"language":                  {accept: isLanguage, says: "must be an ISO-639-1 code of two letters, for example en"},
+	"prompt":                    {},
+	"response_format":           {accept: oneOf("json", "text", "srt", "verbose_json", "vtt", "diarized_json"), says: "must be one of json, text, srt, verbose_json, vtt"},
+	"temperature":               {accept: isTemperature, says: "must be a number from 0 to 1"},
+	"timestamp_granularities[]": {accept: oneOf("word", "segment"), says: "must be word or segment", many: true},
+	"stream":                    {accept: oneOf("true", "false"), says: "must be true or false"},
+	"include[]":                 {many: true},
+	"chunking_strategy":         {},
+}
+
+// untranslated are the fields of a transcription that a translation has not.
+var untranslated = []string{"language", "timestamp_granularities[]", "stream", "include[]", "chunking_strategy"}
+
+// CheckForm refuses a multipart request that breaks the specification's rules for
+// transcriptions and translations with fault.InvalidParameter that names the field:
+// the file (a file, not a name) and the model must be there, no field is unknown or
+// doubled, values are in range. Timestamps need response_format verbose_json. Other
+// endpoints need nothing.
+func CheckForm(ep llm.Endpoint, f *splice.Form) error {
+	if ep != llm.CreateTranscription && ep != llm.CreateTranslation {
+		return nil
+	}
+	for k := range f.Parts {
+		if err := checkPart(ep, f, k); err != nil {
+			return err
+		}
+	}
+	if f.Part("file") == nil {
+		return missing("file")
+	}
+	if f.Part("model") == nil {
+		return missing("model")
+	}
+	if f.Part("timestamp_granularities[]") != nil {
+		if format, _ := f.Value("response_format"); format != "verbose_json" {
+			return refuse("timestamp_granularities[]", "is only valid with response_format verbose_json")
+		}
+	}
+	return nil
+}
+
+func checkPart(ep llm.Endpoint, f *splice.Form, k int) error {
+	p := &f.Parts[k]
+	r, known := fields[p.Name]
+	if !known || ep == llm.CreateTranslation && slices.Contains(untranslated, p.Name) {
+		return refuse(p.Name, "is not a field of this request")
+	}
+	if !r.many && f.Part(p.Name) != p {
+		return refuse(p.Name, "stands in the form more than once")
+	}
+	if p.Name == "file" {
+		return checkFile(p)
+	}
+	if p.HasFileName {
+		return refuse(p.Name, "must be a plain field, not a file")
+	}
+	if r.accept != nil && !r.accept(string(p.Value)) {
+		return refuse(p.Name, r.says)
+	}
+	return nil
+}
+
+// checkFile wants the audio itself. Clients that pass a path send it as a plain field.
+func checkFile(p *splice.Part) error {
+	if !p.HasFileName {
+		return refuse("file", "must be the audio file itself, not its name")
+	}
+	if p.Len == 0 {
+		return refuse("file", "must not be empty")
+	}
+	if !audio(p) {
+		return refuse("file", "must be audio in one of the formats "+strings.Join(formats, ", "))
+	}
+	return nil
+}
+
+// audio goes by the ending of the file's name, as providers do; a name without one
+// leaves the decision to the content type or, when that is general, to the provider.
+func audio(p *splice.Part) bool {
+	name := p.FileName[strings.LastIndexAny(p.FileName, `/\`)+1:]
+	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
+		ending := strings.ToLower(name[dot+1:])
+		return slices.Contains(formats, ending) || ending == "oga"
+	}
+	kind, _, _ := strings.Cut(p.ContentType, ";")
+	kind = strings.ToLower(strings.TrimSpace(kind))
+	return kind == "" || kind == "application/octet-stream" ||
+		strings.HasPrefix(kind, "audio/") || kind == "video/mp4" || kind == "video/webm" || kind == "video/mpeg"
+}
+
+func refuse(name, says string) error {
+	return fault.New(fault.InvalidParameter, name+" "+says).At(name)
+}
+
+func nonEmpty(v string) bool { return v != "" }
+
+func oneOf(words ...string) func(string) bool {
+	return func(v string) bool { return slices.Contains(words, v) }
+}
+
+// isLanguage accepts the two letters of ISO-639-1. Which of them exist is left to the
+// provider.
+func isLanguage(v string) bool {
+	return len(v) == 2 && isLower(v[0]) && isLower(v[1])
+}
+
+func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
+
+func isTemperature(v string) bool {
+	t, err := strconv.ParseFloat(v, 64)
+	return err == nil && t >= 0 && t <= 1
+}

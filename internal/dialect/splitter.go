@@ -1,0 +1,83 @@
+package dialect
+
+// eventMax is the largest event that is kept whole: 1 MiB. Of a larger one only the
+// beginning and the last tailMax bytes are looked at, and it is relayed unchanged.
+const (
+	eventMax = 1 << 20
+	tailMax  = 8 << 10
+)
+
+// splitter cuts what comes in reads of any size into events. Events that lie inside
+// one read are not copied. Use: begin, next until it reports false, rest, keep.
+type splitter struct {
+	framing Framing
+	cur     cursor
+	buf     []byte // what is being cut
+	done    int    // buf[:done] was handed out
+	carry   []byte // the event of which the end has not come
+	sent    int    // bytes of it that need not be relayed again
+	large   bool   // it is the tail of an event over eventMax
+}
+
+// piece is one event with its line ends.
+type piece struct {
+	all   []byte
+	fresh []byte // what of it was not relayed yet
+	large bool   // all is only its tail
+}
+
+func (sp *splitter) begin(p []byte) {
+	sp.buf, sp.done = p, 0
+	if len(sp.carry) > 0 {
+		sp.carry = append(sp.carry, p...)
+		sp.buf = sp.carry
+	}
+}
+
+func (sp *splitter) next() (piece, bool) {
+	left := sp.buf[sp.done:]
+	n := sp.cur.end(left, sp.framing)
+	if n == 0 {
+		return piece{}, false
+	}
+	sp.done += n
+	return sp.take(left[:n]), true
+}
+
+func (sp *splitter) take(ev []byte) piece {
+	p := piece{all: ev, fresh: ev[sp.sent:], large: sp.large}
+	sp.sent, sp.large = 0, false
+	return p
+}
+
+// rest looks at the unfinished event. When it just passed eventMax, head is its
+// beginning; when it is over it, fresh is what came of it now and must be relayed.
+func (sp *splitter) rest() (head, fresh []byte) {
+	left := sp.buf[sp.done:]
+	if !sp.large {
+		if len(left) <= eventMax {
+			return nil, nil
+		}
+		sp.large, head = true, left[:tailMax]
+	}
+	return head, left[sp.sent:]
+}
+
+// keep stores the unfinished event for the next begin; the slices handed out before
+// are dead after it.
+func (sp *splitter) keep() {
+	left := sp.buf[sp.done:]
+	if drop := len(left) - tailMax; sp.large && drop > 0 {
+		sp.cur.line -= drop
+		sp.cur.seen -= drop
+		left = left[drop:]
+	}
+	if sp.large {
+		sp.sent = len(left)
+	}
+	if len(left) == 0 && cap(sp.carry) > 8*tailMax {
+		sp.carry = nil // one large event must not cost memory until the stream ends
+	}
+	sp.carry = append(sp.carry[:0], left...)
+	sp.buf = nil
+}

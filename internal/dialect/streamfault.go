@@ -1,0 +1,165 @@
+package dialect
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// streamFault is an error that stands in an event.
+type streamFault struct {
+	message string
+	typ     string
+	code    string
+}
+
+// faultTextMax bounds the text of an upstream's error.
+const faultTextMax = 1 << 10
+
+// findFault looks for an error in an event: {"error":{…}} or {"error":"…"} on chat and
+// most others, "type":"error" on messages and responses, and the error of a response
+// that failed.
+func findFault(e event) (streamFault, bool) {
+	if raw, ok := splice.Find(e.data, "error"); ok && !hollow(raw) {
+		return readFault(raw), true
+	}
+	if raw, ok := splice.Find(e.data, "response", "error"); ok && !hollow(raw) {
+		return readFault(raw), true
+	}
+	if string(kind(e)) == "error" {
+		return readFault(e.data), true
+	}
+	return streamFault{}, false
+}
+
+func readFault(raw []byte) streamFault {
+	if text, ok := splice.Unquote(raw); ok {
+		return streamFault{message: clip(text, faultTextMax)}
+	}
+	var f streamFault
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"message"`:
+			f.message = clip(plain(val), faultTextMax)
+		case `"type"`:
+			f.typ = plain(val)
+		case `"code"`, `"status"`:
+			if !hollow(val) {
+				f.code = plain(val)
+			}
+		}
+	}
+	if f.message == "" {
+		f.message = clip(string(raw), faultTextMax)
+	}
+	return f
+}
+
+// plain is a raw value as text.
+func plain(raw []byte) string {
+	if s, ok := splice.Unquote(raw); ok {
+		return s
+	}
+	return string(raw)
+}
+
+// clip shortens a text to at most n bytes of valid UTF-8.
+func clip(s string, n int) string {
+	if len(s) > n {
+		s = s[:n]
+	}
+	return strings.ToValidUTF8(s, "")
+}
+
+// status is the HTTP status that the error would have had as an answer of its own.
+func (f streamFault) status() int {
+	if n, err := strconv.Atoi(f.code); err == nil && n >= 400 && n <= 599 {
+		return n
+	}
+	for _, s := range [...]struct {
+		word   string
+		status int
+	}{
+		{"overloaded", 529}, {"rate_limit", 429}, {"insufficient_quota", 429}, {"quota", 429},
+		{"authentication", 401}, {"invalid_api_key", 401}, {"permission", 403}, {"not_found", 404},
+		{"too_large", 413}, {"timeout", 408}, {"unavailable", 503}, {"invalid_request", 400},
+		{"content_filter", 400}, {"context_length", 400},
+	} {
+		if strings.Contains(f.typ, s.word) || strings.Contains(f.code, s.word) {
+			return s.status
+		}
+	}
+	return 500
+}
+
+// FirstEvent reports whether p, the beginning of a stream, holds a first whole line of
+// data; comments and bare names do not count.
+func FirstEvent(p []byte) bool {
+	_, ok := firstEvent(p)
+	return ok
+}
+
+// FirstEventError reports whether the first data in p is an error, and the status that
+// stands for it: 529 for overloaded_error, the code of the error where it is a status,
+// otherwise by its type, 500 when nothing tells. The walk may then move on, for
+// nothing has been relayed.
+// Source: contract/dataplane.md 4.3.
+func FirstEventError(p []byte) (status int, failed bool) {
+	e, ok := firstEvent(p)
+	if !ok {
+		return 0, false
+	}
+	f, ok := findFault(e)
+	if !ok {
+		return 0, false
+	}
+	return f.status(), true
+}
+
+func firstEvent(p []byte) (event, bool) {
+	var c cursor
+	var joined, name []byte
+	for {
+		n := c.end(p, Lines)
+		if n == 0 {
+			return event{}, false
+		}
+		e := parse(p[:n], &joined)
+		if e.name != nil {
+			name = e.name
+		}
+		if len(e.data) > 0 {
+			e.name = name
+			return e, true
+		}
+		p = p[n:]
+	}
+}
+
+// ErrorEvent is the event that tells the reader of a stream that it failed, in the
+// words of the surface; nothing, not even [DONE], follows it. Typ is for example
+// "upstream_error". On chat it is data: {"error":{…}}; on responses and messages it is
+// named error.
+func ErrorEvent(ep llm.Endpoint, message, typ string) []byte {
+	inner := map[string]any{"message": message, "type": typ, "param": nil, "code": nil}
+	switch ep {
+	case llm.ChatComplete, llm.Complete:
+		return sse("", map[string]any{"error": inner})
+	case llm.CreateModelResponse:
+		return sse("error", map[string]any{"type": "error", "code": typ, "message": message, "param": nil, "sequence_number": 0})
+	case llm.Messages:
+		return sse("error", map[string]any{"type": "error", "error": map[string]any{"type": typ, "message": message}})
+	}
+	return sse("error", map[string]any{"type": "error", "error": inner})
+}
+
+func sse(name string, data any) []byte {
+	b, _ := json.Marshal(data) // strings and nils: cannot fail
+	if name != "" {
+		name = "event: " + name + "\n"
+	}
+	return []byte(name + "data: " + string(b) + "\n\n")
+}

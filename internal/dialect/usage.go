@@ -1,0 +1,79 @@
+package dialect
+
+import (
+	"strings"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Usage reads from a JSON reply what the call used and which model answered; both are
+// empty where the reply does not say. UsagePath is where else the provider puts its
+// usage object, for example "x_groq.usage", and may be empty. It looks at the body
+// once, needs no valid JSON and does not allocate but for the model's name.
+func Usage(ep llm.Endpoint, body []byte, usagePath string) (u llm.Usage, model string) {
+	c := counts{apart: ep == llm.Messages}
+	raw := c.reply(ep, body, usagePath)
+	model, _ = splice.Unquote(raw)
+	return c.usage(), model
+}
+
+// reply reads a reply or an event and returns the raw name of the model.
+func (c *counts) reply(ep llm.Endpoint, body []byte, usagePath string) (model []byte) {
+	first, rest, _ := strings.Cut(usagePath, ".")
+	for name, val := range splice.Members(body) {
+		switch string(name) {
+		case `"model"`:
+			model = val
+		case `"usage"`:
+			c.read(val)
+		case `"response"`, `"message"`: // the events of the responses and messages surfaces
+			if m := c.wrapped(val); m != nil {
+				model = m
+			}
+		case `"meta"`: // rerank as Cohere answers it
+			if ep == llm.Rerank {
+				units, _ := splice.Find(val, "billed_units")
+				c.read(units)
+			}
+		case `"duration"`:
+			if ep == llm.CreateTranscription || ep == llm.CreateTranslation {
+				c.duration(val)
+			}
+		}
+		if first != "" && splice.IsName(name, first) {
+			c.read(below(val, rest))
+		}
+	}
+	return model
+}
+
+// wrapped reads the reply inside an event.
+func (c *counts) wrapped(raw []byte) (model []byte) {
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"model"`:
+			model = val
+		case `"usage"`:
+			c.read(val)
+		}
+	}
+	return model
+}
+
+// duration takes the length of the audio when the usage did not give the billed one.
+func (c *counts) duration(raw []byte) {
+	if c.u.AudioSeconds == 0 && seconds(raw, &c.u.AudioSeconds) {
+		c.u.Reported = true
+	}
+}
+
+// below follows a dotted path.
+func below(raw []byte, path string) []byte {
+	for path != "" {
+		var key string
+		key, path, _ = strings.Cut(path, ".")
+		raw, _ = splice.Find(raw, key)
+	}
+	return raw
+}

@@ -1,0 +1,179 @@
+package dialect
+
+import (
+	"bytes"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// textMax is how much text of a chat is kept for continuing it: 1 MiB.
+const textMax = 1 << 20
+
+// watch gathers what the events of a stream say.
+type watch struct {
+	ep        llm.Endpoint
+	usagePath string
+	usageKey  []byte // `"usage"`, or the last name of usagePath
+	keepText  bool
+
+	counts   counts
+	events   int
+	tries    int // events that were searched for a model and an id
+	model    string
+	id       string
+	done     bool
+	finished bool
+	failed   bool
+	failure  string
+	text     []byte
+	noText   bool // something other than text came
+}
+
+var (
+	errorKey  = []byte(`"error"`)
+	finishKey = []byte(`"finish_reason"`)
+)
+
+func newWatch(o *StreamOptions) watch {
+	w := watch{ep: o.Endpoint, usagePath: o.Rules.UsagePath, keepText: o.KeepText, usageKey: []byte(`"usage"`)}
+	w.counts.apart = o.Endpoint == llm.Messages
+	return w
+}
+
+// event takes one event. Most hold a piece of text and are only searched for the words
+// that would make them interesting.
+func (w *watch) event(e event) {
+	if len(e.data) == 0 {
+		return
+	}
+	w.events++
+	if isDone(e.data) {
+		w.done = true
+		return
+	}
+	if w.tries < 4 && w.model == "" {
+		w.tries++
+		w.first(e.data)
+	}
+	if !completes(w.ep) {
+		w.typed(kind(e))
+	}
+	if bytes.Contains(e.data, w.usageKey) {
+		w.counts.reply(w.ep, e.data, w.usagePath)
+	}
+	if bytes.Contains(e.data, errorKey) || string(e.name) == "error" {
+		w.fault(e)
+	}
+	if completes(w.ep) {
+		w.finished = w.finished || finishes(e.data)
+		if w.keepText && !w.noText {
+			w.delta(e.data)
+		}
+	}
+}
+
+// first reads what the first events say about the answer.
+func (w *watch) first(data []byte) {
+	raw := (&counts{}).reply(w.ep, data, "")
+	w.model, _ = splice.Unquote(raw)
+	if id, ok := splice.Find(data, "id"); ok && w.id == "" {
+		w.id, _ = splice.Unquote(id)
+	}
+}
+
+// kind is the type of a typed event, from its data or else its name.
+func kind(e event) []byte {
+	if raw, ok := splice.Find(e.data, "type"); ok && len(raw) > 2 && raw[0] == '"' {
+		return raw[1 : len(raw)-1]
+	}
+	return e.name
+}
+
+// typed notes the events after which nothing comes.
+func (w *watch) typed(kind []byte) {
+	switch string(kind) {
+	case "response.completed", "response.failed", "response.incomplete", "response.cancelled",
+		"message_stop", "transcript.text.done", "speech.audio.done",
+		"image_generation.completed", "image_edit.completed":
+		w.done = true
+	}
+}
+
+// finishes reports whether a chunk says why a choice ended. Inside a text the quotes
+// of the name would be escaped.
+func finishes(data []byte) bool {
+	for {
+		i := bytes.Index(data, finishKey)
+		if i < 0 {
+			return false
+		}
+		data = data[i+len(finishKey):]
+		v := bytes.TrimLeft(data, " :")
+		if len(v) > 1 && v[0] == '"' && v[1] != '"' {
+			return true
+		}
+	}
+}
+
+// fault notes an error that the upstream put into the stream.
+func (w *watch) fault(e event) {
+	if f, ok := findFault(e); ok {
+		w.failed, w.failure = true, f.message
+	}
+}
+
+// head looks at the beginning of an event that is too large to be kept.
+func (w *watch) head(b []byte, joined *[]byte) {
+	e := parse(b, joined)
+	w.events++
+	w.noText = true
+	if w.model == "" {
+		w.first(e.data)
+	}
+	if !completes(w.ep) {
+		w.typed(kind(e))
+	}
+}
+
+// tail looks at the end of such an event; usage is wont to stand there.
+func (w *watch) tail(b []byte) {
+	if i := bytes.LastIndex(b, w.usageKey); i >= 0 {
+		v := bytes.TrimLeft(b[i+len(w.usageKey):], " :")
+		w.counts.read(v)
+	}
+	w.finished = w.finished || completes(w.ep) && finishes(b)
+}
+
+// delta gathers text. Anything else that a choice brings rules out continuing it.
+func (w *watch) delta(data []byte) {
+	if w.ep != llm.ChatComplete || len(w.text) > textMax {
+		w.noText = true
+		return
+	}
+	list, _ := splice.Find(data, "choices")
+	for choice := range splice.Elements(list) {
+		if index, ok := splice.Find(choice, "index"); ok && string(index) != "0" {
+			w.noText = true
+			return
+		}
+		delta, _ := splice.Find(choice, "delta")
+		for name, val := range splice.Members(delta) {
+			switch {
+			case string(name) == `"content"` && val[0] == '"':
+				w.text = splice.AppendUnquoted(w.text, val)
+			case string(name) != `"role"` && !hollow(val):
+				w.noText = true
+			}
+		}
+	}
+}
+
+// hollow reports whether a raw value says nothing.
+func hollow(raw []byte) bool {
+	switch string(raw) {
+	case "null", `""`, "[]", "{}":
+		return true
+	}
+	return false
+}

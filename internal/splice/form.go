@@ -1,0 +1,153 @@
+package splice
+
+import (
+	"mime"
+	"strings"
+
+	"sluice/internal/fault"
+	"sluice/internal/wire"
+)
+
+// FormLimits bounds a multipart form. A zero field means the default.
+type FormLimits struct {
+	Total int64 // bytes of the whole body, 512 MiB
+	Parts int   // 128
+	Head  int   // bytes of a part's header lines, 16 KiB; at most 64 KiB
+	Value int64 // bytes of a part that is no file, 1 MiB
+}
+
+// KeptMax is the largest value of a field that Part.Value holds: 64 KiB.
+const KeptMax = 64 << 10
+
+func (l FormLimits) orDefault() FormLimits {
+	def := FormLimits{Total: 512 << 20, Parts: 128, Head: 16 << 10, Value: 1 << 20}
+	if l.Total > 0 {
+		def.Total = l.Total
+	}
+	if l.Parts > 0 {
+		def.Parts = l.Parts
+	}
+	if l.Head > 0 {
+		def.Head = min(l.Head, window)
+	}
+	if l.Value > 0 {
+		def.Value = l.Value
+	}
+	return def
+}
+
+// Part is one part of a form. Offsets count from the first byte of the body.
+type Part struct {
+	Name        string
+	FileName    string
+	HasFileName bool   // it is a file, even one with an empty name
+	ContentType string // as sent; empty when there was none
+	Value       []byte // of a part that is no file; nil when it is over KeptMax
+	Off, Len    int64  // the content
+	PartOff     int64  // the dashes of the boundary line in front of it
+	PartLen     int64  // from there to the end of the content
+}
+
+// Form is the index of a multipart/form-data body that lies in a spool. It lives as
+// long as the spool does. It is read by many, changed by nobody.
+type Form struct {
+	Parts    []Part
+	spool    *wire.Spool
+	boundary string
+	first    int64 // where the dashes of the first boundary begin
+}
+
+// Part returns the first part of that name, nil when there is none.
+func (f *Form) Part(name string) *Part {
+	for k := range f.Parts {
+		if f.Parts[k].Name == name {
+			return &f.Parts[k]
+		}
+	}
+	return nil
+}
+
+// Value returns the text of the first field of that name. It reports false when there
+// is none, when it is a file, or when it is over KeptMax.
+func (f *Form) Value(name string) (string, bool) {
+	p := f.Part(name)
+	if p == nil || p.HasFileName || p.Value == nil {
+		return "", false
+	}
+	return string(p.Value), true
+}
+
+// Payload is the body as it came.
+func (f *Form) Payload() wire.Payload { return f.spool.Payload() }
+
+// boundaryOf takes the boundary from a content type.
+func boundaryOf(contentType string) (string, error) {
+	kind, params, err := mime.ParseMediaType(contentType)
+	if err != nil || kind != "multipart/form-data" {
+		return "", fault.New(fault.UnsupportedMedia, "the content type must be multipart/form-data with a boundary").At("content-type")
+	}
+	b := params["boundary"]
+	if b == "" || len(b) > 70 || strings.HasSuffix(b, " ") || !printable(b) {
+		return "", fault.New(fault.InvalidRequest, "the boundary of the form must be 1 to 70 printable characters").At("content-type")
+	}
+	return b, nil
+}
+
+func printable(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// describe fills the part from its header lines. What could be read in two ways is
+// refused: a line without a colon, folded lines, a second content-disposition.
+func (p *Part) describe(head []byte) error {
+	found := false
+	for line := range strings.SplitSeq(string(head), "\r\n") {
+		name, val, ok := strings.Cut(line, ":")
+		if val = strings.TrimSpace(val); !ok || !wire.ValidName(name) || !wire.ValidValue(val) {
+			return malformed("a header line of a part is not valid")
+		}
+		switch strings.ToLower(name) {
+		case "content-disposition":
+			if found {
+				return malformed("a part has two content-disposition lines")
+			}
+			found = true
+			if err := p.disposition(val); err != nil {
+				return err
+			}
+		case "content-type":
+			p.ContentType = val
+		case "content-transfer-encoding":
+			if v := strings.ToLower(val); v != "binary" && v != "8bit" && v != "7bit" {
+				return malformed("a part has a content-transfer-encoding other than binary, 8bit and 7bit")
+			}
+		}
+	}
+	if !found {
+		return malformed("a part has no content-disposition")
+	}
+	return nil
+}
+
+func (p *Part) disposition(val string) error {
+	kind, params, err := mime.ParseMediaType(val)
+	if err != nil || kind != "form-data" {
+		return malformed("a part's content-disposition is not valid").Because(err)
+	}
+	name, ok := params["name"]
+	if !ok || name == "" {
+		return malformed("a part has no name")
+	}
+	p.Name = name
+	p.FileName, p.HasFileName = params["filename"]
+	return nil
+}
+
+func malformed(reason string) *fault.Error {
+	return fault.New(fault.InvalidRequest, "the multipart form is not valid: "+reason)
+}

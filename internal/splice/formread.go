@@ -1,0 +1,282 @@
+package splice
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"sluice/internal/fault"
+	"sluice/internal/wire"
+)
+
+// ReadForm reads a multipart/form-data body into the spool, once, and indexes its
+// parts on the way. Memory does not grow with the body: beyond the spool's own limit
+// only field values up to KeptMax are kept.
+//
+// A body that breaks RFC 7578, or that two readers could take for two different
+// forms, is fault.InvalidRequest; so is a second field of a name that decides about
+// access or cost, with Param. A body over the total is fault.TooLarge. Another content
+// type is fault.UnsupportedMedia. Errors of r and of the spool are wrapped. Whatever
+// happens, the spool stays the caller's to close.
+func ReadForm(r io.Reader, contentType string, spool *wire.Spool, lim FormLimits) (*Form, error) {
+	boundary, err := boundaryOf(contentType)
+	if err != nil {
+		return nil, err
+	}
+	win := windows.Get().(*[]byte)
+	defer windows.Put(win)
+	fr := &formReader{
+		form: &Form{spool: spool, boundary: boundary}, lim: lim.orDefault(),
+		delim: []byte("\r\n--" + boundary), win: (*win)[:0], r: r,
+	}
+	if err := fr.run(); err != nil {
+		return nil, err
+	}
+	return fr.form, fr.form.refuseTwins()
+}
+
+// window is how much of a body is looked at together. It must hold the largest head.
+const window = 64 << 10
+
+var windows = sync.Pool{New: func() any { b := make([]byte, 0, 2*window); return &b }}
+
+// formReader finds the parts in a window that slides over the body.
+type formReader struct {
+	form  *Form
+	lim   FormLimits
+	delim []byte // the line break and the boundary
+	r     io.Reader
+	win   []byte
+	off   int64 // of the window's first byte in the body
+	eof   bool
+}
+
+func (fr *formReader) run() error {
+	if err := fr.opening(); err != nil {
+		return err
+	}
+	for {
+		last, err := fr.boundaryLine()
+		if err != nil {
+			return err
+		}
+		if last {
+			return fr.closing()
+		}
+		if len(fr.form.Parts) == fr.lim.Parts {
+			return malformed(fmt.Sprintf("it has more than %d parts", fr.lim.Parts))
+		}
+		if err := fr.part(); err != nil {
+			return err
+		}
+	}
+}
+
+// fill brings at least n bytes into the window, fewer only at the end of the body.
+func (fr *formReader) fill(n int) error {
+	for len(fr.win) < n && !fr.eof {
+		if err := fr.read(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (fr *formReader) read() error {
+	room := fr.win[len(fr.win):cap(fr.win)]
+	if len(room) > window {
+		room = room[:window]
+	}
+	n, err := fr.r.Read(room)
+	fr.win = fr.win[:len(fr.win)+n]
+	if fr.off+int64(len(fr.win)) > fr.lim.Total {
+		return fault.Newf(fault.TooLarge, "the form is larger than %d bytes", fr.lim.Total)
+	}
+	if _, werr := fr.form.spool.Write(room[:n]); werr != nil {
+		return fmt.Errorf("spool form: %w", werr)
+	}
+	if errors.Is(err, io.EOF) {
+		fr.eof = true
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read form: %w", err)
+	}
+	return nil
+}
+
+// skip lets go of the window's first n bytes.
+func (fr *formReader) skip(n int) {
+	fr.off += int64(n)
+	fr.win = fr.win[:copy(fr.win, fr.win[n:])]
+}
+
+// opening reads the first boundary, in front of which nothing but a line break stands.
+func (fr *formReader) opening() error {
+	if err := fr.fill(len(fr.delim)); err != nil {
+		return err
+	}
+	switch {
+	case bytes.HasPrefix(fr.win, fr.delim):
+		fr.form.first = 2
+		fr.skip(len(fr.delim))
+	case bytes.HasPrefix(fr.win, fr.delim[2:]):
+		fr.skip(len(fr.delim) - 2)
+	default:
+		return malformed("it does not begin with its boundary")
+	}
+	return nil
+}
+
+// lineMax bounds the white space behind a boundary.
+const lineMax = 256
+
+// boundaryLine reads what stands behind a boundary and reports whether it was the last.
+func (fr *formReader) boundaryLine() (last bool, err error) {
+	if err := fr.fill(lineMax); err != nil {
+		return false, err
+	}
+	n := 0
+	if bytes.HasPrefix(fr.win, []byte("--")) {
+		last, n = true, 2
+	}
+	for n < min(len(fr.win), lineMax) && (fr.win[n] == ' ' || fr.win[n] == '\t') {
+		n++
+	}
+	switch {
+	case bytes.HasPrefix(fr.win[n:], []byte("\r\n")):
+		fr.skip(n + 2)
+		return last, nil
+	case last && fr.eof && n == len(fr.win):
+		fr.skip(n)
+		return true, nil
+	case fr.eof && n == len(fr.win):
+		return false, cutShort()
+	}
+	return false, malformed("something else stands behind a boundary")
+}
+
+// closing makes sure that nothing but line breaks follows the last boundary.
+func (fr *formReader) closing() error {
+	for {
+		if len(bytes.Trim(fr.win, "\r\n")) > 0 {
+			return malformed("something follows its last boundary")
+		}
+		if fr.skip(len(fr.win)); fr.eof {
+			return nil
+		}
+		if err := fr.fill(1); err != nil {
+			return err
+		}
+	}
+}
+
+// part reads header lines and content up to and with the next boundary.
+func (fr *formReader) part() error {
+	p := Part{PartOff: fr.lastBoundary()}
+	head, err := fr.head()
+	if err != nil {
+		return err
+	}
+	if err := p.describe(head); err != nil {
+		return err
+	}
+	fr.skip(len(head) + 4)
+	p.Off = fr.off
+	if err := fr.content(&p); err != nil {
+		return err
+	}
+	p.PartLen = p.Off + p.Len - p.PartOff
+	fr.form.Parts = append(fr.form.Parts, p)
+	return nil
+}
+
+// lastBoundary is where the dashes of the boundary that was just read begin.
+func (fr *formReader) lastBoundary() int64 {
+	if n := len(fr.form.Parts); n > 0 {
+		prev := &fr.form.Parts[n-1]
+		return prev.Off + prev.Len + 2
+	}
+	return fr.form.first
+}
+
+// head returns the header lines of a part, without the blank line that ends them.
+func (fr *formReader) head() ([]byte, error) {
+	for seen := 0; ; {
+		if n := bytes.Index(fr.win[seen:], []byte("\r\n\r\n")); n >= 0 && seen+n <= fr.lim.Head {
+			return fr.win[:seen+n], nil
+		}
+		if len(fr.win) > fr.lim.Head {
+			return nil, malformed(fmt.Sprintf("the header lines of a part are larger than %d bytes", fr.lim.Head))
+		}
+		if fr.eof {
+			return nil, cutShort()
+		}
+		seen = max(0, len(fr.win)-3)
+		if err := fr.fill(len(fr.win) + 1); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// content reads up to the next boundary and lets go of it.
+func (fr *formReader) content(p *Part) error {
+	for {
+		n := bytes.Index(fr.win, fr.delim)
+		found := n >= 0
+		if !found {
+			n = max(0, len(fr.win)-len(fr.delim)+1) // a boundary may have begun in the rest
+		}
+		if err := fr.keep(p, fr.win[:n]); err != nil {
+			return err
+		}
+		if found {
+			fr.skip(n + len(fr.delim))
+			return nil
+		}
+		if fr.eof {
+			return cutShort()
+		}
+		fr.skip(n)
+		if err := fr.fill(len(fr.win) + 1); err != nil {
+			return err
+		}
+	}
+}
+
+// keep counts content and remembers that of a field.
+func (fr *formReader) keep(p *Part, b []byte) error {
+	p.Len += int64(len(b))
+	switch {
+	case p.HasFileName:
+	case p.Len > fr.lim.Value:
+		return fault.Newf(fault.InvalidRequest, "the form field %q is larger than %d bytes", p.Name, fr.lim.Value).At(p.Name)
+	case p.Len > KeptMax:
+		p.Value = nil
+	default:
+		p.Value = append(p.Value, b...)
+		if p.Value == nil {
+			p.Value = []byte{}
+		}
+	}
+	return nil
+}
+
+func cutShort() error { return malformed("it ends before its last boundary") }
+
+func (f *Form) refuseTwins() error {
+	var seen uint32
+	for k := range f.Parts {
+		g := guard([]byte(f.Parts[k].Name))
+		if g < 0 {
+			continue
+		}
+		if seen&(1<<g) != 0 {
+			return fault.Newf(fault.InvalidRequest, "%s stands in the form more than once", guarded[g]).At(guarded[g])
+		}
+		seen |= 1 << g
+	}
+	return nil
+}
