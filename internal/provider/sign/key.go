@@ -1,0 +1,69 @@
+package sign
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"sluice/internal/fault"
+	"sluice/internal/provider"
+	"sluice/internal/wire"
+)
+
+// none sends no credential: local engines such as Ollama.
+type none struct{}
+
+var _ Signer = none{}
+
+// Sign does nothing.
+func (none) Sign(context.Context, *Request, *provider.Auth, provider.Values) error { return nil }
+
+// header sends the key in a header: "authorization: Bearer {key}", "x-api-key: {key}",
+// "authorization: Token {key}". Without a key nothing is sent; whether one is needed
+// was settled when the call was planned.
+type header struct{}
+
+var _ Signer = header{}
+
+// Sign sets the header, over any that is there.
+func (header) Sign(_ context.Context, r *Request, a *provider.Auth, v provider.Values) error {
+	return setHeader(r, a.Header, a.Format, v[provider.Key])
+}
+
+// setHeader sets a header to format with {key} replaced.
+func setHeader(r *Request, name, format, key string) error {
+	if key == "" {
+		return nil
+	}
+	if !wire.ValidValue(key) {
+		return fault.New(fault.InvalidRequest, "the provider key has control characters").At("authorization")
+	}
+	before, after, _ := strings.Cut(format, "{key}")
+	r.Header.Set(name, before+key+after)
+	return nil
+}
+
+// query sends the key as a parameter of the query: "?key=…".
+type query struct{}
+
+var _ Signer = query{}
+
+// Sign adds the parameter at the end and removes any of its name that a caller put
+// there; the other parameters keep their bytes.
+func (query) Sign(_ context.Context, r *Request, a *provider.Auth, v provider.Values) error {
+	path, rest, _ := strings.Cut(r.Target, "?")
+	var kept []string
+	for pair := range strings.SplitSeq(rest, "&") {
+		if name, _, _ := strings.Cut(pair, "="); pair != "" && name != a.Query {
+			kept = append(kept, pair)
+		}
+	}
+	if key := v[provider.Key]; key != "" {
+		kept = append(kept, a.Query+"="+url.QueryEscape(key))
+	}
+	r.Target = path
+	if len(kept) > 0 {
+		r.Target += "?" + strings.Join(kept, "&")
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package sign
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+)
+
+// Credentials of a role last an hour, the most that a role assumed by a role gets,
+// and are renewed five minutes before that.
+// Source: AWS IAM user guide, role chaining.
+const (
+	roleTime   = time.Hour
+	roleMargin = 5 * time.Minute
+)
+
+// roles gives credentials of roles, and of the machine itself.
+type roles struct {
+	set     AWS
+	http    *http.Client
+	assumed store[roleKey, aws.CredentialsProvider]
+
+	mu      sync.Mutex // guards machine
+	machine aws.CredentialsProvider
+}
+
+// roleKey is what the credentials of a role depend on.
+type roleKey struct{ arn, external, region string }
+
+func newRoles(o Options) *roles { return &roles{set: o.AWS, http: o.HTTP} }
+
+// assume gives credentials of a role in two hops: the deployment's keys (or the
+// machine's own) assume the source role, that one assumes arn. Without a source
+// role there is one hop.
+// Source: contract/dataplane.md 1.2.
+func (r *roles) assume(ctx context.Context, region, arn, external string) (aws.Credentials, error) {
+	if arn == "" {
+		return aws.Credentials{}, fault.New(fault.InvalidRequest, "aws_auth_type assumedRole needs aws_role_arn").At("aws_role_arn")
+	}
+	from, err := r.source(ctx, region)
+	if err != nil {
+		return aws.Credentials{}, err
+	}
+	p, err := r.provider(from, roleKey{arn, external, region})
+	if err != nil {
+		return aws.Credentials{}, err
+	}
+	return retrieve(ctx, p, "the role could not be assumed")
+}
+
+// source is what the first hop gives.
+func (r *roles) source(ctx context.Context, region string) (aws.CredentialsProvider, error) {
+	from, err := r.base(ctx, region)
+	if err != nil || r.set.SourceARN == "" {
+		return from, err
+	}
+	return r.provider(from, roleKey{r.set.SourceARN, r.set.SourceExternalID, region})
+}
+
+// base are the deployment's keys, else the machine's credentials.
+func (r *roles) base(ctx context.Context, region string) (aws.CredentialsProvider, error) {
+	if r.set.AccessKeyID != "" {
+		return credentials.NewStaticCredentialsProvider(r.set.AccessKeyID, r.set.SecretAccessKey.Reveal(), ""), nil
+	}
+	return r.ambient(ctx, region)
+}
+
+// provider keeps one renewing source of credentials per role.
+func (r *roles) provider(from aws.CredentialsProvider, key roleKey) (aws.CredentialsProvider, error) {
+	return r.assumed.get(key, func() (aws.CredentialsProvider, error) {
+		client := sts.New(sts.Options{Region: key.region, Credentials: from, HTTPClient: r.http, BaseEndpoint: r.endpoint(key.region)})
+		p := stscreds.NewAssumeRoleProvider(client, key.arn, func(o *stscreds.AssumeRoleOptions) {
+			o.RoleSessionName = "sluice-" + ident.NewSecret(12)
+			o.Duration = roleTime
+			if key.external != "" {
+				o.ExternalID = aws.String(key.external)
+			}
+		})
+		return aws.NewCredentialsCache(p, renewEarly), nil
+	})
+}
+
+func renewEarly(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = roleMargin }
+
+// endpoint is the address of STS; nil lets the library choose.
+func (r *roles) endpoint(region string) *string {
+	if r.set.EndpointDomain == "" {
+		return nil
+	}
+	return aws.String("https://sts." + region + "." + r.set.EndpointDomain)
+}
+
+// host gives the machine's own credentials: environment, profile, container or
+// instance role.
+func (r *roles) host(ctx context.Context, region string) (aws.Credentials, error) {
+	p, err := r.ambient(ctx, region)
+	if err != nil {
+		return aws.Credentials{}, err
+	}
+	return retrieve(ctx, p, "the host has no AWS credentials")
+}
+
+func (r *roles) ambient(ctx context.Context, region string) (aws.CredentialsProvider, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.machine != nil {
+		return r.machine, nil
+	}
+	c, err := config.LoadDefaultConfig(ctx, config.WithRegion(region), config.WithHTTPClient(r.http), config.WithCredentialsCacheOptions(renewEarly))
+	if err != nil {
+		return nil, fault.New(fault.Unauthenticated, "the host has no AWS credentials").Because(err)
+	}
+	r.machine = c.Credentials
+	return r.machine, nil
+}
+
+func retrieve(ctx context.Context, p aws.CredentialsProvider, text string) (aws.Credentials, error) {
+	c, err := p.Retrieve(ctx)
+	if err == nil {
+		return c, nil
+	}
+	if ctx.Err() != nil {
+		return c, ctx.Err()
+	}
+	return c, fault.New(fault.Unauthenticated, text).Because(err)
+}

@@ -1,0 +1,38 @@
+package sign
+
+import "sync"
+
+// maxKept bounds how many token sources are kept per scheme. (ours)
+const maxKept = 512
+
+// store keeps token sources by what they were made from. When it is full the
+// oldest goes: its next use costs one fetch, no more. It is safe for concurrent use.
+type store[K comparable, V any] struct {
+	mu    sync.Mutex // guards what follows
+	items map[K]V
+	order []K // as they were made
+}
+
+// get returns the item of a key and makes it when it is not there. The function
+// must not do I/O.
+func (s *store[K, V]) get(key K, produce func() (V, error)) (V, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if v, ok := s.items[key]; ok {
+		return v, nil
+	}
+	v, err := produce()
+	if err != nil {
+		return v, err
+	}
+	if s.items == nil {
+		s.items = make(map[K]V)
+	}
+	if len(s.order) == maxKept {
+		delete(s.items, s.order[0])
+		s.order = s.order[1:]
+	}
+	s.items[key] = v
+	s.order = append(s.order, key)
+	return v, nil
+}
