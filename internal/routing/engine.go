@@ -77,7 +77,7 @@ func NewEngine(clock ident.Clock, rnd func() float64) *Engine {
 //
 // The error is fault.InvalidRequest when no condition of a conditional held and
 // it has no default; the outcome then carries the same error, status 400.
-func (e *Engine) Walk(ctx context.Context, c *Config, scope string, f Facts, try func(ctx context.Context, t *Target) Outcome) (Outcome, error) {
+func (e *Engine) Walk(ctx context.Context, c *Config, scope string, f Facts, try Try) (Outcome, error) {
 	if t := c.Root.Target; t != nil && t.Breaker == nil {
 		return try(ctx, t), nil
 	}

@@ -16,7 +16,7 @@ func (p *parser) node(at string, depth int, v gjson.Result, from inherited, pare
 	p.content(at, &d)
 	n := &Node{Path: rootPath, Name: d.name, Weight: 1}
 	if at != "" {
-		n.Path = key(rootPath, at)
+		n.Path = rootPath + "." + at
 	}
 	if d.weight != nil {
 		n.Weight = *d.weight

@@ -1,0 +1,124 @@
+package routing_test
+
+import (
+	"fmt"
+	"testing"
+
+	"sluice/internal/fault"
+	"sluice/internal/routing"
+)
+
+func TestConditions(t *testing.T) {
+	t.Parallel()
+	r := request{
+		metadata: map[string]string{"tier": "gold", "age": "42", "empty": ""},
+		params: map[string]any{"model": "gpt-4o-mini", "temperature": 0.5, "max_tokens": 100.0, "stream": true, "stop": nil,
+			"tools": []any{"a"}, "response_format": map[string]any{"type": "text"}},
+		path: "/v1/chat/completions",
+	}
+	cases := []struct {
+		query string
+		want  bool
+	}{
+		{`{"metadata.tier":"gold"}`, true},
+		{`{"metadata.tier":"Gold"}`, false},
+		{`{"metadata.nobody":"gold"}`, false},
+		{`{"metadata.empty":""}`, true},
+		{`{"params.stream":true}`, true},
+		{`{"params.stream":"true"}`, false},
+		{`{"params.max_tokens":100}`, true},
+		{`{"params.max_tokens":1e2}`, true},
+		{`{"params.max_tokens":"100"}`, false},
+		{`{"metadata.age":42}`, false},
+		{`{"params.stop":null}`, true},
+		{`{"params.nothing":null}`, false},
+		{`{"params.tools":"a"}`, false},
+		{`{"params.response_format":null}`, false},
+		{`{"url.pathname":"/v1/chat/completions"}`, true},
+		{`{"url.pathname":{"$regex":"/embeddings$"}}`, false},
+		{`{"metadata.tier":{"$eq":"gold"}}`, true},
+		{`{"metadata.tier":{"$ne":"gold"}}`, false},
+		{`{"metadata.nobody":{"$ne":"gold"}}`, true},
+		{`{"params.tools":{"$ne":"a"}}`, true},
+		{`{"metadata.age":{"$gt":41.5}}`, true},
+		{`{"metadata.age":{"$gt":"42"}}`, false},
+		{`{"metadata.age":{"$gte":42}}`, true},
+		{`{"params.temperature":{"$lt":0.6}}`, true},
+		{`{"params.temperature":{"$lte":0.4}}`, false},
+		{`{"params.temperature":{"$gte":0.5,"$lte":0.5}}`, true},
+		{`{"metadata.tier":{"$gt":0}}`, false},
+		{`{"metadata.empty":{"$lt":1}}`, false},
+		{`{"params.nothing":{"$lt":1}}`, false},
+		{`{"params.stream":{"$gte":0}}`, false},
+		{`{"metadata.tier":{"$in":["silver","gold"]}}`, true},
+		{`{"params.max_tokens":{"$in":["100"]}}`, false},
+		{`{"metadata.nobody":{"$in":[null]}}`, false},
+		{`{"metadata.tier":{"$in":[]}}`, false},
+		{`{"metadata.tier":{"$nin":["silver"]}}`, true},
+		{`{"metadata.tier":{"$nin":["gold"]}}`, false},
+		{`{"metadata.nobody":{"$nin":["gold"]}}`, true},
+		{`{"params.model":{"$regex":"4o"}}`, true},
+		{`{"params.model":{"$regex":"^4o"}}`, false},
+		{`{"params.model":{"$regex":"GPT"}}`, false},
+		{`{"params.model":{"$regex":"(?i)GPT"}}`, true},
+		{`{"params.max_tokens":{"$regex":"1"}}`, false},
+		{`{"params.model":{"$regex":"4o","$ne":"gpt-4o-mini"}}`, false},
+		{`{"metadata.tier":"gold","params.stream":false}`, false},
+		{`{"$and":[{"metadata.tier":"gold"},{"params.stream":true}]}`, true},
+		{`{"$and":[{"metadata.tier":"gold"},{"params.stream":false}]}`, false},
+		{`{"$or":[{"metadata.tier":"silver"},{"params.stream":true}]}`, true},
+		{`{"$or":[{"metadata.tier":"silver"},{"params.stream":false}]}`, false},
+		{`{"$or":[{"params.stream":true}],"metadata.tier":"silver"}`, false},
+		{`{"$or":[{"$and":[{"metadata.age":{"$gt":40}},{"metadata.tier":{"$in":["gold"]}}]}]}`, true},
+	}
+	e := routing.NewEngine(newClock(), draws())
+	for _, c := range cases {
+		t.Run(c.query, func(t *testing.T) {
+			t.Parallel()
+			cfg := parse(t, fmt.Sprintf(`{"strategy":{"mode":"conditional","conditions":[{"query":%s,"then":"yes"}],"default":"no"},
+				"targets":[{"name":"yes","provider":"@yes"},{"name":"no","provider":"@no"}]}`, c.query))
+			tried, _, err := upstreams{}.run(t, e, cfg, r)
+			if err != nil || len(tried) != 1 || (tried[0] == "@yes") != c.want {
+				t.Errorf("tried %v, err %v", tried, err)
+			}
+		})
+	}
+}
+
+func TestConditionalOrder(t *testing.T) {
+	t.Parallel()
+	const targets = `[{"name":"a","provider":"@a"},{"name":"b","provider":"@b"}]`
+	const conditions = `"conditions":[{"query":{"metadata.x":"1"},"then":"b"},{"query":{"metadata.y":"1"},"then":"a"}]`
+	e := routing.NewEngine(newClock(), draws())
+	cases := []struct {
+		name     string
+		metadata map[string]string
+		want     string
+	}{
+		{"first wins", map[string]string{"x": "1", "y": "1"}, "@b"},
+		{"second", map[string]string{"y": "1"}, "@a"},
+		{"none", nil, ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			tried, out, err := upstreams{}.run(t, e, parse(t, branch(`{"mode":"conditional",`+conditions+`}`, targets)), request{metadata: c.metadata})
+			if c.want != "" {
+				if err != nil || len(tried) != 1 || tried[0] != c.want {
+					t.Errorf("tried %v, err %v", tried, err)
+				}
+			} else if !fault.Has(err, fault.InvalidRequest) || out.Status != 400 || len(tried) != 0 {
+				t.Errorf("tried %v, out %+v, err %v", tried, out, err)
+			}
+		})
+	}
+}
+
+func TestConditionsWithoutFacts(t *testing.T) {
+	t.Parallel()
+	cfg := parse(t, branch(`{"mode":"conditional","conditions":[{"query":{"$or":[{"metadata.x":"1"},{"params.x":1},{"url.pathname":"/"}]},"then":"a"}],"default":"b"}`, two))
+	tried, _, err := upstreams{}.run(t, routing.NewEngine(newClock(), draws()), cfg, nil)
+	if err != nil || tried[0] != "@b" {
+		t.Errorf("tried %v, err %v", tried, err)
+	}
+}
