@@ -4,5 +4,5 @@ package journal
 
 import "os"
 
-// allocate reserves the blocks of a new file.
-func allocate(f *os.File, size int64) error { return writeZeros(f, size) }
+// reserve finds the blocks of a new file.
+func reserve(f *os.File, size int64) error { return writeZeros(f, size) }

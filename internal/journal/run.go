@@ -61,7 +61,7 @@ func (j *Journal) prepare() {
 	j.number++
 	j.mu.Unlock()
 
-	s, err := createSegment(j.o.Dir, number, j.o.SegmentBytes)
+	s, err := createSegment(j.o.Dir, number, j.o.SegmentBytes, true)
 
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -104,7 +104,7 @@ func (j *Journal) roll() error {
 		return j.stuck
 	default:
 		var err error
-		s, err = createSegment(j.o.Dir, j.number, j.o.SegmentBytes)
+		s, err = createSegment(j.o.Dir, j.number, j.o.SegmentBytes, false)
 		j.number++
 		if err != nil {
 			j.fail(err)

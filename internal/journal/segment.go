@@ -35,16 +35,17 @@ func segmentPath(dir string, number uint64) string {
 
 // createSegment makes a file whose blocks are all reserved: a mapped page without
 // a block behind it would end the process when the disk is full.
-func createSegment(dir string, number uint64, size int64) (*segment, error) {
+func createSegment(dir string, number uint64, size int64, warm bool) (*segment, error) {
 	path := segmentPath(dir, number)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("create segment: %w", err)
 	}
 	s := &segment{number: number, path: path, live: true, used: fileHeader}
-	if err = allocate(f, size); err != nil {
-		err = fmt.Errorf("reserve %d bytes for a segment: %w", size, err)
-	} else if s.data, err = mapFile(f, size, unix.PROT_READ|unix.PROT_WRITE); err == nil {
+	if err = allocate(f, size, warm); err == nil {
+		s.data, err = mapFile(f, size, unix.PROT_READ|unix.PROT_WRITE)
+	}
+	if err == nil {
 		s.refs.Store(1)
 		s.word(0).Store(fileMagic)
 	}

@@ -1,0 +1,154 @@
+// Package duckdb keeps the rows of the request log in an embedded DuckDB file. It
+// is the only package that links DuckDB.
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"sluice/internal/logstore"
+)
+
+// Options say where the database is and what it may use. Only Path must be given.
+type Options struct {
+	Path     string // of the file; its directory is made with mode 0700 when absent
+	MemoryMB int    // 0 means 512
+	Threads  int    // 0 means 2
+}
+
+func (o Options) withDefaults() Options {
+	if o.MemoryMB == 0 {
+		o.MemoryMB = 512
+	}
+	if o.Threads == 0 {
+		o.Threads = 2
+	}
+	return o
+}
+
+// dsn is the address of the database with its settings. Extensions are neither
+// loaded nor fetched, and SQL reaches no other file.
+func (o Options) dsn() string {
+	v := url.Values{
+		"memory_limit":                 {strconv.Itoa(o.MemoryMB) + "MB"},
+		"threads":                      {strconv.Itoa(o.Threads)},
+		"temp_directory":               {o.Path + ".tmp"},
+		"checkpoint_threshold":         {"64MB"}, // each checkpoint writes the newest row group again
+		"autoinstall_known_extensions": {"false"},
+		"autoload_known_extensions":    {"false"},
+		"enable_external_access":       {"false"},
+	}
+	return o.Path + "?" + v.Encode()
+}
+
+// DB is an open database. Its methods are safe for concurrent use.
+type DB struct {
+	connector *duckdb.Connector
+	sql       *sql.DB // for reading, and for writes that are rare
+
+	mu     sync.Mutex // guards what follows: one writer
+	conn   driver.Conn
+	series *seriesIndex
+}
+
+var _ logstore.Rows = (*DB)(nil)
+
+// Open opens or makes the database and brings its tables up to date. A file can be
+// open in one process at a time.
+func Open(ctx context.Context, o Options) (*DB, error) {
+	o = o.withDefaults()
+	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
+		return nil, fmt.Errorf("open log database: %w", err)
+	}
+	connector, err := duckdb.NewConnector(o.dsn(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("open log database %s: %w", o.Path, err)
+	}
+	d := &DB{connector: connector, sql: sql.OpenDB(connector)}
+	if err := d.prepare(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open log database %s: %w", o.Path, err), d.Close())
+	}
+	return d, nil
+}
+
+func (d *DB) prepare(ctx context.Context) (err error) {
+	if err := migrate(ctx, d.sql); err != nil {
+		return err
+	}
+	if d.series, err = loadSeries(ctx, d.sql); err != nil {
+		return err
+	}
+	d.conn, err = d.connector.Connect(ctx)
+	return err
+}
+
+// Close ends all use of the database and writes what is not yet in its file.
+func (d *DB) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var errs []error
+	if d.conn != nil {
+		errs = append(errs, d.conn.Close())
+		d.conn = nil
+	}
+	errs = append(errs, d.sql.Close(), d.connector.Close())
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("close log database: %w", err)
+	}
+	return nil
+}
+
+// Progress implements logstore.Rows.
+func (d *DB) Progress(ctx context.Context) (logstore.Progress, error) {
+	var p logstore.Progress
+	err := d.sql.QueryRowContext(ctx, "SELECT next_seq, body_file, body_size FROM progress").
+		Scan(&p.Next.Seq, &p.Bodies.File, &p.Bodies.Size)
+	if err != nil {
+		return logstore.Progress{}, fmt.Errorf("read progress of the log database: %w", err)
+	}
+	return p, nil
+}
+
+// Delete implements logstore.Rows. Series that are left without rows go too.
+func (d *DB) Delete(ctx context.Context, before time.Time) (int64, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	result, err := d.sql.ExecContext(ctx, "DELETE FROM attempts WHERE started < ?", before.UTC())
+	if err != nil {
+		return 0, fmt.Errorf("delete log rows: %w", err)
+	}
+	n, err := result.RowsAffected()
+	if err != nil || n == 0 {
+		return n, err
+	}
+	if _, err := d.sql.ExecContext(ctx, "DELETE FROM series WHERE id NOT IN (SELECT series FROM attempts)"); err != nil {
+		return n, fmt.Errorf("delete log series: %w", err)
+	}
+	fresh, err := loadSeries(ctx, d.sql)
+	if err != nil {
+		return n, err
+	}
+	d.series = fresh
+	return n, nil
+}
+
+// FirstBodies implements logstore.Rows.
+func (d *DB) FirstBodies(ctx context.Context, from time.Time) (uint32, error) {
+	var file sql.NullInt64
+	err := d.sql.QueryRowContext(ctx, "SELECT min(body_file) FROM attempts WHERE body_file > 0 AND started >= ?", from.UTC()).Scan(&file)
+	if err != nil {
+		return 0, fmt.Errorf("find first bodies: %w", err)
+	}
+	return uint32(file.Int64), nil
+}

@@ -1,0 +1,70 @@
+package duckdb
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"sluice/internal/record"
+)
+
+// extra is what few attempts have: one JSON text, empty when there is nothing, so
+// that it costs most rows next to nothing.
+type extra struct {
+	ID                string  `json:"id,omitempty"` // ids as they were, when they are no UUID
+	RequestID         string  `json:"request_id,omitempty"`
+	TraceID           string  `json:"trace_id,omitempty"`
+	SpanID            string  `json:"span_id,omitempty"`
+	ParentSpan        string  `json:"parent_span,omitempty"`
+	SpanName          string  `json:"span_name,omitempty"`
+	Error             string  `json:"error,omitempty"`
+	RequestType       string  `json:"request_type,omitempty"`  // with its boundary
+	ResponseType      string  `json:"response_type,omitempty"` // with its boundary
+	InputAudioTokens  int64   `json:"input_audio_tokens,omitempty"`
+	OutputAudioTokens int64   `json:"output_audio_tokens,omitempty"`
+	ImageTokens       int64   `json:"image_tokens,omitempty"`
+	SearchUnits       int64   `json:"search_units,omitempty"`
+	AudioSeconds      float64 `json:"audio_seconds,omitempty"`
+}
+
+// take fills in everything but the ids.
+func (x *extra) take(a *record.Attempt) {
+	u := &a.Usage
+	x.SpanID, x.ParentSpan, x.SpanName, x.Error = a.SpanID, a.ParentSpan, a.SpanName, a.Error
+	x.InputAudioTokens, x.OutputAudioTokens, x.ImageTokens, x.SearchUnits = u.InputAudioTokens, u.OutputAudioTokens, u.ImageTokens, u.SearchUnits
+	if s := u.AudioSeconds; !math.IsNaN(s) && !math.IsInf(s, 0) { // JSON has no such numbers
+		x.AudioSeconds = s
+	}
+	if unique(a.Request.Type) {
+		x.RequestType = a.Request.Type
+	}
+	if unique(a.Response.Type) {
+		x.ResponseType = a.Response.Type
+	}
+}
+
+// give is the inverse of take for an attempt that has its series.
+func (x *extra) give(a *record.Attempt) {
+	u := &a.Usage
+	a.SpanID, a.ParentSpan, a.SpanName, a.Error = x.SpanID, x.ParentSpan, x.SpanName, x.Error
+	u.InputAudioTokens, u.OutputAudioTokens, u.ImageTokens, u.SearchUnits = x.InputAudioTokens, x.OutputAudioTokens, x.ImageTokens, x.SearchUnits
+	u.AudioSeconds = x.AudioSeconds
+	a.Request.Type, a.Response.Type = x.RequestType, x.ResponseType
+}
+
+// unique reports whether a content type is another one with each body, as those of
+// multipart bodies are. It must not become part of a series.
+func unique(contentType string) bool { return strings.Contains(contentType, "boundary") }
+
+// text is the stored form.
+func (x *extra) text() (string, error) {
+	if *x == (extra{}) {
+		return "", nil
+	}
+	b, err := json.Marshal(x)
+	if err != nil {
+		return "", fmt.Errorf("write log row: extra: %w", err)
+	}
+	return string(b), nil
+}

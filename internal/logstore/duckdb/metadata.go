@@ -1,0 +1,42 @@
+package duckdb
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// metadata is the JSON text of the pairs, sorted by key; empty for none. It is
+// written by hand because every row of a well-labelled service has some.
+func (e *encoder) metadata(m map[string]string) string {
+	if len(m) == 0 {
+		return ""
+	}
+	e.keys = e.keys[:0]
+	for k := range m {
+		e.keys = append(e.keys, k)
+	}
+	slices.Sort(e.keys)
+	e.text = append(e.text[:0], '{')
+	for i, k := range e.keys {
+		if i > 0 {
+			e.text = append(e.text, ',')
+		}
+		e.text = appendJSON(e.text, k)
+		e.text = append(e.text, ':')
+		e.text = appendJSON(e.text, m[k])
+	}
+	return string(append(e.text, '}'))
+}
+
+// appendJSON appends s as a JSON string.
+func appendJSON(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			text, _ := json.Marshal(s) // cannot fail on a string; mends invalid UTF-8
+			return append(b, text...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}

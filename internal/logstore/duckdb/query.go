@@ -1,0 +1,124 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"sluice/internal/fault"
+	"sluice/internal/logstore/bodies"
+	"sluice/internal/record"
+)
+
+// List implements logstore.Rows.
+func (d *DB) List(ctx context.Context, q record.Query) (record.Page, error) {
+	var page record.Page
+	w := filter(q)
+	if q.Count {
+		if err := d.sql.QueryRowContext(ctx, "SELECT count(*) FROM attempts"+w.sql(), w.args...).Scan(&page.Total); err != nil {
+			return record.Page{}, fmt.Errorf("count log rows: %w", err)
+		}
+	}
+	if err := w.after(q); err != nil {
+		return record.Page{}, err
+	}
+	order := " ORDER BY started, id"
+	if q.Newest {
+		order = " ORDER BY started DESC, id DESC"
+	}
+	size := q.PageSize()
+	rows, err := d.rows(ctx, w.sql()+order+" LIMIT ? OFFSET ?", append(w.args, size+1, max(q.Offset, 0)))
+	if err != nil {
+		return record.Page{}, err
+	}
+	if len(rows) > size { // one more than asked tells that there is a next page
+		rows = rows[:size]
+		page.Next = record.CursorAt(rows[size-1].Started, rows[size-1].ID)
+	}
+	page.Rows = make([]record.Attempt, len(rows))
+	for i := range rows {
+		page.Rows[i] = rows[i].Attempt
+	}
+	return page, nil
+}
+
+// Find implements logstore.Rows.
+func (d *DB) Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, bodies.Ref, error) {
+	rows, err := d.rows(ctx, " WHERE id = ?", []any{keyOf(id, nil)})
+	if err != nil {
+		return record.Attempt{}, bodies.Ref{}, err
+	}
+	for _, r := range rows {
+		if r.ID == id && r.OrgID == orgID && (workspaceID == "" || r.WorkspaceID == workspaceID) {
+			return r.Attempt, r.ref, nil
+		}
+	}
+	return record.Attempt{}, bodies.Ref{}, fault.New(fault.NotFound, "there is no log with this id")
+}
+
+// rows reads the rows that the end of a statement selects, series included.
+func (d *DB) rows(ctx context.Context, rest string, args []any) ([]stored, error) {
+	tx, err := d.sql.BeginTx(ctx, &sql.TxOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("read log rows: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }() // it only read
+	rows, err := tx.QueryContext(ctx, "SELECT "+rowColumns+" FROM attempts"+rest, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read log rows: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // Err below tells
+	var out []stored
+	for rows.Next() {
+		s, err := scanRow(rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read log rows: %w", err)
+	}
+	return out, fillSeries(ctx, tx, out)
+}
+
+// fillSeries puts the fields of their series into rows.
+func fillSeries(ctx context.Context, db querier, rows []stored) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	byID := map[int32][]*record.Attempt{}
+	var args []any
+	for i := range rows {
+		id := rows[i].series
+		if byID[id] == nil {
+			args = append(args, id)
+		}
+		byID[id] = append(byID[id], &rows[i].Attempt)
+	}
+	return eachSeries(ctx, db, "id IN ("+marks(len(args))+")", args, func(id int32, s *record.Attempt) {
+		for _, a := range byID[id] {
+			joinSeries(a, s)
+		}
+	})
+}
+
+// joinSeries copies the fields of a series; a content type that the row has itself
+// stays.
+func joinSeries(a, series *record.Attempt) {
+	request, response := a.Request.Type, a.Response.Type
+	to, toFlags := seriesOf(a)
+	from, fromFlags := seriesOf(series)
+	for i := range to {
+		*to[i] = *from[i]
+	}
+	for i := range toFlags {
+		*toFlags[i] = *fromFlags[i]
+	}
+	if request != "" {
+		a.Request.Type = request
+	}
+	if response != "" {
+		a.Response.Type = response
+	}
+}

@@ -1,0 +1,201 @@
+package logstore
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"sluice/internal/logstore/bodies"
+	"sluice/internal/record"
+)
+
+// How Run goes on after a failed batch and at the end.
+const (
+	firstRetry = time.Second
+	lastRetry  = 30 * time.Second
+	drainLimit = 5 * time.Second
+)
+
+// state is what Stats and Err show.
+type state struct {
+	mu      sync.Mutex // guards stats and failure
+	stats   Stats
+	failure error
+}
+
+// Stats are figures since Run began.
+type Stats struct {
+	Records  uint64 // stored
+	Batches  uint64
+	Failures uint64 // batches that failed; their records were tried again
+}
+
+// Stats returns the figures.
+func (s *Store) Stats() Stats {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	return s.state.stats
+}
+
+// Err is why the last batch failed; nil when it did not. Health shows it: the
+// journal grows meanwhile, and nothing is lost.
+func (s *Store) Err() error {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	return s.state.failure
+}
+
+// Run takes over records until ctx ends, then those that are left, for at most
+// five seconds. It sleeps while there are none. A failure is logged and everything
+// since the last transaction done again, after a pause that grows to 30 seconds;
+// the error is that of the last seconds.
+func (s *Store) Run(ctx context.Context) error {
+	retry := firstRetry
+	for {
+		done := s.Stats().Batches
+		err := s.follow(ctx)
+		if ctx.Err() != nil {
+			return err
+		}
+		if s.Stats().Batches > done {
+			retry = firstRetry
+		}
+		s.o.Logger.Error("log store cannot be written; records wait in the journal", "error", err, "retry", retry)
+		sleep(ctx, retry)
+		retry = min(2*retry, lastRetry)
+	}
+}
+
+// follow takes over records from where the rows are until something fails or ctx
+// ends.
+func (s *Store) follow(ctx context.Context) error {
+	pos, err := s.resume(context.WithoutCancel(ctx))
+	for err == nil {
+		if err = s.journal.Wait(ctx, pos); err != nil || !sleep(ctx, s.o.Interval) {
+			break
+		}
+		pos, err = s.catchUp(ctx, pos)
+	}
+	if ctx.Err() != nil {
+		return s.drain(ctx)
+	}
+	s.note(batch{}, err)
+	return err
+}
+
+// sleep reports whether d passed before ctx ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// resume goes to where the rows are. It asks them even after a failure of this
+// run: whether a transaction that ended in an error was stored, only they know.
+func (s *Store) resume(ctx context.Context) (record.Position, error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	p, err := s.rows.Progress(ctx)
+	if err != nil {
+		return record.Position{}, fmt.Errorf("follow journal: %w", err)
+	}
+	if err := s.files.Resume(p.Bodies); err != nil {
+		return record.Position{}, fmt.Errorf("follow journal: %w", err)
+	}
+	return p.Next, s.journal.Trim(p.Next)
+}
+
+// drain takes over what is left when ctx has ended. What does not fit into the
+// limit waits in the journal for the next start.
+func (s *Store) drain(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainLimit)
+	defer cancel()
+	pos, err := s.resume(ctx)
+	if err == nil {
+		_, err = s.catchUp(ctx, pos)
+	}
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("store last logs: %w", err)
+	}
+	return nil
+}
+
+// catchUp makes batches until none is full.
+func (s *Store) catchUp(ctx context.Context, pos record.Position) (record.Position, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return pos, err
+		}
+		b, err := s.batch(ctx, pos)
+		if err != nil {
+			return pos, err
+		}
+		s.note(b, nil)
+		pos = b.end
+		if !b.full {
+			return pos, nil
+		}
+	}
+}
+
+func (s *Store) note(b batch, err error) {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	s.state.failure = err
+	if err != nil {
+		s.state.stats.Failures++
+		return
+	}
+	s.state.stats.Batches++
+	s.state.stats.Records += uint64(b.records)
+}
+
+// batch is what one transaction took.
+type batch struct {
+	end     record.Position
+	records int
+	bytes   int
+	full    bool
+}
+
+// batch moves records from a position on. After an error follow must resume.
+func (s *Store) batch(ctx context.Context, from record.Position) (batch, error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	var b batch
+	err := s.rows.Write(ctx, func(add Add) (Progress, error) {
+		var err error
+		if b, err = s.fill(from, add); err != nil {
+			return Progress{}, err
+		}
+		mark, err := s.files.Flush()
+		return Progress{Next: b.end, Bodies: mark}, err
+	})
+	if err != nil {
+		return batch{}, fmt.Errorf("store logs: %w", err)
+	}
+	return b, s.journal.Trim(b.end)
+}
+
+// fill adds records up to the limits of a batch.
+func (s *Store) fill(from record.Position, add Add) (batch, error) {
+	var b batch
+	var err error
+	b.end = s.journal.Read(from, func(a *record.Attempt) bool {
+		var ref bodies.Ref
+		if ref, err = s.files.Add(a.Request.Bytes, a.Response.Bytes); err == nil {
+			err = add(a, ref)
+		}
+		b.records++
+		b.bytes += len(a.Request.Bytes) + len(a.Response.Bytes)
+		b.full = b.records >= s.o.BatchSize || b.bytes >= s.o.BatchMax
+		return err == nil && !b.full
+	})
+	return b, err
+}

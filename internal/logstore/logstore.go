@@ -1,0 +1,159 @@
+// Package logstore keeps the request log. It follows the journal of the node,
+// moves what stands there into typed rows (package duckdb) and files of bodies
+// (package bodies), each record exactly once, and answers queries over them.
+//
+// Exactly once rests on one thing: the position in the journal and the end of the
+// bodies are stored in the transaction that stores the rows. Whatever a crash
+// leaves behind is either wholly before that transaction, and done again, or
+// wholly after it.
+package logstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"sluice/internal/logstore/bodies"
+	"sluice/internal/record"
+)
+
+// Journal is where records come from: *journal.Journal.
+type Journal interface {
+	// Read lends the records from a position on to visit, until it returns false,
+	// and returns the position behind the last one visited.
+	Read(from record.Position, visit func(*record.Attempt) bool) record.Position
+	// Wait returns nil when there is something to read at a position.
+	Wait(ctx context.Context, at record.Position) error
+	// Trim says that records before a position are no longer needed.
+	Trim(before record.Position) error
+}
+
+// Progress is how far a log store is: what it must know to go on after a crash.
+type Progress struct {
+	Next   record.Position // in the journal; only Seq is kept
+	Bodies bodies.Mark
+}
+
+// Add stores one record in a transaction: a row, and where its bodies are. It
+// keeps nothing of a, whose body bytes it does not look at but for their number.
+type Add func(a *record.Attempt, ref bodies.Ref) error
+
+// Rows is a back end that keeps and queries the rows: *duckdb.DB. It is safe for
+// concurrent use, but callers make one write at a time.
+type Rows interface {
+	// Progress is what the last Write stored; the zero Progress at first.
+	Progress(ctx context.Context) (Progress, error)
+	// Write stores what fill adds, and the Progress it returns, in one transaction;
+	// nothing when fill fails.
+	Write(ctx context.Context, fill func(Add) (Progress, error)) error
+	// List answers Store.List.
+	List(ctx context.Context, q record.Query) (record.Page, error)
+	// Find answers Store.Find; the bodies are at the Ref.
+	Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, bodies.Ref, error)
+	// Delete removes the rows that started before a time and returns their number.
+	Delete(ctx context.Context, before time.Time) (int64, error)
+	// FirstBodies is the lowest file that a row which started at or after a time
+	// refers to; 0 when there is none.
+	FirstBodies(ctx context.Context, from time.Time) (file uint32, err error)
+}
+
+// Options tune how records are taken over.
+type Options struct {
+	Interval  time.Duration // records wait this long for company; 0 means 400 ms
+	BatchSize int           // records in one transaction; 0 means 5,000
+	BatchMax  int           // bytes of bodies in one transaction; 0 means 32 MiB
+	Logger    *slog.Logger  // nil means none
+}
+
+func (o Options) withDefaults() Options {
+	if o.Interval == 0 {
+		o.Interval = 400 * time.Millisecond
+	}
+	if o.BatchSize == 0 {
+		o.BatchSize = 5000
+	}
+	if o.BatchMax == 0 {
+		o.BatchMax = 32 << 20
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Store is the request log of a node. Its methods are safe for concurrent use;
+// Run is called once. It owns neither the journal, nor rows, nor files: their
+// opener closes them after Run has returned.
+type Store struct {
+	o       Options
+	journal Journal
+	rows    Rows
+
+	writing sync.Mutex // one batch or retention at a time; guards writes to files
+	files   *bodies.Files
+
+	state state
+}
+
+// New builds a Store. Nothing moves until Run.
+func New(j Journal, rows Rows, files *bodies.Files, o Options) *Store {
+	return &Store{o: o.withDefaults(), journal: j, rows: rows, files: files}
+}
+
+// List returns a page of the log; fault.InvalidParameter for a cursor that is none
+// of ours. A record is there within a second of its end while the node keeps up.
+// Source: contract/content-and-observability.yaml, GET /logs.
+func (s *Store) List(ctx context.Context, q record.Query) (record.Page, error) {
+	return s.rows.List(ctx, q)
+}
+
+// Find returns one attempt with its bodies; fault.NotFound when there is none or
+// when it belongs to another organisation or workspace. An empty workspaceID
+// stands for all of the organisation. Bodies that retention deleted are absent:
+// their Size is there, their Bytes are not.
+// Source: contract/content-and-observability.yaml, GET /logs/{logId}.
+func (s *Store) Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, error) {
+	a, ref, err := s.rows.Find(ctx, orgID, workspaceID, id)
+	if err != nil {
+		return record.Attempt{}, err
+	}
+	a.Request.Bytes, a.Response.Bytes, err = s.files.Read(ref)
+	if err != nil && !errors.Is(err, bodies.ErrGone) {
+		return record.Attempt{}, fmt.Errorf("find log %s: %w", id, err)
+	}
+	return a, nil
+}
+
+// Retention says what Retain keeps.
+type Retention struct {
+	Rows   time.Time // rows that started earlier are deleted, their bodies too
+	Bodies time.Time // bodies of rows that started earlier are deleted
+}
+
+// Retain deletes what is older than asked. Bodies go by whole files, so some stay
+// up to a day longer.
+// Source: contract/content-and-observability.md 3.4.
+func (s *Store) Retain(ctx context.Context, r Retention) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	rows, err := s.rows.Delete(ctx, r.Rows)
+	if err != nil {
+		return fmt.Errorf("retain logs: %w", err)
+	}
+	first, err := s.rows.FirstBodies(ctx, r.Bodies)
+	if err != nil {
+		return fmt.Errorf("retain logs: %w", err)
+	}
+	if first == 0 {
+		first = s.files.End().File
+	}
+	files, err := s.files.Trim(first)
+	if err != nil {
+		return fmt.Errorf("retain logs: %w", err)
+	}
+	s.o.Logger.Info("old logs deleted", "rows", rows, "body_files", files)
+	return nil
+}
