@@ -41,12 +41,13 @@ func (s *Store) ReleaseLease(ctx context.Context, name, holder string) error {
 	return err
 }
 
-// exec runs one statement on the writer by itself and returns the rows it met.
+// exec runs one statement on the writer by itself and returns the rows it met. It
+// may run twice when a connection breaks, so it must be one that stands this.
 func (s *Store) exec(ctx context.Context, doing, query string, args ...any) (int64, error) {
 	if s.hadr && s.write.freshlyAway() {
 		return 0, fault.New(fault.ReadOnly, "")
 	}
-	on := reads{db: s.writer, engine: s.engine}
+	on := reads{db: s.writer, engine: s.engine, side: s.write}
 	var res sql.Result
 	err := s.engine.retry(ctx, func() error {
 		return on.within(ctx, doing, func(ctx context.Context) (err error) {

@@ -23,13 +23,18 @@ const maxVersions = 1000
 type reads struct {
 	db     bun.IDB
 	engine *engine
+	side   *side // whose connections db uses; nil in a transaction, where nothing can be tried again
 }
 
-// within runs one step under the time limit and names it in the error.
+// within runs one step under the time limit and names it in the error. f may run
+// twice: a connection may have died in the pool without anybody noticing.
 func (r reads) within(ctx context.Context, doing string, f func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, statementLimit)
 	defer cancel()
 	err := f(limited)
+	if r.side != nil && r.side.stale(r.engine, err) {
+		err = f(limited)
+	}
 	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", doing, ctx.Err()) // the caller's own doing, whatever the driver calls it
 	}

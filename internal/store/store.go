@@ -38,13 +38,14 @@ func Open(ctx context.Context, s Settings, log *slog.Logger) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
+	read := &side{name: "reader", db: r, idle: s.PoolSize, query: "SELECT '0'"}
 	st := &Store{
-		reads:  reads{db: bun.NewDB(r, e.dialect()), engine: e},
+		reads:  reads{db: bun.NewDB(r, e.dialect()), engine: e, side: read},
 		writer: bun.NewDB(w, e.dialect()),
 		hadr:   s.HADR,
 		log:    log,
 		write:  &side{name: "writer", db: w, idle: s.PoolSize, query: e.writable},
-		read:   &side{name: "reader", db: r, idle: s.PoolSize, query: "SELECT '0'"},
+		read:   read,
 	}
 	if err := st.try(ctx); err != nil {
 		return nil, errors.Join(err, st.Close())

@@ -60,7 +60,13 @@ func (s *Store) noteWriter(ctx context.Context, err error) error {
 func (s *Store) once(ctx context.Context, f func(resource.Tx) error) error {
 	limited, cancel := context.WithTimeout(ctx, txLimit)
 	defer cancel()
-	conn, err := s.writer.BeginTx(limited, &sql.TxOptions{Isolation: s.engine.isolation})
+	begin := func() (bun.Tx, error) {
+		return s.writer.BeginTx(limited, &sql.TxOptions{Isolation: s.engine.isolation})
+	}
+	conn, err := begin()
+	if s.write.stale(s.engine, err) {
+		conn, err = begin()
+	}
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}

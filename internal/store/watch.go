@@ -76,9 +76,7 @@ func (s *Store) check(ctx context.Context, x *side) error {
 	err := x.db.QueryRowContext(limited, x.query).Scan(&answer)
 	if err == nil && answer != "0" && answer != "OFF" {
 		err = errReadOnlyServer
-		// New connections may lead to the new primary, the idle ones never will.
-		x.db.SetMaxIdleConns(0)
-		x.db.SetMaxIdleConns(x.idle)
+		x.drop() // new connections may lead to the new primary, the idle ones never will
 	}
 	if ctx.Err() == nil && !x.busy(err) {
 		s.seen(x, err)
@@ -109,6 +107,22 @@ func (s *Store) seen(x *side, err error) {
 	if err != nil {
 		x.asked = now
 	}
+}
+
+// drop closes the idle connections.
+func (x *side) drop() {
+	x.db.SetMaxIdleConns(0)
+	x.db.SetMaxIdleConns(x.idle)
+}
+
+// stale reports whether an error may only mean that a pooled connection had died,
+// and if so drops those that may be dead too: a second try gets a new one.
+func (x *side) stale(e *engine, err error) bool {
+	if err == nil || errors.Is(err, context.DeadlineExceeded) || e.verdictOn(err) != away {
+		return false
+	}
+	x.drop()
+	return true
 }
 
 func (x *side) awaySince() time.Time {

@@ -16,9 +16,9 @@ func StartMariaDB(t testing.TB, ca *CA) *Server {
 	s := prepare(t, store.MySQL, find(t, "mariadbd", "/usr/sbin/mariadbd"), "mysql")
 	s.Endpoint.User = "root"
 	data := filepath.Join(s.dir, "data")
-	s.run(t, find(t, "mariadb-install-db"), "--no-defaults", "--datadir="+data,
+	s.run(t, find(t, "mariadb-install-db"), "--no-defaults", "--datadir="+data, "--tmpdir="+s.dir,
 		"--auth-root-authentication-method=normal", "--skip-test-db")
-	s.args = []string{"--no-defaults", "--datadir=" + data, "--port=" + strconv.Itoa(s.Endpoint.Port), "--bind-address=127.0.0.1",
+	s.args = []string{"--no-defaults", "--datadir=" + data, "--tmpdir=" + s.dir, "--port=" + strconv.Itoa(s.Endpoint.Port), "--bind-address=127.0.0.1",
 		"--socket=" + filepath.Join(s.dir, "s.sock"), "--pid-file=" + filepath.Join(s.dir, "pid"), "--innodb-flush-log-at-trx-commit=2"}
 	if ca != nil {
 		cert, key := ca.Issue(t, "localhost")

@@ -47,7 +47,8 @@ func (s *Server) Standby(t testing.TB) *Server {
 	data := filepath.Join(r.dir, "data")
 	r.run(t, filepath.Join(filepath.Dir(s.binary), "pg_basebackup"), "-D", data, "-R", "-c", "fast", "--no-sync",
 		"-h", "127.0.0.1", "-p", strconv.Itoa(s.Endpoint.Port), "-U", s.Endpoint.User)
-	r.args = append(postgresArgs(r, data), "-c", "hba_file="+r.file(t, "hba.conf", hba))
+	r.args = append(postgresArgs(r, data), "-c", "hba_file="+r.file(t, "hba.conf", hba),
+		"-c", "wal_retrieve_retry_interval=200ms") // how soon it looks for its primary again
 	r.Start(t)
 	return r
 }

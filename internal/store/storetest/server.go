@@ -155,7 +155,9 @@ func freePort(t testing.TB) int {
 func find(t testing.TB, name string, patterns ...string) string {
 	t.Helper()
 	if p, err := exec.LookPath(name); err == nil {
-		return p
+		if p, err = filepath.EvalSymlinks(p); err == nil { // its siblings are where it really is
+			return p
+		}
 	}
 	for _, pattern := range patterns {
 		if m, _ := filepath.Glob(pattern); len(m) > 0 {

@@ -1,0 +1,177 @@
+package store_test
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/resource"
+	"sluice/internal/store"
+	"sluice/internal/store/storetest"
+)
+
+// recovery bounds how long a store may take to notice that a server came or went.
+const recovery = 15 * time.Second
+
+// running watches a store until the test ends.
+func running(t *testing.T, s *store.Store) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("run: %v", err)
+		}
+	})
+}
+
+// eventually polls until ok, for things that another process does.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(recovery); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not within %v", what, recovery)
+		}
+	}
+}
+
+func insert(t *testing.T, s *store.Store) (id string, err error) {
+	t.Helper()
+	r := resource.Record{Kind: "config", ID: ident.NewID(), Status: "active", Body: []byte(`{}`)}
+	return r.ID, s.InTx(t.Context(), func(tx resource.Tx) error { return tx.Insert(t.Context(), r) })
+}
+
+// A real primary stops and comes back under reads from its replica.
+func TestWriterOutage(t *testing.T) {
+	t.Parallel()
+	primary := storetest.StartPostgres(t, nil)
+	settings := primary.Settings(t)
+	replica := primary.Standby(t)
+	settings.Reader = store.Endpoint{Port: replica.Endpoint.Port}
+	settings.HADR = true
+	s := storetest.Open(t, settings)
+	running(t, s)
+	id, err := insert(t, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the replica follows", func() bool { _, err := s.Find(t.Context(), "config", id); return err == nil })
+
+	var reads, lost atomic.Int64
+	readCtx, stopReads := context.WithCancel(t.Context())
+	readsEnded := make(chan struct{})
+	go func() {
+		defer close(readsEnded)
+		for readCtx.Err() == nil {
+			if _, err := s.Find(readCtx, "config", id); err != nil && readCtx.Err() == nil {
+				lost.Add(1)
+			}
+			reads.Add(1)
+		}
+	}()
+
+	primary.Stop()
+	if _, err := insert(t, s); !fault.Has(err, fault.ReadOnly) {
+		t.Errorf("write without a primary: %v", err)
+	}
+	began := time.Now()
+	if _, err := insert(t, s); !fault.Has(err, fault.ReadOnly) || time.Since(began) > 50*time.Millisecond {
+		t.Errorf("second write: %v after %v", err, time.Since(began))
+	}
+	if h := s.Health(); h.Status != store.Degraded || h.Writer || !h.Reader || h.Detail == "" {
+		t.Errorf("health without a primary: %+v", h)
+	}
+	if _, err := s.TakeLease(t.Context(), "job", "node-1", time.Minute); !fault.Has(err, fault.ReadOnly) {
+		t.Errorf("lease without a primary: %v", err)
+	}
+	startWithoutWriter(t, settings, id)
+
+	primary.Start(t)
+	var later string
+	eventually(t, "writes go on", func() bool { later, err = insert(t, s); return err == nil })
+	eventually(t, "health is ok", func() bool { return s.Health().Status == store.OK })
+	eventually(t, "the replica follows again", func() bool { _, err := s.Find(t.Context(), "config", later); return err == nil })
+	stopReads()
+	<-readsEnded
+	if lost.Load() != 0 || reads.Load() == 0 {
+		t.Errorf("%d of %d reads failed", lost.Load(), reads.Load())
+	}
+	writerIsReplica(t, settings)
+}
+
+// startWithoutWriter opens a second store while the primary is away.
+func startWithoutWriter(t *testing.T, settings store.Settings, id string) {
+	t.Helper()
+	s, err := store.Open(t.Context(), settings, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatalf("start without a primary: %v", err)
+	}
+	defer s.Close()
+	if err := s.Migrate(t.Context()); !fault.Has(err, fault.ReadOnly) {
+		t.Errorf("migrate without a primary: %v", err)
+	}
+	if _, err := s.Find(t.Context(), "config", id); err != nil {
+		t.Errorf("read without a primary: %v", err)
+	}
+	settings.HADR = false
+	if s, err := store.Open(t.Context(), settings, slog.New(slog.DiscardHandler)); err == nil {
+		s.Close()
+		t.Error("outside of HADR mode the start went on without a primary")
+	}
+}
+
+// writerIsReplica points the writer at a server that only reads, as happens after
+// a failover.
+func writerIsReplica(t *testing.T, settings store.Settings) {
+	t.Helper()
+	settings.Writer.Port = settings.Reader.Port
+	s, err := store.Open(t.Context(), settings, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if h := s.Health(); h.Status != store.Degraded {
+		t.Errorf("health on a replica: %+v", h)
+	}
+	settings.HADR = false
+	if s, err := store.Open(t.Context(), settings, slog.New(slog.DiscardHandler)); err == nil {
+		s.Close()
+		t.Error("a replica was taken for a writer")
+	}
+}
+
+// Without a reader of its own the one server is both: it goes, and it comes back.
+func TestServerOutage(t *testing.T) {
+	t.Parallel()
+	server := storetest.StartMariaDB(t, nil)
+	for _, hadr := range []bool{true, false} {
+		settings := server.Settings(t)
+		settings.HADR = hadr
+		s := storetest.Open(t, settings)
+		running(t, s)
+		id, err := insert(t, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		server.Stop()
+		if _, err := insert(t, s); !fault.Has(err, fault.ReadOnly) {
+			t.Errorf("write without a server: %v", err)
+		}
+		if _, err := s.Find(t.Context(), "config", id); !fault.Has(err, fault.Overloaded) {
+			t.Errorf("read without a server: %v", err)
+		}
+		eventually(t, "health is down", func() bool { h := s.Health(); return h.Status == store.Down && !h.Reader })
+		server.Start(t)
+		eventually(t, "writes go on", func() bool { _, err := insert(t, s); return err == nil })
+		eventually(t, "health is ok", func() bool { return s.Health() == store.Health{Status: store.OK, Writer: true, Reader: true} })
+		if _, err := s.Find(t.Context(), "config", id); err != nil {
+			t.Errorf("read after the outage: %v", err)
+		}
+	}
+}
