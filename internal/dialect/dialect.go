@@ -19,13 +19,13 @@ type Dialect struct {
 	// Name is what provider specs call the shape, for example "openai".
 	Name string
 
-	// Check refuses a JSON request that cannot be sent to anybody: fault.InvalidParameter
-	// with Param, for example "model". It looks at nothing that a provider would answer
-	// for itself.
-	Check func(ep llm.Endpoint, d *splice.Doc) error
+	// Check refuses a JSON request that, shaped for its target, could not be sent to
+	// anybody: fault.InvalidParameter with Param, for example "model". It looks at
+	// nothing that a provider would answer for itself.
+	Check func(ep llm.Endpoint, d *splice.Doc, s Shaping) error
 
 	// CheckForm is Check for multipart requests.
-	CheckForm func(ep llm.Endpoint, f *splice.Form) error
+	CheckForm func(ep llm.Endpoint, f *splice.Form, s Shaping) error
 
 	// Shape turns what a target asks for into edits of the request.
 	Shape func(ep llm.Endpoint, d *splice.Doc, s Shaping) Shaped
@@ -50,6 +50,22 @@ type Shaping struct {
 	Drop     []string // paths, see splice.Drop
 	Model    string   // the name the provider knows; empty leaves the body's
 	Rules    *RequestRules
+}
+
+// Brings reports whether the shaping gives the body a field that the caller may have
+// left out: a default or an override that is not null, or the model.
+func (s *Shaping) Brings(key string) bool {
+	if key == "model" && s.Model != "" {
+		return true
+	}
+	for _, list := range [...][]Param{s.Override, s.Default} {
+		for _, p := range list {
+			if p.Key == key && string(p.Raw) != "null" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // RequestRules is how a provider's requests differ from the shape, as its spec says

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"sluice/internal/dialect"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -30,19 +31,18 @@ var optionalModel = map[llm.Endpoint]bool{
 }
 
 // Check refuses a JSON request that lacks its model or what the model is to work on
-// with fault.InvalidParameter, and one whose model is no string. Run it on the request
-// as the target changed it, for a default or an override may bring the model. Other
-// endpoints need nothing.
-func Check(ep llm.Endpoint, d *splice.Doc) error {
+// with fault.InvalidParameter, and one whose model is no string; what the target
+// brings by itself may be missing. Other endpoints need nothing.
+func Check(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) error {
 	group, ok := needs[ep]
 	if !ok {
 		return nil
 	}
-	if err := checkModel(d, optionalModel[ep]); err != nil {
+	if err := checkModel(d, s.Brings("model") || optionalModel[ep]); err != nil {
 		return err
 	}
 	for _, name := range group {
-		if raw, ok := d.Raw(name); ok && string(raw) != "null" {
+		if raw, ok := d.Raw(name); ok && string(raw) != "null" || s.Brings(name) {
 			return nil
 		}
 	}
@@ -58,9 +58,9 @@ func checkModel(d *splice.Doc, optional bool) error {
 		return missing("model")
 	}
 	if model, ok := d.String("model"); !ok {
-		return fault.New(fault.InvalidParameter, "model must be a string, for example \"gpt-4o-mini\"").At("model")
+		return refuse("model", "must be a string, for example \"gpt-4o-mini\"")
 	} else if model == "" {
-		return fault.New(fault.InvalidParameter, "model must not be empty").At("model")
+		return refuse("model", "must not be empty")
 	}
 	return nil
 }

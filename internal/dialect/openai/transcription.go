@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sluice/internal/dialect"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -22,13 +23,13 @@ type rule struct {
 var formats = []string{"flac", "mp3", "mp4", "mpeg", "mpga", "m4a", "ogg", "wav", "webm"}
 
 // fields are the fields of a transcription. Source: spec, Transcription request; the
-// last five are what the API has gained since.
+// last three are what the API has gained since.
 var fields = map[string]rule{
 	"file":                      {},
 	"model":                     {accept: nonEmpty, says: "must be the id of a model, for example whisper-1"},
 	"language":                  {accept: isLanguage, says: "must be an ISO-639-1 code of two letters, for example en"},
 	"prompt":                    {},
-	"response_format":           {accept: oneOf("json", "text", "srt", "verbose_json", "vtt", "diarized_json"), says: "must be one of json, text, srt, verbose_json, vtt"},
+	"response_format":           {accept: oneOf("json", "text", "srt", "verbose_json", "vtt"), says: "must be one of json, text, srt, verbose_json, vtt"},
 	"temperature":               {accept: isTemperature, says: "must be a number from 0 to 1"},
 	"timestamp_granularities[]": {accept: oneOf("word", "segment"), says: "must be word or segment", many: true},
 	"stream":                    {accept: oneOf("true", "false"), says: "must be true or false"},
@@ -42,9 +43,9 @@ var untranslated = []string{"language", "timestamp_granularities[]", "stream", "
 // CheckForm refuses a multipart request that breaks the specification's rules for
 // transcriptions and translations with fault.InvalidParameter that names the field:
 // the file (a file, not a name) and the model must be there, no field is unknown or
-// doubled, values are in range. Timestamps need response_format verbose_json. Other
-// endpoints need nothing.
-func CheckForm(ep llm.Endpoint, f *splice.Form) error {
+// doubled, values are in range. Timestamps need response_format verbose_json. The model
+// may be what the target brings. Other endpoints need nothing.
+func CheckForm(ep llm.Endpoint, f *splice.Form, s dialect.Shaping) error {
 	if ep != llm.CreateTranscription && ep != llm.CreateTranslation {
 		return nil
 	}
@@ -56,7 +57,7 @@ func CheckForm(ep llm.Endpoint, f *splice.Form) error {
 	if f.Part("file") == nil {
 		return missing("file")
 	}
-	if f.Part("model") == nil {
+	if f.Part("model") == nil && !s.Brings("model") {
 		return missing("model")
 	}
 	if f.Part("timestamp_granularities[]") != nil {
@@ -107,8 +108,7 @@ func checkFile(p *splice.Part) error {
 func audio(p *splice.Part) bool {
 	name := p.FileName[strings.LastIndexAny(p.FileName, `/\`)+1:]
 	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
-		ending := strings.ToLower(name[dot+1:])
-		return slices.Contains(formats, ending) || ending == "oga"
+		return slices.Contains(formats, strings.ToLower(name[dot+1:]))
 	}
 	kind, _, _ := strings.Cut(p.ContentType, ";")
 	kind = strings.ToLower(strings.TrimSpace(kind))
@@ -129,10 +129,10 @@ func oneOf(words ...string) func(string) bool {
 // isLanguage accepts the two letters of ISO-639-1. Which of them exist is left to the
 // provider.
 func isLanguage(v string) bool {
-	return len(v) == 2 && isLower(v[0]) && isLower(v[1])
+	return len(v) == 2 && isLetter(v[0]) && isLetter(v[1])
 }
 
-func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func isTemperature(v string) bool {
 	t, err := strconv.ParseFloat(v, 64)
