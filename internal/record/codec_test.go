@@ -1,0 +1,149 @@
+package record_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"sluice/internal/record"
+	"sluice/internal/record/recordtest"
+)
+
+func decode(t testing.TB, b []byte) *record.Attempt {
+	t.Helper()
+	a := &record.Attempt{Error: "left over", Metadata: map[string]string{"left": "over"}}
+	if err := a.Decode(b); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestEveryFieldIsStored(t *testing.T) {
+	t.Parallel()
+	for name, a := range map[string]*record.Attempt{"full": recordtest.Full(), "chat": recordtest.Chat(7), "empty": {}} {
+		b := a.AppendTo(nil)
+		if len(b) != a.EncodedSize() {
+			t.Errorf("%s: %d bytes, EncodedSize says %d", name, len(b), a.EncodedSize())
+		}
+		if diff := cmp.Diff(a, decode(t, b)); diff != "" {
+			t.Errorf("%s: stored and read back (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestAnyAttemptComesBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		a := recordtest.Any(t)
+		b := a.AppendTo(nil)
+		if len(b) != a.EncodedSize() {
+			t.Fatalf("%d bytes, EncodedSize says %d", len(b), a.EncodedSize())
+		}
+		var got record.Attempt
+		if err := got.Decode(b); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(a, &got); diff != "" {
+			t.Fatalf("stored and read back (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A record cut anywhere is refused, and never taken for another.
+func TestCutRecordIsRefused(t *testing.T) {
+	t.Parallel()
+	whole := recordtest.Full().AppendTo(nil)
+	for n := range whole {
+		if err := new(record.Attempt).Decode(whole[:n]); err == nil {
+			t.Errorf("the first %d of %d bytes were taken for a record", n, len(whole))
+		}
+	}
+}
+
+// What an older or a newer program wrote is read as far as both know it.
+func TestRecordsOfOtherVersions(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, stored string
+		want         record.Attempt
+		refused      bool
+	}{
+		{name: "older: two numbers, one text", stored: "\x01" + "\x02\x00\x05" + "\x01\x03" + "\x00" + "abc", want: record.Attempt{ID: "abc", Duration: 5}},
+		{
+			name:   "newer: a number and two texts more",
+			stored: "\x01" + "\x1a" + zeros(23) + "\x02\x01" + "\x2a" + "\x1f\x03" + zeros(28) + "\x02\x01" + "\x00" + "abc" + "new" + "rrs",
+			want:   record.Attempt{ID: "abc", Request: record.Body{Bytes: []byte("rr")}, Response: record.Body{Bytes: []byte("s")}},
+		},
+		{name: "another frame", stored: "\x02\x00\x00\x00", refused: true},
+		{name: "nothing", stored: "", refused: true},
+		{name: "more metadata than bytes", stored: "\x01\x00\x00\xff\xff\xff\xff\x0f", refused: true},
+		{name: "text longer than the record", stored: "\x01\x00\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", refused: true},
+		{name: "lengths that overflow together", stored: "\x01\x00\x1f" + zeros(29) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x02\x00", refused: true},
+	}
+	for _, tt := range tests {
+		var got record.Attempt
+		err := got.Decode([]byte(tt.stored))
+		if (err != nil) != tt.refused {
+			t.Errorf("%s: error %v, refused %v", tt.name, err, tt.refused)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" && !tt.refused {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func zeros(n int) string { return string(make([]byte, n)) }
+
+func FuzzDecode(f *testing.F) {
+	f.Add(recordtest.Full().AppendTo(nil))
+	f.Add(recordtest.Chat(1).AppendTo(nil))
+	f.Add(new(record.Attempt).AppendTo(nil))
+	f.Add([]byte{1, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var a, again record.Attempt
+		if a.Decode(b) != nil {
+			return
+		}
+		stored := a.AppendTo(nil)
+		if err := again.Decode(stored); err != nil {
+			t.Fatalf("a record that was read cannot be stored: %v", err)
+		}
+		// Compared as bytes: a NaN is not equal to itself. Pairs have no order.
+		if len(a.Metadata) < 2 && !bytes.Equal(stored, again.AppendTo(nil)) {
+			t.Fatalf("%x stored and read back is %x", stored, again.AppendTo(nil))
+		}
+	})
+}
+
+func TestEncodingAllocatesNothing(t *testing.T) {
+	a := recordtest.Chat(1)
+	b := make([]byte, 0, a.EncodedSize())
+	if n := testing.AllocsPerRun(100, func() { b = a.AppendTo(b[:0]) }); n != 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	a := recordtest.Chat(1)
+	buf := make([]byte, 0, a.EncodedSize())
+	b.ReportAllocs()
+	for b.Loop() {
+		if a.EncodedSize() > cap(buf) {
+			b.Fatal("size changed")
+		}
+		buf = a.AppendTo(buf[:0])
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	stored := recordtest.Chat(1).AppendTo(nil)
+	var a record.Attempt
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := a.Decode(stored); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
