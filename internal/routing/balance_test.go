@@ -39,6 +39,17 @@ func TestWeightedDraw(t *testing.T) {
 	}
 }
 
+func TestBalanceUsesOpenTargetsWhenTheyHaveAllTheWeight(t *testing.T) {
+	t.Parallel()
+	cfg := parse(t, branch(`{"mode":"loadbalance","cb_config":{"failure_threshold":1,"cooldown_interval":30000}}`, `[{"provider":"@a"},{"provider":"@zero","weight":0}]`))
+	e := routing.NewEngine(newClock(), draws())
+	for range 4 {
+		if tried, _, _ := (upstreams{"@a": {Status: 503}}).run(t, e, cfg, nil); tried[0] != "@a" {
+			t.Errorf("tried %v", tried)
+		}
+	}
+}
+
 func TestWeightsAreKept(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

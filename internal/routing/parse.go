@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -15,6 +16,12 @@ import (
 const (
 	MaxBytes = 256 << 10
 	MaxDepth = 32 // nested objects and lists
+
+	// MaxParams bounds override_params, default_params and drop_params of one level:
+	// every level below carries a merged copy.
+	MaxParams = 256
+	// MaxStatuses bounds a list of statuses; there are no more.
+	MaxStatuses = 500
 )
 
 // Limits are the most targets a config may have. A field that is zero stands for
@@ -59,10 +66,10 @@ func Parse(raw []byte, lim Limits) (*Config, error) {
 	p := &parser{limits: lim.orDefaults()}
 	if p.document(raw) {
 		doc := gjson.ParseBytes(raw)
-		if p.uniqueKeys("", doc); len(p.issues) == 0 {
-			if root := p.node("", 0, doc, inherited{}, ""); len(p.issues) == 0 {
-				return &Config{Root: root, leaves: p.leaves}, nil
-			}
+		if path, found := duplicateKey(doc); found {
+			p.failf(path, "is given twice")
+		} else if root := p.node("", 0, doc, inherited{}, ""); len(p.issues) == 0 {
+			return &Config{Root: root, leaves: p.leaves}, nil
 		}
 	}
 	return nil, p.refusal()
@@ -147,24 +154,41 @@ func stringEnd(b []byte) int {
 	}
 }
 
-// uniqueKeys refuses objects that have a key twice, at any depth: parsers differ
-// in which one they take.
-func (p *parser) uniqueKeys(at string, v gjson.Result) {
-	if v.IsArray() {
-		p.eachItem(at, v, p.uniqueKeys)
-		return
-	}
-	if !v.IsObject() {
-		return
+// duplicateKey finds an object that has a key twice, at any depth: parsers differ
+// in which one they take. The path is put together on the way back, so that a
+// sound document costs none.
+func duplicateKey(v gjson.Result) (path string, found bool) {
+	if !v.IsObject() && !v.IsArray() {
+		return "", false
 	}
 	seen := map[string]bool{}
-	v.ForEach(func(k, v gjson.Result) bool {
-		path := key(at, k.String())
-		if seen[k.String()] {
-			p.failf(path, "is given twice")
+	i := -1
+	v.ForEach(func(k, child gjson.Result) bool {
+		i++
+		if v.IsArray() {
+			if path, found = duplicateKey(child); found {
+				path = after(item("", i), path)
+			}
+			return !found
 		}
-		seen[k.String()] = true
-		p.uniqueKeys(path, v)
-		return true
+		name := k.String()
+		if found = seen[name]; found {
+			path = key("", name)
+			return false
+		}
+		seen[name] = true
+		if path, found = duplicateKey(child); found {
+			path = after(key("", name), path)
+		}
+		return !found
 	})
+	return path, found
+}
+
+// after joins two parts of a path.
+func after(head, tail string) string {
+	if strings.HasPrefix(tail, "[") {
+		return head + tail
+	}
+	return head + "." + tail
 }

@@ -275,6 +275,15 @@ func TestParseRefuses(t *testing.T) {
 		{"empty and", query(`{"$and":[]}`), q0 + ".$and", "at least one query"},
 		{"inside or", query(`{"$or":[{"params.a":1},{"params.b":{"$regex":"(?=x)"}}]}`), q0 + ".$or[1].params.b.$regex", "RE2"},
 		{"pattern too long", query(`{"params.a":{"$regex":"` + strings.Repeat("a", 1001) + `"}}`), q0 + ".params.a.$regex", "longer than 1000"},
+		{"patterns too large", query(`{"params.a":{"$regex":"` + strings.Repeat("a{500}", 30) + `"},"params.b":{"$regex":"b"}}`), q0 + ".params.a.$regex", "too large together"},
+		{"too many parameters", `{"override_params":{"p":0` + numbered(`,"p%d":1`, 256) + `}}`, "override_params", "more than 256 fields"},
+		{"too many paths", `{"drop_params":["p"` + numbered(`,"p%d"`, 256) + `]}`, "drop_params", "more than 256 items"},
+		{"too many statuses", `{"on_status_codes":[500` + strings.Repeat(",500", 500) + `]}`, "on_status_codes", "more than 500 items"},
+		{"odd name in a path", `{"override_params":{"` + strings.Repeat("é", 40) + `":{"x":1,"x":2}}}`, `override_params."` + strings.Repeat("é", 32) + `…".x`, "is given twice"},
+		{"forwarding of wrong type", `{"forward_headers":[1]}`, "forward_headers[0]", "non-empty string"},
+		{"custom host of wrong type", `{"provider":"@a","custom_host":1}`, "custom_host", "non-empty string"},
+		{"breaker without cooldown", `{"provider":"@a","cb_config":{"failure_threshold":1}}`, "cb_config.cooldown_interval", "is required"},
+		{"fact of nothing", query(`{"headers.a":"x"}`), q0 + ".headers.a", "metadata.<key>"},
 		{"hook without id", `{"before_request_hooks":[{"deny":true}]}`, "before_request_hooks[0].id", "is required"},
 		{"hook type", `{"after_request_hooks":[{"id":"x","type":"guard"}]}`, "after_request_hooks[0].type", "guardrail or mutator"},
 		{"hook field", `{"before_request_hooks":[{"id":"x","denies":true}]}`, "before_request_hooks[0].denies", "unknown field"},
@@ -303,6 +312,15 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// numbered repeats a format with the numbers below n.
+func numbered(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
 func TestParseListsWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	doc := `{"provider":1,"retry":{"attempts":"x"},"api_key":"sk-very-secret","sk-looks-like-a-key":"sk-very-secret","input_guardrails":"sk-very-secret"}`
@@ -310,7 +328,7 @@ func TestParseListsWhatIsWrong(t *testing.T) {
 	if f := fault.From(err); len(f.Details) != 4 || strings.Contains(err.Error(), "secret") {
 		t.Errorf("details %q", f.Details)
 	}
-	_, err = routing.Parse([]byte(`{"drop_params":[`+strings.Repeat("1,", 500)+`1]}`), routing.Limits{})
+	_, err = routing.Parse([]byte(`{"drop_params":[`+strings.Repeat("1,", 200)+`1]}`), routing.Limits{})
 	if n := len(fault.From(err).Details); n != 20 {
 		t.Errorf("%d details", n)
 	}

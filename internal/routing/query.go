@@ -138,9 +138,12 @@ func number(v any) (n float64, ok bool) {
 	return 0, false
 }
 
+// maxMatched is how much of a text an expression is tried on, in bytes.
+const maxMatched = 16 << 10
+
 func matches(pattern *regexp.Regexp) operator {
 	return func(v any, found bool) bool {
 		s, ok := v.(string)
-		return found && ok && pattern.MatchString(s)
+		return found && ok && pattern.MatchString(s[:min(len(s), maxMatched)])
 	}
 }

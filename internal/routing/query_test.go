@@ -2,6 +2,7 @@ package routing_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"sluice/internal/fault"
@@ -16,6 +17,7 @@ func TestConditions(t *testing.T) {
 			"tools": []any{"a"}, "response_format": map[string]any{"type": "text"}},
 		path: "/v1/chat/completions",
 	}
+	r.params["prompt"] = strings.Repeat("a", 16<<10) + "b"
 	cases := []struct {
 		query string
 		want  bool
@@ -62,6 +64,8 @@ func TestConditions(t *testing.T) {
 		{`{"params.model":{"$regex":"GPT"}}`, false},
 		{`{"params.model":{"$regex":"(?i)GPT"}}`, true},
 		{`{"params.max_tokens":{"$regex":"1"}}`, false},
+		{`{"params.prompt":{"$regex":"^a{1000}"}}`, true},
+		{`{"params.prompt":{"$regex":"b"}}`, false}, // behind the part that is looked at
 		{`{"params.model":{"$regex":"4o","$ne":"gpt-4o-mini"}}`, false},
 		{`{"metadata.tier":"gold","params.stream":false}`, false},
 		{`{"$and":[{"metadata.tier":"gold"},{"params.stream":true}]}`, true},

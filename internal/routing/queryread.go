@@ -2,6 +2,7 @@ package routing
 
 import (
 	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -110,8 +111,12 @@ func (p *parser) scalars(at string, v gjson.Result) []scalar {
 	return list
 }
 
-// maxPattern is the longest regular expression in bytes.
-const maxPattern = 1000
+// The bounds of regular expressions. A match takes time in proportion to program
+// and text, so both are limited, the text in matches.
+const (
+	maxPattern      = 1000   // bytes of one
+	maxInstructions = 10_000 // of all in a config: "a{1000}" is short and has a thousand
+)
 
 // pattern compiles a regular expression of the RE2 syntax, which runs in linear
 // time and has neither look-around nor back-references.
@@ -121,9 +126,26 @@ func (p *parser) pattern(at string, v gjson.Result) *regexp.Regexp {
 		p.failf(at, "must not be longer than %d bytes", maxPattern)
 		return nil
 	}
-	re, err := regexp.Compile(s)
+	parsed, err := syntax.Parse(s, syntax.Perl)
 	if err != nil {
 		p.failf(at, "must be a regular expression of the RE2 syntax (no look-around, no back-references)")
+		return nil
 	}
-	return re
+	if p.instructions <= maxInstructions {
+		p.instructions += size(parsed.Simplify())
+	}
+	if p.instructions > maxInstructions {
+		p.failf(at, "makes the regular expressions of the config too large together")
+		return nil
+	}
+	return regexp.MustCompile(s)
+}
+
+// size is about the number of instructions that an expression compiles to.
+func size(re *syntax.Regexp) int {
+	n := 1 + len(re.Rune)
+	for _, sub := range re.Sub {
+		n += size(sub)
+	}
+	return n
 }

@@ -19,9 +19,10 @@ type issue struct{ path, message string }
 
 // parser carries what one Parse has found wrong so far.
 type parser struct {
-	limits Limits
-	issues []issue
-	leaves []*Target
+	limits       Limits
+	issues       []issue
+	leaves       []*Target
+	instructions int // of all regular expressions so far
 }
 
 // failf notes an issue at a path of the document; the empty path is its root.
@@ -126,11 +127,21 @@ func readObject[T any](p *parser, at string, v gjson.Result, known fields[T], to
 
 // eachItem calls f for the items of a list.
 func (p *parser) eachItem(at string, v gjson.Result, f func(at string, v gjson.Result)) {
+	p.upTo(MaxBytes, at, v, f) // the document's size is the bound
+}
+
+// upTo is eachItem for a list that may have at most that many items.
+func (p *parser) upTo(most int, at string, v gjson.Result, f func(at string, v gjson.Result)) {
 	if !v.IsArray() {
 		p.failf(at, "must be a list")
 		return
 	}
-	for i, v := range v.Array() {
+	items := v.Array()
+	if len(items) > most {
+		p.failf(at, "must not have more than %d items", most)
+		return
+	}
+	for i, v := range items {
 		f(item(at, i), v)
 	}
 }
@@ -177,15 +188,16 @@ func (p *parser) millis(at string, v gjson.Result, low int) time.Duration {
 // statuses reads a list of HTTP statuses. An empty list is not nil.
 func (p *parser) statuses(at string, v gjson.Result) []int {
 	list := []int{}
-	p.eachItem(at, v, func(at string, v gjson.Result) {
+	p.upTo(MaxStatuses, at, v, func(at string, v gjson.Result) {
 		list = append(list, p.integer(at, v, 100, 599))
 	})
 	return list
 }
 
+// texts reads a list of strings, at most MaxParams.
 func (p *parser) texts(at string, v gjson.Result) []string {
 	var list []string
-	p.eachItem(at, v, func(at string, v gjson.Result) {
+	p.upTo(MaxParams, at, v, func(at string, v gjson.Result) {
 		list = append(list, p.text(at, v))
 	})
 	return list
@@ -200,7 +212,10 @@ func (p *parser) params(at string, v gjson.Result) []Param {
 	list := []Param{}
 	v.ForEach(func(k, v gjson.Result) bool {
 		list = append(list, Param{k.String(), []byte(v.Raw)})
-		return true
+		return len(list) <= MaxParams
 	})
+	if len(list) > MaxParams {
+		p.failf(at, "must not have more than %d fields", MaxParams)
+	}
 	return list
 }

@@ -78,8 +78,11 @@ var conditionFields = bothSpellings(map[string]reader[conditionDraft]{
 
 const stickyTTL = time.Hour
 
-// maxStickyTTL bounds how long an assignment may last, in seconds: 30 days.
-const maxStickyTTL = 30 * 24 * 60 * 60
+// The bounds of sticky.
+const (
+	maxStickyTTL  = 30 * 24 * 60 * 60 // seconds
+	maxHashFields = 16
+)
 
 var stickyFields = bothSpellings(map[string]reader[stickyDraft]{
 	"enabled": func(p *parser, at string, v gjson.Result, s *stickyDraft) { s.enabled = p.flag(at, v) },
@@ -87,7 +90,7 @@ var stickyFields = bothSpellings(map[string]reader[stickyDraft]{
 		s.TTL = time.Duration(p.integer(at, v, 1, maxStickyTTL)) * time.Second
 	},
 	"hash_fields": func(p *parser, at string, v gjson.Result, s *stickyDraft) {
-		p.eachItem(at, v, func(at string, v gjson.Result) {
+		p.upTo(maxHashFields, at, v, func(at string, v gjson.Result) {
 			name := p.text(at, v)
 			f, ok := parseFact(name)
 			if !ok && name != "" {
