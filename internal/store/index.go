@@ -33,6 +33,9 @@ func indexRows(r resource.Record) ([]indexRow, error) {
 	rows := make([]indexRow, 0, len(r.Index))
 	at := make(map[[2]string]int, len(r.Index))
 	for _, e := range r.Index {
+		if err := storable("index", e.Name, 64); err != nil {
+			return nil, err
+		}
 		if err := storable(e.Name, e.Value, 255); err != nil {
 			return nil, err
 		}

@@ -18,7 +18,7 @@ import (
 func newMySQL() *engine {
 	return &engine{
 		name:    MySQL,
-		dialect: func() schema.Dialect { return offlineMySQL{mysqldialect.New()} },
+		dialect: func() schema.Dialect { return mysqlWords{mysqldialect.New()} },
 		goose:   goose.DialectMySQL,
 		// VARBINARY compares byte by byte, trailing blanks included, which utf8mb4_bin
 		// leaves out.
@@ -34,12 +34,17 @@ func newMySQL() *engine {
 	}
 }
 
-// offlineMySQL is bun's dialect without its question for the server's version,
-// which has no deadline and needs a server; we use nothing that depends on it.
-type offlineMySQL struct{ *mysqldialect.Dialect }
+// mysqlWords is bun's dialect without its question for the server's version, which
+// has no deadline and needs a server; we use nothing that depends on it.
+type mysqlWords struct{ *mysqldialect.Dialect }
 
 // Init asks nothing.
-func (offlineMySQL) Init(*sql.DB) {}
+func (mysqlWords) Init(*sql.DB) {}
+
+// AppendString quotes s without NUL.
+func (d mysqlWords) AppendString(b []byte, s string) []byte {
+	return d.Dialect.AppendString(b, withoutNUL(s))
+}
 
 func mysqlPool(e Endpoint, t TLS) (*sql.DB, error) {
 	p, err := t.protect(e.Host)

@@ -18,7 +18,7 @@ import (
 func newPostgres() *engine {
 	return &engine{
 		name:    Postgres,
-		dialect: func() schema.Dialect { return pgdialect.New() },
+		dialect: func() schema.Dialect { return postgresWords{pgdialect.New()} },
 		goose:   goose.DialectPostgres,
 		// COLLATE "C": ids are compared byte by byte, whatever the database's locale.
 		words: strings.NewReplacer(
@@ -31,6 +31,13 @@ func newPostgres() *engine {
 		judge:     judgePostgres,
 		open:      serverPools(postgresPool),
 	}
+}
+
+type postgresWords struct{ *pgdialect.Dialect }
+
+// AppendString quotes s without NUL.
+func (d postgresWords) AppendString(b []byte, s string) []byte {
+	return d.Dialect.AppendString(b, withoutNUL(s))
 }
 
 func postgresPool(e Endpoint, t TLS) (*sql.DB, error) {
@@ -74,7 +81,7 @@ func judgePostgres(err error) verdict {
 		return again
 	case "25006", "57P01", "57P02", "57P03": // read-only transaction; shutdown, crash, starting up
 		return away
-	case "42P07": // duplicate_table, which indexes are too
+	case "42P07", "42710": // duplicate_table, which indexes are too; duplicate_object, its row type
 		return exists
 	}
 	if strings.HasPrefix(e.Code, "08") { // connection exceptions

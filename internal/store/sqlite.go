@@ -19,7 +19,7 @@ import (
 func newSQLite() *engine {
 	return &engine{
 		name:    SQLite,
-		dialect: func() schema.Dialect { return sqlitedialect.New() },
+		dialect: func() schema.Dialect { return sqliteWords{sqlitedialect.New()} },
 		goose:   goose.DialectSQLite3,
 		words: strings.NewReplacer(
 			"{id}", "VARCHAR(36)", "{word}", "VARCHAR(64)", "{name}", "VARCHAR(255)", "{exact}", "VARCHAR(255)",
@@ -29,6 +29,13 @@ func newSQLite() *engine {
 		judge:    judgeSQLite,
 		open:     openSQLite,
 	}
+}
+
+type sqliteWords struct{ *sqlitedialect.Dialect }
+
+// AppendString quotes s without NUL.
+func (d sqliteWords) AppendString(b []byte, s string) []byte {
+	return d.Dialect.AppendString(b, withoutNUL(s))
 }
 
 // openSQLite gives one writing connection, so that writers of this process queue

@@ -92,7 +92,7 @@ func slugs(t *testing.T, s *store.Store) {
 	got, err := s.FindSlug(t.Context(), k, first.OrgID, "routing")
 	must(t, err)
 	same(t, "found by slug", got, first)
-	for _, slug := range []string{"ROUTING", "routing ", "", "rout%"} {
+	for _, slug := range []string{"ROUTING", "routing ", "", "rout%", "routing\x00", "routing\xff"} {
 		_, err := s.FindSlug(t.Context(), k, first.OrgID, slug)
 		wantCode(t, "find the slug "+slug, err, fault.NotFound)
 	}

@@ -34,6 +34,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 			{"filters", filters},
 			{"pages", pages},
 			{"links", links},
+			{"any text", anyText},
 			{"agree with a model", model},
 			{"roll back", rollBack},
 			{"read own writes", ownWrites},
