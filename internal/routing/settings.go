@@ -47,7 +47,7 @@ func (p *parser) host(at string, v gjson.Result) string {
 }
 
 var retryFields = bothSpellings(map[string]reader[Retry]{
-	"attempts":               func(p *parser, at string, v gjson.Result, r *Retry) { r.Attempts = p.integer(at, v, 0, 1<<31-1) },
+	"attempts":               func(p *parser, at string, v gjson.Result, r *Retry) { r.Attempts = p.integer(at, v, 0, 1000) },
 	"on_status_codes":        func(p *parser, at string, v gjson.Result, r *Retry) { r.OnStatus = p.statuses(at, v) },
 	"use_retry_after_header": func(p *parser, at string, v gjson.Result, r *Retry) { r.UseRetryAfter = p.flag(at, v) },
 }).as("use_retry_after_headers", "use_retry_after_header")
