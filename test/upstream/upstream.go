@@ -19,6 +19,7 @@ package upstream
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"net"
 	"net/http"
@@ -27,13 +28,14 @@ import (
 	"time"
 
 	"sluice/internal/demo"
+	"sluice/test/upstream/testcert"
 )
 
 // Server is a running upstream. All methods are safe for concurrent use.
 type Server struct {
 	opts   options
 	ln     net.Listener
-	cert   *authority // nil without TLS
+	cert   *testcert.Authority // nil without TLS
 	demo   http.Handler
 	h2     *http2Side
 	closed chan struct{}
@@ -49,8 +51,7 @@ type Server struct {
 type options struct {
 	tls     bool
 	noHTTP2 bool
-	names   []string
-	expired bool
+	cert    testcert.Options
 	gap     time.Duration
 	keep    int64
 }
@@ -70,10 +71,10 @@ func HTTP1Only() Option { return func(o *options) { o.noHTTP2 = true } }
 
 // CertNames makes a TLS server's certificate good for these host names and
 // addresses only. Default: 127.0.0.1, ::1 and localhost.
-func CertNames(names ...string) Option { return func(o *options) { o.names = names } }
+func CertNames(names ...string) Option { return func(o *options) { o.cert.Names = names } }
 
 // CertExpired makes a TLS server's certificate one that ended yesterday.
-func CertExpired() Option { return func(o *options) { o.expired = true } }
+func CertExpired() Option { return func(o *options) { o.cert.Expired = true } }
 
 // Start runs an HTTP/1.1 upstream on a free port of 127.0.0.1 until the test ends.
 func Start(t testing.TB, opts ...Option) *Server {
@@ -95,7 +96,7 @@ func StartTLS(t testing.TB, opts ...Option) *Server {
 
 // Open is Start without a test; the caller closes the Server.
 func Open(opts ...Option) (*Server, error) {
-	o := options{keep: 1 << 20, names: []string{"127.0.0.1", "::1", "localhost"}}
+	o := options{keep: 1 << 20}
 	for _, set := range opts {
 		set(&o)
 	}
@@ -106,7 +107,7 @@ func Open(opts ...Option) (*Server, error) {
 	s := &Server{opts: o, ln: ln, demo: demo.Handler(), closed: make(chan struct{}), conns: map[net.Conn]struct{}{}}
 	s.seen.changed = make(chan struct{})
 	if o.tls {
-		if s.cert, err = newAuthority(o.names, o.expired); err != nil {
+		if s.cert, err = testcert.New(o.cert); err != nil {
 			_ = ln.Close()
 			return nil, fmt.Errorf("make certificates: %w", err)
 		}
@@ -145,6 +146,23 @@ func (s *Server) URL() string {
 
 // Addr is the address without scheme, for example "127.0.0.1:41234".
 func (s *Server) Addr() string { return s.ln.Addr().String() }
+
+// CAPEM is the certificate of the authority that a TLS server's callers must
+// trust, in PEM; nil without TLS.
+func (s *Server) CAPEM() []byte {
+	if s.cert == nil {
+		return nil
+	}
+	return s.cert.PEM()
+}
+
+// Roots is the same as a pool; nil without TLS.
+func (s *Server) Roots() *x509.CertPool {
+	if s.cert == nil {
+		return nil
+	}
+	return s.cert.Pool()
+}
 
 // Close stops listening, breaks every connection and waits for their goroutines.
 // Later calls do nothing.
@@ -223,7 +241,11 @@ func (s *Server) serve(c net.Conn, id int) {
 		newConn(s, c, c, id).run()
 		return
 	}
-	tc := tls.Server(c, s.cert.config(!s.opts.noHTTP2))
+	protocols := []string{"h2", "http/1.1"}
+	if s.opts.noHTTP2 {
+		protocols = protocols[1:]
+	}
+	tc := tls.Server(c, s.cert.Config(protocols...))
 	if tc.Handshake() != nil {
 		return
 	}

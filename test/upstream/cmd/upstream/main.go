@@ -1,0 +1,72 @@
+// Command upstream runs the benchmark's upstream on its own: see package
+// responder for what it answers. GET /__stats tells what went through, as JSON.
+//
+//	upstream --listen 127.0.0.1:9001 --chunks 100 --chunk-interval 10ms
+//
+// With --tls it speaks TLS with HTTP/2 and HTTP/1.1 through net/http, under a
+// certificate made at the start whose authority is written to --ca-out.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"sluice/test/upstream/responder"
+	"sluice/test/upstream/testcert"
+)
+
+type flags struct {
+	listen string
+	tls    bool
+	caOut  string
+	opts   responder.Options
+}
+
+func main() {
+	var f flags
+	flag.StringVar(&f.listen, "listen", "127.0.0.1:0", "address to listen on; port 0 takes a free one")
+	flag.DurationVar(&f.opts.Delay, "delay", 0, "pause before each answer")
+	flag.IntVar(&f.opts.Chunks, "chunks", 100, "events with text in a stream")
+	flag.DurationVar(&f.opts.Interval, "chunk-interval", 0, "time between the events of a stream; 0 sends them in a burst")
+	flag.IntVar(&f.opts.ChatBytes, "chat-bytes", 1024, "size of a whole chat answer's body")
+	flag.BoolVar(&f.tls, "tls", false, "speak TLS with HTTP/2")
+	flag.StringVar(&f.caOut, "ca-out", "", "file to write the authority's certificate to, PEM")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, f); err != nil {
+		fmt.Fprintln(os.Stderr, "upstream:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// run serves until ctx ends. The first line it prints is the URL.
+func run(ctx context.Context, f flags) error {
+	ln, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	r := responder.New(f.opts)
+	if !f.tls {
+		fmt.Printf("http://%s\n", ln.Addr())
+		return r.Serve(ctx, ln)
+	}
+	auth, err := testcert.New(testcert.Options{})
+	if err != nil {
+		return fmt.Errorf("make certificates: %w", err)
+	}
+	if f.caOut != "" {
+		if err := os.WriteFile(f.caOut, auth.PEM(), 0o644); err != nil {
+			return fmt.Errorf("write the authority: %w", err)
+		}
+	}
+	fmt.Printf("https://%s\n", ln.Addr())
+	return r.ServeTLS(ctx, ln, auth.Config("h2", "http/1.1"))
+}

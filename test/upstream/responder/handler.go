@@ -1,0 +1,114 @@
+package responder
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// headTimeout ends TLS connections that send no head.
+const headTimeout = 30 * time.Second
+
+// ServeTLS is Serve over TLS through net/http, whose cost it has, with the
+// protocols that conf offers: HTTP/2 and HTTP/1.1.
+func (r *Responder) ServeTLS(ctx context.Context, ln net.Listener, conf *tls.Config) error {
+	srv := &http.Server{Handler: r.Handler(), TLSConfig: conf, ReadHeaderTimeout: headTimeout}
+	srv.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			r.count.connections.Add(1)
+		}
+	}
+	defer context.AfterFunc(ctx, func() { _ = srv.Close() })()
+	if err := srv.ServeTLS(ln, "", ""); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Handler answers the same through net/http.
+func (r *Responder) Handler() http.Handler { return http.HandlerFunc(r.handle) }
+
+func (r *Responder) handle(w http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(req.Body, maxEcho))
+	size := int64(len(body))
+	if err == nil {
+		var more int64
+		more, err = io.Copy(io.Discard, req.Body)
+		size += more
+	}
+	if err != nil {
+		r.count.broken.Add(1)
+		return
+	}
+	q := request{path: []byte(req.URL.Path), get: req.Method == http.MethodGet, contentType: []byte(req.Header.Get("Content-Type"))}
+	k := q.kind(body)
+	if k == stats {
+		_ = json.NewEncoder(w).Encode(r.Stats()) // a caller that left needs no count
+		return
+	}
+	time.Sleep(r.opts.Delay)
+	sent, err := r.write(w, &q, k, body, size)
+	if err != nil {
+		r.count.broken.Add(1)
+		return
+	}
+	r.note(k, size, sent)
+}
+
+func (r *Responder) write(w http.ResponseWriter, q *request, k kind, body []byte, size int64) (int64, error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("x-request-id", "req_bench")
+	out := body
+	switch k {
+	case chat:
+		out = r.made.chat.body
+	case embeddings:
+		out = r.made.embeddings.body
+	case transcription:
+		out = r.made.transcription.body
+	case stream:
+		return r.writeStream(w, wantsUsage(body))
+	default:
+		w.Header().Set("Content-Type", string(q.contentType))
+		if int64(len(body)) < size {
+			w.Header().Set("Content-Type", "application/json")
+			out = []byte(`{"bytes":` + strconv.FormatInt(size, 10) + `}`)
+		}
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(out)))
+	n, err := w.Write(out)
+	return int64(n), err
+}
+
+func (r *Responder) writeStream(w http.ResponseWriter, usage bool) (int64, error) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	rc := http.NewResponseController(w)
+	s := &r.made.stream
+	event, last := unframed(s.event), unframed(s.last)
+	if usage {
+		last = unframed(s.usage)
+	}
+	digits := event[s.stamp-len(s.event)+len(event)+len("\r\n"):][:sentDigits]
+	begun := time.Now()
+	for i := range r.opts.Chunks + 1 {
+		if i == r.opts.Chunks {
+			event = last
+		} else {
+			time.Sleep(time.Until(begun.Add(time.Duration(i) * r.opts.Interval)))
+			stampNow(digits)
+		}
+		if _, err := w.Write(event); err != nil {
+			return 0, err
+		}
+		if err := rc.Flush(); err != nil {
+			return 0, err
+		}
+	}
+	return int64(r.opts.Chunks*len(unframed(s.event)) + len(last)), nil
+}
