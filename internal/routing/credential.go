@@ -87,7 +87,8 @@ var deploymentFields = bothSpellings(map[string]reader[Deployment]{
 	"is_default":    func(p *parser, at string, v gjson.Result, d *Deployment) { d.Default = p.flag(at, v) },
 })
 
-// readDeployments reads the list and keeps it among the fields too.
+// readDeployments reads the list and keeps it among the fields too, under the
+// name and in the shape that saved providers have it.
 func readDeployments(p *parser, at string, v gjson.Result, to *draft) {
 	to.deployments = []Deployment{}
 	p.eachItem(at, v, func(at string, v gjson.Result) {
@@ -104,5 +105,5 @@ func readDeployments(p *parser, at string, v gjson.Result, to *draft) {
 	if err != nil { // strings and booleans: cannot happen
 		p.failf(at, "cannot be kept")
 	}
-	to.setField("deployments", string(raw))
+	to.setField("azure_deployment_config", string(raw))
 }

@@ -100,7 +100,7 @@ func TestParseLeaf(t *testing.T) {
 		{"azure short forms", `{"provider":"azure-openai","resource_name":"eu1","deployment_id":"gpt","api_version":"v1","azure_entra_scope":"api://x/.default"}`,
 			`config provider=azure-openai fields=map[api_version:v1 azure_entra_scope:api://x/.default deployment_id:gpt resource_name:eu1]`},
 		{"azure deployments", `{"deployments":[{"deploymentId":"d1","alias":"gpt-4o","api_version":"2024-10-21","is_default":true}]}`,
-			`config fields=map[deployments:[{"deployment_id":"d1","alias":"gpt-4o","api_version":"2024-10-21","is_default":true}]] deployments=[{d1 gpt-4o 2024-10-21 true}]`},
+			`config fields=map[azure_deployment_config:[{"azure_deployment_name":"d1","alias":"gpt-4o","azure_api_version":"2024-10-21","is_default":true}]] deployments=[{d1 gpt-4o 2024-10-21 true}]`},
 		{"aws in camel case", `{"awsAccessKeyId":"AKIA","awsSecretAccessKey":"s","awsS3Bucket":"b","awsServerSideEncryptionKmsKeyId":"k"}`,
 			`config fields=map[aws_access_key_id:AKIA aws_s3_bucket:b aws_secret_access_key:s aws_server_side_encryption_kms_key_id:k]`},
 		{"service account verbatim", `{"provider":"vertex-ai","vertexRegion":"global","vertexServiceAccountJson":{ "privateKey": "x", "client_email":"y" }}`,

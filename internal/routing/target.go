@@ -21,8 +21,8 @@ type Target struct {
 	APIKey     sealed.String // inline provider key
 	PromptID   string        // stored prompt to run as this target
 	Fields     Fields        // provider credential fields
-	// Deployments are Azure deployments to choose from by alias; Fields holds the
-	// same list as JSON under "deployments".
+	// Deployments are Azure deployments to choose from by alias. Fields holds the
+	// same list as "azure_deployment_config", in the shape of a saved provider.
 	Deployments []Deployment
 
 	CustomHost     string   // base URL, syntax checked only: the address guard runs when it is dialled
@@ -77,12 +77,13 @@ func (f Fields) GoString() string { return "routing.Fields{" + f.String() + "}" 
 // LogValue masks the fields for log/slog.
 func (f Fields) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
-// Deployment is one Azure deployment of a target.
+// Deployment is one Azure deployment of a target. Its JSON is that of a saved
+// provider's configuration. Source: contract/providers.yaml, azure-openai.
 type Deployment struct {
-	DeploymentID string `json:"deployment_id"` // "gpt-4o-eu"
-	Alias        string `json:"alias"`         // the model name that selects it
-	APIVersion   string `json:"api_version"`   // "2024-10-21"
-	Default      bool   `json:"is_default"`    // used when no alias matches
+	DeploymentID string `json:"azure_deployment_name"` // "gpt-4o-eu"
+	Alias        string `json:"alias"`                 // the model name that selects it
+	APIVersion   string `json:"azure_api_version"`     // "2024-10-21"
+	Default      bool   `json:"is_default"`            // used when no alias matches
 }
 
 // CacheMode is how a cached answer is looked for.
