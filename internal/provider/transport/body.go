@@ -86,11 +86,13 @@ func (b *body) read(p []byte) (int, error) {
 	if b.buf != nil {
 		n, used, err := b.decode(p, b.buf.unread())
 		b.buf.start += used
+		if err == nil && b.buf.pending() == 0 {
+			b.buf.release()
+			b.buf = nil
+		}
 		if n > 0 || err != nil {
 			return n, err
 		}
-		b.buf.release()
-		b.buf = nil
 	}
 	for {
 		b.cn.armBody(b.idle)

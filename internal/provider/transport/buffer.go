@@ -19,6 +19,7 @@ type buffer struct {
 	b          []byte // whole room
 	start, end int    // bytes read and not yet consumed
 	fields     []mark // of the head being read, kept for its capacity
+	out        appender
 }
 
 // mark is where a header line's name and value lie, relative to the first line.
@@ -34,6 +35,7 @@ func getBuffer() *buffer {
 
 // release gives the buffer back, unless it has grown. It must not be used any more.
 func (buf *buffer) release() {
+	buf.out.b = nil
 	if len(buf.b) <= bufferBytes {
 		buffers.Put(buf)
 	}

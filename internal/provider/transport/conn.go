@@ -115,6 +115,10 @@ func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (resp *Resp
 		b.finish(false)
 		return nil, unheard, err
 	}
+	if b.up != nil && !cn.written.IsZero() { // what is still to be sent may take as long as the answer
+		cn.written = time.Time{}
+		_ = cn.nc.SetWriteDeadline(cn.written)
+	}
 	a.fill(h, r.Method)
 	return &a.Response, false, nil
 }

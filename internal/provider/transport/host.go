@@ -168,10 +168,8 @@ func (h *host) openFor(ctx context.Context, t timing, d *dialing) (*conn, *http.
 	h.mu.Lock()
 	h.dialing = nil
 	h.mu.Unlock()
-	if f := (*fault.Error)(nil); err != nil && ctx.Err() == nil {
-		if f = fault.From(err); f.Code != fault.UpstreamTimeout { // the opener's limit is not theirs
-			d.err = f
-		}
+	if ctx.Err() == nil && !fault.Has(err, fault.UpstreamTimeout) { // the opener's limits are not theirs
+		d.err = err
 	}
 	close(d.done)
 	return cn, multi, err

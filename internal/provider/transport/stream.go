@@ -48,7 +48,7 @@ func (h *host) multiplex(ctx context.Context, tc *tls.Conn) (*http.ClientConn, e
 // that the peer has not acted on r.
 func (h *host) stream(ctx context.Context, cc *http.ClientConn, r *Request, t timing) (*Response, bool, error) {
 	inner, cancel := context.WithCancelCause(ctx)
-	s := &stream{cancel: cancel, idle: r.IdleTimeout, sent: &source{p: r.Body, r: r.Body.Open()}}
+	s := &stream{cancel: cancel, idle: r.IdleTimeout, sent: newSource(r.Body)}
 	s.cause = func() error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -205,24 +205,40 @@ func (s *stream) failure(err error, describe func(error) error) error {
 // source is the request's body as net/http reads it. After Close a replayable
 // body is not touched any more, although net/http may still be sending it.
 type source struct {
-	p wire.Payload
+	replayable bool
+	closed     atomic.Bool
 
-	mu     sync.Mutex // guards r of a replayable body
-	r      io.Reader
-	closed atomic.Bool
+	mu   sync.Mutex // guards r of a replayable body
+	r    io.Reader
+	left int64 // of the announced length; below zero when there is none
 }
 
-// Read implements io.Reader.
+func newSource(p wire.Payload) *source {
+	return &source{replayable: p.Replayable(), r: p.Open(), left: p.Len()}
+}
+
+// Read implements io.Reader. It gives exactly the announced length or fails.
 func (s *source) Read(p []byte) (int, error) {
-	if s.p.Replayable() {
+	if s.replayable {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 	}
-	if s.closed.Load() {
+	switch {
+	case s.closed.Load():
 		return 0, errClosed
+	case s.left == 0:
+		return 0, io.EOF
+	case s.left > 0:
+		p = p[:min(int64(len(p)), s.left)]
 	}
 	n, err := s.r.Read(p)
-	if err != nil && err != io.EOF {
+	if s.left > 0 {
+		s.left -= int64(n)
+	}
+	switch {
+	case err == io.EOF && s.left > 0:
+		err = &BodyError{io.ErrUnexpectedEOF}
+	case err != nil && err != io.EOF:
 		err = &BodyError{err}
 	}
 	return n, err
@@ -231,7 +247,7 @@ func (s *source) Read(p []byte) (int, error) {
 // Close implements io.Closer.
 func (s *source) Close() error {
 	s.closed.Store(true)
-	if s.p.Replayable() {
+	if s.replayable {
 		s.mu.Lock() // until a Read under way has ended
 		defer s.mu.Unlock()
 	}

@@ -35,12 +35,11 @@ func (b *body) send(r *Request) error {
 		go b.up.run(r.Body, nc, b.cn.raw)
 		return nil
 	case size == 0, len(out)+int(size) <= cap(out):
-		w := appender{out}
-		if _, err := r.Body.WriteTo(&w); err != nil {
+		buf.out.b = out
+		if _, err := r.Body.WriteTo(&buf.out); err != nil {
 			return err
 		}
-		buf.own(w.b)
-		_, err := nc.Write(w.b)
+		_, err := nc.Write(buf.out.b)
 		return err
 	}
 	buf.own(out)

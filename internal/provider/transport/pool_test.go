@@ -1,0 +1,256 @@
+package transport_test
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/provider/transport"
+	"sluice/internal/wire"
+)
+
+const hello = okHead + "content-length: 5\r\n\r\nhello"
+
+// counting plays s and counts its connections.
+func counting(n *atomic.Int32, s script) script {
+	return func(t testing.TB, c *peerConn) { n.Add(1); s(t, c) }
+}
+
+// Which answers leave the connection fit for the next call, and which do not.
+func TestReuse(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name, reply string
+		conns       int32 // used by two calls
+	}{
+		{"sized", hello, 1},
+		{"empty", okHead + "content-length: 0\r\n\r\n", 1},
+		{"chunks", okHead + "transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", 1},
+		{"no content", "HTTP/1.1 204 No Content\r\n\r\n", 1},
+		{"peer closes", okHead + "connection: keep-alive, Close\r\ncontent-length: 5\r\n\r\nhello", 2},
+		{"HTTP/1.0", "HTTP/1.0 200 OK\r\ncontent-length: 5\r\n\r\nhello", 2},
+		{"bytes behind a sized body", hello + "HTTP/1.1 200 OK\r\n", 2},
+		{"bytes behind chunks", okHead + "transfer-encoding: chunked\r\n\r\n0\r\n\r\nHTTP/1.1 200 OK\r\n", 2},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			var n atomic.Int32
+			s := counting(&n, answers(tc.reply))
+			r := newPeer(t, s, s)
+			c := newClient(t, transport.Options{})
+			for range 2 {
+				if _, _, err := call(c, r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n.Load() != tc.conns {
+				t.Errorf("%d connections, want %d", n.Load(), tc.conns)
+			}
+		})
+	}
+}
+
+// An answer sent while the connection was unused must not reach the next caller.
+func TestUnaskedAnswerIsNotGivenToTheNextCaller(t *testing.T) {
+	t.Parallel()
+	poisoned := make(chan struct{})
+	r := newPeer(t, func(_ testing.TB, c *peerConn) {
+		_, _, _ = c.request()
+		c.say(hello)
+		time.Sleep(5 * time.Millisecond) // a second answer that comes on its own
+		c.say(okHead + "content-length: 6\r\n\r\npoison")
+		close(poisoned)
+		c.untilGone()
+	}, answers(hello))
+	c := newClient(t, transport.Options{})
+	if _, body, err := call(c, r); err != nil || body != "hello" {
+		t.Fatal(body, err)
+	}
+	<-poisoned
+	if _, body, err := call(c, r); err != nil || body != "hello" {
+		t.Errorf("%q %v", body, err)
+	}
+}
+
+// A pooled connection that dies under a request is replaced once; a body that
+// cannot be sent again is not.
+func TestRetryOnStaleConnection(t *testing.T) {
+	t.Parallel()
+	dies := func(_ testing.TB, c *peerConn) {
+		_, _, _ = c.request()
+		c.say(hello)
+		_, _, _ = c.request() // and no answer
+	}
+	t.Run("replayable", func(t *testing.T) {
+		t.Parallel()
+		r := post(newPeer(t, dies, answers(hello)), wire.Bytes([]byte("{}")))
+		c := newClient(t, transport.Options{})
+		for range 2 {
+			if _, body, err := call(c, r); err != nil || body != "hello" {
+				t.Errorf("%q %v", body, err)
+			}
+		}
+	})
+	t.Run("stream", func(t *testing.T) {
+		t.Parallel()
+		r := newPeer(t, dies, answers(hello))
+		c := newClient(t, transport.Options{})
+		for _, want := range []fault.Code{"", fault.UpstreamFailed} {
+			_, _, err := call(c, post(r, wire.Stream(strings.NewReader("{}"), 2)))
+			if (want == "") != (err == nil) || want != "" && !fault.Has(err, want) {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		}
+	})
+	t.Run("new connection", func(t *testing.T) {
+		t.Parallel()
+		var n atomic.Int32
+		s := counting(&n, func(_ testing.TB, c *peerConn) { _, _, _ = c.request() })
+		_, _, err := call(newClient(t, transport.Options{}), post(newPeer(t, s, s), wire.Bytes([]byte("{}"))))
+		if !fault.Has(err, fault.UpstreamFailed) || n.Load() != 1 {
+			t.Errorf("%v on %d connections", err, n.Load())
+		}
+	})
+	t.Run("after a byte of the answer", func(t *testing.T) {
+		t.Parallel()
+		r := newPeer(t, func(_ testing.TB, c *peerConn) {
+			_, _, _ = c.request()
+			c.say(hello)
+			_, _, _ = c.request()
+			c.say("H")
+		}, answers(hello))
+		c := newClient(t, transport.Options{})
+		_, _, _ = call(c, r)
+		if _, _, err := call(c, r); !fault.Has(err, fault.UpstreamFailed) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestIdleConnectionsAreClosed(t *testing.T) {
+	t.Parallel()
+	gone := make(chan struct{})
+	r := newPeer(t, func(t testing.TB, c *peerConn) { answers(hello)(t, c); close(gone) })
+	c := newClient(t, transport.Options{IdleConnTimeout: 20 * time.Millisecond})
+	if _, _, err := call(c, r); err != nil {
+		t.Fatal(err)
+	}
+	<-gone
+}
+
+func TestIdleConnectionsAreBounded(t *testing.T) {
+	t.Parallel()
+	const calls, kept = 4, 2
+	left := make(chan struct{}, calls)
+	came, hold := make(chan struct{}, calls), make(chan struct{})
+	s := func(_ testing.TB, c *peerConn) {
+		_, _, _ = c.request()
+		came <- struct{}{}
+		<-hold
+		c.say(hello)
+		c.untilGone()
+		left <- struct{}{}
+	}
+	r := newPeer(t, s, s, s, s)
+	c := newClient(t, transport.Options{MaxIdlePerHost: kept})
+	errs := make(chan error)
+	for range calls {
+		go func() { _, _, err := call(c, r); errs <- err }()
+	}
+	for range calls {
+		<-came
+	}
+	close(hold)
+	for range calls {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	for range calls - kept {
+		<-left
+	}
+	select {
+	case <-left:
+		t.Error("a connection that could be kept was closed")
+	default:
+	}
+}
+
+func TestClosedClientKeepsNothing(t *testing.T) {
+	t.Parallel()
+	eachKind(t, func(t *testing.T, kind string) {
+		base, o := newServer(t, kind, http.HandlerFunc(echo))
+		c := newClient(t, o)
+		if _, _, err := call(c, base); err != nil {
+			t.Fatal(err)
+		}
+		resp, err := c.Do(context.Background(), &base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+		if _, err := io.ReadAll(resp.Body); err != nil {
+			t.Errorf("call under way: %v", err)
+		}
+		_ = resp.Body.Close()
+		if _, _, err := call(c, base); err != nil {
+			t.Errorf("later call: %v", err)
+		}
+	})
+}
+
+// Connections made with one identity are not used for another.
+func TestIdentitiesDoNotShareConnections(t *testing.T) {
+	t.Parallel()
+	var saw atomic.Value
+	base, o := newServer(t, "https", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { saw.Store(r.RemoteAddr) }))
+	c := newClient(t, o)
+	seen := map[any]bool{}
+	for _, identity := range []*tls.Config{nil, o.TLSConfig.Clone(), o.TLSConfig.Clone()} {
+		base.TLS = identity
+		for range 2 {
+			if _, _, err := call(c, base); err != nil {
+				t.Fatal(err)
+			}
+			seen[saw.Load()] = true
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("%d connections for 3 identities", len(seen))
+	}
+}
+
+func TestBodyAfterItsEnd(t *testing.T) {
+	t.Parallel()
+	eachKind(t, func(t *testing.T, kind string) {
+		base, o := newServer(t, kind, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }))
+		c := newClient(t, o)
+		for _, read := range []bool{true, false} {
+			resp, err := c.Do(context.Background(), &base)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if read {
+				_, _ = io.ReadAll(resp.Body)
+				if n, err := resp.Body.Read(make([]byte, 9)); n != 0 || err != io.EOF {
+					t.Errorf("behind the end: %d %v", n, err)
+				}
+			}
+			for range 2 {
+				if err := resp.Body.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			if n, err := resp.Body.Read(make([]byte, 9)); n != 0 || err == nil || !read && err == io.EOF {
+				t.Errorf("after Close: %d %v", n, err)
+			}
+		}
+	})
+}

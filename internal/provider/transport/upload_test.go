@@ -1,0 +1,111 @@
+package transport_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"sluice/internal/provider/transport"
+	"sluice/internal/wire"
+)
+
+// A refusal that comes while a large body is under way is delivered, whether the
+// peer then closes, reads no further or reads on.
+func TestEarlyAnswer(t *testing.T) {
+	t.Parallel()
+	const refusal = "HTTP/1.1 401 Unauthorized\r\ncontent-length: 2\r\n\r\nno"
+	scripts := map[string]script{
+		"closes": func(_ testing.TB, c *peerConn) {
+			_, _ = http.ReadRequest(c.r)
+			c.say(refusal)
+		},
+		"reads no further": func(t testing.TB, c *peerConn) {
+			_, _ = http.ReadRequest(c.r)
+			c.say(refusal)
+			<-t.Context().Done()
+		},
+		"reads on": func(_ testing.TB, c *peerConn) {
+			_, _ = http.ReadRequest(c.r)
+			c.say(refusal)
+			c.untilGone()
+		},
+	}
+	big := make([]byte, 16<<20)
+	bodies := map[string]func() wire.Payload{
+		"memory": func() wire.Payload { return wire.Bytes(big) },
+		"stream": func() wire.Payload { return wire.Stream(bytes.NewReader(big), int64(len(big))) },
+		"chunks": func() wire.Payload { return wire.Stream(bytes.NewReader(big), -1) },
+	}
+	for name, s := range scripts {
+		for kind, body := range bodies {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				t.Parallel()
+				resp, text, err := call(newClient(t, transport.Options{}), post(newPeer(t, s), body()))
+				if err != nil || resp.Status != 401 || text != "no" {
+					t.Errorf("%q %v", text, err)
+				}
+			})
+		}
+	}
+}
+
+// Both directions at once: the peer answers each piece before it takes the next.
+func TestFullDuplex(t *testing.T) {
+	t.Parallel()
+	eachKind(t, func(t *testing.T, kind string) {
+		base, o := newServer(t, kind, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			rc := http.NewResponseController(w)
+			_ = rc.EnableFullDuplex()
+			w.WriteHeader(200)
+			_ = rc.Flush()
+			p := make([]byte, 100)
+			for {
+				n, err := r.Body.Read(p)
+				_, _ = w.Write(bytes.ToUpper(p[:n]))
+				_ = rc.Flush()
+				if err != nil {
+					return
+				}
+			}
+		}))
+		in, out := io.Pipe()
+		resp, err := newClient(t, o).Do(context.Background(), ptr(post(base, wire.Stream(in, -1))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		p := make([]byte, 100)
+		for i := range 5 {
+			_, _ = fmt.Fprintf(out, "piece %d", i)
+			n, err := resp.Body.Read(p)
+			if string(p[:n]) != fmt.Sprintf("PIECE %d", i) || err != nil {
+				t.Errorf("%q %v", p[:n], err)
+			}
+		}
+		_ = out.Close()
+		if rest, err := io.ReadAll(resp.Body); len(rest) != 0 || err != nil {
+			t.Errorf("%q %v", rest, err)
+		}
+	})
+}
+
+// The answer to an upload that is stuck in its source does not wait for it.
+func TestCloseDoesNotWaitForAStuckSource(t *testing.T) {
+	t.Parallel()
+	in, out := io.Pipe()
+	r := newPeer(t, func(_ testing.TB, c *peerConn) {
+		_, _ = http.ReadRequest(c.r)
+		c.say("HTTP/1.1 401 Unauthorized\r\ncontent-length: 2\r\n\r\nno")
+		c.untilGone()
+	})
+	start := time.Now()
+	resp, _, err := call(newClient(t, transport.Options{}), post(r, wire.Stream(in, -1)))
+	if err != nil || resp.Status != 401 || time.Since(start) > 2*time.Second {
+		t.Errorf("%v after %v", err, time.Since(start))
+	}
+	_ = out.Close()
+}
