@@ -1,6 +1,9 @@
 package provider
 
-import "strings"
+import (
+	"net/netip"
+	"strings"
+)
 
 // safePath reports whether an escaped path stays where it is put: printable, with
 // whole percent escapes, without query, fragment or backslash, and without a "."
@@ -120,19 +123,16 @@ func authority(h string) bool {
 	name, port := h, ""
 	if strings.HasPrefix(h, "[") {
 		i := strings.IndexByte(h, ']')
-		if i < 0 || !chars(h[1:i], ":.") {
+		if i < 0 {
 			return false
 		}
-		name, port = h[:i+1], h[i+1:]
-	} else {
-		if i := strings.IndexByte(h, ':'); i >= 0 {
-			name, port = h[:i], h[i:]
-		}
-		if !chars(name, ".-_") {
-			return false
-		}
+		ip, err := netip.ParseAddr(h[1:i])
+		return err == nil && ip.Is6() && ip.Zone() == "" && (i+1 == len(h) || portOK(h[i+1:]))
 	}
-	return len(name) <= 253 && (port == "" || portOK(port))
+	if i := strings.IndexByte(h, ':'); i >= 0 {
+		name, port = h[:i], h[i:]
+	}
+	return len(name) <= 253 && hostName(name) && (port == "" || portOK(port))
 }
 
 func portOK(p string) bool {
@@ -146,9 +146,10 @@ func portOK(p string) bool {
 	return p[0] == ':' && n >= 1 && n <= 65535
 }
 
-func chars(s, extra string) bool {
+// hostName reports whether s has only characters of host names.
+func hostName(s string) bool {
 	for i := 0; i < len(s); i++ {
-		if !alnum(s[i]) && strings.IndexByte(extra, s[i]) < 0 {
+		if !alnum(s[i]) && strings.IndexByte(".-_", s[i]) < 0 {
 			return false
 		}
 	}

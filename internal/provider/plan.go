@@ -49,7 +49,7 @@ type Plan struct {
 // Pass-through is planned for every provider.
 // Source: contract/dataplane.md 6.2, 6.7.
 func (s *Spec) Plan(c Call, v Values) (*Plan, error) {
-	q := query{spec: s, call: &c, values: v, model: c.Model, host: c.CustomHost}
+	q := query{spec: s, call: c, values: v, model: c.Model, host: c.CustomHost}
 	if q.host == "" {
 		q.host = v[customHost]
 	}
@@ -66,7 +66,9 @@ func (s *Spec) Plan(c Call, v Values) (*Plan, error) {
 	if e.Method != "" {
 		p.Method = e.Method
 	}
-	p.Model = q.bodyModel(sh)
+	if p.Model = c.Model; e.Dialect != Through {
+		p.Model = q.bodyModel(sh)
+	}
 	if err := q.address(p); err != nil {
 		return nil, err
 	}

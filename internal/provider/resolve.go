@@ -10,7 +10,7 @@ import (
 // query is one call being planned: where placeholders get their values.
 type query struct {
 	spec       *Spec
-	call       *Call
+	call       Call
 	values     Values
 	model      string // for the path
 	host       string // custom host, wherever it came from

@@ -56,6 +56,7 @@ func (t template) raw(value func(string) string) (out string, ok bool) {
 		return s, true
 	}
 	var b strings.Builder
+	b.Grow(96)
 	for _, p := range t {
 		v := p.text
 		if p.name != "" {
@@ -87,6 +88,7 @@ func (t template) path(value func(string) string) (out, missing string) {
 		return s, ""
 	}
 	var b strings.Builder
+	b.Grow(96)
 	for _, p := range t {
 		if p.name == "" {
 			b.WriteString(p.text)

@@ -1,0 +1,160 @@
+package provider
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// pair is a named template: a query parameter.
+type pair struct {
+	name     string
+	value    template
+	required string // field that must have a value
+}
+
+// route is the address of an endpoint, taken apart.
+type route struct {
+	base   template
+	path   template
+	stream template // empty: path
+	query  []pair
+	named  bool   // a field of class url stands in the base
+	at     base   // the base when it has no placeholders
+	fixed  bool   // and the path has none either
+	target string // when fixed: both paths
+}
+
+// route takes the address of an endpoint apart and checks it.
+func (s *Spec) route(e *Endpoint, bases map[string]string, query map[string]string) (*route, error) {
+	from, ok := bases[e.Base]
+	if !ok {
+		return nil, fmt.Errorf("base %q is not declared", e.Base)
+	}
+	r := &route{}
+	var err error
+	if r.base, err = s.template(from); err != nil {
+		return nil, err
+	}
+	if r.path, err = s.template(e.Path); err != nil {
+		return nil, err
+	}
+	if r.stream, err = s.template(e.Stream); err != nil {
+		return nil, err
+	}
+	if !strings.HasPrefix(e.Path, "/") && !strings.HasPrefix(e.Path, "{rest}") {
+		return nil, fmt.Errorf("path %q does not begin with a slash", e.Path)
+	}
+	if r.query, err = s.params(overlay(query, e.Query)); err != nil {
+		return nil, err
+	}
+	return r, s.checkHost(r)
+}
+
+// params compiles query parameters, sorted by name.
+func (s *Spec) params(params map[string]string) ([]pair, error) {
+	var ps []pair
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		t, err := s.template(params[name])
+		if err != nil {
+			return nil, err
+		}
+		p := pair{name: name, value: t}
+		if len(t) == 1 && t[0].name != "" {
+			if i, ok := s.fields[t[0].name]; ok && s.Fields[i].Required {
+				p.required = t[0].name
+			}
+		}
+		ps = append(ps, p)
+	}
+	return ps, nil
+}
+
+// checkHost makes sure that what callers can put into the host has a strict class,
+// and works out the address when nothing has to be put in.
+func (s *Spec) checkHost(r *route) error {
+	text := "" // so far
+	for _, p := range r.base {
+		text += p.text
+		if p.name == "" || p.name == customHost {
+			continue
+		}
+		c := s.classOf(p.name)
+		switch _, rest, inHost := strings.Cut(text, "://"); {
+		case c == classURL && text == "":
+			r.named = true
+		case inHost && !strings.Contains(rest, "/") && !c.host():
+			return fmt.Errorf("field %s stands in a host without a strict class", p.name)
+		case c != classSegment && !c.host():
+			return fmt.Errorf("field %s stands in a base without a strict class", p.name)
+		}
+	}
+	text, static := r.base.static()
+	if !static {
+		return nil
+	}
+	at, ok := parseBase(text)
+	if !ok || at.scheme != "https" {
+		return fmt.Errorf("base %q is not an https URL", text)
+	}
+	r.at = at
+	path, fixed := r.path.static()
+	r.fixed = fixed && len(r.stream) == 0 && len(r.query) == 0
+	r.target = at.path + path
+	return nil
+}
+
+func (s *Spec) classOf(name string) class {
+	if i, ok := s.fields[name]; ok {
+		return class(s.Fields[i].Class)
+	}
+	return classAny
+}
+
+// template parses a template and checks that every placeholder is declared.
+func (s *Spec) template(text string) (template, error) {
+	t, err := parseTemplate(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range t {
+		switch p.name {
+		case "", argModel, argID, argRest, argUser, argDeployment, customHost:
+			continue
+		}
+		if i, ok := s.fields[p.name]; !ok || s.Fields[i].Name != p.name {
+			return nil, fmt.Errorf("placeholder {%s} is not declared", p.name)
+		}
+	}
+	return t, nil
+}
+
+// requireUnused lists the required fields that no address needs: the others are
+// asked for where an address is put together, and only there.
+func (s *Spec) requireUnused() {
+	used := map[string]bool{}
+	for _, sh := range s.shapes {
+		for _, e := range sh.endpoints {
+			for _, t := range append(pairValues(e.route.query), e.route.base, e.route.path, e.route.stream) {
+				for _, p := range t {
+					used[p.name] = true
+				}
+			}
+		}
+	}
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		if (f.Required || len(f.RequiredIf) > 0) && f.Default == "" && !used[f.Name] && (f.Name != fieldDeployment || !used[argDeployment]) {
+			s.must = append(s.must, i)
+		}
+	}
+}
+
+func pairValues(ps []pair) []template {
+	ts := make([]template, 0, len(ps)+3)
+	for _, p := range ps {
+		ts = append(ts, p.value)
+	}
+	return ts
+}
