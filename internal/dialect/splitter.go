@@ -50,6 +50,13 @@ func (sp *splitter) take(ev []byte) piece {
 	return p
 }
 
+// ended reports whether the unfinished event only waits for the \n that may follow the
+// \r of its blank line.
+func (sp *splitter) ended() bool {
+	n := len(sp.carry)
+	return n > 0 && sp.carry[n-1] == '\r' && (sp.cur.line == n-1 || sp.framing == Lines)
+}
+
 // rest looks at the unfinished event. When it just passed eventMax, head is its
 // beginning; when it is over it, fresh is what came of it now and must be relayed.
 func (sp *splitter) rest() (head, fresh []byte) {

@@ -165,6 +165,7 @@ type StreamEnd struct {
 func (s *Stream) End() StreamEnd {
 	s.out = nil
 	if left := s.split.carry; len(left) > 0 {
+		s.mid = s.mid && !s.split.ended()
 		s.last(s.split.take(left))
 	}
 	w := &s.watch

@@ -1,0 +1,272 @@
+package dialect_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+)
+
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		ep    llm.Endpoint
+		path  string
+		body  string
+		want  llm.Usage
+		model string
+	}{
+		{"chat", llm.ChatComplete, "", `{"id":"c","model":"gpt-4o-mini-2024-07-18","choices":[{"message":{"content":"\"usage\":{}"}}],"usage":{"prompt_tokens":9,"completion_tokens":12,"total_tokens":21,"prompt_tokens_details":{"cached_tokens":4,"audio_tokens":2},"completion_tokens_details":{"reasoning_tokens":5,"audio_tokens":1,"accepted_prediction_tokens":0}}}`,
+			llm.Usage{InputTokens: 9, OutputTokens: 12, TotalTokens: 21, CachedTokens: 4, InputAudioTokens: 2, ReasoningTokens: 5, OutputAudioTokens: 1, Reported: true}, "gpt-4o-mini-2024-07-18"},
+		{"DeepSeek counts cache hits apart", llm.ChatComplete, "", `{"model":"deepseek-chat","usage":{"prompt_tokens":9,"prompt_cache_hit_tokens":8,"completion_tokens":1,"total_tokens":10}}`,
+			llm.Usage{InputTokens: 9, OutputTokens: 1, TotalTokens: 10, CachedTokens: 8, Reported: true}, "deepseek-chat"},
+		{"Groq", llm.ChatComplete, "x_groq.usage", `{"model":"llama","x_groq":{"id":"r","usage":{"prompt_tokens":1,"completion_tokens":2}}}`,
+			llm.Usage{InputTokens: 1, OutputTokens: 2, TotalTokens: 3, Reported: true}, "llama"},
+		{"embeddings", llm.Embed, "", `{"object":"list","data":[{"embedding":[0.1,-0.2e-3]}],"model":"text-embedding-3-small","usage":{"prompt_tokens":8,"total_tokens":8}}`,
+			llm.Usage{InputTokens: 8, TotalTokens: 8, Reported: true}, "text-embedding-3-small"},
+		{"a response", llm.CreateModelResponse, "", `{"id":"resp_1","model":"gpt-4.1","usage":{"input_tokens":36,"input_tokens_details":{"cached_tokens":0},"output_tokens":87,"output_tokens_details":{"reasoning_tokens":64},"total_tokens":123}}`,
+			llm.Usage{InputTokens: 36, OutputTokens: 87, TotalTokens: 123, ReasoningTokens: 64, Reported: true}, "gpt-4.1"},
+		{"messages count the cache apart", llm.Messages, "", `{"model":"claude-sonnet-4","usage":{"input_tokens":10,"cache_creation_input_tokens":5,"cache_read_input_tokens":100,"output_tokens":7}}`,
+			llm.Usage{InputTokens: 115, OutputTokens: 7, TotalTokens: 122, CachedTokens: 100, CacheWriteTokens: 5, Reported: true}, "claude-sonnet-4"},
+		{"a transcription by tokens", llm.CreateTranscription, "", `{"text":"Hi","usage":{"type":"tokens","input_tokens":14,"input_token_details":{"text_tokens":10,"audio_tokens":4},"output_tokens":101,"total_tokens":115}}`,
+			llm.Usage{InputTokens: 14, OutputTokens: 101, TotalTokens: 115, InputAudioTokens: 4, Reported: true}, ""},
+		{"a transcription by time", llm.CreateTranscription, "", `{"text":"Hi","duration":8.47,"usage":{"type":"duration","seconds":9}}`,
+			llm.Usage{AudioSeconds: 9, Reported: true}, ""},
+		{"a transcription with its length as text", llm.CreateTranslation, "", `{"language":"english","duration":"8.470000267028809","text":"Hi"}`,
+			llm.Usage{AudioSeconds: 8.470000267028809, Reported: true}, ""},
+		{"a transcript as plain text", llm.CreateTranscription, "", "1\n00:00:00,000 --> 00:00:02,000\nHi\n", llm.Usage{}, ""},
+		{"images", llm.ImageGenerate, "", `{"created":1,"data":[{"b64_json":"aGk="}],"usage":{"total_tokens":100,"input_tokens":50,"output_tokens":50,"input_tokens_details":{"text_tokens":10,"image_tokens":40}}}`,
+			llm.Usage{InputTokens: 50, OutputTokens: 50, TotalTokens: 100, ImageTokens: 40, Reported: true}, ""},
+		{"rerank as Cohere", llm.Rerank, "", `{"results":[],"meta":{"billed_units":{"search_units":1}}}`, llm.Usage{SearchUnits: 1, Reported: true}, ""},
+		{"rerank as Jina", llm.Rerank, "", `{"model":"jina-reranker-v2","results":[],"usage":{"total_tokens":815}}`, llm.Usage{TotalTokens: 815, Reported: true}, "jina-reranker-v2"},
+		{"odd numbers", llm.ChatComplete, "", `{"usage":{"prompt_tokens":12.0,"completion_tokens":-1,"total_tokens":1e99}}`, llm.Usage{InputTokens: 12, TotalTokens: 12, Reported: true}, ""},
+		{"usage that says nothing", llm.ChatComplete, "", `{"model":7,"usage":null}`, llm.Usage{}, ""},
+		{"usage of strings", llm.ChatComplete, "", `{"usage":{"prompt_tokens":"many"}}`, llm.Usage{}, ""},
+		{"no JSON", llm.ChatComplete, "", `<html>`, llm.Usage{}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got, model := dialect.Usage(c.ep, []byte(c.body), c.path); got != c.want || model != c.model {
+				t.Errorf("got %+v of %q\nwant %+v of %q", got, model, c.want, c.model)
+			}
+		})
+	}
+}
+
+func TestUsageAllocatesOnlyTheModel(t *testing.T) {
+	body := []byte(`{"id":"c","model":"gpt-4o-mini-2024-07-18","choices":[{"message":{"content":"Hi"}}],"usage":{"prompt_tokens":9,"completion_tokens":12,"total_tokens":21}}`)
+	if n := testing.AllocsPerRun(100, func() {
+		if u, _ := dialect.Usage(llm.ChatComplete, body, "x_groq.usage"); u.TotalTokens != 21 {
+			t.Fatal(u)
+		}
+	}); n > 1 {
+		t.Errorf("%v allocations, want 1", n)
+	}
+}
+
+func TestReplyRules(t *testing.T) {
+	t.Parallel()
+	reason := dialect.ReplyRules{FinishReasons: map[string]string{"model_length": "length"}}
+	for _, c := range []struct {
+		name     string
+		ep       llm.Endpoint
+		rules    dialect.ReplyRules
+		in, want string
+	}{
+		{"no rules", llm.ChatComplete, dialect.ReplyRules{}, ` { "a":1}`, ` { "a":1}`},
+		{"finish reasons", llm.ChatComplete, reason, `{ "choices": [ {"finish_reason": "model_length"}, {"finish_reason":null} ] }`, `{ "choices": [ {"finish_reason": "length"}, {"finish_reason":null} ] }`},
+		{"finish reasons of another surface", llm.Embed, reason, `{"choices":[{"finish_reason":"model_length"}]}`, `{"choices":[{"finish_reason":"model_length"}]}`},
+		{"usage elsewhere", llm.ChatComplete, dialect.ReplyRules{UsagePath: "x_groq.usage"}, `{"x_groq":{"usage":{"a":1}},"usage":null}`, `{"x_groq":{"usage":{"a":1}},"usage":{"a":1}}`},
+		{"usage in both places", llm.ChatComplete, dialect.ReplyRules{UsagePath: "x_groq.usage"}, `{"x_groq":{"usage":{"a":1}},"usage":{"a":2}}`, `{"x_groq":{"usage":{"a":1}},"usage":{"a":2}}`},
+		{"names", llm.ImageGenerate, dialect.ReplyRules{Rename: []dialect.Rename{{Path: "images", To: "data"}, {Path: "data[*].image", To: "b64_json"}}}, `{"images":[{"image":"aGk="}]}`, `{"data":[{"b64_json":"aGk="}]}`},
+		{"no JSON", llm.ChatComplete, reason, `<html>`, `<html>`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := string(c.rules.Apply(c.ep, []byte(c.in))); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestValidReply(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		ep   llm.Endpoint
+		body string
+		says string
+	}{
+		{llm.ChatComplete, ` {"choices":[]} ` + "\n", ""},
+		{llm.CreateSpeech, "\xff\xfb\x90", ""},
+		{llm.CreateTranscription, "Hi", ""},
+		{llm.Proxy, "", ""},
+		{llm.ChatComplete, "", "it is empty"},
+		{llm.Embed, `{"data":[`, "broken or cut"},
+		{llm.Embed, `[1]`, "something else"},
+		{llm.ListModels, "<!doctype html><html>secret.internal</html>", "looks like a web page"},
+	} {
+		err := dialect.ValidReply(c.ep, []byte(c.body))
+		if c.says == "" {
+			if err != nil {
+				t.Errorf("%s %q: %v", c.ep, c.body, err)
+			}
+			continue
+		}
+		if !fault.Has(err, fault.UpstreamInvalid) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s %q: %v", c.ep, c.body, err)
+		}
+	}
+}
+
+func TestNormalise(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		shape, provider string
+		status          int
+		body            string
+		want            string // message | type | param | code; - for null
+	}{
+		{"openai", "openai", 401, `{"error":{"message":"Incorrect API key provided.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`, "openai error: Incorrect API key provided.|invalid_request_error|-|invalid_api_key"},
+		{"openai", "custom", 400, `{"error":{"message":"too long","type":"BadRequestError","param":"messages","code":400}}`, "custom error: too long|BadRequestError|messages|400"},
+		{"openai_msg_type", "ollama", 404, `{"error":{"message":"no model","type":"api_error","param":"x","code":"y"}}`, "ollama error: no model|api_error|-|-"},
+		{"openai_code_str", "perplexity-ai", 400, `{"error":{"message":"bad","type":"t","code":400}}`, "perplexity-ai error: bad|t|-|400"},
+		{"flat", "mistral-ai", 422, `{"object":"error","message":"Invalid model","type":"invalid_model","param":null,"code":"1500"}`, "mistral-ai error: Invalid model|invalid_model|-|1500"},
+		{"flat", "deepseek", 402, `{"error":{"message":"Insufficient Balance","type":"unknown_error","param":null,"code":"invalid_request_error"}}`, "deepseek error: Insufficient Balance|unknown_error|-|invalid_request_error"},
+		{"message", "x", 400, `{"message":"m","type":"t"}`, "x error: m|-|-|-"},
+		{"aws", "sagemaker", 400, `{"Message":"no endpoint"}`, "sagemaker error: no endpoint|-|-|-"},
+		{"cohere", "cohere", 400, `{"id":"1","message":"invalid"}`, "cohere error: invalid|-|-|-"},
+		{"detail_str", "jina", 401, `{"detail":"no key"}`, "jina error: no key|-|-|-"},
+		{"detail_list", "anyscale", 422, `{"detail":[{"loc":["body","n",0],"msg":"too large","type":"value_error"},{"loc":[],"msg":"and more"}]}`, "anyscale error: body.n.0: too large, and more|value_error|-|-"},
+		{"error_str", "x", 500, `{"error":"boom"}`, "x error: boom|-|-|-"},
+		{"error_str_status", "huggingface", 503, `{"error":"Model is loading","estimated_time":20}`, "huggingface error: Model is loading|-|-|503"},
+		{"anthropic", "anthropic", 529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, "anthropic error: Overloaded|overloaded_error|-|-"},
+		{"google", "google", 400, `[{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT"}}]`, "google error: API key not valid|INVALID_ARGUMENT|-|400"},
+		{"cloudflare", "workers-ai", 400, `{"success":false,"errors":[{"code":5007,"message":"No such model"},{"code":1,"message":"x"}]}`, "workers-ai error: Error 5007:No such model, Error 1:x|-|-|-"},
+		{"together", "together-ai", 400, `{"error":"bad model"}`, "together-ai error: bad model|-|-|-"},
+		{"together", "together-ai", 400, `{"error":{"message":"m","type":"t","param":"p","code":"c"}}`, "together-ai error: m|t|p|c"},
+		{"together", "novita-ai", 400, `{"message":"m","type":"t"}`, "novita-ai error: m|t|-|-"},
+		{"fireworks", "fireworks-ai", 401, `{"fault":{"faultstring":"Invalid ApiKey","detail":{"errorcode":"oauth.v2.InvalidApiKey"}}}`, "fireworks-ai error: Invalid ApiKey|-|-|oauth.v2.InvalidApiKey"},
+		{"fireworks", "fireworks-ai", 401, `{"error":{"object":"error","type":"t","message":"m"}}`, "fireworks-ai error: m|t|-|-"},
+		{"stability_v1", "stability-ai", 400, `{"id":"1","name":"bad_request","message":"m"}`, "stability-ai error: m|bad_request|-|-"},
+		{"stability_v2", "stability-ai", 400, `{"id":"1","name":"bad_request","errors":["a","b"]}`, "stability-ai error: a, b|bad_request|1|-"},
+		{"oci", "oracle", 404, `{"code":"NotFound","message":"m"}`, "oracle error: m|NotFound|-|NotFound"},
+		{"html", "segmind", 502, "<html>Bad Gateway</html>", "segmind error: <html>Bad Gateway</html>|-|-|502"},
+		{"reka", "reka-ai", 400, `{"detail":{"a":1}}`, `reka-ai error: {"a":1}|-|-|-`},
+		{"xai", "x-ai", 400, `{"code":"Client specified an invalid argument","error":"Incorrect API key"}`, "x-ai error: Incorrect API key|-|-|Client specified an invalid argument"},
+		{"unknown", "x", 400, `{"error":{"message":"m"}}`, "x error: m|-|-|-"},
+		{"openai", "x", 500, `{ "odd": [1, 2] }`, `Invalid response received from x: {"odd":[1,2]}|-|-|-`},
+		{"openai", "x", 500, `"text"`, `Invalid response received from x: "text"|-|-|-`},
+		{"openai", "x", 503, "", "Invalid response received from x: an empty body with status 503|-|-|-"},
+		{"openai", "x", 502, "<html>\xff</html>", `Invalid response received from x: {"html-message":"\u003chtml\u003e\u003c/html\u003e"}|-|-|-`},
+	} {
+		t.Run(c.shape+" "+c.body[:min(len(c.body), 30)], func(t *testing.T) {
+			var got struct {
+				Error struct {
+					Message           string
+					Type, Param, Code *string
+				}
+				Provider string
+			}
+			out := dialect.Normalise(c.shape, c.provider, c.status, []byte(c.body))
+			if err := json.Unmarshal(out, &got); err != nil {
+				t.Fatal(err)
+			}
+			line := got.Error.Message
+			for _, s := range []*string{got.Error.Type, got.Error.Param, got.Error.Code} {
+				if s == nil {
+					line += "|-"
+				} else {
+					line += "|" + *s
+				}
+			}
+			if line != c.want || got.Provider != c.provider {
+				t.Errorf("got  %s\nwant %s", line, c.want)
+			}
+		})
+	}
+}
+
+func TestNormaliseLeavesWhatTheGatewayMade(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{408, 412} {
+		if got := string(dialect.Normalise("openai", "openai", status, []byte("as it is"))); got != "as it is" {
+			t.Errorf("%d: %s", status, got)
+		}
+	}
+}
+
+func TestNormaliseIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{strings.Repeat("ü", 3<<20), `{"odd":"` + strings.Repeat("ü", 10000) + `"}`} {
+		if out := dialect.Normalise("html", "x", 500, []byte(body)); len(out) > 16<<10 || !utf8.Valid(out) || !json.Valid(out) {
+			t.Errorf("a body of %d bytes becomes an error of %d", len(body), len(out))
+		}
+	}
+}
+
+func FuzzNormalise(f *testing.F) {
+	f.Add("openai", []byte(`{"error":{"message":"m","code":1e400}}`))
+	f.Add("detail_list", []byte(`{"detail":[1,{"loc":[{}],"msg":2}]}`))
+	f.Fuzz(func(t *testing.T, shape string, body []byte) {
+		if out := dialect.Normalise(shape, "p", 500, body); !json.Valid(out) || !utf8.Valid(out) {
+			t.Fatalf("%q", out)
+		}
+	})
+}
+
+func TestFirstEvent(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, in string
+		whole    bool
+		status   int
+	}{
+		{"nothing", "", false, 0},
+		{"a comment", ": OPENROUTER PROCESSING\n\n", false, 0},
+		{"a name", "event: message_start\n", false, 0},
+		{"half a line", chunkRole[:40], false, 0},
+		{"a chunk", ": x\n\n" + chunkRole, true, 0},
+		{"an overload", "event: error\n" + `data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}` + "\n\n", true, 529},
+		{"a status as code", `data: {"error":{"message":"m","code":402}}` + "\n\n", true, 402},
+		{"a rate limit", `data: {"error":{"message":"m","type":"rate_limit_exceeded"}}` + "\r\n\r\n", true, 429},
+		{"a word", `data: {"error":"boom"}` + "\n\n", true, 500},
+		{"a response", "event: error\n" + `data: {"type":"error","code":"server_error","message":"m"}` + "\n\n", true, 500},
+		{"a failed response", `data: {"type":"response.failed","response":{"error":{"code":"rate_limit_exceeded","message":"m"}}}` + "\n\n", true, 429},
+		{"an error later on", chunkRole + `data: {"error":"boom"}` + "\n\n", true, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := dialect.FirstEvent([]byte(c.in)); got != c.whole {
+				t.Errorf("FirstEvent = %v", got)
+			}
+			if status, failed := dialect.FirstEventError([]byte(c.in)); status != c.status || failed != (c.status != 0) {
+				t.Errorf("FirstEventError = %d, %v; want %d", status, failed, c.status)
+			}
+		})
+	}
+}
+
+func TestErrorEvent(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		ep   llm.Endpoint
+		want string
+	}{
+		{llm.ChatComplete, `data: {"error":{"code":null,"message":"it \"ended\"","param":null,"type":"upstream_error"}}` + "\n\n"},
+		{llm.Complete, `data: {"error":{"code":null,"message":"it \"ended\"","param":null,"type":"upstream_error"}}` + "\n\n"},
+		{llm.CreateModelResponse, "event: error\n" + `data: {"code":"upstream_error","message":"it \"ended\"","param":null,"sequence_number":0,"type":"error"}` + "\n\n"},
+		{llm.Messages, "event: error\n" + `data: {"error":{"message":"it \"ended\"","type":"upstream_error"},"type":"error"}` + "\n\n"},
+		{llm.CreateTranscription, "event: error\n" + `data: {"error":{"code":null,"message":"it \"ended\"","param":null,"type":"upstream_error"},"type":"error"}` + "\n\n"},
+	} {
+		ev := dialect.ErrorEvent(c.ep, `it "ended"`, "upstream_error")
+		if string(ev) != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.ep, ev, c.want)
+		}
+		if _, failed := dialect.FirstEventError(ev); !failed {
+			t.Errorf("%s: we would not know our own error event", c.ep)
+		}
+	}
+}
