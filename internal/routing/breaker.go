@@ -2,6 +2,7 @@ package routing
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -105,6 +106,7 @@ const (
 // show it.
 type BreakerState struct {
 	Scope     string // as given to Walk
+	Config    string // fingerprint of the document, "9f86d081884c7d65"
 	Path      string // "config.targets[1]"
 	ID        string
 	State     string // StateClosed or StateOpen
@@ -115,7 +117,7 @@ type BreakerState struct {
 }
 
 // Breakers lists the circuits of a scope that have counted something, sorted by
-// scope, path and id; the empty scope means all.
+// scope, path, id and config; the empty scope means all.
 func (e *Engine) Breakers(scope string) []BreakerState {
 	var all []BreakerState
 	now := e.clock.Now()
@@ -124,14 +126,21 @@ func (e *Engine) Breakers(scope string) []BreakerState {
 			return
 		}
 		if s, ok := st.breaker.state(now); ok {
-			s.Scope, s.Path, s.ID = k.scope, k.path, k.id
+			s.Scope, s.Config, s.Path, s.ID = k.scope, fmt.Sprintf("%016x", k.config), k.path, k.id
 			all = append(all, s)
 		}
 	})
 	slices.SortFunc(all, func(a, b BreakerState) int {
-		return cmp.Or(strings.Compare(a.Scope, b.Scope), strings.Compare(a.Path, b.Path), strings.Compare(a.ID, b.ID))
+		return cmp.Or(strings.Compare(a.Scope, b.Scope), strings.Compare(a.Path, b.Path), strings.Compare(a.ID, b.ID), strings.Compare(a.Config, b.Config))
 	})
 	return all
+}
+
+// OpenBreakers lists the open circuits of all scopes for a metric whose labels are
+// scope and path: where configs differ in id or text only, one stands for all.
+func (e *Engine) OpenBreakers() []BreakerState {
+	open := slices.DeleteFunc(e.Breakers(""), func(s BreakerState) bool { return s.State != StateOpen })
+	return slices.CompactFunc(open, func(a, b BreakerState) bool { return a.Scope == b.Scope && a.Path == b.Path })
 }
 
 // state describes the circuit; ok is false when it has counted nothing.

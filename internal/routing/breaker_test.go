@@ -35,7 +35,10 @@ func TestBreakerOpensAndCloses(t *testing.T) {
 		opened := clk.Now()
 		states := e.Breakers("org/config")
 		want := routing.BreakerState{Scope: "org/config", Path: "config.targets[0]", State: routing.StateOpen, Failures: 3, OpenedAt: opened, ClosesAt: opened.Add(30 * time.Second)}
-		if len(states) == 0 || states[0] != want {
+		if len(states) > 0 {
+			want.Config = states[0].Config
+		}
+		if len(states) == 0 || len(want.Config) != 16 || states[0] != want {
 			t.Errorf("states %+v", states)
 		}
 		clk.advance(30*time.Second - time.Millisecond)
@@ -143,6 +146,27 @@ func TestBreakerKeepsScopesApart(t *testing.T) {
 	}
 	if n := len(e.Breakers("other")); n != 1 || len(e.Breakers("")) != 3 || len(e.Breakers("none")) != 0 {
 		t.Errorf("%+v", e.Breakers(""))
+	}
+}
+
+func TestBreakerKeepsConfigsApart(t *testing.T) {
+	t.Parallel()
+	e, down := routing.NewEngine(newClock(), draws()), upstreams{"@a": {Status: 503}}
+	first, second := parse(t, guarded(twoFailures)), parse(t, guarded(twoFailures)+" ")
+	for range 3 {
+		down.run(t, e, first, nil)
+	}
+	if tried, _, _ := down.run(t, e, second, nil); tried[0] != "@a" {
+		t.Errorf("tried %v", tried)
+	}
+	if open := e.OpenBreakers(); len(open) != 1 || open[0].Path != "config.targets[0]" {
+		t.Errorf("open %+v", open)
+	}
+	for range 2 {
+		down.run(t, e, second, nil)
+	}
+	if open, all := e.OpenBreakers(), e.Breakers("org/config"); len(open) != 1 || len(all) != 4 || all[0].Config == all[1].Config {
+		t.Errorf("open %+v, all %+v", open, all)
 	}
 }
 

@@ -7,6 +7,7 @@ type Config struct {
 	Root *Node
 
 	leaves []*Target
+	sum    uint64 // of the document; keeps what an Engine remembers of one config from another
 }
 
 // Leaves lists every target of the tree in document order, for example to learn

@@ -71,9 +71,10 @@ func NewEngine(clock ident.Clock, rnd func() float64) *Engine {
 
 // Walk runs the config: it chooses targets and calls try for each until one is
 // good or none is left, and returns the outcome of the last. Each target is tried
-// at most once. scope separates what the engine remembers and should name tenant
-// and config version, for example "org/config@3"; f may be nil when the config
-// asks for no facts. A config of one leaf is tried without an allocation.
+// at most once. scope separates what the engine remembers of tenants, for example
+// "<workspace id>/pc-main-1a2b3c"; configs that differ in a byte are kept apart
+// besides, so a changed config starts with closed circuits. f may be nil when the
+// config asks for no facts. A config of one leaf is tried without an allocation.
 //
 // The error is fault.InvalidRequest when no condition of a conditional held and
 // it has no default; the outcome then carries the same error, status 400.
@@ -84,7 +85,7 @@ func (e *Engine) Walk(ctx context.Context, c *Config, scope string, f Facts, try
 	if f == nil {
 		f = noFacts{}
 	}
-	w := &walk{engine: e, scope: scope, facts: f, try: try}
+	w := &walk{engine: e, scope: scope, config: c.sum, facts: f, try: try}
 	return w.node(ctx, c.Root)
 }
 
@@ -92,6 +93,7 @@ func (e *Engine) Walk(ctx context.Context, c *Config, scope string, f Facts, try
 type walk struct {
 	engine *Engine
 	scope  string
+	config uint64
 	facts  Facts
 	try    Try
 	last   *Target // tried last
@@ -108,7 +110,7 @@ func (w *walk) leaf(ctx context.Context, t *Target) Outcome {
 	w.last = t
 	out := w.try(ctx, t)
 	if t.Breaker != nil && !out.Final && !out.Skipped {
-		w.engine.leafState(w.scope, t).breaker.count(t.Breaker, &out, w.engine.clock.Now())
+		w.engine.state(w.leafKey(t)).breaker.count(t.Breaker, &out, w.engine.clock.Now())
 	}
 	return out
 }
@@ -143,7 +145,7 @@ func (w *walk) open(n *Node, now time.Time) bool {
 		return false
 	}
 	if n.Target != nil {
-		st, ok := w.engine.states.get(leafKey(w.scope, n.Target))
+		st, ok := w.engine.states.get(w.leafKey(n.Target))
 		return ok && st.breaker.open(now)
 	}
 	for _, t := range n.Targets {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"hash/fnv"
 	"strings"
 	"unicode/utf8"
 
@@ -69,10 +70,18 @@ func Parse(raw []byte, lim Limits) (*Config, error) {
 		if path, found := duplicateKey(doc); found {
 			p.failf(path, "is given twice")
 		} else if root := p.node("", 0, doc, inherited{}, ""); len(p.issues) == 0 {
-			return &Config{Root: root, leaves: p.leaves}, nil
+			return &Config{Root: root, leaves: p.leaves, sum: fingerprint(raw)}, nil
 		}
 	}
 	return nil, p.refusal()
+}
+
+// fingerprint is a short hash of the document. Nothing but the figures of one
+// tenant would mix if two were equal.
+func fingerprint(raw []byte) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write(raw)
+	return h.Sum64()
 }
 
 // refusal is the error that lists the issues.

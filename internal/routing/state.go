@@ -7,7 +7,10 @@ import (
 )
 
 // stateKey names a leaf or branch of a config.
-type stateKey struct{ scope, path, id string }
+type stateKey struct {
+	scope, path, id string
+	config          uint64
+}
 
 // state is what the engine remembers of a leaf or branch.
 type state struct {
@@ -17,23 +20,21 @@ type state struct {
 	breaker  breaker // leaves
 }
 
-func leafKey(scope string, t *Target) stateKey { return stateKey{scope, t.Path, t.ID} }
+func (w *walk) leafKey(t *Target) stateKey { return stateKey{w.scope, t.Path, t.ID, w.config} }
 
-func (e *Engine) leafState(scope string, t *Target) *state { return e.stateOf(leafKey(scope, t)) }
+// state is the memory of a node in this walk's scope and config.
+func (w *walk) state(n *Node) *state {
+	if n.Target != nil {
+		return w.engine.state(w.leafKey(n.Target))
+	}
+	return w.engine.state(stateKey{w.scope, n.Path, "", w.config})
+}
 
-func (e *Engine) stateOf(k stateKey) *state {
+func (e *Engine) state(k stateKey) *state {
 	if st, ok := e.states.get(k); ok {
 		return st
 	}
 	return e.states.getOrPut(k, &state{})
-}
-
-// state is the memory of a node in this walk's scope.
-func (w *walk) state(n *Node) *state {
-	if n.Target != nil {
-		return w.engine.leafState(w.scope, n.Target)
-	}
-	return w.engine.stateOf(stateKey{w.scope, n.Path, ""})
 }
 
 // latency is a moving average of the time to the first byte.

@@ -9,6 +9,7 @@ import (
 // stickyKey names a caller at one loadbalance.
 type stickyKey struct {
 	scope, path string
+	config      uint64
 	caller      uint64 // hash of the hash_fields' values
 }
 
@@ -30,7 +31,7 @@ func (w *walk) stick(n *Node, live []*Node) *Node {
 	if !ok {
 		return w.choose(n, live)
 	}
-	key, now := stickyKey{w.scope, n.Path, caller}, w.engine.clock.Now()
+	key, now := stickyKey{w.scope, n.Path, w.config, caller}, w.engine.clock.Now()
 	if a, ok := w.engine.sticky.get(key); ok && now.Before(a.expires) {
 		for _, t := range live {
 			if t.index == a.index && t.Weight > 0 {
