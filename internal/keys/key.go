@@ -73,3 +73,23 @@ func (k *Key) Check(status string, now time.Time) error {
 	}
 	return nil
 }
+
+// Entry is a key as requests see it: its record's identity and the principal made
+// from it once, when the snapshot was built. Shared and never changed.
+type Entry struct {
+	Principal access.Principal
+	Status    string // of the record: active, exhausted, expired, archived
+	Key       Key
+}
+
+// Context is what a key's sealed values are bound to: the record they stand in.
+func Context(recordID string) string { return Kind + "/" + recordID }
+
+// Hashes are all values that lead to the key: the current one, and during a
+// rotation the previous one.
+func (k *Key) Hashes() []Hash {
+	if k.Previous != nil {
+		return []Hash{k.Secret.Hash, k.Previous.Hash}
+	}
+	return []Hash{k.Secret.Hash}
+}

@@ -1,0 +1,160 @@
+package dataplane
+
+import (
+	"context"
+	"strings"
+
+	"sluice/internal/credential"
+	"sluice/internal/fault"
+	"sluice/internal/provider"
+	"sluice/internal/routing"
+
+	"github.com/tidwall/gjson"
+)
+
+// resolve finds out which provider a target means and with which credentials, in
+// the order of contract/dataplane.md 1.3: a saved provider named in the model
+// field, then what the target names itself, then what the headers name.
+func (g *Gateway) resolve(_ context.Context, a *attempt) error {
+	x, t := a.x, a.target
+	a.model = x.model
+	slug := x.account
+	if own, ok := overridden(t); ok {
+		slug, a.model = splitModel(own)
+	}
+	switch {
+	case slug != "":
+		return g.saved(a, slug)
+	case strings.HasPrefix(t.Provider, "@"):
+		return g.saved(a, t.Provider[1:])
+	case t.VirtualKey != "":
+		return g.saved(a, t.VirtualKey)
+	case t.Provider != "":
+		return g.inline(a, t.Provider, t)
+	}
+	return g.fromRequest(a)
+}
+
+// overridden is the model that a target's override_params set.
+func overridden(t *routing.Target) (string, bool) {
+	for i := range t.Override {
+		if t.Override[i].Key == "model" {
+			m := gjson.ParseBytes(t.Override[i].Raw)
+			return m.String(), m.Type == gjson.String
+		}
+	}
+	return "", false
+}
+
+// fromRequest takes the provider that the headers name.
+func (g *Gateway) fromRequest(a *attempt) error {
+	c := &a.x.ctl
+	switch {
+	case strings.HasPrefix(c.provider, "@"):
+		return g.saved(a, c.provider[1:])
+	case c.virtualKey != "":
+		return g.saved(a, c.virtualKey)
+	case c.provider != "":
+		return g.inline(a, c.provider, a.target)
+	}
+	return fault.New(fault.InvalidRequest, "the target names no provider; set provider in the config or send x-gateway-provider").At("x-gateway-provider")
+}
+
+// saved takes the credentials of a provider or virtual key of the workspace.
+func (g *Gateway) saved(a *attempt, slug string) error {
+	acct := a.x.dir.FindAccount(a.x.key.Principal.WorkspaceID, slug)
+	if acct == nil {
+		return fault.Newf(fault.InvalidRequest, "there is no provider @%s in this workspace", clip(slug)).At("x-gateway-provider")
+	}
+	if err := usableNow(acct, a); err != nil {
+		return err
+	}
+	spec, ok := g.Specs.Find(acct.Spec)
+	if !ok {
+		return fault.Newf(fault.Internal, "the provider @%s belongs to the unknown kind %q", acct.Slug, acct.Spec)
+	}
+	a.account, a.spec, a.values = acct, spec, acct.Values
+	if len(a.target.Fields) > 0 || hasOwnFields(spec, a) {
+		a.values = make(provider.Values, len(acct.Values)+4)
+		for k, v := range acct.Values {
+			a.values[k] = v
+		}
+		spec.FromTarget(a.target.Fields, a.values)
+		spec.ReadHeaders(a.x.in.Header, a.values)
+	}
+	return nil
+}
+
+// hasOwnFields reports whether the provider has credential fields beside the key
+// that a request may still have to fill in.
+func hasOwnFields(s *provider.Spec, a *attempt) bool {
+	for i := range s.Fields {
+		if f := &s.Fields[i]; f.Name != provider.Key && a.values[f.Name] == "" {
+			for _, h := range f.Headers {
+				if a.x.in.Header.Has(h) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// usableNow refuses a saved provider that is used up, expired, or not allowed to
+// be asked for the model. Source: contract/identity-and-governance.md section 6.
+func usableNow(acct *credential.Account, a *attempt) error {
+	if acct.ExpiresAt != nil && !a.started.Before(*acct.ExpiresAt) || acct.Status == "expired" {
+		return target(fault.KeyExpired, "01", "virtual_key_expired_error", "the provider @"+acct.Slug+" has expired")
+	}
+	switch acct.Status {
+	case "exhausted":
+		return target(fault.BudgetExhausted, "04", "virtual_key_exhaust_error", "the budget of the provider @"+acct.Slug+" is used up")
+	case "archived":
+		return fault.Newf(fault.InvalidRequest, "the provider @%s was removed", acct.Slug).At("x-gateway-provider")
+	}
+	if a.model != "" && !acct.Allows(a.model) {
+		return fault.Newf(fault.ModelNotAllowed, "the provider @%s may not be asked for the model %q", acct.Slug, clip(a.model)).At("model")
+	}
+	return nil
+}
+
+// target makes a refusal of one routing target, which has the OpenAI body.
+func target(code fault.Code, wireCode, typ, text string) error {
+	e := fault.New(fault.BudgetExhausted, text).WithType(typ, wireCode)
+	e.Status = fault.New(code, "").HTTPStatus()
+	return e
+}
+
+// inline takes a provider by name, with the credentials of the target or headers.
+func (g *Gateway) inline(a *attempt, name string, t *routing.Target) error {
+	spec, ok := g.Specs.Find(name)
+	if !ok {
+		return fault.Newf(fault.InvalidRequest, "the provider %q is unknown; GET /v1/providers lists saved ones, the documentation the known names", clip(name)).At("x-gateway-provider")
+	}
+	a.spec, a.values = spec, make(provider.Values, 4)
+	if k := t.APIKey.Reveal(); k != "" {
+		a.values[provider.Key] = k
+	}
+	spec.FromTarget(t.Fields, a.values)
+	if t.Provider == "" || len(t.Fields) == 0 && t.APIKey.Empty() {
+		g.fromHeaders(a)
+	}
+	return nil
+}
+
+// fromHeaders adds the credentials that the client sent with the request. They
+// are read only where the target brings none of its own.
+func (g *Gateway) fromHeaders(a *attempt) {
+	c := &a.x.ctl
+	if k := strings.TrimSpace(trimBearer(c.authorization)); k != "" && a.values[provider.Key] == "" {
+		a.values[provider.Key] = k
+	}
+	a.spec.ReadHeaders(a.x.in.Header, a.values)
+}
+
+func trimBearer(v string) string {
+	if b := bearer(v); b != "" {
+		return b
+	}
+	return v
+}

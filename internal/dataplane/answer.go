@@ -1,0 +1,79 @@
+package dataplane
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/record"
+	"sluice/internal/wire"
+)
+
+// reply gives the client what the walk ended with: a refusal, the fault of the
+// last attempt, or the answer in hand.
+func (g *Gateway) reply(ctx context.Context, x *exchange, err error) error {
+	switch {
+	case x.headSent && x.unfinished != nil:
+		return x.sayUnfinished()
+	case x.headSent:
+		return nil // a stream was relayed to its end, or to a client that left
+	case err != nil:
+		return g.answerFault(x, err)
+	case x.last == nil:
+		return nil
+	case x.last.fault != nil:
+		return g.answerFault(x, x.last.fault)
+	}
+	return g.answer(ctx, x.last)
+}
+
+// answerFault answers with an error of the gateway in the body of the surface.
+func (g *Gateway) answerFault(x *exchange, err error) error {
+	f := fault.From(err)
+	x.refusal, x.status = f, f.HTTPStatus()
+	if f.Code == fault.Internal {
+		g.Log.Error("a request failed inside the gateway", "request_id", x.id, "error", f.Error())
+	}
+	g.recordRefusal(x)
+	h := g.ownHeader(make(wire.Header, 0, 10), x)
+	h = append(h, wire.Field{Name: "content-type", Value: "application/json"})
+	if f.Retry > 0 {
+		h = append(h, wire.Field{Name: "retry-after", Value: strconv.Itoa(int((f.Retry + time.Second - 1) / time.Second))})
+	}
+	body := f.Body(x.surface())
+	x.headSent = true
+	if err := x.out.Head(x.status, h, int64(len(body))); err != nil {
+		return err
+	}
+	_, err = x.out.Write(body)
+	return err
+}
+
+// answer gives the answer in hand. It is on record before its last byte leaves.
+func (g *Gateway) answer(ctx context.Context, a *attempt) error {
+	x := a.x
+	x.status, x.headSent = a.status, true
+	h := g.replyHeader(x, a.reply.header)
+	if a.reply.live {
+		return g.relay(ctx, a, h)
+	}
+	g.record(a, outcomeOfStatus(a.status))
+	if err := x.out.Head(a.status, h, int64(len(a.reply.body))); err != nil {
+		return err
+	}
+	_, err := x.out.Write(a.reply.body)
+	return err
+}
+
+func outcomeOfStatus(status int) record.Outcome {
+	if status >= 400 {
+		return record.Failed
+	}
+	return record.OK
+}
+
+// errCut tells the front that the answer could not be finished: the connection
+// has to be closed so that the caller does not take a part for the whole.
+var errCut = errors.New("the answer was cut short")

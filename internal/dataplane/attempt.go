@@ -1,0 +1,66 @@
+package dataplane
+
+import (
+	"time"
+
+	"sluice/internal/credential"
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/provider"
+	"sluice/internal/provider/transport"
+	"sluice/internal/record"
+	"sluice/internal/routing"
+	"sluice/internal/wire"
+)
+
+// attempt is one try of one target.
+type attempt struct {
+	x       *exchange
+	target  *routing.Target
+	number  int
+	started time.Time
+
+	spec       *provider.Spec
+	account    *credential.Account // the saved provider, nil for inline credentials
+	values     provider.Values
+	model      string
+	strict     bool
+	askedUsage bool // stream_options.include_usage was added by us
+
+	plan   *provider.Plan
+	header wire.Header  // to send, without the credential
+	body   wire.Payload // to send
+	stream bool
+
+	retries   int // further tries made
+	retried   int // what x-gateway-retry-attempt-count says
+	resp      *transport.Response
+	held      *wire.Spool // the reply's body, when it was held
+	first     []byte      // the first bytes of a stream
+	watch     *dialect.Stream
+	reply     reply
+	status    int
+	fault     *fault.Error
+	log       record.Attempt
+	recorded  bool
+	committed bool // bytes of it reached the client
+}
+
+// reply is the answer in hand: its head, and its body in memory or still to be
+// read from resp.
+type reply struct {
+	header wire.Header
+	body   []byte
+	live   bool // the body is still at the upstream
+}
+
+func (a *attempt) close() {
+	if a.resp != nil {
+		_ = a.resp.Body.Close() // the answer was taken or is not wanted
+		a.resp = nil
+	}
+	if a.held != nil {
+		_ = a.held.Close()
+		a.held = nil
+	}
+}

@@ -1,0 +1,187 @@
+package dataplane
+
+import (
+	"errors"
+	"mime"
+	"strings"
+	"sync"
+
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+	"sluice/internal/wire"
+)
+
+// readBody takes the body in, in the form that the route asks for. A typed JSON
+// body is checked and its top level indexed; a form is checked part by part; what
+// is only passed through is held only when it may have to be read or sent twice.
+func (g *Gateway) readBody(x *exchange) error {
+	switch x.match.Body {
+	case llm.JSON:
+		return g.readJSON(x)
+	case llm.Multipart:
+		return g.readForm(x)
+	case llm.Opaque:
+		return g.readOpaque(x)
+	}
+	return nil
+}
+
+func (g *Gateway) readJSON(x *exchange) error {
+	if t := mediaType(x.ctl.contentTyp); t != "" && t != "application/json" {
+		return fault.Newf(fault.UnsupportedMedia, "this route takes application/json, not %q", clip(t)).At("content-type")
+	}
+	if err := g.hold(x, g.set.MaxJSONBytes); err != nil {
+		return err
+	}
+	if x.spool.Len() == 0 && x.match.Endpoint == llm.CancelBatch || x.spool.Len() == 0 && x.match.Endpoint == llm.CancelFinetune {
+		return nil
+	}
+	raw, err := x.spool.Bytes()
+	if err != nil {
+		return fault.Wrap(fault.Internal, err)
+	}
+	x.doc = newDoc()
+	if err := splice.Scan(raw, x.doc); err != nil {
+		return err
+	}
+	return g.readFields(x)
+}
+
+// readFields takes what routing must know from the top level of the body.
+func (g *Gateway) readFields(x *exchange) error {
+	if m, ok := x.doc.String("model"); ok {
+		x.account, x.model = splitModel(m)
+	}
+	x.stream, _ = x.doc.Bool("stream")
+	if u, ok := x.doc.String("user"); ok && u != "" && x.metadata["_user"] == "" {
+		if x.metadata == nil {
+			x.metadata = make(map[string]string, 1)
+		}
+		x.metadata["_user"] = u[:min(len(u), metadataValueMax)]
+	}
+	return nil
+}
+
+// splitModel takes "@slug/model" apart; any other name stays whole.
+// Source: spec, Chat request shape.
+func splitModel(m string) (account, model string) {
+	if rest, ok := strings.CutPrefix(m, "@"); ok {
+		if slug, name, ok := strings.Cut(rest, "/"); ok && slug != "" {
+			return slug, name
+		}
+	}
+	return "", m
+}
+
+func (g *Gateway) readForm(x *exchange) error {
+	if t := mediaType(x.ctl.contentTyp); t != "multipart/form-data" {
+		return fault.Newf(fault.UnsupportedMedia, "this route takes multipart/form-data, not %q", clip(t)).At("content-type")
+	}
+	if x.in.Length > g.set.MaxUploadBytes {
+		return tooLarge(g.set.MaxUploadBytes)
+	}
+	if x.in.Body == nil {
+		return fault.New(fault.InvalidRequest, "the form is missing; send it as multipart/form-data").At("body")
+	}
+	x.spool = wire.NewSpool(g.set.SpoolDir)
+	f, err := splice.ReadForm(x.in.Body, x.ctl.contentTyp, x.spool, splice.FormLimits{Total: g.set.MaxUploadBytes})
+	if err != nil {
+		return err
+	}
+	x.form = f
+	if v, ok := f.Value("model"); ok {
+		x.account, x.model = splitModel(v)
+	}
+	v, _ := f.Value("stream")
+	x.stream = v == "true"
+	return nil
+}
+
+// readOpaque holds a pass-through body when it is small JSON, which may name the
+// provider in its model field, and leaves anything else to be sent as it comes.
+func (g *Gateway) readOpaque(x *exchange) error {
+	if x.in.Body == nil || x.in.Length == 0 {
+		return nil
+	}
+	if mediaType(x.ctl.contentTyp) != "application/json" || x.in.Length > wire.MemoryMax {
+		p := wire.Stream(x.in.Body, x.in.Length)
+		x.direct = &p
+		return nil
+	}
+	if err := g.hold(x, g.set.MaxJSONBytes); err != nil {
+		return err
+	}
+	raw, err := x.spool.Bytes()
+	if err != nil {
+		return fault.Wrap(fault.Internal, err)
+	}
+	// What is no JSON object is not ours to refuse here: the upstream knows its own
+	// bodies. A doubled security-relevant field is refused all the same.
+	d := newDoc()
+	if err := splice.Scan(raw, d); err != nil {
+		docs.Put(d)
+		if fault.From(err).Param != "" {
+			return err
+		}
+		return nil
+	}
+	x.doc = d
+	return g.readFields(x)
+}
+
+// holdDirect takes a body in that was to be sent as it comes, because it may have
+// to be sent twice.
+func (g *Gateway) holdDirect(x *exchange) error {
+	if x.direct == nil {
+		return nil
+	}
+	x.direct = nil
+	return g.hold(x, g.set.MaxUploadBytes)
+}
+
+func (g *Gateway) hold(x *exchange, limit int64) error {
+	x.spool = wire.NewSpool(g.set.SpoolDir)
+	if x.in.Body == nil {
+		return nil
+	}
+	err := x.spool.Fill(x.in.Body, x.in.Length, limit)
+	switch {
+	case errors.Is(err, wire.ErrTooLarge):
+		return tooLarge(limit)
+	case err != nil:
+		return fault.Wrap(fault.ClientGone, err)
+	}
+	return nil
+}
+
+func tooLarge(limit int64) error {
+	return fault.Newf(fault.TooLarge, "the body is larger than %d bytes, the most that this gateway accepts here", limit).At("body")
+}
+
+// docs keeps the indexes of bodies for the next request.
+var docs = sync.Pool{New: func() any { return new(splice.Doc) }}
+
+func newDoc() *splice.Doc { return docs.Get().(*splice.Doc) }
+
+// mediaType is the type of a content-type header without parameters, lower case;
+// one that cannot be read stays as it is, so that a refusal can show it.
+func mediaType(v string) string {
+	if v == "application/json" || v == "" {
+		return v
+	}
+	t, _, err := mime.ParseMediaType(v)
+	if err != nil {
+		t, _, _ = strings.Cut(strings.ToLower(v), ";")
+		return strings.TrimSpace(t)
+	}
+	return t
+}
+
+// clip shortens what a caller sent before it is shown back.
+func clip(s string) string {
+	if len(s) > 80 {
+		return s[:80] + "…"
+	}
+	return s
+}

@@ -1,0 +1,125 @@
+package dataplane
+
+import (
+	"strings"
+	"sync"
+
+	"sluice/internal/fault"
+	"sluice/internal/routing"
+)
+
+// fromHeaders routes a request that brings no config: one target, which takes
+// everything from the headers.
+var fromHeaders = routing.Single(routing.Target{})
+
+// chooseConfig finds the routing of the request: the config header, else a
+// provider named in headers or body, else the default of the key or workspace.
+// Source: contract/dataplane.md 1.1 and 1.3.
+func (g *Gateway) chooseConfig(x *exchange) error {
+	if err := g.blockInline(x); err != nil {
+		return err
+	}
+	if x.ctl.config != "" {
+		if x.key.Key.Defaults.ConfigID != "" && !x.key.Key.Defaults.MayOverride() {
+			return fault.New(fault.InvalidRequest, "the API key has a config of its own that may not be overridden; leave x-gateway-config out").At("x-gateway-config")
+		}
+		return g.namedConfig(x, x.ctl.config)
+	}
+	locked := x.key.Key.Defaults.ConfigID != "" && !x.key.Key.Defaults.MayOverride()
+	if !locked && (x.ctl.provider != "" || x.ctl.virtualKey != "" || x.account != "") {
+		x.config = fromHeaders
+		return nil
+	}
+	if name := g.defaultConfig(x); name != "" {
+		return g.namedConfig(x, name)
+	}
+	if x.match.Endpoint == listModels {
+		return nil // the catalogue needs no target
+	}
+	return fault.New(fault.InvalidRequest, "no target: send x-gateway-provider or x-gateway-config, or name a saved provider in the model as @slug/model").At("x-gateway-provider")
+}
+
+func (g *Gateway) defaultConfig(x *exchange) string {
+	if name := x.key.Key.Defaults.ConfigID; name != "" {
+		return name
+	}
+	if x.place == nil {
+		return ""
+	}
+	if x.key.Principal.UserID != "" && x.place.Defaults.UserAPIKeyConfig != "" {
+		return x.place.Defaults.UserAPIKeyConfig
+	}
+	return x.place.Defaults.ConfigID
+}
+
+// namedConfig takes a config that stands in the text itself, beginning with a
+// brace, or is saved in the workspace under that slug or id.
+func (g *Gateway) namedConfig(x *exchange, name string) error {
+	if strings.HasPrefix(strings.TrimLeft(name, " \t"), "{") {
+		c, err := g.configs.parse(name, g.set.ConfigLimits)
+		x.config, x.configID = c, "inline"
+		return err
+	}
+	c, slug, ok := x.dir.FindConfig(x.key.Principal.WorkspaceID, name)
+	if !ok {
+		return fault.Newf(fault.InvalidRequest, "there is no config %q in this workspace; an inline config is a JSON object", clip(name)).At("x-gateway-config")
+	}
+	x.config, x.configID = c, slug
+	return nil
+}
+
+// blockInline refuses configuration in headers where the deployment allows only
+// saved one. Source: contract/dataplane.md 7.1, saved-only mode.
+func (g *Gateway) blockInline(x *exchange) error {
+	if !g.set.BlockInline {
+		return nil
+	}
+	blocked := func(code, field string) error {
+		return fault.Newf(fault.InlineBlocked, "%s may not be set by requests here; use a saved config or provider", field).WithType("", code).At(field)
+	}
+	switch {
+	case strings.HasPrefix(strings.TrimSpace(x.ctl.config), "{"):
+		return blocked("inline_config_blocked", "x-gateway-config")
+	case x.ctl.provider != "" && !strings.HasPrefix(x.ctl.provider, "@"):
+		return blocked("inline_provider_blocked", "x-gateway-provider")
+	case x.ctl.customHost != "":
+		return blocked("inline_custom_host_blocked", "x-gateway-custom-host")
+	case x.ctl.forward != "":
+		return blocked("inline_forward_headers_blocked", "x-gateway-forward-headers")
+	}
+	return nil
+}
+
+// configCache keeps the inline configs that were parsed lately: clients send the
+// same text with every request. It holds at most configCacheMax of them.
+type configCache struct {
+	mu   sync.RWMutex // guards byText
+	text map[string]*routing.Config
+}
+
+const (
+	configCacheMax  = 512
+	configCacheText = 64 << 10 // longer texts are parsed each time
+)
+
+func newConfigCache() *configCache { return &configCache{text: make(map[string]*routing.Config)} }
+
+func (c *configCache) parse(text string, limits routing.Limits) (*routing.Config, error) {
+	c.mu.RLock()
+	doc := c.text[text]
+	c.mu.RUnlock()
+	if doc != nil {
+		return doc, nil
+	}
+	doc, err := routing.Parse([]byte(text), limits)
+	if err != nil || len(text) > configCacheText {
+		return doc, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.text) >= configCacheMax {
+		clear(c.text) // rare, and cheaper than keeping an order for it
+	}
+	c.text[strings.Clone(text)] = doc
+	return doc, nil
+}

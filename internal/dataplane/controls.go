@@ -1,0 +1,135 @@
+package dataplane
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"sluice/internal/wire"
+)
+
+// prefix begins every control header of ours.
+const prefix = "x-gateway-"
+
+// controls are the control headers of a request, as they came. Unknown
+// x-gateway-* headers are no error: client libraries turn any option into one.
+// Source: contract/dataplane.md 1.1 and part 8.
+type controls struct {
+	apiKey, authorization, xAPIKey             string
+	provider, virtualKey, config, customHost   string
+	forward, sensitive                         string
+	traceID, spanID, spanName, parentSpan      string
+	traceparent, baggage, metadata, contentTyp string
+	strict, debug, fetchIntegrated             string
+	timeout                                    time.Duration
+}
+
+// read fills c from the header and renames alias prefixes to ours in place, so
+// that every later reader knows one spelling.
+func (c *controls) read(h wire.Header, aliases []string) {
+	for i := range h {
+		for _, a := range aliases {
+			if rest, ok := strings.CutPrefix(h[i].Name, a); ok {
+				h[i].Name = prefix + rest
+			}
+		}
+		if f := c.field(h[i].Name); f != nil && *f == "" {
+			*f = h[i].Value
+		}
+	}
+	if ms, err := strconv.Atoi(h.Get(prefix + "request-timeout")); err == nil && ms > 0 {
+		c.timeout = time.Duration(ms) * time.Millisecond
+	}
+}
+
+func (c *controls) field(name string) *string {
+	if rest, ok := strings.CutPrefix(name, prefix); ok {
+		return c.own(rest)
+	}
+	switch name {
+	case "authorization":
+		return &c.authorization
+	case "x-api-key":
+		return &c.xAPIKey
+	case "content-type":
+		return &c.contentTyp
+	case "traceparent":
+		return &c.traceparent
+	case "baggage":
+		return &c.baggage
+	}
+	return nil
+}
+
+func (c *controls) own(name string) *string {
+	switch name {
+	case "api-key":
+		return &c.apiKey
+	case "provider":
+		return &c.provider
+	case "virtual-key":
+		return &c.virtualKey
+	case "config":
+		return &c.config
+	case "custom-host":
+		return &c.customHost
+	case "forward-headers":
+		return &c.forward
+	case "sensitive-headers":
+		return &c.sensitive
+	case "trace-id":
+		return &c.traceID
+	case "span-id":
+		return &c.spanID
+	case "span-name":
+		return &c.spanName
+	case "parent-span-id":
+		return &c.parentSpan
+	case "metadata":
+		return &c.metadata
+	case "strict-open-ai-compliance", "strict-openai-compliance":
+		return &c.strict
+	case "debug":
+		return &c.debug
+	case "fetch-integrated-models", "models-endpoint":
+		return &c.fetchIntegrated
+	}
+	return nil
+}
+
+// bearer returns the token of an Authorization header, "" when it is no bearer.
+func bearer(v string) string {
+	const scheme = "bearer "
+	if len(v) > len(scheme) && strings.EqualFold(v[:len(scheme)], scheme) {
+		return strings.TrimSpace(v[len(scheme):])
+	}
+	return ""
+}
+
+// Selects reports whether the headers choose a provider, so that a path shared
+// with the administration, for example /collections, is meant for the upstream.
+func Selects(h wire.Header, aliases []string) bool {
+	for i := range h {
+		name := h[i].Name
+		for _, a := range append([]string{prefix}, aliases...) {
+			switch strings.TrimPrefix(name, a) {
+			case name:
+			case "provider", "virtual-key", "config", "custom-host":
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// nameList splits a list of header names: comma separated, blanks trimmed, lower
+// cased; brackets and quotes of a JSON-like list are tolerated.
+func nameList(s string) []string {
+	var out []string
+	for n := range strings.SplitSeq(s, ",") {
+		if n = strings.ToLower(strings.Trim(n, " \t[]\"'")); n != "" {
+			out = append(out, n)
+		}
+	}
+	return out
+}

@@ -1,0 +1,99 @@
+package dataplane
+
+import (
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/keys"
+	"sluice/internal/llm"
+	"sluice/internal/routing"
+	"sluice/internal/splice"
+	"sluice/internal/tenant"
+	"sluice/internal/wire"
+)
+
+// exchange is one request of a client and everything found out about it. It and
+// its attempts belong to the goroutine that serves the request.
+type exchange struct {
+	in       *wire.Request
+	out      wire.Responder
+	dir      Directory
+	id       string
+	started  time.Time
+	match    llm.Match
+	path     string // escaped, below /v1
+	ctl      controls
+	trace    trace
+	key      *keys.Entry
+	place    *tenant.Workspace
+	metadata map[string]string
+
+	spool  *wire.Spool   // the whole body, when it was held
+	doc    *splice.Doc   // its top level, when it is a JSON object
+	form   *splice.Form  // its parts, when it is a form
+	direct *wire.Payload // the body as it comes, when it is not held
+
+	config   *routing.Config
+	configID string // slug of a saved config, "inline", or empty for headers alone
+	account  string // "@slug" of the body's model field, without the "@"
+	model    string // the body's model without it
+	stream   bool
+
+	attempts   int
+	carry      *carry       // what an earlier target's stream said before it died
+	unfinished *fault.Error // why a stream that the client has a part of is not whole
+	midEvent   bool         // that part ends inside an event
+	last       *attempt     // whose answer is given
+	refusal    *fault.Error
+	headSent   bool
+	status     int
+}
+
+func (g *Gateway) newExchange(in *wire.Request, out wire.Responder) *exchange {
+	g.open.Add(1)
+	x := &exchange{in: in, out: out, dir: g.Directory(), id: ident.NewID(), started: g.Clock.Now(), path: below(in.Path)}
+	x.match = llm.Lookup(in.Method, x.path)
+	x.ctl.read(in.Header, g.set.HeaderAliases)
+	x.trace = readTrace(&x.ctl, in.Method, in.Path)
+	return x
+}
+
+// below cuts the version segment, and the older /v1/proxy, off an escaped path.
+// A doubled version segment, which some clients produce, counts once.
+// Source: contract/dataplane.md 6.2.
+func below(path string) string {
+	for _, p := range [...]string{"/v1/proxy", "/v1/v1", "/v1", "/proxy"} {
+		if rest, ok := strings.CutPrefix(path, p); ok && (rest == "" || rest[0] == '/') {
+			return rest
+		}
+	}
+	return path
+}
+
+func (x *exchange) surface() fault.Surface {
+	if x.match.Endpoint == llm.Messages || x.match.Endpoint == llm.MessagesCountTokens {
+		return fault.Messages
+	}
+	return fault.Model
+}
+
+// unified reports whether the answer has a shape that is ours to keep; what is
+// not, is passed through untouched.
+func (x *exchange) unified() bool { return x.match.Endpoint != llm.Proxy }
+
+func (x *exchange) close() {
+	if x.last != nil {
+		x.last.close()
+	}
+	if x.doc != nil {
+		docs.Put(x.doc)
+	}
+	if x.spool != nil {
+		_ = x.spool.Close() // an unnamed file: nothing to lose
+	}
+}
+
+func stack() string { return string(debug.Stack()) }

@@ -1,0 +1,26 @@
+package dataplane
+
+import "sluice/internal/llm"
+
+const listModels = llm.ListModels
+
+// facts are what the conditions of a config look at, read only when asked for.
+type facts struct{ x *exchange }
+
+// Metadata returns a value of the request's metadata.
+func (f facts) Metadata(key string) (string, bool) {
+	v, ok := f.x.metadata[key]
+	return v, ok
+}
+
+// Param returns a decoded field of a JSON body. Forms and other bodies have none.
+// Source: contract/dataplane.md 4.6.
+func (f facts) Param(key string) (any, bool) {
+	if f.x.doc == nil {
+		return nil, false
+	}
+	return f.x.doc.Any(key)
+}
+
+// Path is the path of the request with its version segment.
+func (f facts) Path() string { return f.x.in.Path }

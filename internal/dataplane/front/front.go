@@ -1,0 +1,92 @@
+// Package front lets net/http fill the requests of the data plane and carry its
+// answers. It is the only part of the request path that knows net/http; another
+// front can stand beside it.
+package front
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strings"
+
+	"sluice/internal/dataplane"
+	"sluice/internal/llm"
+	"sluice/internal/wire"
+)
+
+// gateway is what serves the requests; *dataplane.Gateway does.
+type gateway interface {
+	Serve(ctx context.Context, in *wire.Request, out wire.Responder) error
+	Realtime(ctx context.Context, in *wire.Request, client dataplane.Client) error
+}
+
+// Handler serves model traffic over HTTP/1.1 and HTTP/2.
+type Handler struct{ gateway gateway }
+
+// New makes the handler of a gateway.
+func New(g gateway) *Handler { return &Handler{g} }
+
+// ServeHTTP hands one request to the gateway. When the gateway says that an answer
+// had to be cut, the connection is closed in mid-answer: that is how a client
+// learns that what it has is not the whole.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	in := request(r)
+	if isUpgrade(r) && strings.HasSuffix(r.URL.Path, "/realtime") {
+		h.realtime(w, r, in)
+		return
+	}
+	if in.Length < 0 || in.Length > wire.MemoryMax {
+		// A body that is relayed while the answer already begins must stay readable.
+		// Not every ResponseWriter can do it; those that cannot need not be told.
+		_ = http.NewResponseController(w).EnableFullDuplex()
+	}
+	out := responder{w: w}
+	if err := h.gateway.Serve(r.Context(), in, &out); err != nil {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func request(r *http.Request) *wire.Request {
+	path, query, _ := strings.Cut(r.RequestURI, "?")
+	if !strings.HasPrefix(path, "/") { // absolute form
+		path, query = r.URL.EscapedPath(), r.URL.RawQuery
+	}
+	in := &wire.Request{
+		Method: r.Method, Path: path, RawQuery: query, Header: header(r.Header), Length: r.ContentLength, Host: r.Host,
+	}
+	if r.Body != nil && r.Body != http.NoBody {
+		in.Body = r.Body
+	}
+	in.Remote, _, _ = net.SplitHostPort(r.RemoteAddr)
+	return in
+}
+
+// header flattens net/http's map. Names it has not seen often are lower-cased anew.
+func header(m http.Header) wire.Header {
+	h := make(wire.Header, 0, len(m)+2)
+	for name, values := range m {
+		lower, ok := lowered[name]
+		if !ok {
+			lower = strings.ToLower(name)
+		}
+		for _, v := range values {
+			h = append(h, wire.Field{Name: lower, Value: v})
+		}
+	}
+	return h
+}
+
+func isUpgrade(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+}
+
+// Typed reports whether a path belongs to a typed endpoint, which no
+// administration route may shadow.
+func Typed(method, path string) bool {
+	rest, ok := strings.CutPrefix(path, "/v1")
+	return ok && llm.Lookup(method, rest).Endpoint != llm.Proxy
+}
+
+// Selects reports whether a request's headers choose a provider, so that a path
+// shared with the administration, for example /v1/collections, is for the upstream.
+func Selects(h http.Header, aliases []string) bool { return dataplane.Selects(header(h), aliases) }

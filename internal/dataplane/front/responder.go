@@ -1,0 +1,74 @@
+package front
+
+import (
+	"net/http"
+	"net/textproto"
+	"strconv"
+
+	"sluice/internal/wire"
+)
+
+// responder carries an answer over a ResponseWriter.
+type responder struct{ w http.ResponseWriter }
+
+var _ wire.Responder = (*responder)(nil)
+
+// Head sends the status and the header. One backing array holds all values.
+func (o *responder) Head(status int, h wire.Header, length int64) error {
+	m := o.w.Header()
+	values := make([]string, len(h)+1)
+	m["Content-Type"] = nil // no guessing when the upstream named none
+	for i, f := range h {
+		values[i] = f.Value
+		name := canonical(f.Name)
+		if m[name] == nil {
+			m[name] = values[i : i+1 : i+1]
+		} else {
+			m[name] = append(m[name], f.Value)
+		}
+	}
+	if length >= 0 && status != http.StatusNoContent && status != http.StatusNotModified {
+		values[len(h)] = strconv.FormatInt(length, 10)
+		m["Content-Length"] = values[len(h):]
+	}
+	o.w.WriteHeader(status)
+	return nil
+}
+
+// Write appends to the body.
+func (o *responder) Write(p []byte) (int, error) { return o.w.Write(p) }
+
+// Flush sends what was written.
+func (o *responder) Flush() error { return http.NewResponseController(o.w).Flush() }
+
+// canonical is the form of a header name that net/http looks for.
+func canonical(lower string) string {
+	if c, ok := raised[lower]; ok {
+		return c
+	}
+	return textproto.CanonicalMIMEHeaderKey(lower)
+}
+
+// The names that travel on nearly every call, in both spellings.
+var lowered, raised = names(
+	"Accept", "Accept-Encoding", "Authorization", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Cache-Control", "Date",
+	"Server", "User-Agent", "Vary", "Traceparent", "Baggage", "X-Request-Id", "Openai-Processing-Ms", "Openai-Organization", "Openai-Version",
+	"X-Api-Key", "X-Gateway-Api-Key", "X-Gateway-Cache-Status", "X-Gateway-Config", "X-Gateway-Custom-Host", "X-Gateway-Gateway-Exception",
+	"X-Gateway-Last-Used-Option-Index", "X-Gateway-Metadata", "X-Gateway-Provider", "X-Gateway-Request-Id", "X-Gateway-Retry-Attempt-Count",
+	"X-Gateway-Trace-Id", "X-Gateway-Virtual-Key", "X-Stainless-Arch", "X-Stainless-Lang", "X-Stainless-Os", "X-Stainless-Package-Version",
+	"X-Stainless-Retry-Count", "X-Stainless-Runtime", "X-Stainless-Runtime-Version", "X-Stainless-Timeout",
+)
+
+func names(list ...string) (lowered, raised map[string]string) {
+	lowered, raised = make(map[string]string, len(list)), make(map[string]string, len(list))
+	for _, c := range list {
+		b := []byte(c)
+		for i := range b {
+			if b[i] >= 'A' && b[i] <= 'Z' {
+				b[i] += 'a' - 'A'
+			}
+		}
+		lowered[c], raised[string(b)] = string(b), c
+	}
+	return lowered, raised
+}

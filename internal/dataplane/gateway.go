@@ -1,0 +1,115 @@
+// Package dataplane is the life of one model request: who calls, what they ask,
+// which targets may answer, what went up and came down, and what is recorded of
+// it. Serve and try read like a page; each step is a function in its own file.
+// Nothing here knows net/http: a front fills a wire.Request and takes the answer.
+package dataplane
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"sluice/internal/credential"
+	"sluice/internal/dialect"
+	"sluice/internal/ident"
+	"sluice/internal/keys"
+	"sluice/internal/provider"
+	"sluice/internal/provider/netguard"
+	"sluice/internal/provider/sign"
+	"sluice/internal/provider/transport"
+	"sluice/internal/record"
+	"sluice/internal/routing"
+	"sluice/internal/tenant"
+)
+
+// Directory is the control plane at one moment: immutable, in memory.
+type Directory interface {
+	FindKey(h keys.Hash) *keys.Entry
+	FindWorkspace(id string) *tenant.Workspace
+	FindConfig(workspace, name string) (doc *routing.Config, slug string, ok bool)
+	FindAccount(workspace, slug string) *credential.Account
+	Accounts(workspace string) []*credential.Account
+}
+
+// journal takes one record per attempt. When Append returns, the record outlives
+// the process.
+type journal interface {
+	Append(a *record.Attempt) error
+}
+
+// Parts are what a Gateway is made of; all are needed.
+type Parts struct {
+	Directory func() Directory // the newest snapshot
+	Hasher    *keys.Hasher
+	Specs     *provider.Table
+	Engine    *routing.Engine
+	Client    *transport.Client
+	Signers   *sign.Set
+	Dialect   *dialect.Dialect // OpenAI's, which callers speak
+	Sockets   Dialer           // for realtime calls
+	Guard     *netguard.Guard
+	Journal   journal
+	Metrics   *Metrics
+	Clock     ident.Clock
+	Log       *slog.Logger
+}
+
+// Settings are the limits and switches of the request path. Zero values are not
+// usable; take DefaultSettings.
+type Settings struct {
+	SpoolDir       string        // where bodies over 1 MiB are spooled
+	MaxJSONBytes   int64         // a larger JSON body is 413
+	MaxUploadBytes int64         // a larger upload is 413
+	MaxReplyBytes  int64         // a larger JSON reply that must be held is 502
+	BodyLogBytes   int           // of a body kept in the record
+	HeadTimeout    time.Duration // until the upstream's response head; 0 means none
+	IdleTimeout    time.Duration // between two reads of an upstream body
+	HeaderAliases  []string      // further prefixes read like x-gateway-, lower case, with the dash
+	IgnoreHeaders  []string      // client headers that pass-through does not relay
+	MaskHeaders    []string      // header values that are never recorded
+	MetadataFrom   []string      // request headers copied into the metadata
+	BlockInline    bool          // refuse configuration in headers
+	ConfigLimits   routing.Limits
+	UserAgent      string // sent upstream on typed routes
+}
+
+// DefaultSettings are good for a laptop; SpoolDir is the system's.
+func DefaultSettings() Settings {
+	return Settings{
+		MaxJSONBytes: 64 << 20, MaxUploadBytes: 512 << 20, MaxReplyBytes: 256 << 20, BodyLogBytes: 256 << 10,
+		IdleTimeout: 5 * time.Minute, UserAgent: "sluice",
+	}
+}
+
+// Gateway serves model requests. Safe for concurrent use.
+type Gateway struct {
+	Parts
+	set     Settings
+	configs *configCache
+	rules   ruleBook
+	open    atomic.Int64 // requests being served
+}
+
+// New makes a gateway of its parts.
+func New(p Parts, s Settings) *Gateway {
+	return &Gateway{Parts: p, set: s, configs: newConfigCache()}
+}
+
+// Open is the number of requests being served, for draining.
+func (g *Gateway) Open() int64 { return g.open.Load() }
+
+// sleep waits for d or the end of ctx.
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

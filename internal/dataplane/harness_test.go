@@ -1,0 +1,217 @@
+package dataplane_test
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sluice/internal/access"
+	"sluice/internal/credential"
+	"sluice/internal/dataplane"
+	"sluice/internal/dataplane/front"
+	"sluice/internal/dialect/openai"
+	"sluice/internal/ident"
+	"sluice/internal/keys"
+	"sluice/internal/provider"
+	"sluice/internal/provider/netguard"
+	"sluice/internal/provider/sign"
+	"sluice/internal/provider/transport"
+	"sluice/internal/record"
+	"sluice/internal/routing"
+	"sluice/internal/tenant"
+	"sluice/test/upstream"
+)
+
+const (
+	org       = "0191f3a0-0000-7000-8000-000000000001"
+	workspace = "0191f3a0-0000-7000-8000-000000000002"
+	key       = "sk-workspace-key-of-the-tests"
+	adminKey  = "sk-admin-key-of-the-tests-000"
+	narrowKey = "sk-key-without-scopes-0000000"
+)
+
+// rig is a gateway with everything real but the control plane, which is a literal,
+// and the journal, which is a list.
+type rig struct {
+	t       testing.TB
+	up      *upstream.Server
+	dir     *directory
+	journal *list
+	gateway *dataplane.Gateway
+	server  *httptest.Server
+	set     dataplane.Settings
+}
+
+func newRig(t testing.TB, change ...func(*dataplane.Settings)) *rig {
+	t.Helper()
+	hasher := keys.NewHasher([]byte("pepper of the tests"))
+	r := &rig{t: t, up: upstream.Start(t), journal: &list{}, dir: newDirectory(hasher), set: dataplane.DefaultSettings()}
+	r.set.SpoolDir = t.TempDir()
+	r.set.IdleTimeout = 2 * time.Second
+	for _, c := range change {
+		c(&r.set)
+	}
+	specs, err := provider.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard := netguard.New([]string{"127.0.0.1"})
+	client := transport.New(transport.Options{Guard: guard, ConnectTimeout: 2 * time.Second})
+	t.Cleanup(client.Close)
+	r.gateway = dataplane.New(dataplane.Parts{
+		Directory: func() dataplane.Directory { return r.dir }, Hasher: hasher, Specs: specs,
+		Engine: routing.NewEngine(ident.System{}, rand.Float64), Client: client, Signers: sign.New(sign.Options{}),
+		Dialect: openai.Dialect(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: guard, Journal: r.journal,
+		Metrics: dataplane.NewMetrics(), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
+	}, r.set)
+	r.server = httptest.NewServer(front.New(r.gateway))
+	t.Cleanup(r.server.Close)
+	return r
+}
+
+// answer is what a call came to.
+type answer struct {
+	*http.Response
+	Text string
+	Err  error // of reading the body
+}
+
+// call sends a request with the workspace key. Headers are "name: value" lines; one
+// without a value takes the name away.
+func (r *rig) call(method, path, body string, headers ...string) answer {
+	r.t.Helper()
+	req, err := http.NewRequest(method, r.server.URL+path, strings.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if body == "" {
+		req.Body = nil
+	}
+	req.Header.Set("x-gateway-api-key", key)
+	if body != "" {
+		req.Header.Set("content-type", "application/json")
+	}
+	for _, h := range headers {
+		name, value, ok := strings.Cut(h, ": ")
+		if !ok {
+			req.Header.Del(name)
+			continue
+		}
+		req.Header.Set(name, value)
+	}
+	return r.do(req)
+}
+
+func (r *rig) do(req *http.Request) answer {
+	r.t.Helper()
+	tr := &http.Transport{DisableCompression: true}
+	r.t.Cleanup(tr.CloseIdleConnections)
+	resp, err := tr.RoundTrip(req)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var b bytes.Buffer
+	_, err = io.Copy(&b, resp.Body)
+	return answer{resp, b.String(), err}
+}
+
+// custom are the headers that send a call to the rig's upstream.
+func (r *rig) custom(more ...string) []string {
+	return append([]string{"x-gateway-provider: openai", "authorization: Bearer sk-upstream", "x-gateway-custom-host: " + r.up.URL() + "/v1"}, more...)
+}
+
+const hello = `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello there"}]}`
+
+// list is a journal in memory.
+type list struct {
+	mu   sync.Mutex // guards rows
+	rows []record.Attempt
+}
+
+func (l *list) Append(a *record.Attempt) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := *a
+	c.Request.Bytes, c.Response.Bytes = bytes.Clone(a.Request.Bytes), bytes.Clone(a.Response.Bytes)
+	l.rows = append(l.rows, c)
+	return nil
+}
+
+func (l *list) all() []record.Attempt {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]record.Attempt(nil), l.rows...)
+}
+
+// one waits for the only record and returns it.
+func (l *list) one(t testing.TB) record.Attempt {
+	t.Helper()
+	rows := l.all()
+	for range 200 {
+		if len(rows) > 0 {
+			break
+		}
+		time.Sleep(5 * time.Millisecond) // a client that hung up is on record a moment later
+		rows = l.all()
+	}
+	if len(rows) != 1 {
+		t.Fatalf("%d records, want one", len(rows))
+	}
+	return rows[0]
+}
+
+// directory is a control plane written down.
+type directory struct {
+	keys     map[keys.Hash]*keys.Entry
+	place    tenant.Workspace
+	configs  map[string]*routing.Config
+	accounts map[string]*credential.Account
+}
+
+func newDirectory(h *keys.Hasher) *directory {
+	d := &directory{keys: map[keys.Hash]*keys.Entry{}, configs: map[string]*routing.Config{}, accounts: map[string]*credential.Account{}}
+	d.add(h, key, access.WorkspaceService, workspace, access.Allowed(access.WorkspaceService)...)
+	d.add(h, adminKey, access.OrganisationService, "", access.Allowed(access.OrganisationService)...)
+	d.add(h, narrowKey, access.WorkspaceService, workspace, "logs.view")
+	return d
+}
+
+func (d *directory) add(h *keys.Hasher, raw string, t access.KeyType, place string, scopes ...string) *keys.Entry {
+	e := &keys.Entry{Status: "active", Principal: access.Principal{
+		Kind: access.ByKey, ID: ident.NewID(), Name: raw[:8], KeyType: t, OrgID: org, WorkspaceID: place, Scopes: access.NewScopes(scopes...),
+	}, Key: keys.Key{Type: t, Scopes: scopes, Secret: keys.Secret{Hash: h.Sum(raw)}}}
+	d.keys[h.Sum(raw)] = e
+	return e
+}
+
+func (d *directory) FindKey(h keys.Hash) *keys.Entry           { return d.keys[h] }
+func (d *directory) FindWorkspace(id string) *tenant.Workspace { return &d.place }
+func (d *directory) FindConfig(_, name string) (*routing.Config, string, bool) {
+	c, ok := d.configs[name]
+	return c, name, ok
+}
+func (d *directory) FindAccount(_, slug string) *credential.Account { return d.accounts[slug] }
+func (d *directory) Accounts(string) []*credential.Account {
+	var out []*credential.Account
+	for _, a := range d.accounts {
+		out = append(out, a)
+	}
+	return out
+}
+
+func (d *directory) config(t testing.TB, name, text string) {
+	t.Helper()
+	c, err := routing.Parse([]byte(text), routing.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.configs[name] = c
+}

@@ -1,0 +1,123 @@
+package dataplane
+
+import (
+	"slices"
+	"strings"
+
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/wire"
+)
+
+// upstreamHeader builds the header of the upstream call, without the credential,
+// which the signer adds last. On typed routes it begins empty; on pass-through
+// with what the client sent. The provider's own lines win over both.
+// Source: contract/dataplane.md 1.4.
+func (g *Gateway) upstreamHeader(a *attempt) error {
+	x := a.x
+	h := make(wire.Header, 0, 12)
+	if x.unified() {
+		h = append(h, wire.Field{Name: "user-agent", Value: g.set.UserAgent})
+		if a.body.Len() != 0 || x.match.Body != llm.NoBody {
+			h = append(h, wire.Field{Name: "content-type", Value: first(x.ctl.contentTyp, "application/json")})
+		}
+	} else {
+		h = g.relayed(h, x)
+	}
+	names := a.target.ForwardHeaders
+	if x.ctl.forward != "" {
+		names = nameList(x.ctl.forward)
+	}
+	for _, n := range names {
+		if err := forwardable(n); err != nil {
+			return err
+		}
+		if v := x.in.Header.Get(n); v != "" {
+			h.Set(n, v)
+		}
+	}
+	for _, f := range a.plan.Header {
+		h.Set(f.Name, f.Value)
+	}
+	a.header = h
+	return nil
+}
+
+// relayed copies the client's lines that are not about this connection, this
+// gateway, or a credential: a credential travels only through a signer.
+func (g *Gateway) relayed(h wire.Header, x *exchange) wire.Header {
+	for _, f := range x.in.Header {
+		switch {
+		case wire.HopByHop(f.Name), strings.HasPrefix(f.Name, prefix), slices.Contains(g.set.IgnoreHeaders, f.Name):
+		case f.Name == "content-length", f.Name == "expect", f.Name == "host", f.Name == "authorization", f.Name == "x-api-key", f.Name == "api-key", f.Name == "cookie":
+		default:
+			h = append(h, f)
+		}
+	}
+	return h
+}
+
+// forwardable refuses header names that may not be asked to be forwarded.
+// Source: contract/dataplane.md 1.1.
+func forwardable(name string) error {
+	switch {
+	case name == prefix+"forward-headers":
+		return fault.New(fault.InvalidRequest, "x-gateway-forward-headers may not name itself").At(prefix + "forward-headers")
+	case name == "metadata-flavor", name == "x-aws-ec2-metadata-token", name == "x-google-metadata-request":
+		return fault.Newf(fault.InvalidRequest, "the header %s may not be forwarded", name).At(prefix + "forward-headers")
+	case !wire.ValidName(name), strings.HasPrefix(name, prefix), wire.HopByHop(name), name == "host", name == "content-length":
+		return fault.Newf(fault.InvalidRequest, "the header %q may not be forwarded", clip(name)).At(prefix + "forward-headers")
+	}
+	return nil
+}
+
+// replyHeader builds the header of the answer: the upstream's lines, less those
+// about its connection, and ours.
+// Source: contract/dataplane.md part 2.
+func (g *Gateway) replyHeader(x *exchange, from wire.Header) wire.Header {
+	h := make(wire.Header, 0, len(from)+8)
+	for _, f := range from {
+		switch {
+		case wire.HopByHop(f.Name), strings.HasPrefix(f.Name, prefix):
+		case f.Name == "content-length", f.Name == "x-powered-by", f.Name == "set-cookie":
+		default:
+			h = append(h, f)
+		}
+	}
+	return g.ownHeader(h, x)
+}
+
+// ownHeader adds the lines that every answer has, once under our prefix and once
+// under each alias.
+func (g *Gateway) ownHeader(h wire.Header, x *exchange) wire.Header {
+	start := len(h)
+	h = append(h, wire.Field{Name: prefix + "trace-id", Value: x.trace.id}, wire.Field{Name: prefix + "request-id", Value: x.id})
+	if a := x.last; a != nil {
+		if a.spec != nil {
+			h = append(h, wire.Field{Name: prefix + "provider", Value: a.spec.ID})
+		}
+		h = append(h,
+			wire.Field{Name: prefix + "last-used-option-index", Value: a.target.Path},
+			wire.Field{Name: prefix + "retry-attempt-count", Value: small(a.retried)},
+			wire.Field{Name: prefix + "cache-status", Value: "DISABLED"})
+	}
+	if e := x.refusal; e != nil && e.Exception() {
+		h = append(h, wire.Field{Name: prefix + "gateway-exception", Value: "true"})
+	}
+	for _, alias := range g.set.HeaderAliases {
+		for _, f := range h[start:] {
+			if rest, ok := strings.CutPrefix(f.Name, prefix); ok {
+				h = append(h, wire.Field{Name: alias + rest, Value: f.Value})
+			}
+		}
+	}
+	return h
+}
+
+// small is strconv.Itoa for the counts of retries, -1 to 5, without allocating.
+func small(n int) string {
+	if n >= -1 && n <= 9 {
+		return [...]string{"-1", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}[n+1]
+	}
+	return "9+"
+}

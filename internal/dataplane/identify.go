@@ -1,0 +1,96 @@
+package dataplane
+
+import (
+	"strings"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/keys"
+	"sluice/internal/llm"
+)
+
+// identify finds the key of the caller: in x-gateway-api-key, else as the bearer
+// token of a stock OpenAI client, else in the x-api-key of a stock Anthropic one.
+// Every header that carries it is removed, so that it never travels upstream.
+// Source: contract/dataplane.md 1.1; contract/identity-and-governance.md section 1.
+func (g *Gateway) identify(x *exchange) error {
+	raw := first(x.ctl.apiKey, first(bearer(x.ctl.authorization), x.ctl.xAPIKey))
+	if raw == "" {
+		return fault.New(fault.Unauthenticated, "no API key; send it in the header x-gateway-api-key, or as a bearer token in Authorization").At("x-gateway-api-key")
+	}
+	x.forget(raw)
+	if strings.Count(raw, ".") == 2 {
+		return fault.New(fault.Unauthenticated, "JWT authentication is not configured on this deployment; use an API key").At("x-gateway-api-key")
+	}
+	h := g.Hasher.Sum(raw)
+	e := x.dir.FindKey(h)
+	if e == nil {
+		return fault.New(fault.Unauthenticated, "the API key is unknown").At("x-gateway-api-key")
+	}
+	return g.accept(x, e, h)
+}
+
+// forget takes the caller's key out of the request, whichever header it stands in.
+func (x *exchange) forget(raw string) {
+	keep := x.in.Header[:0]
+	for _, f := range x.in.Header {
+		if len(f.Value) < len(raw) || f.Value != raw && bearer(f.Value) != raw {
+			keep = append(keep, f)
+		}
+	}
+	x.in.Header = keep
+	if bearer(x.ctl.authorization) == raw {
+		x.ctl.authorization = ""
+	}
+	if x.ctl.xAPIKey == raw {
+		x.ctl.xAPIKey = ""
+	}
+}
+
+// accept checks that the key is valid now and takes over its place and defaults.
+func (g *Gateway) accept(x *exchange, e *keys.Entry, h keys.Hash) error {
+	if err := e.Key.Check(e.Status, x.started); err != nil {
+		return err
+	}
+	if p := e.Key.Previous; p != nil && p.Hash.Equal(h) && p.Until != nil && !x.started.Before(*p.Until) {
+		return fault.New(fault.KeyExpired, "this value of the API key was replaced by a rotation; use the new one")
+	}
+	x.key = e
+	x.place = x.dir.FindWorkspace(e.Principal.WorkspaceID)
+	x.metadata = g.metadata(x)
+	return nil
+}
+
+func (g *Gateway) metadata(x *exchange) map[string]string {
+	var own map[string]string
+	if x.place != nil {
+		own = x.place.Defaults.Metadata
+	}
+	m := readMetadata(&x.ctl, own, x.key.Key.Defaults.Metadata)
+	for _, name := range g.set.MetadataFrom {
+		if v := x.in.Header.Get(name); v != "" {
+			if m == nil {
+				m = make(map[string]string, 1)
+			}
+			m[name] = v[:min(len(v), metadataValueMax)]
+		}
+	}
+	if u := x.key.Principal.UserID; u != "" {
+		if m == nil {
+			m = make(map[string]string, 1)
+		}
+		if m["_user"] == "" {
+			m["_user"] = u
+		}
+	}
+	return m
+}
+
+// authorise says whether the caller may send this call: the key's type and scope.
+func (g *Gateway) authorise(x *exchange) error {
+	p := &x.key.Principal
+	if x.match.Endpoint == llm.ListModels && p.Scopes.Has("models.list") {
+		return access.CanCall(p, "models.list")
+	}
+	return access.CanCall(p, access.CompletionsWrite)
+}

@@ -1,0 +1,45 @@
+package dataplane
+
+import (
+	"encoding/json"
+
+	"sluice/internal/fault"
+	"sluice/internal/wire"
+)
+
+// modelRow is one line of the catalogue list, in OpenAI's shape.
+type modelRow struct {
+	ID       string `json:"id"` // "@slug/model": usable as it stands
+	Object   string `json:"object"`
+	Created  int64  `json:"created"`
+	OwnedBy  string `json:"owned_by"` // "openai"
+	Provider string `json:"provider"` // "@slug"
+}
+
+// listCatalogue answers GET /models without a provider: the models that the saved
+// providers of the workspace list, and may be asked for.
+// Source: contract/dataplane.md 6.1.
+func (g *Gateway) listCatalogue(x *exchange) error {
+	rows := []modelRow{}
+	for _, a := range x.dir.Accounts(x.key.Principal.WorkspaceID) {
+		if a.Status != "active" || a.ExpiresAt != nil && !x.started.Before(*a.ExpiresAt) {
+			continue
+		}
+		for _, m := range a.Models {
+			if m.Enabled {
+				rows = append(rows, modelRow{ID: "@" + a.Slug + "/" + m.Slug, Object: "model", OwnedBy: a.Spec, Provider: "@" + a.Slug})
+			}
+		}
+	}
+	body, err := json.Marshal(map[string]any{"object": "list", "data": rows})
+	if err != nil {
+		return fault.Wrap(fault.Internal, err)
+	}
+	x.status, x.headSent = 200, true
+	h := append(g.ownHeader(make(wire.Header, 0, 4), x), wire.Field{Name: "content-type", Value: "application/json"})
+	if err := x.out.Head(200, h, int64(len(body))); err != nil {
+		return err
+	}
+	_, err = x.out.Write(body)
+	return err
+}

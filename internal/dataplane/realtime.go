@@ -1,0 +1,158 @@
+package dataplane
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/provider/sign"
+	"sluice/internal/record"
+	"sluice/internal/wire"
+)
+
+// Socket is one side of a WebSocket conversation. Read and Write may be used by
+// one goroutine each at the same time.
+type Socket interface {
+	Read(ctx context.Context) (text bool, data []byte, err error)
+	Write(ctx context.Context, text bool, data []byte) error
+	Close(code int, reason string) error
+}
+
+// Closed is the error of a Socket whose other side closed it.
+type Closed struct {
+	Code   int // 1000 to 4999; 1005 when none was given
+	Reason string
+}
+
+// Error says the code.
+func (c *Closed) Error() string { return "the socket was closed: " + c.Reason }
+
+// Client is a caller that asked for a WebSocket. It is accepted only once the
+// upstream is open; until then it can be answered like any other.
+type Client interface {
+	wire.Responder
+	Accept(h wire.Header) (Socket, error)
+}
+
+// Dialer opens WebSockets to upstreams under the address guard. A refused
+// handshake is a *fault.Error with the upstream's status.
+type Dialer interface {
+	Dial(ctx context.Context, url string, h wire.Header) (Socket, error)
+}
+
+// Realtime joins a client to a provider's realtime endpoint: a single target, frames
+// relayed both ways, one record for the whole conversation.
+// Source: contract/dataplane.md 6.6.
+func (g *Gateway) Realtime(ctx context.Context, in *wire.Request, client Client) (err error) {
+	x := g.newExchange(in, client)
+	defer func() { err = g.settle(x, recover(), err) }()
+	for _, step := range [...]func(context.Context, *exchange) error{g.admit, g.intake} {
+		if err := step(ctx, x); err != nil {
+			return g.answerFault(x, err)
+		}
+	}
+	t := x.config.Root.Target
+	if t == nil {
+		return g.answerFault(x, fault.New(fault.InvalidRequest, "realtime calls take a config of one target, no strategy").At("x-gateway-config"))
+	}
+	a := &attempt{x: x, target: t, started: g.Clock.Now(), stream: true}
+	x.last, x.attempts = a, 1
+	up, err := g.openUpstream(ctx, a)
+	if err != nil {
+		a.fault = fault.From(err)
+		a.status = a.fault.HTTPStatus()
+		g.record(a, outcomeOf(a.fault))
+		return g.answerFault(x, err)
+	}
+	down, err := client.Accept(g.ownHeader(nil, x))
+	if err != nil {
+		return errors.Join(g.left(a, err), up.Close(1001, ""))
+	}
+	x.status, x.headSent, a.status, a.committed = 101, true, 101, true
+	g.converse(ctx, a, down, up)
+	return nil
+}
+
+func (g *Gateway) openUpstream(ctx context.Context, a *attempt) (Socket, error) {
+	a.model = a.x.model
+	for _, step := range [...]func(context.Context, *attempt) error{g.resolve, g.shape} {
+		if err := step(ctx, a); err != nil {
+			return nil, err
+		}
+	}
+	h := a.header.Clone(2)
+	signed := sign.Request{Method: "GET", Scheme: a.plan.Scheme, Host: a.plan.Host, Target: a.plan.Target, Header: &h}
+	if err := g.Signers.Sign(ctx, &signed, a.plan.Auth, a.values); err != nil {
+		return nil, err
+	}
+	return g.Sockets.Dial(ctx, signed.Scheme+"://"+signed.Host+signed.Target, h)
+}
+
+// converse relays until one side closes, mirrors the close to the other, and puts
+// the conversation on record.
+func (g *Gateway) converse(ctx context.Context, a *attempt, down, up Socket) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var first struct {
+		sync.Once
+		err        error
+		fromClient bool
+	}
+	var both sync.WaitGroup
+	pump := func(from, to Socket, fromClient bool, see func([]byte)) {
+		defer both.Done()
+		err := relayFrames(ctx, from, to, see)
+		first.Do(func() { first.err, first.fromClient = err, fromClient })
+		code, reason := closing(err)
+		_ = to.Close(code, reason) // whichever side is left is told why; it may be gone
+		stop()
+	}
+	both.Add(2)
+	go pump(down, up, true, nil)
+	go pump(up, down, false, func(data []byte) {
+		a.log.BytesOut += int64(len(data))
+		if u, model := dialect.Usage(llm.Realtime, data, "response.usage"); u.Reported {
+			a.log.Usage, a.log.ReplyModel = a.log.Usage.Add(u), model
+		}
+	})
+	both.Wait()
+	o := record.OK
+	if c := (*Closed)(nil); !errors.As(first.err, &c) {
+		o = record.Truncated
+		if first.fromClient {
+			o = record.ClientGone
+		}
+	}
+	g.record(a, o)
+}
+
+func relayFrames(ctx context.Context, from, to Socket, see func([]byte)) error {
+	for {
+		text, data, err := from.Read(ctx)
+		if err != nil {
+			return err
+		}
+		if see != nil && text {
+			see(data)
+		}
+		if err := to.Write(ctx, text, data); err != nil {
+			return err
+		}
+	}
+}
+
+// closing is what to tell the other side: the same code and reason, where they may
+// be sent at all. Source: RFC 6455 section 7.4.1.
+func closing(err error) (int, string) {
+	var c *Closed
+	if !errors.As(err, &c) {
+		return 1011, "the other side was lost"
+	}
+	if c.Code == 1005 || c.Code == 1006 || c.Code == 1015 || c.Code < 1000 {
+		return 1000, ""
+	}
+	return c.Code, c.Reason
+}

@@ -1,0 +1,117 @@
+package dataplane
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/splice"
+	"sluice/internal/wire"
+)
+
+// errorBodyMax is how much of an upstream's error is read to understand it.
+const errorBodyMax = 1 << 20
+
+// receive turns the upstream's answer into the one to give. On typed routes a JSON
+// answer is held until it is known to be usable, so that one that is cut or garbled
+// leaves the next target to be tried; errors get one shape. Everything else is left
+// at the upstream, to be relayed byte for byte.
+func (g *Gateway) receive(ctx context.Context, a *attempt) error {
+	a.status, a.reply.header = a.resp.Status, a.resp.Header
+	head := a.resp.Header
+	switch kind := head.Get("content-type"); {
+	case !a.x.unified(), a.status == 204, head.Get("content-encoding") != "" && head.Get("content-encoding") != "identity":
+		a.reply.live = true
+		return nil
+	case a.status >= 400:
+		return g.normalise(ctx, a)
+	case a.first != nil:
+		return nil // a stream, relayed by the next step
+	case strings.Contains(kind, "json") || kind == "":
+		return g.holdReply(ctx, a)
+	case strings.HasPrefix(kind, "text/html"):
+		return g.unusable(ctx, a)
+	}
+	a.reply.live = true
+	return nil
+}
+
+// readReply takes the whole body of the answer in, at most limit bytes.
+func (g *Gateway) readReply(ctx context.Context, a *attempt, limit int64) ([]byte, error) {
+	a.held = wire.NewSpool(g.set.SpoolDir)
+	err := a.held.Fill(a.resp.Body, a.resp.Length, limit)
+	switch {
+	case errors.Is(err, wire.ErrTooLarge) && limit == errorBodyMax:
+	case errors.Is(err, wire.ErrTooLarge):
+		return nil, fault.Newf(fault.UpstreamInvalid, "the provider's answer is larger than %d bytes", limit)
+	case ctx.Err() != nil:
+		return nil, gone(ctx, err)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, fault.New(fault.UpstreamFailed, "the provider ended its answer early").Because(err)
+	case err != nil:
+		return nil, err
+	}
+	_ = a.resp.Body.Close() // it was read to its end, or is not wanted
+	a.resp = nil
+	b, err := a.held.Bytes()
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err)
+	}
+	a.log.BytesOut = a.held.Len()
+	a.log.Response = g.keep(a.reply.header.Get("content-type"), b, a.held.Len())
+	return b, nil
+}
+
+// holdReply holds a JSON answer, meters it and applies the provider's reply rules.
+func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
+	b, err := g.readReply(ctx, a, g.set.MaxReplyBytes)
+	if err != nil {
+		return err
+	}
+	ep := a.x.match.Endpoint
+	if err := dialect.ValidReply(ep, b); err != nil {
+		return err
+	}
+	r := g.rules.of(a.plan)
+	a.log.Usage, a.log.ReplyModel = dialect.Usage(ep, b, r.reply.UsagePath)
+	a.reply.body = r.reply.Apply(ep, b)
+	if !a.spec.OmitProvider {
+		a.reply.body = named(a.reply.body, a.spec.ID)
+	}
+	return nil
+}
+
+// named adds the provider's id to an answer that does not say it.
+// Source: contract/providers.yaml, rules common to all.
+func named(b []byte, id string) []byte {
+	d := newDoc()
+	defer docs.Put(d)
+	if splice.Scan(b, d) != nil {
+		return b
+	}
+	return d.Apply([]splice.Edit{splice.SetDefault("provider", splice.Quote(id))})
+}
+
+// normalise gives an upstream error the one shape of the surface.
+// Source: contract/dataplane.md 7.2.
+func (g *Gateway) normalise(ctx context.Context, a *attempt) error {
+	b, err := g.readReply(ctx, a, errorBodyMax)
+	if err != nil {
+		return err
+	}
+	a.reply.body = dialect.Normalise(a.plan.Endpoint.Error, a.spec.ID, a.status, b)
+	a.reply.header = a.reply.header.Clone(1)
+	a.reply.header.Set("content-type", "application/json")
+	return nil
+}
+
+// unusable refuses an answer of success that is no answer of this endpoint.
+func (g *Gateway) unusable(ctx context.Context, a *attempt) error {
+	if _, err := g.readReply(ctx, a, errorBodyMax); err != nil {
+		return err
+	}
+	return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: a web page instead of an answer", a.spec.ID)
+}

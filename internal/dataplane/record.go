@@ -1,0 +1,130 @@
+package dataplane
+
+import (
+	"encoding/json"
+
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/record"
+	"sluice/internal/splice"
+)
+
+// record writes the attempt to the journal, once. It is called before the client
+// sees the end of the answer, so that killing the process loses no answered call.
+// A journal that takes no more is counted and logged; the request goes on.
+func (g *Gateway) record(a *attempt, o record.Outcome) {
+	if a.recorded {
+		return
+	}
+	a.recorded = true
+	r := &a.log
+	g.describe(a, r)
+	r.Outcome = o
+	if a.fault != nil {
+		r.Error = a.fault.Error()
+	}
+	if err := g.Journal.Append(r); err != nil {
+		g.Metrics.unrecorded(r)
+		g.Log.Error("an attempt could not be recorded", "request_id", r.RequestID, "error", err.Error())
+	}
+	g.Metrics.attempt(r)
+}
+
+// recordRefusal puts a request on record that was refused before it came to a
+// target. A caller without a valid key leaves no record: it could fill the disk.
+func (g *Gateway) recordRefusal(x *exchange) {
+	if x.key == nil || x.attempts > 0 || x.refusal == nil {
+		return
+	}
+	g.record(&attempt{x: x, target: fromHeaders.Root.Target, started: x.started, status: x.refusal.HTTPStatus(), fault: x.refusal}, record.Refused)
+}
+
+func (g *Gateway) describe(a *attempt, r *record.Attempt) {
+	x := a.x
+	r.ID, r.RequestID, r.TraceID = ident.NewID(), x.id, x.trace.id
+	if a.number == 0 {
+		r.ID = x.id // the first attempt is found by the id that the caller was told
+	}
+	r.SpanID, r.ParentSpan, r.SpanName = x.trace.span, x.trace.parent, x.trace.name
+	r.Number, r.Retries = int32(a.number), int32(a.retries)
+	r.Started, r.Duration = a.started, g.Clock.Now().Sub(a.started)
+	p := &x.key.Principal
+	r.OrgID, r.WorkspaceID, r.KeyID, r.KeyName, r.UserID = p.OrgID, p.WorkspaceID, p.ID, p.Name, p.UserID
+	r.ConfigID, r.TargetPath = x.configID, a.target.Path
+	r.Model, r.Endpoint, r.Method, r.Path = a.model, x.match.Endpoint, x.in.Method, x.in.Path
+	r.Status, r.Stream, r.CacheStatus = int32(a.status), a.stream, "DISABLED"
+	r.Metadata, r.Remote = x.metadata, x.in.Remote
+	if a.spec != nil {
+		r.Provider = a.spec.ID
+	}
+	if a.account != nil {
+		r.ProviderID = a.account.Slug
+	}
+	if a.plan != nil {
+		r.UpstreamURL = a.plan.Scheme + "://" + a.plan.Host + a.plan.Target
+	}
+	g.describeBody(a, r)
+}
+
+// describeBody keeps the body that was sent. Of a form only the fields are kept,
+// not the file; of a body that was not held, nothing. x-gateway-debug: false
+// keeps no bodies at all.
+func (g *Gateway) describeBody(a *attempt, r *record.Attempt) {
+	x := a.x
+	r.BytesIn = a.body.Len()
+	if x.ctl.debug == "false" {
+		r.Request, r.Response = record.Body{}, record.Body{Size: r.Response.Size}
+		return
+	}
+	switch {
+	case x.form != nil:
+		r.Request = record.Body{Type: "application/json", Bytes: formFields(x.form), Size: a.body.Len()}
+	case x.match.Body != llm.NoBody:
+		if b, ok := a.body.Memory(); ok {
+			r.Request = g.keep(first(x.ctl.contentTyp, "application/json"), b, int64(len(b)))
+		} else if x.spool != nil {
+			if b, err := x.spool.Bytes(); err == nil {
+				r.Request = g.keep(first(x.ctl.contentTyp, "application/json"), b, int64(len(b)))
+			}
+		}
+	}
+}
+
+// keep cuts a body to what the deployment keeps of one.
+func (g *Gateway) keep(typ string, b []byte, size int64) record.Body {
+	k := record.Body{Type: typ, Bytes: b, Size: size}
+	if len(b) > g.set.BodyLogBytes {
+		k.Bytes, k.Truncated = b[:g.set.BodyLogBytes], true
+	}
+	if size > int64(len(k.Bytes)) {
+		k.Truncated = true
+	}
+	return k
+}
+
+// formFields is what is kept of a form: its fields as they came, and of its files
+// the name, type and size. Field values are shown up to 1 KiB.
+func formFields(f *splice.Form) []byte {
+	const valueMax = 1 << 10
+	type part struct {
+		Name  string `json:"name"`
+		Value string `json:"value,omitempty"`
+		File  string `json:"file,omitempty"`
+		Type  string `json:"type,omitempty"`
+		Bytes int64  `json:"bytes,omitempty"`
+	}
+	parts := make([]part, 0, len(f.Parts))
+	for i := range f.Parts {
+		p := &f.Parts[i]
+		if p.HasFileName {
+			parts = append(parts, part{Name: p.Name, File: p.FileName, Type: p.ContentType, Bytes: p.Len})
+			continue
+		}
+		parts = append(parts, part{Name: p.Name, Value: string(p.Value[:min(len(p.Value), valueMax)])})
+	}
+	b, err := json.Marshal(map[string]any{"form": parts})
+	if err != nil { // strings and numbers only: cannot happen
+		return nil
+	}
+	return b
+}

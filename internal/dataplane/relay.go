@@ -1,0 +1,103 @@
+package dataplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"sluice/internal/fault"
+	"sluice/internal/provider/transport"
+	"sluice/internal/record"
+	"sluice/internal/wire"
+)
+
+// relayBuffer is the size of a read from the upstream: large enough that an upload
+// or download costs few system calls.
+const relayBuffer = 64 << 10
+
+var relayBuffers = sync.Pool{New: func() any { b := make([]byte, relayBuffer); return &b }}
+
+// relay passes a body on as it comes, byte for byte, without holding it. The last
+// piece waits for the record, so that no answered call is lost.
+func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
+	x, body := a.x, a.resp.Body
+	buf := relayBuffers.Get().(*[]byte)
+	defer relayBuffers.Put(buf)
+	if err := x.out.Head(a.status, h, a.resp.Length); err != nil {
+		return g.left(a, err)
+	}
+	keep := capture{max: g.set.BodyLogBytes}
+	flush := a.resp.Length < 0 || a.resp.Length > relayBuffer
+	for {
+		n, err := body.Read(*buf)
+		keep.take((*buf)[:n])
+		end := errors.Is(err, io.EOF) || a.resp.Length >= 0 && keep.size == a.resp.Length
+		if end {
+			a.keepReply(g, &keep)
+			g.record(a, outcomeOfStatus(a.status))
+		}
+		if n > 0 {
+			if _, werr := x.out.Write((*buf)[:n]); werr != nil {
+				return g.left(a, werr)
+			}
+			a.committed = true
+		}
+		switch {
+		case end:
+			return nil
+		case err != nil:
+			a.keepReply(g, &keep)
+			return g.broken(ctx, a, err)
+		}
+		if flush {
+			if err := x.out.Flush(); err != nil {
+				return g.left(a, err)
+			}
+		}
+	}
+}
+
+// left records a client that went away before the end of its answer.
+func (g *Gateway) left(a *attempt, err error) error {
+	a.fault = fault.Wrap(fault.ClientGone, err)
+	g.record(a, record.ClientGone)
+	return fmt.Errorf("%w: %w", errCut, err)
+}
+
+// broken records an upstream that ended an answer early, and has the front cut
+// the connection, because the part that went out must not pass for the whole.
+func (g *Gateway) broken(ctx context.Context, a *attempt, err error) error {
+	if ctx.Err() != nil {
+		return g.left(a, err)
+	}
+	a.fault = fault.Wrap(fault.UpstreamFailed, err)
+	o := record.Truncated
+	if errors.Is(err, transport.ErrStalled) {
+		o = record.Stalled
+	}
+	g.record(a, o)
+	return fmt.Errorf("%w: %w", errCut, err)
+}
+
+// keepReply hands what was captured of the reply to the record.
+func (a *attempt) keepReply(g *Gateway, c *capture) {
+	a.log.BytesOut = c.size
+	a.log.Response = g.keep(a.reply.header.Get("content-type"), c.kept, c.size)
+	a.log.Response.Encoding = a.reply.header.Get("content-encoding")
+}
+
+// capture keeps the beginning of what passes by.
+type capture struct {
+	kept []byte
+	size int64
+	max  int
+}
+
+func (c *capture) take(p []byte) {
+	c.size += int64(len(p))
+	if room := c.max - len(c.kept); room > 0 {
+		c.kept = append(c.kept, p[:min(room, len(p))]...)
+	}
+}

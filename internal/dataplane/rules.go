@@ -1,0 +1,64 @@
+package dataplane
+
+import (
+	"slices"
+	"sync"
+
+	"sluice/internal/dialect"
+	"sluice/internal/provider"
+	"sluice/internal/splice"
+)
+
+// rules are an endpoint's changes to bodies in the words of the dialects.
+type rules struct {
+	request dialect.RequestRules
+	reply   dialect.ReplyRules
+}
+
+// ruleBook keeps the rules of every endpoint that was called: there are as many as
+// the specifications have, and they never change.
+type ruleBook struct{ known sync.Map } // *provider.Endpoint to *rules
+
+func (b *ruleBook) of(p *provider.Plan) *rules {
+	if r, ok := b.known.Load(p.Endpoint); ok {
+		return r.(*rules)
+	}
+	r, _ := b.known.LoadOrStore(p.Endpoint, translate(p.Spec, p.Endpoint))
+	return r.(*rules)
+}
+
+func translate(s *provider.Spec, e *provider.Endpoint) *rules {
+	r := &rules{
+		request: dialect.RequestRules{
+			Drop: e.Params.Drop, ModelPrefix: s.Model.StripPrefix,
+			SystemRole: !s.KeepDeveloper, StreamUsage: s.Stream.AskUsage,
+		},
+		reply: dialect.ReplyRules{FinishReasons: e.Reply.FinishReasons, UsagePath: e.Reply.UsagePath, NoDone: s.Stream.NoDone},
+	}
+	for _, k := range sorted(e.Params.Default) {
+		r.request.Default = append(r.request.Default, dialect.Param{Key: k, Raw: e.Params.Default[k]})
+	}
+	for _, k := range sorted(e.Params.Rename) {
+		r.request.Rename = append(r.request.Rename, dialect.Rename{Path: k, To: e.Params.Rename[k]})
+	}
+	for _, k := range sorted(e.Params.Values) {
+		swap := dialect.Swap{Path: k, Values: map[string]string{}}
+		for from, to := range e.Params.Values[k] {
+			swap.Values[string(splice.Quote(from))] = string(to)
+		}
+		r.request.Swap = append(r.request.Swap, swap)
+	}
+	for _, k := range sorted(e.Reply.Rename) {
+		r.reply.Rename = append(r.reply.Rename, dialect.Rename{Path: k, To: e.Reply.Rename[k]})
+	}
+	return r
+}
+
+func sorted[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,92 @@
+package dataplane
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"sluice/internal/provider/sign"
+	"sluice/internal/provider/transport"
+	"sluice/internal/wire"
+)
+
+// send calls the upstream, again as often as the target's retry policy says. It
+// ends with a response head in a.resp, or with why there is none.
+// Source: contract/dataplane.md 4.1.
+func (g *Gateway) send(ctx context.Context, a *attempt) error {
+	var waited time.Duration
+	for n := 0; ; n++ {
+		resp, err := g.call(ctx, a)
+		if err != nil && ctx.Err() != nil {
+			return gone(ctx, err)
+		}
+		status, head := 0, wire.Header(nil)
+		if err == nil {
+			status, head = resp.Status, resp.Header
+		}
+		wait, again, refused := a.target.Retry.Next(n, status, err != nil, head, waited, g.Clock.Now())
+		if !again || !a.body.Replayable() {
+			a.resp, a.retries = resp, n
+			a.retried = retryCount(a, n, refused, status, err)
+			return err
+		}
+		if resp != nil {
+			_ = resp.Body.Close() // this answer is given up for another try
+		}
+		g.Metrics.retry(a)
+		waited += wait
+		if err := sleep(ctx, wait); err != nil {
+			return gone(ctx, err)
+		}
+	}
+}
+
+// retryCount is 0 when no retry was made or configured, n when the nth retry
+// succeeded, -1 when retries were configured and used up or a wait was refused.
+// Source: contract/dataplane.md part 2.
+func retryCount(a *attempt, n int, refused bool, status int, err error) int {
+	if a.target.Retry == nil {
+		return 0
+	}
+	failed := err != nil || slices.Contains(a.target.Retry.OnStatus, status)
+	if refused || failed && n >= a.target.Retry.Attempts && a.target.Retry.Attempts > 0 {
+		return -1
+	}
+	return n
+}
+
+// call signs the request and sends it once.
+func (g *Gateway) call(ctx context.Context, a *attempt) (*transport.Response, error) {
+	h := a.header.Clone(4)
+	signed := sign.Request{Method: a.plan.Method, Scheme: a.plan.Scheme, Host: a.plan.Host, Target: a.plan.Target, Header: &h, Body: a.body}
+	if err := g.Signers.Sign(ctx, &signed, a.plan.Auth, a.values); err != nil {
+		return nil, err
+	}
+	resp, err := g.Client.Do(ctx, &transport.Request{
+		Method: a.plan.Method, Scheme: a.plan.Scheme, Host: a.plan.Host, Target: signed.Target, Header: h, Body: a.body,
+		HeadTimeout: g.headTimeout(a), IdleTimeout: g.set.IdleTimeout,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.log.Upstream = int32(resp.Status)
+	a.log.FirstByte = g.Clock.Now().Sub(a.started)
+	if a.stream && a.x.unified() && resp.Status == 200 && eventStream(resp.Header) {
+		if resp.Status, err = g.peek(a, resp); err != nil {
+			_ = resp.Body.Close() // there was no answer in it
+			return nil, err
+		}
+	}
+	return resp, nil
+}
+
+// headTimeout is what the request says, else the target, else the deployment.
+func (g *Gateway) headTimeout(a *attempt) time.Duration {
+	switch {
+	case a.x.ctl.timeout > 0:
+		return a.x.ctl.timeout
+	case a.target.Timeout > 0:
+		return a.target.Timeout
+	}
+	return g.set.HeadTimeout
+}

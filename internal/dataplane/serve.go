@@ -1,0 +1,72 @@
+package dataplane
+
+import (
+	"context"
+	"fmt"
+
+	"sluice/internal/fault"
+	"sluice/internal/wire"
+)
+
+// Serve answers one request of a client. The steps are those of a request's life;
+// the first that fails ends it, and reply renders what came of it. Whatever
+// happens, settle has the last word: every answered attempt is on record before
+// the client sees the end of the answer.
+//
+// The error is for the front alone: the client is gone, or the answer had to be
+// cut; then the connection must not be used again.
+func (g *Gateway) Serve(ctx context.Context, in *wire.Request, out wire.Responder) (err error) {
+	x := g.newExchange(in, out)
+	defer func() { err = g.settle(x, recover(), err) }()
+	for _, step := range [...]func(context.Context, *exchange) error{g.admit, g.intake, g.walk} {
+		if err = step(ctx, x); err != nil {
+			break
+		}
+	}
+	return g.reply(ctx, x, err)
+}
+
+// admit finds out who calls and whether they may, before a byte of the body is read.
+func (g *Gateway) admit(_ context.Context, x *exchange) error {
+	if err := g.identify(x); err != nil {
+		return err
+	}
+	return g.authorise(x)
+}
+
+// intake finds out what is asked and how it shall be routed. The body is decoded
+// no further than that needs.
+func (g *Gateway) intake(_ context.Context, x *exchange) error {
+	if err := g.readBody(x); err != nil {
+		return err
+	}
+	return g.chooseConfig(x)
+}
+
+// try is one attempt at one target, called by the walk: from the call as the
+// client made it to an answer in hand. A stream is relayed to its end in here,
+// because a stream that dies may go on at the next target.
+func (g *Gateway) try(ctx context.Context, a *attempt) (err error) {
+	defer func() { g.finish(a, err) }()
+	for _, step := range [...]func(context.Context, *attempt) error{g.resolve, g.shape, g.send, g.receive, g.stream} {
+		if err = step(ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle closes what the request held open and turns a panic into an answer.
+func (g *Gateway) settle(x *exchange, panicked any, err error) error {
+	if panicked != nil {
+		err = fmt.Errorf("panic while serving %s: %v", x.match.Endpoint, panicked)
+		g.Log.Error("a request panicked", "request_id", x.id, "error", err.Error(), "stack", stack())
+		if !x.headSent {
+			err = g.answerFault(x, fault.Wrap(fault.Internal, err))
+		}
+	}
+	g.Metrics.done(x, g.Clock.Now().Sub(x.started).Seconds())
+	x.close()
+	g.open.Add(-1)
+	return err
+}

@@ -1,0 +1,123 @@
+package dataplane
+
+import (
+	"context"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/provider"
+	"sluice/internal/routing"
+	"sluice/internal/splice"
+	"sluice/internal/wire"
+)
+
+// shape makes the upstream call of the client's: its address, its headers and its
+// body. What the target changes is spliced into the client's bytes; all others stay
+// as they came.
+// Source: contract/dataplane.md 3.1 and 6.2.
+func (g *Gateway) shape(_ context.Context, a *attempt) error {
+	if err := g.planCall(a); err != nil {
+		return err
+	}
+	if err := g.shapeBody(a); err != nil {
+		return err
+	}
+	return g.upstreamHeader(a)
+}
+
+func (g *Gateway) planCall(a *attempt) error {
+	x := a.x
+	host := first(x.ctl.customHost, first(a.target.CustomHost, a.values["custom_host"]))
+	call := provider.Call{
+		Endpoint: x.match.Endpoint, Method: x.in.Method, ID: x.match.ID, Path: x.path, RawQuery: x.in.RawQuery,
+		Model: a.model, Stream: x.stream, CustomHost: host,
+	}
+	if host != "" {
+		if err := g.Guard.CheckURL(host); err != nil {
+			return err
+		}
+	}
+	p, err := a.spec.Plan(call, a.values)
+	if err != nil {
+		return err
+	}
+	if p.Named && host == "" {
+		if err := g.Guard.CheckURL(p.Scheme + "://" + p.Host); err != nil {
+			return err
+		}
+	}
+	a.plan = p
+	return nil
+}
+
+// shapeBody applies what the target asks for and what the provider needs.
+func (g *Gateway) shapeBody(a *attempt) error {
+	x := a.x
+	s := dialect.Shaping{Default: params(a.target.Default), Override: params(a.target.Override), Drop: a.target.Drop}
+	if x.unified() {
+		s.Rules = &g.rules.of(a.plan).request
+	}
+	if a.plan.Model != x.model || x.account != "" {
+		s.Model = a.plan.Model
+	}
+	shape := g.Dialect
+	switch {
+	case x.doc != nil && x.unified():
+		if err := shape.Check(x.match.Endpoint, x.doc, s); err != nil {
+			return err
+		}
+		shaped := shape.Shape(x.match.Endpoint, x.doc, s)
+		a.stream, a.askedUsage = shaped.Stream, shaped.AskedUsage
+		if x.carry != nil {
+			shaped.Edits = append(shaped.Edits, x.carry.edit(x.doc))
+		}
+		a.body = spliced(x, shaped.Edits)
+	case x.form != nil:
+		if err := shape.CheckForm(x.match.Endpoint, x.form, s); err != nil {
+			return err
+		}
+		a.stream = x.stream
+		body, err := x.form.Edit(shape.ShapeForm(x.match.Endpoint, x.form, s))
+		a.body = body
+		return err
+	case x.doc != nil:
+		shaped := shape.Shape(x.match.Endpoint, x.doc, s)
+		a.stream = x.stream
+		a.body = spliced(x, shaped.Edits)
+	case x.spool != nil:
+		a.body = x.spool.Payload()
+	case x.direct != nil:
+		a.body = *x.direct
+	}
+	return nil
+}
+
+// spliced is the client's body with the edits in it: the very bytes when there are
+// none.
+func spliced(x *exchange, edits []splice.Edit) wire.Payload {
+	if len(edits) == 0 {
+		return x.spool.Payload()
+	}
+	return wire.Bytes(x.doc.Apply(edits))
+}
+
+// params hands a target's parameters to the dialect; most targets have none.
+func params(list []routing.Param) []dialect.Param {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]dialect.Param, len(list))
+	for i, p := range list {
+		out[i] = dialect.Param{Key: p.Key, Raw: p.Raw}
+	}
+	return out
+}
+
+// eventStream reports whether an upstream answers with events.
+func eventStream(h wire.Header) bool {
+	t := h.Get("content-type")
+	return strings.HasPrefix(t, "text/event-stream") || strings.HasPrefix(t, "application/x-ndjson")
+}
+
+var errEmptyStream = fault.New(fault.UpstreamFailed, "the provider ended the stream before its first event")

@@ -1,0 +1,182 @@
+package dataplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/provider/transport"
+	"sluice/internal/record"
+)
+
+// firstEventMax is how much is read in search of the end of a stream's first event.
+const firstEventMax = 64 << 10
+
+// peek waits for the first event of a stream, because a target counts as good only
+// when that is in hand. An error event as the first becomes its status, so that
+// retries and fallback see it.
+// Source: contract/dataplane.md 4.3.
+func (g *Gateway) peek(a *attempt, resp *transport.Response) (status int, err error) {
+	buf := make([]byte, 0, 4096)
+	for {
+		if len(buf) == cap(buf) {
+			buf = append(buf, make([]byte, len(buf))...)[:len(buf)]
+		}
+		n, err := resp.Body.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		over := errors.Is(err, io.EOF)
+		switch {
+		case dialect.FirstEvent(buf), len(buf) >= firstEventMax, over && len(buf) > 0:
+			a.first = buf
+			if status, failed := dialect.FirstEventError(buf); failed {
+				return status, nil
+			}
+			return resp.Status, nil
+		case over:
+			return 0, errEmptyStream
+		case err != nil:
+			return 0, fault.From(err)
+		}
+	}
+}
+
+// stream relays an event stream: each read of the upstream is one write to the
+// client, nothing is held back. The end is on record before the client sees it. A
+// stream that ends early gives the client an error event, or goes on at the next
+// target when the config says so.
+func (g *Gateway) stream(ctx context.Context, a *attempt) error {
+	if a.first == nil || a.status >= 400 {
+		return nil
+	}
+	x := a.x
+	s := &relayer{g: g, a: a, watch: dialect.NewStream(g.streamOptions(a)), keep: capture{max: g.set.BodyLogBytes}}
+	if err := s.begin(); err != nil {
+		return g.left(a, err)
+	}
+	buf := relayBuffers.Get().(*[]byte)
+	defer relayBuffers.Put(buf)
+	err := s.pass(a.first)
+	for err == nil {
+		var n int
+		n, rerr := a.resp.Body.Read(*buf)
+		if n > 0 {
+			err = s.pass((*buf)[:n])
+		}
+		if err == nil && rerr != nil {
+			return s.end(ctx, rerr)
+		}
+	}
+	x.status = a.status
+	return g.left(a, err)
+}
+
+func (g *Gateway) streamOptions(a *attempt) dialect.StreamOptions {
+	o := dialect.StreamOptions{
+		Endpoint: a.x.match.Endpoint, HideUsage: a.askedUsage, KeepText: a.target.ContinueStream, Rules: g.rules.of(a.plan).reply,
+	}
+	if a.spec.Stream.Framing == "sse-lf" {
+		o.Framing = dialect.Lines
+	}
+	if a.x.carry != nil {
+		o.ID = a.x.carry.id
+	}
+	return o
+}
+
+// relayer is one stream on its way to the client.
+type relayer struct {
+	g     *Gateway
+	a     *attempt
+	watch *dialect.Stream
+	keep  capture
+}
+
+// begin sends the head, or when the stream continues another, the mark of it.
+func (s *relayer) begin() error {
+	x := s.a.x
+	s.a.committed = true
+	if x.carry != nil {
+		s.a.log.Continued, x.unfinished = true, nil
+		_, err := x.out.Write(x.carry.mark(s.a.target.Path))
+		return err
+	}
+	x.status, x.headSent = s.a.status, true
+	return x.out.Head(s.a.status, s.g.replyHeader(x, s.a.reply.header), -1)
+}
+
+// pass relays what one read brought. When it holds the end of the stream, the
+// record is written first.
+func (s *relayer) pass(p []byte) error {
+	s.keep.take(p)
+	out := s.watch.Feed(p)
+	if s.watch.Done() {
+		s.record(record.OK)
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	if _, err := s.a.x.out.Write(out); err != nil {
+		return err
+	}
+	return s.a.x.out.Flush()
+}
+
+// end settles a stream whose upstream has nothing more to say.
+func (s *relayer) end(ctx context.Context, err error) error {
+	end, out := s.watch.End(), s.a.x.out
+	if end.Done {
+		s.record(record.OK)
+	}
+	if len(end.Tail) > 0 {
+		if _, werr := out.Write(end.Tail); werr != nil {
+			return s.g.left(s.a, werr)
+		}
+	}
+	switch {
+	case end.Done:
+		return out.Flush()
+	case ctx.Err() != nil:
+		return s.g.left(s.a, ctx.Err())
+	}
+	return s.cut(err, end)
+}
+
+// cut tells the client, in the words of its surface, that the stream is not whole.
+func (s *relayer) cut(err error, end dialect.StreamEnd) error {
+	f, o := fault.New(fault.UpstreamFailed, "the provider ended the stream early").Because(err), record.Truncated
+	if errors.Is(err, transport.ErrStalled) {
+		f, o = fault.New(fault.UpstreamTimeout, "the provider sent nothing for too long").Because(err), record.Stalled
+	}
+	s.a.fault = f
+	s.record(o)
+	s.a.x.unfinished, s.a.x.midEvent = f, end.Mid
+	if s.a.target.ContinueStream {
+		s.a.x.carryOn(s.a, end)
+	}
+	return f
+}
+
+// sayUnfinished ends a stream that no target could finish with an error event, so
+// that its caller does not take the part for the whole.
+func (x *exchange) sayUnfinished() error {
+	ev := dialect.ErrorEvent(x.match.Endpoint, x.unfinished.Text(), "upstream_error")
+	if x.midEvent {
+		ev = append([]byte("\n\n"), ev...)
+	}
+	if _, err := x.out.Write(ev); err != nil {
+		return fmt.Errorf("%w: %w", errCut, err)
+	}
+	return x.out.Flush()
+}
+
+func (s *relayer) record(o record.Outcome) {
+	if s.a.recorded {
+		return
+	}
+	s.a.log.Usage, s.a.log.ReplyModel = s.watch.Usage(), s.watch.Model()
+	s.a.keepReply(s.g, &s.keep)
+	s.g.record(s.a, o)
+}

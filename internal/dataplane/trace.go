@@ -1,0 +1,107 @@
+package dataplane
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"sluice/internal/ident"
+	"sluice/internal/wire"
+)
+
+// trace is where a request stands in its tree of requests.
+type trace struct{ id, span, parent, name string }
+
+// idMax bounds ids that callers choose, in bytes.
+const idMax = 256
+
+// readTrace takes the ids from the headers: x-gateway-* first, then W3C
+// traceparent; a missing trace id is made.
+// Source: contract/dataplane.md 1.1.
+func readTrace(c *controls, method, path string) trace {
+	t := trace{id: usable(c.traceID), span: usable(c.spanID), parent: usable(c.parentSpan), name: usable(c.spanName)}
+	if id, parent, ok := parseTraceparent(c.traceparent); ok {
+		t.id = first(t.id, id)
+		t.parent = first(t.parent, parent)
+		t.name = first(t.name, method+" "+path)
+	}
+	if t.id == "" {
+		t.id = ident.NewID()
+	}
+	return t
+}
+
+// parseTraceparent reads "00-<32 hex>-<16 hex>-<2 hex>".
+// Source: https://www.w3.org/TR/trace-context/, section 3.2.
+func parseTraceparent(s string) (id, parent string, ok bool) {
+	if len(s) != 55 || s[2] != '-' || s[35] != '-' || s[52] != '-' || !isHex(s[:2]+s[3:35]+s[36:52]+s[53:]) {
+		return "", "", false
+	}
+	id, parent = s[3:35], s[36:52]
+	return id, parent, strings.Trim(id, "0") != "" && strings.Trim(parent, "0") != ""
+}
+
+func isHex(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+func usable(s string) string {
+	if len(s) > idMax || !wire.ValidValue(s) {
+		return ""
+	}
+	return s
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// Metadata limits. Source: contract/dataplane.md 1.1 for the value; the number of
+// pairs is ours.
+const (
+	metadataValueMax = 128
+	metadataPairsMax = 64
+)
+
+// readMetadata merges what the workspace, the key, the baggage header and the
+// request say, later ones winning. Unreadable JSON counts as empty, values that are
+// no strings are taken as their JSON text, longer ones are cut.
+func readMetadata(c *controls, layers ...map[string]string) map[string]string {
+	var m map[string]string
+	put := func(k, v string) {
+		if m == nil {
+			m = make(map[string]string, 4)
+		}
+		if _, there := m[k]; there || len(m) < metadataPairsMax {
+			m[k] = v[:min(len(v), metadataValueMax)]
+		}
+	}
+	for _, l := range layers {
+		for k, v := range l {
+			put(k, v)
+		}
+	}
+	for pair := range strings.SplitSeq(c.baggage, ",") {
+		k, v, ok := strings.Cut(pair, "=")
+		v, _, _ = strings.Cut(v, ";")
+		if plain, err := url.PathUnescape(strings.TrimSpace(v)); ok && err == nil {
+			put(strings.TrimSpace(k), plain)
+		}
+	}
+	if c.metadata != "" && gjson.Valid(c.metadata) {
+		gjson.Parse(c.metadata).ForEach(func(k, v gjson.Result) bool {
+			put(k.String(), v.String())
+			return true
+		})
+	}
+	return m
+}

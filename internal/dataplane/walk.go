@@ -1,0 +1,91 @@
+package dataplane
+
+import (
+	"context"
+	"errors"
+
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/record"
+	"sluice/internal/routing"
+)
+
+// walk lets the strategy of the config choose targets until one is good, or none
+// is left. What the last one said stays in x.last for reply.
+func (g *Gateway) walk(ctx context.Context, x *exchange) error {
+	if x.match.Endpoint == llm.ListModels && (x.config == nil || x.ctl.fetchIntegrated == "true") {
+		return g.listCatalogue(x)
+	}
+	if mayRepeat(x.config) {
+		if err := g.holdDirect(x); err != nil {
+			return err
+		}
+	}
+	_, err := g.Engine.Walk(ctx, x.config, x.key.Principal.WorkspaceID+"/"+x.configID, facts{x}, func(ctx context.Context, t *routing.Target) routing.Outcome {
+		return g.visit(ctx, x, t)
+	})
+	return err
+}
+
+// mayRepeat reports whether a request routed by c may be sent more than once.
+func mayRepeat(c *routing.Config) bool {
+	t := c.Root.Target
+	return t == nil || t.Retry != nil && t.Retry.Attempts > 0
+}
+
+// visit makes one attempt and tells the strategy how it went.
+func (g *Gateway) visit(ctx context.Context, x *exchange, t *routing.Target) routing.Outcome {
+	a := &attempt{x: x, target: t, number: x.attempts, started: g.Clock.Now(), strict: x.ctl.strict != "false" && (t.Strict == nil || *t.Strict)}
+	x.attempts++
+	if x.last != nil {
+		g.supersede(x.last)
+	}
+	x.last = a
+	err := g.try(ctx, a)
+	o := routing.Outcome{Status: a.status, Committed: a.committed, Err: err, Latency: g.Clock.Now().Sub(a.started)}
+	if f := fault.From(err); f != nil {
+		o.Status, o.Skipped, o.Final = f.HTTPStatus(), f.Code == fault.NotSupported, f.Code == fault.ClientGone
+	}
+	return o
+}
+
+// supersede ends an attempt whose answer is not given because the walk goes on.
+func (g *Gateway) supersede(a *attempt) {
+	g.record(a, outcomeOfStatus(a.status))
+	a.close()
+}
+
+// finish turns what an attempt ended with into its fault and its record. The
+// record of an answer in hand is written when the answer is given; that of a
+// failure at once.
+func (g *Gateway) finish(a *attempt, err error) {
+	if err == nil {
+		return
+	}
+	a.fault = fault.From(err)
+	a.status = a.fault.HTTPStatus()
+	g.record(a, outcomeOf(a.fault))
+}
+
+func outcomeOf(f *fault.Error) record.Outcome {
+	switch f.Code {
+	case fault.UpstreamTimeout:
+		return record.Timeout
+	case fault.UpstreamUnreachable, fault.UpstreamFailed:
+		return record.Unreachable
+	case fault.UpstreamInvalid:
+		return record.Invalid
+	case fault.ClientGone:
+		return record.ClientGone
+	}
+	return record.Refused
+}
+
+// gone makes the error of a client that left. An upstream failure that came of it
+// is the same thing.
+func gone(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return fault.Wrap(fault.ClientGone, err)
+	}
+	return err
+}

@@ -1,0 +1,145 @@
+package live
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"sluice/internal/access"
+	"sluice/internal/credential"
+	"sluice/internal/keys"
+	"sluice/internal/resource"
+	"sluice/internal/routing"
+	"sluice/internal/tenant"
+)
+
+const (
+	active     = "active"
+	configKind = routing.SavedKind
+)
+
+// decoders says which kinds are followed and how a record becomes a part.
+var decoders = map[string]func(*Directory, resource.Record) (any, error){
+	keys.Kind:                  decodeKey,
+	tenant.WorkspaceKind:       decodeWorkspace,
+	configKind:                 decodeConfig,
+	credential.IntegrationKind: decodeIntegration,
+	credential.ProviderKind:    decodeProvider,
+	credential.VirtualKeyKind:  decodeVirtualKey,
+}
+
+func decodeKey(_ *Directory, r resource.Record) (any, error) {
+	e := &keys.Entry{Status: r.Status}
+	if err := json.Unmarshal(r.Body, &e.Key); err != nil {
+		return nil, err
+	}
+	e.Principal = access.Principal{
+		Kind: access.ByKey, ID: r.ID, Name: r.Name, KeyType: e.Key.Type, OrgID: r.OrgID,
+		WorkspaceID: r.WorkspaceID, UserID: e.Key.UserID, Scopes: access.NewScopes(e.Key.Scopes...),
+	}
+	return e, nil
+}
+
+func decodeWorkspace(_ *Directory, r resource.Record) (any, error) {
+	var w tenant.Workspace
+	return &w, json.Unmarshal(r.Body, &w)
+}
+
+type savedConfig struct {
+	Config
+	workspace string
+}
+
+func decodeConfig(d *Directory, r resource.Record) (any, error) {
+	var saved routing.Saved
+	if err := json.Unmarshal(r.Body, &saved); err != nil {
+		return nil, err
+	}
+	doc, err := routing.Parse(saved.Config, d.limits)
+	if err != nil {
+		return nil, err
+	}
+	return &savedConfig{Config{r.ID, r.Slug, doc}, r.WorkspaceID}, nil
+}
+
+type integration struct {
+	org, spec, status string
+	values            map[string]string
+	models            []credential.Model
+	allModels         bool
+}
+
+func decodeIntegration(d *Directory, r resource.Record) (any, error) {
+	var in credential.Integration
+	if err := json.Unmarshal(r.Body, &in); err != nil {
+		return nil, err
+	}
+	values, err := d.open("integration/"+r.ID, in.Key, in.Configurations)
+	if err != nil {
+		return nil, err
+	}
+	all := in.AllowAllModels == nil || *in.AllowAllModels
+	return &integration{r.OrgID, in.AIProviderID, r.Status, values, in.Models, all}, nil
+}
+
+type savedProvider struct {
+	org, workspace, integration string
+	account                     credential.Account
+}
+
+func decodeProvider(_ *Directory, r resource.Record) (any, error) {
+	var p credential.Provider
+	if err := json.Unmarshal(r.Body, &p); err != nil {
+		return nil, err
+	}
+	a := credential.Account{Slug: r.Slug, RecordID: r.ID, Status: r.Status, ExpiresAt: p.ExpiresAt}
+	return &savedProvider{r.OrgID, r.WorkspaceID, p.IntegrationID, a}, nil
+}
+
+type virtualKey struct {
+	workspace string
+	account   credential.Account
+}
+
+func decodeVirtualKey(d *Directory, r resource.Record) (any, error) {
+	var vk credential.VirtualKey
+	if err := json.Unmarshal(r.Body, &vk); err != nil {
+		return nil, err
+	}
+	values, err := d.open("virtual_key/"+r.ID, vk.Key, vk.Sealed)
+	if err != nil {
+		return nil, err
+	}
+	a := credential.Account{Slug: r.Slug, RecordID: r.ID, Spec: vk.Provider, Status: r.Status, ExpiresAt: vk.ExpiresAt, AllModels: true, Values: values}
+	return &virtualKey{r.WorkspaceID, a}, nil
+}
+
+// open unseals the main secret and the JSON object of further fields. Values that
+// are no strings keep their JSON text.
+func (d *Directory) open(context string, key, fields []byte) (map[string]string, error) {
+	values := map[string]string{}
+	if len(fields) > 0 {
+		plain, err := d.box.Open(fields, context)
+		if err != nil {
+			return nil, fmt.Errorf("open the configurations: %w", err)
+		}
+		var m map[string]json.RawMessage
+		if err := json.Unmarshal(plain, &m); err != nil {
+			return nil, fmt.Errorf("read the configurations: %w", err)
+		}
+		for k, v := range m {
+			var s string
+			if json.Unmarshal(v, &s) != nil {
+				s = string(v)
+			}
+			values[k] = s
+		}
+	}
+	if len(key) > 0 {
+		plain, err := d.box.Open(key, context)
+		if err != nil {
+			return nil, fmt.Errorf("open the key: %w", err)
+		}
+		values["key"] = string(plain)
+	}
+	return values, nil
+}

@@ -1,0 +1,188 @@
+// Package live keeps the copy of the control plane that the data plane reads: an
+// immutable snapshot in an atomic pointer, made anew when the store's change feed
+// moves. No request ever waits for the store.
+package live
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+	"sluice/internal/routing"
+	"sluice/internal/sealed"
+)
+
+// source is what the copy is made from; *store.Store is one.
+type source interface {
+	Find(ctx context.Context, kind, id string) (resource.Record, error)
+	List(ctx context.Context, q resource.Query) ([]resource.Record, error)
+	Changes(ctx context.Context, after int64, limit int) ([]resource.Change, error)
+	LastChange(ctx context.Context) (int64, error)
+}
+
+// Interval is how often the feed is looked at when nobody wakes the follower: a
+// change made on another node is in force within a second.
+const Interval = 250 * time.Millisecond
+
+const (
+	pageSize     = 500
+	changesBatch = 1000
+)
+
+// Directory follows the store. Current is safe for concurrent use at any time
+// after Load.
+type Directory struct {
+	src    source
+	box    *sealed.Box
+	limits routing.Limits
+	log    *slog.Logger
+	now    atomic.Pointer[Snapshot]
+	wake   chan struct{}
+
+	mu    sync.Mutex // guards seq and parts: one refresh at a time
+	seq   int64
+	parts parts
+}
+
+// New makes a directory; Load fills it.
+func New(src source, box *sealed.Box, limits routing.Limits, log *slog.Logger) *Directory {
+	d := &Directory{src: src, box: box, limits: limits, log: log, wake: make(chan struct{}, 1)}
+	d.now.Store(&Snapshot{})
+	return d
+}
+
+// Current is the newest snapshot; never nil.
+func (d *Directory) Current() *Snapshot { return d.now.Load() }
+
+// Load reads everything once. The position in the feed is taken first, so that a
+// change made meanwhile is read again, never missed.
+func (d *Directory) Load(ctx context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	seq, err := d.src.LastChange(ctx)
+	if err != nil {
+		return fmt.Errorf("read the change feed: %w", err)
+	}
+	d.parts = newParts()
+	for kind := range decoders {
+		if err := d.loadKind(ctx, kind); err != nil {
+			return err
+		}
+	}
+	d.seq = seq
+	d.now.Store(d.parts.assemble())
+	return nil
+}
+
+func (d *Directory) loadKind(ctx context.Context, kind string) error {
+	q := resource.Query{Kind: kind, Limit: pageSize}
+	for {
+		rows, err := d.src.List(ctx, q)
+		if err != nil {
+			return fmt.Errorf("read %s records: %w", kind, err)
+		}
+		for _, r := range rows {
+			d.take(r)
+		}
+		if len(rows) < q.Limit {
+			return nil
+		}
+		q.After = rows[len(rows)-1].ID
+	}
+}
+
+// take decodes one record. One that cannot be decoded is left out, so that a bad
+// record takes only itself out of service, and named in the log.
+func (d *Directory) take(r resource.Record) {
+	v, err := decoders[r.Kind](d, r)
+	if err != nil {
+		d.log.Error("a stored record cannot be used", "kind", r.Kind, "id", r.ID, "error", err.Error())
+		d.parts.drop(r.Kind, r.ID)
+		return
+	}
+	d.parts.put(r.Kind, r.ID, v)
+}
+
+// Refresh applies the changes since the last look.
+func (d *Directory) Refresh(ctx context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	moved := false
+	for {
+		changes, err := d.src.Changes(ctx, d.seq, changesBatch)
+		if err != nil {
+			return fmt.Errorf("read the change feed: %w", err)
+		}
+		for _, c := range changes {
+			if err := d.apply(ctx, c); err != nil {
+				return err
+			}
+			d.seq = c.Seq
+			moved = true
+		}
+		if len(changes) < changesBatch {
+			break
+		}
+	}
+	if moved {
+		d.now.Store(d.parts.assemble())
+	}
+	return nil
+}
+
+func (d *Directory) apply(ctx context.Context, c resource.Change) error {
+	if _, followed := decoders[c.Kind]; !followed {
+		return nil
+	}
+	if c.Deleted {
+		d.parts.drop(c.Kind, c.ID)
+		return nil
+	}
+	r, err := d.src.Find(ctx, c.Kind, c.ID)
+	switch {
+	case fault.Has(err, fault.NotFound):
+		d.parts.drop(c.Kind, c.ID)
+	case err != nil:
+		return fmt.Errorf("read %s %s: %w", c.Kind, c.ID, err)
+	default:
+		d.take(r)
+	}
+	return nil
+}
+
+// Wake asks for a look at the feed now; the administration calls it after a write.
+func (d *Directory) Wake() {
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run follows the feed until ctx ends. While the store cannot be read the last
+// snapshot stays in force.
+func (d *Directory) Run(ctx context.Context) error {
+	tick := time.NewTicker(Interval)
+	defer tick.Stop()
+	failing := false
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		case <-d.wake:
+		}
+		err := d.Refresh(ctx)
+		if err != nil && !failing && ctx.Err() == nil {
+			d.log.Warn("the control plane cannot be followed; the last known state stays in force", "error", err.Error())
+		}
+		if err == nil && failing {
+			d.log.Info("the control plane is followed again")
+		}
+		failing = err != nil
+	}
+}

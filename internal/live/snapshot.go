@@ -1,0 +1,50 @@
+package live
+
+import (
+	"sluice/internal/credential"
+	"sluice/internal/keys"
+	"sluice/internal/routing"
+	"sluice/internal/tenant"
+)
+
+// Snapshot is the control plane at one moment. Nothing in it changes.
+type Snapshot struct {
+	keys       map[keys.Hash]*keys.Entry
+	workspaces map[string]*tenant.Workspace
+	configs    map[ref]*Config
+	accounts   map[ref]*credential.Account
+	byPlace    map[string][]*credential.Account // accounts of a workspace
+}
+
+// ref names a thing inside a workspace by slug or id.
+type ref struct{ workspace, name string }
+
+// Config is a saved config, parsed.
+type Config struct {
+	ID, Slug string
+	Doc      *routing.Config
+}
+
+// FindKey returns the key of a hash, nil when there is none. Whether it may be
+// used now is for the caller to check.
+func (s *Snapshot) FindKey(h keys.Hash) *keys.Entry { return s.keys[h] }
+
+// FindWorkspace returns a workspace by id, nil when there is none.
+func (s *Snapshot) FindWorkspace(id string) *tenant.Workspace { return s.workspaces[id] }
+
+// FindConfig returns a saved config of a workspace by slug or id.
+func (s *Snapshot) FindConfig(workspace, name string) (*routing.Config, string, bool) {
+	c, ok := s.configs[ref{workspace, name}]
+	if !ok {
+		return nil, "", false
+	}
+	return c.Doc, c.Slug, true
+}
+
+// FindAccount returns a provider or virtual key of a workspace by slug or id.
+func (s *Snapshot) FindAccount(workspace, slug string) *credential.Account {
+	return s.accounts[ref{workspace, slug}]
+}
+
+// Accounts lists the providers and virtual keys of a workspace.
+func (s *Snapshot) Accounts(workspace string) []*credential.Account { return s.byPlace[workspace] }
