@@ -47,12 +47,12 @@ func (h *http2Side) one(w http.ResponseWriter, r *http.Request, id int) {
 	if reply == nil { // a WebSocket: this server has none over HTTP/2
 		reply = &Reply{Status: http.StatusNotImplemented}
 	}
-	h.finish(seen, h.write(w, r, *reply), reply.End)
+	h.finish(seen, h.write(w, r, *reply), reply)
 }
 
 // finish notes the outcome; an answer that was not to be whole ends in a reset of
 // the stream.
-func (h *http2Side) finish(seen *Seen, err error, end End) {
+func (h *http2Side) finish(seen *Seen, err error, r *Reply) {
 	h.s.seen.update(seen, func(x *Seen) {
 		if err != nil {
 			x.Cancelled = time.Now()
@@ -60,7 +60,7 @@ func (h *http2Side) finish(seen *Seen, err error, end End) {
 		}
 		x.Answered = time.Now()
 	})
-	if err != nil || end == Cut || end == Reset || end == Hang {
+	if err != nil || r.Raw != nil || r.End == Cut || r.End == Reset {
 		panic(http.ErrAbortHandler)
 	}
 }
@@ -71,7 +71,7 @@ func (h *http2Side) write(w http.ResponseWriter, r *http.Request, reply Reply) e
 		return errLeft
 	}
 	if reply.Raw != nil {
-		panic(http.ErrAbortHandler)
+		return h.hold(reply, gone)
 	}
 	for _, status := range reply.Interim {
 		w.WriteHeader(status)
@@ -89,11 +89,16 @@ func (h *http2Side) write(w http.ResponseWriter, r *http.Request, reply Reply) e
 	if err := h.pieces(w, r, reply.Pieces); err != nil {
 		return err
 	}
-	if reply.End == Hang {
-		h.s.hold(gone)
-		return errLeft
+	return h.hold(reply, gone)
+}
+
+// hold waits for the caller to leave when the reply wants that.
+func (h *http2Side) hold(reply Reply, gone <-chan struct{}) error {
+	if reply.End != Hang {
+		return nil
 	}
-	return nil
+	h.s.hold(gone)
+	return errLeft
 }
 
 func (h *http2Side) pieces(w http.ResponseWriter, r *http.Request, pieces []Piece) error {

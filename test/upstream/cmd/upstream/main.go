@@ -11,6 +11,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/signal"
@@ -40,7 +41,7 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, f); err != nil {
+	if err := run(ctx, f, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "upstream:", err)
 		stop()
 		os.Exit(1)
@@ -48,14 +49,14 @@ func main() {
 }
 
 // run serves until ctx ends. The first line it prints is the URL.
-func run(ctx context.Context, f flags) error {
+func run(ctx context.Context, f flags, out io.Writer) error {
 	ln, err := net.Listen("tcp", f.listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	r := responder.New(f.opts)
 	if !f.tls {
-		fmt.Printf("http://%s\n", ln.Addr())
+		fmt.Fprintf(out, "http://%s\n", ln.Addr())
 		return r.Serve(ctx, ln)
 	}
 	auth, err := testcert.New(testcert.Options{})
@@ -67,6 +68,6 @@ func run(ctx context.Context, f flags) error {
 			return fmt.Errorf("write the authority: %w", err)
 		}
 	}
-	fmt.Printf("https://%s\n", ln.Addr())
+	fmt.Fprintf(out, "https://%s\n", ln.Addr())
 	return r.ServeTLS(ctx, ln, auth.Config("h2", "http/1.1"))
 }
