@@ -177,7 +177,7 @@ func TestNearMissesInTheEnvironmentWarn(t *testing.T) {
 		{"DB_PASSWORD", "DB_PASS"},
 		{"DB_HOSTNAME", "DB_HOST"},
 		{"DB_POOLSIZE", "DB_POOL_SIZE"},
-		{"LOG_LEVLE", "LOG_LEVEL"},
+		{"LOG_LEVELL", "LOG_LEVEL"},
 		{"TLS_CERT_FILE", "TLS_CERT"},
 		{"SLUICE_PORT", "PORT"},
 		{"SLUICE_CONFIG", ""},

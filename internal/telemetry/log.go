@@ -43,13 +43,11 @@ func clean(_ []string, a slog.Attr) slog.Attr {
 	if namesSecret(a.Key) {
 		return slog.String(a.Key, sealed.Mask)
 	}
-	switch a.Value.Kind() {
-	case slog.KindString:
+	if a.Value.Kind() == slog.KindString {
 		return cut(a, a.Value.String())
-	case slog.KindAny:
-		if err, ok := a.Value.Any().(error); ok {
-			return cut(a, err.Error())
-		}
+	}
+	if err, ok := a.Value.Any().(error); ok {
+		return cut(a, err.Error())
 	}
 	return a
 }
