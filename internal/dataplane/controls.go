@@ -121,15 +121,3 @@ func Selects(h wire.Header, aliases []string) bool {
 	}
 	return false
 }
-
-// nameList splits a list of header names: comma separated, blanks trimmed, lower
-// cased; brackets and quotes of a JSON-like list are tolerated.
-func nameList(s string) []string {
-	var out []string
-	for n := range strings.SplitSeq(s, ",") {
-		if n = strings.ToLower(strings.Trim(n, " \t[]\"'")); n != "" {
-			out = append(out, n)
-		}
-	}
-	return out
-}

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/fault"
 	"sluice/internal/llm"
+	"sluice/internal/routing"
 	"sluice/internal/wire"
 )
 
@@ -26,12 +26,12 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 	}
 	names := a.target.ForwardHeaders
 	if x.ctl.forward != "" {
-		names = nameList(x.ctl.forward)
-	}
-	for _, n := range names {
-		if err := forwardable(n); err != nil {
+		var err error
+		if names, err = routing.ForwardHeaders(x.ctl.forward); err != nil {
 			return err
 		}
+	}
+	for _, n := range names {
 		if v := x.in.Header.Get(n); v != "" {
 			h.Set(n, v)
 		}
@@ -55,20 +55,6 @@ func (g *Gateway) relayed(h wire.Header, x *exchange) wire.Header {
 		}
 	}
 	return h
-}
-
-// forwardable refuses header names that may not be asked to be forwarded.
-// Source: contract/dataplane.md 1.1.
-func forwardable(name string) error {
-	switch {
-	case name == prefix+"forward-headers":
-		return fault.New(fault.InvalidRequest, "x-gateway-forward-headers may not name itself").At(prefix + "forward-headers")
-	case name == "metadata-flavor", name == "x-aws-ec2-metadata-token", name == "x-google-metadata-request":
-		return fault.Newf(fault.InvalidRequest, "the header %s may not be forwarded", name).At(prefix + "forward-headers")
-	case !wire.ValidName(name), strings.HasPrefix(name, prefix), wire.HopByHop(name), name == "host", name == "content-length":
-		return fault.Newf(fault.InvalidRequest, "the header %q may not be forwarded", clip(name)).At(prefix + "forward-headers")
-	}
-	return nil
 }
 
 // replyHeader builds the header of the answer: the upstream's lines, less those
