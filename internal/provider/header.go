@@ -57,13 +57,11 @@ func framing(name string) bool {
 	return name == "host" || name == "content-length" || name == "expect" || wire.HopByHop(name)
 }
 
-// Apply readies a client's headers for the provider: it takes out credentials of
-// the client, which belong to another party, fills in the plan's defaults and sets
-// its headers over the rest. The provider's credential is added after it, by
+// Apply sets the plan's headers over those that come from the client, and its
+// defaults where the client sent none. The credential is added after it, by
 // signing.
 // Source: contract/dataplane.md 1.4.
 func (p *Plan) Apply(h *wire.Header) {
-	*h = slices.DeleteFunc(*h, func(f wire.Field) bool { return CredentialHeader(f.Name) })
 	for _, f := range p.Defaults {
 		if !h.Has(f.Name) {
 			h.Add(f.Name, f.Value)
@@ -75,10 +73,11 @@ func (p *Plan) Apply(h *wire.Header) {
 }
 
 // CredentialHeader reports whether a lower-case header name carries a credential
-// of some provider or of this gateway.
+// for some provider or for this gateway. Such a line of a client belongs to another
+// party and is not relayed: what a provider gets comes from signing alone.
 func CredentialHeader(name string) bool {
 	switch name {
-	case "authorization", "x-api-key", "api-key", "x-goog-api-key", "xi-api-key", "x-amz-security-token", "x-amz-date", "cookie":
+	case "authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "x-amz-date", "x-amz-security-token", "x-amz-content-sha256":
 		return true
 	}
 	return false

@@ -143,8 +143,7 @@ func TestMethodAndFollow(t *testing.T) {
 
 func TestApply(t *testing.T) {
 	t.Parallel()
-	client := wire.Header{{Name: "authorization", Value: "Bearer other provider's"}, {Name: "x-api-key", Value: "other"}, {Name: "cookie", Value: "session=1"},
-		{Name: "openai-project", Value: "the client's"}, {Name: "x-title", Value: "the client's"}, {Name: "x-trace", Value: "1"}}
+	client := wire.Header{{Name: "openai-project", Value: "the client's"}, {Name: "x-title", Value: "the client's"}, {Name: "x-trace", Value: "1"}}
 	cases := []struct {
 		id     string
 		values provider.Values
@@ -173,6 +172,35 @@ func TestApply(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Every header that some provider takes its key in is one that is not relayed.
+func TestCredentialHeaders(t *testing.T) {
+	t.Parallel()
+	table, err := table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range table.All() {
+		for _, a := range append([]provider.Auth{s.Auth}, variantAuth(s)...) {
+			if a.Header != "" && !provider.CredentialHeader(a.Header) {
+				t.Errorf("%s: a client's %s would be relayed", s.ID, a.Header)
+			}
+		}
+	}
+	if provider.CredentialHeader("content-type") {
+		t.Error("content-type is no credential")
+	}
+}
+
+func variantAuth(s *provider.Spec) []provider.Auth {
+	var out []provider.Auth
+	for _, v := range s.Variants {
+		if v.Auth != nil {
+			out = append(out, *v.Auth)
+		}
+	}
+	return out
 }
 
 func TestCustomHeadersRefused(t *testing.T) {

@@ -100,21 +100,13 @@ type Params struct {
 	Rename  map[string]string                     `json:"rename"`  // ours to theirs; when both are present theirs stays and ours goes
 	Default map[string]json.RawMessage            `json:"default"` // sent when absent
 	Values  map[string]map[string]json.RawMessage `json:"values"`  // field, string value as sent: what is sent instead
-	Wrap    []string                              `json:"wrap"`    // a string becomes a list of one
 }
 
 // Reply are the changes to an answer and the places where things stand in it.
 type Reply struct {
 	FinishReasons map[string]string `json:"finish_reasons"` // theirs to OpenAI's: "eos": "stop"
 	UsagePath     string            `json:"usage_path"`     // where usage stands besides "usage": "x_groq.usage"
-	Rename        map[string]string `json:"rename"`         // top-level fields, theirs to ours: "data": "results"
-	Images        *Images           `json:"images"`
-}
-
-// Images says where a list of images stands that is not "data".
-type Images struct {
-	Path   string            `json:"path"`   // "images"
-	Fields map[string]string `json:"fields"` // theirs to ours: "image": "b64_json"
+	Rename        map[string]string `json:"rename"`         // paths to their new names, the deepest first: "images[*].image": "b64_json", "images": "data"
 }
 
 // Follow makes an endpoint of two calls: the answer of the first names a file
@@ -165,7 +157,7 @@ type Field struct {
 	Default    string   `json:"default"`     // when not given
 	Values     []string `json:"values"`      // the only values allowed; empty: any
 	Class      string   `json:"class"`       // what the value may look like, see classes
-	Required   bool     `json:"required"`    //
+	Required   bool     `json:"required"`    // unless it has a default; a key is waived for a custom host
 	RequiredIf []Cond   `json:"required_if"` // required when all hold
 	Secret     bool     `json:"secret"`      // sealed at rest, masked in answers
 	Deployment bool     `json:"deployment"`  // set by the deployment, never by a caller
