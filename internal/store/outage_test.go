@@ -41,7 +41,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-func insert(t *testing.T, s *store.Store) (id string, err error) {
+func insert(t testing.TB, s *store.Store) (id string, err error) {
 	t.Helper()
 	r := resource.Record{Kind: "config", ID: ident.NewID(), Status: "active", Body: []byte(`{}`)}
 	return r.ID, s.InTx(t.Context(), func(tx resource.Tx) error { return tx.Insert(t.Context(), r) })

@@ -22,15 +22,19 @@ import (
 	"sluice/internal/store"
 )
 
+// The variables that name the servers for tests.
+const (
+	PostgresVariable = "SLUICE_TEST_POSTGRES" // "postgres://user:password@host:port/database"
+	MySQLVariable    = "SLUICE_TEST_MYSQL"    // "mysql://user:password@host:port/"
+)
+
 // The servers that are tried when the variables are not set.
 const (
-	PostgresVariable = "SLUICE_TEST_POSTGRES"
-	MySQLVariable    = "SLUICE_TEST_MYSQL"
-
 	defaultPostgres = "postgres://postgres@127.0.0.1:5432/postgres"
 	defaultMySQL    = "mysql://root@127.0.0.1:3306/"
 )
 
+// setupLimit bounds a statement of the set-up and the start of a server.
 const setupLimit = 20 * time.Second
 
 // Missing skips a test that needs something the machine has not, or fails it when
