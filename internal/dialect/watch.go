@@ -59,10 +59,10 @@ func (w *watch) event(e event) {
 	if !completes(w.ep) {
 		w.typed(kind(e))
 	}
-	if bytes.Contains(e.data, w.usageKey) {
+	if says(e.data, w.usageKey) {
 		w.counts.reply(w.ep, e.data, w.usagePath)
 	}
-	if bytes.Contains(e.data, errorKey) || string(e.name) == "error" {
+	if says(e.data, errorKey) || string(e.name) == "error" {
 		w.fault(e)
 	}
 	if completes(w.ep) {
@@ -100,20 +100,37 @@ func (w *watch) typed(kind []byte) {
 	}
 }
 
-// finishes reports whether a chunk says why a choice ended. Inside a text the quotes
-// of the name would be escaped.
-func finishes(data []byte) bool {
-	for {
-		i := bytes.Index(data, finishKey)
-		if i < 0 {
-			return false
+// behind returns what follows the first key in data and its colon, nil when there is
+// none. Inside a text the quotes of the key would be escaped.
+func behind(data, key []byte) []byte {
+	i := bytes.Index(data, key)
+	if i < 0 {
+		return nil
+	}
+	for i += len(key); i < len(data) && (data[i] == ' ' || data[i] == ':'); i++ {
+	}
+	return data[i:]
+}
+
+// says reports whether data holds a key with a value other than null. It spares the
+// chunks that carry "usage":null a closer look.
+func says(data, key []byte) bool {
+	for v := behind(data, key); v != nil; v = behind(v, key) {
+		if len(v) == 0 || v[0] != 'n' {
+			return true
 		}
-		data = data[i+len(finishKey):]
-		v := bytes.TrimLeft(data, " :")
+	}
+	return false
+}
+
+// finishes reports whether a chunk says why a choice ended.
+func finishes(data []byte) bool {
+	for v := behind(data, finishKey); v != nil; v = behind(v, finishKey) {
 		if len(v) > 1 && v[0] == '"' && v[1] != '"' {
 			return true
 		}
 	}
+	return false
 }
 
 // fault notes an error that the upstream put into the stream.
@@ -139,8 +156,7 @@ func (w *watch) head(b []byte, joined *[]byte) {
 // tail looks at the end of such an event; usage is wont to stand there.
 func (w *watch) tail(b []byte) {
 	if i := bytes.LastIndex(b, w.usageKey); i >= 0 {
-		v := bytes.TrimLeft(b[i+len(w.usageKey):], " :")
-		w.counts.read(v)
+		w.counts.read(behind(b[i:], w.usageKey))
 	}
 	w.finished = w.finished || completes(w.ep) && finishes(b)
 }

@@ -32,7 +32,7 @@ func providerFields(f *splice.Form, s dialect.Shaping) []splice.FieldEdit {
 	var edits []splice.FieldEdit
 	rules := s.Rules
 	if rules == nil {
-		rules = &dialect.RequestRules{}
+		rules = &noRules
 	}
 	name := s.Model
 	if name == "" && rules.ModelPrefix != "" {

@@ -57,9 +57,10 @@ func checkModel(d *splice.Doc, optional bool) error {
 		}
 		return missing("model")
 	}
-	if model, ok := d.String("model"); !ok {
+	switch {
+	case raw[0] != '"':
 		return refuse("model", "must be a string, for example \"gpt-4o-mini\"")
-	} else if model == "" {
+	case string(raw) == `""`:
 		return refuse("model", "must not be empty")
 	}
 	return nil

@@ -18,9 +18,9 @@ const includeUsage = "stream_options.include_usage"
 // rules. Where a stream of a chat or completion would not report its usage it is
 // asked for, unless the provider does not understand that or a drop forbids it.
 func Shape(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) dialect.Shaped {
-	b := shaper{doc: d, s: &s, rules: s.Rules}
+	b := shaper{doc: d, s: s, rules: s.Rules}
 	if b.rules == nil {
-		b.rules = &dialect.RequestRules{}
+		b.rules = &noRules
 	}
 	b.config()
 	b.model()
@@ -30,9 +30,12 @@ func Shape(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) dialect.Shaped {
 	return dialect.Shaped{Edits: b.edits, Stream: stream, AskedUsage: asked}
 }
 
+// noRules is a provider that follows the shape to the letter. It is never changed.
+var noRules dialect.RequestRules
+
 type shaper struct {
 	doc   *splice.Doc
-	s     *dialect.Shaping
+	s     dialect.Shaping
 	rules *dialect.RequestRules
 	edits []splice.Edit
 }

@@ -1,0 +1,95 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"sluice/internal/dialect"
+	"sluice/internal/dialect/openai"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+func scan(t testing.TB, body string) *splice.Doc {
+	t.Helper()
+	var d splice.Doc
+	if err := splice.Scan([]byte(body), &d); err != nil {
+		t.Fatal(err)
+	}
+	return &d
+}
+
+func params(kv ...string) []dialect.Param {
+	var ps []dialect.Param
+	for i := 0; i < len(kv); i += 2 {
+		ps = append(ps, dialect.Param{Key: kv[i], Raw: json.RawMessage(kv[i+1])})
+	}
+	return ps
+}
+
+func TestShape(t *testing.T) {
+	t.Parallel()
+	const chat = `{"model":"gpt-4o", "messages":[{"role":"developer","content":"Be brief."},{"role":"user","content":"Hi"}]}`
+	mistral := &dialect.RequestRules{
+		Rename:      []dialect.Rename{{Path: "max_completion_tokens", To: "max_tokens"}, {Path: "seed", To: "random_seed"}},
+		Swap:        []dialect.Swap{{Path: "tool_choice", Values: map[string]string{`"required"`: `"any"`}}},
+		ModelPrefix: "mistralai.", SystemRole: true, StreamUsage: true,
+	}
+	asks := &dialect.RequestRules{StreamUsage: true}
+	for _, c := range []struct {
+		name         string
+		ep           llm.Endpoint
+		in           string
+		s            dialect.Shaping
+		want         string
+		stream, asks bool
+	}{
+		{"nothing", llm.ChatComplete, chat, dialect.Shaping{}, chat, false, false},
+		{"a model", llm.ChatComplete, `{"model":"@prod/gpt-4o","stream":false}`, dialect.Shaping{Model: "gpt-4o"}, `{"model":"gpt-4o","stream":false}`, false, false},
+		{"a model that was not sent", llm.ChatComplete, `{}`, dialect.Shaping{Model: "gpt-4o"}, `{"model":"gpt-4o"}`, false, false},
+		{"default, override and drop in their order", llm.ChatComplete, `{"temperature":1,"top_p":0.50,"user":"u","stop":["x"]}`,
+			dialect.Shaping{Default: params("temperature", "0", "seed", "7", "n", "2"), Override: params("top_p", "0.9", "n", "1", "metadata", `{"a":"b"}`), Drop: []string{"user", "metadata.a", "seed"}},
+			`{"temperature":1,"top_p":0.9,"stop":["x"],"n":1,"metadata":{}}`, false, false},
+		{"the provider's rules", llm.ChatComplete, `{"model":"mistralai.mistral-large","messages":[{"role": "developer"}],"max_completion_tokens": 5,"seed":1,"tool_choice":"required"}`,
+			dialect.Shaping{Rules: mistral}, `{"model":"mistral-large","messages":[{"role": "system"}],"max_tokens": 5,"random_seed":1,"tool_choice":"any"}`, false, false},
+		{"the provider's rules on what the target set", llm.ChatComplete, `{"model":"x"}`,
+			dialect.Shaping{Model: "mistralai.large", Override: params("max_completion_tokens", "9"), Rules: mistral}, `{"model":"large","max_tokens":9}`, false, false},
+		{"the provider's defaults and drops", llm.ChatComplete, `{"model":"x","logprobs":true}`,
+			dialect.Shaping{Rules: &dialect.RequestRules{Default: params("safe", "true"), Drop: []string{"logprobs"}}}, `{"model":"x","safe":true}`, false, false},
+		{"roles of other surfaces stay", llm.CreateModelResponse, `{"messages":[{"role":"developer"}]}`, dialect.Shaping{Rules: mistral}, `{"messages":[{"role":"developer"}]}`, false, false},
+		{"usage is asked for", llm.ChatComplete, `{"stream":true}`, dialect.Shaping{Rules: asks}, `{"stream":true,"stream_options":{"include_usage":true}}`, true, true},
+		{"usage is asked for against a no", llm.Complete, `{"stream":true,"stream_options":{"include_usage":false,"x":1}}`, dialect.Shaping{Rules: asks}, `{"stream":true,"stream_options":{"include_usage":true,"x":1}}`, true, true},
+		{"usage was asked for", llm.ChatComplete, `{"stream":true,"stream_options":{"include_usage":true}}`, dialect.Shaping{Rules: asks}, `{"stream":true,"stream_options":{"include_usage":true}}`, true, false},
+		{"usage was asked for by the target", llm.ChatComplete, `{"stream":true}`, dialect.Shaping{Rules: asks, Override: params("stream_options", `{"include_usage":true}`)}, `{"stream":true,"stream_options":{"include_usage":true}}`, true, false},
+		{"usage may not be asked for", llm.ChatComplete, `{"stream":true}`, dialect.Shaping{Rules: asks, Drop: []string{"stream_options"}}, `{"stream":true}`, true, false},
+		{"usage is not understood", llm.ChatComplete, `{"stream":true}`, dialect.Shaping{}, `{"stream":true}`, true, false},
+		{"usage of another surface", llm.CreateModelResponse, `{"stream":true}`, dialect.Shaping{Rules: asks}, `{"stream":true}`, true, false},
+		{"no stream", llm.ChatComplete, `{"stream":false}`, dialect.Shaping{Rules: asks}, `{"stream":false}`, false, false},
+		{"a stream by override", llm.ChatComplete, `{"stream":false}`, dialect.Shaping{Rules: asks, Override: params("stream", "true")}, `{"stream":true,"stream_options":{"include_usage":true}}`, true, true},
+		{"a stream by default", llm.ChatComplete, `{}`, dialect.Shaping{Default: params("stream", "true")}, `{"stream":true}`, true, false},
+		{"a stream that is dropped", llm.ChatComplete, `{"stream":true,"n":1}`, dialect.Shaping{Rules: asks, Drop: []string{"stream"}}, `{"n":1}`, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := scan(t, c.in)
+			got := openai.Shape(c.ep, d, c.s)
+			if out := string(d.Apply(got.Edits)); out != c.want || got.Stream != c.stream || got.AskedUsage != c.asks {
+				t.Errorf("stream %v, asked %v\n got %s\nwant %s", got.Stream, got.AskedUsage, out, c.want)
+			}
+		})
+	}
+}
+
+func TestShapeOfNothingDoesNotAllocate(t *testing.T) {
+	d := scan(t, `{"model":"gpt-4o","messages":[],"stream":true}`)
+	rules := &dialect.RequestRules{}
+	if n := testing.AllocsPerRun(100, func() {
+		if s := openai.Shape(llm.ChatComplete, d, dialect.Shaping{Rules: rules}); len(s.Edits) != 0 || !s.Stream {
+			t.Fatal(s)
+		}
+		if err := openai.Check(llm.ChatComplete, d, dialect.Shaping{Rules: rules}); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations, want 0", n)
+	}
+}
