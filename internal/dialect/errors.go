@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 )
@@ -30,7 +29,7 @@ type details struct{ message, typ, param, code string }
 // as they are: the gateway made them.
 // Source: contract/dataplane.md 7.2, contract/providers.yaml error_shapes.
 func Normalise(shape, provider string, status int, body []byte) []byte {
-	if status == http.StatusRequestTimeout || status == http.StatusPreconditionFailed {
+	if status == 408 || status == 412 {
 		return body
 	}
 	d, ok := readDetails(shape, status, body)

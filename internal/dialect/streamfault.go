@@ -1,11 +1,9 @@
 package dialect
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 
-	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
 
@@ -93,73 +91,4 @@ func (f streamFault) status() int {
 		}
 	}
 	return 500
-}
-
-// FirstEvent reports whether p, the beginning of a stream, holds a first whole line of
-// data; comments and bare names do not count.
-func FirstEvent(p []byte) bool {
-	_, ok := firstEvent(p)
-	return ok
-}
-
-// FirstEventError reports whether the first data in p is an error, and the status that
-// stands for it: 529 for overloaded_error, the code of the error where it is a status,
-// otherwise by its type, 500 when nothing tells. The walk may then move on, for
-// nothing has been relayed.
-// Source: contract/dataplane.md 4.3.
-func FirstEventError(p []byte) (status int, failed bool) {
-	e, ok := firstEvent(p)
-	if !ok {
-		return 0, false
-	}
-	f, ok := findFault(e)
-	if !ok {
-		return 0, false
-	}
-	return f.status(), true
-}
-
-func firstEvent(p []byte) (event, bool) {
-	var c cursor
-	var joined, name []byte
-	for {
-		n := c.end(p, Lines)
-		if n == 0 {
-			return event{}, false
-		}
-		e := parse(p[:n], &joined)
-		if e.name != nil {
-			name = e.name
-		}
-		if len(e.data) > 0 {
-			e.name = name
-			return e, true
-		}
-		p = p[n:]
-	}
-}
-
-// ErrorEvent is the event that tells the reader of a stream that it failed, in the
-// words of the surface; nothing, not even [DONE], follows it. Typ is for example
-// "upstream_error". On chat it is data: {"error":{…}}; on responses and messages it is
-// named error.
-func ErrorEvent(ep llm.Endpoint, message, typ string) []byte {
-	inner := map[string]any{"message": message, "type": typ, "param": nil, "code": nil}
-	switch ep {
-	case llm.ChatComplete, llm.Complete:
-		return sse("", map[string]any{"error": inner})
-	case llm.CreateModelResponse:
-		return sse("error", map[string]any{"type": "error", "code": typ, "message": message, "param": nil, "sequence_number": 0})
-	case llm.Messages:
-		return sse("error", map[string]any{"type": "error", "error": map[string]any{"type": typ, "message": message}})
-	}
-	return sse("error", map[string]any{"type": "error", "error": inner})
-}
-
-func sse(name string, data any) []byte {
-	b, _ := json.Marshal(data) // strings and nils: cannot fail
-	if name != "" {
-		name = "event: " + name + "\n"
-	}
-	return []byte(name + "data: " + string(b) + "\n\n")
 }
