@@ -3,10 +3,12 @@ package config
 import (
 	"crypto/x509"
 	"encoding/pem"
+	"net"
 	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -28,6 +30,7 @@ var rules = map[string]rule{
 	"host":            {"a host name or an IP address, without a port", isHost},
 	"https-url":       {"an https:// address", func(s string) bool { return isURL(s, "https") }},
 	"key-prefix":      {"at most 32 letters, digits, dashes and underscores", match(`^[A-Za-z0-9_-]{1,32}$`)},
+	"listen":          {"a host name or an IP address, with or without a port", isListen},
 	"method":          {"a method such as POST", match(`^[A-Z]{1,20}$`)},
 	"origin":          {"an origin such as https://app.example.com, or *", isOrigin},
 	"private-key":     {"a private key in PEM form, not encrypted", isPrivateKey},
@@ -46,6 +49,16 @@ var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9
 func isHost(text string) bool {
 	_, err := netip.ParseAddr(text)
 	return err == nil || hostName.MatchString(text)
+}
+
+// isListen accepts "::" and "[::]:80" alike.
+func isListen(text string) bool {
+	host, port, err := net.SplitHostPort(text)
+	if err != nil {
+		return isHost(text)
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return isHost(host) && err == nil
 }
 
 func isURL(text string, schemes ...string) bool {

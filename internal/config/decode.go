@@ -26,7 +26,9 @@ func (l *loader) decode() *Loaded {
 		}
 	}
 	_, chosen := l.given["DB_TYPE"]
-	out.Settings.Database.complete(chosen, func(name, from string) { out.origins[name] = from })
+	derived := func(name, from string) { out.origins[name] = from }
+	out.Settings.Server.complete(derived)
+	out.Settings.Database.complete(chosen, derived)
 	out.Settings.validate(func(name, text, form string) {
 		if !blamed[name] {
 			l.problems = append(l.problems, Problem{Setting: name, Text: text, Form: form})

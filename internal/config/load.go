@@ -50,7 +50,7 @@ func Load(src Sources) (*Loaded, error) {
 }
 
 // Origin says where the value of a setting came from: "default", "environment",
-// "flag --port", "file sluice.yaml line 3", "DB_PORT" when it follows from another
+// "command line", "file sluice.yaml line 3", "DB_PORT" when it follows from another
 // setting; and ", content of /run/secrets/db" when a file was read.
 func (l *Loaded) Origin(name string) string {
 	if origin, ok := l.origins[name]; ok {
@@ -112,18 +112,19 @@ func (l *loader) takeEnviron(environ map[string]string) {
 	}
 }
 
+// commandLine is where Flags come from.
+const commandLine = "command line"
+
 func (l *loader) takeFlags(flags map[string]string) {
 	for _, flag := range slices.Sorted(maps.Keys(flags)) {
 		name := strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 		if _, known := l.schema.find(name); !known {
-			l.unknown(flag, "flag", flagName(l.nearest(name)))
+			l.unknown(flag, commandLine, l.nearest(name))
 			continue
 		}
-		l.take(name, flags[flag], "flag --"+flagName(name))
+		l.take(name, flags[flag], commandLine)
 	}
 }
-
-func flagName(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "-")) }
 
 func (l *loader) unknown(name, at, nearest string) {
 	text := "is not a setting"

@@ -73,7 +73,7 @@ func TestStrongerSourceWins(t *testing.T) {
 	require.NoError(t, err)
 
 	assert.Equal(t, 1003, l.Settings.Server.Port)
-	assert.Equal(t, "flag --port", l.Origin("PORT"))
+	assert.Equal(t, "command line", l.Origin("PORT"))
 	assert.Equal(t, 2*time.Second, l.Settings.Upstream.ConnectTimeout)
 	assert.Equal(t, "json", l.Settings.Telemetry.Format)
 	assert.Equal(t, "environment", l.Origin("LOG_FORMAT"))
@@ -124,7 +124,7 @@ func TestUnusableValuesNameSettingAndForm(t *testing.T) {
 		{"time below a millisecond", "CONNECT_TIMEOUT=100100us", "accepted: milliseconds from 100 to 600000"},
 		{"switch", "SCIM_ENABLED=maybe", "accepted: ON or OFF (true and false mean the same)"},
 		{"word", "DB_TYPE=oracle", `"oracle" cannot be used; accepted: one of sqlite, postgres, mysql`},
-		{"address with port", "LISTEN=0.0.0.0:80", "accepted: a host name or an IP address, without a port"},
+		{"address with a bad port", "LISTEN=0.0.0.0:http", "accepted: a host name or an IP address, with or without a port"},
 		{"item of a list", "CUSTOM_HEADERS_TO_IGNORE=x-ok,x bad", `"x-ok,x bad" cannot be used; accepted: a comma list, each item a header name`},
 		{"prefix without dash", "HEADER_PREFIX_ALIASES=xacme", "ends in a dash"},
 		{"origin with path", "CORS_ALLOWED_ORIGINS=https://a.example/app", "accepted: a comma list, each item an origin"},
@@ -165,9 +165,9 @@ func TestProblemsAreReportedTogether(t *testing.T) {
   portt (file s.yaml line 2): is not a setting, did you mean port?
   PORT (file s.yaml line 3): is not a setting, did you mean port?
   port (file s.yaml line 6): stands already in line 1
-  db-hots (flag): is not a setting, did you mean db-host?
-  verbose (flag): is not a setting
-  LISTEN (environment): "a b" cannot be used; accepted: a host name or an IP address, without a port
+  db-hots (command line): is not a setting, did you mean DB_HOST?
+  verbose (command line): is not a setting
+  LISTEN (environment): "a b" cannot be used; accepted: a host name or an IP address, with or without a port
   LOG_LEVEL (file s.yaml line 4): "loud" cannot be used; accepted: one of debug, info, warn, error`, got)
 }
 

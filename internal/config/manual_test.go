@@ -43,10 +43,10 @@ Every setting has one name, written in four places, weakest first:
 1. its default, as listed here;
 2. a YAML file named by ` + "`--config`" + ` or ` + "`SLUICE_CONFIG`" + `, with the name in lower case: ` + "`db_host: db.example.com`" + `; lists may be YAML lists;
 3. the environment, with the name as listed: ` + "`DB_HOST=db.example.com`" + `;
-4. a flag, with the name in lower case and dashes: ` + "`--db-host=db.example.com`" + `.
+4. the command line: ` + "`--set DB_HOST=db.example.com`" + `; the settings needed most have flags of their own, see ` + "`sluice serve --help`" + `.
 
-An empty value counts as not set. An unknown flag, an unknown key in the file or a
-value that cannot be used stops the start, with everything that is wrong in one
+An empty value counts as not set. An unknown name on the command line or in the
+file, or a value that cannot be used, stops the start, with everything that is wrong in one
 message. ` + "`sluice config`" + ` shows the values in force and where each came from.
 
 A value of a setting marked *file* that begins with ` + "`/`, `./` or `../`" + ` and is the

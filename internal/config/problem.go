@@ -8,7 +8,7 @@ import (
 // Problem is one reason why the settings cannot be used.
 type Problem struct {
 	Setting string // "PORT", or an unknown name as it was written
-	Where   string // "environment", "flag --port", "file sluice.yaml line 3"; empty when it is a matter of several settings
+	Where   string // "environment", "command line", "file sluice.yaml line 3"; empty when it is a matter of several settings
 	Text    string // `"eighty" cannot be used`; never the value of a secret
 	Form    string // what is accepted; empty when that is not the question
 }

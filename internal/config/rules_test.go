@@ -86,6 +86,22 @@ func TestDatabaseFollowsFromHostAndPort(t *testing.T) {
 	}
 }
 
+func TestAddressToListenOn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ set, address, origin string }{
+		{"", "127.0.0.1:8787", "default"},
+		{"PORT=80", "127.0.0.1:80", "environment"},
+		{"LISTEN=::", "[::]:8787", "default"},
+		{"LISTEN=0.0.0.0:9000 PORT=80", "0.0.0.0:9000", "LISTEN"},
+		{"LISTEN=[::1]:0", "[::1]:0", "LISTEN"},
+	} {
+		l, err := config.Load(config.Sources{Environ: strings.Fields(c.set)})
+		require.NoError(t, err, c.set)
+		assert.Equal(t, c.address, l.Settings.Server.Address())
+		assert.Equal(t, c.origin, l.Origin("PORT"))
+	}
+}
+
 func TestReaderTakesWhatItLacksFromTheWriter(t *testing.T) {
 	t.Parallel()
 	l, err := config.Load(config.Sources{Environ: []string{

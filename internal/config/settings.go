@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"net"
+	"strconv"
 	"time"
 
 	"github.com/caarlos0/env/v11"
@@ -32,8 +34,9 @@ type Settings struct {
 // Server says where and how the gateway listens.
 type Server struct {
 	// Listen is the host name or IP address to listen on: `127.0.0.1` for this
-	// machine alone, `0.0.0.0` or `::` for every interface.
-	Listen string `env:"LISTEN" envDefault:"127.0.0.1" check:"host"`
+	// machine alone, `0.0.0.0` or `::` for every interface. A port may follow, as in
+	// `0.0.0.0:80`, and beats `PORT`.
+	Listen string `env:"LISTEN" envDefault:"127.0.0.1" check:"listen"`
 
 	// Port is the TCP port to listen on. 0 takes a free one and logs it.
 	Port int `env:"PORT" envDefault:"8787" range:"0..65535"`
@@ -42,6 +45,21 @@ type Server struct {
 	// streams before it cuts them.
 	DrainTimeout time.Duration `env:"DRAIN_TIMEOUT" envDefault:"30000" range:"0..3600000"`
 }
+
+// complete moves a port in Listen to where it belongs.
+func (s *Server) complete(derived func(name, from string)) {
+	host, port, err := net.SplitHostPort(s.Listen)
+	if err != nil {
+		return
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err == nil {
+		s.Listen, s.Port = host, int(n)
+		derived("PORT", "LISTEN")
+	}
+}
+
+// Address is what net.Listen takes, for example "127.0.0.1:8787" or "[::]:80".
+func (s Server) Address() string { return net.JoinHostPort(s.Listen, strconv.Itoa(s.Port)) }
 
 // Data says where the gateway keeps its files.
 type Data struct {
