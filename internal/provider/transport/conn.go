@@ -19,6 +19,7 @@ type conn struct {
 
 	since              time.Time // when it was put into the pool
 	readLimit, written time.Time // deadlines in force; zero means none
+	probe              [1]byte
 
 	// ended is set before a cancelled context closes the connection.
 	ended atomic.Pointer[error]
@@ -49,7 +50,24 @@ func (cn *conn) failure(err error, describe func(error) error) error {
 // peer. Bytes that came while it was unused belong to no call, so that it is not
 // usable either: the next caller would take them for his answer.
 func (cn *conn) usable(now time.Time) bool {
-	return now.Sub(cn.since) < cn.h.c.opts.IdleConnTimeout && cn.peek.silent()
+	return now.Sub(cn.since) < cn.h.c.opts.IdleConnTimeout && cn.peek.silent() && cn.drained()
+}
+
+// longAgo is a deadline that lets reads return only what is there already.
+var longAgo = time.Unix(1, 0)
+
+// drained reports whether TLS has nothing left of what it has read ahead, which a
+// look at the TCP connection does not show.
+func (cn *conn) drained() bool {
+	if cn.nc == cn.raw {
+		return true
+	}
+	cn.readLimit = longAgo
+	if err := cn.nc.SetReadDeadline(longAgo); err != nil {
+		return false
+	}
+	n, err := cn.nc.Read(cn.probe[:])
+	return n == 0 && timedOut(err)
 }
 
 // slack is how much later than asked a deadline may strike, so that it need not be

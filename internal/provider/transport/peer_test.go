@@ -3,6 +3,7 @@ package transport_test
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"io"
 	"log"
 	"net"
@@ -144,4 +145,14 @@ func call(c *transport.Client, r transport.Request) (*transport.Response, string
 func post(r transport.Request, body wire.Payload) transport.Request {
 	r.Method, r.Target, r.Body = "POST", "/v1/chat/completions", body
 	return r
+}
+
+// certificate makes a server's TLS settings and options that trust them.
+func certificate(t testing.TB) (*tls.Config, transport.Options) {
+	t.Helper()
+	s := httptest.NewUnstartedServer(nil)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	o := transport.Options{TLSConfig: s.Client().Transport.(*http.Transport).TLSClientConfig}
+	return &tls.Config{Certificates: s.TLS.Certificates}, o
 }

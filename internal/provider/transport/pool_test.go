@@ -1,9 +1,11 @@
 package transport_test
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -76,6 +78,49 @@ func TestUnaskedAnswerIsNotGivenToTheNextCaller(t *testing.T) {
 	<-poisoned
 	if _, body, err := call(c, r); err != nil || body != "hello" {
 		t.Errorf("%q %v", body, err)
+	}
+}
+
+// corked is a connection whose writes go out together.
+type corked struct {
+	net.Conn
+	held []byte
+	on   bool
+}
+
+func (c *corked) Write(p []byte) (int, error) {
+	if c.on {
+		c.held = append(c.held, p...)
+		return len(p), nil
+	}
+	return c.Conn.Write(p)
+}
+
+// The same when TLS has read the second answer ahead together with the first.
+func TestUnaskedAnswerInsideTLS(t *testing.T) {
+	t.Parallel()
+	cfg, o := certificate(t)
+	secure := func(s func(*corked, *peerConn)) script {
+		return func(_ testing.TB, c *peerConn) {
+			cork := &corked{Conn: c.Conn}
+			tc := tls.Server(cork, cfg)
+			s(cork, &peerConn{tc, bufio.NewReader(tc)})
+		}
+	}
+	r := newPeer(t, secure(func(cork *corked, c *peerConn) {
+		_, _, _ = c.request()
+		cork.on = true
+		c.say(hello)
+		c.say(okHead + "content-length: 6\r\n\r\npoison")
+		_, _ = cork.Conn.Write(cork.held)
+		c.untilGone()
+	}), secure(func(_ *corked, c *peerConn) { answers(hello)(t, c) }))
+	r.Scheme = "https"
+	c := newClient(t, o)
+	for range 2 {
+		if _, body, err := call(c, r); err != nil || body != "hello" {
+			t.Errorf("%q %v", body, err)
+		}
 	}
 }
 
