@@ -3,8 +3,12 @@ package transport_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,15 +30,17 @@ func chatCall(r transport.Request) transport.Request {
 var chatReply = okHead + "content-type: application/json\r\ndate: Thu, 05 Nov 2026 10:00:00 GMT\r\nx-request-id: req_0123456789\r\n" +
 	"openai-processing-ms: 12\r\nserver: test\r\ncontent-length: 1000\r\n\r\n" + string(bytes.Repeat([]byte("y"), 1000))
 
-// plainPeer answers without allocating, so that only the client is measured.
-func plainPeer(_ testing.TB, c *peerConn) {
-	p, reply := make([]byte, 8192), []byte(chatReply)
-	for {
-		if _, err := c.Read(p); err != nil {
-			return
-		}
-		if _, err := c.Write(reply); err != nil {
-			return
+// replies answers each read without allocating, so that only the client is
+// measured.
+func replies(reply []byte) script {
+	return func(_ testing.TB, c *peerConn) {
+		for p := make([]byte, 8192); ; {
+			if _, err := c.Read(p); err != nil {
+				return
+			}
+			if _, err := c.Write(reply); err != nil {
+				return
+			}
 		}
 	}
 }
@@ -42,7 +48,7 @@ func plainPeer(_ testing.TB, c *peerConn) {
 // TestAllocations is the recorded baseline of the hot path: response with body,
 // header list and header text; and for a context that can end, its watch.
 func TestAllocations(t *testing.T) {
-	r := chatCall(newPeer(t, plainPeer))
+	r := chatCall(newPeer(t, replies([]byte(chatReply))))
 	r.HeadTimeout, r.IdleTimeout = time.Minute, time.Minute
 	c := newClient(t, transport.Options{})
 	p := make([]byte, 4096)
@@ -74,49 +80,101 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-func BenchmarkChat(b *testing.B) {
-	r := chatCall(newPeer(b, repeat(plainPeer, 64)...))
-	r.HeadTimeout, r.IdleTimeout = time.Minute, time.Minute
-	b.Run("transport", func(b *testing.B) {
-		c := newClient(b, transport.Options{})
-		b.ReportAllocs()
-		ctx, cancel := context.WithCancel(b.Context())
-		defer cancel()
-		p := make([]byte, 4096)
-		for b.Loop() {
-			resp, err := c.Do(ctx, &r)
-			if err != nil {
-				b.Fatal(err)
-			}
-			for err == nil {
-				_, err = resp.Body.Read(p)
-			}
-			_ = resp.Body.Close()
+// exchange is one call whose answer is read and dropped.
+type exchange func(ctx context.Context, r *transport.Request, p []byte) error
+
+// viaClient calls with a Client.
+func viaClient(c *transport.Client) exchange {
+	return func(ctx context.Context, r *transport.Request, p []byte) error {
+		resp, err := c.Do(ctx, r)
+		if err != nil {
+			return err
 		}
-	})
-	b.Run("net/http", func(b *testing.B) {
-		tr := &http.Transport{DisableCompression: true}
-		defer tr.CloseIdleConnections()
-		b.ReportAllocs()
-		ctx, cancel := context.WithCancel(b.Context())
-		defer cancel()
-		p := make([]byte, 4096)
+		defer resp.Body.Close()
+		for err == nil {
+			_, err = resp.Body.Read(p)
+		}
+		if err != io.EOF {
+			return err
+		}
+		return nil
+	}
+}
+
+// viaNetHTTP calls with net/http, for comparison.
+func viaNetHTTP(tr *http.Transport) exchange {
+	return func(ctx context.Context, r *transport.Request, p []byte) error {
 		body, _ := r.Body.Memory()
-		for b.Loop() {
-			req, _ := http.NewRequestWithContext(ctx, r.Method, "http://"+r.Host+r.Target, bytes.NewReader(body))
-			for _, f := range r.Header {
-				req.Header.Set(f.Name, f.Value)
-			}
-			resp, err := tr.RoundTrip(req)
-			if err != nil {
-				b.Fatal(err)
-			}
-			for err == nil {
-				_, err = resp.Body.Read(p)
-			}
-			_ = resp.Body.Close()
+		req, err := http.NewRequestWithContext(ctx, r.Method, "http://"+r.Host+r.Target, bytes.NewReader(body))
+		if err != nil {
+			return err
 		}
-	})
+		for _, f := range r.Header {
+			req.Header.Set(f.Name, f.Value)
+		}
+		resp, err := tr.RoundTrip(req)
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		for err == nil {
+			_, err = resp.Body.Read(p)
+		}
+		if err != io.EOF {
+			return err
+		}
+		return nil
+	}
+}
+
+// BenchmarkCall compares with net/http: a chat call, and a stream of 100 events
+// of which each is a chunk, at 1 and at 64 connections.
+func BenchmarkCall(b *testing.B) {
+	event := "be\r\ndata: " + strings.Repeat("z", 182) + "\n\n\r\n"
+	events := []byte(okHead + "content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n" + strings.Repeat(event, 100) + "0\r\n\r\n")
+	for name, reply := range map[string][]byte{"chat": []byte(chatReply), "events": events} {
+		r := chatCall(newPeer(b, repeat(replies(reply), 300)...))
+		r.HeadTimeout, r.IdleTimeout = time.Minute, time.Minute
+		for client, do := range map[string]exchange{
+			"transport": viaClient(newClient(b, transport.Options{})),
+			"net-http":  viaNetHTTP(&http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64}),
+		} {
+			for _, conns := range []int{1, 64} {
+				b.Run(fmt.Sprintf("%s/%s/%d", name, client, conns), func(b *testing.B) { measure(b, conns, r, do) })
+			}
+		}
+	}
+}
+
+// measure also reports the CPU time of a call, peer included.
+func measure(b *testing.B, conns int, r transport.Request, do exchange) {
+	b.ReportAllocs()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	before := cpu()
+	var wg sync.WaitGroup
+	for worker := range conns {
+		wg.Go(func() {
+			r, p := r, make([]byte, 16<<10)
+			for i := worker; i < b.N; i += conns {
+				if err := do(ctx, &r, p); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	b.ReportMetric(float64(cpu()-before)/float64(b.N), "cpu-ns/op")
+}
+
+// cpu is the time the process has used.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // repeat is n connections that play the same script.

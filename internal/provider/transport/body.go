@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"errors"
 	"io"
 	"time"
 )
@@ -158,9 +157,9 @@ func (b *body) rest() bool {
 	if b.buf == nil {
 		return false
 	}
-	n, used, err := b.decode(b.buf.unread(), b.buf.unread())
+	_, used, err := b.decode(b.buf.unread(), b.buf.unread())
 	b.buf.start += used
-	return n >= 0 && errors.Is(err, io.EOF)
+	return err == io.EOF
 }
 
 // end makes err the result of all further reads.

@@ -2,6 +2,8 @@ package transport_test
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -98,6 +100,18 @@ func TestProxy(t *testing.T) {
 				t.Errorf("metadata through the proxy: %v", err)
 			}
 		})
+	}
+}
+
+// A proxy may itself be reached over TLS, here one whose certificate nobody trusts.
+func TestProxyOverTLS(t *testing.T) {
+	t.Parallel()
+	base, o := newServer(t, "https", http.HandlerFunc(echo))
+	o.Proxy = func(*url.URL) (*url.URL, error) { return url.Parse("https://" + base.Host) }
+	_, _, err := call(newClient(t, o), base)
+	var unknown *tls.CertificateVerificationError
+	if !fault.Has(err, fault.UpstreamUnreachable) || !errors.As(err, &unknown) {
+		t.Error(err)
 	}
 }
 
