@@ -139,6 +139,21 @@ func (g *Gateway) inline(a *attempt, name string, t *routing.Target) error {
 	if t.Provider == "" || len(t.Fields) == 0 && t.APIKey.Empty() {
 		g.fromHeaders(a)
 	}
+	return a.ownIdentityOnly()
+}
+
+// ownIdentityOnly refuses a request that asks to be signed with the identity of the
+// gateway's machine: whoever may send a request would have the machine's rights.
+// Saved providers and saved configs, which administrators write, may.
+func (a *attempt) ownIdentityOnly() error {
+	if a.x.configID != "" && a.x.configID != inlineConfig {
+		return nil
+	}
+	for field, modes := range map[string]string{"aws_auth_type": "serviceRole", "azure_auth_mode": "managed workload"} {
+		if v := a.values[field]; v != "" && strings.Contains(modes, v) {
+			return fault.Newf(fault.InvalidRequest, "%s %q uses the identity of the gateway; an administrator must save such a provider, then name it as @slug", field, v).At(field)
+		}
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
+	"sluice/internal/llm"
 	"sluice/internal/provider"
 	"sluice/internal/provider/transport"
 	"sluice/internal/record"
@@ -52,6 +53,12 @@ type reply struct {
 	header wire.Header
 	body   []byte
 	live   bool // the body is still at the upstream
+}
+
+// unified reports whether the answer has a shape that is ours to keep. What is only
+// passed through is not touched.
+func (a *attempt) unified() bool {
+	return a.x.match.Endpoint != llm.Proxy && a.plan.Endpoint.Dialect != provider.Through
 }
 
 func (a *attempt) close() {

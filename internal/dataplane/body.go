@@ -54,12 +54,8 @@ func (g *Gateway) readFields(x *exchange) error {
 		x.account, x.model = splitModel(m)
 	}
 	x.stream, _ = x.doc.Bool("stream")
-	if u, ok := x.doc.String("user"); ok && u != "" && x.metadata["_user"] == "" {
-		if x.metadata == nil {
-			x.metadata = make(map[string]string, 1)
-		}
-		x.metadata["_user"] = u[:min(len(u), metadataValueMax)]
-	}
+	x.user, _ = x.doc.String("user")
+	x.describeUser(x.user)
 	return nil
 }
 

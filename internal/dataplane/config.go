@@ -39,6 +39,9 @@ func (g *Gateway) chooseConfig(x *exchange) error {
 	return fault.New(fault.InvalidRequest, "no target: send x-gateway-provider or x-gateway-config, or name a saved provider in the model as @slug/model").At("x-gateway-provider")
 }
 
+// inlineConfig stands for a config in the request where else a slug stands.
+const inlineConfig = "inline"
+
 func (g *Gateway) defaultConfig(x *exchange) string {
 	if name := x.key.Key.Defaults.ConfigID; name != "" {
 		return name
@@ -57,7 +60,7 @@ func (g *Gateway) defaultConfig(x *exchange) string {
 func (g *Gateway) namedConfig(x *exchange, name string) error {
 	if strings.HasPrefix(strings.TrimLeft(name, " \t"), "{") {
 		c, err := g.configs.parse(name, g.set.ConfigLimits)
-		x.config, x.configID = c, "inline"
+		x.config, x.configID = c, inlineConfig
 		return err
 	}
 	c, slug, ok := x.dir.FindConfig(x.key.Principal.WorkspaceID, name)

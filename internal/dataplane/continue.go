@@ -32,10 +32,13 @@ const goOn = "Continue your last message exactly where it stops. Repeat nothing 
 
 // edit appends what was said to the messages of the call.
 func (c *carry) edit(d *splice.Doc) splice.Edit {
-	raw, _ := d.Raw("messages")
-	raw = raw[:len(raw)-1]
-	out := append(make([]byte, 0, len(raw)+len(c.text)+256), raw...)
-	out = append(out, `,{"role":"assistant","content":`...)
+	out := append(make([]byte, 0, 256+len(c.text)), '[')
+	if raw, ok := d.Raw("messages"); ok {
+		for m := range splice.Elements(raw) {
+			out = append(append(out, m...), ',')
+		}
+	}
+	out = append(out, `{"role":"assistant","content":`...)
 	out = append(out, splice.Quote(c.text)...)
 	out = append(out, `},{"role":"user","content":"`+goOn+`"}]`...)
 	return splice.Set("messages", out)

@@ -40,6 +40,7 @@ type exchange struct {
 	configID string // slug of a saved config, "inline", or empty for headers alone
 	account  string // "@slug" of the body's model field, without the "@"
 	model    string // the body's model without it
+	user     string // the body's user field
 	stream   bool
 
 	attempts   int
@@ -79,10 +80,6 @@ func (x *exchange) surface() fault.Surface {
 	}
 	return fault.Model
 }
-
-// unified reports whether the answer has a shape that is ours to keep; what is
-// not, is passed through untouched.
-func (x *exchange) unified() bool { return x.match.Endpoint != llm.Proxy }
 
 func (x *exchange) close() {
 	if x.last != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/llm"
+	"sluice/internal/provider"
 	"sluice/internal/routing"
 	"sluice/internal/wire"
 )
@@ -16,7 +17,7 @@ import (
 func (g *Gateway) upstreamHeader(a *attempt) error {
 	x := a.x
 	h := make(wire.Header, 0, 12)
-	if x.unified() {
+	if a.unified() {
 		h = append(h, wire.Field{Name: "user-agent", Value: g.set.UserAgent})
 		if a.body.Len() != 0 || x.match.Body != llm.NoBody {
 			h = append(h, wire.Field{Name: "content-type", Value: first(x.ctl.contentTyp, "application/json")})
@@ -36,9 +37,7 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 			h.Set(n, v)
 		}
 	}
-	for _, f := range a.plan.Header {
-		h.Set(f.Name, f.Value)
-	}
+	a.plan.Apply(&h)
 	a.header = h
 	return nil
 }
@@ -49,7 +48,7 @@ func (g *Gateway) relayed(h wire.Header, x *exchange) wire.Header {
 	for _, f := range x.in.Header {
 		switch {
 		case wire.HopByHop(f.Name), strings.HasPrefix(f.Name, prefix), slices.Contains(g.set.IgnoreHeaders, f.Name):
-		case f.Name == "content-length", f.Name == "expect", f.Name == "host", f.Name == "authorization", f.Name == "x-api-key", f.Name == "api-key", f.Name == "cookie":
+		case f.Name == "content-length", f.Name == "expect", f.Name == "host", provider.CredentialHeader(f.Name):
 		default:
 			h = append(h, f)
 		}

@@ -57,11 +57,12 @@ func (g *Gateway) accept(x *exchange, e *keys.Entry, h keys.Hash) error {
 	}
 	x.key = e
 	x.place = x.dir.FindWorkspace(e.Principal.WorkspaceID)
-	x.metadata = g.metadata(x)
+	g.describeCall(x)
 	return nil
 }
 
-func (g *Gateway) metadata(x *exchange) map[string]string {
+// describeCall merges the metadata of the call.
+func (g *Gateway) describeCall(x *exchange) {
 	var own map[string]string
 	if x.place != nil {
 		own = x.place.Defaults.Metadata
@@ -75,15 +76,19 @@ func (g *Gateway) metadata(x *exchange) map[string]string {
 			m[name] = v[:min(len(v), metadataValueMax)]
 		}
 	}
-	if u := x.key.Principal.UserID; u != "" {
-		if m == nil {
-			m = make(map[string]string, 1)
-		}
-		if m["_user"] == "" {
-			m["_user"] = u
-		}
+	x.metadata = m
+	x.describeUser(x.key.Principal.UserID)
+}
+
+// describeUser puts a user into the metadata unless the caller named one.
+func (x *exchange) describeUser(user string) {
+	if user == "" || x.metadata["_user"] != "" {
+		return
 	}
-	return m
+	if x.metadata == nil {
+		x.metadata = make(map[string]string, 1)
+	}
+	x.metadata["_user"] = user[:min(len(user), metadataValueMax)]
 }
 
 // authorise says whether the caller may send this call: the key's type and scope.

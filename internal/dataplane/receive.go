@@ -23,7 +23,7 @@ func (g *Gateway) receive(ctx context.Context, a *attempt) error {
 	a.status, a.reply.header = a.resp.Status, a.resp.Header
 	head := a.resp.Header
 	switch kind := head.Get("content-type"); {
-	case !a.x.unified(), a.status == 204, head.Get("content-encoding") != "" && head.Get("content-encoding") != "identity":
+	case !a.unified(), a.status == 204, head.Get("content-encoding") != "" && head.Get("content-encoding") != "identity":
 		a.reply.live = true
 		return nil
 	case a.status >= 400:
@@ -77,6 +77,9 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 	}
 	r := g.rules.of(a.plan)
 	a.log.Usage, a.log.ReplyModel = dialect.Usage(ep, b, r.reply.UsagePath)
+	if a.plan.Endpoint.Follow != nil {
+		return g.follow(ctx, a, b)
+	}
 	a.reply.body = r.reply.Apply(ep, b)
 	if !a.spec.OmitProvider {
 		a.reply.body = named(a.reply.body, a.spec.ID)

@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"sluice/internal/dialect"
@@ -48,11 +49,20 @@ func translate(s *provider.Spec, e *provider.Endpoint) *rules {
 		}
 		r.request.Swap = append(r.request.Swap, swap)
 	}
-	for _, k := range sorted(e.Reply.Rename) {
+	for _, k := range deepestFirst(e.Reply.Rename) {
 		r.reply.Rename = append(r.reply.Rename, dialect.Rename{Path: k, To: e.Reply.Rename[k]})
 	}
 	return r
 }
+
+// deepestFirst orders paths so that none is renamed away above another.
+func deepestFirst(m map[string]string) []string {
+	keys := sorted(m)
+	slices.SortStableFunc(keys, func(a, b string) int { return depth(b) - depth(a) })
+	return keys
+}
+
+func depth(path string) int { return strings.Count(path, ".") + strings.Count(path, "[") }
 
 func sorted[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))

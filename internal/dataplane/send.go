@@ -2,9 +2,11 @@ package dataplane
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
+	"sluice/internal/fault"
 	"sluice/internal/provider/sign"
 	"sluice/internal/provider/transport"
 	"sluice/internal/wire"
@@ -66,12 +68,16 @@ func (g *Gateway) call(ctx context.Context, a *attempt) (*transport.Response, er
 		Method: a.plan.Method, Scheme: a.plan.Scheme, Host: a.plan.Host, Target: signed.Target, Header: h, Body: a.body,
 		HeadTimeout: g.headTimeout(a), IdleTimeout: g.set.IdleTimeout,
 	})
+	var mine *transport.BodyError
+	if errors.As(err, &mine) {
+		return nil, fault.Wrap(fault.ClientGone, err) // the client's upload broke off
+	}
 	if err != nil {
 		return nil, err
 	}
 	a.log.Upstream = int32(resp.Status)
 	a.log.FirstByte = g.Clock.Now().Sub(a.started)
-	if a.stream && a.x.unified() && resp.Status == 200 && eventStream(resp.Header) {
+	if a.stream && a.unified() && resp.Status == 200 && eventStream(resp.Header) {
 		if resp.Status, err = g.peek(a, resp); err != nil {
 			_ = resp.Body.Close() // there was no answer in it
 			return nil, err

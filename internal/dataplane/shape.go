@@ -28,14 +28,14 @@ func (g *Gateway) shape(_ context.Context, a *attempt) error {
 
 func (g *Gateway) planCall(a *attempt) error {
 	x := a.x
-	host := first(x.ctl.customHost, first(a.target.CustomHost, a.values["custom_host"]))
+	host := a.customHost()
 	call := provider.Call{
 		Endpoint: x.match.Endpoint, Method: x.in.Method, ID: x.match.ID, Path: x.path, RawQuery: x.in.RawQuery,
-		Model: a.model, Stream: x.stream, CustomHost: host,
+		Model: a.model, User: x.user, Stream: x.stream, CustomHost: host,
 	}
 	if host != "" {
 		if err := g.Guard.CheckURL(host); err != nil {
-			return err
+			return fault.From(err).At("custom_host")
 		}
 	}
 	p, err := a.spec.Plan(call, a.values)
@@ -51,11 +51,17 @@ func (g *Gateway) planCall(a *attempt) error {
 	return nil
 }
 
+// customHost is the base that replaces the provider's: the header's, else the
+// target's, else the saved provider's.
+func (a *attempt) customHost() string {
+	return first(a.x.ctl.customHost, first(a.target.CustomHost, a.values["custom_host"]))
+}
+
 // shapeBody applies what the target asks for and what the provider needs.
 func (g *Gateway) shapeBody(a *attempt) error {
 	x := a.x
 	s := dialect.Shaping{Default: params(a.target.Default), Override: params(a.target.Override), Drop: a.target.Drop}
-	if x.unified() {
+	if a.unified() {
 		s.Rules = &g.rules.of(a.plan).request
 	}
 	if a.plan.Model != x.model || x.account != "" {
@@ -63,7 +69,7 @@ func (g *Gateway) shapeBody(a *attempt) error {
 	}
 	shape := g.Dialect
 	switch {
-	case x.doc != nil && x.unified():
+	case x.doc != nil && a.unified():
 		if err := shape.Check(x.match.Endpoint, x.doc, s); err != nil {
 			return err
 		}

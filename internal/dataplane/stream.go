@@ -127,21 +127,34 @@ func (s *relayer) pass(p []byte) error {
 // end settles a stream whose upstream has nothing more to say.
 func (s *relayer) end(ctx context.Context, err error) error {
 	end, out := s.watch.End(), s.a.x.out
-	if end.Done {
+	tail, whole := end.Tail, end.Done
+	if !whole && end.Finished && errors.Is(err, io.EOF) {
+		tail, whole = append(tail, "data: [DONE]\n\n"...), true // some servers leave the mark out
+	}
+	if whole {
 		s.record(record.OK)
 	}
-	if len(end.Tail) > 0 {
-		if _, werr := out.Write(end.Tail); werr != nil {
+	if len(tail) > 0 {
+		if _, werr := out.Write(tail); werr != nil {
 			return s.g.left(s.a, werr)
 		}
 	}
 	switch {
-	case end.Done:
+	case whole:
 		return out.Flush()
 	case ctx.Err() != nil:
 		return s.g.left(s.a, ctx.Err())
+	case end.Failed:
+		return s.failed(end)
 	}
 	return s.cut(err, end)
+}
+
+// failed ends a stream into which the upstream put an error: the client has seen it.
+func (s *relayer) failed(end dialect.StreamEnd) error {
+	s.a.fault = fault.New(fault.UpstreamFailed, "the provider reported an error in the stream").Because(errors.New(end.UpstreamError))
+	s.record(record.Failed)
+	return s.a.fault
 }
 
 // cut tells the client, in the words of its surface, that the stream is not whole.

@@ -23,7 +23,8 @@ var ErrTooLarge = errors.New("wire: body over the limit")
 type Spool struct {
 	dir    string
 	buf    []byte
-	pooled *[]byte
+	pooled *[]byte // the small buffer that buf began with
+	large  *[]byte // the large one that it moved to
 	file   *os.File
 	mapped []byte
 	size   int64
@@ -52,10 +53,29 @@ func (s *Spool) Write(p []byte) (int, error) {
 		s.size += int64(n)
 		return n, err
 	}
+	s.reserve(len(s.buf) + len(p))
 	s.buf = append(s.buf, p...)
 	s.size += int64(len(p))
 	return len(p), nil
 }
+
+// reserve makes room for n bytes, at most MemoryMax: beyond a small buffer at once
+// all of it, from a pool, because growing step by step costs more than it saves.
+func (s *Spool) reserve(n int) {
+	if n <= cap(s.buf) {
+		return
+	}
+	if n <= chunk {
+		s.buf = append(make([]byte, 0, min(max(2*cap(s.buf), n), chunk)), s.buf...)
+		return
+	}
+	old := s.buf
+	s.large = larges.Get().(*[]byte)
+	s.buf = append((*s.large)[:0], old...)
+}
+
+// larges are buffers for bodies that are not small but stay in memory.
+var larges = sync.Pool{New: func() any { b := make([]byte, 0, MemoryMax+512); return &b }}
 
 // Fill reads r to its end, at most limit bytes; more is ErrTooLarge. Hint is the
 // announced length, -1 when there is none.
@@ -63,8 +83,8 @@ func (s *Spool) Fill(r io.Reader, hint, limit int64) error {
 	if hint > limit {
 		return ErrTooLarge
 	}
-	if hint >= 0 && hint <= MemoryMax && int64(cap(s.buf)) < hint+1 {
-		s.buf = append(make([]byte, 0, hint+512), s.buf...)
+	if hint >= 0 && hint <= MemoryMax {
+		s.reserve(int(hint) + 1)
 	}
 	for {
 		if s.file == nil && cap(s.buf)-len(s.buf) > 0 {
@@ -87,7 +107,7 @@ func (s *Spool) Fill(r io.Reader, hint, limit int64) error {
 // grow makes room: a larger buffer while in memory, a chunk into the file after.
 func (s *Spool) grow(r io.Reader, limit int64) error {
 	if s.file == nil && len(s.buf) < MemoryMax {
-		s.buf = append(make([]byte, 0, min(max(2*cap(s.buf), 4096), MemoryMax)), s.buf...)
+		s.reserve(len(s.buf) + 1)
 		return nil
 	}
 	if s.file == nil {
@@ -201,11 +221,12 @@ func (s *Spool) Close() error {
 
 func (s *Spool) release() {
 	if s.pooled != nil {
-		if cap(s.buf) > cap(*s.pooled) && cap(s.buf) <= 4*chunk {
-			*s.pooled = s.buf[:0]
-		}
 		bufs.Put(s.pooled)
 		s.pooled = nil
+	}
+	if s.large != nil {
+		larges.Put(s.large)
+		s.large = nil
 	}
 	s.buf = nil
 }
