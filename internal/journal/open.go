@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -62,6 +63,8 @@ func (j *Journal) load() error {
 		}
 		j.number = number + 1
 	}
+	// A spare may have been numbered and then overtaken by a file made in a hurry.
+	slices.SortFunc(j.segments, func(a, b *segment) int { return cmp.Compare(a.first, b.first) })
 	return nil
 }
 
@@ -83,7 +86,7 @@ func (j *Journal) loadSegment(number uint64) error {
 	return nil
 }
 
-// segmentNumbers lists the segment files of a directory in order.
+// segmentNumbers lists the segment files of a directory in the order of their names.
 func segmentNumbers(dir string) ([]uint64, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -47,10 +47,10 @@ func filter(q record.Query) *where {
 	s.in("key_id", q.KeyIDs)
 	w.add("series IN (SELECT id FROM series"+s.sql()+")", s.args...)
 	if q.TraceID != "" {
-		w.add("trace_id = ?", keyOf(q.TraceID, nil))
+		w.add("trace_id = ?", keyParam(q.TraceID))
 	}
 	if q.RequestID != "" {
-		w.add("request_id = ?", keyOf(q.RequestID, nil))
+		w.add("request_id = ?", keyParam(q.RequestID))
 	}
 	if !q.From.IsZero() {
 		w.add("started >= ?", q.From.UTC())
@@ -84,7 +84,7 @@ func (w *where) after(q record.Query) error {
 	if err != nil {
 		return err
 	}
-	key := keyOf(id, nil)
+	key := keyParam(id)
 	if q.Newest {
 		w.add("started <= ? AND (started < ? OR id < ?)", started, started, key)
 	} else {

@@ -44,3 +44,9 @@ func canonical(id string) bool {
 	}
 	return true
 }
+
+// keyParam is the key of an id as the driver binds it.
+func keyParam(id string) *duckdb.UUID {
+	key := keyOf(id, nil)
+	return &key
+}

@@ -44,7 +44,7 @@ func (d *DB) List(ctx context.Context, q record.Query) (record.Page, error) {
 
 // Find implements logstore.Rows.
 func (d *DB) Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, bodies.Ref, error) {
-	rows, err := d.rows(ctx, " WHERE id = ?", []any{keyOf(id, nil)})
+	rows, err := d.rows(ctx, " WHERE id = ?", []any{keyParam(id)})
 	if err != nil {
 		return record.Attempt{}, bodies.Ref{}, err
 	}

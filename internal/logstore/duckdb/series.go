@@ -14,12 +14,12 @@ import (
 // seriesColumns are the columns of series behind id, in the order of texts and
 // flags.
 const seriesColumns = "org_id, workspace_id, key_id, key_name, user_id, config_id, target_path, provider, provider_id, " +
-	"model, reply_model, endpoint, method, path, upstream_url, outcome, cache_status, remote, " +
+	"model, reply_model, endpoint, span_name, method, path, upstream_url, outcome, cache_status, remote, " +
 	"request_type, request_encoding, response_type, response_encoding, " +
 	"stream, continued, usage_reported, request_cut, response_cut"
 
 const (
-	seriesTexts = 22
+	seriesTexts = 23
 	seriesFlags = 5
 
 	// maxSeries bounds the index. One that overflows starts again, and then knows
@@ -31,7 +31,7 @@ const (
 func seriesOf(a *record.Attempt) (texts [seriesTexts]*string, flags [seriesFlags]*bool) {
 	return [...]*string{
 			&a.OrgID, &a.WorkspaceID, &a.KeyID, &a.KeyName, &a.UserID, &a.ConfigID, &a.TargetPath, &a.Provider, &a.ProviderID,
-			&a.Model, &a.ReplyModel, (*string)(&a.Endpoint), &a.Method, &a.Path, &a.UpstreamURL, (*string)(&a.Outcome), &a.CacheStatus, &a.Remote,
+			&a.Model, &a.ReplyModel, (*string)(&a.Endpoint), &a.SpanName, &a.Method, &a.Path, &a.UpstreamURL, (*string)(&a.Outcome), &a.CacheStatus, &a.Remote,
 			&a.Request.Type, &a.Request.Encoding, &a.Response.Type, &a.Response.Encoding,
 		}, [...]*bool{
 			&a.Stream, &a.Continued, &a.Usage.Reported, &a.Request.Truncated, &a.Response.Truncated,

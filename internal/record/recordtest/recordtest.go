@@ -33,7 +33,7 @@ func Chat(n int) *record.Attempt {
 		`"message":{"role":"assistant","content":"%s"},"finish_reason":"stop"}],"usage":{"prompt_tokens":120,"completion_tokens":48,"total_tokens":168}}`,
 		n, strings.Repeat(fmt.Sprintf("The water stands at %d cm. ", n%400), 30))
 	return &record.Attempt{
-		ID: ID(started, n), RequestID: ID(started, n+1<<40), TraceID: ID(started, n+1<<41), SpanName: "chat",
+		ID: ID(started, n), RequestID: ID(started, n+1<<40), TraceID: ID(started, n+1<<41),
 		Started: started, Duration: 812*time.Millisecond + time.Duration(n)*time.Microsecond, FirstByte: 300 * time.Millisecond,
 		OrgID: Org, WorkspaceID: Workspace, KeyID: Key, KeyName: "production", ConfigID: "pc-routing-3f9x2a",
 		TargetPath: "config.targets[1]", Provider: "openai", ProviderID: "openai-main", Model: "gpt-4o-mini",

@@ -14,6 +14,7 @@ CREATE TABLE series (
     model             VARCHAR NOT NULL,
     reply_model       VARCHAR NOT NULL,
     endpoint          VARCHAR NOT NULL,
+    span_name         VARCHAR NOT NULL,
     method            VARCHAR NOT NULL,
     path              VARCHAR NOT NULL,
     upstream_url      VARCHAR NOT NULL,

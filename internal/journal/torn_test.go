@@ -1,0 +1,143 @@
+package journal_test
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"sluice/internal/journal"
+	"sluice/internal/record"
+	"sluice/internal/record/recordtest"
+)
+
+// segmentOf returns the file of a journal with ten chats that was not closed well,
+// and the offsets of their frames.
+func segmentOf(t *testing.T) (file []byte, frames []int) {
+	t.Helper()
+	dir := t.TempDir()
+	j := open(t, small(dir))
+	put(t, j, 0, 10)
+	file, err := os.ReadFile(filepath.Join(dir, "0000000000000000.seg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 64; binary.NativeEndian.Uint64(file[at:]) != 0; {
+		frames = append(frames, at)
+		at += (24 + int(binary.NativeEndian.Uint32(file[at:])) + 7) &^ 7
+	}
+	if len(frames) != 10 {
+		t.Fatalf("%d frames in the file, want 10", len(frames))
+	}
+	return file, frames
+}
+
+// reopen puts a file where a journal finds it and returns what it reads, then what
+// it reads behind one more record.
+func reopen(t *testing.T, file []byte) (j *journal.Journal, got []*record.Attempt) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "0000000000000000.seg"), file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	j = open(t, small(dir))
+	put(t, j, 99, 100)
+	got, _ = read(j, record.Position{})
+	if len(got) == 0 || got[len(got)-1].ID != recordtest.Chat(99).ID {
+		t.Fatalf("%d records, want the new one last", len(got))
+	}
+	return j, got[:len(got)-1]
+}
+
+func TestTornSegments(t *testing.T) {
+	t.Parallel()
+	whole, frames := segmentOf(t)
+	without := func(n int) []*record.Attempt { return append(chats(0, n), chats(n+1, 10)...) }
+	tests := []struct {
+		name    string
+		tear    func(b []byte) []byte
+		want    []*record.Attempt
+		damaged uint64
+	}{
+		{"as the crash left it", func(b []byte) []byte { return b }, chats(0, 10), 0},
+		{"cut in a payload", func(b []byte) []byte { return b[:frames[7]+100] }, chats(0, 7), 0},
+		{"cut in a frame header", func(b []byte) []byte { return b[:frames[7]+8] }, chats(0, 7), 0},
+		{"cut between frames", func(b []byte) []byte { return b[:frames[7]] }, chats(0, 7), 0},
+		{"cut in the file header", func(b []byte) []byte { return b[:20] }, nil, 0},
+		{"empty file", func(b []byte) []byte { return nil }, nil, 0},
+		{"a frame begun and not finished", func(b []byte) []byte { clear(b[frames[4]+16 : frames[4]+24]); return b }, without(4), 0},
+		{"a payload with a flipped bit", func(b []byte) []byte { b[frames[4]+30] ^= 4; return b }, without(4), 1},
+		{"a page that was not written", func(b []byte) []byte { clear(b[frames[4]:frames[5]]); return b }, chats(0, 4), 0},
+		{"a length with a flipped bit", func(b []byte) []byte { b[frames[4]+1] ^= 4; return b }, chats(0, 4), 0},
+		{"a number that does not follow", func(b []byte) []byte { copy(b[frames[4]:], b[frames[2]:frames[3]]); return b }, chats(0, 4), 0},
+		{"a header that was not written", func(b []byte) []byte { clear(b[:64]); return b }, nil, 0},
+		{"noise", func(b []byte) []byte {
+			for i := range b {
+				b[i] = byte(i * 31)
+			}
+			return b
+		}, nil, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			j, got := reopen(t, tt.tear(append([]byte(nil), whole...)))
+			same(t, "read", got, tt.want)
+			if st := j.Stats(); st.Damaged != tt.damaged {
+				t.Errorf("%d damaged, want %d", st.Damaged, tt.damaged)
+			}
+		})
+	}
+}
+
+// A file that is no segment is kept for whoever wants to look at it.
+func TestUnreadableSegmentIsSetAside(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "0000000000000007.seg")
+	noise := make([]byte, 4096)
+	noise[0] = 'x'
+	if err := os.WriteFile(path, noise, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open(t, small(dir))
+	if b, err := os.ReadFile(path + ".damaged"); err != nil || len(b) != len(noise) {
+		t.Errorf("%d bytes set aside, %v; want all", len(b), err)
+	}
+}
+
+// Whatever stands in a file, opening and reading it ends, and ends alike twice.
+func FuzzSegment(f *testing.F) {
+	dir := f.TempDir()
+	j, err := journal.Open(small(dir))
+	if err != nil {
+		f.Fatal(err)
+	}
+	put(f, j, 0, 2)
+	file, err := os.ReadFile(filepath.Join(dir, "0000000000000000.seg"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file[:6000], uint16(0), byte(0))
+	f.Add(file[:6000], uint16(64), byte(1))
+	f.Add(file[:100], uint16(70), byte(7))
+	f.Fuzz(func(t *testing.T, b []byte, at uint16, flip byte) {
+		if int(at) < len(b) {
+			b[at] ^= flip
+		}
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "0000000000000000.seg"), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		j := open(t, small(dir))
+		once, end := read(j, record.Position{})
+		twice, _ := read(j, record.Position{})
+		same(t, "read again", twice, once)
+		if rest, _ := read(j, end); len(rest) != 0 {
+			t.Errorf("%d records behind the end", len(rest))
+		}
+	})
+}

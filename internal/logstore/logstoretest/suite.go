@@ -1,0 +1,265 @@
+// Package logstoretest is the suite that every back end of the log store passes,
+// and a back end in memory that passes it.
+package logstoretest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"sluice/internal/fault"
+	"sluice/internal/logstore"
+	"sluice/internal/logstore/bodies"
+	"sluice/internal/record"
+	"sluice/internal/record/recordtest"
+)
+
+// Run runs the suite. open returns an empty back end and closes it when its test
+// ends.
+func Run(t *testing.T, open func(t testing.TB) logstore.Rows) {
+	for name, test := range map[string]func(*testing.T, logstore.Rows){
+		"every field comes back":                   testFields,
+		"odd ids, texts and types come back":       testOdd,
+		"a write is whole or not at all":           testAtomic,
+		"progress is what was written last":        testProgress,
+		"each filter selects":                      testFilters,
+		"pages follow each other":                  testPages,
+		"a foreign cursor is refused":              testForeignCursor,
+		"nobody finds what belongs to others":      testTenants,
+		"deleting leaves what is newer":            testDelete,
+		"the first file of bodies in use is known": testFirstBodies,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open(t))
+		})
+	}
+}
+
+// Put writes attempts in one transaction.
+func Put(t testing.TB, rows logstore.Rows, attempts ...*record.Attempt) {
+	t.Helper()
+	err := rows.Write(t.Context(), func(add logstore.Add) (logstore.Progress, error) {
+		for _, a := range attempts {
+			if err := add(a, bodies.Ref{}); err != nil {
+				return logstore.Progress{}, err
+			}
+		}
+		return logstore.Progress{}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// list returns a page, which must be had.
+func list(t testing.TB, rows logstore.Rows, q record.Query) record.Page {
+	t.Helper()
+	page, err := rows.List(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
+}
+
+func ids(rows []record.Attempt) []string {
+	out := make([]string, len(rows))
+	for i := range rows {
+		out[i] = rows[i].ID
+	}
+	return out
+}
+
+// kept is an attempt as a row gives it back.
+func kept(a record.Attempt) record.Attempt {
+	a.Request.Bytes, a.Response.Bytes = nil, nil
+	a.Started = a.Started.Truncate(time.Microsecond)
+	return a
+}
+
+func testFields(t *testing.T, rows logstore.Rows) {
+	want := recordtest.Full()
+	ref := bodies.Ref{File: 3, Block: 1 << 40, At: 17, Request: 8, Response: 9}
+	err := rows.Write(t.Context(), func(add logstore.Add) (logstore.Progress, error) {
+		return logstore.Progress{}, add(want, ref)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, gotRef, err := rows.Find(t.Context(), want.OrgID, want.WorkspaceID, want.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(kept(*want), got); diff != "" {
+		t.Errorf("found (-want +got):\n%s", diff)
+	}
+	if gotRef != ref {
+		t.Errorf("bodies at %+v, want %+v", gotRef, ref)
+	}
+	page := list(t, rows, record.Query{OrgID: want.OrgID})
+	if diff := cmp.Diff([]record.Attempt{kept(*want)}, page.Rows); diff != "" {
+		t.Errorf("listed (-want +got):\n%s", diff)
+	}
+}
+
+func testOdd(t *testing.T, rows logstore.Rows) {
+	tests := map[string]func(*record.Attempt){
+		"ids that are no UUID": func(a *record.Attempt) {
+			a.ID, a.RequestID, a.TraceID = "log-1", "4bf92f3577b34da6a3ce929d0e0e4736", ""
+		},
+		"a UUID in capitals": func(a *record.Attempt) { a.TraceID = "0191F3A0-4C1E-7B6F-9D2A-0C6D8A1E5B3F" },
+		"the UUID of zeros":  func(a *record.Attempt) { a.TraceID = "00000000-0000-0000-0000-000000000000" },
+		"a multipart type":   func(a *record.Attempt) { a.Request.Type = "multipart/form-data; boundary=xYz" },
+		"a multipart answer": func(a *record.Attempt) { a.Response.Type = "multipart/mixed; boundary=xYz" },
+		"quotes, lines and letters": func(a *record.Attempt) {
+			a.Metadata = map[string]string{"a\"b": "c\\\n\u2028", "grün": "日本", "": "\x00"}
+		},
+		"a text with a NUL":        func(a *record.Attempt) { a.Model, a.Error = "gpt\x00four", "a\x00b" },
+		"no usage and no metadata": func(a *record.Attempt) { a.Usage, a.Metadata = recordUsage, nil },
+		"seconds of audio":         func(a *record.Attempt) { a.Usage.AudioSeconds = 12.3 },
+	}
+	n := 0
+	for name, change := range tests {
+		n++
+		a := recordtest.Chat(n)
+		change(a)
+		Put(t, rows, a)
+		got, _, err := rows.Find(t.Context(), a.OrgID, "", a.ID)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if diff := cmp.Diff(kept(*a), got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if page := list(t, rows, record.Query{OrgID: a.OrgID, TraceID: a.TraceID, RequestID: a.RequestID}); len(page.Rows) != 1 {
+			t.Errorf("%s: %d rows with its trace and request, want it alone", name, len(page.Rows))
+		}
+	}
+	bad := recordtest.Chat(100)
+	bad.Path, bad.Metadata, bad.SpanName = "/v1/\xff\xfe", map[string]string{"k": "\xff"}, "\xff"
+	Put(t, rows, bad)
+	got, _, err := rows.Find(t.Context(), bad.OrgID, "", bad.ID)
+	if err != nil || got.Path == "" || got.Metadata["k"] != "\uFFFD" {
+		t.Errorf("bytes that are no UTF-8: path %q, metadata %q, %v", got.Path, got.Metadata, err)
+	}
+}
+
+var recordUsage = record.Attempt{}.Usage
+
+var errStop = errors.New("stopped by the test")
+
+func testAtomic(t *testing.T, rows logstore.Rows) {
+	Put(t, rows, recordtest.Chat(1))
+	half := func(context.Context) error {
+		return rows.Write(t.Context(), func(add logstore.Add) (logstore.Progress, error) {
+			a := recordtest.Chat(2)
+			a.Model = "only-in-the-failed-write"
+			return logstore.Progress{Next: record.Position{Seq: 99}}, errors.Join(add(a, bodies.Ref{}), errStop)
+		})
+	}
+	if err := half(t.Context()); !errors.Is(err, errStop) {
+		t.Fatalf("got %v, want the error of fill", err)
+	}
+	if p, err := rows.Progress(t.Context()); err != nil || p != (logstore.Progress{}) {
+		t.Errorf("progress %+v, %v, want none", p, err)
+	}
+	again := recordtest.Chat(2)
+	again.Model = "only-in-the-failed-write"
+	Put(t, rows, again)
+	page := list(t, rows, record.Query{OrgID: recordtest.Org, Count: true})
+	if page.Total != 2 || len(page.Rows) != 2 || page.Rows[1].Model != again.Model {
+		t.Errorf("%d rows, models %q; want the two that were written", page.Total, ids(page.Rows))
+	}
+}
+
+func testProgress(t *testing.T, rows logstore.Rows) {
+	for i := range 3 {
+		want := logstore.Progress{Next: record.Position{Seq: 1<<62 + uint64(i)}, Bodies: bodies.Mark{File: uint32(i), Size: 1 << 40}}
+		err := rows.Write(t.Context(), func(logstore.Add) (logstore.Progress, error) { return want, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := rows.Progress(t.Context()); err != nil || got != want {
+			t.Errorf("got %+v, %v, want %+v", got, err, want)
+		}
+	}
+}
+
+func testTenants(t *testing.T, rows logstore.Rows) {
+	a := recordtest.Chat(1)
+	Put(t, rows, a)
+	for _, tt := range []struct {
+		org, workspace, id string
+		found              bool
+	}{
+		{recordtest.Org, recordtest.Workspace, a.ID, true},
+		{recordtest.Org, "", a.ID, true},
+		{recordtest.Org, "another", a.ID, false},
+		{"another", recordtest.Workspace, a.ID, false},
+		{"", "", a.ID, false},
+		{recordtest.Org, "", recordtest.ID(recordtest.Epoch, 404), false},
+		{recordtest.Org, "", "", false},
+		{recordtest.Org, "", "' OR 1=1 --", false},
+	} {
+		_, _, err := rows.Find(t.Context(), tt.org, tt.workspace, tt.id)
+		if found := err == nil; found != tt.found || !found && !fault.Has(err, fault.NotFound) {
+			t.Errorf("find %q %q %q: %v, want found %v", tt.org, tt.workspace, tt.id, err, tt.found)
+		}
+		if page := list(t, rows, record.Query{OrgID: tt.org, WorkspaceID: tt.workspace}); tt.found && len(page.Rows) == 0 {
+			t.Errorf("list %q %q: nothing", tt.org, tt.workspace)
+		}
+	}
+	for _, q := range []record.Query{{}, {OrgID: "another"}, {OrgID: recordtest.Org, WorkspaceID: "another"}} {
+		if page := list(t, rows, q); len(page.Rows) != 0 {
+			t.Errorf("list %+v: %v, want nothing", q, ids(page.Rows))
+		}
+	}
+}
+
+func testDelete(t *testing.T, rows logstore.Rows) {
+	var all []*record.Attempt
+	for i := range 10 {
+		a := recordtest.Chat(i)
+		a.Model = fmt.Sprintf("model-%d", i/5) // the older half has a series of its own
+		all = append(all, a)
+	}
+	Put(t, rows, all...)
+	n, err := rows.Delete(t.Context(), all[5].Started)
+	if err != nil || n != 5 {
+		t.Fatalf("%d deleted, %v; want 5", n, err)
+	}
+	old := recordtest.Chat(20)
+	old.Model = "model-0"
+	Put(t, rows, old)
+	page := list(t, rows, record.Query{OrgID: recordtest.Org})
+	want := []record.Attempt{kept(*all[5]), kept(*all[6]), kept(*all[7]), kept(*all[8]), kept(*all[9]), kept(*old)}
+	if diff := cmp.Diff(want, page.Rows, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("left (-want +got):\n%s", diff)
+	}
+}
+
+func testFirstBodies(t *testing.T, rows logstore.Rows) {
+	err := rows.Write(t.Context(), func(add logstore.Add) (logstore.Progress, error) {
+		for i, file := range []uint32{1, 1, 0, 2, 3} {
+			if err := add(recordtest.Chat(i), bodies.Ref{File: file, Request: 1}); err != nil {
+				return logstore.Progress{}, err
+			}
+		}
+		return logstore.Progress{}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for from, want := range []uint32{1, 1, 2, 2, 3, 0} {
+		got, err := rows.FirstBodies(t.Context(), recordtest.Chat(from).Started)
+		if err != nil || got != want {
+			t.Errorf("from attempt %d: file %d, %v; want %d", from, got, err, want)
+		}
+	}
+}
