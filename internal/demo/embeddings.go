@@ -59,11 +59,13 @@ func (u *Upstream) embed(w http.ResponseWriter, r *http.Request) error {
 	}
 	reply := embeddingReply{Object: "list", Model: q.Model}
 	for i, text := range q.Input {
-		var v any = Vector(text, q.Dimensions)
-		if q.Encoding == "base64" {
-			v = pack(Vector(text, q.Dimensions))
+		e := embedding{Object: "embedding", Index: i}
+		if v := Vector(text, q.Dimensions); q.Encoding == "base64" {
+			e.Vector = pack(v)
+		} else {
+			e.Vector = v
 		}
-		reply.Data = append(reply.Data, embedding{Object: "embedding", Index: i, Vector: v})
+		reply.Data = append(reply.Data, e)
 		reply.Usage.Prompt += Tokens(text)
 	}
 	reply.Usage.Total = reply.Usage.Prompt

@@ -1,10 +1,10 @@
 package demo
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"net/http"
 	"strings"
@@ -24,9 +24,8 @@ func decode(w http.ResponseWriter, r *http.Request, v any) (seed string, err err
 }
 
 func seedOf(body []byte) string {
-	h := fnv.New128a()
-	_, _ = h.Write(body)
-	return hex.EncodeToString(h.Sum(nil))[:24]
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:12])
 }
 
 // numbered returns a fresh id for a stored thing, for example "file-demo00000007".

@@ -57,13 +57,12 @@ func (u *Upstream) respond(w http.ResponseWriter, r *http.Request) error {
 	if err := u.checkResponse(&q); err != nil {
 		return err
 	}
-	store := q.Store == nil || *q.Store
 	reply := q.reply(u.now())
-	if reply.ID = "resp_" + seed; store {
+	reply.ID, reply.Store = "resp_"+seed, q.Store == nil || *q.Store
+	if reply.Store {
 		reply.ID = u.numbered("resp_")
 		u.responses.put(reply.ID, storedResponse{reply, q.items}, int64(4096+len(q.Input)))
 	}
-	reply.Store = store
 	if q.Stream {
 		u.streamResponse(w, r, reply)
 		return nil

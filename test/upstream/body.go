@@ -47,7 +47,7 @@ func (c *conn) bodyOf(seen *Seen) (io.Reader, error) {
 	case coding != "" && length != "":
 		return nil, errors.New("both content-length and transfer-encoding")
 	case strings.EqualFold(coding, "chunked"):
-		seen.Chunked = true
+		c.s.seen.update(seen, func(x *Seen) { x.Chunked = true })
 		return httputil.NewChunkedReader(c.br), nil
 	case coding != "":
 		return nil, fmt.Errorf("transfer-encoding %q", coding)

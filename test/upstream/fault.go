@@ -32,7 +32,7 @@ type fault struct {
 
 // argument is what stands after @ in a fault.
 type argument struct {
-	n    int
+	n    int // 0 to 1,048,575
 	d    time.Duration
 	text string
 }
@@ -107,8 +107,8 @@ func (a argument) parse(text string) (argument, error) {
 		d, err := time.ParseDuration(text)
 		return argument{d: d}, err
 	}
-	n, err := strconv.Atoi(text)
-	return argument{n: n}, err
+	n, err := strconv.ParseUint(text, 10, 20)
+	return argument{n: int(n)}, err
 }
 
 // name notes the fault of a request.

@@ -15,9 +15,13 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"sluice/test/upstream/responder"
 	"sluice/test/upstream/testcert"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // serve runs a responder until the test ends and returns it with its address.
 func serve(t testing.TB, o responder.Options) (*responder.Responder, string) {
@@ -247,7 +251,9 @@ func TestInterval(t *testing.T) {
 	t.Parallel()
 	_, addr := serve(t, responder.Options{Chunks: 5, Interval: 10 * time.Millisecond, Delay: 10 * time.Millisecond})
 	begun := time.Now()
-	_, b := do(t, http.DefaultClient, http.MethodPost, "http://"+addr+"/v1/chat/completions", "", strings.NewReader(`{"stream":true}`))
+	c := &http.Client{Transport: &http.Transport{}}
+	defer c.CloseIdleConnections()
+	_, b := do(t, c, http.MethodPost, "http://"+addr+"/v1/chat/completions", "", strings.NewReader(`{"stream":true}`))
 	if took := time.Since(begun); took < 50*time.Millisecond {
 		t.Errorf("took %s", took)
 	}
@@ -295,6 +301,7 @@ func FuzzConnection(f *testing.F) {
 	f.Add([]byte("GET /__stats HTTP/1.1\r\nConnection: close\r\n\r\n"))
 	f.Add([]byte("GET / HTTP/1.0\r\n:\r\n\r\n"))
 	_, addr := serve(f, responder.Options{Chunks: 2})
+	f.Cleanup(http.DefaultClient.CloseIdleConnections)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c, err := net.Dial("tcp", addr)
 		if err != nil {
