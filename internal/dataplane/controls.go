@@ -20,7 +20,7 @@ type controls struct {
 	forward, sensitive                         string
 	traceID, spanID, spanName, parentSpan      string
 	traceparent, baggage, metadata, contentTyp string
-	strict, debug, fetchIntegrated             string
+	strict, debug, fetchIntegrated, timeoutMS  string
 	timeout                                    time.Duration
 }
 
@@ -37,8 +37,10 @@ func (c *controls) read(h wire.Header, aliases []string) {
 			*f = h[i].Value
 		}
 	}
-	if ms, err := strconv.Atoi(h.Get(prefix + "request-timeout")); err == nil && ms > 0 {
-		c.timeout = time.Duration(ms) * time.Millisecond
+	if c.timeoutMS != "" {
+		if ms, err := strconv.ParseUint(c.timeoutMS, 10, 32); err == nil {
+			c.timeout = time.Duration(ms) * time.Millisecond
+		}
 	}
 }
 
@@ -89,6 +91,8 @@ func (c *controls) own(name string) *string {
 		return &c.metadata
 	case "strict-open-ai-compliance", "strict-openai-compliance":
 		return &c.strict
+	case "request-timeout":
+		return &c.timeoutMS
 	case "debug":
 		return &c.debug
 	case "fetch-integrated-models", "models-endpoint":

@@ -58,7 +58,7 @@ func (g *Gateway) newExchange(in *wire.Request, out wire.Responder) *exchange {
 	x := &exchange{in: in, out: out, dir: g.Directory(), id: ident.NewID(), started: g.Clock.Now(), path: below(in.Path)}
 	x.match = llm.Lookup(in.Method, x.path)
 	x.ctl.read(in.Header, g.set.HeaderAliases)
-	x.trace = readTrace(&x.ctl, in.Method, in.Path)
+	x.trace = readTrace(&x.ctl, in.Method, in.Path, x.id)
 	return x
 }
 

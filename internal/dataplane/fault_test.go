@@ -98,7 +98,7 @@ func TestStreamFaults(t *testing.T) {
 		{"end-early@3", 200, errorEvent, record.Truncated},
 		{"stall@3", 200, errorEvent, record.Stalled},
 		{"error-mid@3", 200, errorEvent, record.Failed}, // the upstream said it itself
-		{"no-done", 200, "data: [DONE]", record.OK}, // whole but for the mark, which is added
+		{"no-done", 200, "data: [DONE]", record.OK},     // whole but for the mark, which is added
 		{"error-first", 500, `"message":`, record.Failed},
 		{"overloaded-first", 529, `"message":`, record.Failed},
 		{"no-events", 502, `"error":{`, record.Unreachable},

@@ -41,9 +41,9 @@ func (g *Gateway) recordRefusal(x *exchange) {
 
 func (g *Gateway) describe(a *attempt, r *record.Attempt) {
 	x := a.x
-	r.ID, r.RequestID, r.TraceID = ident.NewID(), x.id, x.trace.id
-	if a.number == 0 {
-		r.ID = x.id // the first attempt is found by the id that the caller was told
+	r.ID, r.RequestID, r.TraceID = x.id, x.id, x.trace.id // the first attempt is found by the id that the caller was told
+	if a.number > 0 {
+		r.ID = ident.NewID()
 	}
 	r.SpanID, r.ParentSpan, r.SpanName = x.trace.span, x.trace.parent, x.trace.name
 	r.Number, r.Retries = int32(a.number), int32(a.retries)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"sluice/internal/ident"
 	"sluice/internal/wire"
 )
 
@@ -17,9 +16,9 @@ type trace struct{ id, span, parent, name string }
 const idMax = 256
 
 // readTrace takes the ids from the headers: x-gateway-* first, then W3C
-// traceparent; a missing trace id is made.
+// traceparent; a missing trace id is the request's own.
 // Source: contract/dataplane.md 1.1.
-func readTrace(c *controls, method, path string) trace {
+func readTrace(c *controls, method, path, requestID string) trace {
 	t := trace{id: usable(c.traceID), span: usable(c.spanID), parent: usable(c.parentSpan), name: usable(c.spanName)}
 	if id, parent, ok := parseTraceparent(c.traceparent); ok {
 		t.id = first(t.id, id)
@@ -27,7 +26,7 @@ func readTrace(c *controls, method, path string) trace {
 		t.name = first(t.name, method+" "+path)
 	}
 	if t.id == "" {
-		t.id = ident.NewID()
+		t.id = requestID
 	}
 	return t
 }

@@ -1,0 +1,203 @@
+package dataplane_test
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"sluice/internal/credential"
+	"sluice/internal/dataplane"
+	"sluice/internal/record"
+	"sluice/test/upstream"
+)
+
+// A client that leaves in mid-stream is noticed upstream within 100 ms.
+func TestClientLeaves(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ctx, leave := context.WithCancel(t.Context())
+	body := strings.Replace(faulty("stall@2"), "{", `{"stream":true,`, 1)
+	req, err := http.NewRequestWithContext(ctx, "POST", r.server.URL+"/v1/chat/completions", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range append(r.custom(), "x-gateway-api-key: "+key, "content-type: application/json") {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if _, err := bufio.NewReader(resp.Body).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	left := time.Now()
+	leave()
+	seen := r.up.Await(t, "the upstream to see it", func(s []upstream.Seen) bool { return len(s) == 1 && !s[0].Cancelled.IsZero() })
+	if took := seen[0].Cancelled.Sub(left); took > 100*time.Millisecond {
+		t.Errorf("the upstream was told after %v", took)
+	}
+	if row := r.journal.one(t); row.Outcome != record.ClientGone {
+		t.Errorf("on record as %s", row.Outcome)
+	}
+}
+
+func TestHeaderAliases(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(s *dataplane.Settings) { s.HeaderAliases = []string{"x-acme-"} })
+	a := r.call("POST", "/v1/chat/completions", hello, "x-gateway-api-key", "x-acme-api-key: "+key, "x-acme-provider: openai",
+		"authorization: Bearer k", "x-acme-custom-host: "+r.up.URL()+"/v1", "x-acme-trace-id: my-trace")
+	if a.StatusCode != 200 || a.Header.Get("x-acme-trace-id") != "my-trace" || a.Header.Get("x-gateway-trace-id") != "my-trace" || a.Header.Get("x-acme-provider") != "openai" {
+		t.Errorf("%d %v", a.StatusCode, a.Header)
+	}
+	for _, f := range r.up.Seen()[0].Header {
+		if strings.HasPrefix(strings.ToLower(f.Name), "x-acme") {
+			t.Errorf("sent upstream: %s", f.Name)
+		}
+	}
+}
+
+func TestDebugOffKeepsNoBodies(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.call("POST", "/v1/chat/completions", hello, r.custom("x-gateway-debug: false")...)
+	if row := r.journal.one(t); len(row.Request.Bytes)+len(row.Response.Bytes) != 0 || row.Usage.TotalTokens == 0 {
+		t.Errorf("kept %q and %q, usage %+v", row.Request.Bytes, row.Response.Bytes, row.Usage)
+	}
+}
+
+func TestInlineBlocked(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(s *dataplane.Settings) { s.BlockInline = true })
+	for code, header := range map[string]string{
+		"inline_config_blocked": `x-gateway-config: {"provider":"openai","api_key":"k"}`, "inline_provider_blocked": "x-gateway-provider: openai",
+		"inline_custom_host_blocked": "x-gateway-custom-host: http://x", "inline_forward_headers_blocked": "x-gateway-forward-headers: a",
+	} {
+		a := r.call("POST", "/v1/chat/completions", hello, header)
+		if a.StatusCode != 400 || !strings.Contains(a.Text, code) {
+			t.Errorf("%s: %d %s", code, a.StatusCode, a.Text)
+		}
+	}
+}
+
+// Nobody may have calls signed with the identity of the gateway's machine.
+func TestOwnIdentityIsNotForCallers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	a := r.call("POST", "/v1/endpoints/x/invocations", "{}", "x-gateway-provider: sagemaker", "x-gateway-aws-auth-type: serviceRole", "x-gateway-aws-region: eu-west-1")
+	if a.StatusCode != 400 || !strings.Contains(a.Text, "identity") {
+		t.Errorf("%d %s", a.StatusCode, a.Text)
+	}
+}
+
+func TestModelCatalogue(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.dir.accounts["main"] = &credential.Account{Slug: "main", Spec: "openai", Status: "active", AllModels: true, Models: []credential.Model{{Slug: "gpt-4o", Enabled: true}, {Slug: "o3"}}}
+	a := r.call("GET", "/v1/models", "")
+	if a.StatusCode != 200 || !strings.Contains(a.Text, `"id":"@main/gpt-4o"`) || strings.Contains(a.Text, "o3") {
+		t.Errorf("catalogue: %d %s", a.StatusCode, a.Text)
+	}
+	if a := r.call("GET", "/v1/models", "", r.custom()...); a.StatusCode != 200 || !strings.Contains(a.Text, `"object":"list"`) || len(r.up.Seen()) != 1 {
+		t.Errorf("upstream: %d %s", a.StatusCode, a.Text)
+	}
+}
+
+// The transcription form with every field of the specification, and each response
+// format, goes through byte for byte; a target's override is spliced in.
+func TestTranscription(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"json", "text", "srt", "verbose_json", "vtt"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			fields := []string{"model", "whisper-1", "language", "en", "prompt", "names", "response_format", format, "temperature", "0.2", "@file", "speech.mp3:ID3 and so on"}
+			if format == "verbose_json" {
+				fields = append(fields, "timestamp_granularities[]", "word", "timestamp_granularities[]", "segment")
+			}
+			body, ct := form(t, fields...)
+			a := r.call("POST", "/v1/audio/transcriptions", body, r.custom("content-type: "+ct)...)
+			if a.StatusCode != 200 || a.Text == "" {
+				t.Fatalf("%d %s", a.StatusCode, a.Text)
+			}
+			if got := string(r.up.Seen()[0].Body); got != body {
+				t.Errorf("the form was changed:\n%q\n%q", got, body)
+			}
+			row := r.journal.one(t)
+			if !strings.Contains(string(row.Request.Bytes), `"file":"speech.mp3"`) || strings.Contains(string(row.Request.Bytes), "ID3") {
+				t.Errorf("kept of the form: %s", row.Request.Bytes)
+			}
+		})
+	}
+}
+
+func TestTranscriptionOverride(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	body, ct := form(t, "@file", "speech.mp3:"+strings.Repeat("sound ", 400_000), "model", "whisper-1")
+	cfg := `{"provider":"openai","api_key":"k","custom_host":"` + r.up.URL() + `/v1","override_params":{"model":"gpt-4o-transcribe"},"default_params":{"temperature":0.5}}`
+	a := r.call("POST", "/v1/audio/transcriptions", body, "x-gateway-config: "+cfg, "content-type: "+ct)
+	if a.StatusCode != 200 {
+		t.Fatalf("%d %s", a.StatusCode, a.Text)
+	}
+	seen := r.up.Seen()[0]
+	grown := len("gpt-4o-transcribe") - len("whisper-1")
+	if seen.BodyErr != nil || seen.BodyBytes <= int64(len(body)+grown) {
+		t.Errorf("%d bytes arrived of %d, %v", seen.BodyBytes, len(body), seen.BodyErr)
+	}
+}
+
+// A conversation is relayed both ways, its end is mirrored, and it is on record
+// with what it used.
+func TestRealtime(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	h := http.Header{"X-Gateway-Api-Key": {key}, "X-Gateway-Provider": {"openai"}, "Authorization": {"Bearer k"}, "X-Gateway-Custom-Host": {r.up.URL() + "/v1"}}
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+	defer stop()
+	c, _, err := websocket.Dial(ctx, r.server.URL+"/v1/realtime?model=gpt-realtime", &websocket.DialOptions{HTTPHeader: h})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, first, err := c.Read(ctx); err != nil || !strings.Contains(string(first), "session.created") {
+		t.Fatalf("%s %v", first, err)
+	}
+	for _, m := range []string{
+		`{"type":"conversation.item.create","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"hello there"}]}}`,
+		`{"type":"response.create"}`,
+	} {
+		if err := c.Write(ctx, websocket.MessageText, []byte(m)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for {
+		_, m, err := c.Read(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(m), `"response.done"`) {
+			break
+		}
+	}
+	if err := c.Close(websocket.StatusNormalClosure, "bye"); err != nil {
+		t.Error(err)
+	}
+	if row := r.journal.one(t); row.Outcome != record.OK || !row.Usage.Reported || row.Status != 101 {
+		t.Errorf("record %+v", row)
+	}
+	refused, err := http.NewRequest("GET", r.server.URL+"/v1/realtime?model=x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"}, "Sec-Websocket-Key": {"dGhlIHNhbXBsZSBub25jZQ=="}}
+	if a := r.do(refused); a.StatusCode != 401 {
+		t.Errorf("without a key: %d %s", a.StatusCode, a.Text)
+	}
+}
