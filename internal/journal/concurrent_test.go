@@ -73,11 +73,11 @@ func BenchmarkAppend(b *testing.B) {
 	a := recordtest.Chat(1)
 	b.ReportAllocs()
 	b.SetBytes(int64(a.EncodedSize()))
-	for b.Loop() {
+	for n := 0; b.Loop(); n++ {
 		if err := j.Append(a); err != nil {
 			b.Fatal(err)
 		}
-		if j.Stats().Segments > 4 {
+		if n%4096 == 0 {
 			_ = j.Trim(record.Position{Seq: 1 << 62})
 		}
 	}

@@ -80,7 +80,7 @@ func (s *Store) follow(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return s.drain(ctx)
 	}
-	s.note(batch{}, err)
+	s.setFailure(err)
 	return err
 }
 
@@ -108,6 +108,10 @@ func (s *Store) resume(ctx context.Context) (record.Position, error) {
 	if err := s.files.Resume(p.Bodies); err != nil {
 		return record.Position{}, fmt.Errorf("follow journal: %w", err)
 	}
+	if p.Next.Seq > s.stored { // what failed last was stored after all
+		s.setFailure(nil)
+	}
+	s.stored = p.Next.Seq
 	return p.Next, s.journal.Trim(p.Next)
 }
 
@@ -136,7 +140,7 @@ func (s *Store) catchUp(ctx context.Context, pos record.Position) (record.Positi
 		if err != nil {
 			return pos, err
 		}
-		s.note(b, nil)
+		s.note(b)
 		pos = b.end
 		if !b.full {
 			return pos, nil
@@ -144,16 +148,22 @@ func (s *Store) catchUp(ctx context.Context, pos record.Position) (record.Positi
 	}
 }
 
-func (s *Store) note(b batch, err error) {
+// note counts a batch that was stored.
+func (s *Store) note(b batch) {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	s.state.failure = nil
+	s.state.stats.Batches++
+	s.state.stats.Records += uint64(b.records)
+}
+
+func (s *Store) setFailure(err error) {
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
 	s.state.failure = err
 	if err != nil {
 		s.state.stats.Failures++
-		return
 	}
-	s.state.stats.Batches++
-	s.state.stats.Records += uint64(b.records)
 }
 
 // batch is what one transaction took.
@@ -180,6 +190,7 @@ func (s *Store) batch(ctx context.Context, from record.Position) (batch, error) 
 	if err != nil {
 		return batch{}, fmt.Errorf("store logs: %w", err)
 	}
+	s.stored = b.end.Seq
 	return b, s.journal.Trim(b.end)
 }
 

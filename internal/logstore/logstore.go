@@ -92,7 +92,8 @@ type Store struct {
 	journal Journal
 	rows    Rows
 
-	writing sync.Mutex // one batch or retention at a time; guards writes to files
+	writing sync.Mutex // one batch or retention at a time; guards stored and writes to files
+	stored  uint64     // position in the journal of the last transaction seen
 	files   *bodies.Files
 
 	state state

@@ -59,12 +59,8 @@ func readBlock(file *os.File, offset int64) ([]byte, error) {
 	if crc32.Checksum(encoded, castagnoli) != binary.LittleEndian.Uint32(h[12:]) {
 		return nil, errors.New("block is damaged")
 	}
-	raw, err := s2.Decode(nil, encoded)
-	if err != nil {
-		return nil, err
-	}
-	if len(raw) != int(size) {
+	if n, err := s2.DecodedLen(encoded); err != nil || n != int(size) {
 		return nil, errors.New("block has another length than it says")
 	}
-	return raw, nil
+	return s2.Decode(nil, encoded)
 }

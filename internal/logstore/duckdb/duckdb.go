@@ -37,6 +37,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// maxReaders bounds the queries that run at once.
+const maxReaders = 4
+
 // dsn is the address of the database with its settings. Extensions are neither
 // loaded nor fetched, and SQL reaches no other file.
 func (o Options) dsn() string {
@@ -75,6 +78,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		return nil, fmt.Errorf("open log database %s: %w", o.Path, err)
 	}
 	d := &DB{connector: connector, sql: sql.OpenDB(connector)}
+	d.sql.SetMaxOpenConns(maxReaders)
 	if err := d.prepare(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open log database %s: %w", o.Path, err), d.Close())
 	}

@@ -1,12 +1,22 @@
 package duckdb_test
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 
+	_ "github.com/duckdb/duckdb-go/v2"
+
 	"sluice/internal/logstore"
+	"sluice/internal/logstore/bodies"
 	"sluice/internal/logstore/duckdb"
 	"sluice/internal/logstore/logstoretest"
+	"sluice/internal/record"
+	"sluice/internal/record/recordtest"
 )
 
 func open(t testing.TB, path string) *duckdb.DB {
@@ -26,4 +36,148 @@ func open(t testing.TB, path string) *duckdb.DB {
 func TestSuite(t *testing.T) {
 	t.Parallel()
 	logstoretest.Run(t, func(t testing.TB) logstore.Rows { return open(t, filepath.Join(t.TempDir(), "logs.duckdb")) })
+}
+
+// raw opens a database that no DB has open, to look into it.
+func raw(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("duckdb", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func openAndClose(t *testing.T, path string, use func(*duckdb.DB)) {
+	t.Helper()
+	db, err := duckdb.Open(t.Context(), duckdb.Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	use(db)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What attempts have in common is stored once, over restarts too.
+func TestSeriesAreStoredOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "logs.duckdb")
+	for run := range 3 {
+		openAndClose(t, path, func(db *duckdb.DB) {
+			other := recordtest.Chat(100 + run)
+			other.Model = "gpt-4o"
+			logstoretest.Put(t, db, recordtest.Chat(2*run), recordtest.Chat(2*run+1), other)
+		})
+	}
+	var attempts, series int
+	err := raw(t, path).QueryRow("SELECT (SELECT count(*) FROM attempts), (SELECT count(*) FROM series)").Scan(&attempts, &series)
+	if err != nil || attempts != 9 || series != 2 {
+		t.Errorf("%d attempts in %d series, %v; want 9 in 2", attempts, series, err)
+	}
+}
+
+func TestDatabaseOfANewerProgramIsRefused(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "logs.duckdb")
+	openAndClose(t, path, func(*duckdb.DB) {})
+	db := raw(t, path)
+	if _, err := db.Exec("INSERT INTO migrations VALUES (999, now())"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := duckdb.Open(t.Context(), duckdb.Options{Path: path})
+	if err == nil || !strings.Contains(err.Error(), "version 999") {
+		t.Errorf("got %v, want a refusal that names the version", err)
+	}
+	if again != nil {
+		t.Error("a database came with the refusal")
+	}
+}
+
+func TestClosedDatabaseTakesNothing(t *testing.T) {
+	t.Parallel()
+	db, err := duckdb.Open(t.Context(), duckdb.Options{Path: filepath.Join(t.TempDir(), "logs.duckdb")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	err = db.Write(t.Context(), func(logstore.Add) (logstore.Progress, error) { return logstore.Progress{}, nil })
+	if err == nil {
+		t.Error("written after Close")
+	}
+	if _, err := db.List(t.Context(), record.Query{OrgID: recordtest.Org}); err == nil {
+		t.Error("read after Close")
+	}
+}
+
+func TestCancelledWriteStoresNothing(t *testing.T) {
+	t.Parallel()
+	db := open(t, filepath.Join(t.TempDir(), "logs.duckdb"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := db.Write(ctx, func(add logstore.Add) (logstore.Progress, error) {
+		return logstore.Progress{}, add(recordtest.Chat(1), bodies.Ref{})
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want that it was cancelled", err)
+	}
+	logstoretest.Put(t, db, recordtest.Chat(2))
+	page, err := db.List(t.Context(), record.Query{OrgID: recordtest.Org})
+	if err != nil || len(page.Rows) != 1 {
+		t.Errorf("%d rows, %v; want the one written later", len(page.Rows), err)
+	}
+}
+
+// Readers see whole transactions while rows are written and deleted.
+func TestReadersBesideTheWriter(t *testing.T) {
+	t.Parallel()
+	const batch = 50
+	db := open(t, filepath.Join(t.TempDir(), "logs.duckdb"))
+	done := make(chan struct{})
+	var group sync.WaitGroup
+	for range 3 {
+		group.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				page, err := db.List(t.Context(), record.Query{OrgID: recordtest.Org, Limit: record.MaxLimit})
+				if err != nil || len(page.Rows)%batch != 0 {
+					t.Errorf("%d rows, %v; want whole batches", len(page.Rows), err)
+					return
+				}
+				for i := range page.Rows {
+					if page.Rows[i].Model == "" {
+						t.Error("a row without its series")
+						return
+					}
+				}
+			}
+		})
+	}
+	for i := range 20 {
+		var attempts []*record.Attempt
+		for n := i * batch; n < (i+1)*batch; n++ {
+			a := recordtest.Chat(n)
+			a.KeyName = strings.Repeat("k", i) // each batch has a series of its own
+			attempts = append(attempts, a)
+		}
+		logstoretest.Put(t, db, attempts...)
+		if i%5 == 4 {
+			if _, err := db.Delete(t.Context(), recordtest.Chat((i-1)*batch).Started); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	close(done)
+	group.Wait()
 }

@@ -11,8 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
 
 	"sluice/internal/fault"
+	"sluice/internal/llm"
 	"sluice/internal/logstore"
 	"sluice/internal/logstore/bodies"
 	"sluice/internal/record"
@@ -23,16 +25,17 @@ import (
 // ends.
 func Run(t *testing.T, open func(t testing.TB) logstore.Rows) {
 	for name, test := range map[string]func(*testing.T, logstore.Rows){
-		"every field comes back":                   testFields,
-		"odd ids, texts and types come back":       testOdd,
-		"a write is whole or not at all":           testAtomic,
-		"progress is what was written last":        testProgress,
-		"each filter selects":                      testFilters,
-		"pages follow each other":                  testPages,
-		"a foreign cursor is refused":              testForeignCursor,
-		"nobody finds what belongs to others":      testTenants,
-		"deleting leaves what is newer":            testDelete,
-		"the first file of bodies in use is known": testFirstBodies,
+		"every field comes back":                      testFields,
+		"odd ids, texts and types come back":          testOdd,
+		"no record is so odd that it blocks the rest": testAny,
+		"a write is whole or not at all":              testAtomic,
+		"progress is what was written last":           testProgress,
+		"each filter selects":                         testFilters,
+		"pages follow each other":                     testPages,
+		"a foreign cursor is refused":                 testForeignCursor,
+		"nobody finds what belongs to others":         testTenants,
+		"deleting leaves what is newer":               testDelete,
+		"the first file of bodies in use is known":    testFirstBodies,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -120,7 +123,7 @@ func testOdd(t *testing.T, rows logstore.Rows) {
 			a.Metadata = map[string]string{"a\"b": "c\\\n\u2028", "grün": "日本", "": "\x00"}
 		},
 		"a text with a NUL":        func(a *record.Attempt) { a.Model, a.Error = "gpt\x00four", "a\x00b" },
-		"no usage and no metadata": func(a *record.Attempt) { a.Usage, a.Metadata = recordUsage, nil },
+		"no usage and no metadata": func(a *record.Attempt) { a.Usage, a.Metadata = llm.Usage{}, nil },
 		"seconds of audio":         func(a *record.Attempt) { a.Usage.AudioSeconds = 12.3 },
 	}
 	n := 0
@@ -150,7 +153,24 @@ func testOdd(t *testing.T, rows logstore.Rows) {
 	}
 }
 
-var recordUsage = record.Attempt{}.Usage
+// testAny writes records of any content: one that a back end refused would stop
+// all that follow it.
+func testAny(t *testing.T, rows logstore.Rows) {
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		a := recordtest.Any(rt)
+		a.ID, a.OrgID = recordtest.ID(recordtest.Epoch, n), "any"
+		n++
+		Put(t, rows, a)
+		got, _, err := rows.Find(t.Context(), "any", "", a.ID)
+		if err != nil || got.Status != a.Status || !got.Started.Equal(a.Started.Truncate(time.Microsecond)) {
+			rt.Fatalf("found %+v, %v", got, err)
+		}
+	})
+	if page := list(t, rows, record.Query{OrgID: "any", Count: true}); page.Total != int64(n) {
+		t.Errorf("%d rows, want %d", page.Total, n)
+	}
+}
 
 var errStop = errors.New("stopped by the test")
 

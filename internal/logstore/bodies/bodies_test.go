@@ -1,0 +1,232 @@
+package bodies_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"sluice/internal/logstore/bodies"
+	"sluice/internal/record"
+	"sluice/internal/record/recordtest"
+)
+
+type fakeClock struct{ now time.Time }
+
+func (c *fakeClock) Now() time.Time { return c.now }
+
+func open(t testing.TB, o bodies.Options) *bodies.Files {
+	t.Helper()
+	f, err := bodies.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+func add(t testing.TB, f *bodies.Files, request, response string) bodies.Ref {
+	t.Helper()
+	ref, err := f.Add([]byte(request), []byte(response))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ref
+}
+
+func flush(t testing.TB, f *bodies.Files) bodies.Mark {
+	t.Helper()
+	m, err := f.Flush()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func check(t testing.TB, f *bodies.Files, ref bodies.Ref, request, response string) {
+	t.Helper()
+	a, b, err := f.Read(ref)
+	if err != nil || string(a) != request || string(b) != response {
+		t.Errorf("at %+v: %.40q %.40q, %v; want %.40q %.40q", ref, a, b, err, request, response)
+	}
+}
+
+// Bodies of any bytes and lengths come back as they were, over blocks, files,
+// flushes and restarts.
+func TestBodiesComeBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		o := bodies.Options{Dir: t.TempDir(), BlockBytes: 600, FileBytes: 2000}
+		f := open(t, o)
+		type kept struct {
+			ref               bodies.Ref
+			request, response []byte
+		}
+		var all []kept
+		body := rapid.SliceOfN(rapid.Byte(), 0, 900)
+		for range rapid.IntRange(1, 20).Draw(rt, "records") {
+			k := kept{request: body.Draw(rt, "request"), response: body.Draw(rt, "response")}
+			var err error
+			if k.ref, err = f.Add(k.request, k.response); err != nil {
+				rt.Fatal(err)
+			}
+			all = append(all, k)
+			if rapid.IntRange(0, 4).Draw(rt, "restart") == 0 {
+				mark := flush(t, f)
+				f = open(t, o)
+				if err := f.Resume(mark); err != nil {
+					rt.Fatal(err)
+				}
+			}
+		}
+		flush(t, f)
+		for _, k := range all {
+			a, b, err := f.Read(k.ref)
+			if err != nil || !bytes.Equal(a, k.request) || !bytes.Equal(b, k.response) {
+				rt.Fatalf("at %+v: %d and %d bytes, %v; want %d and %d", k.ref, len(a), len(b), err, len(k.request), len(k.response))
+			}
+		}
+	})
+}
+
+func TestNoBodiesTakeNoRoom(t *testing.T) {
+	t.Parallel()
+	f := open(t, bodies.Options{Dir: t.TempDir()})
+	if ref := add(t, f, "", ""); ref != (bodies.Ref{}) {
+		t.Errorf("got %+v, want no place", ref)
+	}
+	if m := flush(t, f); m != (bodies.Mark{}) {
+		t.Errorf("mark %+v, want the beginning", m)
+	}
+	check(t, f, bodies.Ref{}, "", "")
+}
+
+// What was added behind a mark is gone after Resume, and what is added then takes
+// its place.
+func TestResumeForgetsWhatIsBehindTheMark(t *testing.T) {
+	t.Parallel()
+	o := bodies.Options{Dir: t.TempDir(), FileBytes: 1}
+	f := open(t, o)
+	first := add(t, f, "first", "answer")
+	mark := flush(t, f)
+	add(t, f, "second", "lost")
+	flush(t, f)
+	add(t, f, "third", "lost too")
+	if err := f.Resume(mark); err != nil {
+		t.Fatal(err)
+	}
+	again := add(t, f, "again", "kept")
+	flush(t, f)
+	check(t, f, first, "first", "answer")
+	check(t, f, again, "again", "kept")
+	if files, _ := filepath.Glob(filepath.Join(o.Dir, "*")); len(files) != 2 {
+		t.Errorf("%d files, want the two that are in use", len(files))
+	}
+}
+
+// Bodies that a power failure or somebody took are missing; the rest goes on.
+func TestResumeWithoutTheFile(t *testing.T) {
+	t.Parallel()
+	for name, harm := range map[string]func(path string) error{
+		"gone":    os.Remove,
+		"shorter": func(path string) error { return os.Truncate(path, 5) },
+	} {
+		o := bodies.Options{Dir: t.TempDir()}
+		f := open(t, o)
+		lost := add(t, f, "lost", "answer")
+		mark := flush(t, f)
+		if err := harm(filepath.Join(o.Dir, "00000001.bodies")); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Resume(mark); err != nil {
+			t.Fatal(err)
+		}
+		fresh := add(t, f, "fresh", "answer")
+		flush(t, f)
+		check(t, f, fresh, "fresh", "answer")
+		if fresh.File == lost.File {
+			t.Errorf("%s: the number of the lost file was used again", name)
+		}
+		if _, _, err := f.Read(lost); err == nil {
+			t.Errorf("%s: bodies were read that are lost", name)
+		}
+	}
+}
+
+func TestTrimDeletesWholeFiles(t *testing.T) {
+	t.Parallel()
+	clock := &fakeClock{now: recordtest.Epoch}
+	f := open(t, bodies.Options{Dir: t.TempDir(), Clock: clock})
+	var refs []bodies.Ref
+	for day := range 4 {
+		refs = append(refs, add(t, f, "request", "answer"))
+		flush(t, f)
+		if refs[day].File != uint32(day+1) {
+			t.Errorf("day %d is in file %d, want one file for each day", day, refs[day].File)
+		}
+		clock.now = clock.now.Add(24 * time.Hour)
+	}
+	if n, err := f.Trim(3); n != 2 || err != nil {
+		t.Errorf("%d files deleted, %v; want 2", n, err)
+	}
+	if n, err := f.Trim(100); n != 1 || err != nil {
+		t.Errorf("%d files deleted, %v; want one, not that being written", n, err)
+	}
+	if _, _, err := f.Read(refs[0]); !errors.Is(err, bodies.ErrGone) {
+		t.Errorf("got %v, want that it is gone", err)
+	}
+	check(t, f, refs[3], "request", "answer")
+}
+
+// A damaged block is an error, never other bytes and never a panic.
+func FuzzReadBlock(f *testing.F) {
+	o := bodies.Options{Dir: f.TempDir()}
+	files := open(f, o)
+	ref := add(f, files, string(recordtest.Chat(1).Request.Bytes), string(recordtest.Chat(1).Response.Bytes))
+	flush(f, files)
+	whole, err := os.ReadFile(filepath.Join(o.Dir, "00000001.bodies"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole, int64(0), uint32(0))
+	f.Add(whole[:40], int64(0), uint32(0))
+	f.Add(whole, int64(8), uint32(1<<31))
+	f.Fuzz(func(t *testing.T, b []byte, block int64, at uint32) {
+		o := bodies.Options{Dir: t.TempDir()}
+		if err := os.WriteFile(filepath.Join(o.Dir, "00000001.bodies"), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		request, _, err := open(t, o).Read(bodies.Ref{File: 1, Block: block, At: at, Request: ref.Request, Response: ref.Response})
+		if bytes.Equal(b, whole) && block == 0 && at == 0 {
+			if err != nil || !bytes.Equal(request, recordtest.Chat(1).Request.Bytes) {
+				t.Errorf("the whole file: %q, %v", request, err)
+			}
+		} else if err == nil && uint32(len(request)) != ref.Request {
+			t.Errorf("%d bytes, want %d", len(request), ref.Request)
+		}
+	})
+}
+
+func BenchmarkAdd(b *testing.B) {
+	f := open(b, bodies.Options{Dir: b.TempDir()})
+	chats := make([]*record.Attempt, 1024)
+	for i := range chats {
+		chats[i] = recordtest.Chat(i)
+	}
+	b.SetBytes(int64(len(chats[0].Request.Bytes) + len(chats[0].Response.Bytes)))
+	b.ReportAllocs()
+	for n := 0; b.Loop(); n++ {
+		a := chats[n%len(chats)]
+		if _, err := f.Add(a.Request.Bytes, a.Response.Bytes); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

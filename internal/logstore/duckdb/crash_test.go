@@ -1,0 +1,203 @@
+package duckdb_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sluice/internal/journal"
+	"sluice/internal/logstore"
+	"sluice/internal/logstore/bodies"
+	"sluice/internal/logstore/duckdb"
+	"sluice/internal/record"
+	"sluice/internal/record/recordtest"
+)
+
+// crashDir and crashFrom are the environment of a child that appends until killed.
+const (
+	crashDir  = "LOGSTORE_CRASH_DIR"
+	crashFrom = "LOGSTORE_CRASH_FROM"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(crashDir); dir != "" {
+		appendUntilKilled(dir)
+	}
+	os.Exit(m.Run())
+}
+
+// node is a journal and the log store that follows it.
+type node struct {
+	journal *journal.Journal
+	db      *duckdb.DB
+	files   *bodies.Files
+	store   *logstore.Store
+}
+
+// startNode opens a node whose files and batches are so small that a kill meets
+// every step of a batch.
+func startNode(ctx context.Context, dir string) (*node, error) {
+	n := new(node)
+	var err error
+	n.journal, err = journal.Open(journal.Options{Dir: filepath.Join(dir, "journal"), SegmentBytes: 256 << 10, MaxRecordBytes: 64 << 10})
+	if err != nil {
+		return nil, err
+	}
+	n.db, err = duckdb.Open(ctx, duckdb.Options{Path: filepath.Join(dir, "logs.duckdb"), MemoryMB: 128})
+	if err != nil {
+		return nil, err
+	}
+	n.files, err = bodies.Open(bodies.Options{Dir: filepath.Join(dir, "bodies"), BlockBytes: 16 << 10, FileBytes: 64 << 10})
+	if err != nil {
+		return nil, err
+	}
+	n.store = logstore.New(n.journal, n.db, n.files, logstore.Options{Interval: time.Millisecond, BatchSize: 40})
+	return n, nil
+}
+
+func (n *node) close() error { return errors.Join(n.db.Close(), n.files.Close(), n.journal.Close()) }
+
+// appendUntilKilled is the child: it appends, says each number on standard output
+// once Append has returned, and moves records to the log store all the while.
+func appendUntilKilled(dir string) {
+	from, err := strconv.ParseInt(os.Getenv(crashFrom), 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	n, err := startNode(context.Background(), dir)
+	if err != nil {
+		panic(err)
+	}
+	go func() { panic(n.journal.Run(context.Background())) }()
+	go func() { panic(n.store.Run(context.Background())) }()
+	var next atomic.Int64
+	next.Store(from)
+	for range 2 {
+		go func() {
+			for {
+				for n.journal.Stats().Lag > 200 { // kills are to meet batches, not a backlog
+					time.Sleep(100 * time.Microsecond)
+				}
+				i := next.Add(1)
+				if err := n.journal.Append(recordtest.Chat(int(i))); err != nil {
+					panic(err)
+				}
+				fmt.Fprintln(os.Stdout, i) // one write call: lines do not mix
+			}
+		}()
+	}
+	select {}
+}
+
+// acknowledged runs a child on dir and kills it after about that many records. It
+// returns the numbers whose Append had returned.
+func acknowledged(t *testing.T, dir string, from, about int) (acked []int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), crashDir+"="+dir, crashFrom+"="+strconv.Itoa(from))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		n, err := strconv.Atoi(lines.Text())
+		if err != nil {
+			break // the last line was cut
+		}
+		if acked = append(acked, n); len(acked) == about {
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := cmd.Wait(); err == nil || len(acked) < about {
+		t.Fatalf("the child ended by itself after %d records: %v", len(acked), err)
+	}
+	return acked
+}
+
+// Killed at any instant, the log has every record whose Append returned, once,
+// with its bodies.
+func TestKillNeitherLosesNorDoubles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var acked []int
+	for round := range 8 {
+		acked = append(acked, acknowledged(t, dir, round*1_000_000, 1+rand.IntN(1500))...)
+	}
+	n, err := startNode(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := n.db.Progress(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // Run takes over what is left and returns
+	if err := n.store.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	rows := all(t, n.store)
+	times := map[string]int{}
+	for _, id := range rows {
+		times[id]++
+		if times[id] > 1 {
+			t.Fatalf("%s is in the log twice", id)
+		}
+	}
+	for i, number := range acked {
+		chat := recordtest.Chat(number)
+		if times[chat.ID] != 1 {
+			t.Fatalf("record %d is not in the log", number)
+		}
+		if i%50 == 0 {
+			checkBodies(t, n.store, chat)
+		}
+	}
+	t.Logf("%d acknowledged, %d in the log, %d of them since the last start; position at start %d",
+		len(acked), len(rows), n.store.Stats().Records, before.Next.Seq)
+	if err := n.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// all returns the ids of the whole log.
+func all(t *testing.T, s *logstore.Store) (ids []string) {
+	t.Helper()
+	q := record.Query{OrgID: recordtest.Org, Limit: record.MaxLimit}
+	for {
+		page, err := s.List(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range page.Rows {
+			ids = append(ids, page.Rows[i].ID)
+		}
+		if q.After = page.Next; q.After == "" {
+			return ids
+		}
+	}
+}
+
+func checkBodies(t *testing.T, s *logstore.Store, want *record.Attempt) {
+	t.Helper()
+	got, err := s.Find(t.Context(), recordtest.Org, "", want.ID)
+	if err != nil || !bytes.Equal(got.Request.Bytes, want.Request.Bytes) || !bytes.Equal(got.Response.Bytes, want.Response.Bytes) {
+		t.Errorf("%s: bodies %q and %q, %v", want.ID, got.Request.Bytes, got.Response.Bytes, err)
+	}
+}

@@ -1,0 +1,13 @@
+package logstoretest_test
+
+import (
+	"testing"
+
+	"sluice/internal/logstore"
+	"sluice/internal/logstore/logstoretest"
+)
+
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	logstoretest.Run(t, func(testing.TB) logstore.Rows { return new(logstoretest.Memory) })
+}
