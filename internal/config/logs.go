@@ -8,10 +8,6 @@ type Logs struct {
 	// each. What is longer is cut and marked. 0 keeps none.
 	BodyMaxKB int `env:"LOG_BODY_MAX_KB" envDefault:"256" range:"0..16384"`
 
-	// MaskHeaders are headers whose values are masked in the log, besides those that
-	// carry credentials.
-	MaskHeaders []string `env:"ORGANISATION_HEADERS_TO_MASK" check:"header"`
-
 	// RetentionDays is after how many days bodies are deleted.
 	RetentionDays int `env:"LOG_RETENTION_DAYS" envDefault:"90" range:"1..3650"`
 

@@ -17,7 +17,7 @@ const prefix = "x-gateway-"
 type controls struct {
 	apiKey, authorization, xAPIKey             string
 	provider, virtualKey, config, customHost   string
-	forward, sensitive                         string
+	forward                                    string
 	traceID, spanID, spanName, parentSpan      string
 	traceparent, baggage, metadata, contentTyp string
 	strict, debug, fetchIntegrated, timeoutMS  string
@@ -77,8 +77,6 @@ func (c *controls) own(name string) *string {
 		return &c.customHost
 	case "forward-headers":
 		return &c.forward
-	case "sensitive-headers":
-		return &c.sensitive
 	case "trace-id":
 		return &c.traceID
 	case "span-id":

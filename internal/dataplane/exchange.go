@@ -1,6 +1,8 @@
 package dataplane
 
 import (
+	"context"
+	"log/slog"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -91,6 +93,29 @@ func (x *exchange) close() {
 	if x.spool != nil {
 		_ = x.spool.Close() // an unnamed file: nothing to lose
 	}
+}
+
+// accessLine is the one line that a request leaves in the program's log. Bodies,
+// keys and prompts are not in it.
+func (g *Gateway) accessLine(x *exchange, took time.Duration) {
+	ctx := context.Background()
+	if !g.Log.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("request_id", x.id), slog.String("method", x.in.Method), slog.String("path", x.in.Path), slog.String("endpoint", string(x.match.Endpoint)),
+		slog.Int("status", x.status), slog.Duration("took", took), slog.Int("attempts", x.attempts), slog.String("remote", x.in.Remote),
+	}
+	if x.key != nil {
+		attrs = append(attrs, slog.String("key_id", x.key.Principal.ID))
+	}
+	if x.last != nil && x.last.spec != nil {
+		attrs = append(attrs, slog.String("provider", x.last.spec.ID))
+	}
+	if x.refusal != nil {
+		attrs = append(attrs, slog.String("refused", string(x.refusal.Code)))
+	}
+	g.Log.LogAttrs(ctx, slog.LevelInfo, "request", attrs...)
 }
 
 func stack() string { return string(debug.Stack()) }

@@ -67,7 +67,6 @@ type Settings struct {
 	IdleTimeout    time.Duration // between two reads of an upstream body
 	HeaderAliases  []string      // further prefixes read like x-gateway-, lower case, with the dash
 	IgnoreHeaders  []string      // client headers that pass-through does not relay
-	MaskHeaders    []string      // header values that are never recorded
 	MetadataFrom   []string      // request headers copied into the metadata
 	BlockInline    bool          // refuse configuration in headers
 	ConfigLimits   routing.Limits

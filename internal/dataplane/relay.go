@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
+	"sluice/internal/dialect"
 	"sluice/internal/fault"
 	"sluice/internal/provider/transport"
 	"sluice/internal/record"
@@ -29,13 +31,18 @@ func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 		return g.left(a, err)
 	}
 	keep := capture{max: g.set.BodyLogBytes}
+	watch := g.meter(a)
 	flush := a.resp.Length < 0 || a.resp.Length > relayBuffer
 	for {
 		n, err := body.Read(*buf)
 		keep.take((*buf)[:n])
+		if watch != nil {
+			watch.Feed((*buf)[:n])
+		}
 		end := errors.Is(err, io.EOF) || a.resp.Length >= 0 && keep.size == a.resp.Length
 		if end {
 			a.keepReply(g, &keep)
+			a.readUsage(watch, &keep)
 			g.record(a, outcomeOfStatus(a.status))
 		}
 		if n > 0 {
@@ -56,6 +63,26 @@ func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 				return g.left(a, err)
 			}
 		}
+	}
+}
+
+// meter watches the events of a stream that is only passed through; nil for
+// anything else.
+func (g *Gateway) meter(a *attempt) *dialect.Stream {
+	if !eventStream(a.reply.header) || a.reply.header.Get("content-encoding") != "" {
+		return nil
+	}
+	return dialect.NewStream(dialect.StreamOptions{Endpoint: a.x.match.Endpoint})
+}
+
+// readUsage takes what a relayed answer says it used: from its events, or from a
+// JSON body that was kept whole.
+func (a *attempt) readUsage(watch *dialect.Stream, keep *capture) {
+	switch {
+	case watch != nil:
+		a.log.Usage, a.log.ReplyModel = watch.Usage(), watch.Model()
+	case keep.size == int64(len(keep.kept)) && strings.Contains(a.reply.header.Get("content-type"), "json"):
+		a.log.Usage, a.log.ReplyModel = dialect.Usage(a.x.match.Endpoint, keep.kept, "")
 	}
 }
 

@@ -65,7 +65,9 @@ func (g *Gateway) settle(x *exchange, panicked any, err error) error {
 			err = g.answerFault(x, fault.Wrap(fault.Internal, err))
 		}
 	}
-	g.Metrics.done(x, g.Clock.Now().Sub(x.started).Seconds())
+	took := g.Clock.Now().Sub(x.started)
+	g.Metrics.done(x, took.Seconds())
+	g.accessLine(x, took)
 	x.close()
 	g.open.Add(-1)
 	return err
