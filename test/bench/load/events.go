@@ -1,0 +1,88 @@
+package load
+
+import (
+	"bytes"
+	"errors"
+	"time"
+
+	"sluice/test/bench/stat"
+	"sluice/test/upstream/responder"
+)
+
+var errStream = errors.New("a stream that lacks events or its end")
+
+var (
+	stamp = []byte(responder.SentField)
+	blank = []byte("\n\n")
+	done  = []byte("data: [DONE]")
+)
+
+// events follows an event stream through the parts it comes in. It belongs to one
+// goroutine.
+type events struct {
+	delay *stat.Histogram
+	rest  []byte // the beginning of an event whose end has not come
+	seen  int    // events with a time
+	ended bool
+}
+
+func (e *events) reset() { e.rest, e.seen, e.ended = e.rest[:0], 0, false }
+
+// see takes the next part. Events are counted as delayed up to now.
+func (e *events) see(part []byte) {
+	now := time.Now().UnixNano()
+	for len(part) > 0 {
+		event, after, whole := e.cut(part)
+		if !whole {
+			e.rest = append(e.rest, part...)
+			return
+		}
+		e.take(event, now)
+		e.rest, part = e.rest[:0], after
+	}
+}
+
+// cut splits the first event off part, with what came of it in earlier parts; its
+// blank line may be split as well.
+func (e *events) cut(part []byte) (event, after []byte, whole bool) {
+	began := len(e.rest)
+	if began == 0 {
+		return bytes.Cut(part, blank)
+	}
+	joined := append(e.rest, part...)
+	i := bytes.Index(joined[began-1:], blank)
+	if i < 0 {
+		return nil, nil, false
+	}
+	end := began - 1 + i
+	return joined[:end], part[end+len(blank)-began:], true
+}
+
+// take looks at one event.
+func (e *events) take(event []byte, now int64) {
+	if i := bytes.Index(event, stamp); i >= 0 {
+		e.seen++
+		e.delay.Add(time.Duration(now - number(event[i+len(stamp):])))
+		return
+	}
+	e.ended = e.ended || bytes.Equal(event, done)
+}
+
+// number reads the digits that b begins with.
+func number(b []byte) (n int64) {
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			break
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n
+}
+
+// check says whether the stream was whole.
+func (e *events) check(want int) error {
+	if e.seen != want || !e.ended {
+		return errStream
+	}
+	return nil
+}
