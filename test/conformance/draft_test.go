@@ -1,0 +1,186 @@
+package conformance
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"sluice/internal/llm"
+	"sluice/internal/provider"
+)
+
+var draft = flag.String("draft", "", "write the missing transcripts of this provider from testdata/drafts")
+
+// samples are the credential fields with which transcripts call providers.
+var samples = map[string]string{
+	"azure_resource_name":         "contoso-eu",
+	"azure_deployment_id":         "gpt-4o-prod",
+	"azure_api_version":           "2024-10-21",
+	"azure_foundry_url":           "https://contoso.services.ai.azure.com/models",
+	"aws_region":                  "eu-central-1",
+	"aws_access_key_id":           "AKIDEXAMPLE",
+	"aws_secret_access_key":       "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
+	"anthropic_aws_workspace_id":  "wrkspc_01",
+	"snowflake_account":           "xy12345.eu-central-1",
+	"databricks_workspace":        "dbc-a1b2345c-d6e7",
+	"vertex_region":               "europe-west4",
+	"workers_ai_account_id":       "023e105f4ecef8ad9ca31a8372d0c353",
+	"oracle_region":               "eu-frankfurt-1",
+	"oracle_tenancy":              "ocid1.tenancy.oc1..aaaa",
+	"oracle_user":                 "ocid1.user.oc1..bbbb",
+	"oracle_fingerprint":          "20:3b:97:13:55:1c",
+	"oracle_private_key":          "pem",
+	"oracle_compartment_id":       "ocid1.compartment.oc1..cccc",
+	"huggingface_base_url":        "https://x1y2z3.eu-west-1.aws.endpoints.huggingface.cloud",
+	"fireworks_account_id":        "contoso",
+	"vertex_storage_bucket_name":  "contoso-batches",
+	"databricks_serving_endpoint": "gpt-oss",
+}
+
+// sampleOf is what a field is called with: its sample, else its default.
+func sampleOf(s *provider.Spec, name string) string {
+	if name == "custom_host" {
+		return "https://" + s.ID + ".example.com" + map[bool]string{false: "/v1"}[s.ID == "ollama" || s.ID == "qdrant" || s.ID == "milvus"]
+	}
+	if v := samples[name]; v != "" {
+		return v
+	}
+	for i := range s.Fields {
+		if s.Fields[i].Name == name {
+			return s.Fields[i].Default
+		}
+	}
+	return ""
+}
+
+// hostNames are the hosts of all providers, for the certificate of the test's server.
+var hostNames = sync.OnceValue(func() []string {
+	var names []string
+	for _, s := range specs().All() {
+		for _, base := range bases(s) {
+			for {
+				before, rest, found := strings.Cut(base, "{")
+				if !found {
+					break
+				}
+				name, after, _ := strings.Cut(rest, "}")
+				name, _, _ = strings.Cut(name, "|")
+				base = before + sampleOf(s, name) + after
+			}
+			if u, err := url.Parse(base); err == nil && u.Hostname() != "" {
+				names = append(names, u.Hostname())
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+})
+
+// bases are the base URLs of a spec and its variants, as templates.
+func bases(s *provider.Spec) []string {
+	list := []string{s.BaseURL}
+	for _, b := range s.Bases {
+		list = append(list, b)
+	}
+	for _, v := range s.Variants {
+		list = append(list, v.BaseURL)
+		for _, b := range v.Bases {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// credentialLines are the header lines with which a client calls a provider inline.
+func credentialLines(s *provider.Spec) string {
+	var b strings.Builder
+	if strings.Contains(s.BaseURL, "{custom_host}") {
+		fmt.Fprintf(&b, "x-gateway-custom-host: %s\n", sampleOf(s, "custom_host"))
+	}
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		switch v := samples[f.Name]; {
+		case f.Name == provider.Key && s.Auth.Scheme != "aws":
+			fmt.Fprintf(&b, "authorization: Bearer key-of-%s\n", s.ID)
+		case v != "" && (f.Required || len(f.RequiredIf) > 0):
+			fmt.Fprintf(&b, "%s: %s\n", f.Headers[0], v)
+		}
+	}
+	return b.String()
+}
+
+// drafted makes the transcript of a provider and case, for example
+// "chatComplete-stream", from the draft of that name.
+func drafted(s *provider.Spec, name string) (*transcript, error) {
+	raw, err := os.ReadFile(filepath.Join("testdata", "drafts", name+".txtar"))
+	if err != nil {
+		return nil, err
+	}
+	text := strings.NewReplacer("{{credential}}\n", credentialLines(s), "{{provider}}", s.ID).Replace(string(raw))
+	endpoint, special, _ := strings.Cut(name, "-")
+	tr := &transcript{path: s.ID + "/" + name + ".txtar", provider: s.ID, endpoint: endpoint, special: special}
+	return tr, tr.fill(txtar.Parse([]byte(text)))
+}
+
+// TestDrafts writes the missing transcripts of a provider when -draft names one, and
+// otherwise makes sure that there is a draft for everything that can be asked for.
+func TestDrafts(t *testing.T) {
+	t.Parallel()
+	s, ok := specs().Find(cmp.Or(*draft, "openai"))
+	if !ok {
+		t.Fatalf("there is no provider %q", *draft)
+	}
+	for _, name := range wanted(s) {
+		tr, err := drafted(s, name)
+		if err != nil {
+			t.Errorf("draft of %s: %v", name, err)
+			continue
+		}
+		if *draft == "" {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(dir, tr.path)); err == nil {
+			continue
+		}
+		if err := tr.write(); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("wrote %s: put in what the provider says, then run -update", tr.path)
+	}
+}
+
+// TestUntranslated makes sure that an endpoint whose shape has no translation says so,
+// by provider and endpoint, before anything is sent.
+func TestUntranslated(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	asked := 0
+	for _, s := range specs().All() {
+		for e, ep := range s.Endpoints {
+			if spoken(s, ep) || e == llm.Proxy {
+				continue
+			}
+			asked++
+			tr, err := drafted(s, string(e))
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := r.call(tr.request)
+			if want := fmt.Sprintf("%s is not supported by %s", e, s.ID); a.first != "501" || !strings.Contains(a.body, want) {
+				t.Errorf("%s of %s: %s %s", e, s.ID, a.first, a.body)
+			}
+		}
+	}
+	if asked < 50 || r.up.Total() > 0 {
+		t.Errorf("%d endpoints were asked, %d calls went out", asked, r.up.Total())
+	}
+}

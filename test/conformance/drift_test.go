@@ -1,0 +1,104 @@
+package conformance
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"sluice/internal/llm"
+	"sluice/internal/provider"
+)
+
+// noTools are providers that list no tools for chats.
+// Source: contract/providers.yaml, only and dropped.
+var noTools = strings.Fields("302ai cortex deepinfra lemonfox-ai lingyi modal monsterapi moonshot ncompass nscale perplexity-ai predibase sambanova siliconflow zhipu")
+
+// noSigner are providers of which not even a pass-through call can go out yet,
+// because nothing signs for them.
+var noSigner = []string{"gcp", "oci"}
+
+// spoken reports whether calls of an endpoint can be planned.
+func spoken(s *provider.Spec, e *provider.Endpoint) bool {
+	d := cmp.Or(e.Dialect, s.Dialect)
+	return d.Spoken() || d == provider.Through
+}
+
+// wanted are the transcripts that a provider must have.
+func wanted(s *provider.Spec) []string {
+	var names []string
+	for e, ep := range s.Endpoints {
+		if e == llm.Proxy || !spoken(s, ep) {
+			continue
+		}
+		names = append(names, string(e))
+		if ep.Error != "" && e != llm.ChatComplete {
+			names = append(names, string(e)+"-error")
+		}
+	}
+	if slices.Contains(names, string(llm.ChatComplete)) {
+		names = append(names, "chatComplete-error")
+		if s.Stream.Framing != "none" {
+			names = append(names, "chatComplete-stream")
+		}
+		if !slices.Contains(noTools, s.ID) {
+			names = append(names, "chatComplete-tools")
+		}
+	}
+	if !slices.Contains(noSigner, s.Auth.Scheme) {
+		names = append(names, string(llm.Proxy))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// TestNothingIsUnproved fails when an endpoint of a spec has no transcript, when a
+// variant has none, or when a transcript proves what is not there.
+func TestNothingIsUnproved(t *testing.T) {
+	t.Parallel()
+	all := transcripts(t)
+	for _, s := range specs().All() {
+		have := map[string]bool{}
+		variants := 0
+		for _, tr := range all[s.ID] {
+			have[strings.TrimPrefix(strings.TrimSuffix(tr.path, ".txtar"), s.ID+"/")] = true
+			if strings.HasPrefix(tr.special, "variant") {
+				variants++
+			}
+			if !s.Serves(llm.Endpoint(tr.endpoint)) && !strings.HasPrefix(tr.special, "variant") {
+				t.Errorf("%s: %s serves no %s", tr.path, s.ID, tr.endpoint)
+			}
+		}
+		for _, name := range wanted(s) {
+			if !have[name] {
+				t.Errorf("%s/%s.txtar is missing: write it with -draft %s", s.ID, name, s.ID)
+			}
+		}
+		if need := spokenVariants(s); variants < need {
+			t.Errorf("%s has %d variants and %d transcripts called <endpoint>-variant-<what>", s.ID, need, variants)
+		}
+		delete(all, s.ID)
+	}
+	for id := range maps.Keys(all) {
+		t.Errorf("transcripts of %q, which is no provider", id)
+	}
+}
+
+// spokenVariants counts the variants that change a call which can be planned.
+func spokenVariants(s *provider.Spec) int {
+	n := 0
+	for i := range s.Variants {
+		v := &s.Variants[i]
+		changed := slices.Collect(maps.Values(v.Endpoints))
+		if len(changed) == 0 {
+			changed = slices.Collect(maps.Values(s.Endpoints))
+		}
+		if slices.ContainsFunc(changed, func(e *provider.Endpoint) bool {
+			return cmp.Or(e.Dialect, v.Dialect, s.Dialect).Spoken() || s.Dialect == provider.Through
+		}) {
+			n++
+		}
+	}
+	return n
+}

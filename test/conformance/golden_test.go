@@ -1,0 +1,176 @@
+package conformance
+
+import (
+	"encoding/json"
+	"flag"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sluice/internal/record"
+	"sluice/internal/wire"
+	"sluice/test/upstream"
+)
+
+var update = flag.Bool("update", false, "rewrite what follows from requests and upstream replies")
+
+// TestTranscripts plays every transcript and compares what came of it.
+func TestTranscripts(t *testing.T) {
+	t.Parallel()
+	all := transcripts(t)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			for _, tr := range all[name] {
+				if tr.frames == "" { // conversations are TestRealtime's
+					t.Run(strings.TrimSuffix(tr.path, ".txtar"), func(t *testing.T) { r.prove(t, tr, r.play) })
+				}
+			}
+		})
+	}
+}
+
+// prove compares a transcript with what play makes of it, or rewrites it.
+func (r *rig) prove(t *testing.T, want *transcript, play func(*testing.T, *transcript) *transcript) {
+	t.Helper()
+	got := play(t, want)
+	if t.Failed() {
+		return
+	}
+	if *update {
+		if err := got.write(); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	same(t, "reply", want.reply.String(), got.reply.String())
+	same(t, "usage", want.usage, got.usage)
+	for i := range want.exchanges {
+		same(t, "upstream-request", want.exchanges[i].request.String(), got.exchanges[i].request.String())
+	}
+}
+
+func same(t *testing.T, section, want, got string) {
+	t.Helper()
+	if want != got {
+		t.Errorf("%s differs\n--- got ---\n%s\n--- want ---\n%s", section, got, want)
+	}
+}
+
+// play sends the request, gives the upstream's replies and returns the transcript of
+// what was seen on both sides.
+func (r *rig) play(t *testing.T, in *transcript) *transcript {
+	t.Helper()
+	r.t = t
+	r.up.Script(upstream.InTurn(replies(in)...))
+	before := r.up.Total()
+	r.journal.take()
+	out := *in
+	out.reply = essential(r.call(in.request))
+	seen := r.up.Seen()[before:]
+	if len(seen) != len(in.exchanges) {
+		t.Fatalf("the provider saw %d calls, want %d; the client saw\n%s", len(seen), len(in.exchanges), out.reply)
+	}
+	out.exchanges = slices.Clone(in.exchanges)
+	for i := range seen {
+		out.exchanges[i].request = r.received(t, &seen[i])
+	}
+	out.usage = r.usage(t, in.exchanges[len(in.exchanges)-1].reply)
+	return &out
+}
+
+// received is an upstream request as a transcript shows it.
+func (r *rig) received(t *testing.T, s *upstream.Seen) message {
+	t.Helper()
+	if s.BodyErr != nil {
+		t.Errorf("the provider could not read the body: %v", s.BodyErr)
+	}
+	if !r.tunnel.led(s.Host) {
+		t.Errorf("the provider was called for %s on a connection to another host", s.Host)
+	}
+	if strings.Contains(string(s.Head)+string(s.Body), gatewayKey) {
+		t.Error("the gateway's own key went to the provider")
+	}
+	m := message{first: s.Method + " https://" + s.Host + s.Target, body: string(s.Body)}
+	for _, f := range s.Header {
+		switch name := strings.ToLower(f.Name); name {
+		case "host", "content-length", "transfer-encoding":
+		default:
+			m.header.Add(name, f.Value)
+		}
+	}
+	return m.sorted()
+}
+
+// usage is what the record of the call says, after a look at the rest of it.
+func (r *rig) usage(t *testing.T, last message) string {
+	t.Helper()
+	rows := r.journal.take()
+	if len(rows) != 1 {
+		t.Fatalf("%d records, want one", len(rows))
+	}
+	row := &rows[0]
+	if strconv.Itoa(int(row.Upstream)) != last.first {
+		t.Errorf("the record says that the provider answered %d, it answered %s", row.Upstream, last.first)
+	}
+	if failed := last.first >= "400"; failed != (row.Outcome == record.Failed) || !failed && row.Outcome != record.OK {
+		t.Errorf("outcome %s with status %s", row.Outcome, last.first)
+	}
+	b, err := json.Marshal(row.Usage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// essential leaves out of an answer what is about its connection, and what is the
+// same for every provider and proved elsewhere.
+func essential(m message) message {
+	m.header = slices.DeleteFunc(m.header, func(f wire.Field) bool {
+		switch f.Name {
+		case "date", "connection", "content-length", "transfer-encoding",
+			"x-gateway-trace-id", "x-gateway-request-id", "x-gateway-cache-status", "x-gateway-retry-attempt-count", "x-gateway-last-used-option-index":
+			return true
+		}
+		return false
+	})
+	return m
+}
+
+// replies are the provider's answers for the scripted upstream. A stream goes out
+// event by event, as providers write it.
+func replies(tr *transcript) []upstream.Reply {
+	var out []upstream.Reply
+	for _, x := range tr.exchanges {
+		status, _ := strconv.Atoi(x.reply.first) // what is no number is no 200 and shows
+		reply := upstream.Reply{Status: status, Pieces: []upstream.Piece{{Bytes: []byte(x.reply.body)}}}
+		for _, f := range x.reply.header {
+			reply.Header = append(reply.Header, upstream.Field{Name: f.Name, Value: f.Value})
+		}
+		if strings.HasPrefix(x.reply.header.Get("content-type"), "text/event-stream") {
+			reply.Framing, reply.Pieces = upstream.Chunked, events(x.reply.body)
+		}
+		out = append(out, reply)
+	}
+	return out
+}
+
+func events(body string) []upstream.Piece {
+	end := "\n\n"
+	for _, e := range []string{"\r\n\r\n", "\n\n", "\n"} {
+		if strings.Contains(body, e) {
+			end = e
+			break
+		}
+	}
+	var ps []upstream.Piece
+	for ev := range strings.SplitAfterSeq(body, end) {
+		if ev != "" {
+			ps = append(ps, upstream.Piece{Bytes: []byte(ev)})
+		}
+	}
+	return ps
+}
