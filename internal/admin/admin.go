@@ -1,0 +1,111 @@
+// Package admin is the administration interface: one file per kind of record, each
+// saying what the resource engine must know about it, and the few routes that are
+// no kind (logs, circuit breakers, the description of the interface itself).
+package admin
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sluice/internal/access"
+	"sluice/internal/ident"
+	"sluice/internal/keys"
+	"sluice/internal/provider"
+	"sluice/internal/record"
+	"sluice/internal/resource"
+	"sluice/internal/routing"
+	"sluice/internal/sealed"
+)
+
+// Parts are what the administration works with. All are needed unless it says
+// otherwise.
+type Parts struct {
+	Store    resource.Store
+	Box      *sealed.Box
+	Hasher   *keys.Hasher
+	Identify func(r *http.Request) (*access.Principal, error) // fault.Unauthenticated, fault.KeyExpired
+	Wake     func()                                           // called after each committed change; may be nil
+	Clock    ident.Clock
+	Log      *slog.Logger
+	Version  string // of the program, for the description: "1.0.0"
+
+	KeyPrefix string          // of new API keys: "sk-"
+	Features  map[string]bool // deployment flags by name, "POLICY_ENABLED"; absent is on
+	Specs     Specs
+	Guard     Guard
+	Limits    routing.Limits
+	Logs      Logs
+	Breakers  func(workspaceID string) []routing.BreakerState
+}
+
+// Specs knows the providers: *provider.Table.
+type Specs interface {
+	// Find returns the provider with an id or alias.
+	Find(name string) (*provider.Spec, bool)
+}
+
+// Guard judges URLs that callers name: *netguard.Guard.
+type Guard interface {
+	// CheckURL refuses with fault.InvalidRequest or fault.AddressRefused.
+	CheckURL(raw string) error
+}
+
+// Logs is the request log.
+type Logs interface {
+	List(ctx context.Context, q record.Query) (record.Page, error)
+	// Find returns one attempt with its bodies; fault.NotFound when there is none
+	// in the organisation or, unless it is empty, in the workspace.
+	Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, error)
+}
+
+// Admin serves the administration. Safe for concurrent use.
+type Admin struct {
+	engine *resource.Engine
+	spec   []byte // of the interface, JSON
+	yaml   []byte
+}
+
+// New mounts everything. A description that cannot be encoded, or two kinds that
+// claim one route, are a programmer's mistake and panic.
+func New(p Parts) *Admin {
+	k := kinds{p}
+	e := resource.New(resource.Parts{
+		Store: p.Store, Identify: p.Identify, Place: findWorkspace, Wake: p.Wake, Features: p.Features, Clock: p.Clock, Log: p.Log,
+	}, huma.Info{
+		Title:       "Sluice administration",
+		Version:     p.Version,
+		Description: "Every path is served below /v1 and below /v2. Admin keys name a workspace by workspace_id; workspace keys have their own.",
+	}, k.list()...)
+	asJSON, asYAML, err := e.OpenAPI()
+	if err != nil {
+		panic("admin: describe the interface: " + err.Error())
+	}
+	return &Admin{engine: e, spec: asJSON, yaml: asYAML}
+}
+
+// Matches reports whether a request is for the administration, by method and path.
+// Headers that choose a provider are looked at before.
+func (a *Admin) Matches(method, path string) bool {
+	return method == http.MethodGet && a.page(path) != nil || a.engine.Matches(method, path)
+}
+
+// Handler serves what Matches.
+func (a *Admin) Handler() http.Handler {
+	routes := a.engine.Handler()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if page := a.page(r.URL.Path); page != nil && r.Method == http.MethodGet {
+			page(w, r)
+			return
+		}
+		routes.ServeHTTP(w, r)
+	})
+}
+
+// Description is the interface described as OpenAPI 3.1, in YAML.
+func (a *Admin) Description() []byte { return a.yaml }
+
+// Routes lists what is mounted, as "GET /configs/{slug}", in order.
+func (a *Admin) Routes() []string { return a.engine.Routes() }

@@ -1,0 +1,13 @@
+package admin
+
+import "sluice/internal/resource"
+
+// kinds make the descriptions of the kinds from the parts that they need.
+type kinds struct{ Parts }
+
+// list is everything that the administration serves. To add a kind, add its line.
+func (k kinds) list() []resource.Resource {
+	return []resource.Resource{
+		k.rateLimits(),
+	}
+}

@@ -1,0 +1,103 @@
+package admin
+
+import (
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+)
+
+// PolicyIn is what the bodies that make a policy have in common.
+type PolicyIn struct {
+	OwnerIn
+	Name        *string       `json:"name,omitempty" nullable:"true" maxLength:"255"`
+	Description *string       `json:"description,omitempty" nullable:"true" maxLength:"500"`
+	Conditions  []conditionIn `json:"conditions" nullable:"false" minItems:"1" maxItems:"100" doc:"all of them must be met"`
+	GroupBy     []groupIn     `json:"group_by,omitempty" nullable:"false" minItems:"1" maxItems:"100" doc:"one counter for each combination; absent: one for all"`
+}
+
+// OwnerIn names where a new thing belongs.
+type OwnerIn struct {
+	WorkspaceID    string `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	OrganisationID string `json:"organisation_id,omitempty" format:"uuid" doc:"that of the API key"`
+}
+
+// PolicyPatch is what the bodies that change a policy have in common.
+type PolicyPatch struct {
+	Name        *string       `json:"name,omitempty" nullable:"true" maxLength:"255"`
+	Description *string       `json:"description,omitempty" nullable:"true" maxLength:"500"`
+	Conditions  []conditionIn `json:"conditions,omitempty" nullable:"false" minItems:"1" maxItems:"100"`
+	Status      string        `json:"status,omitempty" enum:"active,archived"`
+	WorkspaceID string        `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+}
+
+type conditionIn struct {
+	Key      string  `json:"key" doc:"api_key, workspace_id, organisation_id, virtual_key, provider, config, prompt, model, endpoint_type or metadata.<name>"`
+	Value    oneMore `json:"value" doc:"any of these; * stands for any value"`
+	Excludes oneMore `json:"excludes,omitempty" doc:"values that do not meet the condition"`
+}
+
+type groupIn struct {
+	Key string `json:"key" doc:"as in conditions, without endpoint_type"`
+}
+
+// oneMore is a string or a list of strings.
+type oneMore struct{}
+
+// Schema describes it.
+func (oneMore) Schema(huma.Registry) *huma.Schema {
+	least, most, longest := 1, quota.MaxValues, 1024
+	text := &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &longest}
+	text.PrecomputeMessages()
+	list := &huma.Schema{Type: huma.TypeArray, Items: text, MinItems: &least, MaxItems: &most}
+	list.PrecomputeMessages()
+	return &huma.Schema{OneOf: []*huma.Schema{text, list}}
+}
+
+// PolicyView is what the views of policies have in common.
+type PolicyView struct {
+	ID             string          `json:"id" format:"uuid"`
+	Name           *string         `json:"name" nullable:"true"`
+	Description    *string         `json:"description" nullable:"true"`
+	Conditions     []conditionView `json:"conditions" nullable:"false"`
+	GroupBy        []quota.GroupBy `json:"group_by" nullable:"false"`
+	Status         string          `json:"status" enum:"active,archived"`
+	WorkspaceID    string          `json:"workspace_id" format:"uuid"`
+	OrganisationID string          `json:"organisation_id" format:"uuid"`
+	CreatedAt      resource.Stamp  `json:"created_at"`
+	LastUpdatedAt  resource.Stamp  `json:"last_updated_at"`
+}
+
+// conditionView is a condition as clients see it; its values are encoded by quota.
+type conditionView quota.Condition
+
+// Schema describes it as what was sent.
+func (conditionView) Schema(r huma.Registry) *huma.Schema {
+	return huma.SchemaFromType(r, typeOf[conditionIn]())
+}
+
+func viewPolicy(r resource.Record, name, description string, conditions []quota.Condition, groups []quota.GroupBy) PolicyView {
+	v := PolicyView{
+		ID: r.ID, Name: orNull(name), Description: orNull(description), Conditions: make([]conditionView, len(conditions)), GroupBy: groups,
+		Status: r.Status, WorkspaceID: r.WorkspaceID, OrganisationID: r.OrgID, CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated),
+	}
+	for i, c := range conditions {
+		v.Conditions[i] = conditionView(c)
+	}
+	if groups == nil {
+		v.GroupBy = []quota.GroupBy{}
+	}
+	return v
+}
+
+func stamp(t time.Time) resource.Stamp { return resource.Stamp(t) }
+
+// orNull is nil for an empty text.
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

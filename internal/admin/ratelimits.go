@@ -1,0 +1,60 @@
+package admin
+
+import (
+	"context"
+
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+)
+
+// rateLimits are the rate-limit policies: how many requests or tokens the callers
+// that a policy is about may use in a minute, hour, day or week. This file shows
+// all that a kind consists of: what clients send, what they see, and how the engine
+// is told about it. The rules of the body itself are in quota.RateLimit.
+// Source: contract/identity-and-governance.yaml, rate-limit policies.
+func (k kinds) rateLimits() resource.Resource {
+	return &resource.Kind[quota.RateLimit, rateLimitView]{
+		Name: quota.RateLimitKind, Object: "policy_rate_limits", Title: "rate-limit policy",
+		Tag: "Policies", Audited: "policies", Feature: "POLICY_ENABLED",
+		Path: "/policies/rate-limits", Param: "rateLimitsPolicyId", ByID: true,
+		Perm: "policies", Verbs: resource.AllVerbs, Home: resource.InWorkspace, Archived: true,
+		Create: rateLimitIn{}, Update: rateLimitPatch{},
+		Filters: []resource.Filter{
+			{Param: resource.Param{Name: "type", Enum: []string{"requests", "tokens"}}, Index: "type"},
+			{Param: resource.Param{Name: "unit", Enum: []string{"rpm", "rph", "rpd", "rpw"}}, Index: "unit"},
+		},
+		Index: func(r *resource.Row[quota.RateLimit]) []resource.IndexEntry {
+			return []resource.IndexEntry{{Name: "type", Value: string(r.Value.Type)}, {Name: "unit", Value: string(r.Value.Unit)}}
+		},
+		View: viewRateLimit,
+	}
+}
+
+// rateLimitIn is the body of a creation.
+type rateLimitIn struct {
+	PolicyIn
+	Type  string `json:"type" enum:"requests,tokens" doc:"what is counted"`
+	Unit  string `json:"unit" enum:"rpm,rph,rpd,rpw" doc:"window: minute, hour, day or week, in UTC"`
+	Value int64  `json:"value" minimum:"1" doc:"most that is allowed in a window"`
+}
+
+// rateLimitPatch is the body of an update: type and group_by cannot change.
+type rateLimitPatch struct {
+	PolicyPatch
+	Unit  string `json:"unit,omitempty" enum:"rpm,rph,rpd,rpw"`
+	Value int64  `json:"value,omitempty" minimum:"1"`
+}
+
+// rateLimitView is a policy as clients see it.
+type rateLimitView struct {
+	PolicyView
+	Type   quota.Type `json:"type" enum:"requests,tokens"`
+	Unit   quota.Unit `json:"unit" enum:"rpm,rph,rpd,rpw"`
+	Value  int64      `json:"value"`
+	Object string     `json:"object" enum:"policy_rate_limits"`
+}
+
+func viewRateLimit(_ context.Context, _ *resource.Call, r resource.Row[quota.RateLimit], _ bool) (rateLimitView, error) {
+	p := r.Value
+	return rateLimitView{viewPolicy(r.Record, p.Name, p.Description, p.Conditions, p.GroupBy), p.Type, p.Unit, p.Value, "policy_rate_limits"}, nil
+}

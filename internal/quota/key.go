@@ -1,0 +1,95 @@
+package quota
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"sluice/internal/fault"
+)
+
+// Key names a property of a request, for example "api_key" or "metadata.team".
+type Key string
+
+// metadataPrefix begins the keys that name a metadata value. The name behind it
+// is case-sensitive.
+const metadataPrefix = "metadata."
+
+// MaxValues is the largest number of values, conditions or groups in one list.
+const MaxValues = 100
+
+// keyUse is a key and what it may be used for.
+type keyUse struct {
+	key   Key
+	group bool // may stand in group_by, not only in conditions
+}
+
+// keyUses is the list of keys; metadata.<name> comes besides.
+// Source: contract/identity-and-governance.yaml, enums.policy_keys.
+var keyUses = []keyUse{
+	{"api_key", true},
+	{"workspace_id", true},
+	{"organisation_id", true},
+	{"virtual_key", true},
+	{"provider", true},
+	{"config", true},
+	{"prompt", true},
+	{"model", true},
+	{"endpoint_type", false},
+}
+
+// endpointTypes are the values of the key endpoint_type.
+// Source: contract/identity-and-governance.yaml, enums.endpoint_types.
+var endpointTypes = strings.Fields("chatComplete complete embed messages imageGenerate imageEdit createSpeech createTranscription " +
+	"createTranslation rerank createModelResponse realtime createBatch createFinetune uploadFile proxy *")
+
+// known reports whether the key may be used in conditions, or in group_by.
+func (k Key) known(group bool) bool {
+	if name, ok := strings.CutPrefix(string(k), metadataPrefix); ok {
+		return name != "" && len(name) <= 128
+	}
+	return slices.ContainsFunc(keyUses, func(u keyUse) bool { return u.key == k && (u.group || !group) })
+}
+
+func keyNames(group bool) string {
+	var names []string
+	for _, u := range keyUses {
+		if u.group || !group {
+			names = append(names, string(u.key))
+		}
+	}
+	return strings.Join(append(names, metadataPrefix+"<name>"), ", ")
+}
+
+func (c Condition) validate(at string) error {
+	if !c.Key.known(false) {
+		return fault.Newf(fault.InvalidParameter, "the key of a condition is one of %s", keyNames(false)).At(at + ".key")
+	}
+	if len(c.Value) == 0 {
+		return fault.New(fault.InvalidParameter, "a condition needs a value, or * for any").At(at + ".value")
+	}
+	for name, list := range map[string]Values{".value": c.Value, ".excludes": c.Excludes} {
+		if len(list) > MaxValues || slices.Contains(list, "") {
+			return fault.Newf(fault.InvalidParameter, "a condition has up to %d values, none of them empty", MaxValues).At(at + name)
+		}
+		if c.Key == "endpoint_type" && slices.ContainsFunc(list, func(v string) bool { return !slices.Contains(endpointTypes, v) }) {
+			return fault.Newf(fault.InvalidParameter, "an endpoint type is one of %s", strings.Join(endpointTypes, ", ")).At(at + name)
+		}
+	}
+	return nil
+}
+
+func validateGroups(groups []GroupBy) error {
+	for i, g := range groups {
+		at := path("group_by", i) + ".key"
+		if !g.Key.known(true) {
+			return fault.Newf(fault.InvalidParameter, "the key of a group is one of %s", keyNames(true)).At(at)
+		}
+		if slices.Contains(groups[:i], g) {
+			return fault.Newf(fault.InvalidParameter, "%s is there twice", g.Key).At(at)
+		}
+	}
+	return nil
+}
+
+func path(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }

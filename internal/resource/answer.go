@@ -1,0 +1,102 @@
+package resource
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"sluice/internal/fault"
+)
+
+// Problem is one thing wrong with a request: the path of the field and what it
+// should be. Source: contract/identity-and-governance.yaml, errors.
+type Problem struct {
+	Path    string `json:"path" doc:"the field, for example conditions[0].key"`
+	Message string `json:"message" doc:"what is wrong with it"`
+}
+
+// A problem travels through fault.Error as a line of its details, in the form that
+// the config language uses too.
+const (
+	pathMark    = "path: "
+	messageMark = ", message: "
+)
+
+func (p Problem) line() string { return pathMark + p.Path + messageMark + p.Message }
+
+func parseProblem(line string) Problem {
+	path, message, ok := strings.Cut(strings.TrimPrefix(line, pathMark), messageMark)
+	if !ok {
+		return Problem{Message: line}
+	}
+	return Problem{path, message}
+}
+
+// Failure is the body of every refusal.
+type Failure struct {
+	Success bool          `json:"success" doc:"always false"`
+	Data    FailureDetail `json:"data"`
+}
+
+// FailureDetail says what was refused and why.
+type FailureDetail struct {
+	Message   string    `json:"message"`
+	ErrorCode string    `json:"errorCode" doc:"AB01 to AB08"`
+	Errors    []Problem `json:"errors,omitempty" nullable:"false"`
+}
+
+// Empty is the answer of an operation that has nothing to say: {}.
+type Empty struct{}
+
+// HeaderRequestID names the request in every answer and in the log.
+const HeaderRequestID = "X-Gateway-Request-Id"
+
+// reply writes the answer of a call, or its refusal.
+func (e *Engine) reply(w http.ResponseWriter, c *Call, answer any, err error) {
+	status := http.StatusOK
+	if err != nil {
+		f := fault.From(err)
+		status, answer = f.HTTPStatus(), failureOf(f)
+		if status >= http.StatusInternalServerError {
+			e.Log.LogAttrs(c.r.Context(), slog.LevelError, "an administrative request failed",
+				slog.String("request_id", c.RequestID), slog.String("operation", c.op.ID), slog.String("error", err.Error()))
+		}
+	} else if answer == nil {
+		answer = Empty{}
+	}
+	var body bytes.Buffer
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(answer); err != nil {
+		e.Log.Error("an answer could not be encoded", "operation", c.op.ID, "error", err.Error())
+		status = http.StatusInternalServerError
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set(HeaderRequestID, c.RequestID)
+	if c.etag != "" && status == http.StatusOK {
+		h.Set("ETag", c.etag)
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(body.Bytes()) // the client may have left
+}
+
+// failureOf is the body of a refusal.
+func failureOf(f *fault.Error) Failure {
+	var b Failure
+	f2 := *f
+	f2.Details = nil // lines there; paths and messages here
+	if err := json.Unmarshal(f2.Body(fault.Admin), &b); err != nil {
+		return Failure{Data: FailureDetail{Message: f.Text()}}
+	}
+	if len(f.Details) > 0 {
+		b.Data.Errors = make([]Problem, len(f.Details))
+		for i, line := range f.Details {
+			b.Data.Errors[i] = parseProblem(line)
+		}
+	}
+	return b
+}

@@ -1,0 +1,164 @@
+package resource
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
+
+	"sluice/internal/fault"
+)
+
+// Limits of a body.
+const (
+	maxBody     = 1 << 20 // bytes
+	maxDepth    = 64      // nested objects and lists
+	maxProblems = 20      // named in one refusal
+)
+
+// schema is what the body of an operation must fit.
+type schema struct {
+	registry huma.Registry
+	of       *huma.Schema
+}
+
+// readBody takes the body apart into its fields. An operation without one ignores
+// what is sent.
+func (c *Call) readBody(s *schema) error {
+	if s == nil {
+		return nil
+	}
+	raw, err := io.ReadAll(io.LimitReader(c.r.Body, maxBody+1))
+	if err != nil {
+		return fault.New(fault.InvalidRequest, "the body was cut off").Because(err)
+	}
+	if len(raw) > maxBody {
+		return fault.Newf(fault.TooLarge, "the body is larger than %d bytes", maxBody)
+	}
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 && c.op.Optional {
+		raw = []byte("{}")
+	}
+	if err := wellFormed(raw); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, &c.Sent); err != nil || c.Sent == nil {
+		return fault.New(fault.InvalidRequest, "the body is a JSON object")
+	}
+	return nil
+}
+
+// wellFormed refuses what JSON decoders understand differently: names that are
+// there twice, more than one value, deep nesting.
+func wellFormed(raw []byte) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := value(d, 0); err != nil {
+		var f *fault.Error
+		if errors.As(err, &f) {
+			return f
+		}
+		return fault.New(fault.InvalidRequest, "the body is not valid JSON").Because(err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return fault.New(fault.InvalidRequest, "there is something behind the JSON of the body")
+	}
+	return nil
+}
+
+func value(d *json.Decoder, depth int) error {
+	if depth > maxDepth {
+		return fault.Newf(fault.InvalidRequest, "the body is nested deeper than %d levels", maxDepth)
+	}
+	t, err := d.Token()
+	if err != nil {
+		return err
+	}
+	open, nested := t.(json.Delim)
+	if !nested {
+		return nil
+	}
+	seen := make(map[string]bool)
+	for d.More() {
+		if open == '{' {
+			name, err := d.Token()
+			if err != nil {
+				return err
+			}
+			if n, _ := name.(string); seen[n] {
+				return fault.New(fault.InvalidRequest, "the field is there twice").At(n)
+			} else {
+				seen[n] = true
+			}
+		}
+		if err := value(d, depth+1); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token()
+	return err
+}
+
+// checkBody holds the body against its schema and lists everything that does not
+// fit, by path. No message quotes a value.
+func (c *Call) checkBody(s *schema) error {
+	if s == nil {
+		return nil
+	}
+	problems := s.check(c.Sent)
+	if len(problems) == 0 {
+		return nil
+	}
+	slices.SortFunc(problems, func(a, b Problem) int { return strings.Compare(a.Path, b.Path) })
+	problems = problems[:min(len(problems), maxProblems)]
+	lines := make([]string, len(problems))
+	for i, p := range problems {
+		lines[i] = p.line()
+	}
+	first := problems[0]
+	return fault.Newf(fault.InvalidRequest, "%s: %s", first.Path, first.Message).At(first.Path).WithDetails(lines...)
+}
+
+// check returns what of the body does not fit.
+func (s *schema) check(sent Sent) []Problem {
+	var problems []Problem
+	fields := make(map[string]any, len(sent))
+	for name, raw := range sent {
+		if _, known := s.of.Properties[name]; !known { // the library takes names in any case
+			problems = append(problems, Problem{name, unknownField})
+			continue
+		}
+		var v any
+		_ = json.Unmarshal(raw, &v) // was read as JSON before
+		fields[name] = v
+	}
+	var found huma.ValidateResult
+	huma.Validate(s.registry, s.of, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, fields, &found)
+	for _, err := range found.Errors {
+		problems = append(problems, problemOf(err))
+	}
+	return problems
+}
+
+const unknownField = "unknown field"
+
+// problemOf puts an error of the validating library into our words.
+func problemOf(err error) Problem {
+	var d *huma.ErrorDetail
+	if !errors.As(err, &d) {
+		return Problem{"body", "not valid"}
+	}
+	p := Problem{strings.TrimPrefix(d.Location, "."), d.Message}
+	if d.Message == validation.MsgUnexpectedProperty {
+		p.Message = unknownField
+	}
+	if name, ok := strings.CutSuffix(strings.TrimPrefix(d.Message, "expected required property "), " to be present"); ok {
+		p.Path, p.Message = strings.TrimPrefix(p.Path+"."+name, "."), "required"
+	}
+	return p
+}

@@ -1,0 +1,85 @@
+package resource
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+const schemaPrefix = "#/components/schemas/"
+
+func newDescription(about huma.Info) *huma.OpenAPI {
+	return &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info:    &about,
+		Servers: []*huma.Server{{URL: "/v1"}, {URL: "/v2", Description: "the same"}},
+		Components: &huma.Components{
+			Schemas: huma.NewMapRegistry(schemaPrefix, schemaName),
+			SecuritySchemes: map[string]*huma.SecurityScheme{
+				"key":    {Type: "apiKey", In: "header", Name: "x-gateway-api-key"},
+				"bearer": {Type: "http", Scheme: "bearer"},
+			},
+		},
+		Security: []map[string][]string{{"key": {}}, {"bearer": {}}},
+	}
+}
+
+// schemaName names a Go type in the description. "In", "Patch" and "View" at the
+// end of a type's name say which way it travels.
+func schemaName(t reflect.Type, hint string) string {
+	return strings.ReplaceAll(huma.DefaultSchemaNamer(t, hint), "View", "")
+}
+
+// describe adds an operation to the description and returns the schema of its body.
+func (e *Engine) describe(op Operation) *schema {
+	reg := e.doc.Components.Schemas
+	d := &huma.Operation{Method: op.Method, Path: op.Path, OperationID: op.ID, Summary: op.Summary, Description: scopesText(op)}
+	if op.Tag != "" {
+		d.Tags = []string{op.Tag}
+	}
+	for _, p := range op.Params {
+		d.Parameters = append(d.Parameters, p.describe("path"))
+	}
+	for _, p := range op.Query {
+		d.Parameters = append(d.Parameters, p.describe("query"))
+	}
+	var body *schema
+	if op.Body != nil {
+		t := reflect.TypeOf(op.Body)
+		d.RequestBody = &huma.RequestBody{Required: !op.Optional, Content: jsonContent(reg.Schema(t, true, ""))}
+		body = &schema{reg, reg.Schema(t, false, "")}
+	}
+	answer := op.Answer
+	if answer == nil {
+		answer = Empty{}
+	}
+	d.Responses = map[string]*huma.Response{
+		"200":     {Description: "done", Content: jsonContent(reg.Schema(reflect.TypeOf(answer), true, ""))},
+		"default": {Description: "refused", Content: jsonContent(reg.Schema(reflect.TypeFor[Failure](), true, ""))},
+	}
+	e.doc.AddOperation(d)
+	return body
+}
+
+func jsonContent(s *huma.Schema) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{"application/json": {Schema: s}}
+}
+
+func scopesText(op Operation) string {
+	names := make([]string, len(op.Scopes))
+	for i, s := range op.Scopes {
+		names[i] = "`" + string(s) + "`"
+	}
+	return "Needs " + strings.Join(names, " or ") + "."
+}
+
+// OpenAPI is the published description, as JSON and as YAML.
+func (e *Engine) OpenAPI() (asJSON, asYAML []byte, err error) {
+	if asJSON, err = json.Marshal(e.doc); err != nil {
+		return nil, nil, err
+	}
+	asYAML, err = e.doc.YAML()
+	return asJSON, asYAML, err
+}

@@ -1,0 +1,106 @@
+package resource
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sluice/internal/access"
+	"sluice/internal/ident"
+)
+
+// Parts are what an Engine works with. All but Wake are needed.
+type Parts struct {
+	Store    Store
+	Identify func(r *http.Request) (*access.Principal, error) // who calls: fault.Unauthenticated, fault.KeyExpired
+	// Place finds a workspace of an organisation by id or slug; fault.NotFound when
+	// there is none or it is archived.
+	Place    func(ctx context.Context, from Reader, orgID, name string) (Record, error)
+	Wake     func()          // called after each commit, so that copies refresh at once; may be nil
+	Features map[string]bool // deployment flags by name; a flag that is absent is on
+	Clock    ident.Clock
+	Log      *slog.Logger
+}
+
+// The deployment flags that concern the engine itself.
+const (
+	featureAPI   = "API_ACCESS_ENABLED"
+	featureAudit = "AUDIT_LOGS_ENABLED"
+)
+
+// Engine serves the operations of the administration, each in the same order of
+// steps (serve.go). Safe for concurrent use once everything is mounted.
+type Engine struct {
+	Parts
+	mux    *http.ServeMux
+	doc    *huma.OpenAPI
+	routes []string
+	users  map[string][]usage // by kind: who refers to records of it
+}
+
+// usage is a kind whose records refer to those of another one.
+type usage struct {
+	kind, title string
+	cascade     bool
+}
+
+// Resource is a set of operations that are mounted together: a Kind, or a List of
+// operations.
+type Resource interface {
+	operations() []Operation
+	refers() map[string]usage // by the kind referred to
+}
+
+// Operations are a Resource that is no kind of record.
+type Operations []Operation
+
+func (o Operations) operations() []Operation  { return o }
+func (o Operations) refers() map[string]usage { return nil }
+
+// New makes an engine and mounts the resources. It panics when two of them claim
+// one route: a programmer's mistake.
+func New(p Parts, about huma.Info, resources ...Resource) *Engine {
+	e := &Engine{Parts: p, mux: http.NewServeMux(), doc: newDescription(about), users: make(map[string][]usage)}
+	for _, r := range resources {
+		for kind, u := range r.refers() {
+			e.users[kind] = append(e.users[kind], u)
+		}
+		for _, op := range r.operations() {
+			e.mount(op)
+		}
+	}
+	return e
+}
+
+func (e *Engine) mount(op Operation) {
+	body := e.describe(op)
+	e.routes = append(e.routes, op.Method+" "+op.Path)
+	e.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) { e.serve(w, r, &op, body) })
+}
+
+// Handler serves every operation below each of the versions, "/v1" and "/v2".
+func (e *Engine) Handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.mux.ServeHTTP(w, below(r))
+	})
+}
+
+// Matches reports whether a method and path name an operation.
+func (e *Engine) Matches(method, path string) bool {
+	rest, ok := withoutVersion(path)
+	if !ok || strings.Contains(rest, "//") || strings.Contains(rest, "/.") {
+		return false // what a ServeMux would redirect is not ours
+	}
+	r := &http.Request{Method: method, URL: urlOf(rest)}
+	_, pattern := e.mux.Handler(r)
+	return pattern != ""
+}
+
+// Routes lists what is mounted, as "GET /configs/{slug}", in order.
+func (e *Engine) Routes() []string {
+	return slices.Sorted(slices.Values(e.routes))
+}

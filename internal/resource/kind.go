@@ -1,0 +1,69 @@
+package resource
+
+import (
+	"context"
+
+	"sluice/internal/access"
+)
+
+// Kind tells the engine everything it must know about one kind of record. It is
+// data and pure functions: no SQL, no HTTP. T is the stored body, whose type and
+// rules live in a room; V is what answers show of it.
+//
+// A change is made by laying the fields that were sent over the stored body: the
+// JSON names of T are those of the wire. What needs more than that is listed in
+// Own and done by Prepare.
+type Kind[T, V any] struct {
+	Name    string // of the stored records: "rate_limit_policy"
+	Object  string // wire constant of "object": "policy_rate_limits"
+	Title   string // for texts: "rate-limit policy"
+	Tag     string // heading in the description: "Policies"
+	Audited string // resource type in the audit trail: "policies"
+	Path    string // "/policies/rate-limits"
+	Param   string // placeholder of one record: "rateLimitsPolicyId"
+	Feature string // deployment flag whose OFF disables the routes
+	Verbs   Verb
+	Home    Home
+
+	// Perm is the stem of the scopes: "policies" for policies.create and so on.
+	// Scopes replaces it where the scope depends on the record; with a nil record it
+	// lists all that may do. An action of a Kind has its own word, such as "rotate".
+	Perm   string
+	Scopes func(action string, r *Row[T]) []access.Scope
+
+	ByID     bool   // one record is named by its UUID alone, not by a slug
+	Slug     string // prefix of a generated slug: "pc"; empty with ByID
+	SlugFrom int    // how many characters of the name go into it
+	// SlugPerPlace makes a slug unique in its workspace instead of in the organisation.
+	SlugPerPlace bool
+
+	Create, Update any      // zero values of the types that describe the bodies
+	Own            []string // fields of the bodies that Prepare takes over
+	Creation       Creation
+
+	PageSize int // of lists; 0 means 50
+	Filters  []Filter
+	// Archived makes the status filter list and show archived records too.
+	Archived bool
+	// Select narrows a list beyond its filters, by what the caller may see.
+	Select func(ctx context.Context, c *Call, q *Query) error
+
+	// Locate says where a new record lives when Home does not: it sets WorkspaceID.
+	Locate func(ctx context.Context, c *Call, r *Row[T]) error
+	// Prepare fills defaults and does what laying fields over cannot, old being nil
+	// at creation. It runs in the transaction, maybe more than once. Rules that hold
+	// for a body on its own belong into T's Validate, which is called after it.
+	Prepare func(ctx context.Context, c *Call, ch *Edit[T]) error
+	Refs    []Ref[T]
+	Index   func(r *Row[T]) []IndexEntry // look-ups and filters
+	// After does what else belongs to a change, in the same transaction. At archiving
+	// ch.New has the status archived.
+	After func(ctx context.Context, tx Tx, c *Call, ch *Edit[T]) error
+
+	View func(ctx context.Context, c *Call, r Row[T], detail bool) (V, error)
+	// Receipt is the answer to a creation; nil means id, slug and object. Done is the
+	// answer to an update; nil means {}.
+	Receipt, Done *Receipt[T]
+
+	Actions []Action[T]
+}

@@ -1,0 +1,156 @@
+package resource
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/sealed"
+)
+
+// Operation is one route of the administration: what the engine checks before it
+// runs, and what the published description says of it. Kinds make theirs; what is
+// no kind of record (logs, states) is an Operation of its own.
+type Operation struct {
+	Method  string         // "POST"
+	Path    string         // below the version: "/policies/rate-limits/{id}"
+	ID      string         // unique name: "createRateLimitPolicy"
+	Summary string         // "Make a rate-limit policy"
+	Tag     string         // heading in the description: "Policies"
+	Audited string         // resource type in the audit trail; empty for reads
+	Action  string         // action in the audit trail: "create"
+	Feature string         // deployment flag whose OFF disables the route
+	Scopes  []access.Scope // any of them lets the caller in
+	Params  []Param        // what the path's placeholders mean
+	Query   []Param
+	Strict  bool // a query parameter that is not listed is refused
+	// Body is a zero value of the type that describes the body, nil for none. Its
+	// schema is checked strictly: a field that it has not is refused.
+	Body     any
+	Optional bool // the body may be absent
+	Answer   any  // zero value of the type of the answer; nil means {}
+	// Run does the work and returns what is answered.
+	Run func(ctx context.Context, c *Call) (any, error)
+}
+
+// Param is a parameter of a path or query.
+type Param struct {
+	Name     string
+	Doc      string
+	Type     string // string (also when empty), integer, boolean
+	Format   string // "uuid", "date-time"
+	Enum     []string
+	Default  string
+	Min, Max int // of integers; Max 0 means none
+	Required bool
+}
+
+// Call is an administrative request on its way through the engine. It belongs to
+// one goroutine.
+type Call struct {
+	Principal   *access.Principal
+	OrgID       string
+	WorkspaceID string // what the call is about; empty when it names no workspace
+	RequestID   string
+	Now         time.Time
+	Sent        Sent // the body, field by field
+	// Reader reads what the call may see: in a write, the transaction.
+	Reader Reader
+
+	engine *Engine
+	op     *Operation
+	r      *http.Request
+	query  map[string]string
+	trail  Trail
+	etag   string
+}
+
+// Trail is what the audit row of a call says beyond the request itself.
+type Trail struct {
+	TargetID    string
+	WorkspaceID string
+	Notes       map[string]any // further facts, without secrets
+}
+
+// Target names in the audit trail what a call acted on.
+func (c *Call) Target(r Record) { c.trail.TargetID, c.trail.WorkspaceID = r.ID, r.WorkspaceID }
+
+// Note adds a fact to the audit row, for example "rotation_mode": "manual".
+func (c *Call) Note(name string, value any) {
+	if c.trail.Notes == nil {
+		c.trail.Notes = make(map[string]any)
+	}
+	c.trail.Notes[name] = value
+}
+
+// Path is the value of a placeholder of the path, unescaped.
+func (c *Call) Path(name string) string { return c.r.PathValue(name) }
+
+// Query is the value of a query parameter, its default when it was not sent.
+func (c *Call) Query(name string) string { return c.query[name] }
+
+// Int is the value of an integer parameter, 0 when it has none.
+func (c *Call) Int(name string) int {
+	n, _ := strconv.Atoi(c.query[name]) // checked when the call came in
+	return n
+}
+
+// May reports whether the caller holds one of the scopes for the target:
+// fault.Forbidden, of the first scope, when not.
+func (c *Call) May(scopes []access.Scope, t access.Target) error {
+	var first error
+	for _, s := range scopes {
+		err := access.Can(c.Principal, s, t)
+		if err == nil {
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// Holds reports whether the caller holds a scope at all, wherever it counts.
+func (c *Call) Holds(s access.Scope) bool {
+	return access.Can(c.Principal, s, access.Target{OrgID: c.OrgID, WorkspaceID: c.Principal.WorkspaceID}) == nil
+}
+
+// Sent is a JSON object as a client sent it, field by field. A field that is not
+// in it was not sent; one that was sent as null is "null".
+type Sent map[string]json.RawMessage
+
+// Has reports whether a field was sent with a value.
+func (s Sent) Has(name string) bool {
+	v, ok := s[name]
+	return ok && string(v) != "null"
+}
+
+// Cleared reports whether a field was sent as null.
+func (s Sent) Cleared(name string) bool { return string(s[name]) == "null" }
+
+// Text is the value of a field that is a string, "" when there is none.
+func (s Sent) Text(name string) string {
+	var v string
+	_ = json.Unmarshal(s[name], &v) // the schema was checked; what is no string has no text
+	return v
+}
+
+// Secret is Text for what must not be printed.
+func (s Sent) Secret(name string) sealed.String { return sealed.New(s.Text(name)) }
+
+// Into decodes a field that was sent with a value: fault.InvalidParameter when it
+// does not fit.
+func (s Sent) Into(name string, to any) error {
+	if !s.Has(name) {
+		return nil
+	}
+	if err := json.Unmarshal(s[name], to); err != nil {
+		return fault.New(fault.InvalidParameter, "this value cannot be used here").At(name).Because(err)
+	}
+	return nil
+}

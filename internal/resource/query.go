@@ -1,0 +1,118 @@
+package resource
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+)
+
+// maxQueryValue bounds a query parameter, in bytes.
+const maxQueryValue = 4 << 10
+
+// The parameters of every list. Source: contract/identity-and-governance.yaml,
+// conventions.pagination.
+func paging(pageSize int) []Param {
+	return []Param{
+		{Name: "current_page", Doc: "page number, from 0", Type: "integer", Default: "0", Max: 1_000_000},
+		{Name: "page_size", Doc: "rows of a page; 0 means the default", Type: "integer", Default: strconv.Itoa(pageSize), Max: maxPageSize},
+	}
+}
+
+const maxPageSize = 1000
+
+// WorkspaceID is the parameter by which Admin keys name a workspace.
+var workspaceParam = Param{Name: "workspace_id", Doc: "id or slug of the workspace; for Admin keys"}
+
+// readQuery checks the parameters that the operation lists and fills in defaults.
+func (c *Call) readQuery() error {
+	values := c.r.URL.Query()
+	c.query = make(map[string]string, len(c.op.Query))
+	for _, p := range c.op.Query {
+		v := p.Default
+		if sent := values.Get(p.Name); sent != "" {
+			v = sent
+		}
+		if v == "" && p.Required {
+			return fault.New(fault.InvalidParameter, "the parameter is required").At(p.Name)
+		}
+		if v != "" {
+			if problem := p.check(v); problem != "" {
+				return fault.New(fault.InvalidParameter, problem).At(p.Name)
+			}
+		}
+		c.query[p.Name] = v
+		values.Del(p.Name)
+	}
+	if c.op.Strict {
+		for name := range values {
+			return fault.New(fault.InvalidParameter, "there is no such parameter here").At(name)
+		}
+	}
+	return nil
+}
+
+// check says what is wrong with a value, "" when nothing is.
+func (p Param) check(v string) string {
+	switch {
+	case len(v) > maxQueryValue:
+		return "the value is longer than " + strconv.Itoa(maxQueryValue) + " bytes"
+	case len(p.Enum) > 0 && !slices.Contains(p.Enum, v):
+		return "the value is one of " + strings.Join(p.Enum, ", ")
+	case p.Format == "uuid" && !ident.ValidID(v):
+		return "the value is a UUID"
+	case p.Format == "date-time" && !isTime(v):
+		return "the value is a time such as 2026-11-20T10:00:00Z"
+	case p.Type == "boolean" && v != "true" && v != "false":
+		return "the value is true or false"
+	case p.Type == "integer":
+		return p.checkInt(v)
+	}
+	return ""
+}
+
+func (p Param) checkInt(v string) string {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < p.Min || p.Max > 0 && n > p.Max {
+		if p.Max == 0 {
+			return "the value is a whole number, at least " + strconv.Itoa(p.Min)
+		}
+		return "the value is a whole number from " + strconv.Itoa(p.Min) + " to " + strconv.Itoa(p.Max)
+	}
+	return ""
+}
+
+func isTime(v string) bool { _, err := time.Parse(time.RFC3339, v); return err == nil }
+
+// describe is the parameter in the published description.
+func (p Param) describe(in string) *huma.Param {
+	s := &huma.Schema{Type: "string", Format: p.Format}
+	if p.Type != "" {
+		s.Type = p.Type
+	}
+	for _, v := range p.Enum {
+		s.Enum = append(s.Enum, v)
+	}
+	if p.Default != "" {
+		s.Default = p.Default
+		if n, err := strconv.Atoi(p.Default); err == nil && p.Type == "integer" {
+			s.Default = n
+		}
+		if p.Type == "boolean" {
+			s.Default = p.Default == "true"
+		}
+	}
+	if p.Type == "integer" {
+		low, high := float64(p.Min), float64(p.Max)
+		s.Minimum = &low
+		if p.Max > 0 {
+			s.Maximum = &high
+		}
+	}
+	return &huma.Param{Name: p.Name, In: in, Description: p.Doc, Required: in == "path" || p.Required, Schema: s}
+}

@@ -1,0 +1,176 @@
+package resource
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+)
+
+// The statuses that the engine itself knows.
+const (
+	Active   = "active"
+	Archived = "archived" // deleted: not shown, not found, its slug free again
+)
+
+// living are the statuses of what exists for clients.
+var living = []string{Active, "exhausted", "expired"}
+
+// list answers a page of a kind, the newest first.
+func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
+	q := Query{Kind: k.Name, OrgID: c.OrgID, WorkspaceID: c.WorkspaceID, Newest: true}
+	if k.Home == IsWorkspace || k.Home == InOrganisation {
+		q.WorkspaceID = ""
+	}
+	if err := k.narrow(ctx, c, &q); err != nil {
+		return nil, err
+	}
+	q.Limit = c.Int("page_size")
+	if q.Limit == 0 {
+		q.Limit = 50
+	}
+	q.Offset = c.Int("current_page") * q.Limit
+	total, err := c.Reader.Count(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := c.Reader.List(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out := ListOf[V]{Object: "list", Total: total, Data: make([]V, 0, len(rows))}
+	for _, rec := range rows {
+		v, err := k.show(ctx, c, rec, false)
+		if err != nil {
+			return nil, err
+		}
+		out.Data = append(out.Data, v)
+	}
+	return out, nil
+}
+
+// narrow puts the filters into a query.
+func (k *Kind[T, V]) narrow(ctx context.Context, c *Call, q *Query) error {
+	if k.Archived {
+		q.Statuses = []string{c.Query("status")}
+	}
+	for _, f := range k.Filters {
+		v := c.Query(f.Name)
+		switch {
+		case v == "":
+		case f.Apply != nil:
+			if err := f.Apply(c, v, q); err != nil {
+				return err
+			}
+		default:
+			q.Index = append(q.Index, IndexEntry{Name: f.Index, Value: v})
+		}
+	}
+	if k.Select != nil {
+		if err := k.Select(ctx, c, q); err != nil {
+			return err
+		}
+	}
+	if len(q.Statuses) == 0 {
+		q.Statuses = living
+	}
+	return nil
+}
+
+// get answers one record, with its version as the ETag.
+func (k *Kind[T, V]) get(ctx context.Context, c *Call) (any, error) {
+	r, err := k.named(ctx, c, "read")
+	if err != nil {
+		return nil, err
+	}
+	c.etag = etag(r.Record)
+	return k.View(ctx, c, *r, true)
+}
+
+func (k *Kind[T, V]) reader(a *Action[T]) func(context.Context, *Call) (any, error) {
+	return func(ctx context.Context, c *Call) (any, error) {
+		r, err := k.named(ctx, c, a.scope())
+		if err != nil {
+			return nil, err
+		}
+		return a.Read(ctx, c, *r)
+	}
+}
+
+func (k *Kind[T, V]) show(ctx context.Context, c *Call, rec Record, detail bool) (v V, err error) {
+	r, err := k.decode(rec)
+	if err != nil {
+		return v, err
+	}
+	return k.View(ctx, c, *r, detail)
+}
+
+func (k *Kind[T, V]) decode(rec Record) (*Row[T], error) {
+	r := &Row[T]{Record: rec}
+	if err := json.Unmarshal(rec.Body, &r.Value); err != nil {
+		return nil, fmt.Errorf("decode %s %s: %w", k.Name, rec.ID, err)
+	}
+	r.Slug = rec.ShownSlug()
+	return r, nil
+}
+
+// named is the record that the path names, if the caller may do the action with it:
+// fault.NotFound for what does not exist, is archived or belongs to another
+// organisation, fault.Forbidden for what lies in another workspace than the caller's.
+// Source: contract/identity-and-governance.md section 14.
+func (k *Kind[T, V]) named(ctx context.Context, c *Call, action string) (*Row[T], error) {
+	rec, err := k.find(ctx, c, c.Path(k.Param))
+	if fault.Has(err, fault.NotFound) || err == nil && rec.OrgID != c.OrgID {
+		return nil, k.missing()
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := k.decode(rec)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.May(k.scopes(action, r), k.target(r)); err != nil {
+		return nil, err
+	}
+	elsewhere := c.WorkspaceID != "" && r.WorkspaceID != "" && r.WorkspaceID != c.WorkspaceID
+	if elsewhere || !slices.Contains(k.visible(c), r.Status) {
+		return nil, k.missing()
+	}
+	c.Target(r.Record)
+	return r, nil
+}
+
+func (k *Kind[T, V]) missing() error { return fault.New(fault.NotFound, "there is no such "+k.Title) }
+
+// find looks a record up by what a client calls it.
+func (k *Kind[T, V]) find(ctx context.Context, c *Call, name string) (Record, error) {
+	if ident.ValidID(name) {
+		rec, err := c.Reader.Find(ctx, k.Name, name)
+		if k.ByID || !fault.Has(err, fault.NotFound) {
+			return rec, err
+		}
+	}
+	if k.ByID {
+		return Record{}, fault.New(fault.InvalidParameter, "the id is a UUID").At(k.Param)
+	}
+	return Look(ctx, c.Reader, k.Name, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}, name)
+}
+
+// visible are the statuses that this call may see.
+func (k *Kind[T, V]) visible(c *Call) []string {
+	if k.Archived && c.op.Method == http.MethodGet {
+		if s := c.Query("status"); s != "" {
+			return []string{s}
+		}
+	}
+	return living
+}
+
+func etag(r Record) string { return `"` + strconv.FormatInt(r.Version, 10) + `"` }

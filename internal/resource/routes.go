@@ -1,0 +1,141 @@
+package resource
+
+import (
+	"net/http"
+	"strings"
+)
+
+// ListOf is the envelope of every list.
+type ListOf[V any] struct {
+	Object string `json:"object" enum:"list"`
+	Total  int    `json:"total" doc:"all rows that match"`
+	Data   []V    `json:"data" nullable:"false"`
+}
+
+// Receipted is the plain answer to a creation.
+type Receipted struct {
+	ID     string `json:"id" format:"uuid"`
+	Slug   string `json:"slug,omitempty"`
+	Object string `json:"object"`
+}
+
+// operations are the routes of a kind.
+func (k *Kind[T, V]) operations() []Operation {
+	var ops []Operation
+	add := func(v Verb, op Operation) {
+		if k.Verbs&v != 0 {
+			op.Tag, op.Feature = k.Tag, k.Feature
+			ops = append(ops, op)
+		}
+	}
+	add(Create, k.createRoute())
+	add(List, Operation{
+		Method: http.MethodGet, Path: k.Path, ID: "list" + k.word() + "s", Summary: "List " + k.Title + "s",
+		Scopes: k.scopes("list", nil), Query: k.listParams(), Answer: ListOf[V]{}, Run: k.list,
+	})
+	var view V
+	add(Get, Operation{
+		Method: http.MethodGet, Path: k.onePath(), ID: "get" + k.word(), Summary: "Read one " + k.Title, Params: k.oneParams(),
+		Scopes: k.scopes("read", nil), Query: k.getParams(), Answer: view, Run: k.get,
+	})
+	add(Update, Operation{
+		Method: http.MethodPut, Path: k.onePath(), ID: "update" + k.word(), Summary: "Change a " + k.Title, Params: k.oneParams(),
+		Scopes: k.scopes("update", nil), Query: k.placeParams(), Body: k.Update, Answer: k.Done.shape(Empty{}),
+		Audited: k.Audited, Action: "update", Run: k.update,
+	})
+	add(Delete, Operation{
+		Method: http.MethodDelete, Path: k.onePath(), ID: "delete" + k.word(), Summary: "Delete a " + k.Title, Params: k.oneParams(),
+		Scopes: k.scopes("delete", nil), Query: k.placeParams(), Audited: k.Audited, Action: "delete", Run: k.archive,
+	})
+	for i := range k.Actions {
+		op := k.actionRoute(&k.Actions[i])
+		op.Tag, op.Feature = k.Tag, k.Feature
+		ops = append(ops, op)
+	}
+	return ops
+}
+
+func (k *Kind[T, V]) createRoute() Operation {
+	op := Operation{
+		Method: http.MethodPost, Path: k.Path, ID: "create" + k.word(), Summary: "Make a " + k.Title,
+		Scopes: k.scopes("create", nil), Body: k.Create, Answer: k.Receipt.shape(Receipted{}), Audited: k.Audited, Action: "create", Run: k.create,
+	}
+	if k.Creation.Path != "" {
+		op.Path, op.Params = k.Creation.Path, k.Creation.Params
+	}
+	return op
+}
+
+func (k *Kind[T, V]) actionRoute(a *Action[T]) Operation {
+	op := Operation{
+		Method: a.Method, Path: k.onePath() + a.Path, ID: a.ID, Summary: a.Summary, Params: k.oneParams(),
+		Query: append(k.placeParams(), a.Query...), Body: a.Body, Optional: a.Optional, Answer: a.Answer, Scopes: k.scopes(a.scope(), nil),
+	}
+	if a.Read != nil {
+		op.Run = k.reader(a)
+		return op
+	}
+	op.Audited, op.Action, op.Run = k.Audited, a.Name, k.actor(a)
+	return op
+}
+
+func (a *Action[T]) scope() string {
+	if a.Scope != "" {
+		return a.Scope
+	}
+	return a.Name
+}
+
+// shape is the zero value that describes the answer of a write.
+func (r *Receipt[T]) shape(standard any) any {
+	if r == nil {
+		return standard
+	}
+	return r.Shape
+}
+
+func (k *Kind[T, V]) onePath() string { return k.Path + "/{" + k.Param + "}" }
+
+func (k *Kind[T, V]) oneParams() []Param {
+	if k.ByID {
+		return []Param{{Name: k.Param, Doc: "id of the " + k.Title, Format: "uuid"}}
+	}
+	return []Param{{Name: k.Param, Doc: "slug or id of the " + k.Title}}
+}
+
+// word is the title as a part of an operation's id: "RateLimitPolicy".
+func (k *Kind[T, V]) word() string {
+	var b strings.Builder
+	for _, w := range strings.FieldsFunc(k.Title, func(r rune) bool { return r == ' ' || r == '-' }) {
+		b.WriteString(strings.ToUpper(w[:1]) + w[1:])
+	}
+	return b.String()
+}
+
+func (k *Kind[T, V]) placeParams() []Param {
+	if k.Home == InOrganisation || k.Home == IsWorkspace {
+		return nil
+	}
+	return []Param{workspaceParam}
+}
+
+func (k *Kind[T, V]) statusParams() []Param {
+	if !k.Archived {
+		return nil
+	}
+	return []Param{{Name: "status", Enum: []string{Active, Archived}, Default: Active}}
+}
+
+func (k *Kind[T, V]) getParams() []Param { return append(k.placeParams(), k.statusParams()...) }
+
+func (k *Kind[T, V]) listParams() []Param {
+	size := k.PageSize
+	if size == 0 {
+		size = 50
+	}
+	params := append(k.getParams(), paging(size)...)
+	for _, f := range k.Filters {
+		params = append(params, f.Param)
+	}
+	return params
+}

@@ -1,0 +1,93 @@
+package resource
+
+import (
+	"context"
+	"net/http"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+)
+
+// serve is the life of every administrative request: identify, feature flag,
+// scope, body, workspace, schema; then the operation, which loads, decides and
+// writes; then the answer. A step that fails ends it.
+func (e *Engine) serve(w http.ResponseWriter, r *http.Request, op *Operation, body *schema) {
+	ctx := r.Context()
+	c := &Call{engine: e, op: op, r: r, RequestID: ident.NewID(), Now: e.Clock.Now(), Reader: e.Store}
+	answer, err := e.run(ctx, c, body)
+	if err != nil {
+		e.auditFailure(ctx, c, fault.From(err))
+	}
+	e.reply(w, c, answer, err)
+}
+
+func (e *Engine) run(ctx context.Context, c *Call, body *schema) (any, error) {
+	steps := [...]func() error{
+		func() error { return e.identify(c) },
+		func() error { return e.allowed(c) },
+		c.readQuery,
+		func() error { return c.readBody(body) },
+		func() error { return e.place(ctx, c) },
+		func() error { return c.checkBody(body) },
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return c.op.Run(ctx, c)
+}
+
+func (e *Engine) identify(c *Call) error {
+	p, err := e.Identify(c.r)
+	if err != nil {
+		return err
+	}
+	c.Principal, c.OrgID = p, p.OrgID
+	return nil
+}
+
+// allowed checks the deployment's flags and that the caller holds a scope of the
+// operation. Where the thing lies is checked when it is known.
+func (e *Engine) allowed(c *Call) error {
+	for _, f := range []string{featureAPI, c.op.Feature} {
+		if on, set := e.Features[f]; set && !on {
+			return fault.Newf(fault.FeatureOff, "this is switched off on this deployment (%s)", f)
+		}
+	}
+	return c.May(c.op.Scopes, access.Target{OrgID: c.OrgID, WorkspaceID: c.Principal.WorkspaceID})
+}
+
+// place settles which workspace the call is about. A workspace key has its own,
+// and may name no other; an Admin key names one by id or slug, in the query of a
+// GET or DELETE and in the body of a POST or PUT.
+// Source: contract/identity-and-governance.md section 1.
+func (e *Engine) place(ctx context.Context, c *Call) error {
+	name := c.query["workspace_id"]
+	if name == "" {
+		name = c.Sent.Text("workspace_id")
+	}
+	own := c.Principal.WorkspaceID
+	if name == "" || name == own {
+		c.WorkspaceID = own
+		return nil
+	}
+	r, err := e.Place(ctx, e.Store, c.OrgID, name)
+	if own != "" && (err != nil || r.ID != own) {
+		return fault.New(fault.Forbidden, "the API key belongs to another workspace").At("workspace_id")
+	}
+	if fault.Has(err, fault.NotFound) {
+		return fault.New(fault.NotFound, "there is no such workspace").At("workspace_id")
+	}
+	c.WorkspaceID = r.ID
+	return err
+}
+
+// Within fails unless the call names a workspace.
+func (c *Call) Within() error {
+	if c.WorkspaceID == "" {
+		return fault.New(fault.InvalidParameter, "name a workspace by its id or slug").At("workspace_id")
+	}
+	return nil
+}

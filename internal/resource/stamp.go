@@ -1,0 +1,32 @@
+package resource
+
+import (
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Stamp is a time as answers show it: UTC with milliseconds, for example
+// "2026-11-20T10:00:00.000Z".
+// Source: contract/identity-and-governance.yaml, conventions.timestamps.
+type Stamp time.Time
+
+// StampOf is a Stamp of a time that may be missing.
+func StampOf(t *time.Time) *Stamp {
+	if t == nil || t.IsZero() {
+		return nil
+	}
+	s := Stamp(*t)
+	return &s
+}
+
+// String is the form on the wire.
+func (s Stamp) String() string { return time.Time(s).UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// MarshalJSON writes the form on the wire.
+func (s Stamp) MarshalJSON() ([]byte, error) { return []byte(`"` + s.String() + `"`), nil }
+
+// Schema describes a Stamp in the published description.
+func (Stamp) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: "string", Format: "date-time"}
+}

@@ -1,0 +1,247 @@
+package resource
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+)
+
+// change runs f in a transaction, with the audit row of the call in the same one,
+// and wakes the copies when it is committed. f may run more than once.
+func (e *Engine) change(ctx context.Context, c *Call, f func(Tx) error) error {
+	defer func() { c.Reader = e.Store }()
+	err := e.Store.InTx(ctx, func(tx Tx) error {
+		c.Reader, c.trail = tx, Trail{}
+		if err := f(tx); err != nil {
+			return err
+		}
+		return e.audit(ctx, tx, c, 200)
+	})
+	if err == nil && e.Wake != nil {
+		e.Wake()
+	}
+	return err
+}
+
+// create makes a record.
+func (k *Kind[T, V]) create(ctx context.Context, c *Call) (any, error) {
+	var ch *Edit[T]
+	err := c.engine.change(ctx, c, func(tx Tx) error {
+		r := &Row[T]{Record: Record{
+			Kind: k.Name, ID: ident.NewID(), OrgID: c.OrgID, Status: Active, Version: 1, Created: c.Now, Updated: c.Now,
+		}}
+		if err := k.locate(ctx, c, r); err != nil {
+			return err
+		}
+		if err := c.May(k.scopes("create", r), k.target(r)); err != nil {
+			return err
+		}
+		ch = &Edit[T]{New: r, Sent: c.Sent}
+		c.Target(r.Record)
+		if err := k.settle(ctx, c, ch); err != nil {
+			return err
+		}
+		rec, err := k.stored(ctx, c, r)
+		if err != nil {
+			return err
+		}
+		if err := tx.Insert(ctx, rec); err != nil {
+			return k.taken(err, r.Slug)
+		}
+		return k.after(ctx, tx, c, ch)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if k.Receipt != nil {
+		return k.Receipt.Make(ch), nil
+	}
+	return Receipted{ID: ch.New.ID, Slug: ch.New.Slug, Object: k.Object}, nil
+}
+
+// locate says where a new record lives. In a workspace none may be made without
+// the call naming one.
+func (k *Kind[T, V]) locate(ctx context.Context, c *Call, r *Row[T]) error {
+	switch k.Home {
+	case InWorkspace:
+		r.WorkspaceID = c.WorkspaceID
+		return c.Within()
+	case Located:
+		return k.Locate(ctx, c, r)
+	}
+	return nil
+}
+
+// update lays what was sent over a record.
+func (k *Kind[T, V]) update(ctx context.Context, c *Call) (any, error) {
+	if !slices.ContainsFunc(sortedNames(c.Sent), func(name string) bool { return !slices.Contains(places, name) }) {
+		return nil, fault.New(fault.InvalidRequest, "the body has no field to change")
+	}
+	ch, err := k.rewrite(ctx, c, "update", func(_ Tx, ch *Edit[T]) error {
+		if s := c.Sent.Text("status"); s != "" {
+			ch.New.Status = s
+		}
+		return k.settle(ctx, c, ch)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if k.Done != nil {
+		return k.Done.Make(ch), nil
+	}
+	return Empty{}, nil
+}
+
+// archive deletes a record as clients see it: it stays in the store, but nothing
+// finds it and its slug is free.
+func (k *Kind[T, V]) archive(ctx context.Context, c *Call) (any, error) {
+	_, err := k.rewrite(ctx, c, "delete", func(_ Tx, ch *Edit[T]) error {
+		ch.New.Status = Archived
+		return nil
+	})
+	return Empty{}, err
+}
+
+func (k *Kind[T, V]) actor(a *Action[T]) func(context.Context, *Call) (any, error) {
+	return func(ctx context.Context, c *Call) (answer any, err error) {
+		_, err = k.rewrite(ctx, c, a.scope(), func(tx Tx, ch *Edit[T]) (err error) {
+			answer, err = a.Run(ctx, tx, c, ch)
+			return err
+		})
+		return answer, err
+	}
+}
+
+// rewrite loads the record that the path names, lets edit change a copy of it and
+// writes that as the next version.
+func (k *Kind[T, V]) rewrite(ctx context.Context, c *Call, action string, edit func(Tx, *Edit[T]) error) (*Edit[T], error) {
+	var ch *Edit[T]
+	err := c.engine.change(ctx, c, func(tx Tx) error {
+		old, err := k.named(ctx, c, action)
+		if err != nil {
+			return err
+		}
+		if want := c.r.Header.Get("If-Match"); want != "" && want != "*" && want != etag(old.Record) {
+			return fault.New(fault.Conflict, "it was changed by someone else since it was read").At("If-Match")
+		}
+		next, err := k.decode(old.Record) // a copy that shares nothing
+		if err != nil {
+			return err
+		}
+		next.Updated = c.Now
+		ch = &Edit[T]{Old: old, New: next, Sent: c.Sent}
+		if err := edit(tx, ch); err != nil {
+			return err
+		}
+		if next.Status == Archived {
+			if err := c.engine.unused(ctx, tx, old.Record); err != nil {
+				return err
+			}
+		}
+		rec, err := k.stored(ctx, c, next)
+		if err != nil {
+			return err
+		}
+		if err := tx.Update(ctx, rec); err != nil {
+			return err
+		}
+		next.Version++
+		return k.after(ctx, tx, c, ch)
+	})
+	return ch, err
+}
+
+// places are the fields by which a body names where it belongs. They are read
+// before, and are no part of a record.
+var places = []string{"workspace_id", "organisation_id"}
+
+// settle makes the new body of what was sent, lets the kind prepare it, and checks
+// it.
+func (k *Kind[T, V]) settle(ctx context.Context, c *Call, ch *Edit[T]) error {
+	if err := k.lay(ch); err != nil {
+		return err
+	}
+	if ch.Old == nil && !k.ByID {
+		if err := k.name(ch); err != nil {
+			return err
+		}
+	}
+	if k.Prepare != nil {
+		if err := k.Prepare(ctx, c, ch); err != nil {
+			return err
+		}
+	}
+	if v, ok := any(&ch.New.Value).(interface{ Validate() error }); ok {
+		return v.Validate()
+	}
+	return nil
+}
+
+// lay puts the fields that were sent over the stored body: null clears one.
+func (k *Kind[T, V]) lay(ch *Edit[T]) error {
+	base, err := json.Marshal(ch.New.Value)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", k.Name, err)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(base, &fields); err != nil {
+		return fmt.Errorf("encode %s: %w", k.Name, err)
+	}
+	for name, v := range ch.Sent {
+		switch {
+		case slices.Contains(k.Own, name), slices.Contains(places, name), name == "slug", name == "status":
+		case string(v) == "null":
+			delete(fields, name)
+		default:
+			fields[name] = v
+		}
+	}
+	body, err := json.Marshal(fields)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", k.Name, err)
+	}
+	var value T
+	if err := json.Unmarshal(body, &value); err != nil {
+		return fault.New(fault.InvalidRequest, "the body cannot be used: a field has the wrong type").Because(err)
+	}
+	ch.New.Value = value
+	if _, sent := ch.Sent["name"]; sent {
+		ch.New.Name = ch.Sent.Text("name")
+	}
+	return nil
+}
+
+// name gives a new record its slug: the one that was sent, or a generated one.
+func (k *Kind[T, V]) name(ch *Edit[T]) error {
+	slug := ch.Sent.Text("slug")
+	if slug == "" {
+		n := k.SlugFrom
+		if n == 0 {
+			n = 20
+		}
+		slug = newSlug(k.Slug, ch.New.Name, n)
+	}
+	if !ident.ValidSlug(slug) {
+		return fault.New(fault.InvalidParameter, "a slug has letters, digits, - and _, and begins with a letter or digit").At("slug")
+	}
+	ch.New.Slug = slug
+	return nil
+}
+func (k *Kind[T, V]) after(ctx context.Context, tx Tx, c *Call, ch *Edit[T]) error {
+	if k.After == nil {
+		return nil
+	}
+	return k.After(ctx, tx, c, ch)
+}
+
+// taken says of a conflict what it is about.
+func (k *Kind[T, V]) taken(err error, slug string) error {
+	if fault.Has(err, fault.Conflict) && slug != "" {
+		return fault.Newf(fault.Conflict, "another %s has the slug %q", k.Title, slug).At("slug").Because(err)
+	}
+	return err
+}
