@@ -96,9 +96,14 @@ func (d *Directory) loadKind(ctx context.Context, kind string) error {
 	}
 }
 
-// take decodes one record. One that cannot be decoded is left out, so that a bad
-// record takes only itself out of service, and named in the log.
+// take decodes one record; an archived one is gone for requests. One that cannot be
+// decoded is left out, so that a bad record takes only itself out of service, and
+// named in the log.
 func (d *Directory) take(r resource.Record) {
+	if r.Status == resource.Archived {
+		d.parts.drop(r.Kind, r.ID)
+		return
+	}
 	v, err := decoders[r.Kind](d, r)
 	if err != nil {
 		d.log.Error("a stored record cannot be used", "kind", r.Kind, "id", r.ID, "error", err.Error())
