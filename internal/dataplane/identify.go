@@ -2,11 +2,13 @@ package dataplane
 
 import (
 	"strings"
+	"time"
 
 	"sluice/internal/access"
 	"sluice/internal/fault"
 	"sluice/internal/keys"
 	"sluice/internal/llm"
+	"sluice/internal/wire"
 )
 
 // identify finds the key of the caller: in x-gateway-api-key, else as the bearer
@@ -14,20 +16,56 @@ import (
 // Every header that carries it is removed, so that it never travels upstream.
 // Source: contract/dataplane.md 1.1; contract/identity-and-governance.md section 1.
 func (g *Gateway) identify(x *exchange) error {
-	raw := first(x.ctl.apiKey, first(bearer(x.ctl.authorization), x.ctl.xAPIKey))
-	if raw == "" {
-		return fault.New(fault.Unauthenticated, "no API key; send it in the header x-gateway-api-key, or as a bearer token in Authorization").At("x-gateway-api-key")
+	raw := x.ctl.credential()
+	if raw != "" {
+		x.forget(raw)
 	}
-	x.forget(raw)
-	if strings.Count(raw, ".") == 2 {
-		return fault.New(fault.Unauthenticated, "JWT authentication is not configured on this deployment; use an API key").At("x-gateway-api-key")
+	e, err := g.knownKey(x.dir, raw, x.started)
+	if err != nil {
+		return err
+	}
+	x.key = e
+	x.place = x.dir.FindWorkspace(e.Principal.WorkspaceID)
+	g.describeCall(x)
+	return nil
+}
+
+// Identify finds the key of a caller of the administration, by the same rules.
+func (g *Gateway) Identify(h wire.Header) (*access.Principal, error) {
+	var c controls
+	c.read(h, g.set.HeaderAliases)
+	e, err := g.knownKey(g.Directory(), c.credential(), g.Clock.Now())
+	if err != nil {
+		return nil, err
+	}
+	return &e.Principal, nil
+}
+
+// credential is the caller's key, wherever it stands.
+func (c *controls) credential() string {
+	return first(c.apiKey, first(bearer(c.authorization), c.xAPIKey))
+}
+
+// knownKey looks a raw key up and checks that it is valid now.
+func (g *Gateway) knownKey(dir Directory, raw string, now time.Time) (*keys.Entry, error) {
+	switch {
+	case raw == "":
+		return nil, fault.New(fault.Unauthenticated, "no API key; send it in the header x-gateway-api-key, or as a bearer token in Authorization").At("x-gateway-api-key")
+	case strings.Count(raw, ".") == 2:
+		return nil, fault.New(fault.Unauthenticated, "JWT authentication is not configured on this deployment; use an API key").At("x-gateway-api-key")
 	}
 	h := g.Hasher.Sum(raw)
-	e := x.dir.FindKey(h)
+	e := dir.FindKey(h)
 	if e == nil {
-		return fault.New(fault.Unauthenticated, "the API key is unknown").At("x-gateway-api-key")
+		return nil, fault.New(fault.Unauthenticated, "the API key is unknown").At("x-gateway-api-key")
 	}
-	return g.accept(x, e, h)
+	if err := e.Key.Check(e.Status, now); err != nil {
+		return nil, err
+	}
+	if p := e.Key.Previous; p != nil && p.Hash.Equal(h) && p.Until != nil && !now.Before(*p.Until) {
+		return nil, fault.New(fault.KeyExpired, "this value of the API key was replaced by a rotation; use the new one")
+	}
+	return e, nil
 }
 
 // forget takes the caller's key out of the request, whichever header it stands in.
@@ -45,20 +83,6 @@ func (x *exchange) forget(raw string) {
 	if x.ctl.xAPIKey == raw {
 		x.ctl.xAPIKey = ""
 	}
-}
-
-// accept checks that the key is valid now and takes over its place and defaults.
-func (g *Gateway) accept(x *exchange, e *keys.Entry, h keys.Hash) error {
-	if err := e.Key.Check(e.Status, x.started); err != nil {
-		return err
-	}
-	if p := e.Key.Previous; p != nil && p.Hash.Equal(h) && p.Until != nil && !x.started.Before(*p.Until) {
-		return fault.New(fault.KeyExpired, "this value of the API key was replaced by a rotation; use the new one")
-	}
-	x.key = e
-	x.place = x.dir.FindWorkspace(e.Principal.WorkspaceID)
-	g.describeCall(x)
-	return nil
 }
 
 // describeCall merges the metadata of the call.

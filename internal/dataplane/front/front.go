@@ -87,6 +87,9 @@ func Typed(method, path string) bool {
 	return ok && llm.Lookup(method, rest).Endpoint != llm.Proxy
 }
 
+// Header is a request's header as the data plane reads it.
+func Header(r *http.Request) wire.Header { return header(r.Header) }
+
 // Selects reports whether a request's headers choose a provider, so that a path
 // shared with the administration, for example /v1/collections, is for the upstream.
 func Selects(h http.Header, aliases []string) bool { return dataplane.Selects(header(h), aliases) }

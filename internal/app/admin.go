@@ -1,0 +1,57 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"sluice/internal/access"
+	"sluice/internal/admin"
+	"sluice/internal/dataplane/front"
+	"sluice/internal/routing"
+)
+
+// buildAdmin mounts the administration. Its callers are identified as those of the
+// data plane are, and what they change wakes the live copy.
+func (a *App) buildAdmin(context.Context) error {
+	a.admin = admin.New(admin.Parts{
+		Store:     a.store,
+		Box:       a.box,
+		Hasher:    a.hasher,
+		Identify:  func(r *http.Request) (*access.Principal, error) { return a.gateway.Identify(front.Header(r)) },
+		Wake:      a.directory.Wake,
+		Clock:     a.clock,
+		Log:       a.log,
+		Version:   a.version,
+		KeyPrefix: a.set.Security.APIKeyPrefix,
+		Features:  a.features(),
+		Specs:     a.specs,
+		Guard:     a.guard,
+		Limits:    configLimits(a.set),
+		Logs:      a.logs,
+		Breakers:  a.breakersOf,
+	})
+	return nil
+}
+
+// breakersOf are the circuits of a workspace's configs. The data plane scopes them
+// by workspace and config.
+func (a *App) breakersOf(workspaceID string) []routing.BreakerState {
+	var own []routing.BreakerState
+	for _, s := range a.engine.Breakers("") {
+		if scope, ok := strings.CutPrefix(s.Scope, workspaceID+"/"); ok {
+			s.Scope = scope
+			own = append(own, s)
+		}
+	}
+	return own
+}
+
+// features are the parts that may be switched off, by the names of their settings.
+func (a *App) features() map[string]bool {
+	f := a.set.Features
+	return map[string]bool{
+		"GUARDRAILS_ENABLED": f.Guardrails, "API_ACCESS_ENABLED": f.APIAccess, "DATA_EXPORTS_ENABLED": f.DataExports,
+		"USAGE_LIMITS_ENABLED": f.UsageLimits, "AUDIT_LOGS_ENABLED": f.AuditLogs, "SCIM_ENABLED": f.SCIM, "POLICY_ENABLED": f.Policy,
+	}
+}

@@ -1,0 +1,268 @@
+// Package app builds the whole program from its parts and owns their lives. New
+// reads from top to bottom as the list of what a running gateway consists of;
+// nothing else in the program makes one part know another.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"sluice/internal/admin"
+	"sluice/internal/config"
+	"sluice/internal/dataplane"
+	"sluice/internal/dataplane/front"
+	"sluice/internal/dialect/openai"
+	"sluice/internal/ident"
+	"sluice/internal/journal"
+	"sluice/internal/keys"
+	"sluice/internal/live"
+	"sluice/internal/logstore"
+	"sluice/internal/logstore/bodies"
+	"sluice/internal/logstore/duckdb"
+	"sluice/internal/provider"
+	"sluice/internal/provider/netguard"
+	"sluice/internal/provider/sign"
+	"sluice/internal/provider/transport"
+	"sluice/internal/routing"
+	"sluice/internal/sealed"
+	"sluice/internal/store"
+	"sluice/internal/telemetry"
+)
+
+// App is one running gateway.
+type App struct {
+	set     config.Settings
+	version string
+	log     *slog.Logger
+	clock   ident.Clock
+
+	box       *sealed.Box
+	store     *store.Store
+	hasher    *keys.Hasher
+	first     FirstKeys
+	directory *live.Directory
+	journal   *journal.Journal
+	logs      *logstore.Store
+	specs     *provider.Table
+	guard     *netguard.Guard
+	engine    *routing.Engine
+	client    *transport.Client
+	gateway   *dataplane.Gateway
+	metrics   *telemetry.Registry
+	admin     *admin.Admin
+	server    *http.Server
+	listener  net.Listener
+
+	demo       bool
+	background []part // what demo adds to Run
+	draining   atomic.Bool
+	closers    []io.Closer // what New opened, closed in reverse order
+}
+
+// Options are what is not a setting.
+type Options struct {
+	Version string // "1.0.0"
+	Log     *slog.Logger
+	Demo    bool // register the scripted provider
+}
+
+// New opens everything and begins to listen; Run serves. On failure what was
+// opened is closed again.
+func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) {
+	a := &App{set: s, version: o.Version, log: o.Log, clock: ident.System{}, demo: o.Demo}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.Close())
+		}
+	}()
+	for _, step := range [...]func(context.Context) error{
+		a.openData, a.openStore, a.foundDeployment, a.startDemo, a.openLogs, a.openDirectory, a.buildGateway, a.buildAdmin, a.buildMetrics, a.openListener,
+	} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+func (a *App) openData(context.Context) error {
+	dir := a.set.Data.Dir
+	if err := os.MkdirAll(filepath.Join(dir, "spool"), 0o700); err != nil {
+		return fmt.Errorf("make the data directory (DATA_DIR): %w", err)
+	}
+	secrets, err := sealingKeys(a.set.Security.EncryptionKeys(), dir)
+	if err != nil {
+		return err
+	}
+	a.box, err = sealed.NewBox(secrets...)
+	return err
+}
+
+func (a *App) openStore(ctx context.Context) (err error) {
+	a.store, err = store.Open(ctx, storeSettings(a.set), a.log)
+	if err != nil {
+		return err
+	}
+	a.closers = append(a.closers, a.store)
+	return a.migrate(ctx)
+}
+
+// foundDeployment makes sure that there is an organisation with its first keys.
+func (a *App) foundDeployment(ctx context.Context) error {
+	p, err := pepper(ctx, a.store, a.box, a.clock)
+	if err != nil {
+		return err
+	}
+	a.hasher = keys.NewHasher(p)
+	a.first, err = a.founder().found(ctx, a.set.Bootstrap.AdminKey.Reveal(), a.set.Bootstrap.WorkspaceKey.Reveal())
+	return err
+}
+
+func (a *App) founder() *founder {
+	return &founder{store: a.store, box: a.box, hasher: a.hasher, now: a.clock.Now(), prefix: a.set.Security.APIKeyPrefix}
+}
+
+// openLogs opens the journal, and the log store that follows it.
+func (a *App) openLogs(ctx context.Context) (err error) {
+	dir := a.set.Data.Dir
+	a.journal, err = journal.Open(journal.Options{Dir: filepath.Join(dir, "journal"), Sync: a.set.Logs.JournalSync, Clock: a.clock, Logger: a.log})
+	if err != nil {
+		return fmt.Errorf("open the journal: %w", err)
+	}
+	a.closers = append(a.closers, a.journal)
+	rows, err := duckdb.Open(ctx, duckdb.Options{Path: filepath.Join(dir, "logs", "logs.duckdb")})
+	if err != nil {
+		return fmt.Errorf("open the request log: %w", err)
+	}
+	a.closers = append(a.closers, rows)
+	files, err := bodies.Open(bodies.Options{Dir: filepath.Join(dir, "logs", "bodies")})
+	if err != nil {
+		return fmt.Errorf("open the kept bodies: %w", err)
+	}
+	a.closers = append(a.closers, files)
+	a.logs = logstore.New(a.journal, rows, files, logstore.Options{Logger: a.log})
+	return nil
+}
+
+func (a *App) openDirectory(ctx context.Context) error {
+	a.directory = live.New(a.store, a.box, configLimits(a.set), a.log)
+	return a.directory.Load(ctx)
+}
+
+func (a *App) buildGateway(context.Context) error {
+	var err error
+	if a.specs, err = provider.Load(); err != nil {
+		return fmt.Errorf("load the provider specifications: %w", err)
+	}
+	a.guard = netguard.New(a.trustedHosts())
+	a.client = transport.New(transportOptions(a.set, a.guard))
+	a.closers = append(a.closers, closerFunc(a.client.Close))
+	a.engine = routing.NewEngine(a.clock, rand.Float64)
+	a.metrics = telemetry.NewRegistry()
+	figures := dataplane.NewMetrics()
+	a.metrics.Register(figures.Collectors()...)
+	a.gateway = dataplane.New(dataplane.Parts{
+		Directory: func() dataplane.Directory { return a.directory.Current() },
+		Hasher:    a.hasher,
+		Specs:     a.specs,
+		Engine:    a.engine,
+		Client:    a.client,
+		Signers:   sign.New(signOptions(a.set)),
+		Dialect:   openai.Dialect(),
+		Sockets:   front.Dialer{HTTP: a.client.HTTPClient()},
+		Guard:     a.guard,
+		Journal:   a.journal,
+		Metrics:   figures,
+		Clock:     a.clock,
+		Log:       a.log,
+	}, gatewaySettings(a.set, a.version))
+	return nil
+}
+
+func (a *App) openListener(ctx context.Context) (err error) {
+	h := &router{
+		model: front.New(a.gateway), admin: a.admin.Handler(), isAdmin: a.admin.Matches,
+		aliases: a.set.Requests.HeaderPrefixAliases, pages: a.pages(),
+	}
+	if a.server, err = server(edge(cross(h, a.set.CORS), a.log), a.set, a.log); err != nil {
+		return err
+	}
+	if a.listener, err = listen(ctx, a.set.Server.Address()); err != nil {
+		return fmt.Errorf("listen (LISTEN, PORT): %w", err)
+	}
+	a.closers = append(a.closers, closerFunc(func() { _ = a.listener.Close() })) // Shutdown closed it already
+	return nil
+}
+
+// Addr is where the gateway listens, for example "127.0.0.1:8787".
+func (a *App) Addr() string { return a.listener.Addr().String() }
+
+// FirstKeys are the keys that this start made; zero after any other start.
+func (a *App) FirstKeys() FirstKeys { return a.first }
+
+// Run serves until ctx ends, then stops in order: no new requests, running ones to
+// their end within DRAIN_TIMEOUT, then what they wrote to.
+func (a *App) Run(ctx context.Context) error {
+	g := group{deadline: a.set.Server.DrainTimeout + 10*time.Second}
+	g.parts = append(g.parts, a.background...)
+	g.add("store", a.store.Run)
+	g.add("journal", a.journal.Run)
+	g.add("request log", a.logs.Run)
+	g.add("retention", a.retain)
+	g.add("live copy", a.directory.Run)
+	g.add("listener", a.serve)
+	return g.run(ctx)
+}
+
+// serve accepts requests until ctx ends, then lets the running ones finish.
+func (a *App) serve(ctx context.Context) error {
+	failed := make(chan error, 1)
+	go func() {
+		if a.server.TLSConfig != nil {
+			failed <- a.server.ServeTLS(a.listener, "", "")
+			return
+		}
+		failed <- a.server.Serve(a.listener)
+	}()
+	a.log.Info("listening", "address", a.Addr(), "tls", a.server.TLSConfig != nil)
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	a.draining.Store(true)
+	a.log.Info("draining", "open_requests", a.gateway.Open())
+	limit, stop := context.WithTimeout(context.Background(), a.set.Server.DrainTimeout)
+	defer stop()
+	if err := a.server.Shutdown(limit); err != nil {
+		a.log.Warn("requests were cut because they outlasted DRAIN_TIMEOUT", "open_requests", a.gateway.Open())
+		return a.server.Close()
+	}
+	return nil
+}
+
+// Close gives back what New opened, the last first.
+func (a *App) Close() error {
+	var errs []error
+	for i := len(a.closers) - 1; i >= 0; i-- {
+		errs = append(errs, a.closers[i].Close())
+	}
+	a.closers = nil
+	return errors.Join(errs...)
+}
+
+// closerFunc makes a closer of a function that cannot fail.
+type closerFunc func()
+
+// Close calls the function.
+func (f closerFunc) Close() error { f(); return nil }

@@ -1,0 +1,138 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/keys"
+	"sluice/internal/resource"
+	"sluice/internal/sealed"
+	"sluice/internal/tenant"
+)
+
+// FirstKeys are the raw values of the keys that a first start made. They are
+// shown once; the zero value means that there was nothing to make.
+type FirstKeys struct {
+	Admin     string // organisation-wide
+	Workspace string // of the default workspace
+}
+
+// founder makes what an empty deployment needs: the organisation, its default
+// workspace, an owner, one Admin key and one workspace service key.
+// Source: contract/identity-and-governance.md section 1.
+type founder struct {
+	store  resource.Store
+	box    *sealed.Box
+	hasher *keys.Hasher
+	now    time.Time
+	prefix string // API_KEY_PREFIX
+}
+
+// found does it in one transaction, and only when no organisation exists.
+func (f *founder) found(ctx context.Context, adminKey, workspaceKey string) (FirstKeys, error) {
+	n, err := f.store.Count(ctx, resource.Query{Kind: tenant.OrganisationKind})
+	if err != nil {
+		return FirstKeys{}, fmt.Errorf("look for an organisation: %w", err)
+	}
+	if n > 0 {
+		return FirstKeys{}, nil
+	}
+	first := FirstKeys{Admin: adminKey, Workspace: workspaceKey}
+	if first.Admin == "" {
+		first.Admin = ident.NewKey(f.prefix)
+	}
+	if first.Workspace == "" {
+		first.Workspace = ident.NewKey(f.prefix)
+	}
+	records, err := f.records(first)
+	if err != nil {
+		return FirstKeys{}, err
+	}
+	err = f.store.InTx(ctx, func(tx resource.Tx) error {
+		for _, r := range records {
+			if err := tx.Insert(ctx, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if fault.Has(err, fault.Conflict) {
+		return FirstKeys{}, nil // another instance was first
+	}
+	if err != nil {
+		return FirstKeys{}, fmt.Errorf("make the first organisation: %w", err)
+	}
+	return first, nil
+}
+
+// narrow gives a key fewer scopes than its type may hold.
+func narrow(r *resource.Record, t access.KeyType, scopes []string) error {
+	var k keys.Key
+	for _, s := range scopes {
+		if may, known := access.MayHold(t, s); !may {
+			return fault.Newf(fault.InvalidParameter, "a key of type %s cannot hold the scope %q (known: %v)", t, s, known).At("scopes")
+		}
+	}
+	return inBody(r, &k, func() error { k.Scopes = scopes; return nil })
+}
+
+func (f *founder) records(first FirstKeys) ([]resource.Record, error) {
+	org, place := ident.NewID(), ident.NewID()
+	out := make([]resource.Record, 0, 5)
+	add := func(r resource.Record, body any) error {
+		b, err := json.Marshal(body)
+		r.Body, r.Status, r.Version, r.Created, r.Updated = b, active, 1, f.now, f.now
+		out = append(out, r)
+		return err
+	}
+	err := add(resource.Record{Kind: tenant.OrganisationKind, ID: org, Slug: "default", Name: "Default organisation"},
+		tenant.Organisation{Name: "Default organisation"})
+	if err != nil {
+		return nil, err
+	}
+	err = add(resource.Record{Kind: tenant.WorkspaceKind, ID: place, OrgID: org, Slug: ident.NewSlug("ws-shared"), Name: "Shared workspace"},
+		tenant.Workspace{Name: "Shared workspace", IsDefault: true})
+	if err != nil {
+		return nil, err
+	}
+	err = add(resource.Record{Kind: tenant.UserKind, ID: ident.NewID(), OrgID: org, Name: "owner@localhost", Index: []resource.IndexEntry{{Name: "email", Value: "owner@localhost", Unique: true}}},
+		tenant.User{Email: "owner@localhost", FirstName: "Owner", Role: string(access.Owner)})
+	if err != nil {
+		return nil, err
+	}
+	admin, err := f.key(first.Admin, "First Admin key", access.OrganisationService, org, "")
+	if err != nil {
+		return nil, err
+	}
+	service, err := f.key(first.Workspace, "First workspace key", access.WorkspaceService, org, place)
+	if err != nil {
+		return nil, err
+	}
+	return append(out, admin, service), nil
+}
+
+// key is the record of a key with all scopes of its type.
+func (f *founder) key(raw, name string, t access.KeyType, org, place string) (resource.Record, error) {
+	id := ident.NewID()
+	shut, err := f.box.Seal([]byte(raw), keys.Context(id))
+	if err != nil {
+		return resource.Record{}, err
+	}
+	k := keys.Key{
+		Name: name, Type: t, Scopes: access.Allowed(t), CreationMode: "auto",
+		Secret: keys.Secret{Hash: f.hasher.Sum(raw), Sealed: shut, Masked: keys.Mask(raw)},
+	}
+	body, err := json.Marshal(k)
+	if err != nil {
+		return resource.Record{}, err
+	}
+	return resource.Record{
+		Kind: keys.Kind, ID: id, OrgID: org, WorkspaceID: place, Name: name, Status: active, Version: 1,
+		Created: f.now, Updated: f.now, Body: body, Index: []resource.IndexEntry{{Name: "hash", Value: k.Secret.Hash.String(), Unique: true}},
+	}, nil
+}

@@ -1,0 +1,142 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"sluice/internal/access"
+	"sluice/internal/config"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/resource"
+	"sluice/internal/store"
+	"sluice/internal/tenant"
+)
+
+// offline is what the commands that do not serve need: the box and the store.
+func offline(ctx context.Context, s config.Settings, log *slog.Logger, use func(*App) error) (err error) {
+	a := &App{set: s, log: log, clock: ident.System{}}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	if err := a.openData(ctx); err != nil {
+		return err
+	}
+	if err := a.openStore(ctx); err != nil {
+		return err
+	}
+	return use(a)
+}
+
+// Migrate brings the tables up to date. Instances that start at the same time wait
+// for each other.
+func Migrate(ctx context.Context, s config.Settings, log *slog.Logger) (err error) {
+	db, err := store.Open(ctx, storeSettings(s), log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return db.Migrate(ctx)
+}
+
+// NewKey describes a key to be made from the command line.
+type NewKey struct {
+	Name      string
+	Type      string   // organisation-service or workspace-service
+	Workspace string   // slug; empty means the default workspace
+	Scopes    []string // empty means all that the type may hold
+}
+
+// CreateKey makes a key and returns its raw value, which is not stored in the clear.
+// It works while the gateway runs; the key is in force within a second.
+func CreateKey(ctx context.Context, s config.Settings, log *slog.Logger, n NewKey) (raw string, err error) {
+	raw = ident.NewKey(s.Security.APIKeyPrefix)
+	return raw, offline(ctx, s, log, func(a *App) error {
+		if err := a.foundDeployment(ctx); err != nil {
+			return err
+		}
+		place, err := findWorkspace(ctx, a.store, n.Workspace)
+		if err != nil {
+			return err
+		}
+		r, err := a.founder().key(raw, n.Name, access.KeyType(n.Type), place.OrgID, placeOf(n, place))
+		if err != nil {
+			return err
+		}
+		if len(n.Scopes) > 0 {
+			if err := narrow(&r, access.KeyType(n.Type), n.Scopes); err != nil {
+				return err
+			}
+		}
+		return a.store.InTx(ctx, func(tx resource.Tx) error { return tx.Insert(ctx, r) })
+	})
+}
+
+func placeOf(n NewKey, place resource.Record) string {
+	if access.KeyType(n.Type) == access.OrganisationService {
+		return ""
+	}
+	return place.ID
+}
+
+func findWorkspace(ctx context.Context, r resource.Reader, slug string) (resource.Record, error) {
+	if slug == "" {
+		return defaultWorkspace(ctx, r)
+	}
+	orgs, err := r.List(ctx, resource.Query{Kind: tenant.OrganisationKind, Limit: 1000})
+	if err != nil {
+		return resource.Record{}, err
+	}
+	for _, o := range orgs {
+		if w, err := r.FindSlug(ctx, tenant.WorkspaceKind, o.ID, slug); err == nil {
+			return w, nil
+		}
+	}
+	return resource.Record{}, fault.Newf(fault.NotFound, "there is no workspace %q", slug)
+}
+
+// RotateSealing makes everything sealed under older keys sealed under the current
+// one. Without ENCRYPTION_KEY the current one is made first, in the key file; with
+// it, ENCRYPTION_KEY=new,old names both. It returns the number of records written.
+func RotateSealing(ctx context.Context, s config.Settings, log *slog.Logger) (n int, err error) {
+	path := filepath.Join(s.Data.Dir, KeyFile)
+	if s.Security.EncryptionKey.Empty() {
+		if err := addKey(path); err != nil {
+			return 0, err
+		}
+	}
+	err = offline(ctx, s, log, func(a *App) error {
+		n, err = reseal(ctx, a.store, a.box)
+		return err
+	})
+	if err != nil || !s.Security.EncryptionKey.Empty() {
+		return n, err
+	}
+	return n, keepFirstKey(path)
+}
+
+// HealthURL is where the gateway of these settings answers for its health.
+func HealthURL(s config.Settings) string {
+	host, port, _ := net.SplitHostPort(s.Server.Address())
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	scheme := "http"
+	if s.TLS.Cert != "" {
+		scheme = "https"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port) + "/v1/health"
+}
+
+// HealthClient calls HealthURL. The certificate is not checked: it is the machine's
+// own listener, called by an address that the certificate need not name.
+func HealthClient(config.Settings) *http.Client {
+	return &http.Client{
+		Timeout:   5 * time.Second,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}},
+	}
+}

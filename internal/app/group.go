@@ -1,0 +1,80 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// part is something that runs as long as the program: run blocks until its context
+// ends or it cannot go on.
+type part struct {
+	name string
+	run  func(ctx context.Context) error
+}
+
+// group runs parts together. The first that returns stops all, one after the
+// other in the reverse order of start, each with a deadline, so that what others
+// depend on goes last.
+type group struct {
+	parts    []part
+	deadline time.Duration
+}
+
+func (g *group) add(name string, run func(context.Context) error) {
+	g.parts = append(g.parts, part{name, run})
+}
+
+// run returns when all parts have ended, with what went wrong.
+func (g *group) run(ctx context.Context) error {
+	type ended struct {
+		name string
+		err  error
+	}
+	first := make(chan ended, len(g.parts))
+	stops := make([]context.CancelFunc, len(g.parts))
+	done := make([]chan struct{}, len(g.parts))
+	for i, p := range g.parts {
+		own, stop := context.WithCancel(context.WithoutCancel(ctx))
+		stops[i], done[i] = stop, make(chan struct{})
+		go func() {
+			err := p.run(own)
+			first <- ended{p.name, err}
+			close(done[i])
+		}()
+	}
+	var errs []error
+	select {
+	case <-ctx.Done():
+	case e := <-first:
+		errs = append(errs, fmt.Errorf("%s ended: %w", e.name, orUnexpected(e.err)))
+	}
+	for i := len(g.parts) - 1; i >= 0; i-- {
+		stops[i]()
+		select {
+		case <-done[i]:
+		case <-time.After(g.deadline):
+			errs = append(errs, fmt.Errorf("%s did not stop within %s", g.parts[i].name, g.deadline))
+		}
+	}
+	for {
+		select {
+		case e := <-first:
+			if e.err != nil && !errors.Is(e.err, context.Canceled) {
+				errs = append(errs, fmt.Errorf("%s: %w", e.name, e.err))
+			}
+		default:
+			return errors.Join(errs...)
+		}
+	}
+}
+
+var errUnexpected = errors.New("it was not asked to")
+
+func orUnexpected(err error) error {
+	if err == nil {
+		return errUnexpected
+	}
+	return err
+}

@@ -1,0 +1,136 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"sluice/internal/config"
+	"sluice/internal/dataplane/front"
+	"sluice/internal/fault"
+)
+
+// headMax bounds the head of a client's request.
+const headMax = 64 << 10
+
+// router decides who answers: the data plane, the administration, or the few
+// pages that belong to neither. Administration and pass-through share paths such
+// as /v1/collections; headers that choose a provider decide for the data plane.
+type router struct {
+	model   http.Handler
+	admin   http.Handler
+	isAdmin func(method, path string) bool
+	aliases []string
+	pages   map[string]http.HandlerFunc
+}
+
+// ServeHTTP sends a request on its way. The path is looked at as it came: a
+// ServeMux would clean it, and model ids hold %2F.
+func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	path := req.URL.Path
+	switch {
+	case r.pages[path] != nil:
+		r.pages[path](w, req)
+	case front.Typed(req.Method, path) || front.Selects(req.Header, r.aliases):
+		r.model.ServeHTTP(w, req)
+	case r.isAdmin(req.Method, path):
+		r.admin.ServeHTTP(w, req)
+	case strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/proxy/"):
+		r.model.ServeHTTP(w, req)
+	default:
+		writeFault(w, fault.Newf(fault.UnknownRoute, "there is nothing at %s; model routes and the administration begin with /v1", clipPath(path)))
+	}
+}
+
+func clipPath(p string) string {
+	if len(p) > 80 {
+		return p[:80] + "…"
+	}
+	return p
+}
+
+func writeFault(w http.ResponseWriter, f *fault.Error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(f.HTTPStatus())
+	_, _ = w.Write(f.Body(fault.Model)) // the client may have left
+}
+
+// healthBody is what /v1/health and /health answer.
+type healthBody struct {
+	Status   string `json:"status"` // ok, degraded or down
+	Version  string `json:"version"`
+	Database string `json:"database"`
+	Journal  string `json:"journal"`
+	Detail   string `json:"detail,omitempty"`
+}
+
+// health says how the gateway is. It answers 200 as long as model traffic can be
+// served, degraded included, because a load balancer must not take away a gateway
+// that still works.
+func (a *App) health(w http.ResponseWriter, _ *http.Request) {
+	b := healthBody{Status: "ok", Version: a.version, Database: "ok", Journal: "ok"}
+	if h := a.store.Health(); h.Status != "ok" {
+		b.Status, b.Database, b.Detail = h.Status, h.Status, h.Detail
+	}
+	if err := a.journal.Err(); err != nil {
+		b.Status, b.Journal, b.Detail = "degraded", "refusing", err.Error()
+	}
+	status := http.StatusOK
+	if err := a.logs.Err(); err != nil {
+		b.Status, b.Detail = "degraded", "the request log cannot be written; records wait in the journal"
+	}
+	if a.draining.Load() {
+		b.Status, status = "draining", http.StatusServiceUnavailable
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(b) // the client may have left
+}
+
+// server makes the listener's HTTP server. There is no write timeout: streams run
+// as long as they need, and the idle timeouts of the upstream end dead ones.
+func server(h http.Handler, s config.Settings, log *slog.Logger) (*http.Server, error) {
+	srv := &http.Server{
+		Handler: h, ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: headMax,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	if !s.TLS.Enabled() {
+		return srv, nil
+	}
+	pair, err := s.TLS.Certificate()
+	if err != nil {
+		return nil, err
+	}
+	srv.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}
+	return srv, nil
+}
+
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	return (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+}
+
+// edge is around everything: a panic becomes a 500, and each request leaves one
+// line in the log.
+func edge(next http.Handler, log *slog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			v := recover()
+			if v == nil {
+				return
+			}
+			if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+				panic(http.ErrAbortHandler)
+			}
+			log.Error("a handler panicked", "path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
+			writeFault(w, fault.New(fault.Internal, ""))
+		}()
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,57 @@
+package app
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+var discard = slog.New(slog.DiscardHandler)
+
+// Administration and pass-through share paths; headers that choose a provider
+// decide, and typed routes are never the administration's.
+func TestRouter(t *testing.T) {
+	t.Parallel()
+	says := func(who string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("x-by", who) }
+	}
+	r := &router{
+		model: says("model"), admin: says("admin"), aliases: []string{"x-acme-"},
+		isAdmin: func(_, path string) bool {
+			return path == "/v1/collections" || path == "/v2/configs" || path == "/v1/models"
+		},
+		pages: map[string]http.HandlerFunc{"/v1/health": says("page")},
+	}
+	cases := []struct{ method, path, header, by string }{
+		{"POST", "/v1/chat/completions", "", "model"},
+		{"GET", "/v1/models", "", "model"},
+		{"POST", "/v1/collections", "", "admin"},
+		{"POST", "/v1/collections", "X-Gateway-Provider", "model"},
+		{"POST", "/v1/collections", "X-Acme-Config", "model"},
+		{"POST", "/v1/anything/else", "", "model"},
+		{"GET", "/v2/configs", "", "admin"},
+		{"GET", "/v1/health", "X-Gateway-Provider", "page"},
+		{"GET", "/nothing", "", ""},
+	}
+	for _, c := range cases {
+		req := httptest.NewRequest(c.method, c.path, nil)
+		if c.header != "" {
+			req.Header.Set(c.header, "openai")
+		}
+		w := httptest.NewRecorder()
+		edge(r, discard).ServeHTTP(w, req)
+		if got := w.Header().Get("x-by"); got != c.by || c.by == "" && w.Code != http.StatusNotFound {
+			t.Errorf("%s %s %s: answered by %q with %d", c.method, c.path, c.header, got, w.Code)
+		}
+	}
+}
+
+func TestEdgeTurnsPanicsInto500(t *testing.T) {
+	t.Parallel()
+	w := httptest.NewRecorder()
+	edge(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("oh") }), discard).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+	if w.Code != 500 || w.Body.Len() == 0 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}

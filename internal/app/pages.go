@@ -1,0 +1,90 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/cors"
+
+	"sluice/internal/config"
+	"sluice/internal/fault"
+	"sluice/internal/logstore"
+)
+
+// pages are the few that belong neither to the data plane nor the administration.
+func (a *App) pages() map[string]http.HandlerFunc {
+	p := map[string]http.HandlerFunc{
+		"/":          func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("Sluice is running.\n")) },
+		"/health":    a.health,
+		"/v1/health": a.health,
+	}
+	if a.set.Telemetry.Prometheus {
+		p["/metrics"] = a.metrics.Handler().ServeHTTP
+	}
+	return p
+}
+
+// cross answers browsers' preflight requests and names who may read answers.
+func cross(next http.Handler, c config.CORS) http.Handler {
+	if !c.Enabled {
+		return next
+	}
+	return cors.New(cors.Options{
+		AllowedOrigins: c.AllowedOrigins, AllowedMethods: c.AllowedMethods,
+		AllowedHeaders: c.AllowedHeaders, ExposedHeaders: c.ExposeHeaders,
+	}).Handler(next)
+}
+
+// buildMetrics shows what other parts count.
+func (a *App) buildMetrics(context.Context) error {
+	m := a.metrics
+	m.Gauge("sluice_open_requests", "Model requests being served.", func() float64 { return float64(a.gateway.Open()) })
+	m.Gauge("sluice_journal_lag_records", "Records that the request log has not taken yet.", func() float64 { return float64(a.journal.Stats().Lag) })
+	m.Total("sluice_journal_records_total", "Records taken by the journal.", func() float64 { return float64(a.journal.Stats().Appended) })
+	m.Total("sluice_journal_refused_total", "Records that the journal could not take.", func() float64 { return float64(a.journal.Stats().Refused) })
+	m.Register(breakers{a})
+	return nil
+}
+
+// breakers shows the open circuits; closed ones are not worth a series each.
+type breakers struct{ a *App }
+
+var openCircuits = prometheus.NewDesc("sluice_circuit_open", "1 for each target whose circuit is open, by config path.", []string{"scope", "path"}, nil)
+
+// Describe names the figure.
+func (breakers) Describe(ch chan<- *prometheus.Desc) { ch <- openCircuits }
+
+// Collect sends one sample per open circuit, at most maxCircuits.
+func (b breakers) Collect(ch chan<- prometheus.Metric) {
+	const maxCircuits = 1000
+	for i, s := range b.a.engine.OpenBreakers() {
+		if i == maxCircuits {
+			return
+		}
+		ch <- prometheus.MustNewConstMetric(openCircuits, prometheus.GaugeValue, 1, s.Scope, s.Path)
+	}
+}
+
+// retain deletes old logs once an hour.
+func (a *App) retain(ctx context.Context) error {
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		now, day := a.clock.Now(), 24*time.Hour
+		err := a.logs.Retain(ctx, logstore.Retention{
+			Rows:   now.Add(-time.Duration(a.set.Logs.MetricsRetentionDays) * day),
+			Bodies: now.Add(-time.Duration(a.set.Logs.RetentionDays) * day),
+		})
+		if err != nil && !errors.Is(err, context.Canceled) {
+			a.log.Error("old logs could not be deleted; the disk fills until they are", "error", fault.From(err).Error())
+		}
+	}
+}

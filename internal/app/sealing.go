@@ -1,0 +1,167 @@
+package app
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/resource"
+	"sluice/internal/sealed"
+)
+
+// KeyFile is where the sealing key of a deployment without ENCRYPTION_KEY lies,
+// below the data directory: one key a line, the current one first.
+const KeyFile = "encryption.key"
+
+// sealingKeys are the keys to seal and open with, the current one first: those of
+// ENCRYPTION_KEY, which may list older ones behind commas, else those of the key
+// file, which is made with mode 0600 when there is none.
+func sealingKeys(setting [][]byte, dir string) ([][]byte, error) {
+	if len(setting) > 0 {
+		return setting, nil
+	}
+	path := filepath.Join(dir, KeyFile)
+	list, err := readKeyFile(path)
+	if !errors.Is(err, os.ErrNotExist) {
+		return list, err
+	}
+	if err := writeKeyFile(path, ident.NewSecret(32)); err != nil {
+		return nil, err
+	}
+	return readKeyFile(path) // another instance may have been first
+}
+
+func readKeyFile(path string) ([][]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if st.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("the key file %s can be read by others (mode %o): run chmod 600 on it", path, st.Mode().Perm())
+	}
+	var list [][]byte
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if l := strings.TrimSpace(lines.Text()); l != "" {
+			list = append(list, []byte(l))
+		}
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("the key file %s is empty; restore it from a backup", path)
+	}
+	return list, nil
+}
+
+// writeKeyFile makes the key file unless there is one, whole or not at all.
+func writeKeyFile(path string, keys ...string) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), KeyFile+"-")
+	if err != nil {
+		return fmt.Errorf("make the key file: %w", err)
+	}
+	defer os.Remove(tmp.Name())
+	_, werr := tmp.WriteString(strings.Join(keys, "\n") + "\n")
+	if err := errors.Join(werr, tmp.Sync(), tmp.Close()); err != nil {
+		return fmt.Errorf("write the key file: %w", err)
+	}
+	if err := os.Link(tmp.Name(), path); err != nil && !errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("put the key file in place: %w", err)
+	}
+	return nil
+}
+
+// addKey puts a fresh key in front of those of the key file.
+func addKey(path string) error {
+	old, err := readKeyFile(path)
+	if err != nil {
+		return err
+	}
+	return replaceKeyFile(path, append([][]byte{[]byte(ident.NewSecret(32))}, old...))
+}
+
+// keepFirstKey drops all but the current key from the key file.
+func keepFirstKey(path string) error {
+	list, err := readKeyFile(path)
+	if err != nil {
+		return err
+	}
+	return replaceKeyFile(path, list[:1])
+}
+
+// replaceKeyFile writes a new key file beside the old one and renames it over it,
+// so that at every moment one of the two is whole.
+func replaceKeyFile(path string, list [][]byte) error {
+	next := path + ".new"
+	text := string(bytes.Join(list, []byte("\n"))) + "\n"
+	if err := os.WriteFile(next, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write the key file: %w", err)
+	}
+	return os.Rename(next, path)
+}
+
+// The record that holds the pepper of the key hashes: made once, shared by all
+// nodes of a deployment.
+const (
+	deploymentKind = "deployment"
+	pepperSlug     = "key-pepper"
+	pepperContext  = "deployment/key-pepper"
+	pepperBytes    = 48
+)
+
+type pepperBody struct {
+	Sealed []byte `json:"sealed"`
+}
+
+// pepper reads the pepper of the deployment, making it at the first start. Two
+// nodes that make it at once agree on the one that was first.
+func pepper(ctx context.Context, s resource.Store, box *sealed.Box, clock ident.Clock) ([]byte, error) {
+	r, err := s.FindSlug(ctx, deploymentKind, "", pepperSlug)
+	if fault.Has(err, fault.NotFound) {
+		if err := makePepper(ctx, s, box, clock.Now()); err != nil && !fault.Has(err, fault.Conflict) {
+			return nil, err
+		}
+		r, err = s.FindSlug(ctx, deploymentKind, "", pepperSlug)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the key pepper: %w", err)
+	}
+	var b pepperBody
+	if err := json.Unmarshal(r.Body, &b); err != nil {
+		return nil, fmt.Errorf("read the key pepper: %w", err)
+	}
+	p, err := box.Open(b.Sealed, pepperContext)
+	if errors.Is(err, sealed.ErrUnknownKey) {
+		return nil, fmt.Errorf("the database was sealed under another key: give the old key too, as ENCRYPTION_KEY=new,old or in %s: %w", KeyFile, err)
+	}
+	return p, err
+}
+
+func makePepper(ctx context.Context, s resource.Store, box *sealed.Box, now time.Time) error {
+	shut, err := box.Seal([]byte(ident.NewSecret(pepperBytes)), pepperContext)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(pepperBody{shut})
+	if err != nil {
+		return err
+	}
+	r := resource.Record{
+		Kind: deploymentKind, ID: ident.NewID(), Slug: pepperSlug, Name: "pepper of the key hashes",
+		Status: active, Version: 1, Created: now, Updated: now, Body: body,
+	}
+	return s.InTx(ctx, func(tx resource.Tx) error { return tx.Insert(ctx, r) })
+}
+
+const active = "active"

@@ -1,0 +1,79 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sluice/internal/ident"
+	"sluice/internal/sealed"
+	"sluice/internal/store/storetest"
+)
+
+func TestKeyFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, KeyFile)
+	first, err := sealingKeys(nil, dir)
+	if err != nil || len(first) != 1 || len(first[0]) < 40 {
+		t.Fatalf("%d keys, %v", len(first), err)
+	}
+	if st, err := os.Stat(path); err != nil || st.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", st.Mode(), err)
+	}
+	again, err := sealingKeys(nil, dir)
+	if err != nil || string(again[0]) != string(first[0]) {
+		t.Errorf("the second start has another key: %v", err)
+	}
+	if err := addKey(path); err != nil {
+		t.Fatal(err)
+	}
+	both, err := sealingKeys(nil, dir)
+	if err != nil || len(both) != 2 || string(both[1]) != string(first[0]) {
+		t.Errorf("after rotation: %d keys, %v", len(both), err)
+	}
+	if err := keepFirstKey(path); err != nil {
+		t.Fatal(err)
+	}
+	if last, err := sealingKeys(nil, dir); err != nil || len(last) != 1 || string(last[0]) != string(both[0]) {
+		t.Errorf("after dropping the old key: %d keys, %v", len(last), err)
+	}
+	if given, err := sealingKeys([][]byte{[]byte("from the settings")}, dir); err != nil || string(given[0]) != "from the settings" {
+		t.Errorf("ENCRYPTION_KEY: %v", err)
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sealingKeys(nil, dir); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+		t.Errorf("a key file that others can read: %v", err)
+	}
+}
+
+// All nodes of a deployment hash keys alike, whichever made the pepper.
+func TestPepper(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.SQLite(t))
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	box, err := sealed.NewBox([]byte("the key of this deployment"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := pepper(t.Context(), s, box, ident.System{})
+	if err != nil || len(a) < 48 {
+		t.Fatalf("%d bytes, %v", len(a), err)
+	}
+	b, err := pepper(t.Context(), s, box, ident.System{})
+	if err != nil || string(a) != string(b) {
+		t.Errorf("another pepper the second time: %v", err)
+	}
+	other, err := sealed.NewBox([]byte("the key of another deployment"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pepper(t.Context(), s, other, ident.System{}); err == nil || !strings.Contains(err.Error(), "ENCRYPTION_KEY=new,old") {
+		t.Errorf("under the wrong key: %v", err)
+	}
+}

@@ -1,0 +1,109 @@
+package app
+
+import (
+	"context"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+
+	"sluice/internal/config"
+	"sluice/internal/dataplane"
+	"sluice/internal/fault"
+	"sluice/internal/provider/netguard"
+	"sluice/internal/provider/sign"
+	"sluice/internal/provider/transport"
+	"sluice/internal/routing"
+	"sluice/internal/store"
+)
+
+// The functions here put the settings into the words of the parts.
+
+func storeSettings(s config.Settings) store.Settings {
+	d := s.Database
+	return store.Settings{
+		Engine: d.Type, Path: filepath.Join(s.Data.Dir, "sluice.db"), PoolSize: d.PoolSize, HADR: d.HADR,
+		Writer: store.Endpoint{Host: d.Host, Port: d.Port, User: d.User, Pass: d.Pass, Name: d.Name},
+		Reader: store.Endpoint{Host: d.ReaderHost, Port: d.ReaderPort, User: d.ReaderUser, Pass: d.ReaderPass},
+		TLS:    store.TLS{Mode: d.SSL, CA: d.SSLCA, Cert: d.SSLCert, Key: d.SSLKey},
+	}
+}
+
+// migrate brings the tables up to date. With the writer away in HADR mode the
+// start goes on: reads work, health says so, and migrateLater catches up.
+func (a *App) migrate(ctx context.Context) error {
+	err := a.store.Migrate(ctx)
+	if err != nil && a.set.Database.HADR && fault.Has(err, fault.ReadOnly) {
+		a.log.Warn("the tables were not checked because the writer is away", "error", err.Error())
+		a.background = append(a.background, part{"late migration", a.migrateLater})
+		return nil
+	}
+	return err
+}
+
+// migrateLater migrates once the writer is back.
+func (a *App) migrateLater(ctx context.Context) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for done := false; ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if done || !a.store.Health().Writer {
+			continue
+		}
+		if err := a.store.Migrate(ctx); err != nil {
+			a.log.Warn("the tables could not be checked; trying again", "error", err.Error())
+			continue
+		}
+		done = true
+	}
+}
+
+func configLimits(s config.Settings) routing.Limits {
+	return routing.Limits{RootTargets: s.Routing.MaxRootTargets, ConditionalTargets: s.Routing.MaxConditionalTargets, NestedTargets: s.Routing.MaxNestedTargets}
+}
+
+func transportOptions(s config.Settings, guard *netguard.Guard) transport.Options {
+	o := transport.Options{Guard: guard, ConnectTimeout: s.Upstream.ConnectTimeout}
+	p := httpproxy.Config{HTTPProxy: s.Upstream.HTTPProxy.Reveal(), HTTPSProxy: s.Upstream.HTTPSProxy.Reveal(), NoProxy: strings.Join(s.Upstream.NoProxy, ",")}
+	if p.HTTPProxy != "" || p.HTTPSProxy != "" {
+		choose := p.ProxyFunc()
+		o.Proxy = func(u *url.URL) (*url.URL, error) { return choose(u) }
+	}
+	return o
+}
+
+func signOptions(s config.Settings) sign.Options {
+	c := s.Cloud
+	return sign.Options{
+		AWS: sign.AWS{
+			AccessKeyID: c.AWSAccessKeyID, SecretAccessKey: c.AWSSecretAccessKey, SourceARN: c.AWSSourceRoleARN,
+			SourceExternalID: c.AWSSourceExternalID, EndpointDomain: c.AWSEndpointDomain,
+		},
+		Azure: sign.Azure{
+			AuthorityHost: c.AzureAuthorityHost, TenantID: c.AzureTenantID, ClientID: c.AzureClientID, FederatedTokenFile: c.AzureFederatedTokenFile,
+		},
+	}
+}
+
+func gatewaySettings(s config.Settings, version string) dataplane.Settings {
+	d := dataplane.DefaultSettings()
+	d.SpoolDir = filepath.Join(s.Data.Dir, "spool")
+	d.MaxJSONBytes = s.Requests.MaxJSONBytes()
+	d.MaxUploadBytes = s.Requests.MaxUploadBytes()
+	d.BodyLogBytes = s.Logs.BodyMaxBytes()
+	d.HeadTimeout = s.Upstream.RequestTimeout
+	d.IdleTimeout = s.Upstream.StreamIdleTimeout
+	d.HeaderAliases = s.Requests.HeaderPrefixAliases
+	d.IgnoreHeaders = s.Requests.HeadersToIgnore
+	d.MetadataFrom = s.Requests.HeadersToMetadata
+	d.BlockInline = s.Security.BlockInlineConfig
+	d.ConfigLimits = configLimits(s)
+	d.UserAgent = "sluice/" + version
+	return d
+}
