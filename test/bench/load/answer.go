@@ -25,7 +25,7 @@ func parseHead(head []byte) (a answer, err error) {
 	if len(line) < len("HTTP/1.1 200") || string(line[:7]) != "HTTP/1." || line[7] < '0' || line[7] > '1' || line[8] != ' ' {
 		return a, errHead
 	}
-	if len(line) > 12 && line[12] != ' ' {
+	if len(line) > 12 && line[12] != ' ' || !plain(line) {
 		return a, errHead
 	}
 	if a.status, err = digits(line[9:12]); err != nil || a.status < 100 {
@@ -50,7 +50,7 @@ func parseHead(head []byte) (a answer, err error) {
 // field takes one header line and reports whether it says how the body ends.
 func (a *answer) field(line []byte) (framing bool, err error) {
 	i := bytes.IndexByte(line, ':')
-	if i <= 0 || line[i-1] == ' ' {
+	if i <= 0 || line[i-1] == ' ' || !plain(line) {
 		return false, errHead
 	}
 	name, value := line[:i], bytes.Trim(line[i+1:], " \t")
@@ -71,6 +71,11 @@ func (a *answer) field(line []byte) (framing bool, err error) {
 		a.closes = is(value, "close")
 	}
 	return false, nil
+}
+
+// plain reports whether a line holds no other end of a line.
+func plain(line []byte) bool {
+	return bytes.IndexByte(line, '\n') < 0 && bytes.IndexByte(line, '\r') < 0
 }
 
 func is(b []byte, lower string) bool {

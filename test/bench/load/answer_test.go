@@ -35,6 +35,8 @@ func TestParseHead(t *testing.T) {
 		{name: "a word as status", head: "HTTP/1.1 2x0 OK\r\nContent-Length: 0", bad: true},
 		{name: "a status too long", head: "HTTP/1.1 2000 OK\r\nContent-Length: 0", bad: true},
 		{name: "no colon", head: "HTTP/1.1 200 OK\r\nContent-Length 0", bad: true},
+		{name: "a bare line feed in the status", head: "HTTP/1.1 200 OK\nX: y\r\nContent-Length: 0", bad: true},
+		{name: "a bare line feed in a field", head: "HTTP/1.1 200 OK\r\nX: y\nContent-Length: 0\r\nContent-Length: 1", bad: true},
 		{name: "nothing", head: "", bad: true},
 	} {
 		got, err := parseHead([]byte(c.head))
