@@ -1,0 +1,113 @@
+// Package target runs what the benchmark compares: the bare upstream, nginx before
+// it, and Sluice before it, each as a program of its own in a folder of its own.
+package target
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"sluice/test/bench/proc"
+	"sluice/test/upstream/responder"
+)
+
+// Answers says what an upstream answers; see responder.Options for zero values.
+type Answers struct {
+	responder.Options
+	TLS bool // speak TLS, with HTTP/2 to those who want it
+}
+
+// Upstream is the provider that all targets lead to.
+type Upstream struct {
+	*proc.Process
+	Addr   string // "127.0.0.1:40001"
+	CAFile string // the authority of its certificate, PEM; empty without TLS
+	secure *tls.Config
+	http   http.Client
+}
+
+// BuildUpstream compiles the upstream's program into dir.
+func BuildUpstream(ctx context.Context, dir string) (path string, err error) {
+	path = filepath.Join(dir, "upstream")
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", path, "sluice/test/upstream/cmd/upstream").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build the upstream: %w: %s", err, out)
+	}
+	return path, nil
+}
+
+var upstreamReady = regexp.MustCompile(`(?m)^https?://(\S+)\n`)
+
+// StartUpstream starts the program at path.
+func StartUpstream(ctx context.Context, path, dir string, a Answers) (*Upstream, error) {
+	u := &Upstream{}
+	args := []string{
+		"--listen", "127.0.0.1:0", "--delay", a.Delay.String(), "--chunks", strconv.Itoa(a.Chunks),
+		"--chunk-interval", a.Interval.String(), "--chat-bytes", strconv.Itoa(a.ChatBytes),
+	}
+	if a.TLS {
+		u.CAFile = filepath.Join(dir, "ca.pem")
+		args = append(args, "--tls", "--ca-out", u.CAFile)
+	}
+	var err error
+	u.Process, err = proc.Start(ctx, proc.Command{Name: "upstream", Path: path, Args: args, Dir: dir, Ready: upstreamReady})
+	if err != nil {
+		return nil, err
+	}
+	u.Addr = u.Said[1]
+	if err := u.trust(); err != nil {
+		return nil, errors.Join(err, u.Stop())
+	}
+	return u, nil
+}
+
+// trust makes the client that knows the upstream's authority.
+func (u *Upstream) trust() error {
+	tr := &http.Transport{DisableKeepAlives: true}
+	u.http = http.Client{Transport: tr, Timeout: 10 * time.Second}
+	if u.CAFile == "" {
+		return nil
+	}
+	pem, err := os.ReadFile(u.CAFile)
+	if err != nil {
+		return err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return errors.New("the upstream's authority is no certificate")
+	}
+	u.secure = &tls.Config{RootCAs: roots, ServerName: "127.0.0.1"}
+	tr.TLSClientConfig = u.secure
+	return nil
+}
+
+// TLS is how to speak to it; nil: plain.
+func (u *Upstream) TLS() *tls.Config { return u.secure }
+
+// URL is its address with the scheme.
+func (u *Upstream) URL() string {
+	if u.secure != nil {
+		return "https://" + u.Addr
+	}
+	return "http://" + u.Addr
+}
+
+// Stats tells what came through to it.
+func (u *Upstream) Stats(ctx context.Context) (s responder.Stats, err error) {
+	body, err := get(ctx, &u.http, u.URL()+"/__stats")
+	if err != nil {
+		return s, err
+	}
+	return s, json.NewDecoder(strings.NewReader(body)).Decode(&s)
+}
