@@ -15,6 +15,7 @@ import (
 	"sluice/internal/config"
 	"sluice/internal/dataplane/front"
 	"sluice/internal/fault"
+	"sluice/internal/ident"
 )
 
 // headMax bounds the head of a client's request.
@@ -56,7 +57,11 @@ func clipPath(p string) string {
 	return p
 }
 
+// writeFault answers a request that belongs to nobody, with ids as every answer has.
 func writeFault(w http.ResponseWriter, f *fault.Error) {
+	id := ident.NewID()
+	w.Header().Set("X-Gateway-Request-Id", id)
+	w.Header().Set("X-Gateway-Trace-Id", id)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(f.HTTPStatus())
 	_, _ = w.Write(f.Body(fault.Model)) // the client may have left

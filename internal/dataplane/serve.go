@@ -40,7 +40,10 @@ func (g *Gateway) intake(_ context.Context, x *exchange) error {
 	if err := g.readBody(x); err != nil {
 		return err
 	}
-	return g.chooseConfig(x)
+	if err := g.chooseConfig(x); err != nil {
+		return err
+	}
+	return checkUnread(x)
 }
 
 // try is one attempt at one target, called by the walk: from the call as the

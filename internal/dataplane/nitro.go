@@ -1,0 +1,49 @@
+package dataplane
+
+import (
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/wire"
+)
+
+// readUnread leaves the body of a nitro call unread: it is sent as it comes, so
+// nothing of it can be checked, changed or sent twice.
+// Source: contract/dataplane.md 6.9.
+func (g *Gateway) readUnread(x *exchange) error {
+	switch x.match.Endpoint {
+	case llm.ChatComplete, llm.Embed, llm.Messages, llm.CreateModelResponse:
+	default:
+		return nitroRefused("only chat, embeddings, messages and responses can be sent unread")
+	}
+	if x.in.Length > g.set.MaxUploadBytes {
+		return tooLarge(g.set.MaxUploadBytes)
+	}
+	if x.in.Body != nil {
+		p := wire.Stream(x.in.Body, x.in.Length)
+		x.direct = &p
+	}
+	return nil
+}
+
+// checkUnread refuses what needs the body: several targets, retries, parameters.
+func checkUnread(x *exchange) error {
+	if x.ctl.nitro != "true" || x.config == nil {
+		return nil
+	}
+	t := x.config.Root.Target
+	switch {
+	case t == nil:
+		return nitroRefused("the config must have a single target")
+	case t.Retry != nil && t.Retry.Attempts > 0:
+		return nitroRefused("a body that is not read cannot be sent again; leave retry out")
+	case len(t.Override)+len(t.Default)+len(t.Drop) > 0:
+		return nitroRefused("a body that is not read cannot be changed; leave override_params, default_params and drop_params out")
+	case len(t.Before)+len(t.After) > 0:
+		return nitroRefused("a body that is not read cannot be guarded; leave the guardrails out")
+	}
+	return nil
+}
+
+func nitroRefused(why string) error {
+	return fault.New(fault.InvalidRequest, "x-gateway-nitro-mode: "+why).At("x-gateway-nitro-mode")
+}
