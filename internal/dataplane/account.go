@@ -129,7 +129,7 @@ func target(code fault.Code, wireCode, typ, text string) error {
 func (g *Gateway) inline(a *attempt, name string, t *routing.Target) error {
 	spec, ok := g.Specs.Find(name)
 	if !ok {
-		return fault.Newf(fault.InvalidRequest, "the provider %q is unknown; GET /v1/providers lists saved ones, the documentation the known names", clip(name)).At("x-gateway-provider")
+		return fault.Newf(fault.InvalidRequest, "the provider %q is unknown; docs/providers.md lists the known ones, and a saved one is named @slug", clip(name)).At("x-gateway-provider")
 	}
 	a.spec, a.values = spec, make(provider.Values, 4)
 	if k := t.APIKey.Reveal(); k != "" {
