@@ -48,12 +48,19 @@ var samples = map[string]string{
 
 // sampleOf is what a field is called with: its sample, else its default.
 func sampleOf(s *provider.Spec, name string) string {
-	if name == "custom_host" {
-		return "https://" + s.ID + ".example.com" + map[bool]string{false: "/v1"}[s.ID == "ollama" || s.ID == "qdrant" || s.ID == "milvus"]
+	switch {
+	case name == "custom_host" && slices.Contains(versionless, s.ID):
+		return "https://" + s.ID + ".example.com"
+	case name == "custom_host":
+		return "https://" + s.ID + ".example.com/v1"
 	}
-	if v := samples[name]; v != "" {
-		return v
-	}
+	return cmp.Or(samples[name], defaultOf(s, name))
+}
+
+// versionless are providers whose custom hosts are named without a version.
+var versionless = []string{"milvus", "ollama", "qdrant"}
+
+func defaultOf(s *provider.Spec, name string) string {
 	for i := range s.Fields {
 		if s.Fields[i].Name == name {
 			return s.Fields[i].Default
@@ -67,23 +74,29 @@ var hostNames = sync.OnceValue(func() []string {
 	var names []string
 	for _, s := range specs().All() {
 		for _, base := range bases(s) {
-			for {
-				before, rest, found := strings.Cut(base, "{")
-				if !found {
-					break
+			for _, value := range []func(*provider.Spec, string) string{sampleOf, defaultOf} {
+				if u, err := url.Parse(filled(base, func(name string) string { return value(s, name) })); err == nil && u.Hostname() != "" {
+					names = append(names, u.Hostname())
 				}
-				name, after, _ := strings.Cut(rest, "}")
-				name, _, _ = strings.Cut(name, "|")
-				base = before + sampleOf(s, name) + after
-			}
-			if u, err := url.Parse(base); err == nil && u.Hostname() != "" {
-				names = append(names, u.Hostname())
 			}
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 })
+
+// filled puts values into the placeholders of a base URL.
+func filled(base string, value func(string) string) string {
+	for {
+		before, rest, found := strings.Cut(base, "{")
+		if !found {
+			return base
+		}
+		name, after, _ := strings.Cut(rest, "}")
+		name, _, _ = strings.Cut(name, "|")
+		base = before + value(name) + after
+	}
+}
 
 // bases are the base URLs of a spec and its variants, as templates.
 func bases(s *provider.Spec) []string {
@@ -119,8 +132,18 @@ func credentialLines(s *provider.Spec) string {
 }
 
 // drafted makes the transcript of a provider and case, for example
-// "chatComplete-stream", from the draft of that name.
+// "chatComplete-stream", from the draft of that name. An error has its endpoint's
+// request and the answer of the one draft of an error.
 func drafted(s *provider.Spec, name string) (*transcript, error) {
+	if e, ok := strings.CutSuffix(name, "-error"); ok && e != string(llm.ChatComplete) {
+		asked, err := drafted(s, e)
+		if err != nil {
+			return nil, err
+		}
+		failed, err := drafted(s, "chatComplete-error")
+		asked.path, asked.special, asked.exchanges = s.ID+"/"+name+".txtar", "error", failed.exchanges
+		return asked, err
+	}
 	raw, err := os.ReadFile(filepath.Join("testdata", "drafts", name+".txtar"))
 	if err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ func TestNothingIsUnproved(t *testing.T) {
 		have := map[string]bool{}
 		variants := 0
 		for _, tr := range all[s.ID] {
-			have[strings.TrimPrefix(strings.TrimSuffix(tr.path, ".txtar"), s.ID+"/")] = true
+			have[tr.name()] = true
 			if strings.HasPrefix(tr.special, "variant") {
 				variants++
 			}

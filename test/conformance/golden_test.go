@@ -26,7 +26,7 @@ func TestTranscripts(t *testing.T) {
 			r := newRig(t)
 			for _, tr := range all[name] {
 				if tr.frames == "" { // conversations are TestRealtime's
-					t.Run(strings.TrimSuffix(tr.path, ".txtar"), func(t *testing.T) { r.prove(t, tr, r.play) })
+					t.Run(tr.name(), func(t *testing.T) { r.prove(t, tr, r.play) })
 				}
 			}
 		})

@@ -28,6 +28,9 @@ type transcript struct {
 	frames    string // of a realtime client
 }
 
+// name is the file's, for example "chatComplete-stream".
+func (tr *transcript) name() string { return strings.TrimSuffix(filepath.Base(tr.path), ".txtar") }
+
 // exchange is one call of the provider.
 type exchange struct{ request, reply message }
 
@@ -56,7 +59,7 @@ func readTranscript(path string) (*transcript, error) {
 	}
 	tr := &transcript{path: strings.TrimPrefix(path, dir+"/"), comment: a.Comment}
 	tr.provider = filepath.Base(filepath.Dir(path))
-	tr.endpoint, tr.special, _ = strings.Cut(strings.TrimSuffix(filepath.Base(path), ".txtar"), "-")
+	tr.endpoint, tr.special, _ = strings.Cut(tr.name(), "-")
 	return tr, tr.fill(a)
 }
 
