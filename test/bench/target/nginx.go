@@ -26,7 +26,8 @@ type Nginx struct {
 // for as long as the benchmark takes, no access log, the rest as it comes. It shall
 // serve one port that passes bodies on as they come, which is what streams need and
 // the cheapest for uploads, and one that buffers.
-var nginxConf = template.Must(template.New("nginx.conf").Parse(`worker_processes 2;
+var nginxConf = template.Must(template.New("nginx.conf").Parse(`{{if .Root}}user root;
+{{end}}worker_processes 2;
 worker_rlimit_nofile 65536;
 daemon off;
 pid {{.Dir}}/nginx.pid;
@@ -96,7 +97,10 @@ func StartNginx(ctx context.Context, path, dir string, u *Upstream) (*Nginx, err
 	if err != nil {
 		return nil, err
 	}
-	err = nginxConf.Execute(f, map[string]string{"Dir": dir, "Upstream": u.Addr, "Scheme": scheme, "Addr": n.Addr, "Buffered": n.Buffered})
+	err = nginxConf.Execute(f, map[string]any{
+		"Root": os.Geteuid() == 0, // otherwise its workers may not write where this run may
+		"Dir":  dir, "Upstream": u.Addr, "Scheme": scheme, "Addr": n.Addr, "Buffered": n.Buffered,
+	})
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}

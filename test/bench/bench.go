@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"sluice/test/bench/proc"
+	"sluice/test/bench/report"
+	"sluice/test/bench/target"
+)
+
+// options bound the rounds.
+type options struct {
+	rounds int
+	length time.Duration
+	quick  bool
+}
+
+// bench is a run of the benchmark.
+type bench struct {
+	options
+	dir      string // for everything; each scenario has a folder of its own in it
+	upstream string // its program
+	sluice   string
+	nginx    string // empty when it is not installed
+	files    uint64 // descriptors that each program may have
+	result   report.Result
+}
+
+// filesWanted is the most descriptors that any scenario needs.
+const filesWanted = 65536
+
+// prepare builds and finds the programs.
+func prepare(ctx context.Context, f flags) (_ *bench, err error) {
+	b := &bench{options: options{f.rounds, f.length, f.quick}}
+	if b.sluice, err = filepath.Abs(f.sluice); err != nil {
+		return nil, err
+	}
+	version, err := exec.CommandContext(ctx, b.sluice, "version").Output()
+	if err != nil {
+		return nil, fmt.Errorf("run %s (make build makes it): %w", f.sluice, err)
+	}
+	b.result = report.Result{
+		Date: time.Now(), Command: commandLine(), Machine: proc.ThisMachine(),
+		Sluice: strings.TrimPrefix(strings.TrimSpace(string(version)), "sluice "),
+	}
+	if path, ok := target.FindNginx(); ok {
+		b.nginx = path
+		if b.result.Nginx, err = target.NginxVersion(ctx, path); err != nil {
+			return nil, err
+		}
+	} else {
+		fmt.Println("nginx is not installed: its rows and all ratios are missing")
+	}
+	if b.files, err = proc.RaiseFiles(filesWanted); err != nil {
+		return nil, fmt.Errorf("raise the limit of open files: %w", err)
+	}
+	if b.dir, err = os.MkdirTemp("", "sluice-bench-"); err != nil {
+		return nil, err
+	}
+	b.upstream, err = target.BuildUpstream(ctx, b.dir)
+	return b, err
+}
+
+// commandLine is how to run it again: make bench, or with flags by hand.
+func commandLine() string {
+	if len(os.Args) == 1 {
+		return "make bench"
+	}
+	return strings.Join(append([]string{"go run ./test/bench"}, os.Args[1:]...), " ")
+}
+
+// all runs the scenarios one after the other. When the time is over, what is
+// missing is marked as skipped.
+func (b *bench) all(ctx context.Context, chosen []*scenario) (*report.Result, error) {
+	began := time.Now()
+	var errs []error
+	for _, s := range chosen {
+		out := &report.Scenario{Name: s.name, Title: s.title, Skipped: b.skip(ctx, s)}
+		b.result.Scenarios = append(b.result.Scenarios, out)
+		if out.Skipped == "" {
+			if err := b.one(ctx, s, out); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", s.name, err))
+			}
+		}
+		out.Summarise()
+		errs = append(errs, out.WriteTable(os.Stdout))
+	}
+	b.result.Took = time.Since(began).Round(time.Second).String()
+	b.result.Aims = b.result.Judge(report.Aims)
+	return &b.result, errors.Join(errs...)
+}
+
+// skip says why a scenario cannot run here; empty when it can.
+func (b *bench) skip(ctx context.Context, s *scenario) string {
+	switch {
+	case ctx.Err() != nil:
+		return "the time was over"
+	case uint64(s.files) > b.files:
+		return fmt.Sprintf("a process may open %d files here, and it needs %d; raise the limit (ulimit -n) or run it as root", b.files, s.files)
+	}
+	return ""
+}
+
+// one runs a scenario on fresh programs.
+func (b *bench) one(ctx context.Context, s *scenario, out *report.Scenario) (err error) {
+	f, err := b.start(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.stop()) }()
+	for _, c := range f.contenders {
+		out.Rows = append(out.Rows, &report.Row{Target: c.name})
+	}
+	rounds := b.rounds
+	if s.rounds > 0 {
+		rounds = min(rounds, s.rounds)
+	}
+	for i := range rounds {
+		for k := range f.contenders {
+			n := (i + k) % len(f.contenders) // each goes first as often as the others
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			r, problems, err := f.round(ctx, f.contenders[n], s.with(f.contenders[n], b.options))
+			if err != nil {
+				return fmt.Errorf("%s, round %d: %w", f.contenders[n].name, i+1, err)
+			}
+			out.Rows[n].Rounds = append(out.Rows[n].Rounds, *r)
+			out.Problems = append(out.Problems, problems...)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"sluice/test/bench/proc"
+	"sluice/test/bench/report"
+	"sluice/test/bench/target"
+)
+
+// contender is one way to the upstream.
+type contender struct {
+	name  string
+	addr  string
+	tls   *tls.Config
+	lines []string       // of the request's header
+	own   proc.Family    // processes of the target; none for direct
+	gate  *target.Sluice // nil but for Sluice
+}
+
+// field is the programs of one scenario.
+type field struct {
+	up         *target.Upstream
+	family     proc.Family // the upstream's
+	contenders []*contender
+	stops      []func() error
+}
+
+// start starts everything that a scenario compares.
+func (b *bench) start(ctx context.Context, s *scenario) (_ *field, err error) {
+	f := &field{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.stop())
+		}
+	}()
+	dir := filepath.Join(b.dir, s.name)
+	for _, d := range []string{"upstream", "nginx", "sluice"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	f.stops = append(f.stops, func() error { return os.RemoveAll(dir) })
+	if f.up, err = target.StartUpstream(ctx, b.upstream, filepath.Join(dir, "upstream"), s.answers); err != nil {
+		return nil, err
+	}
+	f.stops = append(f.stops, f.up.Stop)
+	f.family = proc.Family{f.up.PID}
+	f.contenders = append(f.contenders, &contender{name: report.Direct, addr: f.up.Addr, tls: f.up.TLS(), lines: []string{upstreamKey}})
+	if b.nginx != "" {
+		if err := f.startNginx(ctx, b.nginx, filepath.Join(dir, "nginx"), s.buffered); err != nil {
+			return nil, err
+		}
+	}
+	return f, f.startSluice(ctx, b.sluice, filepath.Join(dir, "sluice"))
+}
+
+// upstreamKey is the credential that Sluice adds and the others pass on.
+const upstreamKey = "Authorization: Bearer sk-upstream"
+
+func (f *field) startNginx(ctx context.Context, path, dir string, buffered bool) error {
+	n, err := target.StartNginx(ctx, path, dir, f.up)
+	if err != nil {
+		return err
+	}
+	f.stops = append(f.stops, n.Stop)
+	own, err := proc.FamilyOf(n.PID)
+	if err != nil {
+		return err
+	}
+	f.contenders = append(f.contenders, &contender{name: report.Nginx, addr: n.Addr, lines: []string{upstreamKey}, own: own})
+	if buffered {
+		f.contenders = append(f.contenders, &contender{name: report.Buffered, addr: n.Buffered, lines: []string{upstreamKey}, own: own})
+	}
+	return nil
+}
+
+func (f *field) startSluice(ctx context.Context, path, dir string) error {
+	s, err := target.StartSluice(ctx, path, dir, f.up)
+	if err != nil {
+		return err
+	}
+	f.stops = append(f.stops, s.Stop)
+	f.contenders = append(f.contenders, &contender{
+		name: report.Sluice, addr: s.Addr, own: proc.Family{s.PID}, gate: s,
+		lines: []string{"x-gateway-api-key: " + s.Key, "x-gateway-config: " + s.Config},
+	})
+	return nil
+}
+
+// stop ends everything, the last started first.
+func (f *field) stop() error {
+	var errs []error
+	for i := len(f.stops) - 1; i >= 0; i-- {
+		errs = append(errs, f.stops[i]())
+	}
+	return errors.Join(errs...)
+}

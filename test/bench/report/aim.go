@@ -1,0 +1,92 @@
+package report
+
+import (
+	"fmt"
+	"math"
+)
+
+// Aim is what Sluice shall reach in a scenario. To is the other row that it is
+// compared with: of the same scenario, or when From is set of that one and Sluice
+// itself; when To is empty the figure itself counts.
+type Aim struct {
+	Scenario string
+	Metric   Metric
+	To       string // Nginx, or empty
+	From     string // another scenario of Sluice, or empty
+	AtLeast  bool   // Limit is a lower one
+	Limit    float64
+}
+
+// Verdict is what came of an Aim.
+type Verdict struct {
+	Scenario string `json:"scenario"`
+	Aim      string `json:"aim"` // "CPU at most 2 times nginx"
+	Measured Number `json:"measured"`
+	Met      bool   `json:"met"`
+}
+
+// Aims of the request path on two cores.
+// Source: the speed section of docs/benchmarks.md.
+var Aims = []Aim{
+	{Scenario: "chat-1k-c64", Metric: CPU, To: Nginx, Limit: 2},
+	{Scenario: "chat-1k-c64", Metric: PerSecond, To: Nginx, AtLeast: true, Limit: 0.5},
+	{Scenario: "stream-burst-c16", Metric: CPU, To: Nginx, Limit: 1.3},
+	{Scenario: "stream-10ms-c128", Metric: CPU, To: Nginx, Limit: 1.3},
+	{Scenario: "stream-10ms-c128", Metric: EventP99, To: Nginx, Limit: 1.3},
+	{Scenario: "upload-1m-c8", Metric: CPU, To: Nginx, Limit: 1.25},
+	{Scenario: "upload-25m-c2", Metric: PeakMB, From: "upload-1m-c8", Limit: 1.25},
+	{Scenario: "rate-8000", Metric: P50, To: Nginx, Limit: 1.3},
+	{Scenario: "rate-8000", Metric: P99, To: Nginx, Limit: 2.5},
+	{Scenario: "in-flight-1000", Metric: PeakMB, Limit: 150},
+	{Scenario: "open-streams-10000", Metric: PeakMB, Limit: 600},
+}
+
+// Judge compares the aims with what was measured. Those whose scenario or other
+// side is missing are left out.
+func (r *Result) Judge(aims []Aim) []Verdict {
+	var out []Verdict
+	for _, a := range aims {
+		if got := a.measure(r); !math.IsNaN(got) {
+			met := got <= a.Limit
+			if a.AtLeast {
+				met = got >= a.Limit
+			}
+			out = append(out, Verdict{a.Scenario, a.String(), Number(got), met})
+		}
+	}
+	return out
+}
+
+func (a Aim) measure(r *Result) float64 {
+	s := r.Scenario(a.Scenario)
+	if s == nil {
+		return math.NaN()
+	}
+	own := s.Row(Sluice)
+	switch {
+	case a.To != "":
+		return a.Metric.Ratio(own, s.Row(a.To))
+	case a.From != "":
+		other := r.Scenario(a.From)
+		if other == nil {
+			return math.NaN()
+		}
+		return a.Metric.Median(own) / a.Metric.Median(other.Row(Sluice))
+	}
+	return a.Metric.Median(own)
+}
+
+// String is the aim in words: "CPU at most 2 times nginx".
+func (a Aim) String() string {
+	bound := "at most"
+	if a.AtLeast {
+		bound = "at least"
+	}
+	switch {
+	case a.To != "":
+		return fmt.Sprintf("%s %s %g times %s", a.Metric.Title, bound, a.Limit, a.To)
+	case a.From != "":
+		return fmt.Sprintf("%s %s %g times that of %s", a.Metric.Title, bound, a.Limit, a.From)
+	}
+	return fmt.Sprintf("%s %s %g", a.Metric.Title, bound, a.Limit)
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"time"
+
+	"sluice/test/bench/load"
+	"sluice/test/bench/target"
+	"sluice/test/upstream/responder"
+)
+
+// scenario is one kind of load. Its job lacks what depends on the target: address,
+// request and, where Each is 0, the length of a round.
+type scenario struct {
+	name, title string
+	answers     target.Answers
+	call        call
+	job         load.Job
+	buffered    bool // nginx with its default buffering is worth a row
+	rounds      int  // at most; 0: as many as asked for
+	files       int  // descriptors that a program needs; 0: few
+}
+
+// scenarios are all of them, in the order of the report.
+func scenarios() []*scenario {
+	stream := func(events int, every time.Duration) target.Answers {
+		return target.Answers{Options: responder.Options{Chunks: events, Interval: every}}
+	}
+	slow := target.Answers{Options: responder.Options{Delay: time.Second}}
+	large := target.Answers{Options: responder.Options{ChatBytes: 10 << 10}}
+	return []*scenario{
+		{name: "chat-1k-c16", title: "1 KB chat, 16 connections", call: chat, job: load.Job{Conns: 16, Warm: 50, Body: 1 << 10}},
+		{name: "chat-1k-c64", title: "1 KB chat, 64 connections", call: chat, job: load.Job{Conns: 64, Warm: 20, Body: 1 << 10}},
+		{name: "chat-1k-c256", title: "1 KB chat, 256 connections", call: chat, job: load.Job{Conns: 256, Warm: 5, Body: 1 << 10}},
+		{name: "chat-10k-c64", title: "10 KB chat, 64 connections", call: chat, answers: large, job: load.Job{Conns: 64, Warm: 20, Body: 10 << 10}},
+		{name: "pass-through-c64", title: "Pass-through of 0.7 KB both ways, 64 connections", call: passThrough, job: load.Job{Conns: 64, Warm: 20, Body: len(chatBody)}},
+		{name: "stream-burst-c16", title: "Streams of 100 events in a burst, 16 connections", call: streamed, answers: stream(100, 0), buffered: true,
+			job: load.Job{Conns: 16, Warm: 5, Events: 100}},
+		{name: "stream-10ms-c128", title: "Streams of 100 events 10 ms apart, 128 connections", call: streamed, answers: stream(100, 10*time.Millisecond),
+			job: load.Job{Conns: 128, Each: 3, Events: 100, Ramp: time.Second}},
+		{name: "upload-1m-c8", title: "1 MB transcription, 8 connections", call: upload(1 << 20), buffered: true, job: load.Job{Conns: 8, Warm: 5}},
+		{name: "upload-25m-c2", title: "25 MB transcription, 2 connections", call: upload(25 << 20), job: load.Job{Conns: 2, Warm: 1}},
+		{name: "rate-1000", title: "1,000 requests/s of 1 KB chat", call: chat, job: load.Job{Conns: 64, Warm: 10, Rate: 1000, Body: 1 << 10}},
+		{name: "rate-8000", title: "8,000 requests/s of 1 KB chat", call: chat, job: load.Job{Conns: 256, Warm: 5, Rate: 8000, Body: 1 << 10}},
+		{name: "in-flight-1000", title: "1,000 requests in flight at an upstream that takes a second", call: chat, answers: slow,
+			job: load.Job{Conns: 1000, Each: 3, Body: 1 << 10, Ramp: time.Second}, files: 4096},
+		{name: "open-streams-10000", title: "10,000 open streams, an event per second each", call: streamed, answers: stream(10, time.Second), rounds: 1,
+			job: load.Job{Conns: 10000, Each: 1, Events: 10, Ramp: 5 * time.Second}, files: 24000},
+		{name: "tls-h2-c64", title: "1 KB chat, 64 connections, the upstream over TLS (HTTP/2 where the proxy can)", call: chat, answers: target.Answers{TLS: true},
+			job: load.Job{Conns: 64, Warm: 20, Body: 1 << 10}},
+	}
+}
