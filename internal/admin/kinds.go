@@ -8,6 +8,14 @@ type kinds struct{ Parts }
 // list is everything that the administration serves. To add a kind, add its line.
 func (k kinds) list() []resource.Resource {
 	return []resource.Resource{
+		k.workspaces(),
+		k.apiKeys(),
+		k.configs(),
+		k.integrations(),
+		k.providers(),
+		k.virtualKeys(),
 		k.rateLimits(),
+		k.logs(),
+		k.breakers(),
 	}
 }

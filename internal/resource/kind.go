@@ -14,14 +14,15 @@ import (
 // JSON names of T are those of the wire. What needs more than that is listed in
 // Own and done by Prepare.
 type Kind[T, V any] struct {
-	Name    string // of the stored records: "rate_limit_policy"
-	Object  string // wire constant of "object": "policy_rate_limits"
-	Title   string // for texts: "rate-limit policy"
-	Tag     string // heading in the description: "Policies"
-	Audited string // resource type in the audit trail: "policies"
-	Path    string // "/policies/rate-limits"
-	Param   string // placeholder of one record: "rateLimitsPolicyId"
-	Feature string // deployment flag whose OFF disables the routes
+	Name    string   // of the stored records: "rate_limit_policy"
+	Object  string   // wire constant of "object": "policy_rate_limits"
+	Title   string   // for texts: "rate-limit policy"
+	Tag     string   // heading in the description: "Policies"
+	Audited string   // resource type in the audit trail: "policies"
+	Path    string   // "/policies/rate-limits"
+	Also    []string // further paths that mean the same: "/admin/workspaces"
+	Param   string   // placeholder of one record: "rateLimitsPolicyId"
+	Feature string   // deployment flag whose OFF disables the routes
 	Verbs   Verb
 	Home    Home
 
@@ -38,11 +39,13 @@ type Kind[T, V any] struct {
 	SlugPerPlace bool
 
 	Create, Update any      // zero values of the types that describe the bodies
+	Delete         any      // the same of the body of a deletion; nil for none
 	Own            []string // fields of the bodies that Prepare takes over
 	Creation       Creation
 
 	PageSize int // of lists; 0 means 50
 	Filters  []Filter
+	Views    []Param // further parameters of reading one, for View
 	// Archived makes the status filter list and show archived records too.
 	Archived bool
 	// Select narrows a list beyond its filters, by what the caller may see.
@@ -55,9 +58,11 @@ type Kind[T, V any] struct {
 	// for a body on its own belong into T's Validate, which is called after it.
 	Prepare func(ctx context.Context, c *Call, ch *Edit[T]) error
 	Refs    []Ref[T]
-	Index   func(r *Row[T]) []IndexEntry // look-ups and filters
+	// Keep says why a record may not be archived; nil keeps none.
+	Keep  func(ctx context.Context, c *Call, r *Row[T]) error
+	Index func(r *Row[T]) []IndexEntry // look-ups and filters
 	// After does what else belongs to a change, in the same transaction. At archiving
-	// ch.New has the status archived.
+	// ch.New has the status archived. Actions do their own.
 	After func(ctx context.Context, tx Tx, c *Call, ch *Edit[T]) error
 
 	View func(ctx context.Context, c *Call, r Row[T], detail bool) (V, error)

@@ -68,14 +68,14 @@ type Filter struct {
 
 // Creation is the route of creation when it is not a plain POST on the path.
 type Creation struct {
-	Path   string // "/api-keys/{type}/{sub-type}"
+	Path   string // "/api-keys/{type}/{sub_type}"
 	Params []Param
 }
 
 // Receipt is an answer to a write: its type for the description, and how it is made.
 type Receipt[T any] struct {
 	Shape any // zero value of what Make returns
-	Make  func(ch *Edit[T]) any
+	Make  func(ctx context.Context, c *Call, ch *Edit[T]) (any, error)
 }
 
 // Action is something that can be done with one record besides the five verbs. What

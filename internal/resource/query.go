@@ -26,8 +26,8 @@ func paging(pageSize int) []Param {
 
 const maxPageSize = 1000
 
-// WorkspaceID is the parameter by which Admin keys name a workspace.
-var workspaceParam = Param{Name: "workspace_id", Doc: "id or slug of the workspace; for Admin keys"}
+// WorkspaceParam is the parameter by which Admin keys name a workspace.
+var WorkspaceParam = Param{Name: "workspace_id", Doc: "id or slug of the workspace; for Admin keys"}
 
 // readQuery checks the parameters that the operation lists and fills in defaults.
 func (c *Call) readQuery() error {

@@ -2,8 +2,6 @@ package resource
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -31,16 +29,11 @@ func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
 	if err := k.narrow(ctx, c, &q); err != nil {
 		return nil, err
 	}
-	q.Limit = c.Int("page_size")
-	if q.Limit == 0 {
-		q.Limit = 50
+	if q.Limit = c.Int("page_size"); q.Limit == 0 {
+		q.Limit = k.pageSize()
 	}
 	q.Offset = c.Int("current_page") * q.Limit
-	total, err := c.Reader.Count(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := c.Reader.List(ctx, q)
+	rows, total, err := k.page(ctx, c, q)
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +46,24 @@ func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
 		out.Data = append(out.Data, v)
 	}
 	return out, nil
+}
+
+// page reads the rows of a query and their number. Of workspaces a workspace key
+// sees its own alone.
+func (k *Kind[T, V]) page(ctx context.Context, c *Call, q Query) ([]Record, int, error) {
+	if own := c.Principal.WorkspaceID; k.Home == IsWorkspace && own != "" {
+		r, err := c.Reader.Find(ctx, k.Name, own)
+		if err != nil || !slices.Contains(q.Statuses, r.Status) || q.Offset > 0 {
+			return nil, 0, err
+		}
+		return []Record{r}, 1, nil
+	}
+	total, err := c.Reader.Count(ctx, q)
+	if err != nil {
+		return nil, 0, err
+	}
+	rows, err := c.Reader.List(ctx, q)
+	return rows, total, err
 }
 
 // narrow puts the filters into a query.
@@ -104,20 +115,11 @@ func (k *Kind[T, V]) reader(a *Action[T]) func(context.Context, *Call) (any, err
 }
 
 func (k *Kind[T, V]) show(ctx context.Context, c *Call, rec Record, detail bool) (v V, err error) {
-	r, err := k.decode(rec)
+	r, err := Decode[T](rec)
 	if err != nil {
 		return v, err
 	}
 	return k.View(ctx, c, *r, detail)
-}
-
-func (k *Kind[T, V]) decode(rec Record) (*Row[T], error) {
-	r := &Row[T]{Record: rec}
-	if err := json.Unmarshal(rec.Body, &r.Value); err != nil {
-		return nil, fmt.Errorf("decode %s %s: %w", k.Name, rec.ID, err)
-	}
-	r.Slug = rec.ShownSlug()
-	return r, nil
 }
 
 // named is the record that the path names, if the caller may do the action with it:
@@ -132,7 +134,7 @@ func (k *Kind[T, V]) named(ctx context.Context, c *Call, action string) (*Row[T]
 	if err != nil {
 		return nil, err
 	}
-	r, err := k.decode(rec)
+	r, err := Decode[T](rec)
 	if err != nil {
 		return nil, err
 	}

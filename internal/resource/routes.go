@@ -2,6 +2,7 @@ package resource
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -19,8 +20,21 @@ type Receipted struct {
 	Object string `json:"object"`
 }
 
-// operations are the routes of a kind.
+// operations are the routes of a kind, under all of its paths.
 func (k *Kind[T, V]) operations() []Operation {
+	plain := k.routes()
+	ops := slices.Clone(plain)
+	for _, path := range k.Also {
+		for _, op := range plain {
+			op.Path = path + strings.TrimPrefix(op.Path, k.Path)
+			op.ID += "At" + word(path)
+			ops = append(ops, op)
+		}
+	}
+	return ops
+}
+
+func (k *Kind[T, V]) routes() []Operation {
 	var ops []Operation
 	add := func(v Verb, op Operation) {
 		if k.Verbs&v != 0 {
@@ -45,7 +59,8 @@ func (k *Kind[T, V]) operations() []Operation {
 	})
 	add(Delete, Operation{
 		Method: http.MethodDelete, Path: k.onePath(), ID: "delete" + k.word(), Summary: "Delete a " + k.Title, Params: k.oneParams(),
-		Scopes: k.scopes("delete", nil), Query: k.placeParams(), Audited: k.Audited, Action: "delete", Run: k.archive,
+		Scopes: k.scopes("delete", nil), Query: k.placeParams(), Body: k.Delete,
+		Audited: k.Audited, Action: "delete", Run: k.archive,
 	})
 	for i := range k.Actions {
 		op := k.actionRoute(&k.Actions[i])
@@ -103,10 +118,12 @@ func (k *Kind[T, V]) oneParams() []Param {
 	return []Param{{Name: k.Param, Doc: "slug or id of the " + k.Title}}
 }
 
-// word is the title as a part of an operation's id: "RateLimitPolicy".
-func (k *Kind[T, V]) word() string {
+func (k *Kind[T, V]) word() string { return word(k.Title) }
+
+// word makes a title or path a part of an operation's id: "RateLimitPolicy".
+func word(title string) string {
 	var b strings.Builder
-	for _, w := range strings.FieldsFunc(k.Title, func(r rune) bool { return r == ' ' || r == '-' }) {
+	for w := range strings.FieldsFuncSeq(title, func(r rune) bool { return strings.ContainsRune(" -_/", r) }) {
 		b.WriteString(strings.ToUpper(w[:1]) + w[1:])
 	}
 	return b.String()
@@ -116,7 +133,7 @@ func (k *Kind[T, V]) placeParams() []Param {
 	if k.Home == InOrganisation || k.Home == IsWorkspace {
 		return nil
 	}
-	return []Param{workspaceParam}
+	return []Param{WorkspaceParam}
 }
 
 func (k *Kind[T, V]) statusParams() []Param {
@@ -129,13 +146,18 @@ func (k *Kind[T, V]) statusParams() []Param {
 func (k *Kind[T, V]) getParams() []Param { return append(k.placeParams(), k.statusParams()...) }
 
 func (k *Kind[T, V]) listParams() []Param {
-	size := k.PageSize
-	if size == 0 {
-		size = 50
-	}
-	params := append(k.getParams(), paging(size)...)
+	params := slices.Concat(k.placeParams(), k.statusParams(), paging(k.pageSize()))
 	for _, f := range k.Filters {
 		params = append(params, f.Param)
 	}
 	return params
+}
+
+// pageSize is that of a list whose caller names none.
+// Source: contract/identity-and-governance.yaml, conventions.pagination.
+func (k *Kind[T, V]) pageSize() int {
+	if k.PageSize == 0 {
+		return 50
+	}
+	return k.PageSize
 }

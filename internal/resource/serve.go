@@ -64,6 +64,9 @@ func (e *Engine) allowed(c *Call) error {
 // GET or DELETE and in the body of a POST or PUT.
 // Source: contract/identity-and-governance.md section 1.
 func (e *Engine) place(ctx context.Context, c *Call) error {
+	if org := c.Sent.Text("organisation_id"); org != "" && org != c.OrgID {
+		return fault.New(fault.Forbidden, "the API key belongs to another organisation").At("organisation_id")
+	}
 	name := c.query["workspace_id"]
 	if name == "" {
 		name = c.Sent.Text("workspace_id")

@@ -11,9 +11,20 @@ import (
 )
 
 // stored is the form in which a row is kept: its body, and the index by which it is
-// found, filtered and protected from losing what it refers to. An archived record
-// keeps only what filters need: it gives up its slug and what must be unique.
+// found, filtered and protected from losing what it refers to.
 func (k *Kind[T, V]) stored(ctx context.Context, c *Call, r *Row[T]) (Record, error) {
+	rec, err := k.encoded(r)
+	if err != nil || r.Status == Archived {
+		return rec, err
+	}
+	refs, err := k.references(ctx, c, r)
+	rec.Index = append(rec.Index, refs...)
+	return rec, err
+}
+
+// encoded is stored without what the row refers to. An archived record keeps only
+// what filters need: it gives up its slug and what must be unique.
+func (k *Kind[T, V]) encoded(r *Row[T]) (Record, error) {
 	rec := r.Record
 	body, err := json.Marshal(r.Value)
 	if err != nil {
@@ -23,19 +34,21 @@ func (k *Kind[T, V]) stored(ctx context.Context, c *Call, r *Row[T]) (Record, er
 	if k.Index != nil {
 		rec.Index = k.Index(r)
 	}
-	if r.Status == Archived {
-		rec.Index = slices.DeleteFunc(rec.Index, func(e IndexEntry) bool { return e.Unique })
-		if r.Slug != "" {
-			rec.Slug, rec.Index = "", append(rec.Index, IndexEntry{Name: slugEntry, Value: r.Slug})
-		}
-		return rec, nil
-	}
-	if k.SlugPerPlace {
+	switch {
+	case r.Status == Archived:
+		giveUp(&rec, r.Slug)
+	case k.SlugPerPlace:
 		rec.Slug, rec.Index = "", append(rec.Index, placeSlugs(r.WorkspaceID, r.Slug)...)
 	}
-	refs, err := k.references(ctx, c, r)
-	rec.Index = append(rec.Index, refs...)
-	return rec, err
+	return rec, nil
+}
+
+// giveUp frees what only one record may have: the slug stays readable.
+func giveUp(rec *Record, slug string) {
+	rec.Index = slices.DeleteFunc(slices.Clone(rec.Index), func(e IndexEntry) bool { return e.Unique || e.Name == slugEntry })
+	if rec.Slug = ""; slug != "" {
+		rec.Index = append(rec.Index, IndexEntry{Name: slugEntry, Value: slug})
+	}
 }
 
 // references finds what the row refers to and makes an entry for each.
@@ -66,13 +79,6 @@ func (c *Call) Refer(ctx context.Context, kind, workspaceID, name, field string)
 		return nil, fault.Newf(fault.ReferenceMissing, "there is no such %s in the workspace", kind).At(field)
 	}
 	return &r, nil
-}
-
-// Referring lists the live records of a kind that refer to a record, at most 1000.
-func Referring(ctx context.Context, from Reader, kind string, to Record) ([]Record, error) {
-	return from.List(ctx, Query{
-		Kind: kind, OrgID: to.OrgID, Statuses: living, Index: []IndexEntry{{Name: refEntry(to.Kind), Value: to.ID}}, Limit: maxPageSize,
-	})
 }
 
 // unused fails while live records refer to the one that is to go.

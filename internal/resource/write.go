@@ -2,8 +2,6 @@ package resource
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"sluice/internal/fault"
@@ -58,7 +56,7 @@ func (k *Kind[T, V]) create(ctx context.Context, c *Call) (any, error) {
 		return nil, err
 	}
 	if k.Receipt != nil {
-		return k.Receipt.Make(ch), nil
+		return k.Receipt.Make(ctx, c, ch)
 	}
 	return Receipted{ID: ch.New.ID, Slug: ch.New.Slug, Object: k.Object}, nil
 }
@@ -91,7 +89,7 @@ func (k *Kind[T, V]) update(ctx context.Context, c *Call) (any, error) {
 		return nil, err
 	}
 	if k.Done != nil {
-		return k.Done.Make(ch), nil
+		return k.Done.Make(ctx, c, ch)
 	}
 	return Empty{}, nil
 }
@@ -101,7 +99,10 @@ func (k *Kind[T, V]) update(ctx context.Context, c *Call) (any, error) {
 func (k *Kind[T, V]) archive(ctx context.Context, c *Call) (any, error) {
 	_, err := k.rewrite(ctx, c, "delete", func(_ Tx, ch *Edit[T]) error {
 		ch.New.Status = Archived
-		return nil
+		if k.Keep == nil {
+			return nil
+		}
+		return k.Keep(ctx, c, ch.Old)
 	})
 	return Empty{}, err
 }
@@ -128,7 +129,7 @@ func (k *Kind[T, V]) rewrite(ctx context.Context, c *Call, action string, edit f
 		if want := c.r.Header.Get("If-Match"); want != "" && want != "*" && want != etag(old.Record) {
 			return fault.New(fault.Conflict, "it was changed by someone else since it was read").At("If-Match")
 		}
-		next, err := k.decode(old.Record) // a copy that shares nothing
+		next, err := Decode[T](old.Record) // a copy that shares nothing
 		if err != nil {
 			return err
 		}
@@ -181,32 +182,17 @@ func (k *Kind[T, V]) settle(ctx context.Context, c *Call, ch *Edit[T]) error {
 	return nil
 }
 
-// lay puts the fields that were sent over the stored body: null clears one.
+// lay puts the fields that were sent over the stored body.
 func (k *Kind[T, V]) lay(ch *Edit[T]) error {
-	base, err := json.Marshal(ch.New.Value)
-	if err != nil {
-		return fmt.Errorf("encode %s: %w", k.Name, err)
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(base, &fields); err != nil {
-		return fmt.Errorf("encode %s: %w", k.Name, err)
-	}
+	fields := make(Sent, len(ch.Sent))
 	for name, v := range ch.Sent {
-		switch {
-		case slices.Contains(k.Own, name), slices.Contains(places, name), name == "slug", name == "status":
-		case string(v) == "null":
-			delete(fields, name)
-		default:
+		if !slices.Contains(k.Own, name) && !slices.Contains(places, name) && name != "slug" && name != "status" {
 			fields[name] = v
 		}
 	}
-	body, err := json.Marshal(fields)
+	value, err := Overlay(ch.New.Value, fields)
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", k.Name, err)
-	}
-	var value T
-	if err := json.Unmarshal(body, &value); err != nil {
-		return fault.New(fault.InvalidRequest, "the body cannot be used: a field has the wrong type").Because(err)
+		return err
 	}
 	ch.New.Value = value
 	if _, sent := ch.Sent["name"]; sent {

@@ -1,0 +1,113 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"sluice/internal/access"
+	"sluice/internal/keys"
+	"sluice/internal/resource"
+)
+
+// apiKeyIn is the body of a creation.
+type apiKeyIn struct {
+	OwnerIn
+	Name        string         `json:"name" minLength:"1" maxLength:"255"`
+	Description *string        `json:"description,omitempty" nullable:"true" maxLength:"1024"`
+	Scopes      []string       `json:"scopes" nullable:"false" minItems:"1" maxItems:"200" doc:"for example completions.write"`
+	UserID      string         `json:"user_id,omitempty" format:"uuid" doc:"whose key it is; user keys only"`
+	Defaults    *keyDefaultsIn `json:"defaults,omitempty" doc:"for every request made with the key; not of Admin keys"`
+	AlertEmails []string       `json:"alert_emails,omitempty" nullable:"true" format:"email" maxItems:"50"`
+	ExpiresAt   *time.Time     `json:"expires_at,omitempty" nullable:"true" doc:"in the future; null for never"`
+}
+
+// apiKeyPatch is the body of an update.
+type apiKeyPatch struct {
+	Name        string         `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	Description *string        `json:"description,omitempty" nullable:"true" maxLength:"1024"`
+	Scopes      []string       `json:"scopes,omitempty" nullable:"false" minItems:"1" maxItems:"200"`
+	Defaults    *keyDefaultsIn `json:"defaults,omitempty"`
+	AlertEmails []string       `json:"alert_emails,omitempty" nullable:"true" format:"email" maxItems:"50"`
+	ExpiresAt   *time.Time     `json:"expires_at,omitempty" nullable:"true"`
+	WorkspaceID string         `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+}
+
+type keyDefaultsIn struct {
+	Metadata            map[string]string `json:"metadata,omitempty"`
+	ConfigID            *string           `json:"config_id,omitempty" nullable:"true" maxLength:"255" doc:"slug or id of a config of the workspace"`
+	AllowConfigOverride *bool             `json:"allow_config_override,omitempty" nullable:"true" doc:"whether a request may bring its own config; absent means yes"`
+}
+
+// keyReceipt is the one answer that shows a raw key.
+type keyReceipt struct {
+	ID     string `json:"id" format:"uuid"`
+	Key    string `json:"key" doc:"the raw key; it is shown once"`
+	Object string `json:"object" enum:"api-key"`
+}
+
+// apiKeyView is a key as clients see it. The fields of limits and of rotation
+// policies say that there are none.
+type apiKeyView struct {
+	ID                     string          `json:"id" format:"uuid"`
+	Key                    string          `json:"key,omitempty" doc:"masked: the first two and the last three characters"`
+	Name                   string          `json:"name"`
+	Description            *string         `json:"description" nullable:"true"`
+	Type                   access.KeyType  `json:"type" enum:"organisation-service,workspace-service,workspace-user"`
+	OrganisationID         string          `json:"organisation_id" format:"uuid"`
+	WorkspaceID            *string         `json:"workspace_id" nullable:"true"`
+	UserID                 *string         `json:"user_id" nullable:"true"`
+	Status                 string          `json:"status" enum:"active,exhausted,expired"`
+	CreatedAt              resource.Stamp  `json:"created_at"`
+	LastUpdatedAt          resource.Stamp  `json:"last_updated_at"`
+	CreationMode           string          `json:"creation_mode" enum:"ui,api,auto"`
+	RateLimits             []any           `json:"rate_limits" nullable:"false"`
+	UsageLimits            *none           `json:"usage_limits"`
+	ResetUsage             *float64        `json:"reset_usage" nullable:"true"`
+	LastResetAt            *resource.Stamp `json:"last_reset_at" nullable:"true"`
+	ExpiresAt              *resource.Stamp `json:"expires_at" nullable:"true"`
+	ExpiryEnforced         int             `json:"expiry_enforced" enum:"0,1"`
+	AlertEmails            []string        `json:"alert_emails" nullable:"true"`
+	Scopes                 []string        `json:"scopes" nullable:"false"`
+	Defaults               keyDefaultsView `json:"defaults"`
+	AllowConfigOverride    int             `json:"allow_config_override" enum:"0,1"`
+	RotationPolicy         *none           `json:"rotation_policy"`
+	LastRotatedAt          *resource.Stamp `json:"last_rotated_at" nullable:"true"`
+	KeyTransitionExpiresAt *resource.Stamp `json:"key_transition_expires_at" nullable:"true" doc:"until then the value before the rotation is valid too"`
+	Object                 string          `json:"object" enum:"api-key"`
+}
+
+type keyDefaultsView struct {
+	Metadata            map[string]string `json:"metadata"`
+	ConfigID            *string           `json:"config_id" nullable:"true"`
+	AllowConfigOverride bool              `json:"allow_config_override"`
+}
+
+func viewKey(_ context.Context, c *resource.Call, r resource.Row[keys.Key], detail bool) (apiKeyView, error) {
+	k := r.Value
+	v := apiKeyView{
+		ID: r.ID, Key: k.Secret.Masked, Name: k.Name, Description: orNull(k.Description), Type: k.Type,
+		OrganisationID: r.OrgID, WorkspaceID: orNull(r.WorkspaceID), UserID: orNull(k.UserID), Status: lifeOf(r.Status, k.ExpiresAt, c.Now),
+		CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), CreationMode: k.CreationMode, RateLimits: []any{},
+		ExpiresAt: resource.StampOf(k.ExpiresAt), ExpiryEnforced: bit(k.ExpiryEnforced), AlertEmails: k.AlertEmails, Scopes: k.Scopes,
+		Defaults:            keyDefaultsView{k.Defaults.Metadata, orNull(k.Defaults.ConfigID), k.Defaults.MayOverride()},
+		AllowConfigOverride: bit(k.Defaults.MayOverride()), LastRotatedAt: resource.StampOf(k.LastRotatedAt), Object: "api-key",
+	}
+	if k.Previous != nil && k.Previous.Until != nil && c.Now.Before(*k.Previous.Until) {
+		v.KeyTransitionExpiresAt = resource.StampOf(k.Previous.Until)
+	}
+	if !detail && k.Type == access.WorkspaceUser && k.UserID != c.Principal.UserID {
+		v.Key = "" // another user's key
+	}
+	if v.Defaults.Metadata == nil {
+		v.Defaults.Metadata = map[string]string{}
+	}
+	return v, nil
+}
+
+// lifeOf is the status with an expiry that nobody wrote down yet.
+func lifeOf(status string, expires *time.Time, now time.Time) string {
+	if expires != nil && !now.Before(*expires) && status != resource.Archived {
+		return "expired"
+	}
+	return status
+}

@@ -1,0 +1,152 @@
+package admin
+
+import (
+	"context"
+	"slices"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/keys"
+	"sluice/internal/resource"
+)
+
+// apiKeys are the API keys. The raw value of a key is shown by its creation and by
+// a rotation, and by nothing else; what is stored is its hash, and the value sealed.
+// Source: contract/identity-and-governance.yaml, API keys; .md sections 1 and 5.
+func (k kinds) apiKeys() resource.Resource {
+	return &resource.Kind[keys.Key, apiKeyView]{
+		Name: keys.Kind, Object: "api-key", Title: "API key", Tag: "API keys", Audited: "api_keys",
+		Path: "/api-keys", Param: "id", ByID: true, Scopes: apiKeyScopes,
+		Verbs: resource.AllVerbs, Home: resource.Located, Locate: locateKey,
+		Create: apiKeyIn{}, Update: apiKeyPatch{},
+		Creation: resource.Creation{Path: "/api-keys/{type}/{sub_type}", Params: []resource.Param{
+			{Name: "type", Enum: []string{"organisation", "workspace"}}, {Name: "sub_type", Enum: []string{"service", "user"}},
+		}},
+		Filters: []resource.Filter{
+			{Param: resource.Param{Name: "type", Enum: []string{"user", "service"}}, Apply: func(*resource.Call, string, *resource.Query) error { return nil }},
+			{Param: resource.Param{Name: "status", Enum: []string{"active", "exhausted", "expired"}}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
+				q.Statuses = []string{v}
+				return nil
+			}},
+		},
+		Select:  selectKeys,
+		Prepare: k.prepareKey,
+		Refs:    []resource.Ref[keys.Key]{defaultConfig(func(d *keys.Key) string { return d.Defaults.ConfigID }, "defaults.config_id", fault.NotFound)},
+		Keep:    keepOwnKey,
+		Index:   func(r *resource.Row[keys.Key]) []resource.IndexEntry { return KeyIndex(&r.Value) },
+		View:    viewKey,
+		Receipt: &resource.Receipt[keys.Key]{Shape: keyReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[keys.Key]) (any, error) {
+			return keyReceipt{ch.New.ID, ch.Raw.Reveal(), "api-key"}, nil
+		}},
+		Actions: []resource.Action[keys.Key]{k.rotation()},
+	}
+}
+
+// KeyIndex are the index entries of an API key, also of one that is made elsewhere:
+// the hashes that lead to it, and its type.
+func KeyIndex(key *keys.Key) []resource.IndexEntry {
+	entries := []resource.IndexEntry{{Name: "type", Value: string(key.Type)}}
+	for _, h := range key.Hashes() {
+		entries = append(entries, resource.IndexEntry{Name: "hash", Value: h.String(), Unique: true})
+	}
+	return entries
+}
+
+// keyScopes are the stems of the scopes that manage each type of key.
+var keyScopes = []struct {
+	key  access.KeyType
+	stem string
+}{
+	{access.OrganisationService, "organisation_service_api_keys."},
+	{access.WorkspaceService, "workspace_service_api_keys."},
+	{access.WorkspaceUser, "workspace_user_api_keys."},
+}
+
+func apiKeyScopes(action string, r *resource.Row[keys.Key]) []access.Scope {
+	var scopes []access.Scope
+	for _, s := range keyScopes {
+		if r == nil || r.Value.Type == s.key {
+			scopes = append(scopes, access.Scope(s.stem+action))
+		}
+	}
+	return scopes
+}
+
+// locateKey takes the type of a new key from the path. A user key and a service key
+// live in a workspace, an Admin key in none.
+func locateKey(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) error {
+	switch c.Path("type") + "/" + c.Path("sub_type") {
+	case "organisation/service":
+		r.Value.Type = access.OrganisationService
+		if !c.Principal.IsAdminKey() && c.Principal.Kind != access.BySession {
+			return fault.New(fault.Forbidden, "only an Admin key makes Admin keys").At("type")
+		}
+		return nil
+	case "workspace/service":
+		r.Value.Type = access.WorkspaceService
+	case "workspace/user":
+		r.Value.Type = access.WorkspaceUser
+	default:
+		return fault.New(fault.InvalidParameter, "a key is made at organisation/service, workspace/service or workspace/user").At("type")
+	}
+	r.WorkspaceID = c.WorkspaceID
+	return c.Within()
+}
+
+// selectKeys narrows a list to the types that the caller may list. Without a
+// workspace an Admin key lists the Admin keys.
+func selectKeys(_ context.Context, c *resource.Call, q *resource.Query) error {
+	var types []access.KeyType
+	for _, s := range keyScopes {
+		ofPlace := s.key != access.OrganisationService
+		fits := c.Query("type") == "" || (c.Query("type") == "user") == (s.key == access.WorkspaceUser)
+		if ofPlace == (c.WorkspaceID != "") && fits && c.Holds(access.Scope(s.stem+"list")) {
+			types = append(types, s.key)
+		}
+	}
+	switch {
+	case len(types) == 0:
+		q.Index = append(q.Index, resource.IndexEntry{Name: "type", Value: "none"})
+	case len(types) == 1:
+		q.Index = append(q.Index, resource.IndexEntry{Name: "type", Value: string(types[0])})
+	}
+	return nil
+}
+
+func keepOwnKey(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) error {
+	if c.Principal.Kind == access.ByKey && c.Principal.ID == r.ID {
+		return fault.New(fault.InvalidRequest, "a key cannot delete itself")
+	}
+	return nil
+}
+
+// mayGive checks the scopes of a key: each must exist, be one that the type may
+// hold, and be held by the caller, unless it is one that no key of the caller's type
+// may hold: an Admin key makes the keys that send model traffic.
+func mayGive(c *resource.Call, t access.KeyType, scopes []string) error {
+	for _, s := range scopes {
+		may, known := access.MayHold(t, s)
+		switch {
+		case !known:
+			return fault.Newf(fault.InvalidParameter, "there is no scope %q", s).At("scopes")
+		case !may:
+			return fault.Newf(fault.InvalidParameter, "a key of type %s cannot have the scope %s", t, s).At("scopes")
+		}
+		if own, _ := access.MayHold(c.Principal.KeyType, s); own && !c.Holds(access.Scope(s)) {
+			return fault.Newf(fault.Forbidden, "the caller has not the scope %s and cannot give it", s).At("scopes")
+		}
+	}
+	if i := firstTwice(scopes); i >= 0 {
+		return fault.Newf(fault.InvalidParameter, "the scope %s is there twice", scopes[i]).At("scopes")
+	}
+	return nil
+}
+
+func firstTwice(list []string) int {
+	for i, v := range list {
+		if slices.Contains(list[:i], v) {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,116 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/keys"
+	"sluice/internal/resource"
+	"sluice/internal/sealed"
+	"sluice/internal/tenant"
+)
+
+// maxMetadata bounds a metadata value, in characters.
+// Source: contract/content-and-observability.md 3.3.
+const maxMetadata = 128
+
+// prepareKey checks what is no matter of the body's form, and gives a new key its
+// value.
+func (k kinds) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Edit[keys.Key]) error {
+	key := &ch.New.Value
+	if ch.Sent.Has("scopes") {
+		if err := mayGive(c, key.Type, key.Scopes); err != nil {
+			return err
+		}
+	}
+	if ch.Sent.Has("expires_at") && !key.ExpiresAt.After(c.Now) {
+		return fault.New(fault.InvalidParameter, "the time is in the past").At("expires_at")
+	}
+	if key.Type == access.OrganisationService && (key.Defaults.ConfigID != "" || len(key.Defaults.Metadata) > 0) {
+		return fault.New(fault.InvalidParameter, "an Admin key sends no model traffic, so it has no defaults").At("defaults")
+	}
+	if err := checkMetadata(key.Defaults.Metadata, "defaults.metadata"); err != nil {
+		return err
+	}
+	if ch.Old != nil {
+		revive(ch, key.ExpiresAt, c.Now)
+		return nil
+	}
+	if err := checkUser(ctx, c, key); err != nil {
+		return err
+	}
+	key.CreationMode = "api"
+	return k.giveValue(ch)
+}
+
+// revive makes an expired thing active when its expiry was moved or taken away.
+func revive[T any](ch *resource.Edit[T], expires *time.Time, now time.Time) {
+	if ch.New.Status == "expired" && (expires == nil || now.Before(*expires)) {
+		ch.New.Status = resource.Active
+	}
+}
+
+// giveValue makes a raw value for the key, which the answer shows once.
+func (k kinds) giveValue(ch *resource.Edit[keys.Key]) error {
+	raw := ident.NewKey(k.KeyPrefix)
+	shut, err := k.Box.Seal([]byte(raw), keys.Context(ch.New.ID))
+	if err != nil {
+		return err
+	}
+	ch.New.Value.Secret = keys.Secret{Hash: k.Hasher.Sum(raw), Sealed: shut, Masked: keys.Mask(raw)}
+	ch.Raw = sealed.New(raw)
+	return nil
+}
+
+// checkUser settles whose a user key is: that of the caller's user when nobody is
+// named, and of a user of the organisation in any case.
+func checkUser(ctx context.Context, c *resource.Call, key *keys.Key) error {
+	if key.Type != access.WorkspaceUser {
+		if key.UserID != "" {
+			return fault.New(fault.InvalidParameter, "only a user key belongs to a user").At("user_id")
+		}
+		return nil
+	}
+	if key.UserID == "" {
+		key.UserID = c.Principal.UserID
+	}
+	if key.UserID == "" {
+		return fault.New(fault.InvalidParameter, "name the user, because a service key belongs to none").At("user_id")
+	}
+	u, err := c.Reader.Find(ctx, tenant.UserKind, key.UserID)
+	if fault.Has(err, fault.NotFound) || err == nil && (u.OrgID != c.OrgID || u.Status == resource.Archived) {
+		return fault.New(fault.NotFound, "there is no such user").At("user_id")
+	}
+	return err
+}
+
+func checkMetadata(m map[string]string, at string) error {
+	for name, v := range m {
+		if name == "" || len([]rune(v)) > maxMetadata {
+			return fault.Newf(fault.InvalidParameter, "a metadata value has at most %d characters, and its name at least one", maxMetadata).At(at)
+		}
+	}
+	return nil
+}
+
+// defaultConfig is the reference of a field that names a config of the workspace.
+func defaultConfig[T any](field func(*T) string, at string, missing fault.Code) resource.Ref[T] {
+	return resource.Ref[T]{Kind: "config", Find: func(ctx context.Context, c *resource.Call, r *resource.Row[T]) (*resource.Record, error) {
+		name := field(&r.Value)
+		if name == "" {
+			return nil, nil
+		}
+		place := r.WorkspaceID
+		if r.Kind == tenant.WorkspaceKind {
+			place = r.ID
+		}
+		rec, err := c.Refer(ctx, "config", place, name, at)
+		if fault.Has(err, fault.ReferenceMissing) {
+			return nil, fault.New(missing, "there is no such config in the workspace").At(at)
+		}
+		return rec, err
+	}}
+}

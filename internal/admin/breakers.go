@@ -1,0 +1,58 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"sluice/internal/access"
+	"sluice/internal/resource"
+	"sluice/internal/routing"
+)
+
+// breakers show which targets a workspace's configs leave out at the moment.
+func (k kinds) breakers() resource.Resource {
+	return resource.Operations{{
+		Method: http.MethodGet, Path: "/circuit-breakers", ID: "listCircuitBreakers", Summary: "List the circuit breakers of a workspace that have counted something",
+		Tag: "Configs", Scopes: []access.Scope{"configs.read"}, Answer: resource.ListOf[breakerView]{},
+		Query: []resource.Param{resource.WorkspaceParam, {Name: "state", Enum: []string{"open", "closed"}}},
+		Run:   k.listBreakers,
+	}}
+}
+
+// breakerView is the circuit of one target as this node sees it.
+type breakerView struct {
+	Object    string          `json:"object" enum:"circuit-breaker"`
+	Config    string          `json:"config" doc:"slug or id of the config; inline for one that came with the request"`
+	Version   string          `json:"config_fingerprint" doc:"of the text of the config"`
+	Path      string          `json:"path" doc:"of the target in the config: config.targets[1]"`
+	ID        string          `json:"id" doc:"that the target gives itself, if any"`
+	State     string          `json:"state" enum:"open,closed"`
+	Failures  int             `json:"failures"`
+	Successes int             `json:"successes"`
+	OpenedAt  *resource.Stamp `json:"opened_at" nullable:"true"`
+	ClosesAt  *resource.Stamp `json:"closes_at" nullable:"true"`
+}
+
+func (k kinds) listBreakers(_ context.Context, c *resource.Call) (any, error) {
+	if err := c.Within(); err != nil {
+		return nil, err
+	}
+	out := resource.ListOf[breakerView]{Object: "list", Data: []breakerView{}}
+	for _, b := range k.Breakers(c.WorkspaceID) {
+		if v := viewBreaker(b); c.Query("state") == "" || c.Query("state") == v.State {
+			out.Data = append(out.Data, v)
+		}
+	}
+	out.Total = len(out.Data)
+	return out, nil
+}
+
+func viewBreaker(b routing.BreakerState) breakerView {
+	_, config, _ := strings.Cut(b.Scope, "/")
+	v := breakerView{
+		Object: "circuit-breaker", Config: config, Version: b.Config, Path: b.Path, ID: b.ID, State: strings.ToLower(b.State),
+		Failures: b.Failures, Successes: b.Successes, OpenedAt: resource.StampOf(&b.OpenedAt), ClosesAt: resource.StampOf(&b.ClosesAt),
+	}
+	return v
+}

@@ -1,0 +1,130 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+
+	"sluice/internal/resource"
+	"sluice/internal/routing"
+)
+
+// configs are the saved gateway configs. What a config may say is the business of
+// routing.Parse; each new text is a new version, and the newest is in force.
+// Source: contract/content-and-observability.yaml, configs.
+func (k kinds) configs() resource.Resource {
+	return &resource.Kind[routing.Saved, configView]{
+		Name: routing.SavedKind, Object: "config", Title: "config", Tag: "Configs", Audited: "configs",
+		Path: "/configs", Param: "slug", Slug: "pc", SlugFrom: 6,
+		Perm: "configs", Verbs: resource.AllVerbs, Home: resource.InWorkspace, PageSize: 100,
+		Create: configIn{}, Update: configPatch{}, Own: []string{"isDefault"},
+		Views:   []resource.Param{{Name: "version", Doc: "number of a version, from 1, or its version_id; absent: the newest"}},
+		Prepare: k.prepareConfig,
+		Index: func(r *resource.Row[routing.Saved]) []resource.IndexEntry {
+			if !r.Value.IsDefault {
+				return nil
+			}
+			return []resource.IndexEntry{{Name: "default", Value: "1"}}
+		},
+		After:   onlyDefault,
+		View:    viewConfig,
+		Receipt: &resource.Receipt[routing.Saved]{Shape: configReceipt{}, Make: receiveConfig},
+		Done:    &resource.Receipt[routing.Saved]{Shape: configDone{}, Make: changedConfig},
+		Actions: []resource.Action[routing.Saved]{{
+			Name: "list", Method: "GET", Path: "/versions", ID: "listConfigVersions", Summary: "List the versions of a config, newest first",
+			Answer: resource.ListOf[configView]{}, Read: listVersions,
+		}},
+	}
+}
+
+// configIn is the body of a creation.
+type configIn struct {
+	Name        string         `json:"name" minLength:"1" maxLength:"255"`
+	Config      map[string]any `json:"config" doc:"the gateway config"`
+	IsDefault   flag           `json:"isDefault,omitempty"`
+	WorkspaceID string         `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+}
+
+// configPatch is the body of an update.
+type configPatch struct {
+	Name        string         `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	Config      map[string]any `json:"config,omitempty" doc:"the gateway config; makes a new version"`
+	Status      string         `json:"status,omitempty" enum:"active,archived"`
+	IsDefault   flag           `json:"isDefault,omitempty"`
+	WorkspaceID string         `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+}
+
+type configReceipt struct {
+	ID        string `json:"id" format:"uuid"`
+	VersionID string `json:"version_id" format:"uuid"`
+	Slug      string `json:"slug"`
+	Object    string `json:"object" enum:"config"`
+}
+
+type configDone struct {
+	VersionID string `json:"version_id" format:"uuid"`
+}
+
+func receiveConfig(_ context.Context, _ *resource.Call, ch *resource.Edit[routing.Saved]) (any, error) {
+	return configReceipt{ch.New.ID, versionID(ch.New.ID, 1), ch.New.Slug, "config"}, nil
+}
+
+// changedConfig names the version in force: the one just made, or the old one when
+// the text stayed.
+func changedConfig(ctx context.Context, c *resource.Call, ch *resource.Edit[routing.Saved]) (any, error) {
+	if !bytes.Equal(ch.Old.Value.Config, ch.New.Value.Config) {
+		return configDone{versionID(ch.New.ID, ch.New.Version)}, nil
+	}
+	versions, err := configVersions(ctx, c.Reader, ch.New.ID)
+	if err != nil {
+		return nil, err
+	}
+	return configDone{versionID(ch.New.ID, versions[0].record.Version)}, nil
+}
+
+// configView is a config as clients see it; the text only when one is read.
+type configView struct {
+	ID             string         `json:"id" format:"uuid"`
+	Name           string         `json:"name"`
+	Slug           string         `json:"slug"`
+	OrganisationID string         `json:"organisation_id" format:"uuid"`
+	WorkspaceID    string         `json:"workspace_id" format:"uuid"`
+	IsDefault      int            `json:"is_default" enum:"0,1"`
+	Status         string         `json:"status" enum:"active,archived"`
+	CreatedAt      resource.Stamp `json:"created_at"`
+	LastUpdatedAt  resource.Stamp `json:"last_updated_at"`
+	Object         string         `json:"object" enum:"config"`
+	Config         string         `json:"config,omitempty" doc:"JSON text"`
+	Format         string         `json:"format,omitempty" enum:"json"`
+	Type           string         `json:"type,omitempty" enum:"ORG_CONFIG"`
+	VersionID      string         `json:"version_id,omitempty" format:"uuid"`
+}
+
+func (k kinds) prepareConfig(_ context.Context, _ *resource.Call, ch *resource.Edit[routing.Saved]) error {
+	if err := setFlag(ch.Sent, "isDefault", &ch.New.Value.IsDefault); err != nil {
+		return err
+	}
+	if ch.Old != nil && !ch.Sent.Has("config") {
+		return nil
+	}
+	_, err := routing.Parse(ch.New.Value.Config, k.Limits)
+	return err
+}
+
+// onlyDefault takes the mark off the config that was the default of the workspace.
+func onlyDefault(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[routing.Saved]) error {
+	if !ch.New.Value.IsDefault || ch.Old != nil && ch.Old.Value.IsDefault {
+		return nil
+	}
+	rows, err := tx.List(ctx, resource.Query{
+		Kind: routing.SavedKind, OrgID: ch.New.OrgID, WorkspaceID: ch.New.WorkspaceID, Index: []resource.IndexEntry{{Name: "default", Value: "1"}},
+	})
+	for _, r := range rows {
+		if r.ID == ch.New.ID {
+			continue
+		}
+		if err := unmark(ctx, tx, c, r); err != nil {
+			return err
+		}
+	}
+	return err
+}

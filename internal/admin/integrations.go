@@ -1,0 +1,150 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"sluice/internal/access"
+	"sluice/internal/credential"
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// integrations are stored credentials of model providers, of the organisation or of
+// one workspace, with the list of models that may be used and the workspaces that
+// may use them. Source: contract/identity-and-governance.yaml, integrations.
+func (k kinds) integrations() resource.Resource {
+	return &resource.Kind[credential.Integration, integrationView]{
+		Name: credential.IntegrationKind, Object: "integration", Title: "integration", Tag: "Integrations", Audited: "integrations",
+		Path: "/integrations", Param: "slug", Scopes: integrationScopes, Verbs: resource.AllVerbs, PageSize: 100,
+		Home: resource.Located, Locate: func(_ context.Context, c *resource.Call, r *resource.Row[credential.Integration]) error {
+			r.WorkspaceID = c.WorkspaceID
+			return nil
+		},
+		Create: integrationIn{}, Update: integrationPatch{},
+		Own: []string{"key", "configurations", "create_default_provider", "default_provider_slug"},
+		Filters: []resource.Filter{
+			{Param: resource.Param{Name: "type", Enum: []string{"workspace", "organisation", "all"}, Default: "all"}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
+				if v != "all" {
+					q.Index = append(q.Index, resource.IndexEntry{Name: "level", Value: v})
+				}
+				return nil
+			}},
+			tagFilter(),
+		},
+		Select:  selectIntegrations,
+		Prepare: k.prepareIntegration,
+		Index: func(r *resource.Row[credential.Integration]) []resource.IndexEntry {
+			return IntegrationIndex(&r.Value, r.WorkspaceID, r.Index)
+		},
+		After:   k.afterIntegration,
+		View:    k.viewIntegration,
+		Receipt: &resource.Receipt[credential.Integration]{Shape: integrationReceipt{}, Make: receiveIntegration},
+		Actions: append(modelActions(), k.grantActions()...),
+	}
+}
+
+// Names of index entries of integrations.
+const (
+	entryPlace  = "workspace" // a workspace that may use it
+	entryGlobal = "global"    // granted to every new workspace
+	entryTag    = "tag"
+)
+
+// IntegrationIndex are the index entries of an integration, also of one that is made
+// elsewhere. The grants among the present entries stay; nil when it is new.
+func IntegrationIndex(in *credential.Integration, workspaceID string, present []resource.IndexEntry) []resource.IndexEntry {
+	entries := slices.DeleteFunc(slices.Clone(present), func(e resource.IndexEntry) bool { return e.Name != entryPlace && e.Name != entryGlobal })
+	level := "organisation"
+	if workspaceID != "" {
+		level = "workspace"
+		entries = []resource.IndexEntry{{Name: entryPlace, Value: workspaceID}}
+	}
+	return slices.Concat(entries, []resource.IndexEntry{{Name: "level", Value: level}}, tagEntries(in.Tags))
+}
+
+func integrationScopes(action string, r *resource.Row[credential.Integration]) []access.Scope {
+	ofOrg, ofPlace := access.Scope("organisation_integrations."+action), access.Scope("workspace_integrations."+action)
+	switch {
+	case r == nil:
+		return []access.Scope{ofOrg, ofPlace}
+	case r.WorkspaceID == "":
+		return []access.Scope{ofOrg}
+	}
+	return []access.Scope{ofPlace}
+}
+
+// selectIntegrations narrows a list to what the caller's workspace may use, and to
+// the levels whose list scope is held.
+func selectIntegrations(_ context.Context, c *resource.Call, q *resource.Query) error {
+	if c.WorkspaceID != "" {
+		q.WorkspaceID = ""
+		q.Index = append(q.Index, resource.IndexEntry{Name: entryPlace, Value: c.WorkspaceID})
+	}
+	for scope, other := range map[access.Scope]string{"organisation_integrations.list": "workspace", "workspace_integrations.list": "organisation"} {
+		if !c.Holds(scope) {
+			q.Index = append(q.Index, resource.IndexEntry{Name: "level", Value: other})
+		}
+	}
+	return nil
+}
+
+// prepareIntegration checks the credentials against what the provider needs, and
+// seals them.
+func (k kinds) prepareIntegration(_ context.Context, _ *resource.Call, ch *resource.Edit[credential.Integration]) error {
+	in := &ch.New.Value
+	if err := checkTags(in.Tags); err != nil {
+		return err
+	}
+	if err := k.readDefaultProvider(ch); err != nil {
+		return err
+	}
+	spec, err := k.findSpec(in.AIProviderID, "ai_provider_id")
+	if err != nil {
+		return err
+	}
+	in.AIProviderID = spec.ID
+	s := secrets{k: k, spec: spec, context: credential.IntegrationKind + "/" + ch.New.ID, field: "configurations"}
+	values, err := s.open(in.Key, in.Configurations)
+	if err != nil {
+		return err
+	}
+	s.takeKey(values, ch.Sent)
+	var fields map[string]json.RawMessage
+	if err := ch.Sent.Into("configurations", &fields); err != nil {
+		return err
+	}
+	if _, sent := ch.Sent["configurations"]; sent {
+		if err := s.replace(values, fields, ch.Sent.Cleared("configurations")); err != nil {
+			return err
+		}
+	}
+	if err := s.check(values); err != nil {
+		return err
+	}
+	in.MaskedKey = s.masked(values)
+	in.Key, in.Configurations, err = s.shut(values)
+	return err
+}
+
+func (k kinds) readDefaultProvider(ch *resource.Edit[credential.Integration]) error {
+	for _, name := range []string{"create_default_provider", "default_provider_slug"} {
+		if ch.Sent.Has(name) && ch.New.WorkspaceID == "" {
+			return fault.New(fault.InvalidParameter, "an integration of the organisation has its providers made by the grants to workspaces").At(name)
+		}
+	}
+	return nil
+}
+
+// afterIntegration makes the default provider of a new integration of a workspace,
+// and archives the providers of one that goes.
+func (k kinds) afterIntegration(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[credential.Integration]) error {
+	switch {
+	case ch.New.Status == resource.Archived:
+		return dropProviders(ctx, tx, c, ch.New.Record, "")
+	case ch.Old == nil && ch.New.WorkspaceID != "" && string(ch.Sent["create_default_provider"]) != "false":
+		return k.makeProvider(ctx, tx, c, ch.New, ch.New.WorkspaceID, ch.Sent.Text("default_provider_slug"))
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package admin
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"sluice/internal/record"
+	"sluice/internal/resource"
+)
+
+// logMetrics is an attempt without its bodies.
+// Source: contract/content-and-observability.yaml, LogMetrics.
+type logMetrics struct {
+	ID               string            `json:"id" format:"uuid"`
+	RequestID        string            `json:"request_id" doc:"shared by the attempts of one request"`
+	OrganisationID   string            `json:"organisation_id"`
+	WorkspaceSlug    *string           `json:"workspace_slug" nullable:"true"`
+	Config           string            `json:"config" doc:"slug or id; inline for one that came with the request"`
+	VirtualKey       string            `json:"virtual_key" doc:"slug of the saved provider"`
+	APIKeyID         string            `json:"api_key_id"`
+	UserID           *string           `json:"user_id" nullable:"true"`
+	CreatedAt        resource.Stamp    `json:"created_at"`
+	IsSuccess        bool              `json:"is_success"`
+	AIOrg            string            `json:"ai_org"`
+	AIModel          string            `json:"ai_model"`
+	ReqUnits         int64             `json:"req_units"`
+	ResUnits         int64             `json:"res_units"`
+	TotalUnits       int64             `json:"total_units"`
+	RequestURL       string            `json:"request_url"`
+	RequestMethod    string            `json:"request_method"`
+	Endpoint         string            `json:"endpoint" doc:"chatComplete, embed, proxy, …"`
+	StatusCode       int32             `json:"response_status_code"`
+	UpstreamStatus   int32             `json:"upstream_status_code" doc:"0 when none came"`
+	ResponseTime     int64             `json:"response_time" doc:"ms until the last byte"`
+	FirstByte        int64             `json:"time_to_first_byte" doc:"ms; 0 when no byte came"`
+	IsProxyCall      bool              `json:"is_proxy_call"`
+	CacheStatus      *string           `json:"cache_status" nullable:"true"`
+	StreamMode       int               `json:"stream_mode" enum:"0,1"`
+	Attempt          int32             `json:"attempt" doc:"0 for the first of a request"`
+	RetrySuccess     int32             `json:"retry_success_count" doc:"retries until success; 0 without retries, -1 when they failed"`
+	LastUsedOption   int               `json:"last_used_option_index"`
+	LastUsedPath     string            `json:"last_used_option_json_path,omitempty"`
+	Outcome          record.Outcome    `json:"outcome" doc:"ok, refused, failed, unreachable, timeout, …"`
+	Error            string            `json:"error,omitempty"`
+	TraceID          string            `json:"trace_id"`
+	SpanID           string            `json:"span_id"`
+	SpanName         string            `json:"span_name"`
+	ParentSpanID     string            `json:"parent_span_id"`
+	Source           string            `json:"source" enum:"gateway"`
+	Metadata         map[string]string `json:"metadata"`
+	MetadataKeys     []string          `json:"metadata.key" nullable:"true"`
+	MetadataValues   []string          `json:"metadata.value" nullable:"true"`
+	UpstreamDuration int64             `json:"upstream_response_time" doc:"ms until the provider's first byte"`
+}
+
+func metricsOf(a *record.Attempt, slug string) logMetrics {
+	u := a.Usage
+	m := logMetrics{
+		ID: a.ID, RequestID: a.RequestID, OrganisationID: a.OrgID, WorkspaceSlug: orNull(slug), Config: a.ConfigID, VirtualKey: a.ProviderID,
+		APIKeyID: a.KeyID, UserID: orNull(a.UserID), CreatedAt: stamp(a.Started), IsSuccess: a.Status >= 200 && a.Status <= 299,
+		AIOrg: a.Provider, AIModel: a.Model, ReqUnits: u.InputTokens, ResUnits: u.OutputTokens, TotalUnits: max(u.TotalTokens, u.InputTokens+u.OutputTokens),
+		RequestURL: a.Path, RequestMethod: a.Method, Endpoint: string(a.Endpoint), StatusCode: a.Status, UpstreamStatus: a.Upstream,
+		ResponseTime: a.Duration.Milliseconds(), FirstByte: a.FirstByte.Milliseconds(), UpstreamDuration: a.FirstByte.Milliseconds(),
+		IsProxyCall: a.Endpoint == "proxy", CacheStatus: orNull(a.CacheStatus), StreamMode: bit(a.Stream), Attempt: a.Number,
+		RetrySuccess: a.Retries, LastUsedOption: lastIndex(a.TargetPath), LastUsedPath: jsonPath(a.TargetPath), Outcome: a.Outcome, Error: a.Error,
+		TraceID: a.TraceID, SpanID: a.SpanID, SpanName: a.SpanName, ParentSpanID: a.ParentSpan, Source: "gateway", Metadata: a.Metadata,
+	}
+	if a.Retries > 0 && !m.IsSuccess {
+		m.RetrySuccess = -1
+	}
+	if m.Metadata == nil {
+		m.Metadata = map[string]string{}
+	}
+	for name := range a.Metadata {
+		m.MetadataKeys = append(m.MetadataKeys, name)
+	}
+	slices.Sort(m.MetadataKeys)
+	for _, name := range m.MetadataKeys {
+		m.MetadataValues = append(m.MetadataValues, a.Metadata[name])
+	}
+	return m
+}
+
+// logObject is an attempt with its bodies.
+// Source: contract/content-and-observability.yaml, LogObject.
+type logObject struct {
+	ID             string         `json:"_id" format:"uuid"`
+	Request        logRequest     `json:"request"`
+	Response       logResponse    `json:"response"`
+	OrganisationID string         `json:"organisation_id"`
+	CreatedAt      resource.Stamp `json:"created_at"`
+	Metrics        logMetrics     `json:"metrics"`
+	Transformed    logExchange    `json:"transformedRequest" doc:"as sent to the provider"`
+	Original       logExchange    `json:"originalResponse" doc:"as the provider answered"`
+	LogFormat      string         `json:"log_format" enum:"v1"`
+}
+
+type logRequest struct {
+	URL       string `json:"url"`
+	Method    string `json:"method"`
+	Body      any    `json:"body,omitempty" doc:"JSON, or text; absent when bodies are not kept"`
+	Truncated bool   `json:"truncated,omitempty" doc:"there was more than is kept"`
+	Size      int64  `json:"size" doc:"bytes of the whole body"`
+}
+
+type logResponse struct {
+	Status         int32  `json:"status"`
+	ResponseTime   int64  `json:"responseTime" doc:"ms"`
+	Body           any    `json:"body,omitempty"`
+	Truncated      bool   `json:"truncated,omitempty"`
+	Size           int64  `json:"size"`
+	LastUsedOption string `json:"lastUsedOptionJsonPath"`
+}
+
+type logExchange struct {
+	URL    string `json:"url,omitempty"`
+	Method string `json:"method,omitempty"`
+	Body   any    `json:"body,omitempty"`
+}
+
+func objectOf(a *record.Attempt, slug string) logObject {
+	request, response := readable(a.Request), readable(a.Response)
+	return logObject{
+		ID:             a.ID,
+		Request:        logRequest{a.Path, a.Method, request, a.Request.Truncated, a.Request.Size},
+		Response:       logResponse{a.Status, a.Duration.Milliseconds(), response, a.Response.Truncated, a.Response.Size, jsonPath(a.TargetPath)},
+		OrganisationID: a.OrgID, CreatedAt: stamp(a.Started), Metrics: metricsOf(a, slug),
+		Transformed: logExchange{a.UpstreamURL, a.Method, request}, Original: logExchange{Body: response}, LogFormat: "v1",
+	}
+}
+
+// jsonPath is the path of a target as clients know it: "$.config.targets[1]".
+func jsonPath(target string) string {
+	if target == "" {
+		return ""
+	}
+	return "$." + target
+}
+
+// lastIndex is the position of a target among its neighbours: 1 for
+// "config.targets[1]", 0 for one that has none.
+func lastIndex(target string) int {
+	i := strings.LastIndexByte(target, '[')
+	if i < 0 || !strings.HasSuffix(target, "]") {
+		return 0
+	}
+	n, err := strconv.Atoi(target[i+1 : len(target)-1])
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,111 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"sluice/internal/credential"
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// maxModels bounds the list of an integration.
+const maxModels = 2000
+
+// modelActions read and change the list of models that an integration may be asked
+// for. Source: contract/identity-and-governance.yaml, /integrations/{slug}/models.
+func modelActions() []resource.Action[credential.Integration] {
+	return []resource.Action[credential.Integration]{
+		{
+			Name: "read", Method: http.MethodGet, Path: "/models", ID: "listIntegrationModels", Summary: "List the models of an integration",
+			Answer: modelsView{}, Read: viewModels,
+		},
+		{
+			Name: "update", Method: http.MethodPut, Path: "/models", ID: "updateIntegrationModels", Summary: "Switch models of an integration on and off, and add custom ones",
+			Body: modelsIn{}, Run: putModels,
+		},
+		{
+			Name: "update", Method: http.MethodDelete, Path: "/models", ID: "deleteIntegrationModels", Summary: "Delete custom models of an integration",
+			Query: []resource.Param{{Name: "slugs", Doc: "slugs with commas", Required: true}}, Run: deleteModels,
+		},
+	}
+}
+
+type modelsIn struct {
+	Models         []modelIn `json:"models" nullable:"false" maxItems:"2000" doc:"added to the list, or replacing the line of the same slug; may be empty when allow_all_models is sent"`
+	AllowAllModels *bool     `json:"allow_all_models,omitempty" doc:"whether models that are not listed may be used"`
+	WorkspaceID    string    `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+}
+
+type modelIn struct {
+	Slug     string `json:"slug" minLength:"1" maxLength:"255" doc:"as requests name it: gpt-4o"`
+	Enabled  bool   `json:"enabled"`
+	Name     string `json:"name,omitempty" maxLength:"255"`
+	IsCustom *bool  `json:"is_custom,omitempty" nullable:"true"`
+}
+
+type modelsView struct {
+	Object         string      `json:"object" enum:"list"`
+	Total          int         `json:"total"`
+	AllowAllModels bool        `json:"allow_all_models"`
+	Models         []modelView `json:"models" nullable:"false"`
+}
+
+type modelView struct {
+	Slug     string `json:"slug"`
+	Enabled  bool   `json:"enabled"`
+	Name     string `json:"name,omitempty"`
+	IsCustom bool   `json:"is_custom"`
+}
+
+func viewModels(_ context.Context, _ *resource.Call, r resource.Row[credential.Integration]) (any, error) {
+	in := r.Value
+	out := modelsView{Object: "list", Total: len(in.Models), AllowAllModels: allModels(in), Models: make([]modelView, len(in.Models))}
+	for i, m := range in.Models {
+		out.Models[i] = modelView{m.Slug, m.Enabled, m.Name, m.IsCustom}
+	}
+	return out, nil
+}
+
+func putModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[credential.Integration]) (any, error) {
+	var sent []modelIn
+	if err := c.Sent.Into("models", &sent); err != nil {
+		return nil, err
+	}
+	in := &ch.New.Value
+	if err := c.Sent.Into("allow_all_models", &in.AllowAllModels); err != nil {
+		return nil, err
+	}
+	if len(sent) == 0 && !c.Sent.Has("allow_all_models") {
+		return nil, fault.New(fault.InvalidParameter, "there is no model in the list").At("models")
+	}
+	for _, m := range sent {
+		line := credential.Model{Slug: m.Slug, Enabled: m.Enabled, Name: m.Name, IsCustom: m.IsCustom != nil && *m.IsCustom}
+		if i := slices.IndexFunc(in.Models, func(o credential.Model) bool { return o.Slug == m.Slug }); i >= 0 {
+			if m.IsCustom == nil {
+				line.IsCustom = in.Models[i].IsCustom
+			}
+			in.Models[i] = line
+			continue
+		}
+		in.Models = append(in.Models, line)
+	}
+	if len(in.Models) > maxModels {
+		return nil, fault.Newf(fault.InvalidParameter, "an integration lists at most %d models", maxModels).At("models")
+	}
+	return nil, nil
+}
+
+func deleteModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[credential.Integration]) (any, error) {
+	in := &ch.New.Value
+	for slug := range strings.SplitSeq(c.Query("slugs"), ",") {
+		i := slices.IndexFunc(in.Models, func(m credential.Model) bool { return m.Slug == strings.TrimSpace(slug) && m.IsCustom })
+		if i < 0 {
+			return nil, fault.New(fault.NotFound, "one of them is no custom model of the integration").At("slugs")
+		}
+		in.Models = slices.Delete(in.Models, i, i+1)
+	}
+	return nil, nil
+}

@@ -1,0 +1,184 @@
+package admin
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"sluice/internal/access"
+	"sluice/internal/credential"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/resource"
+)
+
+// providers are the appearances of integrations in workspaces: requests name one as
+// @slug. Source: contract/identity-and-governance.yaml, providers.
+func (k kinds) providers() *resource.Kind[credential.Provider, providerView] {
+	return &resource.Kind[credential.Provider, providerView]{
+		Name: credential.ProviderKind, Object: "provider", Title: "provider", Tag: "Providers", Audited: "providers",
+		Path: "/providers", Param: "slug", SlugPerPlace: true, Verbs: resource.AllVerbs, Home: resource.InWorkspace,
+		Scopes: func(action string, _ *resource.Row[credential.Provider]) []access.Scope {
+			return []access.Scope{access.Scope("providers." + action), access.Scope("virtual_keys." + action)}
+		},
+		Create: providerIn{}, Update: providerPatch{}, Filters: []resource.Filter{tagFilter()},
+		Prepare: prepareProvider,
+		Refs:    []resource.Ref[credential.Provider]{{Kind: credential.IntegrationKind, Find: findIntegration, Cascade: true}},
+		Index:   func(r *resource.Row[credential.Provider]) []resource.IndexEntry { return tagEntries(r.Value.Tags) },
+		View:    viewProvider,
+		Done: &resource.Receipt[credential.Provider]{Shape: integrationReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[credential.Provider]) (any, error) {
+			return integrationReceipt{ch.New.ID, ch.New.Slug}, nil
+		}},
+	}
+}
+
+// providerIn is the body of a creation.
+type providerIn struct {
+	Name          string            `json:"name" minLength:"1" maxLength:"255"`
+	IntegrationID string            `json:"integration_id" doc:"slug or id of an integration that the workspace may use"`
+	WorkspaceID   string            `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	Slug          string            `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the workspace; generated when absent"`
+	Note          *string           `json:"note,omitempty" nullable:"true" maxLength:"1024"`
+	Tags          map[string]string `json:"tags,omitempty"`
+	ExpiresAt     *time.Time        `json:"expires_at,omitempty" nullable:"true" doc:"in the future; null for never"`
+}
+
+// providerPatch is the body of an update.
+type providerPatch struct {
+	Name        string            `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	Note        *string           `json:"note,omitempty" nullable:"true" maxLength:"1024"`
+	Tags        map[string]string `json:"tags,omitempty"`
+	ExpiresAt   *time.Time        `json:"expires_at,omitempty" nullable:"true"`
+	WorkspaceID string            `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+}
+
+// providerView is a provider as clients see it.
+type providerView struct {
+	ID            string            `json:"id" format:"uuid"`
+	Slug          string            `json:"slug"`
+	Name          string            `json:"name"`
+	IntegrationID string            `json:"integration_id" doc:"slug of the integration"`
+	Note          *string           `json:"note" nullable:"true"`
+	Tags          map[string]string `json:"tags"`
+	Status        string            `json:"status" enum:"active,exhausted,expired"`
+	UsageLimits   *none             `json:"usage_limits"`
+	RateLimits    []any             `json:"rate_limits" nullable:"true"`
+	ResetUsage    *float64          `json:"reset_usage" nullable:"true"`
+	LastResetAt   *resource.Stamp   `json:"last_reset_at" nullable:"true"`
+	CreatedAt     resource.Stamp    `json:"created_at"`
+	ExpiresAt     *resource.Stamp   `json:"expires_at" nullable:"true"`
+	Object        string            `json:"object" enum:"provider"`
+}
+
+func viewProvider(ctx context.Context, c *resource.Call, r resource.Row[credential.Provider], _ bool) (providerView, error) {
+	p := r.Value
+	v := providerView{
+		ID: r.ID, Slug: r.Slug, Name: p.Name, IntegrationID: p.IntegrationID, Note: orNull(p.Note), Tags: p.Tags,
+		Status: lifeOf(r.Status, p.ExpiresAt, c.Now), CreatedAt: stamp(r.Created), ExpiresAt: resource.StampOf(p.ExpiresAt), Object: "provider",
+	}
+	if v.Tags == nil {
+		v.Tags = map[string]string{}
+	}
+	in, err := c.Reader.Find(ctx, credential.IntegrationKind, p.IntegrationID)
+	if fault.Has(err, fault.NotFound) {
+		return v, nil
+	}
+	v.IntegrationID = in.ShownSlug()
+	return v, err
+}
+
+func prepareProvider(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.Provider]) error {
+	p := &ch.New.Value
+	if err := checkTags(p.Tags); err != nil {
+		return err
+	}
+	if ch.Sent.Has("expires_at") && !p.ExpiresAt.After(c.Now) {
+		return fault.New(fault.InvalidParameter, "the time is in the past").At("expires_at")
+	}
+	if ch.Old != nil {
+		revive(ch, p.ExpiresAt, c.Now)
+		return nil
+	}
+	in, err := findIntegration(ctx, c, ch.New)
+	if err != nil {
+		return err
+	}
+	p.IntegrationID = in.ID
+	return free(ctx, c.Reader, credential.VirtualKeyKind, ch.New.Record)
+}
+
+// findIntegration finds the integration of a provider: one of the workspace, or one
+// of the organisation that was granted to it.
+func findIntegration(ctx context.Context, c *resource.Call, r *resource.Row[credential.Provider]) (*resource.Record, error) {
+	in, err := c.Refer(ctx, credential.IntegrationKind, r.WorkspaceID, r.Value.IntegrationID, "integration_id")
+	if err != nil {
+		return nil, err
+	}
+	if in.WorkspaceID == "" && !slices.Contains(grantedTo(in.Index), r.WorkspaceID) {
+		return nil, fault.New(fault.ReferenceMissing, "the integration is not enabled for the workspace").At("integration_id")
+	}
+	return in, nil
+}
+
+// free makes sure that no record of another kind is called @slug in the workspace.
+func free(ctx context.Context, from resource.Reader, kind string, r resource.Record) error {
+	other, err := resource.Look(ctx, from, kind, access.Target{OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}, r.Slug)
+	switch {
+	case fault.Has(err, fault.NotFound):
+		return nil
+	case err == nil && other.WorkspaceID == r.WorkspaceID && other.Status != resource.Archived:
+		return fault.New(fault.Conflict, "a provider or virtual key of the workspace has this slug").At("slug")
+	}
+	return err
+}
+
+// makeProvider makes the default provider of an integration in a workspace. The
+// slug is that of the integration unless one is given; a given one must be free.
+func (k kinds) makeProvider(ctx context.Context, tx resource.Tx, c *resource.Call, in *resource.Row[credential.Integration], place, slug string) error {
+	r := &resource.Row[credential.Provider]{
+		Record: resource.Record{ID: ident.NewID(), OrgID: in.OrgID, WorkspaceID: place, Name: in.Value.Name, Slug: slug, Kind: credential.ProviderKind},
+		Value:  credential.Provider{Name: in.Value.Name, IntegrationID: in.ID, Note: "made automatically with the access to the integration"},
+	}
+	if slug == "" {
+		r.Slug = in.Slug
+	}
+	taken, err := occupied(ctx, tx, r.Record)
+	if err != nil {
+		return err
+	}
+	if taken && slug != "" {
+		return fault.Newf(fault.InvalidParameter, "a provider or virtual key of the workspace has the slug %q", slug).At("default_provider_slug")
+	}
+	if taken {
+		r.Slug = ident.NewSlug(in.Slug[:min(len(in.Slug), 240)])
+	}
+	return k.providers().PutLinked(ctx, tx, c, r, in.Record)
+}
+
+func occupied(ctx context.Context, from resource.Reader, r resource.Record) (bool, error) {
+	for _, kind := range []string{credential.ProviderKind, credential.VirtualKeyKind} {
+		err := free(ctx, from, kind, r)
+		if fault.Has(err, fault.Conflict) {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// dropProviders archives the providers of an integration, in one workspace or in all.
+func dropProviders(ctx context.Context, tx resource.Tx, c *resource.Call, in resource.Record, place string) error {
+	for {
+		rows, err := resource.Referring(ctx, tx, credential.ProviderKind, in, place)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, r := range rows {
+			if err := resource.Retire(ctx, tx, c, r); err != nil {
+				return err
+			}
+		}
+	}
+}

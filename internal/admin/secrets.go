@@ -1,0 +1,232 @@
+package admin
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"sluice/internal/fault"
+	"sluice/internal/keys"
+	"sluice/internal/llm"
+	"sluice/internal/provider"
+	"sluice/internal/resource"
+)
+
+// Fields of every provider. Source: contract/identity-and-governance.yaml,
+// IntegrationConfigurations.any.
+const (
+	customHost    = "custom_host"
+	customHeaders = "custom_headers"
+)
+
+// secrets works on the credential fields of a stored provider: the main secret,
+// under provider.Key, and the fields beside it. They are stored sealed, under the
+// context of the record.
+type secrets struct {
+	k       kinds
+	spec    *provider.Spec
+	context string // "integration/0191…"
+	field   string // of the body that holds the fields: "configurations"; empty when they stand in the body itself
+}
+
+// values are credential fields by name, each as JSON. They hold secrets in the clear
+// and live as long as a request.
+type values map[string]json.RawMessage
+
+// findSpec finds a provider by id or alias.
+func (k kinds) findSpec(id, field string) (*provider.Spec, error) {
+	spec, ok := k.Specs.Find(id)
+	if !ok {
+		return nil, fault.New(fault.InvalidParameter, "there is no such provider; GET /v1/models lists none of them, the documentation does").At(field)
+	}
+	return spec, nil
+}
+
+// open unseals what is stored.
+func (s secrets) open(key, fields []byte) (values, error) {
+	v := values{}
+	if len(fields) > 0 {
+		plain, err := s.k.Box.Open(fields, s.context)
+		if err != nil {
+			return nil, fmt.Errorf("open the fields of %s: %w", s.context, err)
+		}
+		if err := json.Unmarshal(plain, &v); err != nil {
+			return nil, fmt.Errorf("read the fields of %s: %w", s.context, err)
+		}
+	}
+	if len(key) > 0 {
+		plain, err := s.k.Box.Open(key, s.context)
+		if err != nil {
+			return nil, fmt.Errorf("open the key of %s: %w", s.context, err)
+		}
+		v[provider.Key] = encode(string(plain))
+	}
+	return v, nil
+}
+
+// shut seals the main secret and the other fields; nil for what there is none of.
+func (s secrets) shut(v values) (key, fields []byte, err error) {
+	rest := maps.Clone(v)
+	delete(rest, provider.Key)
+	if raw := text(v[provider.Key]); raw != "" {
+		if key, err = s.k.Box.Seal([]byte(raw), s.context); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(rest) > 0 {
+		fields, err = s.k.Box.Seal(encode(rest), s.context)
+	}
+	return key, fields, err
+}
+
+// takeKey takes the main secret of a body.
+func (s secrets) takeKey(v values, sent resource.Sent) {
+	switch {
+	case sent.Cleared("key"), sent.Has("key") && sent.Secret("key").Empty():
+		delete(v, provider.Key)
+	case sent.Has("key"):
+		v[provider.Key] = sent["key"]
+	}
+}
+
+// replace puts the fields that were sent in the place of the present ones. Secret
+// ones that were left out stay, unless all are cleared: nobody can send back what
+// answers never show.
+func (s secrets) replace(v values, sent map[string]json.RawMessage, clear bool) error {
+	for name := range v {
+		if name != provider.Key && (clear || !s.secret(name)) {
+			delete(v, name)
+		}
+	}
+	return s.add(v, sent)
+}
+
+// add puts the fields that were sent beside the present ones; null takes one away.
+func (s secrets) add(v values, sent map[string]json.RawMessage) error {
+	for name, raw := range sent {
+		f, known := s.find(name)
+		switch {
+		case !known:
+			return fault.Newf(fault.InvalidParameter, "%s has no such field", s.spec.ID).At(s.at(name))
+		case string(raw) == "null":
+			delete(v, f)
+		default:
+			v[f] = raw
+		}
+	}
+	return nil
+}
+
+// at is where a field stands in the body.
+func (s secrets) at(name string) string {
+	if s.field != "" {
+		return s.field + "." + name
+	}
+	for short, long := range providerFields {
+		if long == name {
+			return short
+		}
+	}
+	return name
+}
+
+// find returns the name under which a field is stored.
+func (s secrets) find(name string) (string, bool) {
+	if name == customHost || name == customHeaders {
+		return name, true
+	}
+	for _, f := range s.spec.Fields {
+		if !f.Deployment && f.Name != provider.Key && (f.Name == name || slices.Contains(f.Aliases, name)) {
+			return f.Name, true
+		}
+	}
+	return "", false
+}
+
+func (s secrets) secret(name string) bool {
+	return name == customHeaders || name == provider.Key ||
+		slices.ContainsFunc(s.spec.Fields, func(f provider.Field) bool { return f.Name == name && f.Secret })
+}
+
+// check holds the values against what the provider needs: every field that it
+// cannot do without, and the form of each.
+func (s secrets) check(v values) error {
+	if raw, ok := v[customHost]; ok {
+		if err := s.k.Guard.CheckURL(text(raw)); err != nil {
+			return fault.From(err).At(s.at(customHost))
+		}
+	}
+	if raw, ok := v[customHeaders]; ok {
+		var headers map[string]string
+		if json.Unmarshal(raw, &headers) != nil {
+			return fault.New(fault.InvalidParameter, "the value is an object of strings").At(s.at(customHeaders))
+		}
+	}
+	flat := make(map[string]string, len(v))
+	for name, raw := range v {
+		flat[name] = text(raw)
+	}
+	ready := provider.Values{}
+	s.spec.FromTarget(flat, ready)
+	_, err := s.spec.Plan(provider.Call{Endpoint: llm.Proxy, Method: "GET", Path: "/", Model: "model", User: "user"}, ready)
+	if err == nil || fault.Has(err, fault.NotSupported) {
+		return nil
+	}
+	return s.blame(fault.From(err), ready)
+}
+
+// blame names the field of the body that a provider's refusal is about: the data
+// plane speaks of headers.
+func (s secrets) blame(f *fault.Error, given provider.Values) error {
+	for _, field := range s.spec.Fields {
+		if f.Param != field.Name && !slices.Contains(field.Headers, f.Param) && (field.Name != provider.Key || f.Param != "authorization") {
+			continue
+		}
+		at := s.at(field.Name)
+		if field.Name == provider.Key {
+			at = provider.Key
+		}
+		if given[field.Name] == "" {
+			return fault.Newf(fault.InvalidParameter, "%s needs it", s.spec.ID).At(at)
+		}
+		return fault.New(fault.InvalidParameter, f.Text()).At(at)
+	}
+	if f.Param == "x-gateway-custom-host" {
+		return fault.Newf(fault.InvalidParameter, "%s needs it", s.spec.ID).At(s.at(customHost))
+	}
+	return f
+}
+
+// masked is the main secret as answers show it.
+func (s secrets) masked(v values) string {
+	if raw := text(v[provider.Key]); raw != "" {
+		return keys.Mask(raw)
+	}
+	return ""
+}
+
+// shown are the fields as answers show them: a secret one masked, as masked_<name>.
+func (s secrets) shown(v values) map[string]any {
+	out := make(map[string]any, len(v))
+	for name, raw := range v {
+		switch {
+		case name == provider.Key:
+		case s.secret(name):
+			out["masked_"+name] = keys.Mask(text(raw))
+		default:
+			out[name] = raw
+		}
+	}
+	return out
+}
+
+// text is a value as the data plane uses it: a string as it is, anything else as
+// its JSON.
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}

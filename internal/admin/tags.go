@@ -1,0 +1,53 @@
+package admin
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// Limits of the tags of a thing.
+const (
+	maxTags    = 50
+	maxTagText = 255 // characters of a name or value
+)
+
+func checkTags(tags map[string]string) error {
+	if len(tags) > maxTags {
+		return fault.Newf(fault.InvalidParameter, "there are at most %d tags", maxTags).At("tags")
+	}
+	for name, v := range tags {
+		if name == "" || len(name) > maxTagText || len(v) > maxTagText {
+			return fault.Newf(fault.InvalidParameter, "the name and the value of a tag have at most %d characters, the name at least one", maxTagText).At("tags")
+		}
+	}
+	return nil
+}
+
+// tagEntries make tags findable. They are hashed because an index value is short.
+func tagEntries(tags map[string]string) []resource.IndexEntry {
+	entries := make([]resource.IndexEntry, 0, len(tags))
+	for name, v := range tags {
+		sum := sha256.Sum256([]byte(name + "\x00" + v))
+		entries = append(entries, resource.IndexEntry{Name: entryTag, Value: hex.EncodeToString(sum[:])})
+	}
+	return entries
+}
+
+// tagFilter selects what has all the tags of a JSON object.
+func tagFilter() resource.Filter {
+	return resource.Filter{
+		Param: resource.Param{Name: "tags", Doc: `JSON object, for example {"team":"search"}; all of them must match`},
+		Apply: func(_ *resource.Call, v string, q *resource.Query) error {
+			var tags map[string]string
+			if json.Unmarshal([]byte(v), &tags) != nil || len(tags) > maxTags {
+				return fault.New(fault.InvalidParameter, "the value is a JSON object of strings").At("tags")
+			}
+			q.Index = append(q.Index, tagEntries(tags)...)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,230 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"sluice/internal/credential"
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// virtualKeys are the older form of stored credentials: one record, in one
+// workspace, used as @slug like a provider.
+// Source: contract/identity-and-governance.yaml, virtual keys.
+func (k kinds) virtualKeys() resource.Resource {
+	return &resource.Kind[credential.VirtualKey, virtualKeyView]{
+		Name: credential.VirtualKeyKind, Object: "virtual-key", Title: "virtual key", Tag: "Virtual keys", Audited: "virtual_keys",
+		Path: "/virtual-keys", Also: []string{"/virtual_keys"}, Param: "slug", SlugPerPlace: true, Perm: "virtual_keys",
+		Verbs: resource.AllVerbs, Home: resource.InWorkspace,
+		Create: virtualKeyIn{}, Update: virtualKeyPatch{}, Own: ownFields(),
+		Prepare: k.prepareVirtualKey,
+		View:    k.viewVirtualKey,
+		Receipt: &resource.Receipt[credential.VirtualKey]{Shape: virtualKeyReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[credential.VirtualKey]) (any, error) {
+			return virtualKeyReceipt{true, slugOnly{ch.New.Slug}}, nil
+		}},
+	}
+}
+
+// providerFields are the names by which the body of a virtual key knows the fields
+// of a provider.
+var providerFields = map[string]string{
+	"apiVersion":                   "azure_api_version",
+	"resourceName":                 "azure_resource_name",
+	"deploymentName":               "azure_deployment_id",
+	"deploymentConfig":             "azure_deployment_config",
+	"awsAccessKeyId":               "aws_access_key_id",
+	"awsSecretAccessKey":           "aws_secret_access_key",
+	"awsRegion":                    "aws_region",
+	"awsAuthType":                  "aws_auth_type",
+	"awsRoleArn":                   "aws_role_arn",
+	"awsExternalId":                "aws_external_id",
+	"vertexProjectId":              "vertex_project_id",
+	"vertexRegion":                 "vertex_region",
+	"vertexServiceAccountJson":     "vertex_service_account_json",
+	"vertexSkipPtuCostAttribution": "vertex_skip_ptu_cost_attribution",
+	"workersAiAccountId":           "workers_ai_account_id",
+}
+
+func ownFields() []string {
+	own := []string{"key"}
+	for name := range providerFields {
+		own = append(own, name)
+	}
+	return own
+}
+
+// virtualKeyIn is the body of a creation.
+type virtualKeyIn struct {
+	VirtualKeyFields
+	Name        string     `json:"name" minLength:"1" maxLength:"255"`
+	Provider    string     `json:"provider" doc:"id of the provider, for example openai"`
+	Key         *string    `json:"key,omitempty" nullable:"true" maxLength:"16384" writeOnly:"true"`
+	Note        *string    `json:"note,omitempty" nullable:"true" maxLength:"1024"`
+	WorkspaceID string     `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	Slug        string     `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the workspace; generated when absent"`
+	ExpiresAt   *time.Time `json:"expires_at,omitempty" nullable:"true" doc:"in the future; null for never"`
+}
+
+// VirtualKeyFields are the fields of particular providers.
+type VirtualKeyFields struct {
+	APIVersion         *string        `json:"apiVersion,omitempty" nullable:"true" doc:"azure-openai"`
+	ResourceName       *string        `json:"resourceName,omitempty" nullable:"true" doc:"azure-openai"`
+	DeploymentName     *string        `json:"deploymentName,omitempty" nullable:"true" doc:"azure-openai"`
+	Deployments        []deploymentIn `json:"deploymentConfig,omitempty" nullable:"true" maxItems:"100" doc:"azure-openai"`
+	AWSAccessKeyID     *string        `json:"awsAccessKeyId,omitempty" nullable:"true" doc:"bedrock"`
+	AWSSecretAccessKey *string        `json:"awsSecretAccessKey,omitempty" nullable:"true" writeOnly:"true" doc:"bedrock"`
+	AWSRegion          *string        `json:"awsRegion,omitempty" nullable:"true" doc:"bedrock"`
+	AWSAuthType        *string        `json:"awsAuthType,omitempty" nullable:"true" doc:"bedrock"`
+	AWSRoleARN         *string        `json:"awsRoleArn,omitempty" nullable:"true" doc:"bedrock"`
+	AWSExternalID      *string        `json:"awsExternalId,omitempty" nullable:"true" doc:"bedrock"`
+	VertexProjectID    *string        `json:"vertexProjectId,omitempty" nullable:"true" doc:"vertex-ai"`
+	VertexRegion       *string        `json:"vertexRegion,omitempty" nullable:"true" doc:"vertex-ai"`
+	VertexAccount      map[string]any `json:"vertexServiceAccountJson,omitempty" writeOnly:"true" doc:"vertex-ai"`
+	VertexSkipPTU      *bool          `json:"vertexSkipPtuCostAttribution,omitempty" nullable:"true" doc:"vertex-ai"`
+	WorkersAIAccountID *string        `json:"workersAiAccountId,omitempty" nullable:"true" doc:"workers-ai"`
+}
+
+type deploymentIn struct {
+	APIVersion     string `json:"apiVersion" maxLength:"30"`
+	DeploymentName string `json:"deploymentName" maxLength:"255"`
+	Alias          string `json:"alias,omitempty" maxLength:"255" doc:"the model name that selects it"`
+	IsDefault      bool   `json:"is_default,omitempty"`
+}
+
+// virtualKeyPatch is the body of an update.
+type virtualKeyPatch struct {
+	VirtualKeyFields
+	Name        string     `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	Key         *string    `json:"key,omitempty" nullable:"true" maxLength:"16384" writeOnly:"true"`
+	Note        *string    `json:"note,omitempty" nullable:"true" maxLength:"1024"`
+	ExpiresAt   *time.Time `json:"expires_at,omitempty" nullable:"true"`
+	WorkspaceID string     `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+}
+
+type virtualKeyReceipt struct {
+	Success bool     `json:"success"`
+	Data    slugOnly `json:"data"`
+}
+
+type slugOnly struct {
+	Slug string `json:"slug"`
+}
+
+// virtualKeyView is a virtual key as clients see it; its credentials, masked, only
+// when one is read.
+type virtualKeyView struct {
+	ID             string          `json:"id" format:"uuid"`
+	Slug           string          `json:"slug"`
+	Name           string          `json:"name"`
+	Provider       string          `json:"provider"`
+	AIProviderName string          `json:"ai_provider_name,omitempty"`
+	OrganisationID string          `json:"organisation_id" format:"uuid"`
+	WorkspaceID    string          `json:"workspace_id" format:"uuid"`
+	Key            *string         `json:"key,omitempty" doc:"always empty"`
+	MaskedKey      *string         `json:"masked_api_key,omitempty"`
+	ModelConfig    map[string]any  `json:"model_config,omitempty" doc:"fields of the provider; a secret member x is shown masked, as masked_x"`
+	Note           *string         `json:"note" nullable:"true"`
+	Status         string          `json:"status" enum:"active,exhausted,expired"`
+	UsageLimits    *none           `json:"usage_limits"`
+	RateLimits     []any           `json:"rate_limits" nullable:"true"`
+	ResetUsage     *float64        `json:"reset_usage" nullable:"true"`
+	LastResetAt    *resource.Stamp `json:"last_reset_at" nullable:"true"`
+	CreatedAt      resource.Stamp  `json:"created_at"`
+	ExpiresAt      *resource.Stamp `json:"expires_at" nullable:"true"`
+	Object         string          `json:"object" enum:"virtual-key"`
+}
+
+func (k kinds) viewVirtualKey(_ context.Context, c *resource.Call, r resource.Row[credential.VirtualKey], detail bool) (virtualKeyView, error) {
+	vk := r.Value
+	v := virtualKeyView{
+		ID: r.ID, Slug: r.Slug, Name: vk.Name, Provider: vk.Provider, OrganisationID: r.OrgID, WorkspaceID: r.WorkspaceID, Note: orNull(vk.Note),
+		Status: lifeOf(r.Status, vk.ExpiresAt, c.Now), CreatedAt: stamp(r.Created), ExpiresAt: resource.StampOf(vk.ExpiresAt), Object: "virtual-key",
+	}
+	if !detail {
+		return v, nil
+	}
+	s, values, err := k.openVirtualKey(&r)
+	if err != nil {
+		return v, err
+	}
+	empty := ""
+	v.AIProviderName, v.Key, v.MaskedKey, v.ModelConfig = vk.Provider, &empty, &vk.MaskedKey, s.shown(values)
+	return v, nil
+}
+
+func (k kinds) openVirtualKey(r *resource.Row[credential.VirtualKey]) (secrets, values, error) {
+	spec, err := k.findSpec(r.Value.Provider, "provider")
+	if err != nil {
+		return secrets{}, nil, err
+	}
+	s := secrets{k: k, spec: spec, context: credential.VirtualKeyKind + "/" + r.ID}
+	v, err := s.open(r.Value.Key, r.Value.Sealed)
+	return s, v, err
+}
+
+// prepareVirtualKey checks the credentials against what the provider needs, and
+// seals them.
+func (k kinds) prepareVirtualKey(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.VirtualKey]) error {
+	vk := &ch.New.Value
+	if ch.Sent.Has("expires_at") && !vk.ExpiresAt.After(c.Now) {
+		return fault.New(fault.InvalidParameter, "the time is in the past").At("expires_at")
+	}
+	if ch.Old == nil {
+		if err := free(ctx, c.Reader, credential.ProviderKind, ch.New.Record); err != nil {
+			return err
+		}
+	} else {
+		revive(ch, vk.ExpiresAt, c.Now)
+	}
+	s, v, err := k.openVirtualKey(ch.New)
+	if err != nil {
+		return err
+	}
+	vk.Provider = s.spec.ID
+	fields, err := virtualKeyFields(ch.Sent)
+	if err != nil {
+		return err
+	}
+	s.takeKey(v, ch.Sent)
+	if err := s.add(v, fields); err != nil {
+		return err
+	}
+	if err := s.check(v); err != nil {
+		return err
+	}
+	vk.MaskedKey = s.masked(v)
+	vk.Key, vk.Sealed, err = s.shut(v)
+	return err
+}
+
+// virtualKeyFields are the provider's fields of a body under the names that
+// providers have for them.
+func virtualKeyFields(sent resource.Sent) (map[string]json.RawMessage, error) {
+	fields := make(map[string]json.RawMessage)
+	for name, to := range providerFields {
+		if raw, ok := sent[name]; ok {
+			fields[to] = raw
+		}
+	}
+	if !sent.Has("deploymentConfig") {
+		return fields, nil
+	}
+	var list []deploymentIn
+	if err := sent.Into("deploymentConfig", &list); err != nil {
+		return nil, err
+	}
+	type deployment struct {
+		APIVersion string `json:"azure_api_version"`
+		Name       string `json:"azure_deployment_name"`
+		Alias      string `json:"alias,omitempty"`
+		IsDefault  bool   `json:"is_default"`
+	}
+	out := make([]deployment, len(list))
+	for i, d := range list {
+		out[i] = deployment{d.APIVersion, d.DeploymentName, d.Alias, d.IsDefault}
+	}
+	fields["azure_deployment_config"] = encode(out)
+	return fields, nil
+}

@@ -1,0 +1,93 @@
+package admin
+
+import (
+	"context"
+
+	"sluice/internal/credential"
+	"sluice/internal/fault"
+	"sluice/internal/keys"
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+	"sluice/internal/routing"
+	"sluice/internal/tenant"
+)
+
+// contents are the kinds that keep a workspace from being archived, unless it is
+// forced.
+var contents = []struct{ kind, title string }{
+	{credential.ProviderKind, "provider"},
+	{credential.VirtualKeyKind, "virtual key"},
+	{credential.IntegrationKind, "integration"},
+	{routing.SavedKind, "config"},
+}
+
+// keepWorkspace refuses to archive the default workspace, one that was not named
+// rightly, and one in which something is left.
+func keepWorkspace(ctx context.Context, c *resource.Call, r *resource.Row[tenant.Workspace]) error {
+	if r.Value.IsDefault {
+		return fault.New(fault.InvalidRequest, "the default workspace cannot be deleted")
+	}
+	if c.Sent.Text("name") != r.Value.Name {
+		return fault.New(fault.InvalidParameter, "this is not the name of the workspace").At("name")
+	}
+	if forced(c) {
+		return nil
+	}
+	for _, k := range contents {
+		n, err := c.Reader.Count(ctx, inside(r.Record, k.kind))
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			return fault.Newf(fault.Conflict, "there are %d %s(s) in the workspace; delete them first, or set force_delete", n, k.title)
+		}
+	}
+	return nil
+}
+
+func forced(c *resource.Call) bool { return string(c.Sent["force_delete"]) == "true" }
+
+func inside(place resource.Record, kind string) resource.Query {
+	return resource.Query{
+		Kind: kind, OrgID: place.OrgID, WorkspaceID: place.ID, Limit: 1000, Statuses: []string{resource.Active, "exhausted", "expired"},
+	}
+}
+
+// afterWorkspace grants a new workspace the integrations that are for all, and
+// archives with a workspace what is in it: its keys in any case.
+func (k kinds) afterWorkspace(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
+	if ch.Old == nil {
+		return k.grantGlobal(ctx, tx, c, ch.New.Record)
+	}
+	if ch.New.Status != resource.Archived {
+		return nil
+	}
+	gone := []string{keys.Kind, quota.RateLimitKind}
+	if forced(c) {
+		for _, k := range contents {
+			gone = append(gone, k.kind)
+		}
+	}
+	for _, kind := range gone {
+		if err := retireAll(ctx, tx, c, inside(ch.New.Record, kind)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// retireAll archives every record of a query. An archived one is no longer found by
+// it, so the first page is read until it is empty.
+func retireAll(ctx context.Context, tx resource.Tx, c *resource.Call, q resource.Query) error {
+	for {
+		rows, err := tx.List(ctx, q)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, r := range rows {
+			if err := resource.Retire(ctx, tx, c, r); err != nil {
+				return err
+			}
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package resource
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// PutLinked inserts a record that belongs to the change of another one and refers to
+// it, for example the default provider of an integration. Kind, times and status are
+// filled in; whose it is and its slug are the caller's business.
+func (k *Kind[T, V]) PutLinked(ctx context.Context, tx Tx, c *Call, r *Row[T], to Record) error {
+	r.Kind, r.Status, r.Version, r.Created, r.Updated = k.Name, Active, 1, c.Now, c.Now
+	rec, err := k.encoded(r)
+	if err != nil {
+		return err
+	}
+	rec.Index = append(rec.Index, IndexEntry{Name: refEntry(to.Kind), Value: to.ID})
+	return k.taken(tx.Insert(ctx, rec), r.Slug)
+}
+
+// Retire archives a record that goes with another one.
+func Retire(ctx context.Context, tx Tx, c *Call, r Record) error {
+	giveUp(&r, r.ShownSlug())
+	r.Status, r.Updated = Archived, c.Now
+	return tx.Update(ctx, r)
+}
+
+// Decode reads a record's body into its type. The row shares nothing that changes
+// with the record.
+func Decode[T any](rec Record) (*Row[T], error) {
+	r := &Row[T]{Record: rec}
+	if err := json.Unmarshal(rec.Body, &r.Value); err != nil {
+		return nil, fmt.Errorf("decode %s %s: %w", rec.Kind, rec.ID, err)
+	}
+	r.Slug, r.Index = rec.ShownSlug(), slices.Clone(rec.Index)
+	return r, nil
+}
+
+// Referring lists the live records of a kind that refer to a record, in one workspace
+// or in all, at most 1000.
+func Referring(ctx context.Context, from Reader, kind string, to Record, workspaceID string) ([]Record, error) {
+	return from.List(ctx, Query{
+		Kind: kind, OrgID: to.OrgID, WorkspaceID: workspaceID, Statuses: living,
+		Index: []IndexEntry{{Name: refEntry(to.Kind), Value: to.ID}}, Limit: maxPageSize,
+	})
+}

@@ -1,0 +1,37 @@
+package resource
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"sluice/internal/fault"
+)
+
+// Overlay returns base with fields laid over its JSON form: a value replaces the
+// field as a whole, null clears it, what is not among them stays. The result shares
+// nothing with base.
+// Source: contract/identity-and-governance.yaml, legend.triple_state_put.
+func Overlay[T any](base T, fields Sent) (out T, err error) {
+	raw, err := json.Marshal(base)
+	if err != nil {
+		return out, fmt.Errorf("encode %T: %w", base, err)
+	}
+	all := make(map[string]json.RawMessage)
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return out, fmt.Errorf("encode %T: %w", base, err)
+	}
+	for name := range fields {
+		if fields.Has(name) {
+			all[name] = fields[name]
+		} else {
+			delete(all, name)
+		}
+	}
+	if raw, err = json.Marshal(all); err != nil {
+		return out, fmt.Errorf("encode %T: %w", base, err)
+	}
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return out, fault.New(fault.InvalidRequest, "the body cannot be used: a field has the wrong type").Because(err)
+	}
+	return out, nil
+}
