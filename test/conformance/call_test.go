@@ -33,7 +33,7 @@ func (r *rig) raw(request string) message {
 	r.t.Helper()
 	c, err := net.Dial("tcp", r.server.Listener.Addr().String())
 	if err != nil {
-		r.t.Fatal(err)
+		r.t.Fatalf("dial: %v", err)
 	}
 	defer func() { _ = c.Close() }()
 	go func() { _, _ = io.WriteString(c, request) }() // a refusal may come before all of it is taken

@@ -49,11 +49,17 @@ var specs = sync.OnceValue(func() *provider.Table {
 
 // rig is a gateway whose providers, whatever they are called, are one server.
 type rig struct {
-	t       testing.TB
+	t       tester
 	up      *upstream.Server
 	tunnel  *tunnel
 	journal *journal
 	server  *httptest.Server
+}
+
+// tester is what a rig needs of a testing.TB or of a rapid.T: whom it tells.
+type tester interface {
+	Helper()
+	Fatalf(format string, args ...any)
 }
 
 func newRig(t testing.TB) *rig {
