@@ -5,6 +5,7 @@ package credential
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -89,4 +90,9 @@ func (a *Account) Allows(model string) bool {
 		}
 	}
 	return a.AllModels
+}
+
+// Restricted reports whether there are models that the account may not be asked for.
+func (a *Account) Restricted() bool {
+	return !a.AllModels || slices.ContainsFunc(a.Models, func(m Model) bool { return !m.Enabled })
 }

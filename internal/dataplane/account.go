@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/credential"
 	"sluice/internal/fault"
+	"sluice/internal/keys"
 	"sluice/internal/provider"
 	"sluice/internal/routing"
 
@@ -19,8 +20,13 @@ func (g *Gateway) resolve(_ context.Context, a *attempt) error {
 	x, t := a.x, a.target
 	a.model = x.model
 	slug := x.account
-	if own, ok := overridden(t); ok {
+	if own, ok := modelOf(t.Override); ok {
 		slug, a.model = splitModel(own)
+	} else if slug != "" && x.locked && (t.Provider != "" || t.VirtualKey != "") {
+		return lockedConfig("the provider in the model field", "model")
+	}
+	if own, ok := modelOf(t.Default); ok && a.model == "" {
+		_, a.model = splitModel(own)
 	}
 	switch {
 	case slug != "":
@@ -35,11 +41,11 @@ func (g *Gateway) resolve(_ context.Context, a *attempt) error {
 	return g.fromRequest(a)
 }
 
-// overridden is the model that a target's override_params set.
-func overridden(t *routing.Target) (string, bool) {
-	for i := range t.Override {
-		if t.Override[i].Key == "model" {
-			m := gjson.ParseBytes(t.Override[i].Raw)
+// modelOf is the model that parameters of a target set.
+func modelOf(params []routing.Param) (string, bool) {
+	for i := range params {
+		if params[i].Key == "model" {
+			m := gjson.ParseBytes(params[i].Raw)
 			return m.String(), m.Type == gjson.String
 		}
 	}
@@ -82,7 +88,7 @@ func (g *Gateway) saved(a *attempt, slug string) error {
 		spec.FromTarget(a.target.Fields, a.values)
 		spec.ReadHeaders(a.x.in.Header, a.values)
 	}
-	return nil
+	return g.guardStored(a)
 }
 
 // hasOwnFields reports whether the provider has credential fields beside the key
@@ -112,6 +118,9 @@ func usableNow(acct *credential.Account, a *attempt) error {
 	case "archived":
 		return fault.Newf(fault.InvalidRequest, "the provider @%s was removed", acct.Slug).At("x-gateway-provider")
 	}
+	if a.model == "" && a.x.direct != nil && acct.Restricted() {
+		return fault.Newf(fault.ModelNotAllowed, "the provider @%s allows some models only, and the body of this call is not read; send it as application/json", acct.Slug).At("model")
+	}
 	if a.model != "" && !acct.Allows(a.model) {
 		return fault.Newf(fault.ModelNotAllowed, "the provider @%s may not be asked for the model %q", acct.Slug, clip(a.model)).At("model")
 	}
@@ -137,34 +146,30 @@ func (g *Gateway) inline(a *attempt, name string, t *routing.Target) error {
 	}
 	spec.FromTarget(t.Fields, a.values)
 	if t.Provider == "" || len(t.Fields) == 0 && t.APIKey.Empty() {
-		g.fromHeaders(a)
-	}
-	return a.ownIdentityOnly()
-}
-
-// ownIdentityOnly refuses a request that asks to be signed with the identity of the
-// gateway's machine: whoever may send a request would have the machine's rights.
-// Saved providers and saved configs, which administrators write, may.
-func (a *attempt) ownIdentityOnly() error {
-	if a.x.configID != "" && a.x.configID != inlineConfig {
-		return nil
-	}
-	for field, modes := range map[string]string{"aws_auth_type": "serviceRole", "azure_auth_mode": "managed workload"} {
-		if v := a.values[field]; v != "" && strings.Contains(modes, v) {
-			return fault.Newf(fault.InvalidRequest, "%s %q uses the identity of the gateway; an administrator must save such a provider, then name it as @slug", field, v).At(field)
+		if err := g.fromHeaders(a); err != nil {
+			return err
 		}
 	}
-	return nil
+	return g.guardStored(a)
 }
 
 // fromHeaders adds the credentials that the client sent with the request. They
 // are read only where the target brings none of its own.
-func (g *Gateway) fromHeaders(a *attempt) {
+func (g *Gateway) fromHeaders(a *attempt) error {
 	c := &a.x.ctl
 	if k := strings.TrimSpace(trimBearer(c.authorization)); k != "" && a.values[provider.Key] == "" {
+		if g.ours(a.x.dir, k) {
+			return fault.New(fault.InvalidRequest, "Authorization holds an API key of this gateway, which never goes to a provider; put the provider's key there").At("authorization")
+		}
 		a.values[provider.Key] = k
 	}
 	a.spec.ReadHeaders(a.x.in.Header, a.values)
+	return nil
+}
+
+// ours reports whether a credential is an API key of this gateway.
+func (g *Gateway) ours(dir Directory, raw string) bool {
+	return len(raw) <= keys.MaxRaw && dir.FindKey(g.Hasher.Sum(raw)) != nil
 }
 
 func trimBearer(v string) string {

@@ -19,14 +19,16 @@ func (g *Gateway) chooseConfig(x *exchange) error {
 	if err := g.blockInline(x); err != nil {
 		return err
 	}
-	if x.ctl.config != "" {
-		if x.key.Key.Defaults.ConfigID != "" && !x.key.Key.Defaults.MayOverride() {
-			return fault.New(fault.InvalidRequest, "the API key has a config of its own that may not be overridden; leave x-gateway-config out").At("x-gateway-config")
-		}
+	x.locked = x.key.Key.Defaults.ConfigID != "" && !x.key.Key.Defaults.MayOverride()
+	switch {
+	case x.locked && x.ctl.config != "":
+		return lockedConfig("x-gateway-config", "x-gateway-config")
+	case x.locked && x.ctl.customHost != "":
+		return lockedConfig("x-gateway-custom-host", "x-gateway-custom-host")
+	case x.ctl.config != "":
 		return g.namedConfig(x, x.ctl.config)
 	}
-	locked := x.key.Key.Defaults.ConfigID != "" && !x.key.Key.Defaults.MayOverride()
-	if !locked && (x.ctl.provider != "" || x.ctl.virtualKey != "" || x.account != "") {
+	if !x.locked && (x.ctl.provider != "" || x.ctl.virtualKey != "" || x.account != "") {
 		x.config = fromHeaders
 		return nil
 	}
@@ -37,6 +39,11 @@ func (g *Gateway) chooseConfig(x *exchange) error {
 		return nil // the catalogue needs no target
 	}
 	return fault.New(fault.InvalidRequest, "no target: send x-gateway-provider or x-gateway-config, or name a saved provider in the model as @slug/model").At("x-gateway-provider")
+}
+
+// lockedConfig refuses what would step around the config of the key.
+func lockedConfig(what, field string) error {
+	return fault.Newf(fault.InvalidRequest, "the API key has a config of its own that may not be overridden; leave %s out", what).At(field)
 }
 
 // inlineConfig stands for a config in the request where else a slug stands.

@@ -40,6 +40,7 @@ type exchange struct {
 
 	config   *routing.Config
 	configID string // slug of a saved config, "inline", or empty for headers alone
+	locked   bool   // the key's own config may not be overridden
 	account  string // "@slug" of the body's model field, without the "@"
 	model    string // the body's model without it
 	user     string // the body's user field

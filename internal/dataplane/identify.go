@@ -68,19 +68,20 @@ func (g *Gateway) knownKey(dir Directory, raw string, now time.Time) (*keys.Entr
 	return e, nil
 }
 
-// forget takes the caller's key out of the request, whichever header it stands in.
+// forget takes the caller's key out of the request, whichever header it stands in
+// and whatever stands beside it there.
 func (x *exchange) forget(raw string) {
 	keep := x.in.Header[:0]
 	for _, f := range x.in.Header {
-		if len(f.Value) < len(raw) || f.Value != raw && bearer(f.Value) != raw {
+		if len(f.Value) < len(raw) || !strings.Contains(f.Value, raw) {
 			keep = append(keep, f)
 		}
 	}
 	x.in.Header = keep
-	if bearer(x.ctl.authorization) == raw {
+	if strings.Contains(x.ctl.authorization, raw) {
 		x.ctl.authorization = ""
 	}
-	if x.ctl.xAPIKey == raw {
+	if strings.Contains(x.ctl.xAPIKey, raw) {
 		x.ctl.xAPIKey = ""
 	}
 }

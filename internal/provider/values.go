@@ -97,3 +97,7 @@ func (s *Spec) Serves(e llm.Endpoint) bool {
 	_, ok := s.Endpoints[e]
 	return ok || e == llm.Proxy
 }
+
+// NamesHost reports whether the field is a URL that stands for the whole host of a
+// call, so that whoever sets it decides where the credential goes.
+func (f *Field) NamesHost() bool { return class(f.Class) == classURL }

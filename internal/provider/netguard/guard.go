@@ -75,6 +75,21 @@ func (g *Guard) WithResolver(r Resolver) *Guard {
 	return &c
 }
 
+// Trusts reports whether the operator listed the host of a URL as trusted, by name
+// or by address, for example "http://llm.corp:8000/v1". What cannot be read is not
+// trusted, nor is a name or address that nobody may trust.
+func (g *Guard) Trusts(raw string) bool {
+	u, err := parse(raw)
+	if err != nil {
+		return false
+	}
+	host := strings.ToLower(u.Hostname())
+	if a, err := netip.ParseAddr(host); err == nil && neverAddr(a) != "" {
+		return false
+	}
+	return !neverName(host) && g.trusts(host)
+}
+
 // entryHost reduces an entry of the trusted list to its host, in lower case.
 func entryHost(entry string) string {
 	host := strings.ToLower(strings.TrimSpace(entry))

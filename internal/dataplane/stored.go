@@ -1,0 +1,116 @@
+package dataplane
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"sluice/internal/fault"
+	"sluice/internal/provider"
+)
+
+// guardStored keeps a request from turning what administrators stored against them:
+// from sending a stored credential to a host of its own choice, and from having a
+// call made with the identity of the gateway's machine.
+//
+// Stored is what a saved provider holds, and a key or field in a saved config. What
+// the request itself brings, in headers or an inline config, it may send where it
+// likes, as far as the address guard allows.
+func (g *Gateway) guardStored(a *attempt) error {
+	if err := a.ownIdentityOnly(); err != nil {
+		return err
+	}
+	if !a.holdsStored() {
+		return nil
+	}
+	if host := a.askedHost(); host != "" && !g.mayReceive(a, host) {
+		return strayHost("x-gateway-custom-host")
+	}
+	for i := range a.spec.Fields {
+		f := &a.spec.Fields[i]
+		if v := a.values[f.Name]; f.NamesHost() && v != "" && v != a.stored(f) && !g.mayReceive(a, v) {
+			return strayHost(f.Name)
+		}
+	}
+	return nil
+}
+
+func strayHost(field string) error {
+	return fault.New(fault.InvalidRequest, "a stored credential goes only to the host it is stored with, or to one that the operator lists in TRUSTED_CUSTOM_HOSTS; send the credential with the request, or save the host with the provider or config").At(field)
+}
+
+// savedConfig reports whether the config is one that an administrator wrote.
+func (x *exchange) savedConfig() bool { return x.configID != "" && x.configID != inlineConfig }
+
+// holdsStored reports whether the attempt's credential was not brought by the request.
+func (a *attempt) holdsStored() bool {
+	return a.account != nil || a.x.savedConfig() && (!a.target.APIKey.Empty() || len(a.target.Fields) > 0)
+}
+
+// stored is the value of a field as administrators wrote it.
+func (a *attempt) stored(f *provider.Field) string {
+	for _, name := range append([]string{f.Name}, f.Aliases...) {
+		if a.account != nil && a.account.Values[name] != "" {
+			return a.account.Values[name]
+		}
+		if v := a.target.Fields[name]; v != "" && a.x.savedConfig() {
+			return v
+		}
+	}
+	return ""
+}
+
+// askedHost is the custom host that the request names, "" when it names none.
+func (a *attempt) askedHost() string {
+	switch {
+	case a.x.ctl.customHost != "":
+		return a.x.ctl.customHost
+	case a.x.savedConfig():
+		return ""
+	}
+	return first(a.target.CustomHost, a.target.Fields["custom_host"])
+}
+
+// mayReceive reports whether a stored credential may go to a host that the request
+// names: the one it is stored with, the provider's own, or a trusted one.
+func (g *Gateway) mayReceive(a *attempt, host string) bool {
+	own := []string{a.spec.BaseURL}
+	if a.account != nil {
+		own = append(own, a.account.Values["custom_host"])
+	}
+	if a.x.savedConfig() {
+		own = append(own, a.target.CustomHost, a.target.Fields["custom_host"])
+	}
+	return slices.ContainsFunc(own, func(o string) bool { return sameOrigin(o, host) }) || g.Guard.Trusts(host)
+}
+
+// sameOrigin reports whether two URLs lead to one scheme, host and port.
+func sameOrigin(a, b string) bool {
+	ua, errA := url.Parse(a)
+	ub, errB := url.Parse(b)
+	return errA == nil && errB == nil && ua.Host != "" && ua.Scheme == ub.Scheme && strings.EqualFold(ua.Host, ub.Host)
+}
+
+// hostIdentities are the fields and values that sign a call with the identity of the
+// gateway's machine.
+var hostIdentities = [...]struct{ field, modes string }{
+	{"aws_auth_type", "serviceRole"},
+	{"azure_auth_mode", "managed workload"},
+}
+
+// ownIdentityOnly refuses a request that asks to be signed with the identity of the
+// gateway's machine: whoever may send a request would have the machine's rights.
+// Saved providers and saved configs, which administrators write, may.
+func (a *attempt) ownIdentityOnly() error {
+	for _, id := range hostIdentities {
+		v := a.values[id.field]
+		if v == "" || !slices.Contains(strings.Fields(id.modes), v) {
+			continue
+		}
+		if i := slices.IndexFunc(a.spec.Fields, func(f provider.Field) bool { return f.Name == id.field }); i >= 0 && a.stored(&a.spec.Fields[i]) == v {
+			continue
+		}
+		return fault.Newf(fault.InvalidRequest, "%s %q uses the identity of the gateway; an administrator must save such a provider, then name it as @slug", id.field, v).At(id.field)
+	}
+	return nil
+}

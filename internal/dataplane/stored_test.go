@@ -1,0 +1,186 @@
+package dataplane_test
+
+import (
+	"strings"
+	"testing"
+
+	"sluice/internal/access"
+	"sluice/internal/credential"
+	"sluice/internal/keys"
+)
+
+const (
+	elsewhere = "https://collector.example/v1"
+	stolen    = "sk-stored-and-nobodys-business"
+)
+
+// storing is a rig with a stored credential in a provider and in a config.
+func storing(t *testing.T) *rig {
+	r := newRig(t)
+	for slug, a := range map[string]credential.Account{
+		"good":   {Spec: "openai", Values: map[string]string{"key": stolen, "custom_host": r.up.URL() + "/v1"}},
+		"hugs":   {Spec: "huggingface", Values: map[string]string{"key": stolen}},
+		"aws":    {Spec: "sagemaker", Values: map[string]string{"aws_access_key_id": "AKIA", "aws_secret_access_key": stolen, "aws_region": "eu-west-1"}},
+		"honest": {Spec: "openai", Values: map[string]string{"key": stolen, "custom_host": "https://models.example/v1"}},
+	} {
+		a.Slug, a.Status, a.AllModels = slug, "active", true
+		r.dir.accounts[slug] = &a
+	}
+	r.dir.config(t, "pc-key", `{"provider":"openai","api_key":"`+stolen+`","custom_host":"`+r.up.URL()+`/v1"}`)
+	r.dir.config(t, "pc-open", `{"retry":{"attempts":1}}`)
+	return r
+}
+
+// A request that may use a stored credential cannot have it sent elsewhere, nor
+// have the gateway's machine sign for it, by any of the ways to name a host or mode.
+func TestStoredCredentialStays(t *testing.T) {
+	t.Parallel()
+	r := storing(t)
+	inline := func(doc string) string { return "x-gateway-config: " + doc }
+	cases := []struct {
+		name    string
+		model   string
+		headers []string
+		field   string
+	}{
+		{"custom host beside a provider", "m", []string{"x-gateway-provider: @good", "x-gateway-custom-host: " + elsewhere}, "stored credential"},
+		{"custom host beside a model", "@good/m", []string{"x-gateway-custom-host: " + elsewhere}, "stored credential"},
+		{"custom host beside a virtual key", "m", []string{"x-gateway-virtual-key: good", "x-gateway-custom-host: " + elsewhere}, "stored credential"},
+		{"custom host in an inline config", "m", []string{inline(`{"provider":"@good","custom_host":"` + elsewhere + `"}`)}, "stored credential"},
+		{"custom host in a nested target", "m", []string{inline(`{"strategy":{"mode":"fallback"},"targets":[{"provider":"@good","customHost":"` + elsewhere + `"}]}`)}, "stored credential"},
+		{"custom host for an override", "m", []string{inline(`{"provider":"openai","custom_host":"` + elsewhere + `","override_params":{"model":"@good/m"}}`)}, "stored credential"},
+		{"custom host for a saved config's key", "m", []string{"x-gateway-config: pc-key", "x-gateway-custom-host: " + elsewhere}, "stored credential"},
+		{"another port", "m", []string{"x-gateway-provider: @honest", "x-gateway-custom-host: https://models.example:8443/v1"}, "stored credential"},
+		{"another scheme", "m", []string{"x-gateway-provider: @honest", "x-gateway-custom-host: http://models.example/v1"}, "stored credential"},
+		{"a name below the stored one", "m", []string{"x-gateway-provider: @honest", "x-gateway-custom-host: https://x.models.example/v1"}, "stored credential"},
+		{"base URL in a header", "m", []string{"x-gateway-provider: @hugs", "x-gateway-huggingface-base-url: " + elsewhere}, "stored credential"},
+		{"base URL in an inline config", "m", []string{inline(`{"provider":"@hugs","huggingface_base_url":"` + elsewhere + `"}`)}, "stored credential"},
+		{"the machine's role beside a provider", "m", []string{"x-gateway-provider: @aws", "x-gateway-aws-auth-type: serviceRole"}, "identity"},
+		{"the machine's role in an inline config", "m", []string{inline(`{"provider":"@aws","aws_auth_type":"serviceRole"}`)}, "identity"},
+		{"the machine's role beside a saved config", "m", []string{"x-gateway-config: pc-open", "x-gateway-provider: sagemaker", "x-gateway-aws-auth-type: serviceRole"}, "identity"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			a := r.call("POST", "/v1/chat/completions", strings.Replace(hello, "gpt-4o-mini", c.model, 1), c.headers...)
+			if a.StatusCode != 400 || !strings.Contains(a.Text, c.field) {
+				t.Errorf("%d %s", a.StatusCode, a.Text)
+			}
+		})
+	}
+	if n := r.up.Total(); n != 0 {
+		t.Errorf("%d calls went out", n)
+	}
+	for _, row := range r.journal.all() {
+		if strings.Contains(row.Error, stolen) {
+			t.Errorf("on record: %s", row.Error)
+		}
+	}
+}
+
+// The stored host, said again, and hosts that the operator trusts stay usable.
+func TestStoredCredentialTravels(t *testing.T) {
+	t.Parallel()
+	r := storing(t)
+	r.dir.accounts["bare"] = &credential.Account{Slug: "bare", Spec: "openai", Status: "active", AllModels: true, Values: map[string]string{"key": stolen}}
+	for name, headers := range map[string][]string{
+		"the stored host":            {"x-gateway-provider: @good", "x-gateway-custom-host: " + r.up.URL() + "/v1"},
+		"a trusted host":             {"x-gateway-provider: @bare", "x-gateway-custom-host: " + r.up.URL() + "/v1"},
+		"a saved config's own":       {"x-gateway-config: pc-key"},
+		"a saved config's, repeated": {"x-gateway-config: pc-key", "x-gateway-custom-host: " + r.up.URL() + "/v1"},
+	} {
+		if a := r.call("POST", "/v1/chat/completions", hello, headers...); a.StatusCode != 200 {
+			t.Errorf("%s: %d %s", name, a.StatusCode, a.Text)
+		}
+	}
+}
+
+// A key whose config may not be overridden is served by that config alone.
+func TestLockedConfig(t *testing.T) {
+	t.Parallel()
+	r := storing(t)
+	const locked = "sk-locked-to-its-own-config-00"
+	no := false
+	e := r.dir.add(keys.NewHasher([]byte("pepper of the tests")), locked, access.WorkspaceService, workspace, "completions.write")
+	e.Key.Defaults = keys.Defaults{ConfigID: "pc-key", AllowConfigOverride: &no}
+	cases := []struct {
+		name, model string
+		headers     []string
+		status      int
+	}{
+		{"as it is", "m", nil, 200},
+		{"another provider is not looked at", "m", []string{"x-gateway-provider: @honest"}, 200},
+		{"another virtual key is not looked at", "m", []string{"x-gateway-virtual-key: honest"}, 200},
+		{"another config", "m", []string{"x-gateway-config: pc-open"}, 400},
+		{"an inline config", "m", []string{`x-gateway-config: {"provider":"@honest"}`}, 400},
+		{"a model of another provider", "@honest/m", nil, 400},
+		{"another host, though trusted", "m", []string{"x-gateway-custom-host: " + r.up.URL() + "/v1"}, 400},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			a := r.call("POST", "/v1/chat/completions", strings.Replace(hello, "gpt-4o-mini", c.model, 1), append(c.headers, "x-gateway-api-key: "+locked)...)
+			if a.StatusCode != c.status {
+				t.Errorf("%d %s", a.StatusCode, a.Text)
+			}
+		})
+	}
+}
+
+// A list of allowed models holds whichever way the model is said.
+func TestModelListHolds(t *testing.T) {
+	t.Parallel()
+	r := storing(t)
+	r.dir.accounts["picky"] = &credential.Account{
+		Slug: "picky", Spec: "openai", Status: "active", Models: []credential.Model{{Slug: "gpt-4o", Enabled: true}},
+		Values: map[string]string{"key": stolen, "custom_host": r.up.URL() + "/v1"},
+	}
+	unnamed := `{"messages":[{"role":"user","content":"hi"}]}`
+	cases := []struct {
+		name, path, body string
+		headers          []string
+	}{
+		{"in the body", "/v1/chat/completions", strings.Replace(hello, "gpt-4o-mini", "o3", 1), nil},
+		{"as an override", "/v1/chat/completions", hello, []string{`x-gateway-config: {"provider":"@picky","override_params":{"model":"o3"}}`}},
+		{"as a default", "/v1/chat/completions", unnamed, []string{`x-gateway-config: {"provider":"@picky","default_params":{"model":"o3"}}`}},
+		{"in a body that is not read", "/v1/chat/completions", strings.Replace(hello, "gpt-4o-mini", "o3", 1), []string{"x-gateway-nitro-mode: true"}},
+		{"in an opaque body", "/v1/chat/completions/", strings.Replace(hello, "gpt-4o-mini", "o3", 1), []string{"content-type: text/plain"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			a := r.call("POST", c.path, c.body, append([]string{"x-gateway-provider: @picky"}, c.headers...)...)
+			if a.StatusCode != 412 || !strings.Contains(a.Text, "model_not_allowed_error") {
+				t.Errorf("%d %s", a.StatusCode, a.Text)
+			}
+		})
+	}
+}
+
+// A key of this gateway never goes upstream, whichever header it stands in, in
+// whatever spelling, and whoever's it is.
+func TestGatewayKeyStaysHere(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for name, headers := range map[string][]string{
+		"bare in Authorization":      {"authorization: " + key},
+		"lower case, two blanks":     {"authorization: bearer  " + key},
+		"twice in Authorization":     {"authorization: Bearer " + key + ", Bearer " + key},
+		"another key in it":          {"authorization: Bearer " + adminKey},
+		"another key, bare":          {"authorization: " + narrowKey},
+		"as a cookie":                {"cookie: session=" + key},
+		"in a header to be relayed":  {"x-copy: " + key, "x-gateway-forward-headers: x-copy"},
+		"in the forwarded key's own": {"x-gateway-forward-headers: authorization"},
+	} {
+		headers = append([]string{"x-gateway-provider: openai", "x-gateway-custom-host: " + r.up.URL() + "/v1"}, headers...)
+		for _, path := range []string{"/v1/chat/completions", "/v1/anything/else"} {
+			r.call("POST", path, hello, headers...)
+		}
+		for _, s := range r.up.Seen() {
+			for _, f := range s.Header {
+				for _, k := range []string{key, adminKey, narrowKey} {
+					if strings.Contains(f.Value, k) {
+						t.Errorf("%s: sent %s: %s", name, f.Name, f.Value)
+					}
+				}
+			}
+		}
+	}
+}
