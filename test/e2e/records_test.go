@@ -1,0 +1,91 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net/url"
+	"time"
+
+	"sluice/test/upstream"
+)
+
+// logLimit is how soon an answered call is in the log.
+const logLimit = 2 * time.Second
+
+// custom are the headers that send a call to an upstream with a key of its own.
+func custom(up *upstream.Server) []string {
+	return []string{"x-gateway-provider: openai", "authorization: Bearer sk-upstream-secret", "x-gateway-custom-host: " + up.URL() + "/v1"}
+}
+
+// awaitLog waits until a request is in the log and returns its entry.
+func (g *gateway) awaitLog(id string) answer {
+	g.t.Helper()
+	var a answer
+	eventually(g.t, logLimit, "request "+id+" is in the log", func() bool {
+		a = g.call("GET", "/v1/logs/"+id, "")
+		return a.Status == 200
+	})
+	return a
+}
+
+// loggedIDs are the ids of all log entries that the query selects, newest first.
+func (g *gateway) loggedIDs(q url.Values) []string {
+	g.t.Helper()
+	var ids []string
+	for page := 0; ; page++ {
+		q.Set("page_size", "1000")
+		q.Set("current_page", jsonText(page))
+		a := g.call("GET", "/v1/logs?"+q.Encode(), "").want(g.t, 200)
+		rows := a.get("data.#.id").Array()
+		for _, r := range rows {
+			ids = append(ids, r.String())
+		}
+		if len(rows) < 1000 {
+			return ids
+		}
+	}
+}
+
+// do calls the administration with a key and expects 200.
+func (g *gateway) do(key, method, path string, body any) answer {
+	g.t.Helper()
+	text := ""
+	if body != nil {
+		text = jsonText(body)
+	}
+	a := g.call(method, path, text, "x-gateway-api-key: "+key)
+	if a.Status != 200 {
+		g.t.Fatalf("%s %s %s: %d %s", method, path, text, a.Status, a.Body)
+	}
+	return a
+}
+
+func jsonText(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // literals of the tests
+	}
+	return string(b)
+}
+
+type object = map[string]any
+
+// saveProvider stores credentials of an upstream in the workspace, where they
+// appear as the provider "@slug".
+func (g *gateway) saveProvider(slug string, up *upstream.Server) {
+	g.t.Helper()
+	g.saveAddress(slug, up.URL()+"/v1")
+}
+
+func (g *gateway) saveAddress(slug, address string) {
+	g.t.Helper()
+	g.do(g.key, "POST", "/v1/integrations", object{
+		"name": slug, "slug": slug, "ai_provider_id": "openai", "key": "sk-upstream-secret-of-" + slug,
+		"configurations": object{"custom_host": address}, "default_provider_slug": slug,
+	})
+}
+
+// saveConfig stores a config and returns the name that it is used by.
+func (g *gateway) saveConfig(name, text string) string {
+	g.t.Helper()
+	return g.do(g.key, "POST", "/v1/configs", object{"name": name, "config": json.RawMessage(text)}).get("slug").String()
+}
