@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"sluice/internal/credential"
-	"sluice/internal/dialect"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/provider"
@@ -25,7 +24,7 @@ type attempt struct {
 	account    *credential.Account // the saved provider, nil for inline credentials
 	values     provider.Values
 	model      string
-	strict     bool
+	strict     bool // finish reasons are brought into the shape of the surface
 	askedUsage bool // stream_options.include_usage was added by us
 
 	plan   *provider.Plan
@@ -38,7 +37,6 @@ type attempt struct {
 	resp      *transport.Response
 	held      *wire.Spool // the reply's body, when it was held
 	first     []byte      // the first bytes of a stream
-	watch     *dialect.Stream
 	reply     reply
 	status    int
 	fault     *fault.Error

@@ -59,17 +59,29 @@ type exchange struct {
 func (g *Gateway) newExchange(in *wire.Request, out wire.Responder) *exchange {
 	g.open.Add(1)
 	x := &exchange{in: in, out: out, dir: g.Directory(), id: ident.NewID(), started: g.Clock.Now(), path: below(in.Path)}
-	x.match = llm.Lookup(in.Method, x.path)
+	x.match, x.path = lookup(in.Method, x.path)
 	x.ctl.read(in.Header, g.set.HeaderAliases)
 	x.trace = readTrace(&x.ctl, in.Method, in.Path, x.id)
 	return x
 }
 
-// below cuts the version segment, and the older /v1/proxy, off an escaped path.
-// A doubled version segment, which some clients produce, counts once.
+// lookup finds the route of a path below the version segment. A doubled version,
+// which some clients produce, counts once where a typed route follows; to providers
+// whose own paths begin with /v1 it means what it says.
 // Source: contract/dataplane.md 6.2.
+func lookup(method, path string) (llm.Match, string) {
+	m := llm.Lookup(method, path)
+	if rest, ok := strings.CutPrefix(path, "/v1"); ok && m.Endpoint == llm.Proxy {
+		if again := llm.Lookup(method, rest); again.Endpoint != llm.Proxy {
+			return again, rest
+		}
+	}
+	return m, path
+}
+
+// below cuts the version segment, and the older /v1/proxy, off an escaped path.
 func below(path string) string {
-	for _, p := range [...]string{"/v1/proxy", "/v1/v1", "/v1", "/proxy"} {
+	for _, p := range [...]string{"/v1/proxy", "/v1", "/proxy"} {
 		if rest, ok := strings.CutPrefix(path, p); ok && (rest == "" || rest[0] == '/') {
 			return rest
 		}

@@ -75,19 +75,19 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 	if err := dialect.ValidReply(ep, b); err != nil {
 		return err
 	}
-	r := g.rules.of(a.plan)
-	a.log.Usage, a.log.ReplyModel = dialect.Usage(ep, b, r.reply.UsagePath)
+	r := g.replyRules(a)
+	a.log.Usage, a.log.ReplyModel = dialect.Usage(ep, b, r.UsagePath)
 	if a.plan.Endpoint.Follow != nil {
 		return g.follow(ctx, a, b)
 	}
-	a.reply.body = r.reply.Apply(ep, b)
+	a.reply.body = r.Apply(ep, b)
 	if !a.spec.OmitProvider {
 		a.reply.body = named(a.reply.body, a.spec.ID)
 	}
 	return nil
 }
 
-// named adds the provider's id to an answer that does not say it.
+// named has an answer say the provider's id.
 // Source: contract/providers.yaml, rules common to all.
 func named(b []byte, id string) []byte {
 	d := newDoc()
@@ -95,7 +95,7 @@ func named(b []byte, id string) []byte {
 	if splice.Scan(b, d) != nil {
 		return b
 	}
-	return d.Apply([]splice.Edit{splice.SetDefault("provider", splice.Quote(id))})
+	return d.Apply([]splice.Edit{splice.Set("provider", splice.Quote(id))})
 }
 
 // normalise gives an upstream error the one shape of the surface.

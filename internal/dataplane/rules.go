@@ -28,6 +28,17 @@ func (b *ruleBook) of(p *provider.Plan) *rules {
 	return r.(*rules)
 }
 
+// replyRules are the changes to an attempt's answer. A caller who asks for it gets
+// the provider's own finish reasons.
+// Source: contract/dataplane.md 1.1, strict compliance.
+func (g *Gateway) replyRules(a *attempt) dialect.ReplyRules {
+	r := g.rules.of(a.plan).reply
+	if !a.strict {
+		r.FinishReasons = nil
+	}
+	return r
+}
+
 func translate(s *provider.Spec, e *provider.Endpoint) *rules {
 	r := &rules{
 		request: dialect.RequestRules{

@@ -75,7 +75,7 @@ func (g *Gateway) stream(ctx context.Context, a *attempt) error {
 
 func (g *Gateway) streamOptions(a *attempt) dialect.StreamOptions {
 	o := dialect.StreamOptions{
-		Endpoint: a.x.match.Endpoint, HideUsage: a.askedUsage, KeepText: a.target.ContinueStream, Rules: g.rules.of(a.plan).reply,
+		Endpoint: a.x.match.Endpoint, HideUsage: a.askedUsage, KeepText: a.target.ContinueStream, Rules: g.replyRules(a),
 	}
 	if a.spec.Stream.Framing == "sse-lf" {
 		o.Framing = dialect.Lines

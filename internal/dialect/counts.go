@@ -87,8 +87,11 @@ func (c *counts) usage() llm.Usage {
 	if c.apart {
 		u.InputTokens += u.CachedTokens + u.CacheWriteTokens
 	}
-	if !c.total {
+	switch {
+	case !c.total:
 		u.TotalTokens = u.InputTokens + u.OutputTokens
+	case u.InputTokens+u.OutputTokens == 0:
+		u.InputTokens = u.TotalTokens // embeddings and rerank that give only a total read all of it
 	}
 	return u
 }

@@ -38,11 +38,14 @@ func Normalise(shape, provider string, status int, body []byte) []byte {
 	} else {
 		d = details{message: "Invalid response received from " + provider + ": " + quoteBody(status, body)}
 	}
-	out, _ := json.Marshal(map[string]any{ // strings and nils: cannot fail
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)       // people read these texts
+	_ = enc.Encode(map[string]any{ // strings and nils: cannot fail
 		"error":    map[string]any{"message": d.message, "type": orNil(d.typ), "param": orNil(d.param), "code": orNil(d.code)},
 		"provider": provider,
 	})
-	return out
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
 func orNil(s string) any {

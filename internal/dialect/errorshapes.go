@@ -28,7 +28,11 @@ var shapes = map[string]func(object) details{
 		return details{message: text(e["message"]), typ: text(e["type"]), code: text(e["code"])}
 	},
 	"flat": func(m object) details {
-		return details{text(m["message"]), text(m["type"]), text(m["param"]), text(m["code"])}
+		message := text(m["message"])
+		if _, nested := m["message"].(object); nested { // Mistral's refusals of a field
+			message = compact(m["message"])
+		}
+		return details{message, text(m["type"]), text(m["param"]), either(m, "code", "statusCode")}
 	},
 	"message":    onlyMessage,
 	"aws":        func(m object) details { return details{message: either(m, "message", "Message")} },

@@ -43,7 +43,7 @@ func TestUsage(t *testing.T) {
 		{"images", llm.ImageGenerate, "", `{"created":1,"data":[{"b64_json":"aGk="}],"usage":{"total_tokens":100,"input_tokens":50,"output_tokens":50,"input_tokens_details":{"text_tokens":10,"image_tokens":40}}}`,
 			llm.Usage{InputTokens: 50, OutputTokens: 50, TotalTokens: 100, ImageTokens: 40, Reported: true}, ""},
 		{"rerank as Cohere", llm.Rerank, "", `{"results":[],"meta":{"billed_units":{"search_units":1}}}`, llm.Usage{SearchUnits: 1, Reported: true}, ""},
-		{"rerank as Jina", llm.Rerank, "", `{"model":"jina-reranker-v2","results":[],"usage":{"total_tokens":815}}`, llm.Usage{TotalTokens: 815, Reported: true}, "jina-reranker-v2"},
+		{"rerank as Jina", llm.Rerank, "", `{"model":"jina-reranker-v2","results":[],"usage":{"total_tokens":815}}`, llm.Usage{InputTokens: 815, TotalTokens: 815, Reported: true}, "jina-reranker-v2"},
 		{"odd numbers", llm.ChatComplete, "", `{"usage":{"prompt_tokens":12.0,"completion_tokens":-1,"total_tokens":1e99}}`, llm.Usage{InputTokens: 12, TotalTokens: 12, Reported: true}, ""},
 		{"usage that says nothing", llm.ChatComplete, "", `{"model":7,"usage":null}`, llm.Usage{}, ""},
 		{"usage of strings", llm.ChatComplete, "", `{"usage":{"prompt_tokens":"many"}}`, llm.Usage{}, ""},
