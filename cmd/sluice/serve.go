@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 
 	"sluice/internal/app"
@@ -25,6 +26,11 @@ func run(ctx context.Context, s *settings, demo bool) (err error) {
 	l, log, err := s.load()
 	if err != nil {
 		return err
+	}
+	if demo && l.Origin("DATA_DIR") == "default" {
+		// apart from the data of a real gateway, whose workspace would else have the
+		// scripted provider as its default
+		l.Settings.Data.Dir = filepath.Join(l.Settings.Data.Dir, "demo")
 	}
 	tuneMemory()
 	a, err := app.New(ctx, l.Settings, app.Options{Version: version, Log: log, Demo: demo})
