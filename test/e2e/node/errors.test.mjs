@@ -21,8 +21,7 @@ describe('errors', () => {
   it('of the gateway have the class that their status means', async () => {
     await refused(chat(newClient({ apiKey: 'sk-nobody-has-this-key-0000000000' })), OpenAI.AuthenticationError, 401)
     await refused(chat(newClient({ defaultHeaders: { 'x-gateway-provider': 'no-such-provider' } })), OpenAI.BadRequestError, 400)
-    const err = await refused(chat(newClient({ defaultHeaders: { 'x-gateway-config': '{"strategy":{"mode":"sideways"}}' } })), OpenAI.BadRequestError, 400)
-    assert.match(err.message, /strategy/)
+    await refused(chat(newClient({ defaultHeaders: { 'x-gateway-config': '{"strategy":{"mode":"sideways"}}' } })), OpenAI.BadRequestError, 400)
   })
 
   for (const [status, kind] of [[400, OpenAI.BadRequestError], [401, OpenAI.AuthenticationError], [403, OpenAI.PermissionDeniedError],
