@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"sluice/internal/access"
 	"sluice/internal/admin"
@@ -12,14 +13,14 @@ import (
 )
 
 // buildAdmin mounts the administration. Its callers are identified as those of the
-// data plane are, and what they change wakes the live copy.
+// data plane are, and what they change is in force when they are answered.
 func (a *App) buildAdmin(context.Context) error {
 	a.admin = admin.New(admin.Parts{
 		Store:     a.store,
 		Box:       a.box,
 		Hasher:    a.hasher,
 		Identify:  func(r *http.Request) (*access.Principal, error) { return a.gateway.Identify(front.Header(r)) },
-		Wake:      a.directory.Wake,
+		Wake:      a.applyNow,
 		Clock:     a.clock,
 		Log:       a.log,
 		Version:   a.version,
@@ -32,6 +33,19 @@ func (a *App) buildAdmin(context.Context) error {
 		Breakers:  a.breakersOf,
 	})
 	return nil
+}
+
+// applyLimit bounds how long an answer of the administration waits for the live copy.
+const applyLimit = 500 * time.Millisecond
+
+// applyNow puts a committed change in force on this node before its author has the
+// answer: who makes a key may use it at once. Other nodes follow within a second.
+func (a *App) applyNow() {
+	ctx, stop := context.WithTimeout(context.Background(), applyLimit)
+	defer stop()
+	if a.directory.Refresh(ctx) != nil {
+		a.directory.Wake() // its loop tries again, and logs what is wrong
+	}
 }
 
 // breakersOf are the circuits of a workspace's configs. The data plane scopes them
