@@ -49,7 +49,7 @@ func (k kinds) listBreakers(_ context.Context, c *resource.Call) (any, error) {
 }
 
 func viewBreaker(b routing.BreakerState) breakerView {
-	_, config, _ := strings.Cut(b.Scope, "/")
+	config := b.Scope[strings.LastIndexByte(b.Scope, '/')+1:] // the scope is that of the workspace, or below it
 	v := breakerView{
 		Object: "circuit-breaker", Config: config, Version: b.Config, Path: b.Path, ID: b.ID, State: strings.ToLower(b.State),
 		Failures: b.Failures, Successes: b.Successes, OpenedAt: resource.StampOf(&b.OpenedAt), ClosesAt: resource.StampOf(&b.ClosesAt),

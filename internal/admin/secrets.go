@@ -38,7 +38,7 @@ type values map[string]json.RawMessage
 func (k kinds) findSpec(id, field string) (*provider.Spec, error) {
 	spec, ok := k.Specs.Find(id)
 	if !ok {
-		return nil, fault.New(fault.InvalidParameter, "there is no such provider; GET /v1/models lists none of them, the documentation does").At(field)
+		return nil, fault.New(fault.InvalidParameter, "there is no such provider").At(field)
 	}
 	return spec, nil
 }
@@ -188,12 +188,12 @@ func (s secrets) blame(f *fault.Error, given provider.Values) error {
 			at = provider.Key
 		}
 		if given[field.Name] == "" {
-			return fault.Newf(fault.InvalidParameter, "%s needs it", s.spec.ID).At(at)
+			return fault.Newf(fault.InvalidParameter, "%s needs %s", s.spec.ID, field.Name).At(at)
 		}
 		return fault.New(fault.InvalidParameter, f.Text()).At(at)
 	}
 	if f.Param == "x-gateway-custom-host" {
-		return fault.Newf(fault.InvalidParameter, "%s needs it", s.spec.ID).At(s.at(customHost))
+		return fault.Newf(fault.InvalidParameter, "%s needs a custom host, for it has no public address", s.spec.ID).At(s.at(customHost))
 	}
 	return f
 }
@@ -212,6 +212,8 @@ func (s secrets) shown(v values) map[string]any {
 	for name, raw := range v {
 		switch {
 		case name == provider.Key:
+		case name == customHeaders:
+			out["masked_"+name] = maskedHeaders(raw)
 		case s.secret(name):
 			out["masked_"+name] = keys.Mask(text(raw))
 		default:
@@ -219,6 +221,16 @@ func (s secrets) shown(v values) map[string]any {
 		}
 	}
 	return out
+}
+
+// maskedHeaders shows which headers there are.
+func maskedHeaders(raw json.RawMessage) map[string]string {
+	var headers map[string]string
+	_ = json.Unmarshal(raw, &headers) // was checked when it was stored
+	for name, v := range headers {
+		headers[name] = keys.Mask(v)
+	}
+	return headers
 }
 
 // text is a value as the data plane uses it: a string as it is, anything else as

@@ -68,13 +68,18 @@ func (c Condition) validate(at string) error {
 	if len(c.Value) == 0 {
 		return fault.New(fault.InvalidParameter, "a condition needs a value, or * for any").At(at + ".value")
 	}
-	for name, list := range map[string]Values{".value": c.Value, ".excludes": c.Excludes} {
-		if len(list) > MaxValues || slices.Contains(list, "") {
-			return fault.Newf(fault.InvalidParameter, "a condition has up to %d values, none of them empty", MaxValues).At(at + name)
-		}
-		if c.Key == "endpoint_type" && slices.ContainsFunc(list, func(v string) bool { return !slices.Contains(endpointTypes, v) }) {
-			return fault.Newf(fault.InvalidParameter, "an endpoint type is one of %s", strings.Join(endpointTypes, ", ")).At(at + name)
-		}
+	if err := c.validateValues(c.Value, at+".value"); err != nil {
+		return err
+	}
+	return c.validateValues(c.Excludes, at+".excludes")
+}
+
+func (c Condition) validateValues(list Values, at string) error {
+	if len(list) > MaxValues || slices.Contains(list, "") {
+		return fault.Newf(fault.InvalidParameter, "a condition has up to %d values, none of them empty", MaxValues).At(at)
+	}
+	if c.Key == "endpoint_type" && slices.ContainsFunc(list, func(v string) bool { return !slices.Contains(endpointTypes, v) }) {
+		return fault.Newf(fault.InvalidParameter, "an endpoint type is one of %s", strings.Join(endpointTypes, ", ")).At(at)
 	}
 	return nil
 }

@@ -1,10 +1,11 @@
 package resource
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net"
-	"slices"
+	"strings"
 
 	"sluice/internal/access"
 	"sluice/internal/fault"
@@ -61,7 +62,7 @@ func (e *Engine) auditRow(c *Call, status int, refusal string) (*AuditRow, error
 	if err != nil {
 		return nil, err
 	}
-	body := auditBody{Query: c.query, Request: request, Notes: c.trail.Notes, Error: refusal}
+	body := auditBody{Query: c.asked(), Request: request, Notes: c.trail.Notes, Error: refusal}
 	if c.Sent == nil {
 		body.Request = nil
 	}
@@ -73,15 +74,24 @@ func (e *Engine) auditRow(c *Call, status int, refusal string) (*AuditRow, error
 	if c.Principal.Kind != access.ByKey {
 		kind = actorUser
 	}
-	place := c.trail.WorkspaceID
-	if place == "" {
-		place = c.WorkspaceID
-	}
+	place := cmp.Or(c.trail.WorkspaceID, c.WorkspaceID, c.Principal.WorkspaceID)
+	path, _, _ := strings.Cut(c.r.RequestURI, "?")
 	return &AuditRow{
 		ID: ident.NewID(), OrgID: c.OrgID, WorkspaceID: place, ActorID: id, ActorKind: kind,
 		Action: c.op.Action, Kind: c.op.Audited, TargetID: c.trail.TargetID, At: c.Now, RemoteIP: remote(c.r.RemoteAddr),
-		Method: c.r.Method, Path: c.r.URL.Path, RequestID: c.RequestID, Status: status, Body: encoded,
+		Method: c.r.Method, Path: path, RequestID: c.RequestID, Status: status, Body: encoded,
 	}, nil
+}
+
+// asked are the query parameters that were sent.
+func (c *Call) asked() map[string]string {
+	m := make(map[string]string)
+	for name, v := range c.query {
+		if c.r.URL.Query().Get(name) != "" {
+			m[name] = v
+		}
+	}
+	return m
 }
 
 func remote(addr string) string {
@@ -89,13 +99,4 @@ func remote(addr string) string {
 		return host
 	}
 	return addr
-}
-
-func sortedNames(s Sent) []string {
-	names := make([]string, 0, len(s))
-	for n := range s {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -41,8 +42,12 @@ func (c *Call) readBody(s *schema) error {
 		return fault.Newf(fault.TooLarge, "the body is larger than %d bytes", maxBody)
 	}
 	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 && c.op.Optional {
+	switch {
+	case len(raw) > 0:
+	case c.op.Optional:
 		raw = []byte("{}")
+	default:
+		return fault.New(fault.InvalidRequest, "the body is missing")
 	}
 	if err := wellFormed(raw); err != nil {
 		return err
@@ -153,12 +158,24 @@ func problemOf(err error) Problem {
 	if !errors.As(err, &d) {
 		return Problem{"body", "not valid"}
 	}
-	p := Problem{strings.TrimPrefix(d.Location, "."), d.Message}
-	if d.Message == validation.MsgUnexpectedProperty {
+	p := Problem{strings.TrimPrefix(d.Location, "."), plainNumber(d.Message)}
+	switch d.Message {
+	case validation.MsgUnexpectedProperty:
 		p.Message = unknownField
+	case validation.MsgExpectedMatchExactlyOneSchema:
+		p.Message = "not of an accepted form"
 	}
 	if name, ok := strings.CutSuffix(strings.TrimPrefix(d.Message, "expected required property "), " to be present"); ok {
 		p.Path, p.Message = strings.TrimPrefix(p.Path+"."+name, "."), "required"
 	}
 	return p
+}
+
+// plainNumber writes the number at the end of a message without an exponent.
+func plainNumber(message string) string {
+	i := strings.LastIndexByte(message, ' ') + 1
+	if n, err := strconv.ParseFloat(message[i:], 64); err == nil {
+		return message[:i] + strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return message
 }

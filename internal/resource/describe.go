@@ -35,7 +35,7 @@ func schemaName(t reflect.Type, hint string) string {
 // describe adds an operation to the description and returns the schema of its body.
 func (e *Engine) describe(op Operation) *schema {
 	reg := e.doc.Components.Schemas
-	d := &huma.Operation{Method: op.Method, Path: op.Path, OperationID: op.ID, Summary: op.Summary, Description: scopesText(op)}
+	d := &huma.Operation{Method: op.Method, Path: op.Path, OperationID: op.ID, Summary: op.Summary, Description: "Needs " + join(op.Scopes, " or ") + "."}
 	if op.Tag != "" {
 		d.Tags = []string{op.Tag}
 	}
@@ -65,14 +65,6 @@ func (e *Engine) describe(op Operation) *schema {
 
 func jsonContent(s *huma.Schema) map[string]*huma.MediaType {
 	return map[string]*huma.MediaType{"application/json": {Schema: s}}
-}
-
-func scopesText(op Operation) string {
-	names := make([]string, len(op.Scopes))
-	for i, s := range op.Scopes {
-		names[i] = "`" + string(s) + "`"
-	}
-	return "Needs " + strings.Join(names, " or ") + "."
 }
 
 // OpenAPI is the published description, as JSON and as YAML.

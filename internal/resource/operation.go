@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"sluice/internal/access"
@@ -100,7 +101,7 @@ func (c *Call) Int(name string) int {
 }
 
 // May reports whether the caller holds one of the scopes for the target:
-// fault.Forbidden, of the first scope, when not.
+// fault.Forbidden when not.
 func (c *Call) May(scopes []access.Scope, t access.Target) error {
 	var first error
 	for _, s := range scopes {
@@ -108,11 +109,22 @@ func (c *Call) May(scopes []access.Scope, t access.Target) error {
 		if err == nil {
 			return nil
 		}
-		if first == nil {
+		if f := fault.From(err); first == nil || f.Param == "" { // that of the place says more than that of a scope
 			first = err
 		}
 	}
+	if f := fault.From(first); len(scopes) > 1 && f.Param != "" {
+		return fault.Newf(fault.Forbidden, "the API key has none of the scopes %s", join(scopes, ", ")).At(f.Param)
+	}
 	return first
+}
+
+func join(scopes []access.Scope, by string) string {
+	names := make([]string, len(scopes))
+	for i, s := range scopes {
+		names[i] = string(s)
+	}
+	return strings.Join(names, by)
 }
 
 // Holds reports whether the caller holds a scope at all, wherever it counts.

@@ -143,7 +143,9 @@ func (k *Kind[T, V]) statusParams() []Param {
 	return []Param{{Name: "status", Enum: []string{Active, Archived}, Default: Active}}
 }
 
-func (k *Kind[T, V]) getParams() []Param { return append(k.placeParams(), k.statusParams()...) }
+func (k *Kind[T, V]) getParams() []Param {
+	return slices.Concat(k.placeParams(), k.statusParams(), k.Views)
+}
 
 func (k *Kind[T, V]) listParams() []Param {
 	params := slices.Concat(k.placeParams(), k.statusParams(), paging(k.pageSize()))

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -67,10 +68,7 @@ func (e *Engine) place(ctx context.Context, c *Call) error {
 	if org := c.Sent.Text("organisation_id"); org != "" && org != c.OrgID {
 		return fault.New(fault.Forbidden, "the API key belongs to another organisation").At("organisation_id")
 	}
-	name := c.query["workspace_id"]
-	if name == "" {
-		name = c.Sent.Text("workspace_id")
-	}
+	name := cmp.Or(c.query["workspace_id"], c.query["workspace_slug"], c.Sent.Text("workspace_id"))
 	own := c.Principal.WorkspaceID
 	if name == "" || name == own {
 		c.WorkspaceID = own

@@ -39,7 +39,6 @@ func (k *Kind[T, V]) create(ctx context.Context, c *Call) (any, error) {
 			return err
 		}
 		ch = &Edit[T]{New: r, Sent: c.Sent}
-		c.Target(r.Record)
 		if err := k.settle(ctx, c, ch); err != nil {
 			return err
 		}
@@ -50,6 +49,7 @@ func (k *Kind[T, V]) create(ctx context.Context, c *Call) (any, error) {
 		if err := tx.Insert(ctx, rec); err != nil {
 			return k.taken(err, r.Slug)
 		}
+		c.Target(rec)
 		return k.after(ctx, tx, c, ch)
 	})
 	if err != nil {
@@ -76,7 +76,7 @@ func (k *Kind[T, V]) locate(ctx context.Context, c *Call, r *Row[T]) error {
 
 // update lays what was sent over a record.
 func (k *Kind[T, V]) update(ctx context.Context, c *Call) (any, error) {
-	if !slices.ContainsFunc(sortedNames(c.Sent), func(name string) bool { return !slices.Contains(places, name) }) {
+	if !c.changes() {
 		return nil, fault.New(fault.InvalidRequest, "the body has no field to change")
 	}
 	ch, err := k.rewrite(ctx, c, "update", func(_ Tx, ch *Edit[T]) error {
@@ -159,6 +159,16 @@ func (k *Kind[T, V]) rewrite(ctx context.Context, c *Call, action string, edit f
 // places are the fields by which a body names where it belongs. They are read
 // before, and are no part of a record.
 var places = []string{"workspace_id", "organisation_id"}
+
+// changes reports whether a field was sent that can change something.
+func (c *Call) changes() bool {
+	for name := range c.Sent {
+		if !slices.Contains(places, name) {
+			return true
+		}
+	}
+	return false
+}
 
 // settle makes the new body of what was sent, lets the kind prepare it, and checks
 // it.

@@ -1,0 +1,178 @@
+package admin_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/internal/admin"
+	"sluice/internal/ident"
+)
+
+// described holds answers against the published description.
+type described struct{ doc *openapi3.T }
+
+func newDescribed(t *testing.T, a *admin.Admin) *described {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromData(a.Description())
+	if err != nil {
+		t.Fatalf("the description cannot be read: %v", err)
+	}
+	return &described{doc}
+}
+
+// check holds the answer to a call against what the description says of it.
+func (d *described) check(t *testing.T, r *http.Request, rec *httptest.ResponseRecorder) {
+	t.Helper()
+	op := d.find(r)
+	if op == nil {
+		t.Errorf("%s %s is not described", r.Method, r.URL.Path)
+		return
+	}
+	answer := op.Responses.Value("default")
+	if rec.Code == http.StatusOK {
+		answer = op.Responses.Value("200")
+	}
+	var v any
+	if err := json.Unmarshal(rec.Body.Bytes(), &v); err != nil {
+		t.Error(err)
+		return
+	}
+	schema := answer.Value.Content.Get("application/json").Schema.Value
+	if err := schema.VisitJSON(v, openapi3.EnableJSONSchema2020()); err != nil {
+		t.Errorf("%s %s answers other than described: %v", r.Method, r.URL.Path, err)
+	}
+}
+
+// find is the operation of a request: the path with the fewest placeholders that fits.
+func (d *described) find(r *http.Request) *openapi3.Operation {
+	got := strings.Split(strings.TrimLeft(r.URL.Path, "/"), "/")[1:]
+	var best *openapi3.Operation
+	least := len(got) + 1
+	for path, item := range d.doc.Paths.Map() {
+		want := strings.Split(path[1:], "/")
+		open := 0
+		fits := len(want) == len(got) && item.GetOperation(r.Method) != nil
+		for i := 0; fits && i < len(want); i++ {
+			if strings.HasPrefix(want[i], "{") {
+				open++
+			} else {
+				fits = want[i] == got[i]
+			}
+		}
+		if fits && open < least {
+			best, least = item.GetOperation(r.Method), open
+		}
+	}
+	return best
+}
+
+const published = "../../api/openapi.yaml"
+
+func plainAdmin() *admin.Admin {
+	return admin.New(admin.Parts{Clock: ident.System{}, Version: "1.0.0"})
+}
+
+// The description in the repository is the one that the program serves.
+func TestDescriptionIsFresh(t *testing.T) {
+	t.Parallel()
+	now := plainAdmin().Description()
+	if *update {
+		if err := os.WriteFile(published, now, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, err := os.ReadFile(published)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(kept, now) {
+		t.Error("api/openapi.yaml is stale: run go test ./internal/admin -update")
+	}
+}
+
+// Every mounted route is described, and the reverse.
+func TestRoutesAndDescriptionAgree(t *testing.T) {
+	t.Parallel()
+	a := plainAdmin()
+	doc := newDescribed(t, a).doc
+	if err := doc.Validate(context.Background()); err != nil {
+		t.Errorf("the description is not valid OpenAPI: %v", err)
+	}
+	var told []string
+	for path, item := range doc.Paths.Map() {
+		for method := range item.Operations() {
+			told = append(told, method+" "+path)
+		}
+	}
+	slices.Sort(told)
+	if diff := cmp.Diff(told, a.Routes()); diff != "" {
+		t.Errorf("-described +mounted:\n%s", diff)
+	}
+	for _, route := range a.Routes() {
+		method, path, _ := strings.Cut(route, " ")
+		for _, version := range []string{"/v1", "/v2"} {
+			if p := version + strings.NewReplacer("{", "", "}", "").Replace(path); !a.Matches(method, p) {
+				t.Errorf("%s %s does not match", method, p)
+			}
+		}
+	}
+}
+
+// Nobody needs a key to learn what the interface is.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(plainAdmin().Handler())
+	defer srv.Close()
+	for path, want := range map[string]string{"/docs": "<!doctype html>", "/v1/openapi.json": `"openapi":"3.1.0"`, "/v2/openapi.json": `"openapi":"3.1.0"`} {
+		res, err := http.Get(srv.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(res.Body)
+		if err := res.Body.Close(); err != nil {
+			t.Error(err)
+		}
+		if err != nil || res.StatusCode != 200 || !strings.Contains(string(b), want) {
+			t.Errorf("%s: %d, %v: %.80s", path, res.StatusCode, err, b)
+		}
+	}
+}
+
+func TestMatches(t *testing.T) {
+	t.Parallel()
+	a := plainAdmin()
+	for request, want := range map[string]bool{
+		"GET /v1/configs":               true,
+		"GET /v2/configs/pc-main":       true,
+		"PUT /v1/api-keys/x/rotate":     false,
+		"POST /v1/api-keys/x/rotate":    true,
+		"PATCH /v1/configs/pc-main":     false,
+		"GET /v1/configs/":              false,
+		"GET /v1//configs":              false,
+		"GET /v1/configs/../logs":       false,
+		"GET /v3/configs":               false,
+		"GET /configs":                  false,
+		"GET /v1":                       false,
+		"GET /docs":                     true,
+		"POST /docs":                    false,
+		"GET /v1/openapi.json":          true,
+		"GET /v1/collections":           false,
+		"GET /v1/logs/exports/download": false,
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		if got := a.Matches(method, path); got != want {
+			t.Errorf("%s: %v, want %v", request, got, want)
+		}
+	}
+}

@@ -1,0 +1,320 @@
+package admin_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sluice/internal/access"
+	"sluice/internal/admin"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/keys"
+	"sluice/internal/provider"
+	"sluice/internal/provider/netguard"
+	"sluice/internal/record"
+	"sluice/internal/resource"
+	"sluice/internal/routing"
+	"sluice/internal/sealed"
+	"sluice/internal/store"
+	"sluice/internal/tenant"
+)
+
+// marker is in every secret that a transcript sends.
+const marker = "s3cr3t"
+
+var began = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+
+// world is an administration with two organisations: "acme" with the workspaces
+// ws-main and ws-two, and "other".
+type world struct {
+	store    *store.Store
+	admin    *admin.Admin
+	box      *sealed.Box
+	hasher   *keys.Hasher
+	clock    *clock
+	names    *names
+	org      string
+	keys     map[string]string // raw, by caller
+	describe *described
+	wakes    int
+}
+
+// clock goes one second further with each look.
+type clock struct {
+	mu  sync.Mutex // guards now
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(time.Second)
+	return c.now
+}
+
+func newWorld(t *testing.T, st *store.Store) *world {
+	t.Helper()
+	box, err := sealed.NewBox([]byte("a sealing key for the tests of admin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	specs, err := provider.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{store: st, box: box, hasher: keys.NewHasher([]byte("a pepper for the tests")), clock: &clock{now: began}, names: newNames(), keys: map[string]string{}}
+	logs := &memoryLogs{}
+	w.found(t, logs)
+	w.admin = admin.New(admin.Parts{
+		Store: st, Box: box, Hasher: w.hasher, Identify: w.identify, Wake: func() { w.wakes++ }, Clock: w.clock,
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Version: "test", KeyPrefix: "sk-", Features: map[string]bool{"POLICY_ENABLED": true},
+		Specs: specs, Guard: netguard.New([]string{"llm.corp"}), Limits: routing.DefaultLimits(), Logs: logs,
+		Breakers: func(place string) []routing.BreakerState {
+			return []routing.BreakerState{{Scope: place + "/pc-main", Config: "9f86d081884c7d65", Path: "config.targets[0]", State: routing.StateOpen, Failures: 4, OpenedAt: began, ClosesAt: began.Add(time.Minute)}}
+		},
+	})
+	w.describe = newDescribed(t, w.admin)
+	return w
+}
+
+// found makes the organisations with their workspaces, users and keys.
+func (w *world) found(t *testing.T, logs *memoryLogs) {
+	t.Helper()
+	for _, org := range []string{"", "other-"} {
+		id, user := w.id(org+"org"), w.id(org+"owner")
+		w.put(t, resource.Record{Kind: tenant.OrganisationKind, ID: id}, tenant.Organisation{Name: "Acme"})
+		w.put(t, resource.Record{Kind: tenant.UserKind, ID: user, OrgID: id, Name: "owner@acme.example"}, tenant.User{Email: "owner@acme.example", Role: "owner"})
+		for _, ws := range []string{"main", "second"} {
+			slug := map[string]string{"main": "ws-main", "second": "ws-two"}[ws]
+			w.put(t, resource.Record{Kind: tenant.WorkspaceKind, ID: w.id(org + ws), OrgID: id, Slug: slug, Name: "Workspace " + ws}, tenant.Workspace{Name: "Workspace " + ws, IsDefault: ws == "main"})
+		}
+		w.addKey(t, org+"admin", access.OrganisationService, id, "", "", nil)
+		w.addKey(t, org+"service", access.WorkspaceService, id, w.names.of[org+"main"], "", nil)
+		w.addKey(t, org+"second-service", access.WorkspaceService, id, w.names.of[org+"second"], "", nil)
+		w.addKey(t, org+"user", access.WorkspaceUser, id, w.names.of[org+"main"], user, nil)
+		w.addKey(t, org+"weak", access.WorkspaceService, id, w.names.of[org+"main"], "", []string{"completions.write"})
+		logs.add(w, id, org)
+	}
+	w.org = w.names.of["org"]
+}
+
+func (w *world) id(name string) string {
+	id := ident.NewID()
+	w.names.learn(name, id)
+	return id
+}
+
+func (w *world) put(t *testing.T, r resource.Record, body any) {
+	t.Helper()
+	b, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Body, r.Status, r.Version, r.Created, r.Updated = b, resource.Active, 1, began, began
+	if err := w.store.InTx(t.Context(), func(tx resource.Tx) error { return tx.Insert(t.Context(), r) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) addKey(t *testing.T, caller string, kind access.KeyType, org, place, user string, scopes []string) {
+	t.Helper()
+	raw := ident.NewKey("sk-")
+	if scopes == nil {
+		scopes = access.Allowed(kind)
+	}
+	k := keys.Key{Name: caller, Type: kind, Scopes: scopes, UserID: user, Secret: keys.Secret{Hash: w.hasher.Sum(raw), Masked: keys.Mask(raw)}, CreationMode: "auto"}
+	w.put(t, resource.Record{Kind: keys.Kind, ID: w.id(caller + "-key"), OrgID: org, WorkspaceID: place, Name: caller, Index: admin.KeyIndex(&k)}, k)
+	w.keys[caller] = raw
+	w.names.raw(raw)
+}
+
+// key is the raw key of a caller: of the world, or one that an answer showed.
+func (w *world) key(caller string) string {
+	if caller == "nobody" {
+		return ""
+	}
+	if raw, ok := w.keys[caller]; ok {
+		return raw
+	}
+	return w.names.reveal(caller)
+}
+
+// identify does what the data plane does, from the store.
+func (w *world) identify(r *http.Request) (*access.Principal, error) {
+	raw := r.Header.Get("x-gateway-api-key")
+	if raw == "" {
+		return nil, fault.New(fault.Unauthenticated, "no API key")
+	}
+	h := w.hasher.Sum(raw)
+	rows, err := w.store.List(r.Context(), resource.Query{Kind: keys.Kind, Index: []resource.IndexEntry{{Name: "hash", Value: h.String()}}})
+	if err != nil || len(rows) != 1 {
+		return nil, fault.New(fault.Unauthenticated, "the API key is unknown").Because(err)
+	}
+	row, err := resource.Decode[keys.Key](rows[0])
+	if err != nil {
+		return nil, err
+	}
+	k := row.Value
+	return &access.Principal{
+		Kind: access.ByKey, ID: row.ID, KeyType: k.Type, OrgID: row.OrgID, WorkspaceID: row.WorkspaceID, UserID: k.UserID, Scopes: access.NewScopes(k.Scopes...),
+	}, k.Check(row.Status, w.clock.Now())
+}
+
+// trail is the audit trail of the first organisation, the oldest row first.
+func (w *world) trail(t *testing.T) []byte {
+	t.Helper()
+	rows, err := w.store.AuditTrail(t.Context(), w.org, "", 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(rows)
+	var b strings.Builder
+	for _, r := range rows {
+		if strings.Contains(string(r.Body), marker) || rawKey.Match(r.Body) {
+			t.Errorf("a secret is in the audit trail: %s", r.Body)
+		}
+		place := cmp.Or(r.WorkspaceID, "-")
+		fmt.Fprintf(&b, "%s %s %d by %s %s in %s from %s: %s %s %s %s\n", r.Action, r.Kind, r.Status, r.ActorKind, r.ActorID, place, r.RemoteIP, r.Method, r.Path, cmp.Or(r.TargetID, "-"), r.Body)
+	}
+	return []byte(w.names.hide(b.String()))
+}
+
+// names stand for what is different in every run.
+type names struct {
+	mu    sync.Mutex        // guards all
+	of    map[string]string // value by name
+	named map[string]string // name by value
+	next  map[string]int
+}
+
+var (
+	someID   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[57][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	cursor   = regexp.MustCompile(`"next_cursor": "([A-Za-z0-9_-]+)"`)
+	someSlug = regexp.MustCompile(`"slug": "([a-z0-9-]+-[a-z0-9]{6})"`)
+	rawKey   = regexp.MustCompile(`sk-[A-Za-z0-9]{32}`)
+	someName = regexp.MustCompile(`<[a-z0-9-]+>`)
+)
+
+func newNames() *names {
+	return &names{of: map[string]string{}, named: map[string]string{}, next: map[string]int{}}
+}
+
+func (n *names) learn(name, value string) {
+	n.of[name], n.named[value] = value, name
+}
+
+// raw learns a raw key, and the mask under which it is shown.
+func (n *names) raw(value string) {
+	n.next["raw"]++
+	name := fmt.Sprintf("raw%d", n.next["raw"]-10) // the keys of the world come first
+	n.learn(name, value)
+	n.learn("masked-"+name, keys.Mask(value))
+}
+
+// hide puts names in the place of values, and gives new ones to what it meets for
+// the first time.
+func (n *names) hide(s string) string {
+	for _, v := range rawKey.FindAllString(s, -1) {
+		if n.named[v] == "" {
+			n.raw(v)
+		}
+	}
+	n.meet(s, someID, "id", 0)
+	n.meet(s, someSlug, "slug", 1)
+	n.meet(s, cursor, "cursor", 1)
+	values := make([]string, 0, len(n.named))
+	for v := range n.named {
+		values = append(values, v)
+	}
+	slices.SortFunc(values, func(a, b string) int { return len(b) - len(a) })
+	for _, v := range values {
+		s = strings.ReplaceAll(s, v, "<"+n.named[v]+">")
+	}
+	return s
+}
+
+func (n *names) meet(s string, form *regexp.Regexp, kind string, group int) {
+	for _, m := range form.FindAllStringSubmatch(s, -1) {
+		if v := m[group]; n.named[v] == "" {
+			n.next[kind]++
+			n.learn(fmt.Sprintf("%s%d", kind, n.next[kind]), v)
+		}
+	}
+}
+
+// reveal puts values in the place of names.
+func (n *names) reveal(s string) string {
+	return someName.ReplaceAllStringFunc(s, func(name string) string {
+		if v, ok := n.of[name[1:len(name)-1]]; ok {
+			return v
+		}
+		return name
+	})
+}
+
+// memoryLogs is a request log of a few attempts.
+type memoryLogs struct{ rows []record.Attempt }
+
+func (m *memoryLogs) add(w *world, org, prefix string) {
+	for i, place := range []string{"main", "main", "second"} {
+		a := record.Attempt{
+			ID: w.id(fmt.Sprintf("%slog%d", prefix, i+1)), RequestID: fmt.Sprintf("request-%d", i), TraceID: fmt.Sprintf("trace-%d", i), OrgID: org,
+			WorkspaceID: w.names.of[prefix+place], Started: began.Add(time.Duration(i) * time.Minute), Duration: 1500 * time.Millisecond, FirstByte: 200 * time.Millisecond,
+			Provider: "openai", Model: "gpt-4o", Endpoint: "chatComplete", Method: "POST", Path: "/v1/chat/completions", Status: 200, Upstream: 200,
+			TargetPath: "config.targets[1]", ConfigID: "pc-main", Outcome: record.OK, Metadata: map[string]string{"team": "search", "_user": "ada"},
+			Request: record.Body{Type: "application/json", Bytes: []byte(`{"model":"gpt-4o"}`), Size: 18}, Response: record.Body{Type: "text/event-stream", Bytes: []byte("data: [DONE]\n\n"), Size: 14},
+		}
+		a.Usage.InputTokens, a.Usage.OutputTokens = 12, 5
+		if i == 1 {
+			a.Status, a.Upstream, a.Outcome, a.Retries, a.Stream = 503, 503, record.Failed, 2, true
+		}
+		m.rows = append(m.rows, a)
+	}
+}
+
+func (m *memoryLogs) List(_ context.Context, q record.Query) (record.Page, error) {
+	var p record.Page
+	for _, a := range slices.Backward(m.rows) {
+		fits := a.OrgID == q.OrgID && (q.WorkspaceID == "" || a.WorkspaceID == q.WorkspaceID) && (q.TraceID == "" || a.TraceID == q.TraceID)
+		status := len(q.Statuses) == 0 || a.Status >= q.Statuses[0].Min && a.Status <= q.Statuses[0].Max
+		inTime := (q.From.IsZero() || !a.Started.Before(q.From)) && (q.To.IsZero() || a.Started.Before(q.To))
+		if !fits || !status || !inTime || len(q.Providers) > 0 && !slices.Contains(q.Providers, a.Provider) || len(q.Models) > 0 && !slices.Contains(q.Models, a.Model) {
+			continue
+		}
+		p.Total++
+		if q.After != "" {
+			if started, _, _ := q.After.Split(); !a.Started.Before(started) {
+				continue
+			}
+		}
+		if len(p.Rows) == q.PageSize() {
+			p.Next = "set"
+			continue
+		}
+		p.Rows = append(p.Rows, a)
+	}
+	if p.Next != "" {
+		last := p.Rows[len(p.Rows)-1]
+		p.Next = record.CursorAt(last.Started, last.ID)
+	}
+	return p, nil
+}
+
+func (m *memoryLogs) Find(_ context.Context, org, place, id string) (record.Attempt, error) {
+	for _, a := range m.rows {
+		if a.ID == id && a.OrgID == org && (place == "" || place == a.WorkspaceID) {
+			return a, nil
+		}
+	}
+	return record.Attempt{}, fault.New(fault.NotFound, "")
+}
