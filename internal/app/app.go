@@ -156,7 +156,7 @@ func (a *App) openLogs(ctx context.Context) (err error) {
 
 func (a *App) openDirectory(ctx context.Context) error {
 	a.directory = live.New(a.store, a.box, configLimits(a.set), a.log)
-	return a.directory.Load(ctx)
+	return patiently(ctx, a.directory.Load)
 }
 
 func (a *App) buildGateway(context.Context) error {
@@ -191,7 +191,7 @@ func (a *App) buildGateway(context.Context) error {
 
 func (a *App) openListener(ctx context.Context) (err error) {
 	h := &router{
-		model: front.New(a.gateway), admin: a.admin.Handler(), isAdmin: a.admin.Matches,
+		model: front.New(a.gateway), admin: logged(a.admin.Handler(), a.log), isAdmin: a.admin.Matches,
 		aliases: a.set.Requests.HeaderPrefixAliases, pages: a.pages(),
 	}
 	if a.server, err = server(edge(cross(h, a.set.CORS), a.log), a.set, a.log); err != nil {

@@ -35,7 +35,11 @@ type founder struct {
 
 // found does it in one transaction, and only when no organisation exists.
 func (f *founder) found(ctx context.Context, adminKey, workspaceKey string) (FirstKeys, error) {
-	n, err := f.store.Count(ctx, resource.Query{Kind: tenant.OrganisationKind})
+	n := 0
+	err := fresh(ctx, f.store, func(from resource.Reader) (err error) {
+		n, err = from.Count(ctx, resource.Query{Kind: tenant.OrganisationKind})
+		return err
+	})
 	if err != nil {
 		return FirstKeys{}, fmt.Errorf("look for an organisation: %w", err)
 	}

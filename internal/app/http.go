@@ -69,9 +69,9 @@ func writeFault(w http.ResponseWriter, f *fault.Error) {
 
 // healthBody is what /v1/health and /health answer.
 type healthBody struct {
-	Status   string `json:"status"` // ok, degraded or down
+	Status   string `json:"status"` // ok, degraded or draining
 	Version  string `json:"version"`
-	Database string `json:"database"`
+	Database string `json:"database"` // ok, degraded (reads go on) or down
 	Journal  string `json:"journal"`
 	Detail   string `json:"detail,omitempty"`
 }
@@ -82,7 +82,7 @@ type healthBody struct {
 func (a *App) health(w http.ResponseWriter, _ *http.Request) {
 	b := healthBody{Status: "ok", Version: a.version, Database: "ok", Journal: "ok"}
 	if h := a.store.Health(); h.Status != "ok" {
-		b.Status, b.Database, b.Detail = h.Status, h.Status, h.Detail
+		b.Status, b.Database, b.Detail = "degraded", h.Status, h.Detail // model traffic needs no database
 	}
 	if err := a.journal.Err(); err != nil {
 		b.Status, b.Journal, b.Detail = "degraded", "refusing", err.Error()

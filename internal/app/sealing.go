@@ -127,12 +127,17 @@ type pepperBody struct {
 // pepper reads the pepper of the deployment, making it at the first start. Two
 // nodes that make it at once agree on the one that was first.
 func pepper(ctx context.Context, s resource.Store, box *sealed.Box, clock ident.Clock) ([]byte, error) {
-	r, err := s.FindSlug(ctx, deploymentKind, "", pepperSlug)
+	var r resource.Record
+	find := func(from resource.Reader) (err error) {
+		r, err = from.FindSlug(ctx, deploymentKind, "", pepperSlug)
+		return err
+	}
+	err := fresh(ctx, s, find)
 	if fault.Has(err, fault.NotFound) {
 		if err := makePepper(ctx, s, box, clock.Now()); err != nil && !fault.Has(err, fault.Conflict) {
 			return nil, err
 		}
-		r, err = s.FindSlug(ctx, deploymentKind, "", pepperSlug)
+		err = fresh(ctx, s, find)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the key pepper: %w", err)
