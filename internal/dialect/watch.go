@@ -101,15 +101,24 @@ func (w *watch) typed(kind []byte) {
 }
 
 // behind returns what follows the first key in data and its colon, nil when there is
-// none. Inside a text the quotes of the key would be escaped.
+// none. Inside a text the quotes of the key would be escaped. The search begins with
+// the letter behind the first quote, because quotes are every few bytes in JSON and
+// each would be looked at.
 func behind(data, key []byte) []byte {
-	i := bytes.Index(data, key)
-	if i < 0 {
-		return nil
+	for at := 0; ; {
+		i := bytes.Index(data[at:], key[1:])
+		if i < 0 {
+			return nil
+		}
+		i += at
+		at = i + len(key) - 1
+		if i == 0 || data[i-1] != key[0] {
+			continue
+		}
+		for ; at < len(data) && (data[at] == ' ' || data[at] == ':'); at++ {
+		}
+		return data[at:]
 	}
-	for i += len(key); i < len(data) && (data[i] == ' ' || data[i] == ':'); i++ {
-	}
-	return data[i:]
 }
 
 // says reports whether data holds a key with a value other than null. It spares the
