@@ -29,6 +29,8 @@ func (g *Gateway) resolve(_ context.Context, a *attempt) error {
 		_, a.model = splitModel(own)
 	}
 	switch {
+	case t.Passthrough && (x.ctl.provider != "" || x.ctl.virtualKey != ""):
+		return g.fromRequest(a) // here the headers come before the body's model
 	case slug != "":
 		return g.saved(a, slug)
 	case strings.HasPrefix(t.Provider, "@"):

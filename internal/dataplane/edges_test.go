@@ -105,6 +105,9 @@ func TestModelCatalogue(t *testing.T) {
 	if a.StatusCode != 200 || !strings.Contains(a.Text, `"id":"@main/gpt-4o"`) || strings.Contains(a.Text, "o3") {
 		t.Errorf("catalogue: %d %s", a.StatusCode, a.Text)
 	}
+	if a := r.call("GET", "/v1/models", "", `x-gateway-config: {"provider":"@main","fetch_integrated_models":true}`); !strings.Contains(a.Text, "@main/gpt-4o") {
+		t.Errorf("catalogue by config: %d %s", a.StatusCode, a.Text)
+	}
 	if a := r.call("GET", "/v1/models", "", r.custom()...); a.StatusCode != 200 || !strings.Contains(a.Text, `"object":"list"`) || len(r.up.Seen()) != 1 {
 		t.Errorf("upstream: %d %s", a.StatusCode, a.Text)
 	}

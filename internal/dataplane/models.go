@@ -16,6 +16,16 @@ type modelRow struct {
 	Provider string `json:"provider"` // "@slug"
 }
 
+// wantsCatalogue reports whether a list of models is ours to give: nobody named a
+// provider, or the request or its config asks for the catalogue all the same.
+func wantsCatalogue(x *exchange) bool {
+	if x.config == nil || x.ctl.fetchIntegrated == "true" {
+		return true
+	}
+	t := x.config.Root.Target
+	return t != nil && t.FetchIntegratedModels
+}
+
 // listCatalogue answers GET /models without a provider: the models that the saved
 // providers of the workspace list, and may be asked for.
 // Source: contract/dataplane.md 6.1.

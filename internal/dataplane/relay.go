@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -15,29 +14,24 @@ import (
 	"sluice/internal/wire"
 )
 
-// relayBuffer is the size of a read from the upstream: large enough that an upload
-// or download costs few system calls.
-const relayBuffer = 64 << 10
-
-var relayBuffers = sync.Pool{New: func() any { b := make([]byte, relayBuffer); return &b }}
-
 // relay passes a body on as it comes, byte for byte, without holding it. The last
 // piece waits for the record, so that no answered call is lost.
 func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 	x, body := a.x, a.resp.Body
-	buf := relayBuffers.Get().(*[]byte)
-	defer relayBuffers.Put(buf)
+	var room readRoom
+	defer room.free()
 	if err := x.out.Head(a.status, h, a.resp.Length); err != nil {
 		return g.left(a, err)
 	}
 	keep := capture{max: g.set.BodyLogBytes}
 	watch := g.meter(a)
-	flush := a.resp.Length < 0 || a.resp.Length > relayBuffer
+	flush := a.resp.Length < 0 || a.resp.Length > fastBytes
 	for {
-		n, err := body.Read(*buf)
-		keep.take((*buf)[:n])
+		buf := room.bytes()
+		n, err := body.Read(buf)
+		keep.take(buf[:n])
 		if watch != nil {
-			watch.Feed((*buf)[:n])
+			watch.Feed(buf[:n])
 		}
 		end := errors.Is(err, io.EOF) || a.resp.Length >= 0 && keep.size == a.resp.Length
 		if end {
@@ -46,10 +40,11 @@ func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 			g.record(a, outcomeOfStatus(a.status))
 		}
 		if n > 0 {
-			if _, werr := x.out.Write((*buf)[:n]); werr != nil {
+			if _, werr := x.out.Write(buf[:n]); werr != nil {
 				return g.left(a, werr)
 			}
 			a.committed = true
+			room.took(n)
 		}
 		switch {
 		case end:
@@ -115,6 +110,10 @@ func (a *attempt) keepReply(g *Gateway, c *capture) {
 	a.log.Response.Encoding = a.reply.header.Get("content-encoding")
 }
 
+// captureStart is the room that a capture begins with: less would have to grow at
+// once for most answers, more would weigh on thousands of open streams.
+const captureStart = 2 << 10
+
 // capture keeps the beginning of what passes by.
 type capture struct {
 	kept []byte
@@ -125,6 +124,9 @@ type capture struct {
 func (c *capture) take(p []byte) {
 	c.size += int64(len(p))
 	if room := c.max - len(c.kept); room > 0 {
+		if c.kept == nil {
+			c.kept = make([]byte, 0, min(c.max, max(captureStart, len(p))))
+		}
 		c.kept = append(c.kept, p[:min(room, len(p))]...)
 	}
 }

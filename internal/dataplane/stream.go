@@ -56,14 +56,16 @@ func (g *Gateway) stream(ctx context.Context, a *attempt) error {
 	if err := s.begin(); err != nil {
 		return g.left(a, err)
 	}
-	buf := relayBuffers.Get().(*[]byte)
-	defer relayBuffers.Put(buf)
 	err := s.pass(a.first)
+	a.first = a.first[:0:0] // relayed: what held it need not stay as long as the stream
+	var room readRoom
+	defer room.free()
 	for err == nil {
-		var n int
-		n, rerr := a.resp.Body.Read(*buf)
+		buf := room.bytes()
+		n, rerr := a.resp.Body.Read(buf)
 		if n > 0 {
-			err = s.pass((*buf)[:n])
+			err = s.pass(buf[:n])
+			room.took(n)
 		}
 		if err == nil && rerr != nil {
 			return s.end(ctx, rerr)

@@ -13,7 +13,7 @@ import (
 // walk lets the strategy of the config choose targets until one is good, or none
 // is left. What the last one said stays in x.last for reply.
 func (g *Gateway) walk(ctx context.Context, x *exchange) error {
-	if x.match.Endpoint == llm.ListModels && (x.config == nil || x.ctl.fetchIntegrated == "true") {
+	if x.match.Endpoint == llm.ListModels && wantsCatalogue(x) {
 		return g.listCatalogue(x)
 	}
 	if mayRepeat(x.config) {

@@ -202,6 +202,7 @@ func TestSavedProviders(t *testing.T) {
 		{"by saved config", "gpt-4o", []string{"x-gateway-config: pc-good"}, 200, "choices"},
 		{"key as a bearer token", "@good/gpt-4o", []string{"x-gateway-api-key", "authorization: Bearer " + key}, 200, "choices"},
 		{"key as x-api-key", "@good/gpt-4o", []string{"x-gateway-api-key", "x-api-key: " + key}, 200, "choices"},
+		{"pass-through target: the header comes before the model", "@spent/gpt-4o", []string{"x-gateway-provider: @good", `x-gateway-config: {"passthrough":true}`}, 200, "choices"},
 		{"used up", "@spent/gpt-4o", nil, 412, "virtual_key_exhaust_error"},
 		{"expired", "@old/gpt-4o", nil, 401, "virtual_key_expired_error"},
 		{"model allowed", "@picky/gpt-4o", nil, 200, "choices"},

@@ -1,0 +1,65 @@
+package dataplane
+
+import "sync"
+
+const (
+	// slowBytes is the size of a read from an upstream that says little at a time:
+	// thousands of streams wait in such reads, each with its room.
+	slowBytes = 4 << 10
+	// fastBytes is the size of a read from one that has more to say: large enough
+	// that an upload or download costs few system calls.
+	fastBytes = 64 << 10
+)
+
+var (
+	slowRooms = sync.Pool{New: func() any { b := make([]byte, slowBytes); return &b }}
+	fastRooms = sync.Pool{New: func() any { b := make([]byte, fastBytes); return &b }}
+)
+
+// readRoom is where a body is read into: small at first and while it comes in small
+// pieces, large once it fills the small one. Zero is ready; free gives it back.
+type readRoom struct {
+	slow, fast *[]byte
+	small      int // reads in a row that would have fitted the small one
+}
+
+// fastPatience is how many small reads in a row end the use of the large room.
+const fastPatience = 16
+
+// bytes is where the next read shall go.
+func (r *readRoom) bytes() []byte {
+	if r.fast != nil {
+		return *r.fast
+	}
+	if r.slow == nil {
+		r.slow = slowRooms.Get().(*[]byte)
+	}
+	return *r.slow
+}
+
+// took notes how much the last read brought. The bytes must have been used by now.
+func (r *readRoom) took(n int) {
+	switch {
+	case r.fast == nil && n == slowBytes:
+		r.free()
+		r.fast = fastRooms.Get().(*[]byte)
+	case r.fast == nil:
+	case n > slowBytes:
+		r.small = 0
+	default:
+		if r.small++; r.small == fastPatience {
+			r.free()
+		}
+	}
+}
+
+// free gives the room back.
+func (r *readRoom) free() {
+	if r.slow != nil {
+		slowRooms.Put(r.slow)
+	}
+	if r.fast != nil {
+		fastRooms.Put(r.fast)
+	}
+	*r = readRoom{}
+}
