@@ -57,7 +57,7 @@ func (g *Gateway) stream(ctx context.Context, a *attempt) error {
 		return g.left(a, err)
 	}
 	err := s.pass(a.first)
-	a.first = a.first[:0:0] // relayed: what held it need not stay as long as the stream
+	a.first = nil // what held it need not stay as long as the stream
 	var room readRoom
 	defer room.free()
 	for err == nil {
