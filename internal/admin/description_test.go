@@ -97,7 +97,7 @@ func TestDescriptionIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(kept, now) {
-		t.Error("api/openapi.yaml is stale: run go test ./internal/admin -update")
+		t.Error("api/openapi.yaml is stale: run go test ./internal/admin -run Fresh -update")
 	}
 }
 

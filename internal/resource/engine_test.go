@@ -1,0 +1,248 @@
+package resource_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+	"sluice/internal/store/storetest"
+)
+
+// shelf is a kind as small as one can be.
+type shelf struct {
+	Name  string `json:"name"`
+	Width int    `json:"width,omitempty"`
+}
+
+type shelfIn struct {
+	Name        string `json:"name" minLength:"1"`
+	Width       int    `json:"width,omitempty" minimum:"1"`
+	WorkspaceID string `json:"workspace_id,omitempty"`
+}
+
+func (s *shelf) Validate() error {
+	if s.Width > 100 {
+		return fault.New(fault.InvalidParameter, "too wide").At("width")
+	}
+	return nil
+}
+
+func shelves(change func(*resource.Kind[shelf, shelf])) *resource.Kind[shelf, shelf] {
+	k := &resource.Kind[shelf, shelf]{
+		Name: "shelf", Object: "shelf", Title: "shelf", Tag: "Shelves", Audited: "shelves", Path: "/shelves", Param: "slug", Slug: "sh",
+		Perm: "configs", Verbs: resource.AllVerbs, Feature: "SHELVES_ENABLED", Create: shelfIn{}, Update: shelfIn{},
+		View: func(_ context.Context, _ *resource.Call, r resource.Row[shelf], _ bool) (shelf, error) {
+			return r.Value, nil
+		},
+	}
+	if change != nil {
+		change(k)
+	}
+	return k
+}
+
+// rig is an engine with one kind on a store of its own.
+type rig struct {
+	resource.Store
+	engine   *resource.Engine
+	features map[string]bool
+	wakes    int
+	trail    func() []resource.AuditRow
+}
+
+type fixed struct{}
+
+func (fixed) Now() time.Time { return time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC) }
+
+func newRig(t *testing.T, wrap func(resource.Store) resource.Store, kinds ...resource.Resource) *rig {
+	t.Helper()
+	db := storetest.Open(t, storetest.SQLite(t))
+	r := &rig{Store: db, features: map[string]bool{}}
+	if wrap != nil {
+		r.Store = wrap(db)
+	}
+	r.trail = func() []resource.AuditRow {
+		rows, err := db.AuditTrail(t.Context(), "org", "", 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	r.engine = resource.New(resource.Parts{
+		Store: r.Store, Features: r.features, Clock: fixed{}, Log: slog.New(slog.DiscardHandler), Wake: func() { r.wakes++ },
+		Identify: func(*http.Request) (*access.Principal, error) {
+			return &access.Principal{Kind: access.ByKey, ID: "key", KeyType: access.WorkspaceService, OrgID: "org", WorkspaceID: "ws",
+				Scopes: access.NewScopes(access.Allowed(access.WorkspaceService)...)}, nil
+		},
+		Place: func(context.Context, resource.Reader, string, string) (resource.Record, error) {
+			return resource.Record{}, fault.New(fault.NotFound, "")
+		},
+	}, huma.Info{Title: "test", Version: "1"}, kinds...)
+	return r
+}
+
+func (r *rig) call(t *testing.T, method, path, body string) *httptest.ResponseRecorder {
+	t.Helper()
+	rec := httptest.NewRecorder()
+	r.engine.Handler().ServeHTTP(rec, httptest.NewRequest(method, "/v1"+path, strings.NewReader(body)))
+	return rec
+}
+
+func (r *rig) want(t *testing.T, status int, text, method, path, body string) {
+	t.Helper()
+	rec := r.call(t, method, path, body)
+	if rec.Code != status || !strings.Contains(rec.Body.String(), text) {
+		t.Errorf("%s %s: %d %s, want %d with %q", method, path, rec.Code, rec.Body, status, text)
+	}
+}
+
+func TestFlagsSwitchRoutesOff(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, shelves(nil))
+	for _, flag := range []string{"SHELVES_ENABLED", "API_ACCESS_ENABLED"} {
+		r.features[flag] = false
+		r.want(t, 403, flag, "GET", "/shelves", "")
+		r.want(t, 403, "AB03", "POST", "/shelves", `{"name": "a"}`)
+		r.features[flag] = true
+	}
+	r.want(t, 200, `"total":0`, "GET", "/shelves", "")
+}
+
+func TestTheTrailCanBeSwitchedOff(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, shelves(nil))
+	r.features["AUDIT_LOGS_ENABLED"] = false
+	r.want(t, 200, "id", "POST", "/shelves", `{"name": "a"}`)
+	r.want(t, 400, "AB01", "POST", "/shelves", `{"name": ""}`)
+	if n := len(r.trail()); n != 0 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+// The copies are woken after a change that was committed, and after no other.
+func TestWake(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, shelves(nil))
+	r.want(t, 400, "too wide", "POST", "/shelves", `{"name": "a", "width": 101}`)
+	r.want(t, 200, "data", "GET", "/shelves", "")
+	if r.wakes != 0 {
+		t.Errorf("woken %d times by nothing", r.wakes)
+	}
+	r.want(t, 200, "slug", "POST", "/shelves", `{"name": "a", "width": 100}`)
+	if r.wakes != 1 {
+		t.Errorf("woken %d times by one change", r.wakes)
+	}
+}
+
+// twice runs every transaction a second time, as a store may that met a conflict.
+type twice struct{ resource.Store }
+
+var errAgain = errors.New("again")
+
+func (s twice) InTx(ctx context.Context, f func(resource.Tx) error) error {
+	err := s.Store.InTx(ctx, func(tx resource.Tx) error {
+		if err := f(tx); err != nil {
+			return err
+		}
+		return errAgain
+	})
+	if !errors.Is(err, errAgain) {
+		return err
+	}
+	return s.Store.InTx(ctx, f)
+}
+
+func TestATransactionMayRunTwice(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(s resource.Store) resource.Store { return twice{s} }, shelves(func(k *resource.Kind[shelf, shelf]) {
+		k.Prepare = func(_ context.Context, c *resource.Call, ch *resource.Edit[shelf]) error {
+			c.Note("prepared", ch.New.Value.Width)
+			ch.New.Value.Width++
+			return nil
+		}
+	}))
+	r.want(t, 200, "slug", "POST", "/shelves", `{"name": "a", "width": 5}`)
+	r.want(t, 200, `"total":1,"data":[{"name":"a","width":6}]`, "GET", "/shelves", "")
+	rows := r.trail()
+	if len(rows) != 1 || !strings.Contains(string(rows[0].Body), `"prepared":5`) {
+		t.Errorf("trail: %+v", rows)
+	}
+}
+
+// away is a store whose writer is gone.
+type away struct{ resource.Store }
+
+func (away) InTx(context.Context, func(resource.Tx) error) error {
+	return fault.New(fault.ReadOnly, "")
+}
+
+func TestReadsGoOnWithoutTheWriter(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(s resource.Store) resource.Store { return away{s} }, shelves(nil))
+	r.want(t, 200, "data", "GET", "/shelves", "")
+	r.want(t, 503, "takes no writes", "POST", "/shelves", `{"name": "a"}`)
+}
+
+// broken is a store that fails in a way nobody foresaw.
+type broken struct{ resource.Store }
+
+func (broken) Count(context.Context, resource.Query) (int, error) {
+	return 0, errors.New("dial tcp 10.1.2.3:5432: refused for user root")
+}
+
+func TestFailuresTellClientsNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(s resource.Store) resource.Store { return broken{s} }, shelves(nil))
+	rec := r.call(t, "GET", "/shelves", "")
+	if rec.Code != 500 || strings.Contains(rec.Body.String(), "10.1.2.3") || rec.Header().Get("x-gateway-request-id") == "" {
+		t.Errorf("%d %s", rec.Code, rec.Body)
+	}
+}
+
+func TestLimitsOfABody(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, shelves(nil))
+	r.want(t, 413, "larger", "POST", "/shelves", `{"name": "`+strings.Repeat("x", 1<<20)+`"}`)
+	r.want(t, 400, "deeper", "POST", "/shelves", strings.Repeat(`{"name":`, 70))
+}
+
+// Routes of one path and method that two kinds claim are a mistake at start-up.
+func TestTwoKindsOnOneRoute(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if recover() == nil {
+			t.Error("two kinds were mounted on one route")
+		}
+	}()
+	newRig(t, nil, shelves(nil), shelves(nil))
+}
+
+// A slug as long as may be is unique in its workspace, and free when its record is gone.
+func TestSlugsOfAWorkspace(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, shelves(func(k *resource.Kind[shelf, shelf]) {
+		k.SlugPerPlace, k.Create = true, slugIn{}
+	}))
+	long := strings.Repeat("s", 255)
+	r.want(t, 200, long, "POST", "/shelves", `{"name": "a", "slug": "`+long+`"}`)
+	r.want(t, 409, "AB07", "POST", "/shelves", `{"name": "b", "slug": "`+long+`"}`)
+	r.want(t, 200, `"name":"a"`, "GET", "/shelves/"+long, "")
+	r.want(t, 200, "{}", "DELETE", "/shelves/"+long, "")
+	r.want(t, 404, "AB08", "GET", "/shelves/"+long, "")
+	r.want(t, 200, long, "POST", "/shelves", `{"name": "b", "slug": "`+long+`"}`)
+}
+
+type slugIn struct {
+	Name string `json:"name"`
+	Slug string `json:"slug" maxLength:"255"`
+}

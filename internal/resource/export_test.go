@@ -1,0 +1,8 @@
+package resource
+
+// What the tests of this package look at from outside.
+var (
+	WellFormed = wellFormed
+	MaskOf     = mask
+	NewSlug    = newSlug
+)
