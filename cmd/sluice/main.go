@@ -65,6 +65,7 @@ func (s *settings) load() (*config.Loaded, *slog.Logger, error) {
 }
 
 func main() {
+	syscall.Umask(0o077) // whatever is written, libraries' files too, is the owner's alone
 	var c cli
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -86,13 +86,25 @@ func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) 
 		}
 	}()
 	for _, step := range [...]func(context.Context) error{
-		a.openData, a.openStore, a.foundDeployment, a.startDemo, a.openLogs, a.openDirectory, a.buildGateway, a.buildAdmin, a.buildMetrics, a.openListener,
+		a.lockData, a.openData, a.openStore, a.foundDeployment, a.startDemo, a.openLogs, a.openDirectory, a.buildGateway, a.buildAdmin, a.buildMetrics, a.openListener,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return a, nil
+}
+
+func (a *App) lockData(context.Context) error {
+	if err := os.MkdirAll(a.set.Data.Dir, 0o700); err != nil {
+		return fmt.Errorf("make the data directory (DATA_DIR): %w", err)
+	}
+	lock, err := lockData(a.set.Data.Dir)
+	if err != nil {
+		return err
+	}
+	a.closers = append(a.closers, lock)
+	return nil
 }
 
 func (a *App) openData(context.Context) error {

@@ -101,8 +101,15 @@ func findWorkspace(ctx context.Context, r resource.Reader, slug string) (resourc
 
 // RotateSealing makes everything sealed under older keys sealed under the current
 // one. Without ENCRYPTION_KEY the current one is made first, in the key file; with
-// it, ENCRYPTION_KEY=new,old names both. It returns the number of records written.
+// it, ENCRYPTION_KEY=new,old names both. It returns the number of records written,
+// and fails while a gateway works in the data directory. After an interruption it can
+// be run again: until its end the key file holds every key that is in use.
 func RotateSealing(ctx context.Context, s config.Settings, log *slog.Logger) (n int, err error) {
+	lock, err := lockData(s.Data.Dir)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
 	path := filepath.Join(s.Data.Dir, KeyFile)
 	if s.Security.EncryptionKey.Empty() {
 		if err := addKey(path); err != nil {

@@ -79,7 +79,7 @@ func writeKeyFile(path string, keys ...string) error {
 	if err := os.Link(tmp.Name(), path); err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("put the key file in place: %w", err)
 	}
-	return nil
+	return syncDir(filepath.Dir(path))
 }
 
 // addKey puts a fresh key in front of those of the key file.
@@ -101,14 +101,29 @@ func keepFirstKey(path string) error {
 }
 
 // replaceKeyFile writes a new key file beside the old one and renames it over it,
-// so that at every moment one of the two is whole.
+// so that at every moment one of the two is whole, also on the disk.
 func replaceKeyFile(path string, list [][]byte) error {
-	next := path + ".new"
-	text := string(bytes.Join(list, []byte("\n"))) + "\n"
-	if err := os.WriteFile(next, []byte(text), 0o600); err != nil {
-		return fmt.Errorf("write the key file: %w", err)
+	tmp, err := os.CreateTemp(filepath.Dir(path), KeyFile+"-")
+	if err != nil {
+		return fmt.Errorf("make the key file: %w", err)
 	}
-	return os.Rename(next, path)
+	_, werr := tmp.Write(append(bytes.Join(list, []byte("\n")), '\n'))
+	if err := errors.Join(werr, tmp.Sync(), tmp.Close()); err != nil {
+		return errors.Join(fmt.Errorf("write the key file: %w", err), os.Remove(tmp.Name()))
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return fmt.Errorf("put the key file in place: %w", err)
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir makes what was renamed or linked in a directory survive a loss of power.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("sync the data directory: %w", err)
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // The record that holds the pepper of the key hashes: made once, shared by all

@@ -1,0 +1,25 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockData keeps the data directory for one gateway at a time, and keeps the sealing
+// key from being changed under a running one: what that seals under the key it knows
+// could never be opened again. The kernel lets go of the lock whichever way the
+// process ends.
+func lockData(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock the data directory (DATA_DIR): %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("the data directory %s is in use by another process; stop it first: %w", dir, err), f.Close())
+	}
+	return f, nil
+}
