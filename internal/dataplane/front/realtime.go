@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/coder/websocket"
@@ -62,9 +63,9 @@ func subprotocols(h http.Header) []string {
 // Dialer opens WebSockets with a client that guards the addresses.
 type Dialer struct{ HTTP *http.Client }
 
-// Dial opens url, an http or https one. A refused handshake is fault.UpstreamFailed
+// Dial opens an address, an http or https one. A refused handshake is fault.UpstreamFailed
 // with the status of the refusal.
-func (d Dialer) Dial(ctx context.Context, url string, h wire.Header) (dataplane.Socket, error) {
+func (d Dialer) Dial(ctx context.Context, address string, h wire.Header) (dataplane.Socket, error) {
 	opts := &websocket.DialOptions{HTTPClient: d.HTTP, HTTPHeader: http.Header{}}
 	for _, f := range h {
 		switch {
@@ -75,8 +76,11 @@ func (d Dialer) Dial(ctx context.Context, url string, h wire.Header) (dataplane.
 			opts.HTTPHeader.Add(f.Name, f.Value)
 		}
 	}
-	conn, resp, err := websocket.Dial(ctx, url, opts)
+	conn, resp, err := websocket.Dial(ctx, address, opts)
 	if err != nil {
+		if e := (*url.Error)(nil); errors.As(err, &e) {
+			err = e.Err // without the URL: a key may stand in its query
+		}
 		f := fault.From(err)
 		if f.Code == fault.Internal {
 			f = fault.New(fault.UpstreamFailed, "the provider did not open the realtime connection").Because(err)
