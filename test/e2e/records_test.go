@@ -2,7 +2,10 @@ package e2e
 
 import (
 	"encoding/json"
+	"io/fs"
 	"net/url"
+	"path/filepath"
+	"testing"
 	"time"
 
 	"sluice/test/upstream"
@@ -27,21 +30,21 @@ func (g *gateway) awaitLog(id string) answer {
 	return a
 }
 
-// loggedIDs are the ids of all log entries that the query selects, newest first.
-func (g *gateway) loggedIDs(q url.Values) []string {
+// loggedIDs are the ids of all entries of the log, newest first.
+func (g *gateway) loggedIDs() []string {
 	g.t.Helper()
 	var ids []string
-	for page := 0; ; page++ {
-		q.Set("page_size", "1000")
-		q.Set("current_page", jsonText(page))
+	q := url.Values{"page_size": {"100"}}
+	for {
 		a := g.call("GET", "/v1/logs?"+q.Encode(), "").want(g.t, 200)
-		rows := a.get("data.#.id").Array()
-		for _, r := range rows {
-			ids = append(ids, r.String())
+		for _, id := range a.get("data.#.id").Array() {
+			ids = append(ids, id.String())
 		}
-		if len(rows) < 1000 {
+		next := a.get("next_cursor").String()
+		if next == "" {
 			return ids
 		}
+		q.Set("after", next)
 	}
 }
 
@@ -88,4 +91,20 @@ func (g *gateway) saveAddress(slug, address string) {
 func (g *gateway) saveConfig(name, text string) string {
 	g.t.Helper()
 	return g.do(g.key, "POST", "/v1/configs", object{"name": name, "config": json.RawMessage(text)}).get("slug").String()
+}
+
+// files are all files below a directory.
+func files(t testing.TB, dir string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			out = append(out, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -103,7 +102,7 @@ func TestKillLosesNothing(t *testing.T) {
 	last := answered[len(answered)-1]
 	eventually(t, 10*time.Second, "the last answered call is in the log", func() bool { return g.call("GET", "/v1/logs/"+last, "").Status == 200 })
 	logged := map[string]int{}
-	for _, id := range g.loggedIDs(url.Values{}) {
+	for _, id := range g.loggedIDs() {
 		logged[id]++
 	}
 	for id, n := range logged {
