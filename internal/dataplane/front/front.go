@@ -21,16 +21,30 @@ type gateway interface {
 }
 
 // Handler serves model traffic over HTTP/1.1 and HTTP/2.
-type Handler struct{ gateway gateway }
+type Handler struct {
+	gateway  gateway
+	patience patience
+}
 
 // New makes the handler of a gateway.
-func New(g gateway) *Handler { return &Handler{g} }
+func New(g gateway) *Handler { return &Handler{g, usual} }
+
+// carrier holds what carries one request in and its answer out, in one allocation.
+type carrier struct {
+	out  responder
+	body upload
+}
 
 // ServeHTTP hands one request to the gateway. When the gateway says that an answer
 // had to be cut, the connection is closed in mid-answer: that is how a client
 // learns that what it has is not the whole.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := &carrier{out: responder{w: w, patience: h.patience}}
 	in := request(r)
+	if in.Body != nil {
+		c.body = upload{body: in.Body, conn: deadlines(w), patience: h.patience}
+		in.Body = &c.body
+	}
 	if isUpgrade(r) && strings.HasSuffix(r.URL.Path, "/realtime") {
 		h.realtime(w, r, in)
 		return
@@ -40,8 +54,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// Not every ResponseWriter can do it; those that cannot need not be told.
 		_ = http.NewResponseController(w).EnableFullDuplex()
 	}
-	out := responder{w: w}
-	if err := h.gateway.Serve(r.Context(), in, &out); err != nil {
+	err := h.gateway.Serve(r.Context(), in, &c.out)
+	c.out.release()
+	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
 }

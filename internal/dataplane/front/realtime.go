@@ -19,7 +19,7 @@ import (
 const frameMax = 16 << 20
 
 func (h *Handler) realtime(w http.ResponseWriter, r *http.Request, in *wire.Request) {
-	c := &client{responder: responder{w: w}, r: r}
+	c := &client{responder: responder{w: w, patience: h.patience}, r: r}
 	if err := h.gateway.Realtime(r.Context(), in, c); err != nil && !c.accepted {
 		panic(http.ErrAbortHandler)
 	}

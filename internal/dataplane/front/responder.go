@@ -4,12 +4,18 @@ import (
 	"net/http"
 	"net/textproto"
 	"strconv"
+	"time"
 
 	"sluice/internal/wire"
 )
 
 // responder carries an answer over a ResponseWriter.
-type responder struct{ w http.ResponseWriter }
+type responder struct {
+	w        http.ResponseWriter
+	patience patience
+	sent     int       // bytes of the body
+	armed    time.Time // when the limit of writes was last set; zero when never
+}
 
 var _ wire.Responder = (*responder)(nil)
 
@@ -36,10 +42,18 @@ func (o *responder) Head(status int, h wire.Header, length int64) error {
 }
 
 // Write appends to the body.
-func (o *responder) Write(p []byte) (int, error) { return o.w.Write(p) }
+func (o *responder) Write(p []byte) (int, error) {
+	if o.sent += len(p); o.sent > unwatched {
+		o.arm()
+	}
+	return o.w.Write(p)
+}
 
 // Flush sends what was written.
-func (o *responder) Flush() error { return http.NewResponseController(o.w).Flush() }
+func (o *responder) Flush() error {
+	o.arm()
+	return http.NewResponseController(o.w).Flush()
+}
 
 // canonical is the form of a header name that net/http looks for.
 func canonical(lower string) string {

@@ -1,0 +1,136 @@
+package front
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice/internal/dataplane"
+	"sluice/internal/wire"
+)
+
+// scripted is a gateway that does what a test says.
+type scripted func(ctx context.Context, in *wire.Request, out wire.Responder) error
+
+func (s scripted) Serve(ctx context.Context, in *wire.Request, out wire.Responder) error {
+	return s(ctx, in, out)
+}
+
+func (scripted) Realtime(context.Context, *wire.Request, dataplane.Client) error { return nil }
+
+// impatient waits a short time.
+var impatient = patience{idle: 100 * time.Millisecond, grace: 400 * time.Millisecond, rate: 1 << 20, stall: 200 * time.Millisecond}
+
+func serve(t *testing.T, s scripted) net.Conn {
+	t.Helper()
+	srv := httptest.NewServer(&Handler{s, impatient})
+	t.Cleanup(srv.Close)
+	c, err := net.Dial("tcp", srv.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	return c
+}
+
+// A body that stops, or comes in drops, ends the request; one that keeps coming, and
+// one that the gateway itself takes its time for, does not.
+func TestSlowBodies(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name  string
+		send  func(c net.Conn)
+		pause time.Duration // of the gateway between two reads
+		slow  bool
+	}{
+		{name: "whole", send: func(c net.Conn) { _, _ = io.WriteString(c, strings.Repeat("a", 64)) }},
+		{name: "stopped", slow: true, send: func(c net.Conn) { _, _ = io.WriteString(c, "a") }},
+		{name: "nothing", slow: true, send: func(net.Conn) {}},
+		{name: "drops", slow: true, send: func(c net.Conn) {
+			for range 63 {
+				if _, err := io.WriteString(c, "a"); err != nil {
+					return
+				}
+				time.Sleep(30 * time.Millisecond)
+			}
+		}},
+		{name: "slow gateway", pause: 150 * time.Millisecond, send: func(c net.Conn) {
+			for range 4 {
+				_, _ = io.WriteString(c, strings.Repeat("a", 16))
+				time.Sleep(20 * time.Millisecond)
+			}
+		}},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			ended := make(chan error, 1)
+			c := serve(t, func(_ context.Context, in *wire.Request, out wire.Responder) error {
+				var err error
+				for buf := make([]byte, 16); err == nil; time.Sleep(tc.pause) {
+					_, err = in.Body.Read(buf)
+				}
+				ended <- err
+				return out.Head(200, nil, 0)
+			})
+			_, _ = io.WriteString(c, "POST /v1/x HTTP/1.1\r\nHost: gw\r\nContent-Length: 64\r\n\r\n")
+			go tc.send(c)
+			if err := <-ended; errors.Is(err, os.ErrDeadlineExceeded) != tc.slow || !tc.slow && err != io.EOF {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// A client that takes nothing of a stream is left; one that reads on is not, and its
+// connection serves the next request after the limit of the first has passed.
+func TestSlowReaders(t *testing.T) {
+	t.Parallel()
+	ended := make(chan error, 4)
+	stream := func(_ context.Context, in *wire.Request, out wire.Responder) error {
+		if in.Path == "/v1/short" {
+			return out.Head(200, nil, 0)
+		}
+		if err := out.Head(200, nil, -1); err != nil {
+			return err
+		}
+		piece := bytes.Repeat([]byte("data: x\n\n"), 4<<10)
+		var err error
+		for i := 0; i < 400 && err == nil; i++ {
+			if _, err = out.Write(piece); err == nil {
+				err = out.Flush()
+			}
+		}
+		ended <- err
+		return err
+	}
+	c := serve(t, stream)
+	_, _ = io.WriteString(c, "GET /v1/x HTTP/1.1\r\nHost: gw\r\n\r\n")
+	if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a client that reads nothing: %v", err)
+	}
+
+	c = serve(t, stream)
+	r := bufio.NewReader(c)
+	for _, path := range []string{"/v1/x", "/v1/short"} {
+		_, _ = io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: gw\r\n\r\n")
+		resp, err := http.ReadResponse(r, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		time.Sleep(impatient.stall + impatient.stall/4)
+	}
+}
