@@ -109,6 +109,11 @@ func (b *body) read(p []byte) (int, error) {
 	}
 }
 
+// waits reports whether a part of the body has still to come.
+func (b *body) waits() bool {
+	return b.cn != nil && (b.kind != sized || int64(b.buf.pending()) < b.left)
+}
+
 // room is as much of p as may be read without going beyond a sized body.
 func (b *body) room(p []byte) []byte {
 	if b.kind == sized && b.left < int64(len(p)) {

@@ -90,7 +90,8 @@ func New(o Options) *Client {
 // When a pooled connection turns out to be dead before one byte of the answer, a
 // replayable request is sent once more on a new connection.
 //
-// Cancelling ctx, also while the body is read, closes the connection at once.
+// Cancelling ctx, also while the body is read, closes the connection at once, or in
+// the first tenth of a second of a call within that.
 func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, cancelled(err)

@@ -87,12 +87,16 @@ func due(set, limit time.Time, timeout time.Duration) (time.Time, bool) {
 	return limit.Add(s), true
 }
 
-// armHead bounds sending the request and waiting for the head.
+// armHead bounds waiting for the head.
 func (cn *conn) armHead(t timing) {
 	if d, set := due(cn.readLimit, t.limit, t.head); set {
 		cn.readLimit = d
 		_ = cn.nc.SetReadDeadline(d) // fails only when closed, which the next call tells
 	}
+}
+
+// armSend bounds sending the request.
+func (cn *conn) armSend(t timing) {
 	if d, set := due(cn.written, t.limit, t.head); set {
 		cn.written = d
 		_ = cn.nc.SetWriteDeadline(d)
@@ -121,12 +125,21 @@ const maxInterim = 8
 func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (resp *Response, unheard bool, err error) {
 	a := &answer{body: body{cn: cn, idle: r.IdleTimeout, buf: getBuffer()}}
 	b := &a.body
-	if ctx.Done() != nil {
-		b.stop = context.AfterFunc(ctx, func() { cn.abort(ctx.Err()) })
+	cn.armSend(t)
+	hurried := r.Body.Replayable() && r.Body.Len() <= bufferBytes // so little is taken by the kernel without waiting
+	if hurried {
+		cn.hurry(t)
+	} else {
+		cn.armHead(t)
+		b.watch(ctx)
 	}
-	cn.armHead(t)
 	sendErr := b.send(r)
 	h, err := b.receive()
+	if hurried && timedOut(err) {
+		b.watch(ctx)
+		cn.armHead(t)
+		h, err = b.receiveRest()
+	}
 	if err != nil {
 		unheard = b.buf.end == 0 && !timedOut(err)
 		err = b.blame(err, sendErr)
@@ -138,12 +151,46 @@ func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (resp *Resp
 		_ = cn.nc.SetWriteDeadline(cn.written)
 	}
 	a.fill(h, r.Method)
+	if b.stop == nil && b.waits() {
+		b.watch(ctx)
+	}
 	return &a.Response, false, nil
+}
+
+// Watching a context costs more than the rest of a call. So an answer that comes at
+// once, from a cache or a near model, is waited for without: the first wait ends
+// after haste, or up to hasteSlack later, because the deadline need not be set again
+// for every call.
+const (
+	haste      = 25 * time.Millisecond
+	hasteSlack = 50 * time.Millisecond
+)
+
+// hurry bounds the first wait for the head.
+func (cn *conn) hurry(t timing) {
+	first := t.start.Add(haste)
+	if cn.readLimit.After(first) && cn.readLimit.Sub(first) <= hasteSlack || !t.limit.IsZero() && t.limit.Before(first) {
+		return
+	}
+	cn.readLimit = first.Add(hasteSlack)
+	_ = cn.nc.SetReadDeadline(cn.readLimit) // fails only when closed, which the next call tells
+}
+
+// watch closes the connection when ctx ends.
+func (b *body) watch(ctx context.Context) {
+	if cn := b.cn; ctx.Done() != nil {
+		b.stop = context.AfterFunc(ctx, func() { cn.abort(ctx.Err()) })
+	}
 }
 
 // receive reads the head of the answer, past interim ones.
 func (b *body) receive() (head, error) {
 	b.buf.start, b.buf.end = 0, 0
+	return b.receiveRest()
+}
+
+// receiveRest is receive with what has come of the head already.
+func (b *body) receiveRest() (head, error) {
 	for range maxInterim + 1 {
 		h, err := b.buf.readHead(b.cn.nc, b.cn.h.c.opts.MaxHeadBytes)
 		switch {
