@@ -3,6 +3,9 @@ package admin
 import (
 	_ "embed"
 	"net/http"
+
+	"sluice/internal/ident"
+	"sluice/internal/resource"
 )
 
 //go:embed docs.html
@@ -26,5 +29,6 @@ func (a *Admin) page(path string) http.HandlerFunc {
 func send(w http.ResponseWriter, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set(resource.HeaderRequestID, ident.NewID())
 	_, _ = w.Write(body) // the client may have left
 }

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"reflect"
 
 	"sluice/internal/access"
 	"sluice/internal/fault"
@@ -18,5 +17,3 @@ func findWorkspace(ctx context.Context, from resource.Reader, orgID, name string
 	}
 	return r, err
 }
-
-func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"reflect"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -75,7 +76,7 @@ type conditionView quota.Condition
 
 // Schema describes it as what was sent.
 func (conditionView) Schema(r huma.Registry) *huma.Schema {
-	return huma.SchemaFromType(r, typeOf[conditionIn]())
+	return huma.SchemaFromType(r, reflect.TypeFor[conditionIn]())
 }
 
 func viewPolicy(r resource.Record, name, description string, conditions []quota.Condition, groups []quota.GroupBy) PolicyView {

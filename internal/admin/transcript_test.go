@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite the transcripts and the publish
 
 // A transcript is a script of calls: each file of the archive is one of them. The
 // first line says who calls what, headers and the body follow, then "=>" with the
-// status and the answer as it must be. What is different in every run (ids,
+// status and the answer as it must be; "wait 48h" lets time pass instead. What is different in every run (ids,
 // generated slugs, raw keys) stands under a name in angle brackets, both in answers
 // and in what is sent. The file "audit" at the end has the trail that was left.
 func TestTranscripts(t *testing.T) {
@@ -92,6 +92,10 @@ func (w *world) step(t *testing.T, text string) []byte {
 	ask, _, _ := strings.Cut(text, "=>")
 	ask = strings.TrimRight(ask, "\n")
 	line, rest, _ := strings.Cut(ask, "\n")
+	if d, ok := strings.CutPrefix(line, "wait "); ok {
+		w.clock.wait(t, d)
+		return []byte(line + "\n")
+	}
 	var caller, method, path string
 	if _, err := fmt.Sscanf(line, "%s %s %s", &caller, &method, &path); err != nil {
 		t.Fatalf("%q is not: caller METHOD path", line)

@@ -62,6 +62,18 @@ func (c *clock) Now() time.Time {
 	return c.now
 }
 
+// wait lets time pass.
+func (c *clock) wait(t *testing.T, text string) {
+	t.Helper()
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
 func newWorld(t *testing.T, st *store.Store) *world {
 	t.Helper()
 	box, err := sealed.NewBox([]byte("a sealing key for the tests of admin"))

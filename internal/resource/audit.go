@@ -62,7 +62,7 @@ func (e *Engine) auditRow(c *Call, status int, refusal string) (*AuditRow, error
 	if err != nil {
 		return nil, err
 	}
-	body := auditBody{Query: c.asked(), Request: request, Notes: c.trail.Notes, Error: refusal}
+	body := auditBody{Query: c.asked(), Request: request, Notes: c.trail.notes, Error: refusal}
 	if c.Sent == nil {
 		body.Request = nil
 	}
@@ -74,11 +74,11 @@ func (e *Engine) auditRow(c *Call, status int, refusal string) (*AuditRow, error
 	if c.Principal.Kind != access.ByKey {
 		kind = actorUser
 	}
-	place := cmp.Or(c.trail.WorkspaceID, c.WorkspaceID, c.Principal.WorkspaceID)
+	place := cmp.Or(c.trail.workspaceID, c.WorkspaceID, c.Principal.WorkspaceID)
 	path, _, _ := strings.Cut(c.r.RequestURI, "?")
 	return &AuditRow{
 		ID: ident.NewID(), OrgID: c.OrgID, WorkspaceID: place, ActorID: id, ActorKind: kind,
-		Action: c.op.Action, Kind: c.op.Audited, TargetID: c.trail.TargetID, At: c.Now, RemoteIP: remote(c.r.RemoteAddr),
+		Action: c.op.Action, Kind: c.op.Audited, TargetID: c.trail.targetID, At: c.Now, RemoteIP: remote(c.r.RemoteAddr),
 		Method: c.r.Method, Path: path, RequestID: c.RequestID, Status: status, Body: encoded,
 	}, nil
 }

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"encoding/json"
+	"net/http"
 	"reflect"
 	"strings"
 
@@ -45,6 +46,9 @@ func (e *Engine) describe(op Operation) *schema {
 	for _, p := range op.Query {
 		d.Parameters = append(d.Parameters, p.describe("query"))
 	}
+	if op.Method == http.MethodPut || op.Method == http.MethodDelete {
+		d.Parameters = append(d.Parameters, ifMatch.describe("header"))
+	}
 	var body *schema
 	if op.Body != nil {
 		t := reflect.TypeOf(op.Body)
@@ -62,6 +66,9 @@ func (e *Engine) describe(op Operation) *schema {
 	e.doc.AddOperation(d)
 	return body
 }
+
+// ifMatch guards a change against one that somebody else made meanwhile.
+var ifMatch = Param{Name: "If-Match", Doc: "ETag of the read that the change is based on; 409 when there is a newer version"}
 
 func jsonContent(s *huma.Schema) map[string]*huma.MediaType {
 	return map[string]*huma.MediaType{"application/json": {Schema: s}}

@@ -66,26 +66,25 @@ type Call struct {
 	op     *Operation
 	r      *http.Request
 	query  map[string]string
-	trail  Trail
+	trail  trail
 	etag   string
 }
 
-// Trail is what the audit row of a call says beyond the request itself.
-type Trail struct {
-	TargetID    string
-	WorkspaceID string
-	Notes       map[string]any // further facts, without secrets
+// trail is what the audit row of a call says beyond the request itself.
+type trail struct {
+	targetID, workspaceID string
+	notes                 map[string]any // further facts, without secrets
 }
 
 // Target names in the audit trail what a call acted on.
-func (c *Call) Target(r Record) { c.trail.TargetID, c.trail.WorkspaceID = r.ID, r.WorkspaceID }
+func (c *Call) Target(r Record) { c.trail.targetID, c.trail.workspaceID = r.ID, r.WorkspaceID }
 
 // Note adds a fact to the audit row, for example "rotation_mode": "manual".
 func (c *Call) Note(name string, value any) {
-	if c.trail.Notes == nil {
-		c.trail.Notes = make(map[string]any)
+	if c.trail.notes == nil {
+		c.trail.notes = make(map[string]any)
 	}
-	c.trail.Notes[name] = value
+	c.trail.notes[name] = value
 }
 
 // Path is the value of a placeholder of the path, unescaped.

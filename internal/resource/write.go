@@ -13,7 +13,7 @@ import (
 func (e *Engine) change(ctx context.Context, c *Call, f func(Tx) error) error {
 	defer func() { c.Reader = e.Store }()
 	err := e.Store.InTx(ctx, func(tx Tx) error {
-		c.Reader, c.trail = tx, Trail{}
+		c.Reader, c.trail = tx, trail{}
 		if err := f(tx); err != nil {
 			return err
 		}

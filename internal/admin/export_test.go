@@ -1,0 +1,4 @@
+package admin
+
+// Readable is how a kept body is shown.
+var Readable = readable
