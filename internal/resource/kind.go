@@ -14,7 +14,7 @@ import (
 // JSON names of T are those of the wire. What needs more than that is listed in
 // Own and done by Prepare.
 type Kind[T, V any] struct {
-	Name    string   // of the stored records: "rate_limit_policy"
+	Name    string   // of the stored records: "rate_limit_policy"; a constant of the room
 	Object  string   // wire constant of "object": "policy_rate_limits"
 	Title   string   // for texts: "rate-limit policy"
 	Tag     string   // heading in the description: "Policies"
@@ -61,10 +61,11 @@ type Kind[T, V any] struct {
 	// Keep says why a record may not be archived; nil keeps none.
 	Keep  func(ctx context.Context, c *Call, r *Row[T]) error
 	Index func(r *Row[T]) []IndexEntry // look-ups and filters
-	// After does what else belongs to a change, in the same transaction. At archiving
-	// ch.New has the status archived. Actions do their own.
+	// After does what else belongs to a change of whatever sort, actions included, in
+	// the same transaction. At archiving ch.New has the status archived.
 	After func(ctx context.Context, tx Tx, c *Call, ch *Edit[T]) error
 
+	// View shows a record; detail is set when it is the only one that is read.
 	View func(ctx context.Context, c *Call, r Row[T], detail bool) (V, error)
 	// Receipt is the answer to a creation; nil means id, slug and object. Done is the
 	// answer to an update; nil means {}.

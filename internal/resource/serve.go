@@ -75,14 +75,17 @@ func (e *Engine) place(ctx context.Context, c *Call) error {
 		return nil
 	}
 	r, err := e.Place(ctx, e.Store, c.OrgID, name)
-	if own != "" && (err != nil || r.ID != own) {
+	missing := fault.Has(err, fault.NotFound)
+	switch {
+	case err != nil && !missing:
+		return err
+	case own != "" && r.ID != own: // whether there is one it is not told
 		return fault.New(fault.Forbidden, "the API key belongs to another workspace").At("workspace_id")
-	}
-	if fault.Has(err, fault.NotFound) {
+	case missing:
 		return fault.New(fault.NotFound, "there is no such workspace").At("workspace_id")
 	}
 	c.WorkspaceID = r.ID
-	return err
+	return nil
 }
 
 // Within fails unless the call names a workspace.
