@@ -110,18 +110,24 @@ func bearer(v string) string {
 	return ""
 }
 
-// Selects reports whether the headers choose a provider, so that a path shared
-// with the administration, for example /collections, is meant for the upstream.
-func Selects(h wire.Header, aliases []string) bool {
-	for i := range h {
-		name := h[i].Name
-		for _, a := range append([]string{prefix}, aliases...) {
-			switch strings.TrimPrefix(name, a) {
-			case name:
-			case "provider", "virtual-key", "config", "custom-host":
-				return true
-			}
+// Selecting reports whether a header of that name chooses a provider, so that a path
+// shared with the administration, for example /collections, is meant for the upstream.
+func Selecting(name string, aliases []string) bool {
+	if rest, ok := strings.CutPrefix(name, prefix); ok {
+		return selecting(rest)
+	}
+	for _, a := range aliases {
+		if rest, ok := strings.CutPrefix(name, a); ok {
+			return selecting(rest)
 		}
+	}
+	return false
+}
+
+func selecting(control string) bool {
+	switch control {
+	case "provider", "virtual-key", "config", "custom-host":
+		return true
 	}
 	return false
 }

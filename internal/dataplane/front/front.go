@@ -35,11 +35,14 @@ type carrier struct {
 	body upload
 }
 
+// longBody is the size beyond which the answer may begin while a body still comes.
+const longBody = 1 << 20
+
 // ServeHTTP hands one request to the gateway. When the gateway says that an answer
 // had to be cut, the connection is closed in mid-answer: that is how a client
 // learns that what it has is not the whole.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := &carrier{out: responder{w: w, patience: h.patience}}
+	c := &carrier{out: responder{w: w, bare: r.Method == http.MethodHead, patience: h.patience}}
 	in := request(r)
 	if in.Body != nil {
 		c.body = upload{body: in.Body, conn: deadlines(w), patience: h.patience}
@@ -49,7 +52,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.realtime(w, r, in)
 		return
 	}
-	if in.Length < 0 || in.Length > wire.MemoryMax {
+	if in.Length < 0 || in.Length > longBody {
 		// A body that is relayed while the answer already begins must stay readable.
 		// Not every ResponseWriter can do it; those that cannot need not be told.
 		_ = http.NewResponseController(w).EnableFullDuplex()
@@ -80,15 +83,19 @@ func request(r *http.Request) *wire.Request {
 func header(m http.Header) wire.Header {
 	h := make(wire.Header, 0, len(m)+2)
 	for name, values := range m {
-		lower, ok := lowered[name]
-		if !ok {
-			lower = strings.ToLower(name)
-		}
+		name = lower(name)
 		for _, v := range values {
-			h = append(h, wire.Field{Name: lower, Value: v})
+			h = append(h, wire.Field{Name: name, Value: v})
 		}
 	}
 	return h
+}
+
+func lower(name string) string {
+	if l, ok := lowered[name]; ok {
+		return l
+	}
+	return strings.ToLower(name)
 }
 
 func isUpgrade(r *http.Request) bool {
@@ -107,4 +114,11 @@ func Header(r *http.Request) wire.Header { return header(r.Header) }
 
 // Selects reports whether a request's headers choose a provider, so that a path
 // shared with the administration, for example /v1/collections, is for the upstream.
-func Selects(h http.Header, aliases []string) bool { return dataplane.Selects(header(h), aliases) }
+func Selects(h http.Header, aliases []string) bool {
+	for name := range h {
+		if dataplane.Selecting(lower(name), aliases) {
+			return true
+		}
+	}
+	return false
+}

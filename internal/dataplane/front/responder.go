@@ -15,9 +15,15 @@ type responder struct {
 	patience patience
 	sent     int       // bytes of the body
 	armed    time.Time // when the limit of writes was last set; zero when never
+	bare     bool      // the method is HEAD: no body will tell the length
 }
 
 var _ wire.Responder = (*responder)(nil)
+
+// countedBytes is the length below which net/http counts a body by itself. To say it
+// too would take the header of a usual answer past eight lines, where its map, which
+// net/http copies, becomes several times as dear.
+const countedBytes = 2048
 
 // Head sends the status and the header. One backing array holds all values.
 func (o *responder) Head(status int, h wire.Header, length int64) error {
@@ -33,7 +39,8 @@ func (o *responder) Head(status int, h wire.Header, length int64) error {
 			m[name] = append(m[name], f.Value)
 		}
 	}
-	if length >= 0 && status != http.StatusNoContent && status != http.StatusNotModified {
+	counted := length > 0 && length < countedBytes && !o.bare
+	if length >= 0 && !counted && status != http.StatusNoContent && status != http.StatusNotModified {
 		values[len(h)] = strconv.FormatInt(length, 10)
 		m["Content-Length"] = values[len(h):]
 	}
