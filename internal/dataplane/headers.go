@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/provider"
 	"sluice/internal/routing"
@@ -38,8 +39,46 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 		}
 	}
 	a.plan.Apply(&h)
+	if a.customHost() != "" {
+		h.Set(loopHeader, joined(x.in.Header.Get(loopHeader), loopName))
+	}
 	a.header = h
 	return nil
+}
+
+// loopHeader says through which gateways a call has come. It is sent to custom
+// hosts, because only they can lead back here.
+// Source: RFC 8586.
+const (
+	loopHeader = "cdn-loop"
+	loopName   = "sluice"
+	loopMax    = 4 // gateways in a row, one behind another, are in use
+)
+
+// checkLoop refuses a call that has come through gateways of this kind too often: a
+// custom host leads back to one of them, and the call would never end.
+func checkLoop(h wire.Header) error {
+	n := 0
+	for _, line := range h.Values(loopHeader) {
+		for hop := range strings.SplitSeq(line, ",") {
+			if strings.TrimSpace(hop) == loopName {
+				n++
+			}
+		}
+	}
+	if n < loopMax {
+		return nil
+	}
+	err := fault.New(fault.InvalidRequest, "this call goes round in a circle: a custom host leads back to the gateway").At("x-gateway-custom-host")
+	err.Status = 508 // Loop Detected
+	return err
+}
+
+func joined(list, item string) string {
+	if list == "" {
+		return item
+	}
+	return list + ", " + item
 }
 
 // relayed copies the client's lines that are not about this connection, this

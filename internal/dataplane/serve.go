@@ -31,6 +31,9 @@ func (g *Gateway) admit(_ context.Context, x *exchange) error {
 	if err := g.identify(x); err != nil {
 		return err
 	}
+	if err := checkLoop(x.in.Header); err != nil {
+		return err
+	}
 	return g.authorise(x)
 }
 

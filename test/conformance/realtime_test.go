@@ -30,7 +30,7 @@ func (s *socketServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m := message{first: r.Method + " https://" + r.Host + r.RequestURI}
 	for name, values := range r.Header {
 		low := strings.ToLower(name)
-		if low == "upgrade" || low == "connection" || strings.HasPrefix(low, "sec-websocket-") {
+		if low == "upgrade" || low == "connection" || low == "cdn-loop" || strings.HasPrefix(low, "sec-websocket-") {
 			continue
 		}
 		m.header = append(m.header, wire.Field{Name: low, Value: strings.Join(values, ", ")})
