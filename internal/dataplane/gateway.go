@@ -87,12 +87,13 @@ type Gateway struct {
 	set     Settings
 	configs *configCache
 	rules   ruleBook
+	judged  *judged
 	open    atomic.Int64 // requests being served
 }
 
 // New makes a gateway of its parts.
 func New(p Parts, s Settings) *Gateway {
-	return &Gateway{Parts: p, set: s, configs: newConfigCache()}
+	return &Gateway{Parts: p, set: s, configs: newConfigCache(), judged: newJudged(p.Guard)}
 }
 
 // Open is the number of requests being served, for draining.

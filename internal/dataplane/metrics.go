@@ -1,7 +1,7 @@
 package dataplane
 
 import (
-	"strconv"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -11,43 +11,52 @@ import (
 // Metrics are the figures of the request path. Labels come from closed sets:
 // endpoints, provider ids, status classes, outcomes.
 type Metrics struct {
-	requests *prometheus.CounterVec
-	seconds  *prometheus.HistogramVec
-	attempts *prometheus.CounterVec
+	requests *series[prometheus.Counter]
+	seconds  *series[prometheus.Observer]
+	attempts *series[prometheus.Counter]
+	tokens   *series[prometheus.Counter]
 	retries  *prometheus.CounterVec
-	tokens   *prometheus.CounterVec
 	lost     prometheus.Counter
+	all      []prometheus.Collector
 }
 
 // NewMetrics makes the figures; register its Collectors.
 func NewMetrics() *Metrics {
+	requests := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_requests_total", Help: "Model requests answered, by endpoint and status class."}, []string{"endpoint", "status"})
+	seconds := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sluice_request_duration_seconds", Help: "Time from the request to the end of its answer.", Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}}, []string{"endpoint"})
+	attempts := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_attempts_total", Help: "Attempts at targets, by provider and outcome."}, []string{"provider", "outcome"})
+	retries := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_retries_total", Help: "Further tries inside an attempt, by provider."}, []string{"provider"})
+	tokens := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_tokens_total", Help: "Tokens that providers reported, by provider and direction."}, []string{"provider", "direction"})
+	lost := prometheus.NewCounter(prometheus.CounterOpts{Name: "sluice_records_lost_total", Help: "Attempts that the journal could not take. Anything above 0 needs a look at the disk."})
 	return &Metrics{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_requests_total", Help: "Model requests answered, by endpoint and status class."}, []string{"endpoint", "status"}),
-		seconds:  prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sluice_request_duration_seconds", Help: "Time from the request to the end of its answer.", Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}}, []string{"endpoint"}),
-		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_attempts_total", Help: "Attempts at targets, by provider and outcome."}, []string{"provider", "outcome"}),
-		retries:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_retries_total", Help: "Further tries inside an attempt, by provider."}, []string{"provider"}),
-		tokens:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_tokens_total", Help: "Tokens that providers reported, by provider and direction."}, []string{"provider", "direction"}),
-		lost:     prometheus.NewCounter(prometheus.CounterOpts{Name: "sluice_records_lost_total", Help: "Attempts that the journal could not take. Anything above 0 needs a look at the disk."}),
+		requests: newSeries(func(endpoint, status string) prometheus.Counter { return requests.WithLabelValues(endpoint, status) }),
+		seconds:  newSeries(func(endpoint, _ string) prometheus.Observer { return seconds.WithLabelValues(endpoint) }),
+		attempts: newSeries(func(provider, outcome string) prometheus.Counter { return attempts.WithLabelValues(provider, outcome) }),
+		tokens: newSeries(func(provider, direction string) prometheus.Counter {
+			return tokens.WithLabelValues(provider, direction)
+		}),
+		retries: retries, lost: lost,
+		all: []prometheus.Collector{requests, seconds, attempts, retries, tokens, lost},
 	}
 }
 
 // Collectors are the figures, to be registered.
 func (m *Metrics) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.requests, m.seconds, m.attempts, m.retries, m.tokens, m.lost}
+	return m.all
 }
 
 func (m *Metrics) done(x *exchange, seconds float64) {
 	ep := string(x.match.Endpoint)
-	m.requests.WithLabelValues(ep, class(x.status)).Inc()
-	m.seconds.WithLabelValues(ep).Observe(seconds)
+	m.requests.of(ep, class(x.status)).Inc()
+	m.seconds.of(ep, "").Observe(seconds)
 }
 
 func (m *Metrics) attempt(r *record.Attempt) {
 	p := first(r.Provider, "none")
-	m.attempts.WithLabelValues(p, string(r.Outcome)).Inc()
+	m.attempts.of(p, string(r.Outcome)).Inc()
 	if r.Usage.Reported {
-		m.tokens.WithLabelValues(p, "input").Add(float64(r.Usage.InputTokens))
-		m.tokens.WithLabelValues(p, "output").Add(float64(r.Usage.OutputTokens))
+		m.tokens.of(p, "input").Add(float64(r.Usage.InputTokens))
+		m.tokens.of(p, "output").Add(float64(r.Usage.OutputTokens))
 	}
 }
 
@@ -55,10 +64,37 @@ func (m *Metrics) retry(a *attempt) { m.retries.WithLabelValues(a.spec.ID).Inc()
 
 func (m *Metrics) unrecorded(*record.Attempt) { m.lost.Inc() }
 
+// series keeps the figures of a vector that were asked for, by its one or two labels:
+// the vector itself hashes them anew each time. As the labels, they are few.
+type series[F any] struct {
+	find  func(first, second string) F
+	mu    sync.RWMutex // guards known
+	known map[[2]string]F
+}
+
+func newSeries[F any](find func(first, second string) F) *series[F] {
+	return &series[F]{find: find, known: make(map[[2]string]F)}
+}
+
+func (s *series[F]) of(first, second string) F {
+	key := [2]string{first, second}
+	s.mu.RLock()
+	f, ok := s.known[key]
+	s.mu.RUnlock()
+	if ok {
+		return f
+	}
+	f = s.find(first, second)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known[key] = f
+	return f
+}
+
 // class is "2xx" for 200 to 299 and so on; "none" when there was no answer.
 func class(status int) string {
 	if status < 100 || status > 599 {
 		return "none"
 	}
-	return strconv.Itoa(status/100) + "xx"
+	return [...]string{"1xx", "2xx", "3xx", "4xx", "5xx"}[status/100-1]
 }

@@ -34,7 +34,7 @@ func (g *Gateway) planCall(a *attempt) error {
 		Model: a.model, User: x.user, Stream: x.stream, CustomHost: host,
 	}
 	if host != "" {
-		if err := g.Guard.CheckURL(host); err != nil {
+		if err := g.judged.check(host); err != nil {
 			return fault.From(err).At("custom_host")
 		}
 	}
@@ -43,7 +43,7 @@ func (g *Gateway) planCall(a *attempt) error {
 		return err
 	}
 	if p.Named && host == "" {
-		if err := g.Guard.CheckURL(p.Scheme + "://" + p.Host); err != nil {
+		if err := g.judged.check(p.Scheme + "://" + p.Host); err != nil {
 			return err
 		}
 	}
