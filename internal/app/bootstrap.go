@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice/internal/access"
+	"sluice/internal/admin"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
@@ -137,6 +138,6 @@ func (f *founder) key(raw, name string, t access.KeyType, org, place string) (re
 	}
 	return resource.Record{
 		Kind: keys.Kind, ID: id, OrgID: org, WorkspaceID: place, Name: name, Status: active, Version: 1,
-		Created: f.now, Updated: f.now, Body: body, Index: []resource.IndexEntry{{Name: "hash", Value: k.Secret.Hash.String(), Unique: true}},
+		Created: f.now, Updated: f.now, Body: body, Index: admin.KeyIndex(&k),
 	}, nil
 }

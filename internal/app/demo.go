@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"time"
 
+	"sluice/internal/admin"
 	"sluice/internal/credential"
 	"sluice/internal/demo"
 	"sluice/internal/fault"
-	"sluice/internal/ident"
 	"sluice/internal/resource"
 	"sluice/internal/routing"
 	"sluice/internal/tenant"
@@ -20,7 +20,15 @@ import (
 // DemoSlug names the scripted provider: "@demo" in calls.
 const DemoSlug = "demo"
 
-const demoConfig = "pc-demo"
+const (
+	demoConfig = "pc-demo"
+	demoName   = "Scripted provider"
+
+	// The records are found by their ids, whatever became of their slugs.
+	demoIntegration = "0191f3a0-0000-7000-8000-00000000de01"
+	demoProvider    = "0191f3a0-0000-7000-8000-00000000de02"
+	demoRouting     = "0191f3a0-0000-7000-8000-00000000de03"
+)
 
 // startDemo serves the scripted provider on a loopback port and registers it in the
 // default workspace: as the provider @demo, and as the workspace's default config
@@ -60,14 +68,13 @@ func (a *App) registerDemo(ctx context.Context, base string) error {
 			return err
 		}
 		r := registrar{tx: tx, place: place, now: a.clock.Now()}
-		in, err := r.integration(ctx, a, base)
-		if err != nil {
+		if err := r.integration(ctx, a, base); err != nil {
 			return err
 		}
-		if err := r.put(ctx, credential.ProviderKind, DemoSlug, credential.Provider{Name: "Scripted provider", IntegrationID: in}); err != nil {
+		if err := r.put(ctx, credential.ProviderKind, demoProvider, DemoSlug, credential.Provider{Name: demoName, IntegrationID: demoIntegration}); err != nil {
 			return err
 		}
-		if err := r.put(ctx, routing.SavedKind, demoConfig, routing.Saved{Name: "Scripted provider", Config: json.RawMessage(`{"provider":"@` + DemoSlug + `"}`)}); err != nil {
+		if err := r.put(ctx, routing.SavedKind, demoRouting, demoConfig, routing.Saved{Name: demoName, Config: json.RawMessage(`{"provider":"@` + DemoSlug + `"}`)}); err != nil {
 			return err
 		}
 		return r.makeDefault(ctx)
@@ -89,53 +96,61 @@ func defaultWorkspace(ctx context.Context, r resource.Reader) (resource.Record, 
 	return resource.Record{}, fault.New(fault.NotFound, "there is no default workspace")
 }
 
-// registrar writes records of one workspace, making or replacing them.
+// registrar writes records of one workspace.
 type registrar struct {
 	tx    resource.Tx
 	place resource.Record
 	now   time.Time
 }
 
-func (r *registrar) put(ctx context.Context, kind, slug string, body any) error {
+// put makes a record of the workspace, or leaves the one that is there as it is:
+// somebody may have changed it.
+func (r *registrar) put(ctx context.Context, kind, id, slug string, body any) error {
+	if _, err := r.tx.Find(ctx, kind, id); !fault.Has(err, fault.NotFound) {
+		return err
+	}
 	b, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	return r.write(ctx, resource.Record{Kind: kind, ID: ident.NewID(), Slug: slug, Name: "Scripted provider", WorkspaceID: r.place.ID, Body: b})
-}
-
-func (r *registrar) write(ctx context.Context, rec resource.Record) error {
-	old, err := r.tx.FindSlug(ctx, rec.Kind, r.place.OrgID, rec.Slug)
-	switch {
-	case err == nil:
-		old.Body, old.Status, old.Updated = rec.Body, active, r.now
-		return r.tx.Update(ctx, old)
-	case !fault.Has(err, fault.NotFound):
-		return err
-	}
-	rec.OrgID, rec.Status, rec.Version, rec.Created, rec.Updated = r.place.OrgID, active, 1, r.now, r.now
+	rec := r.fresh(kind, id, slug)
+	rec.Body = b
 	return r.tx.Insert(ctx, rec)
 }
 
-// integration writes the credentials of the scripted provider: its address. The
-// record's id is part of what they are sealed to, so an old one keeps its own.
-func (r *registrar) integration(ctx context.Context, a *App, base string) (string, error) {
-	id := ident.NewID()
-	if old, err := r.tx.FindSlug(ctx, credential.IntegrationKind, r.place.OrgID, DemoSlug); err == nil {
-		id = old.ID
+func (r *registrar) fresh(kind, id, slug string) resource.Record {
+	return resource.Record{
+		Kind: kind, ID: id, OrgID: r.place.OrgID, WorkspaceID: r.place.ID, Slug: slug, Name: demoName,
+		Status: active, Version: 1, Created: r.now, Updated: r.now,
 	}
-	shut, err := a.box.Seal([]byte(`{"custom_host":"`+base+`"}`), credential.IntegrationKind+"/"+id)
+}
+
+// integration writes the credentials of the scripted provider: its address, which
+// is another one at each start.
+func (r *registrar) integration(ctx context.Context, a *App, base string) error {
+	shut, err := a.box.Seal([]byte(`{"custom_host":"`+base+`"}`), credential.IntegrationKind+"/"+demoIntegration)
 	if err != nil {
-		return "", err
+		return err
 	}
-	body, err := json.Marshal(credential.Integration{
-		Name: "Scripted provider", AIProviderID: "custom", Configurations: shut,
-		Models: []credential.Model{{Slug: "demo", Enabled: true}, {Slug: "demo-embedding", Enabled: true}, {Slug: "whisper-1", Enabled: true}},
-	})
+	in := credential.Integration{
+		Name: demoName, AIProviderID: "custom", Configurations: shut,
+		Models: []credential.Model{{Slug: demo.ChatModel, Enabled: true}, {Slug: demo.EmbeddingModel, Enabled: true}, {Slug: demo.TranscribeModel, Enabled: true}},
+	}
+	body, err := json.Marshal(in)
 	if err != nil {
-		return "", err
+		return err
 	}
-	return id, r.write(ctx, resource.Record{Kind: credential.IntegrationKind, ID: id, Slug: DemoSlug, Name: "Scripted provider", WorkspaceID: r.place.ID, Body: body})
+	old, err := r.tx.Find(ctx, credential.IntegrationKind, demoIntegration)
+	if err == nil {
+		old.Body, old.Updated = body, r.now
+		return r.tx.Update(ctx, old)
+	}
+	if !fault.Has(err, fault.NotFound) {
+		return err
+	}
+	rec := r.fresh(credential.IntegrationKind, demoIntegration, DemoSlug)
+	rec.Body, rec.Index = body, admin.IntegrationIndex(&in, r.place.ID, nil)
+	return r.tx.Insert(ctx, rec)
 }
 
 func (r *registrar) makeDefault(ctx context.Context) error {
