@@ -82,12 +82,13 @@ func (b *bench) all(ctx context.Context, chosen []*scenario) (*report.Result, er
 	began := time.Now()
 	var errs []error
 	for _, s := range chosen {
-		out := &report.Scenario{Name: s.name, Title: s.title, Skipped: b.skip(ctx, s)}
+		s.fit(b.files)
+		out := &report.Scenario{Name: s.name, Title: s.title}
 		b.result.Scenarios = append(b.result.Scenarios, out)
-		if out.Skipped == "" {
-			if err := b.one(ctx, s, out); err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", s.name, err))
-			}
+		if ctx.Err() != nil {
+			out.Skipped = "the time was over"
+		} else if err := b.one(ctx, s, out); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", s.name, err))
 		}
 		out.Summarise()
 		errs = append(errs, out.WriteTable(os.Stdout))
@@ -95,17 +96,6 @@ func (b *bench) all(ctx context.Context, chosen []*scenario) (*report.Result, er
 	b.result.Took = time.Since(began).Round(time.Second).String()
 	b.result.Aims = b.result.Judge(report.Aims)
 	return &b.result, errors.Join(errs...)
-}
-
-// skip says why a scenario cannot run here; empty when it can.
-func (b *bench) skip(ctx context.Context, s *scenario) string {
-	switch {
-	case ctx.Err() != nil:
-		return "the time was over"
-	case uint64(s.files) > b.files:
-		return fmt.Sprintf("a process may open %d files here, and it needs %d; raise the limit (ulimit -n) or run it as root", b.files, s.files)
-	}
-	return ""
 }
 
 // one runs a scenario on fresh programs.

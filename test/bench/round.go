@@ -15,6 +15,8 @@ import (
 const (
 	roundLimit  = time.Minute // for what a round takes beyond its length
 	settleLimit = 2 * time.Minute
+	countTries  = 10
+	countPause  = 100 * time.Millisecond
 )
 
 // costs are the processor times at one moment.
@@ -48,11 +50,28 @@ func (f *field) round(ctx context.Context, c *contender, j load.Job) (*report.Ro
 	if err != nil {
 		return nil, nil, err
 	}
-	after, err := f.counts(ctx, c)
-	if err != nil {
-		return nil, nil, err
+	problems, err := f.verify(ctx, c, res, before)
+	return r, problems, err
+}
+
+// verify looks until what was counted agrees with what was sent: an answer is out
+// a moment before the upstream has counted it. What then still differs is wrong.
+func (f *field) verify(ctx context.Context, c *contender, res *load.Result, before counts) ([]string, error) {
+	for tries := 1; ; tries++ {
+		after, err := f.counts(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		problems := check(c.name, res, before, after)
+		if len(problems) == 0 || tries == countTries {
+			return problems, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(countPause):
+		}
 	}
-	return r, check(c.name, res, before, after), nil
 }
 
 // measure runs the load between two looks at the costs, and a third when the

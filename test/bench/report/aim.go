@@ -38,7 +38,7 @@ var Aims = []Aim{
 	{Scenario: "rate-8000", Metric: P50, To: Nginx, Limit: 1.3},
 	{Scenario: "rate-8000", Metric: P99, To: Nginx, Limit: 2.5},
 	{Scenario: "in-flight-1000", Metric: PeakMB, Limit: 150},
-	{Scenario: "open-streams-10000", Metric: PeakMB, Limit: 600},
+	{Scenario: "open-streams", Metric: PeakMB, Limit: 600},
 }
 
 // Judge compares the aims with what was measured. Those whose scenario or other

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"sluice/test/bench/load"
+	"sluice/test/bench/report"
+	"sluice/test/bench/stat"
+	"sluice/test/bench/target"
+	"sluice/test/upstream/responder"
+)
+
+// Requests are what they claim to be, as a server reads them.
+func TestCalls(t *testing.T) {
+	t.Parallel()
+	for _, s := range scenarios() {
+		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(s.call.wire("127.0.0.1:8787", "x-gateway-api-key: k"))))
+		if err != nil {
+			t.Fatalf("%s: %v", s.name, err)
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil || int64(len(body)) != r.ContentLength || r.Header.Get("x-gateway-api-key") != "k" || r.Host != "127.0.0.1:8787" {
+			t.Errorf("%s: %d bytes, %v, %v", s.name, len(body), r.Header, err)
+		}
+		kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+		if err != nil {
+			t.Fatalf("%s: %v", s.name, err)
+		}
+		if kind == "application/json" {
+			if !gjson.ValidBytes(body) || len(body) != 690 || gjson.GetBytes(body, "stream").Bool() != (s.job.Events > 0) {
+				t.Errorf("%s: body of %d bytes: %.80s", s.name, len(body), body)
+			}
+			continue
+		}
+		form, err := multipart.NewReader(bytes.NewReader(body), params["boundary"]).ReadForm(1 << 20)
+		if err != nil || form.Value["model"][0] != "bench" || form.File["file"][0].Size < 1<<20 {
+			t.Errorf("%s: %v", s.name, err)
+		}
+	}
+}
+
+func TestScenariosAreTold(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, s := range scenarios() {
+		if seen[s.name] || s.title == "" || s.job.Conns < 1 || (s.job.Events > 0) != (s.answers.Chunks > 0) {
+			t.Errorf("%+v", s)
+		}
+		seen[s.name] = true
+	}
+	for _, a := range report.Aims {
+		if !seen[a.Scenario] || a.From != "" && !seen[a.From] {
+			t.Errorf("the aim %q is for a scenario that is not there", a)
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	t.Parallel()
+	all := scenarios()
+	if got, err := choose(all, ""); err != nil || len(got) != len(all) {
+		t.Errorf("all: %d, %v", len(got), err)
+	}
+	got, err := choose(all, "rate-8000, chat-1k-c64")
+	if err != nil || len(got) != 2 || got[0].name != "chat-1k-c64" || got[1].name != "rate-8000" {
+		t.Errorf("two: %v, %v", got, err)
+	}
+	if _, err := choose(all, "chat-1k-c64,nothing"); err == nil || !strings.Contains(err.Error(), "nothing") {
+		t.Errorf("unknown: %v", err)
+	}
+}
+
+func TestFit(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[uint64]int{65536: 10000, 1 << 40: 10000, 20000: 9500, 1024: 12, 256: 10000} {
+		s := scenario{title: "Open streams", files: 2, job: load.Job{Conns: 10000}}
+		if s.fit(limit); s.job.Conns != want || (s.title == "Open streams") != (want == 10000) {
+			t.Errorf("limit %d: %d connections, %q; want %d", limit, s.job.Conns, s.title, want)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	res := &load.Result{Warm: 10, Sent: 90}
+	for _, c := range []struct {
+		name          string
+		failures      map[string]int64
+		before, after counts
+		want          string // parts of the problems, all of them
+	}{
+		{name: "all is well", before: counts{500, 1, 70}, after: counts{600, 1, 170}},
+		{name: "no journal", before: counts{500, 0, -1}, after: counts{600, 0, -1}},
+		{name: "failed", failures: map[string]int64{"status 502": 2}, after: counts{100, 0, 100}, want: "2 of 100 requests failed: status 502"},
+		{name: "lost", after: counts{99, 0, 100}, want: "1 of 100 requests lost"},
+		{name: "doubled", after: counts{101, 0, 100}, want: "1 of 100 requests doubled"},
+		{name: "broken", after: counts{100, 1, 100}, want: "1 of 100 requests broken"},
+		{name: "not recorded", after: counts{100, 0, 97}, want: "3 of 100 requests not on record"},
+		{name: "recorded twice", after: counts{100, 0, 101}, want: "1 of 100 requests on record twice"},
+	} {
+		res.Failures = c.failures
+		got := check("sluice", res, c.before, c.after)
+		if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.Contains(got[0], c.want)) {
+			t.Errorf("%s: got %q", c.name, got)
+		}
+	}
+}
+
+func TestFigures(t *testing.T) {
+	t.Parallel()
+	res := &load.Result{Warm: 5, Sent: 2000, Took: time.Second, Latency: new(stat.Histogram), Delay: new(stat.Histogram)}
+	res.Latency.Add(time.Millisecond)
+	ms := time.Millisecond
+	r := figures(res, costs{}, costs{target: 40 * ms, upstream: 20 * ms, generator: 10 * ms, machine: 70 * ms})
+	if r.CPU != 20 || r.Upstream != 10 || r.Generator != 5 || r.Foreign != 0 || r.PerSecond != 2000 || r.P50US != 1000 || r.Events != 0 {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// A whole scenario on real programs, less Sluice, agrees in all counts.
+func TestFieldAgainstTheUpstream(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	program, err := target.BuildUpstream(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	up, err := target.StartUpstream(t.Context(), program, dir, target.Answers{Options: responder.Options{Chunks: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &field{up: up, family: []int{up.PID}, stops: []func() error{up.Stop}}
+	t.Cleanup(func() {
+		if err := f.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	c := &contender{name: report.Direct, addr: up.Addr}
+	s := &scenario{call: streamed, job: load.Job{Conns: 2, Warm: 1, Each: 4, Events: 3}}
+	r, problems, err := f.round(t.Context(), c, s.with(c, options{}))
+	if err != nil || len(problems) != 0 || r.Requests != 8 || r.Warm != 2 || r.Failed != 0 || r.Events != 24 {
+		t.Fatalf("%+v, %q, %v", r, problems, err)
+	}
+	s.job.Events = 4
+	if _, problems, err = f.round(t.Context(), c, s.with(c, options{quick: true})); err != nil || len(problems) != 1 {
+		t.Errorf("streams that lack an event: %q, %v", problems, err)
+	}
+	ended, stop := context.WithCancel(t.Context())
+	stop()
+	if _, _, err := f.round(ended, c, s.with(c, options{})); err == nil {
+		t.Error("a round after the end")
+	}
+}
