@@ -49,7 +49,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 		return nil, err
 	}
 	defer out.Close()
-	p.cmd = exec.Command(c.Path, c.Args...) // not CommandContext: Stop lets it end in order
+	p.cmd = exec.CommandContext(context.WithoutCancel(ctx), c.Path, c.Args...) // Stop ends it, in order
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = c.Dir, c.Env, out, out
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.Name, err)

@@ -86,7 +86,7 @@ func NginxVersion(ctx context.Context, path string) (string, error) {
 
 // StartNginx starts the program at path before u.
 func StartNginx(ctx context.Context, path, dir string, u *Upstream) (*Nginx, error) {
-	addrs, err := freeAddrs(2)
+	addrs, err := freeAddrs(ctx, 2)
 	if err != nil {
 		return nil, err
 	}
@@ -113,14 +113,13 @@ func StartNginx(ctx context.Context, path, dir string, u *Upstream) (*Nginx, err
 
 // freeAddrs finds ports that nobody listens on now, for a program that cannot
 // choose one itself.
-func freeAddrs(n int) ([]string, error) {
-	var addrs []string
+func freeAddrs(ctx context.Context, n int) (addrs []string, err error) {
 	for range n {
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
 		}
-		defer ln.Close()
+		defer func() { _ = ln.Close() }() // all at the end, so that no port comes twice
 		addrs = append(addrs, ln.Addr().String())
 	}
 	return addrs, nil
