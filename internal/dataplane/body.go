@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"errors"
+	"io/fs"
 	"mime"
 	"strings"
 	"sync"
@@ -145,9 +146,12 @@ func (g *Gateway) hold(x *exchange, limit int64) error {
 		return nil
 	}
 	err := x.spool.Fill(x.in.Body, x.in.Length, limit)
+	var disk *fs.PathError
 	switch {
 	case errors.Is(err, wire.ErrTooLarge):
 		return tooLarge(limit)
+	case errors.As(err, &disk):
+		return fault.Wrap(fault.Internal, err) // the disk is full
 	case err != nil:
 		return fault.Wrap(fault.ClientGone, err)
 	}
