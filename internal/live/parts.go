@@ -35,6 +35,9 @@ func (p parts) assemble() *Snapshot {
 	}
 	for _, v := range p[keys.Kind] {
 		k := v.(*keys.Entry)
+		if place := k.Principal.WorkspaceID; place != "" && p[tenant.WorkspaceKind][place] == nil {
+			continue // the workspace is gone: its keys open nothing
+		}
 		s.keys[k.Key.Secret.Hash] = k
 		if k.Key.Previous != nil {
 			s.keys[k.Key.Previous.Hash] = k
