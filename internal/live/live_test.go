@@ -167,3 +167,27 @@ func TestRunFollows(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// When a workspace is gone its keys open nothing, whatever became of their records.
+func TestKeysEndWithTheirWorkspace(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t)
+	hash := keys.NewHasher([]byte("pepper")).Sum("sk-1")
+	home := resource.Record{Kind: tenant.WorkspaceKind, ID: place, OrgID: org, Slug: "ws", Name: "ws", Status: "active"}
+	p.write(home, tenant.Workspace{Name: "ws"})
+	p.put(keys.Kind, "", keys.Key{Type: access.WorkspaceService, Secret: keys.Secret{Hash: hash}})
+	if err := p.dir.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if p.dir.Current().FindKey(hash) == nil {
+		t.Fatal("the key is not found")
+	}
+	home.Status = resource.Archived
+	p.write(home, tenant.Workspace{Name: "ws"})
+	if err := p.dir.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if p.dir.Current().FindKey(hash) != nil {
+		t.Error("the key outlives its workspace")
+	}
+}
