@@ -20,6 +20,9 @@ func (s *scanner) items(i, depth int, dst []item) ([]item, int) {
 		if it, i = s.item(i, depth+1, open == '{'); i < 0 {
 			return dst, -1
 		}
+		if depth == 0 && open == '{' && len(dst) == MaxMembers {
+			return dst, s.fail(it.key, "more than 16384 members")
+		}
 		dst = append(dst, it)
 		switch i = s.space(i); s.at(i) {
 		case ',':
@@ -81,6 +84,6 @@ func container(raw []byte, bracket byte) bool { return len(raw) > 0 && raw[0] ==
 // space around it.
 func reindex(raw []byte, dst []item) []item {
 	s := scanner{b: raw}
-	dst, _ = s.items(0, 0, dst)
+	dst, _ = s.items(0, 1, dst)
 	return dst
 }

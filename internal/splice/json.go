@@ -18,7 +18,7 @@ type Doc struct {
 }
 
 // Scan checks that b is one JSON object (RFC 8259, strings in UTF-8, at most MaxDepth
-// levels) and indexes its members in d. The Doc points into b.
+// levels and MaxMembers members) and indexes its members in d. The Doc points into b.
 //
 // Everything else is fault.InvalidRequest that names the byte offset and the reason.
 // So is a member that decides about access or cost and stands there twice, for

@@ -9,6 +9,10 @@ import (
 // MaxDepth is how deep objects and arrays may nest; the outermost object is level 1.
 const MaxDepth = 64
 
+// MaxMembers is how many members the outermost object may have: the index of a body
+// of the shortest members would otherwise be many times the body.
+const MaxMembers = 16384
+
 // scanner checks JSON text as RFC 8259 writes it. Its methods take an index and
 // return the one behind what they read, or -1 after noting offset and reason.
 type scanner struct {
