@@ -146,16 +146,24 @@ func (g *Gateway) hold(x *exchange, limit int64) error {
 		return nil
 	}
 	err := x.spool.Fill(x.in.Body, x.in.Length, limit)
-	var disk *fs.PathError
 	switch {
 	case errors.Is(err, wire.ErrTooLarge):
 		return tooLarge(limit)
-	case errors.As(err, &disk):
-		return fault.Wrap(fault.Internal, err) // the disk is full
+	case diskFailed(err):
+		return fault.Wrap(fault.Internal, err)
 	case err != nil:
 		return fault.Wrap(fault.ClientGone, err)
 	}
 	return nil
+}
+
+// diskFailed reports whether an error is that of the spool's file, not the client's.
+func diskFailed(err error) bool {
+	if err == nil {
+		return false
+	}
+	var disk *fs.PathError
+	return errors.As(err, &disk)
 }
 
 func tooLarge(limit int64) error {
