@@ -22,6 +22,7 @@ type controls struct {
 	traceparent, baggage, metadata, contentTyp string
 	strict, debug, fetchIntegrated, timeoutMS  string
 	timeout                                    time.Duration
+	twice                                      string // a header that came with two values
 }
 
 // read fills c from the header and renames alias prefixes to ours in place, so
@@ -33,8 +34,12 @@ func (c *controls) read(h wire.Header, aliases []string) {
 				h[i].Name = prefix + rest
 			}
 		}
-		if f := c.field(h[i].Name); f != nil && *f == "" {
+		switch f := c.field(h[i].Name); {
+		case f == nil:
+		case *f == "":
 			*f = h[i].Value
+		case *f != h[i].Value && f != &c.baggage: // a list may come in lines
+			c.twice = h[i].Name
 		}
 	}
 	if c.timeoutMS != "" {

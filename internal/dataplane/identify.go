@@ -16,6 +16,9 @@ import (
 // Every header that carries it is removed, so that it never travels upstream.
 // Source: contract/dataplane.md 1.1; contract/identity-and-governance.md section 1.
 func (g *Gateway) identify(x *exchange) error {
+	if n := x.ctl.twice; n != "" {
+		return fault.Newf(fault.InvalidRequest, "%s came twice with different values; whoever stands in between could have read the other one", n).At(n)
+	}
 	raw := x.ctl.credential()
 	if raw != "" {
 		x.forget(raw)
@@ -34,6 +37,9 @@ func (g *Gateway) identify(x *exchange) error {
 func (g *Gateway) Identify(h wire.Header) (*access.Principal, error) {
 	var c controls
 	c.read(h, g.set.HeaderAliases)
+	if c.twice != "" {
+		return nil, fault.Newf(fault.InvalidRequest, "%s came twice with different values", c.twice).At(c.twice)
+	}
 	e, err := g.knownKey(g.Directory(), c.credential(), g.Clock.Now())
 	if err != nil {
 		return nil, err
