@@ -4,29 +4,52 @@ import (
 	"context"
 	"crypto/tls"
 	"maps"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/net/http2"
 )
 
 // http2Side serves the connections that agreed on h2.
-type http2Side struct {
-	s   *Server
-	srv *http2.Server
-}
-
-func newHTTP2Side(s *Server) *http2Side { return &http2Side{s: s, srv: &http2.Server{}} }
+type http2Side struct{ s *Server }
 
 // serve returns when the connection ends.
 func (h *http2Side) serve(c *tls.Conn, id int) {
-	h.srv.ServeConn(c, &http2.ServeConnOpts{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.one(w, r, id)
-	})})
+	ended := make(chan struct{})
+	srv := &http.Server{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.one(w, r, id) }),
+		ConnState: func(_ net.Conn, state http.ConnState) {
+			if state == http.StateClosed {
+				close(ended)
+			}
+		},
+	}
+	_ = srv.Serve(&single{Conn: c}) // the listener's end, as soon as c is taken
+	<-ended
 }
+
+// single is a listener with one connection.
+type single struct {
+	net.Conn
+	taken bool
+}
+
+// Accept gives the connection once.
+func (l *single) Accept() (net.Conn, error) {
+	if l.taken {
+		return nil, net.ErrClosed
+	}
+	l.taken = true
+	return l.Conn, nil
+}
+
+// Addr is the near end of the connection.
+func (l *single) Addr() net.Addr { return l.LocalAddr() }
+
+// Close leaves the connection to who took it.
+func (l *single) Close() error { return nil }
 
 func (h *http2Side) one(w http.ResponseWriter, r *http.Request, id int) {
 	seen := &Seen{Conn: id, Proto: r.Proto, Method: r.Method, Target: r.RequestURI, Host: r.Host, At: time.Now()}

@@ -17,7 +17,7 @@ const echoPath = "/v1/echo"
 // request's own body under its own content type. Events of a stream are a piece
 // each.
 func (s *Server) OK(seen Seen) Reply {
-	r := Reply{}
+	var r Reply
 	switch {
 	case strings.HasPrefix(seen.Path(), echoPath), strings.HasPrefix(seen.Path(), faultPath):
 		r = Text(http.StatusOK, orElse(seen.Get("Content-Type"), "application/octet-stream"), string(seen.Body))

@@ -111,7 +111,7 @@ func Open(opts ...Option) (*Server, error) {
 			_ = ln.Close()
 			return nil, fmt.Errorf("make certificates: %w", err)
 		}
-		s.h2 = newHTTP2Side(s)
+		s.h2 = &http2Side{s}
 	}
 	s.work.Add(1)
 	go s.accept()

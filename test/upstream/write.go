@@ -41,14 +41,14 @@ func (c *conn) reply(seen *Seen, r Reply) bool {
 
 // end does what the reply wants of the connection.
 func (c *conn) end(r Reply) bool {
-	switch {
-	case r.End == KeepAlive:
+	switch r.End {
+	case KeepAlive:
 		return r.Framing != UntilClose && r.Raw == nil
-	case r.End == Close:
+	case Close:
 		_ = c.nc.Close()
-	case r.End == Cut:
+	case Cut:
 		_ = c.raw.Close() // under TLS without the alert that ends a session in order
-	case r.End == Stale:
+	case Stale:
 		_, _ = c.br.Peek(1)
 		c.reset()
 	default:

@@ -50,7 +50,7 @@ func main() {
 
 // run serves until ctx ends. The first line it prints is the URL.
 func run(ctx context.Context, f flags, out io.Writer) error {
-	ln, err := net.Listen("tcp", f.listen)
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", f.listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
