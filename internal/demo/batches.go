@@ -75,9 +75,9 @@ func (u *Upstream) listBatches(w http.ResponseWriter, r *http.Request) error {
 // findBatch answers the batch after its next step. Two callers at once may both
 // make the calls; the answers are the same, and the second output file wins.
 func (u *Upstream) findBatch(w http.ResponseWriter, r *http.Request) error {
-	b, ok := u.batches.find(r.PathValue("id"))
-	if !ok {
-		return missing("batch", r.PathValue("id"))
+	b, err := u.batches.named(r, "batch")
+	if err != nil {
+		return err
 	}
 	now := u.now()
 	switch b.Status {

@@ -56,30 +56,35 @@ func (u *Upstream) listFiles(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (u *Upstream) findFile(w http.ResponseWriter, r *http.Request) error {
-	f, ok := u.files.find(r.PathValue("id"))
-	if !ok {
-		return missing("File", r.PathValue("id"))
+	f, err := u.files.named(r, "File")
+	if err != nil {
+		return err
 	}
 	writeJSON(w, http.StatusOK, f)
 	return nil
 }
 
 func (u *Upstream) dropFile(w http.ResponseWriter, r *http.Request) error {
-	id := r.PathValue("id")
-	if !u.files.drop(id) {
-		return missing("File", id)
-	}
-	writeJSON(w, http.StatusOK, map[string]any{"id": id, "object": "file", "deleted": true})
-	return nil
+	return writeDropped(w, r, u.files, "File", "file")
 }
 
 func (u *Upstream) fileContent(w http.ResponseWriter, r *http.Request) error {
-	f, ok := u.files.find(r.PathValue("id"))
-	if !ok {
-		return missing("File", r.PathValue("id"))
+	f, err := u.files.named(r, "File")
+	if err != nil {
+		return err
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	_, _ = w.Write(f.body) // a caller that left needs no answer
+	return nil
+}
+
+// writeDropped takes the thing that the path names off a shelf and says so.
+func writeDropped[T any](w http.ResponseWriter, r *http.Request, s *shelf[T], kind, object string) error {
+	id := r.PathValue("id")
+	if !s.drop(id) {
+		return missing(kind, id)
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"id": id, "object": object, "deleted": true})
 	return nil
 }
 

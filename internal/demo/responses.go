@@ -138,28 +138,23 @@ func (q *responseRequest) asChat() chatRequest {
 }
 
 func (u *Upstream) findResponse(w http.ResponseWriter, r *http.Request) error {
-	s, ok := u.responses.find(r.PathValue("id"))
-	if !ok {
-		return missing("response", r.PathValue("id"))
+	s, err := u.responses.named(r, "response")
+	if err != nil {
+		return err
 	}
 	writeJSON(w, http.StatusOK, s.reply)
 	return nil
 }
 
 func (u *Upstream) dropResponse(w http.ResponseWriter, r *http.Request) error {
-	id := r.PathValue("id")
-	if !u.responses.drop(id) {
-		return missing("response", id)
-	}
-	writeJSON(w, http.StatusOK, map[string]any{"id": id, "object": "response", "deleted": true})
-	return nil
+	return writeDropped(w, r, u.responses, "response", "response")
 }
 
 // inputItems answers all items of the input as they were sent.
 func (u *Upstream) inputItems(w http.ResponseWriter, r *http.Request) error {
-	s, ok := u.responses.find(r.PathValue("id"))
-	if !ok {
-		return missing("response", r.PathValue("id"))
+	s, err := u.responses.named(r, "response")
+	if err != nil {
+		return err
 	}
 	p := page[json.RawMessage]{Object: "list", Data: []json.RawMessage{}}
 	for i, it := range s.items {

@@ -53,6 +53,16 @@ func (s *shelf[T]) find(id string) (T, bool) {
 	return it.value, ok
 }
 
+// named finds the thing whose id the path has; kind is what a refusal calls it,
+// for example "File".
+func (s *shelf[T]) named(r *http.Request, kind string) (T, error) {
+	v, ok := s.find(r.PathValue("id"))
+	if !ok {
+		return v, missing(kind, r.PathValue("id"))
+	}
+	return v, nil
+}
+
 // change replaces a thing by what f makes of it. F runs under the shelf's lock
 // and must not touch the shelf.
 func (s *shelf[T]) change(id string, f func(T) T) (T, bool) {
