@@ -95,6 +95,7 @@ func (e *engine) fault(doing string, err error) error {
 		return fault.Wrap(fault.Conflict, err)
 	case away:
 		return fault.New(fault.Overloaded, "the database cannot be reached right now; try again shortly").Because(err)
+	default:
+		return err
 	}
-	return err
 }

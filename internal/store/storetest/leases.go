@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -72,13 +73,10 @@ func Migrations(t *testing.T, s store.Settings) {
 					errs <- err
 					return
 				}
-				defer st.Close()
-				if err := st.Migrate(t.Context()); err != nil {
-					errs <- err
-					return
+				if err = st.Migrate(t.Context()); err == nil {
+					_, err = st.LastChange(t.Context())
 				}
-				_, err = st.LastChange(t.Context())
-				errs <- err
+				errs <- errors.Join(err, st.Close())
 			}()
 		}
 		for range cap(errs) {

@@ -41,10 +41,11 @@ func (s *Server) Admin(t testing.TB, statements ...string) {
 	}
 }
 
-// Start starts the server and waits until it answers. It keeps its port.
+// Start starts the server and waits until it answers. It keeps its port, and runs
+// until Stop: the test that starts it again may be a part of the one it serves.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
-	s.cmd = exec.Command(s.binary, s.args...)
+	s.cmd = exec.CommandContext(context.Background(), s.binary, s.args...)
 	s.cmd.SysProcAttr, s.cmd.Dir = s.owner, s.dir
 	log, err := os.OpenFile(filepath.Join(s.dir, "server.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -123,7 +124,7 @@ func (s *Server) file(t testing.TB, name, text string) string {
 // run runs a set-up tool as the user of the server.
 func (s *Server) run(t testing.TB, binary string, args ...string) {
 	t.Helper()
-	cmd := exec.Command(binary, args...)
+	cmd := exec.CommandContext(t.Context(), binary, args...)
 	cmd.SysProcAttr, cmd.Dir = s.owner, s.dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", binary, err, out)
@@ -143,12 +144,15 @@ func credential(t testing.TB, account string) *syscall.Credential {
 
 func freePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("find a free port: %v", err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	port := l.Addr().(*net.TCPAddr).Port
+	if err := l.Close(); err != nil {
+		t.Fatalf("free the port again: %v", err)
+	}
+	return port
 }
 
 // find looks for a program in the path and in the patterns.

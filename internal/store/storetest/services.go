@@ -133,7 +133,7 @@ func admin(ctx context.Context, engine string, e store.Endpoint, statements ...s
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }() // nothing is pending
 	for _, s := range statements {
 		if _, err := db.ExecContext(ctx, s); err != nil {
 			return err
