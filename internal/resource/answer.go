@@ -2,6 +2,7 @@ package resource
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -54,13 +55,13 @@ type Empty struct{}
 const HeaderRequestID = "X-Gateway-Request-Id"
 
 // reply writes the answer of a call, or its refusal.
-func (e *Engine) reply(w http.ResponseWriter, c *Call, answer any, err error) {
+func (e *Engine) reply(ctx context.Context, w http.ResponseWriter, c *Call, answer any, err error) {
 	status := http.StatusOK
 	if err != nil {
 		f := fault.From(err)
 		status, answer = f.HTTPStatus(), failureOf(f)
 		if status >= http.StatusInternalServerError {
-			e.Log.LogAttrs(c.r.Context(), slog.LevelError, "an administrative request failed",
+			e.Log.LogAttrs(ctx, slog.LevelError, "an administrative request failed",
 				slog.String("request_id", c.RequestID), slog.String("operation", c.op.ID), slog.String("error", err.Error()))
 		}
 	} else if answer == nil {
@@ -70,7 +71,7 @@ func (e *Engine) reply(w http.ResponseWriter, c *Call, answer any, err error) {
 	enc := json.NewEncoder(&body)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(answer); err != nil {
-		e.Log.Error("an answer could not be encoded", "operation", c.op.ID, "error", err.Error())
+		e.Log.LogAttrs(ctx, slog.LevelError, "an answer could not be encoded", slog.String("operation", c.op.ID), slog.String("error", err.Error()))
 		status = http.StatusInternalServerError
 	}
 	h := w.Header()

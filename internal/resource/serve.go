@@ -20,7 +20,7 @@ func (e *Engine) serve(w http.ResponseWriter, r *http.Request, op *Operation, bo
 	if err != nil {
 		e.auditFailure(ctx, c, fault.From(err))
 	}
-	e.reply(w, c, answer, err)
+	e.reply(ctx, w, c, answer, err)
 }
 
 func (e *Engine) run(ctx context.Context, c *Call, body *schema) (any, error) {

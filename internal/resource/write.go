@@ -70,6 +70,7 @@ func (k *Kind[T, V]) locate(ctx context.Context, c *Call, r *Row[T]) error {
 		return c.Within()
 	case Located:
 		return k.Locate(ctx, c, r)
+	case InOrganisation, IsWorkspace: // in no workspace
 	}
 	return nil
 }
