@@ -254,7 +254,7 @@ func (a *App) serve(ctx context.Context) error {
 	}
 	a.draining.Store(true)
 	a.log.Info("draining", "open_requests", a.gateway.Open())
-	limit, stop := context.WithTimeout(context.Background(), a.set.Server.DrainTimeout)
+	limit, stop := context.WithTimeout(context.WithoutCancel(ctx), a.set.Server.DrainTimeout)
 	defer stop()
 	if err := a.server.Shutdown(limit); err != nil {
 		a.log.Warn("requests were cut because they outlasted DRAIN_TIMEOUT", "open_requests", a.gateway.Open())

@@ -139,8 +139,7 @@ func checkTLS(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
 func checkListen(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
 	f := Finding{Subject: "listener", Cure: "stop what listens there, or set LISTEN and PORT to a free address"}
 	addr := s.Server.Address()
-	if resp, err := HealthClient(s).Get(HealthURL(s)); err == nil {
-		_ = resp.Body.Close() // only whether it answers matters
+	if answers(ctx, s) {
 		f.Detail = "a gateway already answers on " + addr
 		return f
 	}
@@ -152,6 +151,20 @@ func checkListen(ctx context.Context, s config.Settings, _ *slog.Logger) Finding
 	f.Err = l.Close()
 	f.Detail = addr + " is free"
 	return f
+}
+
+// answers reports whether a gateway serves the health route already.
+func answers(ctx context.Context, s config.Settings) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, HealthURL(s), http.NoBody)
+	if err != nil {
+		return false
+	}
+	resp, err := HealthClient(s).Do(req)
+	if err != nil {
+		return false
+	}
+	_ = resp.Body.Close() // only whether it answers matters
+	return true
 }
 
 // clockMin is a time that has passed: a clock before it is wrong.
