@@ -34,6 +34,7 @@ func (e *Error) body(s Surface) any {
 		return map[string]any{"type": "error", "error": map[string]any{"type": e.anthropicType(), "message": e.Text()}}
 	case Admin:
 		return e.adminBody()
+	case Model: // the code decides the form
 	}
 	text := e.Text()
 	switch e.Code.row().Form {

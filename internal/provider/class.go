@@ -39,8 +39,9 @@ func (c class) ok(v string) bool {
 		return ok
 	case classSegment:
 		return segment(v)
+	default: // classAny
+		return len(v) <= maxValue && clean(v)
 	}
-	return len(v) <= maxValue && clean(v)
 }
 
 // maxValue bounds a credential field in bytes: room for a PEM key and a service

@@ -103,13 +103,13 @@ func parseBase(raw string) (base, bool) {
 		return base{}, false
 	}
 	var b base
-	rest, ok := "", false
-	if rest, ok = strings.CutPrefix(raw, "https://"); ok {
-		b.scheme = "https"
-	} else if rest, ok = strings.CutPrefix(raw, "http://"); ok {
+	rest, ok := strings.CutPrefix(raw, "https://")
+	b.scheme = "https"
+	if !ok {
+		if rest, ok = strings.CutPrefix(raw, "http://"); !ok {
+			return base{}, false
+		}
 		b.scheme = "http"
-	} else {
-		return base{}, false
 	}
 	b.host, b.path = rest, ""
 	if i := strings.IndexByte(rest, '/'); i >= 0 {

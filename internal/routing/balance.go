@@ -36,8 +36,9 @@ func (w *walk) choose(n *Node, live []*Node) *Node {
 		return chosen
 	case LeastBusy:
 		return w.least(live, func(st *state) float64 { return float64(st.inFlight.Load()) })
+	default: // Weighted
+		return w.draw(live)
 	}
-	return w.draw(live)
 }
 
 // draw picks by weight.
@@ -106,6 +107,7 @@ func (w *walk) measured(ctx context.Context, p Policy, t *Node) (out Outcome, er
 				w.state(t).latency.add(&out, w.engine.clock.Now())
 			}
 		}()
+	case Weighted, RoundRobin: // need no figures
 	}
 	return w.node(ctx, t)
 }

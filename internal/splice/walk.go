@@ -53,6 +53,7 @@ func (dr *draft) leaf(k int, e *Edit) {
 			dr.entries[k].name = Quote(e.to)
 			dr.dirty = true
 		}
+	case opSet, opDefault, opSetPath: // name one place, so that nothing is walked for them
 	}
 }
 
