@@ -203,7 +203,6 @@ func (w *world) trail(t *testing.T) []byte {
 
 // names stand for what is different in every run.
 type names struct {
-	mu    sync.Mutex        // guards all
 	of    map[string]string // value by name
 	named map[string]string // name by value
 	next  map[string]int

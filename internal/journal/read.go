@@ -60,7 +60,7 @@ func (j *Journal) scan(pos record.Position, visit func(frame) bool) record.Posit
 		if !ok {
 			return pos
 		}
-		end := false
+		var end bool
 		pos, end = v.scan(pos, visit)
 		v.seg.release()
 		if end {

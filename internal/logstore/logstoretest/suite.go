@@ -176,8 +176,8 @@ var errStop = errors.New("stopped by the test")
 
 func testAtomic(t *testing.T, rows logstore.Rows) {
 	Put(t, rows, recordtest.Chat(1))
-	half := func(context.Context) error {
-		return rows.Write(t.Context(), func(add logstore.Add) (logstore.Progress, error) {
+	half := func(ctx context.Context) error {
+		return rows.Write(ctx, func(add logstore.Add) (logstore.Progress, error) {
 			a := recordtest.Chat(2)
 			a.Model = "only-in-the-failed-write"
 			return logstore.Progress{Next: record.Position{Seq: 99}}, errors.Join(add(a, bodies.Ref{}), errStop)
