@@ -227,6 +227,7 @@ func (a *App) FirstKeys() FirstKeys { return a.first }
 func (a *App) Run(ctx context.Context) error {
 	g := group{deadline: a.set.Server.DrainTimeout + 10*time.Second}
 	g.parts = append(g.parts, a.background...)
+	g.add("heap", tuneHeap)
 	g.add("store", a.store.Run)
 	g.add("journal", a.journal.Run)
 	g.add("request log", a.logs.Run)
@@ -239,14 +240,15 @@ func (a *App) Run(ctx context.Context) error {
 // serve accepts requests until ctx ends, then lets the running ones finish.
 func (a *App) serve(ctx context.Context) error {
 	failed := make(chan error, 1)
+	secure := a.server.TLSConfig != nil // Serve fills it in, for plain HTTP too
 	go func() {
-		if a.server.TLSConfig != nil {
+		if secure {
 			failed <- a.server.ServeTLS(a.listener, "", "")
 			return
 		}
 		failed <- a.server.Serve(a.listener)
 	}()
-	a.log.Info("listening", "address", a.Addr(), "tls", a.server.TLSConfig != nil)
+	a.log.Info("listening", "address", a.Addr(), "tls", secure)
 	select {
 	case err := <-failed:
 		return err
