@@ -57,6 +57,11 @@ func startIn(t testing.TB, dir string, up *upstream.Server, settings ...string) 
 	}()
 	t.Cleanup(func() {
 		g.kill()
+		for _, sign := range []string{"DATA RACE", "a request panicked", "a handler panicked", "http: panic serving"} {
+			if strings.Contains(g.said.String(), sign) { // GOFLAGS=-race makes a binary that tells of races
+				t.Errorf("the gateway said %q", sign)
+			}
+		}
 		if t.Failed() {
 			t.Logf("the gateway said:\n%s", g.said.tail())
 		}
@@ -232,5 +237,5 @@ func (o *output) String() string {
 
 func (o *output) tail() string {
 	s := o.String()
-	return s[max(0, len(s)-4096):]
+	return s[max(0, len(s)-8192):]
 }
