@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -63,7 +65,7 @@ func (g *gateway) runClients(t *testing.T, peer string, env ...string) {
 	t.Run("go", func(t *testing.T) {
 		t.Parallel()
 		needGoClient(t)
-		suite(t, "sdk", "go", append(env, "GOFLAGS=-mod=readonly"), "test", "-count=1", "./...")
+		suite(t, "sdk", "go", append(goSettings(), env...), "test", "-count=1", "./...")
 	})
 }
 
@@ -77,6 +79,14 @@ func suite(t *testing.T, dir, name string, env []string, args ...string) string 
 	return c.out.String()
 }
 
+// goSettings is what the environment says about building with Go.
+func goSettings() []string {
+	return slices.DeleteFunc(os.Environ(), func(s string) bool { return !strings.HasPrefix(s, "GO") })
+}
+
+// oldestNode is the major version that the modules of test/e2e/node need.
+const oldestNode = 20
+
 // needNode finds Node with the modules of test/e2e/node. With CI set they are
 // installed when they are missing.
 func needNode(t *testing.T) string {
@@ -84,6 +94,10 @@ func needNode(t *testing.T) string {
 	node, err := exec.LookPath("node")
 	if err != nil {
 		storetest.Missing(t, "Node is not installed")
+	}
+	major, err := exec.Command(node, "-p", "process.versions.node.split('.')[0]").Output()
+	if n, _ := strconv.Atoi(strings.TrimSpace(string(major))); err != nil || n < oldestNode {
+		storetest.Missing(t, "Node %d or later is needed, %s is %s", oldestNode, node, major)
 	}
 	if _, err := os.Stat("node/node_modules/openai"); !errors.Is(err, os.ErrNotExist) {
 		return node

@@ -2,13 +2,9 @@ package e2e
 
 import (
 	"bufio"
-	"context"
-	"fmt"
 	"io"
 	"net"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -120,93 +116,4 @@ func TestKillLosesNothing(t *testing.T) {
 		t.Errorf("%d calls in the log, %d answered, %d sent upstream", n, len(answered), up.Total())
 	}
 	t.Logf("%d answered, %d in the log, %d sent upstream", len(answered), len(logged), up.Total())
-}
-
-// crowd is clients that call all the time.
-type crowd struct {
-	quit context.CancelFunc
-	work sync.WaitGroup
-
-	mu  sync.Mutex // guards ids and failed
-	ids []string   // requests that were answered whole
-	bad []string   // answers that were none of ours
-}
-
-// startCrowd lets n clients call until they are stopped. Half of them stream.
-func startCrowd(g *gateway, n int, headers []string) *crowd {
-	ctx, quit := context.WithCancel(context.Background())
-	c := &crowd{quit: quit}
-	for i := range n {
-		c.work.Go(func() {
-			for ctx.Err() == nil {
-				c.note(g.ask(ctx, i%2 == 0, headers))
-			}
-		})
-	}
-	g.t.Cleanup(func() { c.stop() })
-	return c
-}
-
-// ask makes one call and returns its request id when the answer came whole.
-func (g *gateway) ask(ctx context.Context, stream bool, headers []string) (id string, err error) {
-	body := hello
-	if stream {
-		body = strings.Replace(hello, "{", `{"stream":true,`, 1)
-	}
-	resp, err := g.send(ctx, "POST", "/v1/chat/completions", body, headers...)
-	if err != nil {
-		time.Sleep(time.Millisecond) // nobody is there: do not spin
-		return "", err
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return "", err
-	}
-	whole := strings.HasSuffix(string(b), "}") || strings.HasSuffix(string(b), "}\n")
-	if stream {
-		whole = strings.HasSuffix(string(b), "data: [DONE]\n\n")
-	}
-	if resp.StatusCode != 200 || !whole {
-		return "", badAnswer(fmt.Sprintf("%d %.200s", resp.StatusCode, b))
-	}
-	return resp.Header.Get("x-gateway-request-id"), nil
-}
-
-// badAnswer is an answer that should not have been given.
-type badAnswer string
-
-func (b badAnswer) Error() string { return string(b) }
-
-func (c *crowd) note(id string, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if b, ok := err.(badAnswer); ok {
-		c.bad = append(c.bad, string(b))
-	}
-	if err == nil {
-		c.ids = append(c.ids, id)
-	}
-}
-
-// count is the number of whole answers so far.
-func (c *crowd) count() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.ids)
-}
-
-// wrong are the answers that should not have been given.
-func (c *crowd) wrong() []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.bad)
-}
-
-// stop ends the calls and returns the ids of those that were answered whole, in
-// the order of the answers.
-func (c *crowd) stop() []string {
-	c.quit()
-	c.work.Wait()
-	return slices.Clone(c.ids)
 }
