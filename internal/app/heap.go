@@ -1,0 +1,52 @@
+package app
+
+import (
+	"context"
+	"os"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+)
+
+const (
+	// heapRoom is how much may be allocated between two collections. A proxy's live
+	// heap is so small that a share of it would be collected hundreds of times a
+	// second; and with thousands of requests open so large that the same share would
+	// be most of the memory.
+	heapRoom = 32 << 20
+
+	heapLook = time.Second
+	leastGC  = 50 // percent of what is live, as GOGC says it
+	mostGC   = 400
+)
+
+// tuneHeap keeps the room of the collector near heapRoom until ctx ends. GOGC, where
+// set, is the operator's word.
+func tuneHeap(ctx context.Context) error {
+	if os.Getenv("GOGC") != "" {
+		<-ctx.Done()
+		return nil
+	}
+	tick := time.NewTicker(heapLook)
+	defer tick.Stop()
+	sizes := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}}
+	for in := mostGC; ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		metrics.Read(sizes)
+		if p := gcPercent(sizes[0].Value.Uint64() + sizes[1].Value.Uint64()); p != in {
+			debug.SetGCPercent(p)
+			in = p
+		}
+	}
+}
+
+// gcPercent is the share of what is live that makes heapRoom, in steps of 50 so that
+// it rarely changes.
+func gcPercent(live uint64) int {
+	p := int(heapRoom*100/max(live, 1)) / leastGC * leastGC
+	return min(max(p, leastGC), mostGC)
+}
