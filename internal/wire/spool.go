@@ -32,11 +32,15 @@ type Spool struct {
 	size   int64
 }
 
-var bufs = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }}
+// small is the room that a Spool begins with: a usual chat fits, and a thousand
+// requests in flight do not weigh much.
+const small = 4 << 10
+
+var smalls = sync.Pool{New: func() any { b := make([]byte, 0, small); return &b }}
 
 // NewSpool makes an empty spool whose file, if it comes to that, lies in dir.
 func NewSpool(dir string) *Spool {
-	p := bufs.Get().(*[]byte)
+	p := smalls.Get().(*[]byte)
 	return &Spool{dir: dir, pooled: p, buf: (*p)[:0]}
 }
 
@@ -253,7 +257,7 @@ func (s *Spool) Close() error {
 
 func (s *Spool) release() {
 	if s.pooled != nil {
-		bufs.Put(s.pooled)
+		smalls.Put(s.pooled)
 		s.pooled = nil
 	}
 	if s.large != nil {
