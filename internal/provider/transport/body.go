@@ -130,6 +130,7 @@ func (b *body) decode(dst, src []byte) (n, used int, err error) {
 		return b.chunks.decode(dst, src)
 	case sized:
 		src = src[:min(int64(len(src)), b.left)]
+	case untilClose: // all of it
 	}
 	n = len(src)
 	if n > 0 && &dst[0] != &src[0] {

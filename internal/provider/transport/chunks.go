@@ -76,8 +76,9 @@ func (c *chunks) step(b byte) bool {
 	case dataLF:
 		c.state = inSize
 		return b == '\n'
+	default:
+		return c.trailer(b)
 	}
-	return c.trailer(b)
 }
 
 // sizeLine takes a byte of "1a;name=value\r\n". Blanks may stand at its end.
@@ -147,8 +148,9 @@ func (c *chunks) trailer(b byte) bool {
 	case trailerEnd:
 		c.state = trailerStart
 		return b == '\n'
+	default: // lastLF without a line feed
+		return false
 	}
-	return false // lastLF without a line feed
 }
 
 // hexValue is the value of a hexadecimal digit, -1 when b is none.

@@ -172,17 +172,21 @@ func (s *stream) Read(p []byte) (int, error) {
 
 // Close implements Body.
 func (s *stream) Close() error {
-	if s.err != nil {
-		return nil
+	if s.err == nil {
+		s.err = errClosed
+		s.release()
 	}
-	s.err = errClosed
+	return nil
+}
+
+// release ends the call and gives back what it held.
+func (s *stream) release() {
 	if s.rc != nil {
 		_ = s.rc.Close()
 	}
 	s.watch.Stop()
 	s.cancel(nil)
 	_ = s.sent.Close()
-	return nil
 }
 
 // failure is what to report for an error of the call.
