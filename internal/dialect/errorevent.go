@@ -19,8 +19,9 @@ func ErrorEvent(ep llm.Endpoint, message, typ string) []byte {
 		return sse("error", map[string]any{"type": "error", "code": typ, "message": message, "param": nil, "sequence_number": 0})
 	case llm.Messages:
 		return sse("error", map[string]any{"type": "error", "error": map[string]any{"type": typ, "message": message}})
+	default:
+		return sse("error", map[string]any{"type": "error", "error": inner})
 	}
-	return sse("error", map[string]any{"type": "error", "error": inner})
 }
 
 func sse(name string, data any) []byte {

@@ -91,11 +91,12 @@ func ValidReply(ep llm.Endpoint, body []byte) error {
 	case llm.CreateSpeech, llm.CreateTranscription, llm.CreateTranslation, llm.RetrieveFileContent,
 		llm.GetBatchOutput, llm.Realtime, llm.Proxy:
 		return nil
+	default:
+		if splice.Valid(body) {
+			return nil
+		}
+		return fault.Newf(fault.UpstreamInvalid, "the provider's answer is not a JSON object: %s", what(body))
 	}
-	if splice.Valid(body) {
-		return nil
-	}
-	return fault.Newf(fault.UpstreamInvalid, "the provider's answer is not a JSON object: %s", what(body))
 }
 
 // what describes a body that is no JSON, without quoting it.
