@@ -27,6 +27,7 @@ func (g *Gateway) readBody(x *exchange) error {
 		return g.readForm(x)
 	case llm.Opaque:
 		return g.readOpaque(x)
+	case llm.NoBody:
 	}
 	return nil
 }

@@ -110,8 +110,7 @@ func (x *exchange) close() {
 
 // accessLine is the one line that a request leaves in the program's log. Bodies,
 // keys and prompts are not in it.
-func (g *Gateway) accessLine(x *exchange, took time.Duration) {
-	ctx := context.Background()
+func (g *Gateway) accessLine(ctx context.Context, x *exchange, took time.Duration) {
 	if !g.Log.Enabled(ctx, slog.LevelInfo) {
 		return
 	}

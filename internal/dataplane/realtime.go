@@ -48,7 +48,7 @@ type Dialer interface {
 // Source: contract/dataplane.md 6.6.
 func (g *Gateway) Realtime(ctx context.Context, in *wire.Request, client Client) (err error) {
 	x := g.newExchange(in, client)
-	defer func() { err = g.settle(x, recover(), err) }()
+	defer func() { err = g.settle(ctx, x, recover(), err) }()
 	for _, step := range [...]func(context.Context, *exchange) error{g.admit, g.intake} {
 		if err := step(ctx, x); err != nil {
 			return g.answerFault(x, err)

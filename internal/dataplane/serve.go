@@ -17,7 +17,7 @@ import (
 // cut; then the connection must not be used again.
 func (g *Gateway) Serve(ctx context.Context, in *wire.Request, out wire.Responder) (err error) {
 	x := g.newExchange(in, out)
-	defer func() { err = g.settle(x, recover(), err) }()
+	defer func() { err = g.settle(ctx, x, recover(), err) }()
 	for _, step := range [...]func(context.Context, *exchange) error{g.admit, g.intake, g.walk} {
 		if err = step(ctx, x); err != nil {
 			break
@@ -63,7 +63,7 @@ func (g *Gateway) try(ctx context.Context, a *attempt) (err error) {
 }
 
 // settle closes what the request held open and turns a panic into an answer.
-func (g *Gateway) settle(x *exchange, panicked any, err error) error {
+func (g *Gateway) settle(ctx context.Context, x *exchange, panicked any, err error) error {
 	if panicked != nil {
 		err = fmt.Errorf("panic while serving %s: %v", x.match.Endpoint, panicked)
 		g.Log.Error("a request panicked", "request_id", x.id, "error", err.Error(), "stack", stack())
@@ -73,7 +73,7 @@ func (g *Gateway) settle(x *exchange, panicked any, err error) error {
 	}
 	took := g.Clock.Now().Sub(x.started)
 	g.Metrics.done(x, took.Seconds())
-	g.accessLine(x, took)
+	g.accessLine(ctx, x, took)
 	x.close()
 	g.open.Add(-1)
 	return err

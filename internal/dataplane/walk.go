@@ -78,8 +78,9 @@ func outcomeOf(f *fault.Error) record.Outcome {
 		return record.Invalid
 	case fault.ClientGone:
 		return record.ClientGone
+	default:
+		return record.Refused
 	}
-	return record.Refused
 }
 
 // gone makes the error of a client that left. An upstream failure that came of it
