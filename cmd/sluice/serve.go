@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 
 	"sluice/internal/app"
 	"sluice/internal/config"
@@ -32,23 +31,13 @@ func run(ctx context.Context, s *settings, demo bool) (err error) {
 		// scripted provider as its default
 		l.Settings.Data.Dir = filepath.Join(l.Settings.Data.Dir, "demo")
 	}
-	tuneMemory()
-	a, err := app.New(ctx, l.Settings, app.Options{Version: version, Log: log, Demo: demo})
+	a, err := app.New(ctx, l.Settings, app.Options{Version: version, Log: log, Demo: demo, OwnGC: os.Getenv("GOGC") != ""})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
 	welcome(a, l.Settings, demo)
 	return a.Run(ctx)
-}
-
-// tuneMemory lets the heap grow before it is collected: a proxy's live heap is so
-// small that the default would collect hundreds of times a second. GOGC and
-// GOMEMLIMIT, where set, are the operator's word.
-func tuneMemory() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
 }
 
 // welcome prints the first keys, once, with a call that works as printed.

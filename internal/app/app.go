@@ -64,6 +64,7 @@ type App struct {
 	listener  net.Listener
 
 	demo       bool
+	ownGC      bool
 	background []part // what demo adds to Run
 	draining   atomic.Bool
 	closers    []io.Closer // what New opened, closed in reverse order
@@ -74,12 +75,13 @@ type Options struct {
 	Version string // "1.0.0"
 	Log     *slog.Logger
 	Demo    bool // register the scripted provider
+	OwnGC   bool // the operator has set GOGC: leave the collector alone
 }
 
 // New opens everything and begins to listen; Run serves. On failure what was
 // opened is closed again.
 func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) {
-	a := &App{set: s, version: o.Version, log: o.Log, clock: ident.System{}, demo: o.Demo}
+	a := &App{set: s, version: o.Version, log: o.Log, clock: ident.System{}, demo: o.Demo, ownGC: o.OwnGC}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -227,7 +229,9 @@ func (a *App) FirstKeys() FirstKeys { return a.first }
 func (a *App) Run(ctx context.Context) error {
 	g := group{deadline: a.set.Server.DrainTimeout + 10*time.Second}
 	g.parts = append(g.parts, a.background...)
-	g.add("heap", tuneHeap)
+	if !a.ownGC {
+		g.add("heap", tuneHeap)
+	}
 	g.add("store", a.store.Run)
 	g.add("journal", a.journal.Run)
 	g.add("request log", a.logs.Run)

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"os"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
@@ -20,13 +19,8 @@ const (
 	mostGC   = 400
 )
 
-// tuneHeap keeps the room of the collector near heapRoom until ctx ends. GOGC, where
-// set, is the operator's word.
+// tuneHeap keeps the room of the collector near heapRoom until ctx ends.
 func tuneHeap(ctx context.Context) error {
-	if os.Getenv("GOGC") != "" {
-		<-ctx.Done()
-		return nil
-	}
 	tick := time.NewTicker(heapLook)
 	defer tick.Stop()
 	sizes := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}}

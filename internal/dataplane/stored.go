@@ -94,7 +94,7 @@ func sameOrigin(a, b string) bool {
 // hostIdentities are the fields and values that sign a call with the identity of the
 // gateway's machine.
 var hostIdentities = [...]struct{ field, modes string }{
-	{"aws_auth_type", "serviceRole"},
+	{"aws_auth_type", "serviceRole assumedRole"}, // roles are assumed with the machine's credentials
 	{"azure_auth_mode", "managed workload"},
 }
 
