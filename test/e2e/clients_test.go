@@ -2,12 +2,14 @@ package e2e
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"sluice/internal/store/storetest"
@@ -99,19 +101,27 @@ func needNode(t *testing.T) string {
 	if n, _ := strconv.Atoi(strings.TrimSpace(string(major))); err != nil || n < oldestNode {
 		storetest.Missing(t, "Node %d or later is needed, %s is %s", oldestNode, node, major)
 	}
-	if _, err := os.Stat("node/node_modules/openai"); !errors.Is(err, os.ErrNotExist) {
-		return node
+	if err := modules(); err != nil {
+		storetest.Missing(t, "%v", err)
+	}
+	return node
+}
+
+// modules sees once, however many tests ask, that the modules of Node are there.
+var modules = sync.OnceValue(func() error {
+	if _, err := os.Stat("node/node_modules/.package-lock.json"); err == nil { // npm writes it last
+		return nil
 	}
 	if os.Getenv("CI") == "" {
-		storetest.Missing(t, "the modules of Node are not installed: run npm ci in test/e2e/node")
+		return errors.New("the modules of Node are not installed: run npm ci in test/e2e/node")
 	}
 	install := exec.Command("npm", "ci", "--no-fund", "--no-audit")
 	install.Dir = "node"
 	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("npm ci: %v\n%s", err, out)
+		return fmt.Errorf("npm ci: %w\n%s", err, out)
 	}
-	return node
-}
+	return nil
+})
 
 // needGoClient makes sure that the module of the Go client is at hand.
 func needGoClient(t *testing.T) {
