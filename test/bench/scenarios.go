@@ -52,7 +52,7 @@ func scenarios() []*scenario {
 		{name: "stream-burst-c16", title: "Streams of 100 events in a burst, 16 connections", call: streamed, answers: stream(100, 0), buffered: true,
 			job: load.Job{Conns: 16, Warm: 5, Events: 100}},
 		{name: "stream-10ms-c128", title: "Streams of 100 events 10 ms apart, 128 connections", call: streamed, answers: stream(100, 10*time.Millisecond),
-			job: load.Job{Conns: 128, Each: 3, Events: 100, Ramp: time.Second}},
+			job: load.Job{Conns: 128, Each: 3, Events: 100}},
 		{name: "upload-1m-c8", title: "1 MB transcription, 8 connections", call: upload(1 << 20), buffered: true, job: load.Job{Conns: 8, Warm: 5}},
 		{name: "upload-25m-c2", title: "25 MB transcription, 2 connections", call: upload(25 << 20), job: load.Job{Conns: 2, Warm: 1}},
 		{name: "rate-1000", title: "1,000 requests/s of 1 KB chat", call: chat, job: load.Job{Conns: 64, Warm: 10, Rate: 1000, Body: 1 << 10}},
