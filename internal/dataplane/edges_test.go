@@ -3,6 +3,7 @@ package dataplane_test
 import (
 	"bufio"
 	"context"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -46,6 +47,38 @@ func TestClientLeaves(t *testing.T) {
 	}
 	if row := r.journal.one(t); row.Outcome != record.ClientGone {
 		t.Errorf("on record as %s", row.Outcome)
+	}
+}
+
+// An upstream that answers before it has the body spoils neither the answer nor the
+// connection that the rest of the body comes on.
+func TestEarlyAnswerToUpload(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	tr := &http.Transport{}
+	defer tr.CloseIdleConnections()
+	for _, size := range []int{1<<20 + 1, 1<<20 + 100_000, 3 << 20} {
+		for _, path := range []string{"/v1/fault/early", "/v1/fault/early-close", "/v1/echo"} {
+			req, err := http.NewRequest("POST", r.server.URL+path, strings.NewReader(strings.Repeat("x", size)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, h := range append(r.custom(), "x-gateway-api-key: "+key, "content-type: application/octet-stream") {
+				name, value, _ := strings.Cut(h, ": ")
+				req.Header.Set(name, value)
+			}
+			resp, err := tr.RoundTrip(req)
+			if err != nil {
+				continue // a connection cut while the client was still sending is an answer, too
+			}
+			if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+				t.Errorf("%s with %d bytes: %v", path, size, err)
+			}
+			_ = resp.Body.Close()
+			if want := 413; strings.Contains(path, "early") && resp.StatusCode != want {
+				t.Errorf("%s with %d bytes: %d", path, size, resp.StatusCode)
+			}
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package dataplane_test
 import (
 	"bytes"
 	"io"
+	"log"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -71,9 +72,35 @@ func newRig(t testing.TB, change ...func(*dataplane.Settings)) *rig {
 		Dialect: openai.Dialect(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: guard, Journal: r.journal,
 		Metrics: dataplane.NewMetrics(), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
 	}, r.set)
-	r.server = httptest.NewServer(front.New(r.gateway))
-	t.Cleanup(r.server.Close)
+	complaints := &complaints{}
+	r.server = httptest.NewUnstartedServer(front.New(r.gateway))
+	r.server.Config.ErrorLog = log.New(complaints, "", 0)
+	r.server.Start()
+	t.Cleanup(func() {
+		r.server.Close()
+		if text := complaints.String(); strings.Contains(text, "panic") {
+			t.Errorf("the server says: %s", text)
+		}
+	})
 	return r
+}
+
+// complaints are what net/http writes to its log.
+type complaints struct {
+	mu  sync.Mutex // guards buf
+	buf strings.Builder
+}
+
+func (c *complaints) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.buf.Write(p)
+}
+
+func (c *complaints) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.buf.String()
 }
 
 // answer is what a call came to.

@@ -5,6 +5,7 @@ package front
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -52,7 +53,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.realtime(w, r, in)
 		return
 	}
-	if in.Length < 0 || in.Length > longBody {
+	long := in.Length < 0 || in.Length > longBody
+	if long {
 		// A body that is relayed while the answer already begins must stay readable.
 		// Not every ResponseWriter can do it; those that cannot need not be told.
 		_ = http.NewResponseController(w).EnableFullDuplex()
@@ -61,6 +63,22 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.out.release()
 	if err != nil {
 		panic(http.ErrAbortHandler)
+	}
+	if long && in.Body != nil {
+		c.finish()
+	}
+}
+
+// leftover is how much net/http itself would read of a body that nobody took, before
+// it closes the connection instead.
+const leftover = 256 << 10
+
+// finish takes the rest of a body after the answer. With full duplex net/http would
+// do so when it no longer expects the end of the body, and then fail the connection's
+// next request.
+func (c *carrier) finish() {
+	if c.out.Flush() == nil {
+		_, _ = io.CopyN(io.Discard, &c.body, leftover) // the answer is given; the client may be gone
 	}
 }
 
