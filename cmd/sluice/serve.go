@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -38,28 +37,4 @@ func run(ctx context.Context, s *settings, demo bool) (err error) {
 	defer func() { err = errors.Join(err, a.Close()) }()
 	welcome(a, l.Settings, demo)
 	return a.Run(ctx)
-}
-
-// welcome prints the first keys, once, with a call that works as printed.
-func welcome(a *app.App, s config.Settings, demo bool) {
-	first := a.FirstKeys()
-	scheme := "http"
-	if s.TLS.Cert != "" {
-		scheme = "https"
-	}
-	base := scheme + "://" + a.Addr() + "/v1"
-	fmt.Printf("Sluice %s listens on %s\n", version, base)
-	if first.Admin == "" {
-		if demo {
-			fmt.Printf("The scripted provider is @%s and the default of the first workspace.\n", app.DemoSlug)
-		}
-		return
-	}
-	fmt.Printf("\nThis is the first start. These keys are shown once; keep them:\n\n  Admin key      %s\n  Workspace key  %s\n\nA first call:\n\n", first.Admin, first.Workspace)
-	if demo {
-		fmt.Printf("  curl %s/chat/completions \\\n    -H 'x-gateway-api-key: %s' \\\n    -H 'content-type: application/json' \\\n    -d '{\"model\":\"demo\",\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}'\n\n", base, first.Workspace)
-		return
-	}
-	fmt.Printf("  curl %s/models -H 'x-gateway-api-key: %s'\n\nTo reach a provider, add its name and your key for it:\n\n", base, first.Workspace)
-	fmt.Printf("  curl %s/chat/completions \\\n    -H 'x-gateway-api-key: %s' \\\n    -H 'x-gateway-provider: openai' -H \"authorization: Bearer $OPENAI_API_KEY\" \\\n    -H 'content-type: application/json' \\\n    -d '{\"model\":\"gpt-4o-mini\",\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}'\n\n", base, first.Workspace)
 }
