@@ -40,8 +40,8 @@ func (s Security) EncryptionKeys() [][]byte {
 	return keys
 }
 
-// Features switches parts of the administration interface off. A part that is off
-// answers as if its routes did not exist.
+// Features switches parts of the administration interface off. The routes of a part
+// that is off answer 403 with code AB03.
 type Features struct {
 	// Guardrails serves guardrails and runs them on requests.
 	Guardrails bool `env:"GUARDRAILS_ENABLED" envDefault:"ON"`

@@ -14,7 +14,7 @@ const (
 
 // Body renders the error for a surface as JSON.
 //
-// On Model the table's form decides: plain {"status","message"[,"errors"]},
+// On Model the table's form decides: plain {"status","message","error"[,"errors"]},
 // openai {"error":{message,type,param,code}}, key {"status","message","error":
 // {message,code}}, inline and route as the contract spells them. Messages gives
 // {"type":"error","error":{type,message}}. Admin gives {"success":false,"data":
@@ -37,9 +37,10 @@ func (e *Error) body(s Surface) any {
 	case Model: // the code decides the form
 	}
 	text := e.Text()
+	openai := map[string]any{"message": text, "type": e.typ(), "param": orNull(e.Param), "code": orNull(e.wire())}
 	switch e.Code.row().Form {
 	case "openai":
-		return map[string]any{"error": map[string]any{"message": text, "type": e.typ(), "param": orNull(e.Param), "code": orNull(e.wire())}}
+		return map[string]any{"error": openai}
 	case "key":
 		m := "Sluice Error: " + text + ". Error Code: " + e.wire()
 		return map[string]any{"status": "failure", "message": m, "error": map[string]any{"message": m, "code": e.wire()}}
@@ -48,7 +49,7 @@ func (e *Error) body(s Surface) any {
 	case "route":
 		return map[string]any{"message": text, "ok": false}
 	}
-	m := map[string]any{"status": "failure", "message": text}
+	m := map[string]any{"status": "failure", "message": text, "error": openai} // official clients show what stands in error
 	if e.Code == InvalidConfig {
 		m["code"] = e.wire()
 	}

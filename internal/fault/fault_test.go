@@ -17,8 +17,8 @@ func TestBodies(t *testing.T) {
 		surface fault.Surface
 		want    string
 	}{
-		{"plain", fault.New(fault.InvalidRequest, "no"), fault.Model, `{"message":"no","status":"failure"}`},
-		{"config", fault.New(fault.InvalidConfig, "no").WithDetails("targets: path"), fault.Model, `{"code":"AB01","errors":["targets: path"],"message":"no","status":"failure"}`},
+		{"plain", fault.New(fault.InvalidRequest, "no"), fault.Model, `{"error":{"code":null,"message":"no","param":null,"type":"invalid_request_error"},"message":"no","status":"failure"}`},
+		{"config", fault.New(fault.InvalidConfig, "no").WithDetails("targets: path"), fault.Model, `{"code":"AB01","error":{"code":"AB01","message":"no","param":null,"type":"invalid_request_error"},"errors":["targets: path"],"message":"no","status":"failure"}`},
 		{"openai", fault.New(fault.InvalidParameter, "no").At("temperature"), fault.Model, `{"error":{"code":null,"message":"no","param":"temperature","type":"invalid_request_error"}}`},
 		{"key", fault.New(fault.Unauthenticated, "who"), fault.Model, `{"error":{"code":"03","message":"Sluice Error: who. Error Code: 03"},"message":"Sluice Error: who. Error Code: 03","status":"failure"}`},
 		{"route", fault.New(fault.UnknownRoute, "no"), fault.Model, `{"message":"no","ok":false}`},
