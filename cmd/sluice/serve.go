@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"sluice/internal/app"
-	"sluice/internal/config"
 )
 
 type serve struct{}
