@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,12 +40,21 @@ const filesWanted = 65536
 // prepare builds and finds the programs.
 func prepare(ctx context.Context, f flags) (_ *bench, err error) {
 	b := &bench{options: options{f.rounds, f.length, f.quick}}
-	if b.sluice, err = filepath.Abs(f.sluice); err != nil {
+	if b.dir, err = os.MkdirTemp("", "sluice-bench-"); err != nil {
 		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(b.dir))
+		}
+	}()
+	b.sluice = filepath.Join(b.dir, "sluice-program")
+	if err := copyProgram(b.sluice, f.sluice); err != nil {
+		return nil, fmt.Errorf("take %s (make build makes it): %w", f.sluice, err)
 	}
 	version, err := exec.CommandContext(ctx, b.sluice, "version").Output()
 	if err != nil {
-		return nil, fmt.Errorf("run %s (make build makes it): %w", f.sluice, err)
+		return nil, fmt.Errorf("run %s: %w", f.sluice, err)
 	}
 	b.result = report.Result{
 		Date: time.Now(), Command: commandLine(), Machine: proc.ThisMachine(),
@@ -61,11 +71,24 @@ func prepare(ctx context.Context, f flags) (_ *bench, err error) {
 	if b.files, err = proc.RaiseFiles(filesWanted); err != nil {
 		return nil, fmt.Errorf("raise the limit of open files: %w", err)
 	}
-	if b.dir, err = os.MkdirTemp("", "sluice-bench-"); err != nil {
-		return nil, err
-	}
 	b.upstream, err = target.BuildUpstream(ctx, b.dir)
 	return b, err
+}
+
+// copyProgram copies a program, so that one built meanwhile is not what the next
+// scenario measures.
+func copyProgram(to, from string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
 }
 
 // commandLine is how to run it again: make bench, or with flags by hand.
