@@ -32,6 +32,15 @@ type Dialect struct {
 
 	// ShapeForm is Shape for multipart requests.
 	ShapeForm func(ep llm.Endpoint, f *splice.Form, s Shaping) []splice.FieldEdit
+
+	// Clients are the conversations that callers have in this shape, by the endpoint of
+	// the route; Upstreams those that providers have, by the endpoint of their spec. A
+	// call that both speak in one shape, at the same endpoint, is not translated at all.
+	Clients   map[llm.Endpoint]Client
+	Upstreams map[llm.Endpoint]Upstream
+
+	// Unified are the endpoints that callers know in OpenAI's shape alone.
+	Unified map[llm.Endpoint]Unified
 }
 
 // Param is a body field and its raw JSON value, for example temperature and 0.2.

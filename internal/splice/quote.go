@@ -1,7 +1,6 @@
 package splice
 
 import (
-	"encoding/json"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -82,13 +81,49 @@ func hex4(b []byte) rune {
 }
 
 // Quote returns s as a JSON string with its quotes.
-func Quote(s string) []byte {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
-			b, _ := json.Marshal(s) // a string always marshals
-			return b
+func Quote(s string) []byte { return AppendQuoted(make([]byte, 0, len(s)+2), s) }
+
+// AppendQuoted appends s as a JSON string with its quotes. Only what must be escaped
+// is; bytes that are no UTF-8 become U+FFFD.
+func AppendQuoted(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
+			i++
+			continue
 		}
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r != utf8.RuneError || n > 1 {
+				i += n
+				continue
+			}
+			dst = append(append(dst, s[from:i]...), "\uFFFD"...)
+			i++
+			from = i
+			continue
+		}
+		dst = append(dst, s[from:i]...)
+		dst = appendEscaped(dst, c)
+		i++
+		from = i
 	}
-	b := make([]byte, 0, len(s)+2)
-	return append(append(append(b, '"'), s...), '"')
+	return append(append(dst, s[from:]...), '"')
+}
+
+func appendEscaped(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	}
+	const hex = "0123456789abcdef"
+	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 }

@@ -1,0 +1,134 @@
+package dialect
+
+import (
+	"context"
+
+	"sluice/internal/llm"
+	"sluice/internal/wire"
+)
+
+// Client is the side of a shape that callers speak: their call in, our answer out.
+// Its methods are safe for concurrent use.
+type Client interface {
+	// DecodeCall reads a request. It refuses what no target could carry with
+	// fault.InvalidParameter and Param, for example "messages[2].role": unknown roles,
+	// tool results without calls, a data URL that is not base64. The Call points into
+	// body.
+	DecodeCall(body []byte) (*llm.Call, error)
+
+	// EncodeReply appends the whole answer to dst.
+	EncodeReply(dst []byte, r *llm.Reply, a *Answering) []byte
+
+	// NewEvents makes the encoder of one stream. It belongs to one goroutine.
+	NewEvents(a *Answering) EventEncoder
+}
+
+// EventEncoder puts the events of one stream on the wire, server-sent events with
+// their blank lines.
+type EventEncoder interface {
+	// Append appends what e is on the wire to dst; often nothing. It keeps nothing of
+	// e. The last event of a stream is EventEnd or EventFault.
+	Append(dst []byte, e *llm.Event) []byte
+}
+
+// Answering is what an answer repeats of its call and of the way it came.
+type Answering struct {
+	Call     *llm.Call
+	ID       string // 26 characters, unique: the codec puts its prefix before it where the provider gave no id
+	Created  int64  // epoch seconds, where the provider gave none
+	Provider string // "anthropic"; empty: not told
+	Strict   bool   // only what the shape itself knows; otherwise the provider's extras too
+}
+
+// Upstream is the side that providers speak: our call out, their answer in. Its
+// methods are safe for concurrent use.
+type Upstream interface {
+	// EncodeCall makes the provider's request. What the provider cannot carry is named
+	// in Outgoing.Lost; what would make the request senseless without it is refused
+	// with fault.InvalidParameter and Param in the words of the caller's surface
+	// (llm.Call.Path). Nothing is clamped, no default of the provider is overridden.
+	EncodeCall(ctx context.Context, c *llm.Call, to *Target) (*Outgoing, error)
+
+	// DecodeReply reads a whole answer of success. What is no answer of this shape is
+	// fault.UpstreamInvalid.
+	DecodeReply(in *Incoming) (*llm.Reply, error)
+
+	// NewEvents makes the decoder of one stream. It belongs to one goroutine.
+	NewEvents(in *Incoming) EventDecoder
+}
+
+// EventDecoder reads a provider's stream as it comes, in pieces of any size.
+type EventDecoder interface {
+	// Feed takes what one read brought and calls emit for each event in it, in order.
+	// What cannot be read is fault.UpstreamInvalid; an error that the provider reports
+	// in the stream is an EventFault.
+	Feed(p []byte, emit func(*llm.Event)) error
+
+	// Close tells that the provider closed the connection. A decoder whose provider
+	// marks its end in no other way emits EventEnd here. A stream that has had neither
+	// EventEnd nor EventFault after it was cut.
+	Close(emit func(*llm.Event)) error
+}
+
+// Unified is an endpoint that callers know in OpenAI's shape alone (embeddings,
+// images, rerank, files, batches …): their request becomes the provider's, the
+// provider's answer becomes OpenAI's. Its methods are safe for concurrent use.
+type Unified interface {
+	// EncodeRequest makes the provider's request; errors as in Upstream.EncodeCall.
+	EncodeRequest(ctx context.Context, r *Request, to *Target) (*Outgoing, error)
+	// DecodeAnswer makes the caller's answer of one of success; errors as in
+	// Upstream.DecodeReply.
+	DecodeAnswer(in *Incoming) (*Answer, error)
+}
+
+// Request is a caller's request to a unified endpoint.
+type Request struct {
+	Endpoint    llm.Endpoint
+	Body        []byte       // JSON, already changed as the target's config asks; nil when there is none
+	Payload     wire.Payload // of anything else, for example a form
+	ContentType string
+	ID          string // of the route, unescaped: "batch_1"
+	Query       string // raw
+}
+
+// Answer is what the caller gets.
+type Answer struct {
+	Body        []byte
+	ContentType string // empty: application/json
+	Usage       llm.Usage
+	Model       string
+}
+
+// Target is where a call goes.
+type Target struct {
+	Endpoint llm.Endpoint // that the provider is asked for
+	Provider string       // "bedrock"
+	Model    string       // as the provider knows it
+	Stream   bool
+	// Value is a credential field by its name, for example anthropic_beta; "" when absent.
+	Value func(name string) string
+	// Fetch gets what a caller's URL names, for providers that take no URLs: at most
+	// 20 MiB within 30 s, guarded as every upstream is. Errors name no host.
+	Fetch func(ctx context.Context, url string) (mime string, data []byte, err error)
+}
+
+// Outgoing is a request to a provider.
+type Outgoing struct {
+	Body   []byte
+	Header wire.Header // beside those of the provider's spec; content-type when it is not JSON
+	Lost   []string    // what of the caller's body is left out, as paths into it
+	// More are further requests to the same address, for providers that take one input
+	// at a time; their answers stand in Incoming.More in this order.
+	More [][]byte
+}
+
+// Incoming is an answer of a provider.
+type Incoming struct {
+	Status int
+	Header wire.Header
+	Body   []byte
+	More   [][]byte
+	Call   *llm.Call // of conversations
+	Sent   *Request  // of unified endpoints
+	To     *Target
+}

@@ -1,0 +1,96 @@
+package dialect
+
+import (
+	"strconv"
+
+	"sluice/internal/splice"
+)
+
+// JSON writes a JSON text by appending. It sets the commas; that objects and lists
+// are closed is the caller's business. The zero value is ready; B is the text so far.
+//
+//	var w dialect.JSON
+//	w.Open('{')
+//	w.Str("role", "user")
+//	w.Key("content").Open('[')
+//	…
+type JSON struct {
+	B    []byte
+	bare bool // nothing stands before the next value: no comma
+}
+
+// On continues a text that ends where a value may stand.
+func On(b []byte) JSON { return JSON{B: b, bare: true} }
+
+// Open begins an object or a list: '{' or '['.
+func (w *JSON) Open(bracket byte) {
+	w.sep()
+	w.B = append(w.B, bracket)
+	w.bare = true
+}
+
+// Close ends it: '}' or ']'.
+func (w *JSON) Close(bracket byte) {
+	w.B = append(w.B, bracket)
+	w.bare = false
+}
+
+// Key begins a member. The name must need no escape.
+func (w *JSON) Key(name string) *JSON {
+	w.sep()
+	w.B = append(append(append(w.B, '"'), name...), '"', ':')
+	w.bare = true
+	return w
+}
+
+// Str is a member with a text.
+func (w *JSON) Str(name, value string) { w.Key(name).Text(value) }
+
+// Opt is Str that leaves an empty text out.
+func (w *JSON) Opt(name, value string) {
+	if value != "" {
+		w.Str(name, value)
+	}
+}
+
+// Int is a member with a number.
+func (w *JSON) Int(name string, value int64) {
+	w.Key(name)
+	w.B = strconv.AppendInt(w.B, value, 10)
+	w.bare = false
+}
+
+// Bool is a member with a truth value.
+func (w *JSON) Bool(name string, value bool) {
+	w.Key(name)
+	w.B = strconv.AppendBool(w.B, value)
+	w.bare = false
+}
+
+// Raw is a member with JSON as it is; without any it is left out.
+func (w *JSON) Raw(name string, value []byte) {
+	if len(value) > 0 {
+		w.Key(name).Value(value)
+	}
+}
+
+// Text is a text.
+func (w *JSON) Text(s string) {
+	w.sep()
+	w.B = splice.AppendQuoted(w.B, s)
+	w.bare = false
+}
+
+// Value is JSON as it is.
+func (w *JSON) Value(raw []byte) {
+	w.sep()
+	w.B = append(w.B, raw...)
+	w.bare = false
+}
+
+func (w *JSON) sep() {
+	if !w.bare && len(w.B) > 0 {
+		w.B = append(w.B, ',')
+	}
+	w.bare = false
+}

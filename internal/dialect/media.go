@@ -1,0 +1,58 @@
+package dialect
+
+import (
+	"encoding/base64"
+	"path"
+	"strings"
+
+	"sluice/internal/fault"
+)
+
+// DataURL takes a data URL apart: "data:image/png;base64,iVBO…". Ok is false when it
+// is none. A data URL that is not base64, or whose base64 is broken, is
+// fault.InvalidParameter without a Param.
+func DataURL(url string) (mime, data string, ok bool, err error) {
+	rest, ok := strings.CutPrefix(url, "data:")
+	if !ok {
+		return "", "", false, nil
+	}
+	head, data, found := strings.Cut(rest, ",")
+	mime, encoding, _ := strings.Cut(head, ";")
+	if !found || encoding != "base64" && !strings.HasSuffix(encoding, ";base64") {
+		return "", "", true, fault.New(fault.InvalidParameter, "the data URL must have the form data:<type>;base64,<data>")
+	}
+	return mime, data, true, CheckBase64(data)
+}
+
+// CheckBase64 refuses what is no base64 of the standard alphabet, padded or not, with
+// fault.InvalidParameter. It does not decode into memory.
+func CheckBase64(data string) error {
+	body := strings.TrimRight(data, "=")
+	if len(data)-len(body) > 2 || len(body)%4 == 1 || strings.IndexFunc(body, notBase64) >= 0 {
+		return fault.New(fault.InvalidParameter, "the data is not base64")
+	}
+	return nil
+}
+
+func notBase64(r rune) bool {
+	return !(r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '+' || r == '/')
+}
+
+// Base64 encodes data as providers want it.
+func Base64(data []byte) string { return base64.StdEncoding.EncodeToString(data) }
+
+// MIMEOf guesses the type of a file from the end of its name or URL; "" when it
+// tells nothing. Source: contract/provider-transforms.md 1.5.
+func MIMEOf(name string) string {
+	name, _, _ = strings.Cut(name, "?")
+	return mimeByExt[strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))]
+}
+
+var mimeByExt = map[string]string{
+	"mp4": "video/mp4", "jpeg": "image/jpeg", "jpg": "image/jpeg", "png": "image/png", "gif": "image/gif", "bmp": "image/bmp", "tiff": "image/tiff",
+	"webp": "image/webp", "pdf": "application/pdf", "csv": "text/csv", "doc": "application/msword",
+	"docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "xls": "application/vnd.ms-excel",
+	"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "html": "text/html", "md": "text/markdown", "mp3": "audio/mp3",
+	"wav": "audio/wav", "txt": "text/plain", "mov": "video/mov", "mpeg": "video/mpeg", "mpg": "video/mpg", "avi": "video/avi", "wmv": "video/wmv",
+	"mpegps": "video/mpegps", "flv": "video/flv", "webm": "video/webm", "mkv": "video/mkv", "threegpp": "video/three_gpp",
+}

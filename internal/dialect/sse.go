@@ -1,0 +1,80 @@
+package dialect
+
+import (
+	"sluice/internal/fault"
+	"sluice/internal/splice"
+)
+
+// frameMax is the largest event of a stream that is translated: 32 MiB, room for an
+// image in base64.
+const frameMax = 32 << 20
+
+// EventReader cuts a stream of server-sent events, or of lines, into events for a
+// decoder. The zero value reads server-sent events with line ends of any kind.
+type EventReader struct {
+	Framing Framing // Lines: each line that is not empty is an event without a name
+
+	cur    cursor
+	carry  []byte // the event of which the end has not come
+	joined []byte
+}
+
+// Feed calls each for every event in p that is whole by now. Comments and events
+// without data are skipped. Name and data are valid during the call.
+func (r *EventReader) Feed(p []byte, each func(name, data []byte) error) error {
+	buf := p
+	if len(r.carry) > 0 {
+		r.carry = append(r.carry, p...)
+		buf = r.carry
+	}
+	for {
+		n := r.cur.end(buf, r.Framing)
+		if n == 0 {
+			break
+		}
+		if err := r.event(buf[:n], each); err != nil {
+			return err
+		}
+		buf = buf[n:]
+	}
+	if len(buf) > frameMax {
+		return fault.Newf(fault.UpstreamInvalid, "the provider sent an event of more than %d bytes", frameMax)
+	}
+	r.carry = append(r.carry[:0], buf...)
+	return nil
+}
+
+// Close takes an event whose blank line never came, when its data is whole.
+func (r *EventReader) Close(each func(name, data []byte) error) error {
+	left := r.carry
+	r.carry = nil
+	if len(left) == 0 {
+		return nil
+	}
+	e := r.parse(left)
+	if !isDone(e.data) && !splice.Valid(e.data) {
+		return nil
+	}
+	return each(e.name, e.data)
+}
+
+func (r *EventReader) event(ev []byte, each func(name, data []byte) error) error {
+	e := r.parse(ev)
+	if len(e.data) == 0 {
+		return nil
+	}
+	return each(e.name, e.data)
+}
+
+func (r *EventReader) parse(ev []byte) event {
+	if r.Framing == Lines {
+		stop, _ := lineEnd(ev, 0)
+		if len(ev) > 0 && (ev[0] == '{' || ev[0] == '[') { // NDJSON
+			return event{data: ev[:stop]}
+		}
+	}
+	return parse(ev, &r.joined)
+}
+
+// Done reports whether data is the [DONE] that ends OpenAI's streams.
+func Done(data []byte) bool { return isDone(data) }
