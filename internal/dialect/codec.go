@@ -19,8 +19,8 @@ type Client interface {
 	// EncodeReply appends the whole answer to dst.
 	EncodeReply(dst []byte, r *llm.Reply, a *Answering) []byte
 
-	// NewEvents makes the encoder of one stream. It belongs to one goroutine.
-	NewEvents(a *Answering) EventEncoder
+	// NewEncoder makes the encoder of one stream. It belongs to one goroutine.
+	NewEncoder(a *Answering) EventEncoder
 }
 
 // EventEncoder puts the events of one stream on the wire, server-sent events with
@@ -53,8 +53,8 @@ type Upstream interface {
 	// fault.UpstreamInvalid.
 	DecodeReply(in *Incoming) (*llm.Reply, error)
 
-	// NewEvents makes the decoder of one stream. It belongs to one goroutine.
-	NewEvents(in *Incoming) EventDecoder
+	// NewDecoder makes the decoder of one stream. It belongs to one goroutine.
+	NewDecoder(in *Incoming) EventDecoder
 }
 
 // EventDecoder reads a provider's stream as it comes, in pieces of any size.
@@ -105,6 +105,7 @@ type Target struct {
 	Provider string       // "bedrock"
 	Model    string       // as the provider knows it
 	Stream   bool
+	Newer    bool // it follows OpenAI's newest words: role developer, max_completion_tokens
 	// Value is a credential field by its name, for example anthropic_beta; "" when absent.
 	Value func(name string) string
 	// Fetch gets what a caller's URL names, for providers that take no URLs: at most

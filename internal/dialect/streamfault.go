@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
 
@@ -91,4 +92,24 @@ func (f streamFault) status() int {
 		}
 	}
 	return 500
+}
+
+// EventFault reads the error that the data of an event holds, for decoders of streams:
+// {"error":{…}}, {"type":"error",…} and their like.
+func EventFault(data []byte) (llm.Event, bool) {
+	if !says(data, errorKey) {
+		return llm.Event{}, false
+	}
+	f, ok := findFault(event{data: data})
+	if !ok {
+		return llm.Event{}, false
+	}
+	return llm.Event{Kind: llm.EventFault, Text: f.message, Name: first(f.typ, f.code), Status: f.status()}, true
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
 }

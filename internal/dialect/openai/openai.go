@@ -4,10 +4,17 @@
 // provider.
 package openai
 
-import "sluice/internal/dialect"
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
 
 // Dialect returns the shape. Providers whose specs say "openai" or "openai+" speak it;
 // those with a plus bring rules.
 func Dialect() *dialect.Dialect {
-	return &dialect.Dialect{Name: "openai", Check: Check, CheckForm: CheckForm, Shape: Shape, ShapeForm: ShapeForm}
+	return &dialect.Dialect{
+		Name: "openai", Check: Check, CheckForm: CheckForm, Shape: Shape, ShapeForm: ShapeForm,
+		Clients:   map[llm.Endpoint]dialect.Client{llm.ChatComplete: chat{}},
+		Upstreams: map[llm.Endpoint]dialect.Upstream{llm.ChatComplete: chat{}},
+	}
 }

@@ -1,0 +1,212 @@
+package openai
+
+import (
+	"encoding/json"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// shapeName is what this package calls its own form in llm.Part.Shape and llm.Tool.Shape.
+const shapeName = "openai"
+
+// chat is the shape of chat completions, from both sides.
+// Source: https://platform.openai.com/docs/api-reference/chat, read 2026-11;
+// contract/provider-transforms.md.
+type chat struct{}
+
+var (
+	_ dialect.Client   = chat{}
+	_ dialect.Upstream = chat{}
+)
+
+// DecodeCall reads a chat completion request.
+func (chat) DecodeCall(body []byte) (*llm.Call, error) {
+	r := callReader{c: &llm.Call{Surface: llm.ChatComplete}}
+	for name, val := range splice.Members(body) {
+		if err := r.field(plainName(name), val); err != nil {
+			return nil, err
+		}
+	}
+	if len(r.c.Messages) == 0 {
+		return nil, refuse("messages", "must have at least one message")
+	}
+	return r.c, nil
+}
+
+// callReader fills a Call from the fields of a request, in any order.
+type callReader struct {
+	c     *llm.Call
+	names map[string]string // ids of the calls so far and their tools
+}
+
+func (r *callReader) field(name string, val []byte) (err error) {
+	if isNull(val) {
+		return nil
+	}
+	switch c := r.c; name {
+	case "model":
+		c.Model, err = str(val, name)
+	case "messages":
+		err = r.messages(val)
+	case "tools":
+		err = r.tools(val)
+	case "tool_choice":
+		c.Choice, err = readChoice(val)
+	case "response_format":
+		c.Format, err = readFormat(val)
+	case "stream":
+		c.Stream = string(val) == "true"
+	default:
+		c.Params = append(c.Params, llm.Param{Name: name, From: name, Raw: val})
+	}
+	return err
+}
+
+func (r *callReader) tools(raw []byte) error {
+	if raw[0] != '[' {
+		return refuse("tools", "must be a list")
+	}
+	for val := range splice.Elements(raw) {
+		i := len(r.c.Tools)
+		at := index("tools", i)
+		t := llm.Tool{Index: i, Raw: val, Shape: shapeName}
+		for name, val := range splice.Members(val) {
+			switch string(name) {
+			case `"type"`:
+				t.Type, _ = splice.Unquote(val)
+			case `"cache_control"`:
+				t.Cache = readCache(val)
+			}
+		}
+		if t.Type == "" {
+			return refuse(at+".type", `is missing; it is "function" for tools that you run yourself`)
+		}
+		if t.Type == llm.Function {
+			if err := readFunction(&t, val, at); err != nil {
+				return err
+			}
+		}
+		r.c.Tools = append(r.c.Tools, t)
+	}
+	return nil
+}
+
+// readFunction reads the definition of a tool that the caller runs.
+func readFunction(t *llm.Tool, raw []byte, at string) (err error) {
+	fn, _ := splice.Find(raw, "function")
+	at += ".function"
+	for name, val := range splice.Members(fn) {
+		if isNull(val) {
+			continue
+		}
+		switch plainName(name) {
+		case "name":
+			t.Name, err = str(val, at+".name")
+		case "description":
+			t.Description, err = str(val, at+".description")
+		case "parameters":
+			if t.Schema = val; val[0] != '{' {
+				err = refuse(at+".parameters", "must be a JSON schema, an object")
+			}
+		case "strict":
+			strict := string(val) == "true"
+			t.Strict = &strict
+		case "cache_control":
+			t.Cache = readCache(val)
+		default:
+			t.Extra = append(t.Extra, llm.Param{Name: plainName(name), From: at + "." + plainName(name), Raw: val})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if t.Name == "" {
+		return refuse(at+".name", "is missing")
+	}
+	return nil
+}
+
+// readChoice reads "auto", {"type":"function","function":{"name":"x"}} and whatever
+// else may come.
+func readChoice(raw []byte) (llm.ToolChoice, error) {
+	c := llm.ToolChoice{From: "tool_choice", Raw: raw}
+	if mode, ok := splice.Unquote(raw); ok {
+		switch mode {
+		case "auto", "none", "required":
+			c.Mode = mode
+			return c, nil
+		}
+		return c, refuse("tool_choice", `must be "auto", "none", "required" or an object that names a function`)
+	}
+	c.Mode = "opaque"
+	if typ, _ := splice.Find(raw, "type"); string(typ) == `"function"` {
+		name, _ := splice.Find(raw, "function", "name")
+		c.Mode = "tool"
+		if c.Name, _ = splice.Unquote(name); c.Name == "" {
+			return c, refuse("tool_choice.function.name", "is missing")
+		}
+	}
+	return c, nil
+}
+
+func readFormat(raw []byte) (*llm.Format, error) {
+	f := &llm.Format{From: "response_format"}
+	typ, _ := splice.Find(raw, "type")
+	f.Type, _ = splice.Unquote(typ)
+	switch f.Type {
+	case "text", "json_object":
+		return f, nil
+	case "json_schema":
+	default:
+		return nil, refuse("response_format.type", `must be "text", "json_object" or "json_schema"`)
+	}
+	inner, _ := splice.Find(raw, "json_schema")
+	for name, val := range splice.Members(inner) {
+		switch string(name) {
+		case `"name"`:
+			f.Name, _ = splice.Unquote(val)
+		case `"description"`:
+			f.Description, _ = splice.Unquote(val)
+		case `"schema"`:
+			f.Schema = val
+		case `"strict"`:
+			if !isNull(val) {
+				strict := string(val) == "true"
+				f.Strict = &strict
+			}
+		}
+	}
+	if len(f.Schema) == 0 || f.Schema[0] != '{' {
+		return nil, refuse("response_format.json_schema.schema", "must be a JSON schema, an object")
+	}
+	return f, nil
+}
+
+// readCache reads {"type":"ephemeral","ttl":"1h"}.
+func readCache(raw []byte) *llm.Cache {
+	if raw[0] != '{' {
+		return nil
+	}
+	ttl, _ := splice.Find(raw, "ttl")
+	c := &llm.Cache{}
+	c.TTL, _ = splice.Unquote(ttl)
+	return c
+}
+
+func str(raw []byte, at string) (string, error) {
+	s, ok := splice.Unquote(raw)
+	if !ok {
+		return "", refuse(at, "must be a string")
+	}
+	return s, nil
+}
+
+// plainName is a name of splice.Members without quotes and escapes.
+func plainName(raw []byte) string {
+	s, _ := splice.Unquote(raw)
+	return s
+}
+
+func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

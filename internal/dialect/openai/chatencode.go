@@ -1,0 +1,193 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// carried are the parameters that chat has, by their names in the hub. Metadata and
+// service_tier mean something else on messages.
+var carried = [...]string{
+	"temperature", "top_p", llm.Stop, "seed", "n", "presence_penalty", "frequency_penalty", "logit_bias", "top_logprobs", llm.User,
+	llm.ParallelToolCalls, llm.Verbosity, "prediction", "modalities", "audio", "prompt_cache_key", "prompt_cache_retention",
+	"safety_identifier", "web_search_options", "logprobs",
+}
+
+// shared are those that chat shares with responses alone.
+var shared = [...]string{"metadata", "service_tier", "store"}
+
+// EncodeCall makes a chat completion request of a call that came in another shape.
+// Source: contract/provider-transforms.md 9.1 and 10.1.
+func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := llm.NewTally(c)
+	w := callWriter{c: c, t: t}
+	w.Open('{')
+	w.Str("model", to.Model)
+	if err := w.messages(); err != nil {
+		return nil, err
+	}
+	w.tools()
+	w.choice()
+	w.format()
+	w.params()
+	w.limit(to)
+	w.effort()
+	if c.Stream {
+		w.Bool("stream", true)
+	}
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+type callWriter struct {
+	dialect.JSON
+	c *llm.Call
+	t *llm.Tally
+}
+
+func (w *callWriter) params() {
+	for _, name := range carried {
+		if raw, ok := w.t.Take(name); ok {
+			w.Raw(name, raw)
+		}
+	}
+	if w.c.Surface == llm.Messages {
+		return
+	}
+	for _, name := range shared {
+		if raw, ok := w.t.Take(name); ok {
+			w.Raw(name, raw)
+		}
+	}
+}
+
+// limit says how long the answer may be, in the word that the provider knows.
+func (w *callWriter) limit(to *dialect.Target) {
+	raw, ok := w.t.First(llm.MaxCompletionTokens, llm.MaxTokens)
+	switch {
+	case !ok:
+	case to.Newer:
+		w.Raw(llm.MaxCompletionTokens, raw)
+	default:
+		w.Raw(llm.MaxTokens, raw)
+	}
+}
+
+// effort carries how much to think: in words, or made of the budget that callers of
+// messages give.
+func (w *callWriter) effort() {
+	thinking, asked := w.t.Peek(llm.Thinking)
+	if raw, ok := w.t.Take(llm.ReasoningEffort); ok {
+		w.Raw(llm.ReasoningEffort, raw)
+		return
+	}
+	if word := effortOf(thinking); asked && word != "" {
+		w.t.Take(llm.Thinking)
+		w.Str(llm.ReasoningEffort, word)
+	}
+}
+
+// effortOf is the word for a budget: {"type":"enabled","budget_tokens":2048}.
+// Source: contract/provider-transforms.md 9.1.
+func effortOf(thinking []byte) string {
+	if member(thinking, "type") != "enabled" {
+		return ""
+	}
+	raw, _ := splice.Find(thinking, "budget_tokens")
+	var budget int64
+	if json.Unmarshal(raw, &budget) != nil {
+		return ""
+	}
+	switch {
+	case budget <= 1024:
+		return "low"
+	case budget <= 8192:
+		return "medium"
+	}
+	return "high"
+}
+
+func (w *callWriter) tools() {
+	open := false
+	for i := range w.c.Tools {
+		t := &w.c.Tools[i]
+		if t.Type != llm.Function && t.Shape != shapeName {
+			w.t.Lose(index("tools", t.Index))
+			continue
+		}
+		if !open {
+			w.Key("tools").Open('[')
+			open = true
+		}
+		if t.Type != llm.Function {
+			w.Value(t.Raw)
+			continue
+		}
+		w.function(t)
+	}
+	if open {
+		w.Close(']')
+	}
+}
+
+func (w *callWriter) function(t *llm.Tool) {
+	w.Open('{')
+	w.Str("type", llm.Function)
+	w.Key("function").Open('{')
+	w.Str("name", t.Name)
+	w.Opt("description", t.Description)
+	w.Raw("parameters", t.Schema)
+	if t.Strict != nil {
+		w.Bool("strict", *t.Strict)
+	}
+	w.Close('}')
+	w.Close('}')
+	if t.Cache != nil {
+		w.t.Lose(index("tools", t.Index) + ".cache_control")
+	}
+}
+
+func (w *callWriter) choice() {
+	switch c := w.c.Choice; c.Mode {
+	case "":
+	case "tool":
+		w.Key("tool_choice").Open('{')
+		w.Str("type", llm.Function)
+		w.Key("function").Open('{')
+		w.Str("name", c.Name)
+		w.Close('}')
+		w.Close('}')
+	case "opaque":
+		if w.c.Surface == llm.ChatComplete {
+			w.Raw("tool_choice", c.Raw)
+			return
+		}
+		w.t.Lose(c.From)
+	default:
+		w.Str("tool_choice", c.Mode)
+	}
+}
+
+func (w *callWriter) format() {
+	f := w.c.Format
+	if f == nil {
+		return
+	}
+	w.Key("response_format").Open('{')
+	w.Str("type", f.Type)
+	if f.Type == "json_schema" {
+		w.Key("json_schema").Open('{')
+		w.Str("name", first(f.Name, "output"))
+		w.Opt("description", f.Description)
+		w.Raw("schema", f.Schema)
+		if f.Strict != nil {
+			w.Bool("strict", *f.Strict)
+		}
+		w.Close('}')
+	}
+	w.Close('}')
+}

@@ -1,0 +1,295 @@
+package openai
+
+import (
+	"encoding/json"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// NewEncoder makes the encoder of a stream of chat completion chunks.
+func (chat) NewEncoder(a *dialect.Answering) dialect.EventEncoder {
+	e := &chunks{a: a, id: "chatcmpl-" + a.ID, model: a.Call.Model, created: a.Created}
+	for i := range a.Call.Params {
+		if p := &a.Call.Params[i]; p.Name == llm.StreamOptions {
+			wish, _ := splice.Find(p.Raw, "include_usage")
+			e.wanted = string(wish) == "true"
+		}
+	}
+	return e
+}
+
+// chunks writes the chunks of one stream. All carry one id.
+// Source: contract/provider-transforms.md 2.5.
+type chunks struct {
+	a       *dialect.Answering
+	id      string
+	model   string
+	created int64
+	head    []byte // what every chunk begins with
+	wanted  bool   // the caller asked for usage
+	usage   llm.Usage
+	begun   map[int]bool   // choices whose role was sent
+	calls   map[[2]int]int // choice and block to the place among the calls
+	counts  map[int]int    // calls of a choice so far
+}
+
+// Append writes what an event is in chunks.
+func (e *chunks) Append(dst []byte, ev *llm.Event) []byte {
+	switch ev.Kind {
+	case llm.EventStart:
+		e.id, e.model = first(ev.ID, e.id), first(ev.Model, e.model)
+		return e.begin(dst, 0)
+	case llm.EventUsage:
+		e.usage = *ev.Usage
+		return dst
+	case llm.EventEnd:
+		return e.end(dst)
+	case llm.EventFault:
+		return e.fault(dst, ev)
+	case llm.EventBlockEnd:
+		return dst
+	}
+	dst = e.begin(dst, ev.Choice)
+	switch ev.Kind {
+	case llm.EventBlock:
+		return e.block(dst, ev)
+	case llm.EventText:
+		return e.text(dst, ev)
+	case llm.EventArguments:
+		return e.arguments(dst, ev)
+	case llm.EventSignature:
+		return e.signature(dst, ev)
+	case llm.EventMedia:
+		return e.media(dst, ev)
+	case llm.EventCitation:
+		return e.note(dst, ev, "citation", ev.Raw)
+	case llm.EventLogprobs:
+		return e.chunk(dst, ev.Choice, nil, ev.Raw, "")
+	case llm.EventExtra:
+		return e.extra(dst, ev)
+	case llm.EventFinish:
+		return e.chunk(dst, ev.Choice, nil, nil, finishWord(ev.Finish, ev.Text, e.a.Strict))
+	}
+	return dst
+}
+
+// open begins a chunk up to its choices.
+func (e *chunks) open(dst []byte) dialect.JSON {
+	if e.head == nil {
+		w := dialect.On([]byte("data: "))
+		w.Open('{')
+		w.Str("id", e.id)
+		w.Str("object", "chat.completion.chunk")
+		w.Int("created", e.created)
+		w.Str("model", e.model)
+		w.Opt("provider", e.a.Provider)
+		w.Key("choices")
+		e.head = w.B
+	}
+	return dialect.On(append(dst, e.head...))
+}
+
+// chunk writes a chunk of one choice.
+func (e *chunks) chunk(dst []byte, choice int, delta func(*dialect.JSON), logprobs []byte, finish string) []byte {
+	w := e.open(dst)
+	w.Open('[')
+	w.Open('{')
+	w.Int("index", int64(choice))
+	w.Key("delta").Open('{')
+	if delta != nil {
+		delta(&w)
+	}
+	w.Close('}')
+	if logprobs != nil {
+		w.Key("logprobs").Open('{')
+		w.Raw("content", logprobs)
+		w.Close('}')
+	} else {
+		w.Raw("logprobs", null)
+	}
+	if finish != "" {
+		w.Str("finish_reason", finish)
+	} else {
+		w.Raw("finish_reason", null)
+	}
+	w.Close('}')
+	w.Close(']')
+	w.Close('}')
+	return append(w.B, "\n\n"...)
+}
+
+var null = []byte("null")
+
+func (e *chunks) begin(dst []byte, choice int) []byte {
+	if e.begun[choice] {
+		return dst
+	}
+	if e.begun == nil {
+		e.begun, e.calls, e.counts = map[int]bool{}, map[[2]int]int{}, map[int]int{}
+	}
+	e.begun[choice] = true
+	return e.chunk(dst, choice, func(w *dialect.JSON) {
+		w.Str("role", "assistant")
+		w.Str("content", "")
+	}, nil, "")
+}
+
+func (e *chunks) block(dst []byte, ev *llm.Event) []byte {
+	switch ev.Part {
+	case llm.CallPart:
+		at := e.counts[ev.Choice]
+		e.counts[ev.Choice]++
+		e.calls[[2]int{ev.Choice, ev.Block}] = at
+		return e.chunk(dst, ev.Choice, func(w *dialect.JSON) {
+			w.Key("tool_calls").Open('[')
+			w.Open('{')
+			w.Int("index", int64(at))
+			w.Str("id", ev.ID)
+			w.Str("type", llm.Function)
+			w.Key("function").Open('{')
+			w.Str("name", ev.Name)
+			w.Str("arguments", "")
+			w.Close('}')
+			w.Close('}')
+			w.Close(']')
+		}, nil, "")
+	case llm.SealedPart:
+		return e.note(dst, ev, "data", splice.Quote(ev.Text))
+	}
+	return dst
+}
+
+func (e *chunks) text(dst []byte, ev *llm.Event) []byte {
+	switch ev.Part {
+	case llm.TextPart:
+		return e.chunk(dst, ev.Choice, func(w *dialect.JSON) {
+			w.Str("content", ev.Text)
+			if !e.a.Strict {
+				e.blocks(w, ev, "text", splice.Quote(ev.Text))
+			}
+		}, nil, "")
+	case llm.RefusalPart:
+		return e.chunk(dst, ev.Choice, func(w *dialect.JSON) { w.Str("refusal", ev.Text) }, nil, "")
+	case llm.ThoughtPart:
+		return e.note(dst, ev, "thinking", splice.Quote(ev.Text))
+	}
+	return dst
+}
+
+func (e *chunks) arguments(dst []byte, ev *llm.Event) []byte {
+	return e.call(dst, ev, "arguments", ev.Text)
+}
+
+// signature goes to the thoughts it proves, or to the call that it belongs to.
+func (e *chunks) signature(dst []byte, ev *llm.Event) []byte {
+	switch {
+	case e.a.Strict:
+		return dst
+	case ev.Part == llm.CallPart:
+		return e.call(dst, ev, "thought_signature", ev.Text)
+	}
+	return e.note(dst, ev, "signature", splice.Quote(ev.Text))
+}
+
+func (e *chunks) call(dst []byte, ev *llm.Event, name, value string) []byte {
+	at := e.calls[[2]int{ev.Choice, ev.Block}]
+	return e.chunk(dst, ev.Choice, func(w *dialect.JSON) {
+		w.Key("tool_calls").Open('[')
+		w.Open('{')
+		w.Int("index", int64(at))
+		w.Key("function").Open('{')
+		w.Str(name, value)
+		w.Close('}')
+		w.Close('}')
+		w.Close(']')
+	}, nil, "")
+}
+
+func (e *chunks) media(dst []byte, ev *llm.Event) []byte {
+	if ev.Part == llm.AudioPart {
+		return e.chunk(dst, ev.Choice, func(w *dialect.JSON) {
+			w.Key("audio").Open('{')
+			w.Opt("id", ev.ID)
+			w.Opt("data", ev.Media.Data)
+			w.Opt("transcript", ev.Text)
+			w.Close('}')
+		}, nil, "")
+	}
+	var url dialect.JSON
+	url.Open('{')
+	url.Str("url", mediaURL(ev.Media))
+	url.Close('}')
+	return e.note(dst, ev, "image_url", url.B)
+}
+
+// note writes something that only content_blocks can hold, for callers who are not strict.
+func (e *chunks) note(dst []byte, ev *llm.Event, name string, raw []byte) []byte {
+	if e.a.Strict {
+		return dst
+	}
+	return e.chunk(dst, ev.Choice, func(w *dialect.JSON) { e.blocks(w, ev, name, raw) }, nil, "")
+}
+
+func (e *chunks) blocks(w *dialect.JSON, ev *llm.Event, name string, raw []byte) {
+	w.Key("content_blocks").Open('[')
+	w.Open('{')
+	w.Int("index", int64(ev.Block))
+	w.Key("delta").Open('{')
+	w.Raw(name, raw)
+	w.Close('}')
+	w.Close('}')
+	w.Close(']')
+}
+
+// extra is what else the provider says of a choice.
+func (e *chunks) extra(dst []byte, ev *llm.Event) []byte {
+	if e.a.Strict {
+		return dst
+	}
+	w := e.open(dst)
+	w.Open('[')
+	w.Open('{')
+	w.Int("index", int64(ev.Choice))
+	w.Key("delta").Open('{')
+	w.Close('}')
+	w.Raw("finish_reason", null)
+	w.Raw(ev.Name, ev.Raw)
+	w.Close('}')
+	w.Close(']')
+	w.Close('}')
+	return append(w.B, "\n\n"...)
+}
+
+// end writes the usage, for who asked for it, and the mark of the end.
+func (e *chunks) end(dst []byte) []byte {
+	if e.wanted {
+		w := e.open(dst)
+		w.Open('[')
+		w.Close(']')
+		writeUsage(&w, &e.usage)
+		w.Close('}')
+		dst = append(w.B, "\n\n"...)
+	}
+	return append(dst, "data: [DONE]\n\n"...)
+}
+
+// fault is the last event: no [DONE] follows it, so that nobody takes the part for
+// the whole.
+func (e *chunks) fault(dst []byte, ev *llm.Event) []byte {
+	w := dialect.On(append(dst, "data: "...))
+	w.Open('{')
+	w.Key("error").Open('{')
+	w.Str("message", ev.Text)
+	w.Str("type", first(ev.Name, "upstream_error"))
+	w.Raw("param", null)
+	if ev.Status != 0 {
+		w.Int("code", int64(ev.Status))
+	} else {
+		w.Raw("code", json.RawMessage(null))
+	}
+	w.Close('}')
+	w.Close('}')
+	return append(w.B, "\n\n"...)
+}

@@ -1,0 +1,126 @@
+package openai
+
+import (
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+func imagePart(p *llm.Part, raw []byte, at string) error {
+	p.Kind, p.Media = llm.ImagePart, &llm.Media{}
+	inner, _ := splice.Find(raw, "image_url")
+	at += ".image_url"
+	url, bare := splice.Unquote(inner)
+	if !bare {
+		for name, val := range splice.Members(inner) {
+			switch n := plainName(name); n {
+			case "url":
+				url, _ = splice.Unquote(val)
+			case "detail":
+				p.Media.Detail, _ = splice.Unquote(val)
+			case "mime_type":
+				p.Media.MIME, _ = splice.Unquote(val)
+			default:
+				p.Extra = append(p.Extra, llm.Param{Name: n, From: at + "." + n, Raw: val})
+			}
+		}
+	}
+	if url == "" {
+		return refuse(at+".url", "is missing")
+	}
+	if err := locate(p.Media, url, at+".url"); err != nil {
+		return err
+	}
+	if kind, _, _ := strings.Cut(p.Media.MIME, "/"); kind != "image" && p.Media.MIME != "" {
+		p.Kind = llm.FilePart // documents and videos travel as image_url too
+	}
+	return nil
+}
+
+// locate fills in where a medium is: inside a data URL, or at a URL.
+func locate(m *llm.Media, url, at string) error {
+	mime, data, inside, err := dialect.DataURL(url)
+	switch {
+	case err != nil:
+		return fault.From(err).At(at)
+	case !inside:
+		m.URL = url
+		if m.MIME == "" {
+			m.MIME = dialect.MIMEOf(url)
+		}
+	default:
+		m.MIME, m.Data = mime, data
+	}
+	return nil
+}
+
+func audioPart(p *llm.Part, raw []byte, at string) error {
+	inner, _ := splice.Find(raw, "input_audio")
+	p.Kind, p.Media = llm.AudioPart, &llm.Media{Data: member(inner, "data"), Format: member(inner, "format")}
+	if p.Media.Data == "" {
+		return refuse(at+".input_audio.data", "is missing")
+	}
+	if err := dialect.CheckBase64(p.Media.Data); err != nil {
+		return fault.From(err).At(at + ".input_audio.data")
+	}
+	return nil
+}
+
+func filePart(p *llm.Part, raw []byte, at string) error {
+	p.Kind, p.Media = llm.FilePart, &llm.Media{}
+	inner, _ := splice.Find(raw, "file")
+	at += ".file"
+	m := p.Media
+	for name, val := range splice.Members(inner) {
+		text, _ := splice.Unquote(val)
+		switch n := plainName(name); n {
+		case "file_id":
+			m.FileID = text
+		case "file_url":
+			m.URL = text
+		case "file_data":
+			m.Data = text
+		case "filename", "file_name":
+			m.Name = text
+		case "mime_type":
+			m.MIME = text
+		default:
+			p.Extra = append(p.Extra, llm.Param{Name: n, From: at + "." + n, Raw: val})
+		}
+	}
+	return checkDocument(m, at)
+}
+
+func checkDocument(m *llm.Media, at string) error {
+	switch {
+	case m.Data != "":
+		mime, data, inside, err := dialect.DataURL(m.Data)
+		if inside {
+			m.MIME, m.Data = first(mime, m.MIME), data
+		} else if m.MIME == "text/plain" && dialect.CheckBase64(m.Data) != nil {
+			m.Plain = true // a text may be sent as it is
+			return nil
+		} else {
+			err = dialect.CheckBase64(m.Data)
+		}
+		if err != nil {
+			return fault.From(err).At(at + ".file_data")
+		}
+	case m.URL == "" && m.FileID == "":
+		return refuse(at, "needs file_data, file_id or file_url")
+	}
+	if m.MIME == "" {
+		m.MIME = first(dialect.MIMEOf(m.Name), dialect.MIMEOf(m.URL))
+	}
+	return nil
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}

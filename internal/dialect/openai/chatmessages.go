@@ -1,0 +1,265 @@
+package openai
+
+import (
+	"strconv"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+func index(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }
+
+func (r *callReader) messages(raw []byte) error {
+	if raw[0] != '[' {
+		return refuse("messages", "must be a list")
+	}
+	i := 0
+	for val := range splice.Elements(raw) {
+		at := index("messages", i)
+		if val[0] != '{' {
+			return refuse(at, "must be an object")
+		}
+		if err := r.message(val, i, at); err != nil {
+			return err
+		}
+		i++
+	}
+	return nil
+}
+
+// turn is the fields of a message, as they stand in it.
+type turn struct {
+	role, name, content, blocks, calls, callID, refusal, thought, cache []byte
+}
+
+func (r *callReader) message(raw []byte, i int, at string) error {
+	m := llm.Message{Index: i}
+	var f turn
+	for name, val := range splice.Members(raw) {
+		if isNull(val) {
+			continue
+		}
+		if to := f.place(plainName(name)); to != nil {
+			*to = val
+		} else {
+			m.Extra = append(m.Extra, llm.Param{Name: plainName(name), From: at + "." + plainName(name), Raw: val})
+		}
+	}
+	role, _ := splice.Unquote(f.role)
+	m.Name, _ = splice.Unquote(f.name)
+	var err error
+	switch m.Role = llm.Role(role); m.Role {
+	case llm.RoleSystem, llm.RoleDeveloper, llm.RoleUser:
+		m.Parts, err = readContent(f.content, at+".content")
+	case llm.RoleAssistant:
+		err = r.assistant(&m, &f, at)
+	case llm.RoleTool, "function":
+		err = r.result(&m, &f, at)
+	default:
+		return refuse(at+".role", `must be "system", "developer", "user", "assistant" or "tool"`)
+	}
+	if f.cache != nil && len(m.Parts) > 0 {
+		m.Parts[len(m.Parts)-1].Cache = readCache(f.cache)
+	}
+	r.c.Messages = append(r.c.Messages, m)
+	return err
+}
+
+func (f *turn) place(name string) *[]byte {
+	switch name {
+	case "role":
+		return &f.role
+	case "name":
+		return &f.name
+	case "content":
+		return &f.content
+	case "content_blocks":
+		return &f.blocks
+	case "tool_calls":
+		return &f.calls
+	case "tool_call_id":
+		return &f.callID
+	case "refusal":
+		return &f.refusal
+	case "reasoning_content", "reasoning":
+		return &f.thought
+	case "cache_control":
+		return &f.cache
+	}
+	return nil
+}
+
+// assistant reads what the model said before. Content_blocks, where a caller gives
+// them back, hold the thoughts with their signatures.
+func (r *callReader) assistant(m *llm.Message, f *turn, at string) (err error) {
+	content, where := f.content, at+".content"
+	if f.blocks != nil {
+		content, where = f.blocks, at+".content_blocks"
+	}
+	if thought, ok := splice.Unquote(f.thought); ok && f.blocks == nil && thought != "" {
+		m.Parts = append(m.Parts, llm.Part{Kind: llm.ThoughtPart, Index: -1, Text: thought})
+	}
+	parts, err := readContent(content, where)
+	if err != nil {
+		return err
+	}
+	m.Parts = append(m.Parts, parts...)
+	if text, ok := splice.Unquote(f.refusal); ok && text != "" {
+		m.Parts = append(m.Parts, llm.Part{Kind: llm.RefusalPart, Index: -1, Text: text})
+	}
+	i := 0
+	for val := range splice.Elements(f.calls) {
+		p, err := r.call(val, index(at+".tool_calls", i))
+		if err != nil {
+			return err
+		}
+		m.Parts = append(m.Parts, p)
+		i++
+	}
+	return nil
+}
+
+func (r *callReader) call(raw []byte, at string) (llm.Part, error) {
+	p := llm.Part{Kind: llm.CallPart, Index: -1, Call: &llm.ToolCall{}}
+	var fn []byte
+	args := "arguments"
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"id"`:
+			p.Call.ID, _ = splice.Unquote(val)
+		case `"function"`:
+			fn = val
+		case `"custom"`:
+			fn, args, p.Call.Custom = val, "input", true
+		case `"cache_control"`:
+			p.Cache = readCache(val)
+		case `"extra_content"`, `"index"`, `"type"`:
+		}
+	}
+	for name, val := range splice.Members(fn) {
+		switch plainName(name) {
+		case "name":
+			p.Call.Name, _ = splice.Unquote(val)
+		case args:
+			text, ok := splice.Unquote(val)
+			if !ok && !isNull(val) {
+				return p, refuse(at+".function.arguments", "must be a string of JSON")
+			}
+			p.Call.Arguments = text
+		case "thought_signature":
+			p.Signature, _ = splice.Unquote(val)
+		}
+	}
+	switch {
+	case p.Call.Name == "":
+		return p, refuse(at+".function.name", "is missing")
+	case p.Call.ID == "":
+		return p, refuse(at+".id", "is missing")
+	}
+	if r.names == nil {
+		r.names = map[string]string{}
+	}
+	r.names[p.Call.ID] = p.Call.Name
+	return p, nil
+}
+
+// result reads what a tool call came to.
+func (r *callReader) result(m *llm.Message, f *turn, at string) error {
+	parts, err := readContent(f.content, at+".content")
+	if err != nil {
+		return err
+	}
+	res := &llm.ToolResult{Name: m.Name, Parts: parts}
+	if res.ID, _ = splice.Unquote(f.callID); m.Role == llm.RoleTool {
+		name, known := r.names[res.ID]
+		switch {
+		case res.ID == "":
+			return refuse(at+".tool_call_id", "is missing")
+		case !known:
+			return refuse(at+".tool_call_id", "belongs to no tool call of an earlier message")
+		case res.Name == "":
+			res.Name = name
+		}
+	}
+	m.Role, m.Name = llm.RoleTool, ""
+	m.Parts = []llm.Part{{Kind: llm.ResultPart, Index: -1, Result: res}}
+	return nil
+}
+
+// readContent reads a content, a string or a list of parts; nothing for none.
+func readContent(raw []byte, at string) ([]llm.Part, error) {
+	if isNull(raw) {
+		return nil, nil
+	}
+	if text, ok := splice.Unquote(raw); ok {
+		return []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}, nil
+	}
+	if raw[0] != '[' {
+		return nil, refuse(at, "must be a string or a list of parts")
+	}
+	var parts []llm.Part
+	for val := range splice.Elements(raw) {
+		p, err := readPart(val, index(at, len(parts)))
+		if err != nil {
+			return nil, err
+		}
+		p.Index = len(parts)
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+// readPart reads one part. What chat itself does not know stays as it is, for the
+// dialect that may.
+func readPart(raw []byte, at string) (p llm.Part, err error) {
+	if text, ok := splice.Unquote(raw); ok { // some clients send bare strings
+		return llm.Part{Kind: llm.TextPart, Text: text}, nil
+	}
+	if raw[0] != '{' {
+		return p, refuse(at, "must be an object")
+	}
+	typ, _ := splice.Find(raw, "type")
+	kind, _ := splice.Unquote(typ)
+	switch kind {
+	case "text", "input_text", "output_text":
+		err = textPart(&p, raw, at)
+	case "refusal":
+		p.Kind = llm.RefusalPart
+		p.Text = member(raw, "refusal")
+	case "thinking":
+		p.Kind, p.Text, p.Signature = llm.ThoughtPart, member(raw, "thinking"), member(raw, "signature")
+	case "redacted_thinking":
+		p.Kind, p.Text = llm.SealedPart, member(raw, "data")
+	case "image_url":
+		err = imagePart(&p, raw, at)
+	case "input_audio":
+		err = audioPart(&p, raw, at)
+	case "file":
+		err = filePart(&p, raw, at)
+	case "":
+		return p, refuse(at+".type", "is missing")
+	default:
+		p.Kind, p.Raw, p.Shape = llm.OpaquePart, raw, shapeName
+	}
+	if cache, ok := splice.Find(raw, "cache_control"); ok {
+		p.Cache = readCache(cache)
+	}
+	return p, err
+}
+
+// member is a string member of an object, "" when there is none.
+func member(raw []byte, name string) string {
+	val, _ := splice.Find(raw, name)
+	s, _ := splice.Unquote(val)
+	return s
+}
+
+func textPart(p *llm.Part, raw []byte, at string) (err error) {
+	p.Kind = llm.TextPart
+	val, _ := splice.Find(raw, "text")
+	p.Text, err = str(val, at+".text")
+	if c, ok := splice.Find(raw, "citations"); ok && c[0] == '[' {
+		p.Citations, p.Shape = c, shapeName
+	}
+	return err
+}

@@ -1,0 +1,155 @@
+package openai
+
+import (
+	"encoding/json"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// DecodeReply reads a chat completion.
+func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
+	r := &llm.Reply{}
+	for name, val := range splice.Members(in.Body) {
+		switch n := plainName(name); n {
+		case "id":
+			r.ID, _ = splice.Unquote(val)
+		case "model":
+			r.Model, _ = splice.Unquote(val)
+		case "created":
+			_ = json.Unmarshal(val, &r.Created) // a time that is no number counts as none
+		case "choices":
+			for c := range splice.Elements(val) {
+				r.Choices = append(r.Choices, readChat(c, len(r.Choices)))
+			}
+		case "object", "usage", "provider":
+		default:
+			if !isNull(val) {
+				r.Extra = append(r.Extra, llm.Param{Name: n, Raw: val})
+			}
+		}
+	}
+	r.Usage, _ = dialect.Usage(llm.ChatComplete, in.Body, "")
+	if len(r.Choices) == 0 {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no choices")
+	}
+	return r, nil
+}
+
+func readChat(raw []byte, i int) llm.Choice {
+	c := llm.Choice{Index: i}
+	for name, val := range splice.Members(raw) {
+		if isNull(val) {
+			continue
+		}
+		switch n := plainName(name); n {
+		case "index", "delta":
+		case "finish_reason":
+			c.Raw, _ = splice.Unquote(val)
+			c.Finish = finishOf(c.Raw)
+		case "logprobs":
+			c.Logprobs = val
+		case "message":
+			c.Parts = readSaid(val)
+		default:
+			c.Extra = append(c.Extra, llm.Param{Name: n, Raw: val})
+		}
+	}
+	return c
+}
+
+// finishOf knows the words of OpenAI-shaped providers, their own ones included.
+// Source: contract/provider-transforms.md 1.1.
+func finishOf(word string) llm.Finish {
+	switch word {
+	case "":
+		return llm.FinishNone
+	case "length", "model_length", "max_tokens":
+		return llm.FinishLength
+	case "tool_calls", "function_call", "tool_use":
+		return llm.FinishToolCalls
+	case "content_filter":
+		return llm.FinishFilter
+	}
+	return llm.FinishStop
+}
+
+// readSaid reads a message of an answer: thoughts, text, refusal, calls.
+func readSaid(raw []byte) []llm.Part {
+	var parts []llm.Part
+	var m turn
+	var audio, notes []byte
+	for name, val := range splice.Members(raw) {
+		if isNull(val) {
+			continue
+		}
+		switch n := plainName(name); n {
+		case "audio":
+			audio = val
+		case "annotations":
+			notes = val
+		default:
+			if to := m.place(n); to != nil {
+				*to = val
+			}
+		}
+	}
+	if text, _ := splice.Unquote(m.thought); text != "" && m.blocks == nil {
+		parts = append(parts, llm.Part{Kind: llm.ThoughtPart, Text: text})
+	}
+	content := m.content
+	if m.blocks != nil && m.blocks[0] == '[' {
+		content = m.blocks
+	}
+	parts = append(parts, readAnswer(content)...)
+	if n := len(parts); n > 0 && len(notes) > 2 && parts[n-1].Kind == llm.TextPart {
+		parts[n-1].Citations, parts[n-1].Shape = notes, shapeName
+	}
+	if text, _ := splice.Unquote(m.refusal); text != "" {
+		parts = append(parts, llm.Part{Kind: llm.RefusalPart, Text: text})
+	}
+	if audio != nil {
+		parts = append(parts, llm.Part{
+			Kind: llm.AudioPart, ID: member(audio, "id"), Text: member(audio, "transcript"), Media: &llm.Media{Data: member(audio, "data")},
+		})
+	}
+	for val := range splice.Elements(m.calls) {
+		var r callReader
+		if p, err := r.call(val, ""); err == nil || p.Call.Name != "" {
+			p.Call.ID = first(p.Call.ID, ident.NewItem("call_"))
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// readAnswer reads the content of an answer: a string, or a list as reasoning models
+// of Mistral and callers of content_blocks have it.
+func readAnswer(raw []byte) []llm.Part {
+	if text, ok := splice.Unquote(raw); ok {
+		if text == "" {
+			return nil
+		}
+		return []llm.Part{{Kind: llm.TextPart, Text: text}}
+	}
+	var parts []llm.Part
+	for val := range splice.Elements(raw) {
+		typ, _ := splice.Find(val, "type")
+		thinking, _ := splice.Find(val, "thinking")
+		if string(typ) == `"thinking"` && len(thinking) > 0 && thinking[0] == '[' {
+			text := ""
+			for t := range splice.Elements(thinking) {
+				text += member(t, "text")
+			}
+			parts = append(parts, llm.Part{Kind: llm.ThoughtPart, Text: text})
+			continue
+		}
+		if p, err := readPart(val, ""); err == nil {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}

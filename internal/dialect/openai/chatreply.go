@@ -1,0 +1,186 @@
+package openai
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
+
+// EncodeReply writes a chat completion.
+// Source: contract/provider-transforms.md 0.2, 2.4.
+func (chat) EncodeReply(dst []byte, r *llm.Reply, a *dialect.Answering) []byte {
+	w := dialect.On(dst)
+	w.Open('{')
+	w.Str("id", first(r.ID, "chatcmpl-"+a.ID))
+	w.Str("object", "chat.completion")
+	w.Int("created", created(r.Created, a))
+	w.Str("model", first(r.Model, a.Call.Model))
+	w.Opt("provider", a.Provider)
+	w.Key("choices").Open('[')
+	for i := range r.Choices {
+		writeChoice(&w, &r.Choices[i], a.Strict)
+	}
+	w.Close(']')
+	writeUsage(&w, &r.Usage)
+	writeExtra(&w, r.Extra, a.Strict)
+	w.Close('}')
+	return w.B
+}
+
+func created(at int64, a *dialect.Answering) int64 {
+	if at != 0 {
+		return at
+	}
+	return a.Created
+}
+
+// ours are extras that chat itself knows, so that strict callers get them too.
+var ours = map[string]bool{"service_tier": true, "system_fingerprint": true}
+
+func writeExtra(w *dialect.JSON, list []llm.Param, strict bool) {
+	for i := range list {
+		if p := &list[i]; !strict || ours[p.Name] {
+			w.Raw(p.Name, p.Raw)
+		}
+	}
+}
+
+func writeChoice(w *dialect.JSON, c *llm.Choice, strict bool) {
+	w.Open('{')
+	w.Int("index", int64(c.Index))
+	w.Key("message").Open('{')
+	w.Str("role", "assistant")
+	s := gather(c.Parts)
+	if s.spoke || s.calls == 0 && s.refusal == "" {
+		w.Str("content", s.text)
+	} else {
+		w.Raw("content", []byte("null"))
+	}
+	if s.refusal != "" {
+		w.Str("refusal", s.refusal)
+	} else {
+		w.Raw("refusal", []byte("null"))
+	}
+	if s.calls > 0 {
+		w.Key("tool_calls").Open('[')
+		for i := range c.Parts {
+			if p := &c.Parts[i]; p.Kind == llm.CallPart {
+				writeCall(w, p, strict)
+			}
+		}
+		w.Close(']')
+	}
+	if s.audio != nil {
+		writeAudio(w, s.audio)
+	}
+	if !strict {
+		writeBlocks(w, c.Parts)
+	}
+	w.Close('}')
+	if len(c.Logprobs) > 0 {
+		w.Raw("logprobs", c.Logprobs)
+	} else {
+		w.Raw("logprobs", []byte("null"))
+	}
+	w.Str("finish_reason", finishWord(c.Finish, c.Raw, strict))
+	writeExtra(w, c.Extra, strict)
+	w.Close('}')
+}
+
+// finishWord is the shape's word, or the provider's own for those who want it.
+func finishWord(f llm.Finish, raw string, strict bool) string {
+	if !strict && raw != "" {
+		return raw
+	}
+	return f.Chat()
+}
+
+// said is what the parts of an answer come to in a message of chat.
+type said struct {
+	text, refusal string
+	spoke         bool
+	calls         int
+	audio         *llm.Part
+}
+
+func gather(parts []llm.Part) said {
+	var s said
+	for i := range parts {
+		switch p := &parts[i]; p.Kind {
+		case llm.TextPart:
+			s.text, s.spoke = s.text+p.Text, true
+		case llm.RefusalPart:
+			s.refusal += p.Text
+		case llm.CallPart:
+			s.calls++
+		case llm.AudioPart:
+			s.audio = p
+		}
+	}
+	return s
+}
+
+func writeCall(w *dialect.JSON, p *llm.Part, strict bool) {
+	kind, args := llm.Function, "arguments"
+	if p.Call.Custom {
+		kind, args = "custom", "input"
+	}
+	w.Open('{')
+	w.Str("id", p.Call.ID)
+	w.Str("type", kind)
+	w.Key(kind).Open('{')
+	w.Str("name", p.Call.Name)
+	w.Str(args, p.Call.Arguments)
+	if !strict {
+		w.Opt("thought_signature", p.Signature)
+	}
+	w.Close('}')
+	w.Close('}')
+}
+
+func writeAudio(w *dialect.JSON, p *llm.Part) {
+	w.Key("audio").Open('{')
+	w.Str("id", p.ID)
+	w.Str("data", p.Media.Data)
+	w.Str("transcript", p.Text)
+	w.Close('}')
+}
+
+// writeBlocks writes what was said in its order, thoughts and pictures included.
+func writeBlocks(w *dialect.JSON, parts []llm.Part) {
+	w.Key("content_blocks").Open('[')
+	for i := range parts {
+		writeBlock(w, &parts[i])
+	}
+	w.Close(']')
+}
+
+func writeBlock(w *dialect.JSON, p *llm.Part) {
+	switch p.Kind {
+	case llm.TextPart:
+		w.Open('{')
+		w.Str("type", "text")
+		w.Str("text", p.Text)
+		w.Raw("citations", p.Citations)
+		w.Close('}')
+	case llm.ThoughtPart:
+		w.Open('{')
+		w.Str("type", "thinking")
+		w.Str("thinking", p.Text)
+		w.Opt("signature", p.Signature)
+		w.Close('}')
+	case llm.SealedPart:
+		w.Open('{')
+		w.Str("type", "redacted_thinking")
+		w.Str("data", p.Text)
+		w.Close('}')
+	case llm.ImagePart:
+		w.Open('{')
+		w.Str("type", "image_url")
+		w.Key("image_url").Open('{')
+		w.Str("url", mediaURL(p.Media))
+		w.Close('}')
+		w.Close('}')
+	case llm.OpaquePart:
+		w.Value(p.Raw)
+	}
+}

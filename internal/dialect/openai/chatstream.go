@@ -1,0 +1,276 @@
+package openai
+
+import (
+	"strconv"
+
+	"sluice/internal/dialect"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// NewDecoder makes the decoder of a stream of chat completion chunks.
+func (chat) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &chunkReader{} }
+
+// chunkReader reads the chunks of one stream. A stream that brings a finish reason but
+// no [DONE] is whole: some servers leave the mark out.
+type chunkReader struct {
+	in       dialect.EventReader
+	started  bool
+	ended    bool
+	finished bool
+	usage    llm.Usage
+	choices  []choiceReader
+	ev       llm.Event
+}
+
+// choiceReader keeps the blocks of one choice apart.
+type choiceReader struct {
+	blocks int          // begun so far
+	open   int          // the block of text or thoughts that is open, from 1; 0 for none
+	part   llm.PartKind // of it
+	calls  map[int]int  // places of tool calls to their blocks
+	order  []int        // blocks of calls that are open
+}
+
+// Feed reads what came.
+func (d *chunkReader) Feed(p []byte, emit func(*llm.Event)) error {
+	return d.in.Feed(p, func(name, data []byte) error { return d.event(data, emit) })
+}
+
+// Close ends the stream.
+func (d *chunkReader) Close(emit func(*llm.Event)) error {
+	if err := d.in.Close(func(name, data []byte) error { return d.event(data, emit) }); err != nil {
+		return err
+	}
+	if d.finished {
+		d.end(emit)
+	}
+	return nil
+}
+
+func (d *chunkReader) send(emit func(*llm.Event), ev llm.Event) {
+	d.ev = ev
+	emit(&d.ev)
+}
+
+func (d *chunkReader) event(data []byte, emit func(*llm.Event)) error {
+	if d.ended {
+		return nil
+	}
+	if dialect.Done(data) {
+		d.end(emit)
+		return nil
+	}
+	if f, ok := dialect.EventFault(data); ok {
+		d.ended = true
+		d.send(emit, f)
+		return nil
+	}
+	d.start(data, emit)
+	for name, val := range splice.Members(data) {
+		switch string(name) {
+		case `"choices"`:
+			for c := range splice.Elements(val) {
+				d.choice(c, emit)
+			}
+		case `"usage"`, `"x_groq"`:
+			d.spent(data, emit)
+		case `"service_tier"`, `"system_fingerprint"`, `"id"`, `"object"`, `"created"`, `"model"`, `"provider"`:
+		default:
+			if !isNull(val) {
+				d.send(emit, llm.Event{Kind: llm.EventExtra, Name: plainName(name), Raw: val})
+			}
+		}
+	}
+	return nil
+}
+
+func (d *chunkReader) start(data []byte, emit func(*llm.Event)) {
+	if d.started {
+		return
+	}
+	d.started = true
+	d.send(emit, llm.Event{Kind: llm.EventStart, ID: member(data, "id"), Model: member(data, "model")})
+}
+
+func (d *chunkReader) spent(data []byte, emit func(*llm.Event)) {
+	u, _ := dialect.Usage(llm.ChatComplete, data, "x_groq.usage")
+	if !u.Reported || u == d.usage {
+		return
+	}
+	d.usage = u
+	d.send(emit, llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
+}
+
+func (d *chunkReader) choice(raw []byte, emit func(*llm.Event)) {
+	at, finish := 0, ""
+	var delta, logprobs []byte
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"index"`:
+			at, _ = strconv.Atoi(string(val))
+		case `"delta"`, `"message"`:
+			delta = val
+		case `"logprobs"`:
+			logprobs, _ = splice.Find(val, "content")
+		case `"finish_reason"`:
+			finish, _ = splice.Unquote(val)
+		}
+	}
+	const most = 128 // no provider gives more answers
+	if at < 0 || at >= most {
+		return
+	}
+	for len(d.choices) <= at {
+		d.choices = append(d.choices, choiceReader{})
+	}
+	d.delta(at, delta, emit)
+	if len(logprobs) > 2 {
+		d.send(emit, llm.Event{Kind: llm.EventLogprobs, Choice: at, Raw: logprobs})
+	}
+	if finish != "" {
+		d.finished = true
+		d.shut(at, emit)
+		d.shutCalls(at, emit)
+		d.send(emit, llm.Event{Kind: llm.EventFinish, Choice: at, Finish: finishOf(finish), Text: finish})
+	}
+}
+
+func (d *chunkReader) delta(at int, raw []byte, emit func(*llm.Event)) {
+	var thought []byte
+	for name, val := range splice.Members(raw) {
+		if isNull(val) {
+			continue
+		}
+		switch string(name) {
+		case `"reasoning_content"`, `"reasoning"`:
+			if thought == nil { // some send the same under both names
+				thought = val
+				d.text(at, llm.ThoughtPart, val, emit)
+			}
+		case `"content"`:
+			d.content(at, val, emit)
+		case `"refusal"`:
+			d.text(at, llm.RefusalPart, val, emit)
+		case `"tool_calls"`:
+			for c := range splice.Elements(val) {
+				d.call(at, c, emit)
+			}
+		case `"audio"`:
+			d.open(at, llm.AudioPart, emit)
+			d.send(emit, llm.Event{
+				Kind: llm.EventMedia, Choice: at, Block: d.choices[at].open - 1, Part: llm.AudioPart,
+				ID: member(val, "id"), Text: member(val, "transcript"), Media: &llm.Media{Data: member(val, "data")},
+			})
+		}
+	}
+}
+
+// content is a piece of text, or as reasoning models of Mistral have it a list.
+func (d *chunkReader) content(at int, raw []byte, emit func(*llm.Event)) {
+	if raw[0] == '"' {
+		d.text(at, llm.TextPart, raw, emit)
+		return
+	}
+	for _, p := range readAnswer(raw) {
+		if p.Kind == llm.TextPart || p.Kind == llm.ThoughtPart {
+			d.piece(at, p.Kind, p.Text, emit)
+		}
+	}
+}
+
+func (d *chunkReader) text(at int, part llm.PartKind, raw []byte, emit func(*llm.Event)) {
+	s, _ := splice.Unquote(raw)
+	d.piece(at, part, s, emit)
+}
+
+func (d *chunkReader) piece(at int, part llm.PartKind, s string, emit func(*llm.Event)) {
+	if s == "" {
+		return
+	}
+	d.open(at, part, emit)
+	d.send(emit, llm.Event{Kind: llm.EventText, Choice: at, Block: d.choices[at].open - 1, Part: part, Text: s})
+}
+
+// open makes sure that a block of that kind is the open one.
+func (d *chunkReader) open(at int, part llm.PartKind, emit func(*llm.Event)) {
+	c := &d.choices[at]
+	if c.open > 0 && c.part == part {
+		return
+	}
+	d.shut(at, emit)
+	c.blocks++
+	c.open, c.part = c.blocks, part
+	d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: c.open - 1, Part: part})
+}
+
+func (d *chunkReader) shut(at int, emit func(*llm.Event)) {
+	c := &d.choices[at]
+	if c.open > 0 {
+		d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Choice: at, Block: c.open - 1, Part: c.part})
+		c.open = 0
+	}
+}
+
+func (d *chunkReader) shutCalls(at int, emit func(*llm.Event)) {
+	c := &d.choices[at]
+	for _, b := range c.order {
+		d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Choice: at, Block: b, Part: llm.CallPart})
+	}
+	c.order = nil
+}
+
+// call reads a piece of a tool call. Servers that number none of their calls begin
+// each with its id.
+func (d *chunkReader) call(at int, raw []byte, emit func(*llm.Event)) {
+	c := &d.choices[at]
+	place, id := len(c.calls), ""
+	var fn []byte
+	numbered := false
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"index"`:
+			if n, err := strconv.Atoi(string(val)); err == nil {
+				place, numbered = n, true
+			}
+		case `"id"`:
+			id, _ = splice.Unquote(val)
+		case `"function"`:
+			fn = val
+		}
+	}
+	if !numbered && id == "" && place > 0 {
+		place--
+	}
+	block, known := c.calls[place]
+	if !known {
+		d.shut(at, emit)
+		if c.calls == nil {
+			c.calls = map[int]int{}
+		}
+		block = c.blocks
+		c.blocks++
+		c.calls[place] = block
+		c.order = append(c.order, block)
+		d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: block, Part: llm.CallPart, ID: first(id, ident.NewItem("call_")), Name: member(fn, "name")})
+	}
+	if args := member(fn, "arguments"); args != "" {
+		d.send(emit, llm.Event{Kind: llm.EventArguments, Choice: at, Block: block, Part: llm.CallPart, Text: args})
+	}
+	if sign := member(fn, "thought_signature"); sign != "" {
+		d.send(emit, llm.Event{Kind: llm.EventSignature, Choice: at, Block: block, Part: llm.CallPart, Text: sign})
+	}
+}
+
+func (d *chunkReader) end(emit func(*llm.Event)) {
+	if d.ended {
+		return
+	}
+	for at := range d.choices {
+		d.shut(at, emit)
+		d.shutCalls(at, emit)
+	}
+	d.ended = true
+	d.send(emit, llm.Event{Kind: llm.EventEnd})
+}

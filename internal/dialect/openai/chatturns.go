@@ -1,0 +1,248 @@
+package openai
+
+import "sluice/internal/llm"
+
+// messages writes the conversation. What stands outside the caller's list of messages
+// becomes the first one.
+func (w *callWriter) messages() error {
+	w.Key("messages").Open('[')
+	for i := range w.c.Messages {
+		m := &w.c.Messages[i]
+		var err error
+		switch m.Role {
+		case llm.RoleAssistant:
+			w.assistant(m)
+		case llm.RoleTool:
+			err = w.results(m)
+		default:
+			err = w.turn(m, m.Parts)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	w.Close(']')
+	return nil
+}
+
+// turn writes a message of a user or of the system: as a plain string where it is
+// nothing but text, because every provider understands that.
+func (w *callWriter) turn(m *llm.Message, parts []llm.Part) error {
+	w.Open('{')
+	w.Str("role", string(m.Role))
+	w.Opt("name", m.Name)
+	w.Key("content")
+	if text, ok := plainText(parts, m.Role != llm.RoleUser); ok {
+		w.Text(text)
+		w.loseMarks(m, parts)
+	} else {
+		w.Open('[')
+		for i := range parts {
+			if err := w.part(m, &parts[i]); err != nil {
+				return err
+			}
+		}
+		w.Close(']')
+	}
+	w.Close('}')
+	return nil
+}
+
+// plainText is the text of parts that are nothing else: of one part, or where many
+// may be joined, with a line end between them.
+func plainText(parts []llm.Part, join bool) (string, bool) {
+	text := ""
+	for i := range parts {
+		if parts[i].Kind != llm.TextPart || i > 0 && !join {
+			return "", false
+		}
+		if i > 0 {
+			text += "\n"
+		}
+		text += parts[i].Text
+	}
+	return text, true
+}
+
+func (w *callWriter) loseMarks(m *llm.Message, parts []llm.Part) {
+	for i := range parts {
+		p := &parts[i]
+		if p.Cache != nil {
+			w.t.Lose(w.c.Path(m, p.Index) + ".cache_control")
+		}
+		if len(p.Citations) > 0 && p.Shape != shapeName {
+			w.t.Lose(w.c.Path(m, p.Index) + ".citations")
+		}
+	}
+}
+
+// assistant writes what the model said before. Thoughts have no place in chat.
+func (w *callWriter) assistant(m *llm.Message) {
+	w.Open('{')
+	w.Str("role", "assistant")
+	w.Opt("name", m.Name)
+	text, refusal, said := "", "", false
+	var calls []*llm.Part
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; p.Kind {
+		case llm.TextPart:
+			text, said = text+p.Text, true
+		case llm.RefusalPart:
+			refusal += p.Text
+		case llm.CallPart:
+			calls = append(calls, p)
+		default:
+			w.t.Lose(w.c.Path(m, p.Index))
+		}
+	}
+	w.loseMarks(m, m.Parts)
+	switch {
+	case said:
+		w.Str("content", text)
+	case len(calls) > 0 || refusal != "":
+		w.Raw("content", []byte("null"))
+	default:
+		w.Str("content", "")
+	}
+	w.Opt("refusal", refusal)
+	w.calls(calls)
+	w.Close('}')
+}
+
+func (w *callWriter) calls(calls []*llm.Part) {
+	if len(calls) == 0 {
+		return
+	}
+	w.Key("tool_calls").Open('[')
+	for _, p := range calls {
+		w.Open('{')
+		w.Str("id", p.Call.ID)
+		kind, args := llm.Function, "arguments"
+		if p.Call.Custom {
+			kind, args = "custom", "input"
+		}
+		w.Str("type", kind)
+		w.Key(kind).Open('{')
+		w.Str("name", p.Call.Name)
+		w.Str(args, p.Call.Arguments)
+		w.Close('}')
+		w.Close('}')
+	}
+	w.Close(']')
+}
+
+// results writes what tool calls came to, a message each. Images, which a result in
+// chat cannot hold, follow in a message of the user.
+func (w *callWriter) results(m *llm.Message) error {
+	var media []llm.Part
+	for i := range m.Parts {
+		r := m.Parts[i].Result
+		text := ""
+		if r.Error {
+			text = "Error: "
+		}
+		for k := range r.Parts {
+			p := &r.Parts[k]
+			switch p.Kind {
+			case llm.TextPart:
+				if k > 0 && r.Parts[k-1].Kind == llm.TextPart {
+					text += "\n"
+				}
+				text += p.Text
+			case llm.ImagePart, llm.FilePart, llm.AudioPart:
+				media = append(media, *p)
+			default:
+				w.t.Lose(w.c.Path(m, m.Parts[i].Index))
+			}
+		}
+		w.Open('{')
+		w.Str("role", "tool")
+		w.Str("tool_call_id", r.ID)
+		w.Str("content", text)
+		w.Close('}')
+		w.loseMarks(m, m.Parts[i:i+1])
+	}
+	if len(media) == 0 {
+		return nil
+	}
+	after := *m
+	after.Role = llm.RoleUser
+	return w.turn(&after, media)
+}
+
+// part writes one part of a content.
+func (w *callWriter) part(m *llm.Message, p *llm.Part) error {
+	at := w.c.Path(m, p.Index)
+	if p.Cache != nil {
+		w.t.Lose(at + ".cache_control")
+	}
+	switch p.Kind {
+	case llm.TextPart:
+		w.Open('{')
+		w.Str("type", "text")
+		w.Str("text", p.Text)
+		w.Close('}')
+	case llm.ImagePart:
+		if mediaURL(p.Media) == "" {
+			return refuse(at, "names an image by the id of a file, which chat completions cannot carry; send it as a URL or as base64")
+		}
+		w.image(p.Media)
+	case llm.AudioPart:
+		w.Open('{')
+		w.Str("type", "input_audio")
+		w.Key("input_audio").Open('{')
+		w.Str("data", p.Media.Data)
+		w.Opt("format", p.Media.Format)
+		w.Close('}')
+		w.Close('}')
+	case llm.FilePart:
+		w.file(p.Media)
+	case llm.OpaquePart:
+		if p.Shape != shapeName {
+			return refuse(at, "is of a kind that chat completions cannot carry")
+		}
+		w.Value(p.Raw)
+	default:
+		w.t.Lose(at)
+	}
+	return nil
+}
+
+func (w *callWriter) image(m *llm.Media) {
+	w.Open('{')
+	w.Str("type", "image_url")
+	w.Key("image_url").Open('{')
+	w.Str("url", mediaURL(m))
+	w.Opt("detail", m.Detail)
+	w.Close('}')
+	w.Close('}')
+}
+
+// mediaURL is the URL of a medium, a data URL when it is in the call.
+func mediaURL(m *llm.Media) string {
+	if m.Data == "" {
+		return m.URL
+	}
+	return "data:" + m.MIME + ";base64," + m.Data
+}
+
+func (w *callWriter) file(m *llm.Media) {
+	w.Open('{')
+	if m.Plain {
+		w.Str("type", "text")
+		w.Str("text", m.Data)
+		w.Close('}')
+		return
+	}
+	w.Str("type", "file")
+	w.Key("file").Open('{')
+	if m.Data != "" {
+		w.Str("file_data", mediaURL(m))
+	}
+	w.Opt("file_url", m.URL)
+	w.Opt("file_id", m.FileID)
+	w.Opt("filename", m.Name)
+	w.Opt("mime_type", m.MIME)
+	w.Close('}')
+	w.Close('}')
+}
