@@ -19,7 +19,7 @@ type place struct {
 // The floors. A package may import what lies on floors below its own, and only what
 // its line says.
 var (
-	kernel = below("internal", "fault ident access llm sealed wire splice")
+	kernel = below("internal", "fault ident access llm sealed wire wire/syntax splice")
 	rooms  = below("internal", "tenant/... keys/... credential/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... recall/... prompt/... record/... audit/... mcp/... agent/...")
 
 	// metrics are declared beside the code they measure
@@ -34,8 +34,8 @@ var plan = []place{
 		"the kernel's kernel knows nothing of ours"},
 	{below("internal", "access llm sealed wire"), below("internal", "fault ident"),
 		"floor 0 is words that everybody speaks; it may use fault and ident"},
-	{below("internal", "splice"), below("internal", "fault ident wire"),
-		"floor 0 edits bytes; it may use fault, ident and wire"},
+	{below("internal", "splice wire/syntax"), below("internal", "fault ident wire"),
+		"floor 0 edits and reads bytes; it may use fault, ident and wire"},
 
 	{below("internal", "dialect/all guard/all"), all(kernel, "@/..."),
 		"the list of a room may name every member of it"},
@@ -52,6 +52,8 @@ var plan = []place{
 		"the request engine composes rooms; where things are stored and who serves HTTP is app's business"},
 	{below("internal", "dataplane/front"), all(kernel, rooms, metrics, "internal/dataplane"),
 		"a front turns one way of serving HTTP into calls of the data plane"},
+	{below("internal", "dataplane/front/h1"), all(kernel, "internal/dataplane/front"),
+		"the fast front reads and writes HTTP/1.1; what fronts share, and net/http for the rest, is the front's"},
 	{below("internal", "live"), all(kernel, rooms, "internal/resource"),
 		"live decodes stored records for the data plane; the store is handed to it as an interface"},
 	{below("internal", "worker/..."), all(kernel, rooms, metrics),

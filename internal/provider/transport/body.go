@@ -1,8 +1,11 @@
 package transport
 
 import (
+	"errors"
 	"io"
 	"time"
+
+	"sluice/internal/wire/syntax"
 )
 
 // answer is a Response with its body in one allocation.
@@ -53,7 +56,7 @@ type body struct {
 
 	kind   framing
 	left   int64 // of a sized body
-	chunks chunks
+	chunks syntax.Chunks
 	keep   bool  // the connection may be used again
 	err    error // what ended the body
 }
@@ -127,7 +130,11 @@ func (b *body) room(p []byte) []byte {
 func (b *body) decode(dst, src []byte) (n, used int, err error) {
 	switch b.kind {
 	case chunked:
-		return b.chunks.decode(dst, src)
+		n, used, err = b.chunks.Decode(dst, src)
+		if errors.Is(err, syntax.ErrChunk) {
+			err = invalid(err)
+		}
+		return n, used, err
 	case sized:
 		src = src[:min(int64(len(src)), b.left)]
 	case untilClose: // all of it

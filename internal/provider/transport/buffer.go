@@ -5,7 +5,7 @@ import (
 	"io"
 	"sync"
 
-	"sluice/internal/wire"
+	"sluice/internal/wire/syntax"
 )
 
 // bufferBytes is the size of a buffer: a usual head and a body of some 10 KB in
@@ -18,14 +18,11 @@ const bufferBytes = 16 << 10
 type buffer struct {
 	b          []byte // whole room
 	start, end int    // bytes read and not yet consumed
-	fields     []mark // of the head being read, kept for its capacity
+	lines      syntax.Lines
 	out        appender
 }
 
-// mark is where a header line's name and value lie, relative to the first line.
-type mark struct{ name, nameEnd, value, valueEnd int }
-
-var buffers = sync.Pool{New: func() any { return &buffer{b: make([]byte, bufferBytes), fields: make([]mark, 0, 32)} }}
+var buffers = sync.Pool{New: func() any { return &buffer{b: make([]byte, bufferBytes)} }}
 
 func getBuffer() *buffer {
 	buf := buffers.Get().(*buffer)
@@ -47,18 +44,15 @@ func (buf *buffer) pending() int { return buf.end - buf.start }
 // unread is what was read and not consumed.
 func (buf *buffer) unread() []byte { return buf.b[buf.start:buf.end] }
 
-// headEnd closes every head.
-var headEnd = []byte("\r\n\r\n")
-
 // readHead reads one head, at most limit bytes of it, and consumes it. What came
 // behind it stays in the buffer. Errors of nc come as they are; io.EOF means that
 // not one byte came.
 func (buf *buffer) readHead(nc io.Reader, limit int) (head, error) {
 	scanned := buf.start
 	for {
-		from := max(buf.start, scanned-len(headEnd)+1)
-		if i := bytes.Index(buf.b[from:buf.end], headEnd); i >= 0 {
-			end := from + i + len(headEnd)
+		from := max(buf.start, scanned-len(syntax.HeadEnd)+1)
+		if i := bytes.Index(buf.b[from:buf.end], syntax.HeadEnd); i >= 0 {
+			end := from + i + len(syntax.HeadEnd)
 			if end-buf.start > limit {
 				return head{}, garbage("the head is too large")
 			}
@@ -108,24 +102,8 @@ func plausible(b []byte, limit int) error {
 	case len(b) > limit:
 		return garbage("the head is too large")
 	}
-	for rest := b; ; {
-		i := bytes.IndexByte(rest, '\n')
-		if i < 0 {
-			return nil
-		}
-		if i == 0 || rest[i-1] != '\r' {
-			return garbage("a line of the head ends without a carriage return")
-		}
-		rest = rest[i+1:]
+	if err := syntax.CheckLineEnds(b); err != nil {
+		return invalid(err)
 	}
-}
-
-// header builds the lines from the marks over one copy of the head's bytes.
-func (buf *buffer) header(lines []byte) wire.Header {
-	all := string(lines)
-	hd := make(wire.Header, len(buf.fields))
-	for i, m := range buf.fields {
-		hd[i] = wire.Field{Name: all[m.name:m.nameEnd], Value: all[m.value:m.valueEnd]}
-	}
-	return hd
+	return nil
 }

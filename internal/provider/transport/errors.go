@@ -90,6 +90,7 @@ func unreachable(parent context.Context, t timing, err error) error {
 }
 
 // garbage is an answer that is not HTTP.
-func garbage(what string) error {
-	return fault.Wrap(fault.UpstreamInvalid, errors.New(what))
-}
+func garbage(what string) error { return invalid(errors.New(what)) }
+
+// invalid is garbage that somebody else found.
+func invalid(err error) error { return fault.Wrap(fault.UpstreamInvalid, err) }

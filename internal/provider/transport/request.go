@@ -3,10 +3,10 @@ package transport
 import (
 	"crypto/tls"
 	"strconv"
-	"strings"
 	"time"
 
 	"sluice/internal/wire"
+	"sluice/internal/wire/syntax"
 )
 
 // Request is one call of an upstream.
@@ -54,7 +54,7 @@ func (r *Request) check() error {
 		}
 	}
 	for i := range r.Header {
-		if !tokenName(r.Header[i].Name) {
+		if !syntax.TokenName(r.Header[i].Name) {
 			return invalidRequest("a header name is not valid")
 		}
 		if !wire.ValidValue(r.Header[i].Value) {
@@ -63,25 +63,6 @@ func (r *Request) check() error {
 	}
 	return nil
 }
-
-// tokenName is wire.ValidName for the many names of every call: one table look-up
-// per byte.
-func tokenName(n string) bool {
-	for i := 0; i < len(n); i++ {
-		if !tokens[n[i]] {
-			return false
-		}
-	}
-	return n != ""
-}
-
-// tokens marks the bytes of header names. Source: RFC 9110 section 5.6.2.
-var tokens = func() (t [256]bool) {
-	for c := range t {
-		t[c] = wire.ValidName(string(rune(c))) && c < 0x80
-	}
-	return t
-}()
 
 // appendHead writes the request's head for HTTP/1.1.
 func (r *Request) appendHead(b []byte, h *host) []byte {
@@ -96,7 +77,7 @@ func (r *Request) appendHead(b []byte, h *host) []byte {
 	nominated := r.Header.Get("connection")
 	for i := range r.Header {
 		f := &r.Header[i]
-		if !relayed(f.Name) || nominated != "" && hasToken(nominated, f.Name) {
+		if !relayed(f.Name) || nominated != "" && syntax.HasToken(nominated, f.Name) {
 			continue
 		}
 		b = append(b, f.Name...)
@@ -129,14 +110,4 @@ func relayed(name string) bool {
 		return false
 	}
 	return !wire.HopByHop(name)
-}
-
-// hasToken reports whether a comma list holds a token, in any case.
-func hasToken(list, token string) bool {
-	for item := range strings.SplitSeq(list, ",") {
-		if strings.EqualFold(strings.Trim(item, " \t"), token) {
-			return true
-		}
-	}
-	return false
 }

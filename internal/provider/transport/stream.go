@@ -15,6 +15,7 @@ import (
 
 	"sluice/internal/fault"
 	"sluice/internal/wire"
+	"sluice/internal/wire/syntax"
 )
 
 const (
@@ -110,7 +111,7 @@ func (r *Request) standard(ctx context.Context, body *source) *http.Request {
 	hd["User-Agent"] = nil // none is added
 	nominated := r.Header.Get("connection")
 	for _, f := range r.Header {
-		if relayed(f.Name) && (nominated == "" || !hasToken(nominated, f.Name)) {
+		if relayed(f.Name) && (nominated == "" || !syntax.HasToken(nominated, f.Name)) {
 			hd[http.CanonicalHeaderKey(f.Name)] = append(hd[http.CanonicalHeaderKey(f.Name)], f.Value)
 		}
 	}

@@ -1,11 +1,15 @@
-package transport
+package syntax
 
-import "io"
+import (
+	"errors"
+	"io"
+)
 
-// chunks takes the framing of chunked bodies off, in pieces of any size. It keeps
-// no bytes. Chunk extensions and trailers are checked and dropped.
-// Source: RFC 9112 section 7.1.
-type chunks struct {
+// Chunks takes the framing of chunked bodies off, in pieces of any size. It keeps
+// no bytes. Chunk extensions and trailers are checked and dropped; more than 4,000
+// bytes of a size line or 16 KiB of trailers, or of framing in all beyond what the data
+// justifies, are refused. The zero Chunks is ready. Source: RFC 9112 section 7.1.
+type Chunks struct {
 	state  chunkState
 	left   int64 // of the chunk at hand
 	digits int   // of its size
@@ -38,9 +42,12 @@ const (
 	maxTrailers    = 16 << 10
 )
 
-// decode moves data from src to dst until one of them is used up. Dst may be the
+// ErrChunk is returned by Decode for framing that is malformed or too much.
+var ErrChunk = errors.New("a chunk of the body is malformed")
+
+// Decode moves data from src to dst until one of them is used up. Dst may be the
 // beginning of src. io.EOF means that the body is complete; used then tells where.
-func (c *chunks) decode(dst, src []byte) (n, used int, err error) {
+func (c *Chunks) Decode(dst, src []byte) (n, used int, err error) {
 	for used < len(src) {
 		if c.state == inData {
 			k := copy(dst[n:], src[used:min(int64(len(src)), int64(used)+c.left)])
@@ -59,14 +66,14 @@ func (c *chunks) decode(dst, src []byte) (n, used int, err error) {
 			return n, used, io.EOF
 		}
 		if !c.step(b) {
-			return n, used, garbage("a chunk of the body is malformed")
+			return n, used, ErrChunk
 		}
 	}
 	return n, used, nil
 }
 
 // step takes one byte of framing and reports whether it may stand there.
-func (c *chunks) step(b byte) bool {
+func (c *Chunks) step(b byte) bool {
 	switch c.state {
 	case inSize, inPadding, inExtension, sizeEnd:
 		return c.sizeLine(b)
@@ -82,7 +89,7 @@ func (c *chunks) step(b byte) bool {
 }
 
 // sizeLine takes a byte of "1a;name=value\r\n". Blanks may stand at its end.
-func (c *chunks) sizeLine(b byte) bool {
+func (c *Chunks) sizeLine(b byte) bool {
 	if c.line++; c.line > maxChunkLine {
 		return false
 	}
@@ -105,11 +112,11 @@ func (c *chunks) sizeLine(b byte) bool {
 		c.state = inPadding
 		return blank(b)
 	}
-	return b >= ' ' && b != 0x7f || b == '\t'
+	return printable(b)
 }
 
 // begin starts the chunk whose size line has ended.
-func (c *chunks) begin() bool {
+func (c *Chunks) begin() bool {
 	c.excess = max(0, c.excess+c.line-16-int(min(2*c.left, maxChunkExcess)))
 	c.digits, c.line = 0, 0
 	c.state = inData
@@ -121,7 +128,7 @@ func (c *chunks) begin() bool {
 
 // trailer takes a byte behind the last chunk: lines like those of a head, up to an
 // empty one.
-func (c *chunks) trailer(b byte) bool {
+func (c *Chunks) trailer(b byte) bool {
 	if c.tail++; c.tail > maxTrailers {
 		return false
 	}
@@ -144,24 +151,11 @@ func (c *chunks) trailer(b byte) bool {
 			c.state = trailerEnd
 			return true
 		}
-		return b >= ' ' && b != 0x7f || b == '\t'
+		return printable(b)
 	case trailerEnd:
 		c.state = trailerStart
 		return b == '\n'
 	default: // lastLF without a line feed
 		return false
 	}
-}
-
-// hexValue is the value of a hexadecimal digit, -1 when b is none.
-func hexValue(b byte) int {
-	switch {
-	case '0' <= b && b <= '9':
-		return int(b - '0')
-	case 'a' <= b && b <= 'f':
-		return int(b-'a') + 10
-	case 'A' <= b && b <= 'F':
-		return int(b-'A') + 10
-	}
-	return -1
 }

@@ -1,0 +1,93 @@
+package syntax
+
+import (
+	"errors"
+	"strings"
+
+	"sluice/internal/wire"
+)
+
+// ErrCoding is returned by Framing for a transfer coding other than chunked alone.
+var ErrCoding = errors.New("Transfer-Encoding is not chunked alone")
+
+var (
+	errLengths   = errors.New("Content-Length is repeated")
+	errLength    = errors.New("Content-Length is malformed")
+	errAmbiguous = errors.New("both Content-Length and Transfer-Encoding are given")
+)
+
+// Framing finds out where the body behind a head ends: at the announced length, -1 when
+// there is none, or with the last chunk. Anything that two readers could understand
+// differently is refused. Source: RFC 9112 section 6.3.
+func Framing(h wire.Header) (length int64, chunked bool, err error) {
+	length = -1
+	for i := range h {
+		switch h[i].Name {
+		case "content-length":
+			if length >= 0 {
+				return -1, false, errLengths
+			}
+			if length = parseLength(h[i].Value); length < 0 {
+				return -1, false, errLength
+			}
+		case "transfer-encoding":
+			if chunked || !equalFold(h[i].Value, "chunked") {
+				return -1, false, ErrCoding
+			}
+			chunked = true
+		}
+	}
+	if chunked && length >= 0 {
+		return -1, false, errAmbiguous
+	}
+	return length, chunked, nil
+}
+
+// maxLengthDigits keeps announced lengths far from overflow.
+const maxLengthDigits = 18
+
+// parseLength reads a decimal number, -1 when it is none.
+func parseLength(s string) int64 {
+	if s == "" || len(s) > maxLengthDigits {
+		return -1
+	}
+	var n int64
+	for i := 0; i < len(s); i++ {
+		if s[i] < '0' || s[i] > '9' {
+			return -1
+		}
+		n = n*10 + int64(s[i]-'0')
+	}
+	return n
+}
+
+// HasToken reports whether a comma list holds a lower-case token, in any case.
+func HasToken(list, lower string) bool {
+	if !strings.Contains(list, ",") {
+		return equalFold(strings.Trim(list, " \t"), lower)
+	}
+	for item := range strings.SplitSeq(list, ",") {
+		if equalFold(strings.Trim(item, " \t"), lower) {
+			return true
+		}
+	}
+	return false
+}
+
+// equalFold compares ASCII without case; unlike strings.EqualFold it knows no
+// letters of other scripts, such as the Kelvin sign.
+func equalFold(s, lower string) bool {
+	if len(s) != len(lower) {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
+}

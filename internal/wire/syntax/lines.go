@@ -1,0 +1,109 @@
+package syntax
+
+import (
+	"bytes"
+	"errors"
+
+	"sluice/internal/wire"
+)
+
+// HeadEnd closes every head.
+var HeadEnd = []byte("\r\n\r\n")
+
+// The ways in which the lines of a head are malformed.
+var (
+	errBareLine  = errors.New("a line of the head ends without a carriage return")
+	errName      = errors.New("a header name is malformed")
+	errNameless  = errors.New("a line of the head has no name")
+	errValue     = errors.New("a header value holds control bytes")
+	ErrManyLines = errors.New("the head has too many lines") // more than Parse was told to take
+)
+
+// CheckLineEnds refuses the beginning of a head that cannot become a good one, because
+// a line of it ends with a bare line feed, so that nobody waits for the rest.
+func CheckLineEnds(b []byte) error {
+	for rest := b; ; {
+		i := bytes.IndexByte(rest, '\n')
+		if i < 0 {
+			return nil
+		}
+		if i == 0 || rest[i-1] != '\r' {
+			return errBareLine
+		}
+		rest = rest[i+1:]
+	}
+}
+
+// Lines reads header lines. It is kept for its room; zero is ready. It belongs to one
+// goroutine.
+type Lines struct{ marks []mark }
+
+// mark is where a line's name and value lie.
+type mark struct{ name, nameEnd, value, valueEnd int }
+
+// Len is the number of lines that Parse read.
+func (l *Lines) Len() int { return len(l.marks) }
+
+// Parse reads the lines b[from:], each with its end, at most so many, and lowers their
+// names in place. Folded lines, blanks before the colon, bare line feeds and control
+// bytes are refused. Source: RFC 9112 section 5.
+func (l *Lines) Parse(b []byte, from, most int) error {
+	l.marks = l.marks[:0]
+	for from < len(b) {
+		to := from + bytes.IndexByte(b[from:], '\n') + 1
+		if to == from {
+			return errBareLine
+		}
+		m, err := parseLine(b, from, to)
+		if err != nil {
+			return err
+		}
+		if len(l.marks) == most {
+			return ErrManyLines
+		}
+		l.marks = append(l.marks, m)
+		from = to
+	}
+	return nil
+}
+
+// AppendTo adds the lines to h. Text is a copy of what Parse read; names and values
+// are parts of it.
+func (l *Lines) AppendTo(h wire.Header, text string) wire.Header {
+	for _, m := range l.marks {
+		h = append(h, wire.Field{Name: text[m.name:m.nameEnd], Value: text[m.value:m.valueEnd]})
+	}
+	return h
+}
+
+// parseLine reads the line b[from:to] and lowers its name in place.
+func parseLine(b []byte, from, to int) (mark, error) {
+	end := to - len("\r\n")
+	if end < from || b[end] != '\r' {
+		return mark{}, errBareLine
+	}
+	at := from
+	for ; at < end && b[at] != ':'; at++ {
+		c := b[at]
+		if !tokens[c] {
+			return mark{}, errName
+		}
+		if 'A' <= c && c <= 'Z' {
+			b[at] = c + 'a' - 'A'
+		}
+	}
+	if at == from || at == end {
+		return mark{}, errNameless
+	}
+	m := mark{name: from, nameEnd: at, value: at + 1, valueEnd: end}
+	for m.value < end && blank(b[m.value]) {
+		m.value++
+	}
+	for m.valueEnd > m.value && blank(b[m.valueEnd-1]) {
+		m.valueEnd--
+	}
+	if !CleanValue(b[m.value:m.valueEnd]) {
+		return mark{}, errValue
+	}
+	return m, nil
+}
