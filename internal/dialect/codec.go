@@ -117,6 +117,7 @@ type Target struct {
 type Outgoing struct {
 	Body   []byte
 	Header wire.Header // beside those of the provider's spec; content-type when it is not JSON
+	Query  string      // raw, beside that of the provider's spec: "name=rows.jsonl"
 	Lost   []string    // what of the caller's body is left out, as paths into it
 	// More are further requests to the same address, for providers that take one input
 	// at a time; their answers stand in Incoming.More in this order.
@@ -125,11 +126,12 @@ type Outgoing struct {
 
 // Incoming is an answer of a provider.
 type Incoming struct {
-	Status int
-	Header wire.Header
-	Body   []byte
-	More   [][]byte
-	Call   *llm.Call // of conversations
-	Sent   *Request  // of unified endpoints
-	To     *Target
+	Status  int
+	Header  wire.Header
+	Body    []byte
+	More    [][]byte
+	Created int64     // epoch seconds at which it came, for shapes that want a time of those that give none
+	Call    *llm.Call // of conversations
+	Sent    *Request  // of unified endpoints
+	To      *Target
 }
