@@ -1,0 +1,74 @@
+package dialect
+
+import (
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Prompt takes the prompt of a text completion for providers that go on from one text:
+// "x" or ["x"]. Several prompts and tokens are fault.InvalidParameter.
+func Prompt(t *llm.Tally) (string, error) {
+	raw, ok := t.Take("prompt")
+	if !ok {
+		return "", fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").At("prompt")
+	}
+	if text, ok := splice.Unquote(raw); ok {
+		return text, nil
+	}
+	text, n := "", 0
+	for val := range splice.Elements(raw) {
+		if text, ok = splice.Unquote(val); !ok {
+			break
+		}
+		n++
+	}
+	if n != 1 || !ok {
+		return "", fault.New(fault.InvalidParameter, "prompt must be one text: this provider takes neither several nor tokens").At("prompt")
+	}
+	return text, nil
+}
+
+// Completion is an answer to /completions in OpenAI's shape.
+// Source: https://platform.openai.com/docs/api-reference/completions, read 2026-11.
+type Completion struct {
+	ID      string // empty: a new one is made
+	Created int64  // epoch seconds
+	Model   string
+	Choices []CompletionChoice
+	Usage   llm.Usage
+}
+
+// CompletionChoice is one of the texts.
+type CompletionChoice struct {
+	Text   string
+	Finish llm.Finish
+}
+
+// Answer writes it.
+func (c *Completion) Answer() *Answer {
+	var w JSON
+	w.Open('{')
+	w.Str("id", first(c.ID, ident.NewItem("cmpl-")))
+	w.Str("object", "text_completion")
+	w.Int("created", c.Created)
+	w.Str("model", c.Model)
+	w.Key("choices").Open('[')
+	for i := range c.Choices {
+		w.Open('{')
+		w.Str("text", c.Choices[i].Text)
+		w.Int("index", int64(i))
+		w.Raw("logprobs", nullJSON)
+		w.Str("finish_reason", c.Choices[i].Finish.Chat())
+		w.Close('}')
+	}
+	w.Close(']')
+	w.Key("usage").Open('{')
+	w.Int("prompt_tokens", c.Usage.InputTokens)
+	w.Int("completion_tokens", c.Usage.OutputTokens)
+	w.Int("total_tokens", c.Usage.TotalTokens)
+	w.Close('}')
+	w.Close('}')
+	return &Answer{Body: w.B, Usage: c.Usage, Model: c.Model}
+}

@@ -1,0 +1,137 @@
+package dialect
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"math"
+	"strconv"
+
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// EmbedItem is one input of an embeddings request, raw JSON: a text with its quotes, or
+// an image as the caller wrote it, for example {"base64":"iVBO…"}.
+type EmbedItem struct{ Text, Image []byte }
+
+// EmbedItems takes the input of an embeddings request: "x", ["x","y"], [{"text":"x"}]
+// or [{"image":{…}}]. Tokens, which mean something to OpenAI's models alone, and
+// anything else are fault.InvalidParameter with Param, for example "input[2]".
+func EmbedItems(t *llm.Tally) ([]EmbedItem, error) {
+	raw, ok := t.Take("input")
+	switch {
+	case !ok:
+		return nil, fault.New(fault.InvalidParameter, "input is missing: send it in the request body").At("input")
+	case raw[0] == '"':
+		return []EmbedItem{{Text: raw}}, nil
+	case raw[0] == '{':
+		it, err := embedItem(raw, "input")
+		return []EmbedItem{it}, err
+	case raw[0] != '[':
+		return nil, fault.New(fault.InvalidParameter, "input must be a string or a list of strings").At("input")
+	}
+	var list []EmbedItem
+	for val := range splice.Elements(raw) {
+		it, err := embedItem(val, "input["+strconv.Itoa(len(list))+"]")
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, it)
+	}
+	return list, nil
+}
+
+func embedItem(raw []byte, at string) (EmbedItem, error) {
+	if raw[0] == '"' {
+		return EmbedItem{Text: raw}, nil
+	}
+	var it EmbedItem
+	if text, ok := splice.Find(raw, "text"); ok && text[0] == '"' {
+		it.Text = text
+	}
+	it.Image, _ = splice.Find(raw, "image")
+	if it.Text == nil && it.Image == nil {
+		return it, fault.Newf(fault.InvalidParameter, "%s must be a text: this provider takes no tokens", at).At(at)
+	}
+	return it, nil
+}
+
+// EmbedTexts is EmbedItems for providers that embed nothing but texts: raw strings.
+func EmbedTexts(t *llm.Tally) ([][]byte, error) {
+	items, err := EmbedItems(t)
+	if err != nil {
+		return nil, err
+	}
+	texts := make([][]byte, len(items))
+	for i, it := range items {
+		if it.Image != nil {
+			at := "input[" + strconv.Itoa(i) + "].image"
+			return nil, fault.Newf(fault.InvalidParameter, "%s: this provider embeds no images", at).At(at)
+		}
+		texts[i] = it.Text
+	}
+	return texts, nil
+}
+
+// Embeddings is an answer to /embeddings in OpenAI's shape.
+// Source: https://platform.openai.com/docs/api-reference/embeddings, read 2026-11.
+type Embeddings struct {
+	Model   string
+	Vectors [][]byte // raw JSON in the order of the input: lists of numbers, or base64 in quotes
+	Base64  bool     // the caller asked for encoding_format "base64": numbers are sent so
+	Usage   llm.Usage
+}
+
+// WantsBase64 reports whether a request asks for its vectors in base64, as OpenAI's own
+// clients do unless told otherwise. It takes encoding_format, which the gateway answers.
+func WantsBase64(t *llm.Tally) bool {
+	raw, _ := t.Take("encoding_format")
+	return string(raw) == `"base64"`
+}
+
+// Answer writes it. A vector that is no list of numbers is fault.UpstreamInvalid.
+func (e *Embeddings) Answer() (*Answer, error) {
+	var w JSON
+	w.Open('{')
+	w.Str("object", "list")
+	w.Key("data").Open('[')
+	for i, v := range e.Vectors {
+		if e.Base64 && len(v) > 0 && v[0] == '[' {
+			var err error
+			if v, err = packed(v); err != nil {
+				return nil, err
+			}
+		}
+		if len(v) == 0 || v[0] != '[' && v[0] != '"' {
+			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has an embedding that is no list of numbers")
+		}
+		w.Open('{')
+		w.Str("object", "embedding")
+		w.Int("index", int64(i))
+		w.Raw("embedding", v)
+		w.Close('}')
+	}
+	w.Close(']')
+	w.Str("model", e.Model)
+	w.Key("usage").Open('{')
+	w.Int("prompt_tokens", e.Usage.InputTokens)
+	w.Int("total_tokens", e.Usage.TotalTokens)
+	w.Close('}')
+	w.Close('}')
+	return &Answer{Body: w.B, Usage: e.Usage, Model: e.Model}, nil
+}
+
+// packed is a vector as OpenAI puts it in base64: its numbers as 32-bit floats,
+// little-endian.
+func packed(vector []byte) ([]byte, error) {
+	var floats []byte
+	for n := range splice.Elements(vector) {
+		f, err := strconv.ParseFloat(string(n), 32)
+		if err != nil {
+			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has an embedding that is no list of numbers").Because(err)
+		}
+		floats = binary.LittleEndian.AppendUint32(floats, math.Float32bits(float32(f)))
+	}
+	return append(base64.StdEncoding.AppendEncode([]byte{'"'}, floats), '"'), nil
+}

@@ -1,0 +1,44 @@
+package dialect
+
+import (
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Fields begins the account of a request to a unified endpoint: its members are the
+// parameters, so that each is taken by what carries it or named as lost. Nulls say
+// nothing. The model, which Target names, and stream count as taken.
+func Fields(body []byte) *llm.Tally {
+	c := &llm.Call{}
+	for raw, val := range splice.Members(body) {
+		name, _ := splice.Unquote(raw)
+		if string(val) != "null" {
+			c.Params = append(c.Params, llm.Param{Name: name, From: name, Raw: val})
+		}
+	}
+	t := llm.NewTally(c)
+	t.Take("model")
+	t.Take("stream")
+	return t
+}
+
+// Carry writes the parameters that t has under the names that the provider has for
+// them: {"top_p", "p"}.
+func (w *JSON) Carry(t *llm.Tally, list []Rename) {
+	for _, n := range list {
+		if raw, ok := t.Take(n.Path); ok {
+			w.Raw(n.To, raw)
+		}
+	}
+}
+
+// List writes raw as a list: a list as it is, anything else as its only element.
+func (w *JSON) List(name string, raw []byte) {
+	if len(raw) == 0 || raw[0] == '[' {
+		w.Raw(name, raw)
+		return
+	}
+	w.Key(name).Open('[')
+	w.Value(raw)
+	w.Close(']')
+}

@@ -1,0 +1,134 @@
+package dialect
+
+import (
+	"unicode/utf8"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// replayPiece is how much text one event of a replayed answer holds, in characters.
+// Source: contract/provider-transforms.md 11.
+const replayPiece = 500
+
+// Replay tells a whole answer as the events of a stream, for callers who asked for one
+// when there is none: the provider has no streams, or the answer was kept. Texts come
+// in pieces of 500 characters, usage once, before the end. It keeps nothing of r; the
+// events are valid during the call of emit.
+func Replay(r *llm.Reply, emit func(*llm.Event)) {
+	p := replayer{emit: emit}
+	p.send(llm.Event{Kind: llm.EventStart, ID: r.ID, Model: r.Model})
+	for i := range r.Choices {
+		p.choice(&r.Choices[i])
+	}
+	p.extras(0, r.Extra)
+	if r.Usage.Reported {
+		p.send(llm.Event{Kind: llm.EventUsage, Usage: &r.Usage})
+	}
+	p.send(llm.Event{Kind: llm.EventEnd})
+}
+
+type replayer struct {
+	emit func(*llm.Event)
+	ev   llm.Event
+}
+
+func (p *replayer) send(ev llm.Event) {
+	p.ev = ev
+	p.emit(&p.ev)
+}
+
+func (p *replayer) choice(c *llm.Choice) {
+	for i := range c.Parts {
+		p.part(c.Index, i, &c.Parts[i])
+	}
+	if list, ok := splice.Find(c.Logprobs, "content"); ok {
+		p.send(llm.Event{Kind: llm.EventLogprobs, Choice: c.Index, Raw: list})
+	}
+	p.extras(c.Index, c.Extra)
+	p.send(llm.Event{Kind: llm.EventFinish, Choice: c.Index, Finish: c.Finish, Text: c.Raw, Name: c.StopText})
+}
+
+func (p *replayer) extras(choice int, list []llm.Param) {
+	for i := range list {
+		p.send(llm.Event{Kind: llm.EventExtra, Choice: choice, Name: list[i].Name, Raw: list[i].Raw})
+	}
+}
+
+// part tells one block.
+func (p *replayer) part(choice, block int, part *llm.Part) {
+	ev := llm.Event{Choice: choice, Block: block, Part: part.Kind}
+	p.begin(ev, part)
+	switch part.Kind {
+	case llm.TextPart, llm.RefusalPart, llm.ThoughtPart:
+		p.text(ev, part.Text)
+	case llm.CallPart:
+		if part.Call.Arguments != "" {
+			ev.Kind, ev.Text = llm.EventArguments, part.Call.Arguments
+			p.send(ev)
+			ev.Text = ""
+		}
+	case llm.ImagePart, llm.AudioPart, llm.FilePart:
+		media := ev
+		media.Kind, media.ID, media.Text, media.Media = llm.EventMedia, part.ID, part.Text, part.Media
+		p.send(media)
+	case llm.SealedPart, llm.ResultPart, llm.OpaquePart: // the block's beginning says it all
+	}
+	p.proof(ev, part)
+	ev.Kind = llm.EventBlockEnd
+	p.send(ev)
+}
+
+func (p *replayer) begin(ev llm.Event, part *llm.Part) {
+	ev.Kind, ev.ID = llm.EventBlock, part.ID
+	switch part.Kind {
+	case llm.CallPart:
+		ev.ID, ev.Name = part.Call.ID, part.Call.Name
+	case llm.SealedPart:
+		ev.Text = part.Text
+	case llm.OpaquePart:
+		ev.Name, ev.Raw = part.Shape, part.Raw
+	default:
+	}
+	p.send(ev)
+}
+
+func (p *replayer) text(ev llm.Event, text string) {
+	ev.Kind = llm.EventText
+	for text != "" {
+		n := pieceEnd(text)
+		ev.Text = text[:n]
+		p.send(ev)
+		text = text[n:]
+	}
+}
+
+// pieceEnd is the length in bytes of the first replayPiece characters.
+func pieceEnd(text string) int {
+	if len(text) <= replayPiece {
+		return len(text)
+	}
+	end := 0
+	for range replayPiece {
+		if end == len(text) {
+			break
+		}
+		_, n := utf8.DecodeRuneInString(text[end:])
+		end += n
+	}
+	return end
+}
+
+// proof tells what stands beside a part: the signature of thoughts and calls, and the
+// sources of a text.
+func (p *replayer) proof(ev llm.Event, part *llm.Part) {
+	for c := range splice.Elements(part.Citations) {
+		cite := ev
+		cite.Kind, cite.Name, cite.Raw = llm.EventCitation, part.Shape, c
+		p.send(cite)
+	}
+	if part.Signature != "" {
+		ev.Kind, ev.Text = llm.EventSignature, part.Signature
+		p.send(ev)
+	}
+}

@@ -1,0 +1,65 @@
+package dialect
+
+import (
+	"sluice/internal/splice"
+)
+
+// ReplayCompletion appends a whole answer to a text completion, in OpenAI's shape, as
+// the server-sent events of a stream: the texts in pieces of 500 characters, for each
+// choice a chunk with its finish reason, the usage in the last chunk, [DONE].
+// Source: contract/provider-transforms.md 11.
+func ReplayCompletion(dst, body []byte) []byte {
+	head := completionHead(body)
+	usage, _ := splice.Find(body, "usage")
+	choices, _ := splice.Find(body, "choices")
+	left := 0
+	for range splice.Elements(choices) {
+		left++
+	}
+	for c := range splice.Elements(choices) {
+		left--
+		index, _ := splice.Find(c, "index")
+		raw, _ := splice.Find(c, "text")
+		text, _ := splice.Unquote(raw)
+		for text != "" {
+			n := pieceEnd(text)
+			dst = completionChunk(dst, head, index, text[:n], nullJSON, nil)
+			text = text[n:]
+		}
+		finish, _ := splice.Find(c, "finish_reason")
+		last := usage
+		if left > 0 {
+			last = nil
+		}
+		dst = completionChunk(dst, head, index, "", finish, last)
+	}
+	return append(dst, "data: [DONE]\n\n"...)
+}
+
+var nullJSON = []byte("null")
+
+// completionHead is what every chunk begins with.
+func completionHead(body []byte) []byte {
+	var w JSON
+	w.Open('{')
+	for _, name := range [...]string{"id", "object", "created", "model", "provider"} {
+		raw, _ := splice.Find(body, name)
+		w.Raw(name, raw)
+	}
+	return w.B
+}
+
+func completionChunk(dst, head, index []byte, text string, finish, usage []byte) []byte {
+	w := JSON{B: append(append(dst, "data: "...), head...)}
+	w.Key("choices").Open('[')
+	w.Open('{')
+	w.Raw("index", index)
+	w.Str("text", text)
+	w.Raw("logprobs", nullJSON)
+	w.Raw("finish_reason", finish)
+	w.Close('}')
+	w.Close(']')
+	w.Raw("usage", usage)
+	w.Close('}')
+	return append(w.B, "\n\n"...)
+}
