@@ -81,6 +81,29 @@ type Unified interface {
 	DecodeAnswer(in *Incoming) (*Answer, error)
 }
 
+// Streamer is a Unified whose answers of success may be streams: those of requests
+// with Target.Stream, unless the provider's spec says that it streams nothing.
+type Streamer interface {
+	Unified
+	// NewStream makes what turns one stream of the provider into the caller's, server-sent
+	// events of the endpoint with their end, for example data: [DONE]. It belongs to one
+	// goroutine.
+	NewStream(in *Incoming) Restream
+}
+
+// Restream turns a provider's stream into the caller's as it comes, in pieces of any
+// size.
+type Restream interface {
+	// Append appends what p, the provider's next bytes, is to the caller; often nothing.
+	// What cannot be read is fault.UpstreamInvalid; an error that the provider reports in
+	// the stream is appended in the caller's words and ends it.
+	Append(dst, p []byte) ([]byte, error)
+
+	// Close tells that the provider closed the connection. It adds no end that the
+	// provider did not tell.
+	Close(dst []byte) ([]byte, error)
+}
+
 // Request is a caller's request to a unified endpoint.
 type Request struct {
 	Endpoint    llm.Endpoint
@@ -89,6 +112,9 @@ type Request struct {
 	ContentType string
 	ID          string // of the route, unescaped: "batch_1"
 	Query       string // raw
+	// Call is the conversation whose tokens shall be counted (messagesCountTokens); nil on
+	// every other endpoint.
+	Call *llm.Call
 }
 
 // Answer is what the caller gets.
@@ -118,6 +144,7 @@ type Outgoing struct {
 	Body   []byte
 	Header wire.Header // beside those of the provider's spec; content-type when it is not JSON
 	Query  string      // raw, beside that of the provider's spec: "name=rows.jsonl"
+	Path   string      // escaped, below the base of the spec and in place of its path: "/bucket/rows.jsonl"; empty: the spec's
 	Lost   []string    // what of the caller's body is left out, as paths into it
 	// More are further requests to the same address, for providers that take one input
 	// at a time; their answers stand in Incoming.More in this order.
