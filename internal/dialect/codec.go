@@ -38,6 +38,8 @@ type Answering struct {
 	Created  int64  // epoch seconds, where the provider gave none
 	Provider string // "anthropic"; empty: not told
 	Strict   bool   // only what the shape itself knows; otherwise the provider's extras too
+	Store    bool   // responses: the gateway keeps the answer
+	Previous string // responses: the previous_response_id that the caller gave
 }
 
 // Upstream is the side that providers speak: our call out, their answer in. Its

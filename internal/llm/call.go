@@ -85,7 +85,7 @@ const (
 // Part is one piece of a message, in the order in which it was said.
 type Part struct {
 	Kind      PartKind
-	Index     int    // in the caller's content; -1 when the content was a plain string
+	Index     int    // in the caller's content; -1 when the content was a plain string; see Call.Path
 	Text      string // unescaped
 	Signature string // with which the provider knows its own thoughts or calls again
 	ID        string // of the item, on surfaces that have such: "rs_1"

@@ -44,3 +44,28 @@ func FuzzLookup(f *testing.F) {
 	f.Add("GET", "/files//content")
 	f.Fuzz(func(t *testing.T, method, path string) { llm.Lookup(method, path) })
 }
+
+func TestPath(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		surface llm.Endpoint
+		index   int
+		part    int
+		want    string
+	}{
+		{llm.ChatComplete, 2, 0, "messages[2].content[0]"},
+		{llm.ChatComplete, 2, -1, "messages[2]"},
+		{llm.Messages, -1, -1, "system"},
+		{llm.Messages, -1, 1, "system[1]"},
+		{llm.CreateModelResponse, -1, -1, "instructions"},
+		{llm.CreateModelResponse, 2, 1, "input[2].content[1]"},
+		{llm.CreateModelResponse, 2, -1, "input[2]"},
+		{llm.CreateModelResponse, 2, -3, "input[4]"},
+	}
+	for _, c := range cases {
+		call := llm.Call{Surface: c.surface}
+		if got := call.Path(&llm.Message{Index: c.index}, c.part); got != c.want {
+			t.Errorf("%s %d %d: %s, want %s", c.surface, c.index, c.part, got, c.want)
+		}
+	}
+}

@@ -121,13 +121,15 @@ func neutral(p *Param) bool {
 }
 
 // Path names a part of a message in the words of the call's surface:
-// "messages[2].content[0]", "input[2]", "system". A part of -1 names the message.
+// "messages[2].content[0]", "input[2]", "system". A part of -1 names the message. On
+// responses, where several items of the input may make one turn, -2 names the item
+// behind the one of the message, -3 the next.
 func (c *Call) Path(m *Message, part int) string {
 	list := "messages"
 	if c.Surface == CreateModelResponse {
 		list = "input"
 	}
-	at := fmt.Sprintf("%s[%d]", list, m.Index)
+	at := fmt.Sprintf("%s[%d]", list, m.Index+max(0, -1-part))
 	switch {
 	case m.Index < 0 && c.Surface == CreateModelResponse:
 		at, part = "instructions", -1
