@@ -1,0 +1,98 @@
+package dialecttest
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
+
+// Read feeds the pieces of a stream to a decoder, closes it and returns copies of its
+// events.
+func Read(d dialect.EventDecoder, pieces ...[]byte) ([]llm.Event, error) {
+	var events []llm.Event
+	emit := func(e *llm.Event) { events = append(events, *clone(e)) }
+	for _, p := range pieces {
+		buf := append([]byte(nil), p...) // a decoder must keep nothing of what it is fed
+		if err := d.Feed(buf, emit); err != nil {
+			return events, err
+		}
+		for i := range buf {
+			buf[i] = '#'
+		}
+	}
+	return events, d.Close(emit)
+}
+
+// SplitEverywhere proves that a decoder reads a stream alike however it is cut: at
+// each place in two, and into single bytes. Deltas that follow each other count as
+// one, and ids that the decoder made are told by their order. It returns the events of
+// the whole.
+func SplitEverywhere(t testing.TB, stream []byte, newDecoder func() dialect.EventDecoder) []llm.Event {
+	t.Helper()
+	whole, err := Read(newDecoder(), stream)
+	if err != nil {
+		t.Fatalf("the whole stream: %v", err)
+	}
+	want := Merge(whole)
+	check := func(name string, pieces ...[]byte) {
+		t.Helper()
+		events, err := Read(newDecoder(), pieces...)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := differences(reflect.ValueOf(want), reflect.ValueOf(Merge(events))); len(diff) > 0 {
+			t.Fatalf("%s: the events differ:\n%s", name, strings.Join(diff, "\n"))
+		}
+	}
+	for i := range stream {
+		check(fmt.Sprintf("split at byte %d", i), stream[:i], stream[i:])
+	}
+	single := make([][]byte, len(stream))
+	for i := range stream {
+		single[i] = stream[i : i+1]
+	}
+	check("byte by byte", single...)
+	return whole
+}
+
+// Merge joins deltas of one block that follow each other and gives the ids of tool
+// calls that look made up, "call_" and more than 20 characters, numbers in their
+// order.
+func Merge(events []llm.Event) []llm.Event {
+	var out []llm.Event
+	ids := 0
+	for i := range events {
+		e := *clone(&events[i])
+		if e.Kind == llm.EventBlock && e.Part == llm.CallPart && strings.HasPrefix(e.ID, "call_") && len(e.ID) > 20 {
+			ids++
+			e.ID = fmt.Sprintf("call_%d", ids)
+		}
+		if n := len(out); n > 0 && joins(&out[n-1], &e) {
+			out[n-1].Text += e.Text
+			if e.Media != nil {
+				out[n-1].Media.Data += e.Media.Data
+			}
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+func joins(a, b *llm.Event) bool {
+	if a.Kind != b.Kind || a.Choice != b.Choice || a.Block != b.Block {
+		return false
+	}
+	switch a.Kind {
+	case llm.EventText, llm.EventArguments, llm.EventSignature:
+		return true
+	case llm.EventMedia:
+		return a.Media != nil && b.Media != nil
+	default:
+		return false
+	}
+}
