@@ -43,6 +43,7 @@ type logMetrics struct {
 	LastUsedPath     string            `json:"last_used_option_json_path,omitempty"`
 	Outcome          record.Outcome    `json:"outcome" doc:"ok, refused, failed, unreachable, timeout, …"`
 	Error            string            `json:"error,omitempty"`
+	DroppedParams    []string          `json:"dropped_params,omitempty" doc:"fields of the request that the provider could not carry"`
 	TraceID          string            `json:"trace_id"`
 	SpanID           string            `json:"span_id"`
 	SpanName         string            `json:"span_name"`
@@ -65,6 +66,9 @@ func metricsOf(a *record.Attempt, slug string) logMetrics {
 		IsProxyCall: a.Endpoint == "proxy", CacheStatus: orNull(a.CacheStatus), StreamMode: bit(a.Stream), Attempt: a.Number,
 		RetrySuccess: a.Retries, LastUsedOption: lastIndex(a.TargetPath), LastUsedPath: jsonPath(a.TargetPath), Outcome: a.Outcome, Error: a.Error,
 		TraceID: a.TraceID, SpanID: a.SpanID, SpanName: a.SpanName, ParentSpanID: a.ParentSpan, Source: "gateway", Metadata: a.Metadata,
+	}
+	if a.Dropped != "" {
+		m.DroppedParams = strings.Split(a.Dropped, ", ")
 	}
 	if a.Retries > 0 && !m.IsSuccess {
 		m.RetrySuccess = -1

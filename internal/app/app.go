@@ -21,6 +21,7 @@ import (
 	"sluice/internal/config"
 	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
+	"sluice/internal/dialect/all"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/ident"
 	"sluice/internal/journal"
@@ -193,6 +194,7 @@ func (a *App) buildGateway(context.Context) error {
 		Client:    a.client,
 		Signers:   sign.New(signOptions(a.set)),
 		Dialect:   openai.Dialect(),
+		Dialects:  all.List(),
 		Sockets:   front.Dialer{HTTP: a.client.HTTPClient()},
 		Guard:     a.guard,
 		Journal:   a.journal,

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"sluice/internal/credential"
+	"sluice/internal/dialect"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/provider"
@@ -28,8 +29,16 @@ type attempt struct {
 	askedUsage bool // stream_options.include_usage was added by us
 
 	plan   *provider.Plan
-	header wire.Header  // to send, without the credential
-	body   wire.Payload // to send
+	speech speech           // how the call is translated; zero when both sides speak one shape
+	lost   []string         // fields of the caller that the target cannot carry
+	call   *llm.Call        // a translated conversation
+	sent   *dialect.Request // or another request
+	to     *dialect.Target  // of either
+	more   [][]byte         // bodies of further calls that the request takes
+	extra  wire.Header      // lines that the translation needs
+	talk   *talk            // the stream of a translated conversation
+	header wire.Header      // to send, without the credential
+	body   wire.Payload     // to send
 	stream bool
 
 	retries   int // further tries made

@@ -21,6 +21,7 @@ type controls struct {
 	traceID, spanID, spanName, parentSpan      string
 	traceparent, baggage, metadata, contentTyp string
 	strict, debug, fetchIntegrated, timeoutMS  string
+	strictParams                               string
 	timeout                                    time.Duration
 	twice                                      string // a header that came with two values
 }
@@ -94,6 +95,8 @@ func (c *controls) own(name string) *string {
 		return &c.metadata
 	case "strict-open-ai-compliance", "strict-openai-compliance":
 		return &c.strict
+	case "strict-params":
+		return &c.strictParams
 	case "request-timeout":
 		return &c.timeoutMS
 	case "nitro-mode":

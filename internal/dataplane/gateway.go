@@ -46,8 +46,9 @@ type Parts struct {
 	Engine    *routing.Engine
 	Client    *transport.Client
 	Signers   *sign.Set
-	Dialect   *dialect.Dialect // OpenAI's, which callers speak
-	Sockets   Dialer           // for realtime calls
+	Dialect   *dialect.Dialect   // OpenAI's, which callers speak
+	Dialects  []*dialect.Dialect // all shapes that callers and providers speak
+	Sockets   Dialer             // for realtime calls
 	Guard     *netguard.Guard
 	Journal   journal
 	Metrics   *Metrics
@@ -88,12 +89,13 @@ type Gateway struct {
 	configs *configCache
 	rules   ruleBook
 	judged  *judged
+	tongues tongues
 	open    atomic.Int64 // requests being served
 }
 
 // New makes a gateway of its parts.
 func New(p Parts, s Settings) *Gateway {
-	return &Gateway{Parts: p, set: s, configs: newConfigCache(), judged: newJudged(p.Guard)}
+	return &Gateway{Parts: p, set: s, configs: newConfigCache(), judged: newJudged(p.Guard), tongues: newTongues(p.Dialects)}
 }
 
 // Open is the number of requests being served, for draining.

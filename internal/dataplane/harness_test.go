@@ -17,6 +17,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
+	"sluice/internal/dialect/all"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
@@ -69,7 +70,7 @@ func newRig(t testing.TB, change ...func(*dataplane.Settings)) *rig {
 	r.gateway = dataplane.New(dataplane.Parts{
 		Directory: func() dataplane.Directory { return r.dir }, Hasher: hasher, Specs: specs,
 		Engine: routing.NewEngine(ident.System{}, rand.Float64), Client: client, Signers: sign.New(sign.Options{}),
-		Dialect: openai.Dialect(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: guard, Journal: r.journal,
+		Dialect: openai.Dialect(), Dialects: all.List(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: guard, Journal: r.journal,
 		Metrics: dataplane.NewMetrics(), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
 	}, r.set)
 	complaints := &complaints{}

@@ -39,6 +39,9 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 		}
 	}
 	a.plan.Apply(&h)
+	for _, f := range a.extra {
+		h.Set(f.Name, f.Value)
+	}
 	if a.customHost() != "" {
 		h.Set(loopHeader, joined(x.in.Header.Get(loopHeader), loopName))
 	}
@@ -124,6 +127,9 @@ func (g *Gateway) ownHeader(h wire.Header, x *exchange) wire.Header {
 			wire.Field{Name: prefix + "last-used-option-index", Value: a.target.Path},
 			wire.Field{Name: prefix + "retry-attempt-count", Value: small(a.retried)},
 			wire.Field{Name: prefix + "cache-status", Value: "DISABLED"})
+		if len(a.lost) > 0 {
+			h = append(h, wire.Field{Name: prefix + "dropped-params", Value: droppedParams(a.lost)})
+		}
 	}
 	if e := x.refusal; e != nil && e.Exception() {
 		h = append(h, wire.Field{Name: prefix + "gateway-exception", Value: "true"})
@@ -136,6 +142,21 @@ func (g *Gateway) ownHeader(h wire.Header, x *exchange) wire.Header {
 		}
 	}
 	return h
+}
+
+// droppedMax bounds the header that names lost fields.
+const droppedMax = 4 << 10
+
+// droppedParams is a list of lost fields for a header, as long as one may be.
+func droppedParams(lost []string) string {
+	s := strings.Join(lost, ", ")
+	if len(s) > droppedMax {
+		s = s[:strings.LastIndexByte(s[:droppedMax], ',')] + ", ..."
+	}
+	if !wire.ValidValue(s) { // names are the caller's own words
+		return "..."
+	}
+	return s
 }
 
 // small is strconv.Itoa for the counts of retries, -1 to 5, without allocating.

@@ -28,6 +28,8 @@ func (g *Gateway) receive(ctx context.Context, a *attempt) error {
 		return nil
 	case a.status >= 400:
 		return g.normalise(ctx, a)
+	case a.speech.translates():
+		return g.translated(ctx, a)
 	case a.first != nil:
 		return nil // a stream, relayed by the next step
 	case strings.Contains(kind, "json") || kind == "":
@@ -105,7 +107,11 @@ func (g *Gateway) normalise(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
-	a.reply.body = dialect.Normalise(a.plan.Endpoint.Error, a.spec.ID, a.status, b)
+	if a.x.surface() == fault.Messages {
+		a.reply.body = dialect.NormaliseMessages(a.plan.Endpoint.Error, a.spec.ID, a.status, b)
+	} else {
+		a.reply.body = dialect.Normalise(a.plan.Endpoint.Error, a.spec.ID, a.status, b)
+	}
 	a.reply.header = a.reply.header.Clone(1)
 	a.reply.header.Set("content-type", "application/json")
 	return nil

@@ -16,11 +16,11 @@ import (
 // body. What the target changes is spliced into the client's bytes; all others stay
 // as they came.
 // Source: contract/dataplane.md 3.1 and 6.2.
-func (g *Gateway) shape(_ context.Context, a *attempt) error {
+func (g *Gateway) shape(ctx context.Context, a *attempt) error {
 	if err := g.planCall(a); err != nil {
 		return err
 	}
-	if err := g.shapeBody(a); err != nil {
+	if err := g.shapeBody(ctx, a); err != nil {
 		return err
 	}
 	return g.upstreamHeader(a)
@@ -30,7 +30,7 @@ func (g *Gateway) planCall(a *attempt) error {
 	x := a.x
 	host := a.customHost()
 	call := provider.Call{
-		Endpoint: x.match.Endpoint, Method: x.in.Method, ID: x.match.ID, Path: x.path, RawQuery: x.in.RawQuery,
+		Method: x.in.Method, ID: x.match.ID, Path: x.path, RawQuery: x.in.RawQuery,
 		Model: a.model, User: x.user, Stream: x.stream, CustomHost: host,
 	}
 	if host != "" {
@@ -38,7 +38,7 @@ func (g *Gateway) planCall(a *attempt) error {
 			return fault.From(err).At("custom_host")
 		}
 	}
-	p, err := a.spec.Plan(call, a.values)
+	p, err := g.choosePlan(a, call)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (a *attempt) customHost() string {
 }
 
 // shapeBody applies what the target asks for and what the provider needs.
-func (g *Gateway) shapeBody(a *attempt) error {
+func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
 	x := a.x
 	s := dialect.Shaping{Default: params(a.target.Default), Override: params(a.target.Override), Drop: a.target.Drop}
 	if a.unified() {
@@ -69,6 +69,9 @@ func (g *Gateway) shapeBody(a *attempt) error {
 	}
 	shape := g.Dialect
 	switch {
+	case a.speech.translates():
+		s.Rules, s.Model = nil, ""
+		return g.translate(ctx, a, s)
 	case x.doc != nil && a.unified():
 		if err := shape.Check(x.match.Endpoint, x.doc, s); err != nil {
 			return err
@@ -123,7 +126,7 @@ func params(list []routing.Param) []dialect.Param {
 // eventStream reports whether an upstream answers with events.
 func eventStream(h wire.Header) bool {
 	t := h.Get("content-type")
-	return strings.HasPrefix(t, "text/event-stream") || strings.HasPrefix(t, "application/x-ndjson")
+	return strings.HasPrefix(t, "text/event-stream") || strings.HasPrefix(t, "application/x-ndjson") || strings.HasPrefix(t, "application/vnd.amazon.eventstream")
 }
 
 var errEmptyStream = fault.New(fault.UpstreamFailed, "the provider ended the stream before its first event")

@@ -79,7 +79,9 @@ func (g *Gateway) streamOptions(a *attempt) dialect.StreamOptions {
 	o := dialect.StreamOptions{
 		Endpoint: a.x.match.Endpoint, HideUsage: a.askedUsage, KeepText: a.target.ContinueStream, Rules: g.replyRules(a),
 	}
-	if a.spec.Stream.Framing == "sse-lf" {
+	if a.speech.translates() {
+		o.Rules = dialect.ReplyRules{} // what is relayed is of our own making
+	} else if a.spec.Stream.Framing == "sse-lf" {
 		o.Framing = dialect.Lines
 	}
 	if a.x.carry != nil {
@@ -192,6 +194,9 @@ func (s *relayer) record(o record.Outcome) {
 		return
 	}
 	s.a.log.Usage, s.a.log.ReplyModel = s.watch.Usage(), s.watch.Model()
+	if t := s.a.talk; t != nil {
+		s.a.log.Usage, s.a.log.ReplyModel = t.usage, t.model
+	}
 	s.a.keepReply(s.g, &s.keep)
 	s.g.record(s.a, o)
 }

@@ -90,6 +90,12 @@ type RequestRules struct {
 	StreamUsage bool   // stream_options.include_usage is understood
 }
 
+// Any reports whether the rules change anything of a request that was made for the
+// provider: those of a stream's usage do not count, for they say what it understands.
+func (r *RequestRules) Any() bool {
+	return len(r.Default)+len(r.Rename)+len(r.Drop)+len(r.Swap) > 0
+}
+
 // Rename gives what a path selects another name, see splice.Rename.
 type Rename struct{ Path, To string }
 

@@ -48,6 +48,57 @@ func Normalise(shape, provider string, status int, body []byte) []byte {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
+// NormaliseMessages is Normalise for callers of messages, whose clients know another
+// shape: {"type":"error","error":{"type":…,"message":…},"provider":"groq"}. An error that
+// has a type of Anthropic's keeps it.
+// Source: contract/provider-transforms.md 2.6; https://docs.anthropic.com/en/api/errors, read 2026-11.
+func NormaliseMessages(shape, provider string, status int, body []byte) []byte {
+	d, ok := readDetails(shape, status, body)
+	if !ok || d.message == "" {
+		d = details{message: "Invalid response received from " + provider + ": " + quoteBody(status, body)}
+	} else {
+		d.message = provider + " error: " + d.message
+	}
+	if !strings.HasSuffix(d.typ, "_error") && d.typ != "request_too_large" {
+		d.typ = messagesType(status)
+	}
+	var w JSON
+	w.Open('{')
+	w.Str("type", "error")
+	w.Key("error").Open('{')
+	w.Str("type", d.typ)
+	w.Str("message", d.message)
+	w.Close('}')
+	w.Str("provider", provider)
+	w.Close('}')
+	return w.B
+}
+
+func messagesType(status int) string {
+	switch status {
+	case 401:
+		return "authentication_error"
+	case 402:
+		return "billing_error"
+	case 403:
+		return "permission_error"
+	case 404:
+		return "not_found_error"
+	case 413:
+		return "request_too_large"
+	case 429:
+		return "rate_limit_error"
+	case 504, 408:
+		return "timeout_error"
+	case 529, 503:
+		return "overloaded_error"
+	}
+	if status >= 500 {
+		return "api_error"
+	}
+	return "invalid_request_error"
+}
+
 func orNil(s string) any {
 	if s == "" {
 		return nil

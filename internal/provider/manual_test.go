@@ -1,7 +1,6 @@
 package provider_test
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -78,16 +77,12 @@ func credentials(s *provider.Spec) string {
 
 func endpoints(s *provider.Spec) string {
 	var out []string
-	for e, spec := range s.Endpoints {
-		switch d := cmp.Or(spec.Dialect, s.Dialect); {
-		case e == llm.Proxy:
-		case !d.Spoken() && d != provider.Through:
-			out = append(out, "*"+string(e)+"*")
-		default:
+	for e := range s.Endpoints {
+		if e != llm.Proxy {
 			out = append(out, string(e))
 		}
 	}
-	slices.SortFunc(out, func(a, b string) int { return strings.Compare(strings.Trim(a, "*"), strings.Trim(b, "*")) })
+	slices.Sort(out)
 	if len(out) == 0 {
 		return "pass-through"
 	}

@@ -25,12 +25,14 @@ type Call struct {
 // shared and must not be changed.
 type Plan struct {
 	Spec     *Spec
-	Endpoint *Endpoint // dialect, parameter and reply changes, with the spec's defaults filled in
+	Asked    llm.Endpoint // of the call
+	Endpoint *Endpoint    // dialect, parameter and reply changes, with the spec's defaults filled in
 	Auth     *Auth
 	Method   string
 	Scheme   string      // "https" or "http"
 	Host     string      // "api.openai.com", with a port when one was given
 	Target   string      // request target, escaped: "/v1/files/a%2Fb?limit=2"
+	Base     string      // the path of the base, which Target begins with: "/v1"
 	Header   wire.Header // the provider's headers, without the credential; Apply sets them over the client's
 	Defaults wire.Header // headers for where the client sent none
 	Model    string      // to stand in the body; equals Call.Model unless the provider wants another
@@ -43,7 +45,7 @@ type Plan struct {
 // Plan works out the upstream call. It reads v and keeps nothing of it.
 //
 // Errors: fault.NotSupported, naming provider and endpoint, when the provider does
-// not serve the endpoint or speaks a shape there that has no translation;
+// not serve the endpoint;
 // fault.InvalidRequest, naming the field and the cure, when a credential field is
 // missing, a value does not fit its class, or a path would leave the base.
 // Pass-through is planned for every provider.
@@ -62,7 +64,7 @@ func (s *Spec) Plan(c Call, v Values) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Spec: s, Endpoint: e, Auth: sh.auth, Method: c.Method, Defaults: sh.defaults}
+	p := &Plan{Spec: s, Asked: c.Endpoint, Endpoint: e, Auth: sh.auth, Method: c.Method, Defaults: sh.defaults}
 	if e.Method != "" {
 		p.Method = e.Method
 	}
@@ -86,7 +88,7 @@ func (q *query) endpoint(sh *shape) (*Endpoint, error) {
 	if e == nil && q.call.Path != "" && (q.spec.Dialect == Through || name == llm.ListModels || name == llm.Moderate || name == llm.Rerank || name == llm.OCR) {
 		e = sh.endpoints[llm.Proxy]
 	}
-	if e == nil || e.Dialect != Through && !e.Dialect.Spoken() {
+	if e == nil {
 		return nil, fault.Newf(fault.NotSupported, "%s is not supported by %s", name, q.spec.ID)
 	}
 	return e, nil
@@ -118,7 +120,7 @@ func (q *query) address(p *Plan) error {
 		return fault.New(fault.InvalidRequest, "the query has characters that must be escaped")
 	}
 	if q.host == "" && r.fixed {
-		p.Scheme, p.Host, p.Target = r.at.scheme, r.at.host, withQuery(r.target, q.call.RawQuery)
+		p.Scheme, p.Host, p.Target, p.Base = r.at.scheme, r.at.host, withQuery(r.target, q.call.RawQuery), r.at.path
 		return nil
 	}
 	if p.Endpoint.Dialect == Through {
@@ -138,7 +140,31 @@ func (q *query) address(p *Plan) error {
 	if err != nil {
 		return err
 	}
-	p.Scheme, p.Host, p.Target = at.scheme, at.host, withQuery(path, params)
+	p.Scheme, p.Host, p.Target, p.Base = at.scheme, at.host, withQuery(path, params), at.path
+	return nil
+}
+
+// Reroute replaces the path below the base, when one is given, and adds to the query:
+// what a translation knows only once it has read the request. A path that would leave
+// the base is fault.InvalidRequest.
+func (p *Plan) Reroute(path, query string) error {
+	old, params, _ := strings.Cut(p.Target, "?")
+	if path != "" {
+		if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || !safePath(path) {
+			return fault.New(fault.InvalidRequest, "the path has an element that would leave the provider's base")
+		}
+		old = p.Base + path
+	}
+	if query != "" {
+		if !safeQuery(query) {
+			return fault.New(fault.InvalidRequest, "the query has characters that must be escaped")
+		}
+		if params != "" {
+			params += "&"
+		}
+		params += query
+	}
+	p.Target = withQuery(old, params)
 	return nil
 }
 

@@ -103,7 +103,6 @@ func TestPlanRefuses(t *testing.T) {
 		param    string
 		text     string // part of the public text
 	}{
-		{"untranslated dialect", "cohere", chat, provider.Values{"key": "k"}, fault.NotSupported, "", "chatComplete is not supported by cohere"},
 		{"absent endpoint", "groq", provider.Call{Endpoint: llm.CreateBatch, Method: "POST", Path: "/batches"}, provider.Values{"key": "k"}, fault.NotSupported, "", "createBatch is not supported by groq"},
 		{"no key", "openai", chat, nil, fault.InvalidRequest, "authorization", "send Authorization: Bearer"},
 		{"no host", "custom", chat, nil, fault.InvalidRequest, "x-gateway-custom-host", "send x-gateway-custom-host"},

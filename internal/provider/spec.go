@@ -10,15 +10,11 @@ import (
 type Dialect string
 
 // The dialects that have a meaning of their own here. Any other name, such as
-// "anthropic", is a shape that needs a translation.
+// "anthropic", is a shape that calls may have to be translated into.
 const (
 	OpenAI  Dialect = "openai" // OpenAI's shape, with the small changes of Params and Reply
 	Through Dialect = "proxy"  // no typed endpoint: only pass-through
 )
-
-// Spoken reports whether Plan can plan typed endpoints of this dialect. A dialect
-// that gets a translation is added here.
-func (d Dialect) Spoken() bool { return d == OpenAI }
 
 // Spec is one provider as its file in specs describes it. It is read-only and
 // safe for concurrent use once Load has returned it.

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"encoding/json"
+	"iter"
 	"log/slog"
 	"sort"
 	"strings"
@@ -101,3 +102,17 @@ func (s *Spec) Serves(e llm.Endpoint) bool {
 // NamesHost reports whether the field is a URL that stands for the whole host of a
 // call, so that whoever sets it decides where the credential goes.
 func (f *Field) NamesHost() bool { return class(f.Class) == classURL }
+
+// Served yields each endpoint that the provider serves with the dialect it speaks
+// there, in every form that the spec's variants give it.
+func (s *Spec) Served() iter.Seq2[llm.Endpoint, Dialect] {
+	return func(yield func(llm.Endpoint, Dialect) bool) {
+		for i := range s.shapes {
+			for name, e := range s.shapes[i].endpoints {
+				if !yield(name, e.Dialect) {
+					return
+				}
+			}
+		}
+	}
+}

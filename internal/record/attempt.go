@@ -47,6 +47,7 @@ type Attempt struct {
 	Outcome     Outcome
 	Error       string // fault code and text when the gateway failed the attempt
 	CacheStatus string
+	Dropped     string // fields of the caller that the target could not carry: "top_k, messages[0].content[1]"
 	Usage       llm.Usage
 	Metadata    map[string]string
 	BytesIn     int64

@@ -39,7 +39,7 @@ const (
 
 type (
 	numbers [25]uint64
-	texts   [29]*string
+	texts   [30]*string
 )
 
 // numbers lists the numeric fields in their stored order. New ones go last.
@@ -78,7 +78,7 @@ func (a *Attempt) texts() texts {
 		&a.OrgID, &a.WorkspaceID, &a.KeyID, &a.KeyName, &a.UserID, &a.ConfigID, &a.TargetPath,
 		&a.Provider, &a.ProviderID, &a.Model, &a.ReplyModel, (*string)(&a.Endpoint),
 		&a.Method, &a.Path, &a.UpstreamURL, (*string)(&a.Outcome), &a.Error, &a.CacheStatus, &a.Remote,
-		&a.Request.Type, &a.Request.Encoding, &a.Response.Type, &a.Response.Encoding,
+		&a.Request.Type, &a.Request.Encoding, &a.Response.Type, &a.Response.Encoding, &a.Dropped,
 	}
 }
 

@@ -73,7 +73,7 @@ func TestRecordsOfOtherVersions(t *testing.T) {
 		{name: "older: two numbers, one text", stored: "\x01" + "\x02\x00\x05" + "\x01\x03" + "\x00" + "abc", want: record.Attempt{ID: "abc", Duration: 5}},
 		{
 			name:   "newer: a number and two texts more",
-			stored: "\x01" + "\x1a" + zeros(23) + "\x02\x01" + "\x2a" + "\x1f\x03" + zeros(28) + "\x02\x01" + "\x00" + "abc" + "new" + "rrs",
+			stored: "\x01" + "\x1a" + zeros(23) + "\x02\x01" + "\x2a" + "\x20\x03" + zeros(29) + "\x02\x01" + "\x00" + "abc" + "new" + "rrs",
 			want:   record.Attempt{ID: "abc", Request: record.Body{Bytes: []byte("rr")}, Response: record.Body{Bytes: []byte("s")}},
 		},
 		{name: "another frame", stored: "\x02\x00\x00\x00", refused: true},

@@ -180,30 +180,3 @@ func TestDrafts(t *testing.T) {
 		t.Logf("wrote %s: put in what the provider says, then run -update", tr.path)
 	}
 }
-
-// TestUntranslated makes sure that an endpoint whose shape has no translation says so,
-// by provider and endpoint, before anything is sent.
-func TestUntranslated(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	asked := 0
-	for _, s := range specs().All() {
-		for e, ep := range s.Endpoints {
-			if spoken(s, ep) || e == llm.Proxy {
-				continue
-			}
-			asked++
-			tr, err := drafted(s, string(e))
-			if err != nil {
-				t.Fatal(err)
-			}
-			a := r.call(tr.request)
-			if want := fmt.Sprintf("%s is not supported by %s", e, s.ID); a.first != "501" || !strings.Contains(a.body, want) {
-				t.Errorf("%s of %s: %s %s", e, s.ID, a.first, a.body)
-			}
-		}
-	}
-	if asked < 50 || r.up.Total() > 0 {
-		t.Errorf("%d endpoints were asked, %d calls went out", asked, r.up.Total())
-	}
-}

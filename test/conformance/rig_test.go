@@ -19,6 +19,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
+	"sluice/internal/dialect/all"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
@@ -85,7 +86,7 @@ func newRigOver(t testing.TB, addr string, trust *tls.Config) *rig {
 		Directory: func() dataplane.Directory { return dir }, Hasher: hasher, Specs: specs(),
 		Engine: routing.NewEngine(ident.System{}, rand.Float64), Client: client,
 		Signers: sign.New(sign.Options{Clock: noon{}, HTTP: entra()}),
-		Dialect: openai.Dialect(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: guard, Journal: r.journal,
+		Dialect: openai.Dialect(), Dialects: all.List(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: guard, Journal: r.journal,
 		Metrics: dataplane.NewMetrics(), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
 	}, set)
 	r.server = httptest.NewServer(front.New(gateway))

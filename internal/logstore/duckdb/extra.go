@@ -18,6 +18,7 @@ type extra struct {
 	SpanID            string  `json:"span_id,omitempty"`
 	ParentSpan        string  `json:"parent_span,omitempty"`
 	Error             string  `json:"error,omitempty"`
+	Dropped           string  `json:"dropped,omitempty"`
 	RequestType       string  `json:"request_type,omitempty"`  // with its boundary
 	ResponseType      string  `json:"response_type,omitempty"` // with its boundary
 	InputAudioTokens  int64   `json:"input_audio_tokens,omitempty"`
@@ -30,7 +31,7 @@ type extra struct {
 // take fills in everything but the ids.
 func (x *extra) take(a *record.Attempt) {
 	u := &a.Usage
-	x.SpanID, x.ParentSpan, x.Error = a.SpanID, a.ParentSpan, a.Error
+	x.SpanID, x.ParentSpan, x.Error, x.Dropped = a.SpanID, a.ParentSpan, a.Error, a.Dropped
 	x.InputAudioTokens, x.OutputAudioTokens, x.ImageTokens, x.SearchUnits = u.InputAudioTokens, u.OutputAudioTokens, u.ImageTokens, u.SearchUnits
 	if s := u.AudioSeconds; !math.IsNaN(s) && !math.IsInf(s, 0) { // JSON has no such numbers
 		x.AudioSeconds = s
@@ -46,7 +47,7 @@ func (x *extra) take(a *record.Attempt) {
 // give is the inverse of take for an attempt that has its series.
 func (x *extra) give(a *record.Attempt) {
 	u := &a.Usage
-	a.SpanID, a.ParentSpan, a.Error = x.SpanID, x.ParentSpan, x.Error
+	a.SpanID, a.ParentSpan, a.Error, a.Dropped = x.SpanID, x.ParentSpan, x.Error, x.Dropped
 	u.InputAudioTokens, u.OutputAudioTokens, u.ImageTokens, u.SearchUnits = x.InputAudioTokens, x.OutputAudioTokens, x.ImageTokens, x.SearchUnits
 	u.AudioSeconds = x.AudioSeconds
 	a.Request.Type, a.Response.Type = x.RequestType, x.ResponseType

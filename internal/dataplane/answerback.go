@@ -1,0 +1,115 @@
+package dataplane
+
+import (
+	"context"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/provider/transport"
+	"sluice/internal/wire"
+)
+
+// translated turns a provider's answer of success into the caller's words.
+func (g *Gateway) translated(ctx context.Context, a *attempt) error {
+	if a.first != nil {
+		return nil // a stream: what the next step relays is translated as it is read
+	}
+	b, err := g.readReply(ctx, a, g.set.MaxReplyBytes)
+	if err != nil {
+		return err
+	}
+	in := &dialect.Incoming{Status: a.status, Header: a.reply.header, Body: b, Created: g.Clock.Now().Unix(), Call: a.call, Sent: a.sent, To: a.to}
+	if in.More, err = g.askMore(ctx, a); err != nil {
+		return err
+	}
+	if a.speech.unified != nil {
+		return a.restated(in)
+	}
+	r, err := a.speech.upstream.DecodeReply(in)
+	if err != nil {
+		return fault.From(err)
+	}
+	a.log.Usage, a.log.ReplyModel = r.Usage, r.Model
+	if a.stream {
+		a.replayed(r)
+		return nil
+	}
+	a.answerJSON(a.speech.client.EncodeReply(nil, r, a.answering()), "")
+	return nil
+}
+
+func (a *attempt) restated(in *dialect.Incoming) error {
+	out, err := a.speech.unified.DecodeAnswer(in)
+	if err != nil {
+		return fault.From(err)
+	}
+	a.log.Usage, a.log.ReplyModel = out.Usage, out.Model
+	body := out.Body
+	if !a.spec.OmitProvider && out.ContentType == "" {
+		body = named(body, a.spec.ID)
+	}
+	a.answerJSON(body, out.ContentType)
+	return nil
+}
+
+func (a *attempt) answerJSON(body []byte, contentType string) {
+	a.reply.body = body
+	a.reply.header = a.reply.header.Clone(1)
+	a.reply.header.Set("content-type", first(contentType, "application/json"))
+	a.reply.header.Del("content-encoding")
+}
+
+// answering is what the answer repeats of the call.
+func (a *attempt) answering() *dialect.Answering {
+	told := a.spec.ID
+	if a.spec.OmitProvider {
+		told = ""
+	}
+	return &dialect.Answering{
+		Call: a.call, ID: strings.ReplaceAll(a.x.id, "-", "")[:26], Created: a.x.started.Unix(), Provider: told, Strict: a.strict,
+	}
+}
+
+// replayed answers a call for a stream that the provider answered whole.
+func (a *attempt) replayed(r *llm.Reply) {
+	enc := a.speech.client.NewEncoder(a.answering())
+	var out []byte
+	dialect.Replay(r, func(ev *llm.Event) { out = enc.Append(out, ev) })
+	a.answerJSON(out, "text/event-stream")
+}
+
+// askMore makes the further calls of a request that the provider takes in pieces.
+func (g *Gateway) askMore(ctx context.Context, a *attempt) ([][]byte, error) {
+	var all [][]byte
+	for _, body := range a.more {
+		a.body = wire.Bytes(body)
+		resp, err := g.call(ctx, a)
+		if err != nil {
+			return nil, gone(ctx, err)
+		}
+		b, err := readAll(resp, g.set.MaxReplyBytes)
+		if err != nil {
+			return nil, err
+		}
+		if resp.Status >= 400 {
+			return nil, fault.Newf(fault.UpstreamFailed, "%s answered a part of the request with status %d", a.spec.ID, resp.Status)
+		}
+		all = append(all, b)
+	}
+	return all, nil
+}
+
+func readAll(resp *transport.Response, limit int64) ([]byte, error) {
+	s := wire.NewSpool("")
+	defer func() {
+		_ = s.Close() // nothing is lost with it
+		_ = resp.Body.Close()
+	}()
+	if err := s.Fill(resp.Body, resp.Length, limit); err != nil {
+		return nil, fault.Wrap(fault.UpstreamFailed, err)
+	}
+	b, err := s.Bytes()
+	return append([]byte(nil), b...), err
+}

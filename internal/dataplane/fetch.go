@@ -1,0 +1,54 @@
+package dataplane
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/provider/transport"
+	"sluice/internal/wire"
+)
+
+// Limits of what is fetched for providers that take no URLs.
+// Source: contract/provider-transforms.md 3.3.
+const (
+	fetchMax  = 20 << 20
+	fetchTime = 30 * time.Second
+)
+
+// fetch gets a file that a caller's message names, for a provider that does not. The
+// address is judged when it is dialled, as every upstream's is, and redirects are not
+// followed. Errors name the cure, not the host.
+func (g *Gateway) fetch(ctx context.Context, address string) (mime string, data []byte, err error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
+		return "", nil, fault.New(fault.InvalidParameter, "the URL of a file must be an http or https one without a user")
+	}
+	if err := g.judged.check(u.Scheme + "://" + u.Host); err != nil {
+		return "", nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	target := u.RequestURI()
+	resp, err := g.Client.Do(ctx, &transport.Request{
+		Method: "GET", Scheme: u.Scheme, Host: u.Host, Target: target, HeadTimeout: fetchTime, IdleTimeout: fetchTime,
+		Header: wire.Header{{Name: "accept", Value: "image/*, application/pdf, */*;q=0.5"}, {Name: "user-agent", Value: g.set.UserAgent}},
+	})
+	if err != nil {
+		return "", nil, fault.New(fault.InvalidParameter, "the file cannot be fetched; send it as base64 instead").Because(err)
+	}
+	b, err := readAll(resp, fetchMax)
+	switch {
+	case err != nil:
+		return "", nil, fault.Newf(fault.InvalidParameter, "the file cannot be read or is larger than %d bytes; send it as base64 instead", fetchMax).Because(err)
+	case resp.Status != 200:
+		return "", nil, fault.Newf(fault.InvalidParameter, "the file cannot be fetched: its host answered with status %d; send it as base64 instead", resp.Status)
+	}
+	mime = resp.Header.Get("content-type")
+	if mime == "" || mime == "application/octet-stream" {
+		mime = dialect.MIMEOf(u.Path)
+	}
+	return mime, b, nil
+}

@@ -1,0 +1,121 @@
+package dataplane
+
+import (
+	"errors"
+	"io"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/provider/transport"
+	"sluice/internal/wire"
+)
+
+// retold is a provider's stream in the words of the caller: each read of the provider
+// becomes one read of the relay. It belongs to one goroutine.
+type retold struct {
+	transport.Body
+	to   dialect.Restream
+	room readRoom
+	out  []byte // translated, not yet read
+	at   int
+	err  error // after out
+}
+
+// retellStream makes the answer's stream one in the caller's words, where it is not already.
+func (g *Gateway) retellStream(a *attempt, resp *transport.Response) {
+	in := &dialect.Incoming{Status: resp.Status, Header: resp.Header, Created: g.Clock.Now().Unix(), Call: a.call, Sent: a.sent, To: a.to}
+	var to dialect.Restream
+	switch s, _ := a.speech.unified.(dialect.Streamer); {
+	case a.speech.upstream != nil:
+		a.talk = &talk{dec: a.speech.upstream.NewDecoder(in), enc: a.speech.client.NewEncoder(a.answering())}
+		to = a.talk
+	case s != nil:
+		to = s.NewStream(in)
+	default:
+		return
+	}
+	resp.Body, resp.Length = &retold{Body: resp.Body, to: to}, -1
+	resp.Header = eventHeader(resp.Header)
+}
+
+// eventHeader is an upstream's header with the content type of an event stream.
+func eventHeader(h wire.Header) wire.Header {
+	h = h.Clone(1)
+	h.Set("content-type", "text/event-stream; charset=utf-8")
+	h.Del("content-encoding")
+	return h
+}
+
+// Read returns what the next events are to the caller.
+func (r *retold) Read(p []byte) (int, error) {
+	for r.at == len(r.out) && r.err == nil {
+		r.out, r.at = r.out[:0], 0
+		r.next()
+	}
+	n := copy(p, r.out[r.at:])
+	r.at += n
+	if r.at == len(r.out) {
+		return n, r.err
+	}
+	return n, nil
+}
+
+// next translates what one read of the provider brings.
+func (r *retold) next() {
+	buf := r.room.bytes()
+	n, err := r.Body.Read(buf)
+	if n > 0 {
+		if r.out, r.err = r.to.Append(r.out, buf[:n]); r.err != nil {
+			return
+		}
+		r.room.took(n)
+	}
+	if err == nil {
+		return
+	}
+	if r.err = err; errors.Is(err, io.EOF) {
+		var bad error
+		if r.out, bad = r.to.Close(r.out); bad != nil {
+			r.err = bad
+		}
+	}
+}
+
+// Close lets go of the stream.
+func (r *retold) Close() error {
+	r.room.free()
+	return r.Body.Close()
+}
+
+// talk is the stream of a conversation on its way from one shape to another.
+type talk struct {
+	dec   dialect.EventDecoder
+	enc   dialect.EventEncoder
+	dst   []byte
+	usage llm.Usage
+	model string
+}
+
+// Append appends what the provider's next bytes are to the caller.
+func (t *talk) Append(dst, p []byte) ([]byte, error) {
+	t.dst = dst
+	err := t.dec.Feed(p, t.event)
+	return t.dst, err
+}
+
+// Close tells the decoder that nothing follows.
+func (t *talk) Close(dst []byte) ([]byte, error) {
+	t.dst = dst
+	err := t.dec.Close(t.event)
+	return t.dst, err
+}
+
+func (t *talk) event(ev *llm.Event) {
+	switch ev.Kind {
+	case llm.EventStart:
+		t.model = ev.Model
+	case llm.EventUsage:
+		t.usage = *ev.Usage
+	}
+	t.dst = t.enc.Append(t.dst, ev)
+}

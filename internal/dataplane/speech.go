@@ -1,0 +1,101 @@
+package dataplane
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/provider"
+)
+
+// speech is how an attempt's call is put to its provider. The zero value leaves it in
+// the caller's own words, because the provider speaks them too.
+type speech struct {
+	client   dialect.Client   // a conversation: the caller's side
+	upstream dialect.Upstream // and the provider's
+	unified  dialect.Unified  // any other endpoint
+}
+
+// translates reports whether the call goes out in other words than it came.
+func (s *speech) translates() bool { return s.upstream != nil || s.unified != nil }
+
+// tongues are the dialects by the names that provider specs use.
+type tongues map[provider.Dialect]*dialect.Dialect
+
+func newTongues(list []*dialect.Dialect) tongues {
+	t := make(tongues, len(list))
+	for _, d := range list {
+		t[provider.Dialect(d.Name)] = d
+	}
+	return t
+}
+
+// client is the side that callers speak on a surface, nil where none does.
+func (t tongues) client(ep llm.Endpoint) dialect.Client {
+	for _, d := range t {
+		if c := d.Clients[ep]; c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// instead are the endpoints that can carry a conversation of another surface, the
+// best first.
+var instead = map[llm.Endpoint][]llm.Endpoint{
+	llm.ChatComplete:        {llm.Messages, llm.CreateModelResponse},
+	llm.Messages:            {llm.ChatComplete, llm.CreateModelResponse},
+	llm.CreateModelResponse: {llm.ChatComplete, llm.Messages},
+}
+
+// choosePlan plans the call at the endpoint of its own, so that it need not be
+// translated where the provider has one; a conversation may go to another.
+// Source: contract/provider-transforms.md sections 9 and 10.
+func (g *Gateway) choosePlan(a *attempt, call provider.Call) (*provider.Plan, error) {
+	surface := a.x.match.Endpoint
+	call.Endpoint = surface
+	p, err := g.planFor(a, call, surface)
+	if err == nil || !fault.Has(err, fault.NotSupported) {
+		return p, err
+	}
+	for _, ep := range instead[surface] {
+		call.Endpoint, call.Path = ep, ""
+		if other, otherErr := g.planFor(a, call, surface); otherErr == nil || !fault.Has(otherErr, fault.NotSupported) {
+			return other, otherErr
+		}
+	}
+	return nil, err
+}
+
+// planFor plans the call at one endpoint and finds out how it is put there.
+func (g *Gateway) planFor(a *attempt, call provider.Call, surface llm.Endpoint) (*provider.Plan, error) {
+	p, err := a.spec.Plan(call, a.values)
+	if err != nil {
+		return nil, err
+	}
+	s, ok := g.tongues.speech(p.Endpoint.Dialect, call.Endpoint, surface)
+	if !ok {
+		return nil, fault.Newf(fault.NotSupported, "%s is not supported by %s", surface, a.spec.ID)
+	}
+	a.speech = s
+	return p, nil
+}
+
+// speech says how a call of a surface is put to an endpoint in that dialect; ok is
+// false when it cannot be.
+func (t tongues) speech(name provider.Dialect, ep, surface llm.Endpoint) (s speech, ok bool) {
+	d := t[name]
+	switch {
+	case name == provider.Through:
+		return s, true
+	case d == nil:
+		return s, false
+	case d.Unified[ep] != nil:
+		return speech{unified: d.Unified[ep]}, true
+	case ep == surface && (name == provider.OpenAI || d.Clients[ep] != nil || ep == llm.MessagesCountTokens && d.Clients[llm.Messages] != nil):
+		return s, true
+	case d.Upstreams[ep] != nil:
+		s = speech{client: t.client(surface), upstream: d.Upstreams[ep]}
+		return s, s.client != nil
+	}
+	return s, false
+}

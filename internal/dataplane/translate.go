@@ -1,0 +1,130 @@
+package dataplane
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/provider"
+	"sluice/internal/splice"
+	"sluice/internal/wire"
+)
+
+// translate puts the call into the provider's words. What the target's config changes
+// is changed in the caller's words first, the provider's own rules come last.
+func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) error {
+	body, err := g.asked(a, s)
+	if err != nil {
+		return err
+	}
+	to := g.target(a)
+	var out *dialect.Outgoing
+	if a.speech.unified != nil {
+		out, err = g.restate(ctx, a, body, to)
+	} else {
+		out, err = g.retell(ctx, a, body, to)
+	}
+	if err != nil {
+		return err
+	}
+	a.lost = out.Lost
+	if len(a.lost) > 0 && a.x.ctl.strictParams == "true" {
+		return fault.Newf(fault.InvalidParameter, "%s cannot carry %s; leave them out, or do not send x-gateway-strict-params", a.spec.ID, strings.Join(a.lost, ", ")).At(a.lost[0])
+	}
+	a.log.Dropped = strings.Join(a.lost, ", ")
+	a.more, a.extra = out.More, out.Header
+	if out.Path != "" || out.Query != "" {
+		if err := a.plan.Reroute(out.Path, out.Query); err != nil {
+			return err
+		}
+	}
+	a.body = g.ruled(a, out.Body)
+	return nil
+}
+
+// asked is the caller's body with the changes that the target's config asks for.
+func (g *Gateway) asked(a *attempt, s dialect.Shaping) ([]byte, error) {
+	x := a.x
+	if x.doc == nil {
+		return nil, nil
+	}
+	shaped := g.Dialect.Shape(llm.Proxy, x.doc, s) // no endpoint's own rules
+	if x.carry != nil {
+		shaped.Edits = append(shaped.Edits, x.carry.edit(x.doc))
+	}
+	if len(shaped.Edits) > 0 {
+		return x.doc.Apply(shaped.Edits), nil
+	}
+	return x.doc.Source(), nil
+}
+
+func (g *Gateway) target(a *attempt) *dialect.Target {
+	return &dialect.Target{
+		Endpoint: a.plan.Asked, Provider: a.spec.ID, Model: a.plan.Model, Newer: a.spec.KeepDeveloper, Stream: a.x.stream,
+		Value: func(name string) string { return a.values[name] }, Fetch: g.fetch,
+	}
+}
+
+// retell puts a conversation.
+func (g *Gateway) retell(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
+	if body == nil {
+		return nil, fault.New(fault.InvalidParameter, "the body must be a JSON object with a conversation")
+	}
+	call, err := a.speech.client.DecodeCall(body)
+	if err != nil {
+		return nil, err
+	}
+	if call.Model == "" && a.plan.Model == "" {
+		return nil, fault.New(fault.InvalidParameter, "model is missing: send it in the request body").At("model")
+	}
+	a.call, a.to, a.stream = call, to, call.Stream
+	to.Stream = call.Stream
+	return a.speech.upstream.EncodeCall(ctx, call, to)
+}
+
+// restate puts a request of a unified endpoint.
+func (g *Gateway) restate(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
+	x := a.x
+	r := &dialect.Request{Endpoint: a.plan.Asked, Body: body, ContentType: x.ctl.contentTyp, Query: x.in.RawQuery}
+	if id, err := url.PathUnescape(x.match.ID); err == nil {
+		r.ID = id
+	}
+	if x.match.Endpoint == llm.MessagesCountTokens {
+		call, err := g.tongues.client(llm.Messages).DecodeCall(body)
+		if err != nil {
+			return nil, err
+		}
+		r.Call = call
+	}
+	switch {
+	case x.form != nil:
+		r.Payload = x.form.Payload()
+	case x.spool != nil && body == nil:
+		r.Payload = x.spool.Payload()
+	case x.direct != nil:
+		r.Payload = *x.direct
+	}
+	a.sent, a.to, a.stream = r, to, x.stream
+	return a.speech.unified.EncodeRequest(ctx, r, to)
+}
+
+// ruled applies what the provider's spec says of the endpoint's requests.
+func (g *Gateway) ruled(a *attempt, body []byte) wire.Payload {
+	rules := &g.rules.of(a.plan).request
+	if !rules.Any() && a.plan.Endpoint.Dialect != provider.OpenAI || len(body) == 0 || body[0] != '{' {
+		return wire.Bytes(body)
+	}
+	d := newDoc()
+	defer docs.Put(d)
+	if splice.Scan(body, d) != nil { // what dialects write is JSON: cannot happen
+		return wire.Bytes(body)
+	}
+	shaped := g.Dialect.Shape(a.plan.Asked, d, dialect.Shaping{Rules: rules})
+	if len(shaped.Edits) == 0 {
+		return wire.Bytes(body)
+	}
+	return wire.Bytes(d.Apply(shaped.Edits))
+}
