@@ -62,7 +62,7 @@ func TestRefusals(t *testing.T) {
 		param  string
 	}{
 		{"line break in the key", provider.Auth{Scheme: "header", Header: "authorization", Format: "Bearer {key}"}, provider.Values{"key": "k\r\nhost: evil"}, wire.Payload{}, fault.InvalidRequest, "authorization"},
-		{"no signer", provider.Auth{Scheme: "oci"}, nil, wire.Payload{}, fault.NotSupported, ""},
+		{"no signer", provider.Auth{Scheme: "abacus"}, nil, wire.Payload{}, fault.NotSupported, ""},
 		{"aws without keys", aws, provider.Values{}, wire.Payload{}, fault.InvalidRequest, "aws_access_key_id"},
 		{"aws role without name", aws, provider.Values{"aws_auth_type": "assumedRole"}, wire.Payload{}, fault.InvalidRequest, "aws_role_arn"},
 		{"aws unknown type", aws, provider.Values{"aws_auth_type": "magic"}, wire.Payload{}, fault.InvalidRequest, "aws_auth_type"},

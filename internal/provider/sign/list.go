@@ -9,5 +9,6 @@ func list(o Options) map[string]Signer {
 		"query":  query{},
 		"aws":    newAWS(o),
 		"azure":  newAzure(o),
+		"oci":    newOCI(o),
 	}
 }

@@ -1,0 +1,82 @@
+package sign
+
+import (
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"strings"
+
+	"sluice/internal/fault"
+)
+
+// rsaKey reads a private key in PEM form as OpenSSL and Oracle's console write it:
+// PKCS#1 or PKCS#8, encrypted or not. Errors are fault.InvalidRequest that name the
+// field at fault.
+func rsaKey(text, passphrase string) (*rsa.PrivateKey, error) {
+	b := pemBlock(text)
+	if b == nil {
+		return nil, badKey("oracle_private_key must be an RSA private key in PEM form: -----BEGIN PRIVATE KEY----- and so on", nil)
+	}
+	der, err := opened(b, passphrase)
+	if err != nil {
+		return nil, err
+	}
+	if key, err := x509.ParsePKCS1PrivateKey(der); err == nil {
+		return key, nil
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(der)
+	if err != nil {
+		return nil, badKey("oracle_private_key is no private key that can be read", err)
+	}
+	key, ok := parsed.(*rsa.PrivateKey)
+	if !ok {
+		return nil, badKey("oracle_private_key must be an RSA key", nil)
+	}
+	return key, nil
+}
+
+// opened is what a block holds, decrypted where it is encrypted.
+func opened(b *pem.Block, passphrase string) ([]byte, error) {
+	pkcs8, legacy := b.Type == "ENCRYPTED PRIVATE KEY", b.Headers["DEK-Info"] != ""
+	if (pkcs8 || legacy) && passphrase == "" {
+		return nil, badPassphrase("oracle_private_key is encrypted: oracle_key_passphrase is needed", nil)
+	}
+	der, err := b.Bytes, error(nil)
+	switch {
+	case pkcs8:
+		der, err = pbes2Open(b.Bytes, passphrase)
+	case legacy:
+		//nolint:staticcheck // a weak way of encrypting, but keys that OpenSSL wrote before version 3 have it
+		der, err = x509.DecryptPEMBlock(b, []byte(passphrase))
+	}
+	if err != nil {
+		return nil, badPassphrase("oracle_private_key cannot be opened with oracle_key_passphrase", err)
+	}
+	return der, nil
+}
+
+// pemBlock finds the key in a text. A header line and many secret stores hold no line
+// breaks: there a key has \n or a space for each.
+func pemBlock(text string) *pem.Block {
+	text = strings.ReplaceAll(text, `\n`, "\n")
+	if b, _ := pem.Decode([]byte(text)); b != nil {
+		return b
+	}
+	before, rest, _ := strings.Cut(text, "-----BEGIN ")
+	kind, rest, _ := strings.Cut(rest, "-----")
+	body, _, found := strings.Cut(rest, "-----END "+kind+"-----")
+	if !found || strings.TrimSpace(before) != "" {
+		return nil
+	}
+	body = strings.Join(strings.Fields(body), "\n")
+	b, _ := pem.Decode([]byte("-----BEGIN " + kind + "-----\n" + body + "\n-----END " + kind + "-----\n"))
+	return b
+}
+
+func badKey(text string, cause error) error {
+	return fault.New(fault.InvalidRequest, text).At("oracle_private_key").Because(cause)
+}
+
+func badPassphrase(text string, cause error) error {
+	return fault.New(fault.InvalidRequest, text).At("oracle_key_passphrase").Because(cause)
+}
