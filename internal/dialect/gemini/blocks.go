@@ -1,0 +1,75 @@
+package gemini
+
+import "sluice/internal/llm"
+
+// part tells of one part of a fragment. Texts of one kind go on in the open block,
+// over fragments too; everything else is a block of its own.
+func (d *decoder) part(i int, raw []byte) {
+	s := &d.said
+	s.read(raw)
+	c := &d.choices[i]
+	switch {
+	case s.empty:
+		return
+	case !c.open || !s.goesOn(c):
+		d.open(i, raw)
+	}
+	switch s.kind {
+	case llm.TextPart, llm.ThoughtPart:
+		if text := plainText(s.text); text != "" {
+			d.tell(i, llm.Event{Kind: llm.EventText, Text: text})
+		}
+	case llm.CallPart:
+		d.tell(i, llm.Event{Kind: llm.EventArguments, Text: s.arguments()})
+	case llm.ImagePart, llm.AudioPart, llm.FilePart:
+		d.tell(i, llm.Event{Kind: llm.EventMedia, Media: s.media()})
+	}
+	if sig := plainText(s.signature); sig != "" {
+		c.signed = true
+		d.tell(i, llm.Event{Kind: llm.EventSignature, Text: sig})
+	}
+	switch s.kind {
+	case llm.TextPart, llm.ThoughtPart, llm.AudioPart:
+	default:
+		d.shut(i)
+	}
+}
+
+// goesOn reports whether the part belongs to the open block: text after text, audio
+// after audio of the same form.
+func (s *said) goesOn(c *choice) bool {
+	return s.continues(c.kind, c.signed) || s.kind == llm.AudioPart && c.kind == s.kind && c.mime == string(s.mime)
+}
+
+func (d *decoder) open(i int, raw []byte) {
+	d.shut(i)
+	s, c := &d.said, &d.choices[i]
+	c.open, c.kind, c.signed = true, s.kind, false
+	e := llm.Event{Kind: llm.EventBlock}
+	switch s.kind {
+	case llm.CallPart:
+		c.called = true
+		e.ID, e.Name = s.callID(), plainText(s.name)
+	case llm.AudioPart:
+		c.mime = string(s.mime)
+	case llm.OpaquePart:
+		e.Name, e.Raw = shapeName, raw
+	}
+	d.tell(i, e)
+}
+
+// shut ends the open block of a choice, if there is one.
+func (d *decoder) shut(i int) {
+	if c := &d.choices[i]; c.open {
+		d.tell(i, llm.Event{Kind: llm.EventBlockEnd})
+		c.open = false
+		c.block++
+	}
+}
+
+// tell sends an event of the open block.
+func (d *decoder) tell(i int, e llm.Event) {
+	c := &d.choices[i]
+	e.Choice, e.Block, e.Part = i, c.block, c.kind
+	d.send(e)
+}

@@ -1,0 +1,140 @@
+package gemini
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// plain are the parameters that generationConfig has under another name, with the same
+// values. Source: contract/provider-transforms.md 4.1.
+var plain = [...]struct{ from, to string }{
+	{"temperature", "temperature"}, {"top_p", "topP"}, {"top_k", "topK"}, {"n", "candidateCount"}, {"seed", "seed"},
+	{"presence_penalty", "presencePenalty"}, {"frequency_penalty", "frequencyPenalty"},
+	{"logprobs", "responseLogprobs"}, {"top_logprobs", "logprobs"}, {"media_resolution", "mediaResolution"},
+}
+
+// generationConfig writes how the answer is made; nothing when nothing was said.
+func (w *writer) generationConfig() {
+	from := len(w.B)
+	w.Key("generationConfig").Open('{')
+	empty := len(w.B)
+	for _, f := range plain {
+		if raw, ok := w.t.Take(f.from); ok {
+			w.Raw(f.to, raw)
+		}
+	}
+	if raw, ok := w.t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
+		w.Raw("maxOutputTokens", raw)
+	}
+	if raw, ok := w.t.Take(llm.Stop); ok {
+		w.Raw("stopSequences", listOf(raw))
+	}
+	w.format()
+	w.thinking()
+	w.modalities()
+	w.speech()
+	w.image()
+	if len(w.B) == empty {
+		w.JSON.B = w.B[:from]
+		return
+	}
+	w.Close('}')
+}
+
+// listOf makes a list of a single value.
+func listOf(raw json.RawMessage) []byte {
+	if len(raw) > 0 && raw[0] == '"' {
+		return bytes.Join([][]byte{{'['}, raw, {']'}}, nil)
+	}
+	return raw
+}
+
+// format asks for JSON. Gemini keeps to a schema always, so strict needs no word; the
+// schema's name has none and means nothing to a model.
+func (w *writer) format() {
+	f := w.c.Format
+	if f == nil || f.Type != "json_object" && f.Type != "json_schema" {
+		return
+	}
+	w.Str("responseMimeType", "application/json")
+	if f.Type == "json_schema" {
+		w.schema("responseSchema", "responseJsonSchema", f.Schema)
+	}
+	if f.Description != "" {
+		w.t.Lose(f.From + ".description")
+	}
+}
+
+// modalities writes ["text","image"] as ["TEXT","IMAGE"].
+func (w *writer) modalities() {
+	raw, ok := w.t.Take("modalities")
+	if !ok {
+		return
+	}
+	if raw[0] != '[' {
+		w.Raw("responseModalities", raw) // for Gemini to refuse
+		return
+	}
+	w.Key("responseModalities").Open('[')
+	for v := range splice.Elements(raw) {
+		if s, ok := splice.Unquote(v); ok {
+			w.Text(strings.ToUpper(s))
+		} else {
+			w.Value(v)
+		}
+	}
+	w.Close(']')
+}
+
+// speech writes the voice of an answer that is spoken: Gemini's own speech_config, or
+// OpenAI's audio.voice. Gemini answers in PCM of 16 bits and 24 kHz whatever is asked.
+// Source: https://ai.google.dev/gemini-api/docs/speech-generation, read 2026-11.
+func (w *writer) speech() {
+	audio, spoken := w.t.Take("audio")
+	if raw, ok := w.t.Take("speech_config"); ok {
+		w.Raw("speechConfig", raw)
+		if spoken {
+			w.t.Lose("audio")
+		}
+		return
+	}
+	if !spoken {
+		return
+	}
+	if voice, ok := splice.Find(audio, "voice"); ok {
+		w.Key("speechConfig").Open('{')
+		w.Key("voiceConfig").Open('{')
+		w.Key("prebuiltVoiceConfig").Open('{')
+		w.Raw("voiceName", voice)
+		w.Close('}')
+		w.Close('}')
+		w.Close('}')
+	}
+	if f, ok := splice.Find(audio, "format"); ok && string(f) != `"pcm16"` {
+		w.t.Lose("audio.format")
+	}
+}
+
+// image writes the form of pictures that the model draws.
+func (w *writer) image() {
+	raw, ok := w.t.Take("image_config")
+	if !ok {
+		return
+	}
+	w.Key("imageConfig").Open('{')
+	for name, val := range splice.Members(raw) {
+		switch key := string(name[1 : len(name)-1]); key {
+		case "aspect_ratio":
+			w.Raw("aspectRatio", val)
+		case "image_size":
+			w.Raw("imageSize", val)
+		default:
+			w.Raw(key, val)
+		}
+	}
+	w.Close('}')
+}

@@ -1,0 +1,212 @@
+package gemini
+
+import (
+	"strings"
+
+	"sluice/internal/llm"
+)
+
+// The roles of contents.
+const (
+	roleUser     = "user"
+	roleModel    = "model"
+	roleFunction = "function"
+)
+
+// turns is where in the conversation the writer is.
+type turns struct {
+	role   string         // of the open content; empty: none is open
+	called bool           // the open content has a call
+	after  []pendingMedia // from the results of tools, for the user's content behind them
+}
+
+type pendingMedia struct {
+	m *llm.Message
+	p *llm.Part
+}
+
+// conversation writes systemInstruction and contents. Neighbouring messages of one role
+// become one content, so that the results of calls made together stand together, as
+// Gemini wants them.
+func (w *writer) conversation() error {
+	if w.m.instructs() {
+		if err := w.instructions(); err != nil {
+			return err
+		}
+	}
+	w.Key("contents").Open('[')
+	for i := range w.c.Messages {
+		if err := w.message(&w.c.Messages[i]); err != nil {
+			return err
+		}
+	}
+	if err := w.settle(); err != nil {
+		return err
+	}
+	w.end()
+	w.Close(']')
+	return nil
+}
+
+// instructions writes the text of all system and developer messages, wherever they stand.
+func (w *writer) instructions() error {
+	open := false
+	for i := range w.c.Messages {
+		m := &w.c.Messages[i]
+		if !instruction(m.Role) {
+			continue
+		}
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			w.loseMarks(m, p)
+			if p.Kind != llm.TextPart {
+				w.t.Lose(w.c.Path(m, p.Index))
+				continue
+			}
+			if !open {
+				w.Key("systemInstruction").Open('{')
+				w.Str("role", "system")
+				w.Key("parts").Open('[')
+				open = true
+			}
+			w.text(p.Text, "", false)
+		}
+	}
+	if open {
+		w.Close(']')
+		w.Close('}')
+	}
+	return nil
+}
+
+func instruction(r llm.Role) bool { return r == llm.RoleSystem || r == llm.RoleDeveloper }
+
+func (w *writer) message(m *llm.Message) error {
+	if m.Name != "" {
+		w.t.Lose(w.c.Path(m, -1) + ".name")
+	}
+	if !w.m.merges() {
+		w.end()
+	}
+	switch {
+	case m.Role == llm.RoleTool:
+		return w.results(m)
+	case instruction(m.Role) && w.m.instructs():
+		return nil
+	case m.Role == llm.RoleAssistant:
+		return w.assistant(m)
+	}
+	if err := w.settle(); err != nil {
+		return err
+	}
+	for i := range m.Parts {
+		if err := w.part(roleUser, m, &m.Parts[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// assistant writes what the model said before, text in front of calls included. An
+// empty text is left out: Gemini refuses it, and it says nothing.
+func (w *writer) assistant(m *llm.Message) error {
+	if err := w.settle(); err != nil {
+		return err
+	}
+	calls := 0
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		switch {
+		case p.Kind == llm.CallPart:
+			if err := w.call(m, p, calls); err != nil {
+				return err
+			}
+			calls++
+		case p.Kind == llm.TextPart && p.Text == "" && p.Signature == "":
+		default:
+			if err := w.part(roleModel, m, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// begin makes sure that a content of that role is open.
+func (w *writer) begin(role string) {
+	if w.at.role == role {
+		return
+	}
+	w.end()
+	w.Open('{')
+	w.Str("role", role)
+	w.Key("parts").Open('[')
+	w.at.role, w.at.called = role, false
+}
+
+func (w *writer) end() {
+	if w.at.role != "" {
+		w.Close(']')
+		w.Close('}')
+		w.at.role = ""
+	}
+}
+
+// settle writes what the results of tools left for the user's content behind them.
+func (w *writer) settle() error {
+	left := w.at.after
+	w.at.after = nil
+	for _, l := range left {
+		if err := w.part(roleUser, l.m, l.p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unsigned stands in for the signature of a call that another model made, or whose
+// signature the caller's surface cannot hold. Without one the newest models refuse the
+// conversation. Only the first call of a step is signed.
+// Source: https://ai.google.dev/gemini-api/docs/thought-signatures, read 2026-11.
+const unsigned = "skip_thought_signature_validator"
+
+// call writes a call that the model made, the k-th of its message.
+func (w *writer) call(m *llm.Message, p *llm.Part, k int) error {
+	args := strings.TrimSpace(p.Call.Arguments)
+	switch {
+	case p.Call.Custom:
+		args = freeText(p.Call.Arguments)
+	case args == "":
+		args = "{}"
+	case !object(args):
+		return refuse(w.argumentsAt(m, p, k), "must be a JSON object")
+	}
+	w.loseMarks(m, p)
+	w.begin(roleModel)
+	signature := p.Signature
+	if signature == "" && !w.at.called && w.m.signs() {
+		signature = unsigned
+	}
+	w.at.called = true
+	w.Open('{')
+	w.Key("functionCall").Open('{')
+	w.Opt("id", p.Call.ID)
+	w.Str("name", p.Call.Name)
+	w.Raw("args", []byte(args))
+	w.Close('}')
+	w.Opt("thoughtSignature", signature)
+	w.Close('}')
+	return nil
+}
+
+// argumentsAt names the arguments of a call in the words of the caller's surface.
+func (w *writer) argumentsAt(m *llm.Message, p *llm.Part, k int) string {
+	switch w.c.Surface {
+	case llm.Messages:
+		return w.c.Path(m, p.Index) + ".input"
+	case llm.CreateModelResponse:
+		return w.c.Path(m, -1) + ".arguments"
+	default:
+		return index(w.c.Path(m, -1)+".tool_calls", k) + ".function.arguments"
+	}
+}

@@ -1,0 +1,54 @@
+package gemini
+
+import "strings"
+
+// family is what the name of a model tells about its abilities. Where a name says
+// nothing, as that of a tuned model does, it counts as one of the newest.
+type family struct {
+	name  string // without publisher: "gemini-2.5-flash"
+	major int
+	minor int
+	known bool // the name tells the version
+}
+
+// familyOf reads a name such as "gemini-2.5-pro", "google/gemini-3-pro-preview" or
+// "gemini-flash-latest".
+func familyOf(model string) family {
+	f := family{name: model[strings.LastIndexByte(model, '/')+1:]}
+	rest, ok := strings.CutPrefix(f.name, "gemini-")
+	if !ok || rest == "" || rest[0] < '0' || rest[0] > '9' {
+		f.major, f.known = 3, ok && strings.HasSuffix(rest, "-latest")
+		if rest == "pro" || rest == "pro-vision" { // the first two had no number
+			f.major, f.known = 1, true
+		}
+		return f
+	}
+	f.known, f.major = true, int(rest[0]-'0')
+	if len(rest) > 2 && rest[1] == '.' && rest[2] >= '0' && rest[2] <= '9' {
+		f.minor = int(rest[2] - '0')
+	}
+	return f
+}
+
+// jsonSchema reports whether the model takes JSON schemas as they are; older ones know
+// a part of OpenAPI's.
+// Source: https://ai.google.dev/gemini-api/docs/structured-output, read 2026-11.
+func (f family) jsonSchema() bool { return f.major > 2 || f.major == 2 && f.minor >= 5 }
+
+// levels reports whether thinking is asked for in words, and not in tokens; these
+// models want their signatures back, and take pictures in the results of tools.
+// Source: https://ai.google.dev/gemini-api/docs/gemini-3, read 2026-11.
+func (f family) levels() bool { return f.major >= 3 }
+
+// signs reports whether a conversation without the signatures of its calls is refused.
+// Models of an unknown name are not given the word that stands for a missing one.
+func (f family) signs() bool { return f.known && f.major >= 3 }
+
+// instructs reports whether the model knows systemInstruction.
+// Source: contract/provider-transforms.md 4.1.
+func (f family) instructs() bool {
+	return f.name != "gemini-pro" && f.name != "gemini-pro-vision" && !strings.HasPrefix(f.name, "gemini-1.0-pro")
+}
+
+// merges reports whether neighbouring contents of one role become one.
+func (f family) merges() bool { return !strings.Contains(f.name, "vision") }

@@ -1,0 +1,40 @@
+// Package gemini is the shape of Google's models: generateContent and its stream, as
+// the Gemini API and Vertex AI speak it, and Vertex AI's predictions, batches, tuning
+// jobs and files.
+//
+// Conversations come from the hub alone; callers who speak Gemini's own shape use the
+// pass-through, so there is no client side.
+package gemini
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
+
+// shapeName is what this package calls its own form in llm.Part.Shape and llm.Tool.Shape.
+const shapeName = "gemini"
+
+// Dialect is the shape of the Gemini API.
+func Dialect() *dialect.Dialect {
+	return &dialect.Dialect{
+		Name:      shapeName,
+		Upstreams: upstreams(),
+		Unified:   map[llm.Endpoint]dialect.Unified{},
+	}
+}
+
+// Vertex is the shape of Vertex AI: conversations as in Dialect, all else in forms of
+// its own.
+func Vertex() *dialect.Dialect {
+	return &dialect.Dialect{
+		Name:      "vertex",
+		Upstreams: upstreams(),
+		Unified: map[llm.Endpoint]dialect.Unified{
+			llm.MessagesCountTokens: countTokens{},
+		},
+	}
+}
+
+func upstreams() map[llm.Endpoint]dialect.Upstream {
+	return map[llm.Endpoint]dialect.Upstream{llm.ChatComplete: generate{}}
+}

@@ -1,0 +1,61 @@
+package gemini
+
+import (
+	"strconv"
+
+	"sluice/internal/dialect"
+	"sluice/internal/splice"
+)
+
+// logprobs makes chat's entries of a logprobsResult: a list, with its brackets; nil
+// when there are none.
+// Source: https://ai.google.dev/api/generate-content#LogprobsResult, read 2026-11.
+func logprobs(raw []byte) []byte {
+	chosen, _ := splice.Find(raw, "chosenCandidates")
+	top, _ := splice.Find(raw, "topCandidates")
+	var others [][]byte
+	for t := range splice.Elements(top) {
+		list, _ := splice.Find(t, "candidates")
+		others = append(others, list)
+	}
+	var w dialect.JSON
+	w.Open('[')
+	i := 0
+	for c := range splice.Elements(chosen) {
+		w.Open('{')
+		entry(&w, c)
+		w.Key("top_logprobs").Open('[')
+		if i < len(others) {
+			for o := range splice.Elements(others[i]) {
+				w.Open('{')
+				entry(&w, o)
+				w.Close('}')
+			}
+		}
+		w.Close(']')
+		w.Close('}')
+		i++
+	}
+	w.Close(']')
+	if i == 0 {
+		return nil
+	}
+	return w.B
+}
+
+// entry writes token, logprob and bytes.
+func entry(w *dialect.JSON, raw []byte) {
+	token, _ := splice.Find(raw, "token")
+	text := plainText(token)
+	w.Str("token", text)
+	if p, ok := splice.Find(raw, "logProbability"); ok {
+		w.Raw("logprob", p)
+	} else {
+		w.Int("logprob", 0) // left out when it is 0
+	}
+	w.Key("bytes").Open('[')
+	for i := range len(text) {
+		w.Value(strconv.AppendInt(nil, int64(text[i]), 10))
+	}
+	w.Close(']')
+}

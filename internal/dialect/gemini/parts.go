@@ -1,0 +1,174 @@
+package gemini
+
+import (
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// part writes one part of a message into the content of that role.
+func (w *writer) part(role string, m *llm.Message, p *llm.Part) error {
+	at := w.c.Path(m, p.Index)
+	w.loseMarks(m, p)
+	switch p.Kind {
+	case llm.TextPart, llm.RefusalPart:
+		w.begin(role)
+		w.text(p.Text, p.Signature, false)
+	case llm.ThoughtPart:
+		w.begin(role)
+		w.text(p.Text, p.Signature, true)
+	case llm.ImagePart, llm.AudioPart, llm.FilePart:
+		return w.media(role, at, p)
+	case llm.OpaquePart:
+		if p.Shape != shapeName {
+			w.t.Lose(at)
+			return nil
+		}
+		w.begin(role)
+		w.Value(p.Raw)
+	case llm.SealedPart, llm.CallPart, llm.ResultPart:
+		w.t.Lose(at) // thoughts that another provider sealed, and what has no place here
+	}
+	return nil
+}
+
+// loseMarks names the marks that Gemini has no words for. It caches by itself, or what
+// cachedContent names.
+func (w *writer) loseMarks(m *llm.Message, p *llm.Part) {
+	if p.Cache != nil {
+		w.t.Lose(w.c.Path(m, p.Index) + ".cache_control")
+	}
+	if len(p.Citations) > 0 {
+		w.t.Lose(w.c.Path(m, p.Index) + ".citations")
+	}
+}
+
+func (w *writer) text(text, signature string, thought bool) {
+	w.Open('{')
+	w.Str("text", text)
+	if thought {
+		w.Bool("thought", true)
+	}
+	w.Opt("thoughtSignature", signature)
+	w.Close('}')
+}
+
+// media writes an image, a recording or a document.
+func (w *writer) media(role, at string, p *llm.Part) error {
+	uri := fileURI(p.Media)
+	if p.Media.Data == "" && uri == "" {
+		return refuse(at, "names a file by an id that Gemini does not know; send a URL, base64, or the URI that the Files API gave")
+	}
+	w.begin(role)
+	w.Open('{')
+	w.medium(p.Media, uri)
+	if raw, ok := w.t.TakeFrom(p.Extra, "media_resolution"); ok {
+		w.resolution(raw)
+	}
+	if raw, ok := w.t.TakeFrom(p.Extra, "video_metadata"); ok {
+		w.Raw("videoMetadata", raw)
+	}
+	w.Close('}')
+	w.loseNames(at, p)
+	return nil
+}
+
+// medium writes inlineData or fileData.
+func (w *writer) medium(m *llm.Media, uri string) {
+	if m.Data == "" {
+		w.Key("fileData").Open('{')
+		w.Opt("mimeType", first(m.MIME, dialect.MIMEOf(uri)))
+		w.Str("fileUri", uri)
+		w.Close('}')
+		return
+	}
+	data := m.Data
+	if m.Plain {
+		data = dialect.Base64([]byte(data))
+	}
+	w.Key("inlineData").Open('{')
+	w.Str("mimeType", first(m.MIME, mimeOf(m)))
+	w.Str("data", data)
+	w.Close('}')
+}
+
+// resolution writes how closely a medium is looked at: a level, or the object that
+// holds it.
+// Source: https://ai.google.dev/gemini-api/docs/media-resolution, read 2026-11.
+func (w *writer) resolution(raw []byte) {
+	if len(raw) > 0 && raw[0] == '"' {
+		w.Key("mediaResolution").Open('{')
+		w.Raw("level", raw)
+		w.Close('}')
+		return
+	}
+	w.Raw("mediaResolution", raw)
+}
+
+// loseNames names what Gemini has no word for about a medium.
+func (w *writer) loseNames(at string, p *llm.Part) {
+	prefix := at
+	if w.c.Surface == llm.ChatComplete {
+		prefix += map[llm.PartKind]string{llm.ImagePart: ".image_url", llm.FilePart: ".file"}[p.Kind]
+	}
+	if d := p.Media.Detail; d != "" && d != "auto" {
+		w.t.Lose(prefix + ".detail")
+	}
+	if p.Media.Name != "" {
+		w.t.Lose(prefix + ".filename")
+	}
+}
+
+// fileURI is the place of a medium that is not in the call: a URL, or an id of the
+// Files API, which is one, too.
+func fileURI(m *llm.Media) string {
+	switch {
+	case m.URL != "":
+		return m.URL
+	case strings.Contains(m.FileID, "://"):
+		return m.FileID
+	case strings.HasPrefix(m.FileID, "files/"):
+		return filesBase + m.FileID
+	}
+	return ""
+}
+
+// filesBase stands before the name of a file, "files/abc-123", in its URI.
+// Source: https://ai.google.dev/api/files, read 2026-11.
+const filesBase = "https://generativelanguage.googleapis.com/v1beta/"
+
+// mimeOf is the type of a medium of which only the format or the name is known.
+func mimeOf(m *llm.Media) string {
+	if mime := audioMIME[m.Format]; mime != "" {
+		return mime
+	}
+	switch {
+	case m.Format != "":
+		return "audio/" + m.Format
+	case m.Plain:
+		return "text/plain"
+	}
+	return first(dialect.MIMEOf(m.Name), "image/jpeg")
+}
+
+// audioMIME are the types of OpenAI's input_audio formats.
+// Source: contract/provider-transforms.md 1.5.
+var audioMIME = map[string]string{
+	"mp3": "audio/mp3", "wav": "audio/wav", "opus": "audio/ogg", "flac": "audio/flac", "pcm16": "audio/pcm", "x-aac": "audio/aac",
+	"x-m4a": "audio/m4a", "mpeg": "audio/mpeg", "mpga": "audio/mpga", "mp4": "audio/mp4", "webm": "audio/webm",
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// object reports whether text is one JSON object.
+func object(text string) bool { return splice.Valid([]byte(text)) }
+
+// freeText is the text of a tool without a schema, as arguments.
+func freeText(text string) string { return `{"input":` + string(splice.Quote(text)) + `}` }

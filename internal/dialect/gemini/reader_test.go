@@ -1,0 +1,191 @@
+package gemini
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// readCall reads a request as a caller of the hub would have meant it. It is written
+// apart from the encoder, so that a field that is lost on the way shows.
+func readCall(t testing.TB, body []byte) *llm.Call {
+	t.Helper()
+	if !splice.Valid(body) {
+		t.Fatalf("no JSON: %s", body)
+	}
+	c := &llm.Call{}
+	for name, val := range splice.Members(body) {
+		switch key := plainText(name); key {
+		case "systemInstruction":
+			c.Messages = append([]llm.Message{readContent(t, val)}, c.Messages...)
+		case "contents":
+			for v := range splice.Elements(val) {
+				c.Messages = append(c.Messages, readContent(t, v))
+			}
+		case "tools":
+			for v := range splice.Elements(val) {
+				readDeclarations(t, c, v)
+			}
+		case "toolConfig":
+			c.Choice = readChoice(t, val)
+		case "generationConfig":
+			readConfig(t, c, val)
+		default:
+			t.Errorf("unknown field %s", key)
+		}
+	}
+	return c
+}
+
+func readContent(t testing.TB, raw []byte) llm.Message {
+	t.Helper()
+	var content struct {
+		Role  string
+		Parts []json.RawMessage
+	}
+	decode(t, raw, &content)
+	m := llm.Message{Role: map[string]llm.Role{"system": llm.RoleSystem, "user": llm.RoleUser, "model": llm.RoleAssistant, "function": llm.RoleTool}[content.Role]}
+	if m.Role == "" || len(content.Parts) == 0 {
+		t.Errorf("content %s", raw)
+	}
+	for _, p := range content.Parts {
+		m.Parts = append(m.Parts, readBack(t, p))
+	}
+	return m
+}
+
+// blob is inlineData or fileData.
+type blob struct{ MIMEType, Data, FileURI string }
+
+func (b *blob) part() llm.Part {
+	p := llm.Part{Kind: llm.FilePart, Media: &llm.Media{MIME: b.MIMEType, Data: b.Data, URL: b.FileURI}}
+	switch kind, format, _ := strings.Cut(b.MIMEType, "/"); kind {
+	case "image":
+		p.Kind = llm.ImagePart
+	case "audio":
+		p.Kind, p.Media.Format, p.Media.MIME = llm.AudioPart, format, ""
+	}
+	return p
+}
+
+func readBack(t testing.TB, raw []byte) llm.Part {
+	t.Helper()
+	var in struct {
+		Text                 *string
+		Thought              bool
+		ThoughtSignature     string
+		FunctionCall         *struct{ ID, Name string }
+		InlineData, FileData *blob
+		FunctionResponse     *struct {
+			ID, Name string
+			Response map[string]string
+			Parts    []struct{ InlineData, FileData *blob }
+		}
+	}
+	decode(t, raw, &in)
+	p := llm.Part{Signature: in.ThoughtSignature}
+	if p.Signature == unsigned {
+		p.Signature = ""
+	}
+	switch {
+	case in.Text != nil:
+		p.Text = *in.Text
+		if in.Thought {
+			p.Kind = llm.ThoughtPart
+		}
+	case in.FunctionCall != nil:
+		args, _ := splice.Find(raw, "functionCall", "args")
+		p.Kind, p.Call = llm.CallPart, &llm.ToolCall{ID: in.FunctionCall.ID, Name: in.FunctionCall.Name, Arguments: string(args)}
+	case in.InlineData != nil:
+		return in.InlineData.part()
+	case in.FileData != nil:
+		return in.FileData.part()
+	case in.FunctionResponse != nil:
+		f := in.FunctionResponse
+		p.Kind, p.Result = llm.ResultPart, &llm.ToolResult{ID: f.ID, Name: f.Name}
+		for key, text := range f.Response {
+			p.Result.Error = key == "error"
+			p.Result.Parts = []llm.Part{{Text: text}}
+		}
+		for _, e := range f.Parts {
+			if e.InlineData != nil {
+				p.Result.Parts = append(p.Result.Parts, e.InlineData.part())
+			} else {
+				p.Result.Parts = append(p.Result.Parts, e.FileData.part())
+			}
+		}
+	default:
+		t.Errorf("part %s", raw)
+	}
+	return p
+}
+
+func readDeclarations(t testing.TB, c *llm.Call, raw []byte) {
+	t.Helper()
+	var tool struct {
+		FunctionDeclarations []struct {
+			Name, Description    string
+			ParametersJSONSchema json.RawMessage `json:"parametersJsonSchema"`
+		}
+	}
+	decode(t, raw, &tool)
+	for _, f := range tool.FunctionDeclarations {
+		c.Tools = append(c.Tools, llm.Tool{Type: llm.Function, Name: f.Name, Description: f.Description, Schema: f.ParametersJSONSchema})
+	}
+}
+
+func readChoice(t testing.TB, raw []byte) llm.ToolChoice {
+	t.Helper()
+	var set struct {
+		FunctionCallingConfig struct {
+			Mode                 string
+			AllowedFunctionNames []string
+		}
+	}
+	decode(t, raw, &set)
+	if names := set.FunctionCallingConfig.AllowedFunctionNames; len(names) == 1 {
+		return llm.ToolChoice{Mode: "tool", Name: names[0]}
+	}
+	return llm.ToolChoice{Mode: map[string]string{"AUTO": "auto", "NONE": "none", "ANY": "required"}[set.FunctionCallingConfig.Mode]}
+}
+
+func readConfig(t testing.TB, c *llm.Call, raw []byte) {
+	t.Helper()
+	names := map[string]string{"maxOutputTokens": llm.MaxTokens, "stopSequences": llm.Stop}
+	for _, p := range plain {
+		names[p.to] = p.from
+	}
+	for name, val := range splice.Members(raw) {
+		switch key := plainText(name); key {
+		case "responseMimeType":
+		case "responseJsonSchema":
+			c.Format = &llm.Format{Type: "json_schema", Schema: val}
+		case "thinkingConfig":
+			var set struct {
+				IncludeThoughts bool
+				ThinkingBudget  json.RawMessage
+			}
+			decode(t, val, &set)
+			said := `{"type":"disabled"}`
+			if set.IncludeThoughts {
+				said = `{"type":"enabled","budget_tokens":` + string(set.ThinkingBudget) + `}`
+			}
+			c.Params = append(c.Params, llm.Param{Name: llm.Thinking, Raw: []byte(said)})
+		default:
+			if names[key] == "" {
+				t.Errorf("unknown setting %s", key)
+			}
+			c.Params = append(c.Params, llm.Param{Name: names[key], Raw: val})
+		}
+	}
+}
+
+func decode(t testing.TB, raw []byte, into any) {
+	t.Helper()
+	if err := json.Unmarshal(raw, into); err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+}

@@ -1,0 +1,142 @@
+package gemini
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// DecodeReply reads an answer.
+// Source: contract/provider-transforms.md 4.4.
+func (generate) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
+	if !splice.Valid(in.Body) {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is not a JSON object")
+	}
+	r := &llm.Reply{}
+	var feedback []byte
+	for name, val := range splice.Members(in.Body) {
+		switch string(name) {
+		case `"candidates"`:
+			for c := range splice.Elements(val) {
+				r.Choices = append(r.Choices, readCandidate(c, len(r.Choices)))
+			}
+		case `"modelVersion"`:
+			r.Model = plainText(val)
+		case `"responseId"`:
+			r.ID = plainText(val)
+		case `"createTime"`:
+			if at, err := time.Parse(time.RFC3339, plainText(val)); err == nil {
+				r.Created = at.Unix()
+			}
+		case `"usageMetadata"`:
+			r.Usage = readUsage(val)
+		case `"promptFeedback"`:
+			feedback = val
+			r.Extra = append(r.Extra, llm.Param{Name: "promptFeedback", Raw: val})
+		}
+	}
+	if len(r.Choices) > 0 {
+		return r, nil
+	}
+	reason, blocked := splice.Find(feedback, "blockReason")
+	if !blocked {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no candidates")
+	}
+	r.Choices = []llm.Choice{{Finish: llm.FinishFilter, Raw: plainText(reason)}}
+	return r, nil
+}
+
+func readCandidate(raw []byte, i int) llm.Choice {
+	c := llm.Choice{Index: i}
+	called := false
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"index"`:
+			if n, err := strconv.Atoi(string(val)); err == nil {
+				c.Index = n
+			}
+		case `"content"`:
+			parts, _ := splice.Find(val, "parts")
+			c.Parts, called = readParts(parts)
+		case `"finishReason"`:
+			c.Raw = plainText(val)
+		case `"logprobsResult"`:
+			if list := logprobs(val); list != nil {
+				c.Logprobs = bytes.Join([][]byte{[]byte(`{"content":`), list, {'}'}}, nil)
+			}
+		default:
+			if n, ok := extra(name); ok {
+				c.Extra = append(c.Extra, llm.Param{Name: n, Raw: val})
+			}
+		}
+	}
+	c.Finish = finishOf(c.Raw, called)
+	return c
+}
+
+// extra names what else a candidate says, for callers who are not strict.
+// Source: contract/provider-transforms.md 0.2, 1.1.
+func extra(name []byte) (string, bool) {
+	switch n := plainText(name); n {
+	case "tokenCount":
+		return "", false // stands in the usage
+	case "finishMessage":
+		return "finish_message", true
+	default:
+		return n, true
+	}
+}
+
+// readParts reads what was said. Neighbouring texts are one part, unless a signature
+// ends the first.
+func readParts(list []byte) (parts []llm.Part, called bool) {
+	var s said
+	for raw := range splice.Elements(list) {
+		s.read(raw)
+		if s.empty {
+			continue
+		}
+		called = called || s.kind == llm.CallPart
+		if n := len(parts); n > 0 && s.continues(parts[n-1].Kind, parts[n-1].Signature != "") {
+			parts[n-1].Text += plainText(s.text)
+			parts[n-1].Signature = plainText(s.signature)
+			continue
+		}
+		parts = append(parts, s.part(raw))
+	}
+	return parts, called
+}
+
+// continues reports whether the part goes on with a text of that kind.
+func (s *said) continues(kind llm.PartKind, signed bool) bool {
+	return s.kind == kind && !signed && (kind == llm.TextPart || kind == llm.ThoughtPart)
+}
+
+func (s *said) part(raw []byte) llm.Part {
+	p := llm.Part{Kind: s.kind, Index: -1, Signature: plainText(s.signature)}
+	switch s.kind {
+	case llm.TextPart, llm.ThoughtPart:
+		p.Text = plainText(s.text)
+	case llm.CallPart:
+		p.Call = &llm.ToolCall{ID: s.callID(), Name: plainText(s.name), Arguments: s.arguments()}
+	case llm.ImagePart, llm.AudioPart, llm.FilePart:
+		p.Media = s.media()
+	default:
+		p.Raw, p.Shape = raw, shapeName
+	}
+	return p
+}
+
+// callID is the provider's id of a call, or a new one: most answers have none.
+func (s *said) callID() string {
+	if id := plainText(s.id); id != "" {
+		return id
+	}
+	return ident.NewItem("call_")
+}

@@ -1,0 +1,69 @@
+package gemini
+
+import (
+	"context"
+	"strconv"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+)
+
+// generate is generateContent and streamGenerateContent?alt=sse.
+// Source: https://ai.google.dev/api/generate-content and
+// https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference, read
+// 2026-11; contract/provider-transforms.md section 4.
+type generate struct{}
+
+var _ dialect.Upstream = generate{}
+
+// EncodeCall makes a request to generate content. The model and the wish for a stream
+// stand in its address.
+func (generate) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
+	w := newWriter(c, to.Model)
+	w.Open('{')
+	if err := w.conversation(); err != nil {
+		return nil, err
+	}
+	w.tools()
+	w.toolConfig()
+	w.generationConfig()
+	w.settings()
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: w.t.Lost()}, nil
+}
+
+// writer writes one request.
+type writer struct {
+	dialect.JSON
+	c  *llm.Call
+	t  *llm.Tally
+	m  family
+	at turns
+	// lookup is what a built-in tool says about the place of the user; it stands apart
+	// from the tool.
+	lookup []byte
+}
+
+func newWriter(c *llm.Call, model string) *writer {
+	return &writer{c: c, t: llm.NewTally(c), m: familyOf(model)}
+}
+
+// settings are the fields beside the conversation and its generationConfig.
+// Source: contract/provider-transforms.md 4.1.
+func (w *writer) settings() {
+	for _, f := range [...]struct{ from, to string }{
+		{"safety_settings", "safetySettings"}, {"cached_content", "cachedContent"}, {"labels", "labels"},
+	} {
+		if raw, ok := w.t.Take(f.from); ok {
+			w.Raw(f.to, raw)
+		}
+	}
+}
+
+// refuse is a call that cannot be sent, naming the place in the caller's body.
+func refuse(at, what string) error {
+	return fault.New(fault.InvalidParameter, at+" "+what).At(at)
+}
+
+func index(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }

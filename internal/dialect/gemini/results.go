@@ -1,0 +1,96 @@
+package gemini
+
+import (
+	"strings"
+
+	"sluice/internal/llm"
+)
+
+// results writes what tool calls came to. What failed stands under "error", all else
+// under "output"; those are the names that the models know.
+// Source: https://ai.google.dev/api/caching#FunctionResponse, read 2026-11.
+func (w *writer) results(m *llm.Message) error {
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if p.Kind != llm.ResultPart {
+			w.t.Lose(w.c.Path(m, p.Index))
+			continue
+		}
+		if p.Result.Name == "" {
+			return refuse(w.c.Path(m, p.Index), "is the result of a tool call that is not in the conversation")
+		}
+		if err := w.result(m, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) result(m *llm.Message, p *llm.Part) error {
+	r := p.Result
+	w.loseMarks(m, p)
+	text, media := w.gather(m, p)
+	key := "output"
+	if r.Error {
+		key = "error"
+	}
+	w.begin(roleFunction)
+	w.Open('{')
+	w.Key("functionResponse").Open('{')
+	w.Opt("id", r.ID)
+	w.Str("name", r.Name)
+	w.Key("response").Open('{')
+	w.Str(key, text)
+	w.Close('}')
+	if len(media) > 0 && w.m.levels() {
+		w.Key("parts").Open('[')
+		for _, e := range media {
+			if err := w.enclose(w.c.Path(m, p.Index), e); err != nil {
+				return err
+			}
+		}
+		w.Close(']')
+		media = nil
+	}
+	w.Close('}')
+	w.Close('}')
+	for _, e := range media {
+		w.at.after = append(w.at.after, pendingMedia{m, e})
+	}
+	return nil
+}
+
+// gather splits a result into its text, one line for each part, and its media.
+func (w *writer) gather(m *llm.Message, p *llm.Part) (string, []*llm.Part) {
+	var text []string
+	var media []*llm.Part
+	for i := range p.Result.Parts {
+		e := &p.Result.Parts[i]
+		switch e.Kind {
+		case llm.TextPart, llm.RefusalPart:
+			text = append(text, e.Text)
+		case llm.ImagePart, llm.FilePart, llm.AudioPart:
+			media = append(media, e)
+		default:
+			w.t.Lose(w.c.Path(m, p.Index))
+		}
+		if e.Cache != nil {
+			w.t.Lose(w.c.Path(m, p.Index) + ".cache_control")
+		}
+	}
+	return strings.Join(text, "\n"), media
+}
+
+// enclose writes a medium inside of a functionResponse.
+// Source: https://ai.google.dev/gemini-api/docs/function-calling#multimodal, read 2026-11.
+func (w *writer) enclose(at string, e *llm.Part) error {
+	uri := fileURI(e.Media)
+	if e.Media.Data == "" && uri == "" {
+		return refuse(at, "holds a file by an id that Gemini does not know; send a URL or base64")
+	}
+	w.Open('{')
+	w.medium(e.Media, uri)
+	w.Close('}')
+	w.loseNames(at, e)
+	return nil
+}

@@ -1,0 +1,61 @@
+package gemini
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestOpenAPI(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, in, want string }{
+		{"what is refused goes", `{"$schema":"s","type":"object","properties":{"strict":{"type":"string","additionalProperties":false},"$schema":{"type":"number"}},"required":["strict"],"additional_properties":{}}`,
+			`{"type":"object","properties":{"strict":{"type":"string"},"$schema":{"type":"number"}},"required":["strict"]}`},
+		{"references are put in place", `{"properties":{"a":{"$ref":"#/$defs/a"},"b":{"type":"array","items":{"$ref":"#/definitions/b"}}},"$defs":{"a":{"type":"string","additionalProperties":true}},"definitions":{"b":{"$ref":"#/$defs/a"}}}`,
+			`{"properties":{"a":{"type":"string"},"b":{"type":"array","items":{"type":"string"}}}}`},
+		{"a circle stays", `{"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"next":{"$ref":"#/$defs/n"}}}}}`,
+			`{"type":"object","properties":{"next":{"$ref":"#/$defs/n"}}}`},
+		{"null and one other", `{"anyOf":[{"type":"string","description":"d"},{"type":"null"}],"title":"t"}`, `{"type":"string","description":"d","nullable":true,"title":"t"}`},
+		{"null and a reference", `{"properties":{"a":{"anyOf":[{"$ref":"#/$defs/a"},{"type":"null"}]}},"$defs":{"a":{"type":"integer"}}}`, `{"properties":{"a":{"type":"integer","nullable":true}}}`},
+		{"null and several", `{"oneOf":[{"type":"string"},{"type":"null"},{"type":"number","$schema":"x"}]}`, `{"anyOf":[{"type":"string"},{"type":"number"}],"nullable":true}`},
+		{"no null", `{"anyOf":[{"type":"string"},{"type":"number"}]}`, `{"anyOf":[{"type":"string"},{"type":"number"}]}`},
+		{"types", `{"type":["string","null"]}`, `{"type":"string","nullable":true}`},
+		{"many types", `{"type":["string","number"]}`, `{"anyOf":[{"type":"string"},{"type":"number"}]}`},
+		{"constants", `{"const":"x"}`, `{"enum":["x"]}`},
+		{"lists", `{"allOf":[{"$schema":"x","type":"string"}],"prefixItems":[{"strict":true}]}`, `{"allOf":[{"type":"string"}],"prefixItems":[{}]}`},
+		{"no schema", `true`, `true`},
+	} {
+		if got := string(openAPI([]byte(c.in))); got != c.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// References that double at each step would fill the memory.
+func TestOpenAPIIsBounded(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString(`{"$ref":"#/$defs/a0","$defs":{`)
+	for i := range 60 {
+		b.WriteString(`"a` + string(rune('0'+i%10)) + strings.Repeat("x", i/10) + `":{"allOf":[`)
+		next := `{"$ref":"#/$defs/a` + string(rune('0'+(i+1)%10)) + strings.Repeat("x", (i+1)/10) + `"}`
+		b.WriteString(next + `,` + next + `]},`)
+	}
+	b.WriteString(`"z":{}}}`)
+	if got := len(openAPI([]byte(b.String()))); got > 4*schemaMax {
+		t.Errorf("%d bytes of %d", got, b.Len())
+	}
+}
+
+func FuzzOpenAPI(f *testing.F) {
+	f.Add(`{"anyOf":[{"$ref":"#/$defs/a"},{"type":"null"}],"$defs":{"a":{"type":["a","b","null"]}}}`)
+	f.Add(`{"$ref":"#/"}`)
+	f.Fuzz(func(t *testing.T, schema string) {
+		if !json.Valid([]byte(schema)) {
+			return
+		}
+		if got := openAPI([]byte(schema)); !json.Valid(got) {
+			t.Errorf("%s became %s", schema, got)
+		}
+	})
+}

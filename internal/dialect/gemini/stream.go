@@ -1,0 +1,196 @@
+package gemini
+
+import (
+	"strconv"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// NewDecoder makes the decoder of a stream that was asked for with alt=sse.
+func (generate) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &decoder{} }
+
+// choicesMax bounds the candidates of a stream. Gemini gives 8 at most.
+const choicesMax = 128
+
+// decoder reads the fragments of an answer; each is of the form of a whole one.
+//
+// Nothing marks the end: the reason to finish stands in the last fragment, on some
+// models in every one. So the last one counts, when the provider closes the stream.
+// Source: contract/provider-transforms.md 4.5.
+type decoder struct {
+	r       dialect.EventReader
+	emit    func(*llm.Event)
+	ev      llm.Event
+	said    said
+	begun   bool
+	ended   bool
+	choices []choice
+	usage   llm.Usage
+}
+
+// choice is what is known of a candidate so far.
+type choice struct {
+	open   bool // a block is
+	kind   llm.PartKind
+	signed bool // the open block has its signature
+	mime   string
+	block  int // of the open block, or of the next
+	called bool
+	finish string
+}
+
+// Feed reads what has come.
+func (d *decoder) Feed(p []byte, emit func(*llm.Event)) error {
+	d.emit = emit
+	return d.r.Feed(p, d.fragment)
+}
+
+// Close ends the stream. Where no candidate said why it ended, it was cut.
+func (d *decoder) Close(emit func(*llm.Event)) error {
+	d.emit = emit
+	if err := d.r.Close(d.fragment); err != nil || d.ended || !d.finished() {
+		return err
+	}
+	for i := range d.choices {
+		c := &d.choices[i]
+		d.shut(i)
+		d.send(llm.Event{Kind: llm.EventFinish, Choice: i, Text: c.finish, Finish: finishOf(c.finish, c.called)})
+	}
+	d.end()
+	return nil
+}
+
+func (d *decoder) finished() bool {
+	for i := range d.choices {
+		if d.choices[i].finish == "" {
+			return false
+		}
+	}
+	return len(d.choices) > 0
+}
+
+func (d *decoder) end() {
+	d.ended = true
+	d.send(llm.Event{Kind: llm.EventEnd})
+}
+
+// send hands an event out of the one place that all use.
+func (d *decoder) send(e llm.Event) {
+	d.ev = e
+	d.emit(&d.ev)
+}
+
+func (d *decoder) fragment(_, data []byte) error {
+	if d.ended {
+		return nil
+	}
+	if !splice.Valid(data) {
+		return fault.New(fault.UpstreamInvalid, "the provider sent an event that is not a JSON object")
+	}
+	if e, failed := splice.Find(data, "error"); failed {
+		d.failure(e)
+		return nil
+	}
+	d.start(data)
+	var feedback, usage []byte
+	for name, val := range splice.Members(data) {
+		switch string(name) {
+		case `"candidates"`:
+			i := 0
+			for c := range splice.Elements(val) {
+				if err := d.candidate(c, i); err != nil {
+					return err
+				}
+				i++
+			}
+		case `"usageMetadata"`:
+			usage = val
+		case `"promptFeedback"`:
+			feedback = val
+		}
+	}
+	d.count(usage)
+	d.blocked(feedback)
+	return nil
+}
+
+func (d *decoder) start(data []byte) {
+	if d.begun {
+		return
+	}
+	d.begun = true
+	id, _ := splice.Find(data, "responseId")
+	model, _ := splice.Find(data, "modelVersion")
+	d.send(llm.Event{Kind: llm.EventStart, ID: plainText(id), Model: plainText(model)})
+}
+
+// failure is an error that Gemini reports in the stream:
+// {"code":503,"message":"…","status":"UNAVAILABLE"}.
+func (d *decoder) failure(raw []byte) {
+	message, _ := splice.Find(raw, "message")
+	status, _ := splice.Find(raw, "status")
+	code, _ := splice.Find(raw, "code")
+	d.ended = true
+	d.send(llm.Event{Kind: llm.EventFault, Text: plainText(message), Name: plainText(status), Status: int(count(code))})
+}
+
+func (d *decoder) count(raw []byte) {
+	if raw == nil {
+		return
+	}
+	if u := readUsage(raw); u.Reported && u != d.usage {
+		d.usage = u
+		d.send(llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
+	}
+}
+
+// blocked ends the answer to a prompt that Gemini refuses: it has no candidates.
+func (d *decoder) blocked(feedback []byte) {
+	reason, ok := splice.Find(feedback, "blockReason")
+	if !ok || len(d.choices) > 0 {
+		return
+	}
+	d.send(llm.Event{Kind: llm.EventExtra, Name: "promptFeedback", Raw: feedback})
+	d.send(llm.Event{Kind: llm.EventFinish, Finish: llm.FinishFilter, Text: plainText(reason)})
+	d.end()
+}
+
+func (d *decoder) candidate(raw []byte, i int) error {
+	if val, ok := splice.Find(raw, "index"); ok {
+		if n, err := strconv.Atoi(string(val)); err == nil {
+			i = n
+		}
+	}
+	if i < 0 || i >= choicesMax {
+		return fault.Newf(fault.UpstreamInvalid, "the provider sent more than %d candidates", choicesMax)
+	}
+	for len(d.choices) <= i {
+		d.choices = append(d.choices, choice{})
+	}
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"index"`:
+		case `"content"`:
+			parts, _ := splice.Find(val, "parts")
+			for p := range splice.Elements(parts) {
+				d.part(i, p)
+			}
+		case `"finishReason"`:
+			if word := plainText(val); word != "" {
+				d.choices[i].finish = word
+			}
+		case `"logprobsResult"`:
+			if list := logprobs(val); list != nil {
+				d.send(llm.Event{Kind: llm.EventLogprobs, Choice: i, Raw: list})
+			}
+		default:
+			if n, ok := extra(name); ok {
+				d.send(llm.Event{Kind: llm.EventExtra, Choice: i, Name: n, Raw: val})
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package gemini
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// countTokens is countTokens of Vertex AI: what a conversation would use as input.
+// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/count-tokens,
+// read 2026-11; contract/provider-transforms.md 4.11.
+type countTokens struct{}
+
+var _ dialect.Unified = countTokens{}
+
+// EncodeRequest asks for the tokens of the conversation and its tools. How an answer
+// would be made plays no part.
+func (countTokens) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	w := newWriter(r.Call, to.Model)
+	w.Open('{')
+	if err := w.conversation(); err != nil {
+		return nil, err
+	}
+	w.tools()
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: w.t.Lost()}, nil
+}
+
+// DecodeAnswer turns {"totalTokens":31} into {"input_tokens":31}.
+func (countTokens) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	raw, ok := splice.Find(in.Body, "totalTokens")
+	if !ok {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no totalTokens")
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Int("input_tokens", count(raw))
+	w.Close('}')
+	return &dialect.Answer{Body: w.B, Usage: llm.Usage{InputTokens: count(raw), Reported: true}}, nil
+}

@@ -1,0 +1,62 @@
+package gemini
+
+import (
+	"strconv"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// readUsage reads usageMetadata. Gemini counts thoughts beside the answer, and what its
+// tools brought beside the prompt; the hub counts both inside, so that the sum is the
+// total.
+// Source: contract/provider-transforms.md 1.3;
+// https://ai.google.dev/api/generate-content#UsageMetadata, read 2026-11.
+func readUsage(raw []byte) llm.Usage {
+	var u llm.Usage
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"promptTokenCount"`, `"toolUsePromptTokenCount"`:
+			u.InputTokens += count(val)
+		case `"candidatesTokenCount"`:
+			u.OutputTokens += count(val)
+		case `"thoughtsTokenCount"`:
+			u.ReasoningTokens = count(val)
+			u.OutputTokens += u.ReasoningTokens
+		case `"totalTokenCount"`:
+			u.TotalTokens = count(val)
+		case `"cachedContentTokenCount"`:
+			u.CachedTokens = count(val)
+		case `"promptTokensDetails"`:
+			u.InputAudioTokens = modality(val, `"AUDIO"`)
+		case `"candidatesTokensDetails"`:
+			u.OutputAudioTokens = modality(val, `"AUDIO"`)
+			u.ImageTokens = modality(val, `"IMAGE"`)
+		default:
+			continue
+		}
+		u.Reported = true
+	}
+	return u
+}
+
+// modality sums what a list says of one modality: [{"modality":"AUDIO","tokenCount":9}].
+func modality(list []byte, want string) (sum int64) {
+	for e := range splice.Elements(list) {
+		kind, _ := splice.Find(e, "modality")
+		tokens, _ := splice.Find(e, "tokenCount")
+		if string(kind) == want {
+			sum += count(tokens)
+		}
+	}
+	return sum
+}
+
+// count reads a number of tokens; what is none counts 0.
+func count(raw []byte) int64 {
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
