@@ -3,12 +3,15 @@ package all
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/gemini"
 	"sluice/internal/dialect/openai"
 )
 
 // List returns every dialect, in a fixed order. To add one, add its line here.
 func List() []*dialect.Dialect {
 	return []*dialect.Dialect{
+		gemini.Dialect(),
+		gemini.Vertex(),
 		openai.Dialect(),
 	}
 }

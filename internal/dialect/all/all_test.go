@@ -14,8 +14,8 @@ func TestListIsComplete(t *testing.T) {
 			t.Errorf("the name %q is empty or taken", d.Name)
 		}
 		seen[d.Name] = true
-		if d.Check == nil || d.CheckForm == nil || d.Shape == nil || d.ShapeForm == nil {
-			t.Errorf("%s lacks a function", d.Name)
+		if (d.Check == nil || d.CheckForm == nil || d.Shape == nil || d.ShapeForm == nil) && len(d.Upstreams)+len(d.Unified) == 0 {
+			t.Errorf("%s can neither relay nor translate", d.Name)
 		}
 	}
 	if !seen["openai"] {
