@@ -1,0 +1,139 @@
+package dialect
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strings"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Unframer turns what Bedrock streams of a model that it invokes natively, AWS messages
+// of {"bytes":"<base64 of an event>"}, into the server-sent events that are inside:
+//
+//	event: message_start
+//	data: {"type":"message_start",…}
+//
+// The events keep their bytes, Amazon's metrics in the last one included. An event that
+// has no plain type goes without a name. An exception becomes the error event of the messages
+// surface. The zero value is ready; it belongs to one goroutine.
+// Source: contract/provider-transforms.md 3.6, 3.7.
+type Unframer struct {
+	in     FrameReader
+	event  []byte // decoded
+	failed bool
+}
+
+var _ Restream = (*Unframer)(nil)
+
+// Append appends the events that p completes. What is no such stream is
+// fault.UpstreamInvalid. Behind an exception nothing is read.
+func (u *Unframer) Append(dst, p []byte) ([]byte, error) {
+	err := u.in.Feed(p, func(f *Frame) (err error) {
+		if !u.failed {
+			dst, err = u.frame(dst, f)
+		}
+		return err
+	})
+	return dst, err
+}
+
+// Close returns dst as it is; a stream that ends inside a message is
+// fault.UpstreamInvalid.
+func (u *Unframer) Close(dst []byte) ([]byte, error) { return dst, u.in.Close() }
+
+func (u *Unframer) frame(dst []byte, f *Frame) ([]byte, error) {
+	if e, ok := f.Exception(); ok {
+		u.failed = true
+		typ := first(exceptions[strings.ToLower(e.Name)].messages, "api_error")
+		return append(dst, ErrorEvent(llm.Messages, e.Message, typ)...), nil
+	}
+	var err error
+	if u.event, err = f.Inner(u.event[:0]); err != nil || len(u.event) == 0 {
+		return dst, err
+	}
+	if typ, ok := splice.Find(u.event, "type"); ok && typ[0] == '"' && bytes.IndexByte(typ, '\\') < 0 {
+		dst = append(append(append(dst, "event: "...), typ[1:len(typ)-1]...), '\n')
+	}
+	dst = append(dst, "data: "...)
+	from := len(dst)
+	dst = append(dst, u.event...)
+	for i := from; i < len(dst); i++ {
+		if dst[i] == '\n' || dst[i] == '\r' { // between tokens, where JSON takes a space as well
+			dst[i] = ' '
+		}
+	}
+	return append(dst, "\n\n"...), nil
+}
+
+// Inner appends the event inside a message of InvokeModelWithResponseStream; nothing
+// for messages of other kinds. An event that is no JSON object is fault.UpstreamInvalid.
+func (f *Frame) Inner(dst []byte) ([]byte, error) {
+	raw, ok := splice.Find(f.Payload, "bytes")
+	if !ok {
+		return dst, nil
+	}
+	if len(raw) < 2 || raw[0] != '"' {
+		return dst, badFrame("the bytes of a chunk are no text")
+	}
+	from := len(dst)
+	dst, err := base64.StdEncoding.AppendDecode(dst, raw[1:len(raw)-1])
+	if err != nil {
+		return dst, badFrame("the bytes of a chunk are not base64")
+	}
+	if !splice.Valid(dst[from:]) {
+		return dst, badFrame("the event in a chunk is no JSON object")
+	}
+	return dst, nil
+}
+
+// Exception is an error that Amazon reports inside a stream.
+type Exception struct {
+	Name    string // "throttlingException"
+	Message string // at most 1 KiB
+	Status  int    // that it has as an answer of its own: 429
+}
+
+// Exception reads the error that a message is; ok is false when it is an event.
+func (f *Frame) Exception() (e Exception, ok bool) {
+	if string(f.Type) != "exception" && string(f.Type) != "error" {
+		return e, false
+	}
+	e.Name = string(f.Name)
+	for name, val := range splice.Members(f.Payload) {
+		if string(name) == `"message"` || string(name) == `"Message"` {
+			e.Message, _ = splice.Unquote(val)
+		}
+	}
+	if e.Message == "" {
+		e.Message = string(f.Message)
+	}
+	e.Message = clip(first(e.Message, e.Name), faultTextMax)
+	e.Status = 500
+	if x, known := exceptions[strings.ToLower(e.Name)]; known {
+		e.Status = x.status
+	}
+	return e, true
+}
+
+// exceptions are Bedrock's errors, their statuses and their like on the messages
+// surface.
+// Source: contract/provider-transforms.md 3.4;
+// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html, read 2026-11.
+var exceptions = map[string]struct {
+	status   int
+	messages string
+}{
+	"validationexception":           {400, "invalid_request_error"},
+	"accessdeniedexception":         {403, "permission_error"},
+	"resourcenotfoundexception":     {404, "not_found_error"},
+	"modeltimeoutexception":         {408, "timeout_error"},
+	"modelerrorexception":           {424, "api_error"},
+	"modelstreamerrorexception":     {424, "api_error"},
+	"throttlingexception":           {429, "rate_limit_error"},
+	"modelnotreadyexception":        {429, "overloaded_error"},
+	"servicequotaexceededexception": {429, "rate_limit_error"},
+	"internalserverexception":       {500, "api_error"},
+	"serviceunavailableexception":   {503, "overloaded_error"},
+}
