@@ -46,8 +46,8 @@ type CompletionChoice struct {
 	Finish llm.Finish
 }
 
-// Answer writes it.
-func (c *Completion) Answer() *Answer {
+// Answer writes it; to callers who asked for a stream, as one.
+func (c *Completion) Answer(stream bool) *Answer {
 	var w JSON
 	w.Open('{')
 	w.Str("id", first(c.ID, ident.NewItem("cmpl-")))
@@ -70,5 +70,9 @@ func (c *Completion) Answer() *Answer {
 	w.Int("total_tokens", c.Usage.TotalTokens)
 	w.Close('}')
 	w.Close('}')
-	return &Answer{Body: w.B, Usage: c.Usage, Model: c.Model}
+	a := &Answer{Body: w.B, Usage: c.Usage, Model: c.Model}
+	if stream {
+		a.Body, a.ContentType = ReplayCompletion(nil, a.Body), "text/event-stream"
+	}
+	return a
 }

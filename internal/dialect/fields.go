@@ -42,3 +42,10 @@ func (w *JSON) List(name string, raw []byte) {
 	w.Value(raw)
 	w.Close(']')
 }
+
+// Count is a number of tokens in an answer: 12, or 12.0 as some providers write it. Ok
+// is false for what is none, for example -1.
+func Count(raw []byte) (n int64, ok bool) {
+	ok = count(raw, &n)
+	return n, ok
+}

@@ -1,0 +1,78 @@
+package dialect
+
+import (
+	"slices"
+
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Ranking is an answer to /rerank.
+// Source: contract/provider-transforms.md 8.1.
+type Ranking struct {
+	ID      string // empty: a new one is made
+	Model   string
+	Results []Ranked // the best first
+	Usage   llm.Usage
+}
+
+// Ranked is one result.
+type Ranked struct {
+	Index    int64  // of the document in the request
+	Score    []byte // raw JSON number: 0.97
+	Document []byte // raw JSON as the provider gave it back; nil: it did not
+}
+
+// Answer writes it. Documents that the provider did not give back are taken from the
+// request, when that asked for them with return_documents.
+func (r *Ranking) Answer(request []byte) (*Answer, error) {
+	wanted, _ := splice.Find(request, "return_documents")
+	var documents [][]byte
+	if string(wanted) == "true" {
+		list, _ := splice.Find(request, "documents")
+		documents = slices.Collect(splice.Elements(list))
+	}
+	var w JSON
+	w.Open('{')
+	w.Str("id", first(r.ID, ident.NewItem("rerank-")))
+	w.Str("object", "list")
+	w.Key("results").Open('[')
+	for _, d := range r.Results {
+		if len(d.Score) == 0 {
+			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has a result without a score")
+		}
+		w.Open('{')
+		w.Int("index", d.Index)
+		w.Raw("relevance_score", d.Score)
+		if d.Document == nil && d.Index >= 0 && d.Index < int64(len(documents)) {
+			d.Document = documents[d.Index]
+		}
+		writeDocument(&w, d.Document)
+		w.Close('}')
+	}
+	w.Close(']')
+	w.Str("model", r.Model)
+	w.Key("usage").Open('{')
+	if r.Usage.SearchUnits > 0 || r.Usage.TotalTokens == 0 {
+		w.Int("search_units", r.Usage.SearchUnits)
+	}
+	if r.Usage.TotalTokens > 0 {
+		w.Int("total_tokens", r.Usage.TotalTokens)
+	}
+	w.Close('}')
+	w.Close('}')
+	return &Answer{Body: w.B, Usage: r.Usage, Model: r.Model}, nil
+}
+
+// writeDocument writes a document as an object, a bare text under text.
+func writeDocument(w *JSON, raw []byte) {
+	if len(raw) == 0 || raw[0] != '"' {
+		w.Raw("document", raw)
+		return
+	}
+	w.Key("document").Open('{')
+	w.Raw("text", raw)
+	w.Close('}')
+}
