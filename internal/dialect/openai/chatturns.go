@@ -11,7 +11,11 @@ func (w *callWriter) messages() error {
 		var err error
 		switch m.Role {
 		case llm.RoleAssistant:
-			w.assistant(m)
+			if !nothingBut(m.Parts, llm.ThoughtPart, llm.SealedPart) {
+				w.assistant(m)
+			} else {
+				w.loseAll(m)
+			}
 		case llm.RoleTool:
 			err = w.results(m)
 		default:
@@ -23,6 +27,22 @@ func (w *callWriter) messages() error {
 	}
 	w.Close(']')
 	return nil
+}
+
+// nothingBut reports whether there are parts, all of two kinds.
+func nothingBut(parts []llm.Part, a, b llm.PartKind) bool {
+	for i := range parts {
+		if k := parts[i].Kind; k != a && k != b {
+			return false
+		}
+	}
+	return len(parts) > 0
+}
+
+func (w *callWriter) loseAll(m *llm.Message) {
+	for i := range m.Parts {
+		w.t.Lose(w.c.Path(m, m.Parts[i].Index))
+	}
 }
 
 // turn writes a message of a user or of the system: as a plain string where it is
@@ -91,6 +111,9 @@ func (w *callWriter) assistant(m *llm.Message) {
 			refusal += p.Text
 		case llm.CallPart:
 			calls = append(calls, p)
+			if p.Signature != "" {
+				w.t.Lose(w.c.Path(m, p.Index) + ".signature")
+			}
 		default:
 			w.t.Lose(w.c.Path(m, p.Index))
 		}

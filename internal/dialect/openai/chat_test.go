@@ -1,0 +1,111 @@
+package openai
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"sluice/internal/dialect"
+	"sluice/internal/dialect/dialecttest"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// What goes out as a chat completion and what is named as lost are the whole call,
+// whatever surface it came in by.
+func TestCallsLoseNothingUnsaid(t *testing.T) {
+	t.Parallel()
+	for _, surface := range []llm.Endpoint{llm.ChatComplete, llm.Messages, llm.CreateModelResponse} {
+		for seed := range uint64(400) {
+			r := rand.New(rand.NewPCG(seed, 1))
+			// Media in results move to a message of their own, which TestResultMedia shows.
+			c := dialecttest.RandomCall(r, dialecttest.Options{Surface: surface, Without: dialecttest.Media | dialecttest.FileIDs})
+			out, err := chat{}.EncodeCall(context.Background(), c, &dialect.Target{Model: c.Model})
+			if f := fault.From(err); f != nil && f.Code == fault.InvalidParameter && f.Param != "" {
+				continue // a part that chat cannot carry, named
+			}
+			if err != nil {
+				t.Fatalf("%s %d: %v", surface, seed, err)
+			}
+			if !splice.Valid(out.Body) {
+				t.Fatalf("%s %d: no JSON: %s", surface, seed, out.Body)
+			}
+			back, err := chat{}.DecodeCall(out.Body)
+			if err != nil {
+				t.Fatalf("%s %d: %v\n%s", surface, seed, err, out.Body)
+			}
+			loose := []dialecttest.Loose{
+				chatWords, dialecttest.Surface, dialecttest.Places, dialecttest.Sources, dialecttest.ResultNames, dialecttest.URLTypes,
+				dialecttest.Turns, joined,
+			}
+			if diff := dialecttest.Diff(dialecttest.Rest(c, out.Lost), back, loose...); diff != nil {
+				t.Fatalf("%s %d, lost %q:\n%s\n%s", surface, seed, out.Lost, strings.Join(diff, "\n"), out.Body)
+			}
+		}
+	}
+}
+
+// joined joins the texts that chat has in one: line by line what the system says, and
+// word by word what the model said.
+func joined(c *llm.Call) {
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		sep := ""
+		switch m.Role {
+		case llm.RoleSystem, llm.RoleDeveloper:
+			sep = "\n"
+		case llm.RoleAssistant:
+		default:
+			continue
+		}
+		one := llm.Call{Messages: []llm.Message{*m}}
+		dialecttest.Texts(sep)(&one)
+		m.Parts = one.Messages[0].Parts
+	}
+}
+
+// chatWords says in chat's words what chat has only one of.
+func chatWords(c *llm.Call) {
+	for i := range c.Params {
+		switch p := &c.Params[i]; p.Name {
+		case llm.MaxCompletionTokens:
+			p.Name = llm.MaxTokens
+		case llm.Thinking:
+			if word := effortOf(p.Raw); word != "" {
+				p.Name, p.Raw = llm.ReasoningEffort, splice.Quote(word)
+			}
+		}
+	}
+	if f := c.Format; f != nil && f.Type == "json_schema" {
+		f.Name = first(f.Name, "output")
+	}
+	for i := range c.Messages {
+		parts := c.Messages[i].Parts
+		for k := range parts {
+			if r := parts[k].Result; r != nil {
+				failed(r)
+			}
+			if m := parts[k].Media; parts[k].Kind == llm.FilePart && m.Plain {
+				parts[k].Kind, parts[k].Text, parts[k].Media = llm.TextPart, m.Data, nil
+			}
+		}
+	}
+	for i := range c.Tools {
+		if t := &c.Tools[i]; t.Type != llm.Function {
+			t.Name = "" // stands in Raw
+		}
+	}
+}
+
+// failed says that a call failed in the only way that chat has, its text.
+func failed(r *llm.ToolResult) {
+	one := llm.Call{Messages: []llm.Message{{Parts: r.Parts}}}
+	dialecttest.Texts("\n")(&one)
+	r.Parts = one.Messages[0].Parts
+	if r.Error && len(r.Parts) > 0 {
+		r.Parts[0].Text = "Error: " + r.Parts[0].Text
+	}
+	r.Error = false
+}

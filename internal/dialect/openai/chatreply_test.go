@@ -1,0 +1,112 @@
+package openai
+
+import (
+	"strings"
+	"testing"
+
+	"sluice/internal/dialect"
+	"sluice/internal/dialect/dialecttest"
+	"sluice/internal/llm"
+)
+
+func sample() *llm.Reply {
+	return &llm.Reply{
+		ID: "chatcmpl-1", Model: "m-1", Created: 1_700_000_000,
+		Choices: []llm.Choice{{
+			Finish: llm.FinishToolCalls, Raw: "tool_calls",
+			Parts: []llm.Part{
+				{Kind: llm.ThoughtPart, Text: "Let me \"see\"", Signature: "sig=="},
+				{Kind: llm.SealedPart, Text: "c2VhbGVk"},
+				{Kind: llm.TextPart, Text: "It is\nwarm. 😀"},
+				{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_1", Name: "weather", Arguments: `{"city":"Rome"}`}},
+				{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_2", Name: "time", Arguments: `{}`}, Signature: "thought"},
+			},
+		}},
+		Usage: llm.Usage{
+			InputTokens: 30, OutputTokens: 12, TotalTokens: 42, CachedTokens: 20, CacheWriteTokens: 3, ReasoningTokens: 5, Reported: true,
+		},
+	}
+}
+
+func answering(strict bool, params ...llm.Param) *dialect.Answering {
+	return &dialect.Answering{
+		Call: &llm.Call{Surface: llm.ChatComplete, Model: "asked", Params: params}, ID: "0123456789", Created: 1_700_000_000, Provider: "anthropic", Strict: strict,
+	}
+}
+
+var wantsUsage = llm.Param{Name: llm.StreamOptions, Raw: []byte(`{"include_usage": true}`)}
+
+// What one side of the shape writes the other reads as it was.
+func TestRepliesComeBack(t *testing.T) {
+	t.Parallel()
+	body := chat{}.EncodeReply(nil, sample(), answering(false))
+	back, err := chat{}.DecodeReply(&dialect.Incoming{Body: body})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, body)
+	}
+	if diff := dialecttest.DiffReplies(sample(), back); diff != nil {
+		t.Errorf("%s\n%s", strings.Join(diff, "\n"), body)
+	}
+}
+
+// Strict callers see what OpenAI itself would answer, and nothing else.
+func TestStrictReply(t *testing.T) {
+	t.Parallel()
+	const want = `{"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"m-1","provider":"anthropic","choices":[{"index":0,` +
+		`"message":{"role":"assistant","content":"It is\nwarm. 😀","refusal":null,"tool_calls":[` +
+		`{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Rome\"}"}},` +
+		`{"id":"call_2","type":"function","function":{"name":"time","arguments":"{}"}}]},"logprobs":null,"finish_reason":"tool_calls"}],` +
+		`"usage":{"prompt_tokens":30,"completion_tokens":12,"total_tokens":42,"prompt_tokens_details":{"cached_tokens":20,"audio_tokens":0},` +
+		`"completion_tokens_details":{"reasoning_tokens":5,"audio_tokens":0},"cache_read_input_tokens":20,"cache_creation_input_tokens":3}}`
+	if got := string(chat{}.EncodeReply(nil, sample(), answering(true))); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// A stream carries what the whole answer does, and reads the same however it is cut.
+func TestStreamsComeBack(t *testing.T) {
+	t.Parallel()
+	enc := chat{}.NewEncoder(answering(true, wantsUsage))
+	var stream []byte
+	dialect.Replay(sample(), func(ev *llm.Event) { stream = enc.Append(stream, ev) })
+	if !strings.HasSuffix(string(stream), "data: [DONE]\n\n") || strings.Count(string(stream), `"usage"`) != 1 {
+		t.Errorf("end or usage: %s", stream)
+	}
+	events := dialecttest.SplitEverywhere(t, stream, func() dialect.EventDecoder { return chat{}.NewDecoder(nil) })
+	want := sample()
+	want.Created = 0
+	parts := want.Choices[0].Parts[2:] // chat's stream has no thoughts for strict callers
+	parts[2].Signature = ""
+	want.Choices[0].Parts = parts
+	if diff := dialecttest.DiffReplies(want, dialecttest.ReplyOf(events)); diff != nil {
+		t.Errorf("%s\n%s", strings.Join(diff, "\n"), stream)
+	}
+}
+
+func FuzzChunks(f *testing.F) {
+	enc := chat{}.NewEncoder(answering(false, wantsUsage))
+	var stream []byte
+	dialect.Replay(sample(), func(ev *llm.Event) { stream = enc.Append(stream, ev) })
+	f.Add(stream, 7)
+	f.Add([]byte("data: {\"choices\":[{\"index\":9,\"delta\":{\"tool_calls\":[{},{\"index\":-1}]}}]}\n\ndata: [DONE]\n\n"), 3)
+	f.Add([]byte("data: {\"error\":{\"message\":\"no\"}}\r\n\r\n"), 1)
+	f.Fuzz(func(t *testing.T, stream []byte, at int) {
+		d := chat{}.NewDecoder(nil)
+		ends := 0
+		emit := func(ev *llm.Event) {
+			if ev.Kind == llm.EventEnd || ev.Kind == llm.EventFault {
+				ends++
+			}
+		}
+		at = max(0, min(at, len(stream)))
+		for _, p := range [][]byte{stream[:at], stream[at:]} {
+			if d.Feed(p, emit) != nil {
+				return
+			}
+		}
+		_ = d.Close(emit)
+		if ends > 1 {
+			t.Errorf("%d ends", ends)
+		}
+	})
+}
