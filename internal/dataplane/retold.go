@@ -31,6 +31,8 @@ func (g *Gateway) retellStream(a *attempt, resp *transport.Response) {
 		to = a.talk
 	case s != nil:
 		to = s.NewStream(in)
+	case a.spec.Stream.Framing == "aws-eventstream":
+		to = &dialect.Unframer{} // the caller's own events, wrapped in frames
 	default:
 		return
 	}
