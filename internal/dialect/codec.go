@@ -83,6 +83,26 @@ type Unified interface {
 	DecodeAnswer(in *Incoming) (*Answer, error)
 }
 
+// Follower is a Unified whose answer stands in several places, for example a batch whose
+// output is in files that its job names.
+type Follower interface {
+	Unified
+	// Follow looks at the answers so far, Incoming.Body and then More, and says which to
+	// get next. It is called until it says that there is none (ok false), DecodeAnswer
+	// after that. An error, for example fault.Conflict of a batch that still runs, is the
+	// answer.
+	Follow(in *Incoming) (next Next, ok bool, err error)
+}
+
+// Next names a further answer: one of the provider's own endpoints with the id of its
+// path, or a URL that the provider gave, which is fetched without credentials and
+// guarded as every upstream is.
+type Next struct {
+	Endpoint llm.Endpoint
+	ID       string // unescaped
+	URL      string // "https://storage.googleapis.com/…?X-Goog-Signature=…"
+}
+
 // Streamer is a Unified whose answers of success may be streams: those of requests
 // with Target.Stream, unless the provider's spec says that it streams nothing.
 type Streamer interface {
