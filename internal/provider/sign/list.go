@@ -9,6 +9,7 @@ func list(o Options) map[string]Signer {
 		"query":  query{},
 		"aws":    newAWS(o),
 		"azure":  newAzure(o),
+		"gcp":    newGCP(o),
 		"oci":    newOCI(o),
 	}
 }

@@ -38,7 +38,10 @@ type Options struct {
 	AWS   AWS
 	Azure Azure
 	HTTP  *http.Client // for tokens; nil: one with a timeout of 10 s
-	Clock ident.Clock  // nil: the system's
+	// Outside is for token services that a credential names, which may be anybody's: it
+	// must keep from private addresses. Nil: such credentials are refused.
+	Outside *http.Client
+	Clock   ident.Clock // nil: the system's
 }
 
 // AWS are the deployment's settings for roles.

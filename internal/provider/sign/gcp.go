@@ -1,0 +1,97 @@
+package sign
+
+import (
+	"context"
+	"crypto/sha256"
+	"net/http"
+	"strings"
+
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/provider"
+)
+
+// gcpSigner authorises calls to Google Cloud with a token: one that was given as the
+// key, one that a service account gets for its signed word, or that of the machine.
+// Source: contract/providers.yaml, shared.auth.gcp;
+// https://developers.google.com/identity/protocols/oauth2/service-account, read 2026-11.
+type gcpSigner struct {
+	http    *http.Client // for addresses of our own
+	outside *http.Client // for those that a service account names; nil: Google's own alone
+	clock   ident.Clock
+	tokens  store[gcpKey, *tokenSource]
+}
+
+var _ Signer = (*gcpSigner)(nil)
+
+// gcpKey is what a token depends on; of the machine's own, nothing.
+type gcpKey struct {
+	mode    string
+	account [sha256.Size]byte
+}
+
+// Fields of the provider. Source: contract/providers.yaml, vertex-ai.
+const (
+	gcpAuthType = "vertex_auth_type"
+	gcpAccount  = "vertex_service_account_json"
+)
+
+// The values of vertex_auth_type.
+const (
+	gcpBasic    = "basic"
+	gcpService  = "serviceAccount"
+	gcpWorkload = "workload"
+)
+
+func newGCP(o Options) *gcpSigner {
+	return &gcpSigner{http: o.HTTP, outside: o.Outside, clock: o.Clock}
+}
+
+// Sign sets authorization. A caller who does not say how is understood by what they
+// bring: a service account before a key.
+func (s *gcpSigner) Sign(ctx context.Context, r *Request, _ *provider.Auth, v provider.Values) error {
+	mode := v[gcpAuthType]
+	if mode == "" && v[gcpAccount] != "" {
+		mode = gcpService
+	}
+	switch mode {
+	case "", gcpBasic:
+		key := strings.TrimPrefix(v[provider.Key], "Bearer ")
+		if key == "" {
+			return fault.New(fault.InvalidRequest, "Google Cloud needs an access token as the key, or a service account in "+gcpAccount).At(gcpAccount)
+		}
+		return bearer(r, key)
+	case gcpService, gcpWorkload:
+		token, err := s.token(ctx, mode, v[gcpAccount])
+		if err != nil {
+			return err
+		}
+		return bearer(r, token)
+	}
+	return fault.New(fault.InvalidRequest, gcpAuthType+" must be basic, serviceAccount or workload").At(gcpAuthType)
+}
+
+func (s *gcpSigner) token(ctx context.Context, mode, account string) (string, error) {
+	key := gcpKey{mode: mode}
+	if mode == gcpService {
+		key.account = sha256.Sum256([]byte(account))
+	}
+	source, err := s.tokens.get(key, func() (*tokenSource, error) {
+		if mode == gcpWorkload {
+			return &tokenSource{clock: s.clock, fetch: s.machine}, nil
+		}
+		a, err := readAccount(account)
+		if err != nil {
+			return nil, err
+		}
+		return &tokenSource{clock: s.clock, fetch: func(ctx context.Context) (token, error) { return s.exchange(ctx, a) }}, nil
+	})
+	if err != nil {
+		return "", err
+	}
+	text, err := source.get(ctx)
+	if err == nil || ctx.Err() != nil {
+		return text, err
+	}
+	return "", fault.Newf(fault.Unauthenticated, "no Google token could be had with %s %s", gcpAuthType, mode).Because(err)
+}

@@ -1,0 +1,144 @@
+package sign
+
+import (
+	"context"
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"sluice/internal/fault"
+)
+
+// Where a service account gets its tokens unless its document says otherwise, for what,
+// and how long its word is good.
+// Source: contract/providers.yaml, shared.auth.gcp.
+const (
+	googleTokenURL = "https://oauth2.googleapis.com/token"
+	googleScope    = "https://www.googleapis.com/auth/cloud-platform"
+	assertionTime  = time.Hour
+)
+
+// account is a service account, as its JSON document has it.
+type account struct {
+	Type     string `json:"type"` // "service_account"
+	Email    string `json:"client_email"`
+	KeyID    string `json:"private_key_id"`
+	Key      string `json:"private_key"` // PEM
+	TokenURL string `json:"token_uri"`
+
+	key *rsa.PrivateKey
+}
+
+// readAccount reads the document. Only service accounts are taken: other kinds of
+// credentials name files and commands of the machine that reads them.
+func readAccount(doc string) (*account, error) {
+	var a account
+	if err := json.Unmarshal([]byte(doc), &a); err != nil {
+		return nil, badAccount("is not a JSON object").Because(err)
+	}
+	switch {
+	case a.Type != "service_account":
+		return nil, badAccount(`must have the type "service_account"`)
+	case a.Email == "":
+		return nil, badAccount("has no client_email")
+	}
+	if a.TokenURL == "" {
+		a.TokenURL = googleTokenURL
+	}
+	u, err := url.Parse(a.TokenURL)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
+		return nil, badAccount("has a token_uri that is no https URL")
+	}
+	if a.key, err = readKey(a.Key); err != nil {
+		return nil, badAccount("has no usable private_key: an RSA key in PEM form is needed").Because(err)
+	}
+	return &a, nil
+}
+
+func badAccount(what string) *fault.Error {
+	return fault.New(fault.InvalidRequest, gcpAccount+" "+what).At(gcpAccount)
+}
+
+// readKey reads an RSA key of PKCS 8 or PKCS 1. Its errors hold nothing of the key.
+func readKey(text string) (*rsa.PrivateKey, error) {
+	block, _ := pem.Decode([]byte(text))
+	if block == nil {
+		return nil, errors.New("no PEM")
+	}
+	if k, err := x509.ParsePKCS8PrivateKey(block.Bytes); err == nil {
+		if key, ok := k.(*rsa.PrivateKey); ok {
+			return key, nil
+		}
+		return nil, errors.New("not RSA")
+	}
+	key, err := x509.ParsePKCS1PrivateKey(block.Bytes)
+	if err != nil {
+		return nil, errors.New("no key in the PEM block")
+	}
+	return key, nil
+}
+
+// assertion is the account's signed word that it asks for a token.
+func (a *account) assertion(now time.Time) (string, error) {
+	head, _ := json.Marshal(map[string]string{"alg": "RS256", "typ": "JWT", "kid": a.KeyID}) // strings: cannot fail
+	claims, _ := json.Marshal(map[string]any{
+		"iss": a.Email, "sub": a.Email, "aud": a.TokenURL, "scope": googleScope, "iat": now.Unix(), "exp": now.Add(assertionTime).Unix(),
+	})
+	text := segment(head) + "." + segment(claims)
+	sum := sha256.Sum256([]byte(text))
+	sig, err := rsa.SignPKCS1v15(rand.Reader, a.key, crypto.SHA256, sum[:])
+	if err != nil {
+		return "", err
+	}
+	return text + "." + segment(sig), nil
+}
+
+func segment(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+
+// exchange gets a token for the account's word. An address that is not Google's own
+// came with the credential, so that it may be anybody's.
+func (s *gcpSigner) exchange(ctx context.Context, a *account) (token, error) {
+	client := s.outside
+	if a.TokenURL == googleTokenURL {
+		client = s.http
+	}
+	if client == nil {
+		return token{}, errors.New("token_uri is not Google's own, and nothing guards such addresses")
+	}
+	word, err := a.assertion(s.clock.Now())
+	if err != nil {
+		return token{}, err
+	}
+	form := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {word}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.TokenURL, strings.NewReader(form.Encode()))
+	if err != nil {
+		return token{}, err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return askToken(client, req)
+}
+
+// machineTokenURL is where machines of Google Cloud get the token of the service
+// account that they run as; on GKE, of the workload.
+// Source: https://cloud.google.com/compute/docs/access/authenticate-workloads, read 2026-11.
+const machineTokenURL = "http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token"
+
+// machine gets the machine's own token.
+func (s *gcpSigner) machine(ctx context.Context) (token, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, machineTokenURL, http.NoBody)
+	if err != nil {
+		return token{}, err
+	}
+	req.Header.Set("Metadata-Flavor", "Google")
+	return askToken(s.http, req)
+}
