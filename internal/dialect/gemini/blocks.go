@@ -14,16 +14,7 @@ func (d *decoder) part(i int, raw []byte) {
 	case !c.open || !s.goesOn(c):
 		d.open(i, raw)
 	}
-	switch s.kind {
-	case llm.TextPart, llm.ThoughtPart:
-		if text := plainText(s.text); text != "" {
-			d.tell(i, llm.Event{Kind: llm.EventText, Text: text})
-		}
-	case llm.CallPart:
-		d.tell(i, llm.Event{Kind: llm.EventArguments, Text: s.arguments()})
-	case llm.ImagePart, llm.AudioPart, llm.FilePart:
-		d.tell(i, llm.Event{Kind: llm.EventMedia, Media: s.media()})
-	}
+	d.content(i)
 	if sig := plainText(s.signature); sig != "" {
 		c.signed = true
 		d.tell(i, llm.Event{Kind: llm.EventSignature, Text: sig})
@@ -32,6 +23,21 @@ func (d *decoder) part(i int, raw []byte) {
 	case llm.TextPart, llm.ThoughtPart, llm.AudioPart:
 	default:
 		d.shut(i)
+	}
+}
+
+// content tells what the part holds.
+func (d *decoder) content(i int) {
+	switch s := &d.said; s.kind {
+	case llm.TextPart, llm.ThoughtPart:
+		if text := plainText(s.text); text != "" {
+			d.tell(i, llm.Event{Kind: llm.EventText, Text: text})
+		}
+	case llm.CallPart:
+		d.tell(i, llm.Event{Kind: llm.EventArguments, Text: s.arguments()})
+	case llm.ImagePart, llm.AudioPart, llm.FilePart:
+		d.tell(i, llm.Event{Kind: llm.EventMedia, Media: s.media()})
+	default: // opaque: it stands in the block's first event
 	}
 }
 
@@ -54,6 +60,7 @@ func (d *decoder) open(i int, raw []byte) {
 		c.mime = string(s.mime)
 	case llm.OpaquePart:
 		e.Name, e.Raw = shapeName, raw
+	default: // the block begins with nothing
 	}
 	d.tell(i, e)
 }
