@@ -54,6 +54,20 @@ func (t *Tally) TakeFrom(list []Param, name string) (json.RawMessage, bool) {
 	return nil, false
 }
 
+// TakeAll returns what nobody has taken of a list yet and counts it as carried, for
+// dialects that know how the caller means it.
+func (t *Tally) TakeAll(list []Param) []Param {
+	var left []Param
+	for i := range list {
+		p := &list[i]
+		if _, ok := t.taken[p]; !ok {
+			t.taken[p] = struct{}{}
+			left = append(left, *p)
+		}
+	}
+	return left
+}
+
 // Lose says that what stands at that place of the caller's body is left out.
 func (t *Tally) Lose(path string) {
 	for _, p := range t.lost {
