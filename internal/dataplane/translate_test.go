@@ -1,0 +1,166 @@
+package dataplane_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"sluice/test/upstream"
+)
+
+// gemini are the headers that send a call to the rig's upstream as if it were Google.
+func (r *rig) gemini(more ...string) []string {
+	return append([]string{"x-gateway-provider: google", "authorization: Bearer AIza-upstream", "x-gateway-custom-host: " + r.up.URL()}, more...)
+}
+
+const (
+	geminiPath   = "/v1beta/models/gemini-2.5-flash:generateContent"
+	geminiStream = "/v1beta/models/gemini-2.5-flash:streamGenerateContent"
+	geminiSays   = `{"candidates":[{"content":{"role":"model","parts":[{"text":"Hello"}]},"finishReason":"STOP","index":0}],` +
+		`"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":2,"totalTokenCount":6},"modelVersion":"gemini-2.5-flash"}`
+	ask = `{"model":"gemini-2.5-flash","messages":[{"role":"user","content":"Hello there"}]}`
+)
+
+func events(texts ...string) upstream.Reply {
+	p := make([]upstream.Piece, len(texts))
+	for i, t := range texts {
+		p[i] = upstream.Piece{Bytes: []byte(t)}
+	}
+	return upstream.Reply{Header: []upstream.Field{{Name: "Content-Type", Value: "text/event-stream"}}, Framing: upstream.Chunked, Pieces: p}
+}
+
+func TestTranslatedChat(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.up.On(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+	a := r.call("POST", "/v1/chat/completions", ask, r.gemini()...)
+	for _, want := range []string{`"object":"chat.completion"`, `"content":"Hello"`, `"finish_reason":"stop"`, `"total_tokens":6`, `"provider":"google"`, `"id":"chatcmpl-`} {
+		if a.StatusCode != 200 || !strings.Contains(a.Text, want) {
+			t.Errorf("%d without %s: %s", a.StatusCode, want, a.Text)
+		}
+	}
+	if got := a.Header.Get("content-type"); got != "application/json" {
+		t.Errorf("content type %q", got)
+	}
+	if a.Header.Get("x-gateway-dropped-params") != "" {
+		t.Errorf("dropped %q", a.Header.Get("x-gateway-dropped-params"))
+	}
+	row := r.journal.one(t)
+	if row.Usage.TotalTokens != 6 || row.ReplyModel != "gemini-2.5-flash" || row.Provider != "google" || row.Outcome != "ok" {
+		t.Errorf("record %+v", row)
+	}
+	if body := string(r.up.Seen()[0].Body); !strings.Contains(body, `"contents":[{"role":"user","parts":[{"text":"Hello there"}]}]`) || strings.Contains(body, "messages") {
+		t.Errorf("sent %s", body)
+	}
+}
+
+func TestTranslatedStream(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.up.On(geminiStream, upstream.Always(events(
+		`data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Hel"}]},"index":0}],"modelVersion":"gemini-2.5-flash"}`+"\n\n",
+		`data: {"candidates":[{"content":{"role":"model","parts":[{"text":"lo"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":2,"totalTokenCount":6}}`+"\n\n",
+	)))
+	body := strings.Replace(ask, "{", `{"stream":true,`, 1)
+	a := r.call("POST", "/v1/chat/completions", body, r.gemini()...)
+	if a.StatusCode != 200 || !strings.HasSuffix(a.Text, "data: [DONE]\n\n") || !strings.Contains(a.Text, `"content":"Hel"`) || !strings.Contains(a.Text, `"content":"lo"`) {
+		t.Fatalf("%d %s", a.StatusCode, a.Text)
+	}
+	if strings.Contains(a.Text, `"usage"`) {
+		t.Errorf("usage that was not asked for: %s", a.Text)
+	}
+	if row := r.journal.one(t); row.Usage.TotalTokens != 6 || row.Outcome != "ok" || !row.Stream {
+		t.Errorf("record %+v", row)
+	}
+}
+
+// A stream that the provider cuts, or that holds an error, ends in an error event and
+// never in [DONE].
+func TestTranslatedStreamBreaks(t *testing.T) {
+	t.Parallel()
+	first := `data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Hel"}]},"index":0}]}` + "\n\n"
+	cases := []struct {
+		name, outcome string
+		reply         upstream.Reply
+	}{
+		{"cut", "truncated", func() upstream.Reply { e := events(first); e.End = upstream.Cut; return e }()},
+		{"error", "failed", events(first, `data: {"error":{"code":503,"message":"The model is overloaded","status":"UNAVAILABLE"}}`+"\n\n")},
+		{"garbage", "truncated", events(first, "data: <html>\n\n")},
+	}
+	for _, c := range cases {
+		r := newRig(t)
+		r.up.On(geminiStream, upstream.Always(c.reply))
+		a := r.call("POST", "/v1/chat/completions", strings.Replace(ask, "{", `{"stream":true,`, 1), r.gemini()...)
+		if !strings.Contains(a.Text, `data: {"error":`) || strings.Contains(a.Text, "[DONE]") {
+			t.Errorf("%s: %s", c.name, a.Text)
+		}
+		if row := r.journal.one(t); string(row.Outcome) != c.outcome {
+			t.Errorf("%s: record %s %s", c.name, row.Outcome, row.Error)
+		}
+	}
+}
+
+// An answer that cannot be read, an error status and an error as the first event let
+// the next target answer, in its own shape.
+func TestTranslatedFallback(t *testing.T) {
+	t.Parallel()
+	for name, bad := range map[string]upstream.Reply{
+		"garbage": upstream.JSON(200, []byte(`{"candidates":7}`)), "status": upstream.JSON(503, []byte(`{"error":{"code":503,"message":"busy"}}`)),
+		"page": {Header: []upstream.Field{{Name: "Content-Type", Value: "text/html"}}, Pieces: []upstream.Piece{{Bytes: []byte("<html>")}}},
+	} {
+		r := newRig(t)
+		r.up.On(geminiPath, upstream.Always(bad))
+		config := `{"strategy":{"mode":"fallback"},"targets":[` +
+			`{"provider":"google","api_key":"k","custom_host":"` + r.up.URL() + `"},` +
+			`{"provider":"openai","api_key":"k","custom_host":"` + r.up.URL() + `/v1","override_params":{"model":"gpt-4o-mini"}}]}`
+		a := r.call("POST", "/v1/chat/completions", ask, "x-gateway-config: "+config)
+		if a.StatusCode != 200 || a.Header.Get("x-gateway-last-used-option-index") != "config.targets[1]" || !strings.Contains(a.Text, `"choices"`) {
+			t.Errorf("%s: %d %s %s", name, a.StatusCode, a.Header.Get("x-gateway-last-used-option-index"), a.Text)
+		}
+	}
+}
+
+// What the target cannot carry is named in a header and on record; a caller who asks
+// for it is refused instead, before anything is sent.
+func TestDroppedParams(t *testing.T) {
+	t.Parallel()
+	body := strings.Replace(ask, "{", `{"logit_bias":{"1":2},"x_mine":true,`, 1)
+	r := newRig(t)
+	r.up.On(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+	a := r.call("POST", "/v1/chat/completions", body, r.gemini()...)
+	const lost = "logit_bias, x_mine"
+	if got := a.Header.Get("x-gateway-dropped-params"); a.StatusCode != 200 || got != lost {
+		t.Errorf("%d dropped %q", a.StatusCode, got)
+	}
+	if row := r.journal.one(t); row.Dropped != lost {
+		t.Errorf("record %q", row.Dropped)
+	}
+	a = r.call("POST", "/v1/chat/completions", body, r.gemini("x-gateway-strict-params: true")...)
+	if a.StatusCode != http.StatusBadRequest || !strings.Contains(a.Text, lost) || r.up.Total() != 1 {
+		t.Errorf("%d %s after %d calls", a.StatusCode, a.Text, r.up.Total())
+	}
+}
+
+// A call for a stream that the provider answers whole is streamed all the same.
+func TestWholeAnswerToStream(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.up.On(geminiStream, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+	a := r.call("POST", "/v1/chat/completions", strings.Replace(ask, "{", `{"stream":true,"stream_options":{"include_usage":true},`, 1), r.gemini()...)
+	if !strings.HasPrefix(a.Header.Get("content-type"), "text/event-stream") || !strings.Contains(a.Text, `"content":"Hello"`) || !strings.Contains(a.Text, `"total_tokens":6`) || !strings.HasSuffix(a.Text, "data: [DONE]\n\n") {
+		t.Errorf("%s %s", a.Header.Get("content-type"), a.Text)
+	}
+}
+
+// What the config changes is changed in the caller's words.
+func TestTranslatedParams(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.up.On(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+	config := `{"provider":"google","api_key":"k","custom_host":"` + r.up.URL() + `","override_params":{"temperature":0.5},"default_params":{"max_tokens":77},"drop_params":["stop"]}`
+	a := r.call("POST", "/v1/chat/completions", strings.Replace(ask, "{", `{"temperature":1,"stop":"x",`, 1), "x-gateway-config: "+config)
+	body := string(r.up.Seen()[0].Body)
+	if a.StatusCode != 200 || !strings.Contains(body, `"temperature":0.5`) || !strings.Contains(body, `"maxOutputTokens":77`) || strings.Contains(body, "stopSequences") {
+		t.Errorf("%d %s", a.StatusCode, body)
+	}
+}
