@@ -5,6 +5,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/gemini"
 	"sluice/internal/dialect/openai"
+	"sluice/internal/dialect/oracle"
 )
 
 // List returns every dialect, in a fixed order. To add one, add its line here.
@@ -13,5 +14,6 @@ func List() []*dialect.Dialect {
 		gemini.Dialect(),
 		gemini.Vertex(),
 		openai.Dialect(),
+		oracle.Dialect(),
 	}
 }

@@ -1,0 +1,224 @@
+package oracle
+
+import (
+	"strconv"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// NewDecoder makes the decoder of a stream: choices in pieces,
+// {"index":0,"message":{"content":[{"type":"TEXT","text":"Hi"}]}}, the last one of each
+// with a finishReason. Nothing else marks the end.
+func (chat) NewDecoder(in *dialect.Incoming) dialect.EventDecoder {
+	return &decoder{id: in.Header.Get("opc-request-id")}
+}
+
+// decoder reads one stream.
+type decoder struct {
+	in       dialect.EventReader
+	id       string
+	started  bool
+	finished bool
+	ended    bool
+	usage    llm.Usage
+	choices  []choice
+	ev       llm.Event
+}
+
+// choice keeps the blocks of one answer apart.
+type choice struct {
+	blocks int            // begun so far
+	open   int            // the one that is open, from 1; 0 for none
+	part   llm.PartKind   // of it
+	call   int            // block of the call that pieces without an id belong to
+	calls  map[string]int // ids of calls to their blocks
+	order  []int          // blocks of calls that are open
+}
+
+// Feed reads what came.
+func (d *decoder) Feed(p []byte, emit func(*llm.Event)) error {
+	return d.in.Feed(p, func(_, data []byte) error { return d.event(data, emit) })
+}
+
+// Close ends the stream, when a finish reason has come.
+func (d *decoder) Close(emit func(*llm.Event)) error {
+	if err := d.in.Close(func(_, data []byte) error { return d.event(data, emit) }); err != nil {
+		return err
+	}
+	d.end(emit)
+	return nil
+}
+
+func (d *decoder) end(emit func(*llm.Event)) {
+	if !d.finished || d.ended {
+		return
+	}
+	d.ended = true
+	for at := range d.choices {
+		d.shut(at, emit)
+	}
+	d.send(emit, llm.Event{Kind: llm.EventEnd})
+}
+
+func (d *decoder) send(emit func(*llm.Event), ev llm.Event) {
+	d.ev = ev
+	emit(&d.ev)
+}
+
+func (d *decoder) event(data []byte, emit func(*llm.Event)) error {
+	switch {
+	case d.ended:
+		return nil
+	case dialect.Done(data):
+		d.end(emit)
+		return nil
+	case !splice.Valid(data):
+		return fault.New(fault.UpstreamInvalid, "the provider sent an event that is no JSON object")
+	}
+	if f, ok := failure(data); ok {
+		d.ended = true
+		d.send(emit, f)
+		return nil
+	}
+	if !d.started {
+		d.started = true
+		d.send(emit, llm.Event{Kind: llm.EventStart, ID: d.id, Model: member(data, "modelId")})
+	}
+	return d.piece(data, emit)
+}
+
+// piece reads a piece of a choice.
+func (d *decoder) piece(data []byte, emit func(*llm.Event)) error {
+	at, finish := 0, ""
+	var msg, logprobs []byte
+	for name, val := range splice.Members(data) {
+		switch string(name) {
+		case `"index"`:
+			at, _ = strconv.Atoi(string(val))
+		case `"message"`:
+			msg = val
+		case `"finishReason"`:
+			finish, _ = splice.Unquote(val)
+		case `"logprobs"`:
+			logprobs = val
+		case `"usage"`:
+			d.spent(val, emit)
+		case `"pad"`, `"modelId"`: // filler against guessing texts by the size of packets
+		default:
+			if !isNull(val) {
+				s, _ := splice.Unquote(name)
+				d.send(emit, llm.Event{Kind: llm.EventExtra, Choice: at, Name: s, Raw: val})
+			}
+		}
+	}
+	const most = 128 // no model gives more answers
+	if at < 0 || at >= most {
+		return fault.Newf(fault.UpstreamInvalid, "the provider sent a piece of answer %d", at)
+	}
+	for len(d.choices) <= at {
+		d.choices = append(d.choices, choice{})
+	}
+	d.message(at, msg, emit)
+	if list := logprobEntries(logprobs); list != nil {
+		d.send(emit, llm.Event{Kind: llm.EventLogprobs, Choice: at, Raw: list})
+	}
+	if finish != "" {
+		d.finished = true
+		d.shut(at, emit)
+		d.send(emit, llm.Event{Kind: llm.EventFinish, Choice: at, Finish: finishOf(finish), Text: finish})
+	}
+	return nil
+}
+
+func (d *decoder) spent(raw []byte, emit func(*llm.Event)) {
+	u := d.usage
+	readUsage(raw, &u)
+	if u == d.usage {
+		return
+	}
+	d.usage = u
+	d.send(emit, llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
+}
+
+func (d *decoder) message(at int, raw []byte, emit func(*llm.Event)) {
+	var m message
+	m.read(raw, func(name, val []byte) {
+		s, _ := splice.Unquote(name)
+		d.send(emit, llm.Event{Kind: llm.EventExtra, Choice: at, Name: s, Raw: val})
+	})
+	d.text(at, llm.ThoughtPart, m.thought, emit)
+	for val := range splice.Elements(m.content) {
+		text, _ := splice.Find(val, "text")
+		d.text(at, llm.TextPart, text, emit)
+	}
+	d.text(at, llm.RefusalPart, m.refusal, emit)
+	for val := range splice.Elements(m.calls) {
+		d.call(at, val, emit)
+	}
+}
+
+// text is a piece of a text, raw JSON.
+func (d *decoder) text(at int, part llm.PartKind, raw []byte, emit func(*llm.Event)) {
+	if len(raw) <= 2 || raw[0] != '"' {
+		return
+	}
+	c := &d.choices[at]
+	if c.open == 0 || c.part != part {
+		d.shutText(at, emit)
+		c.blocks++
+		c.open, c.part = c.blocks, part
+		d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: c.open - 1, Part: part})
+	}
+	text, _ := splice.Unquote(raw)
+	d.send(emit, llm.Event{Kind: llm.EventText, Choice: at, Block: c.open - 1, Part: part, Text: text})
+}
+
+// call is a piece of a tool call. Only its first piece has the id.
+func (d *decoder) call(at int, raw []byte, emit func(*llm.Event)) {
+	c := &d.choices[at]
+	id, name := member(raw, "id"), member(raw, "name")
+	block, known := c.calls[id]
+	switch {
+	case id != "" && known:
+	case id == "" && len(c.order) > 0 && name == "":
+		block = c.call
+	default:
+		d.shutText(at, emit)
+		if c.calls == nil {
+			c.calls = map[string]int{}
+		}
+		block = c.blocks
+		c.blocks++
+		if id != "" {
+			c.calls[id] = block
+		}
+		c.order = append(c.order, block)
+		d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: block, Part: llm.CallPart, ID: first(id, ident.NewItem("call_")), Name: name})
+	}
+	c.call = block
+	if args := member(raw, "arguments"); args != "" {
+		d.send(emit, llm.Event{Kind: llm.EventArguments, Choice: at, Block: block, Part: llm.CallPart, Text: args})
+	}
+}
+
+func (d *decoder) shutText(at int, emit func(*llm.Event)) {
+	c := &d.choices[at]
+	if c.open > 0 {
+		d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Choice: at, Block: c.open - 1, Part: c.part})
+		c.open = 0
+	}
+}
+
+// shut ends all blocks of a choice.
+func (d *decoder) shut(at int, emit func(*llm.Event)) {
+	d.shutText(at, emit)
+	c := &d.choices[at]
+	for _, b := range c.order {
+		d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Choice: at, Block: b, Part: llm.CallPart})
+	}
+	c.order, c.calls = nil, nil
+}

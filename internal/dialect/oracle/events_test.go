@@ -1,0 +1,218 @@
+package oracle
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"sluice/internal/dialect"
+	"sluice/internal/dialect/dialecttest"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/wire"
+)
+
+var head = wire.Header{{Name: "opc-request-id", Value: "REQ/1"}}
+
+func decoderOf() dialect.EventDecoder { return chat{}.NewDecoder(&dialect.Incoming{Header: head}) }
+
+// A stream as Llama models give it, and the same answer whole.
+// Source: https://docs.oracle.com/iaas/api/#/en/generative-ai-inference/20231130/ChatResult/Chat, read 2026-11.
+const (
+	textStream = `data: {"index":0,"message":{"role":"ASSISTANT","content":[{"type":"TEXT","text":"Ro"}]},"pad":"aaaaaaaaa"}
+
+data: {"index":0,"message":{"role":"ASSISTANT","content":[{"type":"TEXT","text":"m\u00e9"}]},"pad":"aa"}
+
+data: {"message":{"role":"ASSISTANT"},"finishReason":"stop","usage":{"completionTokens":3,"promptTokens":41,"totalTokens":44,"promptTokensDetails":{"cachedTokens":32},"completionTokensDetails":{"reasoningTokens":1}},"pad":"aaaaaaa"}
+
+`
+	textReply = `{"modelId":"meta.llama-3.3-70b-instruct","modelVersion":"1.0.0","chatResponse":{"apiFormat":"GENERIC","timeCreated":"2026-11-20T12:00:00.529Z","choices":[{"index":0,"message":{"role":"ASSISTANT","content":[{"type":"TEXT","text":"Romé"}],"toolCalls":null},"finishReason":"stop","logprobs":null}],` +
+		`"usage":{"completionTokens":3,"promptTokens":41,"totalTokens":44,"promptTokensDetails":{"cachedTokens":32},"completionTokensDetails":{"reasoningTokens":1}}}}`
+
+	toolStream = `data: {"index":0,"message":{"role":"ASSISTANT","reasoningContent":"Weather"}}
+
+data: {"index":0,"message":{"role":"ASSISTANT","content":[{"type":"TEXT","text":"Let me see."}]}}
+
+data: {"index":0,"message":{"role":"ASSISTANT","toolCalls":[{"type":"FUNCTION","id":"c1","name":"get_weather","arguments":""}]}}
+
+data: {"index":0,"message":{"role":"ASSISTANT","toolCalls":[{"type":"FUNCTION","arguments":"{\"city\":"}]}}
+
+data: {"index":0,"message":{"role":"ASSISTANT","toolCalls":[{"type":"FUNCTION","arguments":"\"Rome\"}"}]}}
+
+data: {"index":0,"message":{"role":"ASSISTANT","toolCalls":[{"type":"FUNCTION","id":"c2","name":"get_time","arguments":"{}"}]}}
+
+data: {"index":0,"finishReason":"tool_calls"}
+
+data: {"usage":{"completionTokens":20,"promptTokens":50,"totalTokens":70}}
+
+`
+	toolReply = `{"modelId":"","chatResponse":{"choices":[{"message":{"role":"ASSISTANT","reasoningContent":"Weather","content":[{"type":"TEXT","text":"Let me see."}],"toolCalls":[{"type":"FUNCTION","id":"c1","name":"get_weather","arguments":"{\"city\":\"Rome\"}"},` +
+		`{"type":"FUNCTION","id":"c2","name":"get_time","arguments":"{}"}]},"finishReason":"tool_calls"}],"usage":{"completionTokens":20,"promptTokens":50,"totalTokens":70}}}`
+)
+
+// A stream, cut anywhere, amounts to the answer that is not streamed.
+func TestStreamsAmountToReplies(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ stream, reply string }{"text": {textStream, textReply}, "tools": {toolStream, toolReply}} {
+		want, err := chat{}.DecodeReply(&dialect.Incoming{Header: head, Body: []byte(c.reply)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Model, want.Created, want.Extra = "", 0, nil // no event tells of them
+		got := dialecttest.ReplyOf(dialecttest.SplitEverywhere(t, []byte(c.stream), decoderOf))
+		if diff := dialecttest.DiffReplies(got, want); len(diff) > 0 {
+			t.Errorf("%s: %s", name, strings.Join(diff, "\n"))
+		}
+	}
+}
+
+func TestDecodeReply(t *testing.T) {
+	t.Parallel()
+	r, err := chat{}.DecodeReply(&dialect.Incoming{Header: head, Body: []byte(textReply)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	usage := llm.Usage{InputTokens: 41, OutputTokens: 3, TotalTokens: 44, CachedTokens: 32, ReasoningTokens: 1, Reported: true}
+	if r.ID != "REQ/1" || r.Model != "meta.llama-3.3-70b-instruct" || r.Created != 1795176000 || r.Usage != usage {
+		t.Errorf("%+v", r)
+	}
+	if c := r.Choices[0]; c.Raw != "stop" || c.Finish != llm.FinishStop || len(c.Parts) != 1 || c.Parts[0].Text != "Romé" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestDecodeLogprobsAndExtras(t *testing.T) {
+	t.Parallel()
+	body := `{"chatResponse":{"choices":[{"index":1,"message":{"content":[],"refusal":"No.","annotations":[{"x":1}]},"finishReason":"MAX_TOKENS","groundingMetadata":{"q":1},` +
+		`"logprobs":{"tokens":["a","b"],"tokenLogprobs":[-0.1,-2],"topLogprobs":[{"a":-0.1,"c":-3}]}}]}}`
+	r, err := chat{}.DecodeReply(&dialect.Incoming{Body: []byte(body)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := r.Choices[0]
+	const want = `{"content":[{"token":"a","logprob":-0.1,"bytes":null,"top_logprobs":[{"token":"a","logprob":-0.1,"bytes":null},{"token":"c","logprob":-3,"bytes":null}]},{"token":"b","logprob":-2,"bytes":null,"top_logprobs":[]}]}`
+	if string(c.Logprobs) != want || c.Index != 1 || c.Finish != llm.FinishLength || c.Parts[0].Kind != llm.RefusalPart || len(c.Extra) != 2 || r.Usage.Reported {
+		t.Errorf("%+v\n%s", c, c.Logprobs)
+	}
+}
+
+func TestNoReply(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{"", "null", `{"chatResponse":{"choices":[]}}`, `{"code":"x"}`, `<html>`} {
+		if _, err := (chat{}).DecodeReply(&dialect.Incoming{Body: []byte(body)}); !fault.Has(err, fault.UpstreamInvalid) {
+			t.Errorf("%q: %v", body, err)
+		}
+	}
+}
+
+func TestStreamEnds(t *testing.T) {
+	t.Parallel()
+	const begun = `data: {"index":0,"message":{"content":[{"type":"TEXT","text":"a"}]}}` + "\n\n"
+	cases := []struct {
+		name, stream string
+		last         llm.Event
+		code         fault.Code
+	}{
+		{name: "cut", stream: begun, last: llm.Event{Kind: llm.EventText, Text: "a"}},
+		{name: "finished", stream: begun + `data: {"finishReason":"stop"}` + "\n\n", last: llm.Event{Kind: llm.EventEnd}},
+		{name: "last line without its end", stream: begun + `data: {"finishReason":"stop"}`, last: llm.Event{Kind: llm.EventEnd}},
+		{name: "marked", stream: begun + `data: {"finishReason":"stop"}` + "\n\ndata: [DONE]\n\n", last: llm.Event{Kind: llm.EventEnd}},
+		{name: "error", stream: begun + `data: {"code":"TooManyRequests","message":"slow down"}` + "\n\n" + begun, last: llm.Event{Kind: llm.EventFault, Text: "slow down", Name: "TooManyRequests", Status: 429}},
+		{name: "error with a number", stream: `data: {"code":404,"message":"no such model"}` + "\n\n", last: llm.Event{Kind: llm.EventFault, Text: "no such model", Status: 404}},
+		{name: "error of a proxy", stream: `data: {"error":{"message":"bad","type":"x","code":"500"}}` + "\n\n", last: llm.Event{Kind: llm.EventFault, Text: "bad", Name: "x", Status: 500}},
+		{name: "garbage", stream: "data: nothing\n\n", code: fault.UpstreamInvalid},
+		{name: "many answers", stream: `data: {"index":4096}` + "\n\n", code: fault.UpstreamInvalid},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			events, err := dialecttest.Read(decoderOf(), []byte(c.stream))
+			if c.code != "" {
+				if !fault.Has(err, c.code) {
+					t.Errorf("%v", err)
+				}
+				return
+			}
+			last := events[len(events)-1]
+			if err != nil || last.Kind != c.last.Kind || last.Text != c.last.Text || last.Name != c.last.Name || last.Status != c.last.Status {
+				t.Errorf("%v, the last event is %+v", err, last)
+			}
+		})
+	}
+}
+
+// FuzzStream: a decoder survives anything, keeps the grammar of events, and reads alike
+// however the stream is cut.
+func FuzzStream(f *testing.F) {
+	f.Add([]byte(textStream), 7)
+	f.Add([]byte(toolStream), 300)
+	f.Add([]byte(`data: {"index":1,"message":{"toolCalls":[{"arguments":"{"},{"id":"","name":"x"}]},"finishReason":"","logprobs":{"tokens":[1]}}`+"\r\n\r\n"), 1)
+	f.Fuzz(func(t *testing.T, stream []byte, at int) {
+		whole, err := dialecttest.Read(decoderOf(), stream)
+		open := map[[2]int]bool{}
+		for i, e := range whole {
+			switch block := [2]int{e.Choice, e.Block}; e.Kind {
+			case llm.EventBlock:
+				if open[block] {
+					t.Errorf("event %d: block %v begins twice", i, block)
+				}
+				open[block] = true
+			case llm.EventText, llm.EventArguments, llm.EventBlockEnd:
+				if !open[block] {
+					t.Errorf("event %d: block %v is not open", i, block)
+				}
+				open[block] = e.Kind != llm.EventBlockEnd
+			case llm.EventEnd, llm.EventFault:
+				if i != len(whole)-1 {
+					t.Errorf("event %d is not the last", i)
+				}
+			}
+		}
+		if at < 0 || at > len(stream) {
+			return
+		}
+		cut, cutErr := dialecttest.Read(decoderOf(), stream[:at], stream[at:])
+		if (err == nil) != (cutErr == nil) || !slices.Equal(kinds(whole), kinds(cut)) {
+			t.Errorf("%v and %v: %v and %v", err, cutErr, kinds(whole), kinds(cut))
+		}
+	})
+}
+
+func kinds(events []llm.Event) []llm.EventKind {
+	var out []llm.EventKind
+	for _, e := range dialecttest.Merge(events) {
+		out = append(out, e.Kind)
+	}
+	return out
+}
+
+// A piece of text costs its text, and no more.
+func TestAllocationsOfAnEvent(t *testing.T) {
+	d := decoderOf()
+	emit := func(*llm.Event) {}
+	event := []byte(`data: {"index":0,"message":{"role":"ASSISTANT","content":[{"type":"TEXT","text":" discover"}]},"pad":"aaaaaaaaaaa"}` + "\n\n")
+	if err := d.Feed(event, emit); err != nil {
+		t.Fatal(err)
+	}
+	const most = 2 // the text, and what tells its event on
+	if n := testing.AllocsPerRun(100, func() {
+		if err := d.Feed(event, emit); err != nil {
+			t.Fatal(err)
+		}
+	}); n > most {
+		t.Errorf("%v allocations, at most %d", n, most)
+	}
+}
+
+func BenchmarkDecodeEvent(b *testing.B) {
+	d := decoderOf()
+	emit := func(*llm.Event) {}
+	event := []byte(`data: {"index":0,"message":{"role":"ASSISTANT","content":[{"type":"TEXT","text":" discover"}]},"pad":"aaaaaaaaaaa"}` + "\n\n")
+	b.SetBytes(int64(len(event)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := d.Feed(event, emit); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package oracle
+
+import (
+	"strconv"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// statuses are those that the service's error codes come with.
+// Source: https://docs.oracle.com/iaas/Content/API/References/apierrors.htm, read 2026-11.
+var statuses = map[string]int{
+	"CannotParseRequest": 400, "InvalidParameter": 400, "LimitExceeded": 400, "MissingParameter": 400, "QuotaExceeded": 400,
+	"NotAuthenticated": 401, "NotAllowed": 403, "NotAuthorized": 403, "NotAuthorizedOrNotFound": 404, "NotFound": 404,
+	"Conflict": 409, "IncorrectState": 409, "RequestEntityTooLarge": 413, "TooManyRequests": 429,
+	"InternalServerError": 500, "MethodNotImplemented": 501, "ServiceUnavailable": 503,
+}
+
+// failure reads an error in a stream: {"code":"TooManyRequests","message":"…"}. In all
+// other events the message is an object.
+func failure(data []byte) (llm.Event, bool) {
+	text, ok := splice.Find(data, "message")
+	if !ok || text[0] != '"' {
+		return dialect.EventFault(data)
+	}
+	ev := llm.Event{Kind: llm.EventFault, Name: member(data, "code")}
+	ev.Text, _ = splice.Unquote(text)
+	ev.Status = statuses[ev.Name]
+	raw, _ := splice.Find(data, "code")
+	if n, err := strconv.Atoi(first(ev.Name, string(raw))); err == nil && n >= 400 && n <= 599 {
+		ev.Status = n
+	}
+	return ev, true
+}

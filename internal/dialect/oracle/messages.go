@@ -1,0 +1,205 @@
+package oracle
+
+import (
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+)
+
+var roles = map[llm.Role]string{llm.RoleSystem: "SYSTEM", llm.RoleDeveloper: "SYSTEM", llm.RoleUser: "USER", llm.RoleAssistant: "ASSISTANT"}
+
+// messages writes the conversation.
+func (w *writer) messages() error {
+	w.Key("messages").Open('[')
+	for i := range w.c.Messages {
+		m := &w.c.Messages[i]
+		switch {
+		case m.Role == llm.RoleTool:
+			if err := w.results(m); err != nil {
+				return err
+			}
+			continue
+		case w.silent(m):
+			continue
+		}
+		w.Open('{')
+		w.Str("role", roles[m.Role])
+		w.Opt("name", m.Name)
+		if err := w.said(m); err != nil {
+			return err
+		}
+		w.Close('}')
+	}
+	w.Close(']')
+	return nil
+}
+
+// silent reports whether nothing is left of a message without its thoughts, which the
+// service does not take back.
+func (w *writer) silent(m *llm.Message) bool {
+	for i := range m.Parts {
+		if k := m.Parts[i].Kind; k != llm.ThoughtPart && k != llm.SealedPart {
+			return false
+		}
+	}
+	for i := range m.Parts {
+		w.t.Lose(w.c.Path(m, m.Parts[i].Index))
+	}
+	return len(m.Parts) > 0
+}
+
+// said writes what a message holds: contents in a list, refusal and calls beside it.
+func (w *writer) said(m *llm.Message) error {
+	refusal := ""
+	var calls []*llm.Part
+	open := false
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		w.marks(m, p)
+		switch p.Kind {
+		case llm.RefusalPart:
+			refusal += p.Text
+		case llm.CallPart:
+			calls = append(calls, p)
+		case llm.ThoughtPart, llm.SealedPart:
+			w.t.Lose(w.c.Path(m, p.Index))
+		default:
+			if !open {
+				w.Key("content").Open('[')
+				open = true
+			}
+			if err := w.content(m, p); err != nil {
+				return err
+			}
+		}
+	}
+	if open {
+		w.Close(']')
+	}
+	w.Opt("refusal", refusal)
+	w.calls(calls)
+	return nil
+}
+
+// marks names what the service has no place for in any part.
+func (w *writer) marks(m *llm.Message, p *llm.Part) {
+	dialect.LoseMarks(w.t, w.c, m, p)
+	if p.Signature != "" && p.Kind == llm.CallPart {
+		w.t.Lose(w.c.Path(m, p.Index) + ".signature")
+	}
+}
+
+func (w *writer) calls(calls []*llm.Part) {
+	if len(calls) == 0 {
+		return
+	}
+	w.Key("toolCalls").Open('[')
+	for _, p := range calls {
+		w.Open('{')
+		w.Str("id", p.Call.ID)
+		w.Str("type", "FUNCTION")
+		w.Str("name", p.Call.Name)
+		w.Str("arguments", first(p.Call.Arguments, "{}"))
+		w.Close('}')
+	}
+	w.Close(']')
+}
+
+// results writes what tool calls came to, a message each.
+func (w *writer) results(m *llm.Message) error {
+	for i := range m.Parts {
+		r := m.Parts[i].Result
+		w.marks(m, &m.Parts[i])
+		w.Open('{')
+		w.Str("role", "TOOL")
+		w.Str("toolCallId", r.ID)
+		w.Key("content").Open('[')
+		parts := r.Parts
+		if r.Error { // the service has no mark for it; models understand the word
+			parts = failed(parts)
+		}
+		for k := range parts {
+			w.marks(m, &parts[k])
+			if err := w.content(m, &parts[k]); err != nil {
+				return err
+			}
+		}
+		w.Close(']')
+		w.Close('}')
+	}
+	return nil
+}
+
+// failed says "Error: " before the first text of a result.
+// Source: contract/provider-transforms.md 9.1.
+func failed(parts []llm.Part) []llm.Part {
+	if len(parts) == 0 || parts[0].Kind != llm.TextPart {
+		return append([]llm.Part{{Kind: llm.TextPart, Text: "Error: "}}, parts...)
+	}
+	out := append([]llm.Part(nil), parts...)
+	out[0].Text = "Error: " + out[0].Text
+	return out
+}
+
+// content writes one content of a list.
+func (w *writer) content(m *llm.Message, p *llm.Part) error {
+	at := w.c.Path(m, p.Index)
+	switch p.Kind {
+	case llm.TextPart:
+		w.text(p.Text)
+		return nil
+	case llm.ImagePart:
+		return w.media(p.Media, "IMAGE", "imageUrl", at)
+	case llm.AudioPart:
+		return w.media(p.Media, "AUDIO", "audioUrl", at)
+	case llm.FilePart:
+		switch {
+		case p.Media.Plain:
+			w.text(p.Media.Data)
+			return nil
+		case strings.HasPrefix(p.Media.MIME, "video/"):
+			return w.media(p.Media, "VIDEO", "videoUrl", at)
+		}
+		return w.media(p.Media, "DOCUMENT", "documentUrl", at)
+	default:
+		return dialect.CannotCarry(w.c, m, p)
+	}
+}
+
+func (w *writer) text(s string) {
+	w.Open('{')
+	w.Str("type", "TEXT")
+	w.Str("text", s)
+	w.Close('}')
+}
+
+// media writes a medium by its URL, a data URL when it is in the call.
+func (w *writer) media(m *llm.Media, kind, name, at string) error {
+	url := m.URL
+	if m.Data != "" {
+		url = "data:" + mime(m) + ";base64," + m.Data
+	}
+	if url == "" {
+		return fault.Newf(fault.InvalidParameter, "%s names a file by its id, which Oracle's chat cannot carry; send it as a URL or as base64", at).At(at)
+	}
+	w.Open('{')
+	w.Str("type", kind)
+	w.Key(name).Open('{')
+	w.Str("url", url)
+	w.Opt("detail", strings.ToUpper(m.Detail))
+	w.Close('}')
+	w.Close('}')
+	return nil
+}
+
+func mime(m *llm.Media) string {
+	switch {
+	case m.MIME != "":
+		return m.MIME
+	case m.Format != "":
+		return "audio/" + m.Format
+	}
+	return "application/octet-stream"
+}

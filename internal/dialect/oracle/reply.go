@@ -1,0 +1,236 @@
+package oracle
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// DecodeReply reads {"modelId":…,"chatResponse":{"apiFormat":"GENERIC","choices":[…]}}.
+// The id of the answer is that of the request, which stands in a header.
+func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
+	r := &llm.Reply{ID: in.Header.Get("opc-request-id"), Model: member(in.Body, "modelId")}
+	body, _ := splice.Find(in.Body, "chatResponse")
+	for name, val := range splice.Members(body) {
+		switch string(name) {
+		case `"timeCreated"`:
+			r.Created = seconds(val)
+		case `"choices"`:
+			for c := range splice.Elements(val) {
+				r.Choices = append(r.Choices, readChoice(c, len(r.Choices), &r.Usage))
+			}
+		case `"usage"`:
+			readUsage(val, &r.Usage)
+		case `"apiFormat"`:
+		default:
+			r.Extra = extra(r.Extra, name, val)
+		}
+	}
+	if len(r.Choices) == 0 {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no choices")
+	}
+	return r, nil
+}
+
+// seconds reads "2026-11-20T12:00:00.123Z"; 0 when it is no time.
+func seconds(raw []byte) int64 {
+	s, _ := splice.Unquote(raw)
+	at, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return 0
+	}
+	return at.Unix()
+}
+
+func extra(list []llm.Param, name, val []byte) []llm.Param {
+	if isNull(val) {
+		return list
+	}
+	s, _ := splice.Unquote(name)
+	return append(list, llm.Param{Name: s, Raw: val})
+}
+
+func isNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }
+
+func readChoice(raw []byte, i int, u *llm.Usage) llm.Choice {
+	c := llm.Choice{Index: i}
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"index"`:
+			if n, err := strconv.Atoi(string(val)); err == nil {
+				c.Index = n
+			}
+		case `"message"`:
+			c.Parts = readMessage(val, &c)
+		case `"finishReason"`:
+			c.Raw, _ = splice.Unquote(val)
+			c.Finish = finishOf(c.Raw)
+		case `"logprobs"`:
+			c.Logprobs = readLogprobs(val)
+		case `"usage"`: // of the one choice, on some models
+			readUsage(val, u)
+		default:
+			c.Extra = extra(c.Extra, name, val)
+		}
+	}
+	return c
+}
+
+// finishes are the reasons in small letters: the service writes them as the models'
+// makers do.
+var finishes = map[string]llm.Finish{
+	"": llm.FinishNone, "length": llm.FinishLength, "max_tokens": llm.FinishLength,
+	"tool_calls": llm.FinishToolCalls, "tool_call": llm.FinishToolCalls, "function_call": llm.FinishToolCalls,
+	"content_filter": llm.FinishFilter, "content_filtered": llm.FinishFilter, "safety": llm.FinishFilter, "error_toxic": llm.FinishFilter,
+}
+
+func finishOf(word string) llm.Finish {
+	if f, known := finishes[strings.ToLower(word)]; known {
+		return f
+	}
+	return llm.FinishStop
+}
+
+// message is a message of an answer, taken apart.
+type message struct{ thought, content, refusal, calls []byte }
+
+func (m *message) read(raw []byte, other func(name, val []byte)) {
+	for name, val := range splice.Members(raw) {
+		if isNull(val) {
+			continue
+		}
+		switch string(name) {
+		case `"reasoningContent"`:
+			m.thought = val
+		case `"content"`:
+			m.content = val
+		case `"refusal"`:
+			m.refusal = val
+		case `"toolCalls"`:
+			m.calls = val
+		case `"role"`, `"name"`:
+		default:
+			other(name, val)
+		}
+	}
+}
+
+func readMessage(raw []byte, c *llm.Choice) []llm.Part {
+	var m message
+	m.read(raw, func(name, val []byte) { c.Extra = extra(c.Extra, name, val) })
+	var parts []llm.Part
+	if s, _ := splice.Unquote(m.thought); s != "" {
+		parts = append(parts, llm.Part{Kind: llm.ThoughtPart, Text: s})
+	}
+	for val := range splice.Elements(m.content) {
+		if s := member(val, "text"); s != "" {
+			parts = append(parts, llm.Part{Kind: llm.TextPart, Text: s})
+		}
+	}
+	if s, _ := splice.Unquote(m.refusal); s != "" {
+		parts = append(parts, llm.Part{Kind: llm.RefusalPart, Text: s})
+	}
+	for val := range splice.Elements(m.calls) {
+		call := &llm.ToolCall{ID: first(member(val, "id"), ident.NewItem("call_")), Name: member(val, "name"), Arguments: member(val, "arguments")}
+		parts = append(parts, llm.Part{Kind: llm.CallPart, Call: call})
+	}
+	return parts
+}
+
+// readUsage reads {"promptTokens":1,"completionTokens":2,"totalTokens":3,…}.
+func readUsage(raw []byte, u *llm.Usage) {
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"promptTokens"`:
+			count(val, &u.InputTokens)
+		case `"completionTokens"`:
+			count(val, &u.OutputTokens)
+		case `"totalTokens"`:
+			count(val, &u.TotalTokens)
+		case `"promptTokensDetails"`:
+			cached, _ := splice.Find(val, "cachedTokens")
+			count(cached, &u.CachedTokens)
+		case `"completionTokensDetails"`:
+			thought, _ := splice.Find(val, "reasoningTokens")
+			count(thought, &u.ReasoningTokens)
+		default:
+			continue
+		}
+		u.Reported = true
+	}
+	if u.TotalTokens == 0 {
+		u.TotalTokens = u.InputTokens + u.OutputTokens
+	}
+}
+
+func count(raw []byte, to *int64) {
+	if n, ok := dialect.Count(raw); ok {
+		*to = n
+	}
+}
+
+// readLogprobs turns three lists that run side by side into chat's form.
+func readLogprobs(raw []byte) []byte {
+	list := logprobEntries(raw)
+	if list == nil {
+		return nil
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Raw("content", list)
+	w.Close('}')
+	return w.B
+}
+
+// logprobEntries is the list of entries in chat's form, nil when there are none:
+// tokens ["a"], tokenLogprobs [-0.1], topLogprobs [{"a":-0.1,"b":-2}].
+func logprobEntries(raw []byte) []byte {
+	tokens, _ := splice.Find(raw, "tokens")
+	chosen, _ := splice.Find(raw, "tokenLogprobs")
+	tops, _ := splice.Find(raw, "topLogprobs")
+	probs, others := elements(chosen), elements(tops)
+	var w dialect.JSON
+	w.Open('[')
+	i := 0
+	for token := range splice.Elements(tokens) {
+		if i >= len(probs) {
+			break
+		}
+		w.Open('{')
+		w.Raw("token", token)
+		w.Raw("logprob", probs[i])
+		w.Raw("bytes", []byte("null"))
+		w.Key("top_logprobs").Open('[')
+		if i < len(others) {
+			for name, val := range splice.Members(others[i]) {
+				w.Open('{')
+				w.Raw("token", name)
+				w.Raw("logprob", val)
+				w.Raw("bytes", []byte("null"))
+				w.Close('}')
+			}
+		}
+		w.Close(']')
+		w.Close('}')
+		i++
+	}
+	w.Close(']')
+	if i == 0 {
+		return nil
+	}
+	return w.B
+}
+
+func elements(raw []byte) [][]byte {
+	var list [][]byte
+	for val := range splice.Elements(raw) {
+		list = append(list, val)
+	}
+	return list
+}

@@ -1,0 +1,212 @@
+package oracle
+
+import (
+	"bytes"
+	"context"
+	"strconv"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// renamed are the parameters that only have another name here.
+var renamed = []dialect.Rename{
+	{Path: "temperature", To: "temperature"},
+	{Path: "top_p", To: "topP"},
+	{Path: "top_k", To: "topK"},
+	{Path: "frequency_penalty", To: "frequencyPenalty"},
+	{Path: "presence_penalty", To: "presencePenalty"},
+	{Path: "seed", To: "seed"},
+	{Path: "n", To: "numGenerations"},
+	{Path: "logit_bias", To: "logitBias"},
+	{Path: llm.ParallelToolCalls, To: "isParallelToolCalls"},
+	{Path: "is_echo", To: "isEcho"},
+}
+
+// shouted are those whose values are words in capitals here.
+var shouted = []dialect.Rename{
+	{Path: llm.ReasoningEffort, To: "reasoningEffort"},
+	{Path: llm.Verbosity, To: "verbosity"},
+}
+
+// EncodeCall makes the body of a chat: the compartment that pays, the model or the
+// dedicated endpoint, and the conversation.
+func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
+	w := writer{c: c, t: llm.NewTally(c)}
+	w.Open('{')
+	w.Str("compartmentId", to.Value("oracle_compartment_id"))
+	w.serving(to)
+	w.Key("chatRequest").Open('{')
+	w.Str("apiFormat", "GENERIC")
+	if err := w.messages(); err != nil {
+		return nil, err
+	}
+	w.tools()
+	w.choice()
+	w.format()
+	w.params(to)
+	if c.Stream {
+		w.Bool("isStream", true)
+		w.Key("streamOptions").Open('{')
+		w.Bool("isIncludeUsage", true) // nothing is told of it otherwise
+		w.Close('}')
+	}
+	w.Close('}')
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: w.t.Lost()}, nil
+}
+
+// writer writes one request.
+type writer struct {
+	dialect.JSON
+	c *llm.Call
+	t *llm.Tally
+}
+
+// serving names a shared model, or the endpoint of a cluster of the customer's own.
+func (w *writer) serving(to *dialect.Target) {
+	mode, name := "ON_DEMAND", "modelId"
+	if to.Value("oracle_serving_mode") == "DEDICATED" {
+		mode, name = "DEDICATED", "endpointId"
+	}
+	w.Key("servingMode").Open('{')
+	w.Str("servingType", mode)
+	w.Str(name, to.Model)
+	w.Close('}')
+}
+
+func (w *writer) params(to *dialect.Target) {
+	w.Carry(w.t, renamed)
+	for _, n := range shouted {
+		if raw, ok := w.t.Take(n.Path); ok {
+			w.Raw(n.To, shout(raw))
+		}
+	}
+	if raw, ok := w.t.Take(llm.Stop); ok {
+		w.List("stop", raw)
+	}
+	if raw, ok := w.t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
+		w.Raw(limit(to.Model), raw)
+	}
+	w.logprobs()
+	if w.c.Surface == llm.Messages {
+		return // both mean something else there
+	}
+	if raw, ok := w.t.Take("metadata"); ok {
+		w.Raw("metadata", raw)
+	}
+	if raw, ok := w.t.Take("service_tier"); ok {
+		w.Raw("serviceTier", shout(raw))
+	}
+}
+
+// limit is the word for the length of an answer. OpenAI's models refuse the one that
+// all others know.
+func limit(model string) string {
+	if strings.HasPrefix(model, "openai.") {
+		return "maxCompletionTokens"
+	}
+	return "maxTokens"
+}
+
+// shout is a word in capitals; anything else is left for the provider to refuse.
+func shout(raw []byte) []byte {
+	if raw[0] != '"' || bytes.IndexByte(raw, '\\') >= 0 {
+		return raw
+	}
+	return bytes.ToUpper(raw)
+}
+
+// logprobs asks for the likelihood of tokens: here a number says how many of them, and
+// that they are wanted.
+func (w *writer) logprobs() {
+	wish, _ := w.t.Take("logprobs")
+	top, many := w.t.Take("top_logprobs")
+	switch {
+	case string(wish) == "true" && many:
+		w.Raw("logProbs", top)
+	case string(wish) == "true":
+		w.Int("logProbs", 1)
+	}
+}
+
+func (w *writer) tools() {
+	open := false
+	for i := range w.c.Tools {
+		t := &w.c.Tools[i]
+		at := "tools[" + strconv.Itoa(t.Index) + "]"
+		if t.Type != llm.Function {
+			w.t.Lose(at)
+			continue
+		}
+		if !open {
+			w.Key("tools").Open('[')
+			open = true
+		}
+		w.Open('{')
+		w.Str("type", "FUNCTION")
+		w.Str("name", t.Name)
+		w.Opt("description", t.Description)
+		w.Raw("parameters", t.Schema)
+		w.Close('}')
+		if t.Strict != nil && *t.Strict {
+			w.t.Lose(at + ".strict")
+		}
+		if t.Cache != nil {
+			w.t.Lose(at + ".cache_control")
+		}
+	}
+	if open {
+		w.Close(']')
+	}
+}
+
+func (w *writer) choice() {
+	c := &w.c.Choice
+	kind := map[string]string{"auto": "AUTO", "none": "NONE", "required": "REQUIRED", "tool": "FUNCTION"}[c.Mode]
+	switch {
+	case kind != "":
+		w.Key("toolChoice").Open('{')
+		w.Str("type", kind)
+		w.Opt("name", c.Name)
+		w.Close('}')
+	case c.Mode != "":
+		w.t.Lose(c.From)
+	}
+}
+
+func (w *writer) format() {
+	f := w.c.Format
+	if f == nil {
+		return
+	}
+	w.Key("responseFormat").Open('{')
+	w.Str("type", strings.ToUpper(f.Type))
+	if f.Type == "json_schema" {
+		w.Key("jsonSchema").Open('{')
+		w.Str("name", first(f.Name, "output"))
+		w.Opt("description", f.Description)
+		w.Raw("schema", f.Schema)
+		if f.Strict != nil {
+			w.Bool("isStrict", *f.Strict)
+		}
+		w.Close('}')
+	}
+	w.Close('}')
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// member is a string member of an object, "" when there is none.
+func member(raw []byte, name string) string {
+	val, _ := splice.Find(raw, name)
+	s, _ := splice.Unquote(val)
+	return s
+}
