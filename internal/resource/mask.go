@@ -13,21 +13,39 @@ import (
 // Source: contract/identity-and-governance.md section 13.
 var secretParts = []string{"secret", "token", "password", "passphrase", "credential", "authorization", "privatekey", "apikey", "accesskey", "serviceaccount", "header"}
 
-// secret reports whether a field of that name may hold a secret. "key" alone is one
-// except in the lists of policies, where it names a property of requests.
-func secret(name, list string) bool {
-	flat := strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(name))
-	if flat == "key" {
+// openFields have names that look like those of secrets: a slug, the place of an
+// object in a store, and names of headers.
+var openFields = []string{"virtualkey", "awss3objectkey", "forwardheaders"}
+
+// SecretField reports whether a field of that name, in whatever spelling, may hold
+// a secret: "api_key", "azureEntraClientSecret", "Authorization". List is the field
+// whose list the object of the field stands in, "" for none: "key" alone is a secret
+// except in the lists of policies, where it names a property of requests. All that
+// lies below such a field counts as secret too; numbers are told by SecretNumber.
+func SecretField(name, list string) bool {
+	flat := flatName(name)
+	switch {
+	case flat == "key":
 		return list != "conditions" && list != "group_by"
+	case slices.Contains(openFields, flat):
+		return false
 	}
-	if strings.HasSuffix(flat, "key") && flat != "virtualkey" {
-		return true
-	}
-	return slices.ContainsFunc(secretParts, func(p string) bool { return strings.Contains(flat, p) })
+	return strings.HasSuffix(flat, "key") || slices.ContainsFunc(secretParts, func(p string) bool { return strings.Contains(flat, p) })
 }
 
-// mask is what was sent with secrets replaced. Numbers and truth values stay: they
-// are limits and switches, whatever their field is called.
+// SecretNumber reports whether a field of that name may hold a secret that is
+// written as a number. Most numbers are limits, whatever their field is called:
+// "max_tokens".
+func SecretNumber(name string) bool {
+	flat := flatName(name)
+	return strings.HasSuffix(flat, "password") || strings.HasSuffix(flat, "passphrase")
+}
+
+func flatName(name string) string {
+	return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(name))
+}
+
+// mask is what was sent with secrets replaced.
 func mask(sent Sent) map[string]any {
 	out := make(map[string]any, len(sent))
 	for name, raw := range sent {
@@ -42,11 +60,15 @@ func mask(sent Sent) map[string]any {
 func masked(name, list string, v any) any {
 	switch v := v.(type) {
 	case string:
-		if v != "" && secret(name, list) {
+		if v != "" && SecretField(name, list) {
+			return sealed.Mask
+		}
+	case float64:
+		if SecretNumber(name) {
 			return sealed.Mask
 		}
 	case map[string]any:
-		if secret(name, list) {
+		if SecretField(name, list) {
 			return sealed.Mask
 		}
 		for n, inner := range v {
@@ -54,12 +76,16 @@ func masked(name, list string, v any) any {
 		}
 	case []any:
 		for i, inner := range v {
-			if object, ok := inner.(map[string]any); ok {
-				v[i] = masked("", name, object)
-			} else {
-				v[i] = masked(name, list, inner)
-			}
+			v[i] = maskedElement(name, list, inner)
 		}
 	}
 	return v
+}
+
+// maskedElement is an element of a list that stands in a field.
+func maskedElement(name, list string, v any) any {
+	if object, ok := v.(map[string]any); ok && !SecretField(name, list) {
+		return masked("", name, object)
+	}
+	return masked(name, list, v)
 }

@@ -48,16 +48,19 @@ func TestWellFormed(t *testing.T) {
 func TestMask(t *testing.T) {
 	t.Parallel()
 	sent := map[string]string{
-		`{"key": "s", "name": "n"}`:                                          `{"key":"***","name":"n"}`,
-		`{"key": "", "expires_at": null}`:                                    `{"expires_at":null,"key":""}`,
-		`{"configurations": {"aws_secret_access_key": "s", "region": "r"}}`:  `{"configurations":{"aws_secret_access_key":"***","region":"r"}}`,
-		`{"configurations": {"key": "s", "custom_headers": {"a": "s"}}}`:     `{"configurations":{"custom_headers":"***","key":"***"}}`,
-		`{"vertexServiceAccountJson": {"private_key": "s"}}`:                 `{"vertexServiceAccountJson":"***"}`,
-		`{"conditions": [{"key": "api_key", "value": "*"}]}`:                 `{"conditions":[{"key":"api_key","value":"*"}]}`,
-		`{"group_by": [{"key": "model"}]}`:                                   `{"group_by":[{"key":"model"}]}`,
-		`{"config": {"targets": [{"api_key": "s", "virtual_key": "vk"}]}}`:   `{"config":{"targets":[{"api_key":"***","virtual_key":"vk"}]}}`,
-		`{"config": {"targets": [{"key": "s", "accessToken": ["s", "t"]}]}}`: `{"config":{"targets":[{"accessToken":["***","***"],"key":"***"}]}}`,
-		`{"key_transition_period_ms": 1800000, "max_tokens": 5}`:             `{"key_transition_period_ms":1800000,"max_tokens":5}`,
+		`{"key": "s", "name": "n"}`:                                           `{"key":"***","name":"n"}`,
+		`{"key": "", "expires_at": null}`:                                     `{"expires_at":null,"key":""}`,
+		`{"configurations": {"aws_secret_access_key": "s", "region": "r"}}`:   `{"configurations":{"aws_secret_access_key":"***","region":"r"}}`,
+		`{"configurations": {"key": "s", "custom_headers": {"a": "s"}}}`:      `{"configurations":{"custom_headers":"***","key":"***"}}`,
+		`{"vertexServiceAccountJson": {"private_key": "s"}}`:                  `{"vertexServiceAccountJson":"***"}`,
+		`{"conditions": [{"key": "api_key", "value": "*"}]}`:                  `{"conditions":[{"key":"api_key","value":"*"}]}`,
+		`{"group_by": [{"key": "model"}]}`:                                    `{"group_by":[{"key":"model"}]}`,
+		`{"config": {"targets": [{"api_key": "s", "virtual_key": "vk"}]}}`:    `{"config":{"targets":[{"api_key":"***","virtual_key":"vk"}]}}`,
+		`{"config": {"targets": [{"key": "s", "accessToken": ["s", "t"]}]}}`:  `{"config":{"targets":[{"accessToken":["***","***"],"key":"***"}]}}`,
+		`{"config": {"hooks": [{"headers": [{"name": "n", "value": "s"}]}]}}`: `{"config":{"hooks":[{"headers":["***"]}]}}`,
+		`{"config": {"forward_headers": ["x-a"], "aws_s3_object_key": "o"}}`:  `{"config":{"aws_s3_object_key":"o","forward_headers":["x-a"]}}`,
+		`{"config": {"oracleKeyPassphrase": 123456, "token": 5}}`:             `{"config":{"oracleKeyPassphrase":"***","token":5}}`,
+		`{"key_transition_period_ms": 1800000, "max_tokens": 5}`:              `{"key_transition_period_ms":1800000,"max_tokens":5}`,
 	}
 	for body, want := range sent {
 		var s resource.Sent
