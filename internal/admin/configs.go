@@ -3,20 +3,23 @@ package admin
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 
 	"sluice/internal/resource"
 	"sluice/internal/routing"
 )
 
 // configs are the saved gateway configs. What a config may say is the business of
-// routing.Parse; each new text is a new version, and the newest is in force.
+// routing.Parse; each new text is a new version, and the newest is in force. Texts are
+// sealed at rest, and answers mask the secrets in them.
 // Source: contract/content-and-observability.yaml, configs.
 func (k kinds) configs() resource.Resource {
 	return &resource.Kind[routing.Saved, configView]{
 		Name: routing.SavedKind, Object: "config", Title: "config", Tag: "Configs", Audited: "configs",
 		Path: "/configs", Param: "slug", Slug: "pc", SlugFrom: 6,
 		Perm: "configs", Verbs: resource.AllVerbs, Home: resource.InWorkspace, PageSize: 100,
-		Create: configIn{}, Update: configPatch{}, Own: []string{"isDefault"},
+		Create: configIn{}, Update: configPatch{}, Own: []string{"config", "isDefault"},
 		Views:   []resource.Param{{Name: "version", Doc: "number of a version, from 1, or its version_id; absent: the newest"}},
 		Prepare: k.prepareConfig,
 		Index: func(r *resource.Row[routing.Saved]) []resource.IndexEntry {
@@ -26,12 +29,12 @@ func (k kinds) configs() resource.Resource {
 			return []resource.IndexEntry{{Name: "default", Value: "1"}}
 		},
 		After:   onlyDefault,
-		View:    viewConfig,
+		View:    k.viewConfig,
 		Receipt: &resource.Receipt[routing.Saved]{Shape: configReceipt{}, Make: receiveConfig},
-		Done:    &resource.Receipt[routing.Saved]{Shape: configDone{}, Make: changedConfig},
+		Done:    &resource.Receipt[routing.Saved]{Shape: configDone{}, Make: k.changedConfig},
 		Actions: []resource.Action[routing.Saved]{{
 			Name: "list", Method: "GET", Path: "/versions", ID: "listConfigVersions", Summary: "List the versions of a config, newest first",
-			Answer: resource.ListOf[configView]{}, Read: listVersions,
+			Answer: resource.ListOf[configView]{}, Read: k.listVersions,
 		}},
 	}
 }
@@ -47,7 +50,7 @@ type configIn struct {
 // configPatch is the body of an update.
 type configPatch struct {
 	Name        string         `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	Config      map[string]any `json:"config,omitempty" doc:"the gateway config; makes a new version"`
+	Config      map[string]any `json:"config,omitempty" doc:"the gateway config; a new text makes a new version; a secret may be sent back as the mask that was shown"`
 	Status      string         `json:"status,omitempty" enum:"active,archived"`
 	IsDefault   flag           `json:"isDefault,omitempty"`
 	WorkspaceID string         `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
@@ -70,11 +73,11 @@ func receiveConfig(_ context.Context, _ *resource.Call, ch *resource.Edit[routin
 
 // changedConfig names the version in force: the one just made, or the old one when
 // the text stayed.
-func changedConfig(ctx context.Context, c *resource.Call, ch *resource.Edit[routing.Saved]) (any, error) {
-	if !bytes.Equal(ch.Old.Value.Config, ch.New.Value.Config) {
+func (k kinds) changedConfig(ctx context.Context, c *resource.Call, ch *resource.Edit[routing.Saved]) (any, error) {
+	if !bytes.Equal(ch.Old.Value.Sealed, ch.New.Value.Sealed) {
 		return configDone{versionID(ch.New.ID, ch.New.Version)}, nil
 	}
-	versions, err := configVersions(ctx, c.Reader, ch.New.ID)
+	versions, err := k.configVersions(ctx, c.Reader, ch.New.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -93,21 +96,56 @@ type configView struct {
 	CreatedAt      resource.Stamp `json:"created_at"`
 	LastUpdatedAt  resource.Stamp `json:"last_updated_at"`
 	Object         string         `json:"object" enum:"config"`
-	Config         string         `json:"config,omitempty" doc:"JSON text"`
+	Config         string         `json:"config,omitempty" doc:"JSON text; secrets are masked"`
 	Format         string         `json:"format,omitempty" enum:"json"`
 	Type           string         `json:"type,omitempty" enum:"ORG_CONFIG"`
 	VersionID      string         `json:"version_id,omitempty" format:"uuid"`
 }
 
+// prepareConfig checks and seals a text that was sent. One that says what is stored
+// leaves the sealed bytes as they are.
 func (k kinds) prepareConfig(_ context.Context, _ *resource.Call, ch *resource.Edit[routing.Saved]) error {
 	if err := setFlag(ch.Sent, "isDefault", &ch.New.Value.IsDefault); err != nil {
 		return err
 	}
-	if ch.Old != nil && !ch.Sent.Has("config") {
+	sent, given := ch.Sent["config"]
+	if ch.Old != nil && !given {
 		return nil
 	}
-	_, err := routing.Parse(ch.New.Value.Config, k.Limits)
-	return err
+	old, err := k.storedConfig(ch.Old)
+	if err != nil {
+		return err
+	}
+	doc, err := unmaskConfig(withoutSpace(sent), old)
+	if err != nil {
+		return err
+	}
+	if _, err := routing.Parse(doc, k.Limits); err != nil || ch.Old != nil && bytes.Equal(doc, old) {
+		return err
+	}
+	return ch.New.Value.Seal(k.Box, ch.New.ID, doc)
+}
+
+// storedConfig is the text of a config; nil for none.
+func (k kinds) storedConfig(r *resource.Row[routing.Saved]) ([]byte, error) {
+	if r == nil {
+		return nil, nil
+	}
+	doc, err := r.Value.Open(k.Box, r.ID)
+	if err != nil {
+		return nil, fmt.Errorf("open config %s: %w", r.ID, err)
+	}
+	return doc, nil
+}
+
+// withoutSpace removes the white space between tokens: two texts that differ in
+// nothing else are the same version.
+func withoutSpace(raw []byte) []byte {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw // cannot happen: the body was read as JSON
+	}
+	return b.Bytes()
 }
 
 // onlyDefault takes the mark off the config that was the default of the workspace.

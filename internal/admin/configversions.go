@@ -28,11 +28,12 @@ func versionID(recordID string, version int64) string {
 type configVersion struct {
 	record resource.Record // as it was when the text was new
 	saved  routing.Saved
+	text   []byte // in the clear
 }
 
 // configVersions returns the texts of a config, newest first. A change that left
 // the text as it was makes no version.
-func configVersions(ctx context.Context, from resource.Reader, id string) ([]configVersion, error) {
+func (k kinds) configVersions(ctx context.Context, from resource.Reader, id string) ([]configVersion, error) {
 	records, err := from.Versions(ctx, routing.SavedKind, id)
 	if err != nil {
 		return nil, err
@@ -43,7 +44,10 @@ func configVersions(ctx context.Context, from resource.Reader, id string) ([]con
 		if err := json.Unmarshal(r.Body, &v.saved); err != nil {
 			return nil, fmt.Errorf("decode version %d of config %s: %w", r.Version, id, err)
 		}
-		if n := len(versions); n > 0 && bytes.Equal(versions[n-1].saved.Config, v.saved.Config) {
+		if v.text, err = v.saved.Open(k.Box, id); err != nil {
+			return nil, fmt.Errorf("open version %d of config %s: %w", r.Version, id, err)
+		}
+		if n := len(versions); n > 0 && bytes.Equal(versions[n-1].text, v.text) {
 			versions[n-1] = v // the older of two with the same text began it
 			continue
 		}
@@ -54,12 +58,12 @@ func configVersions(ctx context.Context, from resource.Reader, id string) ([]con
 
 // viewConfig shows a config. When one is read its text is there too, that of the
 // version that the parameter asks for.
-func viewConfig(ctx context.Context, c *resource.Call, r resource.Row[routing.Saved], detail bool) (configView, error) {
+func (k kinds) viewConfig(ctx context.Context, c *resource.Call, r resource.Row[routing.Saved], detail bool) (configView, error) {
 	v := bareConfig(r.Record, r.Value)
 	if !detail {
 		return v, nil
 	}
-	versions, err := configVersions(ctx, c.Reader, r.ID)
+	versions, err := k.configVersions(ctx, c.Reader, r.ID)
 	if err != nil {
 		return v, err
 	}
@@ -78,7 +82,7 @@ func viewConfig(ctx context.Context, c *resource.Call, r resource.Row[routing.Sa
 }
 
 func withText(v configView, cv configVersion) configView {
-	v.Config, v.Format, v.Type = string(cv.saved.Config), "json", "ORG_CONFIG"
+	v.Config, v.Format, v.Type = maskConfig(cv.text), "json", "ORG_CONFIG"
 	v.VersionID = versionID(v.ID, cv.record.Version)
 	return v
 }
@@ -90,8 +94,8 @@ func bareConfig(r resource.Record, s routing.Saved) configView {
 	}
 }
 
-func listVersions(ctx context.Context, c *resource.Call, r resource.Row[routing.Saved]) (any, error) {
-	versions, err := configVersions(ctx, c.Reader, r.ID)
+func (k kinds) listVersions(ctx context.Context, c *resource.Call, r resource.Row[routing.Saved]) (any, error) {
+	versions, err := k.configVersions(ctx, c.Reader, r.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,11 @@ func (a *App) registerDemo(ctx context.Context, base string) error {
 		if err := r.put(ctx, credential.ProviderKind, demoProvider, DemoSlug, credential.Provider{Name: demoName, IntegrationID: demoIntegration}); err != nil {
 			return err
 		}
-		if err := r.put(ctx, routing.SavedKind, demoRouting, demoConfig, routing.Saved{Name: demoName, Config: json.RawMessage(`{"provider":"@` + DemoSlug + `"}`)}); err != nil {
+		saved := routing.Saved{Name: demoName}
+		if err := saved.Seal(a.box, demoRouting, []byte(`{"provider":"@`+DemoSlug+`"}`)); err != nil {
+			return err
+		}
+		if err := r.put(ctx, routing.SavedKind, demoRouting, demoConfig, saved); err != nil {
 			return err
 		}
 		return r.makeDefault(ctx)

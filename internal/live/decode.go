@@ -54,7 +54,11 @@ func decodeConfig(d *Directory, r resource.Record) (any, error) {
 	if err := json.Unmarshal(r.Body, &saved); err != nil {
 		return nil, err
 	}
-	doc, err := routing.Parse(saved.Config, d.limits)
+	text, err := saved.Open(d.box, r.ID)
+	if err != nil {
+		return nil, fmt.Errorf("open the config: %w", err)
+	}
+	doc, err := routing.Parse(text, d.limits)
 	if err != nil {
 		return nil, err
 	}

@@ -81,13 +81,20 @@ func (p *plane) seal(context, text string) []byte {
 	return b
 }
 
+// config saves a config.
+func (p *plane) config(slug, text string) {
+	p.t.Helper()
+	id := ident.NewID()
+	p.write(resource.Record{Kind: routing.SavedKind, ID: id, OrgID: org, WorkspaceID: place, Slug: slug, Name: slug, Status: "active"}, routing.Saved{Sealed: p.seal("config/"+id, text)})
+}
+
 func TestLoadAndFollow(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
 	hash := keys.NewHasher([]byte("pepper")).Sum("sk-1")
 	p.write(resource.Record{Kind: tenant.WorkspaceKind, ID: place, OrgID: org, Slug: "ws", Name: "ws", Status: "active"}, tenant.Workspace{Name: "ws", Defaults: tenant.Defaults{ConfigID: "pc-a"}})
 	keyID := p.put(keys.Kind, "", keys.Key{Type: access.WorkspaceService, Scopes: []string{"completions.write"}, Secret: keys.Secret{Hash: hash}})
-	p.put(routing.SavedKind, "pc-a", routing.Saved{Config: json.RawMessage(`{"provider":"@main"}`)})
+	p.config("pc-a", `{"provider":"@main"}`)
 	inID := ident.NewID()
 	p.write(resource.Record{Kind: credential.IntegrationKind, ID: inID, OrgID: org, Slug: "in", Name: "in", Status: "active"}, credential.Integration{
 		AIProviderID: "azure-openai", Key: p.seal("integration/"+inID, "sk-up"), Configurations: p.seal("integration/"+inID, `{"azure_resource_name":"res","azure_deployment_config":[{"alias":"a"}]}`),
@@ -117,8 +124,8 @@ func TestLoadAndFollow(t *testing.T) {
 	}
 
 	p.write(resource.Record{Kind: keys.Kind, ID: keyID, OrgID: org, WorkspaceID: place, Name: "k", Status: "archived"}, keys.Key{Secret: keys.Secret{Hash: hash}})
-	p.put(routing.SavedKind, "pc-b", routing.Saved{Config: json.RawMessage(`{"provider":"@main","retry":{"attempts":2}}`)})
-	p.put(routing.SavedKind, "pc-bad", routing.Saved{Config: json.RawMessage(`{"nonsense":1}`)})
+	p.config("pc-b", `{"provider":"@main","retry":{"attempts":2}}`)
+	p.config("pc-bad", `{"nonsense":1}`)
 	if err := p.store.InTx(t.Context(), func(tx resource.Tx) error { return tx.Delete(t.Context(), credential.IntegrationKind, inID) }); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +157,7 @@ func TestRunFollows(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- p.dir.Run(ctx) }()
-	p.put(routing.SavedKind, "pc-a", routing.Saved{Config: json.RawMessage(`{"provider":"@main"}`)})
+	p.config("pc-a", `{"provider":"@main"}`)
 	p.dir.Wake()
 	deadline := time.Now().Add(5 * time.Second)
 	for {

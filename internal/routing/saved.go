@@ -1,15 +1,30 @@
 package routing
 
-import "encoding/json"
+import "sluice/internal/sealed"
 
 // SavedKind is the kind of the stored record of a config.
 const SavedKind = "config"
 
-// Saved is the stored body of a config. Config is the document as the
-// administrator wrote it; its validity was checked when it was written.
-// Source: contract/content-and-observability.yaml, Config.
+// Saved is the stored body of a config. The document may hold credentials of
+// providers, so it is kept sealed as a whole; its validity was checked when it was
+// written. Source: contract/content-and-observability.yaml, Config.
 type Saved struct {
-	Name      string          `json:"name"`
-	Config    json.RawMessage `json:"config"`
-	IsDefault bool            `json:"is_default,omitempty"`
+	Name      string `json:"name"`
+	Sealed    []byte `json:"sealed"` // the document, under SavedContext
+	IsDefault bool   `json:"is_default,omitempty"`
+}
+
+// SavedContext is what the document of a record is sealed under: "config/0191…".
+func SavedContext(recordID string) string { return SavedKind + "/" + recordID }
+
+// Seal keeps doc as the document of a record.
+func (s *Saved) Seal(box *sealed.Box, recordID string, doc []byte) (err error) {
+	s.Sealed, err = box.Seal(doc, SavedContext(recordID))
+	return err
+}
+
+// Open returns the document of a record in the clear, which the caller owns. The
+// error is that of sealed.Box.
+func (s *Saved) Open(box *sealed.Box, recordID string) ([]byte, error) {
+	return box.Open(s.Sealed, SavedContext(recordID))
 }

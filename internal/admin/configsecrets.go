@@ -1,0 +1,106 @@
+package admin
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"sluice/internal/keys"
+	"sluice/internal/resource"
+)
+
+// configSecret is a secret value of a config document.
+type configSecret struct {
+	path     string // "targets[0].api_key"
+	from, to int    // where the value stands in the document
+	text     string // what it says
+	mask     string // what answers show instead: "sk*****x4Q"
+	goesTo   string // the providers and addresses of the objects around it
+}
+
+// findSecrets lists the secrets of a config document, in order. Which fields hold
+// some is resource.SecretField's to say, in targets and in the parameters of checks
+// alike; below such a field each string is one, so that a service account or a set
+// of headers still shows which fields it has.
+func findSecrets(doc []byte) []configSecret {
+	var s secretSearch
+	s.look(gjson.ParseBytes(doc), place{})
+	return s.found
+}
+
+type secretSearch struct{ found []configSecret }
+
+// place is where a value of a config stands.
+type place struct {
+	path   string
+	name   string // of the field that it is in
+	list   string // the field whose list the object around it stands in
+	secret bool   // below a field with secrets
+	goesTo string
+}
+
+func (s *secretSearch) look(v gjson.Result, at place) {
+	switch {
+	case v.IsObject():
+		if !at.secret {
+			at.goesTo += destination(v, at.list)
+		}
+		v.ForEach(func(k, member gjson.Result) bool {
+			s.look(member, at.member(k.String()))
+			return true
+		})
+	case v.IsArray():
+		i := -1
+		v.ForEach(func(_, element gjson.Result) bool {
+			i++
+			s.look(element, at.element(i))
+			return true
+		})
+	case v.Type == gjson.String && v.Str != "" && at.secret:
+		s.add(v, v.Str, at)
+	case v.Type == gjson.Number && resource.SecretNumber(at.name):
+		s.add(v, v.Raw, at)
+	}
+}
+
+func (s *secretSearch) add(v gjson.Result, text string, at place) {
+	mask := strings.ToValidUTF8(keys.Mask(text), "�")
+	s.found = append(s.found, configSecret{at.path, v.Index, v.Index + len(v.Raw), text, mask, at.goesTo})
+}
+
+func (at place) member(name string) place {
+	at.secret = at.secret || resource.SecretField(name, at.list)
+	at.name = name
+	if !plainName.MatchString(name) {
+		name = strconv.Quote(name)
+	}
+	at.path = strings.TrimPrefix(at.path+"."+name, ".")
+	return at
+}
+
+func (at place) element(i int) place {
+	at.path += "[" + strconv.Itoa(i) + "]"
+	at.list = at.name
+	return at
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_$-]+$`)
+
+// destination tells where an object of a config sends its secrets: its provider and
+// the URLs in it, whatever their order.
+func destination(object gjson.Result, list string) string {
+	var parts []string
+	object.ForEach(func(k, v gjson.Result) bool {
+		name := k.String()
+		names := name == "provider" || name == "virtual_key" || name == "virtualKey"
+		if v.Type == gjson.String && (names || strings.Contains(v.Str, "://")) && !resource.SecretField(name, list) {
+			parts = append(parts, strconv.Quote(name)+strconv.Quote(v.Str))
+		}
+		return true
+	})
+	slices.Sort(parts)
+	return "{" + strings.Join(parts, "")
+}
