@@ -78,13 +78,17 @@ type Reader interface {
 	Links(ctx context.Context, set, fromID string) ([]Link, error)
 }
 
-// Tx is one transaction: reads see its own writes. Every Put and Delete adds a
+// Tx is one transaction: reads see its own writes. Insert, Update and Delete add a
 // line to the change feed of the same transaction.
 type Tx interface {
 	Reader
 	Insert(ctx context.Context, r Record) error // Conflict when id, slug or a unique index entry exists
 	Update(ctx context.Context, r Record) error // r.Version is the version read; Conflict when it moved on
 	Delete(ctx context.Context, kind, id string) error
+	// Rewrite puts what f makes of a body in the place of each body that is kept for a
+	// record, past versions included, and returns how many it changed. It makes no
+	// version and no line in the feed: the new body must mean what the old one meant.
+	Rewrite(ctx context.Context, kind, id string, f func(Record) ([]byte, error)) (int, error)
 	PutLinks(ctx context.Context, set, fromID string, links []Link) error // replaces the set
 	Audit(ctx context.Context, a AuditRow) error
 }

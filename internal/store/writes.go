@@ -66,12 +66,8 @@ FROM records WHERE kind = ? AND id = ?`
 // lockVersion holds the record until the end of the transaction and compares
 // versions, so that of two updates the later one is told.
 func (t *tx) lockVersion(ctx context.Context, r resource.Record) error {
-	var present int64
-	sel := t.db.NewSelect().Table("records").Column("version").Where("kind = ?", r.Kind).Where("id = ?", r.ID)
-	if t.engine.lock != "" {
-		sel = sel.For(t.engine.lock)
-	}
-	if err := sel.Scan(ctx, &present); err != nil {
+	present, err := t.locked(ctx, r.Kind, r.ID)
+	if err != nil {
 		return err
 	}
 	if present != r.Version {

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+
+	"github.com/uptrace/bun"
+
+	"sluice/internal/resource"
+)
+
+// Rewrite puts what f makes of a body in the place of each body that is kept for a
+// record: the present one first, then those of its past versions, newest first.
+// Versions, times and index entries stay, and the change feed hears nothing of it:
+// the new body must mean what the old one meant. f gets records without index
+// entries and may return the body that it got. The answer is how many bodies are
+// others now. NotFound when there is no record; the first error of f.
+func (t *tx) Rewrite(ctx context.Context, kind, id string, f func(resource.Record) ([]byte, error)) (int, error) {
+	now, err := t.locked(ctx, kind, id)
+	if err != nil {
+		return 0, err
+	}
+	past, err := t.pastVersions(ctx, kind, id)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	again := func(table string, version int64) error {
+		changed, err := t.rewriteOne(ctx, table, kind, id, version, f)
+		if changed {
+			n++
+		}
+		return err
+	}
+	if err := again("records", now); err != nil {
+		return n, err
+	}
+	for _, version := range past {
+		if err := again("record_versions", version); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// locked holds a record until the end of the transaction and returns its version.
+func (t *tx) locked(ctx context.Context, kind, id string) (version int64, err error) {
+	return version, t.within(ctx, "lock "+kind, func(ctx context.Context) error {
+		sel := t.db.NewSelect().Table("records").Column("version").Where("kind = ?", kind).Where("id = ?", id)
+		if t.engine.lock != "" {
+			sel = sel.For(t.engine.lock)
+		}
+		return sel.Scan(ctx, &version)
+	})
+}
+
+// pastVersions lists the kept versions of a record but the present one, however many
+// there are, newest first.
+func (t *tx) pastVersions(ctx context.Context, kind, id string) (list []int64, err error) {
+	return list, t.within(ctx, "list versions of "+kind, func(ctx context.Context) error {
+		return t.db.NewSelect().Table("record_versions").Column("version").
+			Where("kind = ?", kind).Where("id = ?", id).Order("version DESC").Scan(ctx, &list)
+	})
+}
+
+// rewriteOne rewrites one body, and reports whether it is another one now. Bodies are
+// read one by one: together they may be more than memory holds.
+func (t *tx) rewriteOne(ctx context.Context, table, kind, id string, version int64, f func(resource.Record) ([]byte, error)) (bool, error) {
+	var row recordRow
+	err := t.within(ctx, "read a version of "+kind, func(ctx context.Context) error {
+		return t.db.NewSelect().Model(&row).ModelTableExpr("? AS r", bun.Ident(table)).
+			Where("r.kind = ?", kind).Where("r.id = ?", id).Where("r.version = ?", version).Scan(ctx)
+	})
+	if err != nil {
+		return false, err
+	}
+	body, err := f(row.record())
+	if err != nil || string(body) == row.Body {
+		return false, err
+	}
+	err = t.step(ctx, "rewrite a version of "+kind, func(ctx context.Context, db bun.IDB) error {
+		if err := storableBody(body); err != nil {
+			return err
+		}
+		_, err := db.NewUpdate().Table(table).Set("body = ?", string(body)).
+			Where("kind = ?", kind).Where("id = ?", id).Where("version = ?", version).Exec(ctx)
+		return err
+	})
+	return err == nil, err
+}
