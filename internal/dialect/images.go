@@ -1,0 +1,88 @@
+package dialect
+
+import (
+	"strconv"
+	"strings"
+
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+)
+
+// Images is an answer to /images/generations in OpenAI's shape.
+// Source: https://platform.openai.com/docs/api-reference/images/object, read 2026-11.
+type Images struct {
+	Created int64 // epoch seconds
+	Items   []Image
+	Usage   llm.Usage
+}
+
+// Image is one picture, raw JSON strings: in base64, or where it lies. Extra is what
+// else the provider says of it, for example the seed.
+type Image struct {
+	Base64, URL []byte
+	Extra       []llm.Param
+}
+
+// Answer writes it. An answer without pictures, or with one that is no string, is
+// fault.UpstreamInvalid.
+func (m *Images) Answer() (*Answer, error) {
+	if len(m.Items) == 0 {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no images")
+	}
+	var w JSON
+	w.Open('{')
+	w.Int("created", m.Created)
+	w.Key("data").Open('[')
+	for _, it := range m.Items {
+		if (len(it.Base64) == 0 || it.Base64[0] != '"') && (len(it.URL) == 0 || it.URL[0] != '"') {
+			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has an image that is neither base64 nor a URL")
+		}
+		w.Open('{')
+		w.Raw("b64_json", it.Base64)
+		w.Raw("url", it.URL)
+		for _, p := range it.Extra {
+			w.Raw(p.Name, p.Raw)
+		}
+		w.Close('}')
+	}
+	w.Close(']')
+	w.Close('}')
+	return &Answer{Body: w.B, Usage: m.Usage}, nil
+}
+
+// ImagePrompt takes the prompt of a request for images, raw JSON. Without one, or when
+// it is no text, it is fault.InvalidParameter.
+func ImagePrompt(t *llm.Tally) ([]byte, error) {
+	raw, ok := t.Take("prompt")
+	switch {
+	case !ok:
+		return nil, fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").At("prompt")
+	case raw[0] != '"':
+		return nil, fault.New(fault.InvalidParameter, "prompt must be a string").At("prompt")
+	}
+	return raw, nil
+}
+
+// ImageSize takes size, "1024x768", apart. Both are 0 when the request has none, or
+// "auto"; anything else is fault.InvalidParameter.
+func ImageSize(t *llm.Tally) (width, height int64, err error) {
+	raw, ok := t.Take("size")
+	if !ok || string(raw) == `"auto"` {
+		return 0, 0, nil
+	}
+	w, h, _ := strings.Cut(strings.Trim(string(raw), `"`), "x")
+	width, werr := strconv.ParseInt(w, 10, 32)
+	height, herr := strconv.ParseInt(h, 10, 32)
+	if werr != nil || herr != nil || width < 1 || height < 1 {
+		return 0, 0, fault.New(fault.InvalidParameter, `size must be a width and a height such as "1024x1024"`).At("size")
+	}
+	return width, height, nil
+}
+
+// Base64Only takes response_format where it asks for what comes anyway from a provider
+// that gives no URLs. The wish for URLs stays, and so is lost.
+func Base64Only(t *llm.Tally) {
+	if raw, _ := t.Peek("response_format"); string(raw) == `"b64_json"` {
+		t.Take("response_format")
+	}
+}

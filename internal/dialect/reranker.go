@@ -1,0 +1,142 @@
+package dialect
+
+import (
+	"context"
+	"slices"
+
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Reranker is /rerank of the providers that differ in words alone: in what a request
+// calls things, and in where the answer has them.
+// Source: contract/provider-transforms.md 8.1.
+type Reranker struct {
+	Top       string    // their word for top_n: "top_k"
+	Documents Documents // the form that they take documents in
+	Returns   bool      // they give the documents back unless they are told not to
+	Extras    []string  // what they know besides; nil: everything is forwarded
+	Results   string    // their word for results: "data"
+	Score     string    // their word for relevance_score: "score"
+}
+
+// Documents is a form of the documents that are to be ranked. Callers may send texts
+// and objects with a text.
+type Documents uint8
+
+// The forms.
+const (
+	AnyDocuments    Documents = iota // as they came
+	TextDocuments                    // texts; of an object its text, of one without text the whole as JSON
+	ObjectDocuments                  // objects, a text under "text"
+)
+
+var _ Unified = Reranker{}
+
+// EncodeRequest makes the provider's request.
+func (k Reranker) EncodeRequest(_ context.Context, r *Request, to *Target) (*Outgoing, error) {
+	t := Fields(r.Body)
+	query, ok := t.Take("query")
+	if !ok {
+		return nil, fault.New(fault.InvalidParameter, "query is missing: send it in the request body").At("query")
+	}
+	documents, ok := t.Take("documents")
+	if !ok || documents[0] != '[' {
+		return nil, fault.New(fault.InvalidParameter, "documents must be a list of texts").At("documents")
+	}
+	var w JSON
+	w.Open('{')
+	w.Str("model", to.Model)
+	w.Raw("query", query)
+	k.documents(&w, documents)
+	top, _ := t.Take("top_n")
+	w.Raw(k.Top, top)
+	k.give(&w, t)
+	for name, raw := range splice.Members(r.Body) {
+		if key, _ := splice.Unquote(name); k.carries(key) && string(raw) != "null" {
+			t.Take(key)
+			w.sep()
+			w.B = append(append(append(w.B, name...), ':'), raw...)
+		}
+	}
+	w.Close('}')
+	return &Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// carries reports whether a member is forwarded as it is.
+func (k Reranker) carries(key string) bool {
+	switch key {
+	case "model", "stream", "query", "documents", "top_n", "return_documents":
+		return false
+	}
+	return k.Extras == nil || slices.Contains(k.Extras, key)
+}
+
+// give says whether the documents shall come back: unless the caller asks for them,
+// they do not.
+func (k Reranker) give(w *JSON, t *llm.Tally) {
+	raw, asked := t.Take("return_documents")
+	switch {
+	case asked:
+		w.Raw("return_documents", raw)
+	case k.Returns:
+		w.Bool("return_documents", false)
+	}
+}
+
+func (k Reranker) documents(w *JSON, list []byte) {
+	if k.Documents == AnyDocuments {
+		w.Raw("documents", list)
+		return
+	}
+	w.Key("documents").Open('[')
+	for d := range splice.Elements(list) {
+		text, _ := splice.Find(d, "text")
+		switch {
+		case k.Documents == ObjectDocuments && d[0] == '"':
+			w.Open('{')
+			w.Raw("text", d)
+			w.Close('}')
+		case k.Documents == ObjectDocuments, d[0] == '"':
+			w.Value(d)
+		case len(text) > 0 && text[0] == '"':
+			w.Value(text)
+		default:
+			w.Text(string(d))
+		}
+	}
+	w.Close(']')
+}
+
+// DecodeAnswer reads the provider's results.
+func (k Reranker) DecodeAnswer(in *Incoming) (*Answer, error) {
+	list, ok := splice.Find(in.Body, k.Results)
+	if !ok || list[0] != '[' {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no results")
+	}
+	r := Ranking{}
+	r.Usage, r.Model = Usage(llm.Rerank, in.Body, "")
+	r.Model = first(r.Model, in.To.Model)
+	if id, found := splice.Find(in.Body, "id"); found {
+		r.ID, _ = splice.Unquote(id)
+	}
+	for res := range splice.Elements(list) {
+		d := Ranked{Index: -1}
+		for name, val := range splice.Members(res) {
+			switch {
+			case splice.IsName(name, "index"):
+				d.Index, _ = Count(val)
+			case splice.IsName(name, k.Score):
+				d.Score = val
+			case splice.IsName(name, "document"):
+				d.Document = val
+			}
+		}
+		if d.Index < 0 {
+			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has a result that belongs to no document")
+		}
+		r.Results = append(r.Results, d)
+	}
+	return r.Answer(in.Sent.Body)
+}
