@@ -185,6 +185,9 @@ func (m *maker) asked() {
 		}
 		c.Params = append(c.Params, llm.Param{Name: p.name, From: from, Raw: []byte(pick(m.Rand, p.raw...))})
 	}
+	if m.on(llm.Messages) && has(c, llm.ParallelToolCalls) && (c.Choice.Mode == "" || c.Choice.Mode == "none") {
+		c.Choice = llm.ToolChoice{Mode: "auto", From: "tool_choice"} // in which it is said
+	}
 	if m.on(llm.Messages) && !has(c, llm.MaxTokens) {
 		c.Params = append(c.Params, llm.Param{Name: llm.MaxTokens, From: "max_tokens", Raw: []byte("1024")})
 	}

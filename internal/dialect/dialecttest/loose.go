@@ -210,3 +210,25 @@ func FileNames(c *llm.Call) {
 		}
 	})
 }
+
+// FormatNames leaves out the name of the answer's form.
+func FormatNames(c *llm.Call) {
+	if c.Format != nil {
+		c.Format.Name = ""
+	}
+}
+
+// ToolShapes leaves out in whose form a tool stands that the provider runs.
+func ToolShapes(c *llm.Call) {
+	for i := range c.Tools {
+		c.Tools[i].Shape = ""
+	}
+}
+
+// Neutrals leaves out parameters that say what holds anyway, which may get lost
+// unsaid.
+func Neutrals(c *llm.Call) {
+	c.Params = slices.DeleteFunc(c.Params, func(p llm.Param) bool {
+		return len(llm.NewTally(&llm.Call{Params: []llm.Param{p}}).Lost()) == 0
+	})
+}
