@@ -1,6 +1,10 @@
 package provider
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
 
 // class names what a field's value may look like. Every field that stands in a
 // host has one of the host classes; a value outside its class is refused before
@@ -13,6 +17,7 @@ const (
 	classDomain  class = "domain"  // labels with dots, underscores too: "xy12345.us-east-2.aws"
 	classURL     class = "url"     // http or https URL without user, query and fragment
 	classSegment class = "segment" // letters, digits and ._~- : a path segment or a version
+	classObject  class = "object"  // a JSON object
 	classAny     class = ""        // anything that may stand in a header; escaped in paths and queries
 )
 
@@ -25,6 +30,7 @@ var classes = map[class]string{
 	classDomain:  "letters, digits, dashes and underscores in parts joined by dots",
 	classURL:     "an http or https URL without user, query and fragment",
 	classSegment: "letters, digits, dots, dashes, underscores and tildes, at most 128",
+	classObject:  "a JSON object",
 	classAny:     "text without control characters",
 }
 
@@ -39,6 +45,8 @@ func (c class) ok(v string) bool {
 		return ok
 	case classSegment:
 		return segment(v)
+	case classObject:
+		return len(v) <= maxValue && clean(v) && strings.HasPrefix(strings.TrimSpace(v), "{") && gjson.Valid(v)
 	default: // classAny
 		return len(v) <= maxValue && clean(v)
 	}

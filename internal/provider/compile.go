@@ -30,6 +30,9 @@ func (s *Spec) compile() error {
 	if err := s.compileFields(); err != nil {
 		return err
 	}
+	if err := s.compileDerived(); err != nil {
+		return err
+	}
 	for i := range s.Variants {
 		sh, err := s.shape(&s.Variants[i])
 		if err != nil {

@@ -142,10 +142,13 @@ func (in *inputs) meet(s *provider.Spec, c provider.Cond) {
 	if len(c.Is) > 0 {
 		v = c.Is[0]
 	}
+	if len(c.Prefix) > 0 {
+		v = c.Prefix[0]
+	}
 	switch {
 	case c.Field == "model":
 		in.model = v
-		if c.Contains != "" {
+		if len(c.Is) == 0 {
 			in.model += "model-1"
 		}
 	case c.Field == "path":
@@ -167,6 +170,8 @@ func word(f provider.Field) string {
 		return "https://named.example.com/base"
 	case "domain":
 		return "acme.eu-1"
+	case "object":
+		return `{"project_id":"acme"}`
 	}
 	return strings.ReplaceAll(f.Name, "_", "-")
 }

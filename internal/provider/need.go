@@ -53,6 +53,9 @@ func (q *query) missing(name string) error {
 	case argDeployment:
 		name = fieldDeployment
 	}
+	if d := q.spec.Derived[name]; d != nil {
+		return q.missingDerived(d)
+	}
 	if i, ok := q.spec.fields[name]; ok && len(q.spec.Fields[i].Headers) > 0 {
 		h := q.spec.Fields[i].Headers[0]
 		return invalid(h, "%s needs %s: send %s, set %s in the target, or store it with the provider", id, name, h, name)

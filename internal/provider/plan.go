@@ -106,6 +106,9 @@ func (q *query) bodyModel(sh *shape) string {
 	}
 	rule := sh.model
 	m := strings.TrimPrefix(q.call.Model, rule.StripPrefix)
+	if rule.Publisher {
+		m = strings.Replace(m, ".", "/", 1)
+	}
 	q.model = m
 	if rule.Split != "" {
 		q.model, m, _ = strings.Cut(m, rule.Split)
@@ -234,6 +237,11 @@ func (q *query) params(r *route) (string, error) {
 			return "", q.missing(p.required)
 		}
 		out = p.value.query(out, p.name, q.value)
+	}
+	if q.call.Stream {
+		for i := range r.streamQuery {
+			out = r.streamQuery[i].value.query(out, r.streamQuery[i].name, q.value)
+		}
 	}
 	return out, nil
 }

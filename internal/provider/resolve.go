@@ -57,6 +57,9 @@ func (q *query) value(name string) string {
 	if i, ok := q.spec.fields[name]; ok {
 		return q.spec.Fields[i].Default
 	}
+	if d := q.spec.Derived[name]; d != nil {
+		return q.derived(d)
+	}
 	return ""
 }
 
@@ -77,6 +80,8 @@ func (q *query) one(c *Cond) bool {
 		return (v != "") == *c.Set
 	case c.Contains != "":
 		return strings.Contains(v, c.Contains)
+	case len(c.Prefix) > 0:
+		return slices.ContainsFunc(c.Prefix, func(p string) bool { return strings.HasPrefix(v, p) })
 	}
 	return slices.Contains(c.Is, v)
 }

@@ -16,14 +16,15 @@ type pair struct {
 
 // route is the address of an endpoint, taken apart.
 type route struct {
-	base   template
-	path   template
-	stream template // empty: path
-	query  []pair
-	named  bool   // a field of class url stands in the base
-	at     base   // the base when it has no placeholders
-	fixed  bool   // and the path has none either
-	target string // when fixed: both paths
+	base        template
+	path        template
+	stream      template // empty: path
+	query       []pair
+	streamQuery []pair // of streams
+	named       bool   // a field of class url stands in the base
+	at          base   // the base when it has no placeholders
+	fixed       bool   // and the path has none either
+	target      string // when fixed: both paths
 }
 
 // route takes the address of an endpoint apart and checks it.
@@ -47,6 +48,9 @@ func (s *Spec) route(e *Endpoint, bases map[string]string, query map[string]stri
 		return nil, fmt.Errorf("path %q does not begin with a slash", e.Path)
 	}
 	if r.query, err = s.params(overlay(query, e.Query)); err != nil {
+		return nil, err
+	}
+	if r.streamQuery, err = s.params(e.StreamQuery); err != nil {
 		return nil, err
 	}
 	return r, s.checkHost(r)
@@ -82,6 +86,10 @@ func (s *Spec) checkHost(r *route) error {
 		}
 		c := s.classOf(p.name)
 		switch _, rest, inHost := strings.Cut(text, "://"); {
+		case s.Derived[p.name] != nil:
+			if inHost && !strings.Contains(rest, "/") && !s.Derived[p.name].host(s) {
+				return fmt.Errorf("%s, which is derived, stands in a host without a strict class", p.name)
+			}
 		case c == classURL && text == "":
 			r.named = true
 		case inHost && !strings.Contains(rest, "/") && !c.host():
@@ -100,7 +108,7 @@ func (s *Spec) checkHost(r *route) error {
 	}
 	r.at = at
 	path, fixed := r.path.static()
-	r.fixed = fixed && len(r.stream) == 0 && len(r.query) == 0
+	r.fixed = fixed && len(r.stream) == 0 && len(r.query) == 0 && len(r.streamQuery) == 0
 	r.target = at.path + path
 	return nil
 }
@@ -123,6 +131,9 @@ func (s *Spec) template(text string) (template, error) {
 		case "", argModel, argID, argRest, argUser, argDeployment, customHost:
 			continue
 		}
+		if s.Derived[p.name] != nil {
+			continue
+		}
 		if i, ok := s.fields[p.name]; !ok || s.Fields[i].Name != p.name {
 			return nil, fmt.Errorf("placeholder {%s} is not declared", p.name)
 		}
@@ -136,7 +147,7 @@ func (s *Spec) requireUnused() {
 	used := map[string]bool{}
 	for _, sh := range s.shapes {
 		for _, e := range sh.endpoints {
-			for _, t := range append(pairValues(e.route.query), e.route.base, e.route.path, e.route.stream) {
+			for _, t := range append(pairValues(append(slices.Clone(e.route.query), e.route.streamQuery...)), e.route.base, e.route.path, e.route.stream) {
 				for _, p := range t {
 					used[p.name] = true
 				}

@@ -31,9 +31,11 @@ type Spec struct {
 	Bases   map[string]string `json:"bases"`    // further bases, chosen by Endpoint.Base
 	Auth    Auth              `json:"auth"`
 	Fields  []Field           `json:"credential"`
-	Headers map[string]string `json:"headers"` // sent unless the client's own were forwarded
-	Query   map[string]string `json:"query"`   // added to every call unless the caller's query has the name
-	Model   ModelRule         `json:"model"`
+	// Derived are placeholders that are made of credential fields, by their names: "project".
+	Derived map[string]*Derived `json:"derived"`
+	Headers map[string]string   `json:"headers"` // sent unless the client's own were forwarded
+	Query   map[string]string   `json:"query"`   // added to every call unless the caller's query has the name
+	Model   ModelRule           `json:"model"`
 
 	Endpoints map[llm.Endpoint]*Endpoint `json:"endpoints"`
 	Variants  []Variant                  `json:"variants"` // the first that fits the call replaces what it states
@@ -67,6 +69,9 @@ type Auth struct {
 // ModelRule changes the model's name on its way out.
 type ModelRule struct {
 	StripPrefix string `json:"strip_prefix"` // "mistralai."
+	// Publisher makes a slash of the first dot, which stands behind the publisher:
+	// "meta.llama-3.3" becomes "meta/llama-3.3".
+	Publisher bool `json:"publisher"`
 	// Split cuts the name at the first occurrence: what stands before goes into
 	// {model} of the path, what stands behind into the body.
 	Split string `json:"split"`
@@ -75,17 +80,18 @@ type ModelRule struct {
 // Endpoint is how a provider serves one endpoint. In a spec file it is a path,
 // optionally behind a method ("DELETE /jobs/{id}"), or an object with "path".
 type Endpoint struct {
-	Path    string            `json:"path"`        // below the base: "/models/{model}/v1/completions"
-	Stream  string            `json:"stream_path"` // in place of Path when the caller wants a stream
-	Method  string            `json:"method"`      // empty: the caller's
-	Base    string            `json:"base"`        // a name of Spec.Bases; empty: Spec.BaseURL
-	Dialect Dialect           `json:"dialect"`     // empty in the file: the spec's
-	Query   map[string]string `json:"query"`       // as Spec.Query, for this endpoint
-	Strip   string            `json:"strip"`       // removed once from the front of {rest}: "/v1"
-	Params  Params            `json:"params"`
-	Reply   Reply             `json:"reply"`
-	Error   string            `json:"error"` // empty in the file: the spec's
-	Follow  *Follow           `json:"follow"`
+	Path        string            `json:"path"`         // below the base: "/models/{model}/v1/completions"
+	Stream      string            `json:"stream_path"`  // in place of Path when the caller wants a stream
+	Method      string            `json:"method"`       // empty: the caller's
+	Base        string            `json:"base"`         // a name of Spec.Bases; empty: Spec.BaseURL
+	Dialect     Dialect           `json:"dialect"`      // empty in the file: the spec's
+	Query       map[string]string `json:"query"`        // as Spec.Query, for this endpoint
+	StreamQuery map[string]string `json:"stream_query"` // added to the query when the caller wants a stream: "alt": "sse"
+	Strip       string            `json:"strip"`        // removed once from the front of {rest}: "/v1"
+	Params      Params            `json:"params"`
+	Reply       Reply             `json:"reply"`
+	Error       string            `json:"error"` // empty in the file: the spec's
+	Follow      *Follow           `json:"follow"`
 
 	route *route // compiled
 }
@@ -141,6 +147,7 @@ type Cond struct {
 	Field    string   `json:"field"`
 	Is       []string `json:"is"` // one of these; "" stands for absent
 	Contains string   `json:"contains"`
+	Prefix   []string `json:"prefix"` // it begins with one of these
 	Set      *bool    `json:"set"`
 }
 
