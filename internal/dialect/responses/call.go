@@ -1,0 +1,186 @@
+package responses
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// DecodeCall reads a request to make a response. It refuses what only a provider with
+// responses of its own can do: conversations, background work, stored prompts,
+// previous_response_id where nobody resolved it, tools that the provider runs and the
+// items that they leave behind. Store is not read: whether an answer is kept is for the
+// gateway to say, in dialect.Answering.
+// Source: contract/provider-transforms.md 10.1, contract/dataplane.md 6.8.
+func (client) DecodeCall(body []byte) (*llm.Call, error) {
+	r := callReader{c: &llm.Call{Surface: llm.CreateModelResponse}}
+	for name, val := range splice.Members(body) {
+		if isNull(val) {
+			continue
+		}
+		if err := r.field(plainName(name), val); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.input(); err != nil {
+		return nil, err
+	}
+	r.logprobs()
+	if len(r.c.Messages) == 0 {
+		return nil, refuse("input", "must have at least one item")
+	}
+	return r.c, nil
+}
+
+// callReader fills a Call from the fields of a request, in any order.
+type callReader struct {
+	c            *llm.Call
+	instructions []byte
+	items        []byte            // of the input
+	names        map[string]string // ids of the calls so far and their tools
+	turn         bool              // the last message is the model's and may go on
+	wantLogprobs string            // the field that asks for them
+}
+
+func (r *callReader) field(name string, val []byte) (err error) {
+	switch c := r.c; name {
+	case "model":
+		c.Model, err = str(val, name)
+	case "instructions":
+		r.instructions = val
+	case "input":
+		r.items = val
+	case "tools":
+		err = r.tools(val)
+	case "tool_choice":
+		c.Choice, err = readChoice(val)
+	case "text":
+		err = r.text(val)
+	case "reasoning":
+		r.reasoning(val)
+	case "include":
+		r.include(val)
+	case "stream":
+		c.Stream = isTrue(val)
+	case "max_output_tokens":
+		r.param(llm.MaxTokens, name, val)
+	case "store":
+	case "background":
+		if isTrue(val) {
+			err = refuse(name, "needs a provider that serves responses itself")
+		}
+	case "conversation", "prompt", "previous_response_id":
+		err = refuse(name, "needs a provider that serves responses itself; send the whole conversation in input")
+	default:
+		r.param(name, name, val)
+	}
+	return err
+}
+
+func (r *callReader) param(name, from string, raw []byte) {
+	r.c.Params = append(r.c.Params, llm.Param{Name: name, From: from, Raw: raw})
+}
+
+// text reads {"format":{…},"verbosity":"low"}.
+func (r *callReader) text(raw []byte) (err error) {
+	if raw[0] != '{' {
+		return refuse("text", "must be an object")
+	}
+	for name, val := range splice.Members(raw) {
+		switch n := plainName(name); {
+		case isNull(val):
+		case n == "format":
+			r.c.Format, err = readFormat(val)
+		default:
+			r.param(n, "text."+n, val)
+		}
+	}
+	return err
+}
+
+// reasoning reads {"effort":"low","summary":"auto"}.
+func (r *callReader) reasoning(raw []byte) {
+	for name, val := range splice.Members(raw) {
+		switch n := plainName(name); {
+		case isNull(val):
+		case n == "effort":
+			r.param(llm.ReasoningEffort, "reasoning.effort", val)
+		default:
+			r.param(reasoningPrefix+n, "reasoning."+n, val)
+		}
+	}
+}
+
+// reasoningPrefix begins the names that the hub has for members of reasoning beside
+// the effort: "reasoning.summary".
+const reasoningPrefix = "reasoning."
+
+// Values of include that are answered whoever the provider is: thoughts come with what
+// proves them, and logprobs are chat's own wish.
+const (
+	includeThoughts = "reasoning.encrypted_content"
+	includeLogprobs = "message.output_text.logprobs"
+)
+
+func (r *callReader) include(raw []byte) {
+	var rest dialect.JSON
+	rest.Open('[')
+	for val := range splice.Elements(raw) {
+		switch s, _ := splice.Unquote(val); s {
+		case includeThoughts:
+		case includeLogprobs:
+			r.wantLogprobs = "include"
+		default:
+			rest.Value(val)
+		}
+	}
+	rest.Close(']')
+	r.param("include", "include", rest.B)
+}
+
+// logprobs makes the wish for logprobs chat's, which has a switch beside the number.
+func (r *callReader) logprobs() {
+	for i := range r.c.Params {
+		if p := &r.c.Params[i]; p.Name == "top_logprobs" && string(p.Raw) != "0" {
+			r.wantLogprobs = first(r.wantLogprobs, p.From)
+		}
+	}
+	if r.wantLogprobs != "" {
+		r.param("logprobs", r.wantLogprobs, []byte("true"))
+	}
+}
+
+func readFormat(raw []byte) (*llm.Format, error) {
+	f := &llm.Format{From: "text.format", Type: member(raw, "type")}
+	switch f.Type {
+	case "text", "json_object":
+		return f, nil
+	case "json_schema":
+	default:
+		return nil, refuse("text.format.type", `must be "text", "json_object" or "json_schema"`)
+	}
+	for name, val := range splice.Members(raw) {
+		switch plainName(name) {
+		case "name":
+			f.Name, _ = splice.Unquote(val)
+		case "description":
+			f.Description, _ = splice.Unquote(val)
+		case "schema":
+			f.Schema = val
+		case "strict":
+			f.Strict = readStrict(val)
+		}
+	}
+	if len(f.Schema) == 0 || f.Schema[0] != '{' {
+		return nil, refuse("text.format.schema", "must be a JSON schema, an object")
+	}
+	return f, nil
+}
+
+func readStrict(raw []byte) *bool {
+	if isNull(raw) {
+		return nil
+	}
+	strict := isTrue(raw)
+	return &strict
+}

@@ -1,0 +1,42 @@
+package responses
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/splice"
+)
+
+// cite notes one citation: as an annotation where its form is that of this shape or of
+// chat completions, which differ in one level of nesting; anything else waits for
+// callers who want the provider's own words. It returns the annotation, nil for none.
+func (c *content) cite(raw []byte, shape string) []byte {
+	note := annotation(raw, shape)
+	if note == nil {
+		c.cites = gather(c.cites, raw)
+		return nil
+	}
+	c.notes = gather(c.notes, note)
+	c.noted++
+	return note
+}
+
+// annotation brings {"type":"url_citation","url_citation":{"url":"…"}} into the form
+// {"type":"url_citation","url":"…"}.
+// Source: https://platform.openai.com/docs/api-reference/chat/object, read 2026-11.
+func annotation(raw []byte, shape string) []byte {
+	if shape == shapeName {
+		return raw
+	}
+	kind := member(raw, "type")
+	nested, ok := splice.Find(raw, kind)
+	if shape != chatShape || kind == "" || !ok {
+		return nil
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("type", kind)
+	for name, val := range splice.Members(nested) {
+		w.Raw(plainName(name), val)
+	}
+	w.Close('}')
+	return w.B
+}

@@ -1,0 +1,203 @@
+package responses
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// readContent reads a content, a string or a list of parts; nothing for none.
+func readContent(raw []byte, at string) ([]llm.Part, error) {
+	if isNull(raw) {
+		return nil, nil
+	}
+	if text, ok := splice.Unquote(raw); ok {
+		return []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}, nil
+	}
+	if raw[0] != '[' {
+		return nil, refuse(at, "must be a string or a list of parts")
+	}
+	var parts []llm.Part
+	for val := range splice.Elements(raw) {
+		p, err := readPart(val, index(at, len(parts)))
+		if err != nil {
+			return nil, err
+		}
+		p.Index = len(parts)
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+func readPart(raw []byte, at string) (llm.Part, error) {
+	if text, ok := splice.Unquote(raw); ok { // some clients send bare strings
+		return llm.Part{Kind: llm.TextPart, Text: text}, nil
+	}
+	if raw[0] != '{' {
+		return llm.Part{}, refuse(at, "must be an object")
+	}
+	r := partReader{p: llm.Part{Media: &llm.Media{}}, at: at}
+	var err error
+	switch kind := member(raw, "type"); kind {
+	case "input_text", "output_text", "text", "refusal":
+		err = r.text(raw, kind)
+	case "input_image":
+		err = r.image(raw)
+	case "input_file":
+		err = r.file(raw)
+	case "input_audio":
+		err = r.audio(raw)
+	case "":
+		err = refuse(at+".type", "is missing")
+	default:
+		err = refuse(at+".type", "is "+string(splice.Quote(kind))+", a part that needs a provider with responses of its own")
+	}
+	return r.p, err
+}
+
+// partReader fills a Part from the members of one.
+type partReader struct {
+	p  llm.Part
+	at string
+}
+
+// other takes the members that all parts may have, and notes the rest.
+func (r *partReader) other(name string, val []byte) {
+	switch {
+	case isNull(val), name == "type":
+	case name == "cache_control":
+		r.p.Cache = readCache(val)
+	default:
+		r.p.Extra = extra(r.p.Extra, name, r.at, val)
+	}
+}
+
+func (r *partReader) text(raw []byte, kind string) error {
+	r.p.Kind, r.p.Media = llm.TextPart, nil
+	from := "text"
+	if kind == "refusal" {
+		r.p.Kind, from = llm.RefusalPart, kind
+	}
+	said := false
+	for name, val := range splice.Members(raw) {
+		switch n := plainName(name); n {
+		case from:
+			r.p.Text, said = splice.Unquote(val)
+		case "logprobs": // of an earlier answer, given back: they say nothing to a model
+		case "annotations":
+			if val[0] == '[' && string(val) != "[]" {
+				r.p.Citations, r.p.Shape = val, shapeName
+			}
+		default:
+			r.other(n, val)
+		}
+	}
+	if !said {
+		return refuse(r.at+"."+from, "must be a string")
+	}
+	return nil
+}
+
+func (r *partReader) image(raw []byte) error {
+	r.p.Kind = llm.ImagePart
+	m := r.p.Media
+	url := ""
+	for name, val := range splice.Members(raw) {
+		switch n := plainName(name); n {
+		case "image_url":
+			if url, _ = splice.Unquote(val); val[0] == '{' { // as chat writes it
+				url = member(val, "url")
+				m.Detail = first(m.Detail, member(val, "detail"))
+			}
+		case "file_id":
+			m.FileID, _ = splice.Unquote(val)
+		case "detail":
+			m.Detail, _ = splice.Unquote(val)
+		default:
+			r.other(n, val)
+		}
+	}
+	if url == "" && m.FileID == "" {
+		return refuse(r.at+".image_url", "is missing")
+	}
+	return r.locate(url, r.at+".image_url")
+}
+
+// locate fills in where a medium is: inside a data URL, or at a URL.
+func (r *partReader) locate(url, at string) error {
+	m := r.p.Media
+	mime, data, inside, err := dialect.DataURL(url)
+	switch {
+	case err != nil:
+		return fault.From(err).At(at)
+	case inside:
+		m.MIME, m.Data = first(mime, m.MIME), data
+	default:
+		m.URL = url
+	}
+	if m.MIME == "" {
+		m.MIME = first(dialect.MIMEOf(m.Name), dialect.MIMEOf(m.URL))
+	}
+	return nil
+}
+
+func (r *partReader) file(raw []byte) error {
+	r.p.Kind = llm.FilePart
+	m := r.p.Media
+	data, url := "", ""
+	for name, val := range splice.Members(raw) {
+		text, _ := splice.Unquote(val)
+		switch n := plainName(name); n {
+		case "file_data":
+			data = text
+		case "file_url":
+			url = text
+		case "file_id":
+			m.FileID = text
+		case "filename":
+			m.Name = text
+		case "detail":
+			m.Detail = text
+		case "mime_type":
+			m.MIME = text
+		default:
+			r.other(n, val)
+		}
+	}
+	switch at := r.at + ".file_data"; {
+	case data == "" && url == "" && m.FileID == "":
+		return refuse(r.at, "needs file_data, file_id or file_url")
+	case data == "":
+		return r.locate(url, r.at+".file_url")
+	default:
+		if mime, inner, inside, err := dialect.DataURL(data); err != nil {
+			return fault.From(err).At(at)
+		} else if inside {
+			m.MIME, data = first(mime, m.MIME), inner
+		} else if err := dialect.CheckBase64(data); err != nil {
+			return fault.From(err).At(at)
+		}
+		m.Data, m.MIME = data, first(m.MIME, dialect.MIMEOf(m.Name))
+		return nil
+	}
+}
+
+func (r *partReader) audio(raw []byte) error {
+	r.p.Kind = llm.AudioPart
+	for name, val := range splice.Members(raw) {
+		if plainName(name) != "input_audio" {
+			r.other(plainName(name), val)
+			continue
+		}
+		r.p.Media.Data, r.p.Media.Format = member(val, "data"), member(val, "format")
+	}
+	at := r.at + ".input_audio.data"
+	if r.p.Media.Data == "" {
+		return refuse(at, "is missing")
+	}
+	if err := dialect.CheckBase64(r.p.Media.Data); err != nil {
+		return fault.From(err).At(at)
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package responses
+
+import (
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// NewDecoder makes the decoder of a stream of response events.
+func (upstream) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &decoder{} }
+
+// decoder reads the events of one stream. Each part of a message is a block, and so is
+// each other item.
+// Source: https://platform.openai.com/docs/api-reference/responses-streaming, read 2026-11.
+type decoder struct {
+	events dialect.EventReader
+	emit   func(*llm.Event)
+	ev     llm.Event
+	begun  bool
+	over   bool
+	called bool
+	blocks []block // of the stream, in their order
+}
+
+// block is where a block of the hub comes from.
+type block struct {
+	output, part int // the item, and the part of its message; -1 for items
+	kind         llm.PartKind
+	shut         bool
+	said         bool   // something came of it
+	nth          int    // the last part of a summary
+	of           string // the events that thoughts are taken from: a provider may tell them twice
+}
+
+// Feed reads what came.
+func (d *decoder) Feed(p []byte, emit func(*llm.Event)) error {
+	d.emit = emit
+	return d.events.Feed(p, d.event)
+}
+
+// Close reads an event whose blank line never came.
+func (d *decoder) Close(emit func(*llm.Event)) error {
+	d.emit = emit
+	return d.events.Close(d.event)
+}
+
+func (d *decoder) event(_, data []byte) error {
+	if d.over || dialect.Done(data) {
+		return nil
+	}
+	if !splice.Valid(data) {
+		return fault.New(fault.UpstreamInvalid, "an event of the provider's stream is not a JSON object")
+	}
+	var e fields
+	e.read(data)
+	d.begin(&e)
+	d.said(&e)
+	return nil
+}
+
+// send hands out an event.
+func (d *decoder) send(ev llm.Event) {
+	d.ev = ev
+	d.emit(&d.ev)
+}
+
+// fields are the members of events that are looked at.
+type fields struct {
+	data                       []byte
+	kind                       string
+	output, part, summary      int
+	delta, item, inner, answer []byte
+	logprobs, note             []byte
+}
+
+func (e *fields) read(data []byte) {
+	e.data = data
+	for name, val := range splice.Members(data) {
+		switch string(name) {
+		case `"type"`:
+			e.kind = kindOf(val)
+		case `"output_index"`:
+			e.output = number(val)
+		case `"content_index"`:
+			e.part = number(val)
+		case `"summary_index"`:
+			e.summary = number(val)
+		case `"delta"`:
+			e.delta = val
+		case `"item"`:
+			e.item = val
+		case `"part"`:
+			e.inner = val
+		case `"response"`:
+			e.answer = val
+		case `"logprobs"`:
+			e.logprobs = val
+		case `"annotation"`:
+			e.note = val
+		}
+	}
+}
+
+// number reads an index; what is none counts as 0.
+func number(raw []byte) int {
+	n := 0
+	for _, c := range raw {
+		if c < '0' || c > '9' || n > 1<<20 {
+			return 0
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}
+
+// kindOf is the type of an event, without allocating for those that come often.
+func kindOf(raw []byte) string {
+	for _, k := range [...]string{textDelta, argumentsDelta, summaryDelta, reasoningDelta} {
+		if len(raw) == len(k)+2 && string(raw[1:len(raw)-1]) == k {
+			return k
+		}
+	}
+	s, _ := splice.Unquote(raw)
+	return s
+}
+
+const (
+	textDelta      = "response.output_text.delta"
+	argumentsDelta = "response.function_call_arguments.delta"
+	summaryDelta   = "response.reasoning_summary_text.delta"
+	reasoningDelta = "response.reasoning_text.delta"
+)
+
+func (d *decoder) begin(e *fields) {
+	if d.begun || !strings.HasPrefix(e.kind, "response.") {
+		return
+	}
+	d.begun = true
+	d.send(llm.Event{Kind: llm.EventStart, ID: member(e.answer, "id"), Model: member(e.answer, "model")})
+}
+
+// said turns one event into those of the hub. Events that only repeat what others said
+// are left out.
+func (d *decoder) said(e *fields) {
+	switch e.kind {
+	case textDelta:
+		d.piece(e, llm.TextPart)
+	case "response.refusal.delta":
+		d.piece(e, llm.RefusalPart)
+	case argumentsDelta, "response.custom_tool_call_input.delta":
+		d.argument(e)
+	case summaryDelta, reasoningDelta:
+		d.thought(e)
+	case "response.output_text.annotation.added":
+		at := d.open(e.output, e.part, llm.TextPart)
+		d.send(llm.Event{Kind: llm.EventCitation, Block: at, Part: llm.TextPart, Name: shapeName, Raw: e.note})
+	case "response.content_part.done":
+		d.partDone(e)
+	case "response.output_item.added":
+		d.itemAdded(e)
+	case "response.output_item.done":
+		d.itemDone(e)
+	case "response.completed", "response.incomplete":
+		d.end(e)
+	case "response.failed":
+		raw, _ := splice.Find(e.answer, "error")
+		d.fault(raw, "the provider could not make the response")
+	case "error":
+		raw, nested := splice.Find(e.data, "error")
+		if !nested || isNull(raw) {
+			raw = e.data
+		}
+		d.fault(raw, "the provider reported an error")
+	}
+}

@@ -1,0 +1,227 @@
+package responses
+
+import (
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// find returns the number of a block that is open, -1 for none. Part is -1 for items.
+func (d *decoder) find(output, part int) int {
+	for i := len(d.blocks) - 1; i >= 0; i-- {
+		if b := &d.blocks[i]; b.output == output && b.part == part && !b.shut {
+			return i
+		}
+	}
+	return -1
+}
+
+// open makes sure that a block is open, and returns its number.
+func (d *decoder) open(output, part int, kind llm.PartKind) int {
+	if at := d.find(output, part); at >= 0 {
+		return at
+	}
+	return d.start(llm.Event{Part: kind}, output, part)
+}
+
+// start begins a block.
+func (d *decoder) start(ev llm.Event, output, part int) int {
+	d.blocks = append(d.blocks, block{output: output, part: part, kind: ev.Part})
+	ev.Kind, ev.Block = llm.EventBlock, len(d.blocks)-1
+	d.send(ev)
+	return len(d.blocks) - 1
+}
+
+func (d *decoder) shut(at int) {
+	b := &d.blocks[at]
+	b.shut = true
+	d.send(llm.Event{Kind: llm.EventBlockEnd, Block: at, Part: b.kind})
+}
+
+// utter hands out a piece of a block's text.
+func (d *decoder) utter(kind llm.EventKind, at int, text string) {
+	if text == "" {
+		return
+	}
+	b := &d.blocks[at]
+	b.said = true
+	d.send(llm.Event{Kind: kind, Block: at, Part: b.kind, Text: text})
+}
+
+func (d *decoder) piece(e *fields, kind llm.PartKind) {
+	at := d.open(e.output, e.part, kind)
+	text, _ := splice.Unquote(e.delta)
+	d.utter(llm.EventText, at, text)
+	if len(e.logprobs) > 2 {
+		d.send(llm.Event{Kind: llm.EventLogprobs, Raw: e.logprobs})
+	}
+}
+
+func (d *decoder) argument(e *fields) {
+	if at := d.find(e.output, -1); at >= 0 {
+		text, _ := splice.Unquote(e.delta)
+		d.utter(llm.EventArguments, at, text)
+	}
+}
+
+// thought takes a piece of thoughts or of their summary. The parts of a summary become
+// one text.
+func (d *decoder) thought(e *fields) {
+	at := d.find(e.output, -1)
+	if at < 0 {
+		at = d.start(llm.Event{Part: llm.ThoughtPart, ID: member(e.data, "item_id")}, e.output, -1)
+	}
+	nth := e.summary
+	if e.kind == reasoningDelta {
+		nth = e.part
+	}
+	b := &d.blocks[at]
+	if b.of != "" && b.of != e.kind {
+		return
+	}
+	if nth > b.nth && b.said {
+		d.utter(llm.EventText, at, partBreak)
+	}
+	b.nth, b.of = nth, e.kind
+	text, _ := splice.Unquote(e.delta)
+	d.utter(llm.EventText, at, text)
+}
+
+// partDone ends a part of a message. What was not told in pieces is told now.
+func (d *decoder) partDone(e *fields) {
+	p := readSaid(e.inner)
+	switch p.Kind {
+	case llm.TextPart, llm.RefusalPart:
+	default:
+		return
+	}
+	at := d.find(e.output, e.part)
+	if at < 0 {
+		if d.had(e.output, e.part) || p.Text == "" {
+			return
+		}
+		at = d.start(llm.Event{Part: p.Kind}, e.output, e.part)
+	}
+	if !d.blocks[at].said {
+		d.utter(llm.EventText, at, p.Text)
+	}
+	d.shut(at)
+}
+
+// had reports whether a block was there and is over.
+func (d *decoder) had(output, part int) bool {
+	for i := range d.blocks {
+		if d.blocks[i].output == output && d.blocks[i].part == part {
+			return true
+		}
+	}
+	return false
+}
+
+// itemAdded begins the block of a call, whose name is needed at once.
+func (d *decoder) itemAdded(e *fields) {
+	if p, ok := readItem(e.item); ok && p.Kind == llm.CallPart {
+		d.call(e, &p)
+	}
+}
+
+func (d *decoder) call(e *fields, p *llm.Part) int {
+	d.called = true
+	return d.start(llm.Event{Part: llm.CallPart, ID: p.Call.ID, Name: p.Call.Name}, e.output, -1)
+}
+
+// itemDone ends what is open of an item, and tells what was not told in pieces.
+func (d *decoder) itemDone(e *fields) {
+	if member(e.item, "type") == "message" {
+		d.messageDone(e)
+		return
+	}
+	at := d.find(e.output, -1)
+	p, ok := readItem(e.item)
+	if at < 0 && (!ok || d.had(e.output, -1)) {
+		return
+	}
+	switch p.Kind {
+	case llm.CallPart:
+		if at < 0 {
+			at = d.call(e, &p)
+		}
+		if !d.blocks[at].said {
+			d.utter(llm.EventArguments, at, p.Call.Arguments)
+		}
+	case llm.ThoughtPart, llm.SealedPart:
+		at = d.thoughtDone(e, at, &p)
+	case llm.ImagePart:
+		at = d.start(llm.Event{Part: llm.ImagePart, ID: p.ID}, e.output, -1)
+		d.send(llm.Event{Kind: llm.EventMedia, Block: at, Part: llm.ImagePart, Media: p.Media})
+	default:
+		at = d.start(llm.Event{Part: llm.OpaquePart, Name: shapeName, Raw: p.Raw}, e.output, -1)
+	}
+	d.shut(at)
+}
+
+func (d *decoder) thoughtDone(e *fields, at int, p *llm.Part) int {
+	proof := p.Signature
+	switch {
+	case at < 0 && p.Kind == llm.SealedPart:
+		return d.start(llm.Event{Part: llm.SealedPart, ID: p.ID, Text: p.Text}, e.output, -1)
+	case at < 0:
+		at = d.start(llm.Event{Part: llm.ThoughtPart, ID: p.ID}, e.output, -1)
+		d.utter(llm.EventText, at, p.Text)
+	case p.Kind == llm.SealedPart: // the thoughts came in pieces, the item has none of them
+		proof = p.Text
+	}
+	d.utter(llm.EventSignature, at, proof)
+	return at
+}
+
+func (d *decoder) messageDone(e *fields) {
+	content, _ := splice.Find(e.item, "content")
+	part := 0
+	for val := range splice.Elements(content) {
+		inner := *e
+		inner.part, inner.inner = part, val
+		d.partDone(&inner)
+		part++
+	}
+}
+
+func (d *decoder) end(e *fields) {
+	d.over = true
+	for i := range d.blocks {
+		if !d.blocks[i].shut {
+			d.shut(i)
+		}
+	}
+	finish, word := finishOf(e.answer, d.called)
+	d.send(llm.Event{Kind: llm.EventFinish, Finish: finish, Text: word})
+	if u, _ := dialect.Usage(llm.CreateModelResponse, e.answer, ""); u.Reported {
+		d.send(llm.Event{Kind: llm.EventUsage, Usage: &u})
+	}
+	d.send(llm.Event{Kind: llm.EventEnd})
+}
+
+// fault tells of an error that the provider reports: {"code":"…","message":"…"}.
+func (d *decoder) fault(raw []byte, otherwise string) {
+	d.over = true
+	code := first(member(raw, "code"), member(raw, "type"))
+	if code == "error" {
+		code = ""
+	}
+	d.send(llm.Event{Kind: llm.EventFault, Text: first(member(raw, "message"), otherwise), Name: first(code, "server_error"), Status: statusOf(code)})
+}
+
+// statusOf is the status that an error would have had as an answer of its own.
+func statusOf(code string) int {
+	for _, s := range [...]struct {
+		word   string
+		status int
+	}{{"rate_limit", 429}, {"quota", 429}, {"overloaded", 529}, {"invalid", 400}, {"context_length", 400}, {"policy", 400}, {"image", 400}, {"not_found", 404}, {"timeout", 408}} {
+		if strings.Contains(code, s.word) {
+			return s.status
+		}
+	}
+	return 500
+}

@@ -1,0 +1,233 @@
+package responses
+
+import (
+	"context"
+	"encoding/json"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// carried are the parameters that responses share with chat, by their names in the hub.
+var carried = [...]string{
+	"temperature", "top_p", "top_logprobs", llm.User, llm.ParallelToolCalls, "prompt_cache_key", "prompt_cache_retention", "safety_identifier",
+}
+
+// shared are those that mean something else on messages.
+var shared = [...]string{"metadata", "service_tier", "truncation", "max_tool_calls"}
+
+// EncodeCall makes a request for a response of a call that came in another shape. The
+// provider is asked to keep nothing unless the caller wants it to, for that is what
+// holds on chat and messages.
+// Source: contract/provider-transforms.md 10.1, read from right to left.
+func (upstream) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := llm.NewTally(c)
+	w := callWriter{c: c, t: t}
+	w.Open('{')
+	w.Str("model", to.Model)
+	if err := w.conversation(); err != nil {
+		return nil, err
+	}
+	w.tools()
+	w.choice()
+	w.text()
+	w.reasoning()
+	w.params()
+	w.include()
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+type callWriter struct {
+	dialect.JSON
+	c     *llm.Call
+	t     *llm.Tally
+	exact bool // the caller of messages gives thoughts back with what proves them
+}
+
+func (w *callWriter) params() {
+	for _, name := range carried {
+		if raw, ok := w.t.Take(name); ok {
+			w.Raw(name, raw)
+		}
+	}
+	if w.c.Surface != llm.Messages {
+		for _, name := range shared {
+			if raw, ok := w.t.Take(name); ok {
+				w.Raw(name, raw)
+			}
+		}
+	}
+	if raw, ok := w.t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
+		w.Raw("max_output_tokens", raw)
+	}
+	store, ok := w.t.Take("store")
+	w.Bool("store", ok && isTrue(store))
+	if w.c.Stream {
+		w.Bool("stream", true)
+	}
+}
+
+// text writes the form of the answer and how long-winded it may be.
+func (w *callWriter) text() {
+	verbosity, said := w.t.Take(llm.Verbosity)
+	f := w.c.Format
+	if f == nil && !said {
+		return
+	}
+	w.Key("text").Open('{')
+	if f != nil {
+		w.Key("format")
+		writeFormat(&w.JSON, f)
+	}
+	w.Raw(llm.Verbosity, verbosity)
+	w.Close('}')
+}
+
+func writeFormat(w *dialect.JSON, f *llm.Format) {
+	w.Open('{')
+	w.Str("type", f.Type)
+	if f.Type == "json_schema" {
+		w.Str("name", first(f.Name, "output"))
+		w.Opt("description", f.Description)
+		w.Raw("schema", f.Schema)
+		if f.Strict != nil {
+			w.Bool("strict", *f.Strict)
+		}
+	}
+	w.Close('}')
+}
+
+// reasoning carries how much to think: in words, or made of the budget that callers of
+// messages give.
+func (w *callWriter) reasoning() {
+	thinking, _ := w.t.Peek(llm.Thinking)
+	effort, said := w.t.Take(llm.ReasoningEffort)
+	if word := effortOf(thinking); word != "" {
+		w.t.Take(llm.Thinking)
+		w.exact = true
+		if !said {
+			effort = splice.Quote(word)
+		}
+	}
+	summary, _ := w.t.Take(reasoningPrefix + "summary")
+	if len(effort) == 0 && len(summary) == 0 {
+		return
+	}
+	w.Key("reasoning").Open('{')
+	w.Raw("effort", effort)
+	w.Raw("summary", summary)
+	w.Close('}')
+}
+
+// effortOf is the word for a budget: {"type":"enabled","budget_tokens":2048}.
+// Source: contract/provider-transforms.md 9.1.
+func effortOf(thinking []byte) string {
+	if member(thinking, "type") != "enabled" {
+		return ""
+	}
+	raw, _ := splice.Find(thinking, "budget_tokens")
+	var budget int64
+	if json.Unmarshal(raw, &budget) != nil {
+		return ""
+	}
+	switch {
+	case budget <= 1024:
+		return "low"
+	case budget <= 8192:
+		return "medium"
+	}
+	return "high"
+}
+
+// include asks for logprobs, and for thoughts in the form in which they can be given
+// back to a provider that keeps nothing.
+func (w *callWriter) include() {
+	logprobs, _ := w.t.Take("logprobs")
+	asked, _ := w.t.Take("include")
+	var list dialect.JSON
+	list.Open('[')
+	for val := range splice.Elements(asked) {
+		list.Value(val)
+	}
+	if isTrue(logprobs) {
+		list.Text(includeLogprobs)
+	}
+	if w.exact {
+		list.Text(includeThoughts)
+	}
+	list.Close(']')
+	if len(list.B) > 2 {
+		w.Raw("include", list.B)
+	}
+}
+
+func (w *callWriter) tools() {
+	open := false
+	for i := range w.c.Tools {
+		t := &w.c.Tools[i]
+		if t.Type != llm.Function && (t.Type != custom || t.Shape != chatShape) {
+			w.t.Lose(index("tools", t.Index))
+			continue
+		}
+		if !open {
+			w.Key("tools").Open('[')
+			open = true
+		}
+		w.tool(t)
+	}
+	if open {
+		w.Close(']')
+	}
+}
+
+// tool writes a tool. Responses take a function for strict where nothing is said, the
+// other shapes do not.
+func (w *callWriter) tool(t *llm.Tool) {
+	w.Open('{')
+	w.Str("type", t.Type)
+	if t.Type == custom {
+		w.Str("name", first(t.Name, member(inner(t), "name")))
+		w.Opt("description", first(t.Description, member(inner(t), "description")))
+		w.Raw("format", flatFormat(t))
+	} else {
+		w.Str("name", t.Name)
+		w.Opt("description", t.Description)
+		if len(t.Schema) > 0 {
+			w.Raw("parameters", t.Schema)
+		} else {
+			w.Raw("parameters", []byte(`{"type":"object","properties":{}}`))
+		}
+		w.Bool("strict", t.Strict != nil && *t.Strict)
+	}
+	w.Close('}')
+	if t.Cache != nil {
+		w.t.Lose(index("tools", t.Index) + ".cache_control")
+	}
+}
+
+// inner is what stands in a custom tool of chat completions.
+func inner(t *llm.Tool) []byte {
+	raw, _ := splice.Find(t.Raw, custom)
+	return raw
+}
+
+func (w *callWriter) choice() {
+	switch c := w.c.Choice; c.Mode {
+	case "":
+	case "tool":
+		w.Key("tool_choice").Open('{')
+		w.Str("type", llm.Function)
+		w.Str("name", c.Name)
+		w.Close('}')
+	case "opaque":
+		if w.c.Surface == llm.CreateModelResponse {
+			w.Raw("tool_choice", c.Raw)
+			return
+		}
+		w.t.Lose(c.From)
+	default:
+		w.Str("tool_choice", c.Mode)
+	}
+}

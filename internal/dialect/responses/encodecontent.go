@@ -1,0 +1,125 @@
+package responses
+
+import "sluice/internal/llm"
+
+// message writes a message of parts. Text is what its texts are called.
+func (w *callWriter) message(m *llm.Message, parts []llm.Part, text string) error {
+	w.Open('{')
+	w.Str("type", "message")
+	w.Str("role", string(m.Role))
+	w.Key("content")
+	switch {
+	case len(parts) == 0:
+		w.Text("")
+	case len(parts) == 1 && plain(&parts[0]) && parts[0].Index == -1:
+		w.Text(parts[0].Text)
+	default:
+		w.Open('[')
+		for i := range parts {
+			if err := w.part(m, &parts[i], text); err != nil {
+				return err
+			}
+		}
+		w.Close(']')
+	}
+	w.Close('}')
+	if m.Name != "" {
+		w.t.Lose(w.c.Path(m, -1) + ".name")
+	}
+	return nil
+}
+
+// plain reports whether a part is a text and nothing else.
+func plain(p *llm.Part) bool {
+	return p.Kind == llm.TextPart && p.Cache == nil && len(p.Citations) == 0
+}
+
+func (w *callWriter) part(m *llm.Message, p *llm.Part, text string) error {
+	at := w.c.Path(m, p.Index)
+	if p.Cache != nil {
+		w.t.Lose(at + ".cache_control")
+	}
+	switch p.Kind {
+	case llm.TextPart:
+		w.textPart(p, at, text)
+	case llm.RefusalPart:
+		w.Open('{')
+		w.Str("type", "refusal")
+		w.Str("refusal", p.Text)
+		w.Close('}')
+	case llm.ImagePart:
+		w.image(p.Media)
+	case llm.FilePart:
+		w.file(p.Media)
+	case llm.AudioPart:
+		w.audio(p.Media)
+	case llm.OpaquePart:
+		if m.Role != llm.RoleAssistant {
+			return refuse(at, "is of a kind that responses cannot carry")
+		}
+		w.t.Lose(at)
+	default:
+		w.t.Lose(at)
+	}
+	return nil
+}
+
+func (w *callWriter) textPart(p *llm.Part, at, kind string) {
+	w.Open('{')
+	w.Str("type", kind)
+	w.Str("text", p.Text)
+	switch {
+	case len(p.Citations) == 0:
+	case p.Shape == shapeName:
+		w.Raw("annotations", p.Citations)
+	default:
+		w.t.Lose(at + ".citations")
+	}
+	w.Close('}')
+}
+
+func (w *callWriter) image(m *llm.Media) {
+	w.Open('{')
+	w.Str("type", "input_image")
+	w.Opt("image_url", mediaURL(m))
+	w.Opt("file_id", m.FileID)
+	w.Opt("detail", m.Detail)
+	w.Close('}')
+}
+
+func (w *callWriter) file(m *llm.Media) {
+	w.Open('{')
+	if m.Plain {
+		w.Str("type", "input_text")
+		w.Str("text", m.Data)
+		w.Close('}')
+		return
+	}
+	w.Str("type", "input_file")
+	w.Opt("filename", m.Name)
+	if m.Data != "" {
+		w.Str("file_data", mediaURL(m))
+	}
+	w.Opt("file_url", m.URL)
+	w.Opt("file_id", m.FileID)
+	w.Opt("detail", m.Detail)
+	w.Close('}')
+}
+
+func (w *callWriter) audio(m *llm.Media) {
+	w.Open('{')
+	w.Str("type", "input_audio")
+	w.Key("input_audio").Open('{')
+	w.Str("data", m.Data)
+	w.Opt("format", m.Format)
+	w.Close('}')
+	w.Close('}')
+}
+
+// mediaURL is the URL of a medium, a data URL when it is in the call.
+func mediaURL(m *llm.Media) string {
+	if m.Data == "" {
+		return m.URL
+	}
+	return "data:" + first(m.MIME, "application/octet-stream") + ";base64," + m.Data
+}

@@ -1,0 +1,190 @@
+package responses
+
+import "sluice/internal/llm"
+
+// conversation writes the instructions and the input.
+func (w *callWriter) conversation() error {
+	list := w.c.Messages
+	if text, ok := instructions(list); ok {
+		w.Str("instructions", text)
+		list = list[1:]
+	}
+	w.Key("input").Open('[')
+	for i := range list {
+		m := &list[i]
+		var err error
+		switch m.Role {
+		case llm.RoleAssistant:
+			err = w.turn(m)
+		case llm.RoleTool:
+			err = w.results(m)
+		default:
+			err = w.message(m, m.Parts, "input_text")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	w.Close(']')
+	return nil
+}
+
+// instructions is what stands outside the caller's list of messages, where it is one
+// plain text.
+func instructions(list []llm.Message) (string, bool) {
+	if len(list) == 0 || list[0].Index >= 0 || len(list[0].Parts) != 1 {
+		return "", false
+	}
+	p := &list[0].Parts[0]
+	return p.Text, p.Kind == llm.TextPart && p.Cache == nil
+}
+
+// turn writes what the model said before: messages, thoughts and calls, each an item
+// of its own, in their order.
+func (w *callWriter) turn(m *llm.Message) error {
+	for from := 0; from < len(m.Parts); {
+		to := from
+		for to < len(m.Parts) && inMessage(m.Parts[to].Kind) {
+			to++
+		}
+		if to > from {
+			if err := w.message(m, m.Parts[from:to], "output_text"); err != nil {
+				return err
+			}
+			from = to
+			continue
+		}
+		w.said(m, &m.Parts[from])
+		from++
+	}
+	return nil
+}
+
+// inMessage reports whether parts of this kind make messages, rather than items of
+// their own.
+func inMessage(k llm.PartKind) bool {
+	switch k {
+	case llm.ThoughtPart, llm.SealedPart, llm.CallPart:
+		return false
+	default:
+		return true
+	}
+}
+
+func (w *callWriter) said(m *llm.Message, p *llm.Part) {
+	switch p.Kind {
+	case llm.CallPart:
+		w.call(m, p)
+	case llm.SealedPart:
+		w.thought("", p.Text)
+	default:
+		w.thought(p.Text, p.Signature)
+	}
+}
+
+// thought writes a reasoning item. Providers that keep nothing need no id in it.
+func (w *callWriter) thought(text, encrypted string) {
+	w.Open('{')
+	w.Str("type", "reasoning")
+	w.Key("summary").Open('[')
+	if text != "" {
+		w.Open('{')
+		w.Str("type", "summary_text")
+		w.Str("text", text)
+		w.Close('}')
+	}
+	w.Close(']')
+	w.Opt("encrypted_content", encrypted)
+	w.Close('}')
+}
+
+func (w *callWriter) call(m *llm.Message, p *llm.Part) {
+	kind, args := "function_call", "arguments"
+	text := p.Call.Arguments
+	if p.Call.Custom {
+		kind, args = "custom_tool_call", "input"
+	} else {
+		text = first(text, "{}")
+	}
+	w.Open('{')
+	w.Str("type", kind)
+	w.Str("call_id", p.Call.ID)
+	w.Str("name", p.Call.Name)
+	w.Str(args, text)
+	w.Close('}')
+	if p.Cache != nil {
+		w.t.Lose(w.c.Path(m, p.Index) + ".cache_control")
+	}
+	if p.Signature != "" {
+		w.t.Lose(w.c.Path(m, p.Index) + ".signature")
+	}
+}
+
+// results writes what tool calls came to, an item each.
+func (w *callWriter) results(m *llm.Message) error {
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		kind := "function_call_output"
+		if w.isCustom(p.Result.ID) {
+			kind = "custom_tool_call_output"
+		}
+		w.Open('{')
+		w.Str("type", kind)
+		w.Str("call_id", p.Result.ID)
+		w.Key("output")
+		if err := w.output(m, p.Result); err != nil {
+			return err
+		}
+		w.Close('}')
+		if p.Cache != nil {
+			w.t.Lose(w.c.Path(m, p.Index) + ".cache_control")
+		}
+	}
+	return nil
+}
+
+// output writes a text where that is all. The shape has no word for a call that
+// failed: the text says so.
+func (w *callWriter) output(m *llm.Message, r *llm.ToolResult) error {
+	parts := r.Parts
+	if r.Error {
+		parts = failed(parts)
+	}
+	switch {
+	case len(parts) == 0:
+		w.Text("")
+		return nil
+	case len(parts) == 1 && plain(&parts[0]):
+		w.Text(parts[0].Text)
+		return nil
+	}
+	w.Open('[')
+	for i := range parts {
+		if err := w.part(m, &parts[i], "input_text"); err != nil {
+			return err
+		}
+	}
+	w.Close(']')
+	return nil
+}
+
+func failed(parts []llm.Part) []llm.Part {
+	said := llm.Part{Kind: llm.TextPart, Index: -1, Text: "Error: "}
+	if len(parts) > 0 && parts[0].Kind == llm.TextPart {
+		said.Text += parts[0].Text
+		said.Cache, said.Citations, said.Shape = parts[0].Cache, parts[0].Citations, parts[0].Shape
+		parts = parts[1:]
+	}
+	return append([]llm.Part{said}, parts...)
+}
+
+func (w *callWriter) isCustom(id string) bool {
+	for i := range w.c.Messages {
+		for k := range w.c.Messages[i].Parts {
+			if c := w.c.Messages[i].Parts[k].Call; c != nil && c.ID == id {
+				return c.Custom
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,191 @@
+package responses
+
+import (
+	"slices"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
+
+// block begins what is an item of its own from the first word on. Texts, thoughts and
+// pictures begin when they say something, for many providers open blocks that stay
+// empty.
+func (e *encoder) block(dst []byte, ev *llm.Event) []byte {
+	it := &item{choice: ev.Choice, block: ev.Block}
+	switch ev.Part {
+	case llm.CallPart:
+		it.kind, it.callID, it.name = callItem, ev.ID, ev.Name
+		if e.takesText(ev.Name) {
+			it.kind = customItem
+		}
+	case llm.SealedPart:
+		it.kind = thoughtItem
+		it.sealed.add(ev.Text)
+	case llm.OpaquePart:
+		if e.a.Strict || len(ev.Raw) == 0 {
+			return dst
+		}
+		it.kind, it.raw = opaqueItem, slices.Clone(ev.Raw)
+	default:
+		return dst
+	}
+	return e.add(dst, it)
+}
+
+// takesText reports whether the tool of that name takes free text.
+func (e *encoder) takesText(name string) bool {
+	for i := range e.a.Call.Tools {
+		if t := &e.a.Call.Tools[i]; t.Name == name && t.Type == custom {
+			return true
+		}
+	}
+	return false
+}
+
+// add tells of a new item, after the end of those that ended before it.
+func (e *encoder) add(dst []byte, it *item) []byte {
+	for _, old := range e.items {
+		if old.ended || old.silent() {
+			dst = e.close(dst, old, completed)
+		}
+	}
+	it.at = len(e.items)
+	it.setID(e.a.ID)
+	e.items = append(e.items, it)
+	w := e.open(dst, "response.output_item.added")
+	w.Int("output_index", int64(it.at))
+	w.Key("item")
+	it.append(&w, true, e.a.Strict)
+	return shut(&w)
+}
+
+// silent reports whether a message has no part in which more may be said.
+func (it *item) silent() bool {
+	if it.kind != messageItem {
+		return false
+	}
+	for i := range it.parts {
+		if !it.parts[i].ended {
+			return false
+		}
+	}
+	return true
+}
+
+// find returns the item of a block that is no message, nil when there is none yet.
+func (e *encoder) find(ev *llm.Event) *item {
+	for i := len(e.items) - 1; i >= 0; i-- {
+		if it := e.items[i]; it.kind != messageItem && it.block == ev.Block && it.choice == ev.Choice && !it.ended {
+			return it
+		}
+	}
+	return nil
+}
+
+// findPart returns the part of a message that a block is, nil when there is none yet.
+func (e *encoder) findPart(ev *llm.Event) (*item, int) {
+	for i := len(e.items) - 1; i >= 0; i-- {
+		it := e.items[i]
+		if it.kind != messageItem || it.choice != ev.Choice {
+			continue
+		}
+		for k := len(it.parts) - 1; k >= 0; k-- {
+			if it.parts[k].block == ev.Block && !it.parts[k].ended {
+				return it, k
+			}
+		}
+	}
+	return nil, 0
+}
+
+// part is findPart that begins the part, in the message that is open or in a new one.
+func (e *encoder) part(dst []byte, ev *llm.Event) ([]byte, *item, int) {
+	if it, k := e.findPart(ev); it != nil {
+		return dst, it, k
+	}
+	var it *item
+	if n := len(e.items); n > 0 && e.items[n-1].kind == messageItem && e.items[n-1].choice == ev.Choice && !e.items[n-1].done {
+		it = e.items[n-1]
+	} else {
+		it = &item{kind: messageItem, choice: ev.Choice}
+		dst = e.add(dst, it)
+	}
+	k := len(it.parts)
+	it.parts = append(it.parts, content{kind: ev.Part, block: ev.Block})
+	if ev.Part == llm.TextPart {
+		it.parts[k].logprobs, e.early = e.early, nil
+	}
+	w := e.inPart("response.content_part.added", dst, it, k)
+	w.Key("part")
+	it.parts[k].append(&w, true, e.a.Strict)
+	return shut(&w), it, k
+}
+
+// inItem begins an event about an item, inPart one about a part of a message.
+func (e *encoder) inItem(kind string, dst []byte, it *item) dialect.JSON {
+	w := e.open(dst, kind)
+	w.Str("item_id", it.id)
+	w.Int("output_index", int64(it.at))
+	return w
+}
+
+func (e *encoder) inPart(kind string, dst []byte, it *item, part int) dialect.JSON {
+	w := e.inItem(kind, dst, it)
+	w.Int("content_index", int64(part))
+	return w
+}
+
+// blockEnd ends a part of a message, or an item. That a call is done is told with the
+// next item or the end of the answer, when it is known whether it was cut.
+func (e *encoder) blockEnd(dst []byte, ev *llm.Event) []byte {
+	if it, k := e.findPart(ev); it != nil {
+		return e.partEnd(dst, it, k)
+	}
+	it := e.find(ev)
+	if it == nil {
+		return dst
+	}
+	dst = e.itemEnd(dst, it)
+	if it.kind != callItem && it.kind != customItem {
+		dst = e.close(dst, it, completed)
+	}
+	return dst
+}
+
+// finish ends what is still open of a choice. The last item has the status of the
+// answer.
+func (e *encoder) finish(dst []byte, choice int, status string) []byte {
+	last := -1
+	for i, it := range e.items {
+		if it.choice == choice {
+			last = i
+		}
+	}
+	for i, it := range e.items {
+		switch {
+		case it.choice != choice:
+		case i == last:
+			dst = e.close(dst, it, status)
+		default:
+			dst = e.close(dst, it, completed)
+		}
+	}
+	return dst
+}
+
+// close tells that an item is done.
+func (e *encoder) close(dst []byte, it *item, status string) []byte {
+	if it.done {
+		return dst
+	}
+	for k := range it.parts {
+		dst = e.partEnd(dst, it, k)
+	}
+	dst = e.itemEnd(dst, it)
+	it.done, it.status = true, status
+	w := e.open(dst, "response.output_item.done")
+	w.Int("output_index", int64(it.at))
+	w.Key("item")
+	it.append(&w, false, e.a.Strict)
+	return shut(&w)
+}

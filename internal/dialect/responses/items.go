@@ -1,0 +1,237 @@
+package responses
+
+import (
+	"strings"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// input reads the instructions and the items, which make the conversation.
+func (r *callReader) input() error {
+	if r.instructions != nil {
+		text, err := str(r.instructions, "instructions")
+		if err != nil {
+			return err
+		}
+		r.c.Messages = append(r.c.Messages, llm.Message{Role: llm.RoleSystem, Index: -1, Parts: []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}})
+	}
+	if isNull(r.items) {
+		return refuse("input", "is missing: send it in the request body")
+	}
+	if text, ok := splice.Unquote(r.items); ok {
+		r.c.Messages = append(r.c.Messages, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}})
+		return nil
+	}
+	if r.items[0] != '[' {
+		return refuse("input", "must be a string or a list of items")
+	}
+	i := 0
+	for val := range splice.Elements(r.items) {
+		if err := r.item(val, i, index("input", i)); err != nil {
+			return err
+		}
+		i++
+	}
+	if i == 0 {
+		return refuse("input", "must have at least one item")
+	}
+	return nil
+}
+
+func (r *callReader) item(raw []byte, i int, at string) error {
+	if raw[0] != '{' {
+		return refuse(at, "must be an object")
+	}
+	switch kind := member(raw, "type"); kind {
+	case "message", "":
+		return r.message(raw, i, at)
+	case "reasoning":
+		return r.thought(raw, i, at)
+	case "function_call":
+		return r.call(raw, i, at, "arguments")
+	case "custom_tool_call":
+		return r.call(raw, i, at, "input")
+	case "function_call_output", "custom_tool_call_output":
+		return r.result(raw, i, at, "output")
+	case "item_reference":
+		return refuse(at+".type", `is "item_reference", which needs a provider that keeps items; send the item itself`)
+	default:
+		return refuse(at+".type", "is "+string(splice.Quote(kind))+", an item that needs a provider with responses of its own")
+	}
+}
+
+func (r *callReader) message(raw []byte, i int, at string) error {
+	var m llm.Message
+	var content []byte
+	id := ""
+	for name, val := range splice.Members(raw) {
+		switch n := plainName(name); {
+		case isNull(val), n == "type", n == "status":
+		case n == "role":
+			role, _ := splice.Unquote(val)
+			m.Role = llm.Role(role)
+		case n == "id":
+			id, _ = splice.Unquote(val)
+		case n == "name":
+			m.Name, _ = splice.Unquote(val)
+		case n == "content":
+			content = val
+		default:
+			m.Extra = extra(m.Extra, n, at, val)
+		}
+	}
+	switch m.Role {
+	case llm.RoleTool:
+		return r.result(raw, i, at, "content")
+	case llm.RoleSystem, llm.RoleDeveloper, llm.RoleUser, llm.RoleAssistant:
+	default:
+		return refuse(at+".role", `must be "system", "developer", "user" or "assistant"`)
+	}
+	parts, err := readContent(content, at+".content")
+	if err != nil {
+		return err
+	}
+	for k := range parts {
+		parts[k].ID = id
+	}
+	m.Parts = parts
+	r.add(m, i)
+	return nil
+}
+
+// thought reads what the model thought. A text is the whole of it or its summary.
+func (r *callReader) thought(raw []byte, i int, at string) error {
+	p := llm.Part{Kind: llm.ThoughtPart, Index: -1, ID: member(raw, "id"), Signature: member(raw, "encrypted_content")}
+	if isOpenAIs(p.Signature) {
+		val, _ := splice.Find(raw, "encrypted_content")
+		r.param("input.encrypted_content", at+".encrypted_content", val)
+		p.Signature = ""
+	}
+	for _, list := range [...]string{"content", "summary"} {
+		texts, _ := splice.Find(raw, list)
+		if p.Text = joined(texts); p.Text != "" {
+			break
+		}
+	}
+	switch {
+	case p.Text == "" && p.Signature == "":
+		return nil
+	case p.Text == "":
+		p.Kind, p.Text, p.Signature = llm.SealedPart, p.Signature, ""
+	}
+	r.add(llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{p}}, i)
+	return nil
+}
+
+// isOpenAIs reports whether encrypted thoughts are OpenAI's own, which nobody else can
+// read, rather than a signature that the gateway passed on: they are Fernet tokens,
+// whose first bytes are a version and a time.
+func isOpenAIs(encrypted string) bool { return strings.HasPrefix(encrypted, "gAAAA") }
+
+// joined is the texts of a list of parts: [{"type":"summary_text","text":"…"}].
+func joined(list []byte) string {
+	text := ""
+	for val := range splice.Elements(list) {
+		if t := member(val, "text"); text == "" {
+			text = t
+		} else if t != "" {
+			text += partBreak + t
+		}
+	}
+	return text
+}
+
+// partBreak stands between the parts of a summary when they become one text.
+const partBreak = "\n\n"
+
+func (r *callReader) call(raw []byte, i int, at, args string) error {
+	p := llm.Part{Kind: llm.CallPart, Index: -1, Call: &llm.ToolCall{Custom: args == "input"}}
+	m := llm.Message{Role: llm.RoleAssistant}
+	for name, val := range splice.Members(raw) {
+		switch n := plainName(name); {
+		case isNull(val), n == "type", n == "status":
+		case n == "id":
+			p.ID, _ = splice.Unquote(val)
+		case n == "call_id":
+			p.Call.ID, _ = splice.Unquote(val)
+		case n == "name":
+			p.Call.Name, _ = splice.Unquote(val)
+		case n == "thought_signature":
+			p.Signature, _ = splice.Unquote(val)
+		case n == "cache_control":
+			p.Cache = readCache(val)
+		case n == args:
+			text, ok := splice.Unquote(val)
+			if !ok {
+				return refuse(at+"."+args, "must be a string")
+			}
+			p.Call.Arguments = text
+		default:
+			p.Extra = extra(p.Extra, n, at, val)
+		}
+	}
+	switch {
+	case p.Call.Name == "":
+		return refuse(at+".name", "is missing")
+	case p.Call.ID == "":
+		return refuse(at+".call_id", "is missing")
+	}
+	if r.names == nil {
+		r.names = map[string]string{}
+	}
+	r.names[p.Call.ID] = p.Call.Name
+	m.Parts = []llm.Part{p}
+	r.add(m, i)
+	return nil
+}
+
+// result reads what a tool call came to, from a member that holds a text or parts.
+func (r *callReader) result(raw []byte, i int, at, from string) error {
+	res := &llm.ToolResult{ID: first(member(raw, "call_id"), member(raw, "tool_call_id"))}
+	name, known := r.names[res.ID]
+	switch {
+	case res.ID == "":
+		return refuse(at+".call_id", "is missing")
+	case !known:
+		return refuse(at+".call_id", "belongs to no call of an earlier item")
+	}
+	res.Name = name
+	p := llm.Part{Kind: llm.ResultPart, Index: -1, ID: member(raw, "id"), Result: res}
+	for name, val := range splice.Members(raw) {
+		switch n := plainName(name); n {
+		case "type", "id", "status", "call_id", "tool_call_id", "role", "name":
+		case "cache_control":
+			p.Cache = readCache(val)
+		case from:
+			parts, err := readContent(val, at+"."+from)
+			if err != nil {
+				return err
+			}
+			res.Parts = parts
+		default:
+			if !isNull(val) {
+				p.Extra = extra(p.Extra, n, at, val)
+			}
+		}
+	}
+	r.add(llm.Message{Role: llm.RoleTool, Parts: []llm.Part{p}}, i)
+	return nil
+}
+
+// add puts a message at the end of the conversation. What the model said in several
+// items, one after the other, is one turn.
+func (r *callReader) add(m llm.Message, i int) {
+	m.Index = i
+	if m.Role == llm.RoleAssistant && r.turn {
+		turn := &r.c.Messages[len(r.c.Messages)-1]
+		for k := range m.Parts {
+			m.Parts[k].Index = turn.Index - i - 1
+		}
+		turn.Parts = append(turn.Parts, m.Parts...)
+		turn.Extra = append(turn.Extra, m.Extra...)
+		return
+	}
+	r.turn = m.Role == llm.RoleAssistant
+	r.c.Messages = append(r.c.Messages, m)
+}

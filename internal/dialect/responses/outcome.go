@@ -1,0 +1,261 @@
+package responses
+
+import (
+	"iter"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+func elements(list []byte) iter.Seq[[]byte] { return splice.Elements(list) }
+
+// logprobsOf takes the entries out of chat's {"content":[…]}, without brackets.
+func logprobsOf(raw []byte) []byte {
+	list, _ := splice.Find(raw, "content")
+	var out []byte
+	for val := range splice.Elements(list) {
+		out = gather(out, val)
+	}
+	return out
+}
+
+// outcome is a response object: what the provider said, and what the response repeats
+// of its call. Every member that OpenAI's schema requires is there; what neither the
+// caller nor the provider said has the value that the schema gives as its default.
+// Source: https://platform.openai.com/docs/api-reference/responses/object, read
+// 2026-11; contract/provider-transforms.md 10.2.
+type outcome struct {
+	a       *dialect.Answering
+	model   string
+	created int64
+	running bool // it goes on
+	finish  ending
+	fault   *llm.Event // why it failed
+	output  []byte     // list of items
+	usage   *llm.Usage // nil while it is not known
+	extra   []llm.Param
+}
+
+func (o *outcome) append(w *dialect.JSON) {
+	a, start := o.a, len(w.B)
+	w.Open('{')
+	w.Str("id", ID(a.ID))
+	w.Str("object", "response")
+	w.Int("created_at", o.at())
+	if o.running {
+		w.Str("status", inProgress)
+	} else {
+		w.Str("status", o.finish.status())
+	}
+	w.Bool("background", false)
+	w.Raw("completed_at", null)
+	o.failure(w)
+	o.reason(w)
+	w.Key("instructions")
+	o.instructions(w)
+	o.repeat(w, "max_output_tokens", llm.MaxTokens, "null")
+	o.repeat(w, "max_tool_calls", "max_tool_calls", "null")
+	w.Str("model", first(o.model, a.Call.Model))
+	w.Opt("provider", a.Provider)
+	w.Raw("output", o.output)
+	o.repeat(w, "parallel_tool_calls", llm.ParallelToolCalls, "true")
+	w.Key("previous_response_id")
+	textOrNull(w, a.Previous)
+	for _, r := range repeated {
+		o.repeat(w, r.name, r.name, r.otherwise)
+	}
+	o.reasoning(w)
+	w.Str("service_tier", o.tier())
+	w.Bool("store", a.Store)
+	o.text(w)
+	o.tools(w)
+	o.spent(w)
+	o.others(w, start)
+	w.Close('}')
+}
+
+// repeated are the members that are what the caller said.
+var repeated = [...]struct{ name, otherwise string }{
+	{"frequency_penalty", "0"}, {"metadata", "{}"}, {"presence_penalty", "0"}, {"prompt_cache_key", "null"}, {"safety_identifier", "null"},
+	{"temperature", "1"}, {"top_logprobs", "0"}, {"top_p", "1"}, {"truncation", `"disabled"`}, {"user", "null"},
+}
+
+func (o *outcome) param(name string) []byte {
+	for i := range o.a.Call.Params {
+		if p := &o.a.Call.Params[i]; p.Name == name {
+			return p.Raw
+		}
+	}
+	return nil
+}
+
+func (o *outcome) repeat(w *dialect.JSON, member, param, otherwise string) {
+	if raw := o.param(param); raw != nil {
+		w.Raw(member, raw)
+		return
+	}
+	w.Raw(member, []byte(otherwise))
+}
+
+func (o *outcome) at() int64 {
+	if o.created != 0 {
+		return o.created
+	}
+	return o.a.Created
+}
+
+func textOrNull(w *dialect.JSON, s string) {
+	if s == "" {
+		w.Value(null)
+		return
+	}
+	w.Text(s)
+}
+
+func (o *outcome) failure(w *dialect.JSON) {
+	if o.fault == nil {
+		w.Raw("error", null)
+		return
+	}
+	w.Key("error").Open('{')
+	w.Str("code", codeOf(o.fault))
+	w.Str("message", o.fault.Text)
+	w.Close('}')
+}
+
+// codeOf is the code of a failed response: one of the few that OpenAI has.
+func codeOf(ev *llm.Event) string {
+	if ev.Status == 429 {
+		return "rate_limit_exceeded"
+	}
+	return "server_error"
+}
+
+// cuts are the reasons why a response may be incomplete.
+var cuts = map[ending]string{cutByLength: "max_output_tokens", cutByFilter: "content_filter"}
+
+func (o *outcome) reason(w *dialect.JSON) {
+	word, ok := cuts[o.finish]
+	if !ok {
+		w.Raw("incomplete_details", null)
+		return
+	}
+	w.Key("incomplete_details").Open('{')
+	w.Str("reason", word)
+	w.Close('}')
+}
+
+func (o *outcome) instructions(w *dialect.JSON) {
+	text, _ := instructions(o.a.Call.Messages)
+	textOrNull(w, text)
+}
+
+func (o *outcome) reasoning(w *dialect.JSON) {
+	w.Key("reasoning").Open('{')
+	o.repeat(w, "effort", llm.ReasoningEffort, "null")
+	o.repeat(w, "summary", reasoningPrefix+"summary", "null")
+	w.Close('}')
+}
+
+func (o *outcome) tier() string {
+	for i := range o.extra {
+		if o.extra[i].Name == "service_tier" {
+			if s, _ := splice.Unquote(o.extra[i].Raw); s != "" {
+				return s
+			}
+		}
+	}
+	s, _ := splice.Unquote(o.param("service_tier"))
+	return first(s, "default")
+}
+
+func (o *outcome) text(w *dialect.JSON) {
+	w.Key("text").Open('{')
+	w.Key("format")
+	f := o.a.Call.Format
+	if f == nil {
+		f = &llm.Format{Type: "text"}
+	}
+	writeFormat(w, f)
+	w.Raw(llm.Verbosity, o.param(llm.Verbosity))
+	w.Close('}')
+}
+
+func (o *outcome) tools(w *dialect.JSON) {
+	switch c := o.a.Call.Choice; c.Mode {
+	case "":
+		w.Str("tool_choice", "auto")
+	case "tool", "opaque":
+		w.Raw("tool_choice", c.Raw)
+	default:
+		w.Str("tool_choice", c.Mode)
+	}
+	w.Key("tools").Open('[')
+	for i := range o.a.Call.Tools {
+		repeatTool(w, &o.a.Call.Tools[i])
+	}
+	w.Close(']')
+}
+
+func repeatTool(w *dialect.JSON, t *llm.Tool) {
+	w.Open('{')
+	w.Str("type", t.Type)
+	w.Str("name", t.Name)
+	w.Key("description")
+	textOrNull(w, t.Description)
+	if t.Type == custom {
+		w.Raw("format", flatFormat(t))
+	} else {
+		if len(t.Schema) > 0 {
+			w.Raw("parameters", t.Schema)
+		} else {
+			w.Raw("parameters", null)
+		}
+		w.Bool("strict", t.Strict != nil && *t.Strict)
+	}
+	for i := range t.Extra {
+		w.Raw(t.Extra[i].Name, t.Extra[i].Raw)
+	}
+	w.Close('}')
+}
+
+// spent writes the usage. The cache counters stand where OpenAI has them.
+// Source: contract/provider-transforms.md 1.3, 10.2.
+func (o *outcome) spent(w *dialect.JSON) {
+	u := o.usage
+	if u == nil {
+		w.Raw("usage", null)
+		return
+	}
+	w.Key("usage").Open('{')
+	w.Int("input_tokens", u.InputTokens)
+	w.Key("input_tokens_details").Open('{')
+	w.Int("cached_tokens", u.CachedTokens)
+	w.Int("cache_write_tokens", u.CacheWriteTokens)
+	w.Close('}')
+	w.Int("output_tokens", u.OutputTokens)
+	w.Key("output_tokens_details").Open('{')
+	w.Int("reasoning_tokens", u.ReasoningTokens)
+	w.Close('}')
+	total := u.TotalTokens
+	if total == 0 {
+		total = u.InputTokens + u.OutputTokens
+	}
+	w.Int("total_tokens", total)
+	w.Close('}')
+}
+
+// others writes what else the provider said, for callers who are not strict, unless the
+// object that begins at start has a member of that name.
+func (o *outcome) others(w *dialect.JSON, start int) {
+	if o.a.Strict {
+		return
+	}
+	for i := range o.extra {
+		p := &o.extra[i]
+		if _, taken := splice.Find(w.B[start:], p.Name); !taken {
+			w.Raw(p.Name, p.Raw)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package responses
+
+import (
+	"encoding/json"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// DecodeReply reads a response. One that failed is fault.UpstreamInvalid with the
+// provider's text.
+func (upstream) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
+	r := &llm.Reply{}
+	var output []byte
+	for name, val := range splice.Members(in.Body) {
+		switch n := plainName(name); {
+		case isNull(val), echoed[n]:
+		case n == "id":
+			r.ID, _ = splice.Unquote(val)
+		case n == "model":
+			r.Model, _ = splice.Unquote(val)
+		case n == "created_at":
+			r.Created = seconds(val)
+		case n == "output":
+			output = val
+		default:
+			r.Extra = append(r.Extra, llm.Param{Name: n, Raw: val})
+		}
+	}
+	if len(output) == 0 || output[0] != '[' {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no output")
+	}
+	if member(in.Body, "status") == failedWord {
+		raw, _ := splice.Find(in.Body, "error")
+		return nil, fault.New(fault.UpstreamInvalid, first(member(raw, "message"), "the provider could not make the response"))
+	}
+	r.Choices = []llm.Choice{readOutput(output)}
+	c := &r.Choices[0]
+	c.Finish, c.Raw = finishOf(in.Body, calls(c.Parts))
+	r.Usage, _ = dialect.Usage(llm.CreateModelResponse, in.Body, "")
+	return r, nil
+}
+
+// echoed are the members that repeat the call, or are read elsewhere.
+var echoed = map[string]bool{
+	"object": true, "status": true, "usage": true, "error": true, "incomplete_details": true, "instructions": true, "metadata": true,
+	"parallel_tool_calls": true, "temperature": true, "tool_choice": true, "tools": true, "top_p": true, "background": true,
+	"completed_at": true, "conversation": true, "max_output_tokens": true, "max_tool_calls": true, "previous_response_id": true,
+	"prompt": true, "prompt_cache_key": true, "prompt_cache_retention": true, "reasoning": true, "safety_identifier": true, "store": true,
+	"text": true, "top_logprobs": true, "truncation": true, "user": true, "provider": true, "frequency_penalty": true, "presence_penalty": true,
+}
+
+// seconds reads a time, which some providers give with a fraction; 0 for no number.
+func seconds(raw []byte) int64 {
+	var at float64
+	if json.Unmarshal(raw, &at) != nil {
+		return 0
+	}
+	return int64(at)
+}
+
+// finishOf is why a response ended.
+func finishOf(response []byte, called bool) (llm.Finish, string) {
+	status := member(response, "status")
+	raw, _ := splice.Find(response, "incomplete_details")
+	switch reason := member(raw, "reason"); {
+	case status == incomplete && reason == "content_filter":
+		return llm.FinishFilter, reason
+	case status == incomplete:
+		return llm.FinishLength, first(reason, status)
+	case called:
+		return llm.FinishToolCalls, status
+	default:
+		return llm.FinishStop, status
+	}
+}
+
+func calls(parts []llm.Part) bool {
+	for i := range parts {
+		if parts[i].Kind == llm.CallPart {
+			return true
+		}
+	}
+	return false
+}
+
+// readOutput reads the items of a response.
+func readOutput(list []byte) llm.Choice {
+	var c llm.Choice
+	var logprobs []byte
+	for val := range splice.Elements(list) {
+		if member(val, "type") != "message" {
+			if p, ok := readItem(val); ok {
+				c.Parts = append(c.Parts, p)
+			}
+			continue
+		}
+		content, _ := splice.Find(val, "content")
+		for part := range splice.Elements(content) {
+			c.Parts = append(c.Parts, readSaid(part))
+			entries, _ := splice.Find(part, "logprobs")
+			for e := range splice.Elements(entries) {
+				logprobs = gather(logprobs, e)
+			}
+		}
+	}
+	if len(logprobs) > 0 {
+		var w dialect.JSON
+		w.Open('{')
+		appendList(&w, "content", logprobs)
+		w.Close('}')
+		c.Logprobs = w.B
+	}
+	return c
+}
+
+// readSaid reads one part of a message of the model. What this shape does not know
+// stays as it is.
+func readSaid(raw []byte) llm.Part {
+	switch member(raw, "type") {
+	case "output_text", "text":
+		p := llm.Part{Kind: llm.TextPart, Text: member(raw, "text")}
+		if notes, _ := splice.Find(raw, "annotations"); len(notes) > 2 && notes[0] == '[' {
+			p.Citations, p.Shape = notes, shapeName
+		}
+		return p
+	case "refusal":
+		return llm.Part{Kind: llm.RefusalPart, Text: member(raw, "refusal")}
+	case "output_audio":
+		return llm.Part{Kind: llm.AudioPart, Text: member(raw, "transcript"), Media: &llm.Media{Data: member(raw, "data")}}
+	default:
+		return llm.Part{Kind: llm.OpaquePart, Raw: raw, Shape: shapeName}
+	}
+}
+
+// readItem reads an item that is no message; false when it says nothing.
+func readItem(raw []byte) (llm.Part, bool) {
+	switch kind := member(raw, "type"); kind {
+	case "reasoning":
+		return readThought(raw)
+	case "function_call", "custom_tool_call":
+		c := &llm.ToolCall{ID: first(member(raw, "call_id"), member(raw, "id")), Name: member(raw, "name"), Custom: kind != "function_call"}
+		if c.ID == "" {
+			c.ID = "call_" + strings.ReplaceAll(ident.NewID(), "-", "")
+		}
+		c.Arguments = member(raw, "arguments")
+		if c.Custom {
+			c.Arguments = member(raw, "input")
+		}
+		return llm.Part{Kind: llm.CallPart, ID: member(raw, "id"), Call: c}, c.Name != ""
+	case "image_generation_call":
+		data := member(raw, "result")
+		return llm.Part{Kind: llm.ImagePart, ID: member(raw, "id"), Media: &llm.Media{MIME: pictureType(raw), Data: data}}, data != ""
+	default:
+		return llm.Part{Kind: llm.OpaquePart, ID: member(raw, "id"), Raw: raw, Shape: shapeName}, raw[0] == '{'
+	}
+}
+
+// pictureType is the type of a picture that a provider drew.
+func pictureType(raw []byte) string { return "image/" + first(member(raw, "output_format"), "png") }
+
+func readThought(raw []byte) (llm.Part, bool) {
+	p := llm.Part{Kind: llm.ThoughtPart, ID: member(raw, "id"), Signature: member(raw, "encrypted_content")}
+	for _, list := range [...]string{"summary", "content"} {
+		texts, _ := splice.Find(raw, list)
+		if p.Text = joined(texts); p.Text != "" {
+			return p, true
+		}
+	}
+	p.Kind, p.Text, p.Signature = llm.SealedPart, p.Signature, ""
+	return p, p.Text != ""
+}

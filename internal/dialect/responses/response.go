@@ -1,0 +1,170 @@
+package responses
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
+
+// EncodeReply writes a response.
+// Source: contract/provider-transforms.md 10.2.
+func (client) EncodeReply(dst []byte, r *llm.Reply, a *dialect.Answering) []byte {
+	o := outcome{a: a, model: r.Model, created: r.Created, usage: &r.Usage, extra: r.Extra}
+	var output dialect.JSON
+	output.Open('[')
+	n := 0
+	for i := range r.Choices {
+		c := &r.Choices[i]
+		o.finish = max(o.finish, endOf(c.Finish))
+		if !a.Strict {
+			o.extra = append(o.extra[:len(o.extra):len(o.extra)], c.Extra...)
+		}
+		n = appendChoice(&output, c, a, n)
+	}
+	output.Close(']')
+	o.output = output.B
+	w := dialect.On(dst)
+	o.append(&w)
+	return w.B
+}
+
+// appendChoice writes the items of an answer and returns how many items there are now.
+// The last item of an answer that was cut is incomplete.
+func appendChoice(w *dialect.JSON, c *llm.Choice, a *dialect.Answering, n int) int {
+	items := itemsOf(c, a.Strict)
+	for i := range items {
+		it := &items[i]
+		it.at = n
+		it.setID(a.ID)
+		it.status = completed
+		if i == len(items)-1 {
+			it.status = endOf(c.Finish).status()
+		}
+		it.append(w, false, a.Strict)
+		n++
+	}
+	return n
+}
+
+// The states of responses and items.
+const (
+	inProgress = "in_progress"
+	completed  = "completed"
+	incomplete = "incomplete"
+	failedWord = "failed"
+)
+
+// ending is how an answer ended, the worse the higher.
+type ending uint8
+
+const (
+	ended ending = iota
+	cutByLength
+	cutByFilter
+	broken
+)
+
+func endOf(f llm.Finish) ending {
+	switch f {
+	case llm.FinishLength:
+		return cutByLength
+	case llm.FinishFilter:
+		return cutByFilter
+	default:
+		return ended
+	}
+}
+
+func (e ending) status() string {
+	switch e {
+	case cutByLength, cutByFilter:
+		return incomplete
+	case broken:
+		return failedWord
+	default:
+		return completed
+	}
+}
+
+// itemsOf makes items of what was said: texts that follow each other are the parts of
+// one message.
+func itemsOf(c *llm.Choice, strict bool) []item {
+	var items []item
+	for i := range c.Parts {
+		p := &c.Parts[i]
+		kind, ok := itemOf(p, strict)
+		if !ok {
+			continue
+		}
+		if n := len(items); kind != messageItem || n == 0 || items[n-1].kind != messageItem {
+			items = append(items, item{kind: kind})
+		}
+		items[len(items)-1].take(p)
+	}
+	for i := range items {
+		if items[i].kind == messageItem {
+			items[i].parts[0].logprobs = logprobsOf(c.Logprobs)
+			break
+		}
+	}
+	return items
+}
+
+// itemOf is the kind of item that a part belongs in; false when it says nothing, or
+// nothing that the caller wants to hear.
+func itemOf(p *llm.Part, strict bool) (itemKind, bool) {
+	switch p.Kind {
+	case llm.TextPart, llm.RefusalPart:
+		return messageItem, p.Text != ""
+	case llm.AudioPart:
+		return messageItem, p.Media != nil
+	case llm.ThoughtPart:
+		return thoughtItem, p.Text != "" || p.Signature != ""
+	case llm.SealedPart:
+		return thoughtItem, p.Text != ""
+	case llm.CallPart:
+		if p.Call.Custom {
+			return customItem, true
+		}
+		return callItem, true
+	case llm.ImagePart:
+		return imageItem, p.Media != nil && p.Media.Data != ""
+	case llm.OpaquePart:
+		return opaqueItem, !strict && len(p.Raw) > 0
+	default:
+		return messageItem, false
+	}
+}
+
+// take fills an item, or adds a part to a message.
+func (it *item) take(p *llm.Part) {
+	switch it.kind {
+	case thoughtItem:
+		if p.Kind == llm.SealedPart {
+			it.sealed.add(p.Text)
+			return
+		}
+		it.text.add(p.Text)
+		it.sealed.add(p.Signature)
+	case callItem, customItem:
+		it.callID, it.name = p.Call.ID, p.Call.Name
+		it.text.add(p.Call.Arguments)
+		it.sealed.add(p.Signature)
+		if it.kind == callItem && p.Call.Arguments == "" {
+			it.text.add("{}")
+		}
+	case imageItem:
+		it.text.add(p.Media.Data)
+	case opaqueItem:
+		it.raw = p.Raw
+	default:
+		c := content{kind: p.Kind}
+		c.text.add(p.Text)
+		if p.Media != nil {
+			c.data.add(p.Media.Data)
+		}
+		for val := range elements(p.Citations) {
+			c.cite(val, p.Shape)
+		}
+		it.parts = append(it.parts, c)
+	}
+}

@@ -1,0 +1,134 @@
+package responses
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// custom is the Type of tools that take free text.
+const custom = "custom"
+
+func (r *callReader) tools(raw []byte) error {
+	if raw[0] != '[' {
+		return refuse("tools", "must be a list")
+	}
+	for val := range splice.Elements(raw) {
+		t := llm.Tool{Index: len(r.c.Tools), Type: member(val, "type"), Raw: val, Shape: shapeName}
+		if err := readTool(&t, index("tools", t.Index)); err != nil {
+			return err
+		}
+		r.c.Tools = append(r.c.Tools, t)
+	}
+	return nil
+}
+
+func readTool(t *llm.Tool, at string) error {
+	switch t.Type {
+	case "":
+		return refuse(at+".type", `is missing; it is "function" for tools that you run yourself`)
+	case llm.Function, custom:
+	default:
+		return refuse(at+".type", "is "+string(splice.Quote(t.Type))+`, a tool that needs a provider with responses of its own; elsewhere "function" and "custom" are served`)
+	}
+	var format []byte
+	for name, val := range splice.Members(t.Raw) {
+		if isNull(val) {
+			continue
+		}
+		switch n := plainName(name); n {
+		case "type":
+		case "name":
+			t.Name, _ = splice.Unquote(val)
+		case "description":
+			t.Description, _ = splice.Unquote(val)
+		case "parameters":
+			if t.Schema = val; val[0] != '{' {
+				return refuse(at+".parameters", "must be a JSON schema, an object")
+			}
+		case "strict":
+			t.Strict = readStrict(val)
+		case "cache_control":
+			t.Cache = readCache(val)
+		case "format":
+			format = val
+		default:
+			t.Extra = extra(t.Extra, n, at, val)
+		}
+	}
+	if t.Name == "" {
+		return refuse(at+".name", "is missing")
+	}
+	if t.Type == custom {
+		t.Raw, t.Shape = chatTool(t, format), chatShape
+	}
+	return nil
+}
+
+// chatTool is a custom tool in the form of chat completions, the only other shape that
+// has such tools:
+// {"type":"custom","custom":{"name":"x","format":{"type":"grammar","grammar":{"syntax":"lark","definition":"…"}}}}.
+// Source: https://platform.openai.com/docs/api-reference/chat/create, read 2026-11.
+func chatTool(t *llm.Tool, format []byte) []byte {
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("type", custom)
+	w.Key(custom).Open('{')
+	w.Str("name", t.Name)
+	w.Opt("description", t.Description)
+	if kind := member(format, "type"); kind == "grammar" {
+		w.Key("format").Open('{')
+		w.Str("type", kind)
+		w.Key(kind).Open('{')
+		for _, name := range [...]string{"syntax", "definition"} {
+			val, _ := splice.Find(format, name)
+			w.Raw(name, val)
+		}
+		w.Close('}')
+		w.Close('}')
+	} else {
+		w.Raw("format", format)
+	}
+	w.Close('}')
+	w.Close('}')
+	return w.B
+}
+
+// flatFormat is the format of a custom tool of chat completions in the form of this
+// shape, nil when it has none.
+func flatFormat(t *llm.Tool) []byte {
+	format, _ := splice.Find(t.Raw, custom, "format")
+	inner, ok := splice.Find(format, "grammar")
+	if !ok {
+		return format
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("type", "grammar")
+	for name, val := range splice.Members(inner) {
+		w.Raw(plainName(name), val)
+	}
+	w.Close('}')
+	return w.B
+}
+
+// readChoice reads "auto", {"type":"function","name":"x"} and whatever else may come.
+func readChoice(raw []byte) (llm.ToolChoice, error) {
+	c := llm.ToolChoice{From: "tool_choice", Raw: raw}
+	if mode, ok := splice.Unquote(raw); ok {
+		switch mode {
+		case "auto", "none", "required":
+			c.Mode = mode
+			return c, nil
+		}
+		return c, refuse("tool_choice", `must be "auto", "none", "required" or an object that names a function`)
+	}
+	c.Mode = "opaque"
+	if member(raw, "type") == llm.Function {
+		c.Mode = "tool"
+		if c.Name = member(raw, "name"); c.Name == "" {
+			return c, refuse("tool_choice.name", "is missing")
+		}
+	}
+	return c, nil
+}
