@@ -117,7 +117,7 @@ func RotateSealing(ctx context.Context, s config.Settings, log *slog.Logger) (n 
 		}
 	}
 	err = offline(ctx, s, log, func(a *App) error {
-		n, err = reseal(ctx, a.store, a.box)
+		n, err = resealer{a.store, a.box, a.log}.all(ctx)
 		return err
 	})
 	if err != nil || !s.Security.EncryptionKey.Empty() {

@@ -3,29 +3,44 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 
 	"sluice/internal/credential"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
+	"sluice/internal/routing"
 	"sluice/internal/sealed"
 )
 
 // sealedParts says, for each kind of record that holds sealed values, how to seal
 // them anew. To add a kind with secrets, add its line.
-var sealedParts = map[string]func(r *resource.Record, renew func(data *[]byte, context string) error) error{
+var sealedParts = map[string]func(r *resource.Record, renew renewer) error{
 	deploymentKind:             resealPepper,
 	keys.Kind:                  resealKey,
 	credential.IntegrationKind: resealIntegration,
 	credential.VirtualKeyKind:  resealVirtualKey,
+	routing.SavedKind:          resealConfig,
 }
 
-// reseal seals every stored secret under the current key of the box and returns
-// how many records were written. It may be run again after an interruption.
-func reseal(ctx context.Context, s resource.Store, box *sealed.Box) (int, error) {
+// renewer seals a value anew unless the current key seals it.
+type renewer func(data *[]byte, context string) error
+
+// resealer seals everything stored under the current key of its box, the past
+// versions of records included.
+type resealer struct {
+	store resource.Store
+	box   *sealed.Box
+	log   *slog.Logger
+}
+
+// all returns how many records were written. It may be run again after an
+// interruption.
+func (s resealer) all(ctx context.Context) (int, error) {
 	total := 0
-	for kind, part := range sealedParts {
-		n, err := resealKind(ctx, s, box, kind, part)
+	for kind := range sealedParts {
+		n, err := s.kind(ctx, kind)
 		total += n
 		if err != nil {
 			return total, fmt.Errorf("seal the %s records anew: %w", kind, err)
@@ -34,38 +49,26 @@ func reseal(ctx context.Context, s resource.Store, box *sealed.Box) (int, error)
 	return total, nil
 }
 
-func resealKind(ctx context.Context, s resource.Store, box *sealed.Box, kind string, part func(*resource.Record, func(*[]byte, string) error) error) (int, error) {
+func (s resealer) kind(ctx context.Context, kind string) (int, error) {
 	n := 0
 	q := resource.Query{Kind: kind, Limit: 200}
 	for {
-		rows, err := s.List(ctx, q)
+		var rows []resource.Record
+		err := fresh(ctx, s.store, func(from resource.Reader) (err error) {
+			rows, err = from.List(ctx, q)
+			return err
+		})
 		if err != nil {
 			return n, err
 		}
-		for i := range rows {
-			changed := false
-			err := part(&rows[i], func(data *[]byte, context string) error {
-				if len(*data) == 0 || !box.Stale(*data) {
-					return nil
-				}
-				plain, err := box.Open(*data, context)
-				if err != nil {
-					return err
-				}
-				changed = true
-				*data, err = box.Seal(plain, context)
-				return err
-			})
+		for _, r := range rows {
+			written, err := s.record(ctx, r)
 			if err != nil {
-				return n, fmt.Errorf("record %s: %w", rows[i].ID, err)
+				return n, fmt.Errorf("record %s: %w", r.ID, err)
 			}
-			if !changed {
-				continue
+			if written {
+				n++
 			}
-			if err := s.InTx(ctx, func(tx resource.Tx) error { return tx.Update(ctx, rows[i]) }); err != nil {
-				return n, err
-			}
-			n++
 		}
 		if len(rows) < q.Limit {
 			return n, nil
@@ -74,7 +77,52 @@ func resealKind(ctx context.Context, s resource.Store, box *sealed.Box, kind str
 	}
 }
 
-func resealPepper(r *resource.Record, renew func(*[]byte, string) error) error {
+// record seals a record and its past versions anew, and reports whether that changed
+// anything. A past version whose key is gone was lost before: it is left as it is.
+func (s resealer) record(ctx context.Context, r resource.Record) (bool, error) {
+	var lost []int64
+	var written int
+	err := s.store.InTx(ctx, func(tx resource.Tx) (err error) {
+		lost = nil
+		written, err = tx.Rewrite(ctx, r.Kind, r.ID, func(v resource.Record) ([]byte, error) {
+			body, err := s.body(v)
+			if errors.Is(err, sealed.ErrUnknownKey) && v.Version < r.Version {
+				lost = append(lost, v.Version)
+				return v.Body, nil
+			}
+			return body, err
+		})
+		return err
+	})
+	if err == nil && len(lost) > 0 {
+		s.log.Warn("past versions cannot be opened: the key that sealed them is gone", "kind", r.Kind, "id", r.ID, "versions", lost)
+	}
+	return written > 0, err
+}
+
+// body is the body of a record with what is sealed in it sealed anew; the same body
+// when there is nothing to do.
+func (s resealer) body(r resource.Record) ([]byte, error) {
+	old, changed := r.Body, false
+	err := sealedParts[r.Kind](&r, func(data *[]byte, context string) error {
+		if len(*data) == 0 || !s.box.Stale(*data) {
+			return nil
+		}
+		plain, err := s.box.Open(*data, context)
+		if err != nil {
+			return err
+		}
+		changed = true
+		*data, err = s.box.Seal(plain, context)
+		return err
+	})
+	if err != nil || !changed {
+		return old, err
+	}
+	return r.Body, nil
+}
+
+func resealPepper(r *resource.Record, renew renewer) error {
 	if r.Slug != pepperSlug {
 		return nil
 	}
@@ -82,7 +130,7 @@ func resealPepper(r *resource.Record, renew func(*[]byte, string) error) error {
 	return inBody(r, &b, func() error { return renew(&b.Sealed, pepperContext) })
 }
 
-func resealKey(r *resource.Record, renew func(*[]byte, string) error) error {
+func resealKey(r *resource.Record, renew renewer) error {
 	var k keys.Key
 	return inBody(r, &k, func() error {
 		if k.Previous != nil {
@@ -94,7 +142,7 @@ func resealKey(r *resource.Record, renew func(*[]byte, string) error) error {
 	})
 }
 
-func resealIntegration(r *resource.Record, renew func(*[]byte, string) error) error {
+func resealIntegration(r *resource.Record, renew renewer) error {
 	var in credential.Integration
 	return inBody(r, &in, func() error {
 		if err := renew(&in.Key, credential.IntegrationKind+"/"+r.ID); err != nil {
@@ -104,7 +152,7 @@ func resealIntegration(r *resource.Record, renew func(*[]byte, string) error) er
 	})
 }
 
-func resealVirtualKey(r *resource.Record, renew func(*[]byte, string) error) error {
+func resealVirtualKey(r *resource.Record, renew renewer) error {
 	var vk credential.VirtualKey
 	return inBody(r, &vk, func() error {
 		if err := renew(&vk.Key, credential.VirtualKeyKind+"/"+r.ID); err != nil {
@@ -112,6 +160,11 @@ func resealVirtualKey(r *resource.Record, renew func(*[]byte, string) error) err
 		}
 		return renew(&vk.Sealed, credential.VirtualKeyKind+"/"+r.ID)
 	})
+}
+
+func resealConfig(r *resource.Record, renew renewer) error {
+	var c routing.Saved
+	return inBody(r, &c, func() error { return renew(&c.Sealed, routing.SavedContext(r.ID)) })
 }
 
 // inBody decodes a record's body, lets change work on it and encodes it again.

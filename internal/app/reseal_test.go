@@ -1,0 +1,167 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"sluice/internal/credential"
+	"sluice/internal/ident"
+	"sluice/internal/keys"
+	"sluice/internal/resource"
+	"sluice/internal/routing"
+	"sluice/internal/sealed"
+	"sluice/internal/store"
+	"sluice/internal/store/storetest"
+)
+
+const (
+	firstKey  = "the first key of a deployment"
+	secondKey = "the second key of a deployment"
+)
+
+func boxOf(t *testing.T, secrets ...string) *sealed.Box {
+	t.Helper()
+	list := make([][]byte, len(secrets))
+	for i, s := range secrets {
+		list[i] = []byte(s)
+	}
+	b, err := sealed.NewBox(list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// secretsOf makes a body of each kind that holds sealed values.
+var secretsOf = map[string]func(seal func(text string) []byte) (body any){
+	deploymentKind: func(seal func(string) []byte) any { return pepperBody{seal("a")} },
+	keys.Kind: func(seal func(string) []byte) any {
+		return keys.Key{Secret: keys.Secret{Sealed: seal("a")}, Previous: &keys.Secret{Sealed: seal("b")}}
+	},
+	credential.IntegrationKind: func(seal func(string) []byte) any {
+		return credential.Integration{Key: seal("a"), Configurations: seal("b")}
+	},
+	credential.VirtualKeyKind: func(seal func(string) []byte) any {
+		return credential.VirtualKey{Key: seal("a"), Sealed: seal("b")}
+	},
+	routing.SavedKind: func(seal func(string) []byte) any { return routing.Saved{Sealed: seal("a")} },
+}
+
+// saveTwice keeps a record of a kind in two versions, sealed by a box each.
+func saveTwice(t *testing.T, s *store.Store, kind string, first, second *sealed.Box) string {
+	t.Helper()
+	r := resource.Record{Kind: kind, ID: ident.NewID(), Name: kind, Status: active, Version: 1}
+	context := kind + "/" + r.ID
+	if kind == deploymentKind {
+		r.Slug, context = pepperSlug, pepperContext
+	}
+	body := func(box *sealed.Box) []byte {
+		b, err := json.Marshal(secretsOf[kind](func(text string) []byte {
+			shut, err := box.Seal([]byte(text), context)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return shut
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	err := s.InTx(t.Context(), func(tx resource.Tx) error {
+		r.Body = body(first)
+		if err := tx.Insert(t.Context(), r); err != nil {
+			return err
+		}
+		r.Body = body(second)
+		return tx.Update(t.Context(), r)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.ID
+}
+
+func emptyStore(t *testing.T) *store.Store {
+	t.Helper()
+	s := storetest.Open(t, storetest.SQLite(t))
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Everything sealed that is kept, old versions too, opens under the new key alone
+// once it was sealed anew, and nothing else changes.
+func TestReseal(t *testing.T) {
+	t.Parallel()
+	s := emptyStore(t)
+	old := boxOf(t, firstKey)
+	ids := map[string]string{}
+	for kind := range sealedParts {
+		ids[kind] = saveTwice(t, s, kind, old, old)
+	}
+	r := resealer{s, boxOf(t, secondKey, firstKey), slog.New(slog.DiscardHandler)}
+	if n, err := r.all(t.Context()); err != nil || n != len(sealedParts) {
+		t.Fatalf("%d records, %v", n, err)
+	}
+	current := boxOf(t, secondKey)
+	want := map[string]string{deploymentKind: "a", keys.Kind: "ba", credential.IntegrationKind: "ab", credential.VirtualKeyKind: "ab", routing.SavedKind: "a"}
+	for kind, id := range ids {
+		versions, err := s.Versions(t.Context(), kind, id)
+		if err != nil || len(versions) != 2 {
+			t.Fatalf("%s: %d versions, %v", kind, len(versions), err)
+		}
+		for _, v := range versions {
+			opened := ""
+			err := sealedParts[kind](&v, func(data *[]byte, context string) error {
+				plain, err := current.Open(*data, context)
+				opened += string(plain)
+				return err
+			})
+			if err != nil || opened != want[kind] {
+				t.Errorf("version %d of %s opens as %q, %v", v.Version, kind, opened, err)
+			}
+		}
+	}
+	if n, err := r.all(t.Context()); err != nil || n != 0 {
+		t.Errorf("a second time: %d records, %v", n, err)
+	}
+}
+
+// A past version that cannot be opened any more does not keep the rest from being
+// sealed anew; a present one does.
+func TestResealWithoutTheKey(t *testing.T) {
+	t.Parallel()
+	lost, old := boxOf(t, "a key that nobody has any more"), boxOf(t, firstKey)
+	s := emptyStore(t)
+	id := saveTwice(t, s, routing.SavedKind, lost, old)
+	var log bytes.Buffer
+	r := resealer{s, boxOf(t, secondKey, firstKey), slog.New(slog.NewTextHandler(&log, nil))}
+	if n, err := r.all(t.Context()); err != nil || n != 1 || !strings.Contains(log.String(), id) {
+		t.Errorf("%d records, %v, log %s", n, err, log.String())
+	}
+	versions, err := s.Versions(t.Context(), routing.SavedKind, id)
+	if err != nil || len(versions) != 2 {
+		t.Fatalf("%d versions, %v", len(versions), err)
+	}
+	for i, box := range []*sealed.Box{boxOf(t, secondKey), lost} {
+		var c routing.Saved
+		if err := json.Unmarshal(versions[i].Body, &c); err != nil {
+			t.Fatal(err)
+		}
+		if doc, err := c.Open(box, id); err != nil || string(doc) != "a" {
+			t.Errorf("version %d: %q, %v", versions[i].Version, doc, err)
+		}
+	}
+
+	s = emptyStore(t)
+	saveTwice(t, s, routing.SavedKind, old, lost)
+	r.store = s
+	if n, err := r.all(t.Context()); err == nil || n != 0 {
+		t.Errorf("%d records although the present version cannot be opened", n)
+	}
+}
