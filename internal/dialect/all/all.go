@@ -4,7 +4,6 @@ package all
 import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/gemini"
-	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/oracle"
 )
 
@@ -13,7 +12,7 @@ func List() []*dialect.Dialect {
 	return []*dialect.Dialect{
 		gemini.Dialect(),
 		gemini.Vertex(),
-		openai.Dialect(),
+		openAI(),
 		oracle.Dialect(),
 	}
 }

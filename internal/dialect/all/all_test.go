@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect/all"
+	"sluice/internal/llm"
 )
 
 func TestListIsComplete(t *testing.T) {
@@ -20,5 +21,24 @@ func TestListIsComplete(t *testing.T) {
 	}
 	if !seen["openai"] {
 		t.Error("openai is not listed")
+	}
+}
+
+// Each conversation that callers may have is served by one dialect.
+func TestSurfaces(t *testing.T) {
+	t.Parallel()
+	clients := map[llm.Endpoint]int{}
+	for _, d := range all.List() {
+		for ep := range d.Clients {
+			clients[ep]++
+		}
+	}
+	for ep, n := range clients {
+		if n > 1 {
+			t.Errorf("%d dialects for callers of %s", n, ep)
+		}
+	}
+	if clients[llm.ChatComplete] == 0 || clients[llm.CreateModelResponse] == 0 {
+		t.Errorf("callers have %v", clients)
 	}
 }
