@@ -1,0 +1,177 @@
+package cohere
+
+import (
+	"context"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// embed is /v2/embed.
+// Source: https://docs.cohere.com/reference/embed, read 2026-11; contract/provider-transforms.md 6.4.
+type embed struct{}
+
+var _ dialect.Unified = embed{}
+
+// EncodeRequest makes a request to /v2/embed. What the vectors are for, which Cohere
+// must know, is search_document unless the caller says something else.
+func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	items, err := dialect.EmbedItems(t)
+	if err != nil {
+		return nil, err
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("model", to.Model)
+	purpose, err := writeInputs(&w, items)
+	if err != nil {
+		return nil, err
+	}
+	if raw, ok := t.Take("input_type"); ok {
+		w.Raw("input_type", raw)
+	} else {
+		w.Str("input_type", purpose)
+	}
+	w.List("embedding_types", vectorType(t))
+	if raw, ok := t.First("output_dimension", "dimensions"); ok {
+		w.Raw("output_dimension", raw)
+	}
+	w.Carry(t, []dialect.Rename{{Path: "truncate", To: "truncate"}, {Path: "max_tokens", To: "max_tokens"}, {Path: "priority", To: "priority"}})
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// vectorType is the type of vectors to ask for: OpenAI's shape has room for one.
+func vectorType(t *llm.Tally) []byte {
+	format, ok := t.Take("encoding_format")
+	types, some := t.Take("embedding_types")
+	if some && (len(types) == 0 || types[0] != '[') {
+		return types
+	}
+	n := 0
+	for val := range splice.Elements(types) {
+		if n++; n == 1 {
+			format, ok = val, true
+		} else {
+			t.Lose(index("embedding_types", n-1))
+		}
+	}
+	if !ok {
+		return []byte(`"float"`)
+	}
+	return format
+}
+
+// writeInputs writes texts and images each under the name that Cohere has for a list
+// of them, or as inputs when they are mixed, and returns the purpose to be assumed.
+func writeInputs(w *dialect.JSON, items []dialect.EmbedItem) (purpose string, err error) {
+	texts, images := 0, 0
+	urls := make([]string, len(items))
+	for i, it := range items {
+		if it.Text != nil {
+			texts++
+		}
+		if it.Image == nil {
+			continue
+		}
+		images++
+		if urls[i], err = imageURL(it.Image, index("input", i)+".image"); err != nil {
+			return "", err
+		}
+	}
+	switch {
+	case images == 0:
+		w.Key("texts").Open('[')
+		for _, it := range items {
+			w.Value(it.Text)
+		}
+		w.Close(']')
+		return "search_document", nil
+	case texts == 0:
+		w.Key("images").Open('[')
+		for _, url := range urls {
+			w.Text(url)
+		}
+		w.Close(']')
+		return "image", nil
+	}
+	w.Key("inputs").Open('[')
+	for i, it := range items {
+		writeInput(w, it.Text, urls[i])
+	}
+	w.Close(']')
+	return "search_document", nil
+}
+
+func writeInput(w *dialect.JSON, text []byte, url string) {
+	w.Open('{')
+	w.Key("content").Open('[')
+	if text != nil {
+		w.Open('{')
+		w.Str("type", "text")
+		w.Raw("text", text)
+		w.Close('}')
+	}
+	if url != "" {
+		w.Open('{')
+		w.Str("type", "image_url")
+		w.Key("image_url").Open('{')
+		w.Str("url", url)
+		w.Close('}')
+		w.Close('}')
+	}
+	w.Close(']')
+	w.Close('}')
+}
+
+// imageURL is {"base64":"iVBO…"} or {"url":"data:image/png;base64,iVBO…"} as a data URL.
+func imageURL(raw []byte, at string) (string, error) {
+	if url := member(raw, "url"); url != "" {
+		return url, nil
+	}
+	data := member(raw, "base64")
+	if strings.HasPrefix(data, "data:") {
+		return data, nil
+	}
+	mime := imageType(data)
+	if mime == "" {
+		return "", fault.Newf(fault.InvalidParameter, "%s.base64 must be a data URL, or a PNG, JPEG, WebP or GIF image in base64", at).At(at + ".base64")
+	}
+	return "data:" + mime + ";base64," + data, nil
+}
+
+// imageType tells images by how their base64 begins.
+func imageType(data string) string {
+	for _, s := range [...]struct{ head, mime string }{
+		{"iVBORw0KGgo", "image/png"}, {"/9j/", "image/jpeg"}, {"UklGR", "image/webp"}, {"R0lGOD", "image/gif"},
+	} {
+		if strings.HasPrefix(data, s.head) {
+			return s.mime
+		}
+	}
+	return ""
+}
+
+// DecodeAnswer reads {"embeddings":{"float":[[…]]},"meta":{…}}. Embeddings of version 1
+// are a list.
+func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	lists, _ := splice.Find(in.Body, "embeddings")
+	for name, val := range splice.Members(lists) {
+		if lists = val; string(name) == `"float"` {
+			break
+		}
+	}
+	meta, _ := splice.Find(in.Body, "meta")
+	e := dialect.Embeddings{Model: in.To.Model, Usage: usage(meta)}
+	for v := range splice.Elements(lists) {
+		e.Vectors = append(e.Vectors, v)
+	}
+	if len(e.Vectors) == 0 {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embeddings")
+	}
+	return e.Answer()
+}

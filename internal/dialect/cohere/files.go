@@ -1,0 +1,119 @@
+package cohere
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// files are datasets of type embed-input.
+// Source: https://docs.cohere.com/reference/get-dataset, read 2026-11;
+// contract/provider-transforms.md 6.4 and 12.
+type files struct{}
+
+var _ dialect.Unified = files{}
+
+// EncodeRequest has nothing to say: the address says it all. Of the caller's query,
+// which goes along, Cohere knows how long a list shall be.
+func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	return &dialect.Outgoing{Lost: unknown(r.Query, "limit")}, nil
+}
+
+// unknown lists the names of a query's fields but for one that Cohere knows.
+func unknown(query, known string) (names []string) {
+	for pair := range strings.SplitSeq(query, "&") {
+		if name, _, _ := strings.Cut(pair, "="); name != "" && name != known {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// DecodeAnswer reads {"dataset":{…}}, {"datasets":[…]} or, of what was deleted, {}.
+func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	var w dialect.JSON
+	switch in.Sent.Endpoint {
+	case llm.DeleteFile:
+		w.Open('{')
+		w.Str("id", in.Sent.ID)
+		w.Str("object", "file")
+		w.Bool("deleted", true)
+		w.Close('}')
+	case llm.ListFiles:
+		list, _ := splice.Find(in.Body, "datasets")
+		writeList(&w, list, func(raw []byte) { readFile(raw).write(&w) })
+	default:
+		raw, ok := splice.Find(in.Body, "dataset")
+		if !ok {
+			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no dataset")
+		}
+		readFile(raw).write(&w)
+	}
+	return &dialect.Answer{Body: w.B}, nil
+}
+
+// writeList writes {"object":"list","data":[…],"has_more":false}.
+func writeList(w *dialect.JSON, list []byte, each func(raw []byte)) {
+	w.Open('{')
+	w.Str("object", "list")
+	w.Key("data").Open('[')
+	for raw := range splice.Elements(list) {
+		each(raw)
+	}
+	w.Close(']')
+	w.Bool("has_more", false)
+	w.Close('}')
+}
+
+// file is a file in OpenAI's shape.
+type file struct {
+	id, name, purpose, status, details string
+	bytes, created                     int64
+}
+
+// fileStatus are the states of a dataset; every other is "uploaded".
+var fileStatus = map[string]string{"validated": "processed", "failed": "error", "skipped": "error"}
+
+func readFile(raw []byte) *file {
+	f := &file{
+		id: member(raw, "id"), name: member(raw, "name"), purpose: "batch", status: "uploaded",
+		details: member(raw, "validation_error"), created: seconds(member(raw, "created_at")),
+	}
+	if s, ok := fileStatus[member(raw, "validation_status")]; ok {
+		f.status = s
+	}
+	parts, _ := splice.Find(raw, "dataset_parts")
+	for p := range splice.Elements(parts) {
+		size, _ := splice.Find(p, "size_bytes")
+		n, _ := dialect.Count(size)
+		f.bytes += n
+	}
+	return f
+}
+
+// seconds are the epoch seconds of "2024-09-28T10:11:12.3Z"; 0 when it is no time.
+func seconds(text string) int64 {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return 0
+	}
+	return t.Unix()
+}
+
+func (f *file) write(w *dialect.JSON) {
+	w.Open('{')
+	w.Str("id", f.id)
+	w.Str("object", "file")
+	w.Int("bytes", f.bytes)
+	w.Int("created_at", f.created)
+	w.Str("filename", f.name)
+	w.Str("purpose", f.purpose)
+	w.Str("status", f.status)
+	w.Opt("status_details", f.details)
+	w.Close('}')
+}

@@ -1,0 +1,60 @@
+package cohere
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/splice"
+)
+
+// generate is /v1/generate, which goes on from a text. It is asked for whole answers
+// alone: streams are made of them.
+// Source: https://docs.cohere.com/v1/reference/generate, read 2026-11;
+// contract/provider-transforms.md 6.4.
+type generate struct{}
+
+var _ dialect.Unified = generate{}
+
+var generateParams = []dialect.Rename{
+	{Path: "max_tokens", To: "max_tokens"}, {Path: "temperature", To: "temperature"}, {Path: "top_p", To: "p"},
+	{Path: "frequency_penalty", To: "frequency_penalty"}, {Path: "presence_penalty", To: "presence_penalty"},
+	{Path: "n", To: "num_generations"}, {Path: "seed", To: "seed"}, {Path: "truncate", To: "truncate"}, {Path: "preset", To: "preset"},
+	{Path: "return_likelihoods", To: "return_likelihoods"}, {Path: "raw_prompting", To: "raw_prompting"},
+}
+
+// EncodeRequest makes a request to /v1/generate.
+func (generate) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	prompt, err := dialect.Prompt(t)
+	if err != nil {
+		return nil, err
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("model", to.Model)
+	w.Str("prompt", prompt)
+	w.Carry(t, generateParams)
+	if raw, ok := t.First("k", "top_k"); ok {
+		w.Raw("k", raw)
+	}
+	if raw, ok := t.Take("stop"); ok {
+		w.List("end_sequences", raw)
+	}
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// DecodeAnswer reads {"id":…,"generations":[{"text":…}],"meta":{…}}.
+func (generate) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	list, _ := splice.Find(in.Body, "generations")
+	meta, _ := splice.Find(in.Body, "meta")
+	c := dialect.Completion{ID: member(in.Body, "id"), Created: in.Created, Model: in.To.Model, Usage: usage(meta)}
+	for g := range splice.Elements(list) {
+		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: member(g, "text"), Finish: finishOf(member(g, "finish_reason"))})
+	}
+	if len(c.Choices) == 0 {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no generations")
+	}
+	return c.Answer(in.To.Stream), nil
+}

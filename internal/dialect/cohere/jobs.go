@@ -1,0 +1,147 @@
+package cohere
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// jobs are embed jobs, which are Cohere's batches.
+// Source: https://docs.cohere.com/reference/get-embed-job, read 2026-11;
+// contract/provider-transforms.md 6.4 and 12.
+type jobs struct{}
+
+// createJob begins one.
+// Source: https://docs.cohere.com/reference/create-embed-job, read 2026-11.
+type createJob struct{}
+
+var (
+	_ dialect.Unified = jobs{}
+	_ dialect.Unified = createJob{}
+)
+
+// embeddings is the only endpoint whose requests Cohere takes in batches.
+const embeddings = "/v1/embeddings"
+
+// EncodeRequest makes a request to /v1/embed-jobs.
+func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	id, ok := t.First("input_file_id", "dataset_id")
+	switch {
+	case !ok:
+		return nil, fault.New(fault.InvalidParameter, "input_file_id is missing: send it in the request body").At("input_file_id")
+	case to.Model == "":
+		return nil, fault.New(fault.InvalidParameter, "model is missing: this provider needs it in the request body").At("model")
+	}
+	if raw, ok := t.Take("endpoint"); ok && string(raw) != `"`+embeddings+`"` {
+		return nil, fault.New(fault.InvalidParameter, "endpoint must be "+embeddings+": this provider takes no other batches").At("endpoint")
+	}
+	if raw, _ := t.Peek("completion_window"); string(raw) == `"24h"` {
+		t.Take("completion_window") // no promise that Cohere could keep better
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("model", to.Model)
+	w.Raw("dataset_id", id)
+	if raw, ok := t.Take("input_type"); ok {
+		w.Raw("input_type", raw)
+	} else {
+		w.Str("input_type", "search_document")
+	}
+	if raw, ok := t.First("name", "job_name"); ok {
+		w.Raw("name", raw)
+	}
+	if raw, ok := t.Take("embedding_types"); ok {
+		w.List("embedding_types", raw)
+	}
+	w.Carry(t, []dialect.Rename{{Path: "truncate", To: "truncate"}})
+	options, _ := t.Take("provider_options")
+	for name, val := range splice.Members(options) {
+		key, _ := splice.Unquote(name)
+		if _, said := splice.Find(append(w.B[:len(w.B):len(w.B)], '}'), key); !said {
+			w.Raw(key, val)
+		}
+	}
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// DecodeAnswer reads {"job_id":…}, all that Cohere says of a new job.
+func (createJob) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	b := batch{id: member(in.Body, "job_id"), status: "validating", input: member(in.Sent.Body, "input_file_id"), model: in.To.Model, created: in.Created}
+	if b.id == "" {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no id of the job")
+	}
+	var w dialect.JSON
+	b.write(&w)
+	return &dialect.Answer{Body: w.B}, nil
+}
+
+// EncodeRequest sends nothing: the address says it all. Embed jobs are listed whole.
+func (jobs) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	return &dialect.Outgoing{Lost: unknown(r.Query, "")}, nil
+}
+
+// DecodeAnswer reads a job, {"embed_jobs":[…]} or, of what was cancelled, anything.
+func (jobs) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	var w dialect.JSON
+	switch in.Sent.Endpoint {
+	case llm.CancelBatch:
+		w.Open('{')
+		w.Str("status", "success")
+		w.Str("object", "batch")
+		w.Str("id", in.Sent.ID)
+		w.Close('}')
+	case llm.ListBatches:
+		list, _ := splice.Find(in.Body, "embed_jobs")
+		writeList(&w, list, func(raw []byte) { readBatch(raw).write(&w) })
+	default:
+		b := readBatch(in.Body)
+		if b.id == "" {
+			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no id of the job")
+		}
+		b.write(&w)
+	}
+	return &dialect.Answer{Body: w.B}, nil
+}
+
+// batch is a batch in OpenAI's shape.
+type batch struct {
+	id, status, input, output, model string
+	created                          int64
+}
+
+// batchStatus are the states of a job. One that nobody knows is passed on.
+var batchStatus = map[string]string{"processing": "in_progress", "complete": "completed"}
+
+func readBatch(raw []byte) *batch {
+	b := &batch{
+		id: member(raw, "job_id"), status: member(raw, "status"), input: member(raw, "input_dataset_id"),
+		output: member(raw, "output_dataset_id"), model: member(raw, "model"), created: seconds(member(raw, "created_at")),
+	}
+	if s, ok := batchStatus[b.status]; ok {
+		b.status = s
+	}
+	return b
+}
+
+func (b *batch) write(w *dialect.JSON) {
+	w.Open('{')
+	w.Str("id", b.id)
+	w.Str("object", "batch")
+	w.Str("endpoint", embeddings)
+	w.Opt("model", b.model)
+	w.Str("input_file_id", b.input)
+	w.Str("completion_window", "24h")
+	w.Str("status", b.status)
+	if b.output != "" {
+		w.Str("output_file_id", b.output)
+	} else {
+		w.Raw("output_file_id", []byte("null"))
+	}
+	w.Int("created_at", b.created)
+	w.Close('}')
+}

@@ -1,0 +1,51 @@
+package cohere
+
+import (
+	"strconv"
+
+	"sluice/internal/dialect"
+	"sluice/internal/splice"
+)
+
+// logprobs turns [{"text":" Hi","token_ids":[5],"logprobs":[-0.1]}] into the entries
+// that chat has; nil when there are none. A piece of several tokens has the sum of
+// their figures.
+func logprobs(list []byte) []byte {
+	var w dialect.JSON
+	w.Open('[')
+	n := 0
+	for item := range splice.Elements(list) {
+		n++
+		logprob(&w, item)
+	}
+	if n == 0 {
+		return nil
+	}
+	w.Close(']')
+	return w.B
+}
+
+func logprob(w *dialect.JSON, item []byte) {
+	text, _ := splice.Find(item, "text")
+	figures, _ := splice.Find(item, "logprobs")
+	sum, count := 0.0, 0
+	var last []byte
+	for raw := range splice.Elements(figures) {
+		f, err := strconv.ParseFloat(string(raw), 64)
+		if err != nil {
+			continue
+		}
+		sum, last = sum+f, raw
+		count++
+	}
+	w.Open('{')
+	w.Raw("token", text)
+	if count == 1 {
+		w.Raw("logprob", last)
+	} else {
+		w.Raw("logprob", strconv.AppendFloat(nil, sum, 'g', -1, 64))
+	}
+	w.Raw("bytes", []byte("null"))
+	w.Raw("top_logprobs", []byte("[]"))
+	w.Close('}')
+}

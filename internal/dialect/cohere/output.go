@@ -1,0 +1,80 @@
+package cohere
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// output is what a batch came to: the job names a dataset, the dataset its parts, each
+// of which is an Avro file.
+// Source: contract/provider-transforms.md 6.4.
+type output struct{}
+
+var _ dialect.Follower = output{}
+
+// EncodeRequest asks for the job.
+func (output) EncodeRequest(context.Context, *dialect.Request, *dialect.Target) (*dialect.Outgoing, error) {
+	return &dialect.Outgoing{}, nil
+}
+
+// Follow leads from the job to the dataset and its parts. A job without output is
+// fault.Conflict.
+func (output) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
+	if len(in.More) == 0 {
+		b := readBatch(in.Body)
+		if b.status != "completed" || b.output == "" {
+			return dialect.Next{}, false, fault.Newf(fault.Conflict, "the batch has no output: its status is %s", b.status)
+		}
+		return dialect.Next{Endpoint: llm.RetrieveFile, ID: b.output}, true, nil
+	}
+	parts, _ := splice.Find(in.More[0], "dataset", "dataset_parts")
+	have := len(in.More) - 1
+	for p := range splice.Elements(parts) {
+		if have--; have < 0 {
+			url := member(p, "url")
+			if url == "" {
+				return dialect.Next{}, false, fault.New(fault.UpstreamInvalid, "the provider's dataset has a part without a URL")
+			}
+			return dialect.Next{URL: url}, true, nil
+		}
+	}
+	return dialect.Next{}, false, nil
+}
+
+// DecodeAnswer writes a line for each row of the parts:
+// {"id":…,"custom_id":…,"response":{"status_code":200,"body":[…]}}.
+func (output) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	var lines []byte
+	for _, part := range in.More[min(1, len(in.More)):] {
+		err := readAvro(part, func(row []byte) { lines = appendLine(lines, row) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &dialect.Answer{Body: lines, ContentType: "application/jsonl"}, nil
+}
+
+func appendLine(dst, row []byte) []byte {
+	var w dialect.JSON
+	w.Open('{')
+	for _, name := range [...]string{"id", "custom_id"} {
+		val, _ := splice.Find(row, name)
+		w.Raw(name, val)
+	}
+	w.Key("response").Open('{')
+	w.Int("status_code", 200)
+	for _, name := range [...]string{"embedding", "embeddings"} {
+		if val, ok := splice.Find(row, name); ok {
+			w.Raw("body", val)
+			break
+		}
+	}
+	w.Close('}')
+	w.Raw("error", []byte("null"))
+	w.Close('}')
+	return append(append(dst, w.B...), '\n')
+}

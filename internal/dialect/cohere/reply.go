@@ -1,0 +1,140 @@
+package cohere
+
+import (
+	"slices"
+	"strconv"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// DecodeReply reads an answer of /v2/chat.
+func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
+	r := &llm.Reply{Choices: make([]llm.Choice, 1)}
+	c := &r.Choices[0]
+	var message []byte
+	for name, val := range splice.Members(in.Body) {
+		switch string(name) {
+		case `"id"`:
+			r.ID, _ = splice.Unquote(val)
+		case `"finish_reason"`:
+			c.Raw, _ = splice.Unquote(val)
+			c.Finish = finishOf(c.Raw)
+		case `"message"`:
+			message = val
+		case `"usage"`:
+			r.Usage = usage(val)
+		case `"logprobs"`:
+			if list := logprobs(val); list != nil {
+				c.Logprobs = append(append([]byte(`{"content":`), list...), '}')
+			}
+		}
+	}
+	if len(message) == 0 || message[0] != '{' {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no message")
+	}
+	readMessage(c, message)
+	return r, nil
+}
+
+// readMessage reads what was said: thoughts and text, the plan, the calls.
+func readMessage(c *llm.Choice, raw []byte) {
+	var plan, calls, notes []byte
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"content"`:
+			c.Parts = readContent(val)
+		case `"tool_plan"`:
+			plan = val
+		case `"tool_calls"`:
+			calls = val
+		case `"citations"`:
+			notes = val
+		}
+	}
+	cite(c.Parts, notes)
+	c.Parts = slices.DeleteFunc(c.Parts, func(p llm.Part) bool { return p.Text == "" })
+	if text, _ := splice.Unquote(plan); text != "" {
+		if says(c.Parts) {
+			c.Extra = append(c.Extra, llm.Param{Name: "tool_plan", Raw: plan})
+		} else {
+			c.Parts = append(c.Parts, llm.Part{Kind: llm.TextPart, Text: text})
+		}
+	}
+	for val := range splice.Elements(calls) {
+		id, name, arguments := readCall(val)
+		c.Parts = append(c.Parts, llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: id, Name: name, Arguments: arguments}})
+	}
+}
+
+func readContent(raw []byte) []llm.Part {
+	if text, ok := splice.Unquote(raw); ok {
+		return []llm.Part{{Kind: llm.TextPart, Text: text}}
+	}
+	var parts []llm.Part
+	for val := range splice.Elements(raw) {
+		if thought, ok := splice.Find(val, "thinking"); ok {
+			text, _ := splice.Unquote(thought)
+			parts = append(parts, llm.Part{Kind: llm.ThoughtPart, Text: text})
+			continue
+		}
+		parts = append(parts, llm.Part{Kind: llm.TextPart, Text: member(val, "text")})
+	}
+	return parts
+}
+
+// says reports whether there is a text.
+func says(parts []llm.Part) bool {
+	for i := range parts {
+		if parts[i].Kind == llm.TextPart {
+			return true
+		}
+	}
+	return false
+}
+
+// cite gives each citation to the part of which it speaks.
+func cite(parts []llm.Part, notes []byte) {
+	for note := range splice.Elements(notes) {
+		at := place(note)
+		if at >= len(parts) {
+			continue
+		}
+		p := &parts[at]
+		if p.Citations == nil {
+			p.Shape, p.Citations = "cohere", []byte{'['}
+		} else {
+			p.Citations[len(p.Citations)-1] = ','
+		}
+		p.Citations = append(append(p.Citations, note...), ']')
+	}
+}
+
+// place is the index of the content that a citation speaks of.
+func place(note []byte) int {
+	raw, _ := splice.Find(note, "content_index")
+	n, err := strconv.Atoi(string(raw))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// readCall reads {"id":…,"type":"function","function":{"name":…,"arguments":…}}.
+func readCall(raw []byte) (id, name, arguments string) {
+	fn, _ := splice.Find(raw, "function")
+	if id = member(raw, "id"); id == "" {
+		id = ident.NewItem("call_")
+	}
+	return id, member(fn, "name"), member(fn, "arguments")
+}
+
+// member is a string member of an object, "" when there is none.
+func member(raw []byte, name string) string {
+	val, _ := splice.Find(raw, name)
+	s, _ := splice.Unquote(val)
+	return s
+}

@@ -1,0 +1,84 @@
+package cohere
+
+import (
+	"context"
+	"strconv"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// chat is /v2/chat.
+// Source: https://docs.cohere.com/reference/chat, read 2026-11; contract/provider-transforms.md
+// 6.1 to 6.3.
+type chat struct{}
+
+var _ dialect.Upstream = chat{}
+
+// params are the fields that chat has, by our names.
+var params = []dialect.Rename{
+	{Path: "temperature", To: "temperature"}, {Path: "seed", To: "seed"}, {Path: "frequency_penalty", To: "frequency_penalty"},
+	{Path: "presence_penalty", To: "presence_penalty"}, {Path: "top_p", To: "p"}, {Path: "logprobs", To: "logprobs"},
+	{Path: "documents", To: "documents"}, {Path: "citation_options", To: "citation_options"}, {Path: "safety_mode", To: "safety_mode"},
+}
+
+// EncodeCall makes a request to /v2/chat.
+func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
+	w := writer{c: c, t: llm.NewTally(c)}
+	w.Open('{')
+	w.Str("model", to.Model)
+	if err := w.messages(); err != nil {
+		return nil, err
+	}
+	w.tools()
+	w.choice()
+	w.format()
+	w.params()
+	if to.Stream {
+		w.Bool("stream", true)
+	}
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: w.t.Lost()}, nil
+}
+
+// writer writes one request.
+type writer struct {
+	dialect.JSON
+	c *llm.Call
+	t *llm.Tally
+}
+
+func (w *writer) params() {
+	w.Carry(w.t, params)
+	if raw, ok := w.t.First(llm.MaxTokens, llm.MaxCompletionTokens); ok {
+		w.Raw("max_tokens", raw)
+	}
+	if raw, ok := w.t.First("k", "top_k"); ok {
+		w.Raw("k", raw)
+	}
+	if raw, ok := w.t.Take(llm.Stop); ok {
+		w.List("stop_sequences", raw)
+	}
+	if raw, ok := w.t.Take(llm.Thinking); ok {
+		w.Raw("thinking", thinking(raw))
+	}
+}
+
+// thinking is {"type":"enabled","budget_tokens":2048} in Cohere's words, which callers
+// may use themselves.
+func thinking(raw []byte) []byte {
+	budget, ok := splice.Find(raw, "budget_tokens")
+	if !ok {
+		return raw
+	}
+	kind, _ := splice.Find(raw, "type")
+	var w dialect.JSON
+	w.Open('{')
+	w.Raw("type", kind)
+	w.Raw("token_budget", budget)
+	w.Close('}')
+	return w.B
+}
+
+func index(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }

@@ -1,0 +1,83 @@
+package cohere
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/splice"
+)
+
+// rerank is /v2/rerank.
+// Source: https://docs.cohere.com/reference/rerank, read 2026-11; contract/provider-transforms.md 8.1.
+type rerank struct{}
+
+var _ dialect.Unified = rerank{}
+
+var rerankParams = []dialect.Rename{
+	{Path: "top_n", To: "top_n"}, {Path: "max_tokens_per_doc", To: "max_tokens_per_doc"}, {Path: "priority", To: "priority"},
+}
+
+// EncodeRequest makes a request to /v2/rerank, which takes documents that are texts. Of
+// an object its text is sent, of one without text the whole as JSON.
+func (rerank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	query, ok := t.Take("query")
+	if !ok {
+		return nil, fault.New(fault.InvalidParameter, "query is missing: send it in the request body").At("query")
+	}
+	documents, ok := t.Take("documents")
+	if !ok || documents[0] != '[' {
+		return nil, fault.New(fault.InvalidParameter, "documents must be a list of texts").At("documents")
+	}
+	t.Take("return_documents") // the answer is filled up from the request
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("model", to.Model)
+	w.Raw("query", query)
+	w.Key("documents").Open('[')
+	for d := range splice.Elements(documents) {
+		writeText(&w, d)
+	}
+	w.Close(']')
+	w.Carry(t, rerankParams)
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+func writeText(w *dialect.JSON, document []byte) {
+	text, ok := splice.Find(document, "text")
+	switch {
+	case document[0] == '"':
+		w.Value(document)
+	case ok && text[0] == '"':
+		w.Value(text)
+	default:
+		w.Text(string(document))
+	}
+}
+
+// DecodeAnswer reads {"id":…,"results":[{"index":0,"relevance_score":0.9}],"meta":{…}}.
+func (rerank) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	list, ok := splice.Find(in.Body, "results")
+	if !ok {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no results")
+	}
+	meta, _ := splice.Find(in.Body, "meta")
+	r := dialect.Ranking{ID: member(in.Body, "id"), Model: in.To.Model, Usage: usage(meta)}
+	for res := range splice.Elements(list) {
+		var d dialect.Ranked
+		for name, val := range splice.Members(res) {
+			switch string(name) {
+			case `"index"`:
+				d.Index, _ = dialect.Count(val)
+			case `"relevance_score"`:
+				d.Score = val
+			case `"document"`:
+				d.Document = val
+			}
+		}
+		r.Results = append(r.Results, d)
+	}
+	return r.Answer(in.Sent.Body)
+}

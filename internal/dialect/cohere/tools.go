@@ -1,0 +1,127 @@
+package cohere
+
+import (
+	"sluice/internal/llm"
+)
+
+// anyObject is the schema of a tool that tells none: Cohere wants one.
+var anyObject = []byte(`{"type":"object","properties":{}}`)
+
+// tools writes the functions; tools that other providers run are left out.
+func (w *writer) tools() {
+	open := false
+	for i := range w.c.Tools {
+		t := &w.c.Tools[i]
+		if t.Type != llm.Function {
+			w.t.Lose(index("tools", t.Index))
+			continue
+		}
+		if !open {
+			w.Key("tools").Open('[')
+			open = true
+		}
+		w.function(t)
+	}
+	if open {
+		w.Close(']')
+	}
+	w.strict()
+}
+
+func (w *writer) function(t *llm.Tool) {
+	w.Open('{')
+	w.Str("type", llm.Function)
+	w.Key("function").Open('{')
+	w.Str("name", t.Name)
+	w.Opt("description", t.Description)
+	if len(t.Schema) > 0 {
+		w.Raw("parameters", t.Schema)
+	} else {
+		w.Raw("parameters", anyObject)
+	}
+	w.Close('}')
+	w.Close('}')
+	if t.Cache != nil {
+		w.t.Lose(index("tools", t.Index) + ".cache_control")
+	}
+}
+
+// strict asks for answers that keep to the schemas. Cohere knows that for all tools
+// together, and sets it by the wanted form of the answer too: what speaks for a form
+// speaks for the tools.
+func (w *writer) strict() {
+	if f := w.c.Format; f != nil && f.Type == "json_schema" && f.Strict != nil {
+		w.Bool("strict_tools", *f.Strict)
+		w.loseStrict(*f.Strict)
+		return
+	}
+	all, some := true, false
+	for i := range w.c.Tools {
+		if t := &w.c.Tools[i]; t.Type == llm.Function {
+			strict := t.Strict != nil && *t.Strict
+			all, some = all && strict, some || strict
+		}
+	}
+	if some && all {
+		w.Bool("strict_tools", true)
+		return
+	}
+	w.loseStrict(false)
+}
+
+// loseStrict names the tools that wanted something else.
+func (w *writer) loseStrict(sent bool) {
+	for i := range w.c.Tools {
+		if t := &w.c.Tools[i]; t.Type == llm.Function && t.Strict != nil && *t.Strict != sent {
+			w.t.Lose(w.below(index("tools", t.Index), "function") + ".strict")
+		}
+	}
+}
+
+// below is a place in the caller's body, of which chat has the inside under a name of
+// its own.
+func (w *writer) below(at, name string) string {
+	if w.c.Surface == llm.ChatComplete {
+		return at + "." + name
+	}
+	return at
+}
+
+// choice says whether tools shall be called. Cohere cannot be told which: one that
+// stands alone is the one, of several the wish is left out.
+func (w *writer) choice() {
+	switch c := w.c.Choice; c.Mode {
+	case "", "auto":
+	case "none":
+		w.Str("tool_choice", "NONE")
+	case "required":
+		w.Str("tool_choice", "REQUIRED")
+	case "tool":
+		w.Str("tool_choice", "REQUIRED")
+		if len(w.c.Tools) > 1 {
+			w.t.Lose(w.below(c.From, "function") + ".name")
+		}
+	default:
+		w.t.Lose(c.From)
+	}
+}
+
+// format says which form the answer shall have. Names of schemas mean nothing to
+// Cohere.
+func (w *writer) format() {
+	f := w.c.Format
+	if f == nil {
+		return
+	}
+	w.Key("response_format").Open('{')
+	if f.Type == "json_schema" {
+		w.Str("type", "json_object")
+		w.Raw("json_schema", f.Schema)
+	} else {
+		w.Str("type", f.Type)
+	}
+	w.Close('}')
+	if f.Description != "" {
+		w.t.Lose(w.below(f.From, "json_schema") + ".description")
+	}
+}

@@ -1,0 +1,46 @@
+package cohere
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// usage reads {"billed_units":{…},"tokens":{…},"cached_tokens":12}, which stands under
+// usage or meta. Tokens count what the model read; where they are missing, what is
+// billed stands for them.
+// Source: contract/provider-transforms.md 1.3.
+func usage(raw []byte) llm.Usage {
+	var u llm.Usage
+	var billed, tokens []byte
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"billed_units"`:
+			billed = val
+		case `"tokens"`:
+			tokens = val
+		case `"cached_tokens"`:
+			u.CachedTokens, _ = dialect.Count(val)
+		}
+	}
+	u.ImageTokens = figure(&u, billed, "image_tokens")
+	u.InputTokens = figure(&u, billed, "input_tokens") + u.ImageTokens
+	u.OutputTokens = figure(&u, billed, "output_tokens")
+	u.SearchUnits = figure(&u, billed, "search_units")
+	if n := figure(&u, tokens, "input_tokens"); n > 0 {
+		u.InputTokens = n
+	}
+	if n := figure(&u, tokens, "output_tokens"); n > 0 {
+		u.OutputTokens = n
+	}
+	u.TotalTokens = u.InputTokens + u.OutputTokens
+	return u
+}
+
+// figure reads one number; that it is there means that the usage is reported.
+func figure(u *llm.Usage, raw []byte, name string) int64 {
+	val, _ := splice.Find(raw, name)
+	n, ok := dialect.Count(val)
+	u.Reported = u.Reported || ok
+	return n
+}
