@@ -19,7 +19,10 @@ func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{
 		Name:      shapeName,
 		Upstreams: upstreams(),
-		Unified:   map[llm.Endpoint]dialect.Unified{},
+		Unified: map[llm.Endpoint]dialect.Unified{
+			llm.Embed:      embedContents{},
+			llm.ListModels: models{list: "models", query: "pageSize=1000"},
+		},
 	}
 }
 
@@ -31,6 +34,11 @@ func Vertex() *dialect.Dialect {
 		Upstreams: upstreams(),
 		Unified: map[llm.Endpoint]dialect.Unified{
 			llm.MessagesCountTokens: countTokens{},
+			llm.Embed:               predictEmbed{},
+			llm.ImageGenerate:       imagen{},
+			llm.Rerank:              rank{},
+			llm.CreateSpeech:        speech{},
+			llm.ListModels:          models{list: "publisherModels", query: "pageSize=300"},
 		},
 	}
 }

@@ -1,6 +1,7 @@
 package gemini_test
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -224,4 +225,13 @@ func TestEncodeRefuses(t *testing.T) {
 			t.Errorf("%s: %v", c.chat, err)
 		}
 	}
+}
+
+func decodeJSON(t *testing.T, raw []byte) map[string]any {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal(raw, &m); err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+	return m
 }

@@ -1,0 +1,79 @@
+package gemini
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// embedContents is batchEmbedContents of the Gemini API: one vector for each input.
+// Source: https://ai.google.dev/api/embeddings, read 2026-11;
+// contract/provider-transforms.md 4.6.
+type embedContents struct{}
+
+var _ dialect.Unified = embedContents{}
+
+// embedSettings are fields of each request.
+var embedSettings = []dialect.Rename{{Path: "task_type", To: "taskType"}, {Path: "title", To: "title"}, {Path: "dimensions", To: "outputDimensionality"}}
+
+// EncodeRequest writes a request for each input. Texts alone can be embedded.
+func (embedContents) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	dialect.WantsBase64(t)
+	texts, err := dialect.EmbedTexts(t)
+	if err != nil {
+		return nil, err
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Key("requests").Open('[')
+	for _, text := range texts {
+		w.Open('{')
+		w.Str("model", "models/"+to.Model)
+		content(&w, text)
+		w.Carry(t, embedSettings)
+		w.Close('}')
+	}
+	w.Close(']')
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// content writes a raw text as a content.
+func content(w *dialect.JSON, text []byte) {
+	w.Key("content").Open('{')
+	w.Key("parts").Open('[')
+	w.Open('{')
+	w.Raw("text", text)
+	w.Close('}')
+	w.Close(']')
+	w.Close('}')
+}
+
+// DecodeAnswer reads {"embeddings":[{"values":[…]}]}.
+func (embedContents) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	e := dialect.Embeddings{Model: in.To.Model, Base64: dialect.WantsBase64(dialect.Fields(in.Sent.Body))}
+	list, _ := splice.Find(in.Body, "embeddings")
+	for v := range splice.Elements(list) {
+		values, _ := splice.Find(v, "values")
+		e.Vectors = append(e.Vectors, values)
+	}
+	if len(e.Vectors) == 0 {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embeddings")
+	}
+	if raw, ok := splice.Find(in.Body, "usageMetadata"); ok {
+		e.Usage = embedUsage(readUsage(raw))
+	}
+	return e.Answer()
+}
+
+// embedUsage is a usage in which the input is all.
+func embedUsage(u llm.Usage) llm.Usage {
+	if u.TotalTokens == 0 {
+		u.TotalTokens = u.InputTokens
+	}
+	return u
+}

@@ -1,0 +1,275 @@
+package gemini
+
+import (
+	"context"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// predictEmbed is an embedding of Vertex AI: predict, and embedContent for the models
+// that are called by it.
+// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/text-embeddings-api
+// and …/multimodal-embeddings-api, read 2026-11; contract/provider-transforms.md 4.8.
+type predictEmbed struct{}
+
+var _ dialect.Unified = predictEmbed{}
+
+// EncodeRequest writes the inputs as instances: texts with their task, objects with
+// text, image and video.
+func (predictEmbed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	dialect.WantsBase64(t)
+	e := embedder{t: t}
+	e.task, _ = t.Take("task_type")
+	e.title, _ = t.Take("title")
+	e.size, _ = t.Take("dimensions")
+	e.more, _ = t.Take("parameters")
+	input, ok := t.Take("input")
+	if !ok {
+		return nil, fault.New(fault.InvalidParameter, "input is missing: send it in the request body").At("input")
+	}
+	var bodies [][]byte
+	var err error
+	switch {
+	case strings.HasPrefix(to.Model, "gemini-embedding-2"):
+		bodies, err = e.each(inputs(input), e.byContent)
+	case strings.HasPrefix(to.Model, "gemini-embedding"): // takes one instance
+		bodies, err = e.each(inputs(input), e.byInstance)
+	default:
+		bodies, err = e.together(inputs(input))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &dialect.Outgoing{Body: bodies[0], More: bodies[1:], Lost: t.Lost()}, nil
+}
+
+// inputs are the elements of a list, or the one that is none.
+func inputs(raw []byte) (list [][]byte) {
+	if raw[0] != '[' {
+		return [][]byte{raw}
+	}
+	for v := range splice.Elements(raw) {
+		list = append(list, v)
+	}
+	return list
+}
+
+// embedder writes the requests of one call.
+type embedder struct {
+	t                       *llm.Tally
+	task, title, size, more []byte
+}
+
+// each makes a request of every input.
+func (e *embedder) each(list [][]byte, write func(w *dialect.JSON, input []byte, at string) error) ([][]byte, error) {
+	var bodies [][]byte
+	for i, input := range list {
+		var w dialect.JSON
+		if err := write(&w, input, index("input", i)); err != nil {
+			return nil, err
+		}
+		bodies = append(bodies, w.B)
+	}
+	if len(bodies) == 0 {
+		return nil, refuse("input", "must hold something to embed")
+	}
+	return bodies, nil
+}
+
+// together makes one request of all inputs.
+func (e *embedder) together(list [][]byte) ([][]byte, error) {
+	if len(list) == 0 {
+		return nil, refuse("input", "must hold something to embed")
+	}
+	var w dialect.JSON
+	media := false
+	w.Open('{')
+	w.Key("instances").Open('[')
+	for i, input := range list {
+		if err := e.instance(&w, input, index("input", i)); err != nil {
+			return nil, err
+		}
+		media = media || input[0] == '{'
+	}
+	w.Close(']')
+	e.parameters(&w, media)
+	w.Close('}')
+	return [][]byte{w.B}, nil
+}
+
+func (e *embedder) byInstance(w *dialect.JSON, input []byte, at string) error {
+	w.Open('{')
+	w.Key("instances").Open('[')
+	if err := e.instance(w, input, at); err != nil {
+		return err
+	}
+	w.Close(']')
+	e.parameters(w, false)
+	w.Close('}')
+	return nil
+}
+
+// instance writes a text, or an object of text, image and video.
+func (e *embedder) instance(w *dialect.JSON, input []byte, at string) error {
+	w.Open('{')
+	defer w.Close('}')
+	switch input[0] {
+	case '"':
+		w.Raw("content", input)
+		w.Raw("task_type", e.task)
+		w.Raw("title", e.title)
+		return nil
+	case '{':
+		return e.object(w, input, at)
+	}
+	return refuse(at, "must be a text, or an object with text, image or video: this provider takes no tokens")
+}
+
+func (e *embedder) object(w *dialect.JSON, input []byte, at string) error {
+	for name, val := range splice.Members(input) {
+		switch key := plainText(name); key {
+		case "text":
+			w.Raw("text", val)
+		case "image":
+			w.Key("image").Open('{')
+			e.source(w, val)
+			w.Close('}')
+		case "video":
+			w.Key("video").Open('{')
+			e.source(w, val)
+			e.segment(w, val)
+			w.Close('}')
+		default:
+			e.t.Lose(at + "." + key)
+		}
+	}
+	return nil
+}
+
+// source writes {"url":"gs://…"} or {"base64":"…"}.
+func (e *embedder) source(w *dialect.JSON, raw []byte) {
+	if url, ok := splice.Find(raw, "url"); ok {
+		w.Raw("gcsUri", url)
+	}
+	if data, ok := splice.Find(raw, "base64"); ok {
+		w.Raw("bytesBase64Encoded", data)
+	}
+}
+
+// segment writes which part of a video is looked at, in seconds.
+func (e *embedder) segment(w *dialect.JSON, raw []byte) {
+	open := false
+	for _, f := range [...][2]string{{"start_offset", "startOffsetSec"}, {"end_offset", "endOffsetSec"}, {"interval", "intervalSec"}} {
+		val, ok := splice.Find(raw, f[0])
+		if !ok {
+			continue
+		}
+		if !open {
+			w.Key("videoSegmentConfig").Open('{')
+			open = true
+		}
+		w.Raw(f[1], val)
+	}
+	if open {
+		w.Close('}')
+	}
+}
+
+// parameters writes the caller's own and the size of the vectors.
+func (e *embedder) parameters(w *dialect.JSON, media bool) {
+	if e.size == nil && e.more == nil {
+		return
+	}
+	w.Key("parameters").Open('{')
+	for name, val := range splice.Members(e.more) {
+		w.Key(string(name[1 : len(name)-1])).Value(val)
+	}
+	if media {
+		w.Raw("dimension", e.size)
+	} else {
+		w.Raw("outputDimensionality", e.size)
+	}
+	w.Close('}')
+}
+
+// byContent writes a request of embedContent: {"content":{"parts":[…]},"embedContentConfig":{…}}.
+func (e *embedder) byContent(w *dialect.JSON, input []byte, at string) error {
+	w.Open('{')
+	switch input[0] {
+	case '"':
+		content(w, input)
+	case '{':
+		if err := e.contentOf(w, input, at); err != nil {
+			return err
+		}
+	default:
+		return refuse(at, "must be a text, or an object with text, image, video or audio: this provider takes no tokens")
+	}
+	if e.task != nil || e.title != nil || e.size != nil || e.more != nil {
+		w.Key("embedContentConfig").Open('{')
+		w.Raw("taskType", e.task)
+		w.Raw("title", e.title)
+		w.Raw("outputDimensionality", e.size)
+		for name, val := range splice.Members(e.more) {
+			w.Key(string(name[1 : len(name)-1])).Value(val)
+		}
+		w.Close('}')
+	}
+	w.Close('}')
+	return nil
+}
+
+// contentOf writes the parts of {"text":"x","image":{"url":"gs://b/a.png"}}.
+func (e *embedder) contentOf(w *dialect.JSON, input []byte, at string) error {
+	w.Key("content").Open('{')
+	w.Key("parts").Open('[')
+	for name, val := range splice.Members(input) {
+		switch key := plainText(name); key {
+		case "text":
+			w.Open('{')
+			w.Raw("text", val)
+			w.Close('}')
+		case "image", "video", "audio":
+			if err := embedMedium(w, key, val, at+"."+key); err != nil {
+				return err
+			}
+		default:
+			e.t.Lose(at + "." + key)
+		}
+	}
+	w.Close(']')
+	w.Close('}')
+	return nil
+}
+
+// embedTypes are the types of media whose own is not told.
+var embedTypes = map[string]string{"image": "image/png", "video": "video/mp4", "audio": "audio/mp3"}
+
+func embedMedium(w *dialect.JSON, kind string, raw []byte, at string) error {
+	said, _ := splice.Find(raw, "mime_type")
+	url, byURL := splice.Find(raw, "url")
+	data, inline := splice.Find(raw, "base64")
+	uri := plainText(url)
+	mime := first(first(plainText(said), dialect.MIMEOf(uri)), embedTypes[kind])
+	w.Open('{')
+	switch {
+	case byURL:
+		w.Key("fileData").Open('{')
+		w.Str("mimeType", mime)
+		w.Str("fileUri", uri)
+	case inline:
+		w.Key("inlineData").Open('{')
+		w.Str("mimeType", mime)
+		w.Raw("data", data)
+	default:
+		return refuse(at, "needs url or base64")
+	}
+	w.Close('}')
+	w.Close('}')
+	return nil
+}

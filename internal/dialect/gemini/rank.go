@@ -1,0 +1,70 @@
+package gemini
+
+import (
+	"context"
+	"strconv"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/splice"
+)
+
+// rank is the ranking of Google's Discovery Engine.
+// Source: https://cloud.google.com/generative-ai-app-builder/docs/ranking, read 2026-11;
+// contract/provider-transforms.md 8.1.
+type rank struct{}
+
+var _ dialect.Unified = rank{}
+
+// EncodeRequest writes the documents as records, with their places as ids.
+func (rank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	documents, ok := t.Take("documents")
+	if !ok || documents[0] != '[' {
+		return nil, refuse("documents", "must be a list of texts")
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("model", to.Model)
+	w.Carry(t, []dialect.Rename{{Path: "query", To: "query"}, {Path: "top_n", To: "topN"}})
+	w.Key("records").Open('[')
+	i := 0
+	for d := range splice.Elements(documents) {
+		w.Open('{')
+		w.Str("id", strconv.Itoa(i))
+		if d[0] == '"' {
+			w.Raw("content", d)
+		} else {
+			title, _ := splice.Find(d, "title")
+			text, _ := splice.Find(d, "text")
+			w.Raw("title", title)
+			w.Raw("content", text)
+		}
+		w.Close('}')
+		i++
+	}
+	w.Close(']')
+	t.Take("return_documents") // the documents are known here
+	w.Bool("ignoreRecordDetailsInResponse", true)
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// DecodeAnswer reads {"records":[{"id":"1","score":0.9}]}, the best first.
+func (rank) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	records, ok := splice.Find(in.Body, "records")
+	if !ok {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no records")
+	}
+	out := dialect.Ranking{Model: in.To.Model}
+	for r := range splice.Elements(records) {
+		id, _ := splice.Find(r, "id")
+		score, _ := splice.Find(r, "score")
+		n, err := strconv.ParseInt(plainText(id), 10, 64)
+		if err != nil {
+			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has a record that was not asked for")
+		}
+		out.Results = append(out.Results, dialect.Ranked{Index: n, Score: score})
+	}
+	return out.Answer(in.Sent.Body)
+}

@@ -1,0 +1,88 @@
+package gemini
+
+import (
+	"context"
+	"encoding/base64"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/splice"
+)
+
+// speech is Google Cloud Text-to-Speech, with the voices of Chirp and of Gemini.
+// Source: https://cloud.google.com/text-to-speech/docs/reference/rest/v1/text/synthesize
+// and …/docs/gemini-tts, read 2026-11; contract/provider-transforms.md 4.11.
+type speech struct{}
+
+var _ dialect.Unified = speech{}
+
+// encodings are the forms of audio: OpenAI's word, Google's, and the type of the answer.
+var encodings = map[string]struct{ name, mime string }{
+	"mp3": {"MP3", "audio/mpeg"}, "opus": {"OGG_OPUS", "audio/ogg"}, "wav": {"LINEAR16", "audio/wav"}, "pcm": {"PCM", "audio/L16"},
+	"alaw": {"ALAW", "audio/PCMA"}, "mulaw": {"MULAW", "audio/PCMU"},
+}
+
+// formatIn is the response_format of a request, mp3 when it has none.
+func formatIn(body []byte) string {
+	raw, _ := splice.Find(body, "response_format")
+	return first(plainText(raw), "mp3")
+}
+
+// EncodeRequest writes what to say, in whose voice and in which form.
+func (speech) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	t.Take("response_format")
+	form, ok := encodings[formatIn(r.Body)]
+	if !ok {
+		return nil, refuse("response_format", "must be mp3, opus, wav, pcm, alaw or mulaw: Google speaks in no other form")
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Key("input").Open('{')
+	w.Carry(t, []dialect.Rename{{Path: "input", To: "text"}, {Path: "instructions", To: "prompt"}})
+	w.Close('}')
+	name, _ := t.Take("voice")
+	language, _ := t.First("language_code", "language")
+	voice(&w, to.Model, plainText(name), plainText(language))
+	w.Key("audioConfig").Open('{')
+	w.Str("audioEncoding", form.name)
+	w.Carry(t, []dialect.Rename{{Path: "speed", To: "speakingRate"}})
+	w.Close('}')
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// defaultLanguage is what is spoken when neither the voice nor the caller says:
+// Google must be told.
+const defaultLanguage = "en-US"
+
+// voice writes {"languageCode":"en-US","name":"en-US-Chirp3-HD-Kore"}, or, for models of
+// Gemini, {"languageCode":"en-US","name":"Kore","modelName":"gemini-2.5-flash-tts"}.
+func voice(w *dialect.JSON, model, name, language string) {
+	if parts := strings.SplitN(name, "-", 3); language == "" && len(parts) == 3 {
+		language = parts[0] + "-" + parts[1]
+	}
+	language = first(language, defaultLanguage)
+	gemini := strings.HasPrefix(model, "gemini")
+	if !gemini && name != "" && !strings.Contains(name, "-") {
+		name = language + "-Chirp3-HD-" + name
+	}
+	w.Key("voice").Open('{')
+	w.Str("languageCode", language)
+	w.Opt("name", name)
+	if gemini {
+		w.Str("modelName", model)
+	}
+	w.Close('}')
+}
+
+// DecodeAnswer reads {"audioContent":"…"}: the answer is the audio itself.
+func (speech) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	raw, _ := splice.Find(in.Body, "audioContent")
+	audio, err := base64.StdEncoding.DecodeString(plainText(raw))
+	if err != nil || len(audio) == 0 {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no audio")
+	}
+	return &dialect.Answer{Body: audio, ContentType: encodings[formatIn(in.Sent.Body)].mime, Model: in.To.Model}, nil
+}

@@ -1,0 +1,108 @@
+package gemini
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// vectors are what a prediction has for one input.
+type vectors struct {
+	text, image, video []byte // raw; video is a list
+}
+
+// DecodeAnswer reads the predictions of all requests, in the order of the inputs.
+func (predictEmbed) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	var list []vectors
+	var usage llm.Usage
+	for _, body := range append([][]byte{in.Body}, in.More...) {
+		list = readVectors(list, &usage, body)
+	}
+	usage = embedUsage(usage)
+	e := dialect.Embeddings{Model: in.To.Model, Base64: dialect.WantsBase64(dialect.Fields(in.Sent.Body)), Usage: usage}
+	media := false
+	for _, v := range list {
+		e.Vectors = append(e.Vectors, v.text)
+		media = media || v.image != nil || v.video != nil
+	}
+	switch {
+	case len(list) == 0:
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no predictions")
+	case media:
+		return mediaAnswer(list, in.To.Model, usage), nil
+	}
+	return e.Answer()
+}
+
+func readVectors(list []vectors, usage *llm.Usage, body []byte) []vectors {
+	predictions, _ := splice.Find(body, "predictions")
+	for p := range splice.Elements(predictions) {
+		var v vectors
+		v.text, _ = splice.Find(p, "embeddings", "values")
+		if v.text == nil {
+			v.text, _ = splice.Find(p, "textEmbedding")
+		}
+		v.image, _ = splice.Find(p, "imageEmbedding")
+		v.video, _ = splice.Find(p, "videoEmbeddings")
+		if n, ok := splice.Find(p, "embeddings", "statistics", "token_count"); ok {
+			tokens, _ := dialect.Count(n)
+			usage.InputTokens += tokens
+			usage.Reported = true
+		}
+		list = append(list, v)
+	}
+	if values, ok := splice.Find(body, "embedding", "values"); ok { // embedContent
+		list = append(list, vectors{text: values})
+	}
+	if raw, ok := splice.Find(body, "usageMetadata"); ok {
+		*usage = usage.Add(readUsage(raw))
+	}
+	return list
+}
+
+// mediaAnswer writes vectors of images and videos beside those of texts.
+// Source: contract/provider-transforms.md 4.8.
+func mediaAnswer(list []vectors, model string, usage llm.Usage) *dialect.Answer {
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("object", "list")
+	w.Key("data").Open('[')
+	for i, v := range list {
+		w.Open('{')
+		w.Str("object", "embedding")
+		w.Int("index", int64(i))
+		w.Raw("embedding", v.text)
+		w.Raw("image_embedding", v.image)
+		if v.video != nil {
+			videos(&w, v.video)
+		}
+		w.Close('}')
+	}
+	w.Close(']')
+	w.Str("model", model)
+	w.Key("usage").Open('{')
+	w.Int("prompt_tokens", usage.InputTokens)
+	w.Int("total_tokens", usage.TotalTokens)
+	w.Close('}')
+	w.Close('}')
+	return &dialect.Answer{Body: w.B, Usage: usage, Model: model}
+}
+
+// videos writes the vectors of a video's pieces.
+func videos(w *dialect.JSON, list []byte) {
+	w.Key("video_embeddings").Open('[')
+	i := int64(0)
+	for v := range splice.Elements(list) {
+		w.Open('{')
+		w.Str("object", "embedding")
+		w.Int("index", i)
+		for _, f := range [...][2]string{{"embedding", "embedding"}, {"startOffsetSec", "start_offset"}, {"endOffsetSec", "end_offset"}} {
+			val, _ := splice.Find(v, f[0])
+			w.Raw(f[1], val)
+		}
+		w.Close('}')
+		i++
+	}
+	w.Close(']')
+}
