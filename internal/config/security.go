@@ -11,8 +11,9 @@ type Security struct {
 	// EncryptionKey seals stored secrets (AES-256-GCM under a key derived from it).
 	// Without it a random key is made in `DATA_DIR`, readable by its owner alone;
 	// several instances on one database need the same one. Losing it loses every
-	// stored provider credential. To change it give the new key, a comma and the old
-	// one: old secrets are still opened, new ones are sealed under the first.
+	// stored provider credential and saved config. To change it give the new key, a
+	// comma and the old one: old secrets are still opened, new ones are sealed under
+	// the first.
 	EncryptionKey sealed.String `env:"ENCRYPTION_KEY" check:"encryption-keys"`
 
 	// APIKeyPrefix begins every API key made from now on.
