@@ -1,0 +1,116 @@
+package anthropic
+
+import (
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// EncodeReply writes a message: the first choice, because a message has no others.
+// Pictures and recordings, which it cannot hold either, are left out.
+// Source: contract/provider-transforms.md 9.2.
+func (messages) EncodeReply(dst []byte, r *llm.Reply, a *dialect.Answering) []byte {
+	var c llm.Choice
+	if len(r.Choices) > 0 {
+		c = r.Choices[0]
+	}
+	w := dialect.On(dst)
+	w.Open('{')
+	writeHead(&w, messageID(r.ID, a), first(r.Model, a.Call.Model), a.Provider)
+	w.Key("content").Open('[')
+	for i := range c.Parts {
+		writeBlock(&w, &c.Parts[i])
+	}
+	w.Close(']')
+	writeStop(&w, c.Finish, c.Raw, c.StopText)
+	extra := append(c.Extra[:len(c.Extra):len(c.Extra)], r.Extra...)
+	writeUsage(&w, &r.Usage, extra)
+	writeExtra(&w, extra, a.Strict)
+	w.Close('}')
+	return w.B
+}
+
+// messageID is the id of a message: the provider's when it is one of Anthropic's.
+func messageID(id string, a *dialect.Answering) string {
+	if strings.HasPrefix(id, "msg_") {
+		return id
+	}
+	return "msg_" + a.ID
+}
+
+func writeHead(w *dialect.JSON, id, model, provider string) {
+	w.Str("id", id)
+	w.Str("type", "message")
+	w.Str("role", "assistant")
+	w.Str("model", model)
+	w.Opt("provider", provider)
+}
+
+func writeStop(w *dialect.JSON, f llm.Finish, raw, stop string) {
+	w.Str("stop_reason", stopReason(f, raw, stop))
+	if stop != "" {
+		w.Str("stop_sequence", stop)
+	} else {
+		w.Raw("stop_sequence", null)
+	}
+}
+
+// ownExtras are extras that the shape itself knows, so that strict callers get them
+// too.
+var ownExtras = map[string]bool{"container": true, "context_management": true, "stop_details": true, "diagnostics": true}
+
+func writeExtra(w *dialect.JSON, list []llm.Param, strict bool) {
+	for i := range list {
+		if p := &list[i]; !usageExtras[p.Name] && (!strict || ownExtras[p.Name]) {
+			w.Raw(p.Name, p.Raw)
+		}
+	}
+}
+
+func writeBlock(w *dialect.JSON, p *llm.Part) {
+	switch p.Kind {
+	case llm.TextPart, llm.RefusalPart:
+		if p.Text == "" && p.Citations == nil {
+			return
+		}
+		w.Open('{')
+		w.Str("type", "text")
+		w.Str("text", p.Text)
+		if p.Shape == shapeName {
+			w.Raw("citations", p.Citations)
+		}
+	case llm.ThoughtPart:
+		w.Open('{')
+		w.Str("type", "thinking")
+		w.Str("thinking", p.Text)
+		w.Str("signature", p.Signature)
+	case llm.SealedPart:
+		w.Open('{')
+		w.Str("type", "redacted_thinking")
+		w.Str("data", p.Text)
+	case llm.CallPart:
+		w.Open('{')
+		w.Str("type", "tool_use")
+		w.Str("id", p.Call.ID)
+		w.Str("name", p.Call.Name)
+		w.Raw("input", input(p.Call.Arguments))
+	case llm.OpaquePart:
+		if p.Shape == shapeName {
+			w.Value(p.Raw)
+		}
+		return
+	default:
+		return
+	}
+	w.Close('}')
+}
+
+// input is the arguments of a call, an empty object when they are none.
+func input(arguments string) []byte {
+	if b := []byte(strings.TrimSpace(arguments)); splice.Valid(b) {
+		return b
+	}
+	return []byte("{}")
+}

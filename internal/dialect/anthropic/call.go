@@ -1,0 +1,122 @@
+package anthropic
+
+import (
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// DecodeCall reads a request for a message.
+func (messages) DecodeCall(body []byte) (*llm.Call, error) {
+	r := callReader{c: &llm.Call{Surface: llm.Messages}}
+	var said []byte
+	for raw, val := range splice.Members(body) {
+		name := plainName(raw)
+		if isNull(val) {
+			continue
+		}
+		if name == "messages" { // behind the system, wherever it stands
+			said = val
+			continue
+		}
+		if err := r.field(name, val); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.messages(said); err != nil {
+		return nil, err
+	}
+	return r.c, nil
+}
+
+// callReader fills a Call from the fields of a request, in any order.
+type callReader struct {
+	c     *llm.Call
+	names map[string]string // ids of the calls so far and their tools
+}
+
+// hubNames are the fields that the hub knows by another name, or under their own as
+// everything that is not listed.
+var hubNames = map[string]string{"max_tokens": llm.MaxTokens, "stop_sequences": llm.Stop, "thinking": llm.Thinking}
+
+func (r *callReader) field(name string, val []byte) (err error) {
+	switch c := r.c; name {
+	case "model":
+		c.Model, err = str(val, name)
+	case "system":
+		err = r.system(val)
+	case "tools":
+		err = r.tools(val)
+	case "tool_choice":
+		err = r.choice(val)
+	case "metadata":
+		r.spread(name, val, map[string]string{"user_id": llm.User})
+	case "output_config":
+		err = r.output(val)
+	case "output_format": // the first form of output_config.format
+		c.Format, err = readFormat(val, name)
+	case "stream":
+		c.Stream = string(val) == "true"
+	default:
+		r.param(first(hubNames[name], name), name, val)
+	}
+	return err
+}
+
+func (r *callReader) param(name, from string, raw []byte) {
+	r.c.Params = append(r.c.Params, llm.Param{Name: name, From: from, Raw: raw})
+}
+
+// spread makes a parameter of each member of an object: "metadata.user_id". Those that
+// the hub has no word for keep their whole path as name.
+func (r *callReader) spread(name string, raw []byte, known map[string]string) {
+	for key, val := range splice.Members(raw) {
+		from := name + "." + plainName(key)
+		if !isNull(val) {
+			r.param(first(known[plainName(key)], from), from, val)
+		}
+	}
+}
+
+// output reads how the answer shall be: {"effort":"high","format":{…}}.
+func (r *callReader) output(raw []byte) (err error) {
+	if !isObject(raw) {
+		return refuse("output_config", "must be an object")
+	}
+	for key, val := range splice.Members(raw) {
+		if isNull(val) {
+			continue
+		}
+		switch name := plainName(key); name {
+		case "format":
+			r.c.Format, err = readFormat(val, "output_config.format")
+		case "effort":
+			r.param(llm.ReasoningEffort, "output_config.effort", val)
+		default:
+			r.param("output_config."+name, "output_config."+name, val)
+		}
+	}
+	return err
+}
+
+func readFormat(raw []byte, at string) (*llm.Format, error) {
+	schema, _ := splice.Find(raw, "schema")
+	if member(raw, "type") != "json_schema" {
+		return nil, refuse(at+".type", `must be "json_schema"`)
+	}
+	if !isObject(schema) {
+		return nil, refuse(at+".schema", "must be a JSON schema, an object")
+	}
+	return &llm.Format{Type: "json_schema", Schema: schema, From: at}, nil
+}
+
+// system reads the instructions, a text or a list of texts.
+func (r *callReader) system(raw []byte) error {
+	m := llm.Message{Role: llm.RoleSystem, Index: -1}
+	parts, err := r.content(&m, raw, "system")
+	if err != nil || len(parts) == 0 {
+		return err
+	}
+	m.Parts = parts
+	r.c.Messages = append([]llm.Message{m}, r.c.Messages...)
+	return nil
+}

@@ -1,0 +1,95 @@
+package anthropic
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// mediaBlock reads an image or a document. The title of a document is its name.
+func mediaBlock(p *llm.Part, raw []byte, at, typ string) error {
+	p.Media = &llm.Media{}
+	kind := llm.ImagePart
+	if typ == "document" {
+		kind = llm.FilePart
+	}
+	var source []byte
+	err := fill(p, raw, at, kind, func(name string, val []byte) (bool, error) {
+		switch name {
+		case "source":
+			source = val
+		case "title":
+			p.Media.Name, _ = splice.Unquote(val)
+		default:
+			return false, nil
+		}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	at += ".source"
+	switch member(source, "type") {
+	case "base64":
+		return inlined(p.Media, source, at)
+	case "text":
+		p.Media.MIME, p.Media.Plain = "text/plain", true
+		val, _ := splice.Find(source, "data")
+		p.Media.Data, err = str(val, at+".data")
+	case "url":
+		p.Media.URL, err = str(found(source, "url"), at+".url")
+		if p.Media.MIME = dialect.MIMEOf(p.Media.URL); p.Media.MIME == "" && kind == llm.FilePart {
+			p.Media.MIME = pdf
+		}
+	case "file":
+		p.Media.FileID, err = str(found(source, "file_id"), at+".file_id")
+	case "content":
+		err = chunks(p, raw, source, at)
+	default:
+		err = refuse(at+".type", `must be "base64", "url", "file", "text" or "content"`)
+	}
+	return err
+}
+
+func found(raw []byte, name string) []byte {
+	val, _ := splice.Find(raw, name)
+	return val
+}
+
+func inlined(m *llm.Media, source []byte, at string) error {
+	m.MIME, m.Data = member(source, "media_type"), member(source, "data")
+	switch {
+	case m.MIME == "":
+		return refuse(at+".media_type", "is missing")
+	case m.Data == "":
+		return refuse(at+".data", "is missing")
+	}
+	if err := dialect.CheckBase64(m.Data); err != nil {
+		return fault.From(err).At(at + ".data")
+	}
+	return nil
+}
+
+// chunks reads a document that comes in pieces, so that each can be cited. Others know
+// the text alone; one with pictures stays as it is.
+func chunks(p *llm.Part, raw, source []byte, at string) error {
+	content := found(source, "content")
+	text, ok := splice.Unquote(content)
+	if !ok && !isList(content) {
+		return refuse(at+".content", "must be a string or a list of blocks")
+	}
+	for val := range splice.Elements(content) {
+		if member(val, "type") != "text" {
+			*p = llm.Part{Kind: llm.OpaquePart, Raw: raw, Shape: shapeName}
+			return nil
+		}
+		if text != "" {
+			text += "\n"
+		}
+		text += member(val, "text")
+	}
+	p.Media.MIME, p.Media.Plain, p.Media.Data = "text/plain", true, text
+	p.Raw, p.Shape = source, shapeName
+	return nil
+}

@@ -1,0 +1,99 @@
+package anthropic
+
+import (
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+func (r *callReader) messages(raw []byte) error {
+	if !isList(raw) {
+		return refuse("messages", "must be a list with at least one message")
+	}
+	i := 0
+	for val := range splice.Elements(raw) {
+		if err := r.message(val, i); err != nil {
+			return err
+		}
+		i++
+	}
+	if i == 0 {
+		return refuse("messages", "must have at least one message")
+	}
+	return nil
+}
+
+// message reads a turn. What tools came to stands in turns of the user: it becomes a
+// message of its own before the rest of the turn.
+// Source: contract/provider-transforms.md 9.1.
+func (r *callReader) message(raw []byte, i int) error {
+	at := place("messages", i)
+	if !isObject(raw) {
+		return refuse(at, "must be an object")
+	}
+	m := llm.Message{Index: i}
+	var content []byte
+	for key, val := range splice.Members(raw) {
+		switch name := plainName(key); name {
+		case "role":
+			m.Role = llm.Role(plainName(val))
+		case "content":
+			content = val
+		default:
+			m.Extra = appendExtra(m.Extra, at, name, val)
+		}
+	}
+	switch m.Role {
+	case llm.RoleUser, llm.RoleAssistant, llm.RoleSystem:
+	default:
+		return refuse(at+".role", `must be "user", "assistant" or "system"`)
+	}
+	parts, err := r.content(&m, content, at+".content")
+	if err != nil {
+		return err
+	}
+	tool := llm.Message{Role: llm.RoleTool, Index: i}
+	for _, p := range parts {
+		if p.Kind == llm.ResultPart {
+			tool.Parts = append(tool.Parts, p)
+		} else {
+			m.Parts = append(m.Parts, p)
+		}
+	}
+	if len(tool.Parts) > 0 {
+		r.c.Messages = append(r.c.Messages, tool)
+	}
+	if len(m.Parts) > 0 || len(tool.Parts) == 0 {
+		r.c.Messages = append(r.c.Messages, m)
+	}
+	return nil
+}
+
+func appendExtra(list []llm.Param, at, name string, raw []byte) []llm.Param {
+	if isNull(raw) {
+		return list
+	}
+	return append(list, llm.Param{Name: name, From: at + "." + name, Raw: raw})
+}
+
+// content reads a text or a list of blocks; nothing for none.
+func (r *callReader) content(m *llm.Message, raw []byte, at string) ([]llm.Part, error) {
+	if text, ok := splice.Unquote(raw); ok {
+		return []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}, nil
+	}
+	switch {
+	case isNull(raw):
+		return nil, refuse(at, "is missing")
+	case !isList(raw):
+		return nil, refuse(at, "must be a string or a list of blocks")
+	}
+	var parts []llm.Part
+	for val := range splice.Elements(raw) {
+		p, err := r.block(m, val, place(at, len(parts)))
+		if err != nil {
+			return nil, err
+		}
+		p.Index = len(parts)
+		parts = append(parts, p)
+	}
+	return parts, nil
+}

@@ -1,0 +1,174 @@
+package anthropic
+
+import (
+	"context"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+	"sluice/internal/wire"
+)
+
+// carried are the parameters of the Messages API that need no change, by their names
+// in the hub. Callers of other surfaces may use those that are Anthropic's own.
+// Source: contract/provider-transforms.md 2.1; contract/providers.yaml, anthropic.
+var carried = [...]string{
+	"temperature", "top_k", "container", "mcp_servers", "context_management", "inference_geo", "diagnostics", "fallbacks",
+	"fallback_credit_token", "compaction", "cache_control",
+}
+
+// EncodeCall makes a request for a message.
+func (messages) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
+	w := callWriter{c: c, t: llm.NewTally(c), model: modelOf(to.Model)}
+	w.Open('{')
+	w.Str("model", to.Model)
+	w.limit()
+	if err := w.conversation(); err != nil {
+		return nil, err
+	}
+	w.tools()
+	w.choice()
+	w.effort()
+	w.output()
+	header := w.header(to)
+	w.params()
+	if c.Stream {
+		w.Bool("stream", true)
+	}
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Header: header, Lost: w.t.Lost()}, nil
+}
+
+type callWriter struct {
+	dialect.JSON
+	c      *llm.Call
+	t      *llm.Tally
+	model  model
+	tokens []byte   // what the answer may have, as the caller said; nil: not said
+	level  []byte   // raw, of output_config.effort
+	betas  []string // that the request needs
+	tooled bool     // there are tools in it
+}
+
+// native reports whether the caller speaks the shape, so that what the hub has no word
+// for is as Anthropic knows it.
+func (w *callWriter) native() bool { return w.c.Surface == llm.Messages }
+
+// limit says how long the answer may become.
+func (w *callWriter) limit() {
+	raw, ok := w.t.First(llm.MaxTokens, llm.MaxCompletionTokens)
+	if ok {
+		w.tokens = raw
+		w.Raw(llm.MaxTokens, raw)
+		return
+	}
+	w.Int(llm.MaxTokens, w.model.maxOutput())
+}
+
+func (w *callWriter) params() {
+	for _, name := range carried {
+		if raw, ok := w.t.Take(name); ok {
+			w.Raw(name, raw)
+		}
+	}
+	if raw, ok := w.t.Take(llm.Stop); ok {
+		w.List("stop_sequences", raw)
+	}
+	if raw, ok := w.t.Take("top_p"); ok {
+		if _, both := w.t.Peek("temperature"); both { // which newer models refuse
+			w.t.Lose("top_p")
+		} else {
+			w.Raw("top_p", raw)
+		}
+	}
+	w.metadata()
+	w.tier()
+	if w.native() {
+		for _, p := range w.t.TakeAll(w.c.Params) {
+			w.Raw(p.Name, p.Raw)
+		}
+	}
+}
+
+// metadata says who the caller's user is.
+func (w *callWriter) metadata() {
+	const prefix = "metadata."
+	open := false
+	put := func(name string, raw []byte) {
+		if !open {
+			w.Key("metadata").Open('{')
+			open = true
+		}
+		w.Raw(name, raw)
+	}
+	if raw, ok := w.t.Take(llm.User); ok {
+		put("user_id", raw)
+	}
+	for i := range w.c.Params {
+		if name, ok := strings.CutPrefix(w.c.Params[i].Name, prefix); ok {
+			raw, _ := w.t.Take(w.c.Params[i].Name)
+			put(name, raw)
+		}
+	}
+	if open {
+		w.Close('}')
+	}
+}
+
+// tiers are OpenAI's service tiers in Anthropic's words; "fast" and "standard" are
+// speeds.
+// Source: contract/provider-transforms.md 2.1.
+var tiers = map[string][2]string{
+	`"auto"`: {"service_tier", "auto"}, `"default"`: {"service_tier", "standard_only"}, `"standard_only"`: {"service_tier", "standard_only"},
+	`"fast"`: {"speed", "fast"}, `"standard"`: {"speed", "standard"},
+}
+
+func (w *callWriter) tier() {
+	if raw, ok := w.t.Take("speed"); ok {
+		w.Raw("speed", raw)
+	}
+	raw, ok := w.t.Peek("service_tier")
+	if !ok || w.native() {
+		return
+	}
+	if to, known := tiers[string(raw)]; known {
+		w.t.Take("service_tier")
+		w.Str(to[0], to[1])
+	}
+}
+
+// filesBeta lets a request name uploaded files.
+// Source: https://platform.claude.com/docs/en/build-with-claude/files, read 2026-11.
+const filesBeta = "files-api-2025-04-14"
+
+// header is the line of betas, where the request needs one beside those that the
+// caller asked for. Those in the body are sent as well.
+// Source: contract/provider-transforms.md 2.1.
+func (w *callWriter) header(to *dialect.Target) wire.Header {
+	if raw, ok := w.t.Take("anthropic_beta"); ok {
+		if text, isText := splice.Unquote(raw); isText {
+			w.betas = append(w.betas, strings.Split(text, ",")...)
+		}
+		for val := range splice.Elements(raw) {
+			w.betas = append(w.betas, plainName(val))
+		}
+	}
+	return betaHeader(to, w.betas)
+}
+
+// betaHeader joins betas with those of the credential.
+func betaHeader(to *dialect.Target, needed []string) wire.Header {
+	if len(needed) == 0 {
+		return nil
+	}
+	var list []string
+	seen := map[string]bool{}
+	for _, b := range append(strings.Split(to.Value("anthropic_beta"), ","), needed...) {
+		if b = strings.TrimSpace(b); b != "" && !seen[b] {
+			seen[b] = true
+			list = append(list, b)
+		}
+	}
+	return wire.Header{{Name: "anthropic-beta", Value: strings.Join(list, ",")}}
+}

@@ -1,0 +1,176 @@
+package anthropic
+
+import (
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// tools writes the tools; those of other providers are left out.
+func (w *callWriter) tools() {
+	for i := range w.c.Tools {
+		t := &w.c.Tools[i]
+		raw := builtIn(t)
+		if raw == nil && t.Type != llm.Function {
+			w.t.Lose(place("tools", t.Index))
+			continue
+		}
+		if !w.tooled {
+			w.Key("tools").Open('[')
+			w.tooled = true
+		}
+		if raw != nil {
+			w.Value(raw)
+		} else {
+			w.function(t)
+		}
+	}
+	if w.tooled {
+		w.Close(']')
+	}
+}
+
+// toolExtras are what Anthropic wants to know of a tool besides.
+// Source: https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-reference, read 2026-11.
+var toolExtras = [...]string{"defer_loading", "allowed_callers", "input_examples", "eager_input_streaming"}
+
+func (w *callWriter) function(t *llm.Tool) {
+	w.Open('{')
+	w.Str("name", t.Name)
+	w.Opt("description", t.Description)
+	w.Raw("input_schema", objectSchema(t.Schema))
+	w.cache(t.Cache)
+	switch {
+	case t.Strict == nil:
+	case w.native():
+		w.Bool("strict", *t.Strict)
+	case *t.Strict: // Anthropic takes fewer schemas than OpenAI where it is strict
+		w.t.Lose(strictPath(w.c, t))
+	}
+	if w.native() {
+		for _, p := range w.t.TakeAll(t.Extra) {
+			w.Raw(p.Name, p.Raw)
+		}
+	} else {
+		for _, name := range toolExtras {
+			if raw, ok := w.t.TakeFrom(t.Extra, name); ok {
+				w.Raw(name, raw)
+			}
+		}
+	}
+	w.Close('}')
+}
+
+func strictPath(c *llm.Call, t *llm.Tool) string {
+	if c.Surface == llm.ChatComplete {
+		return place("tools", t.Index) + ".function.strict"
+	}
+	return place("tools", t.Index) + ".strict"
+}
+
+// objectSchema is a schema with its type, which Anthropic wants to be told.
+func objectSchema(raw []byte) []byte {
+	if _, ok := splice.Find(raw, "type"); ok {
+		return raw
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("type", "object")
+	for key, val := range splice.Members(raw) {
+		w.Key(string(key[1 : len(key)-1])).Value(val)
+	}
+	w.Close('}')
+	return w.B
+}
+
+// builtIn is a tool that Anthropic has defined, in its words; nil for all others.
+// Callers of chat write it as Anthropic does, or with its type and name exchanged:
+// {"type":"web_search","web_search":{"name":"web_search_20250305","max_uses":2}}.
+// Source: contract/provider-transforms.md 2.3.
+func builtIn(t *llm.Tool) []byte {
+	switch {
+	case t.Type == llm.Function:
+		return nil
+	case t.Shape == shapeName, dated(t.Type):
+		return t.Raw
+	case t.Shape != chatShape:
+		return nil
+	}
+	inner, _ := splice.Find(t.Raw, t.Type)
+	typ := member(inner, "name")
+	if typ == "" {
+		return nil
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("type", typ)
+	w.Str("name", t.Type)
+	for key, val := range splice.Members(inner) {
+		if name := plainName(key); name != "name" {
+			w.Raw(name, val)
+		}
+	}
+	if t.Cache != nil {
+		if _, twice := splice.Find(inner, "cache_control"); !twice {
+			writeCache(&w, t.Cache)
+		}
+	}
+	w.Close('}')
+	return w.B
+}
+
+// dated reports whether a type ends in a date, as those of Anthropic's tools do:
+// "bash_20250124".
+func dated(typ string) bool {
+	i := strings.LastIndexByte(typ, '_')
+	return i > 0 && len(typ)-i == 9 && strings.Trim(typ[i+1:], "0123456789") == ""
+}
+
+// choices are Anthropic's words for the hub's.
+var choices = map[string]string{"auto": "auto", "none": "none", "required": "any", "tool": "tool"}
+
+// choice says whether tools shall be called, and whether one at a time. Without tools
+// it must not be said.
+func (w *callWriter) choice() {
+	c := &w.c.Choice
+	parallel, _ := w.t.Take(llm.ParallelToolCalls)
+	single := string(parallel) == "false"
+	switch {
+	case c.Mode == "" && !single:
+		return
+	case !w.tooled:
+		if c.Mode != "" && c.Mode != "none" && c.Mode != "auto" {
+			w.t.Lose(c.From)
+		}
+		return
+	case c.Mode == "opaque" && w.native():
+		w.Raw("tool_choice", c.Raw)
+		return
+	case c.Mode == "opaque":
+		w.t.Lose(c.From)
+		if !single {
+			return
+		}
+	}
+	w.Key("tool_choice").Open('{')
+	w.Str("type", first(choices[c.Mode], "auto"))
+	w.Opt("name", c.Name)
+	if single && c.Mode != "none" {
+		w.Bool("disable_parallel_tool_use", true)
+	}
+	w.Close('}')
+}
+
+func (w *callWriter) cache(c *llm.Cache) { writeCache(&w.JSON, c) }
+
+func writeCache(w *dialect.JSON, c *llm.Cache) {
+	if c == nil {
+		return
+	}
+	w.Key("cache_control").Open('{')
+	w.Str("type", "ephemeral")
+	w.Opt("ttl", c.TTL)
+	w.Close('}')
+}

@@ -1,0 +1,308 @@
+package anthropic
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// NewEncoder makes the encoder of a streamed message.
+func (messages) NewEncoder(a *dialect.Answering) dialect.EventEncoder {
+	return &writer{a: a, id: "msg_" + a.ID, model: a.Call.Model}
+}
+
+// writer writes the events of one stream. Blocks come one after the other: what belongs
+// to a later one waits until those before it have ended.
+// Source: contract/provider-transforms.md 9.4.
+type writer struct {
+	a       *dialect.Answering
+	id      string
+	model   string
+	started bool
+	ended   bool
+	blocks  []*outBlock // that have not ended, in their order; the first is on the wire
+	next    int64       // index of the next block
+	held    int         // bytes that waited so far
+	usage   llm.Usage
+	finish  llm.Event
+	extra   []llm.Param
+}
+
+// outBlock is a block that is being written.
+type outBlock struct {
+	number int   // in the events
+	index  int64 // on the wire
+	part   llm.PartKind
+	args   []byte // of a call, so far
+	held   []byte // what waits for the blocks before it
+	ended  bool
+}
+
+// Append writes what an event is in a streamed message.
+func (w *writer) Append(dst []byte, ev *llm.Event) []byte {
+	if w.ended || ev.Choice != 0 {
+		return dst
+	}
+	if ev.Kind == llm.EventFault {
+		w.ended = true
+		return appendFault(dst, ev)
+	}
+	if ev.Kind == llm.EventStart {
+		w.id, w.model = messageID(ev.ID, w.a), first(ev.Model, w.model)
+	}
+	dst = w.start(dst)
+	switch ev.Kind {
+	case llm.EventBlock:
+		return w.block(dst, ev)
+	case llm.EventText, llm.EventArguments, llm.EventSignature, llm.EventCitation:
+		return w.delta(dst, ev)
+	case llm.EventBlockEnd:
+		if b := w.find(ev.Block); b != nil {
+			b.ended = true
+		}
+		return w.advance(dst)
+	case llm.EventExtra:
+		w.note(ev)
+	case llm.EventFinish:
+		w.finish = llm.Event{Finish: ev.Finish, Text: ev.Text, Name: ev.Name}
+	case llm.EventUsage:
+		w.usage = *ev.Usage
+	case llm.EventEnd:
+		return w.end(dst)
+	default: // pictures and the like, which a message cannot hold
+	}
+	return dst
+}
+
+// event begins an event: its name, and its data up to what the type is followed by.
+func event(dst []byte, name string) dialect.JSON {
+	dst = append(append(append(dst, "event: "...), name...), "\ndata: "...)
+	w := dialect.On(dst)
+	w.Open('{')
+	w.Str("type", name)
+	return w
+}
+
+func done(w *dialect.JSON) []byte {
+	w.Close('}')
+	return append(w.B, "\n\n"...)
+}
+
+func (w *writer) start(dst []byte) []byte {
+	if w.started {
+		return dst
+	}
+	w.started = true
+	e := event(dst, "message_start")
+	e.Key("message").Open('{')
+	writeHead(&e, w.id, w.model, w.a.Provider)
+	e.Key("content").Open('[')
+	e.Close(']')
+	e.Raw("stop_reason", null)
+	e.Raw("stop_sequence", null)
+	writeUsage(&e, &w.usage, nil)
+	e.Close('}')
+	return done(&e)
+}
+
+func (w *writer) find(number int) *outBlock {
+	for _, b := range w.blocks {
+		if b.number == number && !b.ended {
+			return b
+		}
+	}
+	return nil
+}
+
+// block begins a block: at once, or in the room of one that waits.
+func (w *writer) block(dst []byte, ev *llm.Event) []byte {
+	switch ev.Part {
+	case llm.TextPart, llm.RefusalPart, llm.ThoughtPart, llm.SealedPart, llm.CallPart:
+	case llm.OpaquePart:
+		if ev.Name != shapeName {
+			return dst
+		}
+	default:
+		return dst
+	}
+	b := &outBlock{number: ev.Block, index: w.next, part: ev.Part}
+	w.next++
+	w.blocks = append(w.blocks, b)
+	if len(w.blocks) == 1 {
+		return b.begin(dst, ev)
+	}
+	b.held = b.begin(nil, ev)
+	return w.advance(dst)
+}
+
+func (b *outBlock) begin(dst []byte, ev *llm.Event) []byte {
+	e := event(dst, "content_block_start")
+	e.Int("index", b.index)
+	if b.part == llm.OpaquePart {
+		e.Raw("content_block", ev.Raw)
+		return done(&e)
+	}
+	e.Key("content_block").Open('{')
+	switch b.part {
+	case llm.ThoughtPart:
+		e.Str("type", "thinking")
+		e.Str("thinking", "")
+		e.Str("signature", "")
+	case llm.SealedPart:
+		e.Str("type", "redacted_thinking")
+		e.Str("data", ev.Text)
+	case llm.CallPart:
+		e.Str("type", "tool_use")
+		e.Str("id", ev.ID)
+		e.Str("name", ev.Name)
+		e.Raw("input", []byte("{}"))
+	default:
+		e.Str("type", "text")
+		e.Str("text", "")
+	}
+	e.Close('}')
+	return done(&e)
+}
+
+// delta writes a piece of a block.
+func (w *writer) delta(dst []byte, ev *llm.Event) []byte {
+	b := w.find(ev.Block)
+	if b == nil {
+		return dst
+	}
+	if b == w.blocks[0] {
+		return b.piece(dst, ev)
+	}
+	was := len(b.held)
+	b.held = b.piece(b.held, ev)
+	if w.held += len(b.held) - was; w.held > pendingMax {
+		w.ended = true
+		return appendFault(dst, &llm.Event{Text: "the provider mixes pieces of too large tool calls"})
+	}
+	return dst
+}
+
+// note keeps what else the provider says for the end; said again it replaces the
+// former.
+func (w *writer) note(ev *llm.Event) {
+	for i := range w.extra {
+		if p := &w.extra[i]; p.Name == ev.Name {
+			p.Raw = append(p.Raw[:0], ev.Raw...)
+			return
+		}
+	}
+	if len(w.extra) < extrasMax {
+		w.extra = append(w.extra, llm.Param{Name: ev.Name, Raw: append([]byte(nil), ev.Raw...)})
+	}
+}
+
+// extrasMax is how many extras of a stream are kept for its end.
+const extrasMax = 64
+
+func (b *outBlock) piece(dst []byte, ev *llm.Event) []byte {
+	typ, key := "text_delta", "text"
+	switch {
+	case ev.Kind == llm.EventArguments && b.part == llm.CallPart:
+		typ, key = "input_json_delta", "partial_json"
+		b.args = append(b.args, ev.Text...)
+	case ev.Kind == llm.EventSignature && b.part == llm.ThoughtPart:
+		typ, key = "signature_delta", "signature"
+	case ev.Kind == llm.EventCitation && ev.Name == shapeName:
+		typ, key = "citations_delta", "citation"
+	case ev.Kind == llm.EventText && b.part == llm.ThoughtPart:
+		typ, key = "thinking_delta", "thinking"
+	case ev.Kind == llm.EventText && (b.part == llm.TextPart || b.part == llm.RefusalPart):
+	default: // signatures of calls and citations of others have no place here
+		return dst
+	}
+	e := event(dst, "content_block_delta")
+	e.Int("index", b.index)
+	e.Key("delta").Open('{')
+	e.Str("type", typ)
+	if key == "citation" {
+		e.Raw(key, ev.Raw)
+	} else {
+		e.Str(key, ev.Text)
+	}
+	e.Close('}')
+	return done(&e)
+}
+
+// advance ends the block on the wire, where it has ended or where a later one waits
+// and its arguments are whole, and goes on to the next. Chat streams tell the end of
+// all calls only at the very end.
+func (w *writer) advance(dst []byte) []byte {
+	for len(w.blocks) > 0 {
+		b := w.blocks[0]
+		if !b.ended && (len(w.blocks) == 1 || b.part != llm.CallPart || !splice.Valid(b.args)) {
+			return dst
+		}
+		dst = b.stop(dst)
+		if w.blocks = w.blocks[1:]; len(w.blocks) > 0 {
+			dst = append(dst, w.blocks[0].held...)
+			w.blocks[0].held = nil
+		}
+	}
+	return dst
+}
+
+func (b *outBlock) stop(dst []byte) []byte {
+	e := event(dst, "content_block_stop")
+	e.Int("index", b.index)
+	return done(&e)
+}
+
+// end closes what is open and says why the answer ended and what it cost.
+func (w *writer) end(dst []byte) []byte {
+	for _, b := range w.blocks {
+		b.ended = true
+	}
+	dst = w.advance(dst)
+	w.ended = true
+	e := event(dst, "message_delta")
+	e.Key("delta").Open('{')
+	writeStop(&e, w.finish.Finish, w.finish.Text, w.finish.Name)
+	inside, beside := sorted(w.extra)
+	writeExtra(&e, inside, w.a.Strict)
+	e.Close('}')
+	writeUsage(&e, &w.usage, w.extra)
+	writeExtra(&e, beside, w.a.Strict)
+	dst = done(&e)
+	e = event(dst, "message_stop")
+	return done(&e)
+}
+
+// sorted tells the extras that stand inside the delta from those beside it.
+func sorted(list []llm.Param) (inside, beside []llm.Param) {
+	for _, p := range list {
+		if p.Name == "container" || p.Name == "stop_details" {
+			inside = append(inside, p)
+		} else {
+			beside = append(beside, p)
+		}
+	}
+	return inside, beside
+}
+
+// appendFault writes the last event of a stream that failed.
+func appendFault(dst []byte, ev *llm.Event) []byte {
+	e := event(dst, "error")
+	e.Key("error").Open('{')
+	e.Str("type", faultType(ev))
+	e.Str("message", ev.Text)
+	e.Close('}')
+	return done(&e)
+}
+
+// faultType is the type of an error in Anthropic's words.
+func faultType(ev *llm.Event) string {
+	if _, known := statuses[ev.Name]; known {
+		return ev.Name
+	}
+	for typ, status := range statuses {
+		if status == ev.Status {
+			return typ
+		}
+	}
+	return "api_error"
+}

@@ -1,0 +1,141 @@
+package anthropic_test
+
+import (
+	"strings"
+	"testing"
+
+	"sluice/internal/llm"
+)
+
+// lines are the data of a stream's events, for a look at all of them.
+func lines(stream []byte) string {
+	var out []string
+	for _, l := range strings.Split(string(stream), "\n") {
+		if d, ok := strings.CutPrefix(l, "data: "); ok {
+			out = append(out, d)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+func piece(block int, part llm.PartKind, kind llm.EventKind, text string) llm.Event {
+	return llm.Event{Kind: kind, Block: block, Part: part, Text: text}
+}
+
+// TestMixedCallsComeApart: pieces of two calls that chat streams mix are written one
+// call after the other, the first as it comes.
+func TestMixedCallsComeApart(t *testing.T) {
+	t.Parallel()
+	const call = llm.CallPart
+	got := lines(write([]llm.Event{
+		{Kind: llm.EventStart, ID: "chatcmpl-1", Model: "gpt-4o"},
+		{Kind: llm.EventBlock}, piece(0, 0, llm.EventText, "Hm."), {Kind: llm.EventBlockEnd},
+		{Kind: llm.EventBlock, Block: 1, Part: call, ID: "call_a", Name: "f"},
+		{Kind: llm.EventBlock, Block: 2, Part: call, ID: "call_b", Name: "g"},
+		piece(1, call, llm.EventArguments, `{"a":`),
+		piece(2, call, llm.EventArguments, `{"b":2`),
+		piece(1, call, llm.EventArguments, `1}`),
+		piece(2, call, llm.EventArguments, `}`),
+		{Kind: llm.EventBlockEnd, Block: 1, Part: call}, {Kind: llm.EventBlockEnd, Block: 2, Part: call},
+		{Kind: llm.EventFinish, Finish: llm.FinishToolCalls, Text: "tool_calls"},
+		{Kind: llm.EventUsage, Usage: &llm.Usage{InputTokens: 20, CachedTokens: 5, OutputTokens: 7, Reported: true}},
+		{Kind: llm.EventEnd},
+	}))
+	want := `{"type":"message_start","message":{"id":"msg_01hz0000000000000000000000","type":"message","role":"assistant","model":"gpt-4o","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}}}
+{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
+{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hm."}}
+{"type":"content_block_stop","index":0}
+{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"call_a","name":"f","input":{}}}
+{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"a\":"}}
+{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"1}"}}
+{"type":"content_block_stop","index":1}
+{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"call_b","name":"g","input":{}}}
+{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{\"b\":2"}}
+{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"}"}}
+{"type":"content_block_stop","index":2}
+{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"input_tokens":15,"cache_creation_input_tokens":0,"cache_read_input_tokens":5,"output_tokens":7}}
+{"type":"message_stop"}`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestWholeCallsDoNotWait: the second call is told as it comes once the first is whole,
+// though chat streams tell the end of both at the very end.
+func TestWholeCallsDoNotWait(t *testing.T) {
+	t.Parallel()
+	enc := client.NewEncoder(answering())
+	var out []byte
+	for _, e := range []llm.Event{
+		{Kind: llm.EventBlock, Part: llm.CallPart, ID: "call_a", Name: "f"},
+		piece(0, llm.CallPart, llm.EventArguments, `{}`),
+		{Kind: llm.EventBlock, Block: 1, Part: llm.CallPart, ID: "call_b", Name: "g"},
+	} {
+		out = enc.Append(out, &e)
+	}
+	if !strings.Contains(string(out), "call_b") {
+		t.Errorf("the second call waits: %s", out)
+	}
+}
+
+// TestMessagesHoldNoMore: further choices, pictures, signatures of calls and what
+// others cite have no place in a message; its blocks are numbered without gaps.
+func TestMessagesHoldNoMore(t *testing.T) {
+	t.Parallel()
+	got := lines(write([]llm.Event{
+		{Kind: llm.EventStart},
+		{Kind: llm.EventText, Choice: 1, Text: "other"},
+		{Kind: llm.EventBlock, Part: llm.ImagePart}, {Kind: llm.EventMedia, Part: llm.ImagePart, Media: &llm.Media{Data: "aGk="}},
+		{Kind: llm.EventBlockEnd, Part: llm.ImagePart},
+		{Kind: llm.EventBlock, Block: 1, Part: llm.OpaquePart, Name: "gemini", Raw: []byte(`{}`)},
+		{Kind: llm.EventBlock, Block: 2},
+		piece(2, 0, llm.EventText, "x"),
+		{Kind: llm.EventCitation, Block: 2, Name: "openai", Raw: []byte(`{}`)},
+		piece(2, 0, llm.EventSignature, "s"),
+		{Kind: llm.EventExtra, Name: "groundingMetadata", Raw: []byte(`{"n":1}`)},
+		{Kind: llm.EventExtra, Name: "groundingMetadata", Raw: []byte(`{"n":2}`)},
+		{Kind: llm.EventEnd},
+		{Kind: llm.EventText, Text: "late"},
+	}))
+	want := `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
+{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"x"}}
+{"type":"content_block_stop","index":0}
+{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0},"groundingMetadata":{"n":2}}
+{"type":"message_stop"}`
+	if _, rest, _ := strings.Cut(got, "\n"); rest != want {
+		t.Errorf("got\n%s\nwant\n%s", rest, want)
+	}
+	a := answering()
+	a.Strict = true
+	enc := client.NewEncoder(a)
+	out := enc.Append(nil, &llm.Event{Kind: llm.EventExtra, Name: "groundingMetadata", Raw: []byte(`{}`)})
+	if out = enc.Append(out, &llm.Event{Kind: llm.EventEnd}); strings.Contains(string(out), "grounding") {
+		t.Errorf("strict callers get %s", out)
+	}
+}
+
+// TestAnswers: what the parts of other providers' answers come to in a message.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	body := client.EncodeReply(nil, &llm.Reply{
+		ID: "chatcmpl-1", Model: "gpt-4o", Usage: llm.Usage{InputTokens: 9, CacheWriteTokens: 2, OutputTokens: 4, ReasoningTokens: 3, Reported: true},
+		Extra: []llm.Param{{Name: "service_tier", Raw: []byte(`"default"`)}, {Name: "x", Raw: []byte(`1`)}},
+		Choices: []llm.Choice{
+			{Finish: llm.FinishToolCalls, Raw: "tool_calls", Parts: []llm.Part{
+				{Kind: llm.ThoughtPart, Text: "hm"}, {Text: ""}, {Text: "Hi"}, {Kind: llm.RefusalPart, Text: "No"},
+				{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "c", Name: "f", Arguments: `{"a":`}},
+				{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "d", Name: "g", Arguments: ` {"a": 1.0}`}},
+				{Kind: llm.OpaquePart, Shape: "gemini", Raw: []byte(`{}`)}, {Kind: llm.ImagePart, Media: &llm.Media{}},
+			}},
+			{Index: 1, Parts: []llm.Part{{Text: "other"}}},
+		},
+	}, answering())
+	want := `{"id":"msg_01hz0000000000000000000000","type":"message","role":"assistant","model":"gpt-4o","content":[` +
+		`{"type":"thinking","thinking":"hm","signature":""},{"type":"text","text":"Hi"},{"type":"text","text":"No"},` +
+		`{"type":"tool_use","id":"c","name":"f","input":{}},{"type":"tool_use","id":"d","name":"g","input":{"a": 1.0}}],` +
+		`"stop_reason":"tool_use","stop_sequence":null,"usage":{"input_tokens":7,"cache_creation_input_tokens":2,"cache_read_input_tokens":0,` +
+		`"output_tokens":4,"output_tokens_details":{"thinking_tokens":3},"service_tier":"standard"},"x":1}`
+	if string(body) != want {
+		t.Errorf("got\n%s\nwant\n%s", body, want)
+	}
+}

@@ -1,0 +1,165 @@
+package anthropic
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// NewDecoder makes the decoder of a streamed message.
+func (messages) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &reader{} }
+
+// reader reads the events of one stream. Blocks that only Anthropic knows are handed
+// on when they are whole.
+// Source: https://platform.claude.com/docs/en/build-with-claude/streaming, read
+// 2026-11; contract/provider-transforms.md 2.5.
+type reader struct {
+	in      dialect.EventReader
+	emit    func(*llm.Event)
+	each    func(name, data []byte) error // d.event, made once
+	ended   bool
+	blocks  []openBlock
+	pending int // bytes that wait in blocks
+	usage   llm.Usage
+	ev      llm.Event
+}
+
+// openBlock is a block of the answer, by its place in it.
+type openBlock struct {
+	part  llm.PartKind
+	open  bool
+	said  bool    // of a tool call: some of its arguments came
+	input []byte  // of a tool call: arguments that came with the beginning
+	held  *holder // a block that is kept back until it is whole
+}
+
+// Feed reads what came.
+func (d *reader) Feed(p []byte, emit func(*llm.Event)) error {
+	return d.in.Feed(p, d.to(emit))
+}
+
+// Close ends the stream. One without message_stop was cut.
+func (d *reader) Close(emit func(*llm.Event)) error {
+	return d.in.Close(d.to(emit))
+}
+
+func (d *reader) to(emit func(*llm.Event)) func(name, data []byte) error {
+	if d.emit = emit; d.each == nil {
+		d.each = d.event
+	}
+	return d.each
+}
+
+func (d *reader) send(ev llm.Event) {
+	d.ev = ev
+	d.emit(&d.ev)
+}
+
+// event reads one event. What has a type that nobody knows yet is passed over, as
+// Anthropic asks of its clients.
+func (d *reader) event(_, data []byte) error {
+	if d.ended {
+		return nil
+	}
+	if !splice.Valid(data) {
+		return fault.New(fault.UpstreamInvalid, "the provider sent an event that is no JSON object")
+	}
+	switch string(found(data, "type")) {
+	case `"message_start"`:
+		d.start(data)
+	case `"content_block_start"`:
+		return d.begin(data)
+	case `"content_block_delta"`:
+		return d.delta(data)
+	case `"content_block_stop"`:
+		d.stop(data)
+	case `"message_delta"`:
+		d.finish(data)
+	case `"message_stop"`:
+		d.ended = true
+		d.send(llm.Event{Kind: llm.EventEnd})
+	case `"error"`:
+		d.ended = true
+		d.send(readFault(data))
+	}
+	return nil
+}
+
+func (d *reader) start(data []byte) {
+	message := found(data, "message")
+	d.send(llm.Event{Kind: llm.EventStart, ID: member(message, "id"), Model: member(message, "model")})
+	d.spent(message)
+}
+
+// spent reads a usage object, whose counts replace the former ones.
+func (d *reader) spent(body []byte) {
+	u := usageOf(body)
+	if !u.Reported {
+		return
+	}
+	raw := found(body, "usage")
+	if _, ok := splice.Find(raw, "input_tokens"); !ok { // the last event need not repeat it
+		u.InputTokens += d.usage.InputTokens - d.usage.CachedTokens - d.usage.CacheWriteTokens
+	}
+	if _, ok := splice.Find(raw, "cache_read_input_tokens"); !ok {
+		u.CachedTokens = d.usage.CachedTokens
+		u.InputTokens += u.CachedTokens
+	}
+	if _, ok := splice.Find(raw, "cache_creation_input_tokens"); !ok {
+		u.CacheWriteTokens = d.usage.CacheWriteTokens
+		u.InputTokens += u.CacheWriteTokens
+	}
+	u.ReasoningTokens = max(u.ReasoningTokens, d.usage.ReasoningTokens)
+	u.TotalTokens = u.InputTokens + u.OutputTokens
+	if u != d.usage {
+		d.usage = u
+		d.send(llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
+	}
+}
+
+// finish reads why the answer ended, what it cost, and what else there is to tell.
+func (d *reader) finish(data []byte) {
+	delta := found(data, "delta")
+	for key, val := range splice.Members(delta) {
+		switch name := plainName(key); name {
+		case "stop_reason", "stop_sequence":
+		default:
+			d.extra(name, val)
+		}
+	}
+	for key, val := range splice.Members(data) {
+		switch name := plainName(key); name {
+		case "type", "delta", "usage":
+		default:
+			d.extra(name, val)
+		}
+	}
+	eachUsageExtra(found(data, "usage"), func(p llm.Param) { d.extra(p.Name, p.Raw) })
+	if word := member(delta, "stop_reason"); word != "" {
+		d.send(llm.Event{Kind: llm.EventFinish, Finish: finishOf(word), Text: word, Name: member(delta, "stop_sequence")})
+	}
+	d.spent(data)
+}
+
+func (d *reader) extra(name string, raw []byte) {
+	if !isNull(raw) {
+		d.send(llm.Event{Kind: llm.EventExtra, Name: name, Raw: raw})
+	}
+}
+
+// statuses are the types of Anthropic's errors.
+// Source: contract/provider-transforms.md 2.4.
+var statuses = map[string]int{
+	"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403, "not_found_error": 404,
+	"request_too_large": 413, "rate_limit_error": 429, "api_error": 500, "timeout_error": 504, "overloaded_error": 529,
+}
+
+func readFault(data []byte) llm.Event {
+	f, _ := dialect.EventFault(data)
+	f.Kind = llm.EventFault
+	if s, known := statuses[f.Name]; known {
+		f.Status = s
+	}
+	return f
+}

@@ -1,0 +1,191 @@
+package anthropic
+
+import (
+	"strconv"
+
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Limits of what a stream may make the gateway remember: blocks of an answer, and
+// bytes of those that wait to be whole.
+const (
+	blocksMax  = 16384
+	pendingMax = 32 << 20
+)
+
+// holder keeps a block that only Anthropic knows: the call of one of its own tools, or
+// what it came to.
+type holder struct {
+	start []byte // the block as it began
+	key   string // of the member that the pieces make up
+	piece []byte
+	text  bool // it is a string
+}
+
+// begin reads the beginning of a block. They come in the order of their places.
+func (d *reader) begin(data []byte) error {
+	if len(d.blocks) == blocksMax {
+		return fault.New(fault.UpstreamInvalid, "the provider's answer has too many blocks")
+	}
+	at := len(d.blocks)
+	raw := found(data, "content_block")
+	b := openBlock{open: true, part: llm.OpaquePart}
+	ev := llm.Event{Kind: llm.EventBlock, Block: at}
+	switch string(found(raw, "type")) {
+	case `"text"`:
+		ev.Part = llm.TextPart
+	case `"thinking"`:
+		ev.Part = llm.ThoughtPart
+	case `"redacted_thinking"`:
+		ev.Part, ev.Text = llm.SealedPart, member(raw, "data")
+	case `"tool_use"`:
+		ev.Part, ev.ID, ev.Name = llm.CallPart, member(raw, "id"), member(raw, "name")
+	default:
+		b.held = &holder{start: append([]byte(nil), raw...)}
+		d.pending += len(raw)
+		d.blocks = append(d.blocks, b)
+		return d.bounded()
+	}
+	b.part = ev.Part
+	d.blocks = append(d.blocks, b)
+	d.send(ev)
+	d.given(at, raw)
+	return d.bounded()
+}
+
+// given tells what a block begins with.
+func (d *reader) given(at int, raw []byte) {
+	switch b := &d.blocks[at]; b.part {
+	case llm.TextPart:
+		d.piece(llm.EventText, at, found(raw, "text"))
+		for c := range splice.Elements(found(raw, "citations")) {
+			d.citation(at, c)
+		}
+	case llm.ThoughtPart:
+		d.piece(llm.EventText, at, found(raw, "thinking"))
+		d.piece(llm.EventSignature, at, found(raw, "signature"))
+	case llm.CallPart:
+		if input := found(raw, "input"); isObject(input) && string(input) != "{}" {
+			b.input = append([]byte(nil), input...)
+			d.pending += len(input)
+		}
+	default:
+	}
+}
+
+// piece tells a piece of a text, unless it is empty.
+func (d *reader) piece(kind llm.EventKind, at int, raw []byte) {
+	s, _ := splice.Unquote(raw)
+	if s == "" {
+		return
+	}
+	d.send(llm.Event{Kind: kind, Block: at, Part: d.blocks[at].part, Text: s})
+}
+
+func (d *reader) citation(at int, raw []byte) {
+	d.send(llm.Event{Kind: llm.EventCitation, Block: at, Part: d.blocks[at].part, Name: shapeName, Raw: raw})
+}
+
+// at is the block of an event; false for one that is not open.
+func (d *reader) at(data []byte) (int, bool) {
+	i, err := strconv.Atoi(string(found(data, "index")))
+	return i, err == nil && i >= 0 && i < len(d.blocks) && d.blocks[i].open
+}
+
+func (d *reader) delta(data []byte) error {
+	at, ok := d.at(data)
+	if !ok {
+		return fault.New(fault.UpstreamInvalid, "the provider sent a piece of a block that is not open")
+	}
+	b, delta := &d.blocks[at], found(data, "delta")
+	typ := string(found(delta, "type"))
+	if b.held != nil {
+		d.pending += b.held.take(typ, delta)
+		return d.bounded()
+	}
+	switch typ {
+	case `"text_delta"`:
+		d.piece(llm.EventText, at, found(delta, "text"))
+	case `"thinking_delta"`:
+		d.piece(llm.EventText, at, found(delta, "thinking"))
+	case `"signature_delta"`:
+		d.piece(llm.EventSignature, at, found(delta, "signature"))
+	case `"citations_delta"`:
+		d.citation(at, found(delta, "citation"))
+	case `"input_json_delta"`:
+		raw := found(delta, "partial_json")
+		b.said = b.said || len(raw) > 2
+		d.piece(llm.EventArguments, at, raw)
+	}
+	return nil
+}
+
+func (d *reader) bounded() error {
+	if d.pending > pendingMax {
+		return fault.Newf(fault.UpstreamInvalid, "the provider sent more than %d bytes of blocks that did not end", pendingMax)
+	}
+	return nil
+}
+
+// stop ends a block. A call without arguments has an empty object.
+func (d *reader) stop(data []byte) {
+	at, ok := d.at(data)
+	if !ok {
+		return
+	}
+	b := &d.blocks[at]
+	b.open = false
+	switch {
+	case b.held != nil:
+		d.send(llm.Event{Kind: llm.EventBlock, Block: at, Part: b.part, Name: shapeName, Raw: b.held.whole()})
+		d.pending -= len(b.held.start) + len(b.held.piece)
+		b.held = nil
+	case b.part == llm.CallPart && !b.said:
+		d.send(llm.Event{Kind: llm.EventArguments, Block: at, Part: b.part, Text: first(string(b.input), "{}")})
+	}
+	d.pending -= len(b.input)
+	b.input = nil
+	d.send(llm.Event{Kind: llm.EventBlockEnd, Block: at, Part: b.part})
+}
+
+// take keeps a piece and returns by how many bytes the block has grown: of the input
+// of a tool, or of a summary.
+func (h *holder) take(typ string, delta []byte) int {
+	was := len(h.piece)
+	switch typ {
+	case `"input_json_delta"`:
+		h.key = "input"
+		h.piece = appendText(h.piece, found(delta, "partial_json"))
+	case `"compaction_delta"`:
+		h.key, h.text = "content", true
+		h.piece = appendText(h.piece, found(delta, "content"))
+	}
+	return len(h.piece) - was
+}
+
+func appendText(dst, raw []byte) []byte {
+	if len(raw) < 2 || raw[0] != '"' {
+		return dst
+	}
+	return splice.AppendUnquoted(dst, raw)
+}
+
+// whole is the block with its pieces in their place.
+func (h *holder) whole() []byte {
+	if len(h.piece) == 0 {
+		return h.start
+	}
+	value := h.piece
+	if h.text {
+		value = splice.Quote(string(h.piece))
+	} else if !splice.Valid(value) {
+		return h.start
+	}
+	var doc splice.Doc
+	if splice.Scan(h.start, &doc) != nil { // it was checked with its event
+		return h.start
+	}
+	return doc.Apply([]splice.Edit{splice.Set(h.key, value)})
+}

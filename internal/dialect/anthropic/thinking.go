@@ -1,0 +1,101 @@
+package anthropic
+
+import (
+	"encoding/json"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// budgets are the tokens to think with for a word of effort.
+// Source: contract/provider-transforms.md 1.6.
+var budgets = map[string]int64{"low": 1024, "medium": 8192, "high": 16384, "xhigh": 32768}
+
+// effort says how much to think. What the caller says in Anthropic's own words wins;
+// of a mere word of effort newer models make what they will, older ones get a budget.
+// Source: contract/provider-transforms.md 1.6.
+func (w *callWriter) effort() {
+	thinking, said := w.t.Take(llm.Thinking)
+	w.Raw("thinking", thinking)
+	raw, ok := w.t.Peek(llm.ReasoningEffort)
+	if !ok {
+		return
+	}
+	word, _ := splice.Unquote(raw)
+	switch {
+	case w.native(), said && w.model.weighs():
+		w.level = raw
+	case said:
+		return
+	case word == "none":
+		if w.model.since(5, 0) {
+			return // these think unasked
+		}
+	case word == "minimal":
+		return
+	case w.model.adapts():
+		w.level = raw
+		w.Key("thinking").Open('{')
+		w.Str("type", "adaptive")
+		w.Close('}')
+	case !w.budget(word):
+		return
+	}
+	w.t.Take(llm.ReasoningEffort)
+}
+
+// budget asks an older model to think, when that leaves room for an answer.
+func (w *callWriter) budget(word string) bool {
+	tokens, known := budgets[word]
+	limit := w.model.maxOutput()
+	if w.tokens != nil && json.Unmarshal(w.tokens, &limit) != nil {
+		return false
+	}
+	if !known || !w.model.thinks() || tokens >= limit {
+		return false
+	}
+	w.Key("thinking").Open('{')
+	w.Str("type", "enabled")
+	w.Int("budget_tokens", tokens)
+	w.Close('}')
+	return true
+}
+
+// output writes output_config: the effort, the form of the answer, and what the caller
+// has put there.
+func (w *callWriter) output() {
+	const prefix = "output_config."
+	given, ok := w.t.Take("output_config") // of callers of other surfaces
+	if !ok || !isObject(given) {
+		given = nil
+	}
+	open := false
+	put := func(name string, raw []byte) {
+		if len(raw) == 0 {
+			return
+		}
+		if !open {
+			w.Key("output_config").Open('{')
+			open = true
+		}
+		w.Raw(name, raw)
+	}
+	for key, val := range splice.Members(given) {
+		put(plainName(key), val)
+	}
+	if _, twice := splice.Find(given, "effort"); !twice {
+		put("effort", w.level)
+	}
+	if _, twice := splice.Find(given, "format"); !twice {
+		put("format", w.format())
+	}
+	for i := range w.c.Params {
+		if name := w.c.Params[i].Name; len(name) > len(prefix) && name[:len(prefix)] == prefix {
+			raw, _ := w.t.Take(name)
+			put(name[len(prefix):], raw)
+		}
+	}
+	if open {
+		w.Close('}')
+	}
+}
