@@ -3,6 +3,8 @@ package all
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/anthropic"
+	"sluice/internal/dialect/cohere"
 	"sluice/internal/dialect/gemini"
 	"sluice/internal/dialect/oracle"
 )
@@ -10,6 +12,8 @@ import (
 // List returns every dialect, in a fixed order. To add one, add its line here.
 func List() []*dialect.Dialect {
 	return []*dialect.Dialect{
+		anthropic.Dialect(),
+		cohere.Dialect(),
 		gemini.Dialect(),
 		gemini.Vertex(),
 		openAI(),
