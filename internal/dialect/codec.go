@@ -137,6 +137,16 @@ type Request struct {
 	// Call is the conversation whose tokens shall be counted (messagesCountTokens); nil on
 	// every other endpoint.
 	Call *llm.Call
+	// Lines translates the lines of files whose lines are calls, as batches have them; nil
+	// on endpoints without such files.
+	Lines *FileLines
+}
+
+// FileLines translates the lines of files. A dialect knows no other, so the shapes that it
+// meets there are given to it.
+type FileLines struct {
+	Client   Client   // chat completions: the calls of the lines, and what comes of them
+	Messages Upstream // Anthropic's messages, which Claude speaks on the clouds too
 }
 
 // Answer is what the caller gets.
