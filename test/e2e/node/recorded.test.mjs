@@ -37,12 +37,12 @@ describe('streams of responses', () => {
     }))
   }
 
-  it('fault: the client throws the words of the provider', () => recorded('fault', async client => {
-    let text = ''
-    const read = async () => {
-      for await (const event of await client.responses.create({ ...question, stream: true })) text += event.delta ?? ''
-    }
-    await assert.rejects(read, { message: 'Overloaded', code: 'overloaded_error' })
-    assert.equal(text, 'Once upon a')
+  it('fault: the client tells of it in the words of the provider', () => recorded('fault', async client => {
+    const events = []
+    for await (const event of await client.responses.create({ ...question, stream: true })) events.push(event)
+    assert.deepEqual(events.slice(-2).map(event => event.type), ['error', 'response.failed'])
+    assert.equal(events.at(-1).response.error.message, 'Overloaded')
+    assert.equal(events.at(-1).response.output[0].content[0].text, 'Once upon a')
+    await assert.rejects(client.responses.stream(question).finalResponse(), { message: 'Overloaded', code: 'overloaded_error' })
   }))
 })
