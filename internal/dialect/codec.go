@@ -166,9 +166,6 @@ type Target struct {
 	Newer    bool // it follows OpenAI's newest words: role developer, max_completion_tokens
 	// Value is a credential field by its name, for example anthropic_beta; "" when absent.
 	Value func(name string) string
-	// Chat reads and writes chat completions, for files that hold many of them; nil where
-	// nobody does.
-	Chat Client
 	// Fetch gets what a caller's URL names, for providers that take no URLs: at most
 	// 20 MiB within 30 s, guarded as every upstream is. Errors name no host.
 	Fetch func(ctx context.Context, url string) (mime string, data []byte, err error)
