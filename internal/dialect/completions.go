@@ -64,11 +64,7 @@ func (c *Completion) Answer(stream bool) *Answer {
 		w.Close('}')
 	}
 	w.Close(']')
-	w.Key("usage").Open('{')
-	w.Int("prompt_tokens", c.Usage.InputTokens)
-	w.Int("completion_tokens", c.Usage.OutputTokens)
-	w.Int("total_tokens", c.Usage.TotalTokens)
-	w.Close('}')
+	w.Raw("usage", completionUsage(&c.Usage))
 	w.Close('}')
 	a := &Answer{Body: w.B, Usage: c.Usage, Model: c.Model}
 	if stream {

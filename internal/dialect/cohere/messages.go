@@ -81,104 +81,52 @@ func (w *writer) block(kind, text string) {
 }
 
 func (w *writer) image(m *llm.Media) {
-	url := m.URL
-	if m.Data != "" {
-		url = "data:" + m.MIME + ";base64," + m.Data
-	}
 	w.Open('{')
 	w.Str("type", "image_url")
 	w.Key("image_url").Open('{')
-	w.Str("url", url)
+	w.Str("url", dialect.MediaURL(m))
 	w.Opt("detail", m.Detail)
 	w.Close('}')
 	w.Close('}')
 }
 
-// said is an assistant's message taken apart.
-type said struct {
-	thoughts []string
-	texts    []string
-	calls    []*llm.ToolCall
-}
-
-func (s *said) nothing() bool { return len(s.thoughts)+len(s.texts)+len(s.calls) == 0 }
-
-func (w *writer) gather(m *llm.Message) (s said, err error) {
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		at := w.c.Path(m, p.Index)
-		dialect.LoseMarks(w.t, w.c, m, p)
-		switch {
-		case p.Kind == llm.TextPart || p.Kind == llm.RefusalPart:
-			s.texts = append(s.texts, p.Text)
-		case p.Kind == llm.ThoughtPart:
-			s.thoughts = append(s.thoughts, p.Text)
-		case p.Kind == llm.SealedPart:
-			w.t.Lose(at)
-			continue
-		case p.Kind == llm.CallPart && !p.Call.Custom:
-			s.calls = append(s.calls, p.Call)
-		default:
-			return s, dialect.CannotCarry(w.c, m, p)
-		}
-		if p.Signature != "" {
-			w.t.Lose(at + ".signature")
-		}
-	}
-	return s, nil
-}
-
 // assistant writes what the model said before. What it says beside its calls is its
 // plan.
 func (w *writer) assistant(m *llm.Message) error {
-	s, err := w.gather(m)
-	if err != nil || s.nothing() && len(m.Parts) > 0 { // all of it is lost, and said to be
+	s, err := dialect.ReadSaid(w.t, w.c, m)
+	if err != nil || s.Nothing() && len(m.Parts) > 0 { // all of it is lost, and said to be
 		return err
 	}
 	w.Open('{')
 	w.Str("role", "assistant")
-	if len(s.calls) > 0 {
-		w.Opt("tool_plan", strings.Join(s.texts, "\n"))
-		s.texts = nil
+	if len(s.Calls) > 0 {
+		w.Opt("tool_plan", strings.Join(s.Texts, "\n"))
+		s.Texts = nil
 	}
 	switch {
-	case len(s.thoughts) == 0 && len(s.texts) == 1:
-		w.Str("content", s.texts[0])
-	case len(s.thoughts)+len(s.texts) > 0:
-		w.Key("content").Open('[')
-		for _, text := range s.thoughts {
-			w.block("thinking", text)
-		}
-		for _, text := range s.texts {
-			w.block("text", text)
-		}
-		w.Close(']')
-	case len(s.calls) == 0:
+	case len(s.Thoughts) == 0 && len(s.Texts) == 1:
+		w.Str("content", s.Texts[0])
+	case len(s.Thoughts)+len(s.Texts) > 0:
+		w.content(m, &s)
+	case len(s.Calls) == 0:
 		w.Str("content", "")
 	}
-	w.calls(s.calls)
+	w.Calls(s.Calls)
 	w.Close('}')
 	return nil
 }
 
-func (w *writer) calls(list []*llm.ToolCall) {
-	if len(list) == 0 {
-		return
-	}
-	w.Key("tool_calls").Open('[')
-	for _, c := range list {
-		w.Open('{')
-		w.Str("id", c.ID)
-		w.Str("type", llm.Function)
-		w.Key("function").Open('{')
-		w.Str("name", c.Name)
-		if c.Arguments == "" {
-			w.Str("arguments", "{}")
-		} else {
-			w.Str("arguments", c.Arguments)
+// content writes thoughts and texts. Cohere signs no thoughts.
+func (w *writer) content(m *llm.Message, s *dialect.Said) {
+	w.Key("content").Open('[')
+	for _, p := range s.Thoughts {
+		w.block("thinking", p.Text)
+		if p.Signature != "" {
+			w.t.Lose(w.c.Path(m, p.Index) + ".signature")
 		}
-		w.Close('}')
-		w.Close('}')
+	}
+	for _, text := range s.Texts {
+		w.block("text", text)
 	}
 	w.Close(']')
 }
@@ -188,46 +136,19 @@ func (w *writer) calls(list []*llm.ToolCall) {
 func (w *writer) results(m *llm.Message) error {
 	var images []llm.Part
 	for i := range m.Parts {
-		more, err := w.result(m, &m.Parts[i])
+		text, more, err := dialect.ReadResult(w.t, w.c, m, &m.Parts[i])
 		if err != nil {
 			return err
 		}
 		images = append(images, more...)
+		w.Open('{')
+		w.Str("role", "tool")
+		w.Str("tool_call_id", m.Parts[i].Result.ID)
+		w.Str("content", text)
+		w.Close('}')
 	}
 	if len(images) == 0 {
 		return nil
 	}
 	return w.turn(m, "user", images)
-}
-
-func (w *writer) result(m *llm.Message, part *llm.Part) (images []llm.Part, err error) {
-	dialect.LoseMarks(w.t, w.c, m, part)
-	r := part.Result
-	var texts []string
-	for i := range r.Parts {
-		p := r.Parts[i]
-		p.Index = part.Index
-		switch {
-		case p.Kind == llm.TextPart:
-			texts = append(texts, p.Text)
-			dialect.LoseMarks(w.t, w.c, m, &p)
-		case p.Kind == llm.FilePart && p.Media.Plain:
-			texts = append(texts, p.Media.Data)
-			dialect.LoseMarks(w.t, w.c, m, &p)
-		case p.Kind == llm.ImagePart:
-			images = append(images, p)
-		default:
-			return nil, dialect.CannotCarry(w.c, m, &p)
-		}
-	}
-	text := strings.Join(texts, "\n")
-	if r.Error {
-		text = "Error: " + text
-	}
-	w.Open('{')
-	w.Str("role", "tool")
-	w.Str("tool_call_id", r.ID)
-	w.Str("content", text)
-	w.Close('}')
-	return images, nil
 }

@@ -81,7 +81,7 @@ func TestEncodeCall(t *testing.T) {
 		{
 			"thoughts", `"messages":[{"role":"user","content":"x"},{"role":"assistant","content_blocks":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"redacted_thinking","data":"d"},{"type":"text","text":"y"}]}]`,
 			`{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"y"}]}]}`,
-			[]string{"messages[1].content[0].signature", "messages[1].content[1]"},
+			[]string{"messages[1].content[1]", "messages[1].content[0].signature"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

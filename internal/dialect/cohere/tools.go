@@ -1,6 +1,7 @@
 package cohere
 
 import (
+	"sluice/internal/dialect"
 	"sluice/internal/llm"
 )
 
@@ -73,18 +74,9 @@ func (w *writer) strict() {
 func (w *writer) loseStrict(sent bool) {
 	for i := range w.c.Tools {
 		if t := &w.c.Tools[i]; t.Type == llm.Function && t.Strict != nil && *t.Strict != sent {
-			w.t.Lose(w.below(index("tools", t.Index), "function") + ".strict")
+			w.t.Lose(dialect.Inside(w.c, index("tools", t.Index), "function") + ".strict")
 		}
 	}
-}
-
-// below is a place in the caller's body, of which chat has the inside under a name of
-// its own.
-func (w *writer) below(at, name string) string {
-	if w.c.Surface == llm.ChatComplete {
-		return at + "." + name
-	}
-	return at
 }
 
 // choice says whether tools shall be called. Cohere cannot be told which: one that
@@ -99,7 +91,7 @@ func (w *writer) choice() {
 	case "tool":
 		w.Str("tool_choice", "REQUIRED")
 		if len(w.c.Tools) > 1 {
-			w.t.Lose(w.below(c.From, "function") + ".name")
+			w.t.Lose(dialect.Inside(w.c, c.From, "function") + ".name")
 		}
 	default:
 		w.t.Lose(c.From)
@@ -122,6 +114,6 @@ func (w *writer) format() {
 	}
 	w.Close('}')
 	if f.Description != "" {
-		w.t.Lose(w.below(f.From, "json_schema") + ".description")
+		w.t.Lose(dialect.Inside(w.c, f.From, "json_schema") + ".description")
 	}
 }

@@ -1,0 +1,98 @@
+package dialect
+
+import (
+	"strconv"
+
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// CompletionStream turns the events that d reads of a provider's stream into OpenAI's
+// stream of a text completion. Of what a model says only the text has a place there.
+func CompletionStream(in *Incoming, d EventDecoder) Restream {
+	return &completionStream{dec: d, id: ident.NewItem("cmpl-"), created: in.Created, model: in.To.Model}
+}
+
+type completionStream struct {
+	dec     EventDecoder
+	id      string
+	created int64
+	model   string
+	head    []byte // what each chunk begins with, after the start
+	usage   []byte
+	ended   []held // choices that ended, to be told with the usage
+	dst     []byte
+}
+
+// held is the end of a choice.
+type held struct {
+	index  []byte
+	finish string
+}
+
+// Append appends what the provider's next bytes are to the caller.
+func (s *completionStream) Append(dst, p []byte) ([]byte, error) {
+	s.dst = dst
+	err := s.dec.Feed(p, s.event)
+	return s.dst, err
+}
+
+// Close tells the decoder that nothing follows.
+func (s *completionStream) Close(dst []byte) ([]byte, error) {
+	s.dst = dst
+	err := s.dec.Close(s.event)
+	return s.dst, err
+}
+
+func (s *completionStream) event(e *llm.Event) {
+	switch e.Kind {
+	case llm.EventStart:
+		s.start(e)
+	case llm.EventText:
+		if e.Part == llm.TextPart {
+			s.dst = completionChunk(s.dst, s.head, strconv.AppendInt(nil, int64(e.Choice), 10), e.Text, nullJSON, nil)
+		}
+	case llm.EventFinish:
+		s.ended = append(s.ended, held{strconv.AppendInt(nil, int64(e.Choice), 10), e.Finish.Chat()})
+	case llm.EventUsage:
+		s.usage = completionUsage(e.Usage)
+	case llm.EventEnd:
+		s.end()
+	case llm.EventFault:
+		s.dst = append(s.dst, ErrorEvent(llm.Complete, e.Text, first(e.Name, "upstream_error"))...)
+	default: // has no place in a text
+	}
+}
+
+func (s *completionStream) start(e *llm.Event) {
+	var w JSON
+	w.Open('{')
+	w.Str("id", first(e.ID, s.id))
+	w.Str("object", "text_completion")
+	w.Int("created", s.created)
+	w.Str("model", first(e.Model, s.model))
+	s.head = w.B
+}
+
+// end tells how the choices ended, with the last of them the usage.
+func (s *completionStream) end() {
+	for i, h := range s.ended {
+		var usage []byte
+		if i == len(s.ended)-1 {
+			usage = s.usage
+		}
+		s.dst = completionChunk(s.dst, s.head, h.index, "", splice.Quote(h.finish), usage)
+	}
+	s.dst = append(s.dst, "data: [DONE]\n\n"...)
+}
+
+func completionUsage(u *llm.Usage) []byte {
+	var w JSON
+	w.Open('{')
+	w.Int("prompt_tokens", u.InputTokens)
+	w.Int("completion_tokens", u.OutputTokens)
+	w.Int("total_tokens", u.TotalTokens)
+	w.Close('}')
+	return w.B
+}

@@ -1,0 +1,111 @@
+package dialect
+
+import (
+	"strings"
+
+	"sluice/internal/llm"
+)
+
+// Said is what a message of an assistant comes to for shapes in the manner of chat
+// completions, which keep texts and calls apart.
+type Said struct {
+	Thoughts []*llm.Part // of kind ThoughtPart: the shape's business to carry or to lose
+	Texts    []string    // refusals among them
+	Calls    []*llm.ToolCall
+}
+
+// Nothing reports whether there is nothing to send.
+func (s *Said) Nothing() bool { return len(s.Thoughts)+len(s.Texts)+len(s.Calls) == 0 }
+
+// ReadSaid takes a message of an assistant apart. Sealed thoughts, marks and the
+// signatures of calls are told to t as lost; what else there may be is refused as by
+// CannotCarry.
+func ReadSaid(t *llm.Tally, c *llm.Call, m *llm.Message) (s Said, err error) {
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		LoseMarks(t, c, m, p)
+		switch {
+		case p.Kind == llm.TextPart || p.Kind == llm.RefusalPart:
+			s.Texts = append(s.Texts, p.Text)
+		case p.Kind == llm.ThoughtPart:
+			s.Thoughts = append(s.Thoughts, p)
+			continue
+		case p.Kind == llm.SealedPart:
+			t.Lose(c.Path(m, p.Index))
+			continue
+		case p.Kind == llm.CallPart && !p.Call.Custom:
+			s.Calls = append(s.Calls, p.Call)
+		default:
+			return s, CannotCarry(c, m, p)
+		}
+		if p.Signature != "" {
+			t.Lose(c.Path(m, p.Index) + ".signature")
+		}
+	}
+	return s, nil
+}
+
+// ReadResult takes the result of a tool call apart for shapes that put it as one text:
+// the text, with a word before it that the call failed, and the images, for a message
+// behind it.
+func ReadResult(t *llm.Tally, c *llm.Call, m *llm.Message, part *llm.Part) (text string, images []llm.Part, err error) {
+	LoseMarks(t, c, m, part)
+	var texts []string
+	for i := range part.Result.Parts {
+		p := part.Result.Parts[i]
+		p.Index = part.Index
+		switch {
+		case p.Kind == llm.ImagePart:
+			images = append(images, p) // its marks are told of where it goes
+			continue
+		case p.Kind == llm.TextPart:
+			texts = append(texts, p.Text)
+		case p.Kind == llm.FilePart && p.Media.Plain:
+			texts = append(texts, p.Media.Data)
+		default:
+			return "", nil, CannotCarry(c, m, &p)
+		}
+		LoseMarks(t, c, m, &p)
+	}
+	text = strings.Join(texts, "\n")
+	if part.Result.Error {
+		text = "Error: " + text
+	}
+	return text, images, nil
+}
+
+// Calls writes tool_calls in the manner of chat completions; no calls are left out.
+func (w *JSON) Calls(list []*llm.ToolCall) {
+	if len(list) == 0 {
+		return
+	}
+	w.Key("tool_calls").Open('[')
+	for _, c := range list {
+		w.Open('{')
+		w.Str("id", c.ID)
+		w.Str("type", llm.Function)
+		w.Key("function").Open('{')
+		w.Str("name", c.Name)
+		w.Str("arguments", first(c.Arguments, "{}"))
+		w.Close('}')
+		w.Close('}')
+	}
+	w.Close(']')
+}
+
+// MediaURL is the URL of a medium, a data URL when it is in the call.
+func MediaURL(m *llm.Media) string {
+	if m.Data == "" {
+		return m.URL
+	}
+	return "data:" + m.MIME + ";base64," + m.Data
+}
+
+// Inside is a place in the caller's body, of which chat completions have the inside
+// under a name of its own: tools[0].function, response_format.json_schema.
+func Inside(c *llm.Call, at, name string) string {
+	if c.Surface == llm.ChatComplete {
+		return at + "." + name
+	}
+	return at
+}

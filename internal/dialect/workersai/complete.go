@@ -1,0 +1,60 @@
+package workersai
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
+
+// complete is text generation from a prompt.
+// Source: contract/provider-transforms.md 7.3.
+type complete struct{}
+
+var _ dialect.Streamer = complete{}
+
+// EncodeRequest makes a request for text. The models are made for conversations: unless
+// the caller asks for raw, the prompt is put as one.
+func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	prompt, err := dialect.Prompt(t)
+	if err != nil {
+		return nil, err
+	}
+	if raw, _ := t.Peek("raw"); string(raw) != "true" {
+		prompt = "\n\nHuman: " + prompt + "\n\nAssistant:"
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("prompt", prompt)
+	writeParams(&w, t)
+	if to.Stream {
+		w.Bool("stream", true)
+	}
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// DecodeAnswer reads {"result":{"response":"…"}}.
+func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	r, err := chat{}.DecodeReply(in)
+	if err != nil {
+		return nil, err
+	}
+	c := dialect.Completion{ID: r.ID, Created: in.Created, Model: in.To.Model, Usage: r.Usage}
+	for i := range r.Choices {
+		text := ""
+		for k := range r.Choices[i].Parts {
+			if p := &r.Choices[i].Parts[k]; p.Kind == llm.TextPart {
+				text += p.Text
+			}
+		}
+		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: text, Finish: r.Choices[i].Finish})
+	}
+	return c.Answer(in.To.Stream), nil
+}
+
+// NewStream turns a stream of text into that of a completion.
+func (complete) NewStream(in *dialect.Incoming) dialect.Restream {
+	return dialect.CompletionStream(in, chat{}.NewDecoder(in))
+}

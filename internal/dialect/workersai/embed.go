@@ -1,0 +1,55 @@
+package workersai
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// embed is text embeddings.
+// Source: https://developers.cloudflare.com/workers-ai/models/bge-base-en-v1.5/, read 2026-11;
+// contract/provider-transforms.md 7.3.
+type embed struct{}
+
+var _ dialect.Unified = embed{}
+
+// EncodeRequest makes {"text":["a","b"]}.
+func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	texts, err := dialect.EmbedTexts(t)
+	if err != nil {
+		return nil, err
+	}
+	dialect.WantsBase64(t) // the answer is put so
+	var w dialect.JSON
+	w.Open('{')
+	w.Key("text").Open('[')
+	for _, text := range texts {
+		w.Value(text)
+	}
+	w.Close(']')
+	w.Carry(t, []dialect.Rename{{Path: "pooling", To: "pooling"}})
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// DecodeAnswer reads {"result":{"shape":[1,768],"data":[[…]]}}.
+func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	raw, err := result(in.Body)
+	if err != nil {
+		return nil, err
+	}
+	e := dialect.Embeddings{Model: in.To.Model, Base64: dialect.WantsBase64(dialect.Fields(in.Sent.Body))}
+	e.Usage, _ = dialect.Usage(llm.Embed, raw, "")
+	data, _ := splice.Find(raw, "data")
+	for v := range splice.Elements(data) {
+		e.Vectors = append(e.Vectors, v)
+	}
+	if len(e.Vectors) == 0 {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embeddings")
+	}
+	return e.Answer()
+}

@@ -1,0 +1,171 @@
+package workersai
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// NewDecoder makes the decoder of a stream of text.
+func (chat) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &events{} }
+
+// events reads one stream: {"response":"Hi","p":"…"} as long as there is text, with the
+// usage in the last one, or the chunks of models that speak OpenAI's words, and [DONE].
+type events struct {
+	in      dialect.EventReader
+	started bool
+	ended   bool
+	blocks  int          // begun so far
+	open    bool         // the block at blocks-1 holds text or thoughts and is open
+	part    llm.PartKind // of it
+	calls   []int        // blocks of the tool calls, which stay open
+	word    string       // the provider's reason
+	usage   llm.Usage
+	ev      llm.Event
+}
+
+// Feed reads what came.
+func (d *events) Feed(p []byte, emit func(*llm.Event)) error {
+	return d.in.Feed(p, func(_, data []byte) error { return d.event(data, emit) })
+}
+
+// Close ends the reading. A stream without [DONE] is whole when it gave a reason.
+func (d *events) Close(emit func(*llm.Event)) error {
+	if err := d.in.Close(func(_, data []byte) error { return d.event(data, emit) }); err != nil {
+		return err
+	}
+	if d.word != "" {
+		d.end(emit)
+	}
+	return nil
+}
+
+func (d *events) send(emit func(*llm.Event), ev llm.Event) {
+	d.ev = ev
+	emit(&d.ev)
+}
+
+func (d *events) event(data []byte, emit func(*llm.Event)) error {
+	switch {
+	case d.ended:
+		return nil
+	case dialect.Done(data):
+		d.start(nil, emit)
+		d.end(emit)
+		return nil
+	case !splice.Valid(data):
+		return fault.New(fault.UpstreamInvalid, "an event of the provider's stream is not a JSON object")
+	}
+	if f, ok := failure(data); ok {
+		d.ended = true
+		d.send(emit, f)
+		return nil
+	}
+	d.start(data, emit)
+	if u, _ := dialect.Usage(llm.ChatComplete, data, ""); u.Reported {
+		d.usage = u
+	}
+	list, chatty := splice.Find(data, "choices")
+	if !chatty {
+		d.delta(data, "response", emit)
+		return nil
+	}
+	for c := range splice.Elements(list) {
+		delta, _ := splice.Find(c, "delta")
+		d.delta(delta, "content", emit)
+		if word := member(c, "finish_reason"); word != "" {
+			d.word = word
+		}
+	}
+	return nil
+}
+
+// failure reads {"errors":[{"code":3030,"message":"…"}]} and what other errors look like.
+func failure(data []byte) (llm.Event, bool) {
+	list, _ := splice.Find(data, "errors")
+	for e := range splice.Elements(list) {
+		code, _ := splice.Find(e, "code")
+		return llm.Event{Kind: llm.EventFault, Text: "Error " + string(code) + ":" + member(e, "message"), Status: 500}, true
+	}
+	return dialect.EventFault(data)
+}
+
+func (d *events) start(data []byte, emit func(*llm.Event)) {
+	if !d.started {
+		d.started = true
+		d.send(emit, llm.Event{Kind: llm.EventStart, ID: member(data, "id"), Model: member(data, "model")})
+	}
+}
+
+// delta takes a piece of an answer, of which the text stands under that name.
+func (d *events) delta(raw []byte, name string, emit func(*llm.Event)) {
+	d.text(llm.ThoughtPart, thought(raw), emit)
+	said, _ := splice.Find(raw, name)
+	d.text(llm.TextPart, text(said), emit)
+	calls, _ := splice.Find(raw, "tool_calls")
+	for val := range splice.Elements(calls) {
+		d.call(readCall(val), emit)
+	}
+}
+
+func (d *events) text(part llm.PartKind, s string, emit func(*llm.Event)) {
+	if s == "" {
+		return
+	}
+	if !d.open || d.part != part {
+		d.shut(emit)
+		d.open, d.part = true, part
+		d.blocks++
+		d.send(emit, llm.Event{Kind: llm.EventBlock, Block: d.blocks - 1, Part: part})
+	}
+	d.send(emit, llm.Event{Kind: llm.EventText, Block: d.blocks - 1, Part: part, Text: s})
+}
+
+func (d *events) shut(emit func(*llm.Event)) {
+	if d.open {
+		d.open = false
+		d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Block: d.blocks - 1, Part: d.part})
+	}
+}
+
+// call takes a tool call or a piece of one. What has neither a place nor a name goes on
+// with the last.
+func (d *events) call(f function, emit func(*llm.Event)) {
+	if !f.placed {
+		f.place = len(d.calls)
+		if f.name == "" && f.place > 0 {
+			f.place--
+		}
+	}
+	if f.place >= len(d.calls) {
+		d.shut(emit)
+		f.place = len(d.calls)
+		d.calls = append(d.calls, d.blocks)
+		d.blocks++
+		if f.id == "" {
+			f.id = ident.NewItem("call_")
+		}
+		d.send(emit, llm.Event{Kind: llm.EventBlock, Block: d.calls[f.place], Part: llm.CallPart, ID: f.id, Name: f.name})
+	}
+	if f.arguments != "" {
+		d.send(emit, llm.Event{Kind: llm.EventArguments, Block: d.calls[f.place], Part: llm.CallPart, Text: f.arguments})
+	}
+}
+
+func (d *events) end(emit func(*llm.Event)) {
+	if d.ended {
+		return
+	}
+	d.ended = true
+	d.shut(emit)
+	for _, block := range d.calls {
+		d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Block: block, Part: llm.CallPart})
+	}
+	d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: finishOf(d.word, len(d.calls) > 0), Text: d.word})
+	if d.usage.Reported {
+		d.send(emit, llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
+	}
+	d.send(emit, llm.Event{Kind: llm.EventEnd})
+}

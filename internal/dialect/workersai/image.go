@@ -1,0 +1,90 @@
+package workersai
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// image is text to image.
+// Source: https://developers.cloudflare.com/workers-ai/models/flux-1-schnell/, read 2026-11;
+// contract/provider-transforms.md 7.3.
+type image struct{}
+
+var _ dialect.Unified = image{}
+
+// EncodeRequest makes a request for an image. Of the steps some models read the one
+// name, some the other.
+func (image) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	prompt, ok := t.Take("prompt")
+	if !ok {
+		return nil, fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").At("prompt")
+	}
+	if raw, _ := t.Peek("response_format"); string(raw) == `"b64_json"` {
+		t.Take("response_format") // what comes anyway
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Raw("prompt", prompt)
+	if raw, ok := t.Take("steps"); ok {
+		w.Raw("num_steps", raw)
+		w.Raw("steps", raw)
+	}
+	if width, height, ok := size(t); ok {
+		w.Int("width", width)
+		w.Int("height", height)
+	}
+	w.Carry(t, []dialect.Rename{{Path: "negative_prompt", To: "negative_prompt"}, {Path: "seed", To: "seed"}})
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// size takes "1024x768" apart; anything else, for example "auto", is left where it is.
+func size(t *llm.Tally) (width, height int64, ok bool) {
+	raw, _ := t.Peek("size")
+	text, _ := splice.Unquote(raw)
+	w, h, _ := strings.Cut(text, "x")
+	width, err := strconv.ParseInt(w, 10, 32)
+	if err != nil {
+		return 0, 0, false
+	}
+	if height, err = strconv.ParseInt(h, 10, 32); err != nil {
+		return 0, 0, false
+	}
+	t.Take("size")
+	return width, height, true
+}
+
+// DecodeAnswer reads {"result":{"image":"/9j/…"}}, or the image itself, which is what
+// some models answer with.
+func (image) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	data := ""
+	if strings.HasPrefix(in.Header.Get("content-type"), "image/") {
+		data = dialect.Base64(in.Body)
+	} else {
+		raw, err := result(in.Body)
+		if err != nil {
+			return nil, err
+		}
+		data = member(raw, "image")
+	}
+	if data == "" {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no image")
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Int("created", in.Created)
+	w.Key("data").Open('[')
+	w.Open('{')
+	w.Str("b64_json", data)
+	w.Close('}')
+	w.Close(']')
+	w.Close('}')
+	return &dialect.Answer{Body: w.B, Model: in.To.Model}, nil
+}

@@ -1,0 +1,131 @@
+package workersai
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// result takes an answer out of its envelope:
+// {"result":{…},"success":true,"errors":[],"messages":[]}.
+func result(body []byte) ([]byte, error) {
+	raw, ok := splice.Find(body, "result")
+	if !ok || len(raw) == 0 || raw[0] != '{' && raw[0] != '[' {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no result")
+	}
+	return raw, nil
+}
+
+// DecodeReply reads {"response":"…","tool_calls":[…],"usage":{…}} or, of models that
+// speak OpenAI's words, {"choices":[…]}.
+func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
+	raw, err := result(in.Body)
+	if err != nil {
+		return nil, err
+	}
+	r := &llm.Reply{ID: member(raw, "id"), Model: member(raw, "model")}
+	r.Usage, _ = dialect.Usage(llm.ChatComplete, raw, "")
+	list, chatty := splice.Find(raw, "choices")
+	for c := range splice.Elements(list) {
+		message, _ := splice.Find(c, "message")
+		r.Choices = append(r.Choices, choice(len(r.Choices), message, member(c, "finish_reason"), "content"))
+	}
+	if !chatty {
+		r.Choices = []llm.Choice{choice(0, raw, member(raw, "finish_reason"), "response")}
+	}
+	if len(r.Choices) == 0 {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no choices")
+	}
+	return r, nil
+}
+
+// choice reads what was said: the text stands under that name.
+func choice(index int, raw []byte, finish, name string) llm.Choice {
+	c := llm.Choice{Index: index, Raw: finish}
+	if thought := thought(raw); thought != "" {
+		c.Parts = append(c.Parts, llm.Part{Kind: llm.ThoughtPart, Text: thought})
+	}
+	said, _ := splice.Find(raw, name)
+	if s := text(said); s != "" {
+		c.Parts = append(c.Parts, llm.Part{Kind: llm.TextPart, Text: s})
+	}
+	calls, _ := splice.Find(raw, "tool_calls")
+	called := false
+	for val := range splice.Elements(calls) {
+		f := readCall(val)
+		if f.id == "" {
+			f.id = ident.NewItem("call_")
+		}
+		called = true
+		c.Parts = append(c.Parts, llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: f.id, Name: f.name, Arguments: f.arguments}})
+	}
+	c.Finish = finishOf(finish, called)
+	return c
+}
+
+// finishOf is the reason, of which most models say nothing.
+func finishOf(word string, called bool) llm.Finish {
+	switch {
+	case word == "length":
+		return llm.FinishLength
+	case word == "content_filter":
+		return llm.FinishFilter
+	case called || word == "tool_calls":
+		return llm.FinishToolCalls
+	}
+	return llm.FinishStop
+}
+
+// thought is what a reasoning model thought.
+func thought(raw []byte) string {
+	if s := member(raw, "reasoning_content"); s != "" {
+		return s
+	}
+	return member(raw, "reasoning")
+}
+
+// text is a piece of an answer. Where JSON was asked for it may come as JSON, and single
+// digits as a number.
+func text(raw []byte) string {
+	if s, ok := splice.Unquote(raw); ok {
+		return s
+	}
+	if string(raw) == "null" {
+		return ""
+	}
+	return string(raw)
+}
+
+// function is a tool call, or a piece of one.
+type function struct {
+	id, name, arguments string
+	place               int
+	placed              bool // it has a place
+}
+
+// readCall reads {"name":"f","arguments":{…}} or, in OpenAI's words,
+// {"id":"call_1","index":0,"function":{"name":"f","arguments":"{…}"}}.
+func readCall(raw []byte) function {
+	var f function
+	f.id = member(raw, "id")
+	if at, ok := splice.Find(raw, "index"); ok {
+		n, ok := dialect.Count(at)
+		f.place, f.placed = int(n), ok
+	}
+	if inner, ok := splice.Find(raw, "function"); ok {
+		raw = inner
+	}
+	f.name = member(raw, "name")
+	arguments, _ := splice.Find(raw, "arguments")
+	f.arguments = text(arguments)
+	return f
+}
+
+// member is a string member of an object, "" when there is none.
+func member(raw []byte, name string) string {
+	val, _ := splice.Find(raw, name)
+	s, _ := splice.Unquote(val)
+	return s
+}

@@ -1,0 +1,54 @@
+package workersai
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
+
+// chat is text generation from messages.
+// Source: https://developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility/ and
+// https://developers.cloudflare.com/workers-ai/features/function-calling/traditional/, read 2026-11;
+// contract/provider-transforms.md 7.3.
+type chat struct{}
+
+var _ dialect.Upstream = chat{}
+
+// params are the fields that text generation has.
+var params = []dialect.Rename{
+	{Path: "raw", To: "raw"}, {Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"},
+	{Path: "seed", To: "seed"}, {Path: "repetition_penalty", To: "repetition_penalty"},
+	{Path: "frequency_penalty", To: "frequency_penalty"}, {Path: "presence_penalty", To: "presence_penalty"},
+}
+
+// EncodeCall makes a request for text.
+func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
+	w := writer{c: c, t: llm.NewTally(c)}
+	w.Open('{')
+	if err := w.messages(); err != nil {
+		return nil, err
+	}
+	w.tools()
+	w.format()
+	writeParams(&w.JSON, w.t)
+	if to.Stream {
+		w.Bool("stream", true)
+	}
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: w.t.Lost()}, nil
+}
+
+func writeParams(w *dialect.JSON, t *llm.Tally) {
+	w.Carry(t, params)
+	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
+		w.Raw("max_tokens", raw)
+	}
+}
+
+// writer writes one request.
+type writer struct {
+	dialect.JSON
+	c *llm.Call
+	t *llm.Tally
+}

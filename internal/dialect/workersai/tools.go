@@ -1,0 +1,78 @@
+package workersai
+
+import (
+	"strconv"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
+
+// tools writes the functions. Workers AI cannot be told to call one of them; where it
+// shall call none it is shown none.
+func (w *writer) tools() {
+	if w.c.Choice.Mode == "none" {
+		return
+	}
+	open := false
+	for i := range w.c.Tools {
+		t := &w.c.Tools[i]
+		at := "tools[" + strconv.Itoa(t.Index) + "]"
+		if t.Type != llm.Function {
+			w.t.Lose(at)
+			continue
+		}
+		if !open {
+			w.Key("tools").Open('[')
+			open = true
+		}
+		w.function(t, at)
+	}
+	if open {
+		w.Close(']')
+	}
+	if m := w.c.Choice.Mode; m != "" && m != "auto" {
+		w.t.Lose(w.c.Choice.From)
+	}
+}
+
+func (w *writer) function(t *llm.Tool, at string) {
+	w.Open('{')
+	w.Str("type", llm.Function)
+	w.Key("function").Open('{')
+	w.Str("name", t.Name)
+	w.Str("description", t.Description)
+	if len(t.Schema) > 0 {
+		w.Raw("parameters", t.Schema)
+	} else {
+		w.Raw("parameters", []byte(`{"type":"object","properties":{}}`))
+	}
+	w.Close('}')
+	w.Close('}')
+	if t.Cache != nil {
+		w.t.Lose(at + ".cache_control")
+	}
+	if t.Strict != nil && *t.Strict {
+		w.t.Lose(dialect.Inside(w.c, at, "function") + ".strict")
+	}
+}
+
+// format says which form the answer shall have; a schema stands bare under
+// json_schema.
+// Source: https://developers.cloudflare.com/workers-ai/features/json-mode/, read 2026-11.
+func (w *writer) format() {
+	f := w.c.Format
+	if f == nil || f.Type == "text" {
+		return
+	}
+	w.Key("response_format").Open('{')
+	w.Str("type", f.Type)
+	w.Raw("json_schema", f.Schema)
+	w.Close('}')
+	at := dialect.Inside(w.c, f.From, "json_schema")
+	if f.Description != "" {
+		w.t.Lose(at + ".description")
+	}
+	if f.Strict != nil && *f.Strict {
+		w.t.Lose(at + ".strict")
+	}
+}
