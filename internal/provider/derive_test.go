@@ -62,6 +62,33 @@ func TestVertexRefuses(t *testing.T) {
 	}
 }
 
+// An id's slashes may stand in a path as such; what would lead out of it may not. A
+// query that a translation writes is not the caller's.
+func TestVertexFilesAndLists(t *testing.T) {
+	t.Parallel()
+	v := provider.Values{"vertex_region": "global", "vertex_project_id": "p"}
+	for _, c := range []struct {
+		call provider.Call
+		want string
+	}{
+		{provider.Call{Endpoint: llm.RetrieveFileContent, Method: "GET", ID: "bucket%2Fdir%2fa%20b.jsonl"}, "storage.googleapis.com/bucket/dir/a%20b.jsonl"},
+		{provider.Call{Endpoint: llm.RetrieveFile, Method: "GET", ID: "b%2F..%2Fother"}, ""},
+		{provider.Call{Endpoint: llm.ListBatches, Method: "GET", RawQuery: "limit=2"}, "aiplatform.googleapis.com/v1/projects/p/locations/global/batchPredictionJobs"},
+		{provider.Call{Endpoint: llm.Proxy, Method: "GET", Path: "/v1/x", RawQuery: "limit=2"}, "aiplatform.googleapis.com/v1/x?limit=2"},
+	} {
+		p, err := find(t, "vertex-ai").Plan(c.call, v)
+		if c.want == "" {
+			if !fault.Has(err, fault.InvalidRequest) {
+				t.Errorf("%s: %v", c.call.ID, err)
+			}
+			continue
+		}
+		if err != nil || p.Host+p.Target != c.want {
+			t.Errorf("%v %+v, want %s", err, p, c.want)
+		}
+	}
+}
+
 func TestDerivedIsChecked(t *testing.T) {
 	t.Parallel()
 	for name, derived := range map[string]string{

@@ -122,6 +122,9 @@ func (q *query) address(p *Plan) error {
 	if !safeQuery(q.call.RawQuery) {
 		return fault.New(fault.InvalidRequest, "the query has characters that must be escaped")
 	}
+	if p.Endpoint.OwnQuery {
+		q.call.RawQuery = ""
+	}
 	if q.host == "" && r.fixed {
 		p.Scheme, p.Host, p.Target, p.Base = r.at.scheme, r.at.host, withQuery(r.target, q.call.RawQuery), r.at.path
 		return nil

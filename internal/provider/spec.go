@@ -91,7 +91,10 @@ type Endpoint struct {
 	Params      Params            `json:"params"`
 	Reply       Reply             `json:"reply"`
 	Error       string            `json:"error"` // empty in the file: the spec's
-	Follow      *Follow           `json:"follow"`
+	// OwnQuery keeps the caller's query from the provider: a translation puts it in the
+	// provider's words.
+	OwnQuery bool    `json:"own_query"`
+	Follow   *Follow `json:"follow"`
 
 	route *route // compiled
 }

@@ -7,17 +7,18 @@ import (
 )
 
 // part is a piece of a template: text, or a placeholder such as {model} or
-// {azure_foundry_url|origin}.
+// {azure_foundry_url|origin} or {id|slashes}.
 type part struct {
-	text   string
-	name   string // of the placeholder; empty for text
-	origin bool   // only scheme and host of a URL
+	text    string
+	name    string // of the placeholder; empty for text
+	origin  bool   // only scheme and host of a URL
+	slashes bool   // of {id}: escaped slashes become slashes
 }
 
 // template is text with placeholders, taken apart once at Load.
 type template []part
 
-// parseTemplate takes s apart. The only filter is origin.
+// parseTemplate takes s apart. The filters are origin and slashes.
 func parseTemplate(s string) (template, error) {
 	var t template
 	for s != "" {
@@ -30,10 +31,10 @@ func parseTemplate(s string) (template, error) {
 		}
 		name, after, closed := strings.Cut(rest, "}")
 		name, filter, _ := strings.Cut(name, "|")
-		if !closed || name == "" || filter != "" && filter != "origin" {
+		if !closed || name == "" || filter != "" && filter != "origin" && (filter != "slashes" || name != argID) {
 			return nil, fmt.Errorf("template %q is malformed", s)
 		}
-		t = append(t, part{name: name, origin: filter != ""})
+		t = append(t, part{name: name, origin: filter == "origin", slashes: filter == "slashes"})
 		s = after
 	}
 	return t, nil
@@ -100,6 +101,9 @@ func (t template) path(value func(string) string) (out, missing string) {
 		}
 		switch p.name {
 		case argID, argRest:
+			if p.slashes {
+				v = slashed.Replace(v)
+			}
 			b.WriteString(v)
 		case argModel:
 			escape(&b, v, "/@")
@@ -109,6 +113,9 @@ func (t template) path(value func(string) string) (out, missing string) {
 	}
 	return b.String(), ""
 }
+
+// slashed undoes the escapes of slashes.
+var slashed = strings.NewReplacer("%2F", "/", "%2f", "/")
 
 // query adds name=value to a raw query unless the name is there or the value is empty.
 func (t template) query(to, name string, value func(string) string) string {
