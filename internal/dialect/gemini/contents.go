@@ -178,7 +178,7 @@ func (w *writer) call(m *llm.Message, p *llm.Part, k int) error {
 		args = freeText(p.Call.Arguments)
 	case args == "":
 		args = "{}"
-	case !object(args):
+	case !isObject(args):
 		return refuse(w.argumentsAt(m, p, k), "must be a JSON object")
 	}
 	w.loseMarks(m, p)

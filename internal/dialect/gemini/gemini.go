@@ -39,6 +39,18 @@ func Vertex() *dialect.Dialect {
 			llm.Rerank:              rank{},
 			llm.CreateSpeech:        speech{},
 			llm.ListModels:          models{list: "publisherModels", query: "pageSize=300"},
+			llm.CreateBatch:         batches{},
+			llm.ListBatches:         batches{},
+			llm.RetrieveBatch:       batches{},
+			llm.CancelBatch:         batches{},
+			llm.GetBatchOutput:      batchOutput{},
+			llm.CreateFinetune:      tunings{},
+			llm.ListFinetunes:       tunings{},
+			llm.RetrieveFinetune:    tunings{},
+			llm.CancelFinetune:      tunings{},
+			llm.UploadFile:          upload{},
+			llm.RetrieveFile:        files{},
+			llm.RetrieveFileContent: files{},
 		},
 	}
 }

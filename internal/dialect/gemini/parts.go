@@ -167,8 +167,8 @@ func first(a, b string) string {
 	return b
 }
 
-// object reports whether text is one JSON object.
-func object(text string) bool { return splice.Valid([]byte(text)) }
+// isObject reports whether text is one JSON object.
+func isObject(text string) bool { return splice.Valid([]byte(text)) }
 
 // freeText is the text of a tool without a schema, as arguments.
 func freeText(text string) string { return `{"input":` + string(splice.Quote(text)) + `}` }

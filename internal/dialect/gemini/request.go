@@ -21,15 +21,9 @@ var _ dialect.Upstream = generate{}
 // stand in its address.
 func (generate) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	w := newWriter(c, to.Model)
-	w.Open('{')
-	if err := w.conversation(); err != nil {
+	if err := w.request(); err != nil {
 		return nil, err
 	}
-	w.tools()
-	w.toolConfig()
-	w.generationConfig()
-	w.settings()
-	w.Close('}')
 	return &dialect.Outgoing{Body: w.B, Lost: w.t.Lost()}, nil
 }
 
@@ -47,6 +41,19 @@ type writer struct {
 
 func newWriter(c *llm.Call, model string) *writer {
 	return &writer{c: c, t: llm.NewTally(c), m: familyOf(model)}
+}
+
+func (w *writer) request() error {
+	w.Open('{')
+	if err := w.conversation(); err != nil {
+		return err
+	}
+	w.tools()
+	w.toolConfig()
+	w.generationConfig()
+	w.settings()
+	w.Close('}')
+	return nil
 }
 
 // settings are the fields beside the conversation and its generationConfig.

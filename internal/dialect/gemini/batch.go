@@ -1,0 +1,237 @@
+package gemini
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// batches are the batch prediction jobs of Vertex AI.
+// Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.batchPredictionJobs,
+// read 2026-11; contract/provider-transforms.md 4.10, section 12.
+type batches struct{}
+
+var _ dialect.Unified = batches{}
+
+// EncodeRequest makes a job of the caller's batch; on all other endpoints the address
+// says what is wanted.
+func (batches) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	switch r.Endpoint {
+	case llm.CreateBatch:
+		return createBatch(r.Body, to)
+	case llm.ListBatches:
+		query, lost := page(r.Query)
+		return &dialect.Outgoing{Query: query, Lost: lost}, nil
+	default:
+		return &dialect.Outgoing{}, nil
+	}
+}
+
+// taken are the members of a job that the gateway sets; provider_options may have all
+// others.
+var taken = map[string]bool{"displayName": true, "model": true, "inputConfig": true, "outputConfig": true, "instanceConfig": true}
+
+func createBatch(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(body)
+	t.Take("endpoint")          // tells what the lines are, which the upload turned into requests
+	t.Take("completion_window") // is as Google's own, a day
+	if to.Model == "" {
+		return nil, fault.New(fault.InvalidParameter, "model is missing: Vertex AI runs a batch on one model; send it in the request body").At("model")
+	}
+	input, err := fileID(textOf(t, "input_file_id"), "input_file_id")
+	if err != nil {
+		return nil, err
+	}
+	var w dialect.JSON
+	w.Open('{')
+	if more, ok := t.Take("provider_options"); ok {
+		for name, val := range splice.Members(more) {
+			if key := string(name[1 : len(name)-1]); !taken[key] {
+				w.Key(key).Value(val)
+			}
+		}
+	}
+	w.Str("displayName", first(textOf(t, "job_name"), ident.NewID()))
+	w.Str("model", resource(to.Model))
+	w.Key("inputConfig").Open('{')
+	w.Str("instancesFormat", "jsonl")
+	w.Key("gcsSource").Open('{')
+	w.Key("uris").Open('[')
+	w.Text(input.uri())
+	w.Close(']')
+	w.Close('}')
+	w.Close('}')
+	where, _ := t.Take("output_data_config")
+	outputConfig(&w, where, input)
+	w.Key("instanceConfig").Open('{')
+	w.Key("excludedFields").Open('[')
+	w.Text(rowID)
+	w.Close(']')
+	w.Str("instanceType", "object")
+	w.Close('}')
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// rowID is the member of a row that tells which it is. It is no part of what the model
+// gets, and stands in the output again.
+const rowID = "requestId"
+
+// outputConfig writes where the output goes: Google's own object, a folder, or the
+// folder of the input.
+func outputConfig(w *dialect.JSON, where []byte, input object) {
+	if len(where) > 0 && where[0] == '{' {
+		w.Raw("outputConfig", where)
+		return
+	}
+	folder := plainText(where)
+	if o, ok := readObject(folder); ok {
+		folder = o.uri()
+	}
+	w.Key("outputConfig").Open('{')
+	w.Str("predictionsFormat", "jsonl")
+	w.Key("gcsDestination").Open('{')
+	w.Str("outputUriPrefix", first(folder, input.folder()))
+	w.Close('}')
+	w.Close('}')
+}
+
+// batchStates are OpenAI's words for the states of a job.
+var batchStates = map[string]string{
+	"JOB_STATE_RUNNING": "in_progress", "JOB_STATE_UPDATING": "in_progress", "JOB_STATE_SUCCEEDED": "completed", "JOB_STATE_PARTIALLY_SUCCEEDED": "completed",
+	"JOB_STATE_FAILED": "failed", "JOB_STATE_CANCELLING": "cancelling", "JOB_STATE_CANCELLED": "cancelled", "JOB_STATE_EXPIRED": "expired",
+}
+
+// batchState is validating for all states that come before the work.
+func batchState(job []byte) string { return first(batchStates[textIn(job, "state")], "validating") }
+
+// DecodeAnswer writes jobs as batches. To a cancellation Google answers nothing.
+func (batches) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	var w dialect.JSON
+	switch in.Sent.Endpoint {
+	case llm.CancelBatch:
+		w.Open('{')
+		w.Str("id", in.Sent.ID)
+		w.Str("object", "batch")
+		w.Str("status", "cancelling")
+		w.Close('}')
+	case llm.ListBatches:
+		writeJobs(&w, in.Body, "batchPredictionJobs", func(job []byte) { writeBatch(&w, job) })
+	default:
+		if jobID(in.Body) == "" {
+			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer names no job")
+		}
+		writeBatch(&w, in.Body)
+	}
+	return &dialect.Answer{Body: w.B}, nil
+}
+
+func writeBatch(w *dialect.JSON, job []byte) {
+	status := batchState(job)
+	ended := func(name, state string) {
+		if status == state {
+			when(w, name, job, "endTime")
+		} else {
+			w.Raw(name, null)
+		}
+	}
+	w.Open('{')
+	w.Str("id", jobID(job))
+	w.Str("object", "batch")
+	w.Str("endpoint", batchEndpoint(job))
+	w.Str("model", textIn(job, "model"))
+	batchErrors(w, job)
+	source, _ := splice.Find(job, "inputConfig", "gcsSource", "uris")
+	input, _ := readObject(only(source))
+	w.Str("input_file_id", input.id())
+	w.Str("completion_window", "24h")
+	w.Str("status", status)
+	if out, ok := outputOf(job); ok && status == "completed" {
+		w.Str("output_file_id", out.id())
+	} else {
+		w.Raw("output_file_id", null)
+	}
+	w.Raw("error_file_id", null)
+	when(w, "created_at", job, "createTime")
+	when(w, "in_progress_at", job, "startTime")
+	ended("completed_at", "completed")
+	ended("failed_at", "failed")
+	ended("expired_at", "expired")
+	ended("cancelled_at", "cancelled")
+	requestCounts(w, job)
+	labels, _ := splice.Find(job, "labels")
+	w.Raw("metadata", labels)
+	w.Close('}')
+}
+
+// only is the first text of a list, or the text that stands in its place.
+func only(raw []byte) string {
+	for v := range splice.Elements(raw) {
+		return plainText(v)
+	}
+	return plainText(raw)
+}
+
+// batchEndpoint tells from the model what the lines of a batch are.
+func batchEndpoint(job []byte) string {
+	if strings.Contains(textIn(job, "model"), "embedding") {
+		return "/v1/embeddings"
+	}
+	return "/v1/chat/completions"
+}
+
+func batchErrors(w *dialect.JSON, job []byte) {
+	e, failed := splice.Find(job, "error")
+	if !failed {
+		w.Raw("errors", null)
+		return
+	}
+	code, _ := splice.Find(e, "code")
+	w.Key("errors").Open('{')
+	w.Str("object", "list")
+	w.Key("data").Open('[')
+	w.Open('{')
+	w.Str("code", string(code))
+	w.Str("message", textIn(e, "message"))
+	w.Raw("param", null)
+	w.Raw("line", null)
+	w.Close('}')
+	w.Close(']')
+	w.Close('}')
+}
+
+// requestCounts writes completionStats, whose numbers are texts; -1 stands for unknown.
+func requestCounts(w *dialect.JSON, job []byte) {
+	stats, _ := splice.Find(job, "completionStats")
+	number := func(name string) int64 {
+		val, _ := splice.Find(stats, name)
+		n, err := strconv.ParseInt(strings.Trim(string(val), `"`), 10, 64)
+		if err != nil || n < 0 {
+			return 0
+		}
+		return n
+	}
+	done, failed := number("successfulCount"), number("failedCount")
+	w.Key("request_counts").Open('{')
+	w.Int("total", done+failed+number("incompleteCount"))
+	w.Int("completed", done)
+	w.Int("failed", failed)
+	w.Close('}')
+}
+
+// outputOf is the file with the output of a job.
+func outputOf(job []byte) (object, bool) {
+	dir := textIn(job, "outputInfo", "gcsOutputDirectory")
+	name := "/predictions.jsonl"
+	if batchEndpoint(job) == "/v1/embeddings" {
+		name = "/000000000000.jsonl"
+	}
+	o, ok := readObject(strings.TrimSuffix(dir, "/") + name)
+	return o, ok && dir != ""
+}

@@ -1,0 +1,77 @@
+package gemini
+
+import (
+	"context"
+	"path"
+	"strconv"
+	"time"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/wire"
+)
+
+// files are objects in Google Cloud Storage, where Vertex AI reads batches and examples.
+// Source: https://cloud.google.com/storage/docs/xml-api/reference-methods, read 2026-11;
+// contract/provider-transforms.md 4.10, section 12.
+type files struct{}
+
+var _ dialect.Unified = files{}
+
+// EncodeRequest asks for an object, or for what is known about it.
+func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	o, err := fileID(r.ID, "file_id")
+	if err != nil {
+		return nil, err
+	}
+	return &dialect.Outgoing{Path: o.path()}, nil
+}
+
+// DecodeAnswer writes what the lines in front of the answer say about the object; the
+// content is given as it is.
+func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	if in.Sent.Endpoint == llm.RetrieveFileContent {
+		return &dialect.Answer{Body: in.Body, ContentType: first(in.Header.Get("content-type"), "application/octet-stream")}, nil
+	}
+	o, ok := readObject(in.Sent.ID)
+	if !ok {
+		return nil, fault.New(fault.Internal, "")
+	}
+	size, err := strconv.ParseInt(first(in.Header.Get("x-goog-stored-content-length"), in.Header.Get("content-length")), 10, 64)
+	if err != nil {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider does not say how large the file is").Because(err)
+	}
+	f := file{object: o, bytes: size, created: lastModified(in.Header, in.Created)}
+	return f.answer(), nil
+}
+
+// lastModified is when the object was written; when the answer came, if it does not say.
+func lastModified(h wire.Header, now int64) int64 {
+	if at, err := time.Parse(time.RFC1123, h.Get("last-modified")); err == nil {
+		return at.Unix()
+	}
+	return now
+}
+
+// file is a file in OpenAI's shape.
+type file struct {
+	object
+	purpose string
+	bytes   int64
+	created int64 // epoch seconds
+}
+
+func (f *file) answer() *dialect.Answer {
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("id", f.id())
+	w.Str("object", "file")
+	w.Int("bytes", f.bytes)
+	w.Int("created_at", f.created)
+	w.Str("filename", path.Base(f.name))
+	optional(&w, "purpose", f.purpose)
+	w.Str("status", "processed")
+	w.Close('}')
+	return &dialect.Answer{Body: w.B}
+}

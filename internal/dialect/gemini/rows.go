@@ -1,0 +1,168 @@
+package gemini
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// rows rewrites each line of the file.
+func (f *uploaded) rows(ctx context.Context, lines *dialect.FileLines, to *dialect.Target) ([]byte, error) {
+	model := to.Value("vertex_model_name")
+	if model == "" {
+		return nil, fault.New(fault.InvalidRequest, "vertex-ai needs the model that the file is for: send x-gateway-provider-model").At("x-gateway-provider-model")
+	}
+	if lines == nil {
+		return nil, fault.New(fault.NotSupported, "files of chat completions cannot be read here")
+	}
+	rw := rowWriter{lines: lines, model: strings.TrimPrefix(model, "google."), embeds: to.Value("vertex_batch_endpoint") == "/v1/embeddings"}
+	n := 0
+	for line := range bytes.SplitSeq(f.content, []byte{'\n'}) {
+		n++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		row, err := rw.row(ctx, line, f.purpose)
+		if err != nil {
+			return nil, inLine(err, n)
+		}
+		rw.out = append(append(rw.out, row...), '\n')
+	}
+	f.lost = append(f.lost, rw.lost...)
+	return rw.out, nil
+}
+
+// inLine says which line of the file is refused.
+func inLine(err error, n int) error {
+	e := fault.From(err)
+	return fault.Newf(e.Code, "line %d of the file: %s", n, e.Text()).At("file")
+}
+
+type rowWriter struct {
+	lines  *dialect.FileLines
+	model  string // "gemini-2.5-flash", "anthropic.claude-sonnet-4-5"
+	embeds bool
+	out    []byte
+	lost   []string // fields of the lines that Gemini has no word for, each once
+}
+
+// leave names what a line loses.
+func (rw *rowWriter) leave(lost []string) {
+	for _, path := range lost {
+		if at := "file." + path; !slices.Contains(rw.lost, at) && len(rw.lost) < lostMax {
+			rw.lost = append(rw.lost, at)
+		}
+	}
+}
+
+// lostMax bounds how many fields of a file's lines are named.
+const lostMax = 32
+
+func (rw *rowWriter) row(ctx context.Context, line []byte, purpose string) ([]byte, error) {
+	if !splice.Valid(line) {
+		return nil, fault.New(fault.InvalidParameter, "it is not a JSON object")
+	}
+	if purpose == purposeFinetune {
+		return rw.example(line)
+	}
+	id, _ := splice.Find(line, "custom_id")
+	url, _ := splice.Find(line, "url")
+	body, ok := splice.Find(line, "body")
+	if !ok {
+		return nil, fault.New(fault.InvalidParameter, "it has no body")
+	}
+	var w dialect.JSON
+	w.Open('{')
+	if strings.HasPrefix(rw.model, claude) {
+		request, err := rw.message(ctx, body)
+		if err != nil {
+			return nil, err
+		}
+		w.Raw("custom_id", id)
+		w.Raw("request", request)
+		w.Close('}')
+		return w.B, nil
+	}
+	if rw.embeds || string(url) == `"/v1/embeddings"` {
+		input, ok := splice.Find(body, "input")
+		if !ok || input[0] != '"' {
+			return nil, fault.New(fault.InvalidParameter, "it has no body.input that is one text")
+		}
+		w.Raw("content", input)
+	} else {
+		request, err := rw.request(body)
+		if err != nil {
+			return nil, err
+		}
+		w.Raw("request", request)
+	}
+	w.Raw(rowID, id)
+	w.Close('}')
+	return w.B, nil
+}
+
+// claude is what the names of Claude begin with.
+const claude = "anthropic."
+
+// message is a chat completion request as one to Claude on Vertex AI: Anthropic's, with
+// a version in place of the model.
+// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/batch,
+// read 2026-11.
+func (rw *rowWriter) message(ctx context.Context, body []byte) ([]byte, error) {
+	c, err := rw.lines.Client.DecodeCall(body)
+	if err != nil {
+		return nil, err
+	}
+	model := strings.TrimPrefix(rw.model, claude)
+	to := &dialect.Target{Endpoint: llm.Messages, Model: model, Value: func(string) string { return "" }}
+	out, err := rw.lines.Messages.EncodeCall(ctx, c, to)
+	if err != nil {
+		return nil, err
+	}
+	rw.leave(out.Lost)
+	var d splice.Doc
+	if err := splice.Scan(out.Body, &d); err != nil {
+		return nil, err
+	}
+	return d.Apply([]splice.Edit{splice.Drop("model"), splice.Drop("stream"), splice.SetDefault("anthropic_version", []byte(`"vertex-2023-10-16"`))}), nil
+}
+
+// request is a chat completion request as a request to generate content.
+func (rw *rowWriter) request(body []byte) ([]byte, error) {
+	c, err := rw.lines.Client.DecodeCall(body)
+	if err != nil {
+		return nil, err
+	}
+	w := newWriter(c, rw.model)
+	if err := w.request(); err != nil {
+		return nil, err
+	}
+	rw.leave(w.t.Lost())
+	return w.B, nil
+}
+
+// example is a conversation to learn from: {"messages":[…]} as systemInstruction and
+// contents.
+// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/models/gemini-supervised-tuning-prepare,
+// read 2026-11.
+func (rw *rowWriter) example(line []byte) ([]byte, error) {
+	c, err := rw.lines.Client.DecodeCall(line)
+	if err != nil {
+		return nil, err
+	}
+	w := newWriter(c, rw.model)
+	w.Open('{')
+	if err := w.conversation(); err != nil {
+		return nil, err
+	}
+	w.tools()
+	w.Close('}')
+	rw.leave(w.t.Lost())
+	return w.B, nil
+}

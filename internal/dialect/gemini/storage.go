@@ -1,0 +1,54 @@
+package gemini
+
+import (
+	"net/url"
+	"strings"
+
+	"sluice/internal/fault"
+)
+
+// object is a file in Google Cloud Storage: "gs://bucket/dir/rows.jsonl".
+type object struct{ bucket, name string }
+
+// readObject reads an object's URI, also one that is escaped as a whole, which is how
+// ids of files look: "gs%3A%2F%2Fbucket%2Frows.jsonl".
+func readObject(id string) (object, bool) {
+	if strings.HasPrefix(id, "gs%3A") || strings.HasPrefix(id, "gs%3a") {
+		id, _ = url.PathUnescape(id) // what cannot be is no URI
+	}
+	rest, ok := strings.CutPrefix(id, "gs://")
+	bucket, name, cut := strings.Cut(rest, "/")
+	return object{bucket, name}, ok && cut && bucket != "" && name != ""
+}
+
+// uri is where it lies: "gs://bucket/dir/rows.jsonl".
+func (o object) uri() string { return "gs://" + o.bucket + "/" + o.name }
+
+// id is its id to callers.
+// Source: contract/provider-transforms.md section 12.
+func (o object) id() string { return url.QueryEscape(o.uri()) }
+
+// path is its path in the XML API: "/bucket/dir/rows.jsonl", escaped.
+// Source: https://cloud.google.com/storage/docs/request-endpoints, read 2026-11.
+func (o object) path() string {
+	parts := strings.Split(o.bucket+"/"+o.name, "/")
+	for i, p := range parts {
+		parts[i] = url.PathEscape(p)
+	}
+	return "/" + strings.Join(parts, "/")
+}
+
+// folder is the URI of where it lies, without a slash at the end.
+func (o object) folder() string {
+	uri := o.uri()
+	return uri[:strings.LastIndexByte(uri, '/')]
+}
+
+// fileID is the URI that an id of a file stands for; a URI is taken as it is.
+func fileID(id, at string) (object, error) {
+	o, ok := readObject(id)
+	if !ok {
+		return o, fault.Newf(fault.InvalidParameter, "%s must be the id of a file in Google Cloud Storage, gs://bucket/name, as the upload gave it", at).At(at)
+	}
+	return o, nil
+}

@@ -1,0 +1,159 @@
+package gemini
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// tunings are the tuning jobs of Vertex AI.
+// Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.tuningJobs,
+// read 2026-11; contract/provider-transforms.md 4.10, section 12.
+type tunings struct{}
+
+var _ dialect.Unified = tunings{}
+
+// EncodeRequest makes a job of the caller's fine-tune; on all other endpoints the
+// address says what is wanted.
+func (tunings) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	switch r.Endpoint {
+	case llm.CreateFinetune:
+		return createTuning(r.Body, to)
+	case llm.ListFinetunes:
+		query, lost := page(r.Query)
+		return &dialect.Outgoing{Query: query, Lost: lost}, nil
+	default:
+		return &dialect.Outgoing{}, nil
+	}
+}
+
+func createTuning(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(body)
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("baseModel", to.Model)
+	w.Carry(t, []dialect.Rename{{Path: "suffix", To: "tunedModelDisplayName"}})
+	w.Key("supervisedTuningSpec").Open('{')
+	for _, f := range [...]struct{ from, to string }{{"training_file", "trainingDatasetUri"}, {"validation_file", "validationDatasetUri"}} {
+		id := textOf(t, f.from)
+		if id == "" && f.from == "validation_file" {
+			continue
+		}
+		file, err := fileID(id, f.from)
+		if err != nil {
+			return nil, err
+		}
+		w.Str(f.to, file.uri())
+	}
+	if set, ok := t.Take("hyperparameters"); ok {
+		hyperparameters(&w, t, set)
+	}
+	w.Close('}')
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// adapterSizes are Google's words for the sizes of what is learned.
+var adapterSizes = map[string]string{
+	"1": "ADAPTER_SIZE_ONE", "2": "ADAPTER_SIZE_TWO", "4": "ADAPTER_SIZE_FOUR", "8": "ADAPTER_SIZE_EIGHT", "16": "ADAPTER_SIZE_SIXTEEN", "32": "ADAPTER_SIZE_THIRTY_TWO",
+}
+
+// hyperparameters writes them; "auto" says what holds anyway.
+func hyperparameters(w *dialect.JSON, t *llm.Tally, set []byte) {
+	w.Key("hyperParameters").Open('{')
+	for name, val := range splice.Members(set) {
+		if string(val) == `"auto"` {
+			continue
+		}
+		switch key := plainText(name); key {
+		case "n_epochs":
+			w.Raw("epochCount", val)
+		case "learning_rate_multiplier":
+			w.Raw("learningRateMultiplier", val)
+		case "batch_size":
+			if word := adapterSizes[string(val)]; word != "" {
+				w.Str("adapterSize", word)
+			} else {
+				w.Raw("adapterSize", val)
+			}
+		default:
+			t.Lose("hyperparameters." + key)
+		}
+	}
+	w.Close('}')
+}
+
+// tuningStates are OpenAI's words for the states of a job.
+var tuningStates = map[string]string{
+	"JOB_STATE_RUNNING": "running", "JOB_STATE_UPDATING": "running", "JOB_STATE_SUCCEEDED": "succeeded", "JOB_STATE_PARTIALLY_SUCCEEDED": "succeeded",
+	"JOB_STATE_FAILED": "failed", "JOB_STATE_EXPIRED": "failed", "JOB_STATE_CANCELLING": "cancelled", "JOB_STATE_CANCELLED": "cancelled",
+}
+
+// DecodeAnswer writes jobs as fine-tunes. To a cancellation Google answers nothing.
+func (tunings) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	var w dialect.JSON
+	switch in.Sent.Endpoint {
+	case llm.CancelFinetune:
+		w.Open('{')
+		w.Str("id", in.Sent.ID)
+		w.Str("object", "fine_tuning.job")
+		w.Str("status", "cancelled")
+		w.Close('}')
+	case llm.ListFinetunes:
+		writeJobs(&w, in.Body, "tuningJobs", func(job []byte) { writeTuning(&w, job) })
+	default:
+		if jobID(in.Body) == "" {
+			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer names no job")
+		}
+		writeTuning(&w, in.Body)
+	}
+	return &dialect.Answer{Body: w.B}, nil
+}
+
+func writeTuning(w *dialect.JSON, job []byte) {
+	spec, _ := splice.Find(job, "supervisedTuningSpec")
+	file := func(name, from string) {
+		o, ok := readObject(textIn(spec, from))
+		if !ok {
+			w.Raw(name, null)
+			return
+		}
+		w.Str(name, o.id())
+	}
+	w.Open('{')
+	w.Str("id", jobID(job))
+	w.Str("object", "fine_tuning.job")
+	w.Str("model", textIn(job, "baseModel"))
+	w.Str("status", first(tuningStates[textIn(job, "state")], "queued"))
+	when(w, "created_at", job, "createTime")
+	when(w, "finished_at", job, "endTime")
+	optional(w, "fine_tuned_model", first(textIn(job, "tunedModel", "endpoint"), textIn(job, "tunedModel", "model")))
+	optional(w, "suffix", textIn(job, "tunedModelDisplayName"))
+	file("training_file", "trainingDatasetUri")
+	file("validation_file", "validationDatasetUri")
+	w.Key("hyperparameters").Open('{')
+	for _, f := range [...][2]string{{"n_epochs", "epochCount"}, {"learning_rate_multiplier", "learningRateMultiplier"}, {"batch_size", "adapterSize"}} {
+		val, _ := splice.Find(spec, "hyperParameters", f[1])
+		w.Raw(f[0], val)
+	}
+	w.Close('}')
+	tuningError(w, job)
+	w.Close('}')
+}
+
+func tuningError(w *dialect.JSON, job []byte) {
+	e, failed := splice.Find(job, "error")
+	if !failed {
+		w.Raw("error", null)
+		return
+	}
+	code, _ := splice.Find(e, "code")
+	w.Key("error").Open('{')
+	w.Str("code", string(code))
+	w.Str("message", textIn(e, "message"))
+	w.Raw("param", null)
+	w.Close('}')
+}
