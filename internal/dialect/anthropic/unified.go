@@ -1,8 +1,89 @@
 package anthropic
 
 import (
+	"net/url"
+	"slices"
+	"time"
+
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
+	"sluice/internal/splice"
 )
 
-func unified() map[llm.Endpoint]dialect.Unified { return nil }
+func unified() map[llm.Endpoint]dialect.Unified {
+	return map[llm.Endpoint]dialect.Unified{
+		llm.Complete:            complete{},
+		llm.CreateBatch:         createBatch{},
+		llm.ListBatches:         batches{},
+		llm.RetrieveBatch:       batches{},
+		llm.CancelBatch:         batches{},
+		llm.GetBatchOutput:      output{},
+		llm.UploadFile:          upload{},
+		llm.ListFiles:           files{},
+		llm.RetrieveFile:        files{},
+		llm.DeleteFile:          files{},
+		llm.RetrieveFileContent: content{},
+	}
+}
+
+// page is what Anthropic is asked for a page of a list, of OpenAI's query, which goes
+// along: limit is called alike, after and before are not. All else is lost.
+// Source: https://platform.claude.com/docs/en/api/messages/batches/list, read 2026-11.
+func page(query string) (more string, lost []string) {
+	fields, err := url.ParseQuery(query)
+	if err != nil {
+		return "", nil // the provider will say
+	}
+	out := url.Values{}
+	for name, values := range fields {
+		switch name {
+		case "after", "before":
+			out.Set(name+"_id", values[0])
+		case "limit", "after_id", "before_id":
+		default:
+			lost = append(lost, name)
+		}
+	}
+	slices.Sort(lost)
+	return out.Encode(), lost
+}
+
+// writeList writes {"object":"list","data":[…],"first_id":…,"last_id":…,"has_more":false}
+// of a list of Anthropic's, whose frame is nearly the same.
+func writeList(w *dialect.JSON, body []byte, each func(raw []byte)) {
+	w.Open('{')
+	w.Str("object", "list")
+	w.Key("data").Open('[')
+	for raw := range splice.Elements(found(body, "data")) {
+		each(raw)
+	}
+	w.Close(']')
+	for _, name := range [...]string{"first_id", "last_id"} {
+		if raw := found(body, name); isNull(raw) {
+			w.Raw(name, null)
+		} else {
+			w.Raw(name, raw)
+		}
+	}
+	w.Bool("has_more", string(found(body, "has_more")) == "true")
+	w.Close('}')
+}
+
+// epoch is a member with a time, "2024-08-20T18:37:24.100435Z", in epoch seconds; 0
+// when there is none.
+func epoch(raw []byte, name string) int64 {
+	t, err := time.Parse(time.RFC3339Nano, member(raw, name))
+	if err != nil {
+		return 0
+	}
+	return t.Unix()
+}
+
+// writeEpoch writes a time, null for none.
+func writeEpoch(w *dialect.JSON, name string, at int64) {
+	if at == 0 {
+		w.Raw(name, null)
+		return
+	}
+	w.Int(name, at)
+}

@@ -1,0 +1,159 @@
+package anthropic
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// createBatch begins a batch. Its requests stand in the call, each with params in the
+// shape of messages.
+// Source: https://platform.claude.com/docs/en/api/messages/batches/create, read 2026-11;
+// contract/provider-transforms.md 2.8.
+type createBatch struct{ batches }
+
+// batches are a message batch and the list of them.
+type batches struct{}
+
+// output is the file of results of a batch that has ended: a line for each request, as
+// the provider wrote it.
+type output struct{}
+
+var (
+	_ dialect.Unified = createBatch{}
+	_ dialect.Unified = batches{}
+	_ dialect.Unified = output{}
+)
+
+// EncodeRequest makes a request for a batch.
+func (createBatch) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	requests, ok := t.Take("requests")
+	if !ok || !isList(requests) {
+		return nil, refuse("requests", `is missing: this provider takes the requests of a batch in the call, [{"custom_id":"1","params":{…}}], and no file of them`)
+	}
+	if raw, _ := t.Peek("completion_window"); string(raw) == `"24h"` {
+		t.Take("completion_window") // it takes no longer
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Raw("requests", requests)
+	options, _ := t.Take("provider_options")
+	for key, val := range splice.Members(options) {
+		if name := plainName(key); name != "requests" {
+			w.Raw(name, val)
+		}
+	}
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// EncodeRequest says nothing but which page of the list it shall be.
+func (batches) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	out := &dialect.Outgoing{}
+	if r.Endpoint == llm.ListBatches {
+		out.Query, out.Lost = page(r.Query)
+	}
+	return out, nil
+}
+
+// DecodeAnswer reads a batch, or the list of them.
+func (batches) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	var w dialect.JSON
+	if in.Sent.Endpoint == llm.ListBatches {
+		if !splice.Valid(in.Body) {
+			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no list of batches")
+		}
+		writeList(&w, in.Body, func(raw []byte) { writeBatch(&w, raw) })
+		return &dialect.Answer{Body: w.B}, nil
+	}
+	if member(in.Body, "id") == "" || !splice.Valid(in.Body) {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no batch")
+	}
+	writeBatch(&w, in.Body)
+	return &dialect.Answer{Body: w.B}, nil
+}
+
+// writeBatch writes a batch in OpenAI's shape.
+// Source: contract/provider-transforms.md 2.8 and 12.
+func writeBatch(w *dialect.JSON, raw []byte) {
+	counts := found(raw, "request_counts")
+	status := batchStatus(member(raw, "processing_status"), counts)
+	ended := func(word string) int64 {
+		if status != word {
+			return 0
+		}
+		return epoch(raw, "ended_at")
+	}
+	w.Open('{')
+	w.Str("id", member(raw, "id"))
+	w.Str("object", "batch")
+	w.Str("endpoint", "/v1/batches")
+	w.Raw("errors", null)
+	w.Raw("input_file_id", null)
+	w.Str("completion_window", "24h")
+	w.Str("status", status)
+	w.Raw("output_file_id", null)
+	w.Raw("error_file_id", null)
+	w.Int("created_at", epoch(raw, "created_at"))
+	writeEpoch(w, "expires_at", epoch(raw, "expires_at"))
+	writeEpoch(w, "completed_at", ended("completed"))
+	writeEpoch(w, "expired_at", ended("expired"))
+	writeEpoch(w, "cancelling_at", epoch(raw, "cancel_initiated_at"))
+	writeEpoch(w, "cancelled_at", ended("cancelled"))
+	writeCounts(w, counts)
+	w.Raw("metadata", null)
+	w.Close('}')
+}
+
+func writeCounts(w *dialect.JSON, counts []byte) {
+	total := int64(0)
+	for _, val := range splice.Members(counts) {
+		n, _ := dialect.Count(val)
+		total += n
+	}
+	w.Key("request_counts").Open('{')
+	w.Int("total", total)
+	w.Int("completed", countOf(counts, "succeeded"))
+	w.Int("failed", countOf(counts, "errored"))
+	w.Close('}')
+}
+
+func countOf(counts []byte, name string) int64 {
+	n, _ := dialect.Count(found(counts, name))
+	return n
+}
+
+// batchStatus is OpenAI's word for the state of a batch; how one has ended is told by
+// its counts. A state that nobody knows is passed on.
+func batchStatus(status string, counts []byte) string {
+	switch {
+	case status == "canceling":
+		return "cancelling"
+	case status != "ended":
+		return status
+	case countOf(counts, "canceled") > 0:
+		return "cancelled"
+	case countOf(counts, "expired") > 0:
+		return "expired"
+	}
+	return "completed"
+}
+
+// EncodeRequest says nothing: the address says it all.
+func (output) EncodeRequest(context.Context, *dialect.Request, *dialect.Target) (*dialect.Outgoing, error) {
+	return &dialect.Outgoing{}, nil
+}
+
+// DecodeAnswer hands the lines on.
+func (output) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	return asItIs(in, "application/x-jsonl"), nil
+}
+
+// asItIs is an answer that callers get as the provider sent it.
+func asItIs(in *dialect.Incoming, contentType string) *dialect.Answer {
+	return &dialect.Answer{Body: in.Body, ContentType: first(in.Header.Get("content-type"), contentType)}
+}

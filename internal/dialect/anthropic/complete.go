@@ -1,0 +1,119 @@
+package anthropic
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// complete is /v1/complete, which goes on from a text.
+// Source: https://platform.claude.com/docs/en/api/completions/create, read 2026-11;
+// contract/provider-transforms.md 2.7.
+type complete struct{}
+
+var _ dialect.Streamer = complete{}
+
+// EncodeRequest makes a request for a completion.
+func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	prompt, err := dialect.Prompt(t)
+	if err != nil {
+		return nil, err
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("model", to.Model)
+	w.Str("prompt", "\n\nHuman: "+prompt+"\n\nAssistant:")
+	if raw, ok := t.Take(llm.MaxTokens); ok {
+		w.Raw("max_tokens_to_sample", raw)
+	} else {
+		w.Int("max_tokens_to_sample", modelOf(to.Model).maxOutput())
+	}
+	w.Carry(t, []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"}})
+	if raw, ok := t.Take(llm.Stop); ok {
+		w.List("stop_sequences", raw)
+	}
+	if raw, ok := t.Take(llm.User); ok {
+		w.Key("metadata").Open('{')
+		w.Raw("user_id", raw)
+		w.Close('}')
+	}
+	if to.Stream {
+		w.Bool("stream", true)
+	}
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// DecodeAnswer reads {"completion":…,"stop_reason":…}. Anthropic counts no tokens here.
+func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	if _, ok := splice.Find(in.Body, "completion"); !ok || !splice.Valid(in.Body) {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is not a completion")
+	}
+	c := dialect.Completion{
+		ID: completionID(in.Body), Created: in.Created, Model: first(member(in.Body, "model"), in.To.Model),
+		Choices: []dialect.CompletionChoice{{Text: member(in.Body, "completion"), Finish: finishOf(member(in.Body, "stop_reason"))}},
+	}
+	return c.Answer(in.To.Stream), nil
+}
+
+func completionID(raw []byte) string { return first(member(raw, "log_id"), member(raw, "id")) }
+
+// NewStream makes what turns a streamed completion into OpenAI's.
+func (complete) NewStream(in *dialect.Incoming) dialect.Restream {
+	return dialect.CompletionStream(in, &completions{})
+}
+
+// completions reads the events of one completion: pieces of text, the last of which
+// says why it ended.
+type completions struct {
+	in      dialect.EventReader
+	started bool
+	ended   bool
+}
+
+// Feed reads what came.
+func (d *completions) Feed(p []byte, emit func(*llm.Event)) error {
+	return d.in.Feed(p, func(_, data []byte) error { return d.event(data, emit) })
+}
+
+// Close ends the stream. One without a reason to end was cut.
+func (d *completions) Close(emit func(*llm.Event)) error {
+	return d.in.Close(func(_, data []byte) error { return d.event(data, emit) })
+}
+
+func (d *completions) event(data []byte, emit func(*llm.Event)) error {
+	switch {
+	case d.ended:
+		return nil
+	case !splice.Valid(data):
+		return fault.New(fault.UpstreamInvalid, "the provider sent an event that is no JSON object")
+	}
+	if _, failed := splice.Find(data, "error"); failed {
+		d.ended = true
+		f := readFault(data)
+		emit(&f)
+		return nil
+	}
+	if _, ok := splice.Find(data, "completion"); !ok { // a ping
+		return nil
+	}
+	if !d.started {
+		d.started = true
+		emit(&llm.Event{Kind: llm.EventStart, ID: completionID(data), Model: member(data, "model")})
+		emit(&llm.Event{Kind: llm.EventBlock})
+	}
+	if text := member(data, "completion"); text != "" {
+		emit(&llm.Event{Kind: llm.EventText, Text: text})
+	}
+	if word := member(data, "stop_reason"); word != "" {
+		d.ended = true
+		emit(&llm.Event{Kind: llm.EventBlockEnd})
+		emit(&llm.Event{Kind: llm.EventFinish, Finish: finishOf(word), Text: word, Name: member(data, "stop")})
+		emit(&llm.Event{Kind: llm.EventEnd})
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package anthropic
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+	"sluice/internal/wire"
+)
+
+// upload puts a file into the provider's store, which wants to be told nothing of its
+// purpose.
+// Source: https://platform.claude.com/docs/en/api/files-create, read 2026-11;
+// contract/provider-transforms.md 2.8.
+type upload struct{}
+
+// files are the file's description, the list of them, and their removal.
+type files struct{}
+
+// content is a file itself.
+type content struct{}
+
+var (
+	_ dialect.Unified = upload{}
+	_ dialect.Unified = files{}
+	_ dialect.Unified = content{}
+)
+
+// EncodeRequest makes a form with the file alone.
+func (upload) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	var lost []string
+	seen := false
+	err := eachField(r, func(p *multipart.Part) error {
+		switch p.FormName() {
+		case "file":
+			seen = true
+			return copyPart(form, p)
+		case "purpose":
+		default:
+			lost = append(lost, p.FormName())
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !seen:
+		return nil, refuse("file", "is missing: send it in the form")
+	}
+	if err := form.Close(); err != nil {
+		return nil, err
+	}
+	head := append(betaHeader(to, []string{filesBeta}), wire.Field{Name: "content-type", Value: form.FormDataContentType()})
+	return &dialect.Outgoing{Body: body.Bytes(), Header: head, Lost: lost}, nil
+}
+
+// eachField walks the fields of the caller's form.
+func eachField(r *dialect.Request, each func(p *multipart.Part) error) error {
+	_, params, err := mime.ParseMediaType(r.ContentType)
+	if err != nil || params["boundary"] == "" {
+		return fault.New(fault.InvalidRequest, "the body must be a multipart form").Because(err)
+	}
+	form := multipart.NewReader(r.Payload.Open(), params["boundary"])
+	for {
+		p, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fault.New(fault.InvalidRequest, "the multipart form is broken").Because(err)
+		}
+		if err := each(p); err != nil {
+			return err
+		}
+	}
+}
+
+// copyPart copies a file with its name and type.
+func copyPart(form *multipart.Writer, p *multipart.Part) error {
+	to, err := form.CreatePart(p.Header)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(to, p); err != nil {
+		return fault.New(fault.InvalidRequest, "the multipart form is broken").Because(err)
+	}
+	return nil
+}
+
+// DecodeAnswer reads the description of the new file.
+func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	purpose := ""
+	err := eachField(in.Sent, func(p *multipart.Part) error {
+		if p.FormName() == "purpose" {
+			text, err := io.ReadAll(io.LimitReader(p, 1<<10))
+			purpose = string(text)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return describe(in, purpose)
+}
+
+// EncodeRequest says nothing but which page of the list it shall be.
+func (files) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	out := &dialect.Outgoing{Header: betaHeader(to, []string{filesBeta})}
+	if r.Endpoint == llm.ListFiles {
+		out.Query, out.Lost = page(r.Query)
+	}
+	return out, nil
+}
+
+// DecodeAnswer reads a file's description, the list of them, or that one is gone.
+func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	var w dialect.JSON
+	switch in.Sent.Endpoint {
+	case llm.DeleteFile:
+		w.Open('{')
+		w.Str("id", first(member(in.Body, "id"), in.Sent.ID))
+		w.Str("object", "file")
+		w.Bool("deleted", true)
+		w.Close('}')
+	case llm.ListFiles:
+		if !splice.Valid(in.Body) {
+			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no list of files")
+		}
+		writeList(&w, in.Body, func(raw []byte) { writeFile(&w, raw, "") })
+	default:
+		return describe(in, "")
+	}
+	return &dialect.Answer{Body: w.B}, nil
+}
+
+func describe(in *dialect.Incoming, purpose string) (*dialect.Answer, error) {
+	if member(in.Body, "id") == "" || !splice.Valid(in.Body) {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer describes no file")
+	}
+	var w dialect.JSON
+	writeFile(&w, in.Body, purpose)
+	return &dialect.Answer{Body: w.B}, nil
+}
+
+// writeFile writes a file's description in OpenAI's shape. Anthropic keeps files for
+// whatever their owner sends them along with, which is what "user_data" means.
+// Source: contract/provider-transforms.md 12.
+func writeFile(w *dialect.JSON, raw []byte, purpose string) {
+	size, _ := dialect.Count(found(raw, "size_bytes"))
+	w.Open('{')
+	w.Str("id", member(raw, "id"))
+	w.Str("object", "file")
+	w.Int("bytes", size)
+	w.Int("created_at", epoch(raw, "created_at"))
+	w.Str("filename", member(raw, "filename"))
+	w.Str("purpose", first(purpose, "user_data"))
+	w.Str("status", "processed")
+	w.Opt("mime_type", member(raw, "mime_type"))
+	w.Close('}')
+}
+
+// EncodeRequest says nothing: the address says it all.
+func (content) EncodeRequest(_ context.Context, _ *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	return &dialect.Outgoing{Header: betaHeader(to, []string{filesBeta})}, nil
+}
+
+// DecodeAnswer hands the file on.
+func (content) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	return asItIs(in, "application/octet-stream"), nil
+}
