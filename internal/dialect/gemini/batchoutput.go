@@ -111,7 +111,7 @@ func (o *outputWriter) said(response []byte) []byte {
 // body is the answer to one request in OpenAI's shape; nil when there is none. An
 // answer that nobody here can read stands as it came.
 func (o *outputWriter) body(line []byte) []byte {
-	if response, ok := splice.Find(line, "response"); ok {
+	if response, ok := splice.Find(line, "response"); ok && string(response) != "null" {
 		return o.said(response)
 	}
 	if _, ok := splice.Find(line, "predictions"); !ok {
