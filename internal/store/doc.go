@@ -7,5 +7,8 @@
 // server the DB_READER_* endpoint. What truly differs between the engines sits in
 // one engine value per file (sqlite.go, postgres.go, mysql.go).
 //
+// Beside the records stand a few tables of their own, one of them the responses that
+// the gateway keeps for callers of providers that keep none.
+//
 // Source: spec, Deployment settings; contract/identity-and-governance.md section 15.
 package store

@@ -24,7 +24,7 @@ func newMySQL() *engine {
 		// leaves out.
 		words: strings.NewReplacer(
 			"{id}", "VARCHAR(36)", "{word}", "VARCHAR(64)", "{name}", "VARCHAR(255)", "{exact}", "VARBINARY(255)",
-			"{text}", "MEDIUMTEXT", "{table}", "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"),
+			"{text}", "MEDIUMTEXT", "{blob}", "MEDIUMBLOB", "{table}", "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"),
 		isolation: sql.LevelReadCommitted,
 		lock:      "UPDATE",
 		nowMS:     "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)",

@@ -87,6 +87,12 @@ func TestWriterOutage(t *testing.T) {
 	if h := s.Health(); h.Status != store.Degraded || h.Writer || !h.Reader || h.Detail == "" {
 		t.Errorf("health without a primary: %+v", h)
 	}
+	if err := s.KeepResponse(t.Context(), "w", "resp_gw1", time.Now().Add(time.Hour), []byte("[]"), []byte("{}")); !fault.Has(err, fault.ReadOnly) {
+		t.Errorf("keep a response without a primary: %v", err)
+	}
+	if _, _, err := s.FindResponse(t.Context(), "w", "resp_gw1", time.Now()); !fault.Has(err, fault.NotFound) {
+		t.Errorf("find a response without a primary: %v", err)
+	}
 	if _, err := s.TakeLease(t.Context(), "job", "node-1", time.Minute); !fault.Has(err, fault.ReadOnly) {
 		t.Errorf("lease without a primary: %v", err)
 	}

@@ -23,7 +23,7 @@ func newPostgres() *engine {
 		// COLLATE "C": ids are compared byte by byte, whatever the database's locale.
 		words: strings.NewReplacer(
 			"{id}", `VARCHAR(36) COLLATE "C"`, "{word}", `VARCHAR(64) COLLATE "C"`, "{name}", `VARCHAR(255) COLLATE "C"`,
-			"{exact}", `VARCHAR(255) COLLATE "C"`, "{text}", "TEXT", "{table}", ""),
+			"{exact}", `VARCHAR(255) COLLATE "C"`, "{text}", "TEXT", "{blob}", "BYTEA", "{table}", ""),
 		isolation: sql.LevelReadCommitted,
 		lock:      "UPDATE",
 		nowMS:     "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",

@@ -18,6 +18,7 @@ var _ resource.Store = (*Store)(nil)
 // see committed records only and go to the reader.
 type Store struct {
 	reads
+	packers
 	writer *bun.DB
 	hadr   bool
 	log    *slog.Logger
@@ -33,6 +34,10 @@ func Open(ctx context.Context, s Settings, log *slog.Logger) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database settings: %w", err)
 	}
+	pack, err := newPackers()
+	if err != nil {
+		return nil, fmt.Errorf("prepare compression: %w", err)
+	}
 	e := engineOf(s.Engine)
 	w, r, err := e.open(s)
 	if err != nil {
@@ -40,12 +45,13 @@ func Open(ctx context.Context, s Settings, log *slog.Logger) (*Store, error) {
 	}
 	read := &side{name: "reader", db: r, idle: s.PoolSize, query: "SELECT '0'"}
 	st := &Store{
-		reads:  reads{db: bun.NewDB(r, e.dialect()), engine: e, side: read},
-		writer: bun.NewDB(w, e.dialect()),
-		hadr:   s.HADR,
-		log:    log,
-		write:  &side{name: "writer", db: w, idle: s.PoolSize, query: e.writable},
-		read:   read,
+		packers: pack,
+		reads:   reads{db: bun.NewDB(r, e.dialect()), engine: e, side: read},
+		writer:  bun.NewDB(w, e.dialect()),
+		hadr:    s.HADR,
+		log:     log,
+		write:   &side{name: "writer", db: w, idle: s.PoolSize, query: e.writable},
+		read:    read,
 	}
 	if err := st.try(ctx); err != nil {
 		return nil, errors.Join(err, st.Close())

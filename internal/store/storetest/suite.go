@@ -48,6 +48,8 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 			{"leases", leases},
 			{"one lease holder of many", leaseRace},
 			{"audit", audit},
+			{"responses", responses},
+			{"large responses", largeResponses},
 			{"a cancelled caller", cancelled},
 		} {
 			t.Run(c.name, func(t *testing.T) {

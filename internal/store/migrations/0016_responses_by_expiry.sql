@@ -1,0 +1,1 @@
+CREATE INDEX responses_by_expiry ON responses (expires_ms)

@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/uptrace/bun"
+
+	"sluice/internal/fault"
+)
+
+// MaxResponseBytes is the largest response that is kept, with its input. Compressed it
+// must not be larger than maxPacked, because a statement holds it in two digits a byte
+// and a stock MariaDB takes 16 MiB.
+const (
+	MaxResponseBytes = 8 << 20
+	maxPacked        = 7 << 20
+)
+
+// responseRow is a line of the table responses: what callers of POST /responses may
+// read again and go on from, where the provider keeps nothing itself.
+type responseRow struct {
+	bun.BaseModel `bun:"table:responses,alias:p"`
+
+	ID          string `bun:",pk"` // "resp_gw…"
+	WorkspaceID string
+	CreatedMS   int64  `bun:"created_ms"`
+	ExpiresMS   int64  `bun:"expires_ms"`
+	Input       []byte // compressed
+	Response    []byte // compressed
+}
+
+// KeepResponse keeps a response and the items that it answers until a time; keeping
+// it again changes nothing. It keeps no reference to the slices. TooLarge when both
+// are larger than MaxResponseBytes, ReadOnly when the writer is away.
+func (s *Store) KeepResponse(ctx context.Context, workspace, id string, until time.Time, input, response []byte) error {
+	for name, value := range map[string]string{"id": id, "workspace_id": workspace} {
+		if err := storable(name, value, 64); err != nil {
+			return err
+		}
+	}
+	if len(input)+len(response) > MaxResponseBytes {
+		return fault.Newf(fault.TooLarge, "the response and its input are larger than %d bytes", MaxResponseBytes)
+	}
+	in, out := s.zip.EncodeAll(input, nil), s.zip.EncodeAll(response, nil)
+	if len(in)+len(out) > maxPacked {
+		return fault.Newf(fault.TooLarge, "the response and its input are larger than %d bytes, compressed", maxPacked)
+	}
+	_, err := s.exec(ctx, "keep a response", "INSERT INTO responses (id, workspace_id, created_ms, expires_ms, input, response) VALUES (?, ?, ?, ?, ?, ?)",
+		id, workspace, stamp(time.Time{}), until.UnixMilli(), in, out)
+	if fault.Has(err, fault.Conflict) {
+		return nil // a try whose answer was lost
+	}
+	return err
+}
+
+// FindResponse returns what KeepResponse kept in that workspace and has not expired by
+// now: the items as a list and the response as an object. NotFound otherwise. A reader
+// that lags behind is not believed: what it does not know the writer is asked for.
+func (s *Store) FindResponse(ctx context.Context, workspace, id string, now time.Time) (input, response []byte, err error) {
+	row, err := s.reads.response(ctx, workspace, id, now)
+	if fault.Has(err, fault.NotFound) && s.read.db != s.write.db && !s.write.freshlyAway() {
+		onWriter := reads{db: s.writer, engine: s.engine, side: s.write}
+		if again, writerErr := onWriter.response(ctx, workspace, id, now); writerErr == nil {
+			row, err = again, nil
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if input, err = s.unzip.DecodeAll(row.Input, nil); err == nil {
+		response, err = s.unzip.DecodeAll(row.Response, nil)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("unpack response %s: %w", id, err)
+	}
+	return input, response, nil
+}
+
+func (r reads) response(ctx context.Context, workspace, id string, now time.Time) (responseRow, error) {
+	var row responseRow
+	err := r.within(ctx, "find a response", func(ctx context.Context) error {
+		return r.db.NewSelect().Model(&row).Where("p.id = ?", id).Where("p.workspace_id = ?", workspace).
+			Where("p.expires_ms > ?", now.UnixMilli()).Scan(ctx)
+	})
+	return row, err
+}
+
+// DeleteResponse forgets a response of a workspace. NotFound when there is none,
+// ReadOnly when the writer is away.
+func (s *Store) DeleteResponse(ctx context.Context, workspace, id string) error {
+	n, err := s.exec(ctx, "delete a response", "DELETE FROM responses WHERE id = ? AND workspace_id = ?", id, workspace)
+	if err == nil && n == 0 {
+		return fault.New(fault.NotFound, "")
+	}
+	return err
+}
+
+// SweepResponses forgets what has expired by now. Any number of nodes may do it.
+func (s *Store) SweepResponses(ctx context.Context, now time.Time) error {
+	_, err := s.exec(ctx, "sweep responses", "DELETE FROM responses WHERE expires_ms <= ?", now.UnixMilli())
+	return err
+}
+
+// packers make and open what is kept compressed. Both are safe for concurrent use.
+type packers struct {
+	zip   *zstd.Encoder
+	unzip *zstd.Decoder
+}
+
+func newPackers() (p packers, err error) {
+	if p.zip, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(2), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithAllLitEntropyCompression(true)); err != nil {
+		return p, err
+	}
+	p.unzip, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(MaxResponseBytes))
+	return p, err
+}
