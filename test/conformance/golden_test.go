@@ -69,7 +69,7 @@ func (r *rig) play(t *testing.T, in *transcript) *transcript {
 	before := r.up.Total()
 	r.journal.take()
 	out := *in
-	out.reply = essential(r.call(in.request))
+	out.reply = steady(essential(r.call(in.request)), given(in)...)
 	seen := r.up.Seen()[before:]
 	if len(seen) != len(in.exchanges) {
 		t.Fatalf("the provider saw %d calls, want %d; the client saw\n%s", len(seen), len(in.exchanges), out.reply)
@@ -138,6 +138,15 @@ func essential(m message) message {
 		return false
 	})
 	return m
+}
+
+// given is what the client and the provider said.
+func given(tr *transcript) []string {
+	texts := []string{tr.request.body}
+	for _, x := range tr.exchanges {
+		texts = append(texts, x.reply.String())
+	}
+	return texts
 }
 
 // replies are the provider's answers for the scripted upstream. A stream goes out

@@ -1,0 +1,58 @@
+package conformance
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What the gateway itself puts into an answer: ids that it makes where the provider
+// gave none, and the time where the provider tells none.
+var (
+	madeID   = regexp.MustCompile(`\b([a-z]+[-_])[0-9A-Za-z]{24,26}\b`)
+	madeTime = regexp.MustCompile(`("created(?:_at)?":)([0-9]{10})\b`)
+)
+
+// steady gives what the gateway made the same value in every run: ids are numbered in
+// their order, so that one id stays one, and times are noon. What stands in the request
+// or in what the provider said stays as it is.
+func steady(reply message, given ...string) message {
+	told := strings.Join(given, "\n")
+	ids := map[string]string{}
+	reply.body = madeID.ReplaceAllStringFunc(reply.body, func(id string) string {
+		if strings.Contains(told, id) {
+			return id
+		}
+		if ids[id] == "" {
+			ids[id] = fmt.Sprintf("%smade-%d", madeID.FindStringSubmatch(id)[1], len(ids)+1)
+		}
+		return ids[id]
+	})
+	reply.body = madeTime.ReplaceAllStringFunc(reply.body, func(member string) string {
+		m := madeTime.FindStringSubmatch(member)
+		at, _ := strconv.ParseInt(m[2], 10, 64) // ten digits
+		if strings.Contains(told, m[2]) || time.Since(time.Unix(at, 0)).Abs() > time.Hour {
+			return member
+		}
+		return m[1] + strconv.FormatInt(noon{}.Now().Unix(), 10)
+	})
+	return reply
+}
+
+func TestSteady(t *testing.T) {
+	t.Parallel()
+	now := strconv.FormatInt(time.Now().Unix(), 10)
+	body := `{"id":"chatcmpl-0123456789abcdef0123456789","x":"call_0123456789abcdef01234567","created":` + now + `,"created_at":1700000000}` + "\n" +
+		`{"id":"chatcmpl-0123456789abcdef0123456789","y":"call_abcdefghijklmnopqrstuvwx"}`
+	want := `{"id":"chatcmpl-made-1","x":"call_0123456789abcdef01234567","created":1795176000,"created_at":1700000000}` + "\n" +
+		`{"id":"chatcmpl-made-1","y":"call_made-2"}`
+	if got := steady(message{body: body}, `{"id":"call_0123456789abcdef01234567"}`).body; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := steady(message{body: `{"created":` + now + `}`}, now).body; got != `{"created":`+now+`}` {
+		t.Errorf("a time that the provider told became %s", got)
+	}
+}
