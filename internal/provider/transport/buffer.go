@@ -48,9 +48,9 @@ func (buf *buffer) unread() []byte { return buf.b[buf.start:buf.end] }
 // behind it stays in the buffer. Errors of nc come as they are; io.EOF means that
 // not one byte came.
 func (buf *buffer) readHead(nc io.Reader, limit int) (head, error) {
-	scanned := buf.start
+	scanned := 0 // of what is unread
 	for {
-		from := max(buf.start, scanned-len(syntax.HeadEnd)+1)
+		from := buf.start + max(0, scanned-len(syntax.HeadEnd)+1)
 		if i := bytes.Index(buf.b[from:buf.end], syntax.HeadEnd); i >= 0 {
 			end := from + i + len(syntax.HeadEnd)
 			if end-buf.start > limit {
@@ -60,10 +60,10 @@ func (buf *buffer) readHead(nc io.Reader, limit int) (head, error) {
 			buf.start = end
 			return h, err
 		}
-		if err := plausible(buf.unread(), limit); err != nil {
+		if err := plausible(buf.unread(), scanned, limit); err != nil {
 			return head{}, err
 		}
-		scanned = buf.end
+		scanned = buf.pending()
 		if err := buf.fill(nc, limit); err != nil {
 			return head{}, err
 		}
@@ -93,8 +93,9 @@ func (buf *buffer) fill(nc io.Reader, limit int) error {
 }
 
 // plausible refuses an incomplete head that cannot become a good one, so that a
-// peer which speaks something else is not waited for.
-func plausible(b []byte, limit int) error {
+// peer which speaks something else is not waited for. What is before from has been
+// looked at.
+func plausible(b []byte, from, limit int) error {
 	n := min(len(b), len(httpVersion))
 	switch {
 	case string(b[:n]) != httpVersion[:n]:
@@ -102,7 +103,7 @@ func plausible(b []byte, limit int) error {
 	case len(b) > limit:
 		return garbage("the head is too large")
 	}
-	if err := syntax.CheckLineEnds(b); err != nil {
+	if err := syntax.CheckLineEnds(b, from); err != nil {
 		return invalid(err)
 	}
 	return nil

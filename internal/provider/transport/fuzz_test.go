@@ -100,6 +100,20 @@ func reference(data []byte, method string) (*http.Response, []byte, error) {
 	}
 }
 
+// A head that comes behind an interim one is found wherever it lies in the buffer, which
+// moves it to the front when it is full.
+func TestHeadBehindInterim(t *testing.T) {
+	t.Parallel()
+	early := "HTTP/1.1 103 Early Hints\r\nlink: " + strings.Repeat("a", 8000) + "\r\n\r\n"
+	answer := "HTTP/1.1 200 OK\r\nx-a: " + strings.Repeat("b", 12000) + "\r\ncontent-length: 5\r\n\r\nhello"
+	for _, step := range []int{100, 1000, 8192, 16384, 1 << 20} {
+		status, hd, text, err := transport.ReadAnswer(&canned{[]byte(early + answer), step}, "GET", 4096)
+		if err != nil || status != 200 || len(hd.Get("x-a")) != 12000 || string(text) != "hello" {
+			t.Errorf("reads of %d: %d %q %v", step, status, text, err)
+		}
+	}
+}
+
 // Whatever the sizes of chunks, network reads and caller's reads, the body is what
 // was sent.
 func TestChunksComeTogether(t *testing.T) {

@@ -20,17 +20,18 @@ var (
 )
 
 // CheckLineEnds refuses the beginning of a head that cannot become a good one, because
-// a line of it ends with a bare line feed, so that nobody waits for the rest.
-func CheckLineEnds(b []byte) error {
-	for rest := b; ; {
-		i := bytes.IndexByte(rest, '\n')
+// a line that ends at b[from] or later does so with a bare line feed: nobody needs to wait
+// for the rest.
+func CheckLineEnds(b []byte, from int) error {
+	for {
+		i := bytes.IndexByte(b[from:], '\n')
 		if i < 0 {
 			return nil
 		}
-		if i == 0 || rest[i-1] != '\r' {
+		if i += from; i == 0 || b[i-1] != '\r' {
 			return errBareLine
 		}
-		rest = rest[i+1:]
+		from = i + 1
 	}
 }
 

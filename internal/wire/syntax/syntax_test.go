@@ -54,6 +54,22 @@ func TestLines(t *testing.T) {
 	}
 }
 
+func TestCheckLineEnds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text string
+		from int
+		good bool
+	}{
+		{"", 0, true}, {"a\r\nb\r\n", 0, true}, {"a\r\nb", 2, true}, {"a\r\nb", 3, true}, {"\n", 0, false}, {"a\n", 0, false}, {"a\n", 1, false},
+		{"a\r\nb\nc", 3, false}, {"a\nb\r\n", 2, true},
+	} {
+		if err := syntax.CheckLineEnds([]byte(c.text), c.from); (err == nil) != c.good {
+			t.Errorf("%q from %d: %v", c.text, c.from, err)
+		}
+	}
+}
+
 func TestFraming(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
