@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -21,6 +20,7 @@ import (
 	"sluice/internal/config"
 	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
+	"sluice/internal/dataplane/front/h1"
 	"sluice/internal/dialect/all"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/ident"
@@ -61,7 +61,7 @@ type App struct {
 	gateway   *dataplane.Gateway
 	metrics   *telemetry.Registry
 	admin     *admin.Admin
-	server    *http.Server
+	server    *h1.Server
 	listener  net.Listener
 
 	demo       bool
@@ -208,9 +208,9 @@ func (a *App) buildGateway(context.Context) error {
 func (a *App) openListener(ctx context.Context) (err error) {
 	h := &router{
 		model: front.New(a.gateway), admin: logged(a.admin.Handler(), a.log), isAdmin: a.admin.Matches,
-		aliases: a.set.Requests.HeaderPrefixAliases, pages: a.pages(),
+		aliases: a.set.Requests.HeaderPrefixAliases, pages: a.pages(), cors: a.set.CORS.Enabled,
 	}
-	if a.server, err = server(edge(cross(h, a.set.CORS), a.log), a.set, a.log); err != nil {
+	if a.server, err = a.newServer(h); err != nil {
 		return err
 	}
 	if a.listener, err = listen(ctx, a.set.Server.Address()); err != nil {
@@ -246,15 +246,8 @@ func (a *App) Run(ctx context.Context) error {
 // serve accepts requests until ctx ends, then lets the running ones finish.
 func (a *App) serve(ctx context.Context) error {
 	failed := make(chan error, 1)
-	secure := a.server.TLSConfig != nil // Serve fills it in, for plain HTTP too
-	go func() {
-		if secure {
-			failed <- a.server.ServeTLS(a.listener, "", "")
-			return
-		}
-		failed <- a.server.Serve(a.listener)
-	}()
-	a.log.Info("listening", "address", a.Addr(), "tls", secure)
+	go func() { failed <- a.server.Serve(context.WithoutCancel(ctx), a.listener) }()
+	a.log.Info("listening", "address", a.Addr(), "tls", a.set.TLS.Enabled())
 	select {
 	case err := <-failed:
 		return err
@@ -264,11 +257,12 @@ func (a *App) serve(ctx context.Context) error {
 	a.log.Info("draining", "open_requests", a.gateway.Open())
 	limit, stop := context.WithTimeout(context.WithoutCancel(ctx), a.set.Server.DrainTimeout)
 	defer stop()
-	if err := a.server.Shutdown(limit); err != nil {
+	err := a.server.Shutdown(limit)
+	if errors.Is(err, context.DeadlineExceeded) {
 		a.log.Warn("requests were cut because they outlasted DRAIN_TIMEOUT", "open_requests", a.gateway.Open())
-		return a.server.Close()
+		return nil
 	}
-	return nil
+	return err
 }
 
 // Close gives back what New opened, the last first.

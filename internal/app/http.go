@@ -8,14 +8,15 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"strings"
 	"time"
 
-	"sluice/internal/config"
 	"sluice/internal/dataplane/front"
+	"sluice/internal/dataplane/front/h1"
 	"sluice/internal/fault"
-	"sluice/internal/ident"
+	"sluice/internal/wire"
 )
 
 // headMax bounds the head of a client's request.
@@ -30,24 +31,59 @@ type router struct {
 	isAdmin func(method, path string) bool
 	aliases []string
 	pages   map[string]http.HandlerFunc
+	cors    bool // browsers get headers of their own, which net/http adds
+}
+
+// owner is who answers a request.
+type owner int
+
+const (
+	nobody owner = iota
+	aPage
+	aModel
+	anAdmin
+)
+
+// owner is the one rule by which both fronts go. The path is unescaped; selects reports
+// whether a header chooses a provider.
+func (r *router) owner(method, path string, selects func() bool) owner {
+	switch {
+	case r.pages[path] != nil:
+		return aPage
+	case front.Typed(method, path) || selects():
+		return aModel
+	case r.isAdmin(method, path):
+		return anAdmin
+	case strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/proxy/"):
+		return aModel
+	}
+	return nobody
 }
 
 // ServeHTTP sends a request on its way. The path is looked at as it came: a
 // ServeMux would clean it, and model ids hold %2F.
 func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	path := req.URL.Path
-	switch {
-	case r.pages[path] != nil:
+	switch r.owner(req.Method, path, func() bool { return front.Selects(req.Header, r.aliases) }) {
+	case aPage:
 		r.pages[path](w, req)
-	case front.Typed(req.Method, path) || front.Selects(req.Header, r.aliases):
+	case aModel:
 		r.model.ServeHTTP(w, req)
-	case r.isAdmin(req.Method, path):
+	case anAdmin:
 		r.admin.ServeHTTP(w, req)
-	case strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/proxy/"):
-		r.model.ServeHTTP(w, req)
-	default:
+	case nobody:
 		writeFault(w, fault.Newf(fault.UnknownRoute, "there is nothing at %s; model routes and the administration begin with /v1", clipPath(path)))
 	}
+}
+
+// mine reports whether the fast front may serve a request: the data plane's, unless a
+// browser sends it to a gateway that answers browsers.
+func (r *router) mine(method, path string, h wire.Header) bool {
+	plain, err := url.PathUnescape(path)
+	if err != nil || r.cors && h.Has("origin") {
+		return false
+	}
+	return r.owner(method, plain, func() bool { return front.Chooses(h, r.aliases) }) == aModel
 }
 
 func clipPath(p string) string {
@@ -59,12 +95,12 @@ func clipPath(p string) string {
 
 // writeFault answers a request that belongs to nobody, with ids as every answer has.
 func writeFault(w http.ResponseWriter, f *fault.Error) {
-	id := ident.NewID()
-	w.Header().Set("X-Gateway-Request-Id", id)
-	w.Header().Set("X-Gateway-Trace-Id", id)
-	w.Header().Set("Content-Type", "application/json")
+	h, body := front.Refusal(f)
+	for _, line := range h {
+		w.Header().Set(line.Name, line.Value)
+	}
 	w.WriteHeader(f.HTTPStatus())
-	_, _ = w.Write(f.Body(fault.Model)) // the client may have left
+	_, _ = w.Write(body) // the client may have left
 }
 
 // healthBody is what /v1/health and /health answer.
@@ -99,22 +135,22 @@ func (a *App) health(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(b) // the client may have left
 }
 
-// server makes the listener's HTTP server. There is no write timeout: streams run
-// as long as they need, and the idle timeouts of the upstream end dead ones.
-func server(h http.Handler, s config.Settings, log *slog.Logger) (*http.Server, error) {
-	srv := &http.Server{
-		Handler: h, ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: headMax,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+// newServer makes the listener's server: the fast front for the data plane, net/http for
+// everything else. There is no write timeout: streams run as long as they need, and the
+// idle timeouts of the upstream end dead ones.
+func (a *App) newServer(r *router) (*h1.Server, error) {
+	rest := &http.Server{
+		Handler: edge(cross(r, a.set.CORS), a.log), ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: headMax,
+		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
-	if !s.TLS.Enabled() {
-		return srv, nil
+	if a.set.TLS.Enabled() {
+		pair, err := a.set.TLS.Certificate()
+		if err != nil {
+			return nil, err
+		}
+		rest.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
 	}
-	pair, err := s.TLS.Certificate()
-	if err != nil {
-		return nil, err
-	}
-	srv.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}
-	return srv, nil
+	return &h1.Server{Gateway: a.gateway, Mine: r.mine, Rest: rest, Patience: front.Usual(), Log: a.log}, nil
 }
 
 func listen(ctx context.Context, addr string) (net.Listener, error) {

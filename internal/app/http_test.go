@@ -5,6 +5,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"sluice/internal/dataplane/front"
+	"sluice/internal/wire"
 )
 
 var discard = slog.New(slog.DiscardHandler)
@@ -32,6 +35,8 @@ func TestRouter(t *testing.T) {
 		{"POST", "/v1/anything/else", "", "model"},
 		{"GET", "/v2/configs", "", "admin"},
 		{"GET", "/v1/health", "X-Gateway-Provider", "page"},
+		{"GET", "/v2/c%6Fnfigs", "", "admin"},
+		{"GET", "/v1/files/a%2Fb", "", "model"},
 		{"GET", "/nothing", "", ""},
 	}
 	for _, c := range cases {
@@ -43,6 +48,30 @@ func TestRouter(t *testing.T) {
 		edge(r, discard).ServeHTTP(w, req)
 		if got := w.Header().Get("x-by"); got != c.by || c.by == "" && w.Code != http.StatusNotFound {
 			t.Errorf("%s %s %s: answered by %q with %d", c.method, c.path, c.header, got, w.Code)
+		}
+		if mine := r.mine(c.method, c.path, front.Header(req)); mine != (c.by == "model") {
+			t.Errorf("%s %s %s: the fast front's: %v", c.method, c.path, c.header, mine)
+		}
+	}
+}
+
+// The fast front leaves to net/http what it would have to read in another way.
+func TestNotTheFastFronts(t *testing.T) {
+	t.Parallel()
+	r := &router{isAdmin: func(_, path string) bool { return path == "/v1/keys" }, cors: true}
+	for _, c := range []struct {
+		path   string
+		header wire.Header
+		mine   bool
+	}{
+		{"/v1/things", nil, true},
+		{"/v1/k%65ys", nil, false},
+		{"/v1/things%2Fof%2Fmine", nil, true},
+		{"/v1/things%", nil, false},
+		{"/v1/things", wire.Header{{Name: "origin", Value: "https://app.example"}}, false},
+	} {
+		if got := r.mine("POST", c.path, c.header); got != c.mine {
+			t.Errorf("%s %v: %v", c.path, c.header, got)
 		}
 	}
 }

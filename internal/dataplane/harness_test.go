@@ -3,11 +3,9 @@ package dataplane_test
 import (
 	"bytes"
 	"io"
-	"log"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -28,6 +26,7 @@ import (
 	"sluice/internal/record"
 	"sluice/internal/routing"
 	"sluice/internal/tenant"
+	"sluice/test/listen"
 	"sluice/test/upstream"
 )
 
@@ -47,7 +46,7 @@ type rig struct {
 	dir     *directory
 	journal *list
 	gateway *dataplane.Gateway
-	server  *httptest.Server
+	server  *listen.Server
 	set     dataplane.Settings
 }
 
@@ -73,35 +72,8 @@ func newRig(t testing.TB, change ...func(*dataplane.Settings)) *rig {
 		Dialect: openai.Dialect(), Dialects: all.List(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: guard, Journal: r.journal,
 		Metrics: dataplane.NewMetrics(), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
 	}, r.set)
-	complaints := &complaints{}
-	r.server = httptest.NewUnstartedServer(front.New(r.gateway))
-	r.server.Config.ErrorLog = log.New(complaints, "", 0)
-	r.server.Start()
-	t.Cleanup(func() {
-		r.server.Close()
-		if text := complaints.String(); strings.Contains(text, "panic") {
-			t.Errorf("the server says: %s", text)
-		}
-	})
+	r.server = listen.Start(t, r.gateway)
 	return r
-}
-
-// complaints are what net/http writes to its log.
-type complaints struct {
-	mu  sync.Mutex // guards buf
-	buf strings.Builder
-}
-
-func (c *complaints) Write(p []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.buf.Write(p)
-}
-
-func (c *complaints) String() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.buf.String()
 }
 
 // answer is what a call came to.

@@ -31,7 +31,7 @@ func (r *rig) call(m message) message {
 // raw sends bytes on a connection of their own and reads the answer.
 func (r *rig) raw(request string) message {
 	r.t.Helper()
-	c, err := net.Dial("tcp", r.server.Listener.Addr().String())
+	c, err := net.Dial("tcp", r.server.Addr)
 	if err != nil {
 		r.t.Fatalf("dial: %v", err)
 	}

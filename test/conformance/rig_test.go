@@ -7,7 +7,6 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
-	"net/http/httptest"
 	"net/netip"
 	"sync"
 	"testing"
@@ -30,6 +29,7 @@ import (
 	"sluice/internal/record"
 	"sluice/internal/routing"
 	"sluice/internal/tenant"
+	"sluice/test/listen"
 	"sluice/test/upstream"
 )
 
@@ -54,7 +54,7 @@ type rig struct {
 	up      *upstream.Server
 	tunnel  *tunnel
 	journal *journal
-	server  *httptest.Server
+	server  *listen.Server
 }
 
 // tester is what a rig needs of a testing.TB or of a rapid.T: whom it tells.
@@ -89,8 +89,7 @@ func newRigOver(t testing.TB, addr string, trust *tls.Config) *rig {
 		Dialect: openai.Dialect(), Dialects: all.List(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: guard, Journal: r.journal,
 		Metrics: dataplane.NewMetrics(), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
 	}, set)
-	r.server = httptest.NewServer(front.New(gateway))
-	t.Cleanup(r.server.Close)
+	r.server = listen.Start(t, gateway)
 	return r
 }
 

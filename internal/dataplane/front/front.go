@@ -24,11 +24,11 @@ type gateway interface {
 // Handler serves model traffic over HTTP/1.1 and HTTP/2.
 type Handler struct {
 	gateway  gateway
-	patience patience
+	patience Patience
 }
 
 // New makes the handler of a gateway.
-func New(g gateway) *Handler { return &Handler{g, usual} }
+func New(g gateway) *Handler { return &Handler{g, Usual()} }
 
 // carrier holds what carries one request in and its answer out, in one allocation.
 type carrier struct {
@@ -69,16 +69,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// leftover is how much net/http itself would read of a body that nobody took, before
-// it closes the connection instead.
-const leftover = 256 << 10
-
 // finish takes the rest of a body after the answer. With full duplex net/http would
 // do so when it no longer expects the end of the body, and then fail the connection's
 // next request.
 func (c *carrier) finish() {
 	if c.out.Flush() == nil {
-		_, _ = io.CopyN(io.Discard, &c.body, leftover) // the answer is given; the client may be gone
+		_, _ = io.CopyN(io.Discard, &c.body, Leftover) // the answer is given; the client may be gone
 	}
 }
 
@@ -129,6 +125,16 @@ func Typed(method, path string) bool {
 
 // Header is a request's header as the data plane reads it.
 func Header(r *http.Request) wire.Header { return header(r.Header) }
+
+// Chooses is Selects for a header as the data plane reads it.
+func Chooses(h wire.Header, aliases []string) bool {
+	for i := range h {
+		if dataplane.Selecting(h[i].Name, aliases) {
+			return true
+		}
+	}
+	return false
+}
 
 // Selects reports whether a request's headers choose a provider, so that a path
 // shared with the administration, for example /v1/collections, is for the upstream.

@@ -6,21 +6,33 @@ import (
 	"time"
 )
 
-// patience is how long a slow client is waited for. A client that sends or takes
+// Patience is how long a slow client is waited for. A client that sends or takes
 // nothing would otherwise hold a request, and a call of the provider, for ever.
-type patience struct {
-	idle  time.Duration // for the next bytes of a request body
-	grace time.Duration // for all of a body, beyond what its size justifies
-	rate  int64         // bytes a second that a body must come in on average
-	stall time.Duration // for the client to take what was written
+type Patience struct {
+	Idle  time.Duration // for the next bytes of a request body
+	Grace time.Duration // for all of a body, beyond what its size justifies
+	Rate  int64         // bytes a second that a body must come in on average
+	Stall time.Duration // for the client to take what was written
 }
 
-// usual lets pass the slowest live audio (6 kbit/s) and phones that change cells.
-var usual = patience{idle: time.Minute, grace: 2 * time.Minute, rate: 64, stall: 2 * time.Minute}
+// Usual lets pass the slowest live audio (6 kbit/s) and phones that change cells.
+func Usual() Patience {
+	return Patience{Idle: time.Minute, Grace: 2 * time.Minute, Rate: 64, Stall: 2 * time.Minute}
+}
 
-// unwatched is how much of an answer goes into buffers of the system, so that
+// Left is how long the next bytes of a body are waited for, after so many have come and
+// so long was waited for them. It may be zero or less.
+func (p *Patience) Left(got int64, waited time.Duration) time.Duration {
+	return min(p.Idle, p.Grace+time.Duration(got/p.Rate)*time.Second-waited)
+}
+
+// Unwatched is how much of an answer goes into buffers of the system, so that
 // writing it cannot block.
-const unwatched = 64 << 10
+const Unwatched = 64 << 10
+
+// Leftover is how much of a body that nobody took is read after the answer, in bytes,
+// before the connection is closed instead. It is what net/http would read.
+const Leftover = 256 << 10
 
 // conn is the connection of a request as far as its deadlines go.
 type conn interface {
@@ -39,7 +51,7 @@ func deadlines(w http.ResponseWriter) conn {
 type upload struct {
 	body     io.Reader
 	conn     conn
-	patience patience
+	patience Patience
 	waited   time.Duration
 	got      int64
 }
@@ -50,9 +62,8 @@ func (u *upload) Read(p []byte) (int, error) {
 	if u.conn == nil {
 		return u.body.Read(p)
 	}
-	start, l := time.Now(), &u.patience
-	left := l.grace + time.Duration(u.got/l.rate)*time.Second - u.waited
-	_ = u.conn.SetReadDeadline(start.Add(min(l.idle, left))) // fails only when closed, as the read does
+	start := time.Now()
+	_ = u.conn.SetReadDeadline(start.Add(u.patience.Left(u.got, u.waited))) // fails only when closed, as the read does
 	n, err := u.body.Read(p)
 	u.got += int64(n)
 	u.waited += time.Since(start)
@@ -65,12 +76,12 @@ func (u *upload) Read(p []byte) (int, error) {
 // arm bounds the writes that follow, anew from time to time.
 func (o *responder) arm() {
 	now := time.Now()
-	if now.Sub(o.armed) < o.patience.stall/8 {
+	if now.Sub(o.armed) < o.patience.Stall/8 {
 		return
 	}
 	if c := deadlines(o.w); c != nil {
 		o.armed = now
-		_ = c.SetWriteDeadline(now.Add(o.patience.stall)) // fails only when closed, as the write does
+		_ = c.SetWriteDeadline(now.Add(o.patience.Stall)) // fails only when closed, as the write does
 	}
 }
 

@@ -28,7 +28,7 @@ func (s scripted) Serve(ctx context.Context, in *wire.Request, out wire.Responde
 func (scripted) Realtime(context.Context, *wire.Request, dataplane.Client) error { return nil }
 
 // impatient waits a short time.
-var impatient = patience{idle: 100 * time.Millisecond, grace: 400 * time.Millisecond, rate: 1 << 20, stall: 200 * time.Millisecond}
+var impatient = Patience{Idle: 100 * time.Millisecond, Grace: 400 * time.Millisecond, Rate: 1 << 20, Stall: 200 * time.Millisecond}
 
 func serve(t *testing.T, s scripted) net.Conn {
 	t.Helper()
@@ -131,6 +131,6 @@ func TestSlowReaders(t *testing.T) {
 		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
-		time.Sleep(impatient.stall + impatient.stall/4)
+		time.Sleep(impatient.Stall + impatient.Stall/4)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // responder carries an answer over a ResponseWriter.
 type responder struct {
 	w        http.ResponseWriter
-	patience patience
+	patience Patience
 	sent     int       // bytes of the body
 	armed    time.Time // when the limit of writes was last set; zero when never
 	bare     bool      // the method is HEAD: no body will tell the length
@@ -50,7 +50,7 @@ func (o *responder) Head(status int, h wire.Header, length int64) error {
 
 // Write appends to the body.
 func (o *responder) Write(p []byte) (int, error) {
-	if o.sent += len(p); o.sent > unwatched {
+	if o.sent += len(p); o.sent > Unwatched {
 		o.arm()
 	}
 	return o.w.Write(p)

@@ -1,0 +1,233 @@
+package h1
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"runtime/debug"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"sluice/internal/wire"
+)
+
+// What a connection does.
+const (
+	fresh  int32 = iota // has not sent a request yet
+	unused              // waits for the next one
+	active              // a request is being read or answered
+	closed              // is being closed by somebody else
+)
+
+// conn is one connection of a client. It belongs to the goroutine that serves it but
+// for what others look at, which is marked.
+type conn struct {
+	s      *Server
+	nc     net.Conn        // where HTTP is spoken: TLS, or tcp itself
+	tcp    net.Conn        // closing it never waits
+	raw    syscall.RawConn // of tcp, nil when it has none
+	fd     int32           // likewise
+	tls    bool
+	cancel context.CancelFunc // ends the request at hand; safe for concurrent use
+	remote string             // address without port
+	since  time.Time
+	place  int // in the crowd, which guards it
+
+	state   atomic.Int32
+	listens atomic.Bool // the request was read to its end, and nothing came behind it
+
+	in     *buffer            // what was read and not consumed, nil when nothing is
+	limit  time.Time          // of reads, in force; zero means none
+	take   func(uintptr) bool // arrive, made once
+	failed error              // of arrive
+	header wire.Header        // kept for its room
+	req    wire.Request
+	body   *body // of the request at hand, nil when it has none
+	keep   bool  // the client may send another request
+	out    answer
+}
+
+func newConn(s *Server, nc net.Conn, cancel context.CancelFunc) *conn {
+	c := &conn{s: s, nc: nc, tcp: nc, cancel: cancel, since: time.Now(), fd: -1}
+	c.out.c = c
+	if sc, ok := nc.(syscall.Conn); ok {
+		if rc, err := sc.SyscallConn(); err == nil {
+			c.raw = rc
+			_ = rc.Control(func(fd uintptr) { c.fd = int32(fd) }) // fails only when closed, as the first read does
+		}
+	}
+	c.take = c.arrive
+	if c.remote = nc.RemoteAddr().String(); c.remote != "" {
+		if host, _, err := net.SplitHostPort(c.remote); err == nil {
+			c.remote = host
+		}
+	}
+	return c
+}
+
+// serve answers requests until one of both sides has enough.
+func (c *conn) serve(ctx context.Context) {
+	handed := false
+	defer func() {
+		if v := recover(); v != nil {
+			c.s.Log.Error("a connection's goroutine panicked", "panic", v, "stack", string(debug.Stack()))
+		}
+		c.cancel()
+		c.s.crowd.remove(c)
+		if c.in != nil {
+			c.in.release()
+		}
+		if !handed {
+			c.tcp.Close()
+		}
+	}()
+	next := serveNext
+	if c.s.tls != nil {
+		next = c.shakeHands(ctx)
+	}
+	for next == serveNext {
+		next = c.exchange(ctx)
+	}
+	switch next {
+	case handOver:
+		handed = true
+		c.handOver()
+	case lingerOn:
+		c.linger()
+	case serveNext, closeNow:
+	}
+}
+
+// step is what is to come after a request.
+type step int
+
+const (
+	serveNext step = iota
+	closeNow
+	lingerOn // close, but so that the client has the answer before
+	handOver // the request is not for here
+)
+
+// exchange reads one request and answers it.
+func (c *conn) exchange(ctx context.Context) step {
+	next, err := c.readRequest()
+	switch {
+	case err != nil:
+		return c.refuse(err)
+	case next != serveNext:
+		return next
+	}
+	c.out.begin(c.req.Method)
+	if c.body == nil {
+		c.settled()
+	}
+	err = c.s.Gateway.Serve(ctx, &c.req, &c.out)
+	whole := err == nil && c.out.finish() == nil
+	c.out.free()
+	read := c.body == nil || c.body.finish(whole)
+	c.listens.Store(false)
+	switch {
+	case !whole || ctx.Err() != nil:
+		return closeNow
+	case !read:
+		return lingerOn
+	case c.keep && c.rest():
+		return serveNext
+	case c.in != nil: // further requests, which are not served any more
+		return lingerOn
+	}
+	return closeNow
+}
+
+// rest makes the connection one that waits for the next request, and reports whether
+// there shall be one.
+func (c *conn) rest() bool {
+	clear(c.header[:cap(c.header)]) // it would hold on to the text
+	c.header, c.req, c.body = c.header[:0], wire.Request{}, nil
+	if c.in != nil {
+		return !c.s.draining.Load()
+	}
+	c.state.Store(unused)
+	return !c.s.draining.Load()
+}
+
+// settled notes that the request was read to its end: from now on the client is looked
+// after, unless its next request is here already.
+func (c *conn) settled() {
+	if c.in != nil || c.raw == nil {
+		return
+	}
+	c.listens.Store(true)
+	c.s.crowd.rouse()
+}
+
+// shakeHands begins TLS. What the client chooses to speak decides who goes on.
+func (c *conn) shakeHands(ctx context.Context) step {
+	limit := time.Now().Add(c.s.Rest.ReadHeaderTimeout)
+	_ = c.tcp.SetDeadline(limit) // fails only when closed, as the handshake does
+	secure := tls.Server(c.tcp, c.s.tls)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		c.s.Log.Debug("a TLS handshake failed", "remote", c.remote, "error", err.Error())
+		return closeNow
+	}
+	_ = c.tcp.SetDeadline(time.Time{})
+	c.nc, c.tls = secure, true
+	if secure.ConnectionState().NegotiatedProtocol == "h2" {
+		return handOver
+	}
+	return serveNext
+}
+
+// handOver gives the connection to the other server, with what was read of it.
+func (c *conn) handOver() {
+	_ = c.nc.SetReadDeadline(time.Time{}) // fails only when closed, as the next read does
+	_ = c.nc.SetWriteDeadline(time.Time{})
+	nc := c.nc
+	switch {
+	case c.in == nil:
+	case c.tls:
+		nc = &handedTLS{handed{nc, append([]byte(nil), c.in.unread()...)}}
+	default:
+		nc = &handed{nc, append([]byte(nil), c.in.unread()...)}
+	}
+	c.s.over.give(nc)
+}
+
+// lingering is how long a client has to take its answer while what it still sends is
+// thrown away. Closing at once would take the answer back. It is net/http's time.
+const lingering = 500 * time.Millisecond
+
+// linger closes the sending side, and returns when the client has closed the other.
+func (c *conn) linger() {
+	if closeWrite(c.nc) != nil {
+		return
+	}
+	_ = c.tcp.SetReadDeadline(time.Now().Add(lingering)) // fails only when closed, as the read does
+	buf := getBuffer()
+	defer buf.release()
+	for {
+		if _, err := c.tcp.Read(buf.b); err != nil {
+			return
+		}
+	}
+}
+
+// freshFor is how long a connection may take to its first request when everything is to
+// end. It is net/http's time.
+const freshFor = 5 * time.Second
+
+// closeUnused closes the connection if no request is being served. It is safe for
+// concurrent use, as abort is.
+func (c *conn) closeUnused(now time.Time) {
+	if c.state.CompareAndSwap(unused, closed) || now.Sub(c.since) > freshFor && c.state.CompareAndSwap(fresh, closed) {
+		c.tcp.Close()
+	}
+}
+
+// abort closes the connection and ends its request.
+func (c *conn) abort() {
+	c.state.Store(closed)
+	c.cancel()
+	c.tcp.Close()
+}

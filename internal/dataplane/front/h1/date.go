@@ -1,0 +1,27 @@
+package h1
+
+import (
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// second is the text of a point in time, for all answers of that second.
+type second struct {
+	unix int64
+	text string
+}
+
+var today atomic.Pointer[second]
+
+// date is the time as a Date line has it: "Fri, 20 Nov 2026 12:00:00 GMT".
+// Source: RFC 9110 section 5.6.7.
+func date() string {
+	now := time.Now()
+	if s := today.Load(); s != nil && s.unix == now.Unix() {
+		return s.text
+	}
+	s := &second{now.Unix(), now.UTC().Format(http.TimeFormat)}
+	today.Store(s)
+	return s.text
+}

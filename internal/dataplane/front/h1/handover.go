@@ -1,0 +1,85 @@
+package h1
+
+import (
+	"crypto/tls"
+	"net"
+	"sync"
+)
+
+// handover is the listener from which the other server takes connections. It never
+// fails but with net.ErrClosed.
+type handover struct {
+	addr   net.Addr
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (h *handover) open(addr net.Addr) {
+	h.addr, h.conns, h.closed = addr, make(chan net.Conn), make(chan struct{})
+}
+
+// give hands a connection over, or closes it when nobody takes any.
+func (h *handover) give(nc net.Conn) {
+	select {
+	case h.conns <- nc:
+	case <-h.closed:
+		nc.Close()
+	}
+}
+
+// Accept returns the next connection that is handed over.
+func (h *handover) Accept() (net.Conn, error) {
+	select {
+	case nc := <-h.conns:
+		return nc, nil
+	case <-h.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close ends Accept.
+func (h *handover) Close() error {
+	h.once.Do(func() { close(h.closed) })
+	return nil
+}
+
+// Addr is the address of the real listener.
+func (h *handover) Addr() net.Addr { return h.addr }
+
+// handed is a connection of which some bytes were read already.
+type handed struct {
+	net.Conn
+	unread []byte
+}
+
+// Read returns those bytes first.
+func (h *handed) Read(p []byte) (int, error) {
+	if len(h.unread) == 0 {
+		return h.Conn.Read(p)
+	}
+	n := copy(p, h.unread)
+	if h.unread = h.unread[n:]; len(h.unread) == 0 {
+		h.unread = nil
+	}
+	return n, nil
+}
+
+// CloseWrite is looked for by net/http, which closes a connection in two steps so that
+// its last answer is not lost.
+func (h *handed) CloseWrite() error { return closeWrite(h.Conn) }
+
+// handedTLS is handed under TLS; net/http looks for ConnectionState.
+type handedTLS struct{ handed }
+
+// ConnectionState says how the connection is secured.
+func (h *handedTLS) ConnectionState() tls.ConnectionState {
+	return h.Conn.(*tls.Conn).ConnectionState()
+}
+
+func closeWrite(nc net.Conn) error {
+	if half, ok := nc.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package h1_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sluice/internal/dataplane/front"
+	"sluice/internal/dataplane/front/h1"
+	"sluice/internal/wire"
+)
+
+// scripted is a gateway that does what a test says.
+type scripted func(ctx context.Context, in *wire.Request, out wire.Responder) error
+
+func (s scripted) Serve(ctx context.Context, in *wire.Request, out wire.Responder) error {
+	return s(ctx, in, out)
+}
+
+// echo answers with the request's method, target and body.
+func echo(_ context.Context, in *wire.Request, out wire.Responder) error {
+	text := []byte(in.Method + " " + in.Path + "?" + in.RawQuery + " " + in.Host + "\n")
+	if in.Body != nil {
+		b, err := io.ReadAll(in.Body)
+		if err != nil {
+			return err
+		}
+		text = append(text, b...)
+	}
+	return answer(out, text)
+}
+
+func answer(out wire.Responder, text []byte) error {
+	if err := out.Head(200, wire.Header{{Name: "content-type", Value: "text/plain"}}, int64(len(text))); err != nil {
+		return err
+	}
+	_, err := out.Write(text)
+	return err
+}
+
+// mine is what the gateways of the tests serve; the rest is handed over.
+func mine(_, path string, _ wire.Header) bool { return strings.HasPrefix(path, "/v1/") }
+
+// complaints are what a server logs on level error.
+type complaints struct {
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+func (c *complaints) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.Write(p)
+}
+
+func (c *complaints) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.String()
+}
+
+// running is a server that serves on the loopback interface until the test ends.
+type running struct {
+	*h1.Server
+	addr string
+	said *complaints
+	done chan error // of Serve
+}
+
+func start(t testing.TB, g scripted, change ...func(*h1.Server)) *running {
+	t.Helper()
+	r := &running{said: &complaints{}, done: make(chan error, 1)}
+	r.Server = &h1.Server{
+		Gateway: g, Mine: mine, Patience: front.Usual(),
+		Log: slog.New(slog.NewTextHandler(r.said, &slog.HandlerOptions{Level: slog.LevelError})),
+		Rest: &http.Server{
+			ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
+			Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				_, _ = io.WriteString(w, "rest "+r.Proto+" "+r.Method+" "+r.RequestURI+" "+string(body))
+			}),
+		},
+	}
+	for _, c := range change {
+		c(r.Server)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.addr = l.Addr().String()
+	go func() { r.done <- r.Serve(context.WithoutCancel(t.Context()), l) }()
+	t.Cleanup(func() {
+		_ = r.Close()
+		if err := <-r.done; !errors.Is(err, http.ErrServerClosed) {
+			t.Errorf("Serve returned %v", err)
+		}
+	})
+	return r
+}
+
+// client is a raw connection to a server.
+type client struct {
+	net.Conn
+	t testing.TB
+	r *bufio.Reader
+}
+
+func (r *running) dial(t testing.TB) *client {
+	t.Helper()
+	nc, err := net.Dial("tcp", r.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = nc.SetDeadline(time.Now().Add(10 * time.Second))
+	t.Cleanup(func() { _ = nc.Close() })
+	return &client{nc, t, bufio.NewReader(nc)}
+}
+
+func (c *client) send(text string) *client {
+	c.t.Helper()
+	if _, err := io.WriteString(c, text); err != nil {
+		c.t.Fatal(err)
+	}
+	return c
+}
+
+// reply is one answer, read to its end.
+type reply struct {
+	*http.Response
+	text string
+	err  error // of reading the body
+}
+
+func (c *client) reply(method string) reply {
+	c.t.Helper()
+	resp, err := http.ReadResponse(c.r, &http.Request{Method: method})
+	if err != nil {
+		c.t.Fatalf("no answer: %v", err)
+	}
+	b, err := io.ReadAll(resp.Body)
+	return reply{resp, string(b), err}
+}
+
+// closed fails the test unless the server closes without another byte.
+func (c *client) closed() {
+	c.t.Helper()
+	if b, err := c.r.ReadByte(); err == nil {
+		c.t.Errorf("more came: %q", b)
+	} else if !errors.Is(err, io.EOF) && !strings.Contains(err.Error(), "reset") {
+		c.t.Errorf("not closed: %v", err)
+	}
+}
+
+// say sends everything, closes the sending side only when told to, and returns all that
+// came back until the server closed.
+func (r *running) say(t testing.TB, text string) string {
+	t.Helper()
+	c := r.dial(t).send(text)
+	b, err := io.ReadAll(c.r)
+	if err != nil {
+		t.Errorf("%.60q: %v", text, err)
+	}
+	return string(b)
+}
+
+// post is a request with a body of announced length.
+func post(path, body string, lines ...string) string {
+	head := "POST " + path + " HTTP/1.1\r\nHost: gw\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n"
+	for _, l := range lines {
+		head += l + "\r\n"
+	}
+	return head + "\r\n" + body
+}
+
+const get = "GET /v1/x HTTP/1.1\r\nHost: gw\r\n\r\n"

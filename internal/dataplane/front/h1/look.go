@@ -1,0 +1,48 @@
+package h1
+
+import (
+	"errors"
+	"syscall"
+)
+
+// look finds the clients that have left. It is kept for its room.
+type look struct {
+	waiting []*conn
+	polls   polls
+}
+
+// at looks at all clients that wait for an answer, cancels the calls of those that have
+// left, and returns how many there were.
+func (l *look) at(w *crowd) int {
+	l.waiting = l.waiting[:0]
+	busy := 0
+	w.each(func(c *conn) {
+		if c.state.Load() != active {
+			return
+		}
+		busy++
+		if c.listens.Load() {
+			l.waiting = append(l.waiting, c)
+		}
+	})
+	for _, c := range l.polls.left(l.waiting) {
+		if c.tls || c.atEnd() {
+			c.listens.Store(false)
+			c.cancel()
+		}
+	}
+	clear(l.waiting)
+	return busy
+}
+
+// atEnd reports whether nothing more can be read. Behind further requests the end does
+// not show: those are served first, as net/http does.
+func (c *conn) atEnd() bool {
+	end := false
+	err := c.raw.Control(func(fd uintptr) {
+		var one [1]byte
+		n, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		end = err == nil && n == 0 || err != nil && !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.EINTR)
+	})
+	return err == nil && end
+}

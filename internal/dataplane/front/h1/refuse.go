@@ -1,0 +1,29 @@
+package h1
+
+import (
+	"errors"
+
+	"sluice/internal/dataplane/front"
+	"sluice/internal/fault"
+)
+
+// refuse answers what cannot be read as a request. An error of the connection itself has
+// nobody left to answer to.
+func (c *conn) refuse(err error) step {
+	f := (*fault.Error)(nil)
+	if !errors.As(err, &f) {
+		return closeNow
+	}
+	c.s.Log.Debug("a request was refused unread", "remote", c.remote, "error", f.Error())
+	c.keep, c.body = false, nil
+	h, text := front.Refusal(f)
+	c.out.begin("")
+	defer c.out.free()
+	if c.out.Head(f.HTTPStatus(), h, int64(len(text))) != nil {
+		return closeNow
+	}
+	if _, err := c.out.Write(text); err != nil || c.out.finish() != nil {
+		return closeNow
+	}
+	return lingerOn
+}

@@ -1,0 +1,330 @@
+package h1
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"strings"
+	"syscall"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/wire"
+	"sluice/internal/wire/syntax"
+)
+
+// maxLines bounds the lines of a head: clients send up to 30.
+const maxLines = 200
+
+// readRequest waits for the next request and reads its head into c.req. What it refuses
+// is a *fault.Error; other errors are those of the connection.
+func (c *conn) readRequest() (step, error) {
+	if c.in == nil {
+		if err := c.await(); err != nil {
+			return closeNow, err
+		}
+	}
+	head, err := c.readHead()
+	if err != nil {
+		return closeNow, err
+	}
+	next, err := c.parse(head)
+	if err != nil || next != serveNext {
+		return next, err
+	}
+	c.consume(len(head))
+	return serveNext, nil
+}
+
+// consume takes n bytes from the input, and parts with the buffer when it is empty.
+func (c *conn) consume(n int) {
+	if c.in.start += n; c.in.start == c.in.end {
+		c.in.release()
+		c.in = nil
+	}
+}
+
+// arm bounds the reads that follow: they end at limit, or later by a slack, so that the
+// limit need not be set for every one.
+func (c *conn) arm(limit time.Time, slack time.Duration) {
+	if d := c.limit.Sub(limit); d >= 0 && d <= slack {
+		return
+	}
+	c.limit = limit.Add(slack)
+	_ = c.nc.SetReadDeadline(c.limit) // fails only when closed, as the read does
+}
+
+// armFor is arm for a time from now. Zero stands for no limit.
+func (c *conn) armFor(d time.Duration) {
+	if d > 0 {
+		c.arm(time.Now().Add(d), min(time.Second, d/8))
+	}
+}
+
+// await waits for the first bytes of the next request.
+func (c *conn) await() error {
+	if c.state.Load() == fresh {
+		c.armFor(c.s.Rest.ReadHeaderTimeout)
+	} else {
+		c.armFor(c.s.Rest.IdleTimeout)
+	}
+	if err := c.receive(); err != nil {
+		return err
+	}
+	if !c.state.CompareAndSwap(unused, active) && !c.state.CompareAndSwap(fresh, active) {
+		return net.ErrClosed // it was found unused and is being closed
+	}
+	return nil
+}
+
+// receive reads once into a buffer. Where it can, it takes one only when there is
+// something to read, because a connection waits most of its life.
+func (c *conn) receive() error {
+	if c.tls || c.raw == nil {
+		c.in = getBuffer()
+		err := c.in.fill(c.nc, 0)
+		if err != nil {
+			c.consume(0)
+		}
+		return err
+	}
+	if err := c.raw.Read(c.take); err != nil {
+		return err
+	}
+	return c.failed
+}
+
+// arrive reads from a descriptor that may have something, and reports whether it had.
+func (c *conn) arrive(fd uintptr) bool {
+	buf := getBuffer()
+	n, err := syscall.Read(int(fd), buf.b)
+	for errors.Is(err, syscall.EINTR) {
+		n, err = syscall.Read(int(fd), buf.b)
+	}
+	if n > 0 {
+		buf.end = n
+		c.in, c.failed = buf, nil
+		return true
+	}
+	buf.release()
+	if c.failed = err; err == nil {
+		c.failed = net.ErrClosed // by the client
+	}
+	return !errors.Is(err, syscall.EAGAIN)
+}
+
+// readHead waits for a whole head and returns it, up to and including the empty line.
+// It stays in the input.
+func (c *conn) readHead() ([]byte, error) {
+	scanned, limit := 0, c.s.Rest.MaxHeaderBytes
+	for {
+		b := c.in.unread()
+		from := max(0, scanned-len(syntax.HeadEnd)+1)
+		if i := bytes.Index(b[from:], syntax.HeadEnd); i >= 0 {
+			b = b[:from+i+len(syntax.HeadEnd)]
+			if len(b) > limit {
+				return nil, tooLarge()
+			}
+			return b, nil
+		}
+		switch err := syntax.CheckLineEnds(b, scanned); {
+		case len(b) > limit:
+			return nil, tooLarge()
+		case !syntax.Token(b[0]):
+			return nil, malformed("it does not begin with a method")
+		case err != nil:
+			return nil, malformed(err.Error())
+		}
+		if scanned == 0 {
+			c.armFor(c.s.Rest.ReadHeaderTimeout)
+		}
+		scanned = len(b)
+		if err := c.in.fill(c.nc, limit); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// parse reads a head. Names become lower case in place; nothing else of the bytes is
+// changed, so that they can still be handed over.
+func (c *conn) parse(b []byte) (step, error) {
+	eol := bytes.IndexByte(b, '\n')
+	method, target, version, err := requestLine(b[:eol+1])
+	switch {
+	case err != nil:
+		return closeNow, err
+	case version == "HTTP/1.0", version == "HTTP/2.0" && string(b[:method]) == "PRI":
+		if err := syntax.CheckLineEnds(b, 0); err != nil { // as it is refused while it comes
+			return closeNow, malformed(err.Error())
+		}
+		return handOver, nil
+	case version != "HTTP/1.1":
+		return closeNow, refusal(505, "the HTTP version is not known")
+	}
+	lines := b[:len(b)-len("\r\n")]
+	if err := c.in.lines.Parse(lines, eol+1, maxLines); err != nil {
+		if errors.Is(err, syntax.ErrManyLines) {
+			return closeNow, tooLarge()
+		}
+		return closeNow, malformed(err.Error())
+	}
+	text := string(lines)
+	c.req = wire.Request{Method: text[:method], Remote: c.remote}
+	c.header = c.in.lines.AppendTo(c.header[:0], text)
+	f := framing{}
+	if err := c.sort(&f); err != nil {
+		return closeNow, err
+	}
+	in := &c.req
+	in.Path, in.RawQuery, _ = strings.Cut(text[method+1:target], "?")
+	if in.Method == "CONNECT" || in.Path == "" || in.Path[0] != '/' || f.upgrade {
+		return handOver, nil
+	}
+	if !escaped(in.Path) {
+		return closeNow, malformed("a percent sign in the path escapes nothing")
+	}
+	if !c.s.Mine(in.Method, in.Path, in.Header) {
+		return handOver, nil
+	}
+	c.frame(&f)
+	return serveNext, nil
+}
+
+// requestLine finds the ends of the method and the target in "POST /v1/x HTTP/1.1\r\n",
+// and the version. Source: RFC 9112 section 3.
+func requestLine(line []byte) (method, target int, version string, err error) {
+	end := len(line) - len("\r\n")
+	if end < 0 || line[end] != '\r' {
+		return 0, 0, "", malformed("a line of the head ends without a carriage return")
+	}
+	method = bytes.IndexByte(line, ' ')
+	target = bytes.LastIndexByte(line, ' ')
+	if method <= 0 || target <= method+1 {
+		return 0, 0, "", malformed("the request line is not method, target and version")
+	}
+	for _, c := range line[:method] {
+		if !syntax.Token(c) {
+			return 0, 0, "", malformed("the method is not valid")
+		}
+	}
+	for _, c := range line[method+1 : target] {
+		if c <= ' ' || c == 0x7f {
+			return 0, 0, "", malformed("the target holds blanks or control bytes")
+		}
+	}
+	return method, target, known(line[target+1 : end]), nil
+}
+
+// known is the version as a string, without allocating for those that there are.
+func known(version []byte) string {
+	for _, v := range [...]string{"HTTP/1.1", "HTTP/1.0", "HTTP/2.0"} {
+		if string(version) == v {
+			return v
+		}
+	}
+	return "unknown"
+}
+
+// framing is what the lines of a head say about the message and the connection.
+type framing struct {
+	length  int64 // of the body, -1 when none is announced
+	chunked bool
+	upgrade bool
+	expects bool // the body is sent only when it is asked for
+}
+
+// sort takes out the lines that are not for the gateway.
+func (c *conn) sort(f *framing) error {
+	var err error
+	if f.length, f.chunked, err = syntax.Framing(c.header); err != nil {
+		if errors.Is(err, syntax.ErrCoding) {
+			return refusal(501, "the transfer coding is not known; it can be chunked")
+		}
+		return malformed(err.Error())
+	}
+	c.keep = true
+	hosts, kept := 0, c.header[:0]
+	for _, line := range c.header {
+		switch line.Name {
+		case "host":
+			c.req.Host = line.Value
+			hosts++
+			continue
+		case "transfer-encoding":
+			continue
+		case "connection":
+			c.keep = c.keep && !syntax.HasToken(line.Value, "close")
+		case "upgrade":
+			f.upgrade = true
+		case "expect":
+			if !syntax.HasToken(line.Value, "100-continue") {
+				return refusal(417, "nothing but 100-continue can be expected")
+			}
+			f.expects = true
+		}
+		kept = append(kept, line)
+	}
+	c.header, c.req.Header = kept, kept
+	if hosts != 1 || !validHost(c.req.Host) {
+		return malformed("it needs one Host line with a host in it")
+	}
+	return nil
+}
+
+// frame makes the reader of the body.
+func (c *conn) frame(f *framing) {
+	c.body = nil
+	switch {
+	case f.chunked:
+		c.req.Length = -1
+	case f.length > 0:
+		c.req.Length = f.length
+	default:
+		return
+	}
+	c.body = &body{c: c, left: f.length, chunked: f.chunked, expects: f.expects}
+	c.req.Body = c.body
+}
+
+// escaped reports whether each percent sign of a path begins an escaped byte.
+func escaped(path string) bool {
+	for {
+		i := strings.IndexByte(path, '%')
+		if i < 0 {
+			return true
+		}
+		if len(path) < i+3 || !isHex(path[i+1]) || !isHex(path[i+2]) {
+			return false
+		}
+		path = path[i+3:]
+	}
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+// validHost reports whether only bytes of hosts and ports are in a Host line. It may be
+// empty. Source: RFC 3986 section 3.2.2.
+func validHost(h string) bool {
+	for i := 0; i < len(h); i++ {
+		c := h[i]
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !letter && strings.IndexByte(".:-_~[]%!$&'()*+,;=", c) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func malformed(what string) error {
+	return fault.New(fault.InvalidRequest, "the request is not HTTP/1.1 as it must be: "+what)
+}
+
+func tooLarge() error { return refusal(431, "the head of the request is too large") }
+
+func refusal(status int, what string) error {
+	f := fault.New(fault.InvalidRequest, what)
+	f.Status = status
+	return f
+}

@@ -1,0 +1,128 @@
+package h1
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"sluice/internal/dataplane/front"
+	"sluice/internal/wire"
+)
+
+// gateway is what serves the requests; *dataplane.Gateway does.
+type gateway interface {
+	Serve(ctx context.Context, in *wire.Request, out wire.Responder) error
+}
+
+// Server serves one listener. Its exported fields are set before Serve and not changed
+// after; none may be missing. Its methods are safe for concurrent use.
+type Server struct {
+	Gateway gateway
+	// Mine reports whether a request is for the gateway; everything else is handed over.
+	// The path is escaped as it came: "/v1/files/a%2Fb". Names in the header are lower
+	// case; it is good for the time of the call.
+	Mine func(method, path string, h wire.Header) bool
+	// Rest serves the connections that are handed over; Server starts and stops it. Its
+	// ReadHeaderTimeout, IdleTimeout and MaxHeaderBytes hold here, too, and so does its
+	// TLSConfig, if any, which must name the protocols in NextProtos.
+	Rest     *http.Server
+	Patience front.Patience // usually front.Usual()
+	Log      *slog.Logger   // refusals on level debug, panics as errors
+
+	crowd    crowd
+	over     handover
+	tls      *tls.Config // nil in the clear
+	listener atomic.Pointer[net.Listener]
+	draining atomic.Bool
+}
+
+// Serve accepts connections until Shutdown or Close, and returns http.ErrServerClosed
+// then. Any other error is the listener's. Ctx is the parent of the requests' contexts; to
+// end it ends them all. It is called once.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	s.crowd.open()
+	s.over.open(l.Addr())
+	s.tls = s.Rest.TLSConfig // before Rest fills in its own, which it does without TLS, too
+	s.listener.Store(&l)
+	if s.draining.Load() { // before the listener was there to be closed
+		return errors.Join(http.ErrServerClosed, l.Close())
+	}
+	go s.crowd.watch()
+	go func() { _ = s.Rest.Serve(&s.over) }() // ends with http.ErrServerClosed, because its listener never fails
+	var wait time.Duration
+	for {
+		nc, err := l.Accept()
+		switch {
+		case err == nil:
+			wait = 0
+			s.admit(ctx, nc)
+		case s.draining.Load():
+			return http.ErrServerClosed
+		case passing(err):
+			wait = min(max(2*wait, 5*time.Millisecond), time.Second)
+			s.Log.Warn("a connection could not be accepted", "error", err.Error(), "again_in", wait)
+			time.Sleep(wait)
+		default:
+			return err
+		}
+	}
+}
+
+// passing reports whether accepting may work again after a while: the client was gone
+// before its turn, or the system is short of something.
+func passing(err error) bool {
+	for _, e := range [...]error{syscall.ECONNABORTED, syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// admit serves a connection in a goroutine of its own.
+func (s *Server) admit(ctx context.Context, nc net.Conn) {
+	ctx, cancel := context.WithCancel(ctx)
+	c := newConn(s, nc, cancel)
+	if !s.crowd.add(c) {
+		c.abort()
+		return
+	}
+	go c.serve(ctx)
+}
+
+// Shutdown stops accepting, closes unused connections, here and at Rest, and waits until
+// the others have ended. When ctx ends before, it cuts them and returns ctx's error.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.stop()
+	rest := make(chan error, 1)
+	go func() { rest <- s.Rest.Shutdown(ctx) }()
+	err := s.crowd.drain(ctx)
+	err = errors.Join(err, <-rest)
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	s.crowd.close()
+	return nil
+}
+
+// Close stops accepting and closes all connections at once.
+func (s *Server) Close() error {
+	s.stop()
+	err := s.Rest.Close()
+	s.crowd.close()
+	return err
+}
+
+// stop takes no more connections; those that are here end with their next answer.
+func (s *Server) stop() {
+	s.draining.Store(true)
+	if l := s.listener.Load(); l != nil {
+		_ = (*l).Close() // it may be closed already
+	}
+}

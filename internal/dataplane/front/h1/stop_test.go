@@ -1,0 +1,115 @@
+package h1_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"sluice/internal/wire"
+)
+
+// stream sends an event at once and the last one when told to.
+func stream(tell <-chan struct{}) scripted {
+	return func(ctx context.Context, _ *wire.Request, out wire.Responder) error {
+		if err := out.Head(200, nil, -1); err != nil {
+			return err
+		}
+		_, _ = out.Write([]byte("first\n"))
+		if err := out.Flush(); err != nil {
+			return err
+		}
+		select {
+		case <-tell:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		_, err := out.Write([]byte("last\n"))
+		return err
+	}
+}
+
+// begun opens a stream and reads its first event.
+func begun(t testing.TB, s *running) *http.Response {
+	t.Helper()
+	tr := &http.Transport{}
+	t.Cleanup(tr.CloseIdleConnections)
+	resp, err := (&http.Client{Transport: tr}).Get("http://" + s.addr + "/v1/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = resp.Body.Close() })
+	if _, err := io.ReadFull(resp.Body, make([]byte, len("first\n"))); err != nil {
+		t.Fatal(err)
+	}
+	return resp
+}
+
+// A server that is to stop takes nobody new, closes who waits, at both servers, and lets
+// streams run to their end.
+func TestShutdown(t *testing.T) {
+	t.Parallel()
+	tell := make(chan struct{})
+	s := start(t, stream(tell))
+	resp := begun(t, s)
+	idle, rest, piped := s.dial(t), s.dial(t).send("GET /health HTTP/1.1\r\nHost: gw\r\n\r\n"), s.dial(t)
+	rest.reply("GET")
+	piped.send(get)
+	piped.r.ReadString('\n')
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Shutdown(t.Context()) }()
+	rest.closed()
+	for { // until the listener is closed
+		c, err := net.Dial("tcp", s.addr)
+		if err != nil {
+			break
+		}
+		_ = c.Close()
+	}
+	select {
+	case err := <-stopped:
+		t.Fatalf("it stopped in the middle of a stream: %v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	close(tell)
+	if b, err := io.ReadAll(resp.Body); err != nil || string(b) != "last\n" {
+		t.Errorf("the stream ends with %q %v", b, err)
+	}
+	idle.send(get) // it was not unused for long enough
+	if got := idle.reply("GET"); got.text != "first\nlast\n" || !got.Close {
+		t.Errorf("%q, close %v", got.text, got.Close)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+}
+
+// What outlasts the limit is cut, and its call ends.
+func TestShutdownCuts(t *testing.T) {
+	t.Parallel()
+	s := start(t, stream(nil))
+	resp := begun(t, s)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := s.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Shutdown: %v", err)
+	}
+	if _, err := io.ReadAll(resp.Body); err == nil {
+		t.Error("the client was told that the stream was whole")
+	}
+}
+
+// An unused connection is closed at once.
+func TestShutdownClosesUnused(t *testing.T) {
+	t.Parallel()
+	s := start(t, echo)
+	c := s.dial(t).send(get)
+	c.reply("GET")
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	c.closed()
+}

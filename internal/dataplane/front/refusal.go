@@ -1,0 +1,18 @@
+package front
+
+import (
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/wire"
+)
+
+// Refusal is the answer to a request that never came to the gateway, header and body,
+// with ids as every answer has.
+func Refusal(f *fault.Error) (wire.Header, []byte) {
+	id := ident.NewID()
+	return wire.Header{
+		{Name: "x-gateway-request-id", Value: id},
+		{Name: "x-gateway-trace-id", Value: id},
+		{Name: "content-type", Value: "application/json"},
+	}, f.Body(fault.Model)
+}
