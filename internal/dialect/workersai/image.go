@@ -64,7 +64,7 @@ func size(t *llm.Tally) (width, height int64, ok bool) {
 // DecodeAnswer reads {"result":{"image":"/9j/…"}}, or the image itself, which is what
 // some models answer with.
 func (image) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
-	data := ""
+	var data string
 	if strings.HasPrefix(in.Header.Get("content-type"), "image/") {
 		data = dialect.Base64(in.Body)
 	} else {

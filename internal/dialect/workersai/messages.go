@@ -69,14 +69,14 @@ func (w *writer) list(parts []llm.Part) {
 	for i := range parts {
 		p := &parts[i]
 		w.Open('{')
-		switch {
-		case p.Kind == llm.ImagePart:
+		switch p.Kind {
+		case llm.ImagePart:
 			w.Str("type", "image_url")
 			w.Key("image_url").Open('{')
 			w.Str("url", dialect.MediaURL(p.Media))
 			w.Opt("detail", p.Media.Detail)
 			w.Close('}')
-		case p.Kind == llm.FilePart:
+		case llm.FilePart:
 			w.Str("type", "text")
 			w.Str("text", p.Media.Data)
 		default:

@@ -1,0 +1,70 @@
+// Package ai21 is the shape that AI21's Jurassic-2 models speak. They know texts alone
+// and have no streams.
+package ai21
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Dialect returns the shape.
+// Source: contract/provider-transforms.md 7.6.
+func Dialect() *dialect.Dialect {
+	return &dialect.Dialect{
+		Name:      "ai21",
+		Upstreams: map[llm.Endpoint]dialect.Upstream{llm.ChatComplete: chat{}},
+		Unified:   map[llm.Endpoint]dialect.Unified{llm.Complete: complete{}, llm.Embed: embed{}},
+	}
+}
+
+// params are the fields that chat and complete have.
+var params = []dialect.Rename{
+	{Path: "n", To: "numResults"}, {Path: "temperature", To: "temperature"}, {Path: "top_p", To: "topP"}, {Path: "top_k", To: "topKReturn"},
+	{Path: "minTokens", To: "minTokens"},
+}
+
+// penalties stand in objects of their own: {"scale":0.5}.
+var penalties = []dialect.Rename{{Path: "presence_penalty", To: "presencePenalty"}, {Path: "frequency_penalty", To: "frequencyPenalty"}}
+
+func writeParams(w *dialect.JSON, t *llm.Tally) {
+	w.Carry(t, params)
+	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
+		w.Raw("maxTokens", raw)
+	}
+	if raw, ok := t.Take(llm.Stop); ok {
+		w.List("stopSequences", raw)
+	}
+	for _, p := range penalties {
+		if raw, ok := t.Take(p.Path); ok {
+			w.Key(p.To).Open('{')
+			w.Raw("scale", raw)
+			w.Close('}')
+		}
+	}
+}
+
+// finishOf reads {"finishReason":{"reason":"endoftext"}}.
+func finishOf(raw []byte) (f llm.Finish, word string) {
+	reason, _ := splice.Find(raw, "finishReason", "reason")
+	if word, _ = splice.Unquote(reason); word == "length" {
+		return llm.FinishLength, word
+	}
+	return llm.FinishStop, word
+}
+
+// idOf reads the id of an answer, a string or a number.
+func idOf(body []byte) string {
+	raw, ok := splice.Find(body, "id")
+	if s, quoted := splice.Unquote(raw); quoted || !ok || string(raw) == "null" {
+		return s
+	}
+	return string(raw)
+}
+
+// member is a string member of an object, "" when there is none.
+func member(raw []byte, name string) string {
+	val, _ := splice.Find(raw, name)
+	s, _ := splice.Unquote(val)
+	return s
+}

@@ -1,0 +1,200 @@
+package ai21_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"sluice/internal/dialect"
+	"sluice/internal/dialect/ai21"
+	"sluice/internal/dialect/dialecttest"
+	"sluice/internal/dialect/openai"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+)
+
+var target = &dialect.Target{Provider: "ai21", Model: "m"}
+
+func upstream() dialect.Upstream { return ai21.Dialect().Upstreams[llm.ChatComplete] }
+
+// encode puts a request of chat completions; its fields beside the messages, when the
+// messages are not given.
+func encode(t *testing.T, fields string) (*dialect.Outgoing, error) {
+	t.Helper()
+	if !strings.Contains(fields, `"messages"`) {
+		fields = `"messages":[{"role":"user","content":"x"}],` + fields
+	}
+	c, err := openai.Dialect().Clients[llm.ChatComplete].DecodeCall([]byte("{" + fields + "}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := *target
+	to.Stream = c.Stream
+	return upstream().EncodeCall(context.Background(), c, &to)
+}
+
+type request struct {
+	name, call, want string
+	lost             []string
+}
+
+func checkRequests(t *testing.T, cases []request) {
+	t.Helper()
+	for _, c := range cases {
+		out, err := encode(t, c.call)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if string(out.Body) != c.want || !slices.Equal(out.Lost, c.lost) {
+			t.Errorf("%s: sent\n%s\nwant\n%s\nlost %q, want %q", c.name, out.Body, c.want, out.Lost, c.lost)
+		}
+	}
+}
+
+func checkRefusals(t *testing.T, messages map[string]string) {
+	t.Helper()
+	for list, param := range messages {
+		if _, err := encode(t, `"messages":[`+list+`]`); fault.From(err).Param != param || !fault.Has(err, fault.InvalidParameter) {
+			t.Errorf("%s: %v", list, err)
+		}
+	}
+}
+
+type answer struct {
+	name, body string
+	want       llm.Reply
+}
+
+func checkReplies(t *testing.T, cases []answer) {
+	t.Helper()
+	for _, c := range cases {
+		in := &dialect.Incoming{Body: []byte(c.body), To: target}
+		r, err := upstream().DecodeReply(in)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		for _, d := range dialecttest.DiffReplies(&c.want, r) {
+			t.Errorf("%s: %s", c.name, d)
+		}
+	}
+}
+
+const toolTalk = `{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"1"}`
+
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	checkRequests(t, []request{
+		{
+			"parameters", `"max_tokens":5,"temperature":0.5,"top_p":0.9,"top_k":3,"n":2,"stop":"a","presence_penalty":1,"frequency_penalty":0.5,"minTokens":1,"seed":1,"response_format":{"type":"json_object"}`,
+			`{"messages":[{"text":"x","role":"user"}],"numResults":2,"temperature":0.5,"topP":0.9,"topKReturn":3,"minTokens":1,"maxTokens":5,"stopSequences":["a"],"presencePenalty":{"scale":1},"frequencyPenalty":{"scale":0.5}}`,
+			[]string{"response_format", "seed"},
+		},
+		{
+			"a conversation", `"messages":[{"role":"system","content":"a"},{"role":"user","content":"x"},{"role":"developer","content":"b"},{"role":"assistant","content":[{"type":"text","text":"y"},{"type":"text","text":"z"}]}],"tools":[{"type":"function","function":{"name":"f"}}]`,
+			`{"system":"a\nb","messages":[{"text":"x","role":"user"},{"text":"y\nz","role":"assistant"}]}`, []string{"tools[0]"},
+		},
+	})
+	checkRefusals(t, map[string]string{
+		toolTalk: "messages[1]",
+		`{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://x"}}]}`:                "messages[0].content[0]",
+		`{"role":"system","content":[{"type":"text","text":"a"},{"type":"file","file":{"file_id":"f"}}]}`: "messages[0].content[1]",
+	})
+}
+
+func TestReplies(t *testing.T) {
+	t.Parallel()
+	checkReplies(t, []answer{
+		{"texts", `{"id":"3b5a","outputs":[{"text":"Hi","role":"assistant","finishReason":{"reason":"stop","length":null,"sequence":null}},{"text":"","finishReason":{"reason":"length","length":5}}]}`,
+			llm.Reply{ID: "3b5a", Choices: []llm.Choice{
+				{Finish: llm.FinishStop, Raw: "stop", Parts: []llm.Part{{Text: "Hi"}}},
+				{Index: 1, Finish: llm.FinishLength, Raw: "length", Parts: []llm.Part{{}}},
+			}}},
+		{"a number for an id", `{"id":12,"outputs":[{"text":"Hi"}]}`, llm.Reply{ID: "12", Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Text: "Hi"}}}}}},
+	})
+	for _, body := range []string{``, `{"detail":"x"}`} {
+		if _, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(body)}); !fault.Has(err, fault.UpstreamInvalid) {
+			t.Errorf("%q: %v", body, err)
+		}
+	}
+}
+
+func TestAnswersAreToldAsStreams(t *testing.T) {
+	t.Parallel()
+	body := []byte(`{"id":"1","outputs":[{"text":"Grüße","finishReason":{"reason":"stop"}}]}`)
+	events := dialecttest.SplitEverywhere(t, body, func() dialect.EventDecoder { return upstream().NewDecoder(&dialect.Incoming{To: target}) })
+	want := llm.Reply{ID: "1", Choices: []llm.Choice{{Finish: llm.FinishStop, Raw: "stop", Parts: []llm.Part{{Text: "Grüße"}}}}}
+	for _, d := range dialecttest.DiffReplies(&want, dialecttest.ReplyOf(events)) {
+		t.Error(d)
+	}
+	if _, err := dialecttest.Read(upstream().NewDecoder(&dialect.Incoming{To: target}), []byte("what?")); !fault.Has(err, fault.UpstreamInvalid) {
+		t.Errorf("garbage: %v", err)
+	}
+}
+
+func TestUnified(t *testing.T) {
+	t.Parallel()
+	checkUnified(t, ai21.Dialect(), []exchange{
+		{
+			llm.Complete, `{"model":"x","prompt":"once","max_tokens":5,"n":2,"echo":true}`, `{"prompt":"once","numResults":2,"maxTokens":5}`, []string{"echo"},
+			`{"id":"7","prompt":{"text":"once","tokens":[{},{}]},"completions":[{"data":{"text":" upon","tokens":[{}]},"finishReason":{"reason":"length"}},{"data":{"text":"x","tokens":[{},{}]},"finishReason":{"reason":"endoftext"}}]}`, nil,
+			`"id":"7","object":"text_completion","created":9,"model":"m","choices":[{"text":" upon","index":0,"logprobs":null,"finish_reason":"length"},{"text":"x","index":1,"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":2,"completion_tokens":3,"total_tokens":5}}`,
+			llm.Usage{InputTokens: 2, OutputTokens: 3, TotalTokens: 5, Reported: true},
+		},
+		{
+			llm.Embed, `{"input":["a","b"],"encoding_format":"base64","type":"query","user":"u"}`, `{"texts":["a","b"],"type":"query"}`, []string{"user"},
+			`{"id":"1","results":[{"embedding":[1]},{"embedding":[-0.5]}]}`, nil,
+			`"data":[{"object":"embedding","index":0,"embedding":"AACAPw=="},{"object":"embedding","index":1,"embedding":"AAAAvw=="}],"model":"m","usage":{"prompt_tokens":0,"total_tokens":0}}`, llm.Usage{},
+		},
+	})
+}
+
+type exchange struct {
+	ep         llm.Endpoint
+	body, want string
+	lost       []string
+	answer     string   // of the provider
+	more       []string // and to further requests
+	reply      string   // the end of what the caller gets
+	usage      llm.Usage
+}
+
+func checkUnified(t *testing.T, d *dialect.Dialect, cases []exchange) {
+	t.Helper()
+	for _, c := range cases {
+		u := d.Unified[c.ep]
+		r := &dialect.Request{Endpoint: c.ep, Body: []byte(c.body)}
+		out, err := u.EncodeRequest(context.Background(), r, target)
+		if err != nil {
+			t.Errorf("%s: %v", c.body, err)
+			continue
+		}
+		sent := string(out.Body)
+		in := &dialect.Incoming{Body: []byte(c.answer), Created: 9, To: target, Sent: r}
+		for _, b := range out.More {
+			sent += " " + string(b)
+		}
+		for _, b := range c.more {
+			in.More = append(in.More, []byte(b))
+		}
+		if sent != c.want || !slices.Equal(out.Lost, c.lost) {
+			t.Errorf("%s: sent\n%s\nwant\n%s\nlost %q", c.ep, sent, c.want, out.Lost)
+		}
+		a, err := u.DecodeAnswer(in)
+		if err != nil {
+			t.Errorf("%s: %v", c.answer, err)
+			continue
+		}
+		if !strings.HasSuffix(string(a.Body), c.reply) || a.Usage != c.usage {
+			t.Errorf("%s: answered\n%s\nwant\n%s\n%+v", c.ep, a.Body, c.reply, a.Usage)
+		}
+		if _, err := u.DecodeAnswer(&dialect.Incoming{Body: []byte(`{}`), To: target, Sent: r}); !fault.Has(err, fault.UpstreamInvalid) {
+			t.Errorf("%s of nothing: %v", c.ep, err)
+		}
+		if _, err := u.EncodeRequest(context.Background(), &dialect.Request{Body: []byte(`{}`)}, target); !fault.Has(err, fault.InvalidParameter) {
+			t.Errorf("%s of nothing: %v", c.ep, err)
+		}
+	}
+}

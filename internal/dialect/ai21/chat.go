@@ -1,0 +1,87 @@
+package ai21
+
+import (
+	"context"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// chat is /{model}/chat.
+// Source: https://docs.ai21.com/reference/j2-chat-api, read 2026-11.
+type chat struct{}
+
+var _ dialect.Upstream = chat{}
+
+// EncodeCall makes a request to /{model}/chat. What the system says, wherever it says
+// it, stands before the conversation.
+func (chat) EncodeCall(_ context.Context, c *llm.Call, _ *dialect.Target) (*dialect.Outgoing, error) {
+	t := llm.NewTally(c)
+	var w dialect.JSON
+	w.Open('{')
+	system, err := systemOf(t, c)
+	if err != nil {
+		return nil, err
+	}
+	w.Opt("system", system)
+	w.Key("messages").Open('[')
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		if m.Role == llm.RoleSystem || m.Role == llm.RoleDeveloper {
+			continue
+		}
+		text, err := dialect.PlainText(t, c, m)
+		if err != nil {
+			return nil, err
+		}
+		w.Open('{')
+		w.Str("text", text)
+		w.Str("role", string(m.Role))
+		w.Close('}')
+	}
+	w.Close(']')
+	writeParams(&w, t)
+	w.Close('}')
+	dialect.LoseTools(t, c)
+	dialect.LoseFormat(t, c)
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+func systemOf(t *llm.Tally, c *llm.Call) (string, error) {
+	var texts []string
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		if m.Role != llm.RoleSystem && m.Role != llm.RoleDeveloper {
+			continue
+		}
+		text, err := dialect.PlainText(t, c, m)
+		if err != nil {
+			return "", err
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, "\n"), nil
+}
+
+// DecodeReply reads {"id":…,"outputs":[{"text":…,"role":"assistant","finishReason":{…}}]}.
+func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
+	r := &llm.Reply{ID: idOf(in.Body)}
+	outputs, _ := splice.Find(in.Body, "outputs")
+	for o := range splice.Elements(outputs) {
+		c := llm.Choice{Index: len(r.Choices), Parts: []llm.Part{{Kind: llm.TextPart, Text: member(o, "text")}}}
+		c.Finish, c.Raw = finishOf(o)
+		r.Choices = append(r.Choices, c)
+	}
+	if len(r.Choices) == 0 {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no outputs")
+	}
+	return r, nil
+}
+
+// NewDecoder makes a decoder of what is no stream.
+func (c chat) NewDecoder(in *dialect.Incoming) dialect.EventDecoder {
+	return dialect.WholeDecoder(in, c)
+}

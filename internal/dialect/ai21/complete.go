@@ -1,0 +1,60 @@
+package ai21
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/splice"
+)
+
+// complete is /{model}/complete.
+// Source: https://docs.ai21.com/docs/j2-complete-api-ref, read 2026-11.
+type complete struct{}
+
+var _ dialect.Unified = complete{}
+
+// EncodeRequest makes a request to /{model}/complete.
+func (complete) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	prompt, err := dialect.Prompt(t)
+	if err != nil {
+		return nil, err
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("prompt", prompt)
+	writeParams(&w, t)
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// DecodeAnswer reads {"id":…,"prompt":{"tokens":[…]},"completions":[{"data":{"text":…,
+// "tokens":[…]},"finishReason":{…}}]}. The tokens are listed, not counted.
+func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	c := dialect.Completion{ID: idOf(in.Body), Created: in.Created, Model: in.To.Model}
+	c.Usage.InputTokens, c.Usage.Reported = tokens(in.Body, "prompt", "tokens")
+	list, _ := splice.Find(in.Body, "completions")
+	for o := range splice.Elements(list) {
+		data, _ := splice.Find(o, "data")
+		finish, _ := finishOf(o)
+		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: member(data, "text"), Finish: finish})
+		n, ok := tokens(data, "tokens")
+		c.Usage.OutputTokens += n
+		c.Usage.Reported = c.Usage.Reported || ok
+	}
+	if len(c.Choices) == 0 {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no completions")
+	}
+	c.Usage.TotalTokens = c.Usage.InputTokens + c.Usage.OutputTokens
+	return c.Answer(in.To.Stream), nil
+}
+
+// tokens counts a list of tokens.
+func tokens(raw []byte, path ...string) (n int64, ok bool) {
+	list, ok := splice.Find(raw, path...)
+	for range splice.Elements(list) {
+		n++
+	}
+	return n, ok
+}

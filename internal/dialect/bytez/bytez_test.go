@@ -1,0 +1,201 @@
+package bytez_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"sluice/internal/dialect"
+	"sluice/internal/dialect/bytez"
+	"sluice/internal/dialect/dialecttest"
+	"sluice/internal/dialect/openai"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+)
+
+var target = &dialect.Target{Provider: "bytez", Model: "m"}
+
+func upstream() dialect.Upstream { return bytez.Dialect().Upstreams[llm.ChatComplete] }
+
+// encode puts a request of chat completions; its fields beside the messages, when the
+// messages are not given.
+func encode(t *testing.T, fields string) (*dialect.Outgoing, error) {
+	t.Helper()
+	if !strings.Contains(fields, `"messages"`) {
+		fields = `"messages":[{"role":"user","content":"x"}],` + fields
+	}
+	c, err := openai.Dialect().Clients[llm.ChatComplete].DecodeCall([]byte("{" + fields + "}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := *target
+	to.Stream = c.Stream
+	return upstream().EncodeCall(context.Background(), c, &to)
+}
+
+type request struct {
+	name, call, want string
+	lost             []string
+}
+
+func checkRequests(t *testing.T, cases []request) {
+	t.Helper()
+	for _, c := range cases {
+		out, err := encode(t, c.call)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if string(out.Body) != c.want || !slices.Equal(out.Lost, c.lost) {
+			t.Errorf("%s: sent\n%s\nwant\n%s\nlost %q, want %q", c.name, out.Body, c.want, out.Lost, c.lost)
+		}
+	}
+}
+
+func checkRefusals(t *testing.T, messages map[string]string) {
+	t.Helper()
+	for list, param := range messages {
+		if _, err := encode(t, `"messages":[`+list+`]`); fault.From(err).Param != param || !fault.Has(err, fault.InvalidParameter) {
+			t.Errorf("%s: %v", list, err)
+		}
+	}
+}
+
+type answer struct {
+	name, body string
+	want       llm.Reply
+}
+
+func checkReplies(t *testing.T, cases []answer) {
+	t.Helper()
+	for _, c := range cases {
+		in := &dialect.Incoming{Body: []byte(c.body), To: target}
+		r, err := upstream().DecodeReply(in)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		for _, d := range dialecttest.DiffReplies(&c.want, r) {
+			t.Errorf("%s: %s", c.name, d)
+		}
+	}
+}
+
+const toolTalk = `{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"1"}`
+
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	checkRequests(t, []request{
+		{"parameters", `"max_tokens":5,"temperature":0.5,"top_p":0.9,"stop":"a"`, `{"messages":[{"role":"user","content":"x"}],"params":{"max_new_tokens":5,"temperature":0.5,"top_p":0.9}}`, []string{"stop"}},
+		{"a stream", `"stream":true,"messages":[{"role":"developer","content":"a"},{"role":"user","content":"x"},{"role":"assistant","content":"y"}]`, `{"messages":[{"role":"developer","content":"a"},{"role":"user","content":"x"},{"role":"assistant","content":"y"}],"params":{},"stream":true}`, nil},
+	})
+	checkRefusals(t, map[string]string{toolTalk: "messages[1]"})
+}
+
+func TestReplies(t *testing.T) {
+	t.Parallel()
+	hi := llm.Reply{Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Text: "Hi"}}}}}
+	checkReplies(t, []answer{
+		{"a message", `{"error":null,"output":{"role":"assistant","content":"Hi"}}`, hi},
+		{"a list", `{"output":{"role":"assistant","content":[{"type":"text","text":"H"},{"type":"text","text":"i"}]}}`, hi},
+		{"a text", `{"error":"","output":"Hi"}`, hi},
+	})
+	if _, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(`{"error":"no such model","output":null}`), To: target}); !fault.Has(err, fault.UpstreamFailed) || fault.From(err).Public != "bytez error: no such model" {
+		t.Errorf("an error: %v", err)
+	}
+	for _, body := range []string{`{}`, `Hi`} {
+		if _, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(body), To: target}); !fault.Has(err, fault.UpstreamInvalid) {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+	to := *target
+	to.Stream = true
+	r, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(`Hi`), To: &to})
+	if err != nil || len(dialecttest.DiffReplies(&hi, r)) > 0 {
+		t.Errorf("a bare text: %+v, %v", r, err)
+	}
+}
+
+func newDecoder() dialect.EventDecoder { return upstream().NewDecoder(&dialect.Incoming{To: target}) }
+
+func TestStreamsAreReadAlikeHoweverCut(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "Hello", "Grüße 日本 😀\n", "half \xf0\x9f\x98"} {
+		events := dialecttest.SplitEverywhere(t, []byte(text), newDecoder)
+		want := llm.Reply{Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Text: text}}}}}
+		for _, d := range dialecttest.DiffReplies(&want, dialecttest.ReplyOf(events)) {
+			t.Error(d)
+		}
+	}
+}
+
+func FuzzStream(f *testing.F) {
+	f.Add([]byte("Grüße 日本 😀"), uint16(4))
+	f.Fuzz(func(t *testing.T, text []byte, at uint16) {
+		i := min(int(at), len(text))
+		events, err := dialecttest.Read(newDecoder(), text[:i], text[i:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := ""
+		for _, e := range events {
+			if e.Kind == llm.EventText {
+				all += e.Text
+			}
+		}
+		if all != string(text) {
+			t.Fatalf("%q came as %q", text, all)
+		}
+	})
+}
+
+// TestNothingIsLostUnsaid holds for every shape that puts messages by dialect.PlainText.
+func TestNothingIsLostUnsaid(t *testing.T) {
+	t.Parallel()
+	for _, surface := range []llm.Endpoint{llm.ChatComplete, llm.Messages, llm.CreateModelResponse} {
+		for seed := range uint64(200) {
+			c := dialecttest.RandomCall(rand.New(rand.NewPCG(seed, 5)), dialecttest.Options{
+				Surface: surface, Without: dialecttest.Images | dialecttest.Files | dialecttest.FileIDs | dialecttest.Audio | dialecttest.Tools | dialecttest.Media,
+			})
+			out, err := upstream().EncodeCall(context.Background(), c, target)
+			if err != nil {
+				t.Fatalf("%s %d: %v", surface, seed, err)
+			}
+			body := strings.NewReplacer(`"params":{`, ``, `"max_new_tokens"`, `"max_tokens"`).Replace(string(out.Body))
+			sent, err := openai.Dialect().Clients[llm.ChatComplete].DecodeCall([]byte(strings.Replace(strings.TrimSuffix(body, "}"), `],}`, `]}`, 1)))
+			if err != nil {
+				t.Fatalf("%v: %s", err, out.Body)
+			}
+			diff := dialecttest.Diff(
+				dialecttest.Rest(c, out.Lost), sent,
+				dialecttest.Places, dialecttest.Surface, dialecttest.Model, dialecttest.Stream, spoken, dialecttest.Turns, dialecttest.Texts("\n"), dialecttest.Places,
+			)
+			if len(diff) > 0 {
+				t.Fatalf("%s %d:\n%s\nlost %q\n%s", surface, seed, strings.Join(diff, "\n"), out.Lost, out.Body)
+			}
+		}
+	}
+}
+
+// spoken leaves of a call what Bytez has: texts and three parameters. What else there
+// is says nothing, or it would have been named as lost.
+func spoken(c *llm.Call) {
+	c.Choice, c.Format = llm.ToolChoice{}, nil
+	c.Params = slices.DeleteFunc(c.Params, func(p llm.Param) bool {
+		return p.Name != "temperature" && p.Name != "top_p" && p.Name != llm.MaxTokens && p.Name != llm.MaxCompletionTokens
+	})
+	for i := range c.Params {
+		if c.Params[i].Name == llm.MaxCompletionTokens {
+			c.Params[i].Name = llm.MaxTokens
+		}
+	}
+	for i := range c.Messages {
+		for k := range c.Messages[i].Parts {
+			if p := &c.Messages[i].Parts[k]; p.Kind == llm.RefusalPart {
+				p.Kind = llm.TextPart
+			}
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package bytez
+
+import (
+	"bytes"
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// chat is /models/v2/{model}.
+// Source: https://docs.bytez.com/http-reference/examples/textBased/chat, read 2026-11;
+// contract/provider-transforms.md 7.16.
+type chat struct{}
+
+var _ dialect.Upstream = chat{}
+
+var params = []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}}
+
+// EncodeCall makes a request for a chat.
+func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := llm.NewTally(c)
+	var w dialect.JSON
+	w.Open('{')
+	w.Key("messages").Open('[')
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		text, err := dialect.PlainText(t, c, m)
+		if err != nil {
+			return nil, err
+		}
+		w.Open('{')
+		w.Str("role", string(m.Role))
+		w.Str("content", text)
+		w.Close('}')
+	}
+	w.Close(']')
+	w.Key("params").Open('{')
+	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
+		w.Raw("max_new_tokens", raw)
+	}
+	w.Carry(t, params)
+	w.Close('}')
+	if to.Stream {
+		w.Bool("stream", true)
+	}
+	w.Close('}')
+	dialect.LoseTools(t, c)
+	dialect.LoseFormat(t, c)
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// DecodeReply reads {"error":null,"output":{"role":"assistant","content":…}}, of which
+// content is a text or a list of texts, and output itself may be the text. To who asked
+// for a stream the bare text is an answer too.
+func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
+	output, ok := splice.Find(in.Body, "output")
+	reason, failed := splice.Find(in.Body, "error")
+	text := ""
+	switch {
+	case failed && string(reason) != "null" && string(reason) != `""`:
+		message, _ := splice.Unquote(reason)
+		return nil, fault.Newf(fault.UpstreamFailed, "%s error: %s", in.To.Provider, message)
+	case ok:
+		if content, inside := splice.Find(output, "content"); inside {
+			output = content
+		}
+		text = textOf(output)
+	case in.To.Stream && !bytes.HasPrefix(bytes.TrimSpace(in.Body), []byte("{")):
+		text = string(in.Body)
+	default:
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no output")
+	}
+	return &llm.Reply{Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Kind: llm.TextPart, Text: text}}}}}, nil
+}
+
+// textOf is "x", or the texts of [{"type":"text","text":"x"}].
+func textOf(raw []byte) string {
+	if s, ok := splice.Unquote(raw); ok {
+		return s
+	}
+	all := ""
+	for p := range splice.Elements(raw) {
+		val, _ := splice.Find(p, "text")
+		s, _ := splice.Unquote(val)
+		all += s
+	}
+	return all
+}

@@ -1,0 +1,71 @@
+package bytez
+
+import (
+	"unicode/utf8"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
+
+// NewDecoder makes the decoder of a stream of bare text.
+func (chat) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &stream{} }
+
+// stream reads one stream: each piece of it is text, and its end is that of the
+// connection.
+type stream struct {
+	started bool
+	carry   []byte // the beginning of a character
+	ev      llm.Event
+}
+
+// Feed tells what came, but for a character of which the end is missing.
+func (d *stream) Feed(p []byte, emit func(*llm.Event)) error {
+	d.start(emit)
+	buf := append(d.carry, p...)
+	whole := len(buf) - unfinished(buf)
+	d.text(buf[:whole], emit)
+	d.carry = append(d.carry[:0], buf[whole:]...)
+	return nil
+}
+
+// Close ends the text.
+func (d *stream) Close(emit func(*llm.Event)) error {
+	d.start(emit)
+	d.text(d.carry, emit)
+	d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Part: llm.TextPart})
+	d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: llm.FinishStop})
+	d.send(emit, llm.Event{Kind: llm.EventEnd})
+	return nil
+}
+
+// unfinished is how many bytes at the end begin a character that is not whole.
+func unfinished(b []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
+		if tail := b[len(b)-n:]; utf8.RuneStart(tail[0]) {
+			if utf8.FullRune(tail) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+func (d *stream) start(emit func(*llm.Event)) {
+	if !d.started {
+		d.started = true
+		d.send(emit, llm.Event{Kind: llm.EventStart})
+		d.send(emit, llm.Event{Kind: llm.EventBlock, Part: llm.TextPart})
+	}
+}
+
+func (d *stream) text(b []byte, emit func(*llm.Event)) {
+	if len(b) > 0 {
+		d.send(emit, llm.Event{Kind: llm.EventText, Part: llm.TextPart, Text: string(b)})
+	}
+}
+
+func (d *stream) send(emit func(*llm.Event), ev llm.Event) {
+	d.ev = ev
+	emit(&d.ev)
+}

@@ -1,0 +1,72 @@
+package palm
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// chat is :generateMessage.
+// Source: contract/provider-transforms.md 1.4 and 7.7.
+type chat struct{}
+
+var _ dialect.Upstream = chat{}
+
+// authors are PaLM's words for roles.
+var authors = map[llm.Role]string{llm.RoleSystem: "system", llm.RoleDeveloper: "system", llm.RoleUser: "user", llm.RoleAssistant: "assistant"}
+
+// EncodeCall makes a request to :generateMessage. Context and examples are PaLM's own.
+func (chat) EncodeCall(_ context.Context, c *llm.Call, _ *dialect.Target) (*dialect.Outgoing, error) {
+	t := llm.NewTally(c)
+	var w dialect.JSON
+	w.Open('{')
+	w.Key("prompt").Open('{')
+	w.Carry(t, []dialect.Rename{{Path: "context", To: "context"}, {Path: "examples", To: "examples"}})
+	w.Key("messages").Open('[')
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		text, err := dialect.PlainText(t, c, m)
+		if err != nil {
+			return nil, err
+		}
+		w.Open('{')
+		w.Str("author", authors[m.Role])
+		w.Str("content", text)
+		w.Close('}')
+	}
+	w.Close(']')
+	w.Close('}')
+	writeParams(&w, t)
+	w.Close('}')
+	dialect.LoseTools(t, c)
+	dialect.LoseFormat(t, c)
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// DecodeReply reads {"candidates":[{"author":"1","content":…}]}. PaLM does not say why
+// an answer ended, but that it was held back.
+func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
+	r := &llm.Reply{}
+	list, _ := splice.Find(in.Body, "candidates")
+	for c := range splice.Elements(list) {
+		r.Choices = append(r.Choices, llm.Choice{
+			Index: len(r.Choices), Finish: llm.FinishStop, Parts: []llm.Part{{Kind: llm.TextPart, Text: member(c, "content")}},
+		})
+	}
+	if len(r.Choices) == 0 {
+		word, ok := blocked(in.Body)
+		if !ok {
+			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no candidates")
+		}
+		r.Choices = []llm.Choice{{Finish: llm.FinishFilter, Raw: word}}
+	}
+	return r, nil
+}
+
+// NewDecoder makes a decoder of what is no stream.
+func (c chat) NewDecoder(in *dialect.Incoming) dialect.EventDecoder {
+	return dialect.WholeDecoder(in, c)
+}

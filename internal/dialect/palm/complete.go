@@ -1,0 +1,49 @@
+package palm
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// complete is :generateText.
+// Source: contract/provider-transforms.md 7.7.
+type complete struct{}
+
+var _ dialect.Unified = complete{}
+
+// EncodeRequest makes a request to :generateText.
+func (complete) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	prompt, err := dialect.Prompt(t)
+	if err != nil {
+		return nil, err
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Key("prompt").Open('{')
+	w.Str("text", prompt)
+	w.Close('}')
+	writeParams(&w, t)
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// DecodeAnswer reads {"candidates":[{"output":…}]}.
+func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	c := dialect.Completion{Created: in.Created, Model: in.To.Model}
+	list, _ := splice.Find(in.Body, "candidates")
+	for o := range splice.Elements(list) {
+		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: member(o, "output"), Finish: llm.FinishStop})
+	}
+	if len(c.Choices) == 0 {
+		if _, ok := blocked(in.Body); !ok {
+			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no candidates")
+		}
+		c.Choices = []dialect.CompletionChoice{{Finish: llm.FinishFilter}}
+	}
+	return c.Answer(in.To.Stream), nil
+}

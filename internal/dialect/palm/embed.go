@@ -1,0 +1,51 @@
+package palm
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/splice"
+)
+
+// embed is :embedText, which takes a text at a time.
+// Source: contract/provider-transforms.md 7.7.
+type embed struct{}
+
+var _ dialect.Unified = embed{}
+
+// EncodeRequest makes {"text":"a"}, a request for each text.
+func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	texts, err := dialect.EmbedTexts(t)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(texts) == 0:
+		return nil, fault.New(fault.InvalidParameter, "input must not be empty").At("input")
+	}
+	dialect.WantsBase64(t) // the answer is put so
+	out := &dialect.Outgoing{Body: embedding(texts[0]), Lost: t.Lost()}
+	for _, text := range texts[1:] {
+		out.More = append(out.More, embedding(text))
+	}
+	return out, nil
+}
+
+func embedding(text []byte) []byte {
+	var w dialect.JSON
+	w.Open('{')
+	w.Raw("text", text)
+	w.Close('}')
+	return w.B
+}
+
+// DecodeAnswer reads {"embedding":{"value":[…]}} of each.
+func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	e := dialect.Embeddings{Model: in.To.Model, Base64: dialect.WantsBase64(dialect.Fields(in.Sent.Body))}
+	for _, body := range append([][]byte{in.Body}, in.More...) {
+		v, _ := splice.Find(body, "embedding", "value")
+		e.Vectors = append(e.Vectors, v)
+	}
+	return e.Answer()
+}

@@ -1,0 +1,50 @@
+// Package palm is the shape that Google's PaLM API spoke: texts alone, no streams. The
+// provider has retired it; hosts that still speak it are reached by a custom host.
+package palm
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Dialect returns the shape.
+// Source: contract/provider-transforms.md 7.7.
+func Dialect() *dialect.Dialect {
+	return &dialect.Dialect{
+		Name:      "palm",
+		Upstreams: map[llm.Endpoint]dialect.Upstream{llm.ChatComplete: chat{}},
+		Unified:   map[llm.Endpoint]dialect.Unified{llm.Complete: complete{}, llm.Embed: embed{}},
+	}
+}
+
+// params are the fields that chat and complete have.
+var params = []dialect.Rename{
+	{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "topP"}, {Path: "top_k", To: "topK"}, {Path: "n", To: "candidateCount"},
+}
+
+func writeParams(w *dialect.JSON, t *llm.Tally) {
+	w.Carry(t, params)
+	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
+		w.Raw("maxOutputTokens", raw)
+	}
+	if raw, ok := t.Take(llm.Stop); ok {
+		w.List("stopSequences", raw)
+	}
+}
+
+// blocked reports whether an answer was held back: {"filters":[{"reason":"SAFETY"}]}.
+func blocked(body []byte) (word string, ok bool) {
+	list, _ := splice.Find(body, "filters")
+	for f := range splice.Elements(list) {
+		return member(f, "reason"), true
+	}
+	return "", false
+}
+
+// member is a string member of an object, "" when there is none.
+func member(raw []byte, name string) string {
+	val, _ := splice.Find(raw, name)
+	s, _ := splice.Unquote(val)
+	return s
+}

@@ -1,0 +1,185 @@
+package palm_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"sluice/internal/dialect"
+	"sluice/internal/dialect/dialecttest"
+	"sluice/internal/dialect/openai"
+	"sluice/internal/dialect/palm"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+)
+
+var target = &dialect.Target{Provider: "palm", Model: "m"}
+
+func upstream() dialect.Upstream { return palm.Dialect().Upstreams[llm.ChatComplete] }
+
+// encode puts a request of chat completions; its fields beside the messages, when the
+// messages are not given.
+func encode(t *testing.T, fields string) (*dialect.Outgoing, error) {
+	t.Helper()
+	if !strings.Contains(fields, `"messages"`) {
+		fields = `"messages":[{"role":"user","content":"x"}],` + fields
+	}
+	c, err := openai.Dialect().Clients[llm.ChatComplete].DecodeCall([]byte("{" + fields + "}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := *target
+	to.Stream = c.Stream
+	return upstream().EncodeCall(context.Background(), c, &to)
+}
+
+type request struct {
+	name, call, want string
+	lost             []string
+}
+
+func checkRequests(t *testing.T, cases []request) {
+	t.Helper()
+	for _, c := range cases {
+		out, err := encode(t, c.call)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if string(out.Body) != c.want || !slices.Equal(out.Lost, c.lost) {
+			t.Errorf("%s: sent\n%s\nwant\n%s\nlost %q, want %q", c.name, out.Body, c.want, out.Lost, c.lost)
+		}
+	}
+}
+
+func checkRefusals(t *testing.T, messages map[string]string) {
+	t.Helper()
+	for list, param := range messages {
+		if _, err := encode(t, `"messages":[`+list+`]`); fault.From(err).Param != param || !fault.Has(err, fault.InvalidParameter) {
+			t.Errorf("%s: %v", list, err)
+		}
+	}
+}
+
+type answer struct {
+	name, body string
+	want       llm.Reply
+}
+
+func checkReplies(t *testing.T, cases []answer) {
+	t.Helper()
+	for _, c := range cases {
+		in := &dialect.Incoming{Body: []byte(c.body), To: target}
+		r, err := upstream().DecodeReply(in)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		for _, d := range dialecttest.DiffReplies(&c.want, r) {
+			t.Errorf("%s: %s", c.name, d)
+		}
+	}
+}
+
+const toolTalk = `{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"1"}`
+
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	checkRequests(t, []request{
+		{
+			"parameters", `"max_completion_tokens":5,"temperature":0.5,"top_p":0.9,"top_k":3,"n":2,"stop":["a"],"seed":1,"context":"be brief","examples":[]`,
+			`{"prompt":{"context":"be brief","examples":[],"messages":[{"author":"user","content":"x"}]},"temperature":0.5,"topP":0.9,"topK":3,"candidateCount":2,"maxOutputTokens":5,"stopSequences":["a"]}`, []string{"seed"},
+		},
+		{
+			"a conversation", `"messages":[{"role":"developer","content":"a"},{"role":"user","content":"x"},{"role":"assistant","content":"y"}],"tool_choice":"none"`,
+			`{"prompt":{"messages":[{"author":"system","content":"a"},{"author":"user","content":"x"},{"author":"assistant","content":"y"}]}}`, nil,
+		},
+	})
+	checkRefusals(t, map[string]string{toolTalk: "messages[1]"})
+}
+
+func TestReplies(t *testing.T) {
+	t.Parallel()
+	checkReplies(t, []answer{
+		{"a text", `{"candidates":[{"author":"1","content":"Hi"}],"messages":[{"author":"0","content":"x"}]}`, llm.Reply{Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Text: "Hi"}}}}}},
+		{"held back", `{"filters":[{"reason":"SAFETY"}]}`, llm.Reply{Choices: []llm.Choice{{Finish: llm.FinishFilter, Raw: "SAFETY"}}}},
+	})
+	events, err := dialecttest.Read(upstream().NewDecoder(&dialect.Incoming{To: target}), []byte(`{"candidates":[{"content":"Hi"}]}`))
+	if r := dialecttest.ReplyOf(events); err != nil || r.Choices[0].Parts[0].Text != "Hi" {
+		t.Errorf("as a stream: %+v, %v", r, err)
+	}
+	if _, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(`{}`)}); !fault.Has(err, fault.UpstreamInvalid) {
+		t.Error(err)
+	}
+}
+
+func TestUnified(t *testing.T) {
+	t.Parallel()
+	checkUnified(t, palm.Dialect(), []exchange{
+		{
+			llm.Complete, `{"prompt":["once"],"n":2}`, `{"prompt":{"text":"once"},"candidateCount":2}`, nil,
+			`{"candidates":[{"output":" upon","safetyRatings":[]},{"output":"x"}]}`, nil,
+			`"choices":[{"text":" upon","index":0,"logprobs":null,"finish_reason":"stop"},{"text":"x","index":1,"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}}`, llm.Usage{},
+		},
+		{
+			llm.Complete, `{"prompt":"x"}`, `{"prompt":{"text":"x"}}`, nil, `{"filters":[{"reason":"SAFETY"}]}`, nil,
+			`"choices":[{"text":"","index":0,"logprobs":null,"finish_reason":"content_filter"}],"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}}`, llm.Usage{},
+		},
+		{
+			llm.Embed, `{"input":["a","b"]}`, `{"text":"a"} {"text":"b"}`, nil, `{"embedding":{"value":[1]}}`, []string{`{"embedding":{"value":[2]}}`},
+			`"data":[{"object":"embedding","index":0,"embedding":[1]},{"object":"embedding","index":1,"embedding":[2]}],"model":"m","usage":{"prompt_tokens":0,"total_tokens":0}}`, llm.Usage{},
+		},
+	})
+	if _, err := palm.Dialect().Unified[llm.Embed].EncodeRequest(context.Background(), &dialect.Request{Body: []byte(`{"input":[]}`)}, target); fault.From(err).Param != "input" {
+		t.Errorf("no texts: %v", err)
+	}
+}
+
+type exchange struct {
+	ep         llm.Endpoint
+	body, want string
+	lost       []string
+	answer     string   // of the provider
+	more       []string // and to further requests
+	reply      string   // the end of what the caller gets
+	usage      llm.Usage
+}
+
+func checkUnified(t *testing.T, d *dialect.Dialect, cases []exchange) {
+	t.Helper()
+	for _, c := range cases {
+		u := d.Unified[c.ep]
+		r := &dialect.Request{Endpoint: c.ep, Body: []byte(c.body)}
+		out, err := u.EncodeRequest(context.Background(), r, target)
+		if err != nil {
+			t.Errorf("%s: %v", c.body, err)
+			continue
+		}
+		sent := string(out.Body)
+		in := &dialect.Incoming{Body: []byte(c.answer), Created: 9, To: target, Sent: r}
+		for _, b := range out.More {
+			sent += " " + string(b)
+		}
+		for _, b := range c.more {
+			in.More = append(in.More, []byte(b))
+		}
+		if sent != c.want || !slices.Equal(out.Lost, c.lost) {
+			t.Errorf("%s: sent\n%s\nwant\n%s\nlost %q", c.ep, sent, c.want, out.Lost)
+		}
+		a, err := u.DecodeAnswer(in)
+		if err != nil {
+			t.Errorf("%s: %v", c.answer, err)
+			continue
+		}
+		if !strings.HasSuffix(string(a.Body), c.reply) || a.Usage != c.usage {
+			t.Errorf("%s: answered\n%s\nwant\n%s\n%+v", c.ep, a.Body, c.reply, a.Usage)
+		}
+		if _, err := u.DecodeAnswer(&dialect.Incoming{Body: []byte(`{}`), To: target, Sent: r}); !fault.Has(err, fault.UpstreamInvalid) {
+			t.Errorf("%s of nothing: %v", c.ep, err)
+		}
+		if _, err := u.EncodeRequest(context.Background(), &dialect.Request{Body: []byte(`{}`)}, target); !fault.Has(err, fault.InvalidParameter) {
+			t.Errorf("%s of nothing: %v", c.ep, err)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package reka
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
+
+// The two that speak. Reka has no system: what that says is put into the mouth of the
+// model.
+const (
+	human = "human"
+	model = "model"
+)
+
+// filler stands where one of the two says nothing, because they must take turns.
+const filler = "Go on."
+
+// turn is one line of the conversation.
+type turn struct{ who, text string }
+
+// history is the conversation in Reka's form: the human begins, the two take turns. Of
+// the media there may be one image, which belongs to the first turn.
+func history(t *llm.Tally, c *llm.Call) (turns []turn, media string, err error) {
+	for i := range c.Messages {
+		m := c.Messages[i]
+		if media, err = takeImage(t, c, &m, media); err != nil {
+			return nil, "", err
+		}
+		text, err := dialect.PlainText(t, c, &m)
+		if err != nil {
+			return nil, "", err
+		}
+		next := turn{model, text}
+		if m.Role == llm.RoleUser {
+			next.who = human
+		}
+		turns = append(pad(turns, next.who), next)
+	}
+	return turns, media, nil
+}
+
+// pad adds a turn of the other where two would follow each other, or the model would
+// begin.
+func pad(turns []turn, who string) []turn {
+	n := len(turns)
+	switch {
+	case n == 0 && who == model:
+		return append(turns, turn{human, filler})
+	case n > 0 && turns[n-1].who == who && who == model:
+		return append(turns, turn{human, filler})
+	case n > 0 && turns[n-1].who == who:
+		return append(turns, turn{model, filler})
+	}
+	return turns
+}
+
+// takeImage takes the image of a user out of the message. A second one has no place.
+func takeImage(t *llm.Tally, c *llm.Call, m *llm.Message, media string) (string, error) {
+	var rest []llm.Part
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if p.Kind != llm.ImagePart || m.Role != llm.RoleUser {
+			rest = append(rest, *p)
+			continue
+		}
+		if media != "" || p.Media.FileID != "" {
+			return "", dialect.CannotCarry(c, m, p)
+		}
+		dialect.LoseMarks(t, c, m, p)
+		if p.Media.Detail != "" && p.Media.Detail != "auto" {
+			t.Lose(c.Path(m, p.Index) + ".image_url.detail")
+		}
+		media = dialect.MediaURL(p.Media)
+	}
+	m.Parts = rest
+	return media, nil
+}

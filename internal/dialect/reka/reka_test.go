@@ -1,0 +1,129 @@
+package reka_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"sluice/internal/dialect"
+	"sluice/internal/dialect/dialecttest"
+	"sluice/internal/dialect/openai"
+	"sluice/internal/dialect/reka"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+)
+
+var target = &dialect.Target{Provider: "reka", Model: "m"}
+
+func upstream() dialect.Upstream { return reka.Dialect().Upstreams[llm.ChatComplete] }
+
+// encode puts a request of chat completions; its fields beside the messages, when the
+// messages are not given.
+func encode(t *testing.T, fields string) (*dialect.Outgoing, error) {
+	t.Helper()
+	if !strings.Contains(fields, `"messages"`) {
+		fields = `"messages":[{"role":"user","content":"x"}],` + fields
+	}
+	c, err := openai.Dialect().Clients[llm.ChatComplete].DecodeCall([]byte("{" + fields + "}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := *target
+	to.Stream = c.Stream
+	return upstream().EncodeCall(context.Background(), c, &to)
+}
+
+type request struct {
+	name, call, want string
+	lost             []string
+}
+
+func checkRequests(t *testing.T, cases []request) {
+	t.Helper()
+	for _, c := range cases {
+		out, err := encode(t, c.call)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if string(out.Body) != c.want || !slices.Equal(out.Lost, c.lost) {
+			t.Errorf("%s: sent\n%s\nwant\n%s\nlost %q, want %q", c.name, out.Body, c.want, out.Lost, c.lost)
+		}
+	}
+}
+
+func checkRefusals(t *testing.T, messages map[string]string) {
+	t.Helper()
+	for list, param := range messages {
+		if _, err := encode(t, `"messages":[`+list+`]`); fault.From(err).Param != param || !fault.Has(err, fault.InvalidParameter) {
+			t.Errorf("%s: %v", list, err)
+		}
+	}
+}
+
+type answer struct {
+	name, body string
+	want       llm.Reply
+}
+
+func checkReplies(t *testing.T, cases []answer) {
+	t.Helper()
+	for _, c := range cases {
+		in := &dialect.Incoming{Body: []byte(c.body), To: target}
+		r, err := upstream().DecodeReply(in)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		for _, d := range dialecttest.DiffReplies(&c.want, r) {
+			t.Errorf("%s: %s", c.name, d)
+		}
+	}
+}
+
+const toolTalk = `{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"1"}`
+
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	checkRequests(t, []request{
+		{
+			"parameters", `"max_tokens":5,"temperature":0.5,"top_p":0.9,"top_k":3,"stop":"a","seed":1,"n":2`,
+			`{"model_name":"m","conversation_history":[{"type":"human","text":"x"}],"temperature":0.5,"runtime_top_p":0.9,"runtime_top_k":3,"random_seed":1,"request_output_len":5,"stop_words":["a"]}`, []string{"n"},
+		},
+		{
+			"turns", `"messages":[{"role":"system","content":"s"},{"role":"user","content":"a"},{"role":"user","content":"b"},{"role":"assistant","content":"c"},{"role":"assistant","content":"d"}]`,
+			`{"model_name":"m","conversation_history":[{"type":"human","text":"Go on."},{"type":"model","text":"s"},{"type":"human","text":"a"},{"type":"model","text":"Go on."},{"type":"human","text":"b"},{"type":"model","text":"c"},{"type":"human","text":"Go on."},{"type":"model","text":"d"}]}`, nil,
+		},
+		{
+			"an image", `"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBO","detail":"low"}},{"type":"text","text":"c"}]}]`,
+			`{"model_name":"m","conversation_history":[{"type":"human","text":"a","media_url":"data:image/png;base64,iVBO"},{"type":"model","text":"b"},{"type":"human","text":"c"}]}`, []string{"messages[2].content[0].image_url.detail"},
+		},
+	})
+	const image = `{"type":"image_url","image_url":{"url":"https://x"}}`
+	checkRefusals(t, map[string]string{toolTalk: "messages[1]", `{"role":"user","content":[` + image + `,` + image + `]}`: "messages[0].content[1]"})
+}
+
+func TestReplies(t *testing.T) {
+	t.Parallel()
+	checkReplies(t, []answer{
+		{
+			"a text", `{"type":"model","text":" Hi","finish_reason":"stop","metadata":{"input_tokens":12,"generated_tokens":3}}`,
+			llm.Reply{
+				Choices: []llm.Choice{{Finish: llm.FinishStop, Raw: "stop", Parts: []llm.Part{{Text: " Hi"}}}},
+				Usage:   llm.Usage{InputTokens: 12, OutputTokens: 3, TotalTokens: 15, Reported: true},
+			},
+		},
+		{"a long text", `{"text":"x","finish_reason":"length"}`, llm.Reply{Choices: []llm.Choice{{Finish: llm.FinishLength, Raw: "length", Parts: []llm.Part{{Text: "x"}}}}}},
+	})
+	if _, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(`{"detail":{"msg":"no"}}`), To: target}); !fault.Has(err, fault.UpstreamFailed) || fault.From(err).Public != `reka error: {"msg":"no"}` {
+		t.Errorf("an error with status 200: %v", err)
+	}
+	if _, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(`{"text":5}`), To: target}); !fault.Has(err, fault.UpstreamInvalid) {
+		t.Error(err)
+	}
+	events, err := dialecttest.Read(upstream().NewDecoder(&dialect.Incoming{To: target}), []byte(`{"text":"Hi"}`))
+	if r := dialecttest.ReplyOf(events); err != nil || r.Choices[0].Parts[0].Text != "Hi" {
+		t.Errorf("as a stream: %+v, %v", r, err)
+	}
+}

@@ -1,0 +1,42 @@
+package reka
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// detailMax bounds what of an error is quoted.
+const detailMax = 4 << 10
+
+// DecodeReply reads {"type":"model","text":…,"finish_reason":"stop","metadata":
+// {"input_tokens":10,"generated_tokens":4}}. An answer with a detail is an error, even
+// with status 200.
+func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
+	if detail, ok := splice.Find(in.Body, "detail"); ok && string(detail) != "null" {
+		return nil, fault.Newf(fault.UpstreamFailed, "%s error: %s", in.To.Provider, detail[:min(len(detail), detailMax)])
+	}
+	raw, _ := splice.Find(in.Body, "text")
+	text, ok := splice.Unquote(raw)
+	if !ok {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no text")
+	}
+	word, _ := splice.Find(in.Body, "finish_reason")
+	c := llm.Choice{Finish: llm.FinishStop, Parts: []llm.Part{{Kind: llm.TextPart, Text: text}}}
+	if c.Raw, _ = splice.Unquote(word); c.Raw == "length" || c.Raw == "context" {
+		c.Finish = llm.FinishLength
+	}
+	return &llm.Reply{Choices: []llm.Choice{c}, Usage: usage(in.Body)}, nil
+}
+
+func usage(body []byte) llm.Usage {
+	var u llm.Usage
+	var in, out bool
+	input, _ := splice.Find(body, "metadata", "input_tokens")
+	output, _ := splice.Find(body, "metadata", "generated_tokens")
+	u.InputTokens, in = dialect.Count(input)
+	u.OutputTokens, out = dialect.Count(output)
+	u.TotalTokens, u.Reported = u.InputTokens+u.OutputTokens, in || out
+	return u
+}

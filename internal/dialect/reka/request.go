@@ -1,0 +1,60 @@
+package reka
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
+
+// chat is /chat.
+// Source: contract/provider-transforms.md 1.4 and 7.8.
+type chat struct{}
+
+var _ dialect.Upstream = chat{}
+
+// params are the fields that chat has.
+var params = []dialect.Rename{
+	{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "runtime_top_p"}, {Path: "top_k", To: "runtime_top_k"},
+	{Path: "seed", To: "random_seed"}, {Path: "frequency_penalty", To: "frequency_penalty"}, {Path: "presence_penalty", To: "presence_penalty"},
+	{Path: "length_penalty", To: "length_penalty"}, {Path: "use_search_engine", To: "use_search_engine"},
+}
+
+// EncodeCall makes a request to /chat.
+func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := llm.NewTally(c)
+	turns, media, err := history(t, c)
+	if err != nil {
+		return nil, err
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("model_name", to.Model)
+	w.Key("conversation_history").Open('[')
+	for i, turn := range turns {
+		w.Open('{')
+		w.Str("type", turn.who)
+		w.Str("text", turn.text)
+		if i == 0 {
+			w.Opt("media_url", media)
+		}
+		w.Close('}')
+	}
+	w.Close(']')
+	w.Carry(t, params)
+	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
+		w.Raw("request_output_len", raw)
+	}
+	if raw, ok := t.Take(llm.Stop); ok {
+		w.List("stop_words", raw)
+	}
+	w.Close('}')
+	dialect.LoseTools(t, c)
+	dialect.LoseFormat(t, c)
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// NewDecoder makes a decoder of what is no stream.
+func (c chat) NewDecoder(in *dialect.Incoming) dialect.EventDecoder {
+	return dialect.WholeDecoder(in, c)
+}

@@ -1,0 +1,69 @@
+// Package triton is the shape of Triton's generate extension, as its backends for
+// language models speak it.
+package triton
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Dialect returns the shape.
+// Source: contract/provider-transforms.md 7.15.
+func Dialect() *dialect.Dialect {
+	return &dialect.Dialect{Name: "triton", Unified: map[llm.Endpoint]dialect.Unified{llm.Complete: complete{}}}
+}
+
+// complete is /generate.
+type complete struct{}
+
+var _ dialect.Unified = complete{}
+
+// always are the fields that the backends want in every request, and what is sent
+// where the caller gives none.
+var always = []struct{ name, value string }{{"max_tokens", "100"}, {"temperature", "0.7"}, {"top_p", "0.7"}, {"top_k", "50"}}
+
+// EncodeRequest makes a request to /generate.
+func (complete) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	prompt, err := dialect.Prompt(t)
+	if err != nil {
+		return nil, err
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("text_input", prompt)
+	for _, f := range always {
+		if raw, ok := t.Take(f.name); ok {
+			w.Raw(f.name, raw)
+		} else {
+			w.Raw(f.name, []byte(f.value))
+		}
+	}
+	if raw, ok := t.Take("stop"); ok {
+		w.List("stop_words", raw)
+	}
+	if raw, ok := t.Take("bad_words"); ok {
+		w.List("bad_words", raw)
+	}
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// DecodeAnswer reads {"model_name":…,"text_output":…}.
+func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	raw, _ := splice.Find(in.Body, "text_output")
+	text, ok := splice.Unquote(raw)
+	if !ok {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no text")
+	}
+	c := dialect.Completion{Created: in.Created, Model: in.To.Model, Choices: []dialect.CompletionChoice{{Text: text, Finish: llm.FinishStop}}}
+	name, _ := splice.Find(in.Body, "model_name")
+	if s, _ := splice.Unquote(name); s != "" {
+		c.Model = s
+	}
+	return c.Answer(in.To.Stream), nil
+}

@@ -1,0 +1,37 @@
+package dialect
+
+import (
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+)
+
+// WholeDecoder reads an answer that is no stream as one, for providers that answer
+// whole whatever they are asked: it gathers the body, at most 32 MiB, has u read it and
+// tells it by Replay when the connection is closed.
+func WholeDecoder(in *Incoming, u Upstream) EventDecoder { return &wholeDecoder{in: *in, of: u} }
+
+type wholeDecoder struct {
+	in   Incoming
+	of   Upstream
+	body []byte
+}
+
+// Feed keeps what came.
+func (d *wholeDecoder) Feed(p []byte, _ func(*llm.Event)) error {
+	if len(d.body)+len(p) > frameMax {
+		return fault.Newf(fault.UpstreamInvalid, "the provider's answer is larger than %d bytes", frameMax)
+	}
+	d.body = append(d.body, p...)
+	return nil
+}
+
+// Close reads the whole.
+func (d *wholeDecoder) Close(emit func(*llm.Event)) error {
+	d.in.Body = d.body
+	r, err := d.of.DecodeReply(&d.in)
+	if err != nil {
+		return err
+	}
+	Replay(r, emit)
+	return nil
+}
