@@ -32,6 +32,30 @@ func (w *JSON) Carry(t *llm.Tally, list []Rename) {
 	}
 }
 
+// Alias is a parameter that callers know by several names, for example style_preset
+// that they may call style.
+type Alias struct {
+	To   string   // the provider's name
+	From []string // the callers'; nil: the provider's
+}
+
+// Take takes the first of the names that is there; others are taken with it.
+func (a Alias) Take(t *llm.Tally) []byte {
+	if a.From == nil {
+		raw, _ := t.Take(a.To)
+		return raw
+	}
+	raw, _ := t.First(a.From...)
+	return raw
+}
+
+// CarryAny is Carry for parameters with several names.
+func (w *JSON) CarryAny(t *llm.Tally, list []Alias) {
+	for _, a := range list {
+		w.Raw(a.To, a.Take(t))
+	}
+}
+
 // List writes raw as a list: a list as it is, anything else as its only element.
 func (w *JSON) List(name string, raw []byte) {
 	if len(raw) == 0 || raw[0] == '[' {

@@ -1,0 +1,75 @@
+package dialecttest
+
+import (
+	"slices"
+	"testing"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+)
+
+// Asked is a request to a unified endpoint, and what becomes of it.
+type Asked struct {
+	Name  string
+	In    dialect.Request
+	Want  string   // the provider's body; with Query the query instead
+	Lost  []string // what is named as lost
+	Param string   // of the refusal fault.InvalidParameter; empty: none
+}
+
+// Requests proves what a unified endpoint asks its provider for.
+func Requests(t *testing.T, u dialect.Unified, to *dialect.Target, cases []Asked) {
+	t.Helper()
+	for i := range cases {
+		c := &cases[i]
+		out, err := u.EncodeRequest(t.Context(), &c.In, to)
+		switch {
+		case c.Param != "":
+			if f := fault.From(err); err == nil || f.Code != fault.InvalidParameter || f.Param != c.Param {
+				t.Errorf("%s: got %v, want a refusal of %s", c.Name, err, c.Param)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", c.Name, err)
+		case string(out.Body)+out.Query != c.Want || !slices.Equal(out.Lost, c.Lost):
+			t.Errorf("%s: lost %q\ngot  %s\nwant %s", c.Name, out.Lost, string(out.Body)+out.Query, c.Want)
+		}
+	}
+}
+
+// JSON is a request with a body alone.
+func JSON(body string) dialect.Request { return dialect.Request{Body: []byte(body)} }
+
+// Answered is an answer of a provider, and what the caller gets.
+type Answered struct {
+	Name  string
+	Sent  dialect.Request
+	Body  string
+	More  []string
+	Want  string // empty: it is refused with fault.UpstreamInvalid
+	Usage llm.Usage
+}
+
+// Answers proves what a unified endpoint makes of its provider's answers. They come at
+// second 1795176000.
+func Answers(t *testing.T, u dialect.Unified, to *dialect.Target, cases []Answered) {
+	t.Helper()
+	for i := range cases {
+		c := &cases[i]
+		in := &dialect.Incoming{Status: 200, Body: []byte(c.Body), Sent: &c.Sent, To: to, Created: 1795176000}
+		for _, m := range c.More {
+			in.More = append(in.More, []byte(m))
+		}
+		a, err := u.DecodeAnswer(in)
+		switch {
+		case c.Want == "":
+			if !fault.Has(err, fault.UpstreamInvalid) {
+				t.Errorf("%s: got %v, want a refusal", c.Name, err)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", c.Name, err)
+		case string(a.Body) != c.Want || a.Usage != c.Usage:
+			t.Errorf("%s: usage %+v\ngot  %s\nwant %s", c.Name, a.Usage, a.Body, c.Want)
+		}
+	}
+}
