@@ -37,6 +37,9 @@ var (
 func (upload) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
+	if _, params, err := mime.ParseMediaType(r.ContentType); err == nil {
+		_ = form.SetBoundary(params["boundary"]) // in vain where it is a strange one
+	}
 	var lost []string
 	seen := false
 	err := eachField(r, func(p *multipart.Part) error {
