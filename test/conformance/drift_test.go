@@ -17,11 +17,11 @@ var noTools = strings.Fields("302ai cortex deepinfra lemonfox-ai lingyi modal mo
 
 // noSigner are providers of which not even a pass-through call can go out yet,
 // because nothing signs for them.
-var noSigner = []string{"gcp", "oci"}
+var noSigner = []string{"gcp"}
 
 // unproven are dialects whose endpoints have no transcripts yet. A dialect comes off
 // the list with the transcripts of its providers.
-var unproven = strings.Fields("ai21 anthropic bedrock bytez cohere fireworks gemini nomic openai-vertex oracle palm pinecone reka segmind stability triton workers-ai")
+var unproven = strings.Fields("ai21 anthropic bedrock bytez cohere fireworks gemini openai-vertex palm reka triton workers-ai")
 
 // spoken reports whether an endpoint must have a transcript.
 func spoken(s *provider.Spec, e *provider.Endpoint) bool {

@@ -1,0 +1,80 @@
+package fireworks
+
+import (
+	"context"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+	"sluice/internal/wire"
+)
+
+// draw is POST /inference/v1/image_generation/{model}.
+// Source: https://docs.fireworks.ai/api-reference/generate-a-new-image-from-a-text-prompt,
+// read 2026-11; contract/provider-transforms.md 7.18.
+type draw struct{}
+
+var _ dialect.Unified = draw{}
+
+var drawParams = []dialect.Alias{
+	{To: "samples", From: []string{"n", "samples"}}, {To: "cfg_scale"}, {To: "sampler"}, {To: "seed"},
+	{To: "steps"}, {To: "safety_check"},
+}
+
+// EncodeRequest makes {"text_prompts":[{"text":…,"weight":1}],…}. Names that begin with
+// lora_ are forwarded.
+func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	prompt, err := dialect.ImagePrompt(t)
+	if err != nil {
+		return nil, err
+	}
+	width, height, err := dialect.ImageSize(t)
+	if err != nil {
+		return nil, err
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Key("text_prompts").Open('[')
+	w.Open('{')
+	w.Raw("text", prompt)
+	w.Int("weight", 1)
+	w.Close('}')
+	w.Close(']')
+	if width > 0 {
+		w.Int("width", width)
+		w.Int("height", height)
+	}
+	w.CarryAny(t, drawParams)
+	for name := range splice.Members(r.Body) {
+		if key := string(name[1 : len(name)-1]); strings.HasPrefix(key, "lora_") && !strings.Contains(key, `\`) {
+			raw, _ := t.Take(key)
+			w.Raw(key, raw)
+		}
+	}
+	w.Close('}')
+	dialect.Base64Only(t)
+	// without it the answer is a bare picture
+	return &dialect.Outgoing{Body: w.B, Header: wire.Header{{Name: "accept", Value: "application/json"}}, Lost: t.Lost()}, nil
+}
+
+// DecodeAnswer reads a list, [{"base64":…,"seed":1,"finishReason":"SUCCESS"}].
+func (draw) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	m := dialect.Images{Created: in.Created}
+	for raw := range splice.Elements(in.Body) {
+		var it dialect.Image
+		for name, val := range splice.Members(raw) {
+			switch string(name) {
+			case `"base64"`:
+				it.Base64 = val
+			case `"seed"`:
+				it.Extra = append(it.Extra, llm.Param{Name: "seed", Raw: val})
+			case `"finishReason"`:
+				it.Extra = append(it.Extra, llm.Param{Name: "finish_reason", Raw: val})
+			}
+		}
+		m.Items = append(m.Items, it)
+	}
+	return m.Answer()
+}

@@ -1,0 +1,204 @@
+package fireworks
+
+import (
+	"context"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// createJob begins a fine-tuning job, jobs are those that were begun.
+// Source: https://docs.fireworks.ai/api-reference/create-supervised-fine-tuning-job, read
+// 2026-11; contract/provider-transforms.md 7.18 and 12.
+type (
+	createJob struct{}
+	jobs      struct{}
+)
+
+var (
+	_ dialect.Unified = createJob{}
+	_ dialect.Unified = jobs{}
+)
+
+// jobParams are what a job may be told besides, in OpenAI's way of writing.
+var jobParams = []dialect.Rename{
+	{Path: "lora_rank", To: "loraRank"}, {Path: "max_context_length", To: "maxContextLength"}, {Path: "early_stop", To: "earlyStop"},
+	{Path: "warm_start_from", To: "warmStartFrom"}, {Path: "jinja_template", To: "jinjaTemplate"},
+}
+
+// hyperparameters are those of a job. "auto" means that the provider chooses, as it does
+// of what is left out.
+var hyperparameters = []dialect.Rename{
+	{Path: "n_epochs", To: "epochs"}, {Path: "learning_rate_multiplier", To: "learningRate"}, {Path: "batch_size", To: "batchSize"},
+}
+
+// EncodeRequest names data and models in full: "accounts/me/datasets/d1".
+func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	account := "accounts/" + to.Value("fireworks_account_id")
+	training, err := named(t, "training_file", account+"/datasets/")
+	switch {
+	case err != nil:
+		return nil, err
+	case training == "":
+		return nil, fault.New(fault.InvalidParameter, "training_file is missing: send it in the request body").At("training_file")
+	case to.Model == "":
+		return nil, fault.New(fault.InvalidParameter, "model is missing: send it in the request body").At("model")
+	}
+	validation, err := named(t, "validation_file", account+"/datasets/")
+	if err != nil {
+		return nil, err
+	}
+	output, err := named(t, "output_model", account+"/models/")
+	if err != nil {
+		return nil, err
+	}
+	suffix, err := named(t, "suffix", "")
+	if err != nil {
+		return nil, err
+	}
+	if output == "" && suffix != "" {
+		output = account + "/models/" + suffix
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("baseModel", full(to.Model, "accounts/fireworks/models/"))
+	w.Str("dataset", training)
+	w.Opt("evaluationDataset", validation)
+	w.Opt("displayName", suffix)
+	w.Opt("outputModel", output)
+	writeHyperparameters(&w, t)
+	w.Carry(t, jobParams)
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// named takes a name and puts the rest of it before it.
+func named(t *llm.Tally, field, before string) (string, error) {
+	raw, ok := t.Take(field)
+	if !ok {
+		return "", nil
+	}
+	s, ok := splice.Unquote(raw)
+	if !ok {
+		return "", fault.Newf(fault.InvalidParameter, "%s must be a string", field).At(field)
+	}
+	return full(s, before), nil
+}
+
+func full(name, before string) string {
+	if name == "" || strings.HasPrefix(name, "accounts/") {
+		return name
+	}
+	return before + name
+}
+
+// writeHyperparameters reads them where OpenAI has them now, method.supervised, and where
+// it had them before.
+func writeHyperparameters(w *dialect.JSON, t *llm.Tally) {
+	old, _ := t.Take("hyperparameters")
+	method, _ := t.Take("method")
+	kind, _ := splice.Find(method, "type")
+	if len(method) > 0 && string(kind) != `"supervised"` {
+		t.Lose("method")
+	}
+	now, _ := splice.Find(method, "supervised", "hyperparameters")
+	for _, n := range hyperparameters {
+		raw, ok := splice.Find(now, n.Path)
+		if !ok {
+			raw, _ = splice.Find(old, n.Path)
+		}
+		if s := string(raw); s != `"auto"` && s != "null" {
+			w.Raw(n.To, raw)
+		}
+	}
+}
+
+// DecodeAnswer reads the new job.
+func (createJob) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	return answerJob(in.Body)
+}
+
+// EncodeRequest says no more than the address, but of lists which page is wanted.
+func (jobs) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	if r.Endpoint != llm.ListFinetunes {
+		return &dialect.Outgoing{}, nil // a body says nothing that the provider wants to hear
+	}
+	return page(r)
+}
+
+// DecodeAnswer reads a job, {"supervisedFineTuningJobs":[…]} or, of one that was
+// cancelled, {}.
+func (jobs) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	var w dialect.JSON
+	switch in.Sent.Endpoint {
+	case llm.CancelFinetune:
+		w.Open('{')
+		w.Str("id", in.Sent.ID)
+		w.Str("object", "fine_tuning.job")
+		w.Str("status", "cancelled")
+		w.Close('}')
+	case llm.ListFinetunes:
+		writeList(&w, in.Body, "supervisedFineTuningJobs", writeJob)
+	default:
+		return answerJob(in.Body)
+	}
+	return &dialect.Answer{Body: w.B}, nil
+}
+
+func answerJob(body []byte) (*dialect.Answer, error) {
+	if member(body, "name") == "" {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no fine-tuning job")
+	}
+	var w dialect.JSON
+	writeJob(&w, body)
+	return &dialect.Answer{Body: w.B}, nil
+}
+
+// states are those of a job; every other one is "queued".
+// Source: contract/provider-transforms.md 7.18.
+var states = map[string]string{
+	"COMPLETED": "succeeded", "FAILED": "failed", "CANCELLED": "cancelled", "DELETING": "cancelled",
+	"CREATING": "running", "EVALUATION": "running", "RUNNING": "running", "WRITING_RESULTS": "running",
+}
+
+// writeJob writes a job as OpenAI has it.
+func writeJob(w *dialect.JSON, raw []byte) {
+	status := first(states[strings.TrimPrefix(member(raw, "state"), "JOB_STATE_")], "queued")
+	w.Open('{')
+	w.Str("id", lastPart(member(raw, "name")))
+	w.Str("object", "fine_tuning.job")
+	w.Str("model", member(raw, "baseModel"))
+	w.Str("status", status)
+	w.Int("created_at", seconds(member(raw, "createTime")))
+	if at := seconds(member(raw, "completedTime")); at > 0 {
+		w.Int("finished_at", at)
+	} else {
+		w.Raw("finished_at", []byte("null"))
+	}
+	if model := member(raw, "outputModel"); model != "" && status == "succeeded" {
+		w.Str("fine_tuned_model", model)
+	} else {
+		w.Raw("fine_tuned_model", []byte("null"))
+	}
+	w.Opt("suffix", member(raw, "displayName"))
+	w.Str("training_file", lastPart(member(raw, "dataset")))
+	w.Opt("validation_file", lastPart(member(raw, "evaluationDataset")))
+	w.Key("hyperparameters").Open('{')
+	for _, n := range hyperparameters {
+		val, _ := splice.Find(raw, n.To)
+		w.Raw(n.Path, val)
+	}
+	w.Close('}')
+	if text := trouble(raw); text != "" {
+		w.Key("error").Open('{')
+		w.Str("message", text)
+		w.Close('}')
+	} else {
+		w.Raw("error", []byte("null"))
+	}
+	w.Close('}')
+}

@@ -1,0 +1,72 @@
+// Package hyperbolic is how Hyperbolic is asked for images; all else of it is in
+// OpenAI's shape.
+package hyperbolic
+
+import (
+	"context"
+	"strconv"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Dialect is the shape that provider specs call "hyperbolic".
+func Dialect() *dialect.Dialect {
+	return &dialect.Dialect{Name: "hyperbolic", Unified: map[llm.Endpoint]dialect.Unified{llm.ImageGenerate: draw{}}}
+}
+
+// draw is POST /v1/image/generation.
+// Source: https://docs.hyperbolic.xyz/docs/image-generation-api, read 2026-11;
+// contract/provider-transforms.md 7.17.
+type draw struct{}
+
+var _ dialect.Unified = draw{}
+
+// EncodeRequest takes the size apart; all else is forwarded.
+func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	var d splice.Doc
+	if err := splice.Scan(r.Body, &d); err != nil {
+		return nil, err
+	}
+	t := dialect.Fields(r.Body)
+	if _, err := dialect.ImagePrompt(t); err != nil {
+		return nil, err
+	}
+	width, height, err := dialect.ImageSize(t)
+	if err != nil {
+		return nil, err
+	}
+	edits := []splice.Edit{splice.Set("model", splice.Quote(to.Model)), splice.Drop("size")}
+	if width > 0 {
+		edits = append(edits, splice.Set("width", strconv.AppendInt(nil, width, 10)), splice.Set("height", strconv.AppendInt(nil, height, 10)))
+	}
+	out := &dialect.Outgoing{}
+	if form, ok := d.String("response_format"); ok {
+		edits = append(edits, splice.Drop("response_format")) // it always is base64
+		if form != "b64_json" {
+			out.Lost = []string{"response_format"}
+		}
+	}
+	out.Body = d.Apply(edits)
+	return out, nil
+}
+
+// DecodeAnswer reads {"images":[{"image":…,"random_seed":1}]}.
+func (draw) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	m := dialect.Images{Created: in.Created}
+	list, _ := splice.Find(in.Body, "images")
+	for raw := range splice.Elements(list) {
+		var it dialect.Image
+		for name, val := range splice.Members(raw) {
+			switch string(name) {
+			case `"image"`, `"b64_json"`:
+				it.Base64 = val
+			case `"random_seed"`, `"seed"`:
+				it.Extra = append(it.Extra, llm.Param{Name: "seed", Raw: val})
+			}
+		}
+		m.Items = append(m.Items, it)
+	}
+	return m.Answer()
+}

@@ -1,0 +1,16 @@
+// Package jina is how Jina AI ranks documents; its embeddings are in OpenAI's shape.
+package jina
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
+
+// Dialect is the shape that provider specs call "jina". Documents may be texts, images
+// and objects with either.
+// Source: https://api.jina.ai/redoc#tag/rerank, read 2026-11; contract/provider-transforms.md 8.1.
+func Dialect() *dialect.Dialect {
+	return &dialect.Dialect{Name: "jina", Unified: map[llm.Endpoint]dialect.Unified{
+		llm.Rerank: dialect.Reranker{Top: "top_n", Returns: true, Results: "results", Score: "relevance_score"},
+	}}
+}

@@ -1,0 +1,66 @@
+// Package nomic is how Nomic Atlas is asked for embeddings. Callers speak OpenAI's shape.
+package nomic
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Dialect is the shape that provider specs call "nomic".
+func Dialect() *dialect.Dialect {
+	return &dialect.Dialect{Name: "nomic", Unified: map[llm.Endpoint]dialect.Unified{llm.Embed: embed{}}}
+}
+
+// embed is POST /v1/embedding/text.
+// Source: https://docs.nomic.ai/reference/api/embed-text-v-1-embedding-text-post, read
+// 2026-11; contract/provider-transforms.md 7.10.
+type embed struct{}
+
+var _ dialect.Unified = embed{}
+
+var params = []dialect.Alias{
+	{To: "task_type"}, {To: "dimensionality", From: []string{"dimensions", "dimensionality"}}, {To: "long_text_mode"},
+	{To: "max_tokens_per_text"},
+}
+
+// EncodeRequest makes {"model":…,"texts":[…],"task_type":"search_query"}.
+func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	texts, err := dialect.EmbedTexts(t)
+	if err != nil {
+		return nil, err
+	}
+	dialect.WantsBase64(t) // answered below
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("model", to.Model)
+	w.Key("texts").Open('[')
+	for _, text := range texts {
+		w.Value(text)
+	}
+	w.Close(']')
+	w.CarryAny(t, params)
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// DecodeAnswer reads {"embeddings":[[…]],"usage":{"prompt_tokens":4,"total_tokens":4}}.
+func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	list, ok := splice.Find(in.Body, "embeddings")
+	if !ok || list[0] != '[' {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embeddings")
+	}
+	e := dialect.Embeddings{Base64: dialect.WantsBase64(dialect.Fields(in.Sent.Body))}
+	e.Usage, e.Model = dialect.Usage(llm.Embed, in.Body, "")
+	if e.Model == "" {
+		e.Model = in.To.Model
+	}
+	for v := range splice.Elements(list) {
+		e.Vectors = append(e.Vectors, v)
+	}
+	return e.Answer()
+}

@@ -1,0 +1,74 @@
+// Package segmind is how Segmind is asked for images. Callers speak OpenAI's shape.
+package segmind
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Dialect is the shape that provider specs call "segmind".
+func Dialect() *dialect.Dialect {
+	return &dialect.Dialect{Name: "segmind", Unified: map[llm.Endpoint]dialect.Unified{llm.ImageGenerate: draw{}}}
+}
+
+// draw is POST /v1/{model}.
+// Source: https://docs.segmind.com, read 2026-11; contract/provider-transforms.md 7.17.
+type draw struct{}
+
+var _ dialect.Unified = draw{}
+
+var params = []dialect.Alias{
+	{To: "samples", From: []string{"n", "samples"}}, {To: "style"}, {To: "negative_prompt"},
+	{To: "scheduler"}, {To: "guidance_scale", From: []string{"guidance_scale", "cfg_scale"}}, {To: "seed"},
+	{To: "strength"}, {To: "refiner"}, {To: "high_noise_fraction"},
+	{To: "control_scale"}, {To: "control_start"}, {To: "control_end"},
+	{To: "qr_text"}, {To: "invert"}, {To: "size", From: []string{"qr_size"}},
+}
+
+// EncodeRequest makes the request. The answer is asked for in base64, because it is a
+// bare file otherwise; the number of steps has no default there.
+func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	prompt, err := dialect.ImagePrompt(t)
+	if err != nil {
+		return nil, err
+	}
+	width, height, err := dialect.ImageSize(t)
+	if err != nil {
+		return nil, err
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Raw("prompt", prompt)
+	if width > 0 {
+		w.Int("img_width", width)
+		w.Int("img_height", height)
+	}
+	if steps, ok := t.First("num_inference_steps", "steps"); ok {
+		w.Raw("num_inference_steps", steps)
+	} else {
+		w.Int("num_inference_steps", 20)
+	}
+	w.CarryAny(t, params)
+	w.Bool("base64", true)
+	w.Close('}')
+	t.Take("base64")
+	dialect.Base64Only(t)
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// DecodeAnswer reads {"image":"…"} or {"image":["…","…"]}.
+func (draw) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	m := dialect.Images{Created: in.Created}
+	raw, _ := splice.Find(in.Body, "image")
+	if len(raw) > 0 && raw[0] == '"' {
+		m.Items = append(m.Items, dialect.Image{Base64: raw})
+	}
+	for val := range splice.Elements(raw) {
+		m.Items = append(m.Items, dialect.Image{Base64: val})
+	}
+	return m.Answer()
+}

@@ -1,0 +1,64 @@
+// Package siliconflow is how SiliconFlow is asked for images; all else of it is in
+// OpenAI's shape.
+package siliconflow
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Dialect is the shape that provider specs call "siliconflow".
+func Dialect() *dialect.Dialect {
+	return &dialect.Dialect{Name: "siliconflow", Unified: map[llm.Endpoint]dialect.Unified{llm.ImageGenerate: draw{}}}
+}
+
+// draw is POST /v1/{model}/text-to-image.
+// Source: https://docs.siliconflow.cn/cn/api-reference/images/images-generations, read
+// 2026-11; contract/provider-transforms.md 7.17.
+type draw struct{}
+
+var _ dialect.Unified = draw{}
+
+// EncodeRequest renames size and number; all else is forwarded.
+func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	var d splice.Doc
+	if err := splice.Scan(r.Body, &d); err != nil {
+		return nil, err
+	}
+	if _, err := dialect.ImagePrompt(dialect.Fields(r.Body)); err != nil {
+		return nil, err
+	}
+	edits := []splice.Edit{splice.Set("model", splice.Quote(to.Model)), splice.Rename("n", "batch_size")}
+	if size, _ := d.String("size"); size == "auto" {
+		edits = append(edits, splice.Drop("size"))
+	}
+	edits = append(edits, splice.Rename("size", "image_size"))
+	out := &dialect.Outgoing{}
+	if form, ok := d.String("response_format"); ok {
+		edits = append(edits, splice.Drop("response_format")) // it always is a URL
+		if form != "url" {
+			out.Lost = []string{"response_format"}
+		}
+	}
+	out.Body = d.Apply(edits)
+	return out, nil
+}
+
+// DecodeAnswer reads {"images":[{"url":…}],"seed":1}.
+func (draw) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	m := dialect.Images{Created: in.Created}
+	seed, _ := splice.Find(in.Body, "seed")
+	list, _ := splice.Find(in.Body, "images")
+	for raw := range splice.Elements(list) {
+		var it dialect.Image
+		it.URL, _ = splice.Find(raw, "url")
+		if len(seed) > 0 {
+			it.Extra = []llm.Param{{Name: "seed", Raw: seed}}
+		}
+		m.Items = append(m.Items, it)
+	}
+	return m.Answer()
+}

@@ -1,0 +1,68 @@
+package stability
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/splice"
+)
+
+// artifacts is version 1: JSON on both sides.
+// Source: https://platform.stability.ai/docs/api-reference#tag/SDXL-1.0-and-SD1.6, read
+// 2026-11; contract/provider-transforms.md 7.9.
+type artifacts struct{}
+
+var _ dialect.Unified = artifacts{}
+
+var artifactParams = []dialect.Alias{
+	{To: "samples", From: []string{"n", "samples"}}, {To: "style_preset", From: []string{"style_preset", "style"}}, {To: "cfg_scale"},
+	{To: "clip_guidance_preset"}, {To: "sampler"}, {To: "seed"},
+	{To: "steps"}, {To: "extras"},
+}
+
+// EncodeRequest makes {"text_prompts":[{"text":…,"weight":1}],…}. What shall not be in
+// the picture is a prompt of negative weight.
+func (artifacts) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	prompt, err := dialect.ImagePrompt(t)
+	if err != nil {
+		return nil, err
+	}
+	width, height, err := dialect.ImageSize(t)
+	if err != nil {
+		return nil, err
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Key("text_prompts").Open('[')
+	weighted(&w, prompt, 1)
+	if unwanted, ok := t.Take("negative_prompt"); ok {
+		weighted(&w, unwanted, -1)
+	}
+	w.Close(']')
+	if width > 0 {
+		w.Int("width", width)
+		w.Int("height", height)
+	}
+	w.CarryAny(t, artifactParams)
+	w.Close('}')
+	dialect.Base64Only(t)
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+func weighted(w *dialect.JSON, text []byte, weight int64) {
+	w.Open('{')
+	w.Raw("text", text)
+	w.Int("weight", weight)
+	w.Close('}')
+}
+
+// DecodeAnswer reads {"artifacts":[{"base64":…,"seed":1,"finishReason":"SUCCESS"}]}.
+func (artifacts) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	m := dialect.Images{Created: in.Created}
+	list, _ := splice.Find(in.Body, "artifacts")
+	for raw := range splice.Elements(list) {
+		m.Items = append(m.Items, image(raw, "base64", "finishReason"))
+	}
+	return m.Answer()
+}

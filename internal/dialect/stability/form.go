@@ -1,0 +1,173 @@
+package stability
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"mime/multipart"
+	"net/textproto"
+	"strconv"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// form is the models since version 1: a form out, JSON back.
+// Source: https://platform.stability.ai/docs/api-reference#tag/Generate, read 2026-11;
+// contract/provider-transforms.md 7.9.
+type form struct{}
+
+var _ dialect.Unified = form{}
+
+// formFields are the fields of the form that are texts and numbers.
+var formFields = []dialect.Alias{
+	{To: "negative_prompt"}, {To: "aspect_ratio"}, {To: "seed"},
+	{To: "style_preset", From: []string{"style_preset", "style"}}, {To: "mode"}, {To: "output_format"},
+	{To: "strength"}, {To: "cfg_scale"},
+}
+
+// formImages is the most pictures of one request: each of them is a call of its own,
+// because the API draws one at a time. (ours)
+const formImages = 10
+
+// EncodeRequest makes the form. Models of the Stable Diffusion 3 family, such as
+// "sd3.5-large", share an address and are named in the form.
+func (form) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	prompt, err := dialect.ImagePrompt(t)
+	if err != nil {
+		return nil, err
+	}
+	count, err := pictures(t)
+	if err != nil {
+		return nil, err
+	}
+	f := &fields{}
+	f.add("prompt", prompt)
+	for _, field := range formFields {
+		if raw := field.Take(t); raw != nil {
+			f.add(field.To, raw)
+		}
+	}
+	if raw, ok := t.Take("image"); ok {
+		if err := f.image(ctx, raw, to); err != nil {
+			return nil, err
+		}
+	}
+	out := &dialect.Outgoing{}
+	if strings.HasPrefix(to.Model, "sd3") && to.Model != "sd3" {
+		out.Path = "/v2beta/stable-image/generate/sd3"
+		f.add("model", splice.Quote(to.Model))
+	}
+	var contentType string
+	out.Body, contentType = f.close()
+	out.Header.Add("content-type", contentType)
+	out.Header.Add("accept", "application/json")
+	for range count - 1 {
+		out.More = append(out.More, out.Body)
+	}
+	dialect.Base64Only(t)
+	out.Lost = t.Lost()
+	return out, nil
+}
+
+// pictures is how many are wanted.
+func pictures(t *llm.Tally) (int, error) {
+	raw, ok := t.Take("n")
+	if !ok {
+		return 1, nil
+	}
+	n, err := strconv.Atoi(string(raw))
+	if err != nil || n < 1 || n > formImages {
+		return 0, fault.Newf(fault.InvalidParameter, "n must be a number from 1 to %d", formImages).At("n")
+	}
+	return n, nil
+}
+
+// fields builds a form whose boundary depends on its content alone: the same request
+// is the same bytes each time.
+type fields struct {
+	names []string
+	parts [][]byte
+	types []string // content types of files
+	sum   []byte
+}
+
+// add adds a field with a raw JSON value: a text without its quotes, anything else as
+// it is.
+func (f *fields) add(name string, raw []byte) {
+	text, ok := splice.Unquote(raw)
+	if !ok {
+		text = string(raw)
+	}
+	f.part(name, []byte(text), "")
+}
+
+func (f *fields) part(name string, data []byte, contentType string) {
+	f.names, f.parts, f.types = append(f.names, name), append(f.parts, data), append(f.types, contentType)
+	h := sha256.New()
+	h.Write(f.sum)
+	h.Write([]byte(name))
+	h.Write(data)
+	f.sum = h.Sum(nil)
+}
+
+// image adds the picture to begin with: base64, a data URL or a URL.
+func (f *fields) image(ctx context.Context, raw []byte, to *dialect.Target) error {
+	text, ok := splice.Unquote(raw)
+	if !ok {
+		return fault.New(fault.InvalidParameter, "image must be a string: base64, a data URL or a URL").At("image")
+	}
+	if strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://") {
+		mime, data, err := to.Fetch(ctx, text)
+		if err != nil {
+			return fault.From(err).At("image")
+		}
+		f.part("image", data, mime)
+		return nil
+	}
+	mime, data, inside, err := dialect.DataURL(text)
+	if !inside {
+		mime, data, err = "application/octet-stream", text, dialect.CheckBase64(text)
+	}
+	if err != nil {
+		return fault.From(err).At("image")
+	}
+	bin, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(data, "="))
+	if err != nil {
+		return fault.New(fault.InvalidParameter, "image is not base64").At("image").Because(err)
+	}
+	f.part("image", bin, mime)
+	return nil
+}
+
+// close gives the form and its content type.
+func (f *fields) close() (body []byte, contentType string) {
+	var buf bytes.Buffer
+	w := multipart.NewWriter(&buf)
+	_ = w.SetBoundary("form-" + hex.EncodeToString(f.sum)) // hexadecimal digits cannot be refused
+	for i, name := range f.names {
+		head := textproto.MIMEHeader{"Content-Disposition": {`form-data; name="` + name + `"`}}
+		if f.types[i] != "" {
+			head = textproto.MIMEHeader{"Content-Disposition": {`form-data; name="` + name + `"; filename="` + name + `"`}, "Content-Type": {f.types[i]}}
+		}
+		part, _ := w.CreatePart(head) // neither can fail: the buffer takes everything
+		_, _ = part.Write(f.parts[i])
+	}
+	_ = w.Close()
+	return buf.Bytes(), w.FormDataContentType()
+}
+
+// DecodeAnswer reads {"image":…,"finish_reason":"SUCCESS","seed":1}, one for each call.
+func (form) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	m := dialect.Images{Created: in.Created, Items: []dialect.Image{image(in.Body, "image", "finish_reason")}}
+	for _, body := range in.More {
+		m.Items = append(m.Items, image(body, "image", "finish_reason"))
+	}
+	return m.Answer()
+}

@@ -1,0 +1,36 @@
+// Package stability is how Stability AI is asked for images: version 1 of its API takes
+// JSON, the models since then take forms. Callers speak OpenAI's shape to both.
+package stability
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Dialect is the shape of /v2beta/stable-image/generate, that provider specs call
+// "stability".
+func Dialect() *dialect.Dialect {
+	return &dialect.Dialect{Name: "stability", Unified: map[llm.Endpoint]dialect.Unified{llm.ImageGenerate: form{}}}
+}
+
+// V1 is the shape of /v1/generation/{model}/text-to-image, "stability-v1".
+func V1() *dialect.Dialect {
+	return &dialect.Dialect{Name: "stability-v1", Unified: map[llm.Endpoint]dialect.Unified{llm.ImageGenerate: artifacts{}}}
+}
+
+// image takes a picture from what a provider says of it.
+func image(raw []byte, data, finish string) dialect.Image {
+	var m dialect.Image
+	for name, val := range splice.Members(raw) {
+		switch {
+		case splice.IsName(name, data):
+			m.Base64 = val
+		case splice.IsName(name, "seed"):
+			m.Extra = append(m.Extra, llm.Param{Name: "seed", Raw: val})
+		case splice.IsName(name, finish):
+			m.Extra = append(m.Extra, llm.Param{Name: "finish_reason", Raw: val})
+		}
+	}
+	return m
+}

@@ -1,0 +1,47 @@
+package voyage
+
+import (
+	"context"
+	"strconv"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// embed is POST /v1/embeddings. What differs from OpenAI's is spliced in; vectors keep
+// their bytes.
+// Source: https://docs.voyageai.com/reference/embeddings-api, read 2026-11.
+type embed struct{}
+
+var _ dialect.Unified = embed{}
+
+// EncodeRequest sends a single text as a list, names the length of vectors as Voyage
+// does, and leaves "float" out, which is the default there and has no name.
+func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	var d splice.Doc
+	if err := splice.Scan(r.Body, &d); err != nil {
+		return nil, err
+	}
+	edits := []splice.Edit{splice.Set("model", splice.Quote(to.Model)), splice.Rename("dimensions", "output_dimension")}
+	if text, ok := d.Raw("input"); ok && text[0] == '"' {
+		edits = append(edits, splice.Set("input", append(append([]byte{'['}, text...), ']')))
+	}
+	if form, _ := d.String("encoding_format"); form == "float" {
+		edits = append(edits, splice.Drop("encoding_format"))
+	}
+	return &dialect.Outgoing{Body: d.Apply(edits)}, nil
+}
+
+// DecodeAnswer adds prompt_tokens, which equals the total.
+func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	var d splice.Doc
+	if err := splice.Scan(in.Body, &d); err != nil || !d.Has("data") {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embeddings").Because(err)
+	}
+	a := &dialect.Answer{}
+	a.Usage, a.Model = dialect.Usage(llm.Embed, in.Body, "")
+	a.Body = d.Apply([]splice.Edit{splice.SetPath("usage.prompt_tokens", strconv.AppendInt(nil, a.Usage.InputTokens, 10))})
+	return a, nil
+}

@@ -1,0 +1,17 @@
+// Package voyage is how Voyage AI embeds and ranks: nearly in OpenAI's shape.
+package voyage
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
+
+// Dialect is the shape that provider specs call "voyage".
+// Source: https://docs.voyageai.com/reference/reranker-api, read 2026-11;
+// contract/provider-transforms.md 7.10 and 8.1.
+func Dialect() *dialect.Dialect {
+	return &dialect.Dialect{Name: "voyage", Unified: map[llm.Endpoint]dialect.Unified{
+		llm.Embed:  embed{},
+		llm.Rerank: dialect.Reranker{Top: "top_k", Documents: dialect.TextDocuments, Results: "data", Score: "relevance_score"},
+	}}
+}
