@@ -2,7 +2,9 @@ package fireworks
 
 import (
 	"context"
+	"maps"
 	"net/url"
+	"slices"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -37,7 +39,13 @@ func page(r *dialect.Request) (*dialect.Outgoing, error) {
 	if after := asked.Get("after"); after != "" {
 		q += "&pageToken=" + url.QueryEscape(after)
 	}
-	return &dialect.Outgoing{Query: q}, nil
+	out := &dialect.Outgoing{Query: q}
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		if name != "limit" && name != "after" {
+			out.Lost = append(out.Lost, name)
+		}
+	}
+	return out, nil
 }
 
 // DecodeAnswer reads a dataset, {"datasets":[…]} or, of what was deleted, {}.

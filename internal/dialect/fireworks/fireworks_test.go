@@ -36,7 +36,7 @@ func TestDatasets(t *testing.T) {
 	dialecttest.Requests(t, datasets{}, target(""), []dialecttest.Asked{
 		{Name: "one", In: dialect.Request{Endpoint: llm.RetrieveFile, ID: "d1"}},
 		{Name: "first page", In: dialect.Request{Endpoint: llm.ListFiles}, Want: "pageSize=50"},
-		{Name: "next page", In: dialect.Request{Endpoint: llm.ListFiles, Query: "limit=2&after=a%2Fb"}, Want: "pageSize=2&pageToken=a%2Fb"},
+		{Name: "next page", In: dialect.Request{Endpoint: llm.ListFiles, Query: "limit=2&after=a%2Fb&purpose=batch&order=asc"}, Want: "pageSize=2&pageToken=a%2Fb", Lost: []string{"order", "purpose"}},
 	})
 	const ready = `{"name":"accounts/me/datasets/d1","displayName":"train.jsonl","createTime":"2026-11-20T12:00:00.529Z","state":"READY","status":{"code":"OK","message":""},"exampleCount":"3"}`
 	const file = `{"id":"d1","object":"file","bytes":0,"created_at":1795176000,"filename":"train.jsonl","purpose":"fine-tune","status":"processed"}`
