@@ -110,6 +110,14 @@ func bases(s *provider.Spec) []string {
 			list = append(list, b)
 		}
 	}
+	for name, d := range s.Derived {
+		for _, b := range slices.Clone(list) {
+			list = append(list, strings.ReplaceAll(b, "{"+name+"}", d.Else))
+			for _, w := range d.Words {
+				list = append(list, strings.ReplaceAll(b, "{"+name+"}", w))
+			}
+		}
+	}
 	return list
 }
 

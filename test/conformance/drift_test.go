@@ -15,13 +15,9 @@ import (
 // Source: contract/providers.yaml, only and dropped.
 var noTools = strings.Fields("302ai cortex deepinfra lemonfox-ai lingyi modal monsterapi moonshot ncompass nscale perplexity-ai predibase sambanova siliconflow zhipu")
 
-// noSigner are providers of which not even a pass-through call can go out yet,
-// because nothing signs for them.
-var noSigner = []string{"gcp"}
-
 // unproven are dialects whose endpoints have no transcripts yet. A dialect comes off
 // the list with the transcripts of its providers.
-var unproven = strings.Fields("ai21 anthropic bedrock bytez cohere fireworks gemini openai-vertex palm reka triton workers-ai")
+var unproven = strings.Fields("ai21 anthropic bedrock bytez cohere fireworks palm reka triton vertex workers-ai")
 
 // spoken reports whether an endpoint must have a transcript.
 func spoken(s *provider.Spec, e *provider.Endpoint) bool {
@@ -51,9 +47,7 @@ func wanted(s *provider.Spec) []string {
 			names = append(names, "chatComplete-tools")
 		}
 	}
-	if !slices.Contains(noSigner, s.Auth.Scheme) {
-		names = append(names, string(llm.Proxy))
-	}
+	names = append(names, string(llm.Proxy))
 	slices.Sort(names)
 	return names
 }
