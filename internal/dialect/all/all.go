@@ -5,6 +5,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/ai21"
 	"sluice/internal/dialect/anthropic"
+	"sluice/internal/dialect/bedrock"
 	"sluice/internal/dialect/bytez"
 	"sluice/internal/dialect/cohere"
 	"sluice/internal/dialect/fireworks"
@@ -30,6 +31,7 @@ func List() []*dialect.Dialect {
 	return []*dialect.Dialect{
 		ai21.Dialect(),
 		anthropic.Dialect(),
+		bedrock.Dialect(),
 		bytez.Dialect(),
 		cohere.Dialect(),
 		fireworks.Dialect(),

@@ -1,0 +1,164 @@
+package bedrock
+
+import (
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// extras are the parameters that a family knows and Converse does not, with the names
+// that additionalModelRequestFields has for them.
+// Source: contract/provider-transforms.md 3.3.
+var extras = map[string][]dialect.Rename{
+	claude: {{Path: "top_k", To: "top_k"}, {Path: "anthropic_version", To: "anthropic_version"}},
+	cohere: {
+		{Path: "top_k", To: "top_k"}, {Path: "n", To: "n"}, {Path: "frequency_penalty", To: "frequency_penalty"},
+		{Path: "presence_penalty", To: "presence_penalty"}, {Path: "logit_bias", To: "logitBias"},
+	},
+	ai21: {
+		{Path: "top_k", To: "top_k"}, {Path: "frequencyPenalty", To: "frequencyPenalty"}, {Path: "presencePenalty", To: "presencePenalty"},
+		{Path: "countPenalty", To: "countPenalty"},
+	},
+	amazon: {},
+	openai: {{Path: "top_k", To: "top_k"}, {Path: llm.ReasoningEffort, To: "reasoning_effort"}},
+	"":     {{Path: "top_k", To: "top_k"}},
+}
+
+// additional writes additionalModelRequestFields: what the caller put there, and what
+// the family knows by words of its own. What the caller put there wins.
+func (w *callWriter) additional() {
+	given, _ := w.t.First("additionalModelRequestFields", "additional_model_request_fields")
+	own := w.own()
+	if len(given) == 0 && len(own) == 2 {
+		return
+	}
+	if len(given) == 0 || given[0] != '{' {
+		if len(given) > 0 { // of a wrong type: Bedrock says so
+			own = given
+		}
+		w.Raw("additionalModelRequestFields", own)
+		return
+	}
+	w.Raw("additionalModelRequestFields", merged(given, own))
+}
+
+// bare is a name of splice.Members without its quotes, escapes left in.
+func bare(name []byte) string { return string(name[1 : len(name)-1]) }
+
+// own is the object of what the family knows.
+func (w *callWriter) own() []byte {
+	var o dialect.JSON
+	o.Open('{')
+	list, known := extras[w.family]
+	if !known {
+		list = extras[""]
+	}
+	o.Carry(w.t, list)
+	switch w.family {
+	case claude:
+		w.claudes(&o)
+	case ai21:
+		w.scaled(&o, "frequency_penalty", "frequencyPenalty")
+		w.scaled(&o, "presence_penalty", "presencePenalty")
+	case amazon:
+		w.novas(&o)
+	}
+	o.Close('}')
+	return o.B
+}
+
+// claudes writes what only Claude knows.
+func (w *callWriter) claudes(o *dialect.JSON) {
+	if raw, ok := w.t.Take(llm.User); ok {
+		o.Key("metadata").Open('{')
+		o.Raw("user_id", raw)
+		o.Close('}')
+	}
+	o.Raw("thinking", w.thinking)
+	if list := w.betas(); len(list) > 0 {
+		o.Key("anthropic_beta").Open('[')
+		for _, b := range list {
+			o.Text(b)
+		}
+		o.Close(']')
+	}
+	if len(w.native) > 0 {
+		o.Key("tools").Open('[')
+		for _, t := range w.native {
+			writeNative(o, t)
+		}
+		o.Close(']')
+	}
+}
+
+// scaled writes a penalty as Jurassic's {"scale":…}, unless the caller gave it in that
+// form.
+func (w *callWriter) scaled(o *dialect.JSON, from, to string) {
+	if _, given := w.t.Peek(to); given {
+		return
+	}
+	if raw, ok := w.t.Take(from); ok {
+		o.Key(to).Open('{')
+		o.Raw("scale", raw)
+		o.Close('}')
+	}
+}
+
+// novas writes what Amazon's own models take in an object of their own.
+// Source: https://docs.aws.amazon.com/nova/latest/userguide/complete-request-schema.html, read 2026-11.
+func (w *callWriter) novas(o *dialect.JSON) {
+	if raw, ok := w.t.Take("top_k"); ok {
+		o.Key("inferenceConfig").Open('{')
+		o.Raw("topK", raw)
+		o.Close('}')
+	}
+}
+
+// absent are beginnings of beta flags for what Amazon does not offer: it refuses a
+// request that names one.
+// Source: contract/provider-transforms.md 2.1;
+// https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages-request-response.html, read 2026-11.
+var absent = [...]string{
+	"code-execution-", "fast-mode-", "files-api-", "mcp-client-", "mcp-servers-", "oauth-", "prompt-caching-scope-", "skills-",
+	"web-fetch-", "web-search-",
+}
+
+// renamed are beta flags that Amazon knows by other names.
+// Source: contract/provider-transforms.md 2.1.
+var renamed = map[string]string{"advanced-tool-use-2025-11-20": "tool-search-tool-2025-10-19"}
+
+// betas are the beta flags for Claude: those of the header, or else of the body, a text
+// with commas or a list.
+func (w *callWriter) betas() []string {
+	raw, inBody := w.t.Take("anthropic_beta")
+	text := valueOf(w.to, "anthropic_beta")
+	if text == "" && inBody {
+		text = plain(raw)
+		for val := range splice.Elements(raw) {
+			text += "," + plain(val)
+		}
+	}
+	var list []string
+	for _, b := range strings.Split(text, ",") {
+		b = strings.TrimSpace(b)
+		if b == "" || isAbsent(b) {
+			continue
+		}
+		if to, ok := renamed[b]; ok {
+			b = to
+		}
+		list = append(list, b)
+	}
+	return list
+}
+
+func isAbsent(beta string) bool {
+	for _, a := range absent {
+		if strings.HasPrefix(beta, a) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,221 @@
+package bedrock
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// newBatch begins a batch, a model invocation job.
+// Source: contract/provider-transforms.md 3.12 and 12;
+// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_CreateModelInvocationJob.html, read 2026-11.
+type newBatch struct{}
+
+// batches are the other endpoints of batches.
+// Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_GetModelInvocationJob.html, read 2026-11.
+type batches struct{}
+
+var (
+	_ dialect.Unified = newBatch{}
+	_ dialect.Unified = batches{}
+)
+
+// EncodeRequest makes the job. What the caller gives in Amazon's words, in
+// provider_options, wins.
+func (newBatch) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	input, ok, err := fileParam(t, "input_file_id")
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok:
+		return nil, fault.New(fault.InvalidParameter, "input_file_id is missing: send it in the request body").At("input_file_id")
+	case to.Model == "":
+		return nil, fault.New(fault.InvalidParameter, "model is missing: this provider needs it in the request body").At("model")
+	}
+	role, err := roleARN(t)
+	if err != nil {
+		return nil, err
+	}
+	t.Take("endpoint") // the lines say it
+	if raw, _ := t.Peek("completion_window"); plain(raw) == "24h" {
+		t.Take("completion_window") // which is the shortest that Bedrock has, and the usual one
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("modelId", to.Model)
+	w.Raw("roleArn", role)
+	if raw, ok := t.Take("job_name"); ok {
+		w.Raw("jobName", raw)
+	} else {
+		w.Str("jobName", "batch-"+ident.NewID())
+	}
+	w.Key("inputDataConfig").Open('{')
+	w.Key("s3InputDataConfig").Open('{')
+	w.Str("s3InputFormat", "JSONL")
+	w.Str("s3Uri", input.String())
+	w.Close('}')
+	w.Close('}')
+	w.Raw("outputDataConfig", batchOutput(t, input, to))
+	w.Close('}')
+	options, _ := t.Take("provider_options")
+	return &dialect.Outgoing{Body: merged(options, w.B), Lost: t.Lost()}, nil
+}
+
+// batchOutput writes where the results of a batch go, sealed with the key of the
+// credential when it has one.
+func batchOutput(t *llm.Tally, input place, to *dialect.Target) []byte {
+	uri := outputConfig(t, input, "output_data_config")
+	if uri[0] == '{' {
+		return uri
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Key("s3OutputDataConfig").Open('{')
+	w.Raw("s3Uri", uri)
+	w.Opt("s3EncryptionKeyId", valueOf(to, "aws_server_side_encryption_kms_key_id"))
+	w.Close('}')
+	w.Close('}')
+	return w.B
+}
+
+// DecodeAnswer reads {"jobArn":…}, all that Bedrock says of a new job.
+func (newBatch) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	arn, err := created(in.Body)
+	if err != nil {
+		return nil, err
+	}
+	endpoint, _ := splice.Find(in.Sent.Body, "endpoint")
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("id", escape(arn))
+	w.Str("object", "batch")
+	w.Str("endpoint", first(plain(endpoint), chatPath))
+	w.Str("model", in.To.Model)
+	w.Str("input_file_id", member(in.Sent.Body, "input_file_id"))
+	w.Str("completion_window", "24h")
+	w.Str("status", "validating")
+	w.Raw("output_file_id", nullJSON)
+	w.Raw("error_file_id", nullJSON)
+	w.Int("created_at", in.Created)
+	w.Close('}')
+	return &dialect.Answer{Body: w.B, Model: in.To.Model}, nil
+}
+
+const chatPath = "/v1/chat/completions"
+
+// EncodeRequest asks for a job by its ARN, for its end, or for the list. The request to
+// stop a job has no body.
+func (batches) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	switch r.Endpoint {
+	case llm.ListBatches:
+		query, err := page(r.Query)
+		return &dialect.Outgoing{Query: query}, err
+	case llm.CancelBatch:
+		return &dialect.Outgoing{Path: jobPath(r.ID) + "/stop"}, nil
+	default:
+		return &dialect.Outgoing{Path: jobPath(r.ID)}, nil
+	}
+}
+
+func jobPath(id string) string { return "/model-invocation-job/" + escape(unescape(id)) }
+
+// DecodeAnswer reads a job, {"invocationJobSummaries":[…]} or, of what was cancelled,
+// anything.
+func (batches) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	switch in.Sent.Endpoint {
+	case llm.CancelBatch:
+		return cancelled("batch", in.Sent.ID), nil
+	case llm.ListBatches:
+		return list(in.Body, "invocationJobSummaries", writeBatch)
+	default:
+		return one(in.Body, writeBatch)
+	}
+}
+
+// batchStatus are the states of a job. One that nobody knows is passed on.
+// Source: contract/provider-transforms.md 3.12.
+var batchStatus = map[string]string{
+	"Submitted": "validating", "Validating": "validating", "Scheduled": "validating", "InProgress": "in_progress",
+	"Completed": "completed", "PartiallyCompleted": "completed", "Failed": "failed", "Stopping": "cancelling", "Stopped": "cancelled",
+	"Expired": "expired",
+}
+
+// ended are the fields that tell when a batch came to its end, by its state.
+var ended = map[string]string{"completed": "completed_at", "failed": "failed_at", "cancelled": "cancelled_at", "expired": "expired_at"}
+
+// writeBatch writes a job, or its summary, as a batch.
+func writeBatch(w *dialect.JSON, raw []byte) {
+	word := member(raw, "status")
+	status := first(batchStatus[word], word)
+	w.Open('{')
+	w.Str("id", escape(member(raw, "jobArn")))
+	w.Str("object", "batch")
+	w.Str("endpoint", chatPath)
+	w.Str("model", member(raw, "modelId"))
+	writeErrors(w, status, member(raw, "message"))
+	w.Str("input_file_id", escape(member(inputOf(raw), "s3Uri")))
+	w.Str("completion_window", "24h")
+	w.Str("status", status)
+	if out, err := outputFile(raw); err == nil && status == "completed" {
+		w.Str("output_file_id", out.id())
+	} else {
+		w.Raw("output_file_id", nullJSON)
+	}
+	w.Raw("error_file_id", nullJSON)
+	submitted, _ := splice.Find(raw, "submitTime")
+	end, _ := splice.Find(raw, "endTime")
+	expires, _ := splice.Find(raw, "jobExpirationTime")
+	at(w, "created_at", submitted)
+	at(w, "expires_at", expires)
+	at(w, "finalizing_at", end)
+	if name := ended[status]; name != "" {
+		at(w, name, end)
+	}
+	w.Key("request_counts").Open('{')
+	for _, n := range [...][2]string{{"total", "totalRecordCount"}, {"completed", "successRecordCount"}, {"failed", "errorRecordCount"}} {
+		val, _ := splice.Find(raw, n[1])
+		k, _ := dialect.Count(val)
+		w.Int(n[0], k)
+	}
+	w.Close('}')
+	w.Close('}')
+}
+
+func inputOf(raw []byte) []byte {
+	val, _ := splice.Find(raw, "inputDataConfig", "s3InputDataConfig")
+	return val
+}
+
+func writeErrors(w *dialect.JSON, status, message string) {
+	if message == "" {
+		w.Raw("errors", nullJSON)
+		return
+	}
+	w.Key("errors").Open('{')
+	w.Str("object", "list")
+	w.Key("data").Open('[')
+	w.Open('{')
+	w.Str("code", status)
+	w.Str("message", message)
+	w.Close('}')
+	w.Close(']')
+	w.Close('}')
+}
+
+// outputFile is where a job puts its results: a folder with the job's id below that of
+// the output, and in it the input's name with .out behind it.
+// Source: https://docs.aws.amazon.com/bedrock/latest/userguide/batch-inference-results.html, read 2026-11.
+func outputFile(raw []byte) (place, error) {
+	uri, _ := splice.Find(raw, "outputDataConfig", "s3OutputDataConfig", "s3Uri")
+	arn := member(raw, "jobArn")
+	name := path.Base(member(inputOf(raw), "s3Uri"))
+	folder := strings.TrimSuffix(plain(uri), "/")
+	return placeOf(folder+"/"+arn[strings.LastIndexByte(arn, '/')+1:]+"/"+name+".out", "output_file_id")
+}

@@ -1,0 +1,42 @@
+// Package bedrock is the shape that Amazon Bedrock speaks: Converse and its event
+// stream for conversations with models of every family, the native bodies of the
+// families for completions, embeddings and images, and the control plane's words for
+// batches and fine-tuning, whose files lie in S3.
+// Source: contract/provider-transforms.md section 3;
+// https://docs.aws.amazon.com/bedrock/latest/APIReference/, read 2026-11.
+package bedrock
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
+
+// Dialect returns the shape. Only upstreams speak it.
+func Dialect() *dialect.Dialect {
+	return &dialect.Dialect{
+		Name: "bedrock",
+		Upstreams: map[llm.Endpoint]dialect.Upstream{
+			llm.ChatComplete: conversation{},
+			llm.Messages:     conversation{},
+		},
+		Unified: map[llm.Endpoint]dialect.Unified{
+			llm.MessagesCountTokens: counting{},
+			llm.Complete:            completion{},
+			llm.Embed:               embedding{},
+			llm.ImageGenerate:       picture{},
+			llm.Rerank:              ranking{},
+			llm.UploadFile:          upload{},
+			llm.RetrieveFile:        files{},
+			llm.RetrieveFileContent: files{},
+			llm.CreateBatch:         newBatch{},
+			llm.ListBatches:         batches{},
+			llm.RetrieveBatch:       batches{},
+			llm.CancelBatch:         batches{},
+			llm.GetBatchOutput:      output{},
+			llm.CreateFinetune:      newTuning{},
+			llm.ListFinetunes:       tunings{},
+			llm.RetrieveFinetune:    tunings{},
+			llm.CancelFinetune:      tunings{},
+		},
+	}
+}

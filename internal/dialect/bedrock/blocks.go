@@ -1,0 +1,174 @@
+package bedrock
+
+import (
+	"context"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// part writes one part of a message as a content block, and the cache point behind it.
+func (w *callWriter) part(ctx context.Context, m *llm.Message, p *llm.Part, t *turnState) error {
+	before := len(w.B)
+	if err := w.block(ctx, m, p, t); err != nil {
+		return err
+	}
+	w.loseCitations(m, p)
+	if c := mark(p); c != nil {
+		if len(w.B) == before {
+			w.t.Lose(w.c.Path(m, p.Index) + ".cache_control")
+			return nil
+		}
+		w.cachePoint(c)
+	}
+	return nil
+}
+
+// mark is the cache mark of a part; those inside the result of a tool, where Converse
+// takes none, stand for the whole.
+func mark(p *llm.Part) *llm.Cache {
+	if p.Cache != nil || p.Result == nil {
+		return p.Cache
+	}
+	for i := range p.Result.Parts {
+		if c := p.Result.Parts[i].Cache; c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *turnState) error {
+	switch p.Kind {
+	case llm.TextPart, llm.RefusalPart:
+		if strings.TrimSpace(p.Text) != "" || m.Role != llm.RoleAssistant && len(m.Parts) == 1 { // blank texts are refused
+			w.text(p.Text)
+			t.text = true
+		}
+	case llm.ImagePart, llm.FilePart:
+		return w.media(ctx, m, p, t)
+	case llm.AudioPart:
+		return w.audio(m, p)
+	case llm.ThoughtPart:
+		w.thought(m, p)
+	case llm.SealedPart:
+		w.Open('{')
+		w.Key("reasoningContent").Open('{')
+		w.Str("redactedContent", p.Text)
+		w.Close('}')
+		w.Close('}')
+	case llm.CallPart:
+		return w.call(m, p)
+	case llm.ResultPart:
+		return w.result(ctx, m, p)
+	case llm.OpaquePart:
+		if m.Role == llm.RoleAssistant { // what a provider's own tool did
+			w.t.Lose(w.c.Path(m, p.Index))
+			return nil
+		}
+		return dialect.CannotCarry(w.c, m, p)
+	}
+	return nil
+}
+
+// thought writes a thought with its signature, without which no model takes it back.
+func (w *callWriter) thought(m *llm.Message, p *llm.Part) {
+	if p.Signature == "" {
+		w.t.Lose(w.c.Path(m, p.Index))
+		return
+	}
+	w.Open('{')
+	w.Key("reasoningContent").Open('{')
+	w.Key("reasoningText").Open('{')
+	w.Str("text", p.Text)
+	w.Str("signature", p.Signature)
+	w.Close('}')
+	w.Close('}')
+	w.Close('}')
+}
+
+// call writes a call that the model asked for. Its arguments are JSON here.
+func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
+	args := strings.TrimSpace(p.Call.Arguments)
+	if args == "" {
+		args = "{}"
+	}
+	if p.Call.Custom || !splice.Valid([]byte(args)) {
+		at := w.c.Path(m, p.Index)
+		if w.c.Surface == llm.ChatComplete {
+			at = w.c.Path(m, -1) + ".tool_calls"
+		}
+		return w.refuse(at, "has a call whose arguments are no JSON object, which this provider needs")
+	}
+	if p.Signature != "" {
+		w.t.Lose(w.c.Path(m, p.Index) + ".signature")
+	}
+	w.Open('{')
+	w.Key("toolUse").Open('{')
+	w.Str("toolUseId", p.Call.ID)
+	w.Str("name", p.Call.Name)
+	w.Raw("input", []byte(args))
+	w.Close('}')
+	w.Close('}')
+	return nil
+}
+
+// failed is what models that know no status are told before the text of a call that
+// failed.
+const failed = "Error: "
+
+// result writes what a call came to. An empty text is refused, an empty list is not.
+// Source: contract/provider-transforms.md 3.3, 3.10;
+// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html, read 2026-11.
+func (w *callWriter) result(ctx context.Context, m *llm.Message, p *llm.Part) error {
+	r := p.Result
+	told := w.family == claude || w.family == amazon
+	w.Open('{')
+	w.Key("toolResult").Open('{')
+	w.Str("toolUseId", r.ID)
+	if r.Error && told {
+		w.Str("status", "error")
+	}
+	w.Key("content").Open('[')
+	if r.Error && !told {
+		w.text(failed + plainOf(r.Parts))
+	}
+	for i := range r.Parts {
+		part := &r.Parts[i]
+		w.loseCitations(m, part)
+		var err error
+		switch part.Kind {
+		case llm.TextPart:
+			if part.Text != "" && (told || !r.Error) {
+				w.text(part.Text)
+			}
+		case llm.ImagePart, llm.FilePart:
+			err = w.media(ctx, m, part, &turnState{})
+		default:
+			err = dialect.CannotCarry(w.c, m, part)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	w.Close(']')
+	w.Close('}')
+	w.Close('}')
+	return nil
+}
+
+// plainOf joins the texts of parts.
+func plainOf(parts []llm.Part) string {
+	var all strings.Builder
+	for i := range parts {
+		if parts[i].Kind == llm.TextPart {
+			if all.Len() > 0 {
+				all.WriteByte('\n')
+			}
+			all.WriteString(parts[i].Text)
+		}
+	}
+	return all.String()
+}

@@ -1,0 +1,138 @@
+package bedrock
+
+import (
+	"context"
+	"slices"
+
+	"sluice/internal/dialect"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+)
+
+// completion is the endpoint of text completions, whole and streamed.
+type completion struct{}
+
+var _ dialect.Streamer = completion{}
+
+// EncodeRequest makes the native body of the model's family. Models of families that
+// only chat are fault.NotSupported.
+func (completion) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	n, err := nativeOf(to.Model)
+	if err != nil {
+		return nil, err
+	}
+	t := dialect.Fields(r.Body)
+	prompt, err := dialect.Prompt(t)
+	if err != nil {
+		return nil, err
+	}
+	return &dialect.Outgoing{Body: n.encode(t, prompt, to.Stream), Lost: t.Lost()}, nil
+}
+
+// DecodeAnswer reads a whole answer.
+func (completion) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	n, err := nativeOf(in.To.Model)
+	if err != nil {
+		return nil, err
+	}
+	c := dialect.Completion{ID: answerID(in.Body), Created: in.Created, Model: in.To.Model, Usage: n.usage(in.Header, in.Body)}
+	for _, s := range n.sayings(in.Body) {
+		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: s.text, Finish: wordOf(s.word)})
+	}
+	if len(c.Choices) == 0 {
+		return nil, noText()
+	}
+	return c.Answer(in.To.Stream), nil
+}
+
+// NewStream makes what turns the events of a model into chunks of a completion.
+func (completion) NewStream(in *dialect.Incoming) dialect.Restream {
+	n, err := nativeOf(in.To.Model)
+	if err != nil { // EncodeRequest refused the model: cannot happen
+		n = natives[cohere]
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("id", ident.NewItem("cmpl-"))
+	w.Str("object", "text_completion")
+	w.Int("created", in.Created)
+	w.Str("model", in.To.Model)
+	w.Key("choices").Open('[')
+	return &completionStream{in: textStream{native: n}, head: w.B}
+}
+
+// completionStream writes the chunks of one stream. The reason why an answer ended is
+// held until the usage is known, which stands in the last chunk.
+// Source: https://platform.openai.com/docs/api-reference/completions, read 2026-11.
+type completionStream struct {
+	in   textStream
+	head []byte // what every chunk begins with
+	held []saying
+	out  []byte
+}
+
+// Append turns what came into chunks.
+func (s *completionStream) Append(dst, p []byte) ([]byte, error) {
+	s.out = dst
+	err := s.in.feed(p, s)
+	return s.out, err
+}
+
+// Close ends a stream whose usage was never told.
+func (s *completionStream) Close(dst []byte) ([]byte, error) {
+	s.out = dst
+	err := s.in.close(s)
+	return s.out, err
+}
+
+func (s *completionStream) say(t saying) {
+	if t.text != "" {
+		s.chunk(&saying{choice: t.choice, text: t.text}, nil)
+	}
+	if t.word != "" && !slices.ContainsFunc(s.held, func(h saying) bool { return h.choice == t.choice }) {
+		s.held = append(s.held, saying{choice: t.choice, word: t.word})
+	}
+}
+
+func (s *completionStream) end(u llm.Usage) {
+	if len(s.held) == 0 {
+		s.held = []saying{{word: "stop"}}
+	}
+	for i := range s.held {
+		last := i == len(s.held)-1 && u.Reported
+		if last {
+			s.chunk(&s.held[i], &u)
+		} else {
+			s.chunk(&s.held[i], nil)
+		}
+	}
+	s.out = append(s.out, "data: [DONE]\n\n"...)
+}
+
+func (s *completionStream) fail(e dialect.Exception) {
+	s.out = append(s.out, dialect.ErrorEvent(llm.Complete, e.Message, e.Name)...)
+}
+
+func (s *completionStream) chunk(t *saying, u *llm.Usage) {
+	w := dialect.On(append(append(s.out, "data: "...), s.head...))
+	w.Open('{')
+	w.Str("text", t.text)
+	w.Int("index", int64(t.choice))
+	w.Raw("logprobs", []byte("null"))
+	if t.word != "" {
+		w.Str("finish_reason", wordOf(t.word).Chat())
+	} else {
+		w.Raw("finish_reason", []byte("null"))
+	}
+	w.Close('}')
+	w.Close(']')
+	if u != nil {
+		w.Key("usage").Open('{')
+		w.Int("prompt_tokens", u.InputTokens)
+		w.Int("completion_tokens", u.OutputTokens)
+		w.Int("total_tokens", u.TotalTokens)
+		w.Close('}')
+	}
+	w.Close('}')
+	s.out = append(w.B, "\n\n"...)
+}

@@ -1,0 +1,176 @@
+package bedrock
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// conversation is a chat with any model: Converse, or for a few old models the native
+// body of their family.
+// Source: contract/provider-transforms.md 3.3 to 3.6 and 3.10;
+// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, read 2026-11.
+type conversation struct{}
+
+var _ dialect.Upstream = conversation{}
+
+// EncodeCall makes the body of a Converse or ConverseStream request.
+func (conversation) EncodeCall(ctx context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
+	if isInvoked(to.Model) {
+		return encodeFlat(c, to)
+	}
+	w := callWriter{c: c, t: llm.NewTally(c), to: to, family: familyOf(to.Model)}
+	w.Open('{')
+	if err := w.conversation(ctx); err != nil {
+		return nil, err
+	}
+	w.inference()
+	w.settings()
+	w.output()
+	w.additional()
+	w.Close('}')
+	return &dialect.Outgoing{Body: w.B, Lost: w.t.Lost()}, nil
+}
+
+// DecodeReply reads the answer of Converse.
+func (conversation) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
+	if isInvoked(in.To.Model) {
+		return decodeFlat(in)
+	}
+	return decodeConverse(in)
+}
+
+// NewDecoder makes the decoder of a ConverseStream.
+func (conversation) NewDecoder(in *dialect.Incoming) dialect.EventDecoder {
+	if isInvoked(in.To.Model) {
+		return newFlatDecoder(in)
+	}
+	return &streamReader{}
+}
+
+// callWriter writes one request.
+type callWriter struct {
+	dialect.JSON
+	c      *llm.Call
+	t      *llm.Tally
+	to     *dialect.Target
+	family string
+
+	thinking []byte          // what is told to Claude of it
+	effort   string          // for outputConfig
+	native   []*llm.Tool     // tools that only Claude's own form can name
+	names    map[string]bool // of documents so far
+}
+
+// conversation writes what both Converse and the counting of its tokens have: system,
+// messages and toolConfig.
+func (w *callWriter) conversation(ctx context.Context) error {
+	if err := w.system(); err != nil {
+		return err
+	}
+	if err := w.messages(ctx); err != nil {
+		return err
+	}
+	return w.tools()
+}
+
+func (w *callWriter) refuse(at, text string) error {
+	return fault.New(fault.InvalidParameter, at+" "+text).At(at)
+}
+
+// carry writes the first of the names that the call has under another.
+func (w *callWriter) carry(name string, from ...string) {
+	if raw, ok := w.t.First(from...); ok {
+		w.Raw(name, raw)
+	}
+}
+
+// inference writes what Converse knows of every model.
+func (w *callWriter) inference() {
+	w.think()
+	in := dialect.JSON{}
+	in.Open('{')
+	empty := len(in.B)
+	if raw, ok := w.t.First(llm.MaxTokens, llm.MaxCompletionTokens); ok {
+		in.Raw("maxTokens", raw)
+	}
+	in.Carry(w.t, []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "topP"}})
+	if raw, ok := w.t.Take(llm.Stop); ok {
+		in.List("stopSequences", raw)
+	}
+	if len(in.B) > empty {
+		in.Close('}')
+		w.Raw("inferenceConfig", in.B)
+	}
+}
+
+// tiers are the words of OpenAI and Anthropic that Bedrock has one for.
+// Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ServiceTier.html, read 2026-11.
+var tiers = map[string]string{
+	`"default"`: "default", `"flex"`: "flex", `"priority"`: "priority", `"reserved"`: "reserved", `"standard_only"`: "default",
+}
+
+// settings writes what is told beside the conversation. Of the two spellings of a
+// setting Amazon's own comes first.
+func (w *callWriter) settings() {
+	w.carry("guardrailConfig", "guardrailConfig", "guardrail_config")
+	w.carry("performanceConfig", "performanceConfig", "performance_config")
+	w.carry("additionalModelResponseFieldPaths", "additionalModelResponseFieldPaths", "additional_model_response_field_paths")
+	if raw, ok := w.t.Peek("metadata"); ok && raw[0] == '{' && len(raw) > 2 {
+		w.carry("requestMetadata", "metadata")
+	}
+	if raw, ok := w.t.Peek("service_tier"); ok && tiers[string(raw)] != "" {
+		w.t.Take("service_tier")
+		w.Key("serviceTier").Open('{')
+		w.Str("type", tiers[string(raw)])
+		w.Close('}')
+	}
+}
+
+// output writes the form of the answer, and how hard newer models shall think about it.
+// A schema is a text that holds JSON.
+func (w *callWriter) output() {
+	f := w.c.Format
+	schema := f != nil && f.Type == "json_schema"
+	if !schema && w.effort == "" {
+		return
+	}
+	w.Key("outputConfig").Open('{')
+	w.Opt("effort", w.effort)
+	if schema {
+		w.Key("textFormat").Open('{')
+		w.Str("type", "json_schema")
+		w.Key("structure").Open('{')
+		w.Key("jsonSchema").Open('{')
+		w.Str("schema", string(f.Schema))
+		w.Opt("name", f.Name)
+		w.Opt("description", f.Description)
+		w.Close('}')
+		w.Close('}')
+		w.Close('}')
+	}
+	w.Close('}')
+}
+
+// valueOf is a credential field of the target, "" when there is none.
+func valueOf(to *dialect.Target, name string) string {
+	if to.Value == nil {
+		return ""
+	}
+	return to.Value(name)
+}
+
+// member is a text member of an object, "" when there is none.
+func member(raw []byte, name string) string {
+	val, _ := splice.Find(raw, name)
+	return plain(val)
+}
+
+// plain is a raw text without quotes and escapes, "" when raw is none.
+func plain(raw []byte) string {
+	s, _ := splice.Unquote(raw)
+	return s
+}

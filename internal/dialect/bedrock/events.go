@@ -1,0 +1,269 @@
+package bedrock
+
+import (
+	"strconv"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// streamReader reads one ConverseStream.
+// Source: contract/provider-transforms.md 3.5;
+// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html, read 2026-11.
+type streamReader struct {
+	in       dialect.FrameReader
+	started  bool
+	finished bool
+	ended    bool
+	blocks   int // begun so far
+	open     []openBlock
+	usage    llm.Usage
+	ev       llm.Event
+}
+
+// openBlock is a block of which the end has not come.
+type openBlock struct {
+	index int // Amazon's
+	block int // ours
+	part  llm.PartKind
+	mime  string // of an image
+}
+
+// openMax is how many blocks may be open at a time; models have one.
+const openMax = 256
+
+// Feed reads what came.
+func (d *streamReader) Feed(p []byte, emit func(*llm.Event)) error {
+	return d.in.Feed(p, func(f *dialect.Frame) error { return d.frame(f, emit) })
+}
+
+// Close ends the stream. One that told why the answer ended is whole without its
+// usage.
+func (d *streamReader) Close(emit func(*llm.Event)) error {
+	if err := d.in.Close(); err != nil {
+		return err
+	}
+	if d.finished {
+		d.end(emit)
+	}
+	return nil
+}
+
+func (d *streamReader) send(emit func(*llm.Event), ev llm.Event) {
+	d.ev = ev
+	emit(&d.ev)
+}
+
+func (d *streamReader) frame(f *dialect.Frame, emit func(*llm.Event)) error {
+	if d.ended {
+		return nil
+	}
+	if e, ok := f.Exception(); ok {
+		d.ended = true
+		d.send(emit, llm.Event{Kind: llm.EventFault, Text: e.Message, Name: e.Name, Status: e.Status})
+		return nil
+	}
+	if !splice.Valid(f.Payload) {
+		return fault.New(fault.UpstreamInvalid, "the provider's event stream has an event that is no JSON object")
+	}
+	d.start(emit)
+	switch string(f.Name) {
+	case "contentBlockStart":
+		return d.blockStart(f.Payload, emit)
+	case "contentBlockDelta":
+		return d.delta(f.Payload, emit)
+	case "contentBlockStop":
+		d.shut(indexOf(f.Payload), emit)
+	case "messageStop":
+		d.stop(f.Payload, emit)
+	case "metadata":
+		d.metadata(f.Payload, emit)
+	}
+	return nil
+}
+
+func (d *streamReader) start(emit func(*llm.Event)) {
+	if !d.started {
+		d.started = true
+		d.send(emit, llm.Event{Kind: llm.EventStart})
+	}
+}
+
+func indexOf(raw []byte) int {
+	val, _ := splice.Find(raw, "contentBlockIndex")
+	n, err := strconv.Atoi(string(val))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// blockStart begins a block of which the start tells something. Those of text and
+// thoughts begin with their first delta.
+func (d *streamReader) blockStart(raw []byte, emit func(*llm.Event)) error {
+	at := indexOf(raw)
+	start, _ := splice.Find(raw, "start")
+	if use, ok := splice.Find(start, "toolUse"); ok && member(use, "type") == "" {
+		id := member(use, "toolUseId")
+		if id == "" {
+			id = ident.NewItem("call_")
+		}
+		_, err := d.begin(at, llm.Event{Part: llm.CallPart, ID: id, Name: member(use, "name")}, emit)
+		return err
+	}
+	if image, ok := splice.Find(start, "image"); ok {
+		b, err := d.begin(at, llm.Event{Part: llm.ImagePart}, emit)
+		if err == nil {
+			b.mime = "image/" + member(image, "format")
+		}
+		return err
+	}
+	return nil
+}
+
+// begin opens a block; one that was open at the same index ends.
+func (d *streamReader) begin(at int, ev llm.Event, emit func(*llm.Event)) (*openBlock, error) {
+	d.shut(at, emit)
+	if len(d.open) == openMax {
+		return nil, fault.Newf(fault.UpstreamInvalid, "the provider's event stream has more than %d open blocks", openMax)
+	}
+	d.open = append(d.open, openBlock{index: at, block: d.blocks, part: ev.Part})
+	ev.Kind, ev.Block = llm.EventBlock, d.blocks
+	d.blocks++
+	d.send(emit, ev)
+	return &d.open[len(d.open)-1], nil
+}
+
+// at gives the open block of that index and kind, and begins it when there is none.
+func (d *streamReader) at(index int, part llm.PartKind, emit func(*llm.Event)) (*openBlock, error) {
+	for i := range d.open {
+		if b := &d.open[i]; b.index == index && b.part == part {
+			return b, nil
+		}
+	}
+	return d.begin(index, llm.Event{Part: part}, emit)
+}
+
+// shut ends the block of that index, if there is one.
+func (d *streamReader) shut(index int, emit func(*llm.Event)) {
+	for i := range d.open {
+		if b := d.open[i]; b.index == index {
+			d.open = append(d.open[:i], d.open[i+1:]...)
+			d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Block: b.block, Part: b.part})
+			return
+		}
+	}
+}
+
+func (d *streamReader) delta(raw []byte, emit func(*llm.Event)) (err error) {
+	at := indexOf(raw)
+	delta, _ := splice.Find(raw, "delta")
+	for name, val := range splice.Members(delta) {
+		switch string(name) {
+		case `"text"`:
+			err = d.piece(at, llm.EventText, llm.TextPart, val, emit)
+		case `"toolUse"`:
+			err = d.input(at, val, emit)
+		case `"reasoningContent"`:
+			err = d.reasoning(at, val, emit)
+		case `"citation"`:
+			var b *openBlock
+			if b, err = d.at(at, llm.TextPart, emit); err == nil {
+				d.send(emit, llm.Event{Kind: llm.EventCitation, Block: b.block, Part: llm.TextPart, Raw: val, Name: shapeName})
+			}
+		case `"image"`:
+			var b *openBlock
+			if b, err = d.at(at, llm.ImagePart, emit); err == nil {
+				data, _ := splice.Find(val, "source", "bytes")
+				d.send(emit, llm.Event{Kind: llm.EventMedia, Block: b.block, Part: llm.ImagePart, Media: &llm.Media{MIME: b.mime, Data: plain(data)}})
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// piece hands on a piece of text; an empty one only begins the block.
+func (d *streamReader) piece(at int, kind llm.EventKind, part llm.PartKind, raw []byte, emit func(*llm.Event)) error {
+	b, err := d.at(at, part, emit)
+	if err != nil {
+		return err
+	}
+	if s := plain(raw); s != "" {
+		d.send(emit, llm.Event{Kind: kind, Block: b.block, Part: part, Text: s})
+	}
+	return nil
+}
+
+// input hands on a piece of a call's arguments. Those of a tool that Amazon runs belong
+// to no block and are left out.
+func (d *streamReader) input(at int, raw []byte, emit func(*llm.Event)) error {
+	for i := range d.open {
+		if d.open[i].index == at && d.open[i].part == llm.CallPart {
+			val, _ := splice.Find(raw, "input")
+			return d.piece(at, llm.EventArguments, llm.CallPart, val, emit)
+		}
+	}
+	return nil
+}
+
+// reasoning hands on thoughts. Those that only Amazon can read come whole, each a
+// block.
+func (d *streamReader) reasoning(at int, raw []byte, emit func(*llm.Event)) (err error) {
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"text"`:
+			err = d.piece(at, llm.EventText, llm.ThoughtPart, val, emit)
+		case `"signature"`:
+			err = d.piece(at, llm.EventSignature, llm.ThoughtPart, val, emit)
+		case `"redactedContent"`:
+			_, err = d.begin(at, llm.Event{Part: llm.SealedPart, Text: plain(val)}, emit)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *streamReader) stop(raw []byte, emit func(*llm.Event)) {
+	for len(d.open) > 0 {
+		d.shut(d.open[0].index, emit)
+	}
+	more, _ := splice.Find(raw, "additionalModelResponseFields")
+	if len(more) > 0 && string(more) != "null" {
+		d.send(emit, llm.Event{Kind: llm.EventExtra, Name: "additionalModelResponseFields", Raw: more})
+	}
+	if d.finished {
+		return
+	}
+	d.finished = true
+	word := member(raw, "stopReason")
+	d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: finishOf(word), Text: word, Name: member(more, "stop_sequence")})
+}
+
+// metadata brings the usage and is the last event.
+func (d *streamReader) metadata(raw []byte, emit func(*llm.Event)) {
+	if used, ok := splice.Find(raw, "usage"); ok {
+		d.usage = readUsage(used)
+		d.send(emit, llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
+	}
+	if tier, ok := splice.Find(raw, "serviceTier", "type"); ok {
+		d.send(emit, llm.Event{Kind: llm.EventExtra, Name: "service_tier", Raw: tier})
+	}
+	if d.finished {
+		d.end(emit)
+	}
+}
+
+func (d *streamReader) end(emit func(*llm.Event)) {
+	if !d.ended {
+		d.ended = true
+		d.send(emit, llm.Event{Kind: llm.EventEnd})
+	}
+}

@@ -1,0 +1,98 @@
+package bedrock
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// The families that have words of their own. Every other model is addressed with what
+// Converse has for all.
+const (
+	claude = "anthropic"
+	cohere = "cohere"
+	ai21   = "ai21"
+	meta   = "meta"
+	mistr  = "mistral"
+	amazon = "amazon"
+	openai = "openai"
+)
+
+// regions are the prefixes of inference profiles that span regions.
+// Source: contract/provider-transforms.md 3.1;
+// https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html, read 2026-11.
+var regions = [...]string{"us.", "eu.", "apac.", "au.", "ca.", "jp.", "global.", "us-gov."}
+
+// foundation is the id of the model behind one that a caller names: the last segment of
+// an ARN, without the prefix of a region.
+//
+//	us.anthropic.claude-sonnet-4-5-20250929-v1:0 → anthropic.claude-sonnet-4-5-20250929-v1:0
+//	arn:aws:bedrock:us-east-1::foundation-model/cohere.rerank-v3-5:0 → cohere.rerank-v3-5:0
+//
+// The ARNs of provisioned models and of the caller's own inference profiles do not
+// tell: what comes back for them names no family.
+func foundation(model string) string {
+	if plain, err := url.PathUnescape(model); err == nil {
+		model = plain
+	}
+	if strings.HasPrefix(model, "arn:") {
+		model = model[strings.LastIndexByte(model, '/')+1:]
+	}
+	for _, r := range regions {
+		if rest, ok := strings.CutPrefix(model, r); ok {
+			return rest
+		}
+	}
+	return model
+}
+
+// familyOf is the maker of a model: "anthropic"; "" when its name does not tell.
+func familyOf(model string) string {
+	family, _, ok := strings.Cut(foundation(model), ".")
+	if !ok {
+		return ""
+	}
+	return family
+}
+
+// invoked are the models with chat that Converse does not know.
+// Source: contract/provider-transforms.md 3.1.
+var invoked = [...]string{"cohere.command-text-v14", "cohere.command-light-text-v14", "ai21.j2-mid-v1", "ai21.j2-ultra-v1"}
+
+func isInvoked(model string) bool {
+	id := foundation(model)
+	for _, name := range invoked {
+		if strings.HasPrefix(id, name) { // there may be a version behind it: ":7:4k"
+			return true
+		}
+	}
+	return false
+}
+
+// version is the number of a Claude model: 4, 6 for anthropic.claude-opus-4-6-v1 and 3,
+// 7 for anthropic.claude-3-7-sonnet-20250219-v1:0. Both are 0 when it has none.
+func version(model string) (major, minor int) {
+	_, rest, _ := strings.Cut(foundation(model), "claude-")
+	seen := 0
+	for _, word := range strings.Split(rest, "-") {
+		n, err := strconv.Atoi(word)
+		switch {
+		case err != nil && seen == 0:
+			continue // the name: opus
+		case err != nil || n > 99: // a date, or v1:0
+			return major, minor
+		case seen == 0:
+			major = n
+		default:
+			return major, n
+		}
+		seen++
+	}
+	return major, minor
+}
+
+// since reports whether a Claude model is of that version or a newer one.
+func since(model string, major, minor int) bool {
+	a, b := version(model)
+	return a > major || a == major && b >= minor
+}

@@ -1,0 +1,210 @@
+package bedrock
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"slices"
+	"strconv"
+	"time"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/wire"
+)
+
+// upload puts a file into S3, its lines turned into those of the model that they are
+// for. The file's own content names the object unless the caller does.
+// Source: contract/provider-transforms.md 3.12;
+// https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html, read 2026-11.
+type upload struct{}
+
+// files are the other endpoints of files.
+// Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObjectAttributes.html, read 2026-11.
+type files struct{}
+
+var (
+	_ dialect.Unified = upload{}
+	_ dialect.Unified = files{}
+)
+
+const tuning = "fine-tune"
+
+// EncodeRequest makes the object.
+func (upload) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	f, err := readForm(r, to)
+	if err != nil {
+		return nil, err
+	}
+	if f.model == "" {
+		return nil, fault.New(fault.InvalidParameter, "the model that the lines are for is missing: send x-gateway-aws-bedrock-model").At("x-gateway-aws-bedrock-model")
+	}
+	out := &dialect.Outgoing{Path: f.place.path(), Lost: f.lost}
+	line := tuningLine(valueOf(to, "model_type") == "text")
+	if f.purpose != tuning {
+		if r.Lines == nil {
+			return nil, fault.New(fault.NotSupported, "files of batches are not supported by bedrock here")
+		}
+		target := *to
+		target.Model, target.Stream = f.model, false
+		line = batchLine(ctx, r, &target, func(paths []string) {
+			for _, p := range paths {
+				if p = "body." + p; !slices.Contains(out.Lost, p) {
+					out.Lost = append(out.Lost, p)
+				}
+			}
+		})
+	}
+	if out.Body, err = rewrite(bytes.NewReader(f.data), line); err != nil {
+		return nil, err
+	}
+	out.Header = wire.Header{{Name: "content-type", Value: "application/jsonl"}}
+	for header, field := range map[string]string{
+		"x-amz-server-side-encryption": "aws_server_side_encryption", "x-amz-server-side-encryption-aws-kms-key-id": "aws_server_side_encryption_kms_key_id",
+	} {
+		if v := valueOf(to, field); v != "" {
+			out.Header.Add(header, v)
+		}
+	}
+	return out, nil
+}
+
+// form is what the caller uploads.
+type form struct {
+	name, purpose string
+	data          []byte
+	place         place
+	model         string
+	lost          []string
+}
+
+// readForm takes the form apart. Bucket and key come from the credential's fields.
+func readForm(r *dialect.Request, to *dialect.Target) (*form, error) {
+	_, params, err := mime.ParseMediaType(r.ContentType)
+	if err != nil || params["boundary"] == "" {
+		return nil, fault.New(fault.InvalidRequest, "the body must be a multipart form").Because(err)
+	}
+	f := &form{model: first(valueOf(to, "aws_bedrock_model"), to.Model)}
+	parts := multipart.NewReader(r.Payload.Open(), params["boundary"])
+	for {
+		p, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = f.take(p)
+		}
+		if err != nil {
+			return nil, fault.New(fault.InvalidRequest, "the multipart form is broken").Because(err)
+		}
+	}
+	if f.data == nil {
+		return nil, fault.New(fault.InvalidParameter, "file is missing: send it in the form").At("file")
+	}
+	if valueOf(to, "file_purpose") == tuning {
+		f.purpose = tuning
+	}
+	f.purpose = first(f.purpose, "batch")
+	if f.place.bucket = valueOf(to, "aws_s3_bucket"); f.place.bucket == "" {
+		return nil, fault.New(fault.InvalidParameter, "the bucket for the file is missing: send x-gateway-aws-s3-bucket").At("x-gateway-aws-s3-bucket")
+	}
+	if f.place.key = valueOf(to, "aws_s3_object_key"); f.place.key == "" {
+		sum := sha256.Sum256(f.data)
+		f.place.key = hex.EncodeToString(sum[:16]) + ".jsonl"
+	}
+	return f, nil
+}
+
+// fieldMax is the longest field of the form beside the file.
+const fieldMax = 1 << 10
+
+func (f *form) take(p *multipart.Part) (err error) {
+	switch name := p.FormName(); name {
+	case "file":
+		f.name = p.FileName()
+		f.data, err = io.ReadAll(p) // the form as a whole has a limit
+		if f.data == nil {
+			f.data = []byte{}
+		}
+	case "purpose":
+		var text []byte
+		text, err = io.ReadAll(io.LimitReader(p, fieldMax))
+		f.purpose = string(text)
+	default:
+		f.lost = append(f.lost, name)
+	}
+	return err
+}
+
+// DecodeAnswer says where the file is; S3 says nothing.
+func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	f, err := readForm(in.Sent, in.To)
+	if err != nil {
+		return nil, err
+	}
+	var w dialect.JSON
+	writeFile(&w, f.place, f.purpose, int64(len(f.data)), in.Created)
+	return &dialect.Answer{Body: w.B}, nil
+}
+
+func writeFile(w *dialect.JSON, p place, purpose string, size, created int64) {
+	w.Open('{')
+	w.Str("id", p.id())
+	w.Str("object", "file")
+	w.Int("bytes", size)
+	w.Int("created_at", created)
+	w.Str("filename", p.String())
+	w.Str("purpose", purpose)
+	w.Str("status", "processed")
+	w.Close('}')
+}
+
+// EncodeRequest asks S3 for an object or for its size.
+func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	p, err := placeOf(r.ID, "id")
+	if err != nil {
+		return nil, err
+	}
+	out := &dialect.Outgoing{Path: p.path()}
+	if r.Endpoint == llm.RetrieveFile {
+		out.Query = "attributes="
+		out.Header = wire.Header{{Name: "x-amz-object-attributes", Value: "ObjectSize"}}
+	}
+	return out, nil
+}
+
+// DecodeAnswer gives the object as it is, or reads <ObjectSize>12</ObjectSize>.
+func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	if in.Sent.Endpoint != llm.RetrieveFile {
+		return &dialect.Answer{Body: in.Body, ContentType: first(in.Header.Get("content-type"), "application/octet-stream")}, nil
+	}
+	p, err := placeOf(in.Sent.ID, "id")
+	if err != nil {
+		return nil, err
+	}
+	_, rest, ok := bytes.Cut(in.Body, []byte("<ObjectSize>"))
+	text, _, closed := bytes.Cut(rest, []byte("</ObjectSize>"))
+	size, bad := strconv.ParseInt(string(text), 10, 64)
+	if !ok || !closed || bad != nil {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no size of the file")
+	}
+	var w dialect.JSON
+	writeFile(&w, p, "batch", size, modified(in))
+	return &dialect.Answer{Body: w.B}, nil
+}
+
+// modified is when the object was written, as its header says:
+// Fri, 20 Nov 2026 10:00:00 GMT.
+func modified(in *dialect.Incoming) int64 {
+	at, err := time.Parse(time.RFC1123, in.Header.Get("last-modified"))
+	if err != nil {
+		return in.Created
+	}
+	return at.Unix()
+}

@@ -1,0 +1,265 @@
+package bedrock
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// newTuning begins a fine-tuning, a model customization job.
+// Source: contract/provider-transforms.md 3.12 and 12;
+// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_CreateModelCustomizationJob.html, read 2026-11.
+type newTuning struct{}
+
+// tunings are the other endpoints of fine-tunings.
+// Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_GetModelCustomizationJob.html, read 2026-11.
+type tunings struct{}
+
+var (
+	_ dialect.Unified = newTuning{}
+	_ dialect.Unified = tunings{}
+)
+
+// EncodeRequest makes the job. What the caller gives in Amazon's words, in
+// provider_options, wins.
+func (newTuning) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	training, ok, err := fileParam(t, "training_file")
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok:
+		return nil, fault.New(fault.InvalidParameter, "training_file is missing: send it in the request body").At("training_file")
+	case to.Model == "":
+		return nil, fault.New(fault.InvalidParameter, "model is missing: send it in the request body").At("model")
+	}
+	role, err := roleARN(t)
+	if err != nil {
+		return nil, err
+	}
+	job, named := t.Take("job_name")
+	if !named {
+		job = splice.Quote("job-" + ident.NewID())
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("baseModelIdentifier", to.Model)
+	w.Raw("jobName", job)
+	if raw, ok := t.Take("suffix"); ok {
+		w.Raw("customModelName", raw)
+	} else {
+		w.Raw("customModelName", job)
+	}
+	w.Raw("roleArn", role)
+	w.Key("trainingDataConfig").Open('{')
+	w.Str("s3Uri", training.String())
+	w.Close('}')
+	if validation, ok, err := fileParam(t, "validation_file"); err != nil {
+		return nil, err
+	} else if ok {
+		w.Key("validationDataConfig").Open('{')
+		w.Key("validators").Open('[')
+		w.Open('{')
+		w.Str("s3Uri", validation.String())
+		w.Close('}')
+		w.Close(']')
+		w.Close('}')
+	}
+	if out := outputConfig(t, training, "output_file"); out[0] == '{' {
+		w.Raw("outputDataConfig", out)
+	} else {
+		w.Key("outputDataConfig").Open('{')
+		w.Raw("s3Uri", out)
+		w.Close('}')
+	}
+	writeHyper(&w, t, to)
+	if raw, ok := t.First("customizationType", "customization_type"); ok {
+		w.Raw("customizationType", raw)
+	} else {
+		w.Str("customizationType", "FINE_TUNING")
+	}
+	w.Close('}')
+	options, _ := t.Take("provider_options")
+	return &dialect.Outgoing{Body: merged(options, w.B), Lost: t.Lost()}, nil
+}
+
+// hyper are Amazon's names for OpenAI's hyperparameters. How fast Claude learns is a
+// factor, how fast all others do a rate.
+// Source: https://docs.aws.amazon.com/bedrock/latest/userguide/custom-models-hp.html, read 2026-11;
+// contract/provider-transforms.md 13, row 5.
+func hyper(name, model string) string {
+	switch name {
+	case "n_epochs":
+		return "epochCount"
+	case "batch_size":
+		return "batchSize"
+	case "learning_rate_multiplier":
+		if familyOf(model) == claude {
+			return "learningRateMultiplier"
+		}
+		return "learningRate"
+	}
+	return name
+}
+
+// writeHyper writes the hyperparameters, all as texts: those of the request, or of its
+// method. What shall be chosen automatically is left to Amazon.
+func writeHyper(w *dialect.JSON, t *llm.Tally, to *dialect.Target) {
+	raw, given := t.Take("hyperparameters")
+	if !given {
+		method, _ := t.Peek("method")
+		if raw, given = splice.Find(method, "supervised", "hyperparameters"); given {
+			t.Take("method")
+		}
+	}
+	if !given || raw[0] != '{' {
+		return
+	}
+	w.Key("hyperParameters").Open('{')
+	for name, val := range splice.Members(raw) {
+		text := first(plain(val), string(val))
+		if text != "auto" && text != "null" {
+			w.Str(hyper(bare(name), to.Model), text)
+		}
+	}
+	w.Close('}')
+}
+
+// DecodeAnswer reads {"jobArn":…}, all that Bedrock says of a new job.
+func (newTuning) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	arn, err := created(in.Body)
+	if err != nil {
+		return nil, err
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("id", escape(arn))
+	w.Str("object", "finetune")
+	w.Str("model", in.To.Model)
+	w.Int("created_at", in.Created)
+	w.Str("status", "queued")
+	for _, name := range [...]string{"training_file", "validation_file", "suffix", "hyperparameters"} {
+		val, _ := splice.Find(in.Sent.Body, name)
+		w.Raw(name, val)
+	}
+	w.Raw("fine_tuned_model", nullJSON)
+	w.Raw("finished_at", nullJSON)
+	w.Raw("error", nullJSON)
+	w.Close('}')
+	return &dialect.Answer{Body: w.B, Model: in.To.Model}, nil
+}
+
+// EncodeRequest asks for a job by its ARN, for its end, or for the list.
+func (tunings) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	path := "/model-customization-jobs/" + escape(unescape(r.ID))
+	switch r.Endpoint {
+	case llm.ListFinetunes:
+		query, err := page(r.Query)
+		return &dialect.Outgoing{Query: query}, err
+	case llm.CancelFinetune:
+		return &dialect.Outgoing{Path: path + "/stop"}, nil
+	default:
+		return &dialect.Outgoing{Path: path}, nil
+	}
+}
+
+// DecodeAnswer reads a job, {"modelCustomizationJobSummaries":[…]} or, of what was
+// cancelled, anything.
+func (tunings) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	switch in.Sent.Endpoint {
+	case llm.CancelFinetune:
+		return cancelled("finetune", in.Sent.ID), nil
+	case llm.ListFinetunes:
+		return list(in.Body, "modelCustomizationJobSummaries", writeTuning)
+	default:
+		return one(in.Body, writeTuning)
+	}
+}
+
+// tuningStatus are the states of a job.
+// Source: contract/provider-transforms.md 3.12.
+var tuningStatus = map[string]string{
+	"InProgress": "running", "Completed": "succeeded", "Failed": "failed", "Stopping": "cancelled", "Stopped": "cancelled",
+}
+
+// writeTuning writes a job, or its summary, as a fine-tuning.
+func writeTuning(w *dialect.JSON, raw []byte) {
+	word := member(raw, "status")
+	start, _ := splice.Find(raw, "creationTime")
+	end, _ := splice.Find(raw, "endTime")
+	w.Open('{')
+	w.Str("id", escape(member(raw, "jobArn")))
+	w.Str("object", "finetune")
+	w.Str("model", member(raw, "baseModelArn"))
+	w.Str("status", first(tuningStatus[word], word))
+	at(w, "created_at", start)
+	at(w, "finished_at", end)
+	nameOr(w, "fine_tuned_model", first(member(raw, "outputModelArn"), member(raw, "customModelArn")))
+	nameOr(w, "suffix", first(member(raw, "outputModelName"), member(raw, "customModelName")))
+	training, _ := splice.Find(raw, "trainingDataConfig", "s3Uri")
+	nameOr(w, "training_file", escapeSome(plain(training)))
+	writeValidation(w, raw)
+	writeParameters(w, raw)
+	if why := member(raw, "failureMessage"); why != "" {
+		w.Key("error").Open('{')
+		w.Str("code", "failed")
+		w.Str("message", why)
+		w.Close('}')
+	} else {
+		w.Raw("error", nullJSON)
+	}
+	w.Close('}')
+}
+
+func nameOr(w *dialect.JSON, name, value string) {
+	if value == "" {
+		w.Raw(name, nullJSON)
+		return
+	}
+	w.Str(name, value)
+}
+
+func escapeSome(uri string) string {
+	if uri == "" {
+		return ""
+	}
+	return escape(uri)
+}
+
+func writeValidation(w *dialect.JSON, raw []byte) {
+	list, _ := splice.Find(raw, "validationDataConfig", "validators")
+	for v := range splice.Elements(list) {
+		w.Str("validation_file", escape(member(v, "s3Uri")))
+		return
+	}
+	w.Raw("validation_file", nullJSON)
+}
+
+// writeParameters writes the hyperparameters under OpenAI's names, numbers as such.
+func writeParameters(w *dialect.JSON, raw []byte) {
+	given, _ := splice.Find(raw, "hyperParameters")
+	w.Key("hyperparameters").Open('{')
+	for _, n := range [...][2]string{
+		{"n_epochs", "epochCount"}, {"batch_size", "batchSize"}, {"learning_rate_multiplier", "learningRateMultiplier"}, {"learning_rate", "learningRate"},
+	} {
+		val, ok := splice.Find(given, n[1])
+		if !ok {
+			continue
+		}
+		if text := plain(val); isNumber(text) {
+			val = []byte(text)
+		}
+		w.Raw(n[0], val)
+	}
+	w.Close('}')
+}
+
+func isNumber(text string) bool {
+	return text != "" && text[0] != '"' && json.Valid([]byte(text)) && strings.Trim(text, "+-.0123456789eE") == ""
+}

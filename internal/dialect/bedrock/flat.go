@@ -1,0 +1,132 @@
+package bedrock
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+)
+
+// encodeFlat makes a request of a conversation with an old model that only goes on from
+// a text: a line for each message, and the beginning of the model's own.
+//
+//	system: Be brief.
+//	user: Hello
+//	Assistant:
+//
+// Source: contract/provider-transforms.md 3.6.
+func encodeFlat(c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
+	n, err := nativeOf(to.Model)
+	if err != nil {
+		return nil, err
+	}
+	t := llm.NewTally(c)
+	turns, err := turnsOf(t, c)
+	if err != nil {
+		return nil, err
+	}
+	dialect.LoseTools(t, c)
+	dialect.LoseFormat(t, c)
+	body := n.encode(t, dialogue(turns), c.Stream)
+	return &dialect.Outgoing{Body: body, Lost: t.Lost()}, nil
+}
+
+// decodeFlat reads the answer of an old model.
+func decodeFlat(in *dialect.Incoming) (*llm.Reply, error) {
+	n, err := nativeOf(in.To.Model)
+	if err != nil {
+		return nil, err
+	}
+	r := &llm.Reply{ID: answerID(in.Body), Usage: n.usage(in.Header, in.Body)}
+	for _, s := range n.sayings(in.Body) {
+		r.Choices = append(r.Choices, llm.Choice{
+			Index: s.choice, Parts: []llm.Part{{Kind: llm.TextPart, Text: s.text}}, Finish: wordOf(s.word), Raw: s.word,
+		})
+	}
+	if len(r.Choices) == 0 {
+		return nil, noText()
+	}
+	return r, nil
+}
+
+func noText() error { return fault.New(fault.UpstreamInvalid, "the provider's answer has no text") }
+
+// answerID is the id of an answer, which some families number.
+func answerID(body []byte) string { return member(body, "id") }
+
+// flatReader reads the stream of an old model.
+type flatReader struct {
+	in      textStream
+	started bool
+	open    []bool // by choice: its block has begun and not ended
+	usage   llm.Usage
+	ev      llm.Event
+}
+
+func newFlatDecoder(in *dialect.Incoming) dialect.EventDecoder {
+	n, err := nativeOf(in.To.Model)
+	if err != nil { // EncodeCall refused the model: cannot happen
+		n = natives[cohere]
+	}
+	return &flatReader{in: textStream{native: n}}
+}
+
+// Feed reads what came.
+func (d *flatReader) Feed(p []byte, emit func(*llm.Event)) error {
+	return d.in.feed(p, flatSink{d, emit})
+}
+
+// Close ends the stream; one that never told why the answer ended was cut.
+func (d *flatReader) Close(emit func(*llm.Event)) error { return d.in.close(flatSink{d, emit}) }
+
+// flatSink makes events of what a stream says.
+type flatSink struct {
+	d    *flatReader
+	emit func(*llm.Event)
+}
+
+func (k flatSink) send(ev llm.Event) {
+	k.d.ev = ev
+	k.emit(&k.d.ev)
+}
+
+func (k flatSink) begin() {
+	if !k.d.started {
+		k.d.started = true
+		k.send(llm.Event{Kind: llm.EventStart})
+	}
+}
+
+func (k flatSink) say(s saying) {
+	k.begin()
+	d := k.d
+	for len(d.open) <= s.choice {
+		d.open = append(d.open, false)
+	}
+	if s.text != "" {
+		if !d.open[s.choice] {
+			d.open[s.choice] = true
+			k.send(llm.Event{Kind: llm.EventBlock, Choice: s.choice})
+		}
+		k.send(llm.Event{Kind: llm.EventText, Choice: s.choice, Text: s.text})
+	}
+	if s.word != "" {
+		if d.open[s.choice] {
+			d.open[s.choice] = false
+			k.send(llm.Event{Kind: llm.EventBlockEnd, Choice: s.choice})
+		}
+		k.send(llm.Event{Kind: llm.EventFinish, Choice: s.choice, Finish: wordOf(s.word), Text: s.word})
+	}
+}
+
+func (k flatSink) end(u llm.Usage) {
+	k.begin()
+	if u.Reported {
+		k.d.usage = u
+		k.send(llm.Event{Kind: llm.EventUsage, Usage: &k.d.usage})
+	}
+	k.send(llm.Event{Kind: llm.EventEnd})
+}
+
+func (k flatSink) fail(e dialect.Exception) {
+	k.send(llm.Event{Kind: llm.EventFault, Text: e.Message, Name: e.Name, Status: e.Status})
+}

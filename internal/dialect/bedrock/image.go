@@ -1,0 +1,247 @@
+package bedrock
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// picture is the endpoint that makes images.
+// Source: contract/provider-transforms.md 3.9, 7.9;
+// https://docs.aws.amazon.com/nova/latest/userguide/image-gen-req-resp-structure.html,
+// https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-stability-diffusion.html, read 2026-11.
+type picture struct{}
+
+var _ dialect.Unified = picture{}
+
+// EncodeRequest makes the native body of the model's family.
+func (picture) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	prompt, ok := t.Take("prompt")
+	if !ok {
+		return nil, fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").At("prompt")
+	}
+	if raw, ok := t.Peek("response_format"); ok && plain(raw) == "b64_json" {
+		t.Take("response_format") // what comes anyway
+	}
+	p := pictureWriter{t: t, prompt: prompt}
+	out := &dialect.Outgoing{}
+	switch id := foundation(to.Model); {
+	case familyOf(to.Model) == amazon:
+		out.Body = p.amazon(strings.Contains(id, "nova"))
+	case strings.HasPrefix(id, "stability.stable-diffusion-xl-"):
+		out.Body = p.diffusion()
+	default:
+		var err error
+		if out.Body, out.More, err = p.stable(); err != nil {
+			return nil, err
+		}
+	}
+	out.Lost = t.Lost()
+	return out, nil
+}
+
+type pictureWriter struct {
+	dialect.JSON
+	t      *llm.Tally
+	prompt []byte
+}
+
+// size takes "1024x768" apart and counts it as carried.
+func (w *pictureWriter) size() (width, height int, ok bool) {
+	raw, _ := w.t.Peek("size")
+	left, right, _ := strings.Cut(plain(raw), "x")
+	width, werr := strconv.Atoi(left)
+	height, herr := strconv.Atoi(right)
+	if werr != nil || herr != nil || width <= 0 || height <= 0 {
+		if plain(raw) == "auto" {
+			w.t.Take("size")
+		}
+		return 0, 0, false
+	}
+	w.t.Take("size")
+	return width, height, true
+}
+
+// qualities are Amazon's words for OpenAI's.
+var qualities = map[string]string{"standard": "standard", "medium": "standard", "hd": "premium", "high": "premium", "premium": "premium"}
+
+func (w *pictureWriter) amazon(nova bool) []byte {
+	w.Open('{')
+	w.Str("taskType", "TEXT_IMAGE")
+	w.Key("textToImageParams").Open('{')
+	w.Raw("text", w.prompt)
+	w.Carry(w.t, []dialect.Rename{{Path: "negative_prompt", To: "negativeText"}})
+	if nova {
+		w.Carry(w.t, []dialect.Rename{{Path: "style", To: "style"}})
+	}
+	w.Close('}')
+	in := dialect.JSON{}
+	in.Open('{')
+	if width, height, ok := w.size(); ok {
+		in.Int("width", int64(width))
+		in.Int("height", int64(height))
+	}
+	in.Carry(w.t, []dialect.Rename{{Path: "n", To: "numberOfImages"}, {Path: "seed", To: "seed"}, {Path: "cfg_scale", To: "cfgScale"}})
+	if raw, ok := w.t.Peek("quality"); ok {
+		if word := qualities[plain(raw)]; word != "" || plain(raw) == "auto" {
+			w.t.Take("quality")
+			in.Opt("quality", word)
+		}
+	}
+	in.Close('}')
+	if len(in.B) > 2 {
+		w.Raw("imageGenerationConfig", in.B)
+	}
+	w.Close('}')
+	return w.B
+}
+
+// diffusion writes the body of Stable Diffusion XL.
+func (w *pictureWriter) diffusion() []byte {
+	w.Open('{')
+	w.Key("text_prompts").Open('[')
+	w.Open('{')
+	w.Raw("text", w.prompt)
+	w.Int("weight", 1)
+	w.Close('}')
+	if raw, ok := w.t.Take("negative_prompt"); ok {
+		w.Open('{')
+		w.Raw("text", raw)
+		w.Int("weight", -1)
+		w.Close('}')
+	}
+	w.Close(']')
+	if width, height, ok := w.size(); ok {
+		w.Int("height", int64(height))
+		w.Int("width", int64(width))
+	}
+	w.style()
+	w.Carry(w.t, []dialect.Rename{
+		{Path: "n", To: "samples"}, {Path: "cfg_scale", To: "cfg_scale"}, {Path: "clip_guidance_preset", To: "clip_guidance_preset"},
+		{Path: "sampler", To: "sampler"}, {Path: "seed", To: "seed"}, {Path: "steps", To: "steps"}, {Path: "extras", To: "extras"},
+	})
+	w.Close('}')
+	return w.B
+}
+
+func (w *pictureWriter) style() {
+	if raw, ok := w.t.First("style_preset", "style"); ok {
+		w.Raw("style_preset", raw)
+	}
+}
+
+// imagesMax is the most images that one request may ask for, as OpenAI has it.
+const imagesMax = 10
+
+// stable writes the body of the newer models of Stability, which make one image a call.
+func (w *pictureWriter) stable() (body []byte, more [][]byte, err error) {
+	w.Open('{')
+	w.Raw("prompt", w.prompt)
+	if _, given := w.t.Peek("aspect_ratio"); !given {
+		w.ratio()
+	}
+	w.style()
+	w.Carry(w.t, []dialect.Rename{
+		{Path: "negative_prompt", To: "negative_prompt"}, {Path: "aspect_ratio", To: "aspect_ratio"}, {Path: "seed", To: "seed"},
+		{Path: "mode", To: "mode"}, {Path: "output_format", To: "output_format"}, {Path: "image", To: "image"}, {Path: "strength", To: "strength"},
+	})
+	w.Close('}')
+	raw, several := w.t.Take("n")
+	if !several {
+		return w.B, nil, nil
+	}
+	n, err := strconv.Atoi(string(raw))
+	if err != nil || n < 1 || n > imagesMax {
+		return nil, nil, fault.Newf(fault.InvalidParameter, "n must be a whole number from 1 to %d", imagesMax).At("n")
+	}
+	for range n - 1 {
+		more = append(more, w.B)
+	}
+	return w.B, more, nil
+}
+
+// ratios are those that Stability knows.
+var ratios = map[[2]int]string{
+	{1, 1}: "1:1", {16, 9}: "16:9", {21, 9}: "21:9", {7, 3}: "21:9", {2, 3}: "2:3", {3, 2}: "3:2", {4, 5}: "4:5", {5, 4}: "5:4", {9, 16}: "9:16",
+	{9, 21}: "9:21", {3, 7}: "9:21",
+}
+
+// ratio says the shape of a size; how large it is, the model decides.
+func (w *pictureWriter) ratio() {
+	raw, _ := w.t.Peek("size")
+	left, right, _ := strings.Cut(plain(raw), "x")
+	width, werr := strconv.Atoi(left)
+	height, herr := strconv.Atoi(right)
+	if werr != nil || herr != nil || width <= 0 || height <= 0 {
+		return
+	}
+	a, b := width, height
+	for b != 0 {
+		a, b = b, a%b
+	}
+	if word, ok := ratios[[2]int{width / a, height / a}]; ok {
+		w.t.Take("size")
+		w.Str("aspect_ratio", word)
+	}
+}
+
+// DecodeAnswer gathers the images of all answers: {"images":["…"]} or
+// {"artifacts":[{"base64":"…"}]}.
+func (picture) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	var w dialect.JSON
+	w.Open('{')
+	w.Int("created", in.Created)
+	w.Key("data").Open('[')
+	n := 0
+	for _, body := range append([][]byte{in.Body}, in.More...) {
+		for data := range images(body) {
+			w.Open('{')
+			w.Raw("b64_json", data)
+			w.Close('}')
+			n++
+		}
+	}
+	w.Close(']')
+	w.Close('}')
+	if n == 0 {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no image"+whyNone(in.Body))
+	}
+	return &dialect.Answer{Body: w.B, Model: in.To.Model}, nil
+}
+
+func images(body []byte) func(yield func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		list, _ := splice.Find(body, "images")
+		for val := range splice.Elements(list) {
+			if !yield(val) {
+				return
+			}
+		}
+		list, _ = splice.Find(body, "artifacts")
+		for val := range splice.Elements(list) {
+			if data, ok := splice.Find(val, "base64"); ok && !yield(data) {
+				return
+			}
+		}
+	}
+}
+
+// whyNone is what a model says when it holds all images back.
+func whyNone(body []byte) string {
+	const most = 512
+	why := member(body, "error")
+	reasons, _ := splice.Find(body, "finish_reasons")
+	for val := range splice.Elements(reasons) {
+		why = first(why, plain(val))
+	}
+	if why == "" {
+		return ""
+	}
+	return ": " + strings.ToValidUTF8(why[:min(len(why), most)], "")
+}

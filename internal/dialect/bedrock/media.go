@@ -1,0 +1,215 @@
+package bedrock
+
+import (
+	"context"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+)
+
+// documents are the formats of documents by their types; the subtype would not do.
+// Source: contract/provider-transforms.md 1.5, 3.3;
+// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html, read 2026-11.
+var documents = map[string]string{
+	"application/pdf": "pdf", "text/csv": "csv", "application/msword": "doc", "text/html": "html", "text/plain": "txt", "text/markdown": "md",
+	"application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx", "application/vnd.ms-excel": "xls",
+	"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+}
+
+// formats are those whose name is not the subtype of their type.
+// Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_VideoBlock.html and
+// API_runtime_AudioBlock.html, read 2026-11.
+var formats = map[string]string{
+	"jpg": "jpeg", "quicktime": "mov", "x-matroska": "mkv", "x-flv": "flv", "x-ms-wmv": "wmv", "3gpp": "three_gp", "three_gpp": "three_gp",
+	"x-m4a": "m4a", "x-wav": "wav", "pcm16": "pcm",
+}
+
+// source is where the bytes of a medium are.
+type source struct {
+	mime, data string // base64
+	uri        string // s3://bucket/key, in place of data
+}
+
+// media writes an image, a video or a document.
+func (w *callWriter) media(ctx context.Context, m *llm.Message, p *llm.Part, t *turnState) error {
+	at := w.c.Path(m, p.Index)
+	s, err := w.find(ctx, p.Media, at)
+	if err != nil {
+		return err
+	}
+	if p.Media.Detail != "" && p.Media.Detail != "auto" {
+		w.t.Lose(at + ".image_url.detail")
+	}
+	if s.mime == "" && p.Kind == llm.FilePart {
+		s.mime = "application/pdf"
+	}
+	kind, sub, _ := strings.Cut(s.mime, "/")
+	switch kind {
+	case "image", "video":
+		w.Open('{')
+		w.Key(kind).Open('{')
+		w.Str("format", format(sub))
+		w.source(&s, p)
+		w.Close('}')
+		w.Close('}')
+		return nil
+	case "":
+		return w.refuse(at, "needs mime_type: the type of what it names cannot be told")
+	}
+	if documents[s.mime] == "" {
+		return w.refuse(at, "has the type "+strconv.Quote(s.mime)+", which this provider takes neither as image nor as video or document")
+	}
+	w.document(p, &s, t)
+	return nil
+}
+
+func format(sub string) string {
+	if f, ok := formats[sub]; ok {
+		return f
+	}
+	return sub
+}
+
+// document writes a document, with what Claude may be told about it.
+func (w *callWriter) document(p *llm.Part, s *source, t *turnState) {
+	title, _ := w.t.TakeFrom(p.Extra, "title")
+	name := w.name(first(plain(title), p.Media.Name))
+	if t.document == "" {
+		t.document = name
+	}
+	w.Open('{')
+	w.Key("document").Open('{')
+	w.Str("format", documents[s.mime])
+	w.Str("name", name)
+	w.source(s, p)
+	for _, key := range [...]string{"context", "citations"} {
+		if raw, ok := w.t.TakeFrom(p.Extra, key); ok {
+			w.Raw(key, raw)
+		}
+	}
+	w.Close('}')
+	w.Close('}')
+}
+
+// source writes the bytes or the place of a medium.
+func (w *callWriter) source(s *source, p *llm.Part) {
+	w.Key("source").Open('{')
+	if s.uri == "" {
+		w.Str("bytes", s.data)
+		w.Close('}')
+		return
+	}
+	w.Key("s3Location").Open('{')
+	w.Str("uri", s.uri)
+	for _, key := range [...]string{"bucketOwner", "bucket_owner"} {
+		if raw, ok := w.t.TakeFrom(p.Extra, key); ok {
+			w.Raw("bucketOwner", raw)
+			break
+		}
+	}
+	w.Close('}')
+	w.Close('}')
+}
+
+// find gets hold of a medium: from the call, from S3 by its place, or from the URL,
+// which Bedrock itself would not follow. The ids of files that the gateway gave out for
+// Bedrock are escaped places in S3.
+func (w *callWriter) find(ctx context.Context, m *llm.Media, at string) (source, error) {
+	s := source{mime: m.MIME}
+	place := m.URL
+	if m.FileID != "" {
+		place, _ = url.PathUnescape(m.FileID)
+	}
+	switch {
+	case m.Plain:
+		s.mime, s.data = first(m.MIME, "text/plain"), dialect.Base64([]byte(m.Data))
+	case m.Data != "":
+		s.data = m.Data + strings.Repeat("=", -len(m.Data)&3) // Amazon wants the padding
+	case strings.HasPrefix(place, "s3://"):
+		s.uri = place
+		s.mime = first(s.mime, dialect.MIMEOf(place))
+	case m.FileID != "":
+		return s, w.refuse(at, "names a file that is not in S3, which this provider cannot read")
+	case strings.HasPrefix(place, "http://"), strings.HasPrefix(place, "https://"):
+		return w.fetch(ctx, m, at)
+	default:
+		return s, w.refuse(at, "has a URL that is neither http, https nor s3")
+	}
+	return s, nil
+}
+
+func (w *callWriter) fetch(ctx context.Context, m *llm.Media, at string) (source, error) {
+	if w.to.Fetch == nil {
+		return source{}, w.refuse(at, "names a URL, which this provider does not follow; send the bytes or an s3:// URL")
+	}
+	mime, data, err := w.to.Fetch(ctx, m.URL)
+	if err != nil {
+		return source{}, fault.From(err).At(at)
+	}
+	mime, _, _ = strings.Cut(mime, ";")
+	if mime = strings.TrimSpace(mime); mime == "application/octet-stream" || mime == "binary/octet-stream" {
+		mime = ""
+	}
+	return source{mime: first(first(m.MIME, mime), dialect.MIMEOf(m.URL)), data: dialect.Base64(data)}, nil
+}
+
+// audio writes a recording. What the model itself said before is named by an id that
+// means nothing to Bedrock.
+func (w *callWriter) audio(m *llm.Message, p *llm.Part) error {
+	at := w.c.Path(m, p.Index)
+	if p.Media == nil || p.Media.Data == "" && m.Role == llm.RoleAssistant {
+		w.t.Lose(at)
+		return nil
+	}
+	_, sub, _ := strings.Cut(p.Media.MIME, "/")
+	if sub = first(p.Media.Format, sub); sub == "" {
+		return w.refuse(at, "needs a format, for example wav")
+	}
+	w.Open('{')
+	w.Key("audio").Open('{')
+	w.Str("format", format(sub))
+	w.source(&source{data: p.Media.Data}, p)
+	w.Close('}')
+	w.Close('}')
+	return nil
+}
+
+// nameMax is the longest name of a document.
+const nameMax = 200
+
+// name makes the name of a document of the one that the caller gave: Bedrock takes
+// letters, digits, single spaces, hyphens, parentheses and brackets, and no name twice.
+// A name made by chance would keep the prompt from being found in a cache.
+func (w *callWriter) name(given string) string {
+	given = strings.TrimSuffix(given, path.Ext(given))
+	clean := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("-()[]", r):
+			return r
+		}
+		return ' '
+	}, given)
+	clean = strings.Join(strings.Fields(clean), " ")
+	clean = strings.TrimSpace(clean[:min(len(clean), nameMax-8)])
+	name := first(clean, "document")
+	for n := 2; w.names[name]; n++ {
+		name = first(clean, "document") + " (" + strconv.Itoa(n) + ")"
+	}
+	if w.names == nil {
+		w.names = map[string]bool{}
+	}
+	w.names[name] = true
+	return name
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}

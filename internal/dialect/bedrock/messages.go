@@ -1,0 +1,164 @@
+package bedrock
+
+import (
+	"context"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
+
+// onlyJSON asks for what Converse has no setting for: response_format json_object.
+const onlyJSON = "Answer with one JSON object and nothing else."
+
+// system writes what the system and the developer say, wherever they say it: a list of
+// texts.
+func (w *callWriter) system() error {
+	open := false
+	begin := func() {
+		if !open {
+			w.Key("system").Open('[')
+			open = true
+		}
+	}
+	for i := range w.c.Messages {
+		m := &w.c.Messages[i]
+		if !instructs(m) {
+			continue
+		}
+		w.loseName(m)
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			if p.Kind != llm.TextPart {
+				return dialect.CannotCarry(w.c, m, p)
+			}
+			if strings.TrimSpace(p.Text) != "" { // refused when blank
+				begin()
+				w.text(p.Text)
+			}
+			w.loseCitations(m, p)
+			switch {
+			case p.Cache == nil:
+			case open:
+				w.cachePoint(p.Cache)
+			default:
+				w.t.Lose(w.c.Path(m, p.Index) + ".cache_control")
+			}
+		}
+	}
+	if f := w.c.Format; f != nil && f.Type == "json_object" {
+		begin()
+		w.text(onlyJSON)
+	}
+	if open {
+		w.Close(']')
+	}
+	return nil
+}
+
+func instructs(m *llm.Message) bool { return m.Role == llm.RoleSystem || m.Role == llm.RoleDeveloper }
+
+// messages writes the turns of the user and of the model, which must take turns: what
+// tools came to is the user's, and messages of one side that follow each other are one.
+func (w *callWriter) messages(ctx context.Context) error {
+	w.Key("messages").Open('[')
+	for i := 0; i < len(w.c.Messages); {
+		if instructs(&w.c.Messages[i]) {
+			i++
+			continue
+		}
+		n, err := w.turn(ctx, w.c.Messages[i:])
+		if err != nil {
+			return err
+		}
+		i += n
+	}
+	w.Close(']')
+	return nil
+}
+
+// turn writes the messages of one side that list begins with and returns how many they
+// are, those of the system in between included.
+func (w *callWriter) turn(ctx context.Context, list []llm.Message) (n int, err error) {
+	role := side(&list[0])
+	outer := w.JSON
+	w.JSON = dialect.JSON{}
+	w.Open('[')
+	t := turnState{}
+	for ; n < len(list); n++ {
+		m := &list[n]
+		if instructs(m) {
+			continue
+		}
+		if side(m) != role {
+			break
+		}
+		w.loseName(m)
+		for k := range m.Parts {
+			if err := w.part(ctx, m, &m.Parts[k], &t); err != nil {
+				return n, err
+			}
+		}
+	}
+	if t.document != "" && !t.text { // Bedrock wants a text beside a document
+		w.text(t.document)
+	}
+	w.Close(']')
+	content := w.B
+	w.JSON = outer
+	if len(content) == 2 && role == assistant { // it said nothing that counts
+		return n, nil
+	}
+	w.Open('{')
+	w.Str("role", role)
+	w.Raw("content", content)
+	w.Close('}')
+	return n, nil
+}
+
+// turnState is what a turn holds so far.
+type turnState struct {
+	text     bool
+	document string // name of the first
+}
+
+const (
+	user      = "user"
+	assistant = "assistant"
+)
+
+func side(m *llm.Message) string {
+	if m.Role == llm.RoleAssistant {
+		return assistant
+	}
+	return user
+}
+
+func (w *callWriter) loseName(m *llm.Message) {
+	if m.Name != "" {
+		w.t.Lose(w.c.Path(m, -1) + ".name")
+	}
+}
+
+func (w *callWriter) loseCitations(m *llm.Message, p *llm.Part) {
+	if len(p.Citations) > 0 {
+		w.t.Lose(w.c.Path(m, p.Index) + ".citations")
+	}
+}
+
+// text writes a block of text.
+func (w *callWriter) text(s string) {
+	w.Open('{')
+	w.Str("text", s)
+	w.Close('}')
+}
+
+// cachePoint writes the mark behind what shall be kept.
+func (w *callWriter) cachePoint(c *llm.Cache) {
+	w.Open('{')
+	w.Key("cachePoint").Open('{')
+	w.Str("type", "default")
+	w.Opt("ttl", c.TTL)
+	w.Close('}')
+	w.Close('}')
+}

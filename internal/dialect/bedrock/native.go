@@ -1,0 +1,238 @@
+package bedrock
+
+import (
+	"strconv"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+	"sluice/internal/wire"
+)
+
+// native is how the models of a family that go on from one text are invoked, and how
+// they answer: whole, or in events that have the same members.
+// Source: contract/provider-transforms.md 3.6;
+// https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html, read 2026-11.
+type native struct {
+	prompt string           // where the text goes
+	turns  bool             // the text must be a turn of a dialogue
+	inside string           // the object in which the parameters stand; empty: beside the text
+	params []dialect.Rename // OpenAI's names to theirs
+	scaled []dialect.Rename // numbers that go as {"scale":…}
+	stop   string           // where the stop sequences go, a list
+	limit  string           // where max_tokens goes
+	need   int64            // max_tokens where the caller gave none, for those who want one
+	stream string           // set to true when the answer shall come as a stream; empty: the address says it
+
+	list   string   // in which the answers stand; empty, or not there: the object is the answer
+	text   []string // place of its text
+	finish []string // of the reason why it ended
+	index  string   // of its number among several; empty: there is one
+	used   [2]string
+}
+
+var natives = map[string]*native{
+	claude: {
+		prompt: "prompt", turns: true, limit: "max_tokens_to_sample", need: 4096, stop: "stop_sequences",
+		params: []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"}},
+		text:   []string{"completion"}, finish: []string{"stop_reason"},
+	},
+	cohere: {
+		prompt: "prompt", limit: "max_tokens", stop: "end_sequences", stream: "stream",
+		params: []dialect.Rename{
+			{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "p"}, {Path: "top_k", To: "k"}, {Path: "n", To: "num_generations"},
+			{Path: "frequency_penalty", To: "frequency_penalty"}, {Path: "presence_penalty", To: "presence_penalty"}, {Path: "logit_bias", To: "logit_bias"},
+		},
+		list: "generations", text: []string{"text"}, finish: []string{"finish_reason"}, index: "index",
+	},
+	meta: {
+		prompt: "prompt", limit: "max_gen_len",
+		params: []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}},
+		text:   []string{"generation"}, finish: []string{"stop_reason"}, used: [2]string{"prompt_token_count", "generation_token_count"},
+	},
+	mistr: {
+		prompt: "prompt", limit: "max_tokens", stop: "stop",
+		params: []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"}},
+		list:   "outputs", text: []string{"text"}, finish: []string{"stop_reason"},
+	},
+	amazon: {
+		prompt: "inputText", inside: "textGenerationConfig", limit: "maxTokenCount", stop: "stopSequences",
+		params: []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "topP"}},
+		list:   "results", text: []string{"outputText"}, finish: []string{"completionReason"}, used: [2]string{"inputTextTokenCount", "tokenCount"},
+	},
+	ai21: {
+		prompt: "prompt", limit: "maxTokens", stop: "stopSequences",
+		params: []dialect.Rename{
+			{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "topP"}, {Path: "presencePenalty", To: "presencePenalty"},
+			{Path: "frequencyPenalty", To: "frequencyPenalty"}, {Path: "countPenalty", To: "countPenalty"},
+		},
+		scaled: []dialect.Rename{{Path: "presence_penalty", To: "presencePenalty"}, {Path: "frequency_penalty", To: "frequencyPenalty"}},
+		list:   "completions", text: []string{"data", "text"}, finish: []string{"finishReason", "reason"},
+	},
+}
+
+// nativeOf finds how a model is invoked.
+func nativeOf(model string) (*native, error) {
+	if n, ok := natives[familyOf(model)]; ok {
+		return n, nil
+	}
+	return nil, fault.New(fault.NotSupported, "text completions are not supported for this model by bedrock; use chat completions").At("model")
+}
+
+// encode writes the body that goes on from a text.
+func (n *native) encode(t *llm.Tally, prompt string, stream bool) []byte {
+	var w dialect.JSON
+	w.Open('{')
+	if n.turns {
+		prompt = "\n\nHuman: " + prompt + "\n\nAssistant:"
+	}
+	w.Str(n.prompt, prompt)
+	if n.inside != "" {
+		w.Key(n.inside).Open('{')
+	}
+	limit, limited := t.First(llm.MaxTokens, llm.MaxCompletionTokens)
+	switch {
+	case limited:
+		w.Raw(n.limit, limit)
+	case n.need > 0:
+		w.Int(n.limit, n.need)
+	}
+	w.Carry(t, n.params)
+	for _, s := range n.scaled {
+		if _, given := t.Peek(s.To); given {
+			continue
+		}
+		if raw, ok := t.Take(s.Path); ok {
+			w.Key(s.To).Open('{')
+			w.Raw("scale", raw)
+			w.Close('}')
+		}
+	}
+	if n.stop != "" {
+		if raw, ok := t.Take(llm.Stop); ok {
+			w.List(n.stop, raw)
+		}
+	}
+	if n.inside != "" {
+		w.Close('}')
+	}
+	if stream && n.stream != "" {
+		w.Bool(n.stream, true)
+	}
+	w.Close('}')
+	return w.B
+}
+
+// saying is a text, or a piece of one, and why it ended if it has.
+type saying struct {
+	choice int
+	text   string
+	word   string // "endoftext"; empty: it has not ended
+}
+
+// sayings lists what an answer or an event says; nothing when it is neither.
+func (n *native) sayings(body []byte) []saying {
+	var all []saying
+	list, several := splice.Find(body, n.list)
+	if n.list == "" || !several {
+		if s, ok := n.saying(body, 0); ok {
+			all = append(all, s)
+		}
+		return all
+	}
+	for val := range splice.Elements(list) {
+		if s, ok := n.saying(val, len(all)); ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// choiceMax bounds the number of an answer; no model gives more.
+const choiceMax = 128
+
+func (n *native) saying(raw []byte, at int) (s saying, ok bool) {
+	s.choice = at
+	text, said := splice.Find(raw, n.text...)
+	word, ended := splice.Find(raw, n.finish...)
+	s.text, s.word = plain(text), plain(word)
+	if n.index != "" {
+		val, _ := splice.Find(raw, n.index)
+		if k, err := strconv.Atoi(string(val)); err == nil && k >= 0 && k < choiceMax {
+			s.choice = k
+		}
+	}
+	return s, said || ended
+}
+
+// words are the families' reasons why an answer ended.
+// Source: contract/provider-transforms.md 1.1.
+var words = map[string]llm.Finish{
+	"length": llm.FinishLength, "max_tokens": llm.FinishLength, "MAX_TOKENS": llm.FinishLength, "LENGTH": llm.FinishLength,
+	"CONTENT_FILTERED": llm.FinishFilter, "ERROR_TOXIC": llm.FinishFilter,
+}
+
+// wordOf is what a family's word means; most say in one way or another that the answer
+// is whole.
+func wordOf(word string) llm.Finish {
+	f := words[word]
+	if f == llm.FinishNone && word != "" {
+		return llm.FinishStop
+	}
+	return f
+}
+
+// Where Amazon tells what an invocation used: in headers, or in the last event.
+const (
+	inputHeader  = "x-amzn-bedrock-input-token-count"
+	outputHeader = "x-amzn-bedrock-output-token-count"
+	metricsName  = "amazon-bedrock-invocationMetrics"
+)
+
+// usage is what an invocation used, as the headers say, or else the answer.
+func (n *native) usage(h wire.Header, body []byte) llm.Usage {
+	u := headerUsage(h)
+	if u.Reported || n.used[0] == "" {
+		return u
+	}
+	input, ok := splice.Find(body, n.used[0])
+	if ok {
+		count(input, &u.InputTokens)
+	}
+	output, told := splice.Find(body, n.used[1])
+	count(output, &u.OutputTokens)
+	list, _ := splice.Find(body, n.list)
+	for val := range splice.Elements(list) {
+		one, _ := splice.Find(val, n.used[1])
+		tokens, isCount := dialect.Count(one)
+		u.OutputTokens += tokens
+		told = told || isCount
+	}
+	u.TotalTokens, u.Reported = u.InputTokens+u.OutputTokens, ok || told
+	return u
+}
+
+// headerUsage is what the headers of an answer say.
+func headerUsage(h wire.Header) llm.Usage {
+	var u llm.Usage
+	input, output := h.Get(inputHeader), h.Get(outputHeader)
+	count([]byte(input), &u.InputTokens)
+	count([]byte(output), &u.OutputTokens)
+	u.TotalTokens, u.Reported = u.InputTokens+u.OutputTokens, input != "" || output != ""
+	return u
+}
+
+// metricsUsage is what the last event of a stream says.
+func metricsUsage(event []byte) (u llm.Usage, ok bool) {
+	m, ok := splice.Find(event, metricsName)
+	if !ok {
+		return u, false
+	}
+	input, _ := splice.Find(m, "inputTokenCount")
+	output, _ := splice.Find(m, "outputTokenCount")
+	count(input, &u.InputTokens)
+	count(output, &u.OutputTokens)
+	u.TotalTokens, u.Reported = u.InputTokens+u.OutputTokens, true
+	return u, true
+}

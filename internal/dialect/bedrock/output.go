@@ -1,0 +1,112 @@
+package bedrock
+
+import (
+	"bytes"
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// output is what a batch came to: the job tells where the file is, each line of which
+// is an answer of the model.
+// Source: contract/provider-transforms.md 3.12;
+// https://docs.aws.amazon.com/bedrock/latest/userguide/batch-inference-results.html, read 2026-11.
+type output struct{}
+
+var _ dialect.Follower = output{}
+
+// EncodeRequest asks for the job.
+func (output) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	return &dialect.Outgoing{Path: jobPath(r.ID)}, nil
+}
+
+// Follow leads from the job to its file. A job that is not completed is fault.Conflict.
+func (output) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
+	if len(in.More) > 0 {
+		return dialect.Next{}, false, nil
+	}
+	word := member(in.Body, "status")
+	if status := first(batchStatus[word], word); status != "completed" {
+		return dialect.Next{}, false, fault.Newf(fault.Conflict, "the batch has no output: its status is %s", status)
+	}
+	file, err := outputFile(in.Body)
+	if err != nil {
+		return dialect.Next{}, false, fault.New(fault.UpstreamInvalid, "the provider's job does not tell where its output is").Because(err)
+	}
+	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: file.String()}, true, nil
+}
+
+// DecodeAnswer writes a line for each line of the file:
+// {"id":…,"custom_id":…,"response":{"status_code":200,"request_id":…,"body":{…}},"error":null}.
+func (output) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	if len(in.More) == 0 {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's file of the output is missing")
+	}
+	model := member(in.Body, "modelId")
+	var out []byte
+	for line := range bytes.Lines(in.More[0]) {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			out = appendResult(out, line, in, model)
+		}
+	}
+	return &dialect.Answer{Body: out, ContentType: "application/jsonl", Model: model}, nil
+}
+
+// appendResult writes one line. An answer that cannot be read in the model's shape is
+// given as it is.
+func appendResult(dst, row []byte, in *dialect.Incoming, model string) []byte {
+	id, _ := splice.Find(row, "recordId")
+	var w dialect.JSON
+	w.Open('{')
+	w.Raw("id", id)
+	w.Raw("custom_id", id)
+	if said, ok := splice.Find(row, "modelOutput"); ok && string(said) != "null" {
+		w.Key("response").Open('{')
+		w.Int("status_code", 200)
+		w.Raw("request_id", id)
+		w.Raw("body", answerOf(said, in, model))
+		w.Close('}')
+		w.Raw("error", nullJSON)
+	} else {
+		w.Raw("response", nullJSON)
+		why, _ := splice.Find(row, "error")
+		code, _ := splice.Find(why, "errorCode")
+		w.Key("error").Open('{')
+		w.Str("code", first(plain(code), string(code)))
+		w.Str("message", member(why, "errorMessage"))
+		w.Close('}')
+	}
+	w.Close('}')
+	return append(append(dst, w.B...), '\n')
+}
+
+// answerOf is a model's answer as a chat completion.
+func answerOf(said []byte, in *dialect.Incoming, model string) []byte {
+	lines := in.Sent.Lines
+	if lines == nil {
+		return said
+	}
+	to := *in.To
+	to.Model = model
+	r, err := replyOf(&dialect.Incoming{Status: 200, Body: said, Created: in.Created, To: &to}, lines)
+	if err != nil {
+		return said
+	}
+	a := dialect.Answering{Call: &llm.Call{Surface: llm.ChatComplete, Model: model}, ID: newID(), Created: in.Created, Provider: to.Provider, Strict: true}
+	return lines.Client.EncodeReply(nil, r, &a)
+}
+
+// replyOf reads the answer of a natively invoked model.
+func replyOf(in *dialect.Incoming, lines *dialect.FileLines) (*llm.Reply, error) {
+	_, conversed := splice.Find(in.Body, "output", "message")
+	switch {
+	case conversed: // Nova's own form is that of Converse
+		return decodeConverse(in)
+	case familyOf(in.To.Model) == claude && lines.Messages != nil:
+		return lines.Messages.DecodeReply(in)
+	}
+	return decodeFlat(in)
+}

@@ -1,0 +1,96 @@
+package bedrock
+
+import (
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
+
+// turn is what somebody said.
+type turn struct{ role, text string }
+
+// turnsOf takes a conversation of nothing but texts apart.
+func turnsOf(t *llm.Tally, c *llm.Call) ([]turn, error) {
+	turns := make([]turn, 0, len(c.Messages))
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		text, err := dialect.PlainText(t, c, m)
+		if err != nil {
+			return nil, err
+		}
+		turns = append(turns, turn{string(m.Role), text})
+	}
+	return turns, nil
+}
+
+// dialogue is a line for each message, and the beginning of the model's own.
+func dialogue(turns []turn) string {
+	var b strings.Builder
+	for _, t := range turns {
+		b.WriteString(t.role + ": " + t.text + "\n")
+	}
+	b.WriteString("Assistant:")
+	return b.String()
+}
+
+// llama2 is the form in which Llama 2 was taught: pairs of instruction and answer, what
+// the system says inside the first.
+// Source: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-meta.html, read 2026-11.
+func llama2(turns []turn) string {
+	var b strings.Builder
+	system := ""
+	for _, t := range turns {
+		switch t.role {
+		case "system", "developer":
+			system += t.text
+		case assistant:
+			b.WriteString(" " + t.text + " </s>")
+		default:
+			b.WriteString("<s>[INST] ")
+			if system != "" {
+				b.WriteString("<<SYS>>\n" + system + "\n<</SYS>>\n\n")
+				system = ""
+			}
+			b.WriteString(t.text + " [/INST]")
+		}
+	}
+	return b.String()
+}
+
+// llama3 is the form of Llama 3 and later.
+func llama3(turns []turn) string {
+	var b strings.Builder
+	b.WriteString("<|begin_of_text|>")
+	head := func(role string) { b.WriteString("<|start_header_id|>" + role + "<|end_header_id|>\n\n") }
+	for _, t := range turns {
+		if t.role == "developer" {
+			t.role = "system"
+		}
+		head(t.role)
+		b.WriteString(t.text + "<|eot_id|>")
+	}
+	head(assistant)
+	return b.String()
+}
+
+// mistral is the form of Mistral's instruction models; what the system says goes before
+// the first instruction.
+// Source: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-mistral-text-completion.html, read 2026-11.
+func mistral(turns []turn) string {
+	var b strings.Builder
+	b.WriteString("<s>")
+	system := ""
+	for _, t := range turns {
+		switch t.role {
+		case "system", "developer":
+			system += t.text + "\n\n"
+		case assistant:
+			b.WriteString(" " + t.text + " </s>")
+		default:
+			b.WriteString("[INST] " + system + t.text + " [/INST]")
+			system = ""
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,204 @@
+package bedrock_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// readCall reads a Converse request as a caller of the hub would have meant it. It is
+// written apart from the encoder, so that a field that is lost on the way shows.
+func readCall(t testing.TB, body []byte) *llm.Call {
+	t.Helper()
+	if !splice.Valid(body) {
+		t.Fatalf("no JSON: %s", body)
+	}
+	c := &llm.Call{}
+	for name, val := range splice.Members(body) {
+		switch key := text(name); key {
+		case "system":
+			c.Messages = append([]llm.Message{{Role: llm.RoleSystem, Parts: readBlocks(t, val)}}, c.Messages...)
+		case "messages":
+			for v := range splice.Elements(val) {
+				content, _ := splice.Find(v, "content")
+				role, _ := splice.Find(v, "role")
+				addTurn(c, llm.Role(text(role)), readBlocks(t, content))
+			}
+		case "toolConfig":
+			readTools(t, c, val)
+		case "inferenceConfig":
+			readParams(t, c, val, map[string]string{"maxTokens": llm.MaxTokens, "temperature": "temperature", "topP": "top_p", "stopSequences": llm.Stop})
+		case "additionalModelRequestFields":
+			readParams(t, c, val, map[string]string{"top_k": "top_k", "thinking": llm.Thinking, "metadata": llm.User, "tools": "tools"})
+		case "outputConfig":
+			schema, _ := splice.Find(val, "textFormat", "structure", "jsonSchema", "schema")
+			given, _ := splice.Find(val, "textFormat", "structure", "jsonSchema", "name")
+			c.Format = &llm.Format{Type: "json_schema", Name: text(given), Schema: json.RawMessage(text(schema))}
+		default:
+			t.Errorf("unknown field %s", key)
+		}
+	}
+	return c
+}
+
+func text(raw []byte) string {
+	s, _ := splice.Unquote(raw)
+	return s
+}
+
+// addTurn takes the results of tools apart from what the user says.
+func addTurn(c *llm.Call, role llm.Role, parts []llm.Part) {
+	for _, p := range parts {
+		as := role
+		if p.Kind == llm.ResultPart {
+			as = llm.RoleTool
+		}
+		if n := len(c.Messages); n == 0 || c.Messages[n-1].Role != as {
+			c.Messages = append(c.Messages, llm.Message{Role: as})
+		}
+		m := &c.Messages[len(c.Messages)-1]
+		m.Parts = append(m.Parts, p)
+	}
+}
+
+func readBlocks(t testing.TB, list []byte) []llm.Part {
+	t.Helper()
+	var parts []llm.Part
+	for raw := range splice.Elements(list) {
+		if point, ok := splice.Find(raw, "cachePoint"); ok {
+			ttl, _ := splice.Find(point, "ttl")
+			parts[len(parts)-1].Cache = &llm.Cache{TTL: text(ttl)}
+			continue
+		}
+		parts = append(parts, readBack(t, raw))
+	}
+	return parts
+}
+
+func readBack(t testing.TB, raw []byte) llm.Part {
+	t.Helper()
+	type media struct {
+		Format, Name string
+		Source       struct{ Bytes string }
+	}
+	var in struct {
+		Text             *string
+		Image            *media
+		Audio            *media
+		Document         *media
+		ToolUse          *struct{ ToolUseID, Name string }
+		ReasoningContent *struct {
+			ReasoningText   struct{ Text, Signature string }
+			RedactedContent string
+		}
+		ToolResult *struct {
+			ToolUseID, Status string
+			Content           json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+	switch {
+	case in.Text != nil:
+		return llm.Part{Text: *in.Text}
+	case in.Image != nil:
+		return llm.Part{Kind: llm.ImagePart, Media: &llm.Media{MIME: "image/" + in.Image.Format, Data: in.Image.Source.Bytes}}
+	case in.Audio != nil:
+		return llm.Part{Kind: llm.AudioPart, Media: &llm.Media{Format: in.Audio.Format, Data: in.Audio.Source.Bytes}}
+	case in.Document != nil:
+		mime := map[string]string{"pdf": "application/pdf", "txt": "text/plain"}[in.Document.Format]
+		return llm.Part{Kind: llm.FilePart, Media: &llm.Media{MIME: mime, Name: in.Document.Name, Data: in.Document.Source.Bytes}}
+	case in.ToolUse != nil:
+		input, _ := splice.Find(raw, "toolUse", "input")
+		return llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: in.ToolUse.ToolUseID, Name: in.ToolUse.Name, Arguments: string(input)}}
+	case in.ReasoningContent != nil && in.ReasoningContent.RedactedContent != "":
+		return llm.Part{Kind: llm.SealedPart, Text: in.ReasoningContent.RedactedContent}
+	case in.ReasoningContent != nil:
+		r := in.ReasoningContent.ReasoningText
+		return llm.Part{Kind: llm.ThoughtPart, Text: r.Text, Signature: r.Signature}
+	case in.ToolResult != nil:
+		r := in.ToolResult
+		return llm.Part{Kind: llm.ResultPart, Result: &llm.ToolResult{ID: r.ToolUseID, Error: r.Status == "error", Parts: readBlocks(t, r.Content)}}
+	}
+	t.Errorf("block %s", raw)
+	return llm.Part{}
+}
+
+func readTools(t testing.TB, c *llm.Call, raw []byte) {
+	t.Helper()
+	var set struct {
+		Tools []struct {
+			ToolSpec *struct {
+				Name, Description string
+				InputSchema       struct{ JSON json.RawMessage }
+			}
+			CachePoint *struct{ TTL string }
+		}
+		ToolChoice struct {
+			Auto, Any *struct{}
+			Tool      *struct{ Name string }
+		}
+	}
+	if err := json.Unmarshal(raw, &set); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range set.Tools {
+		if e.ToolSpec == nil {
+			c.Tools[len(c.Tools)-1].Cache = &llm.Cache{TTL: e.CachePoint.TTL}
+			continue
+		}
+		s := e.ToolSpec
+		c.Tools = append(c.Tools, llm.Tool{Type: llm.Function, Name: s.Name, Description: s.Description, Schema: s.InputSchema.JSON})
+	}
+	switch choice := set.ToolChoice; {
+	case choice.Auto != nil:
+		c.Choice.Mode = "auto"
+	case choice.Any != nil:
+		c.Choice.Mode = "required"
+	case choice.Tool != nil:
+		c.Choice = llm.ToolChoice{Mode: "tool", Name: choice.Tool.Name}
+	}
+}
+
+func readParams(t testing.TB, c *llm.Call, raw []byte, names map[string]string) {
+	t.Helper()
+	for name, val := range splice.Members(raw) {
+		switch key := text(name); names[key] {
+		case "":
+			t.Errorf("unknown setting %s", key)
+		case "tools":
+			for v := range splice.Elements(val) {
+				kind, _ := splice.Find(v, "type")
+				given, _ := splice.Find(v, "name")
+				c.Tools = append(c.Tools, llm.Tool{Type: text(kind), Name: text(given), Raw: v})
+			}
+		case llm.User:
+			id, _ := splice.Find(val, "user_id")
+			c.Params = append(c.Params, llm.Param{Name: llm.User, Raw: id})
+		default:
+			c.Params = append(c.Params, llm.Param{Name: names[key], Raw: val})
+		}
+	}
+}
+
+// readSides lists who speaks in the messages of a request.
+func readSides(body []byte) (sides []string) {
+	list, _ := splice.Find(body, "messages")
+	for m := range splice.Elements(list) {
+		role, _ := splice.Find(m, "role")
+		sides = append(sides, text(role))
+	}
+	return sides
+}
+
+func alternate(sides []string) bool {
+	for i, s := range sides {
+		if i == 0 && s != "user" || i > 0 && s == sides[i-1] {
+			return false
+		}
+	}
+	return len(sides) > 0
+}

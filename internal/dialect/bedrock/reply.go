@@ -1,0 +1,169 @@
+package bedrock
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// shapeName is what this package calls its own form in llm.Part.Shape.
+const shapeName = "bedrock"
+
+// decodeConverse reads the answer of Converse.
+// Source: contract/provider-transforms.md 3.4.
+func decodeConverse(in *dialect.Incoming) (*llm.Reply, error) {
+	r := &llm.Reply{Choices: []llm.Choice{{}}}
+	c := &r.Choices[0]
+	var content []byte
+	for name, val := range splice.Members(in.Body) {
+		switch string(name) {
+		case `"output"`:
+			content, _ = splice.Find(val, "message", "content")
+		case `"stopReason"`:
+			c.Raw = plain(val)
+			c.Finish = finishOf(c.Raw)
+		case `"usage"`:
+			r.Usage = readUsage(val)
+		case `"additionalModelResponseFields"`:
+			c.StopText = member(val, "stop_sequence")
+			r.Extra = append(r.Extra, llm.Param{Name: "additionalModelResponseFields", Raw: val})
+		case `"serviceTier"`:
+			if tier, ok := splice.Find(val, "type"); ok {
+				r.Extra = append(r.Extra, llm.Param{Name: "service_tier", Raw: tier})
+			}
+		}
+	}
+	if len(content) == 0 || content[0] != '[' {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no message")
+	}
+	for val := range splice.Elements(content) {
+		c.Parts = append(c.Parts, readBlock(val))
+	}
+	return r, nil
+}
+
+// finishes are the reasons why an answer ended.
+// Source: contract/provider-transforms.md 1.1.
+var finishes = map[string]llm.Finish{
+	"end_turn": llm.FinishStop, "stop_sequence": llm.FinishStop, "malformed_model_output": llm.FinishStop, "malformed_tool_use": llm.FinishStop,
+	"max_tokens": llm.FinishLength, "model_context_window_exceeded": llm.FinishLength,
+	"tool_use":             llm.FinishToolCalls,
+	"guardrail_intervened": llm.FinishFilter, "content_filtered": llm.FinishFilter,
+}
+
+// finishOf is what a word of Amazon's means: one that is not known means that the answer
+// is whole.
+func finishOf(word string) llm.Finish {
+	f := finishes[word]
+	if f == llm.FinishNone && word != "" {
+		return llm.FinishStop
+	}
+	return f
+}
+
+// readUsage reads what a call used. Amazon counts what came from the cache and went
+// there beside the input, and the total with both.
+// Source: contract/provider-transforms.md 1.3.
+func readUsage(raw []byte) llm.Usage {
+	var u llm.Usage
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"inputTokens"`:
+			count(val, &u.InputTokens)
+		case `"outputTokens"`:
+			count(val, &u.OutputTokens)
+		case `"totalTokens"`:
+			count(val, &u.TotalTokens)
+		case `"cacheReadInputTokens"`:
+			count(val, &u.CachedTokens)
+		case `"cacheWriteInputTokens"`:
+			count(val, &u.CacheWriteTokens)
+		default:
+			continue
+		}
+		u.Reported = true
+	}
+	u.InputTokens += u.CachedTokens + u.CacheWriteTokens
+	if u.TotalTokens == 0 {
+		u.TotalTokens = u.InputTokens + u.OutputTokens
+	}
+	return u
+}
+
+// count reads a number of tokens; what is none counts as not told.
+func count(raw []byte, to *int64) {
+	if n, ok := dialect.Count(raw); ok {
+		*to = n
+	}
+}
+
+// readBlock reads a content block, an object with one member. What is of a kind that
+// the hub does not know stays as it is.
+func readBlock(raw []byte) llm.Part {
+	p := llm.Part{Kind: llm.OpaquePart, Raw: raw, Shape: shapeName}
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"text"`:
+			return llm.Part{Kind: llm.TextPart, Text: plain(val)}
+		case `"toolUse"`:
+			if member(val, "type") == "" { // otherwise Amazon runs it
+				return readToolUse(val)
+			}
+		case `"reasoningContent"`:
+			return readReasoning(val)
+		case `"citationsContent"`:
+			return readCited(val)
+		case `"image"`:
+			return llm.Part{Kind: llm.ImagePart, Media: readMedia("image/", val)}
+		case `"audio"`:
+			m := readMedia("audio/", val)
+			m.Format = member(val, "format")
+			return llm.Part{Kind: llm.AudioPart, Media: m}
+		}
+	}
+	return p
+}
+
+func readToolUse(raw []byte) llm.Part {
+	args, _ := splice.Find(raw, "input")
+	call := &llm.ToolCall{ID: member(raw, "toolUseId"), Name: member(raw, "name"), Arguments: string(args)}
+	if call.ID == "" {
+		call.ID = ident.NewItem("call_")
+	}
+	return llm.Part{Kind: llm.CallPart, Call: call}
+}
+
+func readReasoning(raw []byte) llm.Part {
+	if data, ok := splice.Find(raw, "redactedContent"); ok {
+		return llm.Part{Kind: llm.SealedPart, Text: plain(data)}
+	}
+	inner, _ := splice.Find(raw, "reasoningText")
+	return llm.Part{Kind: llm.ThoughtPart, Text: member(inner, "text"), Signature: member(inner, "signature")}
+}
+
+// readCited reads a text that comes with where it was found.
+func readCited(raw []byte) llm.Part {
+	p := llm.Part{Kind: llm.TextPart}
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"content"`:
+			for piece := range splice.Elements(val) {
+				p.Text += member(piece, "text")
+			}
+		case `"citations"`:
+			p.Citations, p.Shape = val, shapeName
+		}
+	}
+	return p
+}
+
+func readMedia(kind string, raw []byte) *llm.Media {
+	m := &llm.Media{MIME: kind + member(raw, "format")}
+	data, _ := splice.Find(raw, "source", "bytes")
+	m.Data = plain(data)
+	uri, _ := splice.Find(raw, "source", "s3Location", "uri")
+	m.URL = plain(uri)
+	return m
+}

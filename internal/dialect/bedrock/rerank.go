@@ -1,0 +1,138 @@
+package bedrock
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// ranking is the endpoint that ranks documents, which the agents' runtime serves.
+// Source: contract/provider-transforms.md 8.1;
+// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_Rerank.html, read 2026-11.
+type ranking struct{}
+
+var _ dialect.Unified = ranking{}
+
+// EncodeRequest makes a request of it.
+func (ranking) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	t := dialect.Fields(r.Body)
+	query, ok := t.Take("query")
+	if !ok {
+		return nil, fault.New(fault.InvalidParameter, "query is missing: send it in the request body").At("query")
+	}
+	list, ok := t.Take("documents")
+	if !ok || list[0] != '[' {
+		return nil, fault.New(fault.InvalidParameter, "documents must be a list: send it in the request body").At("documents")
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Key("queries").Open('[')
+	w.Open('{')
+	w.Str("type", "TEXT")
+	w.Key("textQuery").Open('{')
+	w.Raw("text", query)
+	w.Close('}')
+	w.Close('}')
+	w.Close(']')
+	w.Key("sources").Open('[')
+	n := 0
+	for d := range splice.Elements(list) {
+		if err := writeSource(&w, d, n); err != nil {
+			return nil, err
+		}
+		n++
+	}
+	w.Close(']')
+	configure(&w, t, to)
+	w.Close('}')
+	t.Take("return_documents") // answered by the gateway
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
+// writeSource writes a document: a text, or an object that is nothing but a text, or
+// any other object.
+func writeSource(w *dialect.JSON, d []byte, n int) error {
+	text, kind := d, "TEXT"
+	if d[0] == '{' {
+		members := 0
+		for range splice.Members(d) {
+			members++
+		}
+		if text, _ = splice.Find(d, "text"); members > 1 || len(text) == 0 {
+			kind = "JSON"
+		}
+	} else if d[0] != '"' {
+		at := "documents[" + strconv.Itoa(n) + "]"
+		return fault.New(fault.InvalidParameter, at+" must be a string or an object").At(at)
+	}
+	w.Open('{')
+	w.Str("type", "INLINE")
+	w.Key("inlineDocumentSource").Open('{')
+	w.Str("type", kind)
+	if kind == "JSON" {
+		w.Raw("jsonDocument", d)
+	} else {
+		w.Key("textDocument").Open('{')
+		w.Raw("text", text)
+		w.Close('}')
+	}
+	w.Close('}')
+	w.Close('}')
+	return nil
+}
+
+func configure(w *dialect.JSON, t *llm.Tally, to *dialect.Target) {
+	w.Key("rerankingConfiguration").Open('{')
+	w.Str("type", "BEDROCK_RERANKING_MODEL")
+	w.Key("bedrockRerankingConfiguration").Open('{')
+	w.Carry(t, []dialect.Rename{{Path: "top_n", To: "numberOfResults"}})
+	w.Key("modelConfiguration").Open('{')
+	w.Str("modelArn", arnOf(to))
+	fields, _ := t.First("additionalModelRequestFields", "additional_model_request_fields")
+	w.Raw("additionalModelRequestFields", fields)
+	w.Close('}')
+	w.Close('}')
+	w.Close('}')
+}
+
+// arnOf is the ARN of a foundation model, the only name that ranking takes.
+func arnOf(to *dialect.Target) string {
+	if strings.HasPrefix(to.Model, "arn") {
+		return unescape(to.Model)
+	}
+	region, partition := first(valueOf(to, "aws_region"), "us-east-1"), "aws"
+	switch {
+	case strings.HasPrefix(region, "us-gov-"):
+		partition = "aws-us-gov"
+	case strings.HasPrefix(region, "cn-"):
+		partition = "aws-cn"
+	}
+	return "arn:" + partition + ":bedrock:" + region + "::foundation-model/" + to.Model
+}
+
+// DecodeAnswer reads {"results":[{"index":0,"relevanceScore":0.9}]}.
+func (ranking) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	list, ok := splice.Find(in.Body, "results")
+	if !ok || list[0] != '[' {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no results")
+	}
+	r := dialect.Ranking{Model: in.To.Model}
+	for val := range splice.Elements(list) {
+		var d dialect.Ranked
+		for name, v := range splice.Members(val) {
+			switch string(name) {
+			case `"index"`:
+				d.Index, _ = dialect.Count(v)
+			case `"relevanceScore"`:
+				d.Score = v
+			}
+		}
+		r.Results = append(r.Results, d)
+	}
+	return r.Answer(in.Sent.Body)
+}

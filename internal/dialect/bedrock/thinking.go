@@ -1,0 +1,78 @@
+package bedrock
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"sluice/internal/llm"
+)
+
+// leastBudget is the smallest budget that Claude thinks with, in tokens.
+const leastBudget = 1024
+
+// shares are how much of max_tokens each effort is, in percent; budgets is what it is
+// where the caller set no limit.
+// Source: contract/provider-transforms.md 1.6.
+var (
+	shares  = map[string]int64{"minimal": 10, "low": 20, "medium": 50, "high": 80, "xhigh": 80}
+	budgets = map[string]int64{"minimal": 1024, "low": 1024, "medium": 8192, "high": 16384, "xhigh": 32768}
+)
+
+// efforts are the words that Converse itself has, for models that decide for themselves
+// how long they think.
+// Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_OutputConfig.html, read 2026-11.
+var efforts = map[string]string{"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh", "max": "max"}
+
+// think works out how much Claude shall think, before max_tokens is taken. What the
+// caller says in Claude's own form wins.
+func (w *callWriter) think() {
+	if w.family != claude {
+		return
+	}
+	effort, asked := w.t.Peek(llm.ReasoningEffort)
+	word := plain(effort)
+	if raw, ok := w.t.Take(llm.Thinking); ok {
+		w.thinking = raw
+		if asked && since(w.to.Model, 4, 5) && efforts[word] != "" { // messages: output_config.effort beside thinking
+			w.t.Take(llm.ReasoningEffort)
+			w.effort = efforts[word]
+		}
+		return
+	}
+	switch {
+	case !asked || !since(w.to.Model, 3, 7):
+		return
+	case word == "none":
+		w.thinking = []byte(`{"type":"disabled"}`)
+	case since(w.to.Model, 4, 6):
+		if w.effort = efforts[word]; w.effort == "" {
+			return
+		}
+		w.thinking = []byte(`{"type":"adaptive"}`)
+	default:
+		if w.thinking = w.budget(word); w.thinking == nil {
+			return
+		}
+	}
+	w.t.Take(llm.ReasoningEffort)
+}
+
+// budget is the thinking of models that want a number; nil when there is no room for it.
+func (w *callWriter) budget(word string) []byte {
+	tokens := budgets[word]
+	limit, limited := w.t.Peek(llm.MaxTokens)
+	if !limited {
+		limit, limited = w.t.Peek(llm.MaxCompletionTokens)
+	}
+	if limited {
+		var most int64
+		if json.Unmarshal(limit, &most) != nil || most <= leastBudget {
+			return nil
+		}
+		tokens = max(min(tokens, leastBudget), most*shares[word]/100)
+	}
+	if tokens == 0 {
+		return nil
+	}
+	return append(strconv.AppendInt([]byte(`{"type":"enabled","budget_tokens":`), tokens, 10), '}')
+}

@@ -1,0 +1,106 @@
+package bedrock
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// counting is the endpoint that counts the tokens of a message. What goes to Claude is
+// counted as the native call that it would be, what goes elsewhere as Converse. Models
+// are known by their plain names there, without a region.
+// Source: contract/provider-transforms.md 3.11;
+// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens.html, read 2026-11.
+type counting struct{}
+
+var _ dialect.Unified = counting{}
+
+// EncodeRequest makes the body of CountTokens.
+func (counting) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+	out := &dialect.Outgoing{Path: "/model/" + escape(foundation(to.Model)) + "/count-tokens"}
+	var w dialect.JSON
+	w.Open('{')
+	w.Key("input").Open('{')
+	if familyOf(to.Model) == claude {
+		w.Key("invokeModel").Open('{')
+		w.Str("body", dialect.Base64(claudeBody(r.Body, to, countLimit)))
+		w.Close('}')
+	} else {
+		body, lost, err := converseTokens(ctx, r.Call, to)
+		if err != nil {
+			return nil, err
+		}
+		w.Raw("converse", body)
+		out.Lost = lost
+	}
+	w.Close('}')
+	w.Close('}')
+	out.Body = w.B
+	return out, nil
+}
+
+// countLimit is the max_tokens of a call that is only counted: it must have one.
+const countLimit = 10
+
+// claudeVersion is the version of Anthropic's API that Bedrock speaks.
+const claudeVersion = "bedrock-2023-05-31"
+
+// claudeBody makes the native body of a messages request: without model and stream,
+// with a version and, where the caller set none, with a limit.
+// Source: contract/provider-transforms.md 3.6.
+func claudeBody(body []byte, to *dialect.Target, limit int64) []byte {
+	var w dialect.JSON
+	w.Open('{')
+	versioned, limited := false, false
+	for name, val := range splice.Members(body) {
+		switch n := plain(name); n {
+		case "model", "stream":
+			continue
+		case "anthropic_version":
+			versioned = true
+		case llm.MaxTokens:
+			limited = true
+		}
+		w.Raw(bare(name), val)
+	}
+	if !versioned {
+		w.Str("anthropic_version", first(valueOf(to, "anthropic_version"), claudeVersion))
+	}
+	if !limited && limit > 0 {
+		w.Int(llm.MaxTokens, limit)
+	}
+	w.Close('}')
+	return w.B
+}
+
+// converseTokens is a conversation as CountTokens takes it.
+func converseTokens(ctx context.Context, c *llm.Call, to *dialect.Target) (body []byte, lost []string, err error) {
+	if c == nil {
+		return nil, nil, fault.New(fault.NotSupported, "counting tokens is not supported for this model by bedrock").At("model")
+	}
+	w := callWriter{c: c, t: llm.NewTally(c), to: to, family: familyOf(to.Model)}
+	w.Open('{')
+	if err := w.conversation(ctx); err != nil {
+		return nil, nil, err
+	}
+	w.additional()
+	w.Close('}')
+	return w.B, w.t.Lost(), nil
+}
+
+// DecodeAnswer reads {"inputTokens":12}.
+func (counting) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	raw, _ := splice.Find(in.Body, "inputTokens")
+	n, ok := dialect.Count(raw)
+	if !ok {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no count of tokens")
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Int("input_tokens", n)
+	w.Close('}')
+	return &dialect.Answer{Body: w.B, Model: in.To.Model}, nil
+}

@@ -1,0 +1,81 @@
+package bedrock
+
+import (
+	"errors"
+	"strconv"
+
+	"sluice/internal/dialect"
+	"sluice/internal/splice"
+)
+
+// tuningLine turns a line of a training file, {"messages":[…]}, into the one of the
+// model: {"system":…,"messages":[…]} for models that chat, {"prompt":…,"completion":…}
+// for those of texts. Lines in that form already stay as they are.
+func tuningLine(text bool) func(dst, line []byte) ([]byte, error) {
+	return func(dst, line []byte) ([]byte, error) {
+		list, ok := splice.Find(line, "messages")
+		if !ok {
+			if _, pair := splice.Find(line, "prompt"); pair && text {
+				return append(dst, line...), nil
+			}
+			return dst, errors.New("has no messages")
+		}
+		system, turns, err := tuningTurns(list)
+		if err != nil {
+			return dst, err
+		}
+		n := len(turns)
+		if n == 0 || member(turns[0], "role") != user || member(turns[n-1], "role") != assistant {
+			return dst, errors.New("must begin with the user and end with the assistant")
+		}
+		w := dialect.On(dst)
+		w.Open('{')
+		if text {
+			if n != 2 || system != "" {
+				return dst, errors.New("must have one message of the user and one of the assistant")
+			}
+			prompt, _ := splice.Find(turns[0], "content")
+			completion, _ := splice.Find(turns[1], "content")
+			w.Raw("prompt", prompt)
+			w.Raw("completion", completion)
+			w.Close('}')
+			return w.B, nil
+		}
+		if system == "" {
+			system = member(line, "system")
+		}
+		w.Opt("system", system)
+		w.Key("messages").Open('[')
+		for _, m := range turns {
+			w.Value(m)
+		}
+		w.Close(']')
+		w.Close('}')
+		return w.B, nil
+	}
+}
+
+// tuningTurns separates what the system says from the turns, which are messages of
+// texts with nothing else.
+func tuningTurns(list []byte) (system string, turns [][]byte, err error) {
+	for m := range splice.Elements(list) {
+		content, _ := splice.Find(m, "content")
+		if len(content) == 0 || content[0] != '"' {
+			return "", nil, errors.New("has a message whose content is no text")
+		}
+		switch role := member(m, "role"); role {
+		case "system", "developer":
+			system += plain(content)
+		case user, assistant:
+			var w dialect.JSON
+			w.Open('{')
+			w.Str("role", role)
+			w.Raw("content", content)
+			w.Close('}')
+			turns = append(turns, w.B)
+		default:
+			return "", nil, errors.New("has a message of role " + strconv.Quote(role) + ", which cannot be trained on")
+		}
+	}
+	return system, turns, nil
+}
