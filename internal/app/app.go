@@ -58,6 +58,7 @@ type App struct {
 	guard     *netguard.Guard
 	engine    *routing.Engine
 	client    *transport.Client
+	states    *dataplane.StateKeeper
 	gateway   *dataplane.Gateway
 	metrics   *telemetry.Registry
 	admin     *admin.Admin
@@ -183,6 +184,7 @@ func (a *App) buildGateway(context.Context) error {
 	a.client = transport.New(transportOptions(a.set, a.guard))
 	a.closers = append(a.closers, closerFunc(a.client.Close))
 	a.engine = routing.NewEngine(a.clock, rand.Float64)
+	a.states = dataplane.NewStateKeeper(a.store, a.clock, a.log)
 	a.metrics = telemetry.NewRegistry()
 	figures := dataplane.NewMetrics()
 	a.metrics.Register(figures.Collectors()...)
@@ -235,6 +237,7 @@ func (a *App) Run(ctx context.Context) error {
 		g.add("heap", tuneHeap)
 	}
 	g.add("store", a.store.Run)
+	g.add("kept responses", a.states.Run)
 	g.add("journal", a.journal.Run)
 	g.add("request log", a.logs.Run)
 	g.add("retention", a.retain)

@@ -168,6 +168,15 @@ func TestDecodeMedia(t *testing.T) {
 	}
 }
 
+// What the model said aloud is given back in words.
+func TestDecodeSaidAloud(t *testing.T) {
+	t.Parallel()
+	c := decode(t, `{"input":[{"role":"assistant","content":[{"type":"output_audio","data":"UklG","transcript":"Hi"}]}]}`)
+	if p := c.Messages[0].Parts[0]; p.Kind != llm.TextPart || p.Text != "Hi" || len(llm.NewTally(c).Lost()) > 0 {
+		t.Errorf("%+v", p)
+	}
+}
+
 // Settings are brought under the names that the hub has for them.
 func TestDecodeSettings(t *testing.T) {
 	t.Parallel()

@@ -40,7 +40,7 @@ func readPart(raw []byte, at string) (llm.Part, error) {
 	r := partReader{p: llm.Part{Media: &llm.Media{}}, at: at}
 	var err error
 	switch kind := member(raw, "type"); kind {
-	case "input_text", "output_text", "text", "refusal":
+	case "input_text", "output_text", "text", "refusal", "output_audio":
 		err = r.text(raw, kind)
 	case "input_image":
 		err = r.image(raw)
@@ -76,15 +76,18 @@ func (r *partReader) other(name string, val []byte) {
 func (r *partReader) text(raw []byte, kind string) error {
 	r.p.Kind, r.p.Media = llm.TextPart, nil
 	from := "text"
-	if kind == "refusal" {
+	switch kind {
+	case "refusal":
 		r.p.Kind, from = llm.RefusalPart, kind
+	case "output_audio": // models hear what they said in words
+		from = "transcript"
 	}
 	said := false
 	for name, val := range splice.Members(raw) {
 		switch n := plainName(name); n {
 		case from:
 			r.p.Text, said = splice.Unquote(val)
-		case "logprobs": // of an earlier answer, given back: they say nothing to a model
+		case "logprobs", "data": // of an earlier answer, given back: they say nothing to a model
 		case "annotations":
 			if val[0] == '[' && string(val) != "[]" {
 				r.p.Citations, r.p.Shape = val, shapeName

@@ -1,0 +1,279 @@
+package dataplane
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sluice/internal/dialect/responses"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+)
+
+// Responses is where responses are kept that the gateway made of answers of providers
+// that keep none. Input is a JSON list of items, response the object that the caller
+// got. FindResponse and DeleteResponse know only the responses of that workspace.
+//
+// Errors: fault.NotFound; fault.TooLarge; fault.ReadOnly and fault.Overloaded when the
+// database is away.
+type Responses interface {
+	KeepResponse(ctx context.Context, workspace, id string, until time.Time, input, response []byte) error
+	FindResponse(ctx context.Context, workspace, id string, now time.Time) (input, response []byte, err error)
+	DeleteResponse(ctx context.Context, workspace, id string) error
+	SweepResponses(ctx context.Context, now time.Time) error
+}
+
+const (
+	keepFor   = 30 * 24 * time.Hour // as long as OpenAI keeps responses
+	keepBytes = 64 << 20            // of all that wait to be written
+	keepRetry = time.Second         // until a database that was away is tried again
+	keepSweep = time.Hour
+	keepLast  = 5 * time.Second // to write what waits when the program ends
+)
+
+// StateKeeper keeps responses without a request waiting for the database: what is to
+// be kept waits in memory until Run has written it, and is found there until then. A
+// process that is killed loses what waits, which is the work of milliseconds.
+//
+// While the database takes no writes nothing new is kept. It is safe for concurrent
+// use; a nil one keeps nothing.
+type StateKeeper struct {
+	rows  Responses
+	clock ident.Clock
+	log   *slog.Logger
+	wake  chan struct{}
+
+	mu      sync.Mutex // guards the rest
+	waiting []*kept    // the oldest first
+	bytes   int
+	away    bool // the database took no write the last time
+}
+
+// kept is a response that waits.
+type kept struct {
+	workspace, id   string
+	until           time.Time
+	input, response []byte
+	deleted         bool
+}
+
+// NewStateKeeper makes a keeper; call Run, or it keeps nothing for long.
+func NewStateKeeper(rows Responses, clock ident.Clock, log *slog.Logger) *StateKeeper {
+	return &StateKeeper{rows: rows, clock: clock, log: log, wake: make(chan struct{}, 1)}
+}
+
+// Run writes what waits, and sweeps what has expired, until ctx ends; then it writes
+// the rest.
+func (k *StateKeeper) Run(ctx context.Context) error {
+	retry, sweep := time.NewTicker(keepRetry), time.NewTicker(keepSweep)
+	defer retry.Stop()
+	defer sweep.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-k.wake:
+			k.flush(ctx)
+		case <-retry.C:
+			k.flush(ctx)
+		case <-sweep.C:
+			if err := k.rows.SweepResponses(ctx, k.clock.Now()); err != nil && ctx.Err() == nil {
+				k.log.Warn("expired responses could not be deleted", "error", fault.From(err).Error())
+			}
+		}
+	}
+	last, stop := context.WithTimeout(context.WithoutCancel(ctx), keepLast)
+	defer stop()
+	k.flush(last)
+	if n := k.count(); n > 0 {
+		k.log.Error("responses were lost that the gateway had promised to keep", "responses", n)
+	}
+	return nil
+}
+
+// flush writes what waits, until the database is away.
+func (k *StateKeeper) flush(ctx context.Context) {
+	for {
+		r := k.oldest()
+		if r == nil {
+			return
+		}
+		err := k.rows.KeepResponse(ctx, r.workspace, r.id, r.until, r.input, r.response)
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return
+		case fault.Has(err, fault.ReadOnly), fault.Has(err, fault.Overloaded):
+			k.noteAway(err)
+			return
+		default:
+			k.log.Error("a response could not be kept", "response", r.id, "error", fault.From(err).Error())
+		}
+		if k.settle(r) {
+			k.forget(ctx, r)
+		}
+	}
+}
+
+func (k *StateKeeper) oldest() *kept {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.waiting) == 0 {
+		return nil
+	}
+	return k.waiting[0]
+}
+
+func (k *StateKeeper) count() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.waiting)
+}
+
+func (k *StateKeeper) noteAway(err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.away {
+		k.log.Warn("responses are not kept while the database takes no writes", "error", fault.From(err).Error())
+	}
+	k.away = true
+}
+
+// settle takes a response that was written out of the queue and reports whether it was
+// deleted meanwhile.
+func (k *StateKeeper) settle(r *kept) (deleted bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.away = false
+	k.waiting = slices.DeleteFunc(k.waiting, func(w *kept) bool { return w == r })
+	k.bytes -= r.size()
+	return r.deleted
+}
+
+func (k *StateKeeper) forget(ctx context.Context, r *kept) {
+	err := k.rows.DeleteResponse(ctx, r.workspace, r.id)
+	if err != nil && !fault.Has(err, fault.NotFound) {
+		k.log.Error("a deleted response is still kept", "response", r.id, "error", fault.From(err).Error())
+	}
+}
+
+func (r *kept) size() int { return len(r.input) + len(r.response) }
+
+// ready reports whether a response would be kept now.
+func (k *StateKeeper) ready() bool {
+	if k == nil {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return !k.away && k.bytes < keepBytes
+}
+
+var errNotKept = errors.New("too much waits to be written")
+
+// keep takes a response in. The slices belong to the keeper from now on.
+func (k *StateKeeper) keep(workspace, id string, input, response []byte) error {
+	r := &kept{workspace: workspace, id: id, until: k.clock.Now().Add(keepFor), input: input, response: response}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.away || k.bytes+r.size() > keepBytes {
+		return errNotKept
+	}
+	k.waiting = append(k.waiting, r)
+	k.bytes += r.size()
+	select {
+	case k.wake <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// held returns a response that waits, nil when there is none. Who calls it holds mu.
+func (k *StateKeeper) held(workspace, id string) *kept {
+	for _, r := range k.waiting {
+		if r.workspace == workspace && r.id == id {
+			return r
+		}
+	}
+	return nil
+}
+
+// peek is what held says, to who does not hold mu.
+func (k *StateKeeper) peek(workspace, id string) (r *kept, deleted bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	r = k.held(workspace, id)
+	return r, r != nil && r.deleted
+}
+
+// find returns a response and its input, from memory or the database; fault.NotFound
+// when the workspace has none of that id.
+func (k *StateKeeper) find(ctx context.Context, workspace, id string) (input, response []byte, err error) {
+	switch r, deleted := k.peek(workspace, id); {
+	case deleted:
+		return nil, nil, fault.New(fault.NotFound, "")
+	case r != nil:
+		return r.input, r.response, nil
+	}
+	for try := 0; ; try++ {
+		input, response, err = k.rows.FindResponse(ctx, workspace, id, k.clock.Now())
+		if !fault.Has(err, fault.NotFound) || try == otherTries || !k.fresh(id) {
+			return input, response, err
+		}
+		if sleep(ctx, otherPause) != nil {
+			return nil, nil, fault.Wrap(fault.ClientGone, ctx.Err())
+		}
+	}
+}
+
+// How long a response is looked for that another node made a moment ago and may still
+// be writing.
+const (
+	otherFresh = 3 * time.Second
+	otherPause = 50 * time.Millisecond
+	otherTries = 10
+)
+
+// fresh reports whether the response of that id was made within otherFresh. Its id
+// begins with a time, as UUIDs of version 7 do.
+func (k *StateKeeper) fresh(id string) bool {
+	made, ok := strings.CutPrefix(id, responses.ID(""))
+	if !ok || len(made) < 12 {
+		return false
+	}
+	var ms [8]byte
+	if _, err := hex.Decode(ms[2:], []byte(made[:12])); err != nil {
+		return false
+	}
+	at := int64(0)
+	for _, b := range ms {
+		at = at<<8 | int64(b)
+	}
+	return k.clock.Now().Sub(time.UnixMilli(at)).Abs() < otherFresh
+}
+
+// remove deletes a response; fault.NotFound when the workspace has none of that id.
+func (k *StateKeeper) remove(ctx context.Context, workspace, id string) error {
+	if found, again := k.strike(workspace, id); again {
+		return fault.New(fault.NotFound, "")
+	} else if found {
+		return nil
+	}
+	return k.rows.DeleteResponse(ctx, workspace, id)
+}
+
+// strike marks a response that waits as deleted. Again: it was so already.
+func (k *StateKeeper) strike(workspace, id string) (found, again bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	r := k.held(workspace, id)
+	if r == nil {
+		return false, false
+	}
+	again, r.deleted = r.deleted, true
+	return true, again
+}

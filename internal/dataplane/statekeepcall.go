@@ -1,0 +1,156 @@
+package dataplane
+
+import (
+	"bytes"
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/dialect/responses"
+	"sluice/internal/fault"
+	"sluice/internal/splice"
+	"sluice/internal/wire"
+)
+
+// conversation is what one call of POST /responses goes on from, and whether its
+// answer is to be kept. It belongs to the goroutine of its request; a nil one is that
+// of any other call.
+type conversation struct {
+	keeper    *StateKeeper
+	workspace string
+	body      []byte // of the call, with what was said before in its input
+	previous  string // previous_response_id
+	store     bool   // the answer is to be kept
+	unkept    bool   // the caller wants it to be, but it is not
+}
+
+// begin reads what a call says of responses kept by the gateway: it puts the items of
+// previous_response_id before the input. Fault.InvalidParameter when there is no such
+// response in the workspace.
+func (k *StateKeeper) begin(ctx context.Context, workspace string, body []byte) (*conversation, error) {
+	c := &conversation{keeper: k, workspace: workspace, body: body}
+	store, _ := splice.Find(body, "store")
+	if wanted := string(store) != "false"; wanted && k != nil {
+		c.store = workspace != "" && k.ready()
+		c.unkept = !c.store
+	}
+	raw, _ := splice.Find(body, "previous_response_id")
+	if len(raw) == 0 || string(raw) == "null" {
+		return c, nil
+	}
+	id, _ := splice.Unquote(raw)
+	before, err := k.before(ctx, workspace, id, false)
+	if err != nil {
+		return nil, err
+	}
+	d := newDoc()
+	defer docs.Put(d)
+	if err := splice.Scan(body, d); err != nil {
+		return nil, fault.From(err)
+	}
+	c.previous, c.body = id, d.Apply(continued(d, before))
+	return c, nil
+}
+
+// edits are what makes a call that goes on from a response of the gateway one that a
+// provider with responses of its own can serve: none for any other call.
+func (k *StateKeeper) edits(ctx context.Context, workspace string, d *splice.Doc) ([]splice.Edit, error) {
+	id, _ := d.String("previous_response_id")
+	if k == nil || !responses.IsID(id) {
+		return nil, nil
+	}
+	before, err := k.before(ctx, workspace, id, true)
+	if err != nil {
+		return nil, err
+	}
+	return continued(d, before), nil
+}
+
+// before is what was said until a response was made and in it, as items with their
+// commas. Plain leaves out what only the provider that said it understands.
+func (k *StateKeeper) before(ctx context.Context, workspace, id string, plain bool) ([]byte, error) {
+	if k == nil || !responses.IsID(id) {
+		return nil, unknownResponse(id)
+	}
+	input, response, err := k.find(ctx, workspace, id)
+	if fault.Has(err, fault.NotFound) {
+		return nil, unknownResponse(id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	output, _ := splice.Find(response, "output")
+	return appendSpoken(appendSpoken(nil, input, plain), output, plain), nil
+}
+
+func unknownResponse(id string) error {
+	return fault.Newf(fault.InvalidParameter, "there is no response %q of this workspace that the gateway keeps; send the whole conversation in input", clip(id)).At("previous_response_id")
+}
+
+// continued are the edits that put items before the input of a call. An input that is
+// none stays as it is, for the codec to refuse.
+func continued(d *splice.Doc, before []byte) []splice.Edit {
+	done := splice.Drop("previous_response_id")
+	own, ok := d.Raw("input")
+	if own = asItems(own); ok && own[0] != '[' && string(own) != "null" {
+		return []splice.Edit{done}
+	}
+	list := append([]byte{'['}, before...)
+	for item := range splice.Elements(own) {
+		list = appendItem(list, item)
+	}
+	return []splice.Edit{splice.Set("input", append(list, ']')), done}
+}
+
+// answering tells the encoder of the answer what it says of being kept.
+func (c *conversation) answering(a *dialect.Answering) {
+	if c != nil {
+		a.Store, a.Previous = c.store, c.previous
+	}
+}
+
+// header adds the line that says that an answer is not kept although it should be.
+func (c *conversation) header(h wire.Header) wire.Header {
+	if c != nil && c.unkept {
+		h = append(h, wire.Field{Name: prefix + "response-stored", Value: "false"})
+	}
+	return h
+}
+
+// keep keeps a whole answer. It returns the answer to give, which says when it is not
+// kept.
+func (c *conversation) keep(reply []byte) []byte {
+	if c == nil || !c.store || c.take(reply) {
+		return reply
+	}
+	d := newDoc()
+	defer docs.Put(d)
+	if splice.Scan(reply, d) != nil { // what dialects write is JSON: cannot happen
+		return reply
+	}
+	return d.Apply([]splice.Edit{splice.Set("store", []byte("false"))})
+}
+
+// keepStream keeps what a stream has come to, when it has come to its end. It is called
+// before the last event is given, so that the caller can go on from the answer at once.
+func (c *conversation) keepStream(enc dialect.EventEncoder) {
+	if c == nil || !c.store {
+		return
+	}
+	if e, ok := enc.(interface{ Response() []byte }); ok && e.Response() != nil {
+		c.take(e.Response())
+		c.store = false // it ends once
+	}
+}
+
+// take hands a response to the keeper and reports whether that worked.
+func (c *conversation) take(response []byte) bool {
+	id, _ := splice.Find(response, "id")
+	name, _ := splice.Unquote(id)
+	input, _ := splice.Find(c.body, "input")
+	err := c.keeper.keep(c.workspace, name, listed(asItems(input), name), bytes.Clone(response))
+	if err != nil {
+		c.store, c.unkept = false, true
+		c.keeper.log.Warn("a response is not kept", "response", name, "error", err.Error())
+	}
+	return err == nil
+}

@@ -1,0 +1,133 @@
+package dataplane
+
+import (
+	"strconv"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/dialect/responses"
+	"sluice/internal/splice"
+)
+
+// asItems is an input as a list of items: one that is a plain text is one message.
+func asItems(input []byte) []byte {
+	if len(input) == 0 || input[0] != '"' {
+		return input
+	}
+	var w dialect.JSON
+	w.Open('[')
+	w.Open('{')
+	w.Str("type", "message")
+	w.Str("role", "user")
+	w.Raw("content", input)
+	w.Close('}')
+	w.Close(']')
+	return w.B
+}
+
+// spoken are the types of items that a conversation goes on from; others, like the
+// pictures that were drawn, are shown to the caller alone.
+var spoken = map[string]bool{
+	"": true, "message": true, "reasoning": true, "function_call": true, "function_call_output": true, "custom_tool_call": true, "custom_tool_call_output": true,
+}
+
+// appendSpoken appends the items of a list that a conversation goes on from, with
+// commas and without brackets. Plain ones carry no ids, which mean nothing to another
+// keeper, and no thoughts, which nobody but their thinker can use.
+func appendSpoken(dst, list []byte, plain bool) []byte {
+	for item := range splice.Elements(list) {
+		kind := textMember(item, "type")
+		switch {
+		case !spoken[kind], plain && kind == "reasoning":
+			continue
+		case plain:
+			item = without(item, "id", "status", "thought_signature")
+		}
+		dst = appendItem(dst, item)
+	}
+	return dst
+}
+
+func appendItem(dst, item []byte) []byte {
+	if n := len(dst); n > 0 && dst[n-1] != '[' {
+		dst = append(dst, ',')
+	}
+	return append(dst, item...)
+}
+
+func textMember(raw []byte, name string) string {
+	val, _ := splice.Find(raw, name)
+	s, _ := splice.Unquote(val)
+	return s
+}
+
+// without is an object without some of its members.
+func without(raw []byte, names ...string) []byte {
+	d := newDoc()
+	defer docs.Put(d)
+	if splice.Scan(raw, d) != nil {
+		return raw
+	}
+	edits := make([]splice.Edit, len(names))
+	for i, n := range names {
+		edits[i] = splice.Drop(n)
+	}
+	return d.Apply(edits)
+}
+
+// listed is a list of items as they are shown again: each has a type and an id, and a
+// message its content as a list of parts. Unique is part of the ids that are made.
+func listed(list []byte, unique string) []byte {
+	unique = strings.TrimPrefix(unique, responses.ID(""))
+	out := []byte{'['}
+	n := 0
+	for item := range splice.Elements(list) {
+		if n > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, shown(item, unique+"i"+strconv.Itoa(n))...)
+		n++
+	}
+	return append(out, ']')
+}
+
+// idPrefixes begin the ids of items, by their types.
+var idPrefixes = map[string]string{
+	"message": "msg_", "reasoning": "rs_", "function_call": "fc_", "function_call_output": "fco_", "custom_tool_call": "ctc_", "custom_tool_call_output": "ctco_",
+}
+
+func shown(item []byte, unique string) []byte {
+	d := newDoc()
+	defer docs.Put(d)
+	if splice.Scan(item, d) != nil {
+		return item
+	}
+	kind, ok := d.String("type")
+	if !ok {
+		kind = "message"
+	}
+	edits := []splice.Edit{splice.SetDefault("type", splice.Quote(kind)), splice.SetDefault("id", splice.Quote(idPrefixes[kind]+unique))}
+	if kind == "message" {
+		edits = append(edits, splice.SetDefault("status", []byte(`"completed"`)))
+		if content, _ := d.Raw("content"); len(content) > 0 && content[0] == '"' {
+			edits = append(edits, splice.Set("content", inParts(content, textMember(item, "role"))))
+		}
+	}
+	return d.Apply(edits)
+}
+
+// inParts is a plain content as a list of one part.
+func inParts(text []byte, role string) []byte {
+	kind := "input_text"
+	if role == "assistant" {
+		kind = "output_text"
+	}
+	var w dialect.JSON
+	w.Open('[')
+	w.Open('{')
+	w.Str("type", kind)
+	w.Raw("text", text)
+	w.Close('}')
+	w.Close(']')
+	return w.B
+}

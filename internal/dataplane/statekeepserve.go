@@ -1,0 +1,130 @@
+package dataplane
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"sluice/internal/dialect"
+	"sluice/internal/dialect/responses"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// serves reports whether a call asks for a response that the gateway made: its id says
+// so. All others are their providers' to answer.
+func (k *StateKeeper) serves(m llm.Match) bool {
+	switch m.Endpoint {
+	case llm.GetModelResponse, llm.DeleteModelResponse, llm.ListResponseInputItems:
+		return k != nil && responses.IsID(m.ID)
+	default:
+		return false
+	}
+}
+
+// answer makes the body of the answer. Fault.NotFound when the workspace has no such
+// response, fault.InvalidParameter for a query that cannot be served.
+// Source: https://platform.openai.com/docs/api-reference/responses/get, read 2026-11.
+func (k *StateKeeper) answer(ctx context.Context, workspace string, m llm.Match, query string) ([]byte, error) {
+	id, err := url.PathUnescape(m.ID)
+	if err != nil {
+		return nil, fault.New(fault.InvalidRequest, "the path is not escaped as a URL is")
+	}
+	if m.Endpoint == llm.DeleteModelResponse {
+		if err := k.remove(ctx, workspace, id); err != nil {
+			return nil, named404(err, id)
+		}
+		var w dialect.JSON
+		w.Open('{')
+		w.Str("id", id)
+		w.Str("object", "response")
+		w.Bool("deleted", true)
+		w.Close('}')
+		return w.B, nil
+	}
+	q, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, fault.New(fault.InvalidRequest, "the query is not written as a URL's is")
+	}
+	if q.Get("stream") == "true" {
+		return nil, fault.New(fault.InvalidParameter, "stream: a response that the gateway keeps is whole; read it without stream").At("stream")
+	}
+	input, response, err := k.find(ctx, workspace, id)
+	if err != nil {
+		return nil, named404(err, id)
+	}
+	if m.Endpoint == llm.GetModelResponse {
+		return response, nil
+	}
+	return page(input, q)
+}
+
+func named404(err error, id string) error {
+	if fault.Has(err, fault.NotFound) {
+		return fault.Newf(fault.NotFound, "there is no response %q in this workspace", clip(id))
+	}
+	return err
+}
+
+// Items in one page of input items.
+const (
+	itemsDefault = 20
+	itemsMax     = 100
+)
+
+// page is one page of a list of items: the newest first unless order says asc, behind
+// the item of after, at most limit.
+// Source: https://platform.openai.com/docs/api-reference/responses/input-items, read 2026-11.
+func page(list []byte, q url.Values) ([]byte, error) {
+	limit := itemsDefault
+	if s := q.Get("limit"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 || n > itemsMax {
+			return nil, fault.Newf(fault.InvalidParameter, "limit must be a number from 1 to %d", itemsMax).At("limit")
+		}
+		limit = n
+	}
+	items := slices.Collect(splice.Elements(list))
+	switch order := q.Get("order"); order {
+	case "asc":
+	case "", "desc":
+		slices.Reverse(items)
+	default:
+		return nil, fault.New(fault.InvalidParameter, `order must be "asc" or "desc"`).At("order")
+	}
+	if after := q.Get("after"); after != "" {
+		i := slices.IndexFunc(items, func(item []byte) bool { return textMember(item, "id") == after })
+		if i < 0 {
+			return nil, fault.Newf(fault.InvalidParameter, "after: there is no item %q", clip(after)).At("after")
+		}
+		items = items[i+1:]
+	}
+	more := len(items) > limit
+	return writePage(items[:min(limit, len(items))], more), nil
+}
+
+func writePage(items [][]byte, more bool) []byte {
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("object", "list")
+	w.Key("data").Open('[')
+	for _, item := range items {
+		w.Value(item)
+	}
+	w.Close(']')
+	for _, end := range [...]struct {
+		name string
+		at   int
+	}{{"first_id", 0}, {"last_id", len(items) - 1}} {
+		if len(items) == 0 {
+			w.Raw(end.name, []byte("null"))
+			continue
+		}
+		w.Str(end.name, textMember(items[end.at], "id"))
+	}
+	w.Bool("has_more", more)
+	w.Close('}')
+	return w.B
+}
