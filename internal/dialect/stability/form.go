@@ -15,6 +15,7 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
+	"sluice/internal/wire"
 )
 
 // form is the models since version 1: a form out, JSON back.
@@ -134,6 +135,9 @@ func (f *fields) image(ctx context.Context, raw []byte, to *dialect.Target) erro
 	mime, data, inside, err := dialect.DataURL(text)
 	if !inside {
 		mime, data, err = "application/octet-stream", text, dialect.CheckBase64(text)
+	}
+	if err == nil && !wire.ValidValue(mime) {
+		err = fault.New(fault.InvalidParameter, "the data URL has a type with control characters")
 	}
 	if err != nil {
 		return fault.From(err).At("image")

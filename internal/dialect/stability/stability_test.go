@@ -95,6 +95,7 @@ func TestForm(t *testing.T) {
 		{name: "URL", model: "sd3", body: `{"prompt":"a","image":"https://e.com/x.png"}`, want: []string{"prompt=a", "image=B (image, image/png)"}},
 		{name: "URL of nothing", model: "sd3", body: `{"prompt":"a","image":"https://e.com/x"}`, param: "image"},
 		{name: "no base64", model: "sd3", body: `{"prompt":"a","image":"??"}`, param: "image"},
+		{name: "line break in the type", model: "sd3", body: `{"prompt":"a","image":"data:image/png\r\nx: y;base64,QQ=="}`, param: "image"},
 		{name: "no text", model: "sd3", body: `{"prompt":"a","image":3}`, param: "image"},
 		{name: "no prompt", model: "core", body: `{}`, param: "prompt"},
 		{name: "too many", model: "core", body: `{"prompt":"a","n":11}`, param: "n"},
