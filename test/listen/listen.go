@@ -43,8 +43,8 @@ func Start(t testing.TB, g *dataplane.Gateway) *Server {
 			ErrorLog: log.New(said, "", 0),
 		},
 	}
-	done := make(chan error, 1)
-	go func() { done <- s.Serve(context.WithoutCancel(t.Context()), l) }()
+	done, ctx := make(chan error, 1), context.WithoutCancel(t.Context()) // a fuzz test may not be asked for it later
+	go func() { done <- s.Serve(ctx, l) }()
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("close the server: %v", err)
