@@ -1,6 +1,6 @@
-// Package sdk drives a gateway with the official OpenAI client for Go. It is a
-// module of its own, so that the product does not depend on the client; package
-// e2e runs it and says by the environment where the gateway is:
+// Package sdk drives a gateway with the official clients for Go, OpenAI's and
+// Anthropic's. It is a module of its own, so that the product does not depend on the
+// clients; package e2e runs it and says by the environment where the gateway is:
 //
 //	SLUICE_BASE      base URL, ends in /v1
 //	SLUICE_KEY       gateway key, sent where the provider's key goes
