@@ -1,0 +1,124 @@
+package all_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"sluice/internal/dialect"
+	"sluice/internal/dialect/all"
+	"sluice/internal/llm"
+)
+
+// The figures of docs/benchmarks.md on translation come from these:
+//
+//	go test -run xxx -bench . -benchmem ./internal/dialect/all
+
+func find(b testing.TB, name string) *dialect.Dialect {
+	for _, d := range all.List() {
+		if d.Name == name {
+			return d
+		}
+	}
+	b.Fatalf("there is no dialect %q", name)
+	return nil
+}
+
+// conversation is a chat of about size bytes with two tools.
+func conversation(size int) []byte {
+	var b strings.Builder
+	b.WriteString(`{"model":"m","max_tokens":512,"temperature":0.2,"tools":[`)
+	for i := range 2 {
+		fmt.Fprintf(&b, `{"type":"function","function":{"name":"tool_%d","description":"Looks something up","parameters":{"type":"object","properties":{"q":{"type":"string"}},"required":["q"]}}},`, i)
+	}
+	s := strings.TrimSuffix(b.String(), ",") + `],"messages":[{"role":"system","content":"You are a helpful assistant."}`
+	for i := 0; len(s) < size-40; i++ {
+		s += `,{"role":"user","content":"` + strings.Repeat("lorem ipsum ", 20) + `"}`
+		if len(s) < size-600 {
+			s += fmt.Sprintf(`,{"role":"assistant","content":null,"tool_calls":[{"id":"c%d","type":"function","function":{"name":"tool_0","arguments":"{\"q\":\"x\"}"}}]},{"role":"tool","tool_call_id":"c%d","content":"%s"},{"role":"assistant","content":"It is so."}`, i, i, strings.Repeat("found ", 30))
+		}
+	}
+	return []byte(s + `]}`)
+}
+
+// replies are answers of about 1 KB in the words of providers.
+var replies = map[string]string{
+	"anthropic": `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"` + strings.Repeat("lorem ipsum ", 70) + `"}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":9,"output_tokens":200}}`,
+	"bedrock":   `{"output":{"message":{"role":"assistant","content":[{"text":"` + strings.Repeat("lorem ipsum ", 70) + `"}]}},"stopReason":"end_turn","usage":{"inputTokens":9,"outputTokens":200,"totalTokens":209},"metrics":{"latencyMs":12}}`,
+	"gemini":    `{"candidates":[{"content":{"role":"model","parts":[{"text":"` + strings.Repeat("lorem ipsum ", 70) + `"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":200,"totalTokenCount":209},"modelVersion":"m"}`,
+	"cohere":    `{"id":"1","finish_reason":"COMPLETE","message":{"role":"assistant","content":[{"type":"text","text":"` + strings.Repeat("lorem ipsum ", 70) + `"}]},"usage":{"tokens":{"input_tokens":9,"output_tokens":200}}}`,
+}
+
+// BenchmarkExchange is a chat and its answer of 1 KB on their way through the hub.
+func BenchmarkExchange(b *testing.B) {
+	client := find(b, "openai").Clients[llm.ChatComplete]
+	for name, reply := range replies {
+		up := find(b, name).Upstreams[llm.ChatComplete]
+		for _, size := range []int{1 << 10, 50 << 10} {
+			body := conversation(size)
+			b.Run(fmt.Sprintf("%s/%dKB", name, size>>10), func(b *testing.B) {
+				b.ReportAllocs()
+				to := &dialect.Target{Endpoint: llm.ChatComplete, Provider: name, Model: "m", Value: func(string) string { return "" }}
+				for b.Loop() {
+					c, err := client.DecodeCall(body)
+					if err != nil {
+						b.Fatal(err)
+					}
+					if _, err := up.EncodeCall(context.Background(), c, to); err != nil {
+						b.Fatal(err)
+					}
+					r, err := up.DecodeReply(&dialect.Incoming{Status: 200, Body: []byte(reply), Call: c, To: to})
+					if err != nil {
+						b.Fatal(err)
+					}
+					client.EncodeReply(nil, r, &dialect.Answering{Call: c, ID: "x", Strict: true})
+				}
+			})
+		}
+	}
+}
+
+// deltas are the events of a stream that bring text, one each.
+var deltas = map[string]string{
+	"anthropic": "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"lorem\"}}\n\n",
+	"gemini":    "data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"lorem\"}]},\"index\":0}],\"modelVersion\":\"m\"}\n\n",
+	"cohere":    "event: content-delta\ndata: {\"type\":\"content-delta\",\"index\":0,\"delta\":{\"message\":{\"content\":{\"text\":\"lorem\"}}}}\n\n",
+	"openai":    "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"lorem\"},\"finish_reason\":null}]}\n\n",
+}
+
+// BenchmarkEvent is one event of a stream on its way to each surface.
+func BenchmarkEvent(b *testing.B) {
+	for name, delta := range deltas {
+		up := find(b, name).Upstreams[llm.ChatComplete]
+		for _, surface := range []llm.Endpoint{llm.ChatComplete, llm.Messages, llm.CreateModelResponse} {
+			client := clientOf(surface)
+			if client == nil || name == "openai" && surface == llm.ChatComplete {
+				continue
+			}
+			b.Run(name+"/"+string(surface), func(b *testing.B) {
+				b.ReportAllocs()
+				c := &llm.Call{Surface: surface, Model: "m"}
+				dec := up.NewDecoder(&dialect.Incoming{Status: 200, Call: c, To: &dialect.Target{Value: func(string) string { return "" }}})
+				enc := client.NewEncoder(&dialect.Answering{Call: c, ID: "x", Strict: true})
+				var out []byte
+				emit := func(ev *llm.Event) { out = enc.Append(out[:0], ev) }
+				event := []byte(delta)
+				for b.Loop() {
+					if err := dec.Feed(event, emit); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func clientOf(surface llm.Endpoint) dialect.Client {
+	for _, d := range all.List() {
+		if c := d.Clients[surface]; c != nil {
+			return c
+		}
+	}
+	return nil
+}
