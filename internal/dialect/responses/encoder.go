@@ -49,7 +49,7 @@ func (e *encoder) Append(dst []byte, ev *llm.Event) []byte {
 		}
 		return dst
 	case llm.EventFault:
-		return e.fault(e.begin(dst), ev)
+		return e.fault(dst, ev)
 	case llm.EventEnd:
 		return e.end(e.begin(dst))
 	default:
@@ -128,13 +128,18 @@ func (e *encoder) end(dst []byte) []byte {
 }
 
 // fault tells of an error in the two ways that clients look for: an event of its own,
-// and a response that failed, with what was said until then.
+// and a response that failed, with what was said until then. Of a stream that has not
+// begun the first is all, so that it can be told from one that has.
 func (e *encoder) fault(dst []byte, ev *llm.Event) []byte {
 	w := e.open(dst, "error")
 	w.Str("code", first(ev.Name, codeOf(ev)))
 	w.Str("message", ev.Text)
 	w.Raw("param", null)
 	dst = shut(&w)
+	if !e.begun {
+		e.over = true
+		return dst
+	}
 	e.out.finish, e.out.fault = broken, ev
 	for _, it := range e.items {
 		if it.status == "" {

@@ -256,6 +256,18 @@ func TestFaultInStream(t *testing.T) {
 	}
 }
 
+// An error before anything else is the first event, so that another target may answer.
+func TestFaultInsteadOfStream(t *testing.T) {
+	t.Parallel()
+	out := client{}.NewEncoder(answering(t, true)).Append(nil, &llm.Event{Kind: llm.EventFault, Name: "overloaded_error", Text: "Overloaded", Status: 529})
+	if events := parse(t, out); len(events) != 1 || events[0].name != "error" {
+		t.Errorf("%s", out)
+	}
+	if status, failed := dialect.FirstEventError(out); !failed || status != 529 {
+		t.Errorf("%d %v", status, failed)
+	}
+}
+
 // What the last event says is what may be kept.
 func TestResponseOfStream(t *testing.T) {
 	t.Parallel()
