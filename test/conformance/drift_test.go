@@ -13,11 +13,11 @@ import (
 
 // noTools are providers that list no tools for chats.
 // Source: contract/providers.yaml, only and dropped.
-var noTools = strings.Fields("302ai cortex deepinfra lemonfox-ai lingyi modal monsterapi moonshot ncompass nscale perplexity-ai predibase sambanova siliconflow zhipu")
+var noTools = strings.Fields("302ai ai21 bytez cortex deepinfra lemonfox-ai lingyi modal monsterapi moonshot ncompass nscale palm perplexity-ai predibase reka-ai sambanova siliconflow zhipu")
 
 // unproven are dialects whose endpoints have no transcripts yet. A dialect comes off
 // the list with the transcripts of its providers.
-var unproven = strings.Fields("ai21 anthropic bedrock bytez cohere fireworks palm reka triton vertex workers-ai")
+var unproven = strings.Fields("anthropic bedrock cohere fireworks vertex workers-ai")
 
 // spoken reports whether an endpoint must have a transcript.
 func spoken(s *provider.Spec, e *provider.Endpoint) bool {

@@ -76,7 +76,7 @@ func (r *rig) play(t *testing.T, in *transcript) *transcript {
 	}
 	out.exchanges = slices.Clone(in.exchanges)
 	for i := range seen {
-		out.exchanges[i].request = r.received(t, &seen[i])
+		out.exchanges[i].request = steadyRequest(r.received(t, &seen[i]), given(in)...)
 	}
 	out.usage = r.usage(t, in.exchanges[len(in.exchanges)-1].reply)
 	return &out

@@ -42,6 +42,25 @@ func steady(reply message, given ...string) message {
 	return reply
 }
 
+// madeUUID is an id that the gateway makes for something that it sends.
+var madeUUID = regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b`)
+
+// steadyRequest does for a request to the provider what steady does for an answer.
+func steadyRequest(m message, given ...string) message {
+	told := strings.Join(given, "\n")
+	made := 0
+	number := func(id string) string {
+		if strings.Contains(told, id) {
+			return id
+		}
+		made++
+		return fmt.Sprintf("uuid-made-%d", made)
+	}
+	m.first = madeUUID.ReplaceAllStringFunc(m.first, number)
+	m.body = madeUUID.ReplaceAllStringFunc(m.body, number)
+	return m
+}
+
 func TestSteady(t *testing.T) {
 	t.Parallel()
 	now := strconv.FormatInt(time.Now().Unix(), 10)
@@ -54,5 +73,14 @@ func TestSteady(t *testing.T) {
 	}
 	if got := steady(message{body: `{"created":` + now + `}`}, now).body; got != `{"created":`+now+`}` {
 		t.Errorf("a time that the provider told became %s", got)
+	}
+}
+
+func TestSteadyRequest(t *testing.T) {
+	t.Parallel()
+	const given, made = "0199c2a4-5b6d-7e8f-9a0b-1c2d3e4f5a6b", "0199c2a4-5b6d-7e8f-9a0b-1c2d3e4f5a6c"
+	m := steadyRequest(message{first: "POST https://a/b?name=" + made, body: given + " " + made}, given)
+	if m.first != "POST https://a/b?name=uuid-made-1" || m.body != given+" uuid-made-2" {
+		t.Errorf("%+v", m)
 	}
 }

@@ -58,7 +58,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 	output, ok := splice.Find(in.Body, "output")
 	reason, failed := splice.Find(in.Body, "error")
-	text := ""
+	var text string
 	switch {
 	case failed && string(reason) != "null" && string(reason) != `""`:
 		message, _ := splice.Unquote(reason)

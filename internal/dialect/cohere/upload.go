@@ -27,8 +27,15 @@ var _ dialect.Unified = upload{}
 
 // EncodeRequest turns the lines of the caller's file into the rows of a dataset.
 func (upload) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	boundary, err := boundaryOf(r)
+	if err != nil {
+		return nil, err
+	}
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
+	if err := form.SetBoundary(boundary); err != nil { // what separates the caller's lines separates rows made of them
+		return nil, fault.New(fault.InvalidRequest, "the form's boundary is broken").Because(err)
+	}
 	var lost []string
 	name, err := eachField(r, func(p *multipart.Part) error {
 		switch {
@@ -50,13 +57,21 @@ func (upload) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 	return &dialect.Outgoing{Body: body.Bytes(), Header: head, Query: query, Lost: lost}, nil
 }
 
-// eachField walks the fields of the caller's form and returns the name of its file.
-func eachField(r *dialect.Request, each func(p *multipart.Part) error) (name string, err error) {
+func boundaryOf(r *dialect.Request) (string, error) {
 	_, params, err := mime.ParseMediaType(r.ContentType)
 	if err != nil || params["boundary"] == "" {
 		return "", fault.New(fault.InvalidRequest, "the body must be a multipart form").Because(err)
 	}
-	form := multipart.NewReader(r.Payload.Open(), params["boundary"])
+	return params["boundary"], nil
+}
+
+// eachField walks the fields of the caller's form and returns the name of its file.
+func eachField(r *dialect.Request, each func(p *multipart.Part) error) (name string, err error) {
+	boundary, err := boundaryOf(r)
+	if err != nil {
+		return "", err
+	}
+	form := multipart.NewReader(r.Payload.Open(), boundary)
 	found := false
 	for {
 		p, err := form.NextPart()
