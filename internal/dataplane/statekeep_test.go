@@ -414,7 +414,7 @@ func TestConversationGoesElsewhere(t *testing.T) {
 		if err := splice.Scan([]byte(body), &d); err != nil {
 			t.Fatal(err)
 		}
-		edits, err := k.edits(t.Context(), "w", &d)
+		edits, err := k.edits(t.Context(), "w", llm.CreateModelResponse, &d)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/responses"
 	"sluice/internal/fault"
+	"sluice/internal/llm"
 	"sluice/internal/splice"
 	"sluice/internal/wire"
 )
@@ -53,9 +54,12 @@ func (k *StateKeeper) begin(ctx context.Context, workspace string, body []byte) 
 
 // edits are what makes a call that goes on from a response of the gateway one that a
 // provider with responses of its own can serve: none for any other call.
-func (k *StateKeeper) edits(ctx context.Context, workspace string, d *splice.Doc) ([]splice.Edit, error) {
+func (k *StateKeeper) edits(ctx context.Context, workspace string, ep llm.Endpoint, d *splice.Doc) ([]splice.Edit, error) {
+	if k == nil || ep != llm.CreateModelResponse {
+		return nil, nil
+	}
 	id, _ := d.String("previous_response_id")
-	if k == nil || !responses.IsID(id) {
+	if !responses.IsID(id) {
 		return nil, nil
 	}
 	before, err := k.before(ctx, workspace, id, true)
