@@ -17,7 +17,7 @@ func TestCallsAreCarriedOrNamed(t *testing.T) {
 	for _, surface := range []llm.Endpoint{llm.ChatComplete, llm.Messages, llm.CreateModelResponse} {
 		t.Run(string(surface), func(t *testing.T) {
 			t.Parallel()
-			for seed := range uint64(400) {
+			for seed := range uint64(150) {
 				c := dialecttest.RandomCall(rand.New(rand.NewPCG(seed, 1)), dialecttest.Options{Surface: surface, Without: dialecttest.FileIDs})
 				out, err := generate{}.EncodeCall(t.Context(), c, &dialect.Target{Model: "gemini-3-pro-preview"})
 				if err != nil {
