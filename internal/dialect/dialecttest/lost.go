@@ -12,7 +12,7 @@ import (
 func Rest(c *llm.Call, lost []string) *llm.Call {
 	c = clone(c)
 	gone := func(path string) bool { return slices.Contains(lost, path) }
-	c.Params = kept(c.Params, gone)
+	c.Params = without(c.Params, gone)
 	if gone(c.Choice.From) {
 		c.Choice = llm.ToolChoice{}
 	}
@@ -28,7 +28,7 @@ func Rest(c *llm.Call, lost []string) *llm.Call {
 		if gone(at + ".cache_control") {
 			t.Cache = nil
 		}
-		t.Extra = kept(t.Extra, gone)
+		t.Extra = without(t.Extra, gone)
 		tools = append(tools, t)
 	}
 	c.Tools = tools
@@ -43,7 +43,7 @@ func Rest(c *llm.Call, lost []string) *llm.Call {
 }
 
 func restOf(c *llm.Call, m llm.Message, gone func(string) bool) llm.Message {
-	m.Extra = kept(m.Extra, gone)
+	m.Extra = without(m.Extra, gone)
 	if gone(c.Path(&m, -1) + ".name") {
 		m.Name = ""
 	}
@@ -62,13 +62,13 @@ func restOf(c *llm.Call, m llm.Message, gone func(string) bool) llm.Message {
 		if gone(at + ".signature") {
 			p.Signature = ""
 		}
-		p.Extra = kept(p.Extra, gone)
+		p.Extra = without(p.Extra, gone)
 		parts = append(parts, p)
 	}
 	m.Parts = parts
 	return m
 }
 
-func kept(list []llm.Param, gone func(string) bool) []llm.Param {
+func without(list []llm.Param, gone func(string) bool) []llm.Param {
 	return slices.DeleteFunc(list, func(p llm.Param) bool { return gone(p.From) })
 }

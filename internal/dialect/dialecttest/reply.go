@@ -12,7 +12,8 @@ import (
 func ReplyOf(events []llm.Event) *llm.Reply {
 	b := builder{reply: &llm.Reply{}, parts: map[[2]int]*llm.Part{}}
 	for i := range events {
-		b.take(clone(&events[i]))
+		e := kept(&events[i])
+		b.take(&e)
 	}
 	for i := range b.reply.Choices {
 		for n := 0; ; n++ {
