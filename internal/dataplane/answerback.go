@@ -25,6 +25,9 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 		return err
 	}
 	if a.speech.unified != nil {
+		if err := g.followed(ctx, a, in); err != nil {
+			return err
+		}
 		return a.restated(in)
 	}
 	r, err := a.speech.upstream.DecodeReply(in)

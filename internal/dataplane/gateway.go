@@ -90,12 +90,14 @@ type Gateway struct {
 	rules   ruleBook
 	judged  *judged
 	tongues tongues
+	lines   *dialect.FileLines
 	open    atomic.Int64 // requests being served
 }
 
 // New makes a gateway of its parts.
 func New(p Parts, s Settings) *Gateway {
-	return &Gateway{Parts: p, set: s, configs: newConfigCache(), judged: newJudged(p.Guard), tongues: newTongues(p.Dialects)}
+	t := newTongues(p.Dialects)
+	return &Gateway{Parts: p, set: s, configs: newConfigCache(), judged: newJudged(p.Guard), tongues: t, lines: t.lines()}
 }
 
 // Open is the number of requests being served, for draining.

@@ -88,7 +88,7 @@ func (g *Gateway) retell(ctx context.Context, a *attempt, body []byte, to *diale
 // restate puts a request of a unified endpoint.
 func (g *Gateway) restate(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	x := a.x
-	r := &dialect.Request{Endpoint: a.plan.Asked, Body: body, ContentType: x.ctl.contentTyp, Query: x.in.RawQuery}
+	r := &dialect.Request{Endpoint: a.plan.Asked, Body: body, ContentType: x.ctl.contentTyp, Query: x.in.RawQuery, Lines: g.lines}
 	if id, err := url.PathUnescape(x.match.ID); err == nil {
 		r.ID = id
 	}

@@ -101,6 +101,10 @@ type Next struct {
 	Endpoint llm.Endpoint
 	ID       string // unescaped
 	URL      string // "https://storage.googleapis.com/…?X-Goog-Signature=…"
+	Method   string // empty: GET
+	Path     string // escaped, in place of the endpoint's; see Outgoing.Path
+	Header   wire.Header
+	Body     wire.Payload
 }
 
 // Streamer is a Unified whose answers of success may be streams: those of requests

@@ -1,0 +1,103 @@
+package dataplane
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/provider"
+	"sluice/internal/provider/transport"
+)
+
+// followMost bounds the calls that one answer may take: a batch of Bedrock has a job, a
+// list of files and the files.
+const followMost = 32
+
+// followed makes the further calls of an answer that stands in several places.
+func (g *Gateway) followed(ctx context.Context, a *attempt, in *dialect.Incoming) error {
+	f, ok := a.speech.unified.(dialect.Follower)
+	if !ok {
+		return nil
+	}
+	for range followMost {
+		next, more, err := f.Follow(in)
+		if err != nil {
+			return fault.From(err)
+		}
+		if !more {
+			return nil
+		}
+		b, err := g.ask(ctx, a, &next)
+		if err != nil {
+			return err
+		}
+		in.More = append(in.More, b)
+	}
+	return fault.Newf(fault.UpstreamInvalid, "%s names more than %d places for one answer", a.spec.ID, followMost)
+}
+
+// ask makes one further call and returns its answer.
+func (g *Gateway) ask(ctx context.Context, a *attempt, n *dialect.Next) ([]byte, error) {
+	method := first(n.Method, "GET")
+	resp, err := g.askAt(ctx, a, n, method)
+	if err != nil {
+		return nil, gone(ctx, err)
+	}
+	b, err := readAll(resp, g.set.MaxReplyBytes)
+	if err != nil {
+		return nil, err
+	}
+	if resp.Status >= 400 {
+		return nil, fault.Newf(fault.UpstreamFailed, "%s answered a further call of this request with status %d", a.spec.ID, resp.Status)
+	}
+	return b, nil
+}
+
+func (g *Gateway) askAt(ctx context.Context, a *attempt, n *dialect.Next, method string) (*transport.Response, error) {
+	if n.URL != "" {
+		return g.askURL(ctx, n, method)
+	}
+	plan, err := a.spec.Plan(provider.Call{Endpoint: n.Endpoint, Method: method, ID: url.PathEscape(n.ID), Model: a.model, CustomHost: a.customHost()}, a.values)
+	if err != nil {
+		return nil, err
+	}
+	if plan.Method = method; n.Path != "" {
+		if err := plan.Reroute(n.Path, ""); err != nil {
+			return nil, err
+		}
+	}
+	a.plan, a.body, a.extra = plan, n.Body, n.Header
+	if err := g.upstreamHeader(a); err != nil {
+		return nil, err
+	}
+	return g.call(ctx, a)
+}
+
+// askURL calls an address that the provider gave, without a credential.
+func (g *Gateway) askURL(ctx context.Context, n *dialect.Next, method string) (*transport.Response, error) {
+	u, err := url.Parse(n.URL)
+	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider names an address that is no http or https URL")
+	}
+	if err := g.judged.check(u.Scheme + "://" + u.Host); err != nil {
+		return nil, err
+	}
+	h := n.Header.Clone(1)
+	h.Set("user-agent", g.set.UserAgent)
+	return g.Client.Do(ctx, &transport.Request{
+		Method: method, Scheme: u.Scheme, Host: u.Host, Target: strings.TrimPrefix(n.URL, u.Scheme+"://"+u.Host), Header: h, Body: n.Body,
+		HeadTimeout: g.set.HeadTimeout, IdleTimeout: g.set.IdleTimeout,
+	})
+}
+
+// lines gives a dialect the shapes that it meets in the lines of files.
+func (t tongues) lines() *dialect.FileLines {
+	l := &dialect.FileLines{Client: t.client(llm.ChatComplete)}
+	if d := t["anthropic"]; d != nil {
+		l.Messages = d.Upstreams[llm.Messages]
+	}
+	return l
+}
