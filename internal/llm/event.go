@@ -12,7 +12,7 @@ type EventKind uint8
 // arguments of two calls; who needs them apart must wait.
 const (
 	EventStart     EventKind = iota // ID, Model
-	EventBlock                      // Block, Part; ID and Name of a tool call, Text of a SealedPart
+	EventBlock                      // Block, Part; ID and Name of a tool call, Text of a SealedPart, Raw and Name (its shape) of an OpaquePart
 	EventText                       // Block, Text: of TextPart, RefusalPart and ThoughtPart
 	EventArguments                  // Block, Text: a piece of a tool call's JSON
 	EventSignature                  // Block, Text: a piece of Part.Signature
