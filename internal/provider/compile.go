@@ -151,7 +151,11 @@ func (s *Spec) shape(v *Variant) (shape, error) {
 		if err != nil {
 			return sh, fmt.Errorf("endpoint %s: %w", name, err)
 		}
-		c.route = r
+		if c.route = r; c.Service != "" {
+			auth := *sh.auth
+			auth.Service = c.Service
+			c.auth = &auth
+		}
 		sh.endpoints[name] = &c
 	}
 	return sh, nil

@@ -65,6 +65,9 @@ func (s *Spec) Plan(c Call, v Values) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{Spec: s, Asked: c.Endpoint, Endpoint: e, Auth: sh.auth, Method: c.Method, Defaults: sh.defaults}
+	if e.auth != nil {
+		p.Auth = e.auth
+	}
 	if e.Method != "" {
 		p.Method = e.Method
 	}

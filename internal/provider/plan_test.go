@@ -55,6 +55,10 @@ func TestPlanAddress(t *testing.T) {
 		{"field chooses the base", "byteplus", chat("m"), provider.Values{"key": "k", "byteplus_region": "eu-west-1"}, "https://ark.eu-west.bytepluses.com/api/v3/chat/completions", ""},
 		{"model prefix", "mistral-ai", chat("mistralai.large"), key, "https://api.mistral.ai/v1/chat/completions", "large"},
 		{"model in the path", "huggingface", chat("org/m:x y"), key, "https://api-inference.huggingface.co/models/org/m%3Ax%20y/v1/chat/completions", ""},
+		{"model as one segment", "bedrock", chat("arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-4-6-v1"), provider.Values{"aws_region": "eu-west-1", "aws_auth_type": "serviceRole"},
+			"https://bedrock-runtime.eu-west-1.amazonaws.com/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fus.anthropic.claude-opus-4-6-v1/converse", ""},
+		{"model that came escaped", "bedrock", chat("arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fabc"), provider.Values{"aws_region": "eu-west-1", "aws_auth_type": "serviceRole"},
+			"https://bedrock-runtime.eu-west-1.amazonaws.com/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fabc/converse", ""},
 		{"own URL", "huggingface", chat("org/m"), provider.Values{"key": "k", "huggingface_base_url": "https://my.endpoints.huggingface.cloud/"}, "https://my.endpoints.huggingface.cloud/v1/chat/completions", ""},
 		{"adapter in the body", "predibase", provider.Call{Endpoint: llm.ChatComplete, Method: "POST", Model: "llama:repo/3", User: "t/1"}, key, "https://serving.app.predibase.com/t%2F1/deployments/v2/llms/llama/v1/chat/completions", "repo/3"},
 		{"azure", "azure-openai", chat("gpt-4o"), azureValues(nil), "https://contoso.openai.azure.com/openai/deployments/gpt/chat/completions?api-version=2024-10-21", ""},
@@ -208,6 +212,24 @@ func TestCustomHeadersRefused(t *testing.T) {
 		_, err := find(t, "openai").Plan(provider.Call{Endpoint: llm.ChatComplete, Model: "m"}, provider.Values{"key": "k", "custom_headers": doc})
 		if f := fault.From(err); f == nil || f.Code != fault.InvalidRequest || f.Param != "custom_headers" {
 			t.Errorf("%.60s: %v", doc, err)
+		}
+	}
+}
+
+// What lies in S3 is signed for S3, whatever the provider's other calls are signed for.
+func TestPlanService(t *testing.T) {
+	t.Parallel()
+	all, err := table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bedrock, _ := all.Find("bedrock")
+	for ep, want := range map[llm.Endpoint]string{llm.UploadFile: "s3", llm.RetrieveFileContent: "s3", llm.Rerank: "bedrock"} {
+		p, err := bedrock.Plan(provider.Call{Endpoint: ep, Method: "POST", ID: "s3%3A%2F%2Fb%2Fk"}, provider.Values{
+			"aws_region": "us-east-1", "aws_s3_bucket": "b", "aws_access_key_id": "k", "aws_secret_access_key": "s",
+		})
+		if err != nil || p.Auth.Service != want || p.Auth.Scheme != "aws" {
+			t.Errorf("%s: %+v, %v", ep, p, err)
 		}
 	}
 }

@@ -90,13 +90,15 @@ type Endpoint struct {
 	Strip       string            `json:"strip"`        // removed once from the front of {rest}: "/v1"
 	Params      Params            `json:"params"`
 	Reply       Reply             `json:"reply"`
-	Error       string            `json:"error"` // empty in the file: the spec's
+	Error       string            `json:"error"`   // empty in the file: the spec's
+	Service     string            `json:"service"` // that SigV4 signs for here, in place of Auth's: "s3"
 	// OwnQuery keeps the caller's query from the provider: a translation puts it in the
 	// provider's words.
 	OwnQuery bool    `json:"own_query"`
 	Follow   *Follow `json:"follow"`
 
 	route *route // compiled
+	auth  *Auth  // with Service, when there is one
 }
 
 // Params are the changes to a request body. What is not named is forwarded.

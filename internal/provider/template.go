@@ -6,19 +6,20 @@ import (
 	"strings"
 )
 
-// part is a piece of a template: text, or a placeholder such as {model} or
-// {azure_foundry_url|origin} or {id|slashes}.
+// part is a piece of a template: text, or a placeholder such as {model},
+// {azure_foundry_url|origin}, {id|slashes} or {model|segment}.
 type part struct {
 	text    string
 	name    string // of the placeholder; empty for text
 	origin  bool   // only scheme and host of a URL
 	slashes bool   // of {id}: escaped slashes become slashes
+	segment bool   // of {model}: slashes are escaped, and what came escaped is not escaped again
 }
 
 // template is text with placeholders, taken apart once at Load.
 type template []part
 
-// parseTemplate takes s apart. The filters are origin and slashes.
+// parseTemplate takes s apart. The filters are origin, slashes and segment.
 func parseTemplate(s string) (template, error) {
 	var t template
 	for s != "" {
@@ -31,10 +32,11 @@ func parseTemplate(s string) (template, error) {
 		}
 		name, after, closed := strings.Cut(rest, "}")
 		name, filter, _ := strings.Cut(name, "|")
-		if !closed || name == "" || filter != "" && filter != "origin" && (filter != "slashes" || name != argID) {
+		p := part{name: name, origin: filter == "origin", slashes: filter == "slashes" && name == argID, segment: filter == "segment" && name == argModel}
+		if !closed || name == "" || filter != "" && !p.origin && !p.slashes && !p.segment {
 			return nil, fmt.Errorf("template %q is malformed", s)
 		}
-		t = append(t, part{name: name, origin: filter == "origin", slashes: filter == "slashes"})
+		t = append(t, p)
 		s = after
 	}
 	return t, nil
@@ -106,7 +108,14 @@ func (t template) path(value func(string) string) (out, missing string) {
 			}
 			b.WriteString(v)
 		case argModel:
-			escape(&b, v, "/@")
+			if !p.segment {
+				escape(&b, v, "/@")
+				continue
+			}
+			if plain, err := url.PathUnescape(v); err == nil {
+				v = plain
+			}
+			escape(&b, v, "")
 		default:
 			escape(&b, v, "")
 		}

@@ -31,6 +31,7 @@ func List() []*dialect.Dialect {
 	return []*dialect.Dialect{
 		ai21.Dialect(),
 		anthropic.Dialect(),
+		bedrock.Claude(),
 		bedrock.Dialect(),
 		bytez.Dialect(),
 		cohere.Dialect(),

@@ -1,11 +1,8 @@
 package bedrock
 
 import (
-	"strings"
-
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
-	"sluice/internal/splice"
 )
 
 // extras are the parameters that a family knows and Converse does not, with the names
@@ -77,13 +74,8 @@ func (w *callWriter) claudes(o *dialect.JSON) {
 		o.Close('}')
 	}
 	o.Raw("thinking", w.thinking)
-	if list := w.betas(); len(list) > 0 {
-		o.Key("anthropic_beta").Open('[')
-		for _, b := range list {
-			o.Text(b)
-		}
-		o.Close(']')
-	}
+	beta, _ := w.t.Take("anthropic_beta")
+	writeBetas(o, betas(w.to, beta))
 	if len(w.native) > 0 {
 		o.Key("tools").Open('[')
 		for _, t := range w.native {
@@ -114,51 +106,4 @@ func (w *callWriter) novas(o *dialect.JSON) {
 		o.Raw("topK", raw)
 		o.Close('}')
 	}
-}
-
-// absent are beginnings of beta flags for what Amazon does not offer: it refuses a
-// request that names one.
-// Source: contract/provider-transforms.md 2.1;
-// https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages-request-response.html, read 2026-11.
-var absent = [...]string{
-	"code-execution-", "fast-mode-", "files-api-", "mcp-client-", "mcp-servers-", "oauth-", "prompt-caching-scope-", "skills-",
-	"web-fetch-", "web-search-",
-}
-
-// renamed are beta flags that Amazon knows by other names.
-// Source: contract/provider-transforms.md 2.1.
-var renamed = map[string]string{"advanced-tool-use-2025-11-20": "tool-search-tool-2025-10-19"}
-
-// betas are the beta flags for Claude: those of the header, or else of the body, a text
-// with commas or a list.
-func (w *callWriter) betas() []string {
-	raw, inBody := w.t.Take("anthropic_beta")
-	text := valueOf(w.to, "anthropic_beta")
-	if text == "" && inBody {
-		text = plain(raw)
-		for val := range splice.Elements(raw) {
-			text += "," + plain(val)
-		}
-	}
-	var list []string
-	for _, b := range strings.Split(text, ",") {
-		b = strings.TrimSpace(b)
-		if b == "" || isAbsent(b) {
-			continue
-		}
-		if to, ok := renamed[b]; ok {
-			b = to
-		}
-		list = append(list, b)
-	}
-	return list
-}
-
-func isAbsent(beta string) bool {
-	for _, a := range absent {
-		if strings.HasPrefix(beta, a) {
-			return true
-		}
-	}
-	return false
 }

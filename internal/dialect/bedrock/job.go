@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"sluice/internal/dialect"
@@ -86,24 +87,25 @@ func roleARN(t *llm.Tally) ([]byte, error) {
 	return raw, nil
 }
 
-// page makes the query of a list of the caller's: {"limit","after"} are maxResults and
-// nextToken. The rest of it goes along as it came.
+// page makes the query of a list of the caller's: limit and after are maxResults and
+// nextToken, the rest are Amazon's own words.
 func page(query string) (string, error) {
 	q, err := url.ParseQuery(query)
 	if err != nil {
 		return "", fault.New(fault.InvalidRequest, "the query cannot be read").Because(err)
 	}
-	out := url.Values{}
 	if n := q.Get("limit"); n != "" {
 		if _, err := strconv.Atoi(n); err != nil {
 			return "", fault.New(fault.InvalidParameter, "limit must be a whole number").At("limit")
 		}
-		out.Set("maxResults", n)
+		q.Set("maxResults", n)
 	}
 	if token := q.Get("after"); token != "" {
-		out.Set("nextToken", token)
+		q.Set("nextToken", token)
 	}
-	return out.Encode(), nil
+	q.Del("limit")
+	q.Del("after")
+	return strings.ReplaceAll(q.Encode(), "+", "%20"), nil // which signatures want
 }
 
 // list writes {"object":"list","data":[…]}. Bedrock goes on from a token of its own,

@@ -80,10 +80,10 @@ func TestBatchPaths(t *testing.T) {
 		{llm.RetrieveBatch, jobID, "/model-invocation-job/" + jobID, ""}, // escaped once more by the caller
 		{llm.CancelBatch, jobARN, "/model-invocation-job/" + jobID + "/stop", ""},
 		{llm.GetBatchOutput, jobARN, "/model-invocation-job/" + jobID, ""},
-		{llm.ListBatches, "", "", "maxResults=5&nextToken=a%2Bb"},
+		{llm.ListBatches, "", "", "maxResults=5&nextToken=a%2Bb&statusEquals=Failed"},
 		{llm.RetrieveFinetune, "arn:x/y", "/model-customization-jobs/arn%3Ax%2Fy", ""},
 		{llm.CancelFinetune, "job-1", "/model-customization-jobs/job-1/stop", ""},
-		{llm.ListFinetunes, "", "", "maxResults=5&nextToken=a%2Bb"},
+		{llm.ListFinetunes, "", "", "maxResults=5&nextToken=a%2Bb&statusEquals=Failed"},
 	} {
 		out, err := ask(t, c.ep, &dialect.Request{ID: c.id, Query: "limit=5&after=a%2Bb&statusEquals=Failed"}, &dialect.Target{})
 		if err != nil || out.Path != c.path || out.Query != c.query || len(out.Body) > 0 {
@@ -141,7 +141,7 @@ func TestBatchOutput(t *testing.T) {
 	f := bedrock.Dialect().Unified[llm.GetBatchOutput].(dialect.Follower)
 	in := &dialect.Incoming{Body: []byte(job("Completed", "")), Created: 1795176000, To: &dialect.Target{Provider: "bedrock"}, Sent: &dialect.Request{Lines: lines()}}
 	next, ok, err := f.Follow(in)
-	if want := (dialect.Next{Endpoint: llm.RetrieveFileContent, ID: "s3://out/o/qz8v1t9lf3rk/rows.jsonl.out"}); err != nil || !ok || next != want {
+	if want := (dialect.Next{Endpoint: llm.RetrieveFileContent, ID: "out/o/qz8v1t9lf3rk/rows.jsonl.out"}); err != nil || !ok || next != want {
 		t.Fatalf("%+v, %v, %v", next, ok, err)
 	}
 	in.More = [][]byte{[]byte(`{"recordId":"1","modelInput":{},"modelOutput":{"id":"msg_1","type":"message","role":"assistant","model":"claude-3-haiku","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn","usage":{"input_tokens":5,"output_tokens":7}}}` + "\n" +

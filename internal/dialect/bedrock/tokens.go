@@ -45,37 +45,6 @@ func (counting) EncodeRequest(ctx context.Context, r *dialect.Request, to *diale
 // countLimit is the max_tokens of a call that is only counted: it must have one.
 const countLimit = 10
 
-// claudeVersion is the version of Anthropic's API that Bedrock speaks.
-const claudeVersion = "bedrock-2023-05-31"
-
-// claudeBody makes the native body of a messages request: without model and stream,
-// with a version and, where the caller set none, with a limit.
-// Source: contract/provider-transforms.md 3.6.
-func claudeBody(body []byte, to *dialect.Target, limit int64) []byte {
-	var w dialect.JSON
-	w.Open('{')
-	versioned, limited := false, false
-	for name, val := range splice.Members(body) {
-		switch n := plain(name); n {
-		case "model", "stream":
-			continue
-		case "anthropic_version":
-			versioned = true
-		case llm.MaxTokens:
-			limited = true
-		}
-		w.Raw(bare(name), val)
-	}
-	if !versioned {
-		w.Str("anthropic_version", first(valueOf(to, "anthropic_version"), claudeVersion))
-	}
-	if !limited && limit > 0 {
-		w.Int(llm.MaxTokens, limit)
-	}
-	w.Close('}')
-	return w.B
-}
-
 // converseTokens is a conversation as CountTokens takes it.
 func converseTokens(ctx context.Context, c *llm.Call, to *dialect.Target) (body []byte, lost []string, err error) {
 	if c == nil {

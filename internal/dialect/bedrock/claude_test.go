@@ -1,0 +1,60 @@
+package bedrock_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"sluice/internal/dialect"
+	"sluice/internal/dialect/bedrock"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+)
+
+func TestClaudeRequest(t *testing.T) {
+	t.Parallel()
+	up := bedrock.Claude().Unified[llm.Messages]
+	const rest = `"max_tokens":9,"messages":[ {"role":"user","content":"\u0061"} ],"x":1.50`
+	for _, c := range []struct{ name, body, beta, version, want string }{
+		{"model and stream go", `{"model":"m","stream":true,` + rest + `}`, "", "2023-06-01", `{` + rest + `,"anthropic_version":"bedrock-2023-05-31"}`},
+		{"a version of Bedrock's", `{` + rest + `}`, "", "bedrock-2099-01-01", `{` + rest + `,"anthropic_version":"bedrock-2099-01-01"}`},
+		{"the caller's own version", `{"anthropic_version":"v",` + rest + `}`, "", "", `{"anthropic_version":"v",` + rest + `}`},
+		{
+			"flags of the header win", `{"anthropic_beta":["c"],` + rest + `}`, "a-1, skills-2025-10-02,advanced-tool-use-2025-11-20", "",
+			`{` + rest + `,"anthropic_version":"bedrock-2023-05-31","anthropic_beta":["a-1","tool-search-tool-2025-10-19"]}`,
+		},
+		{"flags of the body", `{"anthropic_beta":["c"],` + rest + `}`, "", "", `{` + rest + `,"anthropic_version":"bedrock-2023-05-31","anthropic_beta":["c"]}`},
+		{"flags as a text", `{"anthropic_beta":"c,d",` + rest + `}`, "", "", `{` + rest + `,"anthropic_version":"bedrock-2023-05-31","anthropic_beta":["c","d"]}`},
+	} {
+		to := &dialect.Target{Model: sonnet, Value: values(map[string]string{"anthropic_beta": c.beta, "anthropic_version": c.version})}
+		out, err := up.EncodeRequest(t.Context(), &dialect.Request{Body: []byte(c.body)}, to)
+		if err != nil || string(out.Body) != c.want || len(out.Lost) > 0 {
+			t.Errorf("%s: %s, %v", c.name, out.Body, err)
+		}
+	}
+	if _, err := up.EncodeRequest(t.Context(), &dialect.Request{}, &dialect.Target{}); !fault.Has(err, fault.InvalidRequest) {
+		t.Errorf("nothing: %v", err)
+	}
+}
+
+func TestClaudeAnswer(t *testing.T) {
+	t.Parallel()
+	up := bedrock.Claude().Unified[llm.Messages]
+	const body = `{ "id":"msg_bdrk_1","model":"claude-sonnet-4-5","content":[],"usage":{"input_tokens":3,"cache_read_input_tokens":4,"output_tokens":5}}`
+	a, err := up.DecodeAnswer(&dialect.Incoming{Body: []byte(body)})
+	if err != nil || string(a.Body) != body || a.Model != "claude-sonnet-4-5" || a.Usage.InputTokens != 7 || a.Usage.OutputTokens != 5 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if _, err = up.DecodeAnswer(&dialect.Incoming{Body: []byte(`<html>`)}); !fault.Has(err, fault.UpstreamInvalid) {
+		t.Error(err)
+	}
+	stream, err := os.ReadFile("../testdata/invoke.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := up.(dialect.Streamer).NewStream(&dialect.Incoming{})
+	out, err := s.Append(nil, stream)
+	if err != nil || !strings.HasPrefix(string(out), "event: message_start\ndata: {") || strings.Count(string(out), "\n\n") != 6 {
+		t.Errorf("%s, %v", out, err)
+	}
+}
