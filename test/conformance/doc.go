@@ -8,8 +8,8 @@
 //	-- reply --              what the client receives
 //	-- usage --              what the record says the call used
 //
-// A call that takes two upstream calls has a second pair, upstream-request-2 and
-// upstream-reply-2; a realtime conversation has its frames instead of bodies. The
+// A call that takes several upstream calls has further pairs, upstream-request-2 and
+// upstream-reply-2 and a third; a realtime conversation has its frames instead of bodies. The
 // test runs the whole request path over real sockets and TLS under the provider's
 // real host name; a tunnel leads every name to a server of the test, and nothing
 // can leave the machine.

@@ -112,6 +112,8 @@ func exchangeNumber(section string) int {
 		return 1
 	case "-2":
 		return 2
+	case "-3":
+		return 3
 	}
 	return 0
 }
