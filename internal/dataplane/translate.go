@@ -101,7 +101,7 @@ func (g *Gateway) restate(ctx context.Context, a *attempt, body []byte, to *dial
 	}
 	switch {
 	case x.form != nil:
-		r.Payload = x.form.Payload()
+		r.Payload, r.Form = x.form.Payload(), x.form
 	case x.spool != nil && body == nil:
 		r.Payload = x.spool.Payload()
 	case x.direct != nil:

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/llm"
+	"sluice/internal/splice"
 	"sluice/internal/wire"
 )
 
@@ -135,6 +136,7 @@ type Request struct {
 	Endpoint    llm.Endpoint
 	Body        []byte       // JSON, already changed as the target's config asks; nil when there is none
 	Payload     wire.Payload // of anything else, for example a form
+	Form        *splice.Form // the same, read; nil when it is none
 	ContentType string
 	ID          string // of the route, unescaped: "batch_1"
 	Query       string // raw

@@ -80,6 +80,10 @@ func (f *Form) Value(name string) (string, bool) {
 // Payload is the body as it came.
 func (f *Form) Payload() wire.Payload { return f.spool.Payload() }
 
+// Content is what a part holds, wherever the form is spooled. It lives as long as the
+// spool.
+func (f *Form) Content(p *Part) wire.Payload { return f.spool.Slice(p.Off, p.Len) }
+
 // boundaryOf takes the boundary from a content type.
 func boundaryOf(contentType string) (string, error) {
 	kind, params, err := mime.ParseMediaType(contentType)

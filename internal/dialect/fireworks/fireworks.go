@@ -1,7 +1,5 @@
 // Package fireworks is how Fireworks AI is asked for images, for its datasets, which are
 // its files, and for fine-tuning; all else of it is in OpenAI's shape.
-//
-// Uploads are missing: a dataset is made, filled and checked in calls to four addresses.
 package fireworks
 
 import (
@@ -17,6 +15,7 @@ import (
 func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{Name: "fireworks", Unified: map[llm.Endpoint]dialect.Unified{
 		llm.ImageGenerate: draw{},
+		llm.UploadFile:    upload{},
 		llm.ListFiles:     datasets{}, llm.RetrieveFile: datasets{}, llm.DeleteFile: datasets{},
 		llm.CreateFinetune: createJob{}, llm.ListFinetunes: jobs{}, llm.RetrieveFinetune: jobs{}, llm.CancelFinetune: jobs{},
 	}}

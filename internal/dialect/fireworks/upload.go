@@ -1,0 +1,118 @@
+package fireworks
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+	"sluice/internal/wire"
+)
+
+// upload makes a dataset of a file in four steps: the dataset, the address for its
+// bytes, the bytes, and the check of them.
+// Source: https://docs.fireworks.ai/api-reference/create-dataset,
+// https://docs.fireworks.ai/api-reference/get-dataset-upload-endpoint and
+// https://docs.fireworks.ai/api-reference/validate-dataset-upload, read 2026-11;
+// contract/provider-transforms.md 7.18.
+type upload struct{}
+
+var _ dialect.Follower = upload{}
+
+// rows is the name under which a dataset holds its only file.
+const rows = "rows.jsonl"
+
+// EncodeRequest makes the dataset, with an id of its own.
+func (upload) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	file, err := fileOf(r)
+	if err != nil {
+		return nil, err
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("datasetId", strings.ToLower(ident.NewSlug("file")))
+	w.Key("dataset").Open('{')
+	w.Opt("displayName", file.FileName)
+	w.Key("userUploaded").Open('{')
+	w.Close('}')
+	w.Close('}')
+	w.Close('}')
+	out := &dialect.Outgoing{Body: w.B, Header: wire.Header{{Name: "content-type", Value: "application/json"}}}
+	for i := range r.Form.Parts {
+		if name := r.Form.Parts[i].Name; name != "file" && name != "purpose" {
+			out.Lost = append(out.Lost, name)
+		}
+	}
+	return out, nil
+}
+
+func fileOf(r *dialect.Request) (*splice.Part, error) {
+	if r.Form == nil {
+		return nil, fault.New(fault.InvalidRequest, "the body must be a multipart form")
+	}
+	file := r.Form.Part("file")
+	switch {
+	case file == nil:
+		return nil, fault.New(fault.InvalidParameter, "file is missing: send it in the form").At("file")
+	case file.Len == 0:
+		return nil, fault.New(fault.InvalidParameter, "file is empty").At("file")
+	}
+	return file, nil
+}
+
+// Follow goes through the steps behind the first.
+func (upload) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
+	id := lastPart(member(in.Body, "name"))
+	file, err := fileOf(in.Sent)
+	switch {
+	case err != nil:
+		return dialect.Next{}, false, err
+	case id == "":
+		return dialect.Next{}, false, fault.New(fault.UpstreamInvalid, "the provider's answer is no dataset")
+	}
+	next := dialect.Next{Endpoint: llm.RetrieveFile, ID: id, Method: "POST"}
+	path := "/datasets/" + url.PathEscape(id)
+	switch len(in.More) {
+	case 0:
+		next.Path = path + ":getUploadEndpoint"
+		next.Body = wire.Bytes([]byte(`{"filenameToSize":{"` + rows + `":"` + strconv.FormatInt(file.Len, 10) + `"}}`))
+	case 1:
+		address, _ := splice.Find(in.More[0], "filenameToSignedUrls", rows)
+		if next.URL, _ = splice.Unquote(address); next.URL == "" {
+			return next, false, fault.New(fault.UpstreamInvalid, "the provider names no address for the file")
+		}
+		size := strconv.FormatInt(file.Len, 10)
+		next.Method, next.Body = "PUT", in.Sent.Form.Content(file)
+		next.Header = wire.Header{{Name: "content-type", Value: "application/octet-stream"}, {Name: "x-goog-content-length-range", Value: size + "," + size}}
+	case 2:
+		next.Path, next.Body = path+":validateUpload", wire.Bytes([]byte("{}"))
+	default:
+		return next, false, nil
+	}
+	return next, true, nil
+}
+
+// DecodeAnswer is the file as the caller named it.
+func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	file, err := fileOf(in.Sent)
+	if err != nil {
+		return nil, err
+	}
+	purpose, _ := in.Sent.Form.Value("purpose")
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("id", lastPart(member(in.Body, "name")))
+	w.Str("object", "file")
+	w.Int("bytes", file.Len)
+	w.Int("created_at", in.Created)
+	w.Str("filename", file.FileName)
+	w.Str("purpose", first(purpose, "fine-tune"))
+	w.Str("status", "processed")
+	w.Close('}')
+	return &dialect.Answer{Body: w.B}, nil
+}
