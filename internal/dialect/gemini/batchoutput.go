@@ -3,6 +3,7 @@ package gemini
 import (
 	"bytes"
 	"context"
+	"strconv"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -40,7 +41,7 @@ func (batchOutput) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	if len(in.More) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider gave no output of the batch")
 	}
-	o := outputWriter{in: in, model: textIn(in.Body, "model")}
+	o := outputWriter{in: in, model: textIn(in.Body, "model"), job: jobID(in.Body)}
 	for line := range bytes.SplitSeq(in.More[0], []byte{'\n'}) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
@@ -57,13 +58,16 @@ type outputWriter struct {
 	dialect.JSON
 	in    *dialect.Incoming
 	model string
+	job   string
+	rows  int // written so far
 }
 
 // row writes {"id":…,"custom_id":…,"response":{"status_code":200,…},"error":null} of
 // {"requestId":…,"request":{…},"status":"","response":{…}}. What failed has its status
 // as the error.
 func (o *outputWriter) row(line []byte) {
-	id := ident.NewItem("batch_req_")
+	o.rows++
+	id := "batch_req_" + o.job + "_" + strconv.Itoa(o.rows) // the same whenever it is asked for
 	custom, ok := splice.Find(line, rowID)
 	if !ok {
 		custom, _ = splice.Find(line, "custom_id") // of Claude's rows

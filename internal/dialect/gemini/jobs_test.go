@@ -114,7 +114,7 @@ func TestBatchOutput(t *testing.T) {
 	lines := &dialect.FileLines{Client: openai.Dialect().Clients[llm.ChatComplete], Messages: anthropic.Dialect().Upstreams[llm.Messages]}
 	in := &dialect.Incoming{Body: []byte(job), Created: 1795176000, Sent: &dialect.Request{Lines: lines}, To: &dialect.Target{Provider: "vertex-ai"}}
 	next, more, err := u.Follow(in)
-	if err != nil || !more || next != (dialect.Next{Endpoint: llm.RetrieveFileContent, ID: "b/out/prediction-1/predictions.jsonl"}) {
+	if err != nil || !more || next.Endpoint != llm.RetrieveFileContent || next.ID != "b/out/prediction-1/predictions.jsonl" {
 		t.Fatalf("%+v %v %v", next, more, err)
 	}
 	in.More = [][]byte{[]byte(`{"requestId":"a","request":{},"status":"","response":{"candidates":[{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}],"modelVersion":"gemini-2.5-flash","responseId":"r"}}` + "\n" +
