@@ -194,7 +194,7 @@ func (a *App) buildGateway(context.Context) error {
 		Specs:     a.specs,
 		Engine:    a.engine,
 		Client:    a.client,
-		Signers:   sign.New(signOptions(a.set)),
+		Signers:   sign.New(signOptions(a.set, a.client.HTTPClient())),
 		Dialect:   openai.Dialect(),
 		Dialects:  all.List(),
 		Sockets:   front.Dialer{HTTP: a.client.HTTPClient()},

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -78,9 +79,10 @@ func transportOptions(s config.Settings, guard *netguard.Guard) transport.Option
 	return o
 }
 
-func signOptions(s config.Settings) sign.Options {
+func signOptions(s config.Settings, guarded *http.Client) sign.Options {
 	c := s.Cloud
 	return sign.Options{
+		Outside: guarded,
 		AWS: sign.AWS{
 			AccessKeyID: c.AWSAccessKeyID, SecretAccessKey: c.AWSSecretAccessKey, SourceARN: c.AWSSourceRoleARN,
 			SourceExternalID: c.AWSSourceExternalID, EndpointDomain: c.AWSEndpointDomain,

@@ -124,6 +124,10 @@ func TestInlineBlocked(t *testing.T) {
 func TestOwnIdentityIsNotForCallers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	vertex := r.call("POST", "/v1/chat/completions", hello, "x-gateway-provider: vertex-ai", "x-gateway-vertex-auth-type: workload", "x-gateway-vertex-project-id: p-1", "x-gateway-vertex-region: europe-west4")
+	if vertex.StatusCode != 400 || !strings.Contains(vertex.Text, "identity") {
+		t.Errorf("%d %s", vertex.StatusCode, vertex.Text)
+	}
 	a := r.call("POST", "/v1/endpoints/x/invocations", "{}", "x-gateway-provider: sagemaker", "x-gateway-aws-auth-type: serviceRole", "x-gateway-aws-region: eu-west-1")
 	if a.StatusCode != 400 || !strings.Contains(a.Text, "identity") {
 		t.Errorf("%d %s", a.StatusCode, a.Text)

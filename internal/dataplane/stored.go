@@ -96,6 +96,7 @@ func sameOrigin(a, b string) bool {
 var hostIdentities = [...]struct{ field, modes string }{
 	{"aws_auth_type", "serviceRole assumedRole"}, // roles are assumed with the machine's credentials
 	{"azure_auth_mode", "managed workload"},
+	{"vertex_auth_type", "workload"},
 }
 
 // ownIdentityOnly refuses a request that asks to be signed with the identity of the

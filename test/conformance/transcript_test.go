@@ -114,6 +114,8 @@ func exchangeNumber(section string) int {
 		return 2
 	case "-3":
 		return 3
+	case "-4":
+		return 4
 	}
 	return 0
 }
