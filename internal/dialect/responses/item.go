@@ -62,7 +62,7 @@ type content struct {
 }
 
 func (it *item) setID(unique string) {
-	it.id = itemNames[it.kind].prefix + unique + strconv.Itoa(it.at)
+	it.id = itemNames[it.kind].prefix + short(unique) + strconv.Itoa(it.at)
 }
 
 // append writes the item as it is by now. Bare leaves out what is said in it, as the

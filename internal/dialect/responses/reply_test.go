@@ -73,7 +73,7 @@ func TestRepliesComeBack(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, body)
 	}
-	if back.ID != "resp_gw0193f3a04c1e7b6f9d2a0c6d8a" || !IsID(back.ID) || back.Created != 1_700_000_000 {
+	if back.ID != "resp_gw0193f3a04c1e7b6f9d2a0c6d" || !IsID(back.ID) || back.Created != 1_700_000_000 {
 		t.Errorf("id %s, created %d", back.ID, back.Created)
 	}
 	if diff := dialecttest.DiffReplies(bare(sample()), bare(back)); diff != nil {
@@ -85,9 +85,9 @@ func TestRepliesComeBack(t *testing.T) {
 func TestResponseObject(t *testing.T) {
 	t.Parallel()
 	r := &llm.Reply{Model: "m-1", Choices: []llm.Choice{{Finish: llm.FinishLength, Parts: []llm.Part{{Text: "Hi"}}}}, Usage: llm.Usage{InputTokens: 3, OutputTokens: 4, Reported: true}}
-	const want = `{"id":"resp_gw0193f3a04c1e7b6f9d2a0c6d8a","object":"response","created_at":1700000000,"status":"incomplete","background":false,"completed_at":null,` +
+	const want = `{"id":"resp_gw0193f3a04c1e7b6f9d2a0c6d","object":"response","created_at":1700000000,"status":"incomplete","background":false,"completed_at":null,` +
 		`"error":null,"incomplete_details":{"reason":"max_output_tokens"},"instructions":"Be brief","max_output_tokens":9,"max_tool_calls":null,"model":"m-1","provider":"anthropic",` +
-		`"output":[{"id":"msg_0193f3a04c1e7b6f9d2a0c6d8a0","type":"message","status":"incomplete","role":"assistant","content":[{"type":"output_text","text":"Hi","annotations":[],"logprobs":[]}]}],` +
+		`"output":[{"id":"msg_0193f3a04c1e7b6f9d2a0c6d0","type":"message","status":"incomplete","role":"assistant","content":[{"type":"output_text","text":"Hi","annotations":[],"logprobs":[]}]}],` +
 		`"parallel_tool_calls":true,"previous_response_id":"resp_gw0","frequency_penalty":0,"metadata":{"a":"b"},"presence_penalty":0,"prompt_cache_key":null,"safety_identifier":null,` +
 		`"temperature":0.5,"top_logprobs":0,"top_p":1,"truncation":"disabled","user":"u","reasoning":{"effort":"low","summary":null},"service_tier":"default","store":true,` +
 		`"text":{"format":{"type":"json_schema","name":"n","schema":{"type":"object"}},"verbosity":"low"},"tool_choice":"required",` +

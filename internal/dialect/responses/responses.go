@@ -38,8 +38,12 @@ type (
 const idPrefix = "resp_gw"
 
 // ID is the id of the response that Client makes of an answer with this
-// dialect.Answering.ID: "resp_gw0193f3a04c1e7b6f9d2a0c6d8a".
-func ID(unique string) string { return idPrefix + unique }
+// dialect.Answering.ID: "resp_gw0193f3a04c1e7b6f9d2a0c6d".
+func ID(unique string) string { return idPrefix + short(unique) }
+
+// short is as much of what is unique as leaves room for a number behind it, so that all
+// ids are as long as those of the other surfaces.
+func short(unique string) string { return unique[:min(len(unique), 24)] }
 
 // IsID reports whether an id is one that ID made, here or in another gateway.
 func IsID(id string) bool { return strings.HasPrefix(id, idPrefix) }
