@@ -141,7 +141,7 @@ func TestBatchOutput(t *testing.T) {
 	f := bedrock.Dialect().Unified[llm.GetBatchOutput].(dialect.Follower)
 	in := &dialect.Incoming{Body: []byte(job("Completed", "")), Created: 1795176000, To: &dialect.Target{Provider: "bedrock"}, Sent: &dialect.Request{Lines: lines()}}
 	next, ok, err := f.Follow(in)
-	if err != nil || !ok || next.Endpoint != llm.RetrieveFileContent || next.ID != "out/o/qz8v1t9lf3rk/rows.jsonl.out" {
+	if err != nil || !ok || next.Endpoint != llm.RetrieveFileContent || next.Path != "/out/o/qz8v1t9lf3rk/rows.jsonl.out" {
 		t.Fatalf("%+v, %v, %v", next, ok, err)
 	}
 	in.More = [][]byte{[]byte(`{"recordId":"1","modelInput":{},"modelOutput":{"id":"msg_1","type":"message","role":"assistant","model":"claude-3-haiku","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn","usage":{"input_tokens":5,"output_tokens":7}}}` + "\n" +

@@ -36,7 +36,7 @@ func (output) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 	if err != nil {
 		return dialect.Next{}, false, fault.New(fault.UpstreamInvalid, "the provider's job does not tell where its output is").Because(err)
 	}
-	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: file.bucket + "/" + file.key}, true, nil
+	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: file.id(), Path: file.path()}, true, nil
 }
 
 // DecodeAnswer writes a line for each line of the file:
