@@ -21,12 +21,12 @@ func (g *Gateway) resolve(_ context.Context, a *attempt) error {
 	a.model = x.model
 	slug := x.account
 	if own, ok := modelOf(t.Override); ok {
-		slug, a.model = splitModel(own)
+		slug, a.model = x.splitModel(own)
 	} else if slug != "" && x.locked && (t.Provider != "" || t.VirtualKey != "") {
 		return lockedConfig("the provider in the model field", "model")
 	}
 	if own, ok := modelOf(t.Default); ok && a.model == "" {
-		_, a.model = splitModel(own)
+		_, a.model = x.splitModel(own)
 	}
 	switch {
 	case t.Passthrough && (x.ctl.provider != "" || x.ctl.virtualKey != ""):

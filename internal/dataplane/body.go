@@ -56,12 +56,27 @@ func (g *Gateway) readJSON(x *exchange) error {
 // readFields takes what routing must know from the top level of the body.
 func (g *Gateway) readFields(x *exchange) error {
 	if m, ok := x.doc.String("model"); ok {
-		x.account, x.model = splitModel(m)
+		x.account, x.model = x.splitModel(m)
 	}
 	x.stream, _ = x.doc.Bool("stream")
 	x.user, _ = x.doc.String("user")
 	x.describeUser(x.user)
 	return nil
+}
+
+// ownAt are the beginnings of model names that providers themselves write with an @:
+// "@cf/meta/llama-3.1-8b-instruct" of Workers AI.
+// Source: https://developers.cloudflare.com/workers-ai/models, read 2026-11.
+var ownAt = map[string]bool{"cf": true, "hf": true}
+
+// splitModel is splitModel for a name that may be a provider's own, unless there is a
+// saved provider of that slug.
+func (x *exchange) splitModel(m string) (account, model string) {
+	account, model = splitModel(m)
+	if ownAt[account] && x.dir.FindAccount(x.key.Principal.WorkspaceID, account) == nil {
+		return "", m
+	}
+	return account, model
 }
 
 // splitModel takes "@slug/model" apart; any other name stays whole.
@@ -92,7 +107,7 @@ func (g *Gateway) readForm(x *exchange) error {
 	}
 	x.form = f
 	if v, ok := f.Value("model"); ok {
-		x.account, x.model = splitModel(v)
+		x.account, x.model = x.splitModel(v)
 	}
 	v, _ := f.Value("stream")
 	x.stream = v == "true"

@@ -73,6 +73,12 @@ func (g *Gateway) askAt(ctx context.Context, a *attempt, n *dialect.Next, method
 	if err := g.upstreamHeader(a); err != nil {
 		return nil, err
 	}
+	if !n.Header.Has("content-type") { // the caller's was that of another body
+		a.header.Del("content-type")
+		if n.Body.Len() > 0 {
+			a.header.Set("content-type", "application/json")
+		}
+	}
 	return g.call(ctx, a)
 }
 

@@ -72,7 +72,7 @@ func (c *counts) inputDetails(raw []byte) {
 func (c *counts) outputDetails(raw []byte) {
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
-		case `"reasoning_tokens"`:
+		case `"reasoning_tokens"`, `"thinking_tokens"`:
 			count(val, &c.u.ReasoningTokens)
 		case `"audio_tokens"`:
 			count(val, &c.u.OutputAudioTokens)

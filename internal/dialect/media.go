@@ -35,7 +35,7 @@ func CheckBase64(data string) error {
 }
 
 func notBase64(r rune) bool {
-	return !(r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '+' || r == '/')
+	return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '+' && r != '/'
 }
 
 // Base64 encodes data as providers want it.

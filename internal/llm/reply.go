@@ -44,6 +44,7 @@ func (f Finish) Chat() string {
 		return "tool_calls"
 	case FinishFilter:
 		return "content_filter"
+	case FinishNone, FinishStop:
 	}
 	return "stop"
 }

@@ -9,10 +9,10 @@
 //	-- usage --              what the record says the call used
 //
 // A call that takes several upstream calls has further pairs, upstream-request-2 and
-// upstream-reply-2 and a third; a realtime conversation has its frames instead of bodies. The
-// test runs the whole request path over real sockets and TLS under the provider's
-// real host name; a tunnel leads every name to a server of the test, and nothing
-// can leave the machine.
+// upstream-reply-2 and so on; an answer that went wrong behind a status of success has
+// its outcome; a realtime conversation has its frames instead of bodies. The test runs
+// the whole request path over real sockets and TLS under the provider's real host name;
+// a tunnel leads every name to a server of the test, and nothing can leave the machine.
 //
 // The request and upstream-reply are written by hand, from the provider's
 // documentation. The other three are rewritten by

@@ -17,7 +17,7 @@ var noTools = strings.Fields("302ai ai21 bytez cortex deepinfra lemonfox-ai ling
 
 // unproven are dialects whose endpoints have no transcripts yet. A dialect comes off
 // the list with the transcripts of its providers.
-var unproven = strings.Fields("bedrock fireworks workers-ai")
+var unproven = strings.Fields("bedrock")
 
 // spoken reports whether an endpoint must have a transcript.
 func spoken(s *provider.Spec, e *provider.Endpoint) bool {

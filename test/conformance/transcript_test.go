@@ -26,6 +26,7 @@ type transcript struct {
 	reply     message
 	usage     string // llm.Usage as JSON
 	frames    string // of a realtime client
+	outcome   string // on record, where the statuses do not tell it: "truncated"
 }
 
 // name is the file's, for example "chatComplete-stream".
@@ -68,6 +69,9 @@ func (tr *transcript) fill(a *txtar.Archive) error {
 		switch f.Name {
 		case "usage":
 			tr.usage = strings.TrimSpace(string(f.Data))
+			continue
+		case "outcome":
+			tr.outcome = strings.TrimSpace(string(f.Data))
 			continue
 		case "frames":
 			tr.frames = string(f.Data)
@@ -138,6 +142,9 @@ func (tr *transcript) write() error {
 	}
 	add("reply", tr.reply.String())
 	add("usage", tr.usage+"\n")
+	if tr.outcome != "" {
+		add("outcome", tr.outcome+"\n")
+	}
 	path := filepath.Join(dir, tr.path)
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -35,7 +34,7 @@ func (upload) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 	}
 	var w dialect.JSON
 	w.Open('{')
-	w.Str("datasetId", strings.ToLower(ident.NewSlug("file")))
+	w.Str("datasetId", "file-"+ident.NewID())
 	w.Key("dataset").Open('{')
 	w.Opt("displayName", file.FileName)
 	w.Key("userUploaded").Open('{')
