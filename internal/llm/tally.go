@@ -117,10 +117,12 @@ var neutrals = map[string][]string{
 	"n": {"1"}, "logprobs": {"false"}, "top_logprobs": {"0"}, "store": {"false"}, ParallelToolCalls: {"true"}, "background": {"false"},
 	"presence_penalty": {"0", "0.0"}, "frequency_penalty": {"0", "0.0"}, "logit_bias": {"{}"}, "metadata": {"{}"}, "modalities": {`["text"]`},
 	"service_tier": {`"auto"`, `"default"`}, "truncation": {`"disabled"`}, "include": {"[]"}, Stop: {"[]"}, StreamOptions: nil,
+	"reasoning.summary": nil,
 }
 
 // neutral reports whether leaving a parameter out changes nothing. StreamOptions is
-// answered by the gateway itself.
+// answered by the gateway itself, and so is the wish for a summary of what was thought:
+// thoughts are shown to callers of responses as summaries.
 func neutral(p *Param) bool {
 	values, known := neutrals[p.Name]
 	if known && values == nil {

@@ -277,6 +277,16 @@ func TestForeignThoughts(t *testing.T) {
 	}
 }
 
+// What every caller gets, or the gateway answers itself, is not lost where no provider
+// hears of it.
+func TestNothingOfTheGatewaysIsLost(t *testing.T) {
+	t.Parallel()
+	c := decode(t, `{"input":"x","reasoning":{"summary":"auto"},"include":["reasoning.encrypted_content"],"store":true,"background":false,"truncation":"disabled","stream_options":{"include_obfuscation":false}}`)
+	if lost := llm.NewTally(c).Lost(); len(lost) > 0 {
+		t.Errorf("lost %q", lost)
+	}
+}
+
 // A custom tool and what came of it go out as they came in.
 func TestCustomTools(t *testing.T) {
 	t.Parallel()
