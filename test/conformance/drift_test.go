@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -15,22 +14,11 @@ import (
 // Source: contract/providers.yaml, only and dropped.
 var noTools = strings.Fields("302ai ai21 bytez cortex deepinfra lemonfox-ai lingyi modal monsterapi moonshot ncompass nscale palm perplexity-ai predibase reka-ai sambanova siliconflow zhipu")
 
-// unproven are dialects whose endpoints have no transcripts yet. A dialect comes off
-// the list with the transcripts of its providers.
-var unproven = strings.Fields("bedrock")
-
-// spoken reports whether an endpoint must have a transcript.
-func spoken(s *provider.Spec, e *provider.Endpoint) bool {
-	return proven(cmp.Or(e.Dialect, s.Dialect))
-}
-
-func proven(d provider.Dialect) bool { return !slices.Contains(unproven, string(d)) }
-
 // wanted are the transcripts that a provider must have.
 func wanted(s *provider.Spec) []string {
 	var names []string
 	for e, ep := range s.Endpoints {
-		if e == llm.Proxy || !spoken(s, ep) {
+		if e == llm.Proxy {
 			continue
 		}
 		names = append(names, string(e))
@@ -74,7 +62,7 @@ func TestNothingIsUnproved(t *testing.T) {
 				t.Errorf("%s/%s.txtar is missing: write it with -draft %s", s.ID, name, s.ID)
 			}
 		}
-		if need := spokenVariants(s); variants < need {
+		if need := len(s.Variants); variants < need {
 			t.Errorf("%s has %d variants and %d transcripts called <endpoint>-variant-<what>", s.ID, need, variants)
 		}
 		delete(all, s.ID)
@@ -82,22 +70,4 @@ func TestNothingIsUnproved(t *testing.T) {
 	for id := range maps.Keys(all) {
 		t.Errorf("transcripts of %q, which is no provider", id)
 	}
-}
-
-// spokenVariants counts the variants that change a call which can be planned.
-func spokenVariants(s *provider.Spec) int {
-	n := 0
-	for i := range s.Variants {
-		v := &s.Variants[i]
-		changed := slices.Collect(maps.Values(v.Endpoints))
-		if len(changed) == 0 {
-			changed = slices.Collect(maps.Values(s.Endpoints))
-		}
-		if slices.ContainsFunc(changed, func(e *provider.Endpoint) bool {
-			return proven(cmp.Or(e.Dialect, v.Dialect, s.Dialect))
-		}) {
-			n++
-		}
-	}
-	return n
 }
