@@ -107,3 +107,16 @@ func BenchmarkUnframe(b *testing.B) {
 		out, _ = u.Append(out[:0], stream)
 	}
 }
+
+// What a stream costs: the buffers of its first messages.
+func TestUnframeAllocs(t *testing.T) {
+	stream := recorded(t, "invoke.bin")
+	var u dialect.Unframer
+	out, err := u.Append(nil, stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(100, func() { out, _ = u.Append(out[:0], stream) }); n > 1 {
+		t.Errorf("%v allocations for a read, at most 1 before", n)
+	}
+}

@@ -234,3 +234,18 @@ func BenchmarkStream(b *testing.B) {
 		readStream(b, stream)
 	}
 }
+
+// flatAllocs is what reading three events of an old model costs, the decoder included.
+const flatAllocs = 22
+
+func TestFlatStreamAllocs(t *testing.T) {
+	stream := chunks(`{"text":"a"}`, `{"text":"b"}`, `{"finish_reason":"COMPLETE","amazon-bedrock-invocationMetrics":{"inputTokenCount":5,"outputTokenCount":7}}`)
+	n := testing.AllocsPerRun(100, func() {
+		if err := decoder("cohere.command-text-v14")().Feed(stream, func(*llm.Event) {}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if n > flatAllocs {
+		t.Errorf("%v allocations, at most %d before", n, flatAllocs)
+	}
+}
