@@ -197,6 +197,7 @@ func (a *App) buildGateway(context.Context) error {
 		Signers:   sign.New(signOptions(a.set, a.client.HTTPClient())),
 		Dialect:   openai.Dialect(),
 		Dialects:  all.List(),
+		States:    a.states,
 		Sockets:   front.Dialer{HTTP: a.client.HTTPClient()},
 		Guard:     a.guard,
 		Journal:   a.journal,

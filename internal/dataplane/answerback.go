@@ -39,7 +39,7 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 		a.replayed(r)
 		return nil
 	}
-	a.answerJSON(a.speech.client.EncodeReply(nil, r, a.answering()), "")
+	a.answerJSON(a.kept.keep(a.speech.client.EncodeReply(nil, r, a.answering())), "")
 	return nil
 }
 
@@ -70,9 +70,11 @@ func (a *attempt) answering() *dialect.Answering {
 	if a.spec.OmitProvider {
 		told = ""
 	}
-	return &dialect.Answering{
+	as := &dialect.Answering{
 		Call: a.call, ID: strings.ReplaceAll(a.x.id, "-", "")[:26], Created: a.x.started.Unix(), Provider: told, Strict: a.strict,
 	}
+	a.kept.answering(as)
+	return as
 }
 
 // replayed answers a call for a stream that the provider answered whole.
@@ -80,6 +82,7 @@ func (a *attempt) replayed(r *llm.Reply) {
 	enc := a.speech.client.NewEncoder(a.answering())
 	var out []byte
 	dialect.Replay(r, func(ev *llm.Event) { out = enc.Append(out, ev) })
+	a.kept.keepStream(enc)
 	a.answerJSON(out, "text/event-stream")
 }
 

@@ -36,6 +36,7 @@ type attempt struct {
 	to     *dialect.Target  // of either
 	more   [][]byte         // bodies of further calls that the request takes
 	extra  wire.Header      // lines that the translation needs
+	kept   *conversation    // of a response that the gateway keeps
 	talk   *talk            // the stream of a translated conversation
 	header wire.Header      // to send, without the credential
 	body   wire.Payload     // to send

@@ -48,6 +48,7 @@ type Parts struct {
 	Signers   *sign.Set
 	Dialect   *dialect.Dialect   // OpenAI's, which callers speak
 	Dialects  []*dialect.Dialect // all shapes that callers and providers speak
+	States    *StateKeeper       // of responses for providers that keep none; nil keeps nothing
 	Sockets   Dialer             // for realtime calls
 	Guard     *netguard.Guard
 	Journal   journal

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"sluice/internal/fault"
-	"sluice/internal/wire"
 )
 
 // modelRow is one line of the catalogue list, in OpenAI's shape.
@@ -45,11 +44,5 @@ func (g *Gateway) listCatalogue(x *exchange) error {
 	if err != nil {
 		return fault.Wrap(fault.Internal, err)
 	}
-	x.status, x.headSent = 200, true
-	h := append(g.ownHeader(make(wire.Header, 0, 4), x), wire.Field{Name: "content-type", Value: "application/json"})
-	if err := x.out.Head(200, h, int64(len(body))); err != nil {
-		return err
-	}
-	_, err = x.out.Write(body)
-	return err
+	return g.answerOwn(x, body)
 }

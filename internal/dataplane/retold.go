@@ -27,7 +27,7 @@ func (g *Gateway) retellStream(a *attempt, resp *transport.Response) {
 	var to dialect.Restream
 	switch s, _ := a.speech.unified.(dialect.Streamer); {
 	case a.speech.upstream != nil:
-		a.talk = &talk{dec: a.speech.upstream.NewDecoder(in), enc: a.speech.client.NewEncoder(a.answering())}
+		a.talk = &talk{dec: a.speech.upstream.NewDecoder(in), enc: a.speech.client.NewEncoder(a.answering()), kept: a.kept}
 		to = a.talk
 	case s != nil:
 		to = s.NewStream(in)
@@ -94,6 +94,7 @@ type talk struct {
 	dec   dialect.EventDecoder
 	enc   dialect.EventEncoder
 	dst   []byte
+	kept  *conversation
 	usage llm.Usage
 	model string
 }
@@ -119,5 +120,7 @@ func (t *talk) event(ev *llm.Event) {
 	case llm.EventUsage:
 		t.usage = *ev.Usage
 	}
-	t.dst = t.enc.Append(t.dst, ev)
+	if t.dst = t.enc.Append(t.dst, ev); ev.Kind == llm.EventEnd {
+		t.kept.keepStream(t.enc)
+	}
 }

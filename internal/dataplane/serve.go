@@ -43,6 +43,9 @@ func (g *Gateway) intake(_ context.Context, x *exchange) error {
 	if err := g.readBody(x); err != nil {
 		return err
 	}
+	if g.States.serves(x.match) {
+		return nil // needs no target
+	}
 	if err := g.chooseConfig(x); err != nil {
 		return err
 	}

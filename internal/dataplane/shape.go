@@ -81,6 +81,11 @@ func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
 		if x.carry != nil {
 			shaped.Edits = append(shaped.Edits, x.carry.edit(x.doc))
 		}
+		on, err := g.States.edits(ctx, x.key.Principal.WorkspaceID, x.match.Endpoint, x.doc)
+		if err != nil {
+			return err
+		}
+		shaped.Edits = append(shaped.Edits, on...)
 		a.body = spliced(x, shaped.Edits)
 	case x.form != nil:
 		if err := shape.CheckForm(x.match.Endpoint, x.form, s); err != nil {

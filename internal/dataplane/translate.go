@@ -73,6 +73,13 @@ func (g *Gateway) retell(ctx context.Context, a *attempt, body []byte, to *diale
 	if body == nil {
 		return nil, fault.New(fault.InvalidParameter, "the body must be a JSON object with a conversation")
 	}
+	if a.x.match.Endpoint == llm.CreateModelResponse {
+		c, err := g.States.begin(ctx, a.x.key.Principal.WorkspaceID, body)
+		if err != nil {
+			return nil, err
+		}
+		a.kept, body = c, c.body
+	}
 	call, err := a.speech.client.DecodeCall(body)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,9 @@ import (
 // walk lets the strategy of the config choose targets until one is good, or none
 // is left. What the last one said stays in x.last for reply.
 func (g *Gateway) walk(ctx context.Context, x *exchange) error {
+	if g.States.serves(x.match) {
+		return g.answerKept(ctx, x)
+	}
 	if x.match.Endpoint == llm.ListModels && wantsCatalogue(x) {
 		return g.listCatalogue(x)
 	}
