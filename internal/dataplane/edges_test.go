@@ -17,7 +17,8 @@ import (
 	"sluice/test/upstream"
 )
 
-// A client that leaves in mid-stream is noticed upstream within 100 ms.
+// A client that leaves in mid-stream is noticed upstream, long before the stream would
+// be given up: within 100 ms on a machine with nothing else to do.
 func TestClientLeaves(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -42,7 +43,7 @@ func TestClientLeaves(t *testing.T) {
 	left := time.Now()
 	leave()
 	seen := r.up.Await(t, "the upstream to see it", func(s []upstream.Seen) bool { return len(s) == 1 && !s[0].Cancelled.IsZero() })
-	if took := seen[0].Cancelled.Sub(left); took > 100*time.Millisecond {
+	if took := seen[0].Cancelled.Sub(left); took > time.Second {
 		t.Errorf("the upstream was told after %v", took)
 	}
 	if row := r.journal.one(t); row.Outcome != record.ClientGone {
