@@ -155,8 +155,10 @@ func (d *decoder) said(e *fields) {
 	case summaryDelta, reasoningDelta:
 		d.thought(e)
 	case "response.output_text.annotation.added":
-		at := d.open(e.output, e.part, llm.TextPart)
-		d.send(llm.Event{Kind: llm.EventCitation, Block: at, Part: llm.TextPart, Name: shapeName, Raw: e.note})
+		if len(e.note) > 0 {
+			at := d.open(e.output, e.part, llm.TextPart)
+			d.send(llm.Event{Kind: llm.EventCitation, Block: at, Part: llm.TextPart, Name: shapeName, Raw: e.note})
+		}
 	case "response.content_part.done":
 		d.partDone(e)
 	case "response.output_item.added":

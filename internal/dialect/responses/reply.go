@@ -156,7 +156,7 @@ func readItem(raw []byte) (llm.Part, bool) {
 		data := member(raw, "result")
 		return llm.Part{Kind: llm.ImagePart, ID: member(raw, "id"), Media: &llm.Media{MIME: pictureType(raw), Data: data}}, data != ""
 	default:
-		return llm.Part{Kind: llm.OpaquePart, ID: member(raw, "id"), Raw: raw, Shape: shapeName}, raw[0] == '{'
+		return llm.Part{Kind: llm.OpaquePart, ID: member(raw, "id"), Raw: raw, Shape: shapeName}, len(raw) > 0 && raw[0] == '{'
 	}
 }
 
