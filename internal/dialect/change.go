@@ -33,6 +33,11 @@ func newChanger(o *StreamOptions) changer {
 	return c
 }
 
+// steady reports whether the changes of an event are the same whatever its texts say.
+func (c *changer) steady() bool {
+	return c.id == nil && len(c.swap) == 0 && c.rules.UsagePath == ""
+}
+
 // data returns the event's data as it is to be relayed, nil for unchanged, or says
 // that the whole event is to be left out. The slice is valid until the next call.
 func (c *changer) data(e event) (data []byte, drop bool) {

@@ -44,6 +44,20 @@ func (sp *splitter) next() (piece, bool) {
 	return sp.take(left[:n]), true
 }
 
+// pass hands out the next event if it looks like a pattern, with what is to be taken out
+// of it, else nil.
+func (sp *splitter) pass(p *pattern) ([]byte, span) {
+	if sp.large || sp.cur != (cursor{}) {
+		return nil, span{}
+	}
+	n, cut := p.fits(sp.buf[sp.done:])
+	if n == 0 {
+		return nil, span{}
+	}
+	sp.done += n
+	return sp.buf[sp.done-n : sp.done], cut
+}
+
 func (sp *splitter) take(ev []byte) piece {
 	p := piece{all: ev, fresh: ev[sp.sent:], large: sp.large}
 	sp.sent, sp.large = 0, false

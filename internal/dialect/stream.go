@@ -35,6 +35,7 @@ type Stream struct {
 	split  splitter
 	watch  watch
 	change changer
+	plain  pattern
 	out    []byte
 	joined []byte
 	mid    bool // what was relayed so far ends inside an event
@@ -62,7 +63,19 @@ func (s *Stream) holds() bool {
 func (s *Stream) Feed(p []byte) []byte {
 	s.out = s.out[:0]
 	s.split.begin(p)
-	for pc, ok := s.split.next(); ok; pc, ok = s.split.next() {
+	for {
+		if ev, cut := s.split.pass(&s.plain); ev != nil {
+			s.watch.events++
+			if s.holds() {
+				s.out = append(s.out, ev[:cut.from]...)
+				s.out = append(s.out, ev[cut.to:]...)
+			}
+			continue
+		}
+		pc, ok := s.split.next()
+		if !ok {
+			break
+		}
 		s.event(pc)
 	}
 	head, fresh := s.split.rest()
@@ -88,9 +101,14 @@ func (s *Stream) event(pc piece) {
 		return
 	}
 	e := parse(pc.all, &s.joined)
-	s.watch.event(e)
+	plain, relayed := s.watch.event(e), pc.all
 	if s.holds() {
+		before := len(s.out)
 		s.relay(pc.all, e)
+		relayed = s.out[before:]
+	}
+	if plain && s.change.steady() && s.opt.Framing == SSE {
+		s.plain.learn(pc.all, relayed)
 	}
 }
 

@@ -42,35 +42,44 @@ func newWatch(o *StreamOptions) watch {
 }
 
 // event takes one event. Most hold a piece of text and are only searched for the words
-// that would make them interesting.
-func (w *watch) event(e event) {
+// that would make them interesting; plain says that nothing of interest was in it, and
+// would not be with another text.
+func (w *watch) event(e event) (plain bool) {
 	if len(e.data) == 0 {
-		return
+		return false
 	}
 	w.events++
 	if isDone(e.data) {
 		w.done = true
-		return
+		return false
 	}
+	plain = true
 	if w.tries < 4 && w.model == "" {
 		w.tries++
 		w.first(e.data)
+		plain = false
 	}
 	if !completes(w.ep) {
-		w.typed(kind(e))
+		plain = !w.typed(kind(e)) && plain
 	}
 	if says(e.data, w.usageKey) {
 		w.counts.reply(w.ep, e.data, w.usagePath)
+		plain = false
 	}
 	if says(e.data, errorKey) || string(e.name) == "error" {
 		w.fault(e)
+		plain = false
 	}
 	if completes(w.ep) {
-		w.finished = w.finished || finishes(e.data)
+		if finishes(e.data) {
+			w.finished, plain = true, false
+		}
 		if w.keepText && !w.noText {
 			w.delta(e.data)
+			plain = false
 		}
 	}
+	return plain
 }
 
 // first reads what the first events say about the answer.
@@ -90,14 +99,16 @@ func kind(e event) []byte {
 	return e.name
 }
 
-// typed notes the events after which nothing comes.
-func (w *watch) typed(kind []byte) {
+// typed notes the events after which nothing comes, and reports whether this is one.
+func (w *watch) typed(kind []byte) bool {
 	switch string(kind) {
 	case "response.completed", "response.failed", "response.incomplete", "response.cancelled",
 		"message_stop", "transcript.text.done", "speech.audio.done",
 		"image_generation.completed", "image_edit.completed":
 		w.done = true
+		return true
 	}
+	return false
 }
 
 // behind returns what follows the first key in data and its colon, nil when there is

@@ -1,0 +1,133 @@
+package dialect
+
+import (
+	"bytes"
+	"slices"
+)
+
+const (
+	patternMax   = 2 << 10 // the longest event that becomes a pattern
+	patternTries = 16      // events that are learnt from: a stream without a pattern shall not pay for more
+)
+
+// pattern is what the events of a stream have in common that bring nothing but a piece of
+// text: they differ in a few string values. An event that looks like them needs no other
+// look, and most do. Zero knows nothing.
+type pattern struct {
+	last  []byte // the event that was learnt from last
+	fixed []span // parts of it; between two of them lies a value
+	cut   span   // what is taken out of such events, within one of the parts
+	tries int
+}
+
+// span is last[from:to].
+type span struct{ from, to int }
+
+// fits returns how long the event is that b begins with when it looks like the pattern,
+// and 0 when it does not or its end has not come; and what is to be taken out of it.
+func (p *pattern) fits(b []byte) (n int, cut span) {
+	at := 0
+	for i, part := range p.fixed {
+		if i > 0 {
+			n := textLen(b[at:])
+			if n < 0 {
+				return 0, span{}
+			}
+			at += n
+		}
+		if !bytes.HasPrefix(b[at:], p.last[part.from:part.to]) {
+			return 0, span{}
+		}
+		if part.holds(p.cut) {
+			cut = span{at + p.cut.from - part.from, at + p.cut.to - part.from}
+		}
+		at += part.to - part.from
+	}
+	return at, cut
+}
+
+func (s span) holds(other span) bool { return s.from <= other.from && other.to <= s.to }
+
+// textLen is how long the text is that b begins with, up to its quote. It is -1 when that
+// is not there, or perhaps none because of a backslash, or when a line ends before it.
+func textLen(b []byte) int {
+	n := bytes.IndexByte(b, '"')
+	if n < 0 || n > 0 && b[n-1] == '\\' || bytes.IndexByte(b[:n], '\n') >= 0 || bytes.IndexByte(b[:n], '\r') >= 0 {
+		return -1
+	}
+	return n
+}
+
+// learn takes an event that brought nothing but a piece of text, and what was relayed of
+// it. Where it differs from the last one in string values alone, both are of one pattern.
+func (p *pattern) learn(ev, relayed []byte) {
+	cut, ok := removed(ev, relayed)
+	if !ok || p.tries == patternTries || len(ev) > patternMax || ev[len(ev)-1] != '\n' {
+		return
+	}
+	p.tries++
+	p.compare(ev)
+	p.last, p.cut = append(p.last[:0], ev...), cut
+	if !slices.ContainsFunc(p.fixed, func(part span) bool { return part.holds(cut) }) {
+		p.fixed = p.fixed[:0]
+	}
+}
+
+// removed finds what was taken out of an event in one piece; ok is false when more was
+// done to it.
+func removed(ev, relayed []byte) (cut span, ok bool) {
+	n := len(ev) - len(relayed)
+	if n < 0 {
+		return span{}, false
+	}
+	at := 0
+	for at < len(relayed) && ev[at] == relayed[at] {
+		at++
+	}
+	return span{at, at + n}, bytes.Equal(ev[at+n:], relayed[at:])
+}
+
+// compare finds the parts in which ev is the same as the last event. There are none when
+// the two differ in anything but the texts of members, or in a type, which decides what
+// an event means.
+func (p *pattern) compare(ev []byte) {
+	a, b := p.last, ev
+	p.fixed = p.fixed[:0]
+	from, text, escaped := 0, 0, false // text is where the string at hand begins, 0 outside of one
+	for len(a) > 0 && len(b) > 0 {
+		at := len(ev) - len(b)
+		switch c := b[0]; {
+		case a[0] != c:
+			m, n := textLen(a), textLen(b)
+			if text == 0 || escaped || m < 0 || n < 0 || !ofMember(ev[:text]) {
+				p.fixed = p.fixed[:0]
+				return
+			}
+			p.fixed = append(p.fixed, span{from, text})
+			a, b, from = a[m:], b[n:], at+n // at the quote, which ends it
+			continue
+		case escaped:
+			escaped = false
+		case c == '\\':
+			escaped = text > 0
+		case c == '"' && text > 0:
+			text = 0
+		case c == '"':
+			text = at + 1
+		}
+		a, b = a[1:], b[1:]
+	}
+	if len(a) > 0 || len(b) > 0 {
+		p.fixed = p.fixed[:0]
+		return
+	}
+	p.fixed = append(p.fixed, span{from, len(ev)})
+}
+
+// ofMember reports whether the string that begins behind b is the value of a member which
+// is not called type.
+func ofMember(b []byte) bool {
+	b = bytes.TrimRight(b[:len(b)-1], " ")
+	name, ok := bytes.CutSuffix(b, []byte(":"))
+	return ok && !bytes.HasSuffix(bytes.TrimRight(name, " "), []byte(`"type"`))
+}
