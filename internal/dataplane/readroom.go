@@ -26,6 +26,18 @@ type readRoom struct {
 // fastPatience is how many small reads in a row end the use of the large room.
 const fastPatience = 16
 
+// newRoom is a small room for the beginning of a body.
+func newRoom() []byte { return *slowRooms.Get().(*[]byte) }
+
+// roomAround makes the room of a beginning, which is used by now, that of the rest.
+func roomAround(b []byte) readRoom {
+	if cap(b) != slowBytes {
+		return readRoom{}
+	}
+	b = b[:slowBytes]
+	return readRoom{slow: &b}
+}
+
 // bytes is where the next read shall go.
 func (r *readRoom) bytes() []byte {
 	if r.fast != nil {

@@ -24,6 +24,7 @@ func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 		return g.left(a, err)
 	}
 	keep := capture{max: g.set.BodyLogBytes}
+	defer a.forget(&keep)
 	watch := g.meter(a)
 	flush := a.resp.Length < 0 || a.resp.Length > fastBytes
 	for {
@@ -103,30 +104,17 @@ func (g *Gateway) broken(ctx context.Context, a *attempt, err error) error {
 	return fmt.Errorf("%w: %w", errCut, err)
 }
 
+// forget gives the room of a capture back once the record, which had its bytes, is written.
+func (a *attempt) forget(c *capture) {
+	if a.recorded {
+		a.log.Response.Bytes = nil
+		c.free()
+	}
+}
+
 // keepReply hands what was captured of the reply to the record.
 func (a *attempt) keepReply(g *Gateway, c *capture) {
 	a.log.BytesOut = c.size
 	a.log.Response = g.keep(a.reply.header.Get("content-type"), c.kept, c.size)
 	a.log.Response.Encoding = a.reply.header.Get("content-encoding")
-}
-
-// captureStart is the room that a capture begins with: less would have to grow at
-// once for most answers, more would weigh on thousands of open streams.
-const captureStart = 2 << 10
-
-// capture keeps the beginning of what passes by.
-type capture struct {
-	kept []byte
-	size int64
-	max  int
-}
-
-func (c *capture) take(p []byte) {
-	c.size += int64(len(p))
-	if room := c.max - len(c.kept); room > 0 {
-		if c.kept == nil {
-			c.kept = make([]byte, 0, min(c.max, max(captureStart, len(p))))
-		}
-		c.kept = append(c.kept, p[:min(room, len(p))]...)
-	}
 }

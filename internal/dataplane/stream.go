@@ -20,7 +20,7 @@ const firstEventMax = 64 << 10
 // retries and fallback see it.
 // Source: contract/dataplane.md 4.3.
 func (g *Gateway) peek(a *attempt, resp *transport.Response) (status int, err error) {
-	buf := make([]byte, 0, 4096)
+	buf := newRoom()[:0]
 	for {
 		if len(buf) == cap(buf) {
 			buf = append(buf, make([]byte, len(buf))...)[:len(buf)]
@@ -56,15 +56,16 @@ func (g *Gateway) stream(ctx context.Context, a *attempt) error {
 	if err := s.begin(); err != nil {
 		return g.left(a, err)
 	}
-	err := s.pass(a.first)
-	a.first = nil // what held it need not stay as long as the stream
-	var room readRoom
+	defer a.forget(&s.keep)
+	err := s.pass(a.first, false)
+	room := roomAround(a.first)
 	defer room.free()
+	a.first = nil
 	for err == nil {
 		buf := room.bytes()
 		n, rerr := a.resp.Body.Read(buf)
 		if n > 0 {
-			err = s.pass(buf[:n])
+			err = s.pass(buf[:n], rerr != nil)
 			room.took(n)
 		}
 		if err == nil && rerr != nil {
@@ -112,8 +113,8 @@ func (s *relayer) begin() error {
 }
 
 // pass relays what one read brought. When it holds the end of the stream, the
-// record is written first.
-func (s *relayer) pass(p []byte) error {
+// record is written first. The last piece waits for what the front has to add.
+func (s *relayer) pass(p []byte, last bool) error {
 	s.keep.take(p)
 	out := s.watch.Feed(p)
 	if s.watch.Done() {
@@ -122,7 +123,7 @@ func (s *relayer) pass(p []byte) error {
 	if len(out) == 0 {
 		return nil
 	}
-	if _, err := s.a.x.out.Write(out); err != nil {
+	if _, err := s.a.x.out.Write(out); err != nil || last {
 		return err
 	}
 	return s.a.x.out.Flush()
@@ -145,7 +146,7 @@ func (s *relayer) end(ctx context.Context, err error) error {
 	}
 	switch {
 	case whole:
-		return out.Flush()
+		return nil
 	case ctx.Err() != nil:
 		return s.g.left(s.a, ctx.Err())
 	case end.Failed:
