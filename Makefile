@@ -12,7 +12,7 @@ PKG      ?= ./...
 FUZZTIME ?= 10s
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test race e2e bench fuzz check fmt vet lint arch generate clean-tree clean
+.PHONY: help run demo build test race e2e suites bench fuzz check fmt vet lint arch generate clean-tree clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ race: ## all tests under the race detector
 
 e2e: ## the real binary, driven from outside
 	$(GO) test -count=1 ./test/e2e/...
+
+suites: ## the tests that vendors generate for their own clients, with and without the gateway between (minutes the first time)
+	SUITES=1 $(GO) test -count=1 -v -timeout 30m -run '^TestVendorSuites$$' ./test/e2e
 
 bench: build ## paired benchmark against the bare upstream and, when installed, nginx
 	$(GO) run ./test/bench
