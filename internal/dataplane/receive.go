@@ -107,14 +107,20 @@ func (g *Gateway) normalise(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
-	if a.x.surface() == fault.Messages {
-		a.reply.body = dialect.NormaliseMessages(a.plan.Endpoint.Error, a.spec.ID, a.status, b)
-	} else {
-		a.reply.body = dialect.Normalise(a.plan.Endpoint.Error, a.spec.ID, a.status, b)
+	f := dialect.Failure{Shape: a.plan.Endpoint.Error, Provider: a.spec.ID, Status: a.status, Type: errorType(a.reply.header), Body: b}
+	if a.reply.body = f.Normalised(); a.x.surface() == fault.Messages {
+		a.reply.body = f.ForMessages()
 	}
 	a.reply.header = a.reply.header.Clone(1)
 	a.reply.header.Set("content-type", "application/json")
 	return nil
+}
+
+// errorType is the name that Amazon gives an error in its header:
+// "ThrottlingException:http://internal.amazon.com/coral/…".
+func errorType(h wire.Header) string {
+	name, _, _ := strings.Cut(h.Get("x-amzn-errortype"), ":")
+	return name
 }
 
 // unusable refuses an answer of success that is no answer of this endpoint.

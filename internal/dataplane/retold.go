@@ -3,6 +3,7 @@ package dataplane
 import (
 	"errors"
 	"io"
+	"strings"
 
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
@@ -31,13 +32,17 @@ func (g *Gateway) retellStream(a *attempt, resp *transport.Response) {
 		to = a.talk
 	case s != nil:
 		to = s.NewStream(in)
-	case a.spec.Stream.Framing == "aws-eventstream":
-		to = &dialect.Unframer{} // the caller's own events, wrapped in frames
 	default:
 		return
 	}
 	resp.Body, resp.Length = &retold{Body: resp.Body, to: to}, -1
 	resp.Header = eventHeader(resp.Header)
+}
+
+// textStream reports whether a provider streams its answer as mere text, which is
+// nothing but text until it is translated.
+func (a *attempt) textStream(h wire.Header) bool {
+	return a.speech.translates() && a.spec.Stream.Framing == "text" && strings.HasPrefix(h.Get("content-type"), "text/plain")
 }
 
 // eventHeader is an upstream's header with the content type of an event stream.

@@ -77,7 +77,7 @@ func (g *Gateway) call(ctx context.Context, a *attempt) (*transport.Response, er
 	}
 	a.log.Upstream = int32(resp.Status)
 	a.log.FirstByte = g.Clock.Now().Sub(a.started)
-	if a.stream && a.unified() && resp.Status == 200 && eventStream(resp.Header) {
+	if a.stream && a.unified() && resp.Status == 200 && (eventStream(resp.Header) || a.textStream(resp.Header)) {
 		g.retellStream(a, resp)
 		if resp.Status, err = g.peek(a, resp); err != nil {
 			_ = resp.Body.Close() // there was no answer in it

@@ -18,26 +18,28 @@ const (
 // details is an upstream's error taken apart. Empty fields are null in the answer.
 type details struct{ message, typ, param, code string }
 
-// Normalise puts the error body of a provider into the one shape that callers of the
-// unified routes see:
+// Failure is an error answer of a provider.
+type Failure struct {
+	Shape    string // the provider's way of writing errors: "openai", "cohere"; an unknown one is read as "openai"
+	Provider string // "groq"
+	Status   int
+	Type     string // that the header gives, where the body has none: "ThrottlingException"
+	Body     []byte
+}
+
+// Normalised puts the error into the one shape that callers of the unified routes see:
 //
 //	{"error":{"message":"groq error: …","type":…,"param":…,"code":…},"provider":"groq"}
 //
-// Shape names the provider's way of writing errors, for example "openai" or "cohere";
-// an unknown one is read as "openai". What is not recognised is quoted, up to 4 KiB:
-// "Invalid response received from groq: …". Bodies with status 408 or 412 are returned
-// as they are: the gateway made them.
+// What is not recognised is quoted, up to 4 KiB: "Invalid response received from
+// groq: …". Bodies with status 408 or 412 are returned as they are: the gateway made them.
 // Source: contract/dataplane.md 7.2, contract/providers.yaml error_shapes.
-func Normalise(shape, provider string, status int, body []byte) []byte {
+func (f Failure) Normalised() []byte {
+	provider, status, body := f.Provider, f.Status, f.Body
 	if status == 408 || status == 412 {
 		return body
 	}
-	d, ok := readDetails(shape, status, body)
-	if ok && d.message != "" {
-		d.message = provider + " error: " + d.message
-	} else {
-		d = details{message: "Invalid response received from " + provider + ": " + quoteBody(status, body)}
-	}
+	d := f.details()
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)       // people read these texts
@@ -48,17 +50,12 @@ func Normalise(shape, provider string, status int, body []byte) []byte {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
-// NormaliseMessages is Normalise for callers of messages, whose clients know another
-// shape: {"type":"error","error":{"type":…,"message":…},"provider":"groq"}. An error that
-// has a type of Anthropic's keeps it.
+// ForMessages is Normalised for callers of messages, whose clients know another shape:
+// {"type":"error","error":{"type":…,"message":…},"provider":"groq"}. An error that has a
+// type of Anthropic's keeps it.
 // Source: contract/provider-transforms.md 2.6; https://docs.anthropic.com/en/api/errors, read 2026-11.
-func NormaliseMessages(shape, provider string, status int, body []byte) []byte {
-	d, ok := readDetails(shape, status, body)
-	if !ok || d.message == "" {
-		d = details{message: "Invalid response received from " + provider + ": " + quoteBody(status, body)}
-	} else {
-		d.message = provider + " error: " + d.message
-	}
+func (f Failure) ForMessages() []byte {
+	d, status, provider := f.details(), f.Status, f.Provider
 	if !strings.HasSuffix(d.typ, "_error") && d.typ != "request_too_large" {
 		d.typ = messagesType(status)
 	}
@@ -72,6 +69,17 @@ func NormaliseMessages(shape, provider string, status int, body []byte) []byte {
 	w.Str("provider", provider)
 	w.Close('}')
 	return w.B
+}
+
+// details takes the error apart; the message names the provider.
+func (f Failure) details() details {
+	d, ok := readDetails(f.Shape, f.Status, f.Body)
+	if !ok || d.message == "" {
+		return details{message: "Invalid response received from " + f.Provider + ": " + quoteBody(f.Status, f.Body), typ: f.Type}
+	}
+	d.message = f.Provider + " error: " + d.message
+	d.typ = first(d.typ, f.Type)
+	return d
 }
 
 func messagesType(status int) string {

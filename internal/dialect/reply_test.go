@@ -171,7 +171,7 @@ func TestNormalise(t *testing.T) {
 				}
 				Provider string
 			}
-			out := dialect.Normalise(c.shape, c.provider, c.status, []byte(c.body))
+			out := dialect.Failure{Shape: c.shape, Provider: c.provider, Status: c.status, Body: []byte(c.body)}.Normalised()
 			if err := json.Unmarshal(out, &got); err != nil {
 				t.Fatal(err)
 			}
@@ -193,7 +193,7 @@ func TestNormalise(t *testing.T) {
 func TestNormaliseLeavesWhatTheGatewayMade(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{408, 412} {
-		if got := string(dialect.Normalise("openai", "openai", status, []byte("as it is"))); got != "as it is" {
+		if got := string((dialect.Failure{Shape: "openai", Provider: "openai", Status: status, Body: []byte("as it is")}).Normalised()); got != "as it is" {
 			t.Errorf("%d: %s", status, got)
 		}
 	}
@@ -202,7 +202,7 @@ func TestNormaliseLeavesWhatTheGatewayMade(t *testing.T) {
 func TestNormaliseIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{strings.Repeat("ü", 3<<20), `{"odd":"` + strings.Repeat("ü", 10000) + `"}`} {
-		if out := dialect.Normalise("html", "x", 500, []byte(body)); len(out) > 16<<10 || !utf8.Valid(out) || !json.Valid(out) {
+		if out := (dialect.Failure{Shape: "html", Provider: "x", Status: 500, Body: []byte(body)}).Normalised(); len(out) > 16<<10 || !utf8.Valid(out) || !json.Valid(out) {
 			t.Errorf("a body of %d bytes becomes an error of %d", len(body), len(out))
 		}
 	}
@@ -212,7 +212,7 @@ func FuzzNormalise(f *testing.F) {
 	f.Add("openai", []byte(`{"error":{"message":"m","code":1e400}}`))
 	f.Add("detail_list", []byte(`{"detail":[1,{"loc":[{}],"msg":2}]}`))
 	f.Fuzz(func(t *testing.T, shape string, body []byte) {
-		if out := dialect.Normalise(shape, "p", 500, body); !json.Valid(out) || !utf8.Valid(out) {
+		if out := (dialect.Failure{Shape: shape, Provider: "p", Status: 500, Body: body}).Normalised(); !json.Valid(out) || !utf8.Valid(out) {
 			t.Fatalf("%q", out)
 		}
 	})

@@ -26,8 +26,8 @@ func unified() map[llm.Endpoint]dialect.Unified {
 	}
 }
 
-// page is what Anthropic is asked for a page of a list, of OpenAI's query, which goes
-// along: limit is called alike, after and before are not. All else is lost.
+// page is what Anthropic is asked for a page of a list, made of OpenAI's query: limit is
+// called alike, after and before are not. All else is lost.
 // Source: https://platform.claude.com/docs/en/api/messages/batches/list, read 2026-11.
 func page(query string) (more string, lost []string) {
 	fields, err := url.ParseQuery(query)
@@ -40,6 +40,7 @@ func page(query string) (more string, lost []string) {
 		case "after", "before":
 			out.Set(name+"_id", values[0])
 		case "limit", "after_id", "before_id":
+			out.Set(name, values[0])
 		default:
 			lost = append(lost, name)
 		}

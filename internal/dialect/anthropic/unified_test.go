@@ -122,7 +122,7 @@ func TestBatches(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	out, err = ask(t, &dialect.Request{Endpoint: llm.ListBatches, Query: "after=b%26&limit=3&order=asc"}, target("m"))
-	if err != nil || out.Query != "after_id=b%26" || strings.Join(out.Lost, ",") != "order" {
+	if err != nil || out.Query != "after_id=b%26&limit=3" || strings.Join(out.Lost, ",") != "order" {
 		t.Errorf("%v: %+v", err, out)
 	}
 	lines := `{"custom_id":"1","result":{}}` + "\n"
