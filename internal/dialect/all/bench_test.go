@@ -2,7 +2,9 @@ package all_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"strings"
 	"testing"
 
@@ -80,11 +82,37 @@ func BenchmarkExchange(b *testing.B) {
 }
 
 // deltas are the events of a stream that bring text, one each.
-var deltas = map[string]string{
-	"anthropic": "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"lorem\"}}\n\n",
-	"gemini":    "data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"lorem\"}]},\"index\":0}],\"modelVersion\":\"m\"}\n\n",
-	"cohere":    "event: content-delta\ndata: {\"type\":\"content-delta\",\"index\":0,\"delta\":{\"message\":{\"content\":{\"text\":\"lorem\"}}}}\n\n",
-	"openai":    "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"lorem\"},\"finish_reason\":null}]}\n\n",
+var deltas = map[string][]byte{
+	"anthropic": []byte("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"lorem\"}}\n\n"),
+	"bedrock":   frame("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"lorem"},"p":"abcdefghijklmnop"}`),
+	"gemini":    []byte("data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"lorem\"}]},\"index\":0}],\"modelVersion\":\"m\"}\n\n"),
+	"cohere":    []byte("event: content-delta\ndata: {\"type\":\"content-delta\",\"index\":0,\"delta\":{\"message\":{\"content\":{\"text\":\"lorem\"}}}}\n\n"),
+	"openai":    []byte("data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"lorem\"},\"finish_reason\":null}]}\n\n"),
+}
+
+// openings begin a stream, where its deltas need that.
+var openings = map[string][]byte{
+	"anthropic": []byte("event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"m\",\"content\":[],\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}}\n\n" +
+		"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n"),
+	"bedrock": frame("messageStart", `{"role":"assistant"}`),
+	"cohere": []byte("event: message-start\ndata: {\"type\":\"message-start\",\"id\":\"1\"}\n\n" +
+		"event: content-start\ndata: {\"type\":\"content-start\",\"index\":0,\"delta\":{\"message\":{\"content\":{\"type\":\"text\",\"text\":\"\"}}}}\n\n"),
+}
+
+// frame is one message of an AWS event stream.
+// Source: contract/provider-transforms.md 3.7.
+func frame(event, payload string) []byte {
+	var head []byte
+	for _, h := range [][2]string{{":event-type", event}, {":content-type", "application/json"}, {":message-type", "event"}} {
+		head = append(append(head, byte(len(h[0]))), h[0]...)
+		head = append(head, 7)
+		head = append(binary.BigEndian.AppendUint16(head, uint16(len(h[1]))), h[1]...)
+	}
+	b := binary.BigEndian.AppendUint32(nil, uint32(16+len(head)+len(payload)))
+	b = binary.BigEndian.AppendUint32(b, uint32(len(head)))
+	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
+	b = append(append(b, head...), payload...)
+	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 }
 
 // BenchmarkEvent is one event of a stream on its way to each surface.
@@ -92,22 +120,33 @@ func BenchmarkEvent(b *testing.B) {
 	for name, delta := range deltas {
 		up := find(b, name).Upstreams[llm.ChatComplete]
 		for _, surface := range []llm.Endpoint{llm.ChatComplete, llm.Messages, llm.CreateModelResponse} {
-			client := clientOf(surface)
-			if client == nil || name == "openai" && surface == llm.ChatComplete {
-				continue
+			if name == "openai" && surface == llm.ChatComplete {
+				continue // is not translated
 			}
+			client := clientOf(surface)
 			b.Run(name+"/"+string(surface), func(b *testing.B) {
 				b.ReportAllocs()
 				c := &llm.Call{Surface: surface, Model: "m"}
 				dec := up.NewDecoder(&dialect.Incoming{Status: 200, Call: c, To: &dialect.Target{Value: func(string) string { return "" }}})
 				enc := client.NewEncoder(&dialect.Answering{Call: c, ID: "x", Strict: true})
 				var out []byte
-				emit := func(ev *llm.Event) { out = enc.Append(out[:0], ev) }
-				event := []byte(delta)
+				events := 0
+				emit := func(ev *llm.Event) {
+					out = enc.Append(out[:0], ev)
+					if ev.Kind == llm.EventText {
+						events++
+					}
+				}
+				if err := dec.Feed(openings[name], emit); err != nil {
+					b.Fatal(err)
+				}
 				for b.Loop() {
-					if err := dec.Feed(event, emit); err != nil {
+					if err := dec.Feed(delta, emit); err != nil {
 						b.Fatal(err)
 					}
+				}
+				if events < b.N {
+					b.Fatalf("%d events came of %d", events, b.N)
 				}
 			})
 		}
