@@ -38,8 +38,9 @@ e2e: ## the real binary, driven from outside
 suites: ## the tests that vendors generate for their own clients, with and without the gateway between (minutes the first time)
 	SUITES=1 $(GO) test -count=1 -v -timeout 30m -run '^TestVendorSuites$$' ./test/e2e
 
-bench: build ## paired benchmark against the bare upstream and, when installed, nginx
+bench: build ## paired benchmark against the bare upstream and, when installed, nginx; then what translation costs
 	$(GO) run ./test/bench
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/dialect/all
 
 fuzz: ## each fuzz target for FUZZTIME
 	@grep -rl --include='*_test.go' '^func Fuzz' cmd internal test 2>/dev/null | xargs -r -n1 dirname | sort -u | while read -r dir; do \
