@@ -11,16 +11,22 @@ const (
 )
 
 // pattern is what the events of a stream have in common that bring nothing but a piece of
-// text: they differ in a few string values. An event that looks like them needs no other
+// text: they differ in a few values. An event that looks like them needs no other
 // look, and most do. Zero knows nothing.
 type pattern struct {
 	last  []byte // the event that was learnt from last
-	fixed []span // parts of it; between two of them lies a value
+	fixed []part // of it; between two of them lies a value
 	cut   span   // what is taken out of such events, within one of the parts
 	tries int
 }
 
-// span is last[from:to].
+// part is what all events of a pattern have.
+type part struct {
+	span
+	number bool // what lies before it is a number, not a text
+}
+
+// span is a piece of an event, [from:to].
 type span struct{ from, to int }
 
 // fits returns how long the event is that b begins with when it looks like the pattern,
@@ -29,7 +35,7 @@ func (p *pattern) fits(b []byte) (n int, cut span) {
 	at := 0
 	for i, part := range p.fixed {
 		if i > 0 {
-			n := textLen(b[at:])
+			n := valueLen(b[at:], part.number)
 			if n < 0 {
 				return 0, span{}
 			}
@@ -58,8 +64,26 @@ func textLen(b []byte) int {
 	return n
 }
 
+// numberLen is how long the number is that b begins with, -1 when there is none. Whether
+// it is a good one is not asked.
+func numberLen(b []byte) int {
+	for i, c := range b {
+		if !numeric(c) {
+			if i == 0 {
+				return -1
+			}
+			return i
+		}
+	}
+	return -1 // it may go on
+}
+
+func numeric(c byte) bool {
+	return '0' <= c && c <= '9' || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E'
+}
+
 // learn takes an event that brought nothing but a piece of text, and what was relayed of
-// it. Where it differs from the last one in string values alone, both are of one pattern.
+// it. Where it differs from the last one in texts and numbers alone, both are of one pattern.
 func (p *pattern) learn(ev, relayed []byte) {
 	cut, ok := removed(ev, relayed)
 	if !ok || p.tries == patternTries || len(ev) > patternMax || ev[len(ev)-1] != '\n' {
@@ -68,7 +92,7 @@ func (p *pattern) learn(ev, relayed []byte) {
 	p.tries++
 	p.compare(ev)
 	p.last, p.cut = append(p.last[:0], ev...), cut
-	if !slices.ContainsFunc(p.fixed, func(part span) bool { return part.holds(cut) }) {
+	if !slices.ContainsFunc(p.fixed, func(p part) bool { return p.holds(cut) }) {
 		p.fixed = p.fixed[:0]
 	}
 }
@@ -88,23 +112,29 @@ func removed(ev, relayed []byte) (cut span, ok bool) {
 }
 
 // compare finds the parts in which ev is the same as the last event. There are none when
-// the two differ in anything but the texts of members, or in a type, which decides what
+// the two differ in anything but the values of members, or in a type, which decides what
 // an event means.
 func (p *pattern) compare(ev []byte) {
-	a, b := p.last, ev
 	p.fixed = p.fixed[:0]
-	from, text, escaped := 0, 0, false // text is where the string at hand begins, 0 outside of one
-	for len(a) > 0 && len(b) > 0 {
-		at := len(ev) - len(b)
-		switch c := b[0]; {
-		case a[0] != c:
-			m, n := textLen(a), textLen(b)
-			if text == 0 || escaped || m < 0 || n < 0 || !ofMember(ev[:text]) {
+	next := part{}
+	text, escaped := 0, false // text is where the string at hand begins, 0 outside of one
+	i, j := 0, 0              // in the last event and in this one
+	for i < len(p.last) && j < len(ev) {
+		switch c := ev[j]; {
+		case p.last[i] != c:
+			next.to = text
+			if text == 0 {
+				next.to = numberStart(ev[:j])
+			}
+			i, j = i-(j-next.to), next.to
+			m, n := valueLen(p.last[i:], text == 0), valueLen(ev[j:], text == 0)
+			if escaped || m < 0 || n < 0 || !ofMember(ev[:j]) {
 				p.fixed = p.fixed[:0]
 				return
 			}
-			p.fixed = append(p.fixed, span{from, text})
-			a, b, from = a[m:], b[n:], at+n // at the quote, which ends it
+			p.fixed = append(p.fixed, next)
+			i, j = i+m, j+n
+			next = part{span{j, 0}, text == 0}
 			continue
 		case escaped:
 			escaped = false
@@ -113,21 +143,37 @@ func (p *pattern) compare(ev []byte) {
 		case c == '"' && text > 0:
 			text = 0
 		case c == '"':
-			text = at + 1
+			text = j + 1
 		}
-		a, b = a[1:], b[1:]
+		i, j = i+1, j+1
 	}
-	if len(a) > 0 || len(b) > 0 {
+	if i < len(p.last) || j < len(ev) {
 		p.fixed = p.fixed[:0]
 		return
 	}
-	p.fixed = append(p.fixed, span{from, len(ev)})
+	next.to = j
+	p.fixed = append(p.fixed, next)
 }
 
-// ofMember reports whether the string that begins behind b is the value of a member which
-// is not called type.
+// numberStart is where the number begins at whose end or in which b ends.
+func numberStart(b []byte) int {
+	for len(b) > 0 && numeric(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return len(b)
+}
+
+func valueLen(b []byte, number bool) int {
+	if number {
+		return numberLen(b)
+	}
+	return textLen(b)
+}
+
+// ofMember reports whether the value that begins behind b, or behind its last quote, is
+// that of a member which is not called type.
 func ofMember(b []byte) bool {
-	b = bytes.TrimRight(b[:len(b)-1], " ")
+	b = bytes.TrimRight(bytes.TrimSuffix(b, []byte(`"`)), " ")
 	name, ok := bytes.CutSuffix(b, []byte(":"))
 	return ok && !bytes.HasSuffix(bytes.TrimRight(name, " "), []byte(`"type"`))
 }

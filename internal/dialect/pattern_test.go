@@ -18,7 +18,7 @@ func TestAlikeEvents(t *testing.T) {
 	t.Parallel()
 	text := rapid.SampledFrom([]string{
 		``, `a`, `Hello`, `{\"usage\": 1}`, `\"`, `\\`, `\\\"`, `\n\n`, `data: `, `"`, "\n", "\n\n", "\r", `","finish_reason":"stop","x":"`, `","error":{"message":"no"},"x":"`,
-		`","usage":{"total_tokens":7},"x":"`, `","type":"message_stop","x":"`, "\xc3\xa4", `null`,
+		`","usage":{"total_tokens":7},"x":"`, `","type":"message_stop","x":"`, "\xc3\xa4", `null`, `7`, `71`, `-7.5e+1`,
 	})
 	line := rapid.SampledFrom([]string{
 		`data: {"id":"1","model":"m","choices":[{"index":0,"delta":{"content":"$"},"finish_reason":null}]}` + "\n\n",
@@ -32,6 +32,8 @@ func TestAlikeEvents(t *testing.T) {
 		"event: content_block_delta\n" + `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"$"}}` + "\n\n",
 		`data: {"type":"$","x":1}` + "\n\n",
 		`data: {"type" : "$","x":1}` + "\n\n",
+		`data: {"id":"1","model":"m","n":$,"choices":[{"index":0,"delta":{"content":"$"},"finish_reason":null}],"usage":null}` + "\n\n",
+		`data: {"n":[1,$],"m": $ }` + "\n\n",
 		"event: $\ndata: {}\n\n",
 		": $\n\n",
 		"data: [DONE]\n\n",
