@@ -73,7 +73,7 @@ func TestMediaOfResultsFollow(t *testing.T) {
 		{Role: llm.RoleUser, Parts: []llm.Part{{Text: "well?"}}},
 	}}
 	want := `{"contents":[{"role":"model","parts":[{"functionCall":{"id":"a","name":"see","args":{}}},{"functionCall":{"id":"b","name":"see","args":{}}}]},` +
-		`{"role":"function","parts":[{"functionResponse":{"id":"a","name":"see","response":{"output":"a"}}},{"functionResponse":{"id":"b","name":"see","response":{"output":"b"}}}]},` +
+		`{"role":"user","parts":[{"functionResponse":{"id":"a","name":"see","response":{"output":"a"}}},{"functionResponse":{"id":"b","name":"see","response":{"output":"b"}}}]},` +
 		`{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"QQ=="}},{"inlineData":{"mimeType":"image/png","data":"Qg=="}},{"text":"well?"}]}]}`
 	out, err := generate{}.EncodeCall(t.Context(), c, &dialect.Target{Model: "gemini-2.5-flash"})
 	if err != nil || string(out.Body) != want {

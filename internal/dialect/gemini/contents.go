@@ -8,14 +8,19 @@ import (
 
 // The roles of contents.
 const (
-	roleUser     = "user"
-	roleModel    = "model"
-	roleFunction = "function"
+	roleUser  = "user"
+	roleModel = "model"
 )
+
+// ofTools stands for the role of results, which are a content of their own. Gemini wants
+// it to be the user's: it used to know a role "function" and now refuses it with
+// "Please use a valid role: user, model".
+// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1beta1/Content, read 2026-11.
+const ofTools = "results of tools"
 
 // turns is where in the conversation the writer is.
 type turns struct {
-	role   string         // of the open content; empty: none is open
+	role   string         // of the open content, or ofTools; empty: none is open
 	called bool           // the open content has a call
 	after  []pendingMedia // from the results of tools, for the user's content behind them
 }
@@ -132,16 +137,19 @@ func (w *writer) assistant(m *llm.Message) error {
 	return nil
 }
 
-// begin makes sure that a content of that role is open.
+// begin makes sure that a content of that role, or one ofTools, is open.
 func (w *writer) begin(role string) {
 	if w.at.role == role {
 		return
 	}
 	w.end()
+	w.at.role, w.at.called = role, false
+	if role == ofTools {
+		role = roleUser
+	}
 	w.Open('{')
 	w.Str("role", role)
 	w.Key("parts").Open('[')
-	w.at.role, w.at.called = role, false
 }
 
 func (w *writer) end() {

@@ -47,12 +47,15 @@ func readContent(t testing.TB, raw []byte) llm.Message {
 		Parts []json.RawMessage
 	}
 	decode(t, raw, &content)
-	m := llm.Message{Role: map[string]llm.Role{"system": llm.RoleSystem, "user": llm.RoleUser, "model": llm.RoleAssistant, "function": llm.RoleTool}[content.Role]}
+	m := llm.Message{Role: map[string]llm.Role{"system": llm.RoleSystem, "user": llm.RoleUser, "model": llm.RoleAssistant}[content.Role]}
 	if m.Role == "" || len(content.Parts) == 0 {
 		t.Errorf("content %s", raw)
 	}
 	for _, p := range content.Parts {
 		m.Parts = append(m.Parts, readBack(t, p))
+	}
+	if m.Parts[0].Kind == llm.ResultPart {
+		m.Role = llm.RoleTool
 	}
 	return m
 }

@@ -78,9 +78,9 @@ func TestEncode(t *testing.T) {
 				`{"role":"assistant","content":"","tool_calls":[{"id":"c3","type":"function","function":{"name":"see","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c3","content":"z"}]}`,
 			want: `{"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"text":"I look."},` +
 				`{"functionCall":{"id":"c1","name":"see","args":{"a": 1.0}},"thoughtSignature":"c2ln"},{"functionCall":{"id":"c2","name":"hear","args":{}}}]},` +
-				`{"role":"function","parts":[{"functionResponse":{"id":"c1","name":"see","response":{"output":"{\"ok\":true}"}}},{"functionResponse":{"id":"c2","name":"hear","response":{"output":"x\ny"}}}]},` +
+				`{"role":"user","parts":[{"functionResponse":{"id":"c1","name":"see","response":{"output":"{\"ok\":true}"}}},{"functionResponse":{"id":"c2","name":"hear","response":{"output":"x\ny"}}}]},` +
 				`{"role":"model","parts":[{"functionCall":{"id":"c3","name":"see","args":{}},"thoughtSignature":"skip_thought_signature_validator"}]},` +
-				`{"role":"function","parts":[{"functionResponse":{"id":"c3","name":"see","response":{"output":"z"}}}]}]}`,
+				`{"role":"user","parts":[{"functionResponse":{"id":"c3","name":"see","response":{"output":"z"}}}]}]}`,
 		},
 		{
 			name: "thoughts come back",

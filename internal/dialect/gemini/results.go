@@ -34,7 +34,7 @@ func (w *writer) result(m *llm.Message, p *llm.Part) error {
 	if r.Error {
 		key = "error"
 	}
-	w.begin(roleFunction)
+	w.begin(ofTools)
 	w.Open('{')
 	w.Key("functionResponse").Open('{')
 	w.Opt("id", r.ID)
