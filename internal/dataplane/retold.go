@@ -124,6 +124,7 @@ func (t *talk) event(ev *llm.Event) {
 		t.model = ev.Model
 	case llm.EventUsage:
 		t.usage = *ev.Usage
+	default:
 	}
 	if t.dst = t.enc.Append(t.dst, ev); ev.Kind == llm.EventEnd {
 		t.kept.keepStream(t.enc)

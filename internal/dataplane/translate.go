@@ -16,12 +16,9 @@ import (
 // translate puts the call into the provider's words. What the target's config changes
 // is changed in the caller's words first, the provider's own rules come last.
 func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) error {
-	body, err := g.asked(a, s)
-	if err != nil {
-		return err
-	}
-	to := g.target(a)
+	body, to := g.asked(a, s), g.target(a)
 	var out *dialect.Outgoing
+	var err error
 	if a.speech.unified != nil {
 		out, err = g.restate(ctx, a, body, to)
 	} else {
@@ -45,20 +42,21 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 	return nil
 }
 
-// asked is the caller's body with the changes that the target's config asks for.
-func (g *Gateway) asked(a *attempt, s dialect.Shaping) ([]byte, error) {
+// asked is the caller's body with the changes that the target's config asks for; nil when
+// it is no JSON.
+func (g *Gateway) asked(a *attempt, s dialect.Shaping) []byte {
 	x := a.x
 	if x.doc == nil {
-		return nil, nil
+		return nil
 	}
 	shaped := g.Dialect.Shape(llm.Proxy, x.doc, s) // no endpoint's own rules
 	if x.carry != nil {
 		shaped.Edits = append(shaped.Edits, x.carry.edit(x.doc))
 	}
 	if len(shaped.Edits) > 0 {
-		return x.doc.Apply(shaped.Edits), nil
+		return x.doc.Apply(shaped.Edits)
 	}
-	return x.doc.Source(), nil
+	return x.doc.Source()
 }
 
 func (g *Gateway) target(a *attempt) *dialect.Target {

@@ -50,8 +50,13 @@ func (e *chunks) Append(dst []byte, ev *llm.Event) []byte {
 		return e.fault(dst, ev)
 	case llm.EventBlockEnd:
 		return dst
+	default:
+		return e.said(e.begin(dst, ev.Choice), ev)
 	}
-	dst = e.begin(dst, ev.Choice)
+}
+
+// said writes what an event says of a choice.
+func (e *chunks) said(dst []byte, ev *llm.Event) []byte {
 	switch ev.Kind {
 	case llm.EventBlock:
 		return e.block(dst, ev)
@@ -71,8 +76,9 @@ func (e *chunks) Append(dst []byte, ev *llm.Event) []byte {
 		return e.extra(dst, ev)
 	case llm.EventFinish:
 		return e.chunk(dst, ev.Choice, nil, nil, finishWord(ev.Finish, ev.Text, e.a.Strict))
+	default:
+		return dst
 	}
-	return dst
 }
 
 // open begins a chunk up to its choices.
@@ -157,8 +163,9 @@ func (e *chunks) block(dst []byte, ev *llm.Event) []byte {
 		}, nil, "")
 	case llm.SealedPart:
 		return e.note(dst, ev, "data", splice.Quote(ev.Text))
+	default:
+		return dst
 	}
-	return dst
 }
 
 func (e *chunks) text(dst []byte, ev *llm.Event) []byte {
@@ -174,8 +181,9 @@ func (e *chunks) text(dst []byte, ev *llm.Event) []byte {
 		return e.chunk(dst, ev.Choice, func(w *dialect.JSON) { w.Str("refusal", ev.Text) }, nil, "")
 	case llm.ThoughtPart:
 		return e.note(dst, ev, "thinking", splice.Quote(ev.Text))
+	default:
+		return dst
 	}
-	return dst
 }
 
 func (e *chunks) arguments(dst []byte, ev *llm.Event) []byte {

@@ -100,13 +100,13 @@ func checkDocument(m *llm.Media, at string) error {
 		mime, data, inside, err := dialect.DataURL(m.Data)
 		if inside {
 			m.MIME, m.Data = first(mime, m.MIME), data
-		} else if m.MIME == "text/plain" && dialect.CheckBase64(m.Data) != nil {
-			m.Plain = true // a text may be sent as it is
-			return nil
 		} else {
 			err = dialect.CheckBase64(m.Data)
 		}
-		if err != nil {
+		switch {
+		case err != nil && !inside && m.MIME == "text/plain":
+			m.Plain = true // a text may be sent as it is
+		case err != nil:
 			return fault.From(err).At(at + ".file_data")
 		}
 	case m.URL == "" && m.FileID == "":

@@ -114,6 +114,7 @@ func gather(parts []llm.Part) said {
 			s.calls++
 		case llm.AudioPart:
 			s.audio = p
+		default: // has no place in a message
 		}
 	}
 	return s
@@ -182,5 +183,6 @@ func writeBlock(w *dialect.JSON, p *llm.Part) {
 		w.Close('}')
 	case llm.OpaquePart:
 		w.Value(p.Raw)
+	default: // stands elsewhere in the message
 	}
 }
