@@ -42,8 +42,9 @@ func manual(t *testing.T) string {
 
 The %d known providers. The id is the value of `+"`x-gateway-provider`"+`, of `+"`provider`"+` in a config and
 of `+"`ai_provider_id`"+` in an integration; aliases are understood too. Any further path of a
-provider can be called as it stands (pass-through). Endpoints in italics wait for the
-translation of that provider's own shape and answer 501 until then.
+provider can be called as it stands (pass-through). Who lists one of
+chatComplete, messages and createModelResponse serves callers of all three, see
+[translation.md](translation.md).
 
 Generated from `+"`internal/provider/specs`"+` by `+"`go test ./internal/provider -run Manual -manual`"+`.
 
