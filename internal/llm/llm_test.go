@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -67,5 +68,21 @@ func TestPath(t *testing.T) {
 		if got := call.Path(&llm.Message{Index: c.index}, c.part); got != c.want {
 			t.Errorf("%s %d %d: %s, want %s", c.surface, c.index, c.part, got, c.want)
 		}
+	}
+}
+
+// A call may lose something in each of its parts. To look each up among all the others
+// would take longer than tests may.
+func TestTallyOfManyLosses(t *testing.T) {
+	t.Parallel()
+	const parts = 500_000
+	tally := llm.NewTally(&llm.Call{})
+	for range 2 {
+		for i := range parts {
+			tally.Lose("messages[" + strconv.Itoa(i) + "]")
+		}
+	}
+	if lost := tally.Lost(); len(lost) != parts || lost[7] != "messages[7]" {
+		t.Errorf("%d lost", len(lost))
 	}
 }

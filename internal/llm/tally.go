@@ -12,6 +12,7 @@ type Tally struct {
 	call  *Call
 	taken map[*Param]struct{}
 	lost  []string
+	known map[string]struct{} // what is in lost: there may be as many as the call has parts
 }
 
 // NewTally begins the account of one encoding of c.
@@ -70,11 +71,13 @@ func (t *Tally) TakeAll(list []Param) []Param {
 
 // Lose says that what stands at that place of the caller's body is left out.
 func (t *Tally) Lose(path string) {
-	for _, p := range t.lost {
-		if p == path {
-			return
-		}
+	if _, ok := t.known[path]; ok {
+		return
 	}
+	if t.known == nil {
+		t.known = make(map[string]struct{})
+	}
+	t.known[path] = struct{}{}
 	t.lost = append(t.lost, path)
 }
 
