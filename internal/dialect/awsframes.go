@@ -62,7 +62,7 @@ func (r *FrameReader) Feed(p []byte, each func(*Frame) error) error {
 		}
 		buf = buf[n:]
 	}
-	r.carry = append(r.carry[:0], buf...)
+	r.carry = carried(r.carry, buf)
 	return nil
 }
 

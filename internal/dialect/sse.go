@@ -40,8 +40,18 @@ func (r *EventReader) Feed(p []byte, each func(name, data []byte) error) error {
 	if len(buf) > frameMax {
 		return fault.Newf(fault.UpstreamInvalid, "the provider sent an event of more than %d bytes", frameMax)
 	}
-	r.carry = append(r.carry[:0], buf...)
+	r.carry = carried(r.carry, buf)
 	return nil
+}
+
+// carried is what is kept of an event or a message whose end has not come: left, at the
+// beginning of the room. What lies there already is not moved, or a large event that
+// comes in small pieces would be copied as a whole with each.
+func carried(room, left []byte) []byte {
+	if len(left) > 0 && len(left) == len(room) && &left[0] == &room[0] {
+		return room
+	}
+	return append(room[:0], left...)
 }
 
 // Close takes an event whose blank line never came, when its data is whole.
