@@ -145,15 +145,30 @@ func (g *Gateway) ownHeader(h wire.Header, x *exchange) wire.Header {
 	return h
 }
 
-// droppedMax bounds the header that names lost fields.
+// droppedMax bounds, in bytes, what names lost fields: there may be as many as a body
+// has members, with names as long as it is.
 const droppedMax = 4 << 10
 
-// droppedParams is a list of lost fields for a header, as long as one may be.
-func droppedParams(lost []string) string {
-	s := strings.Join(lost, ", ")
-	if len(s) > droppedMax {
-		s = s[:strings.LastIndexByte(s[:droppedMax], ',')] + ", ..."
+// lostNames is a list of lost fields as it is shown and recorded; one that is too long
+// ends with "...".
+func lostNames(lost []string) string {
+	var b strings.Builder
+	for i, name := range lost {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if b.Len()+len(name) > droppedMax {
+			b.WriteString("...")
+			break
+		}
+		b.WriteString(name)
 	}
+	return b.String()
+}
+
+// droppedParams is such a list for a header.
+func droppedParams(lost []string) string {
+	s := lostNames(lost)
 	if !wire.ValidValue(s) { // names are the caller's own words
 		return "..."
 	}

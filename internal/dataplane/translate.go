@@ -3,7 +3,6 @@ package dataplane
 import (
 	"context"
 	"net/url"
-	"strings"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -29,9 +28,9 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 	}
 	a.lost = out.Lost
 	if len(a.lost) > 0 && a.x.ctl.strictParams == "true" {
-		return fault.Newf(fault.InvalidParameter, "%s cannot carry %s; leave them out, or do not send x-gateway-strict-params", a.spec.ID, strings.Join(a.lost, ", ")).At(a.lost[0])
+		return fault.Newf(fault.InvalidParameter, "%s cannot carry %s; leave them out, or do not send x-gateway-strict-params", a.spec.ID, lostNames(a.lost)).At(clip(a.lost[0]))
 	}
-	a.log.Dropped = strings.Join(a.lost, ", ")
+	a.log.Dropped = lostNames(a.lost)
 	a.more, a.extra = out.More, out.Header
 	if out.Path != "" || out.Query != "" {
 		if err := a.plan.Reroute(out.Path, out.Query); err != nil {

@@ -2,6 +2,7 @@ package dataplane_test
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -138,6 +139,36 @@ func TestDroppedParams(t *testing.T) {
 	a = r.call("POST", "/v1/chat/completions", body, r.gemini("x-gateway-strict-params: true")...)
 	if a.StatusCode != http.StatusBadRequest || !strings.Contains(a.Text, lost) || r.up.Total() != 1 {
 		t.Errorf("%d %s after %d calls", a.StatusCode, a.Text, r.up.Total())
+	}
+}
+
+// Names of lost fields are the caller's own words: they may be as long as a body, and as
+// many. What is said of them is short all the same, and the answer is given.
+func TestDroppedParamsAreBounded(t *testing.T) {
+	t.Parallel()
+	many := make([]string, 2000)
+	for i := range many {
+		many[i] = `"field` + strconv.Itoa(i) + `":1`
+	}
+	for name, c := range map[string]struct{ fields, lost string }{
+		"long": {`"` + strings.Repeat("x", 5000) + `":1`, "..."},
+		"many": {strings.Join(many, ","), "field0, field1, "},
+	} {
+		body := strings.Replace(ask, "{", "{"+c.fields+",", 1)
+		r := newRig(t)
+		r.up.On(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+		a := r.call("POST", "/v1/chat/completions", body, r.gemini()...)
+		got := a.Header.Get("x-gateway-dropped-params")
+		if a.StatusCode != 200 || !strings.HasPrefix(got, c.lost) || !strings.HasSuffix(got, "...") || len(got) > 4200 {
+			t.Errorf("%s: %d dropped %d bytes: %.80q", name, a.StatusCode, len(got), got)
+		}
+		if row := r.journal.one(t); row.Dropped != got {
+			t.Errorf("%s: record of %d bytes", name, len(row.Dropped))
+		}
+		a = r.call("POST", "/v1/chat/completions", body, r.gemini("x-gateway-strict-params: true")...)
+		if a.StatusCode != http.StatusBadRequest || len(a.Text) > 5000 {
+			t.Errorf("%s: %d with %d bytes", name, a.StatusCode, len(a.Text))
+		}
 	}
 }
 
