@@ -81,8 +81,14 @@ func (g *gateway) saveProvider(slug string, up *upstream.Server) {
 
 func (g *gateway) saveAddress(slug, address string) {
 	g.t.Helper()
+	g.saveIntegration(slug, "openai", address)
+}
+
+// saveIntegration is saveAddress for a provider of any kind.
+func (g *gateway) saveIntegration(slug, provider, address string) {
+	g.t.Helper()
 	g.do(g.key, "POST", "/v1/integrations", object{
-		"name": slug, "slug": slug, "ai_provider_id": "openai", "key": "sk-upstream-secret-of-" + slug,
+		"name": slug, "slug": slug, "ai_provider_id": provider, "key": "sk-upstream-secret-of-" + slug,
 		"configurations": object{"custom_host": address}, "default_provider_slug": slug,
 	})
 }

@@ -15,15 +15,24 @@ function usage(req, answer) {
   return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output, input_tokens: input, output_tokens: output }
 }
 
+// result is what a tool said; Gemini's stands in an object.
+function result(content) {
+  try {
+    return JSON.parse(content).output
+  } catch {
+    return content
+  }
+}
+
 function say(req) {
   const last = req.messages.at(-1)
-  if (last.role === 'tool') return `The tool said: ${text(last.content)}`
+  if (last.role === 'tool') return `The tool said: ${result(text(last.content))}`
   return `You said: "${lastUser(req)}".`
 }
 
 function answer(req) {
   const asked = lastUser(req)
-  const fault = /^fault:status@(\d+)/.exec(req.model)
+  const fault = /^fault:status@(\d+)/.exec(decodeURIComponent(req.model)) // Gemini's stands in the path
   if (fault) return { error: { message: 'An injected fault.', type: 'server_error', code: null }, status: Number(fault[1]) }
   if (req.messages.at(-1).role !== 'tool') {
     const called = (req.tools ?? []).filter(t => asked.includes(t.function.name))

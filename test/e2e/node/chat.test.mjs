@@ -1,6 +1,6 @@
 import { describe, it } from 'node:test'
 import assert from 'node:assert/strict'
-import { model, newClient, onlyUpstream, provider } from './client.mjs'
+import { model, newClient, only, onlyUpstream, provider } from './client.mjs'
 
 const client = newClient()
 const ask = content => ({ model, messages: [{ role: 'user', content }] })
@@ -69,7 +69,24 @@ describe('chat', () => {
     for (const call of choice.message.tool_calls) assert.match(JSON.parse(call.function.arguments).city, /Paris/)
   })
 
-  it('keeps to a JSON schema', async () => {
+  it('remembers thoughts from turn to turn', only('anthropic', 'gemini'), async () => {
+    const lenient = newClient({ defaultHeaders: { 'x-gateway-strict-open-ai-compliance': 'false' } })
+    const question = { ...ask('Please use get_weather for Paris'), max_completion_tokens: 4096, tools, thinking: { type: 'enabled', budget_tokens: 2048 } }
+    const whole = await lenient.chat.completions.create(question)
+    const { message } = whole.choices[0]
+    assert.ok(message.content_blocks.some(b => b.type === 'thinking' && b.thinking.startsWith('The user says')), JSON.stringify(message))
+    const next = await lenient.chat.completions.create({ ...question, messages: [...question.messages, message, { role: 'tool', tool_call_id: message.tool_calls[0].id, content: 'it rains' }] })
+    assert.equal(next.choices[0].message.content, 'The tool said: it rains. I remember my thoughts.')
+  })
+
+  it('sees images', only('anthropic', 'gemini'), async () => {
+    const url = `data:image/png;base64,${Buffer.from('not really a picture').toString('base64')}`
+    const content = [{ type: 'text', text: 'What is it?' }, { type: 'image_url', image_url: { url } }]
+    const a = await client.chat.completions.create(ask(content))
+    assert.equal(a.choices[0].message.content, 'You said: "What is it?" and showed image/png of 20 bytes.')
+  })
+
+  it('keeps to a JSON schema', only('upstream', 'anthropic', 'gemini', 'aimock'), async () => {
     const schema = { type: 'object', properties: { city: { type: 'string' }, rainy: { type: 'boolean' } }, required: ['city', 'rainy'], additionalProperties: false }
     const a = await client.chat.completions.create({ ...ask('Paris in May'), response_format: { type: 'json_schema', json_schema: { name: 'weather', strict: true, schema } } })
     assert.deepEqual(JSON.parse(a.choices[0].message.content), { city: 'Paris in May', rainy: true })
@@ -128,7 +145,23 @@ describe('responses', () => {
     assert.match(JSON.parse(call.arguments).city, /Paris/)
   })
 
-  it('keeps, shows and deletes what it answered', onlyUpstream, async () => {
+  it('streams the call of a tool, and takes its result', async () => {
+    const flat = { type: 'function', strict: true, name: 'get_weather', parameters: tools[0].function.parameters }
+    const question = { model, input: [{ role: 'user', content: 'Please use get_weather for Paris' }], tools: [flat], store: false }
+    const first = await client.responses.stream(question).finalResponse()
+    const call = first.output.find(o => o.type === 'function_call')
+    assert.match(JSON.parse(call.arguments).city, /Paris/)
+    const second = await client.responses.create({ ...question, input: [...question.input, call, { type: 'function_call_output', call_id: call.call_id, output: 'it rains' }] })
+    assert.match(second.output_text, /^The tool said: it rains/)
+  })
+
+  it('keeps to a JSON schema', only('upstream', 'anthropic', 'gemini'), async () => {
+    const schema = { type: 'object', properties: { city: { type: 'string' }, rainy: { type: 'boolean' } }, required: ['city', 'rainy'], additionalProperties: false }
+    const r = await client.responses.create({ model, input: 'Paris in May', text: { format: { type: 'json_schema', name: 'weather', strict: true, schema } } })
+    assert.deepEqual(JSON.parse(r.output_text), { city: 'Paris in May', rainy: true })
+  })
+
+  it('keeps, shows and deletes what it answered', only('upstream', 'anthropic', 'gemini'), async () => {
     const r = await client.responses.create({ model, input: 'Hello there' })
     assert.equal((await client.responses.retrieve(r.id)).output_text, r.output_text)
     const items = []

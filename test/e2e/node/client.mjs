@@ -3,7 +3,9 @@
 //   SLUICE_BASE      base URL, ends in /v1
 //   SLUICE_KEY       gateway key, sent where the provider's key goes
 //   SLUICE_PROVIDER  saved provider for calls that name no model, for example "@peer"
-//   SLUICE_PEER      who stands behind it: "upstream" (our own) or "aimock"
+//   SLUICE_PEER      who stands behind it: "upstream" (our own), "anthropic" or "gemini"
+//                    (our own in the shapes of these), "aimock", "aimock-anthropic",
+//                    "aimock-gemini" or "aimock-cohere"
 import OpenAI from 'openai'
 
 const env = name => process.env[name] ?? (() => { throw new Error(`${name} is not set: run this through go test ./test/e2e`) })()
@@ -13,8 +15,9 @@ export const key = env('SLUICE_KEY')
 export const provider = env('SLUICE_PROVIDER')
 export const peer = env('SLUICE_PEER')
 
-// onlyUpstream is the option of tests of what aimock does not serve.
-export const onlyUpstream = { skip: peer === 'upstream' ? false : 'aimock does not serve it' }
+// only is the option of tests of what not all peers serve.
+export const only = (...peers) => ({ skip: peers.includes(peer) ? false : `${peer} does not serve it` })
+export const onlyUpstream = only('upstream')
 
 // newClient is a stock client: the gateway key is its API key.
 export function newClient(options = {}) {

@@ -11,8 +11,8 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 )
 
-// newAnthropic is Anthropic's stock client in front of a provider of chat completions:
-// the gateway puts every message into the other shape and back.
+// newAnthropic is Anthropic's stock client: the gateway key is its API key. Where the
+// provider is of another shape, the gateway puts every message into that and back.
 func newAnthropic(t *testing.T) anthropic.Client {
 	t.Helper()
 	base := os.Getenv("SLUICE_BASE")

@@ -4,13 +4,17 @@
 //
 //	SLUICE_BASE      base URL, ends in /v1
 //	SLUICE_KEY       gateway key, sent where the provider's key goes
+//	SLUICE_STOCK_KEY another one, with a default config
 //	SLUICE_PROVIDER  saved provider of calls that name no model, for example "@peer"
-//	SLUICE_PEER      who stands behind it: "upstream" (our own) or "aimock"
+//	SLUICE_PEER      who stands behind it: "upstream" (our own), "anthropic" or "gemini"
+//	                 (our own in the shapes of these), "aimock", "aimock-anthropic",
+//	                 "aimock-gemini" or "aimock-cohere"
 package sdk
 
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,12 +37,18 @@ func newClient(t *testing.T, opts ...option.RequestOption) openai.Client {
 	}, opts...)...)
 }
 
-// upstreamOnly skips what aimock does not serve.
+// only skips what not all peers serve.
+func only(t *testing.T, peers ...string) {
+	t.Helper()
+	if peer := os.Getenv("SLUICE_PEER"); !slices.Contains(peers, peer) {
+		t.Skip(peer + " does not serve it")
+	}
+}
+
+// upstreamOnly skips what only our own upstream serves.
 func upstreamOnly(t *testing.T) {
 	t.Helper()
-	if os.Getenv("SLUICE_PEER") != "upstream" {
-		t.Skip("aimock does not serve it")
-	}
+	only(t, "upstream")
 }
 
 func ask(content string) openai.ChatCompletionNewParams {
