@@ -90,6 +90,7 @@ type Gateway struct {
 	configs *configCache
 	rules   ruleBook
 	judged  *judged
+	behind  *behind
 	tongues tongues
 	lines   *dialect.FileLines
 	open    atomic.Int64 // requests being served
@@ -98,7 +99,7 @@ type Gateway struct {
 // New makes a gateway of its parts.
 func New(p Parts, s Settings) *Gateway {
 	t := newTongues(p.Dialects)
-	return &Gateway{Parts: p, set: s, configs: newConfigCache(), judged: newJudged(p.Guard), tongues: t, lines: t.lines()}
+	return &Gateway{Parts: p, set: s, configs: newConfigCache(), judged: newJudged(p.Guard), behind: newBehind(), tongues: t, lines: t.lines()}
 }
 
 // Open is the number of requests being served, for draining.

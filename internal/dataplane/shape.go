@@ -17,7 +17,7 @@ import (
 // as they came.
 // Source: contract/dataplane.md 3.1 and 6.2.
 func (g *Gateway) shape(ctx context.Context, a *attempt) error {
-	if err := g.planCall(a); err != nil {
+	if err := g.planCall(ctx, a); err != nil {
 		return err
 	}
 	if err := g.shapeBody(ctx, a); err != nil {
@@ -26,7 +26,7 @@ func (g *Gateway) shape(ctx context.Context, a *attempt) error {
 	return g.upstreamHeader(a)
 }
 
-func (g *Gateway) planCall(a *attempt) error {
+func (g *Gateway) planCall(ctx context.Context, a *attempt) error {
 	x := a.x
 	host := a.customHost()
 	call := provider.Call{
@@ -37,6 +37,10 @@ func (g *Gateway) planCall(a *attempt) error {
 		if err := g.judged.check(host); err != nil {
 			return fault.From(err).At("custom_host")
 		}
+	}
+	var err error
+	if call.Underlying, err = g.underlying(ctx, a); err != nil {
+		return err
 	}
 	p, err := g.choosePlan(a, call)
 	if err != nil {

@@ -108,6 +108,17 @@ type Next struct {
 	Body     wire.Payload
 }
 
+// Profiles are names that do not tell which model is behind them, for example the ARN of
+// an inference profile; the provider tells when it is asked. Its methods are safe for
+// concurrent use.
+type Profiles interface {
+	// Lookup says what to ask the provider about a name; ok is false when the name tells
+	// by itself, or nobody can.
+	Lookup(model string) (next Next, ok bool)
+	// Underlying is the model that the provider's answer names; "" when it names none.
+	Underlying(answer []byte) string
+}
+
 // Streamer is a Unified whose answers of success may be streams: those of requests
 // with Target.Stream, unless the provider's spec says that it streams nothing.
 type Streamer interface {
@@ -168,6 +179,7 @@ type Target struct {
 	Endpoint llm.Endpoint // that the provider is asked for
 	Provider string       // "bedrock"
 	Model    string       // as the provider knows it
+	Profiled string       // the model that Model is a profile of, when that is known; see Underlying
 	Stream   bool
 	Newer    bool // it follows OpenAI's newest words: role developer, max_completion_tokens
 	// Value is a credential field by its name, for example anthropic_beta; "" when absent.
@@ -175,6 +187,14 @@ type Target struct {
 	// Fetch gets what a caller's URL names, for providers that take no URLs: at most
 	// 20 MiB within 30 s, guarded as every upstream is. Errors name no host.
 	Fetch func(ctx context.Context, url string) (mime string, data []byte, err error)
+}
+
+// Underlying is the name that tells which model it is: that behind the profile, else Model.
+func (t *Target) Underlying() string {
+	if t.Profiled != "" {
+		return t.Profiled
+	}
+	return t.Model
 }
 
 // Outgoing is a request to a provider.

@@ -39,6 +39,9 @@ type Dialect struct {
 	Clients   map[llm.Endpoint]Client
 	Upstreams map[llm.Endpoint]Upstream
 
+	// Profiles are names of models that do not tell what they are; nil where all do.
+	Profiles Profiles
+
 	// Unified are the endpoints that callers know in OpenAI's shape alone.
 	Unified map[llm.Endpoint]Unified
 }

@@ -16,6 +16,7 @@ type Call struct {
 	Path       string // the escaped rest below /v1, "/collections/a%2Fb"; used by pass-through
 	RawQuery   string // of the client, without the question mark
 	Model      string // of the body, without "@slug/"; may be empty
+	Underlying string // the model that Model is a profile of, when that is known; conditions on the model look at it
 	User       string // body field "user"; only Predibase's path needs it
 	Stream     bool
 	CustomHost string // URL that replaces the base; empty: the one in Values, if any
@@ -36,6 +37,8 @@ type Plan struct {
 	Header   wire.Header // the provider's headers, without the credential; Apply sets them over the client's
 	Defaults wire.Header // headers for where the client sent none
 	Model    string      // to stand in the body; equals Call.Model unless the provider wants another
+	// Underlying is the call's.
+	Underlying string
 	// Named is set when a caller or a stored value named the host as a whole
 	// (custom host, URL field, host in the path): such an address needs the check
 	// that custom hosts get.
@@ -64,7 +67,7 @@ func (s *Spec) Plan(c Call, v Values) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Spec: s, Asked: c.Endpoint, Endpoint: e, Auth: sh.auth, Method: c.Method, Defaults: sh.defaults}
+	p := &Plan{Spec: s, Asked: c.Endpoint, Underlying: c.Underlying, Endpoint: e, Auth: sh.auth, Method: c.Method, Defaults: sh.defaults}
 	if e.auth != nil {
 		p.Auth = e.auth
 	}

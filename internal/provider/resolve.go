@@ -75,6 +75,9 @@ func (q *query) holds(conds []Cond) bool {
 
 func (q *query) one(c *Cond) bool {
 	v := q.value(c.Field)
+	if c.Field == argModel && q.call.Underlying != "" {
+		v = q.call.Underlying
+	}
 	switch {
 	case c.Set != nil:
 		return (v != "") == *c.Set

@@ -14,7 +14,8 @@ import (
 // Dialect returns the shape. Only upstreams speak it.
 func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{
-		Name: "bedrock",
+		Name:     "bedrock",
+		Profiles: profiles{},
 		Upstreams: map[llm.Endpoint]dialect.Upstream{
 			llm.ChatComplete: conversation{},
 			llm.Messages:     conversation{},

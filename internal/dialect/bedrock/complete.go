@@ -17,7 +17,7 @@ var _ dialect.Streamer = completion{}
 // EncodeRequest makes the native body of the model's family. Models of families that
 // only chat are fault.NotSupported.
 func (completion) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	n, err := nativeOf(to.Model)
+	n, err := nativeOf(to.Underlying())
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (completion) EncodeRequest(_ context.Context, r *dialect.Request, to *diale
 
 // DecodeAnswer reads a whole answer.
 func (completion) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
-	n, err := nativeOf(in.To.Model)
+	n, err := nativeOf(in.To.Underlying())
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (completion) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 
 // NewStream makes what turns the events of a model into chunks of a completion.
 func (completion) NewStream(in *dialect.Incoming) dialect.Restream {
-	n, err := nativeOf(in.To.Model)
+	n, err := nativeOf(in.To.Underlying())
 	if err != nil { // EncodeRequest refused the model: cannot happen
 		n = natives[cohere]
 	}

@@ -19,10 +19,10 @@ var _ dialect.Upstream = conversation{}
 
 // EncodeCall makes the body of a Converse or ConverseStream request.
 func (conversation) EncodeCall(ctx context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
-	if isInvoked(to.Model) {
+	if isInvoked(to.Underlying()) {
 		return encodeFlat(c, to)
 	}
-	w := callWriter{c: c, t: llm.NewTally(c), to: to, family: familyOf(to.Model)}
+	w := callWriter{c: c, t: llm.NewTally(c), to: to, family: familyOf(to.Underlying())}
 	w.Open('{')
 	if err := w.conversation(ctx); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (conversation) EncodeCall(ctx context.Context, c *llm.Call, to *dialect.Tar
 
 // DecodeReply reads the answer of Converse.
 func (conversation) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
-	if isInvoked(in.To.Model) {
+	if isInvoked(in.To.Underlying()) {
 		return decodeFlat(in)
 	}
 	return decodeConverse(in)
@@ -45,7 +45,7 @@ func (conversation) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 
 // NewDecoder makes the decoder of a ConverseStream.
 func (conversation) NewDecoder(in *dialect.Incoming) dialect.EventDecoder {
-	if isInvoked(in.To.Model) {
+	if isInvoked(in.To.Underlying()) {
 		return newFlatDecoder(in)
 	}
 	return &streamReader{}

@@ -30,11 +30,11 @@ func (embedding) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	if len(items) == 0 {
 		return nil, fault.New(fault.InvalidParameter, "input must not be empty").At("input")
 	}
-	e := embedWriter{t: t, model: foundation(to.Model)}
+	e := embedWriter{t: t, model: foundation(to.Underlying())}
 	e.format()
 	out := &dialect.Outgoing{}
 	switch {
-	case familyOf(to.Model) == cohere:
+	case familyOf(to.Underlying()) == cohere:
 		out.Body, err = e.cohere(items)
 	case strings.Contains(e.model, "nova"):
 		out.Body, out.More, err = e.each(items, e.nova)

@@ -30,7 +30,7 @@ var regions = [...]string{"us.", "eu.", "apac.", "au.", "ca.", "jp.", "global.",
 //	arn:aws:bedrock:us-east-1::foundation-model/cohere.rerank-v3-5:0 → cohere.rerank-v3-5:0
 //
 // The ARNs of provisioned models and of the caller's own inference profiles do not
-// tell: what comes back for them names no family.
+// tell: what comes back for them names no family. See profiles.
 func foundation(model string) string {
 	if plain, err := url.PathUnescape(model); err == nil {
 		model = plain

@@ -15,7 +15,7 @@ import (
 //
 // Source: contract/provider-transforms.md 3.6.
 func encodeFlat(c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
-	n, err := nativeOf(to.Model)
+	n, err := nativeOf(to.Underlying())
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func encodeFlat(c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 
 // decodeFlat reads the answer of an old model.
 func decodeFlat(in *dialect.Incoming) (*llm.Reply, error) {
-	n, err := nativeOf(in.To.Model)
+	n, err := nativeOf(in.To.Underlying())
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ type flatReader struct {
 }
 
 func newFlatDecoder(in *dialect.Incoming) dialect.EventDecoder {
-	n, err := nativeOf(in.To.Model)
+	n, err := nativeOf(in.To.Underlying())
 	if err != nil { // EncodeCall refused the model: cannot happen
 		n = natives[cohere]
 	}

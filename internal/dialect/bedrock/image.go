@@ -31,8 +31,8 @@ func (picture) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 	}
 	p := pictureWriter{t: t, prompt: prompt}
 	out := &dialect.Outgoing{}
-	switch id := foundation(to.Model); {
-	case familyOf(to.Model) == amazon:
+	switch id := foundation(to.Underlying()); {
+	case familyOf(to.Underlying()) == amazon:
 		out.Body = p.amazon(strings.Contains(id, "nova"))
 	case strings.HasPrefix(id, "stability.stable-diffusion-xl-"):
 		out.Body = p.diffusion()

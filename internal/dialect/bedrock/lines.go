@@ -97,7 +97,7 @@ func batchLine(ctx context.Context, r *dialect.Request, to *dialect.Target, lost
 // modelInput is a call in the native form of the model's family.
 // Source: contract/provider-transforms.md 3.12.
 func modelInput(ctx context.Context, c *llm.Call, to *dialect.Target, lines *dialect.FileLines) (*dialect.Outgoing, error) {
-	id, family := foundation(to.Model), familyOf(to.Model)
+	id, family := foundation(to.Underlying()), familyOf(to.Underlying())
 	switch {
 	case family == claude && lines.Messages != nil:
 		out, err := lines.Messages.EncodeCall(ctx, c, to)

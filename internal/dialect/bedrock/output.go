@@ -90,7 +90,7 @@ func answerOf(said []byte, in *dialect.Incoming, model string) []byte {
 		return said
 	}
 	to := *in.To
-	to.Model = model
+	to.Model, to.Profiled = model, ""
 	r, err := replyOf(&dialect.Incoming{Status: 200, Body: said, Created: in.Created, To: &to}, lines)
 	if err != nil {
 		return said
@@ -105,7 +105,7 @@ func replyOf(in *dialect.Incoming, lines *dialect.FileLines) (*llm.Reply, error)
 	switch {
 	case conversed: // Nova's own form is that of Converse
 		return decodeConverse(in)
-	case familyOf(in.To.Model) == claude && lines.Messages != nil:
+	case familyOf(in.To.Underlying()) == claude && lines.Messages != nil:
 		return lines.Messages.DecodeReply(in)
 	}
 	return decodeFlat(in)

@@ -33,18 +33,18 @@ func (w *callWriter) think() {
 	word := plain(effort)
 	if raw, ok := w.t.Take(llm.Thinking); ok {
 		w.thinking = raw
-		if asked && since(w.to.Model, 4, 5) && efforts[word] != "" { // messages: output_config.effort beside thinking
+		if asked && since(w.to.Underlying(), 4, 5) && efforts[word] != "" { // messages: output_config.effort beside thinking
 			w.t.Take(llm.ReasoningEffort)
 			w.effort = efforts[word]
 		}
 		return
 	}
 	switch {
-	case !asked || !since(w.to.Model, 3, 7):
+	case !asked || !since(w.to.Underlying(), 3, 7):
 		return
 	case word == "none":
 		w.thinking = []byte(`{"type":"disabled"}`)
-	case since(w.to.Model, 4, 6):
+	case since(w.to.Underlying(), 4, 6):
 		if w.effort = efforts[word]; w.effort == "" {
 			return
 		}

@@ -20,11 +20,11 @@ var _ dialect.Unified = counting{}
 
 // EncodeRequest makes the body of CountTokens.
 func (counting) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	out := &dialect.Outgoing{Path: "/model/" + escape(foundation(to.Model)) + "/count-tokens"}
+	out := &dialect.Outgoing{Path: "/model/" + escape(foundation(to.Underlying())) + "/count-tokens"}
 	var w dialect.JSON
 	w.Open('{')
 	w.Key("input").Open('{')
-	if familyOf(to.Model) == claude {
+	if familyOf(to.Underlying()) == claude {
 		w.Key("invokeModel").Open('{')
 		w.Str("body", dialect.Base64(claudeBody(r.Body, to, countLimit)))
 		w.Close('}')
@@ -50,7 +50,7 @@ func converseTokens(ctx context.Context, c *llm.Call, to *dialect.Target) (body 
 	if c == nil {
 		return nil, nil, fault.New(fault.NotSupported, "counting tokens is not supported for this model by bedrock").At("model")
 	}
-	w := callWriter{c: c, t: llm.NewTally(c), to: to, family: familyOf(to.Model)}
+	w := callWriter{c: c, t: llm.NewTally(c), to: to, family: familyOf(to.Underlying())}
 	w.Open('{')
 	if err := w.conversation(ctx); err != nil {
 		return nil, nil, err

@@ -1,0 +1,46 @@
+package bedrock
+
+import (
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// profiles are the ARNs whose last segment is no model: the caller's own inference
+// profiles and provisioned models. The control plane tells the model behind them.
+// Source: contract/provider-transforms.md 3.1;
+// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_GetInferenceProfile.html and
+// API_GetProvisionedModelThroughput.html, read 2026-11.
+type profiles struct{}
+
+var _ dialect.Profiles = profiles{}
+
+// Lookup asks about an ARN, escaped or not, for example
+//
+//	arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3d4e5f6
+//
+// Only the control plane's address is taken of the endpoint.
+func (profiles) Lookup(model string) (dialect.Next, bool) {
+	arn := unescape(model)
+	path := ""
+	switch {
+	case !strings.HasPrefix(arn, "arn:"):
+	case strings.Contains(arn, ":application-inference-profile/"):
+		path = "/inference-profiles/" + escape(arn)
+	case strings.Contains(arn, ":provisioned-model/"):
+		path = "/provisioned-model-throughput/" + escape(arn)
+	}
+	return dialect.Next{Endpoint: llm.ListFinetunes, Path: path}, path != ""
+}
+
+// Underlying is the id of the first model of a profile, all of which are one model in
+// several regions, or of the model that is provisioned.
+func (profiles) Underlying(answer []byte) string {
+	models, _ := splice.Find(answer, "models")
+	for m := range splice.Elements(models) {
+		return foundation(member(m, "modelArn"))
+	}
+	return foundation(member(answer, "foundationModelArn"))
+}
