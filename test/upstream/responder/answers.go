@@ -8,19 +8,23 @@ import (
 	"time"
 )
 
-// SentField is the member of a stream's events that holds the time of the write,
-// in Unix nanoseconds of exactly 19 digits: "sent_ns":1700000000000000000.
-const SentField = `"sent_ns":`
+// The time of the write in a stream's events, in Unix nanoseconds of exactly 19
+// digits. Chat completion chunks have a member of their own for it:
+// "sent_ns":1700000000000000000. Events that a gateway translates lose such a
+// member, so that in those of Anthropic and Bedrock it stands in the text:
+// sent_ns=1700000000000000000.
+const (
+	SentField = `"sent_ns":`
+	SentWord  = "sent_ns="
+)
 
 // sentDigits is the number of digits of a time in nanoseconds until 2286.
 const sentDigits = 19
 
 // answers is what is sent, made once. Whole ones have their head before them.
 type answers struct {
-	chat          whole
-	embeddings    whole
-	transcription whole
-	stream        streamed
+	whole  [kinds]whole
+	stream [kinds]streamed
 }
 
 // whole is an answer whose length is known.
@@ -29,18 +33,21 @@ type whole struct {
 	body []byte
 }
 
-// streamed is the parts of an event stream.
+// streamed is the parts of an event stream, in chunks.
 type streamed struct {
-	head  []byte
-	event []byte // with zeros for the time at stamp
-	stamp int    // offset of the digits
-	last  []byte // finish reason and [DONE]
-	usage []byte // the same with the usage before [DONE]
+	contentType string
+	head        []byte
+	first       []byte // what comes before the text
+	event       []byte // one chunk, with zeros for the time
+	stamp       int    // offset of the digits in the chunk's content
+	sum         bool   // the content is an AWS message, which ends with a checksum
+	last        []byte // finish reason and the end
+	usage       []byte // the same for those who ask for usage
 }
 
 const (
 	jsonHead   = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nx-request-id: req_bench\r\nContent-Length: "
-	streamHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nx-request-id: req_bench\r\nTransfer-Encoding: chunked\r\n\r\n"
+	streamHead = "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nx-request-id: req_bench\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 	chatStart = `{"id":"chatcmpl-bench","object":"chat.completion","created":1767225600,"model":"bench","choices":[{"index":0,"message":{"role":"assistant","content":"`
 	chatEnd   = `","refusal":null},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":120,"completion_tokens":100,"total_tokens":220},"system_fingerprint":"fp_bench"}`
@@ -48,13 +55,21 @@ const (
 	chunkStart = `data: {"id":"chatcmpl-bench","object":"chat.completion.chunk","created":1767225600,"model":"bench","system_fingerprint":"fp_bench",`
 )
 
-func makeAnswers(o Options) answers {
-	return answers{
-		chat:          wholeOf(chatStart + filler(o.ChatBytes-len(chatStart)-len(chatEnd)) + chatEnd),
-		embeddings:    wholeOf(embeddingBody()),
-		transcription: wholeOf(`{"text":"` + filler(400) + `","usage":{"type":"tokens","input_tokens":14,"output_tokens":45,"total_tokens":59}}`),
-		stream:        makeStream(),
-	}
+func makeAnswers(o Options) (a answers) {
+	a.whole[chat] = said(chatStart, chatEnd, o.ChatBytes)
+	a.whole[message] = said(messageStart, messageEnd, o.ChatBytes)
+	a.whole[converse] = said(converseStart, converseEnd, o.ChatBytes)
+	a.whole[embeddings] = wholeOf(embeddingBody())
+	a.whole[transcription] = wholeOf(`{"text":"` + filler(400) + `","usage":{"type":"tokens","input_tokens":14,"output_tokens":45,"total_tokens":59}}`)
+	a.stream[stream] = makeStream()
+	a.stream[messageStream] = makeMessageStream()
+	a.stream[converseStream] = makeConverseStream()
+	return a
+}
+
+// said is an answer of size bytes with as many words as there is room for.
+func said(start, end string, size int) whole {
+	return wholeOf(start + filler(size-len(start)-len(end)) + end)
 }
 
 func wholeOf(body string) whole {
@@ -85,18 +100,30 @@ func embeddingBody() string {
 }
 
 func makeStream() streamed {
-	event := framed(chunkStart + SentField + strings.Repeat("0", sentDigits) + `,"choices":[{"index":0,"delta":{"content":"lorem "},"logprobs":null,"finish_reason":null}]}` + "\n\n")
+	event := framed(chunkStart + SentField + zeros + `,"choices":[{"index":0,"delta":{"content":"lorem "},"logprobs":null,"finish_reason":null}]}` + "\n\n")
 	finish := framed(chunkStart + `"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]}` + "\n\n")
 	usage := framed(chunkStart + `"choices":[],"usage":{"prompt_tokens":120,"completion_tokens":100,"total_tokens":220}}` + "\n\n")
 	done := framed("data: [DONE]\n\n") + "0\r\n\r\n"
-	return streamed{
-		head: []byte(streamHead), event: []byte(event), stamp: strings.Index(event, SentField) + len(SentField),
-		last: []byte(finish + done), usage: []byte(finish + usage + done),
-	}
+	return streamOf("text/event-stream", streamed{event: []byte(event), last: []byte(finish + done), usage: []byte(finish + usage + done)})
+}
+
+// zeros stand where the time will be.
+var zeros = strings.Repeat("0", sentDigits)
+
+// streamOf completes s with its head and with the place of the time in its event.
+func streamOf(contentType string, s streamed) streamed {
+	s.contentType, s.head = contentType, fmt.Appendf(nil, streamHead, contentType)
+	s.stamp = bytes.Index(inside(s.event), []byte(zeros))
+	return s
 }
 
 // framed is an event as one chunk.
 func framed(event string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(event), event) }
+
+// inside is the content of one chunk that framed made, in its place.
+func inside(chunk []byte) []byte {
+	return chunk[bytes.IndexByte(chunk, '\n')+1 : len(chunk)-len("\r\n")]
+}
 
 // unframed is the events of chunks that framed made.
 func unframed(chunks []byte) []byte {
@@ -108,6 +135,14 @@ func unframed(chunks []byte) []byte {
 			return out
 		}
 		out, chunks = append(out, rest[:n]...), rest[n+2:]
+	}
+}
+
+// mark writes the time into the content of the stream's event.
+func (s *streamed) mark(content []byte) {
+	stampNow(content[s.stamp:][:sentDigits])
+	if s.sum {
+		sum(content)
 	}
 }
 

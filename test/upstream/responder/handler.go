@@ -66,14 +66,10 @@ func (r *Responder) write(w http.ResponseWriter, q *request, k kind, body []byte
 	w.Header().Set("x-request-id", "req_bench")
 	out := body
 	switch k {
-	case chat:
-		out = r.made.chat.body
-	case embeddings:
-		out = r.made.embeddings.body
-	case transcription:
-		out = r.made.transcription.body
-	case stream:
-		return r.writeStream(w, wantsUsage(body))
+	case chat, message, converse, embeddings, transcription:
+		out = r.made.whole[k].body
+	case stream, messageStream, converseStream:
+		return r.writeStream(w, &r.made.stream[k], wantsUsage(body))
 	default:
 		w.Header().Set("Content-Type", string(q.contentType))
 		if int64(len(body)) < size {
@@ -86,29 +82,31 @@ func (r *Responder) write(w http.ResponseWriter, q *request, k kind, body []byte
 	return int64(n), err
 }
 
-func (r *Responder) writeStream(w http.ResponseWriter, usage bool) (int64, error) {
-	w.Header().Set("Content-Type", "text/event-stream")
+func (r *Responder) writeStream(w http.ResponseWriter, s *streamed, usage bool) (sent int64, err error) {
+	w.Header().Set("Content-Type", s.contentType)
 	rc := http.NewResponseController(w)
-	s := &r.made.stream
-	event, last := unframed(s.event), unframed(s.last)
+	put := func(b []byte) error {
+		n, err := w.Write(b)
+		sent += int64(n)
+		if err != nil {
+			return err
+		}
+		return rc.Flush()
+	}
+	first, event, last := unframed(s.first), unframed(s.event), unframed(s.last)
 	if usage {
 		last = unframed(s.usage)
 	}
-	digits := event[s.stamp-len(s.event)+len(event)+len("\r\n"):][:sentDigits]
+	if _, err := w.Write(first); err != nil {
+		return 0, err
+	}
 	begun := time.Now()
-	for i := range r.opts.Chunks + 1 {
-		if i == r.opts.Chunks {
-			event = last
-		} else {
-			time.Sleep(time.Until(begun.Add(time.Duration(i) * r.opts.Interval)))
-			stampNow(digits)
-		}
-		if _, err := w.Write(event); err != nil {
-			return 0, err
-		}
-		if err := rc.Flush(); err != nil {
+	for i := range r.opts.Chunks {
+		time.Sleep(time.Until(begun.Add(time.Duration(i) * r.opts.Interval)))
+		s.mark(event)
+		if err := put(event); err != nil {
 			return 0, err
 		}
 	}
-	return int64(r.opts.Chunks*len(unframed(s.event)) + len(last)), nil
+	return sent + int64(len(first)), put(last)
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http/httputil"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -27,7 +28,7 @@ type link struct {
 	buf      []byte // unread bytes are buf[from:to]
 	from, to int
 	out      []byte        // answers that are put together
-	event    []byte        // own copy of the stream's event, for the time in it
+	events   [kinds][]byte // own copies of the streams' first writes, for the times in them
 	chunks   *bufio.Reader // made when the first body in chunks comes
 }
 
@@ -201,16 +202,11 @@ func (l *link) answer(q *request, body []byte, size int64) error {
 	}
 	var sent int64
 	var err error
-	made := &l.r.made
 	switch k {
-	case chat:
-		sent, err = l.whole(made.chat)
-	case embeddings:
-		sent, err = l.whole(made.embeddings)
-	case transcription:
-		sent, err = l.whole(made.transcription)
-	case stream:
-		sent, err = l.stream(wantsUsage(body))
+	case chat, message, converse, embeddings, transcription:
+		sent, err = l.whole(&l.r.made.whole[k])
+	case stream, messageStream, converseStream:
+		sent, err = l.stream(k, wantsUsage(body))
 	case stats:
 		return l.stats()
 	default:
@@ -222,7 +218,7 @@ func (l *link) answer(q *request, body []byte, size int64) error {
 	return err
 }
 
-func (l *link) whole(w whole) (int64, error) {
+func (l *link) whole(w *whole) (int64, error) {
 	_, err := l.c.Write(w.wire)
 	return int64(len(w.body)), err
 }
@@ -257,29 +253,31 @@ func (l *link) echo(q *request, body []byte, size int64) (int64, error) {
 	return int64(len(body)), err
 }
 
-// stream sends the head with the first event, each further event by itself at its
-// time from the start, and the end.
-func (l *link) stream(usage bool) (int64, error) {
-	s := &l.r.made.stream
-	if l.event == nil {
-		l.event = append(append(l.event, s.head...), s.event...)
+// stream sends the head with what comes first and the first event, each further
+// event by itself at its time from the start, and the end.
+func (l *link) stream(k kind, usage bool) (int64, error) {
+	s := &l.r.made.stream[k]
+	if l.events[k] == nil {
+		l.events[k] = slices.Concat(s.head, s.first, s.event)
 	}
-	digits := l.event[len(s.head)+s.stamp:][:sentDigits]
-	begun, next := time.Now(), l.event
+	next := l.events[k]
+	event := next[len(next)-len(s.event):]
+	marked := inside(event)
+	begun := time.Now()
 	for i := range l.r.opts.Chunks {
 		if i > 0 && l.r.opts.Interval > 0 {
 			time.Sleep(time.Until(begun.Add(time.Duration(i) * l.r.opts.Interval)))
 		}
-		stampNow(digits)
+		s.mark(marked)
 		if _, err := l.c.Write(next); err != nil {
 			return 0, err
 		}
-		next = l.event[len(s.head):]
+		next = event
 	}
 	last := s.last
 	if usage {
 		last = s.usage
 	}
 	_, err := l.c.Write(last)
-	return int64(l.r.opts.Chunks*len(s.event) + len(last)), err
+	return int64(len(s.first) + l.r.opts.Chunks*len(s.event) + len(last)), err
 }

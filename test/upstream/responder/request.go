@@ -75,10 +75,19 @@ func is(b []byte, lower string) bool {
 func (q *request) kind(body []byte) kind {
 	switch {
 	case bytes.HasSuffix(q.path, []byte("/chat/completions")):
-		if bytes.Contains(body, []byte(`"stream":true`)) || bytes.Contains(body, []byte(`"stream": true`)) {
+		if wantsStream(body) {
 			return stream
 		}
 		return chat
+	case bytes.HasSuffix(q.path, []byte("/messages")):
+		if wantsStream(body) {
+			return messageStream
+		}
+		return message
+	case bytes.HasSuffix(q.path, []byte("/converse")):
+		return converse
+	case bytes.HasSuffix(q.path, []byte("/converse-stream")):
+		return converseStream
 	case bytes.HasSuffix(q.path, []byte("/embeddings")):
 		return embeddings
 	case bytes.HasSuffix(q.path, []byte("/audio/transcriptions")):
@@ -87,6 +96,10 @@ func (q *request) kind(body []byte) kind {
 		return stats
 	}
 	return echo
+}
+
+func wantsStream(body []byte) bool {
+	return bytes.Contains(body, []byte(`"stream":true`)) || bytes.Contains(body, []byte(`"stream": true`))
 }
 
 // wantsUsage reports whether a stream is asked to end with its usage.

@@ -1,11 +1,12 @@
 // Package responder is the upstream of the benchmarks: it answers from bytes made
 // beforehand, on the bare connection, so that what is measured is the gateway.
 //
-// It knows /chat/completions (whole, or as a stream when the body has
-// "stream":true), /embeddings, /audio/transcriptions (a body of any size is
-// swallowed) and GET /__stats, by the end of the path; everything else gets its
-// own body back. Each event of a stream is one chunk and one write, and carries
-// the time of that write, so that a client can tell the delay on the way.
+// It knows /chat/completions and Anthropic's /messages (whole, or as a stream when
+// the body has "stream":true), Bedrock's /converse and /converse-stream, /embeddings,
+// /audio/transcriptions (a body of any size is swallowed) and GET /__stats, by the
+// end of the path; everything else gets its own body back. Each event of a stream is
+// one chunk and one write, and carries the time of that write, so that a client can
+// tell the delay on the way.
 package responder
 
 import (
@@ -22,14 +23,14 @@ type Options struct {
 	Delay     time.Duration // before each answer; default none
 	Chunks    int           // events with text in a stream; default 100
 	Interval  time.Duration // between the events of a stream; default none: a burst
-	ChatBytes int           // size of a whole chat answer's body; default 1024
+	ChatBytes int           // size of the body of a whole answer to a conversation; default 1024
 }
 
 // Stats is what went through so far.
 type Stats struct {
 	Requests       int64 `json:"requests"` // answered, without those to /__stats
-	Chats          int64 `json:"chats"`
-	Streams        int64 `json:"streams"`
+	Chats          int64 `json:"chats"`    // whole answers to conversations, in any provider's words
+	Streams        int64 `json:"streams"`  // streamed ones
 	Embeddings     int64 `json:"embeddings"`
 	Transcriptions int64 `json:"transcriptions"`
 	Echoes         int64 `json:"echoes"`
@@ -53,8 +54,12 @@ type Responder struct {
 type kind int
 
 const (
-	chat kind = iota
+	chat     kind = iota
+	message       // Anthropic's
+	converse      // Bedrock's
 	stream
+	messageStream
+	converseStream
 	embeddings
 	transcription
 	echo
@@ -77,7 +82,8 @@ func New(o Options) *Responder {
 func (r *Responder) Stats() Stats {
 	n := func(k kind) int64 { return r.count.kinds[k].Load() }
 	s := Stats{
-		Chats: n(chat), Streams: n(stream), Embeddings: n(embeddings), Transcriptions: n(transcription), Echoes: n(echo),
+		Chats: n(chat) + n(message) + n(converse), Streams: n(stream) + n(messageStream) + n(converseStream),
+		Embeddings: n(embeddings), Transcriptions: n(transcription), Echoes: n(echo),
 		Broken: r.count.broken.Load(), Connections: r.count.connections.Load(),
 		BytesIn: r.count.bytesIn.Load(), BytesOut: r.count.bytesOut.Load(),
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -15,8 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidwall/gjson"
 	"go.uber.org/goleak"
 
+	"sluice/internal/dialect"
 	"sluice/test/upstream/responder"
 	"sluice/test/upstream/testcert"
 )
@@ -80,6 +83,10 @@ func answers(t *testing.T, c *http.Client, base string) {
 		{name: "long chat", path: "/v1/chat/completions", body: `{"model":"m","stream": true,"x":"` + strings.Repeat("x", 100<<10) + `"}`, check: isStream(20, false)},
 		{name: "stream", path: "/v1/chat/completions?x=1", body: `{"stream":true}`, check: isStream(20, false)},
 		{name: "stream with usage", path: "/openai/v1/chat/completions", body: `{"stream": true,"stream_options":{"include_usage":true}}`, check: isStream(20, true)},
+		{name: "message", path: "/v1/messages", body: chat, check: says("content.0.text", "usage.output_tokens")},
+		{name: "stream of a message", path: "/v1/messages", body: `{"stream":true}`, check: isMessageStream(20)},
+		{name: "converse", path: "/model/m/converse", body: chat, check: says("output.message.content.0.text", "usage.outputTokens")},
+		{name: "converse-stream", path: "/model/m/converse-stream", body: chat, check: isConverseStream(20)},
 		{name: "embeddings", path: "/v1/embeddings", body: `{"input":"a"}`, check: isVector},
 		{name: "transcription", path: "/v1/audio/transcriptions", reader: bytes.NewReader(big), check: isText},
 		{name: "transcription in chunks", path: "/v1/audio/transcriptions", reader: io.MultiReader(bytes.NewReader(big)), check: isText},
@@ -110,7 +117,7 @@ func answers(t *testing.T, c *http.Client, base string) {
 	if err := json.Unmarshal(b, &s); err != nil {
 		t.Fatal(err)
 	}
-	want := responder.Stats{Requests: 12, Chats: 1, Streams: 3, Embeddings: 1, Transcriptions: 2, Echoes: 5, Connections: s.Connections, BytesIn: in, BytesOut: s.BytesOut}
+	want := responder.Stats{Requests: 16, Chats: 3, Streams: 5, Embeddings: 1, Transcriptions: 2, Echoes: 5, Connections: s.Connections, BytesIn: in, BytesOut: s.BytesOut}
 	if s != want || s.Connections < 1 || s.BytesOut < 1<<20 {
 		t.Errorf("stats %+v\nwant  %+v", s, want)
 	}
@@ -179,6 +186,71 @@ func isText(t *testing.T, b []byte) {
 	var r struct{ Text string }
 	if err := json.Unmarshal(b, &r); err != nil || len(r.Text) != 400 {
 		t.Errorf("%v: %.200s", err, b)
+	}
+}
+
+// says checks an answer of the default size: its words, and 100 tokens.
+func says(text, tokens string) func(*testing.T, []byte) {
+	return func(t *testing.T, b []byte) {
+		if len(b) != 1024 || !gjson.ValidBytes(b) || !strings.HasPrefix(gjson.GetBytes(b, text).Str, "lorem ipsum ") || gjson.GetBytes(b, tokens).Int() != 100 {
+			t.Errorf("%d bytes: %s", len(b), b)
+		}
+	}
+}
+
+// isMessageStream checks the grammar of a stream of n pieces of text.
+func isMessageStream(n int) func(*testing.T, []byte) {
+	return func(t *testing.T, b []byte) {
+		var names []string
+		var text strings.Builder
+		for event := range strings.SplitSeq(strings.TrimSuffix(string(b), "\n\n"), "\n\n") {
+			name, data, _ := strings.Cut(strings.TrimPrefix(event, "event: "), "\ndata: ")
+			if !gjson.Valid(data) || gjson.Get(data, "type").Str != name {
+				t.Fatalf("event %q", event)
+			}
+			names = append(names, name)
+			text.WriteString(gjson.Get(data, "delta.text").Str)
+		}
+		areEvents(t, names, text.String(), n, "message_start content_block_start", "content_block_delta", "content_block_stop message_delta message_stop")
+	}
+}
+
+// isConverseStream reads n pieces of text out of the messages of an AWS event stream.
+func isConverseStream(n int) func(*testing.T, []byte) {
+	return func(t *testing.T, b []byte) {
+		var r dialect.FrameReader
+		var names []string
+		var text strings.Builder
+		err := r.Feed(b, func(f *dialect.Frame) error {
+			names = append(names, string(f.Name))
+			text.WriteString(gjson.GetBytes(f.Payload, "delta.text").Str)
+			return nil
+		})
+		if err := errors.Join(err, r.Close()); err != nil {
+			t.Fatal(err)
+		}
+		areEvents(t, names, text.String(), n, "messageStart", "contentBlockDelta", "contentBlockStop messageStop metadata")
+	}
+}
+
+// areEvents checks the names of events, of which n bring text, and the times in it.
+func areEvents(t *testing.T, names []string, text string, n int, before, each, after string) {
+	t.Helper()
+	want := before + strings.Repeat(" "+each, n) + " " + after
+	if got := strings.Join(names, " "); got != want {
+		t.Errorf("events %s\nwant %s", got, want)
+	}
+	times := strings.Split(text, responder.SentWord)[1:]
+	last := ""
+	for _, at := range times {
+		ns, err := strconv.ParseInt(at[:19], 10, 64)
+		if ago := time.Since(time.Unix(0, ns)); err != nil || at[:19] < last || ago < 0 || ago > time.Minute {
+			t.Errorf("%v: sent %s ago", err, ago)
+		}
+		last = at[:19]
+	}
+	if len(times) != n {
+		t.Errorf("%d times, want %d", len(times), n)
 	}
 }
 
@@ -272,7 +344,11 @@ func TestAllocations(t *testing.T) {
 	for _, k := range []struct{ name, path, body, end string }{
 		{"chat", "/v1/chat/completions", `{"model":"m"}`, "}"},
 		{"embeddings", "/v1/embeddings", `{"model":"m"}`, "}}"},
+		{"message", "/v1/messages", `{"model":"m"}`, "}}"},
+		{"converse", "/model/m/converse", `{"model":"m"}`, "}}"},
 		{"stream", "/v1/chat/completions", `{"stream":true}`, "0\r\n\r\n"},
+		{"message stream", "/v1/messages", `{"stream":true}`, "0\r\n\r\n"},
+		{"converse-stream", "/model/m/converse-stream", `{}`, "0\r\n\r\n"},
 		{"transcription", "/v1/audio/transcriptions", strings.Repeat("x", 200<<10), "}}"},
 		{"echo", "/v1/x", `{"a":1}!`, "!"},
 	} {
