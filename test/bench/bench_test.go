@@ -3,11 +3,13 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +40,11 @@ func TestCalls(t *testing.T) {
 			t.Fatalf("%s: %v", s.name, err)
 		}
 		if kind == "application/json" {
-			if !gjson.ValidBytes(body) || len(body) != 690 || gjson.GetBytes(body, "stream").Bool() != (s.job.Events > 0) {
+			size := 690
+			if s.translated {
+				size = conversationSize(t, s.name, body)
+			}
+			if !gjson.ValidBytes(body) || len(body) != size || gjson.GetBytes(body, "stream").Bool() != (s.job.Events > 0) {
 				t.Errorf("%s: body of %d bytes: %.80s", s.name, len(body), body)
 			}
 			continue
@@ -46,6 +52,66 @@ func TestCalls(t *testing.T) {
 		form, err := multipart.NewReader(bytes.NewReader(body), params["boundary"]).ReadForm(1 << 20)
 		if err != nil || form.Value["model"][0] != "bench" || form.File["file"][0].Size < 1<<20 {
 			t.Errorf("%s: %v", s.name, err)
+		}
+	}
+}
+
+// conversationSize is the size that a scenario's name tells, after a look whether
+// every call of a tool has its result.
+func conversationSize(t *testing.T, name string, body []byte) int {
+	t.Helper()
+	var open []string
+	gjson.GetBytes(body, "messages").ForEach(func(_, m gjson.Result) bool {
+		for _, id := range m.Get("tool_calls.#.id").Array() {
+			open = append(open, id.Str)
+		}
+		if id := m.Get("tool_call_id"); id.Exists() && (len(open) != 1 || open[0] != id.Str) {
+			t.Errorf("%s: the result of %s comes where %v are open", name, id, open)
+		} else if id.Exists() {
+			open = nil
+		}
+		return true
+	})
+	calls := gjson.GetBytes(body, "messages.#.tool_calls.0.id").Array()
+	if len(calls) == 0 || len(open) > 0 || gjson.GetBytes(body, "tools.#").Int() != 2 {
+		t.Errorf("%s: %d calls, open %v", name, len(calls), open)
+	}
+	if strings.Contains(name, "-50k-") {
+		return 50 << 10
+	}
+	return 1 << 10
+}
+
+// An answer's length is learnt only from one that says what the upstream says.
+func TestLearn(t *testing.T) {
+	t.Parallel()
+	said := `{"choices":[{"message":{"content":"lorem"}}],"usage":{"total_tokens":220}}`
+	for _, c := range []struct {
+		name, body string
+		status     int
+		want       int
+	}{
+		{"an answer", said, 200, len(said)},
+		{"without words", `{"choices":[{"message":{"content":""}}],"usage":{"total_tokens":220}}`, 200, 0},
+		{"without usage", `{"choices":[{"message":{"content":"lorem"}}]}`, 200, 0},
+		{"refused", said, 401, 0},
+	} {
+		asked := 0
+		up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if asked++; r.Header.Get("x-gateway-config") != "c" || r.URL.Path != chat.path {
+				t.Errorf("%s: asked %s with %v", c.name, r.URL, r.Header)
+			}
+			w.WriteHeader(c.status)
+			_, _ = io.WriteString(w, c.body)
+		}))
+		to := &contender{addr: up.Listener.Addr().String(), lines: []string{"x-gateway-config: c"}}
+		if err := to.learn(t.Context(), chat); (err == nil) != (c.want > 0) || to.body != c.want || asked != 1 {
+			t.Errorf("%s: %d bytes after %d requests, %v", c.name, to.body, asked, err)
+		}
+		up.Close()
+		s := &scenario{call: chat, job: load.Job{Body: 1024}}
+		if want := cmp.Or(c.want, 1024); s.with(to, options{}).Body != want {
+			t.Errorf("%s: the job wants %d bytes, not %d", c.name, s.with(to, options{}).Body, want)
 		}
 	}
 }

@@ -28,8 +28,34 @@ var (
 func chatText(size int, members string) string {
 	start := `{"model":"bench","messages":[{"role":"system","content":"You are a helpful assistant."},{"role":"user","content":"`
 	end := `"}],` + members + `}`
-	return start + strings.Repeat("lorem ipsum dolor sit amet ", size/27+1)[:size-len(start)-len(end)] + end
+	return start + filler(size-len(start)-len(end)) + end
 }
+
+// conversation is a chat of size bytes with two tools and further members, in which
+// as many turns as there is room for have called one of them.
+func conversation(size int, members string) call {
+	return call{"/v1/chat/completions", "application/json", func() []byte { return []byte(conversationText(size, members)) }}
+}
+
+func conversationText(size int, members string) string {
+	const (
+		tools = `{"type":"function","function":{"name":"look_up","description":"Looks a word up","parameters":{"type":"object","properties":{"q":{"type":"string"}},"required":["q"]}}},` +
+			`{"type":"function","function":{"name":"add_up","parameters":{"type":"object","properties":{"terms":{"type":"array","items":{"type":"number"}}}}}}`
+		asks = `,{"role":"user","content":"`
+		turn = asks + `What is lorem ipsum?"},{"role":"assistant","content":null,"tool_calls":[{"id":"call_%[1]d","type":"function","function":{"name":"look_up","arguments":"{\"q\":\"lorem\"}"}}]},` +
+			`{"role":"tool","tool_call_id":"call_%[1]d","content":"Words that stand for others."},{"role":"assistant","content":"It stands for other words."}`
+	)
+	text := `{"model":"bench","max_tokens":256,"temperature":0.2,` + members + `"tools":[` + tools + `],"messages":[{"role":"system","content":"You are a helpful assistant."}`
+	end := `"}]}`
+	for i := 0; len(text)+len(turn)+len(asks)+len(end) < size; i++ {
+		text += fmt.Sprintf(turn, i)
+	}
+	text += asks
+	return text + filler(size-len(text)-len(end)) + end
+}
+
+// filler is n bytes of words.
+func filler(n int) string { return strings.Repeat("lorem ipsum dolor sit amet ", n/27+1)[:n] }
 
 // upload is a transcription with size bytes of sound.
 func upload(size int) call {
@@ -62,6 +88,9 @@ func (s *scenario) with(to *contender, o options) load.Job {
 	j := s.job
 	j.Addr, j.TLS = to.addr, to.tls
 	j.Request = s.call.wire(to.addr, to.lines...)
+	if to.body > 0 {
+		j.Body = to.body
+	}
 	if j.Each == 0 {
 		j.For = o.length
 	} else if o.quick {

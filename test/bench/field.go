@@ -20,6 +20,7 @@ type contender struct {
 	lines []string       // of the request's header
 	own   proc.Family    // processes of the target; none for direct
 	gate  *target.Sluice // nil but for Sluice
+	body  int            // length of an answer's body where it is not that of the scenario's job; 0: it is
 }
 
 // field is the programs of one scenario.
@@ -50,6 +51,9 @@ func (b *bench) start(ctx context.Context, s *scenario) (_ *field, err error) {
 	}
 	f.stops = append(f.stops, f.up.Stop)
 	f.family = proc.Family{f.up.PID}
+	if s.translated {
+		return f, f.startTranslated(ctx, b.sluice, filepath.Join(dir, "sluice"), s)
+	}
 	f.contenders = append(f.contenders, &contender{name: report.Direct, addr: f.up.Addr, tls: f.up.TLS(), lines: []string{upstreamKey}})
 	if b.nginx != "" {
 		if err := f.startNginx(ctx, b.nginx, filepath.Join(dir, "nginx"), s.buffered); err != nil {
@@ -85,11 +89,16 @@ func (f *field) startSluice(ctx context.Context, path, dir string) error {
 		return err
 	}
 	f.stops = append(f.stops, s.Stop)
-	f.contenders = append(f.contenders, &contender{
-		name: report.Sluice, addr: s.Addr, own: proc.Family{s.PID}, gate: s,
-		lines: []string{"x-gateway-api-key: " + s.Key, "x-gateway-config: " + s.Config},
-	})
+	f.contenders = append(f.contenders, through(s, report.Sluice, s.Config))
 	return nil
+}
+
+// through is the way through s that config leads.
+func through(s *target.Sluice, name, config string) *contender {
+	return &contender{
+		name: name, addr: s.Addr, own: proc.Family{s.PID}, gate: s,
+		lines: []string{"x-gateway-api-key: " + s.Key, "x-gateway-config: " + config},
+	}
 }
 
 // stop ends everything, the last started first.

@@ -16,6 +16,7 @@ type scenario struct {
 	answers     target.Answers
 	call        call
 	job         load.Job
+	translated  bool // Sluice that translates is compared with Sluice that relays
 	buffered    bool // nginx with its default buffering is worth a row
 	rounds      int  // at most; 0: as many as asked for
 	files       int  // descriptors that a program needs for each connection; 0: there are enough
@@ -63,5 +64,11 @@ func scenarios() []*scenario {
 			job: load.Job{Conns: 10000, Each: 1, Events: 10, Ramp: 5 * time.Second}, files: 2},
 		{name: "tls-h2-c64", title: "1 KB chat, 64 connections, the upstream over TLS (HTTP/2 where the proxy can)", call: chat, answers: target.Answers{TLS: true},
 			job: load.Job{Conns: 64, Warm: 20, Body: 1 << 10}},
+		{name: "translate-1k-c16", title: "1 KB conversation with tools, relayed and translated, 16 connections", call: conversation(1<<10, ""), translated: true,
+			job: load.Job{Conns: 16, Warm: 50, Body: 1 << 10}},
+		{name: "translate-50k-c16", title: "50 KB conversation with tools, relayed and translated, 16 connections", call: conversation(50<<10, ""), translated: true,
+			job: load.Job{Conns: 16, Warm: 20, Body: 1 << 10}},
+		{name: "translate-stream-c16", title: "Streams of 100 events in a burst, relayed and translated, 16 connections", translated: true, answers: stream(100, 0),
+			call: conversation(1<<10, `"stream":true,"stream_options":{"include_usage":true},`), job: load.Job{Conns: 16, Warm: 5, Events: 100}},
 	}
 }

@@ -12,7 +12,8 @@ import (
 var errStream = errors.New("a stream that lacks events or its end")
 
 var (
-	stamp = []byte(responder.SentField)
+	field = []byte(responder.SentField)
+	word  = []byte(responder.SentWord)
 	blank = []byte("\n\n")
 	done  = []byte("data: [DONE]")
 )
@@ -60,12 +61,23 @@ func (e *events) cut(part []byte) (event, after []byte, whole bool) {
 
 // take looks at one event.
 func (e *events) take(event []byte, now int64) {
-	if i := bytes.Index(event, stamp); i >= 0 {
+	if digits := sent(event); digits != nil {
 		e.seen++
-		e.delay.Add(time.Duration(now - number(event[i+len(stamp):])))
+		e.delay.Add(time.Duration(now - number(digits)))
 		return
 	}
 	e.ended = e.ended || bytes.Equal(event, done)
+}
+
+// sent is what follows the mark of the time; nil: the event has none.
+func sent(event []byte) []byte {
+	if i := bytes.Index(event, field); i >= 0 {
+		return event[i+len(field):]
+	}
+	if i := bytes.Index(event, word); i >= 0 {
+		return event[i+len(word):]
+	}
+	return nil
 }
 
 // number reads the digits that b begins with.

@@ -17,9 +17,13 @@ func TestEventsInAnyParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 5).Draw(t, "n")
 		sent := time.Now().Add(-time.Second).UnixNano()
+		event := rapid.SampledFrom([]string{
+			"data: {\"sent_ns\":%d,\"choices\":[]}\n\n",
+			"data: {\"choices\":[{\"delta\":{\"content\":\"sent_ns=%d lorem\"}}]}\n\n",
+		}).Draw(t, "event")
 		var b strings.Builder
 		for range n {
-			fmt.Fprintf(&b, "data: {\"sent_ns\":%d,\"choices\":[]}\n\n", sent)
+			fmt.Fprintf(&b, event, sent)
 		}
 		b.WriteString("data: {\"choices\":[]}\n\ndata: [DONE]\n\n")
 		var h stat.Histogram

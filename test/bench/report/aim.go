@@ -1,15 +1,17 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
 
-// Aim is what Sluice shall reach in a scenario. To is the other row that it is
+// Aim is what Sluice shall reach in a scenario, or the row named in Of. To is the other row that it is
 // compared with: of the same scenario, or when From is set of that one and Sluice
 // itself; when To is empty the figure itself counts.
 type Aim struct {
 	Scenario string
+	Of       string // ToAnthropic or ToBedrock; empty: Sluice
 	Metric   Metric
 	To       string // Nginx, or empty
 	From     string // another scenario of Sluice, or empty
@@ -39,6 +41,10 @@ var Aims = []Aim{
 	{Scenario: "rate-8000", Metric: P99, To: Nginx, Limit: 2.5},
 	{Scenario: "in-flight-1000", Metric: PeakMB, Limit: 150},
 	{Scenario: "open-streams", Metric: PeakMB, Limit: 600},
+	{Scenario: "translate-1k-c16", Of: ToAnthropic, Metric: Added, Limit: 60},
+	{Scenario: "translate-1k-c16", Of: ToBedrock, Metric: Added, Limit: 60},
+	{Scenario: "translate-stream-c16", Of: ToAnthropic, Metric: AddedEvent, Limit: 5},
+	{Scenario: "translate-stream-c16", Of: ToBedrock, Metric: AddedEvent, Limit: 5},
 }
 
 // Judge compares the aims with what was measured. Those whose scenario or other
@@ -62,7 +68,7 @@ func (a Aim) measure(r *Result) float64 {
 	if s == nil {
 		return math.NaN()
 	}
-	own := s.Row(Sluice)
+	own := s.Row(cmp.Or(a.Of, Sluice))
 	switch {
 	case a.To != "":
 		return a.Metric.Ratio(own, s.Row(a.To))
@@ -78,15 +84,19 @@ func (a Aim) measure(r *Result) float64 {
 
 // String is the aim in words: "CPU at most 2 times nginx".
 func (a Aim) String() string {
+	what := a.Metric.Title
+	if a.Of != "" {
+		what = a.Of + ", " + what
+	}
 	bound := "at most"
 	if a.AtLeast {
 		bound = "at least"
 	}
 	switch {
 	case a.To != "":
-		return fmt.Sprintf("%s %s %g times %s", a.Metric.Title, bound, a.Limit, a.To)
+		return fmt.Sprintf("%s %s %g times %s", what, bound, a.Limit, a.To)
 	case a.From != "":
-		return fmt.Sprintf("%s %s %g times that of %s", a.Metric.Title, bound, a.Limit, a.From)
+		return fmt.Sprintf("%s %s %g times that of %s", what, bound, a.Limit, a.From)
 	}
-	return fmt.Sprintf("%s %s %g", a.Metric.Title, bound, a.Limit)
+	return fmt.Sprintf("%s %s %g", what, bound, a.Limit)
 }

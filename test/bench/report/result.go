@@ -33,7 +33,7 @@ type Scenario struct {
 
 // Row is one target's rounds.
 type Row struct {
-	Target string  `json:"target"` // Direct, Nginx, Buffered or Sluice
+	Target string  `json:"target"` // Direct, Nginx, Buffered, Sluice, ToAnthropic or ToBedrock
 	Rounds []Round `json:"rounds"`
 	// Of the rounds, for readers of the JSON; ratios are medians of the ratios of
 	// each round to the same round of nginx.
@@ -43,10 +43,12 @@ type Row struct {
 
 // The targets.
 const (
-	Direct   = "direct"
-	Nginx    = "nginx"
-	Buffered = "nginx, buffering" // nginx' own defaults
-	Sluice   = "sluice"
+	Direct      = "direct"
+	Nginx       = "nginx"
+	Buffered    = "nginx, buffering" // nginx' own defaults
+	Sluice      = "sluice"
+	ToAnthropic = "sluice to anthropic" // translates
+	ToBedrock   = "sluice to bedrock"   // translates
 )
 
 // Round is one round of one target. Times of requests are in microseconds,
@@ -74,7 +76,14 @@ type Round struct {
 	Generator float64 `json:"generator_cpu_ms_per_1000"`
 	Upstream  float64 `json:"upstream_cpu_ms_per_1000"`
 	PeakMB    float64 `json:"peak_mb"`
-	Foreign   float64 `json:"foreign_cpu_share"` // of the machine, taken by others meanwhile
+
+	// Of a target that translates: microseconds of processor time beyond those of
+	// the same round of Sluice that relays. Those of an event are its share of the
+	// whole exchange. Summarise computes both.
+	Added      Number `json:"added_cpu_us_per_exchange,omitempty"`
+	AddedEvent Number `json:"added_cpu_us_per_event,omitempty"`
+
+	Foreign float64 `json:"foreign_cpu_share"` // of the machine, taken by others meanwhile
 }
 
 // Metric is a figure of a round.
@@ -95,6 +104,9 @@ var (
 	CPU       = Metric{"cpu_ms_per_1000", "CPU", func(r *Round) float64 { return r.CPU }}
 	Settled   = Metric{"cpu_settled_ms_per_1000", "CPU with log", func(r *Round) float64 { return r.Settled }}
 	PeakMB    = Metric{"peak_mb", "peak MB", func(r *Round) float64 { return r.PeakMB }}
+
+	Added      = Metric{"added_cpu_us_per_exchange", "added µs/exchange", func(r *Round) float64 { return float64(r.Added) }}
+	AddedEvent = Metric{"added_cpu_us_per_event", "added µs/event", func(r *Round) float64 { return float64(r.AddedEvent) }}
 
 	generator = Metric{"generator_cpu_ms_per_1000", "generator", func(r *Round) float64 { return r.Generator }}
 	upstream  = Metric{"upstream_cpu_ms_per_1000", "upstream", func(r *Round) float64 { return r.Upstream }}
@@ -142,12 +154,12 @@ func (s *Scenario) Row(target string) *Row {
 	return nil
 }
 
-// Summarise computes medians and ratios from the rounds.
+// Summarise computes what translation added, medians and ratios from the rounds.
 func (s *Scenario) Summarise() {
 	nginx := s.Row(Nginx)
 	for _, r := range s.Rows {
 		r.Median, r.Ratio = map[string]Number{}, map[string]Number{}
-		for _, m := range metrics {
+		for _, m := range append(s.added(r), metrics...) {
 			r.Median[m.Name] = Number(m.Median(r))
 			if nginx != nil && r != nginx {
 				r.Ratio[m.Name] = Number(m.Ratio(r, nginx))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -16,7 +15,9 @@ type column struct {
 	show  func(s *Scenario, r *Row) string
 }
 
-// columns are those of every table; those of events stand only where there are any.
+// columns are those of every table; those of events stand only where there are any,
+// and where Sluice is compared with itself, what translation added stands in the
+// place of the ratios to nginx.
 func columns(s *Scenario) []column {
 	cols := []column{
 		{"target", func(_ *Scenario, r *Row) string { return r.Target }},
@@ -28,10 +29,19 @@ func columns(s *Scenario) []column {
 		}},
 		plain(PerSecond), timed(P50), timed(P99), timed(P999),
 	}
-	if slices.ContainsFunc(s.Rows, func(r *Row) bool { return EventP99.Median(r) > 0 }) {
+	if s.streams() {
 		cols = append(cols, timed(EventP50), timed(EventP99))
 	}
-	return append(cols, plain(CPU), plain(Settled), plain(PeakMB), times(CPU), times(PerSecond), times(P99), plain(generator), plain(upstream), share(foreign))
+	cols = append(cols, plain(CPU), plain(Settled), plain(PeakMB))
+	switch {
+	case !s.translates():
+		cols = append(cols, times(CPU), times(PerSecond), times(P99))
+	case s.streams():
+		cols = append(cols, beyond(Added), beyond(AddedEvent))
+	default:
+		cols = append(cols, beyond(Added))
+	}
+	return append(cols, plain(generator), plain(upstream), share(foreign))
 }
 
 func (r *Row) sum(of func(*Round) int64) (n int64) {
@@ -48,6 +58,16 @@ func plain(m Metric) column {
 			return short(v)
 		}
 		return "–"
+	}}
+}
+
+// beyond shows the median of a difference, which may be below zero.
+func beyond(m Metric) column {
+	return column{m.Title, func(_ *Scenario, r *Row) string {
+		if !r.translates() {
+			return "–"
+		}
+		return short(m.Median(r))
 	}}
 }
 

@@ -19,10 +19,15 @@ import (
 // authentication, the journal and the request log with bodies are on.
 type Sluice struct {
 	*proc.Process
-	Addr   string
-	Key    string // of the workspace
-	Config string // the config that leads to the upstream, as requests bring it: {"provider":"openai",...}
-	http   http.Client
+	Addr string
+	Key  string // of the workspace
+
+	// The configs that lead to the upstream, as requests bring them:
+	// {"provider":"openai",...}. Chats are relayed to OpenAI's as they come, and
+	// translated for the others.
+	Config, Anthropic, Bedrock string
+
+	http http.Client
 }
 
 var sluiceReady = regexp.MustCompile(`listens on http://([^/\s]+)/v1`)
@@ -30,9 +35,11 @@ var sluiceReady = regexp.MustCompile(`listens on http://([^/\s]+)/v1`)
 // StartSluice starts the program at path before u, with new data in dir.
 func StartSluice(ctx context.Context, path, dir string, u *Upstream) (*Sluice, error) {
 	s := &Sluice{
-		Key:    "bench-" + rand.Text(),
-		Config: fmt.Sprintf(`{"provider":"openai","api_key":"sk-upstream","custom_host":"%s/v1"}`, u.URL()),
-		http:   http.Client{Timeout: 30 * time.Second},
+		Key:       "bench-" + rand.Text(),
+		Config:    fmt.Sprintf(`{"provider":"openai","api_key":"sk-upstream","custom_host":"%s/v1"}`, u.URL()),
+		Anthropic: fmt.Sprintf(`{"provider":"anthropic","api_key":"sk-upstream","custom_host":"%s/v1"}`, u.URL()),
+		Bedrock:   fmt.Sprintf(`{"provider":"bedrock","aws_access_key_id":"AKIDEXAMPLE","aws_secret_access_key":"upstream","aws_region":"us-east-1","custom_host":"%s"}`, u.URL()),
+		http:      http.Client{Timeout: 30 * time.Second},
 	}
 	env := []string{
 		"HOME=" + dir, "LISTEN=127.0.0.1", "PORT=0", "DATA_DIR=" + filepath.Join(dir, "data"), "LOG_LEVEL=warn",
