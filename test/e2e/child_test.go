@@ -15,6 +15,7 @@ import (
 const (
 	startLimit = 30 * time.Second // the machine may be busy with other packages
 	stopLimit  = 30 * time.Second
+	suiteLimit = 3 * time.Minute // of a client's tests
 )
 
 // child is a started program. It is killed when the test ends, whatever becomes of
@@ -74,10 +75,15 @@ func (c *child) kill() {
 // ended waits for the end and returns the exit code.
 func (c *child) ended(t testing.TB) int {
 	t.Helper()
+	return c.endedWithin(t, stopLimit)
+}
+
+func (c *child) endedWithin(t testing.TB, limit time.Duration) int {
+	t.Helper()
 	select {
 	case <-c.done:
-	case <-time.After(stopLimit):
-		t.Fatalf("%s has not ended after %s", c.cmd.Path, stopLimit)
+	case <-time.After(limit):
+		t.Fatalf("%s has not ended after %s", c.cmd.Path, limit)
 	}
 	return c.cmd.ProcessState.ExitCode()
 }

@@ -94,7 +94,7 @@ func (g *gateway) stockKey() string {
 func suite(t *testing.T, dir, name string, env []string, args ...string) string {
 	t.Helper()
 	c := spawn(t, dir, name, env, args...)
-	if code := c.ended(t); code != 0 {
+	if code := c.endedWithin(t, suiteLimit); code != 0 {
 		t.Errorf("%s %s ended with %d:\n%s%s", name, strings.Join(args, " "), code, c.out, c.err)
 	}
 	return c.out.String()

@@ -104,6 +104,16 @@ describe('messages', () => {
     assert.equal(input_tokens, 3)
   })
 
+  it('that break off are thrown, not cut short', only('upstream'), async () => {
+    for (const fault of ['cut-stream@3', 'error-mid@3', 'end-early@3']) {
+      const stream = client.messages.stream({ ...ask('Hello there'), model: `fault:${fault}` })
+      let pieces = 0
+      stream.on('text', () => { pieces++ })
+      await assert.rejects(stream.finalMessage(), Anthropic.APIError, fault)
+      assert.ok(pieces > 0, fault)
+    }
+  })
+
   it('are refused with the class that the status means', async () => {
     for (const [status, kind] of [[400, Anthropic.BadRequestError], [404, Anthropic.NotFoundError], [429, Anthropic.RateLimitError], [500, Anthropic.InternalServerError]]) {
       const err = await client.messages.create({ ...ask('Hello'), model: `fault:status@${status}` }).then(() => assert.fail('it was answered'), e => e)
