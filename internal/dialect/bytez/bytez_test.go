@@ -13,6 +13,7 @@ import (
 	"sluice/internal/dialect/openai"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
+	"sluice/internal/wire"
 )
 
 var target = &dialect.Target{Provider: "bytez", Model: "m"}
@@ -105,13 +106,23 @@ func TestReplies(t *testing.T) {
 	if _, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(`{"error":"no such model","output":null}`), To: target}); !fault.Has(err, fault.UpstreamFailed) || fault.From(err).Public != "bytez error: no such model" {
 		t.Errorf("an error: %v", err)
 	}
-	for _, body := range []string{`{}`, `Hi`} {
+	for _, body := range []string{`{}`, `Hi`, `{"output":7}`, `{"output":{"content":false}}`} {
 		if _, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(body), To: target}); !fault.Has(err, fault.UpstreamInvalid) {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
 	to := *target
 	to.Stream = true
+	for _, in := range []dialect.Incoming{
+		{Body: []byte("<html>"), Header: wire.Header{{Name: "content-type", Value: "text/html; charset=utf-8"}}},
+		{Body: []byte("[]"), Header: wire.Header{{Name: "content-type", Value: "application/json"}}},
+		{Body: []byte(" \n")},
+	} {
+		in.To = &to
+		if _, err := upstream().DecodeReply(&in); !fault.Has(err, fault.UpstreamInvalid) {
+			t.Errorf("%q for a stream: %v", in.Body, err)
+		}
+	}
 	r, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(`Hi`), To: &to})
 	if err != nil || len(dialecttest.DiffReplies(&hi, r)) > 0 {
 		t.Errorf("a bare text: %+v, %v", r, err)

@@ -3,6 +3,7 @@ package bytez
 import (
 	"bytes"
 	"context"
+	"strings"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -67,13 +68,23 @@ func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 		if content, inside := splice.Find(output, "content"); inside {
 			output = content
 		}
-		text = textOf(output)
-	case in.To.Stream && !bytes.HasPrefix(bytes.TrimSpace(in.Body), []byte("{")):
+		if text = textOf(output); text == "" && !bytes.ContainsAny(output[:1], `"[n`) { // neither text, list nor null
+			return nil, errNoOutput
+		}
+	case in.To.Stream && isText(in):
 		text = string(in.Body)
 	default:
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no output")
+		return nil, errNoOutput
 	}
 	return &llm.Reply{Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Kind: llm.TextPart, Text: text}}}}}, nil
+}
+
+var errNoOutput = fault.New(fault.UpstreamInvalid, "the provider's answer has no output")
+
+// isText reports whether an answer is bare text: no page, no JSON, and not nothing.
+func isText(in *dialect.Incoming) bool {
+	kind, body := in.Header.Get("content-type"), bytes.TrimSpace(in.Body)
+	return len(body) > 0 && body[0] != '{' && !strings.HasPrefix(kind, "text/html") && !strings.HasPrefix(kind, "application/json")
 }
 
 // textOf is "x", or the texts of [{"type":"text","text":"x"}].
