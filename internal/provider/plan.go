@@ -232,7 +232,11 @@ func (q *query) path(p *Plan, prefix string) (string, error) {
 		path = "/"
 	}
 	if !safePath(path) || strings.HasPrefix(path, "//") {
-		return "", fault.New(fault.InvalidRequest, "the path has an element that would leave the provider's base")
+		outside := fault.New(fault.InvalidRequest, "the path has an element that would leave the provider's base")
+		if q.model != "" && !safePath("/"+q.model) && p.Endpoint.Dialect != Through {
+			return "", outside.At(argModel)
+		}
+		return "", outside
 	}
 	return path, nil
 }
