@@ -34,6 +34,21 @@ func CheckBase64(data string) error {
 	return nil
 }
 
+// CheckURL refuses the URL of a medium that nobody could fetch: one that is neither http
+// nor https, and no place in a cloud's store that the cloud's own models read, gs or s3;
+// with fault.InvalidParameter, without a Param. Whether the host may be called is judged
+// when it is.
+func CheckURL(url string) error {
+	scheme, rest, ok := strings.Cut(url, "://")
+	switch strings.ToLower(scheme) {
+	case "http", "https", "gs", "s3":
+		if ok && rest != "" {
+			return nil
+		}
+	}
+	return fault.New(fault.InvalidParameter, "the URL must begin with https://, http://, gs:// or s3://, or be a data URL")
+}
+
 func notBase64(r rune) bool {
 	return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '+' && r != '/'
 }

@@ -152,6 +152,7 @@ func TestRefusals(t *testing.T) {
 	user := func(block string) string { return `{"messages":[{"role":"user","content":[` + block + `]}]}` }
 	model := func(block string) string { return `{"messages":[{"role":"assistant","content":[` + block + `]}]}` }
 	for body, param := range map[string]string{
+		user(`{"type":"image","source":{"type":"url","url":"file:///etc/passwd"}}`): "messages[0].content[0].source.url",
 		`{}`:                                             "messages",
 		`{"messages":[]}`:                                "messages",
 		`{"messages":"x"}`:                               "messages",

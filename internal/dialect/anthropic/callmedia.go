@@ -39,6 +39,9 @@ func mediaBlock(p *llm.Part, raw []byte, at, typ string) error {
 		p.Media.Data, err = str(val, at+".data")
 	case "url":
 		p.Media.URL, err = str(found(source, "url"), at+".url")
+		if err == nil {
+			err = fetchable(p.Media.URL, at+".url")
+		}
 		if p.Media.MIME = dialect.MIMEOf(p.Media.URL); p.Media.MIME == "" && kind == llm.FilePart {
 			p.Media.MIME = pdf
 		}
@@ -50,6 +53,13 @@ func mediaBlock(p *llm.Part, raw []byte, at, typ string) error {
 		err = refuse(at+".type", `must be "base64", "url", "file", "text" or "content"`)
 	}
 	return err
+}
+
+func fetchable(url, at string) error {
+	if err := dialect.CheckURL(url); err != nil {
+		return fault.From(err).At(at)
+	}
+	return nil
 }
 
 func found(raw []byte, name string) []byte {

@@ -22,7 +22,11 @@ func (w *writer) part(role string, m *llm.Message, p *llm.Part) error {
 	case llm.ImagePart, llm.AudioPart, llm.FilePart:
 		return w.media(role, at, p)
 	case llm.OpaquePart:
-		if p.Shape != shapeName {
+		switch {
+		case p.Shape == shapeName:
+		case role == roleUser: // what the question is about
+			return refuse(at, "is of a kind that Gemini does not know")
+		default:
 			w.t.Lose(at)
 			return nil
 		}

@@ -47,6 +47,9 @@ func locate(m *llm.Media, url, at string) error {
 	case err != nil:
 		return fault.From(err).At(at)
 	case !inside:
+		if err := dialect.CheckURL(url); err != nil {
+			return fault.From(err).At(at)
+		}
 		m.URL = url
 		if m.MIME == "" {
 			m.MIME = dialect.MIMEOf(url)
@@ -111,6 +114,10 @@ func checkDocument(m *llm.Media, at string) error {
 		}
 	case m.URL == "" && m.FileID == "":
 		return refuse(at, "needs file_data, file_id or file_url")
+	case m.URL != "":
+		if err := dialect.CheckURL(m.URL); err != nil {
+			return fault.From(err).At(at + ".file_url")
+		}
 	}
 	if m.MIME == "" {
 		m.MIME = first(dialect.MIMEOf(m.Name), dialect.MIMEOf(m.URL))

@@ -225,6 +225,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a number", `{"model":"m","input":7}`, "input", "list"},
 		{"instructions as a list", `{"input":"x","instructions":[]}`, "instructions", "string"},
 		{"a conversation", `{"input":"x","conversation":"conv_1"}`, "conversation", "provider"},
+		{"an image in a file", item(`{"role":"user","content":[{"type":"input_image","image_url":"file:///etc/passwd"}]}`), "input[0].content[0].image_url", "https://"},
 		{"background", `{"input":"x","background":true}`, "background", "provider"},
 		{"a prompt", `{"input":"x","prompt":{"id":"pmpt_1"}}`, "prompt", "provider"},
 		{"a response before", `{"input":"x","previous_response_id":"resp_1"}`, "previous_response_id", "provider"},

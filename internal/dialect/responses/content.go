@@ -136,7 +136,10 @@ func (r *partReader) locate(url, at string) error {
 		return fault.From(err).At(at)
 	case inside:
 		m.MIME, m.Data = first(mime, m.MIME), data
-	default:
+	case url != "":
+		if err := dialect.CheckURL(url); err != nil {
+			return fault.From(err).At(at)
+		}
 		m.URL = url
 	}
 	if m.MIME == "" {
