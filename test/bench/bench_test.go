@@ -213,6 +213,12 @@ func TestFieldAgainstTheUpstream(t *testing.T) {
 		}
 	})
 	c := &contender{name: report.Direct, addr: up.Addr}
+	if err := f.learn(t.Context(), c, chat); err != nil || c.body != 1024 {
+		t.Errorf("learnt a length of %d, %v", c.body, err)
+	}
+	if err := f.learn(t.Context(), c, passThrough); err == nil {
+		t.Error("learnt a length from an echo")
+	}
 	s := &scenario{call: streamed, job: load.Job{Conns: 2, Warm: 1, Each: 4, Events: 3}}
 	r, problems, err := f.round(t.Context(), c, s.with(c, options{}))
 	if err != nil || len(problems) != 0 || r.Requests != 8 || r.Warm != 2 || r.Failed != 0 || r.Events != 24 {
@@ -226,5 +232,12 @@ func TestFieldAgainstTheUpstream(t *testing.T) {
 	stop()
 	if _, _, err := f.round(ended, c, s.with(c, options{})); err == nil {
 		t.Error("a round after the end")
+	}
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"lorem"}}],"usage":{"total_tokens":220}}`)
+	}))
+	defer elsewhere.Close()
+	if err := f.learn(t.Context(), &contender{addr: elsewhere.Listener.Addr().String()}, chat); err == nil || !strings.Contains(err.Error(), "lost") {
+		t.Errorf("learnt from an answer that is not the upstream's: %v", err)
 	}
 }

@@ -4,12 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"sluice/test/bench/load"
 	"sluice/test/bench/report"
 )
 
@@ -27,11 +30,28 @@ func (f *field) startTranslated(ctx context.Context, path, dir string, s *scenar
 		return nil
 	}
 	for _, c := range f.contenders {
-		if err := c.learn(ctx, s.call); err != nil {
+		if err := f.learn(ctx, c, s.call); err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
 	return nil
+}
+
+// learn asks c once and waits until that is counted, so that the first round does
+// not count it.
+func (f *field) learn(ctx context.Context, c *contender, q call) error {
+	before, err := f.counts(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := c.learn(ctx, q); err != nil {
+		return err
+	}
+	problems, err := f.verify(ctx, c, &load.Result{Sent: 1}, before)
+	if len(problems) > 0 {
+		return errors.New(strings.Join(problems, "; "))
+	}
+	return err
 }
 
 // learn asks once, and when the answer says what the upstream says takes its length
