@@ -39,6 +39,9 @@ func CheckLineEnds(b []byte, from int) error {
 // goroutine.
 type Lines struct{ marks []mark }
 
+// usualLines is the room for lines that most heads need.
+const usualLines = 32
+
 // mark is where a line's name and value lie.
 type mark struct{ name, nameEnd, value, valueEnd int }
 
@@ -49,6 +52,9 @@ func (l *Lines) Len() int { return len(l.marks) }
 // names in place. Folded lines, blanks before the colon, bare line feeds and control
 // bytes are refused. Source: RFC 9112 section 5.
 func (l *Lines) Parse(b []byte, from, most int) error {
+	if l.marks == nil {
+		l.marks = make([]mark, 0, usualLines)
+	}
 	l.marks = l.marks[:0]
 	for from < len(b) {
 		to := from + bytes.IndexByte(b[from:], '\n') + 1

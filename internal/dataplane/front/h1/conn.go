@@ -75,6 +75,9 @@ func (c *conn) serve(ctx context.Context) {
 		}
 		c.cancel()
 		c.s.crowd.remove(c)
+		if c.body != nil {
+			c.body.finish(false) // after a panic somebody may still read it
+		}
 		if c.in != nil {
 			c.in.release()
 		}

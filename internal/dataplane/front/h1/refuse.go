@@ -27,3 +27,15 @@ func (c *conn) refuse(err error) step {
 	}
 	return lingerOn
 }
+
+func malformed(what string) error {
+	return fault.New(fault.InvalidRequest, "the request is not HTTP/1.1 as it must be: "+what)
+}
+
+func tooLarge() error { return refusal(431, "the head of the request is too large") }
+
+func refusal(status int, what string) error {
+	f := fault.New(fault.InvalidRequest, what)
+	f.Status = status
+	return f
+}
