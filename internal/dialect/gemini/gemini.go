@@ -20,8 +20,9 @@ func Dialect() *dialect.Dialect {
 		Name:      shapeName,
 		Upstreams: upstreams(),
 		Unified: map[llm.Endpoint]dialect.Unified{
-			llm.Embed:      embedContents{},
-			llm.ListModels: models{list: "models", query: "pageSize=1000"},
+			llm.MessagesCountTokens: countTokens{request: true},
+			llm.Embed:               embedContents{},
+			llm.ListModels:          models{list: "models", query: "pageSize=1000"},
 		},
 	}
 }

@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"context"
+	"strings"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -9,22 +10,31 @@ import (
 	"sluice/internal/splice"
 )
 
-// countTokens is countTokens of Vertex AI: what a conversation would use as input.
+// countTokens is countTokens of Vertex AI, and with request that of the Gemini API: what a
+// conversation would use as input. The Gemini API takes instructions and tools only inside
+// the request that is to be counted.
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/count-tokens,
-// read 2026-11; contract/provider-transforms.md 4.11.
-type countTokens struct{}
+// and https://ai.google.dev/api/tokens, read 2026-11; contract/provider-transforms.md 4.11.
+type countTokens struct{ request bool }
 
 var _ dialect.Unified = countTokens{}
 
 // EncodeRequest asks for the tokens of the conversation and its tools. How an answer
 // would be made plays no part.
-func (countTokens) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+func (n countTokens) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	w := newWriter(r.Call, to.Model)
 	w.Open('{')
+	if n.request {
+		w.Key("generateContentRequest").Open('{')
+		w.Str("model", "models/"+strings.TrimPrefix(to.Model, "models/"))
+	}
 	if err := w.conversation(); err != nil {
 		return nil, err
 	}
 	w.tools()
+	if n.request {
+		w.Close('}')
+	}
 	w.Close('}')
 	return &dialect.Outgoing{Body: w.B, Lost: w.t.Lost()}, nil
 }

@@ -223,6 +223,12 @@ func TestCountTokens(t *testing.T) {
 	if err != nil || string(out.Body) != `{`+hiSent+`,"tools":[{"functionDeclarations":[{"name":"f"}]}]}` {
 		t.Errorf("%v %s", err, out.Body)
 	}
+	for _, model := range []string{"gemini-2.5-pro", "models/gemini-2.5-pro"} {
+		out, err = gemini.Dialect().Unified[llm.MessagesCountTokens].EncodeRequest(t.Context(), &dialect.Request{Call: c}, &dialect.Target{Model: model})
+		if err != nil || string(out.Body) != `{"generateContentRequest":{"model":"models/gemini-2.5-pro",`+hiSent+`,"tools":[{"functionDeclarations":[{"name":"f"}]}]}}` {
+			t.Errorf("%v %s", err, out.Body)
+		}
+	}
 	a, err := u.DecodeAnswer(&dialect.Incoming{Body: []byte(`{"totalTokens":31,"totalBillableCharacters":96}`)})
 	if err != nil || string(a.Body) != `{"input_tokens":31}` || a.Usage.InputTokens != 31 {
 		t.Errorf("%v %+v", err, a)
