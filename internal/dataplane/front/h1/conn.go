@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"sluice/internal/dataplane/front"
 	"sluice/internal/wire"
 )
 
@@ -201,19 +202,25 @@ func (c *conn) handOver() {
 // thrown away. Closing at once would take the answer back. It is net/http's time.
 const lingering = 500 * time.Millisecond
 
-// linger closes the sending side, and returns when the client has closed the other.
+// linger closes the sending side, and returns when the client has closed the other. Of a
+// client that sends on and on no more is read than of any body that nobody wants: it
+// shall find out that it may stop.
 func (c *conn) linger() {
 	if closeWrite(c.nc) != nil {
 		return
 	}
-	_ = c.tcp.SetReadDeadline(time.Now().Add(lingering)) // fails only when closed, as the read does
+	until := time.Now().Add(lingering)
+	_ = c.tcp.SetReadDeadline(until) // fails only when closed, as the read does
 	buf := getBuffer()
 	defer buf.release()
-	for {
-		if _, err := c.tcp.Read(buf.b); err != nil {
+	for got := 0; got < front.Leftover; {
+		n, err := c.tcp.Read(buf.b)
+		if err != nil {
 			return
 		}
+		got += n
 	}
+	time.Sleep(time.Until(until))
 }
 
 // freshFor is how long a connection may take to its first request when everything is to
