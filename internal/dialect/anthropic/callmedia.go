@@ -1,6 +1,8 @@
 package anthropic
 
 import (
+	"strings"
+
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -85,21 +87,23 @@ func inlined(m *llm.Media, source []byte, at string) error {
 // the text alone; one with pictures stays as it is.
 func chunks(p *llm.Part, raw, source []byte, at string) error {
 	content := found(source, "content")
-	text, ok := splice.Unquote(content)
+	whole, ok := splice.Unquote(content)
 	if !ok && !isList(content) {
 		return refuse(at+".content", "must be a string or a list of blocks")
 	}
+	var text strings.Builder
+	text.WriteString(whole)
 	for val := range splice.Elements(content) {
 		if member(val, "type") != "text" {
 			*p = llm.Part{Kind: llm.OpaquePart, Raw: raw, Shape: shapeName}
 			return nil
 		}
-		if text != "" {
-			text += "\n"
+		if text.Len() > 0 {
+			text.WriteByte('\n')
 		}
-		text += member(val, "text")
+		text.WriteString(member(val, "text"))
 	}
-	p.Media.MIME, p.Media.Plain, p.Media.Data = "text/plain", true, text
+	p.Media.MIME, p.Media.Plain, p.Media.Data = "text/plain", true, text.String()
 	p.Raw, p.Shape = source, shapeName
 	return nil
 }

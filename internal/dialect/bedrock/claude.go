@@ -102,15 +102,15 @@ var renamed = map[string]string{"advanced-tool-use-2025-11-20": "tool-search-too
 // betas are the beta flags for Claude: those of the header, or else of the body, a text
 // with commas or a list.
 func betas(to *dialect.Target, body []byte) []string {
-	all := valueOf(to, "anthropic_beta")
-	if all == "" {
-		all = plain(body)
+	all := []string{valueOf(to, "anthropic_beta")}
+	if all[0] == "" {
+		all[0] = plain(body)
 		for val := range splice.Elements(body) {
-			all += "," + plain(val)
+			all = append(all, plain(val))
 		}
 	}
 	var list []string
-	for b := range strings.SplitSeq(all, ",") {
+	for b := range strings.SplitSeq(strings.Join(all, ","), ",") {
 		b = strings.TrimSpace(b)
 		if b == "" || isAbsent(b) {
 			continue

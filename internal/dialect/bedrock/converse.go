@@ -59,10 +59,10 @@ type callWriter struct {
 	to     *dialect.Target
 	family string
 
-	thinking []byte          // what is told to Claude of it
-	effort   string          // for outputConfig
-	native   []*llm.Tool     // tools that only Claude's own form can name
-	names    map[string]bool // of documents so far
+	thinking []byte         // what is told to Claude of it
+	effort   string         // for outputConfig
+	native   []*llm.Tool    // tools that only Claude's own form can name
+	names    map[string]int // of documents so far, with the number that the last of that name got
 }
 
 // conversation writes what both Converse and the counting of its tokens have: system,

@@ -36,6 +36,9 @@ var (
 
 const tuning = "fine-tune"
 
+// lostMax bounds how many fields of a file's lines are named.
+const lostMax = 32
+
 // EncodeRequest makes the object.
 func (upload) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	f, err := readForm(r, to)
@@ -55,7 +58,7 @@ func (upload) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect
 		target.Model, target.Stream = f.model, false
 		line = batchLine(ctx, r, &target, func(paths []string) {
 			for _, p := range paths {
-				if p = "body." + p; !slices.Contains(out.Lost, p) {
+				if p = "body." + p; len(out.Lost) < lostMax && !slices.Contains(out.Lost, p) {
 					out.Lost = append(out.Lost, p)
 				}
 			}

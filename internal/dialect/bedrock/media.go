@@ -196,14 +196,16 @@ func (w *callWriter) name(given string) string {
 	}, given)
 	clean = strings.Join(strings.Fields(clean), " ")
 	clean = strings.TrimSpace(clean[:min(len(clean), nameMax-8)])
-	name := first(clean, "document")
-	for n := 2; w.names[name]; n++ {
-		name = first(clean, "document") + " (" + strconv.Itoa(n) + ")"
-	}
+	base := first(clean, "document")
 	if w.names == nil {
-		w.names = map[string]bool{}
+		w.names = map[string]int{}
 	}
-	w.names[name] = true
+	name := base
+	for w.names[name] > 0 {
+		w.names[base]++
+		name = base + " (" + strconv.Itoa(w.names[base]) + ")"
+	}
+	w.names[name] = 1
 	return name
 }
 

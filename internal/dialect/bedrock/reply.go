@@ -1,6 +1,8 @@
 package bedrock
 
 import (
+	"strings"
+
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -149,9 +151,11 @@ func readCited(raw []byte) llm.Part {
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
 		case `"content"`:
+			var text strings.Builder
 			for piece := range splice.Elements(val) {
-				p.Text += member(piece, "text")
+				text.WriteString(member(piece, "text"))
 			}
+			p.Text = text.String()
 		case `"citations"`:
 			p.Citations, p.Shape = val, shapeName
 		}

@@ -3,6 +3,7 @@ package gemini
 import (
 	"bytes"
 	"strconv"
+	"strings"
 	"time"
 
 	"sluice/internal/dialect"
@@ -97,6 +98,13 @@ func extra(name []byte) (string, bool) {
 // ends the first.
 func readParts(list []byte) (parts []llm.Part, called bool) {
 	var s said
+	var text strings.Builder // of the last part, when it has several pieces
+	join := func() {
+		if text.Len() > 0 {
+			parts[len(parts)-1].Text = text.String()
+			text.Reset()
+		}
+	}
 	for raw := range splice.Elements(list) {
 		s.read(raw)
 		if s.empty {
@@ -104,12 +112,17 @@ func readParts(list []byte) (parts []llm.Part, called bool) {
 		}
 		called = called || s.kind == llm.CallPart
 		if n := len(parts); n > 0 && s.continues(parts[n-1].Kind, parts[n-1].Signature != "") {
-			parts[n-1].Text += plainText(s.text)
+			if text.Len() == 0 {
+				text.WriteString(parts[n-1].Text)
+			}
+			text.WriteString(plainText(s.text))
 			parts[n-1].Signature = plainText(s.signature)
 			continue
 		}
+		join()
 		parts = append(parts, s.part(raw))
 	}
+	join()
 	return parts, called
 }
 

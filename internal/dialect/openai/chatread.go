@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"strings"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -140,11 +141,11 @@ func readAnswer(raw []byte) []llm.Part {
 		typ, _ := splice.Find(val, "type")
 		thinking, _ := splice.Find(val, "thinking")
 		if string(typ) == `"thinking"` && len(thinking) > 0 && thinking[0] == '[' {
-			text := ""
+			var text strings.Builder
 			for t := range splice.Elements(thinking) {
-				text += member(t, "text")
+				text.WriteString(member(t, "text"))
 			}
-			parts = append(parts, llm.Part{Kind: llm.ThoughtPart, Text: text})
+			parts = append(parts, llm.Part{Kind: llm.ThoughtPart, Text: text.String()})
 			continue
 		}
 		if p, err := readPart(val, ""); err == nil {

@@ -1,6 +1,10 @@
 package openai
 
-import "sluice/internal/llm"
+import (
+	"strings"
+
+	"sluice/internal/llm"
+)
 
 // messages writes the conversation. What stands outside the caller's list of messages
 // becomes the first one.
@@ -71,17 +75,14 @@ func (w *callWriter) turn(m *llm.Message, parts []llm.Part) error {
 // plainText is the text of parts that are nothing else: of one part, or where many
 // may be joined, with a line end between them.
 func plainText(parts []llm.Part, join bool) (string, bool) {
-	text := ""
+	texts := make([]string, len(parts))
 	for i := range parts {
 		if parts[i].Kind != llm.TextPart || i > 0 && !join {
 			return "", false
 		}
-		if i > 0 {
-			text += "\n"
-		}
-		text += parts[i].Text
+		texts[i] = parts[i].Text
 	}
-	return text, true
+	return strings.Join(texts, "\n"), true
 }
 
 func (w *callWriter) loseMarks(m *llm.Message, parts []llm.Part) {
@@ -101,14 +102,16 @@ func (w *callWriter) assistant(m *llm.Message) {
 	w.Open('{')
 	w.Str("role", "assistant")
 	w.Opt("name", m.Name)
-	text, refusal, said := "", "", false
+	var text, refusal strings.Builder
+	said := false
 	var calls []*llm.Part
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; p.Kind {
 		case llm.TextPart:
-			text, said = text+p.Text, true
+			text.WriteString(p.Text)
+			said = true
 		case llm.RefusalPart:
-			refusal += p.Text
+			refusal.WriteString(p.Text)
 		case llm.CallPart:
 			calls = append(calls, p)
 			if p.Signature != "" {
@@ -121,13 +124,13 @@ func (w *callWriter) assistant(m *llm.Message) {
 	w.loseMarks(m, m.Parts)
 	switch {
 	case said:
-		w.Str("content", text)
-	case len(calls) > 0 || refusal != "":
+		w.Str("content", text.String())
+	case len(calls) > 0 || refusal.Len() > 0:
 		w.Raw("content", []byte("null"))
 	default:
 		w.Str("content", "")
 	}
-	w.Opt("refusal", refusal)
+	w.Opt("refusal", refusal.String())
 	w.calls(calls)
 	w.Close('}')
 }
@@ -160,18 +163,18 @@ func (w *callWriter) results(m *llm.Message) error {
 	var media []llm.Part
 	for i := range m.Parts {
 		r := m.Parts[i].Result
-		text := ""
+		var text strings.Builder
 		if r.Error {
-			text = "Error: "
+			text.WriteString("Error: ")
 		}
 		for k := range r.Parts {
 			p := &r.Parts[k]
 			switch p.Kind {
 			case llm.TextPart:
 				if k > 0 && r.Parts[k-1].Kind == llm.TextPart {
-					text += "\n"
+					text.WriteByte('\n')
 				}
-				text += p.Text
+				text.WriteString(p.Text)
 			case llm.ImagePart, llm.FilePart, llm.AudioPart:
 				media = append(media, *p)
 			default:
@@ -181,7 +184,7 @@ func (w *callWriter) results(m *llm.Message) error {
 		w.Open('{')
 		w.Str("role", "tool")
 		w.Str("tool_call_id", r.ID)
-		w.Str("content", text)
+		w.Str("content", text.String())
 		w.Close('}')
 		w.loseMarks(m, m.Parts[i:i+1])
 	}

@@ -41,9 +41,10 @@ func (upstream) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (
 
 type callWriter struct {
 	dialect.JSON
-	c     *llm.Call
-	t     *llm.Tally
-	exact bool // the caller of messages gives thoughts back with what proves them
+	c      *llm.Call
+	t      *llm.Tally
+	exact  bool            // the caller of messages gives thoughts back with what proves them
+	custom map[string]bool // see isCustom; nil before it is asked
 }
 
 func (w *callWriter) params() {

@@ -178,13 +178,28 @@ func failed(parts []llm.Part) []llm.Part {
 	return append([]llm.Part{said}, parts...)
 }
 
+// isCustom reports whether the call of that id is one of a tool that takes mere text.
 func (w *callWriter) isCustom(id string) bool {
-	for i := range w.c.Messages {
-		for k := range w.c.Messages[i].Parts {
-			if c := w.c.Messages[i].Parts[k].Call; c != nil && c.ID == id {
-				return c.Custom
+	if w.custom == nil {
+		w.custom = customCalls(w.c.Messages)
+	}
+	return w.custom[id]
+}
+
+// customCalls says of the calls in a conversation, by their ids, whether they are of such
+// tools. Of calls with one id the first counts.
+func customCalls(list []llm.Message) map[string]bool {
+	known := map[string]bool{}
+	for i := range list {
+		for k := range list[i].Parts {
+			c := list[i].Parts[k].Call
+			if c == nil {
+				continue
+			}
+			if _, again := known[c.ID]; !again {
+				known[c.ID] = c.Custom
 			}
 		}
 	}
-	return false
+	return known
 }

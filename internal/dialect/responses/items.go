@@ -131,15 +131,13 @@ func isOpenAIs(encrypted string) bool { return strings.HasPrefix(encrypted, "gAA
 
 // joined is the texts of a list of parts: [{"type":"summary_text","text":"…"}].
 func joined(list []byte) string {
-	text := ""
+	var texts []string
 	for val := range splice.Elements(list) {
-		if t := member(val, "text"); text == "" {
-			text = t
-		} else if t != "" {
-			text += partBreak + t
+		if t := member(val, "text"); t != "" {
+			texts = append(texts, t)
 		}
 	}
-	return text
+	return strings.Join(texts, partBreak)
 }
 
 // partBreak stands between the parts of a summary when they become one text.

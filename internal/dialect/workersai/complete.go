@@ -2,6 +2,7 @@ package workersai
 
 import (
 	"context"
+	"strings"
 
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
@@ -43,13 +44,13 @@ func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	}
 	c := dialect.Completion{ID: r.ID, Created: in.Created, Model: in.To.Model, Usage: r.Usage}
 	for i := range r.Choices {
-		text := ""
+		var text strings.Builder
 		for k := range r.Choices[i].Parts {
 			if p := &r.Choices[i].Parts[k]; p.Kind == llm.TextPart {
-				text += p.Text
+				text.WriteString(p.Text)
 			}
 		}
-		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: text, Finish: r.Choices[i].Finish})
+		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: text.String(), Finish: r.Choices[i].Finish})
 	}
 	return c.Answer(in.To.Stream), nil
 }
