@@ -100,6 +100,31 @@ func TestUnreadBodies(t *testing.T) {
 	}
 }
 
+// A client that sends without an end, although it has its answer, is not read for longer
+// than it takes to see that.
+func TestEndlessBody(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(_ context.Context, _ *wire.Request, out wire.Responder) error { return answer(out, []byte("no")) })
+	c := s.dial(t).send("POST /v1/x HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\n")
+	sent := make(chan int)
+	go func() {
+		chunk, n := []byte("10000\r\n"+strings.Repeat("a", 64<<10)+"\r\n"), 0
+		for {
+			k, err := c.Conn.Write(chunk)
+			if n += k; err != nil {
+				sent <- n
+				return
+			}
+		}
+	}()
+	if got := c.reply("POST"); got.text != "no" {
+		t.Errorf("%q", got.text)
+	}
+	if n := <-sent; n > 32<<20 {
+		t.Errorf("%d bytes were taken", n)
+	}
+}
+
 // A body that ends early or is malformed is an error to the gateway, never an end.
 func TestBrokenBodies(t *testing.T) {
 	t.Parallel()

@@ -202,25 +202,24 @@ func (c *conn) handOver() {
 // thrown away. Closing at once would take the answer back. It is net/http's time.
 const lingering = 500 * time.Millisecond
 
-// linger closes the sending side, and returns when the client has closed the other. Of a
-// client that sends on and on no more is read than of any body that nobody wants: it
-// shall find out that it may stop.
+// linger closes the sending side, and returns when the client has closed the other. A
+// client that goes on sending finds that it is hardly read any more.
 func (c *conn) linger() {
 	if closeWrite(c.nc) != nil {
 		return
 	}
-	until := time.Now().Add(lingering)
-	_ = c.tcp.SetReadDeadline(until) // fails only when closed, as the read does
+	_ = c.tcp.SetReadDeadline(time.Now().Add(lingering)) // fails only when closed, as the read does
 	buf := getBuffer()
 	defer buf.release()
-	for got := 0; got < front.Leftover; {
-		n, err := c.tcp.Read(buf.b)
+	for n := 0; ; {
+		k, err := c.tcp.Read(buf.b)
 		if err != nil {
 			return
 		}
-		got += n
+		if n += k; n > front.Leftover {
+			time.Sleep(lingering / 50)
+		}
 	}
-	time.Sleep(time.Until(until))
 }
 
 // freshFor is how long a connection may take to its first request when everything is to
