@@ -103,11 +103,20 @@ func named(b []byte, id string) []byte {
 // normalise gives an upstream error the one shape of the surface.
 // Source: contract/dataplane.md 7.2.
 func (g *Gateway) normalise(ctx context.Context, a *attempt) error {
-	b, err := g.readReply(ctx, a, errorBodyMax)
-	if err != nil {
-		return err
+	f := dialect.Failure{Shape: a.plan.Endpoint.Error, Provider: a.spec.ID, Status: a.status, Type: errorType(a.reply.header)}
+	if a.first != nil { // an error as the first event of a stream, of which nothing more is wanted
+		_ = a.resp.Body.Close()
+		a.log.BytesOut = int64(len(a.first))
+		a.log.Response = g.keep(a.reply.header.Get("content-type"), a.first, a.log.BytesOut)
+		f.Shape, f.Body = "openai", dialect.FirstEventFailure(a.first)
+		a.resp = nil
+	} else {
+		b, err := g.readReply(ctx, a, errorBodyMax)
+		if err != nil {
+			return err
+		}
+		f.Body = b
 	}
-	f := dialect.Failure{Shape: a.plan.Endpoint.Error, Provider: a.spec.ID, Status: a.status, Type: errorType(a.reply.header), Body: b}
 	if a.reply.body = f.Normalised(); a.x.surface() == fault.Messages {
 		a.reply.body = f.ForMessages()
 	}

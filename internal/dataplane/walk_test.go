@@ -231,3 +231,29 @@ func TestSavedProviders(t *testing.T) {
 		}
 	}
 }
+
+// An error as the first event is told in the words of the surface, whatever keeps the
+// stream open before it, and nobody waits for the rest of the stream.
+func TestFirstEventError(t *testing.T) {
+	t.Parallel()
+	const failed = "event: error\ndata: " + `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded, come back"}}` + "\n\n"
+	for name, pieces := range map[string][]string{"at once": {failed}, "behind a ping": {"event: ping\ndata: {\"type\": \"ping\"}\n\n", failed}} {
+		for path, body := range map[string]string{
+			"/v1/messages":         `{"model":"claude-opus-4-5","max_tokens":64,"stream":true,"messages":[{"role":"user","content":"x"}]}`,
+			"/v1/chat/completions": `{"model":"claude-opus-4-5","stream":true,"messages":[{"role":"user","content":"x"}]}`,
+			"/v1/responses":        `{"model":"claude-opus-4-5","stream":true,"input":"x"}`,
+		} {
+			r := newRig(t)
+			e := events(pieces...)
+			e.End = upstream.Hang
+			r.up.On("/v1/messages", upstream.Always(e))
+			a := r.call("POST", path, body, "x-gateway-provider: anthropic", "authorization: Bearer k", "x-gateway-custom-host: "+r.up.URL()+"/v1")
+			if a.StatusCode != 529 || !strings.Contains(a.Text, `"type":"overloaded_error"`) || !strings.Contains(a.Text, `"message":"anthropic error: Overloaded, come back"`) {
+				t.Errorf("%s, %s: %d %s", path, name, a.StatusCode, a.Text)
+			}
+			if row := r.journal.one(t); !strings.Contains(string(row.Response.Bytes), "come back") || row.Outcome != record.Failed {
+				t.Errorf("%s, %s: on record %s %s", path, name, row.Outcome, row.Response.Bytes)
+			}
+		}
+	}
+}

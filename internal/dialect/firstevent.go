@@ -1,7 +1,9 @@
 package dialect
 
+import "bytes"
+
 // FirstEvent reports whether p, the beginning of a stream, holds a first whole line of
-// data; comments and bare names do not count.
+// data; comments, bare names and the pings of messages do not count.
 func FirstEvent(p []byte) bool {
 	_, ok := firstEvent(p)
 	return ok
@@ -24,6 +26,35 @@ func FirstEventError(p []byte) (status int, failed bool) {
 	return f.status(), true
 }
 
+// FirstEventFailure is the error that FirstEventError found as an answer of its own, in
+// OpenAI's shape: {"error":{"message":"Overloaded","type":"overloaded_error","code":…}}.
+// It is nil when there is none.
+func FirstEventFailure(p []byte) []byte {
+	e, ok := firstEvent(p)
+	if !ok {
+		return nil
+	}
+	f, ok := findFault(e)
+	if !ok {
+		return nil
+	}
+	if f.typ == "error" { // responses say so of every error, and what it is in the code
+		f.typ, f.code = f.code, ""
+	}
+	var w JSON
+	w.Open('{')
+	w.Key("error").Open('{')
+	w.Str("message", f.message)
+	w.Opt("type", f.typ)
+	w.Opt("code", f.code)
+	w.Close('}')
+	w.Close('}')
+	return w.B
+}
+
+// ping is the name of events that only keep a stream of messages open.
+var ping = []byte("ping")
+
 func firstEvent(p []byte) (event, bool) {
 	var c cursor
 	var joined, name []byte
@@ -33,10 +64,13 @@ func firstEvent(p []byte) (event, bool) {
 			return event{}, false
 		}
 		e := parse(p[:n], &joined)
-		if e.name != nil {
+		switch {
+		case e.name != nil:
 			name = e.name
+		case len(bytes.TrimSpace(p[:n])) == 0: // the end of an event
+			name = nil
 		}
-		if len(e.data) > 0 {
+		if len(e.data) > 0 && !bytes.Equal(name, ping) {
 			e.name = name
 			return e, true
 		}

@@ -236,6 +236,9 @@ func TestFirstEvent(t *testing.T) {
 		{"a word", `data: {"error":"boom"}` + "\n\n", true, 500},
 		{"a response", "event: error\n" + `data: {"type":"error","code":"server_error","message":"m"}` + "\n\n", true, 500},
 		{"a failed response", `data: {"type":"response.failed","response":{"error":{"code":"rate_limit_exceeded","message":"m"}}}` + "\n\n", true, 429},
+		{"a ping", "event: ping\ndata: {\"type\": \"ping\"}\n\n", false, 0},
+		{"an overload behind a ping", "event: ping\ndata: {\"type\": \"ping\"}\n\nevent: error\n" + `data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}` + "\n\n", true, 529},
+		{"a chunk without a name behind a ping", "event: ping\ndata: {}\n\n" + chunkRole, true, 0},
 		{"an error later on", chunkRole + `data: {"error":"boom"}` + "\n\n", true, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -246,6 +249,21 @@ func TestFirstEvent(t *testing.T) {
 				t.Errorf("FirstEventError = %d, %v; want %d", status, failed, c.status)
 			}
 		})
+	}
+}
+
+func TestFirstEventFailure(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"": "", chunkRole: "",
+		`data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}` + "\n\n": `{"error":{"message":"Overloaded","type":"overloaded_error"}}`,
+		`data: {"error":{"message":"m","code":402}}` + "\n\n":                                        `{"error":{"message":"m","code":"402"}}`,
+		"event: error\n" + `data: {"type":"error","code":"server_error","message":"m"}` + "\n\n":     `{"error":{"message":"m","type":"server_error"}}`,
+		`data: {"error":"boom"}` + "\n\n":                                                            `{"error":{"message":"boom"}}`,
+	} {
+		if got := dialect.FirstEventFailure([]byte(in)); string(got) != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
 	}
 }
 
