@@ -77,7 +77,7 @@ func readKey(text string) (*rsa.PrivateKey, error) {
 	}
 	if k, err := x509.ParsePKCS8PrivateKey(block.Bytes); err == nil {
 		if key, ok := k.(*rsa.PrivateKey); ok {
-			return key, nil
+			return key, checkSize(key)
 		}
 		return nil, errors.New("not RSA")
 	}
@@ -85,7 +85,7 @@ func readKey(text string) (*rsa.PrivateKey, error) {
 	if err != nil {
 		return nil, errors.New("no key in the PEM block")
 	}
-	return key, nil
+	return key, checkSize(key)
 }
 
 // assertion is the account's signed word that it asks for a token.

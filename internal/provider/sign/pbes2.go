@@ -15,7 +15,7 @@ import (
 
 // pbes2Rounds is the most rounds of key derivation that are made for a key. OpenSSL
 // makes 2,048; a caller must not keep a processor busy with a number of his own. (ours)
-const pbes2Rounds = 1_000_000
+const pbes2Rounds = 100_000
 
 var (
 	oidPBES2  = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 5, 13}

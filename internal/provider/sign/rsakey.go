@@ -4,6 +4,7 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"strings"
 
 	"sluice/internal/fault"
@@ -21,18 +22,35 @@ func rsaKey(text, passphrase string) (*rsa.PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	if key, err := x509.ParsePKCS1PrivateKey(der); err == nil {
-		return key, nil
-	}
-	parsed, err := x509.ParsePKCS8PrivateKey(der)
+	key, err := x509.ParsePKCS1PrivateKey(der)
 	if err != nil {
-		return nil, badKey("oracle_private_key is no private key that can be read", err)
+		parsed, err := x509.ParsePKCS8PrivateKey(der)
+		if err != nil {
+			return nil, badKey("oracle_private_key is no private key that can be read", err)
+		}
+		ok := false
+		if key, ok = parsed.(*rsa.PrivateKey); !ok {
+			return nil, badKey("oracle_private_key must be an RSA key", nil)
+		}
 	}
-	key, ok := parsed.(*rsa.PrivateKey)
-	if !ok {
-		return nil, badKey("oracle_private_key must be an RSA key", nil)
+	if err := checkSize(key); err != nil {
+		return nil, badKey("oracle_private_key "+err.Error(), nil)
 	}
 	return key, nil
+}
+
+// rsaMaxBits is the largest key that is signed with. Oracle and Google give out keys of
+// 2,048 and 4,096 bits; what a caller brings could be so large that a signature takes
+// minutes.
+const rsaMaxBits = 4096
+
+var errKeySize = errors.New("has more than 4096 bits")
+
+func checkSize(key *rsa.PrivateKey) error {
+	if key.N.BitLen() > rsaMaxBits {
+		return errKeySize
+	}
+	return nil
 }
 
 // opened is what a block holds, decrypted where it is encrypted.

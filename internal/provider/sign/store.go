@@ -13,17 +13,21 @@ type store[K comparable, V any] struct {
 	order []K // as they were made
 }
 
-// get returns the item of a key and makes it when it is not there. The function
-// must not do I/O.
+// get returns the item of a key and makes it when it is not there. The function must not
+// do I/O, but may take a while: nobody waits for another's key. Of items that are made at
+// once for one key, all get the first that was ready.
 func (s *store[K, V]) get(key K, produce func() (V, error)) (V, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if v, ok := s.items[key]; ok {
+	if v, ok := s.find(key); ok {
 		return v, nil
 	}
 	v, err := produce()
 	if err != nil {
 		return v, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if first, ok := s.items[key]; ok {
+		return first, nil
 	}
 	if s.items == nil {
 		s.items = make(map[K]V)
@@ -35,4 +39,11 @@ func (s *store[K, V]) get(key K, produce func() (V, error)) (V, error) {
 	s.items[key] = v
 	s.order = append(s.order, key)
 	return v, nil
+}
+
+func (s *store[K, V]) find(key K) (V, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok := s.items[key]
+	return v, ok
 }
