@@ -27,7 +27,7 @@ var (
 )
 
 // EncodeRequest makes the job. What the caller gives in Amazon's words, in
-// provider_options, wins.
+// provider_options, wins, but for the model.
 func (newBatch) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	input, ok, err := fileParam(t, "input_file_id")
@@ -65,7 +65,7 @@ func (newBatch) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	w.Raw("outputDataConfig", batchOutput(t, input, to))
 	w.Close('}')
 	options, _ := t.Take("provider_options")
-	return &dialect.Outgoing{Body: merged(options, w.B), Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: merged(options, w.B, "modelId"), Lost: t.Lost()}, nil
 }
 
 // batchOutput writes where the results of a batch go, sealed with the key of the

@@ -27,7 +27,7 @@ var (
 )
 
 // EncodeRequest makes the job. What the caller gives in Amazon's words, in
-// provider_options, wins.
+// provider_options, wins, but for the model.
 func (newTuning) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	training, ok, err := fileParam(t, "training_file")
@@ -86,7 +86,7 @@ func (newTuning) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	}
 	w.Close('}')
 	options, _ := t.Take("provider_options")
-	return &dialect.Outgoing{Body: merged(options, w.B), Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: merged(options, w.B, "baseModelIdentifier"), Lost: t.Lost()}, nil
 }
 
 // hyper are Amazon's names for OpenAI's hyperparameters. How fast Claude learns is a

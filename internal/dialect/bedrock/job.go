@@ -3,6 +3,7 @@ package bedrock
 import (
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,15 +40,18 @@ func at(w *dialect.JSON, name string, raw []byte) {
 }
 
 // merged writes what the caller gave in Amazon's own words and then what of ours it did
-// not name.
-func merged(given, own []byte) []byte {
+// not name. Some members are ours alone, such as the model: whoever may not use a model of
+// an account must not name it here instead.
+func merged(given, own []byte, ours ...string) []byte {
 	var w dialect.JSON
 	w.Open('{')
 	for name, val := range splice.Members(given) {
-		w.Raw(bare(name), val)
+		if !slices.Contains(ours, plain(name)) {
+			w.Raw(bare(name), val)
+		}
 	}
 	for name, val := range splice.Members(own) {
-		if _, taken := splice.Find(given, plain(name)); !taken {
+		if _, taken := splice.Find(given, plain(name)); !taken || slices.Contains(ours, plain(name)) {
 			w.Raw(bare(name), val)
 		}
 	}

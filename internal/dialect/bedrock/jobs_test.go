@@ -37,10 +37,16 @@ func TestCreateBatch(t *testing.T) {
 		},
 		{
 			name: "what the caller says in Amazon's words wins", model: "m",
-			body: `{"input_file_id":"s3://in/rows.jsonl","role_arn":"arn:r","job_name":"j","output_data_config":"s3%3A%2F%2Fout%2Fo%2F","provider_options":{"timeoutDurationInHours":72,"modelId":"x"},"completion_window":"1h"}`,
-			want: `{"timeoutDurationInHours":72,"modelId":"x","roleArn":"arn:r","jobName":"j","inputDataConfig":{"s3InputDataConfig":{"s3InputFormat":"JSONL","s3Uri":"s3://in/rows.jsonl"}},` +
+			body: `{"input_file_id":"s3://in/rows.jsonl","role_arn":"arn:r","job_name":"j","output_data_config":"s3%3A%2F%2Fout%2Fo%2F","provider_options":{"timeoutDurationInHours":72,"jobName":"k"},"completion_window":"1h"}`,
+			want: `{"timeoutDurationInHours":72,"jobName":"k","modelId":"m","roleArn":"arn:r","inputDataConfig":{"s3InputDataConfig":{"s3InputFormat":"JSONL","s3Uri":"s3://in/rows.jsonl"}},` +
 				`"outputDataConfig":{"s3OutputDataConfig":{"s3Uri":"s3://out/o/"}}}`,
 			lost: []string{"completion_window"},
+		},
+		{
+			name: "another model in Amazon's words", model: "m",
+			body: `{"input_file_id":"s3://in/rows.jsonl","role_arn":"arn:r","job_name":"j","output_data_config":"s3%3A%2F%2Fout%2Fo%2F","provider_options":{"modelId":"x","model\u0049d":"y"}}`,
+			want: `{"modelId":"m","roleArn":"arn:r","jobName":"j","inputDataConfig":{"s3InputDataConfig":{"s3InputFormat":"JSONL","s3Uri":"s3://in/rows.jsonl"}},` +
+				`"outputDataConfig":{"s3OutputDataConfig":{"s3Uri":"s3://out/o/"}}}`,
 		},
 		{
 			name: "an output of the caller's", model: "m", body: `{"input_file_id":"s3://in/rows.jsonl","role_arn":"arn:r","job_name":"j","output_data_config":{"s3OutputDataConfig":{"s3Uri":"s3://o/","s3BucketOwner":"1"}}}`,
@@ -202,7 +208,7 @@ func TestFinetunes(t *testing.T) {
 		},
 		{
 			name: "Titan", model: "amazon.titan-text-lite-v1", body: `{"training_file":"s3://b/t.jsonl","job_name":"j","role_arn":"r","output_file":"s3://o/d/","customization_type":"CONTINUED_PRE_TRAINING",` +
-				`"method":{"type":"supervised","supervised":{"hyperparameters":{"learning_rate_multiplier":"0.00001","batch_size":8}}},"provider_options":{"customModelName":"c"}}`,
+				`"method":{"type":"supervised","supervised":{"hyperparameters":{"learning_rate_multiplier":"0.00001","batch_size":8}}},"provider_options":{"customModelName":"c","baseModelIdentifier":"x"}}`,
 			want: `{"customModelName":"c","baseModelIdentifier":"amazon.titan-text-lite-v1","jobName":"j","roleArn":"r","trainingDataConfig":{"s3Uri":"s3://b/t.jsonl"},"outputDataConfig":{"s3Uri":"s3://o/d/"},` +
 				`"hyperParameters":{"learningRate":"0.00001","batchSize":"8"},"customizationType":"CONTINUED_PRE_TRAINING"}`,
 		},

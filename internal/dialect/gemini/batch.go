@@ -52,8 +52,8 @@ func createBatch(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	w.Open('{')
 	if more, ok := t.Take("provider_options"); ok {
 		for name, val := range splice.Members(more) {
-			if key := string(name[1 : len(name)-1]); !taken[key] {
-				w.Key(key).Value(val)
+			if !taken[plainText(name)] { // however it is escaped
+				w.Key(string(name[1 : len(name)-1])).Value(val)
 			}
 		}
 	}

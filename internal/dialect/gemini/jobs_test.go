@@ -32,7 +32,7 @@ func TestCreateBatch(t *testing.T) {
 	u := vertex(llm.CreateBatch)
 	for _, c := range []struct{ in, model, want string }{
 		{
-			`{"input_file_id":"gs%3A%2F%2Fb%2Fin%2Frows.jsonl","endpoint":"/v1/chat/completions","completion_window":"24h","model":"x","job_name":"j","provider_options":{"model":"no","labels":{"a":"b"}}}`, "gemini-2.5-flash",
+			`{"input_file_id":"gs%3A%2F%2Fb%2Fin%2Frows.jsonl","endpoint":"/v1/chat/completions","completion_window":"24h","model":"x","job_name":"j","provider_options":{"model":"no","mod\u0065l":"no","labels":{"a":"b"}}}`, "gemini-2.5-flash",
 			`{"labels":{"a":"b"},"displayName":"j","model":"publishers/google/models/gemini-2.5-flash","inputConfig":{"instancesFormat":"jsonl","gcsSource":{"uris":["gs://b/in/rows.jsonl"]}},` +
 				`"outputConfig":{"predictionsFormat":"jsonl","gcsDestination":{"outputUriPrefix":"gs://b/in"}},"instanceConfig":{"excludedFields":["requestId"],"instanceType":"object"}}`,
 		},
