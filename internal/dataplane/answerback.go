@@ -39,9 +39,12 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 		a.replayed(r)
 		return nil
 	}
-	a.answerJSON(a.kept.keep(a.speech.client.EncodeReply(nil, r, a.answering())), "")
+	a.answerJSON(a.kept.keep(a.speech.client.EncodeReply(make([]byte, 0, len(b)+replyRoom), r, a.answering())), "")
 	return nil
 }
+
+// replyRoom is what an answer may take more in the caller's words than in the provider's.
+const replyRoom = 1 << 10
 
 func (a *attempt) restated(in *dialect.Incoming) error {
 	out, err := a.speech.unified.DecodeAnswer(in)

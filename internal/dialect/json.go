@@ -22,8 +22,14 @@ type JSON struct {
 // On continues a text that ends where a value may stand.
 func On(b []byte) JSON { return JSON{B: b, bare: true} }
 
+// firstRoom is the room of a text that begins with nothing: most grow at least so far.
+const firstRoom = 1 << 10
+
 // Open begins an object or a list: '{' or '['.
 func (w *JSON) Open(bracket byte) {
+	if w.B == nil {
+		w.B = make([]byte, 0, firstRoom)
+	}
 	w.sep()
 	w.B = append(w.B, bracket)
 	w.bare = true

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"strings"
 
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
@@ -75,7 +76,7 @@ func (r *callReader) tools(raw []byte) error {
 		for name, val := range splice.Members(val) {
 			switch string(name) {
 			case `"type"`:
-				t.Type, _ = splice.Unquote(val)
+				t.Type = word(val)
 			case `"cache_control"`:
 				t.Cache = readCache(val)
 			}
@@ -204,9 +205,32 @@ func str(raw []byte, at string) (string, error) {
 }
 
 // plainName is a name of splice.Members without quotes and escapes.
-func plainName(raw []byte) string {
+func plainName(raw []byte) string { return word(raw) }
+
+// word is a raw string, without allocating for those that most calls have.
+func word(raw []byte) string {
+	if len(raw) > 2 && raw[0] == '"' {
+		if w, ok := words[string(raw[1:len(raw)-1])]; ok {
+			return w
+		}
+	}
 	s, _ := splice.Unquote(raw)
 	return s
+}
+
+var words = wordsOf(strings.Fields(`
+	model messages tools tool_choice response_format stream stream_options temperature top_p max_tokens max_completion_tokens stop user seed n
+	metadata store parallel_tool_calls reasoning_effort presence_penalty frequency_penalty logprobs top_logprobs service_tier
+	role name content content_blocks tool_calls tool_call_id refusal reasoning_content reasoning cache_control
+	system developer assistant tool function id type arguments parameters description strict text image_url input_audio file url detail
+	auto none required json_schema json_object index`))
+
+func wordsOf(list []string) map[string]string {
+	m := make(map[string]string, len(list))
+	for _, w := range list {
+		m[w] = w
+	}
+	return m
 }
 
 func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

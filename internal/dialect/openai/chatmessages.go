@@ -45,7 +45,7 @@ func (r *callReader) message(raw []byte, i int, at string) error {
 			m.Extra = append(m.Extra, llm.Param{Name: plainName(name), From: at + "." + plainName(name), Raw: val})
 		}
 	}
-	role, _ := splice.Unquote(f.role)
+	role := word(f.role)
 	m.Name, _ = splice.Unquote(f.name)
 	var err error
 	switch m.Role = llm.Role(role); m.Role {
@@ -219,7 +219,7 @@ func readPart(raw []byte, at string) (p llm.Part, err error) {
 		return p, refuse(at, "must be an object")
 	}
 	typ, _ := splice.Find(raw, "type")
-	kind, _ := splice.Unquote(typ)
+	kind := word(typ)
 	switch kind {
 	case "text", "input_text", "output_text":
 		err = textPart(&p, raw, at)
