@@ -29,12 +29,12 @@ func (b *ruleBook) of(p *provider.Plan) *rules {
 }
 
 // replyRules are the changes to an attempt's answer. A caller who asks for it gets
-// the provider's own finish reasons.
+// the provider's own finish reasons and extras.
 // Source: contract/dataplane.md 1.1, strict compliance.
 func (g *Gateway) replyRules(a *attempt) dialect.ReplyRules {
 	r := g.rules.of(a.plan).reply
 	if !a.strict {
-		r.FinishReasons = nil
+		r.FinishReasons, r.Extras = nil, nil
 	}
 	return r
 }
@@ -45,7 +45,7 @@ func translate(s *provider.Spec, e *provider.Endpoint) *rules {
 			Drop: e.Params.Drop, ModelPrefix: s.Model.StripPrefix,
 			SystemRole: !s.KeepDeveloper, StreamUsage: s.Stream.AskUsage,
 		},
-		reply: dialect.ReplyRules{FinishReasons: e.Reply.FinishReasons, UsagePath: e.Reply.UsagePath, NoDone: s.Stream.NoDone},
+		reply: dialect.ReplyRules{FinishReasons: e.Reply.FinishReasons, UsagePath: e.Reply.UsagePath, Extras: e.Reply.Extras, NoDone: s.Stream.NoDone},
 	}
 	for _, k := range sorted(e.Params.Default) {
 		r.request.Default = append(r.request.Default, dialect.Param{Key: k, Raw: e.Params.Default[k]})

@@ -29,13 +29,13 @@ func newChanger(o *StreamOptions) changer {
 	if o.ID != "" {
 		c.id = splice.Quote(o.ID)
 	}
-	c.on = o.HideUsage || c.id != nil || len(c.swap) > 0 || c.rules.UsagePath != ""
+	c.on = o.HideUsage || c.id != nil || len(c.swap)+len(c.rules.Extras) > 0 || c.rules.UsagePath != ""
 	return c
 }
 
 // steady reports whether the changes of an event are the same whatever its texts say.
 func (c *changer) steady() bool {
-	return c.id == nil && len(c.swap) == 0 && c.rules.UsagePath == ""
+	return c.id == nil && len(c.swap)+len(c.rules.Extras) == 0 && c.rules.UsagePath == ""
 }
 
 // data returns the event's data as it is to be relayed, nil for unchanged, or says
@@ -50,7 +50,7 @@ func (c *changer) data(e event) (data []byte, drop bool) {
 			return nil, true
 		}
 	}
-	if len(c.swap) > 0 || c.rules.UsagePath != "" && !c.hideUsage {
+	if len(c.swap)+len(c.rules.Extras) > 0 || c.rules.UsagePath != "" && !c.hideUsage {
 		c.edits = c.rules.edits(c.edits, c.swap, e.data)
 	}
 	if c.id != nil {

@@ -16,6 +16,9 @@ type ReplyRules struct {
 	FinishReasons map[string]string
 	// UsagePath is where the provider puts its usage besides "usage": "x_groq.usage".
 	UsagePath string
+	// Extras are fields that the shape does not know, for example "citations"; they are left
+	// out of an answer and of every event.
+	Extras []string
 	// Rename applies to JSON replies only, for example {"data[*].image", "b64_json"}.
 	Rename []Rename
 	// NoDone says that the provider ends its streams without [DONE]: a finish_reason is
@@ -25,7 +28,7 @@ type ReplyRules struct {
 
 // changes reports whether the rules may change an answer of the endpoint.
 func (r *ReplyRules) changes(ep llm.Endpoint) bool {
-	return len(r.Rename) > 0 || completes(ep) && (len(r.FinishReasons) > 0 || r.UsagePath != "")
+	return len(r.Rename) > 0 || completes(ep) && (len(r.FinishReasons)+len(r.Extras) > 0 || r.UsagePath != "")
 }
 
 // Apply returns the JSON reply with the rules applied; the body itself when they
@@ -52,6 +55,9 @@ func (r *ReplyRules) Apply(ep llm.Endpoint, body []byte) []byte {
 func (r *ReplyRules) edits(dst []splice.Edit, swap map[string]string, body []byte) []splice.Edit {
 	if len(swap) > 0 {
 		dst = append(dst, splice.Replace("choices[*].finish_reason", swap))
+	}
+	for _, path := range r.Extras {
+		dst = append(dst, splice.Drop(path))
 	}
 	if r.UsagePath == "" {
 		return dst

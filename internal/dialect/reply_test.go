@@ -82,6 +82,8 @@ func TestReplyRules(t *testing.T) {
 		{"finish reasons of another surface", llm.Embed, reason, `{"choices":[{"finish_reason":"model_length"}]}`, `{"choices":[{"finish_reason":"model_length"}]}`},
 		{"usage elsewhere", llm.ChatComplete, dialect.ReplyRules{UsagePath: "x_groq.usage"}, `{"x_groq":{"usage":{"a":1}},"usage":null}`, `{"x_groq":{"usage":{"a":1}},"usage":{"a":1}}`},
 		{"usage in both places", llm.ChatComplete, dialect.ReplyRules{UsagePath: "x_groq.usage"}, `{"x_groq":{"usage":{"a":1}},"usage":{"a":2}}`, `{"x_groq":{"usage":{"a":1}},"usage":{"a":2}}`},
+		{"extras", llm.ChatComplete, dialect.ReplyRules{Extras: []string{"citations", "images"}}, `{"citations":["a"],"choices":[{"citations":1}]}`, `{"choices":[{"citations":1}]}`},
+		{"extras of another endpoint", llm.Embed, dialect.ReplyRules{Extras: []string{"citations"}}, `{"citations":["a"]}`, `{"citations":["a"]}`},
 		{"names", llm.ImageGenerate, dialect.ReplyRules{Rename: []dialect.Rename{{Path: "images", To: "data"}, {Path: "data[*].image", To: "b64_json"}}}, `{"images":[{"image":"aGk="}]}`, `{"data":[{"b64_json":"aGk="}]}`},
 		{"no JSON", llm.ChatComplete, reason, `<html>`, `<html>`},
 	} {

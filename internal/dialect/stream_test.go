@@ -179,6 +179,9 @@ func TestStreamRules(t *testing.T) {
 	}{
 		{"finish reasons", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ReplyRules{FinishReasons: map[string]string{"model_length": "length", "eos": "stop"}}},
 			stop("model_length") + stop("tool_calls") + done, stop("length") + stop("tool_calls") + done, true},
+		{"extras", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ReplyRules{Extras: []string{"citations"}}},
+			`data: {"citations":["a"],"choices":[{"delta":{"content":"x"}}]}` + "\n\n" + `data: {"citations":["b"],"choices":[{"delta":{"content":"y"}}]}` + "\n\n" + done,
+			`data: {"choices":[{"delta":{"content":"x"}}]}` + "\n\n" + `data: {"choices":[{"delta":{"content":"y"}}]}` + "\n\n" + done, true},
 		{"usage elsewhere", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ReplyRules{UsagePath: "x_groq.usage"}},
 			groq + done, strings.Replace(groq, "}}}\n", `}},"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}`+"\n", 1) + done, true},
 		{"an end is added", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ReplyRules{NoDone: true}}, stop("stop"), stop("stop") + done, true},

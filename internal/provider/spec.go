@@ -113,6 +113,7 @@ type Params struct {
 type Reply struct {
 	FinishReasons map[string]string `json:"finish_reasons"` // theirs to OpenAI's: "eos": "stop"
 	UsagePath     string            `json:"usage_path"`     // where usage stands besides "usage": "x_groq.usage"
+	Extras        []string          `json:"extras"`         // fields of a chat that callers who want OpenAI's alone do not get: "citations"
 	Rename        map[string]string `json:"rename"`         // paths to their new names, the deepest first: "images[*].image": "b64_json", "images": "data"
 }
 
