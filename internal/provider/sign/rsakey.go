@@ -28,10 +28,11 @@ func rsaKey(text, passphrase string) (*rsa.PrivateKey, error) {
 		if err != nil {
 			return nil, badKey("oracle_private_key is no private key that can be read", err)
 		}
-		ok := false
-		if key, ok = parsed.(*rsa.PrivateKey); !ok {
+		of, ok := parsed.(*rsa.PrivateKey)
+		if !ok {
 			return nil, badKey("oracle_private_key must be an RSA key", nil)
 		}
+		key = of
 	}
 	if err := checkSize(key); err != nil {
 		return nil, badKey("oracle_private_key "+err.Error(), nil)
