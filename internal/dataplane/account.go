@@ -9,6 +9,7 @@ import (
 	"sluice/internal/keys"
 	"sluice/internal/provider"
 	"sluice/internal/routing"
+	"sluice/internal/splice"
 
 	"github.com/tidwall/gjson"
 )
@@ -124,9 +125,46 @@ func usableNow(acct *credential.Account, a *attempt) error {
 		return fault.Newf(fault.ModelNotAllowed, "the provider @%s allows some models only, and the body of this call is not read; send it as application/json", acct.Slug).At("model")
 	}
 	if a.model != "" && !acct.Allows(a.model) {
-		return fault.Newf(fault.ModelNotAllowed, "the provider @%s may not be asked for the model %q", acct.Slug, clip(a.model)).At("model")
+		return notAllowed(acct, a.model, "model")
 	}
 	return nil
+}
+
+// batchAllowed refuses a batch whose requests stand in the body, each with a model of its
+// own, when one of these is not allowed: {"requests":[{"params":{"model":"…"}}]}. It looks
+// at what is to be sent, and at every member of a name that stands there twice.
+func batchAllowed(acct *credential.Account, body []byte) error {
+	for name, requests := range splice.Members(body) {
+		if !splice.IsName(name, "requests") {
+			continue
+		}
+		for r := range splice.Elements(requests) {
+			if model, ok := strayModel(acct, r); !ok {
+				return notAllowed(acct, model, "requests")
+			}
+		}
+	}
+	return nil
+}
+
+// strayModel finds a model in a batch's request that is not allowed; ok is true when
+// there is none.
+func strayModel(acct *credential.Account, request []byte) (model string, ok bool) {
+	for name, params := range splice.Members(request) {
+		if !splice.IsName(name, "params") {
+			continue
+		}
+		for name, val := range splice.Members(params) {
+			if model, _ := splice.Unquote(val); splice.IsName(name, "model") && !acct.Allows(model) {
+				return model, false
+			}
+		}
+	}
+	return "", true
+}
+
+func notAllowed(acct *credential.Account, model, at string) error {
+	return fault.Newf(fault.ModelNotAllowed, "the provider @%s may not be asked for the model %q", acct.Slug, clip(model)).At(at)
 }
 
 // target makes a refusal of one routing target, which has the OpenAI body.

@@ -18,10 +18,34 @@ const (
 	fetchTime = 30 * time.Second
 )
 
-// fetch gets a file that a caller's message names, for a provider that does not. The
-// address is judged when it is dialled, as every upstream's is, and redirects are not
-// followed. Errors name the cure, not the host.
-func (g *Gateway) fetch(ctx context.Context, address string) (mime string, data []byte, err error) {
+// Limits of what is fetched for one call: a short body must not fill the memory with what
+// it names. Providers take no more in a request. (ours)
+const (
+	fetchFiles = 32
+	fetchTotal = 64 << 20
+)
+
+// fetcher gets the files of one attempt. It belongs to its goroutine.
+type fetcher struct {
+	g     *Gateway
+	files int
+	bytes int64
+}
+
+// fetch gets the next file, within the limits of all.
+func (f *fetcher) fetch(ctx context.Context, address string) (mime string, data []byte, err error) {
+	if f.files++; f.files > fetchFiles || f.bytes >= fetchTotal {
+		return "", nil, fault.Newf(fault.InvalidParameter, "the call names more than %d files by URL, or more than %d bytes; send them as base64 instead", fetchFiles, fetchTotal)
+	}
+	mime, data, err = f.g.fetch(ctx, address, min(fetchMax, fetchTotal-f.bytes))
+	f.bytes += int64(len(data))
+	return mime, data, err
+}
+
+// fetch gets a file of at most so many bytes that a caller's message names, for a provider
+// that does not. The address is judged when it is dialled, as every upstream's is, and
+// redirects are not followed. Errors name the cure, not the host.
+func (g *Gateway) fetch(ctx context.Context, address string, limit int64) (mime string, data []byte, err error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
 		return "", nil, fault.New(fault.InvalidParameter, "the URL of a file must be an http or https one without a user")
@@ -39,10 +63,10 @@ func (g *Gateway) fetch(ctx context.Context, address string) (mime string, data 
 	if err != nil {
 		return "", nil, fault.New(fault.InvalidParameter, "the file cannot be fetched; send it as base64 instead").Because(err)
 	}
-	b, err := readAll(resp, fetchMax)
+	b, err := readAll(resp, limit)
 	switch {
 	case err != nil:
-		return "", nil, fault.Newf(fault.InvalidParameter, "the file cannot be read or is larger than %d bytes; send it as base64 instead", fetchMax).Because(err)
+		return "", nil, fault.Newf(fault.InvalidParameter, "the file cannot be read or is larger than %d bytes; send it as base64 instead", limit).Because(err)
 	case resp.Status != 200:
 		return "", nil, fault.Newf(fault.InvalidParameter, "the file cannot be fetched: its host answered with status %d; send it as base64 instead", resp.Status)
 	}

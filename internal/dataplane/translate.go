@@ -26,6 +26,11 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 	if err != nil {
 		return err
 	}
+	if a.account != nil && a.account.Restricted() && a.plan.Asked == llm.CreateBatch {
+		if err := batchAllowed(a.account, out.Body); err != nil {
+			return err
+		}
+	}
 	a.lost = out.Lost
 	if len(a.lost) > 0 && a.x.ctl.strictParams == "true" {
 		return fault.Newf(fault.InvalidParameter, "%s cannot carry %s; leave them out, or do not send x-gateway-strict-params", a.spec.ID, lostNames(a.lost)).At(clip(a.lost[0]))
@@ -61,7 +66,7 @@ func (g *Gateway) asked(a *attempt, s dialect.Shaping) []byte {
 func (g *Gateway) target(a *attempt) *dialect.Target {
 	return &dialect.Target{
 		Endpoint: a.plan.Asked, Provider: a.spec.ID, Model: a.plan.Model, Profiled: a.plan.Underlying, Newer: a.spec.KeepDeveloper, Stream: a.x.stream,
-		Value: func(name string) string { return a.values[name] }, Fetch: g.fetch,
+		Value: func(name string) string { return a.values[name] }, Fetch: (&fetcher{g: g}).fetch,
 	}
 }
 
