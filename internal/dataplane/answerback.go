@@ -89,19 +89,35 @@ func (a *attempt) replayed(r *llm.Reply) {
 	a.answerJSON(out, "text/event-stream")
 }
 
-// askMore makes the further calls of a request that the provider takes in pieces.
+// moreMax bounds the further calls of one request: one for each of the inputs that OpenAI
+// takes in a request for embeddings, 2,048.
+// Source: https://platform.openai.com/docs/api-reference/embeddings/create, read 2026-11.
+const moreMax = 2047
+
+// checkMore refuses a request that would take more.
+func checkMore(a *attempt, more [][]byte) error {
+	if len(more) <= moreMax {
+		return nil
+	}
+	return fault.Newf(fault.InvalidParameter, "%s takes one input at a time, and the gateway makes at most %d calls of one request; send fewer inputs", a.spec.ID, moreMax+1).At("input")
+}
+
+// askMore makes the further calls of a request that the provider takes in pieces. Their
+// answers together may be as large as one answer.
 func (g *Gateway) askMore(ctx context.Context, a *attempt) ([][]byte, error) {
 	var all [][]byte
+	left := g.set.MaxReplyBytes
 	for _, body := range a.more {
 		a.body = wire.Bytes(body)
 		resp, err := g.call(ctx, a)
 		if err != nil {
 			return nil, gone(ctx, err)
 		}
-		b, err := readAll(resp, g.set.MaxReplyBytes)
+		b, err := readAll(resp, left)
 		if err != nil {
 			return nil, err
 		}
+		left -= int64(len(b))
 		if resp.Status >= 400 {
 			return nil, fault.Newf(fault.UpstreamFailed, "%s answered a part of the request with status %d", a.spec.ID, resp.Status)
 		}

@@ -31,6 +31,9 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 			return err
 		}
 	}
+	if err := checkMore(a, out.More); err != nil {
+		return err
+	}
 	a.lost = out.Lost
 	if len(a.lost) > 0 && a.x.ctl.strictParams == "true" {
 		return fault.Newf(fault.InvalidParameter, "%s cannot carry %s; leave them out, or do not send x-gateway-strict-params", a.spec.ID, lostNames(a.lost)).At(clip(a.lost[0]))
