@@ -89,14 +89,24 @@ func (at place) element(i int) place {
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_$-]+$`)
 
-// destination tells where an object of a config sends its secrets: its provider and
-// the URLs in it, whatever their order.
+// places are what the names of fields hold that stand in a provider's host or say whose
+// account a call is for: azure_resource_name, snowflakeAccount. A region alone leads to nobody else.
+var places = []string{"resource", "account", "workspace", "host", "url", "endpoint", "tenan", "project", "domain", "compartment", "bucket", "foundry"}
+
+// isPlace reports whether a field of that name says where a call goes.
+func isPlace(name string) bool {
+	name = strings.ToLower(name)
+	return name == "provider" || name == "virtual_key" || name == "virtualkey" ||
+		slices.ContainsFunc(places, func(p string) bool { return strings.Contains(name, p) })
+}
+
+// destination tells where an object of a config sends its secrets: its provider, the
+// fields that say where that is, and the URLs in it, whatever their order.
 func destination(object gjson.Result, list string) string {
 	var parts []string
 	object.ForEach(func(k, v gjson.Result) bool {
 		name := k.String()
-		names := name == "provider" || name == "virtual_key" || name == "virtualKey"
-		if v.Type == gjson.String && (names || strings.Contains(v.Str, "://")) && !resource.SecretField(name, list) {
+		if v.Type == gjson.String && (isPlace(name) || strings.Contains(v.Str, "://")) && !resource.SecretField(name, list) {
 			parts = append(parts, strconv.Quote(name)+strconv.Quote(v.Str))
 		}
 		return true
