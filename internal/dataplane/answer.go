@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"sluice/internal/dialect"
 	"sluice/internal/fault"
 	"sluice/internal/record"
 	"sluice/internal/wire"
@@ -42,13 +43,28 @@ func (g *Gateway) answerFault(x *exchange, err error) error {
 	if f.Retry > 0 {
 		h = append(h, wire.Field{Name: "retry-after", Value: strconv.Itoa(int((f.Retry + time.Second - 1) / time.Second))})
 	}
-	body := f.Body(x.surface())
+	body := x.errorBody(f)
 	x.headSent = true
 	if err := x.out.Head(x.status, h, int64(len(body))); err != nil {
 		return err
 	}
 	_, err = x.out.Write(body)
 	return err
+}
+
+// errorBody is the error in the body of the surface. Callers of messages find the id of
+// their request in it, as Anthropic's clients look for it there.
+// Source: contract/provider-transforms.md 2.6.
+func (x *exchange) errorBody(f *fault.Error) []byte {
+	body := f.Body(x.surface())
+	if x.surface() != fault.Messages {
+		return body
+	}
+	var w dialect.JSON
+	w.B = body[:len(body)-1]
+	w.Str("request_id", x.id)
+	w.Close('}')
+	return w.B
 }
 
 // answer gives the answer in hand. It is on record before its last byte leaves.

@@ -103,7 +103,7 @@ func named(b []byte, id string) []byte {
 // normalise gives an upstream error the one shape of the surface.
 // Source: contract/dataplane.md 7.2.
 func (g *Gateway) normalise(ctx context.Context, a *attempt) error {
-	f := dialect.Failure{Shape: a.plan.Endpoint.Error, Provider: a.spec.ID, Status: a.status, Type: errorType(a.reply.header)}
+	f := dialect.Failure{Shape: a.plan.Endpoint.Error, Provider: a.spec.ID, Status: a.status, Type: errorType(a.reply.header), Request: a.x.id}
 	if a.first != nil { // an error as the first event of a stream, of which nothing more is wanted
 		_ = a.resp.Body.Close()
 		a.log.BytesOut = int64(len(a.first))

@@ -204,3 +204,17 @@ func TestBrokenStreamsInTheCallersShape(t *testing.T) {
 		}
 	}
 }
+
+// Errors on messages, the gateway's own and the provider's, name the request.
+func TestMessagesErrorsNameTheRequest(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	own := r.call("POST", "/v1/messages", `{"model":"m-1","max_tokens":1}`, r.as(speakers[2])...)
+	r.up.On(speakers[2].path, upstream.Always(upstream.JSON(500, []byte(`{"error":{"message":"no"}}`))))
+	theirs := r.call("POST", "/v1/messages", surfaces["messages"].body, r.as(speakers[2])...)
+	for _, a := range []answer{own, theirs} {
+		if want := `"request_id":"` + a.Header.Get("x-gateway-request-id") + `"`; a.StatusCode < 400 || !strings.Contains(a.Text, want) || !strings.Contains(a.Text, `"type":"error"`) {
+			t.Errorf("%d without %s: %s", a.StatusCode, want, a.Text)
+		}
+	}
+}

@@ -25,6 +25,7 @@ type Failure struct {
 	Status   int
 	Type     string // that the header gives, where the body has none: "ThrottlingException"
 	Body     []byte
+	Request  string // id of the caller's request, for messages; empty: not told
 }
 
 // Normalised puts the error into the one shape that callers of the unified routes see:
@@ -51,8 +52,8 @@ func (f Failure) Normalised() []byte {
 }
 
 // ForMessages is Normalised for callers of messages, whose clients know another shape:
-// {"type":"error","error":{"type":…,"message":…},"provider":"groq"}. An error that has a
-// type of Anthropic's keeps it.
+// {"type":"error","error":{"type":…,"message":…},"request_id":…,"provider":"groq"}. An error
+// that has a type of Anthropic's keeps it.
 // Source: contract/provider-transforms.md 2.6; https://docs.anthropic.com/en/api/errors, read 2026-11.
 func (f Failure) ForMessages() []byte {
 	d, status, provider := f.details(), f.Status, f.Provider
@@ -66,6 +67,7 @@ func (f Failure) ForMessages() []byte {
 	w.Str("type", d.typ)
 	w.Str("message", d.message)
 	w.Close('}')
+	w.Opt("request_id", f.Request)
 	w.Str("provider", provider)
 	w.Close('}')
 	return w.B

@@ -39,8 +39,12 @@ func steady(reply message, given ...string) message {
 		}
 		return m[1] + strconv.FormatInt(noon{}.Now().Unix(), 10)
 	})
+	reply.body = requestID.ReplaceAllString(reply.body, `${1}uuid-made-1"`)
 	return reply
 }
+
+// requestID is the id of a request in an error on messages.
+var requestID = regexp.MustCompile(`("request_id":")[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f-]{17}"`)
 
 // madeUUID is an id that the gateway makes for something that it sends.
 var madeUUID = regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b`)
