@@ -46,10 +46,8 @@ func (g *Gateway) follow(ctx context.Context, a *attempt, body []byte) error {
 // firstText is the first of the fields that holds a text.
 func firstText(body []byte, fields []string) string {
 	for _, name := range fields {
-		if raw, ok := splice.Find(body, name); ok {
-			if s, ok := splice.Unquote(raw); ok && s != "" {
-				return s
-			}
+		if s := splice.Text(body, name); s != "" {
+			return s
 		}
 	}
 	return ""

@@ -36,7 +36,7 @@ var spoken = map[string]bool{
 // keeper, and no thoughts, which nobody but their thinker can use.
 func appendSpoken(dst, list []byte, plain bool) []byte {
 	for item := range splice.Elements(list) {
-		kind := textMember(item, "type")
+		kind := splice.Text(item, "type")
 		switch {
 		case !spoken[kind], plain && kind == "reasoning":
 			continue
@@ -53,12 +53,6 @@ func appendItem(dst, item []byte) []byte {
 		dst = append(dst, ',')
 	}
 	return append(dst, item...)
-}
-
-func textMember(raw []byte, name string) string {
-	val, _ := splice.Find(raw, name)
-	s, _ := splice.Unquote(val)
-	return s
 }
 
 // without is an object without some of its members.
@@ -110,7 +104,7 @@ func shown(item []byte, unique string) []byte {
 	if kind == "message" {
 		edits = append(edits, splice.SetDefault("status", []byte(`"completed"`)))
 		if content, _ := d.Raw("content"); len(content) > 0 && content[0] == '"' {
-			edits = append(edits, splice.Set("content", inParts(content, textMember(item, "role"))))
+			edits = append(edits, splice.Set("content", inParts(content, splice.Text(item, "role"))))
 		}
 	}
 	return d.Apply(edits)

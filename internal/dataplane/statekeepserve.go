@@ -95,7 +95,7 @@ func page(list []byte, q url.Values) ([]byte, error) {
 		return nil, fault.New(fault.InvalidParameter, `order must be "asc" or "desc"`).At("order")
 	}
 	if after := q.Get("after"); after != "" {
-		i := slices.IndexFunc(items, func(item []byte) bool { return textMember(item, "id") == after })
+		i := slices.IndexFunc(items, func(item []byte) bool { return splice.Text(item, "id") == after })
 		if i < 0 {
 			return nil, fault.Newf(fault.InvalidParameter, "after: there is no item %q", clip(after)).At("after")
 		}
@@ -122,7 +122,7 @@ func writePage(items [][]byte, more bool) []byte {
 			w.Raw(end.name, []byte("null"))
 			continue
 		}
-		w.Str(end.name, textMember(items[end.at], "id"))
+		w.Str(end.name, splice.Text(items[end.at], "id"))
 	}
 	w.Bool("has_more", more)
 	w.Close('}')

@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"cmp"
+
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -50,7 +52,7 @@ type CompletionChoice struct {
 func (c *Completion) Answer(stream bool) *Answer {
 	var w JSON
 	w.Open('{')
-	w.Str("id", first(c.ID, ident.NewItem("cmpl-")))
+	w.Str("id", cmp.Or(c.ID, ident.NewItem("cmpl-")))
 	w.Str("object", "text_completion")
 	w.Int("created", c.Created)
 	w.Str("model", c.Model)

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"strconv"
 
 	"sluice/internal/ident"
@@ -60,7 +61,7 @@ func (s *completionStream) event(e *llm.Event) {
 	case llm.EventEnd:
 		s.end()
 	case llm.EventFault:
-		s.dst = append(s.dst, ErrorEvent(llm.Complete, e.Text, first(e.Name, "upstream_error"))...)
+		s.dst = append(s.dst, ErrorEvent(llm.Complete, e.Text, cmp.Or(e.Name, "upstream_error"))...)
 	default: // has no place in a text
 	}
 }
@@ -68,10 +69,10 @@ func (s *completionStream) event(e *llm.Event) {
 func (s *completionStream) start(e *llm.Event) {
 	var w JSON
 	w.Open('{')
-	w.Str("id", first(e.ID, s.id))
+	w.Str("id", cmp.Or(e.ID, s.id))
 	w.Str("object", "text_completion")
 	w.Int("created", s.created)
-	w.Str("model", first(e.Model, s.model))
+	w.Str("model", cmp.Or(e.Model, s.model))
 	s.head = w.B
 }
 

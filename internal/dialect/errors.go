@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -80,7 +81,7 @@ func (f Failure) details() details {
 		return details{message: "Invalid response received from " + f.Provider + ": " + quoteBody(f.Status, f.Body), typ: f.Type}
 	}
 	d.message = f.Provider + " error: " + d.message
-	d.typ = first(d.typ, f.Type)
+	d.typ = cmp.Or(d.typ, f.Type)
 	return d
 }
 

@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"strconv"
 	"strings"
 
 	"sluice/internal/fault"
@@ -48,7 +47,7 @@ func LoseMarks(t *llm.Tally, c *llm.Call, m *llm.Message, p *llm.Part) {
 // no tool shall be called holds anyway.
 func LoseTools(t *llm.Tally, c *llm.Call) {
 	for i := range c.Tools {
-		t.Lose("tools[" + strconv.Itoa(c.Tools[i].Index) + "]")
+		t.Lose(Index("tools", c.Tools[i].Index))
 	}
 	switch c.Choice.Mode {
 	case "", "auto", "none":

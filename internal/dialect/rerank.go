@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"slices"
 
 	"sluice/internal/fault"
@@ -36,7 +37,7 @@ func (r *Ranking) Answer(request []byte) (*Answer, error) {
 	}
 	var w JSON
 	w.Open('{')
-	w.Str("id", first(r.ID, ident.NewItem("rerank-")))
+	w.Str("id", cmp.Or(r.ID, ident.NewItem("rerank-")))
 	w.Str("object", "list")
 	w.Key("results").Open('[')
 	for _, d := range r.Results {

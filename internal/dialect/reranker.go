@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -117,7 +118,7 @@ func (k Reranker) DecodeAnswer(in *Incoming) (*Answer, error) {
 	}
 	r := Ranking{}
 	r.Usage, r.Model = Usage(llm.Rerank, in.Body, "")
-	r.Model = first(r.Model, in.To.Model)
+	r.Model = cmp.Or(r.Model, in.To.Model)
 	if id, found := splice.Find(in.Body, "id"); found {
 		r.ID, _ = splice.Unquote(id)
 	}

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"strings"
 
 	"sluice/internal/llm"
@@ -86,7 +87,7 @@ func (w *JSON) Calls(list []*llm.ToolCall) {
 		w.Str("type", llm.Function)
 		w.Key("function").Open('{')
 		w.Str("name", c.Name)
-		w.Str("arguments", first(c.Arguments, "{}"))
+		w.Str("arguments", cmp.Or(c.Arguments, "{}"))
 		w.Close('}')
 		w.Close('}')
 	}

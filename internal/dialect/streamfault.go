@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -104,12 +105,5 @@ func EventFault(data []byte) (llm.Event, bool) {
 	if !ok {
 		return llm.Event{}, false
 	}
-	return llm.Event{Kind: llm.EventFault, Text: f.message, Name: first(f.typ, f.code), Status: f.status()}, true
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
+	return llm.Event{Kind: llm.EventFault, Text: f.message, Name: cmp.Or(f.typ, f.code), Status: f.status()}, true
 }

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"strings"
 
@@ -46,7 +47,7 @@ func (u *Unframer) Close(dst []byte) ([]byte, error) { return dst, u.in.Close() 
 func (u *Unframer) frame(dst []byte, f *Frame) ([]byte, error) {
 	if e, ok := f.Exception(); ok {
 		u.failed = true
-		typ := first(exceptions[strings.ToLower(e.Name)].messages, "api_error")
+		typ := cmp.Or(exceptions[strings.ToLower(e.Name)].messages, "api_error")
 		return append(dst, ErrorEvent(llm.Messages, e.Message, typ)...), nil
 	}
 	var err error
@@ -109,7 +110,7 @@ func (f *Frame) Exception() (e Exception, ok bool) {
 	if e.Message == "" {
 		e.Message = string(f.Message)
 	}
-	e.Message = clip(first(e.Message, e.Name), faultTextMax)
+	e.Message = clip(cmp.Or(e.Message, e.Name), faultTextMax)
 	e.Status = 500
 	if x, known := exceptions[strings.ToLower(e.Name)]; known {
 		e.Status = x.status

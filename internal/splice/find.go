@@ -72,3 +72,13 @@ func Valid(b []byte) bool {
 	i = s.value(i, 0)
 	return i >= 0 && s.space(i) == len(b)
 }
+
+// Text is the text of the string that Find finds, "" when there is none.
+func Text(b []byte, keys ...string) string {
+	raw, _ := Find(b, keys...)
+	s, _ := Unquote(raw)
+	return s
+}
+
+// IsNull reports whether a raw value says nothing: it is null, or not there.
+func IsNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }

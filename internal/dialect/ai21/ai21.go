@@ -61,10 +61,3 @@ func idOf(body []byte) string {
 	}
 	return string(raw)
 }
-
-// member is a string member of an object, "" when there is none.
-func member(raw []byte, name string) string {
-	val, _ := splice.Find(raw, name)
-	s, _ := splice.Unquote(val)
-	return s
-}

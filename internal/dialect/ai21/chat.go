@@ -71,7 +71,7 @@ func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 	r := &llm.Reply{ID: idOf(in.Body)}
 	outputs, _ := splice.Find(in.Body, "outputs")
 	for o := range splice.Elements(outputs) {
-		c := llm.Choice{Index: len(r.Choices), Parts: []llm.Part{{Kind: llm.TextPart, Text: member(o, "text")}}}
+		c := llm.Choice{Index: len(r.Choices), Parts: []llm.Part{{Kind: llm.TextPart, Text: splice.Text(o, "text")}}}
 		c.Finish, c.Raw = finishOf(o)
 		r.Choices = append(r.Choices, c)
 	}

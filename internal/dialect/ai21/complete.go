@@ -38,7 +38,7 @@ func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	for o := range splice.Elements(list) {
 		data, _ := splice.Find(o, "data")
 		finish, _ := finishOf(o)
-		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: member(data, "text"), Finish: finish})
+		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: splice.Text(data, "text"), Finish: finish})
 		n, ok := tokens(data, "tokens")
 		c.Usage.OutputTokens += n
 		c.Usage.Reported = c.Usage.Reported || ok

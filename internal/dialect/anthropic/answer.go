@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -18,7 +19,7 @@ func (messages) EncodeReply(dst []byte, r *llm.Reply, a *dialect.Answering) []by
 	}
 	w := dialect.On(dst)
 	w.Open('{')
-	writeHead(&w, messageID(r.ID, a), first(r.Model, a.Call.Model), a.Provider)
+	writeHead(&w, messageID(r.ID, a), cmp.Or(r.Model, a.Call.Model), a.Provider)
 	w.Key("content").Open('[')
 	for i := range c.Parts {
 		writeBlock(&w, &c.Parts[i])

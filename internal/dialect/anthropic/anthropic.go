@@ -5,10 +5,7 @@
 package anthropic
 
 import (
-	"strconv"
-
 	"sluice/internal/dialect"
-	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -41,42 +38,12 @@ var (
 	_ dialect.Upstream = messages{}
 )
 
-// refuse is the refusal of what stands at a place of the caller's body.
-func refuse(at, says string) error {
-	return fault.New(fault.InvalidParameter, at+" "+says).At(at)
-}
-
-func place(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }
-
 // plainName is a name of splice.Members without quotes and escapes.
 func plainName(raw []byte) string {
 	s, _ := splice.Unquote(raw)
 	return s
 }
 
-// member is a string member of an object, "" when there is none.
-func member(raw []byte, name string) string {
-	val, _ := splice.Find(raw, name)
-	s, _ := splice.Unquote(val)
-	return s
-}
-
-func str(raw []byte, at string) (string, error) {
-	s, ok := splice.Unquote(raw)
-	if !ok {
-		return "", refuse(at, "must be a string")
-	}
-	return s, nil
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
-func isNull(raw []byte) bool   { return len(raw) == 0 || string(raw) == "null" }
 func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 func isList(raw []byte) bool   { return len(raw) > 0 && raw[0] == '[' }
 

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
 
 	"sluice/internal/dialect"
@@ -33,7 +34,7 @@ func (createBatch) EncodeRequest(_ context.Context, r *dialect.Request, _ *diale
 	t := dialect.Fields(r.Body)
 	requests, ok := t.Take("requests")
 	if !ok || !isList(requests) {
-		return nil, refuse("requests", `is missing: this provider takes the requests of a batch in the call, [{"custom_id":"1","params":{…}}], and no file of them`)
+		return nil, dialect.Refuse("requests", `is missing: this provider takes the requests of a batch in the call, [{"custom_id":"1","params":{…}}], and no file of them`)
 	}
 	if raw, _ := t.Peek("completion_window"); string(raw) == `"24h"` {
 		t.Take("completion_window") // it takes no longer
@@ -70,7 +71,7 @@ func (batches) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 		writeList(&w, in.Body, func(raw []byte) { writeBatch(&w, raw) })
 		return &dialect.Answer{Body: w.B}, nil
 	}
-	if member(in.Body, "id") == "" || !splice.Valid(in.Body) {
+	if splice.Text(in.Body, "id") == "" || !splice.Valid(in.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no batch")
 	}
 	writeBatch(&w, in.Body)
@@ -81,7 +82,7 @@ func (batches) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 // Source: contract/provider-transforms.md 2.8 and 12.
 func writeBatch(w *dialect.JSON, raw []byte) {
 	counts := found(raw, "request_counts")
-	status := batchStatus(member(raw, "processing_status"), counts)
+	status := batchStatus(splice.Text(raw, "processing_status"), counts)
 	ended := func(word string) int64 {
 		if status != word {
 			return 0
@@ -89,7 +90,7 @@ func writeBatch(w *dialect.JSON, raw []byte) {
 		return epoch(raw, "ended_at")
 	}
 	w.Open('{')
-	w.Str("id", member(raw, "id"))
+	w.Str("id", splice.Text(raw, "id"))
 	w.Str("object", "batch")
 	w.Str("endpoint", "/v1/batches")
 	w.Raw("errors", null)
@@ -155,5 +156,5 @@ func (output) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 
 // asItIs is an answer that callers get as the provider sent it.
 func asItIs(in *dialect.Incoming, contentType string) *dialect.Answer {
-	return &dialect.Answer{Body: in.Body, ContentType: first(in.Header.Get("content-type"), contentType)}
+	return &dialect.Answer{Body: in.Body, ContentType: cmp.Or(in.Header.Get("content-type"), contentType)}
 }

@@ -94,7 +94,7 @@ func (w *callWriter) call(p *llm.Part, at string) error {
 		input = []byte("{}")
 	}
 	if p.Call.Custom || !splice.Valid(input) {
-		return refuse(at, "has a tool call whose arguments are no JSON object, which this provider cannot take")
+		return dialect.Refuse(at, "has a tool call whose arguments are no JSON object, which this provider cannot take")
 	}
 	if p.Signature != "" {
 		w.t.Lose(at + ".signature")
@@ -122,7 +122,7 @@ func callID(id string) string {
 func (w *callWriter) result(m *llm.Message, p *llm.Part, at string) error {
 	r := p.Result
 	if r.ID == "" { // the functions of old have none
-		return refuse(at, "has the result of a call without the call's id, which this provider needs")
+		return dialect.Refuse(at, "has the result of a call without the call's id, which this provider needs")
 	}
 	w.open("tool_result")
 	w.Str("tool_use_id", callID(r.ID))

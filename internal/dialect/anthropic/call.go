@@ -1,6 +1,9 @@
 package anthropic
 
 import (
+	"cmp"
+
+	"sluice/internal/dialect"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -11,7 +14,7 @@ func (messages) DecodeCall(body []byte) (*llm.Call, error) {
 	var said []byte
 	for raw, val := range splice.Members(body) {
 		name := plainName(raw)
-		if isNull(val) {
+		if splice.IsNull(val) {
 			continue
 		}
 		if name == "messages" { // behind the system, wherever it stands
@@ -41,7 +44,7 @@ var hubNames = map[string]string{"max_tokens": llm.MaxTokens, "stop_sequences": 
 func (r *callReader) field(name string, val []byte) (err error) {
 	switch c := r.c; name {
 	case "model":
-		c.Model, err = str(val, name)
+		c.Model, err = dialect.String(val, name)
 	case "system":
 		err = r.system(val)
 	case "tools":
@@ -57,7 +60,7 @@ func (r *callReader) field(name string, val []byte) (err error) {
 	case "stream":
 		c.Stream = string(val) == "true"
 	default:
-		r.param(first(hubNames[name], name), name, val)
+		r.param(cmp.Or(hubNames[name], name), name, val)
 	}
 	return err
 }
@@ -71,8 +74,8 @@ func (r *callReader) param(name, from string, raw []byte) {
 func (r *callReader) spread(name string, raw []byte, known map[string]string) {
 	for key, val := range splice.Members(raw) {
 		from := name + "." + plainName(key)
-		if !isNull(val) {
-			r.param(first(known[plainName(key)], from), from, val)
+		if !splice.IsNull(val) {
+			r.param(cmp.Or(known[plainName(key)], from), from, val)
 		}
 	}
 }
@@ -80,10 +83,10 @@ func (r *callReader) spread(name string, raw []byte, known map[string]string) {
 // output reads how the answer shall be: {"effort":"high","format":{…}}.
 func (r *callReader) output(raw []byte) (err error) {
 	if !isObject(raw) {
-		return refuse("output_config", "must be an object")
+		return dialect.Refuse("output_config", "must be an object")
 	}
 	for key, val := range splice.Members(raw) {
-		if isNull(val) {
+		if splice.IsNull(val) {
 			continue
 		}
 		switch name := plainName(key); name {
@@ -100,11 +103,11 @@ func (r *callReader) output(raw []byte) (err error) {
 
 func readFormat(raw []byte, at string) (*llm.Format, error) {
 	schema, _ := splice.Find(raw, "schema")
-	if member(raw, "type") != "json_schema" {
-		return nil, refuse(at+".type", `must be "json_schema"`)
+	if splice.Text(raw, "type") != "json_schema" {
+		return nil, dialect.Refuse(at+".type", `must be "json_schema"`)
 	}
 	if !isObject(schema) {
-		return nil, refuse(at+".schema", "must be a JSON schema, an object")
+		return nil, dialect.Refuse(at+".schema", "must be a JSON schema, an object")
 	}
 	return &llm.Format{Type: "json_schema", Schema: schema, From: at}, nil
 }

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"sluice/internal/dialect"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -9,14 +10,14 @@ import (
 // of its own tools and their results, stays as it is.
 func (r *callReader) block(m *llm.Message, raw []byte, at string) (p llm.Part, err error) {
 	if !isObject(raw) {
-		return p, refuse(at, "must be an object")
+		return p, dialect.Refuse(at, "must be an object")
 	}
-	switch typ := member(raw, "type"); typ {
+	switch typ := splice.Text(raw, "type"); typ {
 	case "text":
 		err = fill(&p, raw, at, llm.TextPart, func(name string, val []byte) (known bool, err error) {
 			switch name {
 			case "text":
-				p.Text, err = str(val, at+".text")
+				p.Text, err = dialect.String(val, at+".text")
 				return true, err
 			case "citations":
 				if isList(val) {
@@ -36,11 +37,11 @@ func (r *callReader) block(m *llm.Message, raw []byte, at string) (p llm.Part, e
 		err = r.call(&p, raw, at)
 	case "tool_result":
 		if m.Role != llm.RoleUser {
-			return p, refuse(at+".type", "may be tool_result only in messages of the user")
+			return p, dialect.Refuse(at+".type", "may be tool_result only in messages of the user")
 		}
 		err = r.result(m, &p, raw, at)
 	case "":
-		return p, refuse(at+".type", "is missing")
+		return p, dialect.Refuse(at+".type", "is missing")
 	default:
 		p.Kind, p.Raw, p.Shape = llm.OpaquePart, raw, shapeName
 	}
@@ -57,7 +58,7 @@ func fill(p *llm.Part, raw []byte, at string, kind llm.PartKind, take func(name 
 		case "type":
 			continue
 		case "cache_control":
-			p.Cache = readCache(val)
+			p.Cache = dialect.ReadCache(val)
 			continue
 		}
 		known, err := take(name, val)
@@ -93,7 +94,7 @@ func (r *callReader) call(p *llm.Part, raw []byte, at string) error {
 			c.Name, _ = splice.Unquote(val)
 		case "input":
 			if c.Arguments = string(val); !isObject(val) {
-				return true, refuse(at+".input", "must be an object")
+				return true, dialect.Refuse(at+".input", "must be an object")
 			}
 		default:
 			return false, nil
@@ -104,9 +105,9 @@ func (r *callReader) call(p *llm.Part, raw []byte, at string) error {
 	case err != nil:
 		return err
 	case c.ID == "":
-		return refuse(at+".id", "is missing")
+		return dialect.Refuse(at+".id", "is missing")
 	case c.Name == "":
-		return refuse(at+".name", "is missing")
+		return dialect.Refuse(at+".name", "is missing")
 	}
 	if r.names == nil {
 		r.names = map[string]string{}
@@ -126,7 +127,7 @@ func (r *callReader) result(m *llm.Message, p *llm.Part, raw []byte, at string) 
 		case "is_error":
 			res.Error = string(val) == "true"
 		case "content":
-			if !isNull(val) {
+			if !splice.IsNull(val) {
 				inner := llm.Message{Role: llm.RoleTool, Index: m.Index}
 				res.Parts, err = r.content(&inner, val, at+".content")
 			}
@@ -141,9 +142,9 @@ func (r *callReader) result(m *llm.Message, p *llm.Part, raw []byte, at string) 
 	name, known := r.names[res.ID]
 	switch {
 	case res.ID == "":
-		return refuse(at+".tool_use_id", "is missing")
+		return dialect.Refuse(at+".tool_use_id", "is missing")
 	case !known:
-		return refuse(at+".tool_use_id", "belongs to no tool_use of an earlier message")
+		return dialect.Refuse(at+".tool_use_id", "belongs to no tool_use of an earlier message")
 	}
 	res.Name = name
 	return nil

@@ -32,15 +32,15 @@ func mediaBlock(p *llm.Part, raw []byte, at, typ string) error {
 		return err
 	}
 	at += ".source"
-	switch member(source, "type") {
+	switch splice.Text(source, "type") {
 	case "base64":
 		return inlined(p.Media, source, at)
 	case "text":
 		p.Media.MIME, p.Media.Plain = "text/plain", true
 		val, _ := splice.Find(source, "data")
-		p.Media.Data, err = str(val, at+".data")
+		p.Media.Data, err = dialect.String(val, at+".data")
 	case "url":
-		p.Media.URL, err = str(found(source, "url"), at+".url")
+		p.Media.URL, err = dialect.String(found(source, "url"), at+".url")
 		if err == nil {
 			err = fetchable(p.Media.URL, at+".url")
 		}
@@ -48,11 +48,11 @@ func mediaBlock(p *llm.Part, raw []byte, at, typ string) error {
 			p.Media.MIME = pdf
 		}
 	case "file":
-		p.Media.FileID, err = str(found(source, "file_id"), at+".file_id")
+		p.Media.FileID, err = dialect.String(found(source, "file_id"), at+".file_id")
 	case "content":
 		err = chunks(p, raw, source, at)
 	default:
-		err = refuse(at+".type", `must be "base64", "url", "file", "text" or "content"`)
+		err = dialect.Refuse(at+".type", `must be "base64", "url", "file", "text" or "content"`)
 	}
 	return err
 }
@@ -70,12 +70,12 @@ func found(raw []byte, name string) []byte {
 }
 
 func inlined(m *llm.Media, source []byte, at string) error {
-	m.MIME, m.Data = member(source, "media_type"), member(source, "data")
+	m.MIME, m.Data = splice.Text(source, "media_type"), splice.Text(source, "data")
 	switch {
 	case m.MIME == "":
-		return refuse(at+".media_type", "is missing")
+		return dialect.Refuse(at+".media_type", "is missing")
 	case m.Data == "":
-		return refuse(at+".data", "is missing")
+		return dialect.Refuse(at+".data", "is missing")
 	}
 	if err := dialect.CheckBase64(m.Data); err != nil {
 		return fault.From(err).At(at + ".data")
@@ -89,19 +89,19 @@ func chunks(p *llm.Part, raw, source []byte, at string) error {
 	content := found(source, "content")
 	whole, ok := splice.Unquote(content)
 	if !ok && !isList(content) {
-		return refuse(at+".content", "must be a string or a list of blocks")
+		return dialect.Refuse(at+".content", "must be a string or a list of blocks")
 	}
 	var text strings.Builder
 	text.WriteString(whole)
 	for val := range splice.Elements(content) {
-		if member(val, "type") != "text" {
+		if splice.Text(val, "type") != "text" {
 			*p = llm.Part{Kind: llm.OpaquePart, Raw: raw, Shape: shapeName}
 			return nil
 		}
 		if text.Len() > 0 {
 			text.WriteByte('\n')
 		}
-		text.WriteString(member(val, "text"))
+		text.WriteString(splice.Text(val, "text"))
 	}
 	p.Media.MIME, p.Media.Plain, p.Media.Data = "text/plain", true, text.String()
 	p.Raw, p.Shape = source, shapeName

@@ -1,13 +1,14 @@
 package anthropic
 
 import (
+	"sluice/internal/dialect"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
 
 func (r *callReader) messages(raw []byte) error {
 	if !isList(raw) {
-		return refuse("messages", "must be a list with at least one message")
+		return dialect.Refuse("messages", "must be a list with at least one message")
 	}
 	i := 0
 	for val := range splice.Elements(raw) {
@@ -17,7 +18,7 @@ func (r *callReader) messages(raw []byte) error {
 		i++
 	}
 	if i == 0 {
-		return refuse("messages", "must have at least one message")
+		return dialect.Refuse("messages", "must have at least one message")
 	}
 	return nil
 }
@@ -26,9 +27,9 @@ func (r *callReader) messages(raw []byte) error {
 // message of its own before the rest of the turn.
 // Source: contract/provider-transforms.md 9.1.
 func (r *callReader) message(raw []byte, i int) error {
-	at := place("messages", i)
+	at := dialect.Index("messages", i)
 	if !isObject(raw) {
-		return refuse(at, "must be an object")
+		return dialect.Refuse(at, "must be an object")
 	}
 	m := llm.Message{Index: i}
 	var content []byte
@@ -45,7 +46,7 @@ func (r *callReader) message(raw []byte, i int) error {
 	switch m.Role {
 	case llm.RoleUser, llm.RoleAssistant, llm.RoleSystem:
 	default:
-		return refuse(at+".role", `must be "user", "assistant" or "system"`)
+		return dialect.Refuse(at+".role", `must be "user", "assistant" or "system"`)
 	}
 	parts, err := r.content(&m, content, at+".content")
 	if err != nil {
@@ -69,7 +70,7 @@ func (r *callReader) message(raw []byte, i int) error {
 }
 
 func appendExtra(list []llm.Param, at, name string, raw []byte) []llm.Param {
-	if isNull(raw) {
+	if splice.IsNull(raw) {
 		return list
 	}
 	return append(list, llm.Param{Name: name, From: at + "." + name, Raw: raw})
@@ -81,14 +82,14 @@ func (r *callReader) content(m *llm.Message, raw []byte, at string) ([]llm.Part,
 		return []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}, nil
 	}
 	switch {
-	case isNull(raw):
-		return nil, refuse(at, "is missing")
+	case splice.IsNull(raw):
+		return nil, dialect.Refuse(at, "is missing")
 	case !isList(raw):
-		return nil, refuse(at, "must be a string or a list of blocks")
+		return nil, dialect.Refuse(at, "must be a string or a list of blocks")
 	}
 	var parts []llm.Part
 	for val := range splice.Elements(raw) {
-		p, err := r.block(m, val, place(at, len(parts)))
+		p, err := r.block(m, val, dialect.Index(at, len(parts)))
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
 
 	"sluice/internal/dialect"
@@ -54,13 +55,15 @@ func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is not a completion")
 	}
 	c := dialect.Completion{
-		ID: completionID(in.Body), Created: in.Created, Model: first(member(in.Body, "model"), in.To.Model),
-		Choices: []dialect.CompletionChoice{{Text: member(in.Body, "completion"), Finish: finishOf(member(in.Body, "stop_reason"))}},
+		ID: completionID(in.Body), Created: in.Created, Model: cmp.Or(splice.Text(in.Body, "model"), in.To.Model),
+		Choices: []dialect.CompletionChoice{{Text: splice.Text(in.Body, "completion"), Finish: finishOf(splice.Text(in.Body, "stop_reason"))}},
 	}
 	return c.Answer(in.To.Stream), nil
 }
 
-func completionID(raw []byte) string { return first(member(raw, "log_id"), member(raw, "id")) }
+func completionID(raw []byte) string {
+	return cmp.Or(splice.Text(raw, "log_id"), splice.Text(raw, "id"))
+}
 
 // NewStream makes what turns a streamed completion into OpenAI's.
 func (complete) NewStream(in *dialect.Incoming) dialect.Restream {
@@ -103,16 +106,16 @@ func (d *completions) event(data []byte, emit func(*llm.Event)) error {
 	}
 	if !d.started {
 		d.started = true
-		emit(&llm.Event{Kind: llm.EventStart, ID: completionID(data), Model: member(data, "model")})
+		emit(&llm.Event{Kind: llm.EventStart, ID: completionID(data), Model: splice.Text(data, "model")})
 		emit(&llm.Event{Kind: llm.EventBlock})
 	}
-	if text := member(data, "completion"); text != "" {
+	if text := splice.Text(data, "completion"); text != "" {
 		emit(&llm.Event{Kind: llm.EventText, Text: text})
 	}
-	if word := member(data, "stop_reason"); word != "" {
+	if word := splice.Text(data, "stop_reason"); word != "" {
 		d.ended = true
 		emit(&llm.Event{Kind: llm.EventBlockEnd})
-		emit(&llm.Event{Kind: llm.EventFinish, Finish: finishOf(word), Text: word, Name: member(data, "stop")})
+		emit(&llm.Event{Kind: llm.EventFinish, Finish: finishOf(word), Text: word, Name: splice.Text(data, "stop")})
 		emit(&llm.Event{Kind: llm.EventEnd})
 	}
 	return nil

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -14,7 +15,7 @@ func (w *callWriter) tools() {
 		t := &w.c.Tools[i]
 		raw := builtIn(t)
 		if raw == nil && t.Type != llm.Function {
-			w.t.Lose(place("tools", t.Index))
+			w.t.Lose(dialect.Index("tools", t.Index))
 			continue
 		}
 		if !w.tooled {
@@ -65,9 +66,9 @@ func (w *callWriter) function(t *llm.Tool) {
 
 func strictPath(c *llm.Call, t *llm.Tool) string {
 	if c.Surface == llm.ChatComplete {
-		return place("tools", t.Index) + ".function.strict"
+		return dialect.Index("tools", t.Index) + ".function.strict"
 	}
-	return place("tools", t.Index) + ".strict"
+	return dialect.Index("tools", t.Index) + ".strict"
 }
 
 // objectSchema is a schema with its type, which Anthropic wants to be told.
@@ -99,7 +100,7 @@ func builtIn(t *llm.Tool) []byte {
 		return nil
 	}
 	inner, _ := splice.Find(t.Raw, t.Type)
-	typ := member(inner, "name")
+	typ := splice.Text(inner, "name")
 	if typ == "" {
 		return nil
 	}
@@ -155,7 +156,7 @@ func (w *callWriter) choice() {
 		}
 	}
 	w.Key("tool_choice").Open('{')
-	w.Str("type", first(choices[c.Mode], "auto"))
+	w.Str("type", cmp.Or(choices[c.Mode], "auto"))
 	w.Opt("name", c.Name)
 	if single && c.Mode != "none" {
 		w.Bool("disable_parallel_tool_use", true)

@@ -1,6 +1,8 @@
 package anthropic
 
 import (
+	"cmp"
+
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -48,7 +50,7 @@ func (w *writer) Append(dst []byte, ev *llm.Event) []byte {
 		return appendFault(dst, ev)
 	}
 	if ev.Kind == llm.EventStart {
-		w.id, w.model = messageID(ev.ID, w.a), first(ev.Model, w.model)
+		w.id, w.model = messageID(ev.ID, w.a), cmp.Or(ev.Model, w.model)
 	}
 	dst = w.start(dst)
 	switch ev.Kind {

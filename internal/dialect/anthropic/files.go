@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -57,7 +58,7 @@ func (upload) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 	case err != nil:
 		return nil, err
 	case !seen:
-		return nil, refuse("file", "is missing: send it in the form")
+		return nil, dialect.Refuse("file", "is missing: send it in the form")
 	}
 	if err := form.Close(); err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	switch in.Sent.Endpoint {
 	case llm.DeleteFile:
 		w.Open('{')
-		w.Str("id", first(member(in.Body, "id"), in.Sent.ID))
+		w.Str("id", cmp.Or(splice.Text(in.Body, "id"), in.Sent.ID))
 		w.Str("object", "file")
 		w.Bool("deleted", true)
 		w.Close('}')
@@ -147,7 +148,7 @@ func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 }
 
 func describe(in *dialect.Incoming, purpose string) (*dialect.Answer, error) {
-	if member(in.Body, "id") == "" || !splice.Valid(in.Body) {
+	if splice.Text(in.Body, "id") == "" || !splice.Valid(in.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer describes no file")
 	}
 	var w dialect.JSON
@@ -161,14 +162,14 @@ func describe(in *dialect.Incoming, purpose string) (*dialect.Answer, error) {
 func writeFile(w *dialect.JSON, raw []byte, purpose string) {
 	size, _ := dialect.Count(found(raw, "size_bytes"))
 	w.Open('{')
-	w.Str("id", member(raw, "id"))
+	w.Str("id", splice.Text(raw, "id"))
 	w.Str("object", "file")
 	w.Int("bytes", size)
 	w.Int("created_at", epoch(raw, "created_at"))
-	w.Str("filename", member(raw, "filename"))
-	w.Str("purpose", first(purpose, "user_data"))
+	w.Str("filename", splice.Text(raw, "filename"))
+	w.Str("purpose", cmp.Or(purpose, "user_data"))
 	w.Str("status", "processed")
-	w.Opt("mime_type", member(raw, "mime_type"))
+	w.Opt("mime_type", splice.Text(raw, "mime_type"))
 	w.Close('}')
 }
 

@@ -9,13 +9,13 @@ import (
 
 // DecodeReply reads a message.
 func (messages) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
-	if member(in.Body, "type") != "message" || !splice.Valid(in.Body) {
+	if splice.Text(in.Body, "type") != "message" || !splice.Valid(in.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is not a message")
 	}
 	r := &llm.Reply{Usage: usageOf(in.Body), Choices: make([]llm.Choice, 1)}
 	c := &r.Choices[0]
 	for key, val := range splice.Members(in.Body) {
-		if isNull(val) {
+		if splice.IsNull(val) {
 			continue
 		}
 		switch name := plainName(key); name {
@@ -50,23 +50,23 @@ func readSaid(content []byte) []llm.Part {
 }
 
 func readBlock(raw []byte) llm.Part {
-	switch member(raw, "type") {
+	switch splice.Text(raw, "type") {
 	case "text":
-		p := llm.Part{Kind: llm.TextPart, Text: member(raw, "text")}
+		p := llm.Part{Kind: llm.TextPart, Text: splice.Text(raw, "text")}
 		if c, _ := splice.Find(raw, "citations"); isList(c) {
 			p.Citations, p.Shape = c, shapeName
 		}
 		return p
 	case "thinking":
-		return llm.Part{Kind: llm.ThoughtPart, Text: member(raw, "thinking"), Signature: member(raw, "signature")}
+		return llm.Part{Kind: llm.ThoughtPart, Text: splice.Text(raw, "thinking"), Signature: splice.Text(raw, "signature")}
 	case "redacted_thinking":
-		return llm.Part{Kind: llm.SealedPart, Text: member(raw, "data")}
+		return llm.Part{Kind: llm.SealedPart, Text: splice.Text(raw, "data")}
 	case "tool_use":
 		input, _ := splice.Find(raw, "input")
-		if isNull(input) {
+		if splice.IsNull(input) {
 			input = []byte("{}")
 		}
-		return llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: member(raw, "id"), Name: member(raw, "name"), Arguments: string(input)}}
+		return llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: splice.Text(raw, "id"), Name: splice.Text(raw, "name"), Arguments: string(input)}}
 	}
 	return llm.Part{Kind: llm.OpaquePart, Raw: raw, Shape: shapeName}
 }

@@ -88,7 +88,7 @@ func (d *reader) event(_, data []byte) error {
 
 func (d *reader) start(data []byte) {
 	message := found(data, "message")
-	d.send(llm.Event{Kind: llm.EventStart, ID: member(message, "id"), Model: member(message, "model")})
+	d.send(llm.Event{Kind: llm.EventStart, ID: splice.Text(message, "id"), Model: splice.Text(message, "model")})
 	d.spent(message)
 }
 
@@ -136,14 +136,14 @@ func (d *reader) finish(data []byte) {
 		}
 	}
 	eachUsageExtra(found(data, "usage"), func(p llm.Param) { d.extra(p.Name, p.Raw) })
-	if word := member(delta, "stop_reason"); word != "" {
-		d.send(llm.Event{Kind: llm.EventFinish, Finish: finishOf(word), Text: word, Name: member(delta, "stop_sequence")})
+	if word := splice.Text(delta, "stop_reason"); word != "" {
+		d.send(llm.Event{Kind: llm.EventFinish, Finish: finishOf(word), Text: word, Name: splice.Text(delta, "stop_sequence")})
 	}
 	d.spent(data)
 }
 
 func (d *reader) extra(name string, raw []byte) {
-	if !isNull(raw) {
+	if !splice.IsNull(raw) {
 		d.send(llm.Event{Kind: llm.EventExtra, Name: name, Raw: raw})
 	}
 }

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"strconv"
 
 	"sluice/internal/fault"
@@ -39,9 +40,9 @@ func (d *reader) begin(data []byte) error {
 	case `"thinking"`:
 		ev.Part = llm.ThoughtPart
 	case `"redacted_thinking"`:
-		ev.Part, ev.Text = llm.SealedPart, member(raw, "data")
+		ev.Part, ev.Text = llm.SealedPart, splice.Text(raw, "data")
 	case `"tool_use"`:
-		ev.Part, ev.ID, ev.Name = llm.CallPart, member(raw, "id"), member(raw, "name")
+		ev.Part, ev.ID, ev.Name = llm.CallPart, splice.Text(raw, "id"), splice.Text(raw, "name")
 	default:
 		b.held = &holder{start: append([]byte(nil), raw...)}
 		d.pending += len(raw)
@@ -143,7 +144,7 @@ func (d *reader) stop(data []byte) {
 		d.pending -= len(b.held.start) + len(b.held.piece)
 		b.held = nil
 	case b.part == llm.CallPart && !b.said:
-		d.send(llm.Event{Kind: llm.EventArguments, Block: at, Part: b.part, Text: first(string(b.input), "{}")})
+		d.send(llm.Event{Kind: llm.EventArguments, Block: at, Part: b.part, Text: cmp.Or(string(b.input), "{}")})
 	}
 	d.pending -= len(b.input)
 	b.input = nil

@@ -60,7 +60,7 @@ func writeList(w *dialect.JSON, body []byte, each func(raw []byte)) {
 	}
 	w.Close(']')
 	for _, name := range [...]string{"first_id", "last_id"} {
-		if raw := found(body, name); isNull(raw) {
+		if raw := found(body, name); splice.IsNull(raw) {
 			w.Raw(name, null)
 		} else {
 			w.Raw(name, raw)
@@ -73,7 +73,7 @@ func writeList(w *dialect.JSON, body []byte, each func(raw []byte)) {
 // epoch is a member with a time, "2024-08-20T18:37:24.100435Z", in epoch seconds; 0
 // when there is none.
 func epoch(raw []byte, name string) int64 {
-	t, err := time.Parse(time.RFC3339Nano, member(raw, name))
+	t, err := time.Parse(time.RFC3339Nano, splice.Text(raw, name))
 	if err != nil {
 		return 0
 	}

@@ -61,7 +61,7 @@ func anthropicTier(p *llm.Param) []byte {
 // eachUsageExtra calls do for what a usage object tells beside tokens.
 func eachUsageExtra(usage []byte, do func(p llm.Param)) {
 	for key, val := range splice.Members(usage) {
-		if name := plainName(key); usageExtras[name] && !isNull(val) {
+		if name := plainName(key); usageExtras[name] && !splice.IsNull(val) {
 			do(chatTier(llm.Param{Name: name, Raw: val}))
 		}
 	}

@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"strings"
@@ -96,9 +97,9 @@ func (newBatch) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	w.Open('{')
 	w.Str("id", escape(arn))
 	w.Str("object", "batch")
-	w.Str("endpoint", first(plain(endpoint), chatPath))
+	w.Str("endpoint", cmp.Or(plain(endpoint), chatPath))
 	w.Str("model", in.To.Model)
-	w.Str("input_file_id", member(in.Sent.Body, "input_file_id"))
+	w.Str("input_file_id", splice.Text(in.Sent.Body, "input_file_id"))
 	w.Str("completion_window", "24h")
 	w.Str("status", "validating")
 	w.Raw("output_file_id", nullJSON)
@@ -152,15 +153,15 @@ var ended = map[string]string{"completed": "completed_at", "failed": "failed_at"
 
 // writeBatch writes a job, or its summary, as a batch.
 func writeBatch(w *dialect.JSON, raw []byte) {
-	word := member(raw, "status")
-	status := first(batchStatus[word], word)
+	word := splice.Text(raw, "status")
+	status := cmp.Or(batchStatus[word], word)
 	w.Open('{')
-	w.Str("id", escape(member(raw, "jobArn")))
+	w.Str("id", escape(splice.Text(raw, "jobArn")))
 	w.Str("object", "batch")
 	w.Str("endpoint", chatPath)
-	w.Str("model", member(raw, "modelId"))
-	writeErrors(w, status, member(raw, "message"))
-	w.Str("input_file_id", escape(member(inputOf(raw), "s3Uri")))
+	w.Str("model", splice.Text(raw, "modelId"))
+	writeErrors(w, status, splice.Text(raw, "message"))
+	w.Str("input_file_id", escape(splice.Text(inputOf(raw), "s3Uri")))
 	w.Str("completion_window", "24h")
 	w.Str("status", status)
 	if out, err := outputFile(raw); err == nil && status == "completed" {
@@ -214,8 +215,8 @@ func writeErrors(w *dialect.JSON, status, message string) {
 // Source: https://docs.aws.amazon.com/bedrock/latest/userguide/batch-inference-results.html, read 2026-11.
 func outputFile(raw []byte) (place, error) {
 	uri, _ := splice.Find(raw, "outputDataConfig", "s3OutputDataConfig", "s3Uri")
-	arn := member(raw, "jobArn")
-	name := path.Base(member(inputOf(raw), "s3Uri"))
+	arn := splice.Text(raw, "jobArn")
+	name := path.Base(splice.Text(inputOf(raw), "s3Uri"))
 	folder := strings.TrimSuffix(plain(uri), "/")
 	return placeOf(folder+"/"+arn[strings.LastIndexByte(arn, '/')+1:]+"/"+name+".out", "output_file_id")
 }

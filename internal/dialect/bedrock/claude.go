@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -115,7 +116,7 @@ func betas(to *dialect.Target, body []byte) []string {
 		if b == "" || isAbsent(b) {
 			continue
 		}
-		list = append(list, first(renamed[b], b))
+		list = append(list, cmp.Or(renamed[b], b))
 	}
 	return list
 }

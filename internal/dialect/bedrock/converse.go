@@ -163,12 +163,6 @@ func valueOf(to *dialect.Target, name string) string {
 	return to.Value(name)
 }
 
-// member is a text member of an object, "" when there is none.
-func member(raw []byte, name string) string {
-	val, _ := splice.Find(raw, name)
-	return plain(val)
-}
-
 // plain is a raw text without quotes and escapes, "" when raw is none.
 func plain(raw []byte) string {
 	s, _ := splice.Unquote(raw)

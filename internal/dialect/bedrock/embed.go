@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -86,7 +87,7 @@ func (e *embedWriter) each(items []dialect.EmbedItem, write func(*dialect.EmbedI
 func bytesOf(raw []byte) (string, error) {
 	data, ok := splice.Unquote(raw)
 	if !ok {
-		data = first(member(raw, "base64"), member(raw, "url"))
+		data = cmp.Or(splice.Text(raw, "base64"), splice.Text(raw, "url"))
 	}
 	if _, inside, isURL, err := dialect.DataURL(data); isURL {
 		return inside, err
@@ -142,7 +143,7 @@ func (e *embedWriter) nova(it *dialect.EmbedItem) ([]byte, error) {
 	w.Open('{')
 	w.Str("taskType", "SINGLE_EMBEDDING")
 	w.Key("singleEmbeddingParams").Open('{')
-	w.Str("embeddingPurpose", first(purposes[plain(purpose)], first(plain(purpose), "GENERIC_INDEX")))
+	w.Str("embeddingPurpose", cmp.Or(purposes[plain(purpose)], cmp.Or(plain(purpose), "GENERIC_INDEX")))
 	w.Carry(e.t, []dialect.Rename{{Path: "dimensions", To: "embeddingDimension"}})
 	w.Key("text").Open('{')
 	if cut {
@@ -172,7 +173,7 @@ func (e *embedWriter) cohere(items []dialect.EmbedItem) ([]byte, error) {
 		case it.Image == nil:
 			list.Value(it.Text)
 		default:
-			data := first(plain(it.Image), first(member(it.Image, "base64"), member(it.Image, "url")))
+			data := cmp.Or(plain(it.Image), cmp.Or(splice.Text(it.Image, "base64"), splice.Text(it.Image, "url")))
 			list.Text(data)
 		}
 	}

@@ -106,18 +106,18 @@ func indexOf(raw []byte) int {
 func (d *streamReader) blockStart(raw []byte, emit func(*llm.Event)) error {
 	at := indexOf(raw)
 	start, _ := splice.Find(raw, "start")
-	if use, ok := splice.Find(start, "toolUse"); ok && member(use, "type") == "" {
-		id := member(use, "toolUseId")
+	if use, ok := splice.Find(start, "toolUse"); ok && splice.Text(use, "type") == "" {
+		id := splice.Text(use, "toolUseId")
 		if id == "" {
 			id = ident.NewItem("call_")
 		}
-		_, err := d.begin(at, llm.Event{Part: llm.CallPart, ID: id, Name: member(use, "name")}, emit)
+		_, err := d.begin(at, llm.Event{Part: llm.CallPart, ID: id, Name: splice.Text(use, "name")}, emit)
 		return err
 	}
 	if image, ok := splice.Find(start, "image"); ok {
 		b, err := d.begin(at, llm.Event{Part: llm.ImagePart}, emit)
 		if err == nil {
-			b.mime = "image/" + member(image, "format")
+			b.mime = "image/" + splice.Text(image, "format")
 		}
 		return err
 	}
@@ -243,8 +243,8 @@ func (d *streamReader) stop(raw []byte, emit func(*llm.Event)) {
 		return
 	}
 	d.finished = true
-	word := member(raw, "stopReason")
-	d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: finishOf(word), Text: word, Name: member(more, "stop_sequence")})
+	word := splice.Text(raw, "stopReason")
+	d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: finishOf(word), Text: word, Name: splice.Text(more, "stop_sequence")})
 }
 
 // metadata brings the usage and is the last event.

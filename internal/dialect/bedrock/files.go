@@ -2,6 +2,7 @@ package bedrock
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -93,7 +94,7 @@ func readForm(r *dialect.Request, to *dialect.Target) (*form, error) {
 	if err != nil || params["boundary"] == "" {
 		return nil, fault.New(fault.InvalidRequest, "the body must be a multipart form").Because(err)
 	}
-	f := &form{model: first(valueOf(to, "aws_bedrock_model"), to.Model)}
+	f := &form{model: cmp.Or(valueOf(to, "aws_bedrock_model"), to.Model)}
 	parts := multipart.NewReader(r.Payload.Open(), params["boundary"])
 	for {
 		p, err := parts.NextPart()
@@ -113,7 +114,7 @@ func readForm(r *dialect.Request, to *dialect.Target) (*form, error) {
 	if valueOf(to, "file_purpose") == tuning {
 		f.purpose = tuning
 	}
-	f.purpose = first(f.purpose, "batch")
+	f.purpose = cmp.Or(f.purpose, "batch")
 	if f.place.bucket = valueOf(to, "aws_s3_bucket"); f.place.bucket == "" {
 		return nil, fault.New(fault.InvalidParameter, "the bucket for the file is missing: send x-gateway-aws-s3-bucket").At("x-gateway-aws-s3-bucket")
 	}
@@ -185,7 +186,7 @@ func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 // DecodeAnswer gives the object as it is, or reads <ObjectSize>12</ObjectSize>.
 func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	if in.Sent.Endpoint != llm.RetrieveFile {
-		return &dialect.Answer{Body: in.Body, ContentType: first(in.Header.Get("content-type"), "application/octet-stream")}, nil
+		return &dialect.Answer{Body: in.Body, ContentType: cmp.Or(in.Header.Get("content-type"), "application/octet-stream")}, nil
 	}
 	p, err := placeOf(in.Sent.ID, "id")
 	if err != nil {

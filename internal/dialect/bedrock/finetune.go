@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -123,7 +124,7 @@ func writeHyper(w *dialect.JSON, t *llm.Tally, to *dialect.Target) {
 	}
 	w.Key("hyperParameters").Open('{')
 	for name, val := range splice.Members(raw) {
-		text := first(plain(val), string(val))
+		text := cmp.Or(plain(val), string(val))
 		if text != "auto" && text != "null" {
 			w.Str(hyper(bare(name), to.Model), text)
 		}
@@ -190,23 +191,23 @@ var tuningStatus = map[string]string{
 
 // writeTuning writes a job, or its summary, as a fine-tuning.
 func writeTuning(w *dialect.JSON, raw []byte) {
-	word := member(raw, "status")
+	word := splice.Text(raw, "status")
 	start, _ := splice.Find(raw, "creationTime")
 	end, _ := splice.Find(raw, "endTime")
 	w.Open('{')
-	w.Str("id", escape(member(raw, "jobArn")))
+	w.Str("id", escape(splice.Text(raw, "jobArn")))
 	w.Str("object", "finetune")
-	w.Str("model", member(raw, "baseModelArn"))
-	w.Str("status", first(tuningStatus[word], word))
+	w.Str("model", splice.Text(raw, "baseModelArn"))
+	w.Str("status", cmp.Or(tuningStatus[word], word))
 	at(w, "created_at", start)
 	at(w, "finished_at", end)
-	nameOr(w, "fine_tuned_model", first(member(raw, "outputModelArn"), member(raw, "customModelArn")))
-	nameOr(w, "suffix", first(member(raw, "outputModelName"), member(raw, "customModelName")))
+	nameOr(w, "fine_tuned_model", cmp.Or(splice.Text(raw, "outputModelArn"), splice.Text(raw, "customModelArn")))
+	nameOr(w, "suffix", cmp.Or(splice.Text(raw, "outputModelName"), splice.Text(raw, "customModelName")))
 	training, _ := splice.Find(raw, "trainingDataConfig", "s3Uri")
 	nameOr(w, "training_file", escapeSome(plain(training)))
 	writeValidation(w, raw)
 	writeParameters(w, raw)
-	if why := member(raw, "failureMessage"); why != "" {
+	if why := splice.Text(raw, "failureMessage"); why != "" {
 		w.Key("error").Open('{')
 		w.Str("code", "failed")
 		w.Str("message", why)
@@ -235,7 +236,7 @@ func escapeSome(uri string) string {
 func writeValidation(w *dialect.JSON, raw []byte) {
 	list, _ := splice.Find(raw, "validationDataConfig", "validators")
 	for v := range splice.Elements(list) {
-		w.Str("validation_file", escape(member(v, "s3Uri")))
+		w.Str("validation_file", escape(splice.Text(v, "s3Uri")))
 		return
 	}
 	w.Raw("validation_file", nullJSON)

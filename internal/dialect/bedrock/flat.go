@@ -4,6 +4,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
+	"sluice/internal/splice"
 )
 
 // encodeFlat makes a request of a conversation with an old model that only goes on from
@@ -51,7 +52,7 @@ func decodeFlat(in *dialect.Incoming) (*llm.Reply, error) {
 func noText() error { return fault.New(fault.UpstreamInvalid, "the provider's answer has no text") }
 
 // answerID is the id of an answer, which some families number.
-func answerID(body []byte) string { return member(body, "id") }
+func answerID(body []byte) string { return splice.Text(body, "id") }
 
 // flatReader reads the stream of an old model.
 type flatReader struct {

@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -235,10 +236,10 @@ func images(body []byte) func(yield func([]byte) bool) {
 // whyNone is what a model says when it holds all images back.
 func whyNone(body []byte) string {
 	const most = 512
-	why := member(body, "error")
+	why := splice.Text(body, "error")
 	reasons, _ := splice.Find(body, "finish_reasons")
 	for val := range splice.Elements(reasons) {
-		why = first(why, plain(val))
+		why = cmp.Or(why, plain(val))
 	}
 	if why == "" {
 		return ""

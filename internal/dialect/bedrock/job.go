@@ -127,7 +127,7 @@ func list(body []byte, name string, each func(w *dialect.JSON, raw []byte)) (*di
 		each(&w, val)
 	}
 	w.Close(']')
-	token := member(body, "nextToken")
+	token := splice.Text(body, "nextToken")
 	w.Bool("has_more", token != "")
 	w.Opt("last_id", token)
 	w.Close('}')
@@ -158,7 +158,7 @@ func cancelled(object, id string) *dialect.Answer {
 
 // created reads the ARN of a new job.
 func created(body []byte) (string, error) {
-	if arn := member(body, "jobArn"); arn != "" {
+	if arn := splice.Text(body, "jobArn"); arn != "" {
 		return arn, nil
 	}
 	return "", fault.New(fault.UpstreamInvalid, "the provider's answer has no ARN of the job")

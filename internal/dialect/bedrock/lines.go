@@ -70,7 +70,7 @@ func batchLine(ctx context.Context, r *dialect.Request, to *dialect.Target, lost
 		if !ok {
 			return dst, errors.New("has no body")
 		}
-		if url := member(line, "url"); url != "" && url != chatPath {
+		if url := splice.Text(line, "url"); url != "" && url != chatPath {
 			return dst, errors.New("has another url than " + chatPath + ", which alone this provider takes in batches")
 		}
 		c, err := r.Lines.Client.DecodeCall(body)

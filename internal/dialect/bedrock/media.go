@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"path"
@@ -78,7 +79,7 @@ func format(sub string) string {
 // document writes a document, with what Claude may be told about it.
 func (w *callWriter) document(p *llm.Part, s *source, t *turnState) {
 	title, _ := w.t.TakeFrom(p.Extra, "title")
-	name := w.name(first(plain(title), p.Media.Name))
+	name := w.name(cmp.Or(plain(title), p.Media.Name))
 	if t.document == "" {
 		t.document = name
 	}
@@ -127,12 +128,12 @@ func (w *callWriter) find(ctx context.Context, m *llm.Media, at string) (source,
 	}
 	switch {
 	case m.Plain:
-		s.mime, s.data = first(m.MIME, "text/plain"), dialect.Base64([]byte(m.Data))
+		s.mime, s.data = cmp.Or(m.MIME, "text/plain"), dialect.Base64([]byte(m.Data))
 	case m.Data != "":
 		s.data = m.Data + strings.Repeat("=", -len(m.Data)&3) // Amazon wants the padding
 	case strings.HasPrefix(place, "s3://"):
 		s.uri = place
-		s.mime = first(s.mime, dialect.MIMEOf(place))
+		s.mime = cmp.Or(s.mime, dialect.MIMEOf(place))
 	case m.FileID != "":
 		return s, w.refuse(at, "names a file that is not in S3, which this provider cannot read")
 	case strings.HasPrefix(place, "http://"), strings.HasPrefix(place, "https://"):
@@ -155,7 +156,7 @@ func (w *callWriter) fetch(ctx context.Context, m *llm.Media, at string) (source
 	if mime = strings.TrimSpace(mime); mime == "application/octet-stream" || mime == "binary/octet-stream" {
 		mime = ""
 	}
-	return source{mime: first(first(m.MIME, mime), dialect.MIMEOf(m.URL)), data: dialect.Base64(data)}, nil
+	return source{mime: cmp.Or(cmp.Or(m.MIME, mime), dialect.MIMEOf(m.URL)), data: dialect.Base64(data)}, nil
 }
 
 // audio writes a recording. What the model itself said before is named by an id that
@@ -167,7 +168,7 @@ func (w *callWriter) audio(m *llm.Message, p *llm.Part) error {
 		return nil
 	}
 	_, sub, _ := strings.Cut(p.Media.MIME, "/")
-	if sub = first(p.Media.Format, sub); sub == "" {
+	if sub = cmp.Or(p.Media.Format, sub); sub == "" {
 		return w.refuse(at, "needs a format, for example wav")
 	}
 	w.Open('{')
@@ -196,7 +197,7 @@ func (w *callWriter) name(given string) string {
 	}, given)
 	clean = strings.Join(strings.Fields(clean), " ")
 	clean = strings.TrimSpace(clean[:min(len(clean), nameMax-8)])
-	base := first(clean, "document")
+	base := cmp.Or(clean, "document")
 	if w.names == nil {
 		w.names = map[string]int{}
 	}
@@ -207,11 +208,4 @@ func (w *callWriter) name(given string) string {
 	}
 	w.names[name] = 1
 	return name
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

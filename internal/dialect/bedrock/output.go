@@ -2,6 +2,7 @@ package bedrock
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 
 	"sluice/internal/dialect"
@@ -28,8 +29,8 @@ func (output) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 	if len(in.More) > 0 {
 		return dialect.Next{}, false, nil
 	}
-	word := member(in.Body, "status")
-	if status := first(batchStatus[word], word); status != "completed" {
+	word := splice.Text(in.Body, "status")
+	if status := cmp.Or(batchStatus[word], word); status != "completed" {
 		return dialect.Next{}, false, fault.Newf(fault.Conflict, "the batch has no output: its status is %s", status)
 	}
 	file, err := outputFile(in.Body)
@@ -45,7 +46,7 @@ func (output) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	if len(in.More) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's file of the output is missing")
 	}
-	model := member(in.Body, "modelId")
+	model := splice.Text(in.Body, "modelId")
 	var out []byte
 	for line := range bytes.Lines(in.More[0]) {
 		if line = bytes.TrimSpace(line); len(line) > 0 {
@@ -75,8 +76,8 @@ func appendResult(dst, row []byte, in *dialect.Incoming, model string) []byte {
 		why, _ := splice.Find(row, "error")
 		code, _ := splice.Find(why, "errorCode")
 		w.Key("error").Open('{')
-		w.Str("code", first(plain(code), string(code)))
-		w.Str("message", member(why, "errorMessage"))
+		w.Str("code", cmp.Or(plain(code), string(code)))
+		w.Str("message", splice.Text(why, "errorMessage"))
 		w.Close('}')
 	}
 	w.Close('}')

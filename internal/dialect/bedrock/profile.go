@@ -40,7 +40,7 @@ func (profiles) Lookup(model string) (dialect.Next, bool) {
 func (profiles) Underlying(answer []byte) string {
 	models, _ := splice.Find(answer, "models")
 	for m := range splice.Elements(models) {
-		return foundation(member(m, "modelArn"))
+		return foundation(splice.Text(m, "modelArn"))
 	}
-	return foundation(member(answer, "foundationModelArn"))
+	return foundation(splice.Text(answer, "foundationModelArn"))
 }

@@ -29,7 +29,7 @@ func decodeConverse(in *dialect.Incoming) (*llm.Reply, error) {
 		case `"usage"`:
 			r.Usage = readUsage(val)
 		case `"additionalModelResponseFields"`:
-			c.StopText = member(val, "stop_sequence")
+			c.StopText = splice.Text(val, "stop_sequence")
 			r.Extra = append(r.Extra, llm.Param{Name: "additionalModelResponseFields", Raw: val})
 		case `"serviceTier"`:
 			if tier, ok := splice.Find(val, "type"); ok {
@@ -110,7 +110,7 @@ func readBlock(raw []byte) llm.Part {
 		case `"text"`:
 			return llm.Part{Kind: llm.TextPart, Text: plain(val)}
 		case `"toolUse"`:
-			if member(val, "type") == "" { // otherwise Amazon runs it
+			if splice.Text(val, "type") == "" { // otherwise Amazon runs it
 				return readToolUse(val)
 			}
 		case `"reasoningContent"`:
@@ -121,7 +121,7 @@ func readBlock(raw []byte) llm.Part {
 			return llm.Part{Kind: llm.ImagePart, Media: readMedia("image/", val)}
 		case `"audio"`:
 			m := readMedia("audio/", val)
-			m.Format = member(val, "format")
+			m.Format = splice.Text(val, "format")
 			return llm.Part{Kind: llm.AudioPart, Media: m}
 		}
 	}
@@ -130,7 +130,7 @@ func readBlock(raw []byte) llm.Part {
 
 func readToolUse(raw []byte) llm.Part {
 	args, _ := splice.Find(raw, "input")
-	call := &llm.ToolCall{ID: member(raw, "toolUseId"), Name: member(raw, "name"), Arguments: string(args)}
+	call := &llm.ToolCall{ID: splice.Text(raw, "toolUseId"), Name: splice.Text(raw, "name"), Arguments: string(args)}
 	if call.ID == "" {
 		call.ID = ident.NewItem("call_")
 	}
@@ -142,7 +142,7 @@ func readReasoning(raw []byte) llm.Part {
 		return llm.Part{Kind: llm.SealedPart, Text: plain(data)}
 	}
 	inner, _ := splice.Find(raw, "reasoningText")
-	return llm.Part{Kind: llm.ThoughtPart, Text: member(inner, "text"), Signature: member(inner, "signature")}
+	return llm.Part{Kind: llm.ThoughtPart, Text: splice.Text(inner, "text"), Signature: splice.Text(inner, "signature")}
 }
 
 // readCited reads a text that comes with where it was found.
@@ -153,7 +153,7 @@ func readCited(raw []byte) llm.Part {
 		case `"content"`:
 			var text strings.Builder
 			for piece := range splice.Elements(val) {
-				text.WriteString(member(piece, "text"))
+				text.WriteString(splice.Text(piece, "text"))
 			}
 			p.Text = text.String()
 		case `"citations"`:
@@ -164,7 +164,7 @@ func readCited(raw []byte) llm.Part {
 }
 
 func readMedia(kind string, raw []byte) *llm.Media {
-	m := &llm.Media{MIME: kind + member(raw, "format")}
+	m := &llm.Media{MIME: kind + splice.Text(raw, "format")}
 	data, _ := splice.Find(raw, "source", "bytes")
 	m.Data = plain(data)
 	uri, _ := splice.Find(raw, "source", "s3Location", "uri")

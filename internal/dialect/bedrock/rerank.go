@@ -1,8 +1,8 @@
 package bedrock
 
 import (
+	"cmp"
 	"context"
-	"strconv"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -67,7 +67,7 @@ func writeSource(w *dialect.JSON, d []byte, n int) error {
 			kind = "JSON"
 		}
 	} else if d[0] != '"' {
-		at := "documents[" + strconv.Itoa(n) + "]"
+		at := dialect.Index("documents", n)
 		return fault.New(fault.InvalidParameter, at+" must be a string or an object").At(at)
 	}
 	w.Open('{')
@@ -105,7 +105,7 @@ func arnOf(to *dialect.Target) string {
 	if strings.HasPrefix(to.Model, "arn") {
 		return unescape(to.Model)
 	}
-	region, partition := first(valueOf(to, "aws_region"), "us-east-1"), "aws"
+	region, partition := cmp.Or(valueOf(to, "aws_region"), "us-east-1"), "aws"
 	switch {
 	case strings.HasPrefix(region, "us-gov-"):
 		partition = "aws-us-gov"

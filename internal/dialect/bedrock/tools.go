@@ -1,8 +1,6 @@
 package bedrock
 
 import (
-	"strconv"
-
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -68,7 +66,7 @@ func (w *callWriter) called() []string {
 }
 
 func (w *callWriter) tool(list *dialect.JSON, t *llm.Tool) {
-	at := "tools[" + strconv.Itoa(t.Index) + "]"
+	at := dialect.Index("tools", t.Index)
 	if t.Type != llm.Function {
 		if w.family != claude || t.Type == "custom" || t.Type == "mcp" {
 			w.t.Lose(at)
@@ -155,7 +153,7 @@ func writeNative(o *dialect.JSON, t *llm.Tool) {
 		return
 	}
 	o.Open('{')
-	o.Str("type", member(inner, "name"))
+	o.Str("type", splice.Text(inner, "name"))
 	o.Str("name", t.Type)
 	for name, val := range splice.Members(inner) {
 		if string(name) != `"name"` {

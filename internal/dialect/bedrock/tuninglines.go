@@ -25,7 +25,7 @@ func tuningLine(text bool) func(dst, line []byte) ([]byte, error) {
 			return dst, err
 		}
 		n := len(turns)
-		if n == 0 || member(turns[0], "role") != user || member(turns[n-1], "role") != assistant {
+		if n == 0 || splice.Text(turns[0], "role") != user || splice.Text(turns[n-1], "role") != assistant {
 			return dst, errors.New("must begin with the user and end with the assistant")
 		}
 		w := dialect.On(dst)
@@ -42,7 +42,7 @@ func tuningLine(text bool) func(dst, line []byte) ([]byte, error) {
 			return w.B, nil
 		}
 		if system == "" {
-			system = member(line, "system")
+			system = splice.Text(line, "system")
 		}
 		w.Opt("system", system)
 		w.Key("messages").Open('[')
@@ -63,7 +63,7 @@ func tuningTurns(list []byte) (system string, turns [][]byte, err error) {
 		if len(content) == 0 || content[0] != '"' {
 			return "", nil, errors.New("has a message whose content is no text")
 		}
-		switch role := member(m, "role"); role {
+		switch role := splice.Text(m, "role"); role {
 		case "system", "developer":
 			system += plain(content)
 		case user, assistant:

@@ -57,7 +57,7 @@ func vectorType(t *llm.Tally) []byte {
 		if n++; n == 1 {
 			format, ok = val, true
 		} else {
-			t.Lose(index("embedding_types", n-1))
+			t.Lose(dialect.Index("embedding_types", n-1))
 		}
 	}
 	if !ok {
@@ -79,7 +79,7 @@ func writeInputs(w *dialect.JSON, items []dialect.EmbedItem) (purpose string, er
 			continue
 		}
 		images++
-		if urls[i], err = imageURL(it.Image, index("input", i)+".image"); err != nil {
+		if urls[i], err = imageURL(it.Image, dialect.Index("input", i)+".image"); err != nil {
 			return "", err
 		}
 	}
@@ -130,10 +130,10 @@ func writeInput(w *dialect.JSON, text []byte, url string) {
 
 // imageURL is {"base64":"iVBO…"} or {"url":"data:image/png;base64,iVBO…"} as a data URL.
 func imageURL(raw []byte, at string) (string, error) {
-	if url := member(raw, "url"); url != "" {
+	if url := splice.Text(raw, "url"); url != "" {
 		return url, nil
 	}
-	data := member(raw, "base64")
+	data := splice.Text(raw, "base64")
 	if strings.HasPrefix(data, "data:") {
 		return data, nil
 	}

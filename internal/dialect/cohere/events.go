@@ -93,7 +93,7 @@ func (d *events) known(kind string) bool {
 func (d *events) start(data []byte, emit func(*llm.Event)) {
 	if !d.started {
 		d.started = true
-		d.send(emit, llm.Event{Kind: llm.EventStart, ID: member(data, "id")})
+		d.send(emit, llm.Event{Kind: llm.EventStart, ID: splice.Text(data, "id")})
 	}
 }
 
@@ -110,7 +110,7 @@ func (d *events) content(message []byte, emit func(*llm.Event)) {
 // text takes a piece of text that stands in raw under that name; of an empty one
 // nothing is told.
 func (d *events) text(part llm.PartKind, raw []byte, name string, emit func(*llm.Event)) {
-	s := member(raw, name)
+	s := splice.Text(raw, name)
 	if s == "" {
 		return
 	}
@@ -155,7 +155,7 @@ func (d *events) call(place int, message []byte, emit func(*llm.Event)) {
 
 func (d *events) arguments(place int, message []byte, emit func(*llm.Event)) {
 	fn, _ := splice.Find(one(message, "tool_calls"), "function")
-	d.piece(place, member(fn, "arguments"), emit)
+	d.piece(place, splice.Text(fn, "arguments"), emit)
 }
 
 func (d *events) piece(place int, s string, emit func(*llm.Event)) {
@@ -188,11 +188,11 @@ func (d *events) end(data []byte, emit func(*llm.Event)) {
 	}
 	d.ended = true
 	delta, _ := splice.Find(data, "delta")
-	if text := member(delta, "error"); text != "" {
+	if text := splice.Text(delta, "error"); text != "" {
 		d.send(emit, llm.Event{Kind: llm.EventFault, Text: text, Status: 500})
 		return
 	}
-	word := member(delta, "finish_reason")
+	word := splice.Text(delta, "finish_reason")
 	d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: finishOf(word), Text: word})
 	spent, _ := splice.Find(delta, "usage")
 	if d.usage = usage(spent); d.usage.Reported {

@@ -81,10 +81,10 @@ var fileStatus = map[string]string{"validated": "processed", "failed": "error", 
 
 func readFile(raw []byte) *file {
 	f := &file{
-		id: member(raw, "id"), name: member(raw, "name"), purpose: "batch", status: "uploaded",
-		details: member(raw, "validation_error"), created: seconds(member(raw, "created_at")),
+		id: splice.Text(raw, "id"), name: splice.Text(raw, "name"), purpose: "batch", status: "uploaded",
+		details: splice.Text(raw, "validation_error"), created: seconds(splice.Text(raw, "created_at")),
 	}
-	if s, ok := fileStatus[member(raw, "validation_status")]; ok {
+	if s, ok := fileStatus[splice.Text(raw, "validation_status")]; ok {
 		f.status = s
 	}
 	parts, _ := splice.Find(raw, "dataset_parts")

@@ -49,9 +49,9 @@ func (generate) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 func (generate) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	list, _ := splice.Find(in.Body, "generations")
 	meta, _ := splice.Find(in.Body, "meta")
-	c := dialect.Completion{ID: member(in.Body, "id"), Created: in.Created, Model: in.To.Model, Usage: usage(meta)}
+	c := dialect.Completion{ID: splice.Text(in.Body, "id"), Created: in.Created, Model: in.To.Model, Usage: usage(meta)}
 	for g := range splice.Elements(list) {
-		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: member(g, "text"), Finish: finishOf(member(g, "finish_reason"))})
+		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: splice.Text(g, "text"), Finish: finishOf(splice.Text(g, "finish_reason"))})
 	}
 	if len(c.Choices) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no generations")

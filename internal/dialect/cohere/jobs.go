@@ -71,7 +71,7 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 
 // DecodeAnswer reads {"job_id":…}, all that Cohere says of a new job.
 func (createJob) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
-	b := batch{id: member(in.Body, "job_id"), status: "validating", input: member(in.Sent.Body, "input_file_id"), model: in.To.Model, created: in.Created}
+	b := batch{id: splice.Text(in.Body, "job_id"), status: "validating", input: splice.Text(in.Sent.Body, "input_file_id"), model: in.To.Model, created: in.Created}
 	if b.id == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no id of the job")
 	}
@@ -119,8 +119,8 @@ var batchStatus = map[string]string{"processing": "in_progress", "complete": "co
 
 func readBatch(raw []byte) *batch {
 	b := &batch{
-		id: member(raw, "job_id"), status: member(raw, "status"), input: member(raw, "input_dataset_id"),
-		output: member(raw, "output_dataset_id"), model: member(raw, "model"), created: seconds(member(raw, "created_at")),
+		id: splice.Text(raw, "job_id"), status: splice.Text(raw, "status"), input: splice.Text(raw, "input_dataset_id"),
+		output: splice.Text(raw, "output_dataset_id"), model: splice.Text(raw, "model"), created: seconds(splice.Text(raw, "created_at")),
 	}
 	if s, ok := batchStatus[b.status]; ok {
 		b.status = s

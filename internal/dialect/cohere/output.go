@@ -35,7 +35,7 @@ func (output) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 	have := len(in.More) - 1
 	for p := range splice.Elements(parts) {
 		if have--; have < 0 {
-			url := member(p, "url")
+			url := splice.Text(p, "url")
 			if url == "" {
 				return dialect.Next{}, false, fault.New(fault.UpstreamInvalid, "the provider's dataset has a part without a URL")
 			}

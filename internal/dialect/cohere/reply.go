@@ -81,7 +81,7 @@ func readContent(raw []byte) []llm.Part {
 			parts = append(parts, llm.Part{Kind: llm.ThoughtPart, Text: text})
 			continue
 		}
-		parts = append(parts, llm.Part{Kind: llm.TextPart, Text: member(val, "text")})
+		parts = append(parts, llm.Part{Kind: llm.TextPart, Text: splice.Text(val, "text")})
 	}
 	return parts
 }
@@ -126,15 +126,8 @@ func place(note []byte) int {
 // readCall reads {"id":…,"type":"function","function":{"name":…,"arguments":…}}.
 func readCall(raw []byte) (id, name, arguments string) {
 	fn, _ := splice.Find(raw, "function")
-	if id = member(raw, "id"); id == "" {
+	if id = splice.Text(raw, "id"); id == "" {
 		id = ident.NewItem("call_")
 	}
-	return id, member(fn, "name"), member(fn, "arguments")
-}
-
-// member is a string member of an object, "" when there is none.
-func member(raw []byte, name string) string {
-	val, _ := splice.Find(raw, name)
-	s, _ := splice.Unquote(val)
-	return s
+	return id, splice.Text(fn, "name"), splice.Text(fn, "arguments")
 }

@@ -2,7 +2,6 @@ package cohere
 
 import (
 	"context"
-	"strconv"
 
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
@@ -80,5 +79,3 @@ func thinking(raw []byte) []byte {
 	w.Close('}')
 	return w.B
 }
-
-func index(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }

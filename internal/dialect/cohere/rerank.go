@@ -64,7 +64,7 @@ func (rerank) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no results")
 	}
 	meta, _ := splice.Find(in.Body, "meta")
-	r := dialect.Ranking{ID: member(in.Body, "id"), Model: in.To.Model, Usage: usage(meta)}
+	r := dialect.Ranking{ID: splice.Text(in.Body, "id"), Model: in.To.Model, Usage: usage(meta)}
 	for res := range splice.Elements(list) {
 		var d dialect.Ranked
 		for name, val := range splice.Members(res) {

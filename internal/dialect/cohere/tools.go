@@ -14,7 +14,7 @@ func (w *writer) tools() {
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
 		if t.Type != llm.Function {
-			w.t.Lose(index("tools", t.Index))
+			w.t.Lose(dialect.Index("tools", t.Index))
 			continue
 		}
 		if !open {
@@ -43,7 +43,7 @@ func (w *writer) function(t *llm.Tool) {
 	w.Close('}')
 	w.Close('}')
 	if t.Cache != nil {
-		w.t.Lose(index("tools", t.Index) + ".cache_control")
+		w.t.Lose(dialect.Index("tools", t.Index) + ".cache_control")
 	}
 }
 
@@ -74,7 +74,7 @@ func (w *writer) strict() {
 func (w *writer) loseStrict(sent bool) {
 	for i := range w.c.Tools {
 		if t := &w.c.Tools[i]; t.Type == llm.Function && t.Strict != nil && *t.Strict != sent {
-			w.t.Lose(dialect.Inside(w.c, index("tools", t.Index), "function") + ".strict")
+			w.t.Lose(dialect.Inside(w.c, dialect.Index("tools", t.Index), "function") + ".strict")
 		}
 	}
 }

@@ -160,7 +160,7 @@ func only(list []byte) (val []byte, ok bool) {
 // DecodeAnswer reads {"id":…}. What the file was called and for is known from the
 // request.
 func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
-	f := file{id: member(in.Body, "id"), created: in.Created, status: "uploaded"}
+	f := file{id: splice.Text(in.Body, "id"), created: in.Created, status: "uploaded"}
 	if f.id == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no id of the dataset")
 	}

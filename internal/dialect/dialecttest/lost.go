@@ -3,6 +3,7 @@ package dialecttest
 import (
 	"slices"
 
+	"sluice/internal/dialect"
 	"sluice/internal/llm"
 )
 
@@ -21,7 +22,7 @@ func Rest(c *llm.Call, lost []string) *llm.Call {
 	}
 	var tools []llm.Tool
 	for _, t := range c.Tools {
-		at := index("tools", t.Index)
+		at := dialect.Index("tools", t.Index)
 		if gone(at) {
 			continue
 		}

@@ -1,8 +1,6 @@
 package dialecttest
 
 import (
-	"strconv"
-
 	"sluice/internal/llm"
 )
 
@@ -111,5 +109,3 @@ func grow(p *llm.Part, e *llm.Event) {
 	default:
 	}
 }
-
-func index(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }

@@ -1,6 +1,7 @@
 package fireworks
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/url"
@@ -35,7 +36,7 @@ func page(r *dialect.Request) (*dialect.Outgoing, error) {
 		return nil, fault.New(fault.InvalidRequest, "the query cannot be read").Because(err)
 	}
 	const usual = "50"
-	q := "pageSize=" + url.QueryEscape(first(asked.Get("limit"), usual))
+	q := "pageSize=" + url.QueryEscape(cmp.Or(asked.Get("limit"), usual))
 	if after := asked.Get("after"); after != "" {
 		q += "&pageToken=" + url.QueryEscape(after)
 	}
@@ -61,7 +62,7 @@ func (datasets) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	case llm.ListFiles:
 		writeList(&w, in.Body, "datasets", writeFile)
 	default:
-		if member(in.Body, "name") == "" {
+		if splice.Text(in.Body, "name") == "" {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no dataset")
 		}
 		writeFile(&w, in.Body)
@@ -72,7 +73,7 @@ func (datasets) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 // writeList writes a page of a list, with the token of the next one.
 func writeList(w *dialect.JSON, body []byte, name string, each func(*dialect.JSON, []byte)) {
 	list, _ := splice.Find(body, name)
-	next := member(body, "nextPageToken")
+	next := splice.Text(body, "nextPageToken")
 	w.Open('{')
 	w.Str("object", "list")
 	w.Key("data").Open('[')
@@ -87,20 +88,20 @@ func writeList(w *dialect.JSON, body []byte, name string, each func(*dialect.JSO
 
 // writeFile writes a dataset as a file. How many bytes it has nobody tells.
 func writeFile(w *dialect.JSON, raw []byte) {
-	id := lastPart(member(raw, "name"))
+	id := lastPart(splice.Text(raw, "name"))
 	status, details := "uploaded", trouble(raw)
 	switch {
 	case details != "":
 		status = "error"
-	case member(raw, "state") == "READY":
+	case splice.Text(raw, "state") == "READY":
 		status = "processed"
 	}
 	w.Open('{')
 	w.Str("id", id)
 	w.Str("object", "file")
 	w.Int("bytes", 0)
-	w.Int("created_at", seconds(member(raw, "createTime")))
-	w.Str("filename", first(member(raw, "displayName"), id))
+	w.Int("created_at", seconds(splice.Text(raw, "createTime")))
+	w.Str("filename", cmp.Or(splice.Text(raw, "displayName"), id))
 	w.Str("purpose", "fine-tune")
 	w.Str("status", status)
 	w.Opt("status_details", details)

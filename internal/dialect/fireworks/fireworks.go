@@ -3,6 +3,7 @@
 package fireworks
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -19,20 +20,6 @@ func Dialect() *dialect.Dialect {
 		llm.ListFiles:     datasets{}, llm.RetrieveFile: datasets{}, llm.DeleteFile: datasets{},
 		llm.CreateFinetune: createJob{}, llm.ListFinetunes: jobs{}, llm.RetrieveFinetune: jobs{}, llm.CancelFinetune: jobs{},
 	}}
-}
-
-// member is a string member of an object, "" when there is none.
-func member(raw []byte, name string) string {
-	val, _ := splice.Find(raw, name)
-	s, _ := splice.Unquote(val)
-	return s
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // lastPart is the id in the name of a resource: "job1" of
@@ -52,8 +39,8 @@ func seconds(text string) int64 {
 // when all is well.
 func trouble(raw []byte) string {
 	status, _ := splice.Find(raw, "status")
-	if code := member(status, "code"); code == "OK" || code == "" {
+	if code := splice.Text(status, "code"); code == "OK" || code == "" {
 		return ""
 	}
-	return first(member(status, "message"), member(status, "code"))
+	return cmp.Or(splice.Text(status, "message"), splice.Text(status, "code"))
 }

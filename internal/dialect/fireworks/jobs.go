@@ -1,6 +1,7 @@
 package fireworks
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -150,7 +151,7 @@ func (jobs) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 }
 
 func answerJob(body []byte) (*dialect.Answer, error) {
-	if member(body, "name") == "" {
+	if splice.Text(body, "name") == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no fine-tuning job")
 	}
 	var w dialect.JSON
@@ -167,26 +168,26 @@ var states = map[string]string{
 
 // writeJob writes a job as OpenAI has it.
 func writeJob(w *dialect.JSON, raw []byte) {
-	status := first(states[strings.TrimPrefix(member(raw, "state"), "JOB_STATE_")], "queued")
+	status := cmp.Or(states[strings.TrimPrefix(splice.Text(raw, "state"), "JOB_STATE_")], "queued")
 	w.Open('{')
-	w.Str("id", lastPart(member(raw, "name")))
+	w.Str("id", lastPart(splice.Text(raw, "name")))
 	w.Str("object", "fine_tuning.job")
-	w.Str("model", member(raw, "baseModel"))
+	w.Str("model", splice.Text(raw, "baseModel"))
 	w.Str("status", status)
-	w.Int("created_at", seconds(member(raw, "createTime")))
-	if at := seconds(member(raw, "completedTime")); at > 0 {
+	w.Int("created_at", seconds(splice.Text(raw, "createTime")))
+	if at := seconds(splice.Text(raw, "completedTime")); at > 0 {
 		w.Int("finished_at", at)
 	} else {
 		w.Raw("finished_at", []byte("null"))
 	}
-	if model := member(raw, "outputModel"); model != "" && status == "succeeded" {
+	if model := splice.Text(raw, "outputModel"); model != "" && status == "succeeded" {
 		w.Str("fine_tuned_model", model)
 	} else {
 		w.Raw("fine_tuned_model", []byte("null"))
 	}
-	w.Opt("suffix", member(raw, "displayName"))
-	w.Str("training_file", lastPart(member(raw, "dataset")))
-	w.Opt("validation_file", lastPart(member(raw, "evaluationDataset")))
+	w.Opt("suffix", splice.Text(raw, "displayName"))
+	w.Str("training_file", lastPart(splice.Text(raw, "dataset")))
+	w.Opt("validation_file", lastPart(splice.Text(raw, "evaluationDataset")))
 	w.Key("hyperparameters").Open('{')
 	for _, n := range hyperparameters {
 		val, _ := splice.Find(raw, n.To)

@@ -1,6 +1,7 @@
 package fireworks
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"strconv"
@@ -66,7 +67,7 @@ func fileOf(r *dialect.Request) (*splice.Part, error) {
 
 // Follow goes through the steps behind the first.
 func (upload) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
-	id := lastPart(member(in.Body, "name"))
+	id := lastPart(splice.Text(in.Body, "name"))
 	file, err := fileOf(in.Sent)
 	switch {
 	case err != nil:
@@ -105,12 +106,12 @@ func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	purpose, _ := in.Sent.Form.Value("purpose")
 	var w dialect.JSON
 	w.Open('{')
-	w.Str("id", lastPart(member(in.Body, "name")))
+	w.Str("id", lastPart(splice.Text(in.Body, "name")))
 	w.Str("object", "file")
 	w.Int("bytes", file.Len)
 	w.Int("created_at", in.Created)
 	w.Str("filename", file.FileName)
-	w.Str("purpose", first(purpose, "fine-tune"))
+	w.Str("purpose", cmp.Or(purpose, "fine-tune"))
 	w.Str("status", "processed")
 	w.Close('}')
 	return &dialect.Answer{Body: w.B}, nil

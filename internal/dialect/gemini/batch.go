@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -57,7 +58,7 @@ func createBatch(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 			}
 		}
 	}
-	w.Str("displayName", first(textOf(t, "job_name"), ident.NewID()))
+	w.Str("displayName", cmp.Or(textOf(t, "job_name"), ident.NewID()))
 	w.Str("model", resource(to.Model))
 	w.Key("inputConfig").Open('{')
 	w.Str("instancesFormat", "jsonl")
@@ -97,7 +98,7 @@ func outputConfig(w *dialect.JSON, where []byte, input object) {
 	w.Key("outputConfig").Open('{')
 	w.Str("predictionsFormat", "jsonl")
 	w.Key("gcsDestination").Open('{')
-	w.Str("outputUriPrefix", first(folder, input.folder()))
+	w.Str("outputUriPrefix", cmp.Or(folder, input.folder()))
 	w.Close('}')
 	w.Close('}')
 }
@@ -109,7 +110,7 @@ var batchStates = map[string]string{
 }
 
 // batchState is validating for all states that come before the work.
-func batchState(job []byte) string { return first(batchStates[textIn(job, "state")], "validating") }
+func batchState(job []byte) string { return cmp.Or(batchStates[textIn(job, "state")], "validating") }
 
 // DecodeAnswer writes jobs as batches. To a cancellation Google answers nothing.
 func (batches) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {

@@ -3,6 +3,7 @@ package gemini
 import (
 	"strings"
 
+	"sluice/internal/dialect"
 	"sluice/internal/llm"
 )
 
@@ -187,7 +188,7 @@ func (w *writer) call(m *llm.Message, p *llm.Part, k int) error {
 	case args == "":
 		args = "{}"
 	case !isObject(args):
-		return refuse(w.argumentsAt(m, p, k), "must be a JSON object")
+		return dialect.Refuse(w.argumentsAt(m, p, k), "must be a JSON object")
 	}
 	w.loseMarks(m, p)
 	w.begin(roleModel)
@@ -215,6 +216,6 @@ func (w *writer) argumentsAt(m *llm.Message, p *llm.Part, k int) string {
 	case llm.CreateModelResponse:
 		return w.c.Path(m, -1) + ".arguments"
 	default:
-		return index(w.c.Path(m, -1)+".tool_calls", k) + ".function.arguments"
+		return dialect.Index(w.c.Path(m, -1)+".tool_calls", k) + ".function.arguments"
 	}
 }

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"strconv"
@@ -32,13 +33,13 @@ func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 // content is given as it is.
 func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	if in.Sent.Endpoint == llm.RetrieveFileContent {
-		return &dialect.Answer{Body: in.Body, ContentType: first(in.Header.Get("content-type"), "application/octet-stream")}, nil
+		return &dialect.Answer{Body: in.Body, ContentType: cmp.Or(in.Header.Get("content-type"), "application/octet-stream")}, nil
 	}
 	o, ok := readObject(in.Sent.ID)
 	if !ok {
 		return nil, fault.New(fault.Internal, "")
 	}
-	size, err := strconv.ParseInt(first(in.Header.Get("x-goog-stored-content-length"), in.Header.Get("content-length")), 10, 64)
+	size, err := strconv.ParseInt(cmp.Or(in.Header.Get("x-goog-stored-content-length"), in.Header.Get("content-length")), 10, 64)
 	if err != nil {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider does not say how large the file is").Because(err)
 	}

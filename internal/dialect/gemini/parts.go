@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -25,7 +26,7 @@ func (w *writer) part(role string, m *llm.Message, p *llm.Part) error {
 		switch {
 		case p.Shape == shapeName:
 		case role == roleUser: // what the question is about
-			return refuse(at, "is of a kind that Gemini does not know")
+			return dialect.Refuse(at, "is of a kind that Gemini does not know")
 		default:
 			w.t.Lose(at)
 			return nil
@@ -63,7 +64,7 @@ func (w *writer) text(text, signature string, thought bool) {
 func (w *writer) media(role, at string, p *llm.Part) error {
 	uri := fileURI(p.Media)
 	if p.Media.Data == "" && uri == "" {
-		return refuse(at, "names a file by an id that Gemini does not know; send a URL, base64, or the URI that the Files API gave")
+		return dialect.Refuse(at, "names a file by an id that Gemini does not know; send a URL, base64, or the URI that the Files API gave")
 	}
 	w.begin(role)
 	w.Open('{')
@@ -83,7 +84,7 @@ func (w *writer) media(role, at string, p *llm.Part) error {
 func (w *writer) medium(m *llm.Media, uri string) {
 	if m.Data == "" {
 		w.Key("fileData").Open('{')
-		w.Opt("mimeType", first(m.MIME, dialect.MIMEOf(uri)))
+		w.Opt("mimeType", cmp.Or(m.MIME, dialect.MIMEOf(uri)))
 		w.Str("fileUri", uri)
 		w.Close('}')
 		return
@@ -93,7 +94,7 @@ func (w *writer) medium(m *llm.Media, uri string) {
 		data = dialect.Base64([]byte(data))
 	}
 	w.Key("inlineData").Open('{')
-	w.Str("mimeType", first(m.MIME, mimeOf(m)))
+	w.Str("mimeType", cmp.Or(m.MIME, mimeOf(m)))
 	w.Str("data", data)
 	w.Close('}')
 }
@@ -154,7 +155,7 @@ func mimeOf(m *llm.Media) string {
 	case m.Plain:
 		return "text/plain"
 	}
-	return first(dialect.MIMEOf(m.Name), "image/jpeg")
+	return cmp.Or(dialect.MIMEOf(m.Name), "image/jpeg")
 }
 
 // audioMIME are the types of OpenAI's input_audio formats.
@@ -162,13 +163,6 @@ func mimeOf(m *llm.Media) string {
 var audioMIME = map[string]string{
 	"mp3": "audio/mp3", "wav": "audio/wav", "opus": "audio/ogg", "flac": "audio/flac", "pcm16": "audio/pcm", "x-aac": "audio/aac",
 	"x-m4a": "audio/m4a", "mpeg": "audio/mpeg", "mpga": "audio/mpga", "mp4": "audio/mp4", "webm": "audio/webm",
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // isObject reports whether text is one JSON object.

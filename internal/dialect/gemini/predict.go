@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -70,13 +71,13 @@ func (e *embedder) each(list [][]byte, write func(w *dialect.JSON, input []byte,
 	var bodies [][]byte
 	for i, input := range list {
 		var w dialect.JSON
-		if err := write(&w, input, index("input", i)); err != nil {
+		if err := write(&w, input, dialect.Index("input", i)); err != nil {
 			return nil, err
 		}
 		bodies = append(bodies, w.B)
 	}
 	if len(bodies) == 0 {
-		return nil, refuse("input", "must hold something to embed")
+		return nil, dialect.Refuse("input", "must hold something to embed")
 	}
 	return bodies, nil
 }
@@ -84,14 +85,14 @@ func (e *embedder) each(list [][]byte, write func(w *dialect.JSON, input []byte,
 // together makes one request of all inputs.
 func (e *embedder) together(list [][]byte) ([][]byte, error) {
 	if len(list) == 0 {
-		return nil, refuse("input", "must hold something to embed")
+		return nil, dialect.Refuse("input", "must hold something to embed")
 	}
 	var w dialect.JSON
 	media := false
 	w.Open('{')
 	w.Key("instances").Open('[')
 	for i, input := range list {
-		if err := e.instance(&w, input, index("input", i)); err != nil {
+		if err := e.instance(&w, input, dialect.Index("input", i)); err != nil {
 			return nil, err
 		}
 		media = media || input[0] == '{'
@@ -127,7 +128,7 @@ func (e *embedder) instance(w *dialect.JSON, input []byte, at string) error {
 	case '{':
 		return e.object(w, input, at)
 	}
-	return refuse(at, "must be a text, or an object with text, image or video: this provider takes no tokens")
+	return dialect.Refuse(at, "must be a text, or an object with text, image or video: this provider takes no tokens")
 }
 
 func (e *embedder) object(w *dialect.JSON, input []byte, at string) error {
@@ -208,7 +209,7 @@ func (e *embedder) byContent(w *dialect.JSON, input []byte, at string) error {
 			return err
 		}
 	default:
-		return refuse(at, "must be a text, or an object with text, image, video or audio: this provider takes no tokens")
+		return dialect.Refuse(at, "must be a text, or an object with text, image, video or audio: this provider takes no tokens")
 	}
 	if e.task != nil || e.title != nil || e.size != nil || e.more != nil {
 		w.Key("embedContentConfig").Open('{')
@@ -255,7 +256,7 @@ func embedMedium(w *dialect.JSON, kind string, raw []byte, at string) error {
 	url, byURL := splice.Find(raw, "url")
 	data, inline := splice.Find(raw, "base64")
 	uri := plainText(url)
-	mime := first(first(plainText(said), dialect.MIMEOf(uri)), embedTypes[kind])
+	mime := cmp.Or(cmp.Or(plainText(said), dialect.MIMEOf(uri)), embedTypes[kind])
 	w.Open('{')
 	switch {
 	case byURL:
@@ -267,7 +268,7 @@ func embedMedium(w *dialect.JSON, kind string, raw []byte, at string) error {
 		w.Str("mimeType", mime)
 		w.Raw("data", data)
 	default:
-		return refuse(at, "needs url or base64")
+		return dialect.Refuse(at, "needs url or base64")
 	}
 	w.Close('}')
 	w.Close('}')

@@ -21,7 +21,7 @@ func (rank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 	t := dialect.Fields(r.Body)
 	documents, ok := t.Take("documents")
 	if !ok || documents[0] != '[' {
-		return nil, refuse("documents", "must be a list of texts")
+		return nil, dialect.Refuse("documents", "must be a list of texts")
 	}
 	var w dialect.JSON
 	w.Open('{')

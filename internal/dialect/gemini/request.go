@@ -2,10 +2,8 @@ package gemini
 
 import (
 	"context"
-	"strconv"
 
 	"sluice/internal/dialect"
-	"sluice/internal/fault"
 	"sluice/internal/llm"
 )
 
@@ -67,10 +65,3 @@ func (w *writer) settings() {
 		}
 	}
 }
-
-// refuse is a call that cannot be sent, naming the place in the caller's body.
-func refuse(at, what string) error {
-	return fault.New(fault.InvalidParameter, at+" "+what).At(at)
-}
-
-func index(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }

@@ -3,6 +3,7 @@ package gemini
 import (
 	"strings"
 
+	"sluice/internal/dialect"
 	"sluice/internal/llm"
 )
 
@@ -17,7 +18,7 @@ func (w *writer) results(m *llm.Message) error {
 			continue
 		}
 		if p.Result.Name == "" {
-			return refuse(w.c.Path(m, p.Index), "is the result of a tool call that is not in the conversation")
+			return dialect.Refuse(w.c.Path(m, p.Index), "is the result of a tool call that is not in the conversation")
 		}
 		if err := w.result(m, p); err != nil {
 			return err
@@ -86,7 +87,7 @@ func (w *writer) gather(m *llm.Message, p *llm.Part) (string, []*llm.Part) {
 func (w *writer) enclose(at string, e *llm.Part) error {
 	uri := fileURI(e.Media)
 	if e.Media.Data == "" && uri == "" {
-		return refuse(at, "holds a file by an id that Gemini does not know; send a URL or base64")
+		return dialect.Refuse(at, "holds a file by an id that Gemini does not know; send a URL or base64")
 	}
 	w.Open('{')
 	w.medium(e.Media, uri)

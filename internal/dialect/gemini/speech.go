@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"strings"
@@ -26,7 +27,7 @@ var encodings = map[string]struct{ name, mime string }{
 // formatIn is the response_format of a request, mp3 when it has none.
 func formatIn(body []byte) string {
 	raw, _ := splice.Find(body, "response_format")
-	return first(plainText(raw), "mp3")
+	return cmp.Or(plainText(raw), "mp3")
 }
 
 // EncodeRequest writes what to say, in whose voice and in which form.
@@ -35,7 +36,7 @@ func (speech) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 	t.Take("response_format")
 	form, ok := encodings[formatIn(r.Body)]
 	if !ok {
-		return nil, refuse("response_format", "must be mp3, opus, wav, pcm, alaw or mulaw: Google speaks in no other form")
+		return nil, dialect.Refuse("response_format", "must be mp3, opus, wav, pcm, alaw or mulaw: Google speaks in no other form")
 	}
 	var w dialect.JSON
 	w.Open('{')
@@ -63,7 +64,7 @@ func voice(w *dialect.JSON, model, name, language string) {
 	if parts := strings.SplitN(name, "-", 3); language == "" && len(parts) == 3 {
 		language = parts[0] + "-" + parts[1]
 	}
-	language = first(language, defaultLanguage)
+	language = cmp.Or(language, defaultLanguage)
 	gemini := strings.HasPrefix(model, "gemini")
 	if !gemini && name != "" && !strings.Contains(name, "-") {
 		name = language + "-Chirp3-HD-" + name

@@ -3,6 +3,7 @@ package gemini
 import (
 	"encoding/json"
 
+	"sluice/internal/dialect"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -16,7 +17,7 @@ func (w *writer) tools() {
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
 		if t.Cache != nil {
-			w.t.Lose(index("tools", t.Index) + ".cache_control")
+			w.t.Lose(dialect.Index("tools", t.Index) + ".cache_control")
 		}
 		own, known := builtinOf(t)
 		switch {
@@ -29,7 +30,7 @@ func (w *writer) tools() {
 			open = w.list(open)
 			w.Value(t.Raw)
 		default:
-			w.t.Lose(index("tools", t.Index))
+			w.t.Lose(dialect.Index("tools", t.Index))
 		}
 	}
 	if len(functions) > 0 {
@@ -61,7 +62,7 @@ func (w *writer) declarations(functions []*llm.Tool) {
 		}
 		w.Close('}')
 		if t.Strict != nil && *t.Strict {
-			w.t.Lose(index("tools", t.Index) + ".strict")
+			w.t.Lose(dialect.Index("tools", t.Index) + ".strict")
 		}
 	}
 	w.Close(']')

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 
 	"sluice/internal/dialect"
@@ -127,10 +128,10 @@ func writeTuning(w *dialect.JSON, job []byte) {
 	w.Str("id", jobID(job))
 	w.Str("object", "fine_tuning.job")
 	w.Str("model", textIn(job, "baseModel"))
-	w.Str("status", first(tuningStates[textIn(job, "state")], "queued"))
+	w.Str("status", cmp.Or(tuningStates[textIn(job, "state")], "queued"))
 	when(w, "created_at", job, "createTime")
 	when(w, "finished_at", job, "endTime")
-	optional(w, "fine_tuned_model", first(textIn(job, "tunedModel", "endpoint"), textIn(job, "tunedModel", "model")))
+	optional(w, "fine_tuned_model", cmp.Or(textIn(job, "tunedModel", "endpoint"), textIn(job, "tunedModel", "model")))
 	optional(w, "suffix", textIn(job, "tunedModelDisplayName"))
 	file("training_file", "trainingDatasetUri")
 	file("validation_file", "validationDatasetUri")

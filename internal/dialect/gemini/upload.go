@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -88,12 +89,12 @@ func (f *uploaded) field(p *multipart.Part, found *bool) (err error) {
 	switch p.FormName() {
 	case "file":
 		*found = true
-		f.object.name = first(f.object.name, p.FileName())
+		f.object.name = cmp.Or(f.object.name, p.FileName())
 		f.content, err = io.ReadAll(p)
 	case "purpose":
 		var b bytes.Buffer
 		_, err = io.Copy(&b, io.LimitReader(p, 64))
-		f.purpose = first(f.purpose, b.String())
+		f.purpose = cmp.Or(f.purpose, b.String())
 	default:
 		f.lost = append(f.lost, p.FormName())
 	}

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"strings"
@@ -79,7 +80,7 @@ func chatWords(c *llm.Call) {
 		}
 	}
 	if f := c.Format; f != nil && f.Type == "json_schema" {
-		f.Name = first(f.Name, "output")
+		f.Name = cmp.Or(f.Name, "output")
 	}
 	for i := range c.Messages {
 		parts := c.Messages[i].Parts

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"encoding/json"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -31,7 +30,7 @@ func (chat) DecodeCall(body []byte) (*llm.Call, error) {
 		}
 	}
 	if len(r.c.Messages) == 0 {
-		return nil, refuse("messages", "must have at least one message")
+		return nil, dialect.Refuse("messages", "must have at least one message")
 	}
 	return r.c, nil
 }
@@ -43,12 +42,12 @@ type callReader struct {
 }
 
 func (r *callReader) field(name string, val []byte) (err error) {
-	if isNull(val) {
+	if splice.IsNull(val) {
 		return nil
 	}
 	switch c := r.c; name {
 	case "model":
-		c.Model, err = str(val, name)
+		c.Model, err = dialect.String(val, name)
 	case "messages":
 		err = r.messages(val)
 	case "tools":
@@ -67,22 +66,22 @@ func (r *callReader) field(name string, val []byte) (err error) {
 
 func (r *callReader) tools(raw []byte) error {
 	if raw[0] != '[' {
-		return refuse("tools", "must be a list")
+		return dialect.Refuse("tools", "must be a list")
 	}
 	for val := range splice.Elements(raw) {
 		i := len(r.c.Tools)
-		at := index("tools", i)
+		at := dialect.Index("tools", i)
 		t := llm.Tool{Index: i, Raw: val, Shape: shapeName}
 		for name, val := range splice.Members(val) {
 			switch string(name) {
 			case `"type"`:
 				t.Type = word(val)
 			case `"cache_control"`:
-				t.Cache = readCache(val)
+				t.Cache = dialect.ReadCache(val)
 			}
 		}
 		if t.Type == "" {
-			return refuse(at+".type", `is missing; it is "function" for tools that you run yourself`)
+			return dialect.Refuse(at+".type", `is missing; it is "function" for tools that you run yourself`)
 		}
 		if t.Type == llm.Function {
 			if err := readFunction(&t, val, at); err != nil {
@@ -99,23 +98,23 @@ func readFunction(t *llm.Tool, raw []byte, at string) (err error) {
 	fn, _ := splice.Find(raw, "function")
 	at += ".function"
 	for name, val := range splice.Members(fn) {
-		if isNull(val) {
+		if splice.IsNull(val) {
 			continue
 		}
 		switch plainName(name) {
 		case "name":
-			t.Name, err = str(val, at+".name")
+			t.Name, err = dialect.String(val, at+".name")
 		case "description":
-			t.Description, err = str(val, at+".description")
+			t.Description, err = dialect.String(val, at+".description")
 		case "parameters":
 			if t.Schema = val; val[0] != '{' {
-				err = refuse(at+".parameters", "must be a JSON schema, an object")
+				err = dialect.Refuse(at+".parameters", "must be a JSON schema, an object")
 			}
 		case "strict":
 			strict := string(val) == "true"
 			t.Strict = &strict
 		case "cache_control":
-			t.Cache = readCache(val)
+			t.Cache = dialect.ReadCache(val)
 		default:
 			t.Extra = append(t.Extra, llm.Param{Name: plainName(name), From: at + "." + plainName(name), Raw: val})
 		}
@@ -124,7 +123,7 @@ func readFunction(t *llm.Tool, raw []byte, at string) (err error) {
 		}
 	}
 	if t.Name == "" {
-		return refuse(at+".name", "is missing")
+		return dialect.Refuse(at+".name", "is missing")
 	}
 	return nil
 }
@@ -139,14 +138,14 @@ func readChoice(raw []byte) (llm.ToolChoice, error) {
 			c.Mode = mode
 			return c, nil
 		}
-		return c, refuse("tool_choice", `must be "auto", "none", "required" or an object that names a function`)
+		return c, dialect.Refuse("tool_choice", `must be "auto", "none", "required" or an object that names a function`)
 	}
 	c.Mode = "opaque"
 	if typ, _ := splice.Find(raw, "type"); string(typ) == `"function"` {
 		name, _ := splice.Find(raw, "function", "name")
 		c.Mode = "tool"
 		if c.Name, _ = splice.Unquote(name); c.Name == "" {
-			return c, refuse("tool_choice.function.name", "is missing")
+			return c, dialect.Refuse("tool_choice.function.name", "is missing")
 		}
 	}
 	return c, nil
@@ -161,7 +160,7 @@ func readFormat(raw []byte) (*llm.Format, error) {
 		return f, nil
 	case "json_schema":
 	default:
-		return nil, refuse("response_format.type", `must be "text", "json_object" or "json_schema"`)
+		return nil, dialect.Refuse("response_format.type", `must be "text", "json_object" or "json_schema"`)
 	}
 	inner, _ := splice.Find(raw, "json_schema")
 	for name, val := range splice.Members(inner) {
@@ -173,35 +172,16 @@ func readFormat(raw []byte) (*llm.Format, error) {
 		case `"schema"`:
 			f.Schema = val
 		case `"strict"`:
-			if !isNull(val) {
+			if !splice.IsNull(val) {
 				strict := string(val) == "true"
 				f.Strict = &strict
 			}
 		}
 	}
 	if len(f.Schema) == 0 || f.Schema[0] != '{' {
-		return nil, refuse("response_format.json_schema.schema", "must be a JSON schema, an object")
+		return nil, dialect.Refuse("response_format.json_schema.schema", "must be a JSON schema, an object")
 	}
 	return f, nil
-}
-
-// readCache reads {"type":"ephemeral","ttl":"1h"}.
-func readCache(raw []byte) *llm.Cache {
-	if raw[0] != '{' {
-		return nil
-	}
-	ttl, _ := splice.Find(raw, "ttl")
-	c := &llm.Cache{}
-	c.TTL, _ = splice.Unquote(ttl)
-	return c
-}
-
-func str(raw []byte, at string) (string, error) {
-	s, ok := splice.Unquote(raw)
-	if !ok {
-		return "", refuse(at, "must be a string")
-	}
-	return s, nil
 }
 
 // plainName is a name of splice.Members without quotes and escapes.
@@ -232,5 +212,3 @@ func wordsOf(list []string) map[string]string {
 	}
 	return m
 }
-
-func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

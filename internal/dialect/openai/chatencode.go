@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -94,7 +95,7 @@ func (w *callWriter) effort() {
 // effortOf is the word for a budget: {"type":"enabled","budget_tokens":2048}.
 // Source: contract/provider-transforms.md 9.1.
 func effortOf(thinking []byte) string {
-	if member(thinking, "type") != "enabled" {
+	if splice.Text(thinking, "type") != "enabled" {
 		return ""
 	}
 	raw, _ := splice.Find(thinking, "budget_tokens")
@@ -116,7 +117,7 @@ func (w *callWriter) tools() {
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
 		if t.Type != llm.Function && t.Shape != shapeName {
-			w.t.Lose(index("tools", t.Index))
+			w.t.Lose(dialect.Index("tools", t.Index))
 			continue
 		}
 		if !open {
@@ -147,7 +148,7 @@ func (w *callWriter) function(t *llm.Tool) {
 	w.Close('}')
 	w.Close('}')
 	if t.Cache != nil {
-		w.t.Lose(index("tools", t.Index) + ".cache_control")
+		w.t.Lose(dialect.Index("tools", t.Index) + ".cache_control")
 	}
 }
 
@@ -181,7 +182,7 @@ func (w *callWriter) format() {
 	w.Str("type", f.Type)
 	if f.Type == "json_schema" {
 		w.Key("json_schema").Open('{')
-		w.Str("name", first(f.Name, "output"))
+		w.Str("name", cmp.Or(f.Name, "output"))
 		w.Opt("description", f.Description)
 		w.Raw("schema", f.Schema)
 		if f.Strict != nil {

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"sluice/internal/dialect"
@@ -39,7 +40,7 @@ type chunks struct {
 func (e *chunks) Append(dst []byte, ev *llm.Event) []byte {
 	switch ev.Kind {
 	case llm.EventStart:
-		e.id, e.model = first(ev.ID, e.id), first(ev.Model, e.model)
+		e.id, e.model = cmp.Or(ev.ID, e.id), cmp.Or(ev.Model, e.model)
 		return e.begin(dst, 0)
 	case llm.EventUsage:
 		e.usage = *ev.Usage
@@ -290,7 +291,7 @@ func (e *chunks) fault(dst []byte, ev *llm.Event) []byte {
 	w.Open('{')
 	w.Key("error").Open('{')
 	w.Str("message", ev.Text)
-	w.Str("type", first(ev.Name, "upstream_error"))
+	w.Str("type", cmp.Or(ev.Name, "upstream_error"))
 	w.Raw("param", null)
 	if ev.Status != 0 {
 		w.Int("code", int64(ev.Status))

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -29,7 +30,7 @@ func imagePart(p *llm.Part, raw []byte, at string) error {
 		}
 	}
 	if url == "" {
-		return refuse(at+".url", "is missing")
+		return dialect.Refuse(at+".url", "is missing")
 	}
 	if err := locate(p.Media, url, at+".url"); err != nil {
 		return err
@@ -62,9 +63,9 @@ func locate(m *llm.Media, url, at string) error {
 
 func audioPart(p *llm.Part, raw []byte, at string) error {
 	inner, _ := splice.Find(raw, "input_audio")
-	p.Kind, p.Media = llm.AudioPart, &llm.Media{Data: member(inner, "data"), Format: member(inner, "format")}
+	p.Kind, p.Media = llm.AudioPart, &llm.Media{Data: splice.Text(inner, "data"), Format: splice.Text(inner, "format")}
 	if p.Media.Data == "" {
-		return refuse(at+".input_audio.data", "is missing")
+		return dialect.Refuse(at+".input_audio.data", "is missing")
 	}
 	if err := dialect.CheckBase64(p.Media.Data); err != nil {
 		return fault.From(err).At(at + ".input_audio.data")
@@ -102,7 +103,7 @@ func checkDocument(m *llm.Media, at string) error {
 	case m.Data != "":
 		mime, data, inside, err := dialect.DataURL(m.Data)
 		if inside {
-			m.MIME, m.Data = first(mime, m.MIME), data
+			m.MIME, m.Data = cmp.Or(mime, m.MIME), data
 		} else {
 			err = dialect.CheckBase64(m.Data)
 		}
@@ -113,21 +114,14 @@ func checkDocument(m *llm.Media, at string) error {
 			return fault.From(err).At(at + ".file_data")
 		}
 	case m.URL == "" && m.FileID == "":
-		return refuse(at, "needs file_data, file_id or file_url")
+		return dialect.Refuse(at, "needs file_data, file_id or file_url")
 	case m.URL != "":
 		if err := dialect.CheckURL(m.URL); err != nil {
 			return fault.From(err).At(at + ".file_url")
 		}
 	}
 	if m.MIME == "" {
-		m.MIME = first(dialect.MIMEOf(m.Name), dialect.MIMEOf(m.URL))
+		m.MIME = cmp.Or(dialect.MIMEOf(m.Name), dialect.MIMEOf(m.URL))
 	}
 	return nil
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

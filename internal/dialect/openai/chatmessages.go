@@ -1,23 +1,20 @@
 package openai
 
 import (
-	"strconv"
-
+	"sluice/internal/dialect"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
 
-func index(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }
-
 func (r *callReader) messages(raw []byte) error {
 	if raw[0] != '[' {
-		return refuse("messages", "must be a list")
+		return dialect.Refuse("messages", "must be a list")
 	}
 	i := 0
 	for val := range splice.Elements(raw) {
-		at := index("messages", i)
+		at := dialect.Index("messages", i)
 		if val[0] != '{' {
-			return refuse(at, "must be an object")
+			return dialect.Refuse(at, "must be an object")
 		}
 		if err := r.message(val, i, at); err != nil {
 			return err
@@ -36,7 +33,7 @@ func (r *callReader) message(raw []byte, i int, at string) error {
 	m := llm.Message{Index: i}
 	var f turn
 	for name, val := range splice.Members(raw) {
-		if isNull(val) {
+		if splice.IsNull(val) {
 			continue
 		}
 		if to := f.place(plainName(name)); to != nil {
@@ -56,10 +53,10 @@ func (r *callReader) message(raw []byte, i int, at string) error {
 	case llm.RoleTool, "function":
 		err = r.result(&m, &f, at)
 	default:
-		return refuse(at+".role", `must be "system", "developer", "user", "assistant" or "tool"`)
+		return dialect.Refuse(at+".role", `must be "system", "developer", "user", "assistant" or "tool"`)
 	}
 	if f.cache != nil && len(m.Parts) > 0 {
-		m.Parts[len(m.Parts)-1].Cache = readCache(f.cache)
+		m.Parts[len(m.Parts)-1].Cache = dialect.ReadCache(f.cache)
 	}
 	r.c.Messages = append(r.c.Messages, m)
 	return err
@@ -109,7 +106,7 @@ func (r *callReader) assistant(m *llm.Message, f *turn, at string) (err error) {
 	}
 	i := 0
 	for val := range splice.Elements(f.calls) {
-		p, err := r.call(val, index(at+".tool_calls", i))
+		p, err := r.call(val, dialect.Index(at+".tool_calls", i))
 		if err != nil {
 			return err
 		}
@@ -132,7 +129,7 @@ func (r *callReader) call(raw []byte, at string) (llm.Part, error) {
 		case `"custom"`:
 			fn, args, p.Call.Custom = val, "input", true
 		case `"cache_control"`:
-			p.Cache = readCache(val)
+			p.Cache = dialect.ReadCache(val)
 		case `"extra_content"`, `"index"`, `"type"`:
 		}
 	}
@@ -142,8 +139,8 @@ func (r *callReader) call(raw []byte, at string) (llm.Part, error) {
 			p.Call.Name, _ = splice.Unquote(val)
 		case args:
 			text, ok := splice.Unquote(val)
-			if !ok && !isNull(val) {
-				return p, refuse(at+".function.arguments", "must be a string of JSON")
+			if !ok && !splice.IsNull(val) {
+				return p, dialect.Refuse(at+".function.arguments", "must be a string of JSON")
 			}
 			p.Call.Arguments = text
 		case "thought_signature":
@@ -152,9 +149,9 @@ func (r *callReader) call(raw []byte, at string) (llm.Part, error) {
 	}
 	switch {
 	case p.Call.Name == "":
-		return p, refuse(at+".function.name", "is missing")
+		return p, dialect.Refuse(at+".function.name", "is missing")
 	case p.Call.ID == "":
-		return p, refuse(at+".id", "is missing")
+		return p, dialect.Refuse(at+".id", "is missing")
 	}
 	if r.names == nil {
 		r.names = map[string]string{}
@@ -174,9 +171,9 @@ func (r *callReader) result(m *llm.Message, f *turn, at string) error {
 		name, known := r.names[res.ID]
 		switch {
 		case res.ID == "":
-			return refuse(at+".tool_call_id", "is missing")
+			return dialect.Refuse(at+".tool_call_id", "is missing")
 		case !known:
-			return refuse(at+".tool_call_id", "belongs to no tool call of an earlier message")
+			return dialect.Refuse(at+".tool_call_id", "belongs to no tool call of an earlier message")
 		case res.Name == "":
 			res.Name = name
 		}
@@ -188,18 +185,18 @@ func (r *callReader) result(m *llm.Message, f *turn, at string) error {
 
 // readContent reads a content, a string or a list of parts; nothing for none.
 func readContent(raw []byte, at string) ([]llm.Part, error) {
-	if isNull(raw) {
+	if splice.IsNull(raw) {
 		return nil, nil
 	}
 	if text, ok := splice.Unquote(raw); ok {
 		return []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}, nil
 	}
 	if raw[0] != '[' {
-		return nil, refuse(at, "must be a string or a list of parts")
+		return nil, dialect.Refuse(at, "must be a string or a list of parts")
 	}
 	var parts []llm.Part
 	for val := range splice.Elements(raw) {
-		p, err := readPart(val, index(at, len(parts)))
+		p, err := readPart(val, dialect.Index(at, len(parts)))
 		if err != nil {
 			return nil, err
 		}
@@ -216,7 +213,7 @@ func readPart(raw []byte, at string) (p llm.Part, err error) {
 		return llm.Part{Kind: llm.TextPart, Text: text}, nil
 	}
 	if raw[0] != '{' {
-		return p, refuse(at, "must be an object")
+		return p, dialect.Refuse(at, "must be an object")
 	}
 	typ, _ := splice.Find(raw, "type")
 	kind := word(typ)
@@ -225,11 +222,11 @@ func readPart(raw []byte, at string) (p llm.Part, err error) {
 		err = textPart(&p, raw, at)
 	case "refusal":
 		p.Kind = llm.RefusalPart
-		p.Text = member(raw, "refusal")
+		p.Text = splice.Text(raw, "refusal")
 	case "thinking":
-		p.Kind, p.Text, p.Signature = llm.ThoughtPart, member(raw, "thinking"), member(raw, "signature")
+		p.Kind, p.Text, p.Signature = llm.ThoughtPart, splice.Text(raw, "thinking"), splice.Text(raw, "signature")
 	case "redacted_thinking":
-		p.Kind, p.Text = llm.SealedPart, member(raw, "data")
+		p.Kind, p.Text = llm.SealedPart, splice.Text(raw, "data")
 	case "image_url":
 		err = imagePart(&p, raw, at)
 	case "input_audio":
@@ -237,27 +234,20 @@ func readPart(raw []byte, at string) (p llm.Part, err error) {
 	case "file":
 		err = filePart(&p, raw, at)
 	case "":
-		return p, refuse(at+".type", "is missing")
+		return p, dialect.Refuse(at+".type", "is missing")
 	default:
 		p.Kind, p.Raw, p.Shape = llm.OpaquePart, raw, shapeName
 	}
 	if cache, ok := splice.Find(raw, "cache_control"); ok {
-		p.Cache = readCache(cache)
+		p.Cache = dialect.ReadCache(cache)
 	}
 	return p, err
-}
-
-// member is a string member of an object, "" when there is none.
-func member(raw []byte, name string) string {
-	val, _ := splice.Find(raw, name)
-	s, _ := splice.Unquote(val)
-	return s
 }
 
 func textPart(p *llm.Part, raw []byte, at string) (err error) {
 	p.Kind = llm.TextPart
 	val, _ := splice.Find(raw, "text")
-	p.Text, err = str(val, at+".text")
+	p.Text, err = dialect.String(val, at+".text")
 	if c, ok := splice.Find(raw, "citations"); ok && c[0] == '[' {
 		p.Citations, p.Shape = c, shapeName
 	}

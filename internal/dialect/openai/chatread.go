@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -28,7 +29,7 @@ func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 			}
 		case "object", "usage", "provider":
 		default:
-			if !isNull(val) {
+			if !splice.IsNull(val) {
 				r.Extra = append(r.Extra, llm.Param{Name: n, Raw: val})
 			}
 		}
@@ -43,7 +44,7 @@ func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 func readChat(raw []byte, i int) llm.Choice {
 	c := llm.Choice{Index: i}
 	for name, val := range splice.Members(raw) {
-		if isNull(val) {
+		if splice.IsNull(val) {
 			continue
 		}
 		switch n := plainName(name); n {
@@ -84,7 +85,7 @@ func readSaid(raw []byte) []llm.Part {
 	var m turn
 	var audio, notes []byte
 	for name, val := range splice.Members(raw) {
-		if isNull(val) {
+		if splice.IsNull(val) {
 			continue
 		}
 		switch n := plainName(name); n {
@@ -114,13 +115,13 @@ func readSaid(raw []byte) []llm.Part {
 	}
 	if audio != nil {
 		parts = append(parts, llm.Part{
-			Kind: llm.AudioPart, ID: member(audio, "id"), Text: member(audio, "transcript"), Media: &llm.Media{Data: member(audio, "data")},
+			Kind: llm.AudioPart, ID: splice.Text(audio, "id"), Text: splice.Text(audio, "transcript"), Media: &llm.Media{Data: splice.Text(audio, "data")},
 		})
 	}
 	for val := range splice.Elements(m.calls) {
 		var r callReader
 		if p, err := r.call(val, ""); err == nil || p.Call.Name != "" {
-			p.Call.ID = first(p.Call.ID, ident.NewItem("call_"))
+			p.Call.ID = cmp.Or(p.Call.ID, ident.NewItem("call_"))
 			parts = append(parts, p)
 		}
 	}
@@ -143,7 +144,7 @@ func readAnswer(raw []byte) []llm.Part {
 		if string(typ) == `"thinking"` && len(thinking) > 0 && thinking[0] == '[' {
 			var text strings.Builder
 			for t := range splice.Elements(thinking) {
-				text.WriteString(member(t, "text"))
+				text.WriteString(splice.Text(t, "text"))
 			}
 			parts = append(parts, llm.Part{Kind: llm.ThoughtPart, Text: text.String()})
 			continue

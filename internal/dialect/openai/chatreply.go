@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"cmp"
+
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
 )
@@ -10,10 +12,10 @@ import (
 func (chat) EncodeReply(dst []byte, r *llm.Reply, a *dialect.Answering) []byte {
 	w := dialect.On(dst)
 	w.Open('{')
-	w.Str("id", first(r.ID, "chatcmpl-"+a.ID))
+	w.Str("id", cmp.Or(r.ID, "chatcmpl-"+a.ID))
 	w.Str("object", "chat.completion")
 	w.Int("created", created(r.Created, a))
-	w.Str("model", first(r.Model, a.Call.Model))
+	w.Str("model", cmp.Or(r.Model, a.Call.Model))
 	w.Opt("provider", a.Provider)
 	w.Key("choices").Open('[')
 	for i := range r.Choices {

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"strconv"
 
 	"sluice/internal/dialect"
@@ -78,7 +79,7 @@ func (d *chunkReader) event(data []byte, emit func(*llm.Event)) error {
 			d.spent(data, emit)
 		case `"service_tier"`, `"system_fingerprint"`, `"id"`, `"object"`, `"created"`, `"model"`, `"provider"`:
 		default:
-			if !isNull(val) {
+			if !splice.IsNull(val) {
 				d.send(emit, llm.Event{Kind: llm.EventExtra, Name: plainName(name), Raw: val})
 			}
 		}
@@ -91,7 +92,7 @@ func (d *chunkReader) start(data []byte, emit func(*llm.Event)) {
 		return
 	}
 	d.started = true
-	d.send(emit, llm.Event{Kind: llm.EventStart, ID: member(data, "id"), Model: member(data, "model")})
+	d.send(emit, llm.Event{Kind: llm.EventStart, ID: splice.Text(data, "id"), Model: splice.Text(data, "model")})
 }
 
 func (d *chunkReader) spent(data []byte, emit func(*llm.Event)) {
@@ -140,7 +141,7 @@ func (d *chunkReader) choice(raw []byte, emit func(*llm.Event)) {
 func (d *chunkReader) delta(at int, raw []byte, emit func(*llm.Event)) {
 	var thought []byte
 	for name, val := range splice.Members(raw) {
-		if isNull(val) {
+		if splice.IsNull(val) {
 			continue
 		}
 		switch string(name) {
@@ -161,7 +162,7 @@ func (d *chunkReader) delta(at int, raw []byte, emit func(*llm.Event)) {
 			d.open(at, llm.AudioPart, emit)
 			d.send(emit, llm.Event{
 				Kind: llm.EventMedia, Choice: at, Block: d.choices[at].open - 1, Part: llm.AudioPart,
-				ID: member(val, "id"), Text: member(val, "transcript"), Media: &llm.Media{Data: member(val, "data")},
+				ID: splice.Text(val, "id"), Text: splice.Text(val, "transcript"), Media: &llm.Media{Data: splice.Text(val, "data")},
 			})
 		}
 	}
@@ -253,12 +254,12 @@ func (d *chunkReader) call(at int, raw []byte, emit func(*llm.Event)) {
 		c.blocks++
 		c.calls[place] = block
 		c.order = append(c.order, block)
-		d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: block, Part: llm.CallPart, ID: first(id, ident.NewItem("call_")), Name: member(fn, "name")})
+		d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: block, Part: llm.CallPart, ID: cmp.Or(id, ident.NewItem("call_")), Name: splice.Text(fn, "name")})
 	}
-	if args := member(fn, "arguments"); args != "" {
+	if args := splice.Text(fn, "arguments"); args != "" {
 		d.send(emit, llm.Event{Kind: llm.EventArguments, Choice: at, Block: block, Part: llm.CallPart, Text: args})
 	}
-	if sign := member(fn, "thought_signature"); sign != "" {
+	if sign := splice.Text(fn, "thought_signature"); sign != "" {
 		d.send(emit, llm.Event{Kind: llm.EventSignature, Choice: at, Block: block, Part: llm.CallPart, Text: sign})
 	}
 }

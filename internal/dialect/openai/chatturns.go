@@ -3,6 +3,7 @@ package openai
 import (
 	"strings"
 
+	"sluice/internal/dialect"
 	"sluice/internal/llm"
 )
 
@@ -210,7 +211,7 @@ func (w *callWriter) part(m *llm.Message, p *llm.Part) error {
 		w.Close('}')
 	case llm.ImagePart:
 		if mediaURL(p.Media) == "" {
-			return refuse(at, "names an image by the id of a file, which chat completions cannot carry; send it as a URL or as base64")
+			return dialect.Refuse(at, "names an image by the id of a file, which chat completions cannot carry; send it as a URL or as base64")
 		}
 		w.image(p.Media)
 	case llm.AudioPart:
@@ -225,7 +226,7 @@ func (w *callWriter) part(m *llm.Message, p *llm.Part) error {
 		w.file(p.Media)
 	case llm.OpaquePart:
 		if p.Shape != shapeName {
-			return refuse(at, "is of a kind that chat completions cannot carry")
+			return dialect.Refuse(at, "is of a kind that chat completions cannot carry")
 		}
 		w.Value(p.Raw)
 	default:

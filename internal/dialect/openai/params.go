@@ -59,9 +59,9 @@ func checkModel(d *splice.Doc, optional bool) error {
 	}
 	switch {
 	case raw[0] != '"':
-		return refuse("model", "must be a string, for example \"gpt-4o-mini\"")
+		return dialect.Refuse("model", "must be a string, for example \"gpt-4o-mini\"")
 	case string(raw) == `""`:
-		return refuse("model", "must not be empty")
+		return dialect.Refuse("model", "must not be empty")
 	}
 	return nil
 }

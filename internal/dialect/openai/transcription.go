@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
-	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -62,7 +61,7 @@ func CheckForm(ep llm.Endpoint, f *splice.Form, s dialect.Shaping) error {
 	}
 	if f.Part("timestamp_granularities[]") != nil {
 		if format, _ := f.Value("response_format"); format != "verbose_json" {
-			return refuse("timestamp_granularities[]", "is only valid with response_format verbose_json")
+			return dialect.Refuse("timestamp_granularities[]", "is only valid with response_format verbose_json")
 		}
 	}
 	return nil
@@ -72,19 +71,19 @@ func checkPart(ep llm.Endpoint, f *splice.Form, k int) error {
 	p := &f.Parts[k]
 	r, known := fields[p.Name]
 	if !known || ep == llm.CreateTranslation && slices.Contains(untranslated, p.Name) {
-		return refuse(p.Name, "is not a field of this request")
+		return dialect.Refuse(p.Name, "is not a field of this request")
 	}
 	if !r.many && f.Part(p.Name) != p {
-		return refuse(p.Name, "stands in the form more than once")
+		return dialect.Refuse(p.Name, "stands in the form more than once")
 	}
 	if p.Name == "file" {
 		return checkFile(p)
 	}
 	if p.HasFileName {
-		return refuse(p.Name, "must be a plain field, not a file")
+		return dialect.Refuse(p.Name, "must be a plain field, not a file")
 	}
 	if r.accept != nil && !r.accept(string(p.Value)) {
-		return refuse(p.Name, r.says)
+		return dialect.Refuse(p.Name, r.says)
 	}
 	return nil
 }
@@ -92,13 +91,13 @@ func checkPart(ep llm.Endpoint, f *splice.Form, k int) error {
 // checkFile wants the audio itself. Clients that pass a path send it as a plain field.
 func checkFile(p *splice.Part) error {
 	if !p.HasFileName {
-		return refuse("file", "must be the audio file itself, not its name")
+		return dialect.Refuse("file", "must be the audio file itself, not its name")
 	}
 	if p.Len == 0 {
-		return refuse("file", "must not be empty")
+		return dialect.Refuse("file", "must not be empty")
 	}
 	if !audio(p) {
-		return refuse("file", "must be audio in one of the formats "+strings.Join(formats, ", "))
+		return dialect.Refuse("file", "must be audio in one of the formats "+strings.Join(formats, ", "))
 	}
 	return nil
 }
@@ -114,10 +113,6 @@ func audio(p *splice.Part) bool {
 	kind = strings.ToLower(strings.TrimSpace(kind))
 	return kind == "" || kind == "application/octet-stream" ||
 		strings.HasPrefix(kind, "audio/") || kind == "video/mp4" || kind == "video/webm" || kind == "video/mpeg"
-}
-
-func refuse(name, says string) error {
-	return fault.New(fault.InvalidParameter, name+" "+says).At(name)
 }
 
 func nonEmpty(v string) bool { return v != "" }

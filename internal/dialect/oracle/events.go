@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"strconv"
 
 	"sluice/internal/dialect"
@@ -86,7 +87,7 @@ func (d *decoder) event(data []byte, emit func(*llm.Event)) error {
 	}
 	if !d.started {
 		d.started = true
-		d.send(emit, llm.Event{Kind: llm.EventStart, ID: d.id, Model: member(data, "modelId")})
+		d.send(emit, llm.Event{Kind: llm.EventStart, ID: d.id, Model: splice.Text(data, "modelId")})
 	}
 	return d.piece(data, emit)
 }
@@ -109,7 +110,7 @@ func (d *decoder) piece(data []byte, emit func(*llm.Event)) error {
 			d.spent(val, emit)
 		case `"pad"`, `"modelId"`: // filler against guessing texts by the size of packets
 		default:
-			if !isNull(val) {
+			if !splice.IsNull(val) {
 				s, _ := splice.Unquote(name)
 				d.send(emit, llm.Event{Kind: llm.EventExtra, Choice: at, Name: s, Raw: val})
 			}
@@ -180,7 +181,7 @@ func (d *decoder) text(at int, part llm.PartKind, raw []byte, emit func(*llm.Eve
 // call is a piece of a tool call. Only its first piece has the id.
 func (d *decoder) call(at int, raw []byte, emit func(*llm.Event)) {
 	c := &d.choices[at]
-	id, name := member(raw, "id"), member(raw, "name")
+	id, name := splice.Text(raw, "id"), splice.Text(raw, "name")
 	block, known := c.calls[id]
 	switch {
 	case id != "" && known:
@@ -197,10 +198,10 @@ func (d *decoder) call(at int, raw []byte, emit func(*llm.Event)) {
 			c.calls[id] = block
 		}
 		c.order = append(c.order, block)
-		d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: block, Part: llm.CallPart, ID: first(id, ident.NewItem("call_")), Name: name})
+		d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: block, Part: llm.CallPart, ID: cmp.Or(id, ident.NewItem("call_")), Name: name})
 	}
 	c.call = block
-	if args := member(raw, "arguments"); args != "" {
+	if args := splice.Text(raw, "arguments"); args != "" {
 		d.send(emit, llm.Event{Kind: llm.EventArguments, Choice: at, Block: block, Part: llm.CallPart, Text: args})
 	}
 }

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"strconv"
 
 	"sluice/internal/dialect"
@@ -24,11 +25,11 @@ func failure(data []byte) (llm.Event, bool) {
 	if !ok || text[0] != '"' {
 		return dialect.EventFault(data)
 	}
-	ev := llm.Event{Kind: llm.EventFault, Name: member(data, "code")}
+	ev := llm.Event{Kind: llm.EventFault, Name: splice.Text(data, "code")}
 	ev.Text, _ = splice.Unquote(text)
 	ev.Status = statuses[ev.Name]
 	raw, _ := splice.Find(data, "code")
-	if n, err := strconv.Atoi(first(ev.Name, string(raw))); err == nil && n >= 400 && n <= 599 {
+	if n, err := strconv.Atoi(cmp.Or(ev.Name, string(raw))); err == nil && n >= 400 && n <= 599 {
 		ev.Status = n
 	}
 	return ev, true

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -101,7 +102,7 @@ func (w *writer) calls(calls []*llm.Part) {
 		w.Str("id", p.Call.ID)
 		w.Str("type", "FUNCTION")
 		w.Str("name", p.Call.Name)
-		w.Str("arguments", first(p.Call.Arguments, "{}"))
+		w.Str("arguments", cmp.Or(p.Call.Arguments, "{}"))
 		w.Close('}')
 	}
 	w.Close(']')

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -15,7 +16,7 @@ import (
 // DecodeReply reads {"modelId":…,"chatResponse":{"apiFormat":"GENERIC","choices":[…]}}.
 // The id of the answer is that of the request, which stands in a header.
 func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
-	r := &llm.Reply{ID: in.Header.Get("opc-request-id"), Model: member(in.Body, "modelId")}
+	r := &llm.Reply{ID: in.Header.Get("opc-request-id"), Model: splice.Text(in.Body, "modelId")}
 	body, _ := splice.Find(in.Body, "chatResponse")
 	for name, val := range splice.Members(body) {
 		switch string(name) {
@@ -49,14 +50,12 @@ func seconds(raw []byte) int64 {
 }
 
 func extra(list []llm.Param, name, val []byte) []llm.Param {
-	if isNull(val) {
+	if splice.IsNull(val) {
 		return list
 	}
 	s, _ := splice.Unquote(name)
 	return append(list, llm.Param{Name: s, Raw: val})
 }
-
-func isNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }
 
 func readChoice(raw []byte, i int, u *llm.Usage) llm.Choice {
 	c := llm.Choice{Index: i}
@@ -102,7 +101,7 @@ type message struct{ thought, content, refusal, calls []byte }
 
 func (m *message) read(raw []byte, other func(name, val []byte)) {
 	for name, val := range splice.Members(raw) {
-		if isNull(val) {
+		if splice.IsNull(val) {
 			continue
 		}
 		switch string(name) {
@@ -129,7 +128,7 @@ func readMessage(raw []byte, c *llm.Choice) []llm.Part {
 		parts = append(parts, llm.Part{Kind: llm.ThoughtPart, Text: s})
 	}
 	for val := range splice.Elements(m.content) {
-		if s := member(val, "text"); s != "" {
+		if s := splice.Text(val, "text"); s != "" {
 			parts = append(parts, llm.Part{Kind: llm.TextPart, Text: s})
 		}
 	}
@@ -137,7 +136,7 @@ func readMessage(raw []byte, c *llm.Choice) []llm.Part {
 		parts = append(parts, llm.Part{Kind: llm.RefusalPart, Text: s})
 	}
 	for val := range splice.Elements(m.calls) {
-		call := &llm.ToolCall{ID: first(member(val, "id"), ident.NewItem("call_")), Name: member(val, "name"), Arguments: member(val, "arguments")}
+		call := &llm.ToolCall{ID: cmp.Or(splice.Text(val, "id"), ident.NewItem("call_")), Name: splice.Text(val, "name"), Arguments: splice.Text(val, "arguments")}
 		parts = append(parts, llm.Part{Kind: llm.CallPart, Call: call})
 	}
 	return parts

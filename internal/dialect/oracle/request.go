@@ -2,13 +2,12 @@ package oracle
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"strconv"
 	"strings"
 
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
-	"sluice/internal/splice"
 )
 
 // renamed are the parameters that only have another name here.
@@ -136,7 +135,7 @@ func (w *writer) tools() {
 	open := false
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
-		at := "tools[" + strconv.Itoa(t.Index) + "]"
+		at := dialect.Index("tools", t.Index)
 		if t.Type != llm.Function {
 			w.t.Lose(at)
 			continue
@@ -186,7 +185,7 @@ func (w *writer) format() {
 	w.Str("type", strings.ToUpper(f.Type))
 	if f.Type == "json_schema" {
 		w.Key("jsonSchema").Open('{')
-		w.Str("name", first(f.Name, "output"))
+		w.Str("name", cmp.Or(f.Name, "output"))
 		w.Opt("description", f.Description)
 		w.Raw("schema", f.Schema)
 		if f.Strict != nil {
@@ -195,18 +194,4 @@ func (w *writer) format() {
 		w.Close('}')
 	}
 	w.Close('}')
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
-// member is a string member of an object, "" when there is none.
-func member(raw []byte, name string) string {
-	val, _ := splice.Find(raw, name)
-	s, _ := splice.Unquote(val)
-	return s
 }

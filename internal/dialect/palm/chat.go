@@ -53,7 +53,7 @@ func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 	list, _ := splice.Find(in.Body, "candidates")
 	for c := range splice.Elements(list) {
 		r.Choices = append(r.Choices, llm.Choice{
-			Index: len(r.Choices), Finish: llm.FinishStop, Parts: []llm.Part{{Kind: llm.TextPart, Text: member(c, "content")}},
+			Index: len(r.Choices), Finish: llm.FinishStop, Parts: []llm.Part{{Kind: llm.TextPart, Text: splice.Text(c, "content")}},
 		})
 	}
 	if len(r.Choices) == 0 {

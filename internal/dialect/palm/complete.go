@@ -37,7 +37,7 @@ func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	c := dialect.Completion{Created: in.Created, Model: in.To.Model}
 	list, _ := splice.Find(in.Body, "candidates")
 	for o := range splice.Elements(list) {
-		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: member(o, "output"), Finish: llm.FinishStop})
+		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: splice.Text(o, "output"), Finish: llm.FinishStop})
 	}
 	if len(c.Choices) == 0 {
 		if _, ok := blocked(in.Body); !ok {

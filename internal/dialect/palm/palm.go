@@ -37,14 +37,7 @@ func writeParams(w *dialect.JSON, t *llm.Tally) {
 func blocked(body []byte) (word string, ok bool) {
 	list, _ := splice.Find(body, "filters")
 	for f := range splice.Elements(list) {
-		return member(f, "reason"), true
+		return splice.Text(f, "reason"), true
 	}
 	return "", false
-}
-
-// member is a string member of an object, "" when there is none.
-func member(raw []byte, name string) string {
-	val, _ := splice.Find(raw, name)
-	s, _ := splice.Unquote(val)
-	return s
 }

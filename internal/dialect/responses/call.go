@@ -1,6 +1,8 @@
 package responses
 
 import (
+	"cmp"
+
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -15,7 +17,7 @@ import (
 func (client) DecodeCall(body []byte) (*llm.Call, error) {
 	r := callReader{c: &llm.Call{Surface: llm.CreateModelResponse}}
 	for name, val := range splice.Members(body) {
-		if isNull(val) {
+		if splice.IsNull(val) {
 			continue
 		}
 		if err := r.field(plainName(name), val); err != nil {
@@ -27,7 +29,7 @@ func (client) DecodeCall(body []byte) (*llm.Call, error) {
 	}
 	r.logprobs()
 	if len(r.c.Messages) == 0 {
-		return nil, refuse("input", "must have at least one item")
+		return nil, dialect.Refuse("input", "must have at least one item")
 	}
 	return r.c, nil
 }
@@ -45,7 +47,7 @@ type callReader struct {
 func (r *callReader) field(name string, val []byte) (err error) {
 	switch c := r.c; name {
 	case "model":
-		c.Model, err = str(val, name)
+		c.Model, err = dialect.String(val, name)
 	case "instructions":
 		r.instructions = val
 	case "input":
@@ -67,10 +69,10 @@ func (r *callReader) field(name string, val []byte) (err error) {
 	case "store":
 	case "background":
 		if isTrue(val) {
-			err = refuse(name, "needs a provider that serves responses itself")
+			err = dialect.Refuse(name, "needs a provider that serves responses itself")
 		}
 	case "conversation", "prompt", "previous_response_id":
-		err = refuse(name, "needs a provider that serves responses itself; send the whole conversation in input")
+		err = dialect.Refuse(name, "needs a provider that serves responses itself; send the whole conversation in input")
 	default:
 		r.param(name, name, val)
 	}
@@ -84,11 +86,11 @@ func (r *callReader) param(name, from string, raw []byte) {
 // text reads {"format":{…},"verbosity":"low"}.
 func (r *callReader) text(raw []byte) (err error) {
 	if raw[0] != '{' {
-		return refuse("text", "must be an object")
+		return dialect.Refuse("text", "must be an object")
 	}
 	for name, val := range splice.Members(raw) {
 		switch n := plainName(name); {
-		case isNull(val):
+		case splice.IsNull(val):
 		case n == "format":
 			r.c.Format, err = readFormat(val)
 		default:
@@ -102,7 +104,7 @@ func (r *callReader) text(raw []byte) (err error) {
 func (r *callReader) reasoning(raw []byte) {
 	for name, val := range splice.Members(raw) {
 		switch n := plainName(name); {
-		case isNull(val):
+		case splice.IsNull(val):
 		case n == "effort":
 			r.param(llm.ReasoningEffort, "reasoning.effort", val)
 		default:
@@ -142,7 +144,7 @@ func (r *callReader) include(raw []byte) {
 func (r *callReader) logprobs() {
 	for i := range r.c.Params {
 		if p := &r.c.Params[i]; p.Name == "top_logprobs" && string(p.Raw) != "0" {
-			r.wantLogprobs = first(r.wantLogprobs, p.From)
+			r.wantLogprobs = cmp.Or(r.wantLogprobs, p.From)
 		}
 	}
 	if r.wantLogprobs != "" {
@@ -151,13 +153,13 @@ func (r *callReader) logprobs() {
 }
 
 func readFormat(raw []byte) (*llm.Format, error) {
-	f := &llm.Format{From: "text.format", Type: member(raw, "type")}
+	f := &llm.Format{From: "text.format", Type: splice.Text(raw, "type")}
 	switch f.Type {
 	case "text", "json_object":
 		return f, nil
 	case "json_schema":
 	default:
-		return nil, refuse("text.format.type", `must be "text", "json_object" or "json_schema"`)
+		return nil, dialect.Refuse("text.format.type", `must be "text", "json_object" or "json_schema"`)
 	}
 	for name, val := range splice.Members(raw) {
 		switch plainName(name) {
@@ -172,13 +174,13 @@ func readFormat(raw []byte) (*llm.Format, error) {
 		}
 	}
 	if len(f.Schema) == 0 || f.Schema[0] != '{' {
-		return nil, refuse("text.format.schema", "must be a JSON schema, an object")
+		return nil, dialect.Refuse("text.format.schema", "must be a JSON schema, an object")
 	}
 	return f, nil
 }
 
 func readStrict(raw []byte) *bool {
-	if isNull(raw) {
+	if splice.IsNull(raw) {
 		return nil
 	}
 	strict := isTrue(raw)

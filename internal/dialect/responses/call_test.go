@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"strings"
@@ -64,7 +65,7 @@ func ourWords(c *llm.Call) {
 	}
 	c.Params = params
 	if f := c.Format; f != nil && f.Type == "json_schema" {
-		f.Name = first(f.Name, "output")
+		f.Name = cmp.Or(f.Name, "output")
 	}
 	for i := range c.Tools {
 		if t := &c.Tools[i]; t.Strict == nil {

@@ -26,7 +26,7 @@ func annotation(raw []byte, shape string) []byte {
 	if shape == shapeName {
 		return raw
 	}
-	kind := member(raw, "type")
+	kind := splice.Text(raw, "type")
 	nested, ok := splice.Find(raw, kind)
 	if shape != chatShape || kind == "" || !ok {
 		return nil

@@ -1,6 +1,8 @@
 package responses
 
 import (
+	"cmp"
+
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -9,18 +11,18 @@ import (
 
 // readContent reads a content, a string or a list of parts; nothing for none.
 func readContent(raw []byte, at string) ([]llm.Part, error) {
-	if isNull(raw) {
+	if splice.IsNull(raw) {
 		return nil, nil
 	}
 	if text, ok := splice.Unquote(raw); ok {
 		return []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}, nil
 	}
 	if raw[0] != '[' {
-		return nil, refuse(at, "must be a string or a list of parts")
+		return nil, dialect.Refuse(at, "must be a string or a list of parts")
 	}
 	var parts []llm.Part
 	for val := range splice.Elements(raw) {
-		p, err := readPart(val, index(at, len(parts)))
+		p, err := readPart(val, dialect.Index(at, len(parts)))
 		if err != nil {
 			return nil, err
 		}
@@ -35,11 +37,11 @@ func readPart(raw []byte, at string) (llm.Part, error) {
 		return llm.Part{Kind: llm.TextPart, Text: text}, nil
 	}
 	if raw[0] != '{' {
-		return llm.Part{}, refuse(at, "must be an object")
+		return llm.Part{}, dialect.Refuse(at, "must be an object")
 	}
 	r := partReader{p: llm.Part{Media: &llm.Media{}}, at: at}
 	var err error
-	switch kind := member(raw, "type"); kind {
+	switch kind := splice.Text(raw, "type"); kind {
 	case "input_text", "output_text", "text", "refusal", "output_audio":
 		err = r.text(raw, kind)
 	case "input_image":
@@ -49,9 +51,9 @@ func readPart(raw []byte, at string) (llm.Part, error) {
 	case "input_audio":
 		err = r.audio(raw)
 	case "":
-		err = refuse(at+".type", "is missing")
+		err = dialect.Refuse(at+".type", "is missing")
 	default:
-		err = refuse(at+".type", "is "+string(splice.Quote(kind))+", a part that needs a provider with responses of its own")
+		err = dialect.Refuse(at+".type", "is "+string(splice.Quote(kind))+", a part that needs a provider with responses of its own")
 	}
 	return r.p, err
 }
@@ -65,9 +67,9 @@ type partReader struct {
 // other takes the members that all parts may have, and notes the rest.
 func (r *partReader) other(name string, val []byte) {
 	switch {
-	case isNull(val), name == "type":
+	case splice.IsNull(val), name == "type":
 	case name == "cache_control":
-		r.p.Cache = readCache(val)
+		r.p.Cache = dialect.ReadCache(val)
 	default:
 		r.p.Extra = extra(r.p.Extra, name, r.at, val)
 	}
@@ -97,7 +99,7 @@ func (r *partReader) text(raw []byte, kind string) error {
 		}
 	}
 	if !said {
-		return refuse(r.at+"."+from, "must be a string")
+		return dialect.Refuse(r.at+"."+from, "must be a string")
 	}
 	return nil
 }
@@ -110,8 +112,8 @@ func (r *partReader) image(raw []byte) error {
 		switch n := plainName(name); n {
 		case "image_url":
 			if url, _ = splice.Unquote(val); val[0] == '{' { // as chat writes it
-				url = member(val, "url")
-				m.Detail = first(m.Detail, member(val, "detail"))
+				url = splice.Text(val, "url")
+				m.Detail = cmp.Or(m.Detail, splice.Text(val, "detail"))
 			}
 		case "file_id":
 			m.FileID, _ = splice.Unquote(val)
@@ -122,7 +124,7 @@ func (r *partReader) image(raw []byte) error {
 		}
 	}
 	if url == "" && m.FileID == "" {
-		return refuse(r.at+".image_url", "is missing")
+		return dialect.Refuse(r.at+".image_url", "is missing")
 	}
 	return r.locate(url, r.at+".image_url")
 }
@@ -135,7 +137,7 @@ func (r *partReader) locate(url, at string) error {
 	case err != nil:
 		return fault.From(err).At(at)
 	case inside:
-		m.MIME, m.Data = first(mime, m.MIME), data
+		m.MIME, m.Data = cmp.Or(mime, m.MIME), data
 	case url != "":
 		if err := dialect.CheckURL(url); err != nil {
 			return fault.From(err).At(at)
@@ -143,7 +145,7 @@ func (r *partReader) locate(url, at string) error {
 		m.URL = url
 	}
 	if m.MIME == "" {
-		m.MIME = first(dialect.MIMEOf(m.Name), dialect.MIMEOf(m.URL))
+		m.MIME = cmp.Or(dialect.MIMEOf(m.Name), dialect.MIMEOf(m.URL))
 	}
 	return nil
 }
@@ -173,18 +175,18 @@ func (r *partReader) file(raw []byte) error {
 	}
 	switch at := r.at + ".file_data"; {
 	case data == "" && url == "" && m.FileID == "":
-		return refuse(r.at, "needs file_data, file_id or file_url")
+		return dialect.Refuse(r.at, "needs file_data, file_id or file_url")
 	case data == "":
 		return r.locate(url, r.at+".file_url")
 	default:
 		if mime, inner, inside, err := dialect.DataURL(data); err != nil {
 			return fault.From(err).At(at)
 		} else if inside {
-			m.MIME, data = first(mime, m.MIME), inner
+			m.MIME, data = cmp.Or(mime, m.MIME), inner
 		} else if err := dialect.CheckBase64(data); err != nil {
 			return fault.From(err).At(at)
 		}
-		m.Data, m.MIME = data, first(m.MIME, dialect.MIMEOf(m.Name))
+		m.Data, m.MIME = data, cmp.Or(m.MIME, dialect.MIMEOf(m.Name))
 		return nil
 	}
 }
@@ -196,11 +198,11 @@ func (r *partReader) audio(raw []byte) error {
 			r.other(plainName(name), val)
 			continue
 		}
-		r.p.Media.Data, r.p.Media.Format = member(val, "data"), member(val, "format")
+		r.p.Media.Data, r.p.Media.Format = splice.Text(val, "data"), splice.Text(val, "format")
 	}
 	at := r.at + ".input_audio.data"
 	if r.p.Media.Data == "" {
-		return refuse(at, "is missing")
+		return dialect.Refuse(at, "is missing")
 	}
 	if err := dialect.CheckBase64(r.p.Media.Data); err != nil {
 		return fault.From(err).At(at)

@@ -139,7 +139,7 @@ func (d *decoder) begin(e *fields) {
 		return
 	}
 	d.begun = true
-	d.send(llm.Event{Kind: llm.EventStart, ID: member(e.answer, "id"), Model: member(e.answer, "model")})
+	d.send(llm.Event{Kind: llm.EventStart, ID: splice.Text(e.answer, "id"), Model: splice.Text(e.answer, "model")})
 }
 
 // said turns one event into those of the hub. Events that only repeat what others said
@@ -172,7 +172,7 @@ func (d *decoder) said(e *fields) {
 		d.fault(raw, "the provider could not make the response")
 	case "error":
 		raw, nested := splice.Find(e.data, "error")
-		if !nested || isNull(raw) {
+		if !nested || splice.IsNull(raw) {
 			raw = e.data
 		}
 		d.fault(raw, "the provider reported an error")

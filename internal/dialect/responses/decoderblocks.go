@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -71,7 +72,7 @@ func (d *decoder) argument(e *fields) {
 func (d *decoder) thought(e *fields) {
 	at := d.find(e.output, -1)
 	if at < 0 {
-		at = d.start(llm.Event{Part: llm.ThoughtPart, ID: member(e.data, "item_id")}, e.output, -1)
+		at = d.start(llm.Event{Part: llm.ThoughtPart, ID: splice.Text(e.data, "item_id")}, e.output, -1)
 	}
 	nth := e.summary
 	if e.kind == reasoningDelta {
@@ -134,7 +135,7 @@ func (d *decoder) call(e *fields, p *llm.Part) int {
 
 // itemDone ends what is open of an item, and tells what was not told in pieces.
 func (d *decoder) itemDone(e *fields) {
-	if member(e.item, "type") == "message" {
+	if splice.Text(e.item, "type") == "message" {
 		d.messageDone(e)
 		return
 	}
@@ -206,11 +207,11 @@ func (d *decoder) end(e *fields) {
 // fault tells of an error that the provider reports: {"code":"…","message":"…"}.
 func (d *decoder) fault(raw []byte, otherwise string) {
 	d.over = true
-	code := first(member(raw, "code"), member(raw, "type"))
+	code := cmp.Or(splice.Text(raw, "code"), splice.Text(raw, "type"))
 	if code == "error" {
 		code = ""
 	}
-	d.send(llm.Event{Kind: llm.EventFault, Text: first(member(raw, "message"), otherwise), Name: first(code, "server_error"), Status: statusOf(code)})
+	d.send(llm.Event{Kind: llm.EventFault, Text: cmp.Or(splice.Text(raw, "message"), otherwise), Name: cmp.Or(code, "server_error"), Status: statusOf(code)})
 }
 
 // statusOf is the status that an error would have had as an answer of its own.

@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -90,7 +91,7 @@ func writeFormat(w *dialect.JSON, f *llm.Format) {
 	w.Open('{')
 	w.Str("type", f.Type)
 	if f.Type == "json_schema" {
-		w.Str("name", first(f.Name, "output"))
+		w.Str("name", cmp.Or(f.Name, "output"))
 		w.Opt("description", f.Description)
 		w.Raw("schema", f.Schema)
 		if f.Strict != nil {
@@ -125,7 +126,7 @@ func (w *callWriter) reasoning() {
 // effortOf is the word for a budget: {"type":"enabled","budget_tokens":2048}.
 // Source: contract/provider-transforms.md 9.1.
 func effortOf(thinking []byte) string {
-	if member(thinking, "type") != "enabled" {
+	if splice.Text(thinking, "type") != "enabled" {
 		return ""
 	}
 	raw, _ := splice.Find(thinking, "budget_tokens")
@@ -169,7 +170,7 @@ func (w *callWriter) tools() {
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
 		if t.Type != llm.Function && (t.Type != custom || t.Shape != chatShape) {
-			w.t.Lose(index("tools", t.Index))
+			w.t.Lose(dialect.Index("tools", t.Index))
 			continue
 		}
 		if !open {
@@ -189,8 +190,8 @@ func (w *callWriter) tool(t *llm.Tool) {
 	w.Open('{')
 	w.Str("type", t.Type)
 	if t.Type == custom {
-		w.Str("name", first(t.Name, member(inner(t), "name")))
-		w.Opt("description", first(t.Description, member(inner(t), "description")))
+		w.Str("name", cmp.Or(t.Name, splice.Text(inner(t), "name")))
+		w.Opt("description", cmp.Or(t.Description, splice.Text(inner(t), "description")))
 		w.Raw("format", flatFormat(t))
 	} else {
 		w.Str("name", t.Name)
@@ -204,7 +205,7 @@ func (w *callWriter) tool(t *llm.Tool) {
 	}
 	w.Close('}')
 	if t.Cache != nil {
-		w.t.Lose(index("tools", t.Index) + ".cache_control")
+		w.t.Lose(dialect.Index("tools", t.Index) + ".cache_control")
 	}
 }
 

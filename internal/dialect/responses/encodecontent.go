@@ -1,6 +1,11 @@
 package responses
 
-import "sluice/internal/llm"
+import (
+	"cmp"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
 
 // message writes a message of parts. Text is what its texts are called.
 func (w *callWriter) message(m *llm.Message, parts []llm.Part, text string) error {
@@ -55,7 +60,7 @@ func (w *callWriter) part(m *llm.Message, p *llm.Part, text string) error {
 		w.audio(p.Media)
 	case llm.OpaquePart:
 		if m.Role != llm.RoleAssistant {
-			return refuse(at, "is of a kind that responses cannot carry")
+			return dialect.Refuse(at, "is of a kind that responses cannot carry")
 		}
 		w.t.Lose(at)
 	default:
@@ -121,5 +126,5 @@ func mediaURL(m *llm.Media) string {
 	if m.Data == "" {
 		return m.URL
 	}
-	return "data:" + first(m.MIME, "application/octet-stream") + ";base64," + m.Data
+	return "data:" + cmp.Or(m.MIME, "application/octet-stream") + ";base64," + m.Data
 }

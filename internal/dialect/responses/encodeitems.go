@@ -1,6 +1,10 @@
 package responses
 
-import "sluice/internal/llm"
+import (
+	"cmp"
+
+	"sluice/internal/llm"
+)
 
 // conversation writes the instructions and the input.
 func (w *callWriter) conversation() error {
@@ -104,7 +108,7 @@ func (w *callWriter) call(m *llm.Message, p *llm.Part) {
 	if p.Call.Custom {
 		kind, args = "custom_tool_call", "input"
 	} else {
-		text = first(text, "{}")
+		text = cmp.Or(text, "{}")
 	}
 	w.Open('{')
 	w.Str("type", kind)

@@ -1,8 +1,10 @@
 package responses
 
 import (
+	"cmp"
 	"strings"
 
+	"sluice/internal/dialect"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -10,40 +12,40 @@ import (
 // input reads the instructions and the items, which make the conversation.
 func (r *callReader) input() error {
 	if r.instructions != nil {
-		text, err := str(r.instructions, "instructions")
+		text, err := dialect.String(r.instructions, "instructions")
 		if err != nil {
 			return err
 		}
 		r.c.Messages = append(r.c.Messages, llm.Message{Role: llm.RoleSystem, Index: -1, Parts: []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}})
 	}
-	if isNull(r.items) {
-		return refuse("input", "is missing: send it in the request body")
+	if splice.IsNull(r.items) {
+		return dialect.Refuse("input", "is missing: send it in the request body")
 	}
 	if text, ok := splice.Unquote(r.items); ok {
 		r.c.Messages = append(r.c.Messages, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}})
 		return nil
 	}
 	if r.items[0] != '[' {
-		return refuse("input", "must be a string or a list of items")
+		return dialect.Refuse("input", "must be a string or a list of items")
 	}
 	i := 0
 	for val := range splice.Elements(r.items) {
-		if err := r.item(val, i, index("input", i)); err != nil {
+		if err := r.item(val, i, dialect.Index("input", i)); err != nil {
 			return err
 		}
 		i++
 	}
 	if i == 0 {
-		return refuse("input", "must have at least one item")
+		return dialect.Refuse("input", "must have at least one item")
 	}
 	return nil
 }
 
 func (r *callReader) item(raw []byte, i int, at string) error {
 	if raw[0] != '{' {
-		return refuse(at, "must be an object")
+		return dialect.Refuse(at, "must be an object")
 	}
-	switch kind := member(raw, "type"); kind {
+	switch kind := splice.Text(raw, "type"); kind {
 	case "message", "":
 		return r.message(raw, i, at)
 	case "reasoning":
@@ -55,9 +57,9 @@ func (r *callReader) item(raw []byte, i int, at string) error {
 	case "function_call_output", "custom_tool_call_output":
 		return r.result(raw, i, at, "output")
 	case "item_reference":
-		return refuse(at+".type", `is "item_reference", which needs a provider that keeps items; send the item itself`)
+		return dialect.Refuse(at+".type", `is "item_reference", which needs a provider that keeps items; send the item itself`)
 	default:
-		return refuse(at+".type", "is "+string(splice.Quote(kind))+", an item that needs a provider with responses of its own")
+		return dialect.Refuse(at+".type", "is "+string(splice.Quote(kind))+", an item that needs a provider with responses of its own")
 	}
 }
 
@@ -67,7 +69,7 @@ func (r *callReader) message(raw []byte, i int, at string) error {
 	id := ""
 	for name, val := range splice.Members(raw) {
 		switch n := plainName(name); {
-		case isNull(val), n == "type", n == "status":
+		case splice.IsNull(val), n == "type", n == "status":
 		case n == "role":
 			role, _ := splice.Unquote(val)
 			m.Role = llm.Role(role)
@@ -86,7 +88,7 @@ func (r *callReader) message(raw []byte, i int, at string) error {
 		return r.result(raw, i, at, "content")
 	case llm.RoleSystem, llm.RoleDeveloper, llm.RoleUser, llm.RoleAssistant:
 	default:
-		return refuse(at+".role", `must be "system", "developer", "user" or "assistant"`)
+		return dialect.Refuse(at+".role", `must be "system", "developer", "user" or "assistant"`)
 	}
 	parts, err := readContent(content, at+".content")
 	if err != nil {
@@ -102,7 +104,7 @@ func (r *callReader) message(raw []byte, i int, at string) error {
 
 // thought reads what the model thought. A text is the whole of it or its summary.
 func (r *callReader) thought(raw []byte, i int, at string) error {
-	p := llm.Part{Kind: llm.ThoughtPart, Index: -1, ID: member(raw, "id"), Signature: member(raw, "encrypted_content")}
+	p := llm.Part{Kind: llm.ThoughtPart, Index: -1, ID: splice.Text(raw, "id"), Signature: splice.Text(raw, "encrypted_content")}
 	if isOpenAIs(p.Signature) {
 		val, _ := splice.Find(raw, "encrypted_content")
 		r.param("input.encrypted_content", at+".encrypted_content", val)
@@ -133,7 +135,7 @@ func isOpenAIs(encrypted string) bool { return strings.HasPrefix(encrypted, "gAA
 func joined(list []byte) string {
 	var texts []string
 	for val := range splice.Elements(list) {
-		if t := member(val, "text"); t != "" {
+		if t := splice.Text(val, "text"); t != "" {
 			texts = append(texts, t)
 		}
 	}
@@ -148,7 +150,7 @@ func (r *callReader) call(raw []byte, i int, at, args string) error {
 	m := llm.Message{Role: llm.RoleAssistant}
 	for name, val := range splice.Members(raw) {
 		switch n := plainName(name); {
-		case isNull(val), n == "type", n == "status":
+		case splice.IsNull(val), n == "type", n == "status":
 		case n == "id":
 			p.ID, _ = splice.Unquote(val)
 		case n == "call_id":
@@ -158,11 +160,11 @@ func (r *callReader) call(raw []byte, i int, at, args string) error {
 		case n == "thought_signature":
 			p.Signature, _ = splice.Unquote(val)
 		case n == "cache_control":
-			p.Cache = readCache(val)
+			p.Cache = dialect.ReadCache(val)
 		case n == args:
 			text, ok := splice.Unquote(val)
 			if !ok {
-				return refuse(at+"."+args, "must be a string")
+				return dialect.Refuse(at+"."+args, "must be a string")
 			}
 			p.Call.Arguments = text
 		default:
@@ -171,9 +173,9 @@ func (r *callReader) call(raw []byte, i int, at, args string) error {
 	}
 	switch {
 	case p.Call.Name == "":
-		return refuse(at+".name", "is missing")
+		return dialect.Refuse(at+".name", "is missing")
 	case p.Call.ID == "":
-		return refuse(at+".call_id", "is missing")
+		return dialect.Refuse(at+".call_id", "is missing")
 	}
 	if r.names == nil {
 		r.names = map[string]string{}
@@ -186,21 +188,21 @@ func (r *callReader) call(raw []byte, i int, at, args string) error {
 
 // result reads what a tool call came to, from a member that holds a text or parts.
 func (r *callReader) result(raw []byte, i int, at, from string) error {
-	res := &llm.ToolResult{ID: first(member(raw, "call_id"), member(raw, "tool_call_id"))}
+	res := &llm.ToolResult{ID: cmp.Or(splice.Text(raw, "call_id"), splice.Text(raw, "tool_call_id"))}
 	name, known := r.names[res.ID]
 	switch {
 	case res.ID == "":
-		return refuse(at+".call_id", "is missing")
+		return dialect.Refuse(at+".call_id", "is missing")
 	case !known:
-		return refuse(at+".call_id", "belongs to no call of an earlier item")
+		return dialect.Refuse(at+".call_id", "belongs to no call of an earlier item")
 	}
 	res.Name = name
-	p := llm.Part{Kind: llm.ResultPart, Index: -1, ID: member(raw, "id"), Result: res}
+	p := llm.Part{Kind: llm.ResultPart, Index: -1, ID: splice.Text(raw, "id"), Result: res}
 	for name, val := range splice.Members(raw) {
 		switch n := plainName(name); n {
 		case "type", "id", "status", "call_id", "tool_call_id", "role", "name":
 		case "cache_control":
-			p.Cache = readCache(val)
+			p.Cache = dialect.ReadCache(val)
 		case from:
 			parts, err := readContent(val, at+"."+from)
 			if err != nil {
@@ -208,7 +210,7 @@ func (r *callReader) result(raw []byte, i int, at, from string) error {
 			}
 			res.Parts = parts
 		default:
-			if !isNull(val) {
+			if !splice.IsNull(val) {
 				p.Extra = extra(p.Extra, n, at, val)
 			}
 		}

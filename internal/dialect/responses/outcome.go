@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"iter"
 
 	"sluice/internal/dialect"
@@ -56,7 +57,7 @@ func (o *outcome) append(w *dialect.JSON) {
 	o.instructions(w)
 	o.repeat(w, "max_output_tokens", llm.MaxTokens, "null")
 	o.repeat(w, "max_tool_calls", "max_tool_calls", "null")
-	w.Str("model", first(o.model, a.Call.Model))
+	w.Str("model", cmp.Or(o.model, a.Call.Model))
 	w.Opt("provider", a.Provider)
 	w.Raw("output", o.output)
 	o.repeat(w, "parallel_tool_calls", llm.ParallelToolCalls, "true")
@@ -167,7 +168,7 @@ func (o *outcome) tier() string {
 		}
 	}
 	s, _ := splice.Unquote(o.param("service_tier"))
-	return first(s, "default")
+	return cmp.Or(s, "default")
 }
 
 func (o *outcome) text(w *dialect.JSON) {

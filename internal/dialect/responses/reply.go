@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -18,7 +19,7 @@ func (upstream) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 	var output []byte
 	for name, val := range splice.Members(in.Body) {
 		switch n := plainName(name); {
-		case isNull(val), echoed[n]:
+		case splice.IsNull(val), echoed[n]:
 		case n == "id":
 			r.ID, _ = splice.Unquote(val)
 		case n == "model":
@@ -34,9 +35,9 @@ func (upstream) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 	if len(output) == 0 || output[0] != '[' {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no output")
 	}
-	if member(in.Body, "status") == failedWord {
+	if splice.Text(in.Body, "status") == failedWord {
 		raw, _ := splice.Find(in.Body, "error")
-		return nil, fault.New(fault.UpstreamInvalid, first(member(raw, "message"), "the provider could not make the response"))
+		return nil, fault.New(fault.UpstreamInvalid, cmp.Or(splice.Text(raw, "message"), "the provider could not make the response"))
 	}
 	r.Choices = []llm.Choice{readOutput(output)}
 	c := &r.Choices[0]
@@ -65,13 +66,13 @@ func seconds(raw []byte) int64 {
 
 // finishOf is why a response ended.
 func finishOf(response []byte, called bool) (llm.Finish, string) {
-	status := member(response, "status")
+	status := splice.Text(response, "status")
 	raw, _ := splice.Find(response, "incomplete_details")
-	switch reason := member(raw, "reason"); {
+	switch reason := splice.Text(raw, "reason"); {
 	case status == incomplete && reason == "content_filter":
 		return llm.FinishFilter, reason
 	case status == incomplete:
-		return llm.FinishLength, first(reason, status)
+		return llm.FinishLength, cmp.Or(reason, status)
 	case called:
 		return llm.FinishToolCalls, status
 	default:
@@ -93,7 +94,7 @@ func readOutput(list []byte) llm.Choice {
 	var c llm.Choice
 	var logprobs []byte
 	for val := range splice.Elements(list) {
-		if member(val, "type") != "message" {
+		if splice.Text(val, "type") != "message" {
 			if p, ok := readItem(val); ok {
 				c.Parts = append(c.Parts, p)
 			}
@@ -121,17 +122,17 @@ func readOutput(list []byte) llm.Choice {
 // readSaid reads one part of a message of the model. What this shape does not know
 // stays as it is.
 func readSaid(raw []byte) llm.Part {
-	switch member(raw, "type") {
+	switch splice.Text(raw, "type") {
 	case "output_text", "text":
-		p := llm.Part{Kind: llm.TextPart, Text: member(raw, "text")}
+		p := llm.Part{Kind: llm.TextPart, Text: splice.Text(raw, "text")}
 		if notes, _ := splice.Find(raw, "annotations"); len(notes) > 2 && notes[0] == '[' {
 			p.Citations, p.Shape = notes, shapeName
 		}
 		return p
 	case "refusal":
-		return llm.Part{Kind: llm.RefusalPart, Text: member(raw, "refusal")}
+		return llm.Part{Kind: llm.RefusalPart, Text: splice.Text(raw, "refusal")}
 	case "output_audio":
-		return llm.Part{Kind: llm.AudioPart, Text: member(raw, "transcript"), Media: &llm.Media{Data: member(raw, "data")}}
+		return llm.Part{Kind: llm.AudioPart, Text: splice.Text(raw, "transcript"), Media: &llm.Media{Data: splice.Text(raw, "data")}}
 	default:
 		return llm.Part{Kind: llm.OpaquePart, Raw: raw, Shape: shapeName}
 	}
@@ -139,32 +140,34 @@ func readSaid(raw []byte) llm.Part {
 
 // readItem reads an item that is no message; false when it says nothing.
 func readItem(raw []byte) (llm.Part, bool) {
-	switch kind := member(raw, "type"); kind {
+	switch kind := splice.Text(raw, "type"); kind {
 	case "reasoning":
 		return readThought(raw)
 	case "function_call", "custom_tool_call":
-		c := &llm.ToolCall{ID: first(member(raw, "call_id"), member(raw, "id")), Name: member(raw, "name"), Custom: kind != "function_call"}
+		c := &llm.ToolCall{ID: cmp.Or(splice.Text(raw, "call_id"), splice.Text(raw, "id")), Name: splice.Text(raw, "name"), Custom: kind != "function_call"}
 		if c.ID == "" {
 			c.ID = "call_" + strings.ReplaceAll(ident.NewID(), "-", "")
 		}
-		c.Arguments = member(raw, "arguments")
+		c.Arguments = splice.Text(raw, "arguments")
 		if c.Custom {
-			c.Arguments = member(raw, "input")
+			c.Arguments = splice.Text(raw, "input")
 		}
-		return llm.Part{Kind: llm.CallPart, ID: member(raw, "id"), Call: c}, c.Name != ""
+		return llm.Part{Kind: llm.CallPart, ID: splice.Text(raw, "id"), Call: c}, c.Name != ""
 	case "image_generation_call":
-		data := member(raw, "result")
-		return llm.Part{Kind: llm.ImagePart, ID: member(raw, "id"), Media: &llm.Media{MIME: pictureType(raw), Data: data}}, data != ""
+		data := splice.Text(raw, "result")
+		return llm.Part{Kind: llm.ImagePart, ID: splice.Text(raw, "id"), Media: &llm.Media{MIME: pictureType(raw), Data: data}}, data != ""
 	default:
-		return llm.Part{Kind: llm.OpaquePart, ID: member(raw, "id"), Raw: raw, Shape: shapeName}, len(raw) > 0 && raw[0] == '{'
+		return llm.Part{Kind: llm.OpaquePart, ID: splice.Text(raw, "id"), Raw: raw, Shape: shapeName}, len(raw) > 0 && raw[0] == '{'
 	}
 }
 
 // pictureType is the type of a picture that a provider drew.
-func pictureType(raw []byte) string { return "image/" + first(member(raw, "output_format"), "png") }
+func pictureType(raw []byte) string {
+	return "image/" + cmp.Or(splice.Text(raw, "output_format"), "png")
+}
 
 func readThought(raw []byte) (llm.Part, bool) {
-	p := llm.Part{Kind: llm.ThoughtPart, ID: member(raw, "id"), Signature: member(raw, "encrypted_content")}
+	p := llm.Part{Kind: llm.ThoughtPart, ID: splice.Text(raw, "id"), Signature: splice.Text(raw, "encrypted_content")}
 	for _, list := range [...]string{"summary", "content"} {
 		texts, _ := splice.Find(raw, list)
 		if p.Text = joined(texts); p.Text != "" {

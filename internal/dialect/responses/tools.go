@@ -11,11 +11,11 @@ const custom = "custom"
 
 func (r *callReader) tools(raw []byte) error {
 	if raw[0] != '[' {
-		return refuse("tools", "must be a list")
+		return dialect.Refuse("tools", "must be a list")
 	}
 	for val := range splice.Elements(raw) {
-		t := llm.Tool{Index: len(r.c.Tools), Type: member(val, "type"), Raw: val, Shape: shapeName}
-		if err := readTool(&t, index("tools", t.Index)); err != nil {
+		t := llm.Tool{Index: len(r.c.Tools), Type: splice.Text(val, "type"), Raw: val, Shape: shapeName}
+		if err := readTool(&t, dialect.Index("tools", t.Index)); err != nil {
 			return err
 		}
 		r.c.Tools = append(r.c.Tools, t)
@@ -26,14 +26,14 @@ func (r *callReader) tools(raw []byte) error {
 func readTool(t *llm.Tool, at string) error {
 	switch t.Type {
 	case "":
-		return refuse(at+".type", `is missing; it is "function" for tools that you run yourself`)
+		return dialect.Refuse(at+".type", `is missing; it is "function" for tools that you run yourself`)
 	case llm.Function, custom:
 	default:
-		return refuse(at+".type", "is "+string(splice.Quote(t.Type))+`, a tool that needs a provider with responses of its own; elsewhere "function" and "custom" are served`)
+		return dialect.Refuse(at+".type", "is "+string(splice.Quote(t.Type))+`, a tool that needs a provider with responses of its own; elsewhere "function" and "custom" are served`)
 	}
 	var format []byte
 	for name, val := range splice.Members(t.Raw) {
-		if isNull(val) {
+		if splice.IsNull(val) {
 			continue
 		}
 		switch n := plainName(name); n {
@@ -44,12 +44,12 @@ func readTool(t *llm.Tool, at string) error {
 			t.Description, _ = splice.Unquote(val)
 		case "parameters":
 			if t.Schema = val; val[0] != '{' {
-				return refuse(at+".parameters", "must be a JSON schema, an object")
+				return dialect.Refuse(at+".parameters", "must be a JSON schema, an object")
 			}
 		case "strict":
 			t.Strict = readStrict(val)
 		case "cache_control":
-			t.Cache = readCache(val)
+			t.Cache = dialect.ReadCache(val)
 		case "format":
 			format = val
 		default:
@@ -57,7 +57,7 @@ func readTool(t *llm.Tool, at string) error {
 		}
 	}
 	if t.Name == "" {
-		return refuse(at+".name", "is missing")
+		return dialect.Refuse(at+".name", "is missing")
 	}
 	if t.Type == custom {
 		t.Raw, t.Shape = chatTool(t, format), chatShape
@@ -76,7 +76,7 @@ func chatTool(t *llm.Tool, format []byte) []byte {
 	w.Key(custom).Open('{')
 	w.Str("name", t.Name)
 	w.Opt("description", t.Description)
-	if kind := member(format, "type"); kind == "grammar" {
+	if kind := splice.Text(format, "type"); kind == "grammar" {
 		w.Key("format").Open('{')
 		w.Str("type", kind)
 		w.Key(kind).Open('{')
@@ -121,13 +121,13 @@ func readChoice(raw []byte) (llm.ToolChoice, error) {
 			c.Mode = mode
 			return c, nil
 		}
-		return c, refuse("tool_choice", `must be "auto", "none", "required" or an object that names a function`)
+		return c, dialect.Refuse("tool_choice", `must be "auto", "none", "required" or an object that names a function`)
 	}
 	c.Mode = "opaque"
-	if member(raw, "type") == llm.Function {
+	if splice.Text(raw, "type") == llm.Function {
 		c.Mode = "tool"
-		if c.Name = member(raw, "name"); c.Name == "" {
-			return c, refuse("tool_choice.name", "is missing")
+		if c.Name = splice.Text(raw, "name"); c.Name == "" {
+			return c, dialect.Refuse("tool_choice.name", "is missing")
 		}
 	}
 	return c, nil

@@ -75,7 +75,7 @@ func (d *events) event(data []byte, emit func(*llm.Event)) error {
 	for c := range splice.Elements(list) {
 		delta, _ := splice.Find(c, "delta")
 		d.delta(delta, "content", emit)
-		if word := member(c, "finish_reason"); word != "" {
+		if word := splice.Text(c, "finish_reason"); word != "" {
 			d.word = word
 		}
 	}
@@ -87,7 +87,7 @@ func failure(data []byte) (llm.Event, bool) {
 	list, _ := splice.Find(data, "errors")
 	for e := range splice.Elements(list) {
 		code, _ := splice.Find(e, "code")
-		return llm.Event{Kind: llm.EventFault, Text: "Error " + string(code) + ":" + member(e, "message"), Status: 500}, true
+		return llm.Event{Kind: llm.EventFault, Text: "Error " + string(code) + ":" + splice.Text(e, "message"), Status: 500}, true
 	}
 	return dialect.EventFault(data)
 }
@@ -95,7 +95,7 @@ func failure(data []byte) (llm.Event, bool) {
 func (d *events) start(data []byte, emit func(*llm.Event)) {
 	if !d.started {
 		d.started = true
-		d.send(emit, llm.Event{Kind: llm.EventStart, ID: member(data, "id"), Model: member(data, "model")})
+		d.send(emit, llm.Event{Kind: llm.EventStart, ID: splice.Text(data, "id"), Model: splice.Text(data, "model")})
 	}
 }
 

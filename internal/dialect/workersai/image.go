@@ -72,7 +72,7 @@ func (image) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		data = member(raw, "image")
+		data = splice.Text(raw, "image")
 	}
 	if data == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no image")

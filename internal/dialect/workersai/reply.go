@@ -25,15 +25,15 @@ func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &llm.Reply{ID: member(raw, "id"), Model: member(raw, "model")}
+	r := &llm.Reply{ID: splice.Text(raw, "id"), Model: splice.Text(raw, "model")}
 	r.Usage, _ = dialect.Usage(llm.ChatComplete, raw, "")
 	list, chatty := splice.Find(raw, "choices")
 	for c := range splice.Elements(list) {
 		message, _ := splice.Find(c, "message")
-		r.Choices = append(r.Choices, choice(len(r.Choices), message, member(c, "finish_reason"), "content"))
+		r.Choices = append(r.Choices, choice(len(r.Choices), message, splice.Text(c, "finish_reason"), "content"))
 	}
 	if !chatty {
-		r.Choices = []llm.Choice{choice(0, raw, member(raw, "finish_reason"), "response")}
+		r.Choices = []llm.Choice{choice(0, raw, splice.Text(raw, "finish_reason"), "response")}
 	}
 	if len(r.Choices) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no choices")
@@ -80,10 +80,10 @@ func finishOf(word string, called bool) llm.Finish {
 
 // thought is what a reasoning model thought.
 func thought(raw []byte) string {
-	if s := member(raw, "reasoning_content"); s != "" {
+	if s := splice.Text(raw, "reasoning_content"); s != "" {
 		return s
 	}
-	return member(raw, "reasoning")
+	return splice.Text(raw, "reasoning")
 }
 
 // text is a piece of an answer. Where JSON was asked for it may come as JSON, and single
@@ -109,7 +109,7 @@ type function struct {
 // {"id":"call_1","index":0,"function":{"name":"f","arguments":"{…}"}}.
 func readCall(raw []byte) function {
 	var f function
-	f.id = member(raw, "id")
+	f.id = splice.Text(raw, "id")
 	if at, ok := splice.Find(raw, "index"); ok {
 		n, ok := dialect.Count(at)
 		f.place, f.placed = int(n), ok
@@ -117,15 +117,8 @@ func readCall(raw []byte) function {
 	if inner, ok := splice.Find(raw, "function"); ok {
 		raw = inner
 	}
-	f.name = member(raw, "name")
+	f.name = splice.Text(raw, "name")
 	arguments, _ := splice.Find(raw, "arguments")
 	f.arguments = text(arguments)
 	return f
-}
-
-// member is a string member of an object, "" when there is none.
-func member(raw []byte, name string) string {
-	val, _ := splice.Find(raw, name)
-	s, _ := splice.Unquote(val)
-	return s
 }

@@ -1,8 +1,6 @@
 package workersai
 
 import (
-	"strconv"
-
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
 )
@@ -16,7 +14,7 @@ func (w *writer) tools() {
 	open := false
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
-		at := "tools[" + strconv.Itoa(t.Index) + "]"
+		at := dialect.Index("tools", t.Index)
 		if t.Type != llm.Function {
 			w.t.Lose(at)
 			continue

@@ -1,0 +1,35 @@
+package dialect
+
+import (
+	"strconv"
+
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Index names an element of a list in the caller's body: "tools[2]".
+func Index(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }
+
+// Refuse is the refusal of what stands at a place of the caller's body:
+// fault.InvalidParameter with that place as Param. Says goes on from the place, for
+// example "must be a string".
+func Refuse(at, says string) error { return fault.New(fault.InvalidParameter, at+" "+says).At(at) }
+
+// String reads a string that must be one, or refuses what stands at that place.
+func String(raw []byte, at string) (string, error) {
+	s, ok := splice.Unquote(raw)
+	if !ok {
+		return "", Refuse(at, "must be a string")
+	}
+	return s, nil
+}
+
+// ReadCache reads a cache mark, {"type":"ephemeral","ttl":"1h"}; nil for what is none.
+// Source: contract/provider-transforms.md 2.2.
+func ReadCache(raw []byte) *llm.Cache {
+	if !isObject(raw) {
+		return nil
+	}
+	return &llm.Cache{TTL: splice.Text(raw, "ttl")}
+}
