@@ -60,7 +60,7 @@ func (b *behind) put(k profileKey, p profiled) {
 // one that may look at it, so the call goes on then, as one to a model of no known family.
 // Source: contract/provider-transforms.md 3.1.
 func (g *Gateway) underlying(ctx context.Context, a *attempt) (string, error) {
-	d := g.tongues[a.spec.Dialect]
+	d := g.tongues.dialects[a.spec.Dialect]
 	if d == nil || d.Profiles == nil || a.x.match.Endpoint == llm.Proxy {
 		return "", nil
 	}

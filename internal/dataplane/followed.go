@@ -101,8 +101,8 @@ func (g *Gateway) askURL(ctx context.Context, n *dialect.Next, method string) (*
 
 // lines gives a dialect the shapes that it meets in the lines of files.
 func (t tongues) lines() *dialect.FileLines {
-	l := &dialect.FileLines{Client: t.client(llm.ChatComplete)}
-	if d := t["anthropic"]; d != nil {
+	l := &dialect.FileLines{Client: t.clients[llm.ChatComplete]}
+	if d := t.dialects["anthropic"]; d != nil {
 		l.Messages = d.Upstreams[llm.Messages]
 	}
 	return l

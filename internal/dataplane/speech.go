@@ -18,25 +18,23 @@ type speech struct {
 // translates reports whether the call goes out in other words than it came.
 func (s *speech) translates() bool { return s.upstream != nil || s.unified != nil }
 
-// tongues are the dialects by the names that provider specs use.
-type tongues map[provider.Dialect]*dialect.Dialect
-
-func newTongues(list []*dialect.Dialect) tongues {
-	t := make(tongues, len(list))
-	for _, d := range list {
-		t[provider.Dialect(d.Name)] = d
-	}
-	return t
+// tongues are all dialects. They never change.
+type tongues struct {
+	dialects map[provider.Dialect]*dialect.Dialect // by the names that provider specs use
+	clients  map[llm.Endpoint]dialect.Client       // what callers speak on a surface; of several the first that is listed
 }
 
-// client is the side that callers speak on a surface, nil where none does.
-func (t tongues) client(ep llm.Endpoint) dialect.Client {
-	for _, d := range t {
-		if c := d.Clients[ep]; c != nil {
-			return c
+func newTongues(list []*dialect.Dialect) tongues {
+	t := tongues{make(map[provider.Dialect]*dialect.Dialect, len(list)), map[llm.Endpoint]dialect.Client{}}
+	for _, d := range list {
+		t.dialects[provider.Dialect(d.Name)] = d
+		for ep, c := range d.Clients {
+			if t.clients[ep] == nil {
+				t.clients[ep] = c
+			}
 		}
 	}
-	return nil
+	return t
 }
 
 // instead are the endpoints that can carry a conversation of another surface, the
@@ -86,7 +84,7 @@ func (g *Gateway) planFor(a *attempt, call provider.Call, surface llm.Endpoint) 
 // speech says how a call of a surface is put to an endpoint in that dialect; ok is
 // false when it cannot be.
 func (t tongues) speech(name provider.Dialect, ep, surface llm.Endpoint) (s speech, ok bool) {
-	d := t[name]
+	d := t.dialects[name]
 	switch {
 	case name == provider.Through:
 		return s, true
@@ -97,7 +95,7 @@ func (t tongues) speech(name provider.Dialect, ep, surface llm.Endpoint) (s spee
 	case ep == surface && (name == provider.OpenAI || d.Clients[ep] != nil || ep == llm.MessagesCountTokens && d.Clients[llm.Messages] != nil):
 		return s, true
 	case d.Upstreams[ep] != nil:
-		s = speech{client: t.client(surface), upstream: d.Upstreams[ep]}
+		s = speech{client: t.clients[surface], upstream: d.Upstreams[ep]}
 		return s, s.client != nil
 	}
 	return s, false

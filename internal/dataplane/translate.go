@@ -105,7 +105,7 @@ func (g *Gateway) restate(ctx context.Context, a *attempt, body []byte, to *dial
 		r.ID = id
 	}
 	if x.match.Endpoint == llm.MessagesCountTokens {
-		call, err := g.tongues.client(llm.Messages).DecodeCall(body)
+		call, err := g.tongues.clients[llm.Messages].DecodeCall(body)
 		if err != nil {
 			return nil, err
 		}
