@@ -113,14 +113,11 @@ func (g *Gateway) askMore(ctx context.Context, a *attempt) ([][]byte, error) {
 		if err != nil {
 			return nil, gone(ctx, err)
 		}
-		b, err := readAll(resp, left)
+		b, err := wholePart(a, resp, left, "a part of the request")
 		if err != nil {
 			return nil, err
 		}
 		left -= int64(len(b))
-		if resp.Status >= 400 {
-			return nil, fault.Newf(fault.UpstreamFailed, "%s answered a part of the request with status %d", a.spec.ID, resp.Status)
-		}
 		all = append(all, b)
 	}
 	return all, nil

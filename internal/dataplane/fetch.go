@@ -46,20 +46,15 @@ func (f *fetcher) fetch(ctx context.Context, address string) (mime string, data 
 // that does not. The address is judged when it is dialled, as every upstream's is, and
 // redirects are not followed. Errors name the cure, not the host.
 func (g *Gateway) fetch(ctx context.Context, address string, limit int64) (mime string, data []byte, err error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
-		return "", nil, fault.New(fault.InvalidParameter, "the URL of a file must be an http or https one without a user")
-	}
-	if err := g.judged.check(u.Scheme + "://" + u.Host); err != nil {
+	r, err := g.outside(address, fault.New(fault.InvalidParameter, "the URL of a file must be an http or https one without a user"))
+	if err != nil {
 		return "", nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
-	target := u.RequestURI()
-	resp, err := g.Client.Do(ctx, &transport.Request{
-		Method: "GET", Scheme: u.Scheme, Host: u.Host, Target: target, HeadTimeout: fetchTime, IdleTimeout: fetchTime,
-		Header: wire.Header{{Name: "accept", Value: "image/*, application/pdf, */*;q=0.5"}, {Name: "user-agent", Value: g.set.UserAgent}},
-	})
+	r.Method, r.HeadTimeout, r.IdleTimeout = "GET", fetchTime, fetchTime
+	r.Header.Add("accept", "image/*, application/pdf, */*;q=0.5")
+	resp, err := g.Client.Do(ctx, r)
 	if err != nil {
 		return "", nil, fault.New(fault.InvalidParameter, "the file cannot be fetched; send it as base64 instead").Because(err)
 	}
@@ -72,7 +67,23 @@ func (g *Gateway) fetch(ctx context.Context, address string, limit int64) (mime 
 	}
 	mime = resp.Header.Get("content-type")
 	if mime == "" || mime == "application/octet-stream" {
-		mime = dialect.MIMEOf(u.Path)
+		mime = dialect.MIMEOf(r.Target)
 	}
 	return mime, b, nil
+}
+
+// outside begins a call to an address that a caller or a provider names, without a
+// credential. What is no http or https URL, or has a user in it, is refused as bad says;
+// the rest is judged as custom hosts are, and again when it is dialled.
+func (g *Gateway) outside(address string, bad *fault.Error) (*transport.Request, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, bad
+	}
+	if err := g.judged.check(u.Scheme + "://" + u.Host); err != nil {
+		return nil, err
+	}
+	return &transport.Request{
+		Scheme: u.Scheme, Host: u.Host, Target: u.RequestURI(), Header: wire.Header{{Name: "user-agent", Value: g.set.UserAgent}},
+	}, nil
 }

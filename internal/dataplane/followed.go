@@ -3,7 +3,6 @@ package dataplane
 import (
 	"context"
 	"net/url"
-	"strings"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -46,12 +45,17 @@ func (g *Gateway) ask(ctx context.Context, a *attempt, n *dialect.Next) ([]byte,
 	if err != nil {
 		return nil, gone(ctx, err)
 	}
-	b, err := readAll(resp, g.set.MaxReplyBytes)
+	return wholePart(a, resp, g.set.MaxReplyBytes, "a further call of this request")
+}
+
+// wholePart reads what a provider answered to a part of a request.
+func wholePart(a *attempt, resp *transport.Response, limit int64, what string) ([]byte, error) {
+	b, err := readAll(resp, limit)
 	if err != nil {
 		return nil, err
 	}
 	if resp.Status >= 400 {
-		return nil, fault.Newf(fault.UpstreamFailed, "%s answered a further call of this request with status %d", a.spec.ID, resp.Status)
+		return nil, fault.Newf(fault.UpstreamFailed, "%s answered %s with status %d", a.spec.ID, what, resp.Status)
 	}
 	return b, nil
 }
@@ -84,19 +88,13 @@ func (g *Gateway) askAt(ctx context.Context, a *attempt, n *dialect.Next, method
 
 // askURL calls an address that the provider gave, without a credential.
 func (g *Gateway) askURL(ctx context.Context, n *dialect.Next, method string) (*transport.Response, error) {
-	u, err := url.Parse(n.URL)
-	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider names an address that is no http or https URL")
-	}
-	if err := g.judged.check(u.Scheme + "://" + u.Host); err != nil {
+	r, err := g.outside(n.URL, fault.New(fault.UpstreamInvalid, "the provider names an address that is no http or https URL"))
+	if err != nil {
 		return nil, err
 	}
-	h := n.Header.Clone(1)
-	h.Set("user-agent", g.set.UserAgent)
-	return g.Client.Do(ctx, &transport.Request{
-		Method: method, Scheme: u.Scheme, Host: u.Host, Target: strings.TrimPrefix(n.URL, u.Scheme+"://"+u.Host), Header: h, Body: n.Body,
-		HeadTimeout: g.set.HeadTimeout, IdleTimeout: g.set.IdleTimeout,
-	})
+	r.Method, r.Body, r.Header = method, n.Body, append(n.Header.Clone(1), r.Header...)
+	r.HeadTimeout, r.IdleTimeout = g.set.HeadTimeout, g.set.IdleTimeout
+	return g.Client.Do(ctx, r)
 }
 
 // lines gives a dialect the shapes that it meets in the lines of files.
