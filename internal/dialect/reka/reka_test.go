@@ -1,9 +1,6 @@
 package reka_test
 
 import (
-	"context"
-	"slices"
-	"strings"
 	"testing"
 
 	"sluice/internal/dialect"
@@ -18,21 +15,7 @@ var target = &dialect.Target{Provider: "reka", Model: "m"}
 
 func upstream() dialect.Upstream { return reka.Dialect().Upstreams[llm.ChatComplete] }
 
-// encode puts a request of chat completions; its fields beside the messages, when the
-// messages are not given.
-func encode(t *testing.T, fields string) (*dialect.Outgoing, error) {
-	t.Helper()
-	if !strings.Contains(fields, `"messages"`) {
-		fields = `"messages":[{"role":"user","content":"x"}],` + fields
-	}
-	c, err := openai.Dialect().Clients[llm.ChatComplete].DecodeCall([]byte("{" + fields + "}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	to := *target
-	to.Stream = c.Stream
-	return upstream().EncodeCall(context.Background(), c, &to)
-}
+var chat = dialecttest.Chat{Client: openai.Dialect().Clients[llm.ChatComplete], Upstream: upstream(), To: target}
 
 type request struct {
 	name, call, want string
@@ -42,23 +25,7 @@ type request struct {
 func checkRequests(t *testing.T, cases []request) {
 	t.Helper()
 	for _, c := range cases {
-		out, err := encode(t, c.call)
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		if string(out.Body) != c.want || !slices.Equal(out.Lost, c.lost) {
-			t.Errorf("%s: sent\n%s\nwant\n%s\nlost %q, want %q", c.name, out.Body, c.want, out.Lost, c.lost)
-		}
-	}
-}
-
-func checkRefusals(t *testing.T, messages map[string]string) {
-	t.Helper()
-	for list, param := range messages {
-		if _, err := encode(t, `"messages":[`+list+`]`); fault.From(err).Param != param || !fault.Has(err, fault.InvalidParameter) {
-			t.Errorf("%s: %v", list, err)
-		}
+		chat.Request(t, c.name, c.call, c.want, c.lost)
 	}
 }
 
@@ -70,19 +37,9 @@ type answer struct {
 func checkReplies(t *testing.T, cases []answer) {
 	t.Helper()
 	for _, c := range cases {
-		in := &dialect.Incoming{Body: []byte(c.body), To: target}
-		r, err := upstream().DecodeReply(in)
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		for _, d := range dialecttest.DiffReplies(&c.want, r) {
-			t.Errorf("%s: %s", c.name, d)
-		}
+		chat.Reply(t, c.name, c.body, &c.want)
 	}
 }
-
-const toolTalk = `{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"1"}`
 
 func TestRequests(t *testing.T) {
 	t.Parallel()
@@ -101,7 +58,7 @@ func TestRequests(t *testing.T) {
 		},
 	})
 	const image = `{"type":"image_url","image_url":{"url":"https://x"}}`
-	checkRefusals(t, map[string]string{toolTalk: "messages[1]", `{"role":"user","content":[` + image + `,` + image + `]}`: "messages[0].content[1]"})
+	chat.Refusals(t, map[string]string{dialecttest.ToolTalk: "messages[1]", `{"role":"user","content":[` + image + `,` + image + `]}`: "messages[0].content[1]"})
 }
 
 func TestReplies(t *testing.T) {
