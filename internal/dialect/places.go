@@ -33,3 +33,27 @@ func ReadCache(raw []byte) *llm.Cache {
 	}
 	return &llm.Cache{TTL: splice.Text(raw, "ttl")}
 }
+
+// ReadContent reads the content of a message, a string or a list of parts, each of which
+// read takes with its place; nothing for none.
+func ReadContent(raw []byte, at string, read func(raw []byte, at string) (llm.Part, error)) ([]llm.Part, error) {
+	if splice.IsNull(raw) {
+		return nil, nil
+	}
+	if text, ok := splice.Unquote(raw); ok {
+		return []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}, nil
+	}
+	if raw[0] != '[' {
+		return nil, Refuse(at, "must be a string or a list of parts")
+	}
+	var parts []llm.Part
+	for val := range splice.Elements(raw) {
+		p, err := read(val, Index(at, len(parts)))
+		if err != nil {
+			return nil, err
+		}
+		p.Index = len(parts)
+		parts = append(parts, p)
+	}
+	return parts, nil
+}

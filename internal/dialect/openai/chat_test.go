@@ -74,7 +74,7 @@ func chatWords(c *llm.Call) {
 		case llm.MaxCompletionTokens:
 			p.Name = llm.MaxTokens
 		case llm.Thinking:
-			if word := effortOf(p.Raw); word != "" {
+			if word := dialect.EffortOf(p.Raw); word != "" {
 				p.Name, p.Raw = llm.ReasoningEffort, splice.Quote(word)
 			}
 		}

@@ -3,11 +3,9 @@ package openai
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
-	"sluice/internal/splice"
 )
 
 // carried are the parameters that chat has, by their names in the hub. Metadata and
@@ -86,30 +84,10 @@ func (w *callWriter) effort() {
 		w.Raw(llm.ReasoningEffort, raw)
 		return
 	}
-	if word := effortOf(thinking); asked && word != "" {
+	if word := dialect.EffortOf(thinking); asked && word != "" {
 		w.t.Take(llm.Thinking)
 		w.Str(llm.ReasoningEffort, word)
 	}
-}
-
-// effortOf is the word for a budget: {"type":"enabled","budget_tokens":2048}.
-// Source: contract/provider-transforms.md 9.1.
-func effortOf(thinking []byte) string {
-	if splice.Text(thinking, "type") != "enabled" {
-		return ""
-	}
-	raw, _ := splice.Find(thinking, "budget_tokens")
-	var budget int64
-	if json.Unmarshal(raw, &budget) != nil {
-		return ""
-	}
-	switch {
-	case budget <= 1024:
-		return "low"
-	case budget <= 8192:
-		return "medium"
-	}
-	return "high"
 }
 
 func (w *callWriter) tools() {

@@ -47,7 +47,7 @@ func (r *callReader) message(raw []byte, i int, at string) error {
 	var err error
 	switch m.Role = llm.Role(role); m.Role {
 	case llm.RoleSystem, llm.RoleDeveloper, llm.RoleUser:
-		m.Parts, err = readContent(f.content, at+".content")
+		m.Parts, err = dialect.ReadContent(f.content, at+".content", readPart)
 	case llm.RoleAssistant:
 		err = r.assistant(&m, &f, at)
 	case llm.RoleTool, "function":
@@ -96,7 +96,7 @@ func (r *callReader) assistant(m *llm.Message, f *turn, at string) (err error) {
 	if thought, ok := splice.Unquote(f.thought); ok && f.blocks == nil && thought != "" {
 		m.Parts = append(m.Parts, llm.Part{Kind: llm.ThoughtPart, Index: -1, Text: thought})
 	}
-	parts, err := readContent(content, where)
+	parts, err := dialect.ReadContent(content, where, readPart)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (r *callReader) call(raw []byte, at string) (llm.Part, error) {
 
 // result reads what a tool call came to.
 func (r *callReader) result(m *llm.Message, f *turn, at string) error {
-	parts, err := readContent(f.content, at+".content")
+	parts, err := dialect.ReadContent(f.content, at+".content", readPart)
 	if err != nil {
 		return err
 	}
@@ -181,29 +181,6 @@ func (r *callReader) result(m *llm.Message, f *turn, at string) error {
 	m.Role, m.Name = llm.RoleTool, ""
 	m.Parts = []llm.Part{{Kind: llm.ResultPart, Index: -1, Result: res}}
 	return nil
-}
-
-// readContent reads a content, a string or a list of parts; nothing for none.
-func readContent(raw []byte, at string) ([]llm.Part, error) {
-	if splice.IsNull(raw) {
-		return nil, nil
-	}
-	if text, ok := splice.Unquote(raw); ok {
-		return []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}, nil
-	}
-	if raw[0] != '[' {
-		return nil, dialect.Refuse(at, "must be a string or a list of parts")
-	}
-	var parts []llm.Part
-	for val := range splice.Elements(raw) {
-		p, err := readPart(val, dialect.Index(at, len(parts)))
-		if err != nil {
-			return nil, err
-		}
-		p.Index = len(parts)
-		parts = append(parts, p)
-	}
-	return parts, nil
 }
 
 // readPart reads one part. What chat itself does not know stays as it is, for the

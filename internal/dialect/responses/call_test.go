@@ -57,7 +57,7 @@ func ourWords(c *llm.Call) {
 		case "n", "presence_penalty", "logit_bias": // neutral values are not sent
 			continue
 		case llm.Thinking:
-			if word := effortOf(p.Raw); word != "" && !effort {
+			if word := dialect.EffortOf(p.Raw); word != "" && !effort {
 				p.Name, p.Raw = llm.ReasoningEffort, splice.Quote(word)
 			}
 		}

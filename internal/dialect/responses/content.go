@@ -9,29 +9,6 @@ import (
 	"sluice/internal/splice"
 )
 
-// readContent reads a content, a string or a list of parts; nothing for none.
-func readContent(raw []byte, at string) ([]llm.Part, error) {
-	if splice.IsNull(raw) {
-		return nil, nil
-	}
-	if text, ok := splice.Unquote(raw); ok {
-		return []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}, nil
-	}
-	if raw[0] != '[' {
-		return nil, dialect.Refuse(at, "must be a string or a list of parts")
-	}
-	var parts []llm.Part
-	for val := range splice.Elements(raw) {
-		p, err := readPart(val, dialect.Index(at, len(parts)))
-		if err != nil {
-			return nil, err
-		}
-		p.Index = len(parts)
-		parts = append(parts, p)
-	}
-	return parts, nil
-}
-
 func readPart(raw []byte, at string) (llm.Part, error) {
 	if text, ok := splice.Unquote(raw); ok { // some clients send bare strings
 		return llm.Part{Kind: llm.TextPart, Text: text}, nil

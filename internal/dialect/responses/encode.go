@@ -3,7 +3,6 @@ package responses
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
@@ -106,7 +105,7 @@ func writeFormat(w *dialect.JSON, f *llm.Format) {
 func (w *callWriter) reasoning() {
 	thinking, _ := w.t.Peek(llm.Thinking)
 	effort, said := w.t.Take(llm.ReasoningEffort)
-	if word := effortOf(thinking); word != "" {
+	if word := dialect.EffortOf(thinking); word != "" {
 		w.t.Take(llm.Thinking)
 		w.exact = true
 		if !said {
@@ -121,26 +120,6 @@ func (w *callWriter) reasoning() {
 	w.Raw("effort", effort)
 	w.Raw("summary", summary)
 	w.Close('}')
-}
-
-// effortOf is the word for a budget: {"type":"enabled","budget_tokens":2048}.
-// Source: contract/provider-transforms.md 9.1.
-func effortOf(thinking []byte) string {
-	if splice.Text(thinking, "type") != "enabled" {
-		return ""
-	}
-	raw, _ := splice.Find(thinking, "budget_tokens")
-	var budget int64
-	if json.Unmarshal(raw, &budget) != nil {
-		return ""
-	}
-	switch {
-	case budget <= 1024:
-		return "low"
-	case budget <= 8192:
-		return "medium"
-	}
-	return "high"
 }
 
 // include asks for logprobs, and for thoughts in the form in which they can be given

@@ -90,7 +90,7 @@ func (r *callReader) message(raw []byte, i int, at string) error {
 	default:
 		return dialect.Refuse(at+".role", `must be "system", "developer", "user" or "assistant"`)
 	}
-	parts, err := readContent(content, at+".content")
+	parts, err := dialect.ReadContent(content, at+".content", readPart)
 	if err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (r *callReader) result(raw []byte, i int, at, from string) error {
 		case "cache_control":
 			p.Cache = dialect.ReadCache(val)
 		case from:
-			parts, err := readContent(val, at+"."+from)
+			parts, err := dialect.ReadContent(val, at+"."+from, readPart)
 			if err != nil {
 				return err
 			}
