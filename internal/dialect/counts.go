@@ -46,10 +46,10 @@ func (c *counts) field(name, val []byte) bool {
 		return count(val, &c.u.CachedTokens)
 	case `"cache_creation_input_tokens"`:
 		return count(val, &c.u.CacheWriteTokens)
-	case `"search_units"`, `"rerank_units"`:
-		return count(val, &c.u.SearchUnits)
 	case `"seconds"`, `"prompt_audio_seconds"`:
 		return seconds(val, &c.u.AudioSeconds)
+	default:
+		return c.searched(name, val)
 	}
 	return false
 }
@@ -88,6 +88,9 @@ func (c *counts) usage() llm.Usage {
 		u.InputTokens += u.CachedTokens + u.CacheWriteTokens
 	}
 	switch {
+	case c.beside():
+		u.OutputTokens += u.ReasoningTokens
+		u.TotalTokens = u.InputTokens + u.OutputTokens
 	case !c.total:
 		u.TotalTokens = u.InputTokens + u.OutputTokens
 	case u.InputTokens+u.OutputTokens == 0:

@@ -25,7 +25,7 @@ func (c *counts) reply(ep llm.Endpoint, body []byte, usagePath string) (model []
 		switch string(name) {
 		case `"model"`:
 			model = val
-		case `"usage"`:
+		case `"usage"`, `"tool_usage"`: // what OpenAI's own tools used stands beside
 			c.read(val)
 		case `"response"`, `"message"`: // the events of the responses and messages surfaces
 			if m := c.wrapped(val); m != nil {
@@ -54,7 +54,7 @@ func (c *counts) wrapped(raw []byte) (model []byte) {
 		switch string(name) {
 		case `"model"`:
 			model = val
-		case `"usage"`:
+		case `"usage"`, `"tool_usage"`: // what OpenAI's own tools used stands beside
 			c.read(val)
 		}
 	}

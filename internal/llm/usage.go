@@ -1,26 +1,39 @@
 package llm
 
+import "cmp"
+
 // Usage is what a call used, as the provider reported it. Counts are tokens
 // unless said otherwise; a count that was not reported is 0. InputTokens contains
 // the cached, cache-write and audio ones, OutputTokens contains the reasoning and
 // audio ones, as OpenAI counts.
 // Source: https://platform.openai.com/docs/api-reference/chat/object, read 2026-11.
 type Usage struct {
-	InputTokens       int64   `json:"input_tokens,omitempty"`
-	OutputTokens      int64   `json:"output_tokens,omitempty"`
-	TotalTokens       int64   `json:"total_tokens,omitempty"`
-	CachedTokens      int64   `json:"cached_tokens,omitempty"`      // read from the provider's prompt cache
-	CacheWriteTokens  int64   `json:"cache_write_tokens,omitempty"` // written to it
-	ReasoningTokens   int64   `json:"reasoning_tokens,omitempty"`
-	InputAudioTokens  int64   `json:"input_audio_tokens,omitempty"`
-	OutputAudioTokens int64   `json:"output_audio_tokens,omitempty"`
-	ImageTokens       int64   `json:"image_tokens,omitempty"`
-	SearchUnits       int64   `json:"search_units,omitempty"`  // rerank
-	AudioSeconds      float64 `json:"audio_seconds,omitempty"` // transcription billed by time
-	Reported          bool    `json:"reported"`                // false: the provider said nothing
+	InputTokens       int64 `json:"input_tokens,omitempty"`
+	OutputTokens      int64 `json:"output_tokens,omitempty"`
+	TotalTokens       int64 `json:"total_tokens,omitempty"`
+	CachedTokens      int64 `json:"cached_tokens,omitempty"`      // read from the provider's prompt cache
+	CacheWriteTokens  int64 `json:"cache_write_tokens,omitempty"` // written to it
+	ReasoningTokens   int64 `json:"reasoning_tokens,omitempty"`
+	InputAudioTokens  int64 `json:"input_audio_tokens,omitempty"`
+	OutputAudioTokens int64 `json:"output_audio_tokens,omitempty"`
+	ImageTokens       int64 `json:"image_tokens,omitempty"`
+	// SearchUnits are what the provider bills of its searches: units of a rerank, queries
+	// or calls of a search tool, sources that it read.
+	SearchUnits  int64   `json:"search_units,omitempty"`
+	AudioSeconds float64 `json:"audio_seconds,omitempty"` // transcription billed by time
+	// CitationTokens are those of what was found and cited; they are in no other count.
+	CitationTokens int64 `json:"citation_tokens,omitempty"`
+	// CostNano is what the provider itself says that the call cost, in billionths of a US
+	// dollar: 5023000 for 0.005023; 0: it does not say.
+	CostNano int64 `json:"cost_nano,omitempty"`
+	// SearchContext is how much a search looked at where that sets its price: "low",
+	// "medium" or "high"; empty: not said.
+	SearchContext string `json:"search_context,omitempty"`
+	Reported      bool   `json:"reported"` // false: the provider said nothing
 }
 
-// Add sums two usages, for a stream continued on a second target.
+// Add sums two usages, for a stream continued on a second target, whose SearchContext
+// counts.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		InputTokens: u.InputTokens + v.InputTokens, OutputTokens: u.OutputTokens + v.OutputTokens,
@@ -28,6 +41,8 @@ func (u Usage) Add(v Usage) Usage {
 		CacheWriteTokens: u.CacheWriteTokens + v.CacheWriteTokens, ReasoningTokens: u.ReasoningTokens + v.ReasoningTokens,
 		InputAudioTokens: u.InputAudioTokens + v.InputAudioTokens, OutputAudioTokens: u.OutputAudioTokens + v.OutputAudioTokens,
 		ImageTokens: u.ImageTokens + v.ImageTokens, SearchUnits: u.SearchUnits + v.SearchUnits,
-		AudioSeconds: u.AudioSeconds + v.AudioSeconds, Reported: u.Reported || v.Reported,
+		AudioSeconds: u.AudioSeconds + v.AudioSeconds, CitationTokens: u.CitationTokens + v.CitationTokens,
+		CostNano: u.CostNano + v.CostNano, SearchContext: cmp.Or(v.SearchContext, u.SearchContext),
+		Reported: u.Reported || v.Reported,
 	}
 }

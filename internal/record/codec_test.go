@@ -72,15 +72,20 @@ func TestRecordsOfOtherVersions(t *testing.T) {
 	}{
 		{name: "older: two numbers, one text", stored: "\x01" + "\x02\x00\x05" + "\x01\x03" + "\x00" + "abc", want: record.Attempt{ID: "abc", Duration: 5}},
 		{
+			name:   "older: no costs of searches",
+			stored: "\x01" + "\x19" + zeros(23) + "\x02\x01" + "\x1e\x03" + zeros(29) + "\x00" + "abc" + "rrs",
+			want:   record.Attempt{ID: "abc", Request: record.Body{Bytes: []byte("rr")}, Response: record.Body{Bytes: []byte("s")}},
+		},
+		{
 			name:   "newer: a number and two texts more",
-			stored: "\x01" + "\x1a" + zeros(23) + "\x02\x01" + "\x2a" + "\x20\x03" + zeros(29) + "\x02\x01" + "\x00" + "abc" + "new" + "rrs",
+			stored: "\x01" + "\x1c" + zeros(23) + "\x02\x01" + zeros(2) + "\x2a" + "\x21\x03" + zeros(30) + "\x02\x01" + "\x00" + "abc" + "new" + "rrs",
 			want:   record.Attempt{ID: "abc", Request: record.Body{Bytes: []byte("rr")}, Response: record.Body{Bytes: []byte("s")}},
 		},
 		{name: "another frame", stored: "\x02\x00\x00\x00", refused: true},
 		{name: "nothing", stored: "", refused: true},
 		{name: "more metadata than bytes", stored: "\x01\x00\x00\xff\xff\xff\xff\x0f", refused: true},
 		{name: "text longer than the record", stored: "\x01\x00\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", refused: true},
-		{name: "lengths that overflow together", stored: "\x01\x00\x1f" + zeros(29) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x02\x00", refused: true},
+		{name: "lengths that overflow together", stored: "\x01\x00\x20" + zeros(30) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x02\x00", refused: true},
 	}
 	for _, tt := range tests {
 		var got record.Attempt

@@ -26,6 +26,9 @@ type extra struct {
 	ImageTokens       int64   `json:"image_tokens,omitempty"`
 	SearchUnits       int64   `json:"search_units,omitempty"`
 	AudioSeconds      float64 `json:"audio_seconds,omitempty"`
+	CitationTokens    int64   `json:"citation_tokens,omitempty"`
+	CostNano          int64   `json:"cost_nano,omitempty"` // as the provider says
+	SearchContext     string  `json:"search_context,omitempty"`
 }
 
 // take fills in everything but the ids.
@@ -33,6 +36,7 @@ func (x *extra) take(a *record.Attempt) {
 	u := &a.Usage
 	x.SpanID, x.ParentSpan, x.Error, x.Dropped = a.SpanID, a.ParentSpan, a.Error, a.Dropped
 	x.InputAudioTokens, x.OutputAudioTokens, x.ImageTokens, x.SearchUnits = u.InputAudioTokens, u.OutputAudioTokens, u.ImageTokens, u.SearchUnits
+	x.CitationTokens, x.CostNano, x.SearchContext = u.CitationTokens, u.CostNano, u.SearchContext
 	if s := u.AudioSeconds; !math.IsNaN(s) && !math.IsInf(s, 0) { // JSON has no such numbers
 		x.AudioSeconds = s
 	}
@@ -49,7 +53,7 @@ func (x *extra) give(a *record.Attempt) {
 	u := &a.Usage
 	a.SpanID, a.ParentSpan, a.Error, a.Dropped = x.SpanID, x.ParentSpan, x.Error, x.Dropped
 	u.InputAudioTokens, u.OutputAudioTokens, u.ImageTokens, u.SearchUnits = x.InputAudioTokens, x.OutputAudioTokens, x.ImageTokens, x.SearchUnits
-	u.AudioSeconds = x.AudioSeconds
+	u.AudioSeconds, u.CitationTokens, u.CostNano, u.SearchContext = x.AudioSeconds, x.CitationTokens, x.CostNano, x.SearchContext
 	a.Request.Type, a.Response.Type = x.RequestType, x.ResponseType
 }
 

@@ -1,0 +1,85 @@
+package dialect
+
+import (
+	"math"
+	"strconv"
+
+	"sluice/internal/splice"
+)
+
+// searched takes what a usage object says of searches and of their price, and reports
+// whether it is a figure of ours. Each provider has a word of its own.
+// Source: https://docs.perplexity.ai/api-reference/chat-completions-post,
+// https://docs.claude.com/en/docs/agents-and-tools/tool-use/web-search-tool,
+// https://docs.x.ai/developers/tools/tool-usage-details, read 2026-11.
+func (c *counts) searched(name, val []byte) bool {
+	switch string(name) {
+	case `"search_units"`, `"rerank_units"`, `"num_search_queries"`, `"num_sources_used"`:
+		return count(val, &c.u.SearchUnits)
+	case `"server_tool_use"`, `"server_side_tool_usage_details"`, `"web_search"`:
+		return c.toolSearches(val)
+	case `"citation_tokens"`:
+		return count(val, &c.u.CitationTokens)
+	case `"reasoning_tokens"`:
+		return count(val, &c.u.ReasoningTokens)
+	case `"search_context_size"`:
+		return searchContext(val, &c.u.SearchContext)
+	case `"cost"`:
+		return cost(val, &c.u.CostNano)
+	}
+	return false
+}
+
+// toolSearches adds up the calls of tools that search: {"web_search_requests":2},
+// {"web_search_calls":1,"x_search_calls":3}, {"num_requests":1}.
+func (c *counts) toolSearches(raw []byte) bool {
+	var sum int64
+	found := false
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"web_search_requests"`, `"web_search_calls"`, `"x_search_calls"`, `"num_requests"`:
+			var n int64
+			if count(val, &n) {
+				sum, found = sum+n, true
+			}
+		}
+	}
+	if found {
+		c.u.SearchUnits = sum
+	}
+	return found
+}
+
+// beside reports whether the thoughts stand beside the output, as Perplexity counts those
+// of its research: it is the one that reports tokens of citations.
+func (c *counts) beside() bool { return c.u.CitationTokens > 0 && c.u.ReasoningTokens > 0 }
+
+// searchContext reads a word of a closed set: others set no known price.
+func searchContext(raw []byte, to *string) bool {
+	for _, word := range [...]string{"low", "medium", "high"} {
+		if splice.IsName(raw, word) {
+			*to = word
+			return true
+		}
+	}
+	return false
+}
+
+// cost reads {"total_cost":0.005023}, in US dollars unless it names another currency.
+func cost(raw []byte, toNano *int64) bool {
+	if currency, ok := splice.Find(raw, "currency"); ok && !splice.IsName(currency, "USD") {
+		return false
+	}
+	total, _ := splice.Find(raw, "total_cost")
+	dollars, err := strconv.ParseFloat(string(total), 64)
+	if err != nil || dollars < 0 || dollars > costMax {
+		return false
+	}
+	*toNano = int64(math.Round(dollars * nano))
+	return true
+}
+
+const (
+	nano    = 1e9
+	costMax = 1e6 // dollars: beyond what any call costs
+)
