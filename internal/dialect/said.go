@@ -94,12 +94,13 @@ func (w *JSON) Calls(list []*llm.ToolCall) {
 	w.Close(']')
 }
 
-// MediaURL is the URL of a medium, a data URL when it is in the call.
+// MediaURL is the URL of a medium, a data URL when it is in the call; of no type that is
+// known, application/octet-stream, because a data URL without one is plain text.
 func MediaURL(m *llm.Media) string {
 	if m.Data == "" {
 		return m.URL
 	}
-	return "data:" + m.MIME + ";base64," + m.Data
+	return "data:" + cmp.Or(m.MIME, "application/octet-stream") + ";base64," + m.Data
 }
 
 // Inside is a place in the caller's body, of which chat completions have the inside

@@ -9,29 +9,8 @@ import (
 
 // messages writes the conversation.
 func (w *writer) messages() error {
-	w.Key("messages").Open('[')
-	for i := range w.c.Messages {
-		m := &w.c.Messages[i]
-		if m.Name != "" {
-			w.t.Lose(w.c.Path(m, -1) + ".name")
-		}
-		var err error
-		switch m.Role {
-		case llm.RoleAssistant:
-			err = w.assistant(m)
-		case llm.RoleTool:
-			err = w.results(m)
-		case llm.RoleUser:
-			err = w.turn(m, "user", m.Parts)
-		default:
-			err = w.turn(m, "system", m.Parts)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	w.Close(']')
-	return nil
+	list := dialect.Messages{W: &w.JSON, T: w.t, C: w.c, Turn: w.turn, Assistant: w.assistant}
+	return list.Write()
 }
 
 // turn writes a message of a user or of the system: one text as a plain string.
@@ -129,26 +108,4 @@ func (w *writer) content(m *llm.Message, s *dialect.Said) {
 		w.block("text", text)
 	}
 	w.Close(']')
-}
-
-// results writes what tool calls came to, a message each. Images, which a result
-// cannot hold, follow in a message of the user.
-func (w *writer) results(m *llm.Message) error {
-	var images []llm.Part
-	for i := range m.Parts {
-		text, more, err := dialect.ReadResult(w.t, w.c, m, &m.Parts[i])
-		if err != nil {
-			return err
-		}
-		images = append(images, more...)
-		w.Open('{')
-		w.Str("role", "tool")
-		w.Str("tool_call_id", m.Parts[i].Result.ID)
-		w.Str("content", text)
-		w.Close('}')
-	}
-	if len(images) == 0 {
-		return nil
-	}
-	return w.turn(m, "user", images)
 }

@@ -228,7 +228,7 @@ func (e *chunks) media(dst []byte, ev *llm.Event) []byte {
 	}
 	var url dialect.JSON
 	url.Open('{')
-	url.Str("url", mediaURL(ev.Media))
+	url.Str("url", dialect.MediaURL(ev.Media))
 	url.Close('}')
 	return e.note(dst, ev, "image_url", url.B)
 }

@@ -180,7 +180,7 @@ func writeBlock(w *dialect.JSON, p *llm.Part) {
 		w.Open('{')
 		w.Str("type", "image_url")
 		w.Key("image_url").Open('{')
-		w.Str("url", mediaURL(p.Media))
+		w.Str("url", dialect.MediaURL(p.Media))
 		w.Close('}')
 		w.Close('}')
 	case llm.OpaquePart:

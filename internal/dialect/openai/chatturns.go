@@ -210,7 +210,7 @@ func (w *callWriter) part(m *llm.Message, p *llm.Part) error {
 		w.Str("text", p.Text)
 		w.Close('}')
 	case llm.ImagePart:
-		if mediaURL(p.Media) == "" {
+		if dialect.MediaURL(p.Media) == "" {
 			return dialect.Refuse(at, "names an image by the id of a file, which chat completions cannot carry; send it as a URL or as base64")
 		}
 		w.image(p.Media)
@@ -239,18 +239,10 @@ func (w *callWriter) image(m *llm.Media) {
 	w.Open('{')
 	w.Str("type", "image_url")
 	w.Key("image_url").Open('{')
-	w.Str("url", mediaURL(m))
+	w.Str("url", dialect.MediaURL(m))
 	w.Opt("detail", m.Detail)
 	w.Close('}')
 	w.Close('}')
-}
-
-// mediaURL is the URL of a medium, a data URL when it is in the call.
-func mediaURL(m *llm.Media) string {
-	if m.Data == "" {
-		return m.URL
-	}
-	return "data:" + m.MIME + ";base64," + m.Data
 }
 
 func (w *callWriter) file(m *llm.Media) {
@@ -264,7 +256,7 @@ func (w *callWriter) file(m *llm.Media) {
 	w.Str("type", "file")
 	w.Key("file").Open('{')
 	if m.Data != "" {
-		w.Str("file_data", mediaURL(m))
+		w.Str("file_data", dialect.MediaURL(m))
 	}
 	w.Opt("file_url", m.URL)
 	w.Opt("file_id", m.FileID)

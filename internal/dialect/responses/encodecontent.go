@@ -1,8 +1,6 @@
 package responses
 
 import (
-	"cmp"
-
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
 )
@@ -86,7 +84,7 @@ func (w *callWriter) textPart(p *llm.Part, at, kind string) {
 func (w *callWriter) image(m *llm.Media) {
 	w.Open('{')
 	w.Str("type", "input_image")
-	w.Opt("image_url", mediaURL(m))
+	w.Opt("image_url", dialect.MediaURL(m))
 	w.Opt("file_id", m.FileID)
 	w.Opt("detail", m.Detail)
 	w.Close('}')
@@ -103,7 +101,7 @@ func (w *callWriter) file(m *llm.Media) {
 	w.Str("type", "input_file")
 	w.Opt("filename", m.Name)
 	if m.Data != "" {
-		w.Str("file_data", mediaURL(m))
+		w.Str("file_data", dialect.MediaURL(m))
 	}
 	w.Opt("file_url", m.URL)
 	w.Opt("file_id", m.FileID)
@@ -119,12 +117,4 @@ func (w *callWriter) audio(m *llm.Media) {
 	w.Opt("format", m.Format)
 	w.Close('}')
 	w.Close('}')
-}
-
-// mediaURL is the URL of a medium, a data URL when it is in the call.
-func mediaURL(m *llm.Media) string {
-	if m.Data == "" {
-		return m.URL
-	}
-	return "data:" + cmp.Or(m.MIME, "application/octet-stream") + ";base64," + m.Data
 }

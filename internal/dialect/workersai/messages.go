@@ -9,29 +9,8 @@ import (
 
 // messages writes the conversation.
 func (w *writer) messages() error {
-	w.Key("messages").Open('[')
-	for i := range w.c.Messages {
-		m := &w.c.Messages[i]
-		if m.Name != "" {
-			w.t.Lose(w.c.Path(m, -1) + ".name")
-		}
-		var err error
-		switch m.Role {
-		case llm.RoleAssistant:
-			err = w.assistant(m)
-		case llm.RoleTool:
-			err = w.results(m)
-		case llm.RoleUser:
-			err = w.turn(m, "user", m.Parts)
-		default:
-			err = w.turn(m, "system", m.Parts)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	w.Close(']')
-	return nil
+	list := dialect.Messages{W: &w.JSON, T: w.t, C: w.c, Turn: w.turn, Assistant: w.assistant, Named: true}
+	return list.Write()
 }
 
 // turn writes what a user or the system says: texts as one, because most models take no
@@ -106,28 +85,4 @@ func (w *writer) assistant(m *llm.Message) error {
 	w.Calls(s.Calls)
 	w.Close('}')
 	return nil
-}
-
-// results writes what tool calls came to, a message each. Images, which a result cannot
-// hold, follow in a message of the user.
-func (w *writer) results(m *llm.Message) error {
-	var images []llm.Part
-	for i := range m.Parts {
-		text, more, err := dialect.ReadResult(w.t, w.c, m, &m.Parts[i])
-		if err != nil {
-			return err
-		}
-		images = append(images, more...)
-		r := m.Parts[i].Result
-		w.Open('{')
-		w.Str("role", "tool")
-		w.Str("tool_call_id", r.ID)
-		w.Opt("name", r.Name)
-		w.Str("content", text)
-		w.Close('}')
-	}
-	if len(images) == 0 {
-		return nil
-	}
-	return w.turn(m, "user", images)
 }

@@ -1,0 +1,72 @@
+package dialect
+
+import "sluice/internal/llm"
+
+// Messages writes a conversation for shapes in the manner of chat completions, which have
+// one list of messages and a message for each result of a tool. It belongs to one request.
+type Messages struct {
+	W *JSON
+	T *llm.Tally
+	C *llm.Call
+	// Turn writes a message of a user or of the system; role is "user" or "system".
+	Turn func(m *llm.Message, role string, parts []llm.Part) error
+	// Assistant writes what the model said before.
+	Assistant func(m *llm.Message) error
+	// Named says that results tell the name of their tool.
+	Named bool
+}
+
+// Write writes the member messages. Names of speakers are told as lost; errors are those
+// of Turn, of Assistant and of ReadResult.
+func (s *Messages) Write() error {
+	s.W.Key("messages").Open('[')
+	for i := range s.C.Messages {
+		if err := s.message(&s.C.Messages[i]); err != nil {
+			return err
+		}
+	}
+	s.W.Close(']')
+	return nil
+}
+
+func (s *Messages) message(m *llm.Message) error {
+	if m.Name != "" {
+		s.T.Lose(s.C.Path(m, -1) + ".name")
+	}
+	switch m.Role {
+	case llm.RoleAssistant:
+		return s.Assistant(m)
+	case llm.RoleTool:
+		return s.results(m)
+	case llm.RoleUser:
+		return s.Turn(m, "user", m.Parts)
+	default:
+		return s.Turn(m, "system", m.Parts)
+	}
+}
+
+// results writes what tool calls came to, a message each. Images, which a result cannot
+// hold, follow in a message of the user.
+func (s *Messages) results(m *llm.Message) error {
+	var images []llm.Part
+	for i := range m.Parts {
+		text, more, err := ReadResult(s.T, s.C, m, &m.Parts[i])
+		if err != nil {
+			return err
+		}
+		images = append(images, more...)
+		r := m.Parts[i].Result
+		s.W.Open('{')
+		s.W.Str("role", "tool")
+		s.W.Str("tool_call_id", r.ID)
+		if s.Named {
+			s.W.Opt("name", r.Name)
+		}
+		s.W.Str("content", text)
+		s.W.Close('}')
+	}
+	if len(images) == 0 {
+		return nil
+	}
+	return s.Turn(m, "user", images)
+}
