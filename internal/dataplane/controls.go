@@ -21,7 +21,7 @@ type controls struct {
 	traceID, spanID, spanName, parentSpan      string
 	traceparent, baggage, metadata, contentTyp string
 	strict, debug, fetchIntegrated, timeoutMS  string
-	strictParams                               string
+	strictParams, beta                         string
 	timeout                                    time.Duration
 	twice                                      string // a header that came with two values
 }
@@ -97,6 +97,8 @@ func (c *controls) own(name string) *string {
 		return &c.strict
 	case "strict-params":
 		return &c.strictParams
+	case "beta":
+		return &c.beta
 	case "request-timeout":
 		return &c.timeoutMS
 	case "nitro-mode":
@@ -107,6 +109,17 @@ func (c *controls) own(name string) *string {
 		return &c.fetchIntegrated
 	}
 	return nil
+}
+
+// asksFor reports whether the caller opts in to a feature by its name in x-gateway-beta, a
+// comma list. Names that nobody knows mean nothing.
+func (c *controls) asksFor(feature string) bool {
+	for name := range strings.SplitSeq(c.beta, ",") {
+		if strings.TrimSpace(name) == feature {
+			return true
+		}
+	}
+	return false
 }
 
 // bearer returns the token of an Authorization header, "" when it is no bearer.

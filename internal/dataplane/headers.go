@@ -23,6 +23,9 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 		if a.body.Len() != 0 || x.match.Body != llm.NoBody {
 			h = append(h, wire.Field{Name: "content-type", Value: first(x.ctl.contentTyp, "application/json")})
 		}
+		if a.plan.Endpoint.Dialect == anthropic {
+			h = g.anthropicWords(h, a)
+		}
 	} else {
 		h = g.relayed(h, x)
 	}
@@ -47,6 +50,36 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 	}
 	a.header = h
 	return nil
+}
+
+// anthropic is the dialect whose providers read the headers of Anthropic's clients.
+const anthropic provider.Dialect = "anthropic"
+
+// anthropicWords copies the lines of a caller that begin with anthropic-, such as
+// anthropic-workspace-id, for a provider that understands them. Those that the provider's
+// spec has fields for, such as anthropic-beta, are sent by the spec; what is named like a
+// credential is not copied.
+// Source: https://platform.claude.com/docs/en/api/overview, read 2026-11.
+func (g *Gateway) anthropicWords(h wire.Header, a *attempt) wire.Header {
+	for _, f := range a.x.in.Header {
+		rest, ok := strings.CutPrefix(f.Name, "anthropic-")
+		if ok && !credentialWord(rest) && !a.spec.Reads(f.Name) && !slices.Contains(g.set.IgnoreHeaders, f.Name) {
+			h = append(h, f)
+		}
+	}
+	return h
+}
+
+// credentialWord reports whether a header's name speaks of a credential: "api-key",
+// "auth-token".
+func credentialWord(name string) bool {
+	for word := range strings.SplitSeq(name, "-") {
+		switch word {
+		case "key", "apikey", "token", "secret", "auth", "authorization", "cookie", "password", "credential", "credentials":
+			return true
+		}
+	}
+	return false
 }
 
 // loopHeader says through which gateways a call has come. It is sent to custom

@@ -45,11 +45,34 @@ var instead = map[llm.Endpoint][]llm.Endpoint{
 	llm.CreateModelResponse: {llm.ChatComplete, llm.Messages},
 }
 
+// responsesBeta is the value of x-gateway-beta that has conversations translated to
+// Responses wherever the provider has them.
+// Source: contract/dataplane.md 1.1; contract/provider-transforms.md section 9.
+const responsesBeta = "use-responses-api-2026-07-30"
+
+// others are the endpoints to try for a conversation of a surface, beside its own.
+func (x *exchange) others(surface llm.Endpoint) []llm.Endpoint {
+	list := instead[surface]
+	if !x.ctl.asksFor(responsesBeta) || surface == llm.CreateModelResponse {
+		return list
+	}
+	return append([]llm.Endpoint{llm.CreateModelResponse}, list...)
+}
+
 // choosePlan plans the call at the endpoint of its own, so that it need not be
-// translated where the provider has one; a conversation may go to another.
+// translated where the provider has one; a conversation may go to another. Chat callers
+// who ask for Responses get them before their own endpoint; messages stay with a provider
+// that speaks them.
 // Source: contract/provider-transforms.md sections 9 and 10.
 func (g *Gateway) choosePlan(a *attempt, call provider.Call) (*provider.Plan, error) {
 	surface := a.x.match.Endpoint
+	if surface == llm.ChatComplete && a.x.ctl.asksFor(responsesBeta) {
+		there := call
+		there.Endpoint, there.Path = llm.CreateModelResponse, ""
+		if p, err := g.planFor(a, there, surface); err == nil || !fault.Has(err, fault.NotSupported) {
+			return p, err
+		}
+	}
 	call.Endpoint = surface
 	p, err := g.planFor(a, call, surface)
 	if err == nil || !fault.Has(err, fault.NotSupported) {
@@ -58,7 +81,7 @@ func (g *Gateway) choosePlan(a *attempt, call provider.Call) (*provider.Plan, er
 	if surface == llm.MessagesCountTokens {
 		return nil, uncounted(err)
 	}
-	for _, ep := range instead[surface] {
+	for _, ep := range a.x.others(surface) {
 		call.Endpoint, call.Path = ep, ""
 		if other, otherErr := g.planFor(a, call, surface); otherErr == nil || !fault.Has(otherErr, fault.NotSupported) {
 			return other, otherErr

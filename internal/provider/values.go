@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"iter"
 	"log/slog"
+	"slices"
 	"sort"
 	"strings"
 
@@ -59,6 +60,12 @@ func (s *Spec) ReadHeaders(h wire.Header, v Values) {
 			}
 		}
 	}
+}
+
+// Reads reports whether a field of the provider comes in the header of that lower-case
+// name, for example anthropic-beta, so that what is sent of it is the field's business.
+func (s *Spec) Reads(header string) bool {
+	return slices.ContainsFunc(s.Fields, func(f Field) bool { return slices.Contains(f.Headers, header) })
 }
 
 // FromTarget takes the provider's fields from a config target or a stored
