@@ -31,14 +31,23 @@ const (
 // requests may share it.
 type Principal struct {
 	Kind        PrincipalKind
-	ID          string  // of the key or the user
+	ID          string  // of the key or the session
 	Name        string  // for people: the name of the key, the e-mail of the user
 	KeyType     KeyType // of keys
 	OrgID       string
 	WorkspaceID string // the workspace that a workspace key is locked to
 	UserID      string // of user keys and sessions
-	OrgRole     Role   // of sessions
-	Scopes      Scopes
+	Scopes      Scopes // of keys and tokens
+
+	OrgRole Role             // of sessions and user keys: what the user is in the organisation
+	On      Switches         // of them: what is on in the organisation
+	Places  map[string]Place // of them: the workspaces of the user, by id
+}
+
+// Place is what a user is in a workspace, and the toggles that are on there.
+type Place struct {
+	Role Role
+	On   Switches
 }
 
 // PrincipalKind says by what a caller was identified.
@@ -54,6 +63,48 @@ const (
 // IsAdminKey reports whether the caller is an organisation-wide service key.
 func (p *Principal) IsAdminKey() bool { return p.Kind == ByKey && p.KeyType == OrganisationService }
 
+// Roams reports whether the caller may name any workspace of the organisation: an
+// Admin key, and a session of an owner or admin of the organisation.
+func (p *Principal) Roams() bool {
+	return p.IsAdminKey() || p.Kind == BySession && p.governs()
+}
+
+// governs reports whether the user owns or administers the organisation.
+func (p *Principal) governs() bool { return p.OrgRole == Owner || p.OrgRole == Admin }
+
+// personal reports whether the rights of a person bound those of the caller: a
+// session is a person, and a user key can do no more than its user.
+func (p *Principal) personal() bool {
+	return p.Kind == BySession || p.Kind == ByKey && p.KeyType == WorkspaceUser
+}
+
+// SeesOwnDataOnly reports whether the caller sees only logs and analytics made with
+// keys of their own user in a workspace. Source:
+// contract/identity-and-governance.md section 3.
+func (p *Principal) SeesOwnDataOnly(workspaceID string) bool {
+	if !p.personal() || p.governs() {
+		return false
+	}
+	at := p.Places[workspaceID]
+	switch at.Role {
+	case Admin:
+		return false
+	case Manager:
+		return !at.On.has("managersViewAllData")
+	}
+	return !at.On.has("membersViewAllData")
+}
+
+// Leads reports whether the caller may act for other users of a workspace: its admins
+// and managers, those of the organisation, and keys that belong to nobody.
+func (p *Principal) Leads(workspaceID string) bool {
+	if !p.personal() || p.governs() {
+		return true
+	}
+	role := p.Places[workspaceID].Role
+	return role == Admin || role == Manager
+}
+
 // Target is what an action is about.
 type Target struct {
 	OrgID       string
@@ -62,11 +113,12 @@ type Target struct {
 
 // Can says whether p may use a permission on a target: the scope must be held, the
 // organisation must be the caller's, and a workspace key stays in its workspace.
+// A session holds what the roles of its user give, and a user key at most that.
 // A refusal is fault.Forbidden naming the scope; a target outside the caller's
 // reach is fault.Forbidden without telling whether it exists.
 func Can(p *Principal, scope Scope, t Target) error {
-	if !p.holds(scope) {
-		return fault.Newf(fault.Forbidden, "the API key has not the scope %s", scope).At("scopes")
+	if err := p.lacks(scope); err != nil {
+		return err
 	}
 	if t.OrgID != "" && t.OrgID != p.OrgID {
 		return fault.New(fault.Forbidden, "this is not in your organisation")
@@ -74,7 +126,38 @@ func Can(p *Principal, scope Scope, t Target) error {
 	if p.WorkspaceID != "" && t.WorkspaceID != p.WorkspaceID {
 		return fault.New(fault.Forbidden, "this is not in the workspace of the API key")
 	}
+	if p.personal() && !p.mayAt(scope, t.WorkspaceID) {
+		return fault.Newf(fault.Forbidden, "your role does not allow this here (%s)", scope)
+	}
 	return nil
+}
+
+// CanSomewhere says whether p may use a permission at all, wherever that is. It is
+// the first check of a call; Can follows when it is known what the call is about.
+func CanSomewhere(p *Principal, scope Scope) error {
+	if err := p.lacks(scope); err != nil || !p.personal() || p.mayAt(scope, "") {
+		return err
+	}
+	for id := range p.Places {
+		if p.mayAt(scope, id) {
+			return nil
+		}
+	}
+	return fault.Newf(fault.Forbidden, "your role does not allow this (%s)", scope)
+}
+
+// mayAt decides for a person in a workspace, or outside of all.
+func (p *Principal) mayAt(scope Scope, workspaceID string) bool {
+	if p.governs() {
+		toggle, bound := adminToggles[scope]
+		return p.OrgRole == Owner || !bound || p.On.has(toggle)
+	}
+	r := ruleOf(scope)
+	if r.reach == anywhere {
+		return true
+	}
+	at, in := p.Places[workspaceID]
+	return in && r.opens(at)
 }
 
 // CanCall says whether p may send model traffic with the scope. Admin keys may
@@ -83,15 +166,14 @@ func CanCall(p *Principal, scope Scope) error {
 	if p.IsAdminKey() {
 		return fault.New(fault.Forbidden, "an Admin key cannot send model traffic; use a workspace key")
 	}
-	if !p.holds(scope) {
-		return fault.Newf(fault.Forbidden, "the API key has not the scope %s", scope).At("scopes")
-	}
-	return nil
+	return p.lacks(scope)
 }
 
-func (p *Principal) holds(s Scope) bool {
-	if p.Kind == BySession && (p.OrgRole == Owner || p.OrgRole == Admin) {
-		return true
+// lacks refuses a key or token that does not hold a scope. A session holds none: its
+// rights follow from its roles alone.
+func (p *Principal) lacks(s Scope) error {
+	if p.Kind == BySession || p.Scopes.Has(s) {
+		return nil
 	}
-	return p.Scopes.Has(s)
+	return fault.Newf(fault.Forbidden, "the API key has not the scope %s", s).At("scopes")
 }

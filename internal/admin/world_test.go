@@ -177,9 +177,15 @@ func (w *world) identify(r *http.Request) (*access.Principal, error) {
 		return nil, err
 	}
 	k := row.Value
-	return &access.Principal{
+	p := &access.Principal{
 		Kind: access.ByKey, ID: row.ID, KeyType: k.Type, OrgID: row.OrgID, WorkspaceID: row.WorkspaceID, UserID: k.UserID, Scopes: access.NewScopes(k.Scopes...),
-	}, k.Check(row.Status, w.clock.Now())
+	}
+	if k.Type == access.WorkspaceUser {
+		if err := admin.Standing(r.Context(), w.store, p); err != nil {
+			return nil, err
+		}
+	}
+	return p, k.Check(row.Status, w.clock.Now())
 }
 
 // trail is the audit trail of the first organisation, the oldest row first.

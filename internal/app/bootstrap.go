@@ -106,7 +106,7 @@ func (f *founder) records(first FirstKeys) ([]resource.Record, error) {
 		return nil, err
 	}
 	err = add(resource.Record{Kind: tenant.UserKind, ID: ident.NewID(), OrgID: org, Name: "owner@localhost", Index: []resource.IndexEntry{{Name: "email", Value: "owner@localhost", Unique: true}}},
-		tenant.User{Email: "owner@localhost", FirstName: "Owner", Role: string(access.Owner)})
+		tenant.User{Email: "owner@localhost", FirstName: "Owner", Role: access.Owner})
 	if err != nil {
 		return nil, err
 	}

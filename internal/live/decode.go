@@ -20,7 +20,10 @@ const (
 // decoders says which kinds are followed and how a record becomes a part.
 var decoders = map[string]func(*Directory, resource.Record) (any, error){
 	keys.Kind:                  decodeKey,
+	tenant.OrganisationKind:    decodeOrganisation,
 	tenant.WorkspaceKind:       decodeWorkspace,
+	tenant.UserKind:            decodeUser,
+	tenant.MemberKind:          decodeMember,
 	configKind:                 decodeConfig,
 	credential.IntegrationKind: decodeIntegration,
 	credential.ProviderKind:    decodeProvider,

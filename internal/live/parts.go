@@ -33,8 +33,9 @@ func (p parts) assemble() *Snapshot {
 		accounts:   make(map[ref]*credential.Account),
 		byPlace:    make(map[string][]*credential.Account),
 	}
+	roles := p.rolesByUser()
 	for _, v := range p[keys.Kind] {
-		k := v.(*keys.Entry)
+		k := p.standing(v.(*keys.Entry), roles)
 		if place := k.Principal.WorkspaceID; place != "" && p[tenant.WorkspaceKind][place] == nil {
 			continue // the workspace is gone: its keys open nothing
 		}

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -33,7 +34,10 @@ type Operation struct {
 	// schema is checked strictly: a field that it has not is refused.
 	Body     any
 	Optional bool // the body may be absent
-	Answer   any  // zero value of the type of the answer; nil means {}
+	// Anywhere lets a user who belongs to some workspaces call it without naming one,
+	// because it decides by itself about each record that it reads or writes, with May.
+	Anywhere bool
+	Answer   any // zero value of the type of the answer; nil means {}
 	// Run does the work and returns what is answered.
 	Run func(ctx context.Context, c *Call) (any, error)
 }
@@ -102,9 +106,13 @@ func (c *Call) Int(name string) int {
 // May reports whether the caller holds one of the scopes for the target:
 // fault.Forbidden when not.
 func (c *Call) May(scopes []access.Scope, t access.Target) error {
+	return c.anyOf(scopes, func(s access.Scope) error { return access.Can(c.Principal, s, t) })
+}
+
+func (c *Call) anyOf(scopes []access.Scope, can func(access.Scope) error) error {
 	var first error
 	for _, s := range scopes {
-		err := access.Can(c.Principal, s, t)
+		err := can(s)
 		if err == nil {
 			return nil
 		}
@@ -126,9 +134,9 @@ func join(scopes []access.Scope, by string) string {
 	return strings.Join(names, by)
 }
 
-// Holds reports whether the caller holds a scope at all, wherever it counts.
+// Holds reports whether the caller may use a scope where the call is about.
 func (c *Call) Holds(s access.Scope) bool {
-	return access.Can(c.Principal, s, access.Target{OrgID: c.OrgID, WorkspaceID: c.Principal.WorkspaceID}) == nil
+	return access.Can(c.Principal, s, access.Target{OrgID: c.OrgID, WorkspaceID: cmp.Or(c.Principal.WorkspaceID, c.WorkspaceID)}) == nil
 }
 
 // Sent is a JSON object as a client sent it, field by field. A field that is not

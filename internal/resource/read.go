@@ -2,6 +2,7 @@ package resource
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -26,6 +27,9 @@ func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
 	if k.Home == IsWorkspace || k.Home == InOrganisation {
 		q.WorkspaceID = ""
 	}
+	if k.Home == IsWorkspace && !c.Principal.Roams() {
+		q.IDs = c.ownPlaces()
+	}
 	if err := k.narrow(ctx, c, &q); err != nil {
 		return nil, err
 	}
@@ -48,16 +52,17 @@ func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
 	return out, nil
 }
 
-// page reads the rows of a query and their number. Of workspaces a workspace key
-// sees its own alone.
-func (k *Kind[T, V]) page(ctx context.Context, c *Call, q Query) ([]Record, int, error) {
-	if own := c.Principal.WorkspaceID; k.Home == IsWorkspace && own != "" {
-		r, err := c.Reader.Find(ctx, k.Name, own)
-		if err != nil || !slices.Contains(q.Statuses, r.Status) || q.Offset > 0 {
-			return nil, 0, err
-		}
-		return []Record{r}, 1, nil
+// ownPlaces are the workspaces that a caller sees who may not roam: that of a key,
+// or those to which a user belongs.
+func (c *Call) ownPlaces() []string {
+	if c.Principal.WorkspaceID != "" {
+		return []string{c.Principal.WorkspaceID}
 	}
+	return slices.AppendSeq(make([]string, 0, len(c.Principal.Places)), maps.Keys(c.Principal.Places))
+}
+
+// page reads the rows of a query and their number.
+func (k *Kind[T, V]) page(ctx context.Context, c *Call, q Query) ([]Record, int, error) {
 	total, err := c.Reader.Count(ctx, q)
 	if err != nil {
 		return nil, 0, err

@@ -38,6 +38,7 @@ type Query struct {
 	Kind        string
 	OrgID       string
 	WorkspaceID string
+	IDs         []string // one of these, at most 1000; nil means any, and an empty list none
 	Slug        string
 	Statuses    []string
 	Index       []IndexEntry // all must match; Unique is ignored

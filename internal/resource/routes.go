@@ -46,21 +46,23 @@ func (k *Kind[T, V]) routes() []Operation {
 	add(List, Operation{
 		Method: http.MethodGet, Path: k.Path, ID: "list" + k.word() + "s", Summary: "List " + k.Title + "s",
 		Scopes: k.scopes("list", nil), Query: k.listParams(), Answer: ListOf[V]{}, Run: k.list,
+		Anywhere: k.Home == IsWorkspace || k.Home == InOrganisation,
 	})
 	var view V
 	add(Get, Operation{
 		Method: http.MethodGet, Path: k.onePath(), ID: "get" + k.word(), Summary: "Read one " + k.Title, Params: k.oneParams(),
 		Scopes: k.scopes("read", nil), Query: k.getParams(), Answer: view, Run: k.get,
+		Anywhere: true,
 	})
 	add(Update, Operation{
 		Method: http.MethodPut, Path: k.onePath(), ID: "update" + k.word(), Summary: "Change a " + k.Title, Params: k.oneParams(),
 		Scopes: k.scopes("update", nil), Query: k.placeParams(), Body: k.Update, Answer: k.Done.shape(Empty{}),
-		Audited: k.Audited, Action: "update", Run: k.update,
+		Audited: k.Audited, Action: "update", Anywhere: true, Run: k.update,
 	})
 	add(Delete, Operation{
 		Method: http.MethodDelete, Path: k.onePath(), ID: "delete" + k.word(), Summary: "Delete a " + k.Title, Params: k.oneParams(),
 		Scopes: k.scopes("delete", nil), Query: k.placeParams(), Body: k.Delete,
-		Audited: k.Audited, Action: "delete", Run: k.archive,
+		Audited: k.Audited, Action: "delete", Anywhere: true, Run: k.archive,
 	})
 	for i := range k.Actions {
 		op := k.actionRoute(&k.Actions[i])
@@ -74,6 +76,7 @@ func (k *Kind[T, V]) createRoute() Operation {
 	op := Operation{
 		Method: http.MethodPost, Path: k.Path, ID: "create" + k.word(), Summary: "Make a " + k.Title,
 		Scopes: k.scopes("create", nil), Body: k.Create, Answer: k.Receipt.shape(Receipted{}), Audited: k.Audited, Action: "create", Run: k.create,
+		Anywhere: k.Home != InWorkspace,
 	}
 	if k.Creation.Path != "" {
 		op.Path, op.Params = k.Creation.Path, k.Creation.Params
@@ -84,7 +87,7 @@ func (k *Kind[T, V]) createRoute() Operation {
 func (k *Kind[T, V]) actionRoute(a *Action[T]) Operation {
 	op := Operation{
 		Method: a.Method, Path: k.onePath() + a.Path, ID: a.ID, Summary: a.Summary, Params: k.oneParams(),
-		Query: append(k.placeParams(), a.Query...), Body: a.Body, Optional: a.Optional, Answer: a.Answer, Scopes: k.scopes(a.scope(), nil),
+		Query: append(k.placeParams(), a.Query...), Body: a.Body, Optional: a.Optional, Answer: a.Answer, Scopes: k.scopes(a.scope(), nil), Anywhere: true,
 	}
 	if a.Read != nil {
 		op.Run = k.reader(a)

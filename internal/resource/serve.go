@@ -30,6 +30,7 @@ func (e *Engine) run(ctx context.Context, c *Call, body *schema) (any, error) {
 		c.readQuery,
 		func() error { return c.readBody(body) },
 		func() error { return e.place(ctx, c) },
+		c.settled,
 		func() error { return c.checkBody(body) },
 	}
 	for _, step := range steps {
@@ -57,7 +58,12 @@ func (e *Engine) allowed(c *Call) error {
 			return fault.Newf(fault.FeatureOff, "this is switched off on this deployment (%s)", f)
 		}
 	}
-	return c.May(c.op.Scopes, access.Target{OrgID: c.OrgID, WorkspaceID: c.Principal.WorkspaceID})
+	return c.anyOf(c.op.Scopes, func(s access.Scope) error {
+		if c.Principal.WorkspaceID == "" {
+			return access.CanSomewhere(c.Principal, s)
+		}
+		return access.Can(c.Principal, s, access.Target{OrgID: c.OrgID, WorkspaceID: c.Principal.WorkspaceID})
+	})
 }
 
 // place settles which workspace the call is about. A workspace key has its own,
@@ -81,11 +87,29 @@ func (e *Engine) place(ctx context.Context, c *Call) error {
 		return err
 	case own != "" && r.ID != own: // whether there is one it is not told
 		return fault.New(fault.Forbidden, "the API key belongs to another workspace").At("workspace_id")
+	case missing && !c.Principal.Roams():
+		return fault.New(fault.Forbidden, "this is none of your workspaces").At("workspace_id")
 	case missing:
 		return fault.New(fault.NotFound, "there is no such workspace").At("workspace_id")
 	}
 	c.WorkspaceID = r.ID
 	return nil
+}
+
+// settled decides anew for callers whose rights are those of a person, now that the
+// workspace is known: in each of theirs a user may be something else. Who belongs to
+// some workspaces only must name one, except where the record that the path names
+// settles it.
+func (c *Call) settled() error {
+	switch {
+	case c.Principal.Roams() || c.Principal.WorkspaceID != "":
+		return nil
+	case c.WorkspaceID != "":
+		return c.May(c.op.Scopes, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID})
+	case c.op.Anywhere:
+		return nil
+	}
+	return c.Within()
 }
 
 // Within fails unless the call names a workspace.

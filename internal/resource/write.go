@@ -25,6 +25,11 @@ func (e *Engine) change(ctx context.Context, c *Call, f func(Tx) error) error {
 	return err
 }
 
+// Change runs f in a transaction, for operations that are of no kind: with the audit
+// row of the call in the same one, and what follows the change feed woken when it is
+// committed. f may run more than once; c.Reader reads what it wrote.
+func (c *Call) Change(ctx context.Context, f func(Tx) error) error { return c.engine.change(ctx, c, f) }
+
 // create makes a record.
 func (k *Kind[T, V]) create(ctx context.Context, c *Call) (any, error) {
 	var ch *Edit[T]

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/uptrace/bun"
@@ -69,6 +70,9 @@ func filter(sel *bun.SelectQuery, q resource.Query) *bun.SelectQuery {
 		if f.value != "" {
 			sel = sel.Where("? = ?", bun.Ident(f.column), f.value)
 		}
+	}
+	if q.IDs != nil {
+		sel = sel.Where("r.id IN (?)", bun.List(append(slices.Clone(q.IDs), ""))) // no record has the empty id
 	}
 	if len(q.Statuses) > 0 {
 		sel = sel.Where("r.status IN (?)", bun.List(q.Statuses))

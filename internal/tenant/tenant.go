@@ -1,26 +1,63 @@
 // Package tenant holds the people and places that own everything else:
-// organisations, workspaces and users.
+// organisations, workspaces, users and their memberships, invitations, and the
+// settings by which an organisation and its workspaces differ.
 package tenant
+
+import "sluice/internal/access"
 
 // The kinds of the stored records.
 const (
 	OrganisationKind = "organisation"
 	WorkspaceKind    = "workspace"
 	UserKind         = "user"
+	MemberKind       = "workspace_member"
+	InviteKind       = "invite"
 )
 
 // Organisation is the stored body of an organisation.
+// Source: contract/identity-and-governance.yaml, Organisation.
 type Organisation struct {
-	Name string `json:"name"`
+	Name      string           `json:"name"`
+	Settings  Settings         `json:"settings"`
+	Security  access.Security  `json:"security_settings,omitempty"`
+	Open      access.Overrides `json:"workspace_overrides,omitempty"`
+	DataPlane DataPlane        `json:"data_plane_security_settings"`
+	Exports   Exports          `json:"export_settings"`
+	Defaults  OrgDefaults      `json:"defaults"`
+	Schemas   Schemas          `json:"properties"`
+	Used      bool             `json:"is_first_generation_done,omitempty"` // a model has answered
+}
+
+// DataPlane are what requests may not bring with them.
+type DataPlane struct {
+	BlockInlineConfig bool `json:"block_inline_config,omitempty"`
+}
+
+// Exports are what log exports leave out: names of fields.
+type Exports struct {
+	DeniedFields []string `json:"deniedFields,omitempty"`
+}
+
+// OrgDefaults apply to every workspace. Guardrails are named by slug or id.
+type OrgDefaults struct {
+	InputGuardrails  []string `json:"input_guardrails,omitempty"`
+	OutputGuardrails []string `json:"output_guardrails,omitempty"`
+	DefaultWorkspace string   `json:"default_workspace,omitempty"` // slug
 }
 
 // Workspace is the stored body of a workspace.
 // Source: contract/identity-and-governance.yaml, Workspace.
 type Workspace struct {
-	Name        string   `json:"name"`
-	Description string   `json:"description,omitempty"`
-	IsDefault   bool     `json:"is_default,omitempty"`
-	Defaults    Defaults `json:"defaults"`
+	Name        string          `json:"name"`
+	Icon        string          `json:"icon,omitempty"` // an emoji
+	Description string          `json:"description,omitempty"`
+	IsDefault   bool            `json:"is_default,omitempty"`
+	Defaults    Defaults        `json:"defaults"`
+	Security    access.Security `json:"security_settings,omitempty"`
+	Settings    Settings        `json:"settings"`
+	CreatedBy   string          `json:"created_by,omitempty"`      // user or key
+	Source      string          `json:"creation_source,omitempty"` // default, api, ui or scim
+	ScimSource  string          `json:"scim_source_id,omitempty"`
 }
 
 // Defaults apply to every request of the workspace.
@@ -28,12 +65,22 @@ type Defaults struct {
 	Metadata         map[string]string `json:"metadata,omitempty"`
 	ConfigID         string            `json:"config_id,omitempty"`
 	UserAPIKeyConfig string            `json:"user_api_key_config,omitempty"` // for user keys without a config of their own
+	InputGuardrails  []string          `json:"input_guardrails,omitempty"`    // slugs or ids
+	OutputGuardrails []string          `json:"output_guardrails,omitempty"`
 }
 
-// User is the stored body of a user. Email is unique and lower case.
+// User is the stored body of a user. Email is unique and lower case. A user who was
+// removed is archived, and comes back with a new invitation.
 type User struct {
-	Email     string `json:"email"`
-	FirstName string `json:"first_name,omitempty"`
-	LastName  string `json:"last_name,omitempty"`
-	Role      string `json:"role"` // owner, admin or member of the organisation
+	Email     string      `json:"email"`
+	FirstName string      `json:"first_name,omitempty"`
+	LastName  string      `json:"last_name,omitempty"`
+	Role      access.Role `json:"role"` // owner, admin or member of the organisation
+}
+
+// Member is the stored body of a membership: what a user is in the workspace in which
+// the record lies.
+type Member struct {
+	UserID string      `json:"user_id"`
+	Role   access.Role `json:"role"` // admin, manager or member
 }

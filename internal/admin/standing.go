@@ -1,0 +1,88 @@
+package admin
+
+import (
+	"context"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// userEntry is the index entry by which the memberships of a user are found.
+const userEntry = "user"
+
+// Standing puts the rights of a user into the principal of a session or user key: the
+// roles, and the toggles where they count. A user who is gone is
+// fault.Unauthenticated.
+func Standing(ctx context.Context, from resource.Reader, p *access.Principal) error {
+	user, err := live[tenant.User](ctx, from, tenant.UserKind, p.UserID)
+	if err == nil && user.OrgID != p.OrgID {
+		err = fault.New(fault.NotFound, "")
+	}
+	if fault.Has(err, fault.NotFound) {
+		return fault.New(fault.Unauthenticated, "the user does not belong to the organisation any more")
+	}
+	if err != nil {
+		return err
+	}
+	org, err := live[tenant.Organisation](ctx, from, tenant.OrganisationKind, p.OrgID)
+	if err != nil {
+		return err
+	}
+	members, err := memberships(ctx, from, p.OrgID, p.UserID)
+	if err != nil {
+		return err
+	}
+	places := make(map[string]tenant.Membership, len(members))
+	for _, m := range members {
+		if p.WorkspaceID != "" && m.WorkspaceID != p.WorkspaceID {
+			continue
+		}
+		ws, err := live[tenant.Workspace](ctx, from, tenant.WorkspaceKind, m.WorkspaceID)
+		if fault.Has(err, fault.NotFound) {
+			continue // archived
+		}
+		if err != nil {
+			return err
+		}
+		places[m.WorkspaceID] = tenant.Membership{Role: m.Value.Role, Workspace: &ws.Value}
+	}
+	org.Value.Standing(p, &user.Value, places)
+	return nil
+}
+
+// live reads a record that is not archived: fault.NotFound when there is none.
+func live[T any](ctx context.Context, from resource.Reader, kind, id string) (*resource.Row[T], error) {
+	rec, err := from.Find(ctx, kind, id)
+	if err != nil {
+		return nil, err
+	}
+	if rec.Status == resource.Archived {
+		return nil, fault.New(fault.NotFound, "")
+	}
+	return resource.Decode[T](rec)
+}
+
+// memberships are the live ones of a user, at most 1000.
+func memberships(ctx context.Context, from resource.Reader, orgID, userID string) ([]*resource.Row[tenant.Member], error) {
+	return rowsOf[tenant.Member](ctx, from, resource.Query{
+		Kind: tenant.MemberKind, OrgID: orgID, Statuses: []string{resource.Active}, Limit: 1000,
+		Index: []resource.IndexEntry{{Name: userEntry, Value: userID}},
+	})
+}
+
+// rowsOf reads the records of a query, decoded.
+func rowsOf[T any](ctx context.Context, from resource.Reader, q resource.Query) ([]*resource.Row[T], error) {
+	recs, err := from.List(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]*resource.Row[T], len(recs))
+	for i, rec := range recs {
+		if rows[i], err = resource.Decode[T](rec); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}

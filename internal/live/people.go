@@ -1,0 +1,63 @@
+package live
+
+import (
+	"encoding/json"
+
+	"sluice/internal/access"
+	"sluice/internal/keys"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+func decodeOrganisation(_ *Directory, r resource.Record) (any, error) {
+	var o tenant.Organisation
+	return &o, json.Unmarshal(r.Body, &o)
+}
+
+func decodeUser(_ *Directory, r resource.Record) (any, error) {
+	var u tenant.User
+	return &u, json.Unmarshal(r.Body, &u)
+}
+
+type member struct {
+	tenant.Member
+	workspace string
+}
+
+func decodeMember(_ *Directory, r resource.Record) (any, error) {
+	m := &member{workspace: r.WorkspaceID}
+	return m, json.Unmarshal(r.Body, &m.Member)
+}
+
+// rolesByUser are the roles of each user, by workspace.
+func (p parts) rolesByUser() map[string]map[string]access.Role {
+	roles := make(map[string]map[string]access.Role)
+	for _, v := range p[tenant.MemberKind] {
+		m := v.(*member)
+		if roles[m.UserID] == nil {
+			roles[m.UserID] = make(map[string]access.Role)
+		}
+		roles[m.UserID][m.workspace] = m.Role
+	}
+	return roles
+}
+
+// standing gives the entry of a user key the rights of its user, in a copy: what is
+// in parts is shared with earlier snapshots. A user who is gone has none.
+func (p parts) standing(e *keys.Entry, roles map[string]map[string]access.Role) *keys.Entry {
+	org, known := p[tenant.OrganisationKind][e.Principal.OrgID].(*tenant.Organisation)
+	user, there := p[tenant.UserKind][e.Key.UserID].(*tenant.User)
+	if e.Key.Type != access.WorkspaceUser || !known || !there {
+		return e
+	}
+	places := make(map[string]tenant.Membership, 1)
+	at := e.Principal.WorkspaceID
+	if role, in := roles[e.Key.UserID][at]; in {
+		if ws, live := p[tenant.WorkspaceKind][at].(*tenant.Workspace); live {
+			places[at] = tenant.Membership{Role: role, Workspace: ws}
+		}
+	}
+	own := *e
+	org.Standing(&own.Principal, user, places)
+	return &own
+}

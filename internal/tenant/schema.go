@@ -1,0 +1,127 @@
+package tenant
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"sluice/internal/fault"
+)
+
+// Schemas say what metadata keys and workspaces of an organisation must carry: each a
+// JSON Schema of draft 7 for an object of strings, or nil.
+// Source: contract/identity-and-governance.md section 3.
+type Schemas struct {
+	APIKey    json.RawMessage `json:"api_key_metadata_schema,omitempty"`
+	Workspace json.RawMessage `json:"workspace_metadata_schema,omitempty"`
+}
+
+// maxSchemaBytes bounds a metadata schema.
+const maxSchemaBytes = 64 << 10
+
+// Validate checks that both can be used: fault.InvalidParameter at the property.
+func (s Schemas) Validate() error {
+	for _, one := range []struct {
+		raw json.RawMessage
+		at  string
+	}{{s.APIKey, "properties.api_key_metadata_schema"}, {s.Workspace, "properties.workspace_metadata_schema"}} {
+		if len(one.raw) == 0 {
+			continue
+		}
+		if _, err := compile(one.raw); err != nil {
+			return fault.Newf(fault.InvalidParameter, "this is no JSON Schema (draft 7) of an object of strings: %s", err).At(one.at)
+		}
+	}
+	return nil
+}
+
+// Fill puts the defaults of a schema into metadata and checks the result against it.
+// It returns a map of its own; fault.InvalidParameter at the field when metadata lacks
+// what the schema asks for. An empty schema lets everything pass.
+func Fill(schema json.RawMessage, metadata map[string]string, at string) (map[string]string, error) {
+	if len(schema) == 0 {
+		return metadata, nil
+	}
+	c, err := compile(schema)
+	if err != nil {
+		return nil, fmt.Errorf("compile a stored metadata schema: %w", err)
+	}
+	filled := maps.Clone(metadata)
+	if filled == nil {
+		filled = make(map[string]string)
+	}
+	for name, p := range c.Properties {
+		if _, there := filled[name]; there || p.Default == nil {
+			continue
+		}
+		if text, ok := (*p.Default).(string); ok {
+			filled[name] = text
+		}
+	}
+	doc := make(map[string]any, len(filled))
+	for name, v := range filled {
+		doc[name] = v
+	}
+	if err := c.Validate(doc); err != nil {
+		return nil, fault.Newf(fault.InvalidParameter, "the metadata does not satisfy the schema of the organisation: %s", reason(err)).At(at)
+	}
+	return filled, nil
+}
+
+// compile reads a schema. Nothing is loaded from elsewhere.
+func compile(raw json.RawMessage) (*jsonschema.Schema, error) {
+	if len(raw) > maxSchemaBytes {
+		return nil, fmt.Errorf("it is larger than %d bytes", maxSchemaBytes)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	if err := ofStrings(doc); err != nil {
+		return nil, err
+	}
+	const here = "metadata.json"
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft7)
+	c.UseLoader(nowhere{})
+	if err := c.AddResource(here, doc); err != nil {
+		return nil, err
+	}
+	return c.Compile(here)
+}
+
+// ofStrings checks the form that the contract allows.
+func ofStrings(doc any) error {
+	top, ok := doc.(map[string]any)
+	if !ok || top["type"] != "object" {
+		return fmt.Errorf("its type is not object")
+	}
+	if more, set := top["additionalProperties"]; set && more != true {
+		return fmt.Errorf("additionalProperties is not true")
+	}
+	properties, _ := top["properties"].(map[string]any)
+	for name, p := range properties {
+		if q, ok := p.(map[string]any); !ok || q["type"] != "string" {
+			return fmt.Errorf("the type of %q is not string", name)
+		}
+	}
+	return nil
+}
+
+// nowhere refuses to load what a schema refers to.
+type nowhere struct{}
+
+// Load refuses.
+func (nowhere) Load(url string) (any, error) {
+	return nil, fmt.Errorf("%s: a schema may not refer to others", url)
+}
+
+// reason is the first cause that the library names, on one line.
+func reason(err error) string {
+	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
+	return strings.TrimPrefix(strings.TrimSpace(lines[len(lines)-1]), "- ")
+}
