@@ -34,7 +34,7 @@ func (b *ruleBook) of(p *provider.Plan) *rules {
 func (g *Gateway) replyRules(a *attempt) dialect.ReplyRules {
 	r := g.rules.of(a.plan).reply
 	if !a.strict {
-		r.FinishReasons, r.Extras = nil, nil
+		r.FinishReasons, r.Extras, r.Blocks = nil, nil, true
 	}
 	return r
 }
@@ -44,8 +44,12 @@ func translate(s *provider.Spec, e *provider.Endpoint) *rules {
 		request: dialect.RequestRules{
 			Drop: e.Params.Drop, ModelPrefix: s.Model.StripPrefix,
 			SystemRole: !s.KeepDeveloper, StreamUsage: s.Stream.AskUsage,
+			Thoughts: e.Params.Thoughts, ThinkingSwitch: e.Params.ThinkingSwitch,
 		},
-		reply: dialect.ReplyRules{FinishReasons: e.Reply.FinishReasons, UsagePath: e.Reply.UsagePath, Extras: e.Reply.Extras, NoDone: s.Stream.NoDone},
+		reply: dialect.ReplyRules{
+			FinishReasons: e.Reply.FinishReasons, UsagePath: e.Reply.UsagePath, Extras: e.Reply.Extras, NoDone: s.Stream.NoDone,
+			ContentLists: e.Reply.ContentLists,
+		},
 	}
 	for _, k := range sorted(e.Params.Default) {
 		r.request.Default = append(r.request.Default, dialect.Param{Key: k, Raw: e.Params.Default[k]})

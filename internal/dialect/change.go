@@ -13,6 +13,7 @@ type changer struct {
 	rules     ReplyRules
 	swap      map[string]string // finish reasons, raw
 	id        []byte            // raw; nil leaves the ids
+	blocks    blockCounts       // of content_blocks
 
 	doc   splice.Doc
 	edits []splice.Edit
@@ -29,13 +30,16 @@ func newChanger(o *StreamOptions) changer {
 	if o.ID != "" {
 		c.id = splice.Quote(o.ID)
 	}
-	c.on = o.HideUsage || c.id != nil || len(c.swap)+len(c.rules.Extras) > 0 || c.rules.UsagePath != ""
+	if c.rules.ContentLists {
+		c.blocks = blockCounts{}
+	}
+	c.on = o.HideUsage || !c.steady()
 	return c
 }
 
 // steady reports whether the changes of an event are the same whatever its texts say.
 func (c *changer) steady() bool {
-	return c.id == nil && len(c.swap)+len(c.rules.Extras) == 0 && c.rules.UsagePath == ""
+	return c.id == nil && len(c.swap)+len(c.rules.Extras) == 0 && c.rules.UsagePath == "" && !c.rules.ContentLists
 }
 
 // data returns the event's data as it is to be relayed, nil for unchanged, or says
@@ -50,6 +54,7 @@ func (c *changer) data(e event) (data []byte, drop bool) {
 			return nil, true
 		}
 	}
+	c.edits = c.rules.flatten(c.edits, e.data, c.blocks)
 	if len(c.swap)+len(c.rules.Extras) > 0 || c.rules.UsagePath != "" && !c.hideUsage {
 		c.edits = c.rules.edits(c.edits, c.swap, e.data)
 	}

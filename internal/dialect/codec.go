@@ -181,7 +181,10 @@ type Target struct {
 	Model    string       // as the provider knows it
 	Profiled string       // the model that Model is a profile of, when that is known; see Underlying
 	Stream   bool
-	Newer    bool // it follows OpenAI's newest words: role developer, max_completion_tokens
+	// Rules are what the provider's spec says of the endpoint's requests. They are applied to
+	// what EncodeCall makes; it looks at those that say where something belongs. May be nil.
+	Rules *RequestRules
+	Newer bool // it follows OpenAI's newest words: role developer, max_completion_tokens
 	// Value is a credential field by its name, for example anthropic_beta; "" when absent.
 	Value func(name string) string
 	// Fetch gets what a caller's URL names, for providers that take no URLs: at most

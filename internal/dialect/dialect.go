@@ -91,12 +91,24 @@ type RequestRules struct {
 	ModelPrefix string // cut off the model's name, for example "mistralai."
 	SystemRole  bool   // role developer is sent as system
 	StreamUsage bool   // stream_options.include_usage is understood
+	// Thoughts is where a message of an assistant takes its thoughts back:
+	// ThoughtsInContent, ThoughtsBeside, or empty for nowhere.
+	Thoughts string
+	// ThinkingSwitch says that {"thinking":{"type":"disabled"}} turns thinking off, which
+	// reasoning_effort "none" does not.
+	ThinkingSwitch bool
 }
+
+// Places of thoughts in the messages of an assistant.
+const (
+	ThoughtsInContent = "content"           // [{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"Hi"}]
+	ThoughtsBeside    = "reasoning_content" // "hm", beside the content
+)
 
 // Any reports whether the rules change anything of a request that was made for the
 // provider: those of a stream's usage do not count, for they say what it understands.
 func (r *RequestRules) Any() bool {
-	return len(r.Default)+len(r.Rename)+len(r.Drop)+len(r.Swap) > 0
+	return len(r.Default)+len(r.Rename)+len(r.Drop)+len(r.Swap) > 0 || r.ThinkingSwitch
 }
 
 // Rename gives what a path selects another name, see splice.Rename.

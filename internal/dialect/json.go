@@ -49,6 +49,14 @@ func (w *JSON) Key(name string) *JSON {
 	return w
 }
 
+// rawKey begins a member whose name stands as raw JSON somewhere else.
+func (w *JSON) rawKey(raw []byte) *JSON {
+	w.sep()
+	w.B = append(append(w.B, raw...), ':')
+	w.bare = true
+	return w
+}
+
 // Str is a member with a text.
 func (w *JSON) Str(name, value string) { w.Key(name).Text(value) }
 

@@ -19,6 +19,10 @@ type ReplyRules struct {
 	// Extras are fields that the shape does not know, for example "citations"; they are left
 	// out of an answer and of every event.
 	Extras []string
+	// ContentLists says that the content of a chat's answer may be a list of thoughts and
+	// texts, as Mistral has it; it becomes the text. With Blocks the thoughts stand in
+	// content_blocks, otherwise they are left out.
+	ContentLists, Blocks bool
 	// Rename applies to JSON replies only, for example {"data[*].image", "b64_json"}.
 	Rename []Rename
 	// NoDone says that the provider ends its streams without [DONE]: a finish_reason is
@@ -28,7 +32,7 @@ type ReplyRules struct {
 
 // changes reports whether the rules may change an answer of the endpoint.
 func (r *ReplyRules) changes(ep llm.Endpoint) bool {
-	return len(r.Rename) > 0 || completes(ep) && (len(r.FinishReasons)+len(r.Extras) > 0 || r.UsagePath != "")
+	return len(r.Rename) > 0 || completes(ep) && (len(r.FinishReasons)+len(r.Extras) > 0 || r.UsagePath != "" || r.ContentLists)
 }
 
 // Apply returns the JSON reply with the rules applied; the body itself when they
@@ -39,6 +43,7 @@ func (r *ReplyRules) Apply(ep llm.Endpoint, body []byte) []byte {
 	}
 	var edits []splice.Edit
 	if completes(ep) {
+		edits = r.flatten(edits, body, nil)
 		edits = r.edits(edits, r.swap(), body)
 	}
 	for _, n := range r.Rename {

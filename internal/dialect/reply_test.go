@@ -95,6 +95,12 @@ func TestReplyRules(t *testing.T) {
 		{"extras", llm.ChatComplete, dialect.ReplyRules{Extras: []string{"citations", "images"}}, `{"citations":["a"],"choices":[{"citations":1}]}`, `{"choices":[{"citations":1}]}`},
 		{"extras of another endpoint", llm.Embed, dialect.ReplyRules{Extras: []string{"citations"}}, `{"citations":["a"]}`, `{"citations":["a"]}`},
 		{"names", llm.ImageGenerate, dialect.ReplyRules{Rename: []dialect.Rename{{Path: "images", To: "data"}, {Path: "data[*].image", To: "b64_json"}}}, `{"images":[{"image":"aGk="}]}`, `{"data":[{"b64_json":"aGk="}]}`},
+		{"lists become texts", llm.ChatComplete, dialect.ReplyRules{ContentLists: true, FinishReasons: map[string]string{"model_length": "length"}}, `{"id":1,"choices":[{"index":0,"message":{"role":"assistant","content": [{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"a\n"},{"type":"text","text":"b"}],"x":1},"finish_reason":"model_length"},{"message":{"content":null}}],"z":[]}`,
+			`{"id":1,"choices":[{"index":0,"message":{"role":"assistant","content":"a\nb","x":1},"finish_reason":"length"},{"message":{"content":null}}],"z":[]}`},
+		{"lists become texts and blocks", llm.ChatComplete, dialect.ReplyRules{ContentLists: true, Blocks: true}, `{"choices":[{"message":{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"a"}]}},{"message":{"content":"b"}}]}`,
+			`{"choices":[{"message":{"content":"a","content_blocks":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"a"}]}},{"message":{"content":"b"}}]}`},
+		{"lists of another endpoint", llm.Embed, dialect.ReplyRules{ContentLists: true}, `{"choices":[{"message":{"content":[]}}]}`, `{"choices":[{"message":{"content":[]}}]}`},
+		{"texts stay as they are", llm.ChatComplete, dialect.ReplyRules{ContentLists: true, Blocks: true}, `{"choices": [{"message":{"content":"say \"content\":["}}] }`, `{"choices": [{"message":{"content":"say \"content\":["}}] }`},
 		{"no JSON", llm.ChatComplete, reason, `<html>`, `<html>`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -171,12 +171,19 @@ func TestStreamRules(t *testing.T) {
 		return `data: {"choices":[{"index":0,"delta":{},"finish_reason":"` + reason + `"}]}` + "\n\n"
 	}
 	groq := `data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"x_groq":{"id":"r","usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}}` + "\n\n"
+	says := func(delta string) string { return `data: {"choices":[{"index":0,"delta":` + delta + `}]}` + "\n\n" }
+	lists := says(`{"content":"so "}`) + says(`{"content": [{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]}`) + says(`{"content":"a"}`) + says(`{"content":[{"type":"text","text":"b"}]}`)
 	for _, c := range []struct {
 		name     string
 		opt      dialect.StreamOptions
 		in, want string
 		done     bool
 	}{
+		{"lists become texts", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ReplyRules{ContentLists: true}}, lists + done,
+			says(`{"content":"so "}`) + says(`{"content":""}`) + says(`{"content":"a"}`) + says(`{"content":"b"}`) + done, true},
+		{"lists become texts and blocks", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ReplyRules{ContentLists: true, Blocks: true}}, lists + done,
+			says(`{"content":"so "}`) + says(`{"content":"","content_blocks":[{"index":0,"delta":{"thinking":"hm"}}]}`) + says(`{"content":"a","content_blocks":[{"index":1,"delta":{"text":"a"}}]}`) +
+				says(`{"content":"b","content_blocks":[{"index":1,"delta":{"text":"b"}}]}`) + done, true},
 		{"finish reasons", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ReplyRules{FinishReasons: map[string]string{"model_length": "length", "eos": "stop"}}},
 			stop("model_length") + stop("tool_calls") + done, stop("length") + stop("tool_calls") + done, true},
 		{"extras", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ReplyRules{Extras: []string{"citations"}}},
@@ -276,14 +283,14 @@ func TestStreamLargeEvent(t *testing.T) {
 
 func TestStreamSplitsDoNotMatter(t *testing.T) {
 	t.Parallel()
-	parts := []string{chunkRole, chunkHello, chunkStop, chunkUsage, done, ": ping\n\n", "\n", "event: x\ndata: {\"a\":\ndata: 1}\n\n", strings.ReplaceAll(chunkHello, "\n", "\r\n"), "data\n\n", `data: {"error":"x"}` + "\r\r"}
+	parts := []string{chunkRole, chunkHello, chunkStop, chunkUsage, done, ": ping\n\n", "\n", `data: {"choices":[{"index":0,"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]}}]}` + "\n\n", "event: x\ndata: {\"a\":\ndata: 1}\n\n", strings.ReplaceAll(chunkHello, "\n", "\r\n"), "data\n\n", `data: {"error":"x"}` + "\r\r"}
 	rapid.Check(t, func(t *rapid.T) {
 		stream := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 8).Draw(t, "parts"), "")
 		opt := dialect.StreamOptions{
 			Endpoint:  rapid.SampledFrom([]llm.Endpoint{llm.ChatComplete, llm.Messages}).Draw(t, "endpoint"),
 			HideUsage: rapid.Bool().Draw(t, "hide"), KeepText: rapid.Bool().Draw(t, "keep"),
 			Framing: rapid.SampledFrom([]dialect.Framing{dialect.SSE, dialect.Lines}).Draw(t, "framing"),
-			Rules:   dialect.ReplyRules{NoDone: rapid.Bool().Draw(t, "no done")},
+			Rules:   dialect.ReplyRules{NoDone: rapid.Bool().Draw(t, "no done"), ContentLists: rapid.Bool().Draw(t, "lists"), Blocks: rapid.Bool().Draw(t, "blocks")},
 		}
 		whole, wholeEnd := relay(opt, stream)
 		var pieces []string

@@ -147,6 +147,9 @@ func (s *Spec) shape(v *Variant) (shape, error) {
 			c.Dialect = Through
 		}
 		c.Error = cmp.Or(c.Error, s.Error)
+		if !slices.Contains([]string{"", "content", "reasoning_content"}, c.Params.Thoughts) {
+			return sh, fmt.Errorf("endpoint %s: thoughts have no place %q", name, c.Params.Thoughts)
+		}
 		r, err := s.route(&c, bases, query)
 		if err != nil {
 			return sh, fmt.Errorf("endpoint %s: %w", name, err)

@@ -107,6 +107,12 @@ type Params struct {
 	Rename  map[string]string                     `json:"rename"`  // ours to theirs; when both are present theirs stays and ours goes
 	Default map[string]json.RawMessage            `json:"default"` // sent when absent
 	Values  map[string]map[string]json.RawMessage `json:"values"`  // field, string value as sent: what is sent instead
+	// Thoughts is where a message of an assistant takes its thoughts back: "content", a list
+	// of thoughts and texts, or "reasoning_content"; empty: nowhere.
+	Thoughts string `json:"thoughts"`
+	// ThinkingSwitch says that {"thinking":{"type":"disabled"}} turns thinking off, which
+	// reasoning_effort "none" does not.
+	ThinkingSwitch bool `json:"thinking_switch"`
 }
 
 // Reply are the changes to an answer and the places where things stand in it.
@@ -114,6 +120,7 @@ type Reply struct {
 	FinishReasons map[string]string `json:"finish_reasons"` // theirs to OpenAI's: "eos": "stop"
 	UsagePath     string            `json:"usage_path"`     // where usage stands besides "usage": "x_groq.usage"
 	Extras        []string          `json:"extras"`         // fields of a chat that callers who want OpenAI's alone do not get: "citations"
+	ContentLists  bool              `json:"content_lists"`  // the content of an answer may be a list of thoughts and texts
 	Rename        map[string]string `json:"rename"`         // paths to their new names, the deepest first: "images[*].image": "b64_json", "images": "data"
 }
 

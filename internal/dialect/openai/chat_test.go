@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,7 +24,11 @@ func TestCallsLoseNothingUnsaid(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			// Media in results move to a message of their own, which TestResultMedia shows.
 			c := dialecttest.RandomCall(r, dialecttest.Options{Surface: surface, Without: dialecttest.Media | dialecttest.FileIDs})
-			out, err := chat{}.EncodeCall(context.Background(), c, &dialect.Target{Model: c.Model})
+			rules := &dialect.RequestRules{
+				Thoughts:       []string{"", dialect.ThoughtsInContent, dialect.ThoughtsBeside}[seed%3],
+				ThinkingSwitch: seed%2 == 1,
+			}
+			out, err := chat{}.EncodeCall(context.Background(), c, &dialect.Target{Model: c.Model, Rules: rules})
 			if f := fault.From(err); f != nil && f.Code == fault.InvalidParameter && f.Param != "" {
 				continue // a part that chat cannot carry, named
 			}
@@ -39,7 +44,7 @@ func TestCallsLoseNothingUnsaid(t *testing.T) {
 			}
 			loose := []dialecttest.Loose{
 				chatWords, dialecttest.Surface, dialecttest.Places, dialecttest.Sources, dialecttest.ResultNames, dialecttest.URLTypes,
-				dialecttest.Turns, joined,
+				dialecttest.Turns, joined, switchedOn,
 			}
 			if diff := dialecttest.Diff(dialecttest.Rest(c, out.Lost), back, loose...); diff != nil {
 				t.Fatalf("%s %d, lost %q:\n%s\n%s", surface, seed, out.Lost, strings.Join(diff, "\n"), out.Body)
@@ -65,6 +70,11 @@ func joined(c *llm.Call) {
 		dialecttest.Texts(sep)(&one)
 		m.Parts = one.Messages[0].Parts
 	}
+}
+
+// switchedOn leaves the switch for thinking out: the effort beside it says how much.
+func switchedOn(c *llm.Call) {
+	c.Params = slices.DeleteFunc(c.Params, func(p llm.Param) bool { return p.Name == llm.Thinking && string(p.Raw) == `{"type":"enabled"}` })
 }
 
 // chatWords says in chat's words what chat has only one of.

@@ -24,6 +24,9 @@ var shared = [...]string{"metadata", "service_tier", "store"}
 func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := llm.NewTally(c)
 	w := callWriter{c: c, t: t}
+	if to.Rules != nil {
+		w.thoughts, w.switched = to.Rules.Thoughts, to.Rules.ThinkingSwitch
+	}
 	w.Open('{')
 	w.Str("model", to.Model)
 	if err := w.messages(); err != nil {
@@ -44,8 +47,10 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 
 type callWriter struct {
 	dialect.JSON
-	c *llm.Call
-	t *llm.Tally
+	c        *llm.Call
+	t        *llm.Tally
+	thoughts string // dialect.RequestRules.Thoughts
+	switched bool   // dialect.RequestRules.ThinkingSwitch
 }
 
 func (w *callWriter) params() {
@@ -73,20 +78,6 @@ func (w *callWriter) limit(to *dialect.Target) {
 		w.Raw(llm.MaxCompletionTokens, raw)
 	default:
 		w.Raw(llm.MaxTokens, raw)
-	}
-}
-
-// effort carries how much to think: in words, or made of the budget that callers of
-// messages give.
-func (w *callWriter) effort() {
-	thinking, asked := w.t.Peek(llm.Thinking)
-	if raw, ok := w.t.Take(llm.ReasoningEffort); ok {
-		w.Raw(llm.ReasoningEffort, raw)
-		return
-	}
-	if word := dialect.EffortOf(thinking); asked && word != "" {
-		w.t.Take(llm.Thinking)
-		w.Str(llm.ReasoningEffort, word)
 	}
 }
 

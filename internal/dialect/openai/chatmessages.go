@@ -201,7 +201,8 @@ func readPart(raw []byte, at string) (p llm.Part, err error) {
 		p.Kind = llm.RefusalPart
 		p.Text = splice.Text(raw, "refusal")
 	case "thinking":
-		p.Kind, p.Text, p.Signature = llm.ThoughtPart, splice.Text(raw, "thinking"), splice.Text(raw, "signature")
+		p.Kind, p.Signature = llm.ThoughtPart, splice.Text(raw, "signature")
+		p.Text, _ = dialect.ThinkingText(raw) // Mistral's callers write a list
 	case "redacted_thinking":
 		p.Kind, p.Text = llm.SealedPart, splice.Text(raw, "data")
 	case "image_url":

@@ -3,7 +3,6 @@ package openai
 import (
 	"cmp"
 	"encoding/json"
-	"strings"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -139,16 +138,6 @@ func readAnswer(raw []byte) []llm.Part {
 	}
 	var parts []llm.Part
 	for val := range splice.Elements(raw) {
-		typ, _ := splice.Find(val, "type")
-		thinking, _ := splice.Find(val, "thinking")
-		if string(typ) == `"thinking"` && len(thinking) > 0 && thinking[0] == '[' {
-			var text strings.Builder
-			for t := range splice.Elements(thinking) {
-				text.WriteString(splice.Text(t, "text"))
-			}
-			parts = append(parts, llm.Part{Kind: llm.ThoughtPart, Text: text.String()})
-			continue
-		}
 		if p, err := readPart(val, ""); err == nil {
 			parts = append(parts, p)
 		}

@@ -98,12 +98,13 @@ func (w *callWriter) loseMarks(m *llm.Message, parts []llm.Part) {
 	}
 }
 
-// assistant writes what the model said before. Thoughts have no place in chat.
+// assistant writes what the model said before. Thoughts have a place with few providers,
+// and none of those knows signatures.
 func (w *callWriter) assistant(m *llm.Message) {
 	w.Open('{')
 	w.Str("role", "assistant")
 	w.Opt("name", m.Name)
-	var text, refusal strings.Builder
+	var text, thought, refusal strings.Builder
 	said := false
 	var calls []*llm.Part
 	for i := range m.Parts {
@@ -113,6 +114,8 @@ func (w *callWriter) assistant(m *llm.Message) {
 			said = true
 		case llm.RefusalPart:
 			refusal.WriteString(p.Text)
+		case llm.ThoughtPart:
+			w.thought(m, p, &thought)
 		case llm.CallPart:
 			calls = append(calls, p)
 			if p.Signature != "" {
@@ -123,7 +126,12 @@ func (w *callWriter) assistant(m *llm.Message) {
 		}
 	}
 	w.loseMarks(m, m.Parts)
+	if w.thoughts == dialect.ThoughtsBeside {
+		w.Opt("reasoning_content", thought.String())
+	}
 	switch {
+	case w.thoughts == dialect.ThoughtsInContent && thought.Len() > 0:
+		w.Raw("content", contentList(m.Parts))
 	case said:
 		w.Str("content", text.String())
 	case len(calls) > 0 || refusal.Len() > 0:

@@ -22,9 +22,11 @@ func Shape(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) dialect.Shaped {
 	if b.rules == nil {
 		b.rules = &noRules
 	}
+	b.thoughts(ep)
 	b.config()
 	b.model()
 	b.provider(ep)
+	b.switchOff()
 	stream := string(b.value("stream")) == "true"
 	asked := stream && b.rules.StreamUsage && b.askUsage(ep)
 	return dialect.Shaped{Edits: b.edits, Stream: stream, AskedUsage: asked}
@@ -41,6 +43,17 @@ type shaper struct {
 }
 
 func (b *shaper) add(e splice.Edit) { b.edits = append(b.edits, e) }
+
+// thoughts comes first, so that what the target changes of the messages is changed after.
+func (b *shaper) thoughts(ep llm.Endpoint) {
+	if b.rules.Thoughts == "" || ep != llm.ChatComplete {
+		return
+	}
+	raw, _ := b.doc.Raw("messages")
+	if list := thoughtful(raw, b.rules.Thoughts); list != nil {
+		b.add(splice.Set("messages", list))
+	}
+}
 
 func (b *shaper) config() {
 	for _, p := range b.s.Default {

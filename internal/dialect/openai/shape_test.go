@@ -35,6 +35,7 @@ func TestShape(t *testing.T) {
 		Swap:        []dialect.Swap{{Path: "tool_choice", Values: map[string]string{`"required"`: `"any"`}}},
 		ModelPrefix: "mistralai.", SystemRole: true, StreamUsage: true,
 	}
+	switched := &dialect.RequestRules{ThinkingSwitch: true}
 	asks := &dialect.RequestRules{StreamUsage: true}
 	for _, c := range []struct {
 		name         string
@@ -63,6 +64,16 @@ func TestShape(t *testing.T) {
 		{"usage was asked for by the target", llm.ChatComplete, `{"stream":true}`, dialect.Shaping{Rules: asks, Override: params("stream_options", `{"include_usage":true}`)}, `{"stream":true,"stream_options":{"include_usage":true}}`, true, false},
 		{"usage may not be asked for", llm.ChatComplete, `{"stream":true}`, dialect.Shaping{Rules: asks, Drop: []string{"stream_options"}}, `{"stream":true}`, true, false},
 		{"usage is not understood", llm.ChatComplete, `{"stream":true}`, dialect.Shaping{}, `{"stream":true}`, true, false},
+		{"thinking is switched off", llm.ChatComplete, `{"reasoning_effort":"none","n":1}`, dialect.Shaping{Rules: switched}, `{"n":1,"thinking":{"type":"disabled"}}`, false, false},
+		{"thinking is switched off by the target", llm.ChatComplete, `{"reasoning_effort":"high"}`, dialect.Shaping{Rules: switched, Override: params("reasoning_effort", `"none"`)}, `{"thinking":{"type":"disabled"}}`, false, false},
+		{"thinking that the caller has a word for", llm.ChatComplete, `{"reasoning_effort":"none","thinking":{"type":"enabled"}}`, dialect.Shaping{Rules: switched}, `{"thinking":{"type":"enabled"}}`, false, false},
+		{"thinking that goes on", llm.ChatComplete, `{"reasoning_effort":"high"}`, dialect.Shaping{Rules: switched}, `{"reasoning_effort":"high"}`, false, false},
+		{"thoughts given back in the content", llm.ChatComplete, `{"messages":[{"role":"user","content":"x","name":"a"},{"role":"assistant","content":"b","name":"c","content_blocks":[{"type":"thinking","thinking":"a"},{"type":"text","text":"b"}]},{"role":"assistant","content":"c","content_blocks":[{"type":"text","text":"c"}]}]}`,
+			dialect.Shaping{Rules: &dialect.RequestRules{Thoughts: dialect.ThoughtsInContent}, Drop: []string{"messages[*].name"}},
+			`{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"thinking","thinking":[{"type":"text","text":"a"}]},{"type":"text","text":"b"}]},{"role":"assistant","content":"c"}]}`, false, false},
+		{"thoughts given back beside", llm.ChatComplete, `{"messages":[{"role":"assistant","reasoning_content":"old","content":"b","content_blocks":[{"type":"thinking","thinking":"a"},{"type":"text","text":"b"}]},{"role":"assistant","reasoning_content":"kept","content":"c"}]}`,
+			dialect.Shaping{Rules: &dialect.RequestRules{Thoughts: dialect.ThoughtsBeside}},
+			`{"messages":[{"role":"assistant","content":"b","reasoning_content":"a"},{"role":"assistant","reasoning_content":"kept","content":"c"}]}`, false, false},
 		{"usage of another surface", llm.CreateModelResponse, `{"stream":true}`, dialect.Shaping{Rules: asks}, `{"stream":true}`, true, false},
 		{"no stream", llm.ChatComplete, `{"stream":false}`, dialect.Shaping{Rules: asks}, `{"stream":false}`, false, false},
 		{"a stream by override", llm.ChatComplete, `{"stream":false}`, dialect.Shaping{Rules: asks, Override: params("stream", "true")}, `{"stream":true,"stream_options":{"include_usage":true}}`, true, true},

@@ -1,0 +1,185 @@
+package dialect
+
+import (
+	"strings"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Mistral answers with a list where chat completions have a text:
+// [{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"Hi"}].
+// Source: https://docs.mistral.ai/inference/conversations/reasoning, read 2026-11.
+
+// ThinkingText is the text of an element of such a list, {"type":"thinking",…}, whose
+// thinking is a list of texts or a text; false for what is none.
+func ThinkingText(raw []byte) (string, bool) {
+	if splice.Text(raw, "type") != "thinking" {
+		return "", false
+	}
+	thinking, _ := splice.Find(raw, "thinking")
+	if text, ok := splice.Unquote(thinking); ok {
+		return text, true
+	}
+	var b strings.Builder
+	for val := range splice.Elements(thinking) {
+		b.WriteString(splice.Text(val, "text"))
+	}
+	return b.String(), true
+}
+
+// block is one of content_blocks.
+type block struct {
+	kind llm.PartKind // TextPart or ThoughtPart
+	text string
+}
+
+// name is how the block calls its text.
+func (b block) name() string {
+	if b.kind == llm.ThoughtPart {
+		return "thinking"
+	}
+	return "text"
+}
+
+// blocksOf reads a content, a text or a list. References to documents are neither text
+// nor thought, and are left out.
+func blocksOf(content []byte) (list []block, text string) {
+	if s, ok := splice.Unquote(content); ok {
+		return []block{{llm.TextPart, s}}, s
+	}
+	var b strings.Builder
+	for val := range splice.Elements(content) {
+		if s, ok := ThinkingText(val); ok {
+			list = append(list, block{llm.ThoughtPart, s})
+			continue
+		}
+		if s := splice.Text(val, "text"); s != "" {
+			list = append(list, block{llm.TextPart, s})
+			b.WriteString(s)
+		}
+	}
+	return list, b.String()
+}
+
+// blockCounts keeps the index of the block that each choice of a stream is in.
+type blockCounts map[string]*blockCount
+
+type blockCount struct {
+	at   int
+	kind llm.PartKind
+}
+
+// flatten adds the edit that makes texts of the lists in an answer, or in an event of a
+// stream, for which counts is not nil.
+func (r *ReplyRules) flatten(dst []splice.Edit, body []byte, counts blockCounts) []splice.Edit {
+	if !r.ContentLists || !listed(body) && (len(counts) == 0 || !r.Blocks) {
+		return dst
+	}
+	choices, _ := splice.Find(body, "choices")
+	var w JSON
+	w.Open('[')
+	for c := range splice.Elements(choices) {
+		w.Open('{')
+		for name, val := range splice.Members(c) {
+			switch string(name) {
+			case `"message"`:
+				w.rawKey(name)
+				r.message(&w, val)
+			case `"delta"`:
+				w.rawKey(name)
+				r.delta(&w, val, c, counts)
+			default:
+				w.rawKey(name).Value(val)
+			}
+		}
+		w.Close('}')
+	}
+	w.Close(']')
+	return append(dst, splice.Set("choices", w.B))
+}
+
+var contentKey = []byte(`"content"`)
+
+// listed reports whether a content is a list.
+func listed(body []byte) bool {
+	for v := behind(body, contentKey); v != nil; v = behind(v, contentKey) {
+		if len(v) > 0 && v[0] == '[' {
+			return true
+		}
+	}
+	return false
+}
+
+// message writes a message with a text for its list.
+func (r *ReplyRules) message(w *JSON, raw []byte) {
+	r.content(w, raw, func(list []block) {
+		w.Key("content_blocks").Open('[')
+		for _, b := range list {
+			w.Open('{')
+			w.Str("type", b.name())
+			w.Str(b.name(), b.text)
+			w.Close('}')
+		}
+		w.Close(']')
+	}, isList)
+}
+
+// delta writes a piece of a message. From its first list on, all that a choice says
+// stands in blocks too, so that their order is whole.
+func (r *ReplyRules) delta(w *JSON, raw, choice []byte, counts blockCounts) {
+	index, _ := splice.Find(choice, "index")
+	n := counts[string(index)]
+	r.content(w, raw, func(list []block) {
+		w.Key("content_blocks").Open('[')
+		for _, b := range list {
+			w.Open('{')
+			w.Int("index", int64(counts.next(string(index), b.kind)))
+			w.Key("delta").Open('{')
+			w.Str(b.name(), b.text)
+			w.Close('}')
+			w.Close('}')
+		}
+		w.Close(']')
+	}, func(content []byte) bool {
+		return isList(content) || n != nil && len(content) > 2 && content[0] == '"'
+	})
+}
+
+// choicesMost bounds what is counted: no provider gives more answers.
+const choicesMost = 128
+
+// next is the index of the block that a piece of that kind belongs to.
+func (c blockCounts) next(choice string, kind llm.PartKind) int {
+	n := c[choice]
+	switch {
+	case n == nil && len(c) >= choicesMost:
+		return 0
+	case n == nil:
+		n = &blockCount{kind: kind}
+		c[choice] = n
+	case n.kind != kind:
+		n.at, n.kind = n.at+1, kind
+	}
+	return n.at
+}
+
+// content writes the members of a message, the content as a text and the blocks of one
+// that is wanted so.
+func (r *ReplyRules) content(w *JSON, raw []byte, blocks func([]block), wanted func(content []byte) bool) {
+	w.Open('{')
+	for name, val := range splice.Members(raw) {
+		if string(name) != `"content"` || !wanted(val) {
+			w.rawKey(name).Value(val)
+			continue
+		}
+		list, text := blocksOf(val)
+		w.Str("content", text)
+		if r.Blocks && len(list) > 0 {
+			blocks(list)
+		}
+	}
+	w.Close('}')
+}
+
+func isList(raw []byte) bool { return len(raw) > 0 && raw[0] == '[' }

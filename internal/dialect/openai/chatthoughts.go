@@ -1,0 +1,97 @@
+package openai
+
+import (
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// thought keeps a thought for the place that the provider has for it; where it has none,
+// it is lost.
+func (w *callWriter) thought(m *llm.Message, p *llm.Part, to *strings.Builder) {
+	at := w.c.Path(m, p.Index)
+	if w.thoughts == "" || p.Text == "" {
+		w.t.Lose(at)
+		return
+	}
+	to.WriteString(p.Text)
+	if p.Signature != "" {
+		w.t.Lose(at + ".signature")
+	}
+}
+
+// contentList is what a model thought and said, as Mistral takes it back.
+func contentList(parts []llm.Part) []byte {
+	var w dialect.JSON
+	w.Open('[')
+	for i := range parts {
+		switch p := &parts[i]; {
+		case p.Text == "":
+		case p.Kind == llm.ThoughtPart:
+			w.Open('{')
+			w.Str("type", "thinking")
+			w.Key("thinking").Open('[')
+			textPiece(&w, p.Text)
+			w.Close(']')
+			w.Close('}')
+		case p.Kind == llm.TextPart:
+			textPiece(&w, p.Text)
+		}
+	}
+	w.Close(']')
+	return w.B
+}
+
+func textPiece(w *dialect.JSON, text string) {
+	w.Open('{')
+	w.Str("type", "text")
+	w.Str("text", text)
+	w.Close('}')
+}
+
+// thoughtful puts the thoughts that callers of chat give back where the provider takes
+// them: those of content_blocks, and those that other providers tell beside the content.
+// It returns nil when there are none.
+func thoughtful(messages []byte, place string) []byte {
+	if place == "" || !strings.Contains(string(messages), `"content_blocks"`) {
+		return nil
+	}
+	var w dialect.JSON
+	w.Open('[')
+	for m := range splice.Elements(messages) {
+		blocks, ok := splice.Find(m, "content_blocks")
+		if !ok || len(blocks) == 0 || blocks[0] != '[' {
+			w.Value(m)
+			continue
+		}
+		thoughtMessage(&w, m, readAnswer(blocks), place)
+	}
+	w.Close(']')
+	return w.B
+}
+
+// thoughtMessage writes a message with content_blocks in the provider's words.
+func thoughtMessage(w *dialect.JSON, m []byte, parts []llm.Part, place string) {
+	var thoughts strings.Builder
+	for i := range parts {
+		if parts[i].Kind == llm.ThoughtPart {
+			thoughts.WriteString(parts[i].Text)
+		}
+	}
+	w.Open('{')
+	for name, val := range splice.Members(m) {
+		switch n := plainName(name); {
+		case n == "content_blocks", n == "reasoning_content" && thoughts.Len() > 0:
+		case n == "content" && thoughts.Len() > 0 && place == dialect.ThoughtsInContent:
+			w.Raw(n, contentList(parts))
+		default:
+			w.Key(string(name[1 : len(name)-1])).Value(val)
+		}
+	}
+	if place == dialect.ThoughtsBeside {
+		w.Opt("reasoning_content", thoughts.String())
+	}
+	w.Close('}')
+}
