@@ -1,0 +1,45 @@
+package prompt
+
+import "sluice/internal/fault"
+
+// The stored kinds of partials and their versions.
+const (
+	PartialKind        = "prompt_partial"
+	PartialVersionKind = "prompt_partial_version"
+)
+
+// Partial is the stored body of a partial: a text that templates include by its slug.
+// Source: contract/content-and-observability.md 1.6.
+type Partial struct {
+	Name         string `json:"name"`
+	CollectionID string `json:"collection_id"`
+	Line
+	Uses []Use `json:"uses,omitempty"` // partials that versions name
+}
+
+// Validate checks the body: fault.InvalidParameter.
+func (p *Partial) Validate() error { return checkName(p.Name) }
+
+// PartialsInUse are the partials that the published or the newest version names.
+func (p *Partial) PartialsInUse() []string {
+	all := Prompt{Line: p.Line, Uses: p.Uses}
+	return all.PartialsInUse()
+}
+
+// PartialVersion is one numbered text of a partial. It never changes.
+type PartialVersion struct {
+	PartialID   string   `json:"partial_id"`
+	Number      int      `json:"number"` // from 1
+	String      string   `json:"string"`
+	Description string   `json:"version_description,omitempty"`
+	Partials    []string `json:"partials,omitempty"` // ids of the saved partials that it names
+}
+
+// Compile reads the text: fault.InvalidParameter, At "string", when it cannot be used.
+func (v *PartialVersion) Compile() (*Template, error) {
+	t, err := Parse(v.String)
+	if err != nil {
+		return nil, fault.From(err).At("string")
+	}
+	return t, nil
+}

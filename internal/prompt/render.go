@@ -1,0 +1,203 @@
+package prompt
+
+import (
+	"slices"
+
+	"sluice/internal/fault"
+)
+
+// Source finds saved partials.
+type Source interface {
+	// Partial returns the template that a tag means: fault.InvalidParameter when
+	// there is no such partial or version.
+	Partial(ref PartialRef) (*Template, error)
+}
+
+// renderer is one rendering. Its budget of output and steps is shared by all templates
+// that take part, so that no input makes it cost more than the limits allow.
+type renderer struct {
+	source Source
+	out    writer
+	scopes []*value // the outermost first
+	steps  int
+
+	open  []string             // partials that are being rendered
+	saved map[string]*Template // found by now, by reference
+	own   map[string]*Template // private ones, by their text
+}
+
+func newRenderer(vars *value, source Source) *renderer {
+	return &renderer{source: source, scopes: []*value{vars}}
+}
+
+// Render fills a template in. Variables are a JSON object, nil for none, valid JSON in
+// any case. What goes past a limit, an unknown partial and one that includes itself are
+// fault.InvalidParameter. Source may be nil when the template names no partial.
+func (t *Template) Render(variables []byte, source Source) (string, error) {
+	vars, err := variablesOf(variables)
+	if err != nil {
+		return "", err
+	}
+	r := newRenderer(vars, source)
+	if err := r.nodes(t.nodes); err != nil {
+		return "", err
+	}
+	return string(r.out.b), nil
+}
+
+func (r *renderer) step() error {
+	if r.steps++; r.steps > MaxSteps {
+		return invalid("the prompt takes more than %d steps to fill in; use shorter lists", MaxSteps).At("variables")
+	}
+	return nil
+}
+
+func (r *renderer) nodes(list []node) error {
+	for i := range list {
+		if err := r.node(&list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *renderer) node(n *node) error {
+	if err := r.step(); err != nil {
+		return err
+	}
+	switch n.kind {
+	case literal:
+		return r.out.literal(n.text)
+	case variable:
+		return r.out.value(r.find(&n.name).text(), n.plain)
+	case section:
+		return r.section(n)
+	case inverted:
+		if !r.find(&n.name).holds() {
+			return r.nodes(n.inner)
+		}
+	case partial:
+		return r.partial(n.ref)
+	case private:
+		return r.private(n)
+	}
+	return nil
+}
+
+// section shows its inside once for each element of a list, and once for any other
+// value that holds. The element, or the value, is the innermost scope meanwhile.
+func (r *renderer) section(n *node) error {
+	v := r.find(&n.name)
+	if !v.holds() {
+		return nil
+	}
+	if !v.is('[') {
+		return r.within(v, n.inner)
+	}
+	for _, e := range v.list() {
+		if err := r.step(); err != nil {
+			return err
+		}
+		if err := r.within(e, n.inner); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *renderer) within(v *value, inner []node) error {
+	r.scopes = append(r.scopes, v)
+	err := r.nodes(inner)
+	r.scopes = r.scopes[:len(r.scopes)-1]
+	return err
+}
+
+// find looks a name up, from the innermost scope outward; nil when there is none. A
+// field whose own name has dots comes before a path.
+func (r *renderer) find(n *name) *value {
+	if n.whole == "." {
+		return r.scopes[len(r.scopes)-1]
+	}
+	for _, scope := range slices.Backward(r.scopes) {
+		if v := scope.member(n.whole); v != nil {
+			return v
+		}
+		if n.parts == nil {
+			continue
+		}
+		if v := scope.member(n.parts[0]); v != nil {
+			return v.path(n.parts[1:])
+		}
+	}
+	return nil
+}
+
+func (v *value) path(parts []string) *value {
+	for _, p := range parts {
+		if v = v.member(p); v == nil {
+			return nil
+		}
+	}
+	return v
+}
+
+// partial inserts a saved partial.
+func (r *renderer) partial(ref PartialRef) error {
+	key := ref.String()
+	t := r.saved[key]
+	if t == nil {
+		if r.source == nil {
+			return unknownPartial(ref)
+		}
+		var err error
+		if t, err = r.source.Partial(ref); err != nil {
+			return err
+		}
+		if r.saved == nil {
+			r.saved = make(map[string]*Template)
+		}
+		r.saved[key] = t
+	}
+	return r.include(key, t)
+}
+
+// private inserts a partial that the caller brings as a variable: its text is a
+// template, filled in with the same variables.
+func (r *renderer) private(n *node) error {
+	v := r.find(&n.name)
+	text := v.text()
+	if text == "" {
+		return nil
+	}
+	t := r.own[text]
+	if t == nil {
+		var err error
+		if t, err = Parse(text); err != nil {
+			return fault.From(err).At("variables." + n.name.whole)
+		}
+		if r.own == nil {
+			r.own = make(map[string]*Template)
+		}
+		r.own[text] = t
+	}
+	return r.include(">"+text, t)
+}
+
+func (r *renderer) include(key string, t *Template) error {
+	if slices.Contains(r.open, key) {
+		return invalid("the partial {{>%s}} includes itself", clip(key))
+	}
+	if len(r.open) == MaxPartialDepth {
+		return invalid("partials are nested deeper than %d levels, at {{>%s}}", MaxPartialDepth, clip(key))
+	}
+	r.open = append(r.open, key)
+	was := r.out.enter()
+	err := r.nodes(t.nodes)
+	r.out.leave(was)
+	r.open = r.open[:len(r.open)-1]
+	return err
+}
+
+func unknownPartial(ref PartialRef) error {
+	return invalid("there is no partial {{>%s}} in the workspace", clip(ref.String())).At("string")
+}
