@@ -3,6 +3,9 @@ package ident_test
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/uuid"
 
 	"sluice/internal/ident"
 )
@@ -28,6 +31,35 @@ func TestMade(t *testing.T) {
 	}
 	if s := ident.NewSlug("pc"); !ident.ValidSlug(s) {
 		t.Errorf("slug %q", s)
+	}
+}
+
+func TestNewIDAt(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 20, 12, 0, 0, 123_456_789, time.UTC)
+	a, b := ident.NewIDAt(at), ident.NewIDAt(at.Add(time.Microsecond))
+	id, err := uuid.Parse(a)
+	if err != nil || id.Version() != 7 || id.Variant() != uuid.RFC4122 || !ident.ValidID(a) {
+		t.Fatalf("%q is no id: %v", a, err)
+	}
+	if sec, ns := id.Time().UnixTime(); sec != at.Unix() || ns != 123_000_000 {
+		t.Errorf("it tells %d s and %d ns", sec, ns)
+	}
+	if a >= b || a == ident.NewIDAt(at) {
+		t.Errorf("%s and %s do not sort, or are not fresh", a, b)
+	}
+}
+
+func BenchmarkNewID(b *testing.B) {
+	for b.Loop() {
+		ident.NewID()
+	}
+}
+
+func BenchmarkNewIDAt(b *testing.B) {
+	at := time.Now()
+	for b.Loop() {
+		ident.NewIDAt(at)
 	}
 }
 
