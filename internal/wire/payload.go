@@ -10,7 +10,8 @@ import (
 // spooled file, or a stream that can be sent once. It is a value; copies share
 // the bytes, which nobody changes. The zero Payload is empty and replayable.
 type Payload struct {
-	segs   []segment
+	mem    []byte    // all of it, as most bodies are
+	segs   []segment // or its pieces
 	stream io.Reader
 	size   int64
 }
@@ -27,7 +28,7 @@ func Bytes(b []byte) Payload {
 	if len(b) == 0 {
 		return Payload{}
 	}
-	return Payload{segs: []segment{{mem: b, n: int64(len(b))}}, size: int64(len(b))}
+	return Payload{mem: b, size: int64(len(b))}
 }
 
 // Stream is a payload that can be sent once. Size is -1 when not known.
@@ -41,10 +42,18 @@ func Join(ps ...Payload) Payload {
 		if p.stream != nil {
 			panic("wire: Join of a stream")
 		}
-		out.segs = append(out.segs, p.segs...)
+		out.segs = append(out.segs, p.pieces()...)
 		out.size += p.size
 	}
 	return out
+}
+
+// pieces is the payload in pieces.
+func (p Payload) pieces() []segment {
+	if p.mem != nil {
+		return []segment{{mem: p.mem, n: p.size}}
+	}
+	return p.segs
 }
 
 // Len is the number of bytes, -1 when not known.
@@ -59,7 +68,7 @@ func (p Payload) Memory() ([]byte, bool) {
 	case p.stream != nil:
 		return nil, false
 	case len(p.segs) == 0:
-		return nil, true
+		return p.mem, true
 	case len(p.segs) == 1 && p.segs[0].file == nil:
 		return p.segs[0].mem, true
 	}
@@ -71,6 +80,10 @@ func (p Payload) Memory() ([]byte, bool) {
 func (p Payload) WriteTo(w io.Writer) (int64, error) {
 	if p.stream != nil {
 		return io.Copy(w, p.stream)
+	}
+	if p.mem != nil {
+		n, err := w.Write(p.mem)
+		return int64(n), err
 	}
 	var sent int64
 	for _, s := range p.segs {
@@ -99,8 +112,9 @@ func (p Payload) Open() io.Reader {
 	if p.stream != nil {
 		return p.stream
 	}
-	rs := make([]io.Reader, 0, len(p.segs))
-	for _, s := range p.segs {
+	pieces := p.pieces()
+	rs := make([]io.Reader, 0, len(pieces))
+	for _, s := range pieces {
 		if s.file != nil {
 			rs = append(rs, io.NewSectionReader(s.file, s.off, s.n))
 		} else {

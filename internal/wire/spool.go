@@ -40,8 +40,16 @@ var smalls = sync.Pool{New: func() any { b := make([]byte, 0, small); return &b 
 
 // NewSpool makes an empty spool whose file, if it comes to that, lies in dir.
 func NewSpool(dir string) *Spool {
+	s := new(Spool)
+	s.Open(dir)
+	return s
+}
+
+// Open makes a Spool that is zero, or was closed, an empty one whose file, if it comes
+// to that, lies in dir.
+func (s *Spool) Open(dir string) {
 	p := smalls.Get().(*[]byte)
-	return &Spool{dir: dir, pooled: p, buf: (*p)[:0]}
+	*s = Spool{dir: dir, pooled: p, buf: (*p)[:0]}
 }
 
 // Len is the number of bytes so far.
