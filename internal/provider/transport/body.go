@@ -5,18 +5,42 @@ import (
 	"io"
 	"time"
 
+	"sluice/internal/wire"
 	"sluice/internal/wire/syntax"
 )
 
 // answer is a Response with its body in one allocation.
 type answer struct {
 	Response
-	body body
+	body  body
+	lines wire.Header // room for the header
+}
+
+// Room is where the transport makes an answer that comes over HTTP/1.1. A caller that
+// keeps one for calls that follow one another spares the making of new ones. Zero is
+// ready. It belongs to the goroutine of the call.
+type Room struct{ answer answer }
+
+// Clear forgets the answer that was made in the room, whose body was closed.
+func (r *Room) Clear() {
+	lines := r.answer.lines
+	clear(lines[:cap(lines)])
+	r.answer = answer{lines: lines[:0]}
+}
+
+// begin is the room's answer, fit for the next call; that of no room is a new one.
+func (r *Room) begin() *answer {
+	if r == nil {
+		return new(answer)
+	}
+	r.answer = answer{lines: r.answer.lines}
+	return &r.answer
 }
 
 // fill takes over what the head says.
 func (a *answer) fill(h head, method string) {
 	b := &a.body
+	a.lines = h.header
 	a.Response = Response{Status: h.status, Header: h.header, Body: b, Proto: "HTTP/1.1"}
 	if h.minor == '0' {
 		a.Proto = "HTTP/1.0"
@@ -98,7 +122,9 @@ func (b *body) read(p []byte) (int, error) {
 	}
 	for {
 		b.cn.armBody(b.idle)
-		m, err := b.cn.nc.Read(b.room(p))
+		room := b.room(p)
+		m, err := b.cn.nc.Read(room)
+		b.cn.emptied = m < len(room)
 		if m == 0 {
 			return 0, b.broken(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync"
 
+	"sluice/internal/wire"
 	"sluice/internal/wire/syntax"
 )
 
@@ -20,6 +21,7 @@ type buffer struct {
 	start, end int    // bytes read and not yet consumed
 	lines      syntax.Lines
 	out        appender
+	emptied    bool // the last fill took all that there was
 }
 
 var buffers = sync.Pool{New: func() any { return &buffer{b: make([]byte, bufferBytes)} }}
@@ -44,10 +46,10 @@ func (buf *buffer) pending() int { return buf.end - buf.start }
 // unread is what was read and not consumed.
 func (buf *buffer) unread() []byte { return buf.b[buf.start:buf.end] }
 
-// readHead reads one head, at most limit bytes of it, and consumes it. What came
-// behind it stays in the buffer. Errors of nc come as they are; io.EOF means that
-// not one byte came.
-func (buf *buffer) readHead(nc io.Reader, limit int) (head, error) {
+// readHead reads one head, at most limit bytes of it, and consumes it; its lines go into
+// the room of into. What came behind it stays in the buffer. Errors of nc come as they
+// are; io.EOF means that not one byte came.
+func (buf *buffer) readHead(nc io.Reader, limit int, into wire.Header) (head, error) {
 	scanned := 0 // of what is unread
 	for {
 		from := buf.start + max(0, scanned-len(syntax.HeadEnd)+1)
@@ -56,7 +58,7 @@ func (buf *buffer) readHead(nc io.Reader, limit int) (head, error) {
 			if end-buf.start > limit {
 				return head{}, garbage("the head is too large")
 			}
-			h, err := buf.parseHead(buf.b[buf.start:end])
+			h, err := buf.parseHead(buf.b[buf.start:end], into)
 			buf.start = end
 			return h, err
 		}
@@ -79,8 +81,10 @@ func (buf *buffer) fill(nc io.Reader, limit int) error {
 	if buf.end == len(buf.b) {
 		buf.b = append(buf.b, make([]byte, min(len(buf.b), limit+1))...)
 	}
-	n, err := nc.Read(buf.b[buf.end:])
+	room := buf.b[buf.end:]
+	n, err := nc.Read(room)
 	buf.end += n
+	buf.emptied = n < len(room)
 	switch {
 	case n > 0:
 		return nil

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"sluice/internal/wire"
 )
 
 // conn is one HTTP/1.1 connection. While it is in use it belongs to the call; in
@@ -18,6 +20,7 @@ type conn struct {
 	peek peeker
 
 	since              time.Time // when it was put into the pool
+	emptied            bool      // nothing lay behind what the last read brought
 	readLimit, written time.Time // deadlines in force; zero means none
 	probe              [1]byte
 
@@ -46,11 +49,23 @@ func (cn *conn) failure(err error, describe func(error) error) error {
 	return describe(err)
 }
 
+// justNow is how long a connection counts as used a moment ago.
+const justNow = 2 * time.Millisecond
+
 // usable reports whether a pooled connection is neither too old nor closed by the
 // peer. Bytes that came while it was unused belong to no call, so that it is not
 // usable either: the next caller would take them for his answer.
-func (cn *conn) usable(now time.Time) bool {
-	return now.Sub(cn.since) < cn.h.c.opts.IdleConnTimeout && cn.peek.silent() && cn.drained()
+//
+// A look costs a call of the system. It is spared where the connection was used a moment
+// ago and had nothing more to say then, which TLS does not show: no peer ends one so soon,
+// and where it does all the same, a replayable request finds out as it would if the end
+// came after the look.
+func (cn *conn) usable(now time.Time, replayable bool) bool {
+	unused := now.Sub(cn.since)
+	if replayable && cn.emptied && cn.nc == cn.raw && unused < justNow {
+		return true
+	}
+	return unused < cn.h.c.opts.IdleConnTimeout && cn.peek.silent() && cn.drained()
 }
 
 // longAgo is a deadline that lets reads return only what is there already.
@@ -123,8 +138,9 @@ const maxInterim = 8
 // roundTrip sends r and reads the head of the answer. Unheard says that the
 // connection failed without one byte of an answer.
 func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (resp *Response, unheard bool, err error) {
-	a := &answer{body: body{cn: cn, idle: r.IdleTimeout, buf: getBuffer()}}
+	a := r.Room.begin()
 	b := &a.body
+	b.cn, b.idle, b.buf = cn, r.IdleTimeout, getBuffer()
 	cn.armSend(t)
 	hurried := r.Body.Replayable() && r.Body.Len() <= bufferBytes // so little is taken by the kernel without waiting
 	if hurried {
@@ -134,11 +150,11 @@ func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (resp *Resp
 		b.watch(ctx)
 	}
 	sendErr := b.send(r)
-	h, err := b.receive()
+	h, err := b.receive(a.lines)
 	if hurried && timedOut(err) {
 		b.watch(ctx)
 		cn.armHead(t)
-		h, err = b.receiveRest()
+		h, err = b.receiveRest(a.lines)
 	}
 	if err != nil {
 		unheard = b.buf.end == 0 && !timedOut(err)
@@ -150,6 +166,7 @@ func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (resp *Resp
 		cn.written = time.Time{}
 		_ = cn.nc.SetWriteDeadline(cn.written)
 	}
+	cn.emptied = b.buf.emptied
 	a.fill(h, r.Method)
 	if b.stop == nil && b.waits() {
 		b.watch(ctx)
@@ -184,15 +201,15 @@ func (b *body) watch(ctx context.Context) {
 }
 
 // receive reads the head of the answer, past interim ones.
-func (b *body) receive() (head, error) {
+func (b *body) receive(into wire.Header) (head, error) {
 	b.buf.start, b.buf.end = 0, 0
-	return b.receiveRest()
+	return b.receiveRest(into)
 }
 
 // receiveRest is receive with what has come of the head already.
-func (b *body) receiveRest() (head, error) {
+func (b *body) receiveRest(into wire.Header) (head, error) {
 	for range maxInterim + 1 {
-		h, err := b.buf.readHead(b.cn.nc, b.cn.h.c.opts.MaxHeadBytes)
+		h, err := b.buf.readHead(b.cn.nc, b.cn.h.c.opts.MaxHeadBytes, into)
 		switch {
 		case err != nil || h.status >= 200:
 			return h, err

@@ -101,7 +101,7 @@ func connectTunnel(nc net.Conn, addr, auth string) error {
 	}
 	buf := getBuffer()
 	defer buf.release()
-	head, err := buf.readHead(nc, maxProxyHead)
+	head, err := buf.readHead(nc, maxProxyHead, nil)
 	switch {
 	case err != nil:
 		return err

@@ -11,7 +11,7 @@ import (
 // at most size bytes.
 func ReadAnswer(nc net.Conn, method string, size int) (status int, hd wire.Header, text []byte, err error) {
 	b := &body{cn: &conn{h: &host{c: &Client{opts: Options{MaxHeadBytes: 64 << 10}}, gone: true}, nc: nc, raw: nc}, buf: getBuffer()}
-	h, err := b.receive()
+	h, err := b.receive(nil)
 	if err != nil {
 		b.finish(false)
 		return 0, nil, nil, err

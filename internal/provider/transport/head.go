@@ -10,6 +10,7 @@ import (
 const (
 	httpVersion = "HTTP/1."
 	maxFields   = 256
+	usualFields = 16 // providers send 10 to 30
 )
 
 // head is the parsed head of an answer.
@@ -24,7 +25,7 @@ type head struct {
 
 // parseHead reads a complete head, up to and including the empty line. The
 // strictness is that of the package comment.
-func (buf *buffer) parseHead(b []byte) (head, error) {
+func (buf *buffer) parseHead(b []byte, into wire.Header) (head, error) {
 	h := head{length: -1}
 	eol := bytes.IndexByte(b, '\n')
 	if err := h.parseStatus(b[:eol+1]); err != nil {
@@ -34,7 +35,10 @@ func (buf *buffer) parseHead(b []byte) (head, error) {
 	if err := buf.lines.Parse(lines, 0, maxFields); err != nil {
 		return h, invalid(err)
 	}
-	h.header = buf.lines.AppendTo(make(wire.Header, 0, buf.lines.Len()), string(lines))
+	if cap(into) < buf.lines.Len() {
+		into = make(wire.Header, 0, max(buf.lines.Len(), usualFields))
+	}
+	h.header = buf.lines.AppendTo(into[:0], string(lines))
 	return h, h.framing()
 }
 

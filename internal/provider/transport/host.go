@@ -111,7 +111,7 @@ func basicAuth(proxy *url.URL) string {
 // do sends r once. Again says that the failure came from a connection which had
 // been closed while unused and that r may be sent once more.
 func (h *host) do(ctx context.Context, r *Request, t timing, fresh bool) (resp *Response, again bool, err error) {
-	cn, multi, pooled, err := h.acquire(ctx, t, fresh)
+	cn, multi, pooled, err := h.acquire(ctx, t, fresh, r.Body.Replayable())
 	if err != nil {
 		return nil, false, err
 	}
@@ -126,7 +126,7 @@ func (h *host) do(ctx context.Context, r *Request, t timing, fresh bool) (resp *
 // acquire finds or makes a connection: an HTTP/1.1 connection of one's own, or a
 // reserved place on an HTTP/2 connection. Fresh leaves unused HTTP/1.1
 // connections aside.
-func (h *host) acquire(ctx context.Context, t timing, fresh bool) (cn *conn, multi *http.ClientConn, pooled bool, err error) {
+func (h *host) acquire(ctx context.Context, t timing, fresh, replayable bool) (cn *conn, multi *http.ClientConn, pooled bool, err error) {
 	for {
 		h.mu.Lock()
 		h.used = t.start
@@ -136,7 +136,7 @@ func (h *host) acquire(ctx context.Context, t timing, fresh bool) (cn *conn, mul
 		}
 		if cn := h.pop(fresh); cn != nil {
 			h.mu.Unlock()
-			if cn.usable(t.start) {
+			if cn.usable(t.start, replayable) {
 				return cn, nil, true, nil
 			}
 			cn.close()

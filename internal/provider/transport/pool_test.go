@@ -66,7 +66,7 @@ func TestUnaskedAnswerIsNotGivenToTheNextCaller(t *testing.T) {
 	r := newPeer(t, func(_ testing.TB, c *peerConn) {
 		_, _, _ = c.request()
 		c.say(hello)
-		time.Sleep(5 * time.Millisecond) // a second answer that comes on its own
+		time.Sleep(20 * time.Millisecond) // a second answer that comes on its own
 		c.say(okHead + "content-length: 6\r\n\r\npoison")
 		close(poisoned)
 		c.untilGone()
@@ -78,6 +78,61 @@ func TestUnaskedAnswerIsNotGivenToTheNextCaller(t *testing.T) {
 	<-poisoned
 	if _, body, err := call(c, r); err != nil || body != "hello" {
 		t.Errorf("%q %v", body, err)
+	}
+}
+
+// A connection that ends right behind an answer, when nobody looks any more, costs a
+// replayable call nothing but another connection, and the peer sees it once.
+func TestEndRightBehindTheAnswer(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	once := func(_ testing.TB, c *peerConn) {
+		if _, _, err := c.request(); err == nil {
+			asked.Add(1)
+			c.say(hello)
+		}
+	}
+	r := post(newPeer(t, once, once, once, once), wire.Bytes([]byte("{}")))
+	c := newClient(t, transport.Options{})
+	for range 4 {
+		if _, body, err := call(c, r); err != nil || body != "hello" {
+			t.Errorf("%q %v", body, err)
+		}
+	}
+	if n := asked.Load(); n != 4 {
+		t.Errorf("four calls were seen %d times", n)
+	}
+}
+
+// What was made in a room is as good as new, call after call, and gone when it is cleared.
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	long := okHead + strings.Repeat("x-line: 1\r\n", 40) + "content-length: 4\r\n\r\nlong"
+	r := newPeer(t, func(_ testing.TB, c *peerConn) {
+		for _, reply := range []string{hello, long, hello} {
+			_, _, _ = c.request()
+			c.say(reply)
+		}
+	})
+	r.Room = new(transport.Room)
+	c := newClient(t, transport.Options{})
+	for i, want := range []struct {
+		body  string
+		lines int
+	}{{"hello", 1}, {"long", 41}, {"hello", 1}} {
+		resp, err := c.Do(t.Context(), &r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		if err != nil || string(body) != want.body || len(resp.Header) != want.lines || resp.Length != int64(len(want.body)) {
+			t.Errorf("%d: %q %v %v", i, body, resp.Header, err)
+		}
+		_ = resp.Body.Close()
+		r.Room.Clear()
+		if resp.Status != 0 || resp.Body != nil || resp.Header != nil {
+			t.Errorf("%d: %+v is left", i, resp)
+		}
 	}
 }
 
