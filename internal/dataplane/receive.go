@@ -74,16 +74,21 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 		return err
 	}
 	ep := a.x.match.Endpoint
-	if err := dialect.ValidReply(ep, b); err != nil {
+	d := newDoc()
+	defer docs.Put(d)
+	r := g.replyRules(a)
+	if a.log.Usage, a.log.ReplyModel, err = dialect.ReadReply(ep, b, r.UsagePath, d); err != nil {
 		return err
 	}
-	r := g.replyRules(a)
-	a.log.Usage, a.log.ReplyModel = dialect.Usage(ep, b, r.UsagePath)
 	if a.plan.Endpoint.Follow != nil {
 		return g.follow(ctx, a, b)
 	}
 	a.reply.body = r.Apply(ep, b)
-	if !a.spec.OmitProvider {
+	switch {
+	case a.spec.OmitProvider:
+	case d.Indexes(a.reply.body):
+		a.reply.body = naming(d, a.spec.ID)
+	default:
 		a.reply.body = named(a.reply.body, a.spec.ID)
 	}
 	return nil
@@ -97,6 +102,11 @@ func named(b []byte, id string) []byte {
 	if splice.Scan(b, d) != nil {
 		return b
 	}
+	return naming(d, id)
+}
+
+// naming is named for an answer that is indexed.
+func naming(d *splice.Doc, id string) []byte {
 	return d.Apply([]splice.Edit{splice.Set("provider", splice.Quote(id))})
 }
 

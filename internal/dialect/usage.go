@@ -18,30 +18,61 @@ func Usage(ep llm.Endpoint, body []byte, usagePath string) (u llm.Usage, model s
 	return c.usage(), model
 }
 
+// ReadReply is ValidReply and, when that accepts the reply, Usage, in one pass. It
+// leaves the index of the reply in d for edits to come, where there is one: d.Indexes
+// tells.
+func ReadReply(ep llm.Endpoint, body []byte, usagePath string, d *splice.Doc) (u llm.Usage, model string, err error) {
+	if splice.Scan(body, d) != nil { // of what repeats a name only the index is refused
+		if err := ValidReply(ep, body); err != nil {
+			return llm.Usage{}, "", err
+		}
+		u, model = Usage(ep, body, usagePath)
+		return u, model, nil
+	}
+	c := counts{apart: ep == llm.Messages}
+	var raw []byte
+	for k := range d.Len() {
+		name, val := d.Member(k)
+		if m := c.member(ep, name, val, usagePath); m != nil {
+			raw = m
+		}
+	}
+	model, _ = splice.Unquote(raw)
+	return c.usage(), model, nil
+}
+
 // reply reads a reply or an event and returns the raw name of the model.
 func (c *counts) reply(ep llm.Endpoint, body []byte, usagePath string) (model []byte) {
-	first, rest, _ := strings.Cut(usagePath, ".")
 	for name, val := range splice.Members(body) {
-		switch string(name) {
-		case `"model"`:
-			model = val
-		case `"usage"`, `"tool_usage"`: // what OpenAI's own tools used stands beside
-			c.read(val)
-		case `"response"`, `"message"`: // the events of the responses and messages surfaces
-			if m := c.wrapped(val); m != nil {
-				model = m
-			}
-		case `"meta"`: // rerank as Cohere answers it
-			if ep == llm.Rerank {
-				units, _ := splice.Find(val, "billed_units")
-				c.read(units)
-			}
-		case `"duration"`:
-			if ep == llm.CreateTranscription || ep == llm.CreateTranslation {
-				c.duration(val)
-			}
+		if m := c.member(ep, name, val, usagePath); m != nil {
+			model = m
 		}
-		if first != "" && splice.IsName(name, first) {
+	}
+	return model
+}
+
+// member reads one member of a reply and returns the raw name of the model if it says
+// that.
+func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (model []byte) {
+	switch string(name) {
+	case `"model"`:
+		model = val
+	case `"usage"`, `"tool_usage"`: // what OpenAI's own tools used stands beside
+		c.read(val)
+	case `"response"`, `"message"`: // the events of the responses and messages surfaces
+		model = c.wrapped(val)
+	case `"meta"`: // rerank as Cohere answers it
+		if ep == llm.Rerank {
+			units, _ := splice.Find(val, "billed_units")
+			c.read(units)
+		}
+	case `"duration"`:
+		if ep == llm.CreateTranscription || ep == llm.CreateTranslation {
+			c.duration(val)
+		}
+	}
+	if usagePath != "" {
+		if first, rest, _ := strings.Cut(usagePath, "."); splice.IsName(name, first) {
 			c.read(below(val, rest))
 		}
 	}

@@ -42,11 +42,11 @@ func (s *scanner) item(i, depth int, named bool) (item, int) {
 		if s.at(i) != '"' {
 			return it, s.fail(i, "a member name in double quotes is missing")
 		}
+		s.escaped = false
 		if i = s.str(i); i < 0 {
 			return it, -1
 		}
-		it.keyEnd = i
-		it.escaped = hasByte(s.b[it.key:i], '\\')
+		it.keyEnd, it.escaped = i, s.escaped
 		if i = s.space(i); s.at(i) != ':' {
 			return it, s.fail(i, "a colon is missing")
 		}

@@ -96,6 +96,11 @@ func guardFolded(raw []byte) int {
 // Source is the text that was scanned.
 func (d *Doc) Source() []byte { return d.src }
 
+// Indexes reports whether d is the index of b itself, not only of equal bytes.
+func (d *Doc) Indexes(b []byte) bool {
+	return len(d.items) > 0 && len(b) == len(d.src) && &b[0] == &d.src[0]
+}
+
 // find returns the last member of that name, as most readers do.
 func (d *Doc) find(key string) *item {
 	for k := len(d.items) - 1; k >= 0; k-- {
@@ -113,6 +118,16 @@ func (d *Doc) Raw(key string) ([]byte, bool) {
 		return d.src[it.val:it.end], true
 	}
 	return nil, false
+}
+
+// Len is the number of top-level members.
+func (d *Doc) Len() int { return len(d.items) }
+
+// Member returns the raw name, with its quotes, and the raw value of the k-th
+// top-level member, counted from 0 in the order of the text.
+func (d *Doc) Member(k int) (name, val []byte) {
+	it := &d.items[k]
+	return d.src[it.key:it.keyEnd], d.src[it.val:it.end]
 }
 
 // Has reports whether there is a member of that name, even a null.

@@ -16,9 +16,10 @@ const MaxMembers = 16384
 // scanner checks JSON text as RFC 8259 writes it. Its methods take an index and
 // return the one behind what they read, or -1 after noting offset and reason.
 type scanner struct {
-	b      []byte
-	off    int
-	reason string
+	b       []byte
+	off     int
+	reason  string
+	escaped bool // a string read since it was cleared holds a backslash
 }
 
 func (s *scanner) fail(off int, reason string) int {
@@ -76,6 +77,10 @@ func (s *scanner) value(i, depth int) int {
 				return -1
 			}
 			continue
+		case '"':
+			if i = s.str(i); i < 0 {
+				return -1
+			}
 		default:
 			if i = s.scalar(i); i < 0 {
 				return -1
@@ -120,10 +125,9 @@ func (s *scanner) key(i int) int {
 	return i + 1
 }
 
+// scalar reads a value that is neither container nor string.
 func (s *scanner) scalar(i int) int {
 	switch c := s.at(i); c {
-	case '"':
-		return s.str(i)
 	case 't':
 		return s.literal(i, "true")
 	case 'f':
@@ -192,13 +196,36 @@ func special(w uint64) uint64 {
 	return ((q-ones)&^q | (e-ones)&^e | (w-ones*' ')&^w) & highs
 }
 
-// str reads the string whose opening quote is at i, eight bytes at a step. UTF-8 is
-// checked at the end and only when a byte above ASCII was seen.
+// longFrom is after how many plain words a string is taken for a long one.
+const longFrom = 4
+
+// long counts the bytes, 32 at a step, that p begins with and that are ASCII which a
+// string can just contain.
+func long(p []byte) (n int) {
+	for len(p) >= 32 {
+		odd := oddASCII(binary.LittleEndian.Uint64(p)) | oddASCII(binary.LittleEndian.Uint64(p[8:])) |
+			oddASCII(binary.LittleEndian.Uint64(p[16:])) | oddASCII(binary.LittleEndian.Uint64(p[24:]))
+		if odd&highs != 0 {
+			return n
+		}
+		n, p = n+32, p[32:]
+	}
+	return n
+}
+
+// oddASCII is special without its exactness: its high bits also mark what is no ASCII,
+// and perhaps bytes above a marked one.
+func oddASCII(w uint64) uint64 {
+	return w | (w ^ (ones * '"') - ones) | (w ^ (ones * '\\') - ones) | (w - ones*' ')
+}
+
+// str reads the string whose opening quote is at i, eight bytes at a step and 32 where
+// it is long. UTF-8 is checked at the end and only when a byte above ASCII was seen.
 func (s *scanner) str(i int) int {
 	b, start := s.b, i+1
 	var seen uint64
 	for i++; ; {
-		for i+8 <= len(b) {
+		for words := 0; i+8 <= len(b); {
 			w := binary.LittleEndian.Uint64(b[i:])
 			seen |= w
 			if m := special(w); m != 0 {
@@ -206,6 +233,9 @@ func (s *scanner) str(i int) int {
 				break
 			}
 			i += 8
+			if words++; words == longFrom {
+				i += long(b[i:])
+			}
 		}
 		if i >= len(b) {
 			return s.fail(i, "")
@@ -217,6 +247,7 @@ func (s *scanner) str(i int) int {
 			}
 			return i + 1
 		case c == '\\':
+			s.escaped = true
 			if i = s.escape(i + 1); i < 0 {
 				return -1
 			}

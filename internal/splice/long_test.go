@@ -1,0 +1,27 @@
+package splice_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"sluice/internal/splice"
+)
+
+// Strings are read in steps of 8 and 32 bytes: what stands in one must be seen at every
+// place of every step.
+func TestEveryByteOfALongStringIsSeen(t *testing.T) {
+	t.Parallel()
+	for _, odd := range []string{"\"", "\\", "\\n", "\\x", "\\u00g0", "\x00", "\x1f", " ", "!", "#", "[", "]", "\x7f", "\x80", "\xff", "ü", "\u2028", "😀"} {
+		for at := range 110 {
+			for _, behind := range []int{0, 1, 7, 31, 70} {
+				body := []byte(`{"a":"` + strings.Repeat("x", at) + odd + strings.Repeat("y", behind) + `"}`)
+				want := json.Valid(body) && utf8.Valid(body)
+				if got := splice.Valid(body); got != want {
+					t.Fatalf("Valid(%q) = %v, want %v", body, got, want)
+				}
+			}
+		}
+	}
+}
