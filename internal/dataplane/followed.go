@@ -68,8 +68,8 @@ func (g *Gateway) askAt(ctx context.Context, a *attempt, n *dialect.Next, method
 	if err != nil {
 		return nil, err
 	}
-	if plan.Method = method; n.Path != "" {
-		if err := plan.Reroute(n.Path, ""); err != nil {
+	if plan.Method = method; n.Path != "" || n.Query != "" {
+		if err := plan.Reroute(n.Path, n.Query); err != nil {
 			return nil, err
 		}
 	}

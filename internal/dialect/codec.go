@@ -104,6 +104,7 @@ type Next struct {
 	URL      string // "https://storage.googleapis.com/…?X-Goog-Signature=…"
 	Method   string // empty: GET
 	Path     string // escaped, in place of the endpoint's; see Outgoing.Path
+	Query    string // raw, beside that of the provider's spec
 	Header   wire.Header
 	Body     wire.Payload
 }

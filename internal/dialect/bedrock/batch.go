@@ -23,8 +23,8 @@ type newBatch struct{}
 type batches struct{}
 
 var (
-	_ dialect.Unified = newBatch{}
-	_ dialect.Unified = batches{}
+	_ dialect.Unified  = newBatch{}
+	_ dialect.Follower = batches{}
 )
 
 // EncodeRequest makes the job. What the caller gives in Amazon's words, in
@@ -111,13 +111,14 @@ func (newBatch) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 
 const chatPath = "/v1/chat/completions"
 
+var batchesPages = pages("invocationJobSummaries", writeBatch)
+
 // EncodeRequest asks for a job by its ARN, for its end, or for the list. The request to
 // stop a job has no body.
 func (batches) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	switch r.Endpoint {
 	case llm.ListBatches:
-		query, err := page(r.Query)
-		return &dialect.Outgoing{Query: query}, err
+		return batchesPages.Ask(r.Query)
 	case llm.CancelBatch:
 		return &dialect.Outgoing{Path: jobPath(r.ID) + "/stop"}, nil
 	default:
@@ -127,6 +128,14 @@ func (batches) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.T
 
 func jobPath(id string) string { return "/model-invocation-job/" + escape(unescape(id)) }
 
+// Follow reads a list on.
+func (batches) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
+	if in.Sent.Endpoint != llm.ListBatches {
+		return dialect.Next{}, false, nil
+	}
+	return batchesPages.Follow(in)
+}
+
 // DecodeAnswer reads a job, {"invocationJobSummaries":[…]} or, of what was cancelled,
 // anything.
 func (batches) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
@@ -134,7 +143,7 @@ func (batches) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	case llm.CancelBatch:
 		return cancelled("batch", in.Sent.ID), nil
 	case llm.ListBatches:
-		return list(in.Body, "invocationJobSummaries", writeBatch)
+		return batchesPages.Answer(in)
 	default:
 		return one(in.Body, writeBatch)
 	}

@@ -23,8 +23,8 @@ type newTuning struct{}
 type tunings struct{}
 
 var (
-	_ dialect.Unified = newTuning{}
-	_ dialect.Unified = tunings{}
+	_ dialect.Unified  = newTuning{}
+	_ dialect.Follower = tunings{}
 )
 
 // EncodeRequest makes the job. What the caller gives in Amazon's words, in
@@ -156,18 +156,27 @@ func (newTuning) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	return &dialect.Answer{Body: w.B, Model: in.To.Model}, nil
 }
 
+var tuningsPages = pages("modelCustomizationJobSummaries", writeTuning)
+
 // EncodeRequest asks for a job by its ARN, for its end, or for the list.
 func (tunings) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	path := "/model-customization-jobs/" + escape(unescape(r.ID))
 	switch r.Endpoint {
 	case llm.ListFinetunes:
-		query, err := page(r.Query)
-		return &dialect.Outgoing{Query: query}, err
+		return tuningsPages.Ask(r.Query)
 	case llm.CancelFinetune:
 		return &dialect.Outgoing{Path: path + "/stop"}, nil
 	default:
 		return &dialect.Outgoing{Path: path}, nil
 	}
+}
+
+// Follow reads a list on.
+func (tunings) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
+	if in.Sent.Endpoint != llm.ListFinetunes {
+		return dialect.Next{}, false, nil
+	}
+	return tuningsPages.Follow(in)
 }
 
 // DecodeAnswer reads a job, {"modelCustomizationJobSummaries":[…]} or, of what was
@@ -177,7 +186,7 @@ func (tunings) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	case llm.CancelFinetune:
 		return cancelled("finetune", in.Sent.ID), nil
 	case llm.ListFinetunes:
-		return list(in.Body, "modelCustomizationJobSummaries", writeTuning)
+		return tuningsPages.Answer(in)
 	default:
 		return one(in.Body, writeTuning)
 	}

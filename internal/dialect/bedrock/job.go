@@ -2,9 +2,7 @@ package bedrock
 
 import (
 	"encoding/json"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -91,47 +89,15 @@ func roleARN(t *llm.Tally) ([]byte, error) {
 	return raw, nil
 }
 
-// page makes the query of a list of the caller's: limit and after are maxResults and
-// nextToken, the rest are Amazon's own words.
-func page(query string) (string, error) {
-	q, err := url.ParseQuery(query)
-	if err != nil {
-		return "", fault.New(fault.InvalidRequest, "the query cannot be read").Because(err)
+// pages is a list of jobs in a member of that name. Parameters that are not OpenAI's are
+// Amazon's own words, such as statusEquals.
+// Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ListModelInvocationJobs.html
+// and API_ListModelCustomizationJobs.html, read 2026-11, both of which give up to 1000.
+func pages(member string, write func(w *dialect.JSON, raw []byte)) *dialect.Pages {
+	return &dialect.Pages{
+		Items: member, Token: "nextToken", Size: "maxResults", After: "nextToken", Usual: 20, Most: 1000, Told: true, Own: true,
+		IsID: func(after string) bool { return strings.HasPrefix(after, "arn:") }, Plain: unescape, Write: write,
 	}
-	if n := q.Get("limit"); n != "" {
-		if _, err := strconv.Atoi(n); err != nil {
-			return "", fault.New(fault.InvalidParameter, "limit must be a whole number").At("limit")
-		}
-		q.Set("maxResults", n)
-	}
-	if token := q.Get("after"); token != "" {
-		q.Set("nextToken", token)
-	}
-	q.Del("limit")
-	q.Del("after")
-	return strings.ReplaceAll(q.Encode(), "+", "%20"), nil // which signatures want
-}
-
-// list writes {"object":"list","data":[…]}. Bedrock goes on from a token of its own,
-// not from the last item: it is last_id, to be sent as after.
-func list(body []byte, name string, each func(w *dialect.JSON, raw []byte)) (*dialect.Answer, error) {
-	items, ok := splice.Find(body, name)
-	if !ok {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no list")
-	}
-	var w dialect.JSON
-	w.Open('{')
-	w.Str("object", "list")
-	w.Key("data").Open('[')
-	for val := range splice.Elements(items) {
-		each(&w, val)
-	}
-	w.Close(']')
-	token := splice.Text(body, "nextToken")
-	w.Bool("has_more", token != "")
-	w.Opt("last_id", token)
-	w.Close('}')
-	return &dialect.Answer{Body: w.B}, nil
 }
 
 // one writes a job.

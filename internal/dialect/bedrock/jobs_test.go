@@ -128,7 +128,7 @@ func TestRetrieveBatch(t *testing.T) {
 		}
 	}
 	a, err := answer(llm.ListBatches, &dialect.Incoming{Body: []byte(`{"invocationJobSummaries":[` + job("InProgress", "") + `],"nextToken":"t/1"}`)})
-	if err != nil || !strings.HasPrefix(string(a.Body), `{"object":"list","data":[`+head) || !strings.HasSuffix(string(a.Body), `],"has_more":true,"last_id":"t/1"}`) {
+	if err != nil || !strings.HasPrefix(string(a.Body), `{"object":"list","data":[`+head) || !strings.HasSuffix(string(a.Body), `],"first_id":"`+jobID+`","last_id":"`+jobID+`","has_more":true,"next_page_token":"t/1"}`) {
 		t.Errorf("%s, %v", a.Body, err)
 	}
 	a, err = answer(llm.CancelBatch, &dialect.Incoming{Body: []byte(`{}`), Sent: &dialect.Request{ID: jobARN}})

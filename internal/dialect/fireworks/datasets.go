@@ -3,9 +3,7 @@ package fireworks
 import (
 	"cmp"
 	"context"
-	"maps"
-	"net/url"
-	"slices"
+	"strings"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -18,35 +16,34 @@ import (
 // contract/provider-transforms.md 7.18 and 12.
 type datasets struct{}
 
-var _ dialect.Unified = datasets{}
+var _ dialect.Follower = datasets{}
 
 // EncodeRequest says no more than the address, but of lists which page is wanted.
 func (datasets) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	if r.Endpoint != llm.ListFiles {
 		return &dialect.Outgoing{}, nil
 	}
-	return page(r)
+	return datasetsPages.Ask(r.Query)
 }
 
-// page names the page of a list in the provider's words: after is the next_page_token of
-// the page before.
-func page(r *dialect.Request) (*dialect.Outgoing, error) {
-	asked, err := url.ParseQuery(r.Query)
-	if err != nil {
-		return nil, fault.New(fault.InvalidRequest, "the query cannot be read").Because(err)
+// pages is a list in a member of that name. Ids are of small letters, digits and dashes,
+// which tokens, being base64, are not.
+// Source: https://docs.fireworks.ai/api-reference/list-datasets, read 2026-11.
+func pages(member string, write func(w *dialect.JSON, raw []byte)) *dialect.Pages {
+	return &dialect.Pages{
+		Items: member, Token: "nextPageToken", Size: "pageSize", After: "pageToken", Usual: 50, Most: 200,
+		IsID: func(after string) bool { return strings.Trim(after, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" }, Write: write,
 	}
-	const usual = "50"
-	q := "pageSize=" + url.QueryEscape(cmp.Or(asked.Get("limit"), usual))
-	if after := asked.Get("after"); after != "" {
-		q += "&pageToken=" + url.QueryEscape(after)
+}
+
+var datasetsPages = pages("datasets", writeFile)
+
+// Follow reads a list on.
+func (datasets) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
+	if in.Sent.Endpoint != llm.ListFiles {
+		return dialect.Next{}, false, nil
 	}
-	out := &dialect.Outgoing{Query: q}
-	for _, name := range slices.Sorted(maps.Keys(asked)) {
-		if name != "limit" && name != "after" {
-			out.Lost = append(out.Lost, name)
-		}
-	}
-	return out, nil
+	return datasetsPages.Follow(in)
 }
 
 // DecodeAnswer reads a dataset, {"datasets":[…]} or, of what was deleted, {}.
@@ -60,7 +57,7 @@ func (datasets) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 		w.Bool("deleted", true)
 		w.Close('}')
 	case llm.ListFiles:
-		writeList(&w, in.Body, "datasets", writeFile)
+		return datasetsPages.Answer(in)
 	default:
 		if splice.Text(in.Body, "name") == "" {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no dataset")
@@ -68,22 +65,6 @@ func (datasets) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 		writeFile(&w, in.Body)
 	}
 	return &dialect.Answer{Body: w.B}, nil
-}
-
-// writeList writes a page of a list, with the token of the next one.
-func writeList(w *dialect.JSON, body []byte, name string, each func(*dialect.JSON, []byte)) {
-	list, _ := splice.Find(body, name)
-	next := splice.Text(body, "nextPageToken")
-	w.Open('{')
-	w.Str("object", "list")
-	w.Key("data").Open('[')
-	for raw := range splice.Elements(list) {
-		each(w, raw)
-	}
-	w.Close(']')
-	w.Bool("has_more", next != "")
-	w.Opt("next_page_token", next)
-	w.Close('}')
 }
 
 // writeFile writes a dataset as a file. How many bytes it has nobody tells.

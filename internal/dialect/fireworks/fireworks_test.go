@@ -42,8 +42,8 @@ func TestDatasets(t *testing.T) {
 	const file = `{"id":"d1","object":"file","bytes":0,"created_at":1795176000,"filename":"train.jsonl","purpose":"fine-tune","status":"processed"}`
 	dialecttest.Answers(t, datasets{}, target(""), []dialecttest.Answered{
 		{Name: "one", Sent: dialect.Request{Endpoint: llm.RetrieveFile}, Body: ready, Want: file},
-		{Name: "list", Sent: dialect.Request{Endpoint: llm.ListFiles}, Body: `{"datasets":[` + ready + `],"nextPageToken":"t","totalSize":9}`, Want: `{"object":"list","data":[` + file + `],"has_more":true,"next_page_token":"t"}`},
-		{Name: "empty list", Sent: dialect.Request{Endpoint: llm.ListFiles}, Body: `{}`, Want: `{"object":"list","data":[],"has_more":false}`},
+		{Name: "list", Sent: dialect.Request{Endpoint: llm.ListFiles}, Body: `{"datasets":[` + ready + `],"nextPageToken":"t","totalSize":9}`, Want: `{"object":"list","data":[` + file + `],"first_id":"d1","last_id":"d1","has_more":true,"next_page_token":"t"}`},
+		{Name: "empty list", Sent: dialect.Request{Endpoint: llm.ListFiles}, Body: `{}`, Want: `{"object":"list","data":[],"first_id":null,"last_id":null,"has_more":false}`},
 		{Name: "deleted", Sent: dialect.Request{Endpoint: llm.DeleteFile, ID: "d1"}, Body: `{}`, Want: `{"id":"d1","object":"file","deleted":true}`},
 		{
 			Name: "broken", Sent: dialect.Request{Endpoint: llm.RetrieveFile}, Body: `{"name":"accounts/me/datasets/d2","state":"UPLOADING","status":{"code":"INVALID_ARGUMENT","message":"line 3 is no JSON"}}`,
@@ -80,7 +80,7 @@ func TestJobs(t *testing.T) {
 	dialecttest.Answers(t, createJob{}, target(""), []dialecttest.Answered{{Name: "new", Body: done, Want: job}, {Name: "nothing", Body: `{}`}})
 	dialecttest.Answers(t, jobs{}, target(""), []dialecttest.Answered{
 		{Name: "one", Sent: dialect.Request{Endpoint: llm.RetrieveFinetune}, Body: done, Want: job},
-		{Name: "list", Sent: dialect.Request{Endpoint: llm.ListFinetunes}, Body: `{"supervisedFineTuningJobs":[` + done + `]}`, Want: `{"object":"list","data":[` + job + `],"has_more":false}`},
+		{Name: "list", Sent: dialect.Request{Endpoint: llm.ListFinetunes}, Body: `{"supervisedFineTuningJobs":[` + done + `]}`, Want: `{"object":"list","data":[` + job + `],"first_id":"j1","last_id":"j1","has_more":false}`},
 		{Name: "cancelled", Sent: dialect.Request{Endpoint: llm.CancelFinetune, ID: "j1"}, Body: `{}`, Want: `{"id":"j1","object":"fine_tuning.job","status":"cancelled"}`},
 		{
 			Name: "failed", Sent: dialect.Request{Endpoint: llm.RetrieveFinetune}, Body: `{"name":"accounts/me/supervisedFineTuningJobs/j2","state":"JOB_STATE_FAILED","status":{"code":"INTERNAL","message":"out of luck"},"dataset":"d"}`,

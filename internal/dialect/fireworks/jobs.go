@@ -20,8 +20,8 @@ type (
 )
 
 var (
-	_ dialect.Unified = createJob{}
-	_ dialect.Unified = jobs{}
+	_ dialect.Unified  = createJob{}
+	_ dialect.Follower = jobs{}
 )
 
 // jobParams are what a job may be told besides, in OpenAI's way of writing.
@@ -128,7 +128,17 @@ func (jobs) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 	if r.Endpoint != llm.ListFinetunes {
 		return &dialect.Outgoing{}, nil // a body says nothing that the provider wants to hear
 	}
-	return page(r)
+	return jobsPages.Ask(r.Query)
+}
+
+var jobsPages = pages("supervisedFineTuningJobs", writeJob)
+
+// Follow reads a list on.
+func (jobs) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
+	if in.Sent.Endpoint != llm.ListFinetunes {
+		return dialect.Next{}, false, nil
+	}
+	return jobsPages.Follow(in)
 }
 
 // DecodeAnswer reads a job, {"supervisedFineTuningJobs":[…]} or, of one that was
@@ -143,7 +153,7 @@ func (jobs) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 		w.Str("status", "cancelled")
 		w.Close('}')
 	case llm.ListFinetunes:
-		writeList(&w, in.Body, "supervisedFineTuningJobs", writeJob)
+		return jobsPages.Answer(in)
 	default:
 		return answerJob(in.Body)
 	}

@@ -18,7 +18,17 @@ import (
 // read 2026-11; contract/provider-transforms.md 4.10, section 12.
 type batches struct{}
 
-var _ dialect.Unified = batches{}
+var _ dialect.Follower = batches{}
+
+var batchesPages = pages("batchPredictionJobs", writeBatch)
+
+// Follow reads a list on.
+func (batches) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
+	if in.Sent.Endpoint != llm.ListBatches {
+		return dialect.Next{}, false, nil
+	}
+	return batchesPages.Follow(in)
+}
 
 // EncodeRequest makes a job of the caller's batch; on all other endpoints the address
 // says what is wanted.
@@ -27,8 +37,7 @@ func (batches) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 	case llm.CreateBatch:
 		return createBatch(r.Body, to)
 	case llm.ListBatches:
-		query, lost := page(r.Query)
-		return &dialect.Outgoing{Query: query, Lost: lost}, nil
+		return batchesPages.Ask(r.Query)
 	default:
 		return &dialect.Outgoing{}, nil
 	}
@@ -123,7 +132,7 @@ func (batches) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 		w.Str("status", "cancelling")
 		w.Close('}')
 	case llm.ListBatches:
-		writeJobs(&w, in.Body, "batchPredictionJobs", func(job []byte) { writeBatch(&w, job) })
+		return batchesPages.Answer(in)
 	default:
 		if jobID(in.Body) == "" {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer names no job")

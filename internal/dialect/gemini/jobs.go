@@ -9,45 +9,15 @@ import (
 	"sluice/internal/splice"
 )
 
-// page turns a caller's query, "limit=10&after=x", into Google's. Lost are the names
-// that mean nothing there.
-// Source: contract/dataplane.md 6.4.
-func page(query string) (out string, lost []string) {
-	size, token := "20", ""
-	for pair := range strings.SplitSeq(query, "&") {
-		switch name, value, _ := strings.Cut(pair, "="); name {
-		case "":
-		case "limit":
-			size = value
-		case "after":
-			token = value
-		default:
-			lost = append(lost, name)
-		}
+// pages is a list of jobs in a member of that name. Ids are numbers.
+// Source: contract/dataplane.md 6.4;
+// https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.batchPredictionJobs/list,
+// read 2026-11.
+func pages(member string, write func(w *dialect.JSON, job []byte)) *dialect.Pages {
+	return &dialect.Pages{
+		Items: member, Token: "nextPageToken", Size: "pageSize", After: "pageToken", Usual: 20, Most: 100,
+		IsID: func(after string) bool { return strings.Trim(after, "0123456789") == "" }, Write: write,
 	}
-	out = "pageSize=" + size
-	if token != "" {
-		out += "&pageToken=" + token
-	}
-	return out, lost
-}
-
-// writeJobs writes a list of jobs. The token of the next page stands where OpenAI's
-// clients look for it: last_id is what they give as after.
-func writeJobs(w *dialect.JSON, body []byte, member string, each func(raw []byte)) {
-	list, _ := splice.Find(body, member)
-	next, _ := splice.Find(body, "nextPageToken")
-	token := plainText(next)
-	w.Open('{')
-	w.Str("object", "list")
-	w.Key("data").Open('[')
-	for raw := range splice.Elements(list) {
-		each(raw)
-	}
-	w.Close(']')
-	w.Bool("has_more", token != "")
-	w.Opt("last_id", token)
-	w.Close('}')
 }
 
 // jobID is the last part of a job's name, "projects/1/locations/us/tuningJobs/123".

@@ -73,10 +73,10 @@ func TestBatchAnswers(t *testing.T) {
 	if got := answer(t, llm.RetrieveBatch, "77", job); got != batch {
 		t.Errorf("got  %s\nwant %s", got, batch)
 	}
-	if got := answer(t, llm.ListBatches, "", `{"batchPredictionJobs":[`+job+`],"nextPageToken":"n1"}`); got != `{"object":"list","data":[`+batch+`],"has_more":true,"last_id":"n1"}` {
+	if got := answer(t, llm.ListBatches, "", `{"batchPredictionJobs":[`+job+`],"nextPageToken":"n1"}`); got != `{"object":"list","data":[`+batch+`],"first_id":"77","last_id":"77","has_more":true,"next_page_token":"n1"}` {
 		t.Errorf("list %s", got)
 	}
-	if got := answer(t, llm.ListBatches, "", `{}`); got != `{"object":"list","data":[],"has_more":false}` {
+	if got := answer(t, llm.ListBatches, "", `{}`); got != `{"object":"list","data":[],"first_id":null,"last_id":null,"has_more":false}` {
 		t.Errorf("empty list %s", got)
 	}
 	if got := answer(t, llm.CancelBatch, "77", `{}`); got != `{"id":"77","object":"batch","status":"cancelling"}` {
@@ -166,7 +166,7 @@ func TestTuning(t *testing.T) {
 	if got := answer(t, llm.RetrieveFinetune, "9", job); got != tuned {
 		t.Errorf("got  %s\nwant %s", got, tuned)
 	}
-	if got := answer(t, llm.ListFinetunes, "", `{"tuningJobs":[`+job+`]}`); got != `{"object":"list","data":[`+tuned+`],"has_more":false}` {
+	if got := answer(t, llm.ListFinetunes, "", `{"tuningJobs":[`+job+`]}`); got != `{"object":"list","data":[`+tuned+`],"first_id":"9","last_id":"9","has_more":false}` {
 		t.Errorf("list %s", got)
 	}
 	if got := answer(t, llm.CancelFinetune, "9", `{}`); got != `{"id":"9","object":"fine_tuning.job","status":"cancelled"}` {

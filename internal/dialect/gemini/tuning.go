@@ -15,7 +15,17 @@ import (
 // read 2026-11; contract/provider-transforms.md 4.10, section 12.
 type tunings struct{}
 
-var _ dialect.Unified = tunings{}
+var _ dialect.Follower = tunings{}
+
+var tuningsPages = pages("tuningJobs", writeTuning)
+
+// Follow reads a list on.
+func (tunings) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
+	if in.Sent.Endpoint != llm.ListFinetunes {
+		return dialect.Next{}, false, nil
+	}
+	return tuningsPages.Follow(in)
+}
 
 // EncodeRequest makes a job of the caller's fine-tune; on all other endpoints the
 // address says what is wanted.
@@ -24,8 +34,7 @@ func (tunings) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 	case llm.CreateFinetune:
 		return createTuning(r.Body, to)
 	case llm.ListFinetunes:
-		query, lost := page(r.Query)
-		return &dialect.Outgoing{Query: query, Lost: lost}, nil
+		return tuningsPages.Ask(r.Query)
 	default:
 		return &dialect.Outgoing{}, nil
 	}
@@ -104,7 +113,7 @@ func (tunings) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 		w.Str("status", "cancelled")
 		w.Close('}')
 	case llm.ListFinetunes:
-		writeJobs(&w, in.Body, "tuningJobs", func(job []byte) { writeTuning(&w, job) })
+		return tuningsPages.Answer(in)
 	default:
 		if jobID(in.Body) == "" {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer names no job")

@@ -1,0 +1,212 @@
+package dialect
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sluice/internal/fault"
+	"sluice/internal/splice"
+)
+
+// Pages is a list of a provider whose pages follow each other by a token of its own, for
+// callers who go on from the last item that they have, as OpenAI's clients do: limit and
+// after in, first_id, last_id and has_more out. No state is kept: to go on behind an item
+// the list is read from its beginning, at most walkMost pages of it. A caller who gives
+// the token, next_page_token of a page, as after gets the next page at once.
+//
+// It never changes and is safe for concurrent use.
+type Pages struct {
+	Items string // member of an answer with the items: "datasets"
+	Token string // and with the token: "nextPageToken"
+	Size  string // parameter for the length of a page: "pageSize"
+	After string // and for the token: "pageToken"
+	Usual int    // length of a page when the caller says none
+	Most  int    // the longest that the provider gives
+	Told  bool   // Items is there even when there are none; otherwise it may be absent
+	Own   bool   // parameters that are not OpenAI's go along; otherwise they are lost
+	// IsID reports whether after is the id of an item, as Plain makes it, and no token.
+	IsID func(after string) bool
+	// Plain makes one spelling of an id; nil when there is only one.
+	Plain func(id string) string
+	// Write writes an item as callers get it, with its id.
+	Write func(w *JSON, item []byte)
+}
+
+// Bounds of the search for an item: pages behind the first, and their length where the
+// provider gives longer ones. (ours)
+const (
+	walkMost = 20
+	walkSize = 500
+)
+
+// asked is what a caller wants of a list.
+type asked struct {
+	limit int
+	after string // id or token
+	walk  bool   // after is an id
+	rest  url.Values
+}
+
+func (p *Pages) read(query string) (*asked, error) {
+	rest, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, fault.New(fault.InvalidRequest, "the query cannot be read").Because(err)
+	}
+	a := &asked{limit: p.Usual, after: rest.Get("after"), rest: rest}
+	if text := rest.Get("limit"); text != "" {
+		if a.limit, err = strconv.Atoi(text); err != nil || a.limit < 1 || a.limit > p.Most {
+			return nil, fault.Newf(fault.InvalidParameter, "limit must be a whole number from 1 to %d here", p.Most).At("limit")
+		}
+	}
+	if id := p.plain(a.after); id != "" && p.IsID(id) {
+		a.after, a.walk = id, true
+	}
+	delete(rest, "limit")
+	delete(rest, "after")
+	return a, nil
+}
+
+func (p *Pages) plain(id string) string {
+	if p.Plain == nil {
+		return id
+	}
+	return p.Plain(id)
+}
+
+// query asks for a page: the first when token is empty.
+func (p *Pages) query(a *asked, token string) string {
+	q := url.Values{}
+	if p.Own {
+		q = maps.Clone(a.rest)
+	}
+	size := a.limit
+	if a.walk {
+		size = min(p.Most, walkSize)
+	}
+	q.Set(p.Size, strconv.Itoa(size))
+	if token != "" {
+		q.Set(p.After, token)
+	}
+	return strings.ReplaceAll(q.Encode(), "+", "%20") // which signatures want
+}
+
+// Ask makes the request for a list of the caller's query. A limit that is none, or that
+// the provider does not give, is fault.InvalidParameter.
+func (p *Pages) Ask(query string) (*Outgoing, error) {
+	a, err := p.read(query)
+	if err != nil {
+		return nil, err
+	}
+	token := a.after
+	if a.walk {
+		token = ""
+	}
+	out := &Outgoing{Query: p.query(a, token)}
+	if !p.Own {
+		out.Lost = slices.Sorted(maps.Keys(a.rest))
+	}
+	return out, nil
+}
+
+// Follow is Follower.Follow of a list: the next page as long as the items that the caller
+// wants are not all there. An id that is not among those of the pages that may be read is
+// fault.InvalidParameter.
+func (p *Pages) Follow(in *Incoming) (Next, bool, error) {
+	a, err := p.read(in.Sent.Query)
+	if err != nil || !a.walk {
+		return Next{}, false, err
+	}
+	s := p.section(in, a)
+	switch {
+	case len(s.items) == a.limit || s.found && s.token == "":
+		return Next{}, false, nil
+	case s.token == "":
+		return Next{}, false, fault.New(fault.InvalidParameter, "after names no item of the list").At("after")
+	case len(in.More) == walkMost && len(s.items) == 0:
+		return Next{}, false, fault.Newf(fault.InvalidParameter, "what after names is not among the first items of the list, of which the gateway searches %d; send the next_page_token of a page as after instead", s.seen).At("after")
+	case len(in.More) == walkMost:
+		return Next{}, false, nil
+	}
+	return Next{Endpoint: in.Sent.Endpoint, Query: p.query(a, s.token)}, true, nil
+}
+
+// section is the part of the list that the caller wants.
+type section struct {
+	items [][]byte // written
+	first string
+	last  string
+	seen  int
+	found bool   // where it begins
+	more  bool   // there is something behind it
+	token string // of the page behind those that were read
+}
+
+func (p *Pages) section(in *Incoming, a *asked) *section {
+	s := &section{found: !a.walk}
+	s.page(p, in.Body, a)
+	for _, body := range in.More {
+		s.page(p, body, a)
+	}
+	s.more = s.more || s.token != ""
+	return s
+}
+
+func (s *section) page(p *Pages, body []byte, a *asked) {
+	list, _ := splice.Find(body, p.Items)
+	s.token = splice.Text(body, p.Token)
+	for raw := range splice.Elements(list) {
+		s.seen++
+		if s.found && a.walk && len(s.items) == a.limit {
+			s.more = true
+			return
+		}
+		var w JSON
+		p.Write(&w, raw)
+		id := splice.Text(w.B, "id")
+		if !s.found {
+			s.found = p.plain(id) == a.after
+			continue
+		}
+		if s.items = append(s.items, w.B); s.first == "" {
+			s.first = id
+		}
+		s.last = id
+	}
+}
+
+// Answer writes {"object":"list","data":[…],"first_id":…,"last_id":…,"has_more":false}.
+// Where a page of the provider's is given as it is, next_page_token is its token.
+func (p *Pages) Answer(in *Incoming) (*Answer, error) {
+	a, err := p.read(in.Sent.Query)
+	if err != nil {
+		return nil, err
+	}
+	if _, told := splice.Find(in.Body, p.Items); !splice.Valid(in.Body) || p.Told && !told {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no list")
+	}
+	s := p.section(in, a)
+	var w JSON
+	w.Open('{')
+	w.Str("object", "list")
+	w.Key("data").Open('[')
+	for _, item := range s.items {
+		w.Value(item)
+	}
+	w.Close(']')
+	for _, end := range [...][2]string{{"first_id", s.first}, {"last_id", s.last}} {
+		if end[1] == "" {
+			w.Raw(end[0], []byte("null"))
+		} else {
+			w.Str(end[0], end[1])
+		}
+	}
+	w.Bool("has_more", s.more)
+	if !a.walk {
+		w.Opt("next_page_token", s.token)
+	}
+	w.Close('}')
+	return &Answer{Body: w.B}, nil
+}
