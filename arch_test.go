@@ -20,7 +20,7 @@ type place struct {
 // its line says.
 var (
 	kernel = below("internal", "fault ident access llm sealed wire wire/syntax splice")
-	rooms  = below("internal", "tenant/... keys/... credential/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... recall/... prompt/... record/... audit/... mcp/... agent/...")
+	rooms  = below("internal", "tokens tenant/... keys/... credential/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... recall/... prompt/... record/... audit/... mcp/... agent/...")
 
 	// metrics are declared beside the code they measure
 	metrics = "internal/telemetry"
@@ -176,6 +176,7 @@ var confined = []struct {
 		below("internal", "store/..."), false, "nothing outside store knows which engine runs"},
 	{[]string{"database/sql"}, below("internal", "store/... logstore/..."), false, "SQL stays in the adapters"},
 	{[]string{"github.com/caarlos0/env", "github.com/goccy/go-yaml"}, below("internal", "config"), false, "settings are read in one place"},
+	{[]string{"github.com/tiktoken-go/"}, below("internal", "tokens"), false, "vocabularies are megabytes: they are loaded in one place"},
 	{[]string{"github.com/alecthomas/kong"}, []string{"cmd/..."}, false, "only commands have flags"},
 	{[]string{"testing", "github.com/stretchr/testify", "pgregory.net/rapid"},
 		[]string{"internal/*/*test", "test/..."}, false, "the program does not carry its tests"},

@@ -1,0 +1,62 @@
+package tokens
+
+import "sluice/internal/llm"
+
+// weighCall puts a conversation on the scale.
+func weighCall(s scale, c *llm.Call) {
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		s.turn(string(m.Role), m.Name)
+		weighParts(s, m.Parts)
+	}
+	for i := range c.Tools {
+		s.tool(&c.Tools[i])
+	}
+	if f := c.Format; f != nil {
+		s.text(f.Name)
+		s.text(f.Description)
+		s.text(string(f.Schema))
+	}
+}
+
+func weighParts(s scale, parts []llm.Part) {
+	for i := range parts {
+		weighPart(s, &parts[i])
+	}
+}
+
+func weighPart(s scale, p *llm.Part) {
+	switch p.Kind {
+	case llm.TextPart, llm.RefusalPart, llm.ThoughtPart:
+		s.text(p.Text)
+	case llm.SealedPart:
+		s.sealed(len(p.Text))
+	case llm.ImagePart, llm.AudioPart, llm.FilePart:
+		if p.Media != nil {
+			s.medium(mediumOf(p.Kind, p.Media))
+		}
+	case llm.CallPart:
+		if p.Call != nil {
+			s.text(p.Call.Name)
+			s.text(p.Call.Arguments)
+		}
+	case llm.ResultPart:
+		if p.Result != nil {
+			weighParts(s, p.Result.Parts)
+		}
+	case llm.OpaquePart:
+		s.text(string(p.Raw))
+	}
+}
+
+func mediumOf(k llm.PartKind, m *llm.Media) *medium {
+	switch {
+	case m.Plain:
+		return &medium{kind: document, plain: true, text: m.Data}
+	case k == llm.AudioPart:
+		return newMedium(sound, m.MIME, m.Data, m.Detail)
+	case k == llm.ImagePart:
+		return newMedium(picture, m.MIME, m.Data, m.Detail)
+	}
+	return newMedium(document, m.MIME, m.Data, m.Detail)
+}

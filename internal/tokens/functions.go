@@ -1,0 +1,69 @@
+package tokens
+
+import (
+	"strings"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// functions is how OpenAI's models read the functions of a call: not as JSON, but as
+// declarations. Figures are tokens.
+// Source: https://cookbook.openai.com/examples/how_to_count_tokens_with_tiktoken, section
+// 7, read 2026-11.
+type functions struct {
+	each     int64 // function
+	props    int64 // that a function with properties costs
+	prop     int64 // each property
+	enum     int64 // a property with an enum
+	enumItem int64
+	end      int64 // the end of them all
+}
+
+var (
+	functions4o = &functions{each: 7, props: 3, prop: 3, enum: -3, enumItem: 3, end: 12}
+	functions4  = &functions{each: 10, props: 3, prop: 3, enum: -3, enumItem: 3, end: 12}
+)
+
+func (f *functions) of(e *estimate, t *llm.Tool) int64 {
+	n := f.each + e.read(t.Name+":"+strings.TrimSuffix(t.Description, "."))
+	return n + f.properties(e, t.Schema, 0)
+}
+
+// nestedMax is how deep properties are looked for within properties.
+const nestedMax = 8
+
+func (f *functions) properties(e *estimate, schema []byte, depth int) int64 {
+	all, _ := splice.Find(schema, "properties")
+	var n int64
+	for name, p := range splice.Members(all) {
+		if n == 0 {
+			n = f.props
+		}
+		n += f.property(e, name, p, depth)
+	}
+	return n
+}
+
+func (f *functions) property(e *estimate, rawName, p []byte, depth int) int64 {
+	name, _ := splice.Unquote(rawName)
+	n := f.prop + e.read(name+":"+splice.Text(p, "type")+":"+strings.TrimSuffix(splice.Text(p, "description"), "."))
+	items, ok := splice.Find(p, "enum")
+	if ok {
+		n += f.enum
+	}
+	for item := range splice.Elements(items) {
+		text, ok := splice.Unquote(item)
+		if !ok {
+			text = string(item)
+		}
+		n += f.enumItem + e.read(text)
+	}
+	if depth < nestedMax {
+		n += f.properties(e, p, depth+1)
+		if items, ok := splice.Find(p, "items"); ok {
+			n += f.properties(e, items, depth+1)
+		}
+	}
+	return n
+}

@@ -1,0 +1,163 @@
+package tokens
+
+import (
+	"encoding/base64"
+	"strings"
+)
+
+// mediumKind says how a medium is reckoned.
+type mediumKind uint8
+
+const (
+	picture mediumKind = iota
+	sound
+	film
+	document
+)
+
+// medium is something to look at or to listen to.
+type medium struct {
+	kind   mediumKind
+	data   string // base64; empty: it is named by URL or id, and nobody here has seen it
+	detail string // "low", "high", "auto" or empty
+	plain  bool   // it is a document of text, and nothing else counts
+	text   string
+}
+
+// newMedium makes a medium of what a caller sends. A file is told by its MIME type.
+func newMedium(k mediumKind, mime, data, detail string) *medium {
+	m := &medium{kind: k, data: data, detail: detail}
+	switch kind, _, _ := strings.Cut(mime, "/"); {
+	case kind == "image":
+		m.kind = picture
+	case kind == "audio":
+		m.kind = sound
+	case kind == "video":
+		m.kind = film
+	case k == document && data != "" && isText(mime):
+		m.plain, m.text = true, string(decoded(data, len(data)))
+	}
+	return m
+}
+
+// isText reports whether a file of that type is read as it stands.
+func isText(mime string) bool {
+	return strings.HasPrefix(mime, "text/") || strings.HasPrefix(mime, "application/json") || strings.HasPrefix(mime, "application/xml")
+}
+
+// decoded are the first bytes, at most limit, of base64 data, as far as it is such.
+func decoded(data string, limit int) []byte {
+	data = data[:min(len(data), base64.StdEncoding.EncodedLen(limit))]
+	data = strings.TrimRight(data, "=")
+	out := make([]byte, base64.RawStdEncoding.DecodedLen(len(data)))
+	n, _ := base64.RawStdEncoding.Decode(out, []byte(data)) // what precedes a mistake counts
+	return out[:n]
+}
+
+// size is how many bytes the data stand for.
+func (m *medium) size() int64 { return int64(len(strings.TrimRight(m.data, "="))) * 3 / 4 }
+
+// How long sound and film of unknown form last, in bytes a second: a usual rate for the
+// estimate, the lowest in use for the bound.
+const (
+	soundUsual  = 16_000  // 128 kbit/s
+	soundLowest = 750     // 6 kbit/s, Opus
+	filmUsual   = 125_000 // 1 Mbit/s
+	filmLowest  = 12_500  // 100 kbit/s
+)
+
+// filmSecond is what a second of film costs, with its sound.
+// Source: https://ai.google.dev/gemini-api/docs/tokens, read 2026-11: 263 and 32.
+const filmSecond = 263 + 32
+
+// Of what nobody here has seen: a usual length.
+const (
+	unseenPages   = 10
+	unseenSeconds = 60
+)
+
+// Pages of documents whose pages cannot be counted: a usual one for the estimate, the
+// least for the bound, in bytes. The most that a provider reads is a thousand.
+const (
+	pageUsual  = 32 << 10
+	pageLeast  = 1 << 10
+	pagesMax   = 1000
+	pagesLimit = 8 << 20 // of a document that is searched for its pages
+)
+
+// estimate is what the medium costs a family's model, and whether that is a guess about
+// something unseen.
+func (m *medium) estimate(f *family) (n int64, unseen bool) {
+	unseen = m.data == ""
+	switch m.kind {
+	case picture:
+		if unseen {
+			return m.unseenPicture(f), true
+		}
+		if w, h, ok := pixels(decoded(m.data, headBytes)); ok {
+			return min(f.vision.most, f.vision.of(w, h, m.detail)), false
+		}
+		return f.vision.most, false
+	case sound:
+		return f.audio * m.seconds(soundUsual), unseen
+	case film:
+		return filmSecond * m.seconds(filmUsual), unseen
+	case document:
+		if unseen {
+			return f.page * unseenPages, true
+		}
+	}
+	return f.page * m.pages(), false
+}
+
+func (m *medium) unseenPicture(f *family) int64 {
+	if m.detail == "low" {
+		return min(f.vision.blind, f.vision.of(512, 512, "low"))
+	}
+	return f.vision.blind
+}
+
+// seconds is how long sound or film lasts, at least one.
+func (m *medium) seconds(rate int64) int64 {
+	if m.data == "" {
+		return unseenSeconds
+	}
+	if told := waveRate(decoded(m.data, waveHead)); m.kind == sound && told > 0 {
+		rate = max(soundLowest, told)
+	}
+	return max(1, (m.size()+rate-1)/rate)
+}
+
+// pages is how many a document has, at least one.
+func (m *medium) pages() int64 {
+	if n := pdfPages(decoded(m.data, pagesLimit)); n > 0 {
+		return min(n, m.pagesMost())
+	}
+	return min(pagesMax, m.size()/pageUsual+1)
+}
+
+func (m *medium) pagesMost() int64 { return min(pagesMax, m.size()/pageLeast+1) }
+
+// window is the largest context window in general use: what a provider cannot read it
+// does not bill.
+const window = 2 << 20
+
+// bound is the most that the medium can cost a family's model.
+func (m *medium) bound(f *family) int64 {
+	var n int64
+	switch {
+	case m.plain:
+		return int64(len(m.text))
+	case m.kind == picture:
+		return f.vision.most
+	case m.data == "":
+		return window
+	case m.kind == sound:
+		n = f.audio * (m.size()/soundLowest + 1)
+	case m.kind == film:
+		n = filmSecond * (m.size()/filmLowest + 1)
+	default:
+		n = f.page * m.pagesMost()
+	}
+	return min(window, n)
+}

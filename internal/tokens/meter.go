@@ -1,0 +1,60 @@
+package tokens
+
+// meter counts texts one after another within limits of work.
+type meter struct {
+	load          func() *vocabulary
+	exact, sample int // bytes that may still be counted
+	bytes, tokens int64
+	extrapolated  bool
+}
+
+// Samples of a text that is not counted whole.
+const (
+	samplePiece  = 4 << 10
+	samplePieces = 16
+)
+
+// count is the number of tokens of s, about so once the limits are reached.
+func (m *meter) count(s string) int64 {
+	switch {
+	case s == "":
+		return 0
+	case len(s) <= m.exact:
+		m.exact -= len(s)
+		return m.counted(len(s), m.load().tokens(s))
+	}
+	m.extrapolated = true
+	if m.sample < samplePiece {
+		return m.reckoned(len(s))
+	}
+	return m.sampled(s)
+}
+
+// sampled reckons the tokens of s from pieces that lie evenly over it.
+func (m *meter) sampled(s string) int64 {
+	pieces := min(samplePieces, m.sample/samplePiece, (len(s)+samplePiece-1)/samplePiece)
+	stride := len(s) / pieces
+	size := min(stride, samplePiece)
+	var n int64
+	for i := range pieces {
+		n += m.load().tokens(s[i*stride : i*stride+size])
+	}
+	m.sample -= pieces * size
+	m.counted(pieces*size, n)
+	return (n*int64(len(s)) + int64(pieces*size) - 1) / int64(pieces*size)
+}
+
+// reckoned is what so many bytes of the text so far would be. Without any it is one for
+// each byte.
+func (m *meter) reckoned(size int) int64 {
+	if m.bytes == 0 {
+		return int64(size)
+	}
+	return (int64(size)*m.tokens + m.bytes - 1) / m.bytes
+}
+
+func (m *meter) counted(size int, n int64) int64 {
+	m.bytes += int64(size)
+	m.tokens += n
+	return n
+}

@@ -1,0 +1,161 @@
+package tokens
+
+import (
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// reading is how a member of a body is put on the scale.
+type reading func(r *reader, raw []byte)
+
+// requests are the members of request bodies that models read, by endpoint.
+var requests = map[llm.Endpoint]map[string]reading{
+	llm.ChatComplete: {
+		"messages": (*reader).messages, "tools": (*reader).tools, "functions": (*reader).tools, "response_format": (*reader).schema,
+	},
+	llm.Messages:            messageReadings,
+	llm.MessagesCountTokens: messageReadings,
+	llm.CreateModelResponse: {
+		"instructions": (*reader).instruction, "input": (*reader).input, "tools": (*reader).tools, "text": (*reader).schema,
+	},
+	llm.Complete: {"prompt": (*reader).prompt, "suffix": (*reader).prompt},
+	llm.Embed:    {"input": (*reader).prompt},
+}
+
+var messageReadings = map[string]reading{
+	"system": (*reader).instruction, "messages": (*reader).messages, "tools": (*reader).tools, "output_config": (*reader).schema,
+}
+
+// answers are the members of answers that models wrote.
+var answers = map[llm.Endpoint]map[string]reading{
+	llm.ChatComplete:        {"choices": (*reader).content},
+	llm.Messages:            {"content": (*reader).content},
+	llm.CreateModelResponse: {"output": (*reader).content},
+	llm.Complete:            {"choices": (*reader).content},
+}
+
+func weighRequest(s scale, ep llm.Endpoint, body []byte) { weighMembers(s, requests[ep], body) }
+
+func weighAnswer(s scale, ep llm.Endpoint, body []byte) { weighMembers(s, answers[ep], body) }
+
+func weighMembers(s scale, known map[string]reading, body []byte) {
+	if len(known) == 0 {
+		return
+	}
+	r := reader{s}
+	for name, raw := range splice.Members(body) {
+		if key, _ := splice.Unquote(name); known[key] != nil {
+			known[key](&r, raw)
+		}
+	}
+}
+
+// reader puts raw JSON on a scale.
+type reader struct{ scale scale }
+
+func (r *reader) messages(raw []byte) {
+	for m := range splice.Elements(raw) {
+		r.message(m)
+	}
+}
+
+func (r *reader) message(m []byte) {
+	r.scale.turn(splice.Text(m, "role"), splice.Text(m, "name"))
+	r.members(m, 0)
+}
+
+// instruction is what stands outside the list of messages: a text, or parts.
+func (r *reader) instruction(raw []byte) {
+	if !splice.IsNull(raw) {
+		r.scale.turn("system", "")
+		r.value(raw, 0)
+	}
+}
+
+// input is that of responses: a text, or items of which some are messages.
+func (r *reader) input(raw []byte) {
+	if len(raw) > 0 && raw[0] == '"' {
+		r.scale.turn("user", "")
+		r.value(raw, 0)
+		return
+	}
+	for item := range splice.Elements(raw) {
+		r.message(item)
+	}
+}
+
+func (r *reader) content(raw []byte) { r.value(raw, 0) }
+
+// prompt is a text, a list of texts, or either as tokens.
+func (r *reader) prompt(raw []byte) {
+	if len(raw) == 0 {
+		return
+	}
+	switch raw[0] {
+	case '"':
+		r.value(raw, 0)
+	case '[':
+		for el := range splice.Elements(raw) {
+			switch el[0] {
+			case '[':
+				r.numbers(el)
+			case '"':
+				r.value(el, 0)
+			default:
+				r.scale.tokens(1)
+			}
+		}
+	}
+}
+
+func (r *reader) numbers(list []byte) {
+	var n int64
+	for range splice.Elements(list) {
+		n++
+	}
+	r.scale.tokens(n)
+}
+
+func (r *reader) tools(raw []byte) {
+	for t := range splice.Elements(raw) {
+		tool := toolOf(t)
+		r.scale.tool(&tool)
+	}
+}
+
+// toolOf reads a tool of any of the surfaces.
+func toolOf(raw []byte) llm.Tool {
+	if f, ok := splice.Find(raw, "function"); ok {
+		return function(f)
+	}
+	_, messages := splice.Find(raw, "input_schema")
+	kind := splice.Text(raw, "type")
+	if messages || kind == llm.Function || kind == "" {
+		return function(raw)
+	}
+	return llm.Tool{Type: kind, Raw: raw}
+}
+
+func function(raw []byte) llm.Tool {
+	t := llm.Tool{Type: llm.Function, Name: splice.Text(raw, "name"), Description: splice.Text(raw, "description")}
+	for _, name := range [...]string{"parameters", "input_schema"} {
+		if s, ok := splice.Find(raw, name); ok {
+			t.Schema = s
+		}
+	}
+	return t
+}
+
+// schema is the form that an answer shall have, wherever the surface keeps it.
+func (r *reader) schema(raw []byte) {
+	for _, at := range [...][]string{{"json_schema"}, {"format"}} {
+		if f, ok := splice.Find(raw, at...); ok {
+			raw = f
+		}
+	}
+	if s, ok := splice.Find(raw, "schema"); ok {
+		r.scale.text(splice.Text(raw, "name"))
+		r.scale.text(splice.Text(raw, "description"))
+		r.scale.text(string(s))
+	}
+}

@@ -1,0 +1,93 @@
+package tokens
+
+import "math"
+
+// vision is how models of a family look at pictures.
+type vision struct {
+	most  int64 // that one picture may cost
+	blind int64 // for one whose size nobody knows
+	of    func(width, height int, detail string) int64
+}
+
+// tiled is OpenAI's way: a picture is made to fit 2048 by 2048, its shorter side no more
+// than 768, and each square of 512 that it touches costs tile. Detail "low" is base alone.
+// Source: https://developers.openai.com/api/docs/guides/images-vision, read 2026-11; that
+// sides are rounded follows from what the API bills for 2049 and 2050 by 513.
+func tiled(base, tile int64) vision {
+	return vision{most: base + 8*tile, blind: base + 4*tile, of: func(w, h int, detail string) int64 {
+		if detail == "low" {
+			return base
+		}
+		x, y := fit(w, h, 2048)
+		if short := min(x, y); short > 768 {
+			x, y = round(x*768/short), round(y*768/short)
+		}
+		return base + tile*squaresOf(x, y, 512)
+	}}
+}
+
+// patched is the way of OpenAI's smaller models: squares of 32, at most limit of them,
+// each times a factor.
+// Source: the same.
+func patched(factor float64, limit int) vision {
+	cost := func(patches int64) int64 { return int64(math.Ceil(float64(patches) * factor)) }
+	return vision{most: cost(int64(limit)), blind: cost(1024), of: func(w, h int, _ string) int64 {
+		x, y := float64(w), float64(h)
+		if n := squaresOf(x, y, 32); n <= int64(limit) {
+			return cost(n)
+		}
+		r := math.Sqrt(32 * 32 * float64(limit) / (x * y))
+		across, down := x*r/32, y*r/32
+		r *= min(math.Floor(across)/across, math.Floor(down)/down)
+		return cost(min(int64(limit), max(1, int64(math.Round(x*r/32)))*max(1, int64(math.Round(y*r/32)))))
+	}}
+}
+
+// sized is Anthropic's way: width times height by 750, after the picture is made to fit
+// its longest side and the most that one costs.
+// Source: https://platform.claude.com/docs/en/build-with-claude/vision, read 2026-11.
+func sized(side int, most int64) vision {
+	return vision{most: most, blind: 1334, of: func(w, h int, _ string) int64 {
+		x, y := fit(w, h, side)
+		return min(most, int64(math.Ceil(x*y/750)))
+	}}
+}
+
+// squares is the way of Gemini up to 2.5, and of most open models: each square of that
+// side costs so much, the whole at most most, and blind when its size is not known.
+// Source: https://ai.google.dev/gemini-api/docs/tokens (258 for each of 768, and for a
+// picture that fits 384), https://docs.together.ai/docs/vision-overview (1,601 for each of
+// 560, at most four), the model card of Qwen2.5-VL (one for each of 28, at most 16,384),
+// all read 2026-11.
+func squares(side int, each, most, blind int64) vision {
+	return vision{most: most, blind: blind, of: func(w, h int, _ string) int64 {
+		return min(most, each*squaresOf(float64(w), float64(h), float64(side)))
+	}}
+}
+
+// flat is the way of Gemini from 3 on: a picture costs what its resolution allots,
+// whatever its size.
+// Source: https://ai.google.dev/gemini-api/docs/media-resolution, read 2026-11.
+func flat(low, usual, most int64) vision {
+	return vision{most: most, blind: usual, of: func(_, _ int, detail string) int64 {
+		if detail == "low" {
+			return low
+		}
+		return usual
+	}}
+}
+
+// fit scales a picture down so that no side is longer than side.
+func fit(w, h, side int) (x, y float64) {
+	x, y = float64(w), float64(h)
+	if long := max(x, y); long > float64(side) {
+		x, y = round(x*float64(side)/long), round(y*float64(side)/long)
+	}
+	return x, y
+}
+
+func round(x float64) float64 { return max(1, math.Round(x)) }
+
+func squaresOf(x, y, side float64) int64 {
+	return int64(math.Ceil(x/side)) * int64(math.Ceil(y/side))
+}
