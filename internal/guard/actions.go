@@ -1,0 +1,168 @@
+package guard
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"sluice/internal/fault"
+)
+
+// Actions are what follows from the verdict of a guardrail.
+// Source: contract/content-and-observability.yaml, GuardrailActions.
+type Actions struct {
+	Deny       bool     `json:"deny"`       // a failure stops the call with status 446
+	Async      bool     `json:"async"`      // only logged, never waited for
+	Sequential bool     `json:"sequential"` // one check after the other instead of all at once
+	OnSuccess  Reaction `json:"on_success"`
+	OnFail     Reaction `json:"on_fail"`
+	Message    string   `json:"message,omitempty"` // of a denial, in place of the usual one (ours)
+}
+
+// Reaction is what is kept of a verdict.
+type Reaction struct {
+	Feedback Feedback `json:"feedback"`
+}
+
+// Feedback is stored on the trace of a request, as the feedback of people is.
+type Feedback struct {
+	Value    float64         `json:"value"`    // -10 to 10
+	Weight   float64         `json:"weight"`   // 0 to 1
+	Metadata json.RawMessage `json:"metadata"` // an object or a text; "" for none
+}
+
+// Limits of actions.
+const (
+	maxMessage  = 1024
+	maxFeedback = 8 << 10 // bytes of the metadata
+)
+
+// usual are actions of which nothing was said: a failure lets the call go on.
+func usual() Actions {
+	nothing := json.RawMessage(`""`)
+	return Actions{OnSuccess: Reaction{Feedback{5, 1, nothing}}, OnFail: Reaction{Feedback{-5, 1, nothing}}}
+}
+
+// ReadActions reads the actions of a body, the forms that published examples have
+// included: onFail with block, deny, log or warn, and on_fail or on_success as a
+// word. What is left out has its default. A refusal is fault.InvalidParameter and
+// names the place, for example "actions.on_fail.feedback.value".
+func ReadActions(raw []byte) (Actions, error) {
+	a := usual()
+	var sent map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &sent); err != nil || sent == nil {
+		return a, fault.New(fault.InvalidParameter, "the value is an object").At("actions")
+	}
+	for _, name := range slices.Sorted(maps.Keys(sent)) {
+		read, ok := actionFields[name]
+		if !ok {
+			return a, fault.New(fault.InvalidParameter, "unknown field; there are deny, async, sequential, on_success, on_fail and message").At("actions." + name)
+		}
+		if string(sent[name]) == "null" {
+			continue
+		}
+		if path, text := read(&a, sent[name]); text != "" {
+			return a, fault.New(fault.InvalidParameter, text).At("actions." + name + path)
+		}
+	}
+	return a, nil
+}
+
+// reader reads one field; it returns where below the field something is wrong, and
+// what.
+type reader func(a *Actions, raw json.RawMessage) (path, text string)
+
+// actionFields are read in the order of their names, so that a plain "deny" comes
+// before the words that mean the same and must agree with it.
+var actionFields = map[string]reader{
+	"deny":       flag(func(a *Actions) *bool { return &a.Deny }),
+	"async":      flag(func(a *Actions) *bool { return &a.Async }),
+	"sequential": flag(func(a *Actions) *bool { return &a.Sequential }),
+	"on_success": reaction(func(a *Actions) *Reaction { return &a.OnSuccess }, successWord),
+	"onSuccess":  reaction(func(a *Actions) *Reaction { return &a.OnSuccess }, successWord),
+	"on_fail":    reaction(func(a *Actions) *Reaction { return &a.OnFail }, failWord),
+	"onFail":     reaction(func(a *Actions) *Reaction { return &a.OnFail }, failWord),
+	"message": func(a *Actions, raw json.RawMessage) (string, string) {
+		if json.Unmarshal(raw, &a.Message) != nil || len(a.Message) > maxMessage {
+			return "", "the value is a text of at most 1024 characters"
+		}
+		return "", ""
+	},
+}
+
+func flag(of func(*Actions) *bool) reader {
+	return func(a *Actions, raw json.RawMessage) (string, string) {
+		if json.Unmarshal(raw, of(a)) != nil {
+			return "", "the value is true or false"
+		}
+		return "", ""
+	}
+}
+
+// successWord is an action on success written as one word: there is but one.
+func successWord(_ *Actions, word string) bool {
+	return slices.Contains([]string{"continue", "allow", "log", "pass", "none"}, strings.ToLower(word))
+}
+
+// failWord is an action on failure written as one word.
+func failWord(a *Actions, word string) bool {
+	switch strings.ToLower(word) {
+	case "block", "deny":
+		a.Deny = true
+	case "log", "warn", "continue", "allow", "none":
+	default:
+		return false
+	}
+	return true
+}
+
+// reaction reads an object with feedback, or a word.
+func reaction(of func(*Actions) *Reaction, take func(a *Actions, word string) bool) reader {
+	return func(a *Actions, raw json.RawMessage) (string, string) {
+		var word string
+		if json.Unmarshal(raw, &word) == nil {
+			if !take(a, word) {
+				return "", "the value is deny, block, log, warn or continue, or an object with feedback"
+			}
+			return "", ""
+		}
+		return readFeedback(raw, &of(a).Feedback)
+	}
+}
+
+func readFeedback(raw json.RawMessage, f *Feedback) (path, text string) {
+	var outer struct {
+		Feedback *struct {
+			Value    *float64        `json:"value"`
+			Weight   *float64        `json:"weight"`
+			Metadata json.RawMessage `json:"metadata"`
+		} `json:"feedback"`
+	}
+	if json.Unmarshal(raw, &outer) != nil {
+		return "", "the value is an object with feedback {value, weight, metadata}"
+	}
+	sent := outer.Feedback
+	if sent == nil {
+		return "", ""
+	}
+	if v := sent.Value; v != nil {
+		if *v < -10 || *v > 10 {
+			return ".feedback.value", "the value is a number from -10 to 10"
+		}
+		f.Value = *v
+	}
+	if w := sent.Weight; w != nil {
+		if *w < 0 || *w > 1 {
+			return ".feedback.weight", "the value is a number from 0 to 1"
+		}
+		f.Weight = *w
+	}
+	if m := sent.Metadata; len(m) > 0 && string(m) != "null" {
+		if m[0] != '{' && m[0] != '"' || len(m) > maxFeedback {
+			return ".feedback.metadata", "the value is an object or a text of at most 8192 bytes"
+		}
+		f.Metadata = m
+	}
+	return "", ""
+}

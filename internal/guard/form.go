@@ -1,0 +1,282 @@
+package guard
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/url"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// form judges a value of a parameter; nil when it fits.
+type form func(v any) *problem
+
+// problem is what is wrong with a value: its place below the parameters and a text
+// that names the cure without quoting the value.
+type problem struct {
+	path string // ".rules.defaults[2]"
+	text string
+}
+
+func wrong(text string) *problem { return &problem{text: text} }
+
+// Limits of the values of parameters.
+const (
+	maxItems   = 1000
+	maxWord    = 1024 // characters of an item or name
+	maxPattern = 4096
+	maxURL     = 2048
+)
+
+// judge holds parameters against what the check knows.
+func (k *Known) judge(params map[string]any) *problem {
+	taken := slices.Concat(k.Params, anywhere)
+	for _, p := range taken {
+		if _, sent := params[p.Name]; p.Required && !sent {
+			return &problem{"." + p.Name, "required"}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		i := slices.IndexFunc(taken, func(p Param) bool { return p.Name == name })
+		switch {
+		case i >= 0:
+			if p := taken[i].form(params[name]); p != nil {
+				return &problem{"." + name + p.path, p.text}
+			}
+		case !k.Open:
+			return &problem{"." + name, "the check has no such parameter"}
+		}
+	}
+	return nil
+}
+
+func anything(any) *problem { return nil }
+
+func truth(v any) *problem {
+	if _, ok := v.(bool); !ok {
+		return wrong("the value is true or false")
+	}
+	return nil
+}
+
+// text is a string that is not empty.
+func text(most int) form {
+	return func(v any) *problem {
+		if s, ok := v.(string); !ok || s == "" || len(s) > most {
+			return wrong("the value is a text of 1 to " + strconv.Itoa(most) + " characters")
+		}
+		return nil
+	}
+}
+
+func textOrNumber(v any) *problem {
+	if _, ok := v.(float64); ok {
+		return nil
+	}
+	return text(255)(v)
+}
+
+func number(least, most float64) form {
+	return func(v any) *problem {
+		if n, ok := v.(float64); !ok || n < least || n > most {
+			return wrong("the value is a number from " + plain(least) + " to " + plain(most))
+		}
+		return nil
+	}
+}
+
+func whole(least, most float64) form {
+	return func(v any) *problem {
+		if n, ok := v.(float64); !ok || n != float64(int64(n)) || n < least || n > most {
+			return wrong("the value is a whole number from " + plain(least) + " to " + plain(most))
+		}
+		return nil
+	}
+}
+
+func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+func oneOf(values ...string) form {
+	return func(v any) *problem {
+		if s, ok := v.(string); !ok || !slices.Contains(values, s) {
+			return wrong("the value is one of " + strings.Join(values, ", "))
+		}
+		return nil
+	}
+}
+
+// list is a list that is not empty.
+func list(of form) form {
+	return func(v any) *problem {
+		items, ok := v.([]any)
+		if !ok || len(items) == 0 || len(items) > maxItems {
+			return wrong("the value is a list of 1 to " + strconv.Itoa(maxItems) + " items")
+		}
+		for i, item := range items {
+			if p := of(item); p != nil {
+				return &problem{"[" + strconv.Itoa(i) + "]" + p.path, p.text}
+			}
+		}
+		return nil
+	}
+}
+
+func listOf(values ...string) form { return list(oneOf(values...)) }
+
+// words is a list of texts.
+var words = list(text(maxWord))
+
+// wordsOrCSV is a list of texts, or one with commas; both may be empty.
+func wordsOrCSV(v any) *problem {
+	if s, ok := v.(string); ok && len(s) <= maxPattern {
+		return nil
+	}
+	if items, ok := v.([]any); ok && len(items) == 0 {
+		return nil
+	}
+	return words(v)
+}
+
+func object(v any) *problem {
+	if m, ok := v.(map[string]any); !ok || len(m) > maxItems {
+		return wrong("the value is an object of at most " + strconv.Itoa(maxItems) + " fields")
+	}
+	return nil
+}
+
+// mapOf is an object whose every value has a form.
+func mapOf(of form) form {
+	return func(v any) *problem {
+		if p := object(v); p != nil {
+			return p
+		}
+		m, _ := v.(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			if p := of(m[name]); p != nil {
+				return &problem{"." + name + p.path, p.text}
+			}
+		}
+		return nil
+	}
+}
+
+// fields is an object with these fields and no other.
+func fields(params ...Param) form {
+	inner := Known{Params: params}
+	return func(v any) *problem {
+		if p := object(v); p != nil {
+			return p
+		}
+		m, _ := v.(map[string]any)
+		return inner.judge(m)
+	}
+}
+
+func pattern(v any) *problem {
+	if p := text(maxPattern)(v); p != nil {
+		return p
+	}
+	s, _ := v.(string)
+	if _, err := regexp.Compile(s); err != nil {
+		var bad *syntax.Error
+		if errors.As(err, &bad) {
+			return wrong("not a regular expression that can be used (RE2 syntax, without look-around and back references): " + bad.Code.String())
+		}
+		return wrong("not a regular expression that can be used")
+	}
+	return nil
+}
+
+// slashed is a pattern that may stand between slashes, with flags behind them.
+func slashed(v any) *problem {
+	if s, ok := v.(string); ok {
+		if end := strings.LastIndexByte(s, '/'); len(s) > 1 && s[0] == '/' && end > 0 && strings.Trim(s[end+1:], "gimsuyd") == "" {
+			return pattern(s[1:end])
+		}
+	}
+	return pattern(v)
+}
+
+// link is the URL of a service. Whether it may be called is judged by who knows the
+// trusted hosts.
+func link(v any) *problem {
+	s, _ := v.(string)
+	if u, err := url.Parse(s); err != nil || s == "" || len(s) > maxURL || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return wrong("the value is a URL such as https://hooks.example.com/check")
+	}
+	return nil
+}
+
+// headers are an object of texts, or the JSON text of one.
+func headers(v any) *problem {
+	if s, ok := v.(string); ok {
+		var m map[string]any
+		if json.Unmarshal([]byte(s), &m) != nil {
+			return wrong("the value is an object of texts")
+		}
+		v = m
+	}
+	return mapOf(text(16_384))(v)
+}
+
+// span is a time such as "1d" or "30 minutes", or a number of seconds.
+func span(v any) *problem {
+	if _, ok := v.(float64); ok {
+		return count(v)
+	}
+	if s, ok := v.(string); !ok || !spanForm.MatchString(s) {
+		return wrong(`the value is a time such as "12h" or "1d", or a number of seconds`)
+	}
+	return nil
+}
+
+var spanForm = regexp.MustCompile(`^[0-9]{1,9} ?(s|m|h|d|w|y|sec|secs|seconds?|mins?|minutes?|hrs?|hours?|days?|weeks?|years?)$`)
+
+// tongues are codes of languages with their script, one or several: "eng_Latn".
+func tongues(v any) *problem {
+	if s, ok := v.(string); ok {
+		v = []any{s}
+	}
+	return list(func(v any) *problem {
+		if s, ok := v.(string); !ok || !tongueForm.MatchString(s) {
+			return wrong("the value is a language with its script, such as eng_Latn")
+		}
+		return nil
+	})(v)
+}
+
+var tongueForm = regexp.MustCompile(`^[a-z]{3}_[A-Z][a-z]{3}$`)
+
+// schema is a JSON Schema that compiles on its own: nothing is fetched for it.
+func schema(v any) *problem {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return wrong("the value is a JSON Schema, an object")
+	}
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return wrong("the value is a JSON Schema, an object")
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return wrong("the value is a JSON Schema, an object")
+	}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(jsonschema.SchemeURLLoader{}) // knows no scheme
+	if err := c.AddResource(schemaName, doc); err != nil {
+		return wrong("not a JSON Schema that can be used")
+	}
+	if _, err := c.Compile(schemaName); err != nil {
+		return wrong("not a JSON Schema that can be used: it must be valid in itself and refer to nothing outside")
+	}
+	return nil
+}
+
+const schemaName = "mem:///schema.json"
