@@ -28,6 +28,13 @@ func maskConfig(doc []byte) string {
 // the stored document, which is nil at creation. Any other mask is
 // fault.InvalidConfig in the form of routing.Parse, which would take it for a key.
 func unmaskConfig(sent, stored []byte) ([]byte, error) {
+	doc, misfits := unmask(sent, stored)
+	return doc, refusal(misfits)
+}
+
+// unmask is unmaskConfig for documents of any sort; it returns the masks that stand
+// for nothing.
+func unmask(sent, stored []byte) ([]byte, []misfit) {
 	known := make(map[string]configSecret)
 	for _, s := range findSecrets(stored) {
 		known[s.path] = s
@@ -49,7 +56,7 @@ func unmaskConfig(sent, stored []byte) ([]byte, error) {
 		end = s.to
 	}
 	b.Write(sent[end:])
-	return b.Bytes(), refusal(misfits)
+	return b.Bytes(), misfits
 }
 
 // maskForm is what a value looks like that is taken for a mask. No provider's key

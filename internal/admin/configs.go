@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"sluice/internal/guard"
 	"sluice/internal/resource"
 	"sluice/internal/routing"
 )
@@ -28,6 +29,7 @@ func (k kinds) configs() resource.Resource {
 			}
 			return []resource.IndexEntry{{Name: "default", Value: "1"}}
 		},
+		Refs:    []resource.Ref[routing.Saved]{{Kind: guard.Kind, All: k.configGuardrails}},
 		After:   onlyDefault,
 		View:    k.viewConfig,
 		Receipt: &resource.Receipt[routing.Saved]{Shape: configReceipt{}, Make: receiveConfig},

@@ -15,6 +15,7 @@ func (k kinds) list() []resource.Resource {
 		k.providers(),
 		k.virtualKeys(),
 		k.rateLimits(),
+		k.guardrails(),
 		k.logs(),
 		k.breakers(),
 	}

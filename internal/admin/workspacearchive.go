@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/credential"
 	"sluice/internal/fault"
+	"sluice/internal/guard"
 	"sluice/internal/keys"
 	"sluice/internal/quota"
 	"sluice/internal/resource"
@@ -19,6 +20,7 @@ var contents = []struct{ kind, title string }{
 	{credential.VirtualKeyKind, "virtual key"},
 	{credential.IntegrationKind, "integration"},
 	{routing.SavedKind, "config"},
+	{guard.Kind, "guardrail"},
 }
 
 // keepWorkspace refuses to archive the default workspace, one that was not named

@@ -30,6 +30,9 @@ func (k kinds) workspaces() resource.Resource {
 		Refs: []resource.Ref[tenant.Workspace]{
 			defaultConfig(func(w *tenant.Workspace) string { return w.Defaults.ConfigID }, "defaults.config_id", fault.ReferenceMissing),
 			defaultConfig(func(w *tenant.Workspace) string { return w.Defaults.UserAPIKeyConfig }, "defaults.user_api_key_config", fault.ReferenceMissing),
+			namedGuardrails(func(r *resource.Row[tenant.Workspace]) (string, map[string][]string) {
+				return r.ID, map[string][]string{"defaults.input_guardrails": r.Value.Defaults.InputGuardrails, "defaults.output_guardrails": r.Value.Defaults.OutputGuardrails}
+			}),
 		},
 		Keep:  keepWorkspace,
 		After: k.afterWorkspace,
@@ -65,6 +68,8 @@ type workspaceDefaultsIn struct {
 	Metadata         map[string]string `json:"metadata,omitempty" doc:"added to every request; replaced as a whole"`
 	ConfigID         *string           `json:"config_id,omitempty" nullable:"true" maxLength:"255" doc:"config of requests that bring none"`
 	UserAPIKeyConfig *string           `json:"user_api_key_config,omitempty" nullable:"true" maxLength:"255" doc:"the same for user keys"`
+	InputGuardrails  []string          `json:"input_guardrails,omitempty" nullable:"true" maxItems:"50" doc:"ids or slugs of guardrails for every request; replaced as a whole"`
+	OutputGuardrails []string          `json:"output_guardrails,omitempty" nullable:"true" maxItems:"50" doc:"the same for every answer"`
 }
 
 // workspaceView is a workspace as clients see it.
@@ -90,6 +95,8 @@ type workspaceDefaultsView struct {
 	Metadata         map[string]string `json:"metadata"`
 	ConfigID         *string           `json:"config_id" nullable:"true"`
 	UserAPIKeyConfig *string           `json:"user_api_key_config" nullable:"true"`
+	InputGuardrails  []string          `json:"input_guardrails" nullable:"false"`
+	OutputGuardrails []string          `json:"output_guardrails" nullable:"false"`
 }
 
 func viewWorkspace(_ context.Context, _ *resource.Call, r resource.Row[tenant.Workspace], _ bool) (workspaceView, error) {
@@ -97,7 +104,7 @@ func viewWorkspace(_ context.Context, _ *resource.Call, r resource.Row[tenant.Wo
 	v := workspaceView{
 		ID: r.ID, Slug: r.Slug, Name: w.Name, Description: orNull(w.Description), Status: r.Status, IsDefault: bit(w.IsDefault),
 		OrganisationID: r.OrgID, CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated),
-		Defaults: workspaceDefaultsView{w.Defaults.Metadata, orNull(w.Defaults.ConfigID), orNull(w.Defaults.UserAPIKeyConfig)}, Object: "workspace",
+		Defaults: workspaceDefaultsView{w.Defaults.Metadata, orNull(w.Defaults.ConfigID), orNull(w.Defaults.UserAPIKeyConfig), listed(w.Defaults.InputGuardrails), listed(w.Defaults.OutputGuardrails)}, Object: "workspace",
 	}
 	if v.Defaults.Metadata == nil {
 		v.Defaults.Metadata = map[string]string{}
@@ -136,4 +143,12 @@ func prepareWorkspace(_ context.Context, _ *resource.Call, ch *resource.Edit[ten
 	}
 	w.Defaults = defaults
 	return checkMetadata(w.Defaults.Metadata, "defaults.metadata")
+}
+
+// listed is a list as answers show it: never null.
+func listed(l []string) []string {
+	if l == nil {
+		return []string{}
+	}
+	return l
 }

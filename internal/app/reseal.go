@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"sluice/internal/credential"
+	"sluice/internal/guard"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
 	"sluice/internal/routing"
@@ -22,6 +23,7 @@ var sealedParts = map[string]func(r *resource.Record, renew renewer) error{
 	credential.IntegrationKind: resealIntegration,
 	credential.VirtualKeyKind:  resealVirtualKey,
 	routing.SavedKind:          resealConfig,
+	guard.Kind:                 resealGuardrail,
 }
 
 // renewer seals a value anew unless the current key seals it.
@@ -165,6 +167,11 @@ func resealVirtualKey(r *resource.Record, renew renewer) error {
 func resealConfig(r *resource.Record, renew renewer) error {
 	var c routing.Saved
 	return inBody(r, &c, func() error { return renew(&c.Sealed, routing.SavedContext(r.ID)) })
+}
+
+func resealGuardrail(r *resource.Record, renew renewer) error {
+	var g guard.Guardrail
+	return inBody(r, &g, func() error { return renew(&g.Sealed, guard.Context(r.ID)) })
 }
 
 // inBody decodes a record's body, lets change work on it and encodes it again.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sluice/internal/credential"
+	"sluice/internal/guard"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
@@ -48,6 +49,7 @@ var secretsOf = map[string]func(seal func(text string) []byte) (body any){
 		return credential.VirtualKey{Key: seal("a"), Sealed: seal("b")}
 	},
 	routing.SavedKind: func(seal func(string) []byte) any { return routing.Saved{Sealed: seal("a")} },
+	guard.Kind:        func(seal func(string) []byte) any { return guard.Guardrail{Sealed: seal("a")} },
 }
 
 // saveTwice keeps a record of a kind in two versions, sealed by a box each.
@@ -109,7 +111,7 @@ func TestReseal(t *testing.T) {
 		t.Fatalf("%d records, %v", n, err)
 	}
 	current := boxOf(t, secondKey)
-	want := map[string]string{deploymentKind: "a", keys.Kind: "ba", credential.IntegrationKind: "ab", credential.VirtualKeyKind: "ab", routing.SavedKind: "a"}
+	want := map[string]string{deploymentKind: "a", keys.Kind: "ba", credential.IntegrationKind: "ab", credential.VirtualKeyKind: "ab", routing.SavedKind: "a", guard.Kind: "a"}
 	for kind, id := range ids {
 		versions, err := s.Versions(t.Context(), kind, id)
 		if err != nil || len(versions) != 2 {

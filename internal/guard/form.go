@@ -40,7 +40,7 @@ func (k *Known) judge(params map[string]any) *problem {
 	taken := slices.Concat(k.Params, anywhere)
 	for _, p := range taken {
 		if _, sent := params[p.Name]; p.Required && !sent {
-			return &problem{"." + p.Name, "required"}
+			return &problem{"." + p.Name, "the parameter is required"}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(params)) {

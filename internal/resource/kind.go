@@ -44,6 +44,7 @@ type Kind[T, V any] struct {
 	Creation       Creation
 
 	PageSize int // of lists; 0 means 50
+	PageMax  int // most that a caller may ask for; 0 means 1000
 	Filters  []Filter
 	Views    []Param // further parameters of reading one, for View
 	// Archived makes the status filter list and show archived records too.

@@ -54,7 +54,9 @@ type Ref[T any] struct {
 	Kind string
 	// Find returns the record that the field names; nil when it names none. What it
 	// cannot find is its error.
-	Find    func(ctx context.Context, c *Call, r *Row[T]) (*Record, error)
+	Find func(ctx context.Context, c *Call, r *Row[T]) (*Record, error)
+	// All is Find of what names several records, in any order and number.
+	All     func(ctx context.Context, c *Call, r *Row[T]) ([]*Record, error)
 	Cascade bool
 }
 

@@ -15,7 +15,7 @@ var secretParts = []string{"secret", "token", "password", "passphrase", "credent
 
 // openFields have names that look like those of secrets: a slug, the place of an
 // object in a store, and names of headers.
-var openFields = []string{"virtualkey", "awss3objectkey", "forwardheaders"}
+var openFields = []string{"virtualkey", "awss3objectkey", "forwardheaders", "headerkey"}
 
 // SecretField reports whether a field of that name, in whatever spelling, may hold
 // a secret: "api_key", "azureEntraClientSecret", "Authorization". List is the field

@@ -26,10 +26,12 @@ type Operation struct {
 	Audited string         // resource type in the audit trail; empty for reads
 	Action  string         // action in the audit trail: "create"
 	Feature string         // deployment flag whose OFF disables the route
-	Scopes  []access.Scope // any of them lets the caller in
-	Params  []Param        // what the path's placeholders mean
-	Query   []Param
-	Strict  bool // a query parameter that is not listed is refused
+	Scopes  []access.Scope // any of them lets the caller in; with none everybody who is identified
+	// Identify replaces that of the engine, for callers that have no API key.
+	Identify func(r *http.Request) (*access.Principal, error)
+	Params   []Param // what the path's placeholders mean
+	Query    []Param
+	Strict   bool // a query parameter that is not listed is refused
 	// Body is a zero value of the type that describes the body, nil for none. Its
 	// schema is checked strictly: a field that it has not is refused.
 	Body     any
@@ -52,6 +54,7 @@ type Param struct {
 	Default  string
 	Min, Max int // of integers; Max 0 means none
 	Required bool
+	Repeated bool // may be there several times; the value is all of them, with commas
 }
 
 // Call is an administrative request on its way through the engine. It belongs to

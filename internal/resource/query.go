@@ -17,10 +17,13 @@ const maxQueryValue = 4 << 10
 
 // The parameters of every list. Source: contract/identity-and-governance.yaml,
 // conventions.pagination.
-func paging(pageSize int) []Param {
+func paging(pageSize, most int) []Param {
+	if most == 0 {
+		most = maxPageSize
+	}
 	return []Param{
 		{Name: "current_page", Doc: "page number, from 0", Type: "integer", Default: "0", Max: 1_000_000},
-		{Name: "page_size", Doc: "rows of a page; 0 means the default", Type: "integer", Default: strconv.Itoa(pageSize), Max: maxPageSize},
+		{Name: "page_size", Doc: "rows of a page; 0 means the default", Type: "integer", Default: strconv.Itoa(pageSize), Max: most},
 	}
 }
 
@@ -37,6 +40,9 @@ func (c *Call) readQuery() error {
 		v := p.Default
 		if sent := values.Get(p.Name); sent != "" {
 			v = sent
+		}
+		if p.Repeated && values.Has(p.Name) {
+			v = strings.Join(values[p.Name], ",")
 		}
 		if v == "" && p.Required {
 			return fault.New(fault.InvalidParameter, "the parameter is required").At(p.Name)

@@ -42,7 +42,11 @@ func (e *Engine) run(ctx context.Context, c *Call, body *schema) (any, error) {
 }
 
 func (e *Engine) identify(c *Call) error {
-	p, err := e.Identify(c.r)
+	identify := e.Identify
+	if c.op.Identify != nil {
+		identify = c.op.Identify
+	}
+	p, err := identify(c.r)
 	if err != nil {
 		return err
 	}

@@ -55,15 +55,29 @@ func giveUp(rec *Record, slug string) {
 func (k *Kind[T, V]) references(ctx context.Context, c *Call, r *Row[T]) ([]IndexEntry, error) {
 	var entries []IndexEntry
 	for _, ref := range k.Refs {
-		to, err := ref.Find(ctx, c, r)
+		found, err := ref.records(ctx, c, r)
 		if err != nil {
 			return nil, err
 		}
-		if to != nil {
-			entries = append(entries, IndexEntry{Name: refEntry(ref.Kind), Value: to.ID})
+		for _, to := range found {
+			if e := (IndexEntry{Name: refEntry(ref.Kind), Value: to.ID}); !slices.Contains(entries, e) {
+				entries = append(entries, e)
+			}
 		}
 	}
 	return entries, nil
+}
+
+// records are what the field names.
+func (ref *Ref[T]) records(ctx context.Context, c *Call, r *Row[T]) ([]*Record, error) {
+	if ref.All != nil {
+		return ref.All(ctx, c, r)
+	}
+	to, err := ref.Find(ctx, c, r)
+	if err != nil || to == nil {
+		return nil, err
+	}
+	return []*Record{to}, nil
 }
 
 func refEntry(kind string) string { return "ref." + kind }

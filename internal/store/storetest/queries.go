@@ -43,6 +43,7 @@ func filters(t *testing.T, s *store.Store) {
 		"index":            {resource.Query{Index: []resource.IndexEntry{provider}}, "0123"},
 		"two entries":      {resource.Query{Index: []resource.IndexEntry{provider, {Name: "n", Value: "3"}}}, "3"},
 		"contradiction":    {resource.Query{Index: []resource.IndexEntry{{Name: "n", Value: "2"}, {Name: "n", Value: "3"}}}, ""},
+		"no ids":           {resource.Query{IDs: []string{}}, ""},
 		"search folds":     {resource.Query{Search: "LPHA"}, "012"},
 		"search umlaut":    {resource.Query{Search: "äLPHA"}, "1"},
 		"search percent":   {resource.Query{Search: "0%"}, "1"},

@@ -1,0 +1,209 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/guard"
+	"sluice/internal/resource"
+)
+
+// guardrails are named sets of checks, of a workspace or of the whole organisation,
+// that configs and defaults name by id or slug. Each change makes a version. The
+// checks are sealed at rest, and answers mask the secrets in them.
+// Source: contract/content-and-observability.yaml, guardrails.
+func (k kinds) guardrails() resource.Resource {
+	return &resource.Kind[guard.Guardrail, guardrailView]{
+		Name: guard.Kind, Object: "guardrail", Title: "guardrail", Tag: "Guardrails", Audited: "guardrails", Feature: "GUARDRAILS_ENABLED",
+		Path: "/guardrails", Param: "guardrailId", Slug: "pg", SlugFrom: 6, Scopes: guardrailScopes, Verbs: resource.AllVerbs, PageSize: 100,
+		Home: resource.Located, Locate: locateGuardrail,
+		Create: guardrailIn{}, Update: guardrailPatch{}, Own: []string{"checks", "actions"},
+		Filters: []resource.Filter{
+			{Param: resource.Param{Name: "organisation_id", Doc: "that of the API key: those of the organisation, which belong to no workspace", Format: "uuid"}, Apply: ofOrganisation},
+			{Param: resource.Param{Name: "ids", Doc: "ids or slugs with commas, at most 100"}, Apply: func(*resource.Call, string, *resource.Query) error { return nil }},
+		},
+		Select:  selectGuardrails,
+		Prepare: k.prepareGuardrail,
+		Index: func(r *resource.Row[guard.Guardrail]) []resource.IndexEntry {
+			if r.WorkspaceID == "" {
+				return []resource.IndexEntry{{Name: "level", Value: "organisation"}}
+			}
+			return nil
+		},
+		View:    k.viewGuardrail,
+		Receipt: &resource.Receipt[guard.Guardrail]{Shape: guardrailReceipt{}, Make: receiveGuardrail},
+		Done:    &resource.Receipt[guard.Guardrail]{Shape: guardrailReceipt{}, Make: receiveGuardrail},
+	}
+}
+
+// guardrailIn is the body of a creation.
+type guardrailIn struct {
+	OwnerIn
+	Name    string      `json:"name" minLength:"1" maxLength:"255"`
+	Slug    string      `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the organisation; generated when absent"`
+	Checks  []checkIn   `json:"checks" nullable:"false" minItems:"1" maxItems:"50"`
+	Actions actionsSent `json:"actions"`
+}
+
+// guardrailPatch is the body of an update.
+type guardrailPatch struct {
+	Name        string      `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	Checks      []checkIn   `json:"checks,omitempty" nullable:"false" minItems:"1" maxItems:"50" doc:"replaces all; a secret may be sent back as the mask that was shown"`
+	Actions     actionsSent `json:"actions,omitempty" doc:"replaces all"`
+	WorkspaceID string      `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+}
+
+type checkIn struct {
+	ID         string         `json:"id" minLength:"1" maxLength:"255" doc:"source.check, for example default.wordCount"`
+	Parameters map[string]any `json:"parameters,omitempty" doc:"by check"`
+	Name       string         `json:"name,omitempty" maxLength:"255"`
+	IsEnabled  bool           `json:"is_enabled,omitempty" default:"true"`
+}
+
+// actionsSent are actions as they are sent; guard.ReadActions says which fields
+// there are, for some have several forms.
+type actionsSent map[string]any
+
+type guardrailReceipt struct {
+	ID        string `json:"id" format:"uuid"`
+	Slug      string `json:"slug"`
+	VersionID string `json:"version_id" format:"uuid"`
+}
+
+func receiveGuardrail(_ context.Context, _ *resource.Call, ch *resource.Edit[guard.Guardrail]) (any, error) {
+	return guardrailReceipt{ch.New.ID, ch.New.Slug, versionID(ch.New.ID, ch.New.Version)}, nil
+}
+
+// guardrailView is a guardrail as clients see it; what it does only when one is read.
+type guardrailView struct {
+	ID             string         `json:"id" format:"uuid"`
+	Name           string         `json:"name"`
+	Slug           string         `json:"slug"`
+	OrganisationID string         `json:"organisation_id" format:"uuid"`
+	WorkspaceID    *string        `json:"workspace_id" nullable:"true" format:"uuid" doc:"null: of the organisation"`
+	Status         string         `json:"status" enum:"active,archived"`
+	CreatedAt      resource.Stamp `json:"created_at"`
+	LastUpdatedAt  resource.Stamp `json:"last_updated_at"`
+	OwnerID        string         `json:"owner_id" format:"uuid"`
+	UpdatedBy      *string        `json:"updated_by" nullable:"true" format:"uuid"`
+	Object         string         `json:"object" enum:"guardrail"`
+	Checks         []checkView    `json:"checks,omitempty" nullable:"false"`
+	Actions        *actionsView   `json:"actions,omitempty"`
+	VersionID      string         `json:"version_id,omitempty" format:"uuid"`
+}
+
+type checkView struct {
+	ID         string         `json:"id"`
+	Name       string         `json:"name,omitempty"`
+	Parameters map[string]any `json:"parameters" doc:"secrets are masked"`
+	IsEnabled  bool           `json:"is_enabled"`
+}
+
+type actionsView struct {
+	Deny       bool         `json:"deny"`
+	Async      bool         `json:"async"`
+	Sequential bool         `json:"sequential"`
+	OnSuccess  reactionView `json:"on_success"`
+	OnFail     reactionView `json:"on_fail"`
+	Message    string       `json:"message,omitempty"`
+}
+
+type reactionView struct {
+	Feedback feedbackView `json:"feedback"`
+}
+
+type feedbackView struct {
+	Value    float64 `json:"value"`
+	Weight   float64 `json:"weight"`
+	Metadata any     `json:"metadata" doc:"an object or a text"`
+}
+
+func (k kinds) viewGuardrail(_ context.Context, _ *resource.Call, r resource.Row[guard.Guardrail], detail bool) (guardrailView, error) {
+	g := r.Value
+	v := guardrailView{
+		ID: r.ID, Name: g.Name, Slug: r.Slug, OrganisationID: r.OrgID, WorkspaceID: orNull(r.WorkspaceID), Status: r.Status,
+		CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), OwnerID: g.OwnerID, UpdatedBy: orNull(g.UpdatedBy), Object: "guardrail",
+	}
+	if !detail {
+		return v, nil
+	}
+	text, err := g.Text(k.Box, r.ID)
+	if err != nil {
+		return v, fmt.Errorf("open guardrail %s: %w", r.ID, err)
+	}
+	var checks []guard.Check
+	if err := json.Unmarshal([]byte(maskConfig(text)), &checks); err != nil {
+		return v, fmt.Errorf("read guardrail %s: %w", r.ID, err)
+	}
+	for _, c := range checks {
+		shown := checkView{ID: c.ID, Name: c.Name, Parameters: map[string]any{}, IsEnabled: c.Enabled()}
+		if err := json.Unmarshal(c.Parameters, &shown.Parameters); len(c.Parameters) > 0 && err != nil {
+			return v, fmt.Errorf("read guardrail %s: %w", r.ID, err)
+		}
+		v.Checks = append(v.Checks, shown)
+	}
+	v.VersionID = versionID(r.ID, r.Version)
+	v.Actions = &actionsView{}
+	return v, json.Unmarshal(encode(g.Actions), v.Actions)
+}
+
+// guardrailScopes: those of the organisation have scopes of their own besides.
+func guardrailScopes(action string, r *resource.Row[guard.Guardrail]) []access.Scope {
+	scopes := []access.Scope{access.Scope("guardrails." + action)}
+	if r == nil || r.WorkspaceID == "" {
+		scopes = append(scopes, access.Scope("organisation_guardrails."+action))
+	}
+	return scopes
+}
+
+// locateGuardrail: an Admin key makes one of a workspace when it names it, and else
+// one of the organisation, which it must name to be sure.
+func locateGuardrail(_ context.Context, c *resource.Call, r *resource.Row[guard.Guardrail]) error {
+	r.WorkspaceID = c.WorkspaceID
+	if c.WorkspaceID == "" && !c.Sent.Has("organisation_id") {
+		return fault.New(fault.InvalidParameter, "name a workspace by its id or slug, or the organisation by organisation_id for one that belongs to no workspace").At("workspace_id")
+	}
+	return nil
+}
+
+func ofOrganisation(c *resource.Call, id string, q *resource.Query) error {
+	if id != c.OrgID {
+		return fault.New(fault.Forbidden, "the API key belongs to another organisation").At("organisation_id")
+	}
+	if c.WorkspaceID == "" {
+		q.Index = append(q.Index, resource.IndexEntry{Name: "level", Value: "organisation"})
+	}
+	return nil
+}
+
+// maxIDs bounds the ids that a list may be narrowed to.
+const maxIDs = 100
+
+// selectGuardrails narrows a list to the ids and slugs that were asked for. Those
+// that are not there, or not for the caller, are not in the answer.
+func selectGuardrails(ctx context.Context, c *resource.Call, q *resource.Query) error {
+	asked := c.Query("ids")
+	if asked == "" {
+		return nil
+	}
+	names := strings.FieldsFunc(asked, func(r rune) bool { return r == ',' || r == ' ' })
+	if len(names) > maxIDs {
+		return fault.Newf(fault.InvalidParameter, "at most %d ids", maxIDs).At("ids")
+	}
+	q.IDs = []string{}
+	for _, name := range names {
+		r, err := resource.Look(ctx, c.Reader, guard.Kind, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}, name)
+		if err != nil && !fault.Has(err, fault.NotFound) {
+			return err
+		}
+		if err == nil && !slices.Contains(q.IDs, r.ID) {
+			q.IDs = append(q.IDs, r.ID)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"sluice/internal/fault"
+	"sluice/internal/guard"
+	"sluice/internal/resource"
+	"sluice/internal/routing"
+)
+
+// prepareGuardrail checks what was sent, and seals the checks.
+func (k kinds) prepareGuardrail(_ context.Context, c *resource.Call, ch *resource.Edit[guard.Guardrail]) error {
+	g := &ch.New.Value
+	if ch.Old == nil {
+		g.OwnerID = c.Principal.ID
+	} else {
+		g.UpdatedBy = c.Principal.ID
+	}
+	if raw, sent := ch.Sent["actions"]; sent {
+		actions, err := guard.ReadActions(raw)
+		if err != nil {
+			return err
+		}
+		g.Actions = actions
+	}
+	if raw, sent := ch.Sent["checks"]; sent {
+		return k.prepareChecks(ch, withoutSpace(raw))
+	}
+	return nil
+}
+
+// prepareChecks puts stored secrets in the place of the masks that were sent back,
+// holds the checks against what each may be told, and seals them.
+func (k kinds) prepareChecks(ch *resource.Edit[guard.Guardrail], sent []byte) error {
+	var stored []byte
+	if ch.Old != nil {
+		var err error
+		if stored, err = ch.Old.Value.Text(k.Box, ch.Old.ID); err != nil {
+			return fmt.Errorf("open guardrail %s: %w", ch.Old.ID, err)
+		}
+	}
+	text, misfits := unmask(sent, stored)
+	if len(misfits) > 0 {
+		return fault.New(fault.InvalidParameter, "the value "+misfits[0].reason).At("checks" + misfits[0].path)
+	}
+	checks, err := guard.Read(text)
+	if err != nil {
+		return err
+	}
+	for i := range checks {
+		for at, url := range checks[i].URLs() {
+			if err := k.Guard.CheckURL(url); err != nil {
+				return fault.From(err).At(fmt.Sprintf("checks[%d].%s", i, at))
+			}
+		}
+	}
+	return ch.New.Value.Seal(k.Box, ch.New.ID, text)
+}
+
+// namedGuardrails is the reference of a record to the guardrails that lists of it
+// name, in its own workspace or in the organisation. At names the field.
+func namedGuardrails[T any](lists func(*resource.Row[T]) (place string, byField map[string][]string)) resource.Ref[T] {
+	return resource.Ref[T]{Kind: guard.Kind, All: func(ctx context.Context, c *resource.Call, r *resource.Row[T]) ([]*resource.Record, error) {
+		place, byField := lists(r)
+		var found []*resource.Record
+		for field, names := range byField {
+			for i, name := range names {
+				g, err := c.Refer(ctx, guard.Kind, place, name, fmt.Sprintf("%s[%d]", field, i))
+				if err != nil {
+					return nil, err
+				}
+				found = append(found, g)
+			}
+		}
+		return found, nil
+	}}
+}
+
+// configGuardrails are the saved guardrails that the targets of a config name. A
+// config that names one cannot lose it.
+func (k kinds) configGuardrails(ctx context.Context, c *resource.Call, r *resource.Row[routing.Saved]) ([]*resource.Record, error) {
+	text, err := k.storedConfig(r)
+	if err != nil {
+		return nil, err
+	}
+	if !mayName(text) {
+		return nil, nil
+	}
+	doc, err := routing.Parse(text, k.Limits)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]*resource.Record)
+	for _, t := range doc.Leaves() {
+		for _, h := range append(t.Before[:len(t.Before):len(t.Before)], t.After...) {
+			if !h.Saved() || known[h.ID] != nil {
+				continue
+			}
+			if known[h.ID], err = c.Refer(ctx, guard.Kind, r.WorkspaceID, h.ID, t.Path); err != nil {
+				return nil, missingGuardrail(err, h.ID)
+			}
+		}
+	}
+	found := make([]*resource.Record, 0, len(known))
+	for _, g := range known {
+		found = append(found, g)
+	}
+	return found, nil
+}
+
+// mayName spares most configs a second reading.
+func mayName(text []byte) bool {
+	lower := bytes.ToLower(text)
+	for _, word := range []string{"guardrail", "mutator", "hook"} {
+		if bytes.Contains(lower, []byte(word)) {
+			return true
+		}
+	}
+	return false
+}
+
+// missingGuardrail says which of the guardrails of a config there is not.
+func missingGuardrail(err error, name string) error {
+	if !fault.Has(err, fault.ReferenceMissing) {
+		return err
+	}
+	shown, _ := json.Marshal(name[:min(len(name), 64)])
+	return fault.Newf(fault.ReferenceMissing, "there is no guardrail %s in the workspace or the organisation", shown).At(fault.From(err).Param)
+}
