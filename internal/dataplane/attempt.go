@@ -42,6 +42,8 @@ type attempt struct {
 	body   wire.Payload     // to send
 	stream bool
 
+	estimated bool // the answer is our own estimate: nothing is sent
+
 	retries   int // further tries made
 	retried   int // what x-gateway-retry-attempt-count says
 	resp      *transport.Response

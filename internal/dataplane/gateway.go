@@ -21,6 +21,7 @@ import (
 	"sluice/internal/record"
 	"sluice/internal/routing"
 	"sluice/internal/tenant"
+	"sluice/internal/tokens"
 )
 
 // Directory is the control plane at one moment: immutable, in memory.
@@ -93,13 +94,14 @@ type Gateway struct {
 	behind  *behind
 	tongues tongues
 	lines   *dialect.FileLines
+	counter *tokens.Counter
 	open    atomic.Int64 // requests being served
 }
 
 // New makes a gateway of its parts.
 func New(p Parts, s Settings) *Gateway {
 	t := newTongues(p.Dialects)
-	return &Gateway{Parts: p, set: s, configs: newConfigCache(), judged: newJudged(p.Guard), behind: newBehind(), tongues: t, lines: t.lines()}
+	return &Gateway{Parts: p, set: s, configs: newConfigCache(), judged: newJudged(p.Guard), behind: newBehind(), tongues: t, lines: t.lines(), counter: tokens.New()}
 }
 
 // Open is the number of requests being served, for draining.

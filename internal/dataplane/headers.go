@@ -161,6 +161,9 @@ func (g *Gateway) ownHeader(h wire.Header, x *exchange) wire.Header {
 			wire.Field{Name: prefix + "retry-attempt-count", Value: small(a.retried)},
 			wire.Field{Name: prefix + "cache-status", Value: "DISABLED"})
 		h = a.kept.header(h)
+		if a.estimated && a.reply.body != nil {
+			h = append(h, wire.Field{Name: prefix + "estimated", Value: "true"})
+		}
 		if len(a.lost) > 0 {
 			h = append(h, wire.Field{Name: prefix + "dropped-params", Value: droppedParams(a.lost)})
 		}

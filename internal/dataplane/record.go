@@ -62,7 +62,7 @@ func (g *Gateway) describe(a *attempt, r *record.Attempt) {
 	if a.account != nil {
 		r.ProviderID = a.account.Slug
 	}
-	if a.plan != nil {
+	if a.plan != nil && !a.estimated {
 		r.UpstreamURL = a.plan.Scheme + "://" + a.plan.Host + maskQuery(a.plan.Target)
 	}
 	g.describeBody(a, r)

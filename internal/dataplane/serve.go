@@ -54,11 +54,12 @@ func (g *Gateway) intake(_ context.Context, x *exchange) error {
 
 // try is one attempt at one target, called by the walk: from the call as the
 // client made it to an answer in hand. A stream is relayed to its end in here,
-// because a stream that dies may go on at the next target.
+// because a stream that dies may go on at the next target. An answer of our own is in
+// hand as soon as the call is shaped.
 func (g *Gateway) try(ctx context.Context, a *attempt) (err error) {
 	defer func() { g.finish(a, err) }()
 	for _, step := range [...]func(context.Context, *attempt) error{g.resolve, g.shape, g.send, g.receive, g.stream} {
-		if err = step(ctx, a); err != nil {
+		if err = step(ctx, a); err != nil || a.estimated {
 			return err
 		}
 	}

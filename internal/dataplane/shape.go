@@ -20,6 +20,9 @@ func (g *Gateway) shape(ctx context.Context, a *attempt) error {
 	if err := g.planCall(ctx, a); err != nil {
 		return err
 	}
+	if a.estimated {
+		return g.estimate(ctx, a)
+	}
 	if err := g.shapeBody(ctx, a); err != nil {
 		return err
 	}
@@ -64,7 +67,7 @@ func (a *attempt) customHost() string {
 // shapeBody applies what the target asks for and what the provider needs.
 func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
 	x := a.x
-	s := dialect.Shaping{Default: params(a.target.Default), Override: params(a.target.Override), Drop: a.target.Drop}
+	s := a.shaping()
 	if a.unified() {
 		s.Rules = &g.rules.of(a.plan).request
 	}
@@ -109,6 +112,11 @@ func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
 		a.body = *x.direct
 	}
 	return nil
+}
+
+// shaping is what the target's config asks for.
+func (a *attempt) shaping() dialect.Shaping {
+	return dialect.Shaping{Default: params(a.target.Default), Override: params(a.target.Override), Drop: a.target.Drop}
 }
 
 // spliced is the client's body with the edits in it: the very bytes when there are

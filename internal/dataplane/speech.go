@@ -78,8 +78,8 @@ func (g *Gateway) choosePlan(a *attempt, call provider.Call) (*provider.Plan, er
 	if err == nil || !fault.Has(err, fault.NotSupported) {
 		return p, err
 	}
-	if surface == llm.MessagesCountTokens {
-		return nil, uncounted(err)
+	if counts[surface] != "" {
+		return g.planEstimate(a, call, err)
 	}
 	for _, ep := range a.x.others(surface) {
 		call.Endpoint, call.Path = ep, ""
@@ -122,12 +122,4 @@ func (t tongues) speech(name provider.Dialect, ep, surface llm.Endpoint) (s spee
 		return s, s.client != nil
 	}
 	return s, false
-}
-
-// uncounted is 400, because Anthropic's clients try again what is answered with 501.
-// Source: contract/provider-transforms.md 9.5.
-func uncounted(err error) error {
-	f := *fault.From(err)
-	f.Status = 400
-	return &f
 }

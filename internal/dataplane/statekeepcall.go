@@ -55,7 +55,7 @@ func (k *StateKeeper) begin(ctx context.Context, workspace string, body []byte) 
 // edits are what makes a call that goes on from a response of the gateway one that a
 // provider with responses of its own can serve: none for any other call.
 func (k *StateKeeper) edits(ctx context.Context, workspace string, ep llm.Endpoint, d *splice.Doc) ([]splice.Edit, error) {
-	if k == nil || ep != llm.CreateModelResponse {
+	if k == nil || ep != llm.CreateModelResponse && ep != llm.CountResponseInputTokens {
 		return nil, nil
 	}
 	id, _ := d.String("previous_response_id")

@@ -130,16 +130,6 @@ func TestNativeMessagesKeepTheirBytes(t *testing.T) {
 	}
 }
 
-// A provider that cannot count tokens is not asked twice by clients that retry.
-func TestUncountedTokens(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	a := r.call("POST", "/v1/messages/count_tokens", surfaces["messages"].body, r.as(speakers[0])...)
-	if a.StatusCode != 400 || !strings.Contains(a.Text, "messagesCountTokens is not supported by cerebras") || !strings.HasPrefix(a.Text, `{"error":{`) {
-		t.Errorf("%d %s", a.StatusCode, a.Text)
-	}
-}
-
 // A fallback list may mix providers that speak the surface with others.
 func TestFallbackMixesShapes(t *testing.T) {
 	t.Parallel()

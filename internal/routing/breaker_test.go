@@ -78,6 +78,7 @@ func TestBreakerCounts(t *testing.T) {
 		{"no answer", plain, []routing.Outcome{{Err: cut}, {Err: cut}}, true},
 		{"cut streams", plain, []routing.Outcome{{Status: 200, Committed: true, Err: cut}, {Status: 200, Committed: true, Err: cut}}, true},
 		{"not served", plain, []routing.Outcome{{Status: 501, Skipped: true}, {Status: 501, Skipped: true}}, false},
+		{"answered by the gateway", plain, []routing.Outcome{bad, {Status: 200, Own: true}, bad}, true},
 		{"client gone", plain, []routing.Outcome{{Final: true, Err: cut}, {Final: true, Err: cut}}, false},
 		{"listed", listed, []routing.Outcome{{Status: 429}, {Status: 429}}, true},
 		{"not listed", listed, []routing.Outcome{bad, bad, bad}, false},

@@ -28,6 +28,7 @@ type Outcome struct {
 	// upstream: endpoint not supported, credentials missing. A fallback moves on
 	// whatever its status list; a breaker does not count it.
 	Skipped bool
+	Own     bool  // the gateway answered by itself: it says nothing about the target, and a breaker does not count it
 	Final   bool  // the client is gone: stop everything
 	Err     error // why it is not good; nil for an answer of the upstream, whatever its status
 	// Latency is the time to the first byte of the answer. Zero means not measured.
@@ -109,7 +110,7 @@ func (w *walk) node(ctx context.Context, n *Node) (Outcome, error) {
 func (w *walk) leaf(ctx context.Context, t *Target) Outcome {
 	w.last = t
 	out := w.try(ctx, t)
-	if t.Breaker != nil && !out.Final && !out.Skipped {
+	if t.Breaker != nil && !out.Final && !out.Skipped && !out.Own {
 		w.engine.state(w.leafKey(t)).breaker.count(t.Breaker, &out, w.engine.clock.Now())
 	}
 	return out

@@ -11,23 +11,25 @@ import (
 // group will do. Source: contract/dataplane.md 6.1; for responses, which may take their
 // input from a stored prompt or conversation, contract/providers.yaml openai_responses.
 var needs = map[llm.Endpoint][]string{
-	llm.ChatComplete:        {"messages"},
-	llm.Complete:            {"prompt"},
-	llm.Embed:               {"input"},
-	llm.CreateModelResponse: {"input", "prompt", "conversation", "previous_response_id"},
-	llm.Messages:            {"messages"},
-	llm.MessagesCountTokens: {"messages"},
-	llm.ImageGenerate:       {"prompt"},
-	llm.CreateSpeech:        {"input"},
-	llm.Moderate:            {"input"},
-	llm.Rerank:              {"query"},
-	llm.OCR:                 {"document"},
+	llm.ChatComplete:             {"messages"},
+	llm.Complete:                 {"prompt"},
+	llm.Embed:                    {"input"},
+	llm.CreateModelResponse:      {"input", "prompt", "conversation", "previous_response_id"},
+	llm.Messages:                 {"messages"},
+	llm.MessagesCountTokens:      {"messages"},
+	llm.CountResponseInputTokens: {"input", "instructions", "conversation", "previous_response_id"},
+	llm.ImageGenerate:            {"prompt"},
+	llm.CreateSpeech:             {"input"},
+	llm.Moderate:                 {"input"},
+	llm.Rerank:                   {"query"},
+	llm.OCR:                      {"document"},
 }
 
 // optionalModel are the endpoints that providers answer without a model.
 var optionalModel = map[llm.Endpoint]bool{
 	llm.ImageGenerate: true, llm.Moderate: true,
-	llm.CreateModelResponse: true, // a stored prompt names it
+	llm.CreateModelResponse:      true, // a stored prompt names it
+	llm.CountResponseInputTokens: true,
 }
 
 // Check refuses a JSON request that lacks its model or what the model is to work on

@@ -1,0 +1,100 @@
+package dataplane
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/provider"
+	"sluice/internal/splice"
+	"sluice/internal/wire"
+)
+
+// counts are the endpoints that only ask how many tokens a conversation has, and the
+// surface whose words they use.
+var counts = map[llm.Endpoint]llm.Endpoint{
+	llm.MessagesCountTokens:      llm.Messages,
+	llm.CountResponseInputTokens: llm.CreateModelResponse,
+}
+
+// planEstimate plans the count of a conversation for a provider that has no count of its
+// own: the gateway estimates what the provider's conversations would count. One that has
+// no conversations either is refused with what it lacks. That is 400, because Anthropic's
+// clients try again what is answered with 501.
+// Source: contract/provider-transforms.md 9.5.
+func (g *Gateway) planEstimate(a *attempt, call provider.Call, lacks error) (*provider.Plan, error) {
+	surface := counts[call.Endpoint]
+	for _, ep := range slices.Concat([]llm.Endpoint{surface}, instead[surface]) {
+		call.Endpoint, call.Path = ep, ""
+		p, err := g.planFor(a, call, surface)
+		if err == nil {
+			a.speech, a.estimated = speech{}, true
+			return p, nil
+		}
+		if !fault.Has(err, fault.NotSupported) {
+			return nil, err
+		}
+	}
+	f := *fault.From(lacks)
+	f.Status = 400
+	return nil, &f
+}
+
+// estimate answers with the tokens that the conversation has by our own count. Nothing is
+// sent.
+func (g *Gateway) estimate(ctx context.Context, a *attempt) error {
+	body, err := g.counted(ctx, a)
+	if err != nil {
+		return err
+	}
+	call, err := g.tongues.clients[counts[a.x.match.Endpoint]].DecodeCall(body)
+	if err != nil {
+		return err
+	}
+	model := first(a.plan.Underlying, first(a.plan.Model, call.Model))
+	if model == "" {
+		return fault.New(fault.InvalidParameter, "model is missing: send it in the request body").At("model")
+	}
+	a.body, a.status = wire.Bytes(body), 200
+	a.reply.body = g.countAnswer(a, g.counter.Call(call, model).Tokens)
+	a.reply.header = wire.Header{{Name: "content-type", Value: "application/json"}}
+	a.log.BytesOut = int64(len(a.reply.body))
+	a.log.Response = g.keep("application/json", a.reply.body, a.log.BytesOut)
+	return nil
+}
+
+// counted is the caller's body as the target's config wants it; on responses with what
+// was said before.
+func (g *Gateway) counted(ctx context.Context, a *attempt) ([]byte, error) {
+	if a.x.doc == nil {
+		return nil, fault.New(fault.InvalidParameter, "the body must be a JSON object with a conversation")
+	}
+	s := a.shaping()
+	if err := g.Dialect.Check(a.x.match.Endpoint, a.x.doc, s); err != nil {
+		return nil, err
+	}
+	body := g.asked(a, s)
+	if a.x.match.Endpoint != llm.CountResponseInputTokens {
+		return body, nil
+	}
+	c, err := g.States.begin(ctx, a.x.key.Principal.WorkspaceID, body)
+	if err != nil {
+		return nil, err
+	}
+	return c.body, nil
+}
+
+// countAnswer is the answer in the words of the endpoint.
+func (g *Gateway) countAnswer(a *attempt, n int64) []byte {
+	b := []byte(`{`)
+	if a.x.match.Endpoint == llm.CountResponseInputTokens {
+		b = append(b, `"object":"response.input_tokens",`...)
+	}
+	b = strconv.AppendInt(append(b, `"input_tokens":`...), n, 10)
+	if !a.spec.OmitProvider {
+		b = append(append(b, `,"provider":`...), splice.Quote(a.spec.ID)...)
+	}
+	return append(b, '}')
+}
