@@ -36,6 +36,7 @@ type exchange struct {
 	spool  *wire.Spool   // the whole body, when it was held
 	doc    *splice.Doc   // its top level, when it is a JSON object
 	form   *splice.Form  // its parts, when it is a form
+	rooms  []*wire.Spool // of bodies that were made of it
 	direct *wire.Payload // the body as it comes, when it is not held
 
 	config   *routing.Config
@@ -105,6 +106,9 @@ func (x *exchange) close() {
 	}
 	if x.spool != nil {
 		_ = x.spool.Close() // an unnamed file: nothing to lose
+	}
+	for _, s := range x.rooms {
+		_ = s.Close() // likewise
 	}
 }
 

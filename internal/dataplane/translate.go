@@ -45,7 +45,9 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 			return err
 		}
 	}
-	a.body = g.ruled(a, out.Body)
+	if a.body = out.Large; a.body.Len() == 0 {
+		a.body = g.ruled(a, out.Body)
+	}
 	return nil
 }
 
@@ -100,7 +102,7 @@ func (g *Gateway) retell(ctx context.Context, a *attempt, body []byte, to *diale
 // restate puts a request of a unified endpoint.
 func (g *Gateway) restate(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	x := a.x
-	r := &dialect.Request{Endpoint: a.plan.Asked, Body: body, ContentType: x.ctl.contentTyp, Query: x.in.RawQuery, Lines: g.lines}
+	r := &dialect.Request{Endpoint: a.plan.Asked, Body: body, ContentType: x.ctl.contentTyp, Query: x.in.RawQuery, Lines: g.lines, Room: func() *wire.Spool { return g.room(x) }}
 	if id, err := url.PathUnescape(x.match.ID); err == nil {
 		r.ID = id
 	}
@@ -121,6 +123,13 @@ func (g *Gateway) restate(ctx context.Context, a *attempt, body []byte, to *dial
 	}
 	a.sent, a.to, a.stream = r, to, x.stream
 	return a.speech.unified.EncodeRequest(ctx, r, to)
+}
+
+// room is a spool that lasts as long as the exchange.
+func (g *Gateway) room(x *exchange) *wire.Spool {
+	s := wire.NewSpool(g.set.SpoolDir)
+	x.rooms = append(x.rooms, s)
+	return s
 }
 
 // ruled applies what the provider's spec says of the endpoint's requests.

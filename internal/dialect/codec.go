@@ -155,6 +155,9 @@ type Request struct {
 	// Call is the conversation whose tokens shall be counted (messagesCountTokens); nil on
 	// every other endpoint.
 	Call *llm.Call
+	// Room makes a spool for a body that may be large, such as the lines of a file in other
+	// words. Whoever made the request closes it when the call is over.
+	Room func() *wire.Spool
 	// Lines translates the lines of files whose lines are calls, as batches have them; nil
 	// on endpoints without such files.
 	Lines *FileLines
@@ -204,10 +207,11 @@ func (t *Target) Underlying() string {
 // Outgoing is a request to a provider.
 type Outgoing struct {
 	Body   []byte
-	Header wire.Header // beside those of the provider's spec; content-type when it is not JSON
-	Query  string      // raw, beside that of the provider's spec: "name=rows.jsonl"
-	Path   string      // escaped, below the base of the spec and in place of its path: "/bucket/rows.jsonl"; empty: the spec's
-	Lost   []string    // what of the caller's body is left out, as paths into it
+	Large  wire.Payload // in place of Body: one that may be larger than the memory that one call should take
+	Header wire.Header  // beside those of the provider's spec; content-type when it is not JSON
+	Query  string       // raw, beside that of the provider's spec: "name=rows.jsonl"
+	Path   string       // escaped, below the base of the spec and in place of its path: "/bucket/rows.jsonl"; empty: the spec's
+	Lost   []string     // what of the caller's body is left out, as paths into it
 	// More are further requests to the same address, for providers that take one input
 	// at a time; their answers stand in Incoming.More in this order.
 	More [][]byte

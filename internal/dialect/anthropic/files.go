@@ -1,13 +1,8 @@
 package anthropic
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
-	"io"
-	"mime"
-	"mime/multipart"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -34,87 +29,31 @@ var (
 	_ dialect.Unified = content{}
 )
 
-// EncodeRequest makes a form with the file alone.
+// EncodeRequest sends the form with the file alone, whose bytes stay where they are.
 func (upload) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	if _, params, err := mime.ParseMediaType(r.ContentType); err == nil {
-		_ = form.SetBoundary(params["boundary"]) // in vain where it is a strange one
-	}
-	var lost []string
-	seen := false
-	err := eachField(r, func(p *multipart.Part) error {
-		switch p.FormName() {
-		case "file":
-			seen = true
-			return copyPart(form, p)
-		case "purpose":
-		default:
-			lost = append(lost, p.FormName())
-		}
-		return nil
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case !seen:
-		return nil, dialect.Refuse("file", "is missing: send it in the form")
-	}
-	if err := form.Close(); err != nil {
-		return nil, err
-	}
-	head := append(betaHeader(to, []string{filesBeta}), wire.Field{Name: "content-type", Value: form.FormDataContentType()})
-	return &dialect.Outgoing{Body: body.Bytes(), Header: head, Lost: lost}, nil
-}
-
-// eachField walks the fields of the caller's form.
-func eachField(r *dialect.Request, each func(p *multipart.Part) error) error {
-	_, params, err := mime.ParseMediaType(r.ContentType)
-	if err != nil || params["boundary"] == "" {
-		return fault.New(fault.InvalidRequest, "the body must be a multipart form").Because(err)
-	}
-	form := multipart.NewReader(r.Payload.Open(), params["boundary"])
-	for {
-		p, err := form.NextPart()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fault.New(fault.InvalidRequest, "the multipart form is broken").Because(err)
-		}
-		if err := each(p); err != nil {
-			return err
-		}
-	}
-}
-
-// copyPart copies a file with its name and type.
-func copyPart(form *multipart.Writer, p *multipart.Part) error {
-	to, err := form.CreatePart(p.Header)
+	u, err := dialect.ReadUpload(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := io.Copy(to, p); err != nil {
-		return fault.New(fault.InvalidRequest, "the multipart form is broken").Because(err)
+	others := []splice.FieldEdit{splice.DropField("purpose")}
+	for _, name := range u.Lost {
+		others = append(others, splice.DropField(name))
 	}
-	return nil
+	body, err := r.Form.Edit(others)
+	if err != nil {
+		return nil, err
+	}
+	head := append(betaHeader(to, []string{filesBeta}), wire.Field{Name: "content-type", Value: r.ContentType})
+	return &dialect.Outgoing{Large: body, Header: head, Lost: u.Lost}, nil
 }
 
 // DecodeAnswer reads the description of the new file.
 func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
-	purpose := ""
-	err := eachField(in.Sent, func(p *multipart.Part) error {
-		if p.FormName() == "purpose" {
-			text, err := io.ReadAll(io.LimitReader(p, 1<<10))
-			purpose = string(text)
-			return err
-		}
-		return nil
-	})
+	u, err := dialect.ReadUpload(in.Sent)
 	if err != nil {
 		return nil, err
 	}
-	return describe(in, purpose)
+	return describe(in, u.Purpose)
 }
 
 // EncodeRequest says nothing but which page of the list it shall be.

@@ -10,6 +10,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/anthropic"
+	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -141,11 +142,12 @@ func TestFiles(t *testing.T) {
 	p, _ := w.CreateFormFile("file", "a.pdf")
 	_, _ = p.Write([]byte("%PDF"))
 	_ = w.Close()
-	r := &dialect.Request{Endpoint: llm.UploadFile, Payload: wire.Bytes(form.Bytes()), ContentType: w.FormDataContentType()}
+	r := dialecttest.Upload(t, &dialect.Request{Endpoint: llm.UploadFile, Payload: wire.Bytes(form.Bytes()), ContentType: w.FormDataContentType()})
 	out, err := ask(t, r, target("m"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	dialecttest.Whole(t, out)
 	if out.Header.Get("anthropic-beta") != "files-api-2025-04-14" || strings.Join(out.Lost, ",") != "expires_after" {
 		t.Errorf("%+v", out)
 	}
@@ -182,7 +184,7 @@ func TestFiles(t *testing.T) {
 		{Endpoint: llm.UploadFile, ContentType: "multipart/form-data; boundary=x", Payload: wire.Bytes([]byte("--x\r\n"))},
 		{Endpoint: llm.UploadFile, ContentType: "multipart/form-data; boundary=x", Payload: wire.Bytes([]byte("--x\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\na\r\n--x--\r\n"))},
 	} {
-		if _, err := ask(t, bad, target("m")); fault.From(err).HTTPStatus() != 400 {
+		if _, err := ask(t, dialecttest.Upload(t, bad), target("m")); fault.From(err).HTTPStatus() != 400 {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}
@@ -195,10 +197,10 @@ func TestNoAnswers(t *testing.T) {
 		if ep == llm.GetBatchOutput || ep == llm.RetrieveFileContent || ep == llm.DeleteFile {
 			continue // anything will do
 		}
-		sent := &dialect.Request{
+		sent := dialecttest.Upload(t, &dialect.Request{
 			Endpoint: ep, ContentType: "multipart/form-data; boundary=x",
 			Payload: wire.Bytes([]byte("--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\na\r\n--x--\r\n")),
-		}
+		})
 		for _, body := range []string{"", "<html>", `{"id":"x"`} {
 			if _, err := u.DecodeAnswer(&dialect.Incoming{Body: []byte(body), Sent: sent, To: target("m")}); !fault.Has(err, fault.UpstreamInvalid) {
 				t.Errorf("%s %q: %v", ep, body, err)

@@ -6,10 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"io"
-	"mime"
-	"mime/multipart"
 	"slices"
 	"strconv"
 	"time"
@@ -49,7 +45,7 @@ func (upload) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect
 	if f.model == "" {
 		return nil, fault.New(fault.InvalidParameter, "the model that the lines are for is missing: send x-gateway-aws-bedrock-model").At("x-gateway-aws-bedrock-model")
 	}
-	out := &dialect.Outgoing{Path: f.place.path(), Lost: f.lost}
+	out := &dialect.Outgoing{Path: f.place.path(), Lost: f.Lost}
 	line := tuningLine(valueOf(to, "model_type") == "text")
 	if f.purpose != tuning {
 		if r.Lines == nil {
@@ -65,9 +61,11 @@ func (upload) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect
 			}
 		})
 	}
-	if out.Body, err = rewrite(bytes.NewReader(f.data), line); err != nil {
+	lines := r.Room()
+	if err := f.Rewrite(lines, line); err != nil {
 		return nil, err
 	}
+	out.Large = lines.Payload()
 	out.Header = wire.Header{{Name: "content-type", Value: "application/jsonl"}}
 	for header, field := range map[string]string{
 		"x-amz-server-side-encryption": "aws_server_side_encryption", "x-amz-server-side-encryption-aws-kms-key-id": "aws_server_side_encryption_kms_key_id",
@@ -81,36 +79,19 @@ func (upload) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect
 
 // form is what the caller uploads.
 type form struct {
-	name, purpose string
-	data          []byte
-	place         place
-	model         string
-	lost          []string
+	*dialect.Upload
+	purpose string
+	place   place
+	model   string
 }
 
 // readForm takes the form apart. Bucket and key come from the credential's fields.
 func readForm(r *dialect.Request, to *dialect.Target) (*form, error) {
-	_, params, err := mime.ParseMediaType(r.ContentType)
-	if err != nil || params["boundary"] == "" {
-		return nil, fault.New(fault.InvalidRequest, "the body must be a multipart form").Because(err)
+	u, err := dialect.ReadUpload(r)
+	if err != nil {
+		return nil, err
 	}
-	f := &form{model: cmp.Or(valueOf(to, "aws_bedrock_model"), to.Model)}
-	parts := multipart.NewReader(r.Payload.Open(), params["boundary"])
-	for {
-		p, err := parts.NextPart()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err == nil {
-			err = f.take(p)
-		}
-		if err != nil {
-			return nil, fault.New(fault.InvalidRequest, "the multipart form is broken").Because(err)
-		}
-	}
-	if f.data == nil {
-		return nil, fault.New(fault.InvalidParameter, "file is missing: send it in the form").At("file")
-	}
+	f := &form{Upload: u, model: cmp.Or(valueOf(to, "aws_bedrock_model"), to.Model), purpose: u.Purpose}
 	if valueOf(to, "file_purpose") == tuning {
 		f.purpose = tuning
 	}
@@ -119,31 +100,13 @@ func readForm(r *dialect.Request, to *dialect.Target) (*form, error) {
 		return nil, fault.New(fault.InvalidParameter, "the bucket for the file is missing: send x-gateway-aws-s3-bucket").At("x-gateway-aws-s3-bucket")
 	}
 	if f.place.key = valueOf(to, "aws_s3_object_key"); f.place.key == "" {
-		sum := sha256.Sum256(f.data)
-		f.place.key = hex.EncodeToString(sum[:16]) + ".jsonl"
+		sum := sha256.New()
+		if _, err := u.Content().WriteTo(sum); err != nil {
+			return nil, err
+		}
+		f.place.key = hex.EncodeToString(sum.Sum(nil)[:16]) + ".jsonl"
 	}
 	return f, nil
-}
-
-// fieldMax is the longest field of the form beside the file.
-const fieldMax = 1 << 10
-
-func (f *form) take(p *multipart.Part) (err error) {
-	switch name := p.FormName(); name {
-	case "file":
-		f.name = p.FileName()
-		f.data, err = io.ReadAll(p) // the form as a whole has a limit
-		if f.data == nil {
-			f.data = []byte{}
-		}
-	case "purpose":
-		var text []byte
-		text, err = io.ReadAll(io.LimitReader(p, fieldMax))
-		f.purpose = string(text)
-	default:
-		f.lost = append(f.lost, name)
-	}
-	return err
 }
 
 // DecodeAnswer says where the file is; S3 says nothing.
@@ -153,7 +116,7 @@ func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 		return nil, err
 	}
 	var w dialect.JSON
-	writeFile(&w, f.place, f.purpose, int64(len(f.data)), in.Created)
+	writeFile(&w, f.place, f.purpose, f.File.Len, in.Created)
 	return &dialect.Answer{Body: w.B}, nil
 }
 

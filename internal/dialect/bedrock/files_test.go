@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/wire"
@@ -35,7 +36,7 @@ func formOf(t testing.TB, purpose, file string) *dialect.Request {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &dialect.Request{Payload: wire.Bytes(b.Bytes()), ContentType: w.FormDataContentType(), Lines: lines()}
+	return dialecttest.Upload(t, &dialect.Request{Payload: wire.Bytes(b.Bytes()), ContentType: w.FormDataContentType(), Lines: lines()})
 }
 
 func s3(model string, more map[string]string) *dialect.Target {
@@ -116,7 +117,7 @@ func TestUploadRefuses(t *testing.T) {
 	}{
 		{"no form", &dialect.Request{ContentType: "application/json"}, s3("mistral.x", nil), fault.InvalidRequest, ""},
 		{"a broken form", &dialect.Request{ContentType: "multipart/form-data; boundary=x", Payload: wire.Bytes([]byte("--x\r\nno header\r\n\r\nabc"))}, s3("mistral.x", nil), fault.InvalidRequest, ""},
-		{"no file", &dialect.Request{ContentType: "multipart/form-data; boundary=x", Payload: wire.Bytes([]byte("--x--\r\n"))}, s3("mistral.x", nil), fault.InvalidParameter, "file is missing"},
+		{"no file", dialecttest.Upload(t, &dialect.Request{ContentType: "multipart/form-data; boundary=x", Payload: wire.Bytes([]byte("--x\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\nbatch\r\n--x--\r\n"))}), s3("mistral.x", nil), fault.InvalidParameter, "file is missing"},
 		{"no bucket", form("batch", chatLine), s3("mistral.x", map[string]string{"aws_s3_bucket": ""}), fault.InvalidParameter, "bucket"},
 		{"no model", form("batch", chatLine), s3("", nil), fault.InvalidParameter, "model"},
 		{"no shapes", noLines, s3("mistral.x", nil), fault.NotSupported, ""},

@@ -1,12 +1,8 @@
 package bedrock
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
-	"io"
-	"strconv"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -16,47 +12,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// lineMax is the largest line of a file: 32 MiB, room for images in base64.
-const lineMax = 32 << 20
-
 // newID is what the shapes put behind their prefixes: 26 characters.
 func newID() string { return strings.ReplaceAll(ident.NewID(), "-", "")[:26] }
-
-// rewrite turns each line of a file by each and gathers what comes of them. A line that
-// is no JSON object is fault.InvalidParameter; so are errors of each, with the number of
-// the line before their text.
-func rewrite(file io.Reader, each func(dst, line []byte) ([]byte, error)) ([]byte, error) {
-	var out []byte
-	lines := bufio.NewScanner(file)
-	lines.Buffer(make([]byte, 0, 64<<10), lineMax)
-	for n := 1; lines.Scan(); n++ {
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 {
-			continue
-		}
-		if !splice.Valid(line) {
-			return nil, badLine(n, errors.New("is not a JSON object"))
-		}
-		var err error
-		if out, err = each(out, line); err != nil {
-			return nil, badLine(n, err)
-		}
-		out = append(out, '\n')
-	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return nil, fault.Newf(fault.TooLarge, "the file has a line of more than %d bytes", lineMax)
-	}
-	return out, lines.Err()
-}
-
-func badLine(n int, err error) error {
-	text := err.Error()
-	var f *fault.Error
-	if errors.As(err, &f) {
-		text = "cannot be sent: " + f.Text()
-	}
-	return fault.New(fault.InvalidParameter, "line "+strconv.Itoa(n)+" of the file "+text).At("file")
-}
 
 // batchLine turns a line of a batch, {"custom_id":"1","body":{…}}, into a record of the
 // job: {"recordId":"1","modelInput":{…}}. A line that is a record already stays as it is.

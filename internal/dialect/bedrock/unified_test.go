@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/bedrock"
+	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/wire"
@@ -18,6 +19,7 @@ func ask(t testing.TB, ep llm.Endpoint, r *dialect.Request, to *dialect.Target) 
 	t.Helper()
 	r.Endpoint, to.Endpoint = ep, ep
 	out, err := bedrock.Dialect().Unified[ep].EncodeRequest(t.Context(), r, to)
+	out = dialecttest.Whole(t, out)
 	if err == nil && len(out.Body) > 0 && out.Body[0] == '{' && !json.Valid(out.Body) && ep != llm.UploadFile {
 		t.Errorf("no JSON: %s", out.Body)
 	}

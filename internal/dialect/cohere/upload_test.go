@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/wire"
@@ -28,7 +29,7 @@ func form(t *testing.T, text string) *dialect.Request {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return &dialect.Request{Endpoint: llm.UploadFile, ContentType: w.FormDataContentType(), Payload: wire.Bytes(body.Bytes())}
+	return dialecttest.Upload(t, &dialect.Request{Endpoint: llm.UploadFile, ContentType: w.FormDataContentType(), Payload: wire.Bytes(body.Bytes())})
 }
 
 var uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
@@ -45,6 +46,7 @@ func TestUpload(t *testing.T) {
 	if got := uuid.ReplaceAllString(out.Query, "U"); got != "name=rows+%26+more-U" || len(out.Lost) != 1 || out.Lost[0] != "expires_after" {
 		t.Errorf("query %s, lost %q", got, out.Lost)
 	}
+	dialecttest.Whole(t, out)
 	_, params, err := mime.ParseMediaType(out.Header.Get("content-type"))
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +83,7 @@ func TestUploadRefuses(t *testing.T) {
 		}
 	}
 	r := form(t, `{"text":"a"}`)
-	r.ContentType = "application/json"
+	r.Form = nil
 	if _, err := unified(llm.UploadFile).EncodeRequest(context.Background(), r, target); !fault.Has(err, fault.InvalidRequest) {
 		t.Errorf("no form: %v", err)
 	}

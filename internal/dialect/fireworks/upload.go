@@ -37,32 +37,20 @@ func (upload) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 	w.Open('{')
 	w.Str("datasetId", "file-"+ident.NewID())
 	w.Key("dataset").Open('{')
-	w.Opt("displayName", file.FileName)
+	w.Opt("displayName", file.Name)
 	w.Key("userUploaded").Open('{')
 	w.Close('}')
 	w.Close('}')
 	w.Close('}')
-	out := &dialect.Outgoing{Body: w.B, Header: wire.Header{{Name: "content-type", Value: "application/json"}}}
-	for i := range r.Form.Parts {
-		if name := r.Form.Parts[i].Name; name != "file" && name != "purpose" {
-			out.Lost = append(out.Lost, name)
-		}
-	}
-	return out, nil
+	return &dialect.Outgoing{Body: w.B, Header: wire.Header{{Name: "content-type", Value: "application/json"}}, Lost: file.Lost}, nil
 }
 
-func fileOf(r *dialect.Request) (*splice.Part, error) {
-	if r.Form == nil {
-		return nil, fault.New(fault.InvalidRequest, "the body must be a multipart form")
+func fileOf(r *dialect.Request) (*dialect.Upload, error) {
+	u, err := dialect.ReadUpload(r)
+	if err == nil && u.File.Len == 0 {
+		err = fault.New(fault.InvalidParameter, "file is empty").At("file")
 	}
-	file := r.Form.Part("file")
-	switch {
-	case file == nil:
-		return nil, fault.New(fault.InvalidParameter, "file is missing: send it in the form").At("file")
-	case file.Len == 0:
-		return nil, fault.New(fault.InvalidParameter, "file is empty").At("file")
-	}
-	return file, nil
+	return u, err
 }
 
 // Follow goes through the steps behind the first.
@@ -80,14 +68,14 @@ func (upload) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 	switch len(in.More) {
 	case 0:
 		next.Path = path + ":getUploadEndpoint"
-		next.Body = wire.Bytes([]byte(`{"filenameToSize":{"` + rows + `":"` + strconv.FormatInt(file.Len, 10) + `"}}`))
+		next.Body = wire.Bytes([]byte(`{"filenameToSize":{"` + rows + `":"` + strconv.FormatInt(file.File.Len, 10) + `"}}`))
 	case 1:
 		address, _ := splice.Find(in.More[0], "filenameToSignedUrls", rows)
 		if next.URL, _ = splice.Unquote(address); next.URL == "" {
 			return next, false, fault.New(fault.UpstreamInvalid, "the provider names no address for the file")
 		}
-		size := strconv.FormatInt(file.Len, 10)
-		next.Method, next.Body = "PUT", in.Sent.Form.Content(file)
+		size := strconv.FormatInt(file.File.Len, 10)
+		next.Method, next.Body = "PUT", file.Content()
 		next.Header = wire.Header{{Name: "content-type", Value: "application/octet-stream"}, {Name: "x-goog-content-length-range", Value: size + "," + size}}
 	case 2:
 		next.Path, next.Body = path+":validateUpload", wire.Bytes([]byte("{}"))
@@ -103,15 +91,14 @@ func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	purpose, _ := in.Sent.Form.Value("purpose")
 	var w dialect.JSON
 	w.Open('{')
 	w.Str("id", lastPart(splice.Text(in.Body, "name")))
 	w.Str("object", "file")
-	w.Int("bytes", file.Len)
+	w.Int("bytes", file.File.Len)
 	w.Int("created_at", in.Created)
-	w.Str("filename", file.FileName)
-	w.Str("purpose", cmp.Or(purpose, "fine-tune"))
+	w.Str("filename", file.Name)
+	w.Str("purpose", cmp.Or(file.Purpose, "fine-tune"))
 	w.Str("status", "processed")
 	w.Close('}')
 	return &dialect.Answer{Body: w.B}, nil

@@ -9,6 +9,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/anthropic"
+	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/gemini"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/fault"
@@ -195,10 +196,10 @@ func form(t *testing.T, purpose, content string) *dialect.Request {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &dialect.Request{
+	return dialecttest.Upload(t, &dialect.Request{
 		Endpoint: llm.UploadFile, Payload: wire.Bytes(b.Bytes()), ContentType: w.FormDataContentType(),
 		Lines: &dialect.FileLines{Client: openai.Dialect().Clients[llm.ChatComplete], Messages: anthropic.Dialect().Upstreams[llm.Messages]},
-	}
+	})
 }
 
 func fields(list ...string) *dialect.Target {
@@ -245,7 +246,7 @@ func TestUpload(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if string(out.Body) != c.out || out.Path != c.path || strings.Join(out.Lost, " ") != c.lost {
+		if dialecttest.Whole(t, out); string(out.Body) != c.out || out.Path != c.path || strings.Join(out.Lost, " ") != c.lost {
 			t.Errorf("%s:\nsent %s to %s\nwant %s\nlost %q", c.name, out.Body, out.Path, c.out, out.Lost)
 		}
 		a, err := u.DecodeAnswer(&dialect.Incoming{Created: 1795176000, Sent: r, To: c.to})

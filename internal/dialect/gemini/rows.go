@@ -1,8 +1,8 @@
 package gemini
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -10,45 +10,32 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
+	"sluice/internal/wire"
 )
 
 // rows rewrites each line of the file.
-func (f *uploaded) rows(ctx context.Context, lines *dialect.FileLines, to *dialect.Target) ([]byte, error) {
+func (f *uploaded) rows(ctx context.Context, r *dialect.Request, to *dialect.Target) (wire.Payload, error) {
 	model := to.Value("vertex_model_name")
 	if model == "" {
-		return nil, fault.New(fault.InvalidRequest, "vertex-ai needs the model that the file is for: send x-gateway-provider-model").At("x-gateway-provider-model")
+		return wire.Payload{}, fault.New(fault.InvalidRequest, "vertex-ai needs the model that the file is for: send x-gateway-provider-model").At("x-gateway-provider-model")
 	}
-	if lines == nil {
-		return nil, fault.New(fault.NotSupported, "files of chat completions cannot be read here")
+	if r.Lines == nil {
+		return wire.Payload{}, fault.New(fault.NotSupported, "files of chat completions cannot be read here")
 	}
-	rw := rowWriter{lines: lines, model: strings.TrimPrefix(model, "google."), embeds: to.Value("vertex_batch_endpoint") == "/v1/embeddings"}
-	n := 0
-	for line := range bytes.SplitSeq(f.content, []byte{'\n'}) {
-		n++
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			continue
-		}
+	rw := rowWriter{lines: r.Lines, model: strings.TrimPrefix(model, "google."), embeds: to.Value("vertex_batch_endpoint") == "/v1/embeddings"}
+	out := r.Room()
+	err := f.Rewrite(out, func(dst, line []byte) ([]byte, error) {
 		row, err := rw.row(ctx, line, f.purpose)
-		if err != nil {
-			return nil, inLine(err, n)
-		}
-		rw.out = append(append(rw.out, row...), '\n')
-	}
-	f.lost = append(f.lost, rw.lost...)
-	return rw.out, nil
-}
-
-// inLine says which line of the file is refused.
-func inLine(err error, n int) error {
-	e := fault.From(err)
-	return fault.Newf(e.Code, "line %d of the file: %s", n, e.Text()).At("file")
+		return append(dst, row...), err
+	})
+	f.Lost = append(f.Lost, rw.lost...)
+	return out.Payload(), err
 }
 
 type rowWriter struct {
 	lines  *dialect.FileLines
 	model  string // "gemini-2.5-flash", "anthropic.claude-sonnet-4-5"
 	embeds bool
-	out    []byte
 	lost   []string // fields of the lines that Gemini has no word for, each once
 }
 
@@ -65,9 +52,6 @@ func (rw *rowWriter) leave(lost []string) {
 const lostMax = 32
 
 func (rw *rowWriter) row(ctx context.Context, line []byte, purpose string) ([]byte, error) {
-	if !splice.Valid(line) {
-		return nil, fault.New(fault.InvalidParameter, "it is not a JSON object")
-	}
 	if purpose == purposeFinetune {
 		return rw.example(line)
 	}
@@ -75,7 +59,7 @@ func (rw *rowWriter) row(ctx context.Context, line []byte, purpose string) ([]by
 	url, _ := splice.Find(line, "url")
 	body, ok := splice.Find(line, "body")
 	if !ok {
-		return nil, fault.New(fault.InvalidParameter, "it has no body")
+		return nil, errors.New("has no body")
 	}
 	var w dialect.JSON
 	w.Open('{')
@@ -92,7 +76,7 @@ func (rw *rowWriter) row(ctx context.Context, line []byte, purpose string) ([]by
 	if rw.embeds || string(url) == `"/v1/embeddings"` {
 		input, ok := splice.Find(body, "input")
 		if !ok || input[0] != '"' {
-			return nil, fault.New(fault.InvalidParameter, "it has no body.input that is one text")
+			return nil, errors.New("has no body.input that is one text")
 		}
 		w.Raw("content", input)
 	} else {

@@ -1,13 +1,8 @@
 package gemini
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
-	"io"
-	"mime"
-	"mime/multipart"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -35,13 +30,14 @@ func (upload) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect
 	if err != nil {
 		return nil, err
 	}
+	body := f.Content()
 	if f.purpose != purposeUpload {
-		if f.content, err = f.rows(ctx, r.Lines, to); err != nil {
+		if body, err = f.rows(ctx, r, to); err != nil {
 			return nil, err
 		}
 	}
 	head := wire.Header{{Name: "content-type", Value: "application/octet-stream"}}
-	return &dialect.Outgoing{Body: f.content, Header: head, Path: f.object.path(), Lost: f.lost}, nil
+	return &dialect.Outgoing{Large: body, Header: head, Path: f.object.path(), Lost: f.Lost}, nil
 }
 
 // DecodeAnswer tells of the file; Google answers nothing.
@@ -50,61 +46,31 @@ func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := file{object: f.object, purpose: f.purpose, bytes: int64(len(f.content)), created: in.Created}
+	out := file{object: f.object, purpose: f.purpose, bytes: f.File.Len, created: in.Created}
 	return out.answer(), nil
 }
 
 // uploaded is the caller's form.
 type uploaded struct {
+	*dialect.Upload
 	object  object
 	purpose string
-	content []byte
-	lost    []string
 }
 
 func readForm(r *dialect.Request, to *dialect.Target) (*uploaded, error) {
-	_, params, err := mime.ParseMediaType(r.ContentType)
-	if err != nil || params["boundary"] == "" {
-		return nil, fault.New(fault.InvalidRequest, "the body must be a multipart form").Because(err)
+	u, err := dialect.ReadUpload(r)
+	if err != nil {
+		return nil, err
 	}
-	f := &uploaded{object: object{bucket: to.Value("vertex_storage_bucket_name"), name: to.Value("filename")}, purpose: to.Value("file_purpose")}
-	form := multipart.NewReader(r.Payload.Open(), params["boundary"])
-	found := false
-	for {
-		p, err := form.NextPart()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err == nil {
-			err = f.field(p, &found)
-		}
-		if err != nil {
-			return nil, fault.New(fault.InvalidRequest, "the multipart form is broken").Because(err)
-		}
+	f := &uploaded{
+		Upload: u, purpose: cmp.Or(to.Value("file_purpose"), u.Purpose),
+		object: object{bucket: to.Value("vertex_storage_bucket_name"), name: cmp.Or(to.Value("filename"), u.Name)},
 	}
-	return f, f.check(found)
+	return f, f.check()
 }
 
-func (f *uploaded) field(p *multipart.Part, found *bool) (err error) {
-	switch p.FormName() {
-	case "file":
-		*found = true
-		f.object.name = cmp.Or(f.object.name, p.FileName())
-		f.content, err = io.ReadAll(p)
-	case "purpose":
-		var b bytes.Buffer
-		_, err = io.Copy(&b, io.LimitReader(p, 64))
-		f.purpose = cmp.Or(f.purpose, b.String())
-	default:
-		f.lost = append(f.lost, p.FormName())
-	}
-	return err
-}
-
-func (f *uploaded) check(found bool) error {
+func (f *uploaded) check() error {
 	switch {
-	case !found:
-		return fault.New(fault.InvalidParameter, "file is missing: send it in the form").At("file")
 	case f.object.bucket == "":
 		return fault.New(fault.InvalidRequest, "vertex-ai needs a bucket: send x-gateway-vertex-storage-bucket-name, or store vertex_storage_bucket_name with the provider").At("x-gateway-vertex-storage-bucket-name")
 	case f.object.name == "":

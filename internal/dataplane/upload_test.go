@@ -1,0 +1,71 @@
+package dataplane_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"sluice/test/upstream"
+)
+
+// uploaded is a form with a batch file of that many lines of 64 KiB.
+func uploaded(lines int, line string) io.Reader {
+	parts := []io.Reader{strings.NewReader("--x\r\ncontent-disposition: form-data; name=\"purpose\"\r\n\r\nbatch\r\n--x\r\ncontent-disposition: form-data; name=\"file\"; filename=\"rows.jsonl\"\r\n\r\n")}
+	for range lines {
+		parts = append(parts, strings.NewReader(line))
+	}
+	return io.MultiReader(append(parts, strings.NewReader("\r\n--x--\r\n"))...)
+}
+
+// An upload of 64 MiB passes through, its lines put into the provider's words, in less
+// memory than a quarter of it. It is not parallel, because memory is counted for the
+// whole process.
+func TestUploadsPassInLittleMemory(t *testing.T) {
+	const lines = 1024
+	text := strings.Repeat("word ", 13<<10)
+	chat := `{"custom_id":"1","url":"/v1/chat/completions","body":{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"` + text + `"}]}}` + "\n"
+	embed := `{"custom_id":"1","url":"/v1/embeddings","body":{"input":"` + text + `"}}` + "\n"
+	aws := []string{"x-gateway-aws-access-key-id: AKID", "x-gateway-aws-secret-access-key: secret", "x-gateway-aws-s3-bucket: b", "x-gateway-aws-bedrock-model: amazon.nova-lite-v1:0"}
+	for _, c := range []struct {
+		provider, path, line, reply string
+		headers                     []string
+	}{
+		{"bedrock", "/b/rows.jsonl", chat, "", append(aws, "x-gateway-aws-s3-object-key: rows.jsonl")},
+		{"cohere", "/v1/datasets", embed, `{"id":"d1"}`, nil},
+		{"vertex-ai", "/b/rows.jsonl", chat, "", []string{"x-gateway-vertex-region: us-east1", "x-gateway-vertex-project-id: p", "x-gateway-vertex-storage-bucket-name: b", "x-gateway-provider-model: gemini-2.5-flash"}},
+		{"anthropic", "/files", chat, `{"id":"file_1","type":"file","filename":"rows.jsonl","size_bytes":1}`, nil},
+	} {
+		t.Run(c.provider, func(t *testing.T) {
+			r := newRig(t)
+			r.up.On(c.path, upstream.Always(upstream.JSON(200, []byte(c.reply))))
+			req, err := http.NewRequest("POST", r.server.URL+"/v1/files", uploaded(lines, c.line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, h := range append(c.headers, "x-gateway-api-key: "+key, "content-type: multipart/form-data; boundary=x", "authorization: Bearer key-of-provider", "x-gateway-provider: "+c.provider, "x-gateway-custom-host: "+r.up.URL()) {
+				name, value, _ := strings.Cut(h, ": ")
+				req.Header.Set(name, value)
+			}
+			debug.FreeOSMemory()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			a := r.do(req)
+			runtime.ReadMemStats(&after)
+			if want := fmt.Sprintf(`"bytes":%d`, lines*len(c.line)); a.StatusCode != 200 || c.provider != "anthropic" && !strings.Contains(a.Text, want) {
+				t.Fatalf("%d %s, want %s", a.StatusCode, a.Text, want)
+			}
+			seen := r.up.Seen()[0]
+			if seen.BodyErr != nil || seen.BodyBytes < lines*int64(len(text)) {
+				t.Errorf("the provider got %d bytes, %v", seen.BodyBytes, seen.BodyErr)
+			}
+			// What the heap took from the system it gives back slowly, so that a peak shows.
+			if grown := int64(after.HeapSys-after.HeapReleased) - int64(before.HeapSys-before.HeapReleased); grown > 16<<20 && !raceEnabled {
+				t.Errorf("an upload of %d MiB took %d MiB of memory", seen.BodyBytes>>20, grown>>20)
+			}
+		})
+	}
+}

@@ -1,0 +1,102 @@
+package dialect
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"path/filepath"
+	"strconv"
+
+	"sluice/internal/fault"
+	"sluice/internal/splice"
+	"sluice/internal/wire"
+)
+
+// Upload is the form of an upload. The file stays where the form is spooled: nothing here
+// takes memory that grows with it.
+type Upload struct {
+	File    *splice.Part
+	Name    string   // of the file, without folders: "rows.jsonl"
+	Purpose string   // "batch"; empty when the form does not say
+	Lost    []string // names of further fields
+
+	form *splice.Form
+}
+
+// ReadUpload takes the form of an upload apart. A body that is no form is
+// fault.InvalidRequest, one without a file fault.InvalidParameter at file. The Upload
+// lives as long as the request.
+func ReadUpload(r *Request) (*Upload, error) {
+	if r.Form == nil {
+		return nil, fault.New(fault.InvalidRequest, "the body must be a multipart form")
+	}
+	u := &Upload{form: r.Form, File: r.Form.Part("file")}
+	if u.File == nil {
+		return nil, fault.New(fault.InvalidParameter, "file is missing: send it in the form").At("file")
+	}
+	if u.File.FileName != "" {
+		u.Name = filepath.Base(u.File.FileName)
+	}
+	u.Purpose, _ = r.Form.Value("purpose")
+	for i := range r.Form.Parts {
+		if name := r.Form.Parts[i].Name; name != "file" && name != "purpose" {
+			u.Lost = append(u.Lost, name)
+		}
+	}
+	return u, nil
+}
+
+// Content is the file as a body to send.
+func (u *Upload) Content() wire.Payload { return u.form.Content(u.File) }
+
+// LineMax is the largest line of a file whose lines are read: 32 MiB, room for images in
+// base64.
+const LineMax = 32 << 20
+
+// EachLine calls each with every line of a file that is not blank, from 1 on; it is valid
+// during the call. Errors of each end it. A line over LineMax is fault.TooLarge.
+func EachLine(file io.Reader, each func(n int, line []byte) error) error {
+	lines := bufio.NewScanner(file)
+	lines.Buffer(make([]byte, 0, 64<<10), LineMax)
+	for n := 1; lines.Scan(); n++ {
+		line := bytes.TrimSpace(lines.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		if err := each(n, line); err != nil {
+			return err
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return fault.Newf(fault.TooLarge, "the file has a line of more than %d bytes", LineMax).At("file")
+	}
+	return lines.Err()
+}
+
+// Rewrite writes what each makes of every line of the file to w, with a line's end. A line
+// that is no JSON object is fault.InvalidParameter at file; so are errors of each, with
+// the number of the line before their text.
+func (u *Upload) Rewrite(w io.Writer, each func(dst, line []byte) ([]byte, error)) error {
+	var out []byte
+	return EachLine(u.Content().Open(), func(n int, line []byte) (err error) {
+		if !splice.Valid(line) {
+			return BadLine(n, errors.New("is not a JSON object"))
+		}
+		if out, err = each(out[:0], line); err != nil {
+			return BadLine(n, err)
+		}
+		_, err = w.Write(append(out, '\n'))
+		return err
+	})
+}
+
+// BadLine refuses a line of an uploaded file: "line 2 of the file has no body".
+func BadLine(n int, err error) error {
+	text := err.Error()
+	var f *fault.Error
+	if errors.As(err, &f) {
+		text = "cannot be sent: " + f.Text()
+	}
+	return fault.New(fault.InvalidParameter, "line "+strconv.Itoa(n)+" of the file "+text).At("file")
+}
