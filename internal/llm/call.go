@@ -88,6 +88,10 @@ type Part struct {
 	Index     int    // in the caller's content; -1 when the content was a plain string; see Call.Path
 	Text      string // unescaped
 	Signature string // with which the provider knows its own thoughts or calls again
+	// Carried is a signature that the gateway had put into the id of a call or behind a
+	// text, where the caller's surface has no place for it. The provider that signed takes
+	// it; to others nothing is lost without it.
+	Carried   string
 	ID        string // of the item, on surfaces that have such: "rs_1"
 	Media     *Media
 	Call      *ToolCall

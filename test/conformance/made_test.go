@@ -12,7 +12,7 @@ import (
 // What the gateway itself puts into an answer: ids that it makes where the provider
 // gave none, and the time where the provider tells none.
 var (
-	madeID   = regexp.MustCompile(`\b([a-z]+[-_])[0-9A-Za-z]{24,26}\b`)
+	madeID   = regexp.MustCompile(`\b([a-z]+[-_])[0-9A-Za-z]{24,26}(\b|__thought__)`) // a signature may follow
 	madeTime = regexp.MustCompile(`("created(?:_at)?":)([0-9]{10})\b`)
 )
 
@@ -23,13 +23,15 @@ func steady(reply message, given ...string) message {
 	told := strings.Join(given, "\n")
 	ids := map[string]string{}
 	reply.body = madeID.ReplaceAllStringFunc(reply.body, func(id string) string {
+		m := madeID.FindStringSubmatch(id)
+		id = strings.TrimSuffix(id, m[2])
 		if strings.Contains(told, id) {
-			return id
+			return id + m[2]
 		}
 		if ids[id] == "" {
-			ids[id] = fmt.Sprintf("%smade-%d", madeID.FindStringSubmatch(id)[1], len(ids)+1)
+			ids[id] = fmt.Sprintf("%smade-%d", m[1], len(ids)+1)
 		}
-		return ids[id]
+		return ids[id] + m[2]
 	})
 	reply.body = madeTime.ReplaceAllStringFunc(reply.body, func(member string) string {
 		m := madeTime.FindStringSubmatch(member)

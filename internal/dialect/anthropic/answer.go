@@ -82,6 +82,13 @@ func writeBlock(w *dialect.JSON, p *llm.Part) {
 		if p.Shape == shapeName {
 			w.Raw("citations", p.Citations)
 		}
+		if p.Signature != "" {
+			w.Close('}')
+			w.Open('{')
+			w.Str("type", "thinking")
+			w.Str("thinking", "")
+			w.Str("signature", dialect.SignedText(p.Signature))
+		}
 	case llm.ThoughtPart:
 		w.Open('{')
 		w.Str("type", "thinking")

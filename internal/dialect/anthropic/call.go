@@ -28,6 +28,7 @@ func (messages) DecodeCall(body []byte) (*llm.Call, error) {
 	if err := r.messages(said); err != nil {
 		return nil, err
 	}
+	dialect.Signatures(r.c)
 	return r.c, nil
 }
 

@@ -38,6 +38,8 @@ type outBlock struct {
 	args   []byte // of a call, so far
 	held   []byte // what waits for the blocks before it
 	ended  bool
+	// signature is that of a text, which is told behind it.
+	signature string
 }
 
 // Append writes what an event is in a streamed message.
@@ -207,6 +209,9 @@ func (b *outBlock) piece(dst []byte, ev *llm.Event) []byte {
 	case ev.Kind == llm.EventArguments && b.part == llm.CallPart:
 		typ, key = "input_json_delta", "partial_json"
 		b.args = append(b.args, ev.Text...)
+	case ev.Kind == llm.EventSignature && b.part == llm.TextPart:
+		b.signature += ev.Text
+		return dst
 	case ev.Kind == llm.EventSignature && b.part == llm.ThoughtPart:
 		typ, key = "signature_delta", "signature"
 	case ev.Kind == llm.EventCitation && ev.Name == shapeName:
@@ -239,13 +244,26 @@ func (w *writer) advance(dst []byte) []byte {
 		if !b.ended && (len(w.blocks) == 1 || b.part != llm.CallPart || !splice.Valid(b.args)) {
 			return dst
 		}
-		dst = b.stop(dst)
+		dst = w.signed(b.stop(dst), b)
 		if w.blocks = w.blocks[1:]; len(w.blocks) > 0 {
 			dst = append(dst, w.blocks[0].held...)
 			w.blocks[0].held = nil
 		}
 	}
 	return dst
+}
+
+// signed tells the signature of a text behind it, as that of a thought without words,
+// unless a later block has its number already.
+func (w *writer) signed(dst []byte, b *outBlock) []byte {
+	if b.signature == "" || len(w.blocks) > 1 {
+		return dst
+	}
+	s := &outBlock{index: w.next, part: llm.ThoughtPart}
+	w.next++
+	dst = s.begin(dst, &llm.Event{})
+	dst = s.piece(dst, &llm.Event{Kind: llm.EventSignature, Text: dialect.SignedText(b.signature)})
+	return s.stop(dst)
 }
 
 func (b *outBlock) stop(dst []byte) []byte {

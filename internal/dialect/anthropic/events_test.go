@@ -100,6 +100,9 @@ func TestMessagesHoldNoMore(t *testing.T) {
 	want := `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
 {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"x"}}
 {"type":"content_block_stop","index":0}
+{"type":"content_block_start","index":1,"content_block":{"type":"thinking","thinking":"","signature":""}}
+{"type":"content_block_delta","index":1,"delta":{"type":"signature_delta","signature":"__thought__s"}}
+{"type":"content_block_stop","index":1}
 {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0},"groundingMetadata":{"n":2}}
 {"type":"message_stop"}`
 	if _, rest, _ := strings.Cut(got, "\n"); rest != want {

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -128,7 +129,7 @@ func (w *writer) assistant(m *llm.Message) error {
 				return err
 			}
 			calls++
-		case p.Kind == llm.TextPart && p.Text == "" && p.Signature == "":
+		case p.Kind == llm.TextPart && p.Text == "" && p.Signature == "" && p.Carried == "":
 		default:
 			if err := w.part(roleModel, m, p); err != nil {
 				return err
@@ -173,9 +174,8 @@ func (w *writer) settle() error {
 	return nil
 }
 
-// unsigned stands in for the signature of a call that another model made, or whose
-// signature the caller's surface cannot hold. Without one the newest models refuse the
-// conversation. Only the first call of a step is signed.
+// unsigned stands in for the signature of a call that another model made. Without one the
+// newest models refuse the conversation. Only the first call of a step is signed.
 // Source: https://ai.google.dev/gemini-api/docs/thought-signatures, read 2026-11.
 const unsigned = "skip_thought_signature_validator"
 
@@ -192,7 +192,7 @@ func (w *writer) call(m *llm.Message, p *llm.Part, k int) error {
 	}
 	w.loseMarks(m, p)
 	w.begin(roleModel)
-	signature := p.Signature
+	signature := cmp.Or(p.Signature, p.Carried)
 	if signature == "" && !w.at.called && w.m.signs() {
 		signature = unsigned
 	}

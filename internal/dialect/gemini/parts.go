@@ -16,7 +16,7 @@ func (w *writer) part(role string, m *llm.Message, p *llm.Part) error {
 	switch p.Kind {
 	case llm.TextPart, llm.RefusalPart:
 		w.begin(role)
-		w.text(p.Text, p.Signature, false)
+		w.text(p.Text, cmp.Or(p.Signature, p.Carried), false)
 	case llm.ThoughtPart:
 		w.begin(role)
 		w.text(p.Text, p.Signature, true)

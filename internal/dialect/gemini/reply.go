@@ -146,10 +146,12 @@ func (s *said) part(raw []byte) llm.Part {
 	return p
 }
 
-// callID is the provider's id of a call, or a new one: most answers have none.
+// callID is the provider's id of a call, or a new one, because most answers have none;
+// with the signature of the call in it, which must come back.
 func (s *said) callID() string {
-	if id := plainText(s.id); id != "" {
-		return id
+	id := plainText(s.id)
+	if id == "" {
+		id = ident.NewItem("call_")
 	}
-	return ident.NewItem("call_")
+	return dialect.SignedID(id, plainText(s.signature))
 }

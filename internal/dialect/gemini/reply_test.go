@@ -48,7 +48,7 @@ func TestDecodeReply(t *testing.T) {
 					{Kind: llm.ThoughtPart, Text: "I think"},
 					{Text: "It is warm", Signature: "c2ln"},
 					{Text: "."},
-					{Kind: llm.CallPart, Signature: "Y2Fs", Call: &llm.ToolCall{ID: "x1", Name: "f", Arguments: `{"a": 1.0}`}},
+					{Kind: llm.CallPart, Signature: "Y2Fs", Call: &llm.ToolCall{ID: "x1__thought__Y2Fs", Name: "f", Arguments: `{"a": 1.0}`}},
 					{Kind: llm.ImagePart, Media: &llm.Media{MIME: "image/png", Data: "QQ=="}},
 					{Kind: llm.AudioPart, Media: &llm.Media{MIME: "audio/L16;codec=pcm;rate=24000", Data: "Qg==", Format: "pcm16"}},
 					{Kind: llm.OpaquePart, Shape: "gemini", Raw: []byte(`{"executableCode":{"language":"PYTHON","code":"1"}}`)},

@@ -78,7 +78,7 @@ text 0/1 It "is"
 text 0/1 warm
 
 end-block 0/1
-block 0/2 c1 f
+block 0/2 c1__thought__c2ln f
 arguments 0/2 {"a":"}"}
 signature 0/2 c2ln
 end-block 0/2

@@ -32,6 +32,7 @@ func (chat) DecodeCall(body []byte) (*llm.Call, error) {
 	if len(r.c.Messages) == 0 {
 		return nil, dialect.Refuse("messages", "must have at least one message")
 	}
+	dialect.Signatures(r.c)
 	return r.c, nil
 }
 

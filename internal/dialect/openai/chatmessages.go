@@ -226,6 +226,7 @@ func textPart(p *llm.Part, raw []byte, at string) (err error) {
 	p.Kind = llm.TextPart
 	val, _ := splice.Find(raw, "text")
 	p.Text, err = dialect.String(val, at+".text")
+	p.Carried = splice.Text(raw, "signature") // of content_blocks
 	if c, ok := splice.Find(raw, "citations"); ok && c[0] == '[' {
 		p.Citations, p.Shape = c, shapeName
 	}

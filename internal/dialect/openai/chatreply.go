@@ -163,6 +163,7 @@ func writeBlock(w *dialect.JSON, p *llm.Part) {
 		w.Open('{')
 		w.Str("type", "text")
 		w.Str("text", p.Text)
+		w.Opt("signature", p.Signature)
 		w.Raw("citations", p.Citations)
 		w.Close('}')
 	case llm.ThoughtPart:

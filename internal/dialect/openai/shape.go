@@ -22,7 +22,7 @@ func Shape(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) dialect.Shaped {
 	if b.rules == nil {
 		b.rules = &noRules
 	}
-	b.thoughts(ep)
+	b.turns(ep)
 	b.config()
 	b.model()
 	b.provider(ep)
@@ -44,14 +44,30 @@ type shaper struct {
 
 func (b *shaper) add(e splice.Edit) { b.edits = append(b.edits, e) }
 
-// thoughts comes first, so that what the target changes of the messages is changed after.
-func (b *shaper) thoughts(ep llm.Endpoint) {
-	if b.rules.Thoughts == "" || ep != llm.ChatComplete {
+// conversations are the members that hold a conversation.
+var conversations = map[llm.Endpoint]string{llm.ChatComplete: "messages", llm.Messages: "messages", llm.CreateModelResponse: "input"}
+
+// turns changes what the caller gives back of earlier answers: what another provider
+// signed is taken out, because ids with signatures in them are too long for most, and
+// thoughts go where the provider takes them. It comes first, so that what the target
+// changes of the messages is changed after.
+func (b *shaper) turns(ep llm.Endpoint) {
+	name := conversations[ep]
+	if name == "" {
 		return
 	}
-	raw, _ := b.doc.Raw("messages")
-	if list := thoughtful(raw, b.rules.Thoughts); list != nil {
-		b.add(splice.Set("messages", list))
+	raw, _ := b.doc.Raw(name)
+	turns := dialect.Unsigned(raw)
+	if ep == llm.ChatComplete {
+		if turns != nil {
+			raw = turns
+		}
+		if list := thoughtful(raw, b.rules.Thoughts); list != nil {
+			turns = list
+		}
+	}
+	if turns != nil {
+		b.add(splice.Set(name, turns))
 	}
 }
 

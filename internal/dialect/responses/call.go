@@ -31,6 +31,7 @@ func (client) DecodeCall(body []byte) (*llm.Call, error) {
 	if len(r.c.Messages) == 0 {
 		return nil, dialect.Refuse("input", "must have at least one item")
 	}
+	dialect.Signatures(r.c)
 	return r.c, nil
 }
 

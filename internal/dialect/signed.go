@@ -1,0 +1,140 @@
+package dialect
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strings"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// signedMark stands between the id of a tool call and the signature that its provider
+// wants back with it. The id is the one thing that every client returns as it came, so
+// the signature travels in it; other gateways use the same mark.
+const signedMark = "__thought__"
+
+// signatureMax is how long a signature may be that travels in an id; Gemini's are of a
+// few KB.
+const signatureMax = 64 << 10
+
+// SignedID is the id of a tool call with its signature in it, in letters that the ids of
+// all surfaces may have: "call_1__thought__CpQB". One that is no base64, or none, stays
+// out.
+func SignedID(id, signature string) string {
+	word := strings.TrimRight(strings.NewReplacer("+", "-", "/", "_").Replace(signature), "=")
+	if word == "" || len(word) > signatureMax || standard(word) != signature {
+		return id
+	}
+	return id + signedMark + word
+}
+
+// splitID is the inverse of SignedID; the signature is empty where there is none.
+func splitID(id string) (plain, signature string) {
+	plain, word, found := strings.Cut(id, signedMark)
+	if !found || plain == "" {
+		return id, ""
+	}
+	return plain, standard(word)
+}
+
+// standard puts the letters of an id back into those of base64.
+func standard(word string) string {
+	word = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(word, "="))
+	if n := len(word) % 4; n > 0 {
+		word += "===="[n:]
+	}
+	if _, err := base64.StdEncoding.DecodeString(word); err != nil {
+		return ""
+	}
+	return word
+}
+
+// SignedText is the signature of a text as that of a thought without words, for surfaces
+// whose texts have none.
+func SignedText(signature string) string { return signedMark + signature }
+
+// Signatures puts the signatures that came in the ids of tool calls, and behind texts,
+// where they belong, so that no provider but the one that signed sees them. It is the last
+// that a Client does to a call.
+func Signatures(c *llm.Call) {
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		kept := m.Parts[:0]
+		for k := range m.Parts {
+			p := m.Parts[k]
+			word, behind := strings.CutPrefix(p.Signature, signedMark)
+			switch {
+			case p.Kind == llm.CallPart:
+				id, signature := splitID(p.Call.ID)
+				p.Call.ID, p.Carried = id, signature
+			case p.Kind == llm.ResultPart:
+				p.Result.ID, _ = splitID(p.Result.ID)
+			case p.Kind == llm.ThoughtPart && p.Text == "" && behind:
+				if n := len(kept); n > 0 && kept[n-1].Kind == llm.TextPart {
+					kept[n-1].Carried = word
+				}
+				continue
+			}
+			kept = append(kept, p)
+		}
+		m.Parts = kept
+	}
+}
+
+// Unsigned is the value of messages or of an input without what SignedID and SignedText
+// put there, for providers that speak the caller's shape; nil when there is nothing of it.
+func Unsigned(raw []byte) []byte {
+	if !bytes.Contains(raw, []byte(signedMark)) {
+		return nil
+	}
+	var w JSON
+	unsigned(&w, raw, unsignedDepth)
+	return w.B
+}
+
+// unsignedDepth is how deep the ids stand: a list, a message, a list, a call. Below are
+// arguments, which are the caller's own.
+const unsignedDepth = 4
+
+func unsigned(w *JSON, raw []byte, depth int) {
+	switch {
+	case depth == 0 || !bytes.Contains(raw, []byte(signedMark)):
+		w.Value(raw)
+	case raw[0] == '[':
+		w.Open('[')
+		for val := range splice.Elements(raw) {
+			if !signedText(val) {
+				unsigned(w, val, depth-1)
+			}
+		}
+		w.Close(']')
+	case raw[0] == '{':
+		w.Open('{')
+		for name, val := range splice.Members(raw) {
+			w.rawKey(name)
+			if id, ok := splice.Unquote(val); ok && isID(name) {
+				id, _ = splitID(id)
+				w.Text(id)
+				continue
+			}
+			unsigned(w, val, depth-1)
+		}
+		w.Close('}')
+	default:
+		w.Value(raw)
+	}
+}
+
+func isID(name []byte) bool {
+	switch string(name) {
+	case `"id"`, `"call_id"`, `"tool_call_id"`, `"tool_use_id"`:
+		return true
+	}
+	return false
+}
+
+// signedText reports whether a block is what SignedText made.
+func signedText(block []byte) bool {
+	return splice.Text(block, "type") == "thinking" && strings.HasPrefix(splice.Text(block, "signature"), signedMark)
+}
