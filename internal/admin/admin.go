@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"sluice/internal/access"
+	"sluice/internal/audit"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
 	"sluice/internal/provider"
@@ -18,6 +19,7 @@ import (
 	"sluice/internal/resource"
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
+	"sluice/internal/wire"
 )
 
 // Parts are what the administration works with. All are needed unless it says
@@ -39,6 +41,10 @@ type Parts struct {
 	Limits    routing.Limits
 	Logs      Logs
 	Breakers  func(workspaceID string) []routing.BreakerState
+
+	Audit       AuditTrail
+	AuditSigner *audit.Signer
+	Proxies     wire.Proxies // who is believed about the addresses of callers; may be nil
 }
 
 // Specs knows the providers: *provider.Table.
@@ -73,7 +79,7 @@ type Admin struct {
 func New(p Parts) *Admin {
 	k := kinds{p}
 	e := resource.New(resource.Parts{
-		Store: p.Store, Identify: p.Identify, Place: findWorkspace, Wake: p.Wake, Features: p.Features, Clock: p.Clock, Log: p.Log,
+		Store: p.Store, Identify: p.Identify, Place: findWorkspace, Wake: p.Wake, Features: p.Features, Proxies: p.Proxies, Clock: p.Clock, Log: p.Log,
 	}, huma.Info{
 		Title:       "Sluice administration",
 		Version:     p.Version,

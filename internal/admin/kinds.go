@@ -18,5 +18,6 @@ func (k kinds) list() []resource.Resource {
 		k.guardrails(),
 		k.logs(),
 		k.breakers(),
+		k.auditLogs(),
 	}
 }

@@ -31,6 +31,10 @@ func (a *App) buildAdmin(context.Context) error {
 		Limits:    configLimits(a.set),
 		Logs:      a.logs,
 		Breakers:  a.breakersOf,
+
+		Audit:       a.store,
+		AuditSigner: a.signer,
+		Proxies:     a.proxies,
 	})
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"sluice/internal/admin"
+	"sluice/internal/audit"
 	"sluice/internal/config"
 	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
@@ -38,6 +39,7 @@ import (
 	"sluice/internal/sealed"
 	"sluice/internal/store"
 	"sluice/internal/telemetry"
+	"sluice/internal/wire"
 )
 
 // App is one running gateway.
@@ -51,6 +53,8 @@ type App struct {
 	store     *store.Store
 	hasher    *keys.Hasher
 	first     FirstKeys
+	signer    *audit.Signer
+	proxies   wire.Proxies
 	directory *live.Directory
 	journal   *journal.Journal
 	logs      *logstore.Store
@@ -135,11 +139,14 @@ func (a *App) openStore(ctx context.Context) (err error) {
 
 // foundDeployment makes sure that there is an organisation with its first keys.
 func (a *App) foundDeployment(ctx context.Context) error {
-	p, err := pepper(ctx, a.store, a.box, a.clock)
+	p, err := pepperSecret.read(ctx, a.store, a.box, a.clock)
 	if err != nil {
 		return err
 	}
 	a.hasher = keys.NewHasher(p)
+	if err := a.openAudit(ctx); err != nil {
+		return err
+	}
 	a.first, err = a.founder().found(ctx, a.set.Bootstrap.AdminKey.Reveal(), a.set.Bootstrap.WorkspaceKey.Reveal())
 	return err
 }
@@ -204,7 +211,7 @@ func (a *App) buildGateway(context.Context) error {
 		Metrics:   figures,
 		Clock:     a.clock,
 		Log:       a.log,
-	}, gatewaySettings(a.set, a.version))
+	}, a.gatewaySettings())
 	return nil
 }
 
@@ -238,6 +245,7 @@ func (a *App) Run(ctx context.Context) error {
 		g.add("heap", tuneHeap)
 	}
 	g.add("store", a.store.Run)
+	g.add("audit trail", a.keepAudit)
 	g.add("kept responses", a.states.Run)
 	g.add("journal", a.journal.Run)
 	g.add("request log", a.logs.Run)

@@ -18,7 +18,7 @@ import (
 // sealedParts says, for each kind of record that holds sealed values, how to seal
 // them anew. To add a kind with secrets, add its line.
 var sealedParts = map[string]func(r *resource.Record, renew renewer) error{
-	deploymentKind:             resealPepper,
+	deploymentKind:             resealDeployment,
 	keys.Kind:                  resealKey,
 	credential.IntegrationKind: resealIntegration,
 	credential.VirtualKeyKind:  resealVirtualKey,
@@ -124,12 +124,12 @@ func (s resealer) body(r resource.Record) ([]byte, error) {
 	return r.Body, nil
 }
 
-func resealPepper(r *resource.Record, renew renewer) error {
-	if r.Slug != pepperSlug {
+func resealDeployment(r *resource.Record, renew renewer) error {
+	if r.Slug != pepperSlug && r.Slug != auditKeySlug {
 		return nil
 	}
-	var b pepperBody
-	return inBody(r, &b, func() error { return renew(&b.Sealed, pepperContext) })
+	var b secretBody
+	return inBody(r, &b, func() error { return renew(&b.Sealed, secretContext(r.Slug)) })
 }
 
 func resealKey(r *resource.Record, renew renewer) error {

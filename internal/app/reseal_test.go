@@ -38,7 +38,7 @@ func boxOf(t *testing.T, secrets ...string) *sealed.Box {
 
 // secretsOf makes a body of each kind that holds sealed values.
 var secretsOf = map[string]func(seal func(text string) []byte) (body any){
-	deploymentKind: func(seal func(string) []byte) any { return pepperBody{seal("a")} },
+	deploymentKind: func(seal func(string) []byte) any { return secretBody{seal("a")} },
 	keys.Kind: func(seal func(string) []byte) any {
 		return keys.Key{Secret: keys.Secret{Sealed: seal("a")}, Previous: &keys.Secret{Sealed: seal("b")}}
 	},
@@ -58,7 +58,7 @@ func saveTwice(t *testing.T, s *store.Store, kind string, first, second *sealed.
 	r := resource.Record{Kind: kind, ID: ident.NewID(), Name: kind, Status: active, Version: 1}
 	context := kind + "/" + r.ID
 	if kind == deploymentKind {
-		r.Slug, context = pepperSlug, pepperContext
+		r.Slug, context = pepperSlug, secretContext(pepperSlug)
 	}
 	body := func(box *sealed.Box) []byte {
 		b, err := json.Marshal(secretsOf[kind](func(text string) []byte {

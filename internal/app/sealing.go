@@ -3,19 +3,13 @@ package app
 import (
 	"bufio"
 	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
-	"sluice/internal/fault"
 	"sluice/internal/ident"
-	"sluice/internal/resource"
-	"sluice/internal/sealed"
 )
 
 // KeyFile is where the sealing key of a deployment without ENCRYPTION_KEY lies,
@@ -125,63 +119,3 @@ func syncDir(dir string) error {
 	}
 	return errors.Join(d.Sync(), d.Close())
 }
-
-// The record that holds the pepper of the key hashes: made once, shared by all
-// nodes of a deployment.
-const (
-	deploymentKind = "deployment"
-	pepperSlug     = "key-pepper"
-	pepperContext  = "deployment/key-pepper"
-	pepperBytes    = 48
-)
-
-type pepperBody struct {
-	Sealed []byte `json:"sealed"`
-}
-
-// pepper reads the pepper of the deployment, making it at the first start. Two
-// nodes that make it at once agree on the one that was first.
-func pepper(ctx context.Context, s resource.Store, box *sealed.Box, clock ident.Clock) ([]byte, error) {
-	var r resource.Record
-	find := func(from resource.Reader) (err error) {
-		r, err = from.FindSlug(ctx, deploymentKind, "", pepperSlug)
-		return err
-	}
-	err := fresh(ctx, s, find)
-	if fault.Has(err, fault.NotFound) {
-		if err := makePepper(ctx, s, box, clock.Now()); err != nil && !fault.Has(err, fault.Conflict) {
-			return nil, err
-		}
-		err = fresh(ctx, s, find)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the key pepper: %w", err)
-	}
-	var b pepperBody
-	if err := json.Unmarshal(r.Body, &b); err != nil {
-		return nil, fmt.Errorf("read the key pepper: %w", err)
-	}
-	p, err := box.Open(b.Sealed, pepperContext)
-	if errors.Is(err, sealed.ErrUnknownKey) {
-		return nil, fmt.Errorf("the database was sealed under another key: give the old key too, as ENCRYPTION_KEY=new,old or in %s: %w", KeyFile, err)
-	}
-	return p, err
-}
-
-func makePepper(ctx context.Context, s resource.Store, box *sealed.Box, now time.Time) error {
-	shut, err := box.Seal([]byte(ident.NewSecret(pepperBytes)), pepperContext)
-	if err != nil {
-		return err
-	}
-	body, err := json.Marshal(pepperBody{shut})
-	if err != nil {
-		return err
-	}
-	r := resource.Record{
-		Kind: deploymentKind, ID: ident.NewID(), Slug: pepperSlug, Name: "pepper of the key hashes",
-		Status: active, Version: 1, Created: now, Updated: now, Body: body,
-	}
-	return s.InTx(ctx, func(tx resource.Tx) error { return tx.Insert(ctx, r) })
-}
-
-const active = "active"

@@ -61,11 +61,11 @@ func TestPepper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := pepper(t.Context(), s, box, ident.System{})
+	a, err := pepperSecret.read(t.Context(), s, box, ident.System{})
 	if err != nil || len(a) < 48 {
 		t.Fatalf("%d bytes, %v", len(a), err)
 	}
-	b, err := pepper(t.Context(), s, box, ident.System{})
+	b, err := pepperSecret.read(t.Context(), s, box, ident.System{})
 	if err != nil || string(a) != string(b) {
 		t.Errorf("another pepper the second time: %v", err)
 	}
@@ -73,7 +73,7 @@ func TestPepper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pepper(t.Context(), s, other, ident.System{}); err == nil || !strings.Contains(err.Error(), "ENCRYPTION_KEY=new,old") {
+	if _, err := pepperSecret.read(t.Context(), s, other, ident.System{}); err == nil || !strings.Contains(err.Error(), "ENCRYPTION_KEY=new,old") {
 		t.Errorf("under the wrong key: %v", err)
 	}
 }

@@ -93,8 +93,8 @@ func signOptions(s config.Settings, guarded *http.Client) sign.Options {
 	}
 }
 
-func gatewaySettings(s config.Settings, version string) dataplane.Settings {
-	d := dataplane.DefaultSettings()
+func (a *App) gatewaySettings() dataplane.Settings {
+	s, d := a.set, dataplane.DefaultSettings()
 	d.SpoolDir = filepath.Join(s.Data.Dir, "spool")
 	d.MaxJSONBytes = s.Requests.MaxJSONBytes()
 	d.MaxUploadBytes = s.Requests.MaxUploadBytes()
@@ -106,6 +106,7 @@ func gatewaySettings(s config.Settings, version string) dataplane.Settings {
 	d.MetadataFrom = s.Requests.HeadersToMetadata
 	d.BlockInline = s.Security.BlockInlineConfig
 	d.ConfigLimits = configLimits(s)
-	d.UserAgent = "sluice/" + version
+	d.UserAgent = "sluice/" + a.version
+	d.TrustedProxies = a.proxies
 	return d
 }

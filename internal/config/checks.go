@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"sluice/internal/wire"
 )
 
 // rule is one way to check a text, and the same in words.
@@ -32,6 +34,7 @@ var rules = map[string]rule{
 	"key-prefix":      {"at most 32 letters, digits, dashes and underscores", match(`^[A-Za-z0-9_-]{1,32}$`)},
 	"listen":          {"a host name or an IP address, with or without a port", isListen},
 	"method":          {"a method such as POST", match(`^[A-Z]{1,20}$`)},
+	"network":         {"a network such as 10.0.0.0/8, or one IP address", isNetwork},
 	"origin":          {"an origin such as https://app.example.com, or *", isOrigin},
 	"private-key":     {"a private key in PEM form, not encrypted", isPrivateKey},
 	"proxy":           {"an address such as http://user:password@proxy.example.com:3128", isProxy},
@@ -49,6 +52,11 @@ var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9
 func isHost(text string) bool {
 	_, err := netip.ParseAddr(text)
 	return err == nil || hostName.MatchString(text)
+}
+
+func isNetwork(text string) bool {
+	_, err := wire.ParseProxies([]string{text})
+	return err == nil
 }
 
 // isListen accepts "::" and "[::]:80" alike.

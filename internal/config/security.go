@@ -29,6 +29,13 @@ type Security struct {
 	// subdomains), `*.domain` or IP addresses. All other private, loopback and
 	// metadata addresses are refused.
 	TrustedCustomHosts []string `env:"TRUSTED_CUSTOM_HOSTS" check:"trusted-host"`
+
+	// TrustedProxies are the proxies and load balancers in front of the gateway whose
+	// `X-Forwarded-For` is believed, as networks or addresses: `10.0.0.0/8`. The
+	// address of a caller, in the audit log and in the request log, is that of the
+	// connection; where that is a trusted proxy's, it is the last one in
+	// `X-Forwarded-For` that is not.
+	TrustedProxies []string `env:"TRUSTED_PROXIES" check:"network"`
 }
 
 // EncryptionKeys are the sealing secrets, the current one first, as sealed.NewBox
@@ -56,7 +63,8 @@ type Features struct {
 	// UsageLimits serves usage limits and applies them to requests.
 	UsageLimits bool `env:"USAGE_LIMITS_ENABLED" envDefault:"ON"`
 
-	// AuditLogs serves the audit log. Actions are recorded in any case.
+	// AuditLogs records administrative actions and serves the audit log. While it is
+	// off nothing is recorded.
 	AuditLogs bool `env:"AUDIT_LOGS_ENABLED" envDefault:"ON"`
 
 	// SCIM serves user provisioning.

@@ -59,6 +59,9 @@ type exchange struct {
 
 func (g *Gateway) newExchange(in *wire.Request, out wire.Responder) *exchange {
 	g.open.Add(1)
+	if len(g.set.TrustedProxies) > 0 {
+		in.Remote = g.set.TrustedProxies.Client(in.Remote, in.Header.Values("x-forwarded-for")...)
+	}
 	x := &exchange{in: in, out: out, dir: g.Directory(), id: ident.NewID(), started: g.Clock.Now(), path: below(in.Path)}
 	x.match, x.path = lookup(in.Method, x.path)
 	x.ctl.read(in.Header, g.set.HeaderAliases)

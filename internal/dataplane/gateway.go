@@ -22,6 +22,7 @@ import (
 	"sluice/internal/routing"
 	"sluice/internal/tenant"
 	"sluice/internal/tokens"
+	"sluice/internal/wire"
 )
 
 // Directory is the control plane at one moment: immutable, in memory.
@@ -73,7 +74,8 @@ type Settings struct {
 	MetadataFrom   []string      // request headers copied into the metadata
 	BlockInline    bool          // refuse configuration in headers
 	ConfigLimits   routing.Limits
-	UserAgent      string // sent upstream on typed routes
+	UserAgent      string       // sent upstream on typed routes
+	TrustedProxies wire.Proxies // who is believed about the addresses of callers; nil for nobody
 }
 
 // DefaultSettings are good for a laptop; SpoolDir is the system's.

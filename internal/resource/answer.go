@@ -56,6 +56,10 @@ const HeaderRequestID = "X-Gateway-Request-Id"
 
 // reply writes the answer of a call, or its refusal.
 func (e *Engine) reply(ctx context.Context, w http.ResponseWriter, c *Call, answer any, err error) {
+	if s, ok := answer.(Stream); ok && err == nil {
+		e.stream(ctx, w, c, s)
+		return
+	}
 	status := http.StatusOK
 	if err != nil {
 		f := fault.From(err)

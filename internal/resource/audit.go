@@ -5,27 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"net"
+	"net/http"
 	"strings"
 
 	"sluice/internal/access"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 )
-
-// The kinds of actor in the audit trail.
-// Source: contract/identity-and-governance.yaml, AuditRecord.user_type.
-const (
-	actorKey  = "api_key"
-	actorUser = "user"
-)
-
-// auditBody is the JSON of an audit row beyond its columns.
-type auditBody struct {
-	Query   map[string]string `json:"query,omitempty"`
-	Request json.RawMessage   `json:"request,omitempty"` // secrets masked
-	Notes   map[string]any    `json:"notes,omitempty"`
-	Error   string            `json:"error,omitempty"` // public text of the refusal
-}
 
 // audit adds the row of a call to the trail.
 func (e *Engine) audit(ctx context.Context, tx Tx, c *Call, status int) error {
@@ -58,40 +44,34 @@ func (e *Engine) auditRow(c *Call, status int, refusal string) (*AuditRow, error
 	if on, set := e.Features[featureAudit]; c.op.Audited == "" || set && !on {
 		return nil, nil
 	}
-	request, err := json.Marshal(mask(c.Sent))
+	details := AuditDetails{Query: c.asked(), Headers: auditHeaders(c.r.Header), Notes: c.trail.notes, Error: refusal}
+	if c.Sent != nil {
+		request, err := json.Marshal(mask(c.Sent))
+		if err != nil {
+			return nil, err
+		}
+		details.Request = request
+	}
+	body, err := details.Body()
 	if err != nil {
 		return nil, err
 	}
-	body := auditBody{Query: c.asked(), Request: request, Notes: c.trail.notes, Error: refusal}
-	if c.Sent == nil {
-		body.Request = nil
-	}
-	encoded, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	id, kind := c.Principal.ID, actorKey
+	id, kind := c.Principal.ID, ActorKey
 	if c.Principal.Kind != access.ByKey {
-		kind = actorUser
+		kind = ActorUser
 	}
 	place := cmp.Or(c.trail.workspaceID, c.WorkspaceID, c.Principal.WorkspaceID)
 	path, _, _ := strings.Cut(c.r.RequestURI, "?")
 	return &AuditRow{
 		ID: ident.NewID(), OrgID: c.OrgID, WorkspaceID: place, ActorID: id, ActorKind: kind,
-		Action: c.op.Action, Kind: c.op.Audited, TargetID: c.trail.targetID, At: c.Now, RemoteIP: remote(c.r.RemoteAddr),
-		Method: c.r.Method, Path: path, RequestID: c.RequestID, Status: status, Body: encoded,
+		Action: c.op.Action, Kind: c.op.Audited, TargetID: c.trail.targetID, At: c.Now, RemoteIP: e.client(c.r),
+		Method: c.r.Method, Path: path, RequestID: c.RequestID, Status: status, Body: body,
 	}, nil
 }
 
-// asked are the query parameters that were sent.
-func (c *Call) asked() map[string]string {
-	m := make(map[string]string)
-	for name, v := range c.query {
-		if c.r.URL.Query().Get(name) != "" {
-			m[name] = v
-		}
-	}
-	return m
+// client is the address of the caller without port.
+func (e *Engine) client(r *http.Request) string {
+	return e.Proxies.Client(remote(r.RemoteAddr), r.Header.Values("X-Forwarded-For")...)
 }
 
 func remote(addr string) string {

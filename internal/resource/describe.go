@@ -63,6 +63,9 @@ func (e *Engine) describe(op Operation) *schema {
 		"200":     {Description: "done", Content: jsonContent(reg.Schema(reflect.TypeOf(answer), true, ""))},
 		"default": {Description: "refused", Content: jsonContent(reg.Schema(reflect.TypeFor[Failure](), true, ""))},
 	}
+	if op.Stream != "" {
+		d.Responses["200"].Content = map[string]*huma.MediaType{op.Stream: {Schema: &huma.Schema{Type: huma.TypeString}}}
+	}
 	e.doc.AddOperation(d)
 	return body
 }

@@ -11,6 +11,7 @@ import (
 
 	"sluice/internal/access"
 	"sluice/internal/ident"
+	"sluice/internal/wire"
 )
 
 // Parts are what an Engine works with. All but Wake are needed.
@@ -22,6 +23,7 @@ type Parts struct {
 	Place    func(ctx context.Context, from Reader, orgID, name string) (Record, error)
 	Wake     func()          // called after each commit, so that copies refresh at once; may be nil
 	Features map[string]bool // deployment flags by name; a flag that is absent is on
+	Proxies  wire.Proxies    // who is believed about the addresses of callers; nil for nobody
 	Clock    ident.Clock
 	Log      *slog.Logger
 }

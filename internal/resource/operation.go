@@ -40,6 +40,12 @@ type Operation struct {
 	// because it decides by itself about each record that it reads or writes, with May.
 	Anywhere bool
 	Answer   any // zero value of the type of the answer; nil means {}
+	// Stream is the content type of an answer that is no JSON object, such as
+	// "application/x-ndjson": Run then returns a Stream.
+	Stream string
+	// Everywhere makes workspace_id of the query a filter like any other: what it names
+	// may be gone.
+	Everywhere bool
 	// Run does the work and returns what is answered.
 	Run func(ctx context.Context, c *Call) (any, error)
 }

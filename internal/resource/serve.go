@@ -78,6 +78,10 @@ func (e *Engine) place(ctx context.Context, c *Call) error {
 	if org := c.Sent.Text("organisation_id"); org != "" && org != c.OrgID {
 		return fault.New(fault.Forbidden, "the API key belongs to another organisation").At("organisation_id")
 	}
+	if c.op.Everywhere {
+		c.WorkspaceID = c.Principal.WorkspaceID
+		return nil
+	}
 	name := cmp.Or(c.query["workspace_id"], c.query["workspace_slug"], c.Sent.Text("workspace_id"))
 	own := c.Principal.WorkspaceID
 	if name == "" || name == own {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"strings"
 	"time"
 
@@ -30,26 +31,28 @@ type auditRow struct {
 	RequestID   string
 	Status      int
 	Body        string
+	Seq         sql.NullInt64 // NULL outside the chain
+	Prev        string
+	Hash        string
 }
 
-// Audit adds a line to the trail. A zero At stands for now. What callers choose
-// freely (path, request id, target) is cut to its column rather than refused: an
-// action must not fail because its trace is long. Conflict when the id exists,
-// TooLarge when the body is.
+// Audit adds a row to the trail of its organisation, at the end of the transaction. A
+// zero At stands for now. What callers choose freely (path, request id, target) is cut
+// to its column rather than refused: an action must not fail because its trace is
+// long. TooLarge when the body is; an id that exists is a Conflict at the end.
 func (t *tx) Audit(ctx context.Context, a resource.AuditRow) error {
-	return t.step(ctx, "add to the audit trail", func(ctx context.Context, db bun.IDB) error {
+	return t.step(ctx, "add to the audit trail", func(context.Context, bun.IDB) error {
 		if len(a.Body) > MaxBodyBytes {
 			return fault.Newf(fault.TooLarge, "the audit row is larger than %d bytes", MaxBodyBytes)
 		}
-		row := auditRow{
+		t.audits = append(t.audits, auditRow{
 			ID: clip(a.ID, 36), OrgID: clip(a.OrgID, 36), WorkspaceID: clip(a.WorkspaceID, 36),
 			ActorID: clip(a.ActorID, 255), ActorKind: clip(a.ActorKind, 64), Action: clip(a.Action, 64),
 			Kind: clip(a.Kind, 64), TargetID: clip(a.TargetID, 255), AtMS: stamp(a.At),
 			RemoteIP: clip(a.RemoteIP, 64), Method: clip(a.Method, 64), Path: clip(a.Path, 4096),
 			RequestID: clip(a.RequestID, 255), Status: a.Status, Body: clip(string(a.Body), MaxBodyBytes),
-		}
-		_, err := db.NewInsert().Model(&row).Exec(ctx)
-		return err
+		})
+		return nil
 	})
 }
 

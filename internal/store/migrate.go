@@ -46,6 +46,9 @@ func (s *Store) Migrate(ctx context.Context) error {
 		s.renewLease(work, cancel, holder)
 	}()
 	err := s.up(work)
+	if err == nil {
+		err = s.chainOld(work)
+	}
 	cancel()
 	<-renewed
 	if err != nil {

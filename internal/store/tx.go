@@ -26,6 +26,7 @@ var _ resource.Tx = (*tx)(nil)
 type tx struct {
 	reads
 	changes []changeRow
+	audits  []auditRow
 	failed  error // the first write that failed; nothing is committed after one
 }
 
@@ -81,7 +82,7 @@ func (s *Store) once(ctx context.Context, f func(resource.Tx) error) error {
 	return nil
 }
 
-// run calls f and adds its changes to the feed. A panic of f ends the transaction
+// run calls f, adds its rows to the audit trail and its changes to the feed. A panic of f ends the transaction
 // as well: once cancels the context that it hangs on.
 func (t *tx) run(ctx context.Context, f func(resource.Tx) error) error {
 	if err := f(t); err != nil {
@@ -89,6 +90,9 @@ func (t *tx) run(ctx context.Context, f func(resource.Tx) error) error {
 	}
 	if t.failed != nil {
 		return t.failed
+	}
+	if err := t.chain(ctx); err != nil {
+		return err
 	}
 	return t.publish(ctx)
 }

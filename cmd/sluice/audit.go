@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"sluice/internal/app"
+)
+
+type auditCommand struct {
+	Verify    verifyAudit    `cmd:"" help:"Verify an export of the audit trail, offline."`
+	Export    exportAudit    `cmd:"" help:"Write the audit trail with its checkpoints as JSON lines."`
+	PublicKey auditPublicKey `cmd:"" name:"public-key" help:"Print the key that verifies the audit trail."`
+}
+
+type verifyAudit struct {
+	File       string `arg:"" help:"The export; - for standard input."`
+	PublicKey  string `required:"" help:"Public key in base64, or a PEM file that holds it." placeholder:"KEY"`
+	Checkpoint string `help:"Checkpoint that was published elsewhere, as JSON, or a file that holds it: the export must agree with it." placeholder:"JSON"`
+}
+
+// Run says what the export proves, or fails with the first thing that is wrong.
+func (v verifyAudit) Run() error {
+	key, err := textOrFile(v.PublicKey)
+	if err != nil {
+		return fmt.Errorf("--public-key: %w", err)
+	}
+	published, err := textOrFile(v.Checkpoint)
+	if err != nil {
+		return fmt.Errorf("--checkpoint: %w", err)
+	}
+	in := io.Reader(os.Stdin)
+	if v.File != "-" {
+		f, err := os.Open(v.File)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		in = f
+	}
+	summary, err := app.VerifyAudit(in, key, strings.TrimSpace(published))
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Print(summary)
+	return err
+}
+
+// maxArgument is the largest file that an argument may stand for.
+const maxArgument = 1 << 20
+
+// textOrFile is the content of the file that an argument names, or the argument.
+func textOrFile(arg string) (string, error) {
+	f, err := os.Open(arg)
+	if errors.Is(err, os.ErrNotExist) || arg == "" || strings.HasPrefix(arg, "{") {
+		return arg, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxArgument))
+	return string(b), err
+}
+
+type exportAudit struct {
+	Organisation string    `help:"Id or slug of the organisation; may be left out where there is one." placeholder:"ORG"`
+	From         time.Time `help:"Beginning of the time wanted, such as 2026-11-20T10:00:00Z." placeholder:"TIME"`
+	To           time.Time `help:"Its end, which is not in it." placeholder:"TIME"`
+	Out          string    `help:"File to write; standard output when left out." placeholder:"FILE"`
+}
+
+// Run writes the export.
+func (e exportAudit) Run(ctx context.Context, s *settings) (err error) {
+	l, log, err := s.load()
+	if err != nil {
+		return err
+	}
+	to := os.Stdout
+	if e.Out != "" {
+		if to, err = os.Create(e.Out); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, to.Close()) }()
+	}
+	w := bufio.NewWriter(to)
+	if err := app.ExportAudit(ctx, l.Settings, log, app.AuditWish{Organisation: e.Organisation, From: e.From, To: e.To}, w); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+type auditPublicKey struct{}
+
+// Run prints the key.
+func (auditPublicKey) Run(ctx context.Context, s *settings) error {
+	l, log, err := s.load()
+	if err != nil {
+		return err
+	}
+	pem, err := app.AuditKey(ctx, l.Settings, log)
+	if err != nil {
+		return err
+	}
+	fmt.Print(pem)
+	return nil
+}

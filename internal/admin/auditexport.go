@@ -1,0 +1,38 @@
+package admin
+
+import (
+	"context"
+	"io"
+
+	"sluice/internal/audit"
+	"sluice/internal/resource"
+)
+
+// exportAuditLogs streams the trail of the organisation, or what of it belongs to a
+// time.
+func (k kinds) exportAuditLogs(_ context.Context, c *resource.Call) (any, error) {
+	if err := sameOrganisation(c); err != nil {
+		return nil, err
+	}
+	r := audit.Range{From: timeOf(c.Query("start_time")), To: timeOf(c.Query("end_time"))}
+	if err := inOrder(r.From, r.To); err != nil {
+		return nil, err
+	}
+	return resource.Stream(func(ctx context.Context, w io.Writer) error {
+		return audit.Export(ctx, w, k.Audit, k.AuditSigner, c.OrgID, r, c.Now)
+	}), nil
+}
+
+// auditKey is the key that verifies what the gateway signs.
+type auditKey struct {
+	Object    string `json:"object" enum:"audit-public-key"`
+	Algorithm string `json:"algorithm" enum:"Ed25519"`
+	KeyID     string `json:"key_id" doc:"names the key in checkpoints"`
+	PublicKey string `json:"public_key" doc:"32 bytes, base64"`
+	PEM       string `json:"pem" doc:"the same as SubjectPublicKeyInfo"`
+}
+
+func (k kinds) auditPublicKey(context.Context, *resource.Call) (any, error) {
+	key := k.AuditSigner.Public()
+	return auditKey{Object: "audit-public-key", Algorithm: "Ed25519", KeyID: key.ID(), PublicKey: key.Base64(), PEM: key.PEM()}, nil
+}

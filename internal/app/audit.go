@@ -1,0 +1,116 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"sluice/internal/audit"
+	"sluice/internal/config"
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+	"sluice/internal/wire"
+)
+
+// openAudit reads the key that signs the audit trail, making it at the first start.
+func (a *App) openAudit(ctx context.Context) error {
+	seed, err := auditSecret.read(ctx, a.store, a.box, a.clock)
+	if err != nil {
+		return err
+	}
+	if a.signer, err = audit.NewSigner(seed); err != nil {
+		return err
+	}
+	a.proxies, err = wire.ParseProxies(a.set.Security.TrustedProxies)
+	return err
+}
+
+// keepAudit writes checkpoints and deletes expired rows until ctx ends.
+func (a *App) keepAudit(ctx context.Context) error {
+	return audit.NewKeeper(a.store, a.signer, auditPolicy(a.set), a.clock, a.log).Run(ctx)
+}
+
+func auditPolicy(s config.Settings) audit.Policy {
+	return audit.Policy{
+		Rows: int64(s.Audit.CheckpointRows), Interval: s.Audit.CheckpointInterval, Keep: time.Duration(s.Audit.RetentionDays) * 24 * time.Hour,
+	}
+}
+
+// AuditKey is the public key that verifies the audit trail, as PEM.
+func AuditKey(ctx context.Context, s config.Settings, log *slog.Logger) (pem string, err error) {
+	return pem, offline(ctx, s, log, func(a *App) error {
+		if err := a.openAudit(ctx); err != nil {
+			return err
+		}
+		pem = a.signer.Public().PEM()
+		return nil
+	})
+}
+
+// AuditWish says what of the audit trail is wanted: the organisation by id or slug,
+// which may be empty where there is only one, and the time; zero times are no limit.
+type AuditWish struct {
+	Organisation string
+	From, To     time.Time
+}
+
+// ExportAudit writes the trail as JSON lines, from the store. It works while the
+// gateway runs.
+func ExportAudit(ctx context.Context, s config.Settings, log *slog.Logger, wish AuditWish, w io.Writer) error {
+	return offline(ctx, s, log, func(a *App) error {
+		if err := a.openAudit(ctx); err != nil {
+			return err
+		}
+		org, err := findOrganisation(ctx, a.store, wish.Organisation)
+		if err != nil {
+			return err
+		}
+		return audit.Export(ctx, w, a.store, a.signer, org, audit.Range{From: wish.From, To: wish.To}, a.clock.Now())
+	})
+}
+
+func findOrganisation(ctx context.Context, from resource.Reader, name string) (string, error) {
+	orgs, err := from.List(ctx, resource.Query{Kind: tenant.OrganisationKind, Limit: 1000})
+	if err != nil {
+		return "", err
+	}
+	for _, o := range orgs {
+		if name == o.ID || name == o.Slug && name != "" {
+			return o.ID, nil
+		}
+	}
+	switch {
+	case name != "":
+		return "", fault.Newf(fault.NotFound, "there is no organisation %q", name)
+	case len(orgs) != 1:
+		return "", fmt.Errorf("there are %d organisations: name one by --organisation", len(orgs))
+	}
+	return orgs[0].ID, nil
+}
+
+// VerifyAudit reads an export and returns in words what it proves. A fault of the
+// export is an error, without the words. published is a checkpoint that was kept
+// elsewhere, as JSON; it may be empty.
+func VerifyAudit(in io.Reader, publicKey, published string) (summary string, err error) {
+	key, err := audit.ParsePublicKey(publicKey)
+	if err != nil {
+		return "", fmt.Errorf("--public-key: %w", err)
+	}
+	var o audit.Options
+	if published != "" {
+		known, ok := audit.ParseCheckpoint([]byte(published))
+		if !ok {
+			return "", errors.New("--checkpoint: not a checkpoint as an export or the log has it")
+		}
+		o.Known = known
+	}
+	report, err := audit.Verify(in, key, o)
+	if err != nil {
+		return "", err
+	}
+	return report.String(), nil
+}

@@ -1,0 +1,263 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+)
+
+// Store is where the trails are kept: *store.Store.
+type Store interface {
+	Source
+	// Heads lists the trails behind an organisation in the order of their ids, at most
+	// limit.
+	Heads(ctx context.Context, after string, limit int) ([]Head, error)
+	// PutCheckpoint adds a checkpoint and makes its First that of the trail, in one
+	// transaction. fault.Conflict when its number is not the next one.
+	PutCheckpoint(ctx context.Context, c Checkpoint) error
+	// Expired returns the newest checkpoint that was made at a time or before; nil for none.
+	Expired(ctx context.Context, orgID string, until time.Time) (*Checkpoint, error)
+	// Drop deletes the rows of the chain before First of the trail, and the checkpoints
+	// that only they needed. It is no error to have nothing to delete.
+	Drop(ctx context.Context, orgID string) error
+	// TakeLease takes or renews a lease for ttl and reports whether holder has it.
+	TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (bool, error)
+}
+
+// Policy says when checkpoints are written and how long rows are kept.
+type Policy struct {
+	Rows     int64         // a checkpoint after so many rows, at least 1
+	Interval time.Duration // or after this time, when there is a new row
+	Keep     time.Duration // rows older than this are deleted; 0 keeps all
+}
+
+// Keeper writes the checkpoints of all trails and deletes what has expired. One node
+// does it at a time, under a lease.
+type Keeper struct {
+	store  Store
+	signer *Signer
+	policy Policy
+	clock  ident.Clock
+	log    *slog.Logger
+	holder string
+	broken map[string]string // by organisation: what was said of its trail
+	pruned time.Time
+}
+
+// NewKeeper makes a keeper; Run starts it.
+func NewKeeper(s Store, signer *Signer, p Policy, clock ident.Clock, log *slog.Logger) *Keeper {
+	return &Keeper{store: s, signer: signer, policy: p, clock: clock, log: log, holder: ident.NewID(), broken: make(map[string]string)}
+}
+
+const (
+	leaseName = "audit-checkpoints"
+	leaseTTL  = time.Minute
+	lookEvery = 5 * time.Second // how soon a full count of rows is noticed
+	pruneGap  = time.Hour
+	lastLimit = 10 * time.Second // of the checkpoints at shutdown
+	headsPage = 100
+)
+
+// Run keeps the trails until ctx ends, then signs what is not signed yet.
+func (k *Keeper) Run(ctx context.Context) error {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			last, stop := context.WithTimeout(context.WithoutCancel(ctx), lastLimit)
+			defer stop()
+			k.say(k.Sign(last, true))
+			return nil
+		case <-tick.C:
+		}
+		k.say(k.Sign(ctx, false))
+		if now := k.clock.Now(); k.policy.Keep > 0 && now.Sub(k.pruned) >= pruneGap {
+			k.pruned = now
+			k.say(k.Prune(ctx))
+		}
+	}
+}
+
+// say logs what a round could not do; the next one tries again.
+func (k *Keeper) say(err error) {
+	if err != nil && !errors.Is(err, context.Canceled) && !fault.Has(err, fault.ReadOnly) {
+		k.log.Warn("the audit trail could not be kept; trying again", "error", err.Error())
+	}
+}
+
+// Sign writes the checkpoints that are due, or with all set one for every trail that
+// has rows behind its last one. A trail that does not verify gets none, and is
+// reported to the log as an error.
+func (k *Keeper) Sign(ctx context.Context, all bool) error {
+	return k.each(ctx, func(h Head) error {
+		if h.Seq == h.Signed.Seq || !all && !k.due(h) {
+			return nil
+		}
+		err := k.sign(ctx, h)
+		if f := (*Fault)(nil); errors.As(err, &f) {
+			k.report(h.OrgID, f)
+			return nil
+		}
+		if fault.Has(err, fault.Conflict) {
+			return nil // another node was faster
+		}
+		return err
+	})
+}
+
+// each calls f for every trail while this node has the lease.
+func (k *Keeper) each(ctx context.Context, f func(Head) error) error {
+	for after := ""; ; {
+		mine, err := k.store.TakeLease(ctx, leaseName, k.holder, leaseTTL)
+		if err != nil || !mine {
+			return err
+		}
+		heads, err := k.store.Heads(ctx, after, headsPage)
+		if err != nil {
+			return err
+		}
+		for _, h := range heads {
+			if err := f(h); err != nil {
+				return fmt.Errorf("organisation %s: %w", h.OrgID, err)
+			}
+			after = h.OrgID
+		}
+		if len(heads) < headsPage {
+			return nil
+		}
+	}
+}
+
+func (k *Keeper) due(h Head) bool {
+	if h.Seq-h.Signed.Seq >= k.policy.Rows {
+		return true
+	}
+	at, err := time.Parse(stampForm, h.Signed.Timestamp)
+	return err != nil || k.clock.Now().Sub(at) >= k.policy.Interval
+}
+
+// report says once that a trail was tampered with.
+func (k *Keeper) report(orgID string, f *Fault) {
+	if text := f.Error(); k.broken[orgID] != text {
+		k.broken[orgID] = text
+		k.log.Error("the audit trail does not verify: somebody changed it in the database; it gets no checkpoint", "organisation_id", orgID, "row", f.Seq, "flaw", string(f.Flaw), "error", f.Text)
+	}
+}
+
+// sign verifies the rows behind the last checkpoint and signs them.
+func (k *Keeper) sign(ctx context.Context, h Head) error {
+	seq, hash := int64(0), Genesis
+	if n := h.Signed.Number; n > 0 {
+		last, err := k.store.Checkpoints(ctx, h.OrgID, n, 1)
+		if err != nil {
+			return err
+		}
+		if len(last) == 0 || last[0].Number != n || !last[0].Holds(k.signer.Public()) {
+			return &Fault{Edited, 0, h.Signed.Seq, fmt.Sprintf("checkpoint %d is not what was signed", n)}
+		}
+		seq, hash = last[0].Seq, last[0].Hash
+	}
+	for number := h.Signed.Number + 1; seq < h.Seq; number++ {
+		var err error
+		if seq, hash, err = k.follow(ctx, h, seq, hash); err != nil {
+			return err
+		}
+		if err := k.put(ctx, Checkpoint{OrgID: h.OrgID, Number: number, Seq: seq, Hash: hash, First: h.First}); err != nil {
+			return err
+		}
+	}
+	delete(k.broken, h.OrgID)
+	return nil
+}
+
+// follow verifies up to Policy.Rows rows behind one, and returns the last.
+func (k *Keeper) follow(ctx context.Context, h Head, seq int64, hash string) (int64, string, error) {
+	for left := k.policy.Rows; left > 0 && seq < h.Seq; {
+		rows, err := k.store.Rows(ctx, h.OrgID, seq+1, int(min(left, exportPage)))
+		if err != nil {
+			return seq, hash, err
+		}
+		for i := range rows {
+			r := &rows[i]
+			switch {
+			case r.Seq != seq+1:
+				return seq, hash, &Fault{Deleted, 0, seq + 1, "the row is missing"}
+			case r.Prev != hash || !r.Intact():
+				return seq, hash, &Fault{Edited, 0, r.Seq, "the row is not what its hash was made of"}
+			}
+			seq, hash = r.Seq, r.Hash
+		}
+		if len(rows) == 0 {
+			return seq, hash, &Fault{Deleted, 0, seq + 1, "the row is missing"}
+		}
+		left -= int64(len(rows))
+	}
+	return seq, hash, nil
+}
+
+// put signs a checkpoint, keeps it and publishes it in the program's log.
+func (k *Keeper) put(ctx context.Context, c Checkpoint) error {
+	c.Timestamp = stamp(k.clock.Now())
+	c = c.SignedBy(k.signer)
+	if err := k.store.PutCheckpoint(ctx, c); err != nil {
+		return err
+	}
+	line, err := encodeLine(checkpointLine, c)
+	if err != nil {
+		return err
+	}
+	k.log.Info("audit checkpoint", "checkpoint", string(line[:len(line)-1]))
+	return nil
+}
+
+// Prune deletes the rows that are older than the policy keeps them. It goes up to a
+// checkpoint, which stays, so that what remains still verifies; a new checkpoint says
+// from where on rows are kept.
+func (k *Keeper) Prune(ctx context.Context) error {
+	until := k.clock.Now().Add(-k.policy.Keep)
+	return k.each(ctx, func(h Head) error {
+		c, err := k.store.Expired(ctx, h.OrgID, until)
+		if err != nil {
+			return err
+		}
+		if c != nil && c.Seq >= h.First {
+			if err := k.forget(ctx, h, c.Seq+1); err != nil {
+				return err
+			}
+		}
+		return k.store.Drop(ctx, h.OrgID)
+	})
+}
+
+// forget signs that rows are kept from first on.
+func (k *Keeper) forget(ctx context.Context, h Head, first int64) error {
+	last, err := k.store.Checkpoints(ctx, h.OrgID, h.Signed.Number, 1)
+	if err != nil {
+		return err
+	}
+	if len(last) == 0 || !last[0].Holds(k.signer.Public()) {
+		k.report(h.OrgID, &Fault{Edited, 0, h.Signed.Seq, fmt.Sprintf("checkpoint %d is not what was signed", h.Signed.Number)})
+		return nil
+	}
+	err = k.put(ctx, Checkpoint{OrgID: h.OrgID, Number: last[0].Number + 1, Seq: last[0].Seq, Hash: last[0].Hash, First: first})
+	if fault.Has(err, fault.Conflict) {
+		return nil
+	}
+	return err
+}
+
+// ParseCheckpoint reads a checkpoint as an export or the program's log has it: a
+// JSON object.
+func ParseCheckpoint(line []byte) (*Checkpoint, bool) {
+	var c Checkpoint
+	if kindOf(line) != checkpointLine || !decodeLine(append(line[:len(line):len(line)], '\n'), checkpointLine, &c) {
+		return nil, false
+	}
+	return &c, true
+}

@@ -1,0 +1,38 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+)
+
+// String says in words what was proved.
+func (r Report) String() string {
+	var b strings.Builder
+	h := &r.Header
+	fmt.Fprintf(&b, "organisation %s, exported at %s\n", h.OrgID, h.ExportedAt)
+	switch {
+	case r.Rows == 0:
+		b.WriteString("no rows\n")
+	case h.whole():
+		fmt.Fprintf(&b, "rows %d to %d: all %d are there, in order and unchanged since this export\n", h.First, h.Last, r.Rows)
+	default:
+		fmt.Fprintf(&b, "rows %d to %d, around the time from %s to %s: all %d are there, in order and unchanged since this export\n", h.First, h.Last, orOpen(h.From), orOpen(h.To), r.Rows)
+	}
+	if h.whole() && h.First > 1 {
+		fmt.Fprintf(&b, "rows 1 to %d had expired; a signed checkpoint stands for them\n", h.First-1)
+	}
+	if c := r.Last; c != nil {
+		fmt.Fprintf(&b, "signed up to row %d by checkpoint %d of %s (%d in the file)\n", c.Seq, c.Number, c.Timestamp, r.Checkpoints)
+	}
+	if r.Unsigned > 0 {
+		fmt.Fprintf(&b, "not yet signed: the last %d rows, written after the last checkpoint\n", r.Unsigned)
+	}
+	return b.String()
+}
+
+func orOpen(at string) string {
+	if at == "" {
+		return "…"
+	}
+	return at
+}

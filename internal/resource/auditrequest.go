@@ -1,0 +1,69 @@
+package resource
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"sluice/internal/sealed"
+)
+
+// Limits of what an audit row keeps of headers and of the query.
+const (
+	maxAsked      = 50  // parameters
+	maxAskedBytes = 512 // of one value
+)
+
+// keptHeaders are the request headers whose values an audit row keeps: they say with
+// what and from where somebody came, and what the call belongs to.
+var keptHeaders = []string{
+	"accept", "content-length", "content-type", "if-match", "origin", "user-agent", "x-forwarded-for", "x-forwarded-host",
+	"x-forwarded-proto", "x-real-ip", "traceparent", "tracestate", "x-request-id", "x-correlation-id", "x-gateway-trace-id",
+	"b3", "x-b3-traceid", "x-b3-spanid", "x-b3-sampled", "x-amzn-trace-id", "x-cloud-trace-context",
+}
+
+// auditHeaders are the headers that an audit row keeps, under their lower-case names.
+// Of those that look like credentials it says only that they were there; cookies and
+// all others, whose meaning nobody here knows, are left out.
+func auditHeaders(h http.Header) map[string]string {
+	m := make(map[string]string)
+	for name, values := range h {
+		name = strings.ToLower(name)
+		switch {
+		case strings.Contains(name, "cookie"):
+		case slices.Contains(keptHeaders, name):
+			m[name] = cut(strings.Join(values, ", "))
+		case SecretField(name, "") && len(m) < maxAsked && len(name) <= maxAskedBytes:
+			m[name] = sealed.Mask
+		}
+	}
+	return m
+}
+
+// asked are the query parameters that were sent, those that the operation does not
+// know included, with secrets masked.
+func (c *Call) asked() map[string]string {
+	m := make(map[string]string)
+	for name, values := range c.r.URL.Query() {
+		if len(m) == maxAsked {
+			break
+		}
+		v := strings.Join(values, ",")
+		switch {
+		case v == "":
+			continue
+		case SecretField(name, ""):
+			v = sealed.Mask
+		}
+		m[cut(name)] = cut(v)
+	}
+	return m
+}
+
+// cut shortens a value to what is kept of it.
+func cut(v string) string {
+	if len(v) <= maxAskedBytes {
+		return v
+	}
+	return strings.ToValidUTF8(v[:maxAskedBytes], "") + "…"
+}

@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"sluice/internal/audit"
+	"sluice/internal/resource"
+)
+
+// auditHead is the line of the table audit_heads that all who add to the trail of an
+// organisation lock, so that its rows come one after the other.
+type auditHead struct {
+	bun.BaseModel `bun:"table:audit_heads,alias:h"`
+
+	OrgID         string `bun:",pk"`
+	Seq           int64
+	Hash          string
+	FirstSeq      int64
+	Checkpoint    int64 // number of the last one
+	CheckpointSeq int64
+	CheckpointMS  int64 `bun:"checkpoint_ms"`
+}
+
+// chain adds the audit rows of this transaction to their trails, shortly before the
+// commit. Whoever holds the head of a trail waits for nothing any more but the change
+// feed, and heads are taken in one order: no deadlock can come of it.
+func (t *tx) chain(ctx context.Context) error {
+	if len(t.audits) == 0 {
+		return nil
+	}
+	return t.step(ctx, "add to the audit trail", func(ctx context.Context, db bun.IDB) error {
+		slices.SortStableFunc(t.audits, func(a, b auditRow) int { return strings.Compare(a.OrgID, b.OrgID) })
+		for rows := t.audits; len(rows) > 0; {
+			n := slices.IndexFunc(rows, func(r auditRow) bool { return r.OrgID != rows[0].OrgID })
+			if n < 0 {
+				n = len(rows)
+			}
+			head, err := t.head(ctx, rows[0].OrgID)
+			if err != nil {
+				return err
+			}
+			for i := range rows[:n] {
+				head.link(&rows[i])
+			}
+			if err := t.advance(ctx, head); err != nil {
+				return err
+			}
+			rows = rows[n:]
+		}
+		_, err := db.NewInsert().Model(&t.audits).Exec(ctx)
+		return err
+	})
+}
+
+// head locks the head of a trail until the end of the transaction, making it first
+// where there is none.
+func (t *tx) head(ctx context.Context, orgID string) (*auditHead, error) {
+	head := new(auditHead)
+	locked := func() error {
+		sel := t.db.NewSelect().Model(head).Where("h.org_id = ?", orgID)
+		if t.engine.lock != "" {
+			sel = sel.For(t.engine.lock)
+		}
+		return sel.Scan(ctx)
+	}
+	err := locked()
+	if !errors.Is(err, sql.ErrNoRows) {
+		return head, err
+	}
+	// An INSERT that only ignored the row of another node would share its lock.
+	_, err = t.db.ExecContext(ctx, "INSERT INTO audit_heads (org_id, seq, hash, first_seq, checkpoint, checkpoint_seq, checkpoint_ms) VALUES (?, 0, ?, 1, 0, 0, 0) "+
+		t.engine.onClash+" seq = audit_heads.seq", orgID, audit.Genesis)
+	if err != nil {
+		return nil, err
+	}
+	return head, locked()
+}
+
+// link puts a row at the end of the trail.
+func (h *auditHead) link(r *auditRow) {
+	row := r.chained()
+	row.Chain(h.Seq, h.Hash)
+	r.Seq, r.Prev, r.Hash = sql.NullInt64{Int64: row.Seq, Valid: true}, row.Prev, row.Hash
+	h.Seq, h.Hash = row.Seq, row.Hash
+}
+
+// advance keeps where the trail now stands.
+func (t *tx) advance(ctx context.Context, h *auditHead) error {
+	_, err := t.db.NewUpdate().Model(h).WherePK().Exec(ctx)
+	return err
+}
+
+// chainOld chains the rows that were written before there was a chain, oldest first.
+// Each batch is a transaction of its own, so an interrupted run goes on where it was.
+func (s *Store) chainOld(ctx context.Context) error {
+	for {
+		n := 0
+		err := s.InTx(ctx, func(rtx resource.Tx) (err error) {
+			n, err = rtx.(*tx).chainBatch(ctx)
+			return err
+		})
+		if err != nil || n == 0 {
+			return err
+		}
+	}
+}
+
+const chainBatchRows = 200
+
+func (t *tx) chainBatch(ctx context.Context) (int, error) {
+	var rows []auditRow
+	err := t.step(ctx, "chain old audit rows", func(ctx context.Context, db bun.IDB) error {
+		err := db.NewSelect().Model(&rows).Where("a.seq IS NULL").Order("a.org_id", "a.id").Limit(chainBatchRows).Scan(ctx)
+		if err != nil {
+			return err
+		}
+		var head *auditHead
+		for i := range rows {
+			r := &rows[i]
+			if head == nil || head.OrgID != r.OrgID {
+				if err := t.leave(ctx, head); err != nil {
+					return err
+				}
+				if head, err = t.head(ctx, r.OrgID); err != nil {
+					return err
+				}
+			}
+			head.link(r)
+			if _, err := db.NewUpdate().Model(r).Column("seq", "prev", "hash").WherePK().Exec(ctx); err != nil {
+				return err
+			}
+		}
+		return t.leave(ctx, head)
+	})
+	return len(rows), err
+}
+
+func (t *tx) leave(ctx context.Context, h *auditHead) error {
+	if h == nil {
+		return nil
+	}
+	return t.advance(ctx, h)
+}

@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"sluice/internal/audit"
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+var _ audit.Store = (*Store)(nil)
+
+// auditCheckpoint is a line of the table audit_checkpoints.
+type auditCheckpoint struct {
+	bun.BaseModel `bun:"table:audit_checkpoints,alias:c"`
+
+	OrgID     string `bun:",pk"`
+	Number    int64  `bun:",pk"`
+	Seq       int64
+	Hash      string
+	AtMS      int64 `bun:"at_ms"`
+	FirstSeq  int64
+	Kept      int64
+	KeyID     string
+	Signature string
+}
+
+func (c *auditCheckpoint) checkpoint() audit.Checkpoint {
+	return audit.Checkpoint{
+		OrgID: c.OrgID, Number: c.Number, Seq: c.Seq, Hash: c.Hash, Timestamp: audit.Stamp(time.UnixMilli(c.AtMS)),
+		First: c.FirstSeq, Count: c.Kept, KeyID: c.KeyID, Signature: c.Signature,
+	}
+}
+
+// PutCheckpoint adds a checkpoint, and makes its First that of the trail. Conflict
+// when another one has its number already or its row is not there yet.
+func (s *Store) PutCheckpoint(ctx context.Context, c audit.Checkpoint) error {
+	at, err := time.Parse(time.RFC3339, c.Timestamp)
+	if err != nil {
+		return err
+	}
+	row := auditCheckpoint{
+		OrgID: c.OrgID, Number: c.Number, Seq: c.Seq, Hash: c.Hash, AtMS: at.UnixMilli(), FirstSeq: c.First,
+		Kept: c.Count, KeyID: c.KeyID, Signature: c.Signature,
+	}
+	return s.InTx(ctx, func(rtx resource.Tx) error {
+		t := rtx.(*tx)
+		return t.step(ctx, "add a checkpoint", func(ctx context.Context, db bun.IDB) error {
+			head, err := t.head(ctx, c.OrgID)
+			if err != nil {
+				return err
+			}
+			if head.Checkpoint+1 != c.Number || c.Seq > head.Seq || c.First < head.FirstSeq {
+				return fault.New(fault.Conflict, "another checkpoint was written meanwhile")
+			}
+			head.Checkpoint, head.CheckpointSeq, head.CheckpointMS, head.FirstSeq = c.Number, c.Seq, at.UnixMilli(), c.First
+			if err := t.advance(ctx, head); err != nil {
+				return err
+			}
+			_, err = db.NewInsert().Model(&row).Exec(ctx)
+			return err
+		})
+	})
+}
+
+// dropBatch is how many rows one statement deletes at most.
+const dropBatch = 1000
+
+// Drop deletes the rows before the first one that a trail keeps, and the checkpoints
+// before the last one that vouches for what is kept.
+func (s *Store) Drop(ctx context.Context, orgID string) error {
+	head, err := s.Head(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	for {
+		var least int64
+		err := s.within(ctx, "look for expired audit rows", func(ctx context.Context) error {
+			return s.db.NewSelect().Model((*auditRow)(nil)).ColumnExpr("COALESCE(MIN(a.seq), 0)").Where("a.org_id = ?", orgID).Scan(ctx, &least)
+		})
+		if err != nil {
+			return err
+		}
+		if least == 0 || least >= head.First {
+			break
+		}
+		until := min(least+dropBatch, head.First)
+		n, err := s.exec(ctx, "delete expired audit rows", "DELETE FROM audit WHERE org_id = ? AND seq < ?", orgID, until)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			break // the reader lags behind what the writer has deleted
+		}
+	}
+	before, _, err := s.Around(ctx, orgID, head.First)
+	if err != nil || before == nil {
+		return err
+	}
+	_, err = s.exec(ctx, "delete expired checkpoints", "DELETE FROM audit_checkpoints WHERE org_id = ? AND seq < ?", orgID, before.Seq)
+	return err
+}

@@ -1,0 +1,73 @@
+package wire
+
+import (
+	"net/netip"
+	"strings"
+)
+
+// Proxies are the networks of proxies whose word about where a request came from is
+// taken. The nil list trusts nobody. Safe for concurrent use once made.
+type Proxies []netip.Prefix
+
+// ParseProxies reads networks, each a CIDR such as "10.0.0.0/8" or one address.
+func ParseProxies(list []string) (Proxies, error) {
+	var p Proxies
+	for _, text := range list {
+		if addr, err := netip.ParseAddr(text); err == nil {
+			p = append(p, netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()))
+			continue
+		}
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, err
+		}
+		p = append(p, prefix.Masked())
+	}
+	return p, nil
+}
+
+// Client is the address that a request came from: remote, which is that of the
+// socket, unless it is a trusted proxy's. Then it is the last address in the values
+// of X-Forwarded-For that is no trusted proxy's, because only what trusted proxies
+// have added there can be believed. What cannot be read ends the search.
+func (p Proxies) Client(remote string, forwarded ...string) string {
+	if len(p) == 0 || len(forwarded) == 0 || !p.trusts(remote) {
+		return remote
+	}
+	hops := strings.Split(strings.Join(forwarded, ","), ",")
+	for i := len(hops) - 1; i >= 0; i-- {
+		addr, ok := hop(hops[i])
+		if !ok {
+			return remote
+		}
+		remote = addr
+		if !p.trusts(remote) {
+			return remote
+		}
+	}
+	return remote
+}
+
+// hop reads one address of X-Forwarded-For, with or without a port.
+func hop(text string) (string, bool) {
+	text = strings.TrimSpace(text)
+	if at, err := netip.ParseAddrPort(text); err == nil {
+		return at.Addr().Unmap().String(), true
+	}
+	addr, err := netip.ParseAddr(strings.Trim(text, "[]"))
+	return addr.Unmap().WithZone("").String(), err == nil
+}
+
+func (p Proxies) trusts(remote string) bool {
+	addr, err := netip.ParseAddr(remote)
+	if err != nil {
+		return false
+	}
+	addr = addr.Unmap().WithZone("")
+	for _, prefix := range p {
+		if prefix.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}

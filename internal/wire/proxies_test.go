@@ -1,0 +1,49 @@
+package wire_test
+
+import (
+	"testing"
+
+	"sluice/internal/wire"
+)
+
+func TestProxies(t *testing.T) {
+	t.Parallel()
+	trusted, err := wire.ParseProxies([]string{"10.0.0.0/8", "192.0.2.1", "2001:db8::/32"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, remote string
+		forwarded    []string
+		want         string
+	}{
+		{"no header", "10.0.0.1", nil, "10.0.0.1"},
+		{"a stranger who claims", "203.0.113.9", []string{"198.51.100.1"}, "203.0.113.9"},
+		{"one proxy", "10.0.0.1", []string{"198.51.100.1"}, "198.51.100.1"},
+		{"what the client made up stands before", "10.0.0.1", []string{"1.2.3.4, 198.51.100.1"}, "198.51.100.1"},
+		{"a chain of proxies", "10.0.0.1", []string{"198.51.100.1, 10.9.9.9", "192.0.2.1"}, "198.51.100.1"},
+		{"only proxies", "10.0.0.1", []string{"10.0.0.3, 10.0.0.2"}, "10.0.0.3"},
+		{"with a port", "10.0.0.1", []string{"198.51.100.1:4711"}, "198.51.100.1"},
+		{"IPv6 with a port", "2001:db8::1", []string{"[2001:dead::7]:443"}, "2001:dead::7"},
+		{"IPv6 in brackets", "2001:db8::1", []string{"[2001:dead::7]"}, "2001:dead::7"},
+		{"mapped IPv4", "::ffff:10.0.0.1", []string{"::ffff:198.51.100.1"}, "198.51.100.1"},
+		{"no address", "10.0.0.1", []string{"198.51.100.1, unknown"}, "10.0.0.1"},
+		{"empty", "10.0.0.1", []string{""}, "10.0.0.1"},
+		{"nothing that is an address", "@", []string{"198.51.100.1"}, "@"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := trusted.Client(c.remote, c.forwarded...); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+	if got := wire.Proxies(nil).Client("10.0.0.1", "198.51.100.1"); got != "10.0.0.1" {
+		t.Errorf("nobody is trusted, but the client is %s", got)
+	}
+	for _, bad := range []string{"", "10.0.0.0/33", "proxy.example.com"} {
+		if _, err := wire.ParseProxies([]string{bad}); err == nil {
+			t.Errorf("%q was taken", bad)
+		}
+	}
+}
