@@ -11,7 +11,7 @@ import (
 // exportAuditLogs streams the trail of the organisation, or what of it belongs to a
 // time.
 func (k kinds) exportAuditLogs(_ context.Context, c *resource.Call) (any, error) {
-	if err := sameOrganisation(c); err != nil {
+	if err := mayAudit(c); err != nil {
 		return nil, err
 	}
 	r := audit.Range{From: timeOf(c.Query("start_time")), To: timeOf(c.Query("end_time"))}

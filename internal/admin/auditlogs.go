@@ -147,7 +147,7 @@ func (k kinds) listAuditLogs(ctx context.Context, c *resource.Call) (any, error)
 }
 
 func auditQuery(ctx context.Context, c *resource.Call) (q audit.Query, err error) {
-	if err := sameOrganisation(c); err != nil {
+	if err := mayAudit(c); err != nil {
 		return q, err
 	}
 	q = audit.Query{
@@ -170,11 +170,12 @@ func auditQuery(ctx context.Context, c *resource.Call) (q audit.Query, err error
 	return q, inOrder(q.From, q.To)
 }
 
-func sameOrganisation(c *resource.Call) error {
+// mayAudit asks for the scope on the organisation: its trail is not that of a workspace.
+func mayAudit(c *resource.Call) error {
 	if id := c.Query("organisation_id"); id != "" && id != c.OrgID {
 		return fault.New(fault.Forbidden, "the API key belongs to another organisation").At("organisation_id")
 	}
-	return nil
+	return c.May(auditScopes, access.Target{OrgID: c.OrgID})
 }
 
 func inOrder(from, to time.Time) error {
