@@ -10,16 +10,21 @@ import (
 
 // A segment file is a header and frames, each at a multiple of eight bytes:
 //
-//	file header   8 bytes of magic, zeros up to fileHeader
+//	file header   8 bytes of magic; 8 of the number that the first record has, all
+//	              ones when there is none, zero when it may be any (as in files
+//	              from before they were used again); zeros up to fileHeader
 //	frame         word 0: size of the payload, and its check (with the sequence
 //	              number) in the upper half; written when the room is taken
 //	              word 1: sequence number
-//	              word 2: state in the upper half, crc32c of the payload in the
-//	              lower; written last
+//	              word 2: state in the upper half, crc32c of the payload, salted with
+//	              the number in the file header, in the lower; written last
 //	              payload, padded
 //
 // So after a crash the walk over a segment can pass over a frame that was begun
-// and not finished, and a zero word 0 is the end.
+// and not finished, and a zero word 0 is the end. So is a frame whose number does
+// not follow: it was there before the file was used again. The salt keeps its last
+// word and payload from completing a newer frame of which a power failure left the
+// first words only.
 const (
 	fileMagic   = 0x31304c4e524a4c53 // "SLJRNL01"
 	fileHeader  = 64
@@ -27,6 +32,8 @@ const (
 
 	stateWhole = 0x57484f4c << 32 // the payload is there
 	stateVoid  = 0x564f4944 << 32 // there is none: pass over
+
+	noRecord = 1<<64 - 1 // in the file header: the file holds none
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -56,8 +63,10 @@ func check(seq uint64, size int) uint64 {
 	return mixed >> 32 << 32
 }
 
-// begin writes the header without the last word.
+// begin writes the header without the last word, of which nothing may be left from
+// an earlier use of the file.
 func (f frame) begin() {
+	f.word(2).Store(0)
 	f.word(1).Store(f.seq)
 	f.word(0).Store(check(f.seq, f.size) | uint64(uint32(f.size)))
 }
@@ -74,7 +83,7 @@ func (f frame) fill(a *record.Attempt) (ok bool) {
 	if len(a.AppendTo(room[:0])) != f.size {
 		return false
 	}
-	state = stateWhole | uint64(crc32.Checksum(room, castagnoli))
+	state = f.whole()
 	return true
 }
 
@@ -99,10 +108,14 @@ func (f frame) final() bool {
 // void reports whether a final frame was given up by its writer.
 func (f frame) void() bool { return f.word(2).Load()>>32<<32 == stateVoid }
 
-// intact reports whether the payload is what was written.
-func (f frame) intact() bool {
-	return f.word(2).Load() == stateWhole|uint64(crc32.Checksum(f.payload(), castagnoli))
+// whole is the last word that belongs to the payload.
+func (f frame) whole() uint64 {
+	return stateWhole | uint64(crc32.Checksum(f.payload(), castagnoli)^f.seg.salt)
 }
+
+// intact reports whether the payload is what was written. Of a frame of this process
+// the last word says so: no crash came between.
+func (f frame) intact() bool { return f.seg.live || f.word(2).Load() == f.whole() }
 
 // word is the mapped word at a multiple of eight. The mapping is page-aligned, so
 // the word is aligned too; sharing it between writers and readers needs atomics.

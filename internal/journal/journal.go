@@ -86,7 +86,8 @@ type Journal struct {
 	mu       sync.Mutex // guards what follows, and the guarded fields of segments
 	segments []*segment // oldest first; the last one may be active
 	active   *segment   // nil until the first Append
-	spare    *segment   // made ahead of need
+	spares   []*segment // made ahead of need, or used before
+	running  bool       // Run is: spares are kept, pages brought in
 	number   uint64     // of the next file
 	next     uint64     // sequence number of the next record
 	consumed uint64     // records before it are no longer needed
@@ -98,6 +99,7 @@ type Journal struct {
 	syncing sync.Mutex  // one Sync at a time; taken before mu
 	dirty   atomic.Bool // something was appended since the last Sync
 	poke    chan struct{}
+	cold    chan struct{} // wakes the goroutine that brings pages in
 
 	bell struct { // wakes Wait
 		waiting atomic.Bool
@@ -117,7 +119,7 @@ type Stats struct {
 	Damaged  uint64 // records that could not be read back
 	Syncs    uint64 // writes to the disk
 	Lag      uint64 // records behind the position of the last Trim
-	Segments int    // files, the spare included
+	Segments int    // files, spares included
 }
 
 // Append stores a copy of a and returns once it would survive the death of the
@@ -176,6 +178,7 @@ func (j *Journal) reserve(size int) (frame, error) {
 	j.next++
 	s.next = j.next
 	s.refs.Add(1) // until the frame is filled
+	j.ask(s)
 	return f, nil
 }
 
@@ -200,9 +203,6 @@ func (j *Journal) Stats() Stats {
 			st.Lag += s.next - from
 		}
 	}
-	st.Segments = len(j.segments)
-	if j.spare != nil {
-		st.Segments++
-	}
+	st.Segments = len(j.segments) + len(j.spares)
 	return st
 }

@@ -28,7 +28,7 @@ func Open(o Options) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	j := &Journal{o: o, lock: lock, poke: make(chan struct{}, 1)}
+	j := &Journal{o: o, lock: lock, poke: make(chan struct{}, 1), cold: make(chan struct{}, 1)}
 	if err := j.load(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal: %w", err), j.Close())
 	}
@@ -118,8 +118,8 @@ func (j *Journal) Close() error {
 	err := j.Sync()
 
 	j.mu.Lock()
-	segments, active, spare := j.segments, j.active, j.spare
-	j.segments, j.active, j.spare = nil, nil, nil
+	segments, active, spares := j.segments, j.active, j.spares
+	j.segments, j.active, j.spares = nil, nil, nil
 	j.mu.Unlock()
 	j.ring()
 	for _, s := range segments {
@@ -128,9 +128,5 @@ func (j *Journal) Close() error {
 	if active != nil { // give back what was reserved and not used
 		err = errors.Join(err, os.Truncate(active.path, active.used))
 	}
-	if spare != nil {
-		spare.release()
-		err = errors.Join(err, os.Remove(spare.path))
-	}
-	return errors.Join(err, j.lock.Close())
+	return errors.Join(err, remove(spares), j.lock.Close())
 }

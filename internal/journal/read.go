@@ -158,8 +158,9 @@ func (j *Journal) ring() {
 	}
 }
 
-// Trim says that records before a position are no longer needed and deletes the
-// files that hold no other. The file being written stays.
+// Trim says that records before a position are no longer needed. Files that hold no
+// other are deleted, but for two at most that are kept to be written again while Run
+// runs. The file being written stays.
 func (j *Journal) Trim(before record.Position) error {
 	j.mu.Lock()
 	j.consumed = max(j.consumed, before.Seq)
@@ -169,13 +170,20 @@ func (j *Journal) Trim(before record.Position) error {
 	}
 	old := j.segments[:n:n]
 	j.segments = j.segments[n:]
+	again, rest := j.reusable(old)
 	j.mu.Unlock()
+	if err := errors.Join(remove(rest), j.reuse(again)); err != nil {
+		return fmt.Errorf("trim journal: %w", err)
+	}
+	return nil
+}
+
+// remove deletes segments that are in no list any more.
+func remove(segments []*segment) error {
 	var errs []error
-	for _, s := range old {
+	for _, s := range segments {
 		s.release()
-		if err := os.Remove(s.path); err != nil {
-			errs = append(errs, fmt.Errorf("trim journal: %w", err))
-		}
+		errs = append(errs, os.Remove(s.path))
 	}
 	return errors.Join(errs...)
 }

@@ -17,6 +17,7 @@ const retryAfter = time.Second
 // works without it, but then only Sync and Close bring records past a power
 // failure. The error is that of the last write.
 func (j *Journal) Run(ctx context.Context) error {
+	defer j.keepWarm()()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	<-timer.C
@@ -53,7 +54,7 @@ func (j *Journal) wakeRun() {
 // prepare makes the spare file, outside the lock that appends take.
 func (j *Journal) prepare() {
 	j.mu.Lock()
-	if j.spare != nil || j.closed || j.full() || j.o.Clock.Now().Before(j.retry) {
+	if len(j.spares) > 0 || j.closed || j.full() || j.o.Clock.Now().Before(j.retry) {
 		j.mu.Unlock()
 		return
 	}
@@ -62,6 +63,9 @@ func (j *Journal) prepare() {
 	j.mu.Unlock()
 
 	s, err := createSegment(j.o.Dir, number, j.o.SegmentBytes, true)
+	if err == nil {
+		s.warm = s.bringIn(0, warmAhead)
+	}
 
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -73,7 +77,7 @@ func (j *Journal) prepare() {
 		s.release()
 		_ = os.Remove(s.path) // the next Open removes it otherwise
 	default:
-		j.spare = s
+		j.spares = append(j.spares, s)
 	}
 }
 
@@ -92,12 +96,12 @@ func (j *Journal) fail(err error) {
 	j.stuck = fmt.Errorf("%w: %w", ErrFull, err)
 }
 
-// roll makes the spare file, or a new one, the active one. Callers hold mu.
+// roll makes a spare file, or a new one, the active one. Callers hold mu.
 func (j *Journal) roll() error {
-	s := j.spare
-	switch {
-	case s != nil:
-		j.spare = nil
+	var s *segment
+	switch n := len(j.spares); {
+	case n > 0: // the one used last: the kernel is likelier to have its pages
+		s, j.spares = j.spares[n-1], j.spares[:n-1]
 	case j.full():
 		return ErrFull
 	case j.o.Clock.Now().Before(j.retry):
@@ -114,7 +118,7 @@ func (j *Journal) roll() error {
 	if j.active != nil {
 		j.active.sealed = true
 	}
-	s.first, s.next = j.next, j.next
+	s.start(j.next)
 	j.segments = append(j.segments, s)
 	j.active = s
 	j.wakeRun()

@@ -18,11 +18,14 @@ type segment struct {
 	data   []byte // the whole file
 	live   bool   // made by this process: frames that were begun will be finished
 	refs   atomic.Int32
+	salt   uint32 // of the checks of frames; set before the first one
 
 	// Guarded by Journal.mu.
 	first   uint64 // sequence number of the first record
 	next    uint64 // of the record behind the last
 	used    int64  // bytes, the file header included
+	warm    int64  // bytes from the start whose pages were brought in for writing
+	cold    bool   // more were asked for
 	sealed  bool   // no record will be added
 	durable bool   // wholly on the disk
 }
@@ -86,12 +89,24 @@ func openSegment(path string, number uint64) (*segment, error) {
 
 var errNoSegment = errors.New("not a journal segment")
 
+// since is the word of the file header that says which record is the first.
+func (s *segment) since() *atomic.Uint64 { return s.word(8) }
+
+// start makes an empty segment ready for records from seq on. Callers hold
+// Journal.mu.
+func (s *segment) start(seq uint64) {
+	s.since().Store(seq)
+	s.salt, s.first, s.next = uint32(seq), seq, seq
+}
+
 // recover walks the frames up to the first place where none is, which is the end
 // or a torn one.
 func (s *segment) recover() {
+	since := s.since().Load()
+	s.salt = uint32(since)
 	for {
 		f, ok := frameAt(s, s.used)
-		if !ok || s.next != 0 && f.seq != s.next {
+		if !ok || s.next != 0 && f.seq != s.next || s.next == 0 && since != 0 && f.seq != since {
 			return
 		}
 		if s.next == 0 {
@@ -122,13 +137,26 @@ func (s *segment) release() {
 // flush writes the pages of the first n bytes to the disk and lets go of the
 // memory: the kernel keeps them cached, but they no longer count as ours.
 func (s *segment) flush(n int64) error {
-	page := int64(os.Getpagesize())
-	b := s.data[:min((n+page-1)/page*page, int64(len(s.data)))]
-	if err := unix.Msync(b, unix.MS_SYNC); err != nil {
+	if err := unix.Msync(s.data[:pageUp(n, len(s.data))], unix.MS_SYNC); err != nil {
 		return fmt.Errorf("sync segment: %w", err)
 	}
-	if err := unix.Madvise(b, unix.MADV_DONTNEED); err != nil {
+	return s.forget(n &^ (pageBytes - 1)) // the next record goes to the last page
+}
+
+// forget lets go of the memory of the first n bytes, whole pages.
+func (s *segment) forget(n int64) error {
+	if n == 0 {
+		return nil
+	}
+	if err := unix.Madvise(s.data[:n], unix.MADV_DONTNEED); err != nil {
 		return fmt.Errorf("release pages of segment: %w", err)
 	}
 	return nil
+}
+
+var pageBytes = int64(os.Getpagesize())
+
+// pageUp is the end of the page that byte n-1 is in, limit at most.
+func pageUp(n int64, limit int) int64 {
+	return min((n+pageBytes-1)&^(pageBytes-1), int64(limit))
 }

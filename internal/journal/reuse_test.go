@@ -1,0 +1,169 @@
+package journal_test
+
+import (
+	"context"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+
+	"sluice/internal/journal"
+	"sluice/internal/record"
+	"sluice/internal/record/recordtest"
+)
+
+// alike is a record of the same size for every n.
+func alike(n int) *record.Attempt {
+	a := recordtest.Chat(1000)
+	a.ID = recordtest.ID(recordtest.Epoch, n)
+	return a
+}
+
+// running opens a small journal in a bubble and has it run there.
+func running(t *testing.T, dir string) *journal.Journal {
+	j := open(t, small(dir))
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- j.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	synctest.Wait()
+	return j
+}
+
+// consume appends the records from..to-1, reads all there are and trims them.
+func consume(t *testing.T, j *journal.Journal, pos record.Position, from, to int) (end record.Position) {
+	t.Helper()
+	for n := from; n < to; n++ {
+		if err := j.Append(alike(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, end := read(j, pos)
+	for i, a := range got {
+		if a.ID != alike(from+i).ID {
+			t.Fatalf("record %d is %s, want %s", from+i, a.ID, alike(from+i).ID)
+		}
+	}
+	if len(got) != to-from {
+		t.Fatalf("%d records, want %d", len(got), to-from)
+	}
+	if err := j.Trim(end); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+	return end
+}
+
+func TestConsumedFilesAreWrittenAgain(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		j := running(t, dir)
+		pos := record.Position{}
+		for round := range 40 { // of which each needs about a third of a file
+			pos = consume(t, j, pos, 5*round, 5*round+5)
+		}
+		files, err := filepath.Glob(filepath.Join(dir, "*.seg"))
+		if err != nil || len(files) > 3 || len(files) != j.Stats().Segments {
+			t.Errorf("%d files, %v, %+v; want three at most", len(files), err, j.Stats())
+		}
+		if last := filepath.Base(files[len(files)-1]); last > "0000000000000003.seg" {
+			t.Errorf("the last file is %s: files were made where some could be written again", last)
+		}
+		for n := 200; n < 208; n++ {
+			if err := j.Append(alike(n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		left, _ := read(killed(t, dir), pos)
+		for i, a := range left {
+			if a.ID != alike(200+i).ID {
+				t.Errorf("after a crash record %d is %s", i, a.ID)
+			}
+		}
+		if len(left) != 8 {
+			t.Errorf("%d records after a crash, want those 8 that were not consumed", len(left))
+		}
+	})
+}
+
+// killed opens what a process that is killed now would leave.
+func killed(t *testing.T, dir string) *journal.Journal {
+	t.Helper()
+	left := t.TempDir()
+	if err := os.CopyFS(left, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, small(left))
+}
+
+// Of a file that is written again a power failure may leave new pages before old
+// ones, torn anywhere. No old record may come back as a new one.
+func TestTornReuseShowsNoOldRecord(t *testing.T) {
+	old, fresh, first := twoLives(t)
+	for cut := 64; cut < len(fresh); cut += 8 {
+		if cut > 2*2400 && cut%1024 != 0 { // every word of the first frames is enough
+			continue
+		}
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "0000000000000000.seg"), append(fresh[:cut:cut], old[cut:]...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		j, err := journal.Open(small(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := read(j, record.Position{})
+		for i, a := range got {
+			if a.ID != alike(first+i).ID {
+				t.Fatalf("torn at %d: record %d is %s, want %s", cut, i, a.ID, alike(first+i).ID)
+			}
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// twoLives returns a file full of records, and the same file full of later ones, of
+// which the first is the first-th.
+func twoLives(t *testing.T) (old, fresh []byte, first int) {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "0000000000000000.seg")
+	synctest.Test(t, func(t *testing.T) {
+		j := running(t, dir)
+		pos := record.Position{}
+		var since uint64
+		for n := 0; ; n++ {
+			before, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pos = consume(t, j, pos, n, n+1)
+			now, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			word := binary.NativeEndian.Uint64(now[8:])
+			if word == since {
+				continue
+			}
+			switch since = word; {
+			case word != 1<<64-1:
+				first = n
+			case old == nil:
+				old = before
+			default:
+				fresh = before
+				return
+			}
+		}
+	})
+	return old, fresh, first
+}
