@@ -98,6 +98,9 @@ func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
 		if err := shape.CheckForm(x.match.Endpoint, x.form, s); err != nil {
 			return err
 		}
+		if err := fileAllowed(a); err != nil {
+			return err
+		}
 		a.stream = x.stream
 		body, err := x.form.Edit(shape.ShapeForm(x.match.Endpoint, x.form, s))
 		a.body = body
