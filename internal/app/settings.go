@@ -81,6 +81,10 @@ func transportOptions(s config.Settings, guard *netguard.Guard) transport.Option
 
 func signOptions(s config.Settings, guarded *http.Client) sign.Options {
 	c := s.Cloud
+	mode := c.GCPAuthMode
+	if mode == "auto" {
+		mode = ""
+	}
 	return sign.Options{
 		Outside: guarded,
 		AWS: sign.AWS{
@@ -90,6 +94,7 @@ func signOptions(s config.Settings, guarded *http.Client) sign.Options {
 		Azure: sign.Azure{
 			AuthorityHost: c.AzureAuthorityHost, TenantID: c.AzureTenantID, ClientID: c.AzureClientID, FederatedTokenFile: c.AzureFederatedTokenFile,
 		},
+		GCP: sign.GCP{Mode: mode, Audience: c.WIFAudience, ServiceAccount: c.WIFServiceAccount, TokenFile: c.WIFTokenFile},
 	}
 }
 

@@ -106,4 +106,23 @@ type Cloud struct {
 	// AzureFederatedTokenFile is the file that the platform keeps the workload's token
 	// in. It is read anew whenever a token is needed.
 	AzureFederatedTokenFile string `env:"AZURE_FEDERATED_TOKEN_FILE"`
+
+	// GCPAuthMode is how the gateway is known to Google Cloud, for providers that are
+	// saved with its identity (`vertex_auth_type` `workload` or `workload identity
+	// federation`): `workload` by the metadata server of the machine, `federation` by an
+	// exchange for `CLOUD_WIF_AUDIENCE`. `auto` is federation when that is set.
+	GCPAuthMode string `env:"GCP_AUTH_MODE" envDefault:"auto" oneof:"auto,workload,federation"`
+
+	// WIFAudience is the provider of a workload identity pool that the gateway's identity
+	// is exchanged at, `//iam.googleapis.com/projects/…/providers/…`.
+	WIFAudience string `env:"CLOUD_WIF_AUDIENCE" also:"GCP_WIF_AUDIENCE"`
+
+	// WIFServiceAccount is the service account, by its e-mail address, that the exchanged
+	// identity acts as. Empty means that it acts as itself.
+	WIFServiceAccount string `env:"CLOUD_WIF_SERVICE_ACCOUNT_EMAIL" also:"GCP_WIF_SERVICE_ACCOUNT_EMAIL"`
+
+	// WIFTokenFile is a file with the JWT of another platform that is exchanged. It is
+	// read anew whenever a token is needed. Empty means the identity that the gateway has
+	// at AWS: the one that assumes roles.
+	WIFTokenFile string `env:"CLOUD_WIF_TOKEN_FILE"`
 }

@@ -93,10 +93,13 @@ func sameOrigin(a, b string) bool {
 
 // hostIdentities are the fields and values that sign a call with the identity of the
 // gateway's machine.
-var hostIdentities = [...]struct{ field, modes string }{
-	{"aws_auth_type", "serviceRole assumedRole"}, // roles are assumed with the machine's credentials
-	{"azure_auth_mode", "managed workload"},
-	{"vertex_auth_type", "workload"},
+var hostIdentities = [...]struct {
+	field string
+	modes []string
+}{
+	{"aws_auth_type", []string{"serviceRole", "assumedRole"}}, // roles are assumed with the machine's credentials
+	{"azure_auth_mode", []string{"managed", "workload"}},
+	{"vertex_auth_type", []string{"workload", "workload identity federation"}},
 }
 
 // ownIdentityOnly refuses a request that asks to be signed with the identity of the
@@ -105,7 +108,7 @@ var hostIdentities = [...]struct{ field, modes string }{
 func (a *attempt) ownIdentityOnly() error {
 	for _, id := range hostIdentities {
 		v := a.values[id.field]
-		if v == "" || !slices.Contains(strings.Fields(id.modes), v) {
+		if v == "" || !slices.Contains(id.modes, v) {
 			continue
 		}
 		if i := slices.IndexFunc(a.spec.Fields, func(f provider.Field) bool { return f.Name == id.field }); i >= 0 && a.stored(&a.spec.Fields[i]) == v {

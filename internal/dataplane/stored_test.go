@@ -57,6 +57,7 @@ func TestStoredCredentialStays(t *testing.T) {
 		{"base URL in an inline config", "m", []string{inline(`{"provider":"@hugs","huggingface_base_url":"` + elsewhere + `"}`)}, "stored credential"},
 		{"the machine's role beside a provider", "m", []string{"x-gateway-provider: @aws", "x-gateway-aws-auth-type: serviceRole"}, "identity"},
 		{"the machine's role in an inline config", "m", []string{inline(`{"provider":"@aws","aws_auth_type":"serviceRole"}`)}, "identity"},
+		{"the gateway's name at Google", "m", []string{"x-gateway-provider: vertex-ai", "x-gateway-vertex-region: us-east1", "x-gateway-vertex-project-id: p", "x-gateway-vertex-auth-type: workload identity federation"}, "identity"},
 		{"the machine's role beside a saved config", "m", []string{"x-gateway-config: pc-open", "x-gateway-provider: sagemaker", "x-gateway-aws-auth-type: serviceRole"}, "identity"},
 	}
 	for _, c := range cases {

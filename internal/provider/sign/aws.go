@@ -97,7 +97,7 @@ func (s *awsSigner) sign(ctx context.Context, r *Request, creds aws.Credentials,
 		Header: http.Header{},
 	}
 	for _, f := range *r.Header {
-		if f.Name == "content-type" || strings.HasPrefix(f.Name, "x-amz-") {
+		if f.Name == "content-type" || strings.HasPrefix(f.Name, "x-amz-") || f.Name == googleAudience {
 			stand.Header.Add(f.Name, f.Value)
 		}
 	}

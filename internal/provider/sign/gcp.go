@@ -12,10 +12,12 @@ import (
 )
 
 // gcpSigner authorises calls to Google Cloud with a token: one that was given as the
-// key, one that a service account gets for its signed word, or that of the machine.
+// key, one that a service account gets for its signed word, or that of the gateway itself.
 // Source: contract/providers.yaml, shared.auth.gcp;
 // https://developers.google.com/identity/protocols/oauth2/service-account, read 2026-11.
 type gcpSigner struct {
+	set     GCP
+	aws     *awsSigner   // the gateway's identity at AWS
 	http    *http.Client // for addresses of our own
 	outside *http.Client // for those that a service account names; nil: Google's own alone
 	clock   ident.Clock
@@ -41,10 +43,13 @@ const (
 	gcpBasic    = "basic"
 	gcpService  = "serviceAccount"
 	gcpWorkload = "workload"
+	// gcpFederated is the name by which saved providers know gcpWorkload too.
+	// Source: contract/identity-and-governance.yaml, integration_configurations.
+	gcpFederated = "workload identity federation"
 )
 
-func newGCP(o Options) *gcpSigner {
-	return &gcpSigner{http: o.HTTP, outside: o.Outside, clock: o.Clock}
+func newGCP(o Options, aws *awsSigner) *gcpSigner {
+	return &gcpSigner{set: o.GCP, aws: aws, http: o.HTTP, outside: o.Outside, clock: o.Clock}
 }
 
 // Sign sets authorization. A caller who does not say how is understood by what they
@@ -53,6 +58,9 @@ func (s *gcpSigner) Sign(ctx context.Context, r *Request, _ *provider.Auth, v pr
 	mode := v[gcpAuthType]
 	if mode == "" && v[gcpAccount] != "" {
 		mode = gcpService
+	}
+	if mode == gcpFederated {
+		mode = gcpWorkload
 	}
 	switch mode {
 	case "", gcpBasic:
@@ -68,7 +76,7 @@ func (s *gcpSigner) Sign(ctx context.Context, r *Request, _ *provider.Auth, v pr
 		}
 		return bearer(r, token)
 	}
-	return fault.New(fault.InvalidRequest, gcpAuthType+" must be basic, serviceAccount or workload").At(gcpAuthType)
+	return fault.New(fault.InvalidRequest, gcpAuthType+" must be basic, serviceAccount, workload or workload identity federation").At(gcpAuthType)
 }
 
 func (s *gcpSigner) token(ctx context.Context, mode, account string) (string, error) {
@@ -78,7 +86,7 @@ func (s *gcpSigner) token(ctx context.Context, mode, account string) (string, er
 	}
 	source, err := s.tokens.get(key, func() (*tokenSource, error) {
 		if mode == gcpWorkload {
-			return &tokenSource{clock: s.clock, fetch: s.machine}, nil
+			return &tokenSource{clock: s.clock, fetch: s.own}, nil
 		}
 		a, err := readAccount(account)
 		if err != nil {

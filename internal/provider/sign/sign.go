@@ -37,6 +37,7 @@ type Signer interface {
 type Options struct {
 	AWS   AWS
 	Azure Azure
+	GCP   GCP
 	HTTP  *http.Client // for tokens; nil: one with a timeout of 10 s
 	// Outside is for token services that a credential names, which may be anybody's: it
 	// must keep from private addresses. Nil: such credentials are refused.
@@ -61,6 +62,16 @@ type Azure struct {
 	TenantID           string // AZURE_TENANT_ID
 	ClientID           string // AZURE_CLIENT_ID
 	FederatedTokenFile string // AZURE_FEDERATED_TOKEN_FILE
+}
+
+// GCP are the deployment's settings for how the gateway itself is known to Google Cloud.
+// The zero value means by the machine that it runs on.
+// Source: contract/providers.yaml, shared.auth.gcp; spec, Deployment settings.
+type GCP struct {
+	Mode           string // GCP_AUTH_MODE: "workload", "federation"; empty: federation when there is an Audience
+	Audience       string // CLOUD_WIF_AUDIENCE: "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/aws"
+	ServiceAccount string // CLOUD_WIF_SERVICE_ACCOUNT_EMAIL; empty: the federated identity itself
+	TokenFile      string // CLOUD_WIF_TOKEN_FILE; empty: the gateway's identity at AWS
 }
 
 // Set holds every scheme and the tokens they keep. It is safe for concurrent use.
