@@ -84,7 +84,7 @@ func (g *Gateway) saved(a *attempt, slug string) error {
 	}
 	a.account, a.spec, a.values = acct, spec, acct.Values
 	if len(a.target.Fields) > 0 || hasOwnFields(spec, a) {
-		a.values = make(provider.Values, len(acct.Values)+4)
+		a.values = a.x.room.fresh()
 		for k, v := range acct.Values {
 			a.values[k] = v
 		}
@@ -180,7 +180,7 @@ func (g *Gateway) inline(a *attempt, name string, t *routing.Target) error {
 	if !ok {
 		return fault.Newf(fault.InvalidRequest, "the provider %q is unknown; docs/providers.md lists the known ones, and a saved one is named @slug", clip(name)).At("x-gateway-provider")
 	}
-	a.spec, a.values = spec, make(provider.Values, 4)
+	a.spec, a.values = spec, a.x.room.fresh()
 	if k := t.APIKey.Reveal(); k != "" {
 		a.values[provider.Key] = k
 	}

@@ -38,11 +38,12 @@ func (g *Gateway) answerFault(x *exchange, err error) error {
 		g.Log.Error("a request failed inside the gateway", "request_id", x.id, "error", f.Error())
 	}
 	g.recordRefusal(x)
-	h := g.ownHeader(make(wire.Header, 0, 10), x)
+	h := g.ownHeader(x.room.given[:0], x)
 	h = append(h, wire.Field{Name: "content-type", Value: "application/json"})
 	if f.Retry > 0 {
 		h = append(h, wire.Field{Name: "retry-after", Value: strconv.Itoa(int((f.Retry + time.Second - 1) / time.Second))})
 	}
+	x.room.given = h
 	body := x.errorBody(f)
 	x.headSent = true
 	if err := x.out.Head(x.status, h, int64(len(body))); err != nil {

@@ -109,7 +109,7 @@ func (g *Gateway) askMore(ctx context.Context, a *attempt) ([][]byte, error) {
 	left := g.set.MaxReplyBytes
 	for _, body := range a.more {
 		a.body = wire.Bytes(body)
-		resp, err := g.call(ctx, a)
+		resp, err := g.call(ctx, a, nil)
 		if err != nil {
 			return nil, gone(ctx, err)
 		}

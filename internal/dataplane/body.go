@@ -157,7 +157,8 @@ func (g *Gateway) holdDirect(x *exchange) error {
 }
 
 func (g *Gateway) hold(x *exchange, limit int64) error {
-	x.spool = wire.NewSpool(g.set.SpoolDir)
+	x.spool = &x.room.body
+	x.spool.Open(g.set.SpoolDir)
 	if x.in.Body == nil {
 		return nil
 	}

@@ -18,8 +18,10 @@ import (
 )
 
 // exchange is one request of a client and everything found out about it. It and
-// its attempts belong to the goroutine that serves the request.
+// its attempts belong to the goroutine that serves the request, until that is served.
 type exchange struct {
+	g        *Gateway
+	room     *room
 	in       *wire.Request
 	out      wire.Responder
 	dir      Directory
@@ -62,8 +64,10 @@ func (g *Gateway) newExchange(in *wire.Request, out wire.Responder) *exchange {
 	if len(g.set.TrustedProxies) > 0 {
 		in.Remote = g.set.TrustedProxies.Client(in.Remote, in.Header.Values("x-forwarded-for")...)
 	}
-	x := &exchange{in: in, out: out, dir: g.Directory(), id: ident.NewID(), started: g.Clock.Now(), path: below(in.Path)}
-	x.match, x.path = lookup(in.Method, x.path)
+	r, now := enter(), g.Clock.Now()
+	x := &r.exchange
+	x.g, x.room, x.in, x.out, x.dir, x.id, x.started = g, r, in, out, g.Directory(), ident.NewIDAt(now), now
+	x.match, x.path = lookup(in.Method, below(in.Path))
 	x.ctl.read(in.Header, g.set.HeaderAliases)
 	x.trace = readTrace(&x.ctl, in.Method, in.Path, x.id)
 	return x

@@ -32,7 +32,7 @@ func (g *Gateway) follow(ctx context.Context, a *attempt, body []byte) error {
 		return err
 	}
 	a.close()
-	if a.resp, err = g.call(ctx, a); err != nil {
+	if a.resp, err = g.call(ctx, a, nil); err != nil {
 		return gone(ctx, err)
 	}
 	a.status, a.reply = a.resp.Status, reply{header: a.resp.Header, live: true}

@@ -83,7 +83,7 @@ func (g *Gateway) askAt(ctx context.Context, a *attempt, n *dialect.Next, method
 			a.header.Set("content-type", "application/json")
 		}
 	}
-	return g.call(ctx, a)
+	return g.call(ctx, a, nil)
 }
 
 // askURL calls an address that the provider gave, without a credential.

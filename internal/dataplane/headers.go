@@ -17,7 +17,7 @@ import (
 // Source: contract/dataplane.md 1.4.
 func (g *Gateway) upstreamHeader(a *attempt) error {
 	x := a.x
-	h := make(wire.Header, 0, 12)
+	h := x.room.sent[:0]
 	if a.unified() {
 		h = append(h, wire.Field{Name: "user-agent", Value: g.set.UserAgent})
 		if a.body.Len() != 0 || x.match.Body != llm.NoBody {
@@ -48,7 +48,7 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 	if a.customHost() != "" {
 		h.Set(loopHeader, joined(x.in.Header.Get(loopHeader), loopName))
 	}
-	a.header = h
+	a.header, x.room.sent = h, h
 	return nil
 }
 
@@ -135,7 +135,7 @@ func (g *Gateway) relayed(h wire.Header, x *exchange) wire.Header {
 // about its connection, and ours.
 // Source: contract/dataplane.md part 2.
 func (g *Gateway) replyHeader(x *exchange, from wire.Header) wire.Header {
-	h := make(wire.Header, 0, len(from)+8)
+	h := x.room.given[:0]
 	for _, f := range from {
 		switch {
 		case wire.HopByHop(f.Name), strings.HasPrefix(f.Name, prefix):
@@ -144,7 +144,9 @@ func (g *Gateway) replyHeader(x *exchange, from wire.Header) wire.Header {
 			h = append(h, f)
 		}
 	}
-	return g.ownHeader(h, x)
+	h = g.ownHeader(h, x)
+	x.room.given = h
+	return h
 }
 
 // ownHeader adds the lines that every answer has, once under our prefix and once

@@ -43,7 +43,8 @@ func (g *Gateway) receive(ctx context.Context, a *attempt) error {
 
 // readReply takes the whole body of the answer in, at most limit bytes.
 func (g *Gateway) readReply(ctx context.Context, a *attempt, limit int64) ([]byte, error) {
-	a.held = wire.NewSpool(g.set.SpoolDir)
+	a.held = &a.x.room.reply
+	a.held.Open(g.set.SpoolDir)
 	err := a.held.Fill(a.resp.Body, a.resp.Length, limit)
 	switch {
 	case errors.Is(err, wire.ErrTooLarge) && limit == errorBodyMax:

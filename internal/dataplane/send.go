@@ -18,7 +18,7 @@ import (
 func (g *Gateway) send(ctx context.Context, a *attempt) error {
 	var waited time.Duration
 	for n := 0; ; n++ {
-		resp, err := g.call(ctx, a)
+		resp, err := g.call(ctx, a, &a.x.room.answer)
 		if err != nil && ctx.Err() != nil {
 			return gone(ctx, err)
 		}
@@ -26,7 +26,11 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 		if err == nil {
 			status, head = resp.Status, resp.Header
 		}
-		wait, again, refused := a.target.Retry.Next(n, status, err != nil, head, waited, g.Clock.Now())
+		var wait time.Duration
+		var again, refused bool
+		if a.target.Retry != nil {
+			wait, again, refused = a.target.Retry.Next(n, status, err != nil, head, waited, g.Clock.Now())
+		}
 		if !again || !a.body.Replayable() {
 			a.resp, a.retries = resp, n
 			a.retried = retryCount(a, n, refused, status, err)
@@ -57,17 +61,20 @@ func retryCount(a *attempt, n int, refused bool, status int, err error) int {
 	return n
 }
 
-// call signs the request and sends it once.
-func (g *Gateway) call(ctx context.Context, a *attempt) (*transport.Response, error) {
-	h := a.header.Clone(4)
-	signed := sign.Request{Method: a.plan.Method, Scheme: a.plan.Scheme, Host: a.plan.Host, Target: a.plan.Target, Header: &h, Body: a.body}
-	if err := g.Signers.Sign(ctx, &signed, a.plan.Auth, a.values); err != nil {
+// call signs the request and sends it once. The answer may be made in a room that no
+// other answer is read from meanwhile; nil makes it a new one.
+func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*transport.Response, error) {
+	r := a.x.room
+	r.signed = append(r.signed[:0], a.header...)
+	r.signing = sign.Request{Method: a.plan.Method, Scheme: a.plan.Scheme, Host: a.plan.Host, Target: a.plan.Target, Header: &r.signed, Body: a.body}
+	if err := g.Signers.Sign(ctx, &r.signing, a.plan.Auth, a.values); err != nil {
 		return nil, err
 	}
-	resp, err := g.Client.Do(ctx, &transport.Request{
-		Method: a.plan.Method, Scheme: a.plan.Scheme, Host: a.plan.Host, Target: signed.Target, Header: h, Body: a.body,
-		HeadTimeout: g.headTimeout(a), IdleTimeout: g.set.IdleTimeout,
-	})
+	r.request = transport.Request{
+		Method: a.plan.Method, Scheme: a.plan.Scheme, Host: a.plan.Host, Target: r.signing.Target, Header: r.signed, Body: a.body,
+		HeadTimeout: g.headTimeout(a), IdleTimeout: g.set.IdleTimeout, Room: in,
+	}
+	resp, err := g.Client.Do(ctx, &r.request)
 	var mine *transport.BodyError
 	if errors.As(err, &mine) {
 		return nil, fault.Wrap(fault.ClientGone, err) // the client's upload broke off

@@ -79,6 +79,9 @@ func (g *Gateway) settle(ctx context.Context, x *exchange, panicked any, err err
 	g.Metrics.done(x, took.Seconds())
 	g.accessLine(ctx, x, took)
 	x.close()
+	if panicked == nil {
+		x.room.leave()
+	}
 	g.open.Add(-1)
 	return err
 }

@@ -24,9 +24,11 @@ func (g *Gateway) walk(ctx context.Context, x *exchange) error {
 			return err
 		}
 	}
-	_, err := g.Engine.Walk(ctx, x.config, x.key.Principal.WorkspaceID+"/"+x.configID, facts{x}, func(ctx context.Context, t *routing.Target) routing.Outcome {
-		return g.visit(ctx, x, t)
-	})
+	scope := ""
+	if !x.config.Forgets() {
+		scope = x.key.Principal.WorkspaceID + "/" + x.configID
+	}
+	_, err := g.Engine.Walk(ctx, x.config, scope, facts{x}, x.room.visit)
 	return err
 }
 
@@ -38,11 +40,12 @@ func mayRepeat(c *routing.Config) bool {
 
 // visit makes one attempt and tells the strategy how it went.
 func (g *Gateway) visit(ctx context.Context, x *exchange, t *routing.Target) routing.Outcome {
-	a := &attempt{x: x, target: t, number: x.attempts, started: g.Clock.Now(), strict: x.ctl.strict != "false" && (t.Strict == nil || *t.Strict)}
-	x.attempts++
 	if x.last != nil {
 		g.supersede(x.last)
 	}
+	a := &x.room.attempt
+	*a = attempt{x: x, target: t, number: x.attempts, started: g.Clock.Now(), strict: x.ctl.strict != "false" && (t.Strict == nil || *t.Strict)}
+	x.attempts++
 	x.last = a
 	err := g.try(ctx, a)
 	o := routing.Outcome{Status: a.status, Own: a.estimated, Committed: a.committed, Err: err, Latency: a.log.FirstByte}

@@ -80,8 +80,8 @@ func NewEngine(clock ident.Clock, rnd func() float64) *Engine {
 // The error is fault.InvalidRequest when no condition of a conditional held and
 // it has no default; the outcome then carries the same error, status 400.
 func (e *Engine) Walk(ctx context.Context, c *Config, scope string, f Facts, try Try) (Outcome, error) {
-	if t := c.Root.Target; t != nil && t.Breaker == nil {
-		return try(ctx, t), nil
+	if c.Forgets() {
+		return try(ctx, c.Root.Target), nil
 	}
 	if f == nil {
 		f = noFacts{}
@@ -89,6 +89,10 @@ func (e *Engine) Walk(ctx context.Context, c *Config, scope string, f Facts, try
 	w := &walk{engine: e, scope: scope, config: c.sum, facts: f, try: try}
 	return w.node(ctx, c.Root)
 }
+
+// Forgets reports whether walks of c leave nothing behind in an Engine, so that their
+// scope does not matter: c is one leaf without a breaker.
+func (c *Config) Forgets() bool { return c.Root.Target != nil && c.Root.Target.Breaker == nil }
 
 // walk is one run of Walk; it belongs to one goroutine.
 type walk struct {

@@ -17,7 +17,7 @@ type Request struct {
 
 // Responder takes the answer. Head comes first and once; Write may be called many
 // times; each Flush makes what was written visible to the caller. It is not safe
-// for concurrent use. Errors mean that the client is gone.
+// for concurrent use, and keeps neither h nor p. Errors mean that the client is gone.
 type Responder interface {
 	Head(status int, h Header, length int64) error // length -1: not known, the body is sent in chunks
 	Write(p []byte) (int, error)

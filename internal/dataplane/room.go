@@ -1,0 +1,67 @@
+package dataplane
+
+import (
+	"context"
+	"sync"
+
+	"sluice/internal/provider"
+	"sluice/internal/provider/sign"
+	"sluice/internal/provider/transport"
+	"sluice/internal/routing"
+	"sluice/internal/wire"
+)
+
+// room is what a request is served in. Making it anew for each would cost more than the
+// gateway's own work, so that it is lent from one request to the next. An exchange has it
+// to itself; of its attempts, which follow one another, the one at hand has it.
+type room struct {
+	exchange exchange
+	attempt  attempt
+	visit    routing.Try // of the exchange, made once
+	body     wire.Spool  // the client's
+	reply    wire.Spool  // the upstream's
+	values   provider.Values
+	sent     wire.Header // to the upstream, without the credential
+	signed   wire.Header // and with it
+	given    wire.Header // to the client
+	signing  sign.Request
+	request  transport.Request
+	answer   transport.Room
+}
+
+var lent = sync.Pool{New: func() any {
+	r := &room{values: make(provider.Values, 4)}
+	r.visit = func(ctx context.Context, t *routing.Target) routing.Outcome {
+		return r.exchange.g.visit(ctx, &r.exchange, t)
+	}
+	return r
+}}
+
+// enter takes a room for a request.
+func enter() *room { return lent.Get().(*room) }
+
+// leave gives the room back without a trace of the request. Nothing of the exchange may
+// be in anybody's hands any more: after a panic, where that is not known, the room is
+// left to the collector.
+func (r *room) leave() {
+	r.exchange, r.attempt = exchange{}, attempt{}
+	r.signing, r.request = sign.Request{}, transport.Request{}
+	r.answer.Clear()
+	clear(r.values)
+	for _, h := range [...]*wire.Header{&r.sent, &r.signed, &r.given} {
+		*h = emptied(*h)
+	}
+	lent.Put(r)
+}
+
+// emptied is a header's space, with nothing in it to hold on to.
+func emptied(h wire.Header) wire.Header {
+	clear(h[:cap(h)])
+	return h[:0]
+}
+
+// fresh is the map for an attempt's values, empty.
+func (r *room) fresh() provider.Values {
+	clear(r.values)
+	return r.values
+}
