@@ -57,6 +57,8 @@ type Specs interface {
 type Guard interface {
 	// CheckURL refuses with fault.InvalidRequest or fault.AddressRefused.
 	CheckURL(raw string) error
+	// Trusts reports whether the operator listed the host of a URL as trusted.
+	Trusts(raw string) bool
 }
 
 // Logs is the request log.

@@ -19,6 +19,7 @@ type integrationIn struct {
 	Tags           map[string]string `json:"tags,omitempty"`
 	MakeProvider   bool              `json:"create_default_provider,omitempty" default:"true" doc:"of an integration of a workspace"`
 	ProviderSlug   string            `json:"default_provider_slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"of an integration of a workspace; by default its own slug"`
+	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"fields that are read from secret managers at call time"`
 }
 
 // integrationPatch is the body of an update.
@@ -29,6 +30,7 @@ type integrationPatch struct {
 	Configurations map[string]any    `json:"configurations,omitempty" doc:"replaces the fields; secret ones that are left out stay"`
 	Tags           map[string]string `json:"tags,omitempty"`
 	WorkspaceID    string            `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"replaces all; an empty list takes them away"`
 }
 
 type integrationReceipt struct {
@@ -59,11 +61,12 @@ type integrationView struct {
 	LastUpdatedAt   resource.Stamp    `json:"last_updated_at"`
 	Object          string            `json:"object" enum:"integration"`
 
-	MaskedKey      *string        `json:"masked_key,omitempty"`
-	Configurations map[string]any `json:"configurations,omitempty" doc:"a secret member x is shown masked, as masked_x"`
-	AllowAllModels *bool          `json:"allow_all_models,omitempty" doc:"whether models that are not listed may be used"`
-	WorkspaceCount *int           `json:"workspace_count,omitempty"`
-	Global         *globalView    `json:"global_workspace_access_settings,omitempty"`
+	MaskedKey      *string              `json:"masked_key,omitempty"`
+	Configurations map[string]any       `json:"configurations,omitempty" doc:"a secret member x is shown masked, as masked_x"`
+	AllowAllModels *bool                `json:"allow_all_models,omitempty" doc:"whether models that are not listed may be used"`
+	WorkspaceCount *int                 `json:"workspace_count,omitempty"`
+	Global         *globalView          `json:"global_workspace_access_settings,omitempty"`
+	Mappings       *[]secretMappingView `json:"secret_mappings,omitempty"`
 }
 
 func (k kinds) viewIntegration(ctx context.Context, c *resource.Call, r resource.Row[credential.Integration], detail bool) (integrationView, error) {
@@ -91,7 +94,8 @@ func (k kinds) viewIntegration(ctx context.Context, c *resource.Call, r resource
 	if err != nil {
 		return v, err
 	}
-	all := allModels(in)
+	all, mappings := allModels(in), viewMappings(in.Mappings)
+	v.Mappings = &mappings
 	v.MaskedKey, v.Configurations, v.AllowAllModels, v.WorkspaceCount = orNull(in.MaskedKey), s.shown(values), &all, &v.WorkspacesCount
 	v.Global, err = readGlobal(ctx, c.Reader, r.ID)
 	return v, err

@@ -23,7 +23,7 @@ func (k kinds) integrations() resource.Resource {
 			return nil
 		},
 		Create: integrationIn{}, Update: integrationPatch{},
-		Own: []string{"key", "configurations", "create_default_provider", "default_provider_slug"},
+		Own: []string{"key", "configurations", "create_default_provider", "default_provider_slug", "secret_mappings"},
 		Filters: []resource.Filter{
 			{Param: resource.Param{Name: "type", Enum: []string{"workspace", "organisation", "all"}, Default: "all"}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
 				if v != "all" {
@@ -38,6 +38,7 @@ func (k kinds) integrations() resource.Resource {
 		Index: func(r *resource.Row[credential.Integration]) []resource.IndexEntry {
 			return IntegrationIndex(&r.Value, r.WorkspaceID, r.Index)
 		},
+		Refs:    []resource.Ref[credential.Integration]{referTo(func(in *credential.Integration) []credential.SecretMapping { return in.Mappings })},
 		After:   k.afterIntegration,
 		View:    k.viewIntegration,
 		Receipt: &resource.Receipt[credential.Integration]{Shape: integrationReceipt{}, Make: receiveIntegration},
@@ -92,7 +93,7 @@ func selectIntegrations(_ context.Context, c *resource.Call, q *resource.Query) 
 
 // prepareIntegration checks the credentials against what the provider needs, and
 // seals them.
-func (k kinds) prepareIntegration(_ context.Context, _ *resource.Call, ch *resource.Edit[credential.Integration]) error {
+func (k kinds) prepareIntegration(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.Integration]) error {
 	in := &ch.New.Value
 	if err := checkTags(in.Tags); err != nil {
 		return err
@@ -120,7 +121,10 @@ func (k kinds) prepareIntegration(_ context.Context, _ *resource.Call, ch *resou
 			return err
 		}
 	}
-	if err := s.check(values); err != nil {
+	if in.Mappings, err = s.mappings(ctx, c, ch.Sent, ch.New.WorkspaceID, "configurations.", in.Mappings); err != nil {
+		return err
+	}
+	if err := s.check(values.stand(in.Mappings)); err != nil {
 		return err
 	}
 	in.MaskedKey = s.masked(values)

@@ -16,6 +16,7 @@ func (k kinds) list() []resource.Resource {
 		k.virtualKeys(),
 		k.rateLimits(),
 		k.guardrails(),
+		k.secretReferences(),
 		k.logs(),
 		k.breakers(),
 		k.auditLogs(),

@@ -20,6 +20,7 @@ func (k kinds) virtualKeys() resource.Resource {
 		Verbs: resource.AllVerbs, Home: resource.InWorkspace,
 		Create: virtualKeyIn{}, Update: virtualKeyPatch{}, Own: ownFields(),
 		Prepare: k.prepareVirtualKey,
+		Refs:    []resource.Ref[credential.VirtualKey]{referTo(func(vk *credential.VirtualKey) []credential.SecretMapping { return vk.Mappings })},
 		View:    k.viewVirtualKey,
 		Receipt: &resource.Receipt[credential.VirtualKey]{Shape: virtualKeyReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[credential.VirtualKey]) (any, error) {
 			return virtualKeyReceipt{true, slugOnly{ch.New.Slug}}, nil
@@ -48,7 +49,7 @@ var providerFields = map[string]string{
 }
 
 func ownFields() []string {
-	own := []string{"key"}
+	own := []string{"key", "secret_mappings"}
 	for name := range providerFields {
 		own = append(own, name)
 	}
@@ -58,13 +59,14 @@ func ownFields() []string {
 // virtualKeyIn is the body of a creation.
 type virtualKeyIn struct {
 	VirtualKeyFields
-	Name        string     `json:"name" minLength:"1" maxLength:"255"`
-	Provider    string     `json:"provider" doc:"id of the provider, for example openai"`
-	Key         *string    `json:"key,omitempty" nullable:"true" maxLength:"16384" writeOnly:"true"`
-	Note        *string    `json:"note,omitempty" nullable:"true" maxLength:"1024"`
-	WorkspaceID string     `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
-	Slug        string     `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the workspace; generated when absent"`
-	ExpiresAt   *time.Time `json:"expires_at,omitempty" nullable:"true" doc:"in the future; null for never"`
+	Name        string            `json:"name" minLength:"1" maxLength:"255"`
+	Provider    string            `json:"provider" doc:"id of the provider, for example openai"`
+	Key         *string           `json:"key,omitempty" nullable:"true" maxLength:"16384" writeOnly:"true"`
+	Note        *string           `json:"note,omitempty" nullable:"true" maxLength:"1024"`
+	WorkspaceID string            `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	Slug        string            `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the workspace; generated when absent"`
+	ExpiresAt   *time.Time        `json:"expires_at,omitempty" nullable:"true" doc:"in the future; null for never"`
+	Mappings    []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"fields that are read from secret managers at call time"`
 }
 
 // VirtualKeyFields are the fields of particular providers.
@@ -96,11 +98,12 @@ type deploymentIn struct {
 // virtualKeyPatch is the body of an update.
 type virtualKeyPatch struct {
 	VirtualKeyFields
-	Name        string     `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	Key         *string    `json:"key,omitempty" nullable:"true" maxLength:"16384" writeOnly:"true"`
-	Note        *string    `json:"note,omitempty" nullable:"true" maxLength:"1024"`
-	ExpiresAt   *time.Time `json:"expires_at,omitempty" nullable:"true"`
-	WorkspaceID string     `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	Name        string            `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	Key         *string           `json:"key,omitempty" nullable:"true" maxLength:"16384" writeOnly:"true"`
+	Note        *string           `json:"note,omitempty" nullable:"true" maxLength:"1024"`
+	ExpiresAt   *time.Time        `json:"expires_at,omitempty" nullable:"true"`
+	WorkspaceID string            `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	Mappings    []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"replaces all; an empty list takes them away"`
 }
 
 type virtualKeyReceipt struct {
@@ -115,25 +118,26 @@ type slugOnly struct {
 // virtualKeyView is a virtual key as clients see it; its credentials, masked, only
 // when one is read.
 type virtualKeyView struct {
-	ID             string          `json:"id" format:"uuid"`
-	Slug           string          `json:"slug"`
-	Name           string          `json:"name"`
-	Provider       string          `json:"provider"`
-	AIProviderName string          `json:"ai_provider_name,omitempty"`
-	OrganisationID string          `json:"organisation_id" format:"uuid"`
-	WorkspaceID    string          `json:"workspace_id" format:"uuid"`
-	Key            *string         `json:"key,omitempty" doc:"always empty"`
-	MaskedKey      *string         `json:"masked_api_key,omitempty"`
-	ModelConfig    map[string]any  `json:"model_config,omitempty" doc:"fields of the provider; a secret member x is shown masked, as masked_x"`
-	Note           *string         `json:"note" nullable:"true"`
-	Status         string          `json:"status" enum:"active,exhausted,expired"`
-	UsageLimits    *none           `json:"usage_limits"`
-	RateLimits     []any           `json:"rate_limits" nullable:"true"`
-	ResetUsage     *float64        `json:"reset_usage" nullable:"true"`
-	LastResetAt    *resource.Stamp `json:"last_reset_at" nullable:"true"`
-	CreatedAt      resource.Stamp  `json:"created_at"`
-	ExpiresAt      *resource.Stamp `json:"expires_at" nullable:"true"`
-	Object         string          `json:"object" enum:"virtual-key"`
+	ID             string               `json:"id" format:"uuid"`
+	Slug           string               `json:"slug"`
+	Name           string               `json:"name"`
+	Provider       string               `json:"provider"`
+	AIProviderName string               `json:"ai_provider_name,omitempty"`
+	OrganisationID string               `json:"organisation_id" format:"uuid"`
+	WorkspaceID    string               `json:"workspace_id" format:"uuid"`
+	Key            *string              `json:"key,omitempty" doc:"always empty"`
+	MaskedKey      *string              `json:"masked_api_key,omitempty"`
+	ModelConfig    map[string]any       `json:"model_config,omitempty" doc:"fields of the provider; a secret member x is shown masked, as masked_x"`
+	Note           *string              `json:"note" nullable:"true"`
+	Status         string               `json:"status" enum:"active,exhausted,expired"`
+	UsageLimits    *none                `json:"usage_limits"`
+	RateLimits     []any                `json:"rate_limits" nullable:"true"`
+	ResetUsage     *float64             `json:"reset_usage" nullable:"true"`
+	LastResetAt    *resource.Stamp      `json:"last_reset_at" nullable:"true"`
+	CreatedAt      resource.Stamp       `json:"created_at"`
+	ExpiresAt      *resource.Stamp      `json:"expires_at" nullable:"true"`
+	Mappings       *[]secretMappingView `json:"secret_mappings,omitempty"`
+	Object         string               `json:"object" enum:"virtual-key"`
 }
 
 func (k kinds) viewVirtualKey(_ context.Context, c *resource.Call, r resource.Row[credential.VirtualKey], detail bool) (virtualKeyView, error) {
@@ -149,7 +153,8 @@ func (k kinds) viewVirtualKey(_ context.Context, c *resource.Call, r resource.Ro
 	if err != nil {
 		return v, err
 	}
-	empty := ""
+	empty, mappings := "", viewMappings(vk.Mappings)
+	v.Mappings = &mappings
 	v.AIProviderName, v.Key, v.MaskedKey, v.ModelConfig = vk.Provider, &empty, &vk.MaskedKey, s.shown(values)
 	return v, nil
 }
@@ -191,7 +196,10 @@ func (k kinds) prepareVirtualKey(ctx context.Context, c *resource.Call, ch *reso
 	if err := s.add(v, fields); err != nil {
 		return err
 	}
-	if err := s.check(v); err != nil {
+	if vk.Mappings, err = s.mappings(ctx, c, ch.Sent, ch.New.WorkspaceID, "model_config.", vk.Mappings); err != nil {
+		return err
+	}
+	if err := s.check(v.stand(vk.Mappings)); err != nil {
 		return err
 	}
 	vk.MaskedKey = s.masked(v)

@@ -18,12 +18,13 @@ import (
 // sealedParts says, for each kind of record that holds sealed values, how to seal
 // them anew. To add a kind with secrets, add its line.
 var sealedParts = map[string]func(r *resource.Record, renew renewer) error{
-	deploymentKind:             resealDeployment,
-	keys.Kind:                  resealKey,
-	credential.IntegrationKind: resealIntegration,
-	credential.VirtualKeyKind:  resealVirtualKey,
-	routing.SavedKind:          resealConfig,
-	guard.Kind:                 resealGuardrail,
+	deploymentKind:                 resealDeployment,
+	keys.Kind:                      resealKey,
+	credential.IntegrationKind:     resealIntegration,
+	credential.VirtualKeyKind:      resealVirtualKey,
+	routing.SavedKind:              resealConfig,
+	guard.Kind:                     resealGuardrail,
+	credential.SecretReferenceKind: resealReference,
 }
 
 // renewer seals a value anew unless the current key seals it.
@@ -172,6 +173,11 @@ func resealConfig(r *resource.Record, renew renewer) error {
 func resealGuardrail(r *resource.Record, renew renewer) error {
 	var g guard.Guardrail
 	return inBody(r, &g, func() error { return renew(&g.Sealed, guard.Context(r.ID)) })
+}
+
+func resealReference(r *resource.Record, renew renewer) error {
+	var s credential.SecretReference
+	return inBody(r, &s, func() error { return renew(&s.Auth, credential.ReferenceContext(r.ID)) })
 }
 
 // inBody decodes a record's body, lets change work on it and encodes it again.

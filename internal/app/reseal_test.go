@@ -48,8 +48,9 @@ var secretsOf = map[string]func(seal func(text string) []byte) (body any){
 	credential.VirtualKeyKind: func(seal func(string) []byte) any {
 		return credential.VirtualKey{Key: seal("a"), Sealed: seal("b")}
 	},
-	routing.SavedKind: func(seal func(string) []byte) any { return routing.Saved{Sealed: seal("a")} },
-	guard.Kind:        func(seal func(string) []byte) any { return guard.Guardrail{Sealed: seal("a")} },
+	routing.SavedKind:              func(seal func(string) []byte) any { return routing.Saved{Sealed: seal("a")} },
+	guard.Kind:                     func(seal func(string) []byte) any { return guard.Guardrail{Sealed: seal("a")} },
+	credential.SecretReferenceKind: func(seal func(string) []byte) any { return credential.SecretReference{Auth: seal("a")} },
 }
 
 // saveTwice keeps a record of a kind in two versions, sealed by a box each.
@@ -111,7 +112,7 @@ func TestReseal(t *testing.T) {
 		t.Fatalf("%d records, %v", n, err)
 	}
 	current := boxOf(t, secondKey)
-	want := map[string]string{deploymentKind: "a", keys.Kind: "ba", credential.IntegrationKind: "ab", credential.VirtualKeyKind: "ab", routing.SavedKind: "a", guard.Kind: "a"}
+	want := map[string]string{deploymentKind: "a", keys.Kind: "ba", credential.IntegrationKind: "ab", credential.VirtualKeyKind: "ab", routing.SavedKind: "a", guard.Kind: "a", credential.SecretReferenceKind: "a"}
 	for kind, id := range ids {
 		versions, err := s.Versions(t.Context(), kind, id)
 		if err != nil || len(versions) != 2 {

@@ -29,6 +29,7 @@ type Integration struct {
 	Tags           map[string]string `json:"tags,omitempty"`
 	AllowAllModels *bool             `json:"allow_all_models,omitempty"` // nil means true
 	Models         []Model           `json:"models,omitempty"`
+	Mappings       []SecretMapping   `json:"secret_mappings,omitempty"`
 }
 
 // Model is one line of an integration's model list.
@@ -58,6 +59,7 @@ type VirtualKey struct {
 	Config    json.RawMessage `json:"model_config,omitempty"`
 	Sealed    []byte          `json:"sealed_config,omitempty"` // JSON object of credential fields, sealed under "virtual_key/" + record id
 	ExpiresAt *time.Time      `json:"expires_at,omitempty"`
+	Mappings  []SecretMapping `json:"secret_mappings,omitempty"`
 }
 
 // Account is a stored provider made ready for calls: which specification, and the
@@ -72,6 +74,7 @@ type Account struct {
 	Models    []Model
 	AllModels bool
 	Values    map[string]string // secrets in the clear: never printed, never logged
+	Secrets   []SecretUse       // fields that are read from secret managers at call time, and beat Values
 }
 
 // String keeps the values out of every print.

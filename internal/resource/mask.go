@@ -14,8 +14,8 @@ import (
 var secretParts = []string{"secret", "token", "password", "passphrase", "credential", "authorization", "privatekey", "apikey", "accesskey", "serviceaccount", "header"}
 
 // openFields have names that look like those of secrets: a slug, the place of an
-// object in a store, and names of headers.
-var openFields = []string{"virtualkey", "awss3objectkey", "forwardheaders", "headerkey"}
+// object in a store, names of headers, and where a secret manager keeps something.
+var openFields = []string{"virtualkey", "awss3objectkey", "forwardheaders", "headerkey", "secretpath", "secretmappings", "secretreferenceid"}
 
 // SecretField reports whether a field of that name, in whatever spelling, may hold
 // a secret: "api_key", "azureEntraClientSecret", "Authorization". List is the field

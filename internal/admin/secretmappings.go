@@ -1,0 +1,150 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sluice/internal/credential"
+	"sluice/internal/fault"
+	"sluice/internal/provider"
+	"sluice/internal/resource"
+)
+
+// secretMappingIn is a mapping as clients send and see it.
+// Source: contract/identity-and-governance.yaml, SecretMapping.
+type secretMappingIn struct {
+	Target    string  `json:"target_field" minLength:"1" maxLength:"255" doc:"key, or a field of the provider with its prefix: configurations.<field> of an integration, model_config.<field> of a virtual key"`
+	Reference string  `json:"secret_reference_id" minLength:"1" maxLength:"255" doc:"id or slug of a secret reference that the workspace may use"`
+	Key       *string `json:"secret_key,omitempty" nullable:"true" maxLength:"255" doc:"beats that of the reference"`
+	Format    *string `json:"value_format,omitempty" nullable:"true" enum:"string,json"`
+}
+
+// secretMappingView is a mapping as clients see it.
+type secretMappingView struct {
+	Target    string  `json:"target_field"`
+	Reference string  `json:"secret_reference_id" format:"uuid"`
+	Key       *string `json:"secret_key" nullable:"true"`
+	Format    *string `json:"value_format" nullable:"true" enum:"string,json"`
+}
+
+func viewMappings(list []credential.SecretMapping) []secretMappingView {
+	out := make([]secretMappingView, len(list))
+	for i, m := range list {
+		out[i] = secretMappingView{m.Target, m.Reference, orNull(m.Key), orNull(m.Format)}
+	}
+	return out
+}
+
+// mappings reads the mappings of a body in the place of the present ones: each target
+// a field of the provider and there once, each reference one that the workspace, ""
+// for the organisation, may use.
+func (s secrets) mappings(ctx context.Context, c *resource.Call, sent resource.Sent, place, prefix string, present []credential.SecretMapping) ([]credential.SecretMapping, error) {
+	if _, given := sent["secret_mappings"]; !given {
+		return present, nil
+	}
+	var list []secretMappingIn
+	if err := sent.Into("secret_mappings", &list); err != nil {
+		return nil, err
+	}
+	out := make([]credential.SecretMapping, 0, len(list))
+	for i, in := range list {
+		at := fmt.Sprintf("secret_mappings[%d]", i)
+		m, err := s.mapping(ctx, c, in, place, prefix, at)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(out, func(o credential.SecretMapping) bool { return o.Field == m.Field }) {
+			return nil, fault.New(fault.InvalidParameter, "the field is mapped twice").At(at + ".target_field")
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+func (s secrets) mapping(ctx context.Context, c *resource.Call, in secretMappingIn, place, prefix, at string) (m credential.SecretMapping, err error) {
+	name := strings.TrimPrefix(in.Target, prefix)
+	m.Target, m.Field = prefix+name, provider.Key
+	if name == provider.Key {
+		m.Target = provider.Key
+	} else if m.Field, err = s.mappable(name, at); err != nil {
+		return m, err
+	}
+	ref, err := c.Refer(ctx, credential.SecretReferenceKind, "", in.Reference, at+".secret_reference_id")
+	if fault.Has(err, fault.ReferenceMissing) {
+		return m, noReference(at)
+	}
+	if err != nil {
+		return m, err
+	}
+	var body credential.SecretReference
+	if err := json.Unmarshal(ref.Body, &body); err != nil {
+		return m, fmt.Errorf("read secret reference %s: %w", ref.ID, err)
+	}
+	if ref.OrgID != c.OrgID || place != "" && !body.VisibleTo(place) {
+		return m, noReference(at)
+	}
+	m.Reference = ref.ID
+	if in.Key != nil {
+		m.Key = *in.Key
+	}
+	if in.Format != nil {
+		m.Format = *in.Format
+	}
+	return m, nil
+}
+
+// mappable is the credential field that a target names. Headers are no single secret.
+func (s secrets) mappable(name, at string) (string, error) {
+	if long, ok := providerFields[name]; ok && s.field == "" {
+		name = long
+	}
+	field, known := s.find(name)
+	if !known || field == customHost || field == customHeaders {
+		return "", fault.Newf(fault.InvalidParameter, "%s has no such field to map", s.spec.ID).At(at + ".target_field")
+	}
+	return field, nil
+}
+
+func noReference(at string) error {
+	return fault.New(fault.InvalidParameter, "there is no such secret reference that the workspace may use").At(at + ".secret_reference_id")
+}
+
+// stand puts something in the place of what mappings bring at call time, so that the
+// rest can be checked as if it were there.
+func (v values) stand(mappings []credential.SecretMapping) values {
+	if len(mappings) == 0 {
+		return v
+	}
+	out := values{}
+	for name, raw := range v {
+		out[name] = raw
+	}
+	for _, m := range mappings {
+		if _, stored := out[m.Field]; !stored {
+			out[m.Field] = json.RawMessage(`"mapped"`)
+		}
+	}
+	return out
+}
+
+// referTo is the reference of a record to the secret references of its mappings. They
+// were looked up when the mappings were read.
+func referTo[T any](mappings func(*T) []credential.SecretMapping) resource.Ref[T] {
+	return resource.Ref[T]{Kind: credential.SecretReferenceKind, All: func(ctx context.Context, c *resource.Call, r *resource.Row[T]) ([]*resource.Record, error) {
+		var found []*resource.Record
+		for _, m := range mappings(&r.Value) {
+			ref, err := c.Reader.Find(ctx, credential.SecretReferenceKind, m.Reference)
+			if fault.Has(err, fault.NotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, &ref)
+		}
+		return found, nil
+	}}
+}

@@ -1,0 +1,123 @@
+package admin
+
+import (
+	"context"
+
+	"sluice/internal/credential"
+	"sluice/internal/fault"
+	"sluice/internal/keys"
+	"sluice/internal/resource"
+)
+
+// secretReferences say where an external secret manager keeps a secret. Integrations
+// and virtual keys map credential fields to them; the gateway reads the secret when it
+// is needed, and the administration never does.
+// Source: contract/identity-and-governance.yaml, secret references; .md section 12.
+func (k kinds) secretReferences() resource.Resource {
+	return &resource.Kind[credential.SecretReference, secretReferenceView]{
+		Name: credential.SecretReferenceKind, Object: "secret-reference", Title: "secret reference", Tag: "Secret references", Audited: "secret_references",
+		Path: "/secret-references", Param: "secretReferenceId", Perm: "secret_references", Verbs: resource.AllVerbs, Home: resource.InOrganisation,
+		PageSize: 20, PageMax: 100,
+		Create: secretReferenceIn{}, Update: secretReferencePatch{}, Own: []string{"auth_config", "allow_all_workspaces", "allowed_workspaces"},
+		Filters: []resource.Filter{
+			{Param: resource.Param{Name: "manager_type", Enum: credential.Managers()}, Index: "manager"},
+			{Param: resource.Param{Name: "search", Doc: "part of the name"}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
+				if len(v) > 255 {
+					return fault.New(fault.InvalidParameter, "the value has at most 255 characters").At("search")
+				}
+				q.Search = v
+				return nil
+			}},
+			tagFilter(),
+		},
+		Prepare: k.prepareSecretReference,
+		Keep:    keepSecretReference,
+		Index: func(r *resource.Row[credential.SecretReference]) []resource.IndexEntry {
+			return append(tagEntries(r.Value.Tags), resource.IndexEntry{Name: "manager", Value: string(r.Value.Manager)})
+		},
+		View: k.viewSecretReference,
+	}
+}
+
+// secretReferenceIn is the body of a creation.
+type secretReferenceIn struct {
+	OrganisationID string            `json:"organisation_id,omitempty" format:"uuid" doc:"that of the API key"`
+	Name           string            `json:"name" minLength:"1" maxLength:"255"`
+	Slug           string            `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the organisation; generated when absent"`
+	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
+	ManagerType    string            `json:"manager_type" enum:"aws_sm,azure_kv,hashicorp_vault"`
+	AuthConfig     map[string]any    `json:"auth_config" writeOnly:"true" doc:"by manager: aws_auth_type, azure_auth_mode or vault_auth_type and the fields that go with it"`
+	SecretPath     string            `json:"secret_path" minLength:"1" maxLength:"1024" doc:"name or path of the secret in the manager"`
+	SecretKey      *string           `json:"secret_key,omitempty" nullable:"true" maxLength:"255" doc:"member of the secret, when it is an object"`
+	AllowAll       *bool             `json:"allow_all_workspaces,omitempty" doc:"true unless allowed_workspaces is there"`
+	Allowed        []string          `json:"allowed_workspaces,omitempty" nullable:"false" minItems:"1" maxItems:"1000" doc:"ids or slugs of the workspaces that may use it"`
+	Tags           map[string]string `json:"tags,omitempty" nullable:"true"`
+}
+
+// secretReferencePatch is the body of an update.
+type secretReferencePatch struct {
+	Name        string            `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	Description *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
+	AuthConfig  map[string]any    `json:"auth_config,omitempty" writeOnly:"true" doc:"laid over the present fields; null takes one away"`
+	SecretPath  string            `json:"secret_path,omitempty" minLength:"1" maxLength:"1024"`
+	SecretKey   *string           `json:"secret_key,omitempty" nullable:"true" maxLength:"255"`
+	AllowAll    *bool             `json:"allow_all_workspaces,omitempty" doc:"true takes the list of workspaces away"`
+	Allowed     []string          `json:"allowed_workspaces,omitempty" nullable:"false" minItems:"1" maxItems:"1000" doc:"replaces the list"`
+	Tags        map[string]string `json:"tags,omitempty" nullable:"true"`
+}
+
+// secretReferenceView is a reference as clients see it; the rest only when one is read.
+type secretReferenceView struct {
+	ID             string            `json:"id" format:"uuid"`
+	Name           string            `json:"name"`
+	Slug           string            `json:"slug"`
+	ManagerType    string            `json:"manager_type" enum:"aws_sm,azure_kv,hashicorp_vault"`
+	Status         string            `json:"status" enum:"ACTIVE"`
+	CreatedAt      resource.Stamp    `json:"created_at"`
+	LastUpdatedAt  resource.Stamp    `json:"last_updated_at"`
+	Object         string            `json:"object" enum:"secret-reference"`
+	OrganisationID string            `json:"organisation_id,omitempty" format:"uuid"`
+	Description    *string           `json:"description,omitempty"`
+	SecretPath     string            `json:"secret_path,omitempty"`
+	SecretKey      *string           `json:"secret_key,omitempty"`
+	AllowAll       *bool             `json:"allow_all_workspaces,omitempty"`
+	Allowed        []string          `json:"allowed_workspaces,omitempty" nullable:"false" doc:"slugs; absent when all are allowed"`
+	Tags           map[string]string `json:"tags,omitempty"`
+	CreatedBy      string            `json:"created_by,omitempty"`
+	AuthConfig     map[string]string `json:"auth_config,omitempty" doc:"a secret member x is shown masked, as masked_x"`
+}
+
+func (k kinds) viewSecretReference(ctx context.Context, c *resource.Call, r resource.Row[credential.SecretReference], detail bool) (secretReferenceView, error) {
+	s := r.Value
+	v := secretReferenceView{
+		ID: r.ID, Name: s.Name, Slug: r.Slug, ManagerType: string(s.Manager), Status: "ACTIVE",
+		CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "secret-reference",
+	}
+	if !detail {
+		return v, nil
+	}
+	auth, err := k.openAuth(&r)
+	if err != nil {
+		return v, err
+	}
+	v.AuthConfig = make(map[string]string, len(auth))
+	for name, value := range auth {
+		if credential.HidesAuth(name) {
+			name, value = "masked_"+name, keys.Mask(value)
+		}
+		v.AuthConfig[name] = value
+	}
+	for _, id := range s.Workspaces {
+		place, err := c.Reader.Find(ctx, "workspace", id)
+		if fault.Has(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return v, err
+		}
+		v.Allowed = append(v.Allowed, place.ShownSlug())
+	}
+	v.OrganisationID, v.Description, v.SecretPath, v.SecretKey = r.OrgID, orNull(s.Description), s.Path, orNull(s.Key)
+	v.AllowAll, v.Tags, v.CreatedBy = &s.All, s.Tags, s.CreatedBy
+	return v, nil
+}

@@ -1,0 +1,166 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"sluice/internal/access"
+	"sluice/internal/credential"
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// openAuth is the sign-in of a reference in the clear.
+func (k kinds) openAuth(r *resource.Row[credential.SecretReference]) (map[string]string, error) {
+	auth := map[string]string{}
+	if len(r.Value.Auth) == 0 {
+		return auth, nil
+	}
+	plain, err := k.Box.Open(r.Value.Auth, credential.ReferenceContext(r.ID))
+	if err == nil {
+		err = json.Unmarshal(plain, &auth)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open secret reference %s: %w", r.ID, err)
+	}
+	return auth, nil
+}
+
+// prepareSecretReference lays the sign-in over the present one, and settles who may
+// use the reference.
+func (k kinds) prepareSecretReference(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.SecretReference]) error {
+	s := &ch.New.Value
+	if err := checkTags(s.Tags); err != nil {
+		return err
+	}
+	if ch.Old == nil {
+		s.All, s.CreatedBy = true, c.Principal.ID
+		if err := unusedSlug(ctx, c, ch.New.Record, credential.SecretReferenceKind); err != nil {
+			return err
+		}
+	}
+	if err := k.prepareAuth(ch); err != nil {
+		return err
+	}
+	return allowWorkspaces(ctx, c, ch)
+}
+
+// unusedSlug refuses a slug that is taken as the contract of secret references wants
+// it: not as a conflict. Source: contract/identity-and-governance.md section 16, 11.
+func unusedSlug(ctx context.Context, c *resource.Call, r resource.Record, kind string) error {
+	other, err := resource.Look(ctx, c.Reader, kind, access.Target{OrgID: r.OrgID}, r.Slug)
+	switch {
+	case fault.Has(err, fault.NotFound):
+		return nil
+	case err == nil && other.Status != resource.Archived:
+		return fault.New(fault.InvalidParameter, "another secret reference has this slug").At("slug")
+	}
+	return err
+}
+
+func (k kinds) prepareAuth(ch *resource.Edit[credential.SecretReference]) error {
+	s := &ch.New.Value
+	auth, err := k.openAuth(ch.New)
+	if err != nil {
+		return err
+	}
+	var sent map[string]*string
+	if raw, given := ch.Sent["auth_config"]; given && json.Unmarshal(raw, &sent) != nil {
+		return fault.New(fault.InvalidParameter, "the value is an object of texts").At("auth_config")
+	}
+	var named []string
+	for name, v := range sent {
+		if v == nil {
+			delete(auth, name)
+			continue
+		}
+		auth[name] = *v
+		named = append(named, name)
+	}
+	raw, at, err := credential.CheckAuth(s.Manager, auth, named)
+	if err != nil {
+		return err
+	}
+	if raw != "" {
+		if err := k.checkManagerURL(s.Manager, auth, raw, at); err != nil {
+			return err
+		}
+	}
+	s.Auth, err = k.Box.Seal(encode(auth), credential.ReferenceContext(ch.New.ID))
+	return err
+}
+
+// checkManagerURL keeps the gateway from private addresses, and its own identity from
+// everybody whom neither the cloud nor the operator vouches for.
+func (k kinds) checkManagerURL(m credential.Manager, auth map[string]string, raw, at string) error {
+	if err := k.Guard.CheckURL(raw); err != nil {
+		return fault.From(err).At(at)
+	}
+	if !credential.OwnIdentity(m, auth) || k.Guard.Trusts(raw) || m == credential.AzureKeyVault && credential.AzureVault(raw) != "" {
+		return nil
+	}
+	return fault.New(fault.AddressRefused, "this way to sign in sends a token of the gateway itself: the operator must list the host in TRUSTED_CUSTOM_HOSTS").At(at)
+}
+
+// allowWorkspaces settles which workspaces may use the reference.
+func allowWorkspaces(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.SecretReference]) error {
+	s := &ch.New.Value
+	var all *bool
+	var names []string
+	if err := ch.Sent.Into("allow_all_workspaces", &all); err != nil {
+		return err
+	}
+	if err := ch.Sent.Into("allowed_workspaces", &names); err != nil {
+		return err
+	}
+	switch {
+	case all != nil && *all && names != nil:
+		return fault.New(fault.InvalidParameter, "either all workspaces are allowed, or those in allowed_workspaces").At("allowed_workspaces")
+	case all != nil && *all:
+		s.All, s.Workspaces = true, nil
+	case names != nil:
+		ids, err := placeIDs(ctx, c, names, "allowed_workspaces")
+		if err != nil {
+			return err
+		}
+		s.All, s.Workspaces = false, ids
+	case all != nil && len(s.Workspaces) == 0:
+		return fault.New(fault.InvalidParameter, "name the workspaces that may use it").At("allowed_workspaces")
+	}
+	return nil
+}
+
+// placeIDs are the ids of workspaces that a list names by id or slug, each once.
+func placeIDs(ctx context.Context, c *resource.Call, names []string, field string) ([]string, error) {
+	ids := make([]string, 0, len(names))
+	for i, name := range names {
+		place, err := findWorkspace(ctx, c.Reader, c.OrgID, name)
+		if fault.Has(err, fault.NotFound) {
+			return nil, fault.New(fault.InvalidParameter, "there is no such workspace").At(fmt.Sprintf("%s[%d]", field, i))
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(ids, place.ID) {
+			ids = append(ids, place.ID)
+		}
+	}
+	return ids, nil
+}
+
+// keepSecretReference keeps what something reads its secrets by. The contract wants
+// 400 here, not the usual 409.
+func keepSecretReference(ctx context.Context, c *resource.Call, r *resource.Row[credential.SecretReference]) error {
+	for _, user := range []struct{ kind, title string }{{credential.IntegrationKind, "integration"}, {credential.VirtualKeyKind, "virtual key"}} {
+		rows, err := resource.Referring(ctx, c.Reader, user.kind, r.Record, "")
+		if err != nil {
+			return err
+		}
+		if len(rows) > 0 {
+			return fault.Newf(fault.InvalidRequest, "it is still in use by %d %s(s), for example %s", len(rows), user.title, rows[0].ShownSlug())
+		}
+	}
+	return nil
+}
