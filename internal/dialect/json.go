@@ -49,6 +49,14 @@ func (w *JSON) Key(name string) *JSON {
 	return w
 }
 
+// Member is Key for a name of any letters.
+func (w *JSON) Member(name string) *JSON {
+	w.sep()
+	w.B = append(splice.AppendQuoted(w.B, name), ':')
+	w.bare = true
+	return w
+}
+
 // rawKey begins a member whose name stands as raw JSON somewhere else.
 func (w *JSON) rawKey(raw []byte) *JSON {
 	w.sep()

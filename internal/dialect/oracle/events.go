@@ -89,6 +89,10 @@ func (d *decoder) event(data []byte, emit func(*llm.Event)) error {
 		d.started = true
 		d.send(emit, llm.Event{Kind: llm.EventStart, ID: d.id, Model: splice.Text(data, "modelId")})
 	}
+	if splice.Text(data, "apiFormat") == cohere {
+		d.coherePiece(data, emit)
+		return nil
+	}
 	return d.piece(data, emit)
 }
 

@@ -1,5 +1,6 @@
 // Package oracle is the shape of Oracle's Generative AI inference service: its generic
-// chat, in which the models of Meta, xAI, Google and OpenAI that Oracle hosts are asked.
+// chat, in which the models of Meta, xAI, Google and OpenAI that Oracle hosts are asked, and
+// the form that Cohere's have.
 //
 // Conversations come from the hub alone; callers who speak Oracle's own shape use the
 // pass-through.

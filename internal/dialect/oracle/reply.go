@@ -13,11 +13,18 @@ import (
 	"sluice/internal/splice"
 )
 
-// DecodeReply reads {"modelId":…,"chatResponse":{"apiFormat":"GENERIC","choices":[…]}}.
+// DecodeReply reads {"modelId":…,"chatResponse":{"apiFormat":"GENERIC","choices":[…]}}, or
+// the form of Cohere's models in the place of the choices.
 // The id of the answer is that of the request, which stands in a header.
 func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 	r := &llm.Reply{ID: in.Header.Get("opc-request-id"), Model: splice.Text(in.Body, "modelId")}
 	body, _ := splice.Find(in.Body, "chatResponse")
+	if splice.Text(body, "apiFormat") == cohere {
+		if err := readCohere(body, r); err != nil {
+			return nil, err
+		}
+		return r, nil
+	}
 	for name, val := range splice.Members(body) {
 		switch string(name) {
 		case `"timeCreated"`:
@@ -86,7 +93,7 @@ func readChoice(raw []byte, i int, u *llm.Usage) llm.Choice {
 var finishes = map[string]llm.Finish{
 	"": llm.FinishNone, "length": llm.FinishLength, "max_tokens": llm.FinishLength,
 	"tool_calls": llm.FinishToolCalls, "tool_call": llm.FinishToolCalls, "function_call": llm.FinishToolCalls,
-	"content_filter": llm.FinishFilter, "content_filtered": llm.FinishFilter, "safety": llm.FinishFilter, "error_toxic": llm.FinishFilter,
+	"content_filter": llm.FinishFilter, "content_filtered": llm.FinishFilter, "error_limit": llm.FinishLength, "safety": llm.FinishFilter, "error_toxic": llm.FinishFilter,
 }
 
 func finishOf(word string) llm.Finish {

@@ -38,14 +38,17 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	w.Str("compartmentId", to.Value("oracle_compartment_id"))
 	w.serving(to)
 	w.Key("chatRequest").Open('{')
-	w.Str("apiFormat", "GENERIC")
-	if err := w.messages(); err != nil {
+	kind := format(to)
+	w.Str("apiFormat", kind)
+	var err error
+	if kind == cohere {
+		err = (&cohereWriter{writer: &w, calls: map[string]*llm.ToolCall{}}).request()
+	} else {
+		err = w.request(to)
+	}
+	if err != nil {
 		return nil, err
 	}
-	w.tools()
-	w.choice()
-	w.format()
-	w.params(to)
 	if c.Stream {
 		w.Bool("isStream", true)
 		w.Key("streamOptions").Open('{')
@@ -55,6 +58,18 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	w.Close('}')
 	w.Close('}')
 	return &dialect.Outgoing{Body: w.B, Lost: w.t.Lost()}, nil
+}
+
+// request writes a chat request in the form of most models.
+func (w *writer) request(to *dialect.Target) error {
+	if err := w.messages(); err != nil {
+		return err
+	}
+	w.tools()
+	w.choice()
+	w.format()
+	w.params(to)
+	return nil
 }
 
 // writer writes one request.

@@ -1,0 +1,101 @@
+package oracle
+
+import (
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
+
+// The service has two forms of chat. Cohere's models are asked in one of their own, which
+// has no list of messages: what was said stands in chatHistory, what is asked in message,
+// and what tool calls came to in toolResults.
+// Source: https://docs.oracle.com/iaas/api/#/en/generative-ai-inference/20231130/datatypes/CohereChatRequest,
+// read 2026-11.
+const (
+	generic = "GENERIC"
+	cohere  = "COHERE"
+)
+
+// format is the form that a model is asked in. The name of a dedicated endpoint does not
+// tell, so the credential may.
+func format(to *dialect.Target) string {
+	switch told := to.Value("oracle_api_format"); {
+	case told != "":
+		return told
+	case strings.HasPrefix(to.Model, "cohere."):
+		return cohere
+	}
+	return generic
+}
+
+// cohereParams are the parameters that Cohere's form has.
+var cohereParams = []dialect.Rename{
+	{Path: "temperature", To: "temperature"},
+	{Path: "top_p", To: "topP"},
+	{Path: "frequency_penalty", To: "frequencyPenalty"},
+	{Path: "presence_penalty", To: "presencePenalty"},
+	{Path: "seed", To: "seed"},
+	{Path: "is_echo", To: "isEcho"},
+	{Path: "documents", To: "documents"},
+	{Path: "is_search_queries_only", To: "isSearchQueriesOnly"},
+	{Path: "is_force_single_step", To: "isForceSingleStep"},
+	{Path: "is_raw_prompting", To: "isRawPrompting"},
+}
+
+// cohereShouted are those whose values are words in capitals.
+var cohereShouted = []dialect.Rename{
+	{Path: "safety_mode", To: "safetyMode"},
+	{Path: "citation_quality", To: "citationQuality"},
+	{Path: "prompt_truncation", To: "promptTruncation"},
+}
+
+// cohereWriter writes a chat request in Cohere's form.
+type cohereWriter struct {
+	*writer
+	calls map[string]*llm.ToolCall // by their ids, which the form does not have
+}
+
+func (w *cohereWriter) request() error {
+	if err := w.conversation(); err != nil {
+		return err
+	}
+	w.tools()
+	w.format()
+	w.params()
+	return nil
+}
+
+func (w *cohereWriter) params() {
+	w.Carry(w.t, cohereParams)
+	for _, n := range cohereShouted {
+		if raw, ok := w.t.Take(n.Path); ok {
+			w.Raw(n.To, shout(raw))
+		}
+	}
+	if raw, ok := w.t.First("k", "top_k"); ok {
+		w.Raw("topK", raw)
+	}
+	if raw, ok := w.t.Take(llm.Stop); ok {
+		w.List("stopSequences", raw)
+	}
+	if raw, ok := w.t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
+		w.Raw("maxTokens", raw)
+	}
+}
+
+// format says what form the answer shall have; the form knows no names of schemas.
+func (w *cohereWriter) format() {
+	f := w.c.Format
+	if f == nil {
+		return
+	}
+	w.Key("responseFormat").Open('{')
+	if f.Type == "text" {
+		w.Str("type", "TEXT")
+	} else {
+		w.Str("type", "JSON_OBJECT")
+		w.Raw("schema", f.Schema)
+	}
+	w.Close('}')
+}

@@ -1,0 +1,61 @@
+package oracle
+
+import (
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// coherePiece reads an event in Cohere's form: a piece of text, the calls, or the end,
+// which repeats the whole text and maybe the calls.
+func (d *decoder) coherePiece(data []byte, emit func(*llm.Event)) {
+	a := cohereAnswer{}
+	a.read(data, func(name, val []byte) {
+		s, _ := splice.Unquote(name)
+		d.send(emit, llm.Event{Kind: llm.EventExtra, Name: s, Raw: val})
+	})
+	if f, failed := a.fault(); failed {
+		d.ended = true
+		d.send(emit, f)
+		return
+	}
+	if len(d.choices) == 0 {
+		d.choices = append(d.choices, choice{})
+	}
+	if !a.whole || d.choices[0].blocks == 0 {
+		d.text(0, llm.TextPart, a.text, emit)
+	}
+	if d.choices[0].calls == nil {
+		for val := range splice.Elements(a.calls) {
+			d.cohereCall(val, emit)
+		}
+	}
+	if len(a.usage) > 0 {
+		d.spent(a.usage, emit)
+	}
+	if a.whole {
+		if d.choices[0].calls != nil {
+			a.calls = calledBefore
+		}
+		d.finished = true
+		d.shut(0, emit)
+		d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: a.finished(), Text: a.finish})
+	}
+}
+
+// calledBefore stands for calls that an earlier event brought.
+var calledBefore = []byte(`[{}]`)
+
+// cohereCall is a whole call in one event.
+func (d *decoder) cohereCall(raw []byte, emit func(*llm.Event)) {
+	c := &d.choices[0]
+	d.shutText(0, emit)
+	call, block := cohereCall(raw), c.blocks
+	c.blocks++
+	if c.calls == nil {
+		c.calls = map[string]int{}
+	}
+	c.calls[call.ID] = block
+	d.send(emit, llm.Event{Kind: llm.EventBlock, Block: block, Part: llm.CallPart, ID: call.ID, Name: call.Name})
+	d.send(emit, llm.Event{Kind: llm.EventArguments, Block: block, Part: llm.CallPart, Text: call.Arguments})
+	d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Block: block, Part: llm.CallPart})
+}

@@ -1,0 +1,197 @@
+package oracle
+
+import (
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// conversation writes what is told before the conversation, what was said, and the last
+// turn: what the user asks, or what tool calls came to.
+func (w *cohereWriter) conversation() error {
+	list, err := w.preamble(w.c.Messages)
+	if err != nil {
+		return err
+	}
+	last := len(list)
+	for last > 0 && list[last-1].Role == llm.RoleTool {
+		last--
+	}
+	if last == len(list) && last > 0 && list[last-1].Role == llm.RoleUser {
+		last--
+	}
+	if last > 0 {
+		w.Key("chatHistory").Open('[')
+		for i := range list[:last] {
+			if err := w.turn(&list[i]); err != nil {
+				return err
+			}
+		}
+		w.Close(']')
+	}
+	return w.asked(list[last:])
+}
+
+// asked writes the last turn. The message must be there, and is empty beside results.
+func (w *cohereWriter) asked(list []llm.Message) (err error) {
+	text := ""
+	if len(list) > 0 && list[0].Role == llm.RoleUser {
+		text, err = w.text(&list[0])
+		list = nil
+	}
+	if err != nil {
+		return err
+	}
+	w.Str("message", text)
+	if len(list) == 0 {
+		return nil
+	}
+	w.Key("toolResults").Open('[')
+	for i := range list {
+		if err := w.results(&list[i]); err != nil {
+			return err
+		}
+	}
+	w.Close(']')
+	return nil
+}
+
+// preamble writes what the system says before anybody else, and returns the rest.
+func (w *cohereWriter) preamble(list []llm.Message) ([]llm.Message, error) {
+	var texts []string
+	for len(list) > 0 && instructs(list[0].Role) {
+		text, err := w.text(&list[0])
+		if err != nil {
+			return nil, err
+		}
+		texts, list = append(texts, text), list[1:]
+	}
+	if len(texts) > 0 {
+		w.Str("preambleOverride", strings.Join(texts, "\n"))
+	}
+	return list, nil
+}
+
+func instructs(r llm.Role) bool { return r == llm.RoleSystem || r == llm.RoleDeveloper }
+
+// turn writes one turn of the history.
+func (w *cohereWriter) turn(m *llm.Message) error {
+	if m.Role == llm.RoleAssistant {
+		return w.said(m)
+	}
+	w.Open('{')
+	defer w.Close('}')
+	if m.Role == llm.RoleTool {
+		w.Str("role", "TOOL")
+		w.Key("toolResults").Open('[')
+		defer w.Close(']')
+		return w.results(m)
+	}
+	text, err := w.text(m)
+	w.Str("role", roles[m.Role])
+	w.Str("message", text)
+	return err
+}
+
+// text is what a user or the system says: the form has no media.
+func (w *cohereWriter) text(m *llm.Message) (string, error) {
+	w.unnamed(m)
+	var texts []string
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		dialect.LoseMarks(w.t, w.c, m, p)
+		switch {
+		case p.Kind == llm.TextPart || p.Kind == llm.RefusalPart:
+			texts = append(texts, p.Text)
+		case p.Kind == llm.FilePart && p.Media.Plain:
+			texts = append(texts, p.Media.Data)
+		default:
+			return "", dialect.CannotCarry(w.c, m, p)
+		}
+	}
+	return strings.Join(texts, "\n"), nil
+}
+
+func (w *cohereWriter) unnamed(m *llm.Message) {
+	if m.Name != "" {
+		w.t.Lose(w.c.Path(m, -1) + ".name")
+	}
+}
+
+// said writes what the model said before. Thoughts have no place.
+func (w *cohereWriter) said(m *llm.Message) error {
+	w.unnamed(m)
+	s, err := dialect.ReadSaid(w.t, w.c, m)
+	if err != nil {
+		return err
+	}
+	for _, p := range s.Thoughts {
+		w.t.Lose(w.c.Path(m, p.Index))
+	}
+	if len(s.Texts)+len(s.Calls) == 0 && len(m.Parts) > 0 {
+		return nil // all of it is lost, and said to be
+	}
+	w.Open('{')
+	w.Str("role", "CHATBOT")
+	w.Str("message", strings.Join(s.Texts, "\n"))
+	if len(s.Calls) > 0 {
+		w.Key("toolCalls").Open('[')
+		for _, c := range s.Calls {
+			if err := w.call(m, c); err != nil {
+				return err
+			}
+			w.calls[c.ID] = c
+		}
+		w.Close(']')
+	}
+	w.Close('}')
+	return nil
+}
+
+// call writes a tool call: its name and its arguments are all that tells it from others.
+func (w *cohereWriter) call(m *llm.Message, c *llm.ToolCall) error {
+	args := strings.TrimSpace(c.Arguments)
+	switch {
+	case args == "":
+		args = "{}"
+	case !splice.Valid([]byte(args)):
+		return dialect.Refuse(w.c.Path(m, -1), "has a tool call whose arguments are not a JSON object")
+	}
+	w.Open('{')
+	w.Str("name", c.Name)
+	w.Raw("parameters", []byte(args))
+	w.Close('}')
+	return nil
+}
+
+// results writes what tool calls came to, each with its call.
+func (w *cohereWriter) results(m *llm.Message) error {
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		text, images, err := dialect.ReadResult(w.t, w.c, m, p)
+		switch {
+		case err != nil:
+			return err
+		case len(images) > 0:
+			return dialect.CannotCarry(w.c, m, &images[0])
+		}
+		call := w.calls[p.Result.ID]
+		if call == nil { // chat's older messages of functions have a name alone
+			call = &llm.ToolCall{Name: p.Result.Name}
+		}
+		w.Open('{')
+		w.Key("call")
+		if err := w.call(m, call); err != nil {
+			return err
+		}
+		w.Key("outputs").Open('[')
+		w.Open('{')
+		w.Str("output", text)
+		w.Close('}')
+		w.Close(']')
+		w.Close('}')
+	}
+	return nil
+}

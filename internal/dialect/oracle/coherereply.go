@@ -1,0 +1,92 @@
+package oracle
+
+import (
+	"cmp"
+	"strings"
+
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// readCohere reads {"apiFormat":"COHERE","text":"Hi","finishReason":"COMPLETE",…} into r.
+// What repeats the conversation is left out.
+// Source: https://docs.oracle.com/iaas/api/#/en/generative-ai-inference/20231130/datatypes/CohereChatResponse,
+// read 2026-11.
+func readCohere(body []byte, r *llm.Reply) error {
+	a := cohereAnswer{}
+	a.read(body, func(name, val []byte) { r.Extra = extra(r.Extra, name, val) })
+	if f, failed := a.fault(); failed {
+		return fault.Newf(fault.UpstreamFailed, "the provider reports that the model failed: %s", f.Text)
+	}
+	if !a.whole {
+		return fault.New(fault.UpstreamInvalid, "the provider's answer has no finishReason")
+	}
+	c := llm.Choice{Raw: a.finish, Finish: a.finished()}
+	if text, _ := splice.Unquote(a.text); text != "" {
+		c.Parts = append(c.Parts, llm.Part{Kind: llm.TextPart, Text: text})
+	}
+	for val := range splice.Elements(a.calls) {
+		c.Parts = append(c.Parts, llm.Part{Kind: llm.CallPart, Call: cohereCall(val)})
+	}
+	readUsage(a.usage, &r.Usage)
+	r.Choices = append(r.Choices, c)
+	return nil
+}
+
+// cohereAnswer is an answer in Cohere's form, or an event of a stream, taken apart.
+type cohereAnswer struct {
+	text, calls, usage []byte
+	finish, failure    string
+	whole              bool // it says why it ended
+}
+
+func (a *cohereAnswer) read(body []byte, other func(name, val []byte)) {
+	for name, val := range splice.Members(body) {
+		if splice.IsNull(val) {
+			continue
+		}
+		switch string(name) {
+		case `"text"`:
+			a.text = val
+		case `"toolCalls"`:
+			a.calls = val
+		case `"usage"`:
+			a.usage = val
+		case `"finishReason"`:
+			a.finish, _ = splice.Unquote(val)
+			a.whole = a.finish != ""
+		case `"errorMessage"`:
+			a.failure, _ = splice.Unquote(val)
+		case `"apiFormat"`, `"chatHistory"`, `"prompt"`, `"isSearchRequired"`, `"pad"`, `"modelId"`:
+		default:
+			other(name, val)
+		}
+	}
+}
+
+// fault is the failure of a model in the middle of its answer.
+func (a *cohereAnswer) fault() (llm.Event, bool) {
+	if a.failure == "" && !strings.EqualFold(a.finish, "ERROR") {
+		return llm.Event{}, false
+	}
+	return llm.Event{Kind: llm.EventFault, Text: cmp.Or(a.failure, "the model gave no reason"), Name: "server_error", Status: 500}, true
+}
+
+// finished is why the answer ended: the word for a whole one stands for calls too.
+func (a *cohereAnswer) finished() llm.Finish {
+	if len(a.calls) > 2 && finishOf(a.finish) == llm.FinishStop {
+		return llm.FinishToolCalls
+	}
+	return finishOf(a.finish)
+}
+
+// cohereCall reads {"name":"f","parameters":{…}}, which has no id.
+func cohereCall(raw []byte) *llm.ToolCall {
+	args, _ := splice.Find(raw, "parameters")
+	if splice.IsNull(args) {
+		args = []byte("{}")
+	}
+	return &llm.ToolCall{ID: ident.NewItem("call_"), Name: splice.Text(raw, "name"), Arguments: string(args)}
+}

@@ -1,0 +1,123 @@
+package oracle
+
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// tools writes the functions. The form cannot choose among them: that none shall be called
+// is said by leaving them out, all else is lost.
+func (w *cohereWriter) tools() {
+	if c := &w.c.Choice; c.Mode != "" && c.Mode != "auto" && c.Mode != "none" {
+		w.t.Lose(c.From)
+	}
+	open := false
+	for i := range w.c.Tools {
+		t := &w.c.Tools[i]
+		at := dialect.Index("tools", t.Index)
+		switch {
+		case t.Type != llm.Function:
+			w.t.Lose(at)
+			continue
+		case w.c.Choice.Mode == "none":
+			continue
+		case !open:
+			w.Key("tools").Open('[')
+			open = true
+		}
+		w.tool(t, at)
+	}
+	if open {
+		w.Close(']')
+	}
+}
+
+func (w *cohereWriter) tool(t *llm.Tool, at string) {
+	w.Open('{')
+	w.Str("name", t.Name)
+	w.Str("description", t.Description) // must be there
+	w.definitions(t.Schema, at)
+	w.Close('}')
+	if t.Strict != nil && *t.Strict {
+		w.t.Lose(dialect.Inside(w.c, at, "function") + ".strict")
+	}
+	if t.Cache != nil {
+		w.t.Lose(at + ".cache_control")
+	}
+}
+
+// definitions writes the parameters of a tool: name, type and description of each, and
+// whether it must be there. What else a schema says of one follows its description, so
+// that the model reads it; what it says of all of them is lost.
+func (w *cohereWriter) definitions(schema []byte, at string) {
+	if len(schema) == 0 {
+		return
+	}
+	required := map[string]bool{}
+	var properties []byte
+	for name, val := range splice.Members(schema) {
+		switch word, _ := splice.Unquote(name); word {
+		case "properties":
+			properties = val
+		case "required":
+			for r := range splice.Elements(val) {
+				key, _ := splice.Unquote(r)
+				required[key] = true
+			}
+		case "type", "additionalProperties", "$schema", "title":
+		default:
+			w.t.Lose(w.schemaAt(at) + "." + word)
+		}
+	}
+	w.Key("parameterDefinitions").Open('{')
+	for name, val := range splice.Members(properties) {
+		key, _ := splice.Unquote(name)
+		w.Member(key).Open('{')
+		w.Str("type", kindOf(val))
+		w.Opt("description", describe(val))
+		w.Bool("isRequired", required[key])
+		w.Close('}')
+	}
+	w.Close('}')
+}
+
+// schemaAt is where the schema of a tool stands in the caller's body.
+func (w *cohereWriter) schemaAt(at string) string {
+	if w.c.Surface == llm.Messages {
+		return at + ".input_schema"
+	}
+	return dialect.Inside(w.c, at, "function") + ".parameters"
+}
+
+// types are Cohere's words for the types of JSON schemas, those of Python.
+// Source: https://docs.cohere.com/v1/docs/parameter-types-in-tool-use, read 2026-11.
+var types = map[string]string{"string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list", "object": "dict"}
+
+// kindOf is the type of a parameter; of several types, or of none, whatever fits.
+func kindOf(schema []byte) string {
+	if kind := types[splice.Text(schema, "type")]; kind != "" {
+		return kind
+	}
+	return "Any"
+}
+
+// describe is the description of a parameter, with the schema behind it where that says
+// more than a type.
+func describe(schema []byte) string {
+	text, more := splice.Text(schema, "description"), false
+	for name := range splice.Members(schema) {
+		switch string(name) {
+		case `"type"`, `"description"`, `"title"`:
+		default:
+			more = true
+		}
+	}
+	switch {
+	case !more:
+		return text
+	case text == "":
+		return "JSON schema: " + string(schema)
+	}
+	return text + "\nJSON schema: " + string(schema)
+}
