@@ -33,3 +33,13 @@ func TestMigrations(t *testing.T) {
 		})
 	}
 }
+
+func TestAudits(t *testing.T) {
+	t.Parallel()
+	for name, settings := range engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Audits(t, settings(t))
+		})
+	}
+}

@@ -47,7 +47,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 			{"feed in commit order", feed},
 			{"leases", leases},
 			{"one lease holder of many", leaseRace},
-			{"audit", audit},
+			{"audit", auditRows},
 			{"responses", responses},
 			{"large responses", largeResponses},
 			{"a cancelled caller", cancelled},

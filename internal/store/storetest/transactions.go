@@ -277,7 +277,7 @@ func cancelled(t *testing.T, s *store.Store) {
 	}
 }
 
-func audit(t *testing.T, s *store.Store) {
+func auditRows(t *testing.T, s *store.Store) {
 	org := ident.NewID()
 	var want []resource.AuditRow
 	for i := range 5 {
