@@ -43,6 +43,12 @@ func (d *described) check(t *testing.T, r *http.Request, rec *httptest.ResponseR
 	if rec.Code == http.StatusOK {
 		answer = op.Responses.Value("200")
 	}
+	if of := rec.Header().Get("Content-Type"); of != "application/json" {
+		if answer.Value.Content.Get(of) == nil {
+			t.Errorf("%s %s answers with %s, which is not described", r.Method, r.URL.Path, of)
+		}
+		return
+	}
 	var v any
 	if err := json.Unmarshal(rec.Body.Bytes(), &v); err != nil {
 		t.Error(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"sluice/internal/audit"
 	"sluice/internal/store"
 	"sluice/internal/store/storetest"
 )
@@ -23,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite the transcripts and the publish
 
 // A transcript is a script of calls: each file of the archive is one of them. The
 // first line says who calls what, headers and the body follow, then "=>" with the
-// status and the answer as it must be; "wait 48h" lets time pass instead. What is different in every run (ids,
+// status and the answer as it must be; "wait 48h" lets time pass instead, "sign" writes the checkpoints of the audit trail. What is different in every run (ids,
 // generated slugs, raw keys) stands under a name in angle brackets, both in answers
 // and in what is sent. The file "audit" at the end has the trail that was left.
 func TestTranscripts(t *testing.T) {
@@ -92,6 +93,10 @@ func (w *world) step(t *testing.T, text string) []byte {
 	ask, _, _ := strings.Cut(text, "=>")
 	ask = strings.TrimRight(ask, "\n")
 	line, rest, _ := strings.Cut(ask, "\n")
+	if line == "sign" {
+		w.sign(t)
+		return []byte(line + "\n")
+	}
 	if d, ok := strings.CutPrefix(line, "wait "); ok {
 		w.clock.wait(t, d)
 		return []byte(line + "\n")
@@ -133,6 +138,10 @@ func (w *world) answer(t *testing.T, r *http.Request, rec *httptest.ResponseReco
 	if strings.Contains(rec.Body.String(), marker) {
 		t.Errorf("a secret is in an answer: %s", rec.Body)
 	}
+	if rec.Header().Get("Content-Type") == "application/x-ndjson" {
+		w.exportVerifies(t, rec.Body.Bytes())
+		return fmt.Sprintf("%d application/x-ndjson\n%s", rec.Code, w.names.hide(rec.Body.String()))
+	}
 	var pretty bytes.Buffer
 	if err := json.Indent(&pretty, bytes.TrimSpace(rec.Body.Bytes()), "", "  "); err != nil {
 		t.Fatalf("the answer is no JSON: %s", rec.Body)
@@ -142,6 +151,14 @@ func (w *world) answer(t *testing.T, r *http.Request, rec *httptest.ResponseReco
 		head += " ETag " + tag
 	}
 	return head + "\n" + w.names.hide(pretty.String()) + "\n"
+}
+
+// exportVerifies holds an export of the audit trail against the key of the world.
+func (w *world) exportVerifies(t *testing.T, body []byte) {
+	t.Helper()
+	if _, err := audit.Verify(bytes.NewReader(body), w.signer.Public(), audit.Options{}); err != nil {
+		t.Errorf("the export does not verify: %v", err)
+	}
 }
 
 type readCloser struct{ *strings.Reader }

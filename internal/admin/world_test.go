@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -104,7 +105,26 @@ func newWorld(t *testing.T, st *store.Store) *world {
 		},
 	})
 	w.describe = newDescribed(t, w.admin)
+	key := w.signer.Public()
+	w.names.learn("genesis", audit.Genesis)
+	w.names.learn("audit-key", key.Base64())
+	w.names.learn("audit-pem", strings.Trim(strconv.Quote(key.PEM()), `"`))
+	w.names.learn("audit-key-id", key.ID())
 	return w
+}
+
+// sign writes checkpoints for what is in the trail of the first organisation. Other
+// transcripts share the store, so it is not for a keeper, who would look at all trails.
+func (w *world) sign(t *testing.T) {
+	t.Helper()
+	head, err := w.store.Head(t.Context(), w.org)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := audit.Checkpoint{OrgID: w.org, Number: head.Signed.Number + 1, Seq: head.Seq, Hash: head.Hash, First: head.First, Timestamp: audit.Stamp(w.clock.Now())}
+	if err := w.store.PutCheckpoint(t.Context(), c.SignedBy(w.signer)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // found makes the organisations with their workspaces, users and keys.
@@ -226,11 +246,13 @@ type names struct {
 }
 
 var (
-	someID   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[57][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	cursor   = regexp.MustCompile(`"next_cursor": "([A-Za-z0-9_-]+)"`)
-	someSlug = regexp.MustCompile(`"slug": "([a-z0-9-]+-[a-z0-9]{6})"`)
-	rawKey   = regexp.MustCompile(`sk-[A-Za-z0-9]{32}`)
-	someName = regexp.MustCompile(`<[a-z0-9-]+>`)
+	someID        = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[57][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	cursor        = regexp.MustCompile(`"next_cursor": "([A-Za-z0-9_-]+)"`)
+	someSlug      = regexp.MustCompile(`"slug": "([a-z0-9-]+-[a-z0-9]{6})"`)
+	someHash      = regexp.MustCompile(`"(?:hash|prev|last_hash)": ?"([0-9a-f]{64})"`)
+	someSignature = regexp.MustCompile(`"signature": ?"([A-Za-z0-9+/]{86}==)"`)
+	rawKey        = regexp.MustCompile(`sk-[A-Za-z0-9]{32}`)
+	someName      = regexp.MustCompile(`<[a-z0-9-]+>`)
 )
 
 func newNames() *names {
@@ -258,6 +280,8 @@ func (n *names) hide(s string) string {
 		}
 	}
 	n.meet(s, someID, "id", 0)
+	n.meet(s, someHash, "hash", 1)
+	n.meet(s, someSignature, "signature", 1)
 	n.meet(s, someSlug, "slug", 1)
 	n.meet(s, cursor, "cursor", 1)
 	values := make([]string, 0, len(n.named))

@@ -81,11 +81,11 @@ func ParsePublicKey(text string) (PublicKey, error) {
 		return raw, nil
 	}
 	block, rest := pem.Decode([]byte(text))
-	if block == nil || len(strings.TrimSpace(string(rest))) > 0 {
+	if block == nil || block.Type != "PUBLIC KEY" || len(strings.TrimSpace(string(rest))) > 0 {
 		return nil, errKeyForm
 	}
-	any, err := x509.ParsePKIXPublicKey(block.Bytes)
-	key, ok := any.(ed25519.PublicKey)
+	found, err := x509.ParsePKIXPublicKey(block.Bytes)
+	key, ok := found.(ed25519.PublicKey)
 	if err != nil || !ok {
 		return nil, errKeyForm
 	}
