@@ -5,7 +5,6 @@ package duckdb
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
@@ -40,16 +39,26 @@ func (o Options) withDefaults() Options {
 // maxReaders bounds the queries that run at once.
 const maxReaders = 4
 
-// dsn is the address of the database with its settings. Extensions are neither
-// loaded nor fetched, and SQL reaches no other file.
+type setting struct{ name, value string }
+
+// settings of the database. Extensions are neither loaded nor fetched, and SQL
+// reaches no other file.
+func (o Options) settings() []setting {
+	return []setting{
+		{"memory_limit", strconv.Itoa(o.MemoryMB) + "MB"},
+		{"threads", strconv.Itoa(o.Threads)},
+		{"checkpoint_threshold", "64MB"}, // each checkpoint writes the newest row group again
+		{"autoinstall_known_extensions", "false"},
+		{"autoload_known_extensions", "false"},
+		{"enable_external_access", "false"},
+	}
+}
+
+// dsn is the address of the database with its settings.
 func (o Options) dsn() string {
-	v := url.Values{
-		"memory_limit":                 {strconv.Itoa(o.MemoryMB) + "MB"},
-		"threads":                      {strconv.Itoa(o.Threads)},
-		"checkpoint_threshold":         {"64MB"}, // each checkpoint writes the newest row group again
-		"autoinstall_known_extensions": {"false"},
-		"autoload_known_extensions":    {"false"},
-		"enable_external_access":       {"false"},
+	v := url.Values{}
+	for _, s := range o.settings() {
+		v.Set(s.name, s.value)
 	}
 	return o.Path + "?" + v.Encode()
 }
@@ -60,7 +69,7 @@ type DB struct {
 	sql       *sql.DB // for reading, and for writes that are rare
 
 	mu     sync.Mutex // guards what follows: one writer
-	conn   driver.Conn
+	link   *link
 	series *seriesIndex
 }
 
@@ -79,20 +88,20 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	d := &DB{connector: connector, sql: sql.OpenDB(connector)}
 	d.sql.SetMaxOpenConns(maxReaders)
-	if err := d.prepare(ctx); err != nil {
+	if err := d.prepare(ctx, o); err != nil {
 		return nil, errors.Join(fmt.Errorf("open log database %s: %w", o.Path, err), d.Close())
 	}
 	return d, nil
 }
 
-func (d *DB) prepare(ctx context.Context) (err error) {
+func (d *DB) prepare(ctx context.Context, o Options) (err error) {
 	if err := migrate(ctx, d.sql); err != nil {
 		return err
 	}
 	if d.series, err = loadSeries(ctx, d.sql); err != nil {
 		return err
 	}
-	d.conn, err = d.connector.Connect(ctx)
+	d.link, err = openLink(o)
 	return err
 }
 
@@ -101,9 +110,9 @@ func (d *DB) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var errs []error
-	if d.conn != nil {
-		errs = append(errs, d.conn.Close())
-		d.conn = nil
+	if d.link != nil {
+		d.link.close()
+		d.link = nil
 	}
 	errs = append(errs, d.sql.Close(), d.connector.Close())
 	if err := errors.Join(errs...); err != nil {

@@ -66,7 +66,7 @@ func (x *extra) text() (string, error) {
 	if *x == (extra{}) {
 		return "", nil
 	}
-	b, err := json.Marshal(x)
+	b, err := json.Marshal(*x) // a copy, so that x itself need not be allocated
 	if err != nil {
 		return "", fmt.Errorf("write log row: extra: %w", err)
 	}

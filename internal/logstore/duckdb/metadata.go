@@ -16,16 +16,16 @@ func (e *encoder) metadata(m map[string]string) string {
 		e.keys = append(e.keys, k)
 	}
 	slices.Sort(e.keys)
-	e.text = append(e.text[:0], '{')
+	e.json = append(e.json[:0], '{')
 	for i, k := range e.keys {
 		if i > 0 {
-			e.text = append(e.text, ',')
+			e.json = append(e.json, ',')
 		}
-		e.text = appendJSON(e.text, k)
-		e.text = append(e.text, ':')
-		e.text = appendJSON(e.text, m[k])
+		e.json = appendJSON(e.json, k)
+		e.json = append(e.json, ':')
+		e.json = appendJSON(e.json, m[k])
 	}
-	return string(append(e.text, '}'))
+	return string(append(e.json, '}'))
 }
 
 // appendJSON appends s as a JSON string.

@@ -1,47 +1,74 @@
 package duckdb
 
 import (
-	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
+	"github.com/duckdb/duckdb-go/v2/mapping"
 
 	"sluice/internal/logstore/bodies"
 	"sluice/internal/record"
 )
 
-// rowColumns are the columns of attempts, in the order of appendRow and scanRow.
+// rowColumns are the columns of attempts, in the order of appendRow, rowKinds and scanRow.
 const rowColumns = "id, started, series, request_id, trace_id, number, duration_ns, first_byte_ns, status, upstream, retries, " +
 	"input_tokens, output_tokens, total_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, " +
 	"bytes_in, bytes_out, request_size, response_size, " +
 	"body_file, body_block, body_at, request_length, response_length, metadata, extra"
 
-// encoder makes rows. It belongs to the writer, which uses a row before it asks for
-// the next.
-type encoder struct {
-	row  []driver.Value
-	keys []string
-	text []byte
+// rowKinds are the kinds of rowColumns.
+var rowKinds = []mapping.Type{
+	mapping.TypeUUID, mapping.TypeTimestamp, mapping.TypeInteger, mapping.TypeUUID, mapping.TypeUUID, mapping.TypeInteger,
+	mapping.TypeBigInt, mapping.TypeBigInt, mapping.TypeInteger, mapping.TypeInteger, mapping.TypeInteger,
+	mapping.TypeBigInt, mapping.TypeBigInt, mapping.TypeBigInt, mapping.TypeBigInt, mapping.TypeBigInt, mapping.TypeBigInt,
+	mapping.TypeBigInt, mapping.TypeBigInt, mapping.TypeBigInt, mapping.TypeBigInt,
+	mapping.TypeUInteger, mapping.TypeBigInt, mapping.TypeUInteger, mapping.TypeUInteger, mapping.TypeUInteger,
+	mapping.TypeVarchar, mapping.TypeVarchar,
 }
 
-// rowValues returns the columns of an attempt in the order of rowColumns.
-func (e *encoder) rowValues(a *record.Attempt, series int32, ref bodies.Ref) ([]driver.Value, error) {
+// encoder makes the texts of rows. It belongs to the writer, which uses those of a row
+// before it asks for the next.
+type encoder struct {
+	keys []string
+	json []byte
+}
+
+// appendRow writes the columns of an attempt in the order of rowColumns.
+func (e *encoder) appendRow(s *sheet, a *record.Attempt, series int32, ref bodies.Ref) error {
 	var x extra
 	id, request, trace := keyOf(a.ID, &x.ID), keyOf(a.RequestID, &x.RequestID), keyOf(a.TraceID, &x.TraceID)
 	x.take(a)
 	rest, err := x.text()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	metadata := e.metadata(a.Metadata)
+	s.key(id)
+	s.time(a.Started)
+	s.int32(series)
+	s.key(request)
+	s.key(trace)
+	s.int32(a.Number)
+	s.int64(int64(a.Duration))
+	s.int64(int64(a.FirstByte))
+	for _, v := range [...]int32{a.Status, a.Upstream, a.Retries} {
+		s.int32(v)
+	}
 	u := &a.Usage
-	e.row = append(e.row[:0],
-		id, a.Started.UTC(), series, request, trace, a.Number, int64(a.Duration), int64(a.FirstByte), a.Status, a.Upstream, a.Retries,
+	for _, v := range [...]int64{
 		u.InputTokens, u.OutputTokens, u.TotalTokens, u.CachedTokens, u.CacheWriteTokens, u.ReasoningTokens,
 		a.BytesIn, a.BytesOut, a.Request.Size, a.Response.Size,
-		ref.File, ref.Block, ref.At, ref.Request, ref.Response, metadata, rest)
-	return e.row, nil
+	} {
+		s.int64(v)
+	}
+	s.uint32(ref.File)
+	s.int64(ref.Block)
+	for _, v := range [...]uint32{ref.At, ref.Request, ref.Response} {
+		s.uint32(v)
+	}
+	s.text(e.metadata(a.Metadata))
+	s.text(rest)
+	return s.end()
 }
 
 // stored is a row as it is read: an attempt whose series is still a number.

@@ -3,10 +3,12 @@ package duckdb
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/duckdb/duckdb-go/v2/mapping"
 
 	"sluice/internal/record"
 )
@@ -96,18 +98,24 @@ func appendSeriesKey(b []byte, a *record.Attempt) []byte {
 	return b
 }
 
-// seriesRow is the row to append for a new series.
-func seriesRow(id int32, a *record.Attempt) []driver.Value {
+// seriesKinds are the kinds of id and seriesColumns.
+func seriesKinds() []mapping.Type {
+	kinds := []mapping.Type{mapping.TypeInteger}
+	kinds = append(kinds, slices.Repeat([]mapping.Type{mapping.TypeVarchar}, seriesTexts)...)
+	return append(kinds, slices.Repeat([]mapping.Type{mapping.TypeBoolean}, seriesFlags)...)
+}
+
+// appendSeries writes the row of a new series.
+func appendSeries(s *sheet, id int32, a *record.Attempt) error {
 	texts, flags := seriesOf(a)
-	row := make([]driver.Value, 0, 1+seriesTexts+seriesFlags)
-	row = append(row, id)
+	s.int32(id)
 	for _, t := range texts {
-		row = append(row, strings.ToValidUTF8(*t, "\uFFFD"))
+		s.text(strings.ToValidUTF8(*t, "\uFFFD"))
 	}
 	for _, f := range flags {
-		row = append(row, *f)
+		s.bool(*f)
 	}
-	return row
+	return s.end()
 }
 
 // scanSeries reads id and seriesColumns into the fields of an attempt.

@@ -2,11 +2,7 @@ package duckdb
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
-	"fmt"
-
-	duckdb "github.com/duckdb/duckdb-go/v2"
 
 	"sluice/internal/logstore"
 	"sluice/internal/logstore/bodies"
@@ -17,106 +13,91 @@ import (
 func (d *DB) Write(ctx context.Context, fill func(logstore.Add) (logstore.Progress, error)) (err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.conn == nil {
+	if d.link == nil {
 		return errors.New("log database is closed")
 	}
-	if err := d.exec(ctx, "BEGIN TRANSACTION"); err != nil {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := d.link.exec("BEGIN TRANSACTION"); err != nil {
 		return err
 	}
 	stored := false
 	defer func() {
 		d.series.settle(stored)
 		if !stored { // after a commit that failed there is nothing left to undo
-			_ = d.exec(context.WithoutCancel(ctx), "ROLLBACK")
+			_ = d.link.exec("ROLLBACK")
 		}
 	}()
+	stop := d.link.until(ctx)
+	defer stop() // before the rollback
 	if err := d.write(ctx, fill); err != nil {
-		return err
-	}
-	if err := d.exec(ctx, "COMMIT"); err != nil {
 		return err
 	}
 	stored = true
 	return nil
 }
 
-// write appends what fill adds and then notes its progress.
+// write appends what fill adds, notes its progress and commits.
 func (d *DB) write(ctx context.Context, fill func(logstore.Add) (logstore.Progress, error)) error {
 	w := &writer{db: d}
 	p, err := fill(w.add)
-	if err := w.close(ctx, err); err != nil {
+	if err := w.close(err); err != nil {
 		return err
 	}
-	return d.exec(ctx, "UPDATE progress SET next_seq = ?, body_file = ?, body_size = ?",
-		p.Next.Seq, p.Bodies.File, p.Bodies.Size)
-}
-
-// exec runs a statement on the writer's connection.
-func (d *DB) exec(ctx context.Context, query string, args ...driver.Value) error {
-	named := make([]driver.NamedValue, len(args))
-	for i, v := range args {
-		named[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
+	if err := d.link.store(p); err != nil {
+		return err
 	}
-	if _, err := d.conn.(driver.ExecerContext).ExecContext(ctx, query, named); err != nil {
-		return fmt.Errorf("write log database: %w", err)
+	if err := ctx.Err(); err != nil { // it may have ended between two statements
+		return err
 	}
-	return nil
+	return d.link.exec("COMMIT")
 }
 
 // writer appends the rows of one transaction.
 type writer struct {
 	db     *DB
-	rows   *duckdb.Appender
-	series *duckdb.Appender
+	rows   *sheet // nil before the first
+	series *sheet // nil before the first
 	encoder
 }
 
-func (w *writer) add(a *record.Attempt, ref bodies.Ref) error {
-	b := *a
-	if unique(a.Request.Type) { // kept in extra
-		b.Request.Type = ""
+func (w *writer) add(a *record.Attempt, ref bodies.Ref) (err error) {
+	common := a
+	if unique(a.Request.Type) || unique(a.Response.Type) { // kept in extra
+		b := *a
+		common = &b
+		if unique(b.Request.Type) {
+			b.Request.Type = ""
+		}
+		if unique(b.Response.Type) {
+			b.Response.Type = ""
+		}
 	}
-	if unique(a.Response.Type) {
-		b.Response.Type = ""
-	}
-	id, fresh := w.db.series.number(&b)
+	id, fresh := w.db.series.number(common)
 	if fresh {
-		if err := w.append(&w.series, "series", seriesRow(id, &b)); err != nil {
+		if w.series == nil {
+			if w.series, err = newSheet(w.db.link, "series", seriesKinds()); err != nil {
+				return err
+			}
+		}
+		if err := appendSeries(w.series, id, common); err != nil {
 			return err
 		}
 	}
-	row, err := w.rowValues(a, id, ref)
-	if err != nil {
-		return err
+	if w.rows == nil {
+		if w.rows, err = newSheet(w.db.link, "attempts", rowKinds); err != nil {
+			return err
+		}
 	}
-	return w.append(&w.rows, "attempts", row)
+	return w.appendRow(w.rows, a, id, ref)
 }
 
-func (w *writer) append(to **duckdb.Appender, table string, row []driver.Value) error {
-	if *to == nil {
-		a, err := duckdb.NewAppenderFromConn(w.db.conn, "", table)
-		if err != nil {
-			return fmt.Errorf("write log %s: %w", table, err)
-		}
-		*to = a
-	}
-	if err := (*to).AppendRow(row...); err != nil {
-		return fmt.Errorf("write log %s: %w", table, err)
-	}
-	return nil
-}
-
-// close ends the appenders. What they hold is thrown away when there was an error.
-func (w *writer) close(ctx context.Context, err error) error {
-	for _, a := range []*duckdb.Appender{w.series, w.rows} {
-		if a == nil {
-			continue
-		}
-		if err != nil {
-			err = errors.Join(err, a.Clear())
-		}
-		if e := a.CloseWithCancel(ctx); e != nil {
-			err = errors.Join(err, fmt.Errorf("write log rows: %w", e))
+// close ends the sheets. What they hold is thrown away when there was an error.
+func (w *writer) close(err error) error {
+	for _, s := range []*sheet{w.series, w.rows} {
+		if s != nil {
+			err = errors.Join(err, s.close(err == nil))
 		}
 	}
 	return err

@@ -1,0 +1,98 @@
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+	"github.com/duckdb/duckdb-go/v2/mapping"
+
+	"sluice/internal/logstore"
+)
+
+// link is the writer's own connection to the database, below database/sql: rows go
+// into it by columns, without a box for each value. It is a further handle of the
+// instance that the connector opened. It belongs to one goroutine at a time.
+type link struct {
+	db   mapping.Database
+	conn mapping.Connection
+	note mapping.PreparedStatement // stores the progress
+}
+
+// openLink needs the settings with which the connector opened the database.
+func openLink(o Options) (*link, error) {
+	var config mapping.Config
+	if mapping.CreateConfig(&config) == mapping.StateError {
+		return nil, errors.New("no settings can be made")
+	}
+	defer mapping.DestroyConfig(&config)
+	for _, s := range append(o.settings(), setting{"duckdb_api", "go"}) { // the driver's own
+		if mapping.SetConfig(config, s.name, s.value) == mapping.StateError {
+			return nil, fmt.Errorf("setting %s=%s is refused", s.name, s.value)
+		}
+	}
+	l := new(link)
+	var why string
+	if mapping.GetOrCreateFromCache(duckdb.GetInstanceCache(), o.Path, &l.db, config, &why) == mapping.StateError {
+		return nil, errors.New(why)
+	}
+	if mapping.Connect(l.db, &l.conn) == mapping.StateError {
+		mapping.Close(&l.db)
+		return nil, errors.New("no connection can be made")
+	}
+	if mapping.Prepare(l.conn, "UPDATE progress SET next_seq = ?, body_file = ?, body_size = ?", &l.note) == mapping.StateError {
+		err := errors.New(mapping.PrepareError(l.note))
+		l.close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *link) close() {
+	mapping.DestroyPrepare(&l.note)
+	mapping.Disconnect(&l.conn)
+	mapping.Close(&l.db)
+}
+
+// exec runs a statement without parameters.
+func (l *link) exec(query string) error {
+	var res mapping.Result
+	defer mapping.DestroyResult(&res)
+	if mapping.Query(l.conn, query, &res) == mapping.StateError {
+		return fmt.Errorf("write log database: %s", mapping.ResultError(&res))
+	}
+	return nil
+}
+
+// store notes the progress.
+func (l *link) store(p logstore.Progress) error {
+	for _, state := range [...]mapping.State{
+		mapping.BindUInt64(l.note, 1, p.Next.Seq), mapping.BindUInt32(l.note, 2, p.Bodies.File), mapping.BindInt64(l.note, 3, p.Bodies.Size),
+	} {
+		if state == mapping.StateError {
+			return fmt.Errorf("write log progress: %s", mapping.PrepareError(l.note))
+		}
+	}
+	var res mapping.Result
+	defer mapping.DestroyResult(&res)
+	if mapping.ExecutePrepared(l.note, &res) == mapping.StateError {
+		return fmt.Errorf("write log progress: %s", mapping.ResultError(&res))
+	}
+	return nil
+}
+
+// until interrupts what the connection does when ctx ends. The function it returns
+// ends that, and must be called before the connection is used for anything else.
+func (l *link) until(ctx context.Context) (stop func()) {
+	done := make(chan struct{})
+	cancel := context.AfterFunc(ctx, func() {
+		mapping.Interrupt(l.conn)
+		close(done)
+	})
+	return func() {
+		if !cancel() {
+			<-done
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package duckdb
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+	"unsafe"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+	"github.com/duckdb/duckdb-go/v2/mapping"
+)
+
+// sheet appends rows to a table, value by value in the order of its columns. The
+// values go straight into the memory of the database, a chunk of 2,048 rows at a
+// time. It must be closed.
+type sheet struct {
+	table    string
+	kinds    []mapping.Type
+	appender mapping.Appender
+	chunk    mapping.DataChunk
+	vectors  []mapping.Vector
+	data     []unsafe.Pointer // of the vectors
+	row, col int
+	err      error
+}
+
+// newSheet begins to append to a table whose columns are of these kinds.
+func newSheet(l *link, table string, kinds []mapping.Type) (*sheet, error) {
+	s := &sheet{table: table, kinds: kinds, vectors: make([]mapping.Vector, len(kinds)), data: make([]unsafe.Pointer, len(kinds))}
+	if mapping.AppenderCreateExt(l.conn, "", "", table, &s.appender) == mapping.StateError {
+		err := s.failure()
+		mapping.AppenderDestroy(&s.appender)
+		return nil, err
+	}
+	types := make([]mapping.LogicalType, len(kinds))
+	for i, kind := range kinds {
+		types[i] = mapping.CreateLogicalType(kind)
+		defer mapping.DestroyLogicalType(&types[i])
+	}
+	s.chunk = mapping.CreateDataChunk(types)
+	s.locate()
+	return s, nil
+}
+
+// failure is what the appender says.
+func (s *sheet) failure() error {
+	data := mapping.AppenderErrorData(s.appender)
+	defer mapping.DestroyErrorData(&data)
+	return fmt.Errorf("write log %s: %s", s.table, mapping.ErrorDataMessage(data))
+}
+
+// locate finds the memory of the columns of an empty chunk.
+func (s *sheet) locate() {
+	for i := range s.vectors {
+		s.vectors[i] = mapping.DataChunkGetVector(s.chunk, mapping.IdxT(i))
+		s.data[i] = mapping.VectorGetData(s.vectors[i])
+	}
+	s.row = 0
+}
+
+// next is the column to write; -1 when its kind is another, which fails the row.
+func (s *sheet) next(kind mapping.Type) int {
+	col := s.col
+	s.col++
+	if col >= len(s.kinds) || s.kinds[col] != kind {
+		s.err = fmt.Errorf("write log %s: column %d is of another kind", s.table, col)
+		return -1
+	}
+	return col
+}
+
+func put[T any](s *sheet, kind mapping.Type, v T) {
+	if col := s.next(kind); col >= 0 {
+		*(*T)(unsafe.Add(s.data[col], uintptr(s.row)*unsafe.Sizeof(v))) = v
+	}
+}
+
+func (s *sheet) int32(v int32)   { put(s, mapping.TypeInteger, v) }
+func (s *sheet) int64(v int64)   { put(s, mapping.TypeBigInt, v) }
+func (s *sheet) uint32(v uint32) { put(s, mapping.TypeUInteger, v) }
+func (s *sheet) bool(v bool)     { put(s, mapping.TypeBoolean, v) }
+
+// time is kept to the microsecond.
+func (s *sheet) time(v time.Time) { put(s, mapping.TypeTimestamp, v.UnixMicro()) }
+
+// key is kept as a number of 128 bits, the lower half first and the highest bit
+// turned, so that it sorts as its text does.
+func (s *sheet) key(v duckdb.UUID) {
+	low, high := binary.BigEndian.Uint64(v[8:]), binary.BigEndian.Uint64(v[:8])
+	put(s, mapping.TypeUUID, [2]uint64{low, high ^ 1<<63})
+}
+
+// text copies v.
+func (s *sheet) text(v string) {
+	if v == "" {
+		put(s, mapping.TypeVarchar, [2]uint64{}) // a length of zero, and the room of short texts
+		return
+	}
+	if col := s.next(mapping.TypeVarchar); col >= 0 {
+		mapping.VectorAssignStringElementLen(s.vectors[col], mapping.IdxT(s.row), unsafe.Slice(unsafe.StringData(v), len(v)))
+	}
+}
+
+// end ends a row.
+func (s *sheet) end() error {
+	if s.col != len(s.kinds) && s.err == nil {
+		s.err = fmt.Errorf("write log %s: %d columns, want %d", s.table, s.col, len(s.kinds))
+	}
+	if s.err != nil {
+		return s.err
+	}
+	s.col = 0
+	if s.row++; s.row < int(mapping.VectorSize()) {
+		return nil
+	}
+	return s.hand()
+}
+
+// hand gives the rows of the chunk to the appender.
+func (s *sheet) hand() error {
+	if s.row == 0 {
+		return nil
+	}
+	mapping.DataChunkSetSize(s.chunk, mapping.IdxT(s.row))
+	if mapping.AppendDataChunk(s.appender, s.chunk) == mapping.StateError {
+		return s.failure()
+	}
+	mapping.DataChunkReset(s.chunk)
+	s.locate()
+	return nil
+}
+
+// close brings all rows into the transaction, or throws away those that are not yet
+// there when keep is false.
+func (s *sheet) close(keep bool) (err error) {
+	if keep {
+		if err = s.hand(); err == nil && mapping.AppenderFlush(s.appender) == mapping.StateError {
+			err = s.failure()
+		}
+	}
+	if !keep || err != nil {
+		if mapping.AppenderClear(s.appender) == mapping.StateError {
+			err = errors.Join(err, s.failure())
+		}
+	}
+	mapping.DestroyDataChunk(&s.chunk)
+	if mapping.AppenderDestroy(&s.appender) == mapping.StateError {
+		err = errors.Join(err, fmt.Errorf("write log %s: the appender cannot be closed", s.table))
+	}
+	return err
+}
