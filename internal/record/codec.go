@@ -137,17 +137,25 @@ func (a *Attempt) EncodedSize() int {
 	return size
 }
 
+// appendVarint spares the numbers below 128, which most are, a call.
+func appendVarint(dst []byte, v uint64) []byte {
+	if v < 1<<7 {
+		return append(dst, byte(v))
+	}
+	return binary.AppendUvarint(dst, v)
+}
+
 // AppendTo appends the stored form of a to dst. It allocates nothing when dst has
 // room for EncodedSize bytes. Times keep nanoseconds and come back in UTC.
 func (a *Attempt) AppendTo(dst []byte) []byte {
 	n, s := a.numbers(), a.texts()
 	dst = append(dst, codecVersion, byte(len(n)))
 	for _, v := range n {
-		dst = binary.AppendUvarint(dst, v)
+		dst = appendVarint(dst, v)
 	}
 	dst = append(dst, byte(len(s)))
 	for _, t := range s {
-		dst = binary.AppendUvarint(dst, uint64(len(*t)))
+		dst = appendVarint(dst, uint64(len(*t)))
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(a.Metadata)))
 	for k, v := range a.Metadata { // lengths and bytes must come in one order, so they alternate
@@ -156,16 +164,25 @@ func (a *Attempt) AppendTo(dst []byte) []byte {
 		dst = append(append(dst, k...), v...)
 	}
 	for _, t := range s {
-		dst = append(dst, *t...)
+		if len(*t) > 0 {
+			dst = append(dst, *t...)
+		}
 	}
 	dst = append(dst, a.Request.Bytes...)
 	return append(dst, a.Response.Bytes...)
 }
 
 // Decode reads the stored form into a, whatever a held. The texts are copies; the
-// body bytes are slices of src and live as long as it does. The error says what
-// was wrong; a is then half filled.
+// body bytes are slices of src and live as long as it does. Texts and metadata that
+// equal those of before are taken from there, so that it pays to read one record
+// after another into the same Attempt; metadata that was handed out must not be
+// changed. The error says what was wrong; a is then half filled.
 func (a *Attempt) Decode(src []byte) error {
+	var before [len(texts{})]string
+	for i, t := range a.texts() {
+		before[i] = *t
+	}
+	metadata := a.Metadata
 	*a = Attempt{}
 	d := decoder{rest: src}
 	if v := d.byte(); d.err == nil && v != codecVersion {
@@ -176,8 +193,8 @@ func (a *Attempt) Decode(src []byte) error {
 	a.setNumbers(&n)
 	var lens [len(texts{})]uint64
 	extra := d.lengths(lens[:])
-	a.Metadata = d.metadata()
-	d.texts(a.texts(), &lens)
+	a.Metadata = d.metadata(metadata)
+	d.texts(a.texts(), &lens, &before)
 	d.skip(extra)
 	a.Request.Bytes, a.Response.Bytes = d.bytes(n[23]), d.bytes(n[24])
 	return d.err

@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -150,5 +151,44 @@ func BenchmarkDecode(b *testing.B) {
 		if err := a.Decode(stored); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// Readers decode one record after another into the same Attempt. What the one before
+// left there must not show, whichever it was.
+func TestDecodeIntoAUsedAttempt(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var got record.Attempt
+		for range rapid.IntRange(2, 4).Draw(t, "records") {
+			want := recordtest.Any(t)
+			if rapid.Bool().Draw(t, "like the one before") {
+				id := want.ID
+				*want = got
+				want.ID = id
+			}
+			stored := want.AppendTo(nil)
+			var alone record.Attempt
+			if err := errors.Join(got.Decode(stored), alone.Decode(stored)); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(alone, got); diff != "" {
+				t.Fatalf("read into a used attempt (-want +got):\n%s", diff)
+			}
+		}
+	})
+}
+
+// Records of one service differ in their ids: these cost one allocation, the rest none.
+func TestDecodingLikeRecordsAllocatesOnce(t *testing.T) {
+	one, other := recordtest.Chat(1).AppendTo(nil), recordtest.Chat(2).AppendTo(nil)
+	var a record.Attempt
+	if n := testing.AllocsPerRun(100, func() {
+		one, other = other, one
+		if err := a.Decode(one); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 1 {
+		t.Errorf("%v allocations, want one", n)
 	}
 }

@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 )
 
 // decoder walks the stored form. The first fault sticks: every later read is
@@ -30,6 +31,11 @@ func (d *decoder) byte() byte {
 }
 
 func (d *decoder) uvarint() uint64 {
+	if len(d.rest) > 0 && d.rest[0] < 1<<7 { // most are
+		v := d.rest[0]
+		d.rest = d.rest[1:]
+		return uint64(v)
+	}
 	v, n := binary.Uvarint(d.rest)
 	if n <= 0 {
 		d.fail("number")
@@ -82,8 +88,8 @@ func (d *decoder) lengths(into []uint64) (extra uint64) {
 	return extra
 }
 
-// metadata reads the pairs; nil when there are none.
-func (d *decoder) metadata() map[string]string {
+// metadata reads the pairs; nil when there are none, before when those are the same.
+func (d *decoder) metadata(before map[string]string) map[string]string {
 	n := d.uvarint()
 	if n > uint64(len(d.rest))/2 { // a pair takes two length bytes at least
 		d.fail("metadata")
@@ -91,11 +97,17 @@ func (d *decoder) metadata() map[string]string {
 	if n == 0 || d.err != nil {
 		return nil
 	}
+	if uint64(len(before)) == n {
+		ahead := *d
+		if ahead.same(before) {
+			d.rest = ahead.rest
+			return before
+		}
+	}
 	m := make(map[string]string, n)
 	for range n {
-		k, v := d.uvarint(), d.uvarint()
-		key := string(d.bytes(k))
-		m[key] = string(d.bytes(v))
+		k, v := d.pair()
+		m[string(k)] = string(v)
 		if d.err != nil {
 			return nil
 		}
@@ -103,9 +115,28 @@ func (d *decoder) metadata() map[string]string {
 	return m
 }
 
-// texts makes one string of all text bytes and slices it: one allocation for a
-// record instead of two dozen.
-func (d *decoder) texts(into texts, lens *[len(texts{})]uint64) {
+// pair reads one pair without copying it.
+func (d *decoder) pair() (key, value []byte) {
+	k, v := d.uvarint(), d.uvarint()
+	key = d.bytes(k)
+	return key, d.bytes(v)
+}
+
+// same reports whether as many pairs follow as m has, and they are those of m. No
+// writer names one twice.
+func (d *decoder) same(m map[string]string) bool {
+	for range m {
+		k, v := d.pair()
+		if have, ok := m[string(k)]; !ok || have != string(v) || d.err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// texts makes one string of all text bytes that are not as before and slices it: one
+// allocation for a record instead of two dozen.
+func (d *decoder) texts(into texts, lens *[len(texts{})]uint64, before *[len(texts{})]string) {
 	var total uint64
 	for _, n := range lens {
 		if n > uint64(len(d.rest)) {
@@ -114,11 +145,31 @@ func (d *decoder) texts(into texts, lens *[len(texts{})]uint64) {
 		}
 		total += n
 	}
-	all := string(d.bytes(total))
+	all := d.bytes(total)
 	if d.err != nil {
 		return
 	}
+	var other [len(texts{})][]byte
+	size := 0
 	for i, n := range lens {
-		*into[i], all = all[:n], all[n:]
+		text := all[:n]
+		all = all[n:]
+		if string(text) == before[i] {
+			*into[i] = before[i]
+		} else {
+			other[i] = text
+			size += len(text)
+		}
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for _, text := range other {
+		b.Write(text)
+	}
+	made := b.String()
+	for i, text := range other {
+		if len(text) > 0 {
+			*into[i], made = made[:len(text)], made[len(text):]
+		}
 	}
 }

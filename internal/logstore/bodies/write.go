@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"os"
+	"slices"
 
 	"github.com/klauspost/compress/s2"
 )
@@ -83,7 +84,7 @@ func (f *Files) endBlock() error {
 	if room < 0 {
 		return errors.New("encode bodies: block is too large")
 	}
-	f.pending = append(f.pending, make([]byte, blockHeader+room)...)
+	f.pending = slices.Grow(f.pending, blockHeader+room)[:start+blockHeader+room]
 	encoded := s2.Encode(f.pending[start+blockHeader:], f.raw)
 	h := f.pending[start:]
 	binary.LittleEndian.PutUint32(h, blockMagic)
