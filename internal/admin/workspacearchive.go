@@ -2,11 +2,13 @@ package admin
 
 import (
 	"context"
+	"slices"
 
 	"sluice/internal/credential"
 	"sluice/internal/fault"
 	"sluice/internal/guard"
 	"sluice/internal/keys"
+	"sluice/internal/prompt"
 	"sluice/internal/quota"
 	"sluice/internal/resource"
 	"sluice/internal/routing"
@@ -21,7 +23,12 @@ var contents = []struct{ kind, title string }{
 	{credential.IntegrationKind, "integration"},
 	{routing.SavedKind, "config"},
 	{guard.Kind, "guardrail"},
+	{prompt.Kind, "prompt"},
+	{prompt.PartialKind, "partial"},
 }
+
+// fixtures go with a workspace in any case.
+var fixtures = []string{keys.Kind, quota.RateLimitKind, prompt.CollectionKind, prompt.LabelKind, prompt.VersionKind, prompt.PartialVersionKind}
 
 // keepWorkspace refuses to archive the default workspace, one that was not named
 // rightly, and one in which something is left.
@@ -55,16 +62,19 @@ func inside(place resource.Record, kind string) resource.Query {
 	}
 }
 
-// afterWorkspace grants a new workspace the integrations that are for all, and
+// afterWorkspace gives a new workspace its collection and the integrations for all, and
 // archives with a workspace what is in it: its keys in any case.
 func (k kinds) afterWorkspace(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
 	if ch.Old == nil {
+		if err := ensureDefaultCollection(ctx, tx, c, ch.New.OrgID, ch.New.ID); err != nil {
+			return err
+		}
 		return k.grantGlobal(ctx, tx, c, ch.New.Record)
 	}
 	if ch.New.Status != resource.Archived {
 		return nil
 	}
-	gone := []string{keys.Kind, quota.RateLimitKind}
+	gone := slices.Clone(fixtures)
 	if forced(c) {
 		for _, k := range contents {
 			gone = append(gone, k.kind)

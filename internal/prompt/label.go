@@ -8,7 +8,7 @@ import (
 )
 
 // LabelKind is the stored kind of labels.
-const LabelKind = "prompt_label"
+const LabelKind = "label"
 
 // Label names versions of prompts: "production".
 // Source: contract/content-and-observability.yaml, Label.

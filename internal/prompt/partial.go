@@ -15,6 +15,8 @@ type Partial struct {
 	CollectionID string `json:"collection_id"`
 	Line
 	Uses []Use `json:"uses,omitempty"` // partials that versions name
+	// Draft is the version that a change writes beside the partial; not stored here.
+	Draft *PartialVersion `json:"-"`
 }
 
 // Validate checks the body: fault.InvalidParameter.

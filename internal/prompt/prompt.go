@@ -25,6 +25,22 @@ type Line struct {
 	NewestID  string `json:"newest_version_id"`
 }
 
+// Advance adds a version, the first one published: fault.InvalidRequest when there are
+// MaxVersions.
+func (l *Line) Advance(id string) error {
+	if l.Newest >= MaxVersions {
+		return fault.Newf(fault.InvalidRequest, "there are %d versions, which is the most; go on with a new one", MaxVersions)
+	}
+	l.Newest, l.NewestID = l.Newest+1, id
+	if l.Newest == 1 {
+		l.Publish(1, id)
+	}
+	return nil
+}
+
+// Publish makes a version the default one.
+func (l *Line) Publish(number int, id string) { l.Default, l.DefaultID = number, id }
+
 // Prompt is the stored body of a prompt: what holds for all its versions.
 // Source: contract/content-and-observability.md 1.1 and 1.6.
 type Prompt struct {
@@ -34,6 +50,9 @@ type Prompt struct {
 	Model  string     `json:"model,omitempty"`  // of the published version, for lists
 	Labels []Labelled `json:"labels,omitempty"` // the latest assigned last; a label is there once
 	Uses   []Use      `json:"uses,omitempty"`   // partials that versions name
+	// Draft is the version that a change writes beside the prompt: a new one when its
+	// number is Newest, else the published one with other notes. It is not stored here.
+	Draft *Version `json:"-"`
 }
 
 // Labelled is a label and the version that it stands for.
@@ -46,6 +65,14 @@ type Labelled struct {
 type Use struct {
 	Version   int    `json:"version"`
 	PartialID string `json:"partial_id"`
+}
+
+// AddUses notes the partials that a new version names.
+func AddUses(uses []Use, version int, partialIDs []string) []Use {
+	for _, id := range partialIDs {
+		uses = append(uses, Use{version, id})
+	}
+	return uses
 }
 
 // Validate checks the body: fault.InvalidParameter.

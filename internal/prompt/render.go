@@ -13,6 +13,12 @@ type Source interface {
 	Partial(ref PartialRef) (*Template, error)
 }
 
+// SourceFunc is a Source made of a function.
+type SourceFunc func(ref PartialRef) (*Template, error)
+
+// Partial calls the function.
+func (f SourceFunc) Partial(ref PartialRef) (*Template, error) { return f(ref) }
+
 // renderer is one rendering. Its budget of output and steps is shared by all templates
 // that take part, so that no input makes it cost more than the limits allow.
 type renderer struct {
@@ -147,7 +153,7 @@ func (r *renderer) partial(ref PartialRef) error {
 	t := r.saved[key]
 	if t == nil {
 		if r.source == nil {
-			return unknownPartial(ref)
+			return UnknownPartial(ref)
 		}
 		var err error
 		if t, err = r.source.Partial(ref); err != nil {
@@ -198,6 +204,7 @@ func (r *renderer) include(key string, t *Template) error {
 	return err
 }
 
-func unknownPartial(ref PartialRef) error {
+// UnknownPartial is what is said of a tag that names no partial of the workspace.
+func UnknownPartial(ref PartialRef) error {
 	return invalid("there is no partial {{>%s}} in the workspace", clip(ref.String())).At("string")
 }

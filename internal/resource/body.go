@@ -135,6 +135,9 @@ func (s *schema) check(sent Sent) []Problem {
 	fields := make(map[string]any, len(sent))
 	for name, raw := range sent {
 		if _, known := s.of.Properties[name]; !known { // the library takes names in any case
+			if s.open() {
+				continue
+			}
 			problems = append(problems, Problem{name, unknownField})
 			continue
 		}
@@ -149,6 +152,9 @@ func (s *schema) check(sent Sent) []Problem {
 	}
 	return problems
 }
+
+// open reports whether fields that are not described are taken as they are.
+func (s *schema) open() bool { return s.of.AdditionalProperties == true }
 
 const unknownField = "unknown field"
 

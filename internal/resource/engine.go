@@ -39,6 +39,7 @@ const (
 type Engine struct {
 	Parts
 	mux    *http.ServeMux
+	fixed  *http.ServeMux // of paths whose second element is no placeholder
 	doc    *huma.OpenAPI
 	routes []string
 	users  map[string][]usage // by kind: who refers to records of it
@@ -66,7 +67,7 @@ func (o Operations) refers() map[string]usage { return nil }
 // New makes an engine and mounts the resources. It panics when two of them claim
 // one route: a programmer's mistake.
 func New(p Parts, about huma.Info, resources ...Resource) *Engine {
-	e := &Engine{Parts: p, mux: http.NewServeMux(), doc: newDescription(about), users: make(map[string][]usage)}
+	e := &Engine{Parts: p, mux: http.NewServeMux(), fixed: http.NewServeMux(), doc: newDescription(about), users: make(map[string][]usage)}
 	for _, r := range resources {
 		for kind, u := range r.refers() {
 			e.users[kind] = append(e.users[kind], u)
@@ -81,13 +82,39 @@ func New(p Parts, about huma.Info, resources ...Resource) *Engine {
 func (e *Engine) mount(op Operation) {
 	body := e.describe(op)
 	e.routes = append(e.routes, op.Method+" "+op.Path)
-	e.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) { e.serve(w, r, &op, body) })
+	e.muxOf(op.Path).HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) { e.serve(w, r, &op, body) })
+}
+
+// muxOf keeps apart what one ServeMux would not take together, because neither pattern
+// is the more special one: of "/prompts/partials/{id}" and "/prompts/{id}/versions" the
+// first counts for a path that fits both.
+func (e *Engine) muxOf(path string) *http.ServeMux {
+	parts := strings.SplitN(path, "/", 4)
+	if len(parts) > 2 && !strings.HasPrefix(parts[2], "{") {
+		return e.fixed
+	}
+	return e.mux
+}
+
+// handler is who serves a request, nil when nobody does.
+func (e *Engine) handler(r *http.Request) http.Handler {
+	for _, mux := range [...]*http.ServeMux{e.fixed, e.mux} {
+		if _, pattern := mux.Handler(r); pattern != "" {
+			return mux
+		}
+	}
+	return nil
 }
 
 // Handler serves every operation below each of the versions, "/v1" and "/v2".
 func (e *Engine) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		e.mux.ServeHTTP(w, below(r))
+		in := below(r)
+		if h := e.handler(in); h != nil {
+			h.ServeHTTP(w, in)
+			return
+		}
+		e.mux.ServeHTTP(w, in)
 	})
 }
 
@@ -98,8 +125,7 @@ func (e *Engine) Matches(method, path string) bool {
 		return false // what a ServeMux would redirect is not ours
 	}
 	r := &http.Request{Method: method, URL: urlOf(rest)}
-	_, pattern := e.mux.Handler(r)
-	return pattern != ""
+	return e.handler(r) != nil
 }
 
 // Routes lists what is mounted, as "GET /configs/{slug}", in order.

@@ -33,6 +33,7 @@ type Kind[T, V any] struct {
 	Scopes func(action string, r *Row[T]) []access.Scope
 
 	ByID     bool   // one record is named by its UUID alone, not by a slug
+	Suffix   string // "@": on reads the name in the path may go on behind it, for View to see
 	Slug     string // prefix of a generated slug: "pc"; empty with ByID
 	SlugFrom int    // how many characters of the name go into it
 	// SlugPerPlace makes a slug unique in its workspace instead of in the organisation.
@@ -42,6 +43,10 @@ type Kind[T, V any] struct {
 	Delete         any      // the same of the body of a deletion; nil for none
 	Own            []string // fields of the bodies that Prepare takes over
 	Creation       Creation
+
+	// Builtin are records that exist for every organisation without being stored. They
+	// come first in lists and can be read by id, but not changed.
+	Builtin func(c *Call) []Row[T]
 
 	PageSize int // of lists; 0 means 50
 	PageMax  int // most that a caller may ask for; 0 means 1000

@@ -88,6 +88,7 @@ type Action[T any] struct {
 	Method   string // "POST"
 	ID       string // "rotateApiKey"
 	Summary  string
+	Params   []Param // what further placeholders of Path mean
 	Query    []Param
 	Body     any // as in Operation
 	Optional bool

@@ -20,6 +20,21 @@ func (k *Kind[T, V]) PutLinked(ctx context.Context, tx Tx, c *Call, r *Row[T], t
 	return k.taken(tx.Insert(ctx, rec), r.Slug)
 }
 
+// Amend changes a record that has to follow the change of another one, for example a
+// prompt whose label goes.
+func (k *Kind[T, V]) Amend(ctx context.Context, tx Tx, c *Call, rec Record, f func(*T)) error {
+	r, err := Decode[T](rec)
+	if err != nil {
+		return err
+	}
+	f(&r.Value)
+	r.Updated = c.Now
+	if rec, err = k.stored(ctx, c, r); err != nil {
+		return err
+	}
+	return tx.Update(ctx, rec)
+}
+
 // Retire archives a record that goes with another one.
 func Retire(ctx context.Context, tx Tx, c *Call, r Record) error {
 	giveUp(&r, r.ShownSlug())

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"sluice/internal/access"
 	"sluice/internal/fault"
@@ -37,11 +38,19 @@ func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
 		q.Limit = k.pageSize()
 	}
 	q.Offset = c.Int("current_page") * q.Limit
+	builtin, more := k.builtin(c, &q)
 	rows, total, err := k.page(ctx, c, q)
 	if err != nil {
 		return nil, err
 	}
-	out := ListOf[V]{Object: "list", Total: total, Data: make([]V, 0, len(rows))}
+	out := ListOf[V]{Object: "list", Total: total + more, Data: make([]V, 0, len(builtin)+len(rows))}
+	for _, r := range builtin {
+		v, err := k.View(ctx, c, r, false)
+		if err != nil {
+			return nil, err
+		}
+		out.Data = append(out.Data, v)
+	}
 	for _, rec := range rows {
 		v, err := k.show(ctx, c, rec, false)
 		if err != nil {
@@ -66,6 +75,9 @@ func (k *Kind[T, V]) page(ctx context.Context, c *Call, q Query) ([]Record, int,
 	total, err := c.Reader.Count(ctx, q)
 	if err != nil {
 		return nil, 0, err
+	}
+	if q.Limit == 0 { // the page is full of what is built in
+		return nil, total, nil
 	}
 	rows, err := c.Reader.List(ctx, q)
 	return rows, total, err
@@ -132,7 +144,14 @@ func (k *Kind[T, V]) show(ctx context.Context, c *Call, rec Record, detail bool)
 // organisation, fault.Forbidden for what lies in another workspace than the caller's.
 // Source: contract/identity-and-governance.md section 14.
 func (k *Kind[T, V]) named(ctx context.Context, c *Call, action string) (*Row[T], error) {
-	rec, err := k.find(ctx, c, c.Path(k.Param))
+	if r := k.ofBuiltin(c, c.Path(k.Param)); r != nil {
+		return r, k.untouchable(c, action, r)
+	}
+	name := c.Path(k.Param)
+	if k.Suffix != "" && c.op.Method == http.MethodGet {
+		name, _, _ = strings.Cut(name, k.Suffix)
+	}
+	rec, err := k.find(ctx, c, name)
 	if fault.Has(err, fault.NotFound) || err == nil && rec.OrgID != c.OrgID {
 		return nil, k.missing()
 	}

@@ -86,7 +86,7 @@ func (k *Kind[T, V]) createRoute() Operation {
 
 func (k *Kind[T, V]) actionRoute(a *Action[T]) Operation {
 	op := Operation{
-		Method: a.Method, Path: k.onePath() + a.Path, ID: a.ID, Summary: a.Summary, Params: k.oneParams(),
+		Method: a.Method, Path: k.onePath() + a.Path, ID: a.ID, Summary: a.Summary, Params: append(k.oneParams(), a.Params...),
 		Query: append(k.placeParams(), a.Query...), Body: a.Body, Optional: a.Optional, Answer: a.Answer, Scopes: k.scopes(a.scope(), nil), Anywhere: true,
 	}
 	if a.Read != nil {

@@ -1,0 +1,156 @@
+package admin
+
+import (
+	"context"
+
+	"sluice/internal/fault"
+	"sluice/internal/prompt"
+	"sluice/internal/resource"
+)
+
+// collections are the folders of prompts and partials. Each workspace has one that is
+// made with it, or when its collections are first asked for.
+// Source: contract/content-and-observability.yaml, collections; .md section 1.7.
+func (k kinds) collections() resource.Resource {
+	return &resource.Kind[prompt.Collection, collectionView]{
+		Name: prompt.CollectionKind, Object: "collection", Title: "collection", Tag: "Prompts", Audited: "collections",
+		Path: "/collections", Param: "collectionId", Perm: "prompts", Scopes: promptScopes[prompt.Collection]("create"),
+		Verbs: resource.AllVerbs, Home: resource.InWorkspace, PageSize: 100,
+		Create: collectionIn{}, Update: collectionPatch{}, Own: []string{"parent_collection_id"},
+		Filters: []resource.Filter{searchFilter()},
+		Select:  k.selectCollections,
+		Prepare: prepareCollection,
+		Keep:    keepCollection,
+		Index: func(r *resource.Row[prompt.Collection]) []resource.IndexEntry {
+			return parentEntries(r.Value.ParentID)
+		},
+		View: viewCollection,
+	}
+}
+
+// collectionIn is the body of a creation.
+type collectionIn struct {
+	Name        string  `json:"name" minLength:"1" maxLength:"255"`
+	WorkspaceID string  `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	ParentID    *string `json:"parent_collection_id,omitempty" nullable:"true" maxLength:"255" doc:"id or slug of the collection that it lies in"`
+}
+
+// collectionPatch is the body of an update.
+type collectionPatch struct {
+	Name        string `json:"name" minLength:"1" maxLength:"255"`
+	WorkspaceID string `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+}
+
+// entryParent is the index entry of what lies in a collection.
+const entryParent = "collection"
+
+func parentEntries(id string) []resource.IndexEntry {
+	if id == "" {
+		return nil
+	}
+	return []resource.IndexEntry{{Name: entryParent, Value: id}}
+}
+
+// searchFilter narrows a list by a part of the name.
+func searchFilter() resource.Filter {
+	return resource.Filter{Param: resource.Param{Name: "search", Doc: "part of the name"}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
+		q.Search = v
+		return nil
+	}}
+}
+
+// selectCollections asks for a workspace, and makes its default collection when it is
+// older than collections are.
+func (k kinds) selectCollections(ctx context.Context, c *resource.Call, _ *resource.Query) error {
+	if err := c.Within(); err != nil {
+		return err
+	}
+	_, err := c.Reader.Find(ctx, prompt.CollectionKind, prompt.DefaultCollectionID(c.WorkspaceID))
+	if !fault.Has(err, fault.NotFound) {
+		return err
+	}
+	err = k.Store.InTx(ctx, func(tx resource.Tx) error {
+		return ensureDefaultCollection(ctx, tx, c, c.OrgID, c.WorkspaceID)
+	})
+	if fault.Has(err, fault.ReadOnly) || fault.Has(err, fault.Conflict) {
+		return nil // it is shown once it can be written, or somebody else just made it
+	}
+	return err
+}
+
+// ensureDefaultCollection makes the default collection of a workspace unless it is there.
+func ensureDefaultCollection(ctx context.Context, tx resource.Tx, c *resource.Call, orgID, workspaceID string) error {
+	id := prompt.DefaultCollectionID(workspaceID)
+	_, err := tx.Find(ctx, prompt.CollectionKind, id)
+	if !fault.Has(err, fault.NotFound) {
+		return err
+	}
+	return tx.Insert(ctx, resource.Record{
+		Kind: prompt.CollectionKind, ID: id, OrgID: orgID, WorkspaceID: workspaceID, Slug: "default-" + id[:6], Name: "Default",
+		Status: resource.Active, Version: 1, Created: c.Now, Updated: c.Now, Body: encode(prompt.Collection{Name: "Default", IsDefault: true}),
+	})
+}
+
+// prepareCollection finds the collection that a new one lies in.
+func prepareCollection(ctx context.Context, c *resource.Call, ch *resource.Edit[prompt.Collection]) error {
+	name := ch.Sent.Text("parent_collection_id")
+	if ch.Old != nil || name == "" {
+		return nil
+	}
+	parent, err := findCollection(ctx, c, ch.New.WorkspaceID, name, "parent_collection_id")
+	if err != nil {
+		return err
+	}
+	ch.New.Value.ParentID = parent.ID
+	for depth := 1; parent.Value.ParentID != ""; depth++ {
+		if depth >= prompt.MaxCollectionDepth {
+			return fault.Newf(fault.InvalidParameter, "collections lie at most %d deep in one another", prompt.MaxCollectionDepth).At("parent_collection_id")
+		}
+		if parent, err = live[prompt.Collection](ctx, c.Reader, prompt.CollectionKind, parent.Value.ParentID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// findCollection finds a collection that a field names by id or slug, in a workspace or,
+// when none is named, in the organisation: fault.NotFound, At the field.
+func findCollection(ctx context.Context, c *resource.Call, workspaceID, name, field string) (*resource.Row[prompt.Collection], error) {
+	rec, err := resource.Look(ctx, c.Reader, prompt.CollectionKind, targetOf(c, workspaceID), name)
+	if err != nil && !fault.Has(err, fault.NotFound) {
+		return nil, err
+	}
+	if err != nil || rec.Status == resource.Archived || workspaceID != "" && rec.WorkspaceID != workspaceID {
+		return nil, fault.New(fault.NotFound, "there is no such collection").At(field)
+	}
+	return resource.Decode[prompt.Collection](rec)
+}
+
+// keepCollection refuses to delete the default collection and one that holds anything.
+func keepCollection(ctx context.Context, c *resource.Call, r *resource.Row[prompt.Collection]) error {
+	if r.Value.IsDefault {
+		return fault.New(fault.NotFound, "the default collection of a workspace cannot be deleted")
+	}
+	for _, inside := range collected {
+		n, err := c.Reader.Count(ctx, insideCollection(r.Record, inside.kind))
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			return fault.Newf(fault.InvalidRequest, "there are %d %s(s) in the collection; move or delete them first", n, inside.title)
+		}
+	}
+	return nil
+}
+
+// collected are the kinds of which records lie in collections.
+var collected = []struct{ kind, title string }{
+	{prompt.CollectionKind, "collection"}, {prompt.Kind, "prompt"}, {prompt.PartialKind, "partial"},
+}
+
+func insideCollection(r resource.Record, kind string) resource.Query {
+	return resource.Query{
+		Kind: kind, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID, Statuses: []string{resource.Active}, Limit: 1000,
+		Index: []resource.IndexEntry{{Name: entryParent, Value: r.ID}},
+	}
+}

@@ -1,0 +1,173 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/prompt"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// labels name versions of prompts. Three exist everywhere; the others belong to a
+// workspace. Source: contract/content-and-observability.yaml, labels; .md section 1.6.
+func (k kinds) labels() resource.Resource {
+	return &resource.Kind[prompt.Label, labelView]{
+		Name: prompt.LabelKind, Object: "label", Title: "label", Tag: "Prompts", Audited: "labels",
+		Path: "/labels", Param: "labelId", ByID: true, Perm: "prompts", Scopes: promptScopes[prompt.Label]("update"),
+		Verbs: resource.AllVerbs, Home: resource.Located, Locate: locateLabel, PageSize: 100, Builtin: universalLabels,
+		Create: labelIn{}, Update: labelPatch{},
+		Filters: []resource.Filter{searchFilter(), organisationFilter()},
+		Views:   []resource.Param{organisationFilter().Param},
+		Prepare: prepareLabel,
+		Index: func(r *resource.Row[prompt.Label]) []resource.IndexEntry {
+			return []resource.IndexEntry{{Name: entryLabel, Value: labelKey(r), Unique: true}}
+		},
+		After: k.afterLabel,
+		View:  viewLabel,
+	}
+}
+
+// promptScopes are the scopes of what goes with prompts: that of the action, create
+// being what is said here. Source: contract/content-and-observability.yaml, labels.
+func promptScopes[T any](create string) func(string, *resource.Row[T]) []access.Scope {
+	return func(action string, _ *resource.Row[T]) []access.Scope {
+		if action == "create" {
+			action = create
+		}
+		return []access.Scope{access.Scope("prompts." + action)}
+	}
+}
+
+// entryLabel is the index entry of a label's name, and of a prompt that has the label.
+const entryLabel = "label"
+
+func labelKey(r *resource.Row[prompt.Label]) string { return r.WorkspaceID + "/" + r.Value.Name }
+
+// labelIn is the body of a creation.
+type labelIn struct {
+	OwnerIn
+	Name        string  `json:"name" minLength:"1" maxLength:"100" doc:"not latest, default, a number or a universal label"`
+	Description *string `json:"description,omitempty" nullable:"true" maxLength:"1024"`
+	Color       *string `json:"color_code,omitempty" nullable:"true" doc:"#RRGGBB"`
+}
+
+// labelPatch is the body of an update.
+type labelPatch struct {
+	Name        string  `json:"name,omitempty" minLength:"1" maxLength:"100"`
+	Description *string `json:"description,omitempty" nullable:"true" maxLength:"1024"`
+	Color       *string `json:"color_code,omitempty" nullable:"true" doc:"#RRGGBB"`
+	WorkspaceID string  `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+}
+
+// labelView is a label as clients see it.
+type labelView struct {
+	ID             string         `json:"id" format:"uuid"`
+	Name           string         `json:"name"`
+	Description    *string        `json:"description" nullable:"true"`
+	Color          *string        `json:"color_code" nullable:"true"`
+	OrganisationID string         `json:"organisation_id" format:"uuid"`
+	WorkspaceID    *string        `json:"workspace_id" nullable:"true" format:"uuid"`
+	IsUniversal    bool           `json:"is_universal"`
+	Status         string         `json:"status" enum:"active,archived"`
+	CreatedAt      resource.Stamp `json:"created_at"`
+	LastUpdatedAt  resource.Stamp `json:"last_updated_at"`
+	Object         string         `json:"object" enum:"label"`
+}
+
+func viewLabel(_ context.Context, _ *resource.Call, r resource.Row[prompt.Label], _ bool) (labelView, error) {
+	return labelView{
+		ID: r.ID, Name: r.Value.Name, Description: orNull(r.Value.Description), Color: orNull(r.Value.Color), OrganisationID: r.OrgID,
+		WorkspaceID: orNull(r.WorkspaceID), IsUniversal: prompt.UniversalID(r.OrgID, r.Value.Name) == r.ID, Status: r.Status,
+		CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "label",
+	}, nil
+}
+
+// universalLabels are those that every organisation has.
+func universalLabels(c *resource.Call) []resource.Row[prompt.Label] {
+	rows := make([]resource.Row[prompt.Label], 0, len(prompt.Universal))
+	for _, name := range prompt.Universal {
+		rows = append(rows, resource.Row[prompt.Label]{
+			Record: resource.Record{Kind: prompt.LabelKind, ID: prompt.UniversalID(c.OrgID, name), OrgID: c.OrgID, Name: name, Status: resource.Active, Created: labelsSince, Updated: labelsSince},
+			Value:  prompt.Label{Name: name},
+		})
+	}
+	return rows
+}
+
+// labelsSince stands for the time at which the universal labels were made: they are not
+// stored, and have none.
+var labelsSince = fromMillis(0)
+
+// organisationFilter takes the organisation of the key, and no other one.
+func organisationFilter() resource.Filter {
+	return resource.Filter{Param: resource.Param{Name: "organisation_id", Doc: "that of the API key", Format: "uuid"}, Apply: func(c *resource.Call, v string, _ *resource.Query) error {
+		if v != c.OrgID {
+			return fault.New(fault.Forbidden, "the API key belongs to another organisation").At("organisation_id")
+		}
+		return nil
+	}}
+}
+
+// locateLabel puts a label into the workspace that is named, or, when an organisation is
+// named alone, into the default one of that.
+func locateLabel(ctx context.Context, c *resource.Call, r *resource.Row[prompt.Label]) error {
+	r.WorkspaceID = c.WorkspaceID
+	if r.WorkspaceID != "" || !c.Sent.Has("organisation_id") {
+		return c.Within()
+	}
+	places, err := rowsOf[tenant.Workspace](ctx, c.Reader, resource.Query{Kind: tenant.WorkspaceKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Limit: 1000})
+	for _, p := range places {
+		if p.Value.IsDefault {
+			r.WorkspaceID = p.ID
+			return nil
+		}
+	}
+	return cmp.Or(err, c.Within())
+}
+
+// prepareLabel refuses a name that the workspace has.
+func prepareLabel(ctx context.Context, c *resource.Call, ch *resource.Edit[prompt.Label]) error {
+	if prompt.UniversalID(c.OrgID, ch.New.Value.Name) != "" {
+		return fault.Newf(fault.Conflict, "the label %q exists everywhere", ch.New.Value.Name).At("name")
+	}
+	rows, err := c.Reader.List(ctx, resource.Query{Kind: prompt.LabelKind, OrgID: c.OrgID, Index: []resource.IndexEntry{{Name: entryLabel, Value: labelKey(ch.New)}}, Limit: 1})
+	if err == nil && len(rows) > 0 && rows[0].ID != ch.New.ID {
+		return fault.Newf(fault.Conflict, "the workspace has a label %q", ch.New.Value.Name).At("name")
+	}
+	return err
+}
+
+// afterLabel takes a label that goes off the prompts that have it.
+func (k kinds) afterLabel(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[prompt.Label]) error {
+	if ch.New.Status != resource.Archived {
+		return nil
+	}
+	q := resource.Query{Kind: prompt.Kind, OrgID: ch.New.OrgID, WorkspaceID: ch.New.WorkspaceID, Statuses: []string{resource.Active}, Limit: 1000,
+		Index: []resource.IndexEntry{{Name: entryLabel, Value: ch.New.ID}}}
+	for {
+		rows, err := tx.List(ctx, q)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, r := range rows {
+			if err := k.prompts().Amend(ctx, tx, c, r, func(p *prompt.Prompt) { p.Unlabel(ch.New.ID) }); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// findLabel finds the label that a field names: fault.ReferenceMissing, At the field,
+// when the workspace has none.
+func findLabel(ctx context.Context, c *resource.Call, workspaceID, id, field string) error {
+	for _, name := range prompt.Universal {
+		if prompt.UniversalID(c.OrgID, name) == id {
+			return nil
+		}
+	}
+	_, err := c.Refer(ctx, prompt.LabelKind, workspaceID, id, field)
+	return err
+}

@@ -1,0 +1,80 @@
+package admin
+
+import (
+	"context"
+	"strconv"
+
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// Versions of prompts and of partials are stored alike: each is a record that is found
+// by what it is a version of, and by its number in it.
+const (
+	entryLine   = "line"   // id of the prompt or partial
+	entryNumber = "number" // that and the number
+)
+
+func versionsOf(kind, lineID string) resource.Query {
+	return resource.Query{
+		Kind: kind, Statuses: []string{resource.Active}, Limit: 1000, Newest: true,
+		Index: []resource.IndexEntry{{Name: entryLine, Value: lineID}},
+	}
+}
+
+func numberEntry(lineID string, number int) resource.IndexEntry {
+	return resource.IndexEntry{Name: entryNumber, Value: lineID + "/" + strconv.Itoa(number), Unique: true}
+}
+
+// findVersion reads a version by its number: fault.NotFound.
+func findVersion[T any](ctx context.Context, from resource.Reader, kind, lineID string, number int) (*resource.Row[T], error) {
+	if number > 0 {
+		rows, err := rowsOf[T](ctx, from, resource.Query{Kind: kind, Index: []resource.IndexEntry{numberEntry(lineID, number)}, Limit: 1})
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) == 1 {
+			return rows[0], nil
+		}
+	}
+	return nil, fault.New(fault.NotFound, "there is no such version; GET …/versions lists them")
+}
+
+// insertVersion writes a new version of a prompt or partial.
+func insertVersion(ctx context.Context, tx resource.Tx, c *resource.Call, of resource.Record, kind, id string, number int, body any) error {
+	return tx.Insert(ctx, resource.Record{
+		Kind: kind, ID: id, OrgID: of.OrgID, WorkspaceID: of.WorkspaceID, Status: resource.Active, Version: 1, Created: c.Now, Updated: c.Now,
+		Body: encode(body), Index: []resource.IndexEntry{{Name: entryLine, Value: of.ID}, numberEntry(of.ID, number)},
+	})
+}
+
+// rewriteVersion changes what is noted on a version.
+func rewriteVersion(ctx context.Context, tx resource.Tx, c *resource.Call, kind, id string, body any) error {
+	rec, err := tx.Find(ctx, kind, id)
+	if err != nil {
+		return err
+	}
+	rec.Body, rec.Updated = encode(body), c.Now
+	return tx.Update(ctx, rec)
+}
+
+// versionPaging are the parameters of a list of versions.
+func versionPaging() []resource.Param {
+	return []resource.Param{
+		{Name: "current_page", Doc: "page number, from 0", Type: "integer", Default: "0", Max: 1_000_000},
+		{Name: "page_size", Type: "integer", Default: "100", Min: 1, Max: 1000},
+	}
+}
+
+// pageOfVersions reads a page of versions, newest first, and how many there are.
+func pageOfVersions[T any](ctx context.Context, c *resource.Call, kind, lineID string) ([]*resource.Row[T], int, error) {
+	q := versionsOf(kind, lineID)
+	total, err := c.Reader.Count(ctx, q)
+	if err != nil {
+		return nil, 0, err
+	}
+	q.Limit = c.Int("page_size")
+	q.Offset = c.Int("current_page") * q.Limit
+	rows, err := rowsOf[T](ctx, c.Reader, q)
+	return rows, total, err
+}

@@ -1,0 +1,252 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/prompt"
+	"sluice/internal/resource"
+)
+
+// partials are texts that templates include. They are versioned and published as
+// prompts are. Source: contract/content-and-observability.yaml, partials; .md 1.2, 1.6.
+func (k kinds) partials() resource.Resource {
+	return &resource.Kind[prompt.Partial, partialView]{
+		Name: prompt.PartialKind, Object: "partial", Title: "partial", Tag: "Prompts", Audited: "prompt_partials",
+		Path: "/prompts/partials", Param: "promptPartialId", Slug: "pp", Suffix: "@", Perm: "prompts",
+		Verbs: resource.AllVerbs, Home: resource.InWorkspace, PageSize: 100,
+		Create: partialIn{}, Update: partialPatch{}, Own: []string{"collection_id", "string", "description", "version_description"},
+		Filters: []resource.Filter{searchFilter(), collectionFilter()},
+		Select:  selectCollected,
+		Views:   []resource.Param{{Name: "version", Doc: "number of a version, or latest; absent: the published one"}},
+		Prepare: preparePartial,
+		Refs: []resource.Ref[prompt.Partial]{
+			{Kind: prompt.PartialKind, All: func(_ context.Context, _ *resource.Call, r *resource.Row[prompt.Partial]) ([]*resource.Record, error) {
+				return known(r.Value.PartialsInUse()), nil
+			}},
+		},
+		Index: func(r *resource.Row[prompt.Partial]) []resource.IndexEntry {
+			return parentEntries(r.Value.CollectionID)
+		},
+		After:   afterPartial,
+		View:    viewPartial,
+		Receipt: &resource.Receipt[prompt.Partial]{Shape: partialReceipt{}, Make: receivePartial},
+		Done:    &resource.Receipt[prompt.Partial]{Shape: partialDone{}, Make: changedPartial},
+		Actions: []resource.Action[prompt.Partial]{
+			{
+				Name: "read", Method: http.MethodGet, Path: "/versions", ID: "listPartialVersions", Summary: "List the versions of a partial, newest first",
+				Query: versionPaging(), Answer: resource.ListOf[partialVersionView]{}, Read: listPartialVersions,
+			},
+			{
+				Name: "publish", Method: http.MethodPut, Path: "/makeDefault", ID: "publishPartial", Summary: "Make a version the one that templates include",
+				Body: publishIn{}, Run: publishPartial,
+			},
+		},
+	}
+}
+
+// partialIn is the body of a creation.
+type partialIn struct {
+	Name         string  `json:"name" minLength:"1" maxLength:"255"`
+	String       string  `json:"string" maxLength:"524288" doc:"the template"`
+	CollectionID string  `json:"collection_id,omitempty" maxLength:"255" doc:"id or slug; by default that of the workspace"`
+	Description  *string `json:"version_description,omitempty" nullable:"true" maxLength:"1024"`
+	WorkspaceID  string  `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+}
+
+// partialPatch is the body of an update.
+type partialPatch struct {
+	Name               string  `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	String             string  `json:"string,omitempty" maxLength:"524288" doc:"another text makes a new version"`
+	CollectionID       string  `json:"collection_id,omitempty" minLength:"1" maxLength:"255"`
+	Description        *string `json:"description,omitempty" nullable:"true" maxLength:"1024" doc:"of the new version"`
+	VersionDescription *string `json:"version_description,omitempty" nullable:"true" maxLength:"1024" doc:"the same"`
+	Status             string  `json:"status,omitempty" enum:"active,archived"`
+	WorkspaceID        string  `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+}
+
+// partialView is a partial as clients see it: in lists by itself, alone with one of its
+// versions.
+type partialView struct {
+	ID            string         `json:"id" format:"uuid"`
+	Slug          string         `json:"slug"`
+	Name          string         `json:"name"`
+	CollectionID  string         `json:"collection_id" format:"uuid"`
+	Status        string         `json:"status" enum:"active,archived"`
+	CreatedAt     resource.Stamp `json:"created_at"`
+	LastUpdatedAt resource.Stamp `json:"last_updated_at"`
+	Object        string         `json:"object" enum:"partial"`
+	String        *string        `json:"string,omitempty" doc:"this and what follows: when one partial is read"`
+	Version       int            `json:"version,omitempty"`
+	Description   document       `json:"version_description,omitempty"`
+	VersionID     string         `json:"prompt_partial_version_id,omitempty" format:"uuid"`
+	VersionStatus string         `json:"prompt_partial_version_status,omitempty" enum:"active,archived"`
+}
+
+// partialVersionView is a version in the list of them.
+type partialVersionView struct {
+	PartialID   string         `json:"prompt_partial_id" format:"uuid"`
+	VersionID   string         `json:"prompt_partial_version_id" format:"uuid"`
+	Slug        string         `json:"slug"`
+	Version     int            `json:"version"`
+	String      string         `json:"string"`
+	Description *string        `json:"description" nullable:"true"`
+	CreatedAt   resource.Stamp `json:"created_at"`
+	Status      string         `json:"prompt_version_status" enum:"active,archived"`
+	IsDefault   bool           `json:"is_default"`
+	Object      string         `json:"object" enum:"partial"`
+}
+
+// partialReceipt is the answer to a creation.
+type partialReceipt struct {
+	ID        string `json:"id" format:"uuid"`
+	Slug      string `json:"slug"`
+	VersionID string `json:"version_id" format:"uuid"`
+	Object    string `json:"object" enum:"partial"`
+}
+
+// partialDone is the answer to an update: {} when no version was touched.
+type partialDone struct {
+	VersionID string `json:"prompt_partial_version_id,omitempty" format:"uuid"`
+}
+
+func receivePartial(_ context.Context, _ *resource.Call, ch *resource.Edit[prompt.Partial]) (any, error) {
+	return partialReceipt{ch.New.ID, ch.New.Slug, ch.New.Value.NewestID, "partial"}, nil
+}
+
+func changedPartial(_ context.Context, _ *resource.Call, ch *resource.Edit[prompt.Partial]) (any, error) {
+	p := &ch.New.Value
+	switch {
+	case p.Draft != nil && p.Draft.Number != p.Newest:
+		return partialDone{p.DefaultID}, nil
+	case p.Draft != nil || ch.Sent.Has("string"):
+		return partialDone{p.NewestID}, nil
+	}
+	return partialDone{}, nil
+}
+
+// preparePartial makes a version of a text that is not the newest one already. A
+// description alone is noted on the published version.
+func preparePartial(ctx context.Context, c *resource.Call, ch *resource.Edit[prompt.Partial]) error {
+	p := &ch.New.Value
+	if name := c.Sent.Text("collection_id"); name != "" {
+		if err := moveCollected(ctx, c, true, ch.New.WorkspaceID, &p.CollectionID); err != nil {
+			return err
+		}
+	} else if ch.Old == nil {
+		p.CollectionID = prompt.DefaultCollectionID(ch.New.WorkspaceID)
+	}
+	text, note := ch.Sent.Has("string"), cmp.Or(ch.Sent.Text("version_description"), ch.Sent.Text("description"))
+	if ch.Old == nil {
+		return addPartialVersion(ctx, c, ch.New, prompt.PartialVersion{String: ch.Sent.Text("string"), Description: note})
+	}
+	number := p.Newest
+	if !text {
+		number = p.Default
+	}
+	if !text && !sentAny(ch.Sent, []string{"version_description", "description"}) {
+		return nil
+	}
+	at, err := findVersion[prompt.PartialVersion](ctx, c.Reader, prompt.PartialVersionKind, ch.New.ID, number)
+	switch {
+	case err != nil:
+		return err
+	case !text:
+		at.Value.Description, p.Draft = note, &at.Value
+		return nil
+	case at.Value.String == ch.Sent.Text("string") && (note == "" || note == at.Value.Description):
+		return nil
+	}
+	return addPartialVersion(ctx, c, ch.New, prompt.PartialVersion{String: ch.Sent.Text("string"), Description: note})
+}
+
+func addPartialVersion(ctx context.Context, c *resource.Call, r *resource.Row[prompt.Partial], draft prompt.PartialVersion) error {
+	t, err := draft.Compile()
+	if err != nil {
+		return err
+	}
+	if draft.Partials, err = findPartials(ctx, c, r.WorkspaceID, t.Partials()); err != nil {
+		return err
+	}
+	if slices.Contains(draft.Partials, r.ID) {
+		return fault.New(fault.InvalidParameter, "the partial includes itself").At("string")
+	}
+	p := &r.Value
+	if err := p.Advance(ident.NewID()); err != nil {
+		return err
+	}
+	draft.PartialID, draft.Number = r.ID, p.Newest
+	p.Uses = prompt.AddUses(p.Uses, draft.Number, draft.Partials)
+	p.Draft = &draft
+	return nil
+}
+
+// afterPartial writes the version that goes with a change, makes sure of the collection
+// of a new partial, and archives the versions of one that goes.
+func afterPartial(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[prompt.Partial]) error {
+	if ch.New.Status == resource.Archived {
+		return retireAll(ctx, tx, c, versionsOf(prompt.PartialVersionKind, ch.New.ID))
+	}
+	if ch.Old == nil && ch.New.Value.CollectionID == prompt.DefaultCollectionID(ch.New.WorkspaceID) {
+		if err := ensureDefaultCollection(ctx, tx, c, ch.New.OrgID, ch.New.WorkspaceID); err != nil {
+			return err
+		}
+	}
+	d := ch.New.Value.Draft
+	switch {
+	case d == nil:
+		return nil
+	case ch.Old == nil || d.Number > ch.Old.Value.Newest:
+		return insertVersion(ctx, tx, c, ch.New.Record, prompt.PartialVersionKind, ch.New.Value.NewestID, d.Number, d)
+	}
+	return rewriteVersion(ctx, tx, c, prompt.PartialVersionKind, ch.New.Value.DefaultID, d)
+}
+
+func viewPartial(ctx context.Context, c *resource.Call, r resource.Row[prompt.Partial], detail bool) (partialView, error) {
+	p := &r.Value
+	v := partialView{
+		ID: r.ID, Slug: r.Slug, Name: p.Name, CollectionID: p.CollectionID, Status: r.Status,
+		CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "partial",
+	}
+	if !detail {
+		return v, nil
+	}
+	_, suffix := prompt.Split(c.Path("promptPartialId"))
+	version, err := findVersion[prompt.PartialVersion](ctx, c.Reader, prompt.PartialVersionKind, r.ID, p.Pick(cmp.Or(c.Query("version"), suffix)))
+	if err != nil {
+		return v, err
+	}
+	v.String, v.Version, v.Description = &version.Value.String, version.Value.Number, document(encode(orNull(version.Value.Description)))
+	v.VersionID, v.VersionStatus = version.ID, version.Status
+	return v, nil
+}
+
+func listPartialVersions(ctx context.Context, c *resource.Call, r resource.Row[prompt.Partial]) (any, error) {
+	rows, total, err := pageOfVersions[prompt.PartialVersion](ctx, c, prompt.PartialVersionKind, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := resource.ListOf[partialVersionView]{Object: "list", Total: total, Data: make([]partialVersionView, len(rows))}
+	for i, row := range rows {
+		v := &row.Value
+		out.Data[i] = partialVersionView{
+			PartialID: r.ID, VersionID: row.ID, Slug: r.Slug, Version: v.Number, String: v.String, Description: orNull(v.Description),
+			CreatedAt: stamp(row.Created), Status: row.Status, IsDefault: v.Number == r.Value.Default, Object: "partial",
+		}
+	}
+	return out, nil
+}
+
+func publishPartial(ctx context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[prompt.Partial]) (any, error) {
+	version, err := findVersion[prompt.PartialVersion](ctx, c.Reader, prompt.PartialVersionKind, ch.New.ID, sentNumber(c, "version"))
+	if err != nil {
+		return nil, fault.From(err).At("version")
+	}
+	ch.New.Value.Publish(version.Value.Number, version.ID)
+	c.Note("version", version.Value.Number)
+	return resource.Empty{}, nil
+}

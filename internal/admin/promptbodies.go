@@ -1,0 +1,136 @@
+package admin
+
+import (
+	"github.com/danielgtaylor/huma/v2"
+
+	"sluice/internal/resource"
+)
+
+// promptIn is the body of a creation.
+type promptIn struct {
+	Name         string         `json:"name" minLength:"1" maxLength:"255"`
+	CollectionID string         `json:"collection_id" minLength:"1" maxLength:"255" doc:"id or slug; its workspace is that of the prompt"`
+	String       string         `json:"string" maxLength:"524288" doc:"the template; of a chat the JSON text of its messages"`
+	Parameters   map[string]any `json:"parameters" doc:"parameters of the model, saved as sent"`
+	VirtualKey   string         `json:"virtual_key" maxLength:"255" doc:"slug of a provider or virtual key; may be empty when the model names one"`
+	PromptContent
+	WorkspaceID string `json:"workspace_id,omitempty" doc:"id or slug; that of the collection"`
+}
+
+// promptPatch is the body of an update.
+type promptPatch struct {
+	Patch        bool           `json:"patch,omitempty" doc:"what is not sent is taken from the newest version"`
+	Name         string         `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	CollectionID string         `json:"collection_id,omitempty" minLength:"1" maxLength:"255" doc:"id or slug, in the same workspace"`
+	String       string         `json:"string,omitempty" maxLength:"524288"`
+	Parameters   map[string]any `json:"parameters,omitempty"`
+	VirtualKey   string         `json:"virtual_key,omitempty" maxLength:"255" doc:"alone, or with a description alone, it changes the published version"`
+	PromptContent
+	WorkspaceID string `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+}
+
+// PromptContent are the fields of a version that may be left out.
+type PromptContent struct {
+	Model            string           `json:"model,omitempty" maxLength:"255"`
+	Functions        []map[string]any `json:"functions,omitempty" nullable:"true" maxItems:"512"`
+	Tools            []map[string]any `json:"tools,omitempty" nullable:"true" maxItems:"512"`
+	ToolChoice       toolChoice       `json:"tool_choice,omitempty"`
+	Description      *string          `json:"version_description,omitempty" nullable:"true" maxLength:"1024"`
+	TemplateMetadata map[string]any   `json:"template_metadata,omitempty" doc:"template_type: chat or text, and what else you like"`
+	PromptMetadata   map[string]any   `json:"prompt_metadata,omitempty" doc:"the same as template_metadata"`
+	Metadata         map[string]any   `json:"metadata,omitempty" doc:"the same as template_metadata"`
+	IsRaw            flag             `json:"is_raw_template,omitempty" doc:"1: the whole text is filled in first and read as JSON then"`
+	AIModelID        string           `json:"ai_model_id,omitempty" maxLength:"255" doc:"not used"`
+}
+
+// toolChoice is a word, an object, or null.
+type toolChoice struct{}
+
+// Schema describes it.
+func (toolChoice) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString, Nullable: true}, {Type: huma.TypeObject, AdditionalProperties: true, Nullable: true}}}
+}
+
+// document is JSON of any form, absent when it is empty.
+type document []byte
+
+// MarshalJSON writes it as it is.
+func (d document) MarshalJSON() ([]byte, error) { return d, nil }
+
+// Schema describes it.
+func (document) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
+
+// orNullDocument is null for what is empty.
+func orNullDocument(raw []byte) document {
+	if len(raw) == 0 {
+		return document("null")
+	}
+	return raw
+}
+
+// promptView is a prompt as clients see it: in lists by itself, alone with one of its
+// versions.
+type promptView struct {
+	ID            string         `json:"id" format:"uuid"`
+	Slug          string         `json:"slug"`
+	Name          string         `json:"name"`
+	CollectionID  string         `json:"collection_id" format:"uuid"`
+	WorkspaceID   string         `json:"workspace_id" format:"uuid"`
+	Model         string         `json:"model"`
+	Status        string         `json:"status" enum:"active,archived"`
+	CreatedAt     resource.Stamp `json:"created_at"`
+	LastUpdatedAt resource.Stamp `json:"last_updated_at"`
+	Object        string         `json:"object" enum:"prompt"`
+
+	String             *string  `json:"string,omitempty" doc:"this and what follows: of the version, when one prompt is read"`
+	Parameters         document `json:"parameters,omitempty"`
+	VirtualKey         *string  `json:"virtual_key,omitempty"`
+	Functions          document `json:"functions,omitempty"`
+	Tools              document `json:"tools,omitempty"`
+	ToolChoice         document `json:"tool_choice,omitempty"`
+	TemplateMetadata   document `json:"template_metadata,omitempty"`
+	IsRaw              *int     `json:"is_raw_template,omitempty" enum:"0,1"`
+	Version            int      `json:"prompt_version,omitempty"`
+	VersionID          string   `json:"prompt_version_id,omitempty" format:"uuid"`
+	VersionStatus      string   `json:"prompt_version_status,omitempty" enum:"active,archived"`
+	VersionDescription document `json:"prompt_version_description,omitempty"`
+	VersionLabelID     document `json:"prompt_version_label_id,omitempty" doc:"the label assigned last, or null"`
+	VersionLabelIDs    []string `json:"prompt_version_label_ids,omitempty" nullable:"false"`
+}
+
+// promptVersionView is a version in the list of them.
+type promptVersionView struct {
+	ID          string         `json:"id" format:"uuid"`
+	PromptID    string         `json:"prompt_id" format:"uuid"`
+	Template    templateView   `json:"prompt_template"`
+	Version     int            `json:"prompt_version"`
+	Description *string        `json:"prompt_description" nullable:"true"`
+	LabelID     *string        `json:"label_id" nullable:"true" format:"uuid"`
+	LabelIDs    []string       `json:"label_ids" nullable:"false"`
+	IsRaw       int            `json:"is_raw_template" enum:"0,1"`
+	IsDefault   bool           `json:"is_default"`
+	CreatedAt   resource.Stamp `json:"created_at"`
+	Status      string         `json:"status" enum:"active,archived"`
+	Object      string         `json:"object" enum:"prompt"`
+}
+
+type templateView struct {
+	String     string   `json:"string"`
+	Parameters document `json:"parameters,omitempty"`
+}
+
+// promptReceipt is the answer to a creation.
+type promptReceipt struct {
+	ID        string `json:"id" format:"uuid"`
+	Slug      string `json:"slug"`
+	VersionID string `json:"version_id" format:"uuid"`
+	Object    string `json:"object" enum:"prompt"`
+}
+
+// promptDone is the answer to an update: {} when no version was touched.
+type promptDone struct {
+	ID        string `json:"id,omitempty" format:"uuid"`
+	Slug      string `json:"slug,omitempty"`
+	VersionID string `json:"prompt_version_id,omitempty" format:"uuid" doc:"of the version just made, or changed"`
+	Object    string `json:"object,omitempty" enum:"prompt"`
+}

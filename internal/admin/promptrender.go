@@ -1,0 +1,75 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/prompt"
+	"sluice/internal/resource"
+)
+
+// promptRender shows what a prompt comes to, without calling a model: no verb of the
+// kind, because anything may stand in its body and nothing is changed by it. It is
+// neither logged nor counted. Source: contract/content-and-observability.md 1.5.
+func (k kinds) promptRender() resource.Resource {
+	return resource.Operations{{
+		Method: http.MethodPost, Path: "/prompts/{promptId}/render", ID: "renderPrompt", Summary: "Fill in a prompt, without calling a model", Tag: "Prompts",
+		Params: []resource.Param{{Name: "promptId", Doc: "slug or id of the prompt; behind it @number, @latest or @label"}},
+		Scopes: []access.Scope{access.PromptsRender}, Body: renderIn{}, Answer: renderView{}, Run: renderPrompt,
+	}}
+}
+
+// renderIn is the body of a rendering: that of a call.
+type renderIn struct {
+	_         struct{}       `additionalProperties:"true"`
+	Variables map[string]any `json:"variables" doc:"values by name; further fields take the place of saved ones"`
+}
+
+type renderView struct {
+	Success bool     `json:"success"`
+	Data    document `json:"data" doc:"the body of a call of chat/completions, or of completions"`
+}
+
+func renderPrompt(ctx context.Context, c *resource.Call) (any, error) {
+	if err := c.Within(); err != nil {
+		return nil, err
+	}
+	name, suffix := prompt.Split(c.Path("promptId"))
+	rec, err := resource.Look(ctx, c.Reader, prompt.Kind, targetOf(c, c.WorkspaceID), name)
+	if fault.Has(err, fault.NotFound) || err == nil && (rec.Status == resource.Archived || rec.WorkspaceID != c.WorkspaceID) {
+		return nil, fault.New(fault.NotFound, "there is no such prompt").At("promptId")
+	}
+	if err != nil {
+		return nil, err
+	}
+	row, err := resource.Decode[prompt.Prompt](rec)
+	if err != nil {
+		return nil, err
+	}
+	version, err := pickVersion(ctx, c, row, suffix)
+	if err != nil {
+		return nil, fault.From(err).At("promptId")
+	}
+	compiled, err := version.Value.Compile()
+	if err != nil {
+		return nil, err
+	}
+	sent := resource.Sent{}
+	for field, raw := range c.Sent {
+		if !slices.Contains([]string{"workspace_id", "organisation_id"}, field) {
+			sent[field] = raw
+		}
+	}
+	call, err := prompt.ReadCall(encode(sent))
+	if err != nil {
+		return nil, err
+	}
+	body, err := compiled.Body(call, partialsOf(ctx, c, rec.WorkspaceID))
+	if err != nil {
+		return nil, err
+	}
+	return renderView{true, body.JSON}, nil
+}
