@@ -82,9 +82,9 @@ func (g *Gateway) saved(a *attempt, slug string) error {
 	if !ok {
 		return fault.Newf(fault.Internal, "the provider @%s belongs to the unknown kind %q", acct.Slug, acct.Spec)
 	}
-	a.account, a.spec, a.values = acct, spec, acct.Values
+	a.account, a.spec, a.values, a.lasting = acct, spec, acct.Values, true
 	if len(a.target.Fields) > 0 || hasOwnFields(spec, a) {
-		a.values = a.x.room.fresh()
+		a.values, a.lasting = a.x.room.fresh(), false
 		for k, v := range acct.Values {
 			a.values[k] = v
 		}
@@ -185,7 +185,8 @@ func (g *Gateway) inline(a *attempt, name string, t *routing.Target) error {
 		a.values[provider.Key] = k
 	}
 	spec.FromTarget(t.Fields, a.values)
-	if t.Provider == "" || len(t.Fields) == 0 && t.APIKey.Empty() {
+	a.lasting = t.Provider != "" && (len(t.Fields) > 0 || !t.APIKey.Empty())
+	if !a.lasting {
 		if err := g.fromHeaders(a); err != nil {
 			return err
 		}

@@ -24,6 +24,7 @@ type attempt struct {
 	spec       *provider.Spec
 	account    *credential.Account // the saved provider, nil for inline credentials
 	values     provider.Values
+	lasting    bool // they are those of the target or the account alone, nothing came with the request
 	model      string
 	strict     bool // finish reasons are brought into the shape of the surface
 	askedUsage bool // stream_options.include_usage was added by us

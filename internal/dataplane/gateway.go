@@ -93,6 +93,7 @@ type Gateway struct {
 	configs *configCache
 	rules   ruleBook
 	judged  *judged
+	plans   plans
 	behind  *behind
 	tongues tongues
 	lines   *dialect.FileLines

@@ -21,6 +21,7 @@ type room struct {
 	body     wire.Spool  // the client's
 	reply    wire.Spool  // the upstream's
 	values   provider.Values
+	plan     provider.Plan
 	sent     wire.Header // to the upstream, without the credential
 	signed   wire.Header // and with it
 	given    wire.Header // to the client
@@ -45,7 +46,7 @@ func enter() *room { return lent.Get().(*room) }
 // left to the collector.
 func (r *room) leave() {
 	r.exchange, r.attempt = exchange{}, attempt{}
-	r.signing, r.request = sign.Request{}, transport.Request{}
+	r.plan, r.signing, r.request = provider.Plan{}, sign.Request{}, transport.Request{}
 	r.answer.Clear()
 	clear(r.values)
 	for _, h := range [...]*wire.Header{&r.sent, &r.signed, &r.given} {

@@ -22,6 +22,7 @@ func TestNothingIsLeftInARoom(t *testing.T) {
 		return append(make(wire.Header, 0, 9), wire.Field{Name: "authorization", Value: "sk-secret"})
 	}
 	r.sent, r.signed, r.given = lines(), lines()[:0], lines()
+	r.plan.Target = "/?key=sk-secret"
 	r.signing = sign.Request{Method: http.MethodPost, Header: &r.signed, Body: wire.Bytes([]byte("body"))}
 	r.request = transport.Request{Target: "/?key=sk-secret", Header: r.signed, Body: r.signing.Body}
 	visit := reflect.ValueOf(r.visit).Pointer()
@@ -30,7 +31,7 @@ func TestNothingIsLeftInARoom(t *testing.T) {
 	if !reflect.ValueOf(r.exchange).IsZero() || !reflect.ValueOf(r.attempt).IsZero() {
 		t.Errorf("the exchange or its attempt is left: %+v %+v", r.exchange, r.attempt)
 	}
-	if !reflect.ValueOf(r.signing).IsZero() || !reflect.ValueOf(r.request).IsZero() || len(r.values) > 0 {
+	if !reflect.ValueOf(r.plan).IsZero() || !reflect.ValueOf(r.signing).IsZero() || !reflect.ValueOf(r.request).IsZero() || len(r.values) > 0 {
 		t.Errorf("of the call is left: %+v %+v %v", r.signing, r.request, r.values)
 	}
 	for _, h := range []wire.Header{r.sent, r.signed, r.given} {

@@ -92,6 +92,16 @@ func (g *Gateway) choosePlan(a *attempt, call provider.Call) (*provider.Plan, er
 
 // planFor plans the call at one endpoint and finds out how it is put there.
 func (g *Gateway) planFor(a *attempt, call provider.Call, surface llm.Endpoint) (*provider.Plan, error) {
+	key, known, lasts := g.plans.find(a, call, surface)
+	if known != nil {
+		plan := &a.x.room.plan
+		*plan, a.speech = *known, speech{}
+		return plan, nil
+	}
+	if lasts {
+		call = owned(call)
+		key.call = call
+	}
 	p, err := a.spec.Plan(call, a.values)
 	if err != nil {
 		return nil, err
@@ -100,7 +110,10 @@ func (g *Gateway) planFor(a *attempt, call provider.Call, surface llm.Endpoint) 
 	if !ok {
 		return nil, fault.Newf(fault.NotSupported, "%s is not supported by %s", surface, a.spec.ID)
 	}
-	a.speech = s
+	if a.speech = s; lasts && !s.translates() {
+		kept := *p
+		g.plans.put(a.x.dir, key, &kept)
+	}
 	return p, nil
 }
 
