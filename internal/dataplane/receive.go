@@ -85,6 +85,9 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 		return g.follow(ctx, a, b)
 	}
 	a.reply.body = r.Apply(ep, b)
+	if err := dialect.HasList(ep, a.reply.body); err != nil {
+		return err
+	}
 	switch {
 	case a.spec.OmitProvider:
 	case d.Indexes(a.reply.body):
