@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +18,6 @@ var began = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
 // memory is a store of trails.
 type memory struct {
-	mu     sync.Mutex // guards all below
 	heads  map[string]*audit.Head
 	rows   map[string][]audit.Row
 	points map[string][]audit.Checkpoint
