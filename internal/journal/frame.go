@@ -12,7 +12,9 @@ import (
 //
 //	file header   8 bytes of magic; 8 of the number that the first record has, all
 //	              ones when there is none, zero when it may be any (as in files
-//	              from before they were used again); zeros up to fileHeader
+//	              from before they were used again); 8 of the offset before which
+//	              all is consumed, and perhaps not on the disk, zero for none; zeros
+//	              up to fileHeader
 //	frame         word 0: size of the payload, and its check (with the sequence
 //	              number) in the upper half; written when the room is taken
 //	              word 1: sequence number

@@ -2,8 +2,8 @@
 // until the log store has taken them. It is a queue of segment files mapped into
 // memory: Append copies a record into the mapping and returns, with no system call
 // and no allocation, and what stands there survives the death of the process,
-// kill -9 included, because the pages belong to the kernel. Run writes them to the
-// disk at an interval, which is what a power failure can cost.
+// kill -9 included, because the pages belong to the kernel. Run writes what is not
+// yet consumed to the disk at an interval, which is what a power failure can cost.
 //
 // Readers see records in the order of their sequence numbers, each once it is
 // whole. The numbers grow strictly, over restarts too.

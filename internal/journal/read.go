@@ -14,6 +14,7 @@ type view struct {
 	seg    *segment
 	first  uint64
 	next   uint64
+	from   int64
 	used   int64
 	sealed bool
 	quiet  bool // nobody else held the segment
@@ -22,7 +23,7 @@ type view struct {
 // hold takes a reference. Callers hold Journal.mu.
 func (s *segment) hold() view {
 	refs := s.refs.Add(1)
-	return view{seg: s, first: s.first, next: s.next, used: s.used, sealed: s.sealed, quiet: refs == 2}
+	return view{seg: s, first: s.first, next: s.next, from: s.from, used: s.used, sealed: s.sealed, quiet: refs == 2}
 }
 
 // view finds the segment of the first record at or behind seq.
@@ -91,12 +92,12 @@ func (v view) scan(pos record.Position, visit func(frame) bool) (next record.Pos
 // locate finds the frame of a position: where its hint says, or by walking.
 func (v view) locate(pos record.Position) record.Position {
 	if pos.Seq <= v.first {
-		return record.Position{Seq: v.first, Offset: fileHeader}
+		return record.Position{Seq: v.first, Offset: v.seg.begin}
 	}
 	if f, ok := frameAt(v.seg, pos.Offset&^7); ok && f.seq == pos.Seq {
 		return record.Position{Seq: pos.Seq, Offset: f.offset}
 	}
-	at := record.Position{Seq: v.first, Offset: fileHeader}
+	at := record.Position{Seq: v.first, Offset: v.seg.begin}
 	for at.Seq < pos.Seq {
 		f, ok := frameAt(v.seg, at.Offset)
 		if !ok {
@@ -158,7 +159,8 @@ func (j *Journal) ring() {
 	}
 }
 
-// Trim says that records before a position are no longer needed. Files that hold no
+// Trim says that records before a position are no longer needed, as they are safe
+// elsewhere. From then on they are not brought to the disk, and files that hold no
 // other are deleted, but for two at most that are kept to be written again while Run
 // runs. The file being written stays.
 func (j *Journal) Trim(before record.Position) error {
@@ -170,12 +172,28 @@ func (j *Journal) Trim(before record.Position) error {
 	}
 	old := j.segments[:n:n]
 	j.segments = j.segments[n:]
+	for _, s := range j.segments {
+		s.consume(before)
+	}
 	again, rest := j.reusable(old)
 	j.mu.Unlock()
 	if err := errors.Join(remove(rest), j.reuse(again)); err != nil {
 		return fmt.Errorf("trim journal: %w", err)
 	}
 	return nil
+}
+
+// consume notes that the records before a position are no longer needed, where its
+// hint tells the place. Callers hold Journal.mu.
+func (s *segment) consume(before record.Position) {
+	if !s.live || before.Seq <= s.first || before.Seq > s.next || before.Offset <= s.from {
+		return
+	}
+	if before.Seq == s.next && before.Offset == s.used {
+		s.from = s.used
+	} else if f, ok := frameAt(s, before.Offset&^7); ok && f.seq == before.Seq {
+		s.from = f.offset
+	}
 }
 
 // remove deletes segments that are in no list any more.

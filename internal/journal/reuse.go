@@ -30,8 +30,9 @@ func (j *Journal) reuse(segments []*segment) error {
 	var errs []error
 	for _, s := range segments {
 		s.since().Store(noRecord)
+		s.consumed().Store(0)
 		errs = append(errs, s.forget(int64(len(s.data))))
-		s.used, s.first, s.next = fileHeader, 0, 0
+		s.from, s.used, s.first, s.next = fileHeader, fileHeader, 0, 0
 		s.sealed, s.durable, s.cold = false, false, false
 		s.warm = s.bringIn(0, warmAhead)
 	}

@@ -19,11 +19,13 @@ type segment struct {
 	live   bool   // made by this process: frames that were begun will be finished
 	refs   atomic.Int32
 	salt   uint32 // of the checks of frames; set before the first one
+	begin  int64  // offset of the first record
 
 	// Guarded by Journal.mu.
 	first   uint64 // sequence number of the first record
 	next    uint64 // of the record behind the last
 	used    int64  // bytes, the file header included
+	from    int64  // offset before which all is consumed
 	warm    int64  // bytes from the start whose pages were brought in for writing
 	cold    bool   // more were asked for
 	sealed  bool   // no record will be added
@@ -44,7 +46,7 @@ func createSegment(dir string, number uint64, size int64, warm bool) (*segment, 
 	if err != nil {
 		return nil, fmt.Errorf("create segment: %w", err)
 	}
-	s := &segment{number: number, path: path, live: true, used: fileHeader}
+	s := &segment{number: number, path: path, live: true, begin: fileHeader, from: fileHeader, used: fileHeader}
 	if err = allocate(f, size, warm); err == nil {
 		s.data, err = mapFile(f, size, unix.PROT_READ|unix.PROT_WRITE)
 	}
@@ -71,7 +73,7 @@ func openSegment(path string, number uint64) (*segment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open segment: %w", err)
 	}
-	s := &segment{number: number, path: path, sealed: true, used: fileHeader}
+	s := &segment{number: number, path: path, sealed: true, begin: fileHeader, from: fileHeader, used: fileHeader}
 	if info.Size() < fileHeader {
 		return s, nil
 	}
@@ -92,6 +94,9 @@ var errNoSegment = errors.New("not a journal segment")
 // since is the word of the file header that says which record is the first.
 func (s *segment) since() *atomic.Uint64 { return s.word(8) }
 
+// consumed is the word of the file header that says before which offset all is.
+func (s *segment) consumed() *atomic.Uint64 { return s.word(16) }
+
 // start makes an empty segment ready for records from seq on. Callers hold
 // Journal.mu.
 func (s *segment) start(seq uint64) {
@@ -104,9 +109,12 @@ func (s *segment) start(seq uint64) {
 func (s *segment) recover() {
 	since := s.since().Load()
 	s.salt = uint32(since)
+	if from := s.consumed().Load(); from > fileHeader && from <= uint64(len(s.data)) && from%8 == 0 {
+		s.begin, s.from, s.used = int64(from), int64(from), int64(from)
+	}
 	for {
 		f, ok := frameAt(s, s.used)
-		if !ok || s.next != 0 && f.seq != s.next || s.next == 0 && since != 0 && f.seq != since {
+		if !ok || s.next != 0 && f.seq != s.next || s.next == 0 && !s.opens(f.seq, since) {
 			return
 		}
 		if s.next == 0 {
@@ -115,6 +123,11 @@ func (s *segment) recover() {
 		s.next = f.seq + 1
 		s.used += frameBytes(f.size)
 	}
+}
+
+// opens reports whether a record may be the first of a segment whose header says since.
+func (s *segment) opens(seq, since uint64) bool {
+	return since == 0 || seq == since || s.begin > fileHeader && seq > since
 }
 
 func mapFile(f *os.File, size int64, prot int) ([]byte, error) {
@@ -134,13 +147,30 @@ func (s *segment) release() {
 	}
 }
 
-// flush writes the pages of the first n bytes to the disk and lets go of the
-// memory: the kernel keeps them cached, but they no longer count as ours.
-func (s *segment) flush(n int64) error {
-	if err := unix.Msync(s.data[:pageUp(n, len(s.data))], unix.MS_SYNC); err != nil {
+// flush writes the pages with the records in [from, used) to the disk, and that it
+// begins there. Then it lets go of the memory: the kernel keeps the pages cached, but
+// they no longer count as ours. What is consumed needs no disk.
+func (s *segment) flush(from, used int64) error {
+	if from < used {
+		s.consumed().Store(uint64(from))
+		first := from &^ (pageBytes - 1)
+		if first > 0 {
+			if err := s.msync(0, pageBytes); err != nil {
+				return err
+			}
+		}
+		if err := s.msync(first, used); err != nil {
+			return err
+		}
+	}
+	return s.forget(used &^ (pageBytes - 1)) // the next record goes to the last page
+}
+
+func (s *segment) msync(from, to int64) error {
+	if err := unix.Msync(s.data[from:pageUp(to, len(s.data))], unix.MS_SYNC); err != nil {
 		return fmt.Errorf("sync segment: %w", err)
 	}
-	return s.forget(n &^ (pageBytes - 1)) // the next record goes to the last page
+	return nil
 }
 
 // forget lets go of the memory of the first n bytes, whole pages.

@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -140,4 +141,38 @@ func FuzzSegment(f *testing.F) {
 			t.Errorf("%d records behind the end", len(rest))
 		}
 	})
+}
+
+// What was consumed need not be on the disk: after a power failure the records behind
+// it are found all the same.
+func TestSyncSparesWhatIsConsumed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	j := open(t, small(dir))
+	put(t, j, 0, 8)
+	pos := j.Read(record.Position{}, stopAfter(6))
+	if err := errors.Join(j.Trim(pos), j.Sync()); err != nil {
+		t.Fatal(err)
+	}
+	put(t, j, 8, 10)
+	if err := j.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(filepath.Join(dir, "0000000000000000.seg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := os.Getpagesize()
+	lost := int(pos.Offset) / page * page
+	if lost <= page {
+		t.Fatalf("the first record that counts is at %d: nothing can be lost before it", pos.Offset)
+	}
+	clear(file[page:lost])
+	again, got := reopen(t, file)
+	same(t, "read", got, chats(6, 10))
+	if st := again.Stats(); st.Damaged != 0 {
+		t.Errorf("%d damaged, want none", st.Damaged)
+	}
+	got, _ = read(again, record.Position{Seq: pos.Seq + 2})
+	same(t, "read from the middle", got, append(chats(8, 10), recordtest.Chat(99)))
 }
