@@ -1,7 +1,9 @@
 package dataplane
 
 import (
+	"maps"
 	"sync"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -65,30 +67,31 @@ func (m *Metrics) retry(a *attempt) { m.retries.WithLabelValues(a.spec.ID).Inc()
 func (m *Metrics) unrecorded(*record.Attempt) { m.lost.Inc() }
 
 // series keeps the figures of a vector that were asked for, by its one or two labels:
-// the vector itself hashes them anew each time. As the labels, they are few.
+// the vector itself hashes them anew each time. As the labels, they are few, so that a
+// further one may cost a copy of all and looking one up takes no lock.
 type series[F any] struct {
 	find  func(first, second string) F
-	mu    sync.RWMutex // guards known
-	known map[[2]string]F
+	known atomic.Pointer[map[[2]string]F]
+	mu    sync.Mutex // held while known is replaced
 }
 
 func newSeries[F any](find func(first, second string) F) *series[F] {
-	return &series[F]{find: find, known: make(map[[2]string]F)}
+	s := &series[F]{find: find}
+	s.known.Store(&map[[2]string]F{})
+	return s
 }
 
 func (s *series[F]) of(first, second string) F {
 	key := [2]string{first, second}
-	s.mu.RLock()
-	f, ok := s.known[key]
-	s.mu.RUnlock()
-	if ok {
+	if f, ok := (*s.known.Load())[key]; ok {
 		return f
 	}
-	f = s.find(first, second)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.known[key] = f
-	return f
+	next := maps.Clone(*s.known.Load())
+	next[key] = s.find(first, second)
+	s.known.Store(&next)
+	return next[key]
 }
 
 // class is "2xx" for 200 to 299 and so on; "none" when there was no answer.
