@@ -37,6 +37,7 @@ import (
 	"sluice/internal/provider/transport"
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
+	"sluice/internal/secretref"
 	"sluice/internal/store"
 	"sluice/internal/telemetry"
 	"sluice/internal/wire"
@@ -195,13 +196,17 @@ func (a *App) buildGateway(context.Context) error {
 	a.metrics = telemetry.NewRegistry()
 	figures := dataplane.NewMetrics()
 	a.metrics.Register(figures.Collectors()...)
+	signers := sign.New(signOptions(a.set, a.client.HTTPClient()))
+	secrets := secretref.New(secretOptions(a.set, a.client.HTTPClient(), signers, a.clock, a.log))
+	a.closers = append(a.closers, closerFunc(secrets.Close))
 	a.gateway = dataplane.New(dataplane.Parts{
 		Directory: func() dataplane.Directory { return a.directory.Current() },
 		Hasher:    a.hasher,
 		Specs:     a.specs,
 		Engine:    a.engine,
 		Client:    a.client,
-		Signers:   sign.New(signOptions(a.set, a.client.HTTPClient())),
+		Signers:   signers,
+		Secrets:   secrets,
 		Dialect:   openai.Dialect(),
 		Dialects:  all.List(),
 		States:    a.states,

@@ -17,7 +17,7 @@ import (
 // resolve finds out which provider a target means and with which credentials, in
 // the order of contract/dataplane.md 1.3: a saved provider named in the model
 // field, then what the target names itself, then what the headers name.
-func (g *Gateway) resolve(_ context.Context, a *attempt) error {
+func (g *Gateway) resolve(ctx context.Context, a *attempt) error {
 	x, t := a.x, a.target
 	a.model = x.model
 	slug := x.account
@@ -31,17 +31,17 @@ func (g *Gateway) resolve(_ context.Context, a *attempt) error {
 	}
 	switch {
 	case t.Passthrough && (x.ctl.provider != "" || x.ctl.virtualKey != ""):
-		return g.fromRequest(a) // here the headers come before the body's model
+		return g.fromRequest(ctx, a) // here the headers come before the body's model
 	case slug != "":
-		return g.saved(a, slug)
+		return g.saved(ctx, a, slug)
 	case strings.HasPrefix(t.Provider, "@"):
-		return g.saved(a, t.Provider[1:])
+		return g.saved(ctx, a, t.Provider[1:])
 	case t.VirtualKey != "":
-		return g.saved(a, t.VirtualKey)
+		return g.saved(ctx, a, t.VirtualKey)
 	case t.Provider != "":
 		return g.inline(a, t.Provider, t)
 	}
-	return g.fromRequest(a)
+	return g.fromRequest(ctx, a)
 }
 
 // modelOf is the model that parameters of a target set.
@@ -56,13 +56,13 @@ func modelOf(params []routing.Param) (string, bool) {
 }
 
 // fromRequest takes the provider that the headers name.
-func (g *Gateway) fromRequest(a *attempt) error {
+func (g *Gateway) fromRequest(ctx context.Context, a *attempt) error {
 	c := &a.x.ctl
 	switch {
 	case strings.HasPrefix(c.provider, "@"):
-		return g.saved(a, c.provider[1:])
+		return g.saved(ctx, a, c.provider[1:])
 	case c.virtualKey != "":
-		return g.saved(a, c.virtualKey)
+		return g.saved(ctx, a, c.virtualKey)
 	case c.provider != "":
 		return g.inline(a, c.provider, a.target)
 	}
@@ -70,7 +70,7 @@ func (g *Gateway) fromRequest(a *attempt) error {
 }
 
 // saved takes the credentials of a provider or virtual key of the workspace.
-func (g *Gateway) saved(a *attempt, slug string) error {
+func (g *Gateway) saved(ctx context.Context, a *attempt, slug string) error {
 	acct := a.x.dir.FindAccount(a.x.key.Principal.WorkspaceID, slug)
 	if acct == nil {
 		return fault.Newf(fault.InvalidRequest, "there is no provider @%s in this workspace", clip(slug)).At("x-gateway-provider")
@@ -82,7 +82,15 @@ func (g *Gateway) saved(a *attempt, slug string) error {
 	if !ok {
 		return fault.Newf(fault.Internal, "the provider @%s belongs to the unknown kind %q", acct.Slug, acct.Spec)
 	}
-	a.account, a.spec, a.values, a.lasting = acct, spec, acct.Values, true
+	a.lasting = len(acct.Secrets) == 0
+	if !a.lasting {
+		filled, err := g.withSecrets(ctx, acct)
+		if err != nil {
+			return err
+		}
+		acct = filled
+	}
+	a.account, a.spec, a.values = acct, spec, acct.Values
 	if len(a.target.Fields) > 0 || hasOwnFields(spec, a) {
 		a.values, a.lasting = a.x.room.fresh(), false
 		for k, v := range acct.Values {

@@ -48,6 +48,7 @@ type Parts struct {
 	Engine    *routing.Engine
 	Client    *transport.Client
 	Signers   *sign.Set
+	Secrets   Secrets            // of accounts that map fields to secret managers; nil where none does
 	Dialect   *dialect.Dialect   // OpenAI's, which callers speak
 	Dialects  []*dialect.Dialect // all shapes that callers and providers speak
 	States    *StateKeeper       // of responses for providers that keep none; nil keeps nothing

@@ -33,6 +33,7 @@ const (
 	UpstreamUnreachable Code = "upstream_unreachable"
 	UpstreamFailed      Code = "upstream_failed"
 	UpstreamInvalid     Code = "upstream_invalid"
+	SecretUnavailable   Code = "secret_unavailable"
 	AddressRefused      Code = "address_refused"
 	ClientGone          Code = "client_gone"
 	ReadOnly            Code = "read_only"

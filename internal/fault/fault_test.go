@@ -64,7 +64,7 @@ func TestTableIsComplete(t *testing.T) {
 		fault.InvalidRequest, fault.InvalidConfig, fault.InvalidParameter, fault.UnsupportedMedia, fault.TooLarge, fault.InlineBlocked,
 		fault.Unauthenticated, fault.KeyExpired, fault.Forbidden, fault.FeatureOff, fault.ReferenceMissing, fault.NotFound, fault.UnknownRoute,
 		fault.Conflict, fault.BudgetExhausted, fault.ModelNotAllowed, fault.RateLimited, fault.NotSupported, fault.UpstreamTimeout,
-		fault.UpstreamUnreachable, fault.UpstreamFailed, fault.UpstreamInvalid, fault.AddressRefused, fault.ClientGone, fault.ReadOnly,
+		fault.UpstreamUnreachable, fault.UpstreamFailed, fault.UpstreamInvalid, fault.SecretUnavailable, fault.AddressRefused, fault.ClientGone, fault.ReadOnly,
 		fault.Overloaded, fault.Internal,
 	}
 	seen := map[fault.Code]bool{}

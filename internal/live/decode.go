@@ -28,6 +28,8 @@ var decoders = map[string]func(*Directory, resource.Record) (any, error){
 	credential.IntegrationKind: decodeIntegration,
 	credential.ProviderKind:    decodeProvider,
 	credential.VirtualKeyKind:  decodeVirtualKey,
+
+	credential.SecretReferenceKind: decodeReference,
 }
 
 func decodeKey(_ *Directory, r resource.Record) (any, error) {
@@ -73,6 +75,7 @@ type integration struct {
 	values            map[string]string
 	models            []credential.Model
 	allModels         bool
+	mappings          []credential.SecretMapping
 }
 
 func decodeIntegration(d *Directory, r resource.Record) (any, error) {
@@ -85,7 +88,7 @@ func decodeIntegration(d *Directory, r resource.Record) (any, error) {
 		return nil, err
 	}
 	all := in.AllowAllModels == nil || *in.AllowAllModels
-	return &integration{r.OrgID, in.AIProviderID, r.Status, values, in.Models, all}, nil
+	return &integration{r.OrgID, in.AIProviderID, r.Status, values, in.Models, all, in.Mappings}, nil
 }
 
 type savedProvider struct {
@@ -103,8 +106,9 @@ func decodeProvider(_ *Directory, r resource.Record) (any, error) {
 }
 
 type virtualKey struct {
-	workspace string
-	account   credential.Account
+	org, workspace string
+	account        credential.Account
+	mappings       []credential.SecretMapping
 }
 
 func decodeVirtualKey(d *Directory, r resource.Record) (any, error) {
@@ -117,7 +121,7 @@ func decodeVirtualKey(d *Directory, r resource.Record) (any, error) {
 		return nil, err
 	}
 	a := credential.Account{Slug: r.ShownSlug(), RecordID: r.ID, Spec: vk.Provider, Status: r.Status, ExpiresAt: vk.ExpiresAt, AllModels: true, Values: values}
-	return &virtualKey{r.WorkspaceID, a}, nil
+	return &virtualKey{r.OrgID, r.WorkspaceID, a, vk.Mappings}, nil
 }
 
 // open unseals the main secret and the JSON object of further fields. Values that

@@ -72,11 +72,14 @@ func (p parts) addAccounts(s *Snapshot) {
 		if in.status != active && a.Status == active {
 			a.Status = in.status
 		}
+		a.Secrets = p.secretUses(pr.org, pr.workspace, in.mappings)
 		s.addAccount(pr.workspace, &a)
 	}
 	for _, v := range p[credential.VirtualKeyKind] {
 		vk := v.(*virtualKey)
-		s.addAccount(vk.workspace, &vk.account)
+		a := vk.account
+		a.Secrets = p.secretUses(vk.org, vk.workspace, vk.mappings)
+		s.addAccount(vk.workspace, &a)
 	}
 	for _, list := range s.byPlace {
 		slices.SortFunc(list, func(a, b *credential.Account) int { return strings.Compare(a.Slug, b.Slug) })

@@ -1,0 +1,19 @@
+package app
+
+import (
+	"log/slog"
+	"net/http"
+
+	"sluice/internal/config"
+	"sluice/internal/ident"
+	"sluice/internal/provider/sign"
+	"sluice/internal/secretref"
+)
+
+// secretOptions are those of the reader of external secret managers. Guarded keeps
+// from private addresses.
+func secretOptions(s config.Settings, guarded *http.Client, signers *sign.Set, clock ident.Clock, log *slog.Logger) secretref.Options {
+	return secretref.Options{
+		HTTP: guarded, Signers: signers, AWSDomain: s.Cloud.AWSEndpointDomain, FederatedTokens: s.Cloud.AzureFederatedTokenFile != "", Clock: clock, Log: log,
+	}
+}

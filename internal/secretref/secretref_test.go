@@ -1,0 +1,240 @@
+package secretref_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sluice/internal/credential"
+	"sluice/internal/fault"
+	"sluice/internal/secretref"
+)
+
+const (
+	awsKeys = "aws_auth_type=accessKey aws_access_key_id=AKIA aws_secret_access_key=S aws_region=eu-west-1"
+	onToken = "vault_auth_type=token vault_addr=https://vault.example.com vault_token=hvs.t vault_namespace=team/a"
+)
+
+// Each manager is asked in its own words.
+func TestManagers(t *testing.T) {
+	t.Parallel()
+	jwt := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(jwt, []byte("pod-jwt\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reader, m, _ := start(t, func(o *secretref.Options) { o.KubernetesToken = jwt })
+	signed := "Authorization: AWS4-HMAC-SHA256 Credential=AKIA/20261120/eu-west-1/secretsmanager/aws4_request"
+	m.on("POST /", says(`{"SecretString":"{\"api_key\":\"sk-aws\",\"n\":5}"}`, signed, "X-Amz-Target: secretsmanager.GetSecretValue"))
+	m.on("GET /v1/kv/one", says(`{"data":{"only":"sk-kv1"}}`, "X-Vault-Token: hvs.t", "X-Vault-Namespace: team/a"))
+	m.on("GET /v1/secret/data/two", says(`{"data":{"data":{"value":"sk-kv2","other":"x","account":{"type":"s"}},"metadata":{"version":3}}}`, "X-Vault-Token: hvs."))
+	m.on("GET /v1/sys/internal/ui/mounts/team/kv/deep", says(`{"data":{"path":"team/kv/","options":{"version":"2"}}}`))
+	m.on("GET /v1/team/kv/data/deep", says(`{"data":{"data":{"k":"sk-deep"},"metadata":{"version":1}}}`))
+	m.on("POST /v1/auth/approle/login", takes(`{"auth":{"client_token":"hvs.role","lease_duration":3600}}`, map[string]string{"role_id": "r", "secret_id": "s"}))
+	m.on("POST /v1/auth/kubernetes/login", takes(`{"auth":{"client_token":"hvs.pod","lease_duration":3600}}`, map[string]string{"role": "gw", "jwt": "pod-jwt"}))
+	m.on("GET /secrets/openai-key", says(`{"value":"sk-azure"}`, "Authorization: Bearer entra-token"))
+	entra(m)
+	for _, c := range []struct {
+		name  string
+		uses  []credential.SecretUse
+		want  string
+		wrong string // what the cause of a refusal says
+	}{
+		{"a member in AWS", from("aws_sm", "prod/openai", "api_key", "", awsKeys), "sk-aws", ""},
+		{"a number becomes a text", from("aws_sm", "prod/openai", "n", "", awsKeys), "5", ""},
+		{"the whole of a text", from("aws_sm", "prod/openai", "", "json", awsKeys), `{"api_key":"sk-aws","n":5}`, ""},
+		{"a member that is not there", from("aws_sm", "prod/openai", "nope", "", awsKeys), "", "has not the member"},
+		{"the only member in Vault", from("hashicorp_vault", "kv/one", "", "", onToken), "sk-kv1", ""},
+		{"the member called value", from("hashicorp_vault", "secret/data/two", "", "", onToken), "sk-kv2", ""},
+		{"an object as JSON", from("hashicorp_vault", "secret/data/two", "account", "json", onToken), `{"type":"s"}`, ""},
+		{"what is no JSON", from("hashicorp_vault", "secret/data/two", "value", "json", onToken), "", "not JSON"},
+		{"a path without data", from("hashicorp_vault", "/secret/two", "other", "", onToken), "x", ""},
+		{"a mount of several parts", from("hashicorp_vault", "team/kv/deep", "k", "", onToken), "sk-deep", ""},
+		{"by AppRole", from("hashicorp_vault", "secret/data/two/", "other", "", "vault_auth_type=approle vault_addr=https://vault.example.com/ vault_role_id=r vault_secret_id=s"), "x", ""},
+		{"by Kubernetes", from("hashicorp_vault", "secret/data/two//", "other", "", "vault_auth_type=kubernetes vault_addr=https://vault.example.com vault_role=gw"), "x", ""},
+		{"nothing there", from("hashicorp_vault", "secret/none", "", "", onToken), "", "status 404"},
+		{"in Azure", from("azure_kv", "openai-key", "", "", "azure_auth_mode=entra azure_entra_tenant_id=tenant-1 azure_entra_client_id=c azure_entra_client_secret=s azure_vault_url=https://mine.vault.azure.net/"), "sk-azure", ""},
+		{"a reference that is gone", []credential.SecretUse{{Field: "key"}}, "", "gone"},
+	} {
+		got, err := reader.Read(t.Context(), c.uses)
+		if c.wrong != "" {
+			if f := fault.From(err); f == nil || f.Code != fault.SecretUnavailable || !strings.Contains(f.Error(), c.wrong) || strings.Contains(f.Text(), "status") {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			continue
+		}
+		if err != nil || got["key"] != c.want {
+			t.Errorf("%s: %q, %v", c.name, got["key"], err)
+		}
+	}
+	for _, host := range []string{"POST secretsmanager.eu-west-1.amazonaws.com/", "GET mine.vault.azure.net/secrets/openai-key", "GET vault.example.com/v1/kv/one"} {
+		if !slices.Contains(m.asked(), host) {
+			t.Errorf("nobody asked %s: %v", host, m.asked())
+		}
+	}
+}
+
+// entra is a token service.
+func entra(m *manager) {
+	const tenant = "https://login.microsoftonline.com/tenant-1"
+	m.on("GET /tenant-1/v2.0/.well-known/openid-configuration", says(`{"token_endpoint":"`+tenant+`/oauth2/v2.0/token","authorization_endpoint":"`+tenant+`/oauth2/v2.0/authorize","issuer":"`+tenant+`/v2.0"}`))
+	m.on("GET /common/discovery/instance", says(`{"tenant_discovery_endpoint":"`+tenant+`/v2.0/.well-known/openid-configuration","metadata":[{"preferred_network":"login.microsoftonline.com","preferred_cache":"login.windows.net","aliases":["login.microsoftonline.com"]}]}`))
+	m.on("POST /tenant-1/oauth2/v2.0/token", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.FormValue("scope") != "https://vault.azure.net/.default openid offline_access profile" {
+			http.Error(w, `{"error":"invalid_scope"}`, http.StatusBadRequest)
+			return
+		}
+		fmt.Fprint(w, `{"token_type":"Bearer","expires_in":3600,"access_token":"entra-token"}`)
+	})
+}
+
+// A secret serves for five minutes; then one call after that renews it behind the
+// answer, and a manager in trouble does no harm for an hour.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	reader, m, clock := start(t)
+	answers := func(v string) { m.on("GET /v1/kv/one", says(`{"data":{"k":"`+v+`"}}`)) }
+	read := func() string {
+		t.Helper()
+		got, err := reader.Read(t.Context(), from("hashicorp_vault", "kv/one", "k", "", onToken))
+		if err != nil {
+			return err.Error()
+		}
+		return got["key"]
+	}
+	want := func(what, value string, calls int) {
+		t.Helper()
+		if got := read(); !strings.Contains(got, value) {
+			t.Errorf("%s: %q, want %q", what, got, value)
+		}
+		reader.Settle()
+		if n := len(m.asked()); n != calls {
+			t.Errorf("%s: %d calls, want %d", what, n, calls)
+		}
+	}
+	answers("first")
+	want("fetched", "first", 1)
+	answers("second")
+	want("kept", "first", 1)
+	clock.pass(5 * time.Minute)
+	want("stale, renewed behind", "first", 2)
+	want("renewed", "second", 2)
+	m.on("GET /v1/kv/one", nil)
+	clock.pass(5 * time.Minute)
+	want("the manager fails, the old one serves", "second", 5) // the path, its mount, and the path in it
+	want("and is left in peace", "second", 5)
+	clock.pass(time.Hour)
+	want("until it is too old", "secret_unavailable", 8)
+	want("a failure is kept for a while", "secret_unavailable", 8)
+	clock.pass(15 * time.Second)
+	answers("third")
+	want("and tried again", "third", 9)
+}
+
+// Another revision of the reference is another source.
+func TestRevisions(t *testing.T) {
+	t.Parallel()
+	reader, m, _ := start(t)
+	m.on("GET /v1/kv/one", says(`{"data":{"k":"v"}}`))
+	for i, want := range []int{1, 1, 2} {
+		uses := from("hashicorp_vault", "kv/one", "k", "", onToken)
+		uses[0].Source.Revision = int64(i / 2)
+		if _, err := reader.Read(t.Context(), uses); err != nil || len(m.asked()) != want {
+			t.Errorf("%d: %d calls, %v", i, len(m.asked()), err)
+		}
+	}
+}
+
+// However many wait for a source, it is asked once; who leaves does not spoil it for
+// the others, and another source does not wait.
+func TestOneAtATime(t *testing.T) {
+	t.Parallel()
+	reader, m, _ := start(t)
+	m.on("GET /v1/kv/slow", says(`{"data":{"k":"v"}}`))
+	m.hold = make(chan struct{})
+	left, leave := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	errs := make([]error, 8)
+	for i := range errs {
+		wg.Go(func() {
+			ctx := t.Context()
+			if i == 0 {
+				ctx = left
+			}
+			_, errs[i] = reader.Read(ctx, from("hashicorp_vault", "kv/slow", "k", "", onToken))
+		})
+	}
+	leave()
+	close(m.hold)
+	wg.Wait()
+	for i, err := range errs[1:] {
+		if err != nil {
+			t.Errorf("caller %d: %v", i+1, err)
+		}
+	}
+	if n := len(m.asked()); n != 1 {
+		t.Errorf("%d calls", n)
+	}
+}
+
+// A login that was revoked is made anew, once.
+func TestLoginAnew(t *testing.T) {
+	t.Parallel()
+	reader, m, clock := start(t)
+	n := 0
+	m.on("POST /v1/auth/approle/login", func(w http.ResponseWriter, _ *http.Request) {
+		n++
+		fmt.Fprintf(w, `{"auth":{"client_token":"t%d","lease_duration":3600}}`, n)
+	})
+	auth := "vault_auth_type=approle vault_addr=https://vault.example.com vault_role_id=r vault_secret_id=s"
+	for _, token := range []string{"t1", "t1", "t2"} {
+		m.on("GET /v1/kv/one", says(`{"data":{"k":"`+token+`"}}`, "X-Vault-Token: "+token))
+		uses := from("hashicorp_vault", "kv/one", "k", "", auth)
+		got, err := reader.Read(t.Context(), uses)
+		reader.Settle()
+		if err != nil {
+			t.Fatalf("%s: %v, %v", token, got, err)
+		}
+		clock.pass(6 * time.Minute)
+	}
+	if n != 2 {
+		t.Errorf("%d logins", n)
+	}
+}
+
+// Neither a log line nor an error holds what was sent or read.
+func TestNothingIsTold(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	reader, m, _ := start(t, func(o *secretref.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	m.on("GET /v1/kv/one", func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, `the token hvs.t is bad, the secret was s3cr3t`, http.StatusForbidden)
+	})
+	m.on("GET /v1/kv/far", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "https://elsewhere.example.com/", http.StatusFound)
+	})
+	m.on("GET /v1/kv/big", says(`{"data":{"k":"`+strings.Repeat("a", 1<<20)+`"}}`))
+	for _, path := range []string{"kv/one", "kv/far", "kv/big"} {
+		_, err := reader.Read(t.Context(), from("hashicorp_vault", path, "k", "", onToken))
+		if text := fmt.Sprint(err); !fault.Has(err, fault.SecretUnavailable) || strings.Contains(text, "hvs") || strings.Contains(text, "s3cr3t") {
+			t.Errorf("%s: %s", path, text)
+		}
+	}
+	reader.Close()
+	if text := log.String(); strings.Contains(text, "hvs") || strings.Contains(text, "s3cr3t") || !strings.Contains(text, "r-kv/one") {
+		t.Errorf("logged: %s", text)
+	}
+	for _, call := range m.asked() {
+		if strings.Contains(call, "elsewhere") {
+			t.Error("a redirect was followed")
+		}
+	}
+}
