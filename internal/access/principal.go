@@ -2,7 +2,11 @@
 // key types and scopes, and the one function that decides.
 package access
 
-import "sluice/internal/fault"
+import (
+	"sort"
+
+	"sluice/internal/fault"
+)
 
 // KeyType is the kind of an API key, as it stands on the wire.
 // Source: spec, API key; contract/identity-and-governance.md section 1.
@@ -176,4 +180,35 @@ func (p *Principal) lacks(s Scope) error {
 		return nil
 	}
 	return fault.Newf(fault.Forbidden, "the API key has not the scope %s", s).At("scopes")
+}
+
+// RoleAt is what the user of a session or user key is in a workspace; empty for keys
+// that belong to nobody, for strangers, and for owners and admins of the organisation,
+// who are bound by no role there.
+func (p *Principal) RoleAt(workspaceID string) Role {
+	if !p.personal() || p.governs() {
+		return ""
+	}
+	return p.Places[workspaceID].Role
+}
+
+// Actor is the id that trails and records name: of the user of a session, else of the
+// key.
+func (p *Principal) Actor() string {
+	if p.Kind == BySession {
+		return p.UserID
+	}
+	return p.ID
+}
+
+// Allowed lists the scopes that a session may use in a workspace, in order.
+func (p *Principal) Allowed(workspaceID string) []string {
+	var out []string
+	for s := range ruleByScope {
+		if p.mayAt(s, workspaceID) {
+			out = append(out, string(s))
+		}
+	}
+	sort.Strings(out)
+	return out
 }

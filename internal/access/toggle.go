@@ -64,6 +64,15 @@ var toggles = [...]Toggle{
 	{"managersWriteWsUsers", "workspace_management", true},
 }
 
+// SectionOf is the section of a toggle; empty when there is no such toggle.
+func SectionOf(name string) string {
+	i, ok := toggleAt[name]
+	if !ok {
+		return ""
+	}
+	return toggles[i].Section
+}
+
 var toggleAt = func() map[string]int {
 	m := make(map[string]int, len(toggles))
 	for i, t := range toggles {

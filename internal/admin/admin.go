@@ -13,6 +13,7 @@ import (
 	"sluice/internal/access"
 	"sluice/internal/audit"
 	"sluice/internal/ident"
+	"sluice/internal/identity"
 	"sluice/internal/keys"
 	"sluice/internal/provider"
 	"sluice/internal/record"
@@ -34,13 +35,19 @@ type Parts struct {
 	Log      *slog.Logger
 	Version  string // of the program, for the description: "1.0.0"
 
-	KeyPrefix string          // of new API keys: "sk-"
-	Features  map[string]bool // deployment flags by name, "POLICY_ENABLED"; absent is on
-	Specs     Specs
-	Guard     Guard
-	Limits    routing.Limits
-	Logs      Logs
-	Breakers  func(workspaceID string) []routing.BreakerState
+	KeyPrefix string // of new API keys: "sk-"
+	// ConsoleURL is where people reach the console, without a slash at the end:
+	// "https://gateway.example.com". Links in mails begin with it.
+	ConsoleURL string
+	LocalLogin bool // people sign in with e-mail and password
+	Passwords  *identity.Passwords
+	Pace       *identity.Pace
+	Features   map[string]bool // deployment flags by name, "POLICY_ENABLED"; absent is on
+	Specs      Specs
+	Guard      Guard
+	Limits     routing.Limits
+	Logs       Logs
+	Breakers   func(workspaceID string) []routing.BreakerState
 
 	Audit       AuditTrail
 	AuditSigner *audit.Signer

@@ -49,7 +49,7 @@ type keyReceipt struct {
 // policies say that there are none.
 type apiKeyView struct {
 	ID                     string          `json:"id" format:"uuid"`
-	Key                    string          `json:"key,omitempty" doc:"masked: the first two and the last three characters"`
+	Key                    string          `json:"key,omitempty" doc:"masked: the first two and the last three characters; whole in a session of the user whose key it is"`
 	Name                   string          `json:"name"`
 	Description            *string         `json:"description" nullable:"true"`
 	Type                   access.KeyType  `json:"type" enum:"organisation-service,workspace-service,workspace-user"`
@@ -82,7 +82,7 @@ type keyDefaultsView struct {
 	AllowConfigOverride bool              `json:"allow_config_override"`
 }
 
-func viewKey(_ context.Context, c *resource.Call, r resource.Row[keys.Key], detail bool) (apiKeyView, error) {
+func (ks kinds) viewKey(_ context.Context, c *resource.Call, r resource.Row[keys.Key], detail bool) (apiKeyView, error) {
 	k := r.Value
 	v := apiKeyView{
 		ID: r.ID, Key: k.Secret.Masked, Name: k.Name, Description: orNull(k.Description), Type: k.Type,
@@ -100,6 +100,15 @@ func viewKey(_ context.Context, c *resource.Call, r resource.Row[keys.Key], deta
 	}
 	if v.Defaults.Metadata == nil {
 		v.Defaults.Metadata = map[string]string{}
+	}
+	if detail {
+		raw, err := ks.rawOf(c, &r)
+		if err != nil {
+			return v, err
+		}
+		if raw.Reveal() != "" {
+			v.Key = raw.Reveal()
+		}
 	}
 	return v, nil
 }

@@ -30,11 +30,12 @@ func (k kinds) apiKeys() resource.Resource {
 			}},
 		},
 		Select:  selectKeys,
+		Guard:   ownKeysOnly,
 		Prepare: k.prepareKey,
 		Refs:    []resource.Ref[keys.Key]{defaultConfig(func(d *keys.Key) string { return d.Defaults.ConfigID }, "defaults.config_id", fault.NotFound)},
 		Keep:    keepOwnKey,
 		Index:   func(r *resource.Row[keys.Key]) []resource.IndexEntry { return KeyIndex(&r.Value) },
-		View:    viewKey,
+		View:    k.viewKey,
 		Receipt: &resource.Receipt[keys.Key]{Shape: keyReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[keys.Key]) (any, error) {
 			return keyReceipt{ch.New.ID, ch.Raw.Reveal(), "api-key"}, nil
 		}},
@@ -46,6 +47,9 @@ func (k kinds) apiKeys() resource.Resource {
 // the hashes that lead to it, and its type.
 func KeyIndex(key *keys.Key) []resource.IndexEntry {
 	entries := []resource.IndexEntry{{Name: "type", Value: string(key.Type)}}
+	if key.UserID != "" {
+		entries = append(entries, resource.IndexEntry{Name: userEntry, Value: key.UserID})
+	}
 	for _, h := range key.Hashes() {
 		entries = append(entries, resource.IndexEntry{Name: "hash", Value: h.String(), Unique: true})
 	}
@@ -78,8 +82,8 @@ func locateKey(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) e
 	switch c.Path("type") + "/" + c.Path("sub_type") {
 	case "organisation/service":
 		r.Value.Type = access.OrganisationService
-		if !c.Principal.IsAdminKey() && c.Principal.Kind != access.BySession {
-			return fault.New(fault.Forbidden, "only an Admin key makes Admin keys").At("type")
+		if !c.Principal.Roams() {
+			return fault.New(fault.Forbidden, "only an Admin key, and owners and admins of the organisation, make Admin keys").At("type")
 		}
 		return nil
 	case "workspace/service":
@@ -104,11 +108,22 @@ func selectKeys(_ context.Context, c *resource.Call, q *resource.Query) error {
 			types = append(types, s.key)
 		}
 	}
+	if leads := c.Principal.Leads(c.WorkspaceID); !leads { // of others' keys they know nothing
+		q.Index = append(q.Index, resource.IndexEntry{Name: userEntry, Value: c.Principal.UserID})
+	}
 	switch {
 	case len(types) == 0:
 		q.Index = append(q.Index, resource.IndexEntry{Name: "type", Value: "none"})
 	case len(types) == 1:
 		q.Index = append(q.Index, resource.IndexEntry{Name: "type", Value: string(types[0])})
+	}
+	return nil
+}
+
+// ownKeysOnly keeps who leads no workspace to the keys that are theirs.
+func ownKeysOnly(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) error {
+	if r.Value.Type == access.WorkspaceUser && r.Value.UserID != c.Principal.UserID && !c.Principal.Leads(r.WorkspaceID) {
+		return fault.New(fault.Forbidden, "this key belongs to somebody else")
 	}
 	return nil
 }
@@ -132,7 +147,7 @@ func mayGive(c *resource.Call, t access.KeyType, scopes []string) error {
 		case !may:
 			return fault.Newf(fault.InvalidParameter, "a key of type %s cannot have the scope %s", t, s).At("scopes")
 		}
-		if own, _ := access.MayHold(c.Principal.KeyType, s); own && !c.Holds(access.Scope(s)) {
+		if own, _ := access.MayHold(c.Principal.KeyType, s); own && !c.Holds(access.Scope(s)) || c.Principal.Kind == access.BySession && !c.Holds(access.Scope(s)) {
 			return fault.Newf(fault.Forbidden, "the caller has not the scope %s and cannot give it", s).At("scopes")
 		}
 	}

@@ -32,18 +32,60 @@ func (k kinds) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Ed
 	if key.Type == access.OrganisationService && (key.Defaults.ConfigID != "" || len(key.Defaults.Metadata) > 0) {
 		return fault.New(fault.InvalidParameter, "an Admin key sends no model traffic, so it has no defaults").At("defaults")
 	}
-	if err := checkMetadata(key.Defaults.Metadata, "defaults.metadata"); err != nil {
+	if err := k.checkKeyMetadata(ctx, c, key); err != nil {
+		return err
+	}
+	if ch.Old == nil {
+		if err := checkUser(ctx, c, ch.New); err != nil {
+			return err
+		}
+	}
+	if err := k.userKeyRules(ctx, c, ch); err != nil {
 		return err
 	}
 	if ch.Old != nil {
 		revive(ch, key.ExpiresAt, c.Now)
 		return nil
 	}
-	if err := checkUser(ctx, c, key); err != nil {
+	key.CreationMode = sourceOf(c)
+	return k.giveValue(ch)
+}
+
+// checkKeyMetadata checks the metadata of a key, and fills it, by the schema of the
+// organisation.
+func (k kinds) checkKeyMetadata(ctx context.Context, c *resource.Call, key *keys.Key) error {
+	const at = "defaults.metadata"
+	if err := checkMetadata(key.Defaults.Metadata, at); err != nil || key.Type == access.OrganisationService {
 		return err
 	}
-	key.CreationMode = "api"
-	return k.giveValue(ch)
+	org, err := own(ctx, c)
+	if err != nil {
+		return err
+	}
+	key.Defaults.Metadata, err = tenant.Fill(org.Value.Schemas.APIKey, key.Defaults.Metadata, at)
+	return err
+}
+
+// userKeyRules applies what the workspace says of user keys: how many, and how long.
+func (k kinds) userKeyRules(ctx context.Context, c *resource.Call, ch *resource.Edit[keys.Key]) error {
+	if ch.New.Value.Type != access.WorkspaceUser || ch.Old != nil && !sentAny(ch.Sent, []string{"expires_at"}) {
+		return nil
+	}
+	place, err := c.Reader.Find(ctx, tenant.WorkspaceKind, ch.New.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	settings, err := settingsOf(ctx, c.Reader, place)
+	if err != nil {
+		return err
+	}
+	if ch.Old == nil {
+		if err := withinCount(ctx, c.Reader, place, ch.New.Value.UserID, settings); err != nil {
+			return err
+		}
+	}
+	ch.New.Value.ExpiryEnforced = false
+	return limitLife(&ch.New.Value, settings, c.Now, sentAny(ch.Sent, []string{"expires_at"}))
 }
 
 // revive makes an expired thing active when its expiry was moved or taken away.
@@ -66,8 +108,10 @@ func (k kinds) giveValue(ch *resource.Edit[keys.Key]) error {
 }
 
 // checkUser settles whose a user key is: that of the caller's user when nobody is
-// named, and of a user of the organisation in any case.
-func checkUser(ctx context.Context, c *resource.Call, key *keys.Key) error {
+// named, and of somebody who belongs to the workspace in any case. For others than
+// themselves only those make keys who lead the workspace.
+func checkUser(ctx context.Context, c *resource.Call, r *resource.Row[keys.Key]) error {
+	key := &r.Value
 	if key.Type != access.WorkspaceUser {
 		if key.UserID != "" {
 			return fault.New(fault.InvalidParameter, "only a user key belongs to a user").At("user_id")
@@ -80,9 +124,16 @@ func checkUser(ctx context.Context, c *resource.Call, key *keys.Key) error {
 	if key.UserID == "" {
 		return fault.New(fault.InvalidParameter, "name the user, because a service key belongs to none").At("user_id")
 	}
-	u, err := c.Reader.Find(ctx, tenant.UserKind, key.UserID)
-	if fault.Has(err, fault.NotFound) || err == nil && (u.OrgID != c.OrgID || u.Status == resource.Archived) {
-		return fault.New(fault.NotFound, "there is no such user").At("user_id")
+	if key.UserID != c.Principal.UserID && !c.Principal.Leads(r.WorkspaceID) {
+		return fault.New(fault.Forbidden, "you can make keys for yourself only").At("user_id")
+	}
+	u, err := userOf(ctx, c, key.UserID, "user_id")
+	if err != nil || u.Value.Role != access.Member {
+		return err // owners and admins belong to every workspace
+	}
+	_, err = findMember(ctx, c.Reader, resource.Record{OrgID: r.OrgID, ID: r.WorkspaceID}, key.UserID)
+	if fault.Has(err, fault.NotFound) {
+		return fault.New(fault.InvalidParameter, "the user is no member of the workspace; add them first").At("user_id")
 	}
 	return err
 }

@@ -36,6 +36,7 @@ func (k kinds) guardrails() resource.Resource {
 			return nil
 		},
 		View:    k.viewGuardrail,
+		Keep:    keepOrgGuardrail,
 		Receipt: &resource.Receipt[guard.Guardrail]{Shape: guardrailReceipt{}, Make: receiveGuardrail},
 		Done:    &resource.Receipt[guard.Guardrail]{Shape: guardrailReceipt{}, Make: receiveGuardrail},
 	}

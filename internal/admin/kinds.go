@@ -8,7 +8,14 @@ type kinds struct{ Parts }
 // list is everything that the administration serves. To add a kind, add its line.
 func (k kinds) list() []resource.Resource {
 	return []resource.Resource{
+		k.sessions(),
+		k.organisation(),
+		k.auth(),
+		k.exclusions(),
 		k.workspaces(),
+		k.members(),
+		k.users(),
+		k.invites(),
 		k.apiKeys(),
 		k.configs(),
 		k.integrations(),

@@ -54,7 +54,7 @@ func (k kinds) rotate(_ context.Context, _ resource.Tx, c *resource.Call, ch *re
 	}
 	previous := old.Secret
 	previous.Until = &until
-	ch.New.Value.Previous, ch.New.Value.LastRotatedAt = &previous, &now
+	ch.New.Value.Previous, ch.New.Value.LastRotatedAt, ch.New.Value.AutoRotated = &previous, &now, false
 	c.Note("api_key_id", ch.New.ID)
 	c.Note("rotation_mode", "manual")
 	c.Note("old_key_masked", old.Secret.Masked)

@@ -3,7 +3,9 @@ package admin
 import (
 	"context"
 	"slices"
+	"strconv"
 
+	"sluice/internal/access"
 	"sluice/internal/credential"
 	"sluice/internal/fault"
 	"sluice/internal/guard"
@@ -28,7 +30,7 @@ var contents = []struct{ kind, title string }{
 }
 
 // fixtures go with a workspace in any case.
-var fixtures = []string{keys.Kind, quota.RateLimitKind, prompt.CollectionKind, prompt.LabelKind, prompt.VersionKind, prompt.PartialVersionKind}
+var fixtures = []string{keys.Kind, tenant.MemberKind, quota.RateLimitKind, prompt.CollectionKind, prompt.LabelKind, prompt.VersionKind, prompt.PartialVersionKind}
 
 // keepWorkspace refuses to archive the default workspace, one that was not named
 // rightly, and one in which something is left.
@@ -69,6 +71,9 @@ func (k kinds) afterWorkspace(ctx context.Context, tx resource.Tx, c *resource.C
 		if err := ensureDefaultCollection(ctx, tx, c, ch.New.OrgID, ch.New.ID); err != nil {
 			return err
 		}
+		if err := k.firstMembers(ctx, tx, c, ch); err != nil {
+			return err
+		}
 		return k.grantGlobal(ctx, tx, c, ch.New.Record)
 	}
 	if ch.New.Status != resource.Archived {
@@ -82,6 +87,27 @@ func (k kinds) afterWorkspace(ctx context.Context, tx resource.Tx, c *resource.C
 	}
 	for _, kind := range gone {
 		if err := retireAll(ctx, tx, c, inside(ch.New.Record, kind)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// firstMembers makes the users that were named at the creation of a workspace members
+// of it.
+func (k kinds) firstMembers(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
+	var users []string
+	if err := ch.Sent.Into("users", &users); err != nil {
+		return err
+	}
+	rec := ch.New.Record
+	rec.Body = encode(ch.New.Value)
+	for i, id := range users {
+		at := "users[" + strconv.Itoa(i) + "]"
+		if _, err := userOf(ctx, c, id, at); err != nil {
+			return err
+		}
+		if err := k.join(ctx, tx, c, rec, tenant.Member{UserID: id, Role: access.Member}, at); err != nil {
 			return err
 		}
 	}

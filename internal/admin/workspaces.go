@@ -11,22 +11,28 @@ import (
 	"sluice/internal/tenant"
 )
 
-// workspaces are the places in which everything else lives. A workspace key sees
-// its own alone. Source: contract/identity-and-governance.yaml, workspaces.
+// workspaces are the places in which everything else lives. A workspace key sees its
+// own alone, and a user those that they belong to.
+// Source: contract/identity-and-governance.yaml, workspaces.
 func (k kinds) workspaces() resource.Resource {
 	return &resource.Kind[tenant.Workspace, workspaceView]{
 		Name: tenant.WorkspaceKind, Object: "workspace", Title: "workspace", Tag: "Workspaces", Audited: "workspaces",
 		Path: "/workspaces", Also: []string{"/admin/workspaces"}, Param: "workspaceId", Slug: "ws", SlugFrom: 6,
 		Perm: "workspaces", Verbs: resource.AllVerbs, Home: resource.IsWorkspace,
-		Create: workspaceIn{}, Update: workspacePatch{}, Delete: workspaceOut{}, Own: []string{"defaults"},
+		Create: workspaceIn{}, Update: workspacePatch{}, Delete: workspaceOut{}, Own: []string{"defaults", "users", "security_settings", "settings"},
 		Filters: []resource.Filter{
 			{Param: resource.Param{Name: "status", Doc: "active, archived, or both with a comma", Default: resource.Active}, Apply: workspaceStatuses},
 			{Param: resource.Param{Name: "name", Doc: "part of the name"}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
 				q.Search = v
 				return nil
 			}},
+			{Param: resource.Param{Name: "exact_name"}, Index: nameEntry},
 		},
-		Prepare: prepareWorkspace,
+		Views:   []resource.Param{{Name: "name_format", Enum: []string{"display", "plain"}, Default: "display", Doc: "display puts the icon before the name"}},
+		Prepare: k.prepareWorkspace,
+		Index: func(r *resource.Row[tenant.Workspace]) []resource.IndexEntry {
+			return []resource.IndexEntry{{Name: nameEntry, Value: shortened(r.Value.Name)}}
+		},
 		Refs: []resource.Ref[tenant.Workspace]{
 			defaultConfig(func(w *tenant.Workspace) string { return w.Defaults.ConfigID }, "defaults.config_id", fault.ReferenceMissing),
 			defaultConfig(func(w *tenant.Workspace) string { return w.Defaults.UserAPIKeyConfig }, "defaults.user_api_key_config", fault.ReferenceMissing),
@@ -36,90 +42,25 @@ func (k kinds) workspaces() resource.Resource {
 		},
 		Keep:  keepWorkspace,
 		After: k.afterWorkspace,
-		View:  viewWorkspace,
+		View:  k.viewWorkspace,
 		Receipt: &resource.Receipt[tenant.Workspace]{Shape: workspaceView{}, Make: func(ctx context.Context, c *resource.Call, ch *resource.Edit[tenant.Workspace]) (any, error) {
-			return viewWorkspace(ctx, c, *ch.New, true)
+			return k.viewWorkspace(ctx, c, *ch.New, true)
 		}},
 	}
 }
 
-// workspaceIn is the body of a creation.
-type workspaceIn struct {
-	Name        string               `json:"name" minLength:"1" maxLength:"255"`
-	Description *string              `json:"description,omitempty" nullable:"true" maxLength:"1024"`
-	Slug        string               `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the organisation; generated when absent"`
-	Defaults    *workspaceDefaultsIn `json:"defaults,omitempty"`
-}
+// nameEntry is the index entry of a name that lists can ask for as a whole.
+const nameEntry = "name"
 
-// workspacePatch is the body of an update.
-type workspacePatch struct {
-	Name        string               `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	Description *string              `json:"description,omitempty" nullable:"true" maxLength:"1024"`
-	Defaults    *workspaceDefaultsIn `json:"defaults,omitempty" doc:"laid over the present defaults, field by field"`
-}
-
-// workspaceOut is the body of a deletion.
-type workspaceOut struct {
-	Name  string `json:"name" doc:"that of the workspace, to be sure"`
-	Force bool   `json:"force_delete,omitempty" doc:"with everything that is in it"`
-}
-
-type workspaceDefaultsIn struct {
-	Metadata         map[string]string `json:"metadata,omitempty" doc:"added to every request; replaced as a whole"`
-	ConfigID         *string           `json:"config_id,omitempty" nullable:"true" maxLength:"255" doc:"config of requests that bring none"`
-	UserAPIKeyConfig *string           `json:"user_api_key_config,omitempty" nullable:"true" maxLength:"255" doc:"the same for user keys"`
-	InputGuardrails  []string          `json:"input_guardrails,omitempty" nullable:"true" maxItems:"50" doc:"ids or slugs of guardrails for every request; replaced as a whole"`
-	OutputGuardrails []string          `json:"output_guardrails,omitempty" nullable:"true" maxItems:"50" doc:"the same for every answer"`
-}
-
-// workspaceView is a workspace as clients see it.
-type workspaceView struct {
-	ID             string                `json:"id" format:"uuid"`
-	Slug           string                `json:"slug"`
-	Name           string                `json:"name"`
-	Description    *string               `json:"description" nullable:"true"`
-	Status         string                `json:"status" enum:"active,archived"`
-	IsDefault      int                   `json:"is_default" enum:"0,1"`
-	OrganisationID string                `json:"organisation_id" format:"uuid"`
-	CreatedAt      resource.Stamp        `json:"created_at"`
-	LastUpdatedAt  resource.Stamp        `json:"last_updated_at"`
-	LastResetAt    *resource.Stamp       `json:"last_reset_at" nullable:"true"`
-	Defaults       workspaceDefaultsView `json:"defaults"`
-	UsageLimits    []any                 `json:"usage_limits" nullable:"true"`
-	RateLimits     []any                 `json:"rate_limits" nullable:"true"`
-	Users          []any                 `json:"users,omitempty" nullable:"false"`
-	Object         string                `json:"object" enum:"workspace"`
-}
-
-type workspaceDefaultsView struct {
-	Metadata         map[string]string `json:"metadata"`
-	ConfigID         *string           `json:"config_id" nullable:"true"`
-	UserAPIKeyConfig *string           `json:"user_api_key_config" nullable:"true"`
-	InputGuardrails  []string          `json:"input_guardrails" nullable:"false"`
-	OutputGuardrails []string          `json:"output_guardrails" nullable:"false"`
-}
-
-func viewWorkspace(_ context.Context, _ *resource.Call, r resource.Row[tenant.Workspace], _ bool) (workspaceView, error) {
-	w := r.Value
-	v := workspaceView{
-		ID: r.ID, Slug: r.Slug, Name: w.Name, Description: orNull(w.Description), Status: r.Status, IsDefault: bit(w.IsDefault),
-		OrganisationID: r.OrgID, CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated),
-		Defaults: workspaceDefaultsView{w.Defaults.Metadata, orNull(w.Defaults.ConfigID), orNull(w.Defaults.UserAPIKeyConfig), listed(w.Defaults.InputGuardrails), listed(w.Defaults.OutputGuardrails)}, Object: "workspace",
-	}
-	if v.Defaults.Metadata == nil {
-		v.Defaults.Metadata = map[string]string{}
-	}
-	return v, nil
-}
-
-// workspaceStatuses reads the status filter. What is archived only Admin keys see.
+// workspaceStatuses reads the status filter. What is archived only those see who may
+// name any workspace.
 func workspaceStatuses(c *resource.Call, v string, q *resource.Query) error {
 	for s := range strings.SplitSeq(v, ",") {
 		switch s = strings.TrimSpace(s); {
 		case s != resource.Active && s != resource.Archived:
 			return fault.New(fault.InvalidParameter, "the value is active, archived, or both with a comma").At("status")
-		case s == resource.Archived && c.Principal.Kind == access.ByKey && !c.Principal.IsAdminKey():
-			return fault.New(fault.Forbidden, "only an Admin key lists archived workspaces").At("status")
+		case s == resource.Archived && !c.Principal.Roams():
+			return fault.New(fault.Forbidden, "only an Admin key, and owners and admins of the organisation, list archived workspaces").At("status")
 		case !slices.Contains(q.Statuses, s):
 			q.Statuses = append(q.Statuses, s)
 		}
@@ -127,9 +68,35 @@ func workspaceStatuses(c *resource.Call, v string, q *resource.Query) error {
 	return nil
 }
 
-// prepareWorkspace lays the defaults that were sent over the present ones.
-func prepareWorkspace(_ context.Context, _ *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
+// prepareWorkspace lays the objects that were sent over the present ones, and checks
+// them against the organisation.
+func (k kinds) prepareWorkspace(ctx context.Context, c *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
+	org, err := own(ctx, c)
+	if err != nil {
+		return err
+	}
 	w := &ch.New.Value
+	if ch.Old == nil {
+		w.CreatedBy, w.Source = c.Principal.Actor(), sourceOf(c)
+	}
+	if err := layDefaults(ch, &org.Value, w); err != nil {
+		return err
+	}
+	if err := laySecurity(ch.Sent, &org.Value, w); err != nil {
+		return err
+	}
+	return layWorkspaceSettings(ch.Sent, &org.Value, w)
+}
+
+// sourceOf says by what a thing came to be: "ui" for a person, "api" for a key.
+func sourceOf(c *resource.Call) string {
+	if c.Principal.KeyType == "" {
+		return "ui"
+	}
+	return "api"
+}
+
+func layDefaults(ch *resource.Edit[tenant.Workspace], org *tenant.Organisation, w *tenant.Workspace) error {
 	if ch.Sent.Cleared("defaults") {
 		w.Defaults = tenant.Defaults{}
 	}
@@ -137,18 +104,80 @@ func prepareWorkspace(_ context.Context, _ *resource.Call, ch *resource.Edit[ten
 	if err := ch.Sent.Into("defaults", &fields); err != nil {
 		return err
 	}
-	defaults, err := resource.Overlay(w.Defaults, fields)
+	if err := lay(fields, &w.Defaults); err != nil {
+		return err
+	}
+	if err := checkMetadata(w.Defaults.Metadata, "defaults.metadata"); err != nil {
+		return err
+	}
+	filled, err := tenant.Fill(org.Schemas.Workspace, w.Defaults.Metadata, "defaults.metadata")
+	w.Defaults.Metadata = filled
+	return err
+}
+
+// laySecurity sets toggles of a workspace. One whose section is not open to workspaces
+// may be sent as it is in force, so that what was read can be sent back, and else is
+// refused.
+func laySecurity(sent resource.Sent, org *tenant.Organisation, w *tenant.Workspace) error {
+	var fields map[string]bool
+	if err := sent.Into("security_settings", &fields); err != nil || len(fields) == 0 {
+		return err
+	}
+	now := org.SecurityOf(w).Map()
+	next := make(map[string]bool)
+	for name, on := range w.Security {
+		next[name] = on
+	}
+	for _, name := range toggleNames() {
+		on, there := fields[name]
+		section := access.SectionOf(name)
+		switch {
+		case !there || !org.Open[section] && on == now[name]:
+		case !org.Open[section]:
+			return notOpen(section, "security_settings."+name)
+		default:
+			next[name] = on
+		}
+	}
+	w.Security = next
+	return nil
+}
+
+func notOpen(section, at string) error {
+	return fault.Newf(fault.InvalidParameter, "the organisation does not let workspaces differ here; it may open the section %s with workspace_overrides", section).At(at)
+}
+
+// layWorkspaceSettings is laySecurity for settings; null takes a value back.
+func layWorkspaceSettings(sent resource.Sent, org *tenant.Organisation, w *tenant.Workspace) error {
+	var fields resource.Sent
+	if err := sent.Into("settings", &fields); err != nil || len(fields) == 0 {
+		return err
+	}
+	before := viewSettings(org.SettingsOf(w))
+	next := *w
+	if err := laySettings(fields, &next.Settings); err != nil {
+		return err
+	}
+	if err := next.Settings.Validate(); err != nil {
+		return err
+	}
+	was, err := resource.Overlay(resource.Sent{}, resource.Sent{"all": encode(before)})
 	if err != nil {
 		return err
 	}
-	w.Defaults = defaults
-	return checkMetadata(w.Defaults.Metadata, "defaults.metadata")
-}
-
-// listed is a list as answers show it: never null.
-func listed(l []string) []string {
-	if l == nil {
-		return []string{}
+	var now resource.Sent
+	if err := was.Into("all", &now); err != nil {
+		return err
 	}
-	return l
+	for name := range fields {
+		section := tenant.Section(name)
+		if section == "" || org.Open[section] {
+			continue
+		}
+		if string(fields[name]) != string(now[name]) && fields.Has(name) {
+			return notOpen(section, "settings."+name)
+		}
+	}
+	w.Settings = next.Settings
+	return nil
 }

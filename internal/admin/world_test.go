@@ -21,6 +21,7 @@ import (
 	"sluice/internal/audit"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
+	"sluice/internal/identity"
 	"sluice/internal/keys"
 	"sluice/internal/provider"
 	"sluice/internal/provider/netguard"
@@ -99,6 +100,7 @@ func newWorld(t *testing.T, st *store.Store) *world {
 		Store: st, Box: box, Hasher: w.hasher, Identify: w.identify, Wake: func() { w.wakes++ }, Clock: w.clock,
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Version: "test", KeyPrefix: "sk-", Features: map[string]bool{"POLICY_ENABLED": true},
 		Audit: st, AuditSigner: w.signer, Proxies: wire.Proxies{netip.MustParsePrefix("203.0.113.0/24")},
+		ConsoleURL: "https://gateway.example.com", LocalLogin: true, Passwords: identity.NewPasswords(), Pace: identity.NewPace(),
 		Specs: specs, Guard: netguard.New([]string{"llm.corp"}), Limits: routing.DefaultLimits(), Logs: logs,
 		Breakers: func(place string) []routing.BreakerState {
 			return []routing.BreakerState{{Scope: place + "/pc-main", Config: "9f86d081884c7d65", Path: "config.targets[0]", State: routing.StateOpen, Failures: 4, OpenedAt: began, ClosesAt: began.Add(time.Minute)}}
@@ -191,6 +193,9 @@ func (w *world) key(caller string) string {
 
 // identify does what the data plane does, from the store.
 func (w *world) identify(r *http.Request) (*access.Principal, error) {
+	if p, signedIn, err := admin.Session(r.Context(), w.store, w.hasher, w.clock, r); signedIn {
+		return p, err
+	}
 	raw := r.Header.Get("x-gateway-api-key")
 	if raw == "" {
 		return nil, fault.New(fault.Unauthenticated, "no API key")

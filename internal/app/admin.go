@@ -9,6 +9,7 @@ import (
 	"sluice/internal/access"
 	"sluice/internal/admin"
 	"sluice/internal/dataplane/front"
+	"sluice/internal/identity"
 	"sluice/internal/routing"
 )
 
@@ -19,7 +20,7 @@ func (a *App) buildAdmin(context.Context) error {
 		Store:     a.store,
 		Box:       a.box,
 		Hasher:    a.hasher,
-		Identify:  func(r *http.Request) (*access.Principal, error) { return a.gateway.Identify(front.Header(r)) },
+		Identify:  a.identify,
 		Wake:      a.applyNow,
 		Clock:     a.clock,
 		Log:       a.log,
@@ -35,8 +36,35 @@ func (a *App) buildAdmin(context.Context) error {
 		Audit:       a.store,
 		AuditSigner: a.signer,
 		Proxies:     a.proxies,
+
+		ConsoleURL: a.consoleURL(),
+		LocalLogin: a.set.People.AuthMode != "SSO",
+		Passwords:  identity.NewPasswords(),
+		Pace:       identity.NewPace(),
 	})
 	return nil
+}
+
+// identify finds out who calls the administration: a person by their session, else
+// whose key it is.
+func (a *App) identify(r *http.Request) (*access.Principal, error) {
+	p, signedIn, err := admin.Session(r.Context(), a.store, a.hasher, a.clock, r)
+	if signedIn {
+		return p, err
+	}
+	return a.gateway.Identify(front.Header(r))
+}
+
+// consoleURL is where people reach this gateway with a browser.
+func (a *App) consoleURL() string {
+	if u := a.set.People.ConsoleURL; u != "" {
+		return strings.TrimSuffix(u, "/")
+	}
+	scheme := "http"
+	if a.set.TLS.Enabled() {
+		scheme = "https"
+	}
+	return scheme + "://" + a.set.Server.Address()
 }
 
 // applyLimit bounds how long an answer of the administration waits for the live copy.

@@ -105,7 +105,7 @@ func (f *founder) records(first FirstKeys) ([]resource.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = add(resource.Record{Kind: tenant.UserKind, ID: ident.NewID(), OrgID: org, Name: "owner@localhost", Index: []resource.IndexEntry{{Name: "email", Value: "owner@localhost", Unique: true}}},
+	err = add(resource.Record{Kind: tenant.UserKind, ID: ident.NewID(), OrgID: org, Name: "owner@localhost", Index: admin.UserIndex(org, &tenant.User{Email: "owner@localhost", Role: access.Owner})},
 		tenant.User{Email: "owner@localhost", FirstName: "Owner", Role: access.Owner})
 	if err != nil {
 		return nil, err

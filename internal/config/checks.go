@@ -39,6 +39,7 @@ var rules = map[string]rule{
 	"private-key":     {"a private key in PEM form, not encrypted", isPrivateKey},
 	"proxy":           {"an address such as http://user:password@proxy.example.com:3128", isProxy},
 	"role-arn":        {"a role such as arn:aws:iam::123456789012:role/gateway", match(`^arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]{1,512}$`)},
+	"web-url":         {"an http:// or https:// address", func(s string) bool { return isURL(s, "http", "https") }},
 	"trusted-host":    {"a host name, *.domain, an IP address or a range, such as models.internal", match(`^[^\s,@\\"']{1,253}$`)},
 }
 

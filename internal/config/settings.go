@@ -22,6 +22,7 @@ type Settings struct {
 	Database  Database  `title:"Control-plane database"`
 	Security  Security  `title:"Keys and trust"`
 	Bootstrap Bootstrap `title:"First start"`
+	People    People    `title:"People"`
 	Features  Features  `title:"Features"`
 	Requests  Requests  `title:"Requests"`
 	Routing   Routing   `title:"Routing configs"`

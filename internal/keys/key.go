@@ -29,6 +29,7 @@ type Key struct {
 	AlertEmails    []string       `json:"alert_emails,omitempty"`
 	CreationMode   string         `json:"creation_mode,omitempty"` // ui, api or auto
 	LastRotatedAt  *time.Time     `json:"last_rotated_at,omitempty"`
+	AutoRotated    bool           `json:"auto_rotated,omitempty"` // the present value was made by a schedule, and shown to nobody
 }
 
 // Secret is one value of a key.

@@ -79,6 +79,9 @@ func (e *Engine) reply(ctx context.Context, w http.ResponseWriter, c *Call, answ
 		status = http.StatusInternalServerError
 	}
 	h := w.Header()
+	for name, values := range c.header {
+		h[name] = values
+	}
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
 	h.Set(HeaderRequestID, c.RequestID)

@@ -56,14 +56,14 @@ func (e *Engine) auditRow(c *Call, status int, refusal string) (*AuditRow, error
 	if err != nil {
 		return nil, err
 	}
-	id, kind := c.Principal.ID, ActorKey
+	kind := ActorKey
 	if c.Principal.Kind != access.ByKey {
 		kind = ActorUser
 	}
 	place := cmp.Or(c.trail.workspaceID, c.WorkspaceID, c.Principal.WorkspaceID)
 	path, _, _ := strings.Cut(c.r.RequestURI, "?")
 	return &AuditRow{
-		ID: ident.NewID(), OrgID: c.OrgID, WorkspaceID: place, ActorID: id, ActorKind: kind,
+		ID: ident.NewID(), OrgID: c.OrgID, WorkspaceID: place, ActorID: c.Principal.Actor(), ActorKind: kind,
 		Action: c.op.Action, Kind: c.op.Audited, TargetID: c.trail.targetID, At: c.Now, RemoteIP: e.client(c.r),
 		Method: c.r.Method, Path: path, RequestID: c.RequestID, Status: status, Body: body,
 	}, nil

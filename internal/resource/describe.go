@@ -37,6 +37,9 @@ func schemaName(t reflect.Type, hint string) string {
 func (e *Engine) describe(op Operation) *schema {
 	reg := e.doc.Components.Schemas
 	d := &huma.Operation{Method: op.Method, Path: op.Path, OperationID: op.ID, Summary: op.Summary, Description: "Needs " + join(op.Scopes, " or ") + "."}
+	if op.Public {
+		d.Description, d.Security = "Needs no credential.", []map[string][]string{}
+	}
 	if op.Tag != "" {
 		d.Tags = []string{op.Tag}
 	}

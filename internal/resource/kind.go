@@ -57,6 +57,9 @@ type Kind[T, V any] struct {
 	// Select narrows a list beyond its filters, by what the caller may see.
 	Select func(ctx context.Context, c *Call, q *Query) error
 
+	// Guard refuses what roles and scopes allow but the record does not: reading or
+	// changing one of somebody else. It runs before anything is done with a record.
+	Guard func(ctx context.Context, c *Call, r *Row[T]) error
 	// Locate says where a new record lives when Home does not: it sets WorkspaceID.
 	Locate func(ctx context.Context, c *Call, r *Row[T]) error
 	// Prepare fills defaults and does what laying fields over cannot, old being nil

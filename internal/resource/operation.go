@@ -36,6 +36,9 @@ type Operation struct {
 	// schema is checked strictly: a field that it has not is refused.
 	Body     any
 	Optional bool // the body may be absent
+	// Public lets anybody call it, with no credential: Run finds out who that is, and
+	// says so with Become. It has no scopes.
+	Public bool
 	// Anywhere lets a user who belongs to some workspaces call it without naming one,
 	// because it decides by itself about each record that it reads or writes, with May.
 	Anywhere bool
@@ -81,6 +84,7 @@ type Call struct {
 	query  map[string]string
 	trail  trail
 	etag   string
+	header http.Header // further fields of the answer
 }
 
 // trail is what the audit row of a call says beyond the request itself.
@@ -98,6 +102,22 @@ func (c *Call) Note(name string, value any) {
 		c.trail.notes = make(map[string]any)
 	}
 	c.trail.notes[name] = value
+}
+
+// Become says who calls a public operation, once that is known: from then on the call
+// is theirs, in the audit trail too.
+func (c *Call) Become(p *access.Principal) { c.Principal, c.OrgID = p, p.OrgID }
+
+// Request is the request as it came, for operations that look at more of it than its
+// path, query and body. It must not be changed.
+func (c *Call) Request() *http.Request { return c.r }
+
+// SetCookie adds a cookie to the answer, also when the call is refused.
+func (c *Call) SetCookie(cookie *http.Cookie) {
+	if c.header == nil {
+		c.header = make(http.Header)
+	}
+	c.header.Add("Set-Cookie", cookie.String())
 }
 
 // Path is the value of a placeholder of the path, unescaped.

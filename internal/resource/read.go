@@ -169,6 +169,11 @@ func (k *Kind[T, V]) named(ctx context.Context, c *Call, action string) (*Row[T]
 	if elsewhere || !slices.Contains(k.visible(c), r.Status) {
 		return nil, k.missing()
 	}
+	if k.Guard != nil {
+		if err := k.Guard(ctx, c, r); err != nil {
+			return nil, err
+		}
+	}
 	c.Target(r.Record)
 	return r, nil
 }

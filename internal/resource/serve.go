@@ -42,6 +42,9 @@ func (e *Engine) run(ctx context.Context, c *Call, body *schema) (any, error) {
 }
 
 func (e *Engine) identify(c *Call) error {
+	if c.op.Public {
+		return nil
+	}
 	identify := e.Identify
 	if c.op.Identify != nil {
 		identify = c.op.Identify
@@ -62,6 +65,9 @@ func (e *Engine) allowed(c *Call) error {
 			return fault.Newf(fault.FeatureOff, "this is switched off on this deployment (%s)", f)
 		}
 	}
+	if c.op.Public {
+		return nil
+	}
 	return c.anyOf(c.op.Scopes, func(s access.Scope) error {
 		if c.Principal.WorkspaceID == "" {
 			return access.CanSomewhere(c.Principal, s)
@@ -75,6 +81,9 @@ func (e *Engine) allowed(c *Call) error {
 // GET or DELETE and in the body of a POST or PUT.
 // Source: contract/identity-and-governance.md section 1.
 func (e *Engine) place(ctx context.Context, c *Call) error {
+	if c.op.Public {
+		return nil
+	}
 	if org := c.Sent.Text("organisation_id"); org != "" && org != c.OrgID {
 		return fault.New(fault.Forbidden, "the API key belongs to another organisation").At("organisation_id")
 	}
@@ -110,7 +119,7 @@ func (e *Engine) place(ctx context.Context, c *Call) error {
 // settles it.
 func (c *Call) settled() error {
 	switch {
-	case c.Principal.Roams() || c.Principal.WorkspaceID != "":
+	case c.op.Public || c.Principal.Roams() || c.Principal.WorkspaceID != "":
 		return nil
 	case c.WorkspaceID != "":
 		return c.May(c.op.Scopes, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID})

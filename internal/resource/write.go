@@ -132,8 +132,8 @@ func (k *Kind[T, V]) rewrite(ctx context.Context, c *Call, action string, edit f
 		if err != nil {
 			return err
 		}
-		if want := c.r.Header.Get("If-Match"); want != "" && want != "*" && want != etag(old.Record) {
-			return fault.New(fault.Conflict, "it was changed by someone else since it was read").At("If-Match")
+		if err := c.Unchanged(old.Record); err != nil {
+			return err
 		}
 		next, err := Decode[T](old.Record) // a copy that shares nothing
 		if err != nil {
@@ -161,6 +161,18 @@ func (k *Kind[T, V]) rewrite(ctx context.Context, c *Call, action string, edit f
 	})
 	return ch, err
 }
+
+// Unchanged fails with fault.Conflict when the caller read another version of a record
+// than the one that is about to be changed, and said so with If-Match.
+func (c *Call) Unchanged(r Record) error {
+	if want := c.r.Header.Get("If-Match"); want != "" && want != "*" && want != etag(r) {
+		return fault.New(fault.Conflict, "it was changed by someone else since it was read").At("If-Match")
+	}
+	return nil
+}
+
+// Version makes the version of a record the ETag of the answer.
+func (c *Call) Version(r Record) { c.etag = etag(r) }
 
 // places are the fields by which a body names where it belongs. They are read
 // before, and are no part of a record.

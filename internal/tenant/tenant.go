@@ -25,6 +25,7 @@ type Organisation struct {
 	Exports   Exports          `json:"export_settings"`
 	Defaults  OrgDefaults      `json:"defaults"`
 	Schemas   Schemas          `json:"properties"`
+	Exempt    Exempt           `json:"exempt"`
 	Used      bool             `json:"is_first_generation_done,omitempty"` // a model has answered
 }
 
@@ -43,6 +44,13 @@ type OrgDefaults struct {
 	InputGuardrails  []string `json:"input_guardrails,omitempty"`
 	OutputGuardrails []string `json:"output_guardrails,omitempty"`
 	DefaultWorkspace string   `json:"default_workspace,omitempty"` // slug
+}
+
+// Exempt are the workspaces, by id, in which the guardrails of the organisation do not
+// run.
+type Exempt struct {
+	Input  []string `json:"input,omitempty"`
+	Output []string `json:"output,omitempty"`
 }
 
 // Workspace is the stored body of a workspace.

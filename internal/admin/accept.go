@@ -1,0 +1,119 @@
+package admin
+
+import (
+	"context"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// acceptInvite makes the invited person a user, or brings a removed one back, with the
+// memberships and keys that the invitation names. The token is the credential.
+func (k kinds) acceptInvite(ctx context.Context, c *resource.Call) (any, error) {
+	if !k.LocalLogin {
+		return nil, fault.New(fault.FeatureOff, "people sign in through the identity provider on this deployment, which accepts their invitation (AUTH_MODE)")
+	}
+	remote := "invite:" + remoteIP(c.Request())
+	if err := k.Pace.Allow(c.Now, remote); err != nil {
+		return nil, err
+	}
+	if _, err := k.inviteOf(ctx, c); err != nil {
+		if fault.Has(err, fault.NotFound) {
+			k.Pace.Failed(c.Now, remote)
+		}
+		return nil, err
+	}
+	hash, err := k.passwordOf(ctx, c.Sent.Secret("password"), "password")
+	if err != nil {
+		return nil, err
+	}
+	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
+		i, err := k.inviteOf(ctx, c) // again: two may come at once
+		if err != nil {
+			return err
+		}
+		user, err := k.welcome(ctx, tx, c, i)
+		if err != nil {
+			return err
+		}
+		c.Become(&access.Principal{Kind: access.BySession, OrgID: i.OrgID, UserID: user.ID, Name: i.Value.Email, OrgRole: i.Value.Role})
+		c.Target(i.Record)
+		if err := SetPassword(ctx, tx, user, hash, c.Now); err != nil {
+			return err
+		}
+		if err := k.seat(ctx, tx, c, i, user); err != nil {
+			return err
+		}
+		now := c.Now
+		i.Value.AcceptedAt = &now
+		rec := i.Record
+		rec.Status, rec.Updated, rec.Body, rec.Index = tenant.InviteAccepted, c.Now, encode(i.Value), inviteEntries(&i.Value, "")
+		return tx.Update(ctx, rec)
+	})
+}
+
+// inviteOf is the pending invitation of the token in the path: fault.NotFound for one
+// that is none, or is over.
+func (k kinds) inviteOf(ctx context.Context, c *resource.Call) (*resource.Row[tenant.Invite], error) {
+	rows, err := rowsOf[tenant.Invite](ctx, c.Reader, resource.Query{
+		Kind: tenant.InviteKind, Statuses: []string{tenant.InvitePending}, Limit: 1,
+		Index: []resource.IndexEntry{{Name: hashEntry, Value: k.Hasher.Sum(c.Path("token")).String()}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 || rows[0].Value.StatusAt(rows[0].Status, c.Now) != tenant.InvitePending {
+		return nil, fault.New(fault.NotFound, "the invitation is unknown, was used or is over; ask for a new one").At("token")
+	}
+	return rows[0], nil
+}
+
+// welcome makes the user of an invitation. One who was removed keeps the id, so that
+// what they did stays theirs.
+func (k kinds) welcome(ctx context.Context, tx resource.Tx, c *resource.Call, i *resource.Row[tenant.Invite]) (resource.Record, error) {
+	u := tenant.User{Email: i.Value.Email, FirstName: c.Sent.Text("first_name"), LastName: c.Sent.Text("last_name"), Role: i.Value.Role}
+	gone, err := tx.List(ctx, resource.Query{
+		Kind: tenant.UserKind, OrgID: i.OrgID, Index: []resource.IndexEntry{{Name: emailEntry, Value: shortened(u.Email)}}, Newest: true, Limit: 1,
+	})
+	if err != nil {
+		return resource.Record{}, err
+	}
+	if len(gone) == 0 {
+		rec := resource.Record{Kind: tenant.UserKind, ID: ident.NewID(), OrgID: i.OrgID, Version: 1, Created: c.Now}
+		rec.Name, rec.Status, rec.Updated, rec.Body, rec.Index = u.Email, resource.Active, c.Now, encode(u), UserIndex(i.OrgID, &u)
+		return rec, tx.Insert(ctx, rec)
+	}
+	rec := gone[0]
+	if rec.Status == resource.Active {
+		return rec, fault.New(fault.Conflict, "this address belongs to a user of the organisation already").At("email")
+	}
+	rec.Status, rec.Updated, rec.Body, rec.Index = resource.Active, c.Now, encode(u), UserIndex(i.OrgID, &u)
+	return rec, tx.Update(ctx, rec)
+}
+
+// seat gives the user their places. A workspace that was archived meanwhile is left
+// out.
+func (k kinds) seat(ctx context.Context, tx resource.Tx, c *resource.Call, i *resource.Row[tenant.Invite], user resource.Record) error {
+	for _, p := range i.Value.Workspaces {
+		place, err := findWorkspace(ctx, tx, i.OrgID, p.ID)
+		if fault.Has(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := k.join(ctx, tx, c, place, tenant.Member{UserID: user.ID, Role: p.Role}, "token"); err != nil {
+			return err
+		}
+		if len(i.Value.Scopes) == 0 {
+			continue
+		}
+		if err := k.makeUserKey(ctx, tx, c, place, user.ID, i.Value.Scopes); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,425 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/keys"
+	"sluice/internal/mail"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// auth is how people and programs of the organisation sign in. It has routes of its
+// own because there is one of it, which is merged object by object and made when it is
+// first written.
+// Source: contract/identity-and-governance.yaml, auth-settings and domains.
+func (k kinds) auth() resource.Resource {
+	org := resource.Param{Name: "organisationId", Doc: "id of the organisation, or self"}
+	return resource.Operations{
+		{
+			Method: http.MethodGet, Path: "/organisations/{organisationId}/auth-settings", ID: "getAuthSettings", Summary: "Read how people sign in", Tag: "Organisation",
+			Params: []resource.Param{org}, Scopes: []access.Scope{settingsRead}, Answer: enveloped[authOut]{}, Run: k.getAuth,
+		},
+		{
+			Method: http.MethodPut, Path: "/organisations/{organisationId}/auth-settings", ID: "updateAuthSettings", Summary: "Change how people sign in: objects are merged, field by field", Tag: "Organisation",
+			Params: []resource.Param{org}, Scopes: []access.Scope{settingsUpdate}, Body: authPatch{}, Audited: "auth", Action: "update", Run: k.putAuth,
+		},
+		{
+			Method: http.MethodPost, Path: "/organisations/{organisationId}/auth-settings/scim-token", ID: "createScimToken", Summary: "Make a new bearer token for SCIM; the old one ends", Tag: "Organisation",
+			Params: []resource.Param{org}, Scopes: []access.Scope{settingsUpdate}, Answer: scimTokenOut{}, Audited: "auth", Action: "rotate", Run: k.newScimToken,
+		},
+		{
+			Method: http.MethodPost, Path: "/organisations/{organisationId}/domains/{domain}/verify", ID: "verifyDomain", Summary: "Prove a domain by the mailed code, or have one sent", Tag: "Organisation",
+			Params: []resource.Param{org, {Name: "domain"}}, Scopes: []access.Scope{settingsUpdate}, Body: verifyIn{}, Optional: true, Answer: verifyOut{},
+			Audited: "auth", Action: "manage", Run: k.verifyDomain,
+		},
+	}
+}
+
+type authPatch struct {
+	Settings *authIn    `json:"auth_settings,omitempty"`
+	Domains  []domainIn `json:"domains,omitempty" nullable:"false" maxItems:"100" doc:"replaces all; one that stays keeps its state"`
+}
+
+type authIn struct {
+	SSOType         string               `json:"sso_type,omitempty" enum:"none,oidc,saml"`
+	SSOOnly         bool                 `json:"sso_only,omitempty" doc:"nobody signs in with a password"`
+	SSOClientID     *string              `json:"sso_client_id,omitempty" nullable:"true" maxLength:"255"`
+	NoAutoProvision bool                 `json:"disable_auto_provision_user,omitempty" doc:"only invited users sign in"`
+	OIDC            *nullable[oidcIn]    `json:"oidc,omitempty"`
+	SAML            *nullable[samlIn]    `json:"saml,omitempty"`
+	JWT             *nullable[jwtIn]     `json:"jwt,omitempty"`
+	Session         *nullable[sessionIn] `json:"session_settings,omitempty"`
+	SCIM            *scimIn              `json:"scim,omitempty"`
+}
+
+type oidcIn struct {
+	Issuer       string         `json:"issuer,omitempty" format:"uri" maxLength:"2048"`
+	ClientID     string         `json:"client_id,omitempty" maxLength:"255"`
+	ClientSecret string         `json:"client_secret,omitempty" maxLength:"4096"`
+	Scopes       []string       `json:"scopes,omitempty" nullable:"false" maxItems:"50"`
+	Method       string         `json:"token_endpoint_auth_method,omitempty" enum:"client_secret_basic,client_secret_post,private_key_jwt"`
+	JWKS         map[string]any `json:"jwks,omitempty" doc:"private key set of the client"`
+}
+
+type samlIn struct {
+	MetadataURL *string `json:"metadata_url,omitempty" nullable:"true" format:"uri" maxLength:"2048"`
+	MetadataXML *string `json:"metadata_xml,omitempty" nullable:"true" maxLength:"262144"`
+}
+
+type jwtIn struct {
+	JWKSURL  *string           `json:"jwks_url,omitempty" nullable:"true" format:"uri" maxLength:"2048"`
+	JWKS     *nullable[object] `json:"jwks_json,omitempty" doc:"public RSA keys"`
+	CacheTTL int               `json:"jwks_cache_ttl,omitempty" minimum:"0" maximum:"86400" doc:"seconds; 0 means 300"`
+}
+
+type sessionIn struct {
+	MaxTTL *int `json:"max_session_ttl,omitempty" nullable:"true" minimum:"900" maximum:"315360000" doc:"seconds; older sessions must sign in again"`
+}
+
+type scimIn struct {
+	Enabled         bool   `json:"enabled,omitempty"`
+	WorkspacePrefix string `json:"workspace_prefix,omitempty" maxLength:"50"`
+	RoleSeparator   string `json:"role_separator,omitempty" maxLength:"50"`
+	GroupUsers      bool   `json:"group_based_user_provisioning,omitempty"`
+	UsersOnly       bool   `json:"org_user_management_only_scim,omitempty"`
+}
+
+type domainIn struct {
+	Domain     string `json:"domain" maxLength:"253"`
+	Subdomains bool   `json:"allow_subdomains,omitempty"`
+}
+
+// authOf is the record of an organisation; one with nothing set when there is none.
+func authOf(ctx context.Context, from resource.Reader, orgID string) (*resource.Row[tenant.Auth], error) {
+	rows, err := rowsOf[tenant.Auth](ctx, from, resource.Query{Kind: tenant.AuthKind, OrgID: orgID, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) > 0 {
+		return rows[0], nil
+	}
+	return &resource.Row[tenant.Auth]{Record: resource.Record{Kind: tenant.AuthKind, OrgID: orgID}}, nil
+}
+
+// mine checks that the path names the caller's organisation.
+func mine(c *resource.Call) error {
+	if id := c.Path("organisationId"); id != "self" && id != c.OrgID {
+		return fault.New(fault.Forbidden, "this is not your organisation").At("organisationId")
+	}
+	return nil
+}
+
+// changeAuth rewrites the record, or makes it.
+func (k kinds) changeAuth(ctx context.Context, c *resource.Call, edit func(*resource.Row[tenant.Auth]) error) error {
+	if err := mine(c); err != nil {
+		return err
+	}
+	return c.Change(ctx, func(tx resource.Tx) error {
+		row, err := authOf(ctx, tx, c.OrgID)
+		if err != nil {
+			return err
+		}
+		first := row.ID == ""
+		if first {
+			row.ID, row.Status, row.Version, row.Created = ident.NewID(), resource.Active, 1, c.Now
+		}
+		if err := edit(row); err != nil {
+			return err
+		}
+		if err := row.Value.Validate(); err != nil {
+			return err
+		}
+		rec := row.Record
+		rec.Body, rec.Updated = encode(row.Value), c.Now
+		c.Target(rec)
+		if first {
+			rec.Index = []resource.IndexEntry{{Name: "organisation", Value: c.OrgID, Unique: true}}
+			return tx.Insert(ctx, rec)
+		}
+		return tx.Update(ctx, rec)
+	})
+}
+
+func (k kinds) putAuth(ctx context.Context, c *resource.Call) (any, error) {
+	return resource.Empty{}, k.changeAuth(ctx, c, func(row *resource.Row[tenant.Auth]) error {
+		var fields resource.Sent
+		if err := c.Sent.Into("auth_settings", &fields); err != nil {
+			return err
+		}
+		if err := k.layAuth(row, fields); err != nil {
+			return err
+		}
+		return layDomains(c, &row.Value)
+	})
+}
+
+// layAuth lays settings over the present ones. Objects are merged, and null takes one
+// away.
+func (k kinds) layAuth(row *resource.Row[tenant.Auth], fields resource.Sent) error {
+	a := &row.Value
+	plain := make(resource.Sent)
+	for name, v := range fields {
+		switch name {
+		case "oidc", "saml", "jwt", "session_settings", "scim":
+		default:
+			plain[name] = v
+		}
+	}
+	if err := lay(plain, a); err != nil {
+		return err
+	}
+	if err := k.layOIDC(row, fields); err != nil {
+		return err
+	}
+	saml, err := laid(fields, "saml", a.SAML)
+	if err != nil {
+		return err
+	}
+	if a.SAML = saml; saml != nil && saml.Token == "" {
+		saml.Token = ident.NewID()
+	}
+	if a.JWT, err = laid(fields, "jwt", a.JWT); err != nil {
+		return err
+	}
+	session, err := laid(fields, "session_settings", &a.Session)
+	if err != nil {
+		return err
+	}
+	if a.Session = (tenant.Session{}); session != nil {
+		a.Session = *session
+	}
+	scim, err := laid(fields, "scim", &a.SCIM)
+	if err == nil && scim != nil {
+		a.SCIM = *scim
+	}
+	if err != nil {
+		return err
+	}
+	return k.checkAddresses(a)
+}
+
+// laid is an object of the settings with the fields of it that were sent.
+func laid[T any](sent resource.Sent, name string, present *T) (*T, error) {
+	if sent.Cleared(name) {
+		return nil, nil
+	}
+	if !sent.Has(name) {
+		return present, nil
+	}
+	var fields resource.Sent
+	if err := sent.Into(name, &fields); err != nil {
+		return nil, err
+	}
+	var base T
+	if present != nil {
+		base = *present
+	}
+	next, err := resource.Overlay(base, fields)
+	return &next, err
+}
+
+// layOIDC is laid for the identity provider, whose secrets are sealed.
+func (k kinds) layOIDC(row *resource.Row[tenant.Auth], sent resource.Sent) error {
+	if sent.Cleared("oidc") {
+		row.Value.OIDC = nil
+		return nil
+	}
+	if !sent.Has("oidc") {
+		return nil
+	}
+	var fields resource.Sent
+	if err := sent.Into("oidc", &fields); err != nil {
+		return err
+	}
+	next := tenant.OIDC{}
+	if row.Value.OIDC != nil {
+		next = *row.Value.OIDC
+	}
+	secret, set := fields["jwks"]
+	raw := fields.Secret("client_secret").Reveal()
+	plain := make(resource.Sent)
+	for name, v := range fields {
+		if name != "jwks" && name != "client_secret" {
+			plain[name] = v
+		}
+	}
+	if err := lay(plain, &next); err != nil {
+		return err
+	}
+	if next.Issuer == "" || next.ClientID == "" {
+		return fault.New(fault.InvalidParameter, "an identity provider has an issuer and a client_id").At("auth_settings.oidc")
+	}
+	var err error
+	if raw != "" {
+		if next.ClientSecret, err = k.Box.Seal([]byte(raw), tenant.AuthContext(row.ID)); err != nil {
+			return err
+		}
+	}
+	if set && fields.Has("jwks") {
+		if next.JWKS, err = k.Box.Seal(secret, tenant.AuthContext(row.ID)); err != nil {
+			return err
+		}
+		if next.Method == "" {
+			next.Method = "private_key_jwt"
+		}
+	}
+	row.Value.OIDC = &next
+	return nil
+}
+
+// checkAddresses passes what will be fetched by the guard against private addresses.
+func (k kinds) checkAddresses(a *tenant.Auth) error {
+	check := func(u, at string) error {
+		if u == "" {
+			return nil
+		}
+		if err := k.Guard.CheckURL(u); err != nil {
+			return fault.From(err).At("auth_settings." + at)
+		}
+		return nil
+	}
+	if a.OIDC != nil {
+		if err := check(a.OIDC.Issuer, "oidc.issuer"); err != nil {
+			return err
+		}
+	}
+	if a.SAML != nil {
+		if err := check(a.SAML.MetadataURL, "saml.metadata_url"); err != nil {
+			return err
+		}
+	}
+	if a.JWT == nil {
+		return nil
+	}
+	if err := checkPublicKeys(a.JWT.JWKS); err != nil {
+		return err
+	}
+	return check(a.JWT.JWKSURL, "jwt.jwks_url")
+}
+
+// checkPublicKeys wants RSA keys without private members.
+func checkPublicKeys(raw json.RawMessage) error {
+	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
+		return nil
+	}
+	var set struct {
+		Keys []map[string]any `json:"keys"`
+	}
+	bad := func(text string) error {
+		return fault.New(fault.InvalidParameter, text).At("auth_settings.jwt.jwks_json")
+	}
+	if json.Unmarshal(raw, &set) != nil || len(set.Keys) == 0 {
+		return bad("the value is a key set: an object with a list of keys")
+	}
+	for _, key := range set.Keys {
+		if key["kty"] != "RSA" || key["kid"] == nil {
+			return bad("each key is an RSA key with a kid")
+		}
+		for _, private := range []string{"d", "p", "q", "dp", "dq", "qi", "oth"} {
+			if _, there := key[private]; there {
+				return bad("a key has private members; send the public part alone")
+			}
+		}
+	}
+	return nil
+}
+
+var domainForm = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$`)
+
+// layDomains replaces the list of domains; one that stays keeps its state.
+func layDomains(c *resource.Call, a *tenant.Auth) error {
+	var sent []domainIn
+	if err := c.Sent.Into("domains", &sent); err != nil || !c.Sent.Has("domains") {
+		return err
+	}
+	next := make([]tenant.Domain, len(sent))
+	for i, d := range sent {
+		name := strings.ToLower(d.Domain)
+		if !domainForm.MatchString(name) {
+			return fault.Newf(fault.InvalidParameter, "%q is no domain", clipped(d.Domain, 80)).At("domains")
+		}
+		next[i] = tenant.Domain{Name: name, Status: "pending"}
+		for _, old := range a.Domains {
+			if old.Name == name {
+				next[i] = old
+			}
+		}
+		next[i].Subdomains = d.Subdomains
+	}
+	a.Domains = next
+	return nil
+}
+
+type scimTokenOut struct {
+	Token   string `json:"scim_token" doc:"shown once"`
+	BaseURL string `json:"base_url"`
+}
+
+func (k kinds) newScimToken(ctx context.Context, c *resource.Call) (any, error) {
+	raw := ident.NewKey("scim_")
+	err := k.changeAuth(ctx, c, func(row *resource.Row[tenant.Auth]) error {
+		row.Value.SCIM.TokenHash, row.Value.SCIM.TokenMasked = k.Hasher.Sum(raw).String(), keys.Mask(raw)
+		return nil
+	})
+	return scimTokenOut{raw, k.ConsoleURL + "/scim"}, err
+}
+
+type verifyIn struct {
+	Code string `json:"verification_code,omitempty" maxLength:"64"`
+}
+
+type verifyOut struct {
+	Status string `json:"status" enum:"pending,verified"`
+}
+
+// codeLife is how long a mailed code can be used.
+const codeLife = 24 * time.Hour
+
+// verifyDomain mails a code to the postmaster of the domain, or takes it.
+func (k kinds) verifyDomain(ctx context.Context, c *resource.Call) (any, error) {
+	name, out := strings.ToLower(c.Path("domain")), verifyOut{"pending"}
+	raw := strings.ToUpper(ident.NewSecret(5))
+	err := k.changeAuth(ctx, c, func(row *resource.Row[tenant.Auth]) error {
+		for i := range row.Value.Domains {
+			d := &row.Value.Domains[i]
+			switch code := c.Sent.Text("verification_code"); {
+			case d.Name != name:
+				continue
+			case d.Status == "verified":
+				out.Status = d.Status
+			case code == "":
+				d.Code, d.CodeUntil = k.Hasher.Sum(raw).String(), c.Now.Add(codeLife)
+			case d.Code == "" || !c.Now.Before(d.CodeUntil) || !same(d.Code, k.Hasher.Sum(code).String()):
+				return fault.New(fault.InvalidParameter, "the code is wrong or too old; have a new one sent").At("verification_code")
+			default:
+				d.Status, d.Code = "verified", ""
+				out.Status = d.Status
+			}
+			return nil
+		}
+		return fault.New(fault.NotFound, "the organisation has no such domain").At("domain")
+	})
+	if err != nil || out.Status == "verified" || c.Sent.Text("verification_code") != "" {
+		return out, err
+	}
+	org, err := own(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return out, c.Change(ctx, func(tx resource.Tx) error {
+		return post(ctx, tx, c.OrgID, c.Now, mail.Message{
+			Template: "domain-verification-alert", To: []string{"postmaster@" + name},
+			Vars: map[string]string{"organisationName": org.Value.Name, "domain": name, "verificationCode": raw},
+		})
+	})
+}

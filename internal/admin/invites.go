@@ -1,0 +1,315 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/mail"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// invites bring people into the organisation. They have routes of their own because
+// their states are none of those of other records, their lists page by other names,
+// and who accepts one has no credential yet.
+// Source: contract/identity-and-governance.yaml, users and invites.
+func (k kinds) invites() resource.Resource {
+	one := []resource.Param{{Name: "inviteId", Doc: "id of the invitation", Format: "uuid"}}
+	return resource.Operations{
+		{
+			Method: http.MethodPost, Path: "/admin/users/invites", ID: "createInvite", Summary: "Invite somebody by mail", Tag: "Users",
+			Scopes: []access.Scope{"organisation_users.create"}, Body: inviteIn{}, Answer: inviteReceipt{}, Audited: "user_invites", Action: "invite", Run: k.invite,
+		},
+		{
+			Method: http.MethodGet, Path: "/admin/users/invites", ID: "listInvites", Summary: "List the invitations", Tag: "Users", Scopes: []access.Scope{"organisation_users.list"},
+			Query: append(camelPages(), resource.Param{Name: "role", Enum: []string{"admin", "member"}}, resource.Param{Name: "email"},
+				resource.Param{Name: "status", Enum: []string{"pending", "cancelled", "accepted", "expired"}}),
+			Answer: resource.ListOf[inviteView]{}, Run: k.listInvites,
+		},
+		{
+			Method: http.MethodGet, Path: "/admin/users/invites/{inviteId}", ID: "getInvite", Summary: "Read one invitation", Tag: "Users", Params: one,
+			Scopes: []access.Scope{"organisation_users.read"}, Answer: inviteView{}, Run: k.getInvite,
+		},
+		{
+			Method: http.MethodDelete, Path: "/admin/users/invites/{inviteId}", ID: "cancelInvite", Summary: "Cancel a pending invitation", Tag: "Users", Params: one,
+			Scopes: []access.Scope{"organisation_users.delete"}, Audited: "user_invites", Action: "delete", Run: k.cancelInvite,
+		},
+		{
+			Method: http.MethodPost, Path: "/admin/users/invites/{inviteId}/resend", ID: "resendInvite", Summary: "Send an invitation again, with a new link and a new end", Tag: "Users", Params: one,
+			Scopes: []access.Scope{"organisation_users.create"}, Answer: resendReceipt{}, Audited: "user_invites", Action: "invite", Run: k.resendInvite,
+		},
+		{
+			Method: http.MethodPost, Path: "/admin/users/invites/{token}/accept", ID: "acceptInvite", Summary: "Accept an invitation and set a password", Tag: "Users",
+			Params: []resource.Param{{Name: "token", Doc: "from the link"}}, Public: true, Body: acceptIn{}, Audited: "user_invites", Action: "update", Run: k.acceptInvite,
+		},
+	}
+}
+
+type inviteIn struct {
+	Email      string       `json:"email" maxLength:"254"`
+	Role       string       `json:"role" enum:"admin,member"`
+	Workspaces []placeIn    `json:"workspaces,omitempty" nullable:"false" maxItems:"1000"`
+	KeyDetails *keyDetailIn `json:"workspace_api_key_details,omitempty" doc:"a user key with these scopes is made in each workspace"`
+}
+
+type placeIn struct {
+	ID   string      `json:"id" maxLength:"255" doc:"slug or id of a workspace"`
+	Role access.Role `json:"role" enum:"admin,manager,member"`
+}
+
+type keyDetailIn struct {
+	Scopes []string `json:"scopes" nullable:"false" minItems:"1" maxItems:"200"`
+}
+
+type inviteReceipt struct {
+	ID   string `json:"id" format:"uuid"`
+	Link string `json:"invite_link"`
+}
+
+type resendReceipt struct {
+	Link string `json:"inviteLink"`
+}
+
+type acceptIn struct {
+	FirstName string `json:"first_name,omitempty" maxLength:"255"`
+	LastName  string `json:"last_name,omitempty" maxLength:"255"`
+	Password  string `json:"password,omitempty" maxLength:"1024" doc:"at least 12 characters; local login only"`
+}
+
+// inviteView is an invitation as clients see it.
+type inviteView struct {
+	Object     string             `json:"object" enum:"invite"`
+	ID         string             `json:"id" format:"uuid"`
+	Email      string             `json:"email"`
+	Role       access.Role        `json:"role" enum:"admin,member"`
+	Status     string             `json:"status" enum:"pending,cancelled,accepted,expired"`
+	CreatedAt  resource.Stamp     `json:"created_at"`
+	ExpiresAt  resource.Stamp     `json:"expires_at"`
+	AcceptedAt *resource.Stamp    `json:"accepted_at" nullable:"true"`
+	InvitedBy  string             `json:"invited_by"`
+	Workspaces []invitedPlaceView `json:"workspaces" nullable:"false"`
+}
+
+type invitedPlaceView struct {
+	WorkspaceID string      `json:"workspace_id"`
+	Role        access.Role `json:"role"`
+}
+
+func viewInvite(c *resource.Call, r *resource.Row[tenant.Invite]) inviteView {
+	i := r.Value
+	v := inviteView{
+		Object: "invite", ID: r.ID, Email: i.Email, Role: i.Role, Status: i.StatusAt(r.Status, c.Now), CreatedAt: stamp(r.Created),
+		ExpiresAt: stamp(i.ExpiresAt), AcceptedAt: resource.StampOf(i.AcceptedAt), InvitedBy: i.InvitedBy, Workspaces: make([]invitedPlaceView, len(i.Workspaces)),
+	}
+	for n, p := range i.Workspaces {
+		v.Workspaces[n] = invitedPlaceView{p.ID, p.Role}
+	}
+	return v
+}
+
+func inviteEntries(i *tenant.Invite, hash string) []resource.IndexEntry {
+	entries := []resource.IndexEntry{{Name: emailEntry, Value: shortened(i.Email)}, {Name: orgRoleEntry, Value: string(i.Role)}}
+	if hash != "" {
+		entries = append(entries, resource.IndexEntry{Name: hashEntry, Value: hash, Unique: true})
+	}
+	return entries
+}
+
+func (k kinds) invite(ctx context.Context, c *resource.Call) (any, error) {
+	if err := k.invitesHere(ctx, c); err != nil {
+		return nil, err
+	}
+	email, err := Email(c.Sent.Text("email"), "email")
+	if err != nil {
+		return nil, err
+	}
+	i := tenant.Invite{Email: email, Role: access.Role(c.Sent.Text("role")), InvitedBy: c.Principal.Actor(), ExpiresAt: c.Now.Add(tenant.InviteLife)}
+	if i.Scopes, err = invitedScopes(c); err != nil {
+		return nil, err
+	}
+	token, id := ident.NewSecret(32), ident.NewID()
+	err = c.Change(ctx, func(tx resource.Tx) error {
+		if i.Workspaces, err = invitedPlaces(ctx, c); err != nil {
+			return err
+		}
+		if err := notThere(ctx, c, email); err != nil {
+			return err
+		}
+		rec := resource.Record{
+			Kind: tenant.InviteKind, ID: id, OrgID: c.OrgID, Name: email, Status: tenant.InvitePending, Version: 1, Created: c.Now, Updated: c.Now,
+			Body: encode(i), Index: inviteEntries(&i, k.Hasher.Sum(token).String()),
+		}
+		c.Target(rec)
+		if err := tx.Insert(ctx, rec); err != nil {
+			return err
+		}
+		return k.mailInvite(ctx, tx, c, &i, token)
+	})
+	return inviteReceipt{id, k.inviteLink(token)}, err
+}
+
+// invitesHere refuses while users come by SCIM alone.
+func (k kinds) invitesHere(ctx context.Context, c *resource.Call) error {
+	a, err := authOf(ctx, c.Reader, c.OrgID)
+	if err == nil && a.Value.SCIM.UsersOnly {
+		err = fault.New(fault.Forbidden, "users of this organisation come through SCIM alone")
+	}
+	return err
+}
+
+func invitedScopes(c *resource.Call) ([]string, error) {
+	var details keyDetailIn
+	if err := c.Sent.Into("workspace_api_key_details", &details); err != nil {
+		return nil, err
+	}
+	for _, s := range details.Scopes {
+		if may, _ := access.MayHold(access.WorkspaceUser, s); !may {
+			return nil, fault.Newf(fault.InvalidParameter, "a user key cannot have the scope %q", clipped(s, 80)).At("workspace_api_key_details.scopes")
+		}
+	}
+	return details.Scopes, nil
+}
+
+func invitedPlaces(ctx context.Context, c *resource.Call) ([]tenant.InvitedPlace, error) {
+	var sent []placeIn
+	if err := c.Sent.Into("workspaces", &sent); err != nil {
+		return nil, err
+	}
+	places := make([]tenant.InvitedPlace, len(sent))
+	for i, p := range sent {
+		at := "workspaces[" + strconv.Itoa(i) + "].id"
+		rec, err := findWorkspace(ctx, c.Reader, c.OrgID, p.ID)
+		if fault.Has(err, fault.NotFound) {
+			return nil, fault.New(fault.NotFound, "there is no such workspace").At(at)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(places[:i], func(q tenant.InvitedPlace) bool { return q.ID == rec.ID }) {
+			return nil, fault.New(fault.InvalidParameter, "the workspace is there twice").At(at)
+		}
+		places[i] = tenant.InvitedPlace{ID: rec.ID, Role: p.Role}
+	}
+	return places, nil
+}
+
+// notThere refuses an address whose user exists or who is invited already.
+func notThere(ctx context.Context, c *resource.Call, email string) error {
+	_, err := userByEmail(ctx, c.Reader, c.OrgID, email)
+	if err == nil {
+		return fault.New(fault.Conflict, "this address belongs to a user of the organisation").At("email")
+	}
+	if !fault.Has(err, fault.NotFound) {
+		return err
+	}
+	rows, err := rowsOf[tenant.Invite](ctx, c.Reader, resource.Query{
+		Kind: tenant.InviteKind, OrgID: c.OrgID, Statuses: []string{tenant.InvitePending}, Index: []resource.IndexEntry{{Name: emailEntry, Value: shortened(email)}},
+	})
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if r.Value.StatusAt(r.Status, c.Now) == tenant.InvitePending {
+			return fault.New(fault.Conflict, "this address is invited already; cancel that invitation, or send it again").At("email")
+		}
+	}
+	return nil
+}
+
+func (k kinds) inviteLink(token string) string {
+	return strings.TrimSuffix(k.ConsoleURL, "/") + "/console/invite?token=" + url.QueryEscape(token)
+}
+
+func (k kinds) mailInvite(ctx context.Context, tx resource.Tx, c *resource.Call, i *tenant.Invite, token string) error {
+	org, err := own(ctx, c)
+	if err != nil {
+		return err
+	}
+	vars := map[string]string{"organisationName": org.Value.Name, "inviterUserName": "An administrator", "inviterEmail": "", "inviteLink": k.inviteLink(token)}
+	if c.Principal.UserID != "" {
+		u, err := userOf(ctx, c, c.Principal.UserID, "user_id")
+		if err != nil {
+			return err
+		}
+		vars["inviterUserName"], vars["inviterEmail"] = strings.TrimSpace(u.Value.FirstName+" "+u.Value.LastName), u.Value.Email
+	}
+	return post(ctx, tx, c.OrgID, c.Now, mail.Message{Template: "user-invite", To: []string{i.Email}, Vars: vars})
+}
+
+func (k kinds) listInvites(ctx context.Context, c *resource.Call) (any, error) {
+	q := resource.Query{Kind: tenant.InviteKind, OrgID: c.OrgID, Newest: true}
+	if v := c.Query("role"); v != "" {
+		q.Index = append(q.Index, resource.IndexEntry{Name: orgRoleEntry, Value: v})
+	}
+	if v := c.Query("email"); v != "" {
+		q.Index = append(q.Index, resource.IndexEntry{Name: emailEntry, Value: shortened(strings.ToLower(v))})
+	}
+	if v := c.Query("status"); v != "" {
+		q.Statuses = []string{v}
+	}
+	return listed(ctx, c, q, func(r *resource.Row[tenant.Invite]) inviteView { return viewInvite(c, r) })
+}
+
+// inviteNamed is the invitation that the path names.
+func inviteNamed(ctx context.Context, c *resource.Call) (*resource.Row[tenant.Invite], error) {
+	rec, err := c.Reader.Find(ctx, tenant.InviteKind, c.Path("inviteId"))
+	if fault.Has(err, fault.NotFound) || err == nil && rec.OrgID != c.OrgID {
+		return nil, fault.New(fault.NotFound, "there is no such invitation").At("inviteId")
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Target(rec)
+	return resource.Decode[tenant.Invite](rec)
+}
+
+func (k kinds) getInvite(ctx context.Context, c *resource.Call) (any, error) {
+	r, err := inviteNamed(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return viewInvite(c, r), nil
+}
+
+func (k kinds) cancelInvite(ctx context.Context, c *resource.Call) (any, error) {
+	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
+		r, err := inviteNamed(ctx, c)
+		if err != nil {
+			return err
+		}
+		if s := r.Value.StatusAt(r.Status, c.Now); s != tenant.InvitePending {
+			return fault.Newf(fault.InvalidRequest, "the invitation is %s; only a pending one can be cancelled", s)
+		}
+		rec := r.Record
+		rec.Status, rec.Updated, rec.Index = tenant.InviteCancelled, c.Now, inviteEntries(&r.Value, "")
+		return tx.Update(ctx, rec)
+	})
+}
+
+func (k kinds) resendInvite(ctx context.Context, c *resource.Call) (any, error) {
+	token := ident.NewSecret(32)
+	err := c.Change(ctx, func(tx resource.Tx) error {
+		r, err := inviteNamed(ctx, c)
+		if err != nil {
+			return err
+		}
+		if s := r.Value.StatusAt(r.Status, c.Now); s != tenant.InvitePending && s != tenant.InviteExpired {
+			return fault.Newf(fault.InvalidRequest, "the invitation is %s and cannot be sent again", s)
+		}
+		rec := r.Record
+		r.Value.ExpiresAt = c.Now.Add(tenant.InviteLife)
+		rec.Status, rec.Updated, rec.Body, rec.Index = tenant.InvitePending, c.Now, encode(r.Value), inviteEntries(&r.Value, k.Hasher.Sum(token).String())
+		if err := tx.Update(ctx, rec); err != nil {
+			return err
+		}
+		return k.mailInvite(ctx, tx, c, &r.Value, token)
+	})
+	return resendReceipt{k.inviteLink(token)}, err
+}

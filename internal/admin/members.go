@@ -1,0 +1,362 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/keys"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// members are the users of a workspace and what they are there. They have routes of
+// their own because a membership is named by two ids, that of its workspace and that
+// of its user, and several are made at once.
+// Source: contract/identity-and-governance.yaml, workspace members.
+func (k kinds) members() resource.Resource {
+	var ops resource.Operations
+	for _, base := range []string{"/admin/workspaces", "/workspaces"} {
+		at := strings.TrimSuffix("At"+base, "/workspaces")
+		path := base + "/{workspaceId}/users"
+		one := path + "/{userId}"
+		place := resource.Param{Name: "workspaceId", Doc: "slug or id of the workspace"}
+		user := resource.Param{Name: "userId", Doc: "id of the user", Format: "uuid"}
+		id := func(name string) string { return name + strings.ReplaceAll(at, "/", "") }
+		add := func(op resource.Operation) {
+			op.Tag, op.Anywhere = "Workspace members", true
+			ops = append(ops, op)
+		}
+		add(resource.Operation{
+			Method: http.MethodPost, Path: path, ID: id("addWorkspaceMembers"), Summary: "Add users of the organisation to a workspace", Params: []resource.Param{place},
+			Scopes: []access.Scope{"workspace_users.create"}, Body: membersIn{}, Audited: "workspace_users", Action: "create", Run: k.addMembers,
+		})
+		add(resource.Operation{
+			Method: http.MethodGet, Path: path, ID: id("listWorkspaceMembers"), Summary: "List the members of a workspace", Params: []resource.Param{place},
+			Scopes: []access.Scope{"workspace_users.list"}, Query: append(pages("page_size", "current_page"),
+				resource.Param{Name: "role", Enum: []string{"admin", "manager", "member"}}, resource.Param{Name: "email"}),
+			Answer: resource.ListOf[memberView]{}, Run: k.listMembers,
+		})
+		add(resource.Operation{
+			Method: http.MethodGet, Path: one, ID: id("getWorkspaceMember"), Summary: "Read one member of a workspace", Params: []resource.Param{place, user},
+			Scopes: []access.Scope{"workspace_users.read"}, Answer: memberView{}, Run: k.getMember,
+		})
+		add(resource.Operation{
+			Method: http.MethodPut, Path: one, ID: id("updateWorkspaceMember"), Summary: "Change what a member is in a workspace", Params: []resource.Param{place, user},
+			Scopes: []access.Scope{"workspace_users.update"}, Body: memberRole{}, Audited: "workspace_users", Action: "update", Run: k.putMember,
+		})
+		add(resource.Operation{
+			Method: http.MethodDelete, Path: one, ID: id("removeWorkspaceMember"), Summary: "Remove a member and archive their keys in the workspace", Params: []resource.Param{place, user},
+			Scopes: []access.Scope{"workspace_users.delete"}, Audited: "workspace_users", Action: "delete", Run: k.removeMember,
+		})
+	}
+	return ops
+}
+
+type membersIn struct {
+	Users []memberIn `json:"users" nullable:"false" minItems:"1" maxItems:"1000"`
+}
+
+type memberIn struct {
+	ID   string      `json:"id" format:"uuid" doc:"of a user of the organisation"`
+	Role access.Role `json:"role,omitempty" enum:"admin,manager,member" default:"member"`
+}
+
+type memberRole struct {
+	Role access.Role `json:"role" enum:"admin,manager,member"`
+}
+
+// placeOf is the workspace that the path names, if the caller may use one of the scopes
+// there: fault.Forbidden for one that is not theirs, whether or not it exists.
+func placeOf(ctx context.Context, c *resource.Call, scope access.Scope) (resource.Record, error) {
+	rec, err := findWorkspace(ctx, c.Reader, c.OrgID, c.Path("workspaceId"))
+	missing := fault.Has(err, fault.NotFound)
+	switch {
+	case err != nil && !missing:
+		return rec, err
+	case missing && c.Principal.Roams():
+		return rec, fault.New(fault.NotFound, "there is no such workspace").At("workspaceId")
+	case missing:
+		return rec, fault.New(fault.Forbidden, "this is none of your workspaces").At("workspaceId")
+	}
+	c.WorkspaceID = rec.ID
+	return rec, c.May([]access.Scope{scope}, access.Target{OrgID: rec.OrgID, WorkspaceID: rec.ID})
+}
+
+// memberEntries make a membership findable, and the only one of its user in the
+// workspace.
+func memberEntries(workspaceID string, m *tenant.Member) []resource.IndexEntry {
+	return []resource.IndexEntry{
+		{Name: userEntry, Value: m.UserID}, {Name: "role", Value: string(m.Role)},
+		{Name: "member", Value: workspaceID + "/" + m.UserID, Unique: true},
+	}
+}
+
+// join makes a user a member of a workspace. One who is a member with that role already
+// stays so; with another one it is fault.Conflict.
+func (k kinds) join(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record, m tenant.Member, at string) error {
+	present, err := findMember(ctx, tx, place, m.UserID)
+	switch {
+	case err == nil && present.Value.Role == m.Role:
+		return nil
+	case err == nil:
+		return fault.Newf(fault.Conflict, "the user is a member already, with the role %s; change it instead", present.Value.Role).At(at)
+	case !fault.Has(err, fault.NotFound):
+		return err
+	}
+	rec := resource.Record{
+		Kind: tenant.MemberKind, ID: ident.NewID(), OrgID: place.OrgID, WorkspaceID: place.ID, Status: resource.Active, Version: 1,
+		Created: c.Now, Updated: c.Now, Body: encode(m), Index: memberEntries(place.ID, &m),
+	}
+	if err := tx.Insert(ctx, rec); err != nil {
+		return err
+	}
+	return k.keyOnJoining(ctx, tx, c, place, m.UserID)
+}
+
+// findMember is the living membership of a user: fault.NotFound when there is none.
+func findMember(ctx context.Context, from resource.Reader, place resource.Record, userID string) (*resource.Row[tenant.Member], error) {
+	rows, err := rowsOf[tenant.Member](ctx, from, resource.Query{
+		Kind: tenant.MemberKind, OrgID: place.OrgID, WorkspaceID: place.ID, Statuses: []string{resource.Active},
+		Index: []resource.IndexEntry{{Name: userEntry, Value: userID}}, Limit: 1,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, fault.New(fault.NotFound, "the user is no member of the workspace").At("userId")
+	}
+	return rows[0], nil
+}
+
+// mayMake refuses a role above that of a manager who gives it.
+// Source: contract/identity-and-governance.yaml, POST /admin/workspaces/{workspaceId}/users.
+func mayMake(c *resource.Call, place resource.Record, role access.Role, at string) error {
+	if role == access.Admin && c.Principal.RoleAt(place.ID) == access.Manager {
+		return fault.New(fault.Forbidden, "a manager cannot make or change an admin of the workspace").At(at)
+	}
+	return nil
+}
+
+func (k kinds) addMembers(ctx context.Context, c *resource.Call) (any, error) {
+	var sent []memberIn
+	if err := c.Sent.Into("users", &sent); err != nil {
+		return nil, err
+	}
+	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
+		place, err := placeOf(ctx, c, "workspace_users.create")
+		if err != nil {
+			return err
+		}
+		c.Target(place)
+		for i, u := range sent {
+			at := "users[" + strconv.Itoa(i) + "]"
+			if u.Role == "" {
+				u.Role = access.Member
+			}
+			if err := mayMake(c, place, u.Role, at+".role"); err != nil {
+				return err
+			}
+			if _, err := userOf(ctx, c, u.ID, at+".id"); err != nil {
+				return err
+			}
+			if err := k.join(ctx, tx, c, place, tenant.Member{UserID: u.ID, Role: u.Role}, at+".id"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (k kinds) putMember(ctx context.Context, c *resource.Call) (any, error) {
+	role := access.Role(c.Sent.Text("role"))
+	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
+		place, m, err := k.memberNamed(ctx, c, "workspace_users.update")
+		if err != nil {
+			return err
+		}
+		if err := mayMake(c, place, m.Value.Role, "userId"); err != nil {
+			return err
+		}
+		if err := mayMake(c, place, role, "role"); err != nil {
+			return err
+		}
+		m.Value.Role = role
+		rec := m.Record
+		rec.Body, rec.Index, rec.Updated = encode(m.Value), memberEntries(place.ID, &m.Value), c.Now
+		return tx.Update(ctx, rec)
+	})
+}
+
+func (k kinds) removeMember(ctx context.Context, c *resource.Call) (any, error) {
+	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
+		place, m, err := k.memberNamed(ctx, c, "workspace_users.delete")
+		if err != nil {
+			return err
+		}
+		if err := mayMake(c, place, m.Value.Role, "userId"); err != nil {
+			return err
+		}
+		return leave(ctx, tx, c, m)
+	})
+}
+
+// memberNamed is the membership that the path names.
+func (k kinds) memberNamed(ctx context.Context, c *resource.Call, scope access.Scope) (resource.Record, *resource.Row[tenant.Member], error) {
+	place, err := placeOf(ctx, c, scope)
+	if err != nil {
+		return place, nil, err
+	}
+	m, err := findMember(ctx, c.Reader, place, c.Path("userId"))
+	if err == nil {
+		c.Target(resource.Record{ID: m.Value.UserID, WorkspaceID: place.ID})
+	}
+	return place, m, err
+}
+
+// leave ends a membership, and with it the keys of the user in the workspace.
+// Source: contract/identity-and-governance.md section 4.
+func leave(ctx context.Context, tx resource.Tx, c *resource.Call, m *resource.Row[tenant.Member]) error {
+	if err := resource.Retire(ctx, tx, c, m.Record); err != nil {
+		return err
+	}
+	return retireAll(ctx, tx, c, resource.Query{
+		Kind: keys.Kind, OrgID: m.OrgID, WorkspaceID: m.WorkspaceID, Limit: 1000, Statuses: []string{resource.Active, "exhausted", "expired"},
+		Index: []resource.IndexEntry{{Name: userEntry, Value: m.Value.UserID}},
+	})
+}
+
+// pages are the parameters of a list that is no list of a kind.
+func pages(size, current string) []resource.Param {
+	return []resource.Param{
+		{Name: current, Doc: "page number, from 0", Type: "integer", Default: "0", Max: 1_000_000},
+		{Name: size, Doc: "rows of a page; 0 means 50", Type: "integer", Default: "50", Max: 1000},
+	}
+}
+
+func (k kinds) getMember(ctx context.Context, c *resource.Call) (any, error) {
+	place, m, err := k.memberNamed(ctx, c, "workspace_users.read")
+	if err != nil {
+		return nil, err
+	}
+	ws, err := resource.Decode[tenant.Workspace](place)
+	if err != nil {
+		return nil, err
+	}
+	views, err := k.viewMembers(ctx, c, ws, []*resource.Row[tenant.Member]{m})
+	if err != nil || len(views) == 0 {
+		return nil, err
+	}
+	return views[0], nil
+}
+
+func (k kinds) listMembers(ctx context.Context, c *resource.Call) (any, error) {
+	place, err := placeOf(ctx, c, "workspace_users.list")
+	if err != nil {
+		return nil, err
+	}
+	q := resource.Query{Kind: tenant.MemberKind, OrgID: place.OrgID, WorkspaceID: place.ID, Statuses: []string{resource.Active}, Newest: true}
+	if role := c.Query("role"); role != "" {
+		q.Index = append(q.Index, resource.IndexEntry{Name: "role", Value: role})
+	}
+	out := resource.ListOf[memberView]{Object: "list", Data: []memberView{}}
+	if email := c.Query("email"); email != "" {
+		u, err := userByEmail(ctx, c.Reader, c.OrgID, email)
+		if fault.Has(err, fault.NotFound) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		q.Index = append(q.Index, resource.IndexEntry{Name: userEntry, Value: u.ID})
+	}
+	if out.Total, err = c.Reader.Count(ctx, q); err != nil {
+		return nil, err
+	}
+	q.Limit = orUsual(c.Int("page_size"), 50)
+	q.Offset = c.Int("current_page") * q.Limit
+	rows, err := rowsOf[tenant.Member](ctx, c.Reader, q)
+	if err != nil {
+		return nil, err
+	}
+	ws, err := resource.Decode[tenant.Workspace](place)
+	if err != nil {
+		return nil, err
+	}
+	out.Data, err = k.viewMembers(ctx, c, ws, rows)
+	return out, err
+}
+
+func orUsual(n, usual int) int {
+	if n == 0 {
+		return usual
+	}
+	return n
+}
+
+// membersOf are all members of a workspace, at most 1000, the oldest first.
+func (k kinds) membersOf(ctx context.Context, c *resource.Call, ws *resource.Row[tenant.Workspace]) ([]memberView, error) {
+	rows, err := rowsOf[tenant.Member](ctx, c.Reader, resource.Query{
+		Kind: tenant.MemberKind, OrgID: ws.OrgID, WorkspaceID: ws.ID, Statuses: []string{resource.Active}, Limit: 1000,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return k.viewMembers(ctx, c, ws, rows)
+}
+
+// memberView is a member as clients see it; its id is that of the user.
+type memberView struct {
+	Object        string         `json:"object" enum:"workspace-user"`
+	ID            string         `json:"id" format:"uuid"`
+	FirstName     string         `json:"first_name"`
+	LastName      string         `json:"last_name"`
+	Email         string         `json:"email"`
+	OrgRole       access.Role    `json:"org_role" enum:"owner,admin,member"`
+	Role          access.Role    `json:"role" enum:"admin,manager,member"`
+	Status        string         `json:"status" enum:"active"`
+	WorkspaceID   string         `json:"workspace_id" format:"uuid"`
+	Scopes        []string       `json:"scopes" nullable:"false" doc:"what the user may do in the workspace"`
+	Settings      *none          `json:"settings"`
+	CreatedAt     resource.Stamp `json:"created_at"`
+	LastUpdatedAt resource.Stamp `json:"last_updated_at"`
+}
+
+// viewMembers shows memberships of one workspace.
+func (k kinds) viewMembers(ctx context.Context, c *resource.Call, ws *resource.Row[tenant.Workspace], rows []*resource.Row[tenant.Member]) ([]memberView, error) {
+	org, err := own(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(rows))
+	for i, m := range rows {
+		ids[i] = m.Value.UserID
+	}
+	users, err := usersByID(ctx, c.Reader, c.OrgID, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]memberView, 0, len(rows))
+	for _, m := range rows {
+		if u, there := users[m.Value.UserID]; there {
+			out = append(out, viewMember(&org.Value, ws, u, m))
+		}
+	}
+	return out, nil
+}
+
+func viewMember(org *tenant.Organisation, ws *resource.Row[tenant.Workspace], u *resource.Row[tenant.User], m *resource.Row[tenant.Member]) memberView {
+	p := &access.Principal{Kind: access.BySession, OrgID: ws.OrgID, UserID: u.ID}
+	org.Standing(p, &u.Value, map[string]tenant.Membership{ws.ID: {Role: m.Value.Role, Workspace: &ws.Value}})
+	scopes := append(p.Allowed(ws.ID), "organisations.read", "organisation_users.read", "generations.create")
+	slices.Sort(scopes)
+	return memberView{
+		Object: "workspace-user", ID: u.ID, FirstName: u.Value.FirstName, LastName: u.Value.LastName, Email: u.Value.Email, OrgRole: u.Value.Role,
+		Role: m.Value.Role, Status: resource.Active, WorkspaceID: ws.ID, Scopes: slices.Compact(scopes), CreatedAt: stamp(m.Created), LastUpdatedAt: stamp(m.Updated),
+	}
+}

@@ -1,0 +1,19 @@
+package admin
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// nullable is an object or null, in bodies and answers.
+type nullable[T any] struct{ object *T }
+
+// Schema describes it.
+func (nullable[T]) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{r.Schema(reflect.TypeFor[T](), true, ""), {Type: "null"}}}
+}
+
+// MarshalJSON writes the object, or null.
+func (n nullable[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.object) }

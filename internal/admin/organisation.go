@@ -1,0 +1,273 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// organisation is the caller's own organisation with its settings. It has routes of
+// its own because there is one of it, which is named "self", is merged object by
+// object, and stands in an envelope.
+// Source: contract/identity-and-governance.yaml, GET and PUT /organisations/self.
+func (k kinds) organisation() resource.Resource {
+	return resource.Operations{
+		{
+			Method: http.MethodGet, Path: "/organisations/self", ID: "getOrganisation", Summary: "Read the organisation with its settings", Tag: "Organisation",
+			Scopes: []access.Scope{settingsRead, "workspaces.list"}, Anywhere: true, Answer: enveloped[organisationView]{}, Run: k.getOrganisation,
+		},
+		{
+			Method: http.MethodPut, Path: "/organisations/self", ID: "updateOrganisation", Summary: "Change the organisation: objects are merged, field by field", Tag: "Organisation",
+			Scopes: []access.Scope{settingsUpdate}, Body: organisationPatch{}, Audited: "organisations", Action: "update", Run: k.putOrganisation,
+		},
+		{
+			Method: http.MethodGet, Path: "/admin/organisation/defaults", ID: "getOrganisationDefaults", Summary: "Read the guardrails of every workspace", Tag: "Organisation",
+			Scopes: []access.Scope{settingsRead}, Answer: orgGuardrailsView{}, Run: k.getOrgGuardrails,
+		},
+		{
+			Method: http.MethodPut, Path: "/admin/organisation/defaults", ID: "updateOrganisationDefaults", Summary: "Set the guardrails of every workspace", Tag: "Organisation",
+			Scopes: []access.Scope{settingsUpdate}, Body: orgGuardrailsIn{}, Audited: "organisations", Action: "update", Run: k.putOrgGuardrails,
+		},
+	}
+}
+
+const (
+	settingsRead   access.Scope = "organisation_settings.read"
+	settingsUpdate access.Scope = "organisation_settings.update"
+)
+
+// enveloped is the form of answers about the organisation.
+type enveloped[T any] struct {
+	Success bool `json:"success"`
+	Data    T    `json:"data"`
+}
+
+// organisationPatch is the body of an update. Every field is optional.
+type organisationPatch struct {
+	Name           string         `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	Settings       *settingsIn    `json:"settings,omitempty"`
+	Security       *securityIn    `json:"security_settings,omitempty" doc:"what roles may do; owners and admins are not bound"`
+	Open           *overridesIn   `json:"workspace_overrides,omitempty" doc:"sections in which workspaces may differ"`
+	DataPlane      *dataPlaneIn   `json:"data_plane_security_settings,omitempty"`
+	Exports        *exportsIn     `json:"export_settings,omitempty"`
+	Defaults       *orgDefaultsIn `json:"defaults,omitempty"`
+	Properties     *schemasIn     `json:"properties,omitempty"`
+	OrganisationID string         `json:"organisation_id,omitempty" format:"uuid"`
+}
+
+// settingsIn are the settings that organisations and workspaces share, and those of
+// organisations alone. null takes a value back.
+type settingsIn struct {
+	workspaceSettingsIn
+	GatewayURL           *string `json:"dashboard_gateway_url,omitempty" nullable:"true" maxLength:"2048" format:"uri"`
+	MCPGatewayURL        *string `json:"dashboard_mcp_gateway_url,omitempty" nullable:"true" maxLength:"2048" format:"uri"`
+	DefaultKeyAutoCreate *bool   `json:"default_workspace_user_api_key_auto_create,omitempty" nullable:"true"`
+	CacheTTL             *int    `json:"default_cache_ttl,omitempty" nullable:"true" minimum:"0" maximum:"31536000" doc:"seconds"`
+}
+
+// workspaceSettingsIn are the settings of a workspace.
+type workspaceSettingsIn struct {
+	DebugLog            *int       `json:"debug_log,omitempty" nullable:"true" enum:"0,1" doc:"1 records whole requests, 0 metrics only"`
+	KeyCount            *int       `json:"user_api_key_count,omitempty" nullable:"true" minimum:"-1" maximum:"100000" doc:"most user keys of a user in a workspace; -1 no limit"`
+	KeyTTL              *int       `json:"user_api_key_ttl,omitempty" nullable:"true" minimum:"0" maximum:"3153600000" doc:"usual life of a new user key in seconds; 0 none"`
+	KeyMaxTTL           *int       `json:"user_api_key_max_ttl,omitempty" nullable:"true" minimum:"0" maximum:"3153600000" doc:"longest life of a user key in seconds; 0 none"`
+	KeyRotation         *rotationP `json:"user_api_key_rotation_period,omitempty" doc:"days between rotations of user keys, 1 to 365, or weekly or monthly; null none"`
+	KeyAutoCreate       *bool      `json:"user_api_key_auto_create,omitempty" nullable:"true"`
+	KeyMetadata         *int       `json:"user_key_metadata,omitempty" nullable:"true" enum:"0,1" doc:"attribute requests of a user key to its user"`
+	KeyMetadataOverride *int       `json:"user_key_metadata_override,omitempty" nullable:"true" enum:"0,1" doc:"a request may name another user"`
+}
+
+// rotationP is a number of days, or weekly or monthly.
+type rotationP struct{}
+
+// Schema describes it.
+func (rotationP) Schema(huma.Registry) *huma.Schema {
+	low, high := 1.0, 365.0
+	days := &huma.Schema{Type: huma.TypeInteger, Minimum: &low, Maximum: &high}
+	days.PrecomputeMessages()
+	word := &huma.Schema{Type: huma.TypeString, Enum: []any{"weekly", "monthly"}}
+	word.PrecomputeMessages()
+	return &huma.Schema{OneOf: []*huma.Schema{days, word, {Type: "null"}}}
+}
+
+// securityIn names toggles with what they shall be.
+type securityIn struct{}
+
+// Schema describes it.
+func (securityIn) Schema(huma.Registry) *huma.Schema { return switches(toggleNames()) }
+
+// securityView shows every toggle.
+type securityView map[string]bool
+
+// Schema describes it.
+func (securityView) Schema(huma.Registry) *huma.Schema { return switches(toggleNames()) }
+
+// overridesIn names sections with whether workspaces may differ in them.
+type overridesIn struct{}
+
+// Schema describes it.
+func (overridesIn) Schema(huma.Registry) *huma.Schema { return switches(tenant.Sections()) }
+
+// overridesView shows every section.
+type overridesView map[string]bool
+
+// Schema describes it.
+func (overridesView) Schema(huma.Registry) *huma.Schema { return switches(tenant.Sections()) }
+
+func toggleNames() []string {
+	var names []string
+	for _, t := range access.Toggles() {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// switches is an object of booleans with these names and no others.
+func switches(names []string) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: false, Properties: make(map[string]*huma.Schema, len(names))}
+	for _, n := range names {
+		s.Properties[n] = &huma.Schema{Type: huma.TypeBoolean}
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+type dataPlaneIn struct {
+	BlockInlineConfig bool `json:"block_inline_config,omitempty" doc:"requests may bring no config, provider or host of their own"`
+}
+
+type exportsIn struct {
+	DeniedFields []string `json:"deniedFields,omitempty" nullable:"false" maxItems:"100" doc:"left out of log exports"`
+}
+
+type orgDefaultsIn struct {
+	InputGuardrails  []string `json:"input_guardrails,omitempty" nullable:"false" maxItems:"100" doc:"slugs or ids"`
+	OutputGuardrails []string `json:"output_guardrails,omitempty" nullable:"false" maxItems:"100" doc:"slugs or ids"`
+	DefaultWorkspace string   `json:"default_workspace,omitempty" maxLength:"255" doc:"slug"`
+}
+
+type schemasIn struct {
+	APIKey    *nullable[object] `json:"api_key_metadata_schema,omitempty" doc:"JSON Schema, draft 7, of an object of strings"`
+	Workspace *nullable[object] `json:"workspace_metadata_schema,omitempty" doc:"JSON Schema, draft 7, of an object of strings"`
+}
+
+// own reads the caller's organisation.
+func own(ctx context.Context, c *resource.Call) (*resource.Row[tenant.Organisation], error) {
+	return live[tenant.Organisation](ctx, c.Reader, tenant.OrganisationKind, c.OrgID)
+}
+
+// putOrganisation lays what was sent over the record, object by object.
+func (k kinds) putOrganisation(ctx context.Context, c *resource.Call) (any, error) {
+	return resource.Empty{}, k.changeOrganisation(ctx, c, func(o *tenant.Organisation) error {
+		if c.Sent.Has("name") {
+			o.Name = c.Sent.Text("name")
+		}
+		parts := []struct {
+			name string
+			lay  func(fields resource.Sent) error
+		}{
+			{"settings", func(f resource.Sent) error { return laySettings(f, &o.Settings) }},
+			{"security_settings", func(f resource.Sent) error { return lay(f, &o.Security) }},
+			{"workspace_overrides", func(f resource.Sent) error { return lay(f, &o.Open) }},
+			{"data_plane_security_settings", func(f resource.Sent) error { return lay(f, &o.DataPlane) }},
+			{"export_settings", func(f resource.Sent) error { return lay(f, &o.Exports) }},
+			{"defaults", func(f resource.Sent) error { return lay(f, &o.Defaults) }},
+			{"properties", func(f resource.Sent) error { return lay(f, &o.Schemas) }},
+		}
+		for _, p := range parts {
+			var fields resource.Sent
+			if err := c.Sent.Into(p.name, &fields); err != nil {
+				return err
+			}
+			if err := p.lay(fields); err != nil {
+				return err
+			}
+		}
+		return k.checkOrganisation(ctx, c, o)
+	})
+}
+
+// changeOrganisation rewrites the caller's organisation.
+func (k kinds) changeOrganisation(ctx context.Context, c *resource.Call, edit func(*tenant.Organisation) error) error {
+	return c.Change(ctx, func(tx resource.Tx) error {
+		row, err := own(ctx, c)
+		if err != nil {
+			return err
+		}
+		if err := c.Unchanged(row.Record); err != nil {
+			return err
+		}
+		if err := edit(&row.Value); err != nil {
+			return err
+		}
+		rec := row.Record
+		rec.Name, rec.Body, rec.Updated = row.Value.Name, encode(row.Value), c.Now
+		c.Target(rec)
+		return tx.Update(ctx, rec)
+	})
+}
+
+// lay puts fields over a part of a record; null takes a value back.
+func lay[T any](fields resource.Sent, to *T) error {
+	if len(fields) == 0 {
+		return nil
+	}
+	next, err := resource.Overlay(*to, fields)
+	if err == nil {
+		*to = next
+	}
+	return err
+}
+
+// laySettings is lay for settings, in which periods may be words.
+func laySettings(fields resource.Sent, to *tenant.Settings) error {
+	if days, ok := map[string]string{"weekly": "7", "monthly": "30"}[fields.Text("user_api_key_rotation_period")]; ok {
+		fields["user_api_key_rotation_period"] = []byte(days)
+	}
+	return lay(fields, to)
+}
+
+// checkOrganisation checks what is no matter of form.
+func (k kinds) checkOrganisation(ctx context.Context, c *resource.Call, o *tenant.Organisation) error {
+	if err := o.Settings.Validate(); err != nil {
+		return err
+	}
+	if err := o.Schemas.Validate(); err != nil {
+		return err
+	}
+	for _, u := range []struct {
+		url *string
+		at  string
+	}{{&o.Settings.GatewayURL, "settings.dashboard_gateway_url"}, {&o.Settings.MCPGatewayURL, "settings.dashboard_mcp_gateway_url"}} {
+		if err := plainURL(u.url, u.at); err != nil {
+			return err
+		}
+	}
+	if slug := o.Defaults.DefaultWorkspace; slug != "" {
+		if _, err := findWorkspace(ctx, c.Reader, c.OrgID, slug); err != nil {
+			return fault.New(fault.ReferenceMissing, "there is no such workspace").At("defaults.default_workspace").Because(err)
+		}
+	}
+	return checkGuardrails(ctx, c, []guardrailList{{"defaults.input_guardrails", o.Defaults.InputGuardrails}, {"defaults.output_guardrails", o.Defaults.OutputGuardrails}})
+}
+
+// plainURL checks an address that is shown to people, and takes the version off it.
+func plainURL(u *string, at string) error {
+	if *u == "" {
+		return nil
+	}
+	p, err := url.Parse(*u)
+	if err != nil || p.Scheme != "https" && p.Scheme != "http" || p.Host == "" || p.User != nil || p.Fragment != "" {
+		return fault.New(fault.InvalidParameter, "the value is an http or https URL without user and fragment").At(at)
+	}
+	*u = strings.TrimSuffix(strings.TrimSuffix(*u, "/"), "/v1")
+	return nil
+}

@@ -1,0 +1,136 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// organisationView is an organisation as clients see it. A member who has no business
+// with its settings sees who and what it is, and what is on.
+type organisationView struct {
+	ID            string             `json:"id" format:"uuid"`
+	Name          string             `json:"name"`
+	Object        string             `json:"object" enum:"organisation"`
+	CreatedAt     resource.Stamp     `json:"created_at"`
+	LastUpdatedAt resource.Stamp     `json:"last_updated_at"`
+	Used          int                `json:"is_first_generation_done" enum:"0,1"`
+	Settings      *orgSettingsView   `json:"settings,omitempty"`
+	Security      securityView       `json:"security_settings"`
+	Open          overridesView      `json:"workspace_overrides,omitempty"`
+	DataPlane     *dataPlaneView     `json:"data_plane_security_settings,omitempty"`
+	Exports       *exportsView       `json:"export_settings,omitempty"`
+	Defaults      *orgDefaultsView   `json:"defaults,omitempty"`
+	Properties    *orgPropertiesView `json:"properties,omitempty"`
+	FeatureFlags  map[string]bool    `json:"feature_flags" doc:"settings of the deployment"`
+}
+
+type dataPlaneView struct {
+	BlockInlineConfig bool `json:"block_inline_config"`
+}
+
+type exportsView struct {
+	DeniedFields []string `json:"deniedFields" nullable:"false"`
+}
+
+type orgDefaultsView struct {
+	InputGuardrails  []string `json:"input_guardrails" nullable:"false"`
+	OutputGuardrails []string `json:"output_guardrails" nullable:"false"`
+	DefaultWorkspace *string  `json:"default_workspace" nullable:"true"`
+}
+
+type orgPropertiesView struct {
+	APIKey    nullable[object] `json:"api_key_metadata_schema"`
+	Workspace nullable[object] `json:"workspace_metadata_schema"`
+}
+
+// settingsView are settings in force.
+type settingsView struct {
+	DebugLog            int  `json:"debug_log" enum:"0,1"`
+	KeyCount            int  `json:"user_api_key_count"`
+	KeyTTL              int  `json:"user_api_key_ttl"`
+	KeyMaxTTL           int  `json:"user_api_key_max_ttl"`
+	KeyRotation         *int `json:"user_api_key_rotation_period" nullable:"true"`
+	KeyAutoCreate       bool `json:"user_api_key_auto_create"`
+	KeyMetadata         int  `json:"user_key_metadata" enum:"0,1"`
+	KeyMetadataOverride int  `json:"user_key_metadata_override" enum:"0,1"`
+}
+
+type orgSettingsView struct {
+	settingsView
+	GatewayURL           *string `json:"dashboard_gateway_url" nullable:"true"`
+	MCPGatewayURL        *string `json:"dashboard_mcp_gateway_url" nullable:"true"`
+	DefaultKeyAutoCreate bool    `json:"default_workspace_user_api_key_auto_create"`
+	CacheTTL             int     `json:"default_cache_ttl"`
+}
+
+// viewSettings shows settings in which nothing is nil.
+func viewSettings(s tenant.Settings) settingsView {
+	v := settingsView{
+		DebugLog: *s.DebugLog, KeyCount: *s.KeyCount, KeyTTL: *s.KeyTTL, KeyMaxTTL: *s.KeyMaxTTL, KeyAutoCreate: *s.KeyAutoCreate,
+		KeyMetadata: *s.KeyMetadata, KeyMetadataOverride: *s.KeyMetadataOverride,
+	}
+	if days := *s.KeyRotationDays; days > 0 {
+		v.KeyRotation = &days
+	}
+	return v
+}
+
+func (k kinds) getOrganisation(ctx context.Context, c *resource.Call) (any, error) {
+	row, err := own(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	o := &row.Value
+	v := organisationView{
+		ID: row.ID, Name: o.Name, Object: "organisation", CreatedAt: stamp(row.Created), LastUpdatedAt: stamp(row.Updated), Used: bit(o.Used),
+		Security: securityView(o.SecurityOf(nil).Map()), FeatureFlags: k.Features,
+	}
+	err = access.Can(c.Principal, settingsRead, access.Target{OrgID: c.OrgID})
+	switch {
+	case err != nil && c.Principal.Kind != access.BySession:
+		return nil, fault.New(fault.Forbidden, "the settings of the organisation are read with an Admin key that has the scope organisation_settings.read").At("scopes")
+	case err != nil:
+		return enveloped[organisationView]{true, v}, nil
+	}
+	c.Version(row.Record)
+	k.showSettings(o, &v)
+	return enveloped[organisationView]{true, v}, nil
+}
+
+func (k kinds) showSettings(o *tenant.Organisation, v *organisationView) {
+	s := o.InForce()
+	v.Settings = &orgSettingsView{viewSettings(s), orNull(s.GatewayURL), orNull(s.MCPGatewayURL), *s.DefaultKeyAutoCreate, *s.CacheTTL}
+	v.Open = make(overridesView)
+	for _, name := range tenant.Sections() {
+		v.Open[name] = o.Open[name]
+	}
+	v.DataPlane = &dataPlaneView{o.DataPlane.BlockInlineConfig}
+	v.Exports = &exportsView{orNoItems(o.Exports.DeniedFields)}
+	v.Defaults = &orgDefaultsView{orNoItems(o.Defaults.InputGuardrails), orNoItems(o.Defaults.OutputGuardrails), orNull(o.Defaults.DefaultWorkspace)}
+	v.Properties = &orgPropertiesView{jsonObject(o.Schemas.APIKey), jsonObject(o.Schemas.Workspace)}
+}
+
+// orNoItems is an empty list for none.
+func orNoItems[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// object is a JSON object of any shape.
+type object map[string]any
+
+// jsonObject decodes a stored object; null for none.
+func jsonObject(raw json.RawMessage) nullable[object] {
+	var o object
+	if json.Unmarshal(raw, &o) != nil || o == nil {
+		return nullable[object]{}
+	}
+	return nullable[object]{&o}
+}

@@ -1,0 +1,110 @@
+package admin
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/guard"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// orgGuardrailsIn sets the guardrails that run on every request of the organisation.
+type orgGuardrailsIn struct {
+	InputGuardrails  []string `json:"input_guardrails,omitempty" nullable:"false" maxItems:"100" doc:"slugs or ids"`
+	OutputGuardrails []string `json:"output_guardrails,omitempty" nullable:"false" maxItems:"100" doc:"slugs or ids"`
+	OrganisationID   string   `json:"organisation_id,omitempty" format:"uuid"`
+}
+
+type orgGuardrailsView struct {
+	InputGuardrails  []guardrailName `json:"input_guardrails" nullable:"false"`
+	OutputGuardrails []guardrailName `json:"output_guardrails" nullable:"false"`
+}
+
+type guardrailName struct {
+	ID   string `json:"id" format:"uuid"`
+	Slug string `json:"slug"`
+}
+
+func (k kinds) getOrgGuardrails(ctx context.Context, c *resource.Call) (any, error) {
+	row, err := own(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	in, err := guardrailNames(ctx, c, row.Value.Defaults.InputGuardrails)
+	if err != nil {
+		return nil, err
+	}
+	out, err := guardrailNames(ctx, c, row.Value.Defaults.OutputGuardrails)
+	return orgGuardrailsView{in, out}, err
+}
+
+// guardrailNames finds the guardrails of a list; one that is gone is left out.
+func guardrailNames(ctx context.Context, c *resource.Call, list []string) ([]guardrailName, error) {
+	names := make([]guardrailName, 0, len(list))
+	for _, name := range list {
+		r, err := resource.Look(ctx, c.Reader, guard.Kind, access.Target{OrgID: c.OrgID}, name)
+		switch {
+		case fault.Has(err, fault.NotFound) || err == nil && r.Status == resource.Archived:
+		case err != nil:
+			return nil, err
+		default:
+			names = append(names, guardrailName{r.ID, r.ShownSlug()})
+		}
+	}
+	return names, nil
+}
+
+func (k kinds) putOrgGuardrails(ctx context.Context, c *resource.Call) (any, error) {
+	return resource.Empty{}, k.changeOrganisation(ctx, c, func(o *tenant.Organisation) error {
+		fields := make(resource.Sent)
+		for _, name := range []string{"input_guardrails", "output_guardrails"} {
+			if v, sent := c.Sent[name]; sent {
+				fields[name] = v
+			}
+		}
+		if len(fields) == 0 {
+			return fault.New(fault.InvalidRequest, "the body has no field to change")
+		}
+		if err := lay(fields, &o.Defaults); err != nil {
+			return err
+		}
+		return checkGuardrails(ctx, c, []guardrailList{{"input_guardrails", o.Defaults.InputGuardrails}, {"output_guardrails", o.Defaults.OutputGuardrails}})
+	})
+}
+
+// guardrailList is a field that names guardrails.
+type guardrailList struct {
+	field string
+	names []string
+}
+
+// checkGuardrails refuses names of guardrails that the organisation does not have.
+func checkGuardrails(ctx context.Context, c *resource.Call, lists []guardrailList) error {
+	for _, l := range lists {
+		for i, name := range l.names {
+			if _, err := c.Refer(ctx, guard.Kind, "", name, l.field+"["+strconv.Itoa(i)+"]"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keepOrgGuardrail refuses to delete a guardrail that runs on every request of the
+// organisation.
+func keepOrgGuardrail(ctx context.Context, c *resource.Call, r *resource.Row[guard.Guardrail]) error {
+	org, err := own(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Concat(org.Value.Defaults.InputGuardrails, org.Value.Defaults.OutputGuardrails) {
+		if name == r.ID || name == r.Slug {
+			return fault.New(fault.Conflict, "it is a default of the organisation; take it out of the defaults first")
+		}
+	}
+	return nil
+}

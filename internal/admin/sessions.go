@@ -1,0 +1,411 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/identity"
+	"sluice/internal/keys"
+	"sluice/internal/resource"
+	"sluice/internal/sealed"
+	"sluice/internal/tenant"
+)
+
+const (
+	sessionKind = identity.SessionKind
+	hashEntry   = "hash"
+	cookieName  = "sluice_session"
+)
+
+// sessions are how people sign in and out. They have routes of their own because who
+// calls is what they find out.
+// Source: contract/identity-and-governance.yaml, login and session; the local login
+// is ours.
+func (k kinds) sessions() resource.Resource {
+	return resource.Operations{
+		{
+			Method: http.MethodPost, Path: "/auth/login", ID: "login", Summary: "Sign in with e-mail and password", Tag: "Sessions",
+			Public: true, Body: loginIn{}, Answer: loginOut{}, Audited: "auth", Action: "login", Run: k.login,
+		},
+		{
+			Method: http.MethodPost, Path: "/auth/logout", ID: "logout", Summary: "End this session", Tag: "Sessions",
+			Scopes: anybody, Anywhere: true, Audited: "auth", Action: "logout", Run: k.logout,
+		},
+		{
+			Method: http.MethodGet, Path: "/auth/self", ID: "getSelf", Summary: "Read who is signed in and what they may do", Tag: "Sessions",
+			Scopes: anybody, Anywhere: true, Answer: selfView{}, Run: k.self,
+		},
+		{
+			Method: http.MethodDelete, Path: "/auth/sessions", ID: "endSessions", Summary: "Sign out everywhere", Tag: "Sessions",
+			Scopes: anybody, Anywhere: true, Audited: "auth", Action: "logout", Run: k.endSessions,
+		},
+		{
+			Method: http.MethodPut, Path: "/auth/password", ID: "updatePassword", Summary: "Change the own password; all other sessions end", Tag: "Sessions",
+			Scopes: anybody, Anywhere: true, Body: passwordIn{}, Audited: "auth", Action: "update", Run: k.putPassword,
+		},
+	}
+}
+
+// anybody is a scope that every session may use, so that operations for any user can
+// ask for one.
+var anybody = []access.Scope{"workspaces.list"}
+
+type loginIn struct {
+	Email          string `json:"email" maxLength:"254"`
+	Password       string `json:"password" maxLength:"1024"`
+	OrganisationID string `json:"organisation_id,omitempty" format:"uuid" doc:"for an address that several organisations know"`
+}
+
+type loginOut struct {
+	Token     string         `json:"token" doc:"of the session; the cookie holds it too. Send it as a bearer token"`
+	ExpiresAt resource.Stamp `json:"expires_at"`
+	UserID    string         `json:"user_id" format:"uuid"`
+	Object    string         `json:"object" enum:"session"`
+}
+
+type passwordIn struct {
+	Current string `json:"current_password" maxLength:"1024"`
+	New     string `json:"new_password" minLength:"12" maxLength:"1024"`
+}
+
+// wrong is the one answer to a login that fails, whatever the reason.
+func wrong() error {
+	return fault.New(fault.Unauthenticated, "the e-mail address or the password is wrong")
+}
+
+// login opens a session. A stranger learns neither from the answer nor from its time
+// whether an address is known.
+func (k kinds) login(ctx context.Context, c *resource.Call) (any, error) {
+	if !k.LocalLogin {
+		return nil, fault.New(fault.FeatureOff, "people sign in through the identity provider on this deployment (AUTH_MODE)")
+	}
+	email, err := Email(c.Sent.Text("email"), "email")
+	if err != nil {
+		return nil, err
+	}
+	remote := "ip:" + remoteIP(c.Request())
+	if err := k.Pace.Allow(c.Now, email, remote); err != nil {
+		return nil, err
+	}
+	user, login, err := k.findLogin(ctx, c, email)
+	if err != nil {
+		return nil, err
+	}
+	hash := ""
+	if login != nil {
+		hash = login.Value.Hash
+		c.Become(&access.Principal{Kind: access.BySession, OrgID: user.OrgID, UserID: user.ID, Name: email})
+		c.Target(user.Record)
+	}
+	ok, err := k.Passwords.Matches(ctx, hash, c.Sent.Secret("password"))
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		k.Pace.Failed(c.Now, email, remote)
+		return nil, wrong()
+	}
+	k.Pace.Passed(email)
+	return k.open(ctx, c, user)
+}
+
+// findLogin finds the user of an address and the password; nil for none. An address
+// that several organisations know needs one of them named.
+func (k kinds) findLogin(ctx context.Context, c *resource.Call, email string) (*resource.Row[tenant.User], *resource.Row[identity.Login], error) {
+	users, err := rowsOf[tenant.User](ctx, c.Reader, resource.Query{
+		Kind: tenant.UserKind, OrgID: c.Sent.Text("organisation_id"), Statuses: []string{resource.Active}, Limit: 2,
+		Index: []resource.IndexEntry{{Name: emailEntry, Value: shortened(email)}},
+	})
+	if err != nil || len(users) == 0 {
+		return nil, nil, err
+	}
+	if len(users) > 1 {
+		return nil, nil, fault.New(fault.InvalidParameter, "several organisations know this address; name one").At("organisation_id")
+	}
+	login, err := loginOf(ctx, c.Reader, users[0].Record)
+	return users[0], login, err
+}
+
+// loginOf is the password of a user; nil for none.
+func loginOf(ctx context.Context, from resource.Reader, user resource.Record) (*resource.Row[identity.Login], error) {
+	rows, err := rowsOf[identity.Login](ctx, from, resource.Query{
+		Kind: identity.LoginKind, OrgID: user.OrgID, Index: []resource.IndexEntry{{Name: userEntry, Value: user.ID}}, Limit: 1,
+	})
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
+// open makes a session of a user who has proved who they are.
+func (k kinds) open(ctx context.Context, c *resource.Call, user *resource.Row[tenant.User]) (any, error) {
+	var out loginOut
+	err := c.Change(ctx, func(tx resource.Tx) error {
+		longest, err := longestSession(ctx, tx, user.OrgID)
+		if err != nil {
+			return err
+		}
+		token := identity.NewToken()
+		s := identity.Session{
+			UserID: user.ID, Began: c.Now, ExpiresAt: c.Now.Add(longest), Agent: clipped(c.Request().UserAgent(), 255), RemoteIP: remoteIP(c.Request()),
+		}
+		c.Target(user.Record)
+		out = loginOut{token, stamp(s.ExpiresAt), user.ID, sessionKind}
+		return tx.Insert(ctx, resource.Record{
+			Kind: sessionKind, ID: ident.NewID(), OrgID: user.OrgID, Status: resource.Active, Version: 1, Created: c.Now, Updated: c.Now, Body: encode(s),
+			Index: []resource.IndexEntry{{Name: hashEntry, Value: k.Hasher.Sum(token).String(), Unique: true}, {Name: userEntry, Value: user.ID}},
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.SetCookie(k.cookie(c, out.Token, time.Time(out.ExpiresAt)))
+	return out, nil
+}
+
+// cookie holds the token for browsers: for this host alone, out of reach of scripts,
+// and sent by no other site.
+func (k kinds) cookie(c *resource.Call, token string, until time.Time) *http.Cookie {
+	return &http.Cookie{
+		Name: cookieName, Value: token, Path: "/", Expires: until, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: c.Request().TLS != nil || isHTTPS(k.ConsoleURL),
+	}
+}
+
+// longestSession is how long sessions of an organisation may last.
+func longestSession(ctx context.Context, from resource.Reader, orgID string) (time.Duration, error) {
+	a, err := authOf(ctx, from, orgID)
+	if err != nil {
+		return 0, err
+	}
+	if ttl := a.Value.Session.MaxTTL; ttl > 0 {
+		return min(time.Duration(ttl)*time.Second, identity.Life), nil
+	}
+	return identity.Life, nil
+}
+
+// Session finds who a request comes from when it carries the token of a session, as a
+// bearer token or in the cookie; ok is false when it carries none.
+// fault.Unauthenticated when the session is over, fault.Forbidden when a browser was
+// led here by another site.
+func Session(ctx context.Context, from resource.Reader, hasher *keys.Hasher, clock ident.Clock, r *http.Request) (p *access.Principal, ok bool, err error) {
+	token, byCookie := sessionToken(r)
+	if token == "" {
+		return nil, false, nil
+	}
+	if byCookie {
+		if err := http.NewCrossOriginProtection().Check(r); err != nil {
+			return nil, true, fault.New(fault.Forbidden, "another site sent this request").Because(err)
+		}
+	}
+	rows, err := rowsOf[identity.Session](ctx, from, resource.Query{
+		Kind: sessionKind, Statuses: []string{resource.Active}, Index: []resource.IndexEntry{{Name: hashEntry, Value: hasher.Sum(token).String()}}, Limit: 1,
+	})
+	if err != nil {
+		return nil, true, err
+	}
+	if len(rows) == 0 {
+		return nil, true, fault.New(fault.Unauthenticated, "the session is over; sign in again")
+	}
+	s := rows[0]
+	longest, err := longestSession(ctx, from, s.OrgID)
+	if err == nil {
+		err = s.Value.Check(clock.Now(), longest)
+	}
+	if err != nil {
+		return nil, true, err
+	}
+	p = &access.Principal{Kind: access.BySession, ID: s.ID, OrgID: s.OrgID, UserID: s.Value.UserID}
+	return p, true, Standing(ctx, from, p)
+}
+
+func sessionToken(r *http.Request) (token string, byCookie bool) {
+	const scheme = "Bearer "
+	if h := r.Header.Get("Authorization"); len(h) > len(scheme) && identity.IsToken(h[len(scheme):]) {
+		return h[len(scheme):], false
+	}
+	if r.Header.Get("x-gateway-api-key") != "" || r.Header.Get("Authorization") != "" {
+		return "", false
+	}
+	if c, err := r.Cookie(cookieName); err == nil && identity.IsToken(c.Value) {
+		return c.Value, true
+	}
+	return "", false
+}
+
+// signedIn refuses callers that are no session.
+func signedIn(c *resource.Call) error {
+	if c.Principal.Kind != access.BySession {
+		return fault.New(fault.Forbidden, "this is for people who are signed in; an API key is nobody")
+	}
+	return nil
+}
+
+func (k kinds) logout(ctx context.Context, c *resource.Call) (any, error) {
+	if err := signedIn(c); err != nil {
+		return nil, err
+	}
+	err := c.Change(ctx, func(tx resource.Tx) error {
+		c.Target(resource.Record{ID: c.Principal.UserID})
+		return tx.Delete(ctx, sessionKind, c.Principal.ID)
+	})
+	c.SetCookie(k.cookie(c, "", time.Unix(1, 0)))
+	return resource.Empty{}, err
+}
+
+func (k kinds) endSessions(ctx context.Context, c *resource.Call) (any, error) {
+	if err := signedIn(c); err != nil {
+		return nil, err
+	}
+	err := c.Change(ctx, func(tx resource.Tx) error {
+		c.Target(resource.Record{ID: c.Principal.UserID})
+		return EndSessions(ctx, tx, c.OrgID, c.Principal.UserID, "")
+	})
+	c.SetCookie(k.cookie(c, "", time.Unix(1, 0)))
+	return resource.Empty{}, err
+}
+
+// EndSessions ends all sessions of a user but one.
+func EndSessions(ctx context.Context, tx resource.Tx, orgID, userID, but string) error {
+	after := ""
+	for {
+		rows, err := tx.List(ctx, resource.Query{Kind: sessionKind, OrgID: orgID, Index: []resource.IndexEntry{{Name: userEntry, Value: userID}}, After: after, Limit: 1000})
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, r := range rows {
+			after = r.ID
+			if r.ID == but {
+				continue
+			}
+			if err := tx.Delete(ctx, sessionKind, r.ID); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (k kinds) putPassword(ctx context.Context, c *resource.Call) (any, error) {
+	if err := signedIn(c); err != nil {
+		return nil, err
+	}
+	user := resource.Record{ID: c.Principal.UserID, OrgID: c.OrgID}
+	login, err := loginOf(ctx, c.Reader, user)
+	if err != nil {
+		return nil, err
+	}
+	if login == nil {
+		return nil, fault.New(fault.InvalidRequest, "you have no password here; sign in through the identity provider")
+	}
+	if err := k.Pace.Allow(c.Now, user.ID); err != nil {
+		return nil, err
+	}
+	ok, err := k.Passwords.Matches(ctx, login.Value.Hash, c.Sent.Secret("current_password"))
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		k.Pace.Failed(c.Now, user.ID)
+		return nil, fault.New(fault.InvalidParameter, "this is not the present password").At("current_password")
+	}
+	next := c.Sent.Secret("new_password")
+	if err := identity.Check(next, "new_password"); err != nil {
+		return nil, err
+	}
+	hash, err := k.Passwords.Hash(ctx, next)
+	if err != nil {
+		return nil, err
+	}
+	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
+		c.Target(user)
+		if err := SetPassword(ctx, tx, user, hash, c.Now); err != nil {
+			return err
+		}
+		return EndSessions(ctx, tx, c.OrgID, user.ID, c.Principal.ID)
+	})
+}
+
+// SetPassword stores the encoded form of a password of a user in the place of the
+// present one. Its record has no versions: what was is forgotten.
+func SetPassword(ctx context.Context, tx resource.Tx, user resource.Record, hash string, now time.Time) error {
+	old, err := loginOf(ctx, tx, user)
+	if err != nil {
+		return err
+	}
+	if old != nil {
+		if err := tx.Delete(ctx, identity.LoginKind, old.ID); err != nil {
+			return err
+		}
+	}
+	return tx.Insert(ctx, resource.Record{
+		Kind: identity.LoginKind, ID: ident.NewID(), OrgID: user.OrgID, Status: resource.Active, Version: 1, Created: now, Updated: now,
+		Body: encode(identity.Login{UserID: user.ID, Hash: hash}), Index: []resource.IndexEntry{{Name: userEntry, Value: user.ID}},
+	})
+}
+
+// selfView says who is signed in.
+type selfView struct {
+	User         userView    `json:"user"`
+	Organisation selfOrg     `json:"organisation"`
+	Workspaces   []selfPlace `json:"workspaces" nullable:"false"`
+}
+
+type selfOrg struct {
+	ID   string      `json:"id" format:"uuid"`
+	Name string      `json:"name"`
+	Role access.Role `json:"role" enum:"owner,admin,member"`
+}
+
+type selfPlace struct {
+	ID     string      `json:"id" format:"uuid"`
+	Slug   string      `json:"slug"`
+	Name   string      `json:"name"`
+	Role   access.Role `json:"role" enum:"admin,manager,member"`
+	Scopes []string    `json:"scopes" nullable:"false"`
+}
+
+func (k kinds) self(ctx context.Context, c *resource.Call) (any, error) {
+	if err := signedIn(c); err != nil {
+		return nil, err
+	}
+	user, err := userOf(ctx, c, c.Principal.UserID, "user_id")
+	if err != nil {
+		return nil, err
+	}
+	org, err := own(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	q := resource.Query{Kind: tenant.WorkspaceKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Limit: 1000}
+	if !c.Principal.Roams() {
+		for id := range c.Principal.Places {
+			q.IDs = append(q.IDs, id)
+		}
+		q.IDs = orNoItems(q.IDs)
+	}
+	places, err := rowsOf[tenant.Workspace](ctx, c.Reader, q)
+	if err != nil {
+		return nil, err
+	}
+	v := selfView{User: viewUser(user), Organisation: selfOrg{org.ID, org.Value.Name, user.Value.Role}, Workspaces: []selfPlace{}}
+	for _, ws := range places {
+		role := c.Principal.Places[ws.ID].Role
+		if role == "" {
+			role = access.Admin // of the organisation, so of every workspace
+		}
+		v.Workspaces = append(v.Workspaces, selfPlace{ws.ID, ws.Slug, ws.Value.Name, role, c.Principal.Allowed(ws.ID)})
+	}
+	return v, nil
+}
+
+// passwordOf hashes a password that was sent with a form.
+func (k kinds) passwordOf(ctx context.Context, p sealed.String, at string) (string, error) {
+	if err := identity.Check(p, at); err != nil {
+		return "", err
+	}
+	return k.Passwords.Hash(ctx, p)
+}

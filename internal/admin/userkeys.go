@@ -1,0 +1,120 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/keys"
+	"sluice/internal/resource"
+	"sluice/internal/sealed"
+	"sluice/internal/tenant"
+)
+
+// joiningScopes are those of a key that is made when a member joins.
+// Source: contract/identity-and-governance.yaml, scopes.invite_default_scopes.
+var joiningScopes = []string{
+	"completions.write", "prompts.render", "prompts.read", "prompts.list", "virtual_keys.list", "providers.list", "models.list", "logs.view", "logs.list", "analytics.view",
+}
+
+// keyOnJoining makes a user key for a new member where the workspace wants that.
+// Source: contract/identity-and-governance.md section 4.
+func (k kinds) keyOnJoining(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record, userID string) error {
+	settings, err := settingsOf(ctx, tx, place)
+	if err != nil || !*settings.KeyAutoCreate {
+		return err
+	}
+	return k.makeUserKey(ctx, tx, c, place, userID, joiningScopes)
+}
+
+// settingsOf are the settings in force in a workspace.
+func settingsOf(ctx context.Context, from resource.Reader, place resource.Record) (tenant.Settings, error) {
+	org, err := live[tenant.Organisation](ctx, from, tenant.OrganisationKind, place.OrgID)
+	if err != nil {
+		return tenant.Settings{}, err
+	}
+	ws, err := resource.Decode[tenant.Workspace](place)
+	if err != nil {
+		return tenant.Settings{}, err
+	}
+	return org.Value.SettingsOf(&ws.Value), nil
+}
+
+// makeUserKey makes a user key that nobody asked for. Its owner reads the raw value in
+// a session.
+func (k kinds) makeUserKey(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record, userID string, scopes []string) error {
+	settings, err := settingsOf(ctx, tx, place)
+	if err != nil {
+		return err
+	}
+	id, raw := ident.NewID(), ident.NewKey(k.KeyPrefix)
+	shut, err := k.Box.Seal([]byte(raw), keys.Context(id))
+	if err != nil {
+		return err
+	}
+	key := keys.Key{
+		Name: "Own key", Type: access.WorkspaceUser, Scopes: scopes, UserID: userID, CreationMode: "auto",
+		Secret: keys.Secret{Hash: k.Hasher.Sum(raw), Sealed: shut, Masked: keys.Mask(raw)},
+	}
+	if err := limitLife(&key, settings, c.Now, false); err != nil {
+		return err
+	}
+	return tx.Insert(ctx, resource.Record{
+		Kind: keys.Kind, ID: id, OrgID: place.OrgID, WorkspaceID: place.ID, Name: key.Name, Status: resource.Active, Version: 1,
+		Created: c.Now, Updated: c.Now, Body: encode(key), Index: KeyIndex(&key),
+	})
+}
+
+// limitLife applies the life of user keys: the usual one when none was asked for, and
+// the longest one, which refuses what was asked for and caps what was not.
+// Source: contract/identity-and-governance.md section 4.
+func limitLife(key *keys.Key, s tenant.Settings, now time.Time, asked bool) error {
+	if key.ExpiresAt == nil && !asked && *s.KeyTTL > 0 {
+		until := now.Add(time.Duration(*s.KeyTTL) * time.Second)
+		key.ExpiresAt = &until
+	}
+	if *s.KeyMaxTTL == 0 {
+		return nil
+	}
+	last := now.Add(time.Duration(*s.KeyMaxTTL) * time.Second)
+	switch {
+	case key.ExpiresAt == nil:
+		key.ExpiresAt, key.ExpiryEnforced = &last, true
+	case key.ExpiresAt.After(last):
+		return fault.Newf(fault.InvalidParameter, "a user key of this workspace lives at most %s", time.Duration(*s.KeyMaxTTL)*time.Second).At("expires_at")
+	}
+	return nil
+}
+
+// withinCount refuses a user key beyond those that a user may have in the workspace.
+func withinCount(ctx context.Context, from resource.Reader, place resource.Record, userID string, s tenant.Settings) error {
+	if *s.KeyCount < 0 {
+		return nil
+	}
+	n, err := from.Count(ctx, resource.Query{
+		Kind: keys.Kind, OrgID: place.OrgID, WorkspaceID: place.ID, Statuses: []string{resource.Active, "exhausted"},
+		Index: []resource.IndexEntry{{Name: userEntry, Value: userID}},
+	})
+	if err == nil && n >= *s.KeyCount {
+		err = fault.Newf(fault.InvalidParameter, "a user has at most %d keys in this workspace; delete one first", *s.KeyCount).At("user_id")
+	}
+	return err
+}
+
+// rawOf is the value of a key for the one who may see it: the user of a user key, and
+// after a rotation that nobody asked for who may change a service key, each in a
+// session. Source: contract/identity-and-governance.md section 1.
+func (k kinds) rawOf(c *resource.Call, r *resource.Row[keys.Key]) (sealed.String, error) {
+	if c.Principal.Kind != access.BySession || len(r.Value.Secret.Sealed) == 0 {
+		return sealed.String{}, nil
+	}
+	ownKey := r.Value.Type == access.WorkspaceUser && r.Value.UserID == c.Principal.UserID
+	rotated := r.Value.Type != access.WorkspaceUser && r.Value.AutoRotated && c.May(apiKeyScopes("update", r), access.Target{OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}) == nil
+	if !ownKey && !rotated {
+		return sealed.String{}, nil
+	}
+	plain, err := k.Box.Open(r.Value.Secret.Sealed, keys.Context(r.ID))
+	return sealed.New(string(plain)), err
+}

@@ -1,0 +1,293 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/mail"
+	"strings"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/keys"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// users are the people of the organisation. They have routes of their own because
+// nobody makes them here (an accepted invitation or a first login does), and because
+// their lists page by other names.
+// Source: contract/identity-and-governance.yaml, users and invites.
+func (k kinds) users() resource.Resource {
+	one := []resource.Param{{Name: "userId", Doc: "id of the user", Format: "uuid"}}
+	return resource.Operations{
+		{
+			Method: http.MethodGet, Path: "/admin/users", ID: "listUsers", Summary: "List the users of the organisation", Tag: "Users", Scopes: []access.Scope{"organisation_users.list"},
+			Query: append(camelPages(), resource.Param{Name: "role", Enum: []string{"admin", "member", "owner"}}, resource.Param{Name: "email"}), Answer: resource.ListOf[userView]{}, Run: k.listUsers,
+		},
+		{
+			Method: http.MethodGet, Path: "/admin/users/{userId}", ID: "getUser", Summary: "Read one user with their workspaces", Tag: "Users", Params: one,
+			Scopes: []access.Scope{"organisation_users.read"}, Answer: userView{}, Run: k.getUser,
+		},
+		{
+			Method: http.MethodPut, Path: "/admin/users/{userId}", ID: "updateUser", Summary: "Change what a user is in the organisation", Tag: "Users", Params: one,
+			Scopes: []access.Scope{"organisation_users.update"}, Body: userRole{}, Audited: "organisation_users", Action: "update", Run: k.putUser,
+		},
+		{
+			Method: http.MethodDelete, Path: "/admin/users/{userId}", ID: "removeUser", Summary: "Remove a user with their memberships, keys and sessions", Tag: "Users", Params: one,
+			Scopes: []access.Scope{"organisation_users.delete"}, Audited: "organisation_users", Action: "delete", Run: k.removeUser,
+		},
+	}
+}
+
+type userRole struct {
+	Role access.Role `json:"role" enum:"admin,member"`
+}
+
+// userView is a user as clients see it; the workspaces only where one is read.
+type userView struct {
+	Object        string         `json:"object" enum:"user"`
+	ID            string         `json:"id" format:"uuid"`
+	FirstName     string         `json:"first_name"`
+	LastName      string         `json:"last_name"`
+	Email         string         `json:"email"`
+	Role          access.Role    `json:"role" enum:"owner,admin,member"`
+	Status        string         `json:"status" enum:"active,archived"`
+	CreatedAt     resource.Stamp `json:"created_at"`
+	LastUpdatedAt resource.Stamp `json:"last_updated_at"`
+	WorkspaceIDs  []string       `json:"workspace_ids,omitempty" doc:"slugs; owners and admins belong to all"`
+}
+
+func viewUser(r *resource.Row[tenant.User]) userView {
+	u := r.Value
+	return userView{
+		Object: "user", ID: r.ID, FirstName: u.FirstName, LastName: u.LastName, Email: u.Email, Role: u.Role, Status: r.Status,
+		CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated),
+	}
+}
+
+// The index entries of a user. An e-mail address belongs to one user of an
+// organisation.
+const (
+	emailEntry      = "email"
+	emailOfOrg      = "email_in_organisation"
+	orgRoleEntry    = "role"
+	maxUsersAtATime = 1000
+)
+
+// UserIndex are the index entries of a user, also of one that is made elsewhere.
+func UserIndex(orgID string, u *tenant.User) []resource.IndexEntry {
+	email := shortened(u.Email)
+	return []resource.IndexEntry{
+		{Name: emailEntry, Value: email}, {Name: emailOfOrg, Value: orgID + "/" + shortened36(email), Unique: true}, {Name: orgRoleEntry, Value: string(u.Role)},
+	}
+}
+
+// shortened fits a text into an index value; what is longer is told by its hash.
+func shortened(s string) string {
+	if len(s) <= 255 {
+		return s
+	}
+	return digest(s)
+}
+
+// shortened36 leaves room for an id before it.
+func shortened36(s string) string {
+	if len(s) <= 255-37 {
+		return s
+	}
+	return digest(s)
+}
+
+// Email is the form in which addresses are stored and compared: fault.InvalidParameter
+// for what is none.
+func Email(s, at string) (string, error) {
+	a, err := mail.ParseAddress(s)
+	if err != nil || a.Address != strings.TrimSpace(s) || len(s) > 254 {
+		return "", fault.New(fault.InvalidParameter, "the value is an e-mail address").At(at)
+	}
+	return strings.ToLower(a.Address), nil
+}
+
+// userOf is a living user of the caller's organisation: fault.NotFound at the field.
+func userOf(ctx context.Context, c *resource.Call, id, at string) (*resource.Row[tenant.User], error) {
+	u, err := live[tenant.User](ctx, c.Reader, tenant.UserKind, id)
+	if fault.Has(err, fault.NotFound) || err == nil && u.OrgID != c.OrgID {
+		return nil, fault.New(fault.NotFound, "there is no such user").At(at)
+	}
+	return u, err
+}
+
+// userByEmail is the living user of an organisation with an address: fault.NotFound.
+func userByEmail(ctx context.Context, from resource.Reader, orgID, email string) (*resource.Row[tenant.User], error) {
+	rows, err := rowsOf[tenant.User](ctx, from, resource.Query{
+		Kind: tenant.UserKind, OrgID: orgID, Statuses: []string{resource.Active}, Limit: 1,
+		Index: []resource.IndexEntry{{Name: emailEntry, Value: shortened(strings.ToLower(strings.TrimSpace(email)))}},
+	})
+	if err == nil && len(rows) == 0 {
+		err = fault.New(fault.NotFound, "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
+// usersByID are living users of an organisation, by id.
+func usersByID(ctx context.Context, from resource.Reader, orgID string, ids []string) (map[string]*resource.Row[tenant.User], error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := rowsOf[tenant.User](ctx, from, resource.Query{Kind: tenant.UserKind, OrgID: orgID, IDs: ids, Statuses: []string{resource.Active}, Limit: maxUsersAtATime})
+	if err != nil {
+		return nil, err
+	}
+	users := make(map[string]*resource.Row[tenant.User], len(rows))
+	for _, u := range rows {
+		users[u.ID] = u
+	}
+	return users, nil
+}
+
+// camelPages are the paging parameters of users and invites, in both spellings.
+func camelPages() []resource.Param {
+	return []resource.Param{
+		{Name: "currentPage", Doc: "page number, from 0", Type: "integer", Max: 1_000_000}, {Name: "pageSize", Doc: "rows of a page; 0 or absent means 50", Type: "integer", Max: 1000},
+		{Name: "current_page", Doc: "the same as currentPage", Type: "integer", Max: 1_000_000}, {Name: "page_size", Doc: "the same as pageSize", Type: "integer", Max: 1000},
+	}
+}
+
+// camelPage puts the page that was asked for into a query.
+func camelPage(c *resource.Call, q *resource.Query) {
+	q.Limit = orUsual(cmp.Or(c.Int("pageSize"), c.Int("page_size")), 50)
+	q.Offset = cmp.Or(c.Int("currentPage"), c.Int("current_page")) * q.Limit
+}
+
+func (k kinds) listUsers(ctx context.Context, c *resource.Call) (any, error) {
+	q := resource.Query{Kind: tenant.UserKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Newest: true}
+	if role := c.Query("role"); role != "" {
+		q.Index = append(q.Index, resource.IndexEntry{Name: orgRoleEntry, Value: role})
+	}
+	if email := c.Query("email"); email != "" {
+		q.Index = append(q.Index, resource.IndexEntry{Name: emailEntry, Value: shortened(strings.ToLower(email))})
+	}
+	return listed(ctx, c, q, viewUser)
+}
+
+// listed answers a page of records that are shown as they are.
+func listed[T, V any](ctx context.Context, c *resource.Call, q resource.Query, view func(*resource.Row[T]) V) (any, error) {
+	total, err := c.Reader.Count(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	camelPage(c, &q)
+	rows, err := rowsOf[T](ctx, c.Reader, q)
+	if err != nil {
+		return nil, err
+	}
+	out := resource.ListOf[V]{Object: "list", Total: total, Data: make([]V, len(rows))}
+	for i, r := range rows {
+		out.Data[i] = view(r)
+	}
+	return out, nil
+}
+
+func (k kinds) getUser(ctx context.Context, c *resource.Call) (any, error) {
+	u, err := userOf(ctx, c, c.Path("userId"), "userId")
+	if err != nil {
+		return nil, err
+	}
+	v := viewUser(u)
+	c.Version(u.Record)
+	v.WorkspaceIDs, err = slugsOf(ctx, c, u)
+	return v, err
+}
+
+// slugsOf are the slugs of the workspaces of a user.
+func slugsOf(ctx context.Context, c *resource.Call, u *resource.Row[tenant.User]) ([]string, error) {
+	q := resource.Query{Kind: tenant.WorkspaceKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Limit: 1000}
+	if u.Value.Role == access.Member {
+		members, err := memberships(ctx, c.Reader, c.OrgID, u.ID)
+		if err != nil {
+			return nil, err
+		}
+		q.IDs = make([]string, len(members))
+		for i, m := range members {
+			q.IDs[i] = m.WorkspaceID
+		}
+	}
+	recs, err := c.Reader.List(ctx, q)
+	slugs := make([]string, len(recs))
+	for i, r := range recs {
+		slugs[i] = r.ShownSlug()
+	}
+	return slugs, err
+}
+
+func (k kinds) putUser(ctx context.Context, c *resource.Call) (any, error) {
+	role := access.Role(c.Sent.Text("role"))
+	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
+		u, err := k.ordinary(ctx, c)
+		if err != nil {
+			return err
+		}
+		if u.Value.Role == role {
+			return fault.Newf(fault.InvalidParameter, "the user has the role %s already", role).At("role")
+		}
+		u.Value.Role = role
+		rec := u.Record
+		rec.Body, rec.Index, rec.Updated = encode(u.Value), UserIndex(u.OrgID, &u.Value), c.Now
+		return tx.Update(ctx, rec)
+	})
+}
+
+// ordinary is the user that the path names, unless it is an owner: what an owner is
+// nobody takes away.
+func (k kinds) ordinary(ctx context.Context, c *resource.Call) (*resource.Row[tenant.User], error) {
+	u, err := userOf(ctx, c, c.Path("userId"), "userId")
+	if err != nil {
+		return nil, err
+	}
+	c.Target(u.Record)
+	if u.Value.Role == access.Owner && c.Principal.OrgRole != access.Owner {
+		return nil, fault.New(fault.Forbidden, "only an owner changes or removes an owner").At("userId")
+	}
+	if u.Value.Role != access.Owner {
+		return u, c.Unchanged(u.Record)
+	}
+	owners, err := c.Reader.Count(ctx, resource.Query{Kind: tenant.UserKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Index: []resource.IndexEntry{{Name: orgRoleEntry, Value: string(access.Owner)}}})
+	if err == nil && owners == 1 {
+		err = fault.New(fault.InvalidRequest, "this is the last owner of the organisation")
+	}
+	return u, err
+}
+
+func (k kinds) removeUser(ctx context.Context, c *resource.Call) (any, error) {
+	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
+		u, err := k.ordinary(ctx, c)
+		if err != nil {
+			return err
+		}
+		if u.ID == c.Principal.UserID {
+			return fault.New(fault.InvalidRequest, "nobody removes themselves; ask another admin").At("userId")
+		}
+		if err := resource.Retire(ctx, tx, c, u.Record); err != nil {
+			return err
+		}
+		return retireOf(ctx, tx, c, u.Record, tenant.MemberKind, keys.Kind, sessionKind)
+	})
+}
+
+// retireOf archives what belongs to a user.
+func retireOf(ctx context.Context, tx resource.Tx, c *resource.Call, user resource.Record, kinds ...string) error {
+	for _, kind := range kinds {
+		err := retireAll(ctx, tx, c, resource.Query{
+			Kind: kind, OrgID: user.OrgID, Limit: 1000, Statuses: []string{resource.Active, "exhausted", "expired"},
+			Index: []resource.IndexEntry{{Name: userEntry, Value: user.ID}},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

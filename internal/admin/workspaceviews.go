@@ -1,0 +1,113 @@
+package admin
+
+import (
+	"context"
+
+	"sluice/internal/access"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// workspaceIn is the body of a creation.
+type workspaceIn struct {
+	Name        string               `json:"name" minLength:"1" maxLength:"255"`
+	Description *string              `json:"description,omitempty" nullable:"true" maxLength:"1024"`
+	Icon        *string              `json:"icon,omitempty" nullable:"true" maxLength:"64" doc:"an emoji"`
+	Slug        string               `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the organisation; generated when absent"`
+	Defaults    *workspaceDefaultsIn `json:"defaults,omitempty"`
+	Users       []string             `json:"users,omitempty" nullable:"false" format:"uuid" maxItems:"1000" doc:"users of the organisation who become members"`
+}
+
+// workspacePatch is the body of an update.
+type workspacePatch struct {
+	Name        string               `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	Description *string              `json:"description,omitempty" nullable:"true" maxLength:"1024"`
+	Icon        *string              `json:"icon,omitempty" nullable:"true" maxLength:"64" doc:"an emoji; empty takes it away"`
+	Defaults    *workspaceDefaultsIn `json:"defaults,omitempty" doc:"laid over the present defaults, field by field"`
+	Security    *securityIn          `json:"security_settings,omitempty" doc:"in sections that the organisation opened"`
+	Settings    *workspaceSettingsIn `json:"settings,omitempty"`
+}
+
+// workspaceOut is the body of a deletion.
+type workspaceOut struct {
+	Name  string `json:"name" doc:"that of the workspace, to be sure"`
+	Force bool   `json:"force_delete,omitempty" doc:"with everything that is in it"`
+}
+
+type workspaceDefaultsIn struct {
+	Metadata         map[string]string `json:"metadata,omitempty" doc:"added to every request; replaced as a whole"`
+	ConfigID         *string           `json:"config_id,omitempty" nullable:"true" maxLength:"255" doc:"config of requests that bring none"`
+	UserAPIKeyConfig *string           `json:"user_api_key_config,omitempty" nullable:"true" maxLength:"255" doc:"the same for user keys"`
+	InputGuardrails  []string          `json:"input_guardrails,omitempty" nullable:"true" maxItems:"100" doc:"slugs or ids"`
+	OutputGuardrails []string          `json:"output_guardrails,omitempty" nullable:"true" maxItems:"100" doc:"slugs or ids"`
+}
+
+// workspaceView is a workspace as clients see it. From created_by on the fields stand
+// only where one is read.
+type workspaceView struct {
+	ID             string                `json:"id" format:"uuid"`
+	Slug           string                `json:"slug"`
+	Name           string                `json:"name"`
+	Icon           *string               `json:"icon" nullable:"true"`
+	Description    *string               `json:"description" nullable:"true"`
+	Status         string                `json:"status" enum:"active,archived"`
+	IsDefault      int                   `json:"is_default" enum:"0,1"`
+	OrganisationID string                `json:"organisation_id" format:"uuid"`
+	CreatedAt      resource.Stamp        `json:"created_at"`
+	LastUpdatedAt  resource.Stamp        `json:"last_updated_at"`
+	LastResetAt    *resource.Stamp       `json:"last_reset_at" nullable:"true"`
+	ScimSourceID   *string               `json:"scim_source_id" nullable:"true"`
+	Defaults       workspaceDefaultsView `json:"defaults"`
+	UsageLimits    []any                 `json:"usage_limits" nullable:"true"`
+	RateLimits     []any                 `json:"rate_limits" nullable:"true"`
+	Security       securityView          `json:"security_settings"`
+	CreatedBy      *string               `json:"created_by,omitempty"`
+	Source         string                `json:"creation_source,omitempty" enum:"default,api,ui,scim"`
+	Settings       *settingsView         `json:"settings,omitempty"`
+	Users          []memberView          `json:"users,omitempty" nullable:"false"`
+	Object         string                `json:"object" enum:"workspace"`
+}
+
+type workspaceDefaultsView struct {
+	Metadata         map[string]string `json:"metadata"`
+	ConfigID         *string           `json:"config_id" nullable:"true"`
+	UserAPIKeyConfig *string           `json:"user_api_key_config" nullable:"true"`
+	InputGuardrails  []string          `json:"input_guardrails" nullable:"false"`
+	OutputGuardrails []string          `json:"output_guardrails" nullable:"false"`
+}
+
+func (k kinds) viewWorkspace(ctx context.Context, c *resource.Call, r resource.Row[tenant.Workspace], detail bool) (workspaceView, error) {
+	org, err := own(ctx, c)
+	if err != nil {
+		return workspaceView{}, err
+	}
+	w := r.Value
+	v := workspaceView{
+		ID: r.ID, Slug: r.Slug, Name: shownName(c, &w), Icon: orNull(w.Icon), Description: orNull(w.Description), Status: r.Status, IsDefault: bit(w.IsDefault),
+		OrganisationID: r.OrgID, CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), ScimSourceID: orNull(w.ScimSource),
+		Defaults: workspaceDefaultsView{
+			w.Defaults.Metadata, orNull(w.Defaults.ConfigID), orNull(w.Defaults.UserAPIKeyConfig), orNoItems(w.Defaults.InputGuardrails), orNoItems(w.Defaults.OutputGuardrails),
+		},
+		Security: securityView(org.Value.SecurityOf(&w).Map()), Object: "workspace",
+	}
+	if v.Defaults.Metadata == nil {
+		v.Defaults.Metadata = map[string]string{}
+	}
+	if !detail {
+		return v, nil
+	}
+	settings := viewSettings(org.Value.SettingsOf(&w))
+	v.CreatedBy, v.Source, v.Settings = orNull(w.CreatedBy), w.Source, &settings
+	if access.Can(c.Principal, "workspace_users.list", access.Target{OrgID: r.OrgID, WorkspaceID: r.ID}) == nil {
+		v.Users, err = k.membersOf(ctx, c, &r)
+	}
+	return v, err
+}
+
+// shownName is the name of a workspace, behind its icon unless the call wants it plain.
+func shownName(c *resource.Call, w *tenant.Workspace) string {
+	if w.Icon == "" || c.Query("name_format") == "plain" {
+		return w.Name
+	}
+	return w.Icon + " " + w.Name
+}

@@ -1,0 +1,83 @@
+package identity
+
+import (
+	"sync"
+	"time"
+
+	"sluice/internal/fault"
+)
+
+// Guesses that are taken: failures of one name or address in a window.
+const (
+	maxFailures = 10
+	window      = 15 * time.Minute
+	maxTracked  = 100_000 // names and addresses that are remembered at once
+)
+
+// Pace slows down guessing: after ten failures of an account, or of an address of the
+// network, in a quarter of an hour it takes no more. It knows the logins at this node.
+// Safe for concurrent use.
+type Pace struct {
+	mu    sync.Mutex // guards seen
+	seen  map[string]failures
+	limit int
+}
+
+type failures struct {
+	count int
+	since time.Time
+}
+
+// NewPace makes one that remembers nothing.
+func NewPace() *Pace { return &Pace{seen: make(map[string]failures), limit: maxFailures} }
+
+// Allow refuses with fault.RateLimited when one of the names failed too often.
+func (p *Pace) Allow(now time.Time, names ...string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, n := range names {
+		f := p.seen[n]
+		if wait := f.since.Add(window).Sub(now); f.count >= p.limit && wait > 0 {
+			return fault.Newf(fault.RateLimited, "too many failed logins; try again in %d minutes", int(wait.Minutes())+1)
+		}
+	}
+	return nil
+}
+
+// Failed counts a failure of each name.
+func (p *Pace) Failed(now time.Time, names ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.seen) > maxTracked {
+		p.forget(now)
+	}
+	for _, n := range names {
+		f := p.seen[n]
+		if now.Sub(f.since) >= window {
+			f = failures{since: now}
+		}
+		f.count++
+		p.seen[n] = f
+	}
+}
+
+// Passed forgets the failures of a name that has proved itself.
+func (p *Pace) Passed(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.seen, name)
+}
+
+// forget drops what is over, and when that frees nothing, everything: memory is
+// bounded even while somebody tries names without end.
+func (p *Pace) forget(now time.Time) {
+	before := len(p.seen)
+	for n, f := range p.seen {
+		if now.Sub(f.since) >= window {
+			delete(p.seen, n)
+		}
+	}
+	if len(p.seen) == before {
+		clear(p.seen)
+	}
+}

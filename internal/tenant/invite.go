@@ -1,0 +1,46 @@
+package tenant
+
+import (
+	"time"
+
+	"sluice/internal/access"
+)
+
+// The statuses of an invitation.
+const (
+	InvitePending   = "pending"
+	InviteCancelled = "cancelled"
+	InviteAccepted  = "accepted"
+	InviteExpired   = "expired"
+)
+
+// InviteLife is how long an invitation can be accepted.
+const InviteLife = 7 * 24 * time.Hour
+
+// Invite is the stored body of an invitation. Its token is kept as a hash by which the
+// record is found, and sealed, so that the link can be shown again.
+// Source: contract/identity-and-governance.yaml, Invite and CreateInvite.
+type Invite struct {
+	Email      string         `json:"email"`
+	Role       access.Role    `json:"role"` // admin or member of the organisation
+	Workspaces []InvitedPlace `json:"workspaces,omitempty"`
+	Scopes     []string       `json:"scopes,omitempty"` // of the user keys that are made on acceptance
+	InvitedBy  string         `json:"invited_by"`
+	ExpiresAt  time.Time      `json:"expires_at"`
+	AcceptedAt *time.Time     `json:"accepted_at,omitempty"`
+}
+
+// InvitedPlace is a workspace that somebody will belong to.
+type InvitedPlace struct {
+	ID   string      `json:"id"`
+	Role access.Role `json:"role"`
+}
+
+// StatusAt is the status of an invitation at a time: one that nobody took in time is
+// expired, whether or not that was written down.
+func (i *Invite) StatusAt(stored string, now time.Time) string {
+	if stored == InvitePending && !now.Before(i.ExpiresAt) {
+		return InviteExpired
+	}
+	return stored
+}
