@@ -29,6 +29,7 @@ type exchange struct {
 	started  time.Time
 	match    llm.Match
 	path     string // escaped, below /v1
+	own      bool   // a client of Anthropic's, on a path where others call too
 	ctl      controls
 	trace    trace
 	key      *keys.Entry
@@ -68,7 +69,13 @@ func (g *Gateway) newExchange(in *wire.Request, out wire.Responder) *exchange {
 	x := &r.exchange
 	x.g, x.room, x.in, x.out, x.dir, x.id, x.started = g, r, in, out, g.Directory(), ident.NewIDAt(now), now
 	x.match, x.path = lookup(in.Method, below(in.Path))
+	if x.match.Endpoint == llm.Proxy {
+		if m, ok := lookupOwn(in.Method, x.path); ok {
+			x.match, x.own = m, true
+		}
+	}
 	x.ctl.read(in.Header, g.set.HeaderAliases)
+	x.own = x.own || x.speaksOwn()
 	x.trace = readTrace(&x.ctl, in.Method, in.Path, x.id)
 	return x
 }
@@ -98,7 +105,7 @@ func below(path string) string {
 }
 
 func (x *exchange) surface() fault.Surface {
-	if x.match.Endpoint == llm.Messages || x.match.Endpoint == llm.MessagesCountTokens {
+	if x.match.Endpoint == llm.Messages || x.match.Endpoint == llm.MessagesCountTokens || x.own {
 		return fault.Messages
 	}
 	return fault.Model

@@ -41,6 +41,9 @@ func (g *Gateway) listCatalogue(x *exchange) error {
 		}
 	}
 	body, err := json.Marshal(map[string]any{"object": "list", "data": rows})
+	if x.own {
+		body, err = ownCatalogue(rows)
+	}
 	if err != nil {
 		return fault.Wrap(fault.Internal, err)
 	}

@@ -28,6 +28,8 @@ func (g *Gateway) receive(ctx context.Context, a *attempt) error {
 		return nil
 	case a.status >= 400:
 		return g.normalise(ctx, a)
+	case a.isOwn():
+		return g.ownReply(ctx, a)
 	case a.speech.translates():
 		return g.translated(ctx, a)
 	case a.first != nil:

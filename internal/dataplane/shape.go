@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
+	"sluice/internal/llm"
 	"sluice/internal/provider"
 	"sluice/internal/routing"
 	"sluice/internal/splice"
@@ -76,6 +77,12 @@ func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
 	}
 	shape := g.Dialect
 	switch {
+	case a.isOwn():
+		var edits []splice.Edit
+		if x.doc != nil {
+			edits = shape.Shape(llm.Proxy, x.doc, dialect.Shaping{Default: s.Default, Override: s.Override, Drop: s.Drop}).Edits
+		}
+		return g.ownBody(a, edits)
 	case a.speech.translates():
 		s.Rules, s.Model = nil, ""
 		return g.translate(ctx, a, s)

@@ -66,6 +66,9 @@ func (x *exchange) others(surface llm.Endpoint) []llm.Endpoint {
 // Source: contract/provider-transforms.md sections 9 and 10.
 func (g *Gateway) choosePlan(a *attempt, call provider.Call) (*provider.Plan, error) {
 	surface := a.x.match.Endpoint
+	if a.x.own {
+		return g.planOwn(a, call)
+	}
 	if surface == llm.ChatComplete && a.x.ctl.asksFor(responsesBeta) {
 		there := call
 		there.Endpoint, there.Path = llm.CreateModelResponse, ""

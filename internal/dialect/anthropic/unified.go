@@ -23,6 +23,7 @@ func unified() map[llm.Endpoint]dialect.Unified {
 		llm.RetrieveFile:        files{},
 		llm.DeleteFile:          files{},
 		llm.RetrieveFileContent: content{},
+		llm.ListModels:          modelList{},
 	}
 }
 

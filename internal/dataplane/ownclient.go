@@ -1,0 +1,177 @@
+package dataplane
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/provider"
+	"sluice/internal/splice"
+)
+
+// Anthropic's own clients say anthropic-version with every call and share some paths with
+// OpenAI's: /files and /models. They are understood by that header there, and by the path
+// below /messages/batches. Where the target speaks Anthropic's shape, such a call and its
+// answer stay as they are. (ours)
+
+// ownBatches is where Anthropic's clients have their batches.
+const ownBatches = "/messages/batches"
+
+// lookupOwn finds the route of a batch of Anthropic's; ok is false for all other paths.
+// Source: https://platform.claude.com/docs/en/api/messages/batches, read 2026-11.
+func lookupOwn(method, path string) (m llm.Match, ok bool) {
+	rest, ok := strings.CutPrefix(path, ownBatches)
+	if !ok || rest != "" && rest[0] != '/' {
+		return m, false
+	}
+	if id, results := strings.CutSuffix(rest, "/results"); results {
+		rest = id + "/output"
+	}
+	m = llm.Lookup(method, "/batches"+rest)
+	return m, m.Endpoint != llm.Proxy
+}
+
+// speaksOwn reports whether a caller of a path that both share is a client of Anthropic's.
+func (x *exchange) speaksOwn() bool {
+	switch x.match.Endpoint {
+	case llm.UploadFile, llm.ListFiles, llm.RetrieveFile, llm.DeleteFile, llm.RetrieveFileContent, llm.ListModels:
+		return x.in.Header.Has("anthropic-version")
+	}
+	return false
+}
+
+// planOwn plans a call of Anthropic's client. Where a provider of Anthropic's shape has no
+// endpoint for it, the call is passed through. Targets that speak another shape are
+// refused, but for lists of models, which callers get as the target gives them to all.
+func (g *Gateway) planOwn(a *attempt, call provider.Call) (*provider.Plan, error) {
+	call.Endpoint = a.x.match.Endpoint
+	p, err := a.spec.Plan(call, a.values)
+	if fault.Has(err, fault.NotSupported) && a.spec.Dialect == anthropic {
+		call.Endpoint = llm.Proxy
+		p, err = a.spec.Plan(call, a.values)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.Endpoint.Dialect != anthropic && p.Endpoint.Dialect != provider.Through {
+		if call.Endpoint == llm.ListModels {
+			return g.planFor(a, call, call.Endpoint)
+		}
+		return nil, fault.Newf(fault.NotSupported, "%s in Anthropic's shape is not supported by %s; use the routes in OpenAI's shape, /v1/files and /v1/batches without anthropic-version", call.Endpoint, a.spec.ID)
+	}
+	if p.Endpoint.OwnQuery {
+		return p, p.Reroute("", call.RawQuery)
+	}
+	return p, nil
+}
+
+// isOwn reports whether the call goes to its target as Anthropic's client made it.
+func (a *attempt) isOwn() bool {
+	return a.x.own && (a.plan.Endpoint.Dialect == anthropic || a.plan.Endpoint.Dialect == provider.Through)
+}
+
+// ownBody sends the body as it came, but for what the target's config changes in it.
+func (g *Gateway) ownBody(a *attempt, edits []splice.Edit) error {
+	x := a.x
+	switch {
+	case x.form != nil:
+		a.body = x.form.Payload()
+	case x.doc != nil:
+		body := x.doc.Source()
+		if len(edits) > 0 {
+			body = x.doc.Apply(edits)
+		}
+		if a.account != nil && a.account.Restricted() && x.match.Endpoint == llm.CreateBatch {
+			if err := batchAllowed(a.account, body); err != nil {
+				return err
+			}
+		}
+		a.body = spliced(x, edits)
+	case x.spool != nil:
+		a.body = x.spool.Payload()
+	case x.direct != nil:
+		a.body = *x.direct
+	}
+	return nil
+}
+
+// ownReply gives the answer as it came. Files and results are relayed; the address of
+// results, to which Anthropic's clients would send the key of this gateway, becomes that
+// of the route here.
+func (g *Gateway) ownReply(ctx context.Context, a *attempt) error {
+	switch ep := a.x.match.Endpoint; ep {
+	case llm.RetrieveFileContent, llm.GetBatchOutput:
+		a.reply.live = true
+		return nil
+	default:
+		b, err := g.readReply(ctx, a, g.set.MaxReplyBytes)
+		if err != nil {
+			return err
+		}
+		if !splice.Valid(b) {
+			return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: no JSON object", a.spec.ID)
+		}
+		if a.reply.body = b; strings.HasPrefix(a.x.path, ownBatches) {
+			a.reply.body = resultsHere(b)
+		}
+		return nil
+	}
+}
+
+// resultsHere gives a batch, or each of a list, the path of its results at this gateway.
+func resultsHere(b []byte) []byte {
+	if list, ok := splice.Find(b, "data"); ok {
+		var out []byte
+		for item := range splice.Elements(list) {
+			out = append(append(out, ','), resultsHere(item)...)
+		}
+		if len(out) == 0 {
+			return b
+		}
+		out[0] = '['
+		return edited(b, splice.Set("data", append(out, ']')))
+	}
+	if splice.Text(b, "results_url") == "" {
+		return b
+	}
+	return edited(b, splice.Set("results_url", splice.Quote("/v1"+ownBatches+"/"+splice.Text(b, "id")+"/results")))
+}
+
+// edited is a JSON object with an edit in it.
+func edited(b []byte, e splice.Edit) []byte {
+	d := newDoc()
+	defer docs.Put(d)
+	if splice.Scan(b, d) != nil {
+		return b
+	}
+	return d.Apply([]splice.Edit{e})
+}
+
+// ownModel is a line of the catalogue as Anthropic's clients read it.
+// Source: https://platform.claude.com/docs/en/api/models/list, read 2026-11.
+type ownModel struct {
+	Type        string    `json:"type"` // "model"
+	ID          string    `json:"id"`   // "@slug/model"
+	DisplayName string    `json:"display_name"`
+	CreatedAt   time.Time `json:"created_at"`
+}
+
+// ownCatalogue is the catalogue for Anthropic's clients, in one page.
+func ownCatalogue(rows []modelRow) ([]byte, error) {
+	list := struct {
+		Data    []ownModel `json:"data"`
+		HasMore bool       `json:"has_more"`
+		FirstID *string    `json:"first_id"`
+		LastID  *string    `json:"last_id"`
+	}{Data: []ownModel{}}
+	for i := range rows {
+		list.Data = append(list.Data, ownModel{Type: "model", ID: rows[i].ID, DisplayName: rows[i].ID, CreatedAt: time.Unix(rows[i].Created, 0).UTC()})
+	}
+	if n := len(list.Data); n > 0 {
+		list.FirstID, list.LastID = &list.Data[0].ID, &list.Data[n-1].ID
+	}
+	return json.Marshal(list)
+}

@@ -1,0 +1,49 @@
+package anthropic
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/splice"
+)
+
+// modelList is the list of the provider's models.
+// Source: https://platform.claude.com/docs/en/api/models/list, read 2026-11;
+// contract/dataplane.md 6.1.
+type modelList struct{}
+
+var _ dialect.Unified = modelList{}
+
+// EncodeRequest asks for all models in one page, because OpenAI's clients know of no
+// other; 1000 is the longest.
+func (modelList) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	query, lost := page(r.Query)
+	if query == "" {
+		query = "limit=1000"
+	}
+	return &dialect.Outgoing{Query: query, Lost: lost}, nil
+}
+
+// DecodeAnswer writes the models in OpenAI's shape.
+func (modelList) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	if _, ok := splice.Find(in.Body, "data"); !ok || !splice.Valid(in.Body) {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no list of models")
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("object", "list")
+	w.Key("data").Open('[')
+	for raw := range splice.Elements(found(in.Body, "data")) {
+		w.Open('{')
+		w.Str("id", splice.Text(raw, "id"))
+		w.Str("object", "model")
+		w.Int("created", epoch(raw, "created_at"))
+		w.Str("owned_by", "anthropic")
+		w.Opt("display_name", splice.Text(raw, "display_name"))
+		w.Close('}')
+	}
+	w.Close(']')
+	w.Close('}')
+	return &dialect.Answer{Body: w.B}, nil
+}
