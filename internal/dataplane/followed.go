@@ -9,13 +9,15 @@ import (
 	"sluice/internal/llm"
 	"sluice/internal/provider"
 	"sluice/internal/provider/transport"
+	"sluice/internal/splice"
 )
 
 // followMost bounds the calls that one answer may take: a batch of Bedrock has a job, a
 // list of files and the files.
 const followMost = 32
 
-// followed makes the further calls of an answer that stands in several places.
+// followed makes the further calls of an answer that stands in several places. Their
+// answers are gathered in in.
 func (g *Gateway) followed(ctx context.Context, a *attempt, in *dialect.Incoming) error {
 	f, ok := a.speech.unified.(dialect.Follower)
 	if !ok {
@@ -36,6 +38,46 @@ func (g *Gateway) followed(ctx context.Context, a *attempt, in *dialect.Incoming
 		in.More = append(in.More, b)
 	}
 	return fault.Newf(fault.UpstreamInvalid, "%s names more than %d places for one answer", a.spec.ID, followMost)
+}
+
+// followedLive makes the one further call whose answer is the caller's, relayed as it comes
+// in place of what came before.
+func (g *Gateway) followedLive(ctx context.Context, a *attempt, n *dialect.Next) error {
+	resp, err := g.askAt(ctx, a, n, first(n.Method, "GET"))
+	if err != nil {
+		return gone(ctx, err)
+	}
+	a.close()
+	a.resp, a.status, a.reply = resp, resp.Status, reply{header: resp.Header, live: resp.Status < 400}
+	if a.reply.live {
+		return nil
+	}
+	return g.normalise(ctx, a)
+}
+
+// elsewhere gives the file that an answer names, as the provider's spec says, for example
+// the output of a batch. When it names none, a field of the answer is given instead.
+// Source: contract/providers.yaml, getBatchOutput.
+func (g *Gateway) elsewhere(ctx context.Context, a *attempt, body []byte) error {
+	f := a.plan.Endpoint.Follow
+	if id := firstText(body, f.Fields); id != "" {
+		return g.followedLive(ctx, a, &dialect.Next{Endpoint: f.Endpoint, ID: id})
+	}
+	a.reply.body = body
+	if raw, ok := splice.Find(body, f.Else); ok {
+		a.reply.body = raw
+	}
+	return nil
+}
+
+// firstText is the first of the fields that holds a text.
+func firstText(body []byte, fields []string) string {
+	for _, name := range fields {
+		if s := splice.Text(body, name); s != "" {
+			return s
+		}
+	}
+	return ""
 }
 
 // ask makes one further call and returns its answer.

@@ -84,7 +84,7 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 		return err
 	}
 	if a.plan.Endpoint.Follow != nil {
-		return g.follow(ctx, a, b)
+		return g.elsewhere(ctx, a, b)
 	}
 	a.reply.body = r.Apply(ep, b)
 	if err := dialect.HasList(ep, a.reply.body); err != nil {
