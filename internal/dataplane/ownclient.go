@@ -3,6 +3,7 @@ package dataplane
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,13 +35,12 @@ func lookupOwn(method, path string) (m llm.Match, ok bool) {
 	return m, m.Endpoint != llm.Proxy
 }
 
+// shared are the endpoints whose paths both kinds of clients call.
+var shared = []llm.Endpoint{llm.UploadFile, llm.ListFiles, llm.RetrieveFile, llm.DeleteFile, llm.RetrieveFileContent, llm.ListModels}
+
 // speaksOwn reports whether a caller of a path that both share is a client of Anthropic's.
 func (x *exchange) speaksOwn() bool {
-	switch x.match.Endpoint {
-	case llm.UploadFile, llm.ListFiles, llm.RetrieveFile, llm.DeleteFile, llm.RetrieveFileContent, llm.ListModels:
-		return x.in.Header.Has("anthropic-version")
-	}
-	return false
+	return slices.Contains(shared, x.match.Endpoint) && x.in.Header.Has("anthropic-version")
 }
 
 // planOwn plans a call of Anthropic's client. Where a provider of Anthropic's shape has no
