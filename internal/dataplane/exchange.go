@@ -39,7 +39,7 @@ type exchange struct {
 	spool  *wire.Spool   // the whole body, when it was held
 	doc    *splice.Doc   // its top level, when it is a JSON object
 	form   *splice.Form  // its parts, when it is a form
-	rooms  []*wire.Spool // of bodies that were made of it
+	made   []*wire.Spool // bodies that were made of it
 	direct *wire.Payload // the body as it comes, when it is not held
 
 	config   *routing.Config
@@ -121,7 +121,7 @@ func (x *exchange) close() {
 	if x.spool != nil {
 		_ = x.spool.Close() // an unnamed file: nothing to lose
 	}
-	for _, s := range x.rooms {
+	for _, s := range x.made {
 		_ = s.Close() // likewise
 	}
 }

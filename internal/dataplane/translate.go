@@ -102,7 +102,7 @@ func (g *Gateway) retell(ctx context.Context, a *attempt, body []byte, to *diale
 // restate puts a request of a unified endpoint.
 func (g *Gateway) restate(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	x := a.x
-	r := &dialect.Request{Endpoint: a.plan.Asked, Body: body, ContentType: x.ctl.contentTyp, Query: x.in.RawQuery, Lines: g.lines, Room: func() *wire.Spool { return g.room(x) }}
+	r := &dialect.Request{Endpoint: a.plan.Asked, Body: body, ContentType: x.ctl.contentTyp, Query: x.in.RawQuery, Lines: g.lines, Room: func() *wire.Spool { return g.newSpool(x) }}
 	if id, err := url.PathUnescape(x.match.ID); err == nil {
 		r.ID = id
 	}
@@ -125,10 +125,10 @@ func (g *Gateway) restate(ctx context.Context, a *attempt, body []byte, to *dial
 	return a.speech.unified.EncodeRequest(ctx, r, to)
 }
 
-// room is a spool that lasts as long as the exchange.
-func (g *Gateway) room(x *exchange) *wire.Spool {
+// newSpool is a spool that lasts as long as the exchange.
+func (g *Gateway) newSpool(x *exchange) *wire.Spool {
 	s := wire.NewSpool(g.set.SpoolDir)
-	x.rooms = append(x.rooms, s)
+	x.made = append(x.made, s)
 	return s
 }
 
