@@ -37,6 +37,7 @@ func TestUpstreamFaults(t *testing.T) {
 		{"huge-head", 502, "invalid_upstream_response", record.Invalid},
 		{"garbage-json", 502, "invalid_upstream_response", record.Invalid},
 		{"not-object", 502, "invalid_upstream_response", record.Invalid},
+		{"error-200", 502, "reports an error and has no choices", record.Invalid},
 		{"html", 502, "invalid_upstream_response", record.Invalid},
 		{"empty", 502, "invalid_upstream_response", record.Invalid},
 		{"stall-body", 408, "timeout_error", record.Timeout},

@@ -32,6 +32,7 @@ func TestFallback(t *testing.T) {
 	}{
 		{"a server error", []string{"fault:status@500", "gpt-4o"}, false, "config.targets[1]", []record.Outcome{record.Failed, record.OK}},
 		{"malformed JSON", []string{"fault:garbage-json", "gpt-4o"}, false, "config.targets[1]", []record.Outcome{record.Invalid, record.OK}},
+		{"an error with a status of success", []string{"fault:error-200", "gpt-4o"}, false, "config.targets[1]", []record.Outcome{record.Invalid, record.OK}},
 		{"a web page", []string{"fault:html", "gpt-4o"}, false, "config.targets[1]", []record.Outcome{record.Invalid, record.OK}},
 		{"a cut answer", []string{"fault:cut-body", "gpt-4o"}, false, "config.targets[1]", []record.Outcome{record.Unreachable, record.OK}},
 		{"an error as the first event", []string{"fault:error-first", "gpt-4o"}, true, "config.targets[1]", []record.Outcome{record.Failed, record.OK}},
