@@ -168,3 +168,22 @@ func TestResealWithoutTheKey(t *testing.T) {
 		t.Errorf("%d records although the present version cannot be opened", n)
 	}
 }
+
+// The secrets of the deployment are the same after their sealing key has changed.
+func TestDeploymentSecretsOutliveTheirSealingKey(t *testing.T) {
+	t.Parallel()
+	s := emptyStore(t)
+	before, both, after := boxOf(t, "the old key of all"), boxOf(t, "the new key of all", "the old key of all"), boxOf(t, "the new key of all")
+	for _, d := range []deploymentSecret{pepperSecret, auditSecret} {
+		want, err := d.read(t.Context(), s, before, ident.System{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := (resealer{s, both, slog.New(slog.DiscardHandler)}).all(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := d.read(t.Context(), s, after, ident.System{}); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: another one: %v", d.name, err)
+		}
+	}
+}
