@@ -52,6 +52,9 @@ func (a *attempt) restated(in *dialect.Incoming) error {
 		return fault.From(err)
 	}
 	a.log.Usage, a.log.ReplyModel = out.Usage, out.Model
+	if counts[a.x.match.Endpoint] != "" {
+		a.log.Usage = llm.Usage{} // the answer is a count: nothing was used
+	}
 	body := out.Body
 	if !a.spec.OmitProvider && out.ContentType == "" {
 		body = named(body, a.spec.ID)
