@@ -52,14 +52,3 @@ func TestMessagesImages(t *testing.T) {
 	}
 	begins(t, a.Content[0].Text, `You said: "What is it?" and showed image/png of 20 bytes.`)
 }
-
-func TestMessagesCountTokens(t *testing.T) {
-	t.Parallel()
-	only(t, "anthropic")
-	c := newAnthropic(t)
-	q := message("one two three")
-	n, err := c.Messages.CountTokens(t.Context(), anthropic.MessageCountTokensParams{Model: q.Model, Messages: q.Messages})
-	if err != nil || n.InputTokens != 3 {
-		t.Errorf("%+v: %v", n, err)
-	}
-}
