@@ -19,6 +19,9 @@ type logMetrics struct {
 	Config           string            `json:"config" doc:"slug or id; inline for one that came with the request"`
 	VirtualKey       string            `json:"virtual_key" doc:"slug of the saved provider"`
 	APIKeyID         string            `json:"api_key_id"`
+	PromptID         string            `json:"prompt_id,omitempty" doc:"of the saved prompt that was run"`
+	PromptVersionID  string            `json:"prompt_version_id,omitempty"`
+	PromptSlug       string            `json:"prompt_slug,omitempty"`
 	UserID           *string           `json:"user_id" nullable:"true"`
 	CreatedAt        resource.Stamp    `json:"created_at"`
 	IsSuccess        bool              `json:"is_success"`
@@ -59,6 +62,7 @@ func metricsOf(a *record.Attempt, slug string) logMetrics {
 	u := a.Usage
 	m := logMetrics{
 		ID: a.ID, RequestID: a.RequestID, OrganisationID: a.OrgID, WorkspaceSlug: orNull(slug), Config: a.ConfigID, VirtualKey: a.ProviderID,
+		PromptID: a.PromptID, PromptVersionID: a.PromptVersionID, PromptSlug: a.PromptSlug,
 		APIKeyID: a.KeyID, UserID: orNull(a.UserID), CreatedAt: stamp(a.Started), IsSuccess: a.Status >= 200 && a.Status <= 299,
 		AIOrg: a.Provider, AIModel: a.Model, ReqUnits: u.InputTokens, ResUnits: u.OutputTokens, TotalUnits: max(u.TotalTokens, u.InputTokens+u.OutputTokens),
 		RequestURL: a.Path, RequestMethod: a.Method, Endpoint: string(a.Endpoint), StatusCode: a.Status, UpstreamStatus: a.Upstream,

@@ -24,7 +24,8 @@ const headMax = 64 << 10
 
 // router decides who answers: the data plane, the administration, or the few
 // pages that belong to neither. Administration and pass-through share paths such
-// as /v1/collections; headers that choose a provider decide for the data plane.
+// as /v1/collections; headers that choose a provider decide for the data plane, except
+// below /v1/prompts/, where what is typed alone is the data plane's.
 type router struct {
 	model   http.Handler
 	admin   http.Handler
@@ -50,6 +51,8 @@ func (r *router) owner(method, path string, selects func() bool) owner {
 	switch {
 	case r.pages[path] != nil:
 		return aPage
+	case strings.HasPrefix(path, "/v1/prompts/") && r.isAdmin(method, path):
+		return anAdmin // clients send the headers of their calls along when they have a prompt filled in
 	case front.Typed(method, path) || selects():
 		return aModel
 	case r.isAdmin(method, path):

@@ -22,7 +22,7 @@ func TestRouter(t *testing.T) {
 	r := &router{
 		model: says("model"), admin: says("admin"), aliases: []string{"x-acme-"},
 		isAdmin: func(_, path string) bool {
-			return path == "/v1/collections" || path == "/v2/configs" || path == "/v1/models"
+			return path == "/v1/collections" || path == "/v2/configs" || path == "/v1/models" || path == "/v1/prompts/pp-a/render"
 		},
 		pages: map[string]http.HandlerFunc{"/v1/health": says("page")},
 	}
@@ -33,6 +33,9 @@ func TestRouter(t *testing.T) {
 		{"POST", "/v1/collections", "X-Gateway-Provider", "model"},
 		{"POST", "/v1/collections", "X-Acme-Config", "model"},
 		{"POST", "/v1/anything/else", "", "model"},
+		{"POST", "/v1/prompts/pp-a/completions", "", "model"},
+		{"POST", "/v1/prompts/pp-a/render", "", "admin"},
+		{"POST", "/v1/prompts/pp-a/render", "X-Gateway-Config", "admin"},
 		{"GET", "/v2/configs", "", "admin"},
 		{"GET", "/v1/health", "X-Gateway-Provider", "page"},
 		{"GET", "/v2/c%6Fnfigs", "", "admin"},

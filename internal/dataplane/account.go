@@ -65,6 +65,8 @@ func (g *Gateway) fromRequest(ctx context.Context, a *attempt) error {
 		return g.saved(ctx, a, c.virtualKey)
 	case c.provider != "":
 		return g.inline(a, c.provider, a.target)
+	case a.x.prompt.provider() != "":
+		return g.saved(ctx, a, a.x.prompt.provider())
 	}
 	return fault.New(fault.InvalidRequest, "the target names no provider; set provider in the config or send x-gateway-provider").At("x-gateway-provider")
 }

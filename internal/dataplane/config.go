@@ -28,7 +28,7 @@ func (g *Gateway) chooseConfig(x *exchange) error {
 	case x.ctl.config != "":
 		return g.namedConfig(x, x.ctl.config)
 	}
-	if !x.locked && (x.ctl.provider != "" || x.ctl.virtualKey != "" || x.account != "") {
+	if !x.locked && (x.ctl.provider != "" || x.ctl.virtualKey != "" || x.account != "" || x.prompt.provider() != "") {
 		x.config = fromHeaders
 		return nil
 	}

@@ -42,6 +42,8 @@ type exchange struct {
 	made   []*wire.Spool // bodies that were made of it
 	direct *wire.Payload // the body as it comes, when it is not held
 
+	prompt *invocation // the saved prompt that is run, nil for other requests
+
 	config   *routing.Config
 	configID string // slug of a saved config, "inline", or empty for headers alone
 	locked   bool   // the key's own config may not be overridden

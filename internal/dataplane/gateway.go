@@ -14,6 +14,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
+	"sluice/internal/prompt"
 	"sluice/internal/provider"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/sign"
@@ -32,6 +33,8 @@ type Directory interface {
 	FindConfig(workspace, name string) (doc *routing.Config, slug string, ok bool)
 	FindAccount(workspace, slug string) *credential.Account
 	Accounts(workspace string) []*credential.Account
+	FindPrompt(workspace, name string) *prompt.Saved // by slug or id; nil when there is none
+	Partials(workspace string) prompt.Source
 }
 
 // journal takes one record per attempt. When Append returns, the record outlives

@@ -19,6 +19,7 @@ import (
 	"sluice/internal/dialect/openai"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
+	"sluice/internal/prompt"
 	"sluice/internal/provider"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/sign"
@@ -174,6 +175,8 @@ type directory struct {
 	place    tenant.Workspace
 	configs  map[string]*routing.Config
 	accounts map[string]*credential.Account
+	prompts  map[string]*prompt.Saved
+	partials prompt.Shelf
 }
 
 func newDirectory(h *keys.Hasher) *directory {
@@ -199,6 +202,8 @@ func (d *directory) FindConfig(_, name string) (*routing.Config, string, bool) {
 	return c, name, ok
 }
 func (d *directory) FindAccount(_, slug string) *credential.Account { return d.accounts[slug] }
+func (d *directory) FindPrompt(_, name string) *prompt.Saved        { return d.prompts[name] }
+func (d *directory) Partials(string) prompt.Source                  { return d.partials }
 func (d *directory) Accounts(string) []*credential.Account {
 	var out []*credential.Account
 	for _, a := range d.accounts {

@@ -56,6 +56,7 @@ func (g *Gateway) describe(a *attempt, r *record.Attempt) {
 	r.Model, r.Endpoint, r.Method, r.Path = a.model, x.match.Endpoint, x.in.Method, x.in.Path
 	r.Status, r.Stream, r.CacheStatus = int32(a.status), a.stream, "DISABLED"
 	r.Metadata, r.Remote = x.metadata, x.in.Remote
+	x.prompt.describe(r)
 	if a.spec != nil {
 		r.Provider = a.spec.ID
 	}

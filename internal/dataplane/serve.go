@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"sluice/internal/fault"
+	"sluice/internal/llm"
 	"sluice/internal/wire"
 )
 
@@ -46,6 +47,11 @@ func (g *Gateway) intake(_ context.Context, x *exchange) error {
 	if g.States.serves(x.match) {
 		return nil // needs no target
 	}
+	if x.match.Endpoint == llm.RunPrompt {
+		if err := g.openPrompt(x); err != nil {
+			return err
+		}
+	}
 	if err := g.chooseConfig(x); err != nil {
 		return err
 	}
@@ -58,7 +64,7 @@ func (g *Gateway) intake(_ context.Context, x *exchange) error {
 // hand as soon as the call is shaped.
 func (g *Gateway) try(ctx context.Context, a *attempt) (err error) {
 	defer func() { g.finish(a, err) }()
-	for _, step := range [...]func(context.Context, *attempt) error{g.resolve, g.shape, g.send, g.receive, g.stream} {
+	for _, step := range [...]func(context.Context, *attempt) error{g.expand, g.resolve, g.shape, g.send, g.receive, g.stream} {
 		if err = step(ctx, a); err != nil || a.estimated {
 			return err
 		}

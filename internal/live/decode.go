@@ -7,6 +7,7 @@ import (
 	"sluice/internal/access"
 	"sluice/internal/credential"
 	"sluice/internal/keys"
+	"sluice/internal/prompt"
 	"sluice/internal/resource"
 	"sluice/internal/routing"
 	"sluice/internal/tenant"
@@ -30,6 +31,12 @@ var decoders = map[string]func(*Directory, resource.Record) (any, error){
 	credential.VirtualKeyKind:  decodeVirtualKey,
 
 	credential.SecretReferenceKind: decodeReference,
+
+	prompt.Kind:               decodePrompt,
+	prompt.VersionKind:        decodePromptVersion,
+	prompt.PartialKind:        decodePartial,
+	prompt.PartialVersionKind: decodePartialVersion,
+	prompt.LabelKind:          decodeLabel,
 }
 
 func decodeKey(_ *Directory, r resource.Record) (any, error) {

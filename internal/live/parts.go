@@ -49,6 +49,7 @@ func (p parts) assemble() *Snapshot {
 	}
 	p.addConfigs(s)
 	p.addAccounts(s)
+	p.addPrompts(s)
 	return s
 }
 

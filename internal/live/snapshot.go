@@ -3,6 +3,7 @@ package live
 import (
 	"sluice/internal/credential"
 	"sluice/internal/keys"
+	"sluice/internal/prompt"
 	"sluice/internal/routing"
 	"sluice/internal/tenant"
 )
@@ -14,6 +15,8 @@ type Snapshot struct {
 	configs    map[ref]*Config
 	accounts   map[ref]*credential.Account
 	byPlace    map[string][]*credential.Account // accounts of a workspace
+	prompts    map[ref]*prompt.Saved
+	shelves    map[string]prompt.Shelf // partials of a workspace
 }
 
 // ref names a thing inside a workspace by slug or id.

@@ -45,6 +45,7 @@ const (
 	CancelFinetune           Endpoint = "cancelFinetune"
 	ListModels               Endpoint = "listModels"
 	Realtime                 Endpoint = "realtime"
+	RunPrompt                Endpoint = "runPrompt" // a saved prompt: chatComplete or complete once it is filled in
 	Proxy                    Endpoint = "proxy"
 )
 
@@ -105,6 +106,7 @@ var Routes = []Route{
 	{"POST", "/fine_tuning/jobs/{id}/cancel", CancelFinetune, JSON},
 	{"GET", "/models", ListModels, NoBody},
 	{"GET", "/realtime", Realtime, NoBody},
+	{"POST", "/prompts/{id}/completions", RunPrompt, JSON},
 }
 
 // Match is what Lookup found.

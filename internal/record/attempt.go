@@ -14,47 +14,50 @@ import (
 // journal, which copies what it keeps.
 // Source: contract/content-and-observability.md, logs.
 type Attempt struct {
-	ID          string // UUID v7, sorts by time; answered by GET /v1/logs/{id}
-	RequestID   string
-	TraceID     string
-	SpanID      string
-	ParentSpan  string
-	SpanName    string
-	Number      int32 // 0 for the first attempt of a request
-	Started     time.Time
-	Duration    time.Duration // until the last byte of the answer
-	FirstByte   time.Duration // until the first byte of the upstream's answer; 0 when none came
-	OrgID       string
-	WorkspaceID string
-	KeyID       string
-	KeyName     string
-	UserID      string
-	ConfigID    string // slug or id of a saved config; "inline" for one in the header
-	TargetPath  string // "config.targets[1]"
-	Provider    string // "openai"
-	ProviderID  string // slug of a saved provider; empty for inline credentials
-	Model       string // asked of the upstream
-	ReplyModel  string // named in its answer
-	Endpoint    llm.Endpoint
-	Method      string
-	Path        string // as the client sent it, without the query
-	UpstreamURL string // without credentials
-	Status      int32  // sent to the client, or what the attempt ended with
-	Upstream    int32  // status of the upstream; 0 when none came
-	Retries     int32  // further tries inside this attempt
-	Stream      bool
-	Continued   bool // the stream went on from an earlier attempt
-	Outcome     Outcome
-	Error       string // fault code and text when the gateway failed the attempt
-	CacheStatus string
-	Dropped     string // fields of the caller that the target could not carry: "top_k, messages[0].content[1]"
-	Usage       llm.Usage
-	Metadata    map[string]string
-	BytesIn     int64
-	BytesOut    int64
-	Remote      string
-	Request     Body // as sent upstream; empty when bodies are not kept
-	Response    Body // as the upstream answered
+	ID              string // UUID v7, sorts by time; answered by GET /v1/logs/{id}
+	RequestID       string
+	TraceID         string
+	SpanID          string
+	ParentSpan      string
+	SpanName        string
+	Number          int32 // 0 for the first attempt of a request
+	Started         time.Time
+	Duration        time.Duration // until the last byte of the answer
+	FirstByte       time.Duration // until the first byte of the upstream's answer; 0 when none came
+	OrgID           string
+	WorkspaceID     string
+	KeyID           string
+	KeyName         string
+	UserID          string
+	ConfigID        string // slug or id of a saved config; "inline" for one in the header
+	TargetPath      string // "config.targets[1]"
+	Provider        string // "openai"
+	ProviderID      string // slug of a saved provider; empty for inline credentials
+	Model           string // asked of the upstream
+	ReplyModel      string // named in its answer
+	Endpoint        llm.Endpoint
+	Method          string
+	Path            string // as the client sent it, without the query
+	UpstreamURL     string // without credentials
+	Status          int32  // sent to the client, or what the attempt ended with
+	Upstream        int32  // status of the upstream; 0 when none came
+	Retries         int32  // further tries inside this attempt
+	Stream          bool
+	Continued       bool // the stream went on from an earlier attempt
+	Outcome         Outcome
+	Error           string // fault code and text when the gateway failed the attempt
+	CacheStatus     string
+	PromptID        string // of the saved prompt that was run; empty for other requests
+	PromptVersionID string
+	PromptSlug      string
+	Dropped         string // fields of the caller that the target could not carry: "top_k, messages[0].content[1]"
+	Usage           llm.Usage
+	Metadata        map[string]string
+	BytesIn         int64
+	BytesOut        int64
+	Remote          string
+	Request         Body // as sent upstream; empty when bodies are not kept
+	Response        Body // as the upstream answered
 }
 
 // Body is a kept request or response body.

@@ -79,7 +79,7 @@ func TestRecordsOfOtherVersions(t *testing.T) {
 		},
 		{
 			name:   "newer: a number and two texts more",
-			stored: "\x01" + "\x1c" + zeros(23) + "\x02\x01" + zeros(2) + "\x2a" + "\x21\x03" + zeros(30) + "\x02\x01" + "\x00" + "abc" + "new" + "rrs",
+			stored: "\x01" + "\x1c" + zeros(23) + "\x02\x01" + zeros(2) + "\x2a" + "\x24\x03" + zeros(33) + "\x02\x01" + "\x00" + "abc" + "new" + "rrs",
 			want:   record.Attempt{ID: "abc", Request: record.Body{Bytes: []byte("rr")}, Response: record.Body{Bytes: []byte("s")}},
 		},
 		{name: "another frame", stored: "\x02\x00\x00\x00", refused: true},

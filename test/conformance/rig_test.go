@@ -22,6 +22,7 @@ import (
 	"sluice/internal/dialect/openai"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
+	"sluice/internal/prompt"
 	"sluice/internal/provider"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/sign"
@@ -183,6 +184,9 @@ func (d *directory) FindWorkspace(string) *tenant.Workspace { return &tenant.Wor
 func (d *directory) FindConfig(string, string) (*routing.Config, string, bool) { return nil, "", false }
 
 // FindAccount finds none: transcripts bring their credentials along.
+// FindPrompt finds none.
+func (d *directory) FindPrompt(string, string) *prompt.Saved        { return nil }
+func (d *directory) Partials(string) prompt.Source                  { return nil }
 func (d *directory) FindAccount(string, string) *credential.Account { return nil }
 
 // Accounts lists none.

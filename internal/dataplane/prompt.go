@@ -1,0 +1,166 @@
+package dataplane
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"strings"
+
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/prompt"
+	"sluice/internal/record"
+	"sluice/internal/splice"
+	"sluice/internal/wire"
+)
+
+// invocation is the running of a saved prompt: what the caller sent for it, and the
+// prompt whose request stands in the exchange at the moment. Targets of a config may
+// name prompts of their own, so that it can change from attempt to attempt.
+type invocation struct {
+	call  *prompt.Call
+	named string // by the path; empty when only targets name prompts
+	plain given  // the caller's own body
+
+	current  string // what the request is made of now; empty for the caller's own body
+	saved    *prompt.Saved
+	entry    *prompt.Entry
+	compiled *prompt.Compiled
+}
+
+// given is a request as the steps of an attempt read it.
+type given struct {
+	match llm.Match
+	path  string
+	spool *wire.Spool
+	doc   *splice.Doc
+}
+
+// openPrompt puts the request that a saved prompt makes in the place of the caller's
+// call. From here on it is one like any other.
+// Source: contract/content-and-observability.md 1.5.
+func (g *Gateway) openPrompt(x *exchange) error {
+	name, err := url.PathUnescape(x.match.ID)
+	if err != nil {
+		return noPrompt(x.match.ID)
+	}
+	inv, err := x.invoke()
+	if err != nil {
+		return err
+	}
+	if err := inv.call.NeedVariables(); err != nil {
+		return err
+	}
+	inv.named = name
+	x.prompt = inv
+	return g.usePrompt(x, name)
+}
+
+func (x *exchange) invoke() (*invocation, error) {
+	if x.doc == nil {
+		return nil, fault.New(fault.InvalidRequest, "the body is missing; it is a JSON object with variables").At("variables")
+	}
+	call, err := prompt.ReadCall(x.doc.Source())
+	return &invocation{call: call, plain: given{x.match, x.path, x.spool, x.doc}}, err
+}
+
+func noPrompt(name string) error {
+	return fault.Newf(fault.NotFound, "there is no prompt %q in this workspace", clip(name)).At("prompt")
+}
+
+// expand makes the request of the prompt that the target names, or of that of the path
+// when it names none. A target's prompt counts for chats and completions that are no
+// runs of a prompt, too; other endpoints have no use for it.
+func (g *Gateway) expand(_ context.Context, a *attempt) error {
+	x, own := a.x, a.target.PromptID
+	if x.prompt == nil {
+		if own == "" || x.doc == nil || x.match.Endpoint != llm.ChatComplete && x.match.Endpoint != llm.Complete {
+			return nil
+		}
+		inv, err := x.invoke()
+		if err != nil {
+			return err
+		}
+		x.prompt = inv
+	}
+	want := cmp.Or(own, x.prompt.named)
+	switch want {
+	case x.prompt.current:
+		return nil
+	case "":
+		return g.useOwnBody(x)
+	}
+	return g.usePrompt(x, want)
+}
+
+// usePrompt fills a prompt in and lets the exchange have what came of it as its body.
+func (g *Gateway) usePrompt(x *exchange, name string) error {
+	inv, place := x.prompt, x.key.Principal.WorkspaceID
+	slug, suffix := prompt.Split(name)
+	saved := x.dir.FindPrompt(place, slug)
+	if saved == nil {
+		return noPrompt(slug)
+	}
+	entry := saved.Find(suffix)
+	if entry == nil {
+		return fault.Newf(fault.NotFound, "the prompt %s has no version %q", saved.Slug, clip(suffix)).At("prompt")
+	}
+	compiled, err := entry.Compiled()
+	if err != nil {
+		return err
+	}
+	body, err := compiled.Body(inv.call, x.dir.Partials(place))
+	if err != nil {
+		return err
+	}
+	made := given{llm.Match{Endpoint: llm.Complete, Body: llm.JSON}, "/completions", wire.NewSpool(g.set.SpoolDir), newDoc()}
+	if body.Chat {
+		made.match.Endpoint, made.path = llm.ChatComplete, "/chat/completions"
+	}
+	if _, err := made.spool.Write(body.JSON); err != nil {
+		return fault.Wrap(fault.Internal, err)
+	}
+	raw, err := made.spool.Bytes()
+	if err != nil {
+		return fault.Wrap(fault.Internal, err)
+	}
+	if err := splice.Scan(raw, made.doc); err != nil {
+		return err
+	}
+	inv.current, inv.saved, inv.entry, inv.compiled = name, saved, entry, compiled
+	return g.have(x, made)
+}
+
+// useOwnBody lets the exchange have the caller's body again.
+func (g *Gateway) useOwnBody(x *exchange) error {
+	inv := x.prompt
+	inv.current, inv.saved, inv.entry, inv.compiled = "", nil, nil, nil
+	return g.have(x, inv.plain)
+}
+
+// have changes the request of the exchange. The bodies that it had are kept until it is
+// closed: an earlier attempt, or the call, may still point into them.
+func (g *Gateway) have(x *exchange, body given) error {
+	if x.spool != body.spool {
+		x.made = append(x.made, x.spool)
+	}
+	x.match, x.path, x.spool, x.doc = body.match, body.path, body.spool, body.doc
+	x.account, x.model = "", ""
+	return g.readFields(x)
+}
+
+// provider is the saved provider that the prompt runs at, "" for none. A nil invocation
+// has none.
+func (i *invocation) provider() string {
+	if i == nil || i.compiled == nil {
+		return ""
+	}
+	return strings.TrimPrefix(i.compiled.VirtualKey, "@")
+}
+
+// describe puts the prompt on record.
+func (i *invocation) describe(r *record.Attempt) {
+	if i != nil && i.saved != nil {
+		r.PromptID, r.PromptVersionID, r.PromptSlug = i.saved.ID, i.entry.ID, i.saved.Slug
+	}
+}
