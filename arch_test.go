@@ -20,7 +20,7 @@ type place struct {
 // its line says.
 var (
 	kernel = below("internal", "fault ident access llm sealed wire wire/syntax splice")
-	rooms  = below("internal", "mail/... tokens tenant/... keys/... credential/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... recall/... prompt/... record/... audit/... mcp/... agent/...")
+	rooms  = below("internal", "mail/... tokens tenant/... keys/... credential/... deployment/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... recall/... prompt/... record/... audit/... mcp/... agent/...")
 
 	// metrics are declared beside the code they measure
 	metrics = "internal/telemetry"

@@ -12,6 +12,7 @@ import (
 
 	"sluice/internal/access"
 	"sluice/internal/audit"
+	"sluice/internal/deployment"
 	"sluice/internal/ident"
 	"sluice/internal/identity"
 	"sluice/internal/keys"
@@ -47,7 +48,11 @@ type Parts struct {
 	Guard      Guard
 	Limits     routing.Limits
 	Logs       Logs
-	Breakers   func(workspaceID string) []routing.BreakerState
+	// Deployments are the most gateways of each type that an organisation may register;
+	// a type that is absent has no limit.
+	Deployments map[deployment.Type]int
+	Outside     *http.Client // for addresses that callers name: keeps from private ones
+	Breakers    func(workspaceID string) []routing.BreakerState
 
 	Audit       AuditTrail
 	AuditSigner *audit.Signer

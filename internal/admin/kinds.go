@@ -24,6 +24,8 @@ func (k kinds) list() []resource.Resource {
 		k.rateLimits(),
 		k.guardrails(),
 		k.secretReferences(),
+		k.deployments(),
+		k.ownDeployment(),
 		k.collections(),
 		k.labels(),
 		k.prompts(),

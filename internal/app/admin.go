@@ -9,6 +9,7 @@ import (
 	"sluice/internal/access"
 	"sluice/internal/admin"
 	"sluice/internal/dataplane/front"
+	"sluice/internal/deployment"
 	"sluice/internal/identity"
 	"sluice/internal/routing"
 )
@@ -32,6 +33,10 @@ func (a *App) buildAdmin(context.Context) error {
 		Limits:    configLimits(a.set),
 		Logs:      a.logs,
 		Breakers:  a.breakersOf,
+		Outside:   a.client.HTTPClient(),
+		Deployments: map[deployment.Type]int{
+			deployment.Production: a.set.Deployments.MaxProduction, deployment.NonProduction: a.set.Deployments.MaxNonProduction,
+		},
 
 		Audit:       a.store,
 		AuditSigner: a.signer,

@@ -74,6 +74,15 @@ type Features struct {
 	Policy bool `env:"POLICY_ENABLED" envDefault:"ON"`
 }
 
+// Deployments bounds how many gateways an organisation may register.
+type Deployments struct {
+	// MaxProduction is the most production gateways.
+	MaxProduction int `env:"MAX_PRODUCTION_DEPLOYMENTS" envDefault:"50" range:"0..1000"`
+
+	// MaxNonProduction is the most gateways of the other type.
+	MaxNonProduction int `env:"MAX_NON_PRODUCTION_DEPLOYMENTS" envDefault:"50" range:"0..1000"`
+}
+
 // splitList cuts a comma list, trims its items and leaves empty ones out.
 func splitList(text string) []string {
 	var items []string

@@ -15,22 +15,23 @@ import (
 // Settings is not usable: start from Default or Load. Secrets are sealed, so that
 // printing or logging a Settings shows none.
 type Settings struct {
-	Server    Server    `title:"Listening"`
-	TLS       TLS       `title:"TLS of the listener"`
-	CORS      CORS      `title:"Browsers"`
-	Data      Data      `title:"Files"`
-	Database  Database  `title:"Control-plane database"`
-	Security  Security  `title:"Keys and trust"`
-	Bootstrap Bootstrap `title:"First start"`
-	People    People    `title:"People"`
-	Features  Features  `title:"Features"`
-	Requests  Requests  `title:"Requests"`
-	Routing   Routing   `title:"Routing configs"`
-	Upstream  Upstream  `title:"Upstream calls"`
-	Cloud     Cloud     `title:"Cloud identities"`
-	Logs      Logs      `title:"Request log"`
-	Audit     Audit     `title:"Audit log"`
-	Telemetry Telemetry `title:"Program log and metrics"`
+	Server      Server      `title:"Listening"`
+	TLS         TLS         `title:"TLS of the listener"`
+	CORS        CORS        `title:"Browsers"`
+	Data        Data        `title:"Files"`
+	Database    Database    `title:"Control-plane database"`
+	Security    Security    `title:"Keys and trust"`
+	Bootstrap   Bootstrap   `title:"First start"`
+	People      People      `title:"People"`
+	Features    Features    `title:"Features"`
+	Deployments Deployments `title:"Gateway deployments"`
+	Requests    Requests    `title:"Requests"`
+	Routing     Routing     `title:"Routing configs"`
+	Upstream    Upstream    `title:"Upstream calls"`
+	Cloud       Cloud       `title:"Cloud identities"`
+	Logs        Logs        `title:"Request log"`
+	Audit       Audit       `title:"Audit log"`
+	Telemetry   Telemetry   `title:"Program log and metrics"`
 }
 
 // Server says where and how the gateway listens.

@@ -91,7 +91,7 @@ func (e *Engine) place(ctx context.Context, c *Call) error {
 		c.WorkspaceID = c.Principal.WorkspaceID
 		return nil
 	}
-	name := cmp.Or(c.query["workspace_id"], c.query["workspace_slug"], c.Sent.Text("workspace_id"))
+	name := cmp.Or(c.query["workspace_id"], c.oneSlug(), c.Sent.Text("workspace_id"))
 	own := c.Principal.WorkspaceID
 	if name == "" || name == own {
 		c.WorkspaceID = own
@@ -127,6 +127,17 @@ func (c *Call) settled() error {
 		return nil
 	}
 	return c.Within()
+}
+
+// oneSlug is the workspace that a parameter names by its slug; where the parameter may
+// be there several times it selects, and names none.
+func (c *Call) oneSlug() string {
+	for _, p := range c.op.Query {
+		if p.Name == "workspace_slug" && p.Repeated {
+			return ""
+		}
+	}
+	return c.query["workspace_slug"]
 }
 
 // Within fails unless the call names a workspace.

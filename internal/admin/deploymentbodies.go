@@ -1,0 +1,165 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+
+	"sluice/internal/deployment"
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// gatewayIn is the body of a creation.
+type gatewayIn struct {
+	Name           string            `json:"name" minLength:"1" maxLength:"255"`
+	Type           string            `json:"type,omitempty" enum:"production,non-production,non_production" default:"non-production"`
+	Slug           string            `json:"slug,omitempty" minLength:"1" maxLength:"50" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the organisation; generated when absent"`
+	OrganisationID string            `json:"organisation_id,omitempty" format:"uuid" doc:"that of the API key"`
+	Config         map[string]any    `json:"deployment_config,omitempty" nullable:"true" doc:"settings of the gateway, free-form; no place for secrets"`
+	IsDefault      flag              `json:"is_default,omitempty" doc:"there is one default in the organisation"`
+	Auth           *DeploymentAuthIn `json:"auth_settings,omitempty"`
+}
+
+// gatewayPatch is the body of an update.
+type gatewayPatch struct {
+	Name      string             `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	Type      string             `json:"type,omitempty" enum:"production,non-production,non_production"`
+	Status    string             `json:"status,omitempty" enum:"active,archived"`
+	Config    map[string]any     `json:"deployment_config,omitempty" nullable:"true"`
+	IsDefault flag               `json:"is_default,omitempty"`
+	Rotate    bool               `json:"rotate_auth,omitempty" doc:"make a new client_auth; the old one ends at once"`
+	Override  bool               `json:"override_existing,omitempty" doc:"the lists that are sent replace the present ones instead of being added"`
+	Auth      *deploymentAuthSet `json:"auth_settings,omitempty" doc:"laid over the present settings"`
+}
+
+// DeploymentAuthIn is what a creation says of access.
+type DeploymentAuthIn struct {
+	BaseURL     *string           `json:"gateway_base_url,omitempty" nullable:"true" maxLength:"2048"`
+	MCPBaseURL  *string           `json:"mcp_gateway_base_url,omitempty" nullable:"true" maxLength:"2048"`
+	DataService flag              `json:"is_dataservice_hosted,omitempty"`
+	Playground  flag              `json:"is_playground_proxy_allowed,omitempty"`
+	Workspaces  []string          `json:"workspaces_allowed,omitempty" nullable:"false" maxItems:"1000" doc:"slugs or ids; empty for all"`
+	Subjects    []string          `json:"jwt_subs_allowed,omitempty" nullable:"false" maxItems:"1000"`
+	SubjectHome map[string]string `json:"jwt_sub_workspace_mapping,omitempty" doc:"sub to workspace; both are allowed with it"`
+}
+
+// deploymentAuthSet is what an update says of access.
+type deploymentAuthSet struct {
+	DeploymentAuthIn
+	All              flag     `json:"allow_all_workspaces,omitempty" doc:"takes the restriction to workspaces away"`
+	RemoveWorkspaces []string `json:"remove_workspaces_allowed,omitempty" nullable:"false" maxItems:"1000"`
+	RemoveSubjects   []string `json:"remove_subs_allowed,omitempty" nullable:"false" maxItems:"1000"`
+}
+
+type deploymentReceipt struct {
+	ID             string `json:"id" format:"uuid"`
+	ClientAuth     string `json:"client_auth" doc:"shown this once"`
+	OrganisationID string `json:"organisation_id" format:"uuid"`
+	Object         string `json:"object" enum:"deployment"`
+}
+
+type deploymentDone struct {
+	ClientAuth string `json:"client_auth,omitempty" doc:"after rotate_auth; shown this once"`
+}
+
+// deploymentView is a deployment as clients see it; its settings only when one is read.
+type deploymentView struct {
+	ID               string              `json:"id" format:"uuid"`
+	Name             string              `json:"name"`
+	Slug             string              `json:"slug"`
+	Type             string              `json:"type" enum:"production,non-production"`
+	Status           string              `json:"status" enum:"active,archived"`
+	ConnectionStatus string              `json:"connection_status" enum:"healthy,unhealthy,unknown" doc:"as the last ping found it"`
+	IsDefault        int                 `json:"is_default" enum:"0,1"`
+	CreatedBy        string              `json:"created_by"`
+	CreatedAt        resource.Stamp      `json:"created_at"`
+	LastUpdatedAt    resource.Stamp      `json:"last_updated_at"`
+	LastSyncedAt     *resource.Stamp     `json:"last_synced_at" nullable:"true" doc:"when the gateway last read its own record, to the minute"`
+	LastResyncedAt   *resource.Stamp     `json:"last_resynced_at" nullable:"true"`
+	Tags             map[string]string   `json:"tags" nullable:"true"`
+	Object           string              `json:"object" enum:"deployment"`
+	OrganisationID   string              `json:"organisation_id,omitempty" format:"uuid"`
+	Config           map[string]any      `json:"deployment_config,omitempty"`
+	Auth             *deploymentAuthView `json:"auth_settings,omitempty"`
+	Workspaces       []placeView         `json:"workspaces,omitempty" nullable:"false" doc:"those that may use it; absent for all"`
+	ClientAuth       string              `json:"client_auth,omitempty" doc:"masked"`
+}
+
+type deploymentAuthView struct {
+	BaseURL     string            `json:"gateway_base_url"`
+	MCPBaseURL  string            `json:"mcp_gateway_base_url"`
+	DataService int               `json:"is_dataservice_hosted" enum:"0,1"`
+	Playground  int               `json:"is_playground_proxy_allowed" enum:"0,1"`
+	Workspaces  []string          `json:"workspaces_allowed" nullable:"false"`
+	Subjects    []string          `json:"jwt_subs_allowed" nullable:"false"`
+	SubjectHome map[string]string `json:"jwt_sub_workspace_mapping"`
+	All         int               `json:"allow_all_workspaces" enum:"0,1"`
+	Hosted      int               `json:"disable_hosted_gateway" enum:"0,1"`
+	PrivateLink int               `json:"use_private_link_proxy" enum:"0,1"`
+}
+
+type placeView struct {
+	ID   string `json:"id" format:"uuid"`
+	Slug string `json:"slug"`
+}
+
+func (k kinds) viewDeployment(ctx context.Context, c *resource.Call, r resource.Row[deployment.Deployment], detail bool) (deploymentView, error) {
+	d := r.Value
+	state, err := readState(ctx, c.Reader, r.ID)
+	if err != nil {
+		return deploymentView{}, err
+	}
+	v := deploymentView{
+		ID: r.ID, Name: d.Name, Slug: r.Slug, Type: string(d.Type), Status: r.Status, ConnectionStatus: state.Connection, IsDefault: bit(d.IsDefault),
+		CreatedBy: d.CreatedBy, CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), LastSyncedAt: state.syncedAt(), Object: "deployment",
+	}
+	if !detail {
+		return v, nil
+	}
+	if len(d.Config) > 0 {
+		if err := json.Unmarshal(d.Config, &v.Config); err != nil {
+			return v, err
+		}
+	}
+	slugs, err := slugsOfPlaces(ctx, c.Reader, d.Auth)
+	if err != nil {
+		return v, err
+	}
+	v.Auth = &deploymentAuthView{
+		BaseURL: d.Auth.BaseURL, MCPBaseURL: d.Auth.MCPBaseURL, DataService: bit(d.Auth.DataService), Playground: bit(d.Auth.Playground),
+		Workspaces: []string{}, Subjects: append([]string{}, d.Auth.Subjects...), SubjectHome: map[string]string{}, All: bit(len(d.Auth.Workspaces) == 0),
+	}
+	for _, id := range d.Auth.Workspaces {
+		v.Auth.Workspaces = append(v.Auth.Workspaces, slugs[id])
+		v.Workspaces = append(v.Workspaces, placeView{id, slugs[id]})
+	}
+	for sub, id := range d.Auth.SubjectHome {
+		v.Auth.SubjectHome[sub] = slugs[id]
+	}
+	v.OrganisationID, v.ClientAuth = r.OrgID, d.Masked
+	return v, nil
+}
+
+// slugsOfPlaces are the slugs of the workspaces that the settings name, by id; the id
+// itself where a workspace is gone.
+func slugsOfPlaces(ctx context.Context, from resource.Reader, a deployment.Auth) (map[string]string, error) {
+	slugs := make(map[string]string)
+	ids := a.Workspaces
+	for _, id := range a.SubjectHome {
+		ids = append(ids[:len(ids):len(ids)], id)
+	}
+	for _, id := range ids {
+		place, err := from.Find(ctx, "workspace", id)
+		slugs[id] = id
+		if fault.Has(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if s := place.ShownSlug(); s != "" {
+			slugs[id] = s
+		}
+	}
+	return slugs, nil
+}

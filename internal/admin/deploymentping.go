@@ -1,0 +1,194 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"sluice/internal/access"
+	"sluice/internal/deployment"
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// linkState is the set that keeps what is known of a deployment beside its record, so
+// that looking at it is no change of it.
+const linkState = "deployment.state"
+
+// deploymentState is what is known of a deployment.
+type deploymentState struct {
+	Connection string `json:"connection_status"` // healthy, unhealthy, unknown
+	Synced     int64  `json:"last_synced_ms,omitempty"`
+}
+
+func (s deploymentState) syncedAt() *resource.Stamp {
+	if s.Synced == 0 {
+		return nil
+	}
+	t := fromMillis(s.Synced)
+	return resource.StampOf(&t)
+}
+
+func readState(ctx context.Context, from resource.Reader, id string) (deploymentState, error) {
+	s := deploymentState{Connection: "unknown"}
+	links, err := from.Links(ctx, linkState, id)
+	if err != nil || len(links) == 0 {
+		return s, err
+	}
+	return s, json.Unmarshal(links[0].Body, &s)
+}
+
+// note writes what is known of a deployment. That it cannot be written, for example
+// while the database takes no writes, spoils no reading.
+func (k kinds) note(ctx context.Context, id string, change func(*deploymentState)) {
+	err := k.Store.InTx(ctx, func(tx resource.Tx) error {
+		s, err := readState(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		change(&s)
+		return tx.PutLinks(ctx, linkState, id, []resource.Link{{ToID: id, Body: encode(s)}})
+	})
+	if err != nil {
+		k.Log.Warn("what is known of a deployment was not written", "deployment", id, "error", err.Error())
+	}
+}
+
+type pingView struct {
+	Status   string  `json:"status" enum:"healthy,unhealthy,unknown"`
+	BaseURL  string  `json:"gateway_base_url"`
+	Outbound pingOut `json:"outbound" doc:"from here to the gateway"`
+	Inbound  pingIn  `json:"inbound" doc:"from the gateway to here: whether it read its own record lately"`
+	Object   string  `json:"object" enum:"deployment_ping"`
+}
+
+type pingOut struct {
+	Status     string  `json:"status" enum:"healthy,unhealthy,unknown"`
+	StatusCode *int    `json:"status_code" nullable:"true"`
+	Version    *string `json:"version" nullable:"true"`
+	Error      *string `json:"error" nullable:"true"`
+}
+
+type pingIn struct {
+	Status string  `json:"status" enum:"healthy,unhealthy,unknown"`
+	Error  *string `json:"error" nullable:"true"`
+}
+
+// The gateway is given this long to answer, and counts as silent after that.
+const (
+	pingTime   = 5 * time.Second
+	silentTime = 10 * time.Minute
+	maxHealth  = 64 << 10 // bytes of an answer
+)
+
+// pingDeployment calls the gateway, and looks whether it called us.
+func (k kinds) pingDeployment(ctx context.Context, c *resource.Call, r resource.Row[deployment.Deployment]) (any, error) {
+	state, err := readState(ctx, c.Reader, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	v := pingView{BaseURL: r.Value.Auth.BaseURL, Outbound: k.callGateway(ctx, r.Value.Auth.BaseURL), Inbound: pingIn{Status: "healthy"}, Object: "deployment_ping"}
+	switch {
+	case state.Synced == 0:
+		v.Inbound = pingIn{"unknown", told("the gateway has not read its record yet")}
+	case c.Now.Sub(fromMillis(state.Synced)) > silentTime:
+		v.Inbound = pingIn{"unhealthy", told("the gateway has not read its record for more than ten minutes")}
+	}
+	v.Status = v.Outbound.Status
+	if v.Status == "healthy" && v.Inbound.Status == "unhealthy" {
+		v.Status = "unhealthy"
+	}
+	k.note(ctx, r.ID, func(s *deploymentState) { s.Connection = v.Status })
+	return v, nil
+}
+
+func told(s string) *string { return &s }
+
+// callGateway asks a gateway for its health. What goes wrong on the way is told in
+// general words: the addresses of a network are nobody's business.
+func (k kinds) callGateway(ctx context.Context, base string) pingOut {
+	if base == "" {
+		return pingOut{Status: "unknown", Error: told("auth_settings.gateway_base_url is not set")}
+	}
+	ctx, stop := context.WithTimeout(ctx, pingTime)
+	defer stop()
+	root := strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1")
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, root+"/v1/health", nil)
+	if err != nil {
+		return pingOut{Status: "unhealthy", Error: told("the address cannot be used")}
+	}
+	client := *k.Outside
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	res, err := client.Do(req)
+	if err != nil {
+		k.Log.Info("a deployment cannot be reached", "gateway_base_url", base, "error", err.Error())
+		return pingOut{Status: "unhealthy", Error: told("the gateway cannot be reached")}
+	}
+	defer func() { _ = res.Body.Close() }() // read as far as it is needed
+	out := pingOut{Status: "healthy", StatusCode: &res.StatusCode}
+	if res.StatusCode != http.StatusOK {
+		out.Status, out.Error = "unhealthy", told(fmt.Sprintf("the gateway answers with status %d", res.StatusCode))
+	}
+	var health struct {
+		Version string `json:"version"`
+	}
+	raw, err := io.ReadAll(io.LimitReader(res.Body, maxHealth))
+	if err == nil && json.Unmarshal(raw, &health) == nil && health.Version != "" && len(health.Version) <= 64 {
+		out.Version = &health.Version
+	}
+	return out
+}
+
+// ownDeployment is the route by which a gateway reads its own record. Its token is no
+// API key and opens nothing else, so the route identifies its callers itself.
+func (k kinds) ownDeployment() resource.Resource {
+	return resource.Operations{{
+		Method: http.MethodGet, Path: "/deployments/self", ID: "getOwnDeployment", Summary: "Read the deployment whose client_auth is sent in place of an API key",
+		Tag: "Deployments", Anywhere: true, Answer: deploymentView{}, Identify: k.identifyDeployment, Run: k.readOwnDeployment,
+	}}
+}
+
+func (k kinds) identifyDeployment(r *http.Request) (*access.Principal, error) {
+	token := r.Header.Get("x-gateway-api-key")
+	if token == "" {
+		token = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	}
+	refused := fault.New(fault.Unauthenticated, "send the client_auth of a deployment as x-gateway-api-key")
+	if token == "" || len(token) > 512 {
+		return nil, refused
+	}
+	rows, err := k.Store.List(r.Context(), resource.Query{
+		Kind: deployment.Kind, Statuses: []string{resource.Active}, Index: []resource.IndexEntry{{Name: "client_auth", Value: k.Hasher.Sum(token).String()}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) != 1 {
+		return nil, refused
+	}
+	return &access.Principal{Kind: "deployment", ID: rows[0].ID, Name: rows[0].Name, OrgID: rows[0].OrgID}, nil
+}
+
+// readOwnDeployment answers the record, and notes once a minute that it was read.
+func (k kinds) readOwnDeployment(ctx context.Context, c *resource.Call) (any, error) {
+	rec, err := c.Reader.Find(ctx, deployment.Kind, c.Principal.ID)
+	if err != nil {
+		return nil, err
+	}
+	state, err := readState(ctx, c.Reader, rec.ID)
+	if err != nil {
+		return nil, err
+	}
+	if c.Now.Sub(fromMillis(state.Synced)) > time.Minute {
+		k.note(ctx, rec.ID, func(s *deploymentState) { s.Synced = c.Now.UnixMilli() })
+	}
+	r, err := resource.Decode[deployment.Deployment](rec)
+	if err != nil {
+		return nil, err
+	}
+	return k.viewDeployment(ctx, c, *r, true)
+}
