@@ -246,6 +246,16 @@ func publishPartial(ctx context.Context, _ resource.Tx, c *resource.Call, ch *re
 	if err != nil {
 		return nil, fault.From(err).At("version")
 	}
+	t, err := version.Value.Compile()
+	if err != nil {
+		return nil, err
+	}
+	own := func(ref prompt.PartialRef) bool {
+		return ref.Version == "" && (ref.Name == ch.New.ID || ref.Name == ch.New.Slug)
+	}
+	if err := prompt.Circle(t.Partials(), partialsOf(ctx, c, ch.New.WorkspaceID), own); err != nil {
+		return nil, err
+	}
 	ch.New.Value.Publish(version.Value.Number, version.ID)
 	c.Note("version", version.Value.Number)
 	return resource.Empty{}, nil
