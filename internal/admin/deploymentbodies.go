@@ -110,7 +110,7 @@ func (k kinds) viewDeployment(ctx context.Context, c *resource.Call, r resource.
 		return deploymentView{}, err
 	}
 	v := deploymentView{
-		ID: r.ID, Name: d.Name, Slug: r.Slug, Type: string(d.Type), Status: r.Status, ConnectionStatus: state.Connection, IsDefault: bit(d.IsDefault),
+		ID: r.ID, Name: d.Name, Slug: r.Slug, Type: string(d.Type), Status: r.Status, ConnectionStatus: state.Connection, IsDefault: bit(d.IsDefault && r.Status == resource.Active),
 		CreatedBy: d.CreatedBy, CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), LastSyncedAt: state.syncedAt(), Object: "deployment",
 	}
 	if !detail {

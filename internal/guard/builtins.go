@@ -41,7 +41,7 @@ func builtins() []Known {
 			must("prefix", text(16_384)), may("applyToRole", oneOf("user", "system", "assistant")), may("addToExisting", truth), may("onlyIfEmpty", truth),
 		}},
 		{ID: "default.inlineImageUrls", Hooks: in, Transformer: true, Params: []Param{
-			may("providers", words), may("maxSizeBytes", whole(1, 1<<30)), may("timeoutMs", whole(1, 300_000)),
+			may("providers", words), may("maxSizeBytes", whole(1<<30)), may("timeoutMs", whole(300_000)),
 		}},
 		{ID: "default.requestParams", Aliases: []string{"default.requestParametersCheck"}, Hooks: in, Params: requestParams()},
 	}

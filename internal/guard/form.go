@@ -92,10 +92,11 @@ func number(least, most float64) form {
 	}
 }
 
-func whole(least, most float64) form {
+// whole is a number without a fraction, from 1 on.
+func whole(most float64) form {
 	return func(v any) *problem {
-		if n, ok := v.(float64); !ok || n != float64(int64(n)) || n < least || n > most {
-			return wrong("the value is a whole number from " + plain(least) + " to " + plain(most))
+		if n, ok := v.(float64); !ok || n != float64(int64(n)) || n < 1 || n > most {
+			return wrong("the value is a whole number from 1 to " + plain(most))
 		}
 		return nil
 	}

@@ -73,7 +73,7 @@ var (
 	out     = []Hook{Output}
 	both    = []Hook{Input, Output}
 	not     = may("not", truth)
-	timeout = may("timeout", whole(1, 300_000)) // ms
+	timeout = may("timeout", whole(300_000)) // ms
 )
 
 // must is a parameter that a check cannot do without, may one that it can.

@@ -35,7 +35,7 @@ func partners() []Known {
 		partner("acuvity.scan", both),
 		partner("aporia.validateProject", both, must("projectID", text(255))),
 		partner("crowdstrike-aidr.guardChatCompletions", both),
-		partner("exa.online", in, may("numResults", whole(1, 100)), may("includeDomains", words), may("excludeDomains", words)),
+		partner("exa.online", in, may("numResults", whole(100)), may("includeDomains", words), may("excludeDomains", words)),
 		partner("f5-guardrails.scan", both, may("projectId", text(255)), redact),
 		partner("javelin.guardrails", both),
 		partner("lakera.guard", both, may("projectID", text(255))),

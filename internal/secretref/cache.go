@@ -64,7 +64,7 @@ func (c *cache) close() {
 // get returns the secret of a source: a kept one, or one that it waits for.
 func (c *cache) get(ctx context.Context, s *credential.SecretSource) (*secret, error) {
 	for {
-		value, wait, err := c.look(s)
+		value, wait, err := c.look(s) //nolint:contextcheck // a caller that leaves does not end the fetch for the others
 		if wait == nil {
 			return value, err
 		}
