@@ -16,9 +16,12 @@ func Overlay[T any](base T, fields Sent) (out T, err error) {
 	if err != nil {
 		return out, fmt.Errorf("encode %T: %w", base, err)
 	}
-	all := make(map[string]json.RawMessage)
+	var all map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &all); err != nil {
 		return out, fmt.Errorf("encode %T: %w", base, err)
+	}
+	if all == nil { // base was null: a map that nobody has made
+		all = make(map[string]json.RawMessage, len(fields))
 	}
 	for name := range fields {
 		if fields.Has(name) {

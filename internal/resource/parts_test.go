@@ -127,6 +127,15 @@ func TestOverlay(t *testing.T) {
 	})
 }
 
+// The first of the settings that are a map has no map to be laid over.
+func TestOverlayOnNothing(t *testing.T) {
+	t.Parallel()
+	got, err := resource.Overlay(map[string]bool(nil), resource.Sent{"a": json.RawMessage("true")})
+	if diff := cmp.Diff(map[string]bool{"a": true}, got); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
 func TestOverlayRefusesAnotherType(t *testing.T) {
 	t.Parallel()
 	if _, err := resource.Overlay(overlaid{Name: "a"}, resource.Sent{"limit": json.RawMessage(`"many"`)}); err == nil {
