@@ -91,6 +91,9 @@ func logQuery(c *resource.Call) (q record.Query, err error) {
 		From:      timeOf(c.Query("time_of_generation_min")), To: timeOf(c.Query("time_of_generation_max")),
 		After: record.Cursor(c.Query("after")), Limit: c.Int("page_size"), Newest: c.Query("order_by_type") != "asc", Count: true,
 	}
+	if c.Principal.SeesOwnDataOnly(c.WorkspaceID) {
+		q.UserID = c.Principal.UserID
+	}
 	if q.Statuses, err = record.ParseStatuses(c.Query("status_code")); err != nil {
 		return q, err
 	}
@@ -111,7 +114,7 @@ func (k kinds) getLog(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, fault.New(fault.NotFound, "there is no such log").At("logId")
 	}
 	a, err := k.Logs.Find(ctx, c.OrgID, c.WorkspaceID, id)
-	if fault.Has(err, fault.NotFound) {
+	if fault.Has(err, fault.NotFound) || err == nil && hidden(c, &a) {
 		return nil, fault.New(fault.NotFound, "there is no such log").At("logId")
 	}
 	if err != nil {
@@ -123,6 +126,13 @@ func (k kinds) getLog(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, err
 	}
 	return objectOf(&a, slug), nil
+}
+
+// hidden reports whether an attempt is data of somebody else to a caller who sees only
+// their own. What no user made, a service key for example, is of somebody else.
+// Source: contract/content-and-observability.md section 3.5.
+func hidden(c *resource.Call, a *record.Attempt) bool {
+	return c.Principal.SeesOwnDataOnly(a.WorkspaceID) && (a.UserID == "" || a.UserID != c.Principal.UserID)
 }
 
 // placeSlugs looks up the slugs of workspaces, each once.

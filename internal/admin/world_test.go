@@ -138,6 +138,7 @@ func (w *world) found(t *testing.T, logs *memoryLogs) {
 		id, user := w.id(org+"org"), w.id(org+"owner")
 		w.put(t, resource.Record{Kind: tenant.OrganisationKind, ID: id}, tenant.Organisation{Name: "Acme"})
 		w.put(t, resource.Record{Kind: tenant.UserKind, ID: user, OrgID: id, Name: "owner@acme.example"}, tenant.User{Email: "owner@acme.example", Role: "owner"})
+		w.put(t, resource.Record{Kind: tenant.UserKind, ID: w.id(org + "colleague"), OrgID: id, Name: "colleague@acme.example"}, tenant.User{Email: org + "colleague@acme.example", Role: "member"})
 		for _, ws := range []string{"main", "second"} {
 			slug := map[string]string{"main": "ws-main", "second": "ws-two"}[ws]
 			w.put(t, resource.Record{Kind: tenant.WorkspaceKind, ID: w.id(org + ws), OrgID: id, Slug: slug, Name: "Workspace " + ws}, tenant.Workspace{Name: "Workspace " + ws, IsDefault: ws == "main"})
@@ -336,6 +337,7 @@ func (m *memoryLogs) add(w *world, org, prefix string) {
 		a.Usage.InputTokens, a.Usage.OutputTokens = 12, 5
 		if i == 1 {
 			a.Status, a.Upstream, a.Outcome, a.Retries, a.Stream = 503, 503, record.Failed, 2, true
+			a.UserID = w.names.of[prefix+"colleague"]
 		}
 		m.rows = append(m.rows, a)
 	}
@@ -344,7 +346,7 @@ func (m *memoryLogs) add(w *world, org, prefix string) {
 func (m *memoryLogs) List(_ context.Context, q record.Query) (record.Page, error) {
 	var p record.Page
 	for _, a := range slices.Backward(m.rows) {
-		fits := a.OrgID == q.OrgID && (q.WorkspaceID == "" || a.WorkspaceID == q.WorkspaceID) && (q.TraceID == "" || a.TraceID == q.TraceID)
+		fits := a.OrgID == q.OrgID && (q.WorkspaceID == "" || a.WorkspaceID == q.WorkspaceID) && (q.TraceID == "" || a.TraceID == q.TraceID) && (q.UserID == "" || a.UserID == q.UserID)
 		status := len(q.Statuses) == 0 || a.Status >= q.Statuses[0].Min && a.Status <= q.Statuses[0].Max
 		inTime := (q.From.IsZero() || !a.Started.Before(q.From)) && (q.To.IsZero() || a.Started.Before(q.To))
 		if !fits || !status || !inTime || len(q.Providers) > 0 && !slices.Contains(q.Providers, a.Provider) || len(q.Models) > 0 && !slices.Contains(q.Models, a.Model) {

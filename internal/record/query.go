@@ -16,6 +16,7 @@ type Query struct {
 	Models      []string      // any; asked of the upstream
 	Providers   []string      // any; "openai"
 	KeyIDs      []string      // any
+	UserID      string        // only what was made with keys of this user
 	After       Cursor        // behind the last row of the page before
 	Offset      int           // for page numbers; not together with After
 	Limit       int           // 1 to MaxLimit; 0 means DefaultLimit, more is cut

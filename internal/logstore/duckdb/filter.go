@@ -42,6 +42,9 @@ func filter(q record.Query) *where {
 	if q.WorkspaceID != "" {
 		s.add("workspace_id = ?", q.WorkspaceID)
 	}
+	if q.UserID != "" {
+		s.add("user_id = ?", q.UserID)
+	}
 	s.in("model", q.Models)
 	s.in("provider", q.Providers)
 	s.in("key_id", q.KeyIDs)

@@ -16,6 +16,7 @@ import (
 func testFilters(t *testing.T, rows logstore.Rows) {
 	other := recordtest.Chat(1)
 	other.WorkspaceID, other.KeyID, other.Provider, other.Model, other.Status = "w2", "k2", "anthropic", "claude-sonnet-4", 429
+	other.UserID = "u2"
 	failed := recordtest.Chat(2)
 	failed.Status, failed.TraceID = 503, other.TraceID
 	a, b, c := recordtest.Chat(0).ID, other.ID, failed.ID
@@ -39,6 +40,8 @@ func testFilters(t *testing.T, rows logstore.Rows) {
 		{"models", record.Query{Models: []string{"claude-sonnet-4", "none"}}, []string{b}},
 		{"providers", record.Query{Providers: []string{"openai", "anthropic"}}, []string{a, b, c}},
 		{"keys", record.Query{KeyIDs: []string{"k2"}}, []string{b}},
+		{"user", record.Query{UserID: "u2"}, []string{b}},
+		{"user and key of somebody else", record.Query{UserID: "u2", KeyIDs: []string{recordtest.Key}}, nil},
 		{"all of several", record.Query{Providers: []string{"openai"}, Statuses: []record.StatusRange{{Min: 500, Max: 599}}}, []string{c}},
 		{"nothing matches both", record.Query{Models: []string{"claude-sonnet-4"}, Providers: []string{"openai"}}, nil},
 		{"a value with quotes", record.Query{Models: []string{"' OR ''='"}}, nil},
