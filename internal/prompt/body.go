@@ -30,6 +30,11 @@ func ReadCall(raw []byte) (*Call, error) {
 			c.Variables = val
 		case "hyperparameters":
 			grouped = val
+		case "messages", "prompt":
+			if splice.IsNull(val) {
+				continue // says nothing: a request without either would be none
+			}
+			fallthrough
 		default:
 			if err := c.fields.add(name, val, "body"); err != nil {
 				return nil, err

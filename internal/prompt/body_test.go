@@ -35,6 +35,11 @@ func TestBody(t *testing.T) {
 			call:    `{"variables":{},"messages":[{"role":"user","content":"{{ask}}"}]}`,
 			want:    `{"model":"gpt-4o","messages":[{"role":"user","content":"{{ask}}"}]}`,
 		},
+		"messages that are null": {
+			version: prompt.Version{String: `[{"role":"user","content":"{{ask}}"}]`},
+			call:    `{"variables":{"ask":"x"},"messages":null,"prompt":null}`,
+			want:    `{"messages":[{"role":"user","content":"x"}]}`,
+		},
 		"one limit of tokens": {
 			version: prompt.Version{String: `[]`, Parameters: json.RawMessage(`{"max_tokens":10,"stream_options":{"include_usage":true}}`)},
 			call:    `{"variables":{},"max_completion_tokens":20}`,
@@ -182,4 +187,23 @@ func TestChatsStayJSON(t *testing.T) {
 			t.Fatalf("%q, want %q", got.Messages[0].Content, want)
 		}
 	})
+}
+
+func BenchmarkBody(b *testing.B) {
+	v := prompt.Version{String: hello, Model: "gpt-4o", Parameters: json.RawMessage(`{"temperature":0.2,"max_tokens":200}`)}
+	compiled, err := v.Compile()
+	if err != nil {
+		b.Fatal(err)
+	}
+	sent := []byte(`{"variables":{"who":"a bot","ask":"What is the tide at the lock today?","pic":"https://x.example/1.png"},"stream":true}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		call, err := prompt.ReadCall(sent)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := compiled.Body(call, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
