@@ -127,5 +127,8 @@ func (a *Admin) Handler() http.Handler {
 // Description is the interface described as OpenAPI 3.1, in YAML.
 func (a *Admin) Description() []byte { return a.yaml }
 
+// ShownPath is a path as logs may show it: secrets in it are masked.
+func (a *Admin) ShownPath(method, path string) string { return a.engine.ShownPath(method, path) }
+
 // Routes lists what is mounted, as "GET /configs/{slug}", in order.
 func (a *Admin) Routes() []string { return a.engine.Routes() }

@@ -47,7 +47,7 @@ func (k kinds) invites() resource.Resource {
 		},
 		{
 			Method: http.MethodPost, Path: "/admin/users/invites/{token}/accept", ID: "acceptInvite", Summary: "Accept an invitation and set a password", Tag: "Users",
-			Params: []resource.Param{{Name: "token", Doc: "from the link"}}, Public: true, Body: acceptIn{}, Audited: "user_invites", Action: "update", Run: k.acceptInvite,
+			Params: []resource.Param{{Name: "token", Doc: "from the link", Secret: true}}, Public: true, Body: acceptIn{}, Audited: "user_invites", Action: "update", Run: k.acceptInvite,
 		},
 	}
 }

@@ -111,7 +111,7 @@ func (w *world) step(t *testing.T, text string) []byte {
 		var header string
 		header, rest, _ = strings.Cut(rest, "\n")
 		name, value, _ := strings.Cut(header, ": ")
-		r.Header.Set(name, value)
+		r.Header.Set(name, w.names.reveal(value))
 	}
 	if key := w.key(caller); key != "" {
 		r.Header.Set("x-gateway-api-key", key)

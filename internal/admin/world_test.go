@@ -260,6 +260,8 @@ var (
 	someHash      = regexp.MustCompile(`"(?:hash|prev|last_hash)": ?"([0-9a-f]{64})"`)
 	someSignature = regexp.MustCompile(`"signature": ?"([A-Za-z0-9+/]{86}==)"`)
 	rawKey        = regexp.MustCompile(`sk-[A-Za-z0-9]{32}`)
+	someSession   = regexp.MustCompile(`ses_[A-Za-z0-9_-]{43}`)
+	someInvite    = regexp.MustCompile(`token=([A-Za-z0-9_-]{43})`)
 	someName      = regexp.MustCompile(`<[a-z0-9-]+>`)
 )
 
@@ -287,6 +289,8 @@ func (n *names) hide(s string) string {
 			n.raw(v)
 		}
 	}
+	n.meet(s, someSession, "session", 0)
+	n.meet(s, someInvite, "invite", 1)
 	n.meet(s, someID, "id", 0)
 	n.meet(s, someHash, "hash", 1)
 	n.meet(s, someSignature, "signature", 1)

@@ -222,7 +222,7 @@ func (a *App) buildGateway(context.Context) error {
 
 func (a *App) openListener(ctx context.Context) (err error) {
 	h := &router{
-		model: front.New(a.gateway), admin: logged(a.admin.Handler(), a.log), isAdmin: a.admin.Matches,
+		model: front.New(a.gateway), admin: logged(a.admin.Handler(), a.admin.ShownPath, a.log), isAdmin: a.admin.Matches,
 		aliases: a.set.Requests.HeaderPrefixAliases, pages: a.pages(), cors: a.set.CORS.Enabled,
 	}
 	if a.server, err = a.newServer(h); err != nil {

@@ -65,7 +65,7 @@ func (e *Engine) auditRow(c *Call, status int, refusal string) (*AuditRow, error
 	return &AuditRow{
 		ID: ident.NewID(), OrgID: c.OrgID, WorkspaceID: place, ActorID: c.Principal.Actor(), ActorKind: kind,
 		Action: c.op.Action, Kind: c.op.Audited, TargetID: c.trail.targetID, At: c.Now, RemoteIP: e.client(c.r),
-		Method: c.r.Method, Path: path, RequestID: c.RequestID, Status: status, Body: body,
+		Method: c.r.Method, Path: e.ShownPath(c.r.Method, path), RequestID: c.RequestID, Status: status, Body: body,
 	}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"sluice/internal/access"
 	"sluice/internal/ident"
+	"sluice/internal/sealed"
 	"sluice/internal/wire"
 )
 
@@ -43,6 +44,7 @@ type Engine struct {
 	doc    *huma.OpenAPI
 	routes []string
 	users  map[string][]usage // by kind: who refers to records of it
+	secret map[string]string  // by route: the placeholder of its path that holds a secret
 }
 
 // usage is a kind whose records refer to those of another one.
@@ -67,7 +69,7 @@ func (o Operations) refers() map[string]usage { return nil }
 // New makes an engine and mounts the resources. It panics when two of them claim
 // one route: a programmer's mistake.
 func New(p Parts, about huma.Info, resources ...Resource) *Engine {
-	e := &Engine{Parts: p, mux: http.NewServeMux(), fixed: http.NewServeMux(), doc: newDescription(about), users: make(map[string][]usage)}
+	e := &Engine{Parts: p, mux: http.NewServeMux(), fixed: http.NewServeMux(), doc: newDescription(about), users: make(map[string][]usage), secret: make(map[string]string)}
 	for _, r := range resources {
 		for kind, u := range r.refers() {
 			e.users[kind] = append(e.users[kind], u)
@@ -82,6 +84,11 @@ func New(p Parts, about huma.Info, resources ...Resource) *Engine {
 func (e *Engine) mount(op Operation) {
 	body := e.describe(op)
 	e.routes = append(e.routes, op.Method+" "+op.Path)
+	for _, p := range op.Params {
+		if p.Secret {
+			e.secret[op.Method+" "+op.Path] = p.Name
+		}
+	}
 	e.muxOf(op.Path).HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) { e.serve(w, r, &op, body) })
 }
 
@@ -126,6 +133,26 @@ func (e *Engine) Matches(method, path string) bool {
 	}
 	r := &http.Request{Method: method, URL: urlOf(rest)}
 	return e.handler(r) != nil
+}
+
+// ShownPath is a path as logs may show it: secrets in it are masked.
+func (e *Engine) ShownPath(method, path string) string {
+	rest, ok := withoutVersion(path)
+	if !ok {
+		return path
+	}
+	_, pattern := e.mux.Handler(&http.Request{Method: method, URL: urlOf(rest)})
+	secret, ok := e.secret[pattern]
+	if !ok {
+		return path
+	}
+	form, parts := strings.Split(pattern[strings.IndexByte(pattern, '/'):], "/"), strings.Split(rest, "/")
+	for i := range min(len(form), len(parts)) {
+		if form[i] == "{"+secret+"}" {
+			parts[i] = sealed.Mask
+		}
+	}
+	return strings.TrimSuffix(path, rest) + strings.Join(parts, "/")
 }
 
 // Routes lists what is mounted, as "GET /configs/{slug}", in order.

@@ -63,6 +63,7 @@ type Param struct {
 	Default  string
 	Min, Max int // of integers; Max 0 means none
 	Required bool
+	Secret   bool // of the path: logs and the audit trail show *** in its place
 	Repeated bool // may be there several times; the value is all of them, with commas
 }
 
