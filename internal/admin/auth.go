@@ -120,7 +120,7 @@ func mine(c *resource.Call) error {
 }
 
 // changeAuth rewrites the record, or makes it.
-func (k kinds) changeAuth(ctx context.Context, c *resource.Call, edit func(*resource.Row[tenant.Auth]) error) error {
+func (k kinds) changeAuth(ctx context.Context, c *resource.Call, edit func(resource.Tx, *resource.Row[tenant.Auth]) error) error {
 	if err := mine(c); err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (k kinds) changeAuth(ctx context.Context, c *resource.Call, edit func(*reso
 		if first {
 			row.ID, row.Status, row.Version, row.Created = ident.NewID(), resource.Active, 1, c.Now
 		}
-		if err := edit(row); err != nil {
+		if err := edit(tx, row); err != nil {
 			return err
 		}
 		if err := row.Value.Validate(); err != nil {
@@ -151,7 +151,7 @@ func (k kinds) changeAuth(ctx context.Context, c *resource.Call, edit func(*reso
 }
 
 func (k kinds) putAuth(ctx context.Context, c *resource.Call) (any, error) {
-	return resource.Empty{}, k.changeAuth(ctx, c, func(row *resource.Row[tenant.Auth]) error {
+	return resource.Empty{}, k.changeAuth(ctx, c, func(_ resource.Tx, row *resource.Row[tenant.Auth]) error {
 		var fields resource.Sent
 		if err := c.Sent.Into("auth_settings", &fields); err != nil {
 			return err
@@ -367,7 +367,7 @@ type scimTokenOut struct {
 
 func (k kinds) newScimToken(ctx context.Context, c *resource.Call) (any, error) {
 	raw := ident.NewKey("scim_")
-	err := k.changeAuth(ctx, c, func(row *resource.Row[tenant.Auth]) error {
+	err := k.changeAuth(ctx, c, func(_ resource.Tx, row *resource.Row[tenant.Auth]) error {
 		row.Value.SCIM.TokenHash, row.Value.SCIM.TokenMasked = k.Hasher.Sum(raw).String(), keys.Mask(raw)
 		return nil
 	})
@@ -389,7 +389,7 @@ const codeLife = 24 * time.Hour
 func (k kinds) verifyDomain(ctx context.Context, c *resource.Call) (any, error) {
 	name, out := strings.ToLower(c.Path("domain")), verifyOut{"pending"}
 	raw := strings.ToUpper(ident.NewSecret(5))
-	err := k.changeAuth(ctx, c, func(row *resource.Row[tenant.Auth]) error {
+	err := k.changeAuth(ctx, c, func(tx resource.Tx, row *resource.Row[tenant.Auth]) error {
 		for i := range row.Value.Domains {
 			d := &row.Value.Domains[i]
 			switch code := c.Sent.Text("verification_code"); {
@@ -399,6 +399,7 @@ func (k kinds) verifyDomain(ctx context.Context, c *resource.Call) (any, error) 
 				out.Status = d.Status
 			case code == "":
 				d.Code, d.CodeUntil = k.Hasher.Sum(raw).String(), c.Now.Add(codeLife)
+				return mailCode(ctx, tx, c, name, raw)
 			case d.Code == "" || !c.Now.Before(d.CodeUntil) || !same(d.Code, k.Hasher.Sum(code).String()):
 				return fault.New(fault.InvalidParameter, "the code is wrong or too old; have a new one sent").At("verification_code")
 			default:
@@ -409,17 +410,17 @@ func (k kinds) verifyDomain(ctx context.Context, c *resource.Call) (any, error) 
 		}
 		return fault.New(fault.NotFound, "the organisation has no such domain").At("domain")
 	})
-	if err != nil || out.Status == "verified" || c.Sent.Text("verification_code") != "" {
-		return out, err
-	}
+	return out, err
+}
+
+// mailCode sends the code of a domain to its postmaster.
+func mailCode(ctx context.Context, tx resource.Tx, c *resource.Call, domain, code string) error {
 	org, err := own(ctx, c)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return out, c.Change(ctx, func(tx resource.Tx) error {
-		return post(ctx, tx, c.OrgID, c.Now, mail.Message{
-			Template: "domain-verification-alert", To: []string{"postmaster@" + name},
-			Vars: map[string]string{"organisationName": org.Value.Name, "domain": name, "verificationCode": raw},
-		})
+	return post(ctx, tx, c.OrgID, c.Now, mail.Message{
+		Template: "domain-verification-alert", To: []string{"postmaster@" + domain},
+		Vars: map[string]string{"organisationName": org.Value.Name, "domain": domain, "verificationCode": code},
 	})
 }

@@ -12,7 +12,9 @@ type nullable[T any] struct{ object *T }
 
 // Schema describes it.
 func (nullable[T]) Schema(r huma.Registry) *huma.Schema {
-	return &huma.Schema{OneOf: []*huma.Schema{r.Schema(reflect.TypeFor[T](), true, ""), {Type: "null"}}}
+	s := huma.SchemaFromType(r, reflect.TypeFor[T]())
+	s.Nullable = true
+	return s
 }
 
 // MarshalJSON writes the object, or null.

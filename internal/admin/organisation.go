@@ -66,15 +66,15 @@ type organisationPatch struct {
 // settingsIn are the settings that organisations and workspaces share, and those of
 // organisations alone. null takes a value back.
 type settingsIn struct {
-	workspaceSettingsIn
+	WorkspaceSettingsIn
 	GatewayURL           *string `json:"dashboard_gateway_url,omitempty" nullable:"true" maxLength:"2048" format:"uri"`
 	MCPGatewayURL        *string `json:"dashboard_mcp_gateway_url,omitempty" nullable:"true" maxLength:"2048" format:"uri"`
 	DefaultKeyAutoCreate *bool   `json:"default_workspace_user_api_key_auto_create,omitempty" nullable:"true"`
 	CacheTTL             *int    `json:"default_cache_ttl,omitempty" nullable:"true" minimum:"0" maximum:"31536000" doc:"seconds"`
 }
 
-// workspaceSettingsIn are the settings of a workspace.
-type workspaceSettingsIn struct {
+// WorkspaceSettingsIn are the settings of a workspace.
+type WorkspaceSettingsIn struct {
 	DebugLog            *int       `json:"debug_log,omitempty" nullable:"true" enum:"0,1" doc:"1 records whole requests, 0 metrics only"`
 	KeyCount            *int       `json:"user_api_key_count,omitempty" nullable:"true" minimum:"-1" maximum:"100000" doc:"most user keys of a user in a workspace; -1 no limit"`
 	KeyTTL              *int       `json:"user_api_key_ttl,omitempty" nullable:"true" minimum:"0" maximum:"3153600000" doc:"usual life of a new user key in seconds; 0 none"`
@@ -91,11 +91,11 @@ type rotationP struct{}
 // Schema describes it.
 func (rotationP) Schema(huma.Registry) *huma.Schema {
 	low, high := 1.0, 365.0
-	days := &huma.Schema{Type: huma.TypeInteger, Minimum: &low, Maximum: &high}
+	days := &huma.Schema{Type: huma.TypeInteger, Minimum: &low, Maximum: &high, Nullable: true}
 	days.PrecomputeMessages()
 	word := &huma.Schema{Type: huma.TypeString, Enum: []any{"weekly", "monthly"}}
 	word.PrecomputeMessages()
-	return &huma.Schema{OneOf: []*huma.Schema{days, word, {Type: "null"}}}
+	return &huma.Schema{OneOf: []*huma.Schema{days, word}}
 }
 
 // securityIn names toggles with what they shall be.

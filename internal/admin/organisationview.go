@@ -48,8 +48,8 @@ type orgPropertiesView struct {
 	Workspace nullable[object] `json:"workspace_metadata_schema"`
 }
 
-// settingsView are settings in force.
-type settingsView struct {
+// SettingsView are settings in force.
+type SettingsView struct {
 	DebugLog            int  `json:"debug_log" enum:"0,1"`
 	KeyCount            int  `json:"user_api_key_count"`
 	KeyTTL              int  `json:"user_api_key_ttl"`
@@ -61,7 +61,7 @@ type settingsView struct {
 }
 
 type orgSettingsView struct {
-	settingsView
+	SettingsView
 	GatewayURL           *string `json:"dashboard_gateway_url" nullable:"true"`
 	MCPGatewayURL        *string `json:"dashboard_mcp_gateway_url" nullable:"true"`
 	DefaultKeyAutoCreate bool    `json:"default_workspace_user_api_key_auto_create"`
@@ -69,8 +69,8 @@ type orgSettingsView struct {
 }
 
 // viewSettings shows settings in which nothing is nil.
-func viewSettings(s tenant.Settings) settingsView {
-	v := settingsView{
+func viewSettings(s tenant.Settings) SettingsView {
+	v := SettingsView{
 		DebugLog: *s.DebugLog, KeyCount: *s.KeyCount, KeyTTL: *s.KeyTTL, KeyMaxTTL: *s.KeyMaxTTL, KeyAutoCreate: *s.KeyAutoCreate,
 		KeyMetadata: *s.KeyMetadata, KeyMetadataOverride: *s.KeyMetadataOverride,
 	}

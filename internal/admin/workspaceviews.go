@@ -25,7 +25,7 @@ type workspacePatch struct {
 	Icon        *string              `json:"icon,omitempty" nullable:"true" maxLength:"64" doc:"an emoji; empty takes it away"`
 	Defaults    *workspaceDefaultsIn `json:"defaults,omitempty" doc:"laid over the present defaults, field by field"`
 	Security    *securityIn          `json:"security_settings,omitempty" doc:"in sections that the organisation opened"`
-	Settings    *workspaceSettingsIn `json:"settings,omitempty"`
+	Settings    *WorkspaceSettingsIn `json:"settings,omitempty"`
 }
 
 // workspaceOut is the body of a deletion.
@@ -63,7 +63,7 @@ type workspaceView struct {
 	Security       securityView          `json:"security_settings"`
 	CreatedBy      *string               `json:"created_by,omitempty"`
 	Source         string                `json:"creation_source,omitempty" enum:"default,api,ui,scim"`
-	Settings       *settingsView         `json:"settings,omitempty"`
+	Settings       *SettingsView         `json:"settings,omitempty"`
 	Users          []memberView          `json:"users,omitempty" nullable:"false"`
 	Object         string                `json:"object" enum:"workspace"`
 }

@@ -137,8 +137,8 @@ func (w *world) found(t *testing.T, logs *memoryLogs) {
 	for _, org := range []string{"", "other-"} {
 		id, user := w.id(org+"org"), w.id(org+"owner")
 		w.put(t, resource.Record{Kind: tenant.OrganisationKind, ID: id}, tenant.Organisation{Name: "Acme"})
-		w.put(t, resource.Record{Kind: tenant.UserKind, ID: user, OrgID: id, Name: "owner@acme.example"}, tenant.User{Email: "owner@acme.example", Role: "owner"})
-		w.put(t, resource.Record{Kind: tenant.UserKind, ID: w.id(org + "colleague"), OrgID: id, Name: "colleague@acme.example"}, tenant.User{Email: org + "colleague@acme.example", Role: "member"})
+		w.put(t, resource.Record{Kind: tenant.UserKind, ID: user, OrgID: id, Name: "owner@acme.example", Index: admin.UserIndex(id, &tenant.User{Email: "owner@acme.example", Role: "owner"})}, tenant.User{Email: "owner@acme.example", Role: "owner"})
+		w.put(t, resource.Record{Kind: tenant.UserKind, ID: w.id(org + "colleague"), OrgID: id, Name: "colleague@acme.example", Index: admin.UserIndex(id, &tenant.User{Email: org + "colleague@acme.example", Role: "member"})}, tenant.User{Email: org + "colleague@acme.example", Role: "member"})
 		for _, ws := range []string{"main", "second"} {
 			slug := map[string]string{"main": "ws-main", "second": "ws-two"}[ws]
 			w.put(t, resource.Record{Kind: tenant.WorkspaceKind, ID: w.id(org + ws), OrgID: id, Slug: slug, Name: "Workspace " + ws}, tenant.Workspace{Name: "Workspace " + ws, IsDefault: ws == "main"})

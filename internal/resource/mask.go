@@ -13,6 +13,9 @@ import (
 // Source: contract/identity-and-governance.md section 13.
 var secretParts = []string{"secret", "token", "password", "passphrase", "credential", "authorization", "privatekey", "apikey", "accesskey", "serviceaccount", "header"}
 
+// jwkSecrets are the private members of a JSON Web Key. Source: RFC 7518 section 6.
+var jwkSecrets = []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"}
+
 // openFields have names that look like those of secrets: a slug, the place of an
 // object in a store, names of headers, and where a secret manager keeps something.
 var openFields = []string{"virtualkey", "awss3objectkey", "forwardheaders", "headerkey", "secretpath", "secretmappings", "secretreferenceid"}
@@ -25,6 +28,8 @@ var openFields = []string{"virtualkey", "awss3objectkey", "forwardheaders", "hea
 func SecretField(name, list string) bool {
 	flat := flatName(name)
 	switch {
+	case list == "keys" && slices.Contains(jwkSecrets, name): // of a JSON Web Key
+		return true
 	case flat == "key":
 		return list != "conditions" && list != "group_by"
 	case slices.Contains(openFields, flat):
