@@ -262,6 +262,7 @@ var (
 	rawKey        = regexp.MustCompile(`sk-[A-Za-z0-9]{32}`)
 	someSession   = regexp.MustCompile(`ses_[A-Za-z0-9_-]{43}`)
 	someInvite    = regexp.MustCompile(`token=([A-Za-z0-9_-]{43})`)
+	someMask      = regexp.MustCompile(`"key": "(sk\*{5}[A-Za-z0-9]{3})"`)
 	someName      = regexp.MustCompile(`<[a-z0-9-]+>`)
 )
 
@@ -291,6 +292,7 @@ func (n *names) hide(s string) string {
 	}
 	n.meet(s, someSession, "session", 0)
 	n.meet(s, someInvite, "invite", 1)
+	n.meet(s, someMask, "mask", 1)
 	n.meet(s, someID, "id", 0)
 	n.meet(s, someHash, "hash", 1)
 	n.meet(s, someSignature, "signature", 1)
