@@ -1,6 +1,7 @@
-// Package quota holds the policies that bound traffic: how many requests or tokens
-// callers may use in a window of time. A policy says whom it is about (conditions)
-// and what is counted together (group_by).
+// Package quota holds what bounds traffic. Rates bound requests or tokens in a window
+// of time, budgets cost or tokens until the next reset; both stand on records (keys,
+// workspaces, providers) and in policies. A policy says whom it is about (conditions)
+// and what is counted together (group_by). A Meter is what was used of a budget.
 package quota
 
 import (

@@ -1,0 +1,67 @@
+package quota
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// Amount is how much a budget allows, in millionths of what its Measure counts: 25.5
+// on the wire is 25500000. It is never a float, so that what was set is what is read.
+type Amount int64
+
+// One is a dollar, a token or a request.
+const One Amount = 1_000_000
+
+// MaxAmount bounds every amount, and MaxCost those in dollars: usage is kept in 63
+// bits, in nano-dollars.
+const (
+	MaxAmount = 9_000_000_000_000 * One
+	MaxCost   = 9_000_000_000 * One
+)
+
+// maxDigits bounds the text of an amount.
+const maxDigits = 40
+
+var errAmount = errors.New("a number of at most 9000000000000, with at most 6 decimals")
+
+// UnmarshalJSON takes a JSON number, exactly; what does not fit is an error.
+func (a *Amount) UnmarshalJSON(b []byte) error {
+	text := string(b)
+	if text == "null" {
+		return nil
+	}
+	near, err := strconv.ParseFloat(text, 64)
+	if err != nil || len(text) > maxDigits || math.Abs(near) > float64(MaxAmount/One) || near != 0 && math.Abs(near) < 1e-6 {
+		return errAmount
+	}
+	r, ok := new(big.Rat).SetString(text) // bounded above, so this is small
+	if !ok {
+		return errAmount
+	}
+	if r.Mul(r, new(big.Rat).SetInt64(int64(One))); !r.IsInt() {
+		return errAmount
+	}
+	*a = Amount(r.Num().Int64())
+	return nil
+}
+
+// MarshalJSON writes the number in decimals, without an exponent.
+func (a Amount) MarshalJSON() ([]byte, error) { return []byte(a.String()), nil }
+
+// String is the number in decimals: "25.5".
+func (a Amount) String() string { return decimals(int64(a), 6) }
+
+// decimals writes n / 10^places without superfluous digits.
+func decimals(n int64, places int) string {
+	sign := ""
+	if n < 0 {
+		sign, n = "-", -n
+	}
+	base := int64(math.Pow10(places))
+	s := strings.TrimRight(fmt.Sprintf("%d.%0*d", n/base, places, n%base), "0")
+	return sign + strings.TrimSuffix(s, ".")
+}

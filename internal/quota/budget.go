@@ -1,0 +1,131 @@
+package quota
+
+import (
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+)
+
+// Measure is what a budget counts.
+type Measure string
+
+// The measures. Calls are counted by policies alone.
+const (
+	Cost       Measure = "cost"     // US dollars; also when empty
+	TokenCount Measure = "tokens"   // input and output together
+	Calls      Measure = "requests" // one for each call
+)
+
+// nanoPerDollar is how finely cost is counted.
+const nanoPerDollar = 1_000_000_000
+
+// Units is an amount in what usage is counted in: nano-dollars, or whole tokens and
+// requests, of which the last one begun counts.
+func (m Measure) Units(a Amount) int64 {
+	if m == TokenCount || m == Calls {
+		return int64((a + One - 1) / One)
+	}
+	return int64(a) * (nanoPerDollar / int64(One))
+}
+
+// Text is a usage as it is shown: "0.25" for 250000000 nano-dollars.
+func (m Measure) Text(units int64) string {
+	if m == TokenCount || m == Calls {
+		return decimals(units, 0)
+	}
+	return decimals(units, 9)
+}
+
+// Budget is how much of something may be used, in all or until the next reset. It is
+// the form in which records keep it and, without ID, that of the wire.
+// Source: contract/identity-and-governance.yaml, UsageLimit; .md section 6.
+type Budget struct {
+	ID             string  `json:"id,omitempty"` // of the limit, a UUID: its usage is kept under it
+	Measure        Measure `json:"type,omitempty"`
+	CreditLimit    Amount  `json:"credit_limit"`
+	AlertThreshold *Amount `json:"alert_threshold,omitempty"` // below CreditLimit; nil for none
+	Period
+}
+
+// Limit is CreditLimit in units of usage.
+func (b *Budget) Limit() int64 { return b.Measure.Units(b.CreditLimit) }
+
+// Threshold is AlertThreshold in units of usage, 0 for none.
+func (b *Budget) Threshold() int64 {
+	if b.AlertThreshold == nil {
+		return 0
+	}
+	return b.Measure.Units(*b.AlertThreshold)
+}
+
+// Rules are what a carrier of budgets asks for beyond what holds for all.
+type Rules struct {
+	At         string // name of the field: "usage_limits"
+	Most       int    // budgets in one list, at most 20; 0 means 1
+	LeastToken Amount // least limit of tokens; 0 means One
+	Calls      bool   // requests may be counted
+}
+
+// maxBudgets is the length of the longest list of budgets that a carrier has.
+const maxBudgets = 20
+
+// validate checks one budget; path is what its fields stand in, "usage_limits." or "".
+func (b *Budget) validate(path string, r Rules) error {
+	bad := func(at, text string) error { return fault.New(fault.InvalidParameter, text).At(path + at) }
+	least := One
+	if b.Measure == TokenCount {
+		least = max(r.LeastToken, One)
+	}
+	switch {
+	case b.Measure == "":
+		b.Measure = Cost
+	case b.Measure == Calls && r.Calls, b.Measure == Cost, b.Measure == TokenCount:
+	default:
+		return bad("type", "the value is cost or tokens")
+	}
+	switch {
+	case b.CreditLimit < least:
+		return bad("credit_limit", "the value is at least "+least.String())
+	case b.Measure == Cost && b.CreditLimit > MaxCost:
+		return bad("credit_limit", "the value is at most "+MaxCost.String())
+	case b.AlertThreshold != nil && *b.AlertThreshold < One:
+		return bad("alert_threshold", "the value is at least 1; leave it out for no alert")
+	case b.AlertThreshold != nil && *b.AlertThreshold >= b.CreditLimit:
+		return bad("alert_threshold", "the value is below credit_limit")
+	}
+	return b.Period.validate(path)
+}
+
+// Adopt gives the budgets of a list the ids of those that they replace, so that their
+// usage goes on: of the same measure and period first, then of the same measure. What
+// replaces none is new and begins at nothing.
+func Adopt(list, before []Budget) {
+	taken := make([]bool, len(before))
+	pick := func(b *Budget, alike func(old *Budget) bool) {
+		for i := range before {
+			if b.ID == "" && !taken[i] && before[i].Measure == b.Measure && alike(&before[i]) {
+				b.ID, taken[i] = before[i].ID, true
+			}
+		}
+	}
+	for i := range list {
+		list[i].ID = ""
+		pick(&list[i], func(old *Budget) bool { return old.Same(list[i].Period) })
+	}
+	for i := range list {
+		pick(&list[i], func(*Budget) bool { return true })
+		if list[i].ID == "" {
+			list[i].ID = ident.NewID()
+		}
+	}
+}
+
+// Same reports whether two periods repeat in the same way.
+func (p Period) Same(q Period) bool { return p.Every == q.Every && p.Days == q.Days }
+
+// begin is the day in which a time lies, in UTC.
+func begin(t time.Time) time.Time {
+	t = t.UTC()
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+}

@@ -1,0 +1,86 @@
+package quota
+
+import "time"
+
+// Carrier is what has budgets: a record of a kind, or an integration in a workspace.
+type Carrier struct {
+	Kind        string // that of the record, or IntegrationWorkspace
+	ID          string // of the record; of the integration
+	OrgID       string
+	WorkspaceID string // empty for Admin keys
+}
+
+// IntegrationWorkspace is the kind of the carrier that an integration is in one
+// workspace; its ID is that of the integration.
+const IntegrationWorkspace = "integration_workspace"
+
+// Meter is what was used of a budget, and what was done about it. Its changes are
+// pure: who calls them keeps the result. A meter belongs to one goroutine.
+// Source: contract/identity-and-governance.md sections 5 and 6.
+type Meter struct {
+	Carrier
+	// Entry is the id of the budget; of a policy the digest of ValueKey, and empty for
+	// the head, which has the policy's limit and schedule and counts nothing itself.
+	Entry    string
+	ValueKey string // of a policy: "metadata.team:search-api_key:0191…"
+
+	Used      int64 // units of the measure
+	Limit     int64 // at which it is used up
+	Threshold int64 // at which somebody is told; 0 for never
+
+	Exhausted      bool // noticed: requests are refused
+	ThresholdAlert bool // was told
+	ExhaustedAlert bool // was told
+
+	LastReset time.Time // zero for never
+	NextReset time.Time // zero for never
+}
+
+// Alerts are what somebody has to be told now, each once until its flag is cleared.
+type Alerts struct{ Threshold, Exhausted bool }
+
+// Check notices what usage has reached, and says what has to be told about it.
+func (m *Meter) Check() (told Alerts) {
+	if m.Threshold > 0 && m.Used >= m.Threshold && !m.ThresholdAlert {
+		m.ThresholdAlert, told.Threshold = true, true
+	}
+	if m.Used >= m.Limit {
+		m.Exhausted = true
+		told.Exhausted = !m.ExhaustedAlert
+		m.ExhaustedAlert = true
+	}
+	return told
+}
+
+// Reset lets usage begin anew.
+func (m *Meter) Reset(now time.Time) {
+	m.Used, m.LastReset = 0, now
+	m.reopen()
+}
+
+// Due reports whether a reset is due.
+func (m *Meter) Due(now time.Time) bool { return !m.NextReset.IsZero() && !now.Before(m.NextReset) }
+
+// Retune sets new limits, in units. A higher limit makes the meter active again and
+// clears both flags; a higher threshold, or none, clears its own. A lower limit is
+// noticed by the next Check.
+func (m *Meter) Retune(limit, threshold int64) {
+	if limit > m.Limit {
+		m.reopen()
+	}
+	if threshold == 0 || threshold > m.Threshold {
+		m.ThresholdAlert = false
+	}
+	m.Limit, m.Threshold = limit, threshold
+}
+
+func (m *Meter) reopen() { m.Exhausted, m.ThresholdAlert, m.ExhaustedAlert = false, false, false }
+
+// Delta is usage to be added: to the budget Entry of a carrier, or to the counter of a
+// policy for a value key.
+type Delta struct {
+	CarrierID string
+	Entry     string
+	ValueKey  string // of a policy; empty for budgets of records
+	Units     int64  // nano-dollars, tokens or requests
+}

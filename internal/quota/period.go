@@ -1,0 +1,78 @@
+package quota
+
+import (
+	"time"
+
+	"sluice/internal/fault"
+)
+
+// Period says when usage begins anew. Every and Days exclude each other; with neither
+// it never does, or once at NextResetAt.
+// Source: contract/identity-and-governance.md section 6, Reset.
+type Period struct {
+	Every string `json:"periodic_reset,omitempty"` // weekly (Monday) or monthly (the 1st), at 00:00 UTC
+	Days  int    `json:"periodic_reset_days,omitempty"`
+	// NextResetAt is the next reset that somebody asked for, at 00:00 UTC; nil to
+	// compute it.
+	NextResetAt *time.Time `json:"next_usage_reset_at,omitempty"`
+}
+
+// The periods of Every.
+const (
+	Weekly  = "weekly"
+	Monthly = "monthly"
+)
+
+// MaxDays is the longest period in days.
+const MaxDays = 365
+
+func (p *Period) validate(path string) error {
+	bad := func(at, text string) error { return fault.New(fault.InvalidParameter, text).At(path + at) }
+	switch {
+	case p.Every != "" && p.Days != 0:
+		return bad("periodic_reset_days", "send periodic_reset or periodic_reset_days, not both")
+	case p.Every != "" && p.Every != Weekly && p.Every != Monthly:
+		return bad("periodic_reset", "the value is weekly or monthly")
+	case p.Days < 0 || p.Days > MaxDays:
+		return bad("periodic_reset_days", "the value is from 1 to 365")
+	}
+	if p.NextResetAt != nil {
+		day := begin(*p.NextResetAt)
+		p.NextResetAt = &day
+	}
+	return nil
+}
+
+// First is the first reset of usage that begins to be counted at a time: the one that
+// was asked for, or the first of the period behind it. Zero means that there is none.
+func (p Period) First(from time.Time) time.Time {
+	if p.NextResetAt != nil {
+		return *p.NextResetAt
+	}
+	return p.After(begin(from), from)
+}
+
+// After is the first reset behind now of a schedule that had one at last: periods in
+// which nobody reset are left out. Zero means that there is none.
+func (p Period) After(last, now time.Time) time.Time {
+	last, today := begin(last), begin(now)
+	switch {
+	case p.Every == Weekly:
+		return today.AddDate(0, 0, 7-(int(today.Weekday())+6)%7)
+	case p.Every == Monthly:
+		return time.Date(today.Year(), today.Month()+1, 1, 0, 0, 0, 0, time.UTC)
+	case p.Days > 0:
+		passed := int(today.Sub(last).Hours()/24) / p.Days
+		return last.AddDate(0, 0, (max(passed, 0)+1)*p.Days)
+	}
+	return time.Time{}
+}
+
+// Ahead refuses a next reset that is not behind now: fault.InvalidParameter at the
+// field, whose name path begins.
+func (p Period) Ahead(now time.Time, path string) error {
+	if p.NextResetAt != nil && !p.NextResetAt.After(now) {
+		return fault.New(fault.InvalidParameter, "the next reset is a day behind today, at 00:00 UTC").At(path + "next_usage_reset_at")
+	}
+	return nil
+}

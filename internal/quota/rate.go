@@ -1,0 +1,36 @@
+package quota
+
+import (
+	"slices"
+
+	"sluice/internal/fault"
+)
+
+// Rate is how many requests or tokens may go through a carrier in each window of time.
+// Source: contract/identity-and-governance.yaml, RateLimit; .md section 7.
+type Rate struct {
+	Type  Type  `json:"type"`
+	Unit  Unit  `json:"unit"`
+	Value int64 `json:"value"` // 0 on an integration in a workspace lets nothing through
+}
+
+// MaxRate bounds the value of a rate.
+const MaxRate = 1_000_000_000_000
+
+var (
+	types = []Type{Requests, Tokens}
+	units = []Unit{PerMinute, PerHour, PerDay, PerWeek}
+)
+
+func (r *Rate) validate(path string) error {
+	bad := func(at, text string) error { return fault.New(fault.InvalidParameter, text).At(path + at) }
+	switch {
+	case !slices.Contains(types, r.Type):
+		return bad("type", "the value is requests or tokens")
+	case !slices.Contains(units, r.Unit):
+		return bad("unit", "the value is one of rpm, rph, rpd, rpw")
+	case r.Value < 0 || r.Value > MaxRate:
+		return bad("value", "the value is from 0 to 1000000000000")
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package quota
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"sluice/internal/fault"
+)
+
+// budgetFields and rateFields are all that a limit may have on the wire.
+var (
+	budgetFields = strings.Fields("type credit_limit alert_threshold periodic_reset periodic_reset_days next_usage_reset_at")
+	rateFields   = strings.Fields("type unit value")
+)
+
+// ReadBudgets reads budgets as they are sent: one object or a list, null for none. It
+// is strict: fault.InvalidParameter At the field for one that is unknown or does not
+// fit, and for two budgets of one measure and period.
+func ReadBudgets(raw []byte, r Rules) ([]Budget, error) {
+	most := r.Most
+	if most == 0 {
+		most = 1
+	}
+	var list []Budget
+	err := each(raw, r.At, min(most, maxBudgets), budgetFields, func(path string, one json.RawMessage) error {
+		var b Budget
+		if err := json.Unmarshal(one, &b); err != nil {
+			return unreadable(path, one, budgetFields, new(Budget), err)
+		}
+		b.ID = ""
+		if err := b.validate(path, r); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(list, func(e Budget) bool { return e.Measure == b.Measure && e.Same(b.Period) }) {
+			return fault.Newf(fault.InvalidParameter, "there is another limit of %s with the same reset; keep one of them", b.Measure).At(strings.TrimSuffix(path, "."))
+		}
+		list = append(list, b)
+		return nil
+	})
+	return list, err
+}
+
+// ReadRates is ReadBudgets for rates, of which a type and unit may have one.
+func ReadRates(raw []byte, at string, most int) ([]Rate, error) {
+	var list []Rate
+	err := each(raw, at, most, rateFields, func(path string, one json.RawMessage) error {
+		r := Rate{Value: -1} // absent is not 0
+		if err := json.Unmarshal(one, &r); err != nil {
+			return unreadable(path, one, rateFields, new(Rate), err)
+		}
+		if err := r.validate(path); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(list, func(e Rate) bool { return e.Type == r.Type && e.Unit == r.Unit }) {
+			return fault.Newf(fault.InvalidParameter, "there is another limit of %s per %s; keep one of them", r.Type, r.Unit).At(strings.TrimSuffix(path, "."))
+		}
+		list = append(list, r)
+		return nil
+	})
+	return list, err
+}
+
+// each goes through an object, or the objects of a list, and refuses unknown fields.
+// Names are compared exactly, which package json does not.
+func each(raw []byte, at string, most int, known []string, f func(path string, one json.RawMessage) error) error {
+	raw = bytes.TrimSpace(raw)
+	list, single := []json.RawMessage{raw}, true
+	switch {
+	case len(raw) == 0 || string(raw) == "null":
+		return nil
+	case raw[0] == '[':
+		single = false
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return fault.New(fault.InvalidParameter, "the value is a list of limits").At(at).Because(err)
+		}
+	}
+	if len(list) > most {
+		return fault.Newf(fault.InvalidParameter, "there may be at most %d of them", most).At(at)
+	}
+	for i, one := range list {
+		where := at
+		if !single {
+			where = path(at, i)
+		}
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(one, &fields); err != nil || fields == nil {
+			return fault.New(fault.InvalidParameter, "a limit is an object").At(where).Because(err)
+		}
+		for name := range fields {
+			if !slices.Contains(known, name) {
+				return fault.Newf(fault.InvalidParameter, "unknown field; a limit has %s", strings.Join(known, ", ")).At(where + "." + name)
+			}
+		}
+		if err := f(where+".", one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unreadable finds the field that a decoder did not take.
+func unreadable(path string, one json.RawMessage, known []string, into any, err error) error {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(one, &fields) // was read before
+	for _, name := range known {
+		alone, _ := json.Marshal(map[string]json.RawMessage{name: fields[name]})
+		if fields[name] != nil && json.Unmarshal(alone, into) != nil {
+			return fault.New(fault.InvalidParameter, "this value cannot be used here").At(path + name).Because(err)
+		}
+	}
+	return fault.New(fault.InvalidParameter, "this limit cannot be used").At(strings.TrimSuffix(path, ".")).Because(err)
+}
+
+// Limits are those of a stored record, whichever form its body has for them.
+type Limits struct {
+	Budgets Budgets `json:"usage_limits,omitempty"`
+	Rates   []Rate  `json:"rate_limits,omitempty"`
+}
+
+// Budgets are one or several; JSON that is an object is a list of one.
+type Budgets []Budget
+
+// UnmarshalJSON takes an object, a list or null.
+func (b *Budgets) UnmarshalJSON(raw []byte) error {
+	if raw = bytes.TrimSpace(raw); len(raw) > 0 && raw[0] == '{' {
+		*b = make(Budgets, 1)
+		return json.Unmarshal(raw, &(*b)[0])
+	}
+	return json.Unmarshal(raw, (*[]Budget)(b))
+}

@@ -1,0 +1,55 @@
+package quota
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"sluice/internal/fault"
+)
+
+// UsageLimitKind is the kind of the stored record of a UsageLimit.
+const UsageLimitKind = "usage_limit_policy"
+
+// UsageLimit is the stored body of a usage-limit policy: a budget for each group that
+// GroupBy makes of the requests that meet all Conditions.
+// Source: contract/identity-and-governance.yaml, UsageLimitsPolicy.
+type UsageLimit struct {
+	Name        string      `json:"name,omitempty"`        // at most 255 bytes
+	Description string      `json:"description,omitempty"` // at most 500 bytes
+	Conditions  []Condition `json:"conditions"`
+	GroupBy     []GroupBy   `json:"group_by,omitempty"` // empty: one counter for all
+	Budget                  // without ID
+}
+
+// leastPolicyTokens is the least limit of tokens on policies and integrations.
+// Source: contract/identity-and-governance.md section 6, Types.
+const leastPolicyTokens = 100 * One
+
+// LeastTokens is that limit, for the rules of those carriers.
+func LeastTokens() Amount { return leastPolicyTokens }
+
+// Validate says what is wrong with the policy: fault.InvalidParameter, At the field.
+func (p *UsageLimit) Validate() error {
+	if len(p.Conditions) == 0 {
+		return fault.New(fault.InvalidParameter, "a policy needs at least one condition").At("conditions")
+	}
+	for i, c := range p.Conditions {
+		if c.Key == "endpoint_type" {
+			return fault.New(fault.InvalidParameter, "endpoint_type is a key of rate-limit policies alone").At(path("conditions", i) + ".key")
+		}
+		if err := c.validate(path("conditions", i)); err != nil {
+			return err
+		}
+	}
+	if err := validateGroups(p.GroupBy); err != nil {
+		return err
+	}
+	return p.Budget.validate("", Rules{LeastToken: leastPolicyTokens, Calls: true})
+}
+
+// EntryOf is the Entry of the counter of a value key: two keys have the same one only
+// when they are equal.
+func EntryOf(valueKey string) string {
+	sum := sha256.Sum256([]byte(valueKey))
+	return hex.EncodeToString(sum[:])
+}
