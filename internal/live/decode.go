@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"sluice/internal/access"
 	"sluice/internal/credential"
 	"sluice/internal/keys"
 	"sluice/internal/prompt"
@@ -37,18 +36,6 @@ var decoders = map[string]func(*Directory, resource.Record) (any, error){
 	prompt.PartialKind:        decodePartial,
 	prompt.PartialVersionKind: decodePartialVersion,
 	prompt.LabelKind:          decodeLabel,
-}
-
-func decodeKey(_ *Directory, r resource.Record) (any, error) {
-	e := &keys.Entry{Status: r.Status}
-	if err := json.Unmarshal(r.Body, &e.Key); err != nil {
-		return nil, err
-	}
-	e.Principal = access.Principal{
-		Kind: access.ByKey, ID: r.ID, Name: r.Name, KeyType: e.Key.Type, OrgID: r.OrgID,
-		WorkspaceID: r.WorkspaceID, UserID: e.Key.UserID, Scopes: access.NewScopes(e.Key.Scopes...),
-	}
-	return e, nil
 }
 
 func decodeWorkspace(_ *Directory, r resource.Record) (any, error) {

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"sluice/internal/fault"
 	"sluice/internal/resource"
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
@@ -19,7 +18,6 @@ import (
 
 // source is what the copy is made from; *store.Store is one.
 type source interface {
-	Find(ctx context.Context, kind, id string) (resource.Record, error)
 	List(ctx context.Context, q resource.Query) ([]resource.Record, error)
 	Changes(ctx context.Context, after int64, limit int) ([]resource.Change, error)
 	LastChange(ctx context.Context) (int64, error)
@@ -44,14 +42,18 @@ type Directory struct {
 	now    atomic.Pointer[Snapshot]
 	wake   chan struct{}
 
-	mu    sync.Mutex // guards seq and parts: one refresh at a time
-	seq   int64
-	parts parts
+	turn   chan struct{} // has a place for who loads or looks: guards seq, parts and scopes
+	seq    int64
+	parts  parts
+	scopes scopeSets
+
+	mu   sync.Mutex // guards next
+	next *look      // that nobody began yet; nil when nobody waits for one
 }
 
 // New makes a directory; Load fills it.
 func New(src source, box *sealed.Box, limits routing.Limits, log *slog.Logger) *Directory {
-	d := &Directory{src: src, box: box, limits: limits, log: log, wake: make(chan struct{}, 1)}
+	d := &Directory{src: src, box: box, limits: limits, log: log, wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), scopes: make(scopeSets)}
 	d.now.Store(&Snapshot{})
 	return d
 }
@@ -62,8 +64,12 @@ func (d *Directory) Current() *Snapshot { return d.now.Load() }
 // Load reads everything once. The position in the feed is taken first, so that a
 // change made meanwhile is read again, never missed.
 func (d *Directory) Load(ctx context.Context) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	select {
+	case d.turn <- struct{}{}:
+		defer func() { <-d.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	seq, err := d.src.LastChange(ctx)
 	if err != nil {
 		return fmt.Errorf("read the change feed: %w", err)
@@ -111,53 +117,6 @@ func (d *Directory) take(r resource.Record) {
 		return
 	}
 	d.parts.put(r.Kind, r.ID, v)
-}
-
-// Refresh applies the changes since the last look.
-func (d *Directory) Refresh(ctx context.Context) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	moved := false
-	for {
-		changes, err := d.src.Changes(ctx, d.seq, changesBatch)
-		if err != nil {
-			return fmt.Errorf("read the change feed: %w", err)
-		}
-		for _, c := range changes {
-			if err := d.apply(ctx, c); err != nil {
-				return err
-			}
-			d.seq = c.Seq
-			moved = true
-		}
-		if len(changes) < changesBatch {
-			break
-		}
-	}
-	if moved {
-		d.now.Store(d.parts.assemble())
-	}
-	return nil
-}
-
-func (d *Directory) apply(ctx context.Context, c resource.Change) error {
-	if _, followed := decoders[c.Kind]; !followed {
-		return nil
-	}
-	if c.Deleted {
-		d.parts.drop(c.Kind, c.ID)
-		return nil
-	}
-	r, err := d.src.Find(ctx, c.Kind, c.ID)
-	switch {
-	case fault.Has(err, fault.NotFound):
-		d.parts.drop(c.Kind, c.ID)
-	case err != nil:
-		return fmt.Errorf("read %s %s: %w", c.Kind, c.ID, err)
-	default:
-		d.take(r)
-	}
-	return nil
 }
 
 // Wake asks for a look at the feed now; the administration calls it after a write.

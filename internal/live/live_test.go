@@ -43,7 +43,14 @@ func newPlane(t *testing.T) *plane {
 	if err := s.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return &plane{t, s, box, live.New(s, box, routing.DefaultLimits(), slog.New(slog.DiscardHandler))}
+	p := &plane{t: t, store: s, box: box}
+	p.dir = p.another()
+	return p
+}
+
+// another is a further copy of the same control plane.
+func (p *plane) another() *live.Directory {
+	return live.New(p.store, p.box, routing.DefaultLimits(), slog.New(slog.DiscardHandler))
 }
 
 func (p *plane) put(kind, slug string, body any) string {

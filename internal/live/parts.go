@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/credential"
 	"sluice/internal/keys"
+	"sluice/internal/prompt"
 	"sluice/internal/tenant"
 )
 
@@ -24,36 +25,72 @@ func (p parts) put(kind, id string, v any) {
 
 func (p parts) drop(kind, id string) { delete(p[kind], id) }
 
+// touched are the parts that a look at the feed replaced: what each was before, nil
+// for what is new, by kind and id.
+type touched map[string]map[string]any
+
+// note keeps what a part was when it is touched for the first time.
+func (t touched) note(kind, id string, was any) {
+	if t[kind] == nil {
+		t[kind] = make(map[string]any)
+	}
+	if _, known := t[kind][id]; !known {
+		t[kind][id] = was
+	}
+}
+
+// any reports whether a part of one of the kinds was touched.
+func (t touched) any(kinds []string) bool {
+	return slices.ContainsFunc(kinds, func(k string) bool { return len(t[k]) > 0 })
+}
+
+// section is a part of the snapshot that is made anew when one of the kinds that it
+// is made of moved, and else taken over from the snapshot before.
+type section struct {
+	kinds []string
+	build func(p parts, s *Snapshot, t touched)
+}
+
+// sections are the whole snapshot. Every kind that is followed belongs to one.
+var sections = []section{
+	{[]string{keys.Kind, tenant.OrganisationKind, tenant.WorkspaceKind, tenant.UserKind, tenant.MemberKind}, parts.addKeys},
+	{[]string{tenant.WorkspaceKind}, parts.addWorkspaces},
+	{[]string{configKind}, parts.addConfigs},
+	{[]string{credential.IntegrationKind, credential.ProviderKind, credential.VirtualKeyKind, credential.SecretReferenceKind}, parts.addAccounts},
+	{[]string{prompt.Kind, prompt.VersionKind, prompt.PartialKind, prompt.PartialVersionKind, prompt.LabelKind}, parts.addPrompts},
+}
+
 // assemble makes the snapshot of the present parts.
 func (p parts) assemble() *Snapshot {
-	s := &Snapshot{
-		keys:       make(map[keys.Hash]*keys.Entry, len(p[keys.Kind])),
-		workspaces: make(map[string]*tenant.Workspace, len(p[tenant.WorkspaceKind])),
-		configs:    make(map[ref]*Config),
-		accounts:   make(map[ref]*credential.Account),
-		byPlace:    make(map[string][]*credential.Account),
+	s := new(Snapshot)
+	for _, part := range sections {
+		part.build(p, s, nil)
 	}
-	roles := p.rolesByUser()
-	for _, v := range p[keys.Kind] {
-		k := p.standing(v.(*keys.Entry), roles)
-		if place := k.Principal.WorkspaceID; place != "" && p[tenant.WorkspaceKind][place] == nil {
-			continue // the workspace is gone: its keys open nothing
-		}
-		s.keys[k.Key.Secret.Hash] = k
-		if k.Key.Previous != nil {
-			s.keys[k.Key.Previous.Hash] = k
-		}
-	}
-	for id, v := range p[tenant.WorkspaceKind] {
-		s.workspaces[id] = v.(*tenant.Workspace)
-	}
-	p.addConfigs(s)
-	p.addAccounts(s)
-	p.addPrompts(s)
 	return s
 }
 
-func (p parts) addConfigs(s *Snapshot) {
+// renew makes the snapshot of the present parts of the one before them.
+func (p parts) renew(old *Snapshot, t touched) *Snapshot {
+	s := *old
+	for _, part := range sections {
+		if t.any(part.kinds) {
+			part.build(p, &s, t)
+		}
+	}
+	return &s
+}
+
+func (p parts) addKeys(s *Snapshot, t touched) { s.keys = p.ring(s.keys, t) }
+
+func (p parts) addWorkspaces(s *Snapshot, _ touched) {
+	s.workspaces = make(map[string]*tenant.Workspace, len(p[tenant.WorkspaceKind]))
+	for id, v := range p[tenant.WorkspaceKind] {
+		s.workspaces[id] = v.(*tenant.Workspace)
+	}
+}
+
+func (p parts) addConfigs(s *Snapshot, _ touched) {
+	s.configs = make(map[ref]*Config, 2*len(p[configKind]))
 	for _, v := range p[configKind] {
 		c := v.(*savedConfig)
 		s.configs[ref{c.workspace, c.Slug}] = &c.Config
@@ -61,7 +98,8 @@ func (p parts) addConfigs(s *Snapshot) {
 	}
 }
 
-func (p parts) addAccounts(s *Snapshot) {
+func (p parts) addAccounts(s *Snapshot, _ touched) {
+	s.accounts, s.byPlace = make(map[ref]*credential.Account), make(map[string][]*credential.Account)
 	for _, v := range p[credential.ProviderKind] {
 		pr := v.(*savedProvider)
 		in, ok := p[credential.IntegrationKind][pr.integration].(*integration)

@@ -29,19 +29,6 @@ func decodeMember(_ *Directory, r resource.Record) (any, error) {
 	return m, json.Unmarshal(r.Body, &m.Member)
 }
 
-// rolesByUser are the roles of each user, by workspace.
-func (p parts) rolesByUser() map[string]map[string]access.Role {
-	roles := make(map[string]map[string]access.Role)
-	for _, v := range p[tenant.MemberKind] {
-		m := v.(*member)
-		if roles[m.UserID] == nil {
-			roles[m.UserID] = make(map[string]access.Role)
-		}
-		roles[m.UserID][m.workspace] = m.Role
-	}
-	return roles
-}
-
 // standing gives the entry of a user key the rights of its user, in a copy: what is
 // in parts is shared with earlier snapshots. A user who is gone has none.
 func (p parts) standing(e *keys.Entry, roles map[string]map[string]access.Role) *keys.Entry {

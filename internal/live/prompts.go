@@ -62,7 +62,7 @@ func decodeLabel(_ *Directory, r resource.Record) (any, error) {
 
 // addPrompts puts prompts and partials together with their versions. Versions of what is
 // gone stay out.
-func (p parts) addPrompts(s *Snapshot) {
+func (p parts) addPrompts(s *Snapshot, _ touched) {
 	s.prompts, s.shelves = make(map[ref]*prompt.Saved), make(map[string]prompt.Shelf)
 	labels := make(map[string]map[string]string)
 	for id, v := range p[prompt.LabelKind] {

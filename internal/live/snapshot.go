@@ -10,7 +10,7 @@ import (
 
 // Snapshot is the control plane at one moment. Nothing in it changes.
 type Snapshot struct {
-	keys       map[keys.Hash]*keys.Entry
+	keys       *keyring // nil in the snapshot before the first
 	workspaces map[string]*tenant.Workspace
 	configs    map[ref]*Config
 	accounts   map[ref]*credential.Account
@@ -30,7 +30,12 @@ type Config struct {
 
 // FindKey returns the key of a hash, nil when there is none. Whether it may be
 // used now is for the caller to check.
-func (s *Snapshot) FindKey(h keys.Hash) *keys.Entry { return s.keys[h] }
+func (s *Snapshot) FindKey(h keys.Hash) *keys.Entry {
+	if s.keys == nil {
+		return nil
+	}
+	return s.keys.find(h)
+}
 
 // FindWorkspace returns a workspace by id, nil when there is none.
 func (s *Snapshot) FindWorkspace(id string) *tenant.Workspace { return s.workspaces[id] }

@@ -1,0 +1,124 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sluice/internal/resource"
+)
+
+// look is one look at the change feed, for everybody who asked before it began.
+type look struct {
+	done chan struct{} // closed when it is over
+	err  error
+}
+
+// Refresh applies the changes since the last look: all that were committed before it
+// was called are in force when it returns nil. Those who call while another look is
+// under way share the next one. Safe for concurrent use.
+func (d *Directory) Refresh(ctx context.Context) error {
+	l := d.join()
+	select {
+	case <-l.done:
+		return l.err
+	case <-ctx.Done():
+		return ctx.Err()
+	case d.turn <- struct{}{}:
+	}
+	defer func() { <-d.turn }()
+	if d.begin(l) {
+		l.err = d.follow(ctx)
+		close(l.done)
+	}
+	return l.err // of another's look too: it was over before the turn came
+}
+
+// join is the next look that somebody will take.
+func (d *Directory) join() *look {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.next == nil {
+		d.next = &look{done: make(chan struct{})}
+	}
+	return d.next
+}
+
+// begin closes a look to those who come later, and reports whether it is still to be
+// taken.
+func (d *Directory) begin(l *look) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.next != l {
+		return false
+	}
+	d.next = nil
+	return true
+}
+
+// follow reads the feed to its end. What was read before an error is in force.
+func (d *Directory) follow(ctx context.Context) (err error) {
+	t := make(touched)
+	for more := true; more && err == nil; {
+		more, err = d.batch(ctx, t)
+	}
+	if len(t) > 0 {
+		d.now.Store(d.parts.renew(d.Current(), t))
+	}
+	return err
+}
+
+// batch applies the next changes of the feed, or none of them when it fails, and
+// reports whether there may be more.
+func (d *Directory) batch(ctx context.Context, t touched) (more bool, err error) {
+	changes, err := d.src.Changes(ctx, d.seq, changesBatch)
+	if err != nil {
+		return false, fmt.Errorf("read the change feed: %w", err)
+	}
+	if len(changes) == 0 {
+		return false, nil
+	}
+	var found []resource.Record
+	moved := changedIDs(changes)
+	for kind, ids := range moved {
+		rows, err := d.records(ctx, kind, ids)
+		if err != nil {
+			return false, err
+		}
+		found = append(found, rows...)
+	}
+	for kind, ids := range moved { // what is not found again is gone
+		for _, id := range ids {
+			t.note(kind, id, d.parts[kind][id])
+			d.parts.drop(kind, id)
+		}
+	}
+	for _, r := range found {
+		d.take(r)
+	}
+	d.seq = changes[len(changes)-1].Seq
+	return len(changes) == changesBatch, nil
+}
+
+// changedIDs are the records of the followed kinds that changed, each once.
+func changedIDs(changes []resource.Change) map[string][]string {
+	moved := make(map[string][]string)
+	for _, c := range changes {
+		if _, followed := decoders[c.Kind]; followed && !slices.Contains(moved[c.Kind], c.ID) {
+			moved[c.Kind] = append(moved[c.Kind], c.ID)
+		}
+	}
+	return moved
+}
+
+// records reads those of the records that exist.
+func (d *Directory) records(ctx context.Context, kind string, ids []string) (found []resource.Record, err error) {
+	for some := range slices.Chunk(ids, pageSize) {
+		rows, err := d.src.List(ctx, resource.Query{Kind: kind, IDs: some, Limit: pageSize})
+		if err != nil {
+			return nil, fmt.Errorf("read %s records: %w", kind, err)
+		}
+		found = append(found, rows...)
+	}
+	return found, nil
+}

@@ -1,0 +1,154 @@
+package live
+
+import (
+	"encoding/binary"
+	"maps"
+
+	"sluice/internal/access"
+	"sluice/internal/keys"
+	"sluice/internal/tenant"
+)
+
+// leaves is how many parts a keyring has: with a hundred thousand keys a change copies
+// about a hundred entries and the table of leaves, not all of them.
+const leaves = 1024
+
+// keyring finds keys by their hash. It never changes: a changed copy shares every leaf
+// that it did not touch. The zero value is empty.
+type keyring [leaves]map[keys.Hash]*keys.Entry
+
+// leaf says where a hash belongs; hashes are spread evenly as they are.
+func leaf(h keys.Hash) int { return int(binary.LittleEndian.Uint16(h[:])) % leaves }
+
+// find returns the key of a hash, nil when there is none.
+func (k *keyring) find(h keys.Hash) *keys.Entry { return k[leaf(h)][h] }
+
+// forge is a keyring in the making.
+type forge struct {
+	ring *keyring
+	own  [leaves]bool // leaves that no other ring shares
+}
+
+// copyOf begins with the keys of a ring, which stays as it is; nil is an empty one.
+func copyOf(old *keyring) *forge {
+	f := &forge{ring: new(keyring)}
+	if old != nil {
+		*f.ring = *old
+	}
+	return f
+}
+
+// at is the leaf of a hash, to be written to.
+func (f *forge) at(h keys.Hash) map[keys.Hash]*keys.Entry {
+	i := leaf(h)
+	switch {
+	case f.own[i]:
+	case f.ring[i] == nil:
+		f.ring[i] = make(map[keys.Hash]*keys.Entry)
+	default:
+		f.ring[i] = maps.Clone(f.ring[i])
+	}
+	f.own[i] = true
+	return f.ring[i]
+}
+
+// put adds a key under all its values.
+func (f *forge) put(e *keys.Entry) {
+	for _, h := range e.Key.Hashes() {
+		f.at(h)[h] = e
+	}
+}
+
+// drop takes a key away, except where a value leads to another key by now.
+func (f *forge) drop(e *keys.Entry) {
+	for _, h := range e.Key.Hashes() {
+		if now := f.ring.find(h); now != nil && now.Principal.ID == e.Principal.ID {
+			delete(f.at(h), h)
+		}
+	}
+}
+
+// ring is the keyring of the present parts: the old one with what has to do with the
+// touched parts made anew, or all of it when old is nil.
+func (p parts) ring(old *keyring, t touched) *keyring {
+	f, due := copyOf(old), p[keys.Kind]
+	if old != nil {
+		for _, was := range t[keys.Kind] {
+			if was != nil {
+				f.drop(was.(*keys.Entry))
+			}
+		}
+		due = p.affected(t)
+	}
+	roles := p.rolesOf(due)
+	for _, v := range due {
+		e := v.(*keys.Entry)
+		if place := e.Principal.WorkspaceID; place != "" && p[tenant.WorkspaceKind][place] == nil {
+			f.drop(e) // the workspace is gone: its keys open nothing
+			continue
+		}
+		f.put(p.standing(e, roles))
+	}
+	return f.ring
+}
+
+// affected are the keys that changed, or whose workspace or user did.
+func (p parts) affected(t touched) map[string]any {
+	if len(t[tenant.OrganisationKind]) > 0 {
+		return p[keys.Kind]
+	}
+	due := make(map[string]any, len(t[keys.Kind]))
+	for id := range t[keys.Kind] {
+		if v, there := p[keys.Kind][id]; there {
+			due[id] = v
+		}
+	}
+	users := p.touchedUsers(t)
+	if len(users) == 0 && len(t[tenant.WorkspaceKind]) == 0 {
+		return due
+	}
+	for id, v := range p[keys.Kind] {
+		e := v.(*keys.Entry)
+		_, moved := t[tenant.WorkspaceKind][e.Principal.WorkspaceID]
+		if moved || e.Key.UserID != "" && users[e.Key.UserID] {
+			due[id] = v
+		}
+	}
+	return due
+}
+
+// touchedUsers are those who changed themselves or in a membership, the present or the
+// former one.
+func (p parts) touchedUsers(t touched) map[string]bool {
+	users := make(map[string]bool)
+	for id := range t[tenant.UserKind] {
+		users[id] = true
+	}
+	for id, was := range t[tenant.MemberKind] {
+		for _, v := range [...]any{was, p[tenant.MemberKind][id]} {
+			if m, ok := v.(*member); ok {
+				users[m.UserID] = true
+			}
+		}
+	}
+	return users
+}
+
+// rolesOf are the roles of the users to whom some of the keys belong, by workspace.
+func (p parts) rolesOf(some map[string]any) map[string]map[string]access.Role {
+	roles := make(map[string]map[string]access.Role)
+	for _, v := range some {
+		if u := v.(*keys.Entry).Key.UserID; u != "" && roles[u] == nil {
+			roles[u] = make(map[string]access.Role)
+		}
+	}
+	if len(roles) == 0 {
+		return roles
+	}
+	for _, v := range p[tenant.MemberKind] {
+		if m := v.(*member); roles[m.UserID] != nil {
+			roles[m.UserID][m.workspace] = m.Role
+		}
+	}
+	return roles
+}
