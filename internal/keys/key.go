@@ -30,6 +30,10 @@ type Key struct {
 	CreationMode   string         `json:"creation_mode,omitempty"` // ui, api or auto
 	LastRotatedAt  *time.Time     `json:"last_rotated_at,omitempty"`
 	AutoRotated    bool           `json:"auto_rotated,omitempty"` // the present value was made by a schedule, and shown to nobody
+	// Rotation is when the key gets a new value by itself; nil for never.
+	Rotation *RotationPolicy `json:"rotation_policy,omitempty"`
+	// WarnedOf is the next rotation of which people were told.
+	WarnedOf *time.Time `json:"warned_of,omitempty"`
 }
 
 // Secret is one value of a key.
@@ -38,6 +42,7 @@ type Secret struct {
 	Sealed []byte     `json:"sealed,omitempty"` // under the context "api_key/" + record id
 	Masked string     `json:"masked"`           // "sk*****x4Q"
 	Until  *time.Time `json:"until,omitempty"`  // end of a transition; nil while current
+	Warned bool       `json:"warned,omitempty"` // people were told that it ends
 }
 
 // Defaults apply to every request made with the key.

@@ -1,0 +1,150 @@
+package keys
+
+import (
+	"time"
+
+	"sluice/internal/fault"
+)
+
+// The periods of a RotationPolicy.
+const (
+	Weekly  = "weekly"  // Monday 00:00 UTC
+	Monthly = "monthly" // the first of the month, 00:00 UTC
+)
+
+// The limits of the time for which both values of a rotated key are valid. The least
+// is also the usual one. Source: spec, Limits; the longest is ours.
+const (
+	LeastTransition   = 30 * time.Minute
+	LongestTransition = 365 * 24 * time.Hour
+)
+
+// maxRotationDays is the longest period in days.
+const maxRotationDays = 365
+
+const day = 24 * time.Hour
+
+// RotationPolicy says when a key gets a new value by itself.
+// Source: contract/identity-and-governance.yaml, RotationPolicy.
+type RotationPolicy struct {
+	Period       string     `json:"rotation_period,omitempty"`          // Weekly or Monthly; empty for none
+	Days         int        `json:"rotation_period_days,omitempty"`     // 1 to 365; 0 for none; not with Period
+	Next         *time.Time `json:"next_rotation_at,omitempty"`         // the next run, always 00:00 UTC
+	TransitionMS int64      `json:"key_transition_period_ms,omitempty"` // at least 30 minutes; 0 for those
+	// Enforced marks a policy that the workspace gave a user key that had none.
+	Enforced bool `json:"enforced,omitempty"`
+}
+
+// Validate checks what a policy says: fault.InvalidParameter at its field. Settle
+// fills it before.
+func (p *RotationPolicy) Validate() error {
+	const at = "rotation_policy"
+	switch {
+	case p.Period != "" && p.Period != Weekly && p.Period != Monthly:
+		return fault.New(fault.InvalidParameter, "a key is rotated weekly or monthly, or after rotation_period_days").At(at + ".rotation_period")
+	case p.Period != "" && p.Days != 0:
+		return fault.New(fault.InvalidParameter, "send rotation_period or rotation_period_days, not both").At(at + ".rotation_period_days")
+	case p.Days < 0 || p.Days > maxRotationDays:
+		return fault.Newf(fault.InvalidParameter, "the period has 1 to %d days", maxRotationDays).At(at + ".rotation_period_days")
+	case p.Period == "" && p.Days == 0 && p.Next == nil:
+		return fault.New(fault.InvalidParameter, "send rotation_period, rotation_period_days or next_rotation_at; null for the whole policy removes it").At(at)
+	}
+	return p.CheckTransition(p.Transition(), at+".key_transition_period_ms")
+}
+
+// CheckTransition refuses a transition that is too short, too long, or not over
+// before the next rotation: fault.InvalidParameter at the named field. A nil policy
+// has no next rotation.
+func (p *RotationPolicy) CheckTransition(d time.Duration, at string) error {
+	switch {
+	case d < LeastTransition || d > LongestTransition:
+		return fault.Newf(fault.InvalidParameter, "the transition has %d to %d milliseconds", LeastTransition.Milliseconds(), LongestTransition.Milliseconds()).At(at)
+	case p != nil && p.length() > 0 && d >= p.length():
+		return fault.Newf(fault.InvalidParameter, "the transition must be shorter than the rotation period, which is %d milliseconds", p.length().Milliseconds()).At(at)
+	}
+	return nil
+}
+
+// Transition is the time for which both values are valid after a rotation; with a nil
+// policy the usual one.
+func (p *RotationPolicy) Transition() time.Duration {
+	if p == nil || p.TransitionMS == 0 {
+		return LeastTransition
+	}
+	return time.Duration(p.TransitionMS) * time.Millisecond
+}
+
+// length is the shortest time between two runs; 0 when it runs once.
+func (p *RotationPolicy) length() time.Duration {
+	switch {
+	case p.Period == Weekly:
+		return 7 * day
+	case p.Period == Monthly:
+		return 28 * day
+	}
+	return time.Duration(p.Days) * day
+}
+
+// EveryDays is the period as the setting of a workspace counts it: 7 for weekly, 30 for
+// monthly, 0 for a single run.
+func (p *RotationPolicy) EveryDays() int {
+	switch p.Period {
+	case Weekly:
+		return 7
+	case Monthly:
+		return 30
+	}
+	return p.Days
+}
+
+// Settle puts the next run to 00:00 UTC, and finds it when none was asked for. One that
+// was asked for must be in the future: fault.InvalidParameter. The midnight before it
+// counts, or the one behind it when that has passed.
+func (p *RotationPolicy) Settle(now time.Time) error {
+	if p.Next == nil {
+		p.Next = p.After(now)
+		return nil
+	}
+	if !p.Next.After(now) {
+		return fault.New(fault.InvalidParameter, "the time is in the past").At("rotation_policy.next_rotation_at")
+	}
+	next := midnight(*p.Next)
+	if !next.After(now) {
+		next = next.Add(day)
+	}
+	p.Next = &next
+	return nil
+}
+
+// After is the first run behind a time; nil when there is none any more, because the
+// policy has no period.
+func (p *RotationPolicy) After(t time.Time) *time.Time {
+	next := midnight(t)
+	switch {
+	case p.Period == Weekly:
+		next = next.AddDate(0, 0, 7-(int(next.Weekday())+6)%7)
+	case p.Period == Monthly:
+		next = time.Date(next.Year(), next.Month()+1, 1, 0, 0, 0, 0, time.UTC)
+	case p.Days > 0:
+		next = next.AddDate(0, 0, p.Days)
+	default:
+		return nil
+	}
+	return &next
+}
+
+// Rotated is the policy of a key that has just been rotated; nil when there is nothing
+// left to do.
+func (p *RotationPolicy) Rotated(now time.Time) *RotationPolicy {
+	if p == nil {
+		return nil
+	}
+	q := *p
+	if q.Next = p.After(now); q.Next == nil {
+		return nil
+	}
+	return &q
+}
+
+// midnight is the beginning of a day in UTC.
+func midnight(t time.Time) time.Time { return t.UTC().Truncate(day) }
