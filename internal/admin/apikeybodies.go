@@ -19,6 +19,8 @@ type apiKeyIn struct {
 	Defaults    *keyDefaultsIn `json:"defaults,omitempty" doc:"for every request made with the key; not of Admin keys"`
 	AlertEmails []string       `json:"alert_emails,omitempty" nullable:"true" format:"email" maxItems:"50"`
 	ExpiresAt   *time.Time     `json:"expires_at,omitempty" nullable:"true" doc:"in the future; null for never"`
+
+	Rotation *rotationPolicyIn `json:"rotation_policy,omitempty" doc:"when the key gets a new value by itself; null for never"`
 }
 
 // apiKeyPatch is the body of an update.
@@ -30,6 +32,8 @@ type apiKeyPatch struct {
 	AlertEmails []string       `json:"alert_emails,omitempty" nullable:"true" format:"email" maxItems:"50"`
 	ExpiresAt   *time.Time     `json:"expires_at,omitempty" nullable:"true"`
 	WorkspaceID string         `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+
+	Rotation *rotationPolicyIn `json:"rotation_policy,omitempty" doc:"replaces the present one; null removes it"`
 }
 
 type keyDefaultsIn struct {
@@ -45,35 +49,35 @@ type keyReceipt struct {
 	Object string `json:"object" enum:"api-key"`
 }
 
-// apiKeyView is a key as clients see it. The fields of limits and of rotation
-// policies say that there are none.
+// apiKeyView is a key as clients see it. The fields of limits say that there
+// are none.
 type apiKeyView struct {
-	ID                     string          `json:"id" format:"uuid"`
-	Key                    string          `json:"key,omitempty" doc:"masked: the first two and the last three characters; whole in a session of the user whose key it is"`
-	Name                   string          `json:"name"`
-	Description            *string         `json:"description" nullable:"true"`
-	Type                   access.KeyType  `json:"type" enum:"organisation-service,workspace-service,workspace-user"`
-	OrganisationID         string          `json:"organisation_id" format:"uuid"`
-	WorkspaceID            *string         `json:"workspace_id" nullable:"true"`
-	UserID                 *string         `json:"user_id" nullable:"true"`
-	Status                 string          `json:"status" enum:"active,exhausted,expired"`
-	CreatedAt              resource.Stamp  `json:"created_at"`
-	LastUpdatedAt          resource.Stamp  `json:"last_updated_at"`
-	CreationMode           string          `json:"creation_mode" enum:"ui,api,auto"`
-	RateLimits             []any           `json:"rate_limits" nullable:"false"`
-	UsageLimits            *none           `json:"usage_limits"`
-	ResetUsage             *float64        `json:"reset_usage" nullable:"true"`
-	LastResetAt            *resource.Stamp `json:"last_reset_at" nullable:"true"`
-	ExpiresAt              *resource.Stamp `json:"expires_at" nullable:"true"`
-	ExpiryEnforced         int             `json:"expiry_enforced" enum:"0,1"`
-	AlertEmails            []string        `json:"alert_emails" nullable:"true"`
-	Scopes                 []string        `json:"scopes" nullable:"false"`
-	Defaults               keyDefaultsView `json:"defaults"`
-	AllowConfigOverride    int             `json:"allow_config_override" enum:"0,1"`
-	RotationPolicy         *none           `json:"rotation_policy"`
-	LastRotatedAt          *resource.Stamp `json:"last_rotated_at" nullable:"true"`
-	KeyTransitionExpiresAt *resource.Stamp `json:"key_transition_expires_at" nullable:"true" doc:"until then the value before the rotation is valid too"`
-	Object                 string          `json:"object" enum:"api-key"`
+	ID                     string                       `json:"id" format:"uuid"`
+	Key                    string                       `json:"key,omitempty" doc:"masked: the first two and the last three characters; whole in a session of the user whose key it is"`
+	Name                   string                       `json:"name"`
+	Description            *string                      `json:"description" nullable:"true"`
+	Type                   access.KeyType               `json:"type" enum:"organisation-service,workspace-service,workspace-user"`
+	OrganisationID         string                       `json:"organisation_id" format:"uuid"`
+	WorkspaceID            *string                      `json:"workspace_id" nullable:"true"`
+	UserID                 *string                      `json:"user_id" nullable:"true"`
+	Status                 string                       `json:"status" enum:"active,exhausted,expired"`
+	CreatedAt              resource.Stamp               `json:"created_at"`
+	LastUpdatedAt          resource.Stamp               `json:"last_updated_at"`
+	CreationMode           string                       `json:"creation_mode" enum:"ui,api,auto"`
+	RateLimits             []any                        `json:"rate_limits" nullable:"false"`
+	UsageLimits            *none                        `json:"usage_limits"`
+	ResetUsage             *float64                     `json:"reset_usage" nullable:"true"`
+	LastResetAt            *resource.Stamp              `json:"last_reset_at" nullable:"true"`
+	ExpiresAt              *resource.Stamp              `json:"expires_at" nullable:"true"`
+	ExpiryEnforced         int                          `json:"expiry_enforced" enum:"0,1"`
+	AlertEmails            []string                     `json:"alert_emails" nullable:"true"`
+	Scopes                 []string                     `json:"scopes" nullable:"false"`
+	Defaults               keyDefaultsView              `json:"defaults"`
+	AllowConfigOverride    int                          `json:"allow_config_override" enum:"0,1"`
+	RotationPolicy         nullable[rotationPolicyView] `json:"rotation_policy"`
+	LastRotatedAt          *resource.Stamp              `json:"last_rotated_at" nullable:"true"`
+	KeyTransitionExpiresAt *resource.Stamp              `json:"key_transition_expires_at" nullable:"true" doc:"until then the value before the rotation is valid too"`
+	Object                 string                       `json:"object" enum:"api-key"`
 }
 
 type keyDefaultsView struct {
@@ -91,6 +95,7 @@ func (ks kinds) viewKey(_ context.Context, c *resource.Call, r resource.Row[keys
 		ExpiresAt: resource.StampOf(k.ExpiresAt), ExpiryEnforced: bit(k.ExpiryEnforced), AlertEmails: k.AlertEmails, Scopes: k.Scopes,
 		Defaults:            keyDefaultsView{k.Defaults.Metadata, orNull(k.Defaults.ConfigID), k.Defaults.MayOverride()},
 		AllowConfigOverride: bit(k.Defaults.MayOverride()), LastRotatedAt: resource.StampOf(k.LastRotatedAt), Object: "api-key",
+		RotationPolicy: nullable[rotationPolicyView]{viewRotation(k.Rotation)},
 	}
 	if k.Previous != nil && k.Previous.Until != nil && c.Now.Before(*k.Previous.Until) {
 		v.KeyTransitionExpiresAt = resource.StampOf(k.Previous.Until)

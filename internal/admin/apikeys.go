@@ -18,7 +18,7 @@ func (k kinds) apiKeys() resource.Resource {
 		Name: keys.Kind, Object: "api-key", Title: "API key", Tag: "API keys", Audited: "api_keys",
 		Path: "/api-keys", Param: "id", ByID: true, Scopes: apiKeyScopes,
 		Verbs: resource.AllVerbs, Home: resource.Located, Locate: locateKey,
-		Create: apiKeyIn{}, Update: apiKeyPatch{},
+		Create: apiKeyIn{}, Update: apiKeyPatch{}, Own: []string{rotationField},
 		Creation: resource.Creation{Path: "/api-keys/{type}/{sub_type}", Params: []resource.Param{
 			{Name: "type", Enum: []string{"organisation", "workspace"}}, {Name: "sub_type", Enum: []string{"service", "user"}},
 		}},
@@ -43,12 +43,18 @@ func (k kinds) apiKeys() resource.Resource {
 	}
 }
 
+// timedEntry is the index entry of keys to which something happens with time.
+const timedEntry = "timed"
+
 // KeyIndex are the index entries of an API key, also of one that is made elsewhere:
-// the hashes that lead to it, and its type.
+// the hashes that lead to it, its type, whose it is, and whether time changes it.
 func KeyIndex(key *keys.Key) []resource.IndexEntry {
 	entries := []resource.IndexEntry{{Name: "type", Value: string(key.Type)}}
 	if key.UserID != "" {
 		entries = append(entries, resource.IndexEntry{Name: userEntry, Value: key.UserID})
+	}
+	if key.Timed() {
+		entries = append(entries, resource.IndexEntry{Name: timedEntry, Value: "1"})
 	}
 	for _, h := range key.Hashes() {
 		entries = append(entries, resource.IndexEntry{Name: "hash", Value: h.String(), Unique: true})

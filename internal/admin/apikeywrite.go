@@ -43,6 +43,9 @@ func (k kinds) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Ed
 	if err := k.userKeyRules(ctx, c, ch); err != nil {
 		return err
 	}
+	if err := takeRotation(ctx, c, ch); err != nil {
+		return err
+	}
 	if ch.Old != nil {
 		revive(ch, key.ExpiresAt, c.Now)
 		return nil

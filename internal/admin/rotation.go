@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -10,10 +9,6 @@ import (
 	"sluice/internal/keys"
 	"sluice/internal/resource"
 )
-
-// leastTransition is the shortest, and the usual, time for which both values of a
-// rotated key are valid. Source: spec, Limits.
-const leastTransition = 30 * time.Minute
 
 // rotation gives a key a new value; the old one stays valid for the transition.
 // Source: contract/identity-and-governance.md section 5.
@@ -40,24 +35,46 @@ func (k kinds) rotate(_ context.Context, _ resource.Tx, c *resource.Call, ch *re
 	if p := old.Previous; p != nil && p.Until != nil && c.Now.Before(*p.Until) {
 		return nil, fault.New(fault.Conflict, "the transition of the last rotation is not over yet")
 	}
-	period := leastTransition
+	period := old.Rotation.Transition()
 	if c.Sent.Has("key_transition_period_ms") {
 		var ms int64
-		if err := json.Unmarshal(c.Sent["key_transition_period_ms"], &ms); err != nil {
-			return nil, fault.New(fault.InvalidParameter, "the value is a number of milliseconds").At("key_transition_period_ms")
+		if err := c.Sent.Into("key_transition_period_ms", &ms); err != nil {
+			return nil, err
 		}
 		period = time.Duration(ms) * time.Millisecond
 	}
-	until, now := c.Now.Add(period), c.Now
-	if err := k.giveValue(ch); err != nil {
+	if err := old.Rotation.CheckTransition(period, "key_transition_period_ms"); err != nil {
 		return nil, err
 	}
-	previous := old.Secret
-	previous.Until = &until
-	ch.New.Value.Previous, ch.New.Value.LastRotatedAt, ch.New.Value.AutoRotated = &previous, &now, false
-	c.Note("api_key_id", ch.New.ID)
-	c.Note("rotation_mode", "manual")
-	c.Note("old_key_masked", old.Secret.Masked)
-	c.Note("transition_expires_at", resource.Stamp(until).String())
+	until, err := k.turn(ch, c.Now, period)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range rotationNotes(ch, "manual") {
+		c.Note(name, value)
+	}
 	return rotateReceipt{ch.New.ID, ch.Raw.Reveal(), resource.Stamp(until)}, nil
+}
+
+// turn gives a key a new value now and keeps the old one for the transition, whose end
+// it returns.
+func (k kinds) turn(ch *resource.Edit[keys.Key], now time.Time, transition time.Duration) (time.Time, error) {
+	if err := k.giveValue(ch); err != nil {
+		return time.Time{}, err
+	}
+	until, key := now.Add(transition), &ch.New.Value
+	previous := ch.Old.Value.Secret
+	previous.Until = &until
+	key.Previous, key.LastRotatedAt, key.AutoRotated = &previous, &now, false
+	key.Rotation = key.Rotation.Rotated(now)
+	return until, nil
+}
+
+// rotationNotes are what the audit trail says of a rotation.
+// Source: contract/identity-and-governance.md section 13.
+func rotationNotes(ch *resource.Edit[keys.Key], mode string) map[string]any {
+	return map[string]any{
+		"api_key_id": ch.New.ID, "rotation_mode": mode, "old_key_masked": ch.Old.Value.Secret.Masked,
+		"transition_expires_at": resource.Stamp(*ch.New.Value.Previous.Until).String(),
+	}
 }

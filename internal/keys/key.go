@@ -99,3 +99,7 @@ func (k *Key) Hashes() []Hash {
 	}
 	return []Hash{k.Secret.Hash}
 }
+
+// Timed reports whether something happens to the key by itself: it expires, is rotated,
+// or a previous value ends.
+func (k *Key) Timed() bool { return k.ExpiresAt != nil || k.Previous != nil || k.Rotation != nil }

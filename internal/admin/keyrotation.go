@@ -1,0 +1,126 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/keys"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+const rotationField = "rotation_policy"
+
+// rotationPolicyIn is a rotation policy in bodies; it replaces the present one.
+type rotationPolicyIn struct {
+	Period     *string    `json:"rotation_period,omitempty" nullable:"true" enum:"weekly,monthly" doc:"Monday 00:00 UTC, or the first of the month 00:00 UTC"`
+	Days       *int       `json:"rotation_period_days,omitempty" nullable:"true" minimum:"1" maximum:"365" doc:"instead of rotation_period"`
+	Next       *time.Time `json:"next_rotation_at,omitempty" nullable:"true" doc:"the next run, in the future; put to 00:00 UTC"`
+	Transition *int64     `json:"key_transition_period_ms,omitempty" nullable:"true" minimum:"1800000" maximum:"31536000000" default:"1800000" doc:"how long the old value stays valid; shorter than the period"`
+}
+
+// rotationPolicyView is a rotation policy as clients see it.
+type rotationPolicyView struct {
+	Period     *string         `json:"rotation_period" nullable:"true" enum:"weekly,monthly"`
+	Days       *int            `json:"rotation_period_days" nullable:"true"`
+	Next       *resource.Stamp `json:"next_rotation_at" nullable:"true"`
+	Transition int64           `json:"key_transition_period_ms"`
+	Status     string          `json:"status" enum:"ACTIVE"`
+}
+
+func viewRotation(p *keys.RotationPolicy) *rotationPolicyView {
+	if p == nil {
+		return nil
+	}
+	v := &rotationPolicyView{Period: orNull(p.Period), Next: resource.StampOf(p.Next), Transition: p.Transition().Milliseconds(), Status: "ACTIVE"}
+	if p.Days > 0 {
+		v.Days = &p.Days
+	}
+	return v
+}
+
+// takeRotation puts the policy that was sent in the place of the present one. Where the
+// workspace forces a cadence on user keys a policy may say how long the transition is,
+// and nothing else.
+// Source: contract/identity-and-governance.md sections 4 and 5.
+func takeRotation(ctx context.Context, c *resource.Call, ch *resource.Edit[keys.Key]) error {
+	_, sent := ch.Sent[rotationField]
+	if !sent && ch.Old != nil {
+		return nil
+	}
+	forced, err := forcedDays(ctx, c.Reader, ch.New)
+	if err != nil {
+		return err
+	}
+	key := &ch.New.Value
+	switch {
+	case ch.Sent.Has(rotationField):
+		if key.Rotation, err = rotationSent(ch.Sent, forced); err != nil {
+			return err
+		}
+	case forced > 0:
+		key.Rotation = forcedRotation(forced)
+	default:
+		key.Rotation = nil
+		return nil
+	}
+	if err := key.Rotation.Settle(c.Now); err != nil {
+		return err
+	}
+	return key.Rotation.Validate()
+}
+
+// rotationSent is the policy of a body. forced is the cadence of the workspace in days,
+// 0 for none.
+func rotationSent(sent resource.Sent, forced int) (*keys.RotationPolicy, error) {
+	var in rotationPolicyIn
+	if err := sent.Into(rotationField, &in); err != nil {
+		return nil, err
+	}
+	p := &keys.RotationPolicy{Next: in.Next}
+	if in.Period != nil {
+		p.Period = *in.Period
+	}
+	if in.Days != nil {
+		p.Days = *in.Days
+	}
+	if in.Transition != nil {
+		p.TransitionMS = *in.Transition
+	}
+	if forced == 0 {
+		return p, nil
+	}
+	switch {
+	case p.Next != nil:
+		return nil, fault.Newf(fault.InvalidParameter, "the workspace rotates user keys every %d days, so the next run cannot be set; leave it out", forced).At(rotationField + ".next_rotation_at")
+	case p.Period == "" && p.Days == 0:
+		p.Days, p.Enforced = forced, true
+	case p.EveryDays() != forced:
+		return nil, fault.Newf(fault.InvalidParameter, "the workspace rotates user keys every %d days; leave the period out, or send that one", forced).At(rotationField)
+	}
+	return p, nil
+}
+
+// forcedDays is the cadence that a workspace forces on its user keys, in days; 0 for
+// none and for other keys.
+func forcedDays(ctx context.Context, from resource.Reader, r *resource.Row[keys.Key]) (int, error) {
+	if r.Value.Type != access.WorkspaceUser {
+		return 0, nil
+	}
+	place, err := from.Find(ctx, tenant.WorkspaceKind, r.WorkspaceID)
+	if err != nil {
+		return 0, err
+	}
+	settings, err := settingsOf(ctx, from, place)
+	if err != nil {
+		return 0, err
+	}
+	return *settings.KeyRotationDays, nil
+}
+
+// forcedRotation is the policy of a key that has none of its own.
+func forcedRotation(days int) *keys.RotationPolicy {
+	return &keys.RotationPolicy{Days: days, Enforced: true}
+}
