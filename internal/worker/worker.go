@@ -1,0 +1,180 @@
+// Package worker runs what has to be done again and again, once for all nodes: keys
+// expire, secrets are rotated, mails are sent. One node holds a lease and does the work;
+// when it dies another one takes over within 30 s.
+//
+// A job may be cut off at any point and may run twice: when a node loses the lease while
+// it works, another one begins. So each job keeps what it did in the transaction that
+// did it, and looks at the store for what is left to do.
+package worker
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+)
+
+// Job is something to be done again and again.
+type Job struct {
+	Name  string        // "keys": in the log and the metrics
+	Every time.Duration // between the beginnings of two runs; the first is at once
+	// Run does what is due. It returns soon after ctx ends; an error is logged, and the
+	// job runs again when its time comes.
+	Run func(ctx context.Context, now time.Time) error
+}
+
+// Leases decides who works: *store.Store.
+type Leases interface {
+	// TakeLease takes or renews a lease for ttl and reports whether holder has it.
+	TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (bool, error)
+	// ReleaseLease gives it back.
+	ReleaseLease(ctx context.Context, name, holder string) error
+}
+
+const (
+	leaseName = "worker"
+	// A node that dies stops renewing: after leaseTTL the lease is free, and at the latest
+	// a beat later another node has it.
+	leaseTTL = 20 * time.Second
+	beat     = 5 * time.Second
+	// lastLimit bounds giving the lease back at the end.
+	lastLimit = 5 * time.Second
+)
+
+// Runner runs the jobs of one node. Run belongs to one goroutine.
+type Runner struct {
+	leases  Leases
+	jobs    []Job
+	clock   ident.Clock
+	log     *slog.Logger
+	figures *Metrics
+	holder  string
+	ttl     time.Duration
+	due     map[string]time.Time // by job: not before
+	leads   bool
+}
+
+// New makes a runner; Run starts it. The names of the jobs differ.
+func New(leases Leases, clock ident.Clock, log *slog.Logger, figures *Metrics, jobs ...Job) *Runner {
+	return &Runner{
+		leases: leases, jobs: jobs, clock: clock, log: log, figures: figures, holder: ident.NewID(), ttl: leaseTTL, due: make(map[string]time.Time),
+	}
+}
+
+// Run works until ctx ends, then gives the lease back, so that the next node need not
+// wait for its end.
+func (r *Runner) Run(ctx context.Context) error {
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	defer r.release(ctx)
+	for {
+		r.Turn(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Turn takes or renews the lease and, holding it, runs the jobs that are due, one after
+// the other. It reports whether this node has the lease.
+func (r *Runner) Turn(ctx context.Context) bool {
+	r.lead(ctx)
+	if !r.leads {
+		return false
+	}
+	now := r.clock.Now()
+	held, stop := r.hold(ctx)
+	defer stop()
+	for _, job := range r.jobs {
+		if held.Err() == nil && !now.Before(r.due[job.Name]) {
+			r.due[job.Name] = now.Add(job.Every)
+			r.run(held, job, now)
+		}
+	}
+	return true
+}
+
+// lead takes or renews the lease, and says so when that changes something.
+func (r *Runner) lead(ctx context.Context) {
+	leads, err := r.leases.TakeLease(ctx, leaseName, r.holder, r.ttl)
+	if err != nil && ctx.Err() == nil && !fault.Has(err, fault.ReadOnly) {
+		r.log.Warn("the worker cannot ask for its lease; trying again", "error", err.Error())
+	}
+	if leads != r.leads {
+		r.log.Info("worker", "leads", leads)
+	}
+	r.leads = leads
+	if !leads {
+		clear(r.due) // whoever has the lease does the work; when it comes back all is looked at anew
+	}
+	r.figures.lead(leads)
+}
+
+// hold renews the lease while jobs run. The context that it returns ends when the lease
+// is lost, or could not be renewed in time.
+func (r *Runner) hold(ctx context.Context) (context.Context, func()) {
+	held, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(r.ttl / 4)
+		defer tick.Stop()
+		renewed := time.Now()
+		for {
+			select {
+			case <-held.Done():
+				return
+			case <-tick.C:
+			}
+			mine, err := r.leases.TakeLease(held, leaseName, r.holder, r.ttl)
+			switch {
+			case err == nil && mine:
+				renewed = time.Now()
+			case err == nil, time.Since(renewed) > r.ttl/2:
+				cancel()
+				return
+			}
+		}
+	}()
+	return held, func() { cancel(); <-done }
+}
+
+// run runs one job. One that panics does not end the others.
+func (r *Runner) run(ctx context.Context, job Job, now time.Time) {
+	began := time.Now()
+	err := guarded(ctx, job, now)
+	if ctx.Err() != nil {
+		return // cut off: the next holder of the lease goes on
+	}
+	r.figures.ran(job.Name, err, now, time.Since(began))
+	if err != nil && !fault.Has(err, fault.ReadOnly) {
+		r.log.Warn("a job of the worker did not finish; it will be tried again", "job", job.Name, "error", err.Error())
+	}
+}
+
+func guarded(ctx context.Context, job Job, now time.Time) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return job.Run(ctx, now)
+}
+
+func (r *Runner) release(ctx context.Context) {
+	if !r.leads {
+		return
+	}
+	last, stop := context.WithTimeout(context.WithoutCancel(ctx), lastLimit)
+	defer stop()
+	if err := r.leases.ReleaseLease(last, leaseName, r.holder); err != nil {
+		r.log.Warn("the worker could not give its lease back; it ends by itself", "error", err.Error())
+	}
+	r.leads = false
+	r.figures.lead(false)
+}

@@ -1,0 +1,171 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"sluice/internal/store"
+	"sluice/internal/store/storetest"
+	"sluice/internal/worker"
+)
+
+// hands is a clock that is set by hand.
+type hands struct{ now time.Time }
+
+func (h *hands) Now() time.Time { return h.now }
+
+// work counts who did a job, and when.
+type work struct {
+	mu   sync.Mutex // guards done
+	done []string
+}
+
+func (w *work) job(node string, every time.Duration) worker.Job {
+	return worker.Job{Name: "count", Every: every, Run: func(context.Context, time.Time) error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.done = append(w.done, node)
+		return nil
+	}}
+}
+
+func (w *work) of(t *testing.T, want string) {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if got := strings.Join(w.done, " "); got != want {
+		t.Errorf("done by %q, want %q", got, want)
+	}
+}
+
+func node(t *testing.T, on worker.Leases, clock *hands, jobs ...worker.Job) *worker.Runner {
+	return worker.New(on, clock, slog.New(slog.NewTextHandler(t.Output(), nil)), worker.NewMetrics(), jobs...)
+}
+
+// One of two nodes works, and the other one when that one is gone.
+func TestOneNodeWorks(t *testing.T) {
+	t.Parallel()
+	for name, settings := range map[string]func(testing.TB) store.Settings{
+		"sqlite": storetest.SQLite, "postgres": storetest.Postgres, "mysql": storetest.MySQL,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			set := settings(t)
+			clock, did := &hands{time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}, &work{}
+			one := node(t, storetest.Open(t, set), clock, did.job("one", time.Minute))
+			two := node(t, storetest.Open(t, set), clock, did.job("two", time.Minute))
+			if !one.Turn(t.Context()) || two.Turn(t.Context()) || !one.Turn(t.Context()) {
+				t.Fatal("one node leads, the other stands by")
+			}
+			did.of(t, "one") // the second turn is before its time
+			clock.now = clock.now.Add(time.Minute)
+			two.Turn(t.Context())
+			one.Turn(t.Context())
+			did.of(t, "one one")
+
+			one.Release(t.Context())
+			if !two.Turn(t.Context()) || one.Turn(t.Context()) {
+				t.Fatal("a lease that was given back is taken at once")
+			}
+			did.of(t, "one one two")
+
+			two.Short(time.Millisecond)
+			two.Turn(t.Context()) // and dies: it never renews again
+			for !one.Turn(t.Context()) {
+				if t.Context().Err() != nil {
+					t.Fatal("nobody took over")
+				}
+			}
+			did.of(t, "one one two one")
+		})
+	}
+}
+
+func TestTakeover(t *testing.T) {
+	t.Parallel()
+	if worker.TakeoverLimit > 30*time.Second {
+		t.Errorf("a dead node is followed after %s", worker.TakeoverLimit)
+	}
+}
+
+// alone is a lease that nobody else wants, until it is lost.
+type alone struct{ lost bool }
+
+func (a *alone) TakeLease(context.Context, string, string, time.Duration) (bool, error) {
+	return !a.lost, nil
+}
+func (a *alone) ReleaseLease(context.Context, string, string) error { return nil }
+
+// What goes wrong in one job is no matter of the others.
+func TestJobsFailAlone(t *testing.T) {
+	t.Parallel()
+	clock, did, figures := &hands{time.Unix(1e9, 0)}, &work{}, worker.NewMetrics()
+	r := worker.New(&alone{}, clock, slog.New(slog.DiscardHandler), figures,
+		worker.Job{Name: "bad", Run: func(context.Context, time.Time) error { return errors.New("no") }},
+		worker.Job{Name: "worse", Run: func(context.Context, time.Time) error { panic("no") }},
+		did.job("one", time.Minute))
+	r.Turn(t.Context())
+	did.of(t, "one")
+	reg := prometheus.NewPedanticRegistry()
+	reg.MustRegister(figures.Collectors()...)
+	want := `
+# HELP sluice_worker_runs_total Runs of the worker's jobs, by job and outcome.
+# TYPE sluice_worker_runs_total counter
+sluice_worker_runs_total{job="bad",outcome="failed"} 1
+sluice_worker_runs_total{job="count",outcome="ok"} 1
+sluice_worker_runs_total{job="worse",outcome="failed"} 1
+`
+	if err := testutil.GatherAndCompare(reg, strings.NewReader(want), "sluice_worker_runs_total"); err != nil {
+		t.Error(err)
+	}
+}
+
+// flip is a lease that is lost as soon as a job runs.
+type flip struct {
+	mu    sync.Mutex // guards asked
+	asked int
+}
+
+func (f *flip) TakeLease(context.Context, string, string, time.Duration) (bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked++
+	return f.asked == 1, nil
+}
+func (f *flip) ReleaseLease(context.Context, string, string) error { return nil }
+
+// A job is cut off when its node loses the lease, and the jobs behind it do not begin.
+func TestWorkEndsWithTheLease(t *testing.T) {
+	t.Parallel()
+	did := &work{}
+	r := node(t, &flip{}, &hands{time.Unix(1e9, 0)}, worker.Job{Name: "long", Run: func(ctx context.Context, _ time.Time) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}}, did.job("one", time.Minute))
+	r.Short(20 * time.Millisecond)
+	r.Turn(t.Context())
+	did.of(t, "")
+}
+
+// Run gives the lease back when it ends.
+func TestRunReleases(t *testing.T) {
+	t.Parallel()
+	st := storetest.Open(t, storetest.SQLite(t))
+	ctx, stop := context.WithCancel(t.Context())
+	clock := &hands{time.Unix(1e9, 0)}
+	one := node(t, st, clock, worker.Job{Name: "stop", Run: func(context.Context, time.Time) error { stop(); return nil }})
+	if err := one.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if !node(t, st, clock).Turn(t.Context()) {
+		t.Error("the lease is still held")
+	}
+}
