@@ -84,3 +84,19 @@ type Delta struct {
 	ValueKey  string // of a policy; empty for budgets of records
 	Units     int64  // nano-dollars, tokens or requests
 }
+
+// MeterQuery selects meters. Empty fields select everything.
+type MeterQuery struct {
+	CarrierID   string
+	WorkspaceID string
+	Entries     []string
+	Counters    bool  // without the heads of policies
+	Exhausted   *bool // noticed or not
+	Search      string
+	DueBy       time.Time // with a reset at that time or before
+	Reached     bool      // usage is at a mark that nobody noticed yet
+	After       *Meter    // behind this one in the order of carriers and entries
+	MostUsed    bool      // the most used first
+	Limit       int       // 1 to 1000; 0 means 100
+	Offset      int
+}

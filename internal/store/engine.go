@@ -28,12 +28,15 @@ type engine struct {
 	words     *strings.Replacer  // the {words} of the migration files
 	isolation sql.IsolationLevel // of InTx; read committed on servers
 	lock      string             // clause that locks the rows a transaction reads; empty where writers are alone
-	onClash   string             // begins what an INSERT does to the row of audit_heads that it meets
+	clash     string             // of onClash, with {key} for the columns
 	nowMS     string             // expression: the database's clock in Unix milliseconds
 	writable  string             // query that answers "0" when the server takes writes
 	judge     func(error) verdict
 	open      func(Settings) (writer, reader *sql.DB, err error)
 }
+
+// onClash begins what an INSERT does to the row that has its primary key already.
+func (e *engine) onClash(key string) string { return strings.ReplaceAll(e.clash, "{key}", key) }
 
 // engineOf finds the engine by the name in the settings, which were checked.
 func engineOf(name string) *engine {

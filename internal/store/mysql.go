@@ -27,7 +27,7 @@ func newMySQL() *engine {
 			"{text}", "MEDIUMTEXT", "{blob}", "MEDIUMBLOB", "{table}", "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"),
 		isolation: sql.LevelReadCommitted,
 		lock:      "UPDATE",
-		onClash:   "ON DUPLICATE KEY UPDATE",
+		clash:     "ON DUPLICATE KEY UPDATE",
 		nowMS:     "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)",
 		writable:  "SELECT @@global.read_only",
 		judge:     judgeMySQL,

@@ -26,7 +26,7 @@ func newPostgres() *engine {
 			"{exact}", `VARCHAR(255) COLLATE "C"`, "{text}", "TEXT", "{blob}", "BYTEA", "{table}", ""),
 		isolation: sql.LevelReadCommitted,
 		lock:      "UPDATE",
-		onClash:   "ON CONFLICT (org_id) DO UPDATE SET",
+		clash:     "ON CONFLICT ({key}) DO UPDATE SET",
 		nowMS:     "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
 		writable:  "SELECT CASE WHEN pg_is_in_recovery() THEN '1' ELSE '0' END",
 		judge:     judgePostgres,

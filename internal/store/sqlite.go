@@ -24,7 +24,7 @@ func newSQLite() *engine {
 		words: strings.NewReplacer(
 			"{id}", "VARCHAR(36)", "{word}", "VARCHAR(64)", "{name}", "VARCHAR(255)", "{exact}", "VARCHAR(255)",
 			"{text}", "TEXT", "{blob}", "BLOB", "{table}", ""),
-		onClash:  "ON CONFLICT (org_id) DO UPDATE SET",
+		clash:    "ON CONFLICT ({key}) DO UPDATE SET",
 		nowMS:    "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
 		writable: "SELECT '0'",
 		judge:    judgeSQLite,

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"sluice/internal/fault"
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+)
+
+// maxValueKey bounds the text of a value key, in characters; the rest is cut, while
+// its entry stays that of the whole.
+const maxValueKey = 4096
+
+// meterRow is a line of the table usage_meters. Times are 0 for never, flags 0 or 1.
+type meterRow struct {
+	bun.BaseModel `bun:"table:usage_meters,alias:m"`
+
+	CarrierID      string `bun:",pk"`
+	Entry          string `bun:",pk"`
+	CarrierKind    string
+	OrgID          string
+	WorkspaceID    string
+	ValueKey       string
+	ValueFolded    string
+	Used           int64
+	LimitUnits     int64
+	ThresholdUnits int64
+	Exhausted      int64
+	ThresholdAlert int64
+	ExhaustedAlert int64
+	LastResetMS    int64 `bun:"last_reset_ms"`
+	NextResetMS    int64 `bun:"next_reset_ms"`
+}
+
+func meterRowOf(m quota.Meter) (meterRow, error) {
+	for _, f := range []struct {
+		name, value string
+		max         int
+	}{
+		{"carrier_kind", m.Kind, 64}, {"carrier_id", m.ID, 36}, {"organisation_id", m.OrgID, 36}, {"workspace_id", m.WorkspaceID, 36}, {"entry", m.Entry, 64},
+	} {
+		if err := storable(f.name, f.value, f.max); err != nil {
+			return meterRow{}, err
+		}
+	}
+	key := clip(m.ValueKey, maxValueKey)
+	return meterRow{
+		CarrierID: m.ID, Entry: m.Entry, CarrierKind: m.Kind, OrgID: m.OrgID, WorkspaceID: m.WorkspaceID,
+		ValueKey: key, ValueFolded: strings.ToLower(key), Used: m.Used, LimitUnits: m.Limit, ThresholdUnits: m.Threshold,
+		Exhausted: bit(m.Exhausted), ThresholdAlert: bit(m.ThresholdAlert), ExhaustedAlert: bit(m.ExhaustedAlert),
+		LastResetMS: msOrNever(m.LastReset), NextResetMS: msOrNever(m.NextReset),
+	}, nil
+}
+
+func (row *meterRow) meter() quota.Meter {
+	return quota.Meter{
+		Carrier: quota.Carrier{Kind: row.CarrierKind, ID: row.CarrierID, OrgID: row.OrgID, WorkspaceID: row.WorkspaceID},
+		Entry:   row.Entry, ValueKey: row.ValueKey, Used: row.Used, Limit: row.LimitUnits, Threshold: row.ThresholdUnits,
+		Exhausted: row.Exhausted != 0, ThresholdAlert: row.ThresholdAlert != 0, ExhaustedAlert: row.ExhaustedAlert != 0,
+		LastReset: timeOrNever(row.LastResetMS), NextReset: timeOrNever(row.NextResetMS),
+	}
+}
+
+func bit(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func msOrNever(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func timeOrNever(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+// Meters returns the meters that a query selects, by carrier and entry, at most 1000.
+// Read through a transaction of this store they are held until its end, so that what
+// it makes of them is not based on less usage than there is.
+func (s *Store) Meters(ctx context.Context, from resource.Reader, q quota.MeterQuery) ([]quota.Meter, error) {
+	limit, err := pageSize(q.Limit)
+	if err != nil {
+		return nil, err
+	}
+	r, lock := s.readsOf(from)
+	var rows []meterRow
+	err = r.within(ctx, "list usage meters", func(ctx context.Context) error {
+		rows = rows[:0]
+		sel := meterFilter(r.db.NewSelect().Model(&rows), q)
+		if q.MostUsed {
+			sel = sel.Order("m.used DESC")
+		}
+		if lock != "" {
+			sel = sel.For(lock)
+		}
+		return sel.Order("m.carrier_id", "m.entry").Limit(limit).Offset(int64(q.Offset)).Scan(ctx)
+	})
+	meters := make([]quota.Meter, len(rows))
+	for i := range rows {
+		meters[i] = rows[i].meter()
+	}
+	return meters, err
+}
+
+// CountMeters returns how many meters a query selects; its page is ignored.
+func (s *Store) CountMeters(ctx context.Context, from resource.Reader, q quota.MeterQuery) (int, error) {
+	r, _ := s.readsOf(from)
+	var n int64
+	err := r.within(ctx, "count usage meters", func(ctx context.Context) (err error) {
+		n, err = meterFilter(r.db.NewSelect().Model((*meterRow)(nil)), q).Count(ctx)
+		return err
+	})
+	return int(n), err
+}
+
+// readsOf is what a transaction of this store reads with, and how it locks; for every
+// other reader those of the store itself.
+func (s *Store) readsOf(from resource.Reader) (r reads, lock string) {
+	if t, ok := from.(*tx); ok {
+		return t.reads, t.engine.lock
+	}
+	return s.reads, ""
+}
+
+func meterFilter(sel *bun.SelectQuery, q quota.MeterQuery) *bun.SelectQuery {
+	if q.CarrierID != "" {
+		sel = sel.Where("m.carrier_id = ?", q.CarrierID)
+	}
+	if q.WorkspaceID != "" {
+		sel = sel.Where("m.workspace_id = ?", q.WorkspaceID)
+	}
+	if len(q.Entries) > 0 {
+		sel = sel.Where("m.entry IN (?)", bun.List(q.Entries))
+	}
+	if q.Counters {
+		sel = sel.Where("m.entry <> ''")
+	}
+	if q.Exhausted != nil {
+		sel = sel.Where("m.exhausted = ?", bit(*q.Exhausted))
+	}
+	if q.Search != "" {
+		sel = sel.Where("m.value_folded LIKE ? ESCAPE '!'", "%"+wildcards.Replace(strings.ToLower(q.Search))+"%")
+	}
+	if !q.DueBy.IsZero() {
+		sel = sel.Where("m.next_reset_ms > 0").Where("m.next_reset_ms <= ?", q.DueBy.UnixMilli())
+	}
+	if q.Reached {
+		sel = sel.Where("m.entry <> ''").Where("(m.exhausted = 0 AND m.used >= m.limit_units OR m.threshold_units > 0 AND m.threshold_alert = 0 AND m.used >= m.threshold_units)")
+	}
+	if q.After != nil {
+		sel = sel.Where("(m.carrier_id > ? OR m.carrier_id = ? AND m.entry > ?)", q.After.ID, q.After.ID, q.After.Entry)
+	}
+	return sel
+}
+
+// ownTx is a transaction of this store: every other Tx is a mistake of the programmer.
+func ownTx(rtx resource.Tx) (*tx, error) {
+	t, ok := rtx.(*tx)
+	if !ok {
+		return nil, fault.New(fault.Internal, "").Because(errForeignTx)
+	}
+	return t, nil
+}

@@ -1,0 +1,163 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+)
+
+var errForeignTx = errors.New("the transaction is not one of this store")
+
+// AddMeter keeps a new meter. Conflict when its carrier has one of that entry.
+func (s *Store) AddMeter(ctx context.Context, rtx resource.Tx, m quota.Meter) error {
+	return s.onMeters(ctx, rtx, "add a usage meter", func(ctx context.Context, db bun.IDB) error {
+		row, err := meterRowOf(m)
+		if err != nil {
+			return err
+		}
+		_, err = db.NewInsert().Model(&row).Exec(ctx)
+		return err
+	})
+}
+
+// SaveMeter writes a meter that Meters read in the same transaction. NotFound when it
+// is gone.
+func (s *Store) SaveMeter(ctx context.Context, rtx resource.Tx, m quota.Meter) error {
+	return s.onMeters(ctx, rtx, "save a usage meter", func(ctx context.Context, db bun.IDB) error {
+		row, err := meterRowOf(m)
+		if err != nil {
+			return err
+		}
+		_, err = db.NewUpdate().Model(&row).WherePK().Exec(ctx)
+		return err
+	})
+}
+
+// DropMeters forgets the meters of a carrier: in one workspace or, with an empty one,
+// in all; those of the entries or, with none named, all.
+func (s *Store) DropMeters(ctx context.Context, rtx resource.Tx, carrierID, workspaceID string, entries ...string) error {
+	return s.onMeters(ctx, rtx, "drop usage meters", func(ctx context.Context, db bun.IDB) error {
+		del := db.NewDelete().Table("usage_meters").Where("carrier_id = ?", carrierID)
+		if workspaceID != "" {
+			del = del.Where("workspace_id = ?", workspaceID)
+		}
+		if len(entries) > 0 {
+			del = del.Where("entry IN (?)", bun.List(entries))
+		}
+		_, err := del.Exec(ctx)
+		return err
+	})
+}
+
+// RetuneMeters gives all meters of a policy, its head too, the limits of the head, and
+// does to their flags what quota.Meter.Retune does: before are the limits until now.
+func (s *Store) RetuneMeters(ctx context.Context, rtx resource.Tx, before, head quota.Meter) error {
+	return s.onMeters(ctx, rtx, "retune usage meters", func(ctx context.Context, db bun.IDB) error {
+		up := db.NewUpdate().Table("usage_meters").Where("carrier_id = ?", head.ID).
+			Set("limit_units = ?", head.Limit).Set("threshold_units = ?", head.Threshold)
+		raised := head.Limit > before.Limit
+		if raised {
+			up = up.Set("exhausted = 0").Set("exhausted_alert = 0")
+		}
+		if raised || head.Threshold == 0 || head.Threshold > before.Threshold {
+			up = up.Set("threshold_alert = 0")
+		}
+		_, err := up.Exec(ctx)
+		return err
+	})
+}
+
+// ResetMeters lets all meters of a policy begin anew, its head too.
+func (s *Store) ResetMeters(ctx context.Context, rtx resource.Tx, carrierID string, now time.Time) error {
+	return s.onMeters(ctx, rtx, "reset usage meters", func(ctx context.Context, db bun.IDB) error {
+		_, err := db.NewUpdate().Table("usage_meters").Where("carrier_id = ?", carrierID).
+			Set("used = 0").Set("exhausted = 0").Set("threshold_alert = 0").Set("exhausted_alert = 0").Set("last_reset_ms = ?", now.UnixMilli()).Exec(ctx)
+		return err
+	})
+}
+
+func (s *Store) onMeters(ctx context.Context, rtx resource.Tx, doing string, f func(context.Context, bun.IDB) error) error {
+	t, err := ownTx(rtx)
+	if err != nil {
+		return err
+	}
+	return t.step(ctx, doing, f)
+}
+
+// AddUsage adds what was used, all of it or, with an error, none. Any number of nodes
+// may do it at once. Usage of a budget that is gone is dropped; a policy gets a counter
+// for each value key that it meets first. What usage reaches is noticed by who asks
+// for it with MeterQuery.Reached. The call is not idempotent: with ReadOnly or an error
+// of the connection it is not known whether it was kept, so who must count exactly once
+// uses AddUsageIn, in the transaction that also keeps how far it counted.
+func (s *Store) AddUsage(ctx context.Context, deltas []quota.Delta) error {
+	return s.InTx(ctx, func(rtx resource.Tx) error { return s.AddUsageIn(ctx, rtx, deltas) })
+}
+
+// AddUsageIn is AddUsage within a transaction.
+func (s *Store) AddUsageIn(ctx context.Context, rtx resource.Tx, deltas []quota.Delta) error {
+	return s.onMeters(ctx, rtx, "add usage", func(ctx context.Context, db bun.IDB) error {
+		for _, d := range merged(deltas) {
+			if err := s.addUsage(ctx, db, d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// merged sums what goes to one meter and puts the deltas into the one order in which
+// all writers lock.
+func merged(deltas []quota.Delta) []quota.Delta {
+	list := slices.Clone(deltas)
+	for i := range list {
+		if list[i].Entry == "" {
+			list[i].Entry = quota.EntryOf(list[i].ValueKey)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b quota.Delta) int {
+		return cmp.Or(cmp.Compare(a.CarrierID, b.CarrierID), cmp.Compare(a.Entry, b.Entry))
+	})
+	out := list[:0]
+	for _, d := range list {
+		if n := len(out); n > 0 && out[n-1].CarrierID == d.CarrierID && out[n-1].Entry == d.Entry {
+			out[n-1].Units += d.Units
+			continue
+		}
+		out = append(out, d)
+	}
+	return slices.DeleteFunc(out, func(d quota.Delta) bool { return d.Units == 0 })
+}
+
+const (
+	plusUsage = "UPDATE usage_meters SET used = used + ? WHERE carrier_id = ? AND entry = ?"
+	// A new counter takes its limits from the head, so a policy that is gone gets none.
+	firstUsage = `INSERT INTO usage_meters (carrier_id, entry, carrier_kind, org_id, workspace_id, value_key, value_folded, used, limit_units, threshold_units,
+exhausted, threshold_alert, exhausted_alert, last_reset_ms, next_reset_ms)
+SELECT h.carrier_id, ?, h.carrier_kind, h.org_id, h.workspace_id, ?, ?, ?, h.limit_units, h.threshold_units, 0, 0, 0, 0, 0
+FROM usage_meters AS h WHERE h.carrier_id = ? AND h.entry = '' `
+)
+
+func (s *Store) addUsage(ctx context.Context, db bun.IDB, d quota.Delta) error {
+	res, err := db.ExecContext(ctx, plusUsage, d.Units, d.CarrierID, d.Entry)
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n > 0 || d.ValueKey == "" {
+		return err
+	}
+	row, err := meterRowOf(quota.Meter{Carrier: quota.Carrier{ID: d.CarrierID}, Entry: d.Entry, ValueKey: d.ValueKey})
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, firstUsage+s.engine.onClash("carrier_id, entry")+" used = usage_meters.used + ?",
+		row.Entry, row.ValueKey, row.ValueFolded, d.Units, row.CarrierID, d.Units)
+	return err
+}

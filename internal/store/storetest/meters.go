@@ -1,0 +1,162 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+	"sluice/internal/store"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// meters come back as they were kept, are selected by what they are, and go with their
+// carrier.
+func meters(t *testing.T, s *store.Store) {
+	ctx := t.Context()
+	of := quota.Carrier{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}
+	full := quota.Meter{
+		Carrier: of, Entry: "a", ValueKey: "model:Öl 100%", Used: 7, Limit: 9, Threshold: 8, Exhausted: true, ThresholdAlert: true, ExhaustedAlert: true,
+		LastReset: noon, NextReset: noon.AddDate(0, 0, 3),
+	}
+	plain := quota.Meter{Carrier: of, Entry: "b", Limit: 1}
+	plain.WorkspaceID = ident.NewID()
+	within(t, s, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, full) })
+	within(t, s, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, plain) })
+	wantCode(t, "add again", s.InTx(ctx, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, plain) }), fault.Conflict)
+	find := func(from resource.Reader, q quota.MeterQuery) []quota.Meter {
+		t.Helper()
+		q.CarrierID = of.ID
+		list, err := s.Meters(ctx, from, q)
+		must(t, err)
+		n, err := s.CountMeters(ctx, from, q)
+		must(t, err)
+		same(t, "count", n, len(list))
+		return list
+	}
+	yes, no := true, false
+	both := []quota.Meter{full, plain}
+	for name, c := range map[string]struct {
+		q    quota.MeterQuery
+		want []quota.Meter
+	}{
+		"all": {quota.MeterQuery{}, both}, "one workspace": {quota.MeterQuery{WorkspaceID: plain.WorkspaceID}, both[1:]}, "entries": {quota.MeterQuery{Entries: []string{"a"}}, both[:1]},
+		"exhausted": {quota.MeterQuery{Exhausted: &yes}, both[:1]}, "active": {quota.MeterQuery{Exhausted: &no}, both[1:]},
+		"search": {quota.MeterQuery{Search: "ÖL 100%"}, both[:1]}, "search of no wildcard": {quota.MeterQuery{Search: "_l"}, []quota.Meter{}},
+		"due": {quota.MeterQuery{DueBy: full.NextReset}, both[:1]}, "not due": {quota.MeterQuery{DueBy: full.NextReset.Add(-time.Second)}, []quota.Meter{}},
+		"behind": {quota.MeterQuery{After: &full}, both[1:]}, "the most used": {quota.MeterQuery{MostUsed: true}, both}, "reached": {quota.MeterQuery{Reached: true}, []quota.Meter{}},
+	} {
+		same(t, name, find(s, c.q), c.want)
+	}
+	within(t, s, func(tx resource.Tx) error {
+		m := find(tx, quota.MeterQuery{Entries: []string{"b"}})[0]
+		m.Used = 1
+		return s.SaveMeter(ctx, tx, m)
+	})
+	plain.Used = 1
+	same(t, "reached", find(s, quota.MeterQuery{Reached: true}), []quota.Meter{plain})
+	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: of.ID, Entry: "b", Units: 2}, {CarrierID: of.ID, Entry: "b", Units: 3}, {CarrierID: of.ID, Entry: "gone", Units: 5}}))
+	plain.Used = 6
+	same(t, "with usage", find(s, quota.MeterQuery{}), []quota.Meter{full, plain})
+	within(t, s, func(tx resource.Tx) error { return s.DropMeters(ctx, tx, of.ID, plain.WorkspaceID) })
+	same(t, "dropped in one workspace", find(s, quota.MeterQuery{}), both[:1])
+	within(t, s, func(tx resource.Tx) error { return s.DropMeters(ctx, tx, of.ID, "", "b") })
+	same(t, "another entry dropped", find(s, quota.MeterQuery{}), both[:1])
+	within(t, s, func(tx resource.Tx) error { return s.DropMeters(ctx, tx, of.ID, "") })
+	same(t, "dropped", find(s, quota.MeterQuery{}), []quota.Meter{})
+}
+
+// policyMeters begin with the limits of the head, and follow it.
+func policyMeters(t *testing.T, s *store.Store) {
+	ctx := t.Context()
+	head := quota.Meter{Carrier: quota.Carrier{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: ident.NewID()}, Limit: 100, Threshold: 80, NextReset: noon}
+	add := func(key string, units int64) {
+		must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: head.ID, ValueKey: key, Units: units}}))
+	}
+	list := func() []quota.Meter {
+		t.Helper()
+		out, err := s.Meters(ctx, s, quota.MeterQuery{CarrierID: head.ID, Counters: true, MostUsed: true})
+		must(t, err)
+		return out
+	}
+	add("before there is a head", 5)
+	same(t, "without a head", list(), []quota.Meter{})
+	within(t, s, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, head) })
+	add("team:search", 90)
+	add("team:ranking", 20)
+	add("team:search", 20)
+	search := quota.Meter{Carrier: head.Carrier, Entry: quota.EntryOf("team:search"), ValueKey: "team:search", Used: 110, Limit: 100, Threshold: 80}
+	ranking := quota.Meter{Carrier: head.Carrier, Entry: quota.EntryOf("team:ranking"), ValueKey: "team:ranking", Used: 20, Limit: 100, Threshold: 80}
+	same(t, "counted", list(), []quota.Meter{search, ranking})
+	search.Check()
+	within(t, s, func(tx resource.Tx) error { return s.SaveMeter(ctx, tx, search) })
+	for name, limits := range map[string][2]int64{"lower": {90, 80}, "higher": {200, 80}, "a higher threshold": {200, 150}, "none": {200, 0}} {
+		before := search
+		to := head
+		to.Limit, to.Threshold = limits[0], limits[1]
+		within(t, s, func(tx resource.Tx) error { return s.RetuneMeters(ctx, tx, before, to) })
+		search.Retune(to.Limit, to.Threshold)
+		ranking.Retune(to.Limit, to.Threshold)
+		same(t, name, list(), []quota.Meter{search, ranking})
+		search.Check()
+		within(t, s, func(tx resource.Tx) error { return s.SaveMeter(ctx, tx, search) })
+	}
+	within(t, s, func(tx resource.Tx) error { return s.ResetMeters(ctx, tx, head.ID, noon) })
+	search.Reset(noon)
+	ranking.Reset(noon)
+	for _, m := range list() {
+		if m.Used != 0 || m.Exhausted || m.ThresholdAlert || m.ExhaustedAlert || !m.LastReset.Equal(noon) {
+			t.Errorf("reset to %+v", m)
+		}
+	}
+}
+
+// usageOfMany is all there afterwards, whoever added to which meters in which order.
+func usageOfMany(t *testing.T, s *store.Store) {
+	const writers, rounds = 6, 8
+	head := quota.Meter{Carrier: quota.Carrier{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: ident.NewID()}, Limit: 1}
+	within(t, s, func(tx resource.Tx) error { return s.AddMeter(t.Context(), tx, head) })
+	var wg sync.WaitGroup
+	errs := make([]error, writers)
+	for w := range writers {
+		wg.Go(func() { errs[w] = addRounds(t.Context(), s, head.ID, w, rounds) })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		must(t, err)
+	}
+	list, err := s.Meters(t.Context(), s, quota.MeterQuery{CarrierID: head.ID, Counters: true})
+	must(t, err)
+	sum := int64(0)
+	for _, m := range list {
+		sum += m.Used
+	}
+	same(t, "meters", len(list), rounds+1)
+	same(t, "sum", sum, int64(writers*rounds*3))
+}
+
+// addRounds adds to a meter that is shared by all and to one of each round, in turns of
+// the order.
+func addRounds(ctx context.Context, s *store.Store, carrier string, w, rounds int) error {
+	for i := range rounds {
+		deltas := []quota.Delta{{CarrierID: carrier, ValueKey: "shared", Units: 1}, {CarrierID: carrier, ValueKey: fmt.Sprint("round ", i), Units: 2}}
+		if w%2 == 0 {
+			deltas[0], deltas[1] = deltas[1], deltas[0]
+		}
+		if err := s.AddUsage(ctx, deltas); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func within(t *testing.T, s *store.Store, f func(resource.Tx) error) {
+	t.Helper()
+	must(t, s.InTx(t.Context(), f))
+}
