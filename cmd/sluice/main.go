@@ -30,6 +30,7 @@ type cli struct {
 	Config      showConfig   `cmd:"" help:"Show the settings in force and where each came from; secrets are masked."`
 	Keys        keysCommand  `cmd:"" help:"Make API keys and rotate the sealing key."`
 	Audit       auditCommand `cmd:"" help:"Export and verify the audit trail."`
+	Users       usersCommand `cmd:"" help:"List people and set their passwords."`
 	Healthcheck healthcheck  `cmd:"" help:"Ask the running gateway how it is; for containers."`
 	Version     showVersion  `cmd:"" help:"Show the version."`
 }

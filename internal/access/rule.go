@@ -27,10 +27,7 @@ const (
 	always = ""
 )
 
-const (
-	viewing = "read list view"
-	writing = "create update delete"
-)
+const viewing = "read list view"
 
 // rules is the one table from which the rights of people follow. What is true of a
 // record besides (whose key it is, whose data) stands with its kind.
@@ -109,27 +106,30 @@ var ruleByScope = func() map[Scope]rule {
 	m := make(map[Scope]rule)
 	for _, h := range holders {
 		for action := range strings.FieldsSeq(h.actions) {
-			m[Scope(h.resource+"."+action)] = firstRule(h.resource, action)
+			if r, ok := firstRule(h.resource, action); ok {
+				m[Scope(h.resource+"."+action)] = r
+			}
 		}
 	}
 	return m
 }()
 
-func firstRule(resource, action string) rule {
+// firstRule is the first line that is about an action of a resource.
+func firstRule(resource, action string) (rule, bool) {
 	for _, r := range rules {
 		if r.resource != resource {
 			continue
 		}
 		for a := range strings.FieldsSeq(r.actions) {
 			if a == action {
-				return r
+				return r, true
 			}
 		}
 		if r.actions == "" {
-			return r
+			return r, true
 		}
 	}
-	return rule{resource: resource, manager: never, member: never, reach: orgOnly}
+	return rule{}, false
 }
 
 // adminToggles bind the admins of the organisation, and not its owners.

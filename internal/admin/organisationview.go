@@ -90,11 +90,11 @@ func (k kinds) getOrganisation(ctx context.Context, c *resource.Call) (any, erro
 		ID: row.ID, Name: o.Name, Object: "organisation", CreatedAt: stamp(row.Created), LastUpdatedAt: stamp(row.Updated), Used: bit(o.Used),
 		Security: securityView(o.SecurityOf(nil).Map()), FeatureFlags: k.Features,
 	}
-	err = access.Can(c.Principal, settingsRead, access.Target{OrgID: c.OrgID})
+	reads := c.Holds(settingsRead)
 	switch {
-	case err != nil && c.Principal.Kind != access.BySession:
+	case !reads && c.Principal.Kind != access.BySession:
 		return nil, fault.New(fault.Forbidden, "the settings of the organisation are read with an Admin key that has the scope organisation_settings.read").At("scopes")
-	case err != nil:
+	case !reads:
 		return enveloped[organisationView]{true, v}, nil
 	}
 	c.Version(row.Record)

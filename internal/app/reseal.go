@@ -13,6 +13,7 @@ import (
 	"sluice/internal/resource"
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
+	"sluice/internal/tenant"
 )
 
 // sealedParts says, for each kind of record that holds sealed values, how to seal
@@ -25,6 +26,7 @@ var sealedParts = map[string]func(r *resource.Record, renew renewer) error{
 	routing.SavedKind:              resealConfig,
 	guard.Kind:                     resealGuardrail,
 	credential.SecretReferenceKind: resealReference,
+	tenant.AuthKind:                resealAuth,
 }
 
 // renewer seals a value anew unless the current key seals it.
@@ -131,6 +133,16 @@ func resealDeployment(r *resource.Record, renew renewer) error {
 	}
 	var b secretBody
 	return inBody(r, &b, func() error { return renew(&b.Sealed, secretContext(r.Slug)) })
+}
+
+func resealAuth(r *resource.Record, renew renewer) error {
+	var a tenant.Auth
+	return inBody(r, &a, func() error {
+		if a.OIDC == nil {
+			return nil
+		}
+		return errors.Join(renew(&a.OIDC.ClientSecret, tenant.AuthContext(r.ID)), renew(&a.OIDC.JWKS, tenant.AuthContext(r.ID)))
+	})
 }
 
 func resealKey(r *resource.Record, renew renewer) error {

@@ -78,10 +78,10 @@ func (g *Gateway) namedConfig(x *exchange, name string) error {
 	return nil
 }
 
-// blockInline refuses configuration in headers where the deployment allows only
-// saved one. Source: contract/dataplane.md 7.1, saved-only mode.
+// blockInline refuses configuration in headers where the deployment or the
+// organisation allows only saved one. Source: contract/dataplane.md 7.1, saved-only mode.
 func (g *Gateway) blockInline(x *exchange) error {
-	if !g.set.BlockInline {
+	if !g.set.BlockInline && (x.place == nil || !x.place.SavedOnly) {
 		return nil
 	}
 	blocked := func(code, field string) error {

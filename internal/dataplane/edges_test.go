@@ -107,6 +107,48 @@ func TestDebugOffKeepsNoBodies(t *testing.T) {
 	}
 }
 
+// A workspace may want metrics only; a request may want the opposite, either way.
+func TestMetricsOnlyWorkspace(t *testing.T) {
+	t.Parallel()
+	for header, kept := range map[string]bool{"": false, "x-gateway-debug: true": true, "x-gateway-debug: false": false} {
+		r := newRig(t)
+		r.dir.place.MetricsOnly = true
+		r.call("POST", "/v1/chat/completions", hello, r.custom(header)...)
+		if row := r.journal.one(t); (len(row.Request.Bytes)+len(row.Response.Bytes) > 0) != kept || row.Usage.TotalTokens == 0 {
+			t.Errorf("%q: kept %q and %q, usage %+v", header, row.Request.Bytes, row.Response.Bytes, row.Usage)
+		}
+	}
+}
+
+func TestRequestsOfUserKeysComeFromTheirUser(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		attributed, may bool
+		sent, want      string
+	}{
+		{true, true, "", "u-1"}, {true, true, "alice", "alice"}, {true, false, "alice", "u-1"}, {false, true, "", ""}, {false, false, "alice", "alice"},
+	} {
+		r := newRig(t)
+		r.dir.place.Attributed, r.dir.place.Attributes = c.attributed, c.may
+		for _, e := range r.dir.keys {
+			e.Principal.UserID = "u-1"
+		}
+		r.call("POST", "/v1/chat/completions", hello, r.custom(`x-gateway-metadata: {"_user":"`+c.sent+`"}`)...)
+		if got := r.journal.one(t).Metadata["_user"]; got != c.want {
+			t.Errorf("%+v: from %q", c, got)
+		}
+	}
+}
+
+func TestOrganisationBlocksInline(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.dir.place.SavedOnly = true
+	if a := r.call("POST", "/v1/chat/completions", hello, "x-gateway-provider: openai"); a.StatusCode != 400 || !strings.Contains(a.Text, "inline_provider_blocked") {
+		t.Errorf("%d %s", a.StatusCode, a.Text)
+	}
+}
+
 func TestInlineBlocked(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(s *dataplane.Settings) { s.BlockInline = true })

@@ -33,7 +33,7 @@ type exchange struct {
 	ctl      controls
 	trace    trace
 	key      *keys.Entry
-	place    *tenant.Workspace
+	place    *tenant.Scope
 	metadata map[string]string
 
 	spool  *wire.Spool   // the whole body, when it was held

@@ -29,7 +29,7 @@ import (
 // Directory is the control plane at one moment: immutable, in memory.
 type Directory interface {
 	FindKey(h keys.Hash) *keys.Entry
-	FindWorkspace(id string) *tenant.Workspace
+	FindWorkspace(id string) *tenant.Scope
 	FindConfig(workspace, name string) (doc *routing.Config, slug string, ok bool)
 	FindAccount(workspace, slug string) *credential.Account
 	Accounts(workspace string) []*credential.Account

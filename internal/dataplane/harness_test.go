@@ -172,7 +172,7 @@ func (l *list) one(t testing.TB) record.Attempt {
 // directory is a control plane written down.
 type directory struct {
 	keys     map[keys.Hash]*keys.Entry
-	place    tenant.Workspace
+	place    tenant.Scope
 	configs  map[string]*routing.Config
 	accounts map[string]*credential.Account
 	prompts  map[string]*prompt.Saved
@@ -180,7 +180,7 @@ type directory struct {
 }
 
 func newDirectory(h *keys.Hasher) *directory {
-	d := &directory{keys: map[keys.Hash]*keys.Entry{}, configs: map[string]*routing.Config{}, accounts: map[string]*credential.Account{}}
+	d := &directory{place: tenant.Scope{Attributed: true, Attributes: true}, keys: map[keys.Hash]*keys.Entry{}, configs: map[string]*routing.Config{}, accounts: map[string]*credential.Account{}}
 	d.add(h, key, access.WorkspaceService, workspace, access.Allowed(access.WorkspaceService)...)
 	d.add(h, adminKey, access.OrganisationService, "", access.Allowed(access.OrganisationService)...)
 	d.add(h, narrowKey, access.WorkspaceService, workspace, "logs.view")
@@ -195,8 +195,8 @@ func (d *directory) add(h *keys.Hasher, raw string, t access.KeyType, place stri
 	return e
 }
 
-func (d *directory) FindKey(h keys.Hash) *keys.Entry           { return d.keys[h] }
-func (d *directory) FindWorkspace(id string) *tenant.Workspace { return &d.place }
+func (d *directory) FindKey(h keys.Hash) *keys.Entry       { return d.keys[h] }
+func (d *directory) FindWorkspace(id string) *tenant.Scope { return &d.place }
 func (d *directory) FindConfig(_, name string) (*routing.Config, string, bool) {
 	c, ok := d.configs[name]
 	return c, name, ok

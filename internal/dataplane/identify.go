@@ -108,7 +108,19 @@ func (g *Gateway) describeCall(x *exchange) {
 		}
 	}
 	x.metadata = m
-	x.describeUser(x.key.Principal.UserID)
+	x.attribute(x.key.Principal.UserID)
+}
+
+// attribute says from which user a request of a user key comes, as the workspace wants
+// it. Source: contract/identity-and-governance.yaml, WorkspaceSettings.
+func (x *exchange) attribute(user string) {
+	if user == "" || x.place != nil && !x.place.Attributed {
+		return
+	}
+	if x.place != nil && !x.place.Attributes {
+		delete(x.metadata, "_user")
+	}
+	x.describeUser(user)
 }
 
 // describeUser puts a user into the metadata unless the caller named one.

@@ -93,11 +93,12 @@ func maskQuery(target string) string {
 
 // describeBody keeps the body that was sent. Of a form only the fields are kept,
 // not the file; of a body that was not held, nothing. x-gateway-debug: false
-// keeps no bodies at all.
+// keeps no bodies at all, and so does a workspace that wants metrics only, unless the
+// header says true. Source: contract/identity-and-governance.md section 3.
 func (g *Gateway) describeBody(a *attempt, r *record.Attempt) {
 	x := a.x
 	r.BytesIn = a.body.Len()
-	if x.ctl.debug == "false" {
+	if x.ctl.debug == "false" || x.ctl.debug != "true" && x.place != nil && x.place.MetricsOnly {
 		r.Request, r.Response = record.Body{}, record.Body{Size: r.Response.Size}
 		return
 	}

@@ -38,9 +38,14 @@ var decoders = map[string]func(*Directory, resource.Record) (any, error){
 	prompt.LabelKind:          decodeLabel,
 }
 
+type workspace struct {
+	tenant.Workspace
+	org string
+}
+
 func decodeWorkspace(_ *Directory, r resource.Record) (any, error) {
-	var w tenant.Workspace
-	return &w, json.Unmarshal(r.Body, &w)
+	w := &workspace{org: r.OrgID}
+	return w, json.Unmarshal(r.Body, &w.Workspace)
 }
 
 type savedConfig struct {

@@ -54,7 +54,7 @@ type section struct {
 // sections are the whole snapshot. Every kind that is followed belongs to one.
 var sections = []section{
 	{[]string{keys.Kind, tenant.OrganisationKind, tenant.WorkspaceKind, tenant.UserKind, tenant.MemberKind}, parts.addKeys},
-	{[]string{tenant.WorkspaceKind}, parts.addWorkspaces},
+	{[]string{tenant.WorkspaceKind, tenant.OrganisationKind}, parts.addWorkspaces},
 	{[]string{configKind}, parts.addConfigs},
 	{[]string{credential.IntegrationKind, credential.ProviderKind, credential.VirtualKeyKind, credential.SecretReferenceKind}, parts.addAccounts},
 	{[]string{prompt.Kind, prompt.VersionKind, prompt.PartialKind, prompt.PartialVersionKind, prompt.LabelKind}, parts.addPrompts},
@@ -83,9 +83,9 @@ func (p parts) renew(old *Snapshot, t touched) *Snapshot {
 func (p parts) addKeys(s *Snapshot, t touched) { s.keys = p.ring(s.keys, t) }
 
 func (p parts) addWorkspaces(s *Snapshot, _ touched) {
-	s.workspaces = make(map[string]*tenant.Workspace, len(p[tenant.WorkspaceKind]))
+	s.workspaces = make(map[string]*tenant.Scope, len(p[tenant.WorkspaceKind]))
 	for id, v := range p[tenant.WorkspaceKind] {
-		s.workspaces[id] = v.(*tenant.Workspace)
+		s.workspaces[id] = p.scope(v.(*workspace))
 	}
 }
 

@@ -40,11 +40,21 @@ func (p parts) standing(e *keys.Entry, roles map[string]map[string]access.Role) 
 	places := make(map[string]tenant.Membership, 1)
 	at := e.Principal.WorkspaceID
 	if role, in := roles[e.Key.UserID][at]; in {
-		if ws, live := p[tenant.WorkspaceKind][at].(*tenant.Workspace); live {
-			places[at] = tenant.Membership{Role: role, Workspace: ws}
+		if ws, live := p[tenant.WorkspaceKind][at].(*workspace); live {
+			places[at] = tenant.Membership{Role: role, Workspace: &ws.Workspace}
 		}
 	}
 	own := *e
 	org.Standing(&own.Principal, user, places)
 	return &own
+}
+
+// scope is a workspace with what its organisation says of it. One whose organisation
+// is not there stands by the usual settings.
+func (p parts) scope(w *workspace) *tenant.Scope {
+	org, ok := p[tenant.OrganisationKind][w.org].(*tenant.Organisation)
+	if !ok {
+		org = &tenant.Organisation{}
+	}
+	return org.ScopeOf(w.org, &w.Workspace)
 }

@@ -11,7 +11,7 @@ import (
 // Snapshot is the control plane at one moment. Nothing in it changes.
 type Snapshot struct {
 	keys       *keyring // nil in the snapshot before the first
-	workspaces map[string]*tenant.Workspace
+	workspaces map[string]*tenant.Scope
 	configs    map[ref]*Config
 	accounts   map[ref]*credential.Account
 	byPlace    map[string][]*credential.Account // accounts of a workspace
@@ -38,7 +38,7 @@ func (s *Snapshot) FindKey(h keys.Hash) *keys.Entry {
 }
 
 // FindWorkspace returns a workspace by id, nil when there is none.
-func (s *Snapshot) FindWorkspace(id string) *tenant.Workspace { return s.workspaces[id] }
+func (s *Snapshot) FindWorkspace(id string) *tenant.Scope { return s.workspaces[id] }
 
 // FindConfig returns a saved config of a workspace by slug or id.
 func (s *Snapshot) FindConfig(workspace, name string) (*routing.Config, string, bool) {

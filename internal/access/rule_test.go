@@ -1,0 +1,130 @@
+package access_test
+
+import (
+	"slices"
+	"testing"
+
+	"sluice/internal/access"
+)
+
+// places of a user who is something in w and nothing elsewhere.
+func in(role access.Role, on access.Switches) *access.Principal {
+	return &access.Principal{Kind: access.BySession, OrgID: "o", UserID: "u", OrgRole: access.Member, Places: map[string]access.Place{"w": {Role: role, On: on}}}
+}
+
+func TestPeople(t *testing.T) {
+	t.Parallel()
+	usual := access.InForce(nil, nil, nil)
+	open := access.InForce(access.Security{"membersWriteConfigs": true, "managersWriteConfigs": false, "managersUpdateWs": false}, nil, nil)
+	here, there, org := access.Target{OrgID: "o", WorkspaceID: "w"}, access.Target{OrgID: "o", WorkspaceID: "v"}, access.Target{OrgID: "o"}
+	cases := []struct {
+		name  string
+		p     *access.Principal
+		scope access.Scope
+		at    access.Target
+		ok    bool
+	}{
+		{"a member reads configs", in(access.Member, usual), "configs.read", here, true},
+		{"a member writes none", in(access.Member, usual), "configs.update", here, false},
+		{"unless that is open", in(access.Member, open), "configs.update", here, true},
+		{"a manager writes configs", in(access.Manager, usual), "configs.update", here, true},
+		{"unless that is shut", in(access.Manager, open), "configs.update", here, false},
+		{"which binds no workspace admin", in(access.Admin, open), "configs.update", here, true},
+		{"nor does it open another workspace", in(access.Admin, usual), "configs.read", there, false},
+		{"nor the organisation", in(access.Admin, usual), "organisation_settings.read", org, false},
+		{"a workspace admin makes no workspace", in(access.Admin, usual), "workspaces.create", org, false},
+		{"a manager changes the workspace", in(access.Manager, usual), "workspaces.update", here, true},
+		{"unless that is shut, too", in(access.Manager, open), "workspaces.update", here, false},
+		{"a member never makes service keys", in(access.Member, open), "workspace_service_api_keys.create", here, false},
+		{"a member lists the organisation's integrations", in(access.Member, usual), "organisation_integrations.list", org, true},
+		{"but reads none", in(access.Member, usual), "organisation_integrations.read", org, false},
+		{"a member views policies", in(access.Member, usual), "policies.read", here, true},
+		{"and writes none", in(access.Member, usual), "policies.create", here, false},
+		{"a scope that does not exist opens nothing", in(access.Admin, usual), "nonsense.read", here, false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if err := access.Can(c.p, c.scope, c.at); (err == nil) != c.ok {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A user key can do no more than its user, and no more than its scopes.
+func TestUserKeys(t *testing.T) {
+	t.Parallel()
+	p := in(access.Member, access.InForce(nil, nil, nil))
+	p.Kind, p.KeyType, p.WorkspaceID = access.ByKey, access.WorkspaceUser, "w"
+	p.Scopes = access.NewScopes("configs.read", "configs.update", "completions.write")
+	at := access.Target{OrgID: "o", WorkspaceID: "w"}
+	for scope, ok := range map[access.Scope]bool{"configs.read": true, "configs.update": false, "configs.list": false} {
+		if err := access.Can(p, scope, at); (err == nil) != ok {
+			t.Errorf("%s: %v", scope, err)
+		}
+	}
+	if err := access.CanCall(p, access.CompletionsWrite); err != nil {
+		t.Error(err)
+	}
+	p.OrgRole = access.Admin // an admin of the organisation is bound by scopes alone
+	if err := access.Can(p, "configs.update", at); err != nil {
+		t.Error(err)
+	}
+	p.OrgRole, p.Places = access.Member, nil // and who left the workspace by everything
+	if access.Can(p, "configs.read", at) == nil {
+		t.Error("the key of somebody who left reads configs")
+	}
+}
+
+func TestInForce(t *testing.T) {
+	t.Parallel()
+	const name = "membersWritePrompts" // usually off; section prompts
+	cases := []struct {
+		org, ws access.Security
+		open    access.Overrides
+		on      bool
+	}{
+		{nil, nil, nil, false},
+		{access.Security{name: true}, nil, nil, true},
+		{access.Security{name: true}, access.Security{name: false}, nil, true},
+		{access.Security{name: true}, access.Security{name: false}, access.Overrides{"prompts": true}, false},
+		{nil, access.Security{name: true}, access.Overrides{"prompts": true}, true},
+		{nil, access.Security{name: true}, access.Overrides{"configs": true}, false},
+	}
+	for _, c := range cases {
+		if on := access.InForce(c.org, c.open, c.ws).Map()[name]; on != c.on {
+			t.Errorf("%+v: %v", c, on)
+		}
+	}
+}
+
+// Every scope that a key may hold has a line in the table of people's rights, so that
+// none falls to a default that nobody thought about.
+func TestEveryScopeHasARule(t *testing.T) {
+	t.Parallel()
+	admin := in(access.Admin, access.InForce(nil, nil, nil))
+	all := slices.Concat(access.Allowed(access.OrganisationService), access.Allowed(access.WorkspaceService), access.Allowed(access.WorkspaceUser))
+	for _, s := range all {
+		if !access.Ruled(access.Scope(s)) {
+			t.Errorf("%s has no rule", s)
+		}
+	}
+	if got := admin.Allowed("w"); !slices.IsSorted(got) || !slices.Contains(got, "configs.create") || slices.Contains(got, "audit_logs.list") {
+		t.Errorf("a workspace admin may %v", got)
+	}
+}
+
+func TestOwnDataOnly(t *testing.T) {
+	t.Parallel()
+	shut := access.InForce(access.Security{"membersViewAllData": false}, nil, nil)
+	for role, want := range map[access.Role]bool{access.Member: true, access.Manager: false, access.Admin: false} {
+		if got := in(role, shut).SeesOwnDataOnly("w"); got != want {
+			t.Errorf("%s: %v", role, got)
+		}
+	}
+	service := &access.Principal{Kind: access.ByKey, KeyType: access.WorkspaceService, WorkspaceID: "w"}
+	if service.SeesOwnDataOnly("w") {
+		t.Error("a service key is nobody, and bound by no toggle")
+	}
+}

@@ -1,0 +1,103 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+
+	"sluice/internal/admin"
+	"sluice/internal/config"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/identity"
+	"sluice/internal/resource"
+	"sluice/internal/sealed"
+	"sluice/internal/tenant"
+)
+
+// User is a person as the command line shows one.
+type User struct {
+	ID, Email, Role string
+	Password        bool // there is one, so that they may sign in here
+}
+
+// Users lists the people of all organisations, the oldest first, at most 1000.
+func Users(ctx context.Context, s config.Settings, log *slog.Logger) (users []User, err error) {
+	return users, offline(ctx, s, log, func(a *App) error {
+		rows, err := a.store.List(ctx, resource.Query{Kind: tenant.UserKind, Statuses: []string{active}, Limit: 1000})
+		if err != nil {
+			return err
+		}
+		for _, rec := range rows {
+			u, err := resource.Decode[tenant.User](rec)
+			if err != nil {
+				return err
+			}
+			n, err := a.store.Count(ctx, resource.Query{Kind: identity.LoginKind, OrgID: rec.OrgID, Index: []resource.IndexEntry{{Name: "user", Value: rec.ID}}})
+			if err != nil {
+				return err
+			}
+			users = append(users, User{rec.ID, u.Value.Email, string(u.Value.Role), n > 0})
+		}
+		return nil
+	})
+}
+
+// SetPassword gives a user, named by e-mail address or id, a password in the place of
+// the present one, ends their sessions, and puts it on the audit trail. An empty
+// password has one made, which is returned. fault.NotFound when there is no such user.
+// It works while the gateway runs.
+func SetPassword(ctx context.Context, s config.Settings, log *slog.Logger, user string, password sealed.String) (sealed.String, error) {
+	if password.Empty() {
+		password = sealed.New(ident.NewSecret(18))
+	}
+	if err := identity.Check(password, "password"); err != nil {
+		return password, err
+	}
+	hash, err := identity.NewPasswords().Hash(ctx, password)
+	if err != nil {
+		return password, err
+	}
+	return password, offline(ctx, s, log, func(a *App) error {
+		if err := a.foundDeployment(ctx); err != nil {
+			return err
+		}
+		u, err := findUser(ctx, a.store, user)
+		if err != nil {
+			return err
+		}
+		trail := resource.Trail{Off: !a.set.Features.AuditLogs, Clock: a.clock}
+		return a.store.InTx(ctx, func(tx resource.Tx) error {
+			return errors.Join(
+				admin.SetPassword(ctx, tx, u, hash, a.clock.Now()),
+				admin.EndSessions(ctx, tx, u.OrgID, u.ID, ""),
+				trail.Audit(ctx, tx, resource.AuditRow{OrgID: u.OrgID, Kind: "auth", Action: "reset", TargetID: u.ID}),
+			)
+		})
+	})
+}
+
+// findUser finds a living user by id or e-mail address.
+func findUser(ctx context.Context, from resource.Reader, name string) (resource.Record, error) {
+	missing := fault.Newf(fault.NotFound, "there is no user %q; `sluice users list` shows them", name)
+	if ident.ValidID(name) {
+		r, err := from.Find(ctx, tenant.UserKind, name)
+		if fault.Has(err, fault.NotFound) || err == nil && r.Status != active {
+			return r, missing
+		}
+		return r, err
+	}
+	rows, err := from.List(ctx, resource.Query{
+		Kind: tenant.UserKind, Statuses: []string{active}, Index: []resource.IndexEntry{{Name: "email", Value: strings.ToLower(name)}}, Limit: 2,
+	})
+	switch {
+	case err != nil:
+		return resource.Record{}, err
+	case len(rows) == 0:
+		return resource.Record{}, missing
+	case len(rows) > 1:
+		return resource.Record{}, fault.New(fault.Conflict, "several organisations know this address; name the user by id")
+	}
+	return rows[0], nil
+}

@@ -1,0 +1,135 @@
+package identity_test
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/identity"
+	"sluice/internal/sealed"
+)
+
+func TestPasswords(t *testing.T) {
+	t.Parallel()
+	ctx, p := t.Context(), identity.NewPasswords()
+	right := sealed.New("correct horse battery")
+	one, err := p.Hash(ctx, right)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other, _ := p.Hash(ctx, right); one == other || strings.Contains(one, "horse") || !strings.HasPrefix(one, "$argon2id$v=19$m=19456,t=2,p=1$") {
+		t.Errorf("hashes %s %s", one, other)
+	}
+	for guess, want := range map[string]bool{"correct horse battery": true, "correct horse batterz": false, "": false} {
+		if ok, err := p.Matches(ctx, one, sealed.New(guess)); ok != want || err != nil {
+			t.Errorf("%q: %v %v", guess, ok, err)
+		}
+	}
+	if ok, err := p.Matches(ctx, "", right); ok || err != nil {
+		t.Errorf("nobody's password matches: %v %v", ok, err)
+	}
+	if identity.Outdated(one) || !identity.Outdated(strings.Replace(one, "t=2", "t=1", 1)) {
+		t.Error("what is outdated is not told from what is not")
+	}
+}
+
+// A bad row of the database is an error, and costs nothing.
+func TestStoredFormsAreChecked(t *testing.T) {
+	t.Parallel()
+	p := identity.NewPasswords()
+	for _, stored := range []string{
+		"x", "$argon2i$v=19$m=8,t=1,p=1$AAAA$AAAA", "$argon2id$v=18$m=8,t=1,p=1$AAAA$AAAA", "$argon2id$v=19$m=8$AAAA$AAAA",
+		"$argon2id$v=19$m=99999999,t=1,p=1$AAAA$AAAA", "$argon2id$v=19$m=8,t=0,p=1$AAAA$AAAA", "$argon2id$v=19$m=8,t=1,p=0$AAAA$AAAA",
+		"$argon2id$v=19$m=8,t=1,p=1$!$AAAA", "$argon2id$v=19$m=8,t=1,p=1$AAAA$!",
+	} {
+		if ok, err := p.Matches(t.Context(), stored, sealed.New("anything at all")); ok || err == nil {
+			t.Errorf("%s: %v %v", stored, ok, err)
+		}
+	}
+	// A sum of another length, the empty one too, is nobody's.
+	for _, sum := range []string{"", "AAAA"} {
+		if ok, _ := p.Matches(t.Context(), "$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAA$"+sum, sealed.New("anything at all")); ok {
+			t.Errorf("the sum %q matches", sum)
+		}
+	}
+}
+
+func TestHashingWaitsForItsTurn(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	p := identity.NewPasswords()
+	done := 0
+	for range 100 {
+		if _, err := p.Hash(ctx, sealed.New("correct horse battery")); err != nil {
+			return // who has left is not hashed for
+		}
+		done++
+	}
+	t.Errorf("%d hashes for somebody who had left", done)
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	for password, ok := range map[string]bool{
+		"": false, "elevenchars": false, "twelve chars": true, "äöüäöüäöüäöü": true, strings.Repeat("a", 1024): true, strings.Repeat("a", 1025): false, "not text at all\xff": false,
+	} {
+		if err := identity.Check(sealed.New(password), "password"); (err == nil) != ok || err != nil && fault.From(err).Param != "password" {
+			t.Errorf("%d bytes: %v", len(password), err)
+		}
+	}
+}
+
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	s := identity.Session{Began: began, ExpiresAt: began.Add(identity.Life)}
+	for _, c := range []struct {
+		after, longest time.Duration
+		open           bool
+	}{
+		{0, 0, true}, {identity.Life - 1, 0, true}, {identity.Life, 0, false}, {899 * time.Second, 900 * time.Second, true}, {900 * time.Second, 900 * time.Second, false},
+		{identity.Life, 2 * identity.Life, false}, // no setting makes it longer
+	} {
+		if err := s.Check(began.Add(c.after), c.longest); (err == nil) != c.open || err != nil && !fault.Has(err, fault.Unauthenticated) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	token := identity.NewToken()
+	if !identity.IsToken(token) || token == identity.NewToken() || strings.Contains(token, ".") || identity.IsToken("sk-x") {
+		t.Errorf("token %q", token)
+	}
+}
+
+func TestPace(t *testing.T) {
+	t.Parallel()
+	now, p := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), identity.NewPace()
+	for range 10 {
+		if err := p.Allow(now, "mia", "ip:1"); err != nil {
+			t.Fatal(err)
+		}
+		p.Failed(now, "mia", "ip:1")
+	}
+	if err := p.Allow(now, "mia", "ip:2"); !fault.Has(err, fault.RateLimited) {
+		t.Errorf("the eleventh guess of an account from elsewhere: %v", err)
+	}
+	if err := p.Allow(now, "tom", "ip:1"); !fault.Has(err, fault.RateLimited) {
+		t.Errorf("the eleventh guess from one place: %v", err)
+	}
+	if err := p.Allow(now.Add(15*time.Minute), "mia", "ip:1"); err != nil {
+		t.Errorf("a quarter of an hour later: %v", err)
+	}
+	p.Passed("mia")
+	if err := p.Allow(now, "mia", "ip:3"); err != nil {
+		t.Errorf("after a success: %v", err)
+	}
+	for i := range 250_000 { // memory is bounded
+		p.Failed(now, strconv.Itoa(i))
+	}
+	if err := p.Allow(now, "tom", "ip:9"); err != nil {
+		t.Error(err)
+	}
+}

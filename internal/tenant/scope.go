@@ -1,0 +1,22 @@
+package tenant
+
+// Scope is a workspace as requests see it: its own fields, and what follows from its
+// settings and those of its organisation, worked out once. It is shared and never
+// changed.
+type Scope struct {
+	Workspace
+	OrgID       string
+	MetricsOnly bool // no bodies are recorded unless a request asks for it
+	Attributed  bool // a request of a user key is said to come from its user
+	Attributes  bool // and may say that it comes from somebody else
+	SavedOnly   bool // requests bring no config, provider or host of their own
+}
+
+// ScopeOf works out a workspace of the organisation.
+func (o *Organisation) ScopeOf(orgID string, w *Workspace) *Scope {
+	s := o.SettingsOf(w)
+	return &Scope{
+		Workspace: *w, OrgID: orgID, MetricsOnly: *s.DebugLog == 0, Attributed: *s.KeyMetadata == 1, Attributes: *s.KeyMetadataOverride == 1,
+		SavedOnly: o.DataPlane.BlockInlineConfig,
+	}
+}
