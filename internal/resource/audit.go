@@ -45,8 +45,8 @@ func (e *Engine) auditRow(c *Call, status int, refusal string) (*AuditRow, error
 		return nil, nil
 	}
 	details := AuditDetails{Query: c.asked(), Headers: auditHeaders(c.r.Header), Notes: c.trail.notes, Error: refusal}
-	if c.Sent != nil {
-		request, err := json.Marshal(mask(c.Sent))
+	if body := c.maskedBody(); body != nil {
+		request, err := json.Marshal(body)
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -17,7 +18,7 @@ import (
 
 // Limits of a body.
 const (
-	maxBody     = 1 << 20 // bytes
+	maxBody     = 1 << 20 // bytes, unless the operation says otherwise
 	maxDepth    = 64      // nested objects and lists
 	maxProblems = 20      // named in one refusal
 )
@@ -34,12 +35,13 @@ func (c *Call) readBody(s *schema) error {
 	if s == nil {
 		return nil
 	}
-	raw, err := io.ReadAll(io.LimitReader(c.r.Body, maxBody+1))
+	most := cmp.Or(c.op.MaxBytes, maxBody)
+	raw, err := io.ReadAll(io.LimitReader(c.r.Body, int64(most)+1))
 	if err != nil {
 		return fault.New(fault.InvalidRequest, "the body was cut off").Because(err)
 	}
-	if len(raw) > maxBody {
-		return fault.Newf(fault.TooLarge, "the body is larger than %d bytes", maxBody)
+	if len(raw) > most {
+		return fault.Newf(fault.TooLarge, "the body is larger than %d bytes", most)
 	}
 	raw = bytes.TrimSpace(raw)
 	switch {
@@ -51,6 +53,9 @@ func (c *Call) readBody(s *schema) error {
 	}
 	if err := wellFormed(raw); err != nil {
 		return err
+	}
+	if c.op.Many > 0 {
+		return c.readItems(raw)
 	}
 	if err := json.Unmarshal(raw, &c.Sent); err != nil || c.Sent == nil {
 		return fault.New(fault.InvalidRequest, "the body is a JSON object")
@@ -115,7 +120,7 @@ func (c *Call) checkBody(s *schema) error {
 	if s == nil {
 		return nil
 	}
-	problems := s.check(c.Sent)
+	problems := c.problems(s)
 	if len(problems) == 0 {
 		return nil
 	}

@@ -55,7 +55,11 @@ func (e *Engine) describe(op Operation) *schema {
 	var body *schema
 	if op.Body != nil {
 		t := reflect.TypeOf(op.Body)
-		d.RequestBody = &huma.RequestBody{Required: !op.Optional, Content: jsonContent(reg.Schema(t, true, ""))}
+		of := reg.Schema(t, true, "")
+		if op.Many > 0 {
+			of = oneOrMany(of, op.Many)
+		}
+		d.RequestBody = &huma.RequestBody{Required: !op.Optional, Content: jsonContent(of)}
 		body = &schema{reg, reg.Schema(t, false, "")}
 	}
 	answer := op.Answer

@@ -36,6 +36,10 @@ type Operation struct {
 	// schema is checked strictly: a field that it has not is refused.
 	Body     any
 	Optional bool // the body may be absent
+	// Many lets the body also be a list of at most so many objects, each as Body
+	// describes; Call.Items has them, and of a single object that one.
+	Many     int
+	MaxBytes int // of the body; 0 means 1 MiB
 	// Public lets anybody call it, with no credential: Run finds out who that is, and
 	// says so with Become. It has no scopes.
 	Public bool
@@ -75,7 +79,8 @@ type Call struct {
 	WorkspaceID string // what the call is about; empty when it names no workspace
 	RequestID   string
 	Now         time.Time
-	Sent        Sent // the body, field by field
+	Sent        Sent   // the body, field by field; nil in operations with Many
+	Items       []Sent // the objects of the body in operations with Many
 	// Reader reads what the call may see: in a write, the transaction.
 	Reader Reader
 
@@ -83,6 +88,7 @@ type Call struct {
 	op     *Operation
 	r      *http.Request
 	query  map[string]string
+	listed bool // the body was a list
 	trail  trail
 	etag   string
 	header http.Header // further fields of the answer
