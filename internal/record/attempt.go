@@ -56,8 +56,9 @@ type Attempt struct {
 	BytesIn         int64
 	BytesOut        int64
 	Remote          string
-	Request         Body // as sent upstream; empty when bodies are not kept
-	Response        Body // as the upstream answered
+	Source          Source // where the record came from
+	Request         Body   // as sent upstream; empty when bodies are not kept
+	Response        Body   // as the upstream answered
 }
 
 // Body is a kept request or response body.
@@ -67,6 +68,24 @@ type Body struct {
 	Bytes     []byte // up to the cap of the deployment
 	Truncated bool   // there was more
 	Size      int64  // of the whole body
+}
+
+// Source says who made a record.
+// Source: contract/content-and-observability.yaml, LogMetrics.source.
+type Source string
+
+// The sources. The zero value, FromGateway, is a request that this gateway served.
+const (
+	FromGateway Source = ""
+	FromAPI     Source = "api" // sent by a caller as a custom log
+)
+
+// Shown is the source as clients see it: "gateway" or "api".
+func (s Source) Shown() Source {
+	if s == FromGateway {
+		return "gateway"
+	}
+	return s
 }
 
 // Outcome says how an attempt ended, in one word of a closed set.

@@ -39,7 +39,7 @@ const (
 
 type (
 	numbers [27]uint64
-	texts   [34]*string
+	texts   [35]*string
 )
 
 // numbers lists the numeric fields in their stored order. New ones go last.
@@ -80,7 +80,7 @@ func (a *Attempt) texts() texts {
 		&a.Provider, &a.ProviderID, &a.Model, &a.ReplyModel, (*string)(&a.Endpoint),
 		&a.Method, &a.Path, &a.UpstreamURL, (*string)(&a.Outcome), &a.Error, &a.CacheStatus, &a.Remote,
 		&a.Request.Type, &a.Request.Encoding, &a.Response.Type, &a.Response.Encoding, &a.Dropped, &a.Usage.SearchContext,
-		&a.PromptID, &a.PromptVersionID, &a.PromptSlug,
+		&a.PromptID, &a.PromptVersionID, &a.PromptSlug, (*string)(&a.Source),
 	}
 }
 

@@ -21,6 +21,7 @@ type extra struct {
 	Dropped           string  `json:"dropped,omitempty"`
 	RequestType       string  `json:"request_type,omitempty"`  // with its boundary
 	ResponseType      string  `json:"response_type,omitempty"` // with its boundary
+	Source            string  `json:"source,omitempty"`
 	InputAudioTokens  int64   `json:"input_audio_tokens,omitempty"`
 	OutputAudioTokens int64   `json:"output_audio_tokens,omitempty"`
 	ImageTokens       int64   `json:"image_tokens,omitempty"`
@@ -37,7 +38,7 @@ type extra struct {
 // take fills in everything but the ids.
 func (x *extra) take(a *record.Attempt) {
 	u := &a.Usage
-	x.SpanID, x.ParentSpan, x.Error, x.Dropped = a.SpanID, a.ParentSpan, a.Error, a.Dropped
+	x.SpanID, x.ParentSpan, x.Error, x.Dropped, x.Source = a.SpanID, a.ParentSpan, a.Error, a.Dropped, string(a.Source)
 	x.InputAudioTokens, x.OutputAudioTokens, x.ImageTokens, x.SearchUnits = u.InputAudioTokens, u.OutputAudioTokens, u.ImageTokens, u.SearchUnits
 	x.CitationTokens, x.CostNano, x.SearchContext = u.CitationTokens, u.CostNano, u.SearchContext
 	x.PromptID, x.PromptVersionID, x.PromptSlug = a.PromptID, a.PromptVersionID, a.PromptSlug
@@ -55,7 +56,7 @@ func (x *extra) take(a *record.Attempt) {
 // give is the inverse of take for an attempt that has its series.
 func (x *extra) give(a *record.Attempt) {
 	u := &a.Usage
-	a.SpanID, a.ParentSpan, a.Error, a.Dropped = x.SpanID, x.ParentSpan, x.Error, x.Dropped
+	a.SpanID, a.ParentSpan, a.Error, a.Dropped, a.Source = x.SpanID, x.ParentSpan, x.Error, x.Dropped, record.Source(x.Source)
 	u.InputAudioTokens, u.OutputAudioTokens, u.ImageTokens, u.SearchUnits = x.InputAudioTokens, x.OutputAudioTokens, x.ImageTokens, x.SearchUnits
 	u.AudioSeconds, u.CitationTokens, u.CostNano, u.SearchContext = x.AudioSeconds, x.CitationTokens, x.CostNano, x.SearchContext
 	a.PromptID, a.PromptVersionID, a.PromptSlug = x.PromptID, x.PromptVersionID, x.PromptSlug

@@ -1,0 +1,84 @@
+package record
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+
+	"sluice/internal/fault"
+)
+
+// FeedbackKind names the stored records of feedback.
+const FeedbackKind = "feedback"
+
+// Limits of feedback. Source: contract/content-and-observability.yaml, FeedbackBody;
+// those of the trace and the metadata are ours.
+const (
+	MaxFeedback         = 10 // value, either way
+	MaxTraceID          = 256
+	MaxFeedbackMetadata = 8 << 10 // bytes of JSON
+)
+
+// Feedback says how good a trace was: what came of a request, in the eyes of whoever
+// saw it. A trace may have several.
+// Source: contract/content-and-observability.md section 4.
+type Feedback struct {
+	TraceID  string          `json:"trace_id"` // as the caller of the request knows it, up to MaxTraceID bytes
+	Value    int             `json:"value"`    // -10 to 10
+	Weight   float64         `json:"weight"`   // 0 to 1
+	Metadata json.RawMessage `json:"metadata,omitempty"`
+	KeyID    string          `json:"key_id,omitempty"` // with which it was given
+	UserID   string          `json:"user_id,omitempty"`
+}
+
+// Weighted is what averages are made of: 8 of weight 0.5 counts 4.
+func (f *Feedback) Weighted() float64 { return float64(f.Value) * f.Weight }
+
+// Validate refuses, with fault.InvalidParameter naming the field, what is out of range.
+// Metadata may come as the JSON text of an object; Validate puts the object in its place.
+func (f *Feedback) Validate() error {
+	switch {
+	case f.TraceID == "" || len(f.TraceID) > MaxTraceID:
+		return fault.Newf(fault.InvalidParameter, "a trace id has 1 to %d bytes", MaxTraceID).At("trace_id")
+	case f.Value < -MaxFeedback || f.Value > MaxFeedback:
+		return fault.Newf(fault.InvalidParameter, "the value is a whole number from -%d to %d", MaxFeedback, MaxFeedback).At("value")
+	case math.IsNaN(f.Weight) || f.Weight < 0 || f.Weight > 1:
+		return fault.New(fault.InvalidParameter, "the weight is a number from 0 to 1").At("weight")
+	}
+	return f.readMetadata()
+}
+
+func (f *Feedback) readMetadata() error {
+	raw := bytes.TrimSpace(f.Metadata)
+	var text string
+	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
+		raw = []byte(text)
+	}
+	f.Metadata = nil
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &object); err != nil || object == nil {
+		return fault.New(fault.InvalidParameter, "metadata is an object, or the JSON text of one").At("metadata")
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, raw); err != nil || compact.Len() > MaxFeedbackMetadata {
+		return fault.Newf(fault.InvalidParameter, "metadata has at most %d bytes", MaxFeedbackMetadata).At("metadata")
+	}
+	f.Metadata = compact.Bytes()
+	return nil
+}
+
+// TraceEntry is a trace id in the form in which feedback is found by it: itself, or a
+// hash of one that is longer than an index takes.
+func TraceEntry(traceID string) string {
+	const indexed = 255
+	if len(traceID) <= indexed {
+		return traceID
+	}
+	sum := sha256.Sum256([]byte(traceID))
+	return hex.EncodeToString(sum[:])
+}
