@@ -14,6 +14,7 @@ const (
 	CompletionsWrite Scope = "completions.write"
 	LogsView         Scope = "logs.view"
 	LogsList         Scope = "logs.list"
+	LogsWrite        Scope = "logs.write"
 	PromptsRender    Scope = "prompts.render"
 )
 

@@ -48,6 +48,9 @@ type Parts struct {
 	Guard      Guard
 	Limits     routing.Limits
 	Logs       Logs
+	Journal    Journal // takes custom logs
+	// BodyLogBytes is how much is kept of each body of a custom log.
+	BodyLogBytes int
 	// Deployments are the most gateways of each type that an organisation may register;
 	// a type that is absent has no limit.
 	Deployments map[deployment.Type]int

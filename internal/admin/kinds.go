@@ -32,6 +32,8 @@ func (k kinds) list() []resource.Resource {
 		k.partials(),
 		k.promptRender(),
 		k.logs(),
+		k.customLogs(),
+		k.feedback(),
 		k.breakers(),
 		k.auditLogs(),
 	}

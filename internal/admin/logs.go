@@ -125,7 +125,9 @@ func (k kinds) getLog(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return objectOf(&a, slug), nil
+	o := objectOf(&a, slug)
+	o.Feedbacks, err = feedbackOf(ctx, c.Reader, &a)
+	return o, err
 }
 
 // hidden reports whether an attempt is data of somebody else to a caller who sees only

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sluice/internal/llm"
 	"sluice/internal/record"
 	"sluice/internal/resource"
 )
@@ -51,7 +52,7 @@ type logMetrics struct {
 	SpanID           string            `json:"span_id"`
 	SpanName         string            `json:"span_name"`
 	ParentSpanID     string            `json:"parent_span_id"`
-	Source           string            `json:"source" enum:"gateway"`
+	Source           record.Source     `json:"source" enum:"gateway,api"`
 	Metadata         map[string]string `json:"metadata"`
 	MetadataKeys     []string          `json:"metadata.key" nullable:"true"`
 	MetadataValues   []string          `json:"metadata.value" nullable:"true"`
@@ -67,9 +68,9 @@ func metricsOf(a *record.Attempt, slug string) logMetrics {
 		AIOrg: a.Provider, AIModel: a.Model, ReqUnits: u.InputTokens, ResUnits: u.OutputTokens, TotalUnits: max(u.TotalTokens, u.InputTokens+u.OutputTokens),
 		RequestURL: a.Path, RequestMethod: a.Method, Endpoint: string(a.Endpoint), StatusCode: a.Status, UpstreamStatus: a.Upstream,
 		ResponseTime: a.Duration.Milliseconds(), FirstByte: a.FirstByte.Milliseconds(), UpstreamDuration: a.FirstByte.Milliseconds(),
-		IsProxyCall: a.Endpoint == "proxy", CacheStatus: orNull(a.CacheStatus), StreamMode: bit(a.Stream), Attempt: a.Number,
+		IsProxyCall: a.Endpoint == llm.Proxy && a.Source == record.FromGateway, CacheStatus: orNull(a.CacheStatus), StreamMode: bit(a.Stream), Attempt: a.Number,
 		RetrySuccess: a.Retries, LastUsedOption: lastIndex(a.TargetPath), LastUsedPath: jsonPath(a.TargetPath), Outcome: a.Outcome, Error: a.Error,
-		TraceID: a.TraceID, SpanID: a.SpanID, SpanName: a.SpanName, ParentSpanID: a.ParentSpan, Source: "gateway", Metadata: a.Metadata,
+		TraceID: a.TraceID, SpanID: a.SpanID, SpanName: a.SpanName, ParentSpanID: a.ParentSpan, Source: a.Source.Shown(), Metadata: a.Metadata,
 	}
 	if a.Dropped != "" {
 		m.DroppedParams = strings.Split(a.Dropped, ", ")
@@ -102,6 +103,7 @@ type logObject struct {
 	Transformed    logExchange    `json:"transformedRequest" doc:"as sent to the provider"`
 	Original       logExchange    `json:"originalResponse" doc:"as the provider answered"`
 	LogFormat      string         `json:"log_format" enum:"v1"`
+	Feedbacks      []logFeedback  `json:"feedbacks" nullable:"true" doc:"of the trace, the newest first; null when there is none"`
 }
 
 type logRequest struct {

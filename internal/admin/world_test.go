@@ -103,7 +103,7 @@ func newWorld(t *testing.T, st *store.Store) *world {
 		Audit: st, AuditSigner: w.signer, Proxies: wire.Proxies{netip.MustParsePrefix("203.0.113.0/24")},
 		ConsoleURL: "https://gateway.example.com", LocalLogin: true, Passwords: identity.NewPasswords(), Pace: identity.NewPace(),
 		Deployments: map[deployment.Type]int{deployment.Production: 1}, Outside: &http.Client{Transport: gateways{}},
-		Specs: specs, Guard: netguard.New([]string{"llm.corp"}), Limits: routing.DefaultLimits(), Logs: logs,
+		Specs: specs, Guard: netguard.New([]string{"llm.corp"}), Limits: routing.DefaultLimits(), Logs: logs, Journal: logs, BodyLogBytes: 4 << 10,
 		Breakers: func(place string) []routing.BreakerState {
 			return []routing.BreakerState{{Scope: place + "/pc-main", Config: "9f86d081884c7d65", Path: "config.targets[0]", State: routing.StateOpen, Failures: 4, OpenedAt: began, ClosesAt: began.Add(time.Minute)}}
 		},
@@ -347,6 +347,12 @@ func (m *memoryLogs) add(w *world, org, prefix string) {
 		}
 		m.rows = append(m.rows, a)
 	}
+}
+
+// Append makes memoryLogs the journal of custom logs, which are on record at once.
+func (m *memoryLogs) Append(a *record.Attempt) error {
+	m.rows = append(m.rows, *a)
+	return nil
 }
 
 func (m *memoryLogs) List(_ context.Context, q record.Query) (record.Page, error) {

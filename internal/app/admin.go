@@ -32,11 +32,14 @@ func (a *App) buildAdmin(context.Context) error {
 		Guard:     a.guard,
 		Limits:    configLimits(a.set),
 		Logs:      a.logs,
+		Journal:   a.journal,
 		Breakers:  a.breakersOf,
 		Outside:   a.client.HTTPClient(),
 		Deployments: map[deployment.Type]int{
 			deployment.Production: a.set.Deployments.MaxProduction, deployment.NonProduction: a.set.Deployments.MaxNonProduction,
 		},
+
+		BodyLogBytes: a.set.Logs.BodyMaxBytes(),
 
 		Audit:       a.store,
 		AuditSigner: a.signer,

@@ -1,0 +1,200 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/record"
+	"sluice/internal/resource"
+)
+
+// maxFeedbacks bounds the feedback of one call, and that which is shown of one trace.
+const maxFeedbacks = 100
+
+// feedbackScopes let keys that send model traffic judge what came of it.
+// Source: contract/content-and-observability.yaml, POST /feedback; feedbacks.write is in
+// the table of scopes.
+var feedbackScopes = []access.Scope{"feedbacks.write", access.CompletionsWrite}
+
+// feedback are the routes by which callers judge a trace. They are no Kind because
+// several are given at once, a change replaces all of one, and no administrator looks
+// for them: they are data of the traffic, so they leave no row in the audit trail.
+// Source: contract/content-and-observability.md section 4.
+func (k kinds) feedback() resource.Resource {
+	op := resource.Operation{Tag: "Feedback", Scopes: feedbackScopes, Query: []resource.Param{resource.WorkspaceParam}, Answer: feedbackDone{}}
+	add, put := op, op
+	add.Method, add.Path, add.ID, add.Summary = http.MethodPost, "/feedback", "createFeedback", "Give feedback on one or several traces"
+	add.Body, add.Many, add.Run = feedbackIn{}, maxFeedbacks, k.addFeedback
+	put.Method, put.Path, put.ID, put.Summary = http.MethodPut, "/feedback/{id}", "updateFeedback", "Replace value, weight and metadata of a feedback"
+	put.Params = []resource.Param{{Name: "id", Doc: "id of the feedback", Format: "uuid"}}
+	put.Body, put.Run = FeedbackPatch{}, k.putFeedback
+	return resource.Operations{add, put}
+}
+
+// FeedbackPatch is what can be changed.
+type FeedbackPatch struct {
+	Value    int              `json:"value" minimum:"-10" maximum:"10"`
+	Weight   float64          `json:"weight,omitempty" minimum:"0" maximum:"1" default:"1"`
+	Metadata feedbackMetadata `json:"metadata,omitempty" doc:"an object, or the JSON text of one; at most 8 KiB"`
+}
+
+type feedbackIn struct {
+	TraceID string `json:"trace_id" minLength:"1" maxLength:"256" doc:"that of the requests; one that nobody knows is accepted"`
+	FeedbackPatch
+}
+
+// feedbackMetadata is an object or its JSON text.
+type feedbackMetadata struct{}
+
+// Schema describes it.
+func (feedbackMetadata) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{
+		{Type: huma.TypeObject, AdditionalProperties: true}, {Type: huma.TypeString},
+	}}
+}
+
+// feedbackDone is the answer to both.
+type feedbackDone struct {
+	Status  string   `json:"status" enum:"success"`
+	Message string   `json:"message"`
+	IDs     []string `json:"feedback_ids" nullable:"false" doc:"in the order in which they were sent"`
+}
+
+// judged reads what was sent into a feedback.
+func judged(s resource.Sent, f *record.Feedback) error {
+	f.Value, f.Weight, f.Metadata = 0, 1, s["metadata"]
+	if err := s.Into("value", &f.Value); err != nil {
+		return err
+	}
+	if err := s.Into("weight", &f.Weight); err != nil {
+		return err
+	}
+	return f.Validate()
+}
+
+// keyOf is the key with which somebody calls; empty for people and tokens.
+func keyOf(c *resource.Call) string {
+	if c.Principal.Kind != access.ByKey {
+		return ""
+	}
+	return c.Principal.ID
+}
+
+func (k kinds) addFeedback(ctx context.Context, c *resource.Call) (any, error) {
+	if err := c.Within(); err != nil {
+		return nil, err
+	}
+	out := feedbackDone{Status: "success", Message: "feedback saved", IDs: make([]string, len(c.Items))}
+	rows := make([]resource.Record, len(c.Items))
+	for i, item := range c.Items {
+		f := record.Feedback{TraceID: item.Text("trace_id"), UserID: c.Principal.UserID, KeyID: keyOf(c)}
+		if err := judged(item, &f); err != nil {
+			return nil, inItem(c, i, err)
+		}
+		out.IDs[i] = ident.NewID()
+		rows[i] = feedbackRecord(c, out.IDs[i], &f)
+	}
+	err := c.Change(ctx, func(tx resource.Tx) error {
+		for _, r := range rows {
+			if err := tx.Insert(ctx, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// inItem says of a refusal in which entry of the body its field stands.
+func inItem(c *resource.Call, i int, err error) error {
+	f := fault.From(err)
+	return f.At(c.ItemField(i, f.Param))
+}
+
+func feedbackRecord(c *resource.Call, id string, f *record.Feedback) resource.Record {
+	return resource.Record{
+		Kind: record.FeedbackKind, ID: id, OrgID: c.OrgID, WorkspaceID: c.WorkspaceID, Status: resource.Active, Version: 1,
+		Created: c.Now, Updated: c.Now, Body: encode(f), Index: feedbackIndex(f.TraceID),
+	}
+}
+
+// feedbackIndex finds feedback by its trace.
+func feedbackIndex(traceID string) []resource.IndexEntry {
+	return []resource.IndexEntry{{Name: "trace", Value: record.TraceEntry(traceID)}}
+}
+
+func (k kinds) putFeedback(ctx context.Context, c *resource.Call) (any, error) {
+	id := c.Path("id")
+	if !ident.ValidID(id) {
+		return nil, fault.New(fault.InvalidParameter, "the id is a UUID").At("id")
+	}
+	if err := c.Within(); err != nil {
+		return nil, err
+	}
+	err := c.Change(ctx, func(tx resource.Tx) error {
+		r, err := ownFeedback(ctx, tx, c, id)
+		if err != nil {
+			return err
+		}
+		if err := judged(c.Sent, &r.Value); err != nil {
+			return err
+		}
+		rec := r.Record
+		rec.Body, rec.Updated = encode(&r.Value), c.Now
+		return tx.Update(ctx, rec)
+	})
+	return feedbackDone{Status: "success", Message: "feedback changed", IDs: []string{id}}, err
+}
+
+// ownFeedback is a feedback of the workspace: fault.NotFound for any other, and for that
+// of somebody else when the caller sees only their own data.
+func ownFeedback(ctx context.Context, from resource.Reader, c *resource.Call, id string) (*resource.Row[record.Feedback], error) {
+	missing := fault.New(fault.NotFound, "there is no such feedback").At("id")
+	rec, err := from.Find(ctx, record.FeedbackKind, id)
+	if fault.Has(err, fault.NotFound) || err == nil && (rec.OrgID != c.OrgID || rec.WorkspaceID != c.WorkspaceID) {
+		return nil, missing
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := resource.Decode[record.Feedback](rec)
+	if err == nil && c.Principal.SeesOwnDataOnly(rec.WorkspaceID) && r.Value.UserID != c.Principal.UserID {
+		return nil, missing
+	}
+	return r, err
+}
+
+// logFeedback is a feedback as the log shows it.
+type logFeedback struct {
+	ID        string          `json:"id" format:"uuid"`
+	Value     int             `json:"value"`
+	Weight    float64         `json:"weight"`
+	Metadata  json.RawMessage `json:"metadata,omitempty"`
+	CreatedAt resource.Stamp  `json:"created_at"`
+}
+
+// feedbackOf is what was said of the trace of an attempt, the newest first, at most
+// maxFeedbacks of it; nil when nothing was.
+func feedbackOf(ctx context.Context, from resource.Reader, a *record.Attempt) ([]logFeedback, error) {
+	if a.TraceID == "" || len(a.TraceID) > record.MaxTraceID {
+		return nil, nil
+	}
+	rows, err := rowsOf[record.Feedback](ctx, from, resource.Query{
+		Kind: record.FeedbackKind, OrgID: a.OrgID, WorkspaceID: a.WorkspaceID, Statuses: []string{resource.Active},
+		Index: feedbackIndex(a.TraceID), Newest: true, Limit: maxFeedbacks,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []logFeedback
+	for _, r := range rows {
+		out = append(out, logFeedback{r.ID, r.Value.Value, r.Value.Weight, r.Value.Metadata, stamp(r.Created)})
+	}
+	return out, nil
+}
