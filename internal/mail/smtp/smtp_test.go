@@ -1,0 +1,289 @@
+package smtp_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"io"
+	"math/big"
+	"net"
+	"net/mail"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-sasl"
+	server "github.com/emersion/go-smtp"
+
+	ours "sluice/internal/mail"
+	"sluice/internal/mail/smtp"
+	"sluice/internal/sealed"
+)
+
+// post is a mail server that keeps what it gets.
+type post struct {
+	mu    sync.Mutex // guards what follows
+	got   []received
+	users int
+}
+
+type received struct{ from, to, data string }
+
+// NewSession begins a conversation.
+func (p *post) NewSession(*server.Conn) (server.Session, error) { return &session{post: p}, nil }
+
+type session struct {
+	post *post
+	mail received
+}
+
+func (s *session) AuthMechanisms() []string { return []string{sasl.Plain} }
+
+func (s *session) Auth(string) (sasl.Server, error) {
+	return sasl.NewPlainServer(func(_, user, password string) error {
+		if user != "gateway" || password != "s3cr3t" {
+			return server.ErrAuthFailed
+		}
+		s.post.mu.Lock()
+		defer s.post.mu.Unlock()
+		s.post.users++
+		return nil
+	}), nil
+}
+
+func (s *session) Mail(from string, _ *server.MailOptions) error { s.mail.from = from; return nil }
+
+func (s *session) Rcpt(to string, _ *server.RcptOptions) error {
+	switch to {
+	case "gone@acme.example":
+		return &server.SMTPError{Code: 550, EnhancedCode: server.EnhancedCode{5, 1, 1}, Message: "no such user"}
+	case "full@acme.example":
+		return &server.SMTPError{Code: 452, EnhancedCode: server.EnhancedCode{4, 2, 2}, Message: "mailbox full"}
+	}
+	s.mail.to = to
+	return nil
+}
+
+func (s *session) Data(r io.Reader) error {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	s.mail.data = string(b)
+	s.post.mu.Lock()
+	defer s.post.mu.Unlock()
+	s.post.got = append(s.post.got, s.mail)
+	return nil
+}
+
+func (s *session) Reset()        {}
+func (s *session) Logout() error { return nil }
+
+func (p *post) last(t *testing.T, n int) *mail.Message {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.got) != n {
+		t.Fatalf("%d letters arrived, want %d", len(p.got), n)
+	}
+	m, err := mail.ReadMessage(strings.NewReader(p.got[n-1].data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// listen starts the server; with a certificate it can TLS, by STARTTLS or at once.
+func listen(t *testing.T, p *post, cert *tls.Certificate, atOnce bool) int {
+	t.Helper()
+	s := server.NewServer(p)
+	s.Domain, s.AllowInsecureAuth, s.ErrorLog = "localhost", true, quiet{}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	if cert != nil {
+		s.TLSConfig = &tls.Config{Certificates: []tls.Certificate{*cert}}
+	}
+	if atOnce {
+		l = tls.NewListener(l, s.TLSConfig)
+	}
+	var done sync.WaitGroup
+	done.Go(func() { _ = s.Serve(l) })
+	t.Cleanup(func() { _ = s.Close(); done.Wait() })
+	return port
+}
+
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}
+func (quiet) Println(...any)        {}
+
+func certificate(t *testing.T) (*tls.Certificate, string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "mail"}, NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+}
+
+const id = "0191a7f0-0000-7000-8000-000000000001"
+
+var (
+	letter = ours.Letter{Subject: "Grüße: come in", Text: "Hello\n\n.a line with a dot\n", HTML: "<p>Hello</p>"}
+	noon   = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+)
+
+// Every way to protect the connection, and to be refused for it.
+func TestModes(t *testing.T) {
+	t.Parallel()
+	cert, ca := certificate(t)
+	for _, c := range []struct {
+		name, mode  string
+		cert        *tls.Certificate
+		ca          string
+		atOnce, bad bool
+		user        bool
+	}{
+		{name: "starttls", mode: smtp.StartTLS, cert: cert, ca: ca, user: true},
+		{name: "auto is starttls", mode: smtp.Auto, cert: cert, ca: ca, user: true},
+		{name: "tls", mode: smtp.TLS, cert: cert, ca: ca, atOnce: true, user: true},
+		{name: "opportunistic, with", mode: smtp.Opportunistic, cert: cert, ca: ca, user: true},
+		{name: "opportunistic, without", mode: smtp.Opportunistic},
+		{name: "none", mode: smtp.None},
+		{name: "a password in the clear", mode: smtp.None, bad: true, user: true},
+		{name: "a server that cannot", mode: smtp.StartTLS, bad: true, user: true},
+		{name: "a server that nobody vouches for", mode: smtp.StartTLS, cert: cert, bad: true, user: true},
+		{name: "tls against plain", mode: smtp.TLS, ca: ca, bad: true, user: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := &post{}
+			set := smtp.Settings{Host: "127.0.0.1", Port: listen(t, p, c.cert, c.atOnce), From: "gw@acme.example", Security: c.mode, CA: c.ca}
+			if c.user {
+				set.User, set.Password = "gateway", sealed.New("s3cr3t")
+			}
+			s, err := smtp.New(set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = s.Send(t.Context(), id, "ada@acme.example", noon, letter)
+			if (err != nil) != c.bad {
+				t.Fatalf("%v", err)
+			}
+			if c.bad {
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				if len(p.got) > 0 || p.users > 0 {
+					t.Error("something was sent in the clear")
+				}
+				return
+			}
+			p.last(t, 1)
+			if c.user != (p.users == 1) {
+				t.Error("nobody logged in")
+			}
+		})
+	}
+}
+
+func TestLetterArrives(t *testing.T) {
+	t.Parallel()
+	p := &post{}
+	s, err := smtp.New(smtp.Settings{Host: "127.0.0.1", Port: listen(t, p, nil, false), From: "Gateway <gw@acme.example>", Security: smtp.None})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 2 { // sent again it has the same id
+		if err := s.Send(t.Context(), id, "ada@acme.example", noon, letter); err != nil {
+			t.Fatal(err)
+		}
+		m := p.last(t, n+1)
+		if got := m.Header.Get("Message-ID"); got != "<"+id+"@acme.example>" {
+			t.Errorf("Message-ID %q", got)
+		}
+	}
+	m := p.last(t, 2)
+	var words mail.AddressParser
+	from, err := words.Parse(m.Header.Get("From"))
+	if err != nil || from.Name != "Gateway" || m.Header.Get("To") != "<ada@acme.example>" || m.Header.Get("Auto-Submitted") != "auto-generated" {
+		t.Errorf("%v %v", m.Header, err)
+	}
+	if at, err := m.Header.Date(); err != nil || !at.Equal(noon) {
+		t.Errorf("date %v %v", at, err)
+	}
+	body, err := io.ReadAll(m.Body)
+	if err != nil || !strings.Contains(string(body), "\n.a line with a dot") || !strings.Contains(string(body), "<p>Hello</p>") || !strings.HasPrefix(m.Header.Get("Content-Type"), "multipart/alternative") {
+		t.Errorf("%s %v", body, err)
+	}
+}
+
+// What the server says decides whether another try follows.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	port := listen(t, &post{}, nil, false)
+	for _, c := range []struct {
+		name, to, user string
+		port           int
+		final          bool
+	}{
+		{"an address that there is not", "gone@acme.example", "", port, true},
+		{"a full mailbox", "full@acme.example", "", port, false},
+		{"no address", "not an address", "", port, true},
+		{"a wrong password", "ada@acme.example", "somebody", port, false},
+		{"nobody there", "ada@acme.example", "", 1, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, err := smtp.New(smtp.Settings{Host: "127.0.0.1", Port: c.port, From: "gw@acme.example", Security: smtp.None, User: c.user, Password: sealed.New("s3cr3t-wrong")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = s.Send(t.Context(), id, c.to, noon, letter)
+			var f interface{ Final() bool }
+			if err == nil || errors.As(err, &f) != c.final || strings.Contains(err.Error(), "s3cr3t") {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	s, err := smtp.New(smtp.Settings{Host: "127.0.0.1", Port: port, From: "gw@acme.example", Security: smtp.None})
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, stop := context.WithCancel(t.Context())
+	stop()
+	if s.Send(over, id, "ada@acme.example", noon, letter) == nil {
+		t.Error("sent after the end")
+	}
+}
+
+func TestSettingsAreChecked(t *testing.T) {
+	t.Parallel()
+	for want, set := range map[string]smtp.Settings{
+		"SMTP_FROM": {Host: "mail.example", Port: 25, From: "nobody"},
+		"SMTP_CA":   {Host: "mail.example", Port: 25, From: "gw@acme.example", CA: "no PEM"},
+		"SMTP_TLS":  {Host: "mail.example", Port: 25, From: "gw@acme.example", Security: "SOME"},
+		"SMTP_HOST": {Port: 25, From: "gw@acme.example"},
+	} {
+		if _, err := smtp.New(set); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
