@@ -37,7 +37,7 @@ type apiKeyPatch struct {
 }
 
 type keyDefaultsIn struct {
-	Metadata            map[string]string `json:"metadata,omitempty"`
+	Metadata            map[string]string `json:"metadata,omitempty" nullable:"true"`
 	ConfigID            *string           `json:"config_id,omitempty" nullable:"true" maxLength:"255" doc:"slug or id of a config of the workspace"`
 	AllowConfigOverride *bool             `json:"allow_config_override,omitempty" nullable:"true" doc:"whether a request may bring its own config; absent means yes"`
 }

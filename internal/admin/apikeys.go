@@ -3,9 +3,11 @@ package admin
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"sluice/internal/access"
 	"sluice/internal/fault"
+	"sluice/internal/ident"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
 )
@@ -24,6 +26,7 @@ func (k kinds) apiKeys() resource.Resource {
 		}},
 		Filters: []resource.Filter{
 			{Param: resource.Param{Name: "type", Enum: []string{"user", "service"}}, Apply: func(*resource.Call, string, *resource.Query) error { return nil }},
+			{Param: resource.Param{Name: "ids", Doc: "ids with commas, at most 100"}, Apply: keysNamed},
 			{Param: resource.Param{Name: "status", Enum: []string{"active", "exhausted", "expired"}}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
 				q.Statuses = []string{v}
 				return nil
@@ -122,6 +125,15 @@ func selectKeys(_ context.Context, c *resource.Call, q *resource.Query) error {
 		q.Index = append(q.Index, resource.IndexEntry{Name: "type", Value: "none"})
 	case len(types) == 1:
 		q.Index = append(q.Index, resource.IndexEntry{Name: "type", Value: string(types[0])})
+	}
+	return nil
+}
+
+// keysNamed selects keys by their ids.
+func keysNamed(_ *resource.Call, v string, q *resource.Query) error {
+	q.IDs = strings.Split(v, ",")
+	if len(q.IDs) > 100 || slices.ContainsFunc(q.IDs, func(id string) bool { return !ident.ValidID(id) }) {
+		return fault.New(fault.InvalidParameter, "give at most 100 ids of API keys, with commas between them").At("ids")
 	}
 	return nil
 }

@@ -97,6 +97,8 @@ type configView struct {
 	Status         string         `json:"status" enum:"active,archived"`
 	CreatedAt      resource.Stamp `json:"created_at"`
 	LastUpdatedAt  resource.Stamp `json:"last_updated_at"`
+	OwnerID        string         `json:"owner_id,omitempty" format:"uuid" doc:"the user or key that made it"`
+	UpdatedBy      string         `json:"updated_by,omitempty" format:"uuid" doc:"the user or key that changed it last"`
 	Object         string         `json:"object" enum:"config"`
 	Config         string         `json:"config,omitempty" doc:"JSON text; secrets are masked"`
 	Format         string         `json:"format,omitempty" enum:"json"`
@@ -106,7 +108,10 @@ type configView struct {
 
 // prepareConfig checks and seals a text that was sent. One that says what is stored
 // leaves the sealed bytes as they are.
-func (k kinds) prepareConfig(_ context.Context, _ *resource.Call, ch *resource.Edit[routing.Saved]) error {
+func (k kinds) prepareConfig(_ context.Context, c *resource.Call, ch *resource.Edit[routing.Saved]) error {
+	if ch.New.Value.UpdatedBy = c.Principal.Actor(); ch.Old == nil {
+		ch.New.Value.OwnerID = c.Principal.Actor()
+	}
 	if err := setFlag(ch.Sent, "isDefault", &ch.New.Value.IsDefault); err != nil {
 		return err
 	}

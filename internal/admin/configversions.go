@@ -91,6 +91,7 @@ func bareConfig(r resource.Record, s routing.Saved) configView {
 	return configView{
 		ID: r.ID, Name: s.Name, Slug: r.ShownSlug(), OrganisationID: r.OrgID, WorkspaceID: r.WorkspaceID, IsDefault: bit(s.IsDefault),
 		Status: r.Status, CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "config",
+		OwnerID: s.OwnerID, UpdatedBy: s.UpdatedBy,
 	}
 }
 

@@ -16,7 +16,7 @@ type integrationIn struct {
 	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
 	WorkspaceID    string            `json:"workspace_id,omitempty" doc:"id or slug; makes it an integration of that workspace"`
 	Configurations map[string]any    `json:"configurations,omitempty" doc:"fields of the provider, for example openai_project; custom_host and custom_headers for any"`
-	Tags           map[string]string `json:"tags,omitempty"`
+	Tags           map[string]string `json:"tags,omitempty" nullable:"true"`
 	MakeProvider   bool              `json:"create_default_provider,omitempty" default:"true" doc:"of an integration of a workspace"`
 	ProviderSlug   string            `json:"default_provider_slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"of an integration of a workspace; by default its own slug"`
 	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"fields that are read from secret managers at call time"`
@@ -28,7 +28,7 @@ type integrationPatch struct {
 	Key            *string           `json:"key,omitempty" nullable:"true" maxLength:"16384" writeOnly:"true"`
 	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
 	Configurations map[string]any    `json:"configurations,omitempty" doc:"replaces the fields; secret ones that are left out stay"`
-	Tags           map[string]string `json:"tags,omitempty"`
+	Tags           map[string]string `json:"tags,omitempty" nullable:"true"`
 	WorkspaceID    string            `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
 	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"replaces all; an empty list takes them away"`
 }

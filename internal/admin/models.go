@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -44,6 +45,9 @@ type modelIn struct {
 	Enabled  bool   `json:"enabled"`
 	Name     string `json:"name,omitempty" maxLength:"255"`
 	IsCustom *bool  `json:"is_custom,omitempty" nullable:"true"`
+
+	IsFineTune *bool   `json:"is_finetune,omitempty" nullable:"true"`
+	Base       *string `json:"base_model_slug,omitempty" nullable:"true" maxLength:"255" doc:"what a fine-tuned model was made of; needed for one"`
 }
 
 type modelsView struct {
@@ -58,13 +62,16 @@ type modelView struct {
 	Enabled  bool   `json:"enabled"`
 	Name     string `json:"name,omitempty"`
 	IsCustom bool   `json:"is_custom"`
+
+	IsFineTune bool    `json:"is_finetune"`
+	Base       *string `json:"base_model_slug" nullable:"true"`
 }
 
 func viewModels(_ context.Context, _ *resource.Call, r resource.Row[credential.Integration]) (any, error) {
 	in := r.Value
 	out := modelsView{Object: "list", Total: len(in.Models), AllowAllModels: allModels(in), Models: make([]modelView, len(in.Models))}
 	for i, m := range in.Models {
-		out.Models[i] = modelView{m.Slug, m.Enabled, m.Name, m.IsCustom}
+		out.Models[i] = modelView{m.Slug, m.Enabled, m.Name, m.IsCustom, m.IsFineTune, orNull(m.Base)}
 	}
 	return out, nil
 }
@@ -81,11 +88,17 @@ func putModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.
 	if len(sent) == 0 && !c.Sent.Has("allow_all_models") {
 		return nil, fault.New(fault.InvalidParameter, "there is no model in the list").At("models")
 	}
-	for _, m := range sent {
-		line := credential.Model{Slug: m.Slug, Enabled: m.Enabled, Name: m.Name, IsCustom: m.IsCustom != nil && *m.IsCustom}
+	for i, m := range sent {
+		if m.IsFineTune != nil && *m.IsFineTune && (m.Base == nil || *m.Base == "") {
+			return nil, fault.New(fault.InvalidParameter, "name what the fine-tuned model was made of").At(fmt.Sprintf("models[%d].base_model_slug", i))
+		}
+		line := m.line()
 		if i := slices.IndexFunc(in.Models, func(o credential.Model) bool { return o.Slug == m.Slug }); i >= 0 {
 			if m.IsCustom == nil {
 				line.IsCustom = in.Models[i].IsCustom
+			}
+			if m.IsFineTune == nil {
+				line.IsFineTune, line.Base = in.Models[i].IsFineTune, in.Models[i].Base
 			}
 			in.Models[i] = line
 			continue
@@ -96,6 +109,14 @@ func putModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.
 		return nil, fault.Newf(fault.InvalidParameter, "an integration lists at most %d models", maxModels).At("models")
 	}
 	return nil, nil
+}
+
+func (m *modelIn) line() credential.Model {
+	line := credential.Model{Slug: m.Slug, Enabled: m.Enabled, Name: m.Name, IsCustom: m.IsCustom != nil && *m.IsCustom}
+	if m.IsFineTune != nil && *m.IsFineTune {
+		line.IsFineTune, line.Base = true, *m.Base
+	}
+	return line
 }
 
 func deleteModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[credential.Integration]) (any, error) {

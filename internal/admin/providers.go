@@ -39,7 +39,7 @@ type providerIn struct {
 	WorkspaceID   string            `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
 	Slug          string            `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the workspace; generated when absent"`
 	Note          *string           `json:"note,omitempty" nullable:"true" maxLength:"1024"`
-	Tags          map[string]string `json:"tags,omitempty"`
+	Tags          map[string]string `json:"tags,omitempty" nullable:"true"`
 	ExpiresAt     *time.Time        `json:"expires_at,omitempty" nullable:"true" doc:"in the future; null for never"`
 }
 
@@ -47,7 +47,7 @@ type providerIn struct {
 type providerPatch struct {
 	Name        string            `json:"name,omitempty" minLength:"1" maxLength:"255"`
 	Note        *string           `json:"note,omitempty" nullable:"true" maxLength:"1024"`
-	Tags        map[string]string `json:"tags,omitempty"`
+	Tags        map[string]string `json:"tags,omitempty" nullable:"true"`
 	ExpiresAt   *time.Time        `json:"expires_at,omitempty" nullable:"true"`
 	WorkspaceID string            `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
 }

@@ -8,6 +8,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/fault"
 	"sluice/internal/resource"
+	"sluice/internal/tenant"
 )
 
 // virtualKeys are the older form of stored credentials: one record, in one
@@ -125,6 +126,9 @@ type virtualKeyView struct {
 	AIProviderName string               `json:"ai_provider_name,omitempty"`
 	OrganisationID string               `json:"organisation_id" format:"uuid"`
 	WorkspaceID    string               `json:"workspace_id" format:"uuid"`
+	WorkspaceName  string               `json:"workspace_name"`
+	IntegrationID  *string              `json:"integration_id" nullable:"true" doc:"always null: it has credentials of its own"`
+	Tags           map[string]string    `json:"tags" nullable:"true" doc:"always null"`
 	Key            *string              `json:"key,omitempty" doc:"always empty"`
 	MaskedKey      *string              `json:"masked_api_key,omitempty"`
 	ModelConfig    map[string]any       `json:"model_config,omitempty" doc:"fields of the provider; a secret member x is shown masked, as masked_x"`
@@ -140,13 +144,17 @@ type virtualKeyView struct {
 	Object         string               `json:"object" enum:"virtual-key"`
 }
 
-func (k kinds) viewVirtualKey(_ context.Context, c *resource.Call, r resource.Row[credential.VirtualKey], detail bool) (virtualKeyView, error) {
+func (k kinds) viewVirtualKey(ctx context.Context, c *resource.Call, r resource.Row[credential.VirtualKey], detail bool) (virtualKeyView, error) {
 	vk := r.Value
 	v := virtualKeyView{
 		ID: r.ID, Slug: r.Slug, Name: vk.Name, Provider: vk.Provider, OrganisationID: r.OrgID, WorkspaceID: r.WorkspaceID, Note: orNull(vk.Note),
 		Status: lifeOf(r.Status, vk.ExpiresAt, c.Now), CreatedAt: stamp(r.Created), ExpiresAt: resource.StampOf(vk.ExpiresAt), Object: "virtual-key",
 	}
-	if !detail {
+	place, err := c.Reader.Find(ctx, tenant.WorkspaceKind, r.WorkspaceID)
+	if err != nil {
+		return v, err
+	}
+	if v.WorkspaceName = place.Name; !detail {
 		return v, nil
 	}
 	s, values, err := k.openVirtualKey(&r)

@@ -38,6 +38,9 @@ type Model struct {
 	Enabled  bool   `json:"enabled"`
 	Name     string `json:"name,omitempty"`
 	IsCustom bool   `json:"is_custom,omitempty"`
+
+	IsFineTune bool   `json:"is_finetune,omitempty"`
+	Base       string `json:"base_model_slug,omitempty"` // of a fine-tuned model: what it was made of
 }
 
 // Provider is the stored body of a provider.

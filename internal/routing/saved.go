@@ -12,6 +12,8 @@ type Saved struct {
 	Name      string `json:"name"`
 	Sealed    []byte `json:"sealed"` // the document, under SavedContext
 	IsDefault bool   `json:"is_default,omitempty"`
+	OwnerID   string `json:"owner_id,omitempty"`   // who made it: id of a user or key
+	UpdatedBy string `json:"updated_by,omitempty"` // who changed it last
 }
 
 // SavedContext is what the document of a record is sealed under: "config/0191…".
