@@ -12,28 +12,26 @@ import (
 // apiKeyIn is the body of a creation.
 type apiKeyIn struct {
 	OwnerIn
-	Name        string         `json:"name" minLength:"1" maxLength:"255"`
-	Description *string        `json:"description,omitempty" nullable:"true" maxLength:"1024"`
-	Scopes      []string       `json:"scopes" nullable:"false" minItems:"1" maxItems:"200" doc:"for example completions.write"`
-	UserID      string         `json:"user_id,omitempty" format:"uuid" doc:"whose key it is; user keys only"`
-	Defaults    *keyDefaultsIn `json:"defaults,omitempty" doc:"for every request made with the key; not of Admin keys"`
-	AlertEmails []string       `json:"alert_emails,omitempty" nullable:"true" format:"email" maxItems:"50"`
-	ExpiresAt   *time.Time     `json:"expires_at,omitempty" nullable:"true" doc:"in the future; null for never"`
-
-	Rotation *rotationPolicyIn `json:"rotation_policy,omitempty" doc:"when the key gets a new value by itself; null for never"`
+	Name        string                      `json:"name" minLength:"1" maxLength:"255"`
+	Description *string                     `json:"description,omitempty" nullable:"true" maxLength:"1024"`
+	Scopes      []string                    `json:"scopes" nullable:"false" minItems:"1" maxItems:"200" doc:"for example completions.write"`
+	UserID      string                      `json:"user_id,omitempty" format:"uuid" doc:"whose key it is; user keys only"`
+	Defaults    *nullable[keyDefaultsIn]    `json:"defaults,omitempty" nullable:"true" doc:"for every request made with the key; not of Admin keys"`
+	AlertEmails []string                    `json:"alert_emails,omitempty" nullable:"true" format:"email" maxItems:"50"`
+	ExpiresAt   *time.Time                  `json:"expires_at,omitempty" nullable:"true" doc:"in the future; null for never"`
+	Rotation    *nullable[rotationPolicyIn] `json:"rotation_policy,omitempty" nullable:"true" doc:"when the key gets a new value by itself; null for never"`
 }
 
 // apiKeyPatch is the body of an update.
 type apiKeyPatch struct {
-	Name        string         `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	Description *string        `json:"description,omitempty" nullable:"true" maxLength:"1024"`
-	Scopes      []string       `json:"scopes,omitempty" nullable:"false" minItems:"1" maxItems:"200"`
-	Defaults    *keyDefaultsIn `json:"defaults,omitempty"`
-	AlertEmails []string       `json:"alert_emails,omitempty" nullable:"true" format:"email" maxItems:"50"`
-	ExpiresAt   *time.Time     `json:"expires_at,omitempty" nullable:"true"`
-	WorkspaceID string         `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
-
-	Rotation *rotationPolicyIn `json:"rotation_policy,omitempty" doc:"replaces the present one; null removes it"`
+	Name        string                      `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	Description *string                     `json:"description,omitempty" nullable:"true" maxLength:"1024"`
+	Scopes      []string                    `json:"scopes,omitempty" nullable:"false" minItems:"1" maxItems:"200"`
+	Defaults    *nullable[keyDefaultsIn]    `json:"defaults,omitempty" nullable:"true"`
+	AlertEmails []string                    `json:"alert_emails,omitempty" nullable:"true" format:"email" maxItems:"50"`
+	ExpiresAt   *time.Time                  `json:"expires_at,omitempty" nullable:"true"`
+	WorkspaceID string                      `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	Rotation    *nullable[rotationPolicyIn] `json:"rotation_policy,omitempty" nullable:"true" doc:"replaces the present one; null removes it"`
 }
 
 type keyDefaultsIn struct {

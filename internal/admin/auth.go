@@ -55,11 +55,11 @@ type authIn struct {
 	SSOOnly         bool                 `json:"sso_only,omitempty" doc:"nobody signs in with a password"`
 	SSOClientID     *string              `json:"sso_client_id,omitempty" nullable:"true" maxLength:"255"`
 	NoAutoProvision bool                 `json:"disable_auto_provision_user,omitempty" doc:"only invited users sign in"`
-	OIDC            *nullable[oidcIn]    `json:"oidc,omitempty"`
-	SAML            *nullable[samlIn]    `json:"saml,omitempty"`
-	JWT             *nullable[jwtIn]     `json:"jwt,omitempty"`
-	Session         *nullable[sessionIn] `json:"session_settings,omitempty"`
-	SCIM            *scimIn              `json:"scim,omitempty"`
+	OIDC            *nullable[oidcIn]    `json:"oidc,omitempty" nullable:"true"`
+	SAML            *nullable[samlIn]    `json:"saml,omitempty" nullable:"true"`
+	JWT             *nullable[jwtIn]     `json:"jwt,omitempty" nullable:"true"`
+	Session         *nullable[sessionIn] `json:"session_settings,omitempty" nullable:"true"`
+	SCIM            *nullable[scimIn]    `json:"scim,omitempty" nullable:"true"`
 }
 
 type oidcIn struct {
@@ -78,7 +78,7 @@ type samlIn struct {
 
 type jwtIn struct {
 	JWKSURL  *string           `json:"jwks_url,omitempty" nullable:"true" format:"uri" maxLength:"2048"`
-	JWKS     *nullable[object] `json:"jwks_json,omitempty" doc:"public RSA keys"`
+	JWKS     *nullable[object] `json:"jwks_json,omitempty" nullable:"true" doc:"public RSA keys"`
 	CacheTTL int               `json:"jwks_cache_ttl,omitempty" minimum:"0" maximum:"86400" doc:"seconds; 0 means 300"`
 }
 

@@ -155,8 +155,8 @@ type orgDefaultsIn struct {
 }
 
 type schemasIn struct {
-	APIKey    *nullable[object] `json:"api_key_metadata_schema,omitempty" doc:"JSON Schema, draft 7, of an object of strings"`
-	Workspace *nullable[object] `json:"workspace_metadata_schema,omitempty" doc:"JSON Schema, draft 7, of an object of strings"`
+	APIKey    *nullable[object] `json:"api_key_metadata_schema,omitempty" nullable:"true" doc:"JSON Schema, draft 7, of an object of strings"`
+	Workspace *nullable[object] `json:"workspace_metadata_schema,omitempty" nullable:"true" doc:"JSON Schema, draft 7, of an object of strings"`
 }
 
 // own reads the caller's organisation.

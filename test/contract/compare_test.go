@@ -127,9 +127,9 @@ func (c *comparison) value(at string, want field, got *openapi3.Schema, depth in
 		for _, t := range less(want.types, types, c.request) {
 			c.miss(at, "a value of type %s is not told (want %s, have %s)", t, strings.Join(want.types, "|"), strings.Join(types, "|"))
 		}
-		if c.request && want.nullable && !types.has("null") {
-			c.miss(at, "null is refused")
-		}
+	}
+	if c.request && want.nullable && len(types) > 0 && !types.has("null") {
+		c.miss(at, "null is refused")
 	}
 	c.enum(at, want, got)
 	c.limits(at, want, got)
