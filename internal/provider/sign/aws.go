@@ -5,12 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
-	"net/http"
-	"net/url"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -23,19 +19,13 @@ import (
 type awsSigner struct {
 	clock ident.Clock
 	roles *roles
-	v4    *v4.Signer // escapes the path once more, as every service but S3 wants
-	s3    *v4.Signer
+	v4    sigV4
 }
 
 var _ Signer = (*awsSigner)(nil)
 
 func newAWS(o Options) *awsSigner {
-	return &awsSigner{
-		clock: o.Clock,
-		roles: newRoles(o),
-		v4:    v4.NewSigner(),
-		s3:    v4.NewSigner(func(s *v4.SignerOptions) { s.DisableURIPathEscaping = true }),
-	}
+	return &awsSigner{clock: o.Clock, roles: newRoles(o)}
 }
 
 const (
@@ -61,7 +51,7 @@ func (s *awsSigner) Sign(ctx context.Context, r *Request, a *provider.Auth, v pr
 	if err != nil {
 		return err
 	}
-	return s.sign(ctx, r, creds, service, region)
+	return s.sign(r, creds, service, region)
 }
 
 // credentials finds the keys to sign with.
@@ -81,39 +71,15 @@ func (s *awsSigner) credentials(ctx context.Context, region string, v provider.V
 	return aws.Credentials{}, fault.New(fault.InvalidRequest, "aws_auth_type must be accessKey, assumedRole, apiKey or serviceRole").At("aws_auth_type")
 }
 
-// sign works on a stand-in request that has only what is signed: the host, the
-// content type and Amazon's own headers. Headers that a proxy on the way may
-// change stay out of the signature.
-func (s *awsSigner) sign(ctx context.Context, r *Request, creds aws.Credentials, service, region string) error {
+func (s *awsSigner) sign(r *Request, creds aws.Credentials, service, region string) error {
 	hash, err := payloadHash(r, service)
 	if err != nil {
 		return err
 	}
-	path, rawQuery, _ := strings.Cut(r.Target, "?")
-	stand := &http.Request{
-		Method: r.Method,
-		Host:   r.Host,
-		URL:    &url.URL{Scheme: r.Scheme, Host: r.Host, Opaque: "//" + r.Host + path, RawQuery: rawQuery},
-		Header: http.Header{},
-	}
-	for _, f := range *r.Header {
-		if f.Name == "content-type" || strings.HasPrefix(f.Name, "x-amz-") || f.Name == googleAudience {
-			stand.Header.Add(f.Name, f.Value)
-		}
-	}
-	signer := s.v4
 	if service == "s3" {
-		signer = s.s3
-		stand.Header.Set("x-amz-content-sha256", hash)
+		r.Header.Set("x-amz-content-sha256", hash)
 	}
-	if err := signer.SignHTTP(ctx, creds, stand, hash, service, region, s.clock.Now()); err != nil {
-		return err
-	}
-	for _, name := range [...]string{"authorization", "x-amz-date", "x-amz-security-token", "x-amz-content-sha256"} {
-		if v := stand.Header.Get(name); v != "" {
-			r.Header.Set(name, v)
-		}
-	}
+	s.v4.sign(r.Header, signing{method: r.Method, host: r.Host, target: r.Target, hash: hash, region: region, service: service, at: s.clock.Now()}, creds)
 	return nil
 }
 

@@ -107,7 +107,7 @@ func (s *gcpSigner) awsWord(ctx context.Context) (string, error) {
 	const host = "sts." + region + ".amazonaws.com"
 	h := wire.Header{{Name: googleAudience, Value: s.set.Audience}}
 	r := &Request{Method: http.MethodPost, Scheme: "https", Host: host, Target: "/?Action=GetCallerIdentity&Version=2011-06-15", Header: &h}
-	if err := s.aws.sign(ctx, r, creds, "sts", region); err != nil {
+	if err := s.aws.sign(r, creds, "sts", region); err != nil {
 		return "", err
 	}
 	type field struct {
