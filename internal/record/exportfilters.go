@@ -1,0 +1,234 @@
+package record
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice/internal/fault"
+)
+
+// ExportFilters say which rows of the log an export takes. Nil and empty fields select
+// everything. Lists stand in one text, with commas.
+// Source: contract/content-and-observability.yaml, LogExportFilters; ai_org is ours.
+type ExportFilters struct {
+	From        string            `json:"time_of_generation_min,omitempty"` // RFC 3339, inclusive
+	To          string            `json:"time_of_generation_max,omitempty"` // exclusive
+	TotalMin    *int64            `json:"total_units_min,omitempty"`
+	TotalMax    *int64            `json:"total_units_max,omitempty"`
+	CostMin     *float64          `json:"cost_min,omitempty"` // US cents
+	CostMax     *float64          `json:"cost_max,omitempty"`
+	Models      string            `json:"ai_model,omitempty"`
+	Providers   string            `json:"ai_org,omitempty"`
+	InputMin    *int64            `json:"prompt_token_min,omitempty"`
+	InputMax    *int64            `json:"prompt_token_max,omitempty"`
+	OutputMin   *int64            `json:"completion_token_min,omitempty"`
+	OutputMax   *int64            `json:"completion_token_max,omitempty"`
+	Statuses    string            `json:"status_code,omitempty"` // as ParseStatuses reads it
+	Metadata    map[string]string `json:"metadata,omitempty"`    // all of them
+	Pairs       string            `json:"ai_org_model,omitempty"`
+	WeightedMin *float64          `json:"weighted_feedback_min,omitempty"`
+	WeightedMax *float64          `json:"weighted_feedback_max,omitempty"`
+	VirtualKeys string            `json:"virtual_keys,omitempty"`
+	TraceIDs    string            `json:"trace_id,omitempty"`
+	Configs     string            `json:"configs,omitempty"`
+	Workspace   string            `json:"workspace_slug,omitempty"`
+	PromptSlugs string            `json:"prompt_slug,omitempty"`
+	PageSize    *int              `json:"page_size,omitempty"` // 1 to MaxExportRows, which nil means
+	CurrentPage *int              `json:"current_page,omitempty"`
+}
+
+// Other names for filters, as examples in the wild have them.
+// Source: contract/content-and-observability.yaml, POST /logs/exports.
+var (
+	exportFilterNames  = map[string]string{"ai_provider": "ai_org", "provider": "ai_org", "response_status_code": "status_code"}
+	exportFilterRanges = map[string]string{ // {"gte": …, "lte": …}
+		"created_at": "time_of_generation", "time_of_generation": "time_of_generation", "cost": "cost", "weighted_feedback": "weighted_feedback",
+		"total_tokens": "total_units", "total_units": "total_units", "request_tokens": "prompt_token", "response_tokens": "completion_token",
+	}
+	exportFilterLists = []string{"ai_model", "ai_org", "status_code", "ai_org_model", "virtual_keys", "trace_id", "configs", "prompt_slug"}
+)
+
+// ReadExportFilters reads filters as clients send them: lists as a text or as a list, and
+// under any of their names. It refuses with fault.InvalidParameter naming the field.
+func ReadExportFilters(raw json.RawMessage) (f ExportFilters, err error) {
+	var sent map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &sent); err != nil {
+		return f, badFilter("", "the filters are an object")
+	}
+	plain := make(map[string]json.RawMessage, len(sent))
+	for _, name := range slices.Sorted(maps.Keys(sent)) {
+		if err := layFilter(plain, name, sent[name]); err != nil {
+			return f, err
+		}
+	}
+	for _, name := range exportFilterLists {
+		if v, ok := plain[name]; ok {
+			if plain[name], err = joined(name, v); err != nil {
+				return f, err
+			}
+		}
+	}
+	for name, v := range plain { // one by one, to name the one that does not fit
+		text, err := json.Marshal(map[string]json.RawMessage{name: v})
+		if err != nil {
+			return f, badFilter(name, "the value cannot be read")
+		}
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&f); err != nil {
+			return f, badFilter(name, "there is no such filter, or its value has another type")
+		}
+	}
+	return f, f.Validate()
+}
+
+func badFilter(name, why string) error {
+	return fault.New(fault.InvalidParameter, why).At(strings.TrimSuffix("filters."+name, "."))
+}
+
+// layFilter puts a filter under the name of the contract. Null is no filter.
+func layFilter(plain map[string]json.RawMessage, name string, v json.RawMessage) error {
+	put := func(to string, v json.RawMessage) error {
+		if _, there := plain[to]; there {
+			return badFilter(name, "the same filter is there under another name")
+		}
+		if string(v) != "null" {
+			plain[to] = v
+		}
+		return nil
+	}
+	stem, ranged := exportFilterRanges[name]
+	if !ranged {
+		return put(cmp.Or(exportFilterNames[name], name), v)
+	}
+	var ends map[string]json.RawMessage
+	if err := json.Unmarshal(v, &ends); err != nil {
+		return badFilter(name, `a range is written {"gte": …, "lte": …}`)
+	}
+	for end, v := range ends {
+		suffix := map[string]string{"gte": "_min", "lte": "_max"}[end]
+		if suffix == "" {
+			return badFilter(name, `a range has the ends gte and lte`)
+		}
+		if err := put(stem+suffix, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// joined makes a text with commas of a list of texts and numbers, or of one of them.
+func joined(name string, v json.RawMessage) (json.RawMessage, error) {
+	var list []any
+	if json.Unmarshal(v, &list) != nil {
+		list = []any{v}
+	}
+	parts := make([]string, len(list))
+	for i := range list {
+		raw, err := json.Marshal(list[i])
+		if err != nil {
+			return nil, badFilter(name, "the value cannot be read")
+		}
+		var text string
+		var number json.Number
+		switch {
+		case json.Unmarshal(raw, &text) == nil:
+			parts[i] = text
+		case json.Unmarshal(raw, &number) == nil:
+			parts[i] = number.String()
+		default:
+			return nil, badFilter(name, "the value is a text with commas, or a list of texts")
+		}
+	}
+	return json.Marshal(strings.Join(parts, ","))
+}
+
+// Validate refuses, with fault.InvalidParameter naming the field, what selects nothing or
+// cannot be read.
+func (f *ExportFilters) Validate() error {
+	from, err1 := exportTime("time_of_generation_min", f.From)
+	to, err2 := exportTime("time_of_generation_max", f.To)
+	if err := cmp.Or(err1, err2); err != nil {
+		return err
+	}
+	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
+		return badFilter("time_of_generation_max", "the end is after the start")
+	}
+	if _, err := ParseStatuses(f.Statuses); err != nil {
+		return badFilter("status_code", fault.From(err).Text())
+	}
+	for pair := range strings.SplitSeq(f.Pairs, ",") {
+		if pair != "" && !strings.Contains(pair, "__") {
+			return badFilter("ai_org_model", "an entry is provider__model, such as openai__gpt-4o")
+		}
+	}
+	if p := f.PageSize; p != nil && (*p < 1 || *p > MaxExportRows) {
+		return fault.Newf(fault.InvalidParameter, "a page has 1 to %d rows", MaxExportRows).At("filters.page_size")
+	}
+	if p := f.CurrentPage; p != nil && *p < 0 {
+		return badFilter("current_page", "the first page is 0")
+	}
+	return f.ranges()
+}
+
+func exportTime(name, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, badFilter(name, "the value is a time such as 2026-11-20T10:00:00Z")
+	}
+	return t, nil
+}
+
+func (f *ExportFilters) ranges() error {
+	whole := func(n *int64) *float64 {
+		if n == nil {
+			return nil
+		}
+		v := float64(*n)
+		return &v
+	}
+	for _, r := range []struct {
+		name     string
+		min, max *float64
+		least    float64
+	}{
+		{"total_units", whole(f.TotalMin), whole(f.TotalMax), 0},
+		{"prompt_token", whole(f.InputMin), whole(f.InputMax), 0},
+		{"completion_token", whole(f.OutputMin), whole(f.OutputMax), 0},
+		{"cost", f.CostMin, f.CostMax, 0},
+		{"weighted_feedback", f.WeightedMin, f.WeightedMax, -MaxFeedback},
+	} {
+		switch {
+		case r.min != nil && *r.min < r.least:
+			return fault.Newf(fault.InvalidParameter, "the value is at least %v", r.least).At("filters." + r.name + "_min")
+		case r.min != nil && r.max != nil && *r.max < *r.min:
+			return badFilter(r.name+"_max", "the most is not less than the least")
+		}
+	}
+	return nil
+}
+
+// Query selects the rows in a workspace of an organisation. It leaves out what the log
+// cannot tell yet: cost, feedback, prompts, metadata, tokens, configs and saved
+// providers.
+func (f *ExportFilters) Query(orgID, workspaceID string) Query {
+	from, _ := exportTime("", f.From) // was checked
+	to, _ := exportTime("", f.To)
+	statuses, _ := ParseStatuses(f.Statuses)
+	return Query{
+		OrgID: orgID, WorkspaceID: workspaceID, From: from.UTC(), To: to.UTC(), Statuses: statuses,
+		Models: commaList(f.Models), Providers: commaList(f.Providers), Newest: true,
+	}
+}
+
+func commaList(s string) []string {
+	return slices.DeleteFunc(strings.Split(s, ","), func(v string) bool { return v == "" })
+}
