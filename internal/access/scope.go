@@ -15,6 +15,7 @@ const (
 	LogsView         Scope = "logs.view"
 	LogsList         Scope = "logs.list"
 	LogsWrite        Scope = "logs.write"
+	LogsExport       Scope = "logs.export"
 	PromptsRender    Scope = "prompts.render"
 )
 

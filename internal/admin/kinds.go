@@ -34,6 +34,8 @@ func (k kinds) list() []resource.Resource {
 		k.logs(),
 		k.customLogs(),
 		k.feedback(),
+		k.logExports(),
+		k.analytics(),
 		k.breakers(),
 		k.auditLogs(),
 	}

@@ -1,0 +1,140 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/record"
+	"sluice/internal/resource"
+)
+
+const exportFeature = "DATA_EXPORTS_ENABLED"
+
+var exportScopes = []access.Scope{access.LogsExport}
+
+// logExports are orders for rows of the log. All that is done with one needs the same
+// scope. A user key sees those of its user alone.
+// Source: contract/content-and-observability.md section 8.
+func (k kinds) logExports() resource.Resource {
+	receipt := &resource.Receipt[record.Export]{Shape: exportReceipt{}, Make: k.receiveExport}
+	return &resource.Kind[record.Export, exportView]{
+		Name: record.ExportKind, Object: "export", Title: "log export", Tag: "Log exports", Audited: "log_exports", Feature: exportFeature,
+		Path: "/logs/exports", Param: "exportId", ByID: true, Verbs: resource.Create | resource.List | resource.Get | resource.Update, PageSize: 100,
+		Scopes: func(string, *resource.Row[record.Export]) []access.Scope { return exportScopes },
+		Home:   resource.Located, Locate: locateExport,
+		Create: exportIn{}, Update: exportPatch{}, Own: []string{"filters"},
+		Select: func(_ context.Context, c *resource.Call, q *resource.Query) error {
+			if user := exportsOf(c); user != "" {
+				q.Index = append(q.Index, resource.IndexEntry{Name: "user", Value: user})
+			}
+			return nil
+		},
+		Guard:   guardExport,
+		Prepare: prepareExport,
+		Index: func(r *resource.Row[record.Export]) []resource.IndexEntry {
+			if r.Value.UserID == "" {
+				return nil
+			}
+			return []resource.IndexEntry{{Name: "user", Value: r.Value.UserID}}
+		},
+		View: viewExport, Receipt: receipt, Done: receipt,
+		Actions: []resource.Action[record.Export]{
+			{Name: "start", Path: "/start", Method: http.MethodPost, ID: "startLogExport", Summary: "Start a log export", Answer: exportTask{}, Run: noExports},
+			{Name: "cancel", Path: "/cancel", Method: http.MethodPost, ID: "cancelLogExport", Summary: "Stop a log export", Answer: exportTask{}, Run: noExports},
+			{
+				Name: "download", Path: "/download", Method: http.MethodGet, ID: "downloadLogExport", Summary: "Get the address of the file of a log export", Answer: exportFile{},
+				Read: func(context.Context, *resource.Call, resource.Row[record.Export]) (any, error) {
+					return nil, errNoExports()
+				},
+			},
+		},
+	}
+}
+
+// errNoExports is the refusal of what needs the engine that writes files of exports.
+func errNoExports() error {
+	return fault.New(fault.NotSupported, "this gateway keeps orders for log exports, but does not run them yet; read the rows with GET /logs")
+}
+
+func noExports(context.Context, resource.Tx, *resource.Call, *resource.Edit[record.Export]) (any, error) {
+	return nil, errNoExports()
+}
+
+// exportsOf is the user to whose exports a caller is bound; empty for none.
+func exportsOf(c *resource.Call) string {
+	p := c.Principal
+	if p.Kind == access.ByKey && p.KeyType == access.WorkspaceUser || p.SeesOwnDataOnly(c.WorkspaceID) {
+		return p.UserID
+	}
+	return ""
+}
+
+func guardExport(_ context.Context, c *resource.Call, r *resource.Row[record.Export]) error {
+	if user := exportsOf(c); user != "" && r.Value.UserID != user {
+		return fault.New(fault.NotFound, "there is no such log export")
+	}
+	return nil
+}
+
+// locateExport takes the workspace of the filters where the call names none.
+func locateExport(ctx context.Context, c *resource.Call, r *resource.Row[record.Export]) error {
+	if r.WorkspaceID = c.WorkspaceID; r.WorkspaceID != "" {
+		return nil
+	}
+	var filters resource.Sent
+	if err := c.Sent.Into("filters", &filters); err != nil {
+		return err
+	}
+	name := filters.Text("workspace_slug")
+	if name == "" {
+		return c.Within()
+	}
+	place, err := exportPlace(ctx, c, name)
+	r.WorkspaceID = place.ID
+	return err
+}
+
+// exportPlace is the workspace that the filters name.
+func exportPlace(ctx context.Context, c *resource.Call, name string) (resource.Record, error) {
+	place, err := findWorkspace(ctx, c.Reader, c.OrgID, name)
+	if fault.Has(err, fault.NotFound) {
+		err = fault.New(fault.ReferenceMissing, "there is no such workspace").At("filters.workspace_slug")
+	}
+	return place, err
+}
+
+func prepareExport(ctx context.Context, c *resource.Call, ch *resource.Edit[record.Export]) error {
+	e := &ch.New.Value
+	switch {
+	case ch.Old == nil:
+		e.State, e.CreatedBy, e.UserID = record.ExportDraft, c.Principal.Actor(), c.Principal.UserID
+	case e.State != record.ExportDraft:
+		return fault.Newf(fault.InvalidRequest, "only a draft can be changed, and this export is in the state %s; make another one", e.State)
+	}
+	f, err := record.ReadExportFilters(ch.Sent["filters"])
+	if err != nil {
+		return err
+	}
+	e.Filters = f
+	if f.Workspace == "" {
+		return nil
+	}
+	place, err := exportPlace(ctx, c, f.Workspace)
+	if err == nil && place.ID != ch.New.WorkspaceID {
+		err = fault.New(fault.InvalidParameter, "the export belongs to another workspace").At("filters.workspace_slug")
+	}
+	return err
+}
+
+// receiveExport answers how many rows match now, of those that the caller may see.
+func (k kinds) receiveExport(ctx context.Context, c *resource.Call, ch *resource.Edit[record.Export]) (any, error) {
+	q := ch.New.Value.Filters.Query(c.OrgID, ch.New.WorkspaceID)
+	q.Limit, q.Count = 1, true
+	if c.Principal.SeesOwnDataOnly(ch.New.WorkspaceID) {
+		q.UserID = c.Principal.UserID
+	}
+	page, err := k.Logs.List(ctx, q)
+	return exportReceipt{ch.New.ID, page.Total, "export"}, err
+}
