@@ -16,6 +16,7 @@ import (
 	"sluice/internal/ident"
 	"sluice/internal/identity"
 	"sluice/internal/keys"
+	"sluice/internal/mail"
 	"sluice/internal/provider"
 	"sluice/internal/record"
 	"sluice/internal/resource"
@@ -56,6 +57,11 @@ type Parts struct {
 	Deployments map[deployment.Type]int
 	Outside     *http.Client // for addresses that callers name: keeps from private ones
 	Breakers    func(workspaceID string) []routing.BreakerState
+
+	// Mail hands letters to a mail server; nil when there is none: mails then wait in
+	// the outbox. Letters writes them; only jobs need it.
+	Mail    Mailer
+	Letters *mail.Letters
 
 	Audit       AuditTrail
 	AuditSigner *audit.Signer

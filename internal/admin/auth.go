@@ -399,7 +399,7 @@ func (k kinds) verifyDomain(ctx context.Context, c *resource.Call) (any, error) 
 				out.Status = d.Status
 			case code == "":
 				d.Code, d.CodeUntil = k.Hasher.Sum(raw).String(), c.Now.Add(codeLife)
-				return mailCode(ctx, tx, c, name, raw)
+				return k.mailCode(ctx, tx, c, name, raw)
 			case d.Code == "" || !c.Now.Before(d.CodeUntil) || !same(d.Code, k.Hasher.Sum(code).String()):
 				return fault.New(fault.InvalidParameter, "the code is wrong or too old; have a new one sent").At("verification_code")
 			default:
@@ -414,13 +414,14 @@ func (k kinds) verifyDomain(ctx context.Context, c *resource.Call) (any, error) 
 }
 
 // mailCode sends the code of a domain to its postmaster.
-func mailCode(ctx context.Context, tx resource.Tx, c *resource.Call, domain, code string) error {
+func (k kinds) mailCode(ctx context.Context, tx resource.Tx, c *resource.Call, domain, code string) error {
 	org, err := own(ctx, c)
 	if err != nil {
 		return err
 	}
-	return post(ctx, tx, c.OrgID, c.Now, mail.Message{
+	m := mail.Message{
 		Template: "domain-verification-alert", To: []string{"postmaster@" + domain},
-		Vars: map[string]string{"organisationName": org.Value.Name, "domain": domain, "verificationCode": code},
-	})
+		Vars: map[string]string{"organisationName": org.Value.Name, "domain": domain},
+	}
+	return k.postSecret(ctx, tx, c.OrgID, c.Now, m, map[string]string{"verificationCode": code})
 }

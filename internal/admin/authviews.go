@@ -9,10 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"time"
 
-	"sluice/internal/ident"
-	"sluice/internal/mail"
 	"sluice/internal/resource"
 	"sluice/internal/sealed"
 	"sluice/internal/tenant"
@@ -131,13 +128,6 @@ func (k kinds) viewSAML(s *tenant.SAML) *samlView {
 	}
 	base := k.ConsoleURL + "/v2/auth/saml"
 	return &samlView{orNull(s.MetadataURL), orNull(s.MetadataXML), base, base + "/callback/" + s.Token}
-}
-
-// post puts a message into the outbox, in the transaction of what it tells of.
-func post(ctx context.Context, tx resource.Tx, orgID string, now time.Time, m mail.Message) error {
-	return tx.Insert(ctx, resource.Record{
-		Kind: mail.Kind, ID: ident.NewID(), OrgID: orgID, Name: m.Template, Status: mail.Pending, Version: 1, Created: now, Updated: now, Body: encode(m),
-	})
 }
 
 // same compares two texts in constant time.

@@ -232,7 +232,7 @@ func (k kinds) mailInvite(ctx context.Context, tx resource.Tx, c *resource.Call,
 	if err != nil {
 		return err
 	}
-	vars := map[string]string{"organisationName": org.Value.Name, "inviterUserName": "An administrator", "inviterEmail": "", "inviteLink": k.inviteLink(token)}
+	vars := map[string]string{"organisationName": org.Value.Name, "inviterUserName": "An administrator", "inviterEmail": ""}
 	if c.Principal.UserID != "" {
 		u, err := userOf(ctx, c, c.Principal.UserID, "user_id")
 		if err != nil {
@@ -240,7 +240,8 @@ func (k kinds) mailInvite(ctx context.Context, tx resource.Tx, c *resource.Call,
 		}
 		vars["inviterUserName"], vars["inviterEmail"] = strings.TrimSpace(u.Value.FirstName+" "+u.Value.LastName), u.Value.Email
 	}
-	return post(ctx, tx, c.OrgID, c.Now, mail.Message{Template: "user-invite", To: []string{i.Email}, Vars: vars})
+	m := mail.Message{Template: "user-invite", To: []string{i.Email}, Vars: vars}
+	return k.postSecret(ctx, tx, c.OrgID, c.Now, m, map[string]string{"inviteLink": k.inviteLink(token)})
 }
 
 func (k kinds) listInvites(ctx context.Context, c *resource.Call) (any, error) {

@@ -61,7 +61,7 @@ func takeRotation(ctx context.Context, c *resource.Call, ch *resource.Edit[keys.
 			return err
 		}
 	case forced > 0:
-		key.Rotation = forcedRotation(forced)
+		key.Rotation = &keys.RotationPolicy{Days: forced, Enforced: true}
 	default:
 		key.Rotation = nil
 		return nil
@@ -118,9 +118,4 @@ func forcedDays(ctx context.Context, from resource.Reader, r *resource.Row[keys.
 		return 0, err
 	}
 	return *settings.KeyRotationDays, nil
-}
-
-// forcedRotation is the policy of a key that has none of its own.
-func forcedRotation(days int) *keys.RotationPolicy {
-	return &keys.RotationPolicy{Days: days, Enforced: true}
 }

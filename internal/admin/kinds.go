@@ -38,5 +38,6 @@ func (k kinds) list() []resource.Resource {
 		k.analytics(),
 		k.breakers(),
 		k.auditLogs(),
+		k.outbox(),
 	}
 }

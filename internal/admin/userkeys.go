@@ -61,11 +61,8 @@ func (k kinds) makeUserKey(ctx context.Context, tx resource.Tx, c *resource.Call
 	if err := limitLife(&key, settings, c.Now, false); err != nil {
 		return err
 	}
-	if days := *settings.KeyRotationDays; days > 0 {
-		key.Rotation = forcedRotation(days)
-		if err := key.Rotation.Settle(c.Now); err != nil {
-			return err
-		}
+	if key.Rotation, err = key.Rotation.Forced(*settings.KeyRotationDays, c.Now); err != nil {
+		return err
 	}
 	return tx.Insert(ctx, resource.Record{
 		Kind: keys.Kind, ID: id, OrgID: place.OrgID, WorkspaceID: place.ID, Name: key.Name, Status: resource.Active, Version: 1,

@@ -10,6 +10,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/guard"
 	"sluice/internal/keys"
+	"sluice/internal/mail"
 	"sluice/internal/resource"
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
@@ -26,6 +27,7 @@ var sealedParts = map[string]func(r *resource.Record, renew renewer) error{
 	routing.SavedKind:              resealConfig,
 	guard.Kind:                     resealGuardrail,
 	credential.SecretReferenceKind: resealReference,
+	mail.Kind:                      resealMail,
 	tenant.AuthKind:                resealAuth,
 }
 
@@ -190,6 +192,11 @@ func resealGuardrail(r *resource.Record, renew renewer) error {
 func resealReference(r *resource.Record, renew renewer) error {
 	var s credential.SecretReference
 	return inBody(r, &s, func() error { return renew(&s.Auth, credential.ReferenceContext(r.ID)) })
+}
+
+func resealMail(r *resource.Record, renew renewer) error {
+	var m mail.Message
+	return inBody(r, &m, func() error { return renew(&m.Sealed, mail.Context(r.ID)) })
 }
 
 // inBody decodes a record's body, lets change work on it and encodes it again.

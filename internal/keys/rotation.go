@@ -148,3 +148,35 @@ func (p *RotationPolicy) Rotated(now time.Time) *RotationPolicy {
 
 // midnight is the beginning of a day in UTC.
 func midnight(t time.Time) time.Time { return t.UTC().Truncate(day) }
+
+// Strays reports whether the policy of a user key, which may be nil, is not what a
+// workspace wants that forces a cadence of so many days; 0 is one that forces none, where
+// a policy strays only when it was forced before.
+func (p *RotationPolicy) Strays(days int) bool {
+	switch {
+	case p == nil:
+		return days > 0
+	case days == 0:
+		return p.Enforced
+	}
+	return p.EveryDays() != days || p.Next == nil
+}
+
+// Forced is the policy with the cadence of a workspace; nil with 0 days. The transition
+// stays when it fits.
+func (p *RotationPolicy) Forced(days int, now time.Time) (*RotationPolicy, error) {
+	if days == 0 {
+		return nil, nil
+	}
+	q := &RotationPolicy{Days: days, Enforced: true}
+	if p != nil {
+		q.TransitionMS = p.TransitionMS
+	}
+	if err := q.Settle(now); err != nil {
+		return nil, err
+	}
+	if q.Validate() != nil {
+		q.TransitionMS = 0
+	}
+	return q, nil
+}

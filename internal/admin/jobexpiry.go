@@ -1,0 +1,111 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"sluice/internal/credential"
+	"sluice/internal/identity"
+	"sluice/internal/mail"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// expireProviders writes down that providers and virtual keys have expired, and tells of
+// it once. Requests are refused from the moment itself.
+func (k kinds) expireProviders(ctx context.Context, now time.Time) error {
+	err := expire(ctx, k, credential.ProviderKind, now, func(p *credential.Provider) (*time.Time, string) { return p.ExpiresAt, p.Name })
+	if err != nil {
+		return err
+	}
+	return expire(ctx, k, credential.VirtualKeyKind, now, func(v *credential.VirtualKey) (*time.Time, string) { return v.ExpiresAt, v.Name })
+}
+
+func expire[T any](ctx context.Context, k kinds, kind string, now time.Time, of func(*T) (expires *time.Time, name string)) error {
+	over := func(rec resource.Record) (bool, string, error) {
+		r, err := resource.Decode[T](rec)
+		if err != nil {
+			return false, "", err
+		}
+		at, name := of(&r.Value)
+		return at != nil && !now.Before(*at) && (rec.Status == resource.Active || rec.Status == "exhausted"), name, nil
+	}
+	return k.sweep(ctx, resource.Query{Kind: kind, Statuses: livingKeys}, func(rec resource.Record) error {
+		if is, _, err := over(rec); err != nil || !is {
+			return err
+		}
+		return k.change(ctx, rec, now, func(tx resource.Tx, rec *resource.Record) (bool, error) {
+			is, name, err := over(*rec)
+			if err != nil || !is {
+				return false, err
+			}
+			rec.Status = "expired"
+			return true, k.tellOfProvider(ctx, tx, *rec, name, now)
+		})
+	})
+}
+
+func (k kinds) tellOfProvider(ctx context.Context, tx resource.Tx, rec resource.Record, name string, now time.Time) error {
+	to, err := limitRecipients(ctx, tx, rec.OrgID, rec.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	org, err := orgName(ctx, tx, rec.OrgID)
+	if err != nil {
+		return err
+	}
+	return post(ctx, tx, rec.OrgID, now, mail.Message{
+		Template: "virtualkey-expired-alert", To: to, Vars: map[string]string{"virtualKeyName": name, "organisationName": org},
+	})
+}
+
+// expireInvites writes down which invitations nobody took in time. Their links lead
+// nowhere from then on.
+func (k kinds) expireInvites(ctx context.Context, now time.Time) error {
+	over := func(rec resource.Record) (*resource.Row[tenant.Invite], bool, error) {
+		r, err := resource.Decode[tenant.Invite](rec)
+		if err != nil {
+			return nil, false, err
+		}
+		return r, rec.Status == tenant.InvitePending && r.Value.StatusAt(rec.Status, now) == tenant.InviteExpired, nil
+	}
+	return k.sweep(ctx, resource.Query{Kind: tenant.InviteKind, Statuses: []string{tenant.InvitePending}}, func(rec resource.Record) error {
+		if _, is, err := over(rec); err != nil || !is {
+			return err
+		}
+		return k.change(ctx, rec, now, func(_ resource.Tx, rec *resource.Record) (bool, error) {
+			r, is, err := over(*rec)
+			if err != nil || !is {
+				return false, err
+			}
+			rec.Status, rec.Index = tenant.InviteExpired, inviteEntries(&r.Value, "")
+			return true, nil
+		})
+	})
+}
+
+// dropSessions deletes the sessions that are over.
+func (k kinds) dropSessions(ctx context.Context, now time.Time) error {
+	return k.sweep(ctx, resource.Query{Kind: identity.SessionKind}, func(rec resource.Record) error {
+		r, err := resource.Decode[identity.Session](rec)
+		if err != nil || rec.Status == resource.Active && r.Value.Check(now, 0) == nil {
+			return err
+		}
+		return k.drop(ctx, rec)
+	})
+}
+
+// purgeOutbox deletes the mails whose end, or without a mail server whose beginning, is
+// mail.Keep ago.
+func (k kinds) purgeOutbox(ctx context.Context, now time.Time) error {
+	return k.sweep(ctx, resource.Query{Kind: mail.Kind}, func(rec resource.Record) error {
+		if rec.Status == mail.Sending || now.Sub(rec.Updated) < mail.Keep {
+			return nil
+		}
+		return k.drop(ctx, rec)
+	})
+}
+
+func (k kinds) drop(ctx context.Context, rec resource.Record) error {
+	return k.Store.InTx(ctx, func(tx resource.Tx) error { return tx.Delete(ctx, rec.Kind, rec.ID) })
+}

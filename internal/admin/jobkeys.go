@@ -1,0 +1,177 @@
+package admin
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"sluice/internal/access"
+	"sluice/internal/keys"
+	"sluice/internal/mail"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+var livingKeys = []string{resource.Active, "exhausted"}
+
+// ageKeys does to keys what is due: ends values after their transition, expires,
+// rotates, and warns of what comes.
+// Source: contract/identity-and-governance.md section 5.
+func (k kinds) ageKeys(ctx context.Context, now time.Time) error {
+	q := resource.Query{Kind: keys.Kind, Statuses: append([]string{"expired"}, livingKeys...), Index: []resource.IndexEntry{{Name: timedEntry, Value: "1"}}}
+	return k.sweep(ctx, q, func(rec resource.Record) error {
+		r, err := resource.Decode[keys.Key](rec)
+		if err != nil || len(r.Value.Due(r.Status, now)) == 0 {
+			return err
+		}
+		return k.change(ctx, rec, now, func(tx resource.Tx, rec *resource.Record) (bool, error) { return k.ageKey(ctx, tx, rec, now) })
+	})
+}
+
+// ageKey does the steps that are due for one key.
+func (k kinds) ageKey(ctx context.Context, tx resource.Tx, rec *resource.Record, now time.Time) (bool, error) {
+	ch, err := editOf[keys.Key](*rec)
+	if err != nil {
+		return false, err
+	}
+	steps := ch.Old.Value.Due(rec.Status, now)
+	do := map[keys.Step]func() error{
+		keys.EndPrevious: func() error { ch.New.Value.Previous = nil; return nil },
+		keys.Expire: func() error {
+			ch.New.Status = "expired"
+			return k.tellOfKey(ctx, tx, ch.New, "apikey-expired-alert", keyRecipients, now)
+		},
+		keys.Rotate: func() error { return k.rotateByItself(ctx, tx, ch, now) },
+		keys.WarnEnding: func() error {
+			ch.New.Value.Previous.Warned = true
+			return k.tellOfKey(ctx, tx, ch.New, "apikey-transition-expiring", rotationRecipients, now)
+		},
+		keys.WarnRotation: func() error {
+			ch.New.Value.WarnedOf = ch.New.Value.Rotation.Next
+			return k.tellOfKey(ctx, tx, ch.New, "apikey-rotation-upcoming", rotationRecipients, now)
+		},
+	}
+	for _, step := range steps {
+		if err := do[step](); err != nil {
+			return false, err
+		}
+	}
+	rec.Status = ch.New.Status
+	keepKey(rec, &ch.New.Value)
+	return len(steps) > 0, nil
+}
+
+// editOf is a record before and after, with nothing shared.
+func editOf[T any](rec resource.Record) (*resource.Edit[T], error) {
+	before, err := resource.Decode[T](rec)
+	if err != nil {
+		return nil, err
+	}
+	after, err := resource.Decode[T](rec)
+	return &resource.Edit[T]{Old: before, New: after}, err
+}
+
+// keepKey puts a key into its record. What the key refers to stays in the index.
+func keepKey(rec *resource.Record, key *keys.Key) {
+	own := KeyIndex(key)
+	for _, e := range rec.Index {
+		if !slices.Contains([]string{"type", userEntry, timedEntry, hashEntry}, e.Name) {
+			own = append(own, e)
+		}
+	}
+	rec.Body, rec.Index = encode(key), own
+}
+
+// rotateByItself gives a key the value that its policy wants. Nobody sees it here: those
+// who may, read it in a session.
+func (k kinds) rotateByItself(ctx context.Context, tx resource.Tx, ch *resource.Edit[keys.Key], now time.Time) error {
+	if _, err := k.turn(ch, now, ch.Old.Value.Rotation.Transition()); err != nil {
+		return err
+	}
+	ch.New.Value.AutoRotated = true
+	body, err := resource.AuditDetails{Notes: rotationNotes(ch, "auto")}.Body()
+	if err != nil {
+		return err
+	}
+	err = k.trail().Audit(ctx, tx, resource.AuditRow{
+		OrgID: ch.New.OrgID, WorkspaceID: ch.New.WorkspaceID, Kind: "api_keys", Action: "rotate", TargetID: ch.New.ID, At: now, Body: body,
+	})
+	if err != nil {
+		return err
+	}
+	return k.tellOfKey(ctx, tx, ch.New, "apikey-rotated", rotationRecipients, now)
+}
+
+// tellOfKey puts a mail about a key into the outbox.
+func (k kinds) tellOfKey(
+	ctx context.Context, tx resource.Tx, r *resource.Row[keys.Key], template string,
+	recipients func(context.Context, resource.Reader, *resource.Row[keys.Key]) ([]string, error), now time.Time,
+) error {
+	to, err := recipients(ctx, tx, r)
+	if err != nil {
+		return err
+	}
+	org, err := orgName(ctx, tx, r.OrgID)
+	if err != nil {
+		return err
+	}
+	user, err := userNow(ctx, tx, r.Value.UserID)
+	if err != nil {
+		return err
+	}
+	key := &r.Value
+	vars := map[string]string{
+		"userName": fullName(user), "apiKeyName": key.Name, "apiKeyType": keyTypes[key.Type], "apiKey": key.Secret.Masked, "organisationName": org,
+	}
+	if key.Previous != nil {
+		vars["transitionExpiresAt"] = forPeople(key.Previous.Until)
+	}
+	if key.Rotation != nil {
+		vars["nextRotationAt"] = forPeople(key.Rotation.Next)
+	}
+	return post(ctx, tx, r.OrgID, now, mail.Message{Template: template, To: to, Vars: vars})
+}
+
+// keyTypes are the types of keys in letters.
+var keyTypes = map[access.KeyType]string{access.OrganisationService: "Admin", access.WorkspaceService: "service", access.WorkspaceUser: "user"}
+
+// forPeople is a time as letters have it: "2026-11-23 00:00 UTC".
+func forPeople(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+// forceCadences brings the user keys of every workspace under the cadence that it
+// forces, and takes the policies back that it forced before.
+// Source: contract/identity-and-governance.md section 4.
+func (k kinds) forceCadences(ctx context.Context, now time.Time) error {
+	return k.eachWorkspace(ctx, func(place resource.Record, s tenant.Settings) error {
+		q := resource.Query{
+			Kind: keys.Kind, OrgID: place.OrgID, WorkspaceID: place.ID, Statuses: livingKeys,
+			Index: []resource.IndexEntry{{Name: "type", Value: string(access.WorkspaceUser)}},
+		}
+		days := *s.KeyRotationDays
+		if days == 0 {
+			q.Index = append(q.Index, resource.IndexEntry{Name: timedEntry, Value: "1"})
+		}
+		return k.sweep(ctx, q, func(rec resource.Record) error {
+			r, err := resource.Decode[keys.Key](rec)
+			if err != nil || !r.Value.Rotation.Strays(days) {
+				return err
+			}
+			return k.change(ctx, rec, now, func(_ resource.Tx, rec *resource.Record) (bool, error) {
+				r, err := resource.Decode[keys.Key](*rec)
+				if err != nil || !r.Value.Rotation.Strays(days) {
+					return false, err
+				}
+				if r.Value.Rotation, err = r.Value.Rotation.Forced(days, now); err != nil {
+					return false, err
+				}
+				keepKey(rec, &r.Value)
+				return true, nil
+			})
+		})
+	})
+}

@@ -1,0 +1,116 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"sluice/internal/mail"
+	"sluice/internal/resource"
+)
+
+// Mailer hands a letter to a mail server: *smtp.Sender. No error means that the server
+// has it. An error with a method Final that returns true is one that no other try
+// changes. The id makes the Message-ID.
+type Mailer interface {
+	Send(ctx context.Context, id, to string, at time.Time, l mail.Letter) error
+}
+
+const (
+	// mailTime is how long one run sends: other jobs wait for it.
+	mailTime = 20 * time.Second
+	// mailMisses is after how many failures in a row a run ends: the server is away.
+	mailMisses = 3
+	// markLimit bounds writing down what became of a letter, also while the gateway stops.
+	markLimit = 5 * time.Second
+	// maxMailError is how much of what a server says is kept, in bytes.
+	maxMailError = 500
+)
+
+var errEnough = errors.New("enough for now")
+
+// sendMails sends what waits in the outbox, the oldest first. Each mail is claimed before
+// it is handed to the server and marked behind it, so that two nodes never send the same
+// one. When the gateway dies between the two the mail is sent once more, after
+// mail.Doubt, with the same Message-ID, and then given up.
+func (k kinds) sendMails(ctx context.Context, now time.Time) error {
+	began, misses := time.Now(), 0
+	err := k.sweep(ctx, resource.Query{Kind: mail.Kind, Statuses: []string{mail.Pending, mail.Sending}}, func(rec resource.Record) error {
+		if ctx.Err() != nil || misses == mailMisses || time.Since(began) > mailTime {
+			return errEnough
+		}
+		sent, err := k.sendMail(ctx, rec, now)
+		switch {
+		case err != nil:
+			return err
+		case sent:
+			misses = 0
+		default:
+			misses++
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+// sendMail sends one mail if it is due. It reports false when the server did not take it
+// but may later.
+func (k kinds) sendMail(ctx context.Context, rec resource.Record, now time.Time) (bool, error) {
+	m, err := resource.Decode[mail.Message](rec)
+	if err != nil || !m.Value.Due(rec.Status, rec.Updated, now) {
+		return true, err
+	}
+	rec.Status = m.Value.Begin(rec.Status, rec.Created, now)
+	if err := k.putMail(ctx, &rec, &m.Value, now); err != nil || rec.Status != mail.Sending {
+		return true, err
+	}
+	missed := k.send(ctx, rec.ID, &m.Value, now)
+	var last interface{ Final() bool }
+	final := errors.As(missed, &last) && last.Final()
+	if missed == nil {
+		rec.Status = m.Value.Done(now)
+	} else {
+		rec.Status = m.Value.Missed(clipped(missed.Error(), maxMailError), final, now)
+		k.Log.Warn("a mail could not be sent", "mail", rec.ID, "template", m.Value.Template, "again", rec.Status == mail.Pending, "error", missed.Error())
+	}
+	mark, stop := context.WithTimeout(context.WithoutCancel(ctx), markLimit)
+	defer stop()
+	return missed == nil || final, k.putMail(mark, &rec, &m.Value, now)
+}
+
+// putMail writes a message as its next version: fault.Conflict when another node has.
+func (k kinds) putMail(ctx context.Context, rec *resource.Record, m *mail.Message, now time.Time) error {
+	next := *rec
+	next.Updated, next.Body = now, encode(m)
+	if err := k.Store.InTx(ctx, func(tx resource.Tx) error { return tx.Update(ctx, next) }); err != nil {
+		return err
+	}
+	next.Version++
+	*rec = next
+	return nil
+}
+
+// send writes the letter of a message and hands it over.
+func (k kinds) send(ctx context.Context, id string, m *mail.Message, now time.Time) error {
+	vars := maps.Clone(m.Vars)
+	if len(m.Sealed) > 0 {
+		plain, err := k.Box.Open(m.Sealed, mail.Context(id))
+		if err != nil {
+			return fmt.Errorf("open what is sealed in the mail: %w", err)
+		}
+		if err := json.Unmarshal(plain, &vars); err != nil {
+			return fmt.Errorf("read what is sealed in the mail: %w", err)
+		}
+	}
+	l, err := k.Letters.Write(m.Template, vars)
+	if err != nil {
+		return err
+	}
+	return k.Mail.Send(ctx, id, m.To[0], now, l)
+}

@@ -1,0 +1,116 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/mail"
+	"sluice/internal/resource"
+	"sluice/internal/sealed"
+)
+
+// templateEntry is the index entry of the messages of a template.
+const templateEntry = "template"
+
+// post puts a message into the outbox, in the transaction of what it tells of: once for
+// each of its recipients, so that one who cannot be reached is no matter of the others.
+func post(ctx context.Context, tx resource.Tx, orgID string, now time.Time, m mail.Message) error {
+	return enqueue(ctx, tx, orgID, now, m, func(string) ([]byte, error) { return nil, nil })
+}
+
+// postSecret is post for a message with variables that open something. They are sealed
+// until the message was sent.
+func (k kinds) postSecret(ctx context.Context, tx resource.Tx, orgID string, now time.Time, m mail.Message, secret map[string]string) error {
+	return enqueue(ctx, tx, orgID, now, m, func(id string) ([]byte, error) {
+		return k.Box.Seal(encode(secret), mail.Context(id))
+	})
+}
+
+func enqueue(ctx context.Context, tx resource.Tx, orgID string, now time.Time, m mail.Message, seal func(id string) ([]byte, error)) (err error) {
+	for _, to := range eachOnce(m.To) {
+		id, one := ident.NewID(), m
+		one.To = []string{to}
+		if one.Sealed, err = seal(id); err != nil {
+			return err
+		}
+		if err := tx.Insert(ctx, resource.Record{
+			Kind: mail.Kind, ID: id, OrgID: orgID, Name: m.Template, Status: mail.Pending, Version: 1, Created: now, Updated: now,
+			Body: encode(one), Index: []resource.IndexEntry{{Name: templateEntry, Value: m.Template}},
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// outbox shows the mails of the organisation: what waits, what was sent, what failed and
+// why. They are no Kind because nobody writes them: they come with what they tell of.
+func (k kinds) outbox() resource.Resource {
+	return resource.Operations{
+		{
+			Method: http.MethodGet, Path: "/outbox", ID: "listOutbox", Summary: "List the mails of the organisation, the newest first", Tag: "Outbox",
+			Scopes: []access.Scope{settingsRead}, Query: append(camelPages(),
+				resource.Param{Name: "status", Enum: []string{mail.Pending, mail.Sending, mail.Sent, mail.Failed}},
+				resource.Param{Name: "template", Enum: mail.Templates()}),
+			Answer: resource.ListOf[mailView]{}, Run: k.listOutbox,
+		},
+		{
+			Method: http.MethodGet, Path: "/outbox/{id}", ID: "getOutbox", Summary: "Read one mail", Tag: "Outbox",
+			Params: []resource.Param{{Name: "id", Format: "uuid"}}, Scopes: []access.Scope{settingsRead}, Answer: mailView{}, Run: k.getOutbox,
+		},
+	}
+}
+
+// mailView is a mail as clients see it.
+type mailView struct {
+	Object    string            `json:"object" enum:"mail"`
+	ID        string            `json:"id" format:"uuid"`
+	Template  string            `json:"template" doc:"for example apikey-rotated"`
+	To        []string          `json:"to" nullable:"false"`
+	Vars      map[string]string `json:"vars" doc:"what the mail says; links and codes are ***"`
+	Status    string            `json:"status" enum:"pending,sending,sent,failed"`
+	Tries     int               `json:"tries" doc:"how often it was handed to the mail server"`
+	NextTryAt *resource.Stamp   `json:"next_try_at" nullable:"true"`
+	Error     *string           `json:"error" nullable:"true" doc:"what the mail server said at the last try"`
+	CreatedAt resource.Stamp    `json:"created_at"`
+	UpdatedAt resource.Stamp    `json:"last_updated_at"`
+	SentAt    *resource.Stamp   `json:"sent_at" nullable:"true"`
+}
+
+func viewMail(r *resource.Row[mail.Message]) mailView {
+	m := r.Value
+	return mailView{
+		Object: "mail", ID: r.ID, Template: m.Template, To: m.To, Vars: m.Shown(sealed.Mask), Status: r.Status, Tries: m.Tries,
+		NextTryAt: resource.StampOf(m.Next), Error: orNull(m.Error), CreatedAt: stamp(r.Created), UpdatedAt: stamp(r.Updated), SentAt: resource.StampOf(m.SentAt),
+	}
+}
+
+func (k kinds) listOutbox(ctx context.Context, c *resource.Call) (any, error) {
+	q := resource.Query{Kind: mail.Kind, OrgID: c.OrgID, Newest: true}
+	if v := c.Query("status"); v != "" {
+		q.Statuses = []string{v}
+	}
+	if v := c.Query("template"); v != "" {
+		q.Index = []resource.IndexEntry{{Name: templateEntry, Value: v}}
+	}
+	return listed(ctx, c, q, viewMail)
+}
+
+func (k kinds) getOutbox(ctx context.Context, c *resource.Call) (any, error) {
+	rec, err := c.Reader.Find(ctx, mail.Kind, c.Path("id"))
+	if fault.Has(err, fault.NotFound) || err == nil && rec.OrgID != c.OrgID {
+		return nil, fault.New(fault.NotFound, "there is no such mail").At("id")
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := resource.Decode[mail.Message](rec)
+	if err != nil {
+		return nil, err
+	}
+	return viewMail(r), nil
+}

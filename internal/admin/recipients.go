@@ -1,0 +1,128 @@
+package admin
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/keys"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// maxRecipients bounds whom one event is told to.
+const maxRecipients = 200
+
+// rotationRecipients are told of the rotations of a key: the owners and admins of the
+// organisation, the user of a user key, and its alert addresses.
+// Source: contract/identity-and-governance.yaml, emails.recipients.
+func rotationRecipients(ctx context.Context, from resource.Reader, r *resource.Row[keys.Key]) ([]string, error) {
+	to, err := leadersOf(ctx, from, r.OrgID, "")
+	if err != nil {
+		return nil, err
+	}
+	return withKeysOwn(ctx, from, r, to)
+}
+
+// keyRecipients are told of the limits and the expiry of a key: rotationRecipients, and
+// the admins and managers of its workspace.
+func keyRecipients(ctx context.Context, from resource.Reader, r *resource.Row[keys.Key]) ([]string, error) {
+	to, err := leadersOf(ctx, from, r.OrgID, r.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	return withKeysOwn(ctx, from, r, to)
+}
+
+// limitRecipients are told of the limits and the expiry of other things: the owners and
+// admins of the organisation, and the admins and managers of the workspace.
+func limitRecipients(ctx context.Context, from resource.Reader, orgID, workspaceID string) ([]string, error) {
+	return leadersOf(ctx, from, orgID, workspaceID)
+}
+
+// leadersOf are the addresses of those who lead the organisation, and with a workspace
+// of those who lead it.
+func leadersOf(ctx context.Context, from resource.Reader, orgID, workspaceID string) ([]string, error) {
+	var to []string
+	for _, role := range []access.Role{access.Owner, access.Admin} {
+		users, err := rowsOf[tenant.User](ctx, from, resource.Query{
+			Kind: tenant.UserKind, OrgID: orgID, Statuses: []string{resource.Active}, Limit: maxRecipients,
+			Index: []resource.IndexEntry{{Name: orgRoleEntry, Value: string(role)}},
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range users {
+			to = append(to, u.Value.Email)
+		}
+	}
+	if workspaceID == "" {
+		return to, nil
+	}
+	for _, role := range []access.Role{access.Admin, access.Manager} {
+		members, err := rowsOf[tenant.Member](ctx, from, resource.Query{
+			Kind: tenant.MemberKind, OrgID: orgID, WorkspaceID: workspaceID, Statuses: []string{resource.Active}, Limit: maxRecipients,
+			Index: []resource.IndexEntry{{Name: "role", Value: string(role)}},
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range members {
+			u, err := userNow(ctx, from, m.Value.UserID)
+			if err != nil {
+				return nil, err
+			}
+			to = append(to, u.Email)
+		}
+	}
+	return to, nil
+}
+
+// withKeysOwn adds the user of a key and its alert addresses.
+func withKeysOwn(ctx context.Context, from resource.Reader, r *resource.Row[keys.Key], to []string) ([]string, error) {
+	u, err := userNow(ctx, from, r.Value.UserID)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat([]string{u.Email}, r.Value.AlertEmails, to), nil
+}
+
+// userNow is a user, or the zero one when there is none any more.
+func userNow(ctx context.Context, from resource.Reader, id string) (tenant.User, error) {
+	if id == "" {
+		return tenant.User{}, nil
+	}
+	u, err := live[tenant.User](ctx, from, tenant.UserKind, id)
+	if fault.Has(err, fault.NotFound) {
+		return tenant.User{}, nil
+	}
+	if err != nil {
+		return tenant.User{}, err
+	}
+	return u.Value, nil
+}
+
+// fullName is how a letter calls a user.
+func fullName(u tenant.User) string { return strings.TrimSpace(u.FirstName + " " + u.LastName) }
+
+// eachOnce keeps every address once, whatever its case, and none that is empty.
+func eachOnce(to []string) []string {
+	var out []string
+	for _, a := range to {
+		if a != "" && !slices.ContainsFunc(out, func(b string) bool { return strings.EqualFold(a, b) }) {
+			out = append(out, a)
+		}
+	}
+	return out[:min(len(out), maxRecipients)]
+}
+
+// orgName is what letters call an organisation.
+func orgName(ctx context.Context, from resource.Reader, orgID string) (string, error) {
+	org, err := live[tenant.Organisation](ctx, from, tenant.OrganisationKind, orgID)
+	if err != nil {
+		return "", err
+	}
+	return org.Value.Name, nil
+}

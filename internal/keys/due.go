@@ -1,0 +1,55 @@
+package keys
+
+import (
+	"slices"
+	"time"
+)
+
+// Step is something that time does to a key.
+type Step string
+
+// The steps, in the order in which they are done.
+// Source: contract/identity-and-governance.md section 5, key secret versions.
+const (
+	EndPrevious  Step = "end_previous"  // the value before a rotation is over
+	Expire       Step = "expire"        // the key has expired
+	Rotate       Step = "rotate"        // its rotation is due
+	WarnEnding   Step = "warn_ending"   // the value before a rotation is soon over
+	WarnRotation Step = "warn_rotation" // a rotation is soon due
+)
+
+// warnAhead is how long before it people are told of what comes.
+const warnAhead = day
+
+// Due are the steps that are due for a key with a stored status, in order. A key is not
+// rotated while its last rotation is in transition, nor once it has expired.
+func (k *Key) Due(status string, now time.Time) []Step {
+	var steps []Step
+	if k.Previous != nil && reached(k.Previous.Until, now) {
+		steps = append(steps, EndPrevious)
+	}
+	live := status == "active" || status == "exhausted"
+	next := k.nextRotation()
+	switch {
+	case live && reached(k.ExpiresAt, now):
+		return append(steps, Expire)
+	case live && reached(next, now) && (k.Previous == nil || len(steps) > 0):
+		return append(steps, Rotate)
+	}
+	if k.Previous != nil && len(steps) == 0 && !k.Previous.Warned && reached(k.Previous.Until, now.Add(warnAhead)) {
+		steps = append(steps, WarnEnding)
+	}
+	if live && reached(next, now.Add(warnAhead)) && !reached(next, now) && (k.WarnedOf == nil || !k.WarnedOf.Equal(*next)) {
+		steps = append(steps, WarnRotation)
+	}
+	return slices.Clip(steps)
+}
+
+func (k *Key) nextRotation() *time.Time {
+	if k.Rotation == nil {
+		return nil
+	}
+	return k.Rotation.Next
+}
+
+func reached(t *time.Time, now time.Time) bool { return t != nil && !now.Before(*t) }
