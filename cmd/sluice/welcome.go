@@ -46,6 +46,8 @@ This is the first start. These keys are shown once; keep them:
   Admin key      %s
   Workspace key  %s
 
+To sign in as a person: sluice users set-password owner@localhost
+
 A first call:
 
 `
