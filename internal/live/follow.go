@@ -114,7 +114,7 @@ func changedIDs(changes []resource.Change) map[string][]string {
 // records reads those of the records that exist.
 func (d *Directory) records(ctx context.Context, kind string, ids []string) (found []resource.Record, err error) {
 	for some := range slices.Chunk(ids, pageSize) {
-		rows, err := d.src.List(ctx, resource.Query{Kind: kind, IDs: some, Limit: pageSize})
+		rows, err := d.src.List(ctx, resource.Query{Kind: kind, IDs: some, Limit: pageSize, Bare: bare[kind]})
 		if err != nil {
 			return nil, fmt.Errorf("read %s records: %w", kind, err)
 		}

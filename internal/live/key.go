@@ -2,6 +2,10 @@ package live
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"sluice/internal/access"
 	"sluice/internal/keys"
@@ -15,13 +19,13 @@ type scopeSets map[string]access.Scopes
 // maxScopeSets bounds what is remembered; beyond it remembering begins anew.
 const maxScopeSets = 10_000
 
-func (s scopeSets) of(list json.RawMessage) (access.Scopes, error) {
-	if set, known := s[string(list)]; known {
+func (s scopeSets) of(list string) (access.Scopes, error) {
+	if set, known := s[list]; known {
 		return set, nil
 	}
 	var scopes []string
-	if len(list) > 0 {
-		if err := json.Unmarshal(list, &scopes); err != nil {
+	if list != "" {
+		if err := json.Unmarshal([]byte(list), &scopes); err != nil {
 			return nil, err
 		}
 	}
@@ -29,37 +33,29 @@ func (s scopeSets) of(list json.RawMessage) (access.Scopes, error) {
 		clear(s)
 	}
 	set := access.NewScopes(scopes...)
-	s[string(list)] = set
+	s[strings.Clone(list)] = set // it may be a piece of something larger
 	return set, nil
 }
 
-// storedKey reads a key without the list of its scopes, which stand in its principal,
-// and without its sealed values, which no request needs.
-type storedKey struct {
-	*keys.Key
-	Scopes   json.RawMessage `json:"scopes"`
-	Secret   storedSecret    `json:"secret"`
-	Previous *storedSecret   `json:"previous"`
-}
-
-type storedSecret struct {
-	keys.Secret
-	Sealed json.RawMessage `json:"sealed"`
-}
-
+// decodeKey leaves out of a key what no request needs: the list of its scopes, which
+// stand in its principal, and its sealed values. The list is most of a body, so it is
+// taken out before the rest is read.
 func decodeKey(d *Directory, r resource.Record) (any, error) {
 	e := &keys.Entry{Status: r.Status}
-	stored := storedKey{Key: &e.Key}
-	if err := json.Unmarshal(r.Body, &stored); err != nil {
+	list := gjson.GetBytes(r.Body, "scopes")
+	rest := r.Body
+	if list.Index > 0 {
+		rest = slices.Concat(r.Body[:list.Index], []byte("null"), r.Body[list.Index+len(list.Raw):])
+	}
+	if err := json.Unmarshal(rest, &e.Key); err != nil {
 		return nil, err
 	}
-	scopes, err := d.scopes.of(stored.Scopes)
+	scopes, err := d.scopes.of(list.Raw)
 	if err != nil {
 		return nil, err
 	}
-	e.Key.Secret = stored.Secret.Secret
-	if stored.Previous != nil {
-		e.Key.Previous = &stored.Previous.Secret
+	if e.Key.Secret.Sealed = nil; e.Key.Previous != nil {
+		e.Key.Previous.Sealed = nil
 	}
 	e.Principal = access.Principal{
 		Kind: access.ByKey, ID: r.ID, Name: r.Name, KeyType: e.Key.Type, OrgID: r.OrgID,

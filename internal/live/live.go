@@ -75,31 +75,12 @@ func (d *Directory) Load(ctx context.Context) error {
 		return fmt.Errorf("read the change feed: %w", err)
 	}
 	d.parts = newParts()
-	for kind := range decoders {
-		if err := d.loadKind(ctx, kind); err != nil {
-			return err
-		}
+	if err := d.loadAll(ctx); err != nil {
+		return err
 	}
 	d.seq = seq
 	d.now.Store(d.parts.assemble())
 	return nil
-}
-
-func (d *Directory) loadKind(ctx context.Context, kind string) error {
-	q := resource.Query{Kind: kind, Limit: pageSize}
-	for {
-		rows, err := d.src.List(ctx, q)
-		if err != nil {
-			return fmt.Errorf("read %s records: %w", kind, err)
-		}
-		for _, r := range rows {
-			d.take(r)
-		}
-		if len(rows) < q.Limit {
-			return nil
-		}
-		q.After = rows[len(rows)-1].ID
-	}
 }
 
 // take decodes one record; an archived one is gone for requests. One that cannot be

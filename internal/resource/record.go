@@ -47,6 +47,7 @@ type Query struct {
 	Limit       int  // 1 to 1000; 0 means 100
 	Offset      int  // for page numbers; used with Limit
 	Newest      bool // newest first
+	Bare        bool // List leaves the index entries of the records out
 }
 
 // Change is one line of the feed that live copies follow. Seq grows by commit

@@ -55,6 +55,15 @@ func indexRows(r resource.Record) ([]indexRow, error) {
 	return rows, nil
 }
 
+// bare makes records of lines, without index entries.
+func bare(rows []recordRow) []resource.Record {
+	recs := make([]resource.Record, len(rows))
+	for i := range rows {
+		recs[i] = rows[i].record()
+	}
+	return recs
+}
+
 // withIndex makes records of lines and gives each its index entries.
 func (r reads) withIndex(ctx context.Context, rows []recordRow) ([]resource.Record, error) {
 	if len(rows) == 0 {

@@ -17,7 +17,8 @@ const (
 	maxLimit     = 1000
 )
 
-// List returns the records that match, with their index entries, ordered by id. A
+// List returns the records that match, with their index entries unless the query is
+// for bare ones, ordered by id. A
 // limit or offset out of range is fault.InvalidRequest.
 func (r reads) List(ctx context.Context, q resource.Query) ([]resource.Record, error) {
 	limit, err := pageSize(q.Limit)
@@ -33,6 +34,10 @@ func (r reads) List(ctx context.Context, q resource.Query) ([]resource.Record, e
 		sel := page(filter(r.db.NewSelect().Model(&rows), q), q)
 		if err := sel.Limit(limit).Offset(int64(q.Offset)).Scan(ctx); err != nil {
 			return err
+		}
+		if q.Bare {
+			recs = bare(rows)
+			return nil
 		}
 		var err error
 		recs, err = r.withIndex(ctx, rows)

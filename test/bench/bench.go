@@ -31,6 +31,7 @@ type bench struct {
 	sluice   string
 	nginx    string // empty when it is not installed
 	files    uint64 // descriptors that each program may have
+	planes   []*plane
 	result   report.Result
 }
 
@@ -101,8 +102,9 @@ func commandLine() string {
 
 // all runs the scenarios one after the other. When the time is over, what is
 // missing is marked as skipped.
-func (b *bench) all(ctx context.Context, chosen []*scenario) (*report.Result, error) {
+func (b *bench) all(ctx context.Context, chosen []*scenario) (_ *report.Result, err error) {
 	began := time.Now()
+	defer func() { err = errors.Join(err, b.stopPlanes()) }()
 	var errs []error
 	for _, s := range chosen {
 		s.fit(b.files)
@@ -123,6 +125,9 @@ func (b *bench) all(ctx context.Context, chosen []*scenario) (*report.Result, er
 
 // one runs a scenario on fresh programs.
 func (b *bench) one(ctx context.Context, s *scenario, out *report.Scenario) (err error) {
+	if s.asks != nil {
+		return b.administer(ctx, s, out)
+	}
 	f, err := b.start(ctx, s)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -10,18 +11,19 @@ import (
 
 // call is a request without what depends on the target.
 type call struct {
+	method      string // empty: POST
 	path        string
 	contentType string
-	body        func() []byte // made when it is needed: some are large
+	body        func() []byte // made when it is needed: some are large; nil: none
 }
 
 // chatBody is a conversation of 690 bytes, as small applications send them.
 var chatBody = chatText(690, `"temperature":0.2,"max_tokens":256`)
 
 var (
-	chat        = call{"/v1/chat/completions", "application/json", func() []byte { return []byte(chatBody) }}
-	streamed    = call{"/v1/chat/completions", "application/json", func() []byte { return []byte(chatText(690, `"stream":true,"stream_options":{"include_usage":true}`)) }}
-	passThrough = call{"/v1/assistants/preview", "application/json", func() []byte { return []byte(chatBody) }}
+	chat        = call{"", "/v1/chat/completions", "application/json", func() []byte { return []byte(chatBody) }}
+	streamed    = call{"", "/v1/chat/completions", "application/json", func() []byte { return []byte(chatText(690, `"stream":true,"stream_options":{"include_usage":true}`)) }}
+	passThrough = call{"", "/v1/assistants/preview", "application/json", func() []byte { return []byte(chatBody) }}
 )
 
 // chatText is a chat of size bytes with further members.
@@ -34,7 +36,7 @@ func chatText(size int, members string) string {
 // conversation is a chat of size bytes with two tools and further members, in which
 // as many turns as there is room for have called one of them.
 func conversation(size int, members string) call {
-	return call{"/v1/chat/completions", "application/json", func() []byte { return []byte(conversationText(size, members)) }}
+	return call{"", "/v1/chat/completions", "application/json", func() []byte { return []byte(conversationText(size, members)) }}
 }
 
 func conversationText(size int, members string) string {
@@ -60,7 +62,7 @@ func filler(n int) string { return strings.Repeat("lorem ipsum dolor sit amet ",
 // upload is a transcription with size bytes of sound.
 func upload(size int) call {
 	const boundary = "bench-7d0f3c"
-	return call{"/v1/audio/transcriptions", "multipart/form-data; boundary=" + boundary, func() []byte {
+	return call{"", "/v1/audio/transcriptions", "multipart/form-data; boundary=" + boundary, func() []byte {
 		var b bytes.Buffer
 		fmt.Fprintf(&b, "--%s\r\nContent-Disposition: form-data; name=\"model\"\r\n\r\nbench\r\n", boundary)
 		fmt.Fprintf(&b, "--%s\r\nContent-Disposition: form-data; name=\"file\"; filename=\"speech.wav\"\r\nContent-Type: audio/wav\r\n\r\n", boundary)
@@ -72,9 +74,13 @@ func upload(size int) call {
 
 // wire is the request with the header lines that the target needs.
 func (c call) wire(host string, lines ...string) []byte {
-	body := c.body()
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n", c.path, host, c.contentType, len(body))
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", cmp.Or(c.method, "POST"), c.path, host)
+	var body []byte
+	if c.body != nil {
+		body = c.body()
+		fmt.Fprintf(&b, "Content-Type: %s\r\nContent-Length: %d\r\n", c.contentType, len(body))
+	}
 	for _, line := range append(lines, "Accept: application/json", "User-Agent: bench/1") {
 		b.WriteString(line + "\r\n")
 	}

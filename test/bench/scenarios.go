@@ -16,10 +16,11 @@ type scenario struct {
 	answers     target.Answers
 	call        call
 	job         load.Job
-	translated  bool // Sluice that translates is compared with Sluice that relays
-	buffered    bool // nginx with its default buffering is worth a row
-	rounds      int  // at most; 0: as many as asked for
-	files       int  // descriptors that a program needs for each connection; 0: there are enough
+	translated  bool                       // Sluice that translates is compared with Sluice that relays
+	buffered    bool                       // nginx with its default buffering is worth a row
+	rounds      int                        // at most; 0: as many as asked for
+	asks        func(p *plane, n int) call // the nth call of the administration; nil: a scenario of model traffic
+	files       int                        // descriptors that a program needs for each connection; 0: there are enough
 }
 
 // sparedFiles are for what a program has open besides connections.
@@ -44,7 +45,7 @@ func scenarios() []*scenario {
 	}
 	slow := target.Answers{Options: responder.Options{Delay: time.Second}}
 	large := target.Answers{Options: responder.Options{ChatBytes: 10 << 10}}
-	return []*scenario{
+	return append([]*scenario{
 		{name: "chat-1k-c16", title: "1 KB chat, 16 connections", call: chat, job: load.Job{Conns: 16, Warm: 50, Body: 1 << 10}},
 		{name: "chat-1k-c64", title: "1 KB chat, 64 connections", call: chat, job: load.Job{Conns: 64, Warm: 20, Body: 1 << 10}},
 		{name: "chat-1k-c256", title: "1 KB chat, 256 connections", call: chat, job: load.Job{Conns: 256, Warm: 5, Body: 1 << 10}},
@@ -70,5 +71,5 @@ func scenarios() []*scenario {
 			job: load.Job{Conns: 16, Warm: 20, Body: 1 << 10}},
 		{name: "translate-stream-c16", title: "Streams of 100 events in a burst, relayed and translated, 16 connections", translated: true, answers: stream(100, 0),
 			call: conversation(1<<10, `"stream":true,"stream_options":{"include_usage":true},`), job: load.Job{Conns: 16, Warm: 5, Events: 100}},
-	}
+	}, ofPlanes()...)
 }

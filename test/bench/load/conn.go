@@ -75,7 +75,11 @@ func (c *client) do(ctx context.Context) error {
 			return fmt.Errorf("connect: %w", err)
 		}
 	}
-	if _, err := c.conn.Write(c.job.Request); err != nil {
+	request := c.job.Request
+	if c.job.Next != nil {
+		request = c.job.Next()
+	}
+	if _, err := c.conn.Write(request); err != nil {
 		c.close()
 		return fmt.Errorf("send: %w", err)
 	}

@@ -9,9 +9,10 @@ import (
 
 // Job is one load on one target.
 type Job struct {
-	Addr    string      // "127.0.0.1:8787"
-	TLS     *tls.Config // nil: plain
-	Request []byte      // head and body, the same each time
+	Addr    string        // "127.0.0.1:8787"
+	TLS     *tls.Config   // nil: plain
+	Request []byte        // head and body, the same each time
+	Next    func() []byte // makes another request each time, in place of Request; many call it at once
 
 	Events int // events with a time in them that an answer must have; 0: it is no stream
 	Body   int // length of an answer's body; 0: any

@@ -11,7 +11,7 @@ import (
 // itself; when To is empty the figure itself counts.
 type Aim struct {
 	Scenario string
-	Of       string // ToAnthropic or ToBedrock; empty: Sluice
+	Of       string // ToAnthropic, OnSQLite or another; empty: Sluice
 	Metric   Metric
 	To       string // Nginx, or empty
 	From     string // another scenario of Sluice, or empty
@@ -45,6 +45,12 @@ var Aims = []Aim{
 	{Scenario: "translate-1k-c16", Of: ToBedrock, Metric: Added, Limit: 60},
 	{Scenario: "translate-stream-c16", Of: ToAnthropic, Metric: AddedEvent, Limit: 5},
 	{Scenario: "translate-stream-c16", Of: ToBedrock, Metric: AddedEvent, Limit: 5},
+	{Scenario: "admin-list-c50", Of: OnSQLite, Metric: P99, Limit: 10_000},
+	{Scenario: "admin-list-c50", Of: OnPostgres, Metric: P99, Limit: 10_000},
+	{Scenario: "admin-get-c50", Of: OnSQLite, Metric: P99, Limit: 10_000},
+	{Scenario: "admin-get-c50", Of: OnPostgres, Metric: P99, Limit: 10_000},
+	{Scenario: "admin-create-c50", Of: OnSQLite, Metric: P99, Limit: 25_000},
+	{Scenario: "admin-create-c50", Of: OnPostgres, Metric: P99, Limit: 25_000},
 }
 
 // Judge compares the aims with what was measured. Those whose scenario or other

@@ -33,7 +33,7 @@ type Scenario struct {
 
 // Row is one target's rounds.
 type Row struct {
-	Target string  `json:"target"` // Direct, Nginx, Buffered, Sluice, ToAnthropic or ToBedrock
+	Target string  `json:"target"` // Direct, Nginx or another of the targets below
 	Rounds []Round `json:"rounds"`
 	// Of the rounds, for readers of the JSON; ratios are medians of the ratios of
 	// each round to the same round of nginx.
@@ -49,6 +49,8 @@ const (
 	Sluice      = "sluice"
 	ToAnthropic = "sluice to anthropic" // translates
 	ToBedrock   = "sluice to bedrock"   // translates
+	OnSQLite    = "sluice on sqlite"    // its administration
+	OnPostgres  = "sluice on postgres"  // the same
 )
 
 // Round is one round of one target. Times of requests are in microseconds,
