@@ -5,4 +5,5 @@ var (
 	WellFormed = wellFormed
 	MaskOf     = mask
 	NewSlug    = newSlug
+	NewRecall  = newRecall
 )

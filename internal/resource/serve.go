@@ -15,7 +15,7 @@ import (
 // writes; then the answer. A step that fails ends it.
 func (e *Engine) serve(w http.ResponseWriter, r *http.Request, op *Operation, body *schema) {
 	ctx := r.Context()
-	c := &Call{engine: e, op: op, r: r, RequestID: ident.NewID(), Now: e.Clock.Now(), Reader: e.Store}
+	c := &Call{engine: e, op: op, r: r, RequestID: ident.NewID(), Now: e.Clock.Now(), Reader: newRecall(e.Store)}
 	answer, err := e.run(ctx, c, body)
 	if err != nil {
 		e.auditFailure(ctx, c, fault.From(err))

@@ -62,7 +62,7 @@ const (
 	duplicate         // a primary key or unique index has the value already
 	again             // deadlock, serialisation failure, busy: the transaction may be tried once more
 	away              // no server, or one that takes no writes
-	exists            // a table or index of a migration is there already
+	exists            // a table or index of a migration is there already, or gone where it goes
 )
 
 // verdictOn judges an error by the driver first, then by what all networks share.

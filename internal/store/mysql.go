@@ -24,7 +24,7 @@ func newMySQL() *engine {
 		// leaves out.
 		words: strings.NewReplacer(
 			"{id}", "VARCHAR(36)", "{word}", "VARCHAR(64)", "{name}", "VARCHAR(255)", "{exact}", "VARBINARY(255)",
-			"{text}", "MEDIUMTEXT", "{blob}", "MEDIUMBLOB", "{table}", "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"),
+			"{text}", "MEDIUMTEXT", "{blob}", "MEDIUMBLOB", "{table}", "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin", "{on records}", " ON records"),
 		isolation: sql.LevelReadCommitted,
 		lock:      "UPDATE",
 		clash:     "ON DUPLICATE KEY UPDATE",
@@ -85,7 +85,7 @@ func judgeMySQL(err error) verdict {
 		return again
 	case 1053, 1290, 1792, 1836, 1927: // shutdown, read-only server or transaction, connection killed
 		return away
-	case 1050, 1060, 1061: // table, column or index exists
+	case 1050, 1060, 1061, 1091: // table, column or index exists; the index to drop does not
 		return exists
 	}
 	return other

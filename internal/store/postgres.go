@@ -23,7 +23,7 @@ func newPostgres() *engine {
 		// COLLATE "C": ids are compared byte by byte, whatever the database's locale.
 		words: strings.NewReplacer(
 			"{id}", `VARCHAR(36) COLLATE "C"`, "{word}", `VARCHAR(64) COLLATE "C"`, "{name}", `VARCHAR(255) COLLATE "C"`,
-			"{exact}", `VARCHAR(255) COLLATE "C"`, "{text}", "TEXT", "{blob}", "BYTEA", "{table}", ""),
+			"{exact}", `VARCHAR(255) COLLATE "C"`, "{text}", "TEXT", "{blob}", "BYTEA", "{table}", "", "{on records}", ""),
 		isolation: sql.LevelReadCommitted,
 		lock:      "UPDATE",
 		clash:     "ON CONFLICT ({key}) DO UPDATE SET",

@@ -23,7 +23,7 @@ func newSQLite() *engine {
 		goose:   goose.DialectSQLite3,
 		words: strings.NewReplacer(
 			"{id}", "VARCHAR(36)", "{word}", "VARCHAR(64)", "{name}", "VARCHAR(255)", "{exact}", "VARCHAR(255)",
-			"{text}", "TEXT", "{blob}", "BLOB", "{table}", ""),
+			"{text}", "TEXT", "{blob}", "BLOB", "{table}", "", "{on records}", ""),
 		clash:    "ON CONFLICT ({key}) DO UPDATE SET",
 		nowMS:    "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
 		writable: "SELECT '0'",

@@ -1,0 +1,43 @@
+package resource_test
+
+import (
+	"context"
+	"testing"
+
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// counting counts what is asked for, and has one record.
+type counting struct {
+	resource.Reader
+	asked int
+}
+
+func (c *counting) Find(_ context.Context, kind, id string) (resource.Record, error) {
+	if c.asked++; id != "here" {
+		return resource.Record{}, fault.New(fault.NotFound, "")
+	}
+	return resource.Record{Kind: kind, ID: id}, nil
+}
+
+// What a page of rows shares is read once in a call; what is missing may come.
+func TestRecall(t *testing.T) {
+	t.Parallel()
+	from := &counting{}
+	r := resource.NewRecall(from)
+	for range 3 {
+		if rec, err := r.Find(t.Context(), "org", "here"); err != nil || rec.ID != "here" {
+			t.Errorf("%+v, %v", rec, err)
+		}
+		if _, err := r.Find(t.Context(), "org", "gone"); !fault.Has(err, fault.NotFound) {
+			t.Errorf("%v", err)
+		}
+		if rec, err := r.Find(t.Context(), "user", "here"); err != nil || rec.Kind != "user" {
+			t.Errorf("%+v, %v", rec, err)
+		}
+	}
+	if from.asked != 2+3 {
+		t.Errorf("asked %d times, want 5", from.asked)
+	}
+}

@@ -1,0 +1,1 @@
+CREATE INDEX records_in_org ON records (kind, org_id, id, status)
