@@ -4,6 +4,7 @@ package resource
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -79,6 +80,10 @@ type Reader interface {
 	Versions(ctx context.Context, kind, id string) ([]Record, error)
 	Links(ctx context.Context, set, fromID string) ([]Link, error)
 }
+
+// ErrMoved is in the fault.Conflict of an Update whose record is of another version by
+// now: who reads it again may try again.
+var ErrMoved = errors.New("the record moved on")
 
 // Tx is one transaction: reads see its own writes. Insert, Update and Delete add a
 // line to the change feed of the same transaction.

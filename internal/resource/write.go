@@ -2,23 +2,37 @@ package resource
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 )
 
+// maxMoves is how often a change begins anew because another one was made between its
+// reading and its writing. Each time somebody else's is done, so that only a crowd on
+// one record gets there.
+const maxMoves = 50
+
 // change runs f in a transaction, with the audit row of the call in the same one,
-// and wakes the copies when it is committed. f may run more than once.
+// and wakes the copies when it is committed. f may run more than once: of two changes
+// at once the later one is laid over the earlier one, unless its caller insists on a
+// version (Unchanged).
 func (e *Engine) change(ctx context.Context, c *Call, f func(Tx) error) error {
 	defer func() { c.Reader = e.Store }()
-	err := e.Store.InTx(ctx, func(tx Tx) error {
-		c.Reader, c.trail = tx, trail{}
-		if err := f(tx); err != nil {
-			return err
-		}
-		return e.audit(ctx, tx, c, 200)
-	})
+	try := func() error {
+		return e.Store.InTx(ctx, func(tx Tx) error {
+			c.Reader, c.trail = tx, trail{}
+			if err := f(tx); err != nil {
+				return err
+			}
+			return e.audit(ctx, tx, c, 200)
+		})
+	}
+	err := try()
+	for n := 1; n < maxMoves && errors.Is(err, ErrMoved); n++ {
+		err = try()
+	}
 	if err == nil && e.Wake != nil {
 		e.Wake()
 	}

@@ -93,7 +93,7 @@ func TestAuditTrailVerifies(t *testing.T) {
 	fails(t, shorter, key, "truncated: the published checkpoint 1 is of row", "--checkpoint", checkpoint)
 }
 
-func verifies(t *testing.T, file, key, want string, more ...string) string {
+func verifies(t testing.TB, file, key, want string, more ...string) string {
 	t.Helper()
 	got := cli(t, nil, append([]string{"audit", "verify", file, "--public-key", key}, more...)...)
 	if got.code != 0 || !strings.Contains(got.out, want) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/internal/identity"
 	"sluice/test/upstream"
 )
 
@@ -113,6 +114,17 @@ func TestControlPlane(t *testing.T) {
 	})
 }
 
+// as are the headers of a caller: a person who is signed in, a key, or nobody.
+func as(credential string) []string {
+	switch {
+	case credential == "":
+		return []string{"x-gateway-api-key"}
+	case identity.IsToken(credential):
+		return []string{"x-gateway-api-key", "Authorization: Bearer " + credential}
+	}
+	return []string{"x-gateway-api-key: " + credential}
+}
+
 // play makes one call of the script and keeps what it is to keep.
 func (g *gateway) play(s step, known map[string]string) {
 	g.t.Helper()
@@ -123,7 +135,7 @@ func (g *gateway) play(s step, known map[string]string) {
 		return text
 	}
 	method, path, _ := strings.Cut(s.call, " ")
-	a := g.call(method, fill(path), fill(s.body), "x-gateway-api-key: "+known[s.key])
+	a := g.call(method, fill(path), fill(s.body), as(known[s.key])...)
 	if want := max(s.status, 200); a.Status != want {
 		g.t.Fatalf("%s: %d, want %d: %s", s.does, a.Status, want, a.Body)
 	}
