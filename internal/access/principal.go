@@ -90,13 +90,10 @@ func (p *Principal) SeesOwnDataOnly(workspaceID string) bool {
 		return false
 	}
 	at := p.Places[workspaceID]
-	switch at.Role {
-	case Admin:
-		return false
-	case Manager:
+	if at.Role == Manager {
 		return !at.On.has("managersViewAllData")
 	}
-	return !at.On.has("membersViewAllData")
+	return at.Role != Admin && !at.On.has("membersViewAllData")
 }
 
 // Leads reports whether the caller may act for other users of a workspace: its admins

@@ -140,14 +140,6 @@ var adminToggles = map[Scope]string{
 // opens reports whether the rule lets somebody do it in a workspace, being what they
 // are there.
 func (r rule) opens(p Place) bool {
-	toggle := never
-	switch p.Role {
-	case Admin:
-		return r.reach != orgOnly
-	case Manager:
-		toggle = r.manager
-	case Member:
-		toggle = r.member
-	}
-	return toggle != never && p.On.has(toggle)
+	toggle, is := map[Role]string{Manager: r.manager, Member: r.member}[p.Role]
+	return p.Role == Admin && r.reach != orgOnly || is && toggle != never && p.On.has(toggle)
 }
