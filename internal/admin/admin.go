@@ -63,6 +63,7 @@ type Parts struct {
 	Mail    Mailer
 	Letters *mail.Letters
 
+	Meters      Meters
 	Audit       AuditTrail
 	AuditSigner *audit.Signer
 	Proxies     wire.Proxies // who is believed about the addresses of callers; may be nil

@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/access"
 	"sluice/internal/keys"
+	"sluice/internal/quota"
 	"sluice/internal/resource"
 )
 
@@ -20,6 +21,8 @@ type apiKeyIn struct {
 	AlertEmails []string                    `json:"alert_emails,omitempty" nullable:"true" format:"email" maxItems:"50"`
 	ExpiresAt   *time.Time                  `json:"expires_at,omitempty" nullable:"true" doc:"in the future; null for never"`
 	Rotation    *nullable[rotationPolicyIn] `json:"rotation_policy,omitempty" nullable:"true" doc:"when the key gets a new value by itself; null for never"`
+	UsageLimits *nullable[budgetIn]         `json:"usage_limits,omitempty" nullable:"true"`
+	RateLimits  []rateIn                    `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"not of Admin keys"`
 }
 
 // apiKeyPatch is the body of an update.
@@ -32,6 +35,9 @@ type apiKeyPatch struct {
 	ExpiresAt   *time.Time                  `json:"expires_at,omitempty" nullable:"true"`
 	WorkspaceID string                      `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
 	Rotation    *nullable[rotationPolicyIn] `json:"rotation_policy,omitempty" nullable:"true" doc:"replaces the present one; null removes it"`
+	UsageLimits *nullable[budgetIn]         `json:"usage_limits,omitempty" nullable:"true" doc:"replaces the limit; null takes it away"`
+	RateLimits  []rateIn                    `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"replaces all"`
+	ResetUsage  bool                        `json:"reset_usage,omitempty" writeOnly:"true" doc:"lets usage begin anew"`
 }
 
 type keyDefaultsIn struct {
@@ -47,8 +53,7 @@ type keyReceipt struct {
 	Object string `json:"object" enum:"api-key"`
 }
 
-// apiKeyView is a key as clients see it. The fields of limits say that there
-// are none.
+// apiKeyView is a key as clients see it.
 type apiKeyView struct {
 	ID                     string                       `json:"id" format:"uuid"`
 	Key                    string                       `json:"key,omitempty" doc:"masked: the first two and the last three characters; whole in a session of the user whose key it is"`
@@ -62,10 +67,11 @@ type apiKeyView struct {
 	CreatedAt              resource.Stamp               `json:"created_at"`
 	LastUpdatedAt          resource.Stamp               `json:"last_updated_at"`
 	CreationMode           string                       `json:"creation_mode" enum:"ui,api,auto"`
-	RateLimits             []any                        `json:"rate_limits" nullable:"false"`
-	UsageLimits            *none                        `json:"usage_limits"`
+	RateLimits             []quota.Rate                 `json:"rate_limits" nullable:"false"`
+	UsageLimits            nullable[budgetView]         `json:"usage_limits"`
 	ResetUsage             *float64                     `json:"reset_usage" nullable:"true"`
 	LastResetAt            *resource.Stamp              `json:"last_reset_at" nullable:"true"`
+	NextUsageResetAt       *resource.Stamp              `json:"next_usage_reset_at,omitempty" doc:"only when one is read"`
 	ExpiresAt              *resource.Stamp              `json:"expires_at" nullable:"true"`
 	ExpiryEnforced         int                          `json:"expiry_enforced" enum:"0,1"`
 	AlertEmails            []string                     `json:"alert_emails" nullable:"true"`
@@ -84,16 +90,24 @@ type keyDefaultsView struct {
 	AllowConfigOverride bool              `json:"allow_config_override"`
 }
 
-func (ks kinds) viewKey(_ context.Context, c *resource.Call, r resource.Row[keys.Key], detail bool) (apiKeyView, error) {
+func (ks kinds) viewKey(ctx context.Context, c *resource.Call, r resource.Row[keys.Key], detail bool) (apiKeyView, error) {
 	k := r.Value
 	v := apiKeyView{
 		ID: r.ID, Key: k.Secret.Masked, Name: k.Name, Description: orNull(k.Description), Type: k.Type,
 		OrganisationID: r.OrgID, WorkspaceID: orNull(r.WorkspaceID), UserID: orNull(k.UserID), Status: lifeOf(r.Status, k.ExpiresAt, c.Now),
-		CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), CreationMode: k.CreationMode, RateLimits: []any{},
+		CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), CreationMode: k.CreationMode,
 		ExpiresAt: resource.StampOf(k.ExpiresAt), ExpiryEnforced: bit(k.ExpiryEnforced), AlertEmails: k.AlertEmails, Scopes: k.Scopes,
 		Defaults:            keyDefaultsView{k.Defaults.Metadata, orNull(k.Defaults.ConfigID), k.Defaults.MayOverride()},
 		AllowConfigOverride: bit(k.Defaults.MayOverride()), LastRotatedAt: resource.StampOf(k.LastRotatedAt), Object: "api-key",
 		RotationPolicy: nullable[rotationPolicyView]{viewRotation(k.Rotation)},
+	}
+	limits, err := ks.showLimits(ctx, c, quota.Carrier{ID: r.ID}, k.UsageLimits, k.RateLimits)
+	if err != nil {
+		return v, err
+	}
+	v.UsageLimits, v.RateLimits, v.LastResetAt = limits.one(k.ExpiresAt, r.Status), orNoItems(limits.rates), limits.lastReset
+	if detail {
+		v.NextUsageResetAt = limits.nextReset
 	}
 	if k.Previous != nil && k.Previous.Until != nil && c.Now.Before(*k.Previous.Until) {
 		v.KeyTransitionExpiresAt = resource.StampOf(k.Previous.Until)

@@ -20,7 +20,7 @@ func (k kinds) apiKeys() resource.Resource {
 		Name: keys.Kind, Object: "api-key", Title: "API key", Tag: "API keys", Audited: "api_keys",
 		Path: "/api-keys", Param: "id", ByID: true, Scopes: apiKeyScopes,
 		Verbs: resource.AllVerbs, Home: resource.Located, Locate: locateKey,
-		Create: apiKeyIn{}, Update: apiKeyPatch{}, Own: []string{rotationField},
+		Create: apiKeyIn{}, Update: apiKeyPatch{}, Own: append([]string{rotationField}, limitFields...),
 		Creation: resource.Creation{Path: "/api-keys/{type}/{sub_type}", Params: []resource.Param{
 			{Name: "type", Enum: []string{"organisation", "workspace"}}, {Name: "sub_type", Enum: []string{"service", "user"}},
 		}},
@@ -38,7 +38,10 @@ func (k kinds) apiKeys() resource.Resource {
 		Refs:    []resource.Ref[keys.Key]{defaultConfig(func(d *keys.Key) string { return d.Defaults.ConfigID }, "defaults.config_id", fault.NotFound)},
 		Keep:    keepOwnKey,
 		Index:   func(r *resource.Row[keys.Key]) []resource.IndexEntry { return KeyIndex(&r.Value) },
-		View:    k.viewKey,
+		After: func(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[keys.Key]) error {
+			return meterLimits(ctx, k, tx, c, ch, keyLimits)
+		},
+		View: k.viewKey,
 		Receipt: &resource.Receipt[keys.Key]{Shape: keyReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[keys.Key]) (any, error) {
 			return keyReceipt{ch.New.ID, ch.Raw.Reveal(), "api-key"}, nil
 		}},

@@ -46,12 +46,23 @@ func (k kinds) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Ed
 	if err := takeRotation(ctx, c, ch); err != nil {
 		return err
 	}
+	if err := k.layKeyLimits(c, ch); err != nil {
+		return err
+	}
 	if ch.Old != nil {
 		revive(ch, key.ExpiresAt, c.Now)
 		return nil
 	}
 	key.CreationMode = sourceOf(c)
 	return k.giveValue(ch)
+}
+
+// layKeyLimits refuses rates on Admin keys.
+func (k kinds) layKeyLimits(c *resource.Call, ch *resource.Edit[keys.Key]) error {
+	if ch.New.Value.Type == access.OrganisationService && ch.Sent.Has("rate_limits") {
+		return fault.New(fault.InvalidParameter, "an Admin key sends no model traffic, so it has no rate limits").At("rate_limits")
+	}
+	return layLimits(k, c, ch, keyLimits)
 }
 
 // checkKeyMetadata checks the metadata of a key, and fills it, by the schema of the

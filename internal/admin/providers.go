@@ -9,6 +9,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
+	"sluice/internal/quota"
 	"sluice/internal/resource"
 )
 
@@ -21,11 +22,14 @@ func (k kinds) providers() *resource.Kind[credential.Provider, providerView] {
 		Scopes: func(action string, _ *resource.Row[credential.Provider]) []access.Scope {
 			return []access.Scope{access.Scope("providers." + action), access.Scope("virtual_keys." + action)}
 		},
-		Create: providerIn{}, Update: providerPatch{}, Filters: []resource.Filter{tagFilter()},
-		Prepare: prepareProvider,
+		Create: providerIn{}, Update: providerPatch{}, Own: limitFields, Filters: []resource.Filter{tagFilter()},
+		Prepare: k.prepareProvider,
 		Refs:    []resource.Ref[credential.Provider]{{Kind: credential.IntegrationKind, Find: findIntegration, Cascade: true}},
 		Index:   func(r *resource.Row[credential.Provider]) []resource.IndexEntry { return tagEntries(r.Value.Tags) },
-		View:    viewProvider,
+		After: func(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[credential.Provider]) error {
+			return meterLimits(ctx, k, tx, c, ch, providerLimits)
+		},
+		View: k.viewProvider,
 		Done: &resource.Receipt[credential.Provider]{Shape: integrationReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[credential.Provider]) (any, error) {
 			return integrationReceipt{ch.New.ID, ch.New.Slug}, nil
 		}},
@@ -34,43 +38,48 @@ func (k kinds) providers() *resource.Kind[credential.Provider, providerView] {
 
 // providerIn is the body of a creation.
 type providerIn struct {
-	Name          string            `json:"name" minLength:"1" maxLength:"255"`
-	IntegrationID string            `json:"integration_id" doc:"slug or id of an integration that the workspace may use"`
-	WorkspaceID   string            `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
-	Slug          string            `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the workspace; generated when absent"`
-	Note          *string           `json:"note,omitempty" nullable:"true" maxLength:"1024"`
-	Tags          map[string]string `json:"tags,omitempty" nullable:"true"`
-	ExpiresAt     *time.Time        `json:"expires_at,omitempty" nullable:"true" doc:"in the future; null for never"`
+	Name          string              `json:"name" minLength:"1" maxLength:"255"`
+	IntegrationID string              `json:"integration_id" doc:"slug or id of an integration that the workspace may use"`
+	WorkspaceID   string              `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	Slug          string              `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the workspace; generated when absent"`
+	Note          *string             `json:"note,omitempty" nullable:"true" maxLength:"1024"`
+	Tags          map[string]string   `json:"tags,omitempty" nullable:"true"`
+	ExpiresAt     *time.Time          `json:"expires_at,omitempty" nullable:"true" doc:"in the future; null for never"`
+	UsageLimits   *nullable[budgetIn] `json:"usage_limits,omitempty" nullable:"true"`
+	RateLimits    []rateIn            `json:"rate_limits,omitempty" nullable:"true" maxItems:"8"`
 }
 
 // providerPatch is the body of an update.
 type providerPatch struct {
-	Name        string            `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	Note        *string           `json:"note,omitempty" nullable:"true" maxLength:"1024"`
-	Tags        map[string]string `json:"tags,omitempty" nullable:"true"`
-	ExpiresAt   *time.Time        `json:"expires_at,omitempty" nullable:"true"`
-	WorkspaceID string            `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	Name        string              `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	Note        *string             `json:"note,omitempty" nullable:"true" maxLength:"1024"`
+	Tags        map[string]string   `json:"tags,omitempty" nullable:"true"`
+	ExpiresAt   *time.Time          `json:"expires_at,omitempty" nullable:"true"`
+	UsageLimits *nullable[budgetIn] `json:"usage_limits,omitempty" nullable:"true" doc:"replaces the limit; null takes it away"`
+	RateLimits  []rateIn            `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"replaces all"`
+	ResetUsage  bool                `json:"reset_usage,omitempty" writeOnly:"true" doc:"lets usage begin anew"`
+	WorkspaceID string              `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
 }
 
 // providerView is a provider as clients see it.
 type providerView struct {
-	ID            string            `json:"id" format:"uuid"`
-	Slug          string            `json:"slug"`
-	Name          string            `json:"name"`
-	IntegrationID string            `json:"integration_id" doc:"slug of the integration"`
-	Note          *string           `json:"note" nullable:"true"`
-	Tags          map[string]string `json:"tags"`
-	Status        string            `json:"status" enum:"active,exhausted,expired"`
-	UsageLimits   *none             `json:"usage_limits"`
-	RateLimits    []any             `json:"rate_limits" nullable:"true"`
-	ResetUsage    *float64          `json:"reset_usage" nullable:"true"`
-	LastResetAt   *resource.Stamp   `json:"last_reset_at" nullable:"true"`
-	CreatedAt     resource.Stamp    `json:"created_at"`
-	ExpiresAt     *resource.Stamp   `json:"expires_at" nullable:"true"`
-	Object        string            `json:"object" enum:"provider"`
+	ID            string               `json:"id" format:"uuid"`
+	Slug          string               `json:"slug"`
+	Name          string               `json:"name"`
+	IntegrationID string               `json:"integration_id" doc:"slug of the integration"`
+	Note          *string              `json:"note" nullable:"true"`
+	Tags          map[string]string    `json:"tags"`
+	Status        string               `json:"status" enum:"active,exhausted,expired"`
+	UsageLimits   nullable[budgetView] `json:"usage_limits"`
+	RateLimits    []quota.Rate         `json:"rate_limits" nullable:"true"`
+	ResetUsage    *float64             `json:"reset_usage" nullable:"true"`
+	LastResetAt   *resource.Stamp      `json:"last_reset_at" nullable:"true"`
+	CreatedAt     resource.Stamp       `json:"created_at"`
+	ExpiresAt     *resource.Stamp      `json:"expires_at" nullable:"true"`
+	Object        string               `json:"object" enum:"provider"`
 }
 
-func viewProvider(ctx context.Context, c *resource.Call, r resource.Row[credential.Provider], _ bool) (providerView, error) {
+func (k kinds) viewProvider(ctx context.Context, c *resource.Call, r resource.Row[credential.Provider], _ bool) (providerView, error) {
 	p := r.Value
 	v := providerView{
 		ID: r.ID, Slug: r.Slug, Name: p.Name, IntegrationID: p.IntegrationID, Note: orNull(p.Note), Tags: p.Tags,
@@ -79,6 +88,11 @@ func viewProvider(ctx context.Context, c *resource.Call, r resource.Row[credenti
 	if v.Tags == nil {
 		v.Tags = map[string]string{}
 	}
+	limits, err := k.showLimits(ctx, c, quota.Carrier{ID: r.ID}, p.UsageLimits, p.RateLimits)
+	if err != nil {
+		return v, err
+	}
+	v.UsageLimits, v.RateLimits, v.LastResetAt = limits.one(p.ExpiresAt, r.Status), limits.rates, limits.lastReset
 	in, err := c.Reader.Find(ctx, credential.IntegrationKind, p.IntegrationID)
 	if fault.Has(err, fault.NotFound) {
 		return v, nil
@@ -87,13 +101,16 @@ func viewProvider(ctx context.Context, c *resource.Call, r resource.Row[credenti
 	return v, err
 }
 
-func prepareProvider(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.Provider]) error {
+func (k kinds) prepareProvider(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.Provider]) error {
 	p := &ch.New.Value
 	if err := checkTags(p.Tags); err != nil {
 		return err
 	}
 	if ch.Sent.Has("expires_at") && !p.ExpiresAt.After(c.Now) {
 		return fault.New(fault.InvalidParameter, "the time is in the past").At("expires_at")
+	}
+	if err := layLimits(k, c, ch, providerLimits); err != nil {
+		return err
 	}
 	if ch.Old != nil {
 		revive(ch, p.ExpiresAt, c.Now)

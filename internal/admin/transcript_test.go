@@ -24,7 +24,9 @@ var update = flag.Bool("update", false, "rewrite the transcripts and the publish
 
 // A transcript is a script of calls: each file of the archive is one of them. The
 // first line says who calls what, headers and the body follow, then "=>" with the
-// status and the answer as it must be; "wait 48h" lets time pass instead, "sign" writes the checkpoints of the audit trail. What is different in every run (ids,
+// status and the answer as it must be; "wait 48h" lets time pass instead, "use <id> 5"
+// adds nano-dollars or tokens to the budgets of a carrier (or, with a third word, to a
+// policy's counter of that value key), "sign" writes the checkpoints of the audit trail. What is different in every run (ids,
 // generated slugs, raw keys) stands under a name in angle brackets, both in answers
 // and in what is sent. The file "audit" at the end has the trail that was left.
 func TestTranscripts(t *testing.T) {
@@ -95,6 +97,10 @@ func (w *world) step(t *testing.T, text string) []byte {
 	line, rest, _ := strings.Cut(ask, "\n")
 	if line == "sign" {
 		w.sign(t)
+		return []byte(line + "\n")
+	}
+	if what, ok := strings.CutPrefix(line, "use "); ok {
+		w.use(t, w.names.reveal(what))
 		return []byte(line + "\n")
 	}
 	if d, ok := strings.CutPrefix(line, "wait "); ok {

@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/credential"
 	"sluice/internal/fault"
+	"sluice/internal/quota"
 	"sluice/internal/resource"
 	"sluice/internal/tenant"
 )
@@ -22,7 +23,10 @@ func (k kinds) virtualKeys() resource.Resource {
 		Create: virtualKeyIn{}, Update: virtualKeyPatch{}, Own: ownFields(),
 		Prepare: k.prepareVirtualKey,
 		Refs:    []resource.Ref[credential.VirtualKey]{referTo(func(vk *credential.VirtualKey) []credential.SecretMapping { return vk.Mappings })},
-		View:    k.viewVirtualKey,
+		After: func(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[credential.VirtualKey]) error {
+			return meterLimits(ctx, k, tx, c, ch, virtualKeyLimits)
+		},
+		View: k.viewVirtualKey,
 		Receipt: &resource.Receipt[credential.VirtualKey]{Shape: virtualKeyReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[credential.VirtualKey]) (any, error) {
 			return virtualKeyReceipt{true, slugOnly{ch.New.Slug}}, nil
 		}},
@@ -50,7 +54,7 @@ var providerFields = map[string]string{
 }
 
 func ownFields() []string {
-	own := []string{"key", "secret_mappings"}
+	own := append([]string{"key", "secret_mappings"}, limitFields...)
 	for name := range providerFields {
 		own = append(own, name)
 	}
@@ -60,14 +64,16 @@ func ownFields() []string {
 // virtualKeyIn is the body of a creation.
 type virtualKeyIn struct {
 	VirtualKeyFields
-	Name        string            `json:"name" minLength:"1" maxLength:"255"`
-	Provider    string            `json:"provider" doc:"id of the provider, for example openai"`
-	Key         *string           `json:"key,omitempty" nullable:"true" maxLength:"16384" writeOnly:"true"`
-	Note        *string           `json:"note,omitempty" nullable:"true" maxLength:"1024"`
-	WorkspaceID string            `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
-	Slug        string            `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the workspace; generated when absent"`
-	ExpiresAt   *time.Time        `json:"expires_at,omitempty" nullable:"true" doc:"in the future; null for never"`
-	Mappings    []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"fields that are read from secret managers at call time"`
+	Name        string              `json:"name" minLength:"1" maxLength:"255"`
+	Provider    string              `json:"provider" doc:"id of the provider, for example openai"`
+	Key         *string             `json:"key,omitempty" nullable:"true" maxLength:"16384" writeOnly:"true"`
+	Note        *string             `json:"note,omitempty" nullable:"true" maxLength:"1024"`
+	WorkspaceID string              `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	Slug        string              `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the workspace; generated when absent"`
+	ExpiresAt   *time.Time          `json:"expires_at,omitempty" nullable:"true" doc:"in the future; null for never"`
+	UsageLimits *nullable[budgetIn] `json:"usage_limits,omitempty" nullable:"true"`
+	RateLimits  []rateIn            `json:"rate_limits,omitempty" nullable:"true" maxItems:"8"`
+	Mappings    []secretMappingIn   `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"fields that are read from secret managers at call time"`
 }
 
 // VirtualKeyFields are the fields of particular providers.
@@ -99,12 +105,15 @@ type deploymentIn struct {
 // virtualKeyPatch is the body of an update.
 type virtualKeyPatch struct {
 	VirtualKeyFields
-	Name        string            `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	Key         *string           `json:"key,omitempty" nullable:"true" maxLength:"16384" writeOnly:"true"`
-	Note        *string           `json:"note,omitempty" nullable:"true" maxLength:"1024"`
-	ExpiresAt   *time.Time        `json:"expires_at,omitempty" nullable:"true"`
-	WorkspaceID string            `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
-	Mappings    []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"replaces all; an empty list takes them away"`
+	Name        string              `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	Key         *string             `json:"key,omitempty" nullable:"true" maxLength:"16384" writeOnly:"true"`
+	Note        *string             `json:"note,omitempty" nullable:"true" maxLength:"1024"`
+	ExpiresAt   *time.Time          `json:"expires_at,omitempty" nullable:"true"`
+	UsageLimits *nullable[budgetIn] `json:"usage_limits,omitempty" nullable:"true" doc:"replaces the limit; null takes it away"`
+	RateLimits  []rateIn            `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"replaces all"`
+	ResetUsage  bool                `json:"reset_usage,omitempty" writeOnly:"true" doc:"lets usage begin anew"`
+	WorkspaceID string              `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	Mappings    []secretMappingIn   `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"replaces all; an empty list takes them away"`
 }
 
 type virtualKeyReceipt struct {
@@ -134,8 +143,8 @@ type virtualKeyView struct {
 	ModelConfig    map[string]any       `json:"model_config,omitempty" doc:"fields of the provider; a secret member x is shown masked, as masked_x"`
 	Note           *string              `json:"note" nullable:"true"`
 	Status         string               `json:"status" enum:"active,exhausted,expired"`
-	UsageLimits    *none                `json:"usage_limits"`
-	RateLimits     []any                `json:"rate_limits" nullable:"true"`
+	UsageLimits    nullable[budgetView] `json:"usage_limits"`
+	RateLimits     []quota.Rate         `json:"rate_limits" nullable:"true"`
 	ResetUsage     *float64             `json:"reset_usage" nullable:"true"`
 	LastResetAt    *resource.Stamp      `json:"last_reset_at" nullable:"true"`
 	CreatedAt      resource.Stamp       `json:"created_at"`
@@ -154,6 +163,11 @@ func (k kinds) viewVirtualKey(ctx context.Context, c *resource.Call, r resource.
 	if err != nil {
 		return v, err
 	}
+	limits, err := k.showLimits(ctx, c, quota.Carrier{ID: r.ID}, vk.UsageLimits, vk.RateLimits)
+	if err != nil {
+		return v, err
+	}
+	v.UsageLimits, v.RateLimits, v.LastResetAt = limits.one(vk.ExpiresAt, r.Status), limits.rates, limits.lastReset
 	if v.WorkspaceName = place.Name; !detail {
 		return v, nil
 	}
@@ -183,6 +197,9 @@ func (k kinds) prepareVirtualKey(ctx context.Context, c *resource.Call, ch *reso
 	vk := &ch.New.Value
 	if ch.Sent.Has("expires_at") && !vk.ExpiresAt.After(c.Now) {
 		return fault.New(fault.InvalidParameter, "the time is in the past").At("expires_at")
+	}
+	if err := layLimits(k, c, ch, virtualKeyLimits); err != nil {
+		return err
 	}
 	if ch.Old == nil {
 		if err := free(ctx, c.Reader, credential.ProviderKind, ch.New.Record); err != nil {

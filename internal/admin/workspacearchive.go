@@ -30,7 +30,7 @@ var contents = []struct{ kind, title string }{
 }
 
 // fixtures go with a workspace in any case.
-var fixtures = []string{keys.Kind, tenant.MemberKind, quota.RateLimitKind, prompt.CollectionKind, prompt.LabelKind, prompt.VersionKind, prompt.PartialVersionKind}
+var fixtures = []string{keys.Kind, tenant.MemberKind, quota.RateLimitKind, quota.UsageLimitKind, prompt.CollectionKind, prompt.LabelKind, prompt.VersionKind, prompt.PartialVersionKind}
 
 // keepWorkspace refuses to archive the default workspace, one that was not named
 // rightly, and one in which something is left.
@@ -67,6 +67,9 @@ func inside(place resource.Record, kind string) resource.Query {
 // afterWorkspace gives a new workspace its collection and the integrations for all, and
 // archives with a workspace what is in it: its keys in any case.
 func (k kinds) afterWorkspace(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
+	if err := meterLimits(ctx, k, tx, c, ch, workspaceLimits); err != nil {
+		return err
+	}
 	if ch.Old == nil {
 		if err := ensureDefaultCollection(ctx, tx, c, ch.New.OrgID, ch.New.ID); err != nil {
 			return err

@@ -19,7 +19,7 @@ func (k kinds) workspaces() resource.Resource {
 		Name: tenant.WorkspaceKind, Object: "workspace", Title: "workspace", Tag: "Workspaces", Audited: "workspaces",
 		Path: "/workspaces", Also: []string{"/admin/workspaces"}, Param: "workspaceId", Slug: "ws", SlugFrom: 6,
 		Perm: "workspaces", Verbs: resource.AllVerbs, Home: resource.IsWorkspace,
-		Create: workspaceIn{}, Update: workspacePatch{}, Delete: workspaceOut{}, Own: []string{"defaults", "users", "security_settings", "settings"},
+		Create: workspaceIn{}, Update: workspacePatch{}, Delete: workspaceOut{}, Own: append([]string{"defaults", "users", "security_settings", "settings"}, limitFields...),
 		Filters: []resource.Filter{
 			{Param: resource.Param{Name: "status", Doc: "active, archived, or both with a comma", Default: resource.Active}, Apply: workspaceStatuses},
 			{Param: resource.Param{Name: "name", Doc: "part of the name"}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
@@ -80,6 +80,9 @@ func (k kinds) prepareWorkspace(ctx context.Context, c *resource.Call, ch *resou
 		w.CreatedBy, w.Source = c.Principal.Actor(), sourceOf(c)
 	}
 	if err := layDefaults(ch, &org.Value, w); err != nil {
+		return err
+	}
+	if err := layLimits(k, c, ch, workspaceLimits); err != nil {
 		return err
 	}
 	if err := laySecurity(ch.Sent, &org.Value, w); err != nil {

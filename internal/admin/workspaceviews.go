@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/access"
+	"sluice/internal/quota"
 	"sluice/internal/resource"
 	"sluice/internal/tenant"
 )
@@ -16,6 +17,8 @@ type workspaceIn struct {
 	Slug        string               `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the organisation; generated when absent"`
 	Defaults    *workspaceDefaultsIn `json:"defaults,omitempty"`
 	Users       []string             `json:"users,omitempty" nullable:"false" format:"uuid" maxItems:"1000" doc:"users of the organisation who become members"`
+	UsageLimits []budgetIn           `json:"usage_limits,omitempty" nullable:"true" maxItems:"20" doc:"one for each measure and period"`
+	RateLimits  []rateIn             `json:"rate_limits,omitempty" nullable:"true" maxItems:"8"`
 }
 
 // workspacePatch is the body of an update.
@@ -26,6 +29,9 @@ type workspacePatch struct {
 	Defaults    *workspaceDefaultsIn `json:"defaults,omitempty" doc:"laid over the present defaults, field by field"`
 	Security    *securityIn          `json:"security_settings,omitempty" doc:"in sections that the organisation opened"`
 	Settings    *WorkspaceSettingsIn `json:"settings,omitempty"`
+	UsageLimits []budgetIn           `json:"usage_limits,omitempty" nullable:"true" maxItems:"20" doc:"replaces all; usage goes on where measure and period stay"`
+	RateLimits  []rateIn             `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"replaces all"`
+	ResetUsage  bool                 `json:"reset_usage,omitempty" writeOnly:"true" doc:"lets usage begin anew"`
 }
 
 // workspaceOut is the body of a deletion.
@@ -58,8 +64,8 @@ type workspaceView struct {
 	LastResetAt    *resource.Stamp       `json:"last_reset_at" nullable:"true"`
 	ScimSourceID   *string               `json:"scim_source_id" nullable:"true"`
 	Defaults       workspaceDefaultsView `json:"defaults"`
-	UsageLimits    []any                 `json:"usage_limits" nullable:"true"`
-	RateLimits     []any                 `json:"rate_limits" nullable:"true"`
+	UsageLimits    []budgetView          `json:"usage_limits" nullable:"true"`
+	RateLimits     []quota.Rate          `json:"rate_limits" nullable:"true"`
 	Security       securityView          `json:"security_settings"`
 	CreatedBy      *string               `json:"created_by,omitempty"`
 	Source         string                `json:"creation_source,omitempty" enum:"default,api,ui,scim"`
@@ -93,6 +99,11 @@ func (k kinds) viewWorkspace(ctx context.Context, c *resource.Call, r resource.R
 	if v.Defaults.Metadata == nil {
 		v.Defaults.Metadata = map[string]string{}
 	}
+	limits, err := k.showLimits(ctx, c, quota.Carrier{ID: r.ID}, w.UsageLimits, w.RateLimits)
+	if err != nil {
+		return v, err
+	}
+	v.UsageLimits, v.RateLimits, v.LastResetAt = limits.budgets, limits.rates, limits.lastReset
 	if !detail {
 		return v, nil
 	}

@@ -41,6 +41,7 @@ func (a *App) buildAdmin(context.Context) error {
 
 		BodyLogBytes: a.set.Logs.BodyMaxBytes(),
 
+		Meters:      a.store,
 		Audit:       a.store,
 		AuditSigner: a.signer,
 		Proxies:     a.proxies,

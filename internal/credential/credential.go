@@ -50,19 +50,23 @@ type Provider struct {
 	Note          string            `json:"note,omitempty"`
 	Tags          map[string]string `json:"tags,omitempty"`
 	ExpiresAt     *time.Time        `json:"expires_at,omitempty"`
+	UsageLimits   json.RawMessage   `json:"usage_limits,omitempty"` // quota.Budget
+	RateLimits    json.RawMessage   `json:"rate_limits,omitempty"`  // list of quota.Rate
 }
 
 // VirtualKey is the stored body of a virtual key.
 type VirtualKey struct {
-	Name      string          `json:"name"`
-	Provider  string          `json:"provider"` // id of a provider specification
-	Key       []byte          `json:"key,omitempty"`
-	MaskedKey string          `json:"masked_key,omitempty"`
-	Note      string          `json:"note,omitempty"`
-	Config    json.RawMessage `json:"model_config,omitempty"`
-	Sealed    []byte          `json:"sealed_config,omitempty"` // JSON object of credential fields, sealed under "virtual_key/" + record id
-	ExpiresAt *time.Time      `json:"expires_at,omitempty"`
-	Mappings  []SecretMapping `json:"secret_mappings,omitempty"`
+	Name        string          `json:"name"`
+	Provider    string          `json:"provider"` // id of a provider specification
+	Key         []byte          `json:"key,omitempty"`
+	MaskedKey   string          `json:"masked_key,omitempty"`
+	Note        string          `json:"note,omitempty"`
+	Config      json.RawMessage `json:"model_config,omitempty"`
+	Sealed      []byte          `json:"sealed_config,omitempty"` // JSON object of credential fields, sealed under "virtual_key/" + record id
+	ExpiresAt   *time.Time      `json:"expires_at,omitempty"`
+	Mappings    []SecretMapping `json:"secret_mappings,omitempty"`
+	UsageLimits json.RawMessage `json:"usage_limits,omitempty"` // quota.Budget
+	RateLimits  json.RawMessage `json:"rate_limits,omitempty"`  // list of quota.Rate
 }
 
 // Account is a stored provider made ready for calls: which specification, and the

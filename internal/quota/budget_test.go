@@ -54,7 +54,11 @@ func TestReadBudgets(t *testing.T) {
 		{"a number", `7`, rules, "usage_limits"},
 		{"a list of nulls", `[null]`, rules, "usage_limits[0]"},
 	} {
-		_, err := quota.ReadBudgets([]byte(c.sent), c.rules)
+		raw := []byte(c.sent)
+		_, err := quota.ReadBudgets(raw, c.rules)
+		if string(raw) != c.sent {
+			t.Errorf("%s: reading wrote %s", c.name, raw)
+		}
 		if f := fault.From(err); c.at == "" && err != nil || c.at != "" && (err == nil || f.Code != fault.InvalidParameter || f.Param != c.at) {
 			t.Errorf("%s: %v, want a refusal at %q", c.name, err, c.at)
 		}

@@ -72,6 +72,7 @@ func each(raw []byte, at string, most int, known []string, f func(path string, o
 		return nil
 	case raw[0] == '[':
 		single = false
+		list = nil // else the decoder would write into raw
 		if err := json.Unmarshal(raw, &list); err != nil {
 			return fault.New(fault.InvalidParameter, "the value is a list of limits").At(at).Because(err)
 		}

@@ -3,7 +3,11 @@
 // settings by which an organisation and its workspaces differ.
 package tenant
 
-import "sluice/internal/access"
+import (
+	"encoding/json"
+
+	"sluice/internal/access"
+)
 
 // The kinds of the stored records.
 const (
@@ -66,6 +70,8 @@ type Workspace struct {
 	CreatedBy   string          `json:"created_by,omitempty"`      // user or key
 	Source      string          `json:"creation_source,omitempty"` // default, api, ui or scim
 	ScimSource  string          `json:"scim_source_id,omitempty"`
+	UsageLimits json.RawMessage `json:"usage_limits,omitempty"` // list of quota.Budget
+	RateLimits  json.RawMessage `json:"rate_limits,omitempty"`  // list of quota.Rate
 }
 
 // Defaults apply to every request of the workspace.

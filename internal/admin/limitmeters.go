@@ -1,0 +1,81 @@
+package admin
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+)
+
+// meter keeps the meters of a carrier in step with its budgets: one that is new begins
+// at nothing, one that stays is retuned, one that is gone is forgotten.
+func (k kinds) meter(ctx context.Context, tx resource.Tx, now time.Time, of quota.Carrier, ch meterChange) error {
+	if !ch.sent && !ch.reset {
+		return nil
+	}
+	for _, old := range ch.before {
+		if budgetOf(ch.after, old.ID) == nil {
+			if err := k.Meters.DropMeters(ctx, tx, of.ID, of.WorkspaceID, old.ID); err != nil {
+				return err
+			}
+		}
+	}
+	present, err := k.metersOf(ctx, tx, of)
+	if err != nil {
+		return err
+	}
+	for i := range ch.after {
+		b := &ch.after[i]
+		m, there := present[b.ID]
+		if !there {
+			if err := k.Meters.AddMeter(ctx, tx, newMeter(of, b, now)); err != nil {
+				return err
+			}
+			continue
+		}
+		retune(&m, b, budgetOf(ch.before, b.ID), ch.sent, now)
+		if ch.reset {
+			m.Reset(now)
+		}
+		if err := k.Meters.SaveMeter(ctx, tx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newMeter(of quota.Carrier, b *quota.Budget, now time.Time) quota.Meter {
+	return quota.Meter{Carrier: of, Entry: b.ID, Limit: b.Limit(), Threshold: b.Threshold(), NextReset: b.First(now)}
+}
+
+// retune gives a meter the limits and the schedule of a budget. The next reset stays
+// unless another one was asked for or the period is another.
+func retune(m *quota.Meter, b, before *quota.Budget, sent bool, now time.Time) {
+	m.Retune(b.Limit(), b.Threshold())
+	if sent && (b.NextResetAt != nil || before == nil || !b.Same(before.Period)) {
+		m.NextReset = b.First(now)
+	}
+}
+
+func budgetOf(list []quota.Budget, id string) *quota.Budget {
+	if i := slices.IndexFunc(list, func(b quota.Budget) bool { return b.ID == id }); i >= 0 {
+		return &list[i]
+	}
+	return nil
+}
+
+// metersOf are the meters of a carrier by the ids of its budgets.
+func (k kinds) metersOf(ctx context.Context, from resource.Reader, of quota.Carrier) (map[string]quota.Meter, error) {
+	q := quota.MeterQuery{CarrierID: of.ID, Counters: true}
+	if of.Kind == quota.IntegrationWorkspace {
+		q.WorkspaceID = of.WorkspaceID
+	}
+	list, err := k.Meters.Meters(ctx, from, q)
+	m := make(map[string]quota.Meter, len(list))
+	for _, one := range list {
+		m[one.Entry] = one
+	}
+	return m, err
+}

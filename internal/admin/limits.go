@@ -1,0 +1,206 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"sluice/internal/credential"
+	"sluice/internal/fault"
+	"sluice/internal/keys"
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// Meters keeps what was used of budgets: *store.Store. Reads through the transaction of
+// a change hold what they read until its end.
+type Meters interface {
+	Meters(ctx context.Context, from resource.Reader, q quota.MeterQuery) ([]quota.Meter, error)
+	CountMeters(ctx context.Context, from resource.Reader, q quota.MeterQuery) (int, error)
+	AddMeter(ctx context.Context, tx resource.Tx, m quota.Meter) error
+	SaveMeter(ctx context.Context, tx resource.Tx, m quota.Meter) error
+	DropMeters(ctx context.Context, tx resource.Tx, carrierID, workspaceID string, entries ...string) error
+	MeterSets
+}
+
+// MeterSets changes all meters of a policy at once.
+type MeterSets interface {
+	RetuneMeters(ctx context.Context, tx resource.Tx, before, head quota.Meter) error
+	ResetMeters(ctx context.Context, tx resource.Tx, carrierID string, now time.Time) error
+}
+
+// limitFields are the fields of bodies that stand for limits; the engine leaves them to
+// layLimits.
+var limitFields = []string{"usage_limits", "rate_limits", "reset_usage"}
+
+// limitForm says how the records of a kind carry limits.
+// Source: contract/identity-and-governance.yaml, UsageLimit.used_as.
+type limitForm[T any] struct {
+	of   func(*T) (budgets, rates *json.RawMessage)
+	many bool // budgets are a list, else one object
+}
+
+var (
+	keyLimits      = limitForm[keys.Key]{of: func(k *keys.Key) (b, r *json.RawMessage) { return &k.UsageLimits, &k.RateLimits }}
+	providerLimits = limitForm[credential.Provider]{of: func(p *credential.Provider) (b, r *json.RawMessage) {
+		return &p.UsageLimits, &p.RateLimits
+	}}
+	virtualKeyLimits = limitForm[credential.VirtualKey]{of: func(v *credential.VirtualKey) (b, r *json.RawMessage) {
+		return &v.UsageLimits, &v.RateLimits
+	}}
+	workspaceLimits = limitForm[tenant.Workspace]{many: true, of: func(w *tenant.Workspace) (b, r *json.RawMessage) {
+		return &w.UsageLimits, &w.RateLimits
+	}}
+)
+
+// The longest lists of limits of one carrier: a rate for each type and unit.
+const (
+	mostBudgets = 20
+	mostRates   = 8
+)
+
+// budgetsOf are the budgets that a stored field holds.
+func budgetsOf(raw json.RawMessage) (quota.Budgets, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	var list quota.Budgets
+	err := json.Unmarshal(raw, &list)
+	return list, err
+}
+
+// storedBudgets is the stored form of budgets: nothing for none.
+func storedBudgets(list []quota.Budget, many bool) json.RawMessage {
+	switch {
+	case len(list) == 0:
+		return nil
+	case many:
+		return encode(list)
+	}
+	return encode(list[0])
+}
+
+// layLimits puts the limits that were sent into a record. One that is exhausted becomes
+// active when a budget was raised, replaced, taken away or reset.
+func layLimits[T any](k kinds, c *resource.Call, ch *resource.Edit[T], form limitForm[T]) error {
+	budgets, rates := form.of(&ch.New.Value)
+	if _, sent := ch.Sent["rate_limits"]; sent {
+		list, err := quota.ReadRates(ch.Sent["rate_limits"], "rate_limits", mostRates)
+		if err != nil {
+			return err
+		}
+		if *rates = nil; len(list) > 0 {
+			*rates = encode(list)
+		}
+	}
+	before, err := budgetsOf(*budgets)
+	if err != nil {
+		return err
+	}
+	if _, sent := ch.Sent["usage_limits"]; !sent {
+		if resets(ch.Sent) {
+			reopen(&ch.New.Record)
+		}
+		return nil
+	}
+	rules := quota.Rules{At: "usage_limits"}
+	if form.many {
+		rules.Most = mostBudgets
+	}
+	list, err := k.readBudgets(c, ch.Sent["usage_limits"], rules, before)
+	if err != nil {
+		return err
+	}
+	*budgets = storedBudgets(list, form.many)
+	if resets(ch.Sent) || opened(before, list) {
+		reopen(&ch.New.Record)
+	}
+	return nil
+}
+
+// readBudgets reads the budgets that take the place of others.
+func (k kinds) readBudgets(c *resource.Call, raw json.RawMessage, rules quota.Rules, before []quota.Budget) ([]quota.Budget, error) {
+	list, err := quota.ReadBudgets(raw, rules)
+	if err != nil {
+		return nil, err
+	}
+	if on, set := k.Features[featureBudgets]; set && !on && len(list) > 0 {
+		return nil, fault.Newf(fault.FeatureOff, "this is switched off on this deployment (%s)", featureBudgets).At(rules.At)
+	}
+	for i, b := range list {
+		at := rules.At + "."
+		if rules.Most > 1 || len(raw) > 0 && raw[0] == '[' {
+			at = fmt.Sprintf("%s[%d].", rules.At, i)
+		}
+		if err := b.Ahead(c.Now, at); err != nil {
+			return nil, err
+		}
+	}
+	quota.Adopt(list, before)
+	return list, nil
+}
+
+// featureBudgets is the flag whose OFF refuses budgets.
+const featureBudgets = "USAGE_LIMITS_ENABLED"
+
+// resets reports whether the usage of all budgets is to begin anew.
+func resets(sent resource.Sent) bool { return string(sent["reset_usage"]) == "true" }
+
+// opened reports whether what was used up is so no more: each budget of before was
+// raised, or is gone.
+func opened(before, after []quota.Budget) bool {
+	for _, old := range before {
+		for _, b := range after {
+			if b.ID == old.ID && b.Limit() <= old.Limit() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// reopen makes an exhausted record active.
+func reopen(r *resource.Record) {
+	if r.Status == exhausted {
+		r.Status = resource.Active
+	}
+}
+
+// exhausted is the status of a carrier whose budget is used up.
+const exhausted = "exhausted"
+
+// meterLimits keeps the meters of a record in step with its budgets; it is called After
+// each of its changes.
+func meterLimits[T any](ctx context.Context, k kinds, tx resource.Tx, c *resource.Call, ch *resource.Edit[T], form limitForm[T]) error {
+	if ch.New.Status == resource.Archived {
+		return k.Meters.DropMeters(ctx, tx, ch.New.ID, "")
+	}
+	raw, _ := form.of(&ch.New.Value)
+	after, err := budgetsOf(*raw)
+	if err != nil {
+		return err
+	}
+	var before []quota.Budget
+	if ch.Old != nil {
+		raw, _ := form.of(&ch.Old.Value)
+		if before, err = budgetsOf(*raw); err != nil {
+			return err
+		}
+	}
+	place := ch.New.WorkspaceID
+	if ch.New.Kind == tenant.WorkspaceKind {
+		place = ch.New.ID
+	}
+	of := quota.Carrier{Kind: ch.New.Kind, ID: ch.New.ID, OrgID: ch.New.OrgID, WorkspaceID: place}
+	_, sent := ch.Sent["usage_limits"]
+	return k.meter(ctx, tx, c.Now, of, meterChange{before, after, sent, resets(ch.Sent)})
+}
+
+// meterChange is what a change means for the meters of a carrier.
+type meterChange struct {
+	before, after []quota.Budget
+	sent          bool // after was sent, else it is before
+	reset         bool
+}

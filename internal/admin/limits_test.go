@@ -1,0 +1,38 @@
+package admin_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"sluice/internal/quota"
+)
+
+// use does what traffic will do: it adds to all budgets of a carrier, or to the counter
+// of a policy for a value key.
+func (w *world) use(t *testing.T, text string) {
+	t.Helper()
+	words := strings.SplitN(text, " ", 3)
+	units, err := strconv.ParseInt(words[1], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deltas := []quota.Delta{{CarrierID: words[0], Units: units}}
+	if len(words) == 3 {
+		deltas[0].ValueKey = words[2]
+	} else if deltas, err = w.ofAll(t, words[0], units); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.store.AddUsage(t.Context(), deltas); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) ofAll(t *testing.T, carrier string, units int64) ([]quota.Delta, error) {
+	meters, err := w.store.Meters(t.Context(), w.store, quota.MeterQuery{CarrierID: carrier, Counters: true})
+	var deltas []quota.Delta
+	for _, m := range meters {
+		deltas = append(deltas, quota.Delta{CarrierID: carrier, Entry: m.Entry, Units: units})
+	}
+	return deltas, err
+}

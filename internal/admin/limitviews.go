@@ -1,0 +1,138 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+)
+
+// budgetIn is a budget in a body. What a schema cannot say is in quota.ReadBudgets.
+type budgetIn struct {
+	Type              string     `json:"type,omitempty" enum:"cost,tokens" default:"cost" doc:"cost is in US dollars"`
+	CreditLimit       float64    `json:"credit_limit" minimum:"1" doc:"what may be used, with at most 6 decimals"`
+	AlertThreshold    *float64   `json:"alert_threshold,omitempty" nullable:"true" minimum:"1" doc:"below credit_limit; people are told when usage reaches it"`
+	PeriodicReset     *string    `json:"periodic_reset,omitempty" nullable:"true" enum:"weekly,monthly" doc:"Mondays, or the 1st, at 00:00 UTC; not with periodic_reset_days"`
+	PeriodicResetDays *int       `json:"periodic_reset_days,omitempty" nullable:"true" minimum:"1" maximum:"365"`
+	NextUsageResetAt  *time.Time `json:"next_usage_reset_at,omitempty" nullable:"true" doc:"at 00:00 UTC of that day; computed when absent"`
+}
+
+// rateIn is a rate in a body.
+type rateIn struct {
+	Type  string `json:"type" enum:"requests,tokens" doc:"what is counted"`
+	Unit  string `json:"unit" enum:"rpm,rph,rpd,rpw" doc:"window: minute, hour, day or week, in UTC"`
+	Value int64  `json:"value" minimum:"0" maximum:"1000000000000" doc:"most that is allowed in a window"`
+}
+
+// budgetView is a budget with what was used of it.
+type budgetView struct {
+	ID               string          `json:"id" format:"uuid"`
+	Type             quota.Measure   `json:"type" enum:"cost,tokens"`
+	CreditLimit      number          `json:"credit_limit"`
+	AlertThreshold   *number         `json:"alert_threshold" nullable:"true"`
+	Every            *string         `json:"periodic_reset" nullable:"true" enum:"weekly,monthly"`
+	Days             *int            `json:"periodic_reset_days" nullable:"true"`
+	NextUsageResetAt *resource.Stamp `json:"next_usage_reset_at" nullable:"true"`
+	Status           string          `json:"status" enum:"active,exhausted"`
+	CurrentUsage     number          `json:"current_usage" doc:"in the unit of credit_limit"`
+	ThresholdAlert   bool            `json:"is_threshold_alerts_sent"`
+	ExhaustedAlert   bool            `json:"is_exhausted_alerts_sent"`
+	ExpiredAlert     *bool           `json:"is_expired_alerts_sent,omitempty" doc:"of what has an expiry"`
+	LastResetAt      *resource.Stamp `json:"last_reset_at" nullable:"true"`
+}
+
+// number is a decimal number that was never a float.
+type number string
+
+// Schema describes it.
+func (number) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeNumber} }
+
+// MarshalJSON writes it as it is.
+func (n number) MarshalJSON() ([]byte, error) { return []byte(n), nil }
+
+func viewBudget(b *quota.Budget, m quota.Meter) budgetView {
+	return budgetView{
+		ID: b.ID, Type: b.Measure, CreditLimit: number(b.CreditLimit.String()), AlertThreshold: amountOrNull(b.AlertThreshold),
+		Every: orNull(b.Every), Days: orNil(b.Days), NextUsageResetAt: resource.StampOf(&m.NextReset), Status: statusOf(m),
+		CurrentUsage: number(b.Measure.Text(m.Used)), ThresholdAlert: m.ThresholdAlert, ExhaustedAlert: m.ExhaustedAlert, LastResetAt: resource.StampOf(&m.LastReset),
+	}
+}
+
+func statusOf(m quota.Meter) string {
+	if m.Exhausted {
+		return exhausted
+	}
+	return resource.Active
+}
+
+func amountOrNull(a *quota.Amount) *number {
+	if a == nil {
+		return nil
+	}
+	n := number(a.String())
+	return &n
+}
+
+// orNil is nil for 0.
+func orNil(n int) *int {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+// limitsShown are the limits of a carrier as clients see them.
+type limitsShown struct {
+	budgets   []budgetView
+	rates     []quota.Rate
+	lastReset *resource.Stamp // the latest one
+	nextReset *resource.Stamp // the earliest one
+}
+
+// showLimits reads the meters of a carrier that has budgets.
+func (k kinds) showLimits(ctx context.Context, c *resource.Call, of quota.Carrier, budgets, rates json.RawMessage) (s limitsShown, err error) {
+	if len(rates) > 0 {
+		if err := json.Unmarshal(rates, &s.rates); err != nil {
+			return s, err
+		}
+	}
+	list, err := budgetsOf(budgets)
+	if err != nil || len(list) == 0 {
+		return s, err
+	}
+	meters, err := k.metersOf(ctx, c.Reader, of)
+	if err != nil {
+		return s, err
+	}
+	var last, next time.Time
+	for i := range list {
+		m := meters[list[i].ID]
+		s.budgets = append(s.budgets, viewBudget(&list[i], m))
+		if m.LastReset.After(last) {
+			last = m.LastReset
+		}
+		if !m.NextReset.IsZero() && (next.IsZero() || m.NextReset.Before(next)) {
+			next = m.NextReset
+		}
+	}
+	s.lastReset, s.nextReset = resource.StampOf(&last), resource.StampOf(&next)
+	return s, nil
+}
+
+// one is the budget of a carrier that has at most one. An expiry that was noticed was
+// told of.
+func (s limitsShown) one(expires *time.Time, status string) nullable[budgetView] {
+	if len(s.budgets) == 0 {
+		return nullable[budgetView]{}
+	}
+	b := s.budgets[0]
+	if expires != nil {
+		told := status == "expired"
+		b.ExpiredAlert = &told
+	}
+	return nullable[budgetView]{&b}
+}
