@@ -17,7 +17,7 @@ import (
 // buildAdmin mounts the administration. Its callers are identified as those of the
 // data plane are, and what they change is in force when they are answered.
 func (a *App) buildAdmin(context.Context) error {
-	a.admin = admin.New(admin.Parts{
+	parts := admin.Parts{
 		Store:     a.store,
 		Box:       a.box,
 		Hasher:    a.hasher,
@@ -50,8 +50,9 @@ func (a *App) buildAdmin(context.Context) error {
 		LocalLogin: a.set.People.AuthMode != "SSO",
 		Passwords:  identity.NewPasswords(),
 		Pace:       identity.NewPace(),
-	})
-	return nil
+	}
+	a.admin = admin.New(parts)
+	return a.buildWorker(parts)
 }
 
 // identify finds out who calls the administration: a person by their session, else

@@ -41,6 +41,7 @@ import (
 	"sluice/internal/store"
 	"sluice/internal/telemetry"
 	"sluice/internal/wire"
+	"sluice/internal/worker"
 )
 
 // App is one running gateway.
@@ -67,6 +68,7 @@ type App struct {
 	gateway   *dataplane.Gateway
 	metrics   *telemetry.Registry
 	admin     *admin.Admin
+	worker    *worker.Runner
 	server    *h1.Server
 	listener  net.Listener
 
@@ -256,6 +258,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.add("request log", a.logs.Run)
 	g.add("retention", a.retain)
 	g.add("live copy", a.directory.Run)
+	g.add("worker", a.worker.Run)
 	g.add("listener", a.serve)
 	return g.run(ctx)
 }

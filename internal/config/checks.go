@@ -4,6 +4,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"net"
+	"net/mail"
 	"net/netip"
 	"net/url"
 	"regexp"
@@ -33,6 +34,7 @@ var rules = map[string]rule{
 	"https-url":       {"an https:// address", func(s string) bool { return isURL(s, "https") }},
 	"key-prefix":      {"at most 32 letters, digits, dashes and underscores", match(`^[A-Za-z0-9_-]{1,32}$`)},
 	"listen":          {"a host name or an IP address, with or without a port", isListen},
+	"mailbox":         {"an address such as gateway@example.com, with or without a name before it in <>", isMailbox},
 	"method":          {"a method such as POST", match(`^[A-Z]{1,20}$`)},
 	"network":         {"a network such as 10.0.0.0/8, or one IP address", isNetwork},
 	"origin":          {"an origin such as https://app.example.com, or *", isOrigin},
@@ -68,6 +70,12 @@ func isListen(text string) bool {
 	}
 	_, err = strconv.ParseUint(port, 10, 16)
 	return isHost(host) && err == nil
+}
+
+// isMailbox accepts what a mail may come from.
+func isMailbox(text string) bool {
+	_, err := mail.ParseAddress(text)
+	return err == nil
 }
 
 func isURL(text string, schemes ...string) bool {

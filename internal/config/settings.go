@@ -23,6 +23,7 @@ type Settings struct {
 	Security    Security    `title:"Keys and trust"`
 	Bootstrap   Bootstrap   `title:"First start"`
 	People      People      `title:"People"`
+	Mail        Mail        `title:"Mail"`
 	Features    Features    `title:"Features"`
 	Deployments Deployments `title:"Gateway deployments"`
 	Requests    Requests    `title:"Requests"`
@@ -98,6 +99,7 @@ func Default() Settings {
 func (s *Settings) validate(report reporter) {
 	s.TLS.validate(report)
 	s.Database.validate(report)
+	s.Mail.validate(report)
 	b := s.Bootstrap
 	if !b.AdminKey.Empty() && b.AdminKey.Equal(b.WorkspaceKey.Reveal()) {
 		report("BOOTSTRAP_WORKSPACE_KEY", "is the same as BOOTSTRAP_ADMIN_KEY", "two different keys")
