@@ -136,6 +136,11 @@ func TestSettingsThatNeedOrExcludeEachOther(t *testing.T) {
 		{"text and path", []string{"TLS_CERT=" + cert, "TLS_KEY=" + key, "TLS_CERT_PATH=/x"}, "TLS_CERT_PATH (environment): is set beside TLS_CERT"},
 		{"path to nothing", []string{"TLS_KEY_PATH=/no/such/key", "TLS_CERT=" + cert}, "TLS_KEY_PATH (environment): the file does not exist"},
 		{"one key twice", []string{"BOOTSTRAP_ADMIN_KEY=sk-0123456789abcdef", "BOOTSTRAP_WORKSPACE_KEY=sk-0123456789abcdef"}, "BOOTSTRAP_WORKSPACE_KEY: is the same as BOOTSTRAP_ADMIN_KEY"},
+		{"mail without a server", []string{"SMTP_MAIL=ON", "SMTP_FROM=gw@acme.example"}, "SMTP_HOST: is missing beside SMTP_MAIL=ON"},
+		{"mail from nobody", []string{"SMTP_MAIL=ON", "SMTP_HOST=mail"}, "SMTP_FROM: is missing beside SMTP_MAIL=ON"},
+		{"mail from no address", []string{"SMTP_FROM=nobody"}, `SMTP_FROM (environment): "nobody" cannot be used; accepted: an address such as gateway@example.com`},
+		{"mail password alone", []string{"SMTP_PASSWORD=secret"}, "SMTP_USER: is missing beside SMTP_PASSWORD"},
+		{"mail password in the clear", []string{"SMTP_USER=gw", "SMTP_TLS=none"}, "SMTP_TLS: is NONE, but a password is only sent over TLS"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
