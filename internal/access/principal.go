@@ -189,6 +189,17 @@ func (p *Principal) RoleAt(workspaceID string) Role {
 	return p.Places[workspaceID].Role
 }
 
+// BelongsTo reports whether the caller has any business in a workspace of their
+// organisation: people where they are members, owners and admins of the organisation
+// and keys that belong to nobody everywhere that their key lets them.
+func (p *Principal) BelongsTo(workspaceID string) bool {
+	if p.WorkspaceID != "" && p.WorkspaceID != workspaceID {
+		return false
+	}
+	_, in := p.Places[workspaceID]
+	return in || !p.personal() || p.governs()
+}
+
 // Actor is the id that trails and records name: of the user of a session, else of the
 // key.
 func (p *Principal) Actor() string {

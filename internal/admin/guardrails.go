@@ -188,6 +188,9 @@ const maxIDs = 100
 // selectGuardrails narrows a list to the ids and slugs that were asked for. Those
 // that are not there, or not for the caller, are not in the answer.
 func selectGuardrails(ctx context.Context, c *resource.Call, q *resource.Query) error {
+	if !c.Holds("guardrails.list") { // the scope for those of the organisation shows nothing else
+		q.Index = append(q.Index, resource.IndexEntry{Name: "level", Value: "organisation"})
+	}
 	asked := c.Query("ids")
 	if asked == "" {
 		return nil

@@ -53,6 +53,7 @@ type world struct {
 	org      string
 	keys     map[string]string // raw, by caller
 	describe *described
+	asks     func(r *http.Request) (*access.Principal, error) // who calls, instead of what the store says; may be nil
 	wakes    int
 }
 
@@ -83,6 +84,12 @@ func (c *clock) wait(t *testing.T, text string) {
 
 func newWorld(t *testing.T, st *store.Store) *world {
 	t.Helper()
+	return newWorldOn(t, st, st)
+}
+
+// newWorldOn makes the world in st, with an administration that works on served.
+func newWorldOn(t *testing.T, st *store.Store, served resource.Store) *world {
+	t.Helper()
 	box, err := sealed.NewBox([]byte("a sealing key for the tests of admin"))
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +105,7 @@ func newWorld(t *testing.T, st *store.Store) *world {
 	logs := &memoryLogs{}
 	w.found(t, logs)
 	w.admin = admin.New(admin.Parts{
-		Store: st, Box: box, Hasher: w.hasher, Identify: w.identify, Wake: func() { w.wakes++ }, Clock: w.clock,
+		Store: served, Box: box, Hasher: w.hasher, Identify: w.identify, Wake: func() { w.wakes++ }, Clock: w.clock,
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Version: "test", KeyPrefix: "sk-", Features: map[string]bool{"POLICY_ENABLED": true},
 		Meters: st, Audit: st, AuditSigner: w.signer, Proxies: wire.Proxies{netip.MustParsePrefix("203.0.113.0/24")},
 		ConsoleURL: "https://gateway.example.com", LocalLogin: true, Passwords: identity.NewPasswords(), Pace: identity.NewPace(),
@@ -196,6 +203,13 @@ func (w *world) key(caller string) string {
 
 // identify does what the data plane does, from the store.
 func (w *world) identify(r *http.Request) (*access.Principal, error) {
+	if w.asks != nil {
+		return w.asks(r)
+	}
+	return w.look(r)
+}
+
+func (w *world) look(r *http.Request) (*access.Principal, error) {
 	if p, signedIn, err := admin.Session(r.Context(), w.store, w.hasher, w.clock, r); signedIn {
 		return p, err
 	}

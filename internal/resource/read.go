@@ -64,8 +64,11 @@ func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
 // ownPlaces are the workspaces that a caller sees who may not roam: that of a key,
 // or those to which a user belongs.
 func (c *Call) ownPlaces() []string {
-	if c.Principal.WorkspaceID != "" {
-		return []string{c.Principal.WorkspaceID}
+	if id := c.Principal.WorkspaceID; id != "" {
+		if !c.Principal.BelongsTo(id) { // its user left
+			return []string{}
+		}
+		return []string{id}
 	}
 	return slices.AppendSeq(make([]string, 0, len(c.Principal.Places)), maps.Keys(c.Principal.Places))
 }
