@@ -63,7 +63,10 @@ func (e *Engine) reply(ctx context.Context, w http.ResponseWriter, c *Call, answ
 	status := http.StatusOK
 	if err != nil {
 		f := fault.From(err)
-		status, answer = f.HTTPStatus(), failureOf(f)
+		status, answer = f.HTTPStatus(), any(failureOf(f))
+		if c.op.Refuse != nil {
+			answer = c.op.Refuse(f)
+		}
 		if status >= http.StatusInternalServerError {
 			e.Log.LogAttrs(ctx, slog.LevelError, "an administrative request failed",
 				slog.String("request_id", c.RequestID), slog.String("operation", c.op.ID), slog.String("error", err.Error()))

@@ -36,7 +36,7 @@ func schemaName(t reflect.Type, hint string) string {
 // describe adds an operation to the description and returns the schema of its body.
 func (e *Engine) describe(op Operation) *schema {
 	reg := e.doc.Components.Schemas
-	d := &huma.Operation{Method: op.Method, Path: op.Path, OperationID: op.ID, Summary: op.Summary, Description: "Needs " + join(op.Scopes, " or ") + "."}
+	d := &huma.Operation{Method: op.Method, Path: shown(op.Path), OperationID: op.ID, Summary: op.Summary, Description: "Needs " + join(op.Scopes, " or ") + "."}
 	if op.Public {
 		d.Description, d.Security = "Needs no credential.", []map[string][]string{}
 	}
@@ -66,9 +66,13 @@ func (e *Engine) describe(op Operation) *schema {
 	if answer == nil {
 		answer = Empty{}
 	}
+	refusal := reflect.TypeFor[Failure]()
+	if op.Refusal != nil {
+		refusal = reflect.TypeOf(op.Refusal)
+	}
 	d.Responses = map[string]*huma.Response{
 		"200":     {Description: "done", Content: jsonContent(reg.Schema(reflect.TypeOf(answer), true, ""))},
-		"default": {Description: "refused", Content: jsonContent(reg.Schema(reflect.TypeFor[Failure](), true, ""))},
+		"default": {Description: "refused", Content: jsonContent(reg.Schema(refusal, true, ""))},
 	}
 	if op.Stream != "" {
 		d.Responses["200"].Content = map[string]*huma.MediaType{op.Stream: {Schema: &huma.Schema{Type: huma.TypeString}}}
@@ -76,6 +80,9 @@ func (e *Engine) describe(op Operation) *schema {
 	e.doc.AddOperation(d)
 	return body
 }
+
+// shown is a path as the description has it: OpenAPI has no placeholders with slashes.
+func shown(path string) string { return strings.Replace(path, "...}", "}", 1) }
 
 // ifMatch guards a change against one that somebody else made meanwhile.
 var ifMatch = Param{Name: "If-Match", Doc: "ETag of the read that the change is based on; 409 when there is a newer version"}

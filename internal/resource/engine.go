@@ -43,6 +43,7 @@ type Engine struct {
 	fixed  *http.ServeMux // of paths whose second element is no placeholder
 	doc    *huma.OpenAPI
 	routes []string
+	bare   []string           // prefixes of paths that are served without a version too
 	users  map[string][]usage // by kind: who refers to records of it
 	secret map[string]string  // by route: the placeholder of its path that holds a secret
 }
@@ -83,7 +84,11 @@ func New(p Parts, about huma.Info, resources ...Resource) *Engine {
 
 func (e *Engine) mount(op Operation) {
 	body := e.describe(op)
-	e.routes = append(e.routes, op.Method+" "+op.Path)
+	e.routes = append(e.routes, op.Method+" "+shown(op.Path))
+	if op.Bare {
+		prefix, _, _ := strings.Cut(op.Path, "{")
+		e.bare = append(e.bare, prefix)
+	}
 	for _, p := range op.Params {
 		if p.Secret {
 			e.secret[op.Method+" "+op.Path] = p.Name
@@ -128,6 +133,9 @@ func (e *Engine) Handler() http.Handler {
 // Matches reports whether a method and path name an operation.
 func (e *Engine) Matches(method, path string) bool {
 	rest, ok := withoutVersion(path)
+	if !ok && slices.ContainsFunc(e.bare, func(prefix string) bool { return strings.HasPrefix(path, prefix) }) {
+		rest, ok = path, true
+	}
 	if !ok || strings.Contains(rest, "//") || strings.Contains(rest, "/.") {
 		return false // what a ServeMux would redirect is not ours
 	}

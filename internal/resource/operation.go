@@ -19,7 +19,7 @@ import (
 // no kind of record (logs, states) is an Operation of its own.
 type Operation struct {
 	Method  string         // "POST"
-	Path    string         // below the version: "/policies/rate-limits/{id}"
+	Path    string         // below the version: "/policies/rate-limits/{id}"; a last "{model...}" takes slashes
 	ID      string         // unique name: "createRateLimitPolicy"
 	Summary string         // "Make a rate-limit policy"
 	Tag     string         // heading in the description: "Policies"
@@ -50,6 +50,12 @@ type Operation struct {
 	// Stream is the content type of an answer that is no JSON object, such as
 	// "application/x-ndjson": Run then returns a Stream.
 	Stream string
+	// Bare serves the path also without a version before it.
+	Bare bool
+	// Refuse makes the body of a refusal where it differs from that of all others, and
+	// Refusal is a zero value of its type.
+	Refuse  func(f *fault.Error) any
+	Refusal any
 	// Everywhere makes workspace_id of the query a filter like any other: what it names
 	// may be gone.
 	Everywhere bool
