@@ -1,0 +1,76 @@
+package catalog
+
+import (
+	"encoding/json"
+	"maps"
+)
+
+// General says what a model can do and what its parameters are.
+// Source: contract/content-and-observability.yaml, GeneralConfig.
+type General struct {
+	Name              string          `json:"name,omitempty"` // for people
+	Params            []Param         `json:"params,omitempty"`
+	Type              *Type           `json:"type,omitempty"`
+	Messages          *Messages       `json:"messages,omitempty"`
+	RemoveParams      []string        `json:"removeParams,omitempty"`
+	DisablePlayground bool            `json:"disablePlayground,omitempty"`
+	IsDefault         bool            `json:"isDefault,omitempty"`
+	Features          json.RawMessage `json:"features,omitempty"` // a list or an object
+}
+
+// Type is what a model is for.
+type Type struct {
+	Primary     string   `json:"primary,omitempty"` // chat, text, embedding, image, audio, moderation, rerank, ocr or video
+	Supported   []string `json:"supported,omitempty"`
+	Unsupported []string `json:"unsupported,omitempty"`
+}
+
+// Messages are the roles that messages to a model may have.
+type Messages struct {
+	Options []string `json:"options,omitempty"`
+}
+
+// Param is a parameter of a model and its bounds.
+// Source: contract/content-and-observability.yaml, ParamConfig.
+type Param struct {
+	Key            string          `json:"key"`
+	DefaultValue   json.RawMessage `json:"defaultValue,omitempty"`
+	MinValue       *float64        `json:"minValue,omitempty"`
+	MaxValue       *float64        `json:"maxValue,omitempty"`
+	Type           string          `json:"type,omitempty"` // boolean, string, array-of-strings, json or non-view-manage-data
+	Options        json.RawMessage `json:"options,omitempty"`
+	SkipValues     json.RawMessage `json:"skipValues,omitempty"`
+	Rule           json.RawMessage `json:"rule,omitempty"`
+	Properties     json.RawMessage `json:"properties,omitempty"`
+	WithdrawParams json.RawMessage `json:"withdrawParams,omitempty"`
+	Enum           json.RawMessage `json:"enum,omitempty"`
+	NestedOptions  json.RawMessage `json:"nestedOptions,omitempty"`
+}
+
+// Generals is a file of capabilities: by model, and "default" for what its models
+// inherit. An entry is kept field by field, because one that is there replaces that of
+// the default even when it is empty.
+type Generals map[string]map[string]json.RawMessage
+
+func readGenerals(raw []byte) (Generals, error) {
+	g, err := readModels[map[string]json.RawMessage](raw)
+	return Generals(g), err
+}
+
+// of is the entry of a model with what it inherits.
+func (g Generals) of(model string) (out General, ok bool, err error) {
+	entry, ok := g[model]
+	if !ok {
+		return out, false, nil
+	}
+	all := maps.Clone(g[defaultModel])
+	if all == nil {
+		all = make(map[string]json.RawMessage, len(entry))
+	}
+	maps.Copy(all, entry)
+	raw, err := json.Marshal(all)
+	if err == nil {
+		err = json.Unmarshal(raw, &out)
+	}
+	return out, true, err
+}

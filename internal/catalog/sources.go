@@ -1,0 +1,119 @@
+package catalog
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"strings"
+	"time"
+)
+
+// maxFile bounds a file, in bytes.
+const maxFile = 16 << 20
+
+//go:embed builtin
+var builtin embed.FS
+
+// Builtin is the source of the files that came with the program.
+func Builtin() Source {
+	return tree{func(f Folder) (fs.FS, error) { return fs.Sub(builtin, path.Join("builtin", string(f))) }}
+}
+
+// Dirs is the source of local files, <provider>.json in a directory for each folder. An
+// empty directory has none.
+func Dirs(pricing, general string) Source {
+	dirs := map[Folder]string{PricingFiles: pricing, GeneralFiles: general}
+	return tree{func(f Folder) (fs.FS, error) {
+		if dirs[f] == "" {
+			return nil, ErrNone
+		}
+		return os.DirFS(dirs[f]), nil
+	}}
+}
+
+// tree reads files of file systems.
+type tree struct {
+	of func(Folder) (fs.FS, error)
+}
+
+// Read implements Source.
+func (t tree) Read(_ context.Context, f Folder, provider string) ([]byte, error) {
+	files, err := t.of(f)
+	if err != nil {
+		return nil, err
+	}
+	file, err := files.Open(provider + ".json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNone
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	return bounded(file)
+}
+
+func bounded(r io.Reader) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err == nil && len(raw) > maxFile {
+		err = fmt.Errorf("the file is larger than %d bytes", maxFile)
+	}
+	return raw, err
+}
+
+// Proxy is the source of a service that hands out files, such as another gateway:
+// <base>/pricing/<provider>, or the same with .json behind it. Only providers that known
+// accepts are asked for, because anybody may ask the catalog for anything.
+// Source: contract/content-and-observability.md section 12.
+func Proxy(base string, client *http.Client, known func(provider string) bool) Source {
+	return &proxy{strings.TrimSuffix(base, "/"), client, known}
+}
+
+type proxy struct {
+	base   string
+	client *http.Client
+	known  func(string) bool
+}
+
+// proxyTimeout bounds one call of the service.
+const proxyTimeout = 5 * time.Second
+
+// Read implements Source.
+func (p *proxy) Read(ctx context.Context, f Folder, provider string) ([]byte, error) {
+	if !p.known(provider) {
+		return nil, ErrNone
+	}
+	plain := p.base + "/" + string(f) + "/" + provider
+	raw, err := p.get(ctx, plain)
+	if errors.Is(err, ErrNone) {
+		raw, err = p.get(ctx, plain+".json")
+	}
+	return raw, err
+}
+
+func (p *proxy) get(ctx context.Context, url string) ([]byte, error) {
+	ctx, stop := context.WithTimeout(ctx, proxyTimeout)
+	defer stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	res, err := p.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }() // it was only read
+	switch res.StatusCode {
+	case http.StatusOK:
+		return bounded(res.Body)
+	case http.StatusNotFound:
+		return nil, ErrNone
+	}
+	return nil, fmt.Errorf("%s answered %s", url, res.Status)
+}
