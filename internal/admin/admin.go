@@ -50,6 +50,7 @@ type Parts struct {
 	Limits     routing.Limits
 	Logs       Logs
 	Journal    Journal // takes custom logs
+	Models     Models
 	// BodyLogBytes is how much is kept of each body of a custom log.
 	BodyLogBytes int
 	// Deployments are the most gateways of each type that an organisation may register;

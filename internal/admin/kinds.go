@@ -36,6 +36,7 @@ func (k kinds) list() []resource.Resource {
 		k.feedback(),
 		k.logExports(),
 		k.analytics(),
+		k.modelConfigs(),
 		k.breakers(),
 		k.auditLogs(),
 		k.outbox(),

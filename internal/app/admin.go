@@ -33,6 +33,7 @@ func (a *App) buildAdmin(context.Context) error {
 		Limits:    configLimits(a.set),
 		Logs:      a.logs,
 		Journal:   a.journal,
+		Models:    a.modelCatalog(),
 		Breakers:  a.breakersOf,
 		Outside:   a.client.HTTPClient(),
 		Deployments: map[deployment.Type]int{

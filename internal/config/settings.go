@@ -31,6 +31,7 @@ type Settings struct {
 	Upstream    Upstream    `title:"Upstream calls"`
 	Cloud       Cloud       `title:"Cloud identities"`
 	Logs        Logs        `title:"Request log"`
+	Models      Models      `title:"Model catalog"`
 	Audit       Audit       `title:"Audit log"`
 	Telemetry   Telemetry   `title:"Program log and metrics"`
 }

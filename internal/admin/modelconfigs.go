@@ -1,0 +1,70 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"sluice/internal/catalog"
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// Models is the catalog of models: *catalog.Catalog. All of it fails with fault.NotFound
+// for what it does not know.
+type Models interface {
+	Prices(ctx context.Context, provider string) (catalog.Prices, error)
+	Pricing(ctx context.Context, provider, model string) (catalog.Pricing, error)
+	Generals(ctx context.Context, provider string) (catalog.Generals, error)
+	General(ctx context.Context, provider, model string) (catalog.General, error)
+}
+
+// modelConfigs are the routes that tell everybody what models cost and can do, with and
+// without a version in the path. Whole files are served so that one gateway can be the
+// MODEL_CONFIGS_PROXY_URL of others.
+// Source: contract/content-and-observability.md section 12; the form of refusals is theirs.
+func (k kinds) modelConfigs() resource.Resource {
+	op := func(path, id, summary string, answer any, run func(context.Context, *resource.Call) (any, error)) resource.Operation {
+		o := resource.Operation{
+			Method: http.MethodGet, Path: "/model-configs" + path, ID: id, Summary: summary, Tag: "Models", Answer: answer, Run: run,
+			Public: true, Bare: true, Refusal: modelUnknown{}, Refuse: func(f *fault.Error) any { return modelUnknown{f.Text()} },
+			Params: []resource.Param{{Name: "file", Doc: "id of a provider, with or without .json behind it: openai.json"}},
+		}
+		if strings.Contains(path, "{model") {
+			o.Params = []resource.Param{
+				{Name: "provider", Doc: "id of a provider: openai"},
+				{Name: "model", Doc: "its exact name; all that is left of the path, slashes included"},
+			}
+		}
+		return o
+	}
+	return resource.Operations{
+		op("/pricing/{provider}/{model...}", "getModelPricing", "Read what a model costs", catalog.Pricing{}, func(ctx context.Context, c *resource.Call) (any, error) {
+			return k.Models.Pricing(ctx, k.providerID(c.Path("provider")), c.Path("model"))
+		}),
+		op("/general/{provider}/{model...}", "getModelCapabilities", "Read what a model can do", catalog.General{}, func(ctx context.Context, c *resource.Call) (any, error) {
+			return k.Models.General(ctx, k.providerID(c.Path("provider")), c.Path("model"))
+		}),
+		op("/pricing/{file}", "getProviderPricing", "Read what the models of a provider cost", map[string]catalog.Entry{}, func(ctx context.Context, c *resource.Call) (any, error) {
+			p, err := k.Models.Prices(ctx, k.providerID(strings.TrimSuffix(c.Path("file"), ".json")))
+			return map[string]catalog.Entry(p), err
+		}),
+		op("/general/{file}", "getProviderCapabilities", "Read what the models of a provider can do", map[string]map[string]any{}, func(ctx context.Context, c *resource.Call) (any, error) {
+			return k.Models.Generals(ctx, k.providerID(strings.TrimSuffix(c.Path("file"), ".json")))
+		}),
+	}
+}
+
+// modelUnknown is the body of a refusal.
+type modelUnknown struct {
+	Error string `json:"error"`
+}
+
+// providerID is the id of a provider that was named by another of its names: mistral is
+// mistral-ai. What is no provider keeps its name, for files may be of any.
+func (k kinds) providerID(name string) string {
+	if spec, ok := k.Specs.Find(name); ok {
+		return spec.ID
+	}
+	return name
+}

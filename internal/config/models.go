@@ -1,0 +1,29 @@
+package config
+
+// Models says where the catalog of models comes from: what they cost and what they can
+// do. The sources are asked in the order of the settings here; the files that come with
+// the program are the last.
+type Models struct {
+	// ProxyFetch asks `MODEL_CONFIGS_PROXY_URL`, when that is set.
+	ProxyFetch bool `env:"MODEL_CONFIGS_PROXY_FETCH_ENABLED" envDefault:"ON"`
+
+	// ProxyURL is a service with files of providers at `/pricing/openai` and
+	// `/general/openai`, with or without `.json` behind it. Another gateway is one, at
+	// `https://gateway.example.com/model-configs`. A host with a private address must be
+	// among `TRUSTED_CUSTOM_HOSTS`.
+	ProxyURL string `env:"MODEL_CONFIGS_PROXY_URL" check:"web-url"`
+
+	// PricingLogStore is where files of prices lie in the log store. It is accepted and
+	// not read yet.
+	PricingLogStore string `env:"MODEL_CONFIGS_PRICING_LOG_STORE_PATH"`
+
+	// CapabilitiesLogStore is the same for capabilities.
+	CapabilitiesLogStore string `env:"MODEL_CONFIGS_CAPABILITIES_LOG_STORE_PATH"`
+
+	// PricingDir is a directory with files of prices, one for each provider:
+	// `openai.json`. They replace those of the same name that come with the program.
+	PricingDir string `env:"MODEL_CONFIGS_PRICING_LOCAL_PATH"`
+
+	// CapabilitiesDir is the same for capabilities.
+	CapabilitiesDir string `env:"MODEL_CONFIGS_CAPABILITIES_LOCAL_PATH"`
+}
