@@ -177,6 +177,7 @@ var confined = []struct {
 	{[]string{"database/sql"}, below("internal", "store/... logstore/..."), false, "SQL stays in the adapters"},
 	{[]string{"github.com/caarlos0/env", "github.com/goccy/go-yaml"}, below("internal", "config"), false, "settings are read in one place"},
 	{[]string{"github.com/tiktoken-go/"}, below("internal", "tokens"), false, "vocabularies are megabytes: they are loaded in one place"},
+	{[]string{"github.com/wneessen/go-mail"}, below("internal", "mail/smtp"), false, "mails go out at one place"},
 	{[]string{"github.com/alecthomas/kong"}, []string{"cmd/..."}, false, "only commands have flags"},
 	{[]string{"testing", "github.com/stretchr/testify", "pgregory.net/rapid"},
 		[]string{"internal/*/*test", "test/..."}, false, "the program does not carry its tests"},

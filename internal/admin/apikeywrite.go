@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"sluice/internal/access"
@@ -50,7 +51,9 @@ func (k kinds) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Ed
 		return err
 	}
 	if ch.Old != nil {
-		revive(ch, key.ExpiresAt, c.Now)
+		if revive(ch, key.ExpiresAt, c.Now); ch.Old.Status == "expired" && slices.Contains(key.Due(ch.New.Status, c.Now), keys.Rotate) {
+			key.Rotation = key.Rotation.Rotated(c.Now) // who prolongs a key does not expect another value at once
+		}
 		return nil
 	}
 	key.CreationMode = sourceOf(c)

@@ -238,8 +238,8 @@ func TestKeysAge(t *testing.T) {
 
 		w.call(t, "service", "PUT", "/v1/api-keys/"+id, `{"expires_at": "2026-12-20T00:00:00Z"}`)
 		w.run(t, "keys")
-		if r = w.stored(t, id); r.Status != resource.Active || w.open(t, r) == second {
-			t.Errorf("%s: a key that was prolonged is rotated again", r.Status)
+		if r = w.stored(t, id); r.Status != resource.Active || w.open(t, r) != second || r.Value.Rotation.Next.Format(time.RFC3339) != "2026-12-14T00:00:00Z" {
+			t.Errorf("%s %+v: a key that was prolonged waits for its next rotation", r.Status, r.Value.Rotation)
 		}
 		if w.wakes == 0 {
 			t.Error("nobody was told of the changes")

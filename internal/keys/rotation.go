@@ -76,10 +76,10 @@ func (p *RotationPolicy) Transition() time.Duration {
 
 // length is the shortest time between two runs; 0 when it runs once.
 func (p *RotationPolicy) length() time.Duration {
-	switch {
-	case p.Period == Weekly:
+	switch p.Period {
+	case Weekly:
 		return 7 * day
-	case p.Period == Monthly:
+	case Monthly:
 		return 28 * day
 	}
 	return time.Duration(p.Days) * day

@@ -155,3 +155,27 @@ func TestShownHidesWhatOpens(t *testing.T) {
 		t.Error("the list of secrets")
 	}
 }
+
+// Every letter says all that it is given, in both forms.
+func TestLettersSayAll(t *testing.T) {
+	t.Parallel()
+	l, err := mail.NewLetters("", mail.Brand{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range mail.Templates() {
+		vars := map[string]string{}
+		for _, v := range mail.Variables(name) {
+			vars[v] = "https://" + v + ".example"
+		}
+		letter, err := l.Write(name, vars)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range vars {
+			if !strings.Contains(letter.Text, v) || !strings.Contains(letter.HTML, v) {
+				t.Errorf("%s does not say %s", name, v)
+			}
+		}
+	}
+}
