@@ -21,6 +21,7 @@ func (k kinds) list() []resource.Resource {
 		k.integrations(),
 		k.providers(),
 		k.virtualKeys(),
+		k.usageLimits(),
 		k.rateLimits(),
 		k.guardrails(),
 		k.secretReferences(),

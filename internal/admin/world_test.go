@@ -272,7 +272,7 @@ var (
 	someID        = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[57][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	cursor        = regexp.MustCompile(`"next_cursor": "([A-Za-z0-9_-]+)"`)
 	someSlug      = regexp.MustCompile(`"slug": "([a-z0-9-]+-[a-z0-9]{6})"`)
-	someHash      = regexp.MustCompile(`"(?:hash|prev|last_hash)": ?"([0-9a-f]{64})"`)
+	someHash      = regexp.MustCompile(`"(?:hash|prev|last_hash|id)": ?"([0-9a-f]{64})"`)
 	someSignature = regexp.MustCompile(`"signature": ?"([A-Za-z0-9+/]{86}==)"`)
 	rawKey        = regexp.MustCompile(`sk-[A-Za-z0-9]{32}`)
 	someSession   = regexp.MustCompile(`ses_[A-Za-z0-9_-]{43}`)

@@ -36,10 +36,7 @@ func (p *Period) validate(path string) error {
 	case p.Days < 0 || p.Days > MaxDays:
 		return bad("periodic_reset_days", "the value is from 1 to 365")
 	}
-	if p.NextResetAt != nil {
-		day := begin(*p.NextResetAt)
-		p.NextResetAt = &day
-	}
+	*p = p.Day()
 	return nil
 }
 
@@ -66,6 +63,15 @@ func (p Period) After(last, now time.Time) time.Time {
 		return last.AddDate(0, 0, (max(passed, 0)+1)*p.Days)
 	}
 	return time.Time{}
+}
+
+// Day is the period with its next reset at the beginning of that day.
+func (p Period) Day() Period {
+	if p.NextResetAt != nil {
+		day := begin(*p.NextResetAt)
+		p.NextResetAt = &day
+	}
+	return p
 }
 
 // Ahead refuses a next reset that is not behind now: fault.InvalidParameter at the

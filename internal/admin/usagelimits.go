@@ -1,0 +1,133 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+)
+
+// usageLimits are the usage-limit policies: what the callers that a policy is about may
+// use in all or until the next reset, counted for each value key. Counters are meters;
+// the head among them has the policy's limit and schedule.
+// Source: contract/identity-and-governance.yaml, usage-limit policies; .md section 8.
+func (k kinds) usageLimits() resource.Resource {
+	return &resource.Kind[quota.UsageLimit, usageLimitView]{
+		Name: quota.UsageLimitKind, Object: "policy_usage_limits", Title: "usage-limit policy",
+		Tag: "Policies", Audited: "policies", Feature: "POLICY_ENABLED",
+		Path: "/policies/usage-limits", Param: "policyUsageLimitsId", ByID: true,
+		Perm: "policies", Verbs: resource.AllVerbs, Home: resource.InWorkspace, Archived: true,
+		Create: usageLimitIn{}, Update: usageLimitPatch{}, Own: []string{resetValue},
+		Filters: []resource.Filter{{Param: resource.Param{Name: "type", Enum: []string{"cost", "tokens", "requests"}}, Index: "type"}},
+		Views:   []resource.Param{{Name: "include_usage", Type: "boolean", Default: "false", Doc: "adds value_key_usage_map, of the 1000 most used value keys"}},
+		Prepare: prepareUsageLimit,
+		Index: func(r *resource.Row[quota.UsageLimit]) []resource.IndexEntry {
+			return []resource.IndexEntry{{Name: "type", Value: string(r.Value.Measure)}}
+		},
+		After:   k.meterPolicy,
+		View:    k.viewUsageLimit,
+		Actions: k.usageEntities(),
+	}
+}
+
+// resetValue is the field that names a value key whose counter is to begin anew.
+const resetValue = "reset_usage_for_value"
+
+// usageLimitIn is the body of a creation.
+type usageLimitIn struct {
+	PolicyIn
+	Type              string     `json:"type" enum:"cost,tokens,requests" doc:"what is counted; cost is in US dollars"`
+	CreditLimit       float64    `json:"credit_limit" minimum:"0" doc:"at least 1 dollar, 100 tokens or 1 request"`
+	AlertThreshold    *float64   `json:"alert_threshold,omitempty" nullable:"true" minimum:"0" doc:"below credit_limit; reaching it is noted in the audit trail"`
+	PeriodicReset     *string    `json:"periodic_reset,omitempty" nullable:"true" enum:"weekly,monthly" doc:"Mondays, or the 1st, at 00:00 UTC; not with periodic_reset_days"`
+	PeriodicResetDays *int       `json:"periodic_reset_days,omitempty" nullable:"true" minimum:"1" maximum:"365"`
+	NextUsageResetAt  *time.Time `json:"next_usage_reset_at,omitempty" nullable:"true" doc:"at 00:00 UTC of that day; computed when absent"`
+}
+
+// usageLimitPatch is the body of an update: type and group_by cannot change.
+type usageLimitPatch struct {
+	PolicyPatch
+	CreditLimit       float64    `json:"credit_limit,omitempty" minimum:"0"`
+	AlertThreshold    *float64   `json:"alert_threshold,omitempty" nullable:"true" minimum:"0"`
+	PeriodicReset     *string    `json:"periodic_reset,omitempty" nullable:"true" enum:"weekly,monthly" doc:"takes the place of periodic_reset_days"`
+	PeriodicResetDays *int       `json:"periodic_reset_days,omitempty" nullable:"true" minimum:"1" maximum:"365" doc:"takes the place of periodic_reset"`
+	NextUsageResetAt  *time.Time `json:"next_usage_reset_at,omitempty" nullable:"true"`
+	ResetValue        string     `json:"reset_usage_for_value,omitempty" writeOnly:"true" minLength:"1" maxLength:"8192" doc:"value key whose usage begins anew"`
+}
+
+// prepareUsageLimit lets one sort of period take the place of the other, and forgets a
+// next reset that was asked for when the period is another.
+func prepareUsageLimit(_ context.Context, c *resource.Call, ch *resource.Edit[quota.UsageLimit]) error {
+	p := &ch.New.Value
+	switch every, days := ch.Sent.Has("periodic_reset"), ch.Sent.Has("periodic_reset_days"); {
+	case every && !days:
+		p.Days = 0
+	case days && !every:
+		p.Every = ""
+	}
+	if ch.Sent.Has("next_usage_reset_at") {
+		day := p.Period.Day()
+		return day.Ahead(c.Now, "")
+	}
+	if ch.Old != nil && !p.Same(ch.Old.Value.Period) {
+		p.NextResetAt = nil
+	}
+	return nil
+}
+
+// meterPolicy keeps the meters of a policy in step with it.
+func (k kinds) meterPolicy(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[quota.UsageLimit]) error {
+	b := &ch.New.Value.Budget
+	of := quota.Carrier{Kind: quota.UsageLimitKind, ID: ch.New.ID, OrgID: ch.New.OrgID, WorkspaceID: ch.New.WorkspaceID}
+	switch {
+	case ch.New.Status == resource.Archived:
+		return k.Meters.DropMeters(ctx, tx, of.ID, "")
+	case ch.Old == nil:
+		return k.Meters.AddMeter(ctx, tx, newMeter(of, b, c.Now))
+	}
+	head, err := k.headOf(ctx, tx, of.ID)
+	if err != nil {
+		return err
+	}
+	before := head
+	_, asked := ch.Sent["next_usage_reset_at"]
+	retune(&head, b, &ch.Old.Value.Budget, asked || !b.Same(ch.Old.Value.Period), c.Now)
+	if err := k.Meters.SaveMeter(ctx, tx, head); err != nil {
+		return err
+	}
+	if err := k.Meters.RetuneMeters(ctx, tx, before, head); err != nil {
+		return err
+	}
+	if key := ch.Sent.Text(resetValue); key != "" {
+		return k.resetCounter(ctx, tx, of.ID, quota.EntryOf(key), c.Now, fault.New(fault.ReferenceMissing, "the policy has no counter for this value key").At(resetValue))
+	}
+	return nil
+}
+
+// headOf is the meter that has the limit and the schedule of a policy.
+func (k kinds) headOf(ctx context.Context, from resource.Reader, id string) (quota.Meter, error) {
+	list, err := k.Meters.Meters(ctx, from, quota.MeterQuery{CarrierID: id, Limit: 1}) // its entry is the first in order
+	if err != nil {
+		return quota.Meter{}, err
+	}
+	if len(list) == 0 || list[0].Entry != "" {
+		return quota.Meter{}, fault.New(fault.NotFound, "there is no such usage-limit policy")
+	}
+	return list[0], nil
+}
+
+// resetCounter lets one counter of a policy begin anew; missing is the error when there
+// is none.
+func (k kinds) resetCounter(ctx context.Context, tx resource.Tx, id, entry string, now time.Time, missing error) error {
+	list, err := k.Meters.Meters(ctx, tx, quota.MeterQuery{CarrierID: id, Entries: []string{entry}, Counters: true})
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return missing
+	}
+	list[0].Reset(now)
+	return k.Meters.SaveMeter(ctx, tx, list[0])
+}
