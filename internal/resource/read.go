@@ -200,7 +200,8 @@ func (k *Kind[T, V]) find(ctx context.Context, c *Call, name string) (Record, er
 // visible are the statuses that this call may see.
 func (k *Kind[T, V]) visible(c *Call) []string {
 	if k.Archived && c.op.Method == http.MethodGet {
-		if s := c.Query("status"); s != "" {
+		// An action may have a status of its own, of what the record has.
+		if s := c.Query("status"); s == Active || s == Archived {
 			return []string{s}
 		}
 	}
