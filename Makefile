@@ -38,9 +38,10 @@ e2e: ## the real binary, driven from outside
 suites: ## the tests that vendors generate for their own clients, with and without the gateway between (minutes the first time)
 	SUITES=1 $(GO) test -count=1 -v -timeout 30m -run '^TestVendorSuites$$' ./test/e2e
 
-bench: build ## paired benchmark against the bare upstream and, when installed, nginx; then what translation costs
+bench: build ## paired benchmark against the bare upstream and, when installed, nginx; then what translation costs, and a start with 100,000 keys
 	$(GO) run ./test/bench
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/dialect/all
+	$(GO) test -run '^$$' -bench ManyKeys -benchtime 3x -benchmem ./internal/live
 
 fuzz: ## each fuzz target for FUZZTIME
 	@grep -rl --include='*_test.go' '^func Fuzz' cmd internal test 2>/dev/null | xargs -r -n1 dirname | sort -u | while read -r dir; do \

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"slices"
 	"sort"
 	"strings"
 )
@@ -105,12 +106,14 @@ var holders = []struct {
 	{"guardrails", "invoke", workspaceKey},
 }
 
+// bitOf is the bit of a type in the table of holders.
+var bitOf = map[KeyType]int{OrganisationService: adminKey, WorkspaceService: serviceKey, WorkspaceUser: userKey}
+
 // Allowed returns every scope that a key of that type may hold, in order.
 func Allowed(t KeyType) []string {
-	bit := map[KeyType]int{OrganisationService: adminKey, WorkspaceService: serviceKey, WorkspaceUser: userKey}[t]
 	var out []string
 	for _, h := range holders {
-		if h.keys&bit == 0 {
+		if h.keys&bitOf[t] == 0 {
 			continue
 		}
 		for _, a := range strings.Fields(h.actions) {
@@ -124,12 +127,13 @@ func Allowed(t KeyType) []string {
 // MayHold reports whether a key of that type may hold the scope, and whether the
 // scope exists at all.
 func MayHold(t KeyType, s string) (may, known bool) {
-	for _, kt := range []KeyType{OrganisationService, WorkspaceService, WorkspaceUser} {
-		for _, a := range Allowed(kt) {
-			if a == s {
-				known = true
-				may = may || kt == t
-			}
+	dot := strings.LastIndexByte(s, '.')
+	if dot < 0 {
+		return false, false
+	}
+	for _, h := range holders {
+		if h.resource == s[:dot] && slices.Contains(strings.Fields(h.actions), s[dot+1:]) {
+			known, may = true, may || h.keys&bitOf[t] != 0
 		}
 	}
 	return may, known

@@ -196,8 +196,8 @@ func TestReadsGoOnWithoutTheWriter(t *testing.T) {
 // broken is a store that fails in a way nobody foresaw.
 type broken struct{ resource.Store }
 
-func (broken) Count(context.Context, resource.Query) (int, error) {
-	return 0, errors.New("dial tcp 10.1.2.3:5432: refused for user root")
+func (broken) List(context.Context, resource.Query) ([]resource.Record, error) {
+	return nil, errors.New("dial tcp 10.1.2.3:5432: refused for user root")
 }
 
 func TestFailuresTellClientsNothing(t *testing.T) {

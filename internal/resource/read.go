@@ -73,16 +73,18 @@ func (c *Call) ownPlaces() []string {
 	return slices.AppendSeq(make([]string, 0, len(c.Principal.Places)), maps.Keys(c.Principal.Places))
 }
 
-// page reads the rows of a query and their number.
-func (k *Kind[T, V]) page(ctx context.Context, c *Call, q Query) ([]Record, int, error) {
-	total, err := c.Reader.Count(ctx, q)
-	if err != nil {
-		return nil, 0, err
+// page reads the rows of a query and the number of all. They are counted only where the
+// page does not show it: it does when it is not full, unless it lies behind the last row.
+func (k *Kind[T, V]) page(ctx context.Context, c *Call, q Query) (rows []Record, total int, err error) {
+	if q.Limit > 0 { // else the page is full of what is built in
+		if rows, err = c.Reader.List(ctx, q); err != nil {
+			return nil, 0, err
+		}
+		if len(rows) < q.Limit && (len(rows) > 0 || q.Offset == 0) {
+			return rows, q.Offset + len(rows), nil
+		}
 	}
-	if q.Limit == 0 { // the page is full of what is built in
-		return nil, total, nil
-	}
-	rows, err := c.Reader.List(ctx, q)
+	total, err = c.Reader.Count(ctx, q)
 	return rows, total, err
 }
 

@@ -4,22 +4,34 @@ import (
 	"fmt"
 
 	"sluice/test/bench/load"
+	"sluice/test/bench/target"
 )
 
 // callers is how many administrators call at a time.
 const callers = 50
 
-// ofPlanes are the scenarios of the administration.
+// ofPlanes are the scenarios of the administration, each twice: as fast as the callers
+// can, which tells what one deployment bears, and at a pace that 50 people and their
+// tools come to, which tells how long they wait.
 func ofPlanes() []*scenario {
-	of := func(name, title string, asks func(*plane, int) call) *scenario {
-		return &scenario{name: name, title: title + ", 50 callers; 10,000 keys and 1,000 workspaces", asks: asks, job: load.Job{Conns: callers, Warm: 2}}
+	var all []*scenario
+	for _, o := range []struct {
+		name, title string
+		rate        float64
+		asks        func(*plane, int) call
+	}{
+		{"list", "Lists of 20 keys and of 20 workspaces in turn", 100, listed},
+		{"get", "Keys and workspaces read one by one", 200, read},
+		{"update", "Keys are updated", 50, updated},
+		{"create", "Keys are made", 50, created},
+	} {
+		size := fmt.Sprintf("%s, %d callers; %d keys and %d workspaces", o.title, callers, target.Keys, target.Workspaces)
+		job := load.Job{Conns: callers, Warm: 2}
+		all = append(all, &scenario{name: "admin-" + o.name + "-c50", title: size, asks: o.asks, job: job})
+		job.Rate = o.rate
+		all = append(all, &scenario{name: "admin-" + o.name + "-paced", title: fmt.Sprintf("%s, %g/s", size, o.rate), asks: o.asks, job: job})
 	}
-	return []*scenario{
-		of("admin-list-c50", "Lists of 20 keys and of 20 workspaces in turn", listed),
-		of("admin-get-c50", "Keys and workspaces read one by one", read),
-		of("admin-update-c50", "A key is updated", updated),
-		of("admin-create-c50", "A key is made", created),
-	}
+	return all
 }
 
 func listed(p *plane, n int) call {

@@ -45,12 +45,12 @@ var Aims = []Aim{
 	{Scenario: "translate-1k-c16", Of: ToBedrock, Metric: Added, Limit: 60},
 	{Scenario: "translate-stream-c16", Of: ToAnthropic, Metric: AddedEvent, Limit: 5},
 	{Scenario: "translate-stream-c16", Of: ToBedrock, Metric: AddedEvent, Limit: 5},
-	{Scenario: "admin-list-c50", Of: OnSQLite, Metric: P99, Limit: 10_000},
-	{Scenario: "admin-list-c50", Of: OnPostgres, Metric: P99, Limit: 10_000},
-	{Scenario: "admin-get-c50", Of: OnSQLite, Metric: P99, Limit: 10_000},
-	{Scenario: "admin-get-c50", Of: OnPostgres, Metric: P99, Limit: 10_000},
-	{Scenario: "admin-create-c50", Of: OnSQLite, Metric: P99, Limit: 25_000},
-	{Scenario: "admin-create-c50", Of: OnPostgres, Metric: P99, Limit: 25_000},
+	{Scenario: "admin-list-paced", Of: OnSQLite, Metric: P99, Limit: 10_000},
+	{Scenario: "admin-list-paced", Of: OnPostgres, Metric: P99, Limit: 10_000},
+	{Scenario: "admin-get-paced", Of: OnSQLite, Metric: P99, Limit: 10_000},
+	{Scenario: "admin-get-paced", Of: OnPostgres, Metric: P99, Limit: 10_000},
+	{Scenario: "admin-create-paced", Of: OnSQLite, Metric: P99, Limit: 25_000},
+	{Scenario: "admin-create-paced", Of: OnPostgres, Metric: P99, Limit: 25_000},
 }
 
 // Judge compares the aims with what was measured. Those whose scenario or other
