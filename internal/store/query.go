@@ -83,7 +83,9 @@ func filter(sel *bun.SelectQuery, q resource.Query) *bun.SelectQuery {
 		sel = sel.Where("r.status IN (?)", bun.List(q.Statuses))
 	}
 	for _, e := range q.Index {
-		sel = sel.Where("r.id IN (SELECT i.id FROM record_index AS i WHERE i.kind = r.kind AND i.name = ? AND i.value = ?)", e.Name, e.Value)
+		// The kind is named, not taken from r: SQLite looks for the ids once then, and
+		// not once for every record.
+		sel = sel.Where("r.id IN (SELECT i.id FROM record_index AS i WHERE i.kind = ? AND i.name = ? AND i.value = ?)", q.Kind, e.Name, e.Value)
 	}
 	if q.Search != "" {
 		sel = sel.Where("r.name_folded LIKE ? ESCAPE '!'", "%"+wildcards.Replace(strings.ToLower(q.Search))+"%")

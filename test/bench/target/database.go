@@ -61,7 +61,7 @@ func (d *Database) run(ctx context.Context, statement string) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }() // nothing is pending
 	_, err = db.ExecContext(ctx, statement)
 	return err
 }

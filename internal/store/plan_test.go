@@ -1,0 +1,71 @@
+package store
+
+import (
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sluice/internal/resource"
+)
+
+// Lists and counts of the administration go through an index, and what they look for in
+// record_index is looked for once, not once for every record.
+func TestPlansOfLists(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), Settings{Engine: SQLite, Path: filepath.Join(t.TempDir(), "sluice.db")}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	statuses := []string{"active", "expired"}
+	for name, c := range map[string]struct {
+		query resource.Query
+		index string // of the count, covering it; empty: any
+	}{
+		"organisation": {resource.Query{Kind: "k", OrgID: "o", Statuses: statuses}, "COVERING INDEX records_in_org"},
+		"workspace":    {resource.Query{Kind: "k", OrgID: "o", WorkspaceID: "w", Statuses: statuses}, "COVERING INDEX records_in_workspace"},
+		"entry":        {resource.Query{Kind: "k", OrgID: "o", Index: []resource.IndexEntry{{Name: "n", Value: "v"}}}, ""},
+	} {
+		count := s.plan(t, filter(s.db.NewSelect().Model((*recordRow)(nil)).ColumnExpr("COUNT(*)"), c.query).String())
+		list := s.plan(t, page(filter(s.db.NewSelect().Model((*recordRow)(nil)), c.query), c.query).Limit(20).String())
+		if !strings.Contains(count, c.index) {
+			t.Errorf("%s is counted by %s", name, count)
+		}
+		for _, plan := range []string{count, list} {
+			if strings.Contains(plan, "CORRELATED") || strings.Contains(plan, "SCAN r") {
+				t.Errorf("%s is found by %s", name, plan)
+			}
+		}
+	}
+}
+
+// plan is how SQLite would go about a query.
+func (s *Store) plan(t *testing.T, query string) string {
+	t.Helper()
+	rows, err := s.db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var steps []string
+	for rows.Next() {
+		var id, parent, unused int
+		var step string
+		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+			t.Fatal(err)
+		}
+		steps = append(steps, step)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(steps, "; ")
+}
