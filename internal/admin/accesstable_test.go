@@ -32,6 +32,11 @@ func (l *rightsOf) namesOrganisation() bool {
 	return l.namesRecord() || strings.Contains(l.path+l.body, "<org>")
 }
 
+// unbuilt reports whether those who may are told that it does not exist yet.
+func (l *rightsOf) unbuilt() bool {
+	return strings.HasPrefix(l.path, "/analytics/") || strings.HasPrefix(l.path, "/logs/groups/")
+}
+
 // gives is the scope that the body of a line gives to a new key; who gives it holds it.
 func (l *rightsOf) gives() string {
 	_, rest, _ := strings.Cut(l.body, `"scopes":["`)

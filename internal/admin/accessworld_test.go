@@ -289,7 +289,7 @@ func (w *accessWorld) request(t *testing.T, caller string, l *rightsOf, ids map[
 	}
 	path, body := "/v1"+fill(l.path), fill(l.body)
 	if place != "" && w.inQuery(l.method, path) {
-		path += map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")] + "workspace_id=" + place
+		path += map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")] + w.placeParam(l.method, path) + "=" + place
 	} else if place != "" {
 		body = `{"workspace_id":"` + place + `",` + body[1:]
 	}
@@ -325,4 +325,13 @@ func (w *accessWorld) narrowed(t *testing.T, caller string, l *rightsOf, scopes 
 func (w *accessWorld) inQuery(method, path string) bool {
 	op := w.describe.find(httptest.NewRequestWithContext(context.Background(), method, path, http.NoBody))
 	return op == nil || method == http.MethodGet || op.Parameters.GetByInAndName("query", "workspace_id") != nil
+}
+
+// placeParam is the name under which an operation takes a workspace in its query.
+func (w *accessWorld) placeParam(method, path string) string {
+	op := w.describe.find(httptest.NewRequestWithContext(context.Background(), method, path, http.NoBody))
+	if op != nil && op.Parameters.GetByInAndName("query", "workspace_id") == nil && op.Parameters.GetByInAndName("query", "workspace_slug") != nil {
+		return "workspace_slug"
+	}
+	return "workspace_id"
 }
