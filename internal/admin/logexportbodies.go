@@ -97,7 +97,7 @@ func (commaText) Schema(huma.Registry) *huma.Schema {
 // exportReceipt is the answer to a creation and to a change.
 type exportReceipt struct {
 	ID     string `json:"id" format:"uuid"`
-	Total  int64  `json:"total" doc:"rows that match now by time, status, provider and model; the other filters are not counted yet"`
+	Total  int64  `json:"total" doc:"rows that match now; the filters metadata, cost_*, weighted_feedback_*, trace_id, prompt_slug and ai_org_model do not count yet"`
 	Object string `json:"object" enum:"export"`
 }
 

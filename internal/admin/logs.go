@@ -34,6 +34,7 @@ func logFilters() []resource.Param {
 	list := func(name, doc string) resource.Param {
 		return resource.Param{Name: name, Doc: doc + "; several with commas"}
 	}
+	tokens := func(name string) resource.Param { return resource.Param{Name: name, Type: "integer"} }
 	return []resource.Param{
 		resource.WorkspaceParam,
 		{Name: "workspace_slug", Doc: "the same as workspace_id"},
@@ -46,6 +47,11 @@ func logFilters() []resource.Param {
 		list("ai_org", "ids of providers"),
 		list("provider", "the same as ai_org"),
 		list("api_key_ids", "ids of API keys"),
+		list("configs", "slugs"),
+		list("virtual_keys", "slugs of saved providers"),
+		tokens("total_units_min"), tokens("total_units_max"),
+		tokens("prompt_token_min"), tokens("prompt_token_max"),
+		tokens("completion_token_min"), tokens("completion_token_max"),
 		{Name: "after", Doc: "next_cursor of the page before"},
 		{Name: "current_page", Doc: "page number, from 0; not together with after", Type: "integer", Default: "0", Max: 100_000},
 		{Name: "page_size", Type: "integer", Default: "50", Max: record.MaxLimit},
@@ -87,6 +93,8 @@ func logQuery(c *resource.Call) (q record.Query, err error) {
 	q = record.Query{
 		OrgID: c.OrgID, WorkspaceID: c.WorkspaceID, TraceID: c.Query("trace_id"), RequestID: c.Query("request_id"),
 		Models: split(c.Query("ai_model")), KeyIDs: split(c.Query("api_key_ids")),
+		Configs: split(c.Query("configs")), ProviderIDs: split(c.Query("virtual_keys")),
+		Total: between(c, "total_units"), Input: between(c, "prompt_token"), Output: between(c, "completion_token"),
 		Providers: append(split(c.Query("ai_org")), split(c.Query("provider"))...),
 		From:      timeOf(c.Query("time_of_generation_min")), To: timeOf(c.Query("time_of_generation_max")),
 		After: record.Cursor(c.Query("after")), Limit: c.Int("page_size"), Newest: c.Query("order_by_type") != "asc", Count: true,
@@ -153,6 +161,18 @@ func (p placeSlugs) of(ctx context.Context, id string) (string, error) {
 	}
 	p.known[id] = r.ShownSlug()
 	return p.known[id], nil
+}
+
+// between is the range of the parameters name_min and name_max.
+func between(c *resource.Call, name string) record.Range {
+	end := func(name string) *int64 {
+		if c.Query(name) == "" {
+			return nil
+		}
+		n := int64(c.Int(name))
+		return &n
+	}
+	return record.Range{Min: end(name + "_min"), Max: end(name + "_max")}
 }
 
 func split(list string) []string {

@@ -65,7 +65,7 @@ func metricsOf(a *record.Attempt, slug string) logMetrics {
 		ID: a.ID, RequestID: a.RequestID, OrganisationID: a.OrgID, WorkspaceSlug: orNull(slug), Config: a.ConfigID, VirtualKey: a.ProviderID,
 		PromptID: a.PromptID, PromptVersionID: a.PromptVersionID, PromptSlug: a.PromptSlug,
 		APIKeyID: a.KeyID, UserID: orNull(a.UserID), CreatedAt: stamp(a.Started), IsSuccess: a.Status >= 200 && a.Status <= 299,
-		AIOrg: a.Provider, AIModel: a.Model, ReqUnits: u.InputTokens, ResUnits: u.OutputTokens, TotalUnits: max(u.TotalTokens, u.InputTokens+u.OutputTokens),
+		AIOrg: a.Provider, AIModel: a.Model, ReqUnits: u.InputTokens, ResUnits: u.OutputTokens, TotalUnits: a.Tokens(),
 		RequestURL: a.Path, RequestMethod: a.Method, Endpoint: string(a.Endpoint), StatusCode: a.Status, UpstreamStatus: a.Upstream,
 		ResponseTime: a.Duration.Milliseconds(), FirstByte: a.FirstByte.Milliseconds(), UpstreamDuration: a.FirstByte.Milliseconds(),
 		IsProxyCall: a.Endpoint == llm.Proxy && a.Source == record.FromGateway, CacheStatus: orNull(a.CacheStatus), StreamMode: bit(a.Stream), Attempt: a.Number,

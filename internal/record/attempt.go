@@ -61,6 +61,11 @@ type Attempt struct {
 	Response        Body   // as the upstream answered
 }
 
+// Tokens are all that a call used: what the provider says, or what its parts come to.
+func (a *Attempt) Tokens() int64 {
+	return max(a.Usage.TotalTokens, a.Usage.InputTokens+a.Usage.OutputTokens)
+}
+
 // Body is a kept request or response body.
 type Body struct {
 	Type      string // content type

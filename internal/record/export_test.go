@@ -98,13 +98,14 @@ func TestExport(t *testing.T) {
 
 func TestExportQuery(t *testing.T) {
 	t.Parallel()
-	f, err := record.ReadExportFilters([]byte(`{"created_at": {"gte": "2026-11-20T12:00:00+02:00"}, "ai_model": "a,b", "ai_org": "openai", "status_code": "2xx"}`))
+	f, err := record.ReadExportFilters([]byte(`{"created_at": {"gte": "2026-11-20T12:00:00+02:00"}, "ai_model": "a,b", "ai_org": "openai", "status_code": "2xx", "configs": ["pc-a"], "virtual_keys": "main", "total_tokens": {"gte": 5, "lte": 9}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	q := f.Query("org", "ws")
 	if q.OrgID != "org" || q.WorkspaceID != "ws" || !q.From.Equal(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)) || !q.To.IsZero() ||
-		!slices.Equal(q.Models, []string{"a", "b"}) || !slices.Equal(q.Providers, []string{"openai"}) || q.Statuses[0].Max != 299 {
+		!slices.Equal(q.Models, []string{"a", "b"}) || !slices.Equal(q.Providers, []string{"openai"}) || q.Statuses[0].Max != 299 ||
+		!slices.Equal(q.Configs, []string{"pc-a"}) || !slices.Equal(q.ProviderIDs, []string{"main"}) || q.Total.Has(4) || !q.Total.Has(5) || !q.Total.Has(9) || q.Total.Has(10) || !q.Input.Has(0) {
 		t.Errorf("%+v", q)
 	}
 }

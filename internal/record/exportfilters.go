@@ -217,15 +217,16 @@ func (f *ExportFilters) ranges() error {
 }
 
 // Query selects the rows in a workspace of an organisation. It leaves out what the log
-// cannot tell yet: cost, feedback, prompts, metadata, tokens, configs and saved
-// providers.
+// cannot select by yet: cost, feedback, prompts, metadata, traces, and models together
+// with their providers.
 func (f *ExportFilters) Query(orgID, workspaceID string) Query {
 	from, _ := exportTime("", f.From) // was checked
 	to, _ := exportTime("", f.To)
 	statuses, _ := ParseStatuses(f.Statuses)
 	return Query{
 		OrgID: orgID, WorkspaceID: workspaceID, From: from.UTC(), To: to.UTC(), Statuses: statuses,
-		Models: commaList(f.Models), Providers: commaList(f.Providers), Newest: true,
+		Models: commaList(f.Models), Providers: commaList(f.Providers), Configs: commaList(f.Configs), ProviderIDs: commaList(f.VirtualKeys),
+		Total: Range{f.TotalMin, f.TotalMax}, Input: Range{f.InputMin, f.InputMax}, Output: Range{f.OutputMin, f.OutputMax}, Newest: true,
 	}
 }
 

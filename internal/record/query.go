@@ -6,22 +6,33 @@ import "time"
 // given: no query crosses organisations. Order is by start and id.
 // Source: contract/content-and-observability.yaml, GET /logs.
 type Query struct {
-	OrgID       string
-	WorkspaceID string // empty: all workspaces of the organisation
-	TraceID     string
-	RequestID   string
-	From        time.Time     // start of the attempt, inclusive
-	To          time.Time     // exclusive
-	Statuses    []StatusRange // any of them
-	Models      []string      // any; asked of the upstream
-	Providers   []string      // any; "openai"
-	KeyIDs      []string      // any
-	UserID      string        // only what was made with keys of this user
-	After       Cursor        // behind the last row of the page before
-	Offset      int           // for page numbers; not together with After
-	Limit       int           // 1 to MaxLimit; 0 means DefaultLimit, more is cut
-	Newest      bool          // newest first
-	Count       bool          // fill Page.Total
+	OrgID                string
+	WorkspaceID          string // empty: all workspaces of the organisation
+	TraceID              string
+	RequestID            string
+	From                 time.Time     // start of the attempt, inclusive
+	To                   time.Time     // exclusive
+	Statuses             []StatusRange // any of them
+	Models               []string      // any; asked of the upstream
+	Providers            []string      // any; "openai"
+	KeyIDs               []string      // any
+	UserID               string        // only what was made with keys of this user
+	Configs              []string      // any; slugs or ids as they were recorded
+	ProviderIDs          []string      // any; slugs of saved providers
+	Total, Input, Output Range         // of tokens, as the log shows them
+	After                Cursor        // behind the last row of the page before
+	Offset               int           // for page numbers; not together with After
+	Limit                int           // 1 to MaxLimit; 0 means DefaultLimit, more is cut
+	Newest               bool          // newest first
+	Count                bool          // fill Page.Total
+}
+
+// Range selects numbers, both ends included; a nil end is open.
+type Range struct{ Min, Max *int64 }
+
+// Has reports whether a number is in the range.
+func (r Range) Has(n int64) bool {
+	return (r.Min == nil || n >= *r.Min) && (r.Max == nil || n <= *r.Max)
 }
 
 // Limits of a page of logs.

@@ -48,6 +48,8 @@ func filter(q record.Query) *where {
 	s.in("model", q.Models)
 	s.in("provider", q.Providers)
 	s.in("key_id", q.KeyIDs)
+	s.in("config_id", q.Configs)
+	s.in("provider_id", q.ProviderIDs)
 	w.add("series IN (SELECT id FROM series"+s.sql()+")", s.args...)
 	if q.TraceID != "" {
 		w.add("trace_id = ?", keyParam(q.TraceID))
@@ -62,7 +64,20 @@ func filter(q record.Query) *where {
 		w.add("started < ?", q.To.UTC())
 	}
 	w.statuses(q.Statuses)
+	w.within("greatest(total_tokens, input_tokens + output_tokens)", q.Total)
+	w.within("input_tokens", q.Input)
+	w.within("output_tokens", q.Output)
 	return &w
+}
+
+// within adds that a number is in a range.
+func (w *where) within(number string, r record.Range) {
+	if r.Min != nil {
+		w.add(number+" >= ?", *r.Min)
+	}
+	if r.Max != nil {
+		w.add(number+" <= ?", *r.Max)
+	}
 }
 
 func (w *where) statuses(ranges []record.StatusRange) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sluice/internal/fault"
+	"sluice/internal/llm"
 	"sluice/internal/logstore"
 	"sluice/internal/record"
 	"sluice/internal/record/recordtest"
@@ -16,7 +17,9 @@ import (
 func testFilters(t *testing.T, rows logstore.Rows) {
 	other := recordtest.Chat(1)
 	other.WorkspaceID, other.KeyID, other.Provider, other.Model, other.Status = "w2", "k2", "anthropic", "claude-sonnet-4", 429
-	other.UserID = "u2"
+	other.UserID, other.ConfigID, other.ProviderID = "u2", "pc-other", "claude"
+	other.Usage = llm.Usage{InputTokens: 7, OutputTokens: 3} // whose sum nobody reported
+	number := func(n int64) *int64 { return &n }
 	failed := recordtest.Chat(2)
 	failed.Status, failed.TraceID = 503, other.TraceID
 	a, b, c := recordtest.Chat(0).ID, other.ID, failed.ID
@@ -42,6 +45,11 @@ func testFilters(t *testing.T, rows logstore.Rows) {
 		{"keys", record.Query{KeyIDs: []string{"k2"}}, []string{b}},
 		{"user", record.Query{UserID: "u2"}, []string{b}},
 		{"user and key of somebody else", record.Query{UserID: "u2", KeyIDs: []string{recordtest.Key}}, nil},
+		{"configs", record.Query{Configs: []string{"pc-other", "pc-none"}}, []string{b}},
+		{"saved providers", record.Query{ProviderIDs: []string{"openai-main"}}, []string{a, c}},
+		{"least and most tokens", record.Query{Total: record.Range{Min: number(10), Max: number(10)}}, []string{b}},
+		{"most input", record.Query{Input: record.Range{Max: number(119)}}, []string{b}},
+		{"least output", record.Query{Output: record.Range{Min: number(4)}}, []string{a, c}},
 		{"all of several", record.Query{Providers: []string{"openai"}, Statuses: []record.StatusRange{{Min: 500, Max: 599}}}, []string{c}},
 		{"nothing matches both", record.Query{Models: []string{"claude-sonnet-4"}, Providers: []string{"openai"}}, nil},
 		{"a value with quotes", record.Query{Models: []string{"' OR ''='"}}, nil},

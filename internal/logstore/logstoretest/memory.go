@@ -122,7 +122,8 @@ func matches(a *record.Attempt, q record.Query) bool {
 	in := func(want []string, have string) bool { return len(want) == 0 || slices.Contains(want, have) }
 	status := func(r record.StatusRange) bool { return r.Min <= a.Status && a.Status <= r.Max }
 	return a.OrgID == q.OrgID && is(q.WorkspaceID, a.WorkspaceID) && is(q.TraceID, a.TraceID) && is(q.RequestID, a.RequestID) &&
-		in(q.Models, a.Model) && in(q.Providers, a.Provider) && in(q.KeyIDs, a.KeyID) && is(q.UserID, a.UserID) &&
+		in(q.Models, a.Model) && in(q.Providers, a.Provider) && in(q.KeyIDs, a.KeyID) && is(q.UserID, a.UserID) && in(q.Configs, a.ConfigID) && in(q.ProviderIDs, a.ProviderID) &&
+		q.Total.Has(a.Tokens()) && q.Input.Has(a.Usage.InputTokens) && q.Output.Has(a.Usage.OutputTokens) &&
 		!a.Started.Before(q.From) && (q.To.IsZero() || a.Started.Before(q.To)) &&
 		(len(q.Statuses) == 0 || slices.ContainsFunc(q.Statuses, status))
 }
