@@ -29,6 +29,7 @@ func Jobs(p Parts) []Job {
 		{"key-cadence", 10 * time.Minute, k.forceCadences},
 		{"keys", often, k.ageKeys},
 		{"providers", often, k.expireProviders},
+		{"budgets", 30 * time.Second, k.ageBudgets},
 		{"invites", often, k.expireInvites},
 		{"sessions", seldom, k.dropSessions},
 		{"outbox-purge", seldom, k.purgeOutbox},

@@ -82,7 +82,7 @@ func (w *ageing) run(t *testing.T, names ...string) {
 	}
 	jobs := admin.Jobs(admin.Parts{
 		Store: w.store, Box: w.box, Hasher: w.hasher, Clock: w.clock, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), KeyPrefix: "sk-",
-		Wake: func() { w.wakes++ }, Mail: w.letters, Letters: letters,
+		Wake: func() { w.wakes++ }, Mail: w.letters, Letters: letters, Meters: w.store,
 	})
 	for _, name := range names {
 		i := slices.IndexFunc(jobs, func(j admin.Job) bool { return j.Name == name })

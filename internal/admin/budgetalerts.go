@@ -1,0 +1,91 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"sluice/internal/credential"
+	"sluice/internal/keys"
+	"sluice/internal/mail"
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// exhausts reports whether the records of a kind are exhausted with their budget. A
+// workspace and a policy have several: there each budget or counter is by itself.
+func exhausts(kind string) bool {
+	return kind == keys.Kind || kind == credential.ProviderKind || kind == credential.VirtualKeyKind
+}
+
+// tellOfBudget tells that a budget has reached its "threshold" or is "exhausted": by
+// mail, and of a policy in the audit trail alone.
+// Source: contract/identity-and-governance.yaml, emails.
+func (k kinds) tellOfBudget(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, what string, now time.Time) error {
+	if m.Kind == quota.UsageLimitKind {
+		return k.auditCrossing(ctx, tx, m, of, what, now)
+	}
+	org, err := orgName(ctx, tx, m.OrgID)
+	if err != nil {
+		return err
+	}
+	to, err := limitRecipients(ctx, tx, m.OrgID, m.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	vars := map[string]string{"organisationName": org, "creditLimit": amountText(of.budget, &of.budget.CreditLimit)}
+	if what == "threshold" {
+		vars["creditThreshold"] = amountText(of.budget, of.budget.AlertThreshold)
+	}
+	stem := "virtualkey"
+	switch m.Kind {
+	case keys.Kind:
+		stem = "apikey"
+		r, err := resource.Decode[keys.Key](of.rec)
+		if err != nil {
+			return err
+		}
+		if to, err = keyRecipients(ctx, tx, r); err != nil {
+			return err
+		}
+		user, err := userNow(ctx, tx, r.Value.UserID)
+		if err != nil {
+			return err
+		}
+		vars["userName"], vars["apiKeyType"], vars["apiKey"] = fullName(user), keyTypes[r.Value.Type], r.Value.Secret.Masked
+	case tenant.WorkspaceKind:
+		stem = "entity"
+		vars["entityType"], vars["entityName"], vars["entityKey"] = "workspace", of.rec.Name, of.rec.ShownSlug()
+		vars["entityUrl"] = k.ConsoleURL + "/workspaces/" + of.rec.ShownSlug()
+	default:
+		vars["virtualKeyName"] = of.rec.Name
+	}
+	return post(ctx, tx, m.OrgID, now, mail.Message{Template: stem + "-usage-" + what + "-alert", To: to, Vars: vars})
+}
+
+// amountText is an amount for people: "25.5 USD".
+func amountText(b *quota.Budget, a *quota.Amount) string {
+	if a == nil {
+		return ""
+	}
+	if b.Measure == quota.Cost {
+		return a.String() + " USD"
+	}
+	return a.String() + " " + string(b.Measure)
+}
+
+func (k kinds) auditCrossing(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, what string, now time.Time) error {
+	notes := map[string]any{
+		"crossed": what, "value_key": m.ValueKey, "current_usage": of.budget.Measure.Text(m.Used), "credit_limit": of.budget.CreditLimit.String(),
+	}
+	if of.budget.AlertThreshold != nil {
+		notes["alert_threshold"] = of.budget.AlertThreshold.String()
+	}
+	body, err := resource.AuditDetails{Notes: notes}.Body()
+	if err != nil {
+		return err
+	}
+	return k.trail().Audit(ctx, tx, resource.AuditRow{
+		OrgID: m.OrgID, WorkspaceID: m.WorkspaceID, Kind: "policies", Action: "threshold_crossed", TargetID: m.ID, At: now, Body: body,
+	})
+}

@@ -1,0 +1,162 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+)
+
+// ageBudgets lets usage begin anew whose time has come, then notices what has reached
+// its mark: the carrier is exhausted, and people are told once.
+// Source: contract/identity-and-governance.md section 6.
+func (k kinds) ageBudgets(ctx context.Context, now time.Time) error {
+	if on, set := k.Features[featureBudgets]; set && !on {
+		return nil
+	}
+	err := k.sweepMeters(ctx, quota.MeterQuery{DueBy: now}, func(m quota.Meter) error {
+		return k.changeMeter(ctx, m, func(tx resource.Tx, m *quota.Meter, of *carried) error { return k.resetDue(ctx, tx, m, of, now) })
+	})
+	if err != nil {
+		return err
+	}
+	return k.sweepMeters(ctx, quota.MeterQuery{Reached: true}, func(m quota.Meter) error {
+		return k.changeMeter(ctx, m, func(tx resource.Tx, m *quota.Meter, of *carried) error { return k.notice(ctx, tx, m, of, now) })
+	})
+}
+
+// sweepMeters is sweep for meters.
+func (k kinds) sweepMeters(ctx context.Context, q quota.MeterQuery, f func(quota.Meter) error) error {
+	q.Limit = sweepPage
+	var errs []error
+	for {
+		list, err := k.Meters.Meters(ctx, k.Store, q)
+		if err != nil {
+			return errors.Join(append(errs, err)...)
+		}
+		for _, m := range list {
+			err := f(m)
+			if err == nil || fault.Has(err, fault.Conflict) || fault.Has(err, fault.NotFound) {
+				continue
+			}
+			errs = append(errs, fmt.Errorf("usage of %s %s: %w", m.Kind, m.ID, err))
+			if len(errs) == sweepErrors || ctx.Err() != nil || fault.Has(err, fault.ReadOnly) {
+				return errors.Join(errs...)
+			}
+		}
+		if len(list) < q.Limit {
+			return errors.Join(errs...)
+		}
+		q.After = &list[len(list)-1]
+	}
+}
+
+// carried is a budget with the record that has it. changed says that the record is to
+// be written.
+type carried struct {
+	rec     resource.Record
+	budget  *quota.Budget
+	changed bool
+}
+
+// changeMeter runs f on the present state of a meter and its carrier, in a transaction.
+// The meters of a carrier that is gone are forgotten.
+func (k kinds) changeMeter(ctx context.Context, m quota.Meter, f func(tx resource.Tx, m *quota.Meter, of *carried) error) error {
+	changed := false
+	err := k.Store.InTx(ctx, func(tx resource.Tx) error {
+		of, err := carrierOf(ctx, tx, m)
+		if err != nil {
+			return err
+		}
+		if of == nil {
+			return k.Meters.DropMeters(ctx, tx, m.ID, m.WorkspaceID, m.Entry)
+		}
+		list, err := k.Meters.Meters(ctx, tx, quota.MeterQuery{CarrierID: m.ID, Entries: []string{m.Entry}})
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		if err := f(tx, &list[0], of); err != nil {
+			return err
+		}
+		if changed = of.changed; changed {
+			return tx.Update(ctx, of.rec)
+		}
+		return nil
+	})
+	if err == nil && changed && k.Wake != nil {
+		k.Wake()
+	}
+	return err
+}
+
+// carrierOf is the record and the budget that a meter belongs to; nil when there is
+// none any more.
+func carrierOf(ctx context.Context, tx resource.Tx, m quota.Meter) (*carried, error) {
+	rec, err := tx.Find(ctx, m.Kind, m.ID)
+	if fault.Has(err, fault.NotFound) || err == nil && rec.Status == resource.Archived {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if m.Kind == quota.UsageLimitKind {
+		p, err := resource.Decode[quota.UsageLimit](rec)
+		if err != nil {
+			return nil, err
+		}
+		return &carried{rec: rec, budget: &p.Value.Budget}, nil
+	}
+	var limits quota.Limits
+	if err := json.Unmarshal(rec.Body, &limits); err != nil {
+		return nil, fmt.Errorf("decode the limits of %s %s: %w", rec.Kind, rec.ID, err)
+	}
+	if b := budgetOf(limits.Budgets, m.Entry); b != nil {
+		return &carried{rec: rec, budget: b}, nil
+	}
+	return nil, nil
+}
+
+// resetDue resets a meter whose time has come; the head of a policy, with all of its
+// counters.
+func (k kinds) resetDue(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, now time.Time) error {
+	if !m.Due(now) {
+		return nil
+	}
+	m.NextReset = of.budget.After(m.NextReset, now)
+	m.Reset(now)
+	if err := k.Meters.SaveMeter(ctx, tx, *m); err != nil {
+		return err
+	}
+	if m.Kind == quota.UsageLimitKind {
+		return k.Meters.ResetMeters(ctx, tx, m.ID, now)
+	}
+	if of.rec.Status == exhausted {
+		of.rec.Status, of.rec.Updated, of.changed = resource.Active, now, true
+	}
+	return nil
+}
+
+// notice writes down what usage has reached, and tells of it.
+func (k kinds) notice(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, now time.Time) error {
+	told := m.Check()
+	if err := k.Meters.SaveMeter(ctx, tx, *m); err != nil {
+		return err
+	}
+	if m.Exhausted && exhausts(m.Kind) && of.rec.Status == resource.Active {
+		of.rec.Status, of.rec.Updated, of.changed = exhausted, now, true
+	}
+	if told.Threshold {
+		if err := k.tellOfBudget(ctx, tx, m, of, "threshold", now); err != nil {
+			return err
+		}
+	}
+	if told.Exhausted {
+		return k.tellOfBudget(ctx, tx, m, of, "exhausted", now)
+	}
+	return nil
+}

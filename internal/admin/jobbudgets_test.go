@@ -1,0 +1,76 @@
+package admin_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"sluice/internal/mail"
+	"sluice/internal/resource"
+)
+
+// A budget that is used up exhausts its carrier and is told of once; with its period,
+// or a higher limit, everything begins anew.
+func TestBudgets(t *testing.T) {
+	onEngines(t, func(t *testing.T, w *ageing) {
+		key := w.call(t, "service", "POST", "/v1/api-keys/workspace/service", `{"name": "Batch", "scopes": ["completions.write"], "alert_emails": ["ops@acme.example"], "usage_limits": {"credit_limit": 10, "alert_threshold": 8, "periodic_reset": "weekly"}}`)["id"].(string)
+		policy := w.call(t, "service", "POST", "/v1/policies/usage-limits", `{"conditions": [{"key": "model", "value": "*"}], "group_by": [{"key": "model"}], "type": "tokens", "credit_limit": 100, "alert_threshold": 50, "periodic_reset_days": 2}`)["id"].(string)
+		place := w.call(t, "admin", "POST", "/v1/workspaces", `{"name": "Batch", "usage_limits": [{"credit_limit": 5}]}`)["id"].(string)
+		state := func() string {
+			k := w.call(t, "service", "GET", "/v1/api-keys/"+key, "")
+			b := k["usage_limits"].(map[string]any)
+			return fmt.Sprint(k["status"], " ", b["status"], " ", b["current_usage"], " ", b["is_threshold_alerts_sent"], " ", b["is_exhausted_alerts_sent"])
+		}
+		want := func(what, state, want string) {
+			t.Helper()
+			if state != want {
+				t.Errorf("%s: %s, want %s", what, state, want)
+			}
+		}
+		w.use(t, key+" 8000000000")
+		w.run(t, "budgets")
+		want("at the threshold", state(), "active active 8 true false")
+		w.use(t, key+" 2500000000")
+		w.use(t, place+" 5000000000")
+		w.use(t, policy+" 120 model:openai.gpt-4o")
+		w.run(t, "budgets")
+		want("at the limit", state(), "exhausted exhausted 10.5 true true")
+		want("mails", strings.Join(w.told(t), " "), "apikey-usage-exhausted-alert apikey-usage-threshold-alert entity-usage-exhausted-alert")
+		want("crossings", fmt.Sprint(strings.Count(string(w.trail(t)), "threshold_crossed policies 200 by system")), "2")
+
+		w.to(t, "2026-11-23T00:00:30Z") // a Monday
+		w.run(t, "budgets")
+		want("in the new week", state(), "active active 0 false false")
+		p := w.call(t, "service", "GET", "/v1/policies/usage-limits/"+policy+"?include_usage=true", "")
+		want("the policy", fmt.Sprint(p["value_key_usage_map"], p["next_usage_reset_at"], p["last_reset_at"]),
+			"map[model:openai.gpt-4o:map[current_usage:0 is_exhausted_alerts_sent:false is_threshold_alerts_sent:false status:active]]2026-11-24T00:00:00.000Z2026-11-23T00:00:30.000Z")
+
+		w.use(t, key+" 10000000000")
+		w.run(t, "budgets")
+		want("used up again", state(), "exhausted exhausted 10 true true")
+		w.call(t, "service", "PUT", "/v1/api-keys/"+key, `{"usage_limits": {"credit_limit": 20, "alert_threshold": 15, "periodic_reset": "weekly"}}`)
+		want("raised", state(), "active active 10 false false")
+		w.call(t, "service", "PUT", "/v1/api-keys/"+key, `{"usage_limits": {"credit_limit": 9, "periodic_reset": "weekly"}}`)
+		want("lowered", state(), "active active 10 false false")
+		w.run(t, "budgets")
+		want("lowered, at the next check", state(), "exhausted exhausted 10 false true")
+		w.call(t, "service", "PUT", "/v1/api-keys/"+key, `{"reset_usage": true}`)
+		want("reset", state(), "active active 0 false false")
+	})
+}
+
+// told are the templates of which there are mails, each once.
+func (w *ageing) told(t *testing.T) []string {
+	t.Helper()
+	rows, err := w.store.List(t.Context(), resource.Query{Kind: mail.Kind, OrgID: w.org, Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range rows {
+		names = append(names, r.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
