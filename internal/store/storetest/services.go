@@ -78,9 +78,17 @@ func MySQL(t testing.TB) store.Settings {
 // server reads the address of a server from the environment.
 func server(t testing.TB, variable, standard, engine string) store.Endpoint {
 	t.Helper()
+	e, err := endpoint(variable, standard, engine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func endpoint(variable, standard, engine string) (store.Endpoint, error) {
 	u, err := url.Parse(cmp.Or(os.Getenv(variable), standard))
 	if err != nil || u.Hostname() == "" {
-		t.Fatalf("%s is not of the form %s://user:password@host:port/", variable, engine)
+		return store.Endpoint{}, fmt.Errorf("%s is not of the form %s://user:password@host:port/", variable, engine)
 	}
 	port, _ := strconv.Atoi(u.Port()) // empty is 0, the standard port
 	pass, _ := u.User.Password()
@@ -88,13 +96,37 @@ func server(t testing.TB, variable, standard, engine string) store.Endpoint {
 	if engine == store.Postgres {
 		name, port = cmp.Or(name, "postgres"), cmp.Or(port, 5432)
 	}
-	return store.Endpoint{Host: u.Hostname(), Port: cmp.Or(port, 3306), User: u.User.Username(), Pass: sealed.New(pass), Name: name}
+	return store.Endpoint{Host: u.Hostname(), Port: cmp.Or(port, 3306), User: u.User.Username(), Pass: sealed.New(pass), Name: name}, nil
 }
+
+// NewPostgres is Postgres for programs that are no test. Whoever calls it must
+// call remove.
+func NewPostgres(ctx context.Context) (set store.Settings, remove func() error, err error) {
+	first, err := endpoint(PostgresVariable, defaultPostgres, store.Postgres)
+	if err != nil {
+		return set, nil, err
+	}
+	name := freshName()
+	for _, user := range []string{first.User, "root"} {
+		e := first
+		e.User = user
+		if err = admin(ctx, store.Postgres, e, "CREATE DATABASE "+name); err == nil {
+			made := e
+			made.Name = name
+			return store.Settings{Engine: store.Postgres, Writer: made}, func() error {
+				return admin(context.Background(), store.Postgres, e, drop(store.Postgres, name))
+			}, nil
+		}
+	}
+	return set, nil, err
+}
+
+func freshName() string { return "sluice_" + strings.ReplaceAll(ident.NewID(), "-", "") }
 
 // fresh makes a database on the first server that lets us.
 func fresh(t testing.TB, engine, variable string, candidates []store.Endpoint) store.Settings {
 	t.Helper()
-	name := "sluice_" + strings.ReplaceAll(ident.NewID(), "-", "")
+	name := freshName()
 	var err error
 	for _, e := range candidates {
 		if err = admin(t.Context(), engine, e, "CREATE DATABASE "+name); err != nil {
