@@ -19,6 +19,7 @@ import (
 	"sluice/internal/ident"
 	"sluice/internal/identity"
 	"sluice/internal/keys"
+	"sluice/internal/mail"
 	"sluice/internal/resource"
 	"sluice/internal/store"
 	"sluice/internal/tenant"
@@ -133,6 +134,8 @@ func (w *accessWorld) people(t *testing.T) {
 	for _, at := range []*site{w.main, w.away} {
 		prefix := map[*site]string{w.away: "other-"}[at]
 		w.session(t, prefix+"owner", at.org, w.names.of[prefix+"owner"])
+		at.ids["mail"] = ident.NewID()
+		w.put(t, resource.Record{Kind: mail.Kind, ID: at.ids["mail"], OrgID: at.org}, mail.Message{Template: "user-invite", To: []string{"guest@acme.example"}})
 		for name, role := range map[string]string{"orgadmin": "admin", "wsadmin": "member", "manager": "member", "member": "member", "outsider": "member", "mate": "member", "spare": "member"} {
 			at.ids[name] = w.user(t, prefix+name, at.org, access.Role(role))
 			w.session(t, prefix+name, at.org, at.ids[name])
@@ -142,7 +145,7 @@ func (w *accessWorld) people(t *testing.T) {
 			w.addKey(t, prefix+name+"-key", access.WorkspaceUser, at.org, at.ws, at.ids[name], nil)
 		}
 	}
-	for _, name := range []string{"member", "mate", "spare"} {
+	for _, name := range []string{"member", "mate", "spare", "mail"} {
 		w.second.ids[name] = w.main.ids[name]
 	}
 	mate := w.user(t, "second-mate", w.main.org, access.Member)
