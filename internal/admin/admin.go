@@ -12,6 +12,7 @@ import (
 
 	"sluice/internal/access"
 	"sluice/internal/audit"
+	"sluice/internal/credential"
 	"sluice/internal/deployment"
 	"sluice/internal/ident"
 	"sluice/internal/identity"
@@ -41,12 +42,16 @@ type Parts struct {
 	// ConsoleURL is where people reach the console, without a slash at the end:
 	// "https://gateway.example.com". Links in mails begin with it.
 	ConsoleURL string
+	// MCPURL is where clients reach tool servers, without a slash at the end:
+	// "https://mcp.example.com". Behind it stand the slug of a server and "/mcp".
+	MCPURL     string
 	LocalLogin bool // people sign in with e-mail and password
 	Passwords  *identity.Passwords
 	Pace       *identity.Pace
 	Features   map[string]bool // deployment flags by name, "POLICY_ENABLED"; absent is on
 	Specs      Specs
 	Guard      Guard
+	Secrets    Secrets
 	Limits     routing.Limits
 	Logs       Logs
 	Journal    Journal // takes custom logs
@@ -68,6 +73,12 @@ type Parts struct {
 	Audit       AuditTrail
 	AuditSigner *audit.Signer
 	Proxies     wire.Proxies // who is believed about the addresses of callers; may be nil
+}
+
+// Secrets reads from external secret managers: *secretref.Reader.
+type Secrets interface {
+	// Read returns the values of fields by their names; fault.SecretUnavailable.
+	Read(ctx context.Context, uses []credential.SecretUse) (map[string]string, error)
 }
 
 // Specs knows the providers: *provider.Table.

@@ -53,7 +53,7 @@ func parentEntries(id string) []resource.IndexEntry {
 
 // searchFilter narrows a list by a part of the name.
 func searchFilter() resource.Filter {
-	return resource.Filter{Param: resource.Param{Name: "search", Doc: "part of the name"}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
+	return resource.Filter{Param: resource.Param{Name: "search", Doc: "part of the name", MaxLength: 255}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
 		q.Search = v
 		return nil
 	}}

@@ -68,6 +68,17 @@ func (g *granter) save(ctx context.Context) error {
 	return g.tx.PutLinks(ctx, linkWorkspaces, g.in.ID, links)
 }
 
+// grantAll gives a new workspace whatever is for all.
+func (k kinds) grantAll(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record) error {
+	if err := k.grantGlobal(ctx, tx, c, place); err != nil {
+		return err
+	}
+	if err := k.toolServers().grantNew(ctx, tx, c, place); err != nil {
+		return err
+	}
+	return k.agents().grantNew(ctx, tx, c, place)
+}
+
 // grantGlobal gives a new workspace the integrations that are for all.
 func (k kinds) grantGlobal(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record) error {
 	rows, err := tx.List(ctx, resource.Query{

@@ -39,9 +39,25 @@ func viewMappings(list []credential.SecretMapping) []secretMappingView {
 }
 
 // mappings reads the mappings of a body in the place of the present ones: each target
-// a field of the provider and there once, each reference one that the workspace, ""
-// for the organisation, may use.
+// a field of the provider, each reference one that the workspace, "" for the
+// organisation, may use.
 func (s secrets) mappings(ctx context.Context, c *resource.Call, sent resource.Sent, place, prefix string, present []credential.SecretMapping) ([]credential.SecretMapping, error) {
+	return readMappings(ctx, c, sent, place, present, func(target, at string) (m credential.SecretMapping, err error) {
+		name := strings.TrimPrefix(target, prefix)
+		m.Target, m.Field = prefix+name, provider.Key
+		if name == provider.Key {
+			m.Target = provider.Key
+			return m, nil
+		}
+		m.Field, err = s.mappable(name, at)
+		return m, err
+	})
+}
+
+// readMappings reads the mappings of a body in the place of the present ones: each
+// field there once, each reference one that the workspace, "" for the organisation, may
+// use. Aim says what a target means.
+func readMappings(ctx context.Context, c *resource.Call, sent resource.Sent, place string, present []credential.SecretMapping, aim func(target, at string) (credential.SecretMapping, error)) ([]credential.SecretMapping, error) {
 	if _, given := sent["secret_mappings"]; !given {
 		return present, nil
 	}
@@ -52,8 +68,11 @@ func (s secrets) mappings(ctx context.Context, c *resource.Call, sent resource.S
 	out := make([]credential.SecretMapping, 0, len(list))
 	for i, in := range list {
 		at := fmt.Sprintf("secret_mappings[%d]", i)
-		m, err := s.mapping(ctx, c, in, place, prefix, at)
+		m, err := aim(in.Target, at)
 		if err != nil {
+			return nil, err
+		}
+		if err := takeReference(ctx, c, &m, in, place, at); err != nil {
 			return nil, err
 		}
 		if slices.ContainsFunc(out, func(o credential.SecretMapping) bool { return o.Field == m.Field }) {
@@ -64,27 +83,21 @@ func (s secrets) mappings(ctx context.Context, c *resource.Call, sent resource.S
 	return out, nil
 }
 
-func (s secrets) mapping(ctx context.Context, c *resource.Call, in secretMappingIn, place, prefix, at string) (m credential.SecretMapping, err error) {
-	name := strings.TrimPrefix(in.Target, prefix)
-	m.Target, m.Field = prefix+name, provider.Key
-	if name == provider.Key {
-		m.Target = provider.Key
-	} else if m.Field, err = s.mappable(name, at); err != nil {
-		return m, err
-	}
+// takeReference says where the secret of a mapping is kept.
+func takeReference(ctx context.Context, c *resource.Call, m *credential.SecretMapping, in secretMappingIn, place, at string) error {
 	ref, err := c.Refer(ctx, credential.SecretReferenceKind, "", in.Reference, at+".secret_reference_id")
 	if fault.Has(err, fault.ReferenceMissing) {
-		return m, noReference(at)
+		return noReference(at)
 	}
 	if err != nil {
-		return m, err
+		return err
 	}
 	var body credential.SecretReference
 	if err := json.Unmarshal(ref.Body, &body); err != nil {
-		return m, fmt.Errorf("read secret reference %s: %w", ref.ID, err)
+		return fmt.Errorf("read secret reference %s: %w", ref.ID, err)
 	}
 	if ref.OrgID != c.OrgID || place != "" && !body.VisibleTo(place) {
-		return m, noReference(at)
+		return noReference(at)
 	}
 	m.Reference = ref.ID
 	if in.Key != nil {
@@ -93,7 +106,7 @@ func (s secrets) mapping(ctx context.Context, c *resource.Call, in secretMapping
 	if in.Format != nil {
 		m.Format = *in.Format
 	}
-	return m, nil
+	return nil
 }
 
 // mappable is the credential field that a target names. Headers are no single secret.

@@ -21,13 +21,7 @@ func (k kinds) secretReferences() resource.Resource {
 		Create: secretReferenceIn{}, Update: secretReferencePatch{}, Own: []string{"auth_config", "allow_all_workspaces", "allowed_workspaces"},
 		Filters: []resource.Filter{
 			{Param: resource.Param{Name: "manager_type", Enum: credential.Managers()}, Index: "manager"},
-			{Param: resource.Param{Name: "search", Doc: "part of the name"}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
-				if len(v) > 255 {
-					return fault.New(fault.InvalidParameter, "the value has at most 255 characters").At("search")
-				}
-				q.Search = v
-				return nil
-			}},
+			searchFilter(),
 			tagFilter(),
 		},
 		Prepare: k.prepareSecretReference,

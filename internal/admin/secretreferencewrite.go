@@ -7,8 +7,10 @@ import (
 	"slices"
 
 	"sluice/internal/access"
+	"sluice/internal/agent"
 	"sluice/internal/credential"
 	"sluice/internal/fault"
+	"sluice/internal/mcp"
 	"sluice/internal/resource"
 )
 
@@ -153,7 +155,7 @@ func placeIDs(ctx context.Context, c *resource.Call, names []string, field strin
 // keepSecretReference keeps what something reads its secrets by. The contract wants
 // 400 here, not the usual 409.
 func keepSecretReference(ctx context.Context, c *resource.Call, r *resource.Row[credential.SecretReference]) error {
-	for _, user := range []struct{ kind, title string }{{credential.IntegrationKind, "integration"}, {credential.VirtualKeyKind, "virtual key"}} {
+	for _, user := range []struct{ kind, title string }{{credential.IntegrationKind, "integration"}, {credential.VirtualKeyKind, "virtual key"}, {mcp.IntegrationKind, "MCP integration"}, {agent.IntegrationKind, "agent integration"}} {
 		rows, err := resource.Referring(ctx, c.Reader, user.kind, r.Record, "")
 		if err != nil {
 			return err

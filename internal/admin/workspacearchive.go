@@ -6,10 +6,12 @@ import (
 	"strconv"
 
 	"sluice/internal/access"
+	"sluice/internal/agent"
 	"sluice/internal/credential"
 	"sluice/internal/fault"
 	"sluice/internal/guard"
 	"sluice/internal/keys"
+	"sluice/internal/mcp"
 	"sluice/internal/prompt"
 	"sluice/internal/quota"
 	"sluice/internal/resource"
@@ -27,10 +29,14 @@ var contents = []struct{ kind, title string }{
 	{guard.Kind, "guardrail"},
 	{prompt.Kind, "prompt"},
 	{prompt.PartialKind, "partial"},
+	{mcp.ServerKind, "MCP server"},
+	{mcp.IntegrationKind, "MCP integration"},
+	{agent.ServerKind, "agent server"},
+	{agent.IntegrationKind, "agent integration"},
 }
 
 // fixtures go with a workspace in any case.
-var fixtures = []string{keys.Kind, tenant.MemberKind, quota.RateLimitKind, quota.UsageLimitKind, prompt.CollectionKind, prompt.LabelKind, prompt.VersionKind, prompt.PartialVersionKind}
+var fixtures = []string{keys.Kind, tenant.MemberKind, quota.RateLimitKind, quota.UsageLimitKind, prompt.CollectionKind, prompt.LabelKind, prompt.VersionKind, prompt.PartialVersionKind, mcp.ConnectionKind}
 
 // keepWorkspace refuses to archive the default workspace, one that was not named
 // rightly, and one in which something is left.
@@ -77,7 +83,7 @@ func (k kinds) afterWorkspace(ctx context.Context, tx resource.Tx, c *resource.C
 		if err := k.firstMembers(ctx, tx, c, ch); err != nil {
 			return err
 		}
-		return k.grantGlobal(ctx, tx, c, ch.New.Record)
+		return k.grantAll(ctx, tx, c, ch.New.Record)
 	}
 	if ch.New.Status != resource.Archived {
 		return nil

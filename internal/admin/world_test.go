@@ -110,7 +110,8 @@ func newWorldOn(t *testing.T, st *store.Store, served resource.Store) *world {
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Version: "test", KeyPrefix: "sk-", Features: map[string]bool{"POLICY_ENABLED": true},
 		Meters: st, Audit: st, AuditSigner: w.signer, Proxies: wire.Proxies{netip.MustParsePrefix("203.0.113.0/24")},
 		ConsoleURL: "https://gateway.example.com", LocalLogin: true, Passwords: identity.NewPasswords(), Pace: identity.NewPace(),
-		Deployments: map[deployment.Type]int{deployment.Production: 1}, Outside: &http.Client{Transport: gateways{}},
+		Deployments: map[deployment.Type]int{deployment.Production: 1}, Outside: &http.Client{Transport: newOutside(t)},
+		Secrets: managers{}, MCPURL: "https://mcp.example.com",
 		Specs: specs, Guard: netguard.New([]string{"llm.corp"}), Limits: routing.DefaultLimits(), Logs: logs, Journal: logs, Models: catalog.New(w.clock, slog.New(slog.DiscardHandler), catalog.Builtin()), BodyLogBytes: 4 << 10,
 		Breakers: func(place string) []routing.BreakerState {
 			return []routing.BreakerState{{Scope: place + "/pc-main", Config: "9f86d081884c7d65", Path: "config.targets[0]", State: routing.StateOpen, Failures: 4, OpenedAt: began, ClosesAt: began.Add(time.Minute)}}

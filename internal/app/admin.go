@@ -30,6 +30,7 @@ func (a *App) buildAdmin(context.Context) error {
 		Features:  a.features(),
 		Specs:     a.specs,
 		Guard:     a.guard,
+		Secrets:   a.secrets,
 		Limits:    configLimits(a.set),
 		Logs:      a.logs,
 		Journal:   a.journal,
@@ -48,6 +49,7 @@ func (a *App) buildAdmin(context.Context) error {
 		Proxies:     a.proxies,
 
 		ConsoleURL: a.consoleURL(),
+		MCPURL:     a.mcpURL(),
 		LocalLogin: a.set.People.AuthMode != "SSO",
 		Passwords:  identity.NewPasswords(),
 		Pace:       identity.NewPace(),
@@ -64,6 +66,15 @@ func (a *App) identify(r *http.Request) (*access.Principal, error) {
 		return p, err
 	}
 	return a.gateway.Identify(front.Header(r))
+}
+
+// mcpURL is where clients reach tool servers: at an address of their own, if there is
+// one.
+func (a *App) mcpURL() string {
+	if u := a.set.MCP.GatewayURL; u != "" {
+		return strings.TrimSuffix(u, "/")
+	}
+	return a.consoleURL()
 }
 
 // consoleURL is where people reach this gateway with a browser.

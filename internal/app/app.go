@@ -64,6 +64,7 @@ type App struct {
 	guard     *netguard.Guard
 	engine    *routing.Engine
 	client    *transport.Client
+	secrets   *secretref.Reader
 	states    *dataplane.StateKeeper
 	gateway   *dataplane.Gateway
 	metrics   *telemetry.Registry
@@ -199,8 +200,8 @@ func (a *App) buildGateway(context.Context) error {
 	figures := dataplane.NewMetrics()
 	a.metrics.Register(figures.Collectors()...)
 	signers := sign.New(signOptions(a.set, a.client.HTTPClient()))
-	secrets := secretref.New(secretOptions(a.set, a.client.HTTPClient(), signers, a.clock, a.log))
-	a.closers = append(a.closers, closerFunc(secrets.Close))
+	a.secrets = secretref.New(secretOptions(a.set, a.client.HTTPClient(), signers, a.clock, a.log))
+	a.closers = append(a.closers, closerFunc(a.secrets.Close))
 	a.gateway = dataplane.New(dataplane.Parts{
 		Directory: func() dataplane.Directory { return a.directory.Current() },
 		Hasher:    a.hasher,
@@ -208,7 +209,7 @@ func (a *App) buildGateway(context.Context) error {
 		Engine:    a.engine,
 		Client:    a.client,
 		Signers:   signers,
-		Secrets:   secrets,
+		Secrets:   a.secrets,
 		Dialect:   openai.Dialect(),
 		Dialects:  all.List(),
 		States:    a.states,

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"log/slog"
 
+	"sluice/internal/agent"
 	"sluice/internal/credential"
 	"sluice/internal/guard"
 	"sluice/internal/keys"
 	"sluice/internal/mail"
+	"sluice/internal/mcp"
 	"sluice/internal/resource"
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
@@ -29,6 +31,9 @@ var sealedParts = map[string]func(r *resource.Record, renew renewer) error{
 	credential.SecretReferenceKind: resealReference,
 	mail.Kind:                      resealMail,
 	tenant.AuthKind:                resealAuth,
+	mcp.IntegrationKind:            resealMCPIntegration,
+	mcp.ConnectionKind:             resealConnection,
+	agent.IntegrationKind:          resealAgentIntegration,
 }
 
 // renewer seals a value anew unless the current key seals it.
@@ -197,6 +202,21 @@ func resealReference(r *resource.Record, renew renewer) error {
 func resealMail(r *resource.Record, renew renewer) error {
 	var m mail.Message
 	return inBody(r, &m, func() error { return renew(&m.Sealed, mail.Context(r.ID)) })
+}
+
+func resealMCPIntegration(r *resource.Record, renew renewer) error {
+	var in mcp.Integration
+	return inBody(r, &in, func() error { return renew(&in.Configurations, mcp.IntegrationContext(r.ID)) })
+}
+
+func resealConnection(r *resource.Record, renew renewer) error {
+	var c mcp.Connection
+	return inBody(r, &c, func() error { return renew(&c.Tokens, mcp.ConnectionContext(r.ID)) })
+}
+
+func resealAgentIntegration(r *resource.Record, renew renewer) error {
+	var in agent.Integration
+	return inBody(r, &in, func() error { return renew(&in.Configurations, agent.IntegrationContext(r.ID)) })
 }
 
 // inBody decodes a record's body, lets change work on it and encodes it again.

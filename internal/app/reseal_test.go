@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/internal/agent"
 	"sluice/internal/credential"
 	"sluice/internal/guard"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
+	"sluice/internal/mcp"
 	"sluice/internal/resource"
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
@@ -50,6 +52,9 @@ var secretsOf = map[string]func(seal func(text string) []byte) (body any){
 	},
 	routing.SavedKind:              func(seal func(string) []byte) any { return routing.Saved{Sealed: seal("a")} },
 	guard.Kind:                     func(seal func(string) []byte) any { return guard.Guardrail{Sealed: seal("a")} },
+	mcp.IntegrationKind:            func(seal func(string) []byte) any { return mcp.Integration{Configurations: seal("a")} },
+	mcp.ConnectionKind:             func(seal func(string) []byte) any { return mcp.Connection{Tokens: seal("a")} },
+	agent.IntegrationKind:          func(seal func(string) []byte) any { return agent.Integration{Configurations: seal("a")} },
 	credential.SecretReferenceKind: func(seal func(string) []byte) any { return credential.SecretReference{Auth: seal("a")} },
 }
 

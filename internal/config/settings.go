@@ -24,6 +24,7 @@ type Settings struct {
 	Bootstrap   Bootstrap   `title:"First start"`
 	People      People      `title:"People"`
 	Mail        Mail        `title:"Mail"`
+	MCP         MCP         `title:"Tool servers"`
 	Features    Features    `title:"Features"`
 	Deployments Deployments `title:"Gateway deployments"`
 	Requests    Requests    `title:"Requests"`

@@ -65,7 +65,7 @@ func (c *Call) problems(s *schema) []Problem {
 func (c *Call) maskedBody() any {
 	switch {
 	case c.Sent != nil:
-		return mask(c.Sent)
+		return veiled(mask(c.Sent), nil, c.op.Hides)
 	case c.Items == nil:
 		return nil
 	}

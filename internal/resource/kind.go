@@ -43,6 +43,7 @@ type Kind[T, V any] struct {
 	Delete         any      // the same of the body of a deletion; nil for none
 	Own            []string // fields of the bodies that Prepare takes over
 	Creation       Creation
+	Hides          func(path []string) bool // of the bodies of creation and update: as in Operation
 
 	// Builtin are records that exist for every organisation without being stored. They
 	// come first in lists and can be read by id, but not changed.
@@ -50,8 +51,10 @@ type Kind[T, V any] struct {
 
 	PageSize int // of lists; 0 means 50
 	PageMax  int // most that a caller may ask for; 0 means 1000
-	Filters  []Filter
-	Views    []Param // further parameters of reading one, for View
+	// HasMore makes lists say whether there is a page behind the one that is shown.
+	HasMore bool
+	Filters []Filter
+	Views   []Param // further parameters of reading one, for View
 	// Archived makes the status filter list and show archived records too.
 	Archived bool
 	// Select narrows a list beyond its filters, by what the caller may see.

@@ -96,7 +96,8 @@ type Action[T any] struct {
 	// Scope is the action word whose scope is asked for, when it is not Name.
 	Scope string
 	Run   func(ctx context.Context, tx Tx, c *Call, ch *Edit[T]) (any, error)
-	// Read replaces Run in an action that changes nothing; Method is GET.
+	// Read replaces Run in an action that changes nothing; Method is GET, or POST where
+	// something outside is tried.
 	Read func(ctx context.Context, c *Call, r Row[T]) (any, error)
 }
 

@@ -3,6 +3,7 @@ package resource
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sluice/internal/sealed"
@@ -93,4 +94,28 @@ func maskedElement(name, list string, v any) any {
 		return masked("", name, object)
 	}
 	return masked(name, list, v)
+}
+
+// veiled is a value with the texts masked that an operation hides besides those whose
+// names say that they are secrets. Path is where the value stands in the body.
+func veiled(v any, path []string, hides func(path []string) bool) any {
+	if hides == nil {
+		return v
+	}
+	at := func(name string) []string { return append(slices.Clone(path), name) }
+	switch v := v.(type) {
+	case string:
+		if v != "" && hides(path) {
+			return sealed.Mask
+		}
+	case map[string]any:
+		for name, inner := range v {
+			v[name] = veiled(inner, at(name), hides)
+		}
+	case []any:
+		for i, inner := range v {
+			v[i] = veiled(inner, at(strconv.Itoa(i)), hides)
+		}
+	}
+	return v
 }

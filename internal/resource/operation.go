@@ -36,6 +36,9 @@ type Operation struct {
 	// schema is checked strictly: a field that it has not is refused.
 	Body     any
 	Optional bool // the body may be absent
+	// Hides says which texts of the body the audit trail must not show, besides those
+	// whose names say that they are secrets: the path "configurations", "note".
+	Hides func(path []string) bool
 	// Many lets the body also be a list of at most so many objects, each as Body
 	// describes; Call.Items has them, and of a single object that one.
 	Many     int
@@ -72,9 +75,11 @@ type Param struct {
 	Enum     []string
 	Default  string
 	Min, Max int // of integers; Max 0 means none
-	Required bool
-	Secret   bool // of the path: logs and the audit trail show *** in its place
-	Repeated bool // may be there several times; the value is all of them, with commas
+	// MaxLength is the most characters of a string; 0 means no limit of its own.
+	MaxLength int
+	Required  bool
+	Secret    bool // of the path: logs and the audit trail show *** in its place
+	Repeated  bool // may be there several times; the value is all of them, with commas
 }
 
 // Call is an administrative request on its way through the engine. It belongs to

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -68,6 +69,8 @@ func (p Param) check(v string) string {
 	switch {
 	case len(v) > maxQueryValue:
 		return "the value is longer than " + strconv.Itoa(maxQueryValue) + " bytes"
+	case p.MaxLength > 0 && utf8.RuneCountInString(v) > p.MaxLength:
+		return "the value has at most " + strconv.Itoa(p.MaxLength) + " characters"
 	case len(p.Enum) > 0 && !slices.Contains(p.Enum, v):
 		return "the value is one of " + strings.Join(p.Enum, ", ")
 	case p.Format == "uuid" && !ident.ValidID(v):
@@ -100,6 +103,9 @@ func (p Param) describe(in string) *huma.Param {
 	s := &huma.Schema{Type: "string", Format: p.Format}
 	if p.Type != "" {
 		s.Type = p.Type
+	}
+	if p.MaxLength > 0 {
+		s.MaxLength = &p.MaxLength
 	}
 	for _, v := range p.Enum {
 		s.Enum = append(s.Enum, v)

@@ -38,6 +38,7 @@ func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
 		q.Limit = k.pageSize()
 	}
 	q.Offset = c.Int("current_page") * q.Limit
+	through := q.Offset + q.Limit
 	builtin, more := k.builtin(c, &q)
 	rows, total, err := k.page(ctx, c, q)
 	if err != nil {
@@ -57,6 +58,9 @@ func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
 			return nil, err
 		}
 		out.Data = append(out.Data, v)
+	}
+	if k.HasMore {
+		return MoreOf[V]{out, through < out.Total}, nil
 	}
 	return out, nil
 }

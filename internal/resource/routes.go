@@ -13,6 +13,12 @@ type ListOf[V any] struct {
 	Data   []V    `json:"data" nullable:"false"`
 }
 
+// MoreOf is the envelope of lists that say whether there is a page behind this one.
+type MoreOf[V any] struct {
+	ListOf[V]
+	HasMore bool `json:"has_more"`
+}
+
 // Receipted is the plain answer to a creation.
 type Receipted struct {
 	ID     string `json:"id" format:"uuid"`
@@ -45,7 +51,7 @@ func (k *Kind[T, V]) routes() []Operation {
 	add(Create, k.createRoute())
 	add(List, Operation{
 		Method: http.MethodGet, Path: k.Path, ID: "list" + k.word() + "s", Summary: "List " + k.Title + "s",
-		Scopes: k.scopes("list", nil), Query: k.listParams(), Answer: ListOf[V]{}, Run: k.list,
+		Scopes: k.scopes("list", nil), Query: k.listParams(), Answer: k.listShape(), Run: k.list,
 		Anywhere: k.Home == IsWorkspace || k.Home == InOrganisation,
 	})
 	var view V
@@ -56,7 +62,7 @@ func (k *Kind[T, V]) routes() []Operation {
 	})
 	add(Update, Operation{
 		Method: http.MethodPut, Path: k.onePath(), ID: "update" + k.word(), Summary: "Change a " + k.Title, Params: k.oneParams(),
-		Scopes: k.scopes("update", nil), Query: k.placeParams(), Body: k.Update, Answer: k.Done.shape(Empty{}),
+		Scopes: k.scopes("update", nil), Query: k.placeParams(), Body: k.Update, Hides: k.Hides, Answer: k.Done.shape(Empty{}),
 		Audited: k.Audited, Action: "update", Anywhere: true, Run: k.update,
 	})
 	add(Delete, Operation{
@@ -72,10 +78,17 @@ func (k *Kind[T, V]) routes() []Operation {
 	return ops
 }
 
+func (k *Kind[T, V]) listShape() any {
+	if k.HasMore {
+		return MoreOf[V]{}
+	}
+	return ListOf[V]{}
+}
+
 func (k *Kind[T, V]) createRoute() Operation {
 	op := Operation{
 		Method: http.MethodPost, Path: k.Path, ID: "create" + k.word(), Summary: "Make a " + k.Title,
-		Scopes: k.scopes("create", nil), Body: k.Create, Answer: k.Receipt.shape(Receipted{}), Audited: k.Audited, Action: "create", Run: k.create,
+		Scopes: k.scopes("create", nil), Body: k.Create, Hides: k.Hides, Answer: k.Receipt.shape(Receipted{}), Audited: k.Audited, Action: "create", Run: k.create,
 		Anywhere: k.Home != InWorkspace,
 	}
 	if k.Creation.Path != "" {

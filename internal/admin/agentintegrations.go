@@ -1,0 +1,134 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+
+	"sluice/internal/agent"
+	"sluice/internal/credential"
+	"sluice/internal/resource"
+)
+
+// agentIntegrations are upstream agents, of the organisation or of one workspace, with
+// how to sign in to them and the workspaces that may use them.
+// Source: contract/content-and-observability.yaml, agent-integrations; .md section 11.
+func (k kinds) agentIntegrations() resource.Resource {
+	f := k.agents()
+	return &resource.Kind[agent.Integration, agentIntegrationView]{
+		Name: agent.IntegrationKind, Object: "agent-integration", Title: "agent integration", Tag: "Agent integrations", Audited: "agent_integrations",
+		Path: "/agent-integrations", Param: "agentIntegrationId", Scopes: f.scopes, Verbs: resource.AllVerbs, PageSize: 100, HasMore: true,
+		Home: resource.Located, Locate: f.locate,
+		Create: agentIntegrationIn{}, Update: agentIntegrationPatch{}, Own: []string{"configurations", "secret_mappings"}, Hides: f.hidesInBody,
+		Filters: levelFilters(), Select: f.choose, Index: f.index, After: f.after,
+		Prepare: func(ctx context.Context, c *resource.Call, ch *resource.Edit[agent.Integration]) error {
+			if ch.New.Value.AuthType == "" {
+				ch.New.Value.AuthType = agent.AuthNone
+			}
+			return f.prepare(ctx, c, ch)
+		},
+		Refs:    []resource.Ref[agent.Integration]{referTo(func(in *agent.Integration) []credential.SecretMapping { return f.of(in).mappings })},
+		View:    k.viewAgentIntegration,
+		Receipt: &resource.Receipt[agent.Integration]{Shape: integrationReceipt{}, Make: k.receiveAgent},
+		Done:    &resource.Receipt[agent.Integration]{Shape: resource.Empty{}, Make: k.agentChanged},
+		Actions: append(append(f.grantActions("AgentIntegration"), k.agentIntegrationSkills()...), resource.Action[agent.Integration]{
+			Name: "read", Method: http.MethodPost, Path: "/test", ID: "testAgentIntegration", Summary: "Fetch the card of an agent anew",
+			Answer: trialView{}, Read: k.tryAgent,
+		}),
+	}
+}
+
+// agents is what the administration must know of agents where it treats them as it
+// treats tool servers.
+func (k kinds) agents() *family[agent.Integration, agent.Server] {
+	return &family[agent.Integration, agent.Server]{
+		k: k, integration: agent.IntegrationKind, server: agent.ServerKind, title: "agent integration", stem: "agent_integrations", field: "agent_integration_id", beside: linkCard,
+		of: func(in *agent.Integration) upstream {
+			return upstream{
+				name: in.Name, url: in.URL, headers: in.AuthType == agent.AuthHeaders, config: &in.Configurations, global: &in.Global, owner: &in.OwnerID,
+				mappings: each(in.Mappings, func(m agent.SecretMapping) credential.SecretMapping { return credential.SecretMapping(m) }),
+				setMappings: func(list []credential.SecretMapping) {
+					in.Mappings = each(list, func(m credential.SecretMapping) agent.SecretMapping { return agent.SecretMapping(m) })
+				},
+			}
+		},
+		in: func(s *agent.Server) appearance {
+			return appearance{integrationID: &s.IntegrationID, owner: &s.OwnerID, deny: &s.Deny, users: &s.Users}
+		},
+		found: func(name, integrationID, owner string) agent.Server {
+			return agent.Server{Name: name, IntegrationID: integrationID, OwnerID: owner}
+		},
+		put: func(ctx context.Context, tx resource.Tx, c *resource.Call, r *resource.Row[agent.Server], to resource.Record) error {
+			return k.agentServers().PutLinked(ctx, tx, c, r, to)
+		},
+		check: agent.CheckConfigurations, addresses: func(map[string]any) map[string]string { return nil }, hides: agent.Hides, mappable: agent.Mappable,
+	}
+}
+
+// agentIntegrationIn is the body of a creation.
+type agentIntegrationIn struct {
+	OwnerIn
+	Name           string            `json:"name" minLength:"1" maxLength:"255"`
+	URL            string            `json:"url" maxLength:"2048" doc:"base of the agent, or the address of its card; http or https, and not of a private network"`
+	Slug           string            `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the organisation; generated when absent"`
+	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
+	AuthType       string            `json:"auth_type,omitempty" enum:"none,headers" default:"none"`
+	Configurations map[string]any    `json:"configurations,omitempty" nullable:"true" doc:"custom_headers"`
+	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"headers that are read from secret managers at call time, for example configurations.custom_headers.Authorization"`
+}
+
+// agentIntegrationPatch is the body of an update.
+type agentIntegrationPatch struct {
+	OwnerIn
+	Name           string            `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	URL            string            `json:"url,omitempty" maxLength:"2048" doc:"another host needs the secrets of the configurations anew"`
+	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
+	AuthType       string            `json:"auth_type,omitempty" enum:"none,headers"`
+	Configurations map[string]any    `json:"configurations,omitempty" nullable:"true" doc:"replaces all; a secret may be sent back as the mask that was shown"`
+	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"replaces all; an empty list takes them away"`
+}
+
+// agentIntegrationView is an integration as clients see it; its card and configurations
+// only when one is read, and workspaces_count only in lists.
+type agentIntegrationView struct {
+	ID              string               `json:"id" format:"uuid"`
+	Slug            string               `json:"slug"`
+	Name            string               `json:"name"`
+	Description     *string              `json:"description" nullable:"true"`
+	URL             string               `json:"url"`
+	Protocol        string               `json:"protocol" enum:"a2a"`
+	AuthType        string               `json:"auth_type" enum:"none,headers"`
+	Configurations  nullable[maskedView] `json:"configurations"`
+	AgentCard       objectOrNull         `json:"agent_card" doc:"as it was fetched last"`
+	Type            string               `json:"type" enum:"organisation,workspace"`
+	WorkspaceID     *string              `json:"workspace_id" nullable:"true" format:"uuid"`
+	Global          nullable[globalView] `json:"global_workspace_access"`
+	WorkspacesCount *int                 `json:"workspaces_count,omitempty" doc:"workspaces that may use it"`
+	Status          string               `json:"status" enum:"active,archived"`
+	OwnerID         string               `json:"owner_id"`
+	Mappings        []secretMappingView  `json:"secret_mappings" nullable:"false"`
+	CreatedAt       resource.Stamp       `json:"created_at"`
+	LastUpdatedAt   resource.Stamp       `json:"last_updated_at"`
+	Object          string               `json:"object" enum:"agent-integration"`
+}
+
+func (k kinds) viewAgentIntegration(ctx context.Context, c *resource.Call, r resource.Row[agent.Integration], detail bool) (agentIntegrationView, error) {
+	in, f := r.Value, k.agents()
+	v := agentIntegrationView{
+		ID: r.ID, Slug: r.Slug, Name: in.Name, Description: orNull(in.Description), URL: in.URL, Protocol: agent.A2A, AuthType: string(in.AuthType),
+		Type: levelOf(r.WorkspaceID), WorkspaceID: orNull(r.WorkspaceID), Global: globalOf(in.Global), Status: r.Status, OwnerID: in.OwnerID,
+		Mappings: viewMappings(f.of(&in).mappings), CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "agent-integration",
+	}
+	if !detail {
+		n := len(grantedTo(r.Index))
+		v.WorkspacesCount = &n
+		return v, nil
+	}
+	card, err := readCard(ctx, c.Reader, r.ID)
+	if err != nil {
+		return v, err
+	}
+	v.AgentCard = rawCard(card)
+	shown, err := f.shown(&r)
+	v.Configurations = asMasked(shown)
+	return v, err
+}

@@ -1,0 +1,99 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"sluice/internal/agent"
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// agentServers are the appearances of upstream agents in workspaces: clients call them.
+// Source: contract/content-and-observability.yaml, agent-servers; .md section 11.
+func (k kinds) agentServers() *resource.Kind[agent.Server, agentServerView] {
+	f := k.agents()
+	return &resource.Kind[agent.Server, agentServerView]{
+		Name: agent.ServerKind, Object: "agent-server", Title: "agent server", Tag: "Agent servers", Audited: "agent_servers",
+		Path: "/agent-servers", Param: "agentServerId", Perm: "agent_servers", Verbs: resource.AllVerbs, Home: resource.InWorkspace,
+		PageSize: 100, PageMax: 100,
+		Create: agentServerIn{}, Update: serverPatch{},
+		Filters: []resource.Filter{idFilter(), searchFilter()},
+		Select:  selectNamed(agent.ServerKind),
+		Prepare: f.prepareServer,
+		Refs:    []resource.Ref[agent.Server]{f.refer()},
+		View:    k.viewAgentServer,
+		Receipt: &resource.Receipt[agent.Server]{Shape: integrationReceipt{}, Make: receiveUpstream[agent.Server]},
+		Actions: slices.Concat(f.accessActions("AgentServer"), k.agentServerSkills(), []resource.Action[agent.Server]{{
+			Name: "read", Method: http.MethodGet, Path: "/agent-card", ID: "getAgentServerCard", Summary: "Read the card of the agent behind a server",
+			Answer: agentCard{}, Read: k.serverCard,
+		}}),
+	}
+}
+
+// serverCard fetches the card of the agent, or shows the one that was fetched before
+// when the agent is away.
+func (k kinds) serverCard(ctx context.Context, c *resource.Call, r resource.Row[agent.Server]) (any, error) {
+	in, err := upstreamOf[agent.Integration](ctx, c.Reader, agent.IntegrationKind, r.Value.IntegrationID)
+	if err != nil {
+		return nil, err
+	}
+	card, err := readCard(ctx, c.Reader, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	var fresh *agent.Card
+	failed := error(fault.New(fault.NotFound, "the workspace may not use the integration of this server"))
+	if inForce(in.Record, r.WorkspaceID) {
+		fresh, _, failed = k.cardOf(ctx, c, in)
+	}
+	switch {
+	case failed == nil:
+		card = fresh
+		k.noteCard(ctx, in.ID, card)
+	case card == nil:
+		return nil, failed
+	}
+	return encode(card.Raw), nil
+}
+
+// agentServerIn is the body of a creation.
+type agentServerIn struct {
+	Name          string  `json:"name" minLength:"1" maxLength:"255"`
+	IntegrationID string  `json:"agent_integration_id" minLength:"1" maxLength:"255" doc:"id or slug of an integration that the workspace may use"`
+	Description   *string `json:"description,omitempty" nullable:"true" maxLength:"500"`
+	Slug          string  `json:"slug,omitempty" minLength:"3" maxLength:"50" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the organisation; generated when absent"`
+	WorkspaceID   string  `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+}
+
+// agentServerView is a server as clients see it.
+type agentServerView struct {
+	ID              string         `json:"id" format:"uuid"`
+	Slug            string         `json:"slug"`
+	Name            string         `json:"name"`
+	Description     *string        `json:"description" nullable:"true"`
+	IntegrationID   string         `json:"agent_integration_id" format:"uuid"`
+	IntegrationSlug *string        `json:"agent_integration_slug" nullable:"true"`
+	OwnerID         string         `json:"owner_id"`
+	WorkspaceID     string         `json:"workspace_id" format:"uuid"`
+	Status          string         `json:"status" enum:"active,archived" doc:"archived while the workspace may not use the integration"`
+	URL             string         `json:"url" doc:"that clients call"`
+	CreatedAt       resource.Stamp `json:"created_at"`
+	LastUpdatedAt   resource.Stamp `json:"last_updated_at"`
+	Object          string         `json:"object" enum:"agent-server"`
+}
+
+func (k kinds) viewAgentServer(ctx context.Context, c *resource.Call, r resource.Row[agent.Server], _ bool) (agentServerView, error) {
+	s := r.Value
+	v := agentServerView{
+		ID: r.ID, Slug: r.Slug, Name: s.Name, Description: orNull(s.Description), IntegrationID: s.IntegrationID, OwnerID: s.OwnerID, WorkspaceID: r.WorkspaceID,
+		URL: k.ConsoleURL + "/v1/agent/" + r.Slug, CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "agent-server",
+	}
+	in, err := c.Reader.Find(ctx, agent.IntegrationKind, s.IntegrationID)
+	if err != nil {
+		return v, err
+	}
+	v.Status, v.IntegrationSlug = standingOf(in, r.WorkspaceID), orNull(in.ShownSlug())
+	return v, nil
+}

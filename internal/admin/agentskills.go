@@ -1,0 +1,119 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+
+	"sluice/internal/agent"
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// skillsIn switches skills on and off.
+// Source: contract/content-and-observability.yaml, /agent-integrations/{id}/skills.
+type skillsIn struct {
+	Skills []skillIn `json:"skills,omitempty" nullable:"false" minItems:"1" maxItems:"500"`
+}
+
+type skillIn struct {
+	ID      string `json:"id" minLength:"1" maxLength:"255"`
+	Enabled bool   `json:"enabled" doc:"what was not switched off is on"`
+}
+
+// skillView is a skill as clients see it.
+type skillView struct {
+	ID                 string   `json:"id"`
+	Name               string   `json:"name"`
+	Description        *string  `json:"description" nullable:"true"`
+	Tags               []string `json:"tags" nullable:"false"`
+	Enabled            bool     `json:"enabled" doc:"of a server: by the workspace; for users: there and at the integration"`
+	IntegrationEnabled *bool    `json:"integration_enabled,omitempty" doc:"of a server, for keys that belong to nobody"`
+}
+
+func viewSkill(s agent.Skill, enabled bool) skillView {
+	return skillView{ID: s.ID, Name: s.Name, Description: orNull(s.Description), Tags: append([]string{}, s.Tags...), Enabled: enabled}
+}
+
+func (k kinds) agentIntegrationSkills() []resource.Action[agent.Integration] {
+	return []resource.Action[agent.Integration]{
+		{
+			Name: "read", Method: http.MethodGet, Path: "/skills", ID: "listAgentIntegrationSkills", Summary: "List the skills of an agent",
+			Answer: resource.ListOf[skillView]{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[agent.Integration]) (any, error) {
+				card, err := readCard(ctx, c.Reader, r.ID)
+				if err != nil {
+					return nil, err
+				}
+				return skillList(agent.Listed(card, r.Value.Off), func(s agent.Skill) skillView { return viewSkill(s, !r.Value.Off.Has(s.ID)) }), nil
+			},
+		},
+		{
+			Name: "switch", Scope: "update", Method: http.MethodPut, Path: "/skills", ID: "updateAgentIntegrationSkills",
+			Summary: "Switch skills of an agent on or off for all workspaces", Body: skillsIn{}, Answer: doneView{},
+			Run: func(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[agent.Integration]) (any, error) {
+				return switchSkills(c, &ch.New.Value.Off)
+			},
+		},
+	}
+}
+
+func (k kinds) agentServerSkills() []resource.Action[agent.Server] {
+	return []resource.Action[agent.Server]{
+		{
+			Name: "read", Method: http.MethodGet, Path: "/skills", ID: "listAgentServerSkills", Summary: "List the skills of the agent behind a server",
+			Answer: resource.ListOf[skillView]{}, Read: listServerSkills,
+		},
+		{
+			Name: "switch", Scope: "update", Method: http.MethodPut, Path: "/skills", ID: "updateAgentServerSkills",
+			Summary: "Switch skills of an agent on or off in the workspace", Body: skillsIn{}, Answer: doneView{},
+			Run: func(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[agent.Server]) (any, error) {
+				return switchSkills(c, &ch.New.Value.Off)
+			},
+		},
+	}
+}
+
+// listServerSkills shows who belongs to nobody which of the two places switched a skill
+// off, and users what they have.
+func listServerSkills(ctx context.Context, c *resource.Call, r resource.Row[agent.Server]) (any, error) {
+	in, err := upstreamOf[agent.Integration](ctx, c.Reader, agent.IntegrationKind, r.Value.IntegrationID)
+	if err != nil {
+		return nil, err
+	}
+	card, err := readCard(ctx, c.Reader, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return skillList(agent.Listed(card, in.Value.Off, r.Value.Off), func(s agent.Skill) skillView {
+		here, above := !r.Value.Off.Has(s.ID), !in.Value.Off.Has(s.ID)
+		if c.Principal.UserID != "" {
+			return viewSkill(s, here && above)
+		}
+		v := viewSkill(s, here)
+		v.IntegrationEnabled = &above
+		return v
+	}), nil
+}
+
+func skillList(all []agent.Skill, show func(agent.Skill) skillView) resource.ListOf[skillView] {
+	out := resource.ListOf[skillView]{Object: "list", Total: len(all), Data: make([]skillView, 0, len(all))}
+	for _, s := range all {
+		out.Data = append(out.Data, show(s))
+	}
+	return out
+}
+
+func switchSkills(c *resource.Call, off *agent.Switches) (any, error) {
+	var sent []skillIn
+	if err := c.Sent.Into("skills", &sent); err != nil {
+		return nil, err
+	}
+	if len(sent) == 0 {
+		return nil, fault.New(fault.InvalidRequest, "name the skills that are to be switched").At("skills")
+	}
+	next := *off
+	for _, s := range sent {
+		next = next.Set(s.ID, s.Enabled)
+	}
+	*off = next
+	return doneView{true}, next.Check()
+}

@@ -1,0 +1,204 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"sluice/internal/mcp"
+	"sluice/internal/resource"
+)
+
+// capabilitiesIn switches capabilities on and off.
+// Source: contract/content-and-observability.yaml, CapabilityUpdate.
+type capabilitiesIn struct {
+	Capabilities []capabilityIn `json:"capabilities" nullable:"false" minItems:"1" maxItems:"1000"`
+}
+
+type capabilityIn struct {
+	Name    string `json:"name" minLength:"1" maxLength:"1024"`
+	Type    string `json:"type" enum:"tool,prompt,resource,resource_template"`
+	Enabled bool   `json:"enabled" doc:"what was not switched off is on, so that one may be switched off before it is found"`
+}
+
+// capabilityView is a capability as clients see it.
+// Source: contract/content-and-observability.yaml, McpCapability.
+type capabilityView struct {
+	Name               string          `json:"name"`
+	Type               string          `json:"type" enum:"tool,prompt,resource,resource_template"`
+	Title              *string         `json:"title" nullable:"true"`
+	Description        *string         `json:"description" nullable:"true"`
+	Icons              listOrNull      `json:"icons"`
+	Enabled            bool            `json:"enabled" doc:"of a server: by the workspace; for users: there and at the integration"`
+	IntegrationEnabled *bool           `json:"integration_enabled,omitempty" doc:"of a server, for keys that belong to nobody"`
+	CreatedAt          *resource.Stamp `json:"created_at,omitempty"`
+	LastUpdatedAt      *resource.Stamp `json:"last_updated_at,omitempty"`
+	InputSchema        objectOrNull    `json:"input_schema"`
+	OutputSchema       objectOrNull    `json:"output_schema"`
+	Execution          objectOrNull    `json:"execution"`
+	Annotations        objectOrNull    `json:"annotations"`
+	Arguments          listOrNull      `json:"arguments"`
+	URI                *string         `json:"uri" nullable:"true"`
+	URITemplate        *string         `json:"uri_template" nullable:"true"`
+	MIMEType           *string         `json:"mime_type" nullable:"true"`
+	Size               *float64        `json:"size" nullable:"true"`
+}
+
+type capabilityList struct {
+	resource.MoreOf[capabilityView]
+	Counts capabilityCounts `json:"counts" doc:"of all types, whatever the filter"`
+}
+
+type capabilityCounts struct {
+	Tools     capabilityCount `json:"tools"`
+	Prompts   capabilityCount `json:"prompts"`
+	Resources capabilityCount `json:"resources"`
+	Templates capabilityCount `json:"resource_templates"`
+}
+
+type capabilityCount struct {
+	Total   int `json:"total"`
+	Enabled int `json:"enabled"`
+}
+
+func (n *capabilityCounts) of(t mcp.CapabilityType) *capabilityCount {
+	return map[mcp.CapabilityType]*capabilityCount{mcp.Tool: &n.Tools, mcp.Prompt: &n.Prompts, mcp.Resource: &n.Resources, mcp.ResourceTemplate: &n.Templates}[t]
+}
+
+func capabilityQuery() []resource.Param {
+	types := each(mcp.CapabilityTypes(), func(t mcp.CapabilityType) string { return string(t) })
+	return append(pagesFrom1(), resource.Param{Name: "type", Enum: types})
+}
+
+func (k kinds) mcpIntegrationCapabilities() []resource.Action[mcp.Integration] {
+	return []resource.Action[mcp.Integration]{
+		{
+			Name: "read", Method: http.MethodGet, Path: "/capabilities", ID: "listMcpIntegrationCapabilities", Summary: "List the tools, prompts and resources of an upstream server",
+			Query: capabilityQuery(), Answer: capabilityList{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Integration]) (any, error) {
+				found, err := readFound(ctx, c.Reader, r.ID)
+				if err != nil {
+					return nil, err
+				}
+				return listCapabilities(c, mcp.Listed(found.Capabilities, r.Value.Off), func(one mcp.Capability, v *capabilityView) bool {
+					v.Enabled = !r.Value.Off.Has(one.Type, one.Name)
+					if one.Created != 0 {
+						created, updated := fromMillis(one.Created), fromMillis(one.Updated)
+						v.CreatedAt, v.LastUpdatedAt = resource.StampOf(&created), resource.StampOf(&updated)
+					}
+					return v.Enabled
+				}), nil
+			},
+		},
+		{
+			Name: "switch", Scope: "update", Method: http.MethodPut, Path: "/capabilities", ID: "updateMcpIntegrationCapabilities",
+			Summary: "Switch capabilities on or off for all workspaces", Body: capabilitiesIn{}, Answer: doneView{},
+			Run: func(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[mcp.Integration]) (any, error) {
+				return switchCapabilities(c, &ch.New.Value.Off)
+			},
+		},
+	}
+}
+
+func (k kinds) mcpServerCapabilities() []resource.Action[mcp.Server] {
+	return []resource.Action[mcp.Server]{
+		{
+			Name: "read", Method: http.MethodGet, Path: "/capabilities", ID: "listMcpServerCapabilities", Summary: "List the tools, prompts and resources of a server",
+			Query: capabilityQuery(), Answer: capabilityList{}, Read: listServerCapabilities,
+		},
+		{
+			Name: "switch", Scope: "update", Method: http.MethodPut, Path: "/capabilities", ID: "updateMcpServerCapabilities",
+			Summary: "Switch capabilities on or off in the workspace", Body: capabilitiesIn{}, Answer: doneView{},
+			Run: func(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[mcp.Server]) (any, error) {
+				return switchCapabilities(c, &ch.New.Value.Off)
+			},
+		},
+	}
+}
+
+// listServerCapabilities shows who belongs to nobody which of the two places switched
+// something off, and users what they have.
+func listServerCapabilities(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server]) (any, error) {
+	in, err := upstreamOf[mcp.Integration](ctx, c.Reader, mcp.IntegrationKind, r.Value.IntegrationID)
+	if err != nil {
+		return nil, err
+	}
+	found, err := readFound(ctx, c.Reader, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return listCapabilities(c, mcp.Listed(found.Capabilities, in.Value.Off, r.Value.Off), func(one mcp.Capability, v *capabilityView) bool {
+		both := mcp.Enabled(&in.Value, &r.Value, one.Type, one.Name)
+		v.Enabled = both
+		if c.Principal.UserID == "" {
+			above := !in.Value.Off.Has(one.Type, one.Name)
+			v.Enabled, v.IntegrationEnabled = !r.Value.Off.Has(one.Type, one.Name), &above
+		}
+		return both
+	}), nil
+}
+
+// upstreamOf is the integration of a server, which is there as long as that is.
+func upstreamOf[I any](ctx context.Context, from resource.Reader, kind, id string) (*resource.Row[I], error) {
+	rec, err := from.Find(ctx, kind, id)
+	if err != nil {
+		return nil, fmt.Errorf("find the %s of a server: %w", kind, err)
+	}
+	return resource.Decode[I](rec)
+}
+
+// listCapabilities shows a page of capabilities; show says whether one may be used.
+func listCapabilities(c *resource.Call, all []mcp.Capability, show func(mcp.Capability, *capabilityView) bool) capabilityList {
+	var out capabilityList
+	views := make([]capabilityView, 0, len(all))
+	for _, one := range all {
+		v := viewCapability(one)
+		n := out.Counts.of(one.Type)
+		if n.Total++; show(one, &v) {
+			n.Enabled++
+		}
+		if t := c.Query("type"); t == "" || t == v.Type {
+			views = append(views, v)
+		}
+	}
+	out.MoreOf = pageOf(c, views)
+	return out
+}
+
+// viewCapability takes out of a server's own description what the view shows.
+func viewCapability(one mcp.Capability) capabilityView {
+	var d struct {
+		Title        string          `json:"title"`
+		Description  string          `json:"description"`
+		Icons        json.RawMessage `json:"icons"`
+		InputSchema  json.RawMessage `json:"inputSchema"`
+		OutputSchema json.RawMessage `json:"outputSchema"`
+		Execution    json.RawMessage `json:"execution"`
+		Annotations  json.RawMessage `json:"annotations"`
+		Arguments    json.RawMessage `json:"arguments"`
+		URI          string          `json:"uri"`
+		URITemplate  string          `json:"uriTemplate"`
+		MIMEType     string          `json:"mimeType"`
+		Size         *float64        `json:"size"`
+	}
+	_ = json.Unmarshal(one.Definition, &d) // what does not fit is shown as null
+	return capabilityView{
+		Name: one.Name, Type: string(one.Type), Title: orNull(d.Title), Description: orNull(d.Description), Icons: listOrNull(keep(d.Icons, '[')),
+		InputSchema: objectOrNull(keep(d.InputSchema, '{')), OutputSchema: objectOrNull(keep(d.OutputSchema, '{')),
+		Execution: objectOrNull(keep(d.Execution, '{')), Annotations: objectOrNull(keep(d.Annotations, '{')), Arguments: listOrNull(keep(d.Arguments, '[')),
+		URI: orNull(d.URI), URITemplate: orNull(d.URITemplate), MIMEType: orNull(d.MIMEType), Size: d.Size,
+	}
+}
+
+func switchCapabilities(c *resource.Call, off *mcp.Switches) (any, error) {
+	var sent []capabilityIn
+	if err := c.Sent.Into("capabilities", &sent); err != nil {
+		return nil, err
+	}
+	next := *off
+	for _, s := range sent {
+		next = next.Set(mcp.CapabilityType(s.Type), s.Name, s.Enabled)
+	}
+	*off = next
+	return doneView{true}, next.Check()
+}

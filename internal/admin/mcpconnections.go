@@ -1,0 +1,161 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/mcp"
+	"sluice/internal/resource"
+)
+
+// entryServer is the index entry by which the connections to a server are found.
+const entryServer = "server"
+
+// ConnectionIndex are the index entries of a connection, which is the only one of its
+// user and server.
+func ConnectionIndex(c *mcp.Connection) []resource.IndexEntry {
+	return []resource.IndexEntry{
+		{Name: entryServer, Value: c.ServerID}, {Name: userEntry, Value: c.UserID},
+		{Name: "connection", Value: c.ServerID + "/" + c.UserID, Unique: true},
+	}
+}
+
+type connectionView struct {
+	UserID        string         `json:"user_id" format:"uuid"`
+	Connected     bool           `json:"connected"`
+	CreatedAt     resource.Stamp `json:"created_at"`
+	LastUpdatedAt resource.Stamp `json:"last_updated_at"`
+}
+
+// connectionActions list and revoke the sign-ins of users at the upstream of a server:
+// their own ones, or those of anybody for who leads the workspace. A revocation is
+// written as a change of the server, so that every node lets go of the sessions that it
+// keeps. Source: contract/content-and-observability.yaml, connections; .md 9.5.
+func (k kinds) connectionActions() []resource.Action[mcp.Server] {
+	whose := resource.Param{Name: "user_id", Doc: "of a user; absent: the caller's own ones, and with keys that belong to nobody those of all", Format: "uuid"}
+	revoked := whose
+	revoked.Doc = "of a user; absent: the caller"
+	return []resource.Action[mcp.Server]{
+		{
+			Name: "read", Method: http.MethodGet, Path: "/connections", ID: "listMcpServerConnections", Summary: "List the users who are signed in at the upstream of a server",
+			Query: []resource.Param{
+				whose, {Name: "current_page", Doc: "page number, from 0", Type: "integer", Default: "0", Max: 1_000_000},
+				{Name: "page_size", Doc: "rows of a page", Type: "integer", Default: "100", Min: 1, Max: 500},
+			},
+			Answer: resource.MoreOf[connectionView]{}, Read: listConnections,
+		},
+		{
+			Name: "disconnect", Scope: "read", Method: http.MethodDelete, Path: "/connections", ID: "revokeMcpServerConnection",
+			Summary: "End the sign-in of a user at the upstream of a server", Query: []resource.Param{revoked}, Answer: doneView{}, Run: revokeConnection,
+		},
+	}
+}
+
+// whoseConnections is the user that the call is about; "" for all.
+func whoseConnections(c *resource.Call, place string) (string, error) {
+	own, asked := c.Principal.UserID, c.Query("user_id")
+	if asked != "" && asked != own && !c.Principal.Leads(place) {
+		return "", fault.New(fault.Forbidden, "only admins and managers of the workspace deal with the connections of others").At("user_id")
+	}
+	return cmp.Or(asked, own), nil
+}
+
+func connectionsOf(server resource.Record, userID string) resource.Query {
+	q := resource.Query{
+		Kind: mcp.ConnectionKind, OrgID: server.OrgID, WorkspaceID: server.WorkspaceID, Statuses: []string{resource.Active}, Limit: 1000,
+		Index: []resource.IndexEntry{{Name: entryServer, Value: server.ID}},
+	}
+	if userID != "" {
+		q.Index = append(q.Index, resource.IndexEntry{Name: userEntry, Value: userID})
+	}
+	return q
+}
+
+func listConnections(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server]) (any, error) {
+	userID, err := whoseConnections(c, r.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	q := connectionsOf(r.Record, userID)
+	out := resource.MoreOf[connectionView]{ListOf: resource.ListOf[connectionView]{Object: "list", Data: []connectionView{}}}
+	if out.Total, err = c.Reader.Count(ctx, q); err != nil {
+		return nil, err
+	}
+	q.Limit = c.Int("page_size")
+	q.Offset = c.Int("current_page") * q.Limit
+	rows, err := rowsOf[mcp.Connection](ctx, c.Reader, q)
+	for _, one := range rows {
+		out.Data = append(out.Data, connectionView{one.Value.UserID, true, stamp(one.Created), stamp(one.Updated)})
+	}
+	out.HasMore = q.Offset+q.Limit < out.Total
+	return out, err
+}
+
+func revokeConnection(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[mcp.Server]) (any, error) {
+	userID, err := whoseConnections(c, ch.New.WorkspaceID)
+	switch {
+	case err != nil:
+		return nil, err
+	case userID == "":
+		return nil, fault.New(fault.InvalidParameter, "name the user whose connection ends").At("user_id")
+	case userID != c.Principal.UserID:
+		if err := c.May([]access.Scope{"mcp_servers.update"}, access.Target{OrgID: ch.New.OrgID, WorkspaceID: ch.New.WorkspaceID}); err != nil {
+			return nil, err
+		}
+	}
+	q := connectionsOf(ch.New.Record, userID)
+	n, err := tx.Count(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return nil, fault.New(fault.NotFound, "the user is not signed in there").At("user_id")
+	}
+	c.Note("user_id", userID)
+	return doneView{true}, forget(ctx, tx, q)
+}
+
+// dropConnections ends every sign-in at a server that goes.
+func dropConnections(ctx context.Context, tx resource.Tx, _ *resource.Call, server resource.Record) error {
+	return forget(ctx, tx, connectionsOf(server, ""))
+}
+
+// forget deletes connections for good: tokens are of no use to anybody any more.
+func forget(ctx context.Context, tx resource.Tx, q resource.Query) error {
+	for {
+		rows, err := tx.List(ctx, q)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, r := range rows {
+			if err := tx.Delete(ctx, r.Kind, r.ID); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// connectedUsers are the users who are signed in at a server; nil where nobody ever is.
+func connectedUsers[I, S any](ctx context.Context, from resource.Reader, f *family[I, S], server resource.Record) (map[string]bool, error) {
+	if f.server != mcp.ServerKind {
+		return nil, nil
+	}
+	users := map[string]bool{}
+	q := connectionsOf(server, "")
+	for {
+		rows, err := rowsOf[mcp.Connection](ctx, from, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			users[r.Value.UserID] = true
+		}
+		if len(rows) < q.Limit {
+			return users, nil
+		}
+		q.After = rows[len(rows)-1].ID
+	}
+}

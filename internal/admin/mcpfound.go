@@ -1,0 +1,102 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sluice/internal/mcp"
+	"sluice/internal/resource"
+)
+
+// linkFound is the set that keeps what an upstream said of itself beside the record of
+// its integration, so that asking it is no change of that.
+const linkFound = "mcp_integration.found"
+
+// readFound is what is known of an upstream; the zero value before it was asked.
+func readFound(ctx context.Context, from resource.Reader, integrationID string) (mcp.Found, error) {
+	var found mcp.Found
+	links, err := from.Links(ctx, linkFound, integrationID)
+	if err != nil || len(links) == 0 {
+		return found, err
+	}
+	if err := json.Unmarshal(links[0].Body, &found); err != nil {
+		return found, fmt.Errorf("read what is known of MCP integration %s: %w", integrationID, err)
+	}
+	return found, nil
+}
+
+// noteFound writes what is known of an upstream. That it cannot be written, for example
+// while the database takes no writes, spoils no trial.
+func (k kinds) noteFound(ctx context.Context, integrationID string, change func(*mcp.Found)) {
+	err := k.Store.InTx(ctx, func(tx resource.Tx) error {
+		found, err := readFound(ctx, tx, integrationID)
+		if err != nil {
+			return err
+		}
+		change(&found)
+		return tx.PutLinks(ctx, linkFound, integrationID, []resource.Link{{ToID: integrationID, Body: encode(found)}})
+	})
+	if err != nil {
+		k.Log.Warn("what is known of an MCP integration was not written", "integration", integrationID, "error", err.Error())
+	}
+}
+
+// mcpMetadataView is what an upstream says of itself.
+// Source: contract/content-and-observability.yaml, McpMetadata.
+type mcpMetadataView struct {
+	ServerName      *string         `json:"server_name" nullable:"true"`
+	ServerVersion   *string         `json:"server_version" nullable:"true"`
+	Title           *string         `json:"title" nullable:"true"`
+	Description     *string         `json:"description" nullable:"true"`
+	WebsiteURL      *string         `json:"website_url" nullable:"true"`
+	Icons           listOrNull      `json:"icons"`
+	ProtocolVersion *string         `json:"protocol_version" nullable:"true"`
+	Flags           objectOrNull    `json:"capability_flags"`
+	Instructions    *string         `json:"instructions" nullable:"true"`
+	SyncStatus      string          `json:"sync_status" enum:"pending,synced,error"`
+	LastSyncedAt    *resource.Stamp `json:"last_synced_at" nullable:"true"`
+	SyncError       *string         `json:"sync_error" nullable:"true"`
+	Object          string          `json:"object" enum:"metadata"`
+}
+
+func viewMetadata(found mcp.Found) mcpMetadataView {
+	m := found.Metadata
+	v := mcpMetadataView{
+		ServerName: orNull(m.Name), ServerVersion: orNull(m.Version), Title: orNull(m.Title), Description: orNull(m.Description),
+		WebsiteURL: orNull(m.WebsiteURL), Icons: listOrNull(m.Icons), ProtocolVersion: orNull(m.ProtocolVersion), Flags: objectOrNull(m.Flags),
+		Instructions: orNull(m.Instructions), SyncStatus: "pending", SyncError: orNull(found.Error), Object: "metadata",
+	}
+	if found.Synced != 0 {
+		at := fromMillis(found.Synced)
+		v.SyncStatus, v.LastSyncedAt = "synced", resource.StampOf(&at)
+	}
+	if found.Error != "" {
+		v.SyncStatus = "error"
+	}
+	return v
+}
+
+// listOrNull is a JSON list as an upstream wrote it; null for none.
+type listOrNull []byte
+
+// MarshalJSON writes it as it is.
+func (l listOrNull) MarshalJSON() ([]byte, error) { return orNullDocument(l), nil }
+
+// Schema describes it.
+func (listOrNull) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeArray, Items: &huma.Schema{}}, {Type: "null"}}}
+}
+
+// objectOrNull is a JSON object as an upstream wrote it; null for none.
+type objectOrNull []byte
+
+// MarshalJSON writes it as it is.
+func (o objectOrNull) MarshalJSON() ([]byte, error) { return orNullDocument(o), nil }
+
+// Schema describes it.
+func (objectOrNull) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeObject}, {Type: "null"}}}
+}

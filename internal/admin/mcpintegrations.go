@@ -1,0 +1,181 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+
+	"sluice/internal/credential"
+	"sluice/internal/mcp"
+	"sluice/internal/resource"
+)
+
+// mcpIntegrations are upstream tool servers, of the organisation or of one workspace,
+// with how to sign in to them and the workspaces that may use them.
+// Source: contract/content-and-observability.yaml, mcp-integrations; .md section 9.
+func (k kinds) mcpIntegrations() resource.Resource {
+	f := k.toolServers()
+	return &resource.Kind[mcp.Integration, mcpIntegrationView]{
+		Name: mcp.IntegrationKind, Object: "mcp-integration", Title: "MCP integration", Tag: "MCP integrations", Audited: "mcp_integrations",
+		Path: "/mcp-integrations", Param: "mcpIntegrationId", Scopes: f.scopes, Verbs: resource.AllVerbs, PageSize: 100, HasMore: true,
+		Home: resource.Located, Locate: f.locate,
+		Create: mcpIntegrationIn{}, Update: mcpIntegrationPatch{}, Own: []string{"configurations", "secret_mappings"}, Hides: f.hidesInBody,
+		Filters: levelFilters(), Select: f.choose, Prepare: f.prepare, Index: f.index, After: f.after,
+		Refs:    []resource.Ref[mcp.Integration]{referTo(func(in *mcp.Integration) []credential.SecretMapping { return f.of(in).mappings })},
+		View:    k.viewMCPIntegration,
+		Receipt: &resource.Receipt[mcp.Integration]{Shape: integrationReceipt{}, Make: receiveUpstream[mcp.Integration]},
+		Actions: append(append(f.grantActions("McpIntegration"), k.mcpIntegrationCapabilities()...), k.mcpIntegrationLooks()...),
+	}
+}
+
+// toolServers is what the administration must know of tool servers where it treats them
+// as it treats agents.
+func (k kinds) toolServers() *family[mcp.Integration, mcp.Server] {
+	return &family[mcp.Integration, mcp.Server]{
+		k: k, integration: mcp.IntegrationKind, server: mcp.ServerKind, title: "MCP integration", stem: "mcp_integrations", field: "mcp_integration_id", beside: linkFound,
+		of: func(in *mcp.Integration) upstream {
+			return upstream{
+				name: in.Name, url: in.URL, headers: in.AuthType == mcp.AuthHeaders, config: &in.Configurations, global: &in.Global, owner: &in.OwnerID,
+				mappings: each(in.Mappings, func(m mcp.SecretMapping) credential.SecretMapping { return credential.SecretMapping(m) }),
+				setMappings: func(list []credential.SecretMapping) {
+					in.Mappings = each(list, func(m credential.SecretMapping) mcp.SecretMapping { return mcp.SecretMapping(m) })
+				},
+			}
+		},
+		in: func(s *mcp.Server) appearance {
+			return appearance{integrationID: &s.IntegrationID, owner: &s.OwnerID, deny: &s.Deny, users: &s.Users}
+		},
+		found: func(name, integrationID, owner string) mcp.Server {
+			return mcp.Server{Name: name, IntegrationID: integrationID, OwnerID: owner}
+		},
+		put: func(ctx context.Context, tx resource.Tx, c *resource.Call, r *resource.Row[mcp.Server], to resource.Record) error {
+			return k.mcpServers().PutLinked(ctx, tx, c, r, to)
+		},
+		check: mcp.CheckConfigurations, addresses: mcp.Addresses, hides: mcp.Hides, mappable: mcp.Mappable,
+	}
+}
+
+// each makes a list of another one, element by element; nil of nil.
+func each[To, From any](list []From, of func(From) To) []To {
+	if list == nil {
+		return nil
+	}
+	out := make([]To, len(list))
+	for i, v := range list {
+		out[i] = of(v)
+	}
+	return out
+}
+
+func receiveUpstream[T any](_ context.Context, _ *resource.Call, ch *resource.Edit[T]) (any, error) {
+	return integrationReceipt{ch.New.ID, ch.New.Slug}, nil
+}
+
+// mcpIntegrationLooks read what an upstream says of itself, and try it out.
+func (k kinds) mcpIntegrationLooks() []resource.Action[mcp.Integration] {
+	return []resource.Action[mcp.Integration]{
+		{
+			Name: "read", Method: http.MethodGet, Path: "/metadata", ID: "getMcpIntegrationMetadata", Summary: "Read what the upstream server says of itself",
+			Answer: mcpMetadataView{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Integration]) (any, error) {
+				found, err := readFound(ctx, c.Reader, r.ID)
+				return viewMetadata(found), err
+			},
+		},
+		{
+			Name: "read", Method: http.MethodPost, Path: "/test", ID: "testMcpIntegration", Summary: "Try to reach the upstream server",
+			Answer: trialView{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Integration]) (any, error) {
+				return k.tryMCP(ctx, c, &r, trialView{ServerName: r.Value.Name, Object: "mcp-integration"})
+			},
+		},
+	}
+}
+
+// mcpIntegrationIn is the body of a creation.
+type mcpIntegrationIn struct {
+	OwnerIn
+	Name           string            `json:"name" minLength:"1" maxLength:"255"`
+	URL            string            `json:"url" maxLength:"2048" doc:"http or https, and not of a private network"`
+	AuthType       string            `json:"auth_type" enum:"oauth_auto,headers,none,oauth_client_credentials"`
+	Transport      string            `json:"transport" enum:"http,sse"`
+	Slug           string            `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the organisation; generated when absent"`
+	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
+	Configurations map[string]any    `json:"configurations,omitempty" nullable:"true" doc:"custom_headers, passthrough_header, forward_headers, oauth_metadata, user_identity_forwarding, jwt_validation, external_auth_config; others are kept"`
+	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"fields that are read from secret managers at call time, for example configurations.custom_headers.Authorization"`
+}
+
+// mcpIntegrationPatch is the body of an update.
+type mcpIntegrationPatch struct {
+	OwnerIn
+	Name           string            `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	URL            string            `json:"url,omitempty" maxLength:"2048" doc:"another host needs the secrets of the configurations anew"`
+	AuthType       string            `json:"auth_type,omitempty" enum:"oauth_auto,headers,none,oauth_client_credentials"`
+	Transport      string            `json:"transport,omitempty" enum:"http,sse"`
+	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
+	Configurations map[string]any    `json:"configurations,omitempty" nullable:"true" doc:"replaces all; a secret may be sent back as the mask that was shown"`
+	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"replaces all; an empty list takes them away"`
+}
+
+// mcpIntegrationView is an integration as clients see it; its configurations only when
+// one is read, and workspaces_count only in lists.
+type mcpIntegrationView struct {
+	ID              string               `json:"id" format:"uuid"`
+	Slug            string               `json:"slug"`
+	Name            string               `json:"name"`
+	Description     *string              `json:"description" nullable:"true"`
+	OwnerID         string               `json:"owner_id"`
+	Status          string               `json:"status" enum:"active,archived"`
+	Type            string               `json:"type" enum:"workspace,organisation"`
+	URL             string               `json:"url"`
+	AuthType        string               `json:"auth_type" enum:"oauth_auto,headers,none,oauth_client_credentials"`
+	Transport       string               `json:"transport" enum:"http,sse,interactive"`
+	Configurations  nullable[maskedView] `json:"configurations"`
+	Global          nullable[globalView] `json:"global_workspace_access"`
+	WorkspaceID     *string              `json:"workspace_id" nullable:"true" format:"uuid"`
+	WorkspacesCount *int                 `json:"workspaces_count,omitempty" doc:"workspaces that may use it"`
+	Mappings        []secretMappingView  `json:"secret_mappings" nullable:"false"`
+	Metadata        mcpMetadataView      `json:"metadata"`
+	CreatedAt       resource.Stamp       `json:"created_at"`
+	LastUpdatedAt   resource.Stamp       `json:"last_updated_at"`
+	Object          string               `json:"object" enum:"mcp-integration"`
+}
+
+// maskedView are configurations with their secrets masked.
+type maskedView map[string]any
+
+// asMasked shows configurations; null when there are none.
+func asMasked(v any) nullable[maskedView] {
+	if config, ok := v.(map[string]any); ok {
+		shown := maskedView(config)
+		return nullable[maskedView]{&shown}
+	}
+	return nullable[maskedView]{}
+}
+
+func (k kinds) viewMCPIntegration(ctx context.Context, c *resource.Call, r resource.Row[mcp.Integration], detail bool) (mcpIntegrationView, error) {
+	in, f := r.Value, k.toolServers()
+	v := mcpIntegrationView{
+		ID: r.ID, Slug: r.Slug, Name: in.Name, Description: orNull(in.Description), OwnerID: in.OwnerID, Status: r.Status, Type: levelOf(r.WorkspaceID),
+		URL: in.URL, AuthType: string(in.AuthType), Transport: string(in.Transport), Global: globalOf(in.Global), WorkspaceID: orNull(r.WorkspaceID),
+		Mappings: viewMappings(f.of(&in).mappings), CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "mcp-integration",
+	}
+	found, err := readFound(ctx, c.Reader, r.ID)
+	if err != nil {
+		return v, err
+	}
+	v.Metadata = viewMetadata(found)
+	if !detail {
+		n := len(grantedTo(r.Index))
+		v.WorkspacesCount = &n
+		return v, nil
+	}
+	shown, err := f.shown(&r)
+	v.Configurations = asMasked(shown)
+	return v, err
+}
+
+// levelOf says whether something belongs to a workspace.
+func levelOf(workspaceID string) string {
+	if workspaceID == "" {
+		return "organisation"
+	}
+	return "workspace"
+}

@@ -1,0 +1,182 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/mcp"
+	"sluice/internal/resource"
+)
+
+// mcpServers are the appearances of upstream tool servers in workspaces: clients connect
+// to them. Source: contract/content-and-observability.yaml, mcp-servers; .md section 9.
+func (k kinds) mcpServers() *resource.Kind[mcp.Server, mcpServerView] {
+	f := k.toolServers()
+	return &resource.Kind[mcp.Server, mcpServerView]{
+		Name: mcp.ServerKind, Object: "mcp-server", Title: "MCP server", Tag: "MCP servers", Audited: "mcp_servers",
+		Path: "/mcp-servers", Param: "mcpServerId", Perm: "mcp_servers", Verbs: resource.AllVerbs, Home: resource.InWorkspace,
+		PageSize: 100, PageMax: 100,
+		Create: mcpServerIn{}, Update: serverPatch{},
+		Filters: []resource.Filter{idFilter(), searchFilter()},
+		Select:  selectNamed(mcp.ServerKind),
+		Prepare: f.prepareServer,
+		Refs:    []resource.Ref[mcp.Server]{f.refer()},
+		After:   afterMCPServer,
+		View:    k.viewMCPServer,
+		Receipt: &resource.Receipt[mcp.Server]{Shape: integrationReceipt{}, Make: receiveUpstream[mcp.Server]},
+		Actions: slices.Concat(f.accessActions("McpServer"), k.mcpServerCapabilities(), k.connectionActions(), k.mcpServerLooks()),
+	}
+}
+
+// afterMCPServer takes the connections of a server along when it goes.
+func afterMCPServer(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[mcp.Server]) error {
+	if ch.New.Status != resource.Archived {
+		return nil
+	}
+	return dropConnections(ctx, tx, c, ch.New.Record)
+}
+
+// mcpServerLooks read what the upstream of a server says of itself, and try it out.
+func (k kinds) mcpServerLooks() []resource.Action[mcp.Server] {
+	return []resource.Action[mcp.Server]{
+		{
+			Name: "read", Method: http.MethodGet, Path: "/metadata", ID: "getMcpServerMetadata", Summary: "Read what the upstream of a server says of itself",
+			Answer: mcpMetadataView{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server]) (any, error) {
+				found, err := readFound(ctx, c.Reader, r.Value.IntegrationID)
+				return viewMetadata(found), err
+			},
+		},
+		{
+			Name: "read", Method: http.MethodPost, Path: "/test", ID: "testMcpServer", Summary: "Try to reach the upstream of a server",
+			Answer: trialView{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server]) (any, error) {
+				in, err := upstreamOf[mcp.Integration](ctx, c.Reader, mcp.IntegrationKind, r.Value.IntegrationID)
+				if err != nil {
+					return nil, err
+				}
+				v := trialView{ServerName: r.Value.Name, Object: "mcp-server"}
+				if !inForce(in.Record, r.WorkspaceID) {
+					v.fails("the workspace may not use the integration of this server")
+					return v, nil
+				}
+				return k.tryMCP(ctx, c, in, v)
+			},
+		},
+	}
+}
+
+// mcpServerIn is the body of a creation.
+type mcpServerIn struct {
+	Name          string  `json:"name" minLength:"1" maxLength:"255"`
+	IntegrationID string  `json:"mcp_integration_id" minLength:"1" maxLength:"255" doc:"id or slug of an integration that the workspace may use"`
+	Description   *string `json:"description,omitempty" nullable:"true" maxLength:"500"`
+	Slug          string  `json:"slug,omitempty" minLength:"3" maxLength:"50" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the organisation; generated when absent"`
+	WorkspaceID   string  `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+}
+
+// serverPatch is the body of an update of a server, of whatever sort.
+type serverPatch struct {
+	Name        string  `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	Description *string `json:"description,omitempty" nullable:"true" maxLength:"500"`
+	WorkspaceID string  `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+}
+
+// mcpServerView is a server as clients see it.
+type mcpServerView struct {
+	ID              string             `json:"id" format:"uuid"`
+	Slug            string             `json:"slug"`
+	Name            string             `json:"name"`
+	Description     *string            `json:"description" nullable:"true"`
+	Status          string             `json:"status" enum:"active,archived" doc:"archived while the workspace may not use the integration"`
+	OrganisationID  string             `json:"organisation_id" format:"uuid"`
+	OwnerID         string             `json:"owner_id"`
+	WorkspaceID     *string            `json:"workspace_id" nullable:"true" format:"uuid"`
+	WorkspaceName   *string            `json:"workspace_name" nullable:"true"`
+	WorkspaceSlug   *string            `json:"workspace_slug" nullable:"true"`
+	IntegrationID   string             `json:"mcp_integration_id" format:"uuid"`
+	IntegrationSlug *string            `json:"mcp_integration_slug" nullable:"true"`
+	IntegrationURL  *string            `json:"mcp_integration_url" nullable:"true"`
+	Integration     *mcpServerUpstream `json:"mcp_integration_details,omitempty" doc:"when one is read with a key that belongs to nobody"`
+	AuthType        string             `json:"auth_type" enum:"oauth_auto,headers,none,oauth_client_credentials"`
+	URL             string             `json:"url" doc:"to which clients connect"`
+	Metadata        mcpMetadataView    `json:"metadata"`
+	CreatedAt       resource.Stamp     `json:"created_at"`
+	LastUpdatedAt   resource.Stamp     `json:"last_updated_at"`
+	Object          string             `json:"object" enum:"mcp-server"`
+}
+
+// mcpServerUpstream is the integration of a server.
+type mcpServerUpstream struct {
+	ID             string               `json:"id" format:"uuid"`
+	Slug           string               `json:"slug"`
+	Status         string               `json:"status" enum:"active,archived"`
+	Configurations nullable[maskedView] `json:"configurations"`
+	URL            string               `json:"url"`
+	Transport      string               `json:"transport" enum:"http,sse,interactive"`
+	AuthType       string               `json:"auth_type" enum:"oauth_auto,headers,none,oauth_client_credentials"`
+}
+
+func (k kinds) viewMCPServer(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server], detail bool) (mcpServerView, error) {
+	s := r.Value
+	v := mcpServerView{
+		ID: r.ID, Slug: r.Slug, Name: s.Name, Description: orNull(s.Description), OrganisationID: r.OrgID, OwnerID: s.OwnerID, WorkspaceID: orNull(r.WorkspaceID),
+		IntegrationID: s.IntegrationID, URL: k.MCPURL + "/" + r.Slug + "/mcp", CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "mcp-server",
+	}
+	place, err := c.Reader.Find(ctx, "workspace", r.WorkspaceID)
+	if err != nil {
+		return v, err
+	}
+	in, err := upstreamOf[mcp.Integration](ctx, c.Reader, mcp.IntegrationKind, s.IntegrationID)
+	if err != nil {
+		return v, err
+	}
+	found, err := readFound(ctx, c.Reader, in.ID)
+	if err != nil {
+		return v, err
+	}
+	v.WorkspaceName, v.WorkspaceSlug = orNull(place.Name), orNull(place.ShownSlug())
+	v.Status, v.AuthType, v.Metadata = standingOf(in.Record, r.WorkspaceID), string(in.Value.AuthType), viewMetadata(found)
+	v.IntegrationSlug, v.IntegrationURL = orNull(in.Slug), orNull(in.Value.URL)
+	if detail && c.Principal.UserID == "" {
+		shown, err := k.toolServers().shown(in)
+		if err != nil {
+			return v, err
+		}
+		v.Integration = &mcpServerUpstream{in.ID, in.Slug, in.Status, asMasked(shown), in.Value.URL, string(in.Value.Transport), v.AuthType}
+	}
+	return v, nil
+}
+
+// idFilter narrows a list to some records; selectNamed does it.
+func idFilter() resource.Filter {
+	return resource.Filter{Param: resource.Param{Name: "id", Doc: "ids or slugs with commas, at most 100"}, Apply: func(*resource.Call, string, *resource.Query) error { return nil }}
+}
+
+// selectNamed narrows a list to the ids and slugs that were asked for. Those that are
+// not there, or not for the caller, are not in the answer.
+func selectNamed(kind string) func(ctx context.Context, c *resource.Call, q *resource.Query) error {
+	return func(ctx context.Context, c *resource.Call, q *resource.Query) error {
+		asked := c.Query("id")
+		if asked == "" {
+			return nil
+		}
+		names := strings.FieldsFunc(asked, func(r rune) bool { return r == ',' || r == ' ' })
+		if len(names) > maxIDs {
+			return fault.Newf(fault.InvalidParameter, "at most %d ids", maxIDs).At("id")
+		}
+		q.IDs = []string{}
+		for _, name := range names {
+			r, err := resource.Look(ctx, c.Reader, kind, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}, name)
+			if err != nil && !fault.Has(err, fault.NotFound) {
+				return err
+			}
+			if err == nil && !slices.Contains(q.IDs, r.ID) {
+				q.IDs = append(q.IDs, r.ID)
+			}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,133 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"sluice/internal/mcp"
+	"sluice/internal/resource"
+)
+
+// protocolVersion is the version of the Model Context Protocol that a trial speaks.
+// Servers answer with the one that they speak themselves.
+const protocolVersion = "2025-06-18"
+
+// tryMCP begins a conversation with an upstream server as any client does, and keeps
+// what it says of itself. An older server, which speaks over a stream of events, is
+// asked for the stream alone.
+func (k kinds) tryMCP(ctx context.Context, c *resource.Call, r *resource.Row[mcp.Integration], v trialView) (any, error) {
+	v.URL = &r.Value.URL
+	header, err := k.toolServers().headers(ctx, c, r)
+	if err != nil {
+		v.told(outcome{}, err)
+		return v, nil
+	}
+	t := trial{method: http.MethodGet, url: r.Value.URL, header: header, maxBytes: maxTrialBytes}
+	header.Set("Accept", eventStream)
+	if r.Value.Transport == mcp.HTTP {
+		t.method, t.body, t.whole = http.MethodPost, k.initialize(), func(data []byte) bool { return readInitialized(data) != nil }
+		header.Set("Accept", "application/json, "+eventStream)
+		header.Set("Content-Type", "application/json")
+	}
+	out, err := k.try(ctx, t)
+	v.told(out, err)
+	var said *initialized
+	switch {
+	case !v.Success:
+	case r.Value.Transport == mcp.SSE && out.kind != eventStream:
+		v.fails("the server answers with no stream of events; set transport to http if it speaks Streamable HTTP")
+	case r.Value.Transport == mcp.HTTP:
+		if said = readInitialized(out.body); said == nil || said.Result == nil {
+			v.fails("the server does not answer as one of the Model Context Protocol does")
+		}
+	}
+	if v.Success && said != nil {
+		v.ServerName = said.name(v.ServerName)
+	}
+	k.noteFound(ctx, r.ID, func(f *mcp.Found) {
+		if f.Error = ""; v.Error != nil {
+			f.Error = *v.Error
+			return
+		}
+		f.Synced = c.Now.UnixMilli()
+		if said != nil {
+			f.Metadata = said.metadata()
+		}
+	})
+	return v, nil
+}
+
+func (k kinds) initialize() []byte {
+	return encode(map[string]any{
+		"jsonrpc": "2.0", "id": 1, "method": "initialize",
+		"params": map[string]any{"protocolVersion": protocolVersion, "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "sluice", "version": k.Version}},
+	})
+}
+
+// initialized is a server's answer to the first message.
+type initialized struct {
+	Result *struct {
+		ProtocolVersion string          `json:"protocolVersion"`
+		Capabilities    json.RawMessage `json:"capabilities"`
+		Instructions    string          `json:"instructions"`
+		ServerInfo      struct {
+			Name        string          `json:"name"`
+			Version     string          `json:"version"`
+			Title       string          `json:"title"`
+			Description string          `json:"description"`
+			WebsiteURL  string          `json:"websiteUrl"`
+			Icons       json.RawMessage `json:"icons"`
+		} `json:"serverInfo"`
+	} `json:"result"`
+	Error json.RawMessage `json:"error"`
+}
+
+// readInitialized reads the answer; nil when it is none.
+func readInitialized(raw []byte) *initialized {
+	var said initialized
+	if !isJSON(raw, &said) || said.Result == nil && said.Error == nil {
+		return nil
+	}
+	return &said
+}
+
+func (i *initialized) name(otherwise string) string {
+	if n := i.Result.ServerInfo.Name; n != "" {
+		return clip(n, 255)
+	}
+	return otherwise
+}
+
+// Lengths of what is kept of an upstream's words.
+const (
+	maxSaid         = 2048
+	maxInstructions = 16 << 10
+	maxSaidJSON     = 64 << 10
+)
+
+func (i *initialized) metadata() mcp.Metadata {
+	r, s := i.Result, i.Result.ServerInfo
+	return mcp.Metadata{
+		Name: clip(s.Name, 255), Version: clip(s.Version, 255), Title: clip(s.Title, 255), Description: clip(s.Description, maxSaid),
+		WebsiteURL: clip(s.WebsiteURL, maxSaid), Icons: keep(s.Icons, '['), ProtocolVersion: clip(r.ProtocolVersion, 64),
+		Flags: keep(r.Capabilities, '{'), Instructions: clip(r.Instructions, maxInstructions),
+	}
+}
+
+// clip cuts a text to a number of bytes, between characters.
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return string(bytes.ToValidUTF8([]byte(s[:most]), nil))
+}
+
+// keep is a JSON value that begins as it should and is not too large; else nil.
+func keep(raw json.RawMessage, first byte) json.RawMessage {
+	if len(raw) == 0 || raw[0] != first || len(raw) > maxSaidJSON {
+		return nil
+	}
+	return raw
+}

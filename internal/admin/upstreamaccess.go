@@ -1,0 +1,196 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// userAccessIn says who may use a server.
+// Source: contract/content-and-observability.yaml, PUT /mcp-servers/{id}/user-access.
+type userAccessIn struct {
+	Users   []userAccessOne `json:"user_access,omitempty" nullable:"false" maxItems:"1000"`
+	Default string          `json:"default_user_access,omitempty" enum:"allow,deny" doc:"of users who are not named; allow until it is set"`
+}
+
+type userAccessOne struct {
+	UserID  string `json:"user_id" format:"uuid" doc:"of a member of the workspace"`
+	Enabled bool   `json:"enabled"`
+}
+
+type userAccessView struct {
+	UserID      string  `json:"user_id" format:"uuid"`
+	FirstName   *string `json:"first_name" nullable:"true"`
+	LastName    *string `json:"last_name" nullable:"true"`
+	Enabled     bool    `json:"enabled"`
+	HasOverride bool    `json:"has_override" doc:"the user was named, so that the default does not count"`
+	Connection  string  `json:"connection_status,omitempty" enum:"connected,not_connected" doc:"of tool servers: whether the user is signed in there"`
+}
+
+type userAccessList struct {
+	resource.MoreOf[userAccessView]
+	Default string `json:"default_user_access" enum:"allow,deny"`
+}
+
+// doneView is the answer of changes that answer {"success": true}.
+type doneView struct {
+	Success bool `json:"success"`
+}
+
+// maxUserAccess bounds the users who are named at one server.
+const maxUserAccess = 2000
+
+// accessActions read and change which users may use a server. They are for those who
+// act for others in the workspace.
+func (f *family[I, S]) accessActions(word string) []resource.Action[S] {
+	return []resource.Action[S]{
+		{
+			Name: "read", Method: http.MethodGet, Path: "/user-access", ID: "list" + word + "UserAccess", Summary: "List which members of the workspace may use the server",
+			Query:  append(pagesFrom1(), resource.Param{Name: "search", Doc: "part of the name or e-mail", MaxLength: 255}),
+			Answer: userAccessList{}, Read: f.listUserAccess,
+		},
+		{
+			Name: "manage_access", Scope: "update", Method: http.MethodPut, Path: "/user-access", ID: "update" + word + "UserAccess",
+			Summary: "Say which members of the workspace may use the server", Body: userAccessIn{}, Answer: doneView{}, Run: f.putUserAccess,
+		},
+	}
+}
+
+// pagesFrom1 are the paging parameters of lists whose first page is 1.
+// Source: contract/content-and-observability.yaml, conventions.paging.page_1.
+func pagesFrom1() []resource.Param {
+	return []resource.Param{
+		{Name: "page", Doc: "page number, from 1", Type: "integer", Default: "1", Min: 1, Max: 1_000_000},
+		{Name: "page_size", Doc: "rows of a page", Type: "integer", Default: "100", Min: 1, Max: 500},
+	}
+}
+
+// pageOf cuts the page that was asked for out of a list.
+func pageOf[V any](c *resource.Call, all []V) resource.MoreOf[V] {
+	size := c.Int("page_size")
+	from := min((c.Int("page")-1)*size, len(all))
+	to := min(from+size, len(all))
+	return resource.MoreOf[V]{
+		ListOf:  resource.ListOf[V]{Object: "list", Total: len(all), Data: append([]V{}, all[from:to]...)},
+		HasMore: to < len(all),
+	}
+}
+
+func onlyLeaders(c *resource.Call, place string) error {
+	if !c.Principal.Leads(place) {
+		return fault.New(fault.Forbidden, "only admins and managers of the workspace deal with the access of others")
+	}
+	return nil
+}
+
+func (f *family[I, S]) listUserAccess(ctx context.Context, c *resource.Call, r resource.Row[S]) (any, error) {
+	if err := onlyLeaders(c, r.WorkspaceID); err != nil {
+		return nil, err
+	}
+	users, err := memberUsers(ctx, c.Reader, c.OrgID, r.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	connected, err := connectedUsers(ctx, c.Reader, f, r.Record)
+	if err != nil {
+		return nil, err
+	}
+	s := f.in(&r.Value)
+	search := strings.ToLower(c.Query("search"))
+	var list []userAccessView
+	for _, u := range users {
+		if !strings.Contains(strings.ToLower(u.Value.FirstName+" "+u.Value.LastName+"\n"+u.Value.Email), search) {
+			continue
+		}
+		enabled, named := (*s.users)[u.ID]
+		v := userAccessView{UserID: u.ID, FirstName: orNull(u.Value.FirstName), LastName: orNull(u.Value.LastName), Enabled: enabled, HasOverride: named}
+		if !named {
+			v.Enabled = !*s.deny
+		}
+		if connected != nil {
+			v.Connection = map[bool]string{true: "connected", false: "not_connected"}[connected[u.ID]]
+		}
+		list = append(list, v)
+	}
+	return userAccessList{pageOf(c, list), map[bool]string{true: "deny", false: "allow"}[*s.deny]}, nil
+}
+
+func (f *family[I, S]) putUserAccess(ctx context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[S]) (any, error) {
+	if err := onlyLeaders(c, ch.New.WorkspaceID); err != nil {
+		return nil, err
+	}
+	var sent []userAccessOne
+	if err := c.Sent.Into("user_access", &sent); err != nil {
+		return nil, err
+	}
+	if len(sent) == 0 && !c.Sent.Has("default_user_access") {
+		return nil, fault.New(fault.InvalidRequest, "name users, or set default_user_access").At("user_access")
+	}
+	users, err := memberUsers(ctx, c.Reader, c.OrgID, ch.New.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	members := make(map[string]bool, len(users))
+	for _, u := range users {
+		members[u.ID] = true
+	}
+	s := f.in(&ch.New.Value)
+	next := map[string]bool{}
+	for id, enabled := range *s.users { // who left is forgotten
+		if members[id] {
+			next[id] = enabled
+		}
+	}
+	for i, u := range sent {
+		if !members[u.UserID] {
+			return nil, fault.New(fault.ReferenceMissing, "the user is no member of the workspace").At(fmt.Sprintf("user_access[%d].user_id", i))
+		}
+		next[u.UserID] = u.Enabled
+	}
+	if len(next) > maxUserAccess {
+		return nil, fault.Newf(fault.InvalidParameter, "at most %d users can be named; set default_user_access for the others", maxUserAccess).At("user_access")
+	}
+	*s.users = next
+	if v := c.Sent.Text("default_user_access"); v != "" {
+		*s.deny = v == "deny"
+	}
+	return doneView{true}, nil
+}
+
+// memberUsers are the users who are members of a workspace, in the order in which they
+// became users.
+func memberUsers(ctx context.Context, from resource.Reader, orgID, place string) ([]*resource.Row[tenant.User], error) {
+	q := resource.Query{Kind: tenant.MemberKind, OrgID: orgID, WorkspaceID: place, Statuses: []string{resource.Active}, Limit: maxUsersAtATime}
+	all := map[string]*resource.Row[tenant.User]{}
+	for {
+		rows, err := rowsOf[tenant.Member](ctx, from, q)
+		if err != nil {
+			return nil, err
+		}
+		ids := make([]string, len(rows))
+		for i, m := range rows {
+			ids[i] = m.Value.UserID
+		}
+		users, err := usersByID(ctx, from, orgID, ids)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, users)
+		if len(rows) < q.Limit {
+			break
+		}
+		q.After = rows[len(rows)-1].ID
+	}
+	list := make([]*resource.Row[tenant.User], 0, len(all))
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, all[id])
+	}
+	return list, nil
+}

@@ -1,0 +1,153 @@
+package admin
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"sluice/internal/fault"
+)
+
+// upstreamTime is given to an upstream server or agent that is tried.
+const upstreamTime = 10 * time.Second
+
+// trialView is what came of trying an upstream.
+// Source: contract/content-and-observability.yaml, POST /mcp-servers/{id}/test.
+type trialView struct {
+	Success        bool    `json:"success"`
+	StatusCode     *int    `json:"status_code" nullable:"true"`
+	ResponseTimeMS *int64  `json:"response_time_ms" nullable:"true"`
+	URL            *string `json:"url" nullable:"true"`
+	ServerName     string  `json:"server_name" doc:"as the upstream calls itself, else the name here"`
+	Error          *string `json:"error" nullable:"true" doc:"in words of the gateway; the upstream's own stand nowhere"`
+	Object         string  `json:"object" enum:"mcp-integration,mcp-server,agent-integration"`
+}
+
+// trial is a call to an upstream.
+type trial struct {
+	method, url string
+	header      http.Header
+	body        []byte
+	maxBytes    int64
+	// whole decides when enough was read of a stream of events; nil reads none of it.
+	whole func(data []byte) bool
+}
+
+// outcome is what an upstream answered.
+type outcome struct {
+	status int // 0: nothing
+	took   time.Duration
+	kind   string // content type, without parameters
+	body   []byte
+}
+
+// try calls an upstream that a caller named. No redirect is followed, and the dialer
+// keeps from private addresses. What goes wrong on the way is told in general words: the
+// addresses of a network are nobody's business.
+func (k kinds) try(ctx context.Context, t trial) (outcome, error) {
+	if err := k.Guard.CheckURL(t.url); err != nil {
+		return outcome{}, err
+	}
+	ctx, stop := context.WithTimeout(ctx, upstreamTime)
+	defer stop()
+	req, err := http.NewRequestWithContext(ctx, t.method, t.url, bytes.NewReader(t.body))
+	if err != nil {
+		return outcome{}, fault.New(fault.InvalidRequest, "the address cannot be used").Because(err)
+	}
+	req.Header = t.header.Clone()
+	if req.Header.Get("User-Agent") == "" {
+		req.Header.Set("User-Agent", "sluice/"+k.Version)
+	}
+	client := *k.Outside
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	began := k.Clock.Now()
+	res, err := client.Do(req)
+	if err != nil {
+		return outcome{}, k.unreached(err)
+	}
+	defer func() { _ = res.Body.Close() }() // read as far as it is needed
+	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
+	out := outcome{status: res.StatusCode, took: k.Clock.Now().Sub(began), kind: strings.ToLower(strings.TrimSpace(kind))}
+	switch {
+	case out.kind == eventStream && t.whole == nil:
+	case out.kind == eventStream:
+		out.body, err = firstEvent(io.LimitReader(res.Body, t.maxBytes), t.whole)
+	default:
+		out.body, err = io.ReadAll(io.LimitReader(res.Body, t.maxBytes+1))
+	}
+	if err != nil {
+		return out, k.unreached(err)
+	}
+	return out, nil
+}
+
+const eventStream = "text/event-stream"
+
+// unreached is why an upstream cannot be reached, in words for the caller.
+func (k kinds) unreached(err error) error {
+	if fault.Has(err, fault.AddressRefused) {
+		return fault.From(err)
+	}
+	k.Log.Info("an upstream that was tried cannot be reached", "error", err.Error())
+	return fault.New(fault.InvalidRequest, "the server cannot be reached, or did not answer in time").Because(err)
+}
+
+// firstEvent reads events until one is what is waited for, and returns its data.
+func firstEvent(from io.Reader, whole func([]byte) bool) ([]byte, error) {
+	var data []byte
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, maxTrialBytes)
+	for lines.Scan() {
+		line := lines.Bytes()
+		if rest, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+			data = append(append(data, bytes.TrimPrefix(rest, []byte(" "))...), '\n')
+			continue
+		}
+		if len(line) == 0 && whole(data) {
+			return data, nil
+		}
+		if len(line) == 0 {
+			data = nil
+		}
+	}
+	if whole(data) {
+		return data, nil
+	}
+	return nil, lines.Err()
+}
+
+// maxTrialBytes bounds what is read of an answer to a trial.
+const maxTrialBytes = 1 << 20
+
+// told is a trial's outcome for the caller, with why it failed when it did.
+func (v *trialView) told(out outcome, err error) {
+	if out.status != 0 {
+		v.StatusCode = &out.status
+		ms := out.took.Milliseconds()
+		v.ResponseTimeMS = &ms
+	}
+	switch {
+	case err != nil:
+		v.fails(fault.From(err).Text())
+	case out.status == http.StatusUnauthorized:
+		v.fails("the server asks for a sign-in (status 401)")
+	case out.status < 200 || out.status > 299:
+		v.fails(fmt.Sprintf("the server answers with status %d", out.status))
+	default:
+		v.Success = true
+	}
+}
+
+func (v *trialView) fails(why string) { v.Success, v.Error = false, &why }
+
+// isJSON reports whether a text is a JSON object that reads into a value.
+func isJSON(raw []byte, into any) bool {
+	raw = bytes.TrimSpace(raw)
+	return len(raw) > 0 && raw[0] == '{' && json.Unmarshal(raw, into) == nil
+}

@@ -1,0 +1,289 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sluice/internal/credential"
+	"sluice/internal/fault"
+	"sluice/internal/keys"
+	"sluice/internal/resource"
+)
+
+// maxConfigBytes bounds the configurations of an integration, as JSON.
+const maxConfigBytes = 256 << 10
+
+func (f *family[I, S]) context(id string) string { return f.integration + "/" + id }
+
+// open unseals the configurations of an integration. They hold secrets in the clear and
+// live as long as a request.
+func (f *family[I, S]) open(r *resource.Row[I]) (map[string]any, error) {
+	config := map[string]any{}
+	data := *f.of(&r.Value).config
+	if len(data) == 0 {
+		return config, nil
+	}
+	plain, err := f.k.Box.Open(data, f.context(r.ID))
+	if err == nil {
+		err = json.Unmarshal(plain, &config)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open %s %s: %w", f.integration, r.ID, err)
+	}
+	return config, nil
+}
+
+func (f *family[I, S]) seal(r *resource.Row[I], config map[string]any) error {
+	to := f.of(&r.Value).config
+	if len(config) == 0 {
+		*to = nil
+		return nil
+	}
+	plain := encode(config)
+	if len(plain) > maxConfigBytes {
+		return fault.Newf(fault.InvalidParameter, "the value has at most %d bytes", maxConfigBytes).At("configurations")
+	}
+	data, err := f.k.Box.Seal(plain, f.context(r.ID))
+	*to = data
+	return err
+}
+
+// configure is what was sent in the place of the stored configurations, with stored
+// secrets in the place of the masks that were sent back. No secret follows an
+// integration to another host unless it is sent anew: who may change an integration
+// could otherwise read what nobody shows them.
+func (f *family[I, S]) configure(ch *resource.Edit[I]) (map[string]any, error) {
+	stored, moved := map[string]any{}, false
+	if ch.Old != nil {
+		var err error
+		if stored, err = f.open(ch.Old); err != nil {
+			return nil, err
+		}
+		moved = origin(f.of(&ch.Old.Value).url) != origin(f.of(&ch.New.Value).url)
+	}
+	_, remapped := ch.Sent["secret_mappings"]
+	if moved && !remapped && len(f.of(&ch.Old.Value).mappings) > 0 {
+		return nil, fault.New(fault.InvalidParameter, "the address leads to another host: send the mappings again").At("secret_mappings")
+	}
+	raw, given := ch.Sent["configurations"]
+	if !given {
+		if moved && f.hasSecret(stored, nil) {
+			return nil, fault.New(fault.InvalidParameter, "the address leads to another host: send the configurations again, with their secrets").At("configurations")
+		}
+		return stored, nil
+	}
+	sent := map[string]any{}
+	if err := json.Unmarshal(raw, &sent); err != nil {
+		return nil, fault.New(fault.InvalidParameter, "the value is an object").At("configurations").Because(err)
+	}
+	maps.DeleteFunc(sent, func(_ string, v any) bool { return v == nil })
+	if moved || !maps.Equal(f.addresses(stored), f.addresses(sent)) {
+		stored = nil
+	}
+	var known any
+	if stored != nil {
+		known = stored
+	}
+	whole, misfit := f.unmask(sent, known, nil)
+	if misfit != "" {
+		return nil, fault.New(fault.InvalidParameter, "the value is a mask and fits no stored secret for this address: send the secret itself").At("configurations" + misfit)
+	}
+	config, _ := whole.(map[string]any)
+	if err := f.check(config); err != nil {
+		return nil, err
+	}
+	for at, raw := range f.addresses(config) {
+		if err := f.k.Guard.CheckURL(raw); err != nil {
+			return nil, fault.From(err).At(at)
+		}
+	}
+	return config, nil
+}
+
+// mask is a value of the configurations as answers show it.
+func (f *family[I, S]) mask(v any, path []string) any {
+	switch v := v.(type) {
+	case string:
+		if f.hides(path) && v != "" {
+			return strings.ToValidUTF8(keys.Mask(v), "�")
+		}
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, inner := range v {
+			out[name] = f.mask(inner, below(path, name))
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, inner := range v {
+			out[i] = f.mask(inner, below(path, strconv.Itoa(i)))
+		}
+		return out
+	}
+	return v
+}
+
+func below(path []string, name string) []string { return append(slices.Clone(path), name) }
+
+// unmask puts what is stored at the same path in the place of each mask of it. Misfit is
+// the path of one that stands for nothing.
+func (f *family[I, S]) unmask(v, stored any, path []string) (whole any, misfit string) {
+	switch v := v.(type) {
+	case string:
+		if !f.hides(path) || !maskForm.MatchString(v) {
+			return v, ""
+		}
+		if old, ok := stored.(string); ok && keys.Mask(old) == v {
+			return old, ""
+		}
+		return v, "." + strings.Join(path, ".")
+	case map[string]any:
+		old, _ := stored.(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if v[name], misfit = f.unmask(v[name], old[name], below(path, name)); misfit != "" {
+				return v, misfit
+			}
+		}
+	case []any:
+		old, _ := stored.([]any)
+		for i := range v {
+			var was any
+			if i < len(old) {
+				was = old[i]
+			}
+			if v[i], misfit = f.unmask(v[i], was, below(path, strconv.Itoa(i))); misfit != "" {
+				return v, misfit
+			}
+		}
+	}
+	return v, ""
+}
+
+// hasSecret reports whether there is a text that answers hide.
+func (f *family[I, S]) hasSecret(v any, path []string) bool {
+	switch v := v.(type) {
+	case string:
+		return v != "" && f.hides(path)
+	case map[string]any:
+		for name, inner := range v {
+			if f.hasSecret(inner, below(path, name)) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(inner any) bool { return f.hasSecret(inner, below(path, "0")) })
+	}
+	return false
+}
+
+// shown are the configurations as answers show them; null for none.
+func (f *family[I, S]) shown(r *resource.Row[I]) (any, error) {
+	config, err := f.open(r)
+	if err != nil || len(config) == 0 {
+		return nil, err
+	}
+	return f.mask(config, nil), nil
+}
+
+// hidesInBody says which texts of a body are secrets.
+func (f *family[I, S]) hidesInBody(path []string) bool {
+	return len(path) > 0 && path[0] == "configurations" && f.hides(path[1:])
+}
+
+const configPrefix = "configurations."
+
+// aim says what the target of a mapping means.
+func (f *family[I, S]) aim(target, at string) (credential.SecretMapping, error) {
+	field := strings.TrimPrefix(target, configPrefix)
+	if !f.mappable(field) {
+		return credential.SecretMapping{}, fault.New(fault.InvalidParameter, "this field cannot be mapped; configurations.custom_headers.<name> can").At(at + ".target_field")
+	}
+	return credential.SecretMapping{Target: configPrefix + field, Field: field}, nil
+}
+
+const headersField = "custom_headers"
+
+// signsIn reports whether there are headers, stored or mapped.
+func signsIn(config map[string]any, mappings []credential.SecretMapping) bool {
+	stored, _ := config[headersField].(map[string]any)
+	return len(stored) > 0 || slices.ContainsFunc(mappings, func(m credential.SecretMapping) bool {
+		section, _, _ := strings.Cut(m.Field, ".")
+		return section == headersField
+	})
+}
+
+// headers are those with which the gateway signs in: stored ones, and over them what
+// mappings bring from secret managers. Those of a record are fault.SecretUnavailable
+// when a secret cannot be had.
+func (f *family[I, S]) headers(ctx context.Context, c *resource.Call, r *resource.Row[I]) (http.Header, error) {
+	h := http.Header{}
+	up := f.of(&r.Value)
+	if !up.headers {
+		return h, nil
+	}
+	config, err := f.open(r)
+	if err != nil {
+		return nil, err
+	}
+	mapped, err := f.k.mapped(ctx, c, up.mappings, r.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	all, _ := config[headersField].(map[string]any)
+	if all == nil {
+		all = map[string]any{}
+	}
+	if raw, ok := mapped[headersField]; ok {
+		if err := json.Unmarshal([]byte(raw), &all); err != nil {
+			return nil, fault.New(fault.SecretUnavailable, "the mapped secret of custom_headers is no JSON object of texts")
+		}
+	}
+	for field, v := range mapped {
+		if name, ok := strings.CutPrefix(field, headersField+"."); ok {
+			all[name] = v
+		}
+	}
+	if err := f.check(map[string]any{headersField: all}); err != nil { // a mapped one was not checked before
+		return nil, err
+	}
+	for name, v := range all {
+		if s, ok := v.(string); ok {
+			h.Set(name, s)
+		}
+	}
+	return h, nil
+}
+
+// mapped reads the values of mappings from their secret managers, for a workspace or,
+// with "", for the organisation.
+func (k kinds) mapped(ctx context.Context, c *resource.Call, mappings []credential.SecretMapping, place string) (map[string]string, error) {
+	if len(mappings) == 0 {
+		return nil, nil
+	}
+	uses := make([]credential.SecretUse, len(mappings))
+	for i, m := range mappings {
+		uses[i] = credential.SecretUse{Field: m.Field, Key: m.Key, Format: m.Format}
+		ref, err := live[credential.SecretReference](ctx, c.Reader, credential.SecretReferenceKind, m.Reference)
+		if fault.Has(err, fault.NotFound) || err == nil && place != "" && !ref.Value.VisibleTo(place) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		auth, err := k.openAuth(ref)
+		if err != nil {
+			return nil, err
+		}
+		uses[i].Source = &credential.SecretSource{RecordID: ref.ID, Revision: ref.Version, Manager: ref.Value.Manager, Path: ref.Value.Path, Auth: auth}
+		if m.Key == "" {
+			uses[i].Key = ref.Value.Key
+		}
+	}
+	return k.Secrets.Read(ctx, uses)
+}

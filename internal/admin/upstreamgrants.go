@@ -1,0 +1,266 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/resource"
+)
+
+// upstreamGrantsIn says which workspaces may use an integration of the organisation.
+// Source: contract/content-and-observability.yaml, PUT /mcp-integrations/{id}/workspaces.
+type upstreamGrantsIn struct {
+	Workspaces []upstreamGrantIn   `json:"workspaces" nullable:"false" maxItems:"900"`
+	Global     *nullable[globalIn] `json:"global_workspace_access,omitempty" nullable:"true"`
+	Override   bool                `json:"override_existing_workspace_access,omitempty" doc:"the list replaces all present grants"`
+}
+
+type upstreamGrantIn struct {
+	ID      string `json:"id" doc:"slug or id of the workspace"`
+	Enabled bool   `json:"enabled" doc:"true makes a server there unless there is one; false disables those that there are"`
+}
+
+// upstreamGrantsView lists the grants in the field that the caller asked for.
+type upstreamGrantsView struct {
+	Workspaces *[]grantView         `json:"workspaces,omitempty" doc:"without the parameter version"`
+	Data       *[]grantView         `json:"data,omitempty" doc:"with it"`
+	Global     nullable[globalView] `json:"global_workspace_access"`
+	Total      int                  `json:"total"`
+}
+
+// grantActions read and change which workspaces may use an integration of the
+// organisation.
+func (f *family[I, S]) grantActions(word string) []resource.Action[I] {
+	return []resource.Action[I]{
+		{
+			Name: "read", Method: http.MethodGet, Path: "/workspaces", ID: "list" + word + "Workspaces", Summary: "List the workspaces that may use an " + f.title,
+			Query: []resource.Param{{Name: "version", Doc: "any value: the list stands in data"}}, Answer: upstreamGrantsView{}, Read: f.viewGrants,
+		},
+		{
+			Name: "manage", Scope: "update", Method: http.MethodPut, Path: "/workspaces", ID: "update" + word + "Workspaces",
+			Summary: "Grant an " + f.title + " to workspaces, or take it away", Body: upstreamGrantsIn{}, Run: f.putGrants,
+		},
+	}
+}
+
+func (f *family[I, S]) set() string { return f.integration + ".workspaces" }
+
+// grants are those of an integration by the id of the workspace.
+func (f *family[I, S]) grants(ctx context.Context, from resource.Reader, id string) (map[string]grant, error) {
+	links, err := from.Links(ctx, f.set(), id)
+	if err != nil {
+		return nil, err
+	}
+	m := make(map[string]grant, len(links))
+	for _, l := range links {
+		var g grant
+		if err := json.Unmarshal(l.Body, &g); err != nil {
+			return nil, fmt.Errorf("decode a grant of %s %s: %w", f.integration, id, err)
+		}
+		m[l.ToID] = g
+	}
+	return m, nil
+}
+
+func (f *family[I, S]) putGrants(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[I]) (any, error) {
+	if ch.New.WorkspaceID != "" {
+		return nil, fault.Newf(fault.InvalidRequest, "an %s of a workspace cannot be granted to others", f.title)
+	}
+	var in upstreamGrantsIn
+	if err := json.Unmarshal(encode(c.Sent), &in); err != nil {
+		return nil, fault.New(fault.InvalidRequest, "the body cannot be used").Because(err)
+	}
+	_, global := c.Sent["global_workspace_access"]
+	if len(in.Workspaces) == 0 && !in.Override && !global {
+		return nil, fault.New(fault.InvalidRequest, "the list is empty; set override_existing_workspace_access to take all grants away").At("workspaces")
+	}
+	present, err := f.grants(ctx, tx, ch.New.ID)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := f.wanted(ctx, tx, c, in, present)
+	if err != nil {
+		return nil, err
+	}
+	for _, place := range slices.Sorted(maps.Keys(wanted)) {
+		if err := f.grantOne(ctx, tx, c, ch.New, present, place, wanted[place]); err != nil {
+			return nil, err
+		}
+	}
+	if global {
+		var sent *globalIn
+		if err := c.Sent.Into("global_workspace_access", &sent); err != nil {
+			return nil, err
+		}
+		to := f.of(&ch.New.Value).global
+		if *to = nil; sent != nil {
+			*to = &sent.Enabled
+		}
+	}
+	return nil, f.saveGrants(ctx, tx, ch.New, present)
+}
+
+// wanted is what was asked for each workspace.
+func (f *family[I, S]) wanted(ctx context.Context, tx resource.Tx, c *resource.Call, in upstreamGrantsIn, present map[string]grant) (map[string]bool, error) {
+	out := make(map[string]bool, len(in.Workspaces))
+	if in.Override {
+		for id := range present {
+			out[id] = false
+		}
+	}
+	named := make(map[string]bool, len(in.Workspaces))
+	for i, w := range in.Workspaces {
+		at := fmt.Sprintf("workspaces[%d].id", i)
+		place, err := findWorkspace(ctx, tx, c.OrgID, w.ID)
+		if fault.Has(err, fault.NotFound) {
+			return nil, fault.New(fault.ReferenceMissing, "there is no such workspace").At(at)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if named[place.ID] {
+			return nil, fault.New(fault.InvalidParameter, "the workspace is there twice").At(at)
+		}
+		named[place.ID], out[place.ID] = true, w.Enabled
+	}
+	return out, nil
+}
+
+// grantOne gives the integration to a workspace, with a server unless there is one, or
+// takes it away.
+func (f *family[I, S]) grantOne(ctx context.Context, tx resource.Tx, c *resource.Call, in *resource.Row[I], present map[string]grant, place string, enabled bool) error {
+	old, known := present[place]
+	if known && old.Enabled == enabled {
+		return nil
+	}
+	if !known {
+		old.Created = c.Now.UnixMilli()
+	}
+	present[place] = grant{enabled, old.Created, c.Now.UnixMilli()}
+	if !enabled {
+		return nil
+	}
+	servers, err := resource.Referring(ctx, tx, f.server, in.Record, place)
+	if err != nil || len(servers) > 0 {
+		return err
+	}
+	slug, err := f.freeSlug(ctx, tx, in)
+	if err != nil {
+		return err
+	}
+	name := f.of(&in.Value).name
+	r := &resource.Row[S]{
+		Record: resource.Record{ID: ident.NewID(), OrgID: in.OrgID, WorkspaceID: place, Name: name, Slug: slug},
+		Value:  f.found(name, in.ID, c.Principal.Actor()),
+	}
+	return f.put(ctx, tx, c, r, in.Record)
+}
+
+// Lengths of the slugs of servers.
+const (
+	minServerSlug = 3
+	maxServerSlug = 50
+)
+
+// freeSlug is the slug of the integration where no server has it and it suits one, else
+// one that begins like it.
+func (f *family[I, S]) freeSlug(ctx context.Context, from resource.Reader, in *resource.Row[I]) (string, error) {
+	if len(in.Slug) >= minServerSlug && len(in.Slug) <= maxServerSlug {
+		_, err := from.FindSlug(ctx, f.server, in.OrgID, in.Slug)
+		if fault.Has(err, fault.NotFound) {
+			return in.Slug, nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return ident.NewSlug(in.Slug[:min(len(in.Slug), maxServerSlug-10)]), nil
+}
+
+// saveGrants writes the grants as links, and into the index of the integration.
+func (f *family[I, S]) saveGrants(ctx context.Context, tx resource.Tx, in *resource.Row[I], present map[string]grant) error {
+	if len(present) > maxGrants {
+		return fault.Newf(fault.InvalidParameter, "an %s is granted to at most %d workspaces", f.title, maxGrants).At("workspaces")
+	}
+	links := make([]resource.Link, 0, len(present))
+	in.Index = slices.DeleteFunc(in.Index, func(e resource.IndexEntry) bool { return e.Name == entryPlace })
+	for place, one := range present {
+		links = append(links, resource.Link{ToID: place, Body: encode(one)})
+		if one.Enabled {
+			in.Index = append(in.Index, resource.IndexEntry{Name: entryPlace, Value: place})
+		}
+	}
+	slices.SortFunc(links, func(a, b resource.Link) int { return cmp.Compare(a.ToID, b.ToID) })
+	return tx.PutLinks(ctx, f.set(), in.ID, links)
+}
+
+// grantNew gives a new workspace what is for all.
+func (f *family[I, S]) grantNew(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record) error {
+	rows, err := rowsOf[I](ctx, tx, resource.Query{
+		Kind: f.integration, OrgID: place.OrgID, Statuses: []string{resource.Active},
+		Index: []resource.IndexEntry{{Name: entryGlobal, Value: "1"}}, Limit: 1000,
+	})
+	if err != nil {
+		return err
+	}
+	for _, in := range rows {
+		present, err := f.grants(ctx, tx, in.ID)
+		if err != nil {
+			return err
+		}
+		if err := f.grantOne(ctx, tx, c, in, present, place.ID, true); err != nil {
+			return err
+		}
+		if err := f.saveGrants(ctx, tx, in, present); err != nil {
+			return err
+		}
+		rec := in.Record
+		rec.Updated = c.Now
+		if err := tx.Update(ctx, rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *family[I, S]) viewGrants(ctx context.Context, c *resource.Call, r resource.Row[I]) (any, error) {
+	present, err := f.grants(ctx, c.Reader, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]grantView, 0, len(present))
+	for _, id := range slices.Sorted(maps.Keys(present)) {
+		place, err := c.Reader.Find(ctx, "workspace", id)
+		if fault.Has(err, fault.NotFound) || err == nil && place.Status == resource.Archived {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		v := viewGrant(place, present[id])
+		v.ID = id
+		list = append(list, v)
+	}
+	out := upstreamGrantsView{Global: globalOf(*f.of(&r.Value).global), Total: len(list)}
+	if c.Query("version") != "" {
+		out.Data = &list
+	} else {
+		out.Workspaces = &list
+	}
+	return out, nil
+}
+
+// globalOf shows whether every new workspace gets an integration; null when nobody said.
+func globalOf(on *bool) nullable[globalView] {
+	if on == nil {
+		return nullable[globalView]{}
+	}
+	return nullable[globalView]{&globalView{*on}}
+}

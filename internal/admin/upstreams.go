@@ -1,0 +1,220 @@
+package admin
+
+import (
+	"context"
+	"net/url"
+	"slices"
+
+	"sluice/internal/access"
+	"sluice/internal/credential"
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// family says how tool servers and agents differ where they are treated alike: both are
+// registered once, as integrations, and appear in workspaces as servers. I is the stored
+// body of an integration and S that of a server.
+// Source: contract/content-and-observability.md 9.1, 11.
+type family[I, S any] struct {
+	k           kinds
+	integration string // kind of the stored records
+	server      string // the same of the appearances
+	title       string // of the integrations, for texts: "MCP integration"
+	stem        string // of their scopes: "mcp_integrations"
+	field       string // of a server, that names its integration: "mcp_integration_id"
+	beside      string // set of links that keeps what the upstream said
+
+	of        func(*I) upstream
+	in        func(*S) appearance
+	found     func(name, integrationID, owner string) S // a server that is made with the access
+	put       func(ctx context.Context, tx resource.Tx, c *resource.Call, r *resource.Row[S], to resource.Record) error
+	check     func(config map[string]any) error
+	addresses func(config map[string]any) map[string]string
+	hides     func(path []string) bool
+	mappable  func(field string) bool
+}
+
+// upstream shows, and points at, what the bodies of integrations have in common.
+type upstream struct {
+	name, url string
+	headers   bool // signs in with fixed headers
+	config    *[]byte
+	global    **bool
+	owner     *string
+
+	mappings    []credential.SecretMapping
+	setMappings func([]credential.SecretMapping)
+}
+
+// appearance points at what the bodies of servers have in common.
+type appearance struct {
+	integrationID, owner *string
+	deny                 *bool
+	users                *map[string]bool
+}
+
+// scopes are those of the organisation for what belongs to no workspace, else those of
+// workspaces.
+func (f *family[I, S]) scopes(action string, r *resource.Row[I]) []access.Scope {
+	ofOrg, ofPlace := access.Scope("organisation_"+f.stem+"."+action), access.Scope("workspace_"+f.stem+"."+action)
+	switch {
+	case r == nil:
+		return []access.Scope{ofOrg, ofPlace}
+	case r.WorkspaceID == "":
+		return []access.Scope{ofOrg}
+	}
+	return []access.Scope{ofPlace}
+}
+
+func (f *family[I, S]) locate(_ context.Context, c *resource.Call, r *resource.Row[I]) error {
+	r.WorkspaceID = c.WorkspaceID
+	return nil
+}
+
+// choose narrows a list to what the caller's workspace may use, and to the levels whose
+// list scope is held.
+func (f *family[I, S]) choose(_ context.Context, c *resource.Call, q *resource.Query) error {
+	if c.WorkspaceID != "" {
+		q.WorkspaceID = ""
+		q.Index = append(q.Index, resource.IndexEntry{Name: entryPlace, Value: c.WorkspaceID})
+	}
+	for level, scope := range map[string]string{"organisation": "organisation_", "workspace": "workspace_"} {
+		if !c.Holds(access.Scope(scope + f.stem + ".list")) {
+			other := map[string]string{"organisation": "workspace", "workspace": "organisation"}[level]
+			q.Index = append(q.Index, resource.IndexEntry{Name: "level", Value: other})
+		}
+	}
+	return nil
+}
+
+// index keeps the grants, which are written with their links.
+func (f *family[I, S]) index(r *resource.Row[I]) []resource.IndexEntry {
+	entries := []resource.IndexEntry{{Name: "level", Value: "organisation"}}
+	if r.WorkspaceID != "" {
+		return []resource.IndexEntry{{Name: "level", Value: "workspace"}, {Name: entryPlace, Value: r.WorkspaceID}}
+	}
+	if on := *f.of(&r.Value).global; on != nil && *on {
+		entries = append(entries, resource.IndexEntry{Name: entryGlobal, Value: "1"})
+	}
+	for _, place := range grantedTo(r.Index) {
+		entries = append(entries, resource.IndexEntry{Name: entryPlace, Value: place})
+	}
+	return entries
+}
+
+// prepare checks where an integration leads, and seals how it signs in there.
+func (f *family[I, S]) prepare(ctx context.Context, c *resource.Call, ch *resource.Edit[I]) error {
+	up := f.of(&ch.New.Value)
+	if ch.Old == nil {
+		*up.owner = c.Principal.Actor()
+	}
+	if err := f.k.Guard.CheckURL(up.url); err != nil {
+		return fault.From(err).At("url")
+	}
+	config, err := f.configure(ch)
+	if err != nil {
+		return err
+	}
+	mappings, err := readMappings(ctx, c, ch.Sent, ch.New.WorkspaceID, up.mappings, f.aim)
+	if err != nil {
+		return err
+	}
+	if up.headers && !signsIn(config, mappings) {
+		return fault.New(fault.InvalidParameter, "with auth_type headers at least one header is needed").At("configurations.custom_headers")
+	}
+	up.setMappings(mappings)
+	return f.seal(ch.New, config)
+}
+
+// after takes along what goes with an integration: its servers, and what its upstream
+// said.
+func (f *family[I, S]) after(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[I]) error {
+	if ch.New.Status != resource.Archived {
+		return nil
+	}
+	if err := tx.PutLinks(ctx, f.beside, ch.New.ID, nil); err != nil {
+		return err
+	}
+	servers, err := resource.Referring(ctx, tx, f.server, ch.New.Record, "")
+	for len(servers) > 0 && err == nil { // a page of them
+		for _, s := range servers {
+			if err := f.retireServer(ctx, tx, c, s); err != nil {
+				return err
+			}
+		}
+		servers, err = resource.Referring(ctx, tx, f.server, ch.New.Record, "")
+	}
+	return err
+}
+
+// retireServer archives a server that goes with its integration.
+func (f *family[I, S]) retireServer(ctx context.Context, tx resource.Tx, c *resource.Call, s resource.Record) error {
+	if err := resource.Retire(ctx, tx, c, s); err != nil {
+		return err
+	}
+	return dropConnections(ctx, tx, c, s)
+}
+
+// inForce reports whether a server may be used: its integration is there, and its
+// workspace may use that. What takes the access away disables the server.
+func inForce(in resource.Record, workspaceID string) bool {
+	return in.Status == resource.Active && slices.Contains(grantedTo(in.Index), workspaceID)
+}
+
+// standingOf is the status of a server as answers show it.
+func standingOf(in resource.Record, workspaceID string) string {
+	if inForce(in, workspaceID) {
+		return resource.Active
+	}
+	return resource.Archived
+}
+
+// refer is the reference of a server to its integration.
+func (f *family[I, S]) refer() resource.Ref[S] {
+	return resource.Ref[S]{Kind: f.integration, Cascade: true, Find: func(ctx context.Context, c *resource.Call, r *resource.Row[S]) (*resource.Record, error) {
+		rec, err := c.Reader.Find(ctx, f.integration, *f.in(&r.Value).integrationID)
+		return &rec, err
+	}}
+}
+
+// prepareServer finds the integration of a new server: one of the workspace, or one of
+// the organisation that the workspace may use.
+func (f *family[I, S]) prepareServer(ctx context.Context, c *resource.Call, ch *resource.Edit[S]) error {
+	if ch.Old != nil {
+		return nil
+	}
+	to := f.in(&ch.New.Value)
+	*to.owner = c.Principal.Actor()
+	in, err := c.Refer(ctx, f.integration, ch.New.WorkspaceID, *to.integrationID, f.field)
+	if fault.Has(err, fault.ReferenceMissing) || err == nil && !inForce(*in, ch.New.WorkspaceID) {
+		return fault.Newf(fault.ReferenceMissing, "there is no such %s that the workspace may use", f.title).At(f.field)
+	}
+	if err != nil {
+		return err
+	}
+	*to.integrationID = in.ID
+	return nil
+}
+
+// levelFilters are the filters of the lists of integrations.
+func levelFilters() []resource.Filter {
+	return []resource.Filter{
+		organisationFilter(),
+		{Param: resource.Param{Name: "type", Enum: []string{"workspace", "organisation", "all"}, Default: "all"}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
+			if v != "all" {
+				q.Index = append(q.Index, resource.IndexEntry{Name: "level", Value: v})
+			}
+			return nil
+		}},
+		searchFilter(),
+	}
+}
+
+// origin is where a URL leads: its scheme and host.
+func origin(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	return u.Scheme + "://" + u.Host
+}
