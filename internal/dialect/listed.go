@@ -16,7 +16,7 @@ func listOf(ep llm.Endpoint) []byte {
 		return []byte(`"choices"`)
 	case llm.Messages:
 		return []byte(`"content"`)
-	case llm.CreateModelResponse, llm.GetModelResponse:
+	case llm.CreateModelResponse:
 		return []byte(`"output"`)
 	case llm.Embed, llm.ImageGenerate, llm.ImageEdit:
 		return []byte(`"data"`)

@@ -25,6 +25,10 @@ func streams(body []byte) bool {
 // objects are the answers of endpoints, by what their paths end in.
 var objects = []struct{ path, body string }{
 	{"/chat/completions", `{"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"Hi","refusal":null},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`},
+	{"/completions", `{"id":"cmpl-1","object":"text_completion","created":1700000000,"model":"m","choices":[{"index":0,"text":"Hi","logprobs":null,"finish_reason":"stop"}]}`},
+	{"/embeddings", `{"object":"list","model":"m","data":[{"object":"embedding","index":0,"embedding":[0.5]}],"usage":{"prompt_tokens":1,"total_tokens":1}}`},
+	{"/images/generations", `{"created":1700000000,"data":[{"b64_json":"aGk="}]}`},
+	{"/images/edits", `{"created":1700000000,"data":[{"b64_json":"aGk="}]}`},
 	{"/responses", `{"id":"resp_1","object":"response","created_at":1700000000,"status":"completed","model":"m","output":[],"usage":{"input_tokens":1,"input_tokens_details":{"cached_tokens":0},"output_tokens":1,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":2}}`},
 	{"/messages/count_tokens", `{"input_tokens":1}`},
 	{"/messages", `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}`},
