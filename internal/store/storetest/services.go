@@ -114,7 +114,7 @@ func NewPostgres(ctx context.Context) (set store.Settings, remove func() error, 
 			made := e
 			made.Name = name
 			return store.Settings{Engine: store.Postgres, Writer: made}, func() error {
-				return admin(context.Background(), store.Postgres, e, drop(store.Postgres, name))
+				return admin(context.WithoutCancel(ctx), store.Postgres, e, drop(store.Postgres, name))
 			}, nil
 		}
 	}
