@@ -34,7 +34,7 @@ func (l *rightsOf) namesOrganisation() bool {
 
 // unbuilt reports whether those who may are told that it does not exist yet.
 func (l *rightsOf) unbuilt() bool {
-	return strings.HasPrefix(l.path, "/analytics/") || strings.HasPrefix(l.path, "/logs/groups/")
+	return slices.ContainsFunc([]string{"/analytics/", "/logs/groups/", "/logs/exports/<export>/"}, func(begin string) bool { return strings.HasPrefix(l.path, begin) })
 }
 
 // gives is the scope that the body of a line gives to a new key; who gives it holds it.

@@ -26,7 +26,7 @@ func (k kinds) logExports() resource.Resource {
 		Home:   resource.Located, Locate: locateExport,
 		Create: exportIn{}, Update: exportPatch{}, Own: []string{"filters"},
 		Select: func(_ context.Context, c *resource.Call, q *resource.Query) error {
-			if user := exportsOf(c); user != "" {
+			if user := exportsOf(c, c.WorkspaceID); user != "" {
 				q.Index = append(q.Index, resource.IndexEntry{Name: "user", Value: user})
 			}
 			return nil
@@ -63,16 +63,16 @@ func noExports(context.Context, resource.Tx, *resource.Call, *resource.Edit[reco
 }
 
 // exportsOf is the user to whose exports a caller is bound; empty for none.
-func exportsOf(c *resource.Call) string {
+func exportsOf(c *resource.Call, workspaceID string) string {
 	p := c.Principal
-	if p.Kind == access.ByKey && p.KeyType == access.WorkspaceUser || p.SeesOwnDataOnly(c.WorkspaceID) {
+	if p.Kind == access.ByKey && p.KeyType == access.WorkspaceUser || p.SeesOwnDataOnly(workspaceID) {
 		return p.UserID
 	}
 	return ""
 }
 
 func guardExport(_ context.Context, c *resource.Call, r *resource.Row[record.Export]) error {
-	if user := exportsOf(c); user != "" && r.Value.UserID != user {
+	if user := exportsOf(c, r.WorkspaceID); user != "" && r.Value.UserID != user {
 		return fault.New(fault.NotFound, "there is no such log export")
 	}
 	return nil
