@@ -178,7 +178,7 @@ func (d *directory) FindKey(h keys.Hash) *keys.Entry {
 }
 
 // FindWorkspace returns a workspace without settings.
-func (d *directory) FindWorkspace(string) *tenant.Workspace { return &tenant.Workspace{} }
+func (d *directory) FindWorkspace(string) *tenant.Scope { return &tenant.Scope{} }
 
 // FindConfig finds none: transcripts bring their config along.
 func (d *directory) FindConfig(string, string) (*routing.Config, string, bool) { return nil, "", false }
