@@ -18,6 +18,7 @@ import (
 	"sluice/internal/sealed"
 	"sluice/internal/store"
 	"sluice/internal/store/storetest"
+	"sluice/internal/tenant"
 )
 
 const (
@@ -56,6 +57,9 @@ var secretsOf = map[string]func(seal func(text string) []byte) (body any){
 	mcp.ConnectionKind:             func(seal func(string) []byte) any { return mcp.Connection{Tokens: seal("a")} },
 	agent.IntegrationKind:          func(seal func(string) []byte) any { return agent.Integration{Configurations: seal("a")} },
 	credential.SecretReferenceKind: func(seal func(string) []byte) any { return credential.SecretReference{Auth: seal("a")} },
+	tenant.AuthKind: func(seal func(string) []byte) any {
+		return tenant.Auth{OIDC: &tenant.OIDC{ClientSecret: seal("a"), JWKS: seal("b")}}
+	},
 }
 
 // saveTwice keeps a record of a kind in two versions, sealed by a box each.
