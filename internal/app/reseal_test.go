@@ -12,6 +12,7 @@ import (
 	"sluice/internal/guard"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
+	"sluice/internal/mail"
 	"sluice/internal/mcp"
 	"sluice/internal/resource"
 	"sluice/internal/routing"
@@ -57,6 +58,7 @@ var secretsOf = map[string]func(seal func(text string) []byte) (body any){
 	mcp.ConnectionKind:             func(seal func(string) []byte) any { return mcp.Connection{Tokens: seal("a")} },
 	agent.IntegrationKind:          func(seal func(string) []byte) any { return agent.Integration{Configurations: seal("a")} },
 	credential.SecretReferenceKind: func(seal func(string) []byte) any { return credential.SecretReference{Auth: seal("a")} },
+	mail.Kind:                      func(seal func(string) []byte) any { return mail.Message{Sealed: seal("a")} },
 	tenant.AuthKind: func(seal func(string) []byte) any {
 		return tenant.Auth{OIDC: &tenant.OIDC{ClientSecret: seal("a"), JWKS: seal("b")}}
 	},
