@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"log/slog"
 	"strings"
@@ -123,7 +124,9 @@ func TestReseal(t *testing.T) {
 		t.Fatalf("%d records, %v", n, err)
 	}
 	current := boxOf(t, secondKey)
-	want := map[string]string{deploymentKind: "a", keys.Kind: "ba", credential.IntegrationKind: "ab", credential.VirtualKeyKind: "ab", routing.SavedKind: "a", guard.Kind: "a", credential.SecretReferenceKind: "a"}
+	want := map[string]string{ // every other kind holds one sealed value
+		keys.Kind: "ba", credential.IntegrationKind: "ab", credential.VirtualKeyKind: "ab", tenant.AuthKind: "ab",
+	}
 	for kind, id := range ids {
 		versions, err := s.Versions(t.Context(), kind, id)
 		if err != nil || len(versions) != 2 {
@@ -136,7 +139,7 @@ func TestReseal(t *testing.T) {
 				opened += string(plain)
 				return err
 			})
-			if err != nil || opened != want[kind] {
+			if err != nil || opened != cmp.Or(want[kind], "a") {
 				t.Errorf("version %d of %s opens as %q, %v", v.Version, kind, opened, err)
 			}
 		}
