@@ -16,7 +16,7 @@ func (k kinds) acceptInvite(ctx context.Context, c *resource.Call) (any, error) 
 	if !k.LocalLogin {
 		return nil, fault.New(fault.FeatureOff, "people sign in through the identity provider on this deployment, which accepts their invitation (AUTH_MODE)")
 	}
-	remote := "invite:" + remoteIP(c.Request())
+	remote := "invite:" + c.Remote()
 	if err := k.Pace.Allow(c.Now, remote); err != nil {
 		return nil, err
 	}

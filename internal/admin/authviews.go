@@ -6,8 +6,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
-	"net"
-	"net/http"
 	"strings"
 
 	"sluice/internal/resource"
@@ -142,14 +140,6 @@ func digest(s string) string {
 // clipped is at most n bytes of a text, without half characters.
 func clipped(s string, n int) string {
 	return strings.ToValidUTF8(s[:min(len(s), n)], "")
-}
-
-// remoteIP is the address of the network that a request came from.
-func remoteIP(r *http.Request) string {
-	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
-		return host
-	}
-	return r.RemoteAddr
 }
 
 func isHTTPS(url string) bool { return strings.HasPrefix(url, "https://") }

@@ -153,20 +153,15 @@ func wantedGrants(ctx context.Context, tx resource.Tx, c *resource.Call, in gran
 			out[id] = wanted{}
 		}
 	}
-	named := make(map[string]bool, len(in.Workspaces))
+	names := make([]string, len(in.Workspaces))
 	for i, w := range in.Workspaces {
-		at := fmt.Sprintf("workspaces[%d].id", i)
-		place, err := findWorkspace(ctx, tx, c.OrgID, w.ID)
-		if fault.Has(err, fault.NotFound) {
-			return nil, fault.New(fault.ReferenceMissing, "there is no such workspace").At(at)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if named[place.ID] {
-			return nil, fault.New(fault.InvalidParameter, "the workspace is there twice").At(at)
-		}
-		named[place.ID] = true
+		names[i] = w.ID
+	}
+	places, err := namedWorkspaces(ctx, tx, c.OrgID, names, fault.ReferenceMissing)
+	if err != nil {
+		return nil, err
+	}
+	for i, w := range in.Workspaces {
 		one := wanted{w.Enabled, in.MakeProvider, in.ProviderSlug}
 		if w.MakeProvider != nil {
 			one.provider = *w.MakeProvider
@@ -174,7 +169,7 @@ func wantedGrants(ctx context.Context, tx resource.Tx, c *resource.Call, in gran
 		if w.ProviderSlug != "" {
 			one.slug = w.ProviderSlug
 		}
-		out[place.ID] = one
+		out[places[i].ID] = one
 	}
 	return out, nil
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 
 	"sluice/internal/access"
@@ -182,20 +180,13 @@ func invitedPlaces(ctx context.Context, c *resource.Call) ([]tenant.InvitedPlace
 	if err := c.Sent.Into("workspaces", &sent); err != nil {
 		return nil, err
 	}
+	found, err := namedWorkspaces(ctx, c.Reader, c.OrgID, each(sent, func(p placeIn) string { return p.ID }), fault.NotFound)
+	if err != nil {
+		return nil, err
+	}
 	places := make([]tenant.InvitedPlace, len(sent))
 	for i, p := range sent {
-		at := "workspaces[" + strconv.Itoa(i) + "].id"
-		rec, err := findWorkspace(ctx, c.Reader, c.OrgID, p.ID)
-		if fault.Has(err, fault.NotFound) {
-			return nil, fault.New(fault.NotFound, "there is no such workspace").At(at)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(places[:i], func(q tenant.InvitedPlace) bool { return q.ID == rec.ID }) {
-			return nil, fault.New(fault.InvalidParameter, "the workspace is there twice").At(at)
-		}
-		places[i] = tenant.InvitedPlace{ID: rec.ID, Role: p.Role}
+		places[i] = tenant.InvitedPlace{ID: found[i].ID, Role: p.Role}
 	}
 	return places, nil
 }

@@ -38,7 +38,7 @@ func (k kinds) members() resource.Resource {
 		})
 		add(resource.Operation{
 			Method: http.MethodGet, Path: path, ID: id("listWorkspaceMembers"), Summary: "List the members of a workspace", Params: []resource.Param{place},
-			Scopes: []access.Scope{"workspace_users.list"}, Query: append(pages("page_size", "current_page"),
+			Scopes: []access.Scope{"workspace_users.list"}, Query: append(resource.Paging(50, 0),
 				resource.Param{Name: "role", Enum: []string{"admin", "manager", "member"}}, resource.Param{Name: "email"}),
 			Answer: resource.ListOf[memberView]{}, Run: k.listMembers,
 		})
@@ -225,18 +225,7 @@ func leave(ctx context.Context, tx resource.Tx, c *resource.Call, m *resource.Ro
 	if err := resource.Retire(ctx, tx, c, m.Record); err != nil {
 		return err
 	}
-	return retireAll(ctx, tx, c, resource.Query{
-		Kind: keys.Kind, OrgID: m.OrgID, WorkspaceID: m.WorkspaceID, Limit: 1000, Statuses: []string{resource.Active, "exhausted", "expired"},
-		Index: []resource.IndexEntry{{Name: userEntry, Value: m.Value.UserID}},
-	})
-}
-
-// pages are the parameters of a list that is no list of a kind.
-func pages(size, current string) []resource.Param {
-	return []resource.Param{
-		{Name: current, Doc: "page number, from 0", Type: "integer", Default: "0", Max: 1_000_000},
-		{Name: size, Doc: "rows of a page; 0 means 50", Type: "integer", Default: "50", Max: 1000},
-	}
+	return retireOf(ctx, tx, c, m.OrgID, m.WorkspaceID, m.Value.UserID, keys.Kind)
 }
 
 func (k kinds) getMember(ctx context.Context, c *resource.Call) (any, error) {

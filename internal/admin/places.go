@@ -2,6 +2,8 @@ package admin
 
 import (
 	"context"
+	"slices"
+	"strconv"
 
 	"sluice/internal/access"
 	"sluice/internal/fault"
@@ -16,4 +18,26 @@ func findWorkspace(ctx context.Context, from resource.Reader, orgID, name string
 		return resource.Record{}, fault.New(fault.NotFound, "the workspace is archived")
 	}
 	return r, err
+}
+
+// namedWorkspaces finds the workspaces that the list "workspaces" of a body names by id
+// or slug, each once. One that does not exist is the code missing, and one that is there
+// twice fault.InvalidParameter, At its id.
+func namedWorkspaces(ctx context.Context, from resource.Reader, orgID string, names []string, missing fault.Code) ([]resource.Record, error) {
+	places := make([]resource.Record, 0, len(names))
+	for i, name := range names {
+		at := "workspaces[" + strconv.Itoa(i) + "].id"
+		place, err := findWorkspace(ctx, from, orgID, name)
+		if fault.Has(err, fault.NotFound) {
+			return nil, fault.New(missing, "there is no such workspace").At(at)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(places, func(p resource.Record) bool { return p.ID == place.ID }) {
+			return nil, fault.New(fault.InvalidParameter, "the workspace is there twice").At(at)
+		}
+		places = append(places, place)
+	}
+	return places, nil
 }

@@ -87,7 +87,7 @@ func (k kinds) login(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	remote := "ip:" + remoteIP(c.Request())
+	remote := "ip:" + c.Remote()
 	if err := k.Pace.Allow(c.Now, email, remote); err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (k kinds) open(ctx context.Context, c *resource.Call, user *resource.Row[te
 		}
 		token := identity.NewToken()
 		s := identity.Session{
-			UserID: user.ID, Began: c.Now, ExpiresAt: c.Now.Add(longest), Agent: clipped(c.Request().UserAgent(), 255), RemoteIP: remoteIP(c.Request()),
+			UserID: user.ID, Began: c.Now, ExpiresAt: c.Now.Add(longest), Agent: clipped(c.Request().UserAgent(), 255), RemoteIP: c.Remote(),
 		}
 		c.Target(user.Record)
 		out = loginOut{token, stamp(s.ExpiresAt), user.ID, sessionKind}

@@ -1,8 +1,6 @@
 package admin
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 
 	"sluice/internal/fault"
@@ -31,8 +29,7 @@ func checkTags(tags map[string]string) error {
 func tagEntries(tags map[string]string) []resource.IndexEntry {
 	entries := make([]resource.IndexEntry, 0, len(tags))
 	for name, v := range tags {
-		sum := sha256.Sum256([]byte(name + "\x00" + v))
-		entries = append(entries, resource.IndexEntry{Name: entryTag, Value: hex.EncodeToString(sum[:])})
+		entries = append(entries, resource.IndexEntry{Name: entryTag, Value: digest(name + "\x00" + v)})
 	}
 	return entries
 }

@@ -115,20 +115,16 @@ func (f *family[I, S]) wanted(ctx context.Context, tx resource.Tx, c *resource.C
 			out[id] = false
 		}
 	}
-	named := make(map[string]bool, len(in.Workspaces))
+	names := make([]string, len(in.Workspaces))
 	for i, w := range in.Workspaces {
-		at := fmt.Sprintf("workspaces[%d].id", i)
-		place, err := findWorkspace(ctx, tx, c.OrgID, w.ID)
-		if fault.Has(err, fault.NotFound) {
-			return nil, fault.New(fault.ReferenceMissing, "there is no such workspace").At(at)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if named[place.ID] {
-			return nil, fault.New(fault.InvalidParameter, "the workspace is there twice").At(at)
-		}
-		named[place.ID], out[place.ID] = true, w.Enabled
+		names[i] = w.ID
+	}
+	places, err := namedWorkspaces(ctx, tx, c.OrgID, names, fault.ReferenceMissing)
+	if err != nil {
+		return nil, err
+	}
+	for i, w := range in.Workspaces {
+		out[places[i].ID] = w.Enabled
 	}
 	return out, nil
 }

@@ -274,16 +274,16 @@ func (k kinds) removeUser(ctx context.Context, c *resource.Call) (any, error) {
 		if err := resource.Retire(ctx, tx, c, u.Record); err != nil {
 			return err
 		}
-		return retireOf(ctx, tx, c, u.Record, tenant.MemberKind, keys.Kind, sessionKind)
+		return retireOf(ctx, tx, c, u.OrgID, "", u.ID, tenant.MemberKind, keys.Kind, sessionKind)
 	})
 }
 
-// retireOf archives what belongs to a user.
-func retireOf(ctx context.Context, tx resource.Tx, c *resource.Call, user resource.Record, kinds ...string) error {
+// retireOf archives what belongs to a user, in one workspace or, without one, in all.
+func retireOf(ctx context.Context, tx resource.Tx, c *resource.Call, orgID, workspaceID, userID string, kinds ...string) error {
 	for _, kind := range kinds {
 		err := retireAll(ctx, tx, c, resource.Query{
-			Kind: kind, OrgID: user.OrgID, Limit: 1000, Statuses: []string{resource.Active, "exhausted", "expired"},
-			Index: []resource.IndexEntry{{Name: userEntry, Value: user.ID}},
+			Kind: kind, OrgID: orgID, WorkspaceID: workspaceID, Limit: 1000, Statuses: resource.Living(),
+			Index: []resource.IndexEntry{{Name: userEntry, Value: userID}},
 		})
 		if err != nil {
 			return err

@@ -66,7 +66,7 @@ func forced(c *resource.Call) bool { return string(c.Sent["force_delete"]) == "t
 
 func inside(place resource.Record, kind string) resource.Query {
 	return resource.Query{
-		Kind: kind, OrgID: place.OrgID, WorkspaceID: place.ID, Limit: 1000, Statuses: []string{resource.Active, "exhausted", "expired"},
+		Kind: kind, OrgID: place.OrgID, WorkspaceID: place.ID, Limit: 1000, Statuses: resource.Living(),
 	}
 }
 

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -164,12 +165,8 @@ func layWorkspaceSettings(sent resource.Sent, org *tenant.Organisation, w *tenan
 	if err := next.Settings.Validate(); err != nil {
 		return err
 	}
-	was, err := resource.Overlay(resource.Sent{}, resource.Sent{"all": encode(before)})
-	if err != nil {
-		return err
-	}
-	var now resource.Sent
-	if err := was.Into("all", &now); err != nil {
+	now := make(resource.Sent)
+	if err := json.Unmarshal(encode(before), &now); err != nil {
 		return err
 	}
 	for name := range fields {

@@ -130,6 +130,9 @@ func (c *Call) Become(p *access.Principal) { c.Principal, c.OrgID = p, p.OrgID }
 // path, query and body. It must not be changed.
 func (c *Call) Request() *http.Request { return c.r }
 
+// Remote is the address of the caller without port, behind proxies that are trusted.
+func (c *Call) Remote() string { return c.engine.client(c.r) }
+
 // SetCookie adds a cookie to the answer, also when the call is refused.
 func (c *Call) SetCookie(cookie *http.Cookie) {
 	if c.header == nil {

@@ -16,9 +16,10 @@ import (
 // maxQueryValue bounds a query parameter, in bytes.
 const maxQueryValue = 4 << 10
 
-// The parameters of every list. Source: contract/identity-and-governance.yaml,
-// conventions.pagination.
-func paging(pageSize, most int) []Param {
+// Paging are the parameters of every list: how many rows a page has when none are named,
+// and how many at most; 0 means 1000.
+// Source: contract/identity-and-governance.yaml, conventions.pagination.
+func Paging(pageSize, most int) []Param {
 	if most == 0 {
 		most = maxPageSize
 	}

@@ -22,6 +22,9 @@ const (
 // living are the statuses of what exists for clients.
 var living = []string{Active, "exhausted", "expired"}
 
+// Living are the statuses of what exists for clients. The list is the caller's.
+func Living() []string { return slices.Clone(living) }
+
 // list answers a page of a kind, the newest first.
 func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
 	q := Query{Kind: k.Name, OrgID: c.OrgID, WorkspaceID: c.WorkspaceID, Newest: true}

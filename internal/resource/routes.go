@@ -164,7 +164,7 @@ func (k *Kind[T, V]) getParams() []Param {
 }
 
 func (k *Kind[T, V]) listParams() []Param {
-	params := slices.Concat(k.placeParams(), k.statusParams(), paging(k.pageSize(), k.PageMax))
+	params := slices.Concat(k.placeParams(), k.statusParams(), Paging(k.pageSize(), k.PageMax))
 	for _, f := range k.Filters {
 		params = append(params, f.Param)
 	}
