@@ -5,8 +5,8 @@ import (
 	"net/http"
 
 	"sluice/internal/agent"
-	"sluice/internal/credential"
 	"sluice/internal/resource"
+	"sluice/internal/sealed"
 )
 
 // agentIntegrations are upstream agents, of the organisation or of one workspace, with
@@ -26,7 +26,7 @@ func (k kinds) agentIntegrations() resource.Resource {
 			}
 			return f.prepare(ctx, c, ch)
 		},
-		Refs:    []resource.Ref[agent.Integration]{referTo(func(in *agent.Integration) []credential.SecretMapping { return f.of(in).mappings })},
+		Refs:    []resource.Ref[agent.Integration]{referTo(func(in *agent.Integration) []sealed.Mapping { return in.Mappings })},
 		View:    k.viewAgentIntegration,
 		Receipt: &resource.Receipt[agent.Integration]{Shape: integrationReceipt{}, Make: k.receiveAgent},
 		Done:    &resource.Receipt[agent.Integration]{Shape: resource.Empty{}, Make: k.agentChanged},
@@ -45,10 +45,7 @@ func (k kinds) agents() *family[agent.Integration, agent.Server] {
 		of: func(in *agent.Integration) upstream {
 			return upstream{
 				name: in.Name, url: in.URL, headers: in.AuthType == agent.AuthHeaders, config: &in.Configurations, global: &in.Global, owner: &in.OwnerID,
-				mappings: each(in.Mappings, func(m agent.SecretMapping) credential.SecretMapping { return credential.SecretMapping(m) }),
-				setMappings: func(list []credential.SecretMapping) {
-					in.Mappings = each(list, func(m credential.SecretMapping) agent.SecretMapping { return agent.SecretMapping(m) })
-				},
+				mappings: &in.Mappings,
 			}
 		},
 		in: func(s *agent.Server) appearance {
@@ -116,7 +113,7 @@ func (k kinds) viewAgentIntegration(ctx context.Context, c *resource.Call, r res
 	v := agentIntegrationView{
 		ID: r.ID, Slug: r.Slug, Name: in.Name, Description: orNull(in.Description), URL: in.URL, Protocol: agent.A2A, AuthType: string(in.AuthType),
 		Type: levelOf(r.WorkspaceID), WorkspaceID: orNull(r.WorkspaceID), Global: globalOf(in.Global), Status: r.Status, OwnerID: in.OwnerID,
-		Mappings: viewMappings(f.of(&in).mappings), CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "agent-integration",
+		Mappings: viewMappings(in.Mappings), CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "agent-integration",
 	}
 	if !detail {
 		n := len(grantedTo(r.Index))

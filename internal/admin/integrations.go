@@ -9,6 +9,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/fault"
 	"sluice/internal/resource"
+	"sluice/internal/sealed"
 )
 
 // integrations are stored credentials of model providers, of the organisation or of
@@ -38,7 +39,7 @@ func (k kinds) integrations() resource.Resource {
 		Index: func(r *resource.Row[credential.Integration]) []resource.IndexEntry {
 			return IntegrationIndex(&r.Value, r.WorkspaceID, r.Index)
 		},
-		Refs:    []resource.Ref[credential.Integration]{referTo(func(in *credential.Integration) []credential.SecretMapping { return in.Mappings })},
+		Refs:    []resource.Ref[credential.Integration]{referTo(func(in *credential.Integration) []sealed.Mapping { return in.Mappings })},
 		After:   k.afterIntegration,
 		View:    k.viewIntegration,
 		Receipt: &resource.Receipt[credential.Integration]{Shape: integrationReceipt{}, Make: receiveIntegration},

@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 
-	"sluice/internal/credential"
 	"sluice/internal/mcp"
 	"sluice/internal/resource"
+	"sluice/internal/sealed"
 )
 
 // mcpIntegrations are upstream tool servers, of the organisation or of one workspace,
@@ -20,7 +20,7 @@ func (k kinds) mcpIntegrations() resource.Resource {
 		Home: resource.Located, Locate: f.locate,
 		Create: mcpIntegrationIn{}, Update: mcpIntegrationPatch{}, Own: []string{"configurations", "secret_mappings"}, Hides: f.hidesInBody,
 		Filters: levelFilters(), Select: f.choose, Prepare: f.prepare, Index: f.index, After: f.after,
-		Refs:    []resource.Ref[mcp.Integration]{referTo(func(in *mcp.Integration) []credential.SecretMapping { return f.of(in).mappings })},
+		Refs:    []resource.Ref[mcp.Integration]{referTo(func(in *mcp.Integration) []sealed.Mapping { return in.Mappings })},
 		View:    k.viewMCPIntegration,
 		Receipt: &resource.Receipt[mcp.Integration]{Shape: integrationReceipt{}, Make: receiveUpstream[mcp.Integration]},
 		Actions: append(append(f.grantActions("McpIntegration"), k.mcpIntegrationCapabilities()...), k.mcpIntegrationLooks()...),
@@ -35,10 +35,7 @@ func (k kinds) toolServers() *family[mcp.Integration, mcp.Server] {
 		of: func(in *mcp.Integration) upstream {
 			return upstream{
 				name: in.Name, url: in.URL, headers: in.AuthType == mcp.AuthHeaders, config: &in.Configurations, global: &in.Global, owner: &in.OwnerID,
-				mappings: each(in.Mappings, func(m mcp.SecretMapping) credential.SecretMapping { return credential.SecretMapping(m) }),
-				setMappings: func(list []credential.SecretMapping) {
-					in.Mappings = each(list, func(m credential.SecretMapping) mcp.SecretMapping { return mcp.SecretMapping(m) })
-				},
+				mappings: &in.Mappings,
 			}
 		},
 		in: func(s *mcp.Server) appearance {
@@ -155,7 +152,7 @@ func (k kinds) viewMCPIntegration(ctx context.Context, c *resource.Call, r resou
 	v := mcpIntegrationView{
 		ID: r.ID, Slug: r.Slug, Name: in.Name, Description: orNull(in.Description), OwnerID: in.OwnerID, Status: r.Status, Type: levelOf(r.WorkspaceID),
 		URL: in.URL, AuthType: string(in.AuthType), Transport: string(in.Transport), Global: globalOf(in.Global), WorkspaceID: orNull(r.WorkspaceID),
-		Mappings: viewMappings(f.of(&in).mappings), CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "mcp-integration",
+		Mappings: viewMappings(in.Mappings), CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "mcp-integration",
 	}
 	found, err := readFound(ctx, c.Reader, r.ID)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/provider"
 	"sluice/internal/resource"
+	"sluice/internal/sealed"
 )
 
 // secretMappingIn is a mapping as clients send and see it.
@@ -30,7 +31,7 @@ type secretMappingView struct {
 	Format    *string `json:"value_format" nullable:"true" enum:"string,json"`
 }
 
-func viewMappings(list []credential.SecretMapping) []secretMappingView {
+func viewMappings(list []sealed.Mapping) []secretMappingView {
 	out := make([]secretMappingView, len(list))
 	for i, m := range list {
 		out[i] = secretMappingView{m.Target, m.Reference, orNull(m.Key), orNull(m.Format)}
@@ -41,8 +42,8 @@ func viewMappings(list []credential.SecretMapping) []secretMappingView {
 // mappings reads the mappings of a body in the place of the present ones: each target
 // a field of the provider, each reference one that the workspace, "" for the
 // organisation, may use.
-func (s secrets) mappings(ctx context.Context, c *resource.Call, sent resource.Sent, place, prefix string, present []credential.SecretMapping) ([]credential.SecretMapping, error) {
-	return readMappings(ctx, c, sent, place, present, func(target, at string) (m credential.SecretMapping, err error) {
+func (s secrets) mappings(ctx context.Context, c *resource.Call, sent resource.Sent, place, prefix string, present []sealed.Mapping) ([]sealed.Mapping, error) {
+	return readMappings(ctx, c, sent, place, present, func(target, at string) (m sealed.Mapping, err error) {
 		name := strings.TrimPrefix(target, prefix)
 		m.Target, m.Field = prefix+name, provider.Key
 		if name == provider.Key {
@@ -57,7 +58,7 @@ func (s secrets) mappings(ctx context.Context, c *resource.Call, sent resource.S
 // readMappings reads the mappings of a body in the place of the present ones: each
 // field there once, each reference one that the workspace, "" for the organisation, may
 // use. Aim says what a target means.
-func readMappings(ctx context.Context, c *resource.Call, sent resource.Sent, place string, present []credential.SecretMapping, aim func(target, at string) (credential.SecretMapping, error)) ([]credential.SecretMapping, error) {
+func readMappings(ctx context.Context, c *resource.Call, sent resource.Sent, place string, present []sealed.Mapping, aim func(target, at string) (sealed.Mapping, error)) ([]sealed.Mapping, error) {
 	if _, given := sent["secret_mappings"]; !given {
 		return present, nil
 	}
@@ -65,7 +66,7 @@ func readMappings(ctx context.Context, c *resource.Call, sent resource.Sent, pla
 	if err := sent.Into("secret_mappings", &list); err != nil {
 		return nil, err
 	}
-	out := make([]credential.SecretMapping, 0, len(list))
+	out := make([]sealed.Mapping, 0, len(list))
 	for i, in := range list {
 		at := fmt.Sprintf("secret_mappings[%d]", i)
 		m, err := aim(in.Target, at)
@@ -75,7 +76,7 @@ func readMappings(ctx context.Context, c *resource.Call, sent resource.Sent, pla
 		if err := takeReference(ctx, c, &m, in, place, at); err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(out, func(o credential.SecretMapping) bool { return o.Field == m.Field }) {
+		if slices.ContainsFunc(out, func(o sealed.Mapping) bool { return o.Field == m.Field }) {
 			return nil, fault.New(fault.InvalidParameter, "the field is mapped twice").At(at + ".target_field")
 		}
 		out = append(out, m)
@@ -84,7 +85,7 @@ func readMappings(ctx context.Context, c *resource.Call, sent resource.Sent, pla
 }
 
 // takeReference says where the secret of a mapping is kept.
-func takeReference(ctx context.Context, c *resource.Call, m *credential.SecretMapping, in secretMappingIn, place, at string) error {
+func takeReference(ctx context.Context, c *resource.Call, m *sealed.Mapping, in secretMappingIn, place, at string) error {
 	ref, err := c.Refer(ctx, credential.SecretReferenceKind, "", in.Reference, at+".secret_reference_id")
 	if fault.Has(err, fault.ReferenceMissing) {
 		return noReference(at)
@@ -127,7 +128,7 @@ func noReference(at string) error {
 
 // stand puts something in the place of what mappings bring at call time, so that the
 // rest can be checked as if it were there.
-func (v values) stand(mappings []credential.SecretMapping) values {
+func (v values) stand(mappings []sealed.Mapping) values {
 	if len(mappings) == 0 {
 		return v
 	}
@@ -145,7 +146,7 @@ func (v values) stand(mappings []credential.SecretMapping) values {
 
 // referTo is the reference of a record to the secret references of its mappings. They
 // were looked up when the mappings were read.
-func referTo[T any](mappings func(*T) []credential.SecretMapping) resource.Ref[T] {
+func referTo[T any](mappings func(*T) []sealed.Mapping) resource.Ref[T] {
 	return resource.Ref[T]{Kind: credential.SecretReferenceKind, All: func(ctx context.Context, c *resource.Call, r *resource.Row[T]) ([]*resource.Record, error) {
 		var found []*resource.Record
 		for _, m := range mappings(&r.Value) {

@@ -14,6 +14,7 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
+	"sluice/internal/sealed"
 )
 
 // maxConfigBytes bounds the configurations of an integration, as JSON.
@@ -68,7 +69,7 @@ func (f *family[I, S]) configure(ch *resource.Edit[I]) (map[string]any, error) {
 		moved = origin(f.of(&ch.Old.Value).url) != origin(f.of(&ch.New.Value).url)
 	}
 	_, remapped := ch.Sent["secret_mappings"]
-	if moved && !remapped && len(f.of(&ch.Old.Value).mappings) > 0 {
+	if moved && !remapped && len(*f.of(&ch.Old.Value).mappings) > 0 {
 		return nil, fault.New(fault.InvalidParameter, "the address leads to another host: send the mappings again").At("secret_mappings")
 	}
 	raw, given := ch.Sent["configurations"]
@@ -199,20 +200,20 @@ func (f *family[I, S]) hidesInBody(path []string) bool {
 const configPrefix = "configurations."
 
 // aim says what the target of a mapping means.
-func (f *family[I, S]) aim(target, at string) (credential.SecretMapping, error) {
+func (f *family[I, S]) aim(target, at string) (sealed.Mapping, error) {
 	field := strings.TrimPrefix(target, configPrefix)
 	if !f.mappable(field) {
-		return credential.SecretMapping{}, fault.New(fault.InvalidParameter, "this field cannot be mapped; configurations.custom_headers.<name> can").At(at + ".target_field")
+		return sealed.Mapping{}, fault.New(fault.InvalidParameter, "this field cannot be mapped; configurations.custom_headers.<name> can").At(at + ".target_field")
 	}
-	return credential.SecretMapping{Target: configPrefix + field, Field: field}, nil
+	return sealed.Mapping{Target: configPrefix + field, Field: field}, nil
 }
 
 const headersField = "custom_headers"
 
 // signsIn reports whether there are headers, stored or mapped.
-func signsIn(config map[string]any, mappings []credential.SecretMapping) bool {
+func signsIn(config map[string]any, mappings []sealed.Mapping) bool {
 	stored, _ := config[headersField].(map[string]any)
-	return len(stored) > 0 || slices.ContainsFunc(mappings, func(m credential.SecretMapping) bool {
+	return len(stored) > 0 || slices.ContainsFunc(mappings, func(m sealed.Mapping) bool {
 		section, _, _ := strings.Cut(m.Field, ".")
 		return section == headersField
 	})
@@ -231,7 +232,7 @@ func (f *family[I, S]) headers(ctx context.Context, c *resource.Call, r *resourc
 	if err != nil {
 		return nil, err
 	}
-	mapped, err := f.k.mapped(ctx, c, up.mappings, r.WorkspaceID)
+	mapped, err := f.k.mapped(ctx, c, *up.mappings, r.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +263,7 @@ func (f *family[I, S]) headers(ctx context.Context, c *resource.Call, r *resourc
 
 // mapped reads the values of mappings from their secret managers, for a workspace or,
 // with "", for the organisation.
-func (k kinds) mapped(ctx context.Context, c *resource.Call, mappings []credential.SecretMapping, place string) (map[string]string, error) {
+func (k kinds) mapped(ctx context.Context, c *resource.Call, mappings []sealed.Mapping, place string) (map[string]string, error) {
 	if len(mappings) == 0 {
 		return nil, nil
 	}

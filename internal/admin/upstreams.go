@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"sluice/internal/access"
-	"sluice/internal/credential"
 	"sluice/internal/fault"
 	"sluice/internal/resource"
+	"sluice/internal/sealed"
 )
 
 // family says how tool servers and agents differ where they are treated alike: both are
@@ -42,8 +42,7 @@ type upstream struct {
 	global    **bool
 	owner     *string
 
-	mappings    []credential.SecretMapping
-	setMappings func([]credential.SecretMapping)
+	mappings *[]sealed.Mapping
 }
 
 // appearance points at what the bodies of servers have in common.
@@ -115,14 +114,14 @@ func (f *family[I, S]) prepare(ctx context.Context, c *resource.Call, ch *resour
 	if err != nil {
 		return err
 	}
-	mappings, err := readMappings(ctx, c, ch.Sent, ch.New.WorkspaceID, up.mappings, f.aim)
+	mappings, err := readMappings(ctx, c, ch.Sent, ch.New.WorkspaceID, *up.mappings, f.aim)
 	if err != nil {
 		return err
 	}
 	if up.headers && !signsIn(config, mappings) {
 		return fault.New(fault.InvalidParameter, "with auth_type headers at least one header is needed").At("configurations.custom_headers")
 	}
-	up.setMappings(mappings)
+	*up.mappings = mappings
 	return f.seal(ch.New, config)
 }
 

@@ -9,6 +9,7 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/quota"
 	"sluice/internal/resource"
+	"sluice/internal/sealed"
 	"sluice/internal/tenant"
 )
 
@@ -22,7 +23,7 @@ func (k kinds) virtualKeys() resource.Resource {
 		Verbs: resource.AllVerbs, Home: resource.InWorkspace,
 		Create: virtualKeyIn{}, Update: virtualKeyPatch{}, Own: ownFields(),
 		Prepare: k.prepareVirtualKey,
-		Refs:    []resource.Ref[credential.VirtualKey]{referTo(func(vk *credential.VirtualKey) []credential.SecretMapping { return vk.Mappings })},
+		Refs:    []resource.Ref[credential.VirtualKey]{referTo(func(vk *credential.VirtualKey) []sealed.Mapping { return vk.Mappings })},
 		After: func(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[credential.VirtualKey]) error {
 			return meterLimits(ctx, k, tx, c, ch, virtualKeyLimits)
 		},

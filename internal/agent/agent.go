@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"sluice/internal/fault"
+	"sluice/internal/sealed"
 )
 
 // The kinds of the stored records.
@@ -36,30 +37,19 @@ const A2A = "a2a"
 // Integration is the stored body of an upstream agent.
 // Source: contract/content-and-observability.yaml, AgentIntegration.
 type Integration struct {
-	Name           string          `json:"name"`
-	Description    string          `json:"description,omitempty"`
-	OwnerID        string          `json:"owner_id,omitempty"`
-	URL            string          `json:"url"` // base of the agent: "https://agents.example.com/planner"
-	AuthType       AuthType        `json:"auth_type"`
-	Configurations []byte          `json:"configurations,omitempty"` // sealed JSON object, under IntegrationContext
-	Mappings       []SecretMapping `json:"secret_mappings,omitempty"`
-	Global         *bool           `json:"global_workspace_access,omitempty"` // every new workspace gets it; nil: never said
-	Off            Switches        `json:"off,omitempty"`                     // skills that no workspace shows
+	Name           string           `json:"name"`
+	Description    string           `json:"description,omitempty"`
+	OwnerID        string           `json:"owner_id,omitempty"`
+	URL            string           `json:"url"` // base of the agent: "https://agents.example.com/planner"
+	AuthType       AuthType         `json:"auth_type"`
+	Configurations []byte           `json:"configurations,omitempty"` // sealed JSON object, under IntegrationContext
+	Mappings       []sealed.Mapping `json:"secret_mappings,omitempty"`
+	Global         *bool            `json:"global_workspace_access,omitempty"` // every new workspace gets it; nil: never said
+	Off            Switches         `json:"off,omitempty"`                     // skills that no workspace shows
 }
 
 // IntegrationContext is what the configurations of a record are sealed under.
 func IntegrationContext(recordID string) string { return IntegrationKind + "/" + recordID }
-
-// SecretMapping says that a text of the configurations is read from a secret manager
-// when a call needs it. It is kept field by field as that of credentials is.
-// Source: contract/content-and-observability.yaml, SecretMapping.
-type SecretMapping struct {
-	Target    string `json:"target_field"`           // "configurations.custom_headers.Authorization"
-	Reference string `json:"secret_reference_id"`    // id of the record
-	Key       string `json:"secret_key,omitempty"`   // beats that of the reference
-	Format    string `json:"value_format,omitempty"` // string (also when empty) or json
-	Field     string `json:"field"`                  // Target without its prefix
-}
 
 // Validate checks the body: fault.InvalidParameter. What is sealed was checked by
 // CheckConfigurations before.

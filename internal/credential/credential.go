@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"sluice/internal/sealed"
 )
 
 // The kinds of the stored records.
@@ -29,7 +31,7 @@ type Integration struct {
 	Tags           map[string]string `json:"tags,omitempty"`
 	AllowAllModels *bool             `json:"allow_all_models,omitempty"` // nil means true
 	Models         []Model           `json:"models,omitempty"`
-	Mappings       []SecretMapping   `json:"secret_mappings,omitempty"`
+	Mappings       []sealed.Mapping  `json:"secret_mappings,omitempty"`
 }
 
 // Model is one line of an integration's model list.
@@ -56,17 +58,17 @@ type Provider struct {
 
 // VirtualKey is the stored body of a virtual key.
 type VirtualKey struct {
-	Name        string          `json:"name"`
-	Provider    string          `json:"provider"` // id of a provider specification
-	Key         []byte          `json:"key,omitempty"`
-	MaskedKey   string          `json:"masked_key,omitempty"`
-	Note        string          `json:"note,omitempty"`
-	Config      json.RawMessage `json:"model_config,omitempty"`
-	Sealed      []byte          `json:"sealed_config,omitempty"` // JSON object of credential fields, sealed under "virtual_key/" + record id
-	ExpiresAt   *time.Time      `json:"expires_at,omitempty"`
-	Mappings    []SecretMapping `json:"secret_mappings,omitempty"`
-	UsageLimits json.RawMessage `json:"usage_limits,omitempty"` // quota.Budget
-	RateLimits  json.RawMessage `json:"rate_limits,omitempty"`  // list of quota.Rate
+	Name        string           `json:"name"`
+	Provider    string           `json:"provider"` // id of a provider specification
+	Key         []byte           `json:"key,omitempty"`
+	MaskedKey   string           `json:"masked_key,omitempty"`
+	Note        string           `json:"note,omitempty"`
+	Config      json.RawMessage  `json:"model_config,omitempty"`
+	Sealed      []byte           `json:"sealed_config,omitempty"` // JSON object of credential fields, sealed under "virtual_key/" + record id
+	ExpiresAt   *time.Time       `json:"expires_at,omitempty"`
+	Mappings    []sealed.Mapping `json:"secret_mappings,omitempty"`
+	UsageLimits json.RawMessage  `json:"usage_limits,omitempty"` // quota.Budget
+	RateLimits  json.RawMessage  `json:"rate_limits,omitempty"`  // list of quota.Rate
 }
 
 // Account is a stored provider made ready for calls: which specification, and the

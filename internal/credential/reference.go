@@ -44,16 +44,6 @@ const (
 	HashiCorpVault    Manager = "hashicorp_vault"
 )
 
-// SecretMapping says that a credential field is read from a secret manager at call
-// time. Source: contract/identity-and-governance.yaml, SecretMapping.
-type SecretMapping struct {
-	Target    string `json:"target_field"`           // "key", "configurations.aws_secret_access_key"
-	Reference string `json:"secret_reference_id"`    // id of the record
-	Key       string `json:"secret_key,omitempty"`   // beats that of the reference
-	Format    string `json:"value_format,omitempty"` // string (also when empty) or json
-	Field     string `json:"field"`                  // name of the credential field that Target means
-}
-
 // SecretUse is a mapping made ready for calls. It is shared by many requests and
 // never changed.
 type SecretUse struct {

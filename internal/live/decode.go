@@ -9,6 +9,7 @@ import (
 	"sluice/internal/prompt"
 	"sluice/internal/resource"
 	"sluice/internal/routing"
+	"sluice/internal/sealed"
 	"sluice/internal/tenant"
 )
 
@@ -74,7 +75,7 @@ type integration struct {
 	values            map[string]string
 	models            []credential.Model
 	allModels         bool
-	mappings          []credential.SecretMapping
+	mappings          []sealed.Mapping
 }
 
 func decodeIntegration(d *Directory, r resource.Record) (any, error) {
@@ -107,7 +108,7 @@ func decodeProvider(_ *Directory, r resource.Record) (any, error) {
 type virtualKey struct {
 	org, workspace string
 	account        credential.Account
-	mappings       []credential.SecretMapping
+	mappings       []sealed.Mapping
 }
 
 func decodeVirtualKey(d *Directory, r resource.Record) (any, error) {

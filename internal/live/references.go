@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/credential"
 	"sluice/internal/resource"
+	"sluice/internal/sealed"
 )
 
 // reference is a secret reference: what calls need of it, and who may use it.
@@ -33,7 +34,7 @@ func decodeReference(d *Directory, r resource.Record) (any, error) {
 
 // secretUses makes mappings ready for calls from a workspace. One whose reference is
 // gone, or not for the workspace, has no source: the call that needs it fails.
-func (p parts) secretUses(org, workspace string, mappings []credential.SecretMapping) []credential.SecretUse {
+func (p parts) secretUses(org, workspace string, mappings []sealed.Mapping) []credential.SecretUse {
 	if len(mappings) == 0 {
 		return nil
 	}

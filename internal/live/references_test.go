@@ -6,6 +6,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/ident"
 	"sluice/internal/resource"
+	"sluice/internal/sealed"
 )
 
 // A mapping leads to its reference while that is there and the workspace may use it.
@@ -23,10 +24,10 @@ func TestSecretReferences(t *testing.T) {
 	write(credential.SecretReference{All: true})
 	inID := ident.NewID()
 	p.write(resource.Record{Kind: credential.IntegrationKind, ID: inID, OrgID: org, Slug: "in", Name: "in", Status: "active"}, credential.Integration{
-		AIProviderID: "openai", Mappings: []credential.SecretMapping{{Field: "key", Reference: refID}, {Field: "openai_project", Reference: refID, Key: "project", Format: "json"}},
+		AIProviderID: "openai", Mappings: []sealed.Mapping{{Field: "key", Reference: refID}, {Field: "openai_project", Reference: refID, Key: "project", Format: "json"}},
 	})
 	p.put(credential.ProviderKind, "main", credential.Provider{IntegrationID: inID})
-	p.put(credential.VirtualKeyKind, "vk", credential.VirtualKey{Provider: "openai", Mappings: []credential.SecretMapping{{Field: "key", Reference: refID}}})
+	p.put(credential.VirtualKeyKind, "vk", credential.VirtualKey{Provider: "openai", Mappings: []sealed.Mapping{{Field: "key", Reference: refID}}})
 	if err := p.dir.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
