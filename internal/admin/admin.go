@@ -69,6 +69,10 @@ type Parts struct {
 	Mail    Mailer
 	Letters *mail.Letters
 
+	// PerMinute is how many administrative requests each key or user may send in a minute
+	// to this node; 0 for no limit.
+	PerMinute int
+
 	Meters      Meters
 	Audit       AuditTrail
 	AuditSigner *audit.Signer
@@ -115,7 +119,8 @@ type Admin struct {
 func New(p Parts) *Admin {
 	k := kinds{p}
 	e := resource.New(resource.Parts{
-		Store: p.Store, Identify: p.Identify, Place: findWorkspace, Wake: p.Wake, Features: p.Features, Proxies: p.Proxies, Clock: p.Clock, Log: p.Log,
+		Store: p.Store, Identify: p.Identify, Place: findWorkspace, Wake: p.Wake, Features: p.Features, Proxies: p.Proxies, PerMinute: p.PerMinute,
+		Clock: p.Clock, Log: p.Log,
 	}, huma.Info{
 		Title:       "Sluice administration",
 		Version:     p.Version,

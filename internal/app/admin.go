@@ -47,6 +47,7 @@ func (a *App) buildAdmin(context.Context) error {
 		Audit:       a.store,
 		AuditSigner: a.signer,
 		Proxies:     a.proxies,
+		PerMinute:   a.set.Server.AdminPerMinute,
 
 		ConsoleURL: a.consoleURL(),
 		MCPURL:     a.mcpURL(),

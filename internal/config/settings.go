@@ -47,6 +47,10 @@ type Server struct {
 	// Port is the TCP port to listen on. 0 takes a free one and logs it.
 	Port int `env:"PORT" envDefault:"8787" range:"0..65535"`
 
+	// AdminPerMinute is how many requests to the administration interface each API key or
+	// signed-in person may make in a minute at this instance. 0 means no limit.
+	AdminPerMinute int `env:"ADMIN_REQUESTS_PER_MINUTE" envDefault:"300" range:"0..1000000"`
+
 	// DrainTimeout is how long a stopping gateway waits for running requests and
 	// streams before it cuts them.
 	DrainTimeout time.Duration `env:"DRAIN_TIMEOUT" envDefault:"30000" range:"0..3600000"`

@@ -38,7 +38,7 @@ func (p *Pace) Allow(now time.Time, names ...string) error {
 	for _, n := range names {
 		f := p.seen[n]
 		if wait := f.since.Add(window).Sub(now); f.count >= p.limit && wait > 0 {
-			return fault.Newf(fault.RateLimited, "too many failed logins; try again in %d minutes", int(wait.Minutes())+1)
+			return fault.Newf(fault.RateLimited, "too many failed logins; try again in %d minutes", int(wait.Minutes())+1).WithRetry(wait)
 		}
 	}
 	return nil

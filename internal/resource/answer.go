@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"sluice/internal/fault"
@@ -67,7 +68,10 @@ func (e *Engine) reply(ctx context.Context, w http.ResponseWriter, c *Call, answ
 		if c.op.Refuse != nil {
 			answer = c.op.Refuse(f)
 		}
-		if status >= http.StatusInternalServerError {
+		if f.Retry > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(seconds(f.Retry)))
+		}
+		if status >= http.StatusInternalServerError && f.Code != fault.NotSupported {
 			e.Log.LogAttrs(ctx, slog.LevelError, "an administrative request failed",
 				slog.String("request_id", c.RequestID), slog.String("operation", c.op.ID), slog.String("error", err.Error()))
 		}

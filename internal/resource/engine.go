@@ -25,8 +25,11 @@ type Parts struct {
 	Wake     func()          // called after each commit, so that copies refresh at once; may be nil
 	Features map[string]bool // deployment flags by name; a flag that is absent is on
 	Proxies  wire.Proxies    // who is believed about the addresses of callers; nil for nobody
-	Clock    ident.Clock
-	Log      *slog.Logger
+	// PerMinute is how many administrative calls each key or user may make in a minute at
+	// this node; 0 for no limit.
+	PerMinute int
+	Clock     ident.Clock
+	Log       *slog.Logger
 }
 
 // The deployment flags that concern the engine itself.
@@ -46,6 +49,7 @@ type Engine struct {
 	bare   []string           // prefixes of paths that are served without a version too
 	users  map[string][]usage // by kind: who refers to records of it
 	secret map[string]string  // by route: the placeholder of its path that holds a secret
+	rate   *rate
 }
 
 // usage is a kind whose records refer to those of another one.
@@ -70,7 +74,7 @@ func (o Operations) refers() map[string]usage { return nil }
 // New makes an engine and mounts the resources. It panics when two of them claim
 // one route: a programmer's mistake.
 func New(p Parts, about huma.Info, resources ...Resource) *Engine {
-	e := &Engine{Parts: p, mux: http.NewServeMux(), fixed: http.NewServeMux(), doc: newDescription(about), users: make(map[string][]usage), secret: make(map[string]string)}
+	e := &Engine{Parts: p, mux: http.NewServeMux(), fixed: http.NewServeMux(), doc: newDescription(about), users: make(map[string][]usage), secret: make(map[string]string), rate: newRate(p.PerMinute)}
 	for _, r := range resources {
 		for kind, u := range r.refers() {
 			e.users[kind] = append(e.users[kind], u)

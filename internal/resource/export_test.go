@@ -1,5 +1,11 @@
 package resource
 
+import (
+	"time"
+
+	"sluice/internal/access"
+)
+
 // What the tests of this package look at from outside.
 var (
 	WellFormed = wellFormed
@@ -7,3 +13,9 @@ var (
 	NewSlug    = newSlug
 	NewRecall  = newRecall
 )
+
+// NewRate and MaxCallers are for the test of the rate limit.
+func NewRate(limit int) func(*access.Principal, time.Time) error { return newRate(limit).take }
+
+// MaxCallers is how many callers a window counts.
+const MaxCallers = maxCallers

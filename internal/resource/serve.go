@@ -10,7 +10,7 @@ import (
 	"sluice/internal/ident"
 )
 
-// serve is the life of every administrative request: identify, feature flag,
+// serve is the life of every administrative request: identify, rate, feature flag,
 // scope, body, workspace, schema; then the operation, which loads, decides and
 // writes; then the answer. A step that fails ends it.
 func (e *Engine) serve(w http.ResponseWriter, r *http.Request, op *Operation, body *schema) {
@@ -41,6 +41,7 @@ func (e *Engine) run(ctx context.Context, c *Call, body *schema) (any, error) {
 	return c.op.Run(ctx, c)
 }
 
+// identify finds out who calls, and counts the call for them.
 func (e *Engine) identify(c *Call) error {
 	if c.op.Public {
 		return nil
@@ -52,6 +53,11 @@ func (e *Engine) identify(c *Call) error {
 	p, err := identify(c.r)
 	if err != nil {
 		return err
+	}
+	if c.op.administrative() {
+		if err := e.rate.take(p, c.Now); err != nil {
+			return err // before the call is anybody's: a flood leaves no rows in the trail
+		}
 	}
 	c.Principal, c.OrgID = p, p.OrgID
 	return nil

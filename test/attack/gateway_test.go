@@ -91,7 +91,7 @@ func program(dir string, settings []string, args ...string) *exec.Cmd {
 	cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "ENCRYPTION_KEY=" + sealingKey,
 		"BOOTSTRAP_ADMIN_KEY=" + adminKey, "BOOTSTRAP_WORKSPACE_KEY=" + workspaceKey, "TRUSTED_CUSTOM_HOSTS=127.0.0.1",
-		"HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1", "LOG_LEVEL=debug",
+		"HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1", "LOG_LEVEL=debug", "ADMIN_REQUESTS_PER_MINUTE=0",
 	}, settings...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return cmd

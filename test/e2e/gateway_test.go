@@ -83,7 +83,7 @@ func newLaunch(t testing.TB, opts ...option) launch {
 		dir:     filepath.Join(t.TempDir(), "data"),
 		env: []string{
 			"BOOTSTRAP_ADMIN_KEY=" + adminKey, "BOOTSTRAP_WORKSPACE_KEY=" + workspaceKey,
-			"TRUSTED_CUSTOM_HOSTS=127.0.0.1", "LOG_LEVEL=warn",
+			"TRUSTED_CUSTOM_HOSTS=127.0.0.1", "LOG_LEVEL=warn", "ADMIN_REQUESTS_PER_MINUTE=0",
 		},
 	}
 	for _, o := range opts {
