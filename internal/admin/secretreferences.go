@@ -19,6 +19,7 @@ func (k kinds) secretReferences() resource.Resource {
 		Path: "/secret-references", Param: "secretReferenceId", Perm: "secret_references", Verbs: resource.AllVerbs, Home: resource.InOrganisation,
 		PageSize: 20, PageMax: 100,
 		Create: secretReferenceIn{}, Update: secretReferencePatch{}, Own: []string{"auth_config", "allow_all_workspaces", "allowed_workspaces"},
+		Hides: func(path []string) bool { return path[0] == "auth_config" && credential.HidesAuth(path[len(path)-1]) },
 		Filters: []resource.Filter{
 			{Param: resource.Param{Name: "manager_type", Enum: credential.Managers()}, Index: "manager"},
 			searchFilter(),

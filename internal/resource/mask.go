@@ -9,22 +9,28 @@ import (
 	"sluice/internal/sealed"
 )
 
-// secretParts are what the names of fields with secrets hold, in lower case and
-// without separators.
+// secretEnds are how the names of fields with secrets end, in lower case and without
+// separators: what a field is stands last in its name. An api_key is a secret; an
+// api_key_id, a token_endpoint, total_tokens and a key_transition_period_ms are none.
 // Source: contract/identity-and-governance.md section 13.
-var secretParts = []string{"secret", "token", "password", "passphrase", "credential", "authorization", "privatekey", "apikey", "accesskey", "serviceaccount", "header"}
+var secretEnds = []string{
+	"key", "apikeys", "accesskeys", "privatekeys", "secretkeys", "secret", "secrets", "password", "passwords", "passwd", "passphrase",
+	"token", "accesstokens", "refreshtokens", "authtokens", "apitokens", "bearertokens", "credential", "credentials", "authorization",
+	"header", "headers", "serviceaccount", "serviceaccountjson", "accesskeyid", "privatekeypem", "secretid", "secretvalue", "secretstring",
+}
 
 // jwkSecrets are the private members of a JSON Web Key. Source: RFC 7518 section 6.
 var jwkSecrets = []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"}
 
-// openFields have names that look like those of secrets: a slug, the place of an
-// object in a store, names of headers, and where a secret manager keeps something.
-var openFields = []string{"virtualkey", "awss3objectkey", "forwardheaders", "headerkey", "secretpath", "secretmappings", "secretreferenceid"}
+// openFields have names that end like those of secrets: a slug, the place of an object
+// in a store, and names of headers.
+var openFields = []string{"virtualkey", "awss3objectkey", "forwardheaders", "headerkey"}
 
 // SecretField reports whether a field of that name, in whatever spelling, may hold
 // a secret: "api_key", "azureEntraClientSecret", "Authorization". List is the field
 // whose list the object of the field stands in, "" for none: "key" alone is a secret
-// except in the lists of policies, where it names a property of requests. All that
+// except in the lists of policies, where it names a property of requests, and
+// "secret_key" is none where fields are mapped to what a secret manager keeps. All that
 // lies below such a field counts as secret too; numbers are told by SecretNumber.
 func SecretField(name, list string) bool {
 	flat := flatName(name)
@@ -33,10 +39,13 @@ func SecretField(name, list string) bool {
 		return true
 	case flat == "key":
 		return list != "conditions" && list != "group_by"
+	case flat == "secretkey" && list == "secret_mappings": // which member of a secret is read
+		return false
 	case slices.Contains(openFields, flat):
 		return false
 	}
-	return strings.HasSuffix(flat, "key") || slices.ContainsFunc(secretParts, func(p string) bool { return strings.Contains(flat, p) })
+	flat = strings.TrimRight(flat, "0123456789") // password2
+	return slices.ContainsFunc(secretEnds, func(end string) bool { return strings.HasSuffix(flat, end) })
 }
 
 // SecretNumber reports whether a field of that name may hold a secret that is

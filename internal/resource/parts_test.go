@@ -61,6 +61,11 @@ func TestMask(t *testing.T) {
 		`{"config": {"forward_headers": ["x-a"], "aws_s3_object_key": "o"}}`:  `{"config":{"aws_s3_object_key":"o","forward_headers":["x-a"]}}`,
 		`{"config": {"oracleKeyPassphrase": 123456, "token": 5}}`:             `{"config":{"oracleKeyPassphrase":"***","token":5}}`,
 		`{"key_transition_period_ms": 1800000, "max_tokens": 5}`:              `{"key_transition_period_ms":1800000,"max_tokens":5}`,
+		`{"key_transition_period_ms": "x", "api_key_id": "i", "apiKeyId": 1}`: `{"apiKeyId":1,"api_key_id":"i","key_transition_period_ms":"x"}`,
+		`{"tokens": {"unit": "day"}, "token_type": "t", "tokenUrl": "u"}`:     `{"tokenUrl":"u","token_type":"t","tokens":{"unit":"day"}}`,
+		`{"secret_mappings": [{"target_field": "key", "secret_key": "m"}]}`:   `{"secret_mappings":[{"secret_key":"m","target_field":"key"}]}`,
+		`{"secret_key": "s", "secretKey": "s", "client-secret": "s"}`:         `{"client-secret":"***","secretKey":"***","secret_key":"***"}`,
+		`{"accessTokens": ["s"], "api_keys": ["s"], "password2": "s"}`:        `{"accessTokens":["***"],"api_keys":["***"],"password2":"***"}`,
 	}
 	for body, want := range sent {
 		var s resource.Sent
