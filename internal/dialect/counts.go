@@ -46,6 +46,11 @@ func (c *counts) field(name, val []byte) bool {
 		return count(val, &c.u.CachedTokens)
 	case `"cache_creation_input_tokens"`:
 		return count(val, &c.u.CacheWriteTokens)
+	case `"cache_creation"`:
+		hour, _ := splice.Find(val, "ephemeral_1h_input_tokens")
+		return count(hour, &c.u.CacheHourTokens)
+	case `"service_tier"`, `"speed"`:
+		c.tier(val)
 	case `"seconds"`, `"prompt_audio_seconds"`:
 		return seconds(val, &c.u.AudioSeconds)
 	default:

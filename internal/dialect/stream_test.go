@@ -75,8 +75,8 @@ func TestStreamPlain(t *testing.T) {
 		{"responses", dialect.StreamOptions{Endpoint: llm.CreateModelResponse},
 			"event: response.created\n" + `data: {"type":"response.created","response":{"id":"resp_1","model":"gpt-4.1","error":null,"usage":null}}` + "\n\n" +
 				"event: response.output_text.delta\n" + `data: {"type":"response.output_text.delta","delta":"Hi"}` + "\n\n" +
-				"event: response.completed\n" + `data: {"type":"response.completed","response":{"id":"resp_1","model":"gpt-4.1","output":[],"usage":{"input_tokens":5,"input_tokens_details":{"cached_tokens":2},"output_tokens":6,"output_tokens_details":{"reasoning_tokens":4},"total_tokens":11}}}` + "\n\n",
-			dialect.StreamEnd{Done: true, Model: "gpt-4.1", Events: 3, Usage: llm.Usage{InputTokens: 5, OutputTokens: 6, TotalTokens: 11, CachedTokens: 2, ReasoningTokens: 4, Reported: true}}},
+				"event: response.completed\n" + `data: {"type":"response.completed","response":{"id":"resp_1","model":"gpt-4.1","output":[],"service_tier":"flex","usage":{"input_tokens":5,"input_tokens_details":{"cached_tokens":2},"output_tokens":6,"output_tokens_details":{"reasoning_tokens":4},"total_tokens":11}}}` + "\n\n",
+			dialect.StreamEnd{Done: true, Model: "gpt-4.1", Events: 3, Usage: llm.Usage{InputTokens: 5, OutputTokens: 6, TotalTokens: 11, CachedTokens: 2, ReasoningTokens: 4, Tier: "flex", Reported: true}}},
 		{"a response that failed", dialect.StreamOptions{Endpoint: llm.CreateModelResponse},
 			"event: response.failed\n" + `data: {"type":"response.failed","response":{"id":"resp_1","error":{"code":"server_error","message":"it broke"},"usage":null}}` + "\n\n",
 			dialect.StreamEnd{Done: true, Failed: true, UpstreamError: "it broke", Events: 1}},

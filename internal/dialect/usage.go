@@ -59,6 +59,8 @@ func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (mo
 		model = val
 	case `"usage"`, `"tool_usage"`: // what OpenAI's own tools used stands beside
 		c.read(val)
+	case `"service_tier"`:
+		c.tier(val)
 	case `"response"`, `"message"`: // the events of the responses and messages surfaces
 		model = c.wrapped(val)
 	case `"meta"`: // rerank as Cohere answers it
@@ -87,6 +89,8 @@ func (c *counts) wrapped(raw []byte) (model []byte) {
 			model = val
 		case `"usage"`, `"tool_usage"`: // what OpenAI's own tools used stands beside
 			c.read(val)
+		case `"service_tier"`:
+			c.tier(val)
 		}
 	}
 	return model

@@ -13,6 +13,7 @@ type Usage struct {
 	TotalTokens       int64 `json:"total_tokens,omitempty"`
 	CachedTokens      int64 `json:"cached_tokens,omitempty"`      // read from the provider's prompt cache
 	CacheWriteTokens  int64 `json:"cache_write_tokens,omitempty"` // written to it
+	CacheHourTokens   int64 `json:"cache_hour_tokens,omitempty"`  // of those, written for an hour and not for minutes
 	ReasoningTokens   int64 `json:"reasoning_tokens,omitempty"`
 	InputAudioTokens  int64 `json:"input_audio_tokens,omitempty"`
 	OutputAudioTokens int64 `json:"output_audio_tokens,omitempty"`
@@ -29,20 +30,23 @@ type Usage struct {
 	// SearchContext is how much a search looked at where that sets its price: "low",
 	// "medium" or "high"; empty: not said.
 	SearchContext string `json:"search_context,omitempty"`
-	Reported      bool   `json:"reported"` // false: the provider said nothing
+	// Tier is how the provider says that it served the call where that sets its price:
+	// "batch", "flex", "priority" or "fast"; empty: as usual, or not said.
+	Tier     string `json:"tier,omitempty"`
+	Reported bool   `json:"reported"` // false: the provider said nothing
 }
 
 // Add sums two usages, for a stream continued on a second target, whose SearchContext
-// counts.
+// and Tier count.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		InputTokens: u.InputTokens + v.InputTokens, OutputTokens: u.OutputTokens + v.OutputTokens,
 		TotalTokens: u.TotalTokens + v.TotalTokens, CachedTokens: u.CachedTokens + v.CachedTokens,
-		CacheWriteTokens: u.CacheWriteTokens + v.CacheWriteTokens, ReasoningTokens: u.ReasoningTokens + v.ReasoningTokens,
+		CacheWriteTokens: u.CacheWriteTokens + v.CacheWriteTokens, CacheHourTokens: u.CacheHourTokens + v.CacheHourTokens, ReasoningTokens: u.ReasoningTokens + v.ReasoningTokens,
 		InputAudioTokens: u.InputAudioTokens + v.InputAudioTokens, OutputAudioTokens: u.OutputAudioTokens + v.OutputAudioTokens,
 		ImageTokens: u.ImageTokens + v.ImageTokens, SearchUnits: u.SearchUnits + v.SearchUnits,
 		AudioSeconds: u.AudioSeconds + v.AudioSeconds, CitationTokens: u.CitationTokens + v.CitationTokens,
-		CostNano: u.CostNano + v.CostNano, SearchContext: cmp.Or(v.SearchContext, u.SearchContext),
+		CostNano: u.CostNano + v.CostNano, SearchContext: cmp.Or(v.SearchContext, u.SearchContext), Tier: cmp.Or(v.Tier, u.Tier),
 		Reported: u.Reported || v.Reported,
 	}
 }

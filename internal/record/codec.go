@@ -38,8 +38,8 @@ const (
 )
 
 type (
-	numbers [27]uint64
-	texts   [35]*string
+	numbers [28]uint64
+	texts   [36]*string
 )
 
 // numbers lists the numeric fields in their stored order. New ones go last.
@@ -53,7 +53,7 @@ func (a *Attempt) numbers() numbers {
 		uint64(u.OutputAudioTokens), uint64(u.ImageTokens), uint64(u.SearchUnits), floatBits(u.AudioSeconds),
 		uint64(a.BytesIn), uint64(a.BytesOut), uint64(a.Request.Size), uint64(a.Response.Size),
 		uint64(len(a.Request.Bytes)), uint64(len(a.Response.Bytes)),
-		uint64(u.CitationTokens), uint64(u.CostNano),
+		uint64(u.CitationTokens), uint64(u.CostNano), uint64(u.CacheHourTokens),
 	}
 }
 
@@ -66,7 +66,7 @@ func (a *Attempt) setNumbers(n *numbers) {
 		InputTokens: int64(n[8]), OutputTokens: int64(n[9]), TotalTokens: int64(n[10]), CachedTokens: int64(n[11]),
 		CacheWriteTokens: int64(n[12]), ReasoningTokens: int64(n[13]), InputAudioTokens: int64(n[14]),
 		OutputAudioTokens: int64(n[15]), ImageTokens: int64(n[16]), SearchUnits: int64(n[17]),
-		AudioSeconds: fromFloatBits(n[18]), CitationTokens: int64(n[25]), CostNano: int64(n[26]), Reported: n[7]&flagReported != 0,
+		AudioSeconds: fromFloatBits(n[18]), CitationTokens: int64(n[25]), CostNano: int64(n[26]), CacheHourTokens: int64(n[27]), Reported: n[7]&flagReported != 0,
 	}
 	a.BytesIn, a.BytesOut = int64(n[19]), int64(n[20])
 	a.Request.Size, a.Response.Size = int64(n[21]), int64(n[22])
@@ -80,7 +80,7 @@ func (a *Attempt) texts() texts {
 		&a.Provider, &a.ProviderID, &a.Model, &a.ReplyModel, (*string)(&a.Endpoint),
 		&a.Method, &a.Path, &a.UpstreamURL, (*string)(&a.Outcome), &a.Error, &a.CacheStatus, &a.Remote,
 		&a.Request.Type, &a.Request.Encoding, &a.Response.Type, &a.Response.Encoding, &a.Dropped, &a.Usage.SearchContext,
-		&a.PromptID, &a.PromptVersionID, &a.PromptSlug, (*string)(&a.Source),
+		&a.PromptID, &a.PromptVersionID, &a.PromptSlug, (*string)(&a.Source), &a.Usage.Tier,
 	}
 }
 

@@ -1,6 +1,8 @@
 package anthropic
 
 import (
+	"cmp"
+
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -107,11 +109,11 @@ func (d *reader) spent(body []byte) {
 		u.InputTokens += u.CachedTokens
 	}
 	if _, ok := splice.Find(raw, "cache_creation_input_tokens"); !ok {
-		u.CacheWriteTokens = d.usage.CacheWriteTokens
+		u.CacheWriteTokens, u.CacheHourTokens = d.usage.CacheWriteTokens, d.usage.CacheHourTokens
 		u.InputTokens += u.CacheWriteTokens
 	}
 	u.ReasoningTokens = max(u.ReasoningTokens, d.usage.ReasoningTokens)
-	u.TotalTokens = u.InputTokens + u.OutputTokens
+	u.TotalTokens, u.Tier = u.InputTokens+u.OutputTokens, cmp.Or(u.Tier, d.usage.Tier)
 	if u != d.usage {
 		d.usage = u
 		d.send(llm.Event{Kind: llm.EventUsage, Usage: &d.usage})

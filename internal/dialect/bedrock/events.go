@@ -249,11 +249,13 @@ func (d *streamReader) stop(raw []byte, emit func(*llm.Event)) {
 
 // metadata brings the usage and is the last event.
 func (d *streamReader) metadata(raw []byte, emit func(*llm.Event)) {
+	tier, tiered := splice.Find(raw, "serviceTier", "type")
 	if used, ok := splice.Find(raw, "usage"); ok {
 		d.usage = readUsage(used)
+		d.usage.Tier = dialect.Tier(tier)
 		d.send(emit, llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
 	}
-	if tier, ok := splice.Find(raw, "serviceTier", "type"); ok {
+	if tiered {
 		d.send(emit, llm.Event{Kind: llm.EventExtra, Name: "service_tier", Raw: tier})
 	}
 	if d.finished {

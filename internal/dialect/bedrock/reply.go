@@ -37,6 +37,8 @@ func decodeConverse(in *dialect.Incoming) (*llm.Reply, error) {
 			}
 		}
 	}
+	tier, _ := splice.Find(in.Body, "serviceTier", "type")
+	r.Usage.Tier = dialect.Tier(tier)
 	if len(content) == 0 || content[0] != '[' {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no message")
 	}
@@ -82,6 +84,8 @@ func readUsage(raw []byte) llm.Usage {
 			count(val, &u.CachedTokens)
 		case `"cacheWriteInputTokens"`:
 			count(val, &u.CacheWriteTokens)
+		case `"cacheDetails"`:
+			u.CacheHourTokens = writtenForAnHour(val)
 		default:
 			continue
 		}
@@ -92,6 +96,19 @@ func readUsage(raw []byte) llm.Usage {
 		u.TotalTokens = u.InputTokens + u.OutputTokens
 	}
 	return u
+}
+
+// writtenForAnHour adds up what went to the cache for an hour:
+// [{"ttl":"1h","inputTokens":1200},{"ttl":"5m","inputTokens":80}].
+func writtenForAnHour(raw []byte) (sum int64) {
+	for d := range splice.Elements(raw) {
+		if splice.Text(d, "ttl") == "1h" {
+			n, _ := splice.Find(d, "inputTokens")
+			v, _ := dialect.Count(n)
+			sum += v
+		}
+	}
+	return sum
 }
 
 // count reads a number of tokens; what is none counts as not told.

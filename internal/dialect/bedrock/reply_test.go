@@ -28,7 +28,7 @@ func TestDecodeReply(t *testing.T) {
 		{"text":"Hello "},{"citationsContent":{"citations":[{"title":"t"}],"content":[{"text":"cited "},{"text":"text"}]}},
 		{"toolUse":{"input":{"city":"Rome"},"name":"get_weather","toolUseId":"tooluse_1"}},{"image":{"format":"png","source":{"bytes":"QQ=="}}},
 		{"toolUse":{"type":"server_tool_use","toolUseId":"s","name":"nova_grounding","input":{}}}],"role":"assistant"}},
-		"serviceTier":{"type":"flex"},"stopReason":"stop_sequence","usage":{"cacheReadInputTokens":40,"cacheWriteInputTokens":10,"inputTokens":125,"outputTokens":60,"totalTokens":235}}`)
+		"serviceTier":{"type":"flex"},"stopReason":"stop_sequence","usage":{"cacheReadInputTokens":40,"cacheWriteInputTokens":10,"cacheDetails":[{"ttl":"5m","inputTokens":4},{"ttl":"1h","inputTokens":6}],"inputTokens":125,"outputTokens":60,"totalTokens":235}}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestDecodeReply(t *testing.T) {
 			},
 			Finish: llm.FinishStop, Raw: "stop_sequence", StopText: "END",
 		}},
-		Usage: llm.Usage{InputTokens: 175, OutputTokens: 60, TotalTokens: 235, CachedTokens: 40, CacheWriteTokens: 10, Reported: true},
+		Usage: llm.Usage{InputTokens: 175, OutputTokens: 60, TotalTokens: 235, CachedTokens: 40, CacheWriteTokens: 10, CacheHourTokens: 6, Tier: "flex", Reported: true},
 		Extra: []llm.Param{{Name: "additionalModelResponseFields", Raw: []byte(`{"stop_sequence":"END"}`)}, {Name: "service_tier", Raw: []byte(`"flex"`)}},
 	}
 	if diff := dialecttest.DiffReplies(want, got); len(diff) > 0 {
