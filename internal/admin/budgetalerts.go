@@ -75,17 +75,9 @@ func amountText(b *quota.Budget, a *quota.Amount) string {
 }
 
 func (k kinds) auditCrossing(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, what string, now time.Time) error {
-	notes := map[string]any{
-		"crossed": what, "value_key": m.ValueKey, "current_usage": of.budget.Measure.Text(m.Used), "credit_limit": of.budget.CreditLimit.String(),
-	}
+	notes := map[string]any{"crossed": what, "value_key": m.ValueKey}
 	if of.budget.AlertThreshold != nil {
 		notes["alert_threshold"] = of.budget.AlertThreshold.String()
 	}
-	body, err := resource.AuditDetails{Notes: notes}.Body()
-	if err != nil {
-		return err
-	}
-	return k.trail().Audit(ctx, tx, resource.AuditRow{
-		OrgID: m.OrgID, WorkspaceID: m.WorkspaceID, Kind: "policies", Action: "threshold_crossed", TargetID: m.ID, At: now, Body: body,
-	})
+	return k.onMeter(ctx, tx, m, of, deedCross, now, notes)
 }

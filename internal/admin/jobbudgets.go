@@ -128,6 +128,9 @@ func (k kinds) resetDue(ctx context.Context, tx resource.Tx, m *quota.Meter, of 
 		return nil
 	}
 	m.NextReset = of.budget.After(m.NextReset, now)
+	if err := k.onMeter(ctx, tx, m, of, deedReset, now, map[string]any{"reset_mode": "auto"}); err != nil {
+		return err
+	}
 	m.Reset(now)
 	if err := k.Meters.SaveMeter(ctx, tx, *m); err != nil {
 		return err
@@ -143,9 +146,15 @@ func (k kinds) resetDue(ctx context.Context, tx resource.Tx, m *quota.Meter, of 
 
 // notice writes down what usage has reached, and tells of it.
 func (k kinds) notice(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, now time.Time) error {
+	was := m.Exhausted
 	told := m.Check()
 	if err := k.Meters.SaveMeter(ctx, tx, *m); err != nil {
 		return err
+	}
+	if m.Exhausted && !was && m.Kind != quota.UsageLimitKind { // of a policy the crossing is told below
+		if err := k.onMeter(ctx, tx, m, of, deedExhaust, now, map[string]any{}); err != nil {
+			return err
+		}
 	}
 	if m.Exhausted && exhausts(m.Kind) && of.rec.Status == resource.Active {
 		of.rec.Status, of.rec.Updated, of.changed = exhausted, now, true

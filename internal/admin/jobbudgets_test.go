@@ -57,7 +57,31 @@ func TestBudgets(t *testing.T) {
 		want("lowered, at the next check", state(), "exhausted exhausted 10 false true")
 		w.call(t, "service", "PUT", "/v1/api-keys/"+key, `{"reset_usage": true}`)
 		want("reset", state(), "active active 0 false false")
+		w.budgetsAreOnRecord(t, key, place, policy)
 	})
+}
+
+// budgetsAreOnRecord looks for what TestBudgets did in the audit trail.
+func (w *ageing) budgetsAreOnRecord(t *testing.T, key, place, policy string) {
+	t.Helper()
+	w.names.learn("key", key)
+	w.names.learn("place", place)
+	w.names.learn("policy", policy)
+	var got []string
+	for _, d := range w.deeds(t) {
+		if !strings.HasPrefix(d, "threshold_crossed") {
+			got = append(got, d)
+		}
+	}
+	slices.Sort(got[:2]) // those of one run, in whatever order
+	slices.Sort(got[2:4])
+	same(t, "on record", got,
+		`exhaust api_keys key {"notes":{"credit_limit":"10","current_usage":"10.5"}}`,
+		`exhaust workspaces place {"notes":{"credit_limit":"5","current_usage":"5"}}`,
+		`reset api_keys key {"notes":{"credit_limit":"10","current_usage":"10.5","reset_mode":"auto"}}`,
+		`reset policies policy {"notes":{"credit_limit":"100","reset_mode":"auto"}}`,
+		`exhaust api_keys key {"notes":{"credit_limit":"10","current_usage":"10"}}`,
+		`exhaust api_keys key {"notes":{"credit_limit":"9","current_usage":"10"}}`)
 }
 
 // told are the templates of which there are mails, each once.

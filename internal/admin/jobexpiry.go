@@ -22,24 +22,30 @@ func (k kinds) expireProviders(ctx context.Context, now time.Time) error {
 }
 
 func expire[T any](ctx context.Context, k kinds, kind string, now time.Time, of func(*T) (expires *time.Time, name string)) error {
-	over := func(rec resource.Record) (bool, string, error) {
+	over := func(rec resource.Record) (*time.Time, string, error) { // since when; nil while it is not
 		r, err := resource.Decode[T](rec)
 		if err != nil {
-			return false, "", err
+			return nil, "", err
 		}
 		at, name := of(&r.Value)
-		return at != nil && !now.Before(*at) && (rec.Status == resource.Active || rec.Status == "exhausted"), name, nil
+		if at == nil || now.Before(*at) || rec.Status != resource.Active && rec.Status != "exhausted" {
+			return nil, "", nil
+		}
+		return at, name, nil
 	}
 	return k.sweep(ctx, resource.Query{Kind: kind, Statuses: livingKeys}, func(rec resource.Record) error {
-		if is, _, err := over(rec); err != nil || !is {
+		if at, _, err := over(rec); err != nil || at == nil {
 			return err
 		}
 		return k.change(ctx, rec, now, func(tx resource.Tx, rec *resource.Record) (bool, error) {
-			is, name, err := over(*rec)
-			if err != nil || !is {
+			at, name, err := over(*rec)
+			if err != nil || at == nil {
 				return false, err
 			}
 			rec.Status = "expired"
+			if err := k.onRecord(ctx, tx, *rec, deedExpire, now, ending("expires_at", at)); err != nil {
+				return false, err
+			}
 			return true, k.tellOfProvider(ctx, tx, *rec, name, now)
 		})
 	})
@@ -73,13 +79,13 @@ func (k kinds) expireInvites(ctx context.Context, now time.Time) error {
 		if _, is, err := over(rec); err != nil || !is {
 			return err
 		}
-		return k.change(ctx, rec, now, func(_ resource.Tx, rec *resource.Record) (bool, error) {
+		return k.change(ctx, rec, now, func(tx resource.Tx, rec *resource.Record) (bool, error) {
 			r, is, err := over(*rec)
 			if err != nil || !is {
 				return false, err
 			}
 			rec.Status, rec.Index = tenant.InviteExpired, inviteEntries(&r.Value, "")
-			return true, nil
+			return true, k.onRecord(ctx, tx, *rec, deedExpire, now, ending("expires_at", &r.Value.ExpiresAt))
 		})
 	})
 }

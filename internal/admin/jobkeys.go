@@ -36,9 +36,18 @@ func (k kinds) ageKey(ctx context.Context, tx resource.Tx, rec *resource.Record,
 	}
 	steps := ch.Old.Value.Due(rec.Status, now)
 	do := map[keys.Step]func() error{
-		keys.EndPrevious: func() error { ch.New.Value.Previous = nil; return nil },
+		keys.EndPrevious: func() error {
+			over := ch.New.Value.Previous
+			ch.New.Value.Previous = nil
+			notes := ending("transition_expires_at", over.Until)
+			notes["old_key_masked"] = over.Masked
+			return k.onRecord(ctx, tx, *rec, deedEndTransition, now, notes)
+		},
 		keys.Expire: func() error {
 			ch.New.Status = "expired"
+			if err := k.onRecord(ctx, tx, *rec, deedExpire, now, ending("expires_at", ch.New.Value.ExpiresAt)); err != nil {
+				return err
+			}
 			return k.tellOfKey(ctx, tx, ch.New, "apikey-expired-alert", keyRecipients, now)
 		},
 		keys.Rotate: func() error { return k.rotateByItself(ctx, tx, ch, now) },
@@ -89,14 +98,7 @@ func (k kinds) rotateByItself(ctx context.Context, tx resource.Tx, ch *resource.
 		return err
 	}
 	ch.New.Value.AutoRotated = true
-	body, err := resource.AuditDetails{Notes: rotationNotes(ch, "auto")}.Body()
-	if err != nil {
-		return err
-	}
-	err = k.trail().Audit(ctx, tx, resource.AuditRow{
-		OrgID: ch.New.OrgID, WorkspaceID: ch.New.WorkspaceID, Kind: "api_keys", Action: "rotate", TargetID: ch.New.ID, At: now, Body: body,
-	})
-	if err != nil {
+	if err := k.onRecord(ctx, tx, ch.New.Record, deedRotate, now, rotationNotes(ch, "auto")); err != nil {
 		return err
 	}
 	return k.tellOfKey(ctx, tx, ch.New, "apikey-rotated", rotationRecipients, now)
@@ -161,7 +163,7 @@ func (k kinds) forceCadences(ctx context.Context, now time.Time) error {
 			if err != nil || !r.Value.Rotation.Strays(days) {
 				return err
 			}
-			return k.change(ctx, rec, now, func(_ resource.Tx, rec *resource.Record) (bool, error) {
+			return k.change(ctx, rec, now, func(tx resource.Tx, rec *resource.Record) (bool, error) {
 				r, err := resource.Decode[keys.Key](*rec)
 				if err != nil || !r.Value.Rotation.Strays(days) {
 					return false, err
@@ -170,7 +172,7 @@ func (k kinds) forceCadences(ctx context.Context, now time.Time) error {
 					return false, err
 				}
 				keepKey(rec, &r.Value)
-				return true, nil
+				return true, k.onRecord(ctx, tx, *rec, deedUpdate, now, map[string]any{"user_api_key_rotation_period": days})
 			})
 		})
 	})

@@ -244,7 +244,34 @@ func TestKeysAge(t *testing.T) {
 		if w.wakes == 0 {
 			t.Error("nobody was told of the changes")
 		}
+		w.names.learn("search", id)
+		deeds := w.deeds(t)
+		deeds[0], _, _ = strings.Cut(deeds[0], " {") // rotationIsOnRecord has looked at it
+		same(t, "on record", deeds, "rotate api_keys search",
+			`end_transition api_keys search {"notes":{"old_key_masked":"`+keys.Mask(first)+`","transition_expires_at":"2026-11-25T00:00:00.000Z"}}`,
+			`expire api_keys search {"notes":{"expires_at":"2026-12-10T00:00:00.000Z"}}`)
 	})
+}
+
+// deeds are the rows that the gateway itself left in the trail of the first organisation,
+// the oldest first: "expire api_keys Search".
+func (w *ageing) deeds(t *testing.T) []string {
+	t.Helper()
+	rows, err := w.store.AuditTrail(t.Context(), w.org, "", 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, r := range slices.Backward(rows) {
+		if r.ActorKind != resource.ActorSystem {
+			continue
+		}
+		if !r.At.Equal(w.now) && r.At.After(w.now) || r.TargetID == "" || r.Status != http.StatusOK || r.Path != "" {
+			t.Errorf("%+v", r)
+		}
+		out = append(out, r.Action+" "+r.Kind+" "+w.names.named[r.TargetID]+" "+string(r.Body))
+	}
+	return out
 }
 
 // rotationIsOnRecord looks for the rotation in the audit trail.
@@ -318,6 +345,13 @@ func TestForcedCadence(t *testing.T) {
 		if w.stored(t, old).Value.Rotation != nil {
 			t.Error("the policy outlived the setting")
 		}
+		var forced []string
+		for _, d := range w.deeds(t) {
+			if strings.HasPrefix(d, "update api_keys user-key ") {
+				forced = append(forced, d)
+			}
+		}
+		same(t, "on record", forced, `update api_keys user-key {"notes":{"user_api_key_rotation_period":7}}`, `update api_keys user-key {"notes":{"user_api_key_rotation_period":0}}`)
 	})
 }
 
@@ -328,9 +362,13 @@ func TestOthersAge(t *testing.T) {
 		w.person(t, manager, "mia@acme.example", access.Member, access.Manager)
 		w.person(t, member, "max@acme.example", access.Member, access.Member)
 		w.call(t, "service", "POST", "/v1/integrations", `{"name": "Groq", "slug": "groq-main", "ai_provider_id": "groq", "key": "gsk-s3cr3t-0123456789", "create_default_provider": false}`)
-		w.call(t, "service", "POST", "/v1/providers", `{"name": "Short", "slug": "short", "integration_id": "groq-main", "expires_at": "2026-11-20T11:00:00Z"}`)
+		short := w.call(t, "service", "POST", "/v1/providers", `{"name": "Short", "slug": "short", "integration_id": "groq-main", "expires_at": "2026-11-20T11:00:00Z"}`)["id"].(string)
 		w.call(t, "service", "POST", "/v1/virtual-keys", `{"name": "Virtual", "slug": "vk", "provider": "openai", "key": "s3cr3t", "expires_at": "2026-11-20T11:00:00Z"}`)
-		w.call(t, "admin", "POST", "/v1/admin/users/invites", `{"email": "new@acme.example", "role": "member"}`)
+		virtual, err := w.store.List(t.Context(), resource.Query{Kind: credential.VirtualKeyKind, OrgID: w.org})
+		if err != nil || len(virtual) != 1 {
+			t.Fatalf("%d virtual keys, %v", len(virtual), err)
+		}
+		invite := w.call(t, "admin", "POST", "/v1/admin/users/invites", `{"email": "new@acme.example", "role": "member"}`)["id"].(string)
 		session := ident.NewID()
 		w.put(t, resource.Record{Kind: identity.SessionKind, ID: session, OrgID: w.org}, identity.Session{UserID: manager, Began: began, ExpiresAt: began.Add(time.Hour)})
 
@@ -354,6 +392,14 @@ func TestOthersAge(t *testing.T) {
 		w.to(t, "2026-11-28T10:00:00Z")
 		w.run(t, "invites")
 		w.statuses(t, tenant.InviteKind, tenant.InviteExpired)
+
+		w.names.learn("short", short)
+		w.names.learn("vk", virtual[0].ID)
+		w.names.learn("invitation", invite)
+		over := ` {"notes":{"expires_at":"2026-11-20T11:00:00.000Z"}}`
+		deeds := w.deeds(t)
+		deeds[2], _, _ = strings.Cut(deeds[2], " {")
+		same(t, "on record", deeds, "expire providers short"+over, "expire virtual_keys vk"+over, "expire user_invites invitation")
 
 		w.to(t, "2026-12-30T00:00:00Z")
 		w.run(t, "outbox-purge")

@@ -1,0 +1,65 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"sluice/internal/credential"
+	"sluice/internal/keys"
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// auditedAs are the resource types of the audit trail, by the kinds of record that time
+// changes. Source: contract/identity-and-governance.yaml, audit_resource_types.
+var auditedAs = map[string]string{
+	keys.Kind:                  "api_keys",
+	credential.ProviderKind:    "providers",
+	credential.VirtualKeyKind:  "virtual_keys",
+	tenant.InviteKind:          "user_invites",
+	tenant.WorkspaceKind:       "workspaces",
+	quota.UsageLimitKind:       "policies",
+	quota.IntegrationWorkspace: "integrations",
+}
+
+// What time does to a record, as the audit trail calls it. Source:
+// contract/identity-and-governance.yaml, audit_actions; ours are expire, exhaust and
+// end_transition.
+const (
+	deedExpire        = "expire"
+	deedExhaust       = "exhaust"
+	deedEndTransition = "end_transition"
+	deedReset         = "reset"
+	deedRotate        = "rotate"
+	deedCross         = "threshold_crossed"
+	deedUpdate        = "update"
+)
+
+// onRecord takes what time did to a record into the audit trail, in the transaction of
+// the change: the actor is the gateway itself. Notes are facts without secrets.
+func (k kinds) onRecord(ctx context.Context, tx resource.Tx, rec resource.Record, deed string, now time.Time, notes map[string]any) error {
+	body, err := resource.AuditDetails{Notes: notes}.Body()
+	if err != nil {
+		return err
+	}
+	return k.trail().Audit(ctx, tx, resource.AuditRow{
+		OrgID: rec.OrgID, WorkspaceID: rec.WorkspaceID, Kind: auditedAs[rec.Kind], Action: deed, TargetID: rec.ID, At: now, Body: body,
+	})
+}
+
+// onMeter is onRecord for a budget, with what was used when it happened; the head of a
+// policy counts nothing.
+func (k kinds) onMeter(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, deed string, now time.Time, notes map[string]any) error {
+	notes["credit_limit"] = of.budget.CreditLimit.String()
+	if m.Entry != "" {
+		notes["current_usage"] = of.budget.Measure.Text(m.Used)
+	}
+	rec := resource.Record{Kind: m.Kind, ID: m.ID, OrgID: m.OrgID, WorkspaceID: m.WorkspaceID}
+	return k.onRecord(ctx, tx, rec, deed, now, notes)
+}
+
+// ending is the note of a moment that has come, by the field that names it.
+func ending(field string, at *time.Time) map[string]any {
+	return map[string]any{field: resource.Stamp(*at).String()}
+}
