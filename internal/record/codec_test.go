@@ -79,14 +79,14 @@ func TestRecordsOfOtherVersions(t *testing.T) {
 		},
 		{
 			name:   "newer: a number and two texts more",
-			stored: "\x01" + "\x1c" + zeros(23) + "\x02\x01" + zeros(2) + "\x2a" + "\x25\x03" + zeros(34) + "\x02\x01" + "\x00" + "abc" + "new" + "rrs",
+			stored: "\x01" + "\x1d" + zeros(23) + "\x02\x01" + zeros(3) + "\x2a" + "\x26\x03" + zeros(35) + "\x02\x01" + "\x00" + "abc" + "new" + "rrs",
 			want:   record.Attempt{ID: "abc", Request: record.Body{Bytes: []byte("rr")}, Response: record.Body{Bytes: []byte("s")}},
 		},
 		{name: "another frame", stored: "\x02\x00\x00\x00", refused: true},
 		{name: "nothing", stored: "", refused: true},
 		{name: "more metadata than bytes", stored: "\x01\x00\x00\xff\xff\xff\xff\x0f", refused: true},
 		{name: "text longer than the record", stored: "\x01\x00\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", refused: true},
-		{name: "lengths that overflow together", stored: "\x01\x00\x25" + zeros(35) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x02\x00", refused: true},
+		{name: "lengths that overflow together", stored: "\x01\x00\x26" + zeros(36) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x02\x00", refused: true},
 	}
 	for _, tt := range tests {
 		var got record.Attempt
