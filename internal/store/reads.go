@@ -7,7 +7,6 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"sluice/internal/fault"
 	"sluice/internal/resource"
 )
 
@@ -39,40 +38,6 @@ func (r reads) within(ctx context.Context, doing string, f func(context.Context)
 		return fmt.Errorf("%s: %w", doing, ctx.Err()) // the caller's own doing, whatever the driver calls it
 	}
 	return r.engine.fault(doing, err)
-}
-
-// Find returns one record with its index entries; fault.NotFound when there is none.
-func (r reads) Find(ctx context.Context, kind, id string) (resource.Record, error) {
-	return r.one(ctx, "find "+kind, func(q *bun.SelectQuery) *bun.SelectQuery {
-		return q.Where("r.kind = ?", kind).Where("r.id = ?", id)
-	})
-}
-
-// FindSlug returns the record of a kind that has the slug in an organisation; an
-// empty slug is nobody's.
-func (r reads) FindSlug(ctx context.Context, kind, orgID, slug string) (resource.Record, error) {
-	return r.one(ctx, "find "+kind+" by slug", func(q *bun.SelectQuery) *bun.SelectQuery {
-		return q.Where("r.kind = ?", kind).Where("r.org_id = ?", orgID).Where("r.slug = ?", slug)
-	})
-}
-
-func (r reads) one(ctx context.Context, doing string, where func(*bun.SelectQuery) *bun.SelectQuery) (resource.Record, error) {
-	var rows []recordRow
-	var recs []resource.Record
-	err := r.within(ctx, doing, func(ctx context.Context) (err error) {
-		if err = where(r.db.NewSelect().Model(&rows)).Limit(1).Scan(ctx); err != nil {
-			return err
-		}
-		recs, err = r.withIndex(ctx, rows)
-		return err
-	})
-	if err != nil {
-		return resource.Record{}, err
-	}
-	if len(recs) == 0 {
-		return resource.Record{}, fault.New(fault.NotFound, "")
-	}
-	return recs[0], nil
 }
 
 // Versions returns the present version of a record and the older ones, newest

@@ -58,10 +58,7 @@ func (t *tx) Update(ctx context.Context, r resource.Record) error {
 }
 
 // keepVersion copies a record to its past versions.
-const keepVersion = `INSERT INTO record_versions
-(kind, id, org_id, workspace_id, slug, name, name_folded, status, version, created_ms, updated_ms, body)
-SELECT kind, id, org_id, workspace_id, slug, name, name_folded, status, version, created_ms, updated_ms, body
-FROM records WHERE kind = ? AND id = ?`
+const keepVersion = "INSERT INTO record_versions (" + recordColumns + ") SELECT " + recordColumns + " FROM records WHERE kind = ? AND id = ?"
 
 // lockVersion holds the record until the end of the transaction and compares
 // versions, so that of two updates the later one is told.
