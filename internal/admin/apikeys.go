@@ -32,6 +32,7 @@ func (k kinds) apiKeys() resource.Resource {
 				return nil
 			}},
 		},
+		Bare:    true,
 		Select:  selectKeys,
 		Guard:   ownKeysOnly,
 		Prepare: k.prepareKey,

@@ -29,6 +29,7 @@ func (k kinds) workspaces() resource.Resource {
 			}},
 			{Param: resource.Param{Name: "exact_name"}, Index: nameEntry},
 		},
+		Bare:    true,
 		Views:   []resource.Param{{Name: "name_format", Enum: []string{"display", "plain"}, Default: "display", Doc: "display puts the icon before the name"}},
 		Prepare: k.prepareWorkspace,
 		Index: func(r *resource.Row[tenant.Workspace]) []resource.IndexEntry {

@@ -57,6 +57,9 @@ type Kind[T, V any] struct {
 	Views   []Param // further parameters of reading one, for View
 	// Archived makes the status filter list and show archived records too.
 	Archived bool
+	// Bare says that nothing of a record which lists show stands in its index entries, so
+	// that lists leave them out. Not together with SlugPerPlace.
+	Bare bool
 	// Select narrows a list beyond its filters, by what the caller may see.
 	Select func(ctx context.Context, c *Call, q *Query) error
 

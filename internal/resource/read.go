@@ -41,6 +41,7 @@ func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
 		q.Limit = k.pageSize()
 	}
 	q.Offset = c.Int("current_page") * q.Limit
+	q.Bare = k.Bare && !slices.Contains(q.Statuses, Archived) // whose slug stands there
 	through := q.Offset + q.Limit
 	builtin, more := k.builtin(c, &q)
 	rows, total, err := k.page(ctx, c, q)

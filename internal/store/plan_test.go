@@ -35,11 +35,16 @@ func TestPlansOfLists(t *testing.T) {
 		"entry":        {resource.Query{Kind: "k", OrgID: "o", Index: []resource.IndexEntry{{Name: "n", Value: "v"}}}, ""},
 	} {
 		count := s.plan(t, filter(s.db.NewSelect().Model((*recordRow)(nil)).ColumnExpr("COUNT(*)"), c.query).String())
-		list := s.plan(t, page(filter(s.db.NewSelect().Model((*recordRow)(nil)), c.query), c.query).Limit(20).String())
+		list := s.plan(t, s.page(s.db.NewSelect().Model((*recordRow)(nil)), c.query, 20).String())
+		c.query.Offset = 40
+		later := s.plan(t, s.page(s.db.NewSelect().Model((*recordRow)(nil)), c.query, 20).String())
+		if !strings.Contains(later, c.index) {
+			t.Errorf("a later page of %s is found by %s", name, later)
+		}
 		if !strings.Contains(count, c.index) {
 			t.Errorf("%s is counted by %s", name, count)
 		}
-		for _, plan := range []string{count, list} {
+		for _, plan := range []string{count, list, later} {
 			if strings.Contains(plan, "CORRELATED") || strings.Contains(plan, "SCAN r") {
 				t.Errorf("%s is found by %s", name, plan)
 			}

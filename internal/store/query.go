@@ -31,8 +31,7 @@ func (r reads) List(ctx context.Context, q resource.Query) ([]resource.Record, e
 	var recs []resource.Record
 	err = r.within(ctx, "list "+q.Kind, func(ctx context.Context) error {
 		var rows []recordRow
-		sel := page(filter(r.db.NewSelect().Model(&rows), q), q)
-		if err := sel.Limit(limit).Offset(int64(q.Offset)).Scan(ctx); err != nil {
+		if err := r.page(r.db.NewSelect().Model(&rows), q, limit).Scan(ctx); err != nil {
 			return err
 		}
 		if q.Bare {
@@ -55,16 +54,6 @@ func pageSize(limit int) (int64, error) {
 		return defaultLimit, nil
 	}
 	return int64(limit), nil
-}
-
-// Count returns how many records match; the fields that page are ignored.
-func (r reads) Count(ctx context.Context, q resource.Query) (int, error) {
-	var n int64
-	err := r.within(ctx, "count "+q.Kind, func(ctx context.Context) (err error) {
-		n, err = filter(r.db.NewSelect().Model((*recordRow)(nil)), q).Count(ctx)
-		return err
-	})
-	return int(n), err
 }
 
 // filter adds what a query asks for.
@@ -96,14 +85,32 @@ func filter(sel *bun.SelectQuery, q resource.Query) *bun.SelectQuery {
 // wildcards makes the signs of LIKE stand for themselves.
 var wildcards = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
 
-// page orders by id and continues behind the last one seen.
-func page(sel *bun.SelectQuery, q resource.Query) *bun.SelectQuery {
-	order, beyond := "r.id ASC", "r.id > ?"
+// page selects a page of a query. The rows before it are passed by in the index alone:
+// their bodies are neither read nor sorted.
+func (r reads) page(sel *bun.SelectQuery, q resource.Query, limit int64) *bun.SelectQuery {
+	if q.Offset == 0 {
+		return inOrder(onwards(filter(sel, q), q), q).Limit(limit)
+	}
+	ids := r.db.NewSelect().Model((*recordRow)(nil)).Column("r.kind", "r.id")
+	ids = inOrder(onwards(filter(ids, q), q), q).Limit(limit).Offset(int64(q.Offset))
+	return inOrder(sel.Join("JOIN (?) AS p ON p.kind = r.kind AND p.id = r.id", ids), q)
+}
+
+// onwards continues behind the last record seen.
+func onwards(sel *bun.SelectQuery, q resource.Query) *bun.SelectQuery {
+	switch {
+	case q.After == "":
+		return sel
+	case q.Newest:
+		return sel.Where("r.id < ?", q.After)
+	}
+	return sel.Where("r.id > ?", q.After)
+}
+
+// inOrder orders by id, so by time of creation.
+func inOrder(sel *bun.SelectQuery, q resource.Query) *bun.SelectQuery {
 	if q.Newest {
-		order, beyond = "r.id DESC", "r.id < ?"
+		return sel.Order("r.id DESC")
 	}
-	if q.After != "" {
-		sel = sel.Where(beyond, q.After)
-	}
-	return sel.Order(order)
+	return sel.Order("r.id ASC")
 }

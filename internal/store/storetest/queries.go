@@ -54,6 +54,8 @@ func filters(t *testing.T, s *store.Store) {
 		"together":         {resource.Query{OrgID: org, Statuses: []string{"archived"}, Search: "x1", Index: []resource.IndexEntry{provider}}, "2"},
 		"newest":           {resource.Query{Newest: true}, "3210"},
 		"offset":           {resource.Query{Offset: 1, Limit: 2}, "12"},
+		"offset, newest":   {resource.Query{Offset: 1, Limit: 2, Newest: true}, "21"},
+		"offset, filtered": {resource.Query{Offset: 1, Limit: 2, Statuses: []string{"archived"}}, "2"},
 	} {
 		c.q.Kind = k
 		got, err := s.List(t.Context(), c.q)
