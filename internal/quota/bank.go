@@ -1,0 +1,164 @@
+package quota
+
+import (
+	"hash/maphash"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Bank holds the counters of all limits of a node, in memory: calls take from them
+// before they are sent and settle when they end. Take and Settle are atomic over all
+// holds of a call, so that calls at once never take more than a strict limit has. It is
+// safe for concurrent use.
+//
+// Budgets are kept in the store: Load, Replace and Flushed bring what it knows. Rates
+// live here alone, and counters whose window is over are forgotten.
+type Bank struct {
+	seed    maphash.Seed
+	serial  atomic.Uint64
+	syncing sync.Mutex // held by Sync
+	shards  [shards]shard
+}
+
+const (
+	shards    = 64
+	sweepSize = 256 // counters of a shard below which nothing is forgotten
+	holdsRoom = 64  // holds of a call whose locks need no allocation
+)
+
+// shard has all counters of the carriers that fall to it.
+type shard struct {
+	mu        sync.RWMutex // guards what follows; never taken by who holds a counter
+	counters  map[CounterID]*counter
+	schedules map[string]*schedule // of policies
+	sweepAt   int                  // number of counters at which the idle ones are forgotten
+}
+
+// NewBank makes a bank without counters. They come into being when they are first used.
+func NewBank() *Bank {
+	b := &Bank{seed: maphash.MakeSeed()}
+	for i := range b.shards {
+		b.shards[i] = shard{counters: make(map[CounterID]*counter), schedules: make(map[string]*schedule), sweepAt: sweepSize}
+	}
+	return b
+}
+
+// Take takes all holds, or none when one does not fit. It returns -1, or the index of
+// the first that does not fit, what is left of its limit, and when its counter begins
+// anew; zero for never. Holds before it that are Spent remain used: a rate of requests
+// counts refused calls too. Who took must call Settle, once.
+//
+// A budget fits when used + held + Amount is at most Limit and used is below it; a Soft
+// one when used is below Limit. So an Amount of 0 asks whether the budget is used up.
+func (b *Bank) Take(now time.Time, holds []Hold) (refused int, left int64, retry time.Time) {
+	at := now.UnixNano()
+	var room [holdsRoom]*counter
+	locked := b.gather(room[:0], holds, at)
+	defer unlock(locked)
+	for i := range holds {
+		h := &holds[i]
+		c := h.taken
+		c.roll(at)
+		if used := c.used(); !h.fits(used, c.held) {
+			left, retry = max(h.Limit-plus(used, c.held), 0), c.anew(at)
+			giveBack(holds[:i])
+			forget(holds[i:])
+			return i, left, retry
+		}
+		c.take(h)
+	}
+	return -1, 0, time.Time{}
+}
+
+// gather finds the counters of holds and locks them.
+func (b *Bank) gather(room []*counter, holds []Hold, at int64) []*counter {
+	for {
+		for i := range holds {
+			holds[i].taken = b.counter(holds[i].Counter, holds[i].Unit, at)
+		}
+		locked := lock(room, holds)
+		if !slices.ContainsFunc(locked, func(c *counter) bool { return c.gone }) {
+			return locked
+		}
+		unlock(locked)
+	}
+}
+
+// giveBack undoes what was taken; the counters are locked.
+func giveBack(holds []Hold) {
+	for i := range holds {
+		holds[i].taken.give(&holds[i])
+	}
+	forget(holds)
+}
+
+// forget marks holds as not taken.
+func forget(holds []Hold) {
+	for i := range holds {
+		holds[i].taken = nil
+	}
+}
+
+// Settle gives back what Take took and adds what was used, in the units of each hold and
+// even beyond the limit; nil is nothing used, a call that was not sent. What was used of
+// a rate counts in the window of now. Holds that are Spent are used already: their used
+// is ignored. Holds that are not taken, or settled already, stay as they are.
+func (b *Bank) Settle(now time.Time, holds []Hold, used []int64) {
+	at := now.UnixNano()
+	var room [holdsRoom]*counter
+	locked := lock(room[:0], holds) // one that is gone had its limit removed: what it gets harms nobody
+	for i := range holds {
+		h := &holds[i]
+		c := h.taken
+		if c == nil {
+			continue
+		}
+		c.roll(at)
+		c.give(h)
+		if used != nil && !h.Spent {
+			c.add(used[i])
+		}
+		h.taken = nil
+	}
+	unlock(locked)
+}
+
+// State is what a limit stands at.
+type State struct {
+	Used int64 // may be above the limit
+	Held int64 // by calls under way
+	Left int64 // what may still be taken
+	Anew time.Time
+}
+
+// State tells where the limit of a hold stands, taken or not. Anew is when it begins at
+// nothing again; zero for never.
+func (b *Bank) State(now time.Time, h *Hold) State {
+	at := now.UnixNano()
+	for {
+		c := b.counter(h.Counter, h.Unit, at)
+		c.mu.Lock()
+		if c.gone {
+			c.mu.Unlock()
+			continue
+		}
+		c.roll(at)
+		s := State{Used: c.used(), Held: c.held, Anew: c.anew(at)}
+		c.mu.Unlock()
+		s.Left = max(h.Limit-plus(s.Used, s.Held), 0)
+		return s
+	}
+}
+
+// Len is how many counters there are.
+func (b *Bank) Len() (n int) {
+	for i := range b.shards {
+		s := &b.shards[i]
+		s.mu.RLock()
+		n += len(s.counters)
+		s.mu.RUnlock()
+	}
+	return n
+}

@@ -1,0 +1,123 @@
+package quota
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+	"time"
+)
+
+// counter is what was used of one limit and what calls under way hold of it.
+type counter struct {
+	serial uint64 // counters are locked in this order
+	rate   bool   // counts in window, else in tally
+
+	mu     sync.Mutex // guards what follows
+	gone   bool       // forgotten: nobody finds it any more
+	calls  int        // that hold it
+	held   int64
+	window window
+	tally  tally
+}
+
+// roll brings the counter to a time; what was held in a window that ended is gone.
+func (c *counter) roll(at int64) {
+	if !c.rate {
+		c.tally.roll(at)
+	} else if c.window.roll(at) {
+		c.held = 0
+	}
+}
+
+func (c *counter) used() int64 {
+	if c.rate {
+		return c.window.used
+	}
+	return c.tally.used()
+}
+
+// add counts what was used.
+func (c *counter) add(units int64) {
+	if c.rate {
+		c.window.used = plus(c.window.used, units)
+	} else {
+		c.tally.pending = plus(c.tally.pending, units)
+	}
+}
+
+func (c *counter) take(h *Hold) {
+	c.calls++
+	h.turn = c.window.turn
+	if h.Spent {
+		c.add(h.amount())
+	} else {
+		c.held = plus(c.held, h.amount())
+	}
+}
+
+// give takes back what take did, except what is spent.
+func (c *counter) give(h *Hold) {
+	c.calls--
+	if !h.Spent && h.turn == c.window.turn {
+		c.held -= h.amount()
+	}
+}
+
+// anew is when the counter begins at nothing again; zero for never.
+func (c *counter) anew(at int64) time.Time {
+	when := int64(0)
+	if c.rate {
+		when = c.window.end()
+	} else if next := c.tally.schedule.next.Load(); next > at {
+		when = next
+	}
+	if when == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, when).UTC()
+}
+
+// idle reports whether forgetting the counter forgets nothing.
+func (c *counter) idle(at int64) bool {
+	switch {
+	case c.calls > 0:
+		return false
+	case c.rate:
+		return at >= c.window.end()+clockSlack
+	}
+	return !c.tally.stored && c.tally.pending == 0
+}
+
+// lock locks the counters of holds, each once and in the order that prevents deadlocks,
+// and appends them to room.
+func lock(room []*counter, holds []Hold) []*counter {
+	for i := range holds {
+		if c := holds[i].taken; c != nil {
+			room = append(room, c)
+		}
+	}
+	slices.SortFunc(room, func(a, b *counter) int { return cmp.Compare(a.serial, b.serial) })
+	room = slices.Compact(room)
+	for _, c := range room {
+		c.mu.Lock()
+	}
+	return room
+}
+
+func unlock(locked []*counter) {
+	for _, c := range locked {
+		c.mu.Unlock()
+	}
+}
+
+// plus adds without going over the end.
+func plus(a, b int64) int64 {
+	switch {
+	case b > 0 && a > math.MaxInt64-b:
+		return math.MaxInt64
+	case b < 0 && a < math.MinInt64-b:
+		return math.MinInt64
+	}
+	return a + b
+}

@@ -1,0 +1,43 @@
+package quota
+
+// CounterID names what one limit counts. A policy has a counter for each value key; its
+// Entry is empty. A budget has that of its Budget.ID, a rate that of RateEntry.
+type CounterID struct {
+	Carrier  string // id of the record; of an integration in a workspace "integration/workspace" where it is a rate
+	Entry    string
+	ValueKey string // of a policy: "metadata.team:search"
+}
+
+// RateEntry is the Entry of a rate of a carrier, of which a type and unit have one.
+func RateEntry(t Type, u Unit) string { return string(t) + "/" + string(u) }
+
+// Owner is what has a limit, for those who are told of it.
+type Owner struct {
+	Kind string // of the record, or IntegrationWorkspace
+	ID   string
+	Name string // its slug, or its name where it has none
+}
+
+// Hold is what a call takes from one limit before it is sent. A list of them belongs to
+// one call and one goroutine: Take marks what it took, Settle what it gave back. Copies
+// that nobody took are free to make.
+type Hold struct {
+	Counter CounterID
+	Of      *Owner  // nil where nobody is told
+	Measure Measure // what Amount and Limit count
+	Amount  int64   // the most that the call may use: nano-dollars, tokens or requests; negative counts as 0
+	Limit   int64   // in the same units
+	Soft    bool    // refuse only when Limit is reached, however much is held
+	Unit    Unit    // window of a rate; empty for budgets
+	Spent   bool    // what is taken is used at once and stays so when a later hold refuses: rates of requests
+
+	taken *counter
+	turn  uint64 // of the window that it was taken in
+}
+
+// fits reports whether Amount may be taken, where used and held are what is there.
+func (h *Hold) fits(used, held int64) bool {
+	return used < h.Limit && (h.Soft || h.amount() <= h.Limit-plus(used, held))
+}
+
+func (h *Hold) amount() int64 { return max(h.Amount, 0) }

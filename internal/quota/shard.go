@@ -1,0 +1,67 @@
+package quota
+
+import "hash/maphash"
+
+func (b *Bank) shard(carrier string) *shard {
+	return &b.shards[maphash.String(b.seed, carrier)%shards]
+}
+
+// counter finds a counter or makes it.
+func (b *Bank) counter(id CounterID, u Unit, at int64) *counter {
+	s := b.shard(id.Carrier)
+	s.mu.RLock()
+	c := s.counters[id]
+	s.mu.RUnlock()
+	if c != nil {
+		return c
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.make(id, u, b.serial.Add(1), at)
+}
+
+// make adds a counter unless there is one by now; s.mu is locked for writing.
+func (s *shard) make(id CounterID, u Unit, serial uint64, at int64) *counter {
+	if c := s.counters[id]; c != nil {
+		return c
+	}
+	if len(s.counters) >= s.sweepAt {
+		s.sweep(at)
+		s.sweepAt = max(2*len(s.counters), sweepSize)
+	}
+	c := &counter{serial: serial, rate: u != ""}
+	if c.rate {
+		c.window.unit = u
+	} else {
+		c.tally.schedule = s.schedule(id)
+	}
+	s.counters[id] = c
+	return c
+}
+
+// schedule is that of a budget, or the one that all counters of a policy have.
+func (s *shard) schedule(id CounterID) *schedule {
+	if id.ValueKey == "" {
+		return new(schedule)
+	}
+	of := s.schedules[id.Carrier]
+	if of == nil {
+		of = new(schedule)
+		s.schedules[id.Carrier] = of
+	}
+	return of
+}
+
+// sweep forgets idle counters. One that is locked is in use.
+func (s *shard) sweep(at int64) {
+	for id, c := range s.counters {
+		if !c.mu.TryLock() {
+			continue
+		}
+		if c.idle(at) {
+			c.gone = true
+			delete(s.counters, id)
+		}
+		c.mu.Unlock()
+	}
+}

@@ -1,0 +1,122 @@
+package quota
+
+import (
+	"slices"
+	"time"
+)
+
+// Sync runs f alone. Who reads meters and brings them here does both within one f: else
+// what was read before a flush could replace what was read behind it.
+func (b *Bank) Sync(f func() error) error {
+	b.syncing.Lock()
+	defer b.syncing.Unlock()
+	return f()
+}
+
+// Load takes over what the store knows of budgets, for example all of it at the start,
+// a page at a time. Usage that was settled and not flushed stays on top of it.
+func (b *Bank) Load(meters []Meter) {
+	for i := range meters { // the schedule of a policy comes behind the resets that it led to
+		if !meters[i].head() {
+			b.load(&meters[i])
+		}
+	}
+	for i := range meters {
+		if meters[i].head() {
+			b.reschedule(&meters[i])
+		}
+	}
+}
+
+// Replace is Load of all meters that a carrier has: those that the store had before and
+// has no more are forgotten.
+func (b *Bank) Replace(carrier string, meters []Meter) {
+	there := make(map[CounterID]bool, len(meters))
+	for i := range meters {
+		there[meters[i].counterID()] = true
+	}
+	s := b.shard(carrier)
+	s.mu.Lock()
+	if !slices.ContainsFunc(meters, func(m Meter) bool { return m.head() }) {
+		delete(s.schedules, carrier)
+	}
+	for id, c := range s.counters {
+		if id.Carrier != carrier || there[id] || c.rate {
+			continue
+		}
+		c.mu.Lock()
+		if c.tally.stored {
+			c.gone = true
+			delete(s.counters, id)
+		}
+		c.mu.Unlock()
+	}
+	s.mu.Unlock()
+	b.Load(meters)
+}
+
+// Flushed tells that usage was committed, and what the store knew of its meters in that
+// transaction. Each delta was settled here, or is about to be.
+func (b *Bank) Flushed(deltas []Delta, readBack []Meter) {
+	for _, d := range deltas {
+		b.flushed(d)
+	}
+	b.Load(readBack)
+}
+
+func (b *Bank) flushed(d Delta) {
+	id := CounterID{Carrier: d.CarrierID, Entry: d.Entry, ValueKey: d.ValueKey}
+	if id.ValueKey != "" {
+		id.Entry = ""
+	}
+	s := b.shard(id.Carrier)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if c := s.counters[id]; c != nil {
+		c.mu.Lock()
+		c.tally.pending = plus(c.tally.pending, -d.Units)
+		c.mu.Unlock()
+	}
+}
+
+func (b *Bank) load(m *Meter) {
+	id := m.counterID()
+	for {
+		c := b.counter(id, "", 0)
+		c.mu.Lock()
+		if c.gone {
+			c.mu.Unlock()
+			continue
+		}
+		c.tally.load(m.Used, nanos(m.LastReset))
+		if m.ValueKey == "" {
+			c.tally.schedule.next.Store(nanos(m.NextReset))
+		}
+		c.mu.Unlock()
+		return
+	}
+}
+
+func (b *Bank) reschedule(head *Meter) {
+	s := b.shard(head.ID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.schedule(CounterID{Carrier: head.ID, ValueKey: head.ID}).next.Store(nanos(head.NextReset))
+}
+
+// head reports whether the meter is the head of a policy.
+func (m *Meter) head() bool { return m.Entry == "" && m.ValueKey == "" }
+
+func (m *Meter) counterID() CounterID {
+	if m.ValueKey != "" {
+		return CounterID{Carrier: m.ID, ValueKey: m.ValueKey}
+	}
+	return CounterID{Carrier: m.ID, Entry: m.Entry}
+}
+
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
