@@ -30,6 +30,8 @@ type extra struct {
 	CitationTokens    int64   `json:"citation_tokens,omitempty"`
 	CostNano          int64   `json:"cost_nano,omitempty"` // as the provider says
 	SearchContext     string  `json:"search_context,omitempty"`
+	CacheHourTokens   int64   `json:"cache_hour_tokens,omitempty"`
+	Tier              string  `json:"tier,omitempty"`
 	PromptID          string  `json:"prompt_id,omitempty"`
 	PromptVersionID   string  `json:"prompt_version_id,omitempty"`
 	PromptSlug        string  `json:"prompt_slug,omitempty"`
@@ -41,6 +43,7 @@ func (x *extra) take(a *record.Attempt) {
 	x.SpanID, x.ParentSpan, x.Error, x.Dropped, x.Source = a.SpanID, a.ParentSpan, a.Error, a.Dropped, string(a.Source)
 	x.InputAudioTokens, x.OutputAudioTokens, x.ImageTokens, x.SearchUnits = u.InputAudioTokens, u.OutputAudioTokens, u.ImageTokens, u.SearchUnits
 	x.CitationTokens, x.CostNano, x.SearchContext = u.CitationTokens, u.CostNano, u.SearchContext
+	x.CacheHourTokens, x.Tier = u.CacheHourTokens, u.Tier
 	x.PromptID, x.PromptVersionID, x.PromptSlug = a.PromptID, a.PromptVersionID, a.PromptSlug
 	if s := u.AudioSeconds; !math.IsNaN(s) && !math.IsInf(s, 0) { // JSON has no such numbers
 		x.AudioSeconds = s
@@ -59,6 +62,7 @@ func (x *extra) give(a *record.Attempt) {
 	a.SpanID, a.ParentSpan, a.Error, a.Dropped, a.Source = x.SpanID, x.ParentSpan, x.Error, x.Dropped, record.Source(x.Source)
 	u.InputAudioTokens, u.OutputAudioTokens, u.ImageTokens, u.SearchUnits = x.InputAudioTokens, x.OutputAudioTokens, x.ImageTokens, x.SearchUnits
 	u.AudioSeconds, u.CitationTokens, u.CostNano, u.SearchContext = x.AudioSeconds, x.CitationTokens, x.CostNano, x.SearchContext
+	u.CacheHourTokens, u.Tier = x.CacheHourTokens, x.Tier
 	a.PromptID, a.PromptVersionID, a.PromptSlug = x.PromptID, x.PromptVersionID, x.PromptSlug
 	a.Request.Type, a.Response.Type = x.RequestType, x.ResponseType
 }
