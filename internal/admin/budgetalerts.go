@@ -13,7 +13,8 @@ import (
 )
 
 // exhausts reports whether the records of a kind are exhausted with their budget. A
-// workspace and a policy have several: there each budget or counter is by itself.
+// workspace, a policy and an integration have several: there each budget or counter is
+// by itself.
 func exhausts(kind string) bool {
 	return kind == keys.Kind || kind == credential.ProviderKind || kind == credential.VirtualKeyKind
 }
@@ -57,6 +58,14 @@ func (k kinds) tellOfBudget(ctx context.Context, tx resource.Tx, m *quota.Meter,
 		stem = "entity"
 		vars["entityType"], vars["entityName"], vars["entityKey"] = "workspace", of.rec.Name, of.rec.ShownSlug()
 		vars["entityUrl"] = k.ConsoleURL + "/workspaces/" + of.rec.ShownSlug()
+	case quota.IntegrationWorkspace:
+		stem = "entity"
+		place, err := tx.Find(ctx, tenant.WorkspaceKind, m.WorkspaceID)
+		if err != nil {
+			return err
+		}
+		vars["entityType"], vars["entityName"], vars["entityKey"] = "integration", of.rec.Name+" in "+place.Name, of.rec.ShownSlug()
+		vars["entityUrl"] = k.ConsoleURL + "/integrations/" + of.rec.ShownSlug()
 	default:
 		vars["virtualKeyName"] = of.rec.Name
 	}

@@ -21,16 +21,23 @@ type granter struct {
 	present map[string]grant
 }
 
-// set gives the integration to a workspace, with a default provider, or takes it
-// away, with all providers made of it.
+// set gives the integration to a workspace, with its limits and a default provider, or
+// takes it away, with all providers made of it. What was taken away keeps its limits, and
+// has them again when it is given again.
 func (g *granter) set(ctx context.Context, place string, w wanted) error {
 	old, known := g.present[place]
-	now := g.c.Now.UnixMilli()
 	if !known {
-		old = grant{Created: now}
+		old = grant{Created: g.c.Now.UnixMilli(), Global: w.global}
 	}
 	was := known && old.Enabled
-	g.present[place] = grant{w.enabled, old.Created, now}
+	g.present[place] = grant{Enabled: w.enabled, Created: old.Created, Updated: g.c.Now.UnixMilli(), Global: old.Global && !w.limits.any()}
+	limits, err := g.over(g.in.Value.Limits[place], w.limits)
+	if err != nil {
+		return err
+	}
+	if err := g.limit(ctx, place, limits, w.enabled && !was, w.reset); err != nil {
+		return err
+	}
 	switch {
 	case was && !w.enabled:
 		return dropProviders(ctx, g.tx, g.c, g.in.Record, place)
@@ -40,19 +47,27 @@ func (g *granter) set(ctx context.Context, place string, w wanted) error {
 	return nil
 }
 
-// global says whether every new workspace gets the integration.
-func (g *granter) global(ctx context.Context, on bool) error {
-	var links []resource.Link
-	g.in.Index = slices.DeleteFunc(g.in.Index, func(e resource.IndexEntry) bool { return e.Name == entryGlobal })
-	if on {
-		links = []resource.Link{{ToID: g.in.OrgID, Body: encode(globalView{true})}}
-		g.in.Index = append(g.in.Index, resource.IndexEntry{Name: entryGlobal, Value: "1"})
+// global says whether every new workspace gets the integration, and with which limits.
+func (g *granter) global(in *globalIn) error {
+	g.in.Index = slices.DeleteFunc(g.in.Index, func(e resource.IndexEntry) bool { return e == globalEntry })
+	if in.Enabled {
+		g.in.Index = append(g.in.Index, globalEntry)
 	}
-	return g.tx.PutLinks(ctx, linkGlobal, g.in.ID, links)
+	sent := sentLimits{"global_workspace_access.", in.UsageLimits.RawMessage, in.RateLimits.RawMessage}
+	limits, err := g.over(g.in.Value.GlobalLimits, sent)
+	g.in.Value.GlobalLimits = limits
+	return err
 }
 
-// save writes the grants as links, and into the index of the record.
+// save lets the workspaces follow global access, and writes the grants as links and into
+// the index of the record.
 func (g *granter) save(ctx context.Context) error {
+	if len(g.present) > maxGrants {
+		return fault.Newf(fault.InvalidParameter, "an integration is granted to at most %d workspaces", maxGrants).At("workspaces")
+	}
+	if err := g.follow(ctx); err != nil {
+		return err
+	}
 	links := make([]resource.Link, 0, len(g.present))
 	g.in.Index = slices.DeleteFunc(g.in.Index, func(e resource.IndexEntry) bool { return e.Name == entryPlace })
 	for place, one := range g.present {
@@ -60,9 +75,6 @@ func (g *granter) save(ctx context.Context) error {
 		if one.Enabled {
 			g.in.Index = append(g.in.Index, resource.IndexEntry{Name: entryPlace, Value: place})
 		}
-	}
-	if len(links) > maxGrants {
-		return fault.Newf(fault.InvalidParameter, "an integration is granted to at most %d workspaces", maxGrants).At("workspaces")
 	}
 	slices.SortFunc(links, func(a, b resource.Link) int { return cmp.Compare(a.ToID, b.ToID) })
 	return g.tx.PutLinks(ctx, linkWorkspaces, g.in.ID, links)
@@ -81,45 +93,48 @@ func (k kinds) grantAll(ctx context.Context, tx resource.Tx, c *resource.Call, p
 
 // grantGlobal gives a new workspace the integrations that are for all.
 func (k kinds) grantGlobal(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record) error {
-	rows, err := tx.List(ctx, resource.Query{
-		Kind: credential.IntegrationKind, OrgID: place.OrgID, Statuses: []string{resource.Active},
-		Index: []resource.IndexEntry{{Name: entryGlobal, Value: "1"}}, Limit: 1000,
+	return k.regrant(ctx, tx, c, place.OrgID, globalEntry, func(g *granter) error {
+		return g.set(ctx, place.ID, wanted{enabled: true, provider: true, global: true})
+	})
+}
+
+// withdrawAll takes a workspace that goes off the integrations of the organisation, with
+// its limits and what was used of them.
+func (k kinds) withdrawAll(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record) error {
+	return k.regrant(ctx, tx, c, place.OrgID, resource.IndexEntry{Name: entryPlace, Value: place.ID}, func(g *granter) error {
+		delete(g.present, place.ID)
+		return g.limit(ctx, place.ID, credential.WorkspaceLimits{}, false, false)
+	})
+}
+
+// regrant changes the grants of the organisation's integrations that have an index entry.
+func (k kinds) regrant(ctx context.Context, tx resource.Tx, c *resource.Call, orgID string, having resource.IndexEntry, f func(*granter) error) error {
+	rows, err := rowsOf[credential.Integration](ctx, tx, resource.Query{
+		Kind: credential.IntegrationKind, OrgID: orgID, Statuses: []string{resource.Active},
+		Index: []resource.IndexEntry{{Name: entryLevel, Value: "organisation"}, having}, Limit: 1000,
 	})
 	if err != nil {
 		return err
 	}
-	for _, rec := range rows {
-		if err := k.grantOne(ctx, tx, c, rec, place.ID); err != nil {
+	for _, in := range rows {
+		present, err := grants(ctx, tx, in.ID)
+		if err != nil {
+			return err
+		}
+		g := granter{k, tx, c, in, present}
+		if err := f(&g); err != nil {
+			return err
+		}
+		if err := g.save(ctx); err != nil {
+			return err
+		}
+		rec := in.Record
+		rec.Body, rec.Updated = encode(in.Value), c.Now
+		if err := tx.Update(ctx, rec); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (k kinds) grantOne(ctx context.Context, tx resource.Tx, c *resource.Call, rec resource.Record, place string) error {
-	in, err := resource.Decode[credential.Integration](rec)
-	if err != nil {
-		return err
-	}
-	present, err := grants(ctx, tx, rec.ID)
-	if err != nil {
-		return err
-	}
-	g := granter{k, tx, c, in, present}
-	if err := g.set(ctx, place, wanted{enabled: true, provider: true}); err != nil {
-		return err
-	}
-	if err := g.save(ctx); err != nil {
-		return err
-	}
-	rec.Index, rec.Updated = in.Index, c.Now
-	return tx.Update(ctx, rec)
-}
-
-// readGlobal says whether every new workspace gets the integration.
-func readGlobal(ctx context.Context, from resource.Reader, integrationID string) (*globalView, error) {
-	links, err := from.Links(ctx, linkGlobal, integrationID)
-	return &globalView{len(links) > 0}, err
 }
 
 func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -12,12 +13,9 @@ import (
 	"sluice/internal/resource"
 )
 
-// The sets of links of an integration: to the workspaces that were granted it, and
-// to its organisation when every new workspace is to be.
-const (
-	linkWorkspaces = "integration.workspaces"
-	linkGlobal     = "integration.global"
-)
+// linkWorkspaces is the set of links of an integration to the workspaces that it was
+// granted to.
+const linkWorkspaces = "integration.workspaces"
 
 // maxGrants bounds the workspaces that one integration is granted to one by one.
 const maxGrants = 900
@@ -29,7 +27,7 @@ func (k kinds) grantActions() []resource.Action[credential.Integration] {
 	return []resource.Action[credential.Integration]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/workspaces", ID: "listIntegrationWorkspaces", Summary: "List the workspaces that may use an integration",
-			Answer: grantsView{}, Read: viewGrants,
+			Answer: grantsView{}, Read: k.viewGrants,
 		},
 		{
 			Name: "manage", Scope: "update", Method: http.MethodPut, Path: "/workspaces", ID: "updateIntegrationWorkspaces",
@@ -47,33 +45,20 @@ type grantsIn struct {
 }
 
 type grantIn struct {
-	ID           string `json:"id" doc:"slug or id of the workspace"`
-	Enabled      bool   `json:"enabled" doc:"false takes the integration away"`
-	MakeProvider *bool  `json:"create_default_provider,omitempty" doc:"beats the value above"`
-	ProviderSlug string `json:"default_provider_slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"beats the value above"`
+	ID           string             `json:"id" doc:"slug or id of the workspace"`
+	Enabled      bool               `json:"enabled" doc:"false takes the integration away"`
+	UsageLimits  unread[[]budgetIn] `json:"usage_limits,omitempty" nullable:"true" maxItems:"1" doc:"replaces the limit of all providers of the integration in the workspace together; null or an empty list takes it away"`
+	RateLimits   unread[[]rateIn]   `json:"rate_limits,omitempty" nullable:"true" maxItems:"1" doc:"replaces the rate; a value of 0 lets nothing through"`
+	ResetUsage   bool               `json:"reset_usage,omitempty" writeOnly:"true" doc:"lets usage begin anew"`
+	MakeProvider *bool              `json:"create_default_provider,omitempty" doc:"beats the value above"`
+	ProviderSlug string             `json:"default_provider_slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"beats the value above"`
 }
 
+// globalIn is global access: that of every new workspace.
 type globalIn struct {
-	Enabled bool `json:"enabled" doc:"every new workspace gets the integration"`
-}
-
-type grantsView struct {
-	Object     string      `json:"object" enum:"list"`
-	Total      int         `json:"total"`
-	Workspaces []grantView `json:"workspaces" nullable:"false"`
-	Global     *globalView `json:"global_workspace_access,omitempty"`
-}
-
-type grantView struct {
-	ID            string          `json:"id" doc:"slug of the workspace"`
-	Enabled       bool            `json:"enabled"`
-	Status        string          `json:"status" enum:"active,archived"`
-	CreatedAt     resource.Stamp  `json:"created_at"`
-	LastUpdatedAt *resource.Stamp `json:"last_updated_at" nullable:"true"`
-}
-
-type globalView struct {
-	Enabled bool `json:"enabled"`
+	Enabled     bool               `json:"enabled" doc:"every new workspace gets the integration"`
+	UsageLimits unread[[]budgetIn] `json:"usage_limits,omitempty" nullable:"true" maxItems:"1" doc:"of each workspace that got the integration so and has no limits of its own; counted apart"`
+	RateLimits  unread[[]rateIn]   `json:"rate_limits,omitempty" nullable:"true" maxItems:"1"`
 }
 
 // grant is the body of a link to a workspace.
@@ -81,6 +66,9 @@ type grant struct {
 	Enabled bool  `json:"enabled"`
 	Created int64 `json:"created_ms"`
 	Updated int64 `json:"updated_ms"`
+	// Global says that it came with global access, whose limits are its limits until it
+	// gets some of its own.
+	Global bool `json:"global,omitempty"`
 }
 
 // grants are those of an integration by the id of the workspace.
@@ -123,17 +111,16 @@ func (k kinds) putGrants(ctx context.Context, tx resource.Tx, c *resource.Call, 
 	}
 	g := granter{k, tx, c, ch.New, present}
 	for _, enabled := range []bool{false, true} {
-		for id, w := range wanted {
-			if w.enabled != enabled {
-				continue
-			}
-			if err := g.set(ctx, id, w); err != nil {
-				return nil, err
+		for _, id := range slices.Sorted(maps.Keys(wanted)) {
+			if w := wanted[id]; w.enabled == enabled {
+				if err := g.set(ctx, id, w); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}
 	if in.Global != nil {
-		if err := g.global(ctx, in.Global.Enabled); err != nil {
+		if err := g.global(in.Global); err != nil {
 			return nil, err
 		}
 	}
@@ -144,6 +131,9 @@ func (k kinds) putGrants(ctx context.Context, tx resource.Tx, c *resource.Call, 
 type wanted struct {
 	enabled, provider bool
 	slug              string // of the default provider; empty for the usual one
+	global            bool   // it comes with global access
+	limits            sentLimits
+	reset             bool
 }
 
 func wantedGrants(ctx context.Context, tx resource.Tx, c *resource.Call, in grantsIn, present map[string]grant) (map[string]wanted, error) {
@@ -162,7 +152,10 @@ func wantedGrants(ctx context.Context, tx resource.Tx, c *resource.Call, in gran
 		return nil, err
 	}
 	for i, w := range in.Workspaces {
-		one := wanted{w.Enabled, in.MakeProvider, in.ProviderSlug}
+		one := wanted{
+			enabled: w.Enabled, provider: in.MakeProvider, slug: in.ProviderSlug, reset: w.ResetUsage,
+			limits: sentLimits{fmt.Sprintf("workspaces[%d].", i), w.UsageLimits.RawMessage, w.RateLimits.RawMessage},
+		}
 		if w.MakeProvider != nil {
 			one.provider = *w.MakeProvider
 		}
@@ -172,40 +165,6 @@ func wantedGrants(ctx context.Context, tx resource.Tx, c *resource.Call, in gran
 		out[places[i].ID] = one
 	}
 	return out, nil
-}
-
-func viewGrants(ctx context.Context, c *resource.Call, r resource.Row[credential.Integration]) (any, error) {
-	links, err := c.Reader.Links(ctx, linkWorkspaces, r.ID)
-	if err != nil {
-		return nil, err
-	}
-	out := grantsView{Object: "list", Workspaces: make([]grantView, 0, len(links))}
-	for _, l := range links {
-		var g grant
-		if err := json.Unmarshal(l.Body, &g); err != nil {
-			return nil, fmt.Errorf("decode a grant of integration %s: %w", r.ID, err)
-		}
-		place, err := c.Reader.Find(ctx, "workspace", l.ToID)
-		if fault.Has(err, fault.NotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		out.Workspaces = append(out.Workspaces, viewGrant(place, g))
-	}
-	out.Total = len(out.Workspaces)
-	out.Global, err = readGlobal(ctx, c.Reader, r.ID)
-	return out, err
-}
-
-func viewGrant(place resource.Record, g grant) grantView {
-	updated := fromMillis(g.Updated)
-	v := grantView{ID: place.ShownSlug(), Enabled: g.Enabled, Status: place.Status, CreatedAt: stamp(fromMillis(g.Created)), LastUpdatedAt: resource.StampOf(&updated)}
-	if !g.Enabled {
-		v.Status = resource.Archived
-	}
-	return v
 }
 
 // grantedTo lists the workspaces that may use an integration.

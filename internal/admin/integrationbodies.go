@@ -65,11 +65,11 @@ type integrationView struct {
 	Configurations map[string]any       `json:"configurations,omitempty" doc:"a secret member x is shown masked, as masked_x"`
 	AllowAllModels *bool                `json:"allow_all_models,omitempty" doc:"whether models that are not listed may be used"`
 	WorkspaceCount *int                 `json:"workspace_count,omitempty"`
-	Global         *globalView          `json:"global_workspace_access_settings,omitempty"`
+	Global         *globalAccessView    `json:"global_workspace_access_settings,omitempty"`
 	Mappings       *[]secretMappingView `json:"secret_mappings,omitempty"`
 }
 
-func (k kinds) viewIntegration(ctx context.Context, c *resource.Call, r resource.Row[credential.Integration], detail bool) (integrationView, error) {
+func (k kinds) viewIntegration(_ context.Context, _ *resource.Call, r resource.Row[credential.Integration], detail bool) (integrationView, error) {
 	in := r.Value
 	v := integrationView{
 		ID: r.ID, Slug: r.Slug, Name: in.Name, OrganisationID: r.OrgID, WorkspaceID: orNull(r.WorkspaceID), Type: "organisation",
@@ -97,7 +97,8 @@ func (k kinds) viewIntegration(ctx context.Context, c *resource.Call, r resource
 	all, mappings := allModels(in), viewMappings(in.Mappings)
 	v.Mappings = &mappings
 	v.MaskedKey, v.Configurations, v.AllowAllModels, v.WorkspaceCount = orNull(in.MaskedKey), s.shown(values), &all, &v.WorkspacesCount
-	v.Global, err = readGlobal(ctx, c.Reader, r.ID)
+	global, err := viewGlobal(&r)
+	v.Global = &global
 	return v, err
 }
 

@@ -28,7 +28,7 @@ func (k kinds) integrations() resource.Resource {
 		Filters: []resource.Filter{
 			{Param: resource.Param{Name: "type", Enum: []string{"workspace", "organisation", "all"}, Default: "all"}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
 				if v != "all" {
-					q.Index = append(q.Index, resource.IndexEntry{Name: "level", Value: v})
+					q.Index = append(q.Index, resource.IndexEntry{Name: entryLevel, Value: v})
 				}
 				return nil
 			}},
@@ -51,8 +51,12 @@ func (k kinds) integrations() resource.Resource {
 const (
 	entryPlace  = "workspace" // a workspace that may use it
 	entryGlobal = "global"    // granted to every new workspace
+	entryLevel  = "level"     // organisation or workspace
 	entryTag    = "tag"
 )
+
+// globalEntry marks what every new workspace gets.
+var globalEntry = resource.IndexEntry{Name: entryGlobal, Value: "1"}
 
 // IntegrationIndex are the index entries of an integration, also of one that is made
 // elsewhere. The grants among the present entries stay; nil when it is new.
@@ -63,7 +67,7 @@ func IntegrationIndex(in *credential.Integration, workspaceID string, present []
 		level = "workspace"
 		entries = []resource.IndexEntry{{Name: entryPlace, Value: workspaceID}}
 	}
-	return slices.Concat(entries, []resource.IndexEntry{{Name: "level", Value: level}}, tagEntries(in.Tags))
+	return slices.Concat(entries, []resource.IndexEntry{{Name: entryLevel, Value: level}}, tagEntries(in.Tags))
 }
 
 func integrationScopes(action string, r *resource.Row[credential.Integration]) []access.Scope {
@@ -86,7 +90,7 @@ func selectIntegrations(_ context.Context, c *resource.Call, q *resource.Query) 
 	}
 	for scope, other := range map[access.Scope]string{"organisation_integrations.list": "workspace", "workspace_integrations.list": "organisation"} {
 		if !c.Holds(scope) {
-			q.Index = append(q.Index, resource.IndexEntry{Name: "level", Value: other})
+			q.Index = append(q.Index, resource.IndexEntry{Name: entryLevel, Value: other})
 		}
 	}
 	return nil
@@ -143,10 +147,13 @@ func (k kinds) readDefaultProvider(ch *resource.Edit[credential.Integration]) er
 }
 
 // afterIntegration makes the default provider of a new integration of a workspace,
-// and archives the providers of one that goes.
+// and archives the providers of one that goes; what was used of its limits is forgotten.
 func (k kinds) afterIntegration(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[credential.Integration]) error {
 	switch {
 	case ch.New.Status == resource.Archived:
+		if err := k.Meters.DropMeters(ctx, tx, ch.New.ID, ""); err != nil {
+			return err
+		}
 		return dropProviders(ctx, tx, c, ch.New.Record, "")
 	case ch.Old == nil && ch.New.WorkspaceID != "" && string(ch.Sent["create_default_provider"]) != "false":
 		return k.makeProvider(ctx, tx, c, ch.New, ch.New.WorkspaceID, ch.Sent.Text("default_provider_slug"))

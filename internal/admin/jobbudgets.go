@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"sluice/internal/credential"
 	"sluice/internal/fault"
 	"sluice/internal/quota"
 	"sluice/internal/resource"
@@ -97,7 +98,11 @@ func (k kinds) changeMeter(ctx context.Context, m quota.Meter, f func(tx resourc
 // carrierOf is the record and the budget that a meter belongs to; nil when there is
 // none any more.
 func carrierOf(ctx context.Context, tx resource.Tx, m quota.Meter) (*carried, error) {
-	rec, err := tx.Find(ctx, m.Kind, m.ID)
+	kind := m.Kind
+	if kind == quota.IntegrationWorkspace {
+		kind = credential.IntegrationKind
+	}
+	rec, err := tx.Find(ctx, kind, m.ID)
 	if fault.Has(err, fault.NotFound) || err == nil && rec.Status == resource.Archived {
 		return nil, nil
 	}
@@ -111,14 +116,31 @@ func carrierOf(ctx context.Context, tx resource.Tx, m quota.Meter) (*carried, er
 		}
 		return &carried{rec: rec, budget: &p.Value.Budget}, nil
 	}
+	list, err := budgetsIn(rec, m)
+	if err != nil {
+		return nil, err
+	}
+	if b := budgetOf(list, m.Entry); b != nil {
+		return &carried{rec: rec, budget: b}, nil
+	}
+	return nil, nil
+}
+
+// budgetsIn are the budgets of a record or, of an integration, those of the workspace
+// that a meter is about.
+func budgetsIn(rec resource.Record, m quota.Meter) (quota.Budgets, error) {
+	if m.Kind == quota.IntegrationWorkspace {
+		in, err := resource.Decode[credential.Integration](rec)
+		if err != nil {
+			return nil, err
+		}
+		return budgetsOf(in.Value.Limits[m.WorkspaceID].UsageLimits)
+	}
 	var limits quota.Limits
 	if err := json.Unmarshal(rec.Body, &limits); err != nil {
 		return nil, fmt.Errorf("decode the limits of %s %s: %w", rec.Kind, rec.ID, err)
 	}
-	if b := budgetOf(limits.Budgets, m.Entry); b != nil {
-		return &carried{rec: rec, budget: b}, nil
-	}
-	return nil, nil
+	return limits.Budgets, nil
 }
 
 // resetDue resets a meter whose time has come; the head of a policy, with all of its

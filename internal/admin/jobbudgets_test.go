@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sluice/internal/mail"
+	"sluice/internal/quota"
 	"sluice/internal/resource"
 )
 
@@ -82,6 +83,72 @@ func (w *ageing) budgetsAreOnRecord(t *testing.T, key, place, policy string) {
 		`reset policies policy {"notes":{"credit_limit":"100","reset_mode":"auto"}}`,
 		`exhaust api_keys key {"notes":{"credit_limit":"10","current_usage":"10"}}`,
 		`exhaust api_keys key {"notes":{"credit_limit":"9","current_usage":"10"}}`)
+}
+
+// An integration is used up in each of its workspaces apart, and told of there.
+func TestIntegrationBudgets(t *testing.T) {
+	onEngines(t, func(t *testing.T, w *ageing) {
+		id := w.call(t, "admin", "POST", "/v1/integrations", `{"name": "OpenAI", "slug": "openai", "ai_provider_id": "openai", "key": "sk-s3cr3t-0123456789-abc"}`)["id"].(string)
+		const grants = "/v1/integrations/openai/workspaces"
+		w.call(t, "admin", "PUT", grants, `{"workspaces": [
+			{"id": "ws-main", "enabled": true, "usage_limits": [{"credit_limit": 10, "alert_threshold": 8, "periodic_reset": "weekly"}]},
+			{"id": "ws-two", "enabled": true, "usage_limits": [{"credit_limit": 10}]}], "global_workspace_access": {"enabled": true, "usage_limits": [{"type": "tokens", "credit_limit": 100}]}}`)
+		third := w.call(t, "admin", "POST", "/v1/workspaces", `{"name": "Third", "slug": "ws-third"}`)["id"].(string)
+		check := func(what string, want ...string) {
+			t.Helper()
+			var got []string
+			for _, v := range w.call(t, "admin", "GET", grants, "")["workspaces"].([]any) {
+				place := v.(map[string]any)
+				for _, b := range place["usage_limits"].([]any) {
+					b := b.(map[string]any)
+					got = append(got, fmt.Sprint(place["id"], " ", place["status"], " ", b["current_usage"], " ", b["is_threshold_alerts_sent"], " ", b["is_exhausted_alerts_sent"]))
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %q, want %q", what, got, want)
+			}
+		}
+		w.use(t, w.names.reveal(id+"/<main> 8000000000"))
+		w.use(t, id+"/"+third+" 100")
+		w.run(t, "budgets")
+		check("at the marks", "ws-main active 8 true false", "ws-two active 0 false false", "ws-third exhausted 100 false true")
+		if got := strings.Join(w.told(t), " "); got != "entity-usage-exhausted-alert entity-usage-threshold-alert" {
+			t.Errorf("mails: %s", got)
+		}
+		w.run(t, "outbox")
+		if !slices.Contains(w.letters.got, "owner@acme.example: OpenAI in Workspace main has used 8 USD of 10 USD") {
+			t.Errorf("the letters are %q", w.letters.got)
+		}
+
+		w.use(t, w.names.reveal(id+"/<main> 2000000000"))
+		w.run(t, "budgets")
+		w.to(t, "2026-11-23T00:00:30Z") // a Monday
+		w.call(t, "admin", "PUT", grants, `{"global_workspace_access": {"enabled": true, "usage_limits": [{"type": "tokens", "credit_limit": 200}]}}`)
+		check("raised for those who follow", "ws-main exhausted 10 true true", "ws-two active 0 false false", "ws-third active 100 false false")
+		w.run(t, "budgets")
+		check("in the new week", "ws-main active 0 false false", "ws-two active 0 false false", "ws-third active 100 false false")
+
+		w.names.learn("openai", id)
+		same(t, "on record", w.deeds(t),
+			`exhaust integrations openai {"notes":{"credit_limit":"100","current_usage":"100"}}`,
+			`exhaust integrations openai {"notes":{"credit_limit":"10","current_usage":"10"}}`,
+			`reset integrations openai {"notes":{"credit_limit":"10","current_usage":"10","reset_mode":"auto"}}`)
+
+		w.call(t, "admin", "DELETE", "/v1/workspaces/ws-third", `{"name": "Third", "force_delete": true}`)
+		w.call(t, "admin", "PUT", grants, `{"workspaces": [{"id": "ws-two", "enabled": false}]}`)
+		w.kept(t, id, 1)
+		w.call(t, "admin", "DELETE", "/v1/integrations/openai", "")
+		w.kept(t, id, 0)
+	})
+}
+
+// kept holds the number of meters of a carrier against what is wanted.
+func (w *ageing) kept(t *testing.T, carrier string, want int) {
+	t.Helper()
+	n, err := w.store.CountMeters(t.Context(), w.store, quota.MeterQuery{CarrierID: carrier})
+	if err != nil || n != want {
+		t.Errorf("there are %d meters of the carrier, want %d (%v)", n, want, err)
+	}
 }
 
 // told are the templates of which there are mails, each once.

@@ -66,9 +66,14 @@ func budgetOf(list []quota.Budget, id string) *quota.Budget {
 	return nil
 }
 
-// metersOf are the meters of a carrier by the ids of its budgets.
+// mostMeters bounds the meters of one carrier: those of an integration in all its
+// workspaces are the most.
+const mostMeters = 1000
+
+// metersOf are the meters of a carrier by the ids of its budgets; of an integration
+// those in one workspace or, without one, in all.
 func (k kinds) metersOf(ctx context.Context, from resource.Reader, of quota.Carrier) (map[string]quota.Meter, error) {
-	q := quota.MeterQuery{CarrierID: of.ID, Counters: true}
+	q := quota.MeterQuery{CarrierID: of.ID, Counters: true, Limit: mostMeters}
 	if of.Kind == quota.IntegrationWorkspace {
 		q.WorkspaceID = of.WorkspaceID
 	}

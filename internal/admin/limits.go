@@ -71,6 +71,26 @@ func budgetsOf(raw json.RawMessage) (quota.Budgets, error) {
 	return list, err
 }
 
+// ratesOf are the rates that a stored field holds.
+func ratesOf(raw json.RawMessage) ([]quota.Rate, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	var list []quota.Rate
+	err := json.Unmarshal(raw, &list)
+	return list, err
+}
+
+// readRates reads the rates that take the place of others, into their stored form:
+// nothing for none.
+func readRates(raw json.RawMessage, at string, most int) (json.RawMessage, error) {
+	list, err := quota.ReadRates(raw, at, most)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return encode(list), nil
+}
+
 // storedBudgets is the stored form of budgets: nothing for none.
 func storedBudgets(list []quota.Budget, many bool) json.RawMessage {
 	switch {
@@ -86,14 +106,12 @@ func storedBudgets(list []quota.Budget, many bool) json.RawMessage {
 // active when a budget was raised, replaced, taken away or reset.
 func layLimits[T any](k kinds, c *resource.Call, ch *resource.Edit[T], form limitForm[T]) error {
 	budgets, rates := form.of(&ch.New.Value)
-	if _, sent := ch.Sent["rate_limits"]; sent {
-		list, err := quota.ReadRates(ch.Sent["rate_limits"], "rate_limits", mostRates)
+	if raw, sent := ch.Sent["rate_limits"]; sent {
+		list, err := readRates(raw, "rate_limits", mostRates)
 		if err != nil {
 			return err
 		}
-		if *rates = nil; len(list) > 0 {
-			*rates = encode(list)
-		}
+		*rates = list
 	}
 	before, err := budgetsOf(*budgets)
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"sluice/internal/quota"
 )
 
-// use does what traffic will do: it adds to all budgets of a carrier, or to the counter
-// of a policy for a value key.
+// use does what traffic will do: it adds to all budgets of a carrier (of an integration in
+// one workspace: "<integration>/<workspace>"), or to the counter of a policy for a value
+// key.
 func (w *world) use(t *testing.T, text string) {
 	t.Helper()
 	words := strings.SplitN(text, " ", 3)
@@ -29,7 +30,8 @@ func (w *world) use(t *testing.T, text string) {
 }
 
 func (w *world) ofAll(t *testing.T, carrier string, units int64) ([]quota.Delta, error) {
-	meters, err := w.store.Meters(t.Context(), w.store, quota.MeterQuery{CarrierID: carrier, Counters: true})
+	carrier, place, _ := strings.Cut(carrier, "/")
+	meters, err := w.store.Meters(t.Context(), w.store, quota.MeterQuery{CarrierID: carrier, WorkspaceID: place, Counters: true})
 	var deltas []quota.Delta
 	for _, m := range meters {
 		deltas = append(deltas, quota.Delta{CarrierID: carrier, Entry: m.Entry, Units: units})

@@ -28,21 +28,26 @@ type rateIn struct {
 	Value int64  `json:"value" minimum:"0" maximum:"1000000000000" doc:"most that is allowed in a window"`
 }
 
-// budgetView is a budget with what was used of it.
-type budgetView struct {
-	ID               string          `json:"id" format:"uuid"`
+// BudgetTerms are a budget as it was set, without its use.
+type BudgetTerms struct {
 	Type             quota.Measure   `json:"type" enum:"cost,tokens"`
 	CreditLimit      number          `json:"credit_limit"`
 	AlertThreshold   *number         `json:"alert_threshold" nullable:"true"`
 	Every            *string         `json:"periodic_reset" nullable:"true" enum:"weekly,monthly"`
 	Days             *int            `json:"periodic_reset_days" nullable:"true"`
 	NextUsageResetAt *resource.Stamp `json:"next_usage_reset_at" nullable:"true"`
-	Status           string          `json:"status" enum:"active,exhausted"`
-	CurrentUsage     number          `json:"current_usage" doc:"in the unit of credit_limit"`
-	ThresholdAlert   bool            `json:"is_threshold_alerts_sent"`
-	ExhaustedAlert   bool            `json:"is_exhausted_alerts_sent"`
-	ExpiredAlert     *bool           `json:"is_expired_alerts_sent,omitempty" doc:"of what has an expiry"`
-	LastResetAt      *resource.Stamp `json:"last_reset_at" nullable:"true"`
+}
+
+// budgetView is a budget with what was used of it.
+type budgetView struct {
+	ID string `json:"id" format:"uuid"`
+	BudgetTerms
+	Status         string          `json:"status" enum:"active,exhausted"`
+	CurrentUsage   number          `json:"current_usage" doc:"in the unit of credit_limit"`
+	ThresholdAlert bool            `json:"is_threshold_alerts_sent"`
+	ExhaustedAlert bool            `json:"is_exhausted_alerts_sent"`
+	ExpiredAlert   *bool           `json:"is_expired_alerts_sent,omitempty" doc:"of what has an expiry"`
+	LastResetAt    *resource.Stamp `json:"last_reset_at" nullable:"true"`
 }
 
 // number is a decimal number that was never a float.
@@ -56,9 +61,15 @@ func (n number) MarshalJSON() ([]byte, error) { return []byte(n), nil }
 
 func viewBudget(b *quota.Budget, m quota.Meter) budgetView {
 	return budgetView{
-		ID: b.ID, Type: b.Measure, CreditLimit: number(b.CreditLimit.String()), AlertThreshold: amountOrNull(b.AlertThreshold),
-		Every: orNull(b.Every), Days: orNil(b.Days), NextUsageResetAt: resource.StampOf(&m.NextReset), Status: statusOf(m),
-		CurrentUsage: number(b.Measure.Text(m.Used)), ThresholdAlert: m.ThresholdAlert, ExhaustedAlert: m.ExhaustedAlert, LastResetAt: resource.StampOf(&m.LastReset),
+		ID: b.ID, BudgetTerms: viewTerms(b, &m.NextReset), Status: statusOf(m), CurrentUsage: number(b.Measure.Text(m.Used)),
+		ThresholdAlert: m.ThresholdAlert, ExhaustedAlert: m.ExhaustedAlert, LastResetAt: resource.StampOf(&m.LastReset),
+	}
+}
+
+func viewTerms(b *quota.Budget, next *time.Time) BudgetTerms {
+	return BudgetTerms{
+		Type: b.Measure, CreditLimit: number(b.CreditLimit.String()), AlertThreshold: amountOrNull(b.AlertThreshold),
+		Every: orNull(b.Every), Days: orNil(b.Days), NextUsageResetAt: resource.StampOf(next),
 	}
 }
 
@@ -94,17 +105,24 @@ type limitsShown struct {
 }
 
 // showLimits reads the meters of a carrier that has budgets.
-func (k kinds) showLimits(ctx context.Context, c *resource.Call, of quota.Carrier, budgets, rates json.RawMessage) (s limitsShown, err error) {
-	if len(rates) > 0 {
-		if err := json.Unmarshal(rates, &s.rates); err != nil {
-			return s, err
-		}
-	}
-	list, err := budgetsOf(budgets)
-	if err != nil || len(list) == 0 {
-		return s, err
+func (k kinds) showLimits(ctx context.Context, c *resource.Call, of quota.Carrier, budgets, rates json.RawMessage) (limitsShown, error) {
+	if len(budgets) == 0 {
+		return limitsOn(nil, nil, rates)
 	}
 	meters, err := k.metersOf(ctx, c.Reader, of)
+	if err != nil {
+		return limitsShown{}, err
+	}
+	return limitsOn(meters, budgets, rates)
+}
+
+// limitsOn shows stored limits with what meters, by the ids of their budgets, say of
+// their use.
+func limitsOn(meters map[string]quota.Meter, budgets, rates json.RawMessage) (s limitsShown, err error) {
+	if s.rates, err = ratesOf(rates); err != nil {
+		return s, err
+	}
+	list, err := budgetsOf(budgets)
 	if err != nil {
 		return s, err
 	}

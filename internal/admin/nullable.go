@@ -19,3 +19,12 @@ func (nullable[T]) Schema(r huma.Registry) *huma.Schema {
 
 // MarshalJSON writes the object, or null.
 func (n nullable[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.object) }
+
+// unread is a value of a body that is described as T and kept as it was sent, for a
+// reader that is stricter than a schema; nil when it was not sent.
+type unread[T any] struct{ json.RawMessage }
+
+// Schema describes it.
+func (unread[T]) Schema(r huma.Registry) *huma.Schema {
+	return huma.SchemaFromType(r, reflect.TypeFor[T]())
+}

@@ -17,14 +17,40 @@ import (
 // upstreamGrantsIn says which workspaces may use an integration of the organisation.
 // Source: contract/content-and-observability.yaml, PUT /mcp-integrations/{id}/workspaces.
 type upstreamGrantsIn struct {
-	Workspaces []upstreamGrantIn   `json:"workspaces" nullable:"false" maxItems:"900"`
-	Global     *nullable[globalIn] `json:"global_workspace_access,omitempty" nullable:"true"`
-	Override   bool                `json:"override_existing_workspace_access,omitempty" doc:"the list replaces all present grants"`
+	Workspaces []upstreamGrantIn           `json:"workspaces" nullable:"false" maxItems:"900"`
+	Global     *nullable[upstreamGlobalIn] `json:"global_workspace_access,omitempty" nullable:"true"`
+	Override   bool                        `json:"override_existing_workspace_access,omitempty" doc:"the list replaces all present grants"`
 }
 
 type upstreamGrantIn struct {
 	ID      string `json:"id" doc:"slug or id of the workspace"`
 	Enabled bool   `json:"enabled" doc:"true makes a server there unless there is one; false disables those that there are"`
+}
+
+// upstreamGlobalIn says what every new workspace gets.
+type upstreamGlobalIn struct {
+	Enabled bool `json:"enabled" doc:"every new workspace gets the integration"`
+}
+
+type grantView struct {
+	ID            string          `json:"id" doc:"slug of the workspace"`
+	Enabled       bool            `json:"enabled"`
+	Status        string          `json:"status" enum:"active,archived"`
+	CreatedAt     resource.Stamp  `json:"created_at"`
+	LastUpdatedAt *resource.Stamp `json:"last_updated_at" nullable:"true"`
+}
+
+type globalView struct {
+	Enabled bool `json:"enabled"`
+}
+
+func viewGrant(place resource.Record, g grant) grantView {
+	updated := fromMillis(g.Updated)
+	v := grantView{ID: place.ShownSlug(), Enabled: g.Enabled, Status: place.Status, CreatedAt: stamp(fromMillis(g.Created)), LastUpdatedAt: resource.StampOf(&updated)}
+	if !g.Enabled {
+		v.Status = resource.Archived
+	}
+	return v
 }
 
 // upstreamGrantsView lists the grants in the field that the caller asked for.
@@ -95,7 +121,7 @@ func (f *family[I, S]) putGrants(ctx context.Context, tx resource.Tx, c *resourc
 		}
 	}
 	if global {
-		var sent *globalIn
+		var sent *upstreamGlobalIn
 		if err := c.Sent.Into("global_workspace_access", &sent); err != nil {
 			return nil, err
 		}
@@ -139,7 +165,7 @@ func (f *family[I, S]) grantOne(ctx context.Context, tx resource.Tx, c *resource
 	if !known {
 		old.Created = c.Now.UnixMilli()
 	}
-	present[place] = grant{enabled, old.Created, c.Now.UnixMilli()}
+	present[place] = grant{Enabled: enabled, Created: old.Created, Updated: c.Now.UnixMilli()}
 	if !enabled {
 		return nil
 	}
@@ -201,7 +227,7 @@ func (f *family[I, S]) saveGrants(ctx context.Context, tx resource.Tx, in *resou
 func (f *family[I, S]) grantNew(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record) error {
 	rows, err := rowsOf[I](ctx, tx, resource.Query{
 		Kind: f.integration, OrgID: place.OrgID, Statuses: []string{resource.Active},
-		Index: []resource.IndexEntry{{Name: entryGlobal, Value: "1"}}, Limit: 1000,
+		Index: []resource.IndexEntry{globalEntry}, Limit: 1000,
 	})
 	if err != nil {
 		return err

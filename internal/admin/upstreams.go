@@ -93,7 +93,7 @@ func (f *family[I, S]) index(r *resource.Row[I]) []resource.IndexEntry {
 		return []resource.IndexEntry{{Name: "level", Value: "workspace"}, {Name: entryPlace, Value: r.WorkspaceID}}
 	}
 	if on := *f.of(&r.Value).global; on != nil && *on {
-		entries = append(entries, resource.IndexEntry{Name: entryGlobal, Value: "1"})
+		entries = append(entries, globalEntry)
 	}
 	for _, place := range grantedTo(r.Index) {
 		entries = append(entries, resource.IndexEntry{Name: entryPlace, Value: place})

@@ -99,7 +99,7 @@ func (k kinds) afterWorkspace(ctx context.Context, tx resource.Tx, c *resource.C
 			return err
 		}
 	}
-	return nil
+	return k.withdrawAll(ctx, tx, c, ch.New.Record)
 }
 
 // firstMembers makes the users that were named at the creation of a workspace members

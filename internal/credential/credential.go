@@ -32,7 +32,21 @@ type Integration struct {
 	AllowAllModels *bool             `json:"allow_all_models,omitempty"` // nil means true
 	Models         []Model           `json:"models,omitempty"`
 	Mappings       []sealed.Mapping  `json:"secret_mappings,omitempty"`
+
+	Limits       map[string]WorkspaceLimits `json:"workspace_limits,omitempty"` // of single workspaces, by their ids
+	GlobalLimits WorkspaceLimits            `json:"global_limits,omitzero"`     // that global access gives to each workspace
 }
+
+// WorkspaceLimits bound what one workspace may use of an integration of the
+// organisation, through all its providers there together.
+// Source: contract/identity-and-governance.yaml, IntegrationWorkspaceIn; .md section 12.
+type WorkspaceLimits struct {
+	UsageLimits json.RawMessage `json:"usage_limits,omitempty"` // list of one quota.Budget
+	RateLimits  json.RawMessage `json:"rate_limits,omitempty"`  // list of one quota.Rate
+}
+
+// IsZero reports whether there are no limits.
+func (l WorkspaceLimits) IsZero() bool { return len(l.UsageLimits) == 0 && len(l.RateLimits) == 0 }
 
 // Model is one line of an integration's model list.
 type Model struct {

@@ -181,7 +181,9 @@ func TestPeriods(t *testing.T) {
 		{"ten days", quota.Period{Days: 10}, "2026-11-20", "2026-11-30", "2026-11-30", "2026-12-10"},
 		{"ten days, some missed", quota.Period{Days: 10}, "2026-11-20", "2026-12-15", "2026-11-30", "2026-12-20"},
 		{"a day that was asked for", quota.Period{Days: 10, NextResetAt: &asked}, "2026-11-20", "2026-12-24", "2026-12-24", "2027-01-03"},
+		{"a day that is over", quota.Period{Days: 10, NextResetAt: &asked}, "2026-12-26", "2027-01-03", "2027-01-03", "2027-01-13"},
 		{"once", quota.Period{NextResetAt: &asked}, "2026-11-20", "2026-12-24", "2026-12-24", ""},
+		{"once, and over", quota.Period{NextResetAt: &asked}, "2026-12-24", "2026-12-25", "", ""},
 	} {
 		text := func(v time.Time) string {
 			if v.IsZero() {

@@ -41,12 +41,16 @@ func (p *Period) validate(path string) error {
 }
 
 // First is the first reset of usage that begins to be counted at a time: the one that
-// was asked for, or the first of the period behind it. Zero means that there is none.
+// was asked for or, when that is over or was not asked for, the first of the period
+// behind it. Zero means that there is none.
 func (p Period) First(from time.Time) time.Time {
-	if p.NextResetAt != nil {
+	switch {
+	case p.NextResetAt == nil:
+		return p.After(begin(from), from)
+	case p.NextResetAt.After(from):
 		return *p.NextResetAt
 	}
-	return p.After(begin(from), from)
+	return p.After(*p.NextResetAt, from)
 }
 
 // After is the first reset behind now of a schedule that had one at last: periods in

@@ -1,0 +1,94 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"sluice/internal/credential"
+	"sluice/internal/quota"
+)
+
+// sentLimits are the limits that a body has for a workspace or for global access.
+type sentLimits struct {
+	at             string          // path of their fields: "workspaces[0]."
+	budgets, rates json.RawMessage // nil for what was not sent
+}
+
+func (s sentLimits) any() bool { return s.budgets != nil || s.rates != nil }
+
+// over lays the limits that were sent over those that hold: what was not sent stays.
+func (g *granter) over(hold credential.WorkspaceLimits, s sentLimits) (credential.WorkspaceLimits, error) {
+	if s.rates != nil {
+		rates, err := readRates(s.rates, s.at+"rate_limits", 1)
+		if err != nil {
+			return hold, err
+		}
+		hold.RateLimits = rates
+	}
+	if s.budgets == nil {
+		return hold, nil
+	}
+	before, err := budgetsOf(hold.UsageLimits)
+	if err != nil {
+		return hold, err
+	}
+	rules := quota.Rules{At: s.at + "usage_limits", Most: 1, LeastToken: quota.LeastTokens()}
+	list, err := g.k.readBudgets(g.c, s.budgets, rules, before)
+	hold.UsageLimits = storedBudgets(list, true)
+	return hold, err
+}
+
+// limit gives a workspace its limits and keeps its meter in step: one that has not the
+// integration has no meter, and one that gets it now begins at nothing.
+func (g *granter) limit(ctx context.Context, place string, limits credential.WorkspaceLimits, now, reset bool) error {
+	in := &g.in.Value
+	old := in.Limits[place]
+	if delete(in.Limits, place); !limits.IsZero() {
+		if in.Limits == nil {
+			in.Limits = make(map[string]credential.WorkspaceLimits)
+		}
+		in.Limits[place] = limits
+	}
+	of := quota.Carrier{Kind: quota.IntegrationWorkspace, ID: g.in.ID, OrgID: g.in.OrgID, WorkspaceID: place}
+	if !g.present[place].Enabled {
+		return g.k.Meters.DropMeters(ctx, g.tx, of.ID, of.WorkspaceID)
+	}
+	before, err := budgetsOf(old.UsageLimits)
+	if err != nil {
+		return err
+	}
+	after, err := budgetsOf(limits.UsageLimits)
+	if err != nil {
+		return err
+	}
+	changed := now || !bytes.Equal(old.UsageLimits, limits.UsageLimits)
+	return g.k.meter(ctx, g.tx, g.c.Now, of, meterChange{before, after, changed, reset})
+}
+
+// follow gives the limits of global access to the workspaces that have none of their
+// own, to each a budget that is counted apart.
+func (g *granter) follow(ctx context.Context) error {
+	global := g.in.Value.GlobalLimits
+	for _, place := range slices.Sorted(maps.Keys(g.present)) {
+		if one := g.present[place]; !one.Global || !one.Enabled {
+			continue
+		}
+		before, err := budgetsOf(g.in.Value.Limits[place].UsageLimits)
+		if err != nil {
+			return err
+		}
+		list, err := budgetsOf(global.UsageLimits)
+		if err != nil {
+			return err
+		}
+		quota.Adopt(list, before)
+		limits := credential.WorkspaceLimits{UsageLimits: storedBudgets(list, true), RateLimits: global.RateLimits}
+		if err := g.limit(ctx, place, limits, false, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}

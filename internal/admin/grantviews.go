@@ -1,0 +1,115 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"sluice/internal/credential"
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+type grantsView struct {
+	Object     string           `json:"object" enum:"list"`
+	Total      int              `json:"total"`
+	Workspaces []grantedView    `json:"workspaces" nullable:"false"`
+	Global     globalAccessView `json:"global_workspace_access"`
+}
+
+// grantedView is an integration in a workspace.
+type grantedView struct {
+	ID            string          `json:"id" doc:"slug of the workspace"`
+	Enabled       bool            `json:"enabled"`
+	UsageLimits   []budgetView    `json:"usage_limits" nullable:"true"`
+	RateLimits    []quota.Rate    `json:"rate_limits" nullable:"true"`
+	Status        string          `json:"status" enum:"active,exhausted,archived" doc:"archived when it was taken away"`
+	CreatedAt     resource.Stamp  `json:"created_at"`
+	LastUpdatedAt *resource.Stamp `json:"last_updated_at" nullable:"true"`
+	LastResetAt   *resource.Stamp `json:"last_reset_at" nullable:"true"`
+}
+
+// globalAccessView says what every new workspace gets.
+type globalAccessView struct {
+	Enabled     bool          `json:"enabled"`
+	UsageLimits []BudgetTerms `json:"usage_limits" nullable:"true"`
+	RateLimits  []quota.Rate  `json:"rate_limits" nullable:"true"`
+}
+
+func (k kinds) viewGrants(ctx context.Context, c *resource.Call, r resource.Row[credential.Integration]) (any, error) {
+	global, err := viewGlobal(&r)
+	if err != nil {
+		return nil, err
+	}
+	out := grantsView{Object: "list", Workspaces: []grantedView{}, Global: global}
+	links, err := c.Reader.Links(ctx, linkWorkspaces, r.ID)
+	if err != nil || len(links) == 0 {
+		return out, err
+	}
+	places, err := grantedPlaces(ctx, c, links)
+	if err != nil {
+		return nil, err
+	}
+	meters, err := k.metersOf(ctx, c.Reader, quota.Carrier{ID: r.ID})
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range links {
+		place, there := places[l.ToID]
+		if !there {
+			continue
+		}
+		var g grant
+		if err := json.Unmarshal(l.Body, &g); err != nil {
+			return nil, fmt.Errorf("decode a grant of integration %s: %w", r.ID, err)
+		}
+		limits := r.Value.Limits[l.ToID]
+		shown, err := limitsOn(meters, limits.UsageLimits, limits.RateLimits)
+		if err != nil {
+			return nil, fmt.Errorf("decode the limits of integration %s: %w", r.ID, err)
+		}
+		out.Workspaces = append(out.Workspaces, viewGranted(viewGrant(place, g), shown))
+	}
+	out.Total = len(out.Workspaces)
+	return out, nil
+}
+
+// grantedPlaces are the living ones of the workspaces that links lead to, by their ids.
+func grantedPlaces(ctx context.Context, c *resource.Call, links []resource.Link) (map[string]resource.Record, error) {
+	ids := make([]string, len(links))
+	for i, l := range links {
+		ids[i] = l.ToID
+	}
+	rows, err := c.Reader.List(ctx, resource.Query{Kind: tenant.WorkspaceKind, OrgID: c.OrgID, IDs: ids, Statuses: resource.Living(), Limit: maxGrants, Bare: true})
+	places := make(map[string]resource.Record, len(rows))
+	for _, place := range rows {
+		places[place.ID] = place
+	}
+	return places, err
+}
+
+func viewGranted(g grantView, s limitsShown) grantedView {
+	v := grantedView{
+		ID: g.ID, Enabled: g.Enabled, UsageLimits: s.budgets, RateLimits: s.rates, Status: g.Status,
+		CreatedAt: g.CreatedAt, LastUpdatedAt: g.LastUpdatedAt, LastResetAt: s.lastReset,
+	}
+	if v.Enabled && slices.ContainsFunc(s.budgets, func(b budgetView) bool { return b.Status == exhausted }) {
+		v.Status = exhausted
+	}
+	return v
+}
+
+// viewGlobal shows global access to an integration.
+func viewGlobal(r *resource.Row[credential.Integration]) (v globalAccessView, err error) {
+	v.Enabled = slices.Contains(r.Index, globalEntry)
+	if v.RateLimits, err = ratesOf(r.Value.GlobalLimits.RateLimits); err != nil {
+		return v, err
+	}
+	list, err := budgetsOf(r.Value.GlobalLimits.UsageLimits)
+	for i := range list {
+		v.UsageLimits = append(v.UsageLimits, viewTerms(&list[i], list[i].NextResetAt))
+	}
+	return v, err
+}
