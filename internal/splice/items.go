@@ -1,5 +1,7 @@
 package splice
 
+import "bytes"
+
 // item is where one member of an object, or one element of an array, lies in a text.
 // Of an element key and keyEnd equal val.
 type item struct {
@@ -39,26 +41,37 @@ func (s *scanner) items(i, depth int, dst []item) ([]item, int) {
 func (s *scanner) item(i, depth int, named bool) (item, int) {
 	it := item{key: i, keyEnd: i}
 	if named {
-		if s.at(i) != '"' {
-			return it, s.fail(i, "a member name in double quotes is missing")
-		}
-		s.escaped = false
-		if i = s.str(i); i < 0 {
+		if it.keyEnd, i = s.name(i); i < 0 {
 			return it, -1
 		}
-		it.keyEnd, it.escaped = i, s.escaped
-		if i = s.space(i); s.at(i) != ':' {
-			return it, s.fail(i, "a colon is missing")
-		}
-		i = s.space(i + 1)
+		it.escaped = s.escaped
 	}
 	it.val = i
 	it.end = s.value(i, depth)
 	return it, it.end
 }
 
-// hasByte beats bytes.IndexByte on names, which are short.
+// name reads the name of a member whose quote is at i, and its colon. It returns where the
+// name ends and where the value begins, and leaves in s.escaped whether the name is.
+func (s *scanner) name(i int) (end, value int) {
+	if s.at(i) != '"' {
+		return -1, s.fail(i, "a member name in double quotes is missing")
+	}
+	s.escaped = false
+	if end = s.str(i); end < 0 {
+		return -1, -1
+	}
+	if i = s.space(end); s.at(i) != ':' {
+		return -1, s.fail(i, "a colon is missing")
+	}
+	return end, s.space(i + 1)
+}
+
+// hasByte reports whether c is in b. It beats bytes.IndexByte on names, which are short.
 func hasByte(b []byte, c byte) bool {
+	if len(b) > 32 {
+		return bytes.IndexByte(b, c) >= 0
+	}
 	for _, x := range b {
 		if x == c {
 			return true

@@ -1,6 +1,8 @@
 package splice
 
 import (
+	"bytes"
+	"math/bits"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -15,17 +17,19 @@ func Unquote(raw []byte) (string, bool) {
 	if !hasByte(raw, '\\') {
 		return string(raw[1 : len(raw)-1]), true
 	}
-	return string(AppendUnquoted(make([]byte, 0, len(raw)), raw)), true
+	var room [128]byte // most escaped texts are short: arguments, lines
+	return string(AppendUnquoted(room[:0], raw)), true
 }
 
 // AppendUnquoted appends the decoded text of a valid JSON string with its quotes.
 func AppendUnquoted(dst, raw []byte) []byte {
 	for i, end := 1, len(raw)-1; i < end; {
-		if raw[i] != '\\' || i+1 >= end {
-			dst = append(dst, raw[i])
-			i++
-			continue
+		run := bytes.IndexByte(raw[i:end], '\\')
+		if run < 0 || i+run+1 >= end {
+			return append(dst, raw[i:end]...)
 		}
+		dst = append(dst, raw[i:i+run]...)
+		i += run
 		switch c := raw[i+1]; c {
 		case 'u':
 			r, n := rune4(raw[i:end])
@@ -88,29 +92,41 @@ func Quote(s string) []byte { return AppendQuoted(make([]byte, 0, len(s)+2), s) 
 func AppendQuoted(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	from := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
-			i++
-			continue
-		}
+	for i := plain(s); i < len(s); i += plain(s[i:]) {
+		c, width := s[i], 1
 		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			if r != utf8.RuneError || n > 1 {
-				i += n
+			var r rune
+			if r, width = utf8.DecodeRuneInString(s[i:]); r != utf8.RuneError || width > 1 {
+				i += width
 				continue
 			}
-			dst = append(append(dst, s[from:i]...), "\uFFFD"...)
-			i++
-			from = i
-			continue
 		}
 		dst = append(dst, s[from:i]...)
-		dst = appendEscaped(dst, c)
-		i++
+		if c >= utf8.RuneSelf {
+			dst = append(dst, "\uFFFD"...)
+		} else {
+			dst = appendEscaped(dst, c)
+		}
+		i += width
 		from = i
 	}
 	return append(append(dst, s[from:]...), '"')
+}
+
+// plain counts the bytes that s begins with and that a string can just contain, eight at
+// a step, as far as they are ASCII.
+func plain(s string) (n int) {
+	for ; n+8 <= len(s); n += 8 {
+		w := uint64(s[n]) | uint64(s[n+1])<<8 | uint64(s[n+2])<<16 | uint64(s[n+3])<<24 |
+			uint64(s[n+4])<<32 | uint64(s[n+5])<<40 | uint64(s[n+6])<<48 | uint64(s[n+7])<<56
+		if m := special(w) | w&highs; m != 0 {
+			return n + bits.TrailingZeros64(m)>>3
+		}
+	}
+	for n < len(s) && s[n] >= ' ' && s[n] != '"' && s[n] != '\\' && s[n] < utf8.RuneSelf {
+		n++
+	}
+	return n
 }
 
 func appendEscaped(dst []byte, c byte) []byte {

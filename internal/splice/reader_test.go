@@ -1,0 +1,123 @@
+package splice_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"sluice/internal/splice"
+)
+
+// decode reads a value as encoding/json does.
+func decode(t *rapid.T, r *splice.Reader) any {
+	switch r.Kind() {
+	case '{':
+		m := map[string]any{}
+		for name := range r.Members() {
+			m[string(name)] = decode(t, r)
+		}
+		return m
+	case '[':
+		list := []any{}
+		for k := range r.Elements() {
+			if k != len(list) {
+				t.Fatalf("element %d came as number %d", len(list), k)
+			}
+			list = append(list, decode(t, r))
+		}
+		return list
+	}
+	var v any
+	raw := r.Raw()
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatalf("%q: %v", raw, err)
+	}
+	return v
+}
+
+// A Reader reads what encoding/json reads.
+func TestReaderReadsWhatIsThere(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text, want := object(t)
+		r := splice.NewReader([]byte(text))
+		if got := decode(t, &r); !reflect.DeepEqual(got, any(want)) {
+			t.Fatalf("%s came as %v", text, got)
+		}
+		if !r.Whole() {
+			t.Fatalf("%s was not read to its end", text)
+		}
+	})
+}
+
+func TestReaderPassesOver(t *testing.T) {
+	t.Parallel()
+	r := splice.NewReader([]byte(` {"a":{"b":[1,2]} , "n":null,"li\u0073t":[ {"x":1}, 2 ,[]], "e":{}} `))
+	var got []string
+	for name := range r.Members() {
+		if r.Null() {
+			continue
+		}
+		got = append(got, string(name))
+		if string(name) == "list" {
+			for k := range r.Elements() {
+				if k == 1 {
+					got = append(got, string(r.Raw()))
+				}
+			}
+		}
+	}
+	if want := []string{"a", "list", "2", "e"}; !reflect.DeepEqual(got, want) || !r.Whole() {
+		t.Errorf("got %q, whole %v; want %q", got, r.Whole(), want)
+	}
+}
+
+// What is no JSON, and a loop that is left, end the reading.
+func TestReaderEnds(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", " ", "{", `{"a"`, `{"a":`, `{"a":}`, `{"a":1`, `{"a":1,`, `{"a":1]`, `{a:1}`, `{"a":1}}`, `{"a":nul}`, `{"a":[1}`, `{"a":[1,]}`} {
+		r := splice.NewReader([]byte(text))
+		for range r.Members() {
+			if !r.Null() {
+				for range r.Elements() {
+					r.Raw()
+				}
+			}
+		}
+		if r.Whole() {
+			t.Errorf("%q passes for whole", text)
+		}
+	}
+	r := splice.NewReader([]byte(`{"a":[1,2,3],"b":1}`))
+	names := 0
+	for range r.Members() {
+		names++
+		for range r.Elements() {
+			break
+		}
+	}
+	if names != 1 || r.Whole() || r.Kind() != 0 || r.Raw() != nil {
+		t.Errorf("%d names were read after a loop was left", names)
+	}
+}
+
+func TestQuoteLooksAtEveryByte(t *testing.T) {
+	t.Parallel()
+	for _, odd := range []string{"\"", "\\", "\n", "\x00", "\x1f", " ", "!", "#", "[", "]", "\x7f", "\x80", "\xff", "ü", "\u2028", "😀"} {
+		for at := range 20 {
+			for _, behind := range []int{0, 1, 7, 31} {
+				s := strings.Repeat("x", at) + odd + strings.Repeat("y", behind)
+				var back string
+				if err := json.Unmarshal(splice.Quote(s), &back); err != nil || back != strings.ToValidUTF8(s, "\uFFFD") {
+					t.Fatalf("%q came back as %q: %v", s, back, err)
+				}
+				if got, ok := splice.Unquote(splice.Quote(s)); !ok || got != back {
+					t.Fatalf("%q came back as %q", s, got)
+				}
+			}
+		}
+	}
+}
