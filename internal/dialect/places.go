@@ -34,14 +34,23 @@ func ReadCache(raw []byte) *llm.Cache {
 	return &llm.Cache{TTL: splice.Text(raw, "ttl")}
 }
 
+// PlainContent reads the content of a message that is nothing but a string, or nothing.
+func PlainContent(raw []byte) (parts []llm.Part, ok bool) {
+	if splice.IsNull(raw) {
+		return nil, true
+	}
+	text, ok := splice.Unquote(raw)
+	if !ok {
+		return nil, false
+	}
+	return []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}, true
+}
+
 // ReadContent reads the content of a message, a string or a list of parts, each of which
 // read takes with its place; nothing for none.
 func ReadContent(raw []byte, at string, read func(raw []byte, at string) (llm.Part, error)) ([]llm.Part, error) {
-	if splice.IsNull(raw) {
-		return nil, nil
-	}
-	if text, ok := splice.Unquote(raw); ok {
-		return []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}, nil
+	if parts, ok := PlainContent(raw); ok {
+		return parts, nil
 	}
 	if raw[0] != '[' {
 		return nil, Refuse(at, "must be a string or a list of parts")

@@ -60,25 +60,31 @@ func SignedText(signature string) string { return signedMark + signature }
 func Signatures(c *llm.Call) {
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		kept := m.Parts[:0]
+		kept := 0
 		for k := range m.Parts {
-			p := m.Parts[k]
-			word, behind := strings.CutPrefix(p.Signature, signedMark)
-			switch {
-			case p.Kind == llm.CallPart:
-				id, signature := splitID(p.Call.ID)
-				p.Call.ID, p.Carried = id, signature
-			case p.Kind == llm.ResultPart:
+			p := &m.Parts[k]
+			switch p.Kind {
+			case llm.CallPart:
+				p.Call.ID, p.Carried = splitID(p.Call.ID)
+			case llm.ResultPart:
 				p.Result.ID, _ = splitID(p.Result.ID)
-			case p.Kind == llm.ThoughtPart && p.Text == "" && behind:
-				if n := len(kept); n > 0 && kept[n-1].Kind == llm.TextPart {
-					kept[n-1].Carried = word
+			case llm.ThoughtPart:
+				word, behind := strings.CutPrefix(p.Signature, signedMark)
+				if p.Text != "" || !behind {
+					break
+				}
+				if kept > 0 && m.Parts[kept-1].Kind == llm.TextPart {
+					m.Parts[kept-1].Carried = word
 				}
 				continue
+			default: // has no place for one
 			}
-			kept = append(kept, p)
+			if kept < k {
+				m.Parts[kept] = *p
+			}
+			kept++
 		}
-		m.Parts = kept
+		m.Parts = m.Parts[:kept]
 	}
 }
 

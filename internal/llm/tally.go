@@ -2,7 +2,7 @@ package llm
 
 import (
 	"encoding/json"
-	"fmt"
+	"strconv"
 )
 
 // Tally keeps account of what a dialect carries of a Call. A dialect takes what it
@@ -10,18 +10,35 @@ import (
 // well. One Tally serves one encoding and one goroutine.
 type Tally struct {
 	call  *Call
-	taken map[*Param]struct{}
+	few   [fewParams]bool
+	taken []bool              // of the call's parameters
+	extra map[*Param]struct{} // taken of what messages, parts and tools have besides
 	lost  []string
 	known map[string]struct{} // what is in lost: there may be as many as the call has parts
 }
 
+// fewParams is as many parameters as most calls have at most.
+const fewParams = 16
+
 // NewTally begins the account of one encoding of c.
 func NewTally(c *Call) *Tally {
-	return &Tally{call: c, taken: make(map[*Param]struct{}, len(c.Params))}
+	t := &Tally{call: c}
+	if t.taken = t.few[:]; len(c.Params) > fewParams {
+		t.taken = make([]bool, len(c.Params))
+	}
+	return t
 }
 
 // Take returns the value of the parameter of that name and counts it as carried.
-func (t *Tally) Take(name string) (json.RawMessage, bool) { return t.TakeFrom(t.call.Params, name) }
+func (t *Tally) Take(name string) (json.RawMessage, bool) {
+	for i := range t.call.Params {
+		if p := &t.call.Params[i]; p.Name == name {
+			t.taken[i] = true
+			return p.Raw, true
+		}
+	}
+	return nil, false
+}
 
 // First takes all of the given names and returns the value of the first that is there.
 func (t *Tally) First(names ...string) (json.RawMessage, bool) {
@@ -44,29 +61,48 @@ func (t *Tally) Peek(name string) (json.RawMessage, bool) {
 	return nil, false
 }
 
+// Rest returns the parameters that nobody has taken yet and counts them as carried, for
+// dialects that know how the caller means them.
+func (t *Tally) Rest() []Param {
+	var left []Param
+	for i := range t.call.Params {
+		if !t.taken[i] {
+			t.taken[i] = true
+			left = append(left, t.call.Params[i])
+		}
+	}
+	return left
+}
+
 // TakeFrom is Take for the Extra of a message, part or tool.
-func (t *Tally) TakeFrom(list []Param, name string) (json.RawMessage, bool) {
-	for i := range list {
-		if p := &list[i]; p.Name == name {
-			t.taken[p] = struct{}{}
+func (t *Tally) TakeFrom(extra []Param, name string) (json.RawMessage, bool) {
+	for i := range extra {
+		if p := &extra[i]; p.Name == name {
+			t.carry(p)
 			return p.Raw, true
 		}
 	}
 	return nil, false
 }
 
-// TakeAll returns what nobody has taken of a list yet and counts it as carried, for
-// dialects that know how the caller means it.
-func (t *Tally) TakeAll(list []Param) []Param {
+// TakeAll is Rest for the Extra of a message, part or tool.
+func (t *Tally) TakeAll(extra []Param) []Param {
 	var left []Param
-	for i := range list {
-		p := &list[i]
-		if _, ok := t.taken[p]; !ok {
-			t.taken[p] = struct{}{}
+	for i := range extra {
+		p := &extra[i]
+		if _, ok := t.extra[p]; !ok {
+			t.carry(p)
 			left = append(left, *p)
 		}
 	}
 	return left
+}
+
+func (t *Tally) carry(p *Param) {
+	if t.extra == nil {
+		t.extra = make(map[*Param]struct{})
+	}
+	t.extra[p] = struct{}{}
 }
 
 // Lose says that what stands at that place of the caller's body is left out.
@@ -85,7 +121,11 @@ func (t *Tally) Lose(path string) {
 // Lose was told, then every parameter and extra that was not taken and says
 // something. Each stands there once.
 func (t *Tally) Lost() []string {
-	t.rest(t.call.Params)
+	for i := range t.call.Params {
+		if p := &t.call.Params[i]; !t.taken[i] && !neutral(p) {
+			t.Lose(p.From)
+		}
+	}
 	for i := range t.call.Messages {
 		m := &t.call.Messages[i]
 		t.rest(m.Extra)
@@ -106,10 +146,10 @@ func (t *Tally) parts(list []Part) {
 	}
 }
 
-func (t *Tally) rest(list []Param) {
-	for i := range list {
-		p := &list[i]
-		if _, ok := t.taken[p]; !ok && !neutral(p) {
+func (t *Tally) rest(extra []Param) {
+	for i := range extra {
+		p := &extra[i]
+		if _, ok := t.extra[p]; !ok && !neutral(p) {
 			t.Lose(p.From)
 		}
 	}
@@ -144,22 +184,24 @@ func neutral(p *Param) bool {
 // responses, where several items of the input may make one turn, -2 names the item
 // behind the one of the message, -3 the next.
 func (c *Call) Path(m *Message, part int) string {
-	list := "messages"
+	list, at := "messages", ""
 	if c.Surface == CreateModelResponse {
 		list = "input"
 	}
-	at := fmt.Sprintf("%s[%d]", list, m.Index+max(0, -1-part))
 	switch {
-	case m.Index < 0 && c.Surface == CreateModelResponse:
-		at, part = "instructions", -1
-	case m.Index < 0:
-		if part < 0 {
-			return "system"
-		}
-		return fmt.Sprintf("system[%d]", part)
+	case m.Index >= 0:
+		at = element(list, m.Index+max(0, -1-part))
+	case c.Surface == CreateModelResponse:
+		return "instructions"
+	case part < 0:
+		return "system"
+	default:
+		return element("system", part)
 	}
 	if part < 0 {
 		return at
 	}
-	return fmt.Sprintf("%s.content[%d]", at, part)
+	return element(at+".content", part)
 }
+
+func element(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }

@@ -85,7 +85,7 @@ func (w *callWriter) params() {
 	w.metadata()
 	w.tier()
 	if w.native() {
-		for _, p := range w.t.TakeAll(w.c.Params) {
+		for _, p := range w.t.Rest() {
 			w.Raw(p.Name, p.Raw)
 		}
 	}

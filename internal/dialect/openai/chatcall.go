@@ -23,9 +23,12 @@ var (
 
 // DecodeCall reads a chat completion request.
 func (chat) DecodeCall(body []byte) (*llm.Call, error) {
-	r := callReader{c: &llm.Call{Surface: llm.ChatComplete}}
-	for name, val := range splice.Members(body) {
-		if err := r.field(plainName(name), val); err != nil {
+	r := callReader{Reader: splice.NewReader(body), c: &llm.Call{Surface: llm.ChatComplete}}
+	for name := range r.Members() {
+		if r.Null() {
+			continue
+		}
+		if err := r.field(name); err != nil {
 			return nil, err
 		}
 	}
@@ -38,54 +41,67 @@ func (chat) DecodeCall(body []byte) (*llm.Call, error) {
 
 // callReader fills a Call from the fields of a request, in any order.
 type callReader struct {
+	splice.Reader
 	c     *llm.Call
 	names map[string]string // ids of the calls so far and their tools
 }
 
-func (r *callReader) field(name string, val []byte) (err error) {
-	if splice.IsNull(val) {
-		return nil
-	}
-	switch c := r.c; name {
+func (r *callReader) field(name []byte) (err error) {
+	switch c := r.c; string(name) {
 	case "model":
-		c.Model, err = dialect.String(val, name)
+		c.Model, err = dialect.String(r.Raw(), "model")
 	case "messages":
-		err = r.messages(val)
+		err = r.messages()
 	case "tools":
-		err = r.tools(val)
+		err = r.tools()
 	case "tool_choice":
-		c.Choice, err = readChoice(val)
+		c.Choice, err = readChoice(r.Raw())
 	case "response_format":
-		c.Format, err = readFormat(val)
+		c.Format, err = readFormat(r.Raw())
 	case "stream":
-		c.Stream = string(val) == "true"
+		c.Stream = string(r.Raw()) == "true"
 	default:
-		c.Params = append(c.Params, llm.Param{Name: name, From: name, Raw: val})
+		param := known(name)
+		if c.Params == nil {
+			c.Params = make([]llm.Param, 0, usualParams)
+		}
+		c.Params = append(c.Params, llm.Param{Name: param, From: param, Raw: r.Raw()})
 	}
 	return err
 }
 
-func (r *callReader) tools(raw []byte) error {
-	if raw[0] != '[' {
+// What most calls do not go beyond: their lists need not grow.
+const (
+	usualParams   = 4
+	usualTools    = 4
+	usualMessages = 8
+)
+
+func (r *callReader) tools() error {
+	if r.Kind() != '[' {
 		return dialect.Refuse("tools", "must be a list")
 	}
-	for val := range splice.Elements(raw) {
-		i := len(r.c.Tools)
-		at := dialect.Index("tools", i)
-		t := llm.Tool{Index: i, Raw: val, Shape: shapeName}
-		for name, val := range splice.Members(val) {
+	if r.c.Tools == nil {
+		r.c.Tools = make([]llm.Tool, 0, usualTools)
+	}
+	for i := range r.Elements() {
+		t := llm.Tool{Index: i, Raw: r.Raw(), Shape: shapeName}
+		var fn []byte
+		for name, val := range splice.Members(t.Raw) {
 			switch string(name) {
 			case `"type"`:
 				t.Type = word(val)
+			case `"function"`:
+				fn = val
 			case `"cache_control"`:
 				t.Cache = dialect.ReadCache(val)
 			}
 		}
 		if t.Type == "" {
-			return dialect.Refuse(at+".type", `is missing; it is "function" for tools that you run yourself`)
+			return dialect.Refuse(dialect.Index("tools", i)+".type", `is missing; it is "function" for tools that you run yourself`)
 		}
 		if t.Type == llm.Function {
-			if err := readFunction(&t, val, at); err != nil {
+			if err := readFunction(&t, fn); err != nil {
 				return err
 			}
 		}
@@ -95,21 +111,28 @@ func (r *callReader) tools(raw []byte) error {
 }
 
 // readFunction reads the definition of a tool that the caller runs.
-func readFunction(t *llm.Tool, raw []byte, at string) (err error) {
-	fn, _ := splice.Find(raw, "function")
-	at += ".function"
-	for name, val := range splice.Members(fn) {
-		if splice.IsNull(val) {
+func readFunction(t *llm.Tool, raw []byte) error {
+	refuse := func(name, says string) error {
+		return dialect.Refuse(dialect.Index("tools", t.Index)+".function."+name, says)
+	}
+	fn := splice.NewReader(raw)
+	for name := range fn.Members() {
+		if fn.Null() {
 			continue
 		}
-		switch plainName(name) {
+		val, ok := fn.Raw(), true
+		switch string(name) {
 		case "name":
-			t.Name, err = dialect.String(val, at+".name")
+			if t.Name, ok = splice.Unquote(val); !ok {
+				return refuse("name", "must be a string")
+			}
 		case "description":
-			t.Description, err = dialect.String(val, at+".description")
+			if t.Description, ok = splice.Unquote(val); !ok {
+				return refuse("description", "must be a string")
+			}
 		case "parameters":
 			if t.Schema = val; val[0] != '{' {
-				err = dialect.Refuse(at+".parameters", "must be a JSON schema, an object")
+				return refuse("parameters", "must be a JSON schema, an object")
 			}
 		case "strict":
 			strict := string(val) == "true"
@@ -117,14 +140,11 @@ func readFunction(t *llm.Tool, raw []byte, at string) (err error) {
 		case "cache_control":
 			t.Cache = dialect.ReadCache(val)
 		default:
-			t.Extra = append(t.Extra, llm.Param{Name: plainName(name), From: at + "." + plainName(name), Raw: val})
-		}
-		if err != nil {
-			return err
+			t.Extra = append(t.Extra, llm.Param{Name: string(name), From: dialect.Index("tools", t.Index) + ".function." + string(name), Raw: val})
 		}
 	}
 	if t.Name == "" {
-		return dialect.Refuse(at+".name", "is missing")
+		return refuse("name", "is missing")
 	}
 	return nil
 }
@@ -197,6 +217,14 @@ func word(raw []byte) string {
 	}
 	s, _ := splice.Unquote(raw)
 	return s
+}
+
+// known is a name, without allocating for those that most calls have.
+func known(name []byte) string {
+	if w, ok := words[string(name)]; ok {
+		return w
+	}
+	return string(name)
 }
 
 var words = wordsOf(strings.Fields(`

@@ -1,27 +1,34 @@
 package openai
 
 import (
+	"slices"
+
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
 
-func (r *callReader) messages(raw []byte) error {
-	if raw[0] != '[' {
+func (r *callReader) messages() error {
+	if r.Kind() != '[' {
 		return dialect.Refuse("messages", "must be a list")
 	}
-	i := 0
-	for val := range splice.Elements(raw) {
-		at := dialect.Index("messages", i)
-		if val[0] != '{' {
-			return dialect.Refuse(at, "must be an object")
+	if r.c.Messages == nil {
+		r.c.Messages = make([]llm.Message, 0, usualMessages)
+	}
+	for i := range r.Elements() {
+		if r.Kind() != '{' {
+			return dialect.Refuse(dialect.Index("messages", i), "must be an object")
 		}
-		if err := r.message(val, i, at); err != nil {
+		if err := r.message(i); err != nil {
 			return err
 		}
-		i++
 	}
 	return nil
+}
+
+// place is that of a field of a message: "messages[2].content".
+func place(m *llm.Message, field string) string {
+	return dialect.Index("messages", m.Index) + "." + field
 }
 
 // turn is the fields of a message, as they stand in it.
@@ -29,41 +36,41 @@ type turn struct {
 	role, name, content, blocks, calls, callID, refusal, thought, cache []byte
 }
 
-func (r *callReader) message(raw []byte, i int, at string) error {
-	m := llm.Message{Index: i}
+func (r *callReader) message(i int) error {
+	r.c.Messages = append(r.c.Messages, llm.Message{Index: i})
+	m := &r.c.Messages[len(r.c.Messages)-1]
 	var f turn
-	for name, val := range splice.Members(raw) {
-		if splice.IsNull(val) {
+	for name := range r.Members() {
+		if r.Null() {
 			continue
 		}
-		if to := f.place(plainName(name)); to != nil {
-			*to = val
+		if to := f.place(name); to != nil {
+			*to = r.Raw()
 		} else {
-			m.Extra = append(m.Extra, llm.Param{Name: plainName(name), From: at + "." + plainName(name), Raw: val})
+			m.Extra = append(m.Extra, llm.Param{Name: known(name), From: place(m, string(name)), Raw: r.Raw()})
 		}
 	}
-	role := word(f.role)
+	m.Role = llm.Role(word(f.role))
 	m.Name, _ = splice.Unquote(f.name)
 	var err error
-	switch m.Role = llm.Role(role); m.Role {
+	switch m.Role {
 	case llm.RoleSystem, llm.RoleDeveloper, llm.RoleUser:
-		m.Parts, err = dialect.ReadContent(f.content, at+".content", readPart)
+		m.Parts, err = readContent(m, f.content, "content")
 	case llm.RoleAssistant:
-		err = r.assistant(&m, &f, at)
+		err = r.assistant(m, &f)
 	case llm.RoleTool, "function":
-		err = r.result(&m, &f, at)
+		err = r.result(m, &f)
 	default:
-		return dialect.Refuse(at+".role", `must be "system", "developer", "user", "assistant" or "tool"`)
+		return dialect.Refuse(place(m, "role"), `must be "system", "developer", "user", "assistant" or "tool"`)
 	}
 	if f.cache != nil && len(m.Parts) > 0 {
 		m.Parts[len(m.Parts)-1].Cache = dialect.ReadCache(f.cache)
 	}
-	r.c.Messages = append(r.c.Messages, m)
 	return err
 }
 
-func (f *turn) place(name string) *[]byte {
-	switch name {
+func (f *turn) place(name []byte) *[]byte {
+	switch string(name) {
 	case "role":
 		return &f.role
 	case "name":
@@ -86,37 +93,49 @@ func (f *turn) place(name string) *[]byte {
 	return nil
 }
 
+// readContent reads what stands in that field of a message, mostly a plain string.
+func readContent(m *llm.Message, raw []byte, field string) ([]llm.Part, error) {
+	if parts, ok := dialect.PlainContent(raw); ok {
+		return parts, nil
+	}
+	return dialect.ReadContent(raw, place(m, field), readPart)
+}
+
 // assistant reads what the model said before. Content_blocks, where a caller gives
 // them back, hold the thoughts with their signatures.
-func (r *callReader) assistant(m *llm.Message, f *turn, at string) (err error) {
-	content, where := f.content, at+".content"
+func (r *callReader) assistant(m *llm.Message, f *turn) (err error) {
+	content, field := f.content, "content"
 	if f.blocks != nil {
-		content, where = f.blocks, at+".content_blocks"
+		content, field = f.blocks, "content_blocks"
 	}
-	if thought, ok := splice.Unquote(f.thought); ok && f.blocks == nil && thought != "" {
-		m.Parts = append(m.Parts, llm.Part{Kind: llm.ThoughtPart, Index: -1, Text: thought})
-	}
-	parts, err := dialect.ReadContent(content, where, readPart)
-	if err != nil {
+	if m.Parts, err = readContent(m, content, field); err != nil {
 		return err
 	}
-	m.Parts = append(m.Parts, parts...)
+	if thought, ok := splice.Unquote(f.thought); ok && f.blocks == nil && thought != "" {
+		m.Parts = slices.Insert(m.Parts, 0, llm.Part{Kind: llm.ThoughtPart, Index: -1, Text: thought})
+	}
 	if text, ok := splice.Unquote(f.refusal); ok && text != "" {
 		m.Parts = append(m.Parts, llm.Part{Kind: llm.RefusalPart, Index: -1, Text: text})
 	}
-	i := 0
+	k := 0
 	for val := range splice.Elements(f.calls) {
-		p, err := r.call(val, dialect.Index(at+".tool_calls", i))
+		p, err := readCall(val, func(field string) string { return place(m, dialect.Index("tool_calls", k)) + "." + field })
 		if err != nil {
 			return err
 		}
+		if r.names == nil {
+			r.names = map[string]string{}
+		}
+		r.names[p.Call.ID] = p.Call.Name
 		m.Parts = append(m.Parts, p)
-		i++
+		k++
 	}
 	return nil
 }
 
-func (r *callReader) call(raw []byte, at string) (llm.Part, error) {
+// readCall reads a call of a tool; at is where one of its fields stands in the caller's
+// body.
+func readCall(raw []byte, at func(field string) string) (llm.Part, error) {
 	p := llm.Part{Kind: llm.CallPart, Index: -1, Call: &llm.ToolCall{}}
 	var fn []byte
 	args := "arguments"
@@ -133,14 +152,16 @@ func (r *callReader) call(raw []byte, at string) (llm.Part, error) {
 		case `"extra_content"`, `"index"`, `"type"`:
 		}
 	}
-	for name, val := range splice.Members(fn) {
-		switch plainName(name) {
+	r := splice.NewReader(fn)
+	for name := range r.Members() {
+		val := r.Raw()
+		switch string(name) {
 		case "name":
 			p.Call.Name, _ = splice.Unquote(val)
 		case args:
 			text, ok := splice.Unquote(val)
 			if !ok && !splice.IsNull(val) {
-				return p, dialect.Refuse(at+".function.arguments", "must be a string of JSON")
+				return p, dialect.Refuse(at("function.arguments"), "must be a string of JSON")
 			}
 			p.Call.Arguments = text
 		case "thought_signature":
@@ -149,20 +170,16 @@ func (r *callReader) call(raw []byte, at string) (llm.Part, error) {
 	}
 	switch {
 	case p.Call.Name == "":
-		return p, dialect.Refuse(at+".function.name", "is missing")
+		return p, dialect.Refuse(at("function.name"), "is missing")
 	case p.Call.ID == "":
-		return p, dialect.Refuse(at+".id", "is missing")
+		return p, dialect.Refuse(at("id"), "is missing")
 	}
-	if r.names == nil {
-		r.names = map[string]string{}
-	}
-	r.names[p.Call.ID] = p.Call.Name
 	return p, nil
 }
 
 // result reads what a tool call came to.
-func (r *callReader) result(m *llm.Message, f *turn, at string) error {
-	parts, err := dialect.ReadContent(f.content, at+".content", readPart)
+func (r *callReader) result(m *llm.Message, f *turn) error {
+	parts, err := readContent(m, f.content, "content")
 	if err != nil {
 		return err
 	}
@@ -171,9 +188,9 @@ func (r *callReader) result(m *llm.Message, f *turn, at string) error {
 		name, known := r.names[res.ID]
 		switch {
 		case res.ID == "":
-			return dialect.Refuse(at+".tool_call_id", "is missing")
+			return dialect.Refuse(place(m, "tool_call_id"), "is missing")
 		case !known:
-			return dialect.Refuse(at+".tool_call_id", "belongs to no tool call of an earlier message")
+			return dialect.Refuse(place(m, "tool_call_id"), "belongs to no tool call of an earlier message")
 		case res.Name == "":
 			res.Name = name
 		}

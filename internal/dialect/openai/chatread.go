@@ -93,7 +93,7 @@ func readSaid(raw []byte) []llm.Part {
 		case "annotations":
 			notes = val
 		default:
-			if to := m.place(n); to != nil {
+			if to := m.place([]byte(n)); to != nil {
 				*to = val
 			}
 		}
@@ -118,8 +118,8 @@ func readSaid(raw []byte) []llm.Part {
 		})
 	}
 	for val := range splice.Elements(m.calls) {
-		var r callReader
-		if p, err := r.call(val, ""); err == nil || p.Call.Name != "" {
+		p, err := readCall(val, func(field string) string { return field })
+		if err == nil || p.Call.Name != "" {
 			p.Call.ID = cmp.Or(p.Call.ID, ident.NewItem("call_"))
 			parts = append(parts, p)
 		}
