@@ -2,7 +2,9 @@ package dialect
 
 import (
 	"strconv"
+	"strings"
 
+	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
 
@@ -21,6 +23,9 @@ type JSON struct {
 
 // On continues a text that ends where a value may stand.
 func On(b []byte) JSON { return JSON{B: b, bare: true} }
+
+// For begins a text that will say what c says.
+func For(c *llm.Call) JSON { return JSON{B: make([]byte, 0, c.Bytes+c.Bytes/8+firstRoom/2)} }
 
 // firstRoom is the room of a text that begins with nothing: most grow at least so far.
 const firstRoom = 1 << 10
@@ -94,6 +99,19 @@ func (w *JSON) Raw(name string, value []byte) {
 	if len(value) > 0 {
 		w.Key(name).Value(value)
 	}
+}
+
+// Object is a member with a text that is to be one JSON object, {} for an empty one. It
+// reports whether the text is one; when it is not, the member is not whole.
+func (w *JSON) Object(name, text string) bool {
+	if text = strings.TrimSpace(text); text == "" {
+		text = "{}"
+	}
+	w.Key(name)
+	from := len(w.B)
+	w.B = append(w.B, text...)
+	w.bare = false
+	return splice.Valid(w.B[from:])
 }
 
 // Text is a text.

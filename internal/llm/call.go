@@ -18,6 +18,7 @@ type Call struct {
 	Format   *Format // nil: not said
 	Stream   bool
 	Params   []Param
+	Bytes    int // of the caller's body: about what the call takes in other words
 }
 
 // Param is a field beside the conversation. Name is the word that OpenAI's chat has

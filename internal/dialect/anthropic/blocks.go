@@ -5,22 +5,20 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
-	"sluice/internal/splice"
 )
 
 // block writes a part as a block. Thoughts without a signature, which Anthropic would
 // not believe, and what belongs to other providers are left out.
 // Source: contract/provider-transforms.md 2.1, 2.2, 9.1.
 func (w *callWriter) block(m *llm.Message, p *llm.Part) error {
-	at := w.c.Path(m, p.Index)
 	switch p.Kind {
 	case llm.TextPart, llm.RefusalPart:
-		w.text(p, at)
+		w.text(m, p)
 	case llm.ImagePart, llm.FilePart:
 		return w.media(m, p)
 	case llm.ThoughtPart:
 		if p.Signature == "" {
-			w.t.Lose(at)
+			w.t.Lose(w.c.Path(m, p.Index))
 			return nil
 		}
 		w.open("thinking")
@@ -32,15 +30,15 @@ func (w *callWriter) block(m *llm.Message, p *llm.Part) error {
 		w.Str("data", p.Text)
 		w.shut(p)
 	case llm.CallPart:
-		return w.call(p, at)
+		return w.call(m, p)
 	case llm.ResultPart:
-		return w.result(m, p, at)
+		return w.result(m, p)
 	case llm.OpaquePart:
 		switch {
 		case p.Shape == shapeName:
 			w.Value(p.Raw)
 		case m.Role == llm.RoleAssistant:
-			w.t.Lose(at)
+			w.t.Lose(w.c.Path(m, p.Index))
 		default:
 			return dialect.CannotCarry(w.c, m, p)
 		}
@@ -67,14 +65,14 @@ func (w *callWriter) shut(p *llm.Part) {
 }
 
 // text writes a text. Empty ones, which Anthropic refuses, say nothing.
-func (w *callWriter) text(p *llm.Part, at string) {
+func (w *callWriter) text(m *llm.Message, p *llm.Part) {
 	if len(p.Citations) > 0 && p.Shape != shapeName {
-		w.t.Lose(at + ".citations")
+		w.t.Lose(w.c.Path(m, p.Index) + ".citations")
 	}
 	if p.Text != "" {
 		w.textBlock(p)
 	} else if p.Cache != nil {
-		w.t.Lose(at + ".cache_control")
+		w.t.Lose(w.c.Path(m, p.Index) + ".cache_control")
 	}
 }
 
@@ -88,21 +86,16 @@ func (w *callWriter) textBlock(p *llm.Part) {
 }
 
 // call writes a tool call.
-func (w *callWriter) call(p *llm.Part, at string) error {
-	input := []byte(strings.TrimSpace(p.Call.Arguments))
-	if len(input) == 0 {
-		input = []byte("{}")
-	}
-	if p.Call.Custom || !splice.Valid(input) {
-		return dialect.Refuse(at, "has a tool call whose arguments are no JSON object, which this provider cannot take")
-	}
+func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 	if p.Signature != "" {
-		w.t.Lose(at + ".signature")
+		w.t.Lose(w.c.Path(m, p.Index) + ".signature")
 	}
 	w.open("tool_use")
 	w.Str("id", callID(p.Call.ID))
 	w.Str("name", p.Call.Name)
-	w.Raw("input", input)
+	if !w.Object("input", p.Call.Arguments) || p.Call.Custom {
+		return dialect.Refuse(w.c.Path(m, p.Index), "has a tool call whose arguments are no JSON object, which this provider cannot take")
+	}
 	w.shut(p)
 	return nil
 }
@@ -119,10 +112,10 @@ func callID(id string) string {
 }
 
 // result writes what a call came to, a plain text as a string.
-func (w *callWriter) result(m *llm.Message, p *llm.Part, at string) error {
+func (w *callWriter) result(m *llm.Message, p *llm.Part) error {
 	r := p.Result
 	if r.ID == "" { // the functions of old have none
-		return dialect.Refuse(at, "has the result of a call without the call's id, which this provider needs")
+		return dialect.Refuse(w.c.Path(m, p.Index), "has the result of a call without the call's id, which this provider needs")
 	}
 	w.open("tool_result")
 	w.Str("tool_use_id", callID(r.ID))

@@ -10,7 +10,7 @@ import (
 
 // DecodeCall reads a request for a message.
 func (messages) DecodeCall(body []byte) (*llm.Call, error) {
-	r := callReader{c: &llm.Call{Surface: llm.Messages}}
+	r := callReader{c: &llm.Call{Surface: llm.Messages, Bytes: len(body)}}
 	var said []byte
 	for raw, val := range splice.Members(body) {
 		name := plainName(raw)

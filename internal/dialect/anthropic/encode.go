@@ -20,7 +20,7 @@ var carried = [...]string{
 
 // EncodeCall makes a request for a message.
 func (messages) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
-	w := callWriter{c: c, t: llm.NewTally(c), model: modelOf(to.Model)}
+	w := callWriter{JSON: dialect.For(c), c: c, t: llm.NewTally(c), to: to}
 	w.Open('{')
 	w.Str("model", to.Model)
 	w.limit()
@@ -31,7 +31,7 @@ func (messages) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (
 	w.choice()
 	w.effort()
 	w.output()
-	header := w.header(to)
+	header := w.header()
 	w.params()
 	if c.Stream {
 		w.Bool("stream", true)
@@ -44,12 +44,15 @@ type callWriter struct {
 	dialect.JSON
 	c      *llm.Call
 	t      *llm.Tally
-	model  model
+	to     *dialect.Target
 	tokens []byte   // what the answer may have, as the caller said; nil: not said
 	level  []byte   // raw, of output_config.effort
 	betas  []string // that the request needs
 	tooled bool     // there are tools in it
 }
+
+// model is what the name of the model tells.
+func (w *callWriter) model() model { return modelOf(w.to.Model) }
 
 // native reports whether the caller speaks the shape, so that what the hub has no word
 // for is as Anthropic knows it.
@@ -63,7 +66,7 @@ func (w *callWriter) limit() {
 		w.Raw(llm.MaxTokens, raw)
 		return
 	}
-	w.Int(llm.MaxTokens, w.model.maxOutput())
+	w.Int(llm.MaxTokens, w.model().maxOutput())
 }
 
 func (w *callWriter) params() {
@@ -145,7 +148,7 @@ const filesBeta = "files-api-2025-04-14"
 // header is the line of betas, where the request needs one beside those that the
 // caller asked for. Those in the body are sent as well.
 // Source: contract/provider-transforms.md 2.1.
-func (w *callWriter) header(to *dialect.Target) wire.Header {
+func (w *callWriter) header() wire.Header {
 	if raw, ok := w.t.Take("anthropic_beta"); ok {
 		if text, isText := splice.Unquote(raw); isText {
 			w.betas = append(w.betas, strings.Split(text, ",")...)
@@ -154,7 +157,7 @@ func (w *callWriter) header(to *dialect.Target) wire.Header {
 			w.betas = append(w.betas, plainName(val))
 		}
 	}
-	return betaHeader(to, w.betas)
+	return betaHeader(w.to, w.betas)
 }
 
 // betaHeader joins betas with those of the credential.

@@ -23,17 +23,17 @@ func (w *callWriter) effort() {
 	}
 	word, _ := splice.Unquote(raw)
 	switch {
-	case w.native(), said && w.model.weighs():
+	case w.native(), said && w.model().weighs():
 		w.level = raw
 	case said:
 		return
 	case word == "none":
-		if w.model.since(5, 0) {
+		if w.model().since(5, 0) {
 			return // these think unasked
 		}
 	case word == "minimal":
 		return
-	case w.model.adapts():
+	case w.model().adapts():
 		w.level = raw
 		w.Key("thinking").Open('{')
 		w.Str("type", "adaptive")
@@ -47,11 +47,11 @@ func (w *callWriter) effort() {
 // budget asks an older model to think, when that leaves room for an answer.
 func (w *callWriter) budget(word string) bool {
 	tokens, known := budgets[word]
-	limit := w.model.maxOutput()
+	limit := w.model().maxOutput()
 	if w.tokens != nil && json.Unmarshal(w.tokens, &limit) != nil {
 		return false
 	}
-	if !known || !w.model.thinks() || tokens >= limit {
+	if !known || !w.model().thinks() || tokens >= limit {
 		return false
 	}
 	w.Key("thinking").Open('{')

@@ -1,128 +1,130 @@
 package anthropic
 
 import (
-	"slices"
-
+	"sluice/internal/dialect"
 	"sluice/internal/llm"
 )
+
+// conversation writes the instructions and the turns.
+func (w *callWriter) conversation() error {
+	w.loseNames()
+	if err := w.system(); err != nil {
+		return err
+	}
+	w.Key("messages").Open('[')
+	for left := w.c.Messages; len(left) > 0; {
+		t := w.next(left)
+		if err := w.turn(t); err != nil {
+			return err
+		}
+		left = left[len(t.list):]
+	}
+	w.Close(']')
+	return nil
+}
+
+// loseNames says that Anthropic knows no speakers by name.
+func (w *callWriter) loseNames() {
+	for i := range w.c.Messages {
+		if m := &w.c.Messages[i]; m.Name != "" {
+			w.t.Lose(w.c.Path(m, -1) + ".name")
+		}
+	}
+}
+
+// side is the role of the turn that a message belongs to: user, assistant, or system
+// between the turns; none for instructions. Those in the middle of a conversation, which
+// newer models take, stay there when the caller speaks the shape; all others are
+// collected.
+// Source: contract/provider-transforms.md 2.1.
+func (w *callWriter) side(m *llm.Message) llm.Role {
+	switch m.Role {
+	case llm.RoleSystem, llm.RoleDeveloper:
+		if m.Index < 0 || !w.native() {
+			return ""
+		}
+		return llm.RoleSystem
+	case llm.RoleTool, llm.RoleUser:
+		return llm.RoleUser
+	case llm.RoleAssistant:
+	}
+	return m.Role
+}
 
 // turn is what one side says before the other does: Anthropic joins messages of one
 // role, and wants what tools came to in the turn right behind the calls, before all
 // else that the user says.
 type turn struct {
-	role    llm.Role // user, assistant, or system between the turns
-	results []said
-	rest    []said
-	from    []*llm.Message
+	role llm.Role      // none when there is nothing but instructions
+	list []llm.Message // instructions in between included
 }
 
-// said is a part and the message that it stands in.
-type said struct {
-	m *llm.Message
-	p *llm.Part
+// next is the turn that list begins with.
+func (w *callWriter) next(list []llm.Message) turn {
+	t := turn{role: w.side(&list[0])}
+	n := 1
+	for ; n < len(list); n++ {
+		if role := w.side(&list[n]); role != "" && role != t.role {
+			break
+		}
+	}
+	t.list = list[:n]
+	return t
 }
 
-// conversation writes the instructions and the turns.
-func (w *callWriter) conversation() error {
-	system, turns := w.sides()
-	if err := w.system(system); err != nil {
-		return err
-	}
-	w.Key("messages").Open('[')
-	for i := range turns {
-		if err := w.turn(&turns[i]); err != nil {
-			return err
-		}
-	}
-	w.Close(']')
-	return nil
-}
-
-// sides sorts the messages into instructions and turns. Instructions in the middle of
-// a conversation, which newer models take, stay there when the caller speaks the
-// shape; all others are collected.
-// Source: contract/provider-transforms.md 2.1.
-func (w *callWriter) sides() (system []said, turns []turn) {
-	for i := range w.c.Messages {
-		m := &w.c.Messages[i]
-		if m.Name != "" {
-			w.t.Lose(w.c.Path(m, -1) + ".name")
-		}
-		role := m.Role
-		switch m.Role {
-		case llm.RoleTool:
-			role = llm.RoleUser
-		case llm.RoleSystem, llm.RoleDeveloper:
-			if role = llm.RoleSystem; m.Index < 0 || !w.native() {
-				system = add(system, m)
-				continue
-			}
-		case llm.RoleUser, llm.RoleAssistant:
-		}
-		if n := len(turns); n == 0 || turns[n-1].role != role {
-			turns = append(turns, turn{role: role})
-		}
-		t := &turns[len(turns)-1]
-		t.from = append(t.from, m)
-		if m.Role == llm.RoleTool {
-			t.results = add(t.results, m)
-		} else {
-			t.rest = add(t.rest, m)
-		}
-	}
-	return system, turns
-}
-
-func add(list []said, m *llm.Message) []said {
-	for i := range m.Parts {
-		list = append(list, said{m, &m.Parts[i]})
-	}
-	return list
-}
-
-func (w *callWriter) system(list []said) error {
-	if len(list) == 0 && !wantsJSON(w.c) {
-		return nil
-	}
+// system writes the instructions, wherever they stand.
+func (w *callWriter) system() error {
 	before := w.JSON
 	w.Key("system").Open('[')
 	empty := len(w.B)
-	if err := w.blocks(list); err != nil {
-		return err
+	for i := range w.c.Messages {
+		if m := &w.c.Messages[i]; w.side(m) == "" {
+			if err := w.blocks(m); err != nil {
+				return err
+			}
+		}
 	}
 	if wantsJSON(w.c) {
 		w.textBlock(&llm.Part{Text: onlyJSON})
 	}
-	w.Close(']')
-	if len(w.B) == empty+1 {
-		w.JSON = before
-	}
+	w.close(before, empty)
 	return nil
 }
 
+// close ends a list, or undoes it when nothing came to stand in it.
+func (w *callWriter) close(before dialect.JSON, empty int) (kept bool) {
+	if len(w.B) == empty {
+		w.JSON = before
+		return false
+	}
+	w.Close(']')
+	return true
+}
+
 // turn writes a message, unless nothing is left of it. A plain string stays one.
-func (w *callWriter) turn(t *turn) error {
+func (w *callWriter) turn(t turn) error {
+	if t.role == "" {
+		return nil
+	}
 	before := w.JSON
 	w.Open('{')
 	w.Str("role", string(t.role))
 	w.Key("content")
-	if text, ok := t.plain(); ok {
+	if text, ok := w.plain(t); ok {
 		w.Text(text)
 	} else {
 		w.Open('[')
 		empty := len(w.B)
-		if err := w.blocks(slices.Concat(t.results, t.rest)); err != nil {
+		if err := w.said(t); err != nil {
 			return err
 		}
-		w.Close(']')
-		if len(w.B) == empty+1 {
-			w.JSON = before
+		if !w.close(before, empty) {
 			return nil
 		}
 	}
 	if w.native() {
-		for _, m := range t.from {
-			for _, p := range w.t.TakeAll(m.Extra) {
+		for i := range t.list {
+			for _, p := range w.t.TakeAll(t.list[i].Extra) {
 				w.Raw(p.Name, p.Raw)
 			}
 		}
@@ -132,17 +134,46 @@ func (w *callWriter) turn(t *turn) error {
 }
 
 // plain is the text of a user's turn that is nothing but a string.
-func (t *turn) plain() (string, bool) {
-	if t.role == llm.RoleAssistant || len(t.results) > 0 || len(t.rest) != 1 {
+func (w *callWriter) plain(t turn) (string, bool) {
+	if t.role == llm.RoleAssistant {
 		return "", false
 	}
-	p := t.rest[0].p
-	return p.Text, p.Kind == llm.TextPart && p.Index < 0 && p.Cache == nil && p.Text != ""
+	var only *llm.Part
+	for i := range t.list {
+		m := &t.list[i]
+		if w.side(m) == "" || len(m.Parts) == 0 {
+			continue
+		}
+		if only != nil || len(m.Parts) > 1 || m.Role == llm.RoleTool {
+			return "", false
+		}
+		only = &m.Parts[0]
+	}
+	if only == nil || only.Kind != llm.TextPart || only.Index >= 0 || only.Cache != nil {
+		return "", false
+	}
+	return only.Text, only.Text != ""
 }
 
-func (w *callWriter) blocks(list []said) error {
-	for _, s := range list {
-		if err := w.block(s.m, s.p); err != nil {
+// said writes the blocks of a turn, what tools came to first.
+func (w *callWriter) said(t turn) error {
+	for _, results := range [...]bool{true, false} {
+		for i := range t.list {
+			m := &t.list[i]
+			if w.side(m) == "" || (m.Role == llm.RoleTool) != results {
+				continue
+			}
+			if err := w.blocks(m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *callWriter) blocks(m *llm.Message) error {
+	for i := range m.Parts {
+		if err := w.block(m, &m.Parts[i]); err != nil {
 			return err
 		}
 	}

@@ -26,28 +26,32 @@ var extras = map[string][]dialect.Rename{
 // additional writes additionalModelRequestFields: what the caller put there, and what
 // the family knows by words of its own. What the caller put there wins.
 func (w *callWriter) additional() {
-	given, _ := w.t.First("additionalModelRequestFields", "additional_model_request_fields")
-	own := w.own()
-	if len(given) == 0 && len(own) == 2 {
+	const name = "additionalModelRequestFields"
+	given, _ := w.t.First(name, "additional_model_request_fields")
+	if len(given) == 0 {
+		before := w.JSON
+		w.Key(name).Open('{')
+		empty := len(w.B)
+		w.own(&w.JSON)
+		w.close('}', before, empty)
 		return
 	}
-	if len(given) == 0 || given[0] != '{' {
-		if len(given) > 0 { // of a wrong type: Bedrock says so
-			own = given
-		}
-		w.Raw("additionalModelRequestFields", own)
+	own := dialect.JSON{}
+	own.Open('{')
+	w.own(&own)
+	own.Close('}')
+	if given[0] != '{' { // of a wrong type: Bedrock says so
+		w.Raw(name, given)
 		return
 	}
-	w.Raw("additionalModelRequestFields", merged(given, own))
+	w.Raw(name, merged(given, own.B))
 }
 
 // bare is a name of splice.Members without its quotes, escapes left in.
 func bare(name []byte) string { return string(name[1 : len(name)-1]) }
 
-// own is the object of what the family knows.
-func (w *callWriter) own() []byte {
-	var o dialect.JSON
-	o.Open('{')
+// own writes what the family knows.
+func (w *callWriter) own(o *dialect.JSON) {
 	list, known := extras[w.family]
 	if !known {
 		list = extras[""]
@@ -55,15 +59,13 @@ func (w *callWriter) own() []byte {
 	o.Carry(w.t, list)
 	switch w.family {
 	case claude:
-		w.claudes(&o)
+		w.claudes(o)
 	case ai21:
-		w.scaled(&o, "frequency_penalty", "frequencyPenalty")
-		w.scaled(&o, "presence_penalty", "presencePenalty")
+		w.scaled(o, "frequency_penalty", "frequencyPenalty")
+		w.scaled(o, "presence_penalty", "presencePenalty")
 	case amazon:
-		w.novas(&o)
+		w.novas(o)
 	}
-	o.Close('}')
-	return o.B
 }
 
 // claudes writes what only Claude knows.

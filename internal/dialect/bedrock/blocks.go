@@ -6,7 +6,6 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
-	"sluice/internal/splice"
 )
 
 // part writes one part of a message as a content block, and the cache point behind it.
@@ -91,17 +90,6 @@ func (w *callWriter) thought(m *llm.Message, p *llm.Part) {
 
 // call writes a call that the model asked for. Its arguments are JSON here.
 func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
-	args := strings.TrimSpace(p.Call.Arguments)
-	if args == "" {
-		args = "{}"
-	}
-	if p.Call.Custom || !splice.Valid([]byte(args)) {
-		at := w.c.Path(m, p.Index)
-		if w.c.Surface == llm.ChatComplete {
-			at = w.c.Path(m, -1) + ".tool_calls"
-		}
-		return w.refuse(at, "has a call whose arguments are no JSON object, which this provider needs")
-	}
 	if p.Signature != "" {
 		w.t.Lose(w.c.Path(m, p.Index) + ".signature")
 	}
@@ -109,7 +97,13 @@ func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 	w.Key("toolUse").Open('{')
 	w.Str("toolUseId", p.Call.ID)
 	w.Str("name", p.Call.Name)
-	w.Raw("input", []byte(args))
+	if !w.Object("input", p.Call.Arguments) || p.Call.Custom {
+		at := w.c.Path(m, p.Index)
+		if w.c.Surface == llm.ChatComplete {
+			at = w.c.Path(m, -1) + ".tool_calls"
+		}
+		return w.refuse(at, "has a call whose arguments are no JSON object, which this provider needs")
+	}
 	w.Close('}')
 	w.Close('}')
 	return nil

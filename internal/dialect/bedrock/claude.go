@@ -105,6 +105,9 @@ var renamed = map[string]string{"advanced-tool-use-2025-11-20": "tool-search-too
 func betas(to *dialect.Target, body []byte) []string {
 	all := []string{valueOf(to, "anthropic_beta")}
 	if all[0] == "" {
+		if len(body) == 0 {
+			return nil
+		}
 		all[0] = plain(body)
 		for val := range splice.Elements(body) {
 			all = append(all, plain(val))

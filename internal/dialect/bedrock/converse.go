@@ -22,7 +22,7 @@ func (conversation) EncodeCall(ctx context.Context, c *llm.Call, to *dialect.Tar
 	if isInvoked(to.Underlying()) {
 		return encodeFlat(c, to)
 	}
-	w := callWriter{c: c, t: llm.NewTally(c), to: to, family: familyOf(to.Underlying())}
+	w := callWriter{JSON: dialect.For(c), c: c, t: llm.NewTally(c), to: to, family: familyOf(to.Underlying())}
 	w.Open('{')
 	if err := w.conversation(ctx); err != nil {
 		return nil, err
@@ -91,20 +91,26 @@ func (w *callWriter) carry(name string, from ...string) {
 // inference writes what Converse knows of every model.
 func (w *callWriter) inference() {
 	w.think()
-	in := dialect.JSON{}
-	in.Open('{')
-	empty := len(in.B)
-	if raw, ok := w.t.First(llm.MaxTokens, llm.MaxCompletionTokens); ok {
-		in.Raw("maxTokens", raw)
-	}
-	in.Carry(w.t, []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "topP"}})
+	before := w.JSON
+	w.Key("inferenceConfig").Open('{')
+	empty := len(w.B)
+	w.carry("maxTokens", llm.MaxTokens, llm.MaxCompletionTokens)
+	w.carry("temperature", "temperature")
+	w.carry("topP", "top_p")
 	if raw, ok := w.t.Take(llm.Stop); ok {
-		in.List("stopSequences", raw)
+		w.List("stopSequences", raw)
 	}
-	if len(in.B) > empty {
-		in.Close('}')
-		w.Raw("inferenceConfig", in.B)
+	w.close('}', before, empty)
+}
+
+// close ends an object or a list, or undoes it when nothing came to stand in it.
+func (w *callWriter) close(bracket byte, before dialect.JSON, empty int) (kept bool) {
+	if len(w.B) == empty {
+		w.JSON = before
+		return false
 	}
+	w.Close(bracket)
+	return true
 }
 
 // tiers are the words of OpenAI and Anthropic that Bedrock has one for.

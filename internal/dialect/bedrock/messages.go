@@ -81,9 +81,11 @@ func (w *callWriter) messages(ctx context.Context) error {
 // are, those of the system in between included.
 func (w *callWriter) turn(ctx context.Context, list []llm.Message) (n int, err error) {
 	role := side(&list[0])
-	outer := w.JSON
-	w.JSON = dialect.JSON{}
-	w.Open('[')
+	before := w.JSON
+	w.Open('{')
+	w.Str("role", role)
+	w.Key("content").Open('[')
+	empty := len(w.B)
 	t := turnState{}
 	for ; n < len(list); n++ {
 		m := &list[n]
@@ -103,15 +105,13 @@ func (w *callWriter) turn(ctx context.Context, list []llm.Message) (n int, err e
 	if t.document != "" && !t.text { // Bedrock wants a text beside a document
 		w.text(t.document)
 	}
-	w.Close(']')
-	content := w.B
-	w.JSON = outer
-	if len(content) == 2 && role == assistant { // it said nothing that counts
-		return n, nil
+	if role == assistant { // which may have said nothing that counts
+		if !w.close(']', before, empty) {
+			return n, nil
+		}
+	} else {
+		w.Close(']')
 	}
-	w.Open('{')
-	w.Str("role", role)
-	w.Raw("content", content)
 	w.Close('}')
 	return n, nil
 }

@@ -10,31 +10,28 @@ import (
 // cannot be told not to call tools, so then they are left out; but a conversation that
 // has calls in it must have them.
 func (w *callWriter) tools() error {
-	called := w.called()
 	choice := &w.c.Choice
 	if choice.Mode == "none" {
-		if len(called) == 0 {
+		if len(w.called()) == 0 {
 			return nil
 		}
 		w.t.Lose(choice.From)
 	}
-	list := dialect.JSON{}
-	list.Open('[')
+	before := w.JSON
+	w.Key("toolConfig").Open('{')
+	w.Key("tools").Open('[')
+	empty := len(w.B)
 	for i := range w.c.Tools {
-		w.tool(&list, &w.c.Tools[i])
+		w.tool(&w.c.Tools[i])
 	}
-	if len(list.B) == 1 && len(w.native) == 0 {
-		for _, name := range called {
-			spec(&list, &llm.Tool{Name: name})
+	if len(w.B) == empty && len(w.native) == 0 {
+		for _, name := range w.called() {
+			w.spec(&llm.Tool{Name: name})
 		}
 	}
-	empty := len(list.B) == 1
-	list.Close(']')
-	if empty {
+	if !w.close(']', before, empty) {
 		return w.unchosen()
 	}
-	w.Key("toolConfig").Open('{')
-	w.Raw("tools", list.B)
 	w.choice()
 	w.Close('}')
 	return nil
@@ -65,45 +62,39 @@ func (w *callWriter) called() []string {
 	return names
 }
 
-func (w *callWriter) tool(list *dialect.JSON, t *llm.Tool) {
-	at := dialect.Index("tools", t.Index)
+func (w *callWriter) tool(t *llm.Tool) {
 	if t.Type != llm.Function {
 		if w.family != claude || t.Type == "custom" || t.Type == "mcp" {
-			w.t.Lose(at)
+			w.t.Lose(dialect.Index("tools", t.Index))
 			return
 		}
 		w.native = append(w.native, t)
 		return
 	}
-	spec(list, t)
+	w.spec(t)
 	switch {
 	case t.Cache == nil:
 	case w.family == amazon: // refused there
-		w.t.Lose(at + ".cache_control")
+		w.t.Lose(dialect.Index("tools", t.Index) + ".cache_control")
 	default:
-		list.Open('{')
-		list.Key("cachePoint").Open('{')
-		list.Str("type", "default")
-		list.Opt("ttl", t.Cache.TTL)
-		list.Close('}')
-		list.Close('}')
+		w.cachePoint(t.Cache)
 	}
 }
 
 // spec writes a function.
-func spec(list *dialect.JSON, t *llm.Tool) {
-	list.Open('{')
-	list.Key("toolSpec").Open('{')
-	list.Str("name", t.Name)
-	list.Opt("description", t.Description)
-	list.Key("inputSchema").Open('{')
-	list.Raw("json", typed(t.Schema))
-	list.Close('}')
+func (w *callWriter) spec(t *llm.Tool) {
+	w.Open('{')
+	w.Key("toolSpec").Open('{')
+	w.Str("name", t.Name)
+	w.Opt("description", t.Description)
+	w.Key("inputSchema").Open('{')
+	w.Raw("json", typed(t.Schema))
+	w.Close('}')
 	if t.Strict != nil {
-		list.Bool("strict", *t.Strict)
+		w.Bool("strict", *t.Strict)
 	}
-	list.Close('}')
-	list.Close('}')
+	w.Close('}')
+	w.Close('}')
 }
 
 // typed is a schema of arguments with the type that Bedrock wants of it.

@@ -13,6 +13,7 @@ type Loose func(c *llm.Call)
 
 func relaxed(c *llm.Call, loose []Loose) *llm.Call {
 	c = clone(c)
+	c.Bytes = 0 // a call of our own making has no body
 	for _, l := range loose {
 		l(c)
 	}

@@ -23,7 +23,7 @@ var (
 
 // DecodeCall reads a chat completion request.
 func (chat) DecodeCall(body []byte) (*llm.Call, error) {
-	r := callReader{Reader: splice.NewReader(body), c: &llm.Call{Surface: llm.ChatComplete}}
+	r := callReader{Reader: splice.NewReader(body), c: &llm.Call{Surface: llm.ChatComplete, Bytes: len(body)}}
 	for name := range r.Members() {
 		if r.Null() {
 			continue

@@ -15,7 +15,7 @@ import (
 // gateway to say, in dialect.Answering.
 // Source: contract/provider-transforms.md 10.1, contract/dataplane.md 6.8.
 func (client) DecodeCall(body []byte) (*llm.Call, error) {
-	r := callReader{c: &llm.Call{Surface: llm.CreateModelResponse}}
+	r := callReader{c: &llm.Call{Surface: llm.CreateModelResponse, Bytes: len(body)}}
 	for name, val := range splice.Members(body) {
 		if splice.IsNull(val) {
 			continue
