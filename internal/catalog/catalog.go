@@ -35,6 +35,8 @@ const (
 
 // Source is where files come from.
 type Source interface {
+	// Name is what the source is called in price versions, logs and faults: "built-in".
+	Name() string
 	// Read returns the file of a provider, or ErrNone.
 	Read(ctx context.Context, f Folder, provider string) ([]byte, error)
 }
@@ -48,8 +50,9 @@ type Catalog struct {
 	clock   ident.Clock
 	log     *slog.Logger
 
-	mu    sync.Mutex // guards files
-	files map[file]*kept
+	mu     sync.Mutex // guards what follows
+	files  map[file]*kept
+	faults faults
 }
 
 type file struct {
@@ -68,6 +71,7 @@ type kept struct {
 // content is what a file says; found is false when no source has it.
 type content struct {
 	found    bool
+	source   string // the name of the source
 	prices   Prices
 	generals Generals
 }
@@ -107,12 +111,25 @@ func (c *Catalog) Pricing(ctx context.Context, provider, model string) (Pricing,
 	if err != nil {
 		return Pricing{}, err
 	}
-	e, ok := find(prices, provider, model)
-	if !ok || e.Pricing == nil {
+	e, _ := prices.of(provider, model)
+	if e.Pricing == nil {
 		return Pricing{}, unknownModel(provider)
 	}
-	var base Pricing
-	return base.laid(prices[defaultModel].Pricing).laid(e.Pricing), nil
+	return *e.Pricing, nil
+}
+
+// Tariff is what a model costs, ready to bill by; of what has no price it is one with a
+// Reason. The path of a request takes it of a Book, which never waits for a source.
+func (c *Catalog) Tariff(ctx context.Context, provider, model string) *Tariff {
+	got, err := c.load(ctx, file{PricingFiles, provider})
+	if err != nil {
+		return unpriced(UnknownProvider)
+	}
+	e, ok := got.prices.of(provider, model)
+	if !ok {
+		return unpriced(UnknownModel)
+	}
+	return newTariff(got.source, e, Adjustments{})
 }
 
 // General is what a model can do; fault.NotFound when it is unknown.

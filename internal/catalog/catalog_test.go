@@ -30,6 +30,8 @@ type files struct {
 	asked int
 }
 
+func (f *files) Name() string { return "test" }
+
 func (f *files) Read(_ context.Context, folder catalog.Folder, provider string) ([]byte, error) {
 	f.asked++
 	if text, ok := f.of[string(folder)+"/"+provider]; ok && f.err == nil {

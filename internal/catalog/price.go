@@ -1,11 +1,12 @@
 // Package catalog knows models: what they cost and what they can do. It is read from
-// files of one provider each, in the order memory, proxy, local files, built-in.
+// files of one provider each, in the order memory, proxy, log store, local files,
+// built-in. A Book keeps the prices ready for the path of a request; a Tariff says what
+// a call costs, term by term, and docs/pricing.md how to work it out by hand.
 package catalog
 
-import "encoding/json"
-
 // Price is what one token or unit costs, in US cents: 0.00025 is 2.50 dollars for a
-// million.
+// million. Up to 15 significant digits are exact; what is finer than a femto-dollar
+// (10^-13 cents) is rounded half up.
 type Price struct {
 	Price float64 `json:"price"`
 }
@@ -126,35 +127,4 @@ func put[T any](to **T, v *T) {
 	if v != nil {
 		*to = v
 	}
-}
-
-// Prices is a file of prices: by model, and "default" for what its models inherit.
-type Prices map[string]Entry
-
-// readPrices reads a file. Names that begin with "$" are notes. What is unknown is
-// passed over.
-func readPrices(raw []byte) (Prices, error) {
-	p, err := readModels[Entry](raw)
-	return Prices(p), err
-}
-
-// readModels reads the entries of a file; those that are no objects, such as the name of
-// the provider, are none.
-func readModels[T any](raw []byte) (map[string]T, error) {
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &all); err != nil {
-		return nil, err
-	}
-	out := make(map[string]T, len(all))
-	for name, v := range all {
-		if name == "" || name[0] == '$' || len(v) == 0 || v[0] != '{' {
-			continue
-		}
-		var e T
-		if err := json.Unmarshal(v, &e); err != nil {
-			return nil, err
-		}
-		out[name] = e
-	}
-	return out, nil
 }

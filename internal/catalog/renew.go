@@ -11,15 +11,15 @@ import (
 // was known stays, or else the next source counts.
 func (c *Catalog) renew(ctx context.Context, f file, k *kept, now time.Time) {
 	k.until = now.Add(fresh)
+	failed := false
 	for _, s := range c.sources {
-		var got content
-		raw, err := s.Read(ctx, f.folder, f.provider)
-		if err == nil {
-			got, err = read(f.folder, raw)
-		}
+		got, err := ask(ctx, s, f)
 		switch {
 		case err == nil:
 			k.content = got
+			if !failed {
+				c.mended(f)
+			}
 			return
 		case errors.Is(err, ErrNone):
 			continue
@@ -27,20 +27,29 @@ func (c *Catalog) renew(ctx context.Context, f file, k *kept, now time.Time) {
 			k.until = now
 			return
 		}
-		c.log.LogAttrs(ctx, slog.LevelWarn, "a file of the model catalog could not be read",
-			slog.String("folder", string(f.folder)), slog.String("provider", f.provider), slog.String("error", err.Error()))
+		failed = true
+		c.failed(f, s.Name(), err, now)
+		c.log.LogAttrs(ctx, slog.LevelWarn, "a file of the model catalog could not be read", slog.String("folder", string(f.folder)),
+			slog.String("provider", f.provider), slog.String("source", s.Name()), slog.String("error", err.Error()))
 		k.until = now.Add(retry)
 		if k.found {
 			return
 		}
 	}
+	if !failed {
+		c.mended(f)
+	}
 	k.content = content{}
 }
 
-// read makes content of a file.
-func read(f Folder, raw []byte) (got content, err error) {
-	got.found = true
-	if f == PricingFiles {
+// ask reads a file of a source and makes content of it.
+func ask(ctx context.Context, s Source, f file) (got content, err error) {
+	raw, err := s.Read(ctx, f.folder, f.provider)
+	if err != nil {
+		return got, err
+	}
+	got.found, got.source = true, s.Name()
+	if f.folder == PricingFiles {
 		got.prices, err = readPrices(raw)
 	} else {
 		got.generals, err = readGenerals(raw)

@@ -22,14 +22,14 @@ var builtin embed.FS
 
 // Builtin is the source of the files that came with the program.
 func Builtin() Source {
-	return tree{func(f Folder) (fs.FS, error) { return fs.Sub(builtin, path.Join("builtin", string(f))) }}
+	return tree{"built-in", func(f Folder) (fs.FS, error) { return fs.Sub(builtin, path.Join("builtin", string(f))) }}
 }
 
 // Dirs is the source of local files, <provider>.json in a directory for each folder. An
 // empty directory has none.
 func Dirs(pricing, general string) Source {
 	dirs := map[Folder]string{PricingFiles: pricing, GeneralFiles: general}
-	return tree{func(f Folder) (fs.FS, error) {
+	return tree{"local", func(f Folder) (fs.FS, error) {
 		if dirs[f] == "" {
 			return nil, ErrNone
 		}
@@ -39,8 +39,12 @@ func Dirs(pricing, general string) Source {
 
 // tree reads files of file systems.
 type tree struct {
-	of func(Folder) (fs.FS, error)
+	name string
+	of   func(Folder) (fs.FS, error)
 }
+
+// Name implements Source.
+func (t tree) Name() string { return t.name }
 
 // Read implements Source.
 func (t tree) Read(_ context.Context, f Folder, provider string) ([]byte, error) {
@@ -83,6 +87,9 @@ type proxy struct {
 
 // proxyTimeout bounds one call of the service.
 const proxyTimeout = 5 * time.Second
+
+// Name implements Source.
+func (p *proxy) Name() string { return "proxy" }
 
 // Read implements Source.
 func (p *proxy) Read(ctx context.Context, f Folder, provider string) ([]byte, error) {

@@ -1,0 +1,144 @@
+package catalog
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"sluice/internal/fault"
+)
+
+// Adjustments multiply the prices of a list, for one who pays more or less than it says.
+// The zero value changes nothing.
+// Source: contract/identity-and-governance.yaml, PricingAdjustments.
+type Adjustments struct {
+	of map[string]int64 // millionths by the key of a rate
+}
+
+// A multiplier has up to six decimals, and is no more than maxMultiplier.
+const (
+	multiplierOne = 1_000_000
+	maxMultiplier = 1000
+)
+
+// adjustable are the members of a multiplier that are numbers. Those that no price list
+// has are accepted, and no price is found under them.
+var adjustable = func() map[string]bool {
+	names := map[string]bool{
+		defaultModel: true, "prediction_accepted_token": true, "prediction_rejected_token": true,
+		"cache_write_text_input_token": true, "cache_write_image_input_token": true,
+	}
+	for _, k := range rateKeys {
+		names[k.name] = twins[k.name] == ""
+	}
+	return names
+}()
+
+// ReadAdjustments reads pricing_adjustments of an integration:
+//
+//	{"multiplier": {"default": 1.1, "response_token": 1.25, "image": {"default": 1}, "additional_units": {"web_search": 0}}}
+//
+// A rate without a multiplier has that of "default", and without one 1. Null is as if
+// left out. fault.InvalidParameter names a member that is unknown, negative, larger than 1000 or
+// finer than a millionth.
+func ReadAdjustments(raw []byte) (Adjustments, error) {
+	out := Adjustments{of: map[string]int64{}}
+	members, err := object(raw, "pricing_adjustments")
+	if err != nil {
+		return Adjustments{}, err
+	}
+	for name := range members {
+		if name != "multiplier" {
+			return Adjustments{}, unknownMember("pricing_adjustments." + name)
+		}
+	}
+	multipliers, err := object(members["multiplier"], "pricing_adjustments.multiplier")
+	if err != nil {
+		return Adjustments{}, err
+	}
+	for name, v := range multipliers {
+		if err := out.read(name, v); err != nil {
+			return Adjustments{}, err
+		}
+	}
+	return out, nil
+}
+
+// read takes one member of a multiplier.
+func (a Adjustments) read(name string, raw json.RawMessage) error {
+	path := "pricing_adjustments.multiplier." + name
+	if name != "image" && name+"." != unitKey {
+		if !adjustable[name] {
+			return unknownMember(path)
+		}
+		return a.put(name, path, raw)
+	}
+	inner, err := object(raw, path)
+	if err != nil {
+		return err
+	}
+	for unit, v := range inner {
+		if name == "image" && unit != defaultModel {
+			return unknownMember(path + "." + unit)
+		}
+		if err := a.put(name+"."+unit, path+"."+unit, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a Adjustments) put(key, path string, raw json.RawMessage) error {
+	text := string(raw)
+	if text == "null" {
+		return nil
+	}
+	const fine = 1_000_000 // to see what is finer than a millionth
+	v, err := fixed(text, multiplierOne*fine, maxMultiplier)
+	if err == nil && v%fine != 0 {
+		err = errors.New("has more than six decimals")
+	}
+	if err != nil {
+		return invalid(path, path+": a multiplier is a number from 0 to 1000: "+strings.TrimSpace(err.Error()))
+	}
+	a.of[key] = v / fine
+	return nil
+}
+
+// multiplier is what the price of a key is multiplied with, in millionths.
+func (a Adjustments) multiplier(key string) int64 {
+	if twin := twins[key]; twin != "" {
+		key = twin
+	}
+	if m, ok := a.of[key]; ok {
+		return m
+	}
+	if strings.HasPrefix(key, "image.") {
+		if m, ok := a.of["image."+defaultModel]; ok {
+			return m
+		}
+	}
+	if m, ok := a.of[defaultModel]; ok {
+		return m
+	}
+	return multiplierOne
+}
+
+// object reads the members of an object; null and nothing have none.
+func object(raw json.RawMessage, path string) (map[string]json.RawMessage, error) {
+	var members map[string]json.RawMessage
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	if err := json.Unmarshal(raw, &members); err != nil {
+		return nil, invalid(path, path+" is no object")
+	}
+	return members, nil
+}
+
+func unknownMember(path string) error {
+	return invalid(path, fmt.Sprintf("%.120s is unknown", path))
+}
+
+func invalid(path, text string) error { return fault.New(fault.InvalidParameter, text).At(path) }

@@ -1,0 +1,115 @@
+package catalog
+
+// Limits are the most that a call may use, as far as it is known before it is sent.
+type Limits struct {
+	Region    string
+	Execution Execution
+
+	Input         int64    // tokens, whatever they are
+	Output        int64    // tokens, thoughts and citations included
+	AudioMilli    int64    // milliseconds of audio to be transcribed
+	Characters    int64    // of text to be spoken
+	Requests      int64    // 1 for a call
+	Searches      int64    // of the context below
+	SearchContext string   // empty: it may be any
+	Images        []Images // an empty quality or size may be any
+	Other         []Other
+}
+
+// Bound is the most that a call within its limits can cost, in nano-dollars: no Bill of
+// units within them is dearer, however its tokens are split. What has no price counts
+// nothing, as on the bill; more than an int64 holds is the largest that there is.
+// It is what a budget reserves before a call is sent.
+func (t *Tariff) Bound(l *Limits) int64 {
+	if t.reason != "" {
+		return 0
+	}
+	most := int64(0)
+	for _, tier := range t.tiers(l.Region, l.Execution) {
+		if max(0, l.Input) > tier.over { // a smaller input reaches all lower tiers
+			most = max(most, tier.plan.bound(l))
+		}
+	}
+	return most
+}
+
+func (p *plan) bound(l *Limits) int64 {
+	var b ceiling
+	b.tokens(p, sideInput, l.Input)
+	b.tokens(p, sideOutput, l.Output)
+	b.add(p.minute, l.AudioMilli)
+	b.add(p.character, l.Characters)
+	for _, r := range p.fixed {
+		b.add(r, l.Requests)
+	}
+	b.add(p.dearestSearch(l.SearchContext), l.Searches)
+	for _, i := range l.Images {
+		b.add(p.dearestImage(i.Quality, i.Size), i.Count)
+	}
+	for _, o := range l.Other {
+		b.add(p.units[o.Name], o.Count)
+	}
+	return b.nano
+}
+
+// ceiling adds up amounts, rounded up.
+type ceiling struct{ nano int64 }
+
+// tokens adds tokens of a side at its dearest rate. As they may be split over all
+// dimensions, each of which is rounded for itself, a nano-dollar for each comes on top.
+func (c *ceiling) tokens(p *plan, s side, n int64) {
+	var dearest *rate
+	for d, r := range p.tokens {
+		at := dimensions[d].side
+		if r != nil && (at == s || s == sideOutput && at == sideFree) && (dearest == nil || dearest.less(r.product)) {
+			dearest = r
+		}
+	}
+	if dearest != nil && n > 0 && dearest.product != (product{}) {
+		c.add(dearest, n)
+		c.nano, _ = plus(c.nano, dimCount)
+	}
+}
+
+func (c *ceiling) add(r *rate, n int64) {
+	if r != nil {
+		nano, _ := r.times(n, r.per)
+		c.nano, _ = plus(c.nano, nano)
+	}
+}
+
+func (p *plan) dearestSearch(context string) *rate {
+	if context != "" {
+		return p.search(context)
+	}
+	var dearest *rate
+	for _, r := range p.searches {
+		dearest = dearer(dearest, r)
+	}
+	return dearest
+}
+
+func (p *plan) dearestImage(quality, size string) *rate {
+	if quality != "" && size != "" {
+		return p.image(quality, size)
+	}
+	var dearest *rate
+	for q, sizes := range p.images {
+		if quality == "" || q == quality || q == defaultModel {
+			for s, r := range sizes {
+				if size == "" || s == size || s == defaultModel {
+					dearest = dearer(dearest, r)
+				}
+			}
+		}
+	}
+	return dearest
+}
+
+// dearer is the dearer of two rates, of which either may be nil.
+func dearer(a, b *rate) *rate {
+	if a == nil || b != nil && a.less(b.product) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,75 @@
+package catalog
+
+// dimension is a kind of token and the rates that it has of its own, the first that is
+// there. Tokens without a rate of their own count among those of a wider dimension: see
+// orElse, of which the first that has a price counts.
+type dimension struct {
+	name   string
+	side   side
+	keys   []string
+	orElse []int
+}
+
+// side says where tokens stand. Those of the input choose the context tier.
+type side uint8
+
+const (
+	sideInput side = iota
+	sideOutput
+	sideFree // neither, and free where no price is listed
+)
+
+// The dimensions, as indexes into the list of them.
+const (
+	dimInput = iota
+	dimCacheRead
+	dimCacheWrite5m
+	dimCacheWrite1h
+	dimAudioInput
+	dimAudioCacheRead
+	dimImageInput
+	dimImageCacheRead
+	dimOutput
+	dimReasoning
+	dimAudioOutput
+	dimImageOutput
+	dimCitation
+	dimCount
+)
+
+// Source: contract/content-and-observability.md 6.3 and 6.4.
+var dimensions = [dimCount]dimension{
+	dimInput:          {"input", sideInput, []string{"request_text_token", "request_token"}, nil},
+	dimCacheRead:      {"cache_read", sideInput, []string{"cache_read_text_input_token", "cached_text_input_token", "cache_read_input_token"}, []int{dimInput}},
+	dimCacheWrite5m:   {"cache_write_5m", sideInput, []string{"cache_write_input_token"}, []int{dimInput}},
+	dimCacheWrite1h:   {"cache_write_1h", sideInput, []string{longWrite}, []int{dimCacheWrite5m, dimInput}},
+	dimAudioInput:     {"audio_input", sideInput, []string{"request_audio_token"}, []int{dimInput}},
+	dimAudioCacheRead: {"audio_cache_read", sideInput, []string{"cache_read_audio_input_token"}, []int{dimAudioInput, dimCacheRead, dimInput}},
+	dimImageInput:     {"image_input", sideInput, []string{"request_image_token"}, []int{dimInput}},
+	dimImageCacheRead: {"image_cache_read", sideInput, []string{"cache_read_image_input_token", "cached_image_input_token"}, []int{dimImageInput, dimCacheRead, dimInput}},
+	dimOutput:         {"output", sideOutput, []string{"response_text_token", "response_token"}, nil},
+	dimReasoning:      {"reasoning", sideOutput, []string{"reasoning_token"}, []int{dimOutput}},
+	dimAudioOutput:    {"audio_output", sideOutput, []string{"response_audio_token"}, []int{dimOutput}},
+	dimImageOutput:    {"image_output", sideOutput, []string{"response_image_token"}, []int{dimOutput}},
+	dimCitation:       {"citation", sideFree, []string{unitKey + "citation_tokens"}, nil},
+}
+
+// tokens are the counts by dimension.
+func (u *Units) tokens() [dimCount]int64 {
+	return [dimCount]int64{
+		dimInput: u.Input, dimCacheRead: u.CacheRead, dimCacheWrite5m: u.CacheWrite5m, dimCacheWrite1h: u.CacheWrite1h,
+		dimAudioInput: u.AudioInput, dimAudioCacheRead: u.AudioCacheRead, dimImageInput: u.ImageInput, dimImageCacheRead: u.ImageCacheRead,
+		dimOutput: u.Output, dimReasoning: u.Reasoning, dimAudioOutput: u.AudioOutput, dimImageOutput: u.ImageOutput, dimCitation: u.Citation,
+	}
+}
+
+// size is the number of tokens of the input, which chooses a context tier.
+func (u *Units) size() int64 {
+	sum := int64(0)
+	for d, n := range u.tokens() {
+		if dimensions[d].side == sideInput {
+			sum, _ = plus(sum, max(0, n))
+		}
+	}
+	return sum
+}

@@ -1,0 +1,63 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Fault is a file that could not be read, or that had no prices in it. Until a good one
+// is there, the last good one counts, or else the next source.
+type Fault struct {
+	Folder   Folder
+	Provider string
+	Source   string // its name
+	Error    string
+	Since    time.Time // of the latest attempt that failed
+}
+
+// faults remember what went wrong with files. The zero value is ready to use.
+type faults struct {
+	of    map[file]Fault
+	total uint64
+}
+
+// Faults are the files that are bad now, by folder and provider.
+func (c *Catalog) Faults() []Fault {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make([]Fault, 0, len(c.faults.of))
+	for _, f := range c.faults.of {
+		out = append(out, f)
+	}
+	slices.SortFunc(out, func(a, b Fault) int {
+		return cmp.Or(cmp.Compare(a.Folder, b.Folder), cmp.Compare(a.Provider, b.Provider))
+	})
+	return out
+}
+
+// Failures is how often a file could not be read since the start.
+func (c *Catalog) Failures() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.faults.total
+}
+
+// failed notes that a source has no good file. Of files that nobody can ask for by name
+// there are no more than maxFiles.
+func (c *Catalog) failed(f file, source string, err error, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.faults.of == nil || len(c.faults.of) >= maxFiles {
+		c.faults.of = make(map[file]Fault)
+	}
+	c.faults.of[f] = Fault{f.folder, f.provider, source, err.Error(), now}
+	c.faults.total++
+}
+
+// mended notes that no source failed.
+func (c *Catalog) mended(f file) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.faults.of, f)
+}

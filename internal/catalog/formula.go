@@ -1,0 +1,155 @@
+package catalog
+
+import "strings"
+
+// formula is what a calculate tree says when it is about images: of which dimension the
+// tokens are priced at which rate, and what an image is multiplied with. Trees about
+// tokens alone are not used, for they forget what many models have prices for: what is
+// cached, spoken or thought.
+// Source: contract/content-and-observability.md 6.3.
+type formula struct {
+	images int64 // millionths
+	tokens map[int]weighted
+}
+
+// weighted is a rate and what it is multiplied with, in millionths.
+type weighted struct {
+	key  string
+	with int64
+}
+
+// The dimensions that the variables of formulas count.
+var variables = map[string]int{
+	"input_tokens": dimInput, "output_tokens": dimOutput,
+	"cache_write_tokens": dimCacheWrite5m, "cache_read_tokens": dimCacheRead,
+	"audio_input_tokens": dimAudioInput, "request_audio_tokens": dimAudioInput,
+	"audio_output_tokens": dimAudioOutput, "response_audio_tokens": dimAudioOutput,
+	"cache_read_audio_tokens": dimAudioCacheRead,
+}
+
+// misnamed are rates as formulas of some files call them.
+var misnamed = map[string]string{"cache_read_token": "cache_read_input_token", "cache_write_token": "cache_write_input_token"}
+
+// imageRate is the variable that stands for the price of an image.
+const imageRate = "rates.image"
+
+// newFormula reads a tree; ok is false when it is not about images or says what has no
+// meaning here, such as the product of two rates.
+func newFormula(f *Formulas) (out formula, ok bool) {
+	if f == nil {
+		return out, false
+	}
+	out.tokens = map[int]weighted{}
+	for _, root := range [...]*Node{f.Request, f.Response} {
+		if root == nil {
+			continue
+		}
+		products, ok := root.expand(0)
+		if !ok {
+			return out, false
+		}
+		for _, p := range products {
+			if !out.take(p) {
+				return out, false
+			}
+		}
+	}
+	return out, out.images > 0
+}
+
+// take adds a product of the sum.
+func (f *formula) take(p factors) bool {
+	d, counted := variables[p.variable]
+	switch key, rate := strings.CutPrefix(p.rate, "rates."); {
+	case p.number == 0:
+		return true
+	case p.rate == imageRate && p.variable == "":
+		f.images += p.number
+		return true
+	case rate && counted:
+		if name := misnamed[key]; name != "" {
+			key = name
+		}
+		_, twice := f.tokens[d]
+		f.tokens[d] = weighted{key, p.number}
+		return !twice
+	}
+	return false
+}
+
+// factors are the parts of a product.
+type factors struct {
+	variable, rate string
+	number         int64 // millionths
+}
+
+// Limits of a tree, which anybody may have written.
+const (
+	maxDepth    = 8
+	maxProducts = 64
+)
+
+// expand is the sum of products that a tree stands for.
+func (n *Node) expand(depth int) ([]factors, bool) {
+	switch {
+	case depth > maxDepth || len(n.Operands) > maxProducts:
+		return nil, false
+	case n.Operation == "sum":
+		var sum []factors
+		for i := range n.Operands {
+			products, ok := n.Operands[i].expand(depth + 1)
+			if !ok || len(sum)+len(products) > maxProducts {
+				return nil, false
+			}
+			sum = append(sum, products...)
+		}
+		return sum, true
+	case n.Operation == "multiply":
+		return n.multiply(depth)
+	case n.Operation != "":
+		return nil, false
+	}
+	return n.value()
+}
+
+func (n *Node) multiply(depth int) ([]factors, bool) {
+	all := []factors{{number: multiplierOne}}
+	for i := range n.Operands {
+		right, ok := n.Operands[i].expand(depth + 1)
+		if !ok || len(all)*len(right) > maxProducts {
+			return nil, false
+		}
+		var next []factors
+		for _, a := range all {
+			for _, b := range right {
+				p, ok := a.times(b)
+				if !ok {
+					return nil, false
+				}
+				next = append(next, p)
+			}
+		}
+		all = next
+	}
+	return all, true
+}
+
+func (n *Node) value() ([]factors, bool) {
+	switch {
+	case strings.HasPrefix(n.Value, "rates."):
+		return []factors{{rate: n.Value, number: multiplierOne}}, true
+	case n.Value == "" || n.Value[0] > '9':
+		return []factors{{variable: n.Value, number: multiplierOne}}, n.Value != ""
+	}
+	v, err := fixed(n.Value, multiplierOne, maxMultiplier)
+	return []factors{{number: v}}, err == nil
+}
+
+// times is the product of two; ok is false when both have a variable or a rate.
+func (a factors) times(b factors) (p factors, ok bool) {
+	if a.variable != "" && b.variable != "" || a.rate != "" && b.rate != "" {
+		return p, false
+	}
+	number := a.number * b.number / multiplierOne
+	return factors{a.variable + b.variable, a.rate + b.rate, number}, number <= maxMultiplier*multiplierOne
+}

@@ -1,0 +1,96 @@
+package catalog
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// Prices is a file of prices: by model, and "default" for what its models inherit.
+type Prices map[string]Entry
+
+// readPrices reads a file. Names that begin with "$" are notes. What is unknown is
+// passed over; a price that cannot be one fails the whole file, because a file with a
+// slip in it may have more.
+func readPrices(raw []byte) (Prices, error) {
+	p, err := readModels[Entry](raw)
+	if err != nil {
+		return nil, err
+	}
+	for model, e := range p {
+		if err := e.check(); err != nil {
+			return nil, fmt.Errorf("model %s: %w", model, err)
+		}
+	}
+	return p, nil
+}
+
+// of is the entry of a model with what it inherits from the default, key by key; ok is
+// false when it is unknown.
+// Source: contract/content-and-observability.md 6.2.
+func (p Prices) of(provider, model string) (e Entry, ok bool) {
+	e, ok = find(p, provider, model)
+	if e.Pricing != nil {
+		var base Pricing
+		full := base.laid(p[defaultModel].Pricing).laid(e.Pricing)
+		e.Pricing = &full
+	}
+	return e, ok
+}
+
+// readModels reads the entries of a file; those that are no objects, such as the name of
+// the provider, are none.
+func readModels[T any](raw []byte) (map[string]T, error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return nil, err
+	}
+	out := make(map[string]T, len(all))
+	for name, v := range all {
+		if name == "" || name[0] == '$' || len(v) == 0 || v[0] != '{' {
+			continue
+		}
+		var e T
+		if err := json.Unmarshal(v, &e); err != nil {
+			return nil, fmt.Errorf("model %s: %w", name, err)
+		}
+		out[name] = e
+	}
+	return out, nil
+}
+
+// UnmarshalJSON reads {"price": 0.00025}. It fails when there is no price or it is no
+// number, for neither may become 0, and when it has more digits than a Price keeps.
+func (p *Price) UnmarshalJSON(raw []byte) error {
+	var v struct {
+		Price json.RawMessage `json:"price"`
+	}
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return err
+	}
+	if len(v.Price) == 0 || string(v.Price) == "null" {
+		return errors.New(`a price is missing: write {"price": 0} for what is free`)
+	}
+	written, err := fixed(string(v.Price), femtoPerCent, maxCents)
+	if err != nil {
+		return fmt.Errorf("price %.80s %w", v.Price, err)
+	}
+	if p.Price, err = strconv.ParseFloat(string(v.Price), 64); err != nil {
+		return err
+	}
+	if kept := p.femto(); kept != written {
+		return fmt.Errorf("price %s has more than 15 digits", v.Price)
+	}
+	return nil
+}
+
+// femto is the price in femto-dollars. The shortest decimal that stands for a float64 is
+// the one that was written, as far as 15 digits go.
+func (p Price) femto() int64 {
+	v, err := fixed(strconv.FormatFloat(p.Price, 'g', -1, 64), femtoPerCent, maxCents)
+	if err != nil {
+		return 0 // no price that was read has one: they are checked before they count
+	}
+	return v
+}

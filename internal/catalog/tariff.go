@@ -1,0 +1,232 @@
+package catalog
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Tariff is what the calls of a model cost, ready for the path of a request. It never
+// changes and is safe for concurrent use. Make one with NewTariff, or take it of a Book.
+type Tariff struct {
+	version string
+	reason  Reason
+	plain   modes
+	regions []region
+
+	// What it was made of, for Adjust and Override.
+	source string
+	entry  Entry
+	by     Adjustments
+}
+
+// Reason says why a call has no price, in one word of a closed set. The zero value says
+// that it has one.
+type Reason string
+
+// The reasons.
+const (
+	UnknownProvider Reason = "unknown_provider" // nobody has a price list of it
+	UnknownModel    Reason = "unknown_model"    // it is not in the list of its provider
+	NoPrice         Reason = "no_price"         // it is, without a price
+	ForeignCurrency Reason = "foreign_currency" // its price is not in US dollars
+	NotLoaded       Reason = "not_loaded"       // the list of its provider is being read for the first time
+)
+
+// region are the plans of a region, or of several.
+type region struct {
+	names []string
+	modes modes
+}
+
+// modes are the plans of the five modes, in the order of executions.
+type modes [len(executions)]tiers
+
+var executions = [...]Execution{Standard, Batch, Flex, Priority, Fast}
+
+// tiers are plans by the size of the input, the highest first; the last holds for all.
+type tiers []tier
+
+type tier struct {
+	over int64
+	plan *plan
+}
+
+// NewTariff makes a Tariff of an entry whose Pricing has all that it inherits. The
+// source, such as "built-in", is part of the version. An entry of a checked file never
+// fails; others fail with fault.InvalidParameter for a price that cannot be one.
+func NewTariff(source string, e Entry, a Adjustments) (*Tariff, error) {
+	if err := e.check(); err != nil {
+		return nil, invalid("pricing_config", err.Error())
+	}
+	return newTariff(source, e, a), nil
+}
+
+func newTariff(source string, e Entry, a Adjustments) *Tariff {
+	t := &Tariff{source: source, entry: e, by: a, version: version(source, e, a)}
+	if e.Pricing == nil && e.Custom == nil {
+		t.reason = NoPrice
+		return t
+	}
+	var base Pricing
+	if e.Pricing != nil {
+		base = *e.Pricing
+	}
+	if base.Currency != "" && base.Currency != "USD" {
+		t.reason = ForeignCurrency
+		return t
+	}
+	c := compiler{base: base, by: a}
+	if e.Custom != nil {
+		c.steps, _ = thresholds(e.Custom.ContextTiers) // checked when it was read
+		for names, r := range e.Custom.Regions {
+			t.regions = append(t.regions, region{split(names), c.region(names, r)})
+		}
+		slices.SortFunc(t.regions, func(a, b region) int { return slices.Compare(a.names, b.names) })
+	}
+	t.plain = c.region("", Region{})
+	return t
+}
+
+// unpriced is the Tariff of what has no price.
+func unpriced(r Reason) *Tariff { return &Tariff{reason: r} }
+
+// Reason says why there is no price; empty: there is one.
+func (t *Tariff) Reason() Reason { return t.reason }
+
+// Version is sixteen hexadecimal digits that stand for the prices, where they come from
+// and their adjustments: two bills of one version were made at the same prices. It is
+// empty where there never were any.
+func (t *Tariff) Version() string { return t.version }
+
+// Adjust is the Tariff at multiplied prices.
+func (t *Tariff) Adjust(a Adjustments) *Tariff {
+	if t.version == "" {
+		return t
+	}
+	return newTariff(t.source, t.entry, a)
+}
+
+func version(source string, e Entry, a Adjustments) string {
+	if len(a.of) == 0 {
+		a.of = nil // nothing is adjusted, however that was said
+	}
+	text, err := json.Marshal([]any{source, e, a.of})
+	if err != nil {
+		panic(fmt.Sprintf("catalog: prices that were read cannot be written: %v", err))
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// plan chooses the prices of a call.
+func (t *Tariff) plan(region string, mode Execution, size int64) *plan {
+	at := t.tiers(region, mode)
+	for i := range at {
+		if size > at[i].over {
+			return at[i].plan
+		}
+	}
+	return at[len(at)-1].plan
+}
+
+// tiers are the prices of a region and mode: the region's own, else those of the default
+// region, else the plain ones.
+func (t *Tariff) tiers(name string, mode Execution) tiers {
+	m := max(0, slices.Index(executions[:], mode))
+	for _, want := range [...]string{name, defaultModel} {
+		if want == "" {
+			continue
+		}
+		for i := range t.regions {
+			if slices.Contains(t.regions[i].names, want) {
+				return t.regions[i].modes[m]
+			}
+		}
+	}
+	return t.plain[m]
+}
+
+// split is a list of regions: "us, eu".
+func split(names string) []string {
+	list := strings.Split(names, ",")
+	for i := range list {
+		list[i] = strings.TrimSpace(list[i])
+	}
+	return list
+}
+
+// compiler makes the plans of an entry.
+type compiler struct {
+	base  Pricing
+	steps []threshold
+	by    Adjustments
+}
+
+// region makes the plans of a region: of a mode, else of the standard mode, else the
+// plain prices.
+func (c *compiler) region(name string, r Region) (out modes) {
+	for i, mode := range executions {
+		out[i] = c.mode(name, mode, r)
+	}
+	return out
+}
+
+func (c *compiler) mode(region string, mode Execution, r Region) tiers {
+	for _, own := range [...]Execution{mode, Standard} {
+		if m, ok := r.Modes[string(own)]; ok && (m.Pricing != nil || len(m.Tiers) > 0) {
+			halve := mode == Batch && own == Standard
+			return c.tiers(region+"/"+string(own), m, halve)
+		}
+	}
+	return tiers{{-1, c.plain(mode == Batch)}}
+}
+
+// tiers makes the plans of a mode. A size without a tier has the price of the mode, else
+// the plain one.
+func (c *compiler) tiers(name string, m Mode, halve bool) (out tiers) {
+	for _, s := range c.steps {
+		if p := m.Tiers[s.tier].Pricing; p != nil {
+			out = append(out, tier{s.over, c.custom(name+"/"+s.tier, p, halve)})
+		} else {
+			out = append(out, tier{s.over, c.rest(name, m, halve)})
+		}
+	}
+	if len(out) == 0 || out[len(out)-1].over >= 0 {
+		out = append(out, tier{-1, c.rest(name, m, halve)})
+	}
+	return out
+}
+
+func (c *compiler) rest(name string, m Mode, halve bool) *plan {
+	if m.Pricing != nil {
+		return c.custom(name, m.Pricing, halve)
+	}
+	return c.plain(halve)
+}
+
+// plain is the plan of the prices that hold where none are chosen.
+func (c *compiler) plain(halve bool) *plan {
+	return c.plan("plain", c.base, c.base.Batch, halve)
+}
+
+// custom is the plan of chosen prices, which inherit what they do not say.
+func (c *compiler) custom(name string, p *Pricing, halve bool) *plan {
+	batch := p.Batch
+	if batch == nil && p.PayAsYouGo == nil {
+		batch = c.base.Batch
+	}
+	return c.plan(name, c.base.laid(p), batch, halve)
+}
+
+func (c *compiler) plan(name string, p Pricing, batch *Rates, halve bool) *plan {
+	s := &sheet{own: p.PayAsYouGo, shared: c.base.PayAsYouGo, fixed: p.Fixed, tree: p.Calculate}
+	if halve {
+		s.own, s.half = batch, p.PayAsYouGo
+		name += ", batch"
+	}
+	return newPlan(name, s, c.by)
+}

@@ -1,0 +1,116 @@
+package catalog
+
+import (
+	"math"
+
+	"sluice/internal/llm"
+)
+
+// Units are what a call used, in whole numbers that do not overlap: a token counts in one
+// place. What is negative counts as nothing. They are all that a bill needs beside a
+// Tariff, so that a call whose Units were kept can be billed again at other prices.
+//
+// How tokens are told apart follows what a tariff has prices for: see docs/pricing.md.
+// Source: contract/content-and-observability.md 6.4.
+type Units struct {
+	Region    string    `json:"region,omitempty"`         // "eu"; empty: the default
+	Execution Execution `json:"execution_mode,omitempty"` // empty: Standard
+
+	Input        int64 `json:"input,omitempty"`          // tokens that are in no other count
+	CacheRead    int64 `json:"cache_read,omitempty"`     // tokens of text read from the provider's prompt cache
+	CacheWrite5m int64 `json:"cache_write_5m,omitempty"` // tokens written to it, for as long as is usual
+	CacheWrite1h int64 `json:"cache_write_1h,omitempty"` // tokens written to it for an hour
+	Output       int64 `json:"output,omitempty"`
+	Reasoning    int64 `json:"reasoning,omitempty"`
+	Citation     int64 `json:"citation,omitempty"` // tokens of what was found and cited; free where they have no price
+
+	AudioInput     int64 `json:"audio_input,omitempty"` // tokens, as all that follow
+	AudioCacheRead int64 `json:"audio_cache_read,omitempty"`
+	AudioOutput    int64 `json:"audio_output,omitempty"`
+	ImageInput     int64 `json:"image_input,omitempty"`
+	ImageCacheRead int64 `json:"image_cache_read,omitempty"`
+	ImageOutput    int64 `json:"image_output,omitempty"`
+
+	AudioMilli int64 `json:"audio_ms,omitempty"`   // milliseconds of audio that were transcribed, where no tokens were counted
+	Characters int64 `json:"characters,omitempty"` // of text that was spoken, where no tokens were counted
+
+	Requests      int64    `json:"requests,omitempty"` // 1 for a call; what fixed costs are multiplied with
+	Searches      int64    `json:"searches,omitempty"`
+	SearchContext string   `json:"search_context,omitempty"` // "low", "medium" or "high"; empty: not said
+	Images        []Images `json:"images,omitempty"`         // that were made
+	Other         []Other  `json:"other,omitempty"`          // additional units by the names of the price list
+
+	// CacheHit says that the answer came from the gateway's own cache: the call costs
+	// nothing, and the bill says what was saved.
+	CacheHit bool `json:"cache_hit,omitempty"`
+}
+
+// Execution is how a call is executed, which may set its price. What is none of the five
+// is Standard.
+// Source: contract/content-and-observability.yaml, CustomPricing.
+type Execution string
+
+// The modes of execution.
+const (
+	Standard Execution = "standard"
+	Batch    Execution = "batch"
+	Flex     Execution = "flex"
+	Priority Execution = "priority"
+	Fast     Execution = "fast"
+)
+
+// Images are pictures of one kind. What is empty or has no price of its own is priced as
+// "default".
+type Images struct {
+	Quality string `json:"quality,omitempty"` // "hd"
+	Size    string `json:"size,omitempty"`    // "1024x1024"
+	Count   int64  `json:"count"`
+}
+
+// Other is a count of an additional unit.
+type Other struct {
+	Name  string `json:"name"` // "file_search", "video_seconds"
+	Count int64  `json:"count"`
+}
+
+// Count makes Units of one call of what a provider reported. Providers that count cached,
+// written, audio and reasoning tokens twice, such as OpenAI, are set right: a part is
+// never larger than what is left of its whole.
+//
+// Written tokens count as kept for five minutes, and tokens of images as those that were
+// shown to the model, unless there are more of them than of the input is left: then they
+// are those that it made. Characters, images and other units are the caller's to add.
+func Count(u llm.Usage) Units {
+	in, out := max(0, u.InputTokens), max(0, u.OutputTokens)
+	units := Units{
+		Requests: 1, Searches: u.SearchUnits, SearchContext: u.SearchContext, Citation: u.CitationTokens,
+		CacheRead: part(&in, u.CachedTokens), CacheWrite5m: part(&in, u.CacheWriteTokens), AudioInput: part(&in, u.InputAudioTokens),
+		Reasoning: part(&out, u.ReasoningTokens), AudioOutput: part(&out, u.OutputAudioTokens),
+	}
+	if u.ImageTokens <= in {
+		units.ImageInput = part(&in, u.ImageTokens)
+	} else {
+		units.ImageOutput = part(&out, u.ImageTokens)
+	}
+	units.Input, units.Output = in, out
+	if in+out+units.CacheRead+units.CacheWrite5m+units.AudioInput == 0 {
+		units.AudioMilli = milli(u.AudioSeconds)
+	}
+	return units
+}
+
+// part takes n off a whole, or what there is.
+func part(whole *int64, n int64) int64 {
+	n = min(max(0, n), *whole)
+	*whole -= n
+	return n
+}
+
+// milli is a length of time in milliseconds; one that is no number is none.
+func milli(seconds float64) int64 {
+	const longest = 1e12 // milliseconds: thirty years
+	if !(seconds > 0) {
+		return 0
+	}
+	return int64(math.Round(min(seconds*1000, longest)))
+}

@@ -1,0 +1,77 @@
+package catalog_test
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"sluice/internal/catalog"
+)
+
+// vectors is testdata/vectors.json, which docs/pricing.md publishes: price lists by name,
+// and what calls cost by them. The amounts were worked out apart from this program, with
+// fractions.
+type vectors struct {
+	Pricing map[string]json.RawMessage `json:"pricing"` // files of providers
+	Cases   []struct {
+		Name        string          `json:"name"`
+		Why         string          `json:"why"`     // how the amounts come about
+		Pricing     string          `json:"pricing"` // also the provider
+		Model       string          `json:"model"`
+		Adjustments json.RawMessage `json:"pricing_adjustments"`
+		Units       catalog.Units   `json:"units"`
+		Bill        catalog.Bill    `json:"bill"` // without its version
+	} `json:"cases"`
+}
+
+func readVectors(t *testing.T) vectors {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v vectors
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// catalog is one of the price lists of the vectors.
+func (v vectors) catalog() *catalog.Catalog {
+	src := &files{of: map[string]string{}}
+	for name, text := range v.Pricing {
+		src.of["pricing/"+name] = string(text)
+	}
+	return newCatalog(&clock{}, src)
+}
+
+func TestVectors(t *testing.T) {
+	t.Parallel()
+	v := readVectors(t)
+	c := v.catalog()
+	names, explained := map[string]bool{}, 0
+	for _, x := range v.Cases {
+		if names[x.Name] {
+			t.Errorf("%q is there twice", x.Name)
+		}
+		if names[x.Name] = true; x.Why != "" {
+			explained++
+		}
+		a, err := catalog.ReadAdjustments(x.Adjustments)
+		if err != nil {
+			t.Errorf("%s: %v", x.Name, err)
+			continue
+		}
+		got := c.Tariff(t.Context(), x.Pricing, x.Model).Adjust(a).Bill(&x.Units, nil)
+		if diff := cmp.Diff(x.Bill, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(catalog.Bill{}, "Version")); diff != "" {
+			t.Errorf("%s: %s\n%s", x.Name, x.Why, diff)
+		}
+	}
+	if len(names) < 300 || explained < 40 {
+		t.Errorf("%d cases, %d of them explained", len(names), explained)
+	}
+}
