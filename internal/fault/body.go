@@ -31,19 +31,19 @@ func (e *Error) Body(s Surface) []byte {
 func (e *Error) body(s Surface) any {
 	switch s {
 	case Messages:
-		return map[string]any{"type": "error", "error": map[string]any{"type": e.anthropicType(), "message": e.Text()}}
+		return map[string]any{"type": "error", "error": e.said(map[string]any{"type": e.anthropicType(), "message": e.Text()})}
 	case Admin:
 		return e.adminBody()
 	case Model: // the code decides the form
 	}
 	text := e.Text()
-	openai := map[string]any{"message": text, "type": e.typ(), "param": orNull(e.Param), "code": orNull(e.wire())}
+	openai := e.said(map[string]any{"message": text, "type": e.typ(), "param": orNull(e.Param), "code": orNull(e.wire())})
 	switch e.Code.row().Form {
 	case "openai":
 		return map[string]any{"error": openai}
 	case "key":
 		m := "Sluice Error: " + text + ". Error Code: " + e.wire()
-		return map[string]any{"status": "failure", "message": m, "error": map[string]any{"message": m, "code": e.wire()}}
+		return map[string]any{"status": "failure", "message": m, "error": e.said(map[string]any{"message": m, "code": e.wire()})}
 	case "inline":
 		return map[string]any{"status": "failure", "message": text, "error": map[string]any{"code": e.wire(), "message": text, "field": e.Param}}
 	case "route":
@@ -60,6 +60,14 @@ func (e *Error) body(s Surface) any {
 		m["errors"] = e.Details
 	}
 	return m
+}
+
+// said adds whether trying again can help to the object of an error.
+func (e *Error) said(object map[string]any) map[string]any {
+	if e.Again != AgainUnsaid {
+		object["retryable"] = e.Again == AgainHelps
+	}
+	return object
 }
 
 func (e *Error) adminBody() any {

@@ -25,9 +25,11 @@ const (
 	NotFound            Code = "not_found"
 	UnknownRoute        Code = "unknown_route"
 	Conflict            Code = "conflict"
-	BudgetExhausted     Code = "budget_exhausted"
+	BudgetExhausted     Code = "budget_exhausted"     // of what a target uses
+	KeyBudgetExhausted  Code = "key_budget_exhausted" // of the caller: its key or workspace
 	ModelNotAllowed     Code = "model_not_allowed"
-	RateLimited         Code = "rate_limited"
+	RateLimited         Code = "rate_limited"     // of what a target uses, and of the administration
+	KeyRateLimited      Code = "key_rate_limited" // of the caller: its key or workspace
 	NotSupported        Code = "not_supported"
 	UpstreamTimeout     Code = "upstream_timeout"
 	UpstreamUnreachable Code = "upstream_unreachable"

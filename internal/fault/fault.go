@@ -24,9 +24,22 @@ type Error struct {
 	Wire    string        // wire "code"; empty means the table's
 	Details []string      // further lines, for example "targets[0].retry: …, message: …"
 	Retry   time.Duration // how long to wait before trying again; 0 means not stated
+	Again   Again         // whether trying again can help
 	Status  int           // HTTP status; 0 means the table's
 	Cause   error         // private; may be nil
 }
+
+// Again says whether the same request, sent again, can have another answer. Bodies have it
+// as "retryable"; what official clients make of it by themselves is in the header
+// x-should-retry.
+type Again uint8
+
+// The answers. The zero value says nothing, and nothing is told.
+const (
+	AgainUnsaid Again = iota
+	AgainHelps        // after Retry, where that is stated
+	AgainNever        // not before somebody changes something
+)
 
 // New returns an Error with a public text. An empty text stands for the table's.
 func New(code Code, public string) *Error { return &Error{Code: code, Public: public} }
@@ -50,6 +63,9 @@ func (e *Error) WithDetails(lines ...string) *Error { c := *e; c.Details = lines
 
 // WithRetry returns a copy that tells the caller how long to wait.
 func (e *Error) WithRetry(d time.Duration) *Error { c := *e; c.Retry = d; return &c }
+
+// WithAgain returns a copy that says whether trying again can help.
+func (e *Error) WithAgain(a Again) *Error { c := *e; c.Again = a; return &c }
 
 // WithType returns a copy with another wire type and wire code, for refusals
 // whose words the contract fixes, for example "api_key_rate_limit_error".

@@ -23,6 +23,9 @@ func TestBodies(t *testing.T) {
 		{"key", fault.New(fault.Unauthenticated, "who"), fault.Model, `{"error":{"code":"03","message":"Sluice Error: who. Error Code: 03"},"message":"Sluice Error: who. Error Code: 03","status":"failure"}`},
 		{"route", fault.New(fault.UnknownRoute, "no"), fault.Model, `{"message":"no","ok":false}`},
 		{"inline", fault.New(fault.InlineBlocked, "no").WithType("", "inline_config_blocked").At("x-gateway-config"), fault.Model, `{"error":{"code":"inline_config_blocked","field":"x-gateway-config","message":"no"},"message":"no","status":"failure"}`},
+		{"a budget that stays used up", fault.New(fault.BudgetExhausted, "no").WithAgain(fault.AgainNever), fault.Model, `{"error":{"code":"04","message":"no","param":null,"retryable":false,"type":"budget_exceeded"}}`},
+		{"a rate of a key", fault.New(fault.KeyRateLimited, "slow").WithAgain(fault.AgainHelps), fault.Model, `{"error":{"code":"05","message":"Sluice Error: slow. Error Code: 05","retryable":true},"message":"Sluice Error: slow. Error Code: 05","status":"failure"}`},
+		{"a rate, to a caller of messages", fault.New(fault.KeyRateLimited, "slow").WithAgain(fault.AgainHelps), fault.Messages, `{"error":{"message":"slow","retryable":true,"type":"rate_limit_error"},"type":"error"}`},
 		{"messages", fault.New(fault.RateLimited, "slow"), fault.Messages, `{"error":{"message":"slow","type":"rate_limit_error"},"type":"error"}`},
 		{"admin", fault.New(fault.Forbidden, "no"), fault.Admin, `{"data":{"errorCode":"AB03","message":"no"},"success":false}`},
 	}
@@ -63,7 +66,7 @@ func TestTableIsComplete(t *testing.T) {
 	codes := []fault.Code{
 		fault.InvalidRequest, fault.InvalidConfig, fault.InvalidParameter, fault.UnsupportedMedia, fault.TooLarge, fault.InlineBlocked,
 		fault.Unauthenticated, fault.KeyExpired, fault.Forbidden, fault.FeatureOff, fault.ReferenceMissing, fault.NotFound, fault.UnknownRoute,
-		fault.Conflict, fault.BudgetExhausted, fault.ModelNotAllowed, fault.RateLimited, fault.NotSupported, fault.UpstreamTimeout,
+		fault.Conflict, fault.BudgetExhausted, fault.KeyBudgetExhausted, fault.ModelNotAllowed, fault.RateLimited, fault.KeyRateLimited, fault.NotSupported, fault.UpstreamTimeout,
 		fault.UpstreamUnreachable, fault.UpstreamFailed, fault.UpstreamInvalid, fault.SecretUnavailable, fault.AddressRefused, fault.ClientGone, fault.ReadOnly,
 		fault.Overloaded, fault.Internal,
 	}
