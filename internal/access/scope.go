@@ -56,7 +56,8 @@ const (
 	workspaceKey = serviceKey | userKey
 )
 
-// holders says which key types may hold the actions of a resource.
+// holders says which key types may hold the actions of a resource. Those of
+// agent_detail_scopes are not public and ours, and so is who may hold them.
 // Source: contract/identity-and-governance.yaml, scopes.
 var holders = []struct {
 	resource, actions string
@@ -94,6 +95,9 @@ var holders = []struct {
 	{"organisation_agent_integrations", "list", anyKey},
 	{"mcp_servers", crud, anyKey},
 	{"agent_servers", crud, anyKey},
+	{"agent_integration_skills", "read update", anyKey},
+	{"agent_server_skills", "read update", anyKey},
+	{"agent_server_user_access", "read update", anyKey},
 	{"analytics", "view", anyKey},
 	{"logs", "export list view", anyKey},
 	{"completions", "write read", workspaceKey},

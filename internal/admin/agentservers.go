@@ -25,7 +25,7 @@ func (k kinds) agentServers() *resource.Kind[agent.Server, agentServerView] {
 		Refs:    []resource.Ref[agent.Server]{f.refer()},
 		View:    k.viewAgentServer,
 		Receipt: &resource.Receipt[agent.Server]{Shape: integrationReceipt{}, Make: receiveUpstream[agent.Server]},
-		Actions: slices.Concat(f.accessActions("AgentServer"), k.agentServerSkills(), []resource.Action[agent.Server]{{
+		Actions: slices.Concat(f.accessActions("AgentServer", "agent_server_user_access"), k.agentServerSkills(), []resource.Action[agent.Server]{{
 			Name: "read", Method: http.MethodGet, Path: "/agent-card", ID: "getAgentServerCard", Summary: "Read the card of the agent behind a server",
 			Answer: agentCard{}, Read: k.serverCard,
 		}}),

@@ -37,7 +37,7 @@ func viewSkill(s agent.Skill, enabled bool) skillView {
 func (k kinds) agentIntegrationSkills() []resource.Action[agent.Integration] {
 	return []resource.Action[agent.Integration]{
 		{
-			Name: "read", Method: http.MethodGet, Path: "/skills", ID: "listAgentIntegrationSkills", Summary: "List the skills of an agent",
+			Name: "read", Scope: "agent_integration_skills.read", Method: http.MethodGet, Path: "/skills", ID: "listAgentIntegrationSkills", Summary: "List the skills of an agent",
 			Answer: resource.ListOf[skillView]{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[agent.Integration]) (any, error) {
 				card, err := readCard(ctx, c.Reader, r.ID)
 				if err != nil {
@@ -47,7 +47,7 @@ func (k kinds) agentIntegrationSkills() []resource.Action[agent.Integration] {
 			},
 		},
 		{
-			Name: "switch", Scope: "update", Method: http.MethodPut, Path: "/skills", ID: "updateAgentIntegrationSkills",
+			Name: "switch", Scope: "agent_integration_skills.update", Method: http.MethodPut, Path: "/skills", ID: "updateAgentIntegrationSkills",
 			Summary: "Switch skills of an agent on or off for all workspaces", Body: skillsIn{}, Answer: doneView{},
 			Run: func(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[agent.Integration]) (any, error) {
 				return switchSkills(c, &ch.New.Value.Off)
@@ -59,11 +59,11 @@ func (k kinds) agentIntegrationSkills() []resource.Action[agent.Integration] {
 func (k kinds) agentServerSkills() []resource.Action[agent.Server] {
 	return []resource.Action[agent.Server]{
 		{
-			Name: "read", Method: http.MethodGet, Path: "/skills", ID: "listAgentServerSkills", Summary: "List the skills of the agent behind a server",
+			Name: "read", Scope: "agent_server_skills.read", Method: http.MethodGet, Path: "/skills", ID: "listAgentServerSkills", Summary: "List the skills of the agent behind a server",
 			Answer: resource.ListOf[skillView]{}, Read: listServerSkills,
 		},
 		{
-			Name: "switch", Scope: "update", Method: http.MethodPut, Path: "/skills", ID: "updateAgentServerSkills",
+			Name: "switch", Scope: "agent_server_skills.update", Method: http.MethodPut, Path: "/skills", ID: "updateAgentServerSkills",
 			Summary: "Switch skills of an agent on or off in the workspace", Body: skillsIn{}, Answer: doneView{},
 			Run: func(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[agent.Server]) (any, error) {
 				return switchSkills(c, &ch.New.Value.Off)

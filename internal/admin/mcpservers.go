@@ -28,7 +28,7 @@ func (k kinds) mcpServers() *resource.Kind[mcp.Server, mcpServerView] {
 		After:   afterMCPServer,
 		View:    k.viewMCPServer,
 		Receipt: &resource.Receipt[mcp.Server]{Shape: integrationReceipt{}, Make: receiveUpstream[mcp.Server]},
-		Actions: slices.Concat(f.accessActions("McpServer"), k.mcpServerCapabilities(), k.connectionActions(), k.mcpServerLooks()),
+		Actions: slices.Concat(f.accessActions("McpServer", "mcp_servers"), k.mcpServerCapabilities(), k.connectionActions(), k.mcpServerLooks()),
 	}
 }
 

@@ -48,16 +48,16 @@ type doneView struct {
 const maxUserAccess = 2000
 
 // accessActions read and change which users may use a server. They are for those who
-// act for others in the workspace.
-func (f *family[I, S]) accessActions(word string) []resource.Action[S] {
+// act for others in the workspace. Stem is that of their scopes.
+func (f *family[I, S]) accessActions(word, stem string) []resource.Action[S] {
 	return []resource.Action[S]{
 		{
-			Name: "read", Method: http.MethodGet, Path: "/user-access", ID: "list" + word + "UserAccess", Summary: "List which members of the workspace may use the server",
+			Name: "read", Scope: stem + ".read", Method: http.MethodGet, Path: "/user-access", ID: "list" + word + "UserAccess", Summary: "List which members of the workspace may use the server",
 			Query:  append(pagesFrom1(), resource.Param{Name: "search", Doc: "part of the name or e-mail", MaxLength: 255}),
 			Answer: userAccessList{}, Read: f.listUserAccess,
 		},
 		{
-			Name: "manage_access", Scope: "update", Method: http.MethodPut, Path: "/user-access", ID: "update" + word + "UserAccess",
+			Name: "manage_access", Scope: stem + ".update", Method: http.MethodPut, Path: "/user-access", ID: "update" + word + "UserAccess",
 			Summary: "Say which members of the workspace may use the server", Body: userAccessIn{}, Answer: doneView{}, Run: f.putUserAccess,
 		},
 	}

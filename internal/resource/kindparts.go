@@ -2,6 +2,7 @@ package resource
 
 import (
 	"context"
+	"strings"
 
 	"sluice/internal/access"
 	"sluice/internal/sealed"
@@ -93,7 +94,8 @@ type Action[T any] struct {
 	Body     any // as in Operation
 	Optional bool
 	Answer   any
-	// Scope is the action word whose scope is asked for, when it is not Name.
+	// Scope is the action word whose scope is asked for, when it is not Name, or a whole
+	// scope that is not the kind's: "agent_server_skills.read".
 	Scope string
 	Run   func(ctx context.Context, tx Tx, c *Call, ch *Edit[T]) (any, error)
 	// Read replaces Run in an action that changes nothing; Method is GET, or POST where
@@ -103,6 +105,9 @@ type Action[T any] struct {
 
 // scopes are what the caller needs one of for an action.
 func (k *Kind[T, V]) scopes(action string, r *Row[T]) []access.Scope {
+	if strings.Contains(action, ".") {
+		return []access.Scope{access.Scope(action)}
+	}
 	if k.Scopes != nil {
 		return k.Scopes(action, r)
 	}
