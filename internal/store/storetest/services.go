@@ -121,6 +121,12 @@ func NewPostgres(ctx context.Context) (set store.Settings, remove func() error, 
 	return set, nil, err
 }
 
+// Vacuum does in a database of NewPostgres what the server does by itself within minutes
+// of many writes, unless autovacuum is off: without it plans are made blindly.
+func Vacuum(ctx context.Context, set store.Settings) error {
+	return admin(ctx, store.Postgres, set.Writer, "VACUUM ANALYZE")
+}
+
 func freshName() string { return "sluice_" + strings.ReplaceAll(ident.NewID(), "-", "") }
 
 // fresh makes a database on the first server that lets us.

@@ -28,6 +28,15 @@ func Postgres(ctx context.Context) (*Database, error) {
 // Drop removes it, whoever is still connected; a file goes with its directory.
 func (d *Database) Drop() error { return d.drop() }
 
+// settle ends an import: a server would come to it by itself, but maybe in the middle of
+// a round.
+func (d *Database) settle(ctx context.Context) error {
+	if d.server.Engine == "" {
+		return nil
+	}
+	return storetest.Vacuum(ctx, d.server)
+}
+
 // settings lead to the database from here.
 func (d *Database) settings(dataDir string) store.Settings {
 	if d.server.Engine == "" {

@@ -63,6 +63,9 @@ func StartDeployment(ctx context.Context, path, dir string, db *Database) (_ *De
 	if err := d.fill(ctx, db.settings(filepath.Join(dir, "data"))); err != nil {
 		return nil, fmt.Errorf("fill the control plane: %w", err)
 	}
+	if err := db.settle(ctx); err != nil {
+		return nil, fmt.Errorf("settle the control plane: %w", err)
+	}
 	if d.Process, err = proc.Start(ctx, command); err != nil {
 		return nil, err
 	}
