@@ -20,6 +20,8 @@ import (
 	"sluice/internal/identity"
 	"sluice/internal/keys"
 	"sluice/internal/mail"
+	"sluice/internal/mcp"
+	"sluice/internal/quota"
 	"sluice/internal/resource"
 	"sluice/internal/store"
 	"sluice/internal/tenant"
@@ -98,7 +100,7 @@ func newAccessWorld(t *testing.T, st *store.Store) *accessWorld {
 	off := &atomic.Bool{}
 	off.Store(true)
 	w := &accessWorld{world: newWorldOn(t, st, undone{st, off})}
-	w.lines, _ = readAccess(t)
+	w.lines = readAccess(t)
 	w.main, w.second, w.away = w.site("main", "", "main"), w.site("second", "", "second"), w.site("away", "other-", "main")
 	w.people(t)
 	for _, at := range []*site{w.main, w.second, w.away} {
@@ -248,9 +250,26 @@ func (w *accessWorld) make(t *testing.T, l *rightsOf, at *site) {
 	if strings.HasSuffix(l.makes, "version") {
 		at.ids["version"] = made.VersionID
 	}
-	if name == "room" {
+	switch name {
+	case "budget":
+		const used = "api_key:somebody"
+		w.use(t, made.ID+" 5 "+used)
+		at.ids["entity"] = quota.EntryOf(used)
+	case "toolserver":
+		w.connect(t, at, made.ID, at.ids["member"])
+		if at.ids["mate"] != at.ids["member"] {
+			w.connect(t, at, made.ID, at.ids["mate"])
+		}
+	case "room":
 		at.ids["room-name"] = "W" + fmt.Sprint(w.number.Load())
 	}
+}
+
+// connect signs a user in at a tool server.
+func (w *accessWorld) connect(t *testing.T, at *site, server, user string) {
+	t.Helper()
+	c := mcp.Connection{ServerID: server, UserID: user}
+	w.put(t, resource.Record{Kind: mcp.ConnectionKind, ID: ident.NewID(), OrgID: at.org, WorkspaceID: at.ws, Index: admin.ConnectionIndex(&c)}, c)
 }
 
 // virtualKey is the id behind a slug.

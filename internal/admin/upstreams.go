@@ -80,7 +80,7 @@ func (f *family[I, S]) choose(_ context.Context, c *resource.Call, q *resource.Q
 	for level, scope := range map[string]string{"organisation": "organisation_", "workspace": "workspace_"} {
 		if !c.Holds(access.Scope(scope + f.stem + ".list")) {
 			other := map[string]string{"organisation": "workspace", "workspace": "organisation"}[level]
-			q.Index = append(q.Index, resource.IndexEntry{Name: "level", Value: other})
+			q.Index = append(q.Index, resource.IndexEntry{Name: entryLevel, Value: other})
 		}
 	}
 	return nil
@@ -88,9 +88,9 @@ func (f *family[I, S]) choose(_ context.Context, c *resource.Call, q *resource.Q
 
 // index keeps the grants, which are written with their links.
 func (f *family[I, S]) index(r *resource.Row[I]) []resource.IndexEntry {
-	entries := []resource.IndexEntry{{Name: "level", Value: "organisation"}}
+	entries := []resource.IndexEntry{{Name: entryLevel, Value: "organisation"}}
 	if r.WorkspaceID != "" {
-		return []resource.IndexEntry{{Name: "level", Value: "workspace"}, {Name: entryPlace, Value: r.WorkspaceID}}
+		return []resource.IndexEntry{{Name: entryLevel, Value: "workspace"}, {Name: entryPlace, Value: r.WorkspaceID}}
 	}
 	if on := *f.of(&r.Value).global; on != nil && *on {
 		entries = append(entries, globalEntry)
@@ -201,7 +201,7 @@ func levelFilters() []resource.Filter {
 		organisationFilter(),
 		{Param: resource.Param{Name: "type", Enum: []string{"workspace", "organisation", "all"}, Default: "all"}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
 			if v != "all" {
-				q.Index = append(q.Index, resource.IndexEntry{Name: "level", Value: v})
+				q.Index = append(q.Index, resource.IndexEntry{Name: entryLevel, Value: v})
 			}
 			return nil
 		}},
