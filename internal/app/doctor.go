@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 
 	"sluice/internal/config"
+	"sluice/internal/mail/smtp"
 	"sluice/internal/provider"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/transport"
@@ -45,7 +48,7 @@ const freeSpaceMin = 1 << 30
 func Doctor(ctx context.Context, s config.Settings, log *slog.Logger) []Finding {
 	out := []Finding{{Subject: "settings", Detail: "every setting is usable"}}
 	for _, look := range [...]func(context.Context, config.Settings, *slog.Logger) Finding{
-		checkDisk, checkKey, checkDatabase, checkTLS, checkListen, checkClock, checkUpstream,
+		checkDisk, checkKey, checkDatabase, checkTLS, checkListen, checkClock, checkUpstream, checkMail,
 	} {
 		out = append(out, look(ctx, s, log))
 	}
@@ -204,5 +207,28 @@ func checkUpstream(ctx context.Context, s config.Settings, _ *slog.Logger) Findi
 	}
 	_ = resp.Body.Close() // only whether it answers matters
 	f.Detail = fmt.Sprintf("%s answers (%d without a key)", plan.Host, resp.Status)
+	return f
+}
+
+// checkMail logs in at the mail server. Nothing is sent.
+func checkMail(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
+	f := Finding{Subject: "mail"}
+	if !s.Mail.Enabled {
+		f.Detail = "no mail server is set up (SMTP_MAIL); mails wait in the outbox"
+		return f
+	}
+	at := net.JoinHostPort(s.Mail.Host, strconv.Itoa(s.Mail.Port))
+	sender, err := smtp.New(smtpSettings(s.Mail))
+	if err == nil {
+		err = sender.Try(ctx)
+	}
+	if err != nil {
+		f.Err, f.Cure = fmt.Errorf("%s: %w", at, err), smtp.Cure(err)
+		return f
+	}
+	f.Detail = at + " takes mails"
+	if s.Mail.User != "" {
+		f.Detail += " of " + s.Mail.User
+	}
 	return f
 }

@@ -24,10 +24,16 @@ func TestDoctor(t *testing.T) {
 	if well.code != 0 || strings.Contains(well.out, "FAIL") {
 		t.Errorf("it ended with %d:\n%s%s", well.code, well.out, well.err)
 	}
-	for _, subject := range []string{"settings", "disk", "sealing", "database", "tls", "listener", "clock", "upstream"} {
+	for _, subject := range []string{"settings", "disk", "sealing", "database", "tls", "listener", "clock", "upstream", "mail"} {
 		if !strings.Contains(well.out, "ok    "+subject) {
 			t.Errorf("it says nothing of %s:\n%s", subject, well.out)
 		}
+	}
+	post, mails := openPost(t)
+	mailed := launch{}
+	mails(&mailed)
+	if out := cli(t, append(mailed.env, env...), "doctor", "--listen", "127.0.0.1:0", "--data-dir", data).out; !strings.Contains(out, "takes mails") || post.about("") > 0 {
+		t.Errorf("the mail server:\n%s%s", out, post.mail)
 	}
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -35,12 +41,13 @@ func TestDoctor(t *testing.T) {
 	}
 	defer taken.Close()
 	write(t, filepath.Join(data, "..", "plain"), "a file where a directory should be")
-	ill := cli(t, []string{"HTTPS_PROXY=" + upstream.Refused(t), "DB_TYPE=mysql", "DB_HOST=127.0.0.1", "DB_PORT=1", "DB_USER=u"},
+	ill := cli(t, []string{"HTTPS_PROXY=" + upstream.Refused(t), "DB_TYPE=mysql", "DB_HOST=127.0.0.1", "DB_PORT=1", "DB_USER=u",
+		"SMTP_MAIL=ON", "SMTP_HOST=127.0.0.1", "SMTP_PORT=1", "SMTP_FROM=gateway@acme.example"},
 		"doctor", "--listen", taken.Addr().String(), "--data-dir", filepath.Join(data, "..", "plain", "data"))
 	if ill.code == 0 {
 		t.Errorf("it finds nothing wrong:\n%s", ill.out)
 	}
-	for _, mark := range []string{"FAIL  disk", "FAIL  database", "FAIL  listener", "FAIL  upstream", "set DATA_DIR", "check DB_TYPE", "LISTEN and PORT", "HTTPS_PROXY"} {
+	for _, mark := range []string{"FAIL  disk", "FAIL  database", "FAIL  listener", "FAIL  upstream", "set DATA_DIR", "check DB_TYPE", "LISTEN and PORT", "HTTPS_PROXY", "FAIL  mail", "SMTP_HOST, SMTP_PORT"} {
 		if !strings.Contains(ill.out, mark) {
 			t.Errorf("it does not say %q:\n%s", mark, ill.out)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
+	gosmtp "github.com/wneessen/go-mail/smtp"
 
 	"sluice/internal/mail"
 	"sluice/internal/sealed"
@@ -103,11 +104,7 @@ func (s *Sender) Send(ctx context.Context, id, to string, at time.Time, l mail.L
 func (s *Sender) hand(ctx context.Context, m *gomail.Msg) error {
 	ctx, stop := context.WithTimeout(ctx, mail.Limit)
 	defer stop()
-	client, err := s.client()
-	if err != nil {
-		return err
-	}
-	conn, err := client.DialToSMTPClientWithContext(ctx)
+	client, conn, err := s.connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -118,6 +115,16 @@ func (s *Sender) hand(ctx context.Context, m *gomail.Msg) error {
 		return refusal{err}
 	}
 	return err
+}
+
+// connect opens a connection that is protected and logged in as the settings say.
+func (s *Sender) connect(ctx context.Context) (*gomail.Client, *gosmtp.Client, error) {
+	client, err := s.client()
+	if err != nil {
+		return nil, nil, err
+	}
+	conn, err := client.DialToSMTPClientWithContext(ctx)
+	return client, conn, err
 }
 
 func (s *Sender) client() (*gomail.Client, error) {

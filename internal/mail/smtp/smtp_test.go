@@ -184,6 +184,9 @@ func TestModes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if err := s.Try(t.Context()); (err != nil) != c.bad {
+				t.Errorf("trying: %v", err)
+			}
 			err = s.Send(t.Context(), id, "ada@acme.example", noon, letter)
 			if (err != nil) != c.bad {
 				t.Fatalf("%v", err)
@@ -197,7 +200,7 @@ func TestModes(t *testing.T) {
 				return
 			}
 			p.last(t, 1)
-			if c.user != (p.users == 1) {
+			if c.user != (p.users == 2) { // in both
 				t.Error("nobody logged in")
 			}
 		})
@@ -272,6 +275,51 @@ func TestRefusals(t *testing.T) {
 	if s.Send(over, id, "ada@acme.example", noon, letter) == nil {
 		t.Error("sent after the end")
 	}
+}
+
+// Trying a server sends nothing, and says which settings may be wrong.
+func TestTry(t *testing.T) {
+	t.Parallel()
+	cert, ca := certificate(t)
+	p := &post{}
+	plain, able, first := listen(t, p, nil, false), listen(t, p, cert, false), listen(t, p, cert, true)
+	for _, c := range []struct {
+		name, host     string
+		port           int
+		mode, ca, pass string
+		cure           string
+	}{
+		{"well", "127.0.0.1", able, smtp.StartTLS, ca, "s3cr3t", ""},
+		{"nobody there", "127.0.0.1", 1, smtp.StartTLS, ca, "s3cr3t", "SMTP_HOST, SMTP_PORT"},
+		{"an unknown authority", "127.0.0.1", able, smtp.StartTLS, "", "s3cr3t", "SMTP_CA"},
+		{"another name", "localhost", able, smtp.StartTLS, ca, "s3cr3t", "SMTP_CA"},
+		{"a wrong password", "127.0.0.1", able, smtp.StartTLS, ca, "s3cr3t-wrong", "SMTP_USER and SMTP_PASSWORD"},
+		{"TLS against plain", "127.0.0.1", plain, smtp.TLS, ca, "s3cr3t", "SMTP_TLS"},
+		{"no STARTTLS", "127.0.0.1", plain, smtp.StartTLS, ca, "s3cr3t", "SMTP_TLS"},
+		{"TLS from the first byte", "127.0.0.1", first, smtp.TLS, ca, "s3cr3t", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, err := smtp.New(smtp.Settings{Host: c.host, Port: c.port, From: "gw@acme.example", Security: c.mode, CA: c.ca, User: "gateway", Password: sealed.New(c.pass)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = s.Try(t.Context())
+			if (err == nil) != (c.cure == "") {
+				t.Fatalf("%v", err)
+			}
+			if err != nil && (!strings.Contains(smtp.Cure(err), c.cure) || strings.Contains(err.Error(), "s3cr3t")) {
+				t.Errorf("%v: %s", err, smtp.Cure(err))
+			}
+		})
+	}
+	t.Cleanup(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if len(p.got) > 0 {
+			t.Error("something was sent")
+		}
+	})
 }
 
 func TestSettingsAreChecked(t *testing.T) {
