@@ -1,0 +1,89 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+)
+
+// Place is where a line stands in the journal. It has the shape of record.Position.
+type Place struct {
+	Seq    uint64 // strictly growing, over restarts too
+	Offset int64  // hint where it stands in its file; 0 when not known
+}
+
+// Book knows which lines are open, and where in the journal each was reserved: about 130
+// bytes for each, since the lines themselves stay there. It is fed the lines in the
+// order of the journal. The zero Book is empty and ready. It belongs to one goroutine.
+type Book struct {
+	open  map[uuid.UUID]Place
+	order []entry // as they were reserved; those that were closed since are passed over
+	gone  int     // entries at the front of order that count no more
+}
+
+type entry struct {
+	at Place
+	id uuid.UUID
+}
+
+// Apply takes in the line that stands at a place in the journal. A reserved line
+// opens, any other closes the one of its id. closed says that there was one to close:
+// false for a line that was reserved before the book began. A line may be fed again.
+// ErrMalformed when its id is no UUID or it has no state.
+func (b *Book) Apply(at Place, l *Line) (closed bool, err error) {
+	id, err := uuid.Parse(l.ID)
+	if err != nil || l.State.String() == "" {
+		return false, fmt.Errorf("line %.40q in state %d: %w", l.ID, l.State, ErrMalformed)
+	}
+	_, was := b.open[id]
+	switch {
+	case l.State.Closes():
+		delete(b.open, id)
+		b.settle()
+		return was, nil
+	case !was:
+		if b.open == nil {
+			b.open = map[uuid.UUID]Place{}
+		}
+		b.open[id] = at
+		b.order = append(b.order, entry{at, id})
+	}
+	return false, nil
+}
+
+// Has reports whether the line of an id is open.
+func (b *Book) Has(id string) bool {
+	u, err := uuid.Parse(id)
+	_, ok := b.open[u]
+	return ok && err == nil
+}
+
+// Len is the number of open lines.
+func (b *Book) Len() int { return len(b.open) }
+
+// Oldest is the place of the open line that was reserved first; false when none is open. Whoever wants to read the open lines again needs the journal from there on.
+func (b *Book) Oldest() (at Place, ok bool) {
+	if b.gone == len(b.order) {
+		return Place{}, false
+	}
+	return b.order[b.gone].at, true
+}
+
+// settle drops the entries of closed lines from the front of order, and all of them once
+// they are the greater part: one line may be open for hours while others come and go.
+func (b *Book) settle() {
+	for b.gone < len(b.order) && !b.stands(b.order[b.gone]) {
+		b.gone++
+	}
+	if len(b.order) > 1024 && len(b.order) > 2*len(b.open) {
+		b.order = slices.DeleteFunc(b.order[b.gone:], func(e entry) bool { return !b.stands(e) })
+		b.gone = 0
+	}
+}
+
+// stands reports whether an entry is that of a line that is open.
+func (b *Book) stands(e entry) bool {
+	at, ok := b.open[e.id]
+	return ok && at == e.at
+}

@@ -1,0 +1,119 @@
+package ledger_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"sluice/internal/ledger"
+)
+
+func place(n uint64) ledger.Place { return ledger.Place{Seq: n, Offset: 8 * int64(n)} }
+
+func line(n int, s ledger.State) *ledger.Line {
+	return &ledger.Line{ID: fmt.Sprintf("0191f3a0-0000-7000-8000-%012x", n), State: s}
+}
+
+// Whatever is reserved and closed, in any order and more than once, the book has what is
+// open and where the first of it stands.
+func TestBookKnowsWhatIsOpen(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var b ledger.Book
+		open := map[int]uint64{}
+		rare := rapid.IntRange(0, 3).Draw(t, "closings for an opening")
+		for at := range uint64(rapid.IntRange(0, 4000).Draw(t, "lines")) {
+			n := int(at) // most lines are new; some are seen again
+			if rapid.IntRange(0, 20).Draw(t, "again") == 0 {
+				n = rapid.IntRange(0, int(at)).Draw(t, "which")
+			}
+			if int(at)%(rare+2) > 0 && len(open) > 1 { // the first stays open: others come and go behind it
+				n = int(at) - 1
+				closed, err := b.Apply(place(at), line(n, ledger.Settled))
+				if _, was := open[n]; err != nil || closed != was {
+					t.Fatalf("closed %v, %v; was open %v", closed, err, was)
+				}
+				delete(open, n)
+			} else if _, err := b.Apply(place(at), line(n, ledger.Reserved)); err != nil {
+				t.Fatal(err)
+			} else if _, was := open[n]; !was {
+				open[n] = at
+			}
+		}
+		least, some := uint64(0), false
+		for n, at := range open {
+			if !b.Has(line(n, 0).ID) {
+				t.Fatalf("line %d is not open", n)
+			}
+			if !some || at < least {
+				least, some = at, true
+			}
+		}
+		if at, ok := b.Oldest(); b.Len() != len(open) || ok != some || at.Seq != least {
+			t.Fatalf("%d open, the oldest at %d, %v; want %d, %d, %v", b.Len(), at.Seq, ok, len(open), least, some)
+		}
+	})
+}
+
+func TestBookRefusesWhatIsNoLine(t *testing.T) {
+	t.Parallel()
+	var b ledger.Book
+	for _, l := range []*ledger.Line{{ID: "none", State: ledger.Reserved}, line(1, 0), line(1, 77)} {
+		if _, err := b.Apply(place(1), l); !errors.Is(err, ledger.ErrMalformed) || b.Len() != 0 {
+			t.Errorf("%+v: %v, %d open", l, err, b.Len())
+		}
+	}
+	if b.Has("none") {
+		t.Error("what is no id is open")
+	}
+}
+
+// One line may be open for hours while millions come and go.
+func TestBookOfOneOpenLineStaysSmall(t *testing.T) {
+	var b ledger.Book
+	if grew := heapGrowth(func() {
+		for n := range 200_000 {
+			for _, s := range []ledger.State{ledger.Reserved, ledger.Released} {
+				if n == 0 && s == ledger.Released {
+					continue
+				}
+				if _, err := b.Apply(place(uint64(n)), line(n, s)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}); grew > 1<<20 {
+		t.Errorf("%d bytes for one open line", grew)
+	}
+	if at, ok := b.Oldest(); !ok || at != place(0) || b.Len() != 1 {
+		t.Errorf("the oldest stands at %v, %v, of %d", at, ok, b.Len())
+	}
+}
+
+func TestBookTakesLittleForALine(t *testing.T) {
+	const lines = 100_000
+	var b ledger.Book
+	grew := heapGrowth(func() {
+		for n := range lines {
+			if _, err := b.Apply(place(uint64(n)), line(n, ledger.Reserved)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if perLine := grew / lines; perLine > 150 || b.Len() != lines {
+		t.Errorf("%d bytes for each of %d lines", perLine, b.Len())
+	}
+}
+
+func heapGrowth(f func()) int64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
+}

@@ -1,0 +1,161 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"slices"
+	"time"
+)
+
+// The stored form of a Line:
+//
+//	version      1 byte, of which no log record has one
+//	numbers      count byte, then that many unsigned varints
+//	texts        count byte, then the length of each as a varint
+//	text bytes   end to end
+//	charges      count varint, then of each three lengths, the units and the bytes
+//
+// Lists only ever grow at their end, as those of a log record do.
+const codecVersion = 'L'
+
+// Stored reports whether the bytes of a journal entry begin as those of a line.
+func Stored(b []byte) bool { return len(b) > 0 && b[0] == codecVersion }
+
+type (
+	numbers [4]uint64
+	texts   [9]*string
+)
+
+// numbers lists the numeric fields in their stored order. New ones go last.
+func (l *Line) numbers() numbers {
+	var flags uint64
+	if l.Unpriced {
+		flags = 1
+	}
+	return numbers{uint64(l.State), unixNano(l.At), uint64(l.Amount), flags}
+}
+
+func (l *Line) setNumbers(n *numbers) {
+	l.State, l.At, l.Amount, l.Unpriced = State(n[0]), fromUnixNano(n[1]), int64(n[2]), n[3]&1 != 0
+}
+
+// texts lists the text fields in their stored order. New ones go last.
+func (l *Line) texts() texts {
+	return texts{&l.ID, &l.RequestID, &l.OrgID, &l.WorkspaceID, &l.KeyID, &l.Provider, &l.ProviderID, &l.Model, (*string)(&l.Endpoint)}
+}
+
+func (c *Charge) texts() [3]*string { return [3]*string{&c.Carrier, &c.Entry, &c.ValueKey} }
+
+// unixNano keeps the zero time apart from the year 1970, which no line has.
+func unixNano(t time.Time) uint64 {
+	if t.IsZero() {
+		return 0
+	}
+	return uint64(t.UnixNano())
+}
+
+func fromUnixNano(n uint64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, int64(n)).UTC()
+}
+
+func varintLen(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
+
+func textSize(s string) int { return varintLen(uint64(len(s))) + len(s) }
+
+// EncodedSize is the number of bytes that AppendTo will write.
+func (l *Line) EncodedSize() int {
+	size := 3 + varintLen(uint64(len(l.Charges)))
+	for _, v := range l.numbers() {
+		size += varintLen(v)
+	}
+	for _, t := range l.texts() {
+		size += textSize(*t)
+	}
+	for i := range l.Charges {
+		c := &l.Charges[i]
+		size += textSize(c.Carrier) + textSize(c.Entry) + textSize(c.ValueKey) + varintLen(uint64(c.Units))
+	}
+	return size
+}
+
+// AppendTo appends the stored form of l to dst. It allocates nothing when dst has room
+// for EncodedSize bytes. Times keep nanoseconds and come back in UTC.
+func (l *Line) AppendTo(dst []byte) []byte {
+	n, s := l.numbers(), l.texts()
+	dst = append(dst, codecVersion, byte(len(n)))
+	for _, v := range n {
+		dst = binary.AppendUvarint(dst, v)
+	}
+	dst = append(dst, byte(len(s)))
+	for _, t := range s {
+		dst = binary.AppendUvarint(dst, uint64(len(*t)))
+	}
+	for _, t := range s {
+		dst = append(dst, *t...)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(l.Charges)))
+	for i := range l.Charges {
+		dst = l.Charges[i].appendTo(dst)
+	}
+	return dst
+}
+
+func (c *Charge) appendTo(dst []byte) []byte {
+	for _, n := range [...]int{len(c.Carrier), len(c.Entry), len(c.ValueKey)} {
+		dst = binary.AppendUvarint(dst, uint64(n))
+	}
+	dst = binary.AppendUvarint(dst, uint64(c.Units))
+	dst = append(dst, c.Carrier...)
+	dst = append(dst, c.Entry...)
+	return append(dst, c.ValueKey...)
+}
+
+// Decode reads the stored form into l, whatever l held. The texts are copies, but those
+// that equal the ones before are taken from there; the room of Charges is used again. So
+// it pays to read one line after another into the same Line, which then is good until the
+// next is read. The error wraps ErrMalformed; l is then half filled.
+func (l *Line) Decode(src []byte) error {
+	before, charges := *l, l.Charges
+	*l = Line{}
+	d := decoder{rest: src}
+	if v := d.byte(); d.err == nil && v != codecVersion {
+		return fmt.Errorf("version %d: %w", v, ErrMalformed)
+	}
+	var n numbers
+	d.numbers(n[:])
+	l.setNumbers(&n)
+	var lens [len(texts{})]uint64
+	extra := d.lengths(lens[:])
+	was := before.texts()
+	for i, t := range l.texts() {
+		*t = d.text(lens[i], *was[i])
+	}
+	d.bytes(extra)
+	l.Charges = d.charges(charges)
+	return d.err
+}
+
+// charges reads the list into the room of the one before.
+func (d *decoder) charges(before []Charge) []Charge {
+	n := d.uvarint()
+	if n > uint64(len(d.rest))/4 { // a charge takes four bytes at least
+		d.fail("charges")
+	}
+	if n == 0 || d.err != nil {
+		return before[:0:cap(before)]
+	}
+	out := slices.Grow(before[:0], int(n))[:n]
+	for i := range out {
+		c := &out[i]
+		lens := [...]uint64{d.uvarint(), d.uvarint(), d.uvarint()}
+		c.Units = int64(d.uvarint())
+		for k, t := range c.texts() {
+			*t = d.text(lens[k], *t)
+		}
+	}
+	return out
+}

@@ -1,0 +1,96 @@
+// Package ledger holds what is kept of money: a Line for everything that is sent to a
+// provider, written as reserved before it is sent and closed once when it ended. What
+// was used of a budget is the sum over the lines that were closed.
+//
+// Lines are stored in the journal of the node, beside the log records; package spend
+// follows them there and adds their charges to the meters of the store.
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"sluice/internal/llm"
+)
+
+// ErrMalformed is what every error wraps that bytes or a line cause which no program
+// of ours wrote. There is nothing to do but pass over it.
+var ErrMalformed = errors.New("malformed ledger line")
+
+// State says what is known of the spend of a line. The zero State is none.
+type State uint8
+
+// The states. A line begins as Reserved and gets exactly one of the others.
+const (
+	Reserved  State = iota + 1 // not ended: the amount is an upper bound
+	Settled                    // the provider said what was used
+	Estimated                  // it did not: tokens were counted here
+	Released                   // nothing was spent
+	Unknown                    // the process died meanwhile: the bound stands
+)
+
+var stateWords = [...]string{Reserved: "reserved", Settled: "settled", Estimated: "estimated", Released: "released", Unknown: "unknown"}
+
+// String is the word of a state, "settled"; empty for a State that is none.
+func (s State) String() string {
+	if int(s) < len(stateWords) {
+		return stateWords[s]
+	}
+	return ""
+}
+
+// Closes reports whether a line of this state has ended.
+func (s State) Closes() bool { return s > Reserved && int(s) < len(stateWords) }
+
+// MarshalText gives the word; an error for a State that is none.
+func (s State) MarshalText() ([]byte, error) {
+	if s.String() == "" {
+		return nil, fmt.Errorf("state %d: %w", s, ErrMalformed)
+	}
+	return []byte(s.String()), nil
+}
+
+// UnmarshalText takes a word; an error for one that is none of a state.
+func (s *State) UnmarshalText(word []byte) error {
+	i := slices.Index(stateWords[:], string(word))
+	if i < int(Reserved) {
+		return fmt.Errorf("state %q: %w", word, ErrMalformed)
+	}
+	*s = State(i)
+	return nil
+}
+
+// Charge is an amount on one counter: the budget Entry of a carrier, or the counter of
+// a policy for a value key. It names the counter as quota.Delta does.
+type Charge struct {
+	Carrier  string // id of a key, workspace, provider, integration or policy
+	Entry    string // of a budget: its id; of a policy: the digest of the value key
+	ValueKey string // of a policy: "metadata.team:search-api_key:0191…"
+	Units    int64  // nano-dollars, tokens or requests, as the counter counts
+}
+
+// Line is the spend of one try of one target, at one instant of its life: the bound
+// before it is sent, and what became of it. Both have the same ID. It belongs to one
+// goroutine; the journal copies what it keeps.
+type Line struct {
+	ID          string // UUID v7: that of the attempt's log record, or its own for a retry
+	RequestID   string // shared by all lines of a request
+	State       State
+	At          time.Time // when it was reserved; when it was closed
+	OrgID       string
+	WorkspaceID string
+	KeyID       string
+	Provider    string // "openai"
+	ProviderID  string // slug of a saved provider; empty for inline credentials
+	Model       string // asked of the upstream
+	Endpoint    llm.Endpoint
+	Amount      int64    // nano-dollars: the bound while reserved, the cost when closed
+	Unpriced    bool     // there is no price: Amount is 0 and says nothing
+	Charges     []Charge // the holds while reserved, what was used when closed
+}
+
+// Abandon closes a reserved line of which nobody can say any more what was spent: its
+// bound and its holds stand, since a limit must not be overshot by what is not known.
+func (l *Line) Abandon(now time.Time) { l.State, l.At = Unknown, now }
