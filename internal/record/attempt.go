@@ -52,6 +52,7 @@ type Attempt struct {
 	PromptSlug      string
 	Dropped         string // fields of the caller that the target could not carry: "top_k, messages[0].content[1]"
 	Usage           llm.Usage
+	Spend           Spend
 	Metadata        map[string]string
 	BytesIn         int64
 	BytesOut        int64
@@ -59,11 +60,23 @@ type Attempt struct {
 	Source          Source // where the record came from
 	Request         Body   // as sent upstream; empty when bodies are not kept
 	Response        Body   // as the upstream answered
+	Closing         []byte // the stored ledger line that ends with this attempt (ledger.Line); nil for none
 }
 
 // Tokens are all that a call used: what the provider says, or what its parts come to.
 func (a *Attempt) Tokens() int64 {
 	return max(a.Usage.TotalTokens, a.Usage.InputTokens+a.Usage.OutputTokens)
+}
+
+// Spend is what an attempt cost. The zero Spend is that of one that was sent nowhere.
+type Spend struct {
+	State    string // of its ledger line: "settled", "estimated", "released" or "unknown"
+	Cost     int64  // nano-dollars
+	Saved    int64  // nano-dollars that an answer from the cache would have cost
+	Bound    int64  // nano-dollars that were reserved
+	Unpriced string // why there is no cost: Cost is 0 and says nothing; empty when there is one
+	Version  string // of the price
+	Terms    string // how the cost comes about: "input 1200 x 0.00025; output 48 x 0.001"
 }
 
 // Body is a kept request or response body.

@@ -18,7 +18,8 @@ import (
 //	texts        count byte, then the length of each as a varint
 //	metadata     count varint, then of each pair two lengths and their bytes
 //	text bytes   of the texts, end to end
-//	bodies       request, then response; their lengths are among the numbers
+//	bytes        bodies of request and response, then the closing ledger line; their
+//	             lengths are among the numbers
 //
 // Lists only ever grow at their end, so an older program reads a newer record
 // and passes over what it does not know, and a newer one finds zeros. The version
@@ -38,8 +39,8 @@ const (
 )
 
 type (
-	numbers [28]uint64
-	texts   [36]*string
+	numbers [32]uint64
+	texts   [40]*string
 )
 
 // numbers lists the numeric fields in their stored order. New ones go last.
@@ -54,10 +55,11 @@ func (a *Attempt) numbers() numbers {
 		uint64(a.BytesIn), uint64(a.BytesOut), uint64(a.Request.Size), uint64(a.Response.Size),
 		uint64(len(a.Request.Bytes)), uint64(len(a.Response.Bytes)),
 		uint64(u.CitationTokens), uint64(u.CostNano), uint64(u.CacheHourTokens),
+		uint64(a.Spend.Cost), uint64(a.Spend.Saved), uint64(a.Spend.Bound), uint64(len(a.Closing)),
 	}
 }
 
-// setNumbers is the inverse of numbers, but for the body bytes.
+// setNumbers is the inverse of numbers, but for the bytes at the end.
 func (a *Attempt) setNumbers(n *numbers) {
 	a.Started, a.Duration, a.FirstByte = fromUnixNano(n[0]), time.Duration(n[1]), time.Duration(n[2])
 	a.Number, a.Status, a.Upstream, a.Retries = int32(n[3]), int32(n[4]), int32(n[5]), int32(n[6])
@@ -70,6 +72,7 @@ func (a *Attempt) setNumbers(n *numbers) {
 	}
 	a.BytesIn, a.BytesOut = int64(n[19]), int64(n[20])
 	a.Request.Size, a.Response.Size = int64(n[21]), int64(n[22])
+	a.Spend.Cost, a.Spend.Saved, a.Spend.Bound = int64(n[28]), int64(n[29]), int64(n[30])
 }
 
 // texts lists the text fields in their stored order. New ones go last.
@@ -81,6 +84,7 @@ func (a *Attempt) texts() texts {
 		&a.Method, &a.Path, &a.UpstreamURL, (*string)(&a.Outcome), &a.Error, &a.CacheStatus, &a.Remote,
 		&a.Request.Type, &a.Request.Encoding, &a.Response.Type, &a.Response.Encoding, &a.Dropped, &a.Usage.SearchContext,
 		&a.PromptID, &a.PromptVersionID, &a.PromptSlug, (*string)(&a.Source), &a.Usage.Tier,
+		&a.Spend.State, &a.Spend.Unpriced, &a.Spend.Version, &a.Spend.Terms,
 	}
 }
 
@@ -125,7 +129,7 @@ func varintLen(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 // EncodedSize is the number of bytes that AppendTo will write.
 func (a *Attempt) EncodedSize() int {
 	n, s := a.numbers(), a.texts()
-	size := 3 + varintLen(uint64(len(a.Metadata))) + len(a.Request.Bytes) + len(a.Response.Bytes)
+	size := 3 + varintLen(uint64(len(a.Metadata))) + len(a.Request.Bytes) + len(a.Response.Bytes) + len(a.Closing)
 	for _, v := range n {
 		size += varintLen(v)
 	}
@@ -170,11 +174,12 @@ func (a *Attempt) AppendTo(dst []byte) []byte {
 		}
 	}
 	dst = append(dst, a.Request.Bytes...)
-	return append(dst, a.Response.Bytes...)
+	dst = append(dst, a.Response.Bytes...)
+	return append(dst, a.Closing...)
 }
 
 // Decode reads the stored form into a, whatever a held. The texts are copies; the
-// body bytes are slices of src and live as long as it does. Texts and metadata that
+// bytes of its bodies and closing line are slices of src and live as long as it does. Texts and metadata that
 // equal those of before are taken from there, so that it pays to read one record
 // after another into the same Attempt; metadata that was handed out must not be
 // changed. The error says what was wrong; a is then half filled.
@@ -197,6 +202,27 @@ func (a *Attempt) Decode(src []byte) error {
 	a.Metadata = d.metadata(metadata)
 	d.texts(a.texts(), &lens, &before)
 	d.skip(extra)
-	a.Request.Bytes, a.Response.Bytes = d.bytes(n[23]), d.bytes(n[24])
+	a.Request.Bytes, a.Response.Bytes, a.Closing = d.bytes(n[23]), d.bytes(n[24]), d.bytes(n[31])
 	return d.err
+}
+
+// ClosingOf finds the Closing in the stored form of an Attempt and reads nothing else of
+// it; nil when it closes no line. The bytes are a slice of src.
+func ClosingOf(src []byte) ([]byte, error) {
+	d := decoder{rest: src}
+	if v := d.byte(); d.err == nil && v != codecVersion {
+		return nil, fmt.Errorf("version %d: %w", v, errMalformed)
+	}
+	var n numbers
+	d.numbers(n[:])
+	var lens [len(texts{})]uint64
+	extra := d.lengths(lens[:])
+	d.skipMetadata()
+	for _, size := range lens {
+		d.skip(size)
+	}
+	d.skip(extra)
+	d.skip(n[23])
+	d.skip(n[24])
+	return d.bytes(n[31]), d.err
 }

@@ -49,6 +49,9 @@ func TestAnyAttemptComesBack(t *testing.T) {
 		if diff := cmp.Diff(a, &got); diff != "" {
 			t.Fatalf("stored and read back (-want +got):\n%s", diff)
 		}
+		if closing, err := record.ClosingOf(b); err != nil || !bytes.Equal(closing, a.Closing) {
+			t.Fatalf("it closes %q, %v; want %q", closing, err, a.Closing)
+		}
 	})
 }
 
@@ -59,6 +62,9 @@ func TestCutRecordIsRefused(t *testing.T) {
 	for n := range whole {
 		if err := new(record.Attempt).Decode(whole[:n]); err == nil {
 			t.Errorf("the first %d of %d bytes were taken for a record", n, len(whole))
+		}
+		if closing, err := record.ClosingOf(whole[:n]); err == nil {
+			t.Errorf("the first %d of %d bytes close %q", n, len(whole), closing)
 		}
 	}
 }
@@ -78,15 +84,20 @@ func TestRecordsOfOtherVersions(t *testing.T) {
 			want:   record.Attempt{ID: "abc", Request: record.Body{Bytes: []byte("rr")}, Response: record.Body{Bytes: []byte("s")}},
 		},
 		{
-			name:   "newer: a number and two texts more",
-			stored: "\x01" + "\x1d" + zeros(23) + "\x02\x01" + zeros(3) + "\x2a" + "\x26\x03" + zeros(35) + "\x02\x01" + "\x00" + "abc" + "new" + "rrs",
+			name:   "older: no spend",
+			stored: "\x01" + "\x1c" + zeros(23) + "\x02\x01" + zeros(3) + "\x24\x03" + zeros(35) + "\x00" + "abc" + "rrs",
 			want:   record.Attempt{ID: "abc", Request: record.Body{Bytes: []byte("rr")}, Response: record.Body{Bytes: []byte("s")}},
+		},
+		{
+			name:   "newer: a number and two texts more",
+			stored: "\x01" + "\x21" + zeros(23) + "\x02\x01" + zeros(6) + "\x01" + "\x2a" + "\x2a\x03" + zeros(39) + "\x02\x01" + "\x00" + "abc" + "new" + "rrsL",
+			want:   record.Attempt{ID: "abc", Request: record.Body{Bytes: []byte("rr")}, Response: record.Body{Bytes: []byte("s")}, Closing: []byte("L")},
 		},
 		{name: "another frame", stored: "\x02\x00\x00\x00", refused: true},
 		{name: "nothing", stored: "", refused: true},
 		{name: "more metadata than bytes", stored: "\x01\x00\x00\xff\xff\xff\xff\x0f", refused: true},
 		{name: "text longer than the record", stored: "\x01\x00\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", refused: true},
-		{name: "lengths that overflow together", stored: "\x01\x00\x26" + zeros(36) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x02\x00", refused: true},
+		{name: "lengths that overflow together", stored: "\x01\x00\x2a" + zeros(40) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x02\x00", refused: true},
 	}
 	for _, tt := range tests {
 		var got record.Attempt
@@ -96,6 +107,9 @@ func TestRecordsOfOtherVersions(t *testing.T) {
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" && !tt.refused {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+		if closing, err := record.ClosingOf([]byte(tt.stored)); (err != nil) != tt.refused || !tt.refused && !bytes.Equal(closing, tt.want.Closing) {
+			t.Errorf("%s: it closes %q, %v", tt.name, closing, err)
 		}
 	}
 }
@@ -109,8 +123,12 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte{1, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var a, again record.Attempt
+		closing, err := record.ClosingOf(b)
 		if a.Decode(b) != nil {
 			return
+		}
+		if err != nil || !bytes.Equal(closing, a.Closing) {
+			t.Fatalf("it closes %q, %v; want %q", closing, err, a.Closing)
 		}
 		stored := a.AppendTo(nil)
 		if err := again.Decode(stored); err != nil {
@@ -131,6 +149,17 @@ func TestEncodingAllocatesNothing(t *testing.T) {
 	}
 }
 
+func TestFindingTheClosingAllocatesNothing(t *testing.T) {
+	stored := recordtest.Full().AppendTo(nil)
+	if n := testing.AllocsPerRun(100, func() {
+		if _, err := record.ClosingOf(stored); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+}
+
 func BenchmarkEncode(b *testing.B) {
 	a := recordtest.Chat(1)
 	buf := make([]byte, 0, a.EncodedSize())
@@ -140,6 +169,16 @@ func BenchmarkEncode(b *testing.B) {
 			b.Fatal("size changed")
 		}
 		buf = a.AppendTo(buf[:0])
+	}
+}
+
+func BenchmarkClosingOf(b *testing.B) {
+	stored := recordtest.Chat(1).AppendTo(nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := record.ClosingOf(stored); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

@@ -122,6 +122,13 @@ func (d *decoder) pair() (key, value []byte) {
 	return key, d.bytes(v)
 }
 
+// skipMetadata passes over the pairs.
+func (d *decoder) skipMetadata() {
+	for n := d.uvarint(); n > 0 && d.err == nil; n-- {
+		d.pair()
+	}
+}
+
 // same reports whether as many pairs follow as m has, and they are those of m. No
 // writer names one twice.
 func (d *decoder) same(m map[string]string) bool {

@@ -81,6 +81,7 @@ func ids(rows []record.Attempt) []string {
 // kept is an attempt as a row gives it back.
 func kept(a record.Attempt) record.Attempt {
 	a.Request.Bytes, a.Response.Bytes = nil, nil
+	a.Spend, a.Closing = record.Spend{}, nil
 	a.Started = a.Started.Truncate(time.Microsecond)
 	return a
 }
