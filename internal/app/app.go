@@ -177,7 +177,7 @@ func (a *App) openLogs(ctx context.Context) (err error) {
 		return fmt.Errorf("open the kept bodies: %w", err)
 	}
 	a.closers = append(a.closers, files)
-	a.logs = logstore.New(a.journal, rows, files, logstore.Options{Logger: a.log})
+	a.logs = logstore.New(a.journal.Records(), rows, files, logstore.Options{Logger: a.log})
 	return nil
 }
 

@@ -4,13 +4,11 @@ import (
 	"hash/crc32"
 	"sync/atomic"
 	"unsafe"
-
-	"sluice/internal/record"
 )
 
 // A segment file is a header and frames, each at a multiple of eight bytes:
 //
-//	file header   8 bytes of magic; 8 of the number that the first record has, all
+//	file header   8 bytes of magic; 8 of the number that the first entry has, all
 //	              ones when there is none, zero when it may be any (as in files
 //	              from before they were used again); 8 of the offset before which
 //	              all is consumed, and perhaps not on the disk, zero for none; zeros
@@ -35,7 +33,7 @@ const (
 	stateWhole = 0x57484f4c << 32 // the payload is there
 	stateVoid  = 0x564f4944 << 32 // there is none: pass over
 
-	noRecord = 1<<64 - 1 // in the file header: the file holds none
+	noEntry = 1<<64 - 1 // in the file header: the file holds none
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -43,7 +41,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // frameBytes is the room that a payload takes.
 func frameBytes(size int) int64 { return int64(frameHeader+size+7) &^ 7 }
 
-// frame is room for one record. Whoever reserved it fills it, once.
+// frame is room for one entry. Whoever reserved it fills it, once.
 type frame struct {
 	seg    *segment
 	offset int64
@@ -75,14 +73,14 @@ func (f frame) begin() {
 
 // fill writes the payload and then the word that makes it count. Whatever goes
 // wrong the frame gets a final state: readers wait at one that has none.
-func (f frame) fill(a *record.Attempt) (ok bool) {
+func (f frame) fill(e entry) (ok bool) {
 	state := uint64(stateVoid)
 	defer func() {
 		f.word(2).Store(state)
 		f.seg.release()
 	}()
 	room := f.payload()
-	if len(a.AppendTo(room[:0])) != f.size {
+	if len(e.AppendTo(room[:0])) != f.size {
 		return false
 	}
 	state = f.whole()

@@ -1,12 +1,14 @@
-// Package journal keeps the attempts of a node on disk from the moment they ended
-// until the log store has taken them. It is a queue of segment files mapped into
-// memory: Append copies a record into the mapping and returns, with no system call
-// and no allocation, and what stands there survives the death of the process,
-// kill -9 included, because the pages belong to the kernel. Run writes what is not
-// yet consumed to the disk at an interval, which is what a power failure can cost.
+// Package journal keeps what a node must not forget on disk until others have taken it:
+// the log records of attempts and the lines of the ledger. It is a queue of segment files
+// mapped into memory: Append copies an entry into the mapping and returns, with no system
+// call and no allocation, and what stands there survives the death of the process,
+// kill -9 included, because the pages belong to the kernel. Run writes what is not yet
+// consumed to the disk at an interval, which is what a power failure can cost.
 //
-// Readers see records in the order of their sequence numbers, each once it is
-// whole. The numbers grow strictly, over restarts too.
+// There are two consumers, each with a position of its own: Records for the log store and
+// Lines for the ledger. They see entries in the order of their sequence numbers, each once
+// it is whole. The numbers grow strictly, over restarts too. An attempt that ends a ledger
+// line carries the closing of that line, so that both are there or neither.
 //
 // The files belong to one process on one machine: numbers in them are in its byte
 // order, and a second Open of the same directory is refused.
@@ -22,6 +24,7 @@ import (
 	"time"
 
 	"sluice/internal/ident"
+	"sluice/internal/ledger"
 	"sluice/internal/record"
 )
 
@@ -29,14 +32,14 @@ import (
 var (
 	ErrFull     = errors.New("journal is full")
 	ErrClosed   = errors.New("journal is closed")
-	ErrTooLarge = errors.New("record is too large without its bodies")
+	ErrTooLarge = errors.New("entry is too large, without bodies too")
 )
 
 // Options say where and how a journal is kept. Only Dir must be given.
 type Options struct {
 	Dir            string        // made with mode 0700 when absent
 	SegmentBytes   int64         // of one file, reserved as a whole; 0 means 64 MiB
-	MaxRecordBytes int           // longer records lose the end of their bodies; 0 means 4 MiB
+	MaxRecordBytes int           // of an entry; longer records lose the end of their bodies; 0 means 4 MiB
 	MaxBytes       int64         // of all files; Append refuses beyond it; 0 means 16 GiB
 	Sync           time.Duration // between writes to the disk; 0 means one second
 	Clock          ident.Clock   // nil means the machine's
@@ -89,17 +92,19 @@ type Journal struct {
 	spares   []*segment // made ahead of need, or used before
 	running  bool       // Run is: spares are kept, pages brought in
 	number   uint64     // of the next file
-	next     uint64     // sequence number of the next record
-	consumed uint64     // records before it are no longer needed
-	refusal  error      // why Append refuses at present
+	next     uint64     // sequence number of the next entry
+	readers  []*reader  // the consumers
+	refusal  error      // why entries are refused at present
 	stuck    error      // why no file could be made
 	retry    time.Time  // no new file is tried before
 	closed   bool
 
-	syncing sync.Mutex  // one Sync at a time; taken before mu
-	dirty   atomic.Bool // something was appended since the last Sync
-	poke    chan struct{}
-	cold    chan struct{} // wakes the goroutine that brings pages in
+	syncing  sync.Mutex // one Sync at a time; taken before mu
+	trimming sync.Mutex // one Trim at a time; taken before mu
+
+	dirty atomic.Bool // something was appended since the last Sync
+	poke  chan struct{}
+	cold  chan struct{} // wakes the goroutine that brings pages in
 
 	bell struct { // wakes Wait
 		waiting atomic.Bool
@@ -112,21 +117,27 @@ type Journal struct {
 
 // Stats are figures since Open, but for Lag and Segments, which are present ones.
 type Stats struct {
-	Appended uint64 // records
+	Appended uint64 // entries
 	Bytes    uint64 // of them, as stored
-	Refused  uint64 // records that Append did not take
+	Refused  uint64 // entries that were not taken
 	Cut      uint64 // records whose bodies were shortened
-	Damaged  uint64 // records that could not be read back
+	Damaged  uint64 // entries that could not be read back
 	Syncs    uint64 // writes to the disk
-	Lag      uint64 // records behind the position of the last Trim
+	Lag      uint64 // entries that are still needed: those behind the consumer that is last
 	Segments int    // files, spares included
 }
 
+// entry is what can be appended: an attempt or a line.
+type entry interface {
+	EncodedSize() int
+	AppendTo(dst []byte) []byte
+}
+
 // Append stores a copy of a and returns once it would survive the death of the
-// process. It waits for no disk, save that the first record of a new file may have
+// process. It waits for no disk, save that the first entry of a new file may have
 // to reserve that file. It fails with ErrFull when the disk or the limit is reached
 // (again without waiting: a new file is tried once a second), with ErrTooLarge and
-// with ErrClosed.
+// with ErrClosed. The ledger line that a closes is then not closed either.
 func (j *Journal) Append(a *record.Attempt) error {
 	size := a.EncodedSize()
 	if size > j.o.MaxRecordBytes {
@@ -138,14 +149,29 @@ func (j *Journal) Append(a *record.Attempt) error {
 		j.cut.Add(1)
 		a, size = &shorter, shorter.EncodedSize()
 	}
+	return j.append(a, size)
+}
+
+// AppendLine stores a copy of a ledger line that no attempt carries: one that is
+// reserved, or closed without a log record. It promises and fails as Append does.
+func (j *Journal) AppendLine(l *ledger.Line) error {
+	size := l.EncodedSize()
+	if size > j.o.MaxRecordBytes {
+		j.refused.Add(1)
+		return fmt.Errorf("append line %s: %w", l.ID, ErrTooLarge)
+	}
+	return j.append(l, size)
+}
+
+func (j *Journal) append(e entry, size int) error {
 	f, err := j.reserve(size)
 	if err != nil {
 		j.refused.Add(1)
 		return err
 	}
-	if !f.fill(a) {
+	if !f.fill(e) {
 		j.refused.Add(1)
-		return fmt.Errorf("append %s: record changed while it was stored", a.ID)
+		return errChanged
 	}
 	j.appended.Add(1)
 	j.bytes.Add(uint64(size))
@@ -155,6 +181,8 @@ func (j *Journal) Append(a *record.Attempt) error {
 	j.ring()
 	return nil
 }
+
+var errChanged = errors.New("journal entry changed while it was stored")
 
 // reserve takes the next sequence number and room for size bytes.
 func (j *Journal) reserve(size int) (frame, error) {
@@ -182,7 +210,7 @@ func (j *Journal) reserve(size int) (frame, error) {
 	return f, nil
 }
 
-// Err says why records are refused at present; nil while they are taken. It is
+// Err says why entries are refused at present; nil while they are taken. It is
 // what health shows.
 func (j *Journal) Err() error {
 	j.mu.Lock()
@@ -198,11 +226,7 @@ func (j *Journal) Stats() Stats {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, s := range j.segments {
-		if from := max(s.first, j.consumed); from < s.next {
-			st.Lag += s.next - from
-		}
-	}
+	st.Lag = j.behind(j.needed().Seq)
 	st.Segments = len(j.segments) + len(j.spares)
 	return st
 }

@@ -32,9 +32,24 @@ func small(dir string) journal.Options {
 	return journal.Options{Dir: dir, SegmentBytes: 32 << 10, MaxRecordBytes: 8 << 10, MaxBytes: 1 << 20}
 }
 
-func open(t testing.TB, o journal.Options) *journal.Journal {
-	t.Helper()
+// start opens a journal that the test closes itself.
+func start(o journal.Options) (opened, error) {
 	j, err := journal.Open(o)
+	if err != nil {
+		return opened{}, err
+	}
+	return opened{j, j.Records()}, nil
+}
+
+// opened is a journal and its only consumer, of log records.
+type opened struct {
+	*journal.Journal
+	*journal.Records
+}
+
+func open(t testing.TB, o journal.Options) opened {
+	t.Helper()
+	j, err := start(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +61,7 @@ func open(t testing.TB, o journal.Options) *journal.Journal {
 	return j
 }
 
-func put(t testing.TB, j *journal.Journal, from, to int) {
+func put(t testing.TB, j opened, from, to int) {
 	t.Helper()
 	for n := from; n < to; n++ {
 		if err := j.Append(recordtest.Chat(n)); err != nil {
@@ -56,11 +71,12 @@ func put(t testing.TB, j *journal.Journal, from, to int) {
 }
 
 // read returns copies of the records from a position on.
-func read(j *journal.Journal, from record.Position) (out []*record.Attempt, end record.Position) {
+func read(j opened, from record.Position) (out []*record.Attempt, end record.Position) {
 	end = j.Read(from, func(a *record.Attempt) bool {
 		c := *a
 		c.Request.Bytes = append([]byte(nil), a.Request.Bytes...)
 		c.Response.Bytes = append([]byte(nil), a.Response.Bytes...)
+		c.Closing = append([]byte(nil), a.Closing...)
 		out = append(out, &c)
 		return true
 	})
@@ -114,7 +130,7 @@ func TestRecordsOutliveTheJournal(t *testing.T) {
 	dir := t.TempDir()
 	var end record.Position
 	for run := range 3 {
-		j, err := journal.Open(small(dir))
+		j, err := start(small(dir))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +166,7 @@ func TestNumbersGrowOverRestarts(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		j, err := journal.Open(o)
+		j, err := start(o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -318,7 +334,7 @@ func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
 
 func TestAfterCloseNothingIsTaken(t *testing.T) {
 	t.Parallel()
-	j, err := journal.Open(small(t.TempDir()))
+	j, err := start(small(t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,9 +2,6 @@ package journal
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
 
 	"sluice/internal/record"
 )
@@ -36,22 +33,6 @@ func (j *Journal) view(seq uint64) (view, bool) {
 		}
 	}
 	return view{}, false
-}
-
-// Read calls visit with the records from a position on, in order, until there are
-// no more or visit returns false, and returns the position behind the last one
-// that was visited. The attempt and the bytes of its bodies are lent for the call
-// only; its texts may be kept. Records that cannot be read are passed over and
-// counted. Positions may be read again until they are trimmed.
-func (j *Journal) Read(from record.Position, visit func(*record.Attempt) bool) record.Position {
-	var a record.Attempt
-	return j.scan(from, func(f frame) bool {
-		if !f.intact() || a.Decode(f.payload()) != nil {
-			j.damaged.Add(1)
-			return true
-		}
-		return visit(&a)
-	})
 }
 
 // scan calls visit with the whole frames from a position on.
@@ -108,13 +89,13 @@ func (v view) locate(pos record.Position) record.Position {
 	return at
 }
 
-// Wait returns when there is something to read at a position, with ErrClosed after
-// Close, and with the error of ctx when that ends first. It does not poll.
-func (j *Journal) Wait(ctx context.Context, at record.Position) error {
+// wait returns when an entry that matters stands at or behind a position, with ErrClosed
+// after Close, and with the error of ctx when that ends first. It does not poll.
+func (j *Journal) wait(ctx context.Context, at record.Position, matters func(frame) bool) error {
 	for {
 		bell := j.listen()
 		readable := false
-		j.scan(at, func(frame) bool { readable = true; return false })
+		at = j.scan(at, func(f frame) bool { readable = matters(f); return !readable })
 		if readable {
 			return nil
 		}
@@ -157,51 +138,4 @@ func (j *Journal) ring() {
 		close(j.bell.ch)
 		j.bell.ch = nil
 	}
-}
-
-// Trim says that records before a position are no longer needed, as they are safe
-// elsewhere. From then on they are not brought to the disk, and files that hold no
-// other are deleted, but for two at most that are kept to be written again while Run
-// runs. The file being written stays.
-func (j *Journal) Trim(before record.Position) error {
-	j.mu.Lock()
-	j.consumed = max(j.consumed, before.Seq)
-	n := 0
-	for n < len(j.segments) && j.segments[n].sealed && j.segments[n].next <= before.Seq {
-		n++
-	}
-	old := j.segments[:n:n]
-	j.segments = j.segments[n:]
-	for _, s := range j.segments {
-		s.consume(before)
-	}
-	again, rest := j.reusable(old)
-	j.mu.Unlock()
-	if err := errors.Join(remove(rest), j.reuse(again)); err != nil {
-		return fmt.Errorf("trim journal: %w", err)
-	}
-	return nil
-}
-
-// consume notes that the records before a position are no longer needed, where its
-// hint tells the place. Callers hold Journal.mu.
-func (s *segment) consume(before record.Position) {
-	if !s.live || before.Seq <= s.first || before.Seq > s.next || before.Offset <= s.from {
-		return
-	}
-	if before.Seq == s.next && before.Offset == s.used {
-		s.from = s.used
-	} else if f, ok := frameAt(s, before.Offset&^7); ok && f.seq == before.Seq {
-		s.from = f.offset
-	}
-}
-
-// remove deletes segments that are in no list any more.
-func remove(segments []*segment) error {
-	var errs []error
-	for _, s := range segments {
-		s.release()
-		errs = append(errs, os.Remove(s.path))
-	}
-	return errors.Join(errs...)
 }

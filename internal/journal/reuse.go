@@ -29,7 +29,7 @@ func (j *Journal) reusable(segments []*segment) (again, rest []*segment) {
 func (j *Journal) reuse(segments []*segment) error {
 	var errs []error
 	for _, s := range segments {
-		s.since().Store(noRecord)
+		s.since().Store(noEntry)
 		s.consumed().Store(0)
 		errs = append(errs, s.forget(int64(len(s.data))))
 		s.from, s.used, s.first, s.next = fileHeader, fileHeader, 0, 0

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"sluice/internal/journal"
 	"sluice/internal/record"
 	"sluice/internal/record/recordtest"
 )
@@ -21,7 +20,7 @@ func alike(n int) *record.Attempt {
 }
 
 // running opens a small journal in a bubble and has it run there.
-func running(t *testing.T, dir string) *journal.Journal {
+func running(t *testing.T, dir string) opened {
 	j := open(t, small(dir))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
@@ -37,7 +36,7 @@ func running(t *testing.T, dir string) *journal.Journal {
 }
 
 // consume appends the records from..to-1, reads all there are and trims them.
-func consume(t *testing.T, j *journal.Journal, pos record.Position, from, to int) (end record.Position) {
+func consume(t *testing.T, j opened, pos record.Position, from, to int) (end record.Position) {
 	t.Helper()
 	for n := from; n < to; n++ {
 		if err := j.Append(alike(n)); err != nil {
@@ -93,7 +92,7 @@ func TestConsumedFilesAreWrittenAgain(t *testing.T) {
 }
 
 // killed opens what a process that is killed now would leave.
-func killed(t *testing.T, dir string) *journal.Journal {
+func killed(t *testing.T, dir string) opened {
 	t.Helper()
 	left := t.TempDir()
 	if err := os.CopyFS(left, os.DirFS(dir)); err != nil {
@@ -114,7 +113,7 @@ func TestTornReuseShowsNoOldRecord(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "0000000000000000.seg"), append(fresh[:cut:cut], old[cut:]...), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		j, err := journal.Open(small(dir))
+		j, err := start(small(dir))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"sluice/internal/journal"
 	"sluice/internal/record"
 	"sluice/internal/record/recordtest"
 )
@@ -35,7 +34,7 @@ func segmentOf(t *testing.T) (file []byte, frames []int) {
 
 // reopen puts a file where a journal finds it and returns what it reads, then what
 // it reads behind one more record.
-func reopen(t *testing.T, file []byte) (j *journal.Journal, got []*record.Attempt) {
+func reopen(t *testing.T, file []byte) (j opened, got []*record.Attempt) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "0000000000000000.seg"), file, 0o600); err != nil {
@@ -110,7 +109,7 @@ func TestUnreadableSegmentIsSetAside(t *testing.T) {
 // Whatever stands in a file, opening and reading it ends, and ends alike twice.
 func FuzzSegment(f *testing.F) {
 	dir := f.TempDir()
-	j, err := journal.Open(small(dir))
+	j, err := start(small(dir))
 	if err != nil {
 		f.Fatal(err)
 	}

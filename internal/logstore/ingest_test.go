@@ -48,7 +48,7 @@ func start(t *testing.T, o logstore.Options) *node {
 			t.Error(err)
 		}
 	})
-	n.store = logstore.New(n.journal, n.rows, n.files, o)
+	n.store = logstore.New(n.journal.Records(), n.rows, n.files, o)
 	return n
 }
 

@@ -20,7 +20,7 @@ import (
 	"sluice/internal/record"
 )
 
-// Journal is where records come from: *journal.Journal.
+// Journal is where records come from: *journal.Records.
 type Journal interface {
 	// Read lends the records from a position on to visit, until it returns false,
 	// and returns the position behind the last one visited.

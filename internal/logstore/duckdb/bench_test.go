@@ -36,7 +36,7 @@ func BenchmarkIngest(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	s := logstore.New(j, db, files, logstore.Options{Interval: time.Millisecond})
+	s := logstore.New(j.Records(), db, files, logstore.Options{Interval: time.Millisecond})
 	b.ReportAllocs()
 	b.ResetTimer()
 	before := cpu(b)

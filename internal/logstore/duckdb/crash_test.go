@@ -61,7 +61,7 @@ func startNode(ctx context.Context, dir string) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.store = logstore.New(n.journal, n.db, n.files, logstore.Options{Interval: time.Millisecond, BatchSize: 40})
+	n.store = logstore.New(n.journal.Records(), n.db, n.files, logstore.Options{Interval: time.Millisecond, BatchSize: 40})
 	return n, nil
 }
 

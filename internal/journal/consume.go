@@ -1,0 +1,127 @@
+package journal
+
+import (
+	"context"
+
+	"sluice/internal/ledger"
+	"sluice/internal/record"
+)
+
+// reader is a consumer: nothing behind its position is deleted.
+type reader struct {
+	j    *Journal
+	done record.Position // guarded by Journal.mu
+}
+
+func (j *Journal) reader() reader { return reader{j: j} }
+
+// enlist makes the journal keep what r has not consumed.
+func (j *Journal) enlist(r *reader) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.readers = append(j.readers, r)
+}
+
+// Trim says that the consumer needs nothing before a position any more, as it is safe
+// elsewhere. Files that no consumer needs are deleted.
+func (r *reader) Trim(before record.Position) error { return r.j.trim(r, before) }
+
+// Lag is the number of entries, of both kinds, behind the position of the last Trim.
+func (r *reader) Lag() uint64 {
+	r.j.mu.Lock()
+	defer r.j.mu.Unlock()
+	return r.j.behind(r.done.Seq)
+}
+
+// Records is the consumer of log records: the log store. Its methods are safe for
+// concurrent use.
+type Records struct{ reader }
+
+// Records adds a consumer of log records. All consumers are asked for after Open, before
+// the first of them trims: only from then on is kept what they need.
+func (j *Journal) Records() *Records {
+	r := &Records{j.reader()}
+	j.enlist(&r.reader)
+	return r
+}
+
+// Read calls visit with the log records from a position on, in order, until there are
+// no more or visit returns false, and returns the position behind the last entry that
+// was looked at. The attempt and the bytes in it are lent for the call only; its texts
+// may be kept. Entries that cannot be read are passed over and counted. Positions may be
+// read again until they are trimmed.
+func (r *Records) Read(from record.Position, visit func(*record.Attempt) bool) record.Position {
+	var a record.Attempt
+	return r.j.scan(from, func(f frame) bool {
+		if !f.intact() {
+			r.j.damaged.Add(1)
+			return true
+		}
+		if ledger.Stored(f.payload()) {
+			return true
+		}
+		if a.Decode(f.payload()) != nil {
+			r.j.damaged.Add(1)
+			return true
+		}
+		return visit(&a)
+	})
+}
+
+// Wait returns when there is a log record at or behind a position, with ErrClosed after
+// Close, and with the error of ctx when that ends first. It does not poll.
+func (r *Records) Wait(ctx context.Context, at record.Position) error {
+	return r.j.wait(ctx, at, func(f frame) bool { return !ledger.Stored(f.payload()) })
+}
+
+// Lines is the consumer of ledger lines: who sums them. Its methods are safe for
+// concurrent use.
+type Lines struct{ reader }
+
+// Lines adds a consumer of ledger lines, as Records does one of log records.
+func (j *Journal) Lines() *Lines {
+	r := &Lines{j.reader()}
+	j.enlist(&r.reader)
+	return r
+}
+
+// Read calls visit with the ledger lines from a position on, those that attempts carry
+// among them, and where each stands. Otherwise it is as Records.Read; the line is lent
+// for the call only, all but its texts.
+func (r *Lines) Read(from record.Position, visit func(at record.Position, l *ledger.Line) bool) record.Position {
+	var l ledger.Line
+	return r.j.scan(from, func(f frame) bool {
+		stored := f.closing()
+		if stored == nil {
+			return true
+		}
+		if l.Decode(stored) != nil {
+			r.j.damaged.Add(1)
+			return true
+		}
+		return visit(record.Position{Seq: f.seq, Offset: f.offset}, &l)
+	})
+}
+
+// Wait returns when there is an entry at or behind a position, of whichever kind, or as
+// Records.Wait does.
+func (r *Lines) Wait(ctx context.Context, at record.Position) error {
+	return r.j.wait(ctx, at, func(frame) bool { return true })
+}
+
+// closing is the stored line in a frame, its own or the one that its attempt closes; nil
+// for none. Of frames that cannot be read Records takes note.
+func (f frame) closing() []byte {
+	if !f.intact() {
+		return nil
+	}
+	stored := f.payload()
+	if ledger.Stored(stored) {
+		return stored
+	}
+	stored, err := record.ClosingOf(stored)
+	if err != nil {
+		return nil
+	}
+	return stored
+}

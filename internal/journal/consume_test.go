@@ -1,0 +1,243 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"sluice/internal/journal"
+	"sluice/internal/ledger"
+	"sluice/internal/record"
+	"sluice/internal/record/recordtest"
+)
+
+// reserved is the ledger line of the n-th chat before it is sent.
+func reserved(n int) *ledger.Line {
+	a := recordtest.Chat(n)
+	return &ledger.Line{
+		ID: a.ID, RequestID: a.RequestID, State: ledger.Reserved, At: a.Started, OrgID: a.OrgID, WorkspaceID: a.WorkspaceID, KeyID: a.KeyID,
+		Provider: a.Provider, Model: a.Model, Endpoint: a.Endpoint, Amount: 900_000,
+		Charges: []ledger.Charge{{Carrier: a.KeyID, Entry: "monthly", Units: 900_000}, {Carrier: a.WorkspaceID, ValueKey: "model:gpt-4o-mini", Units: 1}},
+	}
+}
+
+// closed is the line of the n-th chat when it has ended.
+func closed(n int) *ledger.Line {
+	l := reserved(n)
+	l.State, l.Amount, l.Charges[0].Units = ledger.Settled, int64(n), int64(n)
+	return l
+}
+
+// closing is the n-th chat with the end of its line.
+func closing(n int) *record.Attempt {
+	a := recordtest.Chat(n)
+	a.Closing = closed(n).AppendTo(nil)
+	return a
+}
+
+// readLines returns copies of the lines from a position on.
+func readLines(r *journal.Lines, from record.Position) (out []*ledger.Line, end record.Position) {
+	end = r.Read(from, func(at record.Position, l *ledger.Line) bool {
+		c := *l
+		c.Charges = append([]ledger.Charge(nil), l.Charges...)
+		out = append(out, &c)
+		return true
+	})
+	return out, end
+}
+
+func sameLines(t *testing.T, what string, got, want []*ledger.Line) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// spend appends the chats from..to-1 as the data plane does: the line first, and its end
+// with the record.
+func spend(t testing.TB, j opened, from, to int) {
+	t.Helper()
+	for n := from; n < to; n++ {
+		if err := errors.Join(j.AppendLine(reserved(n)), j.Append(closing(n))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestEachConsumerSeesItsKind(t *testing.T) {
+	t.Parallel()
+	j := open(t, small(t.TempDir()))
+	lines := j.Journal.Lines()
+	var records []*record.Attempt
+	var want []*ledger.Line
+	for n := range 40 {
+		spend(t, j, 2*n, 2*n+1)
+		put(t, j, 2*n+1, 2*n+2)
+		records = append(records, closing(2*n), recordtest.Chat(2*n+1))
+		want = append(want, reserved(2*n), closed(2*n))
+	}
+	got, end := read(j, record.Position{})
+	same(t, "records", got, records)
+	gotLines, endOfLines := readLines(lines, record.Position{})
+	sameLines(t, "lines", gotLines, want)
+	if end != endOfLines {
+		t.Errorf("records end at %+v, lines at %+v", end, endOfLines)
+	}
+	var middle record.Position
+	lines.Read(record.Position{}, func(at record.Position, _ *ledger.Line) bool { middle = at; return at.Seq < end.Seq-30 })
+	all := len(gotLines)
+	gotLines, _ = readLines(lines, middle)
+	if len(gotLines) == 0 || len(gotLines) == all {
+		t.Fatalf("%d of %d lines from the middle", len(gotLines), all)
+	}
+	sameLines(t, "from a place that was told", gotLines, want[all-len(gotLines):])
+	gotLines, _ = readLines(lines, record.Position{Seq: middle.Seq})
+	sameLines(t, "from there without the hint", gotLines, want[all-len(gotLines):])
+}
+
+// What one consumer has taken stays while another needs it, and goes when none does.
+func TestTheLastConsumerDecidesWhatGoes(t *testing.T) {
+	t.Parallel()
+	o := small(t.TempDir())
+	j := open(t, o)
+	lines := j.Journal.Lines()
+	spend(t, j, 0, 60)
+	_, end := read(j, record.Position{})
+	if err := j.Trim(end); err != nil {
+		t.Fatal(err)
+	}
+	if j.Records.Lag() != 0 || lines.Lag() != 120 || j.Stats().Lag != 120 {
+		t.Errorf("lags of %d, %d and %d, want 0, 120 and 120", j.Records.Lag(), lines.Lag(), j.Stats().Lag)
+	}
+	kept, _ := readLines(lines, record.Position{})
+	if len(kept) != 120 {
+		t.Fatalf("%d lines are left, want all 120", len(kept))
+	}
+	before := j.Stats().Segments
+	if err := errors.Join(lines.Trim(end), lines.Trim(record.Position{})); err != nil {
+		t.Fatal(err)
+	}
+	if j.Stats().Lag != 0 || j.Stats().Segments >= before {
+		t.Errorf("%d entries and %d of %d files are left", j.Stats().Lag, j.Stats().Segments, before)
+	}
+}
+
+// The log store sleeps while there are only lines.
+func TestWaitForARecordSleepsThroughLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := open(t, small(t.TempDir()))
+		lines := j.Journal.Lines()
+		recorded, lined := make(chan error, 1), make(chan error, 1)
+		go func() { recorded <- j.Wait(t.Context(), record.Position{}) }()
+		go func() { lined <- lines.Wait(t.Context(), record.Position{}) }()
+		synctest.Wait()
+		if err := j.AppendLine(reserved(1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-lined; err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		select {
+		case err := <-recorded:
+			t.Fatalf("woken by a line: %v", err)
+		default:
+		}
+		put(t, j, 1, 2)
+		if err := <-recorded; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestLineThatIsTooLargeIsRefused(t *testing.T) {
+	t.Parallel()
+	j := open(t, small(t.TempDir()))
+	l := reserved(1)
+	l.Model = string(make([]byte, 9<<10))
+	if err := j.AppendLine(l); !errors.Is(err, journal.ErrTooLarge) || j.Stats().Refused != 1 {
+		t.Errorf("got %v, %+v; want too large and counted", err, j.Stats())
+	}
+}
+
+// A record that loses its bodies keeps the end of its line.
+func TestCutRecordStillClosesItsLine(t *testing.T) {
+	t.Parallel()
+	j := open(t, small(t.TempDir()))
+	lines := j.Journal.Lines()
+	a := closing(3)
+	a.Response.Bytes = make([]byte, 20<<10)
+	if err := j.Append(a); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := readLines(lines, record.Position{})
+	sameLines(t, "read", got, []*ledger.Line{closed(3)})
+}
+
+// Bytes that begin as a record or line and are none are counted once, by whoever would
+// have taken them.
+func TestLineThatCannotBeReadIsPassedOver(t *testing.T) {
+	t.Parallel()
+	j := open(t, small(t.TempDir()))
+	lines := j.Journal.Lines()
+	a := recordtest.Chat(1)
+	a.Closing = []byte("no line")
+	if err := errors.Join(j.Append(a), j.AppendLine(reserved(2))); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := readLines(lines, record.Position{})
+	sameLines(t, "read", got, []*ledger.Line{reserved(2)})
+	if st := j.Stats(); st.Damaged != 1 {
+		t.Errorf("%d damaged, want one", st.Damaged)
+	}
+}
+
+func TestAppendOfALineAllocatesNothing(t *testing.T) {
+	j := open(t, journal.Options{Dir: t.TempDir()})
+	l := reserved(1)
+	if n := testing.AllocsPerRun(1000, func() { _ = j.AppendLine(l) }); n != 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+}
+
+func BenchmarkAppendLine(b *testing.B) {
+	j := open(b, journal.Options{Dir: b.TempDir(), MaxBytes: 1 << 40})
+	ctx, cancel := context.WithCancel(b.Context())
+	ran := make(chan error)
+	go func() { ran <- j.Run(ctx) }()
+	l := reserved(1)
+	b.ReportAllocs()
+	b.SetBytes(int64(l.EncodedSize()))
+	for n := 0; b.Loop(); n++ {
+		if err := j.AppendLine(l); err != nil {
+			b.Fatal(err)
+		}
+		if n%4096 == 0 {
+			_ = j.Trim(record.Position{Seq: 1 << 62})
+		}
+	}
+	b.StopTimer()
+	cancel()
+	<-ran
+}
+
+func BenchmarkReadLines(b *testing.B) {
+	const calls = 2000
+	j := open(b, journal.Options{Dir: b.TempDir()})
+	lines := j.Journal.Lines()
+	spend(b, j, 0, calls)
+	b.ReportAllocs()
+	for b.Loop() {
+		seen := 0
+		lines.Read(record.Position{}, func(record.Position, *ledger.Line) bool { seen++; return true })
+		if seen != 2*calls {
+			b.Fatal(fmt.Sprint(seen, " lines"))
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(2*calls), "ns/line")
+}

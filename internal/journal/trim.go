@@ -1,0 +1,80 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"sluice/internal/record"
+)
+
+// trim notes how far a consumer is and deletes the files that none needs any more, but
+// for two at most that are kept to be written again while Run runs. The file being
+// written stays. What all have consumed is not brought to the disk from then on.
+func (j *Journal) trim(r *reader, before record.Position) error {
+	j.trimming.Lock()
+	defer j.trimming.Unlock()
+	j.mu.Lock()
+	if before.Seq > r.done.Seq {
+		r.done = before
+	}
+	needed := j.needed()
+	n := 0
+	for n < len(j.segments) && j.segments[n].sealed && j.segments[n].next <= needed.Seq {
+		n++
+	}
+	old := j.segments[:n:n]
+	j.segments = j.segments[n:]
+	for _, s := range j.segments {
+		s.consume(needed)
+	}
+	again, rest := j.reusable(old)
+	j.mu.Unlock()
+	if err := errors.Join(remove(rest), j.reuse(again)); err != nil {
+		return fmt.Errorf("trim journal: %w", err)
+	}
+	return nil
+}
+
+// needed is the position of the consumer that is last. Callers hold mu.
+func (j *Journal) needed() (least record.Position) {
+	for i, r := range j.readers {
+		if i == 0 || r.done.Seq < least.Seq {
+			least = r.done
+		}
+	}
+	return least
+}
+
+// behind counts the entries from a sequence number on. Callers hold mu.
+func (j *Journal) behind(seq uint64) (n uint64) {
+	for _, s := range j.segments {
+		if from := max(s.first, seq); from < s.next {
+			n += s.next - from
+		}
+	}
+	return n
+}
+
+// consume notes that the entries before a position are no longer needed, where its
+// hint tells the place. Callers hold Journal.mu.
+func (s *segment) consume(before record.Position) {
+	if !s.live || before.Seq <= s.first || before.Seq > s.next || before.Offset <= s.from {
+		return
+	}
+	if before.Seq == s.next && before.Offset == s.used {
+		s.from = s.used
+	} else if f, ok := frameAt(s, before.Offset&^7); ok && f.seq == before.Seq {
+		s.from = f.offset
+	}
+}
+
+// remove deletes segments that are in no list any more.
+func remove(segments []*segment) error {
+	var errs []error
+	for _, s := range segments {
+		s.release()
+		errs = append(errs, os.Remove(s.path))
+	}
+	return errors.Join(errs...)
+}
