@@ -100,6 +100,9 @@ func TestBoundHolds(t *testing.T) {
 		more("more input", &l.Input)
 		more("more output", &l.Output)
 		more("more searches", &l.Searches)
+		if rapid.Bool().Draw(t, "mode unknown") {
+			l.Execution = ""
+		}
 		if rapid.Bool().Draw(t, "context known") {
 			l.SearchContext = u.SearchContext
 		}
@@ -138,6 +141,7 @@ func TestBoundIsNear(t *testing.T) {
 		want int64
 	}{
 		"plain chat":                    {"tokens plain", catalog.Limits{Input: 1000, Output: 500}, 7_500_000},
+		"a mode that nobody knows":      {"modes four", catalog.Limits{Input: 1000}, 2_500_000},
 		"all of it written for an hour": {"tokens writes", catalog.Limits{Input: 1000}, 6_000_000},
 		"the higher tier is reached":    {"modes tiers", catalog.Limits{Input: 200_001}, 500_002_500},
 		"the higher tier is not":        {"modes tiers", catalog.Limits{Input: 200_000}, 250_000_000},
@@ -179,6 +183,8 @@ func TestCount(t *testing.T) {
 			catalog.Units{Requests: 1, Input: 25, CacheRead: 60, CacheWrite5m: 10, AudioInput: 5, Reasoning: 20, AudioOutput: 30}},
 		"a part is no larger than its whole": {llm.Usage{InputTokens: 10, CachedTokens: 8, InputAudioTokens: 8, OutputTokens: 3, ReasoningTokens: 9},
 			catalog.Units{Requests: 1, CacheRead: 8, AudioInput: 2, Reasoning: 3}},
+		"written for minutes and for an hour": {llm.Usage{InputTokens: 100, CacheWriteTokens: 60, CacheHourTokens: 50, Tier: "flex"},
+			catalog.Units{Requests: 1, Input: 40, CacheWrite5m: 10, CacheWrite1h: 50, Execution: catalog.Flex}},
 		"images that were shown": {llm.Usage{InputTokens: 300, ImageTokens: 256}, catalog.Units{Requests: 1, Input: 44, ImageInput: 256}},
 		"images that were made":  {llm.Usage{InputTokens: 20, OutputTokens: 1300, ImageTokens: 1290}, catalog.Units{Requests: 1, Input: 20, Output: 10, ImageOutput: 1290}},
 		"searches and citations": {llm.Usage{SearchUnits: 3, SearchContext: "high", CitationTokens: 7}, catalog.Units{Requests: 1, Searches: 3, SearchContext: "high", Citation: 7}},

@@ -2,8 +2,8 @@ package catalog
 
 // Limits are the most that a call may use, as far as it is known before it is sent.
 type Limits struct {
-	Region    string
-	Execution Execution
+	Region    string    // empty: the default
+	Execution Execution // empty: it may be any, and the dearest counts
 
 	Input         int64    // tokens, whatever they are
 	Output        int64    // tokens, thoughts and citations included
@@ -24,9 +24,21 @@ func (t *Tariff) Bound(l *Limits) int64 {
 	if t.reason != "" {
 		return 0
 	}
+	if l.Execution != "" {
+		return t.tiers(l.Region, l.Execution).bound(l)
+	}
 	most := int64(0)
-	for _, tier := range t.tiers(l.Region, l.Execution) {
-		if max(0, l.Input) > tier.over { // a smaller input reaches all lower tiers
+	for _, mode := range executions {
+		most = max(most, t.tiers(l.Region, mode).bound(l))
+	}
+	return most
+}
+
+// bound is the most over the tiers that an input of that size or less reaches.
+func (t tiers) bound(l *Limits) int64 {
+	most := int64(0)
+	for _, tier := range t {
+		if max(0, l.Input) > tier.over {
 			most = max(most, tier.plan.bound(l))
 		}
 	}

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -72,9 +73,13 @@ type kept struct {
 type content struct {
 	found    bool
 	source   string // the name of the source
+	sum      sum    // of source and file
 	prices   Prices
 	generals Generals
 }
+
+// sum tells contents apart.
+type sum [sha256.Size]byte
 
 // New builds a Catalog over sources, which are asked in order: the first that has a file
 // is the one that counts.

@@ -74,7 +74,7 @@ func (r *Rates) check() error {
 		if k.timed {
 			limit = maxCents
 		}
-		if err := k.of(r).check(k.name, limit); err != nil {
+		if err := (*k.of(r)).check(k.name, limit); err != nil {
 			return err
 		}
 	}

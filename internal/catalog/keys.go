@@ -3,27 +3,27 @@ package catalog
 // rateKey is a member of pay_as_you_go that prices tokens, as the files call it.
 type rateKey struct {
 	name  string
-	of    func(*Rates) *Price
-	timed bool // of transcriptions it is the price of a minute
+	of    func(*Rates) **Price // where it stands
+	timed bool                 // of transcriptions it is the price of a minute
 }
 
 var rateKeys = [...]rateKey{
-	{"request_token", func(r *Rates) *Price { return r.RequestToken }, false},
-	{"response_token", func(r *Rates) *Price { return r.ResponseToken }, false},
-	{"cache_write_input_token", func(r *Rates) *Price { return r.CacheWriteInput }, false},
-	{"cache_read_input_token", func(r *Rates) *Price { return r.CacheReadInput }, false},
-	{"request_audio_token", func(r *Rates) *Price { return r.RequestAudioToken }, true},
-	{"response_audio_token", func(r *Rates) *Price { return r.ResponseAudioToken }, true},
-	{"cache_read_audio_input_token", func(r *Rates) *Price { return r.CacheReadAudioInput }, false},
-	{"request_text_token", func(r *Rates) *Price { return r.RequestTextToken }, false},
-	{"response_text_token", func(r *Rates) *Price { return r.ResponseTextToken }, false},
-	{"request_image_token", func(r *Rates) *Price { return r.RequestImageToken }, false},
-	{"response_image_token", func(r *Rates) *Price { return r.ResponseImageToken }, false},
-	{"cache_read_text_input_token", func(r *Rates) *Price { return r.CacheReadTextInput }, false},
-	{"cached_text_input_token", func(r *Rates) *Price { return r.CachedTextInputToken }, false},
-	{"cache_read_image_input_token", func(r *Rates) *Price { return r.CacheReadImageInput }, false},
-	{"cached_image_input_token", func(r *Rates) *Price { return r.CachedImageInput }, false},
-	{"reasoning_token", func(r *Rates) *Price { return r.ReasoningToken }, false},
+	{"request_token", func(r *Rates) **Price { return &r.RequestToken }, false},
+	{"response_token", func(r *Rates) **Price { return &r.ResponseToken }, false},
+	{"cache_write_input_token", func(r *Rates) **Price { return &r.CacheWriteInput }, false},
+	{"cache_read_input_token", func(r *Rates) **Price { return &r.CacheReadInput }, false},
+	{"request_audio_token", func(r *Rates) **Price { return &r.RequestAudioToken }, true},
+	{"response_audio_token", func(r *Rates) **Price { return &r.ResponseAudioToken }, true},
+	{"cache_read_audio_input_token", func(r *Rates) **Price { return &r.CacheReadAudioInput }, false},
+	{"request_text_token", func(r *Rates) **Price { return &r.RequestTextToken }, false},
+	{"response_text_token", func(r *Rates) **Price { return &r.ResponseTextToken }, false},
+	{"request_image_token", func(r *Rates) **Price { return &r.RequestImageToken }, false},
+	{"response_image_token", func(r *Rates) **Price { return &r.ResponseImageToken }, false},
+	{"cache_read_text_input_token", func(r *Rates) **Price { return &r.CacheReadTextInput }, false},
+	{"cached_text_input_token", func(r *Rates) **Price { return &r.CachedTextInputToken }, false},
+	{"cache_read_image_input_token", func(r *Rates) **Price { return &r.CacheReadImageInput }, false},
+	{"cached_image_input_token", func(r *Rates) **Price { return &r.CachedImageInput }, false},
+	{"reasoning_token", func(r *Rates) **Price { return &r.ReasoningToken }, false},
 }
 
 // twins are the older names of two rates. A multiplier goes by the newer.

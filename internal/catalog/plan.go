@@ -90,7 +90,7 @@ func (s *sheet) find(key string) (price *Price, tenths int64) {
 func (r *Rates) token(name string) *Price {
 	for i := range rateKeys {
 		if rateKeys[i].name == name {
-			return rateKeys[i].of(r)
+			return *rateKeys[i].of(r)
 		}
 	}
 	return nil

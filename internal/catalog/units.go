@@ -77,23 +77,24 @@ type Other struct {
 // written, audio and reasoning tokens twice, such as OpenAI, are set right: a part is
 // never larger than what is left of its whole.
 //
-// Written tokens count as kept for five minutes, and tokens of images as those that were
-// shown to the model, unless there are more of them than of the input is left: then they
-// are those that it made. Characters, images and other units are the caller's to add.
+// Tokens of images count as those that were shown to the model, unless there are more of
+// them than of the input is left: then they are those that it made. The region,
+// characters, images and other units are the caller's to add.
 func Count(u llm.Usage) Units {
 	in, out := max(0, u.InputTokens), max(0, u.OutputTokens)
 	units := Units{
-		Requests: 1, Searches: u.SearchUnits, SearchContext: u.SearchContext, Citation: u.CitationTokens,
+		Execution: Execution(u.Tier), Requests: 1, Searches: u.SearchUnits, SearchContext: u.SearchContext, Citation: u.CitationTokens,
 		CacheRead: part(&in, u.CachedTokens), CacheWrite5m: part(&in, u.CacheWriteTokens), AudioInput: part(&in, u.InputAudioTokens),
 		Reasoning: part(&out, u.ReasoningTokens), AudioOutput: part(&out, u.OutputAudioTokens),
 	}
+	units.CacheWrite1h = part(&units.CacheWrite5m, u.CacheHourTokens)
 	if u.ImageTokens <= in {
 		units.ImageInput = part(&in, u.ImageTokens)
 	} else {
 		units.ImageOutput = part(&out, u.ImageTokens)
 	}
 	units.Input, units.Output = in, out
-	if in+out+units.CacheRead+units.CacheWrite5m+units.AudioInput == 0 {
+	if max(0, u.InputTokens)+max(0, u.OutputTokens) == 0 {
 		units.AudioMilli = milli(u.AudioSeconds)
 	}
 	return units

@@ -1,0 +1,177 @@
+package catalog
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+)
+
+// Agreement is what an integration pays: multiplied prices, and own ones of some models.
+// It is made once, when the integration changes, and lives in the snapshot from which
+// requests are served, because it remembers the Tariffs that it made. Nil pays what the
+// list says. Safe for concurrent use.
+type Agreement struct {
+	by     Adjustments
+	models map[string]*override
+	memo   memo
+}
+
+// Override is what an integration says of a model.
+type Override struct {
+	// Base is the model of the price list whose price it has where Rates say nothing,
+	// such as that from which it was tuned; empty: the one of its own name.
+	Base string
+	// Rates replace those of the list, one by one, in all regions and modes; a batch
+	// costs half. Nil replaces nothing.
+	Rates *Rates
+}
+
+type override struct {
+	Override
+	memo memo
+}
+
+// NewAgreement makes an Agreement of adjustments and of what it says of models, by name.
+func NewAgreement(a Adjustments, models map[string]Override) *Agreement {
+	out := &Agreement{by: a, models: make(map[string]*override, len(models))}
+	for name, o := range models {
+		out.models[name] = &override{Override: o}
+	}
+	return out
+}
+
+// base is the model of the list that a model of the integration has the price of.
+func (a *Agreement) base(model string) string {
+	if a != nil {
+		if o := a.models[model]; o != nil && o.Base != "" {
+			return o.Base
+		}
+	}
+	return model
+}
+
+// of is the Tariff of a model whose price in the list is known.
+func (a *Agreement) of(model string, list *Tariff) *Tariff {
+	if a == nil {
+		return list
+	}
+	if o := a.models[model]; o != nil && o.Rates != nil {
+		return o.memo.of(list, func() *Tariff { return list.replaced(o.Rates, a.by) })
+	}
+	if len(a.by.of) == 0 {
+		return list
+	}
+	return a.memo.of(list, func() *Tariff { return list.Adjust(a.by) })
+}
+
+// replaced is the Tariff with other rates in place of its own. The prices of regions,
+// modes and batches go, for they are not what was agreed.
+func (t *Tariff) replaced(rates *Rates, a Adjustments) *Tariff {
+	var base Pricing
+	source := "integration"
+	if t.reason == "" && t.entry.Pricing != nil {
+		base, source = *t.entry.Pricing, "integration, "+t.source
+	}
+	var full Rates
+	if base.PayAsYouGo != nil {
+		full = *base.PayAsYouGo
+	}
+	for i := range rateKeys {
+		if p := *rateKeys[i].of(rates); p != nil {
+			*rateKeys[i].of(&full) = p
+		}
+	}
+	base.PayAsYouGo, base.Batch = &full, nil
+	return newTariff(source, Entry{Pricing: &base}, a)
+}
+
+// maxMemo bounds the Tariffs that are remembered; lists that were renewed leave old ones
+// behind.
+const maxMemo = 4096
+
+// memo remembers what was made of a Tariff. Reading it neither locks nor allocates.
+type memo struct {
+	made sync.Map // *Tariff by *Tariff
+	size atomic.Int64
+}
+
+func (m *memo) of(list *Tariff, derive func() *Tariff) *Tariff {
+	if got, ok := m.made.Load(list); ok {
+		return got.(*Tariff)
+	}
+	got, known := m.made.LoadOrStore(list, derive())
+	if !known && m.size.Add(1) > maxMemo {
+		m.made.Clear()
+		m.size.Store(0)
+	}
+	return got.(*Tariff)
+}
+
+// ReadOverride reads pricing_config of a model of an integration, which is in dollars for
+// a million tokens:
+//
+//	{"type": "static", "pay_as_you_go": {"request_token": {"price": 2.5}, "response_token": {"price": 10}}}
+//
+// Null and an empty object say nothing. fault.InvalidParameter names what is unknown, no
+// price of tokens, negative, or more than 5,000 dollars.
+// Source: contract/identity-and-governance.yaml, PricingConfig.
+func ReadOverride(base string, raw []byte) (Override, error) {
+	out := Override{Base: base}
+	members, err := object(raw, "pricing_config")
+	if err != nil {
+		return out, err
+	}
+	for name, v := range members {
+		switch {
+		case name == "pay_as_you_go":
+		case name != "type":
+			return out, unknownMember("pricing_config." + name)
+		case string(v) != `"static"`:
+			return out, invalid("pricing_config.type", `pricing_config.type is "static"`)
+		}
+	}
+	rates, err := object(members["pay_as_you_go"], "pricing_config.pay_as_you_go")
+	if err != nil || len(rates) == 0 {
+		return out, err
+	}
+	out.Rates = new(Rates)
+	for name, v := range rates {
+		if err := out.Rates.read(name, v); err != nil {
+			return Override{}, err
+		}
+	}
+	return out, nil
+}
+
+// read takes the price of a million tokens.
+func (r *Rates) read(name string, raw json.RawMessage) error {
+	path := "pricing_config.pay_as_you_go." + name
+	for i := range rateKeys {
+		if rateKeys[i].name != name {
+			continue
+		}
+		var p *Price
+		err := json.Unmarshal(raw, &p)
+		if err == nil && p != nil {
+			err = p.perMillion()
+		}
+		if err == nil {
+			err = p.check(name, maxTokenCents)
+		}
+		if err != nil {
+			return invalid(path, fmt.Sprintf("%s: a price is in dollars for a million tokens, from 0 to 5000: %v", path, err))
+		}
+		*rateKeys[i].of(r) = p
+		return nil
+	}
+	return unknownMember(path)
+}
+
+// perMillion turns dollars for a million tokens into cents for one, which moves the
+// decimal point by four places and loses no digit.
+func (p *Price) perMillion() (err error) {
+	p.Price, err = strconv.ParseFloat(strconv.FormatFloat(p.Price, 'f', -1, 64)+"e-4", 64)
+	return err
+}

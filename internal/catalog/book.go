@@ -1,0 +1,136 @@
+package catalog
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Book keeps the Tariffs of all models ready. Finding one neither locks nor waits nor
+// allocates. The first time that a provider is asked for, its built-in prices count until
+// Run has read those of the sources; Run renews them from then on.
+type Book struct {
+	catalog *Catalog
+	asked   chan struct{} // has an element when a provider is new
+
+	mu    sync.Mutex // held to change lists
+	lists atomic.Pointer[map[string]*list]
+}
+
+// list are the Tariffs of a provider. It never changes.
+type list struct {
+	sum     sum // of the file that it is made of
+	models  map[string]*Tariff
+	missing *Tariff // of a model that is not there
+}
+
+// NewBook makes a Book over the sources of a Catalog.
+func NewBook(c *Catalog) *Book {
+	b := &Book{catalog: c, asked: make(chan struct{}, 1)}
+	b.lists.Store(new(map[string]*list))
+	return b
+}
+
+// Find is what a model costs the owner of an Agreement, which may be nil: always a
+// Tariff, with a Reason where there is no price.
+func (b *Book) Find(provider, model string, a *Agreement) *Tariff {
+	l := (*b.lists.Load())[provider]
+	if l == nil {
+		l = b.open(provider)
+	}
+	t, ok := find(l.models, provider, a.base(model))
+	if !ok {
+		t = l.missing
+	}
+	return a.of(model, t)
+}
+
+// open begins the list of a provider that nobody has asked for before. What is no name
+// of a provider, and more of them than are kept, has none.
+func (b *Book) open(provider string) *list {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	lists := *b.lists.Load()
+	if l := lists[provider]; l != nil {
+		return l
+	}
+	if !providerName.MatchString(provider) || len(lists) >= maxFiles {
+		return &list{missing: unpriced(UnknownProvider)}
+	}
+	got, err := ask(context.Background(), Builtin(), file{PricingFiles, provider}) // is in memory
+	l := newList(got, NotLoaded)
+	if err == nil {
+		l.missing = unpriced(UnknownModel)
+	}
+	b.put(provider, l)
+	select {
+	case b.asked <- struct{}{}:
+	default: // Run was told already
+	}
+	return l
+}
+
+// put publishes a list. The caller holds mu.
+func (b *Book) put(provider string, l *list) {
+	old := *b.lists.Load()
+	lists := make(map[string]*list, len(old)+1)
+	for name, other := range old {
+		lists[name] = other
+	}
+	lists[provider] = l
+	b.lists.Store(&lists)
+}
+
+// newList makes the Tariffs of a file; none is there for the reason that is given.
+func newList(c content, none Reason) *list {
+	l := &list{sum: c.sum, models: make(map[string]*Tariff, len(c.prices)), missing: unpriced(none)}
+	for model := range c.prices {
+		if model != defaultModel {
+			e, _ := c.prices.of("", model)
+			l.models[model] = newTariff(c.source, e, Adjustments{})
+		}
+	}
+	return l
+}
+
+// Renew reads the lists of all providers that were asked for, as far as their files are
+// older than the Catalog keeps them, and publishes those that changed.
+func (b *Book) Renew(ctx context.Context) {
+	for provider, old := range *b.lists.Load() {
+		if ctx.Err() != nil {
+			return
+		}
+		got, err := b.catalog.load(ctx, file{PricingFiles, provider})
+		none := UnknownModel
+		if err != nil {
+			none = UnknownProvider
+		}
+		if ctx.Err() != nil || got.sum == old.sum && old.missing.reason == none {
+			continue
+		}
+		l := newList(got, none)
+		b.mu.Lock()
+		b.put(provider, l)
+		b.mu.Unlock()
+	}
+}
+
+// renewal is how often Run looks whether a file is due.
+const renewal = time.Minute
+
+// Run renews the lists until ctx ends: at once when a provider is new, else as often as
+// files are due.
+func (b *Book) Run(ctx context.Context) error {
+	tick := time.NewTicker(renewal)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-b.asked:
+		case <-tick.C:
+		}
+		b.Renew(ctx)
+	}
+}
