@@ -34,7 +34,7 @@ func (a *App) buildAdmin(context.Context) error {
 		Limits:    configLimits(a.set),
 		Logs:      a.logs,
 		Journal:   a.journal,
-		Models:    a.modelCatalog(),
+		Models:    a.catalog,
 		Breakers:  a.breakersOf,
 		Outside:   a.client.HTTPClient(),
 		Deployments: map[deployment.Type]int{

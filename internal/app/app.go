@@ -18,6 +18,7 @@ import (
 
 	"sluice/internal/admin"
 	"sluice/internal/audit"
+	"sluice/internal/catalog"
 	"sluice/internal/config"
 	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
@@ -68,6 +69,8 @@ type App struct {
 	states    *dataplane.StateKeeper
 	gateway   *dataplane.Gateway
 	metrics   *telemetry.Registry
+	catalog   *catalog.Catalog
+	prices    *catalog.Book
 	admin     *admin.Admin
 	worker    *worker.Runner
 	server    *h1.Server
@@ -98,7 +101,7 @@ func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) 
 		}
 	}()
 	for _, step := range [...]func(context.Context) error{
-		a.lockData, a.openData, a.openStore, a.foundDeployment, a.startDemo, a.openLogs, a.openDirectory, a.buildGateway, a.buildAdmin, a.buildMetrics, a.openListener,
+		a.lockData, a.openData, a.openStore, a.foundDeployment, a.startDemo, a.openLogs, a.openDirectory, a.buildGateway, a.openCatalog, a.buildAdmin, a.buildMetrics, a.openListener,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -257,6 +260,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.add("kept responses", a.states.Run)
 	g.add("journal", a.journal.Run)
 	g.add("request log", a.logs.Run)
+	g.add("price lists", a.prices.Run)
 	g.add("retention", a.retain)
 	g.add("live copy", a.directory.Run)
 	g.add("worker", a.worker.Run)

@@ -3,6 +3,8 @@ package catalog_test
 import (
 	"context"
 	"errors"
+	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -241,5 +243,38 @@ func TestProxy(t *testing.T) {
 		if strings.Contains(p, "stranger") {
 			t.Error("the service was asked for a provider that nobody knows")
 		}
+	}
+}
+
+// objects is a store of files in memory.
+type objects map[string]string
+
+func (o objects) Open(_ context.Context, path string) (io.ReadCloser, error) {
+	switch text, ok := o[path]; {
+	case !ok:
+		return nil, fs.ErrNotExist
+	case text == "away":
+		return nil, errors.New("away")
+	default:
+		return io.NopCloser(strings.NewReader(text)), nil
+	}
+}
+
+func TestLogStore(t *testing.T) {
+	t.Parallel()
+	stored := objects{"configs/pricing/acme.json": acme, "configs/pricing/broken.json": "away", "configs/pricing/vast.json": strings.Repeat(" ", 16<<20+1)}
+	src := catalog.LogStore(stored, "/configs/pricing/", "")
+	for provider, want := range map[string]error{"acme": nil, "none": catalog.ErrNone} {
+		if _, err := src.Read(t.Context(), catalog.PricingFiles, provider); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", provider, err, want)
+		}
+	}
+	for _, provider := range []string{"broken", "vast"} {
+		if _, err := src.Read(t.Context(), catalog.PricingFiles, provider); err == nil || errors.Is(err, catalog.ErrNone) {
+			t.Errorf("%s: %v", provider, err)
+		}
+	}
+	if _, err := src.Read(t.Context(), catalog.GeneralFiles, "acme"); !errors.Is(err, catalog.ErrNone) {
+		t.Errorf("a folder without a path: %v", err)
 	}
 }

@@ -71,6 +71,43 @@ func bounded(r io.Reader) ([]byte, error) {
 	return raw, err
 }
 
+// Objects is a store of files, such as the object storage of the log store.
+type Objects interface {
+	// Open returns the content of a path such as "configs/pricing/openai.json", which
+	// the caller closes. A path that is not there fails with fs.ErrNotExist.
+	Open(ctx context.Context, path string) (io.ReadCloser, error)
+}
+
+// LogStore is the source of files in the log store: <path>/<provider>.json, with a path
+// for each folder. An empty path has none.
+func LogStore(objects Objects, pricing, general string) Source {
+	return &stored{objects, map[Folder]string{PricingFiles: pricing, GeneralFiles: general}}
+}
+
+type stored struct {
+	objects Objects
+	paths   map[Folder]string
+}
+
+// Name implements Source.
+func (s *stored) Name() string { return "log store" }
+
+// Read implements Source.
+func (s *stored) Read(ctx context.Context, f Folder, provider string) ([]byte, error) {
+	if s.paths[f] == "" {
+		return nil, ErrNone
+	}
+	content, err := s.objects.Open(ctx, strings.Trim(s.paths[f], "/")+"/"+provider+".json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNone
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = content.Close() }() // it was only read
+	return bounded(content)
+}
+
 // Proxy is the source of a service that hands out files, such as another gateway:
 // <base>/pricing/<provider>, or the same with .json behind it. Only providers that known
 // accepts are asked for, because anybody may ask the catalog for anything.

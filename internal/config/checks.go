@@ -3,6 +3,7 @@ package config
 import (
 	"crypto/x509"
 	"encoding/pem"
+	"io/fs"
 	"net"
 	"net/mail"
 	"net/netip"
@@ -41,6 +42,7 @@ var rules = map[string]rule{
 	"private-key":     {"a private key in PEM form, not encrypted", isPrivateKey},
 	"proxy":           {"an address such as http://user:password@proxy.example.com:3128", isProxy},
 	"role-arn":        {"a role such as arn:aws:iam::123456789012:role/gateway", match(`^arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]{1,512}$`)},
+	"stored-path":     {"a path without .. in it, such as configs/pricing", func(s string) bool { return fs.ValidPath(strings.Trim(s, "/")) }},
 	"web-url":         {"an http:// or https:// address", func(s string) bool { return isURL(s, "http", "https") }},
 	"trusted-host":    {"a host name, *.domain, an IP address or a range, such as models.internal", match(`^[^\s,@\\"']{1,253}$`)},
 }

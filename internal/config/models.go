@@ -13,12 +13,12 @@ type Models struct {
 	// among `TRUSTED_CUSTOM_HOSTS`.
 	ProxyURL string `env:"MODEL_CONFIGS_PROXY_URL" check:"web-url"`
 
-	// PricingLogStore is where files of prices lie in the log store. It is accepted and
-	// not read yet.
-	PricingLogStore string `env:"MODEL_CONFIGS_PRICING_LOG_STORE_PATH"`
+	// PricingLogStore is where files of prices lie in the log store: `configs/pricing`
+	// has `openai.json`. The local log store is the directory `logs` in `DATA_DIR`.
+	PricingLogStore string `env:"MODEL_CONFIGS_PRICING_LOG_STORE_PATH" check:"stored-path"`
 
 	// CapabilitiesLogStore is the same for capabilities.
-	CapabilitiesLogStore string `env:"MODEL_CONFIGS_CAPABILITIES_LOG_STORE_PATH"`
+	CapabilitiesLogStore string `env:"MODEL_CONFIGS_CAPABILITIES_LOG_STORE_PATH" check:"stored-path"`
 
 	// PricingDir is a directory with files of prices, one for each provider:
 	// `openai.json`. They replace those of the same name that come with the program.
