@@ -110,6 +110,9 @@ const countMax = 1 << 50
 
 // count reads a number of tokens. Some providers write 12.0, some -1 for not known.
 func count(raw []byte, to *int64) bool {
+	if len(raw) == 0 {
+		return false
+	}
 	n, err := strconv.ParseInt(string(raw), 10, 64)
 	if err != nil {
 		f, err := strconv.ParseFloat(string(raw), 64)

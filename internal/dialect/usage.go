@@ -18,6 +18,13 @@ func Usage(ep llm.Endpoint, body []byte, usagePath string) (u llm.Usage, model s
 	return c.usage(), model
 }
 
+// UsageOf reads a usage object as Usage does.
+func UsageOf(ep llm.Endpoint, raw []byte) llm.Usage {
+	c := counts{apart: ep == llm.Messages}
+	c.read(raw)
+	return c.usage()
+}
+
 // ReadReply is ValidReply and, when that accepts the reply, Usage, in one pass. It
 // leaves the index of the reply in d for edits to come, where there is one: d.Indexes
 // tells.

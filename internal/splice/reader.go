@@ -47,6 +47,13 @@ func (r *Reader) Raw() []byte {
 // Null reads the value to come if it is null, and reports whether it was.
 func (r *Reader) Null() bool { return r.Kind() == 'n' && r.goTo(r.s.literal(r.at, "null")) }
 
+// Mark is the place of the value to come, for Since.
+func (r *Reader) Mark() int { return r.at }
+
+// Since returns what was read since a mark: the raw value that came then, once it was
+// read to its end.
+func (r *Reader) Since(mark int) []byte { return r.s.b[mark:r.at] }
+
 // Whole reports whether the text was one value, which was read to its end.
 func (r *Reader) Whole() bool {
 	return r.s.reason == "" && r.at > 0 && r.s.space(r.at) == len(r.s.b)

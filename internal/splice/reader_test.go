@@ -63,14 +63,16 @@ func TestReaderPassesOver(t *testing.T) {
 		}
 		got = append(got, string(name))
 		if string(name) == "list" {
+			from := r.Mark()
 			for k := range r.Elements() {
 				if k == 1 {
 					got = append(got, string(r.Raw()))
 				}
 			}
+			got = append(got, string(r.Since(from)))
 		}
 	}
-	if want := []string{"a", "list", "2", "e"}; !reflect.DeepEqual(got, want) || !r.Whole() {
+	if want := []string{"a", "list", "2", `[ {"x":1}, 2 ,[]]`, "e"}; !reflect.DeepEqual(got, want) || !r.Whole() {
 		t.Errorf("got %q, whole %v; want %q", got, r.Whole(), want)
 	}
 }

@@ -9,64 +9,95 @@ import (
 
 // DecodeReply reads a message.
 func (messages) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
-	if splice.Text(in.Body, "type") != "message" || !splice.Valid(in.Body) {
+	r := splice.NewReader(in.Body)
+	reply := &llm.Reply{Choices: make([]llm.Choice, 1)}
+	isMessage := false
+	for name := range r.Members() {
+		switch {
+		case r.Null():
+		case string(name) == "type":
+			isMessage = string(r.Raw()) == `"message"`
+		default:
+			readMember(reply, name, &r)
+		}
+	}
+	if !isMessage || !r.Whole() {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is not a message")
 	}
-	r := &llm.Reply{Usage: usageOf(in.Body), Choices: make([]llm.Choice, 1)}
-	c := &r.Choices[0]
-	for key, val := range splice.Members(in.Body) {
-		if splice.IsNull(val) {
-			continue
-		}
-		switch name := plainName(key); name {
-		case "id":
-			r.ID, _ = splice.Unquote(val)
-		case "model":
-			r.Model, _ = splice.Unquote(val)
-		case "content":
-			c.Parts = readSaid(val)
-		case "stop_reason":
-			c.Raw, _ = splice.Unquote(val)
-			c.Finish = finishOf(c.Raw)
-		case "stop_sequence":
-			c.StopText, _ = splice.Unquote(val)
-		case "usage":
-			eachUsageExtra(val, func(p llm.Param) { r.Extra = append(r.Extra, p) })
-		case "type", "role":
-		default:
-			r.Extra = append(r.Extra, llm.Param{Name: name, Raw: val})
-		}
-	}
-	return r, nil
+	return reply, nil
 }
 
-// readSaid reads the blocks of an answer.
-func readSaid(content []byte) []llm.Part {
-	var parts []llm.Part
-	for raw := range splice.Elements(content) {
-		parts = append(parts, readBlock(raw))
+// readMember reads one member of a message.
+func readMember(reply *llm.Reply, name []byte, r *splice.Reader) {
+	switch c := &reply.Choices[0]; string(name) {
+	case "id":
+		reply.ID, _ = splice.Unquote(r.Raw())
+	case "model":
+		reply.Model, _ = splice.Unquote(r.Raw())
+	case "content":
+		for range r.Elements() {
+			c.Parts = append(c.Parts, readBlock(r.Raw()))
+		}
+	case "stop_reason":
+		c.Raw, _ = splice.Unquote(r.Raw())
+		c.Finish = finishOf(c.Raw)
+	case "stop_sequence":
+		c.StopText, _ = splice.Unquote(r.Raw())
+	case "usage":
+		usage := r.Raw()
+		reply.Usage = dialect.UsageOf(llm.Messages, usage)
+		eachUsageExtra(usage, func(p llm.Param) { reply.Extra = append(reply.Extra, p) })
+	case "role":
+	default:
+		reply.Extra = append(reply.Extra, llm.Param{Name: string(name), Raw: r.Raw()})
 	}
-	return parts
 }
+
+// block is the members of a block that the hub has a place for, as they stand in it.
+type block struct{ text, thinking, signature, data, id, name, input, citations []byte }
 
 func readBlock(raw []byte) llm.Part {
-	switch splice.Text(raw, "type") {
-	case "text":
-		p := llm.Part{Kind: llm.TextPart, Text: splice.Text(raw, "text")}
-		if c, _ := splice.Find(raw, "citations"); isList(c) {
-			p.Citations, p.Shape = c, shapeName
+	var typ []byte
+	var b block
+	r := splice.NewReader(raw)
+	for name := range r.Members() {
+		switch val := r.Raw(); string(name) {
+		case "type":
+			typ = val
+		case "text":
+			b.text = val
+		case "thinking":
+			b.thinking = val
+		case "signature":
+			b.signature = val
+		case "data":
+			b.data = val
+		case "id":
+			b.id = val
+		case "name":
+			b.name = val
+		case "input":
+			b.input = val
+		case "citations":
+			b.citations = val
+		}
+	}
+	switch string(typ) {
+	case `"text"`:
+		p := llm.Part{Kind: llm.TextPart, Text: plainName(b.text)}
+		if isList(b.citations) {
+			p.Citations, p.Shape = b.citations, shapeName
 		}
 		return p
-	case "thinking":
-		return llm.Part{Kind: llm.ThoughtPart, Text: splice.Text(raw, "thinking"), Signature: splice.Text(raw, "signature")}
-	case "redacted_thinking":
-		return llm.Part{Kind: llm.SealedPart, Text: splice.Text(raw, "data")}
-	case "tool_use":
-		input, _ := splice.Find(raw, "input")
-		if splice.IsNull(input) {
-			input = []byte("{}")
+	case `"thinking"`:
+		return llm.Part{Kind: llm.ThoughtPart, Text: plainName(b.thinking), Signature: plainName(b.signature)}
+	case `"redacted_thinking"`:
+		return llm.Part{Kind: llm.SealedPart, Text: plainName(b.data)}
+	case `"tool_use"`:
+		if splice.IsNull(b.input) {
+			b.input = []byte("{}")
 		}
-		return llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: splice.Text(raw, "id"), Name: splice.Text(raw, "name"), Arguments: string(input)}}
+		return llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: plainName(b.id), Name: plainName(b.name), Arguments: string(b.input)}}
 	}
 	return llm.Part{Kind: llm.OpaquePart, Raw: raw, Shape: shapeName}
 }

@@ -60,9 +60,10 @@ func anthropicTier(p *llm.Param) []byte {
 
 // eachUsageExtra calls do for what a usage object tells beside tokens.
 func eachUsageExtra(usage []byte, do func(p llm.Param)) {
-	for key, val := range splice.Members(usage) {
-		if name := plainName(key); usageExtras[name] && !splice.IsNull(val) {
-			do(chatTier(llm.Param{Name: name, Raw: val}))
+	r := splice.NewReader(usage)
+	for name := range r.Members() {
+		if usageExtras[string(name)] && !r.Null() {
+			do(chatTier(llm.Param{Name: string(name), Raw: r.Raw()}))
 		}
 	}
 }

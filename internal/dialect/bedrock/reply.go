@@ -16,36 +16,55 @@ const shapeName = "bedrock"
 // decodeConverse reads the answer of Converse.
 // Source: contract/provider-transforms.md 3.4.
 func decodeConverse(in *dialect.Incoming) (*llm.Reply, error) {
-	r := &llm.Reply{Choices: []llm.Choice{{}}}
-	c := &r.Choices[0]
-	var content []byte
-	for name, val := range splice.Members(in.Body) {
+	reply := &llm.Reply{Choices: make([]llm.Choice, 1)}
+	c := &reply.Choices[0]
+	var tier []byte
+	said := false
+	r := splice.NewReader(in.Body)
+	for name := range r.Members() {
 		switch string(name) {
-		case `"output"`:
-			content, _ = splice.Find(val, "message", "content")
-		case `"stopReason"`:
-			c.Raw = plain(val)
+		case "output":
+			said = readOutput(c, &r)
+		case "stopReason":
+			c.Raw = plain(r.Raw())
 			c.Finish = finishOf(c.Raw)
-		case `"usage"`:
-			r.Usage = readUsage(val)
-		case `"additionalModelResponseFields"`:
-			c.StopText = splice.Text(val, "stop_sequence")
-			r.Extra = append(r.Extra, llm.Param{Name: "additionalModelResponseFields", Raw: val})
-		case `"serviceTier"`:
-			if tier, ok := splice.Find(val, "type"); ok {
-				r.Extra = append(r.Extra, llm.Param{Name: "service_tier", Raw: tier})
+		case "usage":
+			reply.Usage = readUsage(r.Raw())
+		case "additionalModelResponseFields":
+			raw := r.Raw()
+			c.StopText = splice.Text(raw, "stop_sequence")
+			reply.Extra = append(reply.Extra, llm.Param{Name: "additionalModelResponseFields", Raw: raw})
+		case "serviceTier":
+			if tier, _ = splice.Find(r.Raw(), "type"); tier != nil {
+				reply.Extra = append(reply.Extra, llm.Param{Name: "service_tier", Raw: tier})
 			}
 		}
 	}
-	tier, _ := splice.Find(in.Body, "serviceTier", "type")
-	r.Usage.Tier = dialect.Tier(tier)
-	if len(content) == 0 || content[0] != '[' {
+	reply.Usage.Tier = dialect.Tier(tier)
+	if !said || !r.Whole() {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no message")
 	}
-	for val := range splice.Elements(content) {
-		c.Parts = append(c.Parts, readBlock(val))
+	return reply, nil
+}
+
+// readOutput reads {"message":{"role":"assistant","content":[…]}} and reports whether
+// there is a content.
+func readOutput(c *llm.Choice, r *splice.Reader) (said bool) {
+	for name := range r.Members() {
+		if string(name) != "message" {
+			continue
+		}
+		for name := range r.Members() {
+			if string(name) != "content" {
+				continue
+			}
+			said = r.Kind() == '['
+			for range r.Elements() {
+				c.Parts = append(c.Parts, readBlock(r.Raw()))
+			}
+		}
 	}
-	return r, nil
+	return said
 }
 
 // finishes are the reasons why an answer ended.

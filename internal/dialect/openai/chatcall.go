@@ -85,18 +85,20 @@ func (r *callReader) tools() error {
 		r.c.Tools = make([]llm.Tool, 0, usualTools)
 	}
 	for i := range r.Elements() {
-		t := llm.Tool{Index: i, Raw: r.Raw(), Shape: shapeName}
+		t := llm.Tool{Index: i, Shape: shapeName}
 		var fn []byte
-		for name, val := range splice.Members(t.Raw) {
+		from := r.Mark()
+		for name := range r.Members() {
 			switch string(name) {
-			case `"type"`:
-				t.Type = word(val)
-			case `"function"`:
-				fn = val
-			case `"cache_control"`:
-				t.Cache = dialect.ReadCache(val)
+			case "type":
+				t.Type = word(r.Raw())
+			case "function":
+				fn = r.Raw()
+			case "cache_control":
+				t.Cache = dialect.ReadCache(r.Raw())
 			}
 		}
+		t.Raw = r.Since(from)
 		if t.Type == "" {
 			return dialect.Refuse(dialect.Index("tools", i)+".type", `is missing; it is "function" for tools that you run yourself`)
 		}
