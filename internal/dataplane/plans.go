@@ -10,13 +10,18 @@ import (
 	"sluice/internal/routing"
 )
 
-// plans keeps what was planned lately for calls that are relayed in the caller's own
-// words: a target is asked for the same few models at the same address again and again.
-// What is kept holds for one snapshot of the control plane.
+// plans keeps what was planned lately: a target is asked for the same few models at the
+// same address again and again. What is kept holds for one snapshot of the control plane.
 type plans struct {
 	mu    sync.RWMutex // guards what follows
 	of    Directory
-	known map[planKey]*provider.Plan
+	known map[planKey]*planned
+}
+
+// planned is where a call goes, and in whose words. It is shared and must not be changed.
+type planned struct {
+	plan   provider.Plan
+	speech speech
 }
 
 // planKey is all that a plan depends on: who is called, with which credentials, and for
@@ -36,10 +41,10 @@ const (
 	planText = 512
 )
 
-// find returns the plan that is kept for an attempt's call. Ok says whether one made now
+// find returns what is kept for an attempt's call, nil when nothing is. Lasts says whether one made now
 // may be kept: not when it depends on credentials that came with the request, or on more
 // of the request than its model.
-func (p *plans) find(a *attempt, call provider.Call, surface llm.Endpoint) (k planKey, plan *provider.Plan, ok bool) {
+func (p *plans) find(a *attempt, call provider.Call, surface llm.Endpoint) (k planKey, kept *planned, lasts bool) {
 	if !a.lasting || call.Endpoint == llm.Proxy || call.ID != "" || call.RawQuery != "" || call.User != "" {
 		return k, nil, false
 	}
@@ -47,20 +52,20 @@ func (p *plans) find(a *attempt, call provider.Call, surface llm.Endpoint) (k pl
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	if p.of == a.x.dir {
-		plan = p.known[k]
+		kept = p.known[k]
 	}
-	return k, plan, len(call.Path)+len(call.Model)+len(call.Underlying)+len(call.CustomHost) <= planText
+	return k, kept, len(call.Path)+len(call.Model)+len(call.Underlying)+len(call.CustomHost) <= planText
 }
 
 // put keeps a plan for requests that see the same snapshot. Neither it nor its key may
 // hold on to the text of a request: both are to be made of an owned call.
-func (p *plans) put(dir Directory, k planKey, plan *provider.Plan) {
+func (p *plans) put(dir Directory, k planKey, made *planned) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.of != dir || len(p.known) >= plansMax {
-		p.of, p.known = dir, make(map[planKey]*provider.Plan)
+		p.of, p.known = dir, make(map[planKey]*planned)
 	}
-	p.known[k] = plan
+	p.known[k] = made
 }
 
 // owned is a call whose words are not parts of a request's text.

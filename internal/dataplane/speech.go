@@ -95,11 +95,10 @@ func (g *Gateway) choosePlan(a *attempt, call provider.Call) (*provider.Plan, er
 
 // planFor plans the call at one endpoint and finds out how it is put there.
 func (g *Gateway) planFor(a *attempt, call provider.Call, surface llm.Endpoint) (*provider.Plan, error) {
-	key, known, lasts := g.plans.find(a, call, surface)
-	if known != nil {
-		plan := &a.x.room.plan
-		*plan, a.speech = *known, speech{}
-		return plan, nil
+	key, kept, lasts := g.plans.find(a, call, surface)
+	if kept != nil {
+		a.x.room.plan, a.speech = kept.plan, kept.speech
+		return &a.x.room.plan, nil
 	}
 	if lasts {
 		call = owned(call)
@@ -113,9 +112,8 @@ func (g *Gateway) planFor(a *attempt, call provider.Call, surface llm.Endpoint) 
 	if !ok {
 		return nil, fault.Newf(fault.NotSupported, "%s is not supported by %s", surface, a.spec.ID)
 	}
-	if a.speech = s; lasts && !s.translates() {
-		kept := *p
-		g.plans.put(a.x.dir, key, &kept)
+	if a.speech = s; lasts {
+		g.plans.put(a.x.dir, key, &planned{*p, s})
 	}
 	return p, nil
 }
