@@ -41,9 +41,9 @@ const (
 	planText = 512
 )
 
-// find returns what is kept for an attempt's call, nil when nothing is. Lasts says whether one made now
-// may be kept: not when it depends on credentials that came with the request, or on more
-// of the request than its model.
+// find returns what is kept for an attempt's call, nil when nothing is. Lasts says whether
+// a plan made now may be kept: not when it depends on credentials that came with the
+// request, or on more of the request than its model.
 func (p *plans) find(a *attempt, call provider.Call, surface llm.Endpoint) (k planKey, kept *planned, lasts bool) {
 	if !a.lasting || call.Endpoint == llm.Proxy || call.ID != "" || call.RawQuery != "" || call.User != "" {
 		return k, nil, false

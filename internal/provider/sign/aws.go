@@ -91,7 +91,8 @@ func payloadHash(r *Request, service string) (string, error) {
 			return emptyHash, nil
 		}
 		sum := sha256.Sum256(b)
-		return hex.EncodeToString(sum[:]), nil
+		var text [2 * sha256.Size]byte
+		return string(hex.AppendEncode(text[:0], sum[:])), nil
 	}
 	if !r.Body.Replayable() {
 		if service == "s3" && r.Scheme == "https" {

@@ -30,19 +30,42 @@ type sigV4 struct {
 type keyScope struct{ secret, day, region, service string }
 
 // signingKey makes signatures with one key.
-type signingKey struct{ idle sync.Pool } // of hash.Hash, ready for the key
-
-func newSigningKey(key []byte) *signingKey {
-	return &signingKey{sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}}
+type signingKey struct {
+	scope string    // "20261121/us-east-1/bedrock/aws4_request"
+	idle  sync.Pool // of *signature
 }
 
-func (k *signingKey) sign(text []byte) (out [sha256.Size]byte) {
-	h := k.idle.Get().(hash.Hash)
-	defer k.idle.Put(h)
-	h.Reset()
-	h.Write(text)
-	h.Sum(out[:0])
-	return out
+// signature is what one signature is made with.
+type signature struct {
+	mac  hash.Hash
+	text []byte // to be signed
+	sum  [sha256.Size]byte
+}
+
+func newSigningKey(k keyScope) *signingKey {
+	raw := []byte("AWS4" + k.secret)
+	for _, part := range [...]string{k.day, k.region, k.service, scopeEnd} {
+		h := hmac.New(sha256.New, raw)
+		h.Write([]byte(part))
+		raw = h.Sum(nil)
+	}
+	return &signingKey{
+		scope: k.day + "/" + k.region + "/" + k.service + "/" + scopeEnd,
+		idle:  sync.Pool{New: func() any { return &signature{mac: hmac.New(sha256.New, raw)} }},
+	}
+}
+
+// appendSignature appends in hex the signature of a canonical request at a time.
+func (k *signingKey) appendSignature(dst, canonical []byte, stamp string) []byte {
+	s := k.idle.Get().(*signature)
+	defer k.idle.Put(s)
+	s.sum = sha256.Sum256(canonical)
+	s.text = append(append(s.text[:0], sigV4Algorithm+"\n"...), stamp...)
+	s.text = append(append(append(s.text, '\n'), k.scope...), '\n')
+	s.text = hex.AppendEncode(s.text, s.sum[:])
+	s.mac.Reset()
+	s.mac.Write(s.text)
+	return hex.AppendEncode(dst, s.mac.Sum(s.sum[:0]))
 }
 
 // maxSigningKeys bounds the keys that are remembered. A key is good for a day.
@@ -52,6 +75,7 @@ const (
 	sigV4Algorithm = "AWS4-HMAC-SHA256"
 	sigV4Time      = "20060102T150405Z"
 	sigV4Field     = "authorization"
+	scopeEnd       = "aws4_request"
 	dateField      = "x-amz-date"
 	tokenField     = "x-amz-security-token"
 )
@@ -70,22 +94,20 @@ type signing struct {
 // others may be changed on the way.
 func (v *sigV4) sign(header *wire.Header, s signing, creds aws.Credentials) {
 	stamp := s.at.UTC().Format(sigV4Time)
-	day := stamp[:8]
 	header.Set(dateField, stamp)
 	if creds.SessionToken != "" {
 		header.Set(tokenField, creds.SessionToken)
 	}
 	s.header = *header
-	canonical, names := s.canonical()
-	sum := sha256.Sum256(canonical)
-	scope := day + "/" + s.region + "/" + s.service + "/aws4_request"
-	text := make([]byte, 0, 256)
-	text = append(text, sigV4Algorithm+"\n"+stamp+"\n"+scope+"\n"...)
-	text = hex.AppendEncode(text, sum[:])
-	signature := v.key(keyScope{creds.SecretAccessKey, day, s.region, s.service}).sign(text)
-	line := make([]byte, 0, 256+len(names))
-	line = append(line, sigV4Algorithm+" Credential="+creds.AccessKeyID+"/"+scope+", SignedHeaders="+names+", Signature="...)
-	line = hex.AppendEncode(line, signature[:])
+	var fieldRoom [8]wire.Field
+	var textRoom [1 << 10]byte
+	var lineRoom [512]byte
+	fields := s.fields(fieldRoom[:0])
+	key := v.key(keyScope{creds.SecretAccessKey, stamp[:len("20060102")], s.region, s.service})
+	line := append(append(lineRoom[:0], sigV4Algorithm+" Credential="...), creds.AccessKeyID...)
+	line = append(append(append(line, '/'), key.scope...), ", SignedHeaders="...)
+	line = append(appendNames(line, fields), ", Signature="...)
+	line = key.appendSignature(line, s.appendCanonical(textRoom[:0], fields), stamp)
 	header.Set(sigV4Field, string(line))
 }
 
@@ -97,13 +119,8 @@ func (v *sigV4) key(k keyScope) *signingKey {
 	if known {
 		return key
 	}
-	raw := []byte("AWS4" + k.secret)
-	for _, part := range [...]string{k.day, k.region, k.service, "aws4_request"} {
-		h := hmac.New(sha256.New, raw)
-		h.Write([]byte(part))
-		raw = h.Sum(nil)
-	}
-	key = newSigningKey(raw)
+	k.day = strings.Clone(k.day)
+	key = newSigningKey(k)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.keys == nil || len(v.keys) >= maxSigningKeys {
@@ -113,15 +130,12 @@ func (v *sigV4) key(k keyScope) *signingKey {
 	return key
 }
 
-// canonical is the request in the form that is signed, with the names of the fields
-// that are in it.
-func (s *signing) canonical() (text []byte, names string) {
+// appendCanonical appends the request in the form that is signed.
+func (s *signing) appendCanonical(b []byte, fields []wire.Field) []byte {
 	path, query, _ := strings.Cut(s.target, "?")
-	b := make([]byte, 0, 512+len(path))
 	b = append(append(b, s.method...), '\n')
 	b = append(appendPath(b, path, s.service == "s3"), '\n')
 	b = append(appendQuery(b, query), '\n')
-	fields := s.fields()
 	for i, f := range fields {
 		if i > 0 && fields[i-1].Name == f.Name {
 			b = append(b[:len(b)-1], ',')
@@ -130,14 +144,12 @@ func (s *signing) canonical() (text []byte, names string) {
 		}
 		b = append(appendTrimmed(b, f.Value), '\n')
 	}
-	names = fieldNames(fields)
-	b = append(append(append(append(b, '\n'), names...), '\n'), s.hash...)
-	return b, names
+	b = appendNames(append(b, '\n'), fields)
+	return append(append(b, '\n'), s.hash...)
 }
 
-// fields are what is signed of the header, in order of their names.
-func (s *signing) fields() []wire.Field {
-	fields := make([]wire.Field, 0, 8)
+// fields appends what is signed of the header, in order of the names.
+func (s *signing) fields(fields []wire.Field) []wire.Field {
 	fields = append(fields, wire.Field{Name: "host", Value: s.host})
 	for _, f := range s.header {
 		if f.Name == "content-type" || strings.HasPrefix(f.Name, "x-amz-") || f.Name == googleAudience {
@@ -148,8 +160,8 @@ func (s *signing) fields() []wire.Field {
 	return fields
 }
 
-func fieldNames(fields []wire.Field) string {
-	b := make([]byte, 0, 128)
+// appendNames appends the names of fields: "content-type;host;x-amz-date".
+func appendNames(b []byte, fields []wire.Field) []byte {
 	for i, f := range fields {
 		switch {
 		case i > 0 && fields[i-1].Name == f.Name:
@@ -159,7 +171,7 @@ func fieldNames(fields []wire.Field) string {
 		}
 		b = append(b, f.Name...)
 	}
-	return string(b)
+	return b
 }
 
 // appendPath writes the path. Every service but S3 wants it escaped once more.
