@@ -20,6 +20,8 @@ type integrationIn struct {
 	MakeProvider   bool              `json:"create_default_provider,omitempty" default:"true" doc:"of an integration of a workspace"`
 	ProviderSlug   string            `json:"default_provider_slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"of an integration of a workspace; by default its own slug"`
 	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"fields that are read from secret managers at call time"`
+
+	Adjustments unread[adjustmentsIn] `json:"pricing_adjustments,omitempty" nullable:"true" doc:"of the costs of calls through it"`
 }
 
 // integrationPatch is the body of an update.
@@ -31,6 +33,8 @@ type integrationPatch struct {
 	Tags           map[string]string `json:"tags,omitempty" nullable:"true"`
 	WorkspaceID    string            `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
 	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"replaces all; an empty list takes them away"`
+
+	Adjustments unread[adjustmentsIn] `json:"pricing_adjustments,omitempty" nullable:"true" doc:"replaces them; null takes them away"`
 }
 
 type integrationReceipt struct {
@@ -67,6 +71,8 @@ type integrationView struct {
 	WorkspaceCount *int                 `json:"workspace_count,omitempty"`
 	Global         *globalAccessView    `json:"global_workspace_access_settings,omitempty"`
 	Mappings       *[]secretMappingView `json:"secret_mappings,omitempty"`
+
+	Adjustments *unread[adjustmentsIn] `json:"pricing_adjustments,omitempty" nullable:"true"`
 }
 
 func (k kinds) viewIntegration(_ context.Context, _ *resource.Call, r resource.Row[credential.Integration], detail bool) (integrationView, error) {
@@ -95,7 +101,7 @@ func (k kinds) viewIntegration(_ context.Context, _ *resource.Call, r resource.R
 		return v, err
 	}
 	all, mappings := allModels(in), viewMappings(in.Mappings)
-	v.Mappings = &mappings
+	v.Mappings, v.Adjustments = &mappings, &unread[adjustmentsIn]{in.Adjustments}
 	v.MaskedKey, v.Configurations, v.AllowAllModels, v.WorkspaceCount = orNull(in.MaskedKey), s.shown(values), &all, &v.WorkspacesCount
 	global, err := viewGlobal(&r)
 	v.Global = &global

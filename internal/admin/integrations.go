@@ -103,6 +103,9 @@ func (k kinds) prepareIntegration(ctx context.Context, c *resource.Call, ch *res
 	if err := checkTags(in.Tags); err != nil {
 		return err
 	}
+	if err := checkAdjustments(ch.Sent, in); err != nil {
+		return err
+	}
 	if err := k.readDefaultProvider(ch); err != nil {
 		return err
 	}

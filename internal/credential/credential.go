@@ -33,6 +33,9 @@ type Integration struct {
 	Models         []Model           `json:"models,omitempty"`
 	Mappings       []sealed.Mapping  `json:"secret_mappings,omitempty"`
 
+	// Adjustments multiply list prices: {"multiplier": {"default": 1.1}}.
+	Adjustments json.RawMessage `json:"pricing_adjustments,omitempty"` // for catalog.ReadAdjustments
+
 	Limits       map[string]WorkspaceLimits `json:"workspace_limits,omitempty"` // of single workspaces, by their ids
 	GlobalLimits WorkspaceLimits            `json:"global_limits,omitzero"`     // that global access gives to each workspace
 }
