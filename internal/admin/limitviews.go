@@ -16,6 +16,7 @@ type budgetIn struct {
 	Type              string     `json:"type,omitempty" enum:"cost,tokens" default:"cost" doc:"cost is in US dollars"`
 	CreditLimit       float64    `json:"credit_limit" minimum:"1" doc:"what may be used, with at most 6 decimals"`
 	AlertThreshold    *float64   `json:"alert_threshold,omitempty" nullable:"true" minimum:"1" doc:"below credit_limit; people are told when usage reaches it"`
+	Mode              string     `json:"mode,omitempty" enum:"strict,soft" default:"strict" doc:"strict refuses a call that might go over the limit, counting what calls under way hold; soft refuses when the limit is reached, so that calls under way may go over it"`
 	PeriodicReset     *string    `json:"periodic_reset,omitempty" nullable:"true" enum:"weekly,monthly" doc:"Mondays, or the 1st, at 00:00 UTC; not with periodic_reset_days"`
 	PeriodicResetDays *int       `json:"periodic_reset_days,omitempty" nullable:"true" minimum:"1" maximum:"365"`
 	NextUsageResetAt  *time.Time `json:"next_usage_reset_at,omitempty" nullable:"true" doc:"at 00:00 UTC of that day; computed when absent"`
@@ -33,6 +34,7 @@ type BudgetTerms struct {
 	Type             quota.Measure   `json:"type" enum:"cost,tokens"`
 	CreditLimit      number          `json:"credit_limit"`
 	AlertThreshold   *number         `json:"alert_threshold" nullable:"true"`
+	Mode             quota.Mode      `json:"mode" enum:"strict,soft"`
 	Every            *string         `json:"periodic_reset" nullable:"true" enum:"weekly,monthly"`
 	Days             *int            `json:"periodic_reset_days" nullable:"true"`
 	NextUsageResetAt *resource.Stamp `json:"next_usage_reset_at" nullable:"true"`
@@ -68,7 +70,7 @@ func viewBudget(b *quota.Budget, m quota.Meter) budgetView {
 
 func viewTerms(b *quota.Budget, next *time.Time) BudgetTerms {
 	return BudgetTerms{
-		Type: b.Measure, CreditLimit: number(b.CreditLimit.String()), AlertThreshold: amountOrNull(b.AlertThreshold),
+		Type: b.Measure, CreditLimit: number(b.CreditLimit.String()), AlertThreshold: amountOrNull(b.AlertThreshold), Mode: b.Mode.Shown(),
 		Every: orNull(b.Every), Days: orNil(b.Days), NextUsageResetAt: resource.StampOf(next),
 	}
 }

@@ -15,6 +15,7 @@ type usageLimitView struct {
 	Type             quota.Measure            `json:"type" enum:"cost,tokens,requests"`
 	CreditLimit      number                   `json:"credit_limit"`
 	AlertThreshold   *number                  `json:"alert_threshold" nullable:"true"`
+	Mode             quota.Mode               `json:"mode" enum:"strict,soft"`
 	Every            *string                  `json:"periodic_reset" nullable:"true" enum:"weekly,monthly"`
 	Days             *int                     `json:"periodic_reset_days" nullable:"true"`
 	NextUsageResetAt *resource.Stamp          `json:"next_usage_reset_at" nullable:"true"`
@@ -47,7 +48,7 @@ func (k kinds) viewUsageLimit(ctx context.Context, c *resource.Call, r resource.
 	p := r.Value
 	v := usageLimitView{
 		PolicyView: viewPolicy(r.Record, p.Name, p.Description, p.Conditions, p.GroupBy), Type: p.Measure, CreditLimit: number(p.CreditLimit.String()),
-		AlertThreshold: amountOrNull(p.AlertThreshold), Every: orNull(p.Every), Days: orNil(p.Days), Object: "policy_usage_limits",
+		AlertThreshold: amountOrNull(p.AlertThreshold), Mode: p.Mode.Shown(), Every: orNull(p.Every), Days: orNil(p.Days), Object: "policy_usage_limits",
 	}
 	if r.Status == resource.Archived {
 		return v, nil // what it counted is gone

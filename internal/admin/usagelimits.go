@@ -41,6 +41,7 @@ type usageLimitIn struct {
 	Type              string     `json:"type" enum:"cost,tokens,requests" doc:"what is counted; cost is in US dollars"`
 	CreditLimit       float64    `json:"credit_limit" minimum:"0" doc:"at least 1 dollar, 100 tokens or 1 request"`
 	AlertThreshold    *float64   `json:"alert_threshold,omitempty" nullable:"true" minimum:"0" doc:"below credit_limit; reaching it is noted in the audit trail"`
+	Mode              string     `json:"mode,omitempty" enum:"strict,soft" default:"strict" doc:"strict refuses a call that might go over the limit, counting what calls under way hold; soft refuses when the limit is reached, so that calls under way may go over it"`
 	PeriodicReset     *string    `json:"periodic_reset,omitempty" nullable:"true" enum:"weekly,monthly" doc:"Mondays, or the 1st, at 00:00 UTC; not with periodic_reset_days"`
 	PeriodicResetDays *int       `json:"periodic_reset_days,omitempty" nullable:"true" minimum:"1" maximum:"365"`
 	NextUsageResetAt  *time.Time `json:"next_usage_reset_at,omitempty" nullable:"true" doc:"at 00:00 UTC of that day; computed when absent"`
@@ -51,6 +52,7 @@ type usageLimitPatch struct {
 	PolicyPatch
 	CreditLimit       float64    `json:"credit_limit,omitempty" minimum:"0"`
 	AlertThreshold    *float64   `json:"alert_threshold,omitempty" nullable:"true" minimum:"0"`
+	Mode              string     `json:"mode,omitempty" enum:"strict,soft"`
 	PeriodicReset     *string    `json:"periodic_reset,omitempty" nullable:"true" enum:"weekly,monthly" doc:"takes the place of periodic_reset_days"`
 	PeriodicResetDays *int       `json:"periodic_reset_days,omitempty" nullable:"true" minimum:"1" maximum:"365" doc:"takes the place of periodic_reset"`
 	NextUsageResetAt  *time.Time `json:"next_usage_reset_at,omitempty" nullable:"true"`

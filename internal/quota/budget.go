@@ -45,8 +45,29 @@ type Budget struct {
 	Measure        Measure `json:"type,omitempty"`
 	CreditLimit    Amount  `json:"credit_limit"`
 	AlertThreshold *Amount `json:"alert_threshold,omitempty"` // below CreditLimit; nil for none
+	Mode           Mode    `json:"mode,omitempty"`
 	Period
 }
+
+// Mode says what a budget does when calls under way might use it up.
+type Mode string
+
+// The modes. Empty is Strict.
+const (
+	Strict  Mode = "strict" // a call is refused when it might go over the limit
+	Lenient Mode = "soft"   // only when the limit is reached: calls under way may go over it
+)
+
+// Shown is the mode, or Strict when it is empty.
+func (m Mode) Shown() Mode {
+	if m == "" {
+		return Strict
+	}
+	return m
+}
+
+// Soft reports whether calls under way may go over the limit.
+func (b *Budget) Soft() bool { return b.Mode == Lenient }
 
 // Limit is CreditLimit in units of usage.
 func (b *Budget) Limit() int64 { return b.Measure.Units(b.CreditLimit) }
@@ -83,6 +104,13 @@ func (b *Budget) validate(path string, r Rules) error {
 	case b.Measure == Calls && r.Calls, b.Measure == Cost, b.Measure == TokenCount:
 	default:
 		return bad("type", "the value is cost or tokens")
+	}
+	switch b.Mode {
+	case Strict:
+		b.Mode = ""
+	case "", Lenient:
+	default:
+		return bad("mode", "the value is strict or soft")
 	}
 	switch {
 	case b.CreditLimit < least:

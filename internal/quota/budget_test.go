@@ -29,8 +29,12 @@ func TestReadBudgets(t *testing.T) {
 		{"an empty list", `[]`, rules, ""},
 		{"an exponent", `{"credit_limit": 1e3}`, rules, ""},
 		{"tokens below 100", `{"type": "tokens", "credit_limit": 99}`, rules, ""},
+		{"softly", `{"credit_limit": 5, "mode": "soft"}`, rules, ""},
+		{"strictly", `{"credit_limit": 5, "mode": "strict"}`, rules, ""},
 		{"two of one measure", `[{"credit_limit": 5, "periodic_reset": "weekly"}, {"credit_limit": 15, "periodic_reset": "monthly"}]`, rules, ""},
 
+		{"a foreign mode", `[{"credit_limit": 5, "mode": "hard"}]`, rules, "usage_limits[0].mode"},
+		{"two alike in other modes", `[{"credit_limit": 5}, {"credit_limit": 6, "mode": "soft"}]`, rules, "usage_limits[1]"},
 		{"unknown key", `{"credit_limit": 5, "limit": 5}`, rules, "usage_limits.limit"},
 		{"another case", `[{"Credit_limit": 5}]`, rules, "usage_limits[0].Credit_limit"},
 		{"what an answer has", `[{"credit_limit": 5, "current_usage": 0}]`, rules, "usage_limits[0].current_usage"},

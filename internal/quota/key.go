@@ -18,25 +18,30 @@ const metadataPrefix = "metadata."
 // MaxValues is the largest number of values, conditions or groups in one list.
 const MaxValues = 100
 
-// keyUse is a key and what it may be used for.
+// keyUse is a key, what it may be used for, and what a call has of it.
 type keyUse struct {
 	key   Key
 	group bool // may stand in group_by, not only in conditions
+	of    func(*Call) (slug, id string)
 }
 
 // keyUses is the list of keys; metadata.<name> comes besides.
 // Source: contract/identity-and-governance.yaml, enums.policy_keys.
 var keyUses = []keyUse{
-	{"api_key", true},
-	{"workspace_id", true},
-	{"organisation_id", true},
-	{"virtual_key", true},
-	{"provider", true},
-	{"config", true},
-	{"prompt", true},
-	{"model", true},
-	{"endpoint_type", false},
+	{"api_key", true, func(c *Call) (slug, id string) { return same(c.KeyID) }},
+	{"workspace_id", true, func(c *Call) (slug, id string) { return c.Workspace.both() }},
+	{"organisation_id", true, func(c *Call) (slug, id string) { return same(c.OrgID) }},
+	{"virtual_key", true, func(c *Call) (slug, id string) { return c.Account.both() }},
+	{"provider", true, func(c *Call) (slug, id string) { return same(c.Provider) }},
+	{"config", true, func(c *Call) (slug, id string) { return c.Config.both() }},
+	{"prompt", true, func(c *Call) (slug, id string) { return c.Prompt.both() }},
+	{modelKey, true, func(c *Call) (slug, id string) { return same(c.Model) }},
+	{"endpoint_type", false, func(c *Call) (slug, id string) { return same(string(c.Endpoint)) }},
 }
+
+// modelKey is the key whose values are "@openai/gpt-4o", or "@openai/*" for all that
+// begin so.
+const modelKey Key = "model"
 
 // endpointTypes are the values of the key endpoint_type.
 // Source: contract/identity-and-governance.yaml, enums.endpoint_types.

@@ -106,5 +106,8 @@ func (p *RateLimit) Validate() error {
 			return err
 		}
 	}
+	if err := possible(p.Conditions); err != nil {
+		return err
+	}
 	return validateGroups(p.GroupBy)
 }

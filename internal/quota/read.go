@@ -11,7 +11,7 @@ import (
 
 // budgetFields and rateFields are all that a limit may have on the wire.
 var (
-	budgetFields = strings.Fields("type credit_limit alert_threshold periodic_reset periodic_reset_days next_usage_reset_at")
+	budgetFields = strings.Fields("type credit_limit alert_threshold mode periodic_reset periodic_reset_days next_usage_reset_at")
 	rateFields   = strings.Fields("type unit value")
 )
 

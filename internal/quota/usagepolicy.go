@@ -41,6 +41,9 @@ func (p *UsageLimit) Validate() error {
 			return err
 		}
 	}
+	if err := possible(p.Conditions); err != nil {
+		return err
+	}
 	if err := validateGroups(p.GroupBy); err != nil {
 		return err
 	}

@@ -1,0 +1,64 @@
+package quota
+
+// fewValues is how many values are compared one by one rather than looked up.
+const fewValues = 8
+
+// condition is a Condition made ready to be asked for each call.
+type condition struct {
+	key             Key
+	of              func(*Call) (slug, id string)
+	values, without values
+}
+
+// values are a list of patterns.
+type values struct {
+	words map[string]bool // of many words
+	list  []pattern       // all others
+}
+
+func compile(c Condition) condition {
+	return condition{key: c.Key, of: c.Key.reader(), values: compileValues(c.Key, c.Value), without: compileValues(c.Key, c.Excludes)}
+}
+
+func compileValues(k Key, list Values) values {
+	var v values
+	for _, text := range list {
+		p, ok := k.read(text)
+		switch {
+		case !ok: // no call has it
+		case p.all || k == modelKey || len(list) <= fewValues:
+			v.list = append(v.list, p)
+		default:
+			if v.words == nil {
+				v.words = make(map[string]bool, len(list))
+			}
+			v.words[text] = true
+		}
+	}
+	return v
+}
+
+// meets reports whether a call meets the condition.
+func (c *condition) meets(call *Call) bool {
+	slug, id := c.of(call)
+	kind := ""
+	if c.key == modelKey {
+		kind = call.Provider
+	}
+	if slug == "" && id == "" || c.key == modelKey && kind == "" {
+		return false
+	}
+	return c.values.has(kind, slug, id) && !c.without.has(kind, slug, id)
+}
+
+func (v *values) has(kind, slug, id string) bool {
+	if v.words[slug] || v.words[id] {
+		return true
+	}
+	for i := range v.list {
+		if v.list[i].meets(kind, slug) || v.list[i].meets(kind, id) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,156 @@
+package quota
+
+import "strings"
+
+// MaxValueKey bounds a value key, in bytes. A longer one is cut and ends in the digest
+// of the whole.
+const MaxValueKey = 1024
+
+// defaultValueKey is the value key of a policy without group_by.
+// Source: contract/identity-and-governance.md section 8.
+const defaultValueKey = "default"
+
+// Policy is a policy made ready to be asked for each call. It is shared and never
+// changed.
+type Policy struct {
+	hold       Hold // with everything but the amount, and the value key of groups
+	conditions []condition
+	groups     []group
+}
+
+// group is a part of a value key.
+type group struct {
+	key    Key
+	of     func(*Call) (slug, id string)
+	prefix string // "metadata.team:"
+}
+
+// Compile makes a usage-limit policy ready. The policy is one that Validate accepts.
+func (p *UsageLimit) Compile(id string) *Policy {
+	h := Hold{
+		Counter: CounterID{Carrier: id}, Of: &Owner{Kind: UsageLimitKind, ID: id, Name: p.Name},
+		Measure: p.Measure, Limit: p.Limit(), Soft: p.Soft(),
+	}
+	return newPolicy(h, p.Conditions, p.GroupBy)
+}
+
+// Compile makes a rate-limit policy ready. The policy is one that Validate accepts.
+func (p *RateLimit) Compile(id string) *Policy {
+	h := Rate{Type: p.Type, Unit: p.Unit, Value: p.Value}.hold()
+	h.Counter = CounterID{Carrier: id}
+	h.Of = &Owner{Kind: RateLimitKind, ID: id, Name: p.Name}
+	return newPolicy(h, p.Conditions, p.GroupBy)
+}
+
+func newPolicy(h Hold, conditions []Condition, groups []GroupBy) *Policy {
+	p := &Policy{hold: h}
+	for _, c := range conditions {
+		p.conditions = append(p.conditions, compile(c))
+	}
+	for _, g := range groups {
+		p.groups = append(p.groups, group{g.Key, g.Key.reader(), string(g.Key) + ":"})
+	}
+	if len(groups) == 0 {
+		p.hold.Counter.ValueKey = defaultValueKey
+	}
+	return p
+}
+
+// Match returns the hold of the policy for a call, without an amount; false when the
+// policy does not apply: a condition is not met, or a part of the value key is missing.
+// Only a policy with groups allocates, its value key.
+func (p *Policy) Match(c *Call) (Hold, bool) {
+	for i := range p.conditions {
+		if !p.conditions[i].meets(c) {
+			return Hold{}, false
+		}
+	}
+	h := p.hold
+	if len(p.groups) > 0 {
+		key, ok := p.valueKey(c)
+		if !ok {
+			return Hold{}, false
+		}
+		h.Counter.ValueKey = key
+	}
+	return h, true
+}
+
+// valueKey joins the parts of the groups: "metadata.team:search-api_key:0191…".
+func (p *Policy) valueKey(c *Call) (string, bool) {
+	n := len(p.groups) - 1
+	for i := range p.groups {
+		size := p.groups[i].size(c)
+		if size == 0 {
+			return "", false
+		}
+		n += size
+	}
+	var b strings.Builder
+	b.Grow(n)
+	for i := range p.groups {
+		if i > 0 {
+			b.WriteByte('-')
+		}
+		p.groups[i].write(&b, c)
+	}
+	key := b.String()
+	if len(key) <= MaxValueKey {
+		return key, true
+	}
+	digest := EntryOf(key)
+	return strings.ToValidUTF8(key[:MaxValueKey-len(digest)-1], "") + "~" + digest, true
+}
+
+// size is the length of a part, 0 when the call has no value for it.
+func (g *group) size(c *Call) int {
+	_, value := g.of(c)
+	switch {
+	case value == "" || g.key == modelKey && c.Provider == "":
+		return 0
+	case g.key == modelKey:
+		return len(g.prefix) + len(c.Provider) + 1 + len(value)
+	}
+	return len(g.prefix) + len(value)
+}
+
+func (g *group) write(b *strings.Builder, c *Call) {
+	_, value := g.of(c)
+	b.WriteString(g.prefix)
+	if g.key == modelKey {
+		b.WriteString(c.Provider)
+		b.WriteByte('.')
+	}
+	b.WriteString(value)
+}
+
+// Policies are those of a workspace. The zero value and nil have none.
+type Policies struct {
+	Usage []*Policy // budgets
+	Rates []*Policy
+}
+
+// Budgets appends the holds of the usage-limit policies that apply to a call.
+func (p *Policies) Budgets(c *Call, dst []Hold) []Hold {
+	if p == nil {
+		return dst
+	}
+	return match(p.Usage, c, dst)
+}
+
+// RateHolds appends those of the rate-limit policies.
+func (p *Policies) RateHolds(c *Call, dst []Hold) []Hold {
+	if p == nil {
+		return dst
+	}
+	return match(p.Rates, c, dst)
+}
+
+func match(list []*Policy, c *Call, dst []Hold) []Hold {
+	for _, p := range list {
+		if h, ok := p.Match(c); ok {
+			dst = append(dst, h)
+		}
+	}
+	return dst
+}

@@ -1,0 +1,243 @@
+package quota_test
+
+import (
+	"strings"
+	"testing"
+
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/quota"
+)
+
+const (
+	keyID    = "0191a000-0000-7000-8000-000000000001"
+	placeID  = "0191a000-0000-7000-8000-000000000002"
+	orgID    = "0191a000-0000-7000-8000-000000000003"
+	acctID   = "0191a000-0000-7000-8000-000000000004"
+	configID = "0191a000-0000-7000-8000-000000000005"
+)
+
+// chat is a call that has everything but a prompt.
+func chat() *quota.Call {
+	return &quota.Call{
+		OrgID: orgID, Workspace: quota.Named{Slug: "ws-search", ID: placeID}, KeyID: keyID,
+		Account: quota.Named{Slug: "openai-main", ID: acctID}, Provider: "openai", Config: quota.Named{Slug: "pc-main", ID: configID},
+		Model: "gpt-4o", Endpoint: llm.ChatComplete, Metadata: map[string]string{"team": "search", "_user": "alice", "empty": ""},
+	}
+}
+
+func is(key string, values ...string) quota.Condition {
+	return quota.Condition{Key: quota.Key(key), Value: values}
+}
+
+func not(c quota.Condition, values ...string) quota.Condition {
+	c.Excludes = values
+	return c
+}
+
+func TestConditions(t *testing.T) {
+	t.Parallel()
+	var many []string
+	for range 20 {
+		many = append(many, strings.Repeat("x", len(many)+1))
+	}
+	for _, c := range []struct {
+		name       string
+		conditions []quota.Condition
+		applies    bool
+	}{
+		{"the key", []quota.Condition{is("api_key", keyID)}, true},
+		{"another key", []quota.Condition{is("api_key", placeID)}, false},
+		{"any key", []quota.Condition{is("api_key", "*")}, true},
+		{"one of several", []quota.Condition{is("provider", "groq", "openai")}, true},
+		{"one of many", []quota.Condition{is("provider", append(many, "openai")...)}, true},
+		{"none of many", []quota.Condition{is("provider", many...)}, false},
+		{"both", []quota.Condition{is("provider", "openai"), is("metadata.team", "search")}, true},
+		{"one of both", []quota.Condition{is("provider", "openai"), is("metadata.team", "ranking")}, false},
+		{"excluded", []quota.Condition{not(is("metadata.team", "*"), "search")}, false},
+		{"another one excluded", []quota.Condition{not(is("metadata.team", "*"), "ranking")}, true},
+		{"metadata that is missing", []quota.Condition{is("metadata.cost_centre", "*")}, false},
+		{"metadata that is empty", []quota.Condition{is("metadata.empty", "*")}, false},
+		{"metadata in another case", []quota.Condition{is("metadata.Team", "*")}, false},
+		{"a workspace by slug", []quota.Condition{is("workspace_id", "ws-search")}, true},
+		{"a workspace by id", []quota.Condition{is("workspace_id", placeID)}, true},
+		{"a workspace excluded by slug", []quota.Condition{not(is("workspace_id", placeID), "ws-search")}, false},
+		{"the organisation", []quota.Condition{is("organisation_id", orgID)}, true},
+		{"a saved provider", []quota.Condition{is("virtual_key", "openai-main")}, true},
+		{"a config", []quota.Condition{is("config", "pc-main")}, true},
+		{"a prompt, of a call without one", []quota.Condition{is("prompt", "*")}, false},
+		{"an endpoint", []quota.Condition{is("endpoint_type", "embed", "chatComplete")}, true},
+		{"another endpoint", []quota.Condition{is("endpoint_type", "embed")}, false},
+		{"a model", []quota.Condition{is("model", "@openai/gpt-4o")}, true},
+		{"the model of another provider", []quota.Condition{is("model", "@azure-openai/gpt-4o")}, false},
+		{"all models of a provider", []quota.Condition{is("model", "@openai/*")}, true},
+		{"all models of another provider", []quota.Condition{is("model", "@groq/*")}, false},
+		{"all models below a name", []quota.Condition{is("model", "@openai/gpt-4o/*")}, false},
+		{"a star within a name is a letter", []quota.Condition{is("model", "@openai/gpt*")}, false},
+		{"all models but one", []quota.Condition{not(is("model", "@openai/*"), "@openai/gpt-4o")}, false},
+		{"any model", []quota.Condition{is("model", "*")}, true},
+	} {
+		p := quota.RateLimit{Conditions: c.conditions, Type: quota.Requests, Unit: quota.PerMinute, Value: 1}
+		if err := p.Validate(); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if _, applies := p.Compile("p").Match(chat()); applies != c.applies {
+			t.Errorf("%s: applies is %v", c.name, applies)
+		}
+	}
+}
+
+func TestModelWithSlashes(t *testing.T) {
+	t.Parallel()
+	c := chat()
+	c.Provider, c.Model = "together-ai", "meta/llama-3/70b"
+	for value, applies := range map[string]bool{
+		"@together-ai/meta/llama-3/70b": true, "@together-ai/meta/*": true, "@together-ai/meta/llama-3/*": true, "@together-ai/*": true,
+		"@together-ai/met/*": false, "@together-ai/meta/llama-3": false,
+	} {
+		p := quota.RateLimit{Conditions: []quota.Condition{is("model", value)}, Type: quota.Requests, Unit: quota.PerMinute, Value: 1}
+		if _, got := p.Compile("p").Match(c); got != applies {
+			t.Errorf("%s: applies is %v", value, got)
+		}
+	}
+	if c.Provider = ""; applied(c, is("model", "*")) {
+		t.Error("a model of no provider is no model")
+	}
+}
+
+func applied(c *quota.Call, conditions ...quota.Condition) bool {
+	p := quota.RateLimit{Conditions: conditions, Type: quota.Requests, Unit: quota.PerMinute, Value: 1}
+	_, ok := p.Compile("p").Match(c)
+	return ok
+}
+
+func TestValueKeys(t *testing.T) {
+	t.Parallel()
+	long := chat()
+	long.Metadata["team"] = strings.Repeat("é", quota.MaxValueKey)
+	for _, c := range []struct {
+		name   string
+		call   *quota.Call
+		groups string
+		want   string // empty: the policy does not apply
+	}{
+		{"none", chat(), "", "default"},
+		{"one", chat(), "metadata.team", "metadata.team:search"},
+		{"several", chat(), "metadata._user api_key", "metadata._user:alice-api_key:" + keyID},
+		{"ids, not slugs", chat(), "workspace_id virtual_key config organisation_id", "workspace_id:" + placeID + "-virtual_key:" + acctID + "-config:" + configID + "-organisation_id:" + orgID},
+		{"a model", chat(), "model provider", "model:openai.gpt-4o-provider:openai"},
+		{"a part that is missing", chat(), "metadata.team prompt", ""},
+		{"a part that is empty", chat(), "metadata.empty", ""},
+	} {
+		p := quota.UsageLimit{Conditions: []quota.Condition{is("api_key", "*")}}
+		for _, g := range strings.Fields(c.groups) {
+			p.GroupBy = append(p.GroupBy, quota.GroupBy{Key: quota.Key(g)})
+		}
+		h, applies := p.Compile("p").Match(c.call)
+		if h.Counter.ValueKey != c.want || applies != (c.want != "") {
+			t.Errorf("%s: %q, %v, want %q", c.name, h.Counter.ValueKey, applies, c.want)
+		}
+	}
+	p := quota.UsageLimit{GroupBy: []quota.GroupBy{{Key: "metadata.team"}}}
+	first, _ := p.Compile("p").Match(long)
+	long.Metadata["team"] += "e"
+	second, _ := p.Compile("p").Match(long)
+	if n := len(first.Counter.ValueKey); n > quota.MaxValueKey || first.Counter == second.Counter {
+		t.Errorf("a long value key has %d bytes, %q", n, first.Counter.ValueKey)
+	}
+}
+
+// TestPolicyHolds: what a call takes from a policy.
+func TestPolicyHolds(t *testing.T) {
+	t.Parallel()
+	any := []quota.Condition{is("api_key", "*")}
+	budget := quota.UsageLimit{Name: "Team", Conditions: any, Budget: quota.Budget{Measure: quota.TokenCount, CreditLimit: 100 * quota.One, Mode: quota.Lenient}}
+	p := &quota.Policies{
+		Usage: []*quota.Policy{budget.Compile("u")},
+		Rates: []*quota.Policy{
+			(&quota.RateLimit{Conditions: any, Type: quota.Requests, Unit: quota.PerMinute, Value: 5}).Compile("r"),
+			(&quota.RateLimit{Conditions: []quota.Condition{is("provider", "groq")}, Type: quota.Tokens, Unit: quota.PerDay, Value: 7}).Compile("t"),
+		},
+	}
+	holds := p.Budgets(chat(), nil)
+	if len(holds) != 1 || holds[0].Limit != 100 || !holds[0].Soft || holds[0].Measure != quota.TokenCount || holds[0].Unit != "" || *holds[0].Of != (quota.Owner{Kind: quota.UsageLimitKind, ID: "u", Name: "Team"}) {
+		t.Errorf("budgets %+v", holds)
+	}
+	holds = p.RateHolds(chat(), nil)
+	if len(holds) != 1 || holds[0].Amount != 1 || !holds[0].Spent || holds[0].Unit != quota.PerMinute || holds[0].Counter != (quota.CounterID{Carrier: "r", ValueKey: "default"}) {
+		t.Errorf("rates %+v", holds)
+	}
+	if p = nil; len(p.Budgets(chat(), nil)) != 0 || len(p.RateHolds(chat(), nil)) != 0 {
+		t.Error("no policies have no holds")
+	}
+}
+
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	limits := quota.Limits{
+		Budgets: quota.Budgets{{ID: "b", Measure: quota.Cost, CreditLimit: 3 * quota.One}},
+		Rates:   []quota.Rate{{Type: quota.Tokens, Unit: quota.PerHour, Value: 9}, {Type: quota.Requests, Unit: quota.PerHour, Value: 0}},
+	}
+	p := quota.NewPlan(quota.Carrier{Kind: quota.IntegrationWorkspace, ID: "in", WorkspaceID: "ws"}, "openai-main", limits)
+	if len(p.Budgets) != 1 || p.Budgets[0].Counter != (quota.CounterID{Carrier: "in", Entry: "b"}) || p.Budgets[0].Limit != 3_000_000_000 || p.Budgets[0].Of.Name != "openai-main" {
+		t.Errorf("budgets %+v", p.Budgets)
+	}
+	if len(p.Rates) != 2 || p.Rates[0].Counter != (quota.CounterID{Carrier: "in/ws", Entry: "tokens/rph"}) || p.Rates[0].Spent || !p.Rates[1].Spent {
+		t.Errorf("rates %+v", p.Rates)
+	}
+	if p := quota.NewPlan(quota.Carrier{}, "", quota.Limits{}); p != quota.NoPlan() {
+		t.Errorf("a carrier without limits has %+v", p)
+	}
+}
+
+// TestMatchAllocatesNothing where no policy with groups applies.
+func TestMatchAllocatesNothing(t *testing.T) {
+	any := []quota.Condition{is("api_key", "*"), not(is("model", "@openai/*"), "@openai/gpt-3.5")}
+	grouped := quota.RateLimit{Conditions: append(any, is("metadata.team", "ranking")), GroupBy: []quota.GroupBy{{Key: "metadata.team"}}, Type: quota.Requests, Unit: quota.PerMinute, Value: 5}
+	plain := quota.RateLimit{Conditions: any, Type: quota.Requests, Unit: quota.PerMinute, Value: 5}
+	p, c := &quota.Policies{Rates: []*quota.Policy{grouped.Compile("g"), plain.Compile("p")}}, chat()
+	room := make([]quota.Hold, 0, 4)
+	if n := testing.AllocsPerRun(100, func() { room = p.RateHolds(c, room[:0]) }); n != 0 || len(room) != 1 {
+		t.Errorf("%v allocations, %d holds", n, len(room))
+	}
+}
+
+func TestImpossible(t *testing.T) {
+	t.Parallel()
+	const uuid = "0191a000-0000-7000-8000-00000000000f"
+	for _, c := range []struct {
+		name       string
+		conditions []quota.Condition
+		at         string // of the refusal; empty: taken
+	}{
+		{"the only value is excluded", []quota.Condition{not(is("metadata.team", "a"), "a")}, "conditions[0].excludes"},
+		{"all values are excluded", []quota.Condition{not(is("metadata.team", "a", "b"), "b", "c", "a")}, "conditions[0].excludes"},
+		{"everything is excluded", []quota.Condition{not(is("metadata.team", "*"), "*")}, "conditions[0].excludes"},
+		{"one of two is excluded", []quota.Condition{not(is("metadata.team", "a", "b"), "a")}, ""},
+		{"some of any are excluded", []quota.Condition{not(is("metadata.team", "*"), "a", "b")}, ""},
+		{"a model within the excluded ones", []quota.Condition{not(is("model", "@openai/gpt-4o"), "@openai/*")}, "conditions[0].excludes"},
+		{"models within the excluded ones", []quota.Condition{not(is("model", "@a/b/*"), "@a/*")}, "conditions[0].excludes"},
+		{"models with some excluded", []quota.Condition{not(is("model", "@openai/*"), "@openai/gpt-4o")}, ""},
+		{"two values of one key", []quota.Condition{is("metadata.team", "a"), is("provider", "x"), is("metadata.team", "b")}, "conditions[2].value"},
+		{"two lists with a common value", []quota.Condition{is("metadata.team", "a", "b"), is("metadata.team", "b", "c")}, ""},
+		{"the common value is excluded", []quota.Condition{is("metadata.team", "a", "b"), not(is("metadata.team", "b", "c"), "b")}, "conditions[1].value"},
+		{"three lists, common in pairs", []quota.Condition{is("provider", "a", "b"), is("provider", "b", "c"), is("provider", "c", "a")}, "conditions[2].value"},
+		{"any value and one", []quota.Condition{is("provider", "*"), is("provider", "a")}, ""},
+		{"a model and its provider's", []quota.Condition{is("model", "@openai/*"), is("model", "@openai/gpt-4o")}, ""},
+		{"a model and another provider's", []quota.Condition{is("model", "@openai/*"), is("model", "@groq/gpt-4o")}, "conditions[1].value"},
+		{"what may be slug and id of one", []quota.Condition{is("config", "pc-main"), is("config", uuid)}, ""},
+		{"two slugs", []quota.Condition{is("config", "pc-main"), is("config", "pc-other")}, "conditions[1].value"},
+		{"a model without its provider", []quota.Condition{is("model", "gpt-4o")}, "conditions[0].value"},
+		{"a provider without a model", []quota.Condition{is("model", "@openai/")}, "conditions[0].value"},
+		{"an excluded model without its provider", []quota.Condition{not(is("model", "*"), "gpt-4o")}, "conditions[0].excludes"},
+		{"other keys", []quota.Condition{is("metadata.a", "x"), is("metadata.b", "y")}, ""},
+	} {
+		rate := quota.RateLimit{Conditions: c.conditions, Type: quota.Requests, Unit: quota.PerMinute, Value: 1}
+		budget := quota.UsageLimit{Conditions: c.conditions, Budget: quota.Budget{CreditLimit: quota.One}}
+		for _, err := range []error{rate.Validate(), budget.Validate()} {
+			if f := fault.From(err); c.at == "" && err != nil || c.at != "" && (err == nil || f.Code != fault.InvalidParameter || f.Param != c.at) {
+				t.Errorf("%s: %v, want a refusal at %q", c.name, err, c.at)
+			}
+		}
+	}
+}
