@@ -129,6 +129,9 @@ func (k kinds) changeAuth(ctx context.Context, c *resource.Call, edit func(resou
 		if err != nil {
 			return err
 		}
+		if err := c.Unchanged(row.Record); err != nil {
+			return err
+		}
 		first := row.ID == ""
 		if first {
 			row.ID, row.Status, row.Version, row.Created = ident.NewID(), resource.Active, 1, c.Now

@@ -142,6 +142,9 @@ func (k kinds) putFeedback(ctx context.Context, c *resource.Call) (any, error) {
 		if err != nil {
 			return err
 		}
+		if err := c.Unchanged(r.Record); err != nil {
+			return err
+		}
 		if err := judged(c.Sent, &r.Value); err != nil {
 			return err
 		}

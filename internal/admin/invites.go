@@ -267,6 +267,7 @@ func (k kinds) getInvite(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Version(r.Record)
 	return viewInvite(c, r), nil
 }
 
@@ -274,6 +275,9 @@ func (k kinds) cancelInvite(ctx context.Context, c *resource.Call) (any, error) 
 	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
 		r, err := inviteNamed(ctx, c)
 		if err != nil {
+			return err
+		}
+		if err := c.Unchanged(r.Record); err != nil {
 			return err
 		}
 		if s := r.Value.StatusAt(r.Status, c.Now); s != tenant.InvitePending {
@@ -290,6 +294,9 @@ func (k kinds) resendInvite(ctx context.Context, c *resource.Call) (any, error) 
 	err := c.Change(ctx, func(tx resource.Tx) error {
 		r, err := inviteNamed(ctx, c)
 		if err != nil {
+			return err
+		}
+		if err := c.Unchanged(r.Record); err != nil {
 			return err
 		}
 		if s := r.Value.StatusAt(r.Status, c.Now); s != tenant.InvitePending && s != tenant.InviteExpired {

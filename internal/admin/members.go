@@ -180,6 +180,9 @@ func (k kinds) putMember(ctx context.Context, c *resource.Call) (any, error) {
 		if err != nil {
 			return err
 		}
+		if err := c.Unchanged(m.Record); err != nil {
+			return err
+		}
 		if err := mayMake(c, place, m.Value.Role, "userId"); err != nil {
 			return err
 		}
@@ -197,6 +200,9 @@ func (k kinds) removeMember(ctx context.Context, c *resource.Call) (any, error) 
 	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
 		place, m, err := k.memberNamed(ctx, c, "workspace_users.delete")
 		if err != nil {
+			return err
+		}
+		if err := c.Unchanged(m.Record); err != nil {
 			return err
 		}
 		if err := mayMake(c, place, m.Value.Role, "userId"); err != nil {
@@ -241,6 +247,7 @@ func (k kinds) getMember(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil || len(views) == 0 {
 		return nil, err
 	}
+	c.Version(m.Record)
 	return views[0], nil
 }
 
