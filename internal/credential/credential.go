@@ -92,15 +92,19 @@ type VirtualKey struct {
 // values of its credential fields by their snake_case names, the main secret
 // under "key". It is shared by many requests and never changed.
 type Account struct {
-	Slug      string // "@" is not part of it
-	RecordID  string
-	Spec      string // "openai"
-	Status    string
-	ExpiresAt *time.Time
-	Models    []Model
-	AllModels bool
-	Values    map[string]string // secrets in the clear: never printed, never logged
-	Secrets   []SecretUse       // fields that are read from secret managers at call time, and beat Values
+	Kind     string // ProviderKind or VirtualKeyKind
+	Slug     string // "@" is not part of it
+	RecordID string
+	// IntegrationID is the id of the integration whose credentials they are; a virtual
+	// key has none.
+	IntegrationID string
+	Spec          string // "openai"
+	Status        string
+	ExpiresAt     *time.Time
+	Models        []Model
+	AllModels     bool
+	Values        map[string]string // secrets in the clear: never printed, never logged
+	Secrets       []SecretUse       // fields that are read from secret managers at call time, and beat Values
 }
 
 // String keeps the values out of every print.

@@ -101,7 +101,7 @@ func decodeProvider(_ *Directory, r resource.Record) (any, error) {
 	if err := json.Unmarshal(r.Body, &p); err != nil {
 		return nil, err
 	}
-	a := credential.Account{Slug: r.ShownSlug(), RecordID: r.ID, Status: r.Status, ExpiresAt: p.ExpiresAt}
+	a := credential.Account{Kind: r.Kind, Slug: r.ShownSlug(), RecordID: r.ID, IntegrationID: p.IntegrationID, Status: r.Status, ExpiresAt: p.ExpiresAt}
 	return &savedProvider{r.OrgID, r.WorkspaceID, p.IntegrationID, a}, nil
 }
 
@@ -120,7 +120,7 @@ func decodeVirtualKey(d *Directory, r resource.Record) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := credential.Account{Slug: r.ShownSlug(), RecordID: r.ID, Spec: vk.Provider, Status: r.Status, ExpiresAt: vk.ExpiresAt, AllModels: true, Values: values}
+	a := credential.Account{Kind: r.Kind, Slug: r.ShownSlug(), RecordID: r.ID, Spec: vk.Provider, Status: r.Status, ExpiresAt: vk.ExpiresAt, AllModels: true, Values: values}
 	return &virtualKey{r.OrgID, r.WorkspaceID, a, vk.Mappings}, nil
 }
 
