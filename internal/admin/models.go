@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -48,6 +49,8 @@ type modelIn struct {
 
 	IsFineTune *bool   `json:"is_finetune,omitempty" nullable:"true"`
 	Base       *string `json:"base_model_slug,omitempty" nullable:"true" maxLength:"255" doc:"what a fine-tuned model was made of; needed for one"`
+
+	Pricing unread[ownPricesIn] `json:"pricing_config,omitempty" nullable:"true" doc:"prices of its own; null takes them away"`
 }
 
 type modelsView struct {
@@ -65,13 +68,15 @@ type modelView struct {
 
 	IsFineTune bool    `json:"is_finetune"`
 	Base       *string `json:"base_model_slug" nullable:"true"`
+
+	Pricing unread[ownPricesIn] `json:"pricing_config" nullable:"true"`
 }
 
 func viewModels(_ context.Context, _ *resource.Call, r resource.Row[credential.Integration]) (any, error) {
 	in := r.Value
 	out := modelsView{Object: "list", Total: len(in.Models), AllowAllModels: allModels(in), Models: make([]modelView, len(in.Models))}
 	for i, m := range in.Models {
-		out.Models[i] = modelView{m.Slug, m.Enabled, m.Name, m.IsCustom, m.IsFineTune, orNull(m.Base)}
+		out.Models[i] = modelView{m.Slug, m.Enabled, m.Name, m.IsCustom, m.IsFineTune, orNull(m.Base), unread[ownPricesIn]{m.Pricing}}
 	}
 	return out, nil
 }
@@ -89,16 +94,24 @@ func putModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.
 		return nil, fault.New(fault.InvalidParameter, "there is no model in the list").At("models")
 	}
 	for i, m := range sent {
+		at := fmt.Sprintf("models[%d].", i)
 		if m.IsFineTune != nil && *m.IsFineTune && (m.Base == nil || *m.Base == "") {
-			return nil, fault.New(fault.InvalidParameter, "name what the fine-tuned model was made of").At(fmt.Sprintf("models[%d].base_model_slug", i))
+			return nil, fault.New(fault.InvalidParameter, "name what the fine-tuned model was made of").At(at + "base_model_slug")
 		}
-		line := m.line()
+		prices, err := m.readPrices(at)
+		if err != nil {
+			return nil, err
+		}
+		line := m.line(prices)
 		if i := slices.IndexFunc(in.Models, func(o credential.Model) bool { return o.Slug == m.Slug }); i >= 0 {
 			if m.IsCustom == nil {
 				line.IsCustom = in.Models[i].IsCustom
 			}
 			if m.IsFineTune == nil {
 				line.IsFineTune, line.Base = in.Models[i].IsFineTune, in.Models[i].Base
+			}
+			if m.Pricing.RawMessage == nil {
+				line.Pricing = in.Models[i].Pricing
 			}
 			in.Models[i] = line
 			continue
@@ -111,8 +124,8 @@ func putModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.
 	return nil, nil
 }
 
-func (m *modelIn) line() credential.Model {
-	line := credential.Model{Slug: m.Slug, Enabled: m.Enabled, Name: m.Name, IsCustom: m.IsCustom != nil && *m.IsCustom}
+func (m *modelIn) line(prices json.RawMessage) credential.Model {
+	line := credential.Model{Slug: m.Slug, Enabled: m.Enabled, Name: m.Name, IsCustom: m.IsCustom != nil && *m.IsCustom, Pricing: prices}
 	if m.IsFineTune != nil && *m.IsFineTune {
 		line.IsFineTune, line.Base = true, *m.Base
 	}

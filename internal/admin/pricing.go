@@ -1,6 +1,8 @@
 package admin
 
 import (
+	"encoding/json"
+
 	"sluice/internal/catalog"
 	"sluice/internal/credential"
 	"sluice/internal/fault"
@@ -11,6 +13,17 @@ import (
 // catalog.ReadAdjustments.
 type adjustmentsIn struct {
 	Multiplier map[string]any `json:"multiplier,omitempty" nullable:"true" doc:"numbers from 0 to 1000 by the key of a price, for example response_token; default for the others; image and additional_units are objects of numbers"`
+}
+
+// ownPricesIn are the prices of a model that are not those of the list. What a schema
+// cannot say is in catalog.ReadOverride.
+type ownPricesIn struct {
+	Type       string                 `json:"type,omitempty" enum:"static"`
+	PayAsYouGo map[string]*ownPriceIn `json:"pay_as_you_go,omitempty" nullable:"true" doc:"by the key of a price, for example request_token and response_token; the others are those of the list"`
+}
+
+type ownPriceIn struct {
+	Price float64 `json:"price" minimum:"0" maximum:"5000" doc:"US dollars for a million tokens"`
 }
 
 // maxPricingBytes bounds what one integration, or one of its models, says of prices.
@@ -26,4 +39,20 @@ func checkAdjustments(sent resource.Sent, in *credential.Integration) error {
 	}
 	_, err := catalog.ReadAdjustments(in.Adjustments)
 	return err
+}
+
+// readPrices are the own prices of a model as they are stored, nil for none.
+func (m *modelIn) readPrices(at string) (json.RawMessage, error) {
+	raw := m.Pricing.RawMessage
+	if len(raw) > maxPricingBytes {
+		return nil, fault.Newf(fault.InvalidParameter, "the prices have at most %d bytes", maxPricingBytes).At(at + "pricing_config")
+	}
+	if string(raw) == "null" {
+		return nil, nil
+	}
+	if _, err := catalog.ReadOverride("", raw); err != nil {
+		f := fault.From(err)
+		return nil, f.At(at + f.Param)
+	}
+	return raw, nil
 }

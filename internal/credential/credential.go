@@ -60,6 +60,8 @@ type Model struct {
 
 	IsFineTune bool   `json:"is_finetune,omitempty"`
 	Base       string `json:"base_model_slug,omitempty"` // of a fine-tuned model: what it was made of
+
+	Pricing json.RawMessage `json:"pricing_config,omitempty"` // own prices, for catalog.ReadOverride
 }
 
 // Provider is the stored body of a provider.
