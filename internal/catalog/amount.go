@@ -17,6 +17,7 @@ import (
 // at the end of each term.
 const (
 	femtoPerCent = 1e13 // femto-dollars in a cent
+	centDigits   = 13   // the zeros of that
 	dollarFemto  = 1e15 // and in a dollar
 	factorOne    = 1e7  // the factor 1
 	perNano      = 1e13 // units of price times factor in a nano-dollar: 10^-9 / 10^-22
@@ -53,14 +54,14 @@ func fixed(text string, scale, limit int64) (int64, error) {
 }
 
 // decimal writes v/scale without an exponent and without zeros at the end: "0.0000025".
-// The scale is a power of ten.
+// The scale is a power of ten, and v not negative.
 func decimal(v, scale int64) string {
-	digits := len(strconv.FormatInt(scale, 10)) - 1
-	text := new(big.Rat).SetFrac64(v, scale).FloatString(digits)
-	if digits == 0 {
-		return text
+	whole, rest := strconv.FormatInt(v/scale, 10), v%scale
+	if rest == 0 {
+		return whole
 	}
-	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+	fraction := strconv.FormatInt(scale+rest, 10)[1:] // the scale's one stands before the zeros
+	return whole + "." + strings.TrimRight(fraction, "0")
 }
 
 // product is a price times a factor, in units of 10^-22 dollars.

@@ -214,3 +214,16 @@ func BenchmarkBill(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkNewTariff(b *testing.B) {
+	c := newCatalog(&clock{}, catalog.Builtin())
+	prices, err := c.Prices(b.Context(), "openai")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := catalog.NewTariff("test", prices["gpt-4o"], catalog.Adjustments{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

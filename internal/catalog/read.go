@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,9 +89,33 @@ func (p *Price) UnmarshalJSON(raw []byte) error {
 // femto is the price in femto-dollars. The shortest decimal that stands for a float64 is
 // the one that was written, as far as 15 digits go.
 func (p Price) femto() int64 {
-	v, err := fixed(strconv.FormatFloat(p.Price, 'g', -1, 64), femtoPerCent, maxCents)
+	var buf [32]byte
+	text := strconv.AppendFloat(buf[:0], p.Price, 'e', -1, 64) // "2.5e-04"
+	e := bytes.IndexByte(text, 'e')
+	exponent, err := strconv.Atoi(string(text[e+1:]))
 	if err != nil {
-		return 0 // no price that was read has one: they are checked before they count
+		return 0 // no price that was checked is endless
 	}
-	return v
+	digits := int64(0)
+	for _, c := range text[:e] {
+		if c != '.' {
+			digits = digits*10 + int64(c-'0')
+		}
+	}
+	return shifted(digits, exponent-max(0, e-2)+centDigits)
+}
+
+// shifted is v with its decimal point moved by n places to the right, rounded half up.
+func shifted(v int64, n int) int64 {
+	for ; n > 0; n-- {
+		v *= 10
+	}
+	if n < -18 {
+		return 0
+	}
+	by := int64(1)
+	for ; n < 0; n++ {
+		by *= 10
+	}
+	return (v + by/2) / by
 }

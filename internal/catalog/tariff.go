@@ -80,6 +80,7 @@ func newTariff(source string, e Entry, a Adjustments) *Tariff {
 		return t
 	}
 	c := compiler{base: base, by: a}
+	c.standard, c.batch = c.plan("plain", base, nil, false), c.plan("plain", base, base.Batch, true)
 	if e.Custom != nil {
 		c.steps, _ = thresholds(e.Custom.ContextTiers) // checked when it was read
 		for names, r := range e.Custom.Regions {
@@ -164,6 +165,8 @@ type compiler struct {
 	base  Pricing
 	steps []threshold
 	by    Adjustments
+
+	standard, batch *plan // of the prices that hold where none are chosen
 }
 
 // region makes the plans of a region: of a mode, else of the standard mode, else the
@@ -208,9 +211,12 @@ func (c *compiler) rest(name string, m Mode, halve bool) *plan {
 	return c.plain(halve)
 }
 
-// plain is the plan of the prices that hold where none are chosen.
+// plain is the plan that holds where none is chosen.
 func (c *compiler) plain(halve bool) *plan {
-	return c.plan("plain", c.base, c.base.Batch, halve)
+	if halve {
+		return c.batch
+	}
+	return c.standard
 }
 
 // custom is the plan of chosen prices, which inherit what they do not say.
