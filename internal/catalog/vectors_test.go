@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"encoding/json"
 	"os"
+	"regexp"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -73,5 +74,27 @@ func TestVectors(t *testing.T) {
 	}
 	if len(names) < 300 || explained < 40 {
 		t.Errorf("%d cases, %d of them explained", len(names), explained)
+	}
+}
+
+// The worked examples of the manual are vectors.
+func TestManualNamesVectors(t *testing.T) {
+	t.Parallel()
+	manual, err := os.ReadFile("../../docs/pricing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, x := range readVectors(t).Cases {
+		names[x.Name] = true
+	}
+	examples := regexp.MustCompile(`vector "([^"]+)"`).FindAllSubmatch(manual, -1)
+	if len(examples) < 5 {
+		t.Errorf("%d examples", len(examples))
+	}
+	for _, e := range examples {
+		if !names[string(e[1])] {
+			t.Errorf("there is no vector %q", e[1])
+		}
 	}
 }
