@@ -35,9 +35,9 @@ type nowhere struct{}
 
 func (nowhere) Append(*record.Attempt) error { return nil }
 
-// benchChat is a gateway before an upstream that allocates next to nothing, and a
-// function that sends a chat of 0.7 KB, answered with 1 KB, through it.
-func benchChat(tb testing.TB) func() {
+// bench is a gateway before an upstream that allocates next to nothing, its address, and
+// a function that sends a request through it.
+func bench(tb testing.TB) (host string, serve func(*wire.Request)) {
 	tb.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -54,13 +54,20 @@ func benchChat(tb testing.TB) func() {
 	})
 	g := newRig(tb).gateway
 	g.Journal = nowhere{}
-	host, body := "http://"+ln.Addr().String()+"/v1", strings.Replace(hello, "Hello there", strings.Repeat("Hello there. ", 50), 1)
-	return func() {
+	return "http://" + ln.Addr().String(), func(in *wire.Request) {
 		var out sink
-		if err := g.Serve(ctx, chatRequest(host, body), &out); err != nil || out.status != 200 {
+		if err := g.Serve(ctx, in, &out); err != nil || out.status != 200 {
 			tb.Fatal(out.status, err)
 		}
 	}
+}
+
+// benchChat sends a chat of 0.7 KB, answered with 1 KB.
+func benchChat(tb testing.TB) func() {
+	tb.Helper()
+	host, serve := bench(tb)
+	body := strings.Replace(hello, "Hello there", strings.Repeat("Hello there. ", 50), 1)
+	return func() { serve(chatRequest(host+"/v1", body)) }
 }
 
 func BenchmarkChat(b *testing.B) {
@@ -68,5 +75,48 @@ func BenchmarkChat(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		chat()
+	}
+}
+
+// tooled is a conversation of 1 KB with tools.
+var tooled = `{"model":"claude-sonnet-4-5","max_tokens":512,"temperature":0.2,"tools":[` +
+	`{"type":"function","function":{"name":"find","description":"Looks something up","parameters":{"type":"object","properties":{"q":{"type":"string"}},"required":["q"]}}},` +
+	`{"type":"function","function":{"name":"tell","description":"Tells somebody","parameters":{"type":"object","properties":{"q":{"type":"string"}},"required":["q"]}}}],` +
+	`"messages":[{"role":"system","content":"You are a helpful assistant."},{"role":"user","content":"` + strings.Repeat("lorem ipsum ", 20) + `"},` +
+	`{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"find","arguments":"{\"q\":\"x\"}"}}]},` +
+	`{"role":"tool","tool_call_id":"c1","content":"` + strings.Repeat("found ", 20) + `"},{"role":"user","content":"So what is it?"}]}`
+
+// benchTold sends that conversation to a provider, whose config is made of the host.
+func benchTold(tb testing.TB, config string) func() {
+	tb.Helper()
+	host, serve := bench(tb)
+	config = strings.ReplaceAll(config, "HOST", host)
+	return func() {
+		serve(&wire.Request{
+			Method: "POST", Path: "/v1/chat/completions", Body: strings.NewReader(tooled), Length: int64(len(tooled)), Remote: "127.0.0.1",
+			Header: wire.Header{
+				{Name: "x-gateway-api-key", Value: key}, {Name: "x-gateway-config", Value: config}, {Name: "content-type", Value: "application/json"},
+			},
+		})
+	}
+}
+
+// tellings are a provider that is told the conversation as it came, and two in whose
+// words it is put.
+var tellings = []struct{ provider, config string }{
+	{"openai", `{"provider":"openai","api_key":"sk-upstream","custom_host":"HOST/v1"}`},
+	{"anthropic", `{"provider":"anthropic","api_key":"sk-upstream","custom_host":"HOST/v1"}`},
+	{"bedrock", `{"provider":"bedrock","aws_access_key_id":"AKIDEXAMPLE","aws_secret_access_key":"upstream","aws_region":"us-east-1","custom_host":"HOST"}`},
+}
+
+func BenchmarkTold(b *testing.B) {
+	for _, c := range tellings {
+		b.Run(c.provider, func(b *testing.B) {
+			call := benchTold(b, c.config)
+			b.ReportAllocs()
+			for b.Loop() {
+				call()
+			}
+		})
 	}
 }
