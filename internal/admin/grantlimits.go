@@ -73,10 +73,11 @@ func (g *granter) limit(ctx context.Context, place string, limits credential.Wor
 func (g *granter) follow(ctx context.Context) error {
 	global := g.in.Value.GlobalLimits
 	for _, place := range slices.Sorted(maps.Keys(g.present)) {
-		if one := g.present[place]; !one.Global || !one.Enabled {
+		one, held := g.present[place], g.in.Value.Limits[place]
+		if !one.Global || !one.Enabled || global.IsZero() && held.IsZero() {
 			continue
 		}
-		before, err := budgetsOf(g.in.Value.Limits[place].UsageLimits)
+		before, err := budgetsOf(held.UsageLimits)
 		if err != nil {
 			return err
 		}

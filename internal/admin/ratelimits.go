@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 
 	"sluice/internal/quota"
@@ -36,9 +37,11 @@ type rateLimitIn struct {
 	Type  string `json:"type" enum:"requests,tokens" doc:"what is counted"`
 	Unit  string `json:"unit" enum:"rpm,rph,rpd,rpw" doc:"window: minute, hour, day or week, in UTC"`
 	Value int64  `json:"value" minimum:"1" doc:"most that is allowed in a window"`
+
+	Target string `json:"target,omitempty" enum:"llm,mcp_tools" default:"llm" doc:"calls of models, or of tools"`
 }
 
-// rateLimitPatch is the body of an update: type and group_by cannot change.
+// rateLimitPatch is the body of an update: type, target and group_by cannot change.
 type rateLimitPatch struct {
 	PolicyPatch
 	Unit  string `json:"unit,omitempty" enum:"rpm,rph,rpd,rpw"`
@@ -48,13 +51,16 @@ type rateLimitPatch struct {
 // rateLimitView is a policy as clients see it.
 type rateLimitView struct {
 	PolicyView
-	Type   quota.Type `json:"type" enum:"requests,tokens"`
-	Unit   quota.Unit `json:"unit" enum:"rpm,rph,rpd,rpw"`
-	Value  int64      `json:"value"`
-	Object string     `json:"object" enum:"policy_rate_limits"`
+	Type   quota.Type   `json:"type" enum:"requests,tokens"`
+	Unit   quota.Unit   `json:"unit" enum:"rpm,rph,rpd,rpw"`
+	Value  int64        `json:"value"`
+	Target quota.Target `json:"target" enum:"llm,mcp_tools"`
+	Object string       `json:"object" enum:"policy_rate_limits"`
 }
 
 func viewRateLimit(_ context.Context, _ *resource.Call, r resource.Row[quota.RateLimit], _ bool) (rateLimitView, error) {
 	p := r.Value
-	return rateLimitView{viewPolicy(r.Record, p.Name, p.Description, p.Conditions, p.GroupBy), p.Type, p.Unit, p.Value, "policy_rate_limits"}, nil
+	return rateLimitView{
+		viewPolicy(r.Record, p.Name, p.Description, p.Conditions, p.GroupBy), p.Type, p.Unit, p.Value, cmp.Or(p.Target, quota.Models), "policy_rate_limits",
+	}, nil
 }

@@ -25,8 +25,18 @@ type RateLimit struct {
 	GroupBy     []GroupBy   `json:"group_by,omitempty"` // empty: one counter for all
 	Type        Type        `json:"type"`
 	Unit        Unit        `json:"unit"`
-	Value       int64       `json:"value"` // at least 1
+	Value       int64       `json:"value"`            // at least 1
+	Target      Target      `json:"target,omitempty"` // Models when empty
 }
+
+// Target is the traffic that a policy is about.
+type Target string
+
+// The targets.
+const (
+	Models Target = "llm"       // calls of models
+	Tools  Target = "mcp_tools" // calls of the tools of MCP servers
+)
 
 // Type is what is counted.
 type Type string
