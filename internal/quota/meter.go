@@ -83,6 +83,9 @@ type Delta struct {
 	Entry     string
 	ValueKey  string // of a policy; empty for budgets of records
 	Units     int64  // nano-dollars, tokens or requests
+	// At is when it was used: it does not count on a meter that was reset since. The
+	// zero time counts on every one.
+	At time.Time
 }
 
 // MeterQuery selects meters. Empty fields select everything.

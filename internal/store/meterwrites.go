@@ -104,7 +104,11 @@ func (s *Store) AddUsage(ctx context.Context, deltas []quota.Delta) error {
 // AddUsageIn is AddUsage within a transaction.
 func (s *Store) AddUsageIn(ctx context.Context, rtx resource.Tx, deltas []quota.Delta) error {
 	return s.onMeters(ctx, rtx, "add usage", func(ctx context.Context, db bun.IDB) error {
-		for _, d := range merged(deltas) {
+		list := ordered(deltas)
+		if err := s.dropLate(ctx, db, list); err != nil {
+			return err
+		}
+		for _, d := range merged(list) {
 			if err := s.addUsage(ctx, db, d); err != nil {
 				return err
 			}
@@ -113,9 +117,9 @@ func (s *Store) AddUsageIn(ctx context.Context, rtx resource.Tx, deltas []quota.
 	})
 }
 
-// merged sums what goes to one meter and puts the deltas into the one order in which
-// all writers lock.
-func merged(deltas []quota.Delta) []quota.Delta {
+// ordered names the meter of each delta and puts them into the one order in which all
+// writers lock.
+func ordered(deltas []quota.Delta) []quota.Delta {
 	list := slices.Clone(deltas)
 	for i := range list {
 		if list[i].Entry == "" {
@@ -125,6 +129,34 @@ func merged(deltas []quota.Delta) []quota.Delta {
 	slices.SortStableFunc(list, func(a, b quota.Delta) int {
 		return cmp.Or(cmp.Compare(a.CarrierID, b.CarrierID), cmp.Compare(a.Entry, b.Entry))
 	})
+	return list
+}
+
+// dropLate takes the units from what was used before the last reset of its meter. The
+// meters are held until the end of the transaction, so that none is reset meanwhile.
+func (s *Store) dropLate(ctx context.Context, db bun.IDB, list []quota.Delta) error {
+	if !slices.ContainsFunc(list, func(d quota.Delta) bool { return !d.At.IsZero() }) {
+		return nil
+	}
+	rows, err := s.metersOf(ctx, db, list, s.engine.lock)
+	if err != nil {
+		return err
+	}
+	resets := make(map[[2]string]int64, len(rows))
+	for i := range rows {
+		resets[[2]string{rows[i].CarrierID, rows[i].Entry}] = rows[i].LastResetMS
+	}
+	for i := range list {
+		d := &list[i]
+		if reset := resets[[2]string{d.CarrierID, d.Entry}]; !d.At.IsZero() && d.At.UnixMilli() < reset {
+			d.Units = 0
+		}
+	}
+	return nil
+}
+
+// merged sums what goes to one meter; list is ordered and used again.
+func merged(list []quota.Delta) []quota.Delta {
 	out := list[:0]
 	for _, d := range list {
 		if n := len(out); n > 0 && out[n-1].CarrierID == d.CarrierID && out[n-1].Entry == d.Entry {

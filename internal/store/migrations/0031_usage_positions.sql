@@ -1,0 +1,5 @@
+CREATE TABLE usage_positions (
+  node {id} NOT NULL,
+  seq  BIGINT NOT NULL,
+  PRIMARY KEY (node)
+) {table}

@@ -1,0 +1,134 @@
+package storetest
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+	"sluice/internal/store"
+)
+
+// budget adds a meter of its own.
+func budget(t *testing.T, s *store.Store) quota.Meter {
+	t.Helper()
+	m := quota.Meter{Carrier: quota.Carrier{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}, Entry: "monthly", Limit: 100}
+	within(t, s, func(tx resource.Tx) error { return s.AddMeter(t.Context(), tx, m) })
+	return m
+}
+
+// usedOf is what the meters of a carrier come to.
+func usedOf(t *testing.T, s *store.Store, carrier string) (sum int64) {
+	t.Helper()
+	list, err := s.Meters(t.Context(), s, quota.MeterQuery{CarrierID: carrier})
+	must(t, err)
+	for _, m := range list {
+		sum += m.Used
+	}
+	return sum
+}
+
+// countUsage adds usage once for each stretch of a journal.
+func countUsage(t *testing.T, s *store.Store) {
+	ctx := t.Context()
+	node, m := ident.NewID(), budget(t, s)
+	policy := quota.Meter{Carrier: quota.Carrier{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: m.OrgID}, Limit: 9}
+	within(t, s, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, policy) })
+	deltas := []quota.Delta{
+		{CarrierID: policy.ID, ValueKey: "team:search", Units: 2}, {CarrierID: m.ID, Entry: m.Entry, Units: 3},
+		{CarrierID: m.ID, Entry: m.Entry, Units: 4}, {CarrierID: ident.NewID(), Entry: "gone", Units: 5},
+	}
+	position := func() uint64 {
+		t.Helper()
+		seq, err := s.UsagePosition(ctx, node)
+		must(t, err)
+		return seq
+	}
+	same(t, "at first", position(), uint64(0))
+	after, err := s.CountUsage(ctx, node, 0, 100, deltas)
+	must(t, err)
+	m.Used = 7
+	team := quota.Meter{Carrier: policy.Carrier, Entry: quota.EntryOf("team:search"), ValueKey: "team:search", Used: 2, Limit: 9}
+	same(t, "meters", byCarrier(after), byCarrier([]quota.Meter{m, team}))
+	same(t, "counted to", position(), uint64(100))
+	for name, from := range map[string]uint64{"again from the beginning": 0, "from another place": 99} {
+		_, err := s.CountUsage(ctx, node, from, 200, deltas)
+		wantCode(t, name, err, fault.Conflict)
+	}
+	same(t, "used", usedOf(t, s, m.ID), int64(7))
+	after, err = s.CountUsage(ctx, node, 100, 200, nil)
+	must(t, err)
+	same(t, "meters of nothing", len(after), 0)
+	same(t, "at last", position(), uint64(200))
+}
+
+func byCarrier(list []quota.Meter) map[string]quota.Meter {
+	out := map[string]quota.Meter{}
+	for _, m := range list {
+		out[m.ID+m.Entry] = m
+	}
+	return out
+}
+
+// lateUsage was used before a reset and does not count behind it.
+func lateUsage(t *testing.T, s *store.Store) {
+	ctx := t.Context()
+	m, other := budget(t, s), budget(t, s)
+	within(t, s, func(tx resource.Tx) error { return s.ResetMeters(ctx, tx, m.ID, noon) })
+	at := func(id string, units int64, when time.Time) quota.Delta {
+		return quota.Delta{CarrierID: id, Entry: m.Entry, Units: units, At: when}
+	}
+	node := ident.NewID()
+	_, err := s.CountUsage(ctx, node, 0, 1, []quota.Delta{
+		at(m.ID, 1, noon.Add(-time.Millisecond)), at(m.ID, 10, noon), at(m.ID, 100, noon.Add(time.Hour)), at(m.ID, 1000, time.Time{}),
+		at(other.ID, 7, noon.AddDate(-1, 0, 0)),
+	})
+	must(t, err)
+	same(t, "behind the reset", usedOf(t, s, m.ID), int64(1110))
+	same(t, "of a meter that was never reset", usedOf(t, s, other.ID), int64(7))
+}
+
+// usageOfNodes that count at once is all there, that of each exactly once, though two
+// processes count for each.
+func usageOfNodes(t *testing.T, s *store.Store) {
+	const nodes, rounds = 4, 10
+	m, other := budget(t, s), budget(t, s)
+	names := make([]string, nodes)
+	for i := range names {
+		names[i] = ident.NewID()
+	}
+	var wg sync.WaitGroup
+	errs := make([]error, 2*nodes)
+	for w := range errs {
+		wg.Go(func() {
+			deltas := []quota.Delta{{CarrierID: m.ID, Entry: m.Entry, Units: 1, At: noon}, {CarrierID: other.ID, Entry: other.Entry, Units: 2, At: noon}}
+			if w%2 == 0 {
+				deltas[0], deltas[1] = deltas[1], deltas[0]
+			}
+			errs[w] = countRounds(t.Context(), s, names[w%nodes], rounds, deltas)
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		must(t, err)
+	}
+	same(t, "used", usedOf(t, s, m.ID), int64(nodes*rounds))
+	same(t, "used of the other", usedOf(t, s, other.ID), int64(2*nodes*rounds))
+}
+
+// countRounds moves a node on by ones until it is at rounds.
+func countRounds(ctx context.Context, s *store.Store, node string, rounds uint64, deltas []quota.Delta) error {
+	for {
+		at, err := s.UsagePosition(ctx, node)
+		if err != nil || at >= rounds {
+			return err
+		}
+		if _, err := s.CountUsage(ctx, node, at, at+1, deltas); err != nil && !fault.Has(err, fault.Conflict) {
+			return err
+		}
+	}
+}

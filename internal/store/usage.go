@@ -1,0 +1,123 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"sluice/internal/fault"
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+)
+
+// usagePosition is a line of the table usage_positions: how far into its journal a node
+// has counted what was used.
+type usagePosition struct {
+	bun.BaseModel `bun:"table:usage_positions,alias:p"`
+
+	Node string `bun:",pk"`
+	Seq  int64
+}
+
+// UsagePosition is the number of the first entry in the journal of a node that was not
+// counted yet; 0 for a node that never counted. It asks the writer.
+func (s *Store) UsagePosition(ctx context.Context, node string) (seq uint64, err error) {
+	err = s.InTx(ctx, func(rtx resource.Tx) error {
+		t, err := ownTx(rtx)
+		if err != nil {
+			return err
+		}
+		return t.within(ctx, "read the position of usage", func(ctx context.Context) error {
+			var row usagePosition
+			err := t.db.NewSelect().Model(&row).Where("p.node = ?", node).Scan(ctx)
+			if errors.Is(err, sql.ErrNoRows) {
+				err = nil
+			}
+			seq = uint64(row.Seq)
+			return err
+		})
+	})
+	return seq, err
+}
+
+// CountUsage adds what a node used between two positions of its journal and moves its
+// position from one to the other, which lies behind it, in one transaction: so each entry counts exactly once,
+// whatever fails in between. It returns the meters that the deltas name, as they are
+// then. Conflict when the position is not from: another process counts for the same
+// node, or an earlier call was kept although it failed. What was kept of a call that
+// failed UsagePosition tells.
+func (s *Store) CountUsage(ctx context.Context, node string, from, to uint64, deltas []quota.Delta) (after []quota.Meter, err error) {
+	err = s.InTx(ctx, func(rtx resource.Tx) error {
+		if err := s.moveUsage(ctx, rtx, node, from, to); err != nil {
+			return err
+		}
+		if err := s.AddUsageIn(ctx, rtx, deltas); err != nil {
+			return err
+		}
+		return s.onMeters(ctx, rtx, "read usage meters back", func(ctx context.Context, db bun.IDB) error {
+			rows, err := s.metersOf(ctx, db, ordered(deltas), "")
+			after = make([]quota.Meter, len(rows))
+			for i := range rows {
+				after[i] = rows[i].meter()
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return after, nil
+}
+
+// moveUsage moves the position of a node.
+func (s *Store) moveUsage(ctx context.Context, rtx resource.Tx, node string, from, to uint64) error {
+	return s.onMeters(ctx, rtx, "move the position of usage", func(ctx context.Context, db bun.IDB) error {
+		if from == 0 {
+			_, err := db.NewInsert().Model(&usagePosition{Node: node, Seq: int64(to)}).Exec(ctx)
+			return err
+		}
+		res, err := db.NewUpdate().Table("usage_positions").Set("seq = ?", int64(to)).Where("node = ?", node).Where("seq = ?", int64(from)).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n > 0 {
+			return err
+		}
+		return fault.Newf(fault.Conflict, "the usage of node %s was counted by another process", node)
+	})
+}
+
+// meterBatch is how many deltas one statement looks up.
+const meterBatch = 500
+
+// metersOf reads the meters that ordered deltas name, and holds them with a lock clause.
+func (s *Store) metersOf(ctx context.Context, db bun.IDB, list []quota.Delta, lock string) ([]meterRow, error) {
+	names := slices.Clone(list)
+	names = slices.CompactFunc(names, func(a, b quota.Delta) bool { return a.CarrierID == b.CarrierID && a.Entry == b.Entry })
+	var out []meterRow
+	for batch := range slices.Chunk(names, meterBatch) {
+		wanted := make(map[[2]string]bool, len(batch))
+		var carriers, entries []string
+		for _, d := range batch {
+			wanted[[2]string{d.CarrierID, d.Entry}] = true
+			carriers, entries = append(carriers, d.CarrierID), append(entries, d.Entry)
+		}
+		var rows []meterRow
+		sel := db.NewSelect().Model(&rows).Where("m.carrier_id IN (?)", bun.List(slices.Compact(carriers))).Where("m.entry IN (?)", bun.List(entries))
+		if lock != "" {
+			sel = sel.For(lock)
+		}
+		if err := sel.Order("m.carrier_id", "m.entry").Scan(ctx); err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			if wanted[[2]string{row.CarrierID, row.Entry}] {
+				out = append(out, row)
+			}
+		}
+	}
+	return out, nil
+}
