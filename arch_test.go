@@ -58,7 +58,7 @@ var plan = []place{
 		"live decodes stored records for the data plane; the store is handed to it as an interface"},
 	{below("internal", "worker/..."), all(kernel, rooms, metrics),
 		"jobs work on rooms through interfaces of their own"},
-	{below("internal", "store/... logstore/... journal/... cluster/... secretref/... sink/..."), all(kernel, rooms, metrics, "internal/resource", "@/..."),
+	{below("internal", "store/... logstore/... journal/... cluster/... secretref/... sink/... spend"), all(kernel, rooms, metrics, "internal/resource", "@/..."),
 		"adapters know the types they keep and no other adapter: app connects them"},
 	{below("internal", "config telemetry console demo"), kernel,
 		"leaves: usable anywhere because they need nothing"},

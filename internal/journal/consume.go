@@ -33,6 +33,13 @@ func (r *reader) Lag() uint64 {
 	return r.j.behind(r.done.Seq)
 }
 
+// Behind is the number of entries, of both kinds, from a position on.
+func (r *reader) Behind(at record.Position) uint64 {
+	r.j.mu.Lock()
+	defer r.j.mu.Unlock()
+	return r.j.behind(at.Seq)
+}
+
 // Records is the consumer of log records: the log store. Its methods are safe for
 // concurrent use.
 type Records struct{ reader }

@@ -85,6 +85,7 @@ func (o Options) validate() error {
 type Journal struct {
 	o    Options
 	lock *os.File
+	id   string
 
 	mu       sync.Mutex // guards what follows, and the guarded fields of segments
 	segments []*segment // oldest first; the last one may be active
@@ -183,6 +184,10 @@ func (j *Journal) append(e entry, size int) error {
 }
 
 var errChanged = errors.New("journal entry changed while it was stored")
+
+// ID names the journal, and with it the node: a UUID that was made with the directory. The
+// sequence numbers of one journal say nothing in another.
+func (j *Journal) ID() string { return j.id }
 
 // reserve takes the next sequence number and room for size bytes.
 func (j *Journal) reserve(size int) (frame, error) {

@@ -25,37 +25,53 @@ type usagePosition struct {
 // UsagePosition is the number of the first entry in the journal of a node that was not
 // counted yet; 0 for a node that never counted. It asks the writer.
 func (s *Store) UsagePosition(ctx context.Context, node string) (seq uint64, err error) {
-	err = s.InTx(ctx, func(rtx resource.Tx) error {
-		t, err := ownTx(rtx)
-		if err != nil {
-			return err
+	err = s.InTx(ctx, func(rtx resource.Tx) (err error) {
+		seq, err = s.positionIn(ctx, rtx, node)
+		return err
+	})
+	return seq, err
+}
+
+// positionIn reads the position of a node and holds it until the end of the transaction.
+func (s *Store) positionIn(ctx context.Context, rtx resource.Tx, node string) (seq uint64, err error) {
+	err = s.onMeters(ctx, rtx, "read the position of usage", func(ctx context.Context, db bun.IDB) error {
+		var row usagePosition
+		sel := db.NewSelect().Model(&row).Where("p.node = ?", node)
+		if s.engine.lock != "" {
+			sel = sel.For(s.engine.lock)
 		}
-		return t.within(ctx, "read the position of usage", func(ctx context.Context) error {
-			var row usagePosition
-			err := t.db.NewSelect().Model(&row).Where("p.node = ?", node).Scan(ctx)
-			if errors.Is(err, sql.ErrNoRows) {
-				err = nil
-			}
-			seq = uint64(row.Seq)
-			return err
-		})
+		err := sel.Scan(ctx)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		seq = uint64(row.Seq)
+		return err
 	})
 	return seq, err
 }
 
 // CountUsage adds what a node used between two positions of its journal and moves its
-// position from one to the other, which lies behind it, in one transaction: so each entry counts exactly once,
-// whatever fails in between. It returns the meters that the deltas name, as they are
-// then. Conflict when the position is not from: another process counts for the same
-// node, or an earlier call was kept although it failed. What was kept of a call that
-// failed UsagePosition tells.
+// position from one to the other, which lies behind it, in one transaction: so each entry
+// counts exactly once, whatever fails in between. It returns the meters that the deltas
+// name, as they are then. After an error of which it is not known whether the call was
+// kept, the same call is made again: it adds nothing when it finds the position at to.
+// Conflict when the position is neither: another process counts for the same node.
 func (s *Store) CountUsage(ctx context.Context, node string, from, to uint64, deltas []quota.Delta) (after []quota.Meter, err error) {
 	err = s.InTx(ctx, func(rtx resource.Tx) error {
-		if err := s.moveUsage(ctx, rtx, node, from, to); err != nil {
+		at, err := s.positionIn(ctx, rtx, node)
+		switch {
+		case err != nil:
 			return err
-		}
-		if err := s.AddUsageIn(ctx, rtx, deltas); err != nil {
-			return err
+		case at == to: // an earlier call was kept
+		case at != from:
+			return fault.Newf(fault.Conflict, "the usage of node %s was counted by another process", node)
+		default:
+			if err := s.moveUsage(ctx, rtx, node, from, to); err != nil {
+				return err
+			}
+			if err := s.AddUsageIn(ctx, rtx, deltas); err != nil {
+				return err
+			}
 		}
 		return s.onMeters(ctx, rtx, "read usage meters back", func(ctx context.Context, db bun.IDB) error {
 			rows, err := s.metersOf(ctx, db, ordered(deltas), "")
@@ -72,21 +88,16 @@ func (s *Store) CountUsage(ctx context.Context, node string, from, to uint64, de
 	return after, nil
 }
 
-// moveUsage moves the position of a node.
+// moveUsage moves the position of a node, which positionIn holds. Two that begin at once
+// clash.
 func (s *Store) moveUsage(ctx context.Context, rtx resource.Tx, node string, from, to uint64) error {
 	return s.onMeters(ctx, rtx, "move the position of usage", func(ctx context.Context, db bun.IDB) error {
 		if from == 0 {
 			_, err := db.NewInsert().Model(&usagePosition{Node: node, Seq: int64(to)}).Exec(ctx)
 			return err
 		}
-		res, err := db.NewUpdate().Table("usage_positions").Set("seq = ?", int64(to)).Where("node = ?", node).Where("seq = ?", int64(from)).Exec(ctx)
-		if err != nil {
-			return err
-		}
-		if n, err := res.RowsAffected(); err != nil || n > 0 {
-			return err
-		}
-		return fault.Newf(fault.Conflict, "the usage of node %s was counted by another process", node)
+		_, err := db.NewUpdate().Table("usage_positions").Set("seq = ?", int64(to)).Where("node = ?", node).Exec(ctx)
+		return err
 	})
 }
 

@@ -60,6 +60,9 @@ func countUsage(t *testing.T, s *store.Store) {
 		wantCode(t, name, err, fault.Conflict)
 	}
 	same(t, "used", usedOf(t, s, m.ID), int64(7))
+	again, err := s.CountUsage(ctx, node, 0, 100, deltas)
+	must(t, err)
+	same(t, "meters of a call that is made again", again, after)
 	after, err = s.CountUsage(ctx, node, 100, 200, nil)
 	must(t, err)
 	same(t, "meters of nothing", len(after), 0)

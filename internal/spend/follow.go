@@ -1,0 +1,159 @@
+package spend
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sluice/internal/ledger"
+	"sluice/internal/record"
+)
+
+// How Run goes on after a failure and at the end.
+const (
+	firstRetry = time.Second
+	lastRetry  = 30 * time.Second
+	drainLimit = 5 * time.Second
+)
+
+// Run stores sums until ctx ends, then those that are left, for at most five seconds. It
+// sleeps while nothing is appended. A failure is logged and the same sums are stored
+// again, after a pause that grows to 30 seconds; the error is that of the last seconds.
+func (f *Follower) Run(ctx context.Context) error {
+	retry := firstRetry
+	for {
+		done := f.Stats().Batches
+		err := f.follow(ctx)
+		if ctx.Err() != nil {
+			return f.drain(ctx)
+		}
+		if f.Stats().Batches > done {
+			retry = firstRetry
+		}
+		f.o.Logger.Error("what was used cannot be stored; it waits in the journal", "error", err, "retry", retry)
+		sleep(ctx, retry)
+		retry = min(2*retry, lastRetry)
+	}
+}
+
+// follow stores sums as they come, until something fails or ctx ends.
+func (f *Follower) follow(ctx context.Context) error {
+	if err := f.catchUp(ctx); err != nil { // what failed before
+		return err
+	}
+	for {
+		if err := f.o.Lines.Wait(ctx, f.read); err != nil {
+			return err
+		}
+		if !sleep(ctx, f.o.Interval) {
+			return ctx.Err()
+		}
+		if err := f.catchUp(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// sleep reports whether d passed before ctx ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// drain stores what is left when ctx has ended. What does not fit into the limit waits
+// in the journal for the next start.
+func (f *Follower) drain(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainLimit)
+	defer cancel()
+	if err := f.catchUp(ctx); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("store last usage: %w", err)
+	}
+	return nil
+}
+
+// catchUp reads and stores until there is no more.
+func (f *Follower) catchUp(ctx context.Context) error {
+	for full := true; full; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		full = f.fill()
+		if err := f.flush(ctx); err != nil {
+			f.setFailure(err)
+			return err
+		}
+		f.setFailure(nil)
+	}
+	return nil
+}
+
+// fill reads lines into the sums; full says that there may be more than they take. Sums
+// that were not stored stay as they are: should they be in the store after all, it knows
+// them again.
+func (f *Follower) fill() (full bool) {
+	if f.sums.lines > 0 {
+		return true
+	}
+	var st Stats
+	f.read = f.o.Lines.Read(f.read, func(at record.Position, l *ledger.Line) bool {
+		f.take(at, l, &st)
+		return f.sums.lines < f.o.Batch
+	})
+	f.sums.to = f.read.Seq
+	f.note(func(s *Stats) {
+		s.Stray, s.Malformed, s.Open = s.Stray+st.Stray, s.Malformed+st.Malformed, f.book.Len()
+	})
+	return f.sums.lines >= f.o.Batch
+}
+
+// take brings one line into the book, and its charges into the sums when it is closed
+// and not counted yet.
+func (f *Follower) take(at record.Position, l *ledger.Line, st *Stats) {
+	closed, err := f.book.Apply(ledger.Place(at), l)
+	switch {
+	case err != nil:
+		st.Malformed++
+	case l.State.Closes() && at.Seq >= f.counted:
+		if !closed {
+			st.Stray++
+		}
+		f.sums.add(l)
+	}
+}
+
+// flush stores the sums, tells the bank, and lets go of what the journal need not keep.
+func (f *Follower) flush(ctx context.Context) error {
+	if s := &f.sums; s.lines > 0 {
+		if err := f.o.Bank.Sync(func() error { return f.count(ctx) }); err != nil {
+			return err
+		}
+		f.counted = s.to
+		f.note(func(st *Stats) { st.Batches, st.Lines = st.Batches+1, st.Lines+uint64(s.lines) })
+		s.empty()
+	}
+	f.note(func(st *Stats) { st.Read = f.read })
+	return f.o.Lines.Trim(f.needed())
+}
+
+// count stores the sums.
+func (f *Follower) count(ctx context.Context) error {
+	meters, err := f.o.Store.CountUsage(ctx, f.o.Node, f.counted, f.sums.to, f.sums.deltas)
+	if err == nil && f.serving {
+		f.o.Bank.Flushed(f.sums.deltas, meters)
+	}
+	return err
+}
+
+// needed is from where the journal must be kept: from the oldest open line on.
+func (f *Follower) needed() record.Position {
+	if at, ok := f.book.Oldest(); ok {
+		return record.Position(at)
+	}
+	return f.read
+}

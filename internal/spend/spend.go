@@ -1,0 +1,147 @@
+// Package spend sums what calls cost: it follows the ledger lines in the journal of a
+// node and adds the charges of those that were closed to the meters of the store, each
+// exactly once.
+//
+// Exactly once rests on one thing: the position in the journal is stored in the
+// transaction that adds the sums. Whatever a crash leaves behind is either wholly before
+// that transaction, and added again, or wholly after it. Lines that a process left open
+// when it died are closed at the next start with their bound, before anything is served.
+package spend
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"sluice/internal/ident"
+	"sluice/internal/ledger"
+	"sluice/internal/quota"
+	"sluice/internal/record"
+)
+
+// Lines is where lines are read: *journal.Lines.
+type Lines interface {
+	// Read lends the lines from a position on to visit, until it returns false, and
+	// returns the position behind the last entry that was looked at.
+	Read(from record.Position, visit func(at record.Position, l *ledger.Line) bool) record.Position
+	// Wait returns nil when there is something to read at a position.
+	Wait(ctx context.Context, at record.Position) error
+	// Trim says that nothing before a position is needed any more.
+	Trim(before record.Position) error
+}
+
+// Journal is where the records go that close what was left open: *journal.Journal.
+type Journal interface {
+	Append(a *record.Attempt) error
+}
+
+// Store keeps the sums: *store.Store.
+type Store interface {
+	// UsagePosition is up to where a node counted; 0 for a new one.
+	UsagePosition(ctx context.Context, node string) (uint64, error)
+	// CountUsage adds deltas and moves the position, in one transaction, and returns the
+	// meters as they are then. The same call may be made again after an error.
+	CountUsage(ctx context.Context, node string, from, to uint64, deltas []quota.Delta) ([]quota.Meter, error)
+}
+
+// Bank knows the meters in memory: *quota.Bank.
+type Bank interface {
+	// Sync runs f while nobody else brings meters to the bank.
+	Sync(f func() error) error
+	// Flushed tells what was stored, and the meters as they are then.
+	Flushed(deltas []quota.Delta, meters []quota.Meter)
+}
+
+// Options say what a Follower connects. All but the last four must be given.
+type Options struct {
+	Node    string // names the journal in the store
+	Lines   Lines
+	Journal Journal
+	Store   Store
+	Bank    Bank
+
+	Interval time.Duration // sums wait this long for company; 0 means one second
+	Batch    int           // closed lines in one transaction; 0 means 10,000
+	Clock    ident.Clock   // nil means the machine's
+	Logger   *slog.Logger  // nil means none
+}
+
+func (o Options) withDefaults() Options {
+	if o.Interval == 0 {
+		o.Interval = time.Second
+	}
+	if o.Batch == 0 {
+		o.Batch = 10_000
+	}
+	if o.Clock == nil {
+		o.Clock = ident.System{}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Follower sums the ledger of a node. Recover is called once, and then Run once; Stats
+// and Err are safe for concurrent use with them.
+type Follower struct {
+	o       Options
+	book    ledger.Book
+	read    record.Position // everything before is in book, and in sums or the store
+	counted uint64          // position in the store
+	sums    sums
+	serving bool // Recover has ended: what is read was settled in the bank too
+
+	state struct {
+		mu      sync.Mutex // guards what follows
+		stats   Stats
+		failure error
+	}
+}
+
+// New builds a Follower. Nothing moves until Recover.
+func New(o Options) *Follower { return &Follower{o: o.withDefaults()} }
+
+// Stats are figures since New, but for Open and Read, which are present ones.
+type Stats struct {
+	Lines     uint64          // closed lines whose charges are in the store
+	Batches   uint64          // transactions
+	Failures  uint64          // transactions that failed; they were tried again
+	Abandoned uint64          // lines of an earlier run that were closed with their bound
+	Stray     uint64          // closed lines that nobody had reserved; they count all the same
+	Malformed uint64          // lines without an id or state; they count nothing
+	Open      int             // lines that are reserved and not closed
+	Read      record.Position // everything before it is counted
+}
+
+// Stats returns the figures.
+func (f *Follower) Stats() Stats {
+	f.state.mu.Lock()
+	defer f.state.mu.Unlock()
+	return f.state.stats
+}
+
+// Err is why sums are not stored at present; nil while they are. Health shows it: the
+// journal grows meanwhile, limits hold, and nothing is lost.
+func (f *Follower) Err() error {
+	f.state.mu.Lock()
+	defer f.state.mu.Unlock()
+	return f.state.failure
+}
+
+// note changes the figures.
+func (f *Follower) note(change func(*Stats)) {
+	f.state.mu.Lock()
+	defer f.state.mu.Unlock()
+	change(&f.state.stats)
+}
+
+func (f *Follower) setFailure(err error) {
+	f.state.mu.Lock()
+	defer f.state.mu.Unlock()
+	f.state.failure = err
+	if err != nil {
+		f.state.stats.Failures++
+	}
+}

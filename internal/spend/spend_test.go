@@ -1,0 +1,224 @@
+package spend_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"sluice/internal/ident"
+	"sluice/internal/journal"
+	"sluice/internal/ledger"
+	"sluice/internal/record"
+	"sluice/internal/spend"
+	"sluice/internal/store"
+	"sluice/internal/store/storetest"
+)
+
+// Whatever is reserved, closed, stored, failed to be stored and cut off by a crash, in
+// any order: the sums in the store are those of the closed lines, each once.
+func TestSumsAreThoseOfTheLedger(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		dir, err := os.MkdirTemp(t.TempDir(), "")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		m := newMemory()
+		w := newWorld(rt, dir, m, "a", "b", "c")
+		pick := func(name string, n int) int { return rapid.IntRange(0, n-1).Draw(rt, name) }
+		for range rapid.IntRange(0, 60).Draw(rt, "steps") {
+			w.step(pick)
+		}
+		w.finish(func(carrier string) int64 { return m.used[carrier] })
+	})
+}
+
+func TestSumsOnEveryEngine(t *testing.T) {
+	t.Parallel()
+	for name, settings := range map[string]func(testing.TB) store.Settings{
+		store.SQLite: storetest.SQLite, store.Postgres: storetest.Postgres, store.MySQL: storetest.MySQL,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sql{storetest.Open(t, settings(t))}
+			for range 4 {
+				carriers := []string{ident.NewID(), ident.NewID()}
+				for _, c := range carriers {
+					s.add(t, c)
+				}
+				seed := rand.Uint64()
+				t.Logf("seed %d", seed)
+				random := rand.New(rand.NewPCG(seed, 0))
+				pick := func(_ string, n int) int { return random.IntN(n) }
+				w := newWorld(t, t.TempDir(), s, carriers...)
+				for range 120 {
+					w.step(pick)
+				}
+				w.finish(func(carrier string) int64 { return s.usedOf(t, carrier) })
+			}
+		})
+	}
+}
+
+// none picks the first of all.
+func none(string, int) int { return 0 }
+
+func TestRunStoresAfterTheInterval(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		w := newWorld(t, dir, m, "a")
+		stop := run(w)
+		time.Sleep(time.Hour)
+		w.reserve(none)
+		w.end(func(name string, n int) int { return n - 1 })
+		w.reserve(none)
+		time.Sleep(999 * time.Millisecond)
+		synctest.Wait()
+		if st := w.follower.Stats(); st.Batches != 0 {
+			t.Errorf("stored before the interval: %+v", st)
+		}
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+		st := w.follower.Stats()
+		if st.Batches != 1 || st.Lines != 1 || st.Open != 1 || st.Failures != 0 {
+			t.Errorf("figures %+v, want one line stored and one open", st)
+		}
+		w.end(none)
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+		if st := w.follower.Stats(); st.Lines != 2 || st.Open != 0 {
+			t.Errorf("figures %+v, want that the last line is stored at the end", st)
+		}
+		w.finish(func(carrier string) int64 { return m.used[carrier] })
+	})
+}
+
+// A store that is away costs nothing: the same sums are stored when it is back.
+func TestRunTriesAgain(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		w := newWorld(t, dir, m, "a")
+		stop := run(w)
+		synctest.Wait()
+		for _, behind := range []bool{false, true} {
+			w.store.before, w.store.after = !behind, behind
+			w.reserve(none)
+			w.end(func(name string, n int) int { return min(n-1, 1) })
+			time.Sleep(1500 * time.Millisecond)
+			synctest.Wait()
+			if err := w.follower.Err(); !errors.Is(err, errFlaky) {
+				t.Errorf("shown: %v, want that the store is away", err)
+			}
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if err := w.follower.Err(); err != nil {
+				t.Errorf("shown: %v, want nothing", err)
+			}
+		}
+		if st := w.follower.Stats(); st.Failures != 2 || st.Lines != 2 {
+			t.Errorf("figures %+v", st)
+		}
+		w.settled()
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+		w.finish(func(carrier string) int64 { return m.used[carrier] })
+	})
+}
+
+// run runs the follower until stop is called, which returns what Run returned.
+func run(w *world) (stop func() error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- w.follower.Run(ctx) }()
+	return func() error { cancel(); return <-ended }
+}
+
+// What nobody reserved counts all the same, and is shown; what is no line is passed over.
+func TestStrayAndMalformedLines(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	w := newWorld(t, t.TempDir(), m, "a")
+	l := &ledger.Line{ID: ident.NewID(), State: ledger.Settled, At: noon, Charges: []ledger.Charge{{Carrier: "a", Entry: "budget", Units: 7}}}
+	if err := errors.Join(w.journal.AppendLine(l), w.journal.AppendLine(&ledger.Line{ID: "none", State: ledger.Settled})); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.follower.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if st := w.follower.Stats(); st.Stray != 1 || st.Malformed != 1 || m.used["a"] != 7 {
+		t.Errorf("figures %+v, used %d", st, m.used["a"])
+	}
+	if err := w.journal.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// full is a journal that takes no record.
+type full struct{}
+
+func (full) Append(*record.Attempt) error { return journal.ErrFull }
+
+// A journal that is full keeps nobody from starting: it is emptied while the gateway runs.
+func TestRecoverWithAFullJournal(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	w := newWorld(t, t.TempDir(), m, "a")
+	w.reserve(none)
+	f := spend.New(spend.Options{Node: w.journal.ID(), Lines: w.journal.Lines(), Journal: full{}, Store: m, Bank: w.bank})
+	if err := f.Recover(t.Context()); err != nil || !errors.Is(f.Err(), journal.ErrFull) || f.Stats().Open != 1 {
+		t.Errorf("recovered: %v; shown: %v, %+v", err, f.Err(), f.Stats())
+	}
+	w.finish(func(carrier string) int64 { return m.used[carrier] })
+}
+
+// BenchmarkRecover closes a million lines that a process left open.
+func BenchmarkRecover(b *testing.B) {
+	const lines = 1_000_000
+	s := sql{storetest.Open(b, storetest.SQLite(b))}
+	carriers := make([]string, 10)
+	for i := range carriers {
+		carriers[i] = ident.NewID()
+		s.add(b, carriers[i])
+	}
+	for b.Loop() {
+		b.StopTimer()
+		j, err := journal.Open(journal.Options{Dir: b.TempDir()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		org := ident.NewID()
+		for n := range lines {
+			id := ident.NewID()
+			if err := j.AppendLine(&ledger.Line{
+				ID: id, RequestID: id, State: ledger.Reserved, At: noon, OrgID: org, WorkspaceID: carriers[0], KeyID: carriers[n%10], Provider: "openai", Model: "gpt-4o-mini", Amount: 900_000,
+				Charges: []ledger.Charge{{Carrier: carriers[n%10], Entry: "budget", Units: 900_000}, {Carrier: carriers[0], Entry: "budget", Units: 1}},
+			}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		f := spend.New(spend.Options{Node: j.ID(), Lines: j.Lines(), Journal: j, Store: s, Bank: &bank{}})
+		b.StartTimer()
+		if err := f.Recover(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		if st := f.Stats(); st.Abandoned != lines || st.Lines != lines || st.Open != 0 {
+			b.Fatalf("%+v", st)
+		}
+		if err := j.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/million")
+}

@@ -1,0 +1,41 @@
+package spend
+
+import (
+	"time"
+
+	"sluice/internal/ledger"
+	"sluice/internal/quota"
+)
+
+// sums are the charges of closed lines that are not stored yet, by counter and
+// millisecond: the store has to know which of them lie before a reset.
+type sums struct {
+	at     map[quota.Delta]int // of a delta without its units
+	deltas []quota.Delta
+	lines  int
+	to     uint64 // position in the journal behind the last of the lines
+}
+
+func (s *sums) add(l *ledger.Line) {
+	s.lines++
+	for i := range l.Charges {
+		c := &l.Charges[i]
+		if c.Units == 0 {
+			continue
+		}
+		key := quota.Delta{CarrierID: c.Carrier, Entry: c.Entry, ValueKey: c.ValueKey, At: l.At.Truncate(time.Millisecond)}
+		k, ok := s.at[key]
+		if !ok {
+			if s.at == nil {
+				s.at = map[quota.Delta]int{}
+			}
+			k = len(s.deltas)
+			s.at[key] = k
+			s.deltas = append(s.deltas, key)
+		}
+		s.deltas[k].Units += c.Units
+	}
+}
+
+// empty forgets what was stored.
+func (s *sums) empty() { *s = sums{} }

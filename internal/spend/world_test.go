@@ -1,0 +1,326 @@
+package spend_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"sluice/internal/ident"
+	"sluice/internal/journal"
+	"sluice/internal/ledger"
+	"sluice/internal/quota"
+	"sluice/internal/record"
+	"sluice/internal/resource"
+	"sluice/internal/spend"
+	"sluice/internal/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// failer is what *testing.T and *rapid.T share.
+type failer interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
+// chooser draws a number from 0 to below n.
+type chooser func(name string, n int) int
+
+// memory is a Store that keeps its promise and nothing on disk.
+type memory struct {
+	position map[string]uint64
+	used     map[string]int64 // by carrier
+}
+
+func newMemory() *memory { return &memory{map[string]uint64{}, map[string]int64{}} }
+
+func (m *memory) UsagePosition(_ context.Context, node string) (uint64, error) {
+	return m.position[node], nil
+}
+
+func (m *memory) CountUsage(_ context.Context, node string, from, to uint64, deltas []quota.Delta) ([]quota.Meter, error) {
+	switch at := m.position[node]; {
+	case at != to && at != from:
+		return nil, fmt.Errorf("at %d, not %d", at, from)
+	case at != to:
+		for _, d := range deltas {
+			m.used[d.CarrierID] += d.Units
+		}
+		m.position[node] = to
+	}
+	var meters []quota.Meter
+	for _, d := range deltas {
+		meters = append(meters, quota.Meter{Carrier: quota.Carrier{ID: d.CarrierID}, Entry: d.Entry, Used: m.used[d.CarrierID]})
+	}
+	return meters, nil
+}
+
+// sql is a store on an engine, in which each carrier has one budget.
+type sql struct{ *store.Store }
+
+func (s sql) add(t testing.TB, carrier string) {
+	t.Helper()
+	err := s.InTx(t.Context(), func(tx resource.Tx) error {
+		return s.AddMeter(t.Context(), tx, quota.Meter{Carrier: quota.Carrier{Kind: "api_key", ID: carrier, OrgID: ident.NewID()}, Entry: "budget", Limit: 1 << 40})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s sql) usedOf(t testing.TB, carrier string) int64 {
+	t.Helper()
+	list, err := s.Meters(t.Context(), s, quota.MeterQuery{CarrierID: carrier})
+	if err != nil || len(list) != 1 {
+		t.Fatalf("meters of %s: %v, %v", carrier, list, err)
+	}
+	return list[0].Used
+}
+
+var errFlaky = errors.New("the connection broke")
+
+// flaky is a Store whose next call fails: before it does anything, or behind it.
+type flaky struct {
+	spend.Store
+	before, after bool
+}
+
+func (s *flaky) CountUsage(ctx context.Context, node string, from, to uint64, deltas []quota.Delta) ([]quota.Meter, error) {
+	before, after := s.before, s.after
+	s.before, s.after = false, false
+	if before {
+		return nil, errFlaky
+	}
+	meters, err := s.Store.CountUsage(ctx, node, from, to, deltas)
+	if after {
+		return nil, errFlaky
+	}
+	return meters, err
+}
+
+// bank keeps what was settled and is not stored, and what it is told of the meters.
+type bank struct {
+	pending map[string]int64
+	meters  map[string]int64
+}
+
+func (b *bank) Sync(f func() error) error { return f() }
+
+func (b *bank) Flushed(deltas []quota.Delta, meters []quota.Meter) {
+	for _, d := range deltas {
+		b.pending[d.CarrierID] -= d.Units
+	}
+	for _, m := range meters {
+		b.meters[m.ID] = m.Used
+	}
+}
+
+// world is a node that serves, crashes and starts again, and what its budgets must show.
+type world struct {
+	failer
+	dir      string
+	store    *flaky
+	carriers []string
+	journal  *journal.Journal
+	records  *journal.Records
+	follower *spend.Follower
+	bank     *bank
+
+	open        []*ledger.Line
+	serial      int
+	want        map[string]int64 // by carrier
+	interrupted map[string]bool  // lines whose records must come
+	consumed    record.Position  // by the log store
+}
+
+func newWorld(t failer, dir string, s spend.Store, carriers ...string) *world {
+	w := &world{failer: t, dir: dir, store: &flaky{Store: s}, carriers: carriers, want: map[string]int64{}, interrupted: map[string]bool{}}
+	w.start(func(string, int) int { return 0 })
+	return w
+}
+
+// start opens the journal and recovers, however often that fails.
+func (w *world) start(pick chooser) {
+	w.Helper()
+	var err error
+	w.journal, err = journal.Open(journal.Options{Dir: filepath.Join(w.dir, "journal"), SegmentBytes: 32 << 10, MaxRecordBytes: 8 << 10, MaxBytes: 1 << 30})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.bank = &bank{map[string]int64{}, map[string]int64{}}
+	w.records = w.journal.Records()
+	w.follower = spend.New(spend.Options{
+		Node: w.journal.ID(), Lines: w.journal.Lines(), Journal: w.journal, Store: w.store, Bank: w.bank, Batch: 3, Clock: fixed{},
+	})
+	for again := true; again; again = err != nil {
+		w.store.before, w.store.after = pick("fails before", 4) == 1, pick("fails behind", 4) == 1
+		if err = w.follower.Recover(context.Background()); err != nil && !errors.Is(err, errFlaky) {
+			w.Fatal(err)
+		}
+	}
+	w.store.before, w.store.after = false, false
+}
+
+type fixed struct{}
+
+func (fixed) Now() time.Time { return noon }
+
+// stop ends the process without a word: lines that are open get the bound.
+func (w *world) stop() {
+	w.Helper()
+	for _, l := range w.open {
+		w.interrupted[l.ID] = true
+		w.count(l)
+	}
+	w.open = nil
+	if err := w.journal.Close(); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) count(l *ledger.Line) {
+	for _, c := range l.Charges {
+		w.want[c.Carrier] += c.Units
+	}
+}
+
+func (w *world) reserve(pick chooser) {
+	w.Helper()
+	w.serial++
+	l := &ledger.Line{ID: ident.NewID(), RequestID: ident.NewID(), State: ledger.Reserved, At: noon, Provider: "openai", Amount: 100}
+	for range 1 + pick("holds", 3) {
+		l.Charges = append(l.Charges, ledger.Charge{Carrier: w.carriers[pick("carrier", len(w.carriers))], Entry: "budget", Units: int64(100 + pick("bound", 100))})
+	}
+	if err := w.journal.AppendLine(l); err != nil {
+		w.Fatal(err)
+	}
+	w.open = append(w.open, l)
+}
+
+// end closes a line, with the record of its attempt or alone.
+func (w *world) end(pick chooser) {
+	w.Helper()
+	if len(w.open) == 0 {
+		return
+	}
+	i := pick("which", len(w.open))
+	l := w.open[i]
+	w.open = append(w.open[:i], w.open[i+1:]...)
+	l.State = ledger.Settled + ledger.State(pick("state", 3))
+	for i := range l.Charges {
+		l.Charges[i].Units = int64(pick("used", 100))
+		if l.State == ledger.Released {
+			l.Charges[i].Units = 0
+		}
+		w.bank.pending[l.Charges[i].Carrier] += l.Charges[i].Units
+	}
+	var err error
+	if pick("alone", 3) == 0 {
+		err = w.journal.AppendLine(l)
+	} else {
+		err = w.journal.Append(&record.Attempt{ID: l.ID, Started: noon, Outcome: record.OK, Closing: l.AppendTo(nil)})
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.count(l)
+}
+
+// flush is a round of the follower, which may fail.
+func (w *world) flush(pick chooser) {
+	w.Helper()
+	how := pick("how", 4)
+	w.store.before, w.store.after = how == 1, how == 2
+	err := w.follower.CatchUp(context.Background())
+	w.store.before, w.store.after = false, false
+	if err != nil && !errors.Is(err, errFlaky) || (err != nil) != (w.follower.Err() != nil) {
+		w.Fatalf("flush: %v; shown: %v", err, w.follower.Err())
+	}
+	if err == nil {
+		w.settled()
+	}
+}
+
+// settled compares the bank with the store behind a flush.
+func (w *world) settled() {
+	w.Helper()
+	for id, units := range w.bank.pending {
+		if units != 0 {
+			w.Fatalf("%d units of %s are pending behind a flush", units, id)
+		}
+	}
+	if got, want := w.follower.Stats().Open, len(w.open); got != want {
+		w.Fatalf("%d lines are open, want %d", got, want)
+	}
+}
+
+// consume is the log store: it sees the records of interrupted calls, each once.
+func (w *world) consume() {
+	w.Helper()
+	w.consumed = w.records.Read(w.consumed, func(a *record.Attempt) bool {
+		if a.Outcome == record.Interrupted {
+			if !w.interrupted[a.ID] || a.Spend.State != "unknown" || a.Spend.Cost != 100 || !a.Started.Equal(noon) {
+				w.Fatalf("a record that must not be: %s, %+v, %v", a.ID, a.Spend, a.Started)
+			}
+			delete(w.interrupted, a.ID)
+		}
+		return true
+	})
+	if err := w.records.Trim(w.consumed); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) step(pick chooser) {
+	w.Helper()
+	switch pick("step", 12) {
+	case 0, 1, 2, 3:
+		w.reserve(pick)
+	case 4, 5, 6:
+		w.end(pick)
+	case 7, 8, 9:
+		w.flush(pick)
+	case 10:
+		w.consume()
+	default:
+		w.stop()
+		w.start(pick)
+	}
+}
+
+// finish stops, starts once more, and compares with what the store has of each carrier.
+func (w *world) finish(used func(carrier string) int64) {
+	w.Helper()
+	w.stop()
+	w.start(func(string, int) int { return 0 })
+	got := map[string]int64{}
+	for _, c := range w.carriers {
+		if n := used(c); n != 0 {
+			got[c] = n
+		}
+	}
+	for c, n := range w.want {
+		if n == 0 {
+			delete(w.want, c)
+		}
+	}
+	if d := cmp.Diff(w.want, got); d != "" {
+		w.Fatalf("used (-want +got):\n%s", d)
+	}
+	w.consume()
+	if len(w.interrupted) > 0 {
+		w.Fatalf("%d interrupted calls have no record", len(w.interrupted))
+	}
+	if err := w.journal.Close(); err != nil {
+		w.Fatal(err)
+	}
+}
