@@ -97,9 +97,16 @@ func (w *accessWorld) identify(r *http.Request) (*access.Principal, error) {
 
 func newAccessWorld(t *testing.T, st *store.Store) *accessWorld {
 	t.Helper()
+	return newAccessWorldOn(t, st, func(s resource.Store) resource.Store { return s })
+}
+
+// newAccessWorldOn makes the world in st, with an administration that works on what wrap
+// makes of it.
+func newAccessWorldOn(t *testing.T, st *store.Store, wrap func(resource.Store) resource.Store) *accessWorld {
+	t.Helper()
 	off := &atomic.Bool{}
 	off.Store(true)
-	w := &accessWorld{world: newWorldOn(t, st, undone{st, off})}
+	w := &accessWorld{world: newWorldOn(t, st, wrap(undone{st, off}))}
 	w.lines = readAccess(t)
 	w.main, w.second, w.away = w.site("main", "", "main"), w.site("second", "", "second"), w.site("away", "other-", "main")
 	w.people(t)

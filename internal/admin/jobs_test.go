@@ -45,12 +45,13 @@ type ageing struct {
 	*world
 	letters *pile
 	now     time.Time
+	watch   *watch // what the jobs work on
 }
 
 func newAgeing(t *testing.T, st *store.Store) *ageing {
 	t.Helper()
 	w := newWorld(t, st)
-	return &ageing{world: w, letters: &pile{}, now: w.clock.now}
+	return &ageing{world: w, letters: &pile{}, now: w.clock.now, watch: &watch{Store: st, st: st}}
 }
 
 // pile is a mail server that keeps letters by the address they go to.
@@ -76,25 +77,31 @@ func (p *pile) Send(_ context.Context, id, to string, _ time.Time, l mail.Letter
 // run runs the named jobs once; time has come to now.
 func (w *ageing) run(t *testing.T, names ...string) {
 	t.Helper()
+	for _, name := range names {
+		job := w.job(t, name)
+		for range 2 { // the second time there is nothing to do
+			if err := job.Run(t.Context(), w.now); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func (w *ageing) job(t *testing.T, name string) admin.Job {
+	t.Helper()
 	letters, err := mail.NewLetters("", mail.Brand{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	jobs := admin.Jobs(admin.Parts{
-		Store: w.store, Box: w.box, Hasher: w.hasher, Clock: w.clock, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), KeyPrefix: "sk-",
-		Wake: func() { w.wakes++ }, Mail: w.letters, Letters: letters, Meters: w.store,
+		Store: w.watch, Box: w.box, Hasher: w.hasher, Clock: w.clock, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), KeyPrefix: "sk-",
+		Wake: func() { w.wakes++ }, Mail: w.letters, Letters: letters, Meters: w.watch,
 	})
-	for _, name := range names {
-		i := slices.IndexFunc(jobs, func(j admin.Job) bool { return j.Name == name })
-		if i < 0 {
-			t.Fatalf("there is no job %s", name)
-		}
-		for range 2 { // the second time there is nothing to do
-			if err := jobs[i].Run(t.Context(), w.now); err != nil {
-				t.Fatal(err)
-			}
-		}
+	i := slices.IndexFunc(jobs, func(j admin.Job) bool { return j.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no job %s", name)
 	}
+	return jobs[i]
 }
 
 // to moves the time.

@@ -105,10 +105,14 @@ func newWorldOn(t *testing.T, st *store.Store, served resource.Store) *world {
 	}
 	logs := &memoryLogs{}
 	w.found(t, logs)
+	meters := admin.Meters(st)
+	if own, ok := served.(admin.Meters); ok {
+		meters = own
+	}
 	w.admin = admin.New(admin.Parts{
 		Store: served, Box: box, Hasher: w.hasher, Identify: w.identify, Wake: func() { w.wakes++ }, Clock: w.clock,
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Version: "test", KeyPrefix: "sk-", Features: map[string]bool{"POLICY_ENABLED": true},
-		Meters: st, Audit: st, AuditSigner: w.signer, Proxies: wire.Proxies{netip.MustParsePrefix("203.0.113.0/24")},
+		Meters: meters, Audit: st, AuditSigner: w.signer, Proxies: wire.Proxies{netip.MustParsePrefix("203.0.113.0/24")},
 		ConsoleURL: "https://gateway.example.com", LocalLogin: true, Passwords: identity.NewPasswords(), Pace: identity.NewPace(),
 		Deployments: map[deployment.Type]int{deployment.Production: 1}, Outside: &http.Client{Transport: newOutside(t)},
 		Secrets: managers{}, MCPURL: "https://mcp.example.com",
