@@ -2,14 +2,11 @@ package live
 
 import (
 	"encoding/json"
-	"slices"
-	"strings"
-
-	"github.com/tidwall/gjson"
 
 	"sluice/internal/access"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
+	"sluice/internal/splice"
 )
 
 // scopeSets are the sets of scopes in use, by the JSON list that they were read from:
@@ -19,13 +16,13 @@ type scopeSets map[string]access.Scopes
 // maxScopeSets bounds what is remembered; beyond it remembering begins anew.
 const maxScopeSets = 10_000
 
-func (s scopeSets) of(list string) (access.Scopes, error) {
-	if set, known := s[list]; known {
+func (s scopeSets) of(list []byte) (access.Scopes, error) {
+	if set, known := s[string(list)]; known {
 		return set, nil
 	}
 	var scopes []string
-	if list != "" {
-		if err := json.Unmarshal([]byte(list), &scopes); err != nil {
+	if len(list) > 0 {
+		if err := json.Unmarshal(list, &scopes); err != nil {
 			return nil, err
 		}
 	}
@@ -33,7 +30,7 @@ func (s scopeSets) of(list string) (access.Scopes, error) {
 		clear(s)
 	}
 	set := access.NewScopes(scopes...)
-	s[strings.Clone(list)] = set // it may be a piece of something larger
+	s[string(list)] = set
 	return set, nil
 }
 
@@ -42,15 +39,17 @@ func (s scopeSets) of(list string) (access.Scopes, error) {
 // taken out before the rest is read.
 func decodeKey(d *Directory, r resource.Record) (any, error) {
 	e := &keys.Entry{Status: r.Status}
-	list := gjson.GetBytes(r.Body, "scopes")
+	list, there := splice.Find(r.Body, "scopes")
 	rest := r.Body
-	if list.Index > 0 {
-		rest = slices.Concat(r.Body[:list.Index], []byte("null"), r.Body[list.Index+len(list.Raw):])
+	if there {
+		at := cap(r.Body) - cap(list) // the list is a piece of the body
+		d.scratch = append(append(append(d.scratch[:0], r.Body[:at]...), "null"...), r.Body[at+len(list):]...)
+		rest = d.scratch
 	}
 	if err := json.Unmarshal(rest, &e.Key); err != nil {
 		return nil, err
 	}
-	scopes, err := d.scopes.of(list.Raw)
+	scopes, err := d.scopes.of(list)
 	if err != nil {
 		return nil, err
 	}

@@ -42,10 +42,11 @@ type Directory struct {
 	now    atomic.Pointer[Snapshot]
 	wake   chan struct{}
 
-	turn   chan struct{} // has a place for who loads or looks: guards seq, parts and scopes
-	seq    int64
-	parts  parts
-	scopes scopeSets
+	turn    chan struct{} // has a place for who loads or looks: guards seq, parts, scopes and scratch
+	seq     int64
+	parts   parts
+	scopes  scopeSets
+	scratch []byte // of decodeKey
 
 	mu   sync.Mutex // guards next
 	next *look      // that nobody began yet; nil when nobody waits for one
