@@ -27,35 +27,30 @@ type auditHead struct {
 	CheckpointMS  int64 `bun:"checkpoint_ms"`
 }
 
-// chain adds the audit rows of this transaction to their trails, shortly before the
-// commit. Whoever holds the head of a trail waits for nothing any more but the change
-// feed, and heads are taken in one order: no deadlock can come of it.
-func (t *tx) chain(ctx context.Context) error {
+// chain locks the trails that get audit rows of this transaction and returns the
+// statements that add them. Whoever holds the head of a trail waits for nothing any more
+// but the change feed, and heads are taken in one order: no deadlock can come of it.
+func (t *tx) chain(ctx context.Context) ([]string, error) {
 	if len(t.audits) == 0 {
-		return nil
+		return nil, nil
 	}
-	return t.step(ctx, "add to the audit trail", func(ctx context.Context, db bun.IDB) error {
-		slices.SortStableFunc(t.audits, func(a, b auditRow) int { return strings.Compare(a.OrgID, b.OrgID) })
-		for rows := t.audits; len(rows) > 0; {
-			n := slices.IndexFunc(rows, func(r auditRow) bool { return r.OrgID != rows[0].OrgID })
-			if n < 0 {
-				n = len(rows)
+	slices.SortStableFunc(t.audits, func(a, b auditRow) int { return strings.Compare(a.OrgID, b.OrgID) })
+	var statements []string
+	var head *auditHead
+	for i := range t.audits {
+		row := &t.audits[i]
+		if head == nil || head.OrgID != row.OrgID {
+			var err error
+			if head, err = t.head(ctx, row.OrgID); err != nil {
+				return nil, err
 			}
-			head, err := t.head(ctx, rows[0].OrgID)
-			if err != nil {
-				return err
-			}
-			for i := range rows[:n] {
-				head.link(&rows[i])
-			}
-			if err := t.advance(ctx, head); err != nil {
-				return err
-			}
-			rows = rows[n:]
 		}
-		_, err := db.NewInsert().Model(&t.audits).Exec(ctx)
-		return err
-	})
+		head.link(row)
+		if i+1 == len(t.audits) || t.audits[i+1].OrgID != row.OrgID {
+			statements = append(statements, t.advanced(head))
+		}
+	}
+	return append(statements, t.db.NewInsert().Model(&t.audits).String()), nil
 }
 
 // head locks the head of a trail until the end of the transaction, making it first
@@ -92,9 +87,10 @@ func (h *auditHead) link(r *auditRow) {
 
 // advance keeps where the trail now stands.
 func (t *tx) advance(ctx context.Context, h *auditHead) error {
-	_, err := t.db.NewUpdate().Model(h).WherePK().Exec(ctx)
-	return err
+	return t.all(ctx, []string{t.advanced(h)})
 }
+
+func (t *tx) advanced(h *auditHead) string { return t.db.NewUpdate().Model(h).WherePK().String() }
 
 // chainOld chains the rows that were written before there was a chain, oldest first.
 // Each batch is a transaction of its own, so an interrupted run goes on where it was.

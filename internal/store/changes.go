@@ -2,8 +2,11 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 
 	"sluice/internal/resource"
 )
@@ -18,37 +21,52 @@ type changeRow struct {
 	Deleted int16
 }
 
+// newChange is a changeRow whose number the database works out.
+type newChange struct {
+	bun.BaseModel `bun:"table:changes"`
+
+	Seq     behind
+	Kind    string
+	ID      string
+	Deleted int16
+}
+
+// behind is a sequence number: that of the newest change less so many.
+type behind int
+
+// AppendQuery writes it as an expression.
+func (n behind) AppendQuery(_ schema.QueryGen, b []byte) ([]byte, error) {
+	return fmt.Appendf(b, "(%s) - %d", feedAt, int(n)), nil
+}
+
 // change notes a change of this transaction for the feed.
 func (t *tx) change(kind, id string, deleted bool) {
-	row := changeRow{Kind: kind, ID: id}
+	row := newChange{Kind: kind, ID: id}
 	if deleted {
 		row.Deleted = 1
 	}
 	t.changes = append(t.changes, row)
 }
 
-// publish numbers the changes and adds them to the feed, as the last thing before
-// the commit. The update holds the counter's row until then, so whoever gets the
-// next number commits later: that is the order which resource.Change promises.
-// Coming last it also cannot be part of a deadlock.
-func (t *tx) publish(ctx context.Context) error {
+// changeChunk is how many changes go into one statement.
+const changeChunk = 200
+
+// published are the statements that number the changes and add them to the feed. The
+// update holds the counter's row until the commit, so whoever gets the next number
+// commits later: that is the order which resource.Change promises. Coming last it also
+// cannot be part of a deadlock.
+func (t *tx) published() []string {
 	if len(t.changes) == 0 {
 		return nil
 	}
-	return t.step(ctx, "add to the change feed", func(ctx context.Context, db bun.IDB) error {
-		if _, err := db.ExecContext(ctx, "UPDATE counters SET value = value + ? WHERE name = 'changes'", len(t.changes)); err != nil {
-			return err
-		}
-		var last int64
-		if err := db.NewSelect().Table("counters").Column("value").Where("name = 'changes'").Scan(ctx, &last); err != nil {
-			return err
-		}
-		for i := range t.changes {
-			t.changes[i].Seq = last - int64(len(t.changes)-1-i)
-		}
-		_, err := db.NewInsert().Model(&t.changes).Exec(ctx)
-		return err
-	})
+	statements := []string{t.db.NewRaw("UPDATE counters SET value = value + ? WHERE name = 'changes'", len(t.changes)).String()}
+	for i := range t.changes {
+		t.changes[i].Seq = behind(len(t.changes) - 1 - i)
+	}
+	for some := range slices.Chunk(t.changes, changeChunk) {
+		statements = append(statements, t.db.NewInsert().Model(&some).String())
+	}
+	return statements
 }
 
 // Changes returns what comes behind a sequence number, in order, at most limit

@@ -28,6 +28,7 @@ type engine struct {
 	words     *strings.Replacer  // the {words} of the migration files
 	isolation sql.IsolationLevel // of InTx; read committed on servers
 	lock      string             // clause that locks the rows a transaction reads; empty where writers are alone
+	several   bool               // takes several statements in one message
 	clash     string             // of onClash, with {key} for the columns
 	nowMS     string             // expression: the database's clock in Unix milliseconds
 	writable  string             // query that answers "0" when the server takes writes

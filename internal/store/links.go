@@ -95,7 +95,6 @@ func linkRows(set, fromID string, links []resource.Link) ([]linkRow, error) {
 }
 
 // dropLinks removes what leads from and to a record that goes.
-func (t *tx) dropLinks(ctx context.Context, id string) error {
-	_, err := t.db.NewDelete().Table("record_links").Where("from_id = ?", id).WhereOr("to_id = ?", id).Exec(ctx)
-	return err
+func (t *tx) dropLinks(id string) string {
+	return t.db.NewDelete().Table("record_links").Where("from_id = ?", id).WhereOr("to_id = ?", id).String()
 }

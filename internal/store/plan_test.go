@@ -13,18 +13,7 @@ import (
 // record_index is looked for once, not once for every record.
 func TestPlansOfLists(t *testing.T) {
 	t.Parallel()
-	s, err := Open(t.Context(), Settings{Engine: SQLite, Path: filepath.Join(t.TempDir(), "sluice.db")}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := s.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s := migrated(t)
 	statuses := []string{"active", "expired"}
 	for name, c := range map[string]struct {
 		query resource.Query
@@ -50,6 +39,24 @@ func TestPlansOfLists(t *testing.T) {
 			}
 		}
 	}
+}
+
+// migrated is a new store on SQLite.
+func migrated(t *testing.T) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), Settings{Engine: SQLite, Path: filepath.Join(t.TempDir(), "sluice.db")}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // plan is how SQLite would go about a query.

@@ -26,6 +26,7 @@ func newPostgres() *engine {
 			"{exact}", `VARCHAR(255) COLLATE "C"`, "{text}", "TEXT", "{blob}", "BYTEA", "{table}", "", "{on records}", ""),
 		isolation: sql.LevelReadCommitted,
 		lock:      "UPDATE",
+		several:   true,
 		clash:     "ON CONFLICT ({key}) DO UPDATE SET",
 		nowMS:     "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
 		writable:  "SELECT CASE WHEN pg_is_in_recovery() THEN '1' ELSE '0' END",

@@ -24,6 +24,7 @@ func newSQLite() *engine {
 		words: strings.NewReplacer(
 			"{id}", "VARCHAR(36)", "{word}", "VARCHAR(64)", "{name}", "VARCHAR(255)", "{exact}", "VARCHAR(255)",
 			"{text}", "TEXT", "{blob}", "BLOB", "{table}", "", "{on records}", ""),
+		several:  true,
 		clash:    "ON CONFLICT ({key}) DO UPDATE SET",
 		nowMS:    "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
 		writable: "SELECT '0'",

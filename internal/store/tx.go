@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -25,7 +26,7 @@ var _ resource.Tx = (*tx)(nil)
 // tx is one try of one transaction. It belongs to the goroutine that InTx called.
 type tx struct {
 	reads
-	changes []changeRow
+	changes []newChange
 	audits  []auditRow
 	failed  error // the first write that failed; nothing is committed after one
 }
@@ -82,8 +83,8 @@ func (s *Store) once(ctx context.Context, f func(resource.Tx) error) error {
 	return nil
 }
 
-// run calls f, adds its rows to the audit trail and its changes to the feed. A panic of f ends the transaction
-// as well: once cancels the context that it hangs on.
+// run calls f, adds its rows to the audit trail and its changes to the feed. A panic of f
+// ends the transaction as well: once cancels the context that it hangs on.
 func (t *tx) run(ctx context.Context, f func(resource.Tx) error) error {
 	if err := f(t); err != nil {
 		return err
@@ -91,10 +92,33 @@ func (t *tx) run(ctx context.Context, f func(resource.Tx) error) error {
 	if t.failed != nil {
 		return t.failed
 	}
-	if err := t.chain(ctx); err != nil {
-		return err
+	return t.close(ctx)
+}
+
+// close adds the audit rows and the changes, as the last thing before the commit: here
+// writers of all nodes wait for each other, so it is short.
+func (t *tx) close(ctx context.Context) error {
+	return t.step(ctx, "add to the audit trail and the change feed", func(ctx context.Context, _ bun.IDB) error {
+		links, err := t.chain(ctx)
+		if err != nil {
+			return err
+		}
+		return t.all(ctx, append(links, t.published()...))
+	})
+}
+
+// all runs statements of which no answer is needed, as one message where the engine
+// takes several: on a server each further one is a journey.
+func (t *tx) all(ctx context.Context, statements []string) error {
+	if t.engine.several && len(statements) > 0 {
+		statements = []string{strings.Join(statements, "; ")}
 	}
-	return t.publish(ctx)
+	for _, s := range statements {
+		if _, err := t.db.ExecContext(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // step runs a write, and keeps its error so that the transaction cannot commit.

@@ -20,11 +20,12 @@ func (t *tx) Insert(ctx context.Context, r resource.Record) error {
 		if err != nil {
 			return err
 		}
-		if _, err := db.NewInsert().Model(&row).Exec(ctx); err != nil {
+		entries, err := t.entries(r)
+		if err != nil {
 			return err
 		}
 		t.change(r.Kind, r.ID, false)
-		return t.index(ctx, r)
+		return t.all(ctx, append([]string{db.NewInsert().Model(&row).String()}, entries...))
 	})
 }
 
@@ -37,23 +38,20 @@ func (t *tx) Update(ctx context.Context, r resource.Record) error {
 		if err != nil {
 			return err
 		}
-		if err := t.lockVersion(ctx, r); err != nil {
-			return err
-		}
-		if _, err := db.ExecContext(ctx, keepVersion, r.Kind, r.ID); err != nil {
-			return err
-		}
-		row.Version++
-		_, err = db.NewUpdate().Model(&row).ExcludeColumn("created_ms").
-			Where("kind = ?", r.Kind).Where("id = ?", r.ID).Exec(ctx)
+		entries, err := t.entries(r)
 		if err != nil {
 			return err
 		}
-		t.change(r.Kind, r.ID, false)
-		if err := t.dropIndex(ctx, r.Kind, r.ID); err != nil {
+		if err := t.lockVersion(ctx, r); err != nil {
 			return err
 		}
-		return t.index(ctx, r)
+		row.Version++
+		t.change(r.Kind, r.ID, false)
+		return t.all(ctx, append([]string{
+			db.NewRaw(keepVersion, r.Kind, r.ID).String(),
+			db.NewUpdate().Model(&row).ExcludeColumn("created_ms").Where("kind = ?", r.Kind).Where("id = ?", r.ID).String(),
+			t.dropEntries(r.Kind, r.ID),
+		}, entries...))
 	})
 }
 
@@ -84,30 +82,26 @@ func (t *tx) Delete(ctx context.Context, kind, id string) error {
 		if n, err := res.RowsAffected(); err != nil || n == 0 {
 			return orNoRows(err)
 		}
-		if _, err := db.NewDelete().Table("record_versions").Where("kind = ?", kind).Where("id = ?", id).Exec(ctx); err != nil {
-			return err
-		}
-		if err := t.dropIndex(ctx, kind, id); err != nil {
-			return err
-		}
 		t.change(kind, id, true)
-		return t.dropLinks(ctx, id)
+		return t.all(ctx, []string{
+			db.NewDelete().Table("record_versions").Where("kind = ?", kind).Where("id = ?", id).String(),
+			t.dropEntries(kind, id),
+			t.dropLinks(id),
+		})
 	})
 }
 
-// index adds the index entries of a record.
-func (t *tx) index(ctx context.Context, r resource.Record) error {
+// entries are the statements that add the index entries of a record.
+func (t *tx) entries(r resource.Record) ([]string, error) {
 	rows, err := indexRows(r)
 	if err != nil || len(rows) == 0 {
-		return err
+		return nil, err
 	}
-	_, err = t.db.NewInsert().Model(&rows).Exec(ctx)
-	return err
+	return []string{t.db.NewInsert().Model(&rows).String()}, nil
 }
 
-func (t *tx) dropIndex(ctx context.Context, kind, id string) error {
-	_, err := t.db.NewDelete().Table("record_index").Where("kind = ?", kind).Where("id = ?", id).Exec(ctx)
-	return err
+func (t *tx) dropEntries(kind, id string) string {
+	return t.db.NewDelete().Table("record_index").Where("kind = ?", kind).Where("id = ?", id).String()
 }
 
 func orNoRows(err error) error {

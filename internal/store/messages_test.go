@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"testing"
+
+	"github.com/uptrace/bun"
+
+	"sluice/internal/ident"
+	"sluice/internal/resource"
+)
+
+// tap counts what is said to the database.
+type tap struct{ messages []string }
+
+func (*tap) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
+func (p *tap) AfterQuery(_ context.Context, e *bun.QueryEvent) {
+	p.messages = append(p.messages, e.Query)
+}
+
+// On a server each message is a journey, and the last ones are made while other writers
+// wait: a look-up is one message, and a write with all that belongs to it is one.
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	s := migrated(t)
+	r := resource.Record{Kind: "k", ID: ident.NewID(), OrgID: "o", Slug: "s", Status: "active", Version: 1, Body: []byte("{}"), Index: []resource.IndexEntry{{Name: "n", Value: "v"}}}
+	in := func(f func(resource.Tx) error) func() error {
+		return func() error {
+			return s.InTx(t.Context(), func(tx resource.Tx) error {
+				if err := f(tx); err != nil {
+					return err
+				}
+				return tx.Audit(t.Context(), resource.AuditRow{ID: ident.NewID(), OrgID: "o"})
+			})
+		}
+	}
+	said := new(tap)
+	s.writer.AddQueryHook(said)
+	s.db.(*bun.DB).AddQueryHook(said)
+	for _, c := range []struct {
+		what string
+		do   func() error
+		want int
+	}{
+		// beginning, the write, a trail that is made and locked, its rows and the feed, the end
+		{"the first write", in(func(tx resource.Tx) error { return tx.Insert(t.Context(), r) }), 7},
+		{"an update", in(func(tx resource.Tx) error { return tx.Update(t.Context(), r) }), 6},
+		{"a deletion", in(func(tx resource.Tx) error { return tx.Delete(t.Context(), r.Kind, r.ID) }), 6},
+		{"an insertion", in(func(tx resource.Tx) error { return tx.Insert(t.Context(), r) }), 5},
+		{"a look-up", func() error { _, err := s.Find(t.Context(), r.Kind, r.ID); return err }, 1},
+		{"a look-up by slug", func() error { _, err := s.FindSlug(t.Context(), r.Kind, r.OrgID, r.Slug); return err }, 1},
+		{"a first count", func() error { _, err := s.Count(t.Context(), resource.Query{Kind: r.Kind}); return err }, 2},
+		{"the same count", func() error { _, err := s.Count(t.Context(), resource.Query{Kind: r.Kind}); return err }, 1},
+	} {
+		said.messages = nil
+		if err := c.do(); err != nil {
+			t.Fatal(c.what, err)
+		}
+		if len(said.messages) != c.want {
+			t.Errorf("%s takes %d messages, want %d: %q", c.what, len(said.messages), c.want, said.messages)
+		}
+	}
+}
