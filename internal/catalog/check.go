@@ -117,8 +117,8 @@ func thresholds(tiers map[string]string) ([]threshold, error) {
 	out := make([]threshold, 0, len(tiers))
 	for text, tier := range tiers {
 		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || n < 0 {
-			return nil, fmt.Errorf("context_tier_map: %.40q is no number of tokens", text)
+		if err != nil || n < 0 || strconv.FormatInt(n, 10) != text { // 0200 and 200 would be two tiers at one place
+			return nil, fmt.Errorf("context_tier_map: %.40q is no number of tokens, such as 200000", text)
 		}
 		if n == 0 {
 			n = -1

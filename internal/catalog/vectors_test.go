@@ -28,17 +28,22 @@ type vectors struct {
 	} `json:"cases"`
 }
 
-func readVectors(t *testing.T) vectors {
+func readVectors(t testing.TB) vectors {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var v vectors
-	if err := json.Unmarshal(raw, &v); err != nil {
+	if err := json.Unmarshal(readFile(t, "testdata/vectors.json"), &v); err != nil {
 		t.Fatal(err)
 	}
 	return v
+}
+
+func readFile(t testing.TB, name string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
 }
 
 // catalog is one of the price lists of the vectors.
@@ -80,15 +85,11 @@ func TestVectors(t *testing.T) {
 // The worked examples of the manual are vectors.
 func TestManualNamesVectors(t *testing.T) {
 	t.Parallel()
-	manual, err := os.ReadFile("../../docs/pricing.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	names := map[string]bool{}
 	for _, x := range readVectors(t).Cases {
 		names[x.Name] = true
 	}
-	examples := regexp.MustCompile(`vector "([^"]+)"`).FindAllSubmatch(manual, -1)
+	examples := regexp.MustCompile(`vector "([^"]+)"`).FindAllSubmatch(readFile(t, "../../docs/pricing.md"), -1)
 	if len(examples) < 5 {
 		t.Errorf("%d examples", len(examples))
 	}
