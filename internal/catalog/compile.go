@@ -1,0 +1,78 @@
+package catalog
+
+// compiler makes the plans of an entry.
+type compiler struct {
+	base  Pricing
+	steps []threshold
+	by    Adjustments
+
+	standard, batch *plan // of the prices that hold where none are chosen
+}
+
+// region makes the plans of a region: of a mode, else of the standard mode, else the
+// plain prices.
+func (c *compiler) region(name string, r Region) (out modes) {
+	for i, mode := range executions {
+		out[i] = c.mode(name, mode, r)
+	}
+	return out
+}
+
+func (c *compiler) mode(region string, mode Execution, r Region) tiers {
+	for _, own := range [...]Execution{mode, Standard} {
+		if m, ok := r.Modes[string(own)]; ok && (m.Pricing != nil || len(m.Tiers) > 0) {
+			halve := mode == Batch && own == Standard
+			return c.tiers(region+"/"+string(own), m, halve)
+		}
+	}
+	return tiers{{-1, c.plain(mode == Batch)}}
+}
+
+// tiers makes the plans of a mode. A size without a tier has the price of the mode, else
+// the plain one.
+func (c *compiler) tiers(name string, m Mode, halve bool) (out tiers) {
+	for _, s := range c.steps {
+		if p := m.Tiers[s.tier].Pricing; p != nil {
+			out = append(out, tier{s.over, c.custom(name+"/"+s.tier, p, halve)})
+		} else {
+			out = append(out, tier{s.over, c.rest(name, m, halve)})
+		}
+	}
+	if len(out) == 0 || out[len(out)-1].over >= 0 {
+		out = append(out, tier{-1, c.rest(name, m, halve)})
+	}
+	return out
+}
+
+func (c *compiler) rest(name string, m Mode, halve bool) *plan {
+	if m.Pricing != nil {
+		return c.custom(name, m.Pricing, halve)
+	}
+	return c.plain(halve)
+}
+
+// plain is the plan that holds where none is chosen.
+func (c *compiler) plain(halve bool) *plan {
+	if halve {
+		return c.batch
+	}
+	return c.standard
+}
+
+// custom is the plan of chosen prices, which inherit what they do not say.
+func (c *compiler) custom(name string, p *Pricing, halve bool) *plan {
+	batch := p.Batch
+	if batch == nil && p.PayAsYouGo == nil {
+		batch = c.base.Batch
+	}
+	return c.plan(name, c.base.laid(p), batch, halve)
+}
+
+func (c *compiler) plan(name string, p Pricing, batch *Rates, halve bool) *plan {
+	s := &sheet{own: p.PayAsYouGo, shared: c.base.PayAsYouGo, fixed: p.Fixed, tree: p.Calculate}
+	if halve {
+		s.own, s.half = batch, p.PayAsYouGo
+		name += ", batch"
+	}
+	return newPlan(name, s, c.by)
+}

@@ -1,0 +1,139 @@
+package catalog
+
+import (
+	"math/big"
+	"strings"
+)
+
+// rate is a price that is ready to be multiplied.
+type rate struct {
+	key    string
+	list   string // dollars for per units: "0.0000025"
+	factor string // "0.55"
+	per    int64
+	femto  int64
+	product
+}
+
+// minuteMilli are the milliseconds of the minute that is the unit of transcriptions.
+const minuteMilli = 60_000
+
+// sheet is where a plan takes its prices from: what it says itself, and for what is no
+// token what holds for all modes.
+type sheet struct {
+	own    *Rates
+	half   *Rates // half the price of these for what own leaves out: a batch without prices
+	shared *Rates // for what is no token
+	fixed  *Fixed
+	tree   *Formulas
+}
+
+// find is the price of a key and the tenths of it that are to be paid. What is written for
+// an hour is tokens, although it stands among the additional units.
+func (s *sheet) find(key string) (price *Price, tenths int64) {
+	unit, isUnit := strings.CutPrefix(key, unitKey)
+	of := func(r *Rates) *Price {
+		switch {
+		case r == nil:
+			return nil
+		case !isUnit:
+			return r.token(key)
+		}
+		if p, ok := r.AdditionalUnits[unit]; ok {
+			return &p
+		}
+		return nil
+	}
+	switch own, half, shared := of(s.own), of(s.half), of(s.shared); {
+	case own != nil:
+		return own, 10
+	case half != nil && (!isUnit || key == longWrite):
+		return half, 5
+	case half != nil:
+		return half, 10
+	case isUnit && key != longWrite:
+		return shared, 10
+	}
+	return nil, 0
+}
+
+// token is the rate of a name; nil when there is none.
+func (r *Rates) token(name string) *Price {
+	for i := range rateKeys {
+		if rateKeys[i].name == name {
+			return *rateKeys[i].of(r)
+		}
+	}
+	return nil
+}
+
+// builder makes rates of the prices of a sheet.
+type builder struct {
+	*sheet
+	adjustments Adjustments
+}
+
+// rate is the rate of a key; nil when it has no price.
+func (b *builder) rate(key string, with int64) *rate {
+	p, tenths := b.find(key)
+	return b.make(key, p, tenths, with)
+}
+
+// make is a rate of a price; with is what a formula multiplies it with.
+func (b *builder) make(key string, p *Price, tenths, with int64) *rate {
+	if p == nil {
+		return nil
+	}
+	femto := p.femto()
+	if with != multiplierOne {
+		v := new(big.Int).Mul(big.NewInt(femto), big.NewInt(with))
+		v.Add(v, big.NewInt(multiplierOne/2)).Quo(v, big.NewInt(multiplierOne))
+		if femto = maxCents * femtoPerCent; v.IsInt64() {
+			femto = min(femto, v.Int64())
+		}
+	}
+	factor := b.adjustments.multiplier(key) * tenths
+	return &rate{
+		key: key, list: decimal(femto, dollarFemto), factor: decimal(factor, factorOne), per: 1,
+		femto: femto, product: newProduct(femto, factor),
+	}
+}
+
+// units are the additional units that have prices, which quantities such as
+// "default_steps" are not.
+func (b *builder) units() map[string]*rate {
+	out := map[string]*rate{}
+	for _, r := range [...]*Rates{b.own, b.half, b.shared} {
+		if r == nil {
+			continue
+		}
+		for name := range r.AdditionalUnits {
+			if out[name] == nil && !strings.HasPrefix(name, "default_") {
+				out[name] = b.rate(unitKey+name, multiplierOne)
+			}
+		}
+	}
+	return out
+}
+
+// images are the prices of the first list that has any.
+func (b *builder) images(with int64) map[string]map[string]*rate {
+	from, tenths := b.shared, int64(10)
+	switch {
+	case b.own != nil && len(b.own.Image) > 0:
+		from = b.own
+	case b.half != nil && len(b.half.Image) > 0:
+		from, tenths = b.half, 5
+	}
+	out := map[string]map[string]*rate{}
+	if from == nil {
+		return out
+	}
+	for quality, sizes := range from.Image {
+		out[quality] = map[string]*rate{}
+		for size, p := range sizes {
+			out[quality][size] = b.make("image."+quality+"."+size, &p, tenths, with)
+		}
+	}
+	return out
+}
