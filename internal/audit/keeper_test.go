@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"sluice/internal/audit"
 )
@@ -138,6 +141,40 @@ func TestPrune(t *testing.T) {
 	// who deletes more than that is found
 	r.rows[org] = r.rows[org][2:]
 	flawed(t, r, r.export(t, org, audit.Range{}), audit.Options{}, audit.Deleted, "row 16")
+}
+
+// However rows come, are signed and grow old, what is kept verifies, begins behind a
+// checkpoint, and holds every row that is young enough.
+func TestPruningKeepsTheChain(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		keep := time.Duration(rapid.IntRange(1, 48).Draw(rt, "keep")) * time.Hour
+		r := newRig(t, audit.Policy{Rows: int64(rapid.IntRange(1, 8).Draw(rt, "checkpoint")), Interval: time.Hour, Keep: keep})
+		var at []time.Time // when each row was written
+		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
+			n := rapid.IntRange(0, 9).Draw(rt, "rows")
+			r.add(org, n)
+			for range n {
+				at = append(at, r.clock.now)
+			}
+			if rapid.Bool().Draw(rt, "sign") {
+				r.sign(t)
+			}
+			r.clock.now = r.clock.now.Add(time.Duration(rapid.IntRange(0, 30).Draw(rt, "hours")) * time.Hour)
+			if err := r.keeper.Prune(t.Context()); err != nil {
+				rt.Fatal(err)
+			}
+		}
+		if len(at) == 0 {
+			return
+		}
+		r.sign(t)
+		got := r.verify(t, r.export(t, org, audit.Range{}))
+		young := slices.IndexFunc(at, func(w time.Time) bool { return r.clock.now.Sub(w) < keep })
+		if first := got.Header.First; young >= 0 && first > int64(young)+1 || got.Rows != int64(len(at))-first+1 {
+			rt.Fatalf("of %d rows, the first young one %d, are left %d from %d on", len(at), young+1, got.Rows, first)
+		}
+	})
 }
 
 func TestPublicKeys(t *testing.T) {

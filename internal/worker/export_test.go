@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TakeoverLimit is the longest time for which nobody works after the holder died.
-const TakeoverLimit = leaseTTL + beat
+// Beat is how often each node looks.
+const Beat = beat
 
 // Short makes the lease so short that a test can wait for its end.
 func (r *Runner) Short(ttl time.Duration) { r.ttl = ttl }

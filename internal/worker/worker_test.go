@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	"pgregory.net/rapid"
 
 	"sluice/internal/store"
 	"sluice/internal/store/storetest"
@@ -89,11 +90,55 @@ func TestOneNodeWorks(t *testing.T) {
 	}
 }
 
+// timed is a lease on the clock of a test.
+type timed struct {
+	clock  *hands
+	holder string
+	until  time.Time
+}
+
+func (l *timed) TakeLease(_ context.Context, _, holder string, ttl time.Duration) (bool, error) {
+	if l.holder != holder && l.clock.now.Before(l.until) {
+		return false, nil
+	}
+	l.holder, l.until = holder, l.clock.now.Add(ttl)
+	return true, nil
+}
+
+func (l *timed) ReleaseLease(context.Context, string, string) error { return nil }
+
+// Whenever the node that works dies, another one does the work within 30 s, and not while
+// the first may still work.
 func TestTakeover(t *testing.T) {
 	t.Parallel()
-	if worker.TakeoverLimit > 30*time.Second {
-		t.Errorf("a dead node is followed after %s", worker.TakeoverLimit)
-	}
+	rapid.Check(t, func(rt *rapid.T) {
+		clock, did := &hands{time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}, &work{}
+		lease := &timed{clock: clock}
+		one, two := node(t, lease, clock, did.job("one", worker.Beat)), node(t, lease, clock, did.job("two", worker.Beat))
+		one.Turn(t.Context())
+		apart := time.Duration(rapid.Int64Range(1, int64(worker.Beat)-1).Draw(rt, "apart"))
+		clock.now = clock.now.Add(apart) // the nodes look by turns
+		for range rapid.IntRange(0, 10).Draw(rt, "beats") {
+			if two.Turn(t.Context()) {
+				rt.Fatal("two nodes lead")
+			}
+			clock.now = clock.now.Add(worker.Beat - apart)
+			one.Turn(t.Context())
+			clock.now = clock.now.Add(apart)
+		}
+		died := clock.now.Add(-apart) // it never looks again
+		for !two.Turn(t.Context()) {
+			clock.now = clock.now.Add(worker.Beat)
+		}
+		if after := clock.now.Sub(died); after > 30*time.Second {
+			rt.Fatalf("the other node took over after %s", after)
+		}
+		did.mu.Lock()
+		defer did.mu.Unlock()
+		if did.done[len(did.done)-1] != "two" {
+			rt.Fatalf("nobody did the work: %v", did.done)
+		}
+	})
 }
 
 // alone is a lease that nobody else wants, until it is lost.
