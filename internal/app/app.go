@@ -36,9 +36,11 @@ import (
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/sign"
 	"sluice/internal/provider/transport"
+	"sluice/internal/quota"
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
 	"sluice/internal/secretref"
+	"sluice/internal/spend"
 	"sluice/internal/store"
 	"sluice/internal/telemetry"
 	"sluice/internal/wire"
@@ -59,7 +61,11 @@ type App struct {
 	signer    *audit.Signer
 	proxies   wire.Proxies
 	directory *live.Directory
+	bank      *quota.Bank // what was used of limits
 	journal   *journal.Journal
+	records   *journal.Records
+	lines     *journal.Lines
+	spend     *spend.Follower
 	logs      *logstore.Store
 	specs     *provider.Table
 	guard     *netguard.Guard
@@ -94,14 +100,14 @@ type Options struct {
 // New opens everything and begins to listen; Run serves. On failure what was
 // opened is closed again.
 func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) {
-	a := &App{set: s, version: o.Version, log: o.Log, clock: ident.System{}, demo: o.Demo, ownGC: o.OwnGC}
+	a := &App{set: s, version: o.Version, log: o.Log, clock: ident.System{}, bank: quota.NewBank(), demo: o.Demo, ownGC: o.OwnGC}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
 		}
 	}()
 	for _, step := range [...]func(context.Context) error{
-		a.lockData, a.openData, a.openStore, a.foundDeployment, a.startDemo, a.openLogs, a.openDirectory, a.buildGateway, a.openCatalog, a.buildAdmin, a.buildMetrics, a.openListener,
+		a.lockData, a.openData, a.openStore, a.foundDeployment, a.startDemo, a.openLogs, a.openLedger, a.openDirectory, a.buildGateway, a.openCatalog, a.buildAdmin, a.buildMetrics, a.openListener,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -170,6 +176,7 @@ func (a *App) openLogs(ctx context.Context) (err error) {
 		return fmt.Errorf("open the journal: %w", err)
 	}
 	a.closers = append(a.closers, a.journal)
+	a.records, a.lines = a.journal.Records(), a.journal.Lines()
 	rows, err := duckdb.Open(ctx, duckdb.Options{Path: filepath.Join(dir, "logs", "logs.duckdb")})
 	if err != nil {
 		return fmt.Errorf("open the request log: %w", err)
@@ -180,7 +187,7 @@ func (a *App) openLogs(ctx context.Context) (err error) {
 		return fmt.Errorf("open the kept bodies: %w", err)
 	}
 	a.closers = append(a.closers, files)
-	a.logs = logstore.New(a.journal.Records(), rows, files, logstore.Options{Logger: a.log})
+	a.logs = logstore.New(a.records, rows, files, logstore.Options{Logger: a.log})
 	return nil
 }
 
@@ -260,6 +267,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.add("kept responses", a.states.Run)
 	g.add("journal", a.journal.Run)
 	g.add("request log", a.logs.Run)
+	g.add("ledger", a.spend.Run)
 	g.add("price lists", a.prices.Run)
 	g.add("retention", a.retain)
 	g.add("live copy", a.directory.Run)

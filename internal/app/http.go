@@ -130,6 +130,9 @@ func (a *App) health(w http.ResponseWriter, _ *http.Request) {
 	if err := a.logs.Err(); err != nil {
 		b.Status, b.Detail = "degraded", "the request log cannot be written; records wait in the journal"
 	}
+	if err := a.spend.Err(); err != nil {
+		b.Status, b.Detail = "degraded", "what was used cannot be stored; limits hold, and the sums wait in the journal"
+	}
 	if a.draining.Load() {
 		b.Status, status = "draining", http.StatusServiceUnavailable
 	}

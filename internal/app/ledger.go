@@ -1,0 +1,27 @@
+package app
+
+import (
+	"context"
+
+	"sluice/internal/spend"
+)
+
+// openLedger brings the meters in the store up to what the journal knows of earlier runs.
+// Only then may they be loaded, and anything be served.
+func (a *App) openLedger(ctx context.Context) error {
+	a.spend = spend.New(spend.Options{
+		Node: a.journal.ID(), Lines: a.lines, Journal: a.journal, Store: a.store, Bank: a.bank, Clock: a.clock, Logger: a.log,
+	})
+	return a.spend.Recover(ctx)
+}
+
+// ledgerMetrics shows how the sums of what was used keep up.
+func (a *App) ledgerMetrics() {
+	m, figures := a.metrics, a.spend.Stats
+	m.Gauge("sluice_ledger_open_lines", "Calls under way that have reserved what they may cost.", func() float64 { return float64(figures().Open) })
+	m.Gauge("sluice_ledger_lag_entries", "Journal entries that the sums of what was used do not have yet.", func() float64 { return float64(a.lines.Behind(figures().Read)) })
+	m.Total("sluice_ledger_lines_total", "Closed ledger lines whose charges are in the database.", func() float64 { return float64(figures().Lines) })
+	m.Total("sluice_ledger_failures_total", "Times that sums could not be stored; they were stored later.", func() float64 { return float64(figures().Failures) })
+	m.Total("sluice_ledger_abandoned_total", "Calls cut off by a crash, which count with the bound of their cost.", func() float64 { return float64(figures().Abandoned) })
+	m.Total("sluice_ledger_stray_total", "Closed ledger lines that nobody had reserved; they count.", func() float64 { return float64(figures().Stray) })
+}
