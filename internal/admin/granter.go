@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/credential"
 	"sluice/internal/fault"
+	"sluice/internal/quota"
 	"sluice/internal/resource"
 )
 
@@ -19,6 +20,7 @@ type granter struct {
 	c       *resource.Call
 	in      *resource.Row[credential.Integration]
 	present map[string]grant
+	meters  map[string]quota.Meter // in all workspaces, by the ids of their budgets; nil until one is needed
 }
 
 // set gives the integration to a workspace, with its limits and a default provider, or
@@ -121,7 +123,7 @@ func (k kinds) regrant(ctx context.Context, tx resource.Tx, c *resource.Call, or
 		if err != nil {
 			return err
 		}
-		g := granter{k, tx, c, in, present}
+		g := granter{k: k, tx: tx, c: c, in: in, present: present}
 		if err := f(&g); err != nil {
 			return err
 		}

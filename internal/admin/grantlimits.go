@@ -64,8 +64,16 @@ func (g *granter) limit(ctx context.Context, place string, limits credential.Wor
 	if err != nil {
 		return err
 	}
-	changed := now || !bytes.Equal(old.UsageLimits, limits.UsageLimits)
-	return g.k.meter(ctx, g.tx, g.c.Now, of, meterChange{before, after, changed, reset})
+	ch := meterChange{before, after, now || !bytes.Equal(old.UsageLimits, limits.UsageLimits), reset}
+	if ch.none() {
+		return nil
+	}
+	if g.meters == nil { // read at once, in the order in which those lock them who add to them
+		if g.meters, err = g.k.metersOf(ctx, g.tx, quota.Carrier{ID: g.in.ID}); err != nil {
+			return err
+		}
+	}
+	return g.k.step(ctx, g.tx, g.c.Now, of, ch, g.meters)
 }
 
 // follow gives the limits of global access to the workspaces that have none of their

@@ -109,7 +109,7 @@ func (k kinds) putGrants(ctx context.Context, tx resource.Tx, c *resource.Call, 
 	if err != nil {
 		return nil, err
 	}
-	g := granter{k, tx, c, ch.New, present}
+	g := granter{k: k, tx: tx, c: c, in: ch.New, present: present}
 	for _, enabled := range []bool{false, true} {
 		for _, id := range slices.Sorted(maps.Keys(wanted)) {
 			if w := wanted[id]; w.enabled == enabled {

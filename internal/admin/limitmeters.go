@@ -9,39 +9,45 @@ import (
 	"sluice/internal/resource"
 )
 
-// meter keeps the meters of a carrier in step with its budgets: one that is new begins
-// at nothing, one that stays is retuned, one that is gone is forgotten.
+// meter keeps the meters of a carrier in step with its budgets.
 func (k kinds) meter(ctx context.Context, tx resource.Tx, now time.Time, of quota.Carrier, ch meterChange) error {
-	if !ch.sent && !ch.reset {
+	if ch.none() {
 		return nil
-	}
-	for _, old := range ch.before {
-		if budgetOf(ch.after, old.ID) == nil {
-			if err := k.Meters.DropMeters(ctx, tx, of.ID, of.WorkspaceID, old.ID); err != nil {
-				return err
-			}
-		}
 	}
 	present, err := k.metersOf(ctx, tx, of)
 	if err != nil {
 		return err
 	}
+	return k.step(ctx, tx, now, of, ch, present)
+}
+
+// step changes the present meters of a carrier, by the ids of their budgets: one that is
+// new begins at nothing, one that stays is retuned, one that is gone is forgotten.
+func (k kinds) step(ctx context.Context, tx resource.Tx, now time.Time, of quota.Carrier, ch meterChange, present map[string]quota.Meter) error {
+	for _, old := range ch.before {
+		if budgetOf(ch.after, old.ID) == nil {
+			delete(present, old.ID)
+			if err := k.Meters.DropMeters(ctx, tx, of.ID, of.WorkspaceID, old.ID); err != nil {
+				return err
+			}
+		}
+	}
 	for i := range ch.after {
 		b := &ch.after[i]
 		m, there := present[b.ID]
-		if !there {
-			if err := k.Meters.AddMeter(ctx, tx, newMeter(of, b, now)); err != nil {
-				return err
+		keep := k.Meters.SaveMeter
+		if there {
+			retune(&m, b, budgetOf(ch.before, b.ID), ch.sent, now)
+			if ch.reset {
+				m.Reset(now)
 			}
-			continue
+		} else {
+			m, keep = newMeter(of, b, now), k.Meters.AddMeter
 		}
-		retune(&m, b, budgetOf(ch.before, b.ID), ch.sent, now)
-		if ch.reset {
-			m.Reset(now)
-		}
-		if err := k.Meters.SaveMeter(ctx, tx, m); err != nil {
+		if err := keep(ctx, tx, m); err != nil {
 			return err
 		}
+		present[b.ID] = m
 	}
 	return nil
 }

@@ -222,3 +222,6 @@ type meterChange struct {
 	sent          bool // after was sent, else it is before
 	reset         bool
 }
+
+// none reports whether nothing changes.
+func (ch meterChange) none() bool { return !ch.sent && !ch.reset }
