@@ -7,7 +7,7 @@ import (
 	"sluice/internal/llm"
 )
 
-// The service has two forms of chat. Cohere's models are asked in one of their own, which
+// The service has three forms of chat. Cohere's models are asked in one of their own, which
 // has no list of messages: what was said stands in chatHistory, what is asked in message,
 // and what tool calls came to in toolResults.
 // Source: https://docs.oracle.com/iaas/api/#/en/generative-ai-inference/20231130/datatypes/CohereChatRequest,
@@ -20,32 +20,41 @@ const (
 // format is the form that a model is asked in. The name of a dedicated endpoint does not
 // tell, so the credential may.
 func format(to *dialect.Target) string {
-	switch told := to.Value("oracle_api_format"); {
-	case told != "":
+	if told := to.Value("oracle_api_format"); told != "" {
 		return told
+	}
+	for _, name := range v2Models {
+		if strings.HasPrefix(to.Model, name) {
+			return cohereV2
+		}
+	}
+	switch {
 	case strings.HasPrefix(to.Model, "cohere."):
 		return cohere
 	}
 	return generic
 }
 
-// cohereParams are the parameters that Cohere's form has.
+// cohereParams are the parameters that both of Cohere's forms have.
 var cohereParams = []dialect.Rename{
 	{Path: "temperature", To: "temperature"},
 	{Path: "top_p", To: "topP"},
 	{Path: "frequency_penalty", To: "frequencyPenalty"},
 	{Path: "presence_penalty", To: "presencePenalty"},
 	{Path: "seed", To: "seed"},
-	{Path: "is_echo", To: "isEcho"},
 	{Path: "documents", To: "documents"},
 	{Path: "is_search_queries_only", To: "isSearchQueriesOnly"},
-	{Path: "is_force_single_step", To: "isForceSingleStep"},
 	{Path: "is_raw_prompting", To: "isRawPrompting"},
 }
 
-// cohereShouted are those whose values are words in capitals.
-var cohereShouted = []dialect.Rename{
-	{Path: "safety_mode", To: "safetyMode"},
+// v1Params are those of the older form alone, v1Shouted those whose values are words in
+// capitals.
+var v1Params = []dialect.Rename{
+	{Path: "is_echo", To: "isEcho"},
+	{Path: "is_force_single_step", To: "isForceSingleStep"},
+}
+
+var v1Shouted = []dialect.Rename{
 	{Path: "citation_quality", To: "citationQuality"},
 	{Path: "prompt_truncation", To: "promptTruncation"},
 }
@@ -61,18 +70,17 @@ func (w *cohereWriter) request() error {
 		return err
 	}
 	w.tools()
-	w.format()
-	w.params()
+	w.cohereFormat()
+	w.cohereParams()
+	w.Carry(w.t, v1Params)
+	w.shouted(v1Shouted)
 	return nil
 }
 
-func (w *cohereWriter) params() {
+// cohereParams writes what both forms say of the answer.
+func (w *writer) cohereParams() {
 	w.Carry(w.t, cohereParams)
-	for _, n := range cohereShouted {
-		if raw, ok := w.t.Take(n.Path); ok {
-			w.Raw(n.To, shout(raw))
-		}
-	}
+	w.shouted([]dialect.Rename{{Path: "safety_mode", To: "safetyMode"}})
 	if raw, ok := w.t.First("k", "top_k"); ok {
 		w.Raw("topK", raw)
 	}
@@ -84,8 +92,8 @@ func (w *cohereWriter) params() {
 	}
 }
 
-// format says what form the answer shall have; the form knows no names of schemas.
-func (w *cohereWriter) format() {
+// cohereFormat says what form the answer shall have; both forms know no names of schemas.
+func (w *writer) cohereFormat() {
 	f := w.c.Format
 	if f == nil {
 		return

@@ -114,7 +114,8 @@ func (w *cohereWriter) text(m *llm.Message) (string, error) {
 	return strings.Join(texts, "\n"), nil
 }
 
-func (w *cohereWriter) unnamed(m *llm.Message) {
+// unnamed says that Cohere's forms have no names of speakers.
+func (w *writer) unnamed(m *llm.Message) {
 	if m.Name != "" {
 		w.t.Lose(w.c.Path(m, -1) + ".name")
 	}

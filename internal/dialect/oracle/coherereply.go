@@ -71,7 +71,27 @@ func (a *cohereAnswer) fault() (llm.Event, bool) {
 	if a.failure == "" && !strings.EqualFold(a.finish, "ERROR") {
 		return llm.Event{}, false
 	}
-	return llm.Event{Kind: llm.EventFault, Text: cmp.Or(a.failure, "the model gave no reason"), Name: "server_error", Status: 500}, true
+	return modelFault(a.failure), true
+}
+
+// modelFault is the failure of a model, with the reason that the provider gives.
+func modelFault(reason string) llm.Event {
+	return llm.Event{Kind: llm.EventFault, Text: cmp.Or(reason, "the model gave no reason"), Name: "server_error", Status: 500}
+}
+
+// readV2 reads {"apiFormat":"COHEREV2","message":{…},"finishReason":"COMPLETE",…} into r.
+// Source: https://docs.oracle.com/iaas/api/#/en/generative-ai-inference/20231130/datatypes/CohereChatResponseV2,
+// read 2026-11.
+func readV2(body []byte, r *llm.Reply) error {
+	c := readChoice(body, 0, &r.Usage)
+	switch {
+	case strings.EqualFold(c.Raw, "ERROR"):
+		return fault.Newf(fault.UpstreamFailed, "the provider reports that the model failed: %s", modelFault(splice.Text(body, "errorMessage")).Text)
+	case c.Raw == "":
+		return fault.New(fault.UpstreamInvalid, "the provider's answer has no finishReason")
+	}
+	r.Choices = append(r.Choices, c)
+	return nil
 }
 
 // finished is why the answer ended: the word for a whole one stands for calls too.

@@ -3,6 +3,7 @@ package oracle
 import (
 	"cmp"
 	"strconv"
+	"strings"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -98,8 +99,9 @@ func (d *decoder) event(data []byte, emit func(*llm.Event)) error {
 
 // piece reads a piece of a choice.
 func (d *decoder) piece(data []byte, emit func(*llm.Event)) error {
-	at, finish := 0, ""
+	at, finish, failed := 0, "", ""
 	var msg, logprobs []byte
+	v2 := false
 	for name, val := range splice.Members(data) {
 		switch string(name) {
 		case `"index"`:
@@ -112,7 +114,11 @@ func (d *decoder) piece(data []byte, emit func(*llm.Event)) error {
 			logprobs = val
 		case `"usage"`:
 			d.spent(val, emit)
-		case `"pad"`, `"modelId"`: // filler against guessing texts by the size of packets
+		case `"apiFormat"`:
+			v2 = string(val) == `"`+cohereV2+`"`
+		case `"errorMessage"`: // in Cohere's newer form
+			failed, _ = splice.Unquote(val)
+		case `"pad"`, `"modelId"`, `"id"`: // filler against guessing texts by the size of packets
 		default:
 			if !splice.IsNull(val) {
 				s, _ := splice.Unquote(name)
@@ -127,7 +133,14 @@ func (d *decoder) piece(data []byte, emit func(*llm.Event)) error {
 	for len(d.choices) <= at {
 		d.choices = append(d.choices, choice{})
 	}
-	d.message(at, msg, emit)
+	if failed != "" || strings.EqualFold(finish, "ERROR") {
+		d.ended = true
+		d.send(emit, modelFault(failed))
+		return nil
+	}
+	if !v2 || finish == "" || d.choices[at].blocks == 0 { // the last piece of Cohere's newer form repeats the others
+		d.message(at, msg, emit)
+	}
 	if list := logprobEntries(logprobs); list != nil {
 		d.send(emit, llm.Event{Kind: llm.EventLogprobs, Choice: at, Raw: list})
 	}
@@ -157,9 +170,10 @@ func (d *decoder) message(at int, raw []byte, emit func(*llm.Event)) {
 	})
 	d.text(at, llm.ThoughtPart, m.thought, emit)
 	for val := range splice.Elements(m.content) {
-		text, _ := splice.Find(val, "text")
-		d.text(at, llm.TextPart, text, emit)
+		kind, text := contentOf(val)
+		d.text(at, kind, text, emit)
 	}
+	d.text(at, llm.TextPart, m.plan, emit)
 	d.text(at, llm.RefusalPart, m.refusal, emit)
 	for val := range splice.Elements(m.calls) {
 		d.call(at, val, emit)
@@ -185,7 +199,8 @@ func (d *decoder) text(at int, part llm.PartKind, raw []byte, emit func(*llm.Eve
 // call is a piece of a tool call. Only its first piece has the id.
 func (d *decoder) call(at int, raw []byte, emit func(*llm.Event)) {
 	c := &d.choices[at]
-	id, name := splice.Text(raw, "id"), splice.Text(raw, "name")
+	fn := function(raw)
+	id, name := splice.Text(raw, "id"), splice.Text(fn, "name")
 	block, known := c.calls[id]
 	switch {
 	case id != "" && known:
@@ -205,7 +220,7 @@ func (d *decoder) call(at int, raw []byte, emit func(*llm.Event)) {
 		d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: block, Part: llm.CallPart, ID: cmp.Or(id, ident.NewItem("call_")), Name: name})
 	}
 	c.call = block
-	if args := splice.Text(raw, "arguments"); args != "" {
+	if args := splice.Text(fn, "arguments"); args != "" {
 		d.send(emit, llm.Event{Kind: llm.EventArguments, Choice: at, Block: block, Part: llm.CallPart, Text: args})
 	}
 }

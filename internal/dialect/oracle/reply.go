@@ -19,8 +19,14 @@ import (
 func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 	r := &llm.Reply{ID: in.Header.Get("opc-request-id"), Model: splice.Text(in.Body, "modelId")}
 	body, _ := splice.Find(in.Body, "chatResponse")
-	if splice.Text(body, "apiFormat") == cohere {
+	switch splice.Text(body, "apiFormat") {
+	case cohere:
 		if err := readCohere(body, r); err != nil {
+			return nil, err
+		}
+		return r, nil
+	case cohereV2:
+		if err := readV2(body, r); err != nil {
 			return nil, err
 		}
 		return r, nil
@@ -81,6 +87,7 @@ func readChoice(raw []byte, i int, u *llm.Usage) llm.Choice {
 			c.Logprobs = readLogprobs(val)
 		case `"usage"`: // of the one choice, on some models
 			readUsage(val, u)
+		case `"apiFormat"`, `"id"`, `"errorMessage"`, `"prompt"`: // an answer of Cohere's newer form is one choice
 		default:
 			c.Extra = extra(c.Extra, name, val)
 		}
@@ -104,7 +111,7 @@ func finishOf(word string) llm.Finish {
 }
 
 // message is a message of an answer, taken apart.
-type message struct{ thought, content, refusal, calls []byte }
+type message struct{ thought, plan, content, refusal, calls []byte }
 
 func (m *message) read(raw []byte, other func(name, val []byte)) {
 	for name, val := range splice.Members(raw) {
@@ -114,6 +121,8 @@ func (m *message) read(raw []byte, other func(name, val []byte)) {
 		switch string(name) {
 		case `"reasoningContent"`:
 			m.thought = val
+		case `"toolPlan"`: // what a model of Cohere's says beside its calls
+			m.plan = val
 		case `"content"`:
 			m.content = val
 		case `"refusal"`:
@@ -135,18 +144,41 @@ func readMessage(raw []byte, c *llm.Choice) []llm.Part {
 		parts = append(parts, llm.Part{Kind: llm.ThoughtPart, Text: s})
 	}
 	for val := range splice.Elements(m.content) {
-		if s := splice.Text(val, "text"); s != "" {
-			parts = append(parts, llm.Part{Kind: llm.TextPart, Text: s})
+		kind, raw := contentOf(val)
+		if s, _ := splice.Unquote(raw); s != "" {
+			parts = append(parts, llm.Part{Kind: kind, Text: s})
 		}
+	}
+	if s, _ := splice.Unquote(m.plan); s != "" {
+		parts = append(parts, llm.Part{Kind: llm.TextPart, Text: s})
 	}
 	if s, _ := splice.Unquote(m.refusal); s != "" {
 		parts = append(parts, llm.Part{Kind: llm.RefusalPart, Text: s})
 	}
 	for val := range splice.Elements(m.calls) {
-		call := &llm.ToolCall{ID: cmp.Or(splice.Text(val, "id"), ident.NewItem("call_")), Name: splice.Text(val, "name"), Arguments: splice.Text(val, "arguments")}
+		fn := function(val)
+		call := &llm.ToolCall{ID: cmp.Or(splice.Text(val, "id"), ident.NewItem("call_")), Name: splice.Text(fn, "name"), Arguments: splice.Text(fn, "arguments")}
 		parts = append(parts, llm.Part{Kind: llm.CallPart, Call: call})
 	}
 	return parts
+}
+
+// contentOf is the text of a content, raw, and whether it was said or thought.
+func contentOf(raw []byte) (llm.PartKind, []byte) {
+	if thought, ok := splice.Find(raw, "thinking"); ok {
+		return llm.ThoughtPart, thought
+	}
+	text, _ := splice.Find(raw, "text")
+	return llm.TextPart, text
+}
+
+// function is where a call tells its name and arguments: the call itself, in Cohere's
+// newer form an object inside.
+func function(call []byte) []byte {
+	if fn, ok := splice.Find(call, "function"); ok {
+		return fn
+	}
+	return call
 }
 
 // readUsage reads {"promptTokens":1,"completionTokens":2,"totalTokens":3,…}.

@@ -41,9 +41,12 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	kind := format(to)
 	w.Str("apiFormat", kind)
 	var err error
-	if kind == cohere {
+	switch kind {
+	case cohere:
 		err = (&cohereWriter{writer: &w, calls: map[string]*llm.ToolCall{}}).request()
-	} else {
+	case cohereV2:
+		err = v2Writer{&w}.request()
+	default:
 		err = w.request(to)
 	}
 	if err != nil {
@@ -93,11 +96,7 @@ func (w *writer) serving(to *dialect.Target) {
 
 func (w *writer) params(to *dialect.Target) {
 	w.Carry(w.t, renamed)
-	for _, n := range shouted {
-		if raw, ok := w.t.Take(n.Path); ok {
-			w.Raw(n.To, shout(raw))
-		}
-	}
+	w.shouted(shouted)
 	if raw, ok := w.t.Take(llm.Stop); ok {
 		w.List("stop", raw)
 	}
@@ -113,6 +112,15 @@ func (w *writer) params(to *dialect.Target) {
 	}
 	if raw, ok := w.t.Take("service_tier"); ok {
 		w.Raw("serviceTier", shout(raw))
+	}
+}
+
+// shouted writes parameters whose values are words in capitals.
+func (w *writer) shouted(list []dialect.Rename) {
+	for _, n := range list {
+		if raw, ok := w.t.Take(n.Path); ok {
+			w.Raw(n.To, shout(raw))
+		}
 	}
 }
 
