@@ -68,9 +68,9 @@ func Signatures(c *llm.Call) {
 				p.Call.ID, p.Carried = splitID(p.Call.ID)
 			case llm.ResultPart:
 				p.Result.ID, _ = splitID(p.Result.ID)
-			case llm.ThoughtPart:
-				word, behind := strings.CutPrefix(p.Signature, signedMark)
-				if p.Text != "" || !behind {
+			case llm.ThoughtPart, llm.SealedPart:
+				word, behind := behindText(p)
+				if !behind {
 					break
 				}
 				if kept > 0 && m.Parts[kept-1].Kind == llm.TextPart {
@@ -86,6 +86,18 @@ func Signatures(c *llm.Call) {
 		}
 		m.Parts = m.Parts[:kept]
 	}
+}
+
+// behindText is the signature of the text before a thought, when that is what it stands
+// for. Callers of responses give it back as a thought that only the provider can read.
+func behindText(p *llm.Part) (signature string, ok bool) {
+	if p.Kind == llm.SealedPart {
+		return strings.CutPrefix(p.Text, signedMark)
+	}
+	if p.Text != "" {
+		return "", false
+	}
+	return strings.CutPrefix(p.Signature, signedMark)
 }
 
 // Unsigned is the value of messages or of an input without what SignedID and SignedText
@@ -140,7 +152,13 @@ func isID(name []byte) bool {
 	return false
 }
 
-// signedText reports whether a block is what SignedText made.
+// signedText reports whether a block, or an item, is what SignedText made.
 func signedText(block []byte) bool {
-	return splice.Text(block, "type") == "thinking" && strings.HasPrefix(splice.Text(block, "signature"), signedMark)
+	switch splice.Text(block, "type") {
+	case "thinking":
+		return strings.HasPrefix(splice.Text(block, "signature"), signedMark)
+	case "reasoning":
+		return strings.HasPrefix(splice.Text(block, "encrypted_content"), signedMark)
+	}
+	return false
 }

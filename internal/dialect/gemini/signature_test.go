@@ -101,7 +101,7 @@ var clients = map[llm.Endpoint]dialect.Client{
 }
 
 // Signatures of calls come back from strict callers of every surface, and those of texts
-// from callers of messages; ids are short again, and alike in calls and results.
+// from callers of messages and responses; ids are short again, and alike in calls and results.
 func TestSignaturesComeBack(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
@@ -124,7 +124,7 @@ func TestSignaturesComeBack(t *testing.T) {
 			if err != nil || len(out.Lost) > 0 {
 				t.Fatalf("%s %d: %v, lost %q", surface, seed, err, out.Lost)
 			}
-			if surface != llm.Messages {
+			if surface == llm.ChatComplete {
 				text = ""
 			}
 			if got, want := signaturesIn(t, out.Body), append([]string{text}, calls...); strings.Join(got, " ") != strings.Join(want, " ") {
@@ -189,7 +189,7 @@ func TestStreamsAreSignedAlike(t *testing.T) {
 	for surface, want := range map[llm.Endpoint][]string{
 		llm.ChatComplete:        {`__thought__Y2FsbC8-","type":"function"`},
 		llm.Messages:            {`__thought__Y2FsbC8-","name":"f0"`, `{"type":"thinking","thinking":"","signature":""}`, `"signature":"__thought__dGV4dA=="`},
-		llm.CreateModelResponse: {`__thought__Y2FsbC8-","name":"f0"`},
+		llm.CreateModelResponse: {`__thought__Y2FsbC8-","name":"f0"`, `"summary":[],"encrypted_content":"__thought__dGV4dA=="`},
 	} {
 		enc := clients[surface].NewEncoder(&dialect.Answering{Call: &llm.Call{}, ID: "01", Strict: true})
 		var out []byte

@@ -73,14 +73,23 @@ func (e *encoder) inSummary(kind string, dst []byte, it *item) dialect.JSON {
 // signature is kept for the end of the item, which alone has a place for it.
 func (e *encoder) signature(dst []byte, ev *llm.Event) []byte {
 	it := e.find(ev)
-	if it == nil && ev.Part == llm.ThoughtPart {
+	if it == nil && (ev.Part == llm.ThoughtPart || ev.Part == llm.TextPart && e.inMessage(ev)) {
 		it = &item{kind: thoughtItem, choice: ev.Choice, block: ev.Block}
 		dst = e.add(dst, it)
+		if ev.Part == llm.TextPart { // a message has no place for it
+			it.sealed.add(dialect.SignedText(""))
+		}
 	}
 	if it != nil {
 		it.sealed.add(ev.Text)
 	}
 	return dst
+}
+
+// inMessage reports whether a block of a message has begun to say something.
+func (e *encoder) inMessage(ev *llm.Event) bool {
+	it, _ := e.findPart(ev)
+	return it != nil
 }
 
 func (e *encoder) arguments(dst []byte, ev *llm.Event) []byte {

@@ -99,6 +99,10 @@ func itemsOf(c *llm.Choice, strict bool) []item {
 			items = append(items, item{kind: kind})
 		}
 		items[len(items)-1].take(p)
+		if p.Kind == llm.TextPart && p.Signature != "" { // a message has no place for it
+			items = append(items, item{kind: thoughtItem})
+			items[len(items)-1].sealed.add(dialect.SignedText(p.Signature))
+		}
 	}
 	for i := range items {
 		if items[i].kind == messageItem {
