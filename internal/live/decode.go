@@ -7,6 +7,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/keys"
 	"sluice/internal/prompt"
+	"sluice/internal/quota"
 	"sluice/internal/resource"
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
@@ -31,6 +32,9 @@ var decoders = map[string]func(*Directory, resource.Record) (any, error){
 	credential.VirtualKeyKind:  decodeVirtualKey,
 
 	credential.SecretReferenceKind: decodeReference,
+
+	quota.UsageLimitKind: decodeUsageLimit,
+	quota.RateLimitKind:  decodeRateLimit,
 
 	prompt.Kind:               decodePrompt,
 	prompt.VersionKind:        decodePromptVersion,
@@ -76,6 +80,7 @@ type integration struct {
 	models            []credential.Model
 	allModels         bool
 	mappings          []sealed.Mapping
+	limits            map[string]credential.WorkspaceLimits
 }
 
 func decodeIntegration(d *Directory, r resource.Record) (any, error) {
@@ -88,12 +93,13 @@ func decodeIntegration(d *Directory, r resource.Record) (any, error) {
 		return nil, err
 	}
 	all := in.AllowAllModels == nil || *in.AllowAllModels
-	return &integration{r.OrgID, in.AIProviderID, r.Status, values, in.Models, all, in.Mappings}, nil
+	return &integration{r.OrgID, in.AIProviderID, r.Status, values, in.Models, all, in.Mappings, in.Limits}, nil
 }
 
 type savedProvider struct {
 	org, workspace, integration string
 	account                     credential.Account
+	limits                      credential.WorkspaceLimits
 }
 
 func decodeProvider(_ *Directory, r resource.Record) (any, error) {
@@ -102,13 +108,14 @@ func decodeProvider(_ *Directory, r resource.Record) (any, error) {
 		return nil, err
 	}
 	a := credential.Account{Kind: r.Kind, Slug: r.ShownSlug(), RecordID: r.ID, IntegrationID: p.IntegrationID, Status: r.Status, ExpiresAt: p.ExpiresAt}
-	return &savedProvider{r.OrgID, r.WorkspaceID, p.IntegrationID, a}, nil
+	return &savedProvider{r.OrgID, r.WorkspaceID, p.IntegrationID, a, credential.WorkspaceLimits{UsageLimits: p.UsageLimits, RateLimits: p.RateLimits}}, nil
 }
 
 type virtualKey struct {
 	org, workspace string
 	account        credential.Account
 	mappings       []sealed.Mapping
+	limits         credential.WorkspaceLimits
 }
 
 func decodeVirtualKey(d *Directory, r resource.Record) (any, error) {
@@ -121,7 +128,7 @@ func decodeVirtualKey(d *Directory, r resource.Record) (any, error) {
 		return nil, err
 	}
 	a := credential.Account{Kind: r.Kind, Slug: r.ShownSlug(), RecordID: r.ID, Spec: vk.Provider, Status: r.Status, ExpiresAt: vk.ExpiresAt, AllModels: true, Values: values}
-	return &virtualKey{r.OrgID, r.WorkspaceID, a, vk.Mappings}, nil
+	return &virtualKey{r.OrgID, r.WorkspaceID, a, vk.Mappings, credential.WorkspaceLimits{UsageLimits: vk.UsageLimits, RateLimits: vk.RateLimits}}, nil
 }
 
 // open unseals the main secret and the JSON object of further fields. Values that

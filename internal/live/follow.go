@@ -87,10 +87,15 @@ func (d *Directory) batch(ctx context.Context, t touched) (more bool, err error)
 		}
 		found = append(found, rows...)
 	}
+	if err := d.renewMeters(ctx, meteredCarriers(changes)); err != nil {
+		return false, err
+	}
 	for kind, ids := range moved { // what is not found again is gone
 		for _, id := range ids {
-			t.note(kind, id, d.parts[kind][id])
-			d.parts.drop(kind, id)
+			for _, part := range [...]string{kind, limitsOf(kind)} {
+				t.note(part, id, d.parts[part][id])
+				d.parts.drop(part, id)
+			}
 		}
 	}
 	for _, r := range found {

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"sluice/internal/quota"
 	"sluice/internal/resource"
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
@@ -41,6 +42,8 @@ type Directory struct {
 	log    *slog.Logger
 	now    atomic.Pointer[Snapshot]
 	wake   chan struct{}
+
+	counted Counted // set before Load
 
 	turn    chan struct{} // has a place for who loads or looks: guards seq, parts, scopes and scratch
 	seq     int64
@@ -79,6 +82,9 @@ func (d *Directory) Load(ctx context.Context) error {
 	if err := d.loadAll(ctx); err != nil {
 		return err
 	}
+	if err := d.loadMeters(ctx); err != nil {
+		return err
+	}
 	d.seq = seq
 	d.now.Store(d.parts.assemble())
 	return nil
@@ -88,17 +94,25 @@ func (d *Directory) Load(ctx context.Context) error {
 // decoded is left out, so that a bad record takes only itself out of service, and
 // named in the log.
 func (d *Directory) take(r resource.Record) {
-	if r.Status == resource.Archived {
-		d.parts.drop(r.Kind, r.ID)
+	d.parts.drop(r.Kind, r.ID)
+	d.parts.drop(limitsOf(r.Kind), r.ID)
+	policy := r.Kind == quota.UsageLimitKind || r.Kind == quota.RateLimitKind
+	if r.Status == resource.Archived || policy && d.counted.NoPolicies {
 		return
 	}
 	v, err := decoders[r.Kind](d, r)
+	var plans []planned
+	if err == nil {
+		plans, err = d.plansOf(r, v)
+	}
 	if err != nil {
 		d.log.Error("a stored record cannot be used", "kind", r.Kind, "id", r.ID, "error", err.Error())
-		d.parts.drop(r.Kind, r.ID)
 		return
 	}
 	d.parts.put(r.Kind, r.ID, v)
+	if plans != nil {
+		d.parts.put(limitsOf(r.Kind), r.ID, plans)
+	}
 }
 
 // Wake asks for a look at the feed now; the administration calls it after a write.

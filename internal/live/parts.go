@@ -7,6 +7,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/keys"
 	"sluice/internal/prompt"
+	"sluice/internal/quota"
 	"sluice/internal/tenant"
 )
 
@@ -57,6 +58,8 @@ var sections = []section{
 	{[]string{tenant.WorkspaceKind, tenant.OrganisationKind}, parts.addWorkspaces},
 	{[]string{configKind}, parts.addConfigs},
 	{[]string{credential.IntegrationKind, credential.ProviderKind, credential.VirtualKeyKind, credential.SecretReferenceKind}, parts.addAccounts},
+	{limitKinds(), parts.addLimits},
+	{[]string{quota.UsageLimitKind, quota.RateLimitKind}, parts.addPolicies},
 	{[]string{prompt.Kind, prompt.VersionKind, prompt.PartialKind, prompt.PartialVersionKind, prompt.LabelKind}, parts.addPrompts},
 }
 

@@ -4,6 +4,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/keys"
 	"sluice/internal/prompt"
+	"sluice/internal/quota"
 	"sluice/internal/routing"
 	"sluice/internal/tenant"
 )
@@ -16,7 +17,9 @@ type Snapshot struct {
 	accounts   map[ref]*credential.Account
 	byPlace    map[string][]*credential.Account // accounts of a workspace
 	prompts    map[ref]*prompt.Saved
-	shelves    map[string]prompt.Shelf // partials of a workspace
+	shelves    map[string]prompt.Shelf    // partials of a workspace
+	plans      *planbook                  // nil in the snapshot before the first
+	policies   map[string]*quota.Policies // of a workspace
 }
 
 // ref names a thing inside a workspace by slug or id.

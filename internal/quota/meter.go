@@ -14,6 +14,10 @@ type Carrier struct {
 // workspace; its ID is that of the integration.
 const IntegrationWorkspace = "integration_workspace"
 
+// MeterKind is the kind under which the change feed tells that meters changed otherwise
+// than by usage, or came or went; the id is that of their carrier.
+const MeterKind = "usage_meter"
+
 // Meter is what was used of a budget, and what was done about it. Its changes are
 // pure: who calls them keeps the result. A meter belongs to one goroutine.
 // Source: contract/identity-and-governance.md sections 5 and 6.

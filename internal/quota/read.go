@@ -131,3 +131,15 @@ func (b *Budgets) UnmarshalJSON(raw []byte) error {
 	}
 	return json.Unmarshal(raw, (*[]Budget)(b))
 }
+
+// StoredLimits reads the fields of a record that hold limits, in any of their forms;
+// empty for none.
+func StoredLimits(budgets, rates json.RawMessage) (l Limits, err error) {
+	if len(budgets) > 0 {
+		err = json.Unmarshal(budgets, &l.Budgets)
+	}
+	if len(rates) > 0 && err == nil {
+		err = json.Unmarshal(rates, &l.Rates)
+	}
+	return l, err
+}

@@ -161,7 +161,10 @@ func meterFilter(sel *bun.SelectQuery, q quota.MeterQuery) *bun.SelectQuery {
 		sel = sel.Where("m.entry <> ''").Where("(m.exhausted = 0 AND m.used >= m.limit_units OR m.threshold_units > 0 AND m.threshold_alert = 0 AND m.used >= m.threshold_units)")
 	}
 	if q.After != nil {
-		sel = sel.Where("(m.carrier_id > ? OR m.carrier_id = ? AND m.entry > ?)", q.After.ID, q.After.ID, q.After.Entry)
+		// Both say the same: MySQL finds its place in the index by the first, SQLite and
+		// PostgreSQL by the second.
+		sel = sel.Where("(m.carrier_id > ? OR m.carrier_id = ? AND m.entry > ?)", q.After.ID, q.After.ID, q.After.Entry).
+			Where("(m.carrier_id, m.entry) > (?, ?)", q.After.ID, q.After.Entry)
 	}
 	return sel
 }

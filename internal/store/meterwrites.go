@@ -17,7 +17,7 @@ var errForeignTx = errors.New("the transaction is not one of this store")
 
 // AddMeter keeps a new meter. Conflict when its carrier has one of that entry.
 func (s *Store) AddMeter(ctx context.Context, rtx resource.Tx, m quota.Meter) error {
-	return s.onMeters(ctx, rtx, "add a usage meter", func(ctx context.Context, db bun.IDB) error {
+	return s.changeMeters(ctx, rtx, "add a usage meter", m.ID, func(ctx context.Context, db bun.IDB) error {
 		row, err := meterRowOf(m)
 		if err != nil {
 			return err
@@ -28,22 +28,30 @@ func (s *Store) AddMeter(ctx context.Context, rtx resource.Tx, m quota.Meter) er
 }
 
 // SaveMeter writes a meter that Meters read in the same transaction. NotFound when it
-// is gone.
+// is gone. The feed tells of it when its usage or a reset is another one.
 func (s *Store) SaveMeter(ctx context.Context, rtx resource.Tx, m quota.Meter) error {
-	return s.onMeters(ctx, rtx, "save a usage meter", func(ctx context.Context, db bun.IDB) error {
+	moved, err := s.moves(ctx, rtx, m)
+	if err != nil {
+		return err
+	}
+	save := func(ctx context.Context, db bun.IDB) error {
 		row, err := meterRowOf(m)
 		if err != nil {
 			return err
 		}
 		_, err = db.NewUpdate().Model(&row).WherePK().Exec(ctx)
 		return err
-	})
+	}
+	if moved {
+		return s.changeMeters(ctx, rtx, "save a usage meter", m.ID, save)
+	}
+	return s.onMeters(ctx, rtx, "save a usage meter", save)
 }
 
 // DropMeters forgets the meters of a carrier: in one workspace or, with an empty one,
 // in all; those of the entries or, with none named, all.
 func (s *Store) DropMeters(ctx context.Context, rtx resource.Tx, carrierID, workspaceID string, entries ...string) error {
-	return s.onMeters(ctx, rtx, "drop usage meters", func(ctx context.Context, db bun.IDB) error {
+	return s.changeMeters(ctx, rtx, "drop usage meters", carrierID, func(ctx context.Context, db bun.IDB) error {
 		del := db.NewDelete().Table("usage_meters").Where("carrier_id = ?", carrierID)
 		if workspaceID != "" {
 			del = del.Where("workspace_id = ?", workspaceID)
@@ -76,11 +84,38 @@ func (s *Store) RetuneMeters(ctx context.Context, rtx resource.Tx, before, head 
 
 // ResetMeters lets all meters of a policy begin anew, its head too.
 func (s *Store) ResetMeters(ctx context.Context, rtx resource.Tx, carrierID string, now time.Time) error {
-	return s.onMeters(ctx, rtx, "reset usage meters", func(ctx context.Context, db bun.IDB) error {
+	return s.changeMeters(ctx, rtx, "reset usage meters", carrierID, func(ctx context.Context, db bun.IDB) error {
 		_, err := db.NewUpdate().Table("usage_meters").Where("carrier_id = ?", carrierID).
 			Set("used = 0").Set("exhausted = 0").Set("threshold_alert = 0").Set("exhausted_alert = 0").Set("last_reset_ms = ?", now.UnixMilli()).Exec(ctx)
 		return err
 	})
+}
+
+// moves reports whether a meter differs from the stored one in what was used or when
+// that begins anew.
+func (s *Store) moves(ctx context.Context, rtx resource.Tx, m quota.Meter) (bool, error) {
+	var old []meterRow
+	err := s.onMeters(ctx, rtx, "read a usage meter", func(ctx context.Context, db bun.IDB) error {
+		return db.NewSelect().Model(&old).Column("used", "last_reset_ms", "next_reset_ms").
+			Where("m.carrier_id = ?", m.ID).Where("m.entry = ?", m.Entry).Scan(ctx)
+	})
+	if err != nil || len(old) == 0 {
+		return false, err
+	}
+	return old[0].Used != m.Used || old[0].LastResetMS != msOrNever(m.LastReset) || old[0].NextResetMS != msOrNever(m.NextReset), nil
+}
+
+// changeMeters is onMeters for what nodes have to know: the feed tells that meters of
+// the carrier changed.
+func (s *Store) changeMeters(ctx context.Context, rtx resource.Tx, doing, carrierID string, f func(context.Context, bun.IDB) error) error {
+	if err := s.onMeters(ctx, rtx, doing, f); err != nil {
+		return err
+	}
+	t, err := ownTx(rtx)
+	if err == nil {
+		t.change(quota.MeterKind, carrierID, false)
+	}
+	return err
 }
 
 func (s *Store) onMeters(ctx context.Context, rtx resource.Tx, doing string, f func(context.Context, bun.IDB) error) error {
@@ -96,9 +131,19 @@ func (s *Store) onMeters(ctx context.Context, rtx resource.Tx, doing string, f f
 // for each value key that it meets first. What usage reaches is noticed by who asks
 // for it with MeterQuery.Reached. The call is not idempotent: with ReadOnly or an error
 // of the connection it is not known whether it was kept, so who must count exactly once
-// uses AddUsageIn, in the transaction that also keeps how far it counted.
+// uses AddUsageIn, in the transaction that also keeps how far it counted. The feed tells
+// of it, which it does not of AddUsageIn: who flushes reads back.
 func (s *Store) AddUsage(ctx context.Context, deltas []quota.Delta) error {
-	return s.InTx(ctx, func(rtx resource.Tx) error { return s.AddUsageIn(ctx, rtx, deltas) })
+	return s.InTx(ctx, func(rtx resource.Tx) error {
+		if err := s.AddUsageIn(ctx, rtx, deltas); err != nil {
+			return err
+		}
+		t, err := ownTx(rtx)
+		for i := 0; i < len(deltas) && err == nil; i++ {
+			t.change(quota.MeterKind, deltas[i].CarrierID, false)
+		}
+		return err
+	})
 }
 
 // AddUsageIn is AddUsage within a transaction.

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -70,6 +71,48 @@ func meters(t *testing.T, s *store.Store) {
 	same(t, "another entry dropped", find(s, quota.MeterQuery{}), both[:1])
 	within(t, s, func(tx resource.Tx) error { return s.DropMeters(ctx, tx, of.ID, "") })
 	same(t, "dropped", find(s, quota.MeterQuery{}), []quota.Meter{})
+}
+
+// meterFeed: the feed tells of meters that came, went or began anew, and not of what the
+// flush adds or of what somebody noticed.
+func meterFeed(t *testing.T, s *store.Store) {
+	ctx := t.Context()
+	of := quota.Carrier{Kind: "usage_limit_policy", ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}
+	m := quota.Meter{Carrier: of, Entry: "a", Limit: 10}
+	for _, c := range []struct {
+		name  string
+		do    func(tx resource.Tx) error
+		tells bool
+	}{
+		{"added", func(tx resource.Tx) error { return s.AddMeter(ctx, tx, m) }, true},
+		{"flushed", func(tx resource.Tx) error {
+			m.Used = 5
+			return s.AddUsageIn(ctx, tx, []quota.Delta{{CarrierID: of.ID, Entry: "a", Units: 5}})
+		}, false},
+		{"noticed", func(tx resource.Tx) error { m.Exhausted = true; return s.SaveMeter(ctx, tx, m) }, false},
+		{"retuned", func(tx resource.Tx) error { return s.RetuneMeters(ctx, tx, m, m) }, false},
+		{"rescheduled", func(tx resource.Tx) error { m.NextReset = noon; return s.SaveMeter(ctx, tx, m) }, true},
+		{"reset", func(tx resource.Tx) error { m.Reset(noon); return s.SaveMeter(ctx, tx, m) }, true},
+		{"all reset", func(tx resource.Tx) error { return s.ResetMeters(ctx, tx, of.ID, noon) }, true},
+		{"dropped", func(tx resource.Tx) error { return s.DropMeters(ctx, tx, of.ID, "") }, true},
+	} {
+		last, err := s.LastChange(ctx)
+		must(t, err)
+		within(t, s, c.do)
+		told := slices.ContainsFunc(changesBehind(t, s, last), func(ch resource.Change) bool { return ch.Kind == quota.MeterKind && ch.ID == of.ID })
+		same(t, c.name, told, c.tells)
+	}
+	last, err := s.LastChange(ctx)
+	must(t, err)
+	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: of.ID, Entry: "a", Units: 5}}))
+	same(t, "added apart from the flush", len(changesBehind(t, s, last)) > 0, true)
+}
+
+func changesBehind(t *testing.T, s *store.Store, after int64) []resource.Change {
+	t.Helper()
+	list, err := s.Changes(t.Context(), after, 1000)
+	must(t, err)
+	return list
 }
 
 // policyMeters begin with the limits of the head, and follow it.

@@ -50,6 +50,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 			{"audit", auditRows},
 			{"meters", meters},
 			{"meters of policies", policyMeters},
+			{"meters in the feed", meterFeed},
 			{"usage of many writers", usageOfMany},
 			{"count usage once", countUsage},
 			{"usage from before a reset", lateUsage},

@@ -1,0 +1,164 @@
+package live
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"sluice/internal/credential"
+	"sluice/internal/keys"
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// carriers are the kinds of records that have limits.
+var carriers = []string{keys.Kind, tenant.WorkspaceKind, credential.ProviderKind, credential.VirtualKeyKind, credential.IntegrationKind}
+
+// limitsOf is the kind under which the parts are kept that are the limits of a carrier.
+func limitsOf(kind string) string { return "limits of " + kind }
+
+// limitKinds are the kinds of all limits.
+func limitKinds() (kinds []string) {
+	for _, kind := range carriers {
+		kinds = append(kinds, limitsOf(kind))
+	}
+	return kinds
+}
+
+// planRef names who has a plan: a record, or an integration in a place.
+type planRef struct{ kind, id, place string }
+
+// planned is a plan with its name. A part of limits is a list of them.
+type planned struct {
+	planRef
+	plan *quota.Plan
+}
+
+// planLeaves is how many parts a planbook has.
+const planLeaves = 256
+
+// planbook finds plans, as a keyring finds keys: a changed copy shares what it did not
+// touch. The zero value is empty.
+type planbook [planLeaves]map[planRef]*quota.Plan
+
+func planLeaf(id string) int {
+	h := uint32(0)
+	for i := range len(id) {
+		h = h*31 + uint32(id[i])
+	}
+	return int(h % planLeaves)
+}
+
+// Limits returns the limits of a key, workspace, provider or virtual key by the kind and
+// id of its record; without limits an empty plan, never nil.
+func (s *Snapshot) Limits(kind, id string) *quota.Plan { return s.plan(planRef{kind: kind, id: id}) }
+
+// IntegrationLimits returns those of an integration in one workspace.
+func (s *Snapshot) IntegrationLimits(integration, workspace string) *quota.Plan {
+	return s.plan(planRef{quota.IntegrationWorkspace, integration, workspace})
+}
+
+func (s *Snapshot) plan(r planRef) *quota.Plan {
+	if s.plans == nil {
+		return quota.NoPlan()
+	}
+	if p := s.plans[planLeaf(r.id)][r]; p != nil {
+		return p
+	}
+	return quota.NoPlan()
+}
+
+// addLimits makes the planbook: of all limits, or the old one with what was touched made
+// anew.
+func (p parts) addLimits(s *Snapshot, t touched) {
+	book, own := new(planbook), [planLeaves]bool{}
+	if t != nil && s.plans != nil {
+		*book = *s.plans
+	}
+	at := func(r planRef) map[planRef]*quota.Plan {
+		i := planLeaf(r.id)
+		if !own[i] {
+			own[i] = true
+			if book[i] = maps.Clone(book[i]); book[i] == nil {
+				book[i] = make(map[planRef]*quota.Plan)
+			}
+		}
+		return book[i]
+	}
+	put := func(v any) {
+		list, _ := v.([]planned) // nil for what is gone
+		for _, one := range list {
+			at(one.planRef)[one.planRef] = one.plan
+		}
+	}
+	for _, kind := range carriers {
+		kind = limitsOf(kind)
+		if t == nil {
+			for _, v := range p[kind] {
+				put(v)
+			}
+			continue
+		}
+		for id, was := range t[kind] {
+			list, _ := was.([]planned) // nil for what is new
+			for _, one := range list {
+				delete(at(one.planRef), one.planRef)
+			}
+			put(p[kind][id])
+		}
+	}
+	s.plans = book
+}
+
+// plansOf are the plans of a record that was decoded as v.
+func (d *Directory) plansOf(r resource.Record, v any) ([]planned, error) {
+	of := quota.Carrier{Kind: r.Kind, ID: r.ID, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}
+	switch v := v.(type) {
+	case *keys.Entry:
+		return d.planOf(nil, of, r, v.Key.UsageLimits, v.Key.RateLimits)
+	case *workspace:
+		return d.planOf(nil, of, r, v.UsageLimits, v.RateLimits)
+	case *savedProvider:
+		return d.planOf(nil, of, r, v.limits.UsageLimits, v.limits.RateLimits)
+	case *virtualKey:
+		return d.planOf(nil, of, r, v.limits.UsageLimits, v.limits.RateLimits)
+	case *integration:
+		return d.plansOfPlaces(of, r, v.limits)
+	}
+	return nil, nil
+}
+
+func (d *Directory) plansOfPlaces(of quota.Carrier, r resource.Record, limits map[string]credential.WorkspaceLimits) (list []planned, err error) {
+	of.Kind = quota.IntegrationWorkspace
+	for place, l := range limits {
+		of.WorkspaceID = place
+		if list, err = d.planOf(list, of, r, l.UsageLimits, l.RateLimits); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// planOf appends the plan that stored limits make, if there are any.
+func (d *Directory) planOf(list []planned, of quota.Carrier, r resource.Record, budgets, rates json.RawMessage) ([]planned, error) {
+	if len(budgets) == 0 && len(rates) == 0 {
+		return list, nil
+	}
+	l, err := quota.StoredLimits(budgets, rates)
+	if err != nil {
+		return nil, fmt.Errorf("read the limits: %w", err)
+	}
+	if d.counted.NoBudgets {
+		l.Budgets = nil
+	}
+	name := r.ShownSlug()
+	if name == "" {
+		name = r.Name
+	}
+	ref := planRef{kind: of.Kind, id: of.ID}
+	if of.Kind == quota.IntegrationWorkspace {
+		ref.place = of.WorkspaceID
+	}
+	return append(list, planned{ref, quota.NewPlan(of, name, l)}), nil
+}

@@ -1,0 +1,88 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+)
+
+// Counted says what becomes of limits. The zero value counts nothing: limits are in the
+// snapshot, and nobody tells a bank what was used of them.
+type Counted struct {
+	Bank   *quota.Bank // is told what the store knows
+	Meters meters
+
+	NoBudgets  bool // budgets are switched off on this deployment
+	NoPolicies bool // and policies
+}
+
+// meters is what the store knows of usage; *store.Store is one.
+type meters interface {
+	Meters(ctx context.Context, from resource.Reader, q quota.MeterQuery) ([]quota.Meter, error)
+}
+
+// Count sets what becomes of limits; it is called before Load.
+func (d *Directory) Count(c Counted) { d.counted = c }
+
+// meterPage is how many meters are read at once.
+const meterPage = 1000
+
+// loadMeters tells the bank of all usage.
+func (d *Directory) loadMeters(ctx context.Context) error {
+	if d.counted.Bank == nil {
+		return nil
+	}
+	return d.counted.Bank.Sync(func() error {
+		return d.eachPage(ctx, quota.MeterQuery{}, d.counted.Bank.Load)
+	})
+}
+
+// renewMeters tells the bank of the usage of carriers whose meters changed otherwise than
+// by usage.
+func (d *Directory) renewMeters(ctx context.Context, carriers []string) error {
+	if d.counted.Bank == nil {
+		return nil
+	}
+	for _, id := range carriers {
+		err := d.counted.Bank.Sync(func() error {
+			var all []quota.Meter
+			err := d.eachPage(ctx, quota.MeterQuery{CarrierID: id}, func(some []quota.Meter) { all = append(all, some...) })
+			if err == nil {
+				d.counted.Bank.Replace(id, all)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Directory) eachPage(ctx context.Context, q quota.MeterQuery, f func([]quota.Meter)) error {
+	q.Limit = meterPage
+	for {
+		list, err := d.counted.Meters.Meters(ctx, nil, q)
+		if err != nil {
+			return fmt.Errorf("read usage meters: %w", err)
+		}
+		f(list)
+		if len(list) < q.Limit {
+			return nil
+		}
+		q.After = &list[len(list)-1]
+	}
+}
+
+// meteredCarriers are the carriers whose meters changed, each once.
+func meteredCarriers(changes []resource.Change) (ids []string) {
+	for _, c := range changes {
+		if c.Kind == quota.MeterKind && !slices.Contains(ids, c.ID) {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}

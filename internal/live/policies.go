@@ -1,0 +1,59 @@
+package live
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+)
+
+// policy is a policy with the place that it belongs to.
+type policy struct {
+	workspace, id string
+	*quota.Policy
+}
+
+func decodeUsageLimit(_ *Directory, r resource.Record) (any, error) {
+	var p quota.UsageLimit
+	if err := json.Unmarshal(r.Body, &p); err != nil {
+		return nil, err
+	}
+	return &policy{r.WorkspaceID, r.ID, p.Compile(r.ID)}, nil
+}
+
+func decodeRateLimit(_ *Directory, r resource.Record) (any, error) {
+	var p quota.RateLimit
+	if err := json.Unmarshal(r.Body, &p); err != nil {
+		return nil, err
+	}
+	return &policy{r.WorkspaceID, r.ID, p.Compile(r.ID)}, nil
+}
+
+// Policies returns the policies of a workspace in the order in which they were made, nil
+// when it has none: a nil *quota.Policies has no holds.
+func (s *Snapshot) Policies(workspace string) *quota.Policies { return s.policies[workspace] }
+
+func (p parts) addPolicies(s *Snapshot, _ touched) {
+	s.policies = make(map[string]*quota.Policies)
+	for _, kind := range []string{quota.UsageLimitKind, quota.RateLimitKind} {
+		list := make([]*policy, 0, len(p[kind]))
+		for _, v := range p[kind] {
+			list = append(list, v.(*policy))
+		}
+		slices.SortFunc(list, func(a, b *policy) int { return strings.Compare(a.id, b.id) })
+		for _, one := range list {
+			of := s.policies[one.workspace]
+			if of == nil {
+				of = new(quota.Policies)
+				s.policies[one.workspace] = of
+			}
+			if kind == quota.UsageLimitKind {
+				of.Usage = append(of.Usage, one.Policy)
+			} else {
+				of.Rates = append(of.Rates, one.Policy)
+			}
+		}
+	}
+}
