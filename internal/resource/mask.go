@@ -26,6 +26,10 @@ var jwkSecrets = []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"}
 // in a store, and names of headers.
 var openFields = []string{"virtualkey", "awss3objectkey", "forwardheaders", "headerkey"}
 
+// prices is the field that has an object for each price, by the name of what it is the
+// price of: "request_token" there is no token.
+const prices = "pay_as_you_go"
+
 // SecretField reports whether a field of that name, in whatever spelling, may hold
 // a secret: "api_key", "azureEntraClientSecret", "Authorization". List is the field
 // whose list the object of the field stands in, "" for none: "key" alone is a secret
@@ -87,6 +91,10 @@ func masked(name, list string, v any) any {
 			return sealed.Mask
 		}
 		for n, inner := range v {
+			if _, object := inner.(map[string]any); object && name == prices {
+				v[n] = masked("", list, inner)
+				continue
+			}
 			v[n] = masked(n, list, inner)
 		}
 	case []any:
