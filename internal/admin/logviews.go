@@ -31,6 +31,14 @@ type logMetrics struct {
 	ReqUnits         int64             `json:"req_units"`
 	ResUnits         int64             `json:"res_units"`
 	TotalUnits       int64             `json:"total_units"`
+	Cost             *float64          `json:"cost" nullable:"true" doc:"US cents; null when there is no price, and cost_unpriced says why"`
+	CostCurrency     string            `json:"cost_currency" enum:"USD"`
+	CostSaved        float64           `json:"cost_saved" doc:"US cents that an answer from the cache would have cost"`
+	CostBound        float64           `json:"cost_bound" doc:"US cents that were reserved before the call was sent"`
+	CostState        string            `json:"cost_state,omitempty" enum:"settled,estimated,released,unknown" doc:"settled: as the provider says; estimated: tokens were counted here; released: nothing was spent; unknown: the gateway stopped meanwhile and the bound counts"`
+	CostUnpriced     string            `json:"cost_unpriced,omitempty" doc:"why there is no cost"`
+	CostTerms        string            `json:"cost_terms,omitempty" doc:"how the cost comes about"`
+	PriceVersion     string            `json:"price_version,omitempty"`
 	RequestURL       string            `json:"request_url"`
 	RequestMethod    string            `json:"request_method"`
 	Endpoint         string            `json:"endpoint" doc:"chatComplete, embed, proxy, …"`
@@ -72,6 +80,7 @@ func metricsOf(a *record.Attempt, slug string) logMetrics {
 		RetrySuccess: a.Retries, LastUsedOption: lastIndex(a.TargetPath), LastUsedPath: jsonPath(a.TargetPath), Outcome: a.Outcome, Error: a.Error,
 		TraceID: a.TraceID, SpanID: a.SpanID, SpanName: a.SpanName, ParentSpanID: a.ParentSpan, Source: a.Source.Shown(), Metadata: a.Metadata,
 	}
+	m.setCost(a)
 	if a.Dropped != "" {
 		m.DroppedParams = strings.Split(a.Dropped, ", ")
 	}
@@ -90,6 +99,19 @@ func metricsOf(a *record.Attempt, slug string) logMetrics {
 	}
 	return m
 }
+
+func (m *logMetrics) setCost(a *record.Attempt) {
+	s := &a.Spend
+	if nano, known := a.Cost(); known {
+		cost := cents(nano)
+		m.Cost = &cost
+	}
+	m.CostCurrency, m.CostSaved, m.CostBound = "USD", cents(s.Saved), cents(s.Bound)
+	m.CostState, m.CostUnpriced, m.CostTerms, m.PriceVersion = s.State, s.Unpriced, s.Terms, s.Version
+}
+
+// cents are US cents of nano-dollars.
+func cents(nano int64) float64 { return float64(nano) / 1e7 }
 
 // logObject is an attempt with its bodies.
 // Source: contract/content-and-observability.yaml, LogObject.

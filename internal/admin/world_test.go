@@ -361,6 +361,11 @@ func (m *memoryLogs) add(w *world, org, prefix string) {
 			Request: record.Body{Type: "application/json", Bytes: []byte(`{"model":"gpt-4o"}`), Size: 18}, Response: record.Body{Type: "text/event-stream", Bytes: []byte("data: [DONE]\n\n"), Size: 14},
 		}
 		a.Usage.InputTokens, a.Usage.OutputTokens = 12, 5
+		a.Spend = []record.Spend{
+			{State: "settled", Cost: 80_000, Bound: 400_000, Version: "1", Terms: "input 12 x 0.00025; output 5 x 0.001"},
+			{State: "released", Bound: 400_000, Version: "1"},
+			{State: "estimated", Unpriced: "no_model"},
+		}[i]
 		if i == 1 {
 			a.Status, a.Upstream, a.Outcome, a.Retries, a.Stream = 503, 503, record.Failed, 2, true
 			a.UserID = w.names.of[prefix+"colleague"]

@@ -79,6 +79,16 @@ type Spend struct {
 	Terms    string // how the cost comes about: "input 1200 x 0.00025; output 48 x 0.001"
 }
 
+// Cost is what the attempt cost in nano-dollars; known is false when there is no price, or
+// when something was used and nobody asked for its price.
+func (a *Attempt) Cost() (nano int64, known bool) {
+	s := &a.Spend
+	if s.Unpriced != "" || s.State == "" && a.Tokens() > 0 {
+		return 0, false
+	}
+	return s.Cost, true
+}
+
 // Body is a kept request or response body.
 type Body struct {
 	Type      string // content type

@@ -181,3 +181,35 @@ func TestReadersBesideTheWriter(t *testing.T) {
 	close(done)
 	group.Wait()
 }
+
+// Rows from before costs were kept are read, and nobody takes them for free calls.
+func TestRowsWithoutCost(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "logs.duckdb")
+	openAndClose(t, path, func(db *duckdb.DB) { logstoretest.Put(t, db, recordtest.Chat(1)) })
+	old := raw(t, path)
+	for _, column := range strings.Fields("cost_nano saved_nano bound_nano spend_state unpriced price_version cost_terms") {
+		if _, err := old.Exec("ALTER TABLE attempts DROP COLUMN " + column); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := old.Exec("DELETE FROM migrations WHERE version > 1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db := open(t, path)
+	priced := recordtest.Chat(2)
+	priced.Spend = record.Spend{State: "settled", Cost: 42}
+	logstoretest.Put(t, db, priced)
+	for n, want := range map[int]int64{1: -1, 2: 42} {
+		a, _, err := db.Find(t.Context(), recordtest.Org, "", recordtest.Chat(n).ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if nano, known := a.Cost(); known != (want >= 0) || known && nano != want {
+			t.Errorf("chat %d cost %d, known: %v; want %d", n, nano, known, want)
+		}
+	}
+}

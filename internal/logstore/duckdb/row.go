@@ -1,8 +1,10 @@
 package duckdb
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 	"github.com/duckdb/duckdb-go/v2/mapping"
@@ -15,7 +17,8 @@ import (
 const rowColumns = "id, started, series, request_id, trace_id, number, duration_ns, first_byte_ns, status, upstream, retries, " +
 	"input_tokens, output_tokens, total_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, " +
 	"bytes_in, bytes_out, request_size, response_size, " +
-	"body_file, body_block, body_at, request_length, response_length, metadata, extra"
+	"body_file, body_block, body_at, request_length, response_length, metadata, extra, " +
+	"cost_nano, saved_nano, bound_nano, spend_state, unpriced, price_version, cost_terms"
 
 // rowKinds are the kinds of rowColumns.
 var rowKinds = []mapping.Type{
@@ -25,6 +28,7 @@ var rowKinds = []mapping.Type{
 	mapping.TypeBigInt, mapping.TypeBigInt, mapping.TypeBigInt, mapping.TypeBigInt,
 	mapping.TypeUInteger, mapping.TypeBigInt, mapping.TypeUInteger, mapping.TypeUInteger, mapping.TypeUInteger,
 	mapping.TypeVarchar, mapping.TypeVarchar,
+	mapping.TypeBigInt, mapping.TypeBigInt, mapping.TypeBigInt, mapping.TypeVarchar, mapping.TypeVarchar, mapping.TypeVarchar, mapping.TypeVarchar,
 }
 
 // encoder makes the texts of rows. It belongs to the writer, which uses those of a row
@@ -68,7 +72,21 @@ func (e *encoder) appendRow(s *sheet, a *record.Attempt, series int32, ref bodie
 	}
 	s.text(e.metadata(a.Metadata))
 	s.text(rest)
+	appendSpend(s, a)
 	return s.end()
+}
+
+func appendSpend(s *sheet, a *record.Attempt) {
+	if nano, known := a.Cost(); known {
+		s.int64(nano)
+	} else {
+		s.null(mapping.TypeBigInt)
+	}
+	s.int64(a.Spend.Saved)
+	s.int64(a.Spend.Bound)
+	for _, v := range [...]string{a.Spend.State, a.Spend.Unpriced, a.Spend.Version, a.Spend.Terms} {
+		s.text(strings.ToValidUTF8(v, "\uFFFD"))
+	}
 }
 
 // stored is a row as it is read: an attempt whose series is still a number.
@@ -84,12 +102,14 @@ func scanRow(scan func(...any) error) (stored, error) {
 		s                  stored
 		id, request, trace duckdb.UUID
 		metadata, rest     string
+		cost               sql.NullInt64
 	)
 	a, u := &s.Attempt, &s.Usage
 	err := scan(&id, &a.Started, &s.series, &request, &trace, &a.Number, (*int64)(&a.Duration), (*int64)(&a.FirstByte), &a.Status, &a.Upstream, &a.Retries,
 		&u.InputTokens, &u.OutputTokens, &u.TotalTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.ReasoningTokens,
 		&a.BytesIn, &a.BytesOut, &a.Request.Size, &a.Response.Size,
-		&s.ref.File, &s.ref.Block, &s.ref.At, &s.ref.Request, &s.ref.Response, &metadata, &rest)
+		&s.ref.File, &s.ref.Block, &s.ref.At, &s.ref.Request, &s.ref.Response, &metadata, &rest,
+		&cost, &a.Spend.Saved, &a.Spend.Bound, &a.Spend.State, &a.Spend.Unpriced, &a.Spend.Version, &a.Spend.Terms)
 	if err != nil {
 		return stored{}, fmt.Errorf("read log row: %w", err)
 	}
@@ -105,7 +125,7 @@ func scanRow(scan func(...any) error) (stored, error) {
 		}
 	}
 	a.ID, a.RequestID, a.TraceID = textOf(id, x.ID), textOf(request, x.RequestID), textOf(trace, x.TraceID)
-	a.Started = a.Started.UTC()
+	a.Started, a.Spend.Cost = a.Started.UTC(), cost.Int64
 	x.give(a)
 	return s, nil
 }

@@ -102,6 +102,14 @@ func (s *sheet) text(v string) {
 	}
 }
 
+// null leaves out a value of a kind.
+func (s *sheet) null(kind mapping.Type) {
+	if col := s.next(kind); col >= 0 {
+		mapping.VectorEnsureValidityWritable(s.vectors[col])
+		mapping.ValiditySetRowInvalid(mapping.VectorGetValidity(s.vectors[col]), mapping.IdxT(s.row))
+	}
+}
+
 // end ends a row.
 func (s *sheet) end() error {
 	if s.col != len(s.kinds) && s.err == nil {

@@ -81,7 +81,8 @@ func ids(rows []record.Attempt) []string {
 // kept is an attempt as a row gives it back.
 func kept(a record.Attempt) record.Attempt {
 	a.Request.Bytes, a.Response.Bytes = nil, nil
-	a.Spend, a.Closing = record.Spend{}, nil
+	a.Spend.Cost, _ = a.Cost()
+	a.Closing = nil
 	a.Started = a.Started.Truncate(time.Microsecond)
 	return a
 }
@@ -125,7 +126,12 @@ func testOdd(t *testing.T, rows logstore.Rows) {
 		},
 		"a text with a NUL":        func(a *record.Attempt) { a.Model, a.Error = "gpt\x00four", "a\x00b" },
 		"no usage and no metadata": func(a *record.Attempt) { a.Usage, a.Metadata = llm.Usage{}, nil },
-		"seconds of audio":         func(a *record.Attempt) { a.Usage.AudioSeconds = 12.3 },
+		"a cost": func(a *record.Attempt) {
+			a.Spend = record.Spend{State: "settled", Cost: 4_200_000, Saved: 1, Bound: 9_000_000, Version: "openai@1", Terms: "input 120 x 0.00025"}
+		},
+		"no price":         func(a *record.Attempt) { a.Spend = record.Spend{State: "estimated", Cost: 7, Unpriced: "no_price"} },
+		"spend of nobody":  func(a *record.Attempt) { a.Spend.Cost = 7 },
+		"seconds of audio": func(a *record.Attempt) { a.Usage.AudioSeconds = 12.3 },
 	}
 	n := 0
 	for name, change := range tests {
