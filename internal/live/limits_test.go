@@ -123,6 +123,9 @@ func TestPolicies(t *testing.T) {
 	first := p.put(quota.RateLimitKind, "", rate)
 	second := p.put(quota.RateLimitKind, "", rate)
 	budget := p.put(quota.UsageLimitKind, "", quota.UsageLimit{Conditions: any, Budget: quota.Budget{CreditLimit: quota.One}})
+	tools := rate
+	tools.Target = quota.Tools
+	p.put(quota.RateLimitKind, "", tools)
 	p.load()
 	call := &quota.Call{KeyID: "k"}
 	s := p.dir.Current()

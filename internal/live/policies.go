@@ -9,7 +9,8 @@ import (
 	"sluice/internal/resource"
 )
 
-// policy is a policy with the place that it belongs to.
+// policy is a policy with the place that it belongs to; without one it is not about
+// calls of models.
 type policy struct {
 	workspace, id string
 	*quota.Policy
@@ -28,6 +29,9 @@ func decodeRateLimit(_ *Directory, r resource.Record) (any, error) {
 	if err := json.Unmarshal(r.Body, &p); err != nil {
 		return nil, err
 	}
+	if p.Target == quota.Tools {
+		return &policy{r.WorkspaceID, r.ID, nil}, nil
+	}
 	return &policy{r.WorkspaceID, r.ID, p.Compile(r.ID)}, nil
 }
 
@@ -40,7 +44,9 @@ func (p parts) addPolicies(s *Snapshot, _ touched) {
 	for _, kind := range []string{quota.UsageLimitKind, quota.RateLimitKind} {
 		list := make([]*policy, 0, len(p[kind]))
 		for _, v := range p[kind] {
-			list = append(list, v.(*policy))
+			if one := v.(*policy); one.Policy != nil {
+				list = append(list, one)
+			}
 		}
 		slices.SortFunc(list, func(a, b *policy) int { return strings.Compare(a.id, b.id) })
 		for _, one := range list {

@@ -1,0 +1,226 @@
+package quota_test
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"sluice/internal/quota"
+)
+
+// books are a bank with one budget, the store behind it as it is specified, and a ledger
+// of all that was ever used. The bank must be what the ledger says.
+type books struct {
+	t      *rapid.T
+	bank   *quota.Bank
+	now    time.Time
+	limit  int64
+	stored quota.Meter
+	ledger []entry
+	open   [][]quota.Hold // calls under way
+}
+
+type entry struct {
+	at     time.Time
+	units  int64
+	stored bool // was flushed
+}
+
+func newBooks(t *rapid.T) *books {
+	b := &books{t: t, bank: quota.NewBank(), now: noon, limit: 100}
+	b.stored = quota.Meter{Carrier: quota.Carrier{ID: "k"}, Entry: "b", Limit: 100, NextReset: noon.Add(36 * time.Hour)}
+	b.bank.Load([]quota.Meter{b.stored})
+	return b
+}
+
+// since is the last reset that there was or should have been by now.
+func (b *books) since() time.Time {
+	last := b.stored.LastReset
+	if b.stored.Due(b.now) && b.stored.NextReset.After(last) {
+		last = b.stored.NextReset
+	}
+	return last
+}
+
+// used is what the ledger says, and pending what of all entries the store was not told.
+func (b *books) used() (used, pending int64) {
+	for _, e := range b.ledger {
+		if !e.at.Before(b.since()) {
+			used += e.units
+		}
+		if !e.stored {
+			pending += e.units
+		}
+	}
+	return used, pending
+}
+
+func (b *books) held() (held int64) {
+	for _, holds := range b.open {
+		held += holds[0].Amount
+	}
+	return held
+}
+
+func (b *books) admit(amount int64) {
+	holds := []quota.Hold{hold(amount, b.limit)}
+	used, _ := b.used()
+	held := b.held()
+	refused, _, _ := b.bank.Take(b.now, holds)
+	if refused < 0 {
+		if used+held+amount > b.limit {
+			b.t.Fatalf("admitted %d beside %d used and %d held of %d", amount, used, held, b.limit)
+		}
+		b.open = append(b.open, holds)
+	}
+}
+
+// end settles the first of the calls under way with a share of what it held.
+func (b *books) end(percent int64) {
+	if len(b.open) == 0 {
+		return
+	}
+	holds := b.open[0]
+	b.open = b.open[1:]
+	units := holds[0].Amount * percent / 100
+	b.ledger = append(b.ledger, entry{at: b.now, units: units})
+	b.bank.Settle(b.now, holds, []int64{units})
+}
+
+// flush stores what is pending, as the store does: what was used before the last reset
+// does not count, and what was used behind a reset that is due brings it about.
+func (b *books) flush() {
+	var d quota.Delta
+	for i := range b.ledger {
+		e := &b.ledger[i]
+		if e.stored {
+			continue
+		}
+		e.stored = true
+		d.Units += e.units
+		if m := &b.stored; m.Due(e.at) && m.LastReset.Before(m.NextReset) {
+			m.Used, m.LastReset = 0, m.NextReset
+		}
+		if !e.at.Before(b.stored.LastReset) {
+			b.stored.Used += e.units
+		}
+	}
+	d.CarrierID, d.Entry = "k", "b"
+	b.bank.Flushed([]quota.Delta{d}, []quota.Meter{b.stored})
+}
+
+// work is what the worker does about a reset that is due.
+func (b *books) work() {
+	if m := &b.stored; m.Due(b.now) {
+		if m.LastReset.Before(m.NextReset) {
+			m.Used, m.LastReset = 0, m.NextReset
+		}
+		m.NextReset = m.NextReset.Add(36 * time.Hour)
+		b.bank.Replace("k", []quota.Meter{*m})
+	}
+}
+
+// crash loses the bank; what was under way counts with all that it held.
+func (b *books) crash() {
+	for len(b.open) > 0 {
+		b.end(100)
+	}
+	b.flush()
+	b.bank = quota.NewBank()
+	b.bank.Load([]quota.Meter{b.stored})
+}
+
+func (b *books) reset() {
+	b.stored.Reset(b.now)
+	b.bank.Replace("k", []quota.Meter{b.stored})
+}
+
+// check: the bank is never below the ledger, and it is the ledger once everything is
+// stored.
+func (b *books) check() {
+	used, pending := b.used()
+	s := b.bank.State(b.now, &quota.Hold{Counter: quota.CounterID{Carrier: "k", Entry: "b"}, Limit: b.limit})
+	if s.Used < used || pending == 0 && s.Used != used {
+		b.t.Fatalf("the bank says %d used, the ledger %d, %d of it pending", s.Used, used, pending)
+	}
+	if held := b.held(); s.Held != held {
+		b.t.Fatalf("the bank holds %d, calls under way %d", s.Held, held)
+	}
+}
+
+// TestBankIsTheLedger: any sequence of calls, flushes, resets, new limits and crashes
+// keeps what the bank counts equal to the sum of the ledger since the last reset, and
+// what is admitted within the limit.
+func TestBankIsTheLedger(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		b := newBooks(t)
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			switch rapid.SampledFrom([]string{"admit", "admit", "admit", "end", "end", "release", "flush", "work", "reset", "limit", "crash", "wait"}).Draw(t, "step") {
+			case "admit":
+				b.admit(rapid.Int64Range(0, 60).Draw(t, "amount"))
+			case "end":
+				b.end(rapid.Int64Range(0, 100).Draw(t, "percent"))
+			case "release":
+				b.end(0)
+			case "flush":
+				b.flush()
+			case "work":
+				b.work()
+			case "reset":
+				b.now = b.now.Add(time.Millisecond) // the instants of resets and calls differ
+				b.reset()
+			case "limit":
+				b.limit = rapid.Int64Range(1, 200).Draw(t, "limit")
+			case "crash":
+				b.crash()
+			case "wait": // the worker never sleeps through a whole period
+				b.work()
+				b.now = b.now.Add(time.Duration(rapid.IntRange(1, 30).Draw(t, "hours")) * time.Hour)
+			}
+			b.check()
+		}
+	})
+}
+
+// TestResetOfPolicy: a reset of a policy that is due empties all its counters at once,
+// also those that the store does not know yet, and the store's own reset changes nothing.
+func TestResetOfPolicy(t *testing.T) {
+	t.Parallel()
+	b := quota.NewBank()
+	of := quota.Carrier{Kind: quota.UsageLimitKind, ID: "p"}
+	midnight := noon.Add(12 * time.Hour)
+	head := quota.Meter{Carrier: of, Limit: 100, NextReset: midnight}
+	search := quota.Meter{Carrier: of, Entry: quota.EntryOf("team:search"), ValueKey: "team:search", Used: 90, Limit: 100}
+	b.Load([]quota.Meter{head, search})
+	h := quota.Hold{Counter: quota.CounterID{Carrier: "p", ValueKey: "team:search"}, Limit: 100, Amount: 50}
+	other := quota.Hold{Counter: quota.CounterID{Carrier: "p", ValueKey: "team:new"}, Limit: 100, Amount: 80}
+	var c call
+	if refused, left, retry := c.take(b, noon, h); refused != 0 || left != 10 || !retry.Equal(midnight) {
+		t.Fatal("before the reset:", refused, left, retry)
+	}
+	c.take(b, noon, other)
+	b.Settle(noon, c.holds, []int64{80})
+	for _, hold := range []quota.Hold{h, other} {
+		if refused, _, _ := c.take(b, midnight, hold); refused != -1 {
+			t.Error("refused behind the reset:", hold.Counter)
+		}
+		b.Settle(midnight, c.holds, []int64{7})
+	}
+	if s := b.State(midnight.Add(-time.Hour), &h); s.Used != 97 {
+		t.Error("a clock that went back behind the reset shows", s.Used)
+	}
+	head.LastReset, head.NextReset = midnight, midnight.AddDate(0, 0, 7)
+	search.Used, search.LastReset = 0, midnight
+	b.Replace("p", []quota.Meter{head, search})
+	for _, hold := range []quota.Hold{h, other} {
+		if s := b.State(midnight, &hold); s.Used != 7 || !s.Anew.Equal(head.NextReset) {
+			t.Errorf("%v: %+v", hold.Counter, s)
+		}
+	}
+	b.Replace("p", nil)
+	if s := b.State(midnight, &h); s.Used != 0 {
+		t.Error("a policy that is gone has", s.Used)
+	}
+}
