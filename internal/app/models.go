@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"sluice/internal/catalog"
 )
 
@@ -28,6 +30,18 @@ func (a *App) openCatalog(context.Context) error {
 	a.catalog = catalog.New(a.clock, a.log, sources...)
 	a.prices = catalog.NewBook(a.catalog)
 	return nil
+}
+
+// catalogMetrics shows what is wrong with prices.
+func (a *App) catalogMetrics() {
+	a.metrics.Gauge("sluice_catalog_faults", "Files of prices and capabilities that are bad now, in place of which older ones or other sources count.", func() float64 { return float64(len(a.catalog.Faults())) })
+	a.metrics.Total("sluice_catalog_failures_total", "Files of prices and capabilities that could not be read.", func() float64 { return float64(a.catalog.Failures()) })
+	for _, reason := range catalog.Reasons() {
+		a.metrics.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "sluice_price_missing_total", Help: "Look-ups of what a call costs that found no price, by reason.",
+			ConstLabels: prometheus.Labels{"reason": string(reason)},
+		}, func() float64 { return float64(a.prices.Misses(reason)) }))
+	}
 }
 
 // directory is the local log store, as catalog.Objects.

@@ -46,8 +46,7 @@ func (a *App) buildMetrics(context.Context) error {
 	m.Gauge("sluice_journal_kept_entries", "Journal entries that the request log or the ledger still needs.", func() float64 { return float64(a.journal.Stats().Lag) })
 	m.Total("sluice_journal_records_total", "Entries taken by the journal: log records and ledger lines.", func() float64 { return float64(a.journal.Stats().Appended) })
 	m.Total("sluice_journal_refused_total", "Entries that the journal could not take.", func() float64 { return float64(a.journal.Stats().Refused) })
-	m.Gauge("sluice_catalog_faults", "Files of prices and capabilities that are bad now, in place of which older ones or other sources count.", func() float64 { return float64(len(a.catalog.Faults())) })
-	m.Total("sluice_catalog_failures_total", "Files of prices and capabilities that could not be read.", func() float64 { return float64(a.catalog.Failures()) })
+	a.catalogMetrics()
 	a.ledgerMetrics()
 	m.Register(breakers{a})
 	return nil

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,8 @@ type Book struct {
 
 	mu    sync.Mutex // held to change lists
 	lists atomic.Pointer[map[string]*list]
+
+	misses [len(reasons)]atomic.Uint64 // in the order of reasons
 }
 
 // list are the Tariffs of a provider. It never changes.
@@ -43,7 +46,19 @@ func (b *Book) Find(provider, model string, a *Agreement) *Tariff {
 	if !ok {
 		t = l.missing
 	}
-	return a.of(model, t)
+	t = a.of(model, t)
+	if t.reason != "" {
+		b.misses[slices.Index(reasons[:], t.reason)].Add(1)
+	}
+	return t
+}
+
+// Misses is how often Find found no price since the start, for a reason.
+func (b *Book) Misses(r Reason) uint64 {
+	if i := slices.Index(reasons[:], r); i >= 0 {
+		return b.misses[i].Load()
+	}
+	return 0
 }
 
 // open begins the list of a provider that nobody has asked for before. What is no name

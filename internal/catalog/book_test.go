@@ -31,6 +31,9 @@ func TestBook(t *testing.T) {
 	reason("openai", "gpt-none", catalog.UnknownModel)
 	reason("nobody", "large", catalog.NotLoaded)
 	reason("No Name", "large", catalog.UnknownProvider)
+	if b.Misses(catalog.NotLoaded) != 2 || b.Misses(catalog.UnknownModel) != 1 || b.Misses("") != 0 {
+		t.Error("what had no price was not counted")
+	}
 	if src.asked != 0 {
 		t.Errorf("the path of a request asked a source %d times", src.asked)
 	}

@@ -31,7 +31,7 @@ func TestPricesAreExact(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := tariff.Bill(&catalog.Units{Input: 1_000_000}, nil)
-		if b.Cost != units { // a million times a femto-dollar is a nano-dollar
+		if b.Cost != units || !b.Priced() { // a million times a femto-dollar is a nano-dollar
 			t.Fatalf("a million tokens at %s cents cost %d, want %d", cents, b.Cost, units)
 		}
 	})

@@ -36,6 +36,11 @@ const (
 	NotLoaded       Reason = "not_loaded"       // the list of its provider is being read for the first time
 )
 
+var reasons = [...]Reason{UnknownProvider, UnknownModel, NoPrice, ForeignCurrency, NotLoaded}
+
+// Reasons are all of them.
+func Reasons() []Reason { return slices.Clone(reasons[:]) }
+
 // region are the plans of a region, or of several.
 type region struct {
 	names []string
