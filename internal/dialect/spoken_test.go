@@ -1,0 +1,27 @@
+package dialect_test
+
+import (
+	"testing"
+
+	"sluice/internal/dialect"
+)
+
+func TestSpoken(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, events, want string }{
+		{"a chat", "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"Hel\"}}]}\n\n" +
+			"data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"hm \",\"tool_calls\":[{\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"a\\\":1}\"}}]}}]}\n\ndata: [DONE]\n\n", `Helhm f{"a":1}`},
+		{"messages", "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"content\":[]}}\n\n" +
+			"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hi\"}}\n\n" +
+			"data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{}\"}}\n\n", "Hi{}"},
+		{"responses tell the whole once more", "data: {\"type\":\"response.output_text.delta\",\"delta\":\"Hi\"}\r\n\r\n" +
+			"data: {\"type\":\"response.output_text.done\",\"text\":\"Hi\"}\n\ndata: {\"type\":\"response.completed\",\"response\":{\"output\":[{\"content\":[{\"text\":\"Hi\"}]}]}}\n\n", "Hi"},
+		{"completions, cut", "data: {\"choices\":[{\"text\":\"once \"}]}\n\ndata: {\"choices\":[{\"te", "once "},
+		{"nothing", "", ""},
+		{"no events", "<html>", ""},
+	} {
+		if got := dialect.Spoken([]byte(c.events)); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
