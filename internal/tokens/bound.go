@@ -1,6 +1,11 @@
 package tokens
 
-import "sluice/internal/llm"
+import (
+	"bytes"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
 
 // What a provider may put around the words of a call beside them, generously.
 const (
@@ -23,10 +28,35 @@ func BoundCall(c *llm.Call, model string) int64 {
 
 // BoundRequest is BoundCall for a raw request body; see Counter.Request.
 func BoundRequest(ep llm.Endpoint, body []byte, model string) int64 {
+	if n, ok := boundPlain(body); ok {
+		return n
+	}
 	b := bound{family: familyOf(model)}
 	weighRequest(&b, ep, body)
 	return b.sum()
 }
+
+// boundPlain bounds a body that holds no medium by its bytes, and the tools and forms in
+// it, which providers write out in words of their own, by three times theirs. It decodes
+// nothing.
+func boundPlain(body []byte) (n int64, ok bool) {
+	for _, word := range beyondBytes {
+		if bytes.Contains(body, word) {
+			return 0, false
+		}
+	}
+	n = int64(len(body)) + replyMost
+	for _, name := range [...]string{"tools", "functions", "response_format", "output_config", "text"} {
+		if raw, ok := splice.Find(body, name); ok {
+			n += 2*int64(len(raw)) + toolsetMost
+		}
+	}
+	return n, true
+}
+
+// beyondBytes begin the names of what may count more than its bytes; the last is how
+// letters are written so that a name is not recognised.
+var beyondBytes = [][]byte{[]byte(`"image`), []byte(`"input_image`), []byte(`"input_audio`), []byte(`"input_file`), []byte(`"file`), []byte(`"document`), []byte(`"encrypted`), []byte(`\u`)}
 
 // BoundText is never less than the tokens of s by itself: its bytes.
 func BoundText(s string) int64 { return int64(len(s)) }
