@@ -24,6 +24,7 @@ type Book struct {
 // list are the Tariffs of a provider. It never changes.
 type list struct {
 	sum     sum // of the file that it is made of
+	reach   map[string]Reach
 	models  map[string]*Tariff
 	missing *Tariff // of a model that is not there
 }
@@ -75,6 +76,9 @@ func (b *Book) open(provider string) *list {
 	}
 	got, err := ask(context.Background(), Builtin(), file{PricingFiles, provider}) // is in memory
 	l := newList(got, NotLoaded)
+	if can, err := ask(context.Background(), Builtin(), file{GeneralFiles, provider}); err == nil {
+		l.reach = can.generals.reach()
+	}
 	if err == nil {
 		l.missing = unpriced(UnknownModel)
 	}
@@ -125,6 +129,9 @@ func (b *Book) Renew(ctx context.Context) {
 			continue
 		}
 		l := newList(got, none)
+		if can, err := b.catalog.load(ctx, file{GeneralFiles, provider}); err == nil {
+			l.reach = can.generals.reach()
+		}
 		b.mu.Lock()
 		b.put(provider, l)
 		b.mu.Unlock()

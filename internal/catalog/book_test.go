@@ -45,8 +45,8 @@ func TestBook(t *testing.T) {
 	reason("nobody", "large", catalog.UnknownProvider)
 	first := b.Find("acme", "large", nil)
 	b.Renew(t.Context())
-	if src.asked != 3 || b.Find("acme", "large", nil) != first {
-		t.Errorf("asked %d times for three files that are fresh", src.asked)
+	if src.asked != 5 || b.Find("acme", "large", nil) != first {
+		t.Errorf("asked %d times for five files that are fresh", src.asked)
 	}
 
 	now.now = now.now.Add(time.Hour)
@@ -81,8 +81,10 @@ func TestBookReadsWhatIsAskedFor(t *testing.T) {
 	go func() { done <- b.Run(ctx) }()
 	for _, provider := range []string{"acme", "other"} {
 		b.Find(provider, "large", nil)
-		if got := <-read; got != provider {
-			t.Errorf("read %s, want %s", got, provider)
+		for _, file := range []string{"prices", "capabilities"} {
+			if got := <-read; got != provider {
+				t.Errorf("read %s of %s, want those of %s", file, got, provider)
+			}
 		}
 	}
 	stop()

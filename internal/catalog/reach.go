@@ -1,0 +1,41 @@
+package catalog
+
+import "encoding/json"
+
+// Reach is how many tokens a model takes in and gives out at most; 0 for what is not
+// known.
+type Reach struct{ Input, Output int64 }
+
+// Reach is that of a model. It costs as little as Find.
+func (b *Book) Reach(provider, model string) Reach {
+	l := (*b.lists.Load())[provider]
+	if l == nil {
+		l = b.open(provider)
+	}
+	r, _ := find(l.reach, provider, model)
+	return r
+}
+
+// reach are those that a file of capabilities names:
+// {"gpt-4o": {"features": {"context_window": 128000, "max_output_tokens": 16384}}}.
+func (g Generals) reach() map[string]Reach {
+	out := make(map[string]Reach, len(g))
+	for model, entry := range g {
+		var f struct {
+			Window float64 `json:"context_window"`
+			Output float64 `json:"max_output_tokens"`
+		}
+		if json.Unmarshal(entry["features"], &f) == nil {
+			out[model] = Reach{tokens(f.Window), tokens(f.Output)}
+		}
+	}
+	return out
+}
+
+// tokens is a number of them; what cannot be one is not known.
+func tokens(n float64) int64 {
+	if n >= 1 && n < 1<<40 {
+		return int64(n)
+	}
+	return 0
+}
