@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"sluice/internal/catalog"
 	"sluice/internal/credential"
 	"sluice/internal/keys"
 	"sluice/internal/prompt"
@@ -80,6 +81,7 @@ type integration struct {
 	models            []credential.Model
 	allModels         bool
 	mappings          []sealed.Mapping
+	agreement         *catalog.Agreement // nil: it pays what the list says
 	limits            map[string]credential.WorkspaceLimits
 }
 
@@ -92,8 +94,12 @@ func decodeIntegration(d *Directory, r resource.Record) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	agreement, err := agreementOf(&in)
+	if err != nil {
+		return nil, err
+	}
 	all := in.AllowAllModels == nil || *in.AllowAllModels
-	return &integration{r.OrgID, in.AIProviderID, r.Status, values, in.Models, all, in.Mappings, in.Limits}, nil
+	return &integration{r.OrgID, in.AIProviderID, r.Status, values, in.Models, all, in.Mappings, agreement, in.Limits}, nil
 }
 
 type savedProvider struct {

@@ -2,6 +2,7 @@ package live
 
 import (
 	"slices"
+	"sluice/internal/catalog"
 	"strings"
 
 	"sluice/internal/credential"
@@ -103,6 +104,12 @@ func (p parts) addConfigs(s *Snapshot, _ touched) {
 
 func (p parts) addAccounts(s *Snapshot, _ touched) {
 	s.accounts, s.byPlace = make(map[ref]*credential.Account), make(map[string][]*credential.Account)
+	s.agreements = make(map[string]*catalog.Agreement)
+	for id, v := range p[credential.IntegrationKind] {
+		if a := v.(*integration).agreement; a != nil {
+			s.agreements[id] = a
+		}
+	}
 	for _, v := range p[credential.ProviderKind] {
 		pr := v.(*savedProvider)
 		in, ok := p[credential.IntegrationKind][pr.integration].(*integration)

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"sluice/internal/catalog"
 	"sluice/internal/credential"
 	"sluice/internal/keys"
 	"sluice/internal/prompt"
@@ -16,6 +17,7 @@ type Snapshot struct {
 	configs    map[ref]*Config
 	accounts   map[ref]*credential.Account
 	byPlace    map[string][]*credential.Account // accounts of a workspace
+	agreements map[string]*catalog.Agreement    // of integrations, by id
 	prompts    map[ref]*prompt.Saved
 	shelves    map[string]prompt.Shelf    // partials of a workspace
 	plans      *planbook                  // nil in the snapshot before the first

@@ -1,0 +1,41 @@
+package live
+
+import (
+	"fmt"
+
+	"sluice/internal/catalog"
+	"sluice/internal/credential"
+)
+
+// Agreement is what an account pays that differs from the list; nil for one that pays
+// what the list says, and for no account.
+func (s *Snapshot) Agreement(a *credential.Account) *catalog.Agreement {
+	if a == nil {
+		return nil
+	}
+	return s.agreements[a.IntegrationID]
+}
+
+// agreementOf is that of an integration; nil when it says nothing of prices.
+func agreementOf(in *credential.Integration) (*catalog.Agreement, error) {
+	by, err := catalog.ReadAdjustments(in.PricingAdjustments)
+	if err != nil {
+		return nil, fmt.Errorf("read the pricing adjustments: %w", err)
+	}
+	models := make(map[string]catalog.Override)
+	for i := range in.Models {
+		m := &in.Models[i]
+		if m.Base == "" && len(m.PricingConfig) == 0 {
+			continue
+		}
+		o, err := catalog.ReadOverride(m.Base, m.PricingConfig)
+		if err != nil {
+			return nil, fmt.Errorf("read the prices of %s: %w", m.Slug, err)
+		}
+		models[m.Slug] = o
+	}
+	if len(models) == 0 && len(in.PricingAdjustments) == 0 {
+		return nil, nil
+	}
+	return catalog.NewAgreement(by, models), nil
+}
