@@ -229,6 +229,8 @@ func (a *App) buildGateway(context.Context) error {
 		Sockets:   front.Dialer{HTTP: a.client.HTTPClient()},
 		Guard:     a.guard,
 		Journal:   a.journal,
+		Bank:      a.bank,
+		Prices:    a.prices,
 		Metrics:   figures,
 		Clock:     a.clock,
 		Log:       a.log,

@@ -43,6 +43,7 @@ type attempt struct {
 	body   wire.Payload     // to send
 	stream bool
 
+	stake     stake
 	estimated bool // the answer is our own estimate: nothing is sent
 
 	retries   int // further tries made

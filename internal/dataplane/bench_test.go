@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/internal/ledger"
 	"sluice/internal/record"
 	"sluice/internal/wire"
 	"sluice/test/upstream/responder"
@@ -33,7 +34,8 @@ func chatRequest(host, body string) *wire.Request {
 // nowhere is a journal that keeps nothing.
 type nowhere struct{}
 
-func (nowhere) Append(*record.Attempt) error { return nil }
+func (nowhere) AppendLine(*ledger.Line) error { return nil }
+func (nowhere) Append(*record.Attempt) error  { return nil }
 
 // bench is a gateway before an upstream that allocates next to nothing, its address, and
 // a function that sends a request through it.

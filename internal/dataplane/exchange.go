@@ -11,6 +11,7 @@ import (
 	"sluice/internal/ident"
 	"sluice/internal/keys"
 	"sluice/internal/llm"
+	"sluice/internal/quota"
 	"sluice/internal/routing"
 	"sluice/internal/splice"
 	"sluice/internal/tenant"
@@ -51,6 +52,10 @@ type exchange struct {
 	model    string // the body's model without it
 	user     string // the body's user field
 	stream   bool
+
+	metered bool         // held against limits, and put on the ledger
+	holds   []quota.Hold // taken from the limits of the caller
+	tokens  int64        // that all attempts used
 
 	attempts   int
 	carry      *carry       // what an earlier target's stream said before it died

@@ -7,6 +7,9 @@ package dataplane
 import (
 	"context"
 	"log/slog"
+	"sluice/internal/catalog"
+	"sluice/internal/ledger"
+	"sluice/internal/quota"
 	"sync/atomic"
 	"time"
 
@@ -35,12 +38,17 @@ type Directory interface {
 	Accounts(workspace string) []*credential.Account
 	FindPrompt(workspace, name string) *prompt.Saved // by slug or id; nil when there is none
 	Partials(workspace string) prompt.Source
+	Limits(kind, id string) *quota.Plan // never nil
+	IntegrationLimits(integration, workspace string) *quota.Plan
+	Policies(workspace string) *quota.Policies
+	Agreement(account *credential.Account) *catalog.Agreement // nil: what the list says; so for nil
 }
 
-// journal takes one record per attempt. When Append returns, the record outlives
-// the process.
+// journal takes one record per attempt, and the lines of the ledger that no record
+// closes. When it returns, what it took outlives the process.
 type journal interface {
 	Append(a *record.Attempt) error
+	AppendLine(l *ledger.Line) error
 }
 
 // Parts are what a Gateway is made of; all are needed.
@@ -58,6 +66,8 @@ type Parts struct {
 	Sockets   Dialer             // for realtime calls
 	Guard     *netguard.Guard
 	Journal   journal
+	Bank      bank
+	Prices    prices
 	Metrics   *Metrics
 	Clock     ident.Clock
 	Log       *slog.Logger

@@ -6,12 +6,14 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"sluice/internal/access"
+	"sluice/internal/catalog"
 	"sluice/internal/credential"
 	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
@@ -19,11 +21,13 @@ import (
 	"sluice/internal/dialect/openai"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
+	"sluice/internal/ledger"
 	"sluice/internal/prompt"
 	"sluice/internal/provider"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/sign"
 	"sluice/internal/provider/transport"
+	"sluice/internal/quota"
 	"sluice/internal/record"
 	"sluice/internal/routing"
 	"sluice/internal/tenant"
@@ -49,12 +53,14 @@ type rig struct {
 	gateway *dataplane.Gateway
 	server  *listen.Server
 	set     dataplane.Settings
+	bank    *quota.Bank
+	metrics *dataplane.Metrics
 }
 
 func newRig(t testing.TB, change ...func(*dataplane.Settings)) *rig {
 	t.Helper()
 	hasher := keys.NewHasher([]byte("pepper of the tests"))
-	r := &rig{t: t, up: upstream.Start(t), journal: &list{}, dir: newDirectory(hasher), set: dataplane.DefaultSettings()}
+	r := &rig{t: t, up: upstream.Start(t), journal: &list{}, dir: newDirectory(hasher), set: dataplane.DefaultSettings(), bank: quota.NewBank(), metrics: dataplane.NewMetrics()}
 	r.set.SpoolDir = t.TempDir()
 	r.set.IdleTimeout = 2 * time.Second
 	for _, c := range change {
@@ -70,8 +76,8 @@ func newRig(t testing.TB, change ...func(*dataplane.Settings)) *rig {
 	r.gateway = dataplane.New(dataplane.Parts{
 		Directory: func() dataplane.Directory { return r.dir }, Hasher: hasher, Specs: specs,
 		Engine: routing.NewEngine(ident.System{}, rand.Float64), Client: client, Signers: sign.New(sign.Options{}),
-		Dialect: openai.Dialect(), Dialects: all.List(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: guard, Journal: r.journal,
-		Metrics: dataplane.NewMetrics(), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
+		Dialect: openai.Dialect(), Dialects: all.List(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: guard, Journal: r.journal, Bank: r.bank, Prices: builtinPrices,
+		Metrics: r.metrics, Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
 	}, r.set)
 	r.server = listen.Start(t, r.gateway)
 	return r
@@ -131,10 +137,39 @@ func (r *rig) custom(more ...string) []string {
 
 const hello = `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello there"}]}`
 
+// builtinPrices are those of the program itself.
+var builtinPrices = catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin()))
+
 // list is a journal in memory.
 type list struct {
-	mu   sync.Mutex // guards rows
-	rows []record.Attempt
+	mu    sync.Mutex // guards what follows
+	rows  []record.Attempt
+	lines []ledger.Line
+	full  error // that lines are refused with
+}
+
+// AppendLine takes a line of the ledger.
+func (l *list) AppendLine(line *ledger.Line) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.full != nil {
+		return l.full
+	}
+	l.lines = append(l.lines, copyOf(line))
+	return nil
+}
+
+// ledger are the lines so far.
+func (l *list) ledger() []ledger.Line {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.lines)
+}
+
+func copyOf(line *ledger.Line) ledger.Line {
+	c := *line
+	c.Charges = slices.Clone(line.Charges)
+	return c
 }
 
 func (l *list) Append(a *record.Attempt) error {
@@ -143,6 +178,13 @@ func (l *list) Append(a *record.Attempt) error {
 	c := *a
 	c.Request.Bytes, c.Response.Bytes = bytes.Clone(a.Request.Bytes), bytes.Clone(a.Response.Bytes)
 	l.rows = append(l.rows, c)
+	if len(a.Closing) > 0 {
+		var line ledger.Line
+		if err := line.Decode(a.Closing); err != nil {
+			return err
+		}
+		l.lines = append(l.lines, line)
+	}
 	return nil
 }
 
@@ -177,10 +219,24 @@ type directory struct {
 	accounts map[string]*credential.Account
 	prompts  map[string]*prompt.Saved
 	partials prompt.Shelf
+	limits   map[[2]string]*quota.Plan // by kind and id
+	policies quota.Policies
 }
 
+func (d *directory) Limits(kind, id string) *quota.Plan {
+	if p := d.limits[[2]string{kind, id}]; p != nil {
+		return p
+	}
+	return quota.NoPlan()
+}
+func (d *directory) IntegrationLimits(integration, place string) *quota.Plan {
+	return d.Limits(quota.IntegrationWorkspace, integration+"/"+place)
+}
+func (d *directory) Policies(string) *quota.Policies                  { return &d.policies }
+func (d *directory) Agreement(*credential.Account) *catalog.Agreement { return nil }
+
 func newDirectory(h *keys.Hasher) *directory {
-	d := &directory{place: tenant.Scope{Attributed: true, Attributes: true}, keys: map[keys.Hash]*keys.Entry{}, configs: map[string]*routing.Config{}, accounts: map[string]*credential.Account{}}
+	d := &directory{place: tenant.Scope{Attributed: true, Attributes: true}, keys: map[keys.Hash]*keys.Entry{}, configs: map[string]*routing.Config{}, accounts: map[string]*credential.Account{}, limits: map[[2]string]*quota.Plan{}}
 	d.add(h, key, access.WorkspaceService, workspace, access.Allowed(access.WorkspaceService)...)
 	d.add(h, adminKey, access.OrganisationService, "", access.Allowed(access.OrganisationService)...)
 	d.add(h, narrowKey, access.WorkspaceService, workspace, "logs.view")

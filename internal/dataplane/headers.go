@@ -154,6 +154,7 @@ func (g *Gateway) replyHeader(x *exchange, from wire.Header) wire.Header {
 func (g *Gateway) ownHeader(h wire.Header, x *exchange) wire.Header {
 	start := len(h)
 	h = append(h, wire.Field{Name: prefix + "trace-id", Value: x.trace.id}, wire.Field{Name: prefix + "request-id", Value: x.id})
+	h = g.limitHeader(h, x)
 	if a := x.last; a != nil {
 		if a.spec != nil {
 			h = append(h, wire.Field{Name: prefix + "provider", Value: a.spec.ID})

@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"maps"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -19,6 +20,8 @@ type Metrics struct {
 	tokens   *series[prometheus.Counter]
 	retries  *prometheus.CounterVec
 	lost     prometheus.Counter
+	cost     *series[prometheus.Counter]
+	unpriced *series[prometheus.Counter]
 	all      []prometheus.Collector
 }
 
@@ -30,6 +33,8 @@ func NewMetrics() *Metrics {
 	retries := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_retries_total", Help: "Further tries inside an attempt, by provider."}, []string{"provider"})
 	tokens := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_tokens_total", Help: "Tokens that providers reported, by provider and direction."}, []string{"provider", "direction"})
 	lost := prometheus.NewCounter(prometheus.CounterOpts{Name: "sluice_records_lost_total", Help: "Attempts that the journal could not take. Anything above 0 needs a look at the disk."})
+	cost := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_cost_dollars_total", Help: "What calls cost, by provider and state of their ledger line."}, []string{"provider", "state"})
+	unpriced := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_unpriced_calls_total", Help: "Calls that have no cost, because the model or what it used has no price, by provider and reason."}, []string{"provider", "reason"})
 	return &Metrics{
 		requests: newSeries(func(endpoint, status string) prometheus.Counter { return requests.WithLabelValues(endpoint, status) }),
 		seconds:  newSeries(func(endpoint, _ string) prometheus.Observer { return seconds.WithLabelValues(endpoint) }),
@@ -37,8 +42,10 @@ func NewMetrics() *Metrics {
 		tokens: newSeries(func(provider, direction string) prometheus.Counter {
 			return tokens.WithLabelValues(provider, direction)
 		}),
-		retries: retries, lost: lost,
-		all: []prometheus.Collector{requests, seconds, attempts, retries, tokens, lost},
+		cost:     newSeries(func(provider, state string) prometheus.Counter { return cost.WithLabelValues(provider, state) }),
+		unpriced: newSeries(func(provider, reason string) prometheus.Counter { return unpriced.WithLabelValues(provider, reason) }),
+		retries:  retries, lost: lost,
+		all: []prometheus.Collector{requests, seconds, attempts, retries, tokens, lost, cost, unpriced},
 	}
 }
 
@@ -59,6 +66,17 @@ func (m *Metrics) attempt(r *record.Attempt) {
 	if r.Usage.Reported {
 		m.tokens.of(p, "input").Add(float64(r.Usage.InputTokens))
 		m.tokens.of(p, "output").Add(float64(r.Usage.OutputTokens))
+	}
+}
+
+// spent counts what a closed line of the ledger says.
+func (m *Metrics) spent(provider string, s *record.Spend) {
+	if s.Unpriced != "" {
+		reason, _, _ := strings.Cut(s.Unpriced, ":")
+		m.unpriced.of(provider, reason).Inc()
+	}
+	if s.Cost > 0 {
+		m.cost.of(provider, s.State).Add(float64(s.Cost) / 1e9)
 	}
 }
 

@@ -20,8 +20,9 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 	}
 	a.recorded = true
 	r := &a.log
-	g.describe(a, r)
 	r.Outcome = o
+	g.account(a, r)
+	g.describe(a, r)
 	if a.fault != nil {
 		r.Error = a.fault.Error()
 	}
@@ -29,6 +30,7 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 		g.Metrics.unrecorded(r)
 		g.Log.Error("an attempt could not be recorded", "request_id", r.RequestID, "error", err.Error())
 	}
+	g.settleStake(a)
 	g.Metrics.attempt(r)
 }
 
@@ -43,10 +45,7 @@ func (g *Gateway) recordRefusal(x *exchange) {
 
 func (g *Gateway) describe(a *attempt, r *record.Attempt) {
 	x := a.x
-	r.ID, r.RequestID, r.TraceID = x.id, x.id, x.trace.id // the first attempt is found by the id that the caller was told
-	if a.number > 0 {
-		r.ID = ident.NewID()
-	}
+	r.ID, r.RequestID, r.TraceID = a.recordID(), x.id, x.trace.id
 	r.SpanID, r.ParentSpan, r.SpanName = x.trace.span, x.trace.parent, x.trace.name
 	r.Number, r.Retries = int32(a.number), int32(a.retries)
 	r.Started, r.Duration = a.started, g.Clock.Now().Sub(a.started)
@@ -67,6 +66,17 @@ func (g *Gateway) describe(a *attempt, r *record.Attempt) {
 		r.UpstreamURL = a.plan.Scheme + "://" + a.plan.Host + maskQuery(a.plan.Target)
 	}
 	g.describeBody(a, r)
+}
+
+// recordID is the id of the attempt's record: of the first one that of the request, so
+// that it is found by the id that the caller was told.
+func (a *attempt) recordID() string {
+	if a.log.ID == "" {
+		if a.log.ID = a.x.id; a.number > 0 {
+			a.log.ID = ident.NewIDAt(a.started)
+		}
+	}
+	return a.log.ID
 }
 
 // secretParams are query parameters in which some providers take a credential.

@@ -2,6 +2,9 @@ package dataplane
 
 import (
 	"context"
+	"sluice/internal/catalog"
+	"sluice/internal/ledger"
+	"sluice/internal/quota"
 	"sync"
 
 	"sluice/internal/provider"
@@ -28,6 +31,15 @@ type room struct {
 	signing  sign.Request
 	request  transport.Request
 	answer   transport.Room
+
+	caller   []quota.Hold    // taken from the limits of the caller
+	holds    []quota.Hold    // taken by the attempt
+	call     quota.Call      // as policies look at it
+	used     []int64         // of either
+	charges  []ledger.Charge // of its line
+	closing  []byte          // that line
+	terms    []catalog.Term  // of its bill
+	termText []byte
 }
 
 var lent = sync.Pool{New: func() any {
@@ -49,6 +61,11 @@ func (r *room) leave() {
 	r.plan, r.signing, r.request = provider.Plan{}, sign.Request{}, transport.Request{}
 	r.answer.Clear()
 	clear(r.values)
+	clear(r.caller[:cap(r.caller)])
+	clear(r.holds[:cap(r.holds)])
+	clear(r.charges[:cap(r.charges)])
+	r.call = quota.Call{}
+	r.caller, r.holds, r.charges = r.caller[:0], r.holds[:0], r.charges[:0]
 	for _, h := range [...]*wire.Header{&r.sent, &r.signed, &r.given} {
 		*h = emptied(*h)
 	}

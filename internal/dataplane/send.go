@@ -44,6 +44,9 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 		if err := sleep(ctx, wait); err != nil {
 			return gone(ctx, err)
 		}
+		if err := g.renew(a, err); err != nil {
+			return err
+		}
 	}
 }
 
@@ -76,6 +79,7 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 	}
 	resp, err := g.Client.Do(ctx, &r.request)
 	var mine *transport.BodyError
+	a.stake.sent = reached(err)
 	if errors.As(err, &mine) {
 		return nil, fault.Wrap(fault.ClientGone, err) // the client's upload broke off
 	}
@@ -92,6 +96,12 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 		}
 	}
 	return resp, nil
+}
+
+// reached reports whether a provider may have seen a whole call that ended in err.
+func reached(err error) bool {
+	var upload *transport.BodyError
+	return err == nil || !errors.As(err, &upload) && !fault.Has(err, fault.UpstreamUnreachable) && !fault.Has(err, fault.AddressRefused)
 }
 
 // headTimeout is what the request says, else the target, else the deployment.

@@ -35,6 +35,9 @@ func (g *Gateway) admit(_ context.Context, x *exchange) error {
 	if err := checkLoop(x.in.Header); err != nil {
 		return err
 	}
+	if err := g.limitCaller(x); err != nil {
+		return err
+	}
 	return g.authorise(x)
 }
 
@@ -64,7 +67,7 @@ func (g *Gateway) intake(_ context.Context, x *exchange) error {
 // hand as soon as the call is shaped.
 func (g *Gateway) try(ctx context.Context, a *attempt) (err error) {
 	defer func() { g.finish(a, err) }()
-	for _, step := range [...]func(context.Context, *attempt) error{g.expand, g.resolve, g.shape, g.send, g.receive, g.stream} {
+	for _, step := range [...]func(context.Context, *attempt) error{g.expand, g.resolve, g.shape, g.reserve, g.send, g.receive, g.stream} {
 		if err = step(ctx, a); err != nil || a.estimated {
 			return err
 		}
@@ -81,6 +84,7 @@ func (g *Gateway) settle(ctx context.Context, x *exchange, panicked any, err err
 			err = g.answerFault(x, fault.Wrap(fault.Internal, err))
 		}
 	}
+	g.settleCaller(x)
 	took := g.Clock.Now().Sub(x.started)
 	g.Metrics.done(x, took.Seconds())
 	g.accessLine(ctx, x, took)

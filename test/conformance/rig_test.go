@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"sluice/internal/access"
+	"sluice/internal/catalog"
 	"sluice/internal/credential"
 	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
@@ -22,11 +23,13 @@ import (
 	"sluice/internal/dialect/openai"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
+	"sluice/internal/ledger"
 	"sluice/internal/prompt"
 	"sluice/internal/provider"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/sign"
 	"sluice/internal/provider/transport"
+	"sluice/internal/quota"
 	"sluice/internal/record"
 	"sluice/internal/routing"
 	"sluice/internal/tenant"
@@ -87,7 +90,8 @@ func newRigOver(t testing.TB, addr string, trust *tls.Config) *rig {
 		Directory: func() dataplane.Directory { return dir }, Hasher: hasher, Specs: specs(),
 		Engine: routing.NewEngine(ident.System{}, rand.Float64), Client: client,
 		Signers: sign.New(sign.Options{Clock: noon{}, HTTP: entra()}),
-		Dialect: openai.Dialect(), Dialects: all.List(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: guard, Journal: r.journal,
+		Dialect: openai.Dialect(), Dialects: all.List(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: guard,
+		Journal: r.journal, Bank: quota.NewBank(), Prices: catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
 		Metrics: dataplane.NewMetrics(), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
 	}, set)
 	r.server = listen.Start(t, gateway)
@@ -129,6 +133,9 @@ func (j *journal) Append(a *record.Attempt) error {
 	}
 	return nil
 }
+
+// AppendLine passes over the ledger: transcripts are about words.
+func (*journal) AppendLine(*ledger.Line) error { return nil }
 
 // await hands out the next record.
 func (j *journal) await(t testing.TB) record.Attempt {
@@ -188,6 +195,18 @@ func (d *directory) FindConfig(string, string) (*routing.Config, string, bool) {
 func (d *directory) FindPrompt(string, string) *prompt.Saved        { return nil }
 func (d *directory) Partials(string) prompt.Source                  { return nil }
 func (d *directory) FindAccount(string, string) *credential.Account { return nil }
+
+// Limits finds none.
+func (d *directory) Limits(string, string) *quota.Plan { return quota.NoPlan() }
+
+// Policies finds none.
+func (d *directory) IntegrationLimits(integration, place string) *quota.Plan {
+	return d.Limits(quota.IntegrationWorkspace, integration+"/"+place)
+}
+func (d *directory) Policies(string) *quota.Policies { return nil }
+
+// Agreement finds none: the list says what calls cost.
+func (d *directory) Agreement(*credential.Account) *catalog.Agreement { return nil }
 
 // Accounts lists none.
 func (d *directory) Accounts(string) []*credential.Account { return nil }

@@ -1,0 +1,124 @@
+package dataplane
+
+import (
+	"sluice/internal/keys"
+	"sluice/internal/llm"
+	"sluice/internal/quota"
+	"sluice/internal/tenant"
+)
+
+// metered reports whether a call is held against limits and put on the ledger: whatever
+// has a model work, or makes a provider keep or do something. Reading back what there is
+// and counting tokens is free, also to callers whose budgets are used up.
+// Source: contract/identity-and-governance.md section 6, dataplane.md 4.8.
+func metered(m llm.Match, method string) bool {
+	return m.Endpoint == llm.Realtime || !free[m.Endpoint] && !reads[method]
+}
+
+// free are the endpoints that change what they are sent to and still cost nothing.
+var free = map[llm.Endpoint]bool{llm.MessagesCountTokens: true, llm.CountResponseInputTokens: true, llm.CancelBatch: true, llm.CancelFinetune: true}
+
+// reads are the methods that have nobody work.
+var reads = map[string]bool{"GET": true, "HEAD": true, "DELETE": true, "OPTIONS": true}
+
+// limitCaller refuses a caller whose key or workspace has used up a budget, then takes
+// one request from the rates of both.
+// Source: contract/identity-and-governance.md section 7, the order of checks.
+func (g *Gateway) limitCaller(x *exchange) error {
+	if x.metered = metered(x.match, x.in.Method); !x.metered {
+		return nil
+	}
+	p := &x.key.Principal
+	key, place := x.dir.Limits(keys.Kind, p.ID), x.dir.Limits(tenant.WorkspaceKind, p.WorkspaceID)
+	h := append(x.room.caller[:0], key.Budgets...) // of amount 0: whether there is anything left
+	h = append(append(append(h, place.Budgets...), place.Rates...), key.Rates...)
+	for i := range h {
+		if h[i].Unit != "" && !h[i].Spent {
+			h[i].Amount = 1 // tokens are taken when they are counted
+		}
+	}
+	x.room.caller = h
+	if len(h) == 0 {
+		return nil
+	}
+	if i, left, retry := g.Bank.Take(x.started, h); i >= 0 {
+		return refusal(&h[i], left, retry, x.started, atDoor)
+	}
+	x.holds = h
+	return nil
+}
+
+// settleCaller takes the tokens that all attempts of the request used from the rates of
+// its caller.
+func (g *Gateway) settleCaller(x *exchange) {
+	if len(x.holds) == 0 {
+		return
+	}
+	used := x.room.used[:0]
+	for i := range x.holds {
+		if x.holds[i].Unit != "" {
+			used = append(used, x.tokens)
+		} else {
+			used = append(used, 0) // budgets are charged by each attempt
+		}
+	}
+	x.room.used = used
+	g.Bank.Settle(g.Clock.Now(), x.holds, used)
+	x.holds = nil
+}
+
+// gather lists what the attempt takes from every limit that binds it, in the order in
+// which they are checked: budgets first, then, from the index on, rates.
+// Source: contract/identity-and-governance.md section 7.
+func (g *Gateway) gather(a *attempt) (holds []quota.Hold, rates int) {
+	x, p := a.x, &a.x.key.Principal
+	integration, account := quota.NoPlan(), quota.NoPlan()
+	if a.account != nil {
+		integration = x.dir.IntegrationLimits(a.account.IntegrationID, p.WorkspaceID)
+		account = x.dir.Limits(a.account.Kind, a.account.RecordID)
+	}
+	call, policies := &x.room.call, x.dir.Policies(p.WorkspaceID)
+	*call = a.policyCall()
+	h := append(append(x.room.holds[:0], integration.Budgets...), account.Budgets...)
+	h = append(h, x.dir.Limits(tenant.WorkspaceKind, p.WorkspaceID).Budgets...)
+	h = append(h, x.dir.Limits(keys.Kind, p.ID).Budgets...)
+	h = policies.Budgets(call, h)
+	rates = len(h)
+	h = append(append(h, integration.Rates...), account.Rates...)
+	h = policies.RateHolds(call, h)
+	for i := range h {
+		h[i].Amount = a.stake.amount(&h[i])
+	}
+	x.room.holds = h
+	return h, rates
+}
+
+// amount is the most that the attempt may use of what a hold counts. A rate of tokens is
+// asked whether the answer fits that the caller allows, as the contract has it.
+func (s *stake) amount(h *quota.Hold) int64 {
+	switch {
+	case h.Measure == quota.Calls:
+		return 1
+	case h.Unit != "":
+		return max(s.cap, 1)
+	case h.Measure == quota.TokenCount:
+		return s.most.Input + s.most.Output
+	}
+	return s.bound
+}
+
+// policyCall is what policies look at.
+func (a *attempt) policyCall() quota.Call {
+	x, p := a.x, &a.x.key.Principal
+	c := quota.Call{
+		OrgID: p.OrgID, Workspace: quota.Named{ID: p.WorkspaceID}, KeyID: p.ID, Provider: a.spec.ID, Config: quota.Named{Slug: x.configID},
+		Model: a.model, Endpoint: x.match.Endpoint, Metadata: x.metadata,
+	}
+	if x.prompt != nil && x.prompt.saved != nil {
+		c.Prompt = quota.Named{Slug: x.prompt.saved.Slug, ID: x.prompt.saved.ID}
+	}
+	if a.account != nil {
+		c.Account = quota.Named{Slug: a.account.Slug, ID: a.account.RecordID}
+	}
+	return c
+}

@@ -1,0 +1,314 @@
+package dataplane_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sluice/internal/ident"
+	"sluice/internal/keys"
+	"sluice/internal/ledger"
+	"sluice/internal/quota"
+	"sluice/internal/tenant"
+	"sluice/test/upstream"
+)
+
+// What gpt-4o-mini costs in nano-dollars a token.
+const (
+	miniInput  = 150
+	miniOutput = 600
+)
+
+// chatOf is an answer with a usage.
+func chatOf(in, out int) upstream.Reply {
+	return upstream.JSON(200, json.RawMessage(fmt.Sprintf(`{"id":"c","object":"chat.completion","model":"gpt-4o-mini","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}}`, in, out, in+out)))
+}
+
+const capped = `{"model":"gpt-4o-mini","max_tokens":100,"messages":[{"role":"user","content":"Hello there"}]}`
+
+// limited gives the key of the tests, or what else has the kind and id, limits.
+func (r *rig) limited(kind, id string, l quota.Limits) *quota.Plan {
+	p := quota.NewPlan(quota.Carrier{Kind: kind, ID: id, OrgID: org, WorkspaceID: workspace}, kind+" of the tests", l)
+	r.dir.limits[[2]string{kind, id}] = p
+	return p
+}
+
+func (r *rig) keyID() string {
+	for _, e := range r.dir.keys {
+		if e.Principal.Name == key[:8] && e.Principal.WorkspaceID == workspace && len(e.Key.Scopes) > 1 {
+			return e.Principal.ID
+		}
+	}
+	r.t.Fatal("no key")
+	return ""
+}
+
+func budget(m quota.Measure, limit float64) quota.Budget {
+	return quota.Budget{ID: ident.NewID(), Measure: m, CreditLimit: quota.Amount(limit * float64(quota.One))}
+}
+
+// A call is on the ledger before it is sent, and its record closes the line with what
+// the provider counted, to the nano-dollar.
+func TestCallIsReservedAndSettled(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.up.On("/v1/chat/completions", func(upstream.Seen) *upstream.Reply {
+		if lines := r.journal.ledger(); len(lines) != 1 || lines[0].State != ledger.Reserved {
+			t.Errorf("sent with the ledger at %+v", lines)
+		}
+		a := chatOf(20, 48)
+		return &a
+	})
+	if a := r.call("POST", "/v1/chat/completions", capped, r.custom()...); a.StatusCode != 200 {
+		t.Fatal(a.Text)
+	}
+	lines, row := r.journal.ledger(), r.journal.one(t)
+	if len(lines) != 2 || lines[0].ID != lines[1].ID || lines[1].State != ledger.Settled || lines[0].Amount < lines[1].Amount {
+		t.Fatalf("ledger: %+v", lines)
+	}
+	const want = 20*miniInput + 48*miniOutput
+	if s := row.Spend; s.State != "settled" || s.Cost != want || s.Unpriced != "" || s.Version == "" || s.Bound != lines[0].Amount {
+		t.Errorf("spend %+v, want a cost of %d", s, want)
+	}
+	var terms []struct {
+		Dimension string
+		Units     int64
+		Nano      int64
+	}
+	if err := json.Unmarshal([]byte(row.Spend.Terms), &terms); err != nil || len(terms) != 2 || terms[0].Nano+terms[1].Nano != want {
+		t.Errorf("terms %s: %v", row.Spend.Terms, err)
+	}
+}
+
+// There is one rule for each way in which a call can end. Source: docs/money.md.
+func TestEveryEndHasItsRule(t *testing.T) {
+	t.Parallel()
+	stream := strings.Replace(capped, "{", `{"stream":true,`, 1)
+	chunk := func(s string) string {
+		return `data: {"id":"c","object":"chat.completion.chunk","model":"gpt-4o-mini","choices":[{"index":0,"delta":{"content":"` + s + `"}}]}` + "\n\n"
+	}
+	usage := `data: {"id":"c","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":3,"total_tokens":12}}` + "\n\n"
+	const done = "data: [DONE]\n\n"
+	broken := upstream.Stream(chunk("one two three"), chunk(" four"))
+	broken.End = upstream.Cut
+	silent := upstream.JSON(200, json.RawMessage(`{"id":"c","object":"chat.completion","model":"gpt-4o-mini","choices":[{"index":0,"message":{"role":"assistant","content":"one two three"},"finish_reason":"stop"}]}`))
+	for _, c := range []struct {
+		name, body string
+		reply      upstream.Reply
+		state      string
+		least      int64
+		most       int64
+	}{
+		{"counted", capped, chatOf(9, 3), "settled", 9*miniInput + 3*miniOutput, 9*miniInput + 3*miniOutput},
+		{"a stream, counted", stream, upstream.Stream(chunk("Hi"), usage, done), "settled", 9*miniInput + 3*miniOutput, 9*miniInput + 3*miniOutput},
+		{"not counted", capped, silent, "estimated", 8*miniInput + 3*miniOutput, 20*miniInput + 5*miniOutput},
+		{"a stream, not counted", stream, upstream.Stream(chunk("one two three"), done), "estimated", 8*miniInput + 3*miniOutput, 20*miniInput + 5*miniOutput},
+		{"a stream that is cut", stream, broken, "estimated", 8*miniInput + 4*miniOutput, 20*miniInput + 6*miniOutput},
+		{"refused by the provider", capped, upstream.OpenAIError(429, "rate_limit", "", "slow down"), "released", 0, 0},
+		{"garbage", capped, upstream.Text(200, "application/json", "{]"), "estimated", 8 * miniInput, 20 * miniInput},
+		{"cut before an answer", capped, upstream.Reply{End: upstream.Cut, Raw: []byte("HTTP/1.1 200 O")}, "estimated", 8 * miniInput, 20 * miniInput},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.up.On("/v1/chat/completions", upstream.Always(c.reply))
+			r.call("POST", "/v1/chat/completions", c.body, r.custom()...)
+			row := r.journal.one(t)
+			if s := row.Spend; s.State != c.state || s.Cost < c.least || s.Cost > c.most {
+				t.Errorf("%s: %s %d, want %s from %d to %d; usage %+v", row.Outcome, s.State, s.Cost, c.state, c.least, c.most, row.Usage)
+			}
+			if lines := r.journal.ledger(); len(lines) != 2 || lines[1].Amount != row.Spend.Cost {
+				t.Errorf("ledger: %+v", lines)
+			}
+		})
+	}
+}
+
+// What never left costs nothing and closes its line.
+func TestUnsentIsReleased(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.call("POST", "/v1/chat/completions", capped, "x-gateway-provider: openai", "authorization: Bearer k", "x-gateway-custom-host: "+upstream.Refused(t)+"/v1")
+	if row := r.journal.one(t); row.Spend.State != "released" || row.Spend.Cost != 0 {
+		t.Errorf("%s: %+v", row.Outcome, row.Spend)
+	}
+}
+
+// Each try has a line of its own under one request.
+func TestRetriesHaveLines(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.up.On("/v1/chat/completions", upstream.InTurn(upstream.OpenAIError(503, "server_error", "", "later"), chatOf(9, 3)))
+	cfg := fmt.Sprintf(`{"retry":{"attempts":1},"provider":"openai","api_key":"k","custom_host":"%s/v1"}`, r.up.URL())
+	r.call("POST", "/v1/chat/completions", capped, "x-gateway-config: "+cfg)
+	lines := r.journal.ledger()
+	if len(lines) != 4 || lines[0].ID == lines[2].ID || lines[1].State != ledger.Released || lines[3].State != ledger.Settled || lines[3].RequestID != lines[0].RequestID {
+		t.Errorf("ledger: %+v", lines)
+	}
+}
+
+// A budget of one dollar lets a thousand callers spend one dollar at most, in their worst
+// case, and gives back what they did not use.
+func TestBudgetHolds(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 0.01)}})
+	var inside, most atomic.Int64
+	r.up.On("/v1/chat/completions", func(upstream.Seen) *upstream.Reply {
+		n := inside.Add(1)
+		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		defer inside.Add(-1)
+		a := chatOf(12, 100)
+		a.Wait = 5 * time.Millisecond
+		return &a
+	})
+	var passed, refused atomic.Int64
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() {
+			for range 20 {
+				switch a := r.call("POST", "/v1/chat/completions", capped, r.custom()...); a.StatusCode {
+				case 200:
+					passed.Add(1)
+				case 412:
+					refused.Add(1)
+				default:
+					t.Error(a.StatusCode, a.Text)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	const each = 12*miniInput + 100*miniOutput
+	s := r.bank.State(time.Now(), &plan.Budgets[0])
+	if s.Used != passed.Load()*each || s.Held != 0 || s.Used > plan.Budgets[0].Limit {
+		t.Errorf("%d passed at %d each: %+v", passed.Load(), each, s)
+	}
+	if refused.Load() == 0 || passed.Load() < 100 {
+		t.Errorf("%d passed, %d refused", passed.Load(), refused.Load())
+	}
+}
+
+// Refusals have the words of the contract, say whether a retry helps, and reach no
+// provider. Source: contract/identity-and-governance.md sections 6 and 7.
+func TestLimitsRefuse(t *testing.T) {
+	t.Parallel()
+	policy := func(conditions, limits string) *quota.Policy {
+		var p quota.UsageLimit
+		if err := json.Unmarshal([]byte(`{"name":"p","conditions":`+conditions+`,`+limits+`}`), &p); err != nil {
+			t.Fatal(err)
+		}
+		return p.Compile("0191f3a0-0000-7000-8000-0000000000aa")
+	}
+	for _, c := range []struct {
+		name    string
+		limit   func(r *rig)
+		status  int
+		has     []string
+		retry   string
+		again   string
+		headers bool
+	}{
+		{"a budget that is too small for the call", func(r *rig) {
+			r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.TokenCount, 50)}})
+		}, 412, []string{`"type":"api_key_exhaust_error"`, `"code":"04"`, `"retryable":false`, "set max_tokens lower"}, "", "false", false},
+		{"a rate of the key", func(r *rig) {
+			r.limited(keys.Kind, r.keyID(), quota.Limits{Rates: []quota.Rate{{Type: quota.Requests, Unit: quota.PerWeek, Value: 1}}})
+			r.call("POST", "/v1/chat/completions", capped, r.custom()...)
+		}, 429, []string{`"code":"05"`, `"status":"failure"`, `"retryable":true`, "1 requests a week"}, "some", "false", true},
+		{"a rate of the workspace, in tokens", func(r *rig) {
+			r.limited(tenant.WorkspaceKind, workspace, quota.Limits{Rates: []quota.Rate{{Type: quota.Tokens, Unit: quota.PerWeek, Value: 10}}})
+			r.call("POST", "/v1/chat/completions", capped, r.custom()...)
+		}, 429, []string{`"code":"05"`, "10 tokens a week"}, "some", "false", true},
+		{"a policy", func(r *rig) {
+			r.dir.policies.Usage = []*quota.Policy{policy(`[{"key":"model","value":"@openai/gpt-4o-mini"}]`, `"type":"tokens","credit_limit":20`)}
+		}, 412, []string{`"type":"usage_limits_policy_exhaust_error"`, `"code":"06"`, "0191f3a0-0000-7000-8000-0000000000aa"}, "", "false", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			c.limit(r)
+			before := len(r.up.Seen())
+			a := r.call("POST", "/v1/chat/completions", capped, r.custom()...)
+			if a.StatusCode != c.status || len(r.up.Seen()) != before {
+				t.Fatalf("%d %s; the provider saw %d", a.StatusCode, a.Text, len(r.up.Seen())-before)
+			}
+			for _, want := range c.has {
+				if !strings.Contains(a.Text, want) {
+					t.Errorf("%s lacks %s", a.Text, want)
+				}
+			}
+			if got := a.Header.Get("retry-after"); (got != "") != (c.retry != "") || a.Header.Get("x-should-retry") != c.again {
+				t.Errorf("retry-after %q, x-should-retry %q", got, a.Header.Get("x-should-retry"))
+			}
+			if got := a.Header.Get("x-gateway-ratelimit-limit"); (got != "") != c.headers {
+				t.Errorf("x-gateway-ratelimit-limit %q", got)
+			}
+		})
+	}
+}
+
+// A refusal at a target lets the walk go on to one that is cheap enough.
+func TestFallbackOverBudget(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 0.0005)}})
+	cfg := fmt.Sprintf(`{"strategy":{"mode":"fallback","on_status_codes":[412]},"targets":[{"provider":"openai","api_key":"k","custom_host":"%s/v1","override_params":{"model":"gpt-4o"}},{"provider":"openai","api_key":"k","custom_host":"%s/v1"}]}`, r.up.URL(), r.up.URL())
+	if a := r.call("POST", "/v1/chat/completions", capped, "x-gateway-config: "+cfg); a.StatusCode != 200 || a.Header.Get("x-gateway-last-used-option-index") != "config.targets[1]" {
+		t.Errorf("%d %s", a.StatusCode, a.Text)
+	}
+}
+
+// A call that cannot be put on the ledger is not sent, and what it held comes back.
+func TestNoCallWithoutALine(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 1)}})
+	r.journal.full = errors.New("journal is full")
+	a := r.call("POST", "/v1/chat/completions", capped, r.custom()...)
+	if a.StatusCode != http.StatusServiceUnavailable || len(r.up.Seen()) != 0 {
+		t.Errorf("%d %s", a.StatusCode, a.Text)
+	}
+	if s := r.bank.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Who has used up a budget may still read back what there is.
+func TestReadingBackIsFree(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 1)}, Rates: []quota.Rate{{Type: quota.Requests, Unit: quota.PerDay, Value: 1}}})
+	hold := plan.Budgets[0]
+	hold.Amount = hold.Limit
+	if i, _, _ := r.bank.Take(time.Now(), []quota.Hold{hold}); i >= 0 {
+		t.Fatal("the budget is used up already")
+	}
+	for _, path := range []string{"/v1/files", "/v1/batches/b", "/v1/models"} {
+		if a := r.call("GET", path, "", r.custom()...); a.StatusCode == 412 || a.StatusCode == 429 {
+			t.Errorf("%s: %d %s", path, a.StatusCode, a.Text)
+		}
+	}
+	if n := len(r.journal.ledger()); n != 0 {
+		t.Errorf("%d lines", n)
+	}
+}
+
+// A model without a price has no cost and says why.
+func TestUnknownModelHasNoCost(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.up.On("/v1/chat/completions", upstream.Always(chatOf(9, 3)))
+	r.call("POST", "/v1/chat/completions", strings.Replace(capped, "gpt-4o-mini", "gpt-none", 1), r.custom()...)
+	row := r.journal.one(t)
+	if row.Spend.State != "settled" || row.Spend.Cost != 0 || row.Spend.Unpriced != "unknown_model" || !r.journal.ledger()[1].Unpriced {
+		t.Errorf("%+v", row.Spend)
+	}
+}

@@ -1,0 +1,189 @@
+package dataplane
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"sluice/internal/catalog"
+	"sluice/internal/llm"
+	"sluice/internal/tokens"
+)
+
+// What calls use at most, where they do not say it themselves.
+const (
+	outputMost   = 131_072 // tokens of an answer, unless the catalog knows better
+	searchesMost = 20      // searches that a model makes by itself
+
+	leastAudioRate = 750 // bytes of a second of speech: Opus at 6 kbit/s
+	audioTokens    = 100 // of a second of speech, heard or spoken
+)
+
+// most is the most that the attempt may use: of input by the bytes of it, of output by
+// what the caller or else the model allows. What it costs is what budgets reserve.
+func (g *Gateway) most(a *attempt) catalog.Limits {
+	x, reach := a.x, g.Prices.Reach(a.spec.ID, a.priceName())
+	l := catalog.Limits{Region: a.region(), Execution: a.execution(), Requests: 1, Searches: a.searches(), Images: a.images()}
+	switch {
+	case x.form != nil:
+		seconds := x.form.Payload().Len() / leastAudioRate
+		l.AudioMilli, l.Input, l.Output = seconds*1000, seconds*audioTokens, seconds*audioTokens
+	case x.doc == nil:
+		l.Input, l.Output = max(a.body.Len(), 0), outputMost
+	case x.match.Endpoint == llm.CreateSpeech:
+		l.Characters = int64(len(a.text("input")))
+		l.Input, l.Output = l.Characters, l.Characters*audioTokens
+	case silent[x.match.Endpoint]:
+		l.Input = a.inputMost()
+	default:
+		l.Input, l.Output = a.inputMost(), a.outputMost(reach)
+	}
+	if reach.Input > 0 {
+		l.Input = min(l.Input, reach.Input)
+	}
+	return l
+}
+
+// silent are the endpoints whose answers are no words of a model.
+var silent = map[llm.Endpoint]bool{llm.Embed: true, llm.Rerank: true, llm.Moderate: true, llm.CreateBatch: true, llm.CreateFinetune: true}
+
+// inputMost bounds the tokens of the input, with what the target's config and the turns
+// before this one add.
+func (a *attempt) inputMost() int64 {
+	body := a.x.doc.Source()
+	if a.kept != nil {
+		body = a.kept.body
+	}
+	n := cmp.Or(tokens.BoundRequest(a.x.match.Endpoint, body, a.model), int64(len(body)))
+	for i := range a.target.Default {
+		n += int64(len(a.target.Default[i].Raw))
+	}
+	for i := range a.target.Override {
+		n += int64(len(a.target.Override[i].Raw))
+	}
+	if c := a.x.carry; c != nil {
+		n += int64(len(c.text) + len(goOn))
+	}
+	return n
+}
+
+// outputMost bounds the tokens of all choices of an answer.
+func (a *attempt) outputMost(reach catalog.Reach) int64 {
+	n := a.cap()
+	if n <= 0 {
+		n = cmp.Or(reach.Output, outputMost)
+	}
+	return n * min(max(a.count("n"), a.count("best_of")), 128)
+}
+
+// cap is how long the caller, or the target's config, lets an answer become, in tokens; 0
+// where nobody says.
+func (a *attempt) cap() int64 {
+	for _, name := range [...]string{"max_completion_tokens", "max_tokens", "max_output_tokens"} {
+		if v := a.param(name); v.Type == gjson.Number && v.Float() > 0 && v.Float() < 1<<40 {
+			return int64(v.Float())
+		}
+	}
+	return 0
+}
+
+// count is a parameter that says how many; 1 where nobody does.
+func (a *attempt) count(name string) int64 {
+	if v := a.param(name); v.Type == gjson.Number && v.Float() >= 1 {
+		return int64(min(v.Float(), 1<<20))
+	}
+	return 1
+}
+
+// text is a parameter that is a text, empty where nobody says.
+func (a *attempt) text(name string) string {
+	if v := a.param(name); v.Type == gjson.String {
+		return v.String()
+	}
+	return ""
+}
+
+// param is a parameter of the call as the provider gets it: the target's config may
+// replace that of the caller, add it, or take it out.
+func (a *attempt) param(name string) gjson.Result {
+	if raw, ok := paramOf(a, name); ok {
+		return gjson.ParseBytes(raw)
+	}
+	return gjson.Result{}
+}
+
+func paramOf(a *attempt, name string) ([]byte, bool) {
+	t := a.target
+	if slices.Contains(t.Drop, name) {
+		return nil, false
+	}
+	for i := range t.Override {
+		if t.Override[i].Key == name {
+			return t.Override[i].Raw, true
+		}
+	}
+	if a.x.doc != nil {
+		if raw, ok := a.x.doc.Raw(name); ok {
+			return raw, true
+		}
+	}
+	for i := range t.Default {
+		if t.Default[i].Key == name {
+			return t.Default[i].Raw, true
+		}
+	}
+	return nil, false
+}
+
+// searches are those that the model may make: none unless the call speaks of searching, or
+// the model does nothing else.
+func (a *attempt) searches() int64 {
+	model := a.priceName()
+	if strings.Contains(model, "search") || strings.Contains(model, "sonar") || a.x.doc != nil && bytes.Contains(a.x.doc.Source(), []byte("search")) {
+		return searchesMost
+	}
+	return 0
+}
+
+// images are those that the call asks for.
+func (a *attempt) images() []catalog.Images {
+	if ep := a.x.match.Endpoint; ep != llm.ImageGenerate && ep != llm.ImageEdit {
+		return nil
+	}
+	field, count := a.text, a.count("n")
+	if f := a.x.form; f != nil {
+		field = func(name string) string { v, _ := f.Value(name); return v }
+		count = max(gjson.Parse(field("n")).Int(), 1)
+	}
+	return []catalog.Images{{Quality: field("quality"), Size: field("size"), Count: min(count, 128)}}
+}
+
+// execution is how the call asks to be executed.
+func (a *attempt) execution() catalog.Execution {
+	if a.x.match.Endpoint == llm.CreateBatch {
+		return catalog.Batch
+	}
+	switch tier := a.text("service_tier"); tier {
+	case "flex", "priority":
+		return catalog.Execution(tier)
+	}
+	return catalog.Standard
+}
+
+// region is where the provider is asked to execute the call, where its price depends on
+// that: "us-east-1", "europe-west4".
+func (a *attempt) region() string {
+	return first(a.values["aws_region"], a.values["vertex_region"])
+}
+
+// priceName is the model as price lists name it: behind a profile the model that it
+// stands for.
+func (a *attempt) priceName() string {
+	if a.plan == nil {
+		return a.model
+	}
+	return first(a.plan.Underlying, first(a.plan.Model, a.model))
+}

@@ -1,0 +1,216 @@
+package dataplane
+
+import (
+	"sluice/internal/catalog"
+	"sluice/internal/dialect"
+	"sluice/internal/ledger"
+	"sluice/internal/llm"
+	"sluice/internal/quota"
+	"sluice/internal/record"
+)
+
+// owed is what a call came to.
+type owed struct {
+	state ledger.State
+	usage llm.Usage
+	bill  catalog.Bill
+}
+
+// ending is how a call of a provider ended, as far as money is concerned. There is one
+// rule for each; docs/money.md has them in a table.
+type ending uint8
+
+const (
+	answered  ending = iota // whole, with a status of success
+	refused                 // with an error of the provider
+	unsent                  // before the provider could have seen it
+	abandoned               // sent, and nothing usable came back
+	broken                  // in the middle of the answer: client gone, upstream cut, stalled, an error in a stream
+)
+
+// ending is how the attempt ended.
+func (a *attempt) ending(o record.Outcome) ending {
+	switch {
+	case !a.stake.sent:
+		return unsent
+	case o == record.OK:
+		return answered
+	case a.committed, a.log.BytesOut > 0 && a.log.Upstream < 400:
+		return broken
+	case a.log.Upstream >= 400 || o == record.Failed:
+		return refused
+	}
+	return abandoned
+}
+
+// given is how a call ended that was given up for another try.
+func (a *attempt) given(err error) ending {
+	switch {
+	case !a.stake.sent:
+		return unsent
+	case err == nil:
+		return refused
+	}
+	return abandoned
+}
+
+// owed works out what a call came to. What the provider counted counts, however the call
+// ended. Where it counted nothing, an answer is counted here; a call that brought none
+// cost its input, unless the provider refused it or never saw it.
+func (g *Gateway) owed(a *attempt, e ending) owed {
+	o := owed{state: ledger.Settled, usage: a.log.Usage}
+	switch {
+	case e == unsent, e == refused && !o.usage.Reported:
+		return owed{state: ledger.Released, bill: catalog.Bill{Version: a.stake.tariff.Version()}}
+	case e == broken:
+		o.state, o.usage = ledger.Estimated, g.reckoned(a, o.usage, true)
+	case !o.usage.Reported && worded[a.x.match.Endpoint]:
+		o.state, o.usage = ledger.Estimated, g.reckoned(a, o.usage, e != abandoned)
+	}
+	u := g.units(a, &o.usage)
+	room := a.x.room
+	o.bill = a.stake.tariff.Bill(&u, room.terms)
+	room.terms = o.bill.Terms
+	return o
+}
+
+// worded are the endpoints that are billed by what models read and write, which can be
+// counted here.
+var worded = map[llm.Endpoint]bool{llm.ChatComplete: true, llm.Complete: true, llm.Messages: true, llm.CreateModelResponse: true, llm.Embed: true}
+
+// reckoned is a usage with what the provider did not count counted here. Of a stream that
+// broke the larger count holds: a provider that counts as it goes may not have come to
+// the end.
+func (g *Gateway) reckoned(a *attempt, u llm.Usage, answer bool) llm.Usage {
+	if a.x.doc == nil {
+		return u
+	}
+	ep, model := a.x.match.Endpoint, a.priceName()
+	if u.InputTokens == 0 {
+		u.InputTokens = g.counter.Request(ep, a.x.doc.Source(), model).Tokens
+	}
+	if answer {
+		u.OutputTokens = max(u.OutputTokens, g.said(a, ep, model))
+	}
+	u.TotalTokens = u.InputTokens + u.OutputTokens
+	return u
+}
+
+// said counts the answer as far as it is kept; of a longer one the rest counts alike.
+func (g *Gateway) said(a *attempt, ep llm.Endpoint, model string) int64 {
+	b := a.log.Response.Bytes
+	if len(b) == 0 || a.log.Response.Encoding != "" {
+		return 0
+	}
+	var n int64
+	if a.stream {
+		n = g.counter.Text(dialect.Spoken(b), model).Tokens
+	} else {
+		n = g.counter.Answer(ep, b, model).Tokens
+	}
+	if whole := a.log.Response.Size; whole > int64(len(b)) {
+		n = int64(float64(n) * float64(whole) / float64(len(b)))
+	}
+	return n
+}
+
+// units are what is billed of a usage.
+func (g *Gateway) units(a *attempt, used *llm.Usage) catalog.Units {
+	u := catalog.Count(*used)
+	u.Region, u.Execution = a.stake.most.Region, a.stake.most.Execution
+	if used.Tier != "" {
+		u.Execution = catalog.Execution(used.Tier)
+	}
+	if hour := min(used.CacheHourTokens, u.CacheWrite5m); hour > 0 {
+		u.CacheWrite1h, u.CacheWrite5m = hour, u.CacheWrite5m-hour
+	}
+	switch ep := a.x.match.Endpoint; {
+	case ep == llm.ImageGenerate || ep == llm.ImageEdit:
+		u.ImageOutput, u.Output = u.ImageOutput+u.Output, 0
+		if !used.Reported {
+			u.Images = a.stake.most.Images
+		}
+	case ep == llm.CreateSpeech && !used.Reported:
+		u.Characters = a.stake.most.Characters
+	}
+	return u
+}
+
+// spend is what the record of the attempt says.
+func (s *stake) spend(r *room) record.Spend {
+	o := &s.owed
+	p := record.Spend{State: o.state.String(), Cost: o.bill.Cost, Saved: o.bill.Saved, Bound: s.bound, Version: o.bill.Version}
+	switch {
+	case o.bill.Reason != "":
+		p.Unpriced = string(o.bill.Reason)
+	case len(o.bill.Unpriced) > 0:
+		p.Unpriced = "no_rate:" + o.bill.Unpriced[0]
+	case o.bill.Overflow:
+		p.Unpriced = "overflow"
+	}
+	r.termText = writeTerms(r.termText[:0], o.bill.Terms)
+	p.Terms = string(r.termText)
+	return p
+}
+
+// writeTerms writes how a cost comes about; nothing for no terms:
+//
+//	[{"dimension":"input","key":"request_token","units":1200,"per":1,"rate":"0.0000025","factor":"1","nano":3000000}]
+func writeTerms(b []byte, terms []catalog.Term) []byte {
+	if len(terms) == 0 {
+		return b
+	}
+	w := dialect.JSON{B: b}
+	w.Open('[')
+	for i := range terms {
+		t := &terms[i]
+		w.Open('{')
+		w.Str("dimension", t.Dimension)
+		w.Str("key", t.Key)
+		w.Int("units", t.Units)
+		w.Int("per", t.Per)
+		w.Str("rate", t.Rate)
+		w.Str("factor", t.Factor)
+		w.Int("nano", t.Nano)
+		w.Close('}')
+	}
+	w.Close(']')
+	return w.B
+}
+
+// amounts are what was used, in the units of each hold.
+func (r *room) amounts(holds []quota.Hold, o *owed) []int64 {
+	r.used = r.used[:0]
+	for i := range holds {
+		r.used = append(r.used, o.amount(holds[i].Measure))
+	}
+	return r.used
+}
+
+// amount is what was used of a measure.
+func (o *owed) amount(m quota.Measure) int64 {
+	switch {
+	case o.state == ledger.Released:
+		return 0
+	case m == quota.Calls:
+		return 1
+	case m == quota.TokenCount:
+		return max(o.usage.TotalTokens, o.usage.InputTokens+o.usage.OutputTokens)
+	}
+	return o.bill.Cost
+}
+
+// charged are the charges of budgets: what is held of each while the line is reserved,
+// and what was used once it is closed.
+func (r *room) charged(budgets []quota.Hold, o *owed) []ledger.Charge {
+	r.charges = r.charges[:0]
+	for i := range budgets {
+		h := &budgets[i]
+		n := h.Amount
+		if o != nil {
+			n = o.amount(h.Measure)
+		}
+		r.charges = append(r.charges, ledger.Charge{Carrier: h.Counter.Carrier, Entry: h.Counter.Entry, ValueKey: h.Counter.ValueKey, Units: n})
+	}
+	return r.charges
+}

@@ -1,0 +1,144 @@
+package dataplane
+
+import (
+	"strconv"
+	"time"
+
+	"sluice/internal/credential"
+	"sluice/internal/fault"
+	"sluice/internal/keys"
+	"sluice/internal/quota"
+	"sluice/internal/tenant"
+	"sluice/internal/wire"
+)
+
+// door is where a limit was found to refuse.
+type door uint8
+
+const (
+	atDoor   door = iota // before a target is chosen: the caller's own limits
+	atTarget             // inside the attempt at one target, of which others may be tried
+)
+
+// retrySoon is when a call may try again that was refused because others hold what is
+// left: they give back what they do not use.
+const retrySoon = time.Second
+
+// sdkPatience is the longest Retry-After that official clients wait for.
+const sdkPatience = time.Minute
+
+// exhaustTypes are the types of refusals by the kind of what has the limit.
+// Source: contract/identity-and-governance.md sections 6 and 7.
+var exhaustTypes = map[string]string{
+	quota.IntegrationWorkspace: "integration", credential.ProviderKind: "virtual_key", credential.VirtualKeyKind: "virtual_key",
+	tenant.WorkspaceKind: "workspace", keys.Kind: "api_key",
+}
+
+// refusal is the answer of a limit that does not let a call through: what it is of, what
+// is left of it, and whether and when a retry can help.
+func refusal(h *quota.Hold, left int64, anew, now time.Time, where door) *fault.Error {
+	who := h.Of
+	if who == nil {
+		who = &quota.Owner{}
+	}
+	var f *fault.Error
+	if h.Unit != "" {
+		f = rateRefusal(h, who, where)
+	} else {
+		f = budgetRefusal(h, who, left, where)
+	}
+	switch {
+	case h.Unit == "" && left > 0 && h.Amount > left && h.Amount <= h.Limit:
+		f = f.WithRetry(retrySoon).WithAgain(fault.AgainHelps)
+	case !anew.IsZero():
+		f = f.WithRetry(max(anew.Sub(now), time.Second)).WithAgain(fault.AgainHelps)
+	default:
+		f = f.WithAgain(fault.AgainNever)
+	}
+	return f
+}
+
+func budgetRefusal(h *quota.Hold, who *quota.Owner, left int64, where door) *fault.Error {
+	text := "the " + ownerName(who) + " has used up its budget of " + h.Measure.Text(h.Limit) + measureWords[h.Measure]
+	if left > 0 {
+		text = "this call can use up to " + h.Measure.Text(h.Amount) + measureWords[h.Measure] + ", and " + h.Measure.Text(left) +
+			" is left in the budget of the " + ownerName(who) + "; set max_tokens lower, or wait for calls under way to end"
+	}
+	switch {
+	case where == atDoor:
+		return fault.New(fault.KeyBudgetExhausted, text)
+	case who.Kind == quota.UsageLimitKind:
+		return fault.New(fault.BudgetExhausted, text+policyWords(h, who)).WithType("usage_limits_policy_exhaust_error", "06")
+	}
+	return fault.New(fault.BudgetExhausted, text).WithType(exhaustTypes[who.Kind]+"_exhaust_error", "04")
+}
+
+func rateRefusal(h *quota.Hold, who *quota.Owner, where door) *fault.Error {
+	text := "the " + ownerName(who) + " is limited to " + h.Measure.Text(h.Limit) + measureWords[h.Measure] + " " + unitWords[h.Unit]
+	switch {
+	case where == atDoor:
+		return fault.New(fault.KeyRateLimited, text)
+	case who.Kind == quota.RateLimitKind:
+		return fault.New(fault.RateLimited, text+policyWords(h, who)).WithType("rate_limits_policy_exhaust_error", "")
+	}
+	return fault.New(fault.RateLimited, text).WithType(exhaustTypes[who.Kind]+"_rate_limit_error", "")
+}
+
+// measureWords follow an amount.
+var measureWords = map[quota.Measure]string{quota.Cost: " US dollars", quota.TokenCount: " tokens", quota.Calls: " requests"}
+
+var unitWords = map[quota.Unit]string{quota.PerMinute: "a minute", quota.PerHour: "an hour", quota.PerDay: "a day", quota.PerWeek: "a week"}
+
+// kindWords are kinds as people call them.
+var kindWords = map[string]string{
+	keys.Kind: "API key", tenant.WorkspaceKind: "workspace", quota.IntegrationWorkspace: "integration in this workspace",
+	credential.ProviderKind: "provider", credential.VirtualKeyKind: "virtual key", quota.UsageLimitKind: "usage-limit policy", quota.RateLimitKind: "rate-limit policy",
+}
+
+func ownerName(who *quota.Owner) string {
+	if who.Name == "" {
+		return kindWords[who.Kind]
+	}
+	return kindWords[who.Kind] + " " + strconv.Quote(clip(who.Name))
+}
+
+// policyWords name the policy and the value key that a refusal is about.
+func policyWords(h *quota.Hold, who *quota.Owner) string {
+	return " (policy " + who.ID + ", " + clip(h.Counter.ValueKey) + ")"
+}
+
+// limitHeader tells the caller where the rate stands that is nearest to its end, and
+// whether a refused call is worth another try.
+// Source: contract/identity-and-governance.md section 7.
+func (g *Gateway) limitHeader(h wire.Header, x *exchange) wire.Header {
+	if f := x.refusal; f != nil && f.Again != fault.AgainUnsaid {
+		again := f.Again == fault.AgainHelps && f.Retry <= sdkPatience
+		h = append(h, wire.Field{Name: "x-should-retry", Value: strconv.FormatBool(again)})
+	}
+	if len(x.room.caller) == 0 && len(x.room.holds) == 0 {
+		return h
+	}
+	now := g.Clock.Now()
+	var tight *quota.Hold
+	var at quota.State
+	for _, list := range [...][]quota.Hold{x.room.caller, x.room.holds} {
+		for i := range list {
+			if list[i].Unit == "" {
+				continue
+			}
+			if s := g.Bank.State(now, &list[i]); tight == nil || share(s, &list[i]) < share(at, tight) {
+				tight, at = &list[i], s
+			}
+		}
+	}
+	if tight == nil {
+		return h
+	}
+	return append(h,
+		wire.Field{Name: prefix + "ratelimit-limit", Value: strconv.FormatInt(tight.Limit, 10)},
+		wire.Field{Name: prefix + "ratelimit-remaining", Value: strconv.FormatInt(at.Left, 10)},
+		wire.Field{Name: prefix + "ratelimit-reset", Value: strconv.FormatInt(int64((at.Anew.Sub(now)+time.Second-1)/time.Second), 10)})
+}
+
+// share is how much of a limit is left, from 0 to 1.
+func share(s quota.State, h *quota.Hold) float64 { return float64(s.Left) / float64(max(h.Limit, 1)) }

@@ -1,0 +1,134 @@
+package dataplane
+
+import (
+	"context"
+	"time"
+
+	"sluice/internal/catalog"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/ledger"
+	"sluice/internal/quota"
+	"sluice/internal/record"
+)
+
+// bank holds the counters of limits; *quota.Bank is one.
+type bank interface {
+	Take(now time.Time, holds []quota.Hold) (refused int, left int64, retry time.Time)
+	Settle(now time.Time, holds []quota.Hold, used []int64)
+	State(now time.Time, h *quota.Hold) quota.State
+}
+
+// prices know what models cost; *catalog.Book does.
+type prices interface {
+	Find(provider, model string, a *catalog.Agreement) *catalog.Tariff
+	Reach(provider, model string) catalog.Reach
+}
+
+// stake is the money of one attempt: what it may cost at most, what was taken from limits
+// for that, and the line of the ledger that says so. A line is reserved before each call
+// of the provider and closed by what the call came to.
+type stake struct {
+	tariff *catalog.Tariff
+	most   catalog.Limits
+	cap    int64 // tokens that the caller lets the answer become; 0: not said
+	bound  int64 // what the most costs, in nano-dollars
+	line   ledger.Line
+	open   bool         // the line is reserved and not closed
+	sent   bool         // the call may have reached the provider
+	holds  []quota.Hold // budgets, then rates
+	rates  int          // where the rates begin
+	owed   owed         // what the attempt came to, once its line is closed
+}
+
+// reserve takes what the attempt may use at most from all limits that bind it, or refuses
+// it, and puts a line on the ledger that outlives the process, before anything is sent.
+// Source: contract/identity-and-governance.md sections 6 to 8.
+func (g *Gateway) reserve(_ context.Context, a *attempt) error {
+	if !a.x.metered {
+		return nil
+	}
+	s := &a.stake
+	s.tariff = g.Prices.Find(a.spec.ID, a.priceName(), a.x.dir.Agreement(a.account))
+	s.cap = a.cap()
+	s.most = g.most(a)
+	s.bound = s.tariff.Bound(&s.most)
+	s.holds, s.rates = g.gather(a)
+	now := g.Clock.Now()
+	if i, left, retry := g.Bank.Take(now, s.holds); i >= 0 {
+		return refusal(&s.holds[i], left, retry, now, atTarget)
+	}
+	return g.enter(a, now, a.recordID())
+}
+
+// enter puts the line of one call on the ledger.
+func (g *Gateway) enter(a *attempt, now time.Time, id string) error {
+	s, p := &a.stake, &a.x.key.Principal
+	s.line = ledger.Line{
+		ID: id, RequestID: a.x.id, State: ledger.Reserved, At: now, OrgID: p.OrgID, WorkspaceID: p.WorkspaceID, KeyID: p.ID,
+		Provider: a.spec.ID, Model: a.model, Endpoint: a.x.match.Endpoint,
+		Amount: s.bound, Unpriced: s.tariff.Reason() != "", Charges: a.x.room.charged(s.holds[:s.rates], nil),
+	}
+	if a.account != nil {
+		s.line.ProviderID = a.account.Slug
+	}
+	if err := g.Journal.AppendLine(&s.line); err != nil {
+		g.Bank.Settle(now, s.holds, nil)
+		return fault.New(fault.Overloaded, "this call cannot be put on the ledger, and is not sent without; try again shortly").Because(err)
+	}
+	s.open, s.sent = true, false
+	return nil
+}
+
+// renew closes the line of a call that was given up for another try, and reserves that.
+func (g *Gateway) renew(a *attempt, err error) error {
+	s := &a.stake
+	if !s.open {
+		return nil
+	}
+	s.owed = g.owed(a, a.given(err))
+	g.closing(a, &s.owed)
+	if err := g.Journal.AppendLine(&s.line); err != nil {
+		g.Log.Error("a line of the ledger could not be closed; a restart closes it at its bound", "request_id", a.x.id, "error", err.Error())
+	}
+	now := g.Clock.Now()
+	budgets := s.holds[:s.rates]
+	g.Bank.Settle(now, budgets, a.x.room.amounts(budgets, &s.owed))
+	if i, left, retry := g.Bank.Take(now, budgets); i >= 0 {
+		g.Bank.Settle(now, s.holds[s.rates:], nil)
+		return refusal(&budgets[i], left, retry, now, atTarget)
+	}
+	return g.enter(a, now, ident.NewIDAt(now))
+}
+
+// closing turns the reserved line into the one that closes it.
+func (g *Gateway) closing(a *attempt, o *owed) {
+	s := &a.stake
+	s.open = false
+	s.line.State, s.line.At, s.line.Amount, s.line.Unpriced = o.state, g.Clock.Now(), o.bill.Cost, !o.bill.Priced()
+	s.line.Charges = a.x.room.charged(s.holds[:s.rates], o)
+}
+
+// account works out what the attempt came to and puts it into its record, together with
+// the closing of its line, so that both are written in one append.
+func (g *Gateway) account(a *attempt, r *record.Attempt) {
+	s := &a.stake
+	if !s.open {
+		return
+	}
+	s.owed = g.owed(a, a.ending(r.Outcome))
+	g.closing(a, &s.owed)
+	r.Spend, r.Usage = s.spend(a.x.room), s.owed.usage
+	room := a.x.room
+	room.closing = s.line.AppendTo(room.closing[:0])
+	r.Closing = room.closing
+	a.x.tokens += s.owed.amount(quota.TokenCount)
+	g.Metrics.spent(a.spec.ID, &r.Spend)
+}
+
+// settle gives back what was taken from limits, less what was used.
+func (g *Gateway) settleStake(a *attempt) {
+	if s := &a.stake; len(s.holds) > 0 {
+		g.Bank.Settle(g.Clock.Now(), s.holds, a.x.room.amounts(s.holds, &s.owed))
+	}
+}
