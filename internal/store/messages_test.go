@@ -35,8 +35,7 @@ func TestMessages(t *testing.T) {
 		}
 	}
 	said := new(tap)
-	s.writer.AddQueryHook(said)
-	s.db.(*bun.DB).AddQueryHook(said)
+	s.writer, s.db = s.writer.WithQueryHook(said), s.db.(*bun.DB).WithQueryHook(said)
 	for _, c := range []struct {
 		what string
 		do   func() error
