@@ -36,8 +36,6 @@ type Integration struct {
 	// Adjustments multiply list prices: {"multiplier": {"default": 1.1}}.
 	Adjustments json.RawMessage `json:"pricing_adjustments,omitempty"` // for catalog.ReadAdjustments
 
-	PricingAdjustments json.RawMessage `json:"pricing_adjustments,omitempty"` // what the prices of the list are multiplied with, as callers sent it
-
 	Limits       map[string]WorkspaceLimits `json:"workspace_limits,omitempty"` // of single workspaces, by their ids
 	GlobalLimits WorkspaceLimits            `json:"global_limits,omitzero"`     // that global access gives to each workspace
 }
@@ -60,12 +58,9 @@ type Model struct {
 	Name     string `json:"name,omitempty"`
 	IsCustom bool   `json:"is_custom,omitempty"`
 
-	IsFineTune bool   `json:"is_finetune,omitempty"`
-	Base       string `json:"base_model_slug,omitempty"` // of a fine-tuned model: what it was made of
-
-	PricingConfig json.RawMessage `json:"pricing_config,omitempty"` // its own prices, as callers sent them
-
-	Pricing json.RawMessage `json:"pricing_config,omitempty"` // own prices, for catalog.ReadOverride
+	IsFineTune bool            `json:"is_finetune,omitempty"`
+	Base       string          `json:"base_model_slug,omitempty"` // of a fine-tuned model: what it was made of
+	Pricing    json.RawMessage `json:"pricing_config,omitempty"`  // own prices, for catalog.ReadOverride
 }
 
 // Provider is the stored body of a provider.

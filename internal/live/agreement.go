@@ -18,23 +18,23 @@ func (s *Snapshot) Agreement(a *credential.Account) *catalog.Agreement {
 
 // agreementOf is that of an integration; nil when it says nothing of prices.
 func agreementOf(in *credential.Integration) (*catalog.Agreement, error) {
-	by, err := catalog.ReadAdjustments(in.PricingAdjustments)
+	by, err := catalog.ReadAdjustments(in.Adjustments)
 	if err != nil {
 		return nil, fmt.Errorf("read the pricing adjustments: %w", err)
 	}
 	models := make(map[string]catalog.Override)
 	for i := range in.Models {
 		m := &in.Models[i]
-		if m.Base == "" && len(m.PricingConfig) == 0 {
+		if m.Base == "" && len(m.Pricing) == 0 {
 			continue
 		}
-		o, err := catalog.ReadOverride(m.Base, m.PricingConfig)
+		o, err := catalog.ReadOverride(m.Base, m.Pricing)
 		if err != nil {
 			return nil, fmt.Errorf("read the prices of %s: %w", m.Slug, err)
 		}
 		models[m.Slug] = o
 	}
-	if len(models) == 0 && len(in.PricingAdjustments) == 0 {
+	if len(models) == 0 && len(in.Adjustments) == 0 {
 		return nil, nil
 	}
 	return catalog.NewAgreement(by, models), nil

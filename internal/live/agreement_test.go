@@ -1,0 +1,52 @@
+package live_test
+
+import (
+	"encoding/json"
+	"log/slog"
+	"testing"
+
+	"sluice/internal/catalog"
+	"sluice/internal/credential"
+	"sluice/internal/ident"
+	"sluice/internal/resource"
+)
+
+// What an integration says of prices holds for the calls of its providers, and for no
+// others'.
+func TestAgreements(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t)
+	add := func(slug string, in credential.Integration) {
+		t.Helper()
+		id := ident.NewID()
+		in.AIProviderID = "openai"
+		p.write(resource.Record{Kind: credential.IntegrationKind, ID: id, OrgID: org, Slug: slug, Name: slug, Status: "active"}, in)
+		p.put(credential.ProviderKind, slug, credential.Provider{IntegrationID: id})
+	}
+	add("listed", credential.Integration{})
+	add("dearer", credential.Integration{Adjustments: json.RawMessage(`{"multiplier":{"default":1.5}}`)})
+	add("own", credential.Integration{Models: []credential.Model{
+		{Slug: "gpt-4o-mini", Enabled: true, Pricing: json.RawMessage(`{"type":"static","pay_as_you_go":{"request_token":{"price":3},"response_token":{"price":9}}}`)},
+		{Slug: "tuned", Enabled: true, IsFineTune: true, Base: "gpt-4o-mini"},
+	}})
+	p.load()
+	book := catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin()))
+	snap := p.dir.Current()
+	for _, c := range []struct {
+		slug, model string
+		want        int64 // nano-dollars for a thousand tokens of input
+	}{
+		{"listed", "gpt-4o-mini", 150_000},
+		{"dearer", "gpt-4o-mini", 225_000},
+		{"own", "gpt-4o-mini", 3_000_000},
+		{"own", "tuned", 150_000},
+	} {
+		a := snap.Agreement(snap.FindAccount(place, c.slug))
+		if got := book.Find("openai", c.model, a).Bill(&catalog.Units{Input: 1000}, nil).Cost; got != c.want {
+			t.Errorf("%s of @%s: %d, want %d", c.model, c.slug, got, c.want)
+		}
+	}
+	if snap.Agreement(nil) != nil {
+		t.Error("no account has an agreement")
+	}
+}
