@@ -11,7 +11,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// Pages is a list of a provider whose pages follow each other by a token of its own, for
+// Pages is a list of a provider whose pages follow each other by a token of its own or by
+// the number of items before them, or which is given whole at once, for
 // callers who go on from the last item that they have, as OpenAI's clients do: limit and
 // after in, first_id, last_id and has_more out. No state is kept: to go on behind an item
 // the list is read from its beginning, at most walkMost pages of it. A caller who gives
@@ -20,9 +21,9 @@ import (
 // It never changes and is safe for concurrent use.
 type Pages struct {
 	Items string // member of an answer with the items: "datasets"
-	Token string // and with the token: "nextPageToken"
-	Size  string // parameter for the length of a page: "pageSize"
-	After string // and for the token: "pageToken"
+	Token string // and with the token: "nextPageToken"; empty: the token is the number of items before a page
+	Size  string // parameter for the length of a page: "pageSize"; empty: the provider gives the whole list
+	After string // and for the token: "pageToken", "offset"
 	Usual int    // length of a page when the caller says none
 	Most  int    // the longest that the provider gives
 	Told  bool   // Items is there even when there are none; otherwise it may be absent
@@ -82,15 +83,29 @@ func (p *Pages) query(a *asked, token string) string {
 	if p.Own {
 		q = maps.Clone(a.rest)
 	}
-	size := a.limit
-	if a.walk {
-		size = min(p.Most, walkSize)
+	switch {
+	case p.counted(): // one more than wanted tells whether there is more
+		q.Set(p.Size, strconv.Itoa(p.size(a)+1))
+	case p.Size != "":
+		q.Set(p.Size, strconv.Itoa(p.size(a)))
 	}
-	q.Set(p.Size, strconv.Itoa(size))
 	if token != "" {
 		q.Set(p.After, token)
 	}
 	return strings.ReplaceAll(q.Encode(), "+", "%20") // which signatures want
+}
+
+// counted reports whether the token of a page is the number of items before it, whole
+// whether there is but one page.
+func (p *Pages) counted() bool { return p.Token == "" && p.Size != "" }
+func (p *Pages) whole() bool   { return p.Token == "" && p.Size == "" }
+
+// size is the length of a page of the provider's.
+func (p *Pages) size(a *asked) int {
+	if a.walk {
+		return min(p.Most, walkSize)
+	}
+	return a.limit
 }
 
 // Ask makes the request for a list of the caller's query. A limit that is none, or that
@@ -156,10 +171,15 @@ func (p *Pages) section(in *Incoming, a *asked) *section {
 
 func (s *section) page(p *Pages, body []byte, a *asked) {
 	list, _ := splice.Find(body, p.Items)
+	before := s.seen
 	s.token = splice.Text(body, p.Token)
 	for raw := range splice.Elements(list) {
+		if p.counted() && s.seen-before == p.size(a) {
+			s.token = p.behind(a, s.seen)
+			break
+		}
 		s.seen++
-		if s.found && a.walk && len(s.items) == a.limit {
+		if s.found && (a.walk || p.whole()) && len(s.items) == a.limit {
 			s.more = true
 			return
 		}
@@ -175,6 +195,15 @@ func (s *section) page(p *Pages, body []byte, a *asked) {
 		}
 		s.last = id
 	}
+}
+
+// behind is the token of the page behind so many items that were read, where it is the
+// number of all items before it.
+func (p *Pages) behind(a *asked, seen int) string {
+	if n, err := strconv.Atoi(a.after); err == nil && !a.walk {
+		seen += n
+	}
+	return strconv.Itoa(seen)
 }
 
 // Answer writes {"object":"list","data":[…],"first_id":…,"last_id":…,"has_more":false}.

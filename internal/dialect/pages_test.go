@@ -26,6 +26,14 @@ func numbered(most int) *dialect.Pages {
 	}
 }
 
+// kinds are a list in pages with tokens, one in counted pages and one that is given whole.
+func kinds(most int) map[string]*dialect.Pages {
+	token, counted, whole := numbered(most), numbered(most), numbered(most)
+	counted.Token, counted.Size, counted.After = "", "limit", "offset"
+	whole.Token, whole.Size, whole.After = "", "", ""
+	return map[string]*dialect.Pages{"token": token, "counted": counted, "whole": whole}
+}
+
 // provider gives the page of a list of so many jobs that a query asks for.
 func provider(t *testing.T, jobs int, query string) []byte {
 	t.Helper()
@@ -33,8 +41,11 @@ func provider(t *testing.T, jobs int, query string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	size, _ := strconv.Atoi(q.Get("size"))
-	from, _ := strconv.Atoi(strings.TrimPrefix(q.Get("token"), "t/"))
+	size, err := strconv.Atoi(q.Get("size") + q.Get("limit"))
+	if err != nil {
+		size = jobs
+	}
+	from, _ := strconv.Atoi(strings.TrimPrefix(q.Get("token"), "t/") + q.Get("offset"))
 	to := min(from+size, jobs)
 	var w dialect.JSON
 	w.Open('{')
@@ -79,8 +90,15 @@ func list(t *testing.T, p *dialect.Pages, jobs int, query string) (text string, 
 // there are more.
 func TestPagesGoOnBehindAnItem(t *testing.T) {
 	t.Parallel()
-	const jobs = 11
-	p := numbered(4)
+	for name, p := range kinds(4) {
+		for jobs := range 13 {
+			t.Run(fmt.Sprintf("%s/%d", name, jobs), func(t *testing.T) { goesOn(t, p, jobs) })
+		}
+	}
+}
+
+func goesOn(t *testing.T, p *dialect.Pages, jobs int) {
+	t.Helper()
 	for after := range jobs {
 		for limit := 1; limit <= 4; limit++ {
 			text, _, err := list(t, p, jobs, fmt.Sprintf("after=job-%d&limit=%d", after, limit))
@@ -110,9 +128,18 @@ func TestPagesGoOnBehindAnItem(t *testing.T) {
 // A client that asks for page after page, as OpenAI's do, sees every item once.
 func TestPagesAreWalkedByClients(t *testing.T) {
 	t.Parallel()
-	p, query, seen := numbered(4), "limit=2", 0
+	for name, p := range kinds(4) {
+		for jobs := range 10 {
+			t.Run(fmt.Sprintf("%s/%d", name, jobs), func(t *testing.T) { isWalked(t, p, jobs) })
+		}
+	}
+}
+
+func isWalked(t *testing.T, p *dialect.Pages, jobs int) {
+	t.Helper()
+	query, seen := "limit=2", 0
 	for range 20 {
-		text, _, err := list(t, p, 9, query)
+		text, _, err := list(t, p, jobs, query)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,8 +155,8 @@ func TestPagesAreWalkedByClients(t *testing.T) {
 		}
 		query = "limit=2&after=" + splice.Text([]byte(text), "last_id")
 	}
-	if seen != 9 {
-		t.Errorf("%d items", seen)
+	if seen != jobs {
+		t.Errorf("%d items of %d", seen, jobs)
 	}
 }
 

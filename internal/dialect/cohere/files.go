@@ -2,6 +2,7 @@ package cohere
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,18 +17,42 @@ import (
 // contract/provider-transforms.md 6.4 and 12.
 type files struct{}
 
-var _ dialect.Unified = files{}
+var _ dialect.Follower = files{}
 
-// EncodeRequest has nothing to say: the address says it all. Of the caller's query,
-// which goes along, Cohere knows how long a list shall be.
-func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
-	return &dialect.Outgoing{Lost: unknown(r.Query, "limit")}, nil
+// filePages are the datasets.
+// Source: https://docs.cohere.com/reference/list-datasets, read 2026-11; the lengths are ours.
+var filePages = &dialect.Pages{
+	Items: "datasets", Size: "limit", After: "offset", Usual: 100, Most: 1000, IsID: isDataset,
+	Write: func(w *dialect.JSON, raw []byte) { readFile(raw).write(w) },
 }
 
-// unknown lists the names of a query's fields but for one that Cohere knows.
-func unknown(query, known string) (names []string) {
+// isDataset reports whether it is the id of a dataset, which is no number.
+func isDataset(after string) bool {
+	_, err := strconv.Atoi(after)
+	return err != nil
+}
+
+// EncodeRequest has nothing to say but which page of a list is wanted: the address says
+// all else.
+func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	if r.Endpoint == llm.ListFiles {
+		return filePages.Ask(r.Query)
+	}
+	return &dialect.Outgoing{Lost: unknown(r.Query)}, nil
+}
+
+// Follow finds the page that the caller wants.
+func (files) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
+	if in.Sent.Endpoint != llm.ListFiles {
+		return dialect.Next{}, false, nil
+	}
+	return filePages.Follow(in)
+}
+
+// unknown lists the names of a query's fields: Cohere knows none of them.
+func unknown(query string) (names []string) {
 	for pair := range strings.SplitSeq(query, "&") {
-		if name, _, _ := strings.Cut(pair, "="); name != "" && name != known {
+		if name, _, _ := strings.Cut(pair, "="); name != "" {
 			names = append(names, name)
 		}
 	}
@@ -45,8 +70,7 @@ func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 		w.Bool("deleted", true)
 		w.Close('}')
 	case llm.ListFiles:
-		list, _ := splice.Find(in.Body, "datasets")
-		writeList(&w, list, func(raw []byte) { readFile(raw).write(&w) })
+		return filePages.Answer(in)
 	default:
 		raw, ok := splice.Find(in.Body, "dataset")
 		if !ok {
@@ -55,19 +79,6 @@ func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 		readFile(raw).write(&w)
 	}
 	return &dialect.Answer{Body: w.B}, nil
-}
-
-// writeList writes {"object":"list","data":[…],"has_more":false}.
-func writeList(w *dialect.JSON, list []byte, each func(raw []byte)) {
-	w.Open('{')
-	w.Str("object", "list")
-	w.Key("data").Open('[')
-	for raw := range splice.Elements(list) {
-		each(raw)
-	}
-	w.Close(']')
-	w.Bool("has_more", false)
-	w.Close('}')
 }
 
 // file is a file in OpenAI's shape.

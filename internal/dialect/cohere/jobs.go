@@ -19,8 +19,8 @@ type jobs struct{}
 type createJob struct{}
 
 var (
-	_ dialect.Unified = jobs{}
-	_ dialect.Unified = createJob{}
+	_ dialect.Follower = jobs{}
+	_ dialect.Unified  = createJob{}
 )
 
 // embeddings is the only endpoint whose requests Cohere takes in batches.
@@ -80,9 +80,29 @@ func (createJob) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	return &dialect.Answer{Body: w.B}, nil
 }
 
-// EncodeRequest sends nothing: the address says it all. Embed jobs are listed whole.
+// jobPages are the embed jobs, which Cohere lists whole.
+// Source: https://docs.cohere.com/reference/list-embed-jobs, read 2026-11.
+var jobPages = &dialect.Pages{
+	Items: "embed_jobs", Usual: 20, Most: 100, IsID: anyID, // the lengths are OpenAI's
+	Write: func(w *dialect.JSON, raw []byte) { readBatch(raw).write(w) },
+}
+
+func anyID(string) bool { return true }
+
+// EncodeRequest sends nothing: the address says it all.
 func (jobs) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
-	return &dialect.Outgoing{Lost: unknown(r.Query, "")}, nil
+	if r.Endpoint == llm.ListBatches {
+		return jobPages.Ask(r.Query)
+	}
+	return &dialect.Outgoing{Lost: unknown(r.Query)}, nil
+}
+
+// Follow finds the page that the caller wants.
+func (jobs) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
+	if in.Sent.Endpoint != llm.ListBatches {
+		return dialect.Next{}, false, nil
+	}
+	return jobPages.Follow(in)
 }
 
 // DecodeAnswer reads a job, {"embed_jobs":[…]} or, of what was cancelled, anything.
@@ -96,8 +116,7 @@ func (jobs) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 		w.Str("id", in.Sent.ID)
 		w.Close('}')
 	case llm.ListBatches:
-		list, _ := splice.Find(in.Body, "embed_jobs")
-		writeList(&w, list, func(raw []byte) { readBatch(raw).write(&w) })
+		return jobPages.Answer(in)
 	default:
 		b := readBatch(in.Body)
 		if b.id == "" {

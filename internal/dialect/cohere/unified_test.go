@@ -10,6 +10,7 @@ import (
 	"sluice/internal/dialect/cohere"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
+	"sluice/internal/splice"
 )
 
 func unified(ep llm.Endpoint) dialect.Unified { return cohere.Dialect().Unified[ep] }
@@ -131,11 +132,11 @@ func TestUnifiedAnswers(t *testing.T) {
 			`{"id":"r","object":"list","results":[{"index":0,"relevance_score":1}],"model":"m","usage":{"search_units":0}}`, llm.Usage{},
 		},
 		{"a file", llm.RetrieveFile, ``, `{"dataset":` + dataset + `}`, file, llm.Usage{}},
-		{"files", llm.ListFiles, ``, `{"datasets":[` + dataset + `]}`, `{"object":"list","data":[` + file + `],"has_more":false}`, llm.Usage{}},
+		{"files", llm.ListFiles, ``, `{"datasets":[` + dataset + `]}`, `{"object":"list","data":[` + file + `],"first_id":"` + splice.Text([]byte(file), "id") + `","last_id":"` + splice.Text([]byte(file), "id") + `","has_more":false}`, llm.Usage{}},
 		{"a deleted file", llm.DeleteFile, ``, `{}`, `{"id":"x/1","object":"file","deleted":true}`, llm.Usage{}},
 		{"a new batch", llm.CreateBatch, `{"input_file_id":"d1"}`, `{"job_id":"j1"}`, `{"id":"j1","object":"batch","endpoint":"/v1/embeddings","model":"m","input_file_id":"d1","completion_window":"24h","status":"validating","output_file_id":null,"created_at":9}`, llm.Usage{}},
 		{"a batch", llm.RetrieveBatch, ``, job, batch, llm.Usage{}},
-		{"batches", llm.ListBatches, ``, `{"embed_jobs":[` + job + `]}`, `{"object":"list","data":[` + batch + `],"has_more":false}`, llm.Usage{}},
+		{"batches", llm.ListBatches, ``, `{"embed_jobs":[` + job + `]}`, `{"object":"list","data":[` + batch + `],"first_id":"` + splice.Text([]byte(batch), "id") + `","last_id":"` + splice.Text([]byte(batch), "id") + `","has_more":false}`, llm.Usage{}},
 		{"a cancelled batch", llm.CancelBatch, ``, ``, `{"status":"success","object":"batch","id":"x/1"}`, llm.Usage{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -175,14 +176,18 @@ func TestLists(t *testing.T) {
 	for _, c := range []struct {
 		ep    llm.Endpoint
 		query string
+		want  string
 		lost  []string
 	}{
-		{llm.ListFiles, "after=x&limit=5", []string{"after"}},
-		{llm.ListBatches, "after=x&limit=5", []string{"after", "limit"}},
-		{llm.RetrieveFile, "", nil},
+		{llm.ListFiles, "limit=5", "limit=6", nil},
+		{llm.ListFiles, "after=ds-1&limit=5&purpose=batch", "limit=501", []string{"purpose"}},
+		{llm.ListFiles, "after=10&limit=5", "limit=6&offset=10", nil},
+		{llm.ListBatches, "after=x&limit=5", "", nil},
+		{llm.RetrieveFile, "", "", nil},
+		{llm.RetrieveFile, "x=1", "", []string{"x"}},
 	} {
 		out, err := unified(c.ep).EncodeRequest(context.Background(), &dialect.Request{Endpoint: c.ep, Query: c.query}, target)
-		if err != nil || out.Query != "" || !slices.Equal(out.Lost, c.lost) || out.Body != nil {
+		if err != nil || out.Query != c.want || !slices.Equal(out.Lost, c.lost) || out.Body != nil {
 			t.Errorf("%s: %+v, %v", c.ep, out, err)
 		}
 	}
