@@ -25,7 +25,7 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 		return err
 	}
 	if a.speech.unified != nil {
-		if err := g.followed(ctx, a, in); err != nil {
+		if given, err := g.followed(ctx, a, in); given || err != nil {
 			return err
 		}
 		return a.restated(in)

@@ -17,27 +17,30 @@ import (
 const followMost = 32
 
 // followed makes the further calls of an answer that stands in several places. Their
-// answers are gathered in in.
-func (g *Gateway) followed(ctx context.Context, a *attempt, in *dialect.Incoming) error {
+// answers are gathered in in; given says that the last of them, in the caller's words, is
+// the answer in hand already.
+func (g *Gateway) followed(ctx context.Context, a *attempt, in *dialect.Incoming) (given bool, err error) {
 	f, ok := a.speech.unified.(dialect.Follower)
 	if !ok {
-		return nil
+		return false, nil
 	}
 	for range followMost {
 		next, more, err := f.Follow(in)
-		if err != nil {
-			return fault.From(err)
-		}
-		if !more {
-			return nil
+		switch {
+		case err != nil:
+			return false, fault.From(err)
+		case !more:
+			return false, nil
+		case next.Rows != nil:
+			return true, g.followedRows(ctx, a, &next)
 		}
 		b, err := g.ask(ctx, a, &next)
 		if err != nil {
-			return err
+			return false, err
 		}
 		in.More = append(in.More, b)
 	}
-	return fault.Newf(fault.UpstreamInvalid, "%s names more than %d places for one answer", a.spec.ID, followMost)
+	return false, fault.Newf(fault.UpstreamInvalid, "%s names more than %d places for one answer", a.spec.ID, followMost)
 }
 
 // followedLive makes the one further call whose answer is the caller's, relayed as it comes
@@ -53,6 +56,20 @@ func (g *Gateway) followedLive(ctx context.Context, a *attempt, n *dialect.Next)
 		return nil
 	}
 	return g.normalise(ctx, a)
+}
+
+// followedRows is followedLive of a file whose rows are put in the caller's words as they
+// come. The head is that of the answer before it: the file's tells of other bytes.
+func (g *Gateway) followedRows(ctx context.Context, a *attempt, n *dialect.Next) error {
+	head := a.reply.header.Clone(1)
+	if err := g.followedLive(ctx, a, n); err != nil || !a.reply.live {
+		return err
+	}
+	a.resp.Body, a.resp.Length = &retold{Body: a.resp.Body, to: n.Rows}, -1
+	a.reply.header = head
+	a.reply.header.Set("content-type", n.ContentType)
+	a.reply.header.Del("content-encoding")
+	return nil
 }
 
 // elsewhere gives the file that an answer names, as the provider's spec says, for example

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/internal/dataplane"
 	"sluice/test/upstream"
 )
 
@@ -63,5 +64,40 @@ func TestStepsAreGuarded(t *testing.T) {
 		if a.StatusCode < 400 || r.up.Total() != 2 {
 			t.Errorf("%s: %d %s after %d calls", address, a.StatusCode, a.Text, r.up.Total())
 		}
+	}
+}
+
+// batchJob is a job of Bedrock's that is done.
+const batchJob = `{"jobArn":"arn:aws:bedrock:us-east-1:1:model-invocation-job/b1","modelId":"anthropic.claude-3-haiku-20240307-v1:0","status":"Completed",` +
+	`"inputDataConfig":{"s3InputDataConfig":{"s3Uri":"s3://acme/in/rows.jsonl"}},"outputDataConfig":{"s3OutputDataConfig":{"s3Uri":"s3://acme/out/"}}}`
+
+// The output of a batch may be larger than what is held of an answer: it is put in the
+// caller's words as it comes. One that ends early cuts the connection.
+func TestBatchOutputIsNotHeld(t *testing.T) {
+	t.Parallel()
+	const rows = 2000
+	file := strings.Repeat(`{"recordId":"1","modelOutput":{"type":"message","role":"assistant","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn"}}`+"\n", rows)
+	for name, reply := range map[string]upstream.Reply{
+		"whole": upstream.Text(200, "binary/octet-stream", file),
+		"cut":   {Pieces: []upstream.Piece{{Bytes: []byte(file)}}, Claim: int64(len(file)) + 1},
+		"gone":  upstream.Text(404, "application/xml", "<Error><Code>NoSuchKey</Code><Message>It is gone.</Message></Error>"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, func(s *dataplane.Settings) { s.MaxReplyBytes = 4 << 10 })
+			r.up.On("/model-invocation-job/b1", upstream.Always(upstream.JSON(200, []byte(batchJob))))
+			r.up.On("/acme/out/b1/rows.jsonl.out", upstream.Always(reply))
+			a := r.call("GET", "/v1/batches/b1/output", "", r.bedrock()...)
+			switch {
+			case name == "gone":
+				if a.StatusCode != 404 || !strings.Contains(a.Text, "It is gone.") {
+					t.Errorf("%d %s", a.StatusCode, a.Text)
+				}
+			case a.StatusCode != 200 || a.Header.Get("content-type") != "application/jsonl" || strings.Count(a.Text, `"content":"Hi"`) != rows:
+				t.Errorf("%d %v, %d rows: %.300s", a.StatusCode, a.Header, strings.Count(a.Text, `"content":"Hi"`), a.Text)
+			case (name == "cut") != (a.Err != nil):
+				t.Errorf("the file ended with %v", a.Err)
+			}
+		})
 	}
 }

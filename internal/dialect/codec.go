@@ -107,6 +107,11 @@ type Next struct {
 	Query    string // raw, beside that of the provider's spec
 	Header   wire.Header
 	Body     wire.Payload
+	// Rows says that this is the last answer, a file that may be larger than the memory that
+	// a call should take: what Rows makes of it, as it comes, is the caller's answer in the
+	// place of DecodeAnswer's. ContentType is that of what it makes.
+	Rows        Restream
+	ContentType string // "application/jsonl"
 }
 
 // Profiles are names that do not tell which model is behind them, for example the ARN of

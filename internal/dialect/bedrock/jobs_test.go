@@ -8,6 +8,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/anthropic"
 	"sluice/internal/dialect/bedrock"
+	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -147,20 +148,12 @@ func TestBatchOutput(t *testing.T) {
 	f := bedrock.Dialect().Unified[llm.GetBatchOutput].(dialect.Follower)
 	in := &dialect.Incoming{Body: []byte(job("Completed", "")), Created: 1795176000, To: &dialect.Target{Provider: "bedrock"}, Sent: &dialect.Request{Lines: lines()}}
 	next, ok, err := f.Follow(in)
-	if err != nil || !ok || next.Endpoint != llm.RetrieveFileContent || next.Path != "/out/o/qz8v1t9lf3rk/rows.jsonl.out" {
+	if err != nil || !ok || next.Endpoint != llm.RetrieveFileContent || next.Path != "/out/o/qz8v1t9lf3rk/rows.jsonl.out" || next.ContentType != "application/jsonl" {
 		t.Fatalf("%+v, %v, %v", next, ok, err)
 	}
-	in.More = [][]byte{[]byte(`{"recordId":"1","modelInput":{},"modelOutput":{"id":"msg_1","type":"message","role":"assistant","model":"claude-3-haiku","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn","usage":{"input_tokens":5,"output_tokens":7}}}` + "\n" +
-		`{"recordId":"2","modelInput":{},"error":{"errorCode":400,"errorMessage":"bad"}}` + "\n\n" + `{"recordId":"3","modelOutput":{"odd":1}}`)}
-	if _, ok, err = f.Follow(in); ok || err != nil {
-		t.Errorf("nothing more: %v, %v", ok, err)
-	}
-	a, err := f.DecodeAnswer(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := strings.Split(string(a.Body), "\n")
-	if len(rows) != 4 || rows[3] != "" || a.ContentType != "application/jsonl" {
+	rows := strings.Split(dialecttest.Rows(t, next.Rows, `{"recordId":"1","modelInput":{},"modelOutput":{"id":"msg_1","type":"message","role":"assistant","model":"claude-3-haiku","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn","usage":{"input_tokens":5,"output_tokens":7}}}`+"\n"+
+		`{"recordId":"2","modelInput":{},"error":{"errorCode":400,"errorMessage":"bad"}}`+"\n\n"+`{"recordId":"3","modelOutput":{"odd":1}}`), "\n")
+	if len(rows) != 4 || rows[3] != "" {
 		t.Fatalf("%q", rows)
 	}
 	for i, want := range []string{
@@ -189,9 +182,13 @@ func TestBatchOutputOfFamilies(t *testing.T) {
 		"amazon.titan-text-lite-v1":    `{"inputTextTokenCount":1,"results":[{"tokenCount":2,"outputText":"Hi","completionReason":"FINISHED"}]}`,
 	} {
 		body := strings.Replace(job("Completed", ""), "anthropic.claude-3-haiku-20240307-v1:0", model, 1)
-		a, err := answer(llm.GetBatchOutput, &dialect.Incoming{Body: []byte(body), More: [][]byte{[]byte(`{"recordId":"1","modelOutput":` + said + `}`)}, Sent: &dialect.Request{Lines: lines()}})
-		if err != nil || !strings.Contains(string(a.Body), `"message":{"role":"assistant","content":"Hi"`) || !strings.Contains(string(a.Body), `"total_tokens":3`) {
-			t.Errorf("%s: %s, %v", model, a.Body, err)
+		f := bedrock.Dialect().Unified[llm.GetBatchOutput].(dialect.Follower)
+		next, _, err := f.Follow(&dialect.Incoming{Body: []byte(body), To: &dialect.Target{Provider: "bedrock"}, Sent: &dialect.Request{Lines: lines()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out := dialecttest.Rows(t, next.Rows, `{"recordId":"1","modelOutput":`+said+`}`); !strings.Contains(out, `"message":{"role":"assistant","content":"Hi"`) || !strings.Contains(out, `"total_tokens":3`) {
+			t.Errorf("%s: %s", model, out)
 		}
 	}
 }

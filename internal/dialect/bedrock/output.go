@@ -1,7 +1,6 @@
 package bedrock
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 
@@ -24,11 +23,10 @@ func (output) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 	return &dialect.Outgoing{Path: jobPath(r.ID)}, nil
 }
 
-// Follow leads from the job to its file. A job that is not completed is fault.Conflict.
+// Follow leads from the job to its file, a line of which becomes
+// {"id":…,"custom_id":…,"response":{"status_code":200,"request_id":…,"body":{…}},"error":null}.
+// A job that is not completed is fault.Conflict.
 func (output) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
-	if len(in.More) > 0 {
-		return dialect.Next{}, false, nil
-	}
 	word := splice.Text(in.Body, "status")
 	if status := cmp.Or(batchStatus[word], word); status != "completed" {
 		return dialect.Next{}, false, fault.Newf(fault.Conflict, "the batch has no output: its status is %s", status)
@@ -37,23 +35,14 @@ func (output) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 	if err != nil {
 		return dialect.Next{}, false, fault.New(fault.UpstreamInvalid, "the provider's job does not tell where its output is").Because(err)
 	}
-	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: file.id(), Path: file.path()}, true, nil
+	model := splice.Text(in.Body, "modelId")
+	rows := &dialect.Rows{Write: func(dst, line []byte) ([]byte, error) { return appendResult(dst, line, in, model), nil }}
+	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: file.id(), Path: file.path(), Rows: rows, ContentType: "application/jsonl"}, true, nil
 }
 
-// DecodeAnswer writes a line for each line of the file:
-// {"id":…,"custom_id":…,"response":{"status_code":200,"request_id":…,"body":{…}},"error":null}.
-func (output) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
-	if len(in.More) == 0 {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's file of the output is missing")
-	}
-	model := splice.Text(in.Body, "modelId")
-	var out []byte
-	for line := range bytes.Lines(in.More[0]) {
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			out = appendResult(out, line, in, model)
-		}
-	}
-	return &dialect.Answer{Body: out, ContentType: "application/jsonl", Model: model}, nil
+// DecodeAnswer has no answer to make: the rows of the file are.
+func (output) DecodeAnswer(*dialect.Incoming) (*dialect.Answer, error) {
+	return nil, fault.New(fault.UpstreamInvalid, "the provider's file of the output is missing")
 }
 
 // appendResult writes one line. An answer that cannot be read in the model's shape is

@@ -73,3 +73,20 @@ func Answers(t *testing.T, u dialect.Unified, to *dialect.Target, cases []Answer
 		}
 	}
 }
+
+// Rows is what becomes of a file that a dialect turns into the caller's as it comes, read
+// in small pieces.
+func Rows(t testing.TB, rows dialect.Restream, file string) string {
+	t.Helper()
+	var out []byte
+	var err error
+	for p := []byte(file); len(p) > 0; p = p[min(7, len(p)):] {
+		if out, err = rows.Append(out, p[:min(7, len(p))]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err = rows.Close(out); err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}

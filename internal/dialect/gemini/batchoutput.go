@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"bytes"
 	"context"
 	"strconv"
 
@@ -24,38 +23,23 @@ func (batchOutput) EncodeRequest(context.Context, *dialect.Request, *dialect.Tar
 	return &dialect.Outgoing{}, nil
 }
 
-// Follow leads from the job to its file. A job without output is fault.Conflict.
+// Follow leads from the job to its file, whose rows become lines. A job without output is
+// fault.Conflict; a row that is no JSON object is fault.UpstreamInvalid.
 func (batchOutput) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
-	if len(in.More) > 0 {
-		return dialect.Next{}, false, nil
-	}
 	out, ok := outputOf(in.Body)
 	if status := batchState(in.Body); !ok || status != "completed" {
 		return dialect.Next{}, false, fault.Newf(fault.Conflict, "the batch has no output: its status is %s", status)
 	}
-	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: out.bucket + "/" + out.name}, true, nil
+	o := &outputWriter{in: in, model: textIn(in.Body, "model"), job: jobID(in.Body)}
+	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: out.bucket + "/" + out.name, Rows: &dialect.Rows{Write: o.row}, ContentType: "application/jsonl"}, true, nil
 }
 
-// DecodeAnswer writes a line for each row.
-func (batchOutput) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
-	if len(in.More) == 0 {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider gave no output of the batch")
-	}
-	o := outputWriter{in: in, model: textIn(in.Body, "model"), job: jobID(in.Body)}
-	for line := range bytes.SplitSeq(in.More[0], []byte{'\n'}) {
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			continue
-		}
-		if !splice.Valid(line) {
-			return nil, fault.New(fault.UpstreamInvalid, "the output of the batch has a line that is not a JSON object")
-		}
-		o.row(line)
-	}
-	return &dialect.Answer{Body: o.B, ContentType: "application/jsonl"}, nil
+// DecodeAnswer has no answer to make: the rows of the file are.
+func (batchOutput) DecodeAnswer(*dialect.Incoming) (*dialect.Answer, error) {
+	return nil, fault.New(fault.UpstreamInvalid, "the provider gave no output of the batch")
 }
 
 type outputWriter struct {
-	dialect.JSON
 	in    *dialect.Incoming
 	model string
 	job   string
@@ -65,14 +49,17 @@ type outputWriter struct {
 // row writes {"id":…,"custom_id":…,"response":{"status_code":200,…},"error":null} of
 // {"requestId":…,"request":{…},"status":"","response":{…}}. What failed has its status
 // as the error.
-func (o *outputWriter) row(line []byte) {
+func (o *outputWriter) row(dst, line []byte) ([]byte, error) {
+	if !splice.Valid(line) {
+		return dst, fault.New(fault.UpstreamInvalid, "the output of the batch has a line that is not a JSON object")
+	}
 	o.rows++
 	id := "batch_req_" + o.job + "_" + strconv.Itoa(o.rows) // the same whenever it is asked for
 	custom, ok := splice.Find(line, rowID)
 	if !ok {
 		custom, _ = splice.Find(line, "custom_id") // of Claude's rows
 	}
-	w := dialect.On(o.B)
+	w := dialect.On(dst)
 	w.Open('{')
 	w.Str("id", id)
 	w.Raw("custom_id", custom)
@@ -91,7 +78,7 @@ func (o *outputWriter) row(line []byte) {
 		w.Raw("error", null)
 	}
 	w.Close('}')
-	o.B = append(w.B, '\n')
+	return append(w.B, '\n'), nil
 }
 
 // said is an answer of Gemini or, when it has no candidates, of Claude.

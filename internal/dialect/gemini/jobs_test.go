@@ -115,23 +115,16 @@ func TestBatchOutput(t *testing.T) {
 	lines := &dialect.FileLines{Client: openai.Dialect().Clients[llm.ChatComplete], Messages: anthropic.Dialect().Upstreams[llm.Messages]}
 	in := &dialect.Incoming{Body: []byte(job), Created: 1795176000, Sent: &dialect.Request{Lines: lines}, To: &dialect.Target{Provider: "vertex-ai"}}
 	next, more, err := u.Follow(in)
-	if err != nil || !more || next.Endpoint != llm.RetrieveFileContent || next.ID != "b/out/prediction-1/predictions.jsonl" {
+	if err != nil || !more || next.Endpoint != llm.RetrieveFileContent || next.ID != "b/out/prediction-1/predictions.jsonl" || next.ContentType != "application/jsonl" {
 		t.Fatalf("%+v %v %v", next, more, err)
 	}
-	in.More = [][]byte{[]byte(`{"requestId":"a","request":{},"status":"","response":{"candidates":[{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}],"modelVersion":"gemini-2.5-flash","responseId":"r"}}` + "\n" +
-		`{"requestId":"b","status":"Bad Request: {}","response":null}` + "\n\n" +
-		`{"custom_id":"c","status":"","response":{"id":"msg_1","type":"message","role":"assistant","model":"claude","content":[{"type":"text","text":"ho"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":2}}}` + "\n" +
-		`{"requestId":"d","instance":{},"predictions":[{"embeddings":{"values":[1],"statistics":{"token_count":2}}}]}` + "\n")}
-	if _, more, err := u.Follow(in); more || err != nil {
-		t.Fatalf("a second file: %v", err)
-	}
-	a, err := u.DecodeAnswer(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := strings.Split(strings.TrimSpace(string(a.Body)), "\n")
-	if len(rows) != 4 || a.ContentType != "application/jsonl" {
-		t.Fatalf("%s", a.Body)
+	out := dialecttest.Rows(t, next.Rows, `{"requestId":"a","request":{},"status":"","response":{"candidates":[{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}],"modelVersion":"gemini-2.5-flash","responseId":"r"}}`+"\n"+
+		`{"requestId":"b","status":"Bad Request: {}","response":null}`+"\n\n"+
+		`{"custom_id":"c","status":"","response":{"id":"msg_1","type":"message","role":"assistant","model":"claude","content":[{"type":"text","text":"ho"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":2}}}`+"\n"+
+		`{"requestId":"d","instance":{},"predictions":[{"embeddings":{"values":[1],"statistics":{"token_count":2}}}]}`+"\n")
+	rows := strings.Split(strings.TrimSpace(out), "\n")
+	if len(rows) != 4 {
+		t.Fatalf("%s", out)
 	}
 	for i, want := range []string{
 		`"custom_id":"a","response":{"status_code":200,`, `"custom_id":"b","response":null,"error":"Bad Request: {}"}`,
@@ -144,6 +137,9 @@ func TestBatchOutput(t *testing.T) {
 	}
 	if !strings.Contains(rows[0], `"object":"chat.completion"`) || !strings.Contains(rows[0], `"content":"hi"`) {
 		t.Errorf("row %s", rows[0])
+	}
+	if _, err := next.Rows.Append(nil, []byte("no JSON\n")); !fault.Has(err, fault.UpstreamInvalid) {
+		t.Errorf("a row that is none: %v", err)
 	}
 	running := &dialect.Incoming{Body: []byte(`{"name":"x/1","state":"JOB_STATE_RUNNING"}`)}
 	if _, _, err := u.Follow(running); !fault.Has(err, fault.Conflict) {
