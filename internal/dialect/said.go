@@ -7,6 +7,18 @@ import (
 	"sluice/internal/llm"
 )
 
+// Words is what a part says that is nothing but words: a text, a refusal, or a document
+// that was sent as it is.
+func Words(p *llm.Part) (text string, ok bool) {
+	switch {
+	case p.Kind == llm.TextPart || p.Kind == llm.RefusalPart:
+		return p.Text, true
+	case p.Kind == llm.FilePart && p.Media.Plain:
+		return p.Media.Data, true
+	}
+	return "", false
+}
+
 // Said is what a message of an assistant comes to for shapes in the manner of chat
 // completions, which keep texts and calls apart.
 type Said struct {

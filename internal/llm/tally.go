@@ -184,24 +184,21 @@ func neutral(p *Param) bool {
 // responses, where several items of the input may make one turn, -2 names the item
 // behind the one of the message, -3 the next.
 func (c *Call) Path(m *Message, part int) string {
-	list, at := "messages", ""
+	list := "messages"
 	if c.Surface == CreateModelResponse {
 		list = "input"
 	}
 	switch {
-	case m.Index >= 0:
-		at = element(list, m.Index+max(0, -1-part))
-	case c.Surface == CreateModelResponse:
+	case m.Index < 0 && c.Surface == CreateModelResponse:
 		return "instructions"
-	case part < 0:
+	case m.Index < 0 && part < 0:
 		return "system"
-	default:
+	case m.Index < 0:
 		return element("system", part)
+	case part < 0:
+		return element(list, m.Index-1-part)
 	}
-	if part < 0 {
-		return at
-	}
-	return element(at+".content", part)
+	return element(element(list, m.Index)+".content", part)
 }
 
 func element(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }

@@ -38,11 +38,10 @@ func (w *writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 // part writes one part of what a user or the system says. Only users have images.
 func (w *writer) part(m *llm.Message, role string, p *llm.Part) error {
 	dialect.LoseMarks(w.t, w.c, m, p)
+	text, words := dialect.Words(p)
 	switch {
-	case p.Kind == llm.TextPart || p.Kind == llm.RefusalPart:
-		w.block("text", p.Text)
-	case p.Kind == llm.FilePart && p.Media.Plain:
-		w.block("text", p.Media.Data)
+	case words:
+		w.block("text", text)
 	case p.Kind == llm.ImagePart && role == "user" && p.Media.FileID == "":
 		w.image(p.Media)
 	default:

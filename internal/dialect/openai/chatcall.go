@@ -122,7 +122,8 @@ func readFunction(t *llm.Tool, raw []byte) error {
 		if fn.Null() {
 			continue
 		}
-		val, ok := fn.Raw(), true
+		var ok bool
+		val := fn.Raw()
 		switch string(name) {
 		case "name":
 			if t.Name, ok = splice.Unquote(val); !ok {

@@ -102,14 +102,11 @@ func (w *cohereWriter) text(m *llm.Message) (string, error) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		dialect.LoseMarks(w.t, w.c, m, p)
-		switch {
-		case p.Kind == llm.TextPart || p.Kind == llm.RefusalPart:
-			texts = append(texts, p.Text)
-		case p.Kind == llm.FilePart && p.Media.Plain:
-			texts = append(texts, p.Media.Data)
-		default:
+		text, ok := dialect.Words(p)
+		if !ok {
 			return "", dialect.CannotCarry(w.c, m, p)
 		}
+		texts = append(texts, text)
 	}
 	return strings.Join(texts, "\n"), nil
 }

@@ -68,11 +68,10 @@ func (w v2Writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 	for i := range parts {
 		p := &parts[i]
 		dialect.LoseMarks(w.t, w.c, m, p)
+		text, words := dialect.Words(p)
 		switch {
-		case p.Kind == llm.TextPart || p.Kind == llm.RefusalPart:
-			w.text(p.Text)
-		case p.Kind == llm.FilePart && p.Media.Plain:
-			w.text(p.Media.Data)
+		case words:
+			w.text(text)
 		case p.Kind == llm.ImagePart && m.Role != llm.RoleSystem && m.Role != llm.RoleDeveloper:
 			if err := w.media(p.Media, "IMAGE_URL", "imageUrl", w.c.Path(m, p.Index)); err != nil {
 				return err

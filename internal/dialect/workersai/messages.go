@@ -21,11 +21,10 @@ func (w *writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 	for i := range parts {
 		p := &parts[i]
 		dialect.LoseMarks(w.t, w.c, m, p)
+		text, words := dialect.Words(p)
 		switch {
-		case p.Kind == llm.TextPart || p.Kind == llm.RefusalPart:
-			texts = append(texts, p.Text)
-		case p.Kind == llm.FilePart && p.Media.Plain:
-			texts = append(texts, p.Media.Data)
+		case words:
+			texts = append(texts, text)
 		case p.Kind == llm.ImagePart && role == "user" && p.Media.FileID == "":
 			images++
 		default:
@@ -55,12 +54,10 @@ func (w *writer) list(parts []llm.Part) {
 			w.Str("url", dialect.MediaURL(p.Media))
 			w.Opt("detail", p.Media.Detail)
 			w.Close('}')
-		case llm.FilePart:
-			w.Str("type", "text")
-			w.Str("text", p.Media.Data)
 		default:
+			text, _ := dialect.Words(p)
 			w.Str("type", "text")
-			w.Str("text", p.Text)
+			w.Str("text", text)
 		}
 		w.Close('}')
 	}
