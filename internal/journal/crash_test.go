@@ -3,15 +3,18 @@ package journal_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"testing"
 
 	"sluice/internal/journal"
+	"sluice/internal/ledger"
 	"sluice/internal/record"
 	"sluice/internal/record/recordtest"
 )
@@ -22,8 +25,9 @@ const (
 	crashFrom = "JOURNAL_CRASH_FROM"
 )
 
-// appendUntilKilled is the child: four goroutines append, and say each number on
-// standard output once Append has returned.
+// appendUntilKilled is the child: four goroutines append as the data plane does, a line
+// and then the record that closes it, and say each number on standard output once both
+// are there.
 func appendUntilKilled(dir string) {
 	from, err := strconv.ParseInt(os.Getenv(crashFrom), 10, 64)
 	if err != nil {
@@ -42,7 +46,7 @@ func appendUntilKilled(dir string) {
 		go func() {
 			for {
 				n := next.Add(1)
-				if err := j.Append(recordtest.Chat(int(n))); err != nil {
+				if err := errors.Join(j.AppendLine(reserved(int(n))), j.Append(closing(int(n)))); err != nil {
 					panic(err)
 				}
 				fmt.Fprintln(os.Stdout, n) // one write call: lines do not mix
@@ -83,6 +87,29 @@ func acknowledged(t *testing.T, dir string, from, about int) (acked []int) {
 	return acked
 }
 
+// checkLines finds each acknowledged line reserved once and closed once, and every other
+// one closed at most once, behind its reservation.
+func checkLines(t *testing.T, lines *journal.Lines, acked []int) {
+	t.Helper()
+	states := map[string][]ledger.State{}
+	lines.Read(record.Position{}, func(_ record.Position, l *ledger.Line) bool {
+		states[l.ID] = append(states[l.ID], l.State)
+		return true
+	})
+	whole := []ledger.State{ledger.Reserved, ledger.Settled}
+	for id, got := range states {
+		if len(got) > 2 || !slices.Equal(got, whole[:len(got)]) {
+			t.Fatalf("line %s is %v", id, got)
+		}
+	}
+	for _, n := range acked {
+		if id := reserved(n).ID; !slices.Equal(states[id], whole) {
+			t.Fatalf("line %d (%s) is %v, want it reserved and settled", n, id, states[id])
+		}
+	}
+	t.Logf("%d lines, %d of them acknowledged", len(states), len(acked))
+}
+
 // Killed at any instant, the journal has every record whose Append returned, once.
 func TestKillLosesNothing(t *testing.T) {
 	t.Parallel()
@@ -93,7 +120,9 @@ func TestKillLosesNothing(t *testing.T) {
 	}
 	o := small(dir)
 	o.MaxBytes = 1 << 30
-	got, _ := read(open(t, o), record.Position{})
+	j := open(t, o)
+	checkLines(t, j.Journal.Lines(), acked)
+	got, _ := read(j, record.Position{})
 	times := map[string]int{}
 	for _, a := range got {
 		times[a.ID]++

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"sluice/internal/ledger"
 	"sluice/internal/record"
 	"sluice/internal/record/recordtest"
 )
@@ -88,6 +89,41 @@ func TestConsumedFilesAreWrittenAgain(t *testing.T) {
 		if len(left) != 8 {
 			t.Errorf("%d records after a crash, want those 8 that were not consumed", len(left))
 		}
+	})
+}
+
+// A file that is written again waits for both consumers, and shows neither what it held.
+func TestFilesOfTwoConsumersAreWrittenAgain(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		j := running(t, dir)
+		lines := j.Journal.Lines()
+		var ofRecords, ofLines record.Position
+		for round := range 60 { // lines are trimmed some rounds behind records
+			spend(t, j, 5*round, 5*round+5)
+			_, ofRecords = read(j, ofRecords)
+			if err := j.Trim(ofRecords); err != nil {
+				t.Fatal(err)
+			}
+			if round%4 != 3 {
+				continue
+			}
+			var got []*ledger.Line
+			got, ofLines = readLines(lines, ofLines)
+			if len(got) != 40 || got[0].ID != reserved(5*round-15).ID {
+				t.Fatalf("round %d: %d lines", round, len(got))
+			}
+			if err := lines.Trim(ofLines); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		if st := j.Stats(); st.Segments > 4 || st.Damaged != 0 {
+			t.Errorf("%+v: files were made where some could be written again", st)
+		}
+		spend(t, j, 300, 303)
+		left, _ := readLines(killed(t, dir).Journal.Lines(), ofLines)
+		sameLines(t, "after a crash", left, []*ledger.Line{reserved(300), closed(300), reserved(301), closed(301), reserved(302), closed(302)})
 	})
 }
 

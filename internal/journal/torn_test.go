@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"sluice/internal/ledger"
 	"sluice/internal/record"
 	"sluice/internal/record/recordtest"
 )
@@ -87,6 +88,42 @@ func TestTornSegments(t *testing.T) {
 				t.Errorf("%d damaged, want %d", st.Damaged, tt.damaged)
 			}
 		})
+	}
+}
+
+// Torn anywhere, a file has the lines before that place: none half, none of another.
+func TestTornLines(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	j := open(t, small(dir))
+	var want []*ledger.Line
+	for n := range 4 {
+		spend(t, j, n, n+1)
+		want = append(want, reserved(n), closed(n))
+	}
+	whole, err := os.ReadFile(filepath.Join(dir, "0000000000000000.seg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for at := 64; seen < len(want); at += 56 {
+		torn := t.TempDir()
+		if err := os.WriteFile(filepath.Join(torn, "0000000000000000.seg"), whole[:at], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		j, err := start(small(torn))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := readLines(j.Journal.Lines(), record.Position{})
+		if len(got) < seen {
+			t.Fatalf("%d lines of %d bytes, where fewer bytes have %d", len(got), at, seen)
+		}
+		seen = len(got)
+		sameLines(t, "read", got, want[:seen])
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
