@@ -107,7 +107,7 @@ func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) 
 		}
 	}()
 	for _, step := range [...]func(context.Context) error{
-		a.lockData, a.openData, a.openStore, a.foundDeployment, a.startDemo, a.openLogs, a.openLedger, a.openDirectory, a.buildGateway, a.openCatalog, a.buildAdmin, a.buildMetrics, a.openListener,
+		a.lockData, a.openData, a.openStore, a.foundDeployment, a.startDemo, a.openLogs, a.openLedger, a.openDirectory, a.openProviders, a.openCatalog, a.buildGateway, a.buildAdmin, a.buildMetrics, a.openListener,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -199,14 +199,18 @@ func (a *App) openDirectory(ctx context.Context) error {
 	return patiently(ctx, a.directory.Load)
 }
 
-func (a *App) buildGateway(context.Context) error {
-	var err error
+// openProviders knows the providers and how they are reached.
+func (a *App) openProviders(context.Context) (err error) {
 	if a.specs, err = provider.Load(); err != nil {
 		return fmt.Errorf("load the provider specifications: %w", err)
 	}
 	a.guard = netguard.New(a.trustedHosts())
 	a.client = transport.New(transportOptions(a.set, a.guard))
 	a.closers = append(a.closers, closerFunc(a.client.Close))
+	return nil
+}
+
+func (a *App) buildGateway(context.Context) error {
 	a.engine = routing.NewEngine(a.clock, rand.Float64)
 	a.states = dataplane.NewStateKeeper(a.store, a.clock, a.log)
 	a.metrics = telemetry.NewRegistry()
