@@ -23,6 +23,7 @@ func (k kinds) list() []resource.Resource {
 		k.virtualKeys(),
 		k.usageLimits(),
 		k.rateLimits(),
+		k.policyDryRuns(),
 		k.guardrails(),
 		k.secretReferences(),
 		k.deployments(),

@@ -382,7 +382,12 @@ func (m *memoryLogs) Append(a *record.Attempt) error {
 
 func (m *memoryLogs) List(_ context.Context, q record.Query) (record.Page, error) {
 	var p record.Page
-	for _, a := range slices.Backward(m.rows) {
+	rows, behind := slices.Clone(m.rows), time.Time.After
+	if q.Newest {
+		slices.Reverse(rows)
+		behind = time.Time.Before
+	}
+	for _, a := range rows {
 		fits := a.OrgID == q.OrgID && (q.WorkspaceID == "" || a.WorkspaceID == q.WorkspaceID) && (q.TraceID == "" || a.TraceID == q.TraceID) && (q.UserID == "" || a.UserID == q.UserID) && q.Total.Has(a.Tokens()) && (len(q.Configs) == 0 || slices.Contains(q.Configs, a.ConfigID))
 		status := len(q.Statuses) == 0 || a.Status >= q.Statuses[0].Min && a.Status <= q.Statuses[0].Max
 		inTime := (q.From.IsZero() || !a.Started.Before(q.From)) && (q.To.IsZero() || a.Started.Before(q.To))
@@ -391,7 +396,7 @@ func (m *memoryLogs) List(_ context.Context, q record.Query) (record.Page, error
 		}
 		p.Total++
 		if q.After != "" {
-			if started, _, _ := q.After.Split(); !a.Started.Before(started) {
+			if started, _, _ := q.After.Split(); !behind(a.Started, started) {
 				continue
 			}
 		}

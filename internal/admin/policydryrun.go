@@ -1,0 +1,167 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+)
+
+// Limits of a dry run.
+const (
+	dryRunDefault = 24 * time.Hour      // length of the time range when none is named
+	dryRunLongest = 31 * 24 * time.Hour // of the longest time range
+	dryRunRows    = 100_000             // attempts that are looked at
+	dryRunShown   = 100                 // refusals, and value keys, that are answered
+)
+
+// policyDryRuns try a policy on recorded traffic before it is made. They change nothing
+// and are ours.
+func (k kinds) policyDryRuns() resource.Resource {
+	run := func(path, id, title string, body any, rehearse func(json.RawMessage, time.Time) (*quota.Rehearsal, error)) resource.Operation {
+		return resource.Operation{
+			Method: http.MethodPost, Path: path + "/dry-run", ID: id, Summary: "Say which recorded requests a " + title + " would have refused", Tag: "Policies",
+			Feature: "POLICY_ENABLED", Scopes: []access.Scope{"policies.create"}, Query: []resource.Param{resource.WorkspaceParam}, Body: body, Answer: dryRunView{},
+			Run: func(ctx context.Context, c *resource.Call) (any, error) { return k.dryRun(ctx, c, rehearse) },
+		}
+	}
+	return resource.Operations{
+		run("/policies/usage-limits", "tryUsageLimitPolicy", "usage-limit policy", usageDryRunIn{}, rehearseBudget),
+		run("/policies/rate-limits", "tryRateLimitPolicy", "rate-limit policy", rateDryRunIn{}, rehearseRate),
+	}
+}
+
+// DryRunIn is what the bodies of dry runs have in common.
+type DryRunIn struct {
+	WorkspaceID string     `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	From        *time.Time `json:"time_of_generation_min,omitempty" doc:"beginning of the traffic, inclusive; a day before the end when absent"`
+	To          *time.Time `json:"time_of_generation_max,omitempty" doc:"its end, exclusive; now when absent. At most 31 days behind the beginning"`
+}
+
+type usageDryRunIn struct {
+	DryRunIn
+	Policy usageLimitIn `json:"policy" doc:"as it would be made"`
+}
+
+type rateDryRunIn struct {
+	DryRunIn
+	Policy rateLimitIn `json:"policy" doc:"as it would be made"`
+}
+
+// dryRunView is what a policy would have done.
+type dryRunView struct {
+	Object    string           `json:"object" enum:"policy_dry_run"`
+	From      resource.Stamp   `json:"time_of_generation_min"`
+	To        resource.Stamp   `json:"time_of_generation_max" doc:"end of the traffic that was looked at"`
+	Truncated bool             `json:"truncated" doc:"there was more traffic than 100000 attempts"`
+	Attempts  int              `json:"attempts" doc:"that were looked at; what the gateway refused and custom logs are left out"`
+	Applied   int              `json:"applied" doc:"attempts that the policy is about"`
+	Refused   int              `json:"refused" doc:"those of them that it would have refused"`
+	Unpriced  int              `json:"unpriced" doc:"those of them whose cost is not known and counts as nothing"`
+	ValueKeys []dryRunKeyView  `json:"value_keys" nullable:"false" doc:"the 100 with the most refusals"`
+	Refusals  []dryRunCallView `json:"refusals" nullable:"false" doc:"the first 100"`
+}
+
+// dryRunKeyView is a counter of the policy.
+type dryRunKeyView struct {
+	ValueKey string `json:"value_key"`
+	Applied  int    `json:"applied"`
+	Refused  int    `json:"refused"`
+}
+
+// dryRunCallView is a request that would have been refused.
+type dryRunCallView struct {
+	LogID     string          `json:"log_id" format:"uuid"`
+	RequestID string          `json:"request_id"`
+	CreatedAt resource.Stamp  `json:"created_at"`
+	KeyID     string          `json:"api_key_id"`
+	Provider  string          `json:"ai_org"`
+	Model     string          `json:"ai_model"`
+	ValueKey  string          `json:"value_key"`
+	Used      number          `json:"current_usage" doc:"before the request, in the unit of the limit"`
+	Units     number          `json:"request_usage" doc:"of the request"`
+	Limit     number          `json:"limit"`
+	RetryAt   *resource.Stamp `json:"retry_at" nullable:"true" doc:"when the counter begins at nothing again"`
+	Reason    string          `json:"reason"`
+}
+
+func rehearseBudget(raw json.RawMessage, from time.Time) (*quota.Rehearsal, error) {
+	var p quota.UsageLimit
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return nil, fault.New(fault.InvalidParameter, "this policy cannot be used").At("policy").Because(err)
+	}
+	if err := p.Validate(); err != nil {
+		return nil, inPolicy(err)
+	}
+	return p.Rehearse(from), nil
+}
+
+func rehearseRate(raw json.RawMessage, _ time.Time) (*quota.Rehearsal, error) {
+	var p quota.RateLimit
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return nil, fault.New(fault.InvalidParameter, "this policy cannot be used").At("policy").Because(err)
+	}
+	if p.Target == quota.Tools {
+		return nil, fault.New(fault.InvalidParameter, "only policies about calls of models can be tried").At("policy.target")
+	}
+	if err := p.Validate(); err != nil {
+		return nil, inPolicy(err)
+	}
+	return p.Rehearse(), nil
+}
+
+// inPolicy names the field of a refusal as it stands in the body.
+func inPolicy(err error) error {
+	f := fault.From(err)
+	return f.At("policy." + f.Param)
+}
+
+func (k kinds) dryRun(ctx context.Context, c *resource.Call, rehearse func(json.RawMessage, time.Time) (*quota.Rehearsal, error)) (any, error) {
+	if err := c.Within(); err != nil {
+		return nil, err
+	}
+	if err := c.May([]access.Scope{access.LogsList}, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}); err != nil {
+		return nil, err
+	}
+	from, to, err := dryRunRange(c)
+	if err != nil {
+		return nil, err
+	}
+	r, err := rehearse(c.Sent["policy"], from)
+	if err != nil {
+		return nil, err
+	}
+	slugs := placeSlugs{c.Reader, make(map[string]string)}
+	slug, err := slugs.of(ctx, c.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	run := dryRun{rehearsal: r, place: quota.Named{Slug: slug, ID: c.WorkspaceID}, keys: make(map[string]*dryRunKeyView)}
+	if err := run.over(ctx, k.Logs, c, from, to); err != nil {
+		return nil, err
+	}
+	return run.view(from, to), nil
+}
+
+// dryRunRange is the time range that a body names.
+func dryRunRange(c *resource.Call) (from, to time.Time, err error) {
+	from, to = timeOf(c.Sent.Text("time_of_generation_min")), timeOf(c.Sent.Text("time_of_generation_max"))
+	if to.IsZero() {
+		to = c.Now
+	}
+	if from.IsZero() {
+		from = to.Add(-dryRunDefault)
+	}
+	switch {
+	case !from.Before(to):
+		return from, to, fault.New(fault.InvalidParameter, "the time range ends behind its beginning").At("time_of_generation_max")
+	case to.Sub(from) > dryRunLongest:
+		return from, to, fault.New(fault.InvalidParameter, "the time range has at most 31 days").At("time_of_generation_min")
+	}
+	return from, to, nil
+}

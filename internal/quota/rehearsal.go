@@ -1,0 +1,85 @@
+package quota
+
+import "time"
+
+// Rehearsal tries a policy on calls that were made before there was it: what it would have
+// counted and refused, had nothing been used when it begins. Calls are tried one behind
+// another, each with what it used in the end; what calls at once would have held besides
+// is not known. It belongs to one goroutine.
+type Rehearsal struct {
+	policy *Policy
+	bank   *Bank
+	period Period
+	next   time.Time // reset of a budget; zero for never
+}
+
+// rehearsed is the id that a policy has while it is tried.
+const rehearsed = "rehearsed"
+
+// Rehearse begins to try the policy, which is one that Validate accepts, at a time.
+func (p *UsageLimit) Rehearse(from time.Time) *Rehearsal {
+	period := p.Period
+	if period.NextResetAt = nil; period.Every == "" && period.Days == 0 {
+		return &Rehearsal{policy: p.Compile(rehearsed), bank: NewBank()}
+	}
+	return &Rehearsal{policy: p.Compile(rehearsed), bank: NewBank(), period: period, next: period.First(from)}
+}
+
+// Rehearse begins to try the policy, which is one that Validate accepts.
+func (p *RateLimit) Rehearse() *Rehearsal {
+	return &Rehearsal{policy: p.Compile(rehearsed), bank: NewBank()}
+}
+
+// Past is what a call of the past used.
+type Past struct {
+	At     time.Time
+	Nano   int64 // cost in nano-dollars
+	Tokens int64
+}
+
+func (p Past) units(m Measure) int64 {
+	switch m {
+	case Calls:
+		return 1
+	case TokenCount:
+		return p.Tokens
+	}
+	return p.Nano
+}
+
+// Verdict is what a policy says of a call.
+type Verdict struct {
+	Applies  bool
+	Refused  bool
+	ValueKey string
+	Measure  Measure
+	Units    int64 // that the call used
+	Used     int64 // before it
+	Limit    int64
+	Anew     time.Time // when the counter begins at nothing again; zero for never
+}
+
+// Try says what becomes of a call; calls come in the order of their times. One that is
+// refused uses nothing.
+func (r *Rehearsal) Try(c *Call, p Past) Verdict {
+	for !r.next.IsZero() && !p.At.Before(r.next) {
+		r.bank, r.next = NewBank(), r.period.After(r.next, p.At)
+	}
+	h, applies := r.policy.Match(c)
+	if !applies {
+		return Verdict{}
+	}
+	h.Amount = p.units(h.Measure)
+	s := r.bank.State(p.At, &h)
+	v := Verdict{Applies: true, ValueKey: h.Counter.ValueKey, Measure: h.Measure, Units: h.Amount, Used: s.Used, Limit: h.Limit, Anew: s.Anew}
+	if h.Unit == "" {
+		v.Anew = r.next
+	}
+	holds := []Hold{h}
+	if refused, _, _ := r.bank.Take(p.At, holds); refused >= 0 {
+		v.Refused = true
+		return v
+	}
+	r.bank.Settle(p.At, holds, []int64{h.Amount})
+	return v
+}
