@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/google/uuid"
@@ -17,39 +18,41 @@ type Place struct {
 // bytes for each, since the lines themselves stay there. It is fed the lines in the
 // order of the journal. The zero Book is empty and ready. It belongs to one goroutine.
 type Book struct {
-	open  map[uuid.UUID]Place
-	order []entry // as they were reserved; those that were closed since are passed over
-	gone  int     // entries at the front of order that count no more
+	open  map[uuid.UUID]int // number of the entry
+	order []entry           // as they were reserved; the first has the number base
+	base  int
+	gone  int // entries at the front of order that count no more
 }
 
 type entry struct {
-	at Place
-	id uuid.UUID
+	at     Place
+	id     uuid.UUID
+	closed bool
 }
 
-// Apply takes in the line that stands at a place in the journal. A reserved line
-// opens, any other closes the one of its id. closed says that there was one to close:
-// false for a line that was reserved before the book began. A line may be fed again.
-// ErrMalformed when its id is no UUID or it has no state.
-func (b *Book) Apply(at Place, l *Line) (closed bool, err error) {
+// Apply takes in the line that stands at a place in the journal. A reserved line opens,
+// any other closes the one of its id; a copy of an open line takes its place. was says
+// whether the line was open. A line may be fed again. ErrMalformed when its id is no UUID
+// or it has no state.
+func (b *Book) Apply(at Place, l *Line) (was bool, err error) {
 	id, err := uuid.Parse(l.ID)
 	if err != nil || l.State.String() == "" {
 		return false, fmt.Errorf("line %.40q in state %d: %w", l.ID, l.State, ErrMalformed)
 	}
-	_, was := b.open[id]
-	switch {
-	case l.State.Closes():
+	number, was := b.open[id]
+	if was && (l.State.Closes() || l.CopyOf != 0) {
+		b.order[number-b.base].closed = true
 		delete(b.open, id)
-		b.settle()
-		return was, nil
-	case !was:
-		if b.open == nil {
-			b.open = map[uuid.UUID]Place{}
-		}
-		b.open[id] = at
-		b.order = append(b.order, entry{at, id})
 	}
-	return false, nil
+	if l.State == Reserved && (!was || l.CopyOf != 0) {
+		if b.open == nil {
+			b.open = map[uuid.UUID]int{}
+		}
+		b.open[id] = b.base + len(b.order)
+		b.order = append(b.order, entry{at: at, id: id})
+	}
+	b.settle()
+	return was, nil
 }
 
 // Has reports whether the line of an id is open.
@@ -62,7 +65,20 @@ func (b *Book) Has(id string) bool {
 // Len is the number of open lines.
 func (b *Book) Len() int { return len(b.open) }
 
-// Oldest is the place of the open line that was reserved first; false when none is open. Whoever wants to read the open lines again needs the journal from there on.
+// Open gives the places of the open lines, in their order. The book must not be changed
+// meanwhile.
+func (b *Book) Open() iter.Seq[Place] {
+	return func(yield func(Place) bool) {
+		for i := range b.order[b.gone:] {
+			if e := &b.order[b.gone+i]; !e.closed && !yield(e.at) {
+				return
+			}
+		}
+	}
+}
+
+// Oldest is the place of the open line that was reserved first; false when none is open.
+// Whoever wants to read the open lines again needs the journal from there on.
 func (b *Book) Oldest() (at Place, ok bool) {
 	if b.gone == len(b.order) {
 		return Place{}, false
@@ -73,17 +89,16 @@ func (b *Book) Oldest() (at Place, ok bool) {
 // settle drops the entries of closed lines from the front of order, and all of them once
 // they are the greater part: one line may be open for hours while others come and go.
 func (b *Book) settle() {
-	for b.gone < len(b.order) && !b.stands(b.order[b.gone]) {
+	for b.gone < len(b.order) && b.order[b.gone].closed {
 		b.gone++
 	}
-	if len(b.order) > 1024 && len(b.order) > 2*len(b.open) {
-		b.order = slices.DeleteFunc(b.order[b.gone:], func(e entry) bool { return !b.stands(e) })
-		b.gone = 0
+	if len(b.order) <= 1024 || len(b.order) <= 2*len(b.open) {
+		return
 	}
-}
-
-// stands reports whether an entry is that of a line that is open.
-func (b *Book) stands(e entry) bool {
-	at, ok := b.open[e.id]
-	return ok && at == e.at
+	b.base += len(b.order)
+	b.order = slices.DeleteFunc(b.order[b.gone:], func(e entry) bool { return e.closed })
+	b.gone = 0
+	for i := range b.order {
+		b.open[b.order[i].id] = b.base + i
+	}
 }

@@ -3,7 +3,9 @@ package ledger_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -37,10 +39,17 @@ func TestBookKnowsWhatIsOpen(t *testing.T) {
 					t.Fatalf("closed %v, %v; was open %v", closed, err, was)
 				}
 				delete(open, n)
-			} else if _, err := b.Apply(place(at), line(n, ledger.Reserved)); err != nil {
-				t.Fatal(err)
-			} else if _, was := open[n]; !was {
-				open[n] = at
+			} else {
+				l := line(n, ledger.Reserved)
+				if rapid.IntRange(0, 3).Draw(t, "a copy") == 0 {
+					l.CopyOf = 1
+				}
+				if _, err := b.Apply(place(at), l); err != nil {
+					t.Fatal(err)
+				}
+				if _, was := open[n]; !was || l.CopyOf != 0 {
+					open[n] = at
+				}
 			}
 		}
 		least, some := uint64(0), false
@@ -51,6 +60,13 @@ func TestBookKnowsWhatIsOpen(t *testing.T) {
 			if !some || at < least {
 				least, some = at, true
 			}
+		}
+		var places []uint64
+		for at := range b.Open() {
+			places = append(places, at.Seq)
+		}
+		if want := slices.Sorted(maps.Values(open)); !slices.Equal(places, want) {
+			t.Fatalf("open at %v, want %v", places, want)
 		}
 		if at, ok := b.Oldest(); b.Len() != len(open) || ok != some || at.Seq != least {
 			t.Fatalf("%d open, the oldest at %d, %v; want %d, %d, %v", b.Len(), at.Seq, ok, len(open), least, some)

@@ -23,7 +23,7 @@ const codecVersion = 'L'
 func Stored(b []byte) bool { return len(b) > 0 && b[0] == codecVersion }
 
 type (
-	numbers [4]uint64
+	numbers [5]uint64
 	texts   [9]*string
 )
 
@@ -33,11 +33,12 @@ func (l *Line) numbers() numbers {
 	if l.Unpriced {
 		flags = 1
 	}
-	return numbers{uint64(l.State), unixNano(l.At), uint64(l.Amount), flags}
+	return numbers{uint64(l.State), unixNano(l.At), uint64(l.Amount), flags, l.CopyOf}
 }
 
 func (l *Line) setNumbers(n *numbers) {
 	l.State, l.At, l.Amount, l.Unpriced = State(n[0]), fromUnixNano(n[1]), int64(n[2]), n[3]&1 != 0
+	l.CopyOf = n[4]
 }
 
 // texts lists the text fields in their stored order. New ones go last.

@@ -21,7 +21,7 @@ func full() *ledger.Line {
 	return &ledger.Line{
 		ID: "0191f3a0-0000-7000-8000-00000000000a", RequestID: "0191f3a0-0000-7000-8000-00000000000b", State: ledger.Settled, At: epoch,
 		OrgID: "0191f3a0-0000-7000-8000-000000000001", WorkspaceID: "0191f3a0-0000-7000-8000-000000000002", KeyID: "0191f3a0-0000-7000-8000-000000000003",
-		Provider: "openai", ProviderID: "openai-main", Model: "gpt-4o-mini", Endpoint: llm.ChatComplete, Amount: 4_200_000, Unpriced: true,
+		Provider: "openai", ProviderID: "openai-main", Model: "gpt-4o-mini", Endpoint: llm.ChatComplete, Amount: 4_200_000, Unpriced: true, CopyOf: 77,
 		Charges: []ledger.Charge{
 			{Carrier: "0191f3a0-0000-7000-8000-000000000003", Entry: "0191f3a0-0000-7000-8000-000000000004", Units: 4_200_000},
 			{Carrier: "0191f3a0-0000-7000-8000-000000000005", Entry: "8c1f", ValueKey: "metadata.team:search", Units: 1},
@@ -37,7 +37,7 @@ func anyLine(t *rapid.T) *ledger.Line {
 		ID: word("id"), RequestID: word("request"), State: ledger.State(rapid.Byte().Draw(t, "state")),
 		At:    time.Unix(0, rapid.Int64Range(1, 1<<62).Draw(t, "at")).UTC(),
 		OrgID: word("org"), WorkspaceID: word("workspace"), KeyID: word("key"), Provider: word("provider"), ProviderID: word("provider id"),
-		Model: word("model"), Endpoint: llm.Endpoint(word("endpoint")), Amount: rapid.Int64().Draw(t, "amount"), Unpriced: rapid.Bool().Draw(t, "unpriced"),
+		Model: word("model"), Endpoint: llm.Endpoint(word("endpoint")), Amount: rapid.Int64().Draw(t, "amount"), Unpriced: rapid.Bool().Draw(t, "unpriced"), CopyOf: rapid.Uint64().Draw(t, "copy of"),
 		Charges: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ledger.Charge {
 			return ledger.Charge{Carrier: text.Draw(t, "carrier"), Entry: text.Draw(t, "entry"), ValueKey: text.Draw(t, "value key"), Units: rapid.Int64().Draw(t, "units")}
 		}), 0, 5).Draw(t, "charges"),
@@ -102,7 +102,7 @@ func TestLinesOfOtherVersions(t *testing.T) {
 		refused      bool
 	}{
 		{name: "older: one number, one text", stored: "L\x01\x02\x01\x03abc\x00", want: ledger.Line{ID: "abc", State: ledger.Settled}},
-		{name: "newer: a number and a text more", stored: "L\x05\x02\x00\x00\x00\x09\x0a\x03\x00\x00\x00\x00\x00\x00\x00\x00\x02abcxx\x00", want: ledger.Line{ID: "abc", State: ledger.Settled}},
+		{name: "newer: a number and a text more", stored: "L\x06\x02\x00\x00\x00\x00\x09\x0a\x03\x00\x00\x00\x00\x00\x00\x00\x00\x02abcxx\x00", want: ledger.Line{ID: "abc", State: ledger.Settled}},
 		{name: "a log record", stored: "\x01\x00\x00\x00", refused: true},
 		{name: "nothing", refused: true},
 		{name: "more charges than bytes", stored: "L\x00\x00\xff\xff\xff\x0f", refused: true},

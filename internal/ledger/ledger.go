@@ -89,6 +89,9 @@ type Line struct {
 	Amount      int64    // nano-dollars: the bound while reserved, the cost when closed
 	Unpriced    bool     // there is no price: Amount is 0 and says nothing
 	Charges     []Charge // the holds while reserved, what was used when closed
+	// CopyOf is where in the journal the line stands that this is a copy of; 0 for none.
+	// A line that is open for long is copied to the end, so that what lies before may go.
+	CopyOf uint64
 }
 
 // Abandon closes a reserved line of which nobody can say any more what was spent: its

@@ -90,7 +90,7 @@ func (f *Follower) catchUp(ctx context.Context) error {
 		}
 		f.setFailure(nil)
 	}
-	return nil
+	return f.carry()
 }
 
 // fill reads lines into the sums; full says that there may be more than they take. Sums
@@ -102,6 +102,9 @@ func (f *Follower) fill() (full bool) {
 	}
 	var st Stats
 	f.read = f.o.Lines.Read(f.read, func(at record.Position, l *ledger.Line) bool {
+		if f.first == 0 {
+			f.first = at.Seq
+		}
 		f.take(at, l, &st)
 		return f.sums.lines < f.o.Batch
 	})
@@ -115,11 +118,14 @@ func (f *Follower) fill() (full bool) {
 // take brings one line into the book, and its charges into the sums when it is closed
 // and not counted yet.
 func (f *Follower) take(at record.Position, l *ledger.Line, st *Stats) {
+	if l.CopyOf != 0 && f.tooLate(l) {
+		return
+	}
 	closed, err := f.book.Apply(ledger.Place(at), l)
 	switch {
 	case err != nil:
 		st.Malformed++
-	case l.State.Closes() && at.Seq >= f.counted:
+	case l.State.Closes() && l.CopyOf == 0 && at.Seq >= f.counted:
 		if !closed {
 			st.Stray++
 		}
@@ -138,6 +144,12 @@ func (f *Follower) flush(ctx context.Context) error {
 		s.empty()
 	}
 	f.note(func(st *Stats) { st.Read = f.read })
+	if err := f.endLate(); err != nil {
+		return err
+	}
+	if !f.serving || f.pending > 0 {
+		return nil
+	}
 	return f.o.Lines.Trim(f.needed())
 }
 

@@ -3,6 +3,7 @@ package spend
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"sluice/internal/ledger"
@@ -29,22 +30,23 @@ func (f *Follower) Recover(ctx context.Context) (err error) {
 	}
 	f.setFailure(left)
 	f.serving = true
-	return nil
+	return f.o.Lines.Trim(f.needed())
 }
 
-// abandon closes all open lines. They are read once more: the book has their ids only.
+// abandon closes all open lines. They are read once more: the book has their places only.
 func (f *Follower) abandon(ctx context.Context) (err error) {
 	open := f.book.Len()
 	if open == 0 {
 		return nil
 	}
-	now, end, done := f.o.Clock.Now(), f.read.Seq, 0
+	places := slices.Collect(f.book.Open())
+	now, done := f.o.Clock.Now(), 0
 	var a record.Attempt
 	f.o.Lines.Read(f.needed(), func(at record.Position, l *ledger.Line) bool {
-		if at.Seq >= end || done == open || ctx.Err() != nil {
+		if done == open || ctx.Err() != nil {
 			return false
 		}
-		if l.State != ledger.Reserved || !f.book.Has(l.ID) {
+		if at.Seq != places[done].Seq {
 			return true
 		}
 		interrupted(&a, l, now)
@@ -69,6 +71,7 @@ func (f *Follower) abandon(ctx context.Context) (err error) {
 func interrupted(a *record.Attempt, l *ledger.Line, now time.Time) {
 	room, started := a.Closing[:0], l.At
 	l.Abandon(now)
+	l.CopyOf = 0
 	*a = record.Attempt{
 		ID: l.ID, RequestID: l.RequestID, TraceID: l.RequestID, Started: started,
 		OrgID: l.OrgID, WorkspaceID: l.WorkspaceID, KeyID: l.KeyID,

@@ -31,9 +31,11 @@ type Lines interface {
 	Trim(before record.Position) error
 }
 
-// Journal is where the records go that close what was left open: *journal.Journal.
+// Journal is where the records go that close what was left open, and the copies of lines
+// that are open for long: *journal.Journal.
 type Journal interface {
 	Append(a *record.Attempt) error
+	AppendLine(l *ledger.Line) error
 }
 
 // Store keeps the sums: *store.Store.
@@ -53,7 +55,7 @@ type Bank interface {
 	Flushed(deltas []quota.Delta, meters []quota.Meter)
 }
 
-// Options say what a Follower connects. All but the last four must be given.
+// Options say what a Follower connects. All but the last five must be given.
 type Options struct {
 	Node    string // names the journal in the store
 	Lines   Lines
@@ -63,6 +65,7 @@ type Options struct {
 
 	Interval time.Duration // sums wait this long for company; 0 means one second
 	Batch    int           // closed lines in one transaction; 0 means 10,000
+	Carry    int           // entries behind an open line until it is copied; 0 means 50,000
 	Clock    ident.Clock   // nil means the machine's
 	Logger   *slog.Logger  // nil means none
 }
@@ -73,6 +76,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Batch == 0 {
 		o.Batch = 10_000
+	}
+	if o.Carry == 0 {
+		o.Carry = 50_000
 	}
 	if o.Clock == nil {
 		o.Clock = ident.System{}
@@ -92,6 +98,7 @@ type Follower struct {
 	counted uint64          // position in the store
 	sums    sums
 	serving bool // Recover has ended: what is read was settled in the bank too
+	copies
 
 	state struct {
 		mu      sync.Mutex // guards what follows

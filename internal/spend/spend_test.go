@@ -32,7 +32,7 @@ func TestSumsAreThoseOfTheLedger(t *testing.T) {
 		m := newMemory()
 		w := newWorld(rt, dir, m, "a", "b", "c")
 		pick := func(name string, n int) int { return rapid.IntRange(0, n-1).Draw(rt, name) }
-		for range rapid.IntRange(0, 60).Draw(rt, "steps") {
+		for range rapid.IntRange(0, 120).Draw(rt, "steps") {
 			w.step(pick)
 		}
 		w.finish(func(carrier string) int64 { return m.used[carrier] })
@@ -163,10 +163,86 @@ func TestStrayAndMalformedLines(t *testing.T) {
 	}
 }
 
+// A call that takes long holds up no more of the journal than what was written behind its
+// last copy, and is still closed once: by itself, or with its bound behind a crash.
+func TestLongCallsAreCarriedAlong(t *testing.T) {
+	t.Parallel()
+	for name, crash := range map[string]bool{"closed": false, "cut off": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newMemory()
+			w := newWorld(t, t.TempDir(), m, "a")
+			w.reserve(none)
+			for range 400 {
+				w.reserve(none)
+				w.end(func(name string, n int) int { return n - 1 })
+				w.flush(func(string, int) int { return 3 })
+				w.consume()
+			}
+			if st := w.journal.Stats(); st.Lag > 40 || st.Segments > 3 {
+				t.Errorf("%d entries in %d files are kept for one call", st.Lag, st.Segments)
+			}
+			if !crash {
+				w.end(none)
+			}
+			w.finish(func(carrier string) int64 { return m.used[carrier] })
+		})
+	}
+}
+
+// Lines that are closed while they are copied stay closed, wherever the next crash comes:
+// the closings fill a batch, behind which the copies stand.
+func TestCopiesThatAreTooLate(t *testing.T) {
+	t.Parallel()
+	last := func(_ string, n int) int { return n - 1 }
+	for cut := range 4 {
+		m := newMemory()
+		w := newWorld(t, t.TempDir(), m, "a")
+		for range 3 {
+			w.reserve(none)
+		}
+		for range 20 {
+			w.reserve(none)
+			w.open[0], w.open[3] = w.open[3], w.open[0] // the new one ends, the three of before stay in place
+			w.end(func(name string, n int) int { return map[string]int{"which": 0}[name] })
+			w.open[0], w.open[2] = w.open[2], w.open[0]
+		}
+		var during func()
+		batches := 0
+		during = func() { // in the last batch all is read, and nothing copied yet
+			if batches++; batches < 7 {
+				w.store.during = during
+				return
+			}
+			for range 3 {
+				w.end(last)
+			}
+		}
+		w.store.during = during
+		ctx, cancel := context.WithCancel(t.Context())
+		for round := range cut {
+			if round == 1 {
+				w.store.during = cancel // behind the closings, before the copies
+			}
+			if err := w.follower.CatchUp(ctx); err != nil && !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			w.consume()
+		}
+		cancel()
+		if cut > 0 && batches != 7 {
+			t.Errorf("%d batches, want 7", batches)
+		}
+		w.finish(func(carrier string) int64 { return m.used[carrier] })
+	}
+}
+
 // full is a journal that takes no record.
 type full struct{}
 
 func (full) Append(*record.Attempt) error { return journal.ErrFull }
+
+func (full) AppendLine(*ledger.Line) error { return journal.ErrFull }
 
 // A journal that is full keeps nobody from starting: it is emptied while the gateway runs.
 func TestRecoverWithAFullJournal(t *testing.T) {

@@ -88,15 +88,21 @@ func (s sql) usedOf(t testing.TB, carrier string) int64 {
 
 var errFlaky = errors.New("the connection broke")
 
-// flaky is a Store whose next call fails: before it does anything, or behind it.
+// flaky is a Store whose next call fails: before it does anything, or behind it. The
+// world goes on during a call.
 type flaky struct {
 	spend.Store
 	before, after bool
+	during        func()
 }
 
 func (s *flaky) CountUsage(ctx context.Context, node string, from, to uint64, deltas []quota.Delta) ([]quota.Meter, error) {
 	before, after := s.before, s.after
 	s.before, s.after = false, false
+	if during := s.during; during != nil {
+		s.during = nil
+		during()
+	}
 	if before {
 		return nil, errFlaky
 	}
@@ -159,7 +165,7 @@ func (w *world) start(pick chooser) {
 	w.bank = &bank{map[string]int64{}, map[string]int64{}}
 	w.records = w.journal.Records()
 	w.follower = spend.New(spend.Options{
-		Node: w.journal.ID(), Lines: w.journal.Lines(), Journal: w.journal, Store: w.store, Bank: w.bank, Batch: 3, Clock: fixed{},
+		Node: w.journal.ID(), Lines: w.journal.Lines(), Journal: w.journal, Store: w.store, Bank: w.bank, Batch: 3, Carry: 4, Clock: fixed{},
 	})
 	for again := true; again; again = err != nil {
 		w.store.before, w.store.after = pick("fails before", 4) == 1, pick("fails behind", 4) == 1
@@ -240,12 +246,16 @@ func (w *world) flush(pick chooser) {
 	w.Helper()
 	how := pick("how", 4)
 	w.store.before, w.store.after = how == 1, how == 2
+	alone := true
+	if pick("during", 2) == 0 {
+		w.store.during = func() { alone = false; w.end(pick) }
+	}
 	err := w.follower.CatchUp(context.Background())
-	w.store.before, w.store.after = false, false
+	w.store.before, w.store.after, w.store.during = false, false, nil
 	if err != nil && !errors.Is(err, errFlaky) || (err != nil) != (w.follower.Err() != nil) {
 		w.Fatalf("flush: %v; shown: %v", err, w.follower.Err())
 	}
-	if err == nil {
+	if err == nil && alone {
 		w.settled()
 	}
 }
@@ -282,14 +292,14 @@ func (w *world) consume() {
 
 func (w *world) step(pick chooser) {
 	w.Helper()
-	switch pick("step", 12) {
+	switch pick("step", 14) {
 	case 0, 1, 2, 3:
 		w.reserve(pick)
 	case 4, 5, 6:
 		w.end(pick)
 	case 7, 8, 9:
 		w.flush(pick)
-	case 10:
+	case 10, 11, 12:
 		w.consume()
 	default:
 		w.stop()
