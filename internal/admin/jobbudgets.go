@@ -149,16 +149,17 @@ func (k kinds) resetDue(ctx context.Context, tx resource.Tx, m *quota.Meter, of 
 	if !m.Due(now) {
 		return nil
 	}
+	at := of.budget.Latest(m.NextReset, now)
 	m.NextReset = of.budget.After(m.NextReset, now)
 	if err := k.onMeter(ctx, tx, m, of, deedReset, now, map[string]any{"reset_mode": "auto"}); err != nil {
 		return err
 	}
-	m.Reset(now)
+	m.Renew(at)
 	if err := k.Meters.SaveMeter(ctx, tx, *m); err != nil {
 		return err
 	}
 	if m.Kind == quota.UsageLimitKind {
-		return k.Meters.ResetMeters(ctx, tx, m.ID, now)
+		return k.Meters.ResetMeters(ctx, tx, m.ID, at)
 	}
 	if of.rec.Status == exhausted {
 		of.rec.Status, of.rec.Updated, of.changed = resource.Active, now, true

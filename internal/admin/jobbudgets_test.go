@@ -45,7 +45,7 @@ func TestBudgets(t *testing.T) {
 		want("in the new week", state(), "active active 0 false false")
 		p := w.call(t, "service", "GET", "/v1/policies/usage-limits/"+policy+"?include_usage=true", "")
 		want("the policy", fmt.Sprint(p["value_key_usage_map"], p["next_usage_reset_at"], p["last_reset_at"]),
-			"map[model:openai.gpt-4o:map[current_usage:0 is_exhausted_alerts_sent:false is_threshold_alerts_sent:false status:active]]2026-11-24T00:00:00.000Z2026-11-23T00:00:30.000Z")
+			"map[model:openai.gpt-4o:map[current_usage:0 is_exhausted_alerts_sent:false is_threshold_alerts_sent:false status:active]]2026-11-24T00:00:00.000Z2026-11-22T00:00:00.000Z")
 
 		w.use(t, key+" 10000000000")
 		w.run(t, "budgets")

@@ -62,6 +62,14 @@ func (m *Meter) Reset(now time.Time) {
 	m.reopen()
 }
 
+// Renew is the reset of a schedule: usage begins anew as of that time, unless it did so
+// since. What was used behind it and is counted already stays.
+func (m *Meter) Renew(at time.Time) {
+	if m.LastReset.Before(at) {
+		m.Reset(at)
+	}
+}
+
 // Due reports whether a reset is due.
 func (m *Meter) Due(now time.Time) bool { return !m.NextReset.IsZero() && !now.Before(m.NextReset) }
 

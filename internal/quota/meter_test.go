@@ -125,3 +125,31 @@ func TestUsageLimitValidate(t *testing.T) {
 		t.Error("entries are digests")
 	}
 }
+
+// TestLatest: a schedule that nobody kept for a while has its resets all the same.
+func TestLatest(t *testing.T) {
+	t.Parallel()
+	midnight := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC) // a Saturday
+	for name, c := range map[string]struct {
+		p    quota.Period
+		now  time.Time
+		want time.Time
+	}{
+		"the one that is due":    {quota.Period{Days: 3}, midnight.AddDate(0, 0, 2), midnight},
+		"one that was missed":    {quota.Period{Days: 3}, midnight.AddDate(0, 0, 8), midnight.AddDate(0, 0, 6)},
+		"a Monday":               {quota.Period{Every: quota.Weekly}, midnight.AddDate(0, 0, 10), midnight.AddDate(0, 0, 9)},
+		"the first of a month":   {quota.Period{Every: quota.Monthly}, midnight.AddDate(0, 3, 0), time.Date(2027, 2, 1, 0, 0, 0, 0, time.UTC)},
+		"one that never repeats": {quota.Period{}, midnight.AddDate(1, 0, 0), midnight},
+	} {
+		if got := c.p.Latest(midnight, c.now); !got.Equal(c.want) {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+	m := quota.Meter{Used: 5, LastReset: midnight}
+	if m.Renew(midnight); m.Used != 5 {
+		t.Error("what was used behind a reset is lost with it")
+	}
+	if m.Renew(midnight.Add(time.Hour)); m.Used != 0 || !m.LastReset.Equal(midnight.Add(time.Hour)) {
+		t.Errorf("renewed: %+v", m)
+	}
+}

@@ -69,6 +69,14 @@ func (p Period) After(last, now time.Time) time.Time {
 	return time.Time{}
 }
 
+// Latest is the last reset that a schedule had by now, from the one at due on.
+func (p Period) Latest(due, now time.Time) time.Time {
+	for next := p.After(due, due); !next.IsZero() && !next.After(now); next = p.After(next, next) {
+		due = next
+	}
+	return due
+}
+
 // Day is the period with its next reset at the beginning of that day.
 func (p Period) Day() Period {
 	if p.NextResetAt != nil {

@@ -82,11 +82,11 @@ func (s *Store) RetuneMeters(ctx context.Context, rtx resource.Tx, before, head 
 	})
 }
 
-// ResetMeters lets all meters of a policy begin anew, its head too.
-func (s *Store) ResetMeters(ctx context.Context, rtx resource.Tx, carrierID string, now time.Time) error {
+// ResetMeters lets all meters of a policy begin anew as of a time, its head too, except
+// those that did so since.
+func (s *Store) ResetMeters(ctx context.Context, rtx resource.Tx, carrierID string, at time.Time) error {
 	return s.changeMeters(ctx, rtx, "reset usage meters", carrierID, func(ctx context.Context, db bun.IDB) error {
-		_, err := db.NewUpdate().Table("usage_meters").Where("carrier_id = ?", carrierID).
-			Set("used = 0").Set("exhausted = 0").Set("threshold_alert = 0").Set("exhausted_alert = 0").Set("last_reset_ms = ?", now.UnixMilli()).Exec(ctx)
+		_, err := resetTo(db.NewUpdate(), at.UnixMilli()).Where("carrier_id = ?", carrierID).Exec(ctx)
 		return err
 	})
 }
@@ -175,29 +175,6 @@ func ordered(deltas []quota.Delta) []quota.Delta {
 		return cmp.Or(cmp.Compare(a.CarrierID, b.CarrierID), cmp.Compare(a.Entry, b.Entry))
 	})
 	return list
-}
-
-// dropLate takes the units from what was used before the last reset of its meter. The
-// meters are held until the end of the transaction, so that none is reset meanwhile.
-func (s *Store) dropLate(ctx context.Context, db bun.IDB, list []quota.Delta) error {
-	if !slices.ContainsFunc(list, func(d quota.Delta) bool { return !d.At.IsZero() }) {
-		return nil
-	}
-	rows, err := s.metersOf(ctx, db, list, s.engine.lock)
-	if err != nil {
-		return err
-	}
-	resets := make(map[[2]string]int64, len(rows))
-	for i := range rows {
-		resets[[2]string{rows[i].CarrierID, rows[i].Entry}] = rows[i].LastResetMS
-	}
-	for i := range list {
-		d := &list[i]
-		if reset := resets[[2]string{d.CarrierID, d.Entry}]; !d.At.IsZero() && d.At.UnixMilli() < reset {
-			d.Units = 0
-		}
-	}
-	return nil
 }
 
 // merged sums what goes to one meter; list is ordered and used again.

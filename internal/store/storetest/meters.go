@@ -73,6 +73,49 @@ func meters(t *testing.T, s *store.Store) {
 	same(t, "dropped", find(s, quota.MeterQuery{}), []quota.Meter{})
 }
 
+// renewals: what was used behind a reset that is due counts in the new period, also when
+// the worker comes to it later, and what was used before it does not.
+func renewals(t *testing.T, s *store.Store) {
+	ctx := t.Context()
+	key := quota.Carrier{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID()}
+	policy := quota.Carrier{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}
+	within(t, s, func(tx resource.Tx) error {
+		return s.AddMeter(ctx, tx, quota.Meter{Carrier: key, Entry: "b", Used: 50, Limit: 50, Exhausted: true, ExhaustedAlert: true, NextReset: noon})
+	})
+	within(t, s, func(tx resource.Tx) error {
+		return s.AddMeter(ctx, tx, quota.Meter{Carrier: policy, Limit: 50, NextReset: noon})
+	})
+	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: policy.ID, ValueKey: "team:old", Units: 9}}))
+	flush := func(at time.Time, units int64) {
+		t.Helper()
+		within(t, s, func(tx resource.Tx) error {
+			return s.AddUsageIn(ctx, tx, []quota.Delta{
+				{CarrierID: policy.ID, ValueKey: "team:new", Units: units, At: at}, {CarrierID: policy.ID, ValueKey: "team:old", Units: units, At: at},
+				{CarrierID: key.ID, Entry: "b", Units: 100, At: noon.Add(-time.Millisecond)}, {CarrierID: key.ID, Entry: "b", Units: units, At: at},
+			})
+		})
+	}
+	check := func(name string, want map[string]int64) {
+		t.Helper()
+		got := map[string]int64{}
+		for _, of := range []string{key.ID, policy.ID} {
+			list, err := s.Meters(ctx, s, quota.MeterQuery{CarrierID: of, Counters: true})
+			must(t, err)
+			for _, m := range list {
+				got[m.ValueKey] = m.Used
+				same(t, name+": last reset", m.LastReset, noon)
+				same(t, name+": exhausted", m.Exhausted || m.ExhaustedAlert, false)
+			}
+		}
+		same(t, name, got, want)
+	}
+	flush(noon, 7)
+	check("used at the reset", map[string]int64{"": 7, "team:new": 7, "team:old": 7})
+	within(t, s, func(tx resource.Tx) error { return s.ResetMeters(ctx, tx, policy.ID, noon) })
+	flush(noon.Add(time.Second), 2)
+	check("behind the worker", map[string]int64{"": 9, "team:new": 9, "team:old": 9})
+}
+
 // meterFeed: the feed tells of meters that came, went or began anew, and not of what the
 // flush adds or of what somebody noticed.
 func meterFeed(t *testing.T, s *store.Store) {

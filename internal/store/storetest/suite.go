@@ -51,6 +51,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 			{"meters", meters},
 			{"meters of policies", policyMeters},
 			{"meters in the feed", meterFeed},
+			{"meters whose reset is due", renewals},
 			{"usage of many writers", usageOfMany},
 			{"count usage once", countUsage},
 			{"usage from before a reset", lateUsage},
