@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"sluice/internal/fault"
+	"sluice/internal/quota"
 	"sluice/internal/routing"
 )
 
@@ -70,11 +71,11 @@ func (g *Gateway) namedConfig(x *exchange, name string) error {
 		x.config, x.configID = c, inlineConfig
 		return err
 	}
-	c, slug, ok := x.dir.FindConfig(x.key.Principal.WorkspaceID, name)
+	c, id, slug, ok := x.dir.FindConfig(x.key.Principal.WorkspaceID, name)
 	if !ok {
 		return fault.Newf(fault.InvalidRequest, "there is no config %q in this workspace; an inline config is a JSON object", clip(name)).At("x-gateway-config")
 	}
-	x.config, x.configID = c, slug
+	x.config, x.configID, x.savedAs = c, slug, quota.Named{Slug: slug, ID: id}
 	return nil
 }
 

@@ -46,11 +46,12 @@ type exchange struct {
 	prompt *invocation // the saved prompt that is run, nil for other requests
 
 	config   *routing.Config
-	configID string // slug of a saved config, "inline", or empty for headers alone
-	locked   bool   // the key's own config may not be overridden
-	account  string // "@slug" of the body's model field, without the "@"
-	model    string // the body's model without it
-	user     string // the body's user field
+	configID string      // slug of a saved config, "inline", or empty for headers alone
+	savedAs  quota.Named // the saved config; empty for others
+	locked   bool        // the key's own config may not be overridden
+	account  string      // "@slug" of the body's model field, without the "@"
+	model    string      // the body's model without it
+	user     string      // the body's user field
 	stream   bool
 
 	metered bool         // held against limits, and put on the ledger

@@ -33,7 +33,7 @@ import (
 type Directory interface {
 	FindKey(h keys.Hash) *keys.Entry
 	FindWorkspace(id string) *tenant.Scope
-	FindConfig(workspace, name string) (doc *routing.Config, slug string, ok bool)
+	FindConfig(workspace, name string) (doc *routing.Config, id, slug string, ok bool)
 	FindAccount(workspace, slug string) *credential.Account
 	Accounts(workspace string) []*credential.Account
 	FindPrompt(workspace, name string) *prompt.Saved // by slug or id; nil when there is none

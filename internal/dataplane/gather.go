@@ -111,11 +111,14 @@ func (s *stake) amount(h *quota.Hold) int64 {
 func (a *attempt) policyCall() quota.Call {
 	x, p := a.x, &a.x.key.Principal
 	c := quota.Call{
-		OrgID: p.OrgID, Workspace: quota.Named{ID: p.WorkspaceID}, KeyID: p.ID, Provider: a.spec.ID, Config: quota.Named{Slug: x.configID},
+		OrgID: p.OrgID, Workspace: quota.Named{ID: p.WorkspaceID}, KeyID: p.ID, Provider: a.spec.ID, Config: x.savedAs,
 		Model: a.model, Endpoint: x.match.Endpoint, Metadata: x.metadata,
 	}
 	if x.prompt != nil && x.prompt.saved != nil {
 		c.Prompt = quota.Named{Slug: x.prompt.saved.Slug, ID: x.prompt.saved.ID}
+	}
+	if x.place != nil {
+		c.Workspace.Slug = x.place.Slug
 	}
 	if a.account != nil {
 		c.Account = quota.Named{Slug: a.account.Slug, ID: a.account.RecordID}

@@ -253,9 +253,9 @@ func (d *directory) add(h *keys.Hasher, raw string, t access.KeyType, place stri
 
 func (d *directory) FindKey(h keys.Hash) *keys.Entry       { return d.keys[h] }
 func (d *directory) FindWorkspace(id string) *tenant.Scope { return &d.place }
-func (d *directory) FindConfig(_, name string) (*routing.Config, string, bool) {
+func (d *directory) FindConfig(_, name string) (doc *routing.Config, id, slug string, ok bool) {
 	c, ok := d.configs[name]
-	return c, name, ok
+	return c, "id of " + name, name, ok
 }
 func (d *directory) FindAccount(_, slug string) *credential.Account { return d.accounts[slug] }
 func (d *directory) FindPrompt(_, name string) *prompt.Saved        { return d.prompts[name] }

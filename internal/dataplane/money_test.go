@@ -230,13 +230,26 @@ func TestLimitsRefuse(t *testing.T) {
 		{"a policy", func(r *rig) {
 			r.dir.policies.Usage = []*quota.Policy{policy(`[{"key":"model","value":"@openai/gpt-4o-mini"}]`, `"type":"tokens","credit_limit":20`)}
 		}, 412, []string{`"type":"usage_limits_policy_exhaust_error"`, `"code":"06"`, "0191f3a0-0000-7000-8000-0000000000aa"}, "", "false", false},
+		{"a policy on a saved config, by its slug", func(r *rig) {
+			r.dir.config(t, "pc-a", `{"provider":"openai","api_key":"k"}`)
+			r.dir.policies.Usage = []*quota.Policy{policy(`[{"key":"config","value":"pc-a"}]`, `"group_by":[{"key":"config"}],"type":"tokens","credit_limit":20`)}
+			r.dir.place.Defaults.ConfigID = "pc-a"
+		}, 412, []string{`"code":"06"`, "config:id of pc-a"}, "", "false", false},
+		{"a policy on the workspace, by its slug", func(r *rig) {
+			r.dir.place.Slug = "ws-a"
+			r.dir.policies.Usage = []*quota.Policy{policy(`[{"key":"workspace_id","value":"ws-a"}]`, `"type":"tokens","credit_limit":20`)}
+		}, 412, []string{`"code":"06"`}, "", "false", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			c.limit(r)
 			before := len(r.up.Seen())
-			a := r.call("POST", "/v1/chat/completions", capped, r.custom()...)
+			headers := r.custom()
+			if r.dir.place.Defaults.ConfigID != "" {
+				headers = nil
+			}
+			a := r.call("POST", "/v1/chat/completions", capped, headers...)
 			if a.StatusCode != c.status || len(r.up.Seen()) != before {
 				t.Fatalf("%d %s; the provider saw %d", a.StatusCode, a.Text, len(r.up.Seen())-before)
 			}

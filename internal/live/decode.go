@@ -46,11 +46,11 @@ var decoders = map[string]func(*Directory, resource.Record) (any, error){
 
 type workspace struct {
 	tenant.Workspace
-	org string
+	org, slug string
 }
 
 func decodeWorkspace(_ *Directory, r resource.Record) (any, error) {
-	w := &workspace{org: r.OrgID}
+	w := &workspace{org: r.OrgID, slug: r.ShownSlug()}
 	return w, json.Unmarshal(r.Body, &w.Workspace)
 }
 

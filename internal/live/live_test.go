@@ -119,10 +119,10 @@ func TestLoadAndFollow(t *testing.T) {
 	if w := s.FindWorkspace(place); w == nil || w.Defaults.ConfigID != "pc-a" {
 		t.Errorf("workspace %+v", w)
 	}
-	if _, slug, ok := s.FindConfig(place, "pc-a"); !ok || slug != "pc-a" {
+	if _, _, slug, ok := s.FindConfig(place, "pc-a"); !ok || slug != "pc-a" {
 		t.Error("the config is not found by its slug")
 	}
-	if _, _, ok := s.FindConfig("another", "pc-a"); ok {
+	if _, _, _, ok := s.FindConfig("another", "pc-a"); ok {
 		t.Error("the config is found from another workspace")
 	}
 	a := s.FindAccount(place, "main")
@@ -143,10 +143,10 @@ func TestLoadAndFollow(t *testing.T) {
 	if n.FindKey(hash) != nil || s.FindKey(hash) == nil {
 		t.Error("an archived key: the new snapshot must not have it, the old one must not change")
 	}
-	if _, _, ok := n.FindConfig(place, "pc-b"); !ok {
+	if _, _, _, ok := n.FindConfig(place, "pc-b"); !ok {
 		t.Error("a new config is not found")
 	}
-	if _, _, ok := n.FindConfig(place, "pc-bad"); ok {
+	if _, _, _, ok := n.FindConfig(place, "pc-bad"); ok {
 		t.Error("a config that cannot be used is served")
 	}
 	if n.FindAccount(place, "main") != nil {
@@ -168,7 +168,7 @@ func TestRunFollows(t *testing.T) {
 	p.dir.Wake()
 	deadline := time.Now().Add(5 * time.Second)
 	for {
-		if _, _, ok := p.dir.Current().FindConfig(place, "pc-a"); ok {
+		if _, _, _, ok := p.dir.Current().FindConfig(place, "pc-a"); ok {
 			break
 		}
 		if time.Now().After(deadline) {

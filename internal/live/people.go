@@ -56,5 +56,7 @@ func (p parts) scope(w *workspace) *tenant.Scope {
 	if !ok {
 		org = &tenant.Organisation{}
 	}
-	return org.ScopeOf(w.org, &w.Workspace)
+	scope := org.ScopeOf(w.org, &w.Workspace)
+	scope.Slug = w.slug
+	return scope
 }

@@ -46,12 +46,12 @@ func (s *Snapshot) FindKey(h keys.Hash) *keys.Entry {
 func (s *Snapshot) FindWorkspace(id string) *tenant.Scope { return s.workspaces[id] }
 
 // FindConfig returns a saved config of a workspace by slug or id.
-func (s *Snapshot) FindConfig(workspace, name string) (*routing.Config, string, bool) {
+func (s *Snapshot) FindConfig(workspace, name string) (doc *routing.Config, id, slug string, ok bool) {
 	c, ok := s.configs[ref{workspace, name}]
 	if !ok {
-		return nil, "", false
+		return nil, "", "", false
 	}
-	return c.Doc, c.Slug, true
+	return c.Doc, c.ID, c.Slug, true
 }
 
 // FindAccount returns a provider or virtual key of a workspace by slug or id.

@@ -6,10 +6,11 @@ package tenant
 type Scope struct {
 	Workspace
 	OrgID       string
-	MetricsOnly bool // no bodies are recorded unless a request asks for it
-	Attributed  bool // a request of a user key is said to come from its user
-	Attributes  bool // and may say that it comes from somebody else
-	SavedOnly   bool // requests bring no config, provider or host of their own
+	Slug        string // "ws-search-4f2c1a"
+	MetricsOnly bool   // no bodies are recorded unless a request asks for it
+	Attributed  bool   // a request of a user key is said to come from its user
+	Attributes  bool   // and may say that it comes from somebody else
+	SavedOnly   bool   // requests bring no config, provider or host of their own
 }
 
 // ScopeOf works out a workspace of the organisation.

@@ -188,7 +188,9 @@ func (d *directory) FindKey(h keys.Hash) *keys.Entry {
 func (d *directory) FindWorkspace(string) *tenant.Scope { return &tenant.Scope{} }
 
 // FindConfig finds none: transcripts bring their config along.
-func (d *directory) FindConfig(string, string) (*routing.Config, string, bool) { return nil, "", false }
+func (d *directory) FindConfig(string, string) (*routing.Config, string, string, bool) {
+	return nil, "", "", false
+}
 
 // FindAccount finds none: transcripts bring their credentials along.
 // FindPrompt finds none.
