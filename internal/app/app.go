@@ -192,7 +192,6 @@ func (a *App) openLogs(ctx context.Context) (err error) {
 }
 
 func (a *App) openDirectory(ctx context.Context) error {
-	a.bank = quota.NewBank()
 	a.directory = live.New(a.store, a.box, configLimits(a.set), a.log)
 	f := a.set.Features
 	a.directory.Count(live.Counted{Bank: a.bank, Meters: a.store, NoBudgets: !f.UsageLimits, NoPolicies: !f.Policy})
