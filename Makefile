@@ -7,12 +7,14 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 LINT    := $(GO) tool -modfile=tools/go.mod golangci-lint
 
-# PKG narrows test and race, FUZZTIME is spent on each fuzz target.
+# PKG narrows test and race, FUZZTIME is spent on each fuzz target, RUNS are the kills of
+# each database in crash.
 PKG      ?= ./...
 FUZZTIME ?= 10s
+RUNS     ?= 250
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test race e2e suites bench fuzz check fmt vet lint arch generate clean-tree clean
+.PHONY: help run demo build test race e2e suites bench crash fuzz check fmt vet lint arch generate clean-tree clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +44,9 @@ bench: build ## paired benchmark against the bare upstream and, when installed, 
 	$(GO) run ./test/bench
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/dialect/all
 	$(GO) test -run '^$$' -bench ManyKeys -benchtime 3x -benchmem ./internal/live
+
+crash: build ## kill the gateway 500 times under load, on SQLite and PostgreSQL, and check the books after each restart (RUNS each)
+	$(GO) run ./test/crash --runs $(RUNS)
 
 fuzz: ## each fuzz target for FUZZTIME
 	@grep -rl --include='*_test.go' '^func Fuzz' cmd internal test 2>/dev/null | xargs -r -n1 dirname | sort -u | while read -r dir; do \

@@ -45,8 +45,8 @@ func (d *Database) settings(dataDir string) store.Settings {
 	return d.server
 }
 
-// env are the settings that lead the program to it.
-func (d *Database) env() []string {
+// Env are the settings that lead the program to it.
+func (d *Database) Env() []string {
 	if d.server.Engine == "" {
 		return nil
 	}

@@ -50,7 +50,7 @@ func StartDeployment(ctx context.Context, path, dir string, db *Database) (_ *De
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	env := append(db.env(), "HOME="+dir, "LISTEN=127.0.0.1", "PORT=0", "DATA_DIR="+filepath.Join(dir, "data"), "LOG_LEVEL=warn",
+	env := append(db.Env(), "HOME="+dir, "LISTEN=127.0.0.1", "PORT=0", "DATA_DIR="+filepath.Join(dir, "data"), "LOG_LEVEL=warn",
 		"BOOTSTRAP_ADMIN_KEY="+d.Key, "BOOTSTRAP_WORKSPACE_KEY=bench-"+rand.Text(), "ADMIN_REQUESTS_PER_MINUTE=0", "ENCRYPTION_KEY=a sealing key of the benchmark")
 	command := proc.Command{Name: "sluice", Path: path, Args: []string{"serve"}, Env: env, Dir: dir, Ready: sluiceReady}
 	if d.Process, err = proc.Start(ctx, command); err != nil {

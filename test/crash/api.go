@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What the campaign calls things in the gateway.
+const (
+	upstreamSlug = "counting"
+	model        = "gpt-4o"
+	numberField  = "number" // of a call, in the metadata
+)
+
+// Budgets, in dollars. The tight one is used up within an epoch, in most of them.
+const (
+	wideLimit     = 1_000_000
+	tightLimitMin = 10
+	tightLimitMax = 200
+)
+
+const (
+	nanoOfDollar = 1e9
+	nanoOfCent   = 1e7
+)
+
+// api is the administration of the gateway, over HTTP.
+type api struct {
+	node *node
+	key  string
+}
+
+// price is what a token costs, in nano-dollars.
+type price struct{ in, out int64 }
+
+func (p price) of(w work) int64 { return w.in*p.in + w.out*p.out }
+
+// saveUpstream makes the upstream a provider of the workspace.
+func (a *api) saveUpstream(ctx context.Context, address string) error {
+	return a.call(ctx, http.MethodPost, "/integrations", map[string]any{
+		"name": upstreamSlug, "slug": upstreamSlug, "ai_provider_id": "openai", "key": "sk-of-the-upstream",
+		"configurations": map[string]any{"custom_host": address}, "default_provider_slug": upstreamSlug,
+	}, nil)
+}
+
+// price reads the price of the model.
+func (a *api) price(ctx context.Context) (price, error) {
+	type rate struct {
+		Price float64 `json:"price"` // cents
+	}
+	var out struct {
+		Pay struct {
+			In  rate `json:"request_token"`
+			Out rate `json:"response_token"`
+		} `json:"pay_as_you_go"`
+	}
+	err := a.call(ctx, http.MethodGet, "/model-configs/pricing/openai/"+model, nil, &out)
+	return price{nano(out.Pay.In.Price, nanoOfCent), nano(out.Pay.Out.Price, nanoOfCent)}, err
+}
+
+// newEpoch makes the keys of an epoch.
+func (a *api) newEpoch(ctx context.Context, number int, r *rand.Rand) (*epoch, error) {
+	e := &epoch{number: number}
+	for _, dollars := range []int64{wideLimit, tightLimitMin + r.Int64N(tightLimitMax-tightLimitMin)} {
+		var made struct{ ID, Key string }
+		err := a.call(ctx, http.MethodPost, "/api-keys/workspace/service", map[string]any{
+			"name": fmt.Sprintf("epoch %d, %d dollars", number, dollars), "scopes": []string{"completions.write"},
+			"usage_limits": map[string]any{"credit_limit": dollars},
+		}, &made)
+		if err != nil {
+			return nil, err
+		}
+		e.keys = append(e.keys, &key{made.ID, made.Key, dollars * nanoOfDollar})
+	}
+	return e, nil
+}
+
+// books reads what the gateway says about a key.
+func (a *api) books(ctx context.Context, k *key) (b books, err error) {
+	var shown struct {
+		Limits struct {
+			Used float64 `json:"current_usage"`
+		} `json:"usage_limits"`
+	}
+	if err := a.call(ctx, http.MethodGet, "/api-keys/"+k.id, nil, &shown); err != nil {
+		return b, err
+	}
+	b.used = nano(shown.Limits.Used, nanoOfDollar)
+	q := url.Values{"api_key_ids": {k.id}, "page_size": {"1000"}}
+	for {
+		var page struct {
+			Data []logged
+			Next string `json:"next_cursor"`
+		}
+		if err := a.call(ctx, http.MethodGet, "/logs?"+q.Encode(), nil, &page); err != nil {
+			return b, err
+		}
+		for i := range page.Data {
+			b.entries = append(b.entries, page.Data[i].entry())
+		}
+		if page.Next == "" {
+			return b, nil
+		}
+		q.Set("after", page.Next)
+	}
+}
+
+// logged is what is read of an entry of the request log.
+type logged struct {
+	RequestID string            `json:"request_id"`
+	Cost      *float64          `json:"cost"` // cents
+	Bound     float64           `json:"cost_bound"`
+	State     string            `json:"cost_state"`
+	In        int64             `json:"req_units"`
+	Out       int64             `json:"res_units"`
+	Metadata  map[string]string `json:"metadata"`
+}
+
+func (l *logged) entry() entry {
+	e := entry{requestID: l.RequestID, state: l.State, in: l.In, out: l.Out, bound: nano(l.Bound, nanoOfCent), priced: l.Cost != nil}
+	if e.priced {
+		e.cost = nano(*l.Cost, nanoOfCent)
+	}
+	e.number, _ = strconv.Atoi(l.Metadata[numberField]) // 0: a crash left no metadata
+	return e
+}
+
+// caughtUp waits until the request log has every record of the journal.
+func (a *api) caughtUp(ctx context.Context) error {
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for {
+		page, err := a.do(ctx, http.MethodGet, a.node.base+"/metrics", nil)
+		if err != nil {
+			return err
+		}
+		if strings.Contains(string(page), "\nsluice_journal_lag_records 0\n") {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the request log does not catch up: %w", ctx.Err())
+		case <-look.C:
+		}
+	}
+}
+
+// call makes a call of the administration; in and out may be nil.
+func (a *api) call(ctx context.Context, method, path string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(text)
+	}
+	text, err := a.do(ctx, method, a.node.base+"/v1"+path, body)
+	if err != nil || out == nil {
+		return err
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	return nil
+}
+
+// maxPage bounds what is read of a page.
+const maxPage = 16 << 20
+
+func (a *api) do(ctx context.Context, method, address string, body io.Reader) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, address, body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("x-gateway-api-key", a.key)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxPage))
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s %s: %s: %.300s", method, req.URL.Path, resp.Status, text)
+	}
+	return text, err
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// books is what the gateway says about a key.
+type books struct {
+	used    int64 // of its budget, in nano-dollars
+	entries []entry
+}
+
+// entry is an attempt in the request log.
+type entry struct {
+	number      int // of the call; 0: a crash left only its bound
+	requestID   string
+	state       string
+	in, out     int64 // tokens
+	cost, bound int64 // nano-dollars
+	priced      bool
+}
+
+// call is the number of the call that an entry is about. Its bound is what its longest
+// answer costs, and a little for its input.
+func (e *entry) call(p price) int {
+	if e.number > 0 {
+		return e.number
+	}
+	return int(e.bound / (p.out * lengthStep))
+}
+
+// The states of a line of the ledger, as the request log has them.
+const (
+	settled  = "settled"
+	unknown  = "unknown"
+	released = "released"
+)
+
+// truth is what really happened with a key.
+type truth struct {
+	price  price
+	limit  int64 // nano-dollars
+	calls  map[int]call
+	served map[int]work // what the upstream did, also for other keys
+}
+
+// judge returns what is wrong with the books, nothing when all is well.
+func (t *truth) judge(b books) (wrong []string) {
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	of, requests, sum := map[int]*entry{}, map[string]bool{}, int64(0)
+	for i := range b.entries {
+		e := &b.entries[i]
+		n := e.call(t.price)
+		switch {
+		case requests[e.requestID]:
+			say("request %s is in the log twice", e.requestID)
+		case of[n] != nil:
+			say("call %d is in the log twice, as requests %s and %s", n, of[n].requestID, e.requestID)
+		}
+		if _, made := t.calls[n]; !made {
+			say("nobody made call %d of request %s: %+v", n, e.requestID, *e)
+		}
+		if !e.priced {
+			say("call %d has no cost", n)
+		}
+		of[n], requests[e.requestID] = e, true
+		sum += e.cost
+	}
+	var real int64
+	for n, c := range t.calls {
+		w, asked := t.served[n]
+		if asked {
+			real += t.price.of(w)
+		}
+		if fault := t.judgeCall(&c, of[n], w, asked); fault != "" {
+			say("call %d: %s", n, fault)
+		}
+	}
+	if b.used != sum {
+		say("the budget has %d used, the log comes to %d", b.used, sum)
+	}
+	if max(b.used, real) > t.limit {
+		say("the budget of %d was passed: %d by the books, %d by the upstream", t.limit, b.used, real)
+	}
+	return wrong
+}
+
+// judgeCall returns what is wrong with the entry of a call, if it has one.
+func (t *truth) judgeCall(c *call, e *entry, w work, asked bool) string {
+	cost := t.price.of(w)
+	switch {
+	case w.times > 1:
+		return fmt.Sprintf("the upstream was asked %d times", w.times)
+	case e == nil && (asked || c.result != lost):
+		return fmt.Sprintf("missing in the log; the upstream was asked: %t, the caller saw: %d", asked, c.result)
+	case e == nil:
+		return ""
+	case c.result == answered && !w.whole:
+		return "answered, though the upstream never wrote the whole answer"
+	case c.result != lost && e.requestID != c.requestID:
+		return fmt.Sprintf("logged as request %s, answered as %s", e.requestID, c.requestID)
+	case c.result == refused:
+		return expect(!asked && e.cost == 0, "refused, but the upstream was asked or it cost something: %+v", e)
+	case e.state == settled:
+		return expect(e.cost == cost && e.in == w.in && e.out == w.out && e.cost <= e.bound, "the upstream served %d and %d tokens, which cost %d: %+v", w.in, w.out, cost, e)
+	case c.result == answered:
+		return fmt.Sprintf("answered, and not settled: %+v", *e)
+	case e.state == unknown:
+		return expect(e.cost == e.bound && e.cost >= cost, "the upstream served what costs %d: %+v", cost, e)
+	case asked:
+		return fmt.Sprintf("the upstream was asked, which no line says: %+v", *e)
+	}
+	return expect(e.cost == 0 && (e.state == released || e.state == ""), "never sent, and yet: %+v", e)
+}
+
+// expect words what is wrong unless holds; the entry is the last argument.
+func expect(holds bool, format string, args ...any) string {
+	if holds {
+		return ""
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+// nano is an amount of the API in nano-dollars.
+func nano(amount, unit float64) int64 { return int64(math.Round(amount * unit)) }
+
+// mismatch is books that are wrong.
+type mismatch struct {
+	epoch int
+	key   string
+	what  []string
+}
+
+func (m *mismatch) Error() string {
+	const most = 20
+	text := fmt.Sprintf("epoch %d, key %s: %d differences", m.epoch, m.key, len(m.what))
+	return text + "\n  " + strings.Join(m.what[:min(most, len(m.what))], "\n  ")
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// stage is where a call is.
+type stage string
+
+// The stages of a call at which the gateway is killed. Each lies on another side of a
+// write: of the reserved line, of the answer, of the record that closes the line.
+const (
+	dialled  stage = "dialled"  // reserved, the connection to the upstream is there, nothing is sent
+	asked    stage = "asked"    // the upstream has the request
+	half     stage = "half"     // the upstream has written half of the answer
+	served   stage = "served"   // the upstream has written all of it
+	received stage = "received" // the caller has all of it
+)
+
+// moment is when the gateway is killed.
+type moment struct {
+	name  string
+	stage stage           // with nth: at this stage of the n-th call that comes to it
+	nth   int             // from 1; 0: by the clock alone
+	after time.Duration   // since the load began: then at the latest
+	again []time.Duration // kills of the starting gateway, since it was launched
+}
+
+// The windows of the kills by the clock.
+const (
+	longestLoad   = 1100 * time.Millisecond
+	latest        = 1500 * time.Millisecond // where a stage was not come to
+	sumsAreStored = time.Second             // the interval of the sums, from the first call on
+	sumsWindow    = 150 * time.Millisecond
+	startWindow   = 700 * time.Millisecond
+)
+
+// stages are those of moments, in turn.
+var stages = [...]stage{dialled, asked, half, served, received}
+
+// moment draws when the gateway is killed next.
+func (c *campaign) moment(r *rand.Rand) moment {
+	switch n := r.IntN(10); {
+	case n < 4:
+		return moment{name: "by the clock", after: time.Duration(r.Int64N(int64(longestLoad)))}
+	case n < 7:
+		s := stages[r.IntN(len(stages))]
+		return moment{name: string(s), stage: s, nth: 1 + r.IntN(80), after: latest}
+	case n < 8:
+		return moment{name: "sums", after: sumsAreStored + time.Duration(r.Int64N(int64(sumsWindow)))}
+	}
+	m := moment{name: "starting", after: time.Duration(r.Int64N(int64(longestLoad)))}
+	for range 1 + r.IntN(3) {
+		m.again = append(m.again, time.Duration(r.Int64N(int64(startWindow))))
+	}
+	return m
+}
+
+func (m moment) String() string {
+	switch {
+	case m.nth > 0:
+		return fmt.Sprintf("killed when call %d was %s", m.nth, m.stage)
+	case len(m.again) > 0:
+		return fmt.Sprintf("killed after %s, and starting after %s", m.after, m.again)
+	}
+	return fmt.Sprintf("killed after %s", m.after)
+}
