@@ -43,6 +43,7 @@ func (p Past) units(m Measure) int64 {
 		return 1
 	case TokenCount:
 		return p.Tokens
+	case Cost:
 	}
 	return p.Nano
 }

@@ -80,20 +80,19 @@ func renewals(t *testing.T, s *store.Store) {
 	key := quota.Carrier{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID()}
 	policy := quota.Carrier{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}
 	within(t, s, func(tx resource.Tx) error {
+		if err := s.AddMeter(ctx, tx, quota.Meter{Carrier: policy, Limit: 50, NextReset: noon}); err != nil {
+			return err
+		}
 		return s.AddMeter(ctx, tx, quota.Meter{Carrier: key, Entry: "b", Used: 50, Limit: 50, Exhausted: true, ExhaustedAlert: true, NextReset: noon})
 	})
-	within(t, s, func(tx resource.Tx) error {
-		return s.AddMeter(ctx, tx, quota.Meter{Carrier: policy, Limit: 50, NextReset: noon})
-	})
 	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: policy.ID, ValueKey: "team:old", Units: 9}}))
-	flush := func(at time.Time, units int64) {
-		t.Helper()
-		within(t, s, func(tx resource.Tx) error {
+	flush := func(at time.Time, units int64) func(tx resource.Tx) error {
+		return func(tx resource.Tx) error {
 			return s.AddUsageIn(ctx, tx, []quota.Delta{
 				{CarrierID: policy.ID, ValueKey: "team:new", Units: units, At: at}, {CarrierID: policy.ID, ValueKey: "team:old", Units: units, At: at},
 				{CarrierID: key.ID, Entry: "b", Units: 100, At: noon.Add(-time.Millisecond)}, {CarrierID: key.ID, Entry: "b", Units: units, At: at},
 			})
-		})
+		}
 	}
 	check := func(name string, want map[string]int64) {
 		t.Helper()
@@ -109,10 +108,10 @@ func renewals(t *testing.T, s *store.Store) {
 		}
 		same(t, name, got, want)
 	}
-	flush(noon, 7)
+	within(t, s, flush(noon, 7))
 	check("used at the reset", map[string]int64{"": 7, "team:new": 7, "team:old": 7})
 	within(t, s, func(tx resource.Tx) error { return s.ResetMeters(ctx, tx, policy.ID, noon) })
-	flush(noon.Add(time.Second), 2)
+	within(t, s, flush(noon.Add(time.Second), 2))
 	check("behind the worker", map[string]int64{"": 9, "team:new": 9, "team:old": 9})
 }
 
