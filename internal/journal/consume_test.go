@@ -241,3 +241,21 @@ func BenchmarkReadLines(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(2*calls), "ns/line")
 }
+
+// A journal that is nearly full begins no further call, so that it can end those that are
+// under way.
+func TestNearlyFullJournalStillClosesLines(t *testing.T) {
+	t.Parallel()
+	j := open(t, small(t.TempDir()))
+	n := 0
+	for ; j.AppendLine(reserved(n)) == nil; n++ {
+	}
+	if err := j.AppendLine(reserved(n)); !errors.Is(err, journal.ErrFull) {
+		t.Fatalf("the line behind the last: %v", err)
+	}
+	for i := range 10 {
+		if err := j.Append(closing(i)); err != nil {
+			t.Fatalf("of %d lines the closing of %d: %v", n, i, err)
+		}
+	}
+}

@@ -154,14 +154,27 @@ func (j *Journal) Append(a *record.Attempt) error {
 }
 
 // AppendLine stores a copy of a ledger line that no attempt carries: one that is
-// reserved, or closed without a log record. It promises and fails as Append does.
+// reserved, or closed without a log record. It promises and fails as Append does, but
+// that a reserved one is refused as soon as the last file is being written: what is left
+// of that is for closing the lines of calls under way.
 func (j *Journal) AppendLine(l *ledger.Line) error {
 	size := l.EncodedSize()
 	if size > j.o.MaxRecordBytes {
 		j.refused.Add(1)
 		return fmt.Errorf("append line %s: %w", l.ID, ErrTooLarge)
 	}
+	if l.State == ledger.Reserved && j.ending() {
+		j.refused.Add(1)
+		return ErrFull
+	}
 	return j.append(l, size)
+}
+
+// ending reports whether the file that is being written is the last that there may be.
+func (j *Journal) ending() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.active != nil && len(j.spares) == 0 && j.full()
 }
 
 func (j *Journal) append(e entry, size int) error {
