@@ -78,7 +78,11 @@ func runAll(ctx context.Context, all []*campaign) []error {
 	errs := make([]error, len(all))
 	var work sync.WaitGroup
 	for i, c := range all {
-		work.Go(func() { errs[i] = c.run(ctx) })
+		work.Go(func() {
+			if errs[i] = c.run(ctx); errs[i] != nil {
+				fmt.Println(errs[i]) // the others may go on for long
+			}
+		})
 	}
 	work.Wait()
 	return errs
