@@ -96,8 +96,12 @@ func (g *Gateway) reckoned(a *attempt, u llm.Usage, answer bool) llm.Usage {
 	return u
 }
 
-// said counts the answer as far as it is kept; of a longer one the rest counts alike.
+// said counts the answer: as the caller gets it or else as far as it is kept; of a longer
+// one the rest counts alike.
 func (g *Gateway) said(a *attempt, ep llm.Endpoint, model string) int64 {
+	if len(a.reply.body) > 0 {
+		return g.counter.Answer(ep, a.reply.body, model).Tokens
+	}
 	b := a.log.Response.Bytes
 	if len(b) == 0 || a.log.Response.Encoding != "" {
 		return 0
