@@ -107,12 +107,15 @@ func (s *Store) chainOld(ctx context.Context) error {
 	}
 }
 
-const chainBatchRows = 200
+const (
+	unchained      = "a.seq IS NULL"
+	chainBatchRows = 200
+)
 
 func (t *tx) chainBatch(ctx context.Context) (int, error) {
 	var rows []auditRow
 	err := t.step(ctx, "chain old audit rows", func(ctx context.Context, db bun.IDB) error {
-		err := db.NewSelect().Model(&rows).Where("a.seq IS NULL").Order("a.org_id", "a.id").Limit(chainBatchRows).Scan(ctx)
+		err := db.NewSelect().Model(&rows).Where(unchained).Order("a.org_id", "a.id").Limit(chainBatchRows).Scan(ctx)
 		if err != nil {
 			return err
 		}

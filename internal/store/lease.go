@@ -44,7 +44,7 @@ func (s *Store) ReleaseLease(ctx context.Context, name, holder string) error {
 // exec runs one statement on the writer by itself and returns the rows it met. It
 // may run twice when a connection breaks, so it must be one that stands this.
 func (s *Store) exec(ctx context.Context, doing, query string, args ...any) (int64, error) {
-	if s.hadr && s.write.freshlyAway() {
+	if s.knownAway() {
 		return 0, fault.New(fault.ReadOnly, "")
 	}
 	on := reads{db: s.writer, engine: s.engine, side: s.write}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pressly/goose/v3"
+	"github.com/uptrace/bun"
 
 	"sluice/internal/ident"
 )
@@ -22,16 +23,28 @@ import (
 var steps embed.FS
 
 const (
+	ledger         = "schema_steps" // table of the steps done
 	migrationLease = "migrate"
-	migrationTTL   = time.Minute
-	migrationPoll  = 100 * time.Millisecond
+	// On SQLite a step holds the only connection, so the lease is not renewed while it
+	// runs: longer than the longest step, or a second process would do the same step.
+	migrationTTL  = time.Minute
+	migrationPoll = 100 * time.Millisecond
 )
 
 // Migrate brings the schema up to date and returns when it is, whoever did it: any
 // number of instances may call it at once, one works while the others wait. Each
 // step done is written to the table schema_steps, so a stopped run goes on where it
-// was. ReadOnly when the writer is away: call it again when Health shows it back.
+// was. Where nothing is to be done it only reads, so a process that dies meanwhile
+// leaves no lease for others to wait for. ReadOnly when the writer is away: call it
+// again when Health shows it back.
 func (s *Store) Migrate(ctx context.Context) error {
+	migrations, err := s.engine.migrations()
+	if err != nil {
+		return err
+	}
+	if s.upToDate(ctx, migrations) {
+		return nil
+	}
 	if err := s.makeLeases(ctx); err != nil {
 		return err
 	}
@@ -45,7 +58,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 		defer close(renewed)
 		s.renewLease(work, cancel, holder)
 	}()
-	err := s.up(work)
+	err = s.up(work, migrations)
 	if err == nil {
 		err = s.chainOld(work)
 	}
@@ -58,6 +71,31 @@ func (s *Store) Migrate(ctx context.Context) error {
 		err = release
 	}
 	return err
+}
+
+// upToDate reports whether every step is in the ledger, which has its line when it is
+// done, and every audit row in the chain. The ledger of a later version has more. An
+// error, such as that of an empty database, is a no: whoever takes the lease meets it
+// again if it lasts.
+func (s *Store) upToDate(ctx context.Context, migrations []*goose.Migration) bool {
+	if s.knownAway() {
+		return false
+	}
+	on := reads{db: s.writer, engine: s.engine, side: s.write}
+	newest := migrations[len(migrations)-1].Version
+	var done int
+	err := on.within(ctx, "read the ledger of the schema", func(ctx context.Context) error {
+		return s.writer.NewRaw("SELECT COUNT(DISTINCT version_id) FROM ? WHERE version_id BETWEEN 1 AND ?", bun.Ident(ledger), newest).Scan(ctx, &done)
+	})
+	if err != nil || done != len(migrations) {
+		return false
+	}
+	var old bool
+	err = on.within(ctx, "look for old audit rows", func(ctx context.Context) (err error) {
+		old, err = s.writer.NewSelect().Model((*auditRow)(nil)).Where(unchained).Exists(ctx)
+		return err
+	})
+	return err == nil && !old
 }
 
 // makeLeases makes the one table that must be there before the steps can be
@@ -108,13 +146,9 @@ func (s *Store) renewLease(ctx context.Context, stop context.CancelFunc, holder 
 	}
 }
 
-func (s *Store) up(ctx context.Context) error {
-	migrations, err := s.engine.migrations()
-	if err != nil {
-		return err
-	}
+func (s *Store) up(ctx context.Context, migrations []*goose.Migration) error {
 	p, err := goose.NewProvider(s.engine.goose, s.write.db, nil, goose.WithGoMigrations(migrations...),
-		goose.WithDisableGlobalRegistry(true), goose.WithTableName("schema_steps"))
+		goose.WithDisableGlobalRegistry(true), goose.WithTableName(ledger))
 	if err != nil {
 		return err
 	}

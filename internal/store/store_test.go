@@ -34,6 +34,16 @@ func TestMigrations(t *testing.T) {
 	}
 }
 
+func TestLeftLease(t *testing.T) {
+	t.Parallel()
+	for name, settings := range engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.LeftLease(t, settings(t))
+		})
+	}
+}
+
 func TestAudits(t *testing.T) {
 	t.Parallel()
 	for name, settings := range engines {

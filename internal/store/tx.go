@@ -40,12 +40,15 @@ type tx struct {
 // mode. When the writer goes away during the commit the answer is ReadOnly too,
 // and whether the transaction was kept is not known.
 func (s *Store) InTx(ctx context.Context, f func(resource.Tx) error) error {
-	if s.hadr && s.write.freshlyAway() {
+	if s.knownAway() {
 		return fault.New(fault.ReadOnly, "")
 	}
 	err := s.engine.retry(ctx, func() error { return s.once(ctx, f) })
 	return s.noteWriter(ctx, err)
 }
+
+// knownAway reports whether a write would be refused without asking the writer.
+func (s *Store) knownAway() bool { return s.hadr && s.write.freshlyAway() }
 
 // noteWriter turns an error that means a missing writer into ReadOnly and keeps
 // what was learnt, so that the next write need not find out again.

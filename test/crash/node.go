@@ -13,9 +13,8 @@ import (
 	"time"
 )
 
-// startLimit is the longest that a start may take, on a busy machine. A process that died
-// while it migrated holds the lease of that for a minute more.
-const startLimit = 90 * time.Second
+// startLimit is the longest that a start may take, on a busy machine.
+const startLimit = 60 * time.Second
 
 // node is the gateway that is killed, life after life. It is not safe for concurrent use.
 type node struct {

@@ -3,7 +3,6 @@ package storetest
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -181,7 +180,7 @@ func (a *audits) checkpoints(t *testing.T) {
 
 // release gives the keepers' lease back for the next one.
 func (a *audits) release(t *testing.T) error {
-	return a.run(t, "DELETE FROM "+a.table("leases")+" WHERE name = 'audit-checkpoints'")
+	return alter(t, a.set, "DELETE FROM "+table(a.set, "leases")+" WHERE name = 'audit-checkpoints'")
 }
 
 func (a *audits) tampered(t *testing.T) {
@@ -189,7 +188,7 @@ func (a *audits) tampered(t *testing.T) {
 	for range 12 {
 		must(t, a.add(t.Context(), a.nodes[0], org))
 	}
-	must(t, a.run(t, fmt.Sprintf("UPDATE %s SET actor_id = 'nobody' WHERE org_id = '%s' AND seq = 4", a.table("audit"), org)))
+	must(t, alter(t, a.set, fmt.Sprintf("UPDATE %s SET actor_id = 'nobody' WHERE org_id = '%s' AND seq = 4", table(a.set, "audit"), org)))
 	must(t, a.keeper(0, usual).Sign(t.Context(), true))
 	_, err := audit.Verify(bytes.NewReader(a.export(t, org, audit.Range{})), a.signer.Public(), audit.Options{})
 	var f *audit.Fault
@@ -242,10 +241,10 @@ func (a *audits) old(t *testing.T) {
 		must(t, a.add(t.Context(), a.nodes[0], org))
 	}
 	for _, s := range []string{
-		"UPDATE " + a.table("audit") + " SET seq = NULL, prev = '', hash = '' WHERE org_id = '" + org + "'",
-		"DELETE FROM " + a.table("audit_heads") + " WHERE org_id = '" + org + "'",
+		"UPDATE " + table(a.set, "audit") + " SET seq = NULL, prev = '', hash = '' WHERE org_id = '" + org + "'",
+		"DELETE FROM " + table(a.set, "audit_heads") + " WHERE org_id = '" + org + "'",
 	} {
-		must(t, a.run(t, s))
+		must(t, alter(t, a.set, s))
 	}
 	a.verify(t, org, 0)
 	list, total, err := a.nodes[0].AuditRows(t.Context(), audit.Query{OrgID: org, Limit: 1})
@@ -301,26 +300,4 @@ func (a *audits) filters(t *testing.T) {
 	if _, total, err := a.nodes[0].AuditRows(t.Context(), audit.Query{OrgID: org, URI: "api%keys"}); err != nil || total != 0 {
 		t.Errorf("a wildcard stands for itself: %d, %v", total, err)
 	}
-}
-
-// table is the name of a table for run.
-func (a *audits) table(name string) string {
-	if a.set.Engine == store.MySQL {
-		return a.set.Writer.Name + "." + name
-	}
-	return name
-}
-
-// run changes the database behind the back of the store.
-func (a *audits) run(t *testing.T, statement string) error {
-	t.Helper()
-	if a.set.Engine != store.SQLite {
-		return admin(t.Context(), a.set.Engine, a.set.Writer, statement)
-	}
-	db, err := sql.Open("sqlite", "file:"+a.set.Path+"?_pragma=busy_timeout(5000)")
-	if err != nil {
-		return err
-	}
-	_, err = db.ExecContext(t.Context(), statement)
-	return errors.Join(err, db.Close())
 }

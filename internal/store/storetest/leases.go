@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"strconv"
@@ -89,5 +90,26 @@ func Migrations(t *testing.T, s store.Settings) {
 	put(t, st, sample("config", "a"))
 	if n, err := st.LastChange(t.Context()); err != nil || n != 1 {
 		t.Errorf("the first change has the number %d, %v", n, err)
+	}
+}
+
+// LeftLease starts on a database where a process died with the lease of the migration:
+// it goes on at once where nothing is to be done, and keeps off where something is.
+func LeftLease(t *testing.T, s store.Settings) {
+	st := Open(t, s)
+	took, err := st.TakeLease(t.Context(), "migrate", "dead", time.Hour)
+	must(t, err)
+	if !took {
+		t.Fatal("the lease was not given back")
+	}
+	hang, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	must(t, st.Migrate(hang))
+
+	must(t, alter(t, s, "DELETE FROM "+table(s, "schema_steps")+" WHERE version_id > 30"))
+	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if err := st.Migrate(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a step is to be done, and another process has the lease: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -178,6 +179,28 @@ func admin(ctx context.Context, engine string, e store.Endpoint, statements ...s
 		}
 	}
 	return nil
+}
+
+// table is the name of a table for alter.
+func table(set store.Settings, name string) string {
+	if set.Engine == store.MySQL {
+		return set.Writer.Name + "." + name
+	}
+	return name
+}
+
+// alter changes the database behind the back of the store.
+func alter(t *testing.T, set store.Settings, statement string) error {
+	t.Helper()
+	if set.Engine != store.SQLite {
+		return admin(t.Context(), set.Engine, set.Writer, statement)
+	}
+	db, err := sql.Open("sqlite", "file:"+set.Path+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(t.Context(), statement)
+	return errors.Join(err, db.Close())
 }
 
 // Open opens and migrates a store that is closed when the test ends.
