@@ -3,16 +3,25 @@ package app
 import (
 	"context"
 
+	"sluice/internal/fault"
 	"sluice/internal/spend"
 )
 
 // openLedger brings the meters in the store up to what the journal knows of earlier runs.
-// Only then may they be loaded, and anything be served.
+// Only then may they be loaded, and anything be served: unless the database takes no
+// writes. Then the gateway serves without adding up what is used. Nothing of it is lost,
+// since it waits in the journal, but it counts from the next start on.
 func (a *App) openLedger(ctx context.Context) error {
 	a.spend = spend.New(spend.Options{
 		Node: a.journal.ID(), Lines: a.lines, Journal: a.journal, Store: a.store, Bank: a.bank, Clock: a.clock, Logger: a.log,
 	})
-	return a.spend.Recover(ctx)
+	err := a.spend.Recover(ctx)
+	if fault.Has(err, fault.ReadOnly) {
+		a.log.Error("what is used is not added up before the next start, because the database takes no writes at this one; it waits in the journal", "error", err.Error())
+		a.unsummed = true
+		return nil
+	}
+	return err
 }
 
 // ledgerMetrics shows how the sums of what was used keep up.
