@@ -113,7 +113,7 @@ func (k *StateKeeper) flush(ctx context.Context) {
 		default:
 			k.log.Error("a response could not be kept", "response", r.id, "error", fault.From(err).Error())
 		}
-		if k.settle(r) {
+		for forgotten := false; !k.settle(r, forgotten); forgotten = true {
 			k.forget(ctx, r)
 		}
 	}
@@ -143,15 +143,18 @@ func (k *StateKeeper) noteAway(err error) {
 	k.away = true
 }
 
-// settle takes a response that was written out of the queue and reports whether it was
-// deleted meanwhile.
-func (k *StateKeeper) settle(r *kept) (deleted bool) {
+// settle takes a response that was written out of the queue. One that was deleted
+// meanwhile has to be forgotten first, because as long as it stands here nobody finds it.
+func (k *StateKeeper) settle(r *kept, forgotten bool) (settled bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.away = false
+	if r.deleted && !forgotten {
+		return false
+	}
 	k.waiting = slices.DeleteFunc(k.waiting, func(w *kept) bool { return w == r })
 	k.bytes -= r.size()
-	return r.deleted
+	return true
 }
 
 func (k *StateKeeper) forget(ctx context.Context, r *kept) {

@@ -27,6 +27,8 @@ type shelf struct {
 	rows map[string][2][]byte
 	err  error
 	gate chan struct{} // nil, or closed when writes may go on
+
+	deleting func() // nil, or called before a row is taken out
 }
 
 func newShelf() *shelf { return &shelf{rows: map[string][2][]byte{}} }
@@ -63,6 +65,9 @@ func (s *shelf) FindResponse(_ context.Context, workspace, id string, _ time.Tim
 }
 
 func (s *shelf) DeleteResponse(_ context.Context, workspace, id string) error {
+	if s.deleting != nil {
+		s.deleting()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.rows[workspace+"/"+id]; !ok {
@@ -214,6 +219,31 @@ func TestKeeperHasALimit(t *testing.T) {
 	}
 	if (*StateKeeper)(nil).ready() {
 		t.Error("no keeper is ready")
+	}
+}
+
+// One that was deleted while it was being written is found by nobody, also not between
+// its writing and its deletion.
+func TestDeletedWhileWritten(t *testing.T) {
+	t.Parallel()
+	rows := newShelf()
+	k := NewStateKeeper(rows, ident.System{}, slog.New(slog.DiscardHandler))
+	if err := k.keep("w", "r", []byte("[]"), []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.remove(t.Context(), "w", "r"); err != nil {
+		t.Fatal(err)
+	}
+	looked := false
+	rows.deleting = func() {
+		looked = true
+		if _, _, err := k.find(t.Context(), "w", "r"); !fault.Has(err, fault.NotFound) {
+			t.Errorf("found before it was deleted: %v", err)
+		}
+	}
+	k.flush(t.Context())
+	if !looked || k.count() != 0 || len(rows.rows) != 0 {
+		t.Errorf("deleted %v, %d wait, %d kept", looked, k.count(), len(rows.rows))
 	}
 }
 
