@@ -113,12 +113,13 @@ type Journal struct {
 		ch      chan struct{}
 	}
 
-	appended, bytes, refused, cut, damaged, syncs atomic.Uint64
+	appended, lines, bytes, refused, cut, damaged, syncs atomic.Uint64
 }
 
 // Stats are figures since Open, but for Lag and Segments, which are present ones.
 type Stats struct {
 	Appended uint64 // entries
+	Lines    uint64 // of them, ledger lines that came without a record
 	Bytes    uint64 // of them, as stored
 	Refused  uint64 // entries that were not taken
 	Cut      uint64 // records whose bodies were shortened
@@ -167,7 +168,11 @@ func (j *Journal) AppendLine(l *ledger.Line) error {
 		j.refused.Add(1)
 		return ErrFull
 	}
-	return j.append(l, size)
+	err := j.append(l, size)
+	if err == nil {
+		j.lines.Add(1)
+	}
+	return err
 }
 
 // ending reports whether the file that is being written is the last that there may be.
@@ -239,7 +244,7 @@ func (j *Journal) Err() error {
 // Stats returns the figures.
 func (j *Journal) Stats() Stats {
 	st := Stats{
-		Appended: j.appended.Load(), Bytes: j.bytes.Load(), Refused: j.refused.Load(),
+		Appended: j.appended.Load(), Lines: j.lines.Load(), Bytes: j.bytes.Load(), Refused: j.refused.Load(),
 		Cut: j.cut.Load(), Damaged: j.damaged.Load(), Syncs: j.syncs.Load(),
 	}
 	j.mu.Lock()

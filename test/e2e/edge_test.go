@@ -88,7 +88,8 @@ func TestMetrics(t *testing.T) {
 		`sluice_requests_total{endpoint="chatComplete",status="2xx"} 3`,
 		`sluice_requests_total{endpoint="chatComplete",status="4xx"} 1`,
 		`sluice_tokens_total{direction="input",provider="openai"} 6`,
-		`sluice_journal_records_total 8`, // four records, and the lines that they close
+		`sluice_journal_records_total 4`,
+		`sluice_journal_lines_total 4`,
 		`sluice_records_lost_total 0`,
 	} {
 		if !strings.Contains(a.Body, line+"\n") {
