@@ -1,9 +1,12 @@
 package dataplane_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -137,6 +140,33 @@ func TestUnsentIsReleased(t *testing.T) {
 	r.call("POST", "/v1/chat/completions", capped, "x-gateway-provider: openai", "authorization: Bearer k", "x-gateway-custom-host: "+upstream.Refused(t)+"/v1")
 	if row := r.journal.one(t); row.Spend.State != "released" || row.Spend.Cost != 0 {
 		t.Errorf("%s: %+v", row.Outcome, row.Spend)
+	}
+}
+
+// A request that takes several calls is not undone by one that finds nobody: what went
+// before was served.
+func TestSentStaysSent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { // one call, and nobody is there any more
+		c, err := ln.Accept()
+		if ln.Close() != nil || err != nil {
+			return
+		}
+		defer c.Close()
+		if req, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+			_, _ = io.Copy(io.Discard, req.Body)
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: 44\r\n\r\n"+`{"embedding":[0.25],"inputTextTokenCount":1}`)
+		}
+	}()
+	headers := append(r.bedrock(), "x-gateway-custom-host: http://"+ln.Addr().String())
+	r.call("POST", "/v1/embeddings", `{"model":"amazon.titan-embed-text-v2:0","input":["one","two"]}`, headers...)
+	if row := r.journal.one(t); row.Spend.State != "estimated" {
+		t.Errorf("%s: %s: %+v", row.Outcome, row.Error, row.Spend)
 	}
 }
 
