@@ -55,6 +55,7 @@ type exchange struct {
 	stream   bool
 
 	metered bool         // held against limits, and put on the ledger
+	limits  ownLimits    // those of its caller
 	holds   []quota.Hold // taken from the limits of the caller
 	tokens  int64        // that all attempts used
 

@@ -21,6 +21,9 @@ var free = map[llm.Endpoint]bool{llm.MessagesCountTokens: true, llm.CountRespons
 // reads are the methods that have nobody work.
 var reads = map[string]bool{"GET": true, "HEAD": true, "DELETE": true, "OPTIONS": true}
 
+// ownLimits are the limits of a caller.
+type ownLimits struct{ key, place *quota.Plan }
+
 // limitCaller refuses a caller whose key or workspace has used up a budget, then takes
 // one request from the rates of both.
 // Source: contract/identity-and-governance.md section 7, the order of checks.
@@ -30,6 +33,7 @@ func (g *Gateway) limitCaller(x *exchange) error {
 	}
 	p := &x.key.Principal
 	key, place := x.dir.Limits(keys.Kind, p.ID), x.dir.Limits(tenant.WorkspaceKind, p.WorkspaceID)
+	x.limits = ownLimits{key, place}
 	h := append(x.room.caller[:0], key.Budgets...) // of amount 0: whether there is anything left
 	h = append(append(append(h, place.Budgets...), place.Rates...), key.Rates...)
 	for i := range h {
@@ -80,8 +84,7 @@ func (g *Gateway) gather(a *attempt) (holds []quota.Hold, rates int) {
 	call, policies := &x.room.call, x.dir.Policies(p.WorkspaceID)
 	*call = a.policyCall()
 	h := append(append(x.room.holds[:0], integration.Budgets...), account.Budgets...)
-	h = append(h, x.dir.Limits(tenant.WorkspaceKind, p.WorkspaceID).Budgets...)
-	h = append(h, x.dir.Limits(keys.Kind, p.ID).Budgets...)
+	h = append(append(h, x.limits.place.Budgets...), x.limits.key.Budgets...)
 	h = policies.Budgets(call, h)
 	rates = len(h)
 	h = append(append(h, integration.Rates...), account.Rates...)

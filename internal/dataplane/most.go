@@ -72,7 +72,7 @@ func (a *attempt) inputMost() int64 {
 
 // outputMost bounds the tokens of all choices of an answer.
 func (a *attempt) outputMost(reach catalog.Reach) int64 {
-	n := a.cap()
+	n := a.stake.cap
 	if n <= 0 {
 		n = cmp.Or(reach.Output, outputMost)
 	}

@@ -2,14 +2,14 @@ package dataplane
 
 import (
 	"context"
-	"sluice/internal/catalog"
-	"sluice/internal/ledger"
-	"sluice/internal/quota"
 	"sync"
 
+	"sluice/internal/catalog"
+	"sluice/internal/ledger"
 	"sluice/internal/provider"
 	"sluice/internal/provider/sign"
 	"sluice/internal/provider/transport"
+	"sluice/internal/quota"
 	"sluice/internal/routing"
 	"sluice/internal/wire"
 )

@@ -87,7 +87,7 @@ func (g *Gateway) renew(a *attempt, err error) error {
 		return nil
 	}
 	s.owed = g.owed(a, a.given(err))
-	g.closing(a, &s.owed)
+	g.closing(a)
 	if err := g.Journal.AppendLine(&s.line); err != nil {
 		g.Log.Error("a line of the ledger could not be closed; a restart closes it at its bound", "request_id", a.x.id, "error", err.Error())
 	}
@@ -102,8 +102,8 @@ func (g *Gateway) renew(a *attempt, err error) error {
 }
 
 // closing turns the reserved line into the one that closes it.
-func (g *Gateway) closing(a *attempt, o *owed) {
-	s := &a.stake
+func (g *Gateway) closing(a *attempt) {
+	s, o := &a.stake, &a.stake.owed
 	s.open = false
 	s.line.State, s.line.At, s.line.Amount, s.line.Unpriced = o.state, g.Clock.Now(), o.bill.Cost, !o.bill.Priced()
 	s.line.Charges = a.x.room.charged(s.holds[:s.rates], o)
@@ -117,7 +117,7 @@ func (g *Gateway) account(a *attempt, r *record.Attempt) {
 		return
 	}
 	s.owed = g.owed(a, a.ending(r.Outcome))
-	g.closing(a, &s.owed)
+	g.closing(a)
 	r.Spend, r.Usage = s.spend(a.x.room), s.owed.usage
 	room := a.x.room
 	room.closing = s.line.AppendTo(room.closing[:0])
@@ -126,7 +126,7 @@ func (g *Gateway) account(a *attempt, r *record.Attempt) {
 	g.Metrics.spent(a.spec.ID, &r.Spend)
 }
 
-// settle gives back what was taken from limits, less what was used.
+// settleStake gives back what was taken from limits, less what was used.
 func (g *Gateway) settleStake(a *attempt) {
 	if s := &a.stake; len(s.holds) > 0 {
 		g.Bank.Settle(g.Clock.Now(), s.holds, a.x.room.amounts(s.holds, &s.owed))

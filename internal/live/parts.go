@@ -2,9 +2,9 @@ package live
 
 import (
 	"slices"
-	"sluice/internal/catalog"
 	"strings"
 
+	"sluice/internal/catalog"
 	"sluice/internal/credential"
 	"sluice/internal/keys"
 	"sluice/internal/prompt"

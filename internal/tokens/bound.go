@@ -46,8 +46,9 @@ func boundPlain(body []byte) (n int64, ok bool) {
 		}
 	}
 	n = int64(len(body)) + replyMost
-	for _, name := range [...]string{"tools", "functions", "response_format", "output_config", "text"} {
-		if raw, ok := splice.Find(body, name); ok {
+	for name, raw := range splice.Members(body) {
+		switch string(name) {
+		case `"tools"`, `"functions"`, `"response_format"`, `"output_config"`, `"text"`:
 			n += 2*int64(len(raw)) + toolsetMost
 		}
 	}
