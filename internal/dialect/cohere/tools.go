@@ -10,26 +10,11 @@ var anyObject = []byte(`{"type":"object","properties":{}}`)
 
 // tools writes the functions; tools that other providers run are left out.
 func (w *writer) tools() {
-	open := false
-	for i := range w.c.Tools {
-		t := &w.c.Tools[i]
-		if t.Type != llm.Function {
-			w.t.Lose(dialect.Index("tools", t.Index))
-			continue
-		}
-		if !open {
-			w.Key("tools").Open('[')
-			open = true
-		}
-		w.function(t)
-	}
-	if open {
-		w.Close(']')
-	}
+	w.Functions(w.t, w.c, w.function)
 	w.strict()
 }
 
-func (w *writer) function(t *llm.Tool) {
+func (w *writer) function(t *llm.Tool, at string) {
 	w.Open('{')
 	w.Str("type", llm.Function)
 	w.Key("function").Open('{')
@@ -43,7 +28,7 @@ func (w *writer) function(t *llm.Tool) {
 	w.Close('}')
 	w.Close('}')
 	if t.Cache != nil {
-		w.t.Lose(dialect.Index("tools", t.Index) + ".cache_control")
+		w.t.Lose(at + ".cache_control")
 	}
 }
 
@@ -79,24 +64,8 @@ func (w *writer) loseStrict(sent bool) {
 	}
 }
 
-// choice says whether tools shall be called. Cohere cannot be told which: one that
-// stands alone is the one, of several the wish is left out.
-func (w *writer) choice() {
-	switch c := w.c.Choice; c.Mode {
-	case "", "auto":
-	case "none":
-		w.Str("tool_choice", "NONE")
-	case "required":
-		w.Str("tool_choice", "REQUIRED")
-	case "tool":
-		w.Str("tool_choice", "REQUIRED")
-		if len(w.c.Tools) > 1 {
-			w.t.Lose(dialect.Inside(w.c, c.From, "function") + ".name")
-		}
-	default:
-		w.t.Lose(c.From)
-	}
-}
+// choice says whether tools shall be called.
+func (w *writer) choice() { w.Opt("tool_choice", dialect.ChoiceOfTools(w.t, w.c)) }
 
 // format says which form the answer shall have. Names of schemas mean nothing to
 // Cohere.

@@ -163,18 +163,8 @@ func (w v2Writer) results(m *llm.Message) error {
 // tools writes the functions. That answers keep to their schemas is said of all of them
 // or of none.
 func (w v2Writer) tools() {
-	open, strict := false, w.strict()
-	for i := range w.c.Tools {
-		t := &w.c.Tools[i]
-		at := dialect.Index("tools", t.Index)
-		if t.Type != llm.Function {
-			w.t.Lose(at)
-			continue
-		}
-		if !open {
-			w.Key("tools").Open('[')
-			open = true
-		}
+	strict := w.strict()
+	w.Functions(w.t, w.c, func(t *llm.Tool, at string) {
 		w.Open('{')
 		w.Str("type", "FUNCTION")
 		w.Key("function").Open('{')
@@ -189,10 +179,7 @@ func (w v2Writer) tools() {
 		if t.Cache != nil {
 			w.t.Lose(at + ".cache_control")
 		}
-	}
-	if open {
-		w.Close(']')
-	}
+	})
 	if strict {
 		w.Bool("isStrictToolsEnabled", true)
 	}
@@ -214,23 +201,8 @@ func (w v2Writer) strict() bool {
 	return some
 }
 
-// choice says whether tools shall be called. Which of several cannot be said.
-func (w v2Writer) choice() {
-	switch c := w.c.Choice; c.Mode {
-	case "", "auto":
-	case "none":
-		w.Str("toolsChoice", "NONE")
-	case "required":
-		w.Str("toolsChoice", "REQUIRED")
-	case "tool":
-		w.Str("toolsChoice", "REQUIRED")
-		if len(w.c.Tools) > 1 {
-			w.t.Lose(dialect.Inside(w.c, c.From, "function") + ".name")
-		}
-	default:
-		w.t.Lose(c.From)
-	}
-}
+// choice says whether tools shall be called.
+func (w v2Writer) choice() { w.Opt("toolsChoice", dialect.ChoiceOfTools(w.t, w.c)) }
 
 // thinking says whether to think, and how long: {"type":"enabled","budget_tokens":2048}.
 func (w v2Writer) thinking() {

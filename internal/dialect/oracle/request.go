@@ -155,18 +155,7 @@ func (w *writer) logprobs() {
 }
 
 func (w *writer) tools() {
-	open := false
-	for i := range w.c.Tools {
-		t := &w.c.Tools[i]
-		at := dialect.Index("tools", t.Index)
-		if t.Type != llm.Function {
-			w.t.Lose(at)
-			continue
-		}
-		if !open {
-			w.Key("tools").Open('[')
-			open = true
-		}
+	w.Functions(w.t, w.c, func(t *llm.Tool, at string) {
 		w.Open('{')
 		w.Str("type", "FUNCTION")
 		w.Str("name", t.Name)
@@ -179,10 +168,7 @@ func (w *writer) tools() {
 		if t.Cache != nil {
 			w.t.Lose(at + ".cache_control")
 		}
-	}
-	if open {
-		w.Close(']')
-	}
+	})
 }
 
 func (w *writer) choice() {

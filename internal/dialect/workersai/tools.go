@@ -11,23 +11,7 @@ func (w *writer) tools() {
 	if w.c.Choice.Mode == "none" {
 		return
 	}
-	open := false
-	for i := range w.c.Tools {
-		t := &w.c.Tools[i]
-		at := dialect.Index("tools", t.Index)
-		if t.Type != llm.Function {
-			w.t.Lose(at)
-			continue
-		}
-		if !open {
-			w.Key("tools").Open('[')
-			open = true
-		}
-		w.function(t, at)
-	}
-	if open {
-		w.Close(']')
-	}
+	w.Functions(w.t, w.c, w.function)
 	if m := w.c.Choice.Mode; m != "" && m != "auto" {
 		w.t.Lose(w.c.Choice.From)
 	}

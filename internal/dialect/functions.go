@@ -1,0 +1,47 @@
+package dialect
+
+import "sluice/internal/llm"
+
+// Functions writes the list of tools for shapes that know functions alone: each by write,
+// which is told where it stands in the call, "tools[2]". Tools that providers run are told
+// to t as lost; without a function no list is written.
+func (w *JSON) Functions(t *llm.Tally, c *llm.Call, write func(f *llm.Tool, at string)) {
+	open := false
+	for i := range c.Tools {
+		f := &c.Tools[i]
+		at := Index("tools", f.Index)
+		if f.Type != llm.Function {
+			t.Lose(at)
+			continue
+		}
+		if !open {
+			w.Key("tools").Open('[')
+			open = true
+		}
+		write(f, at)
+	}
+	if open {
+		w.Close(']')
+	}
+}
+
+// ChoiceOfTools is whether tools shall be called, for shapes in the manner of Cohere's
+// that cannot be told which: "NONE", "REQUIRED", or nothing to say. A tool that stands
+// alone is the one that is meant; of several the wish for one is told to t as lost.
+func ChoiceOfTools(t *llm.Tally, c *llm.Call) string {
+	switch c.Choice.Mode {
+	case "", "auto":
+	case "none":
+		return "NONE"
+	case "required":
+		return "REQUIRED"
+	case "tool":
+		if len(c.Tools) > 1 {
+			t.Lose(Inside(c, c.Choice.From, "function") + ".name")
+		}
+		return "REQUIRED"
+	default:
+		t.Lose(c.Choice.From)
+	}
+	return ""
+}
