@@ -148,22 +148,24 @@ func (s *segment) release() {
 }
 
 // flush writes the pages with the records in [from, used) to the disk, and that it
-// begins there. Then it lets go of the memory: the kernel keeps the pages cached, but
-// they no longer count as ours. What is consumed needs no disk.
+// begins there. Before, it lets go of the memory: the kernel keeps the pages cached, they
+// no longer count as ours, and writing those that nobody has mapped spares an interrupt of
+// all cores for each of them. What is consumed needs no disk.
 func (s *segment) flush(from, used int64) error {
-	if from < used {
-		s.consumed().Store(uint64(from))
-		first := from &^ (pageBytes - 1)
-		if first > 0 {
-			if err := s.msync(0, pageBytes); err != nil {
-				return err
-			}
-		}
-		if err := s.msync(first, used); err != nil {
+	if err := s.forget(used &^ (pageBytes - 1)); err != nil { // the next record goes to the last page
+		return err
+	}
+	if from >= used {
+		return nil
+	}
+	s.consumed().Store(uint64(from))
+	first := from &^ (pageBytes - 1)
+	if first > 0 {
+		if err := s.msync(0, pageBytes); err != nil {
 			return err
 		}
 	}
-	return s.forget(used &^ (pageBytes - 1)) // the next record goes to the last page
+	return s.msync(first, used)
 }
 
 func (s *segment) msync(from, to int64) error {

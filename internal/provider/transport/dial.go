@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sluice/internal/fault"
+	"sluice/internal/wire/socket"
 )
 
 // dial connects to the host, through its proxy if it has one, and shakes hands.
@@ -29,6 +30,7 @@ func (h *host) dial(ctx context.Context, t timing) (nc, raw net.Conn, err error)
 func (h *host) connect(ctx context.Context, cfg *tls.Config, tunnel bool) (nc, raw net.Conn, err error) {
 	if h.proxy == nil {
 		raw, err = h.c.opts.Guard.Dial(ctx, "tcp", h.addr)
+		raw = socket.Of(raw)
 		nc = raw
 	} else {
 		nc, raw, err = h.viaProxy(ctx, tunnel)

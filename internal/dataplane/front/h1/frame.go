@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sluice/internal/dataplane/front"
+	"sluice/internal/wire/socket"
 )
 
 // gap is the room between a head and a body that wait together for what belongs
@@ -115,7 +116,7 @@ func (o *answer) push(b, p, trailer []byte) error {
 	default:
 		o.vec = [3][]byte{b, p, trailer}
 		o.pieces = o.vec[:]
-		_, err = o.pieces.WriteTo(o.c.nc)
+		err = socket.WriteBuffers(o.c.nc, &o.pieces)
 		o.vec = [3][]byte{}
 	}
 	o.free()

@@ -13,6 +13,7 @@ import (
 
 	"sluice/internal/dataplane/front"
 	"sluice/internal/wire"
+	"sluice/internal/wire/socket"
 )
 
 // gateway is what serves the requests; *dataplane.Gateway does.
@@ -88,7 +89,7 @@ func passing(err error) bool {
 // admit serves a connection in a goroutine of its own.
 func (s *Server) admit(ctx context.Context, nc net.Conn) {
 	ctx, cancel := context.WithCancel(ctx)
-	c := newConn(s, nc, cancel)
+	c := newConn(s, socket.Of(nc), cancel)
 	if !s.crowd.add(c) {
 		c.abort()
 		return

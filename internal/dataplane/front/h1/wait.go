@@ -5,6 +5,8 @@ import (
 	"net"
 	"syscall"
 	"time"
+
+	"sluice/internal/wire/socket"
 )
 
 // consume takes n bytes from the input, and parts with the buffer when it is empty.
@@ -68,9 +70,9 @@ func (c *conn) receive() error {
 // arrive reads from a descriptor that may have something, and reports whether it had.
 func (c *conn) arrive(fd uintptr) bool {
 	buf := getBuffer()
-	n, err := syscall.Read(int(fd), buf.b)
+	n, err := socket.Read(int(fd), buf.b)
 	for errors.Is(err, syscall.EINTR) {
-		n, err = syscall.Read(int(fd), buf.b)
+		n, err = socket.Read(int(fd), buf.b)
 	}
 	if n > 0 {
 		buf.end = n

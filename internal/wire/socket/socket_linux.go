@@ -1,0 +1,131 @@
+//go:build linux && !race
+
+package socket
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"unsafe"
+)
+
+// Of returns the connection with cheaper calls where it is a TCP connection, else as it
+// is. One goroutine may read it and another write it at a time; everything else is as
+// with net.Conn.
+func Of(nc net.Conn) net.Conn {
+	tcp, ok := nc.(*net.TCPConn)
+	if !ok {
+		return nc
+	}
+	raw, err := tcp.SyscallConn()
+	if err != nil {
+		return nc
+	}
+	c := &conn{TCPConn: tcp, raw: raw}
+	c.in.call, c.out.call = c.in.read, c.out.write
+	return c
+}
+
+// conn is a TCP connection. What is not for speed is inherited.
+type conn struct {
+	*net.TCPConn
+	raw syscall.RawConn
+	in  transfer // of the goroutine that reads
+	out transfer // of the goroutine that writes
+}
+
+// transfer is one read or write under way.
+type transfer struct {
+	p    []byte
+	n    int
+	err  error
+	call func(fd uintptr) (done bool) // made once
+}
+
+// Read implements net.Conn.
+func (c *conn) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	c.in.p = p
+	err := c.raw.Read(c.in.call)
+	c.in.p = nil
+	switch {
+	case err != nil:
+		return 0, err
+	case c.in.err != nil:
+		return 0, c.failure("read", c.in.err)
+	case c.in.n == 0:
+		return 0, io.EOF
+	}
+	return c.in.n, nil
+}
+
+// Write implements net.Conn.
+func (c *conn) Write(p []byte) (int, error) {
+	c.out.p, c.out.n = p, 0
+	err := c.raw.Write(c.out.call)
+	c.out.p = nil
+	if err == nil && c.out.err != nil {
+		err = c.failure("write", c.out.err)
+	}
+	return c.out.n, err
+}
+
+// WriteBuffers writes several pieces in one call of the system where nc came from Of, and
+// empties them.
+func WriteBuffers(nc net.Conn, pieces *net.Buffers) error {
+	if c, ok := nc.(*conn); ok {
+		nc = c.TCPConn
+	}
+	_, err := pieces.WriteTo(nc)
+	return err
+}
+
+// failure describes an error as net does.
+func (c *conn) failure(op string, err error) error {
+	return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError(op, err)}
+}
+
+// read reads once from a descriptor that may have something.
+func (t *transfer) read(fd uintptr) bool {
+	t.n, t.err = Read(int(fd), t.p)
+	return !errors.Is(t.err, syscall.EAGAIN)
+}
+
+// write writes as much as the descriptor takes.
+func (t *transfer) write(fd uintptr) bool {
+	for t.n < len(t.p) {
+		n, err := write(int(fd), t.p[t.n:])
+		t.err = err
+		switch {
+		case errors.Is(err, syscall.EAGAIN):
+			return false
+		case err != nil:
+			return true
+		}
+		t.n += n
+	}
+	return true
+}
+
+// Read is syscall.Read of a descriptor in non-blocking mode.
+func Read(fd int, p []byte) (int, error) { return call(syscall.SYS_READ, fd, p) }
+
+func write(fd int, p []byte) (int, error) { return call(syscall.SYS_WRITE, fd, p) }
+
+// call makes a system call that moves bytes; p is not empty.
+func call(trap uintptr, fd int, p []byte) (int, error) {
+	for {
+		n, _, errno := syscall.RawSyscall(trap, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
+		switch errno {
+		case 0:
+			return int(n), nil
+		case syscall.EINTR:
+		default:
+			return 0, errno
+		}
+	}
+}

@@ -1,0 +1,21 @@
+//go:build !linux || race
+
+package socket
+
+import (
+	"net"
+	"syscall"
+)
+
+// Of returns the connection as it is.
+func Of(nc net.Conn) net.Conn { return nc }
+
+// Read is syscall.Read.
+func Read(fd int, p []byte) (int, error) { return syscall.Read(fd, p) }
+
+// WriteBuffers writes several pieces in one call of the system where it can, and empties
+// them.
+func WriteBuffers(nc net.Conn, pieces *net.Buffers) error {
+	_, err := pieces.WriteTo(nc)
+	return err
+}
