@@ -1,6 +1,8 @@
 package dataplane
 
 import (
+	"context"
+
 	"sluice/internal/keys"
 	"sluice/internal/llm"
 	"sluice/internal/quota"
@@ -27,7 +29,7 @@ type ownLimits struct{ key, place *quota.Plan }
 // limitCaller refuses a caller whose key or workspace has used up a budget, then takes
 // one request from the rates of both.
 // Source: contract/identity-and-governance.md section 7, the order of checks.
-func (g *Gateway) limitCaller(x *exchange) error {
+func (g *Gateway) limitCaller(ctx context.Context, x *exchange) error {
 	if x.metered = metered(x.match, x.in.Method); !x.metered {
 		return nil
 	}
@@ -37,6 +39,7 @@ func (g *Gateway) limitCaller(x *exchange) error {
 	h := append(x.room.caller[:0], key.Budgets...) // of amount 0: whether there is anything left
 	h = append(append(append(h, place.Budgets...), place.Rates...), key.Rates...)
 	for i := range h {
+		h[i].Org = p.OrgID
 		if h[i].Unit != "" && !h[i].Spent {
 			h[i].Amount = 1 // tokens are taken when they are counted
 		}
@@ -45,8 +48,8 @@ func (g *Gateway) limitCaller(x *exchange) error {
 	if len(h) == 0 {
 		return nil
 	}
-	if i, left, retry := g.Bank.Take(x.started, h); i >= 0 {
-		return refusal(&h[i], left, retry, x.started, atDoor)
+	if err := g.take(ctx, x.started, h, atDoor); err != nil {
+		return err
 	}
 	x.holds = h
 	return nil
@@ -90,7 +93,7 @@ func (g *Gateway) gather(a *attempt) (holds []quota.Hold, rates int) {
 	h = append(append(h, integration.Rates...), account.Rates...)
 	h = policies.RateHolds(call, h)
 	for i := range h {
-		h[i].Amount = a.stake.amount(&h[i])
+		h[i].Org, h[i].Amount = p.OrgID, a.stake.amount(&h[i])
 	}
 	x.room.holds = h
 	return h, rates

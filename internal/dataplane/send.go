@@ -44,7 +44,7 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 		if err := sleep(ctx, wait); err != nil {
 			return gone(ctx, err)
 		}
-		if err := g.renew(a, err); err != nil {
+		if err := g.renew(ctx, a, err); err != nil {
 			return err
 		}
 	}

@@ -28,14 +28,14 @@ func (g *Gateway) Serve(ctx context.Context, in *wire.Request, out wire.Responde
 }
 
 // admit finds out who calls and whether they may, before a byte of the body is read.
-func (g *Gateway) admit(_ context.Context, x *exchange) error {
+func (g *Gateway) admit(ctx context.Context, x *exchange) error {
 	if err := g.identify(x); err != nil {
 		return err
 	}
 	if err := checkLoop(x.in.Header); err != nil {
 		return err
 	}
-	if err := g.limitCaller(x); err != nil {
+	if err := g.limitCaller(ctx, x); err != nil {
 		return err
 	}
 	return g.authorise(x)

@@ -12,9 +12,11 @@ import (
 	"sluice/internal/record"
 )
 
-// bank holds the counters of limits; *quota.Bank is one.
+// bank holds the counters of limits: *quota.Bank those of one node, *redis.Bank those
+// that nodes share.
 type bank interface {
-	Take(now time.Time, holds []quota.Hold) (refused int, left int64, retry time.Time)
+	// Reserve takes all holds or none; its error is that nobody can say whether they fit.
+	Reserve(ctx context.Context, now time.Time, holds []quota.Hold) (refused int, left int64, retry time.Time, err error)
 	Settle(now time.Time, holds []quota.Hold, used []int64)
 	State(now time.Time, h *quota.Hold) quota.State
 }
@@ -44,7 +46,7 @@ type stake struct {
 // reserve takes what the attempt may use at most from all limits that bind it, or refuses
 // it, and puts a line on the ledger that outlives the process, before anything is sent.
 // Source: contract/identity-and-governance.md sections 6 to 8.
-func (g *Gateway) reserve(_ context.Context, a *attempt) error {
+func (g *Gateway) reserve(ctx context.Context, a *attempt) error {
 	if !a.x.metered {
 		return nil
 	}
@@ -55,10 +57,22 @@ func (g *Gateway) reserve(_ context.Context, a *attempt) error {
 	s.bound = s.tariff.Bound(&s.most)
 	s.holds, s.rates = g.gather(a)
 	now := g.Clock.Now()
-	if i, left, retry := g.Bank.Take(now, s.holds); i >= 0 {
-		return refusal(&s.holds[i], left, retry, now, atTarget)
+	if err := g.take(ctx, now, s.holds, atTarget); err != nil {
+		return err
 	}
 	return g.enter(a, now, a.recordID())
+}
+
+// take takes all holds, or refuses the call.
+func (g *Gateway) take(ctx context.Context, now time.Time, holds []quota.Hold, where door) error {
+	i, left, retry, err := g.Bank.Reserve(ctx, now, holds)
+	switch {
+	case err != nil:
+		return err
+	case i >= 0:
+		return refusal(&holds[i], left, retry, now, where)
+	}
+	return nil
 }
 
 // enter puts the line of one call on the ledger.
@@ -81,7 +95,7 @@ func (g *Gateway) enter(a *attempt, now time.Time, id string) error {
 }
 
 // renew closes the line of a call that was given up for another try, and reserves that.
-func (g *Gateway) renew(a *attempt, err error) error {
+func (g *Gateway) renew(ctx context.Context, a *attempt, err error) error {
 	s := &a.stake
 	if !s.open {
 		return nil
@@ -94,9 +108,9 @@ func (g *Gateway) renew(a *attempt, err error) error {
 	now := g.Clock.Now()
 	budgets := s.holds[:s.rates]
 	g.Bank.Settle(now, budgets, a.x.room.amounts(budgets, &s.owed))
-	if i, left, retry := g.Bank.Take(now, budgets); i >= 0 {
+	if err := g.take(ctx, now, budgets, atTarget); err != nil {
 		g.Bank.Settle(now, s.holds[s.rates:], nil)
-		return refusal(&budgets[i], left, retry, now, atTarget)
+		return err
 	}
 	return g.enter(a, now, ident.NewIDAt(now))
 }

@@ -25,9 +25,10 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 func counted(t *testing.T, c live.Counted) (*plane, *quota.Bank) {
 	t.Helper()
 	p := newPlane(t)
-	c.Bank, c.Meters = quota.NewBank(), p.store
+	b := quota.NewBank()
+	c.Bank, c.Meters = b, p.store
 	p.dir.Count(c)
-	return p, c.Bank
+	return p, b
 }
 
 func (p *plane) load() {

@@ -12,11 +12,18 @@ import (
 // Counted says what becomes of limits. The zero value counts nothing: limits are in the
 // snapshot, and nobody tells a bank what was used of them.
 type Counted struct {
-	Bank   *quota.Bank // is told what the store knows
+	Bank   bank // is told what the store knows
 	Meters meters
 
 	NoBudgets  bool // budgets are switched off on this deployment
 	NoPolicies bool // and policies
+}
+
+// bank knows what was used of limits: *quota.Bank, *redis.Bank.
+type bank interface {
+	Sync(f func() error) error
+	Load(meters []quota.Meter)
+	Replace(carrier string, meters []quota.Meter)
 }
 
 // meters is what the store knows of usage; *store.Store is one.

@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"context"
 	"hash/maphash"
 	"slices"
 	"sync"
@@ -61,8 +62,8 @@ func (b *Bank) Take(now time.Time, holds []Hold) (refused int, left int64, retry
 		h := &holds[i]
 		c := h.taken
 		c.roll(at)
-		if used := c.used(); !h.fits(used, c.held) {
-			left, retry = max(h.Limit-plus(used, c.held), 0), c.anew(at)
+		if s := c.standing(); !h.fits(s.Used, s.Held) {
+			left, retry = max(h.Limit-plus(s.Used, s.Held), 0), c.anew(at)
 			giveBack(holds[:i])
 			forget(holds[i:])
 			return i, left, retry
@@ -72,11 +73,18 @@ func (b *Bank) Take(now time.Time, holds []Hold) (refused int, left int64, retry
 	return -1, 0, time.Time{}
 }
 
+// Reserve is Take in the words of banks that ask other nodes (cluster/redis): this one
+// neither waits nor fails.
+func (b *Bank) Reserve(_ context.Context, now time.Time, holds []Hold) (refused int, left int64, retry time.Time, err error) {
+	refused, left, retry = b.Take(now, holds)
+	return refused, left, retry, nil
+}
+
 // gather finds the counters of holds and locks them.
 func (b *Bank) gather(room []*counter, holds []Hold, at int64) []*counter {
 	for {
 		for i := range holds {
-			holds[i].taken = b.counter(holds[i].Counter, holds[i].Unit, at)
+			holds[i].taken = b.counter(holds[i].Counter, holds[i].Org, holds[i].Unit, at)
 		}
 		locked := lock(room, holds)
 		if !slices.ContainsFunc(locked, func(c *counter) bool { return c.gone }) {
@@ -105,7 +113,10 @@ func forget(holds []Hold) {
 // even beyond the limit; nil is nothing used, a call that was not sent. What was used of
 // a rate counts in the window of now. Holds that are Spent are used already: their used
 // is ignored. Holds that are not taken, or settled already, stay as they are.
-func (b *Bank) Settle(now time.Time, holds []Hold, used []int64) {
+func (b *Bank) Settle(now time.Time, holds []Hold, used []int64) { b.settle(now, holds, used, nil) }
+
+// settle is Settle; moves, unless it is nil, gets what that changed.
+func (b *Bank) settle(now time.Time, holds []Hold, used []int64, moves *[]Part) {
 	at := now.UnixNano()
 	var room [holdsRoom]*counter
 	locked := lock(room[:0], holds) // one that is gone had its limit removed: what it gets harms nobody
@@ -116,9 +127,14 @@ func (b *Bank) Settle(now time.Time, holds []Hold, used []int64) {
 			continue
 		}
 		c.roll(at)
-		c.give(h)
+		back := c.give(h)
+		units := int64(0)
 		if used != nil && !h.Spent {
-			c.add(used[i])
+			units = used[i]
+			c.add(units)
+		}
+		if moves != nil && (back != 0 || units != 0) {
+			*moves = append(*moves, c.part(h.Counter, -back, units))
 		}
 		h.taken = nil
 	}
@@ -138,14 +154,15 @@ type State struct {
 func (b *Bank) State(now time.Time, h *Hold) State {
 	at := now.UnixNano()
 	for {
-		c := b.counter(h.Counter, h.Unit, at)
+		c := b.counter(h.Counter, h.Org, h.Unit, at)
 		c.mu.Lock()
 		if c.gone {
 			c.mu.Unlock()
 			continue
 		}
 		c.roll(at)
-		s := State{Used: c.used(), Held: c.held, Anew: c.anew(at)}
+		all := c.standing()
+		s := State{Used: all.Used, Held: all.Held, Anew: c.anew(at)}
 		c.mu.Unlock()
 		s.Left = max(h.Limit-plus(s.Used, s.Held), 0)
 		return s

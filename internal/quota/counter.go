@@ -16,6 +16,8 @@ type counter struct {
 	mu     sync.Mutex // guards what follows
 	gone   bool       // forgotten: nobody finds it any more
 	calls  int        // that hold it
+	org    string     // as far as it is known
+	others Standing   // what other nodes had besides, when this one last heard of them
 	held   int64
 	window window
 	tally  tally
@@ -23,10 +25,11 @@ type counter struct {
 
 // roll brings the counter to a time; what was held in a window that ended is gone.
 func (c *counter) roll(at int64) {
-	if !c.rate {
-		c.tally.roll(at)
-	} else if c.window.roll(at) {
-		c.held = 0
+	switch {
+	case !c.rate && c.tally.roll(at):
+		c.others.Used = 0
+	case c.rate && c.window.roll(at):
+		c.held, c.others = 0, Standing{}
 	}
 }
 
@@ -56,12 +59,14 @@ func (c *counter) take(h *Hold) {
 	}
 }
 
-// give takes back what take did, except what is spent.
-func (c *counter) give(h *Hold) {
+// give takes back what take did, except what is spent, and returns how much that is.
+func (c *counter) give(h *Hold) int64 {
 	c.calls--
-	if !h.Spent && h.turn == c.window.turn {
-		c.held -= h.amount()
+	if h.Spent || h.turn != c.window.turn {
+		return 0
 	}
+	c.held -= h.amount()
+	return h.amount()
 }
 
 // anew is when the counter begins at nothing again; zero for never.

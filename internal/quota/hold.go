@@ -23,6 +23,7 @@ type Owner struct {
 // that nobody took are free to make.
 type Hold struct {
 	Counter CounterID
+	Org     string  // organisation of the counter: nodes share counters by it; may be empty where no other node counts
 	Of      *Owner  // nil where nobody is told
 	Measure Measure // what Amount and Limit count
 	Amount  int64   // the most that the call may use: nano-dollars, tokens or requests; negative counts as 0

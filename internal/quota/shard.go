@@ -6,8 +6,8 @@ func (b *Bank) shard(carrier string) *shard {
 	return &b.shards[maphash.String(b.seed, carrier)%shards]
 }
 
-// counter finds a counter or makes it.
-func (b *Bank) counter(id CounterID, u Unit, at int64) *counter {
+// counter finds a counter or makes it; org may be empty.
+func (b *Bank) counter(id CounterID, org string, u Unit, at int64) *counter {
 	s := b.shard(id.Carrier)
 	s.mu.RLock()
 	c := s.counters[id]
@@ -17,11 +17,11 @@ func (b *Bank) counter(id CounterID, u Unit, at int64) *counter {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.make(id, u, b.serial.Add(1), at)
+	return s.make(id, org, u, b.serial.Add(1), at)
 }
 
 // make adds a counter unless there is one by now; s.mu is locked for writing.
-func (s *shard) make(id CounterID, u Unit, serial uint64, at int64) *counter {
+func (s *shard) make(id CounterID, org string, u Unit, serial uint64, at int64) *counter {
 	if c := s.counters[id]; c != nil {
 		return c
 	}
@@ -29,7 +29,7 @@ func (s *shard) make(id CounterID, u Unit, serial uint64, at int64) *counter {
 		s.sweep(at)
 		s.sweepAt = max(2*len(s.counters), sweepSize)
 	}
-	c := &counter{serial: serial, rate: u != ""}
+	c := &counter{serial: serial, rate: u != "", org: org}
 	if c.rate {
 		c.window.unit = u
 	} else {

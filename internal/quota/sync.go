@@ -17,12 +17,12 @@ func (b *Bank) Sync(f func() error) error {
 // a page at a time. Usage that was settled and not flushed stays on top of it.
 func (b *Bank) Load(meters []Meter) {
 	for i := range meters { // the schedule of a policy comes behind the resets that it led to
-		if !meters[i].head() {
+		if !meters[i].Head() {
 			b.load(&meters[i])
 		}
 	}
 	for i := range meters {
-		if meters[i].head() {
+		if meters[i].Head() {
 			b.reschedule(&meters[i])
 		}
 	}
@@ -33,11 +33,11 @@ func (b *Bank) Load(meters []Meter) {
 func (b *Bank) Replace(carrier string, meters []Meter) {
 	there := make(map[CounterID]bool, len(meters))
 	for i := range meters {
-		there[meters[i].counterID()] = true
+		there[meters[i].CounterID()] = true
 	}
 	s := b.shard(carrier)
 	s.mu.Lock()
-	if !slices.ContainsFunc(meters, func(m Meter) bool { return m.head() }) {
+	if !slices.ContainsFunc(meters, func(m Meter) bool { return m.Head() }) {
 		delete(s.schedules, carrier)
 	}
 	for id, c := range s.counters {
@@ -65,10 +65,7 @@ func (b *Bank) Flushed(deltas []Delta, readBack []Meter) {
 }
 
 func (b *Bank) flushed(d Delta) {
-	id := CounterID{Carrier: d.CarrierID, Entry: d.Entry, ValueKey: d.ValueKey}
-	if id.ValueKey != "" {
-		id.Entry = ""
-	}
+	id := d.CounterID()
 	s := b.shard(id.Carrier)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -80,15 +77,17 @@ func (b *Bank) flushed(d Delta) {
 }
 
 func (b *Bank) load(m *Meter) {
-	id := m.counterID()
+	id := m.CounterID()
 	for {
-		c := b.counter(id, "", 0)
+		c := b.counter(id, m.OrgID, "", 0)
 		c.mu.Lock()
 		if c.gone {
 			c.mu.Unlock()
 			continue
 		}
 		c.tally.load(m.Used, nanos(m.LastReset))
+		c.others.Used = 0 // the store knows of it, or will tell
+		c.belong(m.OrgID)
 		if m.ValueKey == "" {
 			c.tally.schedule.next.Store(nanos(m.NextReset))
 		}
@@ -104,14 +103,23 @@ func (b *Bank) reschedule(head *Meter) {
 	s.schedule(CounterID{Carrier: head.ID, ValueKey: head.ID}).next.Store(nanos(head.NextReset))
 }
 
-// head reports whether the meter is the head of a policy.
-func (m *Meter) head() bool { return m.Entry == "" && m.ValueKey == "" }
+// Head reports whether the meter is the head of a policy.
+func (m *Meter) Head() bool { return m.Entry == "" && m.ValueKey == "" }
 
-func (m *Meter) counterID() CounterID {
+// CounterID names the counter of the meter.
+func (m *Meter) CounterID() CounterID {
 	if m.ValueKey != "" {
 		return CounterID{Carrier: m.ID, ValueKey: m.ValueKey}
 	}
 	return CounterID{Carrier: m.ID, Entry: m.Entry}
+}
+
+// CounterID names the counter that the usage was of.
+func (d *Delta) CounterID() CounterID {
+	if d.ValueKey != "" {
+		return CounterID{Carrier: d.CarrierID, ValueKey: d.ValueKey}
+	}
+	return CounterID{Carrier: d.CarrierID, Entry: d.Entry}
 }
 
 func nanos(t time.Time) int64 {

@@ -21,16 +21,18 @@ type tally struct {
 
 func (t *tally) used() int64 { return plus(t.base, t.pending) - t.waived }
 
-// roll waives what was used before a reset that has come, and takes that back when the
-// clock goes back behind it.
-func (t *tally) roll(at int64) {
+// roll waives what was used before a reset that has come, which it reports, and takes
+// that back when the clock goes back behind it.
+func (t *tally) roll(at int64) (begun bool) {
 	due := t.schedule.next.Load()
 	switch {
 	case t.waivedAt != 0 && at < t.waivedAt-clockSlack:
 		t.waived, t.waivedAt = 0, 0
 	case due != 0 && at >= due && t.reset < due && t.waivedAt < due:
 		t.waived, t.waivedAt = plus(t.base, t.pending), due
+		return true
 	}
+	return false
 }
 
 // load takes over what the store knows.

@@ -1,0 +1,137 @@
+package quota
+
+import (
+	"slices"
+	"time"
+)
+
+// The functions here are for nodes that share their counters: somewhere it is decided
+// what a call may take, and the Bank of each node is the book of its own part, from
+// which that can be stated again at any time.
+
+// Part is what one node has of a counter, or by how much that changed.
+type Part struct {
+	Counter CounterID
+	Org     string
+	Unit    Unit      // of a rate; empty for budgets
+	Window  time.Time // in which a rate counted: its beginning; zero for budgets
+	Held    int64     // by calls under way
+	Used    int64     // of a budget what the store was not told of yet, of a rate everything in the window
+}
+
+// Standing is what all nodes together have of a counter.
+type Standing struct{ Used, Held int64 }
+
+// Admit takes all holds without asking whether they fit, at the time at which somebody
+// else found that they do. found is what all nodes had then, for each hold, the hold
+// itself included; nil when nobody said. What was taken in a window that is over here
+// counts nowhere. Settle as after Take.
+func (b *Bank) Admit(now time.Time, holds []Hold, found []Standing) {
+	at := now.UnixNano()
+	var room [holdsRoom]*counter
+	locked := b.gather(room[:0], holds, at)
+	defer unlock(locked)
+	for i := range holds {
+		h := &holds[i]
+		c := h.taken
+		c.belong(h.Org)
+		if c.roll(at); c.over(at) {
+			c.calls++
+			h.turn = 0
+			continue
+		}
+		c.take(h)
+		if found != nil {
+			own := Standing{c.used(), c.held}
+			c.others = Standing{max(found[i].Used-own.Used, 0), max(found[i].Held-own.Held, 0)}
+		}
+	}
+}
+
+// Spend counts those of the holds that are Spent, of a call that was refused behind them.
+// Nothing is taken.
+func (b *Bank) Spend(now time.Time, holds []Hold) {
+	spent := slices.DeleteFunc(slices.Clone(holds), func(h Hold) bool { return !h.Spent })
+	b.Admit(now, spent, nil)
+	b.Settle(now, spent, nil)
+}
+
+// SettleParts is Settle, and appends to moves what that changed.
+func (b *Bank) SettleParts(now time.Time, holds []Hold, used []int64, moves []Part) []Part {
+	b.settle(now, holds, used, &moves)
+	return moves
+}
+
+// Parts visits what this node has of each counter of which it has anything. Counters
+// change meanwhile, unless the caller sees to it that they do not.
+func (b *Bank) Parts(now time.Time, visit func(Part)) {
+	at := now.UnixNano()
+	for i := range b.shards {
+		s := &b.shards[i]
+		s.mu.RLock()
+		for id, c := range s.counters {
+			c.mu.Lock()
+			c.roll(at)
+			p := c.part(id, c.held, c.tally.pending)
+			if c.rate {
+				p.Used = c.window.used
+			}
+			c.mu.Unlock()
+			if p.Held != 0 || p.Used != 0 {
+				visit(p)
+			}
+		}
+		s.mu.RUnlock()
+	}
+}
+
+// Due is when the usage of a hold's budget next begins anew, as far as the store said;
+// zero for never and for rates.
+func (b *Bank) Due(h *Hold) time.Time {
+	if h.Unit != "" {
+		return time.Time{}
+	}
+	c := b.counter(h.Counter, h.Org, h.Unit, 0)
+	if due := c.tally.schedule.next.Load(); due != 0 {
+		return time.Unix(0, due).UTC()
+	}
+	return time.Time{}
+}
+
+// Belongs is the organisation of a counter; empty when it is not known.
+func (b *Bank) Belongs(id CounterID) string {
+	s := b.shard(id.Carrier)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	c := s.counters[id]
+	if c == nil {
+		return ""
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.org
+}
+
+// standing is what the counter has here and elsewhere.
+func (c *counter) standing() Standing {
+	return Standing{plus(c.used(), c.others.Used), plus(c.held, c.others.Held)}
+}
+
+// part is what this node has of the counter, or a change of it.
+func (c *counter) part(id CounterID, held, used int64) Part {
+	p := Part{Counter: id, Org: c.org, Held: held, Used: used}
+	if c.rate {
+		p.Unit, p.Window = c.window.unit, time.Unix(0, c.window.since).UTC()
+	}
+	return p
+}
+
+// belong notes whose the counter is.
+func (c *counter) belong(org string) {
+	if c.org == "" {
+		c.org = org
+	}
+}
+
+// over reports whether the window of a time is over here.
+func (c *counter) over(at int64) bool { return c.rate && c.window.unit.begin(at) < c.window.since }

@@ -1,0 +1,115 @@
+package quota_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/internal/quota"
+)
+
+// parts are what a bank has, by the entry of the counter.
+func parts(b *quota.Bank, now time.Time) map[string]quota.Part {
+	out := map[string]quota.Part{}
+	b.Parts(now, func(p quota.Part) { out[p.Counter.Entry] = p })
+	return out
+}
+
+// TestParts: what is admitted, settled and flushed is what the bank says it has, and the
+// moves of each settlement lead there.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	b := quota.NewBank()
+	budget, tokens, calls := hold(60, 10), rate(quota.PerMinute, 50, 10), requests(quota.PerMinute, 10)
+	budget.Org, tokens.Org, calls.Org = "o", "o", "o"
+	holds := []quota.Hold{budget, tokens, calls}
+	b.Admit(noon, holds, nil) // more than the limits have: nobody asks here
+	budgetPart := quota.Part{Counter: budget.Counter, Org: "o", Held: 60}
+	tokensPart := quota.Part{Counter: tokens.Counter, Org: "o", Unit: quota.PerMinute, Window: noon, Held: 50}
+	callsPart := quota.Part{Counter: calls.Counter, Org: "o", Unit: quota.PerMinute, Window: noon, Used: 1}
+	want := map[string]quota.Part{"b": budgetPart, tokens.Counter.Entry: tokensPart, calls.Counter.Entry: callsPart}
+	if diff := cmp.Diff(want, parts(b, noon)); diff != "" {
+		t.Error(diff)
+	}
+	budgetPart.Held, budgetPart.Used, tokensPart.Held, tokensPart.Used = -60, 25, -50, 70
+	if diff := cmp.Diff([]quota.Part{budgetPart, tokensPart}, b.SettleParts(noon, holds, []int64{25, 70, 9}, nil)); diff != "" {
+		t.Error(diff)
+	}
+	if moves := b.SettleParts(noon, holds, []int64{25, 70, 9}, nil); len(moves) != 0 {
+		t.Error("settled twice:", moves)
+	}
+	budgetPart.Held, tokensPart.Held = 0, 0
+	want["b"], want[tokens.Counter.Entry] = budgetPart, tokensPart
+	if diff := cmp.Diff(want, parts(b, noon)); diff != "" {
+		t.Error(diff)
+	}
+	b.Flushed([]quota.Delta{{CarrierID: "k", Entry: "b", Units: 25}}, []quota.Meter{{Carrier: quota.Carrier{ID: "k"}, Entry: "b", Used: 25}})
+	if left := parts(b, noon.Add(time.Minute)); len(left) != 0 {
+		t.Error("left when all is stored and the windows are over:", left)
+	}
+}
+
+// TestAdmitLate: what was taken in a window that is over here is held nowhere, and what
+// it used counts when it ends.
+func TestAdmitLate(t *testing.T) {
+	t.Parallel()
+	b := quota.NewBank()
+	h := rate(quota.PerMinute, 50, 100)
+	b.State(noon.Add(time.Minute), &h)
+	b.Take(noon.Add(time.Minute), []quota.Hold{rate(quota.PerMinute, 1, 100)})
+	late := []quota.Hold{h, requests(quota.PerMinute, 10)}
+	b.Take(noon.Add(time.Minute), []quota.Hold{requests(quota.PerMinute, 10)})
+	b.Admit(noon.Add(59*time.Second), late, nil)
+	if s := b.State(noon.Add(time.Minute), &h); s.Held != 1 {
+		t.Errorf("held %d", s.Held)
+	}
+	if s := b.State(noon.Add(time.Minute), &late[1]); s.Used != 1 {
+		t.Errorf("%d requests", s.Used)
+	}
+	b.Settle(noon.Add(time.Minute), late, []int64{7, 0})
+	if s := b.State(noon.Add(time.Minute), &h); s.Held != 1 || s.Used != 7 {
+		t.Errorf("settled: %+v", s)
+	}
+}
+
+// TestOthers: what other nodes have counts in what a node finds by itself, until the store
+// or a new period says otherwise.
+func TestOthers(t *testing.T) {
+	t.Parallel()
+	b := quota.NewBank()
+	day := noon.Add(12 * time.Hour)
+	m := quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b", NextReset: day}
+	b.Load([]quota.Meter{m})
+	mine := []quota.Hold{hold(10, 100)}
+	b.Admit(noon, mine, []quota.Standing{{Used: 50, Held: 30}}) // 10 of what is held is its own
+	if diff := cmp.Diff(quota.State{Used: 50, Held: 30, Left: 20, Anew: day}, b.State(noon, &mine[0])); diff != "" {
+		t.Error(diff)
+	}
+	if refused, left, _ := b.Take(noon, []quota.Hold{hold(21, 100)}); refused != 0 || left != 20 {
+		t.Error("taken beside others:", refused, left)
+	}
+	if s := b.State(day, &mine[0]); s.Used != 0 || s.Held != 30 {
+		t.Errorf("in the next period: %+v", s)
+	}
+	b.Admit(noon, mine, []quota.Standing{{Used: 50, Held: 30}})
+	m.Used = 40
+	b.Load([]quota.Meter{m})
+	if s := b.State(noon, &mine[0]); s.Used != 40 {
+		t.Errorf("the store says 40: %+v", s)
+	}
+	if due := b.Due(&mine[0]); !due.Equal(day) || b.Belongs(mine[0].Counter) != "o" {
+		t.Error(due, b.Belongs(mine[0].Counter))
+	}
+}
+
+// TestSpend: a call that is refused counts against the requests before the refusal.
+func TestSpend(t *testing.T) {
+	t.Parallel()
+	b := quota.NewBank()
+	holds := []quota.Hold{requests(quota.PerMinute, 10), hold(5, 10)}
+	b.Spend(noon, holds)
+	if got := parts(b, noon); len(got) != 1 || got[holds[0].Counter.Entry].Used != 1 {
+		t.Error(got)
+	}
+}
