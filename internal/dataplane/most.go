@@ -10,6 +10,7 @@ import (
 
 	"sluice/internal/catalog"
 	"sluice/internal/llm"
+	"sluice/internal/routing"
 	"sluice/internal/tokens"
 )
 
@@ -138,15 +139,37 @@ func paramOf(a *attempt, name string) ([]byte, bool) {
 	return nil, false
 }
 
-// searches are those that the model may make: none unless the call speaks of searching, or
-// the model does nothing else.
+// searches are those that the model may make: none unless what stands beside the
+// conversation speaks of searching, or the model does nothing else.
 func (a *attempt) searches() int64 {
-	model := a.priceName()
-	if strings.Contains(model, "search") || strings.Contains(model, "sonar") || a.x.doc != nil && bytes.Contains(a.x.doc.Source(), []byte("search")) {
+	if model := a.priceName(); strings.Contains(model, "search") || strings.Contains(model, "sonar") || a.speaksOfSearching() {
 		return searchesMost
 	}
 	return 0
 }
+
+func (a *attempt) speaksOfSearching() bool {
+	for _, params := range [...][]routing.Param{a.target.Override, a.target.Default} {
+		for i := range params {
+			if strings.Contains(params[i].Key, "search") || bytes.Contains(params[i].Raw, []byte("search")) {
+				return true
+			}
+		}
+	}
+	if a.x.doc == nil {
+		return false
+	}
+	for k := range a.x.doc.Len() {
+		name, val := a.x.doc.Member(k)
+		if !told[string(name)] && (bytes.Contains(name, []byte("search")) || bytes.Contains(val, []byte("search"))) {
+			return true
+		}
+	}
+	return false
+}
+
+// told are the members of a body that say what, not how.
+var told = map[string]bool{`"messages"`: true, `"input"`: true, `"prompt"`: true, `"system"`: true, `"instructions"`: true}
 
 // images are those that the call asks for.
 func (a *attempt) images() []catalog.Images {

@@ -59,7 +59,7 @@ func (j *Journal) Records() *Records {
 // read again until they are trimmed.
 func (r *Records) Read(from record.Position, visit func(*record.Attempt) bool) record.Position {
 	var a record.Attempt
-	return r.j.scan(from, func(f frame) bool {
+	return r.j.scan(from, r.j.gently(func(f frame) bool {
 		if !f.intact() {
 			r.j.damaged.Add(1)
 			return true
@@ -72,7 +72,7 @@ func (r *Records) Read(from record.Position, visit func(*record.Attempt) bool) r
 			return true
 		}
 		return visit(&a)
-	})
+	}))
 }
 
 // Wait returns when there is a log record at or behind a position, with ErrClosed after
@@ -97,7 +97,7 @@ func (j *Journal) Lines() *Lines {
 // for the call only, all but its texts.
 func (r *Lines) Read(from record.Position, visit func(at record.Position, l *ledger.Line) bool) record.Position {
 	var l ledger.Line
-	return r.j.scan(from, func(f frame) bool {
+	return r.j.scan(from, r.j.gently(func(f frame) bool {
 		stored := f.closing()
 		if stored == nil {
 			return true
@@ -107,7 +107,7 @@ func (r *Lines) Read(from record.Position, visit func(at record.Position, l *led
 			return true
 		}
 		return visit(record.Position{Seq: f.seq, Offset: f.offset}, &l)
-	})
+	}))
 }
 
 // Wait returns when there is an entry at or behind a position, of whichever kind, or as

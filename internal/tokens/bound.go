@@ -40,24 +40,73 @@ func BoundRequest(ep llm.Endpoint, body []byte, model string) int64 {
 // it, which providers write out in words of their own, by three times theirs. It decodes
 // nothing.
 func boundPlain(body []byte) (n int64, ok bool) {
-	for _, word := range beyondBytes {
-		if bytes.Contains(body, word) {
-			return 0, false
-		}
+	m := mentioned(body)
+	if m == beyond {
+		return 0, false
 	}
 	n = int64(len(body)) + replyMost
+	if m == nothing {
+		return n, true
+	}
 	for name, raw := range splice.Members(body) {
-		switch string(name) {
-		case `"tools"`, `"functions"`, `"response_format"`, `"output_config"`, `"text"`:
+		if rewritten[string(name)] {
 			n += 2*int64(len(raw)) + toolsetMost
 		}
 	}
 	return n, true
 }
 
-// beyondBytes begin the names of what may count more than its bytes; the last is how
-// letters are written so that a name is not recognised.
-var beyondBytes = [][]byte{[]byte(`"image`), []byte(`"input_image`), []byte(`"input_audio`), []byte(`"input_file`), []byte(`"file`), []byte(`"document`), []byte(`"encrypted`), []byte(`\u`)}
+// mention is what the names in a body may have in it.
+type mention uint8
+
+const (
+	nothing mention = iota // but words
+	forms                  // what providers write out in words of their own
+	beyond                 // what may count more than its bytes
+)
+
+// words begin the names of what is not only words, by their first letter.
+var words = func() (by [256][]word) {
+	for _, name := range [...]string{"image", "input_image", "input_audio", "input_file", "file", "document", "encrypted"} {
+		by[name[0]] = append(by[name[0]], word{name, beyond})
+	}
+	for name := range rewritten {
+		by[name[1]] = append(by[name[1]], word{name[1:], forms})
+	}
+	return by
+}()
+
+type word struct {
+	begins string
+	means  mention
+}
+
+// rewritten are the members that providers write out in words of their own.
+var rewritten = map[string]bool{`"tools"`: true, `"functions"`: true, `"response_format"`: true, `"output_config"`: true, `"text"`: true}
+
+// mentioned looks at what stands behind each quotation mark: values as well as names, so
+// that it may find too much. Letters that are written as numbers could hide a name.
+func mentioned(body []byte) mention {
+	if bytes.Contains(body, []byte(`\u`)) {
+		return beyond
+	}
+	most := nothing
+	for {
+		at := bytes.IndexByte(body, '"')
+		if at < 0 || at+1 == len(body) {
+			return most
+		}
+		body = body[at+1:]
+		for _, w := range words[body[0]] {
+			if len(body) >= len(w.begins) && string(body[:len(w.begins)]) == w.begins {
+				most = max(most, w.means)
+			}
+		}
+		if most == beyond {
+			return most
+		}
+	}
+}
 
 // BoundText is never less than the tokens of s by itself: its bytes.
 func BoundText(s string) int64 { return int64(len(s)) }
