@@ -6,8 +6,8 @@ import "time"
 // callers for as long, of which they notice every microsecond. So it rests after each
 // slice, unless it is so far behind that catching up matters more.
 const (
-	slice   = 64               // entries
-	rest    = time.Millisecond // after each: some four times what a slice takes
+	slice   = 128              // entries
+	rest    = time.Millisecond // after each: half as long again as a slice takes
 	farBack = 50_000           // entries
 )
 
