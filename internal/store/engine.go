@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"strings"
 	"time"
@@ -29,15 +30,30 @@ type engine struct {
 	isolation sql.IsolationLevel // of InTx; read committed on servers
 	lock      string             // clause that locks the rows a transaction reads; empty where writers are alone
 	several   bool               // takes several statements in one message
+	local     bool               // the database is a file of ours: a statement waits for no network
 	clash     string             // of onClash, with {key} for the columns
 	nowMS     string             // expression: the database's clock in Unix milliseconds
 	writable  string             // query that answers "0" when the server takes writes
 	judge     func(error) verdict
 	open      func(Settings) (writer, reader *sql.DB, err error)
+	// tend does until ctx ends what else a server would do by itself, on a handle that
+	// reads; nil for nothing.
+	tend func(ctx context.Context, db *sql.DB, log *slog.Logger)
 }
 
 // onClash begins what an INSERT does to the row that has its primary key already.
 func (e *engine) onClash(key string) string { return strings.ReplaceAll(e.clash, "{key}", key) }
+
+// bound is the context of a statement, or of the statements of a transaction: it ends
+// with the caller's and after the limit. Where the database is a file it does neither,
+// because no statement hangs there, and to watch for the end costs more than a statement
+// takes: database/sql and the driver start a goroutine each.
+func (e *engine) bound(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if e.local {
+		return context.WithoutCancel(ctx), func() {}
+	}
+	return context.WithTimeout(ctx, limit)
+}
 
 // engineOf finds the engine by the name in the settings, which were checked.
 func engineOf(name string) *engine {

@@ -31,9 +31,12 @@ type reads struct {
 // within runs one step under the time limit and names it in the error. f may run
 // twice: a connection may have died in the pool without anybody noticing.
 func (r reads) within(ctx context.Context, doing string, f func(context.Context) error) error {
-	limited, cancel := context.WithTimeout(ctx, statementLimit)
+	limited, cancel := r.engine.bound(ctx, statementLimit)
 	defer cancel()
-	err := f(limited)
+	err := ctx.Err()
+	if err == nil {
+		err = f(limited)
+	}
 	if r.side != nil && r.side.stale(r.engine, err) {
 		err = f(limited)
 	}

@@ -25,11 +25,13 @@ func newSQLite() *engine {
 			"{id}", "VARCHAR(36)", "{word}", "VARCHAR(64)", "{name}", "VARCHAR(255)", "{exact}", "VARCHAR(255)",
 			"{text}", "TEXT", "{blob}", "BLOB", "{table}", "", "{on records}", ""),
 		several:  true,
+		local:    true,
 		clash:    "ON CONFLICT ({key}) DO UPDATE SET",
 		nowMS:    "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
 		writable: "SELECT '0'",
 		judge:    judgeSQLite,
 		open:     openSQLite,
+		tend:     tendLog,
 	}
 }
 
@@ -58,11 +60,12 @@ func openSQLite(s Settings) (writer, reader *sql.DB, err error) {
 	if err := f.Close(); err != nil {
 		return nil, nil, fmt.Errorf("open the SQLite file: %w", err)
 	}
-	// synchronous FULL: a revoked key stays revoked when the power fails.
-	if writer, err = sqlitePool(path, 1, "journal_mode(WAL)", "synchronous(FULL)"); err != nil {
+	// synchronous FULL: a revoked key stays revoked when the power fails. Readers have it
+	// because one of them moves what was committed into the file (tendLog).
+	if writer, err = sqlitePool(path, 1, "journal_mode(WAL)", "synchronous(FULL)", fmt.Sprintf("wal_autocheckpoint(%d)", mostLogPages)); err != nil {
 		return nil, nil, err
 	}
-	if reader, err = sqlitePool(path, s.PoolSize, "query_only(1)"); err != nil {
+	if reader, err = sqlitePool(path, s.PoolSize, "query_only(1)", "synchronous(FULL)"); err != nil {
 		return nil, nil, errors.Join(err, writer.Close())
 	}
 	return writer, reader, nil

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/uptrace/bun"
+	"golang.org/x/sync/semaphore"
 
 	"sluice/internal/resource"
 )
@@ -20,6 +21,7 @@ type Store struct {
 	reads
 	packers
 	writer *bun.DB
+	line   *semaphore.Weighted // of writers, where one at a time may write
 	hadr   bool
 	log    *slog.Logger
 	write  *side
@@ -48,6 +50,7 @@ func Open(ctx context.Context, s Settings, log *slog.Logger) (*Store, error) {
 		packers: pack,
 		reads:   reads{db: bun.NewDB(r, e.dialect()), engine: e, side: read, tallies: newTallies()},
 		writer:  bun.NewDB(w, e.dialect()),
+		line:    semaphore.NewWeighted(1),
 		hadr:    s.HADR,
 		log:     log,
 		write:   &side{name: "writer", db: w, idle: s.PoolSize, query: e.writable},

@@ -63,31 +63,53 @@ func (s *Store) noteWriter(ctx context.Context, err error) error {
 }
 
 func (s *Store) once(ctx context.Context, f func(resource.Tx) error) error {
-	limited, cancel := context.WithTimeout(ctx, txLimit)
+	limited, cancel := s.engine.bound(ctx, txLimit)
 	defer cancel()
-	begin := func() (bun.Tx, error) {
-		return s.writer.BeginTx(limited, &sql.TxOptions{Isolation: s.engine.isolation})
-	}
-	conn, err := begin()
+	conn, release, err := s.begin(ctx, limited)
 	if s.write.stale(s.engine, err) {
-		conn, err = begin()
+		conn, release, err = s.begin(ctx, limited)
 	}
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
+	defer release()
+	ran := false
+	defer func() { // after a panic of f too
+		if !ran {
+			_ = conn.Rollback() // the server forgets the transaction either way
+		}
+	}()
 	t := &tx{reads: reads{db: conn, engine: s.engine}}
 	if err := t.run(limited, f); err != nil {
-		_ = conn.Rollback() // the server forgets the transaction either way
 		return err
 	}
+	ran = true
 	if err := conn.Commit(); err != nil {
 		return s.engine.fault("commit", err)
 	}
 	return nil
 }
 
-// run calls f, adds its rows to the audit trail and its changes to the feed. A panic of f
-// ends the transaction as well: once cancels the context that it hangs on.
+// begin begins a transaction, which hangs on limited. Where writers are alone they stand
+// in line, the first come first: left to the pool, which picks any of those who wait, the
+// unlucky would wait for many others. Who waits may leave; release calls the next one.
+func (s *Store) begin(ctx, limited context.Context) (conn bun.Tx, release func(), err error) {
+	release = func() {}
+	if s.engine.local {
+		waiting, cancel := context.WithTimeout(ctx, txLimit)
+		defer cancel()
+		if err := s.line.Acquire(waiting, 1); err != nil {
+			return conn, nil, err
+		}
+		release = func() { s.line.Release(1) }
+	}
+	if conn, err = s.writer.BeginTx(limited, &sql.TxOptions{Isolation: s.engine.isolation}); err != nil {
+		release()
+	}
+	return conn, release, err
+}
+
+// run calls f, adds its rows to the audit trail and its changes to the feed.
 func (t *tx) run(ctx context.Context, f func(resource.Tx) error) error {
 	if err := f(t); err != nil {
 		return err

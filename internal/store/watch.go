@@ -45,11 +45,15 @@ type side struct {
 }
 
 // Run watches both handles until ctx ends and returns nil then. It is what makes
-// Health current, and what lets writes through again once the writer is back.
+// Health current, what lets writes through again once the writer is back, and on SQLite
+// what keeps writers from the work that others may do.
 func (s *Store) Run(ctx context.Context) error {
 	var both sync.WaitGroup
 	for _, x := range []*side{s.write, s.read} {
 		both.Go(func() { s.watch(ctx, x) })
+	}
+	if s.engine.tend != nil {
+		both.Go(func() { s.engine.tend(ctx, s.read.db, s.log) })
 	}
 	both.Wait()
 	return nil
