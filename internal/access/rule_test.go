@@ -1,6 +1,7 @@
 package access_test
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 
@@ -94,8 +95,12 @@ func TestInForce(t *testing.T) {
 		{nil, access.Security{name: true}, access.Overrides{"configs": true}, false},
 	}
 	for _, c := range cases {
-		if on := access.InForce(c.org, c.open, c.ws).Map()[name]; on != c.on {
+		in := access.InForce(c.org, c.open, c.ws)
+		if on := in.Map()[name]; on != c.on {
 			t.Errorf("%+v: %v", c, on)
+		}
+		if want, err := json.Marshal(in.Map()); err != nil || string(in.JSON()) != string(want) {
+			t.Errorf("%+v is shown as %s, want %s, %v", c, in.JSON(), want, err)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package access
 
 import (
-	"slices"
 	"sort"
 	"strings"
 )
@@ -113,15 +112,29 @@ var holders = []struct {
 // bitOf is the bit of a type in the table of holders.
 var bitOf = map[KeyType]int{OrganisationService: adminKey, WorkspaceService: serviceKey, WorkspaceUser: userKey}
 
+// known are all scopes by name, with the types of keys that may hold them.
+var known = func() map[string]scope {
+	m := make(map[string]scope)
+	for _, h := range holders {
+		for _, action := range strings.Fields(h.actions) {
+			name := h.resource + "." + action
+			m[name] = scope{name, m[name].keys | h.keys}
+		}
+	}
+	return m
+}()
+
+type scope struct {
+	name string
+	keys int // bits of the types
+}
+
 // Allowed returns every scope that a key of that type may hold, in order.
 func Allowed(t KeyType) []string {
 	var out []string
-	for _, h := range holders {
-		if h.keys&bitOf[t] == 0 {
-			continue
-		}
-		for _, a := range strings.Fields(h.actions) {
-			out = append(out, h.resource+"."+a)
+	for name, s := range known {
+		if s.keys&bitOf[t] != 0 {
+			out = append(out, name)
 		}
 	}
 	sort.Strings(out)
@@ -130,15 +143,7 @@ func Allowed(t KeyType) []string {
 
 // MayHold reports whether a key of that type may hold the scope, and whether the
 // scope exists at all.
-func MayHold(t KeyType, s string) (may, known bool) {
-	dot := strings.LastIndexByte(s, '.')
-	if dot < 0 {
-		return false, false
-	}
-	for _, h := range holders {
-		if h.resource == s[:dot] && slices.Contains(strings.Fields(h.actions), s[dot+1:]) {
-			known, may = true, may || h.keys&bitOf[t] != 0
-		}
-	}
-	return may, known
+func MayHold(t KeyType, name string) (may, exists bool) {
+	s, exists := known[name]
+	return s.keys&bitOf[t] != 0, exists
 }

@@ -1,5 +1,11 @@
 package access
 
+import (
+	"maps"
+	"slices"
+	"strconv"
+)
+
 // Toggle is one of the security settings by which an organisation, or a workspace
 // where it may differ, opens or closes something to a role, for example
 // "membersViewConfigs". Owners and organisation admins are bound by the two that name
@@ -117,3 +123,16 @@ func (s Switches) Map() map[string]bool {
 	}
 	return m
 }
+
+// JSON is Map as a JSON object, the names in order.
+func (s Switches) JSON() []byte {
+	b := make([]byte, 0, 40*len(toggles))
+	for _, name := range toggleNames {
+		b = append(append(append(b, ',', '"'), name...), '"', ':')
+		b = strconv.AppendBool(b, s&(1<<toggleAt[name]) != 0)
+	}
+	b[0] = '{'
+	return append(b, '}')
+}
+
+var toggleNames = slices.Sorted(maps.Keys(toggleAt))

@@ -104,8 +104,11 @@ type securityIn struct{}
 // Schema describes it.
 func (securityIn) Schema(huma.Registry) *huma.Schema { return switches(toggleNames()) }
 
-// securityView shows every toggle.
-type securityView map[string]bool
+// securityView shows every toggle with whether it is on.
+type securityView access.Switches
+
+// MarshalJSON writes an object, the names in order.
+func (v securityView) MarshalJSON() ([]byte, error) { return access.Switches(v).JSON(), nil }
 
 // Schema describes it.
 func (securityView) Schema(huma.Registry) *huma.Schema { return switches(toggleNames()) }
@@ -161,7 +164,9 @@ type schemasIn struct {
 
 // own reads the caller's organisation.
 func own(ctx context.Context, c *resource.Call) (*resource.Row[tenant.Organisation], error) {
-	return live[tenant.Organisation](ctx, c.Reader, tenant.OrganisationKind, c.OrgID)
+	return resource.Shared(c, "organisation", func() (*resource.Row[tenant.Organisation], error) {
+		return live[tenant.Organisation](ctx, c.Reader, tenant.OrganisationKind, c.OrgID)
+	})
 }
 
 // putOrganisation lays what was sent over the record, object by object.

@@ -88,7 +88,7 @@ func (k kinds) getOrganisation(ctx context.Context, c *resource.Call) (any, erro
 	o := &row.Value
 	v := organisationView{
 		ID: row.ID, Name: o.Name, Object: "organisation", CreatedAt: stamp(row.Created), LastUpdatedAt: stamp(row.Updated), Used: bit(o.Used),
-		Security: securityView(o.SecurityOf(nil).Map()), FeatureFlags: k.Features,
+		Security: securityView(o.SecurityOf(nil)), FeatureFlags: k.Features,
 	}
 	reads := c.Holds(settingsRead)
 	switch {

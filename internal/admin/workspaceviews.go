@@ -94,7 +94,7 @@ func (k kinds) viewWorkspace(ctx context.Context, c *resource.Call, r resource.R
 		Defaults: workspaceDefaultsView{
 			w.Defaults.Metadata, orNull(w.Defaults.ConfigID), orNull(w.Defaults.UserAPIKeyConfig), orNoItems(w.Defaults.InputGuardrails), orNoItems(w.Defaults.OutputGuardrails),
 		},
-		Security: securityView(org.Value.SecurityOf(&w).Map()), Object: "workspace",
+		Security: securityView(org.Value.SecurityOf(&w)), Object: "workspace",
 	}
 	if v.Defaults.Metadata == nil {
 		v.Defaults.Metadata = map[string]string{}

@@ -17,22 +17,22 @@ const Kind = "api_key"
 // the hash for look-up and the sealed value besides.
 // Source: contract/identity-and-governance.yaml, ApiKey.
 type Key struct {
-	Name           string          `json:"name"`
-	Description    string          `json:"description,omitempty"`
-	Type           access.KeyType  `json:"type"`
-	Scopes         []string        `json:"scopes"`
-	UserID         string          `json:"user_id,omitempty"`
-	Secret         Secret          `json:"secret"`
-	Previous       *Secret         `json:"previous,omitempty"` // valid until its Until during a rotation
-	ExpiresAt      *time.Time      `json:"expires_at,omitempty"`
-	ExpiryEnforced bool            `json:"expiry_enforced,omitempty"`
-	Defaults       Defaults        `json:"defaults"`
-	AlertEmails    []string        `json:"alert_emails,omitempty"`
-	CreationMode   string          `json:"creation_mode,omitempty"` // ui, api or auto
-	LastRotatedAt  *time.Time      `json:"last_rotated_at,omitempty"`
-	UsageLimits    json.RawMessage `json:"usage_limits,omitempty"` // quota.Budget
-	RateLimits     json.RawMessage `json:"rate_limits,omitempty"`  // list of quota.Rate
-	AutoRotated    bool            `json:"auto_rotated,omitempty"` // the present value was made by a schedule, and shown to nobody
+	Name           string            `json:"name"`
+	Description    string            `json:"description,omitempty"`
+	Type           access.KeyType    `json:"type"`
+	Scopes         access.ScopeNames `json:"scopes"`
+	UserID         string            `json:"user_id,omitempty"`
+	Secret         Secret            `json:"secret"`
+	Previous       *Secret           `json:"previous,omitempty"` // valid until its Until during a rotation
+	ExpiresAt      *time.Time        `json:"expires_at,omitempty"`
+	ExpiryEnforced bool              `json:"expiry_enforced,omitempty"`
+	Defaults       Defaults          `json:"defaults"`
+	AlertEmails    []string          `json:"alert_emails,omitempty"`
+	CreationMode   string            `json:"creation_mode,omitempty"` // ui, api or auto
+	LastRotatedAt  *time.Time        `json:"last_rotated_at,omitempty"`
+	UsageLimits    json.RawMessage   `json:"usage_limits,omitempty"` // quota.Budget
+	RateLimits     json.RawMessage   `json:"rate_limits,omitempty"`  // list of quota.Rate
+	AutoRotated    bool              `json:"auto_rotated,omitempty"` // the present value was made by a schedule, and shown to nobody
 	// Rotation is when the key gets a new value by itself; nil for never.
 	Rotation *RotationPolicy `json:"rotation_policy,omitempty"`
 	// WarnedOf is the next rotation of which people were told.

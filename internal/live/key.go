@@ -6,7 +6,6 @@ import (
 	"sluice/internal/access"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
-	"sluice/internal/splice"
 )
 
 // scopeSets are the sets of scopes in use, by the JSON list that they were read from:
@@ -39,12 +38,9 @@ func (s scopeSets) of(list []byte) (access.Scopes, error) {
 // taken out before the rest is read.
 func decodeKey(d *Directory, r resource.Record) (any, error) {
 	e := &keys.Entry{Status: r.Status}
-	list, there := splice.Find(r.Body, "scopes")
-	rest := r.Body
-	if there {
-		at := cap(r.Body) - cap(list) // the list is a piece of the body
-		d.scratch = append(append(append(d.scratch[:0], r.Body[:at]...), "null"...), r.Body[at+len(list):]...)
-		rest = d.scratch
+	rest, list := keys.WithoutScopes(d.scratch, r.Body)
+	if len(list) > 0 {
+		d.scratch = rest
 	}
 	if err := json.Unmarshal(rest, &e.Key); err != nil {
 		return nil, err

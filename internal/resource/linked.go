@@ -42,11 +42,21 @@ func Retire(ctx context.Context, tx Tx, c *Call, r Record) error {
 	return tx.Update(ctx, r)
 }
 
+// bodyReader is a type that reads its stored body by itself, because it knows a shorter
+// way than the decoder. It keeps nothing of the body.
+type bodyReader interface{ ReadBody(body []byte) error }
+
 // Decode reads a record's body into its type. The row shares nothing that changes
 // with the record.
 func Decode[T any](rec Record) (*Row[T], error) {
 	r := &Row[T]{Record: rec}
-	if err := json.Unmarshal(rec.Body, &r.Value); err != nil {
+	var err error
+	if own, ok := any(&r.Value).(bodyReader); ok {
+		err = own.ReadBody(rec.Body)
+	} else {
+		err = json.Unmarshal(rec.Body, &r.Value)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("decode %s %s: %w", rec.Kind, rec.ID, err)
 	}
 	r.Slug, r.Index = rec.ShownSlug(), slices.Clone(rec.Index)

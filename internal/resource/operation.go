@@ -103,6 +103,7 @@ type Call struct {
 	trail  trail
 	etag   string
 	header http.Header // further fields of the answer
+	shared map[string]any
 }
 
 // trail is what the audit row of a call says beyond the request itself.

@@ -25,3 +25,22 @@ func (r *recall) Find(ctx context.Context, kind, id string) (Record, error) {
 	}
 	return rec, err
 }
+
+// Shared is what make makes, made once for all rows that a call shows. It is not to be
+// changed. A write makes it anew each time, because it may change what it read.
+func Shared[T any](c *Call, name string, make func() (T, error)) (T, error) {
+	if _, writes := c.Reader.(Tx); writes {
+		return make()
+	}
+	if v, known := c.shared[name]; known {
+		return v.(T), nil
+	}
+	v, err := make()
+	if err == nil {
+		if c.shared == nil {
+			c.shared = map[string]any{}
+		}
+		c.shared[name] = v
+	}
+	return v, err
+}

@@ -41,3 +41,34 @@ func TestRecall(t *testing.T) {
 		t.Errorf("asked %d times, want 5", from.asked)
 	}
 }
+
+// What rows share is made once while a call reads, and each time while it writes.
+func TestShared(t *testing.T) {
+	t.Parallel()
+	made := 0
+	ask := func(c *resource.Call) {
+		t.Helper()
+		if v, err := resource.Shared(c, "n", func() (int, error) { made++; return made, nil }); err != nil || v != made {
+			t.Errorf("%d, %v after %d", v, err, made)
+		}
+	}
+	reads, writes := &resource.Call{}, &resource.Call{Reader: struct{ resource.Tx }{}}
+	for range 3 {
+		ask(reads)
+	}
+	for range 2 {
+		ask(writes)
+	}
+	if made != 1+2 {
+		t.Errorf("made %d times, want 3", made)
+	}
+	failing := &resource.Call{}
+	for range 2 {
+		if _, err := resource.Shared(failing, "n", func() (int, error) { made++; return 0, fault.New(fault.NotFound, "") }); !fault.Has(err, fault.NotFound) {
+			t.Errorf("%v", err)
+		}
+	}
+	if made != 3+2 {
+		t.Error("what failed is not made again")
+	}
+}

@@ -22,7 +22,7 @@ func (e *Engine) change(ctx context.Context, c *Call, f func(Tx) error) error {
 	defer func() { c.Reader = e.Store }()
 	try := func() error {
 		return e.Store.InTx(ctx, func(tx Tx) error {
-			c.Reader, c.trail = tx, trail{}
+			c.Reader, c.trail, c.shared = tx, trail{}, nil
 			if err := f(tx); err != nil {
 				return err
 			}
