@@ -74,25 +74,17 @@ type Other struct {
 }
 
 // Count makes Units of one call of what a provider reported. Providers that count cached,
-// written, audio and reasoning tokens twice, such as OpenAI, are set right: a part is
+// written, audio, image and reasoning tokens twice, such as OpenAI, are set right: a part is
 // never larger than what is left of its whole.
-//
-// Tokens of images count as those that were shown to the model, unless there are more of
-// them than of the input is left: then they are those that it made. The region,
-// characters, images and other units are the caller's to add.
+// The region, characters, images and other units are the caller's to add.
 func Count(u llm.Usage) Units {
 	in, out := max(0, u.InputTokens), max(0, u.OutputTokens)
 	units := Units{
 		Execution: Execution(u.Tier), Requests: 1, Searches: u.SearchUnits, SearchContext: u.SearchContext, Citation: u.CitationTokens,
-		CacheRead: part(&in, u.CachedTokens), CacheWrite5m: part(&in, u.CacheWriteTokens), AudioInput: part(&in, u.InputAudioTokens),
-		Reasoning: part(&out, u.ReasoningTokens), AudioOutput: part(&out, u.OutputAudioTokens),
+		CacheRead: part(&in, u.CachedTokens), CacheWrite5m: part(&in, u.CacheWriteTokens), AudioInput: part(&in, u.InputAudioTokens), ImageInput: part(&in, u.InputImageTokens),
+		Reasoning: part(&out, u.ReasoningTokens), AudioOutput: part(&out, u.OutputAudioTokens), ImageOutput: part(&out, u.OutputImageTokens),
 	}
 	units.CacheWrite1h = part(&units.CacheWrite5m, u.CacheHourTokens)
-	if u.ImageTokens <= in {
-		units.ImageInput = part(&in, u.ImageTokens)
-	} else {
-		units.ImageOutput = part(&out, u.ImageTokens)
-	}
 	units.Input, units.Output = in, out
 	if max(0, u.InputTokens)+max(0, u.OutputTokens) == 0 {
 		units.AudioMilli = milli(u.AudioSeconds)

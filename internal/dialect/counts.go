@@ -69,7 +69,7 @@ func (c *counts) inputDetails(raw []byte) {
 		case `"audio_tokens"`:
 			count(val, &c.u.InputAudioTokens)
 		case `"image_tokens"`:
-			count(val, &c.u.ImageTokens)
+			count(val, &c.u.InputImageTokens)
 		}
 	}
 }
@@ -81,6 +81,8 @@ func (c *counts) outputDetails(raw []byte) {
 			count(val, &c.u.ReasoningTokens)
 		case `"audio_tokens"`:
 			count(val, &c.u.OutputAudioTokens)
+		case `"image_tokens"`:
+			count(val, &c.u.OutputImageTokens)
 		}
 	}
 }

@@ -87,6 +87,13 @@ func (w *JSON) Int(name string, value int64) {
 	w.bare = false
 }
 
+// Some is a member with a number that is not 0; of 0 nothing is written.
+func (w *JSON) Some(name string, value int64) {
+	if value != 0 {
+		w.Int(name, value)
+	}
+}
+
 // Bool is a member with a truth value.
 func (w *JSON) Bool(name string, value bool) {
 	w.Key(name)

@@ -250,7 +250,7 @@ func TestStreamText(t *testing.T) {
 func TestStreamLargeEvent(t *testing.T) {
 	t.Parallel()
 	pad := strings.Repeat("A", 3<<20)
-	image := "event: image_generation.completed\n" + `data: {"type":"image_generation.completed","b64_json":"` + pad + `","usage": {"input_tokens":50,"output_tokens":60,"input_tokens_details":{"image_tokens":40}}}` + "\n\n"
+	image := "event: image_generation.completed\n" + `data: {"type":"image_generation.completed","b64_json":"` + pad + `","usage": {"input_tokens":50,"output_tokens":60,"input_tokens_details":{"image_tokens":40},"output_tokens_details":{"image_tokens":30}}}` + "\n\n"
 	chat := `data: {"model":"m","choices":[{"index":0,"delta":{"content":"` + pad + `"},"finish_reason":"length"}],"usage":null}` + "\n\n"
 	for _, c := range []struct {
 		name string
@@ -259,7 +259,7 @@ func TestStreamLargeEvent(t *testing.T) {
 		want dialect.StreamEnd
 	}{
 		{"an image", dialect.StreamOptions{Endpoint: llm.ImageGenerate}, image,
-			dialect.StreamEnd{Done: true, Events: 1, Usage: llm.Usage{InputTokens: 50, OutputTokens: 60, TotalTokens: 110, ImageTokens: 40, Reported: true}}},
+			dialect.StreamEnd{Done: true, Events: 1, Usage: llm.Usage{InputTokens: 50, OutputTokens: 60, TotalTokens: 110, InputImageTokens: 40, OutputImageTokens: 30, Reported: true}}},
 		{"a chat that hides usage", dialect.StreamOptions{Endpoint: llm.ChatComplete, HideUsage: true}, chat + done,
 			dialect.StreamEnd{Done: true, Finished: true, Model: "m", Events: 2}},
 		{"a chat whose end never comes", dialect.StreamOptions{Endpoint: llm.ChatComplete, HideUsage: true}, chat[:2<<20],

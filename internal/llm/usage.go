@@ -4,8 +4,8 @@ import "cmp"
 
 // Usage is what a call used, as the provider reported it. Counts are tokens
 // unless said otherwise; a count that was not reported is 0. InputTokens contains
-// the cached, cache-write and audio ones, OutputTokens contains the reasoning and
-// audio ones, as OpenAI counts.
+// the cached, cache-write, audio and image ones, OutputTokens contains the reasoning,
+// audio and image ones, as OpenAI counts.
 // Source: https://platform.openai.com/docs/api-reference/chat/object, read 2026-11.
 type Usage struct {
 	InputTokens       int64 `json:"input_tokens,omitempty"`
@@ -17,7 +17,8 @@ type Usage struct {
 	ReasoningTokens   int64 `json:"reasoning_tokens,omitempty"`
 	InputAudioTokens  int64 `json:"input_audio_tokens,omitempty"`
 	OutputAudioTokens int64 `json:"output_audio_tokens,omitempty"`
-	ImageTokens       int64 `json:"image_tokens,omitempty"`
+	InputImageTokens  int64 `json:"input_image_tokens,omitempty"`  // of pictures that were shown to the model
+	OutputImageTokens int64 `json:"output_image_tokens,omitempty"` // of pictures that it made
 	// SearchUnits are what the provider bills of its searches: units of a rerank, queries
 	// or calls of a search tool, sources that it read.
 	SearchUnits  int64   `json:"search_units,omitempty"`
@@ -44,7 +45,8 @@ func (u Usage) Add(v Usage) Usage {
 		TotalTokens: u.TotalTokens + v.TotalTokens, CachedTokens: u.CachedTokens + v.CachedTokens,
 		CacheWriteTokens: u.CacheWriteTokens + v.CacheWriteTokens, CacheHourTokens: u.CacheHourTokens + v.CacheHourTokens, ReasoningTokens: u.ReasoningTokens + v.ReasoningTokens,
 		InputAudioTokens: u.InputAudioTokens + v.InputAudioTokens, OutputAudioTokens: u.OutputAudioTokens + v.OutputAudioTokens,
-		ImageTokens: u.ImageTokens + v.ImageTokens, SearchUnits: u.SearchUnits + v.SearchUnits,
+		InputImageTokens: u.InputImageTokens + v.InputImageTokens, OutputImageTokens: u.OutputImageTokens + v.OutputImageTokens,
+		SearchUnits:  u.SearchUnits + v.SearchUnits,
 		AudioSeconds: u.AudioSeconds + v.AudioSeconds, CitationTokens: u.CitationTokens + v.CitationTokens,
 		CostNano: u.CostNano + v.CostNano, SearchContext: cmp.Or(v.SearchContext, u.SearchContext), Tier: cmp.Or(v.Tier, u.Tier),
 		Reported: u.Reported || v.Reported,

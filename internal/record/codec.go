@@ -39,7 +39,7 @@ const (
 )
 
 type (
-	numbers [32]uint64
+	numbers [33]uint64
 	texts   [40]*string
 )
 
@@ -51,11 +51,11 @@ func (a *Attempt) numbers() numbers {
 		uint64(a.Number), uint64(a.Status), uint64(a.Upstream), uint64(a.Retries), a.flags(),
 		uint64(u.InputTokens), uint64(u.OutputTokens), uint64(u.TotalTokens), uint64(u.CachedTokens),
 		uint64(u.CacheWriteTokens), uint64(u.ReasoningTokens), uint64(u.InputAudioTokens),
-		uint64(u.OutputAudioTokens), uint64(u.ImageTokens), uint64(u.SearchUnits), floatBits(u.AudioSeconds),
+		uint64(u.OutputAudioTokens), uint64(u.InputImageTokens), uint64(u.SearchUnits), floatBits(u.AudioSeconds),
 		uint64(a.BytesIn), uint64(a.BytesOut), uint64(a.Request.Size), uint64(a.Response.Size),
 		uint64(len(a.Request.Bytes)), uint64(len(a.Response.Bytes)),
 		uint64(u.CitationTokens), uint64(u.CostNano), uint64(u.CacheHourTokens),
-		uint64(a.Spend.Cost), uint64(a.Spend.Saved), uint64(a.Spend.Bound), uint64(len(a.Closing)),
+		uint64(a.Spend.Cost), uint64(a.Spend.Saved), uint64(a.Spend.Bound), uint64(len(a.Closing)), uint64(u.OutputImageTokens),
 	}
 }
 
@@ -67,8 +67,9 @@ func (a *Attempt) setNumbers(n *numbers) {
 	a.Usage = llm.Usage{
 		InputTokens: int64(n[8]), OutputTokens: int64(n[9]), TotalTokens: int64(n[10]), CachedTokens: int64(n[11]),
 		CacheWriteTokens: int64(n[12]), ReasoningTokens: int64(n[13]), InputAudioTokens: int64(n[14]),
-		OutputAudioTokens: int64(n[15]), ImageTokens: int64(n[16]), SearchUnits: int64(n[17]),
-		AudioSeconds: fromFloatBits(n[18]), CitationTokens: int64(n[25]), CostNano: int64(n[26]), CacheHourTokens: int64(n[27]), Reported: n[7]&flagReported != 0,
+		OutputAudioTokens: int64(n[15]), InputImageTokens: int64(n[16]), SearchUnits: int64(n[17]),
+		AudioSeconds: fromFloatBits(n[18]), CitationTokens: int64(n[25]), CostNano: int64(n[26]), CacheHourTokens: int64(n[27]),
+		OutputImageTokens: int64(n[32]), Reported: n[7]&flagReported != 0,
 	}
 	a.BytesIn, a.BytesOut = int64(n[19]), int64(n[20])
 	a.Request.Size, a.Response.Size = int64(n[21]), int64(n[22])

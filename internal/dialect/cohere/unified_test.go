@@ -114,7 +114,7 @@ func TestUnifiedAnswers(t *testing.T) {
 		{
 			"base64 and image tokens", llm.Embed, `{}`, `{"embeddings":{"base64":["AACAPw=="]},"meta":{"billed_units":{"images":1,"image_tokens":100}}}`,
 			`{"object":"list","data":[{"object":"embedding","index":0,"embedding":"AACAPw=="}],"model":"m","usage":{"prompt_tokens":100,"total_tokens":100}}`,
-			llm.Usage{InputTokens: 100, TotalTokens: 100, ImageTokens: 100, Reported: true},
+			llm.Usage{InputTokens: 100, TotalTokens: 100, InputImageTokens: 100, Reported: true},
 		},
 		{
 			"generations", llm.Complete, `{}`, `{"id":"g","generations":[{"id":"1","text":" upon","finish_reason":"MAX_TOKENS"},{"text":"x"}],"meta":{"billed_units":{"input_tokens":1,"output_tokens":2}}}`,

@@ -23,8 +23,8 @@ func usage(raw []byte) llm.Usage {
 			u.CachedTokens, _ = dialect.Count(val)
 		}
 	}
-	u.ImageTokens = figure(&u, billed, "image_tokens")
-	u.InputTokens = figure(&u, billed, "input_tokens") + u.ImageTokens
+	u.InputImageTokens = figure(&u, billed, "image_tokens")
+	u.InputTokens = figure(&u, billed, "input_tokens") + u.InputImageTokens
 	u.OutputTokens = figure(&u, billed, "output_tokens")
 	u.SearchUnits = figure(&u, billed, "search_units")
 	if n := figure(&u, tokens, "input_tokens"); n > 0 {

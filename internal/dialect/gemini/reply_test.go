@@ -62,7 +62,7 @@ func TestDecodeReply(t *testing.T) {
 		},
 		Usage: llm.Usage{
 			InputTokens: 12, OutputTokens: 12, TotalTokens: 24, CachedTokens: 4, ReasoningTokens: 7, InputAudioTokens: 3, OutputAudioTokens: 1,
-			ImageTokens: 2, Reported: true,
+			OutputImageTokens: 2, Reported: true,
 		},
 	})
 }

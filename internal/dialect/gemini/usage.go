@@ -29,9 +29,10 @@ func readUsage(raw []byte) llm.Usage {
 			u.CachedTokens = count(val)
 		case `"promptTokensDetails"`:
 			u.InputAudioTokens = modality(val, `"AUDIO"`)
+			u.InputImageTokens = modality(val, `"IMAGE"`)
 		case `"candidatesTokensDetails"`:
 			u.OutputAudioTokens = modality(val, `"AUDIO"`)
-			u.ImageTokens = modality(val, `"IMAGE"`)
+			u.OutputImageTokens = modality(val, `"IMAGE"`)
 		default:
 			continue
 		}

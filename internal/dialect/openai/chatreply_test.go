@@ -23,7 +23,8 @@ func sample() *llm.Reply {
 			},
 		}},
 		Usage: llm.Usage{
-			InputTokens: 30, OutputTokens: 12, TotalTokens: 42, CachedTokens: 20, CacheWriteTokens: 3, ReasoningTokens: 5, Reported: true,
+			InputTokens: 30, OutputTokens: 12, TotalTokens: 42, CachedTokens: 20, CacheWriteTokens: 3, ReasoningTokens: 5,
+			InputAudioTokens: 2, InputImageTokens: 4, OutputImageTokens: 6, Reported: true,
 		},
 	}
 }
@@ -56,8 +57,8 @@ func TestStrictReply(t *testing.T) {
 		`"message":{"role":"assistant","content":"It is\nwarm. 😀","refusal":null,"tool_calls":[` +
 		`{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Rome\"}"}},` +
 		`{"id":"call_2","type":"function","function":{"name":"time","arguments":"{}"}}]},"logprobs":null,"finish_reason":"tool_calls"}],` +
-		`"usage":{"prompt_tokens":30,"completion_tokens":12,"total_tokens":42,"prompt_tokens_details":{"cached_tokens":20,"audio_tokens":0},` +
-		`"completion_tokens_details":{"reasoning_tokens":5,"audio_tokens":0},"cache_read_input_tokens":20,"cache_creation_input_tokens":3}}`
+		`"usage":{"prompt_tokens":30,"completion_tokens":12,"total_tokens":42,"prompt_tokens_details":{"cached_tokens":20,"audio_tokens":2,"image_tokens":4},` +
+		`"completion_tokens_details":{"reasoning_tokens":5,"audio_tokens":0,"image_tokens":6},"cache_read_input_tokens":20,"cache_creation_input_tokens":3}}`
 	if got := string(chat{}.EncodeReply(nil, sample(), answering(true))); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -6,7 +6,8 @@ import (
 )
 
 // writeUsage writes the usage object of chat completions. The cache counters that
-// OpenAI does not have stand beside it under Anthropic's names.
+// OpenAI does not have stand beside it under Anthropic's names, and tokens of images,
+// where there are any, under the name that xAI has for them.
 // Source: contract/provider-transforms.md 1.3.
 func writeUsage(w *dialect.JSON, u *llm.Usage) {
 	w.Key("usage").Open('{')
@@ -16,10 +17,12 @@ func writeUsage(w *dialect.JSON, u *llm.Usage) {
 	w.Key("prompt_tokens_details").Open('{')
 	w.Int("cached_tokens", u.CachedTokens)
 	w.Int("audio_tokens", u.InputAudioTokens)
+	w.Some("image_tokens", u.InputImageTokens)
 	w.Close('}')
 	w.Key("completion_tokens_details").Open('{')
 	w.Int("reasoning_tokens", u.ReasoningTokens)
 	w.Int("audio_tokens", u.OutputAudioTokens)
+	w.Some("image_tokens", u.OutputImageTokens)
 	w.Close('}')
 	if u.CachedTokens != 0 || u.CacheWriteTokens != 0 {
 		w.Int("cache_read_input_tokens", u.CachedTokens)

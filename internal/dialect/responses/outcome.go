@@ -221,7 +221,8 @@ func repeatTool(w *dialect.JSON, t *llm.Tool) {
 	w.Close('}')
 }
 
-// spent writes the usage. The cache counters stand where OpenAI has them.
+// spent writes the usage. The cache counters stand where OpenAI has them;
+// tokens of sound and images, where there are any, beside them as in chat completions.
 // Source: contract/provider-transforms.md 1.3, 10.2.
 func (o *outcome) spent(w *dialect.JSON) {
 	u := o.usage
@@ -234,10 +235,14 @@ func (o *outcome) spent(w *dialect.JSON) {
 	w.Key("input_tokens_details").Open('{')
 	w.Int("cached_tokens", u.CachedTokens)
 	w.Int("cache_write_tokens", u.CacheWriteTokens)
+	w.Some("audio_tokens", u.InputAudioTokens)
+	w.Some("image_tokens", u.InputImageTokens)
 	w.Close('}')
 	w.Int("output_tokens", u.OutputTokens)
 	w.Key("output_tokens_details").Open('{')
 	w.Int("reasoning_tokens", u.ReasoningTokens)
+	w.Some("audio_tokens", u.OutputAudioTokens)
+	w.Some("image_tokens", u.OutputImageTokens)
 	w.Close('}')
 	total := u.TotalTokens
 	if total == 0 {

@@ -29,7 +29,7 @@ func sample() *llm.Reply {
 				{Kind: llm.AudioPart, Text: "Hi", Media: &llm.Media{Data: "UklG"}},
 			},
 		}},
-		Usage: llm.Usage{InputTokens: 30, OutputTokens: 12, TotalTokens: 42, CachedTokens: 20, CacheWriteTokens: 3, ReasoningTokens: 5, Reported: true},
+		Usage: llm.Usage{InputTokens: 30, OutputTokens: 12, TotalTokens: 42, CachedTokens: 20, CacheWriteTokens: 3, ReasoningTokens: 5, InputAudioTokens: 1, OutputAudioTokens: 2, InputImageTokens: 4, OutputImageTokens: 6, Reported: true},
 	}
 }
 
