@@ -36,7 +36,7 @@ func (g *Gateway) chooseConfig(x *exchange) error {
 	if name := g.defaultConfig(x); name != "" {
 		return g.namedConfig(x, name)
 	}
-	if x.match.Endpoint == listModels {
+	if x.asksModels() {
 		return nil // the catalogue needs no target
 	}
 	return fault.New(fault.InvalidRequest, "no target: send x-gateway-provider or x-gateway-config, or name a saved provider in the model as @slug/model").At("x-gateway-provider")

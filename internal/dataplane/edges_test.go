@@ -193,6 +193,39 @@ func TestModelCatalogue(t *testing.T) {
 	}
 }
 
+// One model is the catalogue's row of that name, or what the provider says of it.
+func TestOneModel(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.dir.accounts["main"] = &credential.Account{Slug: "main", Spec: "openai", Status: "active", AllModels: true, Models: []credential.Model{{Slug: "meta/llama 3", Enabled: true}, {Slug: "o3"}}}
+	const row = `{"id":"@main/meta/llama 3","object":"model","created":0,"owned_by":"openai","provider":"@main"}`
+	r.up.On("/v1/models/meta/llama-3", upstream.Always(upstream.JSON(200, []byte(`{"id": "meta/llama-3", "object": "model"}`))))
+	r.up.On("/v1/models/claude-1", upstream.Always(upstream.JSON(200, []byte(`{"type":"model","id":"claude-1","display_name":"One","created_at":"2025-10-15T00:00:00Z"}`))))
+	r.up.On("/v1/models/claude-2", upstream.Always(upstream.JSON(200, []byte(`{"type":"model"}`))))
+	claude := r.as(speaker{id: "anthropic", base: "/v1"})
+	for name, c := range map[string]struct {
+		path    string
+		headers []string
+		status  int
+		says    string
+	}{
+		"a row":                        {"@main/meta/llama%203", nil, 200, row},
+		"a row, escaped":               {"%40main%2Fmeta%2Fllama%203", nil, 200, row},
+		"a row, for Anthropic's":       {"@main/meta/llama%203", []string{"anthropic-version: 2023-06-01"}, 200, `{"type":"model","id":"@main/meta/llama 3","display_name":"@main/meta/llama 3","created_at":"1970-01-01T00:00:00Z"}`},
+		"a row by config":              {"@main/meta/llama%203", []string{`x-gateway-config: {"provider":"@main","fetch_integrated_models":true}`}, 200, row},
+		"a model that is switched off": {"@main/o3", nil, 404, `no saved provider lists a model`},
+		"nothing of the kind":          {"gpt-4o", nil, 404, `GET /models names those that there are`},
+		"upstream":                     {"meta/llama-3", r.custom(), 200, `"id": "meta/llama-3", "object": "model"`},
+		"Anthropic's, in OpenAI's":     {"claude-1", claude, 200, `{"id":"claude-1","object":"model","created":1760486400,"owned_by":"anthropic","display_name":"One"`},
+		"Anthropic's, as it is":        {"claude-1", append(claude, "anthropic-version: 2023-06-01"), 200, `{"type":"model","id":"claude-1","display_name":"One","created_at":"2025-10-15T00:00:00Z"}`},
+		"no model":                     {"claude-2", claude, 502, `the provider's answer is no model`},
+	} {
+		if a := r.call("GET", "/v1/models/"+c.path, "", c.headers...); a.StatusCode != c.status || !strings.Contains(a.Text, c.says) {
+			t.Errorf("%s: %d %s", name, a.StatusCode, a.Text)
+		}
+	}
+}
+
 // The transcription form with every field of the specification, and each response
 // format, goes through byte for byte; a target's override is spliced in.
 func TestTranscription(t *testing.T) {

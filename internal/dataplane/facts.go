@@ -1,9 +1,5 @@
 package dataplane
 
-import "sluice/internal/llm"
-
-const listModels = llm.ListModels
-
 // facts are what the conditions of a config look at, read only when asked for.
 type facts struct{ x *exchange }
 

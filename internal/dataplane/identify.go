@@ -7,7 +7,6 @@ import (
 	"sluice/internal/access"
 	"sluice/internal/fault"
 	"sluice/internal/keys"
-	"sluice/internal/llm"
 	"sluice/internal/wire"
 )
 
@@ -137,7 +136,7 @@ func (x *exchange) describeUser(user string) {
 // authorise says whether the caller may send this call: the key's type and scope.
 func (g *Gateway) authorise(x *exchange) error {
 	p := &x.key.Principal
-	if x.match.Endpoint == llm.ListModels && p.Scopes.Has("models.list") {
+	if x.asksModels() && p.Scopes.Has("models.list") {
 		return access.CanCall(p, "models.list")
 	}
 	return access.CanCall(p, access.CompletionsWrite)

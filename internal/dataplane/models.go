@@ -2,8 +2,11 @@ package dataplane
 
 import (
 	"encoding/json"
+	"net/url"
+	"slices"
 
 	"sluice/internal/fault"
+	"sluice/internal/llm"
 )
 
 // modelRow is one line of the catalogue list, in OpenAI's shape.
@@ -15,7 +18,12 @@ type modelRow struct {
 	Provider string `json:"provider"` // "@slug"
 }
 
-// wantsCatalogue reports whether a list of models is ours to give: nobody named a
+// asksModels reports whether a call asks for the list of models or for one of it.
+func (x *exchange) asksModels() bool {
+	return x.match.Endpoint == llm.ListModels || x.match.Endpoint == llm.RetrieveModel
+}
+
+// wantsCatalogue reports whether models are ours to name: nobody named a
 // provider, or the request or its config asks for the catalogue all the same.
 func wantsCatalogue(x *exchange) bool {
 	if x.config == nil || x.ctl.fetchIntegrated == "true" {
@@ -25,10 +33,52 @@ func wantsCatalogue(x *exchange) bool {
 	return t != nil && t.FetchIntegratedModels
 }
 
-// listCatalogue answers GET /models without a provider: the models that the saved
-// providers of the workspace list, and may be asked for.
+// answerCatalogue answers GET /models and GET /models/{id} without a provider.
 // Source: contract/dataplane.md 6.1.
-func (g *Gateway) listCatalogue(x *exchange) error {
+func (g *Gateway) answerCatalogue(x *exchange) error {
+	body, err := catalogue(x)
+	if err != nil {
+		return err
+	}
+	return g.answerOwn(x, body)
+}
+
+// catalogue is the body of that answer, in the shape that the caller reads;
+// fault.NotFound for a model that is not in it.
+func catalogue(x *exchange) ([]byte, error) {
+	rows := modelRows(x)
+	if x.match.Endpoint == llm.RetrieveModel {
+		row, err := rowNamed(rows, x.match.ID)
+		if err != nil {
+			return nil, err
+		}
+		if x.own {
+			return json.Marshal(row.own())
+		}
+		return json.Marshal(row)
+	}
+	if x.own {
+		return ownCatalogue(rows)
+	}
+	return json.Marshal(map[string]any{"object": "list", "data": rows})
+}
+
+// rowNamed finds a row by its id as it stands in a path.
+func rowNamed(rows []modelRow, escaped string) (*modelRow, error) {
+	id, err := url.PathUnescape(escaped)
+	if err != nil {
+		return nil, fault.New(fault.InvalidRequest, "the path is not escaped as a URL is")
+	}
+	at := slices.IndexFunc(rows, func(r modelRow) bool { return r.ID == id })
+	if at < 0 {
+		return nil, fault.Newf(fault.NotFound, "no saved provider lists a model %q; GET /models names those that there are, and with x-gateway-provider a provider is asked for one of its own", id).At("model")
+	}
+	return &rows[at], nil
+}
+
+// modelRows are the models that the saved providers of the workspace list, and may be
+// asked for.
+func modelRows(x *exchange) []modelRow {
 	rows := []modelRow{}
 	for _, a := range x.dir.Accounts(x.key.Principal.WorkspaceID) {
 		if a.Status != "active" || a.ExpiresAt != nil && !x.started.Before(*a.ExpiresAt) {
@@ -40,12 +90,5 @@ func (g *Gateway) listCatalogue(x *exchange) error {
 			}
 		}
 	}
-	body, err := json.Marshal(map[string]any{"object": "list", "data": rows})
-	if x.own {
-		body, err = ownCatalogue(rows)
-	}
-	if err != nil {
-		return fault.Wrap(fault.Internal, err)
-	}
-	return g.answerOwn(x, body)
+	return rows
 }

@@ -36,7 +36,7 @@ func lookupOwn(method, path string) (m llm.Match, ok bool) {
 }
 
 // shared are the endpoints whose paths both kinds of clients call.
-var shared = []llm.Endpoint{llm.UploadFile, llm.ListFiles, llm.RetrieveFile, llm.DeleteFile, llm.RetrieveFileContent, llm.ListModels}
+var shared = []llm.Endpoint{llm.UploadFile, llm.ListFiles, llm.RetrieveFile, llm.DeleteFile, llm.RetrieveFileContent, llm.ListModels, llm.RetrieveModel}
 
 // speaksOwn reports whether a caller of a path that both share is a client of Anthropic's.
 func (x *exchange) speaksOwn() bool {
@@ -45,7 +45,7 @@ func (x *exchange) speaksOwn() bool {
 
 // planOwn plans a call of Anthropic's client. Where a provider of Anthropic's shape has no
 // endpoint for it, the call is passed through. Targets that speak another shape are
-// refused, but for lists of models, which callers get as the target gives them to all.
+// refused, but for models and their lists, which callers get as the target gives them to all.
 func (g *Gateway) planOwn(a *attempt, call provider.Call) (*provider.Plan, error) {
 	call.Endpoint = a.x.match.Endpoint
 	p, err := a.spec.Plan(call, a.values)
@@ -57,7 +57,7 @@ func (g *Gateway) planOwn(a *attempt, call provider.Call) (*provider.Plan, error
 		return nil, err
 	}
 	if p.Endpoint.Dialect != anthropic && p.Endpoint.Dialect != provider.Through {
-		if call.Endpoint == llm.ListModels {
+		if a.x.asksModels() {
 			return g.planFor(a, call, call.Endpoint)
 		}
 		return nil, fault.Newf(fault.NotSupported, "%s in Anthropic's shape is not supported by %s; use the routes in OpenAI's shape, /v1/files and /v1/batches without anthropic-version", call.Endpoint, a.spec.ID)
@@ -159,6 +159,10 @@ type ownModel struct {
 	CreatedAt   time.Time `json:"created_at"`
 }
 
+func (r *modelRow) own() ownModel {
+	return ownModel{Type: "model", ID: r.ID, DisplayName: r.ID, CreatedAt: time.Unix(r.Created, 0).UTC()}
+}
+
 // ownCatalogue is the catalogue for Anthropic's clients, in one page.
 func ownCatalogue(rows []modelRow) ([]byte, error) {
 	list := struct {
@@ -168,7 +172,7 @@ func ownCatalogue(rows []modelRow) ([]byte, error) {
 		LastID  *string    `json:"last_id"`
 	}{Data: []ownModel{}}
 	for i := range rows {
-		list.Data = append(list.Data, ownModel{Type: "model", ID: rows[i].ID, DisplayName: rows[i].ID, CreatedAt: time.Unix(rows[i].Created, 0).UTC()})
+		list.Data = append(list.Data, rows[i].own())
 	}
 	if n := len(list.Data); n > 0 {
 		list.FirstID, list.LastID = &list.Data[0].ID, &list.Data[n-1].ID

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"sluice/internal/fault"
-	"sluice/internal/llm"
 	"sluice/internal/record"
 	"sluice/internal/routing"
 )
@@ -16,8 +15,8 @@ func (g *Gateway) walk(ctx context.Context, x *exchange) error {
 	if g.States.serves(x.match) {
 		return g.answerKept(ctx, x)
 	}
-	if x.match.Endpoint == llm.ListModels && wantsCatalogue(x) {
-		return g.listCatalogue(x)
+	if x.asksModels() && wantsCatalogue(x) {
+		return g.answerCatalogue(x)
 	}
 	if mayRepeat(x.config) {
 		if err := g.holdDirect(x); err != nil {

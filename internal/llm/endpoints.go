@@ -44,6 +44,7 @@ const (
 	RetrieveFinetune         Endpoint = "retrieveFinetune"
 	CancelFinetune           Endpoint = "cancelFinetune"
 	ListModels               Endpoint = "listModels"
+	RetrieveModel            Endpoint = "retrieveModel"
 	Realtime                 Endpoint = "realtime"
 	RunPrompt                Endpoint = "runPrompt" // a saved prompt: chatComplete or complete once it is filled in
 	Proxy                    Endpoint = "proxy"
@@ -61,7 +62,8 @@ const (
 )
 
 // Route is one typed route below /v1. A path segment {id} stands for the rest of
-// the path up to the next fixed segment, slashes included: batch ids may be ARNs.
+// the path up to the next fixed segment, slashes included where ids may have them: those of
+// batches may be ARNs, those of models "@slug/meta-llama/Llama-3".
 type Route struct {
 	Method   string
 	Path     string // "/batches/{id}/cancel"
@@ -105,6 +107,7 @@ var Routes = []Route{
 	{"GET", "/fine_tuning/jobs/{id}", RetrieveFinetune, NoBody},
 	{"POST", "/fine_tuning/jobs/{id}/cancel", CancelFinetune, JSON},
 	{"GET", "/models", ListModels, NoBody},
+	{"GET", "/models/{id}", RetrieveModel, NoBody},
 	{"GET", "/realtime", Realtime, NoBody},
 	{"POST", "/prompts/{id}/completions", RunPrompt, JSON},
 }
@@ -152,7 +155,7 @@ func index() bool {
 	var open []pattern
 	for _, r := range Routes {
 		prefix, suffix, found := strings.Cut(r.Path, "{id}")
-		switch p := (pattern{r.Method, prefix, suffix, r.Endpoint, r.Body, prefix == "/batches/"}); {
+		switch p := (pattern{r.Method, prefix, suffix, r.Endpoint, r.Body, prefix == "/batches/" || prefix == "/models/"}); {
 		case !found:
 			exact[r.Method+" "+r.Path] = Match{Endpoint: r.Endpoint, Body: r.Body}
 		case suffix != "":

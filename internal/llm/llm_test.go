@@ -21,6 +21,7 @@ func TestLookup(t *testing.T) {
 		{"GET", "/files/file-1/content", llm.RetrieveFileContent, "file-1"},
 		{"DELETE", "/files/a%2Fb", llm.DeleteFile, "a%2Fb"},
 		{"GET", "/files/a/b", llm.Proxy, ""},
+		{"GET", "/models/@main/meta/llama", llm.RetrieveModel, "@main/meta/llama"},
 		{"GET", "/batches/arn%3Aaws/job/1", llm.RetrieveBatch, "arn%3Aaws/job/1"},
 		{"POST", "/batches/arn:aws/job/1/cancel", llm.CancelBatch, "arn:aws/job/1"},
 		{"GET", "/batches/b/output", llm.GetBatchOutput, "b"},

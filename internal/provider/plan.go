@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"slices"
 	"strings"
 
 	"sluice/internal/fault"
@@ -84,14 +85,17 @@ func (s *Spec) Plan(c Call, v Values) (*Plan, error) {
 	return p, err
 }
 
-// endpoint finds how the endpoint is served. Endpoints that began as plain paths
-// (models, moderations, rerank, OCR) and every endpoint of a provider without
-// typed ones pass through when the spec does not name them.
+// plain are the endpoints that began as plain paths. A model's is one too: most providers
+// have it where OpenAI does.
 // Source: contract/providers.yaml, endpoints marked proxy.
+var plain = []llm.Endpoint{llm.ListModels, llm.RetrieveModel, llm.Moderate, llm.Rerank, llm.OCR}
+
+// endpoint finds how the endpoint is served. Plain ones, and every endpoint of a provider
+// without typed ones, pass through when the spec does not name them.
 func (q *query) endpoint(sh *shape) (*Endpoint, error) {
 	name := q.call.Endpoint
 	e := sh.endpoints[name]
-	if e == nil && q.call.Path != "" && (q.spec.Dialect == Through || name == llm.ListModels || name == llm.Moderate || name == llm.Rerank || name == llm.OCR) {
+	if e == nil && q.call.Path != "" && (q.spec.Dialect == Through || slices.Contains(plain, name)) {
 		e = sh.endpoints[llm.Proxy]
 	}
 	if e == nil {

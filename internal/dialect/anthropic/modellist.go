@@ -35,15 +35,40 @@ func (modelList) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	w.Str("object", "list")
 	w.Key("data").Open('[')
 	for raw := range splice.Elements(found(in.Body, "data")) {
-		w.Open('{')
-		w.Str("id", splice.Text(raw, "id"))
-		w.Str("object", "model")
-		w.Int("created", epoch(raw, "created_at"))
-		w.Str("owned_by", "anthropic")
-		w.Opt("display_name", splice.Text(raw, "display_name"))
-		w.Close('}')
+		writeModel(&w, raw)
 	}
 	w.Close(']')
 	w.Close('}')
+	return &dialect.Answer{Body: w.B}, nil
+}
+
+func writeModel(w *dialect.JSON, raw []byte) {
+	w.Open('{')
+	w.Str("id", splice.Text(raw, "id"))
+	w.Str("object", "model")
+	w.Int("created", epoch(raw, "created_at"))
+	w.Str("owned_by", "anthropic")
+	w.Opt("display_name", splice.Text(raw, "display_name"))
+	w.Close('}')
+}
+
+// oneModel is one of the provider's models.
+// Source: https://platform.claude.com/docs/en/api/models/retrieve, read 2026-11.
+type oneModel struct{}
+
+var _ dialect.Unified = oneModel{}
+
+// EncodeRequest asks for nothing beyond the path.
+func (oneModel) EncodeRequest(context.Context, *dialect.Request, *dialect.Target) (*dialect.Outgoing, error) {
+	return &dialect.Outgoing{}, nil
+}
+
+// DecodeAnswer writes the model in OpenAI's shape.
+func (oneModel) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	if splice.Text(in.Body, "id") == "" || !splice.Valid(in.Body) {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no model")
+	}
+	var w dialect.JSON
+	writeModel(&w, in.Body)
 	return &dialect.Answer{Body: w.B}, nil
 }

@@ -24,6 +24,7 @@ func unified() map[llm.Endpoint]dialect.Unified {
 		llm.DeleteFile:          files{},
 		llm.RetrieveFileContent: content{},
 		llm.ListModels:          modelList{},
+		llm.RetrieveModel:       oneModel{},
 	}
 }
 

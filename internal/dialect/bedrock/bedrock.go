@@ -38,6 +38,8 @@ func Dialect() *dialect.Dialect {
 			llm.ListFinetunes:       tunings{},
 			llm.RetrieveFinetune:    tunings{},
 			llm.CancelFinetune:      tunings{},
+			llm.ListModels:          modelList{},
+			llm.RetrieveModel:       modelList{},
 		},
 	}
 }

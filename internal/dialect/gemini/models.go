@@ -25,8 +25,7 @@ func (m models) EncodeRequest(context.Context, *dialect.Request, *dialect.Target
 	return &dialect.Outgoing{Query: m.query}, nil
 }
 
-// DecodeAnswer writes OpenAI's list. A model's id is its name without "models/" or
-// "publishers/google/models/".
+// DecodeAnswer writes OpenAI's list.
 func (m models) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	if !splice.Valid(in.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is not a JSON object")
@@ -37,19 +36,47 @@ func (m models) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	w.Str("object", "list")
 	w.Key("data").Open('[')
 	for e := range splice.Elements(list) {
-		raw, _ := splice.Find(e, "name")
-		name := plainText(raw)
-		w.Open('{')
-		w.Str("id", name[strings.LastIndexByte(name, '/')+1:])
-		w.Str("object", "model")
-		w.Int("created", 0) // Google does not say
-		w.Str("owned_by", "google")
-		if shown, ok := splice.Find(e, "displayName"); ok {
-			w.Raw("display_name", shown)
-		}
-		w.Close('}')
+		writeModel(&w, e)
 	}
 	w.Close(']')
 	w.Close('}')
+	return &dialect.Answer{Body: w.B}, nil
+}
+
+// writeModel writes a model as OpenAI does. Its id is its name without "models/" or
+// "publishers/google/models/".
+func writeModel(w *dialect.JSON, raw []byte) {
+	name := splice.Text(raw, "name")
+	w.Open('{')
+	w.Str("id", name[strings.LastIndexByte(name, '/')+1:])
+	w.Str("object", "model")
+	w.Int("created", 0) // Google does not say
+	w.Str("owned_by", "google")
+	if shown, ok := splice.Find(raw, "displayName"); ok {
+		w.Raw("display_name", shown)
+	}
+	w.Close('}')
+}
+
+// oneModel is a single model of the same lists.
+// Source: https://ai.google.dev/api/models#method:-models.get and
+// https://cloud.google.com/vertex-ai/docs/reference/rest/v1beta1/publishers.models/get,
+// read 2026-11.
+type oneModel struct{}
+
+var _ dialect.Unified = oneModel{}
+
+// EncodeRequest asks for nothing beyond the path.
+func (oneModel) EncodeRequest(context.Context, *dialect.Request, *dialect.Target) (*dialect.Outgoing, error) {
+	return &dialect.Outgoing{}, nil
+}
+
+// DecodeAnswer writes the model in OpenAI's shape.
+func (oneModel) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	if splice.Text(in.Body, "name") == "" || !splice.Valid(in.Body) {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no model")
+	}
+	var w dialect.JSON
+	writeModel(&w, in.Body)
 	return &dialect.Answer{Body: w.B}, nil
 }

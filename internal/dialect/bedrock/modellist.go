@@ -1,0 +1,58 @@
+package bedrock
+
+import (
+	"context"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// modelList is the list of the models that Bedrock has in a region, and each of them.
+// Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ListFoundationModels.html
+// and API_GetFoundationModel.html there, read 2026-11; contract/dataplane.md 6.1.
+type modelList struct{}
+
+var _ dialect.Unified = modelList{}
+
+// EncodeRequest asks for all: Amazon gives the list in one piece.
+func (modelList) EncodeRequest(context.Context, *dialect.Request, *dialect.Target) (*dialect.Outgoing, error) {
+	return &dialect.Outgoing{}, nil
+}
+
+// DecodeAnswer writes {"modelSummaries":[…]} or {"modelDetails":{…}} in OpenAI's shape.
+func (modelList) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	member := "modelSummaries"
+	if in.Sent.Endpoint == llm.RetrieveModel {
+		member = "modelDetails"
+	}
+	found, ok := splice.Find(in.Body, member)
+	if !ok || !splice.Valid(in.Body) {
+		return nil, fault.Newf(fault.UpstreamInvalid, "the provider's answer has no %s", member)
+	}
+	var w dialect.JSON
+	if in.Sent.Endpoint == llm.RetrieveModel {
+		writeModel(&w, found)
+		return &dialect.Answer{Body: w.B}, nil
+	}
+	w.Open('{')
+	w.Str("object", "list")
+	w.Key("data").Open('[')
+	for raw := range splice.Elements(found) {
+		writeModel(&w, raw)
+	}
+	w.Close(']')
+	w.Close('}')
+	return &dialect.Answer{Body: w.B}, nil
+}
+
+func writeModel(w *dialect.JSON, raw []byte) {
+	w.Open('{')
+	w.Str("id", splice.Text(raw, "modelId"))
+	w.Str("object", "model")
+	w.Int("created", 0) // Amazon does not say
+	w.Str("owned_by", splice.Text(raw, "providerName"))
+	w.Opt("display_name", splice.Text(raw, "modelName"))
+	w.Close('}')
+}
