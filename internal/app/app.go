@@ -271,6 +271,7 @@ func (a *App) Run(ctx context.Context) error {
 	if !a.ownGC {
 		g.add("heap", tuneHeap)
 	}
+	g.add("program's pages", a.tidyStart)
 	g.add("store", a.store.Run)
 	g.add("audit trail", a.keepAudit)
 	g.add("kept responses", a.states.Run)

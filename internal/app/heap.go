@@ -44,3 +44,20 @@ func gcPercent(live uint64) int {
 	p := int(heapRoom*100/max(live, 1)) / leastGC * leastGC
 	return min(max(p, leastGC), mostGC)
 }
+
+// settled is how long after the start the last of it is done.
+const settled = 2 * time.Second
+
+// tidyStart gives back what only the start needed, once.
+func (a *App) tidyStart(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-time.After(settled):
+	}
+	if err := forgetStart(); err != nil {
+		a.log.Debug("pages that only the start needed stay in memory", "error", err.Error())
+	}
+	<-ctx.Done()
+	return nil
+}

@@ -1,0 +1,67 @@
+package app
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// forgetStart lets go of the pages of the program that were brought in by the start, of
+// which most are never needed again: the making of tables, the reading of what is built
+// in. What is needed after all comes back from the page cache. Of 110 MB that an idle
+// gateway has resident this is more than a third.
+func forgetStart() error {
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find the program's pages: %w", err)
+	}
+	f, err := os.Open("/proc/self/smaps")
+	if err != nil {
+		return fmt.Errorf("find the program's pages: %w", err)
+	}
+	defer func() { _ = f.Close() }() // read only
+	ranges, err := untouched(f, exe)
+	if err != nil {
+		return fmt.Errorf("find the program's pages: %w", err)
+	}
+	for _, r := range ranges {
+		if _, _, errno := unix.Syscall(unix.SYS_MADVISE, r.from, r.to-r.from, unix.MADV_DONTNEED); errno != 0 {
+			return fmt.Errorf("let go of the program's pages: %w", errno)
+		}
+	}
+	return nil
+}
+
+// pages are addresses of mapped memory.
+type pages struct{ from, to uintptr }
+
+// untouched finds the mappings of a file that nobody may write and nobody has written,
+// relocations included, in what /proc/self/smaps says.
+func untouched(smaps io.Reader, file string) ([]pages, error) {
+	var found []pages
+	var last pages
+	ours := false
+	for lines := bufio.NewScanner(smaps); ; {
+		if !lines.Scan() {
+			return found, lines.Err()
+		}
+		line := lines.Text()
+		if at, mode, ok := mapping(line); ok {
+			last, ours = at, mode[0] == 'r' && mode[1] == '-' && mode[3] == 'p' && strings.HasSuffix(line, " "+file)
+			continue
+		}
+		if own, ok := strings.CutPrefix(line, "Anonymous:"); ok && ours && strings.TrimSpace(own) == "0 kB" {
+			found = append(found, last)
+		}
+	}
+}
+
+// mapping reads the line that begins one: "00400000-0340f000 r-xp 00000000 08:01 1234 /usr/bin/sluice".
+func mapping(line string) (at pages, mode string, ok bool) {
+	n, err := fmt.Sscanf(line, "%x-%x %4s", &at.from, &at.to, &mode)
+	return at, mode, err == nil && n == 3 && len(mode) == 4
+}
