@@ -62,8 +62,9 @@ func (b *Bank) SettleParts(now time.Time, holds []Hold, used []int64, moves []Pa
 	return moves
 }
 
-// Parts visits what this node has of each counter of which it has anything. Counters
-// change meanwhile, unless the caller sees to it that they do not.
+// Parts visits what this node has of each budget of which it has anything, and of each
+// rate whose window is not over. Counters change meanwhile, unless the caller sees to it
+// that they do not.
 func (b *Bank) Parts(now time.Time, visit func(Part)) {
 	at := now.UnixNano()
 	for i := range b.shards {
@@ -71,13 +72,13 @@ func (b *Bank) Parts(now time.Time, visit func(Part)) {
 		s.mu.RLock()
 		for id, c := range s.counters {
 			c.mu.Lock()
-			c.roll(at)
 			p := c.part(id, c.held, c.tally.pending)
+			there := p.Held != 0 || p.Used != 0
 			if c.rate {
-				p.Used = c.window.used
+				p.Used, there = c.window.used, at < c.window.end()
 			}
 			c.mu.Unlock()
-			if p.Held != 0 || p.Used != 0 {
+			if there {
 				visit(p)
 			}
 		}
@@ -135,3 +136,14 @@ func (c *counter) belong(org string) {
 
 // over reports whether the window of a time is over here.
 func (c *counter) over(at int64) bool { return c.rate && c.window.unit.begin(at) < c.window.since }
+
+// Taken is what a hold that Take took has of its counter.
+func (b *Bank) Taken(h *Hold) Part {
+	c := h.taken
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if h.Spent {
+		return c.part(h.Counter, 0, h.amount())
+	}
+	return c.part(h.Counter, h.amount(), 0)
+}

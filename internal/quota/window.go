@@ -60,3 +60,6 @@ func (w *window) roll(at int64) bool {
 }
 
 func (w *window) end() int64 { return w.since + int64(w.unit.Window()) }
+
+// Begin is the beginning of the window in which a time lies.
+func (u Unit) Begin(at time.Time) time.Time { return time.Unix(0, u.begin(at.UnixNano())).UTC() }

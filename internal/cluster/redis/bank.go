@@ -1,0 +1,109 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/rueidis"
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/singleflight"
+
+	"sluice/internal/ident"
+	"sluice/internal/quota"
+)
+
+// partitions is how many there are. A deployment never changes it: counters would move.
+const partitions = 16
+
+var errUnconnected = errors.New("redis was not reached yet")
+
+// Bank holds the counters of limits for all nodes: what *quota.Bank is for one. Who makes
+// one runs it, then it may be used; it is safe for concurrent use.
+type Bank struct {
+	o          Options
+	own        *quota.Bank // the book of this node's part
+	life       string      // of this process
+	scripts    *scripts
+	partitions [partitions]partition
+	raising    singleflight.Group
+	anchor     atomic.Pointer[anchor]
+
+	client     atomic.Pointer[rueidis.Client]
+	connecting sync.Mutex // held while client is made
+}
+
+// New makes a Bank. Nothing is connected until Run.
+func New(o Options) (*Bank, error) {
+	b := &Bank{o: o.withDefaults(), own: o.Local, life: ident.NewID()}
+	var err error
+	if b.scripts, err = loadScripts(); err != nil {
+		return nil, err
+	}
+	for i := range b.partitions {
+		b.partitions[i].init(b, i)
+	}
+	return b, nil
+}
+
+// Run keeps this node known to Redis until ctx ends, then says what is left to be said.
+func (b *Bank) Run(ctx context.Context) error {
+	var all errgroup.Group
+	for i := range b.partitions {
+		all.Go(func() error { return b.partitions[i].live(ctx) })
+	}
+	err := all.Wait()
+	if client := b.client.Load(); client != nil {
+		(*client).Close()
+	}
+	return err
+}
+
+// Err is why limits cannot be asked at present; nil when they can.
+func (b *Bank) Err() error {
+	for i := range b.partitions {
+		if err := b.partitions[i].failure(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *Bank) partition(org string) *partition {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(org)) // never fails
+	return &b.partitions[h.Sum32()%partitions]
+}
+
+// connect makes the client. It goes on connecting by itself once it did.
+func (b *Bank) connect() error {
+	b.connecting.Lock()
+	defer b.connecting.Unlock()
+	if b.client.Load() != nil {
+		return nil
+	}
+	client, err := b.o.Server.client()
+	if err != nil {
+		return fmt.Errorf("connect to redis: %w", err)
+	}
+	b.client.Store(&client)
+	return nil
+}
+
+// anchor is what time it was in Redis at a moment here.
+type anchor struct {
+	there time.Time
+	here  time.Time // with its monotonic reading: no clock that is set disturbs it
+}
+
+// now is the time of Redis, as far as it is known; else the time that a caller has.
+func (b *Bank) now(caller time.Time) time.Time {
+	if a := b.anchor.Load(); a != nil && b.o.Clock == nil {
+		return a.there.Add(time.Since(a.here))
+	}
+	return caller
+}

@@ -1,0 +1,79 @@
+package redis_test
+
+import (
+	"testing"
+	"time"
+
+	"sluice/internal/cluster/redistest"
+	"sluice/internal/quota"
+)
+
+// TestTwoNodes: what one node takes and uses the other has not.
+func TestTwoNodes(t *testing.T) {
+	t.Parallel()
+	s, b := redistest.Start(t), new(books)
+	b.set(quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b", Used: 10})
+	first, second := start(t, options("a", at(s.Address), b)), start(t, options("b", at(s.Address), b))
+	now := time.Now()
+	taken, refused, _ := first.take(t, now, hold(60))
+	if refused != -1 {
+		t.Fatal("refused:", refused)
+	}
+	if _, refused, left := second.take(t, now, hold(31)); refused != 0 || left != 30 {
+		t.Error("beside what the first holds:", refused, left)
+	}
+	if s := second.State(now, &taken[0]); s.Held != 0 {
+		t.Logf("the second knows of the first: %+v", s)
+	}
+	first.Settle(now, taken, []int64{25})
+	eventually(t, "the second has what the first gave back", func() bool { return second.left(t, hold(0)) == 65 })
+	if _, refused, _ := second.take(t, now, hold(65)); refused != -1 {
+		t.Error("all that is left is refused")
+	}
+	if _, refused, left := first.take(t, now, hold(1)); refused != 0 || left != 0 {
+		t.Error("beyond the limit:", refused, left)
+	}
+}
+
+// TestFlushChangesNothing: what is stored counts once, whoever stores and tells first.
+func TestFlushChangesNothing(t *testing.T) {
+	t.Parallel()
+	s, b := redistest.Start(t), new(books)
+	b.set(quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b"})
+	first, second := start(t, options("a", at(s.Address), b)), start(t, options("b", at(s.Address), b))
+	now := time.Now()
+	for _, n := range []*node{first, second} {
+		taken, _, _ := n.take(t, now, hold(30))
+		n.Settle(now, taken, []int64{20})
+	}
+	eventually(t, "both are settled", func() bool { return first.left(t, hold(0)) == 60 })
+	mine, yours := quota.Delta{CarrierID: "k", Entry: "b", Units: 20, At: now}, quota.Delta{CarrierID: "k", Entry: "b", Units: 20, At: now}
+	before, after := b.add(mine), b.add(yours)
+	second.Flushed([]quota.Delta{yours}, after) // the store took it second
+	for range 20 {
+		if left := first.left(t, hold(0)); left != 60 {
+			t.Fatal("one node told of what the store has, and left is", left)
+		}
+	}
+	first.Flushed([]quota.Delta{mine}, before)
+	client := s.Client(t)
+	eventually(t, "Redis has what the store has", func() bool {
+		base, _ := client.Do(t.Context(), client.B().Hget().Key(key(t, s)).Field("b").Build()).ToString()
+		pending, _ := client.Do(t.Context(), client.B().Hget().Key(key(t, s)).Field("u").Build()).ToString()
+		return base == "40" && pending == "0"
+	})
+	if left := first.left(t, hold(0)); left != 60 {
+		t.Error("left is", left)
+	}
+}
+
+// key is the key of the budget in Redis.
+func key(t testing.TB, s *redistest.Server) string {
+	t.Helper()
+	c := s.Client(t)
+	list, err := c.Do(t.Context(), c.B().Keys().Pattern("sluice:*:c:k|b|").Build()).AsStrSlice()
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	return list[0]
+}

@@ -1,0 +1,46 @@
+package redis
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Metrics are the figures of a Bank. The label is the name of a script.
+type Metrics struct {
+	seconds  *prometheus.HistogramVec
+	failures *prometheus.CounterVec
+	stated   prometheus.Counter
+	missing  *prometheus.GaugeVec
+}
+
+// NewMetrics makes the figures; register its Collectors.
+func NewMetrics() *Metrics {
+	return &Metrics{
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "sluice_redis_duration_seconds", Help: "Round trips to Redis, by script.", Buckets: []float64{.0002, .0005, .001, .002, .005, .01, .05, .1, 1},
+		}, []string{"script"}),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "sluice_redis_failures_total", Help: "Round trips to Redis of which no answer came, or one that is an error, by script.",
+		}, []string{"script"}),
+		stated: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "sluice_limits_stated_total", Help: "Times that this node stated to Redis all that it has of the limits of a partition: at its start, and after each interruption.",
+		}),
+		missing: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "sluice_limits_missing_nodes", Help: "Nodes that were not heard of for a minute and still have something of budgets, by partition.",
+		}, []string{"partition"}),
+	}
+}
+
+// Collectors are the figures, to be registered.
+func (m *Metrics) Collectors() []prometheus.Collector {
+	return []prometheus.Collector{m.seconds, m.failures, m.stated, m.missing}
+}
+
+func (m *Metrics) ran(script string, began time.Time, err error) {
+	if err != nil {
+		m.failures.WithLabelValues(script).Inc()
+		return
+	}
+	m.seconds.WithLabelValues(script).Observe(time.Since(began).Seconds())
+}

@@ -1,0 +1,364 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"sluice/internal/ident"
+	"sluice/internal/quota"
+)
+
+const (
+	beat       = 500 * time.Millisecond // between signs of life
+	firstRetry = 50 * time.Millisecond
+	lastRetry  = time.Second
+	missing    = time.Minute     // without a sign of life until a node is missing
+	lookAround = 2 * missing / 3 // between looks for missing nodes
+)
+
+// partition is what this node has to do with one slot of Redis.
+type partition struct {
+	bank   *Bank
+	number int
+	prefix string // "sluice:{limits-3}:"
+	roll   string
+
+	queue queue
+	ahead ahead
+	woken chan struct{} // has one when there is something to say
+
+	// The node's book and the queue are one thing with the epoch: who changes the former
+	// holds mu for reading, who states all of it for writing.
+	mu      sync.RWMutex
+	epoch   string        // under which the node states its part; empty before the first time
+	joined  bool          // and Redis took it
+	known   bool          // it did so once: nothing there is of an earlier life
+	err     error         // why it is not joined, once that was tried
+	done    int64         // of the runs under the epoch, guarded by doneMu besides
+	changed chan struct{} // closed when joined or err change
+	doneMu  sync.Mutex
+}
+
+func (p *partition) init(b *Bank, i int) {
+	p.bank, p.number, p.prefix = b, i, "sluice:{limits-"+strconv.Itoa(i)+"}:"
+	p.roll, p.woken, p.changed = p.prefix+"roll", make(chan struct{}, 1), make(chan struct{})
+}
+
+// wake has what is in the queue said.
+func (p *partition) wake() {
+	select {
+	case p.woken <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// failure is why the node is not on the roll.
+func (p *partition) failure() error {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.err
+}
+
+// ready waits until the node is on the roll; an error when it could not get there.
+func (p *partition) ready(ctx context.Context) (epoch string, done int64, err error) {
+	for {
+		p.mu.RLock()
+		epoch, joined, err, changed := p.epoch, p.joined, p.err, p.changed
+		p.doneMu.Lock()
+		done := p.done
+		p.doneMu.Unlock()
+		p.mu.RUnlock()
+		if joined || err != nil {
+			return epoch, done, err
+		}
+		select {
+		case <-ctx.Done():
+			return "", 0, ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// heard notes an answer; p.mu is held.
+func (p *partition) heard(a *answer) {
+	p.doneMu.Lock()
+	p.done = max(p.done, a.run())
+	p.doneMu.Unlock()
+	p.bank.anchor.Store(&anchor{a.at(), time.Now()})
+}
+
+// lost has the node state its part again: an answer did not come, or Redis does not know
+// the epoch.
+func (p *partition) lost(epoch string, err error) {
+	p.mu.Lock()
+	again := p.joined && p.epoch == epoch
+	if again {
+		p.joined = false
+	}
+	p.mu.Unlock()
+	if again {
+		if err != nil {
+			p.bank.o.Logger.Warn("limits: an answer of redis did not come; this node states its part again", "partition", p.number, "error", err.Error())
+		}
+		p.wake()
+	}
+}
+
+// set says how it stands with joining.
+func (p *partition) set(joined bool, err error) {
+	p.mu.Lock()
+	was := p.err
+	p.joined, p.err, p.known = joined, err, p.known || joined
+	close(p.changed)
+	p.changed = make(chan struct{})
+	p.mu.Unlock()
+	switch log := p.bank.o.Logger; {
+	case err != nil && was == nil:
+		log.Error("limits: redis cannot be asked", "partition", p.number, "error", err.Error())
+	case err == nil && was != nil:
+		log.Info("limits: redis can be asked again, and knows what this node has", "partition", p.number)
+	}
+}
+
+func (p *partition) isJoined() bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.joined
+}
+
+// live states the node's part, says what changes, and shows that it lives, until ctx
+// ends; then it says the last.
+func (p *partition) live(ctx context.Context) error {
+	looked := time.Now()
+	for p.enter(ctx) {
+		if err := p.say(ctx); err == nil && p.isJoined() {
+			if time.Since(looked) > lookAround {
+				looked = time.Now()
+				p.lookAround(ctx)
+			}
+			p.rest(ctx)
+		}
+	}
+	last := context.WithoutCancel(ctx)
+	if p.isJoined() {
+		if err := p.say(last); err == nil && p.queue.empty() {
+			p.leave(last)
+		}
+	}
+	return nil
+}
+
+// rest waits until there is something to say, or it is time for a sign of life.
+func (p *partition) rest(ctx context.Context) {
+	t := time.NewTimer(beat)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-p.woken:
+	case <-t.C:
+	}
+}
+
+// enter joins until that works; false when ctx ended.
+func (p *partition) enter(ctx context.Context) bool {
+	for retry := firstRetry; ctx.Err() == nil; retry = min(2*retry, lastRetry) {
+		if p.isJoined() {
+			return true
+		}
+		err := p.join(ctx)
+		if ctx.Err() != nil {
+			return false
+		}
+		p.set(err == nil, err)
+		if err == nil {
+			p.bank.o.Metrics.stated.Inc()
+			return true
+		}
+		_ = pause(ctx, retry) // it ends with ctx, which the loop sees
+	}
+	return false
+}
+
+// errClash is that two processes have the data of one node.
+var errClash = errors.New("another process joined as this node")
+
+// join states what the node has.
+func (p *partition) join(ctx context.Context) error {
+	if err := p.bank.connect(); err != nil {
+		return err
+	}
+	before, budgets, err := p.found(ctx)
+	if err != nil {
+		return err
+	}
+	stored, err := p.reread(ctx, budgets)
+	if err != nil {
+		return err
+	}
+	args := p.statement(before, stored)
+	a, err := p.run(ctx, &p.bank.scripts.join, args)
+	switch {
+	case err != nil:
+		return err
+	case a.word != "joined":
+		return errClash
+	}
+	p.bank.anchor.Store(&anchor{time.UnixMilli(a.rest[0]).UTC(), time.Now()})
+	return nil
+}
+
+// found is what Redis has of the node: its epoch, and the budgets of which it has a part.
+func (p *partition) found(ctx context.Context) (epoch string, budgets []string, err error) {
+	client := *p.bank.client.Load()
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), p.bank.o.Server.Timeout)
+	defer stop()
+	began := time.Now()
+	node := p.bank.o.Node
+	list := client.DoMulti(ctx, client.B().Hget().Key(p.roll).Field("e:"+node).Build(), client.B().Hkeys().Key(p.prefix+"n:"+node).Build())
+	epoch, err = list[0].ToString()
+	if rueidis.IsRedisNil(err) {
+		err = nil
+	}
+	if err == nil {
+		budgets, err = list[1].AsStrSlice()
+	}
+	p.bank.o.Metrics.ran("found", began, err)
+	return epoch, budgets, err
+}
+
+// reread is what the store says of budgets of which an earlier life of this node had a
+// part: it stored that since. A node that knows its own part need not ask.
+func (p *partition) reread(ctx context.Context, fields []string) (list []told, err error) {
+	p.mu.RLock()
+	known := p.known
+	p.mu.RUnlock()
+	if known {
+		return nil, nil
+	}
+	for _, field := range fields { // "uc:carrier|entry|value key"
+		if len(field) < 3 {
+			continue
+		}
+		id, ok := nameOf(field[3:])
+		if !ok {
+			continue
+		}
+		m, stored, err := p.bank.meter(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if stored {
+			list = append(list, told{id: budgetID(id), used: m.Used, reset: msOf(m.LastReset), known: true})
+		}
+	}
+	return list, nil
+}
+
+// statement begins a new epoch and makes the arguments of join.lua: what the node's book
+// has at this moment. What changes from now on is in the queue.
+func (p *partition) statement(before string, stored []told) []string {
+	b := p.bank
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.epoch = ident.NewID()
+	p.ahead.drop()
+	stored = append(stored, p.queue.restart()...)
+	args := append(p.head(before, p.done, 2), p.epoch, "")
+	parts := 0
+	b.own.Parts(b.now(time.Now()), func(part quota.Part) {
+		if b.partition(part.Org) != p {
+			return
+		}
+		parts++
+		id, over := keyOf(&part)
+		args = append(args, id, decimal(clamp(part.Held)), decimal(clamp(part.Used)), decimal(over))
+	})
+	args[7] = strconv.Itoa(parts)
+	for i := range stored {
+		args = append(args, stored[i].id, decimal(stored[i].used), decimal(stored[i].reset))
+	}
+	return args
+}
+
+// say tells Redis everything in the queue, or that the node lives.
+func (p *partition) say(ctx context.Context) error {
+	for first := true; first || !p.queue.empty(); first = false {
+		waiting, err := p.sayBatch(ctx)
+		if err != nil || waiting {
+			return err
+		}
+	}
+	return nil
+}
+
+// sayBatch tells Redis a batch; waiting says that others have to tell something first.
+func (p *partition) sayBatch(ctx context.Context) (waiting bool, err error) {
+	epoch, done, err := p.ready(ctx)
+	if err != nil {
+		return false, err
+	}
+	moves, tells := p.queue.next()
+	args := append(p.head(epoch, done, 1+4*len(moves)+5*len(tells)), strconv.Itoa(len(moves)))
+	for key, m := range moves {
+		args = append(args, key.id, decimal(m.held), decimal(m.used), decimal(key.over))
+	}
+	now := time.Now()
+	for i := range tells {
+		args = append(args, tells[i].args(now)...)
+	}
+	a, err := p.run(ctx, &p.bank.scripts.settle, args)
+	if err != nil || a.word != "done" {
+		p.queue.tell(tells) // the statement has what was stored
+		p.lost(epoch, err)
+		return false, err
+	}
+	p.mu.RLock()
+	p.heard(&a)
+	p.mu.RUnlock()
+	left := make(map[int]bool, len(a.rest))
+	for _, i := range a.rest[2:] {
+		left[int(i)] = true
+	}
+	p.queue.again(tells, func(i int) bool { return left[i] }, now)
+	return len(left) > 0, nil
+}
+
+// args are the arguments for settle.lua.
+func (t *told) args(now time.Time) []string {
+	mode := "f"
+	switch {
+	case t.resets:
+		mode = "l"
+	case now.Sub(t.at) > tellPatience:
+		mode = "F"
+	}
+	used, reset := "", ""
+	if t.known {
+		used, reset = decimal(t.used), decimal(t.reset)
+	}
+	return []string{t.id, decimal(t.stored), used, reset, mode}
+}
+
+// lookAround looks for missing nodes.
+func (p *partition) lookAround(ctx context.Context) {
+	a, err := p.run(ctx, &p.bank.scripts.missing, append(p.head("", 0, 1), decimal(missing.Milliseconds())))
+	if err == nil {
+		p.bank.o.Metrics.missing.WithLabelValues(strconv.Itoa(p.number)).Set(float64(a.rest[0]))
+	}
+}
+
+// leave takes the node off the roll.
+func (p *partition) leave(ctx context.Context) {
+	epoch, _, err := p.ready(ctx)
+	if err == nil {
+		_, err = p.run(ctx, &p.bank.scripts.leave, p.head(epoch, 0, 0))
+	}
+	if err != nil {
+		p.bank.o.Logger.Warn("limits: this node could not sign off at redis; it counts as missing until it is back", "partition", p.number, "error", err.Error())
+	}
+}

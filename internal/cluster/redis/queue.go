@@ -1,0 +1,136 @@
+package redis
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"sluice/internal/quota"
+)
+
+const (
+	// tellPatience is how long what was stored waits for others who stored before.
+	tellPatience = 2 * time.Second
+	// toldFor is how long a node can repeat what it told: a failover may lose it.
+	toldFor = time.Minute
+	// batch is how many changes one script makes.
+	batch = 500
+)
+
+// moveKey names what changes are summed by.
+type moveKey struct {
+	id   string
+	over int64
+}
+
+// move is what calls that ended changed.
+type move struct{ held, used int64 }
+
+// told is what the store said of a budget when it took from this node what it used.
+type told struct {
+	id     string
+	stored int64 // of what this node used
+	used   int64 // of all, in the store
+	reset  int64 // the last, in ms
+	known  bool  // the store has a meter: else used and reset are nothing
+	resets bool  // nothing was stored, but the meter was reset perhaps
+	at     time.Time
+}
+
+// queue is what a partition is still to be told by this node. Safe for concurrent use.
+type queue struct {
+	mu     sync.Mutex // guards what follows
+	moves  map[moveKey]move
+	tells  []told // in the order in which the store took them
+	recent map[string]told
+}
+
+func (q *queue) move(parts []quota.Part) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.moves == nil {
+		q.moves = make(map[moveKey]move)
+	}
+	for i := range parts {
+		id, over := keyOf(&parts[i])
+		key := moveKey{id, over}
+		m := q.moves[key]
+		m.held, m.used = m.held+clamp(parts[i].Held), m.used+clamp(parts[i].Used)
+		q.moves[key] = m
+	}
+}
+
+func (q *queue) tell(list []told) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.tells = append(q.tells, list...)
+}
+
+// next takes up to a batch of what there is.
+func (q *queue) next() (moves map[moveKey]move, tells []told) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if moves = q.moves; len(moves) <= batch {
+		q.moves = nil
+	} else {
+		moves = make(map[moveKey]move, batch)
+		for key, m := range q.moves {
+			if len(moves) == batch {
+				break
+			}
+			moves[key] = m
+			delete(q.moves, key)
+		}
+	}
+	n := min(len(q.tells), batch)
+	tells = slices.Clone(q.tells[:n])
+	q.tells = slices.Delete(q.tells, 0, n)
+	return moves, tells
+}
+
+// again puts back what others have to tell first, before what came meanwhile, and keeps
+// the rest for repeating.
+func (q *queue) again(tells []told, waits func(i int) bool, now time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var back []told
+	for i := range tells {
+		if waits(i) {
+			back = append(back, tells[i])
+		} else {
+			q.remember(tells[i])
+		}
+	}
+	q.tells = append(back, q.tells...)
+	maps.DeleteFunc(q.recent, func(_ string, t told) bool { return now.Sub(t.at) > toldFor })
+}
+
+func (q *queue) remember(t told) {
+	if !t.known || t.resets {
+		return
+	}
+	if q.recent == nil {
+		q.recent = make(map[string]told)
+	}
+	q.recent[t.id] = t
+}
+
+// restart empties the queue, whose changes the node's statement has, and returns what the
+// store was last known to say.
+func (q *queue) restart() []told {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, t := range q.tells {
+		q.remember(t)
+	}
+	q.moves, q.tells = nil, nil
+	return slices.Collect(maps.Values(q.recent))
+}
+
+// empty reports whether there is nothing to be told.
+func (q *queue) empty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.moves) == 0 && len(q.tells) == 0
+}

@@ -1,0 +1,250 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/quota"
+)
+
+// Reserve takes all holds of a call, or none when one does not fit, as quota.Bank's Take
+// does, over all nodes and in one round trip. Budgets of which nothing is taken, and
+// requests that were taken ahead, are answered from what the node knows. The error, a
+// fault.Overloaded, is that limits cannot be asked, where calls are refused then.
+func (b *Bank) Reserve(ctx context.Context, now time.Time, holds []quota.Hold) (refused int, left int64, retry time.Time, err error) {
+	if len(holds) == 0 {
+		return -1, 0, time.Time{}, nil
+	}
+	p := b.partition(holds[0].Org)
+	at := b.now(now)
+	var room [8]int
+	ask, refused, left, retry := p.answer(at, holds, room[:0])
+	if refused < 0 && len(ask) > 0 {
+		if refused, left, retry, err = p.take(ctx, holds, ask); err != nil && b.o.Alone {
+			refused, left, retry, err = p.alone(at, holds, ask)
+		}
+	}
+	if refused < 0 && err == nil {
+		return -1, 0, time.Time{}, nil
+	}
+	b.own.Settle(at, holds, nil) // what was answered here: nothing of it is held
+	if err != nil {
+		return -1, 0, time.Time{}, fault.New(fault.Overloaded, "the limits of this call cannot be checked right now, and it is not sent without; try again shortly").
+			WithRetry(time.Second).WithAgain(fault.AgainHelps).Because(err)
+	}
+	return refused, left, retry, nil
+}
+
+// answer takes what needs no asking, and appends the indexes of the rest to ask.
+func (p *partition) answer(at time.Time, holds []quota.Hold, ask []int) (_ []int, refused int, left int64, retry time.Time) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	for i := range holds {
+		h := &holds[i]
+		switch {
+		case h.Unit == "" && h.Amount <= 0:
+			if no, left, retry := p.bank.own.Take(at, holds[i:i+1]); no >= 0 {
+				return nil, i, left, retry
+			}
+		case h.Spent && p.ahead.take(h, at):
+			p.bank.own.Admit(at, holds[i:i+1], nil)
+		default:
+			ask = append(ask, i)
+		}
+	}
+	return ask, -1, 0, time.Time{}
+}
+
+// alone takes what this node alone knows to be left.
+func (p *partition) alone(at time.Time, holds []quota.Hold, ask []int) (refused int, left int64, retry time.Time, err error) {
+	asked := pick(holds, ask)
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if refused, left, retry = p.bank.own.Take(at, asked); refused >= 0 {
+		return ask[refused], left, retry, nil
+	}
+	for i := range asked {
+		p.queue.move([]quota.Part{p.bank.own.Taken(&asked[i])})
+	}
+	put(holds, ask, asked)
+	return -1, 0, time.Time{}, nil
+}
+
+// errSlow is that too many epochs went by while a call was taken.
+var errSlow = errors.New("this node is stating its part over and over")
+
+// mostTries is how often a call asks again because the node stated its part meanwhile, or
+// a budget had to be read from the store first.
+const mostTries = 8
+
+// take asks Redis.
+func (p *partition) take(ctx context.Context, holds []quota.Hold, ask []int) (refused int, left int64, retry time.Time, err error) {
+	b := p.bank
+	ctx, stop := context.WithTimeout(ctx, b.o.Server.Timeout+b.o.Grace)
+	defer stop()
+	asked := pick(holds, ask)
+	for range mostTries {
+		epoch, done, err := p.ready(ctx)
+		if err != nil {
+			return -1, 0, time.Time{}, err
+		}
+		a, err := p.run(ctx, &b.scripts.take, p.takeArgs(epoch, done, asked))
+		if err != nil {
+			p.lost(epoch, err)
+			return -1, 0, time.Time{}, err
+		}
+		switch a.word {
+		case "taken":
+			if p.admit(epoch, &a, asked) {
+				put(holds, ask, asked)
+				return -1, 0, time.Time{}, nil
+			}
+		case "refused":
+			i := int(a.rest[2])
+			p.refuse(epoch, &a, asked[:i])
+			return ask[i], a.rest[3], timeOf(a.rest[4]), nil
+		case "absent":
+			err = p.raise(ctx, asked, a.rest)
+		case "wait":
+			err = pause(ctx, time.Duration(a.rest[0])*time.Millisecond)
+		default:
+			p.lost(epoch, nil)
+		}
+		if err != nil {
+			return -1, 0, time.Time{}, err
+		}
+	}
+	return -1, 0, time.Time{}, errSlow
+}
+
+// takeArgs are the arguments of take.lua.
+func (p *partition) takeArgs(epoch string, done int64, holds []quota.Hold) []string {
+	args := append(p.head(epoch, done, 1+7*len(holds)), decimal(max(p.bank.o.Grace, 0).Milliseconds()))
+	for i := range holds {
+		h := &holds[i]
+		kind, how, span, more := "b", "", int64(0), "0"
+		switch {
+		case h.Unit != "":
+			kind, span = "r", h.Unit.Window().Milliseconds()
+		default:
+			if due := p.bank.own.Due(h); !due.IsZero() {
+				span = due.UnixMilli()
+			}
+		}
+		switch {
+		case h.Spent:
+			how, more = "p", decimal(mostAhead)
+		case h.Soft:
+			how = "s"
+		}
+		args = append(args, kind, name(h.Counter), decimal(clamp(max(h.Amount, 0))), decimal(h.Limit), how, decimal(span), more)
+	}
+	return args
+}
+
+// admit writes what was taken into the node's own book; false when the node stated its
+// part since, without it: then it is not taken.
+func (p *partition) admit(epoch string, a *answer, holds []quota.Hold) bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.epoch != epoch {
+		return false
+	}
+	p.heard(a)
+	found := make([]quota.Standing, len(holds))
+	for i := range holds {
+		of := a.rest[2+3*i:]
+		found[i] = quota.Standing{Used: of[0], Held: of[1]}
+		p.ahead.put(&holds[i], a.at(), of[2])
+	}
+	p.bank.own.Admit(a.at(), holds, found)
+	return true
+}
+
+// refuse counts the requests before a hold that did not fit.
+func (p *partition) refuse(epoch string, a *answer, before []quota.Hold) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.epoch == epoch {
+		p.heard(a)
+		p.bank.own.Spend(a.at(), before)
+	}
+}
+
+// raise makes the budgets that Redis does not have, from what the store says now.
+func (p *partition) raise(ctx context.Context, holds []quota.Hold, absent []int64) error {
+	args := p.head("", 0, 3*len(absent))
+	for _, i := range absent {
+		id := holds[i].Counter
+		m, err, _ := p.bank.raising.Do(name(id), func() (any, error) {
+			m, _, err := p.bank.meter(ctx, id) // without one nothing was used
+			return m, err
+		})
+		if err != nil {
+			return err
+		}
+		meter, _ := m.(quota.Meter)
+		args = append(args, budgetID(id), decimal(meter.Used), decimal(msOf(meter.LastReset)))
+	}
+	_, err := p.run(ctx, &p.bank.scripts.create, args)
+	return err
+}
+
+// meterPatience bounds a question to the store.
+const meterPatience = 5 * time.Second
+
+// meter is what the store says of a budget; false when it does not know it.
+func (b *Bank) meter(ctx context.Context, id quota.CounterID) (quota.Meter, bool, error) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), meterPatience)
+	defer stop()
+	m, ok, err := b.o.Meters(ctx, id)
+	if err != nil {
+		err = fmt.Errorf("read what was used of a budget: %w", err)
+	}
+	return m, ok, err
+}
+
+// pick copies the holds at some indexes, and put brings them back.
+func pick(holds []quota.Hold, at []int) []quota.Hold {
+	out := make([]quota.Hold, len(at))
+	for k, i := range at {
+		out[k] = holds[i]
+	}
+	return out
+}
+
+func put(holds []quota.Hold, at []int, picked []quota.Hold) {
+	for k, i := range at {
+		holds[i] = picked[k]
+	}
+}
+
+// pause waits, unless ctx ends first.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// msOf is a time in ms, 0 for never; timeOf reads it back.
+func msOf(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func timeOf(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}

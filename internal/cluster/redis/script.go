@@ -1,0 +1,134 @@
+package redis
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"sluice/internal/quota"
+)
+
+//go:embed scripts/*.lua
+var sources embed.FS
+
+// script is one of scripts/, behind what all have in common.
+type script struct {
+	name string
+	lua  *rueidis.Lua
+}
+
+// scripts are all of them.
+type scripts struct{ take, settle, join, create, leave, missing script }
+
+func loadScripts() (*scripts, error) {
+	common, err := sources.ReadFile("scripts/common.lua")
+	if err != nil {
+		return nil, fmt.Errorf("read the scripts: %w", err)
+	}
+	var s scripts
+	for name, to := range map[string]*script{"take": &s.take, "settle": &s.settle, "join": &s.join, "create": &s.create, "leave": &s.leave, "missing": &s.missing} {
+		own, err := sources.ReadFile("scripts/" + name + ".lua")
+		if err != nil {
+			return nil, fmt.Errorf("read the scripts: %w", err)
+		}
+		*to = script{name, rueidis.NewLuaScript(string(common) + string(own))}
+	}
+	return &s, nil
+}
+
+// answer is what a script said: a word, the number of the run, the time in ms, and the rest.
+type answer struct {
+	word string
+	rest []int64
+}
+
+// run is the number of the run, at the time by which the script went.
+func (a *answer) run() int64    { return a.rest[0] }
+func (a *answer) at() time.Time { return time.UnixMilli(a.rest[1]).UTC() }
+
+// run runs a script in the partition, for at most the timeout. An error says nothing on
+// whether it ran.
+func (p *partition) run(ctx context.Context, s *script, args []string) (answer, error) {
+	b := p.bank
+	client := b.client.Load()
+	if client == nil {
+		return answer{}, errUnconnected
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), b.o.Server.Timeout)
+	defer stop()
+	began := time.Now()
+	list, err := s.lua.Exec(ctx, *client, []string{p.roll}, args).ToArray()
+	b.o.Metrics.ran(s.name, began, err)
+	if err != nil {
+		return answer{}, fmt.Errorf("redis, %s: %w", s.name, err)
+	}
+	return read(s.name, list)
+}
+
+func read(name string, list []rueidis.RedisMessage) (a answer, err error) {
+	if len(list) == 0 {
+		return a, fmt.Errorf("redis, %s: an empty answer", name)
+	}
+	if a.word, err = list[0].ToString(); err != nil {
+		return a, fmt.Errorf("redis, %s: %w", name, err)
+	}
+	a.rest = make([]int64, 0, len(list)-1)
+	for _, m := range list[1:] {
+		n, err := m.AsInt64()
+		if err != nil {
+			return a, fmt.Errorf("redis, %s: %w", name, err)
+		}
+		a.rest = append(a.rest, n)
+	}
+	return a, nil
+}
+
+// head are the arguments that all scripts begin with.
+func (p *partition) head(epoch string, done int64, room int) []string {
+	now := ""
+	if c := p.bank.o.Clock; c != nil {
+		now = decimal(c.Now().UnixMilli())
+	}
+	return append(make([]string, 0, 6+room), p.prefix, p.bank.o.Node, epoch, decimal(done), now, p.bank.life)
+}
+
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
+
+// mostUnits is the most that one call holds or uses: numbers beyond it are not exact in
+// scripts.
+const mostUnits = 1 << 53
+
+func clamp(units int64) int64 { return min(max(units, -mostUnits), mostUnits) }
+
+// name is a counter within its partition; nameOf reads that of a budget back.
+func name(id quota.CounterID) string {
+	return id.Carrier + "|" + id.Entry + "|" + id.ValueKey
+}
+
+func nameOf(text string) (quota.CounterID, bool) {
+	parts := strings.SplitN(text, "|", 3)
+	if len(parts) != 3 {
+		return quota.CounterID{}, false
+	}
+	return quota.CounterID{Carrier: parts[0], Entry: parts[1], ValueKey: parts[2]}, true
+}
+
+// budgetID and rateID are the keys of counters, without the prefix of the partition.
+func budgetID(id quota.CounterID) string { return "c:" + name(id) }
+
+func rateID(id quota.CounterID, window time.Time) string {
+	return "w:" + name(id) + "@" + decimal(window.UnixMilli())
+}
+
+// keyOf is the key of a part and when its window is over, in ms; 0 for budgets.
+func keyOf(p *quota.Part) (id string, over int64) {
+	if p.Unit == "" {
+		return budgetID(p.Counter), 0
+	}
+	return rateID(p.Counter, p.Window), p.Window.Add(p.Unit.Window()).UnixMilli()
+}

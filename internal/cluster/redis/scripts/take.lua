@@ -1,0 +1,80 @@
+-- Takes all holds of a call, or none but the requests that come before the one that does
+-- not fit. ARGV[7] is how long a new partition waits for its nodes, in ms; then seven for
+-- each hold: kind (b budget, r rate), name, amount, limit, how (s soft, p spent at once),
+-- span (of a budget its next reset, of a rate its width, in ms), ahead (how many requests
+-- the node would take for later calls).
+local run = current()
+if not run then return {'epoch'} end
+local ripe = num(redis.call('HGET', roll, 'born')) + tonumber(ARGV[7]) - now
+if ripe > 0 then return {'wait', ripe} end
+
+local holds = {}
+local absent = {'absent'}
+for at = 8, #ARGV, 7 do
+  local h = {kind = ARGV[at], name = ARGV[at + 1], amount = ARGV[at + 2], limit = tonumber(ARGV[at + 3]), how = ARGV[at + 4], span = tonumber(ARGV[at + 5]), ahead = tonumber(ARGV[at + 6])}
+  holds[#holds + 1] = h
+  if h.kind == 'b' then
+    h.id = 'c:' .. h.name
+    if redis.call('HEXISTS', prefix .. h.id, 'b') == 0 then absent[#absent + 1] = #holds - 1 end
+  else
+    h.begin = now - (now - MONDAY) % h.span
+    h.id = 'w:' .. h.name .. '@' .. text(h.begin)
+    h.anew = h.begin + h.span
+  end
+end
+if #absent > 1 then return absent end
+
+-- standing is what was used of a budget and what is held, behind the reset that was due.
+local function standing(h)
+  local c = redis.call('HMGET', prefix .. h.id, 'b', 'r', 'u', 'h', 'w', 'a')
+  local sum, last, w, a, due = num(c[1]) + num(c[3]), num(c[2]), num(c[5]), num(c[6]), h.span
+  if a ~= 0 and now < a - SLACK then
+    w, a = 0, 0
+    redis.call('HSET', prefix .. h.id, 'w', '0', 'a', '0')
+  elseif due ~= 0 and now >= due and last < due and a < due then
+    w, a = sum, due
+    redis.call('HSET', prefix .. h.id, 'w', text(w), 'a', text(a))
+  end
+  h.anew = due > now and due or 0
+  return sum - w, num(c[4])
+end
+
+local answer = {'taken', run, now}
+for i, h in ipairs(holds) do
+  local key, used, held = prefix .. h.id, 0, 0
+  if h.kind == 'b' then
+    used, held = standing(h)
+  else
+    local c = redis.call('HMGET', key, 'u', 'h')
+    used, held = num(c[1]), num(c[2])
+  end
+  local amount, room, more = tonumber(h.amount), h.limit - used - held, 0
+  if used >= h.limit or h.how ~= 's' and amount > room then
+    for j = 1, i - 1 do
+      if holds[j].how ~= 'p' then
+        change(holds[j].id, 'h', minus(holds[j].amount))
+      elseif holds[j].more > 0 then
+        change(holds[j].id, 'u', minus(text(holds[j].more)))
+      end
+    end
+    return {'refused', run, now, i - 1, math.max(room, 0), h.anew}
+  end
+  if h.how == 'p' then
+    more = math.max(math.min(h.ahead, math.floor((room - amount) / 128)), 0)
+    h.more = more
+    change(h.id, 'u', text(amount + more))
+    used = used + amount + more
+  else
+    change(h.id, 'h', h.amount)
+    held = held + amount
+  end
+  if h.kind == 'b' then
+    redis.call('PEXPIRE', key, KEEP)
+  else
+    redis.call('PEXPIREAT', key, h.anew + SLACK)
+  end
+  answer[#answer + 1] = used
+  answer[#answer + 1] = held
+  answer[#answer + 1] = more
+end
+return answer
