@@ -19,6 +19,7 @@ import (
 	"sluice/internal/admin"
 	"sluice/internal/audit"
 	"sluice/internal/catalog"
+	"sluice/internal/cluster/redis"
 	"sluice/internal/config"
 	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
@@ -36,7 +37,6 @@ import (
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/sign"
 	"sluice/internal/provider/transport"
-	"sluice/internal/quota"
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
 	"sluice/internal/secretref"
@@ -61,7 +61,8 @@ type App struct {
 	signer    *audit.Signer
 	proxies   wire.Proxies
 	directory *live.Directory
-	bank      *quota.Bank // what was used of limits
+	limits    limiter
+	shared    *redis.Bank // limits, when nodes share them; else nil
 	journal   *journal.Journal
 	records   *journal.Records
 	lines     *journal.Lines
@@ -101,14 +102,14 @@ type Options struct {
 // New opens everything and begins to listen; Run serves. On failure what was
 // opened is closed again.
 func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) {
-	a := &App{set: s, version: o.Version, log: o.Log, clock: ident.System{}, bank: quota.NewBank(), demo: o.Demo, ownGC: o.OwnGC}
+	a := &App{set: s, version: o.Version, log: o.Log, clock: ident.System{}, metrics: telemetry.NewRegistry(), demo: o.Demo, ownGC: o.OwnGC}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
 		}
 	}()
 	for _, step := range [...]func(context.Context) error{
-		a.lockData, a.openData, a.openStore, a.foundDeployment, a.startDemo, a.openLogs, a.openLedger, a.openDirectory, a.openProviders, a.openCatalog, a.buildGateway, a.buildAdmin, a.buildMetrics, a.openListener,
+		a.lockData, a.openData, a.openStore, a.foundDeployment, a.startDemo, a.openLogs, a.openLimits, a.openLedger, a.openDirectory, a.openProviders, a.openCatalog, a.buildGateway, a.buildAdmin, a.buildMetrics, a.openListener,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -195,7 +196,7 @@ func (a *App) openLogs(ctx context.Context) (err error) {
 func (a *App) openDirectory(ctx context.Context) error {
 	a.directory = live.New(a.store, a.box, configLimits(a.set), a.log)
 	f := a.set.Features
-	a.directory.Count(live.Counted{Bank: a.bank, Meters: a.store, NoBudgets: !f.UsageLimits, NoPolicies: !f.Policy})
+	a.directory.Count(live.Counted{Bank: a.limits, Meters: a.store, NoBudgets: !f.UsageLimits, NoPolicies: !f.Policy})
 	return patiently(ctx, a.directory.Load)
 }
 
@@ -213,7 +214,6 @@ func (a *App) openProviders(context.Context) (err error) {
 func (a *App) buildGateway(context.Context) error {
 	a.engine = routing.NewEngine(a.clock, rand.Float64)
 	a.states = dataplane.NewStateKeeper(a.store, a.clock, a.log)
-	a.metrics = telemetry.NewRegistry()
 	figures := dataplane.NewMetrics()
 	a.metrics.Register(figures.Collectors()...)
 	signers := sign.New(signOptions(a.set, a.client.HTTPClient()))
@@ -233,7 +233,7 @@ func (a *App) buildGateway(context.Context) error {
 		Sockets:   front.Dialer{HTTP: a.client.HTTPClient()},
 		Guard:     a.guard,
 		Journal:   a.journal,
-		Bank:      a.bank,
+		Bank:      a.limits,
 		Prices:    a.prices,
 		Metrics:   figures,
 		Clock:     a.clock,
@@ -277,6 +277,9 @@ func (a *App) Run(ctx context.Context) error {
 	g.add("kept responses", a.states.Run)
 	g.add("journal", a.journal.Run)
 	g.add("request log", a.logs.Run)
+	if a.shared != nil { // it hears of what the ledger stores last
+		g.add("limits", a.shared.Run)
+	}
 	if !a.unsummed {
 		g.add("ledger", a.spend.Run)
 	}

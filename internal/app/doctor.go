@@ -11,9 +11,11 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
+	"sluice/internal/cluster/redis"
 	"sluice/internal/config"
 	"sluice/internal/mail/smtp"
 	"sluice/internal/provider"
@@ -48,7 +50,7 @@ const freeSpaceMin = 1 << 30
 func Doctor(ctx context.Context, s config.Settings, log *slog.Logger) []Finding {
 	out := []Finding{{Subject: "settings", Detail: "every setting is usable"}}
 	for _, look := range [...]func(context.Context, config.Settings, *slog.Logger) Finding{
-		checkDisk, checkKey, checkDatabase, checkTLS, checkListen, checkClock, checkUpstream, checkMail,
+		checkDisk, checkKey, checkDatabase, checkRedis, checkTLS, checkListen, checkClock, checkUpstream, checkMail,
 	} {
 		out = append(out, look(ctx, s, log))
 	}
@@ -113,6 +115,23 @@ func checkDatabase(ctx context.Context, s config.Settings, log *slog.Logger) Fin
 		f.Err = errors.Join(f.Err, fmt.Errorf("%s: %s", h.Status, h.Detail))
 	}
 	f.Detail = s.Database.Type + " answers"
+	return f
+}
+
+// checkRedis asks Redis whether it can keep the limits of many nodes.
+func checkRedis(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
+	f := Finding{Subject: "redis", Cure: "check REDIS_URL or REDIS_HOST, REDIS_PORT, REDIS_MODE, REDIS_TLS_ENABLED, REDIS_USERNAME and REDIS_PASSWORD"}
+	if !s.Redis.Enabled() {
+		f.Detail = "not used: limits are counted by each node alone (CACHE_STORE)"
+		return f
+	}
+	policy, err := redis.Check(ctx, redisServer(s.Redis))
+	f.Err = err
+	f.Detail = strings.Join(s.Redis.Addresses(), ", ") + " answers and runs scripts"
+	if err == nil && policy != "" && policy != "noeviction" {
+		f.Err = fmt.Errorf("it forgets counters when its memory is full (maxmemory-policy %s)", policy)
+		f.Cure = "set maxmemory-policy noeviction in Redis: a counter that is forgotten lets more through than its limit"
+	}
 	return f
 }
 

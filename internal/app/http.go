@@ -112,6 +112,7 @@ type healthBody struct {
 	Version  string `json:"version"`
 	Database string `json:"database"` // ok, degraded (reads go on) or down
 	Journal  string `json:"journal"`
+	Limits   string `json:"limits,omitempty"` // where nodes share them: ok, refusing, or alone while each node goes on by itself
 	Detail   string `json:"detail,omitempty"`
 }
 
@@ -132,6 +133,15 @@ func (a *App) health(w http.ResponseWriter, _ *http.Request) {
 	}
 	if err := a.spend.Err(); err != nil {
 		b.Status, b.Detail = "degraded", "what was used cannot be stored; limits hold, and the sums wait in the journal"
+	}
+	if a.shared != nil {
+		b.Limits = "ok"
+		if a.shared.Err() != nil { // its text has addresses, which are no business of who asks
+			b.Status, b.Limits, b.Detail = "degraded", "refusing", "limits cannot be checked without Redis; calls that have some are refused"
+			if a.set.Redis.Without == "local" {
+				b.Limits, b.Detail = "alone", "limits are checked by this node alone without Redis, and may be passed"
+			}
+		}
 	}
 	if a.draining.Load() {
 		b.Status, status = "draining", http.StatusServiceUnavailable

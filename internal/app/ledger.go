@@ -13,7 +13,7 @@ import (
 // since it waits in the journal, but it counts from the next start on.
 func (a *App) openLedger(ctx context.Context) error {
 	a.spend = spend.New(spend.Options{
-		Node: a.journal.ID(), Lines: a.lines, Journal: a.journal, Store: a.store, Bank: a.bank, Clock: a.clock, Logger: a.log,
+		Node: a.journal.ID(), Lines: a.lines, Journal: a.journal, Store: a.store, Bank: a.limits, Clock: a.clock, Logger: a.log,
 	})
 	err := a.spend.Recover(ctx)
 	if fault.Has(err, fault.ReadOnly) {

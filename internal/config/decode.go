@@ -29,6 +29,8 @@ func (l *loader) decode() *Loaded {
 	derived := func(name, from string) { out.origins[name] = from }
 	out.Settings.Server.complete(derived)
 	out.Settings.Database.complete(chosen, derived)
+	_, chosen = l.given["CACHE_STORE"]
+	out.Settings.Redis.complete(chosen, derived)
 	out.Settings.validate(func(name, text, form string) {
 		if !blamed[name] {
 			l.problems = append(l.problems, Problem{Setting: name, Text: text, Form: form})

@@ -20,6 +20,7 @@ type Settings struct {
 	CORS        CORS        `title:"Browsers"`
 	Data        Data        `title:"Files"`
 	Database    Database    `title:"Control-plane database"`
+	Redis       Redis       `title:"Limits over many nodes"`
 	Security    Security    `title:"Keys and trust"`
 	Bootstrap   Bootstrap   `title:"First start"`
 	People      People      `title:"People"`
@@ -105,6 +106,7 @@ func Default() Settings {
 func (s *Settings) validate(report reporter) {
 	s.TLS.validate(report)
 	s.Database.validate(report)
+	s.Redis.validate(report)
 	s.Mail.validate(report)
 	b := s.Bootstrap
 	if !b.AdminKey.Empty() && b.AdminKey.Equal(b.WorkspaceKey.Reveal()) {

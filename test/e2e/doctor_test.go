@@ -24,7 +24,7 @@ func TestDoctor(t *testing.T) {
 	if well.code != 0 || strings.Contains(well.out, "FAIL") {
 		t.Errorf("it ended with %d:\n%s%s", well.code, well.out, well.err)
 	}
-	for _, subject := range []string{"settings", "disk", "sealing", "database", "tls", "listener", "clock", "upstream", "mail"} {
+	for _, subject := range []string{"settings", "disk", "sealing", "database", "redis", "tls", "listener", "clock", "upstream", "mail"} {
 		if !strings.Contains(well.out, "ok    "+subject) {
 			t.Errorf("it says nothing of %s:\n%s", subject, well.out)
 		}

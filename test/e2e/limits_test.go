@@ -1,0 +1,124 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sluice/internal/cluster/redistest"
+	"sluice/internal/store"
+	"sluice/internal/store/storetest"
+	"sluice/test/upstream"
+)
+
+// sharing has a node share its limits in a Redis.
+func sharing(s *redistest.Server) option {
+	return with("REDIS_URL=redis://" + s.Address)
+}
+
+// spender is a key with a budget of one dollar, which all nodes know.
+type spender struct {
+	id, key string
+	nodes   []*gateway
+}
+
+// spenders starts nodes on one database and one Redis.
+func spenders(t *testing.T, n int, s *redistest.Server, set store.Settings, up *upstream.Server, limit object) *spender {
+	t.Helper()
+	p := new(spender)
+	for range n {
+		p.nodes = append(p.nodes, start(t, on(set), sharing(s)))
+	}
+	g := p.nodes[0]
+	g.saveProvider("main", up)
+	workspace := g.do(adminKey, "GET", "/v1/workspaces", nil).get("data.0.id").String()
+	made := g.do(adminKey, "POST", "/v1/api-keys/workspace/service", object{
+		"name": "spender", "workspace_id": workspace, "scopes": []string{"completions.write", "logs.view", "logs.list"}, "usage_limits": limit,
+	})
+	p.id, p.key = made.get("id").String(), made.get("key").String()
+	for _, g := range p.nodes {
+		eventually(t, logLimit, "the key is in force", func() bool { return g.call("GET", "/v1/logs", "", "x-gateway-api-key: "+p.key).Status == 200 })
+		eventually(t, logLimit, "the provider is known", func() bool {
+			return g.call("GET", "/v1/providers/main", "", "x-gateway-api-key: "+adminKey).Status == 200
+		})
+	}
+	return p
+}
+
+const spending = `{"model":"@main/gpt-4o","max_tokens":1000,"messages":[{"role":"user","content":"Hello there"}]}`
+
+var canUse = regexp.MustCompile(`can use up to ([0-9.]+) US dollars`)
+
+// spent waits until the store and the logs of all nodes have the same, in dollars.
+func (p *spender) spent(t *testing.T, want float64) {
+	t.Helper()
+	nine := func(dollars float64) string { return strconv.FormatFloat(dollars, 'f', 9, 64) }
+	eventually(t, 10*time.Second, "the store and the logs have "+nine(want), func() bool {
+		logged := 0.0
+		for _, g := range p.nodes {
+			logged += g.spentBy(p.key)
+		}
+		used := p.nodes[0].do(adminKey, "GET", "/v1/api-keys/"+p.id, nil).get("usage_limits.current_usage").Float()
+		return nine(used) == nine(want) && nine(logged/100) == nine(want)
+	})
+}
+
+// A budget of one dollar holds to the call against a thousand callers at three nodes, all
+// of them under way at once; behind it what was not used is there again, and the books of
+// the three are what is stored.
+func TestBudgetOverThreeNodes(t *testing.T) {
+	t.Parallel()
+	const callers = 1000
+	up, release := upstream.Start(t), make(chan struct{})
+	up.On("/v1/chat/completions", func(upstream.Seen) *upstream.Reply {
+		<-release
+		r := upstream.JSON(200, []byte(`{"id":"c","object":"chat.completion","model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":500,"total_tokens":520}}`))
+		return &r
+	})
+	p := spenders(t, 3, redistest.Start(t), storetest.Postgres(t), up, object{"type": "cost", "credit_limit": 1})
+	var passed, refused atomic.Int64
+	var bound atomic.Value
+	var all sync.WaitGroup
+	for i := range callers {
+		g := p.nodes[i%len(p.nodes)]
+		all.Go(func() {
+			switch a := g.try("POST", "/v1/chat/completions", spending, "x-gateway-api-key: "+p.key); a.Status {
+			case http.StatusOK:
+				passed.Add(1)
+			case http.StatusPreconditionFailed:
+				refused.Add(1)
+				if m := canUse.FindStringSubmatch(a.Body); m != nil {
+					bound.Store(m[1])
+				}
+			default:
+				t.Errorf("%d %s", a.Status, a.Body)
+			}
+		})
+	}
+	under := func() int64 { return int64(len(up.Seen())) }
+	eventually(t, time.Minute, "every call is under way or refused", func() bool { return under()+refused.Load() == callers })
+	admitted := under()
+	close(release)
+	all.Wait()
+	each, _ := strconv.ParseFloat(fmt.Sprint(bound.Load()), 64)
+	if most := int64(1 / each); each == 0 || admitted != most {
+		t.Errorf("%d calls were under way at once that can cost %v dollars each: %d are to fit", admitted, each, most)
+	}
+	if passed.Load() != admitted {
+		t.Errorf("%d of %d passed", passed.Load(), admitted)
+	}
+	p.spent(t, float64(admitted)*(20*2.5e-6+500*10e-6))
+	for _, g := range p.nodes { // what was held is there again
+		eventually(t, logLimit, "a call passes", func() bool {
+			return g.try("POST", "/v1/chat/completions", spending, "x-gateway-api-key: "+p.key).Status == http.StatusOK
+		})
+	}
+	for _, g := range p.nodes {
+		g.stop()
+	}
+}
