@@ -1,11 +1,9 @@
 package ledger
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math/bits"
-	"slices"
-	"time"
+
+	"sluice/internal/packed"
 )
 
 // The stored form of a Line:
@@ -33,11 +31,11 @@ func (l *Line) numbers() numbers {
 	if l.Unpriced {
 		flags = 1
 	}
-	return numbers{uint64(l.State), unixNano(l.At), uint64(l.Amount), flags, l.CopyOf}
+	return numbers{uint64(l.State), packed.Nanos(l.At), uint64(l.Amount), flags, l.CopyOf}
 }
 
 func (l *Line) setNumbers(n *numbers) {
-	l.State, l.At, l.Amount, l.Unpriced = State(n[0]), fromUnixNano(n[1]), int64(n[2]), n[3]&1 != 0
+	l.State, l.At, l.Amount, l.Unpriced = State(n[0]), packed.Time(n[1]), int64(n[2]), n[3]&1 != 0
 	l.CopyOf = n[4]
 }
 
@@ -48,37 +46,18 @@ func (l *Line) texts() texts {
 
 func (c *Charge) texts() [3]*string { return [3]*string{&c.Carrier, &c.Entry, &c.ValueKey} }
 
-// unixNano keeps the zero time apart from the year 1970, which no line has.
-func unixNano(t time.Time) uint64 {
-	if t.IsZero() {
-		return 0
-	}
-	return uint64(t.UnixNano())
-}
-
-func fromUnixNano(n uint64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, int64(n)).UTC()
-}
-
-func varintLen(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
-
-func textSize(s string) int { return varintLen(uint64(len(s))) + len(s) }
-
 // EncodedSize is the number of bytes that AppendTo will write.
 func (l *Line) EncodedSize() int {
-	size := 3 + varintLen(uint64(len(l.Charges)))
+	size := 3 + packed.Size(uint64(len(l.Charges)))
 	for _, v := range l.numbers() {
-		size += varintLen(v)
+		size += packed.Size(v)
 	}
 	for _, t := range l.texts() {
-		size += textSize(*t)
+		size += packed.TextSize(*t)
 	}
 	for i := range l.Charges {
 		c := &l.Charges[i]
-		size += textSize(c.Carrier) + textSize(c.Entry) + textSize(c.ValueKey) + varintLen(uint64(c.Units))
+		size += packed.TextSize(c.Carrier) + packed.TextSize(c.Entry) + packed.TextSize(c.ValueKey) + packed.Size(uint64(c.Units))
 	}
 	return size
 }
@@ -89,16 +68,16 @@ func (l *Line) AppendTo(dst []byte) []byte {
 	n, s := l.numbers(), l.texts()
 	dst = append(dst, codecVersion, byte(len(n)))
 	for _, v := range n {
-		dst = binary.AppendUvarint(dst, v)
+		dst = packed.Append(dst, v)
 	}
 	dst = append(dst, byte(len(s)))
 	for _, t := range s {
-		dst = binary.AppendUvarint(dst, uint64(len(*t)))
+		dst = packed.Append(dst, uint64(len(*t)))
 	}
 	for _, t := range s {
 		dst = append(dst, *t...)
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(l.Charges)))
+	dst = packed.Append(dst, uint64(len(l.Charges)))
 	for i := range l.Charges {
 		dst = l.Charges[i].appendTo(dst)
 	}
@@ -107,9 +86,9 @@ func (l *Line) AppendTo(dst []byte) []byte {
 
 func (c *Charge) appendTo(dst []byte) []byte {
 	for _, n := range [...]int{len(c.Carrier), len(c.Entry), len(c.ValueKey)} {
-		dst = binary.AppendUvarint(dst, uint64(n))
+		dst = packed.Append(dst, uint64(n))
 	}
-	dst = binary.AppendUvarint(dst, uint64(c.Units))
+	dst = packed.Append(dst, uint64(c.Units))
 	dst = append(dst, c.Carrier...)
 	dst = append(dst, c.Entry...)
 	return append(dst, c.ValueKey...)
@@ -122,41 +101,20 @@ func (c *Charge) appendTo(dst []byte) []byte {
 func (l *Line) Decode(src []byte) error {
 	before, charges := *l, l.Charges
 	*l = Line{}
-	d := decoder{rest: src}
-	if v := d.byte(); d.err == nil && v != codecVersion {
+	d := newDecoder(src)
+	if v := d.Byte(); d.Err == nil && v != codecVersion {
 		return fmt.Errorf("version %d: %w", v, ErrMalformed)
 	}
 	var n numbers
-	d.numbers(n[:])
+	d.Numbers(n[:])
 	l.setNumbers(&n)
 	var lens [len(texts{})]uint64
-	extra := d.lengths(lens[:])
+	extra := d.Lengths(lens[:])
 	was := before.texts()
 	for i, t := range l.texts() {
 		*t = d.text(lens[i], *was[i])
 	}
-	d.bytes(extra)
+	d.Skip(extra)
 	l.Charges = d.charges(charges)
-	return d.err
-}
-
-// charges reads the list into the room of the one before.
-func (d *decoder) charges(before []Charge) []Charge {
-	n := d.uvarint()
-	if n > uint64(len(d.rest))/4 { // a charge takes four bytes at least
-		d.fail("charges")
-	}
-	if n == 0 || d.err != nil {
-		return before[:0:cap(before)]
-	}
-	out := slices.Grow(before[:0], int(n))[:n]
-	for i := range out {
-		c := &out[i]
-		lens := [...]uint64{d.uvarint(), d.uvarint(), d.uvarint()}
-		c.Units = int64(d.uvarint())
-		for k, t := range c.texts() {
-			*t = d.text(lens[k], *t)
-		}
-	}
-	return out
+	return d.Err
 }

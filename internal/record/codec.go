@@ -1,7 +1,6 @@
 package record
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"sluice/internal/llm"
+	"sluice/internal/packed"
 )
 
 // The stored form of an Attempt, little by little:
@@ -47,7 +47,7 @@ type (
 func (a *Attempt) numbers() numbers {
 	u := &a.Usage
 	return numbers{
-		unixNano(a.Started), uint64(a.Duration), uint64(a.FirstByte),
+		packed.Nanos(a.Started), uint64(a.Duration), uint64(a.FirstByte),
 		uint64(a.Number), uint64(a.Status), uint64(a.Upstream), uint64(a.Retries), a.flags(),
 		uint64(u.InputTokens), uint64(u.OutputTokens), uint64(u.TotalTokens), uint64(u.CachedTokens),
 		uint64(u.CacheWriteTokens), uint64(u.ReasoningTokens), uint64(u.InputAudioTokens),
@@ -61,7 +61,7 @@ func (a *Attempt) numbers() numbers {
 
 // setNumbers is the inverse of numbers, but for the bytes at the end.
 func (a *Attempt) setNumbers(n *numbers) {
-	a.Started, a.Duration, a.FirstByte = fromUnixNano(n[0]), time.Duration(n[1]), time.Duration(n[2])
+	a.Started, a.Duration, a.FirstByte = packed.Time(n[0]), time.Duration(n[1]), time.Duration(n[2])
 	a.Number, a.Status, a.Upstream, a.Retries = int32(n[3]), int32(n[4]), int32(n[5]), int32(n[6])
 	a.setFlags(n[7])
 	a.Usage = llm.Usage{
@@ -104,51 +104,26 @@ func (a *Attempt) setFlags(f uint64) {
 	a.Request.Truncated, a.Response.Truncated = f&flagRequestCut != 0, f&flagResponseCut != 0
 }
 
-// unixNano keeps the zero time apart from the year 1970, which no record has.
-func unixNano(t time.Time) uint64 {
-	if t.IsZero() {
-		return 0
-	}
-	return uint64(t.UnixNano())
-}
-
-func fromUnixNano(n uint64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, int64(n)).UTC()
-}
-
 // floatBits turns the low zero bytes of common fractions to the front, where a
 // varint drops them.
 func floatBits(f float64) uint64 { return bits.ReverseBytes64(math.Float64bits(f)) }
 
 func fromFloatBits(n uint64) float64 { return math.Float64frombits(bits.ReverseBytes64(n)) }
 
-func varintLen(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
-
 // EncodedSize is the number of bytes that AppendTo will write.
 func (a *Attempt) EncodedSize() int {
 	n, s := a.numbers(), a.texts()
-	size := 3 + varintLen(uint64(len(a.Metadata))) + len(a.Request.Bytes) + len(a.Response.Bytes) + len(a.Closing)
+	size := 3 + packed.Size(uint64(len(a.Metadata))) + len(a.Request.Bytes) + len(a.Response.Bytes) + len(a.Closing)
 	for _, v := range n {
-		size += varintLen(v)
+		size += packed.Size(v)
 	}
 	for _, t := range s {
-		size += varintLen(uint64(len(*t))) + len(*t)
+		size += packed.TextSize(*t)
 	}
 	for k, v := range a.Metadata {
-		size += varintLen(uint64(len(k))) + varintLen(uint64(len(v))) + len(k) + len(v)
+		size += packed.TextSize(k) + packed.TextSize(v)
 	}
 	return size
-}
-
-// appendVarint spares the numbers below 128, which most are, a call.
-func appendVarint(dst []byte, v uint64) []byte {
-	if v < 1<<7 {
-		return append(dst, byte(v))
-	}
-	return binary.AppendUvarint(dst, v)
 }
 
 // AppendTo appends the stored form of a to dst. It allocates nothing when dst has
@@ -157,16 +132,16 @@ func (a *Attempt) AppendTo(dst []byte) []byte {
 	n, s := a.numbers(), a.texts()
 	dst = append(dst, codecVersion, byte(len(n)))
 	for _, v := range n {
-		dst = appendVarint(dst, v)
+		dst = packed.Append(dst, v)
 	}
 	dst = append(dst, byte(len(s)))
 	for _, t := range s {
-		dst = appendVarint(dst, uint64(len(*t)))
+		dst = packed.Append(dst, uint64(len(*t)))
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(a.Metadata)))
+	dst = packed.Append(dst, uint64(len(a.Metadata)))
 	for k, v := range a.Metadata { // lengths and bytes must come in one order, so they alternate
-		dst = binary.AppendUvarint(dst, uint64(len(k)))
-		dst = binary.AppendUvarint(dst, uint64(len(v)))
+		dst = packed.Append(dst, uint64(len(k)))
+		dst = packed.Append(dst, uint64(len(v)))
 		dst = append(append(dst, k...), v...)
 	}
 	for _, t := range s {
@@ -191,39 +166,39 @@ func (a *Attempt) Decode(src []byte) error {
 	}
 	metadata := a.Metadata
 	*a = Attempt{}
-	d := decoder{rest: src}
-	if v := d.byte(); d.err == nil && v != codecVersion {
+	d := newDecoder(src)
+	if v := d.Byte(); d.Err == nil && v != codecVersion {
 		return fmt.Errorf("version %d: %w", v, errMalformed)
 	}
 	var n numbers
-	d.numbers(n[:])
+	d.Numbers(n[:])
 	a.setNumbers(&n)
 	var lens [len(texts{})]uint64
-	extra := d.lengths(lens[:])
+	extra := d.Lengths(lens[:])
 	a.Metadata = d.metadata(metadata)
 	d.texts(a.texts(), &lens, &before)
-	d.skip(extra)
-	a.Request.Bytes, a.Response.Bytes, a.Closing = d.bytes(n[23]), d.bytes(n[24]), d.bytes(n[31])
-	return d.err
+	d.Skip(extra)
+	a.Request.Bytes, a.Response.Bytes, a.Closing = d.Bytes(n[23]), d.Bytes(n[24]), d.Bytes(n[31])
+	return d.Err
 }
 
 // ClosingOf finds the Closing in the stored form of an Attempt and reads nothing else of
 // it; nil when it closes no line. The bytes are a slice of src.
 func ClosingOf(src []byte) ([]byte, error) {
-	d := decoder{rest: src}
-	if v := d.byte(); d.err == nil && v != codecVersion {
+	d := newDecoder(src)
+	if v := d.Byte(); d.Err == nil && v != codecVersion {
 		return nil, fmt.Errorf("version %d: %w", v, errMalformed)
 	}
 	var n numbers
-	d.numbers(n[:])
+	d.Numbers(n[:])
 	var lens [len(texts{})]uint64
-	extra := d.lengths(lens[:])
+	extra := d.Lengths(lens[:])
 	d.skipMetadata()
 	for _, size := range lens {
-		d.skip(size)
+		d.Skip(size)
 	}
-	d.skip(extra)
-	d.skip(n[23])
-	d.skip(n[24])
-	return d.bytes(n[31]), d.err
+	d.Skip(extra)
+	d.Skip(n[23])
+	d.Skip(n[24])
+	return d.Bytes(n[31]), d.Err
 }
