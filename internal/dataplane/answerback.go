@@ -16,6 +16,12 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 	if a.first != nil {
 		return nil // a stream: what the next step relays is translated as it is read
 	}
+	if f, ok := a.speech.unified.(dialect.Filer); ok {
+		if kind, is := f.FileType(a.sent.Endpoint); is {
+			a.relayFile(kind)
+			return nil
+		}
+	}
 	b, err := g.readReply(ctx, a, g.set.MaxReplyBytes)
 	if err != nil {
 		return err
@@ -41,6 +47,15 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 	}
 	a.answerJSON(a.kept.keep(a.speech.client.EncodeReply(make([]byte, 0, len(b)+replyRoom), r, a.answering())), "")
 	return nil
+}
+
+// relayFile gives the answer as it comes.
+func (a *attempt) relayFile(contentType string) {
+	a.reply.live = true
+	if a.reply.header.Get("content-type") == "" {
+		a.reply.header = a.reply.header.Clone(1)
+		a.reply.header.Set("content-type", contentType)
+	}
 }
 
 // replyRoom is what an answer may take more in the caller's words than in the provider's.

@@ -31,8 +31,8 @@ func (g *Gateway) followed(ctx context.Context, a *attempt, in *dialect.Incoming
 			return false, fault.From(err)
 		case !more:
 			return false, nil
-		case next.Rows != nil:
-			return true, g.followedRows(ctx, a, &next)
+		case next.File != nil:
+			return true, g.followedFile(ctx, a, &next)
 		}
 		b, err := g.ask(ctx, a, &next)
 		if err != nil {
@@ -58,14 +58,25 @@ func (g *Gateway) followedLive(ctx context.Context, a *attempt, n *dialect.Next)
 	return g.normalise(ctx, a)
 }
 
-// followedRows is followedLive of a file whose rows are put in the caller's words as they
-// come. The head is that of the answer before it: the file's tells of other bytes.
-func (g *Gateway) followedRows(ctx context.Context, a *attempt, n *dialect.Next) error {
+// followedFile is followedLive of a file, or of several, put in the caller's words as they
+// come. The head is that of the answer before them: the file's tells of other bytes.
+func (g *Gateway) followedFile(ctx context.Context, a *attempt, n *dialect.Next) error {
 	head := a.reply.header.Clone(1)
 	if err := g.followedLive(ctx, a, n); err != nil || !a.reply.live {
 		return err
 	}
-	a.resp.Body, a.resp.Length = &retold{Body: a.resp.Body, to: n.Rows}, -1
+	files := &endToEnd{Body: a.resp.Body, further: n.Further, open: func(url string) (transport.Body, error) {
+		resp, err := g.askURL(ctx, &dialect.Next{URL: url}, "GET")
+		switch {
+		case err != nil:
+			return nil, gone(ctx, err)
+		case resp.Status >= 400:
+			_ = resp.Body.Close()
+			return nil, fault.Newf(fault.UpstreamFailed, "%s answered for a further file of this answer with status %d", a.spec.ID, resp.Status)
+		}
+		return resp.Body, nil
+	}}
+	a.resp.Body, a.resp.Length = &reworded{Body: files, words: n.File(files)}, -1
 	a.reply.header = head
 	a.reply.header.Set("content-type", n.ContentType)
 	a.reply.header.Del("content-encoding")

@@ -2,6 +2,8 @@ package dataplane_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"fmt"
 	"mime/multipart"
 	"net/http"
 	"strings"
@@ -99,5 +101,62 @@ func TestBatchOutputIsNotHeld(t *testing.T) {
 				t.Errorf("the file ended with %v", a.Err)
 			}
 		})
+	}
+}
+
+// Results of batches and contents of files pass through as they come, whatever their size.
+func TestFilesAreNotHeld(t *testing.T) {
+	t.Parallel()
+	file := strings.Repeat(`{"custom_id":"1","result":{"type":"succeeded"}}`+"\n", 2000)
+	for name, c := range map[string]struct {
+		speaker      speaker
+		at, path     string
+		contentType  string
+		expectedType string
+	}{
+		"results of Anthropic": {speaker{id: "anthropic", base: "/v1"}, "/v1/messages/batches/b1/results", "/v1/batches/b1/output", "application/x-jsonl", "application/x-jsonl"},
+		"a file of Anthropic":  {speaker{id: "anthropic", base: "/v1"}, "/v1/files/f1/content", "/v1/files/f1/content", "", "application/octet-stream"},
+	} {
+		r := newRig(t, func(s *dataplane.Settings) { s.MaxReplyBytes = 4 << 10 })
+		r.up.On(c.at, upstream.Always(upstream.Text(200, c.contentType, file)))
+		if a := r.call("GET", c.path, "", r.as(c.speaker)...); a.StatusCode != 200 || a.Text != file || a.Header.Get("content-type") != c.expectedType {
+			t.Errorf("%s: %d %v %.200s", name, a.StatusCode, a.Header, a.Text)
+		}
+	}
+}
+
+// avroFile is a file of Avro with one row: the name of an embedding, [0.5].
+func avroFile(id string) string {
+	const schema = `{"type":"record","name":"r","fields":[{"name":"custom_id","type":"string"},{"name":"embedding","type":{"type":"array","items":"double"}}]}`
+	text := func(s string) string { return string(binary.AppendVarint(nil, int64(len(s)))) + s }
+	row := text(id) + "\x02" + "\x00\x00\x00\x00\x00\x00\xe0\x3f" + "\x00"
+	return "Obj\x01\x02" + text("avro.schema") + text(schema) + "\x00" + "0123456789abcdef" + "\x02" + text(row) + "0123456789abcdef"
+}
+
+// The output of a batch that stands in several files is their rows, one file behind the
+// other. One that is missing, or is no such file, cuts the answer.
+func TestOutputInSeveralFiles(t *testing.T) {
+	t.Parallel()
+	const line = `{"custom_id":"%s","response":{"status_code":200,"body":[0.5]},"error":null}` + "\n"
+	for name, c := range map[string]struct {
+		last upstream.Reply
+		want string
+		cut  bool
+	}{
+		"whole":   {upstream.Text(200, "", avroFile("c")), fmt.Sprintf(line+line+line, "a", "b", "c"), false},
+		"missing": {upstream.Text(404, "", ""), fmt.Sprintf(line+line, "a", "b"), true},
+		"garbage": {upstream.Text(200, "", "what"), fmt.Sprintf(line+line, "a", "b"), true},
+		"cut":     {upstream.Text(200, "", avroFile("c")[:len(avroFile("c"))-20]), fmt.Sprintf(line+line, "a", "b"), true},
+	} {
+		r := newRig(t, func(s *dataplane.Settings) { s.MaxReplyBytes = 4 << 10 })
+		r.up.On("/v1/embed-jobs/j1", upstream.Always(upstream.JSON(200, []byte(`{"job_id":"j1","status":"complete","output_dataset_id":"d1"}`))))
+		r.up.On("/v1/datasets/d1", upstream.Always(upstream.JSON(200, fmt.Appendf(nil, `{"dataset":{"dataset_parts":[{"url":"%[1]s/a"},{"url":"%[1]s/b"},{"url":"%[1]s/c"}]}}`, r.up.URL()))))
+		r.up.On("/a", upstream.Always(upstream.Text(200, "", avroFile("a"))))
+		r.up.On("/b", upstream.Always(upstream.Text(200, "", avroFile("b"))))
+		r.up.On("/c", upstream.Always(c.last))
+		a := r.call("GET", "/v1/batches/j1/output", "", r.as(speaker{id: "cohere"})...)
+		if a.StatusCode != 200 || a.Text != c.want || (a.Err != nil) != c.cut || a.Header.Get("content-type") != "application/jsonl" {
+			t.Errorf("%s: %d %v, %v\n%s", name, a.StatusCode, a.Header, a.Err, a.Text)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"context"
+	"io"
 
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -107,11 +108,21 @@ type Next struct {
 	Query    string // raw, beside that of the provider's spec
 	Header   wire.Header
 	Body     wire.Payload
-	// Rows says that this is the last answer, a file that may be larger than the memory that
-	// a call should take: what Rows makes of it, as it comes, is the caller's answer in the
-	// place of DecodeAnswer's. ContentType is that of what it makes.
-	Rows        Restream
-	ContentType string // "application/jsonl"
+	// File says that this is the last answer, a file that may be larger than the memory that
+	// a call should take: what File makes of it, as it is read, is the caller's answer in the
+	// place of DecodeAnswer's. Its errors are as DecodeAnswer's, and end the answer.
+	File        func(src io.Reader) io.Reader
+	Further     []string // URLs of the files that File reads behind this one, end to end
+	ContentType string   // of what File makes: "application/jsonl"
+}
+
+// Filer is a Unified of which some answers are files: callers get them as they come and as
+// they are, whatever their size.
+type Filer interface {
+	Unified
+	// FileType is the content type of such an answer where the provider names none; ok is
+	// false where the answer is to be decoded.
+	FileType(ep llm.Endpoint) (contentType string, ok bool)
 }
 
 // Profiles are names that do not tell which model is behind them, for example the ARN of

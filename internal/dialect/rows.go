@@ -1,52 +1,83 @@
 package dialect
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
+	"io"
 
 	"sluice/internal/fault"
 )
 
-// Rows turns a file of lines into the caller's as it comes, line by line, so that its
-// length is of no matter. It belongs to one goroutine.
-type Rows struct {
-	// Write appends what a line is to the caller, with the line's end. Lines that are blank
-	// are left out. An error ends the file.
-	Write func(dst, line []byte) ([]byte, error)
-	part  []byte // of a line
+// pieceBytes is how much is made at once of a file that is read in other words.
+const pieceBytes = 32 << 10
+
+// Pieces is a reader of what next appends, piece by piece, until it gives an error; io.EOF
+// is the end. What came with another error is read before it, so that it can be passed on.
+func Pieces(next func(dst []byte) ([]byte, error)) io.Reader { return &pieces{next: next} }
+
+type pieces struct {
+	next func(dst []byte) ([]byte, error)
+	out  []byte // made, and not yet read from at on
+	at   int
+	err  error // after out
 }
 
-var _ Restream = (*Rows)(nil)
+// Read makes as many pieces as one read shall take.
+func (p *pieces) Read(b []byte) (int, error) {
+	if p.at == len(p.out) {
+		for p.out, p.at = p.out[:0], 0; p.err == nil && len(p.out) < pieceBytes; {
+			p.out, p.err = p.next(p.out)
+		}
+	}
+	n := copy(b, p.out[p.at:])
+	if p.at += n; n == 0 || p.at == len(p.out) && errors.Is(p.err, io.EOF) {
+		return n, p.err
+	}
+	return n, nil
+}
 
-// Append appends what the lines are that p ends. A line over LineMax is
+// Rows makes a reader of a file of lines in other words, line by line, so that its length
+// is of no matter. Write appends what a line is to the caller, with the line's end; an
+// error ends the file. Lines that are blank are left out, one over LineMax is
 // fault.UpstreamInvalid.
-func (r *Rows) Append(dst, p []byte) ([]byte, error) {
+func Rows(src io.Reader, write func(dst, line []byte) ([]byte, error)) io.Reader {
+	r := rows{src: bufio.NewReaderSize(src, pieceBytes), write: write}
+	return Pieces(r.next)
+}
+
+type rows struct {
+	src   *bufio.Reader
+	write func(dst, line []byte) ([]byte, error)
+	part  []byte // of a line that is longer than the buffer
+}
+
+// next appends what the next line is.
+func (r *rows) next(dst []byte) ([]byte, error) {
+	r.part = r.part[:0]
 	for {
-		line, rest, whole := bytes.Cut(p, []byte{'\n'})
+		line, err := r.src.ReadSlice('\n')
 		if len(r.part)+len(line) > LineMax {
 			return dst, fault.Newf(fault.UpstreamInvalid, "the provider's file has a line of more than %d bytes", LineMax)
 		}
-		if !whole {
+		if errors.Is(err, bufio.ErrBufferFull) {
 			r.part = append(r.part, line...)
-			return dst, nil
+			continue
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return dst, err // the line is not whole
 		}
 		if len(r.part) > 0 {
 			r.part = append(r.part, line...)
 			line = r.part
 		}
-		var err error
-		if dst, err = r.line(dst, line); err != nil {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
 			return dst, err
 		}
-		r.part, p = r.part[:0], rest
+		out, bad := r.write(dst, line)
+		if bad != nil {
+			return out, bad
+		}
+		return out, err
 	}
-}
-
-// Close appends what the last line is, which may lack its end.
-func (r *Rows) Close(dst []byte) ([]byte, error) { return r.line(dst, r.part) }
-
-func (r *Rows) line(dst, line []byte) ([]byte, error) {
-	if line = bytes.TrimSpace(line); len(line) == 0 {
-		return dst, nil
-	}
-	return r.Write(dst, line)
 }

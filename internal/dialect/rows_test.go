@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"pgregory.net/rapid"
 
@@ -13,11 +15,29 @@ import (
 	"sluice/internal/fault"
 )
 
+// cut is a reader of a text that gives it in pieces of its own choice.
+type cut struct {
+	text  []byte
+	piece func(most int) int
+}
+
+func (c *cut) Read(p []byte) (int, error) {
+	if len(c.text) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, c.text[:c.piece(min(len(p), len(c.text)))])
+	c.text = c.text[n:]
+	return n, nil
+}
+
 // However a file is cut on its way, its rows are those of the whole.
 func TestRowsAreThoseOfTheWholeFile(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOf(rapid.StringMatching(`[ a-z]{0,9}\r?`)).Draw(t, "lines")
+		if rapid.Bool().Draw(t, "a long one") {
+			lines = append(lines, strings.Repeat("x", 100_000), "y")
+		}
 		file := []byte(strings.Join(lines, "\n"))
 		if len(file) > 0 && rapid.Bool().Draw(t, "ended") {
 			file = append(file, '\n')
@@ -28,15 +48,9 @@ func TestRowsAreThoseOfTheWholeFile(t *testing.T) {
 				want = fmt.Appendf(want, "<%s>", l)
 			}
 		}
-		r := dialect.Rows{Write: func(dst, line []byte) ([]byte, error) { return fmt.Appendf(dst, "<%s>", line), nil }}
-		var got []byte
-		var err error
-		for len(file) > 0 && err == nil {
-			n := rapid.IntRange(1, len(file)).Draw(t, "read")
-			got, err = r.Append(got, file[:n])
-			file = file[n:]
-		}
-		if got, err = r.Close(got); err != nil || !bytes.Equal(got, want) {
+		pieces := rapid.IntRange(1, 50_000).Draw(t, "pieces")
+		r := dialect.Rows(&cut{file, func(most int) int { return min(most, pieces) }}, func(dst, line []byte) ([]byte, error) { return fmt.Appendf(dst, "<%s>", line), nil })
+		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want) {
 			t.Fatalf("%q, %v; want %q", got, err, want)
 		}
 	})
@@ -45,17 +59,17 @@ func TestRowsAreThoseOfTheWholeFile(t *testing.T) {
 func TestRowsEnd(t *testing.T) {
 	t.Parallel()
 	bad := errors.New("bad")
-	r := dialect.Rows{Write: func(dst, line []byte) ([]byte, error) { return append(dst, line...), bad }}
-	if got, err := r.Append(nil, []byte("a\nb\n")); string(got) != "a" || !errors.Is(err, bad) {
+	echo := func(dst, line []byte) ([]byte, error) { return append(dst, line...), nil }
+	broken := io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(bad))
+	if got, err := io.ReadAll(dialect.Rows(broken, echo)); string(got) != "a" || !errors.Is(err, bad) {
+		t.Errorf("of a line that is cut: %q, %v", got, err)
+	}
+	refused := dialect.Rows(strings.NewReader("a\nb\n"), func(dst, line []byte) ([]byte, error) { return append(dst, line...), bad })
+	if got, err := io.ReadAll(refused); string(got) != "a" || !errors.Is(err, bad) {
 		t.Errorf("%q, %v", got, err)
 	}
-	r = dialect.Rows{}
-	long := bytes.Repeat([]byte("x"), 1<<20)
-	var err error
-	for n := 0; n <= dialect.LineMax && err == nil; n += len(long) {
-		_, err = r.Append(nil, long)
-	}
-	if !fault.Has(err, fault.UpstreamInvalid) {
+	endless := &cut{bytes.Repeat([]byte("x"), dialect.LineMax+1), func(most int) int { return most }}
+	if _, err := io.ReadAll(dialect.Rows(endless, echo)); !fault.Has(err, fault.UpstreamInvalid) {
 		t.Errorf("a line without end: %v", err)
 	}
 }

@@ -21,7 +21,6 @@ var refusedBySpec = map[string]string{
 // and provider are of one vendor: provider, then how they begin, and why.
 var speltAnew = map[string]string{
 	"openai POST /v1/audio/transcriptions\n": "it is refused",
-	"anthropic POST /v1/files":               "/files speaks OpenAI's shape to all providers: of an upload Anthropic gets the file alone",
 }
 
 // The generated tests of the official clients pass through the gateway as they pass

@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"cmp"
 	"context"
 
 	"sluice/internal/dialect"
@@ -21,12 +20,12 @@ type batches struct{}
 
 // output is the file of results of a batch that has ended: a line for each request, as
 // the provider wrote it.
-type output struct{}
+type output struct{ dialect.AsItIs }
 
 var (
 	_ dialect.Unified = createBatch{}
 	_ dialect.Unified = batches{}
-	_ dialect.Unified = output{}
+	_ dialect.Filer   = output{}
 )
 
 // EncodeRequest makes a request for a batch.
@@ -147,14 +146,4 @@ func batchStatus(status string, counts []byte) string {
 // EncodeRequest says nothing: the address says it all.
 func (output) EncodeRequest(context.Context, *dialect.Request, *dialect.Target) (*dialect.Outgoing, error) {
 	return &dialect.Outgoing{}, nil
-}
-
-// DecodeAnswer hands the lines on.
-func (output) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
-	return asItIs(in, "application/x-jsonl"), nil
-}
-
-// asItIs is an answer that callers get as the provider sent it.
-func asItIs(in *dialect.Incoming, contentType string) *dialect.Answer {
-	return &dialect.Answer{Body: in.Body, ContentType: cmp.Or(in.Header.Get("content-type"), contentType)}
 }

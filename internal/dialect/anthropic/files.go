@@ -21,12 +21,12 @@ type upload struct{}
 type files struct{}
 
 // content is a file itself.
-type content struct{}
+type content struct{ dialect.AsItIs }
 
 var (
 	_ dialect.Unified = upload{}
 	_ dialect.Unified = files{}
-	_ dialect.Unified = content{}
+	_ dialect.Filer   = content{}
 )
 
 // EncodeRequest sends the form with the file alone, whose bytes stay where they are.
@@ -115,9 +115,4 @@ func writeFile(w *dialect.JSON, raw []byte, purpose string) {
 // EncodeRequest says nothing: the address says it all.
 func (content) EncodeRequest(_ context.Context, _ *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	return &dialect.Outgoing{Header: betaHeader(to, []string{filesBeta})}, nil
-}
-
-// DecodeAnswer hands the file on.
-func (content) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
-	return asItIs(in, "application/octet-stream"), nil
 }

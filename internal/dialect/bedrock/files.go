@@ -28,7 +28,7 @@ type files struct{}
 
 var (
 	_ dialect.Unified = upload{}
-	_ dialect.Unified = files{}
+	_ dialect.Filer   = files{}
 )
 
 const tuning = "fine-tune"
@@ -146,11 +146,13 @@ func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 	return out, nil
 }
 
-// DecodeAnswer gives the object as it is, or reads <ObjectSize>12</ObjectSize>.
+// FileType says that an object is given as it is.
+func (files) FileType(ep llm.Endpoint) (string, bool) {
+	return "application/octet-stream", ep == llm.RetrieveFileContent
+}
+
+// DecodeAnswer reads <ObjectSize>12</ObjectSize>.
 func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
-	if in.Sent.Endpoint != llm.RetrieveFile {
-		return &dialect.Answer{Body: in.Body, ContentType: cmp.Or(in.Header.Get("content-type"), "application/octet-stream")}, nil
-	}
 	p, err := placeOf(in.Sent.ID, "id")
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/bedrock"
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -176,8 +177,11 @@ func TestRetrieveFiles(t *testing.T) {
 	if _, err = answer(llm.RetrieveFile, &dialect.Incoming{Sent: sent, Body: []byte(`<ObjectSize>x</ObjectSize>`)}); !fault.Has(err, fault.UpstreamInvalid) {
 		t.Error(err)
 	}
-	a, err = answer(llm.RetrieveFileContent, &dialect.Incoming{Sent: sent, Body: []byte("lines"), Header: wire.Header{{Name: "content-type", Value: "application/jsonl"}}})
-	if err != nil || string(a.Body) != "lines" || a.ContentType != "application/jsonl" {
-		t.Errorf("%+v, %v", a, err)
+	filer := bedrock.Dialect().Unified[llm.RetrieveFileContent].(dialect.Filer)
+	if kind, ok := filer.FileType(llm.RetrieveFileContent); !ok || kind != "application/octet-stream" {
+		t.Errorf("content is no file: %s, %v", kind, ok)
+	}
+	if _, ok := filer.FileType(llm.RetrieveFile); ok {
+		t.Error("what is known about a file is taken for the file")
 	}
 }

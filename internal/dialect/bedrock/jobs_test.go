@@ -151,7 +151,7 @@ func TestBatchOutput(t *testing.T) {
 	if err != nil || !ok || next.Endpoint != llm.RetrieveFileContent || next.Path != "/out/o/qz8v1t9lf3rk/rows.jsonl.out" || next.ContentType != "application/jsonl" {
 		t.Fatalf("%+v, %v, %v", next, ok, err)
 	}
-	rows := strings.Split(dialecttest.Rows(t, next.Rows, `{"recordId":"1","modelInput":{},"modelOutput":{"id":"msg_1","type":"message","role":"assistant","model":"claude-3-haiku","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn","usage":{"input_tokens":5,"output_tokens":7}}}`+"\n"+
+	rows := strings.Split(dialecttest.File(t, next.File, `{"recordId":"1","modelInput":{},"modelOutput":{"id":"msg_1","type":"message","role":"assistant","model":"claude-3-haiku","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn","usage":{"input_tokens":5,"output_tokens":7}}}`+"\n"+
 		`{"recordId":"2","modelInput":{},"error":{"errorCode":400,"errorMessage":"bad"}}`+"\n\n"+`{"recordId":"3","modelOutput":{"odd":1}}`), "\n")
 	if len(rows) != 4 || rows[3] != "" {
 		t.Fatalf("%q", rows)
@@ -187,7 +187,7 @@ func TestBatchOutputOfFamilies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out := dialecttest.Rows(t, next.Rows, `{"recordId":"1","modelOutput":`+said+`}`); !strings.Contains(out, `"message":{"role":"assistant","content":"Hi"`) || !strings.Contains(out, `"total_tokens":3`) {
+		if out := dialecttest.File(t, next.File, `{"recordId":"1","modelOutput":`+said+`}`); !strings.Contains(out, `"message":{"role":"assistant","content":"Hi"`) || !strings.Contains(out, `"total_tokens":3`) {
 			t.Errorf("%s: %s", model, out)
 		}
 	}

@@ -3,6 +3,7 @@ package bedrock
 import (
 	"cmp"
 	"context"
+	"io"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -36,8 +37,10 @@ func (output) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 		return dialect.Next{}, false, fault.New(fault.UpstreamInvalid, "the provider's job does not tell where its output is").Because(err)
 	}
 	model := splice.Text(in.Body, "modelId")
-	rows := &dialect.Rows{Write: func(dst, line []byte) ([]byte, error) { return appendResult(dst, line, in, model), nil }}
-	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: file.id(), Path: file.path(), Rows: rows, ContentType: "application/jsonl"}, true, nil
+	rows := func(src io.Reader) io.Reader {
+		return dialect.Rows(src, func(dst, line []byte) ([]byte, error) { return appendResult(dst, line, in, model), nil })
+	}
+	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: file.id(), Path: file.path(), File: rows, ContentType: "application/jsonl"}, true, nil
 }
 
 // DecodeAnswer has no answer to make: the rows of the file are.

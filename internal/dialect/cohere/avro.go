@@ -1,62 +1,54 @@
 package cohere
 
 import (
+	"bufio"
 	"bytes"
 	"compress/flate"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"io"
 
+	"sluice/internal/dialect"
 	"sluice/internal/fault"
 )
 
-// Limits of a block of rows: its size unpacked, and how much longer than that it may be
-// as JSON, where a number of 4 bytes takes up to 16.
+// Limits of a file: its head; a block of rows, packed and unpacked; and how much longer
+// than it came a block may be as JSON, where a number of 4 bytes takes up to 16. A row, as
+// JSON, and each text in it is limited as a line is.
 const (
+	avroHeadMax   = 1 << 20
 	avroBlockMax  = 64 << 20
 	avroJSONTimes = 16
 	avroJSONMin   = 64 << 10
 )
 
 // avroMagic begins every Avro object container file.
-var avroMagic = []byte("Obj\x01")
+const avroMagic = "Obj\x01"
 
-// readAvro calls each with every row of an Avro object container file, as a JSON
-// object; it is valid during the call. Blocks may be packed by deflate. What is no such
-// file is fault.UpstreamInvalid.
+// readAvro is a reader of what line appends of every row of Avro object container files
+// that follow each other in src: the row is a JSON object, valid during the call. Blocks
+// may be packed by deflate. A row is held at a time, whatever the size of the files. What
+// is no such file is fault.UpstreamInvalid.
 // Source: https://avro.apache.org/docs/1.11.1/specification/#object-container-files, read 2026-11.
-func readAvro(b []byte, each func(row []byte)) error {
-	r := &avroReader{b: b}
-	if !bytes.HasPrefix(b, avroMagic) {
-		return r.fail("it does not begin as one")
-	}
-	r.b = b[len(avroMagic):]
-	head, err := r.header()
-	if err != nil {
-		return err
-	}
-	var row []byte
-	for len(r.b) > 0 {
-		rows, n, err := r.block(head)
-		if err != nil {
-			return err
-		}
-		for range n {
-			left := len(rows.b)
-			if row, err = rows.value(row[:0], head.schema, 0); err != nil {
-				return err
-			}
-			if len(rows.b) == left {
-				return r.fail("a row is empty")
-			}
-			rows.room -= len(row)
-			each(row)
-		}
-		if len(rows.b) > 0 {
-			return r.fail("a block is longer than its rows")
-		}
-	}
-	return nil
+func readAvro(src io.Reader, line func(dst, row []byte) []byte) io.Reader {
+	f := &avroFile{all: avroReader{src: bufio.NewReaderSize(src, avroBuffer)}, line: line}
+	return dialect.Pieces(f.next)
+}
+
+const avroBuffer = 32 << 10
+
+// avroFile reads the rows of files one by one.
+type avroFile struct {
+	all  avroReader
+	head *avroHeader // of the file; nil before the first
+	line func(dst, row []byte) []byte
+
+	packed *io.LimitedReader // the block, as it stands in the file; nil between blocks
+	rows   avroReader        // the block unpacked
+	left   int64             // rows of it
+	made   int               // bytes of JSON of it
+	row    []byte
 }
 
 // avroHeader is what the head of a file says.
@@ -66,20 +58,112 @@ type avroHeader struct {
 	sync   []byte // ends each block
 }
 
-// avroReader takes values off the front of b.
+// next appends what the next row is, or nothing at the end of a block.
+func (f *avroFile) next(dst []byte) (_ []byte, err error) {
+	switch {
+	case f.packed == nil:
+		return dst, f.begin()
+	case f.left == 0:
+		return dst, f.end()
+	}
+	f.left--
+	before := f.rows.taken
+	f.rows.room = func(n int) bool {
+		return n <= dialect.LineMax && f.made+n <= avroJSONTimes*f.rows.taken+avroJSONMin
+	}
+	if f.row, err = f.rows.value(f.row[:0], f.head.schema, 0); err != nil {
+		return dst, err
+	}
+	if f.rows.taken == before {
+		return dst, f.rows.fail("a row is empty")
+	}
+	f.made += len(f.row)
+	return f.line(dst, f.row), nil
+}
+
+// begin begins the next block, and before that the next file where one begins. It is
+// io.EOF behind the last.
+func (f *avroFile) begin() error {
+	begins, err := f.all.src.Peek(len(avroMagic))
+	if string(begins) == avroMagic { // a block cannot begin so: it would have -40 rows
+		f.head, err = f.all.header()
+		return err
+	}
+	switch {
+	case f.head == nil && (err == nil || errors.Is(err, io.EOF)):
+		return f.all.fail("it does not begin as one")
+	case len(begins) == 0:
+		return err
+	}
+	if f.left, err = f.all.long(); err != nil {
+		return err
+	}
+	size, err := f.all.long()
+	if err != nil {
+		return err
+	}
+	if f.left < 0 || size < 0 || size > avroBlockMax {
+		return f.all.fail("a block has no size that can be read")
+	}
+	f.packed = &io.LimitedReader{R: f.all.src, N: size}
+	f.made = 0
+	f.rows = avroReader{src: bufio.NewReaderSize(f.packed, avroBuffer)}
+	if f.head.codec == "deflate" {
+		f.rows.src.Reset(&io.LimitedReader{R: flate.NewReader(bufio.NewReader(f.packed)), N: avroBlockMax})
+	}
+	return nil
+}
+
+// end ends a block: it has nothing behind its rows, and the mark follows it.
+func (f *avroFile) end() error {
+	if _, err := f.rows.src.ReadByte(); err == nil {
+		return f.rows.fail("a block is longer than its rows")
+	} else if !errors.Is(err, io.EOF) {
+		return f.rows.ended(err)
+	}
+	if f.packed.N > 0 {
+		return f.rows.fail("a block is shorter than it says")
+	}
+	f.packed = nil
+	mark, err := f.all.take(int64(len(f.head.sync)))
+	if err == nil && !bytes.Equal(mark, f.head.sync) {
+		err = f.all.fail("a block does not end as it should")
+	}
+	return err
+}
+
+// avroReader takes values off a file, or off a block of it.
 type avroReader struct {
-	b    []byte
-	room int // for JSON: types may make much of few bytes
+	src   *bufio.Reader
+	taken int              // bytes so far
+	text  bytes.Buffer     // what was taken last
+	room  func(n int) bool // whether a row may be JSON of n bytes: types may make much of few bytes
 }
 
 func (r *avroReader) fail(why string) error {
 	return fault.New(fault.UpstreamInvalid, "the provider's dataset is no Avro file that can be read: "+why)
 }
 
+// ended is the fault of a file that ends, or cannot be unpacked, where more must follow; an
+// error of the connection stays what it is.
+func (r *avroReader) ended(err error) error {
+	var corrupt flate.CorruptInputError
+	switch {
+	case errors.As(err, &corrupt):
+		return r.fail("a block cannot be unpacked")
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return r.fail("it is cut short")
+	}
+	return err
+}
+
 func (r *avroReader) header() (*avroHeader, error) {
 	h := &avroHeader{codec: "null"}
 	var schema []byte
-	for {
+	if _, err := r.take(int64(len(avroMagic))); err != nil {
+		return nil, err
+	}
+	for before := r.taken; ; {
 		n, err := r.blockCount()
 		if err != nil {
 			return nil, err
@@ -87,27 +171,33 @@ func (r *avroReader) header() (*avroHeader, error) {
 		if n == 0 {
 			break
 		}
-		for range n {
-			key, err := r.bytes()
+		for ; n > 0; n-- {
+			name, err := r.bytes()
 			if err != nil {
 				return nil, err
 			}
+			key := string(name)
 			val, err := r.bytes()
-			if err != nil {
+			switch {
+			case err != nil:
 				return nil, err
-			}
-			switch string(key) {
-			case "avro.schema":
-				schema = val
-			case "avro.codec":
+			case r.taken-before > avroHeadMax:
+				return nil, r.fail("its head is too long")
+			case key == "avro.schema":
+				schema = bytes.Clone(val)
+			case key == "avro.codec":
 				h.codec = string(val)
 			}
 		}
 	}
-	var err error
-	if h.sync, err = r.take(16); err != nil {
+	if h.codec != "null" && h.codec != "deflate" {
+		return nil, r.fail("its blocks are packed by a codec that is not known")
+	}
+	mark, err := r.take(16)
+	if err != nil {
 		return nil, err
 	}
+	h.sync = bytes.Clone(mark)
 	var decoded any
 	if err := json.Unmarshal(schema, &decoded); err != nil {
 		return nil, r.fail("its schema is broken")
@@ -118,57 +208,39 @@ func (r *avroReader) header() (*avroHeader, error) {
 	return h, nil
 }
 
-// block takes the next block and returns a reader of its rows, and how many they are.
-func (r *avroReader) block(h *avroHeader) (*avroReader, int, error) {
-	n, err := r.long()
-	if err != nil {
-		return nil, 0, err
+// ReadByte takes a byte.
+func (r *avroReader) ReadByte() (byte, error) {
+	b, err := r.src.ReadByte()
+	if err == nil {
+		r.taken++
 	}
-	data, err := r.bytes()
-	if err != nil {
-		return nil, 0, err
-	}
-	mark, err := r.take(16)
-	if err != nil {
-		return nil, 0, err
-	}
-	if !bytes.Equal(mark, h.sync) {
-		return nil, 0, r.fail("a block does not end as it should")
-	}
-	switch h.codec {
-	case "null":
-	case "deflate":
-		data, err = io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(data)), avroBlockMax+1))
-		if err != nil || len(data) > avroBlockMax {
-			return nil, 0, r.fail("a block cannot be unpacked")
-		}
-	default:
-		return nil, 0, r.fail("its blocks are packed by a codec that is not known")
-	}
-	if n < 0 || n > int64(len(data)) {
-		return nil, 0, r.fail("a block counts more rows than it can hold")
-	}
-	return &avroReader{b: data, room: avroJSONTimes*len(data) + avroJSONMin}, int(n), nil
+	return b, err
 }
 
 // long takes a whole number, zigzag and of variable length.
 func (r *avroReader) long() (int64, error) {
-	v, n := binary.Varint(r.b)
-	if n <= 0 {
-		return 0, r.fail("it is cut short")
+	before := r.taken
+	v, err := binary.ReadVarint(r)
+	if err != nil && r.taken-before == binary.MaxVarintLen64 {
+		return 0, r.fail("a number is too long")
 	}
-	r.b = r.b[n:]
+	if err != nil {
+		return 0, r.ended(err)
+	}
 	return v, nil
 }
 
-// take takes n bytes.
+// take takes n bytes, which are valid until the next.
 func (r *avroReader) take(n int64) ([]byte, error) {
-	if n < 0 || n > int64(len(r.b)) {
-		return nil, r.fail("it is cut short")
+	if n < 0 || n > dialect.LineMax {
+		return nil, r.fail("a text is too long")
 	}
-	out := r.b[:n]
-	r.b = r.b[n:]
-	return out, nil
+	r.text.Reset()
+	got, err := io.CopyN(&r.text, r.src, n)
+	if r.taken += int(got); err != nil {
+		return nil, r.ended(err)
+	}
+	return r.text.Bytes(), nil
 }
 
 // bytes takes a length and so many bytes.
@@ -188,8 +260,8 @@ func (r *avroReader) blockCount() (int64, error) {
 		n = -n
 		_, err = r.long()
 	}
-	if err == nil && (n < 0 || n > int64(len(r.b))) {
-		err = r.fail("it is cut short")
+	if err == nil && n < 0 {
+		err = r.fail("it counts more items than there can be")
 	}
 	return n, err
 }

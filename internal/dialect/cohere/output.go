@@ -2,6 +2,7 @@ package cohere
 
 import (
 	"context"
+	"io"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -21,8 +22,9 @@ func (output) EncodeRequest(context.Context, *dialect.Request, *dialect.Target) 
 	return &dialect.Outgoing{}, nil
 }
 
-// Follow leads from the job to the dataset and its parts. A job without output is
-// fault.Conflict.
+// Follow leads from the job to the dataset and from that to its parts, a row of which
+// becomes a line {"id":…,"custom_id":…,"response":{"status_code":200,"body":[…]}}. A job
+// without output is fault.Conflict.
 func (output) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 	if len(in.More) == 0 {
 		b := readBatch(in.Body)
@@ -31,31 +33,25 @@ func (output) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 		}
 		return dialect.Next{Endpoint: llm.RetrieveFile, ID: b.output}, true, nil
 	}
+	var urls []string
 	parts, _ := splice.Find(in.More[0], "dataset", "dataset_parts")
-	have := len(in.More) - 1
 	for p := range splice.Elements(parts) {
-		if have--; have < 0 {
-			url := splice.Text(p, "url")
-			if url == "" {
-				return dialect.Next{}, false, fault.New(fault.UpstreamInvalid, "the provider's dataset has a part without a URL")
-			}
-			return dialect.Next{URL: url}, true, nil
+		url := splice.Text(p, "url")
+		if url == "" {
+			return dialect.Next{}, false, fault.New(fault.UpstreamInvalid, "the provider's dataset has a part without a URL")
 		}
+		urls = append(urls, url)
 	}
-	return dialect.Next{}, false, nil
+	if len(urls) == 0 {
+		return dialect.Next{}, false, nil
+	}
+	rows := func(src io.Reader) io.Reader { return readAvro(src, appendLine) }
+	return dialect.Next{URL: urls[0], Further: urls[1:], File: rows, ContentType: "application/jsonl"}, true, nil
 }
 
-// DecodeAnswer writes a line for each row of the parts:
-// {"id":…,"custom_id":…,"response":{"status_code":200,"body":[…]}}.
-func (output) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
-	var lines []byte
-	for _, part := range in.More[min(1, len(in.More)):] {
-		err := readAvro(part, func(row []byte) { lines = appendLine(lines, row) })
-		if err != nil {
-			return nil, err
-		}
-	}
-	return &dialect.Answer{Body: lines, ContentType: "application/jsonl"}, nil
+// DecodeAnswer is the answer of a dataset without parts: no lines.
+func (output) DecodeAnswer(*dialect.Incoming) (*dialect.Answer, error) {
+	return &dialect.Answer{ContentType: "application/jsonl"}, nil
 }
 
 func appendLine(dst, row []byte) []byte {

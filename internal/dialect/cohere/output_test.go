@@ -5,10 +5,13 @@ import (
 	"compress/flate"
 	"encoding/binary"
 	"encoding/json"
+	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -76,13 +79,15 @@ func embedRow(w *avro, text, id string, vector ...float64) *avro {
 	return w.long(1).text("u-" + id)
 }
 
+// outputOf reads parts, as the dataset names them.
 func outputOf(parts ...[]byte) (string, error) {
-	in := &dialect.Incoming{Body: []byte(`{}`), More: append([][]byte{[]byte(`{}`)}, parts...), To: target, Sent: &dialect.Request{Endpoint: llm.GetBatchOutput}}
-	a, err := unified(llm.GetBatchOutput).DecodeAnswer(in)
+	in := &dialect.Incoming{Body: []byte(`{"status":"complete","output_dataset_id":"d"}`), More: [][]byte{[]byte(`{"dataset":{"dataset_parts":[{"url":"https://a"}]}}`)}}
+	next, _, err := unified(llm.GetBatchOutput).(dialect.Follower).Follow(in)
 	if err != nil {
 		return "", err
 	}
-	return string(a.Body), nil
+	out, err := io.ReadAll(next.File(iotest.OneByteReader(bytes.NewReader(bytes.Join(parts, nil)))))
+	return string(out), err
 }
 
 func TestOutputOfABatch(t *testing.T) {
@@ -183,19 +188,22 @@ func TestFollow(t *testing.T) {
 		want dialect.Next
 		then string
 	}{
-		{dialect.Next{Endpoint: llm.RetrieveFile, ID: "d2"}, `{"dataset":{"id":"d2","dataset_parts":[{"url":"https://a"},{"url":"https://b"}]}}`},
-		{dialect.Next{URL: "https://a"}, "A"},
-		{dialect.Next{URL: "https://b"}, "B"},
+		{dialect.Next{Endpoint: llm.RetrieveFile, ID: "d2"}, `{"dataset":{"id":"d2","dataset_parts":[{"url":"https://a"},{"url":"https://b"},{"url":"https://c"}]}}`},
+		{dialect.Next{URL: "https://a", Further: []string{"https://b", "https://c"}}, "A"},
 	}
 	for _, s := range steps {
 		got, ok, err := f.Follow(in)
-		if got.Endpoint != s.want.Endpoint || got.ID != s.want.ID || got.URL != s.want.URL || !ok || err != nil {
+		if got.Endpoint != s.want.Endpoint || got.ID != s.want.ID || got.URL != s.want.URL || !slices.Equal(got.Further, s.want.Further) || !ok || err != nil {
 			t.Fatalf("%+v, %v, %v; want %+v", got, ok, err, s.want)
 		}
 		in.More = append(in.More, []byte(s.then))
 	}
+	in.More[0] = []byte(`{"dataset":{"dataset_parts":[]}}`)
 	if got, ok, err := f.Follow(in); ok || err != nil {
-		t.Errorf("after the last part: %+v, %v", got, err)
+		t.Errorf("of no parts: %+v, %v", got, err)
+	}
+	if a, err := f.DecodeAnswer(in); err != nil || len(a.Body) != 0 || a.ContentType != "application/jsonl" {
+		t.Errorf("of no parts: %+v, %v", a, err)
 	}
 	if _, _, err := f.Follow(&dialect.Incoming{Body: []byte(`{"job_id":"j","status":"processing"}`)}); !fault.Has(err, fault.Conflict) {
 		t.Errorf("a job that runs: %v", err)

@@ -1,8 +1,11 @@
 package dialecttest
 
 import (
+	"io"
 	"slices"
+	"strings"
 	"testing"
+	"testing/iotest"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -74,18 +77,12 @@ func Answers(t *testing.T, u dialect.Unified, to *dialect.Target, cases []Answer
 	}
 }
 
-// Rows is what becomes of a file that a dialect turns into the caller's as it comes, read
-// in small pieces.
-func Rows(t testing.TB, rows dialect.Restream, file string) string {
+// File is what becomes of a file that a dialect turns into the caller's as it is read, in
+// small pieces.
+func File(t testing.TB, turn func(io.Reader) io.Reader, file string) string {
 	t.Helper()
-	var out []byte
-	var err error
-	for p := []byte(file); len(p) > 0; p = p[min(7, len(p)):] {
-		if out, err = rows.Append(out, p[:min(7, len(p))]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if out, err = rows.Close(out); err != nil {
+	out, err := io.ReadAll(turn(iotest.OneByteReader(strings.NewReader(file))))
+	if err != nil {
 		t.Fatal(err)
 	}
 	return string(out)

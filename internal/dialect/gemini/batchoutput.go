@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"context"
+	"io"
 	"strconv"
 
 	"sluice/internal/dialect"
@@ -31,7 +32,7 @@ func (batchOutput) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 		return dialect.Next{}, false, fault.Newf(fault.Conflict, "the batch has no output: its status is %s", status)
 	}
 	o := &outputWriter{in: in, model: textIn(in.Body, "model"), job: jobID(in.Body)}
-	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: out.bucket + "/" + out.name, Rows: &dialect.Rows{Write: o.row}, ContentType: "application/jsonl"}, true, nil
+	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: out.bucket + "/" + out.name, File: func(src io.Reader) io.Reader { return dialect.Rows(src, o.row) }, ContentType: "application/jsonl"}, true, nil
 }
 
 // DecodeAnswer has no answer to make: the rows of the file are.

@@ -18,7 +18,7 @@ import (
 // contract/provider-transforms.md 4.10, section 12.
 type files struct{}
 
-var _ dialect.Unified = files{}
+var _ dialect.Filer = files{}
 
 // EncodeRequest asks for an object, or for what is known about it.
 func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
@@ -29,12 +29,13 @@ func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 	return &dialect.Outgoing{Path: o.path()}, nil
 }
 
-// DecodeAnswer writes what the lines in front of the answer say about the object; the
-// content is given as it is.
+// FileType says that an object's content is given as it is.
+func (files) FileType(ep llm.Endpoint) (string, bool) {
+	return "application/octet-stream", ep == llm.RetrieveFileContent
+}
+
+// DecodeAnswer writes what the lines in front of the answer say about the object.
 func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
-	if in.Sent.Endpoint == llm.RetrieveFileContent {
-		return &dialect.Answer{Body: in.Body, ContentType: cmp.Or(in.Header.Get("content-type"), "application/octet-stream")}, nil
-	}
 	o, ok := readObject(in.Sent.ID)
 	if !ok {
 		return nil, fault.New(fault.Internal, "")

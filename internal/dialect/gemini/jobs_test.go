@@ -3,6 +3,7 @@ package gemini_test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"mime/multipart"
 	"strings"
 	"testing"
@@ -118,7 +119,7 @@ func TestBatchOutput(t *testing.T) {
 	if err != nil || !more || next.Endpoint != llm.RetrieveFileContent || next.ID != "b/out/prediction-1/predictions.jsonl" || next.ContentType != "application/jsonl" {
 		t.Fatalf("%+v %v %v", next, more, err)
 	}
-	out := dialecttest.Rows(t, next.Rows, `{"requestId":"a","request":{},"status":"","response":{"candidates":[{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}],"modelVersion":"gemini-2.5-flash","responseId":"r"}}`+"\n"+
+	out := dialecttest.File(t, next.File, `{"requestId":"a","request":{},"status":"","response":{"candidates":[{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}],"modelVersion":"gemini-2.5-flash","responseId":"r"}}`+"\n"+
 		`{"requestId":"b","status":"Bad Request: {}","response":null}`+"\n\n"+
 		`{"custom_id":"c","status":"","response":{"id":"msg_1","type":"message","role":"assistant","model":"claude","content":[{"type":"text","text":"ho"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":2}}}`+"\n"+
 		`{"requestId":"d","instance":{},"predictions":[{"embeddings":{"values":[1],"statistics":{"token_count":2}}}]}`+"\n")
@@ -138,7 +139,7 @@ func TestBatchOutput(t *testing.T) {
 	if !strings.Contains(rows[0], `"object":"chat.completion"`) || !strings.Contains(rows[0], `"content":"hi"`) {
 		t.Errorf("row %s", rows[0])
 	}
-	if _, err := next.Rows.Append(nil, []byte("no JSON\n")); !fault.Has(err, fault.UpstreamInvalid) {
+	if _, err := io.ReadAll(next.File(strings.NewReader("no JSON\n"))); !fault.Has(err, fault.UpstreamInvalid) {
 		t.Errorf("a row that is none: %v", err)
 	}
 	running := &dialect.Incoming{Body: []byte(`{"name":"x/1","state":"JOB_STATE_RUNNING"}`)}
@@ -304,8 +305,11 @@ func TestFiles(t *testing.T) {
 	if _, err := vertex(llm.RetrieveFile).DecodeAnswer(in); !fault.Has(err, fault.UpstreamInvalid) {
 		t.Errorf("without a length: %v", err)
 	}
-	in.Sent.Endpoint, in.Body = llm.RetrieveFileContent, []byte("x\n")
-	if a, err := vertex(llm.RetrieveFileContent).DecodeAnswer(in); err != nil || string(a.Body) != "x\n" || a.ContentType != "application/octet-stream" {
-		t.Errorf("%v %+v", err, a)
+	filer := vertex(llm.RetrieveFileContent).(dialect.Filer)
+	if kind, ok := filer.FileType(llm.RetrieveFileContent); !ok || kind != "application/octet-stream" {
+		t.Errorf("content is no file: %s, %v", kind, ok)
+	}
+	if _, ok := filer.FileType(llm.RetrieveFile); ok {
+		t.Error("what is known about a file is taken for the file")
 	}
 }
