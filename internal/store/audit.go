@@ -36,6 +36,16 @@ type auditRow struct {
 	Hash        string
 }
 
+// auditColumns are those of the table audit, in the order of values.
+const auditColumns = "id, org_id, workspace_id, actor_id, actor_kind, action, kind, target_id, at_ms, remote_ip, method, path, request_id, status, body, seq, prev, hash"
+
+func (r *auditRow) values() []any {
+	return []any{
+		r.ID, r.OrgID, r.WorkspaceID, r.ActorID, r.ActorKind, r.Action, r.Kind, r.TargetID, r.AtMS, r.RemoteIP, r.Method, r.Path, r.RequestID,
+		int64(r.Status), r.Body, r.Seq, r.Prev, r.Hash,
+	}
+}
+
 // Audit adds a row to the trail of its organisation, at the end of the transaction. A
 // zero At stands for now. What callers choose freely (path, request id, target) is cut
 // to its column rather than refused: an action must not fail because its trace is

@@ -27,42 +27,47 @@ type auditHead struct {
 	CheckpointMS  int64 `bun:"checkpoint_ms"`
 }
 
+// findHead reads a head but for its organisation.
+const findHead = "SELECT seq, hash, first_seq, checkpoint, checkpoint_seq, checkpoint_ms FROM audit_heads WHERE org_id = ?"
+
+// auditChunk is how many audit rows go into one statement.
+const auditChunk = 200
+
 // chain locks the trails that get audit rows of this transaction and returns the
 // statements that add them. Whoever holds the head of a trail waits for nothing any more
 // but the change feed, and heads are taken in one order: no deadlock can come of it.
-func (t *tx) chain(ctx context.Context) ([]string, error) {
-	if len(t.audits) == 0 {
-		return nil, nil
-	}
+func (t *tx) chain(ctx context.Context) (statements []statement, err error) {
 	slices.SortStableFunc(t.audits, func(a, b auditRow) int { return strings.Compare(a.OrgID, b.OrgID) })
-	var statements []string
 	var head *auditHead
 	for i := range t.audits {
 		row := &t.audits[i]
 		if head == nil || head.OrgID != row.OrgID {
-			var err error
 			if head, err = t.head(ctx, row.OrgID); err != nil {
 				return nil, err
 			}
 		}
 		head.link(row)
 		if i+1 == len(t.audits) || t.audits[i+1].OrgID != row.OrgID {
-			statements = append(statements, t.advanced(head))
+			statements = append(statements, head.advanced())
 		}
 	}
-	return append(statements, t.db.NewInsert().Model(&t.audits).String()), nil
+	for some := range slices.Chunk(t.audits, auditChunk) {
+		rows := make([][]any, len(some))
+		for i := range some {
+			rows[i] = some[i].values()
+		}
+		statements = append(statements, inserted("audit", auditColumns, rows...))
+	}
+	return statements, nil
 }
 
 // head locks the head of a trail until the end of the transaction, making it first
 // where there is none.
 func (t *tx) head(ctx context.Context, orgID string) (*auditHead, error) {
-	head := new(auditHead)
+	head := &auditHead{OrgID: orgID}
+	find := t.held(statement{findHead, []any{orgID}})
 	locked := func() error {
-		sel := t.db.NewSelect().Model(head).Where("h.org_id = ?", orgID)
-		if t.engine.lock != "" {
-			sel = sel.For(t.engine.lock)
-		}
-		return sel.Scan(ctx)
+		return t.askOne(ctx, find, &head.Seq, &head.Hash, &head.FirstSeq, &head.Checkpoint, &head.CheckpointSeq, &head.CheckpointMS)
 	}
 	err := locked()
 	if !errors.Is(err, sql.ErrNoRows) {
@@ -85,12 +90,13 @@ func (h *auditHead) link(r *auditRow) {
 	h.Seq, h.Hash = row.Seq, row.Hash
 }
 
-// advance keeps where the trail now stands.
-func (t *tx) advance(ctx context.Context, h *auditHead) error {
-	return t.all(ctx, []string{t.advanced(h)})
+// advanced keeps where the trail now stands.
+func (h *auditHead) advanced() statement {
+	return statement{
+		"UPDATE audit_heads SET seq = ?, hash = ?, first_seq = ?, checkpoint = ?, checkpoint_seq = ?, checkpoint_ms = ? WHERE org_id = ?",
+		[]any{h.Seq, h.Hash, h.FirstSeq, h.Checkpoint, h.CheckpointSeq, h.CheckpointMS, h.OrgID},
+	}
 }
-
-func (t *tx) advanced(h *auditHead) string { return t.db.NewUpdate().Model(h).WherePK().String() }
 
 // chainOld chains the rows that were written before there was a chain, oldest first.
 // Each batch is a transaction of its own, so an interrupted run goes on where it was.
@@ -144,5 +150,5 @@ func (t *tx) leave(ctx context.Context, h *auditHead) error {
 	if h == nil {
 		return nil
 	}
-	return t.advance(ctx, h)
+	return t.all(ctx, h.advanced())
 }

@@ -57,7 +57,7 @@ func (s *Store) PutCheckpoint(ctx context.Context, c audit.Checkpoint) error {
 				return fault.New(fault.Conflict, "another checkpoint was written meanwhile")
 			}
 			head.Checkpoint, head.CheckpointSeq, head.CheckpointMS, head.FirstSeq = c.Number, c.Seq, at.UnixMilli(), c.First
-			if err := t.advance(ctx, head); err != nil {
+			if err := t.all(ctx, head.advanced()); err != nil {
 				return err
 			}
 			_, err = db.NewInsert().Model(&row).Exec(ctx)

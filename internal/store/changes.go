@@ -2,51 +2,25 @@ package store
 
 import (
 	"context"
-	"fmt"
+	"database/sql"
 	"slices"
-
-	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
 
 	"sluice/internal/resource"
 )
 
-// changeRow is a line of the table changes.
-type changeRow struct {
-	bun.BaseModel `bun:"table:changes,alias:c"`
-
-	Seq     int64 `bun:",pk"`
-	Kind    string
-	ID      string
-	Deleted int16
-}
-
-// newChange is a changeRow whose number the database works out.
+// newChange is a line of the table changes whose number the database works out.
 type newChange struct {
-	bun.BaseModel `bun:"table:changes"`
-
-	Seq     behind
-	Kind    string
-	ID      string
-	Deleted int16
-}
-
-// behind is a sequence number: that of the newest change less so many.
-type behind int
-
-// AppendQuery writes it as an expression.
-func (n behind) AppendQuery(_ schema.QueryGen, b []byte) ([]byte, error) {
-	return fmt.Appendf(b, "(%s) - %d", feedAt, int(n)), nil
+	kind, id string
+	deleted  bool
 }
 
 // change notes a change of this transaction for the feed.
 func (t *tx) change(kind, id string, deleted bool) {
-	row := newChange{Kind: kind, ID: id}
-	if deleted {
-		row.Deleted = 1
-	}
-	t.changes = append(t.changes, row)
+	t.changes = append(t.changes, newChange{kind, id, deleted})
 }
+
+// feedAfter reads on behind a place in the feed.
+const feedAfter = "SELECT seq, kind, id, deleted FROM changes WHERE seq > ? ORDER BY seq LIMIT ?"
 
 // changeChunk is how many changes go into one statement.
 const changeChunk = 200
@@ -55,16 +29,20 @@ const changeChunk = 200
 // update holds the counter's row until the commit, so whoever gets the next number
 // commits later: that is the order which resource.Change promises. Coming last it also
 // cannot be part of a deadlock.
-func (t *tx) published() []string {
+func (t *tx) published() []statement {
 	if len(t.changes) == 0 {
 		return nil
 	}
-	statements := []string{t.db.NewRaw("UPDATE counters SET value = value + ? WHERE name = 'changes'", len(t.changes)).String()}
-	for i := range t.changes {
-		t.changes[i].Seq = behind(len(t.changes) - 1 - i)
-	}
+	statements := []statement{{"UPDATE counters SET value = value + ? WHERE name = 'changes'", []any{int64(len(t.changes))}}}
+	behind := len(t.changes) // how far its number is behind that of the newest change
 	for some := range slices.Chunk(t.changes, changeChunk) {
-		statements = append(statements, t.db.NewInsert().Model(&some).String())
+		var s statement
+		for _, c := range some {
+			behind--
+			s.add(", (("+feedAt+") - ?, ?, ?, ?)", int64(behind), c.kind, c.id, bit(c.deleted))
+		}
+		s.text = "INSERT INTO changes (seq, kind, id, deleted) VALUES " + s.text[2:]
+		statements = append(statements, s)
 	}
 	return statements
 }
@@ -77,25 +55,24 @@ func (s *Store) Changes(ctx context.Context, after int64, limit int) ([]resource
 	if err != nil {
 		return nil, err
 	}
-	var rows []changeRow
+	var changes []resource.Change
 	err = s.within(ctx, "read the change feed", func(ctx context.Context) error {
-		return s.db.NewSelect().Model(&rows).Where("c.seq > ?", after).Order("c.seq").Limit(rowsWanted).Scan(ctx)
+		changes = changes[:0]
+		return s.ask(ctx, statement{feedAfter, []any{after, rowsWanted}}, func(line *sql.Rows) error {
+			var c resource.Change
+			err := line.Scan(&c.Seq, &c.Kind, &c.ID, &c.Deleted)
+			changes = append(changes, c)
+			return err
+		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	changes := make([]resource.Change, len(rows))
-	for i, row := range rows {
-		changes[i] = resource.Change{Seq: row.Seq, Kind: row.Kind, ID: row.ID, Deleted: row.Deleted != 0}
-	}
-	return changes, nil
+	return changes, err
 }
 
 // LastChange returns the highest sequence number of the feed, 0 while it is empty.
 func (s *Store) LastChange(ctx context.Context) (int64, error) {
 	var last int64
 	err := s.within(ctx, "read the change feed", func(ctx context.Context) error {
-		return s.db.NewSelect().Model((*changeRow)(nil)).ColumnExpr("COALESCE(MAX(c.seq), 0)").Scan(ctx, &last)
+		return s.askOne(ctx, statement{text: "SELECT COALESCE(MAX(seq), 0) FROM changes"}, &last)
 	})
 	return last, err
 }

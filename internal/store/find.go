@@ -16,32 +16,35 @@ const recordColumns = "kind, id, org_id, workspace_id, slug, name, name_folded, 
 // its index entries as lines of version 0: name in name, value in body and unique_value
 // in slug. One statement, because on a server every other one is a journey.
 const (
-	byID   = "kind = ?0 AND id = ?1"
-	bySlug = "kind = ?0 AND org_id = ?1 AND slug = ?2"
+	byID   = "kind = ? AND id = ?"
+	bySlug = "kind = ? AND org_id = ? AND slug = ?"
 
-	findID = "SELECT " + recordColumns + " FROM records WHERE " + byID + entriesOf + "?1"
+	findID = "SELECT " + recordColumns + " FROM records WHERE " + byID + entriesOf + "?"
 	// A slug is unique, so the id is one at most.
 	findSlug = "SELECT " + recordColumns + " FROM records WHERE " + bySlug + entriesOf + "(SELECT id FROM records WHERE " + bySlug + ")"
 
 	entriesOf = " UNION ALL SELECT i.kind, i.id, '', '', i.unique_value, i.name, '', '', 0, 0, 0, i.value" +
-		" FROM record_index AS i WHERE i.kind = ?0 AND i.id = "
+		" FROM record_index AS i WHERE i.kind = ? AND i.id = "
 )
 
 // Find returns one record with its index entries, by name and value; fault.NotFound when
 // there is none.
 func (r reads) Find(ctx context.Context, kind, id string) (resource.Record, error) {
-	return r.one(ctx, "find "+kind, findID, kind, id)
+	return r.one(ctx, "find "+kind, findID, kind, id, kind, id)
 }
 
 // FindSlug returns the record of a kind that has the slug in an organisation; an
 // empty slug is nobody's.
 func (r reads) FindSlug(ctx context.Context, kind, orgID, slug string) (resource.Record, error) {
-	return r.one(ctx, "find "+kind+" by slug", findSlug, kind, orgID, slug)
+	return r.one(ctx, "find "+kind+" by slug", findSlug, kind, orgID, slug, kind, kind, orgID, slug)
 }
 
 func (r reads) one(ctx context.Context, doing, query string, args ...any) (resource.Record, error) {
 	var rows []recordRow
-	err := r.within(ctx, doing, func(ctx context.Context) error { return r.db.NewRaw(query, args...).Scan(ctx, &rows) })
+	err := r.within(ctx, doing, func(ctx context.Context) (err error) {
+		rows, err = r.records(ctx, statement{query, args})
+		return err
+	})
 	if err != nil {
 		return resource.Record{}, err
 	}

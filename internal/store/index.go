@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 
-	"github.com/uptrace/bun"
-
 	"sluice/internal/fault"
 	"sluice/internal/resource"
 )
@@ -13,10 +11,11 @@ import (
 // MaxIndex is the largest number of index entries of one record.
 const MaxIndex = 1000
 
+// indexColumns are those of record_index.
+const indexColumns = "kind, id, name, value, unique_value"
+
 // indexRow is a line of the table record_index.
 type indexRow struct {
-	bun.BaseModel `bun:"table:record_index,alias:i"`
-
 	Kind        string
 	ID          string
 	Name        string
@@ -76,15 +75,17 @@ func (r reads) withIndex(ctx context.Context, rows []recordRow) ([]resource.Reco
 		ids[i], recs[i] = rows[i].ID, rows[i].record()
 		at[[2]string{rows[i].Kind, rows[i].ID}] = &recs[i]
 	}
-	var entries []indexRow
-	err := r.db.NewSelect().Model(&entries).Where("i.id IN (?)", bun.List(ids)).Order("i.name", "i.value").Scan(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
+	s := statement{text: "SELECT " + indexColumns + " FROM record_index WHERE "}
+	s.oneOf("id", ids)
+	s.add(" ORDER BY name, value")
+	return recs, r.ask(ctx, s, func(line *sql.Rows) error {
+		var e indexRow
+		if err := line.Scan(&e.Kind, &e.ID, &e.Name, &e.Value, &e.UniqueValue); err != nil {
+			return err
+		}
 		if rec := at[[2]string{e.Kind, e.ID}]; rec != nil {
 			rec.Index = append(rec.Index, resource.IndexEntry{Name: e.Name, Value: e.Value, Unique: e.UniqueValue.Valid})
 		}
-	}
-	return recs, nil
+		return nil
+	})
 }

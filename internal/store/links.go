@@ -93,8 +93,3 @@ func linkRows(set, fromID string, links []resource.Link) ([]linkRow, error) {
 	}
 	return rows, nil
 }
-
-// dropLinks removes what leads from and to a record that goes.
-func (t *tx) dropLinks(id string) string {
-	return t.db.NewDelete().Table("record_links").Where("from_id = ?", id).WhereOr("to_id = ?", id).String()
-}

@@ -23,6 +23,7 @@ func (p *tap) AfterQuery(_ context.Context, e *bun.QueryEvent) {
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	s := migrated(t)
+	s.engine.local = false // speak as to a server
 	r := resource.Record{Kind: "k", ID: ident.NewID(), OrgID: "o", Slug: "s", Status: "active", Version: 1, Body: []byte("{}"), Index: []resource.IndexEntry{{Name: "n", Value: "v"}}}
 	in := func(f func(resource.Tx) error) func() error {
 		return func() error {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"database/sql"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -23,10 +24,10 @@ func TestPlansOfLists(t *testing.T) {
 		"workspace":    {resource.Query{Kind: "k", OrgID: "o", WorkspaceID: "w", Statuses: statuses}, "COVERING INDEX records_in_workspace"},
 		"entry":        {resource.Query{Kind: "k", OrgID: "o", Index: []resource.IndexEntry{{Name: "n", Value: "v"}}}, ""},
 	} {
-		count := s.plan(t, filter(s.db.NewSelect().Model((*recordRow)(nil)).ColumnExpr("COUNT(*)"), c.query).String())
-		list := s.plan(t, s.page(s.db.NewSelect().Model((*recordRow)(nil)), c.query, 20).String())
+		count := s.plan(t, count(c.query, "COUNT(*)"))
+		list := s.plan(t, page(c.query, 20))
 		c.query.Offset = 40
-		later := s.plan(t, s.page(s.db.NewSelect().Model((*recordRow)(nil)), c.query, 20).String())
+		later := s.plan(t, page(c.query, 20))
 		if !strings.Contains(later, c.index) {
 			t.Errorf("a later page of %s is found by %s", name, later)
 		}
@@ -60,23 +61,18 @@ func migrated(t *testing.T) *Store {
 }
 
 // plan is how SQLite would go about a query.
-func (s *Store) plan(t *testing.T, query string) string {
+func (s *Store) plan(t *testing.T, query statement) string {
 	t.Helper()
-	rows, err := s.db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
 	var steps []string
-	for rows.Next() {
+	query.text = "EXPLAIN QUERY PLAN " + query.text
+	err := s.ask(t.Context(), query, func(line *sql.Rows) error {
 		var id, parent, unused int
 		var step string
-		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
-			t.Fatal(err)
-		}
+		err := line.Scan(&id, &parent, &unused, &step)
 		steps = append(steps, step)
-	}
-	if err := rows.Err(); err != nil {
+		return err
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return strings.Join(steps, "; ")

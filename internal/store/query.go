@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/uptrace/bun"
-
 	"sluice/internal/fault"
 	"sluice/internal/resource"
 )
@@ -30,16 +28,14 @@ func (r reads) List(ctx context.Context, q resource.Query) ([]resource.Record, e
 	}
 	var recs []resource.Record
 	err = r.within(ctx, "list "+q.Kind, func(ctx context.Context) error {
-		var rows []recordRow
-		if err := r.page(r.db.NewSelect().Model(&rows), q, limit).Scan(ctx); err != nil {
-			return err
-		}
-		if q.Bare {
+		rows, err := r.paged(ctx, q, limit)
+		switch {
+		case err != nil:
+		case q.Bare:
 			recs = bare(rows)
-			return nil
+		default:
+			recs, err = r.withIndex(ctx, rows)
 		}
-		var err error
-		recs, err = r.withIndex(ctx, rows)
 		return err
 	})
 	return recs, err
@@ -57,60 +53,78 @@ func pageSize(limit int) (int64, error) {
 }
 
 // filter adds what a query asks for.
-func filter(sel *bun.SelectQuery, q resource.Query) *bun.SelectQuery {
-	for _, f := range []struct{ column, value string }{
-		{"r.kind", q.Kind}, {"r.org_id", q.OrgID}, {"r.workspace_id", q.WorkspaceID}, {"r.slug", q.Slug},
-	} {
+func (s *statement) filter(q resource.Query) {
+	s.add(" WHERE r.kind = ?", q.Kind)
+	if q.Kind == "" {
+		s.text = strings.TrimSuffix(s.text, "= ?") + "<> ?" // no record has the empty kind
+	}
+	for _, f := range []struct{ column, value string }{{"r.org_id", q.OrgID}, {"r.workspace_id", q.WorkspaceID}, {"r.slug", q.Slug}} {
 		if f.value != "" {
-			sel = sel.Where("? = ?", bun.Ident(f.column), f.value)
+			s.add(" AND "+f.column+" = ?", f.value)
 		}
 	}
 	if q.IDs != nil {
-		sel = sel.Where("r.id IN (?)", bun.List(append(slices.Clone(q.IDs), ""))) // no record has the empty id
+		s.add(" AND ")
+		s.oneOf("r.id", append(slices.Clone(q.IDs), "")) // no record has the empty id
 	}
 	if len(q.Statuses) > 0 {
-		sel = sel.Where("r.status IN (?)", bun.List(q.Statuses))
+		// Most are of the first status. A list of them SQLite would look up in a table that
+		// it makes, once for every record.
+		s.add(" AND (r.status = ?"+strings.Repeat(" OR r.status = ?", len(q.Statuses)-1)+")", anys(q.Statuses)...)
 	}
 	for _, e := range q.Index {
 		// The kind is named, not taken from r: SQLite looks for the ids once then, and
 		// not once for every record.
-		sel = sel.Where("r.id IN (SELECT i.id FROM record_index AS i WHERE i.kind = ? AND i.name = ? AND i.value = ?)", q.Kind, e.Name, e.Value)
+		s.add(" AND r.id IN (SELECT i.id FROM record_index AS i WHERE i.kind = ? AND i.name = ? AND i.value = ?)", q.Kind, e.Name, e.Value)
 	}
 	if q.Search != "" {
-		sel = sel.Where("r.name_folded LIKE ? ESCAPE '!'", "%"+wildcards.Replace(strings.ToLower(q.Search))+"%")
+		s.add(" AND r.name_folded LIKE ? ESCAPE '!'", "%"+wildcards.Replace(strings.ToLower(q.Search))+"%")
 	}
-	return sel
+}
+
+func anys(texts []string) []any {
+	out := make([]any, len(texts))
+	for i, v := range texts {
+		out[i] = v
+	}
+	return out
 }
 
 // wildcards makes the signs of LIKE stand for themselves.
 var wildcards = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
 
+// ofRecords are recordColumns of the records of a query, and where the feed stands.
+const ofRecords = "SELECT r.kind, r.id, r.org_id, r.workspace_id, r.slug, r.name, r.name_folded, r.status, r.version, r.created_ms, r.updated_ms, r.body," +
+	" (" + feedAt + ") FROM records AS r"
+
 // page selects a page of a query. The rows before it are passed by in the index alone:
 // their bodies are neither read nor sorted.
-func (r reads) page(sel *bun.SelectQuery, q resource.Query, limit int64) *bun.SelectQuery {
-	if q.Offset == 0 {
-		return inOrder(onwards(filter(sel, q), q), q).Limit(limit)
+func page(q resource.Query, limit int64) (s statement) {
+	order := " ORDER BY r.id"
+	if q.Newest {
+		order += " DESC"
 	}
-	ids := r.db.NewSelect().Model((*recordRow)(nil)).Column("r.kind", "r.id")
-	ids = inOrder(onwards(filter(ids, q), q), q).Limit(limit).Offset(int64(q.Offset))
-	return inOrder(sel.Join("JOIN (?) AS p ON p.kind = r.kind AND p.id = r.id", ids), q)
+	s.text = ofRecords
+	if q.Offset == 0 {
+		s.filter(q)
+		s.onwards(q)
+		s.add(order+" LIMIT ?", limit)
+		return s
+	}
+	s.text += " JOIN (SELECT r.kind, r.id FROM records AS r"
+	s.filter(q)
+	s.onwards(q)
+	s.add(order+" LIMIT ? OFFSET ?) AS p ON p.kind = r.kind AND p.id = r.id"+order, limit, int64(q.Offset))
+	return s
 }
 
 // onwards continues behind the last record seen.
-func onwards(sel *bun.SelectQuery, q resource.Query) *bun.SelectQuery {
+func (s *statement) onwards(q resource.Query) {
 	switch {
 	case q.After == "":
-		return sel
 	case q.Newest:
-		return sel.Where("r.id < ?", q.After)
+		s.add(" AND r.id < ?", q.After)
+	default:
+		s.add(" AND r.id > ?", q.After)
 	}
-	return sel.Where("r.id > ?", q.After)
-}
-
-// inOrder orders by id, so by time of creation.
-func inOrder(sel *bun.SelectQuery, q resource.Query) *bun.SelectQuery {
-	if q.Newest {
-		return sel.Order("r.id DESC")
-	}
-	return sel.Order("r.id ASC")
 }

@@ -23,9 +23,8 @@ type reads struct {
 	db     bun.IDB
 	engine *engine
 	side   *side // whose connections db uses; nil in a transaction, where nothing can be tried again
-	// tallies remembers counts; nil in a transaction, which sees what the feed does not
-	// tell of yet.
-	tallies *tallies
+	// past is nil in a transaction, which sees what the feed does not tell of yet.
+	past *past
 }
 
 // within runs one step under the time limit and names it in the error. f may run

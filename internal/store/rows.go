@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"strings"
 	"time"
@@ -33,6 +34,27 @@ type recordRow struct {
 	CreatedMS   int64 `bun:"created_ms"`
 	UpdatedMS   int64 `bun:"updated_ms"`
 	Body        string
+}
+
+// values are what stands in recordColumns.
+func (row *recordRow) values() []any {
+	return []any{
+		row.Kind, row.ID, row.OrgID, row.WorkspaceID, row.Slug, row.Name, row.NameFolded, row.Status, row.Version, row.CreatedMS, row.UpdatedMS, row.Body,
+	}
+}
+
+// places are where recordColumns are read to.
+func (row *recordRow) places() []any {
+	return append(make([]any, 0, 13), // room for one more
+		&row.Kind, &row.ID, &row.OrgID, &row.WorkspaceID, &row.Slug, &row.Name, &row.NameFolded, &row.Status, &row.Version, &row.CreatedMS, &row.UpdatedMS, &row.Body)
+}
+
+// records runs a statement that answers recordColumns.
+func (r reads) records(ctx context.Context, s statement) (rows []recordRow, err error) {
+	return rows, r.ask(ctx, s, func(line *sql.Rows) error {
+		rows = append(rows, recordRow{})
+		return line.Scan(rows[len(rows)-1].places()...)
+	})
 }
 
 // rowOf checks a record and makes its line. The checks are those that only some

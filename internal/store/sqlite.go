@@ -74,8 +74,12 @@ func openSQLite(s Settings) (writer, reader *sql.DB, err error) {
 func sqlitePool(path string, size int, pragmas ...string) (*sql.DB, error) {
 	q := url.Values{"_txlock": {"immediate"}, "_pragma": append([]string{"busy_timeout(5000)"}, pragmas...)}
 	u := url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}
-	db, err := sql.Open("sqlite", u.String())
+	plain, err := sql.Open("sqlite", u.String()) // only for its driver, which has no other way to it
 	if err != nil {
+		return nil, fmt.Errorf("open the SQLite file: %w", err)
+	}
+	db := sql.OpenDB(keeping{plain.Driver(), u.String()})
+	if err := plain.Close(); err != nil {
 		return nil, fmt.Errorf("open the SQLite file: %w", err)
 	}
 	db.SetMaxOpenConns(size)

@@ -48,7 +48,7 @@ func Open(ctx context.Context, s Settings, log *slog.Logger) (*Store, error) {
 	read := &side{name: "reader", db: r, idle: s.PoolSize, query: "SELECT '0'"}
 	st := &Store{
 		packers: pack,
-		reads:   reads{db: bun.NewDB(r, e.dialect()), engine: e, side: read, tallies: newTallies()},
+		reads:   reads{db: bun.NewDB(r, e.dialect()), engine: e, side: read, past: newPast()},
 		writer:  bun.NewDB(w, e.dialect()),
 		line:    semaphore.NewWeighted(1),
 		hadr:    s.HADR,

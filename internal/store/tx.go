@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -128,22 +127,8 @@ func (t *tx) close(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return t.all(ctx, append(links, t.published()...))
+		return t.all(ctx, append(links, t.published()...)...)
 	})
-}
-
-// all runs statements of which no answer is needed, as one message where the engine
-// takes several: on a server each further one is a journey.
-func (t *tx) all(ctx context.Context, statements []string) error {
-	if t.engine.several && len(statements) > 0 {
-		statements = []string{strings.Join(statements, "; ")}
-	}
-	for _, s := range statements {
-		if _, err := t.db.ExecContext(ctx, s); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // step runs a write, and keeps its error so that the transaction cannot commit.

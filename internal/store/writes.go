@@ -14,18 +14,18 @@ import (
 // Updated stands for now. Conflict when its id, slug or a unique index entry
 // exists; InvalidRequest or TooLarge when a field cannot be kept.
 func (t *tx) Insert(ctx context.Context, r resource.Record) error {
-	return t.step(ctx, "insert "+r.Kind, func(ctx context.Context, db bun.IDB) error {
+	return t.step(ctx, "insert "+r.Kind, func(ctx context.Context, _ bun.IDB) error {
 		r.Version = 1
 		row, err := rowOf(r)
 		if err != nil {
 			return err
 		}
-		entries, err := t.entries(r)
+		entries, err := entries(r)
 		if err != nil {
 			return err
 		}
 		t.change(r.Kind, r.ID, false)
-		return t.all(ctx, append([]string{db.NewInsert().Model(&row).String()}, entries...))
+		return t.all(ctx, append([]statement{inserted("records", recordColumns, row.values())}, entries...)...)
 	})
 }
 
@@ -33,12 +33,12 @@ func (t *tx) Insert(ctx context.Context, r resource.Record) error {
 // one version further and the old body is kept. Created stays; a zero Updated
 // stands for now. NotFound when there is no record, Conflict when it moved on.
 func (t *tx) Update(ctx context.Context, r resource.Record) error {
-	return t.step(ctx, "update "+r.Kind, func(ctx context.Context, db bun.IDB) error {
+	return t.step(ctx, "update "+r.Kind, func(ctx context.Context, _ bun.IDB) error {
 		row, err := rowOf(r)
 		if err != nil {
 			return err
 		}
-		entries, err := t.entries(r)
+		entries, err := entries(r)
 		if err != nil {
 			return err
 		}
@@ -47,16 +47,21 @@ func (t *tx) Update(ctx context.Context, r resource.Record) error {
 		}
 		row.Version++
 		t.change(r.Kind, r.ID, false)
-		return t.all(ctx, append([]string{
-			db.NewRaw(keepVersion, r.Kind, r.ID).String(),
-			db.NewUpdate().Model(&row).ExcludeColumn("created_ms").Where("kind = ?", r.Kind).Where("id = ?", r.ID).String(),
-			t.dropEntries(r.Kind, r.ID),
-		}, entries...))
+		return t.all(ctx, append([]statement{
+			{keepVersion, []any{r.Kind, r.ID}},
+			{updateRecord, []any{row.OrgID, row.WorkspaceID, row.Slug, row.Name, row.NameFolded, row.Status, row.Version, row.UpdatedMS, row.Body, r.Kind, r.ID}},
+			dropEntries(r.Kind, r.ID),
+		}, entries...)...)
 	})
 }
 
-// keepVersion copies a record to its past versions.
-const keepVersion = "INSERT INTO record_versions (" + recordColumns + ") SELECT " + recordColumns + " FROM records WHERE kind = ? AND id = ?"
+const (
+	// keepVersion copies a record to its past versions.
+	keepVersion = "INSERT INTO record_versions (" + recordColumns + ") SELECT " + recordColumns + " FROM records WHERE kind = ? AND id = ?"
+	// updateRecord replaces all of a record but when it was made.
+	updateRecord = "UPDATE records SET org_id = ?, workspace_id = ?, slug = ?, name = ?, name_folded = ?, status = ?, version = ?, updated_ms = ?, body = ?" +
+		" WHERE kind = ? AND id = ?"
+)
 
 // lockVersion holds the record until the end of the transaction and compares
 // versions, so that of two updates the later one is told.
@@ -83,25 +88,29 @@ func (t *tx) Delete(ctx context.Context, kind, id string) error {
 			return orNoRows(err)
 		}
 		t.change(kind, id, true)
-		return t.all(ctx, []string{
-			db.NewDelete().Table("record_versions").Where("kind = ?", kind).Where("id = ?", id).String(),
-			t.dropEntries(kind, id),
-			t.dropLinks(id),
-		})
+		return t.all(ctx,
+			statement{"DELETE FROM record_versions WHERE kind = ? AND id = ?", []any{kind, id}},
+			dropEntries(kind, id),
+			statement{"DELETE FROM record_links WHERE from_id = ? OR to_id = ?", []any{id, id}},
+		)
 	})
 }
 
 // entries are the statements that add the index entries of a record.
-func (t *tx) entries(r resource.Record) ([]string, error) {
+func entries(r resource.Record) ([]statement, error) {
 	rows, err := indexRows(r)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	return []string{t.db.NewInsert().Model(&rows).String()}, nil
+	values := make([][]any, len(rows))
+	for i, row := range rows {
+		values[i] = []any{row.Kind, row.ID, row.Name, row.Value, row.UniqueValue}
+	}
+	return []statement{inserted("record_index", indexColumns, values...)}, nil
 }
 
-func (t *tx) dropEntries(kind, id string) string {
-	return t.db.NewDelete().Table("record_index").Where("kind = ?", kind).Where("id = ?", id).String()
+func dropEntries(kind, id string) statement {
+	return statement{"DELETE FROM record_index WHERE kind = ? AND id = ?", []any{kind, id}}
 }
 
 func orNoRows(err error) error {

@@ -1,0 +1,59 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"sluice/internal/resource"
+)
+
+// mark is the last record of a page, and where the feed stood when the page was read.
+// While it stands there the next page begins behind that record, so who reads one page
+// after the other need not be led past all that were read before.
+type mark struct {
+	id  string
+	seq int64
+}
+
+// paged reads a page of a query: from a mark where there is one that still holds.
+func (r reads) paged(ctx context.Context, q resource.Query, limit int64) ([]recordRow, error) {
+	if r.past == nil || q.After != "" {
+		rows, _, err := r.pageAt(ctx, page(q, limit))
+		return rows, err
+	}
+	at := func(offset int) string {
+		var s statement
+		s.filter(q)
+		return fmt.Sprint(q.Newest, offset, s)
+	}
+	if q.Offset > 0 {
+		if m, known := r.past.marks.at(at(q.Offset)); known {
+			behind := q
+			behind.Offset, behind.After = 0, m.id
+			// Of no rows it is not known where the feed stood.
+			if rows, seq, err := r.pageAt(ctx, page(behind, limit)); err != nil || len(rows) > 0 && seq == m.seq {
+				r.markEnd(at, q, rows, seq, limit)
+				return rows, err
+			}
+		}
+	}
+	rows, seq, err := r.pageAt(ctx, page(q, limit))
+	r.markEnd(at, q, rows, seq, limit)
+	return rows, err
+}
+
+// markEnd remembers the end of a page behind which there may be another.
+func (r reads) markEnd(at func(offset int) string, q resource.Query, rows []recordRow, seq, limit int64) {
+	if int64(len(rows)) == limit {
+		r.past.marks.keep(at(q.Offset+len(rows)), mark{rows[len(rows)-1].ID, seq})
+	}
+}
+
+// pageAt reads a page, and where the feed stands; 0 when the page is empty.
+func (r reads) pageAt(ctx context.Context, s statement) (rows []recordRow, seq int64, err error) {
+	return rows, seq, r.ask(ctx, s, func(line *sql.Rows) error {
+		rows = append(rows, recordRow{})
+		return line.Scan(append(rows[len(rows)-1].places(), &seq)...)
+	})
+}

@@ -1,0 +1,154 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+)
+
+// Limits of what a connection keeps prepared: the statements of which calls of the
+// administration are made, in all their forms. Beyond maxKept keeping begins anew.
+const (
+	maxKept     = 100
+	maxKeptText = 2000 // bytes of one; a long list makes a long one, and is rare
+)
+
+// keptConn is a connection to SQLite that prepares a statement with values once, because
+// SQLite takes about as long to understand a look-up as to do it. Statements without
+// values run once, as they are. It belongs to one goroutine, as all connections do.
+type keptConn struct {
+	sqliteConn
+	kept map[string]*keptStmt
+}
+
+// sqliteConn is what the driver's connections can do that database/sql asks for.
+type sqliteConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+}
+
+// keptStmt is a prepared statement and whether somebody still reads its lines.
+type keptStmt struct {
+	sqliteStmt
+	busy bool
+}
+
+type sqliteStmt interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+// keeping makes connections of a driver that keep what they prepared.
+type keeping struct {
+	driver driver.Driver
+	dsn    string
+}
+
+// Connect opens one.
+func (k keeping) Connect(context.Context) (driver.Conn, error) {
+	c, err := k.driver.Open(k.dsn)
+	if err != nil {
+		return nil, err
+	}
+	conn, ok := c.(sqliteConn)
+	if !ok {
+		return nil, errors.Join(errors.New("the driver of SQLite lacks what its connections need"), c.Close())
+	}
+	return &keptConn{conn, make(map[string]*keptStmt)}, nil
+}
+
+// Driver is that of the connections.
+func (k keeping) Driver() driver.Driver { return k.driver }
+
+// statement is a prepared statement that nobody reads from, nil where none is kept.
+func (c *keptConn) statement(ctx context.Context, text string, values int) (*keptStmt, error) {
+	if values == 0 || len(text) > maxKeptText {
+		return nil, nil
+	}
+	if s := c.kept[text]; s != nil {
+		if s.busy {
+			return nil, nil
+		}
+		return s, nil
+	}
+	if len(c.kept) >= maxKept {
+		if err := c.forget(); err != nil {
+			return nil, err
+		}
+	}
+	made, err := c.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	s := &keptStmt{sqliteStmt: made.(sqliteStmt)}
+	c.kept[text] = s
+	return s, nil
+}
+
+// forget closes what is kept and not read from.
+func (c *keptConn) forget() error {
+	var errs []error
+	for text, s := range c.kept {
+		if !s.busy {
+			errs = append(errs, s.Close())
+			delete(c.kept, text)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// ExecContext runs a statement of which no answer is needed.
+func (c *keptConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	s, err := c.statement(ctx, text, len(args))
+	switch {
+	case err != nil:
+		return nil, err
+	case s == nil:
+		return c.sqliteConn.ExecContext(ctx, text, args)
+	}
+	return s.ExecContext(ctx, args)
+}
+
+// QueryContext runs a statement that answers lines.
+func (c *keptConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	s, err := c.statement(ctx, text, len(args))
+	switch {
+	case err != nil:
+		return nil, err
+	case s == nil:
+		return c.sqliteConn.QueryContext(ctx, text, args)
+	}
+	rows, err := s.QueryContext(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	s.busy = true
+	return &keptRows{rows, s}, nil
+}
+
+// Close closes what is kept, and the connection.
+func (c *keptConn) Close() error {
+	for _, s := range c.kept {
+		s.busy = false
+	}
+	return errors.Join(c.forget(), c.sqliteConn.Close())
+}
+
+// keptRows are the lines of a statement that is free again when they are closed.
+type keptRows struct {
+	driver.Rows
+	of *keptStmt
+}
+
+// Close ends the reading.
+func (r *keptRows) Close() error {
+	r.of.busy = false
+	return r.Rows.Close()
+}

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"database/sql"
+	"fmt"
+	"testing"
+)
+
+// On one connection a statement may be run again while its lines are read, however many
+// others were kept and forgotten meanwhile, and the table may change under it.
+func TestKeptStatements(t *testing.T) {
+	t.Parallel()
+	s := migrated(t)
+	conn, err := s.writer.DB.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, n := range []string{"a", "b", "c"} {
+		if _, err := conn.ExecContext(t.Context(), "INSERT INTO counters (name, value) VALUES (?, 7)", n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const sums = "SELECT name, (SELECT SUM(value) FROM counters WHERE value > ?) FROM counters WHERE value > ? ORDER BY name"
+	read := func() *sql.Rows {
+		t.Helper()
+		rows, err := conn.QueryContext(t.Context(), sums, 1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	names := func(rows *sql.Rows) (all string) {
+		t.Helper()
+		defer rows.Close()
+		for rows.Next() {
+			var name string
+			var sum int
+			if err := rows.Scan(&name, &sum); err != nil || sum != 21 {
+				t.Fatal(name, sum, err)
+			}
+			all += name
+		}
+		return all
+	}
+	outer := read()
+	if !outer.Next() { // "a"
+		t.Fatal(outer.Err())
+	}
+	if got := names(read()); got != "abc" {
+		t.Errorf("read %q meanwhile", got)
+	}
+	for i := range 2 * maxKept {
+		var v int
+		if err := conn.QueryRowContext(t.Context(), fmt.Sprintf("SELECT %d + ?", i), 1).Scan(&v); err != nil || v != i+1 {
+			t.Fatal(v, err)
+		}
+	}
+	if got := names(outer); got != "bc" {
+		t.Errorf("read on %q", got)
+	}
+	if _, err := conn.ExecContext(t.Context(), "ALTER TABLE counters ADD COLUMN more INTEGER"); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(read()); got != "abc" {
+		t.Errorf("read %q of the table as it is now", got)
+	}
+	err = conn.Raw(func(c any) error {
+		if kept := c.(*keptConn).kept; len(kept) > maxKept {
+			t.Errorf("%d statements are kept", len(kept))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
