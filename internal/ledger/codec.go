@@ -13,6 +13,8 @@ import (
 //	texts        count byte, then the length of each as a varint
 //	text bytes   end to end
 //	charges      count varint, then of each three lengths, the units and the bytes
+//	costs        a bit for each charge, which is set when it counts nano-dollars; absent in
+//	             lines of older programs
 //
 // Lists only ever grow at their end, as those of a log record do.
 const codecVersion = 'L'
@@ -59,8 +61,11 @@ func (l *Line) EncodedSize() int {
 		c := &l.Charges[i]
 		size += packed.TextSize(c.Carrier) + packed.TextSize(c.Entry) + packed.TextSize(c.ValueKey) + packed.Size(uint64(c.Units))
 	}
-	return size
+	return size + costBytes(len(l.Charges))
 }
+
+// costBytes is the length of the bits of so many charges.
+func costBytes(charges int) int { return (charges + 7) / 8 }
 
 // AppendTo appends the stored form of l to dst. It allocates nothing when dst has room
 // for EncodedSize bytes. Times keep nanoseconds and come back in UTC.
@@ -80,6 +85,19 @@ func (l *Line) AppendTo(dst []byte) []byte {
 	dst = packed.Append(dst, uint64(len(l.Charges)))
 	for i := range l.Charges {
 		dst = l.Charges[i].appendTo(dst)
+	}
+	return appendCosts(dst, l.Charges)
+}
+
+func appendCosts(dst []byte, charges []Charge) []byte {
+	var bits byte
+	for i := range charges {
+		if charges[i].Cost {
+			bits |= 1 << (i % 8)
+		}
+		if i%8 == 7 || i == len(charges)-1 {
+			dst, bits = append(dst, bits), 0
+		}
 	}
 	return dst
 }
@@ -116,5 +134,6 @@ func (l *Line) Decode(src []byte) error {
 	}
 	d.Skip(extra)
 	l.Charges = d.charges(charges)
+	d.costs(l.Charges)
 	return d.Err
 }

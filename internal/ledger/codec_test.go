@@ -24,7 +24,7 @@ func full() *ledger.Line {
 		Provider: "openai", ProviderID: "openai-main", Model: "gpt-4o-mini", Endpoint: llm.ChatComplete, Amount: 4_200_000, Unpriced: true, CopyOf: 77,
 		Charges: []ledger.Charge{
 			{Carrier: "0191f3a0-0000-7000-8000-000000000003", Entry: "0191f3a0-0000-7000-8000-000000000004", Units: 4_200_000},
-			{Carrier: "0191f3a0-0000-7000-8000-000000000005", Entry: "8c1f", ValueKey: "metadata.team:search", Units: 1},
+			{Carrier: "0191f3a0-0000-7000-8000-000000000005", Entry: "8c1f", ValueKey: "metadata.team:search", Units: 1, Cost: true},
 		},
 	}
 }
@@ -39,8 +39,8 @@ func anyLine(t *rapid.T) *ledger.Line {
 		OrgID: word("org"), WorkspaceID: word("workspace"), KeyID: word("key"), Provider: word("provider"), ProviderID: word("provider id"),
 		Model: word("model"), Endpoint: llm.Endpoint(word("endpoint")), Amount: rapid.Int64().Draw(t, "amount"), Unpriced: rapid.Bool().Draw(t, "unpriced"), CopyOf: rapid.Uint64().Draw(t, "copy of"),
 		Charges: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ledger.Charge {
-			return ledger.Charge{Carrier: text.Draw(t, "carrier"), Entry: text.Draw(t, "entry"), ValueKey: text.Draw(t, "value key"), Units: rapid.Int64().Draw(t, "units")}
-		}), 0, 5).Draw(t, "charges"),
+			return ledger.Charge{Carrier: text.Draw(t, "carrier"), Entry: text.Draw(t, "entry"), ValueKey: text.Draw(t, "value key"), Units: rapid.Int64().Draw(t, "units"), Cost: rapid.Bool().Draw(t, "cost")}
+		}), 0, 20).Draw(t, "charges"),
 	}
 }
 
@@ -87,10 +87,22 @@ func TestAnyLineComesBackIntoAUsedLine(t *testing.T) {
 func TestCutLineIsRefused(t *testing.T) {
 	t.Parallel()
 	whole := full().AppendTo(nil)
-	for n := range whole {
+	older := len(whole) - 1 // older programs end before the bits of the charges
+	for n := range older {
 		if err := new(ledger.Line).Decode(whole[:n]); !errors.Is(err, ledger.ErrMalformed) {
 			t.Errorf("the first %d of %d bytes: %v", n, len(whole), err)
 		}
+	}
+}
+
+// What an older program wrote does not say what charges count.
+func TestLineWithoutTheBitsOfItsCharges(t *testing.T) {
+	t.Parallel()
+	want, whole := full(), full().AppendTo(nil)
+	want.Charges[1].Cost = false
+	var got ledger.Line
+	if err := got.Decode(whole[:len(whole)-1]); err != nil || !cmp.Equal(*want, got) {
+		t.Errorf("%v (-want +got):\n%s", err, cmp.Diff(*want, got))
 	}
 }
 
@@ -152,9 +164,9 @@ func TestCodecAllocatesNothing(t *testing.T) {
 
 func TestStatesAreWords(t *testing.T) {
 	t.Parallel()
-	all := []ledger.State{ledger.Reserved, ledger.Settled, ledger.Estimated, ledger.Released, ledger.Unknown}
+	all := []ledger.State{ledger.Reserved, ledger.Settled, ledger.Estimated, ledger.Released, ledger.Unknown, ledger.Corrected}
 	b, err := json.Marshal(all)
-	if want := `["reserved","settled","estimated","released","unknown"]`; err != nil || string(b) != want {
+	if want := `["reserved","settled","estimated","released","unknown","corrected"]`; err != nil || string(b) != want {
 		t.Errorf("%s, %v; want %s", b, err, want)
 	}
 	var back []ledger.State
@@ -162,7 +174,7 @@ func TestStatesAreWords(t *testing.T) {
 		t.Errorf("%v, %v", back, err)
 	}
 	for _, s := range all {
-		if s.Closes() != (s != ledger.Reserved) {
+		if s.Closes() != (s != ledger.Reserved && s != ledger.Corrected) {
 			t.Errorf("%s closes: %v", s, s.Closes())
 		}
 	}
@@ -171,7 +183,7 @@ func TestStatesAreWords(t *testing.T) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
-	for _, none := range []ledger.State{0, 6, 255} {
+	for _, none := range []ledger.State{0, 7, 255} {
 		if _, err := none.MarshalText(); err == nil || none.Closes() || none.String() != "" {
 			t.Errorf("state %d is taken for one", none)
 		}

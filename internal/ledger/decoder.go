@@ -42,3 +42,14 @@ func (d *decoder) charges(before []Charge) []Charge {
 	}
 	return out
 }
+
+// costs reads which charges count nano-dollars; a line of an older program does not say it.
+func (d *decoder) costs(charges []Charge) {
+	var bits []byte
+	if len(d.Rest) > 0 {
+		bits = d.Bytes(uint64(costBytes(len(charges))))
+	}
+	for i := range charges {
+		charges[i].Cost = bits != nil && bits[i/8]>>(i%8)&1 == 1
+	}
+}

@@ -22,16 +22,18 @@ var ErrMalformed = errors.New("malformed ledger line")
 // State says what is known of the spend of a line. The zero State is none.
 type State uint8
 
-// The states. A line begins as Reserved and gets exactly one of the others.
+// The states. A line begins as Reserved and is closed by exactly one of the others, but for
+// Corrected: that is a line of its own, about a call whose line was closed long before.
 const (
 	Reserved  State = iota + 1 // not ended: the amount is an upper bound
 	Settled                    // the provider said what was used
 	Estimated                  // it did not: tokens were counted here
 	Released                   // nothing was spent
 	Unknown                    // the process died meanwhile: the bound stands
+	Corrected                  // the price was another one: the charges are differences
 )
 
-var stateWords = [...]string{Reserved: "reserved", Settled: "settled", Estimated: "estimated", Released: "released", Unknown: "unknown"}
+var stateWords = [...]string{Reserved: "reserved", Settled: "settled", Estimated: "estimated", Released: "released", Unknown: "unknown", Corrected: "corrected"}
 
 // String is the word of a state, "settled"; empty for a State that is none.
 func (s State) String() string {
@@ -42,7 +44,7 @@ func (s State) String() string {
 }
 
 // Closes reports whether a line of this state has ended.
-func (s State) Closes() bool { return s > Reserved && int(s) < len(stateWords) }
+func (s State) Closes() bool { return s > Reserved && s <= Unknown }
 
 // MarshalText gives the word; an error for a State that is none.
 func (s State) MarshalText() ([]byte, error) {
@@ -68,7 +70,8 @@ type Charge struct {
 	Carrier  string // id of a key, workspace, provider, integration or policy
 	Entry    string // of a budget: its id; of a policy: the digest of the value key
 	ValueKey string // of a policy: "metadata.team:search-api_key:0191…"
-	Units    int64  // nano-dollars, tokens or requests, as the counter counts
+	Units    int64  // nano-dollars, tokens or requests, as the counter counts; below 0 in corrections alone
+	Cost     bool   // the counter counts nano-dollars
 }
 
 // Line is the spend of one try of one target, at one instant of its life: the bound
@@ -78,7 +81,7 @@ type Line struct {
 	ID          string // UUID v7: that of the attempt's log record, or its own for a retry
 	RequestID   string // shared by all lines of a request
 	State       State
-	At          time.Time // when it was reserved; when it was closed
+	At          time.Time // when it was reserved; when it was closed, also of what is corrected
 	OrgID       string
 	WorkspaceID string
 	KeyID       string
@@ -88,7 +91,7 @@ type Line struct {
 	Endpoint    llm.Endpoint
 	Amount      int64    // nano-dollars: the bound while reserved, the cost when closed
 	Unpriced    bool     // there is no price: Amount is 0 and says nothing
-	Charges     []Charge // the holds while reserved, what was used when closed
+	Charges     []Charge // the holds while reserved, what was used when closed, differences when corrected
 	// CopyOf is where in the journal the line stands that this is a copy of; 0 for none.
 	// A line that is open for long is copied to the end, so that what lies before may go.
 	CopyOf uint64

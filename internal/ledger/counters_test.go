@@ -1,0 +1,42 @@
+package ledger_test
+
+import (
+	"errors"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"sluice/internal/ledger"
+)
+
+// The counters of cost come back, all others and the units do not.
+func TestCostCountersComeBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		charges := anyLine(t).Charges
+		var want []ledger.Charge
+		for _, c := range charges {
+			if c.Cost {
+				c.Units = 0
+				want = append(want, c)
+			}
+		}
+		text := ledger.CostCounters(charges)
+		got, err := ledger.ReadCostCounters(text)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" || !utf8.ValidString(text) {
+			t.Fatalf("%q: %v (-want +got):\n%s", text, err, diff)
+		}
+	})
+}
+
+func TestMalformedCostCounters(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"a", `"a"`, `"a" "b"`, `"a" "b" c`, `"a" "b" "c" "d"`, "\n"} {
+		if got, err := ledger.ReadCostCounters(text); !errors.Is(err, ledger.ErrMalformed) {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+}
