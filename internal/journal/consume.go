@@ -54,25 +54,33 @@ func (j *Journal) Records() *Records {
 
 // Read calls visit with the log records from a position on, in order, until there are
 // no more or visit returns false, and returns the position behind the last entry that
-// was looked at. The attempt and the bytes in it are lent for the call only; its texts
-// may be kept. Entries that cannot be read are passed over and counted. Positions may be
-// read again until they are trimmed.
-func (r *Records) Read(from record.Position, visit func(*record.Attempt) bool) record.Position {
+// was looked at. A record is an attempt or a correction; the other one is nil. It and the
+// bytes in it are lent for the call only; its texts may be kept. Entries that cannot be
+// read are passed over and counted. Positions may be read again until they are trimmed.
+func (r *Records) Read(from record.Position, visit func(*record.Attempt, *record.Correction) bool) record.Position {
 	var a record.Attempt
 	return r.j.scan(from, r.j.gently(func(f frame) bool {
-		if !f.intact() {
-			r.j.damaged.Add(1)
+		stored := f.payload()
+		switch {
+		case !f.intact():
+		case ledger.Stored(stored):
 			return true
+		case record.IsCorrection(stored):
+			if c := new(record.Correction); c.Decode(stored) == nil {
+				return visit(nil, c)
+			}
+		case a.Decode(stored) == nil:
+			return visit(&a, nil)
 		}
-		if ledger.Stored(f.payload()) {
-			return true
-		}
-		if a.Decode(f.payload()) != nil {
-			r.j.damaged.Add(1)
-			return true
-		}
-		return visit(&a)
+		r.j.damaged.Add(1)
+		return true
 	}))
+}
+
+// Mark appends a Correction without an ID whose Operation is id: who has read it has read
+// every record that was appended before.
+func (r *Records) Mark(id string) error {
+	return r.j.AppendCorrection(&record.Correction{Operation: id})
 }
 
 // Wait returns when there is a log record at or behind a position, with ErrClosed after
@@ -92,8 +100,8 @@ func (j *Journal) Lines() *Lines {
 	return r
 }
 
-// Read calls visit with the ledger lines from a position on, those that attempts carry
-// among them, and where each stands. Otherwise it is as Records.Read; the line is lent
+// Read calls visit with the ledger lines from a position on, those that attempts and
+// corrections carry among them, and where each stands. Otherwise it is as Records.Read; the line is lent
 // for the call only, all but its texts.
 func (r *Lines) Read(from record.Position, visit func(at record.Position, l *ledger.Line) bool) record.Position {
 	var l ledger.Line
@@ -116,7 +124,7 @@ func (r *Lines) Wait(ctx context.Context, at record.Position) error {
 	return r.j.wait(ctx, at, func(frame) bool { return true })
 }
 
-// closing is the stored line in a frame, its own or the one that its attempt closes; nil
+// closing is the stored line in a frame, its own or that of its attempt or correction; nil
 // for none. Of frames that cannot be read Records takes note.
 func (f frame) closing() []byte {
 	if !f.intact() {

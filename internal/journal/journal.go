@@ -129,7 +129,7 @@ type Stats struct {
 	Segments int    // files, spares included
 }
 
-// entry is what can be appended: an attempt or a line.
+// entry is what can be appended: an attempt, a line or a correction.
 type entry interface {
 	EncodedSize() int
 	AppendTo(dst []byte) []byte
@@ -174,6 +174,35 @@ func (j *Journal) AppendLine(l *ledger.Line) error {
 	}
 	return err
 }
+
+// AppendCorrection stores a correction with the ledger line that it carries, so that what
+// is read of both follows one entry. It promises and fails as AppendLine of a reserved line
+// does: a correction can be made later, the closing of a call cannot.
+func (j *Journal) AppendCorrection(c *record.Correction) error {
+	b, err := c.Encode()
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(b) > j.o.MaxRecordBytes:
+		err = ErrTooLarge
+	case j.ending():
+		err = ErrFull
+	default:
+		return j.append(encoded(b), len(b))
+	}
+	j.refused.Add(1)
+	return fmt.Errorf("append the correction of %s: %w", c.ID, err)
+}
+
+// encoded is an entry in its stored form.
+type encoded []byte
+
+// EncodedSize implements entry.
+func (e encoded) EncodedSize() int { return len(e) }
+
+// AppendTo implements entry.
+func (e encoded) AppendTo(dst []byte) []byte { return append(dst, e...) }
 
 // ending reports whether the file that is being written is the last that there may be.
 func (j *Journal) ending() bool {

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"sluice/internal/logstore/bodies"
 	"sluice/internal/record"
 )
 
@@ -110,6 +109,7 @@ func (s *Store) resume(ctx context.Context) (record.Position, error) {
 	}
 	if p.Next.Seq > s.stored { // what failed last was stored after all
 		s.setFailure(nil)
+		s.marks.reach(s.unsure)
 	}
 	s.stored = p.Next.Seq
 	return p.Next, s.journal.Trim(p.Next)
@@ -172,6 +172,7 @@ type batch struct {
 	records int
 	bytes   int
 	full    bool
+	marks   []string // that were read
 }
 
 // batch moves records from a position on. After an error follow must resume.
@@ -179,34 +180,49 @@ func (s *Store) batch(ctx context.Context, from record.Position) (batch, error) 
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	var b batch
-	err := s.rows.Write(ctx, func(add Add) (Progress, error) {
+	err := s.rows.Write(ctx, func(to Sink) (Progress, error) {
 		var err error
-		if b, err = s.fill(from, add); err != nil {
+		if b, err = s.fill(from, to); err != nil {
 			return Progress{}, err
 		}
 		mark, err := s.files.Flush()
 		return Progress{Next: b.end, Bodies: mark}, err
 	})
 	if err != nil {
+		s.unsure = b.marks
 		return batch{}, fmt.Errorf("store logs: %w", err)
 	}
 	s.stored = b.end.Seq
+	s.marks.reach(b.marks)
 	return b, s.journal.Trim(b.end)
 }
 
-// fill adds records up to the limits of a batch.
-func (s *Store) fill(from record.Position, add Add) (batch, error) {
+// fill hands over records up to the limits of a batch.
+func (s *Store) fill(from record.Position, to Sink) (batch, error) {
 	var b batch
 	var err error
-	b.end = s.journal.Read(from, func(a *record.Attempt) bool {
-		var ref bodies.Ref
-		if ref, err = s.files.Add(a.Request.Bytes, a.Response.Bytes); err == nil {
-			err = add(a, ref)
+	b.end = s.journal.Read(from, func(a *record.Attempt, c *record.Correction) bool {
+		switch {
+		case a != nil:
+			err = s.add(&b, a, to)
+		case c.ID == "":
+			b.marks = append(b.marks, c.Operation)
+		default:
+			err = to.Correct(c)
 		}
 		b.records++
-		b.bytes += len(a.Request.Bytes) + len(a.Response.Bytes)
 		b.full = b.records >= s.o.BatchSize || b.bytes >= s.o.BatchMax
 		return err == nil && !b.full
 	})
 	return b, err
+}
+
+// add hands over an attempt with its bodies.
+func (s *Store) add(b *batch, a *record.Attempt, to Sink) error {
+	ref, err := s.files.Add(a.Request.Bytes, a.Response.Bytes)
+	if err != nil {
+		return err
+	}
+	b.bytes += len(a.Request.Bytes) + len(a.Response.Bytes)
+	return to.Add(a, ref)
 }

@@ -24,11 +24,14 @@ import (
 type Journal interface {
 	// Read lends the records from a position on to visit, until it returns false,
 	// and returns the position behind the last one visited.
-	Read(from record.Position, visit func(*record.Attempt) bool) record.Position
+	// An attempt or a correction is nil.
+	Read(from record.Position, visit func(*record.Attempt, *record.Correction) bool) record.Position
 	// Wait returns nil when there is something to read at a position.
 	Wait(ctx context.Context, at record.Position) error
 	// Trim says that records before a position are no longer needed.
 	Trim(before record.Position) error
+	// Mark appends a correction without an ID whose Operation is id.
+	Mark(id string) error
 }
 
 // Progress is how far a log store is: what it must know to go on after a crash.
@@ -37,23 +40,34 @@ type Progress struct {
 	Bodies bodies.Mark
 }
 
-// Add stores one record in a transaction: a row, and where its bodies are. It
-// keeps nothing of a, whose body bytes it does not look at but for their number.
-type Add func(a *record.Attempt, ref bodies.Ref) error
+// Sink is a transaction that stores records. It keeps nothing of what it is given.
+type Sink interface {
+	// Add stores a row, and where its bodies are. Of the body bytes it does not look at
+	// more than their number.
+	Add(a *record.Attempt, ref bodies.Ref) error
+	// Correct gives a row that was stored in an earlier transaction another cost, and keeps
+	// the correction beside it, also of a row that was deleted meanwhile.
+	Correct(c *record.Correction) error
+}
 
 // Rows is a back end that keeps and queries the rows: *duckdb.DB. It is safe for
 // concurrent use, but callers make one write at a time.
 type Rows interface {
 	// Progress is what the last Write stored; the zero Progress at first.
 	Progress(ctx context.Context) (Progress, error)
-	// Write stores what fill adds, and the Progress it returns, in one transaction;
-	// nothing when fill fails.
-	Write(ctx context.Context, fill func(Add) (Progress, error)) error
+	// Write stores what fill gives to the sink, and the Progress it returns, in one
+	// transaction; nothing when fill fails.
+	Write(ctx context.Context, fill func(Sink) (Progress, error)) error
 	// List answers Store.List.
 	List(ctx context.Context, q record.Query) (record.Page, error)
 	// Find answers Store.Find; the bodies are at the Ref.
 	Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, bodies.Ref, error)
-	// Delete removes the rows that started before a time and returns their number.
+	// Billed answers Store.Billed.
+	Billed(ctx context.Context, q record.Query) (record.BilledPage, error)
+	// Corrections answers Store.Corrections.
+	Corrections(ctx context.Context, id string) ([]record.Correction, error)
+	// Delete removes the rows that started before a time, with their corrections, and
+	// returns the number of rows.
 	Delete(ctx context.Context, before time.Time) (int64, error)
 	// FirstBodies is the lowest file that a row which started at or after a time
 	// refers to; 0 when there is none.
@@ -92,11 +106,13 @@ type Store struct {
 	journal Journal
 	rows    Rows
 
-	writing sync.Mutex // one batch or retention at a time; guards stored and writes to files
+	writing sync.Mutex // one batch or retention at a time; guards stored, unsure and writes to files
 	stored  uint64     // position in the journal of the last transaction seen
 	files   *bodies.Files
+	unsure  []string // marks of a batch of which it is not known whether it was stored
 
 	state state
+	marks marks
 }
 
 // New builds a Store. Nothing moves until Run.
@@ -126,6 +142,17 @@ func (s *Store) Find(ctx context.Context, orgID, workspaceID, id string) (record
 		return record.Attempt{}, fmt.Errorf("find log %s: %w", id, err)
 	}
 	return a, nil
+}
+
+// Billed returns a page of the attempts that were put on the ledger and may have cost
+// something, with what was charged for them; otherwise it is as List, without Count.
+func (s *Store) Billed(ctx context.Context, q record.Query) (record.BilledPage, error) {
+	return s.rows.Billed(ctx, q)
+}
+
+// Corrections are those of one attempt, the oldest first, without their ledger lines.
+func (s *Store) Corrections(ctx context.Context, id string) ([]record.Correction, error) {
+	return s.rows.Corrections(ctx, id)
 }
 
 // Retention says what Retain keeps.

@@ -77,6 +77,7 @@ type Spend struct {
 	Unpriced string // why there is no cost: Cost is 0 and says nothing; empty when there is one
 	Version  string // of the price
 	Terms    string // how the cost comes about: "input 1200 x 0.00025; output 48 x 0.001"
+	Basis    string // what was billed beside Usage (catalog.Basis); empty for nothing
 }
 
 // Cost is what the attempt cost in nano-dollars; known is false when there is no price, or

@@ -40,7 +40,7 @@ const (
 
 type (
 	numbers [33]uint64
-	texts   [40]*string
+	texts   [41]*string
 )
 
 // numbers lists the numeric fields in their stored order. New ones go last.
@@ -85,7 +85,7 @@ func (a *Attempt) texts() texts {
 		&a.Method, &a.Path, &a.UpstreamURL, (*string)(&a.Outcome), &a.Error, &a.CacheStatus, &a.Remote,
 		&a.Request.Type, &a.Request.Encoding, &a.Response.Type, &a.Response.Encoding, &a.Dropped, &a.Usage.SearchContext,
 		&a.PromptID, &a.PromptVersionID, &a.PromptSlug, (*string)(&a.Source), &a.Usage.Tier,
-		&a.Spend.State, &a.Spend.Unpriced, &a.Spend.Version, &a.Spend.Terms,
+		&a.Spend.State, &a.Spend.Unpriced, &a.Spend.Version, &a.Spend.Terms, &a.Spend.Basis,
 	}
 }
 
@@ -182,9 +182,13 @@ func (a *Attempt) Decode(src []byte) error {
 	return d.Err
 }
 
-// ClosingOf finds the Closing in the stored form of an Attempt and reads nothing else of
-// it; nil when it closes no line. The bytes are a slice of src.
+// ClosingOf finds the Closing in the stored form of an Attempt or Correction and reads
+// nothing else of it; nil when it has none. The bytes are a slice of src.
 func ClosingOf(src []byte) ([]byte, error) {
+	if IsCorrection(src) {
+		line, _, err := splitCorrection(src)
+		return line, err
+	}
 	d := newDecoder(src)
 	if v := d.Byte(); d.Err == nil && v != codecVersion {
 		return nil, fmt.Errorf("version %d: %w", v, errMalformed)

@@ -89,15 +89,20 @@ func TestRecordsOfOtherVersions(t *testing.T) {
 			want:   record.Attempt{ID: "abc", Request: record.Body{Bytes: []byte("rr")}, Response: record.Body{Bytes: []byte("s")}},
 		},
 		{
+			name:   "older: no basis of the bill",
+			stored: "\x01" + "\x20" + zeros(23) + "\x02\x01" + zeros(6) + "\x01" + "\x28\x03" + zeros(39) + "\x00" + "abc" + "rrsL",
+			want:   record.Attempt{ID: "abc", Request: record.Body{Bytes: []byte("rr")}, Response: record.Body{Bytes: []byte("s")}, Closing: []byte("L")},
+		},
+		{
 			name:   "newer: a number and two texts more",
-			stored: "\x01" + "\x22" + zeros(23) + "\x02\x01" + zeros(6) + "\x01" + "\x00" + "\x2a" + "\x2a\x03" + zeros(39) + "\x02\x01" + "\x00" + "abc" + "new" + "rrsL",
+			stored: "\x01" + "\x22" + zeros(23) + "\x02\x01" + zeros(6) + "\x01" + "\x00" + "\x2a" + "\x2b\x03" + zeros(40) + "\x02\x01" + "\x00" + "abc" + "new" + "rrsL",
 			want:   record.Attempt{ID: "abc", Request: record.Body{Bytes: []byte("rr")}, Response: record.Body{Bytes: []byte("s")}, Closing: []byte("L")},
 		},
 		{name: "another frame", stored: "\x02\x00\x00\x00", refused: true},
 		{name: "nothing", stored: "", refused: true},
 		{name: "more metadata than bytes", stored: "\x01\x00\x00\xff\xff\xff\xff\x0f", refused: true},
 		{name: "text longer than the record", stored: "\x01\x00\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", refused: true},
-		{name: "lengths that overflow together", stored: "\x01\x00\x2a" + zeros(40) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x02\x00", refused: true},
+		{name: "lengths that overflow together", stored: "\x01\x00\x2b" + zeros(41) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x02\x00", refused: true},
 	}
 	for _, tt := range tests {
 		var got record.Attempt

@@ -111,13 +111,21 @@ func (f *Follower) fill() (full bool) {
 	f.sums.to = f.read.Seq
 	f.note(func(s *Stats) {
 		s.Stray, s.Malformed, s.Open = s.Stray+st.Stray, s.Malformed+st.Malformed, f.book.Len()
+		s.Corrected += st.Corrected
 	})
 	return f.sums.lines >= f.o.Batch
 }
 
 // take brings one line into the book, and its charges into the sums when it is closed
-// and not counted yet.
+// and not counted yet. A correction was never open: it has no place in the book.
 func (f *Follower) take(at record.Position, l *ledger.Line, st *Stats) {
+	if l.State == ledger.Corrected {
+		if at.Seq >= f.counted {
+			st.Corrected++
+			f.sums.add(l)
+		}
+		return
+	}
 	if l.CopyOf != 0 && f.tooLate(l) {
 		return
 	}
@@ -153,11 +161,12 @@ func (f *Follower) flush(ctx context.Context) error {
 	return f.o.Lines.Trim(f.needed())
 }
 
-// count stores the sums.
+// count stores the sums. The bank learns of corrections by the meters as they are then:
+// it never had what they take back.
 func (f *Follower) count(ctx context.Context) error {
-	meters, err := f.o.Store.CountUsage(ctx, f.o.Node, f.counted, f.sums.to, f.sums.deltas)
+	meters, err := f.o.Store.CountUsage(ctx, f.o.Node, f.counted, f.sums.to, f.sums.all())
 	if err == nil && f.serving {
-		f.o.Bank.Flushed(f.sums.deltas, meters)
+		f.o.Bank.Flushed(f.sums.used.deltas, meters)
 	}
 	return err
 }

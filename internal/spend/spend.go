@@ -112,11 +112,12 @@ func New(o Options) *Follower { return &Follower{o: o.withDefaults()} }
 
 // Stats are figures since New, but for Open and Read, which are present ones.
 type Stats struct {
-	Lines     uint64          // closed lines whose charges are in the store
+	Lines     uint64          // lines, closed or corrections, whose charges are in the store
 	Batches   uint64          // transactions
 	Failures  uint64          // transactions that failed; they were tried again
 	Abandoned uint64          // lines of an earlier run that were closed with their bound
 	Stray     uint64          // closed lines that nobody had reserved; they count all the same
+	Corrected uint64          // lines that corrected what was charged for others
 	Malformed uint64          // lines without an id or state; they count nothing
 	Open      int             // lines that are reserved and not closed
 	Read      record.Position // everything before it is counted

@@ -1,6 +1,7 @@
 package spend
 
 import (
+	"slices"
 	"time"
 
 	"sluice/internal/ledger"
@@ -10,14 +11,31 @@ import (
 // sums are the charges of closed lines that are not stored yet, by counter and
 // millisecond: the store has to know which of them lie before a reset.
 type sums struct {
+	used      totals // of lines that were settled in the bank too
+	corrected totals // of lines that no bank knows of
+	lines     int
+	to        uint64 // position in the journal behind the last of the lines
+}
+
+// totals are sums of charges.
+type totals struct {
 	at     map[quota.Delta]int // of a delta without its units
 	deltas []quota.Delta
-	lines  int
-	to     uint64 // position in the journal behind the last of the lines
 }
 
 func (s *sums) add(l *ledger.Line) {
 	s.lines++
+	if l.State == ledger.Corrected {
+		s.corrected.add(l)
+	} else {
+		s.used.add(l)
+	}
+}
+
+// all is what the store has to be told.
+func (s *sums) all() []quota.Delta { return slices.Concat(s.used.deltas, s.corrected.deltas) }
+
+func (s *totals) add(l *ledger.Line) {
 	for i := range l.Charges {
 		c := &l.Charges[i]
 		if c.Units == 0 {

@@ -143,6 +143,7 @@ type world struct {
 
 	open        []*ledger.Line
 	serial      int
+	corrected   int              // corrections that were appended and not read by the log store
 	want        map[string]int64 // by carrier
 	interrupted map[string]bool  // lines whose records must come
 	consumed    record.Position  // by the log store
@@ -241,6 +242,18 @@ func (w *world) end(pick chooser) {
 	w.count(l)
 }
 
+// correct takes back some of what was used, or adds to it.
+func (w *world) correct(pick chooser) {
+	w.Helper()
+	carrier := w.carriers[pick("carrier", len(w.carriers))]
+	l := &ledger.Line{ID: ident.NewID(), State: ledger.Corrected, At: noon, Charges: []ledger.Charge{{Carrier: carrier, Entry: "budget", Units: int64(pick("more", 200) - 100), Cost: true}}}
+	w.corrected++
+	if err := w.journal.AppendCorrection(&record.Correction{ID: l.ID, Closing: l.AppendTo(nil)}); err != nil {
+		w.Fatal(err)
+	}
+	w.count(l)
+}
+
 // flush is a round of the follower, which may fail.
 func (w *world) flush(pick chooser) {
 	w.Helper()
@@ -276,7 +289,11 @@ func (w *world) settled() {
 // consume is the log store: it sees the records of interrupted calls, each once.
 func (w *world) consume() {
 	w.Helper()
-	w.consumed = w.records.Read(w.consumed, func(a *record.Attempt) bool {
+	w.consumed = w.records.Read(w.consumed, func(a *record.Attempt, _ *record.Correction) bool {
+		if a == nil {
+			w.corrected--
+			return true
+		}
 		if a.Outcome == record.Interrupted {
 			if !w.interrupted[a.ID] || a.Spend.State != "unknown" || a.Spend.Cost != 100 || !a.Started.Equal(noon) {
 				w.Fatalf("a record that must not be: %s, %+v, %v", a.ID, a.Spend, a.Started)
@@ -292,7 +309,7 @@ func (w *world) consume() {
 
 func (w *world) step(pick chooser) {
 	w.Helper()
-	switch pick("step", 14) {
+	switch pick("step", 16) {
 	case 0, 1, 2, 3:
 		w.reserve(pick)
 	case 4, 5, 6:
@@ -301,6 +318,8 @@ func (w *world) step(pick chooser) {
 		w.flush(pick)
 	case 10, 11, 12:
 		w.consume()
+	case 13, 14:
+		w.correct(pick)
 	default:
 		w.stop()
 		w.start(pick)
@@ -327,8 +346,8 @@ func (w *world) finish(used func(carrier string) int64) {
 		w.Fatalf("used (-want +got):\n%s", d)
 	}
 	w.consume()
-	if len(w.interrupted) > 0 {
-		w.Fatalf("%d interrupted calls have no record", len(w.interrupted))
+	if len(w.interrupted) > 0 || w.corrected != 0 {
+		w.Fatalf("%d interrupted calls have no record, %d corrections were not read", len(w.interrupted), w.corrected)
 	}
 	if err := w.journal.Close(); err != nil {
 		w.Fatal(err)

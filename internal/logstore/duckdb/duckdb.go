@@ -71,6 +71,7 @@ type DB struct {
 	mu     sync.Mutex // guards what follows: one writer
 	link   *link
 	series *seriesIndex
+	trail  int64 // number of the last correction
 }
 
 var _ logstore.Rows = (*DB)(nil)
@@ -100,6 +101,9 @@ func (d *DB) prepare(ctx context.Context, o Options) (err error) {
 	}
 	if d.series, err = loadSeries(ctx, d.sql); err != nil {
 		return err
+	}
+	if err := d.sql.QueryRowContext(ctx, "SELECT coalesce(max(number), 0) FROM corrections").Scan(&d.trail); err != nil {
+		return fmt.Errorf("read the corrections of the log database: %w", err)
 	}
 	d.link, err = openLink(o)
 	return err
@@ -139,6 +143,9 @@ func (d *DB) Delete(ctx context.Context, before time.Time) (int64, error) {
 	result, err := d.sql.ExecContext(ctx, "DELETE FROM attempts WHERE started < ?", before.UTC())
 	if err != nil {
 		return 0, fmt.Errorf("delete log rows: %w", err)
+	}
+	if _, err := d.sql.ExecContext(ctx, "DELETE FROM corrections WHERE started < ?", before.UTC()); err != nil {
+		return 0, fmt.Errorf("delete corrections of log rows: %w", err)
 	}
 	n, err := result.RowsAffected()
 	if err != nil || n == 0 {

@@ -108,7 +108,7 @@ func TestClosedDatabaseTakesNothing(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	err = db.Write(t.Context(), func(logstore.Add) (logstore.Progress, error) { return logstore.Progress{}, nil })
+	err = db.Write(t.Context(), func(logstore.Sink) (logstore.Progress, error) { return logstore.Progress{}, nil })
 	if err == nil {
 		t.Error("written after Close")
 	}
@@ -122,8 +122,8 @@ func TestCancelledWriteStoresNothing(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "logs.duckdb"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := db.Write(ctx, func(add logstore.Add) (logstore.Progress, error) {
-		return logstore.Progress{}, add(recordtest.Chat(1), bodies.Ref{})
+	err := db.Write(ctx, func(to logstore.Sink) (logstore.Progress, error) {
+		return logstore.Progress{}, to.Add(recordtest.Chat(1), bodies.Ref{})
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want that it was cancelled", err)
@@ -188,10 +188,13 @@ func TestRowsWithoutCost(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "logs.duckdb")
 	openAndClose(t, path, func(db *duckdb.DB) { logstoretest.Put(t, db, recordtest.Chat(1)) })
 	old := raw(t, path)
-	for _, column := range strings.Fields("cost_nano saved_nano bound_nano spend_state unpriced price_version cost_terms") {
+	for _, column := range strings.Fields("cost_nano saved_nano bound_nano spend_state unpriced price_version cost_terms bill_basis charged_at charged_nano charged") {
 		if _, err := old.Exec("ALTER TABLE attempts DROP COLUMN " + column); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if _, err := old.Exec("DROP TABLE corrections"); err != nil {
+		t.Fatal(err)
 	}
 	if _, err := old.Exec("DELETE FROM migrations WHERE version > 1"); err != nil {
 		t.Fatal(err)

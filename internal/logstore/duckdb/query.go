@@ -19,8 +19,30 @@ func (d *DB) List(ctx context.Context, q record.Query) (record.Page, error) {
 			return record.Page{}, fmt.Errorf("count log rows: %w", err)
 		}
 	}
+	rows, next, err := d.page(ctx, q, w)
+	page.Rows, page.Next = make([]record.Attempt, len(rows)), next
+	for i := range rows {
+		page.Rows[i] = rows[i].Attempt
+	}
+	return page, err
+}
+
+// Billed implements logstore.Rows.
+func (d *DB) Billed(ctx context.Context, q record.Query) (record.BilledPage, error) {
+	w := filter(q)
+	w.add("spend_state NOT IN ('', 'released')")
+	rows, next, err := d.page(ctx, q, w)
+	page := record.BilledPage{Rows: make([]record.Billed, len(rows)), Next: next}
+	for i := range rows {
+		page.Rows[i] = rows[i].Billed
+	}
+	return page, err
+}
+
+// page reads the rows of a page, and where the next one begins.
+func (d *DB) page(ctx context.Context, q record.Query, w *where) ([]stored, record.Cursor, error) {
 	if err := w.after(q); err != nil {
-		return record.Page{}, err
+		return nil, "", err
 	}
 	order := " ORDER BY started, id"
 	if q.Newest {
@@ -28,18 +50,11 @@ func (d *DB) List(ctx context.Context, q record.Query) (record.Page, error) {
 	}
 	size := q.PageSize()
 	rows, err := d.rows(ctx, w.sql()+order+" LIMIT ? OFFSET ?", append(w.args, size+1, max(q.Offset, 0)))
-	if err != nil {
-		return record.Page{}, err
+	if err != nil || len(rows) <= size { // one more than asked tells that there is a next page
+		return rows, "", err
 	}
-	if len(rows) > size { // one more than asked tells that there is a next page
-		rows = rows[:size]
-		page.Next = record.CursorAt(rows[size-1].Started, rows[size-1].ID)
-	}
-	page.Rows = make([]record.Attempt, len(rows))
-	for i := range rows {
-		page.Rows[i] = rows[i].Attempt
-	}
-	return page, nil
+	rows = rows[:size]
+	return rows, record.CursorAt(rows[size-1].Started, rows[size-1].ID), nil
 }
 
 // Find implements logstore.Rows.

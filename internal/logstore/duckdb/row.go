@@ -9,6 +9,8 @@ import (
 	duckdb "github.com/duckdb/duckdb-go/v2"
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
+	"sluice/internal/ledger"
+	"sluice/internal/logstore"
 	"sluice/internal/logstore/bodies"
 	"sluice/internal/record"
 )
@@ -18,7 +20,7 @@ const rowColumns = "id, started, series, request_id, trace_id, number, duration_
 	"input_tokens, output_tokens, total_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, " +
 	"bytes_in, bytes_out, request_size, response_size, " +
 	"body_file, body_block, body_at, request_length, response_length, metadata, extra, " +
-	"cost_nano, saved_nano, bound_nano, spend_state, unpriced, price_version, cost_terms"
+	"cost_nano, saved_nano, bound_nano, spend_state, unpriced, price_version, cost_terms, bill_basis, charged_at, charged_nano, charged"
 
 // rowKinds are the kinds of rowColumns.
 var rowKinds = []mapping.Type{
@@ -29,6 +31,7 @@ var rowKinds = []mapping.Type{
 	mapping.TypeUInteger, mapping.TypeBigInt, mapping.TypeUInteger, mapping.TypeUInteger, mapping.TypeUInteger,
 	mapping.TypeVarchar, mapping.TypeVarchar,
 	mapping.TypeBigInt, mapping.TypeBigInt, mapping.TypeBigInt, mapping.TypeVarchar, mapping.TypeVarchar, mapping.TypeVarchar, mapping.TypeVarchar,
+	mapping.TypeVarchar, mapping.TypeTimestamp, mapping.TypeBigInt, mapping.TypeVarchar,
 }
 
 // encoder makes the texts of rows. It belongs to the writer, which uses those of a row
@@ -36,6 +39,7 @@ var rowKinds = []mapping.Type{
 type encoder struct {
 	keys []string
 	json []byte
+	line ledger.Line // that ended with the attempt
 }
 
 // appendRow writes the columns of an attempt in the order of rowColumns.
@@ -73,6 +77,7 @@ func (e *encoder) appendRow(s *sheet, a *record.Attempt, series int32, ref bodie
 	s.text(e.metadata(a.Metadata))
 	s.text(rest)
 	appendSpend(s, a)
+	appendCharged(s, logstore.ChargedOf(a.Closing, &e.line))
 	return s.end()
 }
 
@@ -84,14 +89,24 @@ func appendSpend(s *sheet, a *record.Attempt) {
 	}
 	s.int64(a.Spend.Saved)
 	s.int64(a.Spend.Bound)
-	for _, v := range [...]string{a.Spend.State, a.Spend.Unpriced, a.Spend.Version, a.Spend.Terms} {
+	for _, v := range [...]string{a.Spend.State, a.Spend.Unpriced, a.Spend.Version, a.Spend.Terms, a.Spend.Basis} {
 		s.text(strings.ToValidUTF8(v, "\uFFFD"))
 	}
 }
 
+func appendCharged(s *sheet, c record.Charged) {
+	if c.At.IsZero() {
+		s.null(mapping.TypeTimestamp)
+	} else {
+		s.time(c.At)
+	}
+	s.int64(c.Nano)
+	s.text(c.Budgets)
+}
+
 // stored is a row as it is read: an attempt whose series is still a number.
 type stored struct {
-	record.Attempt
+	record.Billed
 	series int32
 	ref    bodies.Ref
 }
@@ -103,13 +118,15 @@ func scanRow(scan func(...any) error) (stored, error) {
 		id, request, trace duckdb.UUID
 		metadata, rest     string
 		cost               sql.NullInt64
+		charged            sql.NullTime
 	)
 	a, u := &s.Attempt, &s.Usage
 	err := scan(&id, &a.Started, &s.series, &request, &trace, &a.Number, (*int64)(&a.Duration), (*int64)(&a.FirstByte), &a.Status, &a.Upstream, &a.Retries,
 		&u.InputTokens, &u.OutputTokens, &u.TotalTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.ReasoningTokens,
 		&a.BytesIn, &a.BytesOut, &a.Request.Size, &a.Response.Size,
 		&s.ref.File, &s.ref.Block, &s.ref.At, &s.ref.Request, &s.ref.Response, &metadata, &rest,
-		&cost, &a.Spend.Saved, &a.Spend.Bound, &a.Spend.State, &a.Spend.Unpriced, &a.Spend.Version, &a.Spend.Terms)
+		&cost, &a.Spend.Saved, &a.Spend.Bound, &a.Spend.State, &a.Spend.Unpriced, &a.Spend.Version, &a.Spend.Terms, &a.Spend.Basis,
+		&charged, &s.Charged.Nano, &s.Charged.Budgets)
 	if err != nil {
 		return stored{}, fmt.Errorf("read log row: %w", err)
 	}
@@ -126,6 +143,9 @@ func scanRow(scan func(...any) error) (stored, error) {
 	}
 	a.ID, a.RequestID, a.TraceID = textOf(id, x.ID), textOf(request, x.RequestID), textOf(trace, x.TraceID)
 	a.Started, a.Spend.Cost = a.Started.UTC(), cost.Int64
+	if charged.Valid {
+		s.Charged.At = charged.Time.UTC()
+	}
 	x.give(a)
 	return s, nil
 }

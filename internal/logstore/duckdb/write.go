@@ -10,7 +10,7 @@ import (
 )
 
 // Write implements logstore.Rows.
-func (d *DB) Write(ctx context.Context, fill func(logstore.Add) (logstore.Progress, error)) (err error) {
+func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progress, error)) (err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.link == nil {
@@ -39,10 +39,13 @@ func (d *DB) Write(ctx context.Context, fill func(logstore.Add) (logstore.Progre
 }
 
 // write appends what fill adds, notes its progress and commits.
-func (d *DB) write(ctx context.Context, fill func(logstore.Add) (logstore.Progress, error)) error {
+func (d *DB) write(ctx context.Context, fill func(logstore.Sink) (logstore.Progress, error)) error {
 	w := &writer{db: d}
-	p, err := fill(w.add)
+	p, err := fill(w)
 	if err := w.close(err); err != nil {
+		return err
+	}
+	if err := w.correct(); err != nil {
 		return err
 	}
 	if err := d.link.store(p); err != nil {
@@ -56,13 +59,19 @@ func (d *DB) write(ctx context.Context, fill func(logstore.Add) (logstore.Progre
 
 // writer appends the rows of one transaction.
 type writer struct {
-	db     *DB
-	rows   *sheet // nil before the first
-	series *sheet // nil before the first
+	db        *DB
+	rows      *sheet // nil before the first
+	series    *sheet // nil before the first
+	trail     *sheet // of corrections; nil before the first
+	span             // of the attempts that are corrected
+	corrected int64
 	encoder
 }
 
-func (w *writer) add(a *record.Attempt, ref bodies.Ref) (err error) {
+var _ logstore.Sink = (*writer)(nil)
+
+// Add implements logstore.Sink.
+func (w *writer) Add(a *record.Attempt, ref bodies.Ref) (err error) {
 	common := a
 	if unique(a.Request.Type) || unique(a.Response.Type) { // kept in extra
 		b := *a
@@ -95,7 +104,7 @@ func (w *writer) add(a *record.Attempt, ref bodies.Ref) (err error) {
 
 // close ends the sheets. What they hold is thrown away when there was an error.
 func (w *writer) close(err error) error {
-	for _, s := range []*sheet{w.series, w.rows} {
+	for _, s := range []*sheet{w.series, w.rows, w.trail} {
 		if s != nil {
 			err = errors.Join(err, s.close(err == nil))
 		}

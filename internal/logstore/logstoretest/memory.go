@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sluice/internal/fault"
+	"sluice/internal/ledger"
 	"sluice/internal/logstore"
 	"sluice/internal/logstore/bodies"
 	"sluice/internal/record"
@@ -24,10 +25,11 @@ type Memory struct {
 	mu       sync.Mutex // guards what follows
 	rows     []memoryRow
 	progress logstore.Progress
+	trail    []record.Correction
 }
 
 type memoryRow struct {
-	record.Attempt
+	record.Billed
 	ref bodies.Ref
 }
 
@@ -41,12 +43,9 @@ func (m *Memory) Progress(context.Context) (logstore.Progress, error) {
 }
 
 // Write implements logstore.Rows.
-func (m *Memory) Write(_ context.Context, fill func(logstore.Add) (logstore.Progress, error)) error {
-	var rows []memoryRow
-	p, err := fill(func(a *record.Attempt, ref bodies.Ref) error {
-		rows = append(rows, memoryRow{clean(*a), ref})
-		return nil
-	})
+func (m *Memory) Write(_ context.Context, fill func(logstore.Sink) (logstore.Progress, error)) error {
+	var w memoryWrite
+	p, err := fill(&w)
 	if err != nil {
 		return err
 	}
@@ -56,13 +55,61 @@ func (m *Memory) Write(_ context.Context, fill func(logstore.Add) (logstore.Prog
 		}
 	}
 	m.mu.Lock()
-	m.rows = append(m.rows, rows...)
+	m.rows = append(m.rows, w.rows...)
+	for i := range w.trail {
+		m.correct(&w.trail[i])
+	}
 	m.progress = logstore.Progress{Next: record.Position{Seq: p.Next.Seq}, Bodies: p.Bodies}
 	m.mu.Unlock()
 	if m.After != nil {
 		return m.After()
 	}
 	return nil
+}
+
+// memoryWrite collects what a Write stores.
+type memoryWrite struct {
+	rows  []memoryRow
+	trail []record.Correction
+}
+
+// Add implements logstore.Sink.
+func (w *memoryWrite) Add(a *record.Attempt, ref bodies.Ref) error {
+	var line ledger.Line
+	w.rows = append(w.rows, memoryRow{record.Billed{Attempt: clean(*a), Charged: logstore.ChargedOf(a.Closing, &line)}, ref})
+	return nil
+}
+
+// Correct implements logstore.Sink.
+func (w *memoryWrite) Correct(c *record.Correction) error {
+	kept := *c
+	kept.Closing = nil
+	w.trail = append(w.trail, kept)
+	return nil
+}
+
+// correct gives a row its other cost. Callers hold mu.
+func (m *Memory) correct(c *record.Correction) {
+	m.trail = append(m.trail, *c)
+	i := slices.IndexFunc(m.rows, func(r memoryRow) bool { return r.ID == c.ID })
+	if i < 0 {
+		return
+	}
+	s := &m.rows[i].Spend
+	s.Cost, s.Unpriced, s.Version, s.Terms = c.After.Cost, c.After.Unpriced, c.After.Version, c.After.Terms
+	m.rows[i].Charged.Nano = c.After.Cost
+}
+
+// Corrections implements logstore.Rows.
+func (m *Memory) Corrections(_ context.Context, id string) (out []record.Correction, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, c := range m.trail {
+		if c.ID == id {
+			out = append(out, c)
+		}
+	}
+	return out, nil
 }
 
 // clean is what a row keeps of an attempt.
@@ -82,39 +129,55 @@ func clean(a record.Attempt) record.Attempt {
 
 // List implements logstore.Rows.
 func (m *Memory) List(_ context.Context, q record.Query) (record.Page, error) {
+	rows, next, total, err := m.page(q, func(*record.Billed) bool { return true })
+	page := record.Page{Rows: make([]record.Attempt, len(rows)), Next: next}
+	if q.Count {
+		page.Total = int64(total)
+	}
+	for i := range rows {
+		page.Rows[i] = rows[i].Attempt
+	}
+	return page, err
+}
+
+// Billed implements logstore.Rows.
+func (m *Memory) Billed(_ context.Context, q record.Query) (record.BilledPage, error) {
+	rows, next, _, err := m.page(q, func(b *record.Billed) bool { return b.Spend.State != "" && b.Spend.State != "released" })
+	return record.BilledPage{Rows: rows, Next: next}, err
+}
+
+// page is a page of the rows that a query and keep select, and the number of all.
+func (m *Memory) page(q record.Query, keep func(*record.Billed) bool) (rows []record.Billed, next record.Cursor, total int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var page record.Page
 	for i := range m.rows {
-		if matches(&m.rows[i].Attempt, q) {
-			page.Rows = append(page.Rows, m.rows[i].Attempt)
+		if matches(&m.rows[i].Attempt, q) && keep(&m.rows[i].Billed) {
+			rows = append(rows, m.rows[i].Billed)
 		}
 	}
-	if q.Count {
-		page.Total = int64(len(page.Rows))
-	}
-	order := func(a, b record.Attempt) int {
+	total = len(rows)
+	order := func(a, b record.Billed) int {
 		c := cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID, b.ID))
 		if q.Newest {
 			return -c
 		}
 		return c
 	}
-	slices.SortFunc(page.Rows, order)
+	slices.SortFunc(rows, order)
 	if q.After != "" {
 		started, id, err := q.After.Split()
 		if err != nil {
-			return record.Page{}, err
+			return nil, "", 0, err
 		}
-		at := record.Attempt{ID: id, Started: started}
-		page.Rows = slices.DeleteFunc(page.Rows, func(a record.Attempt) bool { return order(a, at) <= 0 })
+		at := record.Billed{Attempt: record.Attempt{ID: id, Started: started}}
+		rows = slices.DeleteFunc(rows, func(a record.Billed) bool { return order(a, at) <= 0 })
 	}
-	page.Rows = page.Rows[min(q.Offset, len(page.Rows)):]
-	if size := q.PageSize(); len(page.Rows) > size {
-		page.Rows = page.Rows[:size]
-		page.Next = record.CursorAt(page.Rows[size-1].Started, page.Rows[size-1].ID)
+	rows = rows[min(q.Offset, len(rows)):]
+	if size := q.PageSize(); len(rows) > size {
+		rows = rows[:size]
+		next = record.CursorAt(rows[size-1].Started, rows[size-1].ID)
 	}
-	return page, nil
+	return rows, next, total, nil
 }
 
 func matches(a *record.Attempt, q record.Query) bool {
@@ -147,6 +210,7 @@ func (m *Memory) Delete(_ context.Context, before time.Time) (int64, error) {
 	defer m.mu.Unlock()
 	n := len(m.rows)
 	m.rows = slices.DeleteFunc(m.rows, func(r memoryRow) bool { return r.Started.Before(before) })
+	m.trail = slices.DeleteFunc(m.trail, func(c record.Correction) bool { return c.Started.Before(before) })
 	return int64(n - len(m.rows)), nil
 }
 

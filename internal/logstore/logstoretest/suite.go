@@ -36,6 +36,8 @@ func Run(t *testing.T, open func(t testing.TB) logstore.Rows) {
 		"nobody finds what belongs to others":         testTenants,
 		"deleting leaves what is newer":               testDelete,
 		"the first file of bodies in use is known":    testFirstBodies,
+		"what was charged is told of what was billed": testBilled,
+		"a correction changes its row alone":          testCorrections,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,9 +49,9 @@ func Run(t *testing.T, open func(t testing.TB) logstore.Rows) {
 // Put writes attempts in one transaction.
 func Put(t testing.TB, rows logstore.Rows, attempts ...*record.Attempt) {
 	t.Helper()
-	err := rows.Write(t.Context(), func(add logstore.Add) (logstore.Progress, error) {
+	err := rows.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
 		for _, a := range attempts {
-			if err := add(a, bodies.Ref{}); err != nil {
+			if err := to.Add(a, bodies.Ref{}); err != nil {
 				return logstore.Progress{}, err
 			}
 		}
@@ -90,8 +92,8 @@ func kept(a record.Attempt) record.Attempt {
 func testFields(t *testing.T, rows logstore.Rows) {
 	want := recordtest.Full()
 	ref := bodies.Ref{File: 3, Block: 1 << 40, At: 17, Request: 8, Response: 9}
-	err := rows.Write(t.Context(), func(add logstore.Add) (logstore.Progress, error) {
-		return logstore.Progress{}, add(want, ref)
+	err := rows.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
+		return logstore.Progress{}, to.Add(want, ref)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -184,10 +186,10 @@ var errStop = errors.New("stopped by the test")
 func testAtomic(t *testing.T, rows logstore.Rows) {
 	Put(t, rows, recordtest.Chat(1))
 	half := func(ctx context.Context) error {
-		return rows.Write(ctx, func(add logstore.Add) (logstore.Progress, error) {
+		return rows.Write(ctx, func(to logstore.Sink) (logstore.Progress, error) {
 			a := recordtest.Chat(2)
 			a.Model = "only-in-the-failed-write"
-			return logstore.Progress{Next: record.Position{Seq: 99}}, errors.Join(add(a, bodies.Ref{}), errStop)
+			return logstore.Progress{Next: record.Position{Seq: 99}}, errors.Join(to.Add(a, bodies.Ref{}), errStop)
 		})
 	}
 	if err := half(t.Context()); !errors.Is(err, errStop) {
@@ -208,7 +210,7 @@ func testAtomic(t *testing.T, rows logstore.Rows) {
 func testProgress(t *testing.T, rows logstore.Rows) {
 	for i := range 3 {
 		want := logstore.Progress{Next: record.Position{Seq: 1<<62 + uint64(i)}, Bodies: bodies.Mark{File: uint32(i), Size: 1 << 40}}
-		err := rows.Write(t.Context(), func(logstore.Add) (logstore.Progress, error) { return want, nil })
+		err := rows.Write(t.Context(), func(logstore.Sink) (logstore.Progress, error) { return want, nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,9 +274,9 @@ func testDelete(t *testing.T, rows logstore.Rows) {
 }
 
 func testFirstBodies(t *testing.T, rows logstore.Rows) {
-	err := rows.Write(t.Context(), func(add logstore.Add) (logstore.Progress, error) {
+	err := rows.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
 		for i, file := range []uint32{1, 1, 0, 2, 3} {
-			if err := add(recordtest.Chat(i), bodies.Ref{File: file, Request: 1}); err != nil {
+			if err := to.Add(recordtest.Chat(i), bodies.Ref{File: file, Request: 1}); err != nil {
 				return logstore.Progress{}, err
 			}
 		}

@@ -1,0 +1,94 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"sluice/internal/packed"
+)
+
+// Correction says that a recorded attempt cost something else, because its price was
+// wrong. It is one entry of the journal: the row of the attempt and the meters of its
+// budgets follow it, each exactly once. One without an ID corrects nothing: it is a mark,
+// and whoever has read it has read all that was appended before.
+type Correction struct {
+	ID        string    `json:"id,omitempty"` // of the attempt
+	Started   time.Time `json:"started"`      // the attempt
+	Operation string    `json:"operation"`    // UUID of the re-rating, or of the mark
+	At        time.Time `json:"at"`           // when the attempt was re-rated
+	By        string    `json:"by,omitempty"` // id of the user or API key that asked for it
+	Before    Rated     `json:"before"`
+	After     Rated     `json:"after"`
+	Closing   []byte    `json:"-"` // the stored ledger line with the differences (ledger.Line)
+}
+
+// Rated is what an attempt cost, and why.
+type Rated struct {
+	Cost     int64  `json:"cost"`               // nano-dollars
+	Unpriced string `json:"unpriced,omitempty"` // as in Spend
+	Version  string `json:"version,omitempty"`  // as in Spend
+	Terms    string `json:"terms,omitempty"`    // as in Spend
+}
+
+// Charged is what budgets of cost were charged for an attempt until now.
+type Charged struct {
+	At      time.Time // when its line was closed; zero when it is not known what was charged
+	Nano    int64     // nano-dollars, on each
+	Budgets string    // the counters, as ledger.ReadCostCounters has them
+}
+
+// Billed is an attempt with what was charged for it.
+type Billed struct {
+	Attempt
+	Charged Charged
+}
+
+// BilledPage is a slice of the log: attempts that were put on the ledger and may have cost
+// something. The rows have no body bytes.
+type BilledPage struct {
+	Rows []Billed
+	Next Cursor // empty on the last page
+}
+
+// The stored form of a Correction: the version byte, the length of the ledger line as a
+// varint, the line, and the rest as JSON.
+const correctionVersion = 'C'
+
+// IsCorrection reports whether the bytes of a journal entry begin as those of a
+// Correction.
+func IsCorrection(b []byte) bool { return len(b) > 0 && b[0] == correctionVersion }
+
+// Encode is the stored form. Times keep nanoseconds.
+func (c *Correction) Encode() ([]byte, error) {
+	rest, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("encode the correction of %s: %w", c.ID, err)
+	}
+	b := packed.Append([]byte{correctionVersion}, uint64(len(c.Closing)))
+	return append(append(b, c.Closing...), rest...), nil
+}
+
+// Decode reads the stored form into c, whatever c held. Closing is a slice of src.
+func (c *Correction) Decode(src []byte) error {
+	line, rest, err := splitCorrection(src)
+	if err != nil {
+		return err
+	}
+	*c = Correction{}
+	if err := json.Unmarshal(rest, c); err != nil {
+		return fmt.Errorf("correction: %w: %w", errMalformed, err)
+	}
+	c.Closing = line
+	return nil
+}
+
+// splitCorrection finds the ledger line, nil for none, and what is behind it.
+func splitCorrection(src []byte) (line, rest []byte, err error) {
+	d := newDecoder(src)
+	if v := d.Byte(); d.Err == nil && v != correctionVersion {
+		return nil, nil, fmt.Errorf("version %d: %w", v, errMalformed)
+	}
+	line = d.Bytes(d.Uvarint())
+	return line, d.Rest, d.Err
+}
