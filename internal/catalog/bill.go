@@ -32,7 +32,21 @@ type Term struct {
 }
 
 // Priced says that Cost is all that the call cost.
-func (b *Bill) Priced() bool { return b.Reason == "" && len(b.Unpriced) == 0 && !b.Overflow }
+func (b *Bill) Priced() bool { return b.Lacks() == "" }
+
+// Lacks says in a word why Cost is not all that the call cost: its Reason, "no_rate:" with
+// the first dimension that has none, or "overflow"; empty for one that is Priced.
+func (b *Bill) Lacks() string {
+	switch {
+	case b.Reason != "":
+		return string(b.Reason)
+	case len(b.Unpriced) > 0:
+		return "no_rate:" + b.Unpriced[0]
+	case b.Overflow:
+		return "overflow"
+	}
+	return ""
+}
 
 // Bill works out what a call costs. The terms are put into reuse, of which the capacity
 // is taken and the content lost; with room for all terms nothing is allocated. Nil is

@@ -120,22 +120,38 @@ func (b *Book) Renew(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		got, err := b.catalog.load(ctx, file{PricingFiles, provider})
-		none := UnknownModel
-		if err != nil {
-			none = UnknownProvider
-		}
-		if ctx.Err() != nil || got.sum == old.sum && old.missing.reason == none {
-			continue
-		}
-		l := newList(got, none)
-		if can, err := b.catalog.load(ctx, file{GeneralFiles, provider}); err == nil {
-			l.reach = can.generals.reach()
-		}
-		b.mu.Lock()
-		b.put(provider, l)
-		b.mu.Unlock()
+		b.renew(ctx, provider, old)
 	}
+}
+
+// Ready reads the list of one provider as Renew does, and returns when what Find then says
+// is not a built-in price that stands in for one that was not read yet.
+func (b *Book) Ready(ctx context.Context, provider string) error {
+	l := (*b.lists.Load())[provider]
+	if l == nil {
+		l = b.open(provider)
+	}
+	b.renew(ctx, provider, l)
+	return ctx.Err()
+}
+
+// renew publishes the list of a provider when it is another one.
+func (b *Book) renew(ctx context.Context, provider string, old *list) {
+	got, err := b.catalog.load(ctx, file{PricingFiles, provider})
+	none := UnknownModel
+	if err != nil {
+		none = UnknownProvider
+	}
+	if ctx.Err() != nil || got.sum == old.sum && old.missing.reason == none {
+		return
+	}
+	l := newList(got, none)
+	if can, err := b.catalog.load(ctx, file{GeneralFiles, provider}); err == nil {
+		l.reach = can.generals.reach()
+	}
+	b.mu.Lock()
+	b.put(provider, l)
+	b.mu.Unlock()
 }
 
 // renewal is how often Run looks whether a file is due.

@@ -13,6 +13,7 @@ import (
 type owed struct {
 	state ledger.State
 	usage llm.Usage
+	basis catalog.Basis
 	bill  catalog.Bill
 }
 
@@ -67,7 +68,8 @@ func (g *Gateway) owed(a *attempt, e ending) owed {
 	case !o.usage.Reported && worded[a.x.match.Endpoint]:
 		o.state, o.usage = ledger.Estimated, g.reckoned(a, o.usage, e != abandoned)
 	}
-	u := g.units(a, &o.usage)
+	o.basis = catalog.NewBasis(a.x.match.Endpoint, a.priceName(), a.model, &a.stake.most, o.usage.Reported)
+	u := o.basis.Units(a.x.match.Endpoint, &o.usage)
 	room := a.x.room
 	o.bill = a.stake.tariff.Bill(&u, room.terms)
 	room.terms = o.bill.Terms
@@ -118,46 +120,17 @@ func (g *Gateway) said(a *attempt, ep llm.Endpoint, model string) int64 {
 	return n
 }
 
-// units are what is billed of a usage.
-func (g *Gateway) units(a *attempt, used *llm.Usage) catalog.Units {
-	u := catalog.Count(*used)
-	u.Region, u.Execution = a.stake.most.Region, a.stake.most.Execution
-	if used.Tier != "" {
-		u.Execution = catalog.Execution(used.Tier)
-	}
-	if hour := min(used.CacheHourTokens, u.CacheWrite5m); hour > 0 {
-		u.CacheWrite1h, u.CacheWrite5m = hour, u.CacheWrite5m-hour
-	}
-	switch ep := a.x.match.Endpoint; {
-	case ep == llm.ImageGenerate || ep == llm.ImageEdit:
-		u.ImageOutput, u.Output = u.ImageOutput+u.Output, 0
-		if !used.Reported {
-			u.Images = a.stake.most.Images
-		}
-	case ep == llm.CreateSpeech && !used.Reported:
-		u.Characters = a.stake.most.Characters
-	}
-	return u
-}
-
 // spend is what the record of the attempt says.
 func (s *stake) spend(r *room) record.Spend {
 	o := &s.owed
-	p := record.Spend{State: o.state.String(), Cost: o.bill.Cost, Saved: o.bill.Saved, Bound: s.bound, Version: o.bill.Version}
-	switch {
-	case o.bill.Reason != "":
-		p.Unpriced = string(o.bill.Reason)
-	case len(o.bill.Unpriced) > 0:
-		p.Unpriced = "no_rate:" + o.bill.Unpriced[0]
-	case o.bill.Overflow:
-		p.Unpriced = "overflow"
-	}
+	p := record.Spend{State: o.state.String(), Cost: o.bill.Cost, Saved: o.bill.Saved, Bound: s.bound, Version: o.bill.Version, Unpriced: o.bill.Lacks(), Basis: o.basis.Text()}
 	r.termText = writeTerms(r.termText[:0], o.bill.Terms)
 	p.Terms = string(r.termText)
 	return p
 }
 
-// writeTerms writes how a cost comes about; nothing for no terms:
+// writeTerms writes how a cost comes about, as json.Marshal would and without allocating;
+// nothing for no terms:
 //
 //	[{"dimension":"input","key":"request_token","units":1200,"per":1,"rate":"0.0000025","factor":"1","nano":3000000}]
 func writeTerms(b []byte, terms []catalog.Term) []byte {
@@ -214,7 +187,7 @@ func (r *room) charged(budgets []quota.Hold, o *owed) []ledger.Charge {
 		if o != nil {
 			n = o.amount(h.Measure)
 		}
-		r.charges = append(r.charges, ledger.Charge{Carrier: h.Counter.Carrier, Entry: h.Counter.Entry, ValueKey: h.Counter.ValueKey, Units: n})
+		r.charges = append(r.charges, ledger.Charge{Carrier: h.Counter.Carrier, Entry: h.Counter.Entry, ValueKey: h.Counter.ValueKey, Units: n, Cost: h.Measure == quota.Cost})
 	}
 	return r.charges
 }

@@ -1,0 +1,78 @@
+package catalog
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"sluice/internal/llm"
+)
+
+// Basis is what a bill depends on beside the usage of a call: what was asked for, and
+// where. With both a call can be billed again. The zero Basis is that of most calls.
+type Basis struct {
+	Model      string    `json:"model,omitempty"`          // as price lists name it, where that is not the model that was asked for
+	Region     string    `json:"region,omitempty"`         // as in Units
+	Execution  Execution `json:"execution_mode,omitempty"` // that was asked for, unless it is Standard
+	Characters int64     `json:"characters,omitempty"`     // of text that was to be spoken, where no usage was reported
+	Images     []Images  `json:"images,omitempty"`         // that were to be made, where no usage was reported
+}
+
+// NewBasis is that of a call of an endpoint with its limits. Model is as price lists name
+// it, asked the one that was asked for.
+func NewBasis(ep llm.Endpoint, model, asked string, most *Limits, reported bool) Basis {
+	b := Basis{Region: most.Region}
+	if model != asked {
+		b.Model = model
+	}
+	if most.Execution != Standard {
+		b.Execution = most.Execution
+	}
+	switch {
+	case reported:
+	case ep == llm.ImageGenerate || ep == llm.ImageEdit:
+		b.Images = most.Images
+	case ep == llm.CreateSpeech:
+		b.Characters = most.Characters
+	}
+	return b
+}
+
+// Units are what is billed of a usage at an endpoint. The tier that the provider names
+// counts before the one that was asked for. Tokens that an endpoint of images answers
+// with are those of images.
+func (b *Basis) Units(ep llm.Endpoint, used *llm.Usage) Units {
+	u := Count(*used)
+	u.Region, u.Characters, u.Images = b.Region, b.Characters, b.Images
+	if used.Tier == "" {
+		u.Execution = b.Execution
+	}
+	if ep == llm.ImageGenerate || ep == llm.ImageEdit {
+		u.ImageOutput, u.Output = u.ImageOutput+u.Output, 0
+	}
+	return u
+}
+
+// Empty reports whether there is nothing to keep of the basis.
+func (b *Basis) Empty() bool {
+	return b.Model == "" && b.Region == "" && b.Execution == "" && b.Characters == 0 && len(b.Images) == 0
+}
+
+// Text is the form in which records keep the basis: JSON, empty for an empty one.
+func (b *Basis) Text() string {
+	if b.Empty() {
+		return ""
+	}
+	text, _ := json.Marshal(b) // strings and numbers alone: cannot fail
+	return string(text)
+}
+
+// ReadBasis is the inverse of Text.
+func ReadBasis(text string) (b Basis, err error) {
+	if text == "" {
+		return b, nil
+	}
+	if err := json.Unmarshal([]byte(text), &b); err != nil {
+		return b, fmt.Errorf("read the basis of a bill: %w", err)
+	}
+	return b, nil
+}

@@ -1,0 +1,62 @@
+package catalog_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"sluice/internal/catalog"
+	"sluice/internal/llm"
+)
+
+// What a basis says comes back from its text.
+func TestBasisComesBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`[a-z0-9./-]{0,8}`)
+		want := catalog.Basis{Model: text.Draw(t, "model"), Region: text.Draw(t, "region"), Execution: catalog.Execution(text.Draw(t, "execution")), Characters: rapid.Int64Min(0).Draw(t, "characters")}
+		if rapid.Bool().Draw(t, "images") {
+			want.Images = []catalog.Images{{Quality: text.Draw(t, "quality"), Size: text.Draw(t, "size"), Count: 2}}
+		}
+		got, err := catalog.ReadBasis(want.Text())
+		if err != nil || !cmp.Equal(want, got) || (want.Text() == "") != cmp.Equal(want, catalog.Basis{}) {
+			t.Fatalf("%q: %v (-want +got):\n%s", want.Text(), err, cmp.Diff(want, got))
+		}
+	})
+	if b, err := catalog.ReadBasis("{"); err == nil {
+		t.Errorf("%+v is read from half an object", b)
+	}
+}
+
+func TestUnitsOfABasis(t *testing.T) {
+	t.Parallel()
+	most := catalog.Limits{Region: "eu", Execution: catalog.Flex, Characters: 40, Images: []catalog.Images{{Size: "1024x1024", Count: 2}}}
+	for _, tt := range []struct {
+		name string
+		ep   llm.Endpoint
+		used llm.Usage
+		want catalog.Units
+	}{
+		{"a chat", llm.ChatComplete, llm.Usage{InputTokens: 100, OutputTokens: 20, Reported: true}, catalog.Units{Region: "eu", Execution: catalog.Flex, Input: 100, Output: 20}},
+		{"the provider's tier", llm.ChatComplete, llm.Usage{InputTokens: 1, Tier: "priority", Reported: true}, catalog.Units{Region: "eu", Execution: catalog.Priority, Input: 1}},
+		{
+			"a cache that is written for an hour", llm.Messages, llm.Usage{InputTokens: 100, CacheWriteTokens: 100, CacheHourTokens: 30, Reported: true},
+			catalog.Units{Region: "eu", Execution: catalog.Flex, CacheWrite5m: 70, CacheWrite1h: 30},
+		},
+		{"images that were counted", llm.ImageGenerate, llm.Usage{InputTokens: 5, OutputTokens: 900, Reported: true}, catalog.Units{Region: "eu", Execution: catalog.Flex, Input: 5, ImageOutput: 900}},
+		{"images that were not", llm.ImageEdit, llm.Usage{}, catalog.Units{Region: "eu", Execution: catalog.Flex, Images: most.Images}},
+		{"speech that was not", llm.CreateSpeech, llm.Usage{}, catalog.Units{Region: "eu", Execution: catalog.Flex, Characters: 40}},
+		{"speech that was counted", llm.CreateSpeech, llm.Usage{InputTokens: 9, Reported: true}, catalog.Units{Region: "eu", Execution: catalog.Flex, Input: 9}},
+	} {
+		b := catalog.NewBasis(tt.ep, "gpt", "gpt", &most, tt.used.Reported)
+		kept, err := catalog.ReadBasis(b.Text())
+		tt.want.Requests = 1
+		if got := kept.Units(tt.ep, &tt.used); err != nil || !cmp.Equal(tt.want, got) {
+			t.Errorf("%s: %v (-want +got):\n%s", tt.name, err, cmp.Diff(tt.want, got))
+		}
+	}
+	if b := catalog.NewBasis(llm.ChatComplete, "profile-of", "arn", &catalog.Limits{Execution: catalog.Standard}, true); b.Text() != `{"model":"profile-of"}` {
+		t.Errorf("basis %s", b.Text())
+	}
+}
