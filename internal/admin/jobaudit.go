@@ -24,11 +24,12 @@ var auditedAs = map[string]string{
 }
 
 // What time does to a record, as the audit trail calls it. Source:
-// contract/identity-and-governance.yaml, audit_actions; ours are expire, exhaust and
-// end_transition.
+// contract/identity-and-governance.yaml, audit_actions; ours are expire, exhaust, relieve
+// and end_transition.
 const (
 	deedExpire        = "expire"
 	deedExhaust       = "exhaust"
+	deedRelieve       = "relieve"
 	deedEndTransition = "end_transition"
 	deedReset         = "reset"
 	deedRotate        = "rotate"

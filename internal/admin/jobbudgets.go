@@ -13,8 +13,9 @@ import (
 	"sluice/internal/resource"
 )
 
-// ageBudgets lets usage begin anew whose time has come, then notices what has reached
-// its mark: the carrier is exhausted, and people are told once.
+// ageBudgets lets usage begin anew whose time has come, takes back what was noticed of
+// usage that was corrected, then notices what has reached its mark: the carrier is
+// exhausted, and people are told once.
 // Source: contract/identity-and-governance.md section 6.
 func (k kinds) ageBudgets(ctx context.Context, now time.Time) error {
 	if on, set := k.Features[featureBudgets]; set && !on {
@@ -22,6 +23,12 @@ func (k kinds) ageBudgets(ctx context.Context, now time.Time) error {
 	}
 	err := k.sweepMeters(ctx, quota.MeterQuery{DueBy: now}, func(m quota.Meter) error {
 		return k.changeMeter(ctx, m, func(tx resource.Tx, m *quota.Meter, of *carried) error { return k.resetDue(ctx, tx, m, of, now) })
+	})
+	if err != nil {
+		return err
+	}
+	err = k.sweepMeters(ctx, quota.MeterQuery{Relieved: true}, func(m quota.Meter) error {
+		return k.changeMeter(ctx, m, func(tx resource.Tx, m *quota.Meter, of *carried) error { return k.relieve(ctx, tx, m, of, now) })
 	})
 	if err != nil {
 		return err
@@ -165,6 +172,22 @@ func (k kinds) resetDue(ctx context.Context, tx resource.Tx, m *quota.Meter, of 
 		of.rec.Status, of.rec.Updated, of.changed = resource.Active, now, true
 	}
 	return nil
+}
+
+// relieve takes back what was noticed: after a correction the carrier is not used up.
+func (k kinds) relieve(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, now time.Time) error {
+	was := m.Exhausted
+	m.Relieve()
+	if err := k.Meters.SaveMeter(ctx, tx, *m); err != nil {
+		return err
+	}
+	if !was || m.Exhausted {
+		return nil
+	}
+	if exhausts(m.Kind) && of.rec.Status == exhausted {
+		of.rec.Status, of.rec.Updated, of.changed = resource.Active, now, true
+	}
+	return k.onMeter(ctx, tx, m, of, deedRelieve, now, map[string]any{})
 }
 
 // notice writes down what usage has reached, and tells of it.

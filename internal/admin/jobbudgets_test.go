@@ -56,6 +56,12 @@ func TestBudgets(t *testing.T) {
 		want("lowered", state(), "active active 10 false false")
 		w.run(t, "budgets")
 		want("lowered, at the next check", state(), "exhausted exhausted 10 false true")
+		w.use(t, key+" -3000000000")
+		w.run(t, "budgets")
+		want("corrected", state(), "active active 7 false false")
+		w.use(t, key+" 3000000000")
+		w.run(t, "budgets")
+		want("used up behind a correction", state(), "exhausted exhausted 10 false true")
 		w.call(t, "service", "PUT", "/v1/api-keys/"+key, `{"reset_usage": true}`)
 		want("reset", state(), "active active 0 false false")
 		w.budgetsAreOnRecord(t, key, place, policy)
@@ -82,6 +88,8 @@ func (w *ageing) budgetsAreOnRecord(t *testing.T, key, place, policy string) {
 		`reset api_keys key {"notes":{"credit_limit":"10","current_usage":"10.5","reset_mode":"auto"}}`,
 		`reset policies policy {"notes":{"credit_limit":"100","reset_mode":"auto"}}`,
 		`exhaust api_keys key {"notes":{"credit_limit":"10","current_usage":"10"}}`,
+		`exhaust api_keys key {"notes":{"credit_limit":"9","current_usage":"10"}}`,
+		`relieve api_keys key {"notes":{"credit_limit":"9","current_usage":"7"}}`,
 		`exhaust api_keys key {"notes":{"credit_limit":"9","current_usage":"10"}}`)
 }
 

@@ -56,6 +56,17 @@ func (m *Meter) Check() (told Alerts) {
 	return told
 }
 
+// Relieve takes back what was noticed and is not so any more, because what was used was
+// corrected. What is reached again is told again.
+func (m *Meter) Relieve() {
+	if m.Used < m.Limit {
+		m.Exhausted, m.ExhaustedAlert = false, false
+	}
+	if m.Used < m.Threshold {
+		m.ThresholdAlert = false
+	}
+}
+
 // Reset lets usage begin anew.
 func (m *Meter) Reset(now time.Time) {
 	m.Used, m.LastReset = 0, now
@@ -110,6 +121,7 @@ type MeterQuery struct {
 	Search      string
 	DueBy       time.Time // with a reset at that time or before
 	Reached     bool      // usage is at a mark that nobody noticed yet
+	Relieved    bool      // usage is below a mark that was noticed
 	After       *Meter    // behind this one in the order of carriers and entries
 	MostUsed    bool      // the most used first
 	Limit       int       // 1 to 1000; 0 means 100

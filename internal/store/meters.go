@@ -160,6 +160,9 @@ func meterFilter(sel *bun.SelectQuery, q quota.MeterQuery) *bun.SelectQuery {
 	if q.Reached {
 		sel = sel.Where("m.entry <> ''").Where("(m.exhausted = 0 AND m.used >= m.limit_units OR m.threshold_units > 0 AND m.threshold_alert = 0 AND m.used >= m.threshold_units)")
 	}
+	if q.Relieved {
+		sel = sel.Where("m.entry <> ''").Where("(m.exhausted <> 0 AND m.used < m.limit_units OR m.threshold_alert <> 0 AND m.used < m.threshold_units)")
+	}
 	if q.After != nil {
 		// Both say the same: MySQL finds its place in the index by the first, SQLite and
 		// PostgreSQL by the second.

@@ -64,6 +64,10 @@ func meters(t *testing.T, s *store.Store) {
 	same(t, "reached", find(s, quota.MeterQuery{Reached: true}), []quota.Meter{plain})
 	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: of.ID, Entry: "b", Units: 2}, {CarrierID: of.ID, Entry: "b", Units: 3}, {CarrierID: of.ID, Entry: "gone", Units: 5}}))
 	plain.Used = 6
+	same(t, "below a mark that was noticed", find(s, quota.MeterQuery{Relieved: true}), []quota.Meter{full})
+	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: of.ID, Entry: full.Entry, Units: 2}}))
+	same(t, "at the mark", find(s, quota.MeterQuery{Relieved: true}), []quota.Meter{})
+	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: of.ID, Entry: full.Entry, Units: -2}}))
 	same(t, "with usage", find(s, quota.MeterQuery{}), []quota.Meter{full, plain})
 	within(t, s, func(tx resource.Tx) error { return s.DropMeters(ctx, tx, of.ID, plain.WorkspaceID) })
 	same(t, "dropped in one workspace", find(s, quota.MeterQuery{}), both[:1])
