@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"sluice/internal/access"
+	"sluice/internal/admin/rerate"
 	"sluice/internal/audit"
 	"sluice/internal/credential"
 	"sluice/internal/deployment"
@@ -56,6 +57,7 @@ type Parts struct {
 	Logs       Logs
 	Journal    Journal // takes custom logs
 	Models     Models
+	Rerate     *rerate.Engine
 	// BodyLogBytes is how much is kept of each body of a custom log.
 	BodyLogBytes int
 	// Deployments are the most gateways of each type that an organisation may register;
@@ -105,6 +107,8 @@ type Logs interface {
 	// Find returns one attempt with its bodies; fault.NotFound when there is none
 	// in the organisation or, unless it is empty, in the workspace.
 	Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, error)
+	// Corrections are those of the cost of an attempt, the oldest first.
+	Corrections(ctx context.Context, id string) ([]record.Correction, error)
 }
 
 // Admin serves the administration. Safe for concurrent use.

@@ -44,6 +44,7 @@ func (k kinds) list() []resource.Resource {
 		k.logExports(),
 		k.analytics(),
 		k.modelConfigs(),
+		k.rerating(),
 		k.breakers(),
 		k.auditLogs(),
 		k.outbox(),

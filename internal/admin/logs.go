@@ -133,7 +133,12 @@ func (k kinds) getLog(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	corrections, err := k.Logs.Corrections(ctx, a.ID)
+	if err != nil {
+		return nil, err
+	}
 	o := objectOf(&a, slug)
+	o.Corrections = viewCorrections(corrections)
 	o.Feedbacks, err = feedbackOf(ctx, c.Reader, &a)
 	return o, err
 }

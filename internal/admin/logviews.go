@@ -116,16 +116,17 @@ func cents(nano int64) float64 { return float64(nano) / 1e7 }
 // logObject is an attempt with its bodies.
 // Source: contract/content-and-observability.yaml, LogObject.
 type logObject struct {
-	ID             string         `json:"_id" format:"uuid"`
-	Request        logRequest     `json:"request"`
-	Response       logResponse    `json:"response"`
-	OrganisationID string         `json:"organisation_id"`
-	CreatedAt      resource.Stamp `json:"created_at"`
-	Metrics        logMetrics     `json:"metrics"`
-	Transformed    logExchange    `json:"transformedRequest" doc:"as sent to the provider"`
-	Original       logExchange    `json:"originalResponse" doc:"as the provider answered"`
-	LogFormat      string         `json:"log_format" enum:"v1"`
-	Feedbacks      []logFeedback  `json:"feedbacks" nullable:"true" doc:"of the trace, the newest first; null when there is none"`
+	ID             string          `json:"_id" format:"uuid"`
+	Request        logRequest      `json:"request"`
+	Response       logResponse     `json:"response"`
+	OrganisationID string          `json:"organisation_id"`
+	CreatedAt      resource.Stamp  `json:"created_at"`
+	Metrics        logMetrics      `json:"metrics"`
+	Transformed    logExchange     `json:"transformedRequest" doc:"as sent to the provider"`
+	Original       logExchange     `json:"originalResponse" doc:"as the provider answered"`
+	LogFormat      string          `json:"log_format" enum:"v1"`
+	Corrections    []logCorrection `json:"cost_corrections,omitempty" doc:"what re-ratings changed of the cost, the oldest first"`
+	Feedbacks      []logFeedback   `json:"feedbacks" nullable:"true" doc:"of the trace, the newest first; null when there is none"`
 }
 
 type logRequest struct {

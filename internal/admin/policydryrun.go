@@ -157,11 +157,16 @@ func dryRunRange(c *resource.Call) (from, to time.Time, err error) {
 	if from.IsZero() {
 		from = to.Add(-dryRunDefault)
 	}
+	return from, to, inRange(from, to, dryRunLongest)
+}
+
+// inRange holds the time range of a body against the longest that there may be.
+func inRange(from, to time.Time, longest time.Duration) error {
 	switch {
 	case !from.Before(to):
-		return from, to, fault.New(fault.InvalidParameter, "the time range ends behind its beginning").At("time_of_generation_max")
-	case to.Sub(from) > dryRunLongest:
-		return from, to, fault.New(fault.InvalidParameter, "the time range has at most 31 days").At("time_of_generation_min")
+		return fault.New(fault.InvalidParameter, "the time range ends behind its beginning").At("time_of_generation_max")
+	case to.Sub(from) > longest:
+		return fault.Newf(fault.InvalidParameter, "the time range has at most %d days", longest/(24*time.Hour)).At("time_of_generation_min")
 	}
-	return from, to, nil
+	return nil
 }

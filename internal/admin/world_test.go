@@ -18,8 +18,10 @@ import (
 
 	"sluice/internal/access"
 	"sluice/internal/admin"
+	"sluice/internal/admin/rerate"
 	"sluice/internal/audit"
 	"sluice/internal/catalog"
+	"sluice/internal/credential"
 	"sluice/internal/deployment"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -109,6 +111,7 @@ func newWorldOn(t *testing.T, st *store.Store, served resource.Store) *world {
 	if own, ok := served.(admin.Meters); ok {
 		meters = own
 	}
+	models := catalog.New(w.clock, slog.New(slog.DiscardHandler), catalog.Builtin())
 	w.admin = admin.New(admin.Parts{
 		Store: served, Box: box, Hasher: w.hasher, Identify: w.identify, Wake: func() { w.wakes++ }, Clock: w.clock,
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Version: "test", KeyPrefix: "sk-", Features: map[string]bool{"POLICY_ENABLED": true},
@@ -116,7 +119,7 @@ func newWorldOn(t *testing.T, st *store.Store, served resource.Store) *world {
 		ConsoleURL: "https://gateway.example.com", LocalLogin: true, Passwords: identity.NewPasswords(), Pace: identity.NewPace(),
 		Deployments: map[deployment.Type]int{deployment.Production: 1}, Outside: &http.Client{Transport: newOutside(t)},
 		Secrets: managers{}, MCPURL: "https://mcp.example.com",
-		Specs: specs, Guard: netguard.New([]string{"llm.corp"}), Limits: routing.DefaultLimits(), Logs: logs, Journal: logs, Models: catalog.New(w.clock, slog.New(slog.DiscardHandler), catalog.Builtin()), BodyLogBytes: 4 << 10,
+		Specs: specs, Guard: netguard.New([]string{"llm.corp"}), Limits: routing.DefaultLimits(), Logs: logs, Journal: logs, Models: models, Rerate: rerate.New(rerate.Parts{Logs: logs, Journal: logs, Prices: catalog.NewBook(models), Accounts: func() rerate.Accounts { return noAccounts{} }, Clock: w.clock}), BodyLogBytes: 4 << 10,
 		Breakers: func(place string) []routing.BreakerState {
 			return []routing.BreakerState{{Scope: place + "/pc-main", Config: "9f86d081884c7d65", Path: "config.targets[0]", State: routing.StateOpen, Failures: 4, OpenedAt: began, ClosesAt: began.Add(time.Minute)}}
 		},
@@ -349,7 +352,22 @@ func (n *names) reveal(s string) string {
 }
 
 // memoryLogs is a request log of a few attempts.
-type memoryLogs struct{ rows []record.Attempt }
+type memoryLogs struct {
+	rows []record.Attempt
+
+	mu    sync.Mutex // guards trail
+	trail []record.Correction
+}
+
+// tooDear is by how much every attempt was billed too high, in nano-dollars, until it is
+// corrected.
+const tooDear = 20_000
+
+// noAccounts are the saved providers of nobody.
+type noAccounts struct{}
+
+func (noAccounts) FindAccount(string, string) *credential.Account   { return nil }
+func (noAccounts) Agreement(*credential.Account) *catalog.Agreement { return nil }
 
 func (m *memoryLogs) add(w *world, org, prefix string) {
 	for i, place := range []string{"main", "main", "second"} {
@@ -411,6 +429,44 @@ func (m *memoryLogs) List(_ context.Context, q record.Query) (record.Page, error
 		p.Next = record.CursorAt(last.Started, last.ID)
 	}
 	return p, nil
+}
+
+// Billed, Settle, AppendCorrection and Corrections make memoryLogs what re-rating works on.
+func (m *memoryLogs) Billed(ctx context.Context, q record.Query) (record.BilledPage, error) {
+	page, err := m.List(ctx, q)
+	out := record.BilledPage{Next: page.Next}
+	for _, a := range page.Rows {
+		if a.Spend.State == "" || a.Spend.State == "released" {
+			continue
+		}
+		b := record.Billed{Attempt: a, Charged: record.Charged{At: a.Started.Add(a.Duration), Nano: a.Spend.Cost + tooDear}}
+		if done, _ := m.Corrections(ctx, a.ID); len(done) > 0 {
+			after := done[len(done)-1].After
+			b.Charged.Nano, b.Spend.Unpriced, b.Spend.Version = after.Cost, after.Unpriced, after.Version
+		}
+		out.Rows = append(out.Rows, b)
+	}
+	return out, err
+}
+
+func (m *memoryLogs) Settle(context.Context) error { return nil }
+
+func (m *memoryLogs) AppendCorrection(c *record.Correction) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.trail = append(m.trail, *c)
+	return nil
+}
+
+func (m *memoryLogs) Corrections(_ context.Context, id string) (out []record.Correction, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, c := range m.trail {
+		if c.ID == id {
+			out = append(out, c)
+		}
+	}
+	return out, nil
 }
 
 func (m *memoryLogs) Find(_ context.Context, org, place, id string) (record.Attempt, error) {

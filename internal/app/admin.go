@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/access"
 	"sluice/internal/admin"
+	"sluice/internal/admin/rerate"
 	"sluice/internal/dataplane/front"
 	"sluice/internal/deployment"
 	"sluice/internal/identity"
@@ -35,8 +36,11 @@ func (a *App) buildAdmin(context.Context) error {
 		Logs:      a.logs,
 		Journal:   a.journal,
 		Models:    a.catalog,
-		Breakers:  a.breakersOf,
-		Outside:   a.client.HTTPClient(),
+		Rerate: rerate.New(rerate.Parts{
+			Logs: a.logs, Journal: a.journal, Prices: a.prices, Accounts: func() rerate.Accounts { return a.directory.Current() }, Clock: a.clock,
+		}),
+		Breakers: a.breakersOf,
+		Outside:  a.client.HTTPClient(),
 		Deployments: map[deployment.Type]int{
 			deployment.Production: a.set.Deployments.MaxProduction, deployment.NonProduction: a.set.Deployments.MaxNonProduction,
 		},

@@ -1,0 +1,56 @@
+package rerate
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"sluice/internal/catalog"
+	"sluice/internal/credential"
+	"sluice/internal/record"
+)
+
+// biller bills attempts at the prices of now.
+type biller struct {
+	prices   Prices
+	accounts Accounts
+	ready    map[string]bool // providers whose lists were read
+	terms    []catalog.Term  // room
+}
+
+func newBiller(p Prices, a Accounts) biller {
+	return biller{prices: p, accounts: a, ready: make(map[string]bool)}
+}
+
+// account is the saved provider that an attempt was made with, nil for one that came with
+// the request. It is not known when it was removed: nobody can say then what it pays.
+func (l *biller) account(b *record.Billed) (a *credential.Account, known bool) {
+	if b.ProviderID == "" {
+		return nil, true
+	}
+	a = l.accounts.FindAccount(b.WorkspaceID, b.ProviderID)
+	return a, a != nil
+}
+
+// bill is what an attempt costs now.
+func (l *biller) bill(ctx context.Context, b *record.Billed, basis *catalog.Basis, account *credential.Account) (record.Rated, error) {
+	if !l.ready[b.Provider] {
+		if err := l.prices.Ready(ctx, b.Provider); err != nil {
+			return record.Rated{}, err
+		}
+		l.ready[b.Provider] = true
+	}
+	units := basis.Units(b.Endpoint, &b.Usage)
+	bill := l.prices.Find(b.Provider, cmp.Or(basis.Model, b.Model), l.accounts.Agreement(account)).Bill(&units, l.terms)
+	l.terms = bill.Terms
+	after := record.Rated{Cost: bill.Cost, Unpriced: bill.Lacks(), Version: bill.Version}
+	if len(bill.Terms) > 0 {
+		terms, err := json.Marshal(bill.Terms)
+		if err != nil {
+			return record.Rated{}, fmt.Errorf("re-rate %s: %w", b.ID, err)
+		}
+		after.Terms = string(terms)
+	}
+	return after, nil
+}

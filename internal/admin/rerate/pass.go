@@ -1,0 +1,126 @@
+package rerate
+
+import (
+	"context"
+
+	"sluice/internal/catalog"
+	"sluice/internal/fault"
+	"sluice/internal/ledger"
+	"sluice/internal/record"
+)
+
+// settleEvery is how many corrections are written until the log has to have them, so that
+// those that wait in the journal are bounded.
+const settleEvery = 5000
+
+// pass is one way through the attempts of an order.
+type pass struct {
+	*Engine
+	order   Order
+	biller  biller
+	correct bool
+	waiting int // corrections that the log need not have yet
+	out     Outcome
+}
+
+// pass goes through the attempts of an order, the oldest first, a page at a time, and
+// corrects them when it is told to.
+func (e *Engine) pass(ctx context.Context, o Order, operation string, correct bool) (Outcome, error) {
+	p := &pass{Engine: e, order: o, biller: newBiller(e.Prices, e.Accounts()), correct: correct, out: Outcome{Operation: operation}}
+	q := record.Query{OrgID: o.OrgID, WorkspaceID: o.WorkspaceID, From: o.From, To: o.To, Limit: record.MaxLimit}
+	if o.Provider != "" {
+		q.Providers = []string{o.Provider}
+	}
+	if o.Model != "" {
+		q.Models = []string{o.Model}
+	}
+	for {
+		page, err := e.Logs.Billed(ctx, q)
+		if err != nil {
+			return Outcome{}, err
+		}
+		for i := range page.Rows {
+			if err := p.take(ctx, &page.Rows[i]); err != nil {
+				return Outcome{}, err
+			}
+		}
+		if q.After = page.Next; q.After == "" {
+			return p.out, nil
+		}
+	}
+}
+
+// take re-rates one attempt.
+func (p *pass) take(ctx context.Context, b *record.Billed) error {
+	account, known := p.biller.account(b)
+	if want := p.order.IntegrationID; want != "" && (account == nil || account.IntegrationID != want) {
+		return nil
+	}
+	charges, unread := ledger.ReadCostCounters(b.Charged.Budgets)
+	basis, strange := catalog.ReadBasis(b.Spend.Basis)
+	if !known || !again(b) || unread != nil || strange != nil {
+		p.out.Left++
+		return nil
+	}
+	after, err := p.biller.bill(ctx, b, &basis, account)
+	if err != nil {
+		return err
+	}
+	p.out.Attempts++
+	if after.Unpriced != "" {
+		p.out.Unpriced++
+		after.Cost = b.Charged.Nano
+	}
+	p.out.Before += b.Charged.Nano
+	p.out.After += after.Cost
+	if after.Unpriced != "" || after.Cost == b.Charged.Nano && b.Spend.Unpriced == "" {
+		return nil
+	}
+	return p.change(ctx, b, after, charges)
+}
+
+// again reports whether it is known what an attempt used and which budgets it was charged
+// to. Neither is of what older programs recorded; of a call that was cut off by a crash
+// only the bound is known, and a cached answer was not charged.
+func again(b *record.Billed) bool {
+	counted := b.Spend.State == ledger.Settled.String() || b.Spend.State == ledger.Estimated.String()
+	return counted && !b.Charged.At.IsZero() && b.Spend.Saved == 0
+}
+
+// change notes that an attempt costs something else, and corrects it.
+func (p *pass) change(ctx context.Context, b *record.Billed, after record.Rated, charges []ledger.Charge) error {
+	s := &b.Spend
+	c := record.Correction{
+		ID: b.ID, Started: b.Started, Operation: p.out.Operation, By: p.order.By,
+		Before: record.Rated{Cost: b.Charged.Nano, Unpriced: s.Unpriced, Version: s.Version, Terms: s.Terms}, After: after,
+	}
+	p.out.Changed++
+	if len(p.out.Changes) < maxChanges {
+		p.out.Changes = append(p.out.Changes, Change{ID: b.ID, Started: b.Started, Before: c.Before, After: after})
+	}
+	if !p.correct {
+		return nil
+	}
+	c.At, c.Closing = p.Clock.Now(), correcting(b, after.Cost, charges).AppendTo(nil)
+	if err := p.Journal.AppendCorrection(&c); err != nil {
+		return fault.New(fault.Overloaded, "the ledger takes no corrections right now; what was corrected stays, so send the same call again shortly").Because(err)
+	}
+	if p.waiting++; p.waiting < settleEvery {
+		return nil
+	}
+	p.waiting = 0
+	return late(p.Logs.Settle(ctx))
+}
+
+// correcting is the ledger line that charges the difference to all budgets that an attempt
+// was charged to. Its time is that of the charge, so that a budget that began anew since
+// stays as it is.
+func correcting(b *record.Billed, cost int64, charges []ledger.Charge) *ledger.Line {
+	for i := range charges {
+		charges[i].Units = cost - b.Charged.Nano
+	}
+	return &ledger.Line{
+		ID: b.ID, RequestID: b.RequestID, State: ledger.Corrected, At: b.Charged.At, OrgID: b.OrgID, WorkspaceID: b.WorkspaceID, KeyID: b.KeyID,
+		Provider: b.Provider, ProviderID: b.ProviderID, Model: b.Model, Endpoint: b.Endpoint, Amount: cost, Charges: charges,
+	}
+}

@@ -1,0 +1,175 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"sluice/internal/access"
+	"sluice/internal/admin/rerate"
+	"sluice/internal/credential"
+	"sluice/internal/fault"
+	"sluice/internal/quota"
+	"sluice/internal/record"
+	"sluice/internal/resource"
+)
+
+// rerateLongest is the longest time range of one re-rating.
+const rerateLongest = 31 * 24 * time.Hour
+
+// rerateScopes let an organisation's admin re-rate: who may change prices, and see what
+// was spent.
+var rerateScopes = []access.Scope{"organisation_integrations.update"}
+
+// rerating is the route that bills recorded attempts again. It stands beside the prices
+// that it takes and is ours.
+func (k kinds) rerating() resource.Resource {
+	return resource.Operations{{
+		Method: http.MethodPost, Path: "/model-configs/pricing/re-rate", ID: "reRate", Summary: "Bill recorded requests again at the prices of now, and correct budgets", Tag: "Models",
+		Scopes: rerateScopes, Body: rerateIn{}, Answer: rerateView{}, Audited: "integrations", Action: "manage", Run: k.reRate,
+	}}
+}
+
+type rerateIn struct {
+	From        time.Time `json:"time_of_generation_min" doc:"beginning of the range, inclusive"`
+	To          time.Time `json:"time_of_generation_max" doc:"its end, exclusive; at most 31 days behind the beginning"`
+	DryRun      bool      `json:"dry_run" doc:"true changes nothing"`
+	WorkspaceID string    `json:"workspace_id,omitempty" doc:"id or slug; absent: all workspaces"`
+	Provider    string    `json:"ai_org,omitempty" maxLength:"256" doc:"id of a provider: openai"`
+	Model       string    `json:"ai_model,omitempty" maxLength:"256" doc:"as it was asked of the provider"`
+	Integration string    `json:"integration_id,omitempty" maxLength:"256" doc:"id or slug of an integration: requests with saved providers that are of it now"`
+}
+
+// rerateView is what came of a re-rating. Amounts are exact.
+type rerateView struct {
+	Object     string             `json:"object" enum:"re_rating"`
+	ID         string             `json:"id" format:"uuid" doc:"corrections in the log name it as operation_id"`
+	DryRun     bool               `json:"dry_run"`
+	From       resource.Stamp     `json:"time_of_generation_min"`
+	To         resource.Stamp     `json:"time_of_generation_max"`
+	Currency   string             `json:"currency" enum:"USD" doc:"of all amounts: dollars"`
+	Attempts   int                `json:"attempts" doc:"that were billed again"`
+	Changed    int                `json:"changed" doc:"those of them that cost something else"`
+	Unpriced   int                `json:"unpriced" doc:"those of them that stay as they are because their price is not known, or not all of it"`
+	Left       int                `json:"left" doc:"attempts that stay as they are because it is not known what they used, which budgets they were charged to, or what their provider pays: those that a crash cut off, those of older versions, and those of removed providers"`
+	CostBefore number             `json:"cost_before" doc:"of the attempts together"`
+	CostAfter  number             `json:"cost_after"`
+	Difference number             `json:"difference"`
+	Changes    []rerateChangeView `json:"changes" nullable:"false" doc:"the first 100"`
+}
+
+// rerateChangeView is an attempt that costs something else.
+type rerateChangeView struct {
+	LogID         string         `json:"log_id" format:"uuid"`
+	CreatedAt     resource.Stamp `json:"created_at"`
+	CostBefore    number         `json:"cost_before" doc:"what budgets were charged"`
+	CostAfter     number         `json:"cost_after"`
+	VersionBefore string         `json:"price_version_before"`
+	VersionAfter  string         `json:"price_version_after"`
+}
+
+// dollars are an amount of nano-dollars, exactly.
+func dollars(nano int64) number { return number(quota.Cost.Text(nano)) }
+
+func (k kinds) reRate(ctx context.Context, c *resource.Call) (any, error) {
+	for _, s := range append(rerateScopes[:1:1], access.LogsList) {
+		if err := c.May([]access.Scope{s}, access.Target{OrgID: c.OrgID}); err != nil {
+			return nil, err
+		}
+	}
+	o, err := k.rerateOrder(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var dry bool
+	if err := c.Sent.Into("dry_run", &dry); err != nil {
+		return nil, err
+	}
+	if dry {
+		out, err := k.Rerate.Try(ctx, o)
+		return viewRerating(&o, &out, true), err
+	}
+	out, err := k.Rerate.Run(ctx, o, func(plan rerate.Outcome) error {
+		// The trail has it before anything is changed.
+		return c.Change(ctx, func(resource.Tx) error { noteRerating(c, &plan); return nil })
+	})
+	return viewRerating(&o, &out, false), err
+}
+
+// rerateOrder is what a body asks for.
+func (k kinds) rerateOrder(ctx context.Context, c *resource.Call) (o rerate.Order, err error) {
+	o = rerate.Order{
+		OrgID: c.OrgID, WorkspaceID: c.WorkspaceID, Model: c.Sent.Text("ai_model"), By: c.Principal.Actor(),
+		From: timeOf(c.Sent.Text("time_of_generation_min")), To: timeOf(c.Sent.Text("time_of_generation_max")),
+	}
+	if name := c.Sent.Text("ai_org"); name != "" {
+		o.Provider = k.providerID(name)
+	}
+	if err := inRange(o.From, o.To, rerateLongest); err != nil {
+		return o, err
+	}
+	if name := c.Sent.Text("integration_id"); name != "" {
+		in, err := resource.Look(ctx, c.Reader, credential.IntegrationKind, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}, name)
+		if fault.Has(err, fault.NotFound) {
+			return o, fault.New(fault.ReferenceMissing, "there is no such integration").At("integration_id")
+		}
+		if err != nil {
+			return o, err
+		}
+		o.IntegrationID = in.ID
+	}
+	return o, nil
+}
+
+// noteRerating puts into the audit trail what a re-rating is about to do.
+func noteRerating(c *resource.Call, plan *rerate.Outcome) {
+	c.Note("operation_id", plan.Operation)
+	c.Note("attempts", plan.Attempts)
+	c.Note("changed", plan.Changed)
+	c.Note("currency", "USD")
+	c.Note("cost_before", dollars(plan.Before))
+	c.Note("cost_after", dollars(plan.After))
+	c.Note("difference", dollars(plan.After-plan.Before))
+}
+
+func viewRerating(o *rerate.Order, out *rerate.Outcome, dry bool) rerateView {
+	v := rerateView{
+		Object: "re_rating", ID: out.Operation, DryRun: dry, From: stamp(o.From), To: stamp(o.To), Currency: "USD",
+		Attempts: out.Attempts, Changed: out.Changed, Unpriced: out.Unpriced, Left: out.Left,
+		CostBefore: dollars(out.Before), CostAfter: dollars(out.After), Difference: dollars(out.After - out.Before), Changes: make([]rerateChangeView, len(out.Changes)),
+	}
+	for i := range out.Changes {
+		ch := &out.Changes[i]
+		v.Changes[i] = rerateChangeView{
+			LogID: ch.ID, CreatedAt: stamp(ch.Started), CostBefore: dollars(ch.Before.Cost), CostAfter: dollars(ch.After.Cost),
+			VersionBefore: ch.Before.Version, VersionAfter: ch.After.Version,
+		}
+	}
+	return v
+}
+
+// logCorrection is what a re-rating changed of an attempt.
+type logCorrection struct {
+	Operation      string         `json:"operation_id" format:"uuid" doc:"id of the re-rating"`
+	At             resource.Stamp `json:"corrected_at"`
+	By             string         `json:"corrected_by" doc:"id of the user or API key"`
+	CostBefore     number         `json:"cost_before" doc:"US dollars, exact: what budgets were charged"`
+	UnpricedBefore string         `json:"cost_unpriced_before,omitempty" doc:"why there was no cost, or only a part of it"`
+	TermsBefore    string         `json:"cost_terms_before,omitempty"`
+	VersionBefore  string         `json:"price_version_before,omitempty"`
+	CostAfter      number         `json:"cost_after"`
+	TermsAfter     string         `json:"cost_terms_after,omitempty"`
+	VersionAfter   string         `json:"price_version_after,omitempty"`
+}
+
+func viewCorrections(list []record.Correction) []logCorrection {
+	var out []logCorrection
+	for i := range list {
+		c := &list[i]
+		out = append(out, logCorrection{
+			Operation: c.Operation, At: stamp(c.At), By: c.By, CostBefore: dollars(c.Before.Cost), UnpricedBefore: c.Before.Unpriced, TermsBefore: c.Before.Terms,
+			VersionBefore: c.Before.Version, CostAfter: dollars(c.After.Cost), TermsAfter: c.After.Terms, VersionAfter: c.After.Version,
+		})
+	}
+	return out
+}
