@@ -62,7 +62,8 @@ type App struct {
 	proxies   wire.Proxies
 	directory *live.Directory
 	limits    limiter
-	shared    *redis.Bank // limits, when nodes share them; else nil
+	shared    *redis.Bank  // limits, when nodes share them; else nil
+	rates     *ratesKeeper // of limits that are this node's own; else nil
 	journal   *journal.Journal
 	records   *journal.Records
 	lines     *journal.Lines
@@ -272,6 +273,9 @@ func (a *App) Run(ctx context.Context) error {
 		g.add("heap", tuneHeap)
 	}
 	g.add("program's pages", a.tidyStart)
+	if a.rates != nil { // it ends last, when everything is counted
+		g.add("rates", a.rates.Run)
+	}
 	g.add("store", a.store.Run)
 	g.add("audit trail", a.keepAudit)
 	g.add("kept responses", a.states.Run)

@@ -28,6 +28,8 @@ func (a *App) openLimits(context.Context) (err error) {
 	own := quota.NewBank()
 	a.limits = own
 	if !a.set.Redis.Enabled() {
+		a.rates = newRatesKeeper(own, a.set.Data.Dir, a.clock, a.log)
+		a.rates.restore()
 		return nil
 	}
 	figures := redis.NewMetrics()

@@ -94,21 +94,33 @@ func keepFirstKey(path string) error {
 	return replaceKeyFile(path, list[:1])
 }
 
-// replaceKeyFile writes a new key file beside the old one and renames it over it,
-// so that at every moment one of the two is whole, also on the disk.
+// replaceKeyFile writes a new key file in the place of the old one, also on the disk.
 func replaceKeyFile(path string, list [][]byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), KeyFile+"-")
-	if err != nil {
-		return fmt.Errorf("make the key file: %w", err)
-	}
-	_, werr := tmp.Write(append(bytes.Join(list, []byte("\n")), '\n'))
-	if err := errors.Join(werr, tmp.Sync(), tmp.Close()); err != nil {
-		return errors.Join(fmt.Errorf("write the key file: %w", err), os.Remove(tmp.Name()))
-	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
-		return fmt.Errorf("put the key file in place: %w", err)
+	if err := replaceFile(path, append(bytes.Join(list, []byte("\n")), '\n'), true); err != nil {
+		return fmt.Errorf("replace the key file: %w", err)
 	}
 	return syncDir(filepath.Dir(path))
+}
+
+// replaceFile writes a file beside another one and renames it over that, so that at every
+// moment one of the two is whole. The content of one that is durable is on the disk then,
+// and only the rename may be lost with the power.
+func replaceFile(path string, content []byte, durable bool) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+"-")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(content)
+	if err == nil && durable {
+		err = tmp.Sync()
+	}
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(tmp.Name()))
+	}
+	return nil
 }
 
 // syncDir makes what was renamed or linked in a directory survive a loss of power.

@@ -1,0 +1,102 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sluice/internal/ident"
+	"sluice/internal/quota"
+)
+
+var aRate = quota.Hold{Counter: quota.CounterID{Carrier: "key", Entry: "requests/rpd"}, Unit: quota.PerDay, Amount: 1, Limit: 100, Spent: true}
+
+// ask takes a request from a rate, and returns what is left of it.
+func ask(b *quota.Bank, now time.Time) int64 {
+	holds := []quota.Hold{aRate}
+	b.Take(now, holds)
+	b.Settle(now, holds, nil)
+	return b.State(now, &holds[0]).Left
+}
+
+// What was counted until a second before a kill, and everything before a stop, is not
+// forgotten, and nothing is written while nothing is counted.
+func TestRatesOutliveTheProcess(t *testing.T) {
+	dir := t.TempDir()
+	begin := func() (*ratesKeeper, func()) {
+		k := newRatesKeeper(quota.NewBank(), dir, ident.System{}, slog.New(slog.DiscardHandler))
+		k.restore()
+		ctx, stop := context.WithCancel(context.Background())
+		ended := make(chan error)
+		go func() { ended <- k.Run(ctx) }()
+		return k, func() { stop(); <-ended }
+	}
+	synctest.Test(t, func(t *testing.T) {
+		k, stop := begin()
+		for range 10 {
+			ask(k.bank, time.Now())
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		killed, err := os.ReadFile(k.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		written, err := os.Stat(k.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if now, err := os.Stat(k.path); err != nil || !os.SameFile(now, written) {
+			t.Errorf("written again while nothing was counted: %v", err)
+		}
+		ask(k.bank, time.Now())
+		stop() // the eleventh is kept at once
+		k, stop = begin()
+		if left := ask(k.bank, time.Now()); left != 88 {
+			t.Errorf("%d left behind a stop, want 88", left)
+		}
+		stop()
+		if err := os.WriteFile(k.path, killed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		k, stop = begin()
+		if left := ask(k.bank, time.Now()); left != 89 {
+			t.Errorf("%d left behind a kill, want 89", left)
+		}
+		stop()
+		time.Sleep(48 * time.Hour)
+		k, stop = begin()
+		if left := ask(k.bank, time.Now()); left != 99 {
+			t.Errorf("%d left two days later, want 99", left)
+		}
+		stop()
+	})
+	if files, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(files) != 1 {
+		t.Errorf("left behind: %v, %v", files, err)
+	}
+}
+
+// A file that nobody can read begins windows anew, and is told of.
+func TestSpoiledRates(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	k := newRatesKeeper(quota.NewBank(), t.TempDir(), ident.System{}, slog.New(slog.NewTextHandler(&log, nil)))
+	k.restore()
+	if log.Len() > 0 {
+		t.Errorf("the first start says %s", &log)
+	}
+	if err := os.WriteFile(k.path, []byte("spoiled by a disk"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k.restore()
+	if !strings.Contains(log.String(), "their windows begin anew") || k.bank.Len() != 0 {
+		t.Errorf("log %s, %d counters", &log, k.bank.Len())
+	}
+}

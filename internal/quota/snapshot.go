@@ -1,0 +1,126 @@
+package quota
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"time"
+
+	"sluice/internal/packed"
+)
+
+// errSnapshot is what every error of Restore wraps.
+var errSnapshot = errors.New("malformed snapshot of rates")
+
+// The form of a snapshot:
+//
+//	version   1 byte
+//	counters  of each four lengths (organisation, carrier, entry, value key), the place of
+//	          its unit in units, the beginning of its window in nanoseconds and what was
+//	          used, then the texts
+//	check     8 bytes: the sum of the checksums of the counters, in any order, times their
+//	          number and one
+const (
+	snapshotVersion = 1
+	snapshotCheck   = 8
+)
+
+// Snapshot appends what the rates of the bank stand at in the windows of now to dst, so
+// that Restore can go on from there. What calls under way hold is not in it. Of two
+// snapshots of the same the last eight bytes are the same. Each counter is locked for as
+// long as it takes to read it.
+func (b *Bank) Snapshot(now time.Time, dst []byte) []byte {
+	dst = append(dst, snapshotVersion)
+	var sum, n uint64
+	b.Parts(now, func(p Part) {
+		if p.Unit == "" {
+			return
+		}
+		begin := len(dst)
+		dst = p.append(dst)
+		sum, n = sum+uint64(crc32.ChecksumIEEE(dst[begin:])), n+1
+	})
+	return binary.LittleEndian.AppendUint64(dst, sum*(n+1)+n)
+}
+
+func (p *Part) append(dst []byte) []byte {
+	texts := [...]string{p.Org, p.Counter.Carrier, p.Counter.Entry, p.Counter.ValueKey}
+	for _, t := range texts {
+		dst = packed.Append(dst, uint64(len(t)))
+	}
+	dst = packed.Append(dst, uint64(slices.Index(units, p.Unit)))
+	dst = packed.Append(dst, uint64(p.Window.UnixNano()))
+	dst = packed.Append(dst, uint64(p.Used))
+	for _, t := range texts {
+		dst = append(dst, t...)
+	}
+	return dst
+}
+
+// Restore takes over a snapshot that an earlier process made, before anything is taken
+// from the bank, and returns how many counters it brought. Windows that are over by now
+// are left out; a clock that was turned meanwhile has the effect that it has on a bank
+// that lives. After an error, which is that the snapshot is none, nothing was restored.
+func (b *Bank) Restore(now time.Time, snapshot []byte) (counters int, err error) {
+	parts, err := readSnapshot(snapshot)
+	if err != nil {
+		return 0, err
+	}
+	at := now.UnixNano()
+	for i := range parts {
+		p := &parts[i]
+		w := window{unit: p.Unit, since: p.Window.UnixNano(), turn: 1, used: p.Used}
+		if at >= w.end() {
+			continue
+		}
+		c := b.counter(p.Counter, p.Org, p.Unit, at)
+		c.mu.Lock()
+		c.window = w
+		c.mu.Unlock()
+		counters++
+	}
+	return counters, nil
+}
+
+func readSnapshot(src []byte) ([]Part, error) {
+	if len(src) < 1+snapshotCheck || src[0] != snapshotVersion {
+		return nil, fmt.Errorf("%d bytes: %w", len(src), errSnapshot)
+	}
+	body, check := src[1:len(src)-snapshotCheck], src[len(src)-snapshotCheck:]
+	d := packed.Decoder{Rest: body, Malformed: errSnapshot}
+	var out []Part
+	var sum uint64
+	for len(d.Rest) > 0 {
+		begin := len(body) - len(d.Rest)
+		p := readPart(&d)
+		if d.Err != nil {
+			return nil, d.Err
+		}
+		sum += uint64(crc32.ChecksumIEEE(body[begin : len(body)-len(d.Rest)]))
+		out = append(out, p)
+	}
+	if n := uint64(len(out)); sum*(n+1)+n != binary.LittleEndian.Uint64(check) {
+		return nil, fmt.Errorf("%d counters: %w", n, errSnapshot)
+	}
+	return out, nil
+}
+
+func readPart(d *packed.Decoder) (p Part) {
+	var lens [4]uint64
+	for i := range lens {
+		lens[i] = d.Uvarint()
+	}
+	unit := d.Uvarint()
+	p.Window, p.Used = time.Unix(0, int64(d.Uvarint())).UTC(), int64(d.Uvarint())
+	for i, t := range [...]*string{&p.Org, &p.Counter.Carrier, &p.Counter.Entry, &p.Counter.ValueKey} {
+		*t = string(d.Bytes(lens[i]))
+	}
+	if unit >= uint64(len(units)) || p.Used < 0 {
+		d.Fail("counter")
+		return p
+	}
+	p.Unit = units[unit]
+	return p
+}
