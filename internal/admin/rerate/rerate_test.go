@@ -105,21 +105,20 @@ func TestKillsLeaveEachAttemptWhole(t *testing.T) {
 		w.stop()
 		w.start(at)
 		ctx, cancel := context.WithCancel(t.Context())
-		watched := make(chan struct{})
-		go func() { // nobody answers behind a death
-			defer close(watched)
-			for limit := time.Now().Add(10 * time.Second); !w.isDead() && !w.done(after) && time.Now().Before(limit); time.Sleep(time.Millisecond) {
-			}
-			if w.isDead() {
-				died++
-				cancel()
-			}
+		ended := make(chan error, 1)
+		go func() {
+			_, err := w.engine.Run(ctx, order(), func(rerate.Outcome) error { return nil })
+			ended <- err
 		}()
-		if _, err := w.engine.Run(ctx, order(), func(rerate.Outcome) error { return nil }); err != nil && !w.isDead() {
+		err := w.outlive(ended, cancel)
+		if err != nil && !w.isDead() {
 			t.Fatalf("%+v: %v", at, err)
 		}
-		<-watched
-		cancel()
+		for limit := time.Now().Add(10 * time.Second); !w.isDead() && !w.done(after) && time.Now().Before(limit); time.Sleep(time.Millisecond) {
+		}
+		if w.isDead() {
+			died++
+		}
 		w.stop()
 		w.start(failpoint{})
 		w.agree()
@@ -140,6 +139,22 @@ func TestKillsLeaveEachAttemptWhole(t *testing.T) {
 	}
 	if died < 2*calls {
 		t.Errorf("only %d of %d failpoints were met", died, len(kills()))
+	}
+}
+
+// outlive waits until an order has ended. Nobody answers behind a death: then it is
+// cancelled.
+func (w *world) outlive(ended <-chan error, cancel func()) error {
+	defer cancel()
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-time.After(time.Millisecond):
+			if w.isDead() {
+				cancel()
+			}
+		}
 	}
 }
 
