@@ -30,7 +30,7 @@ type ownLimits struct{ key, place *quota.Plan }
 // one request from the rates of both.
 // Source: contract/identity-and-governance.md section 7, the order of checks.
 func (g *Gateway) limitCaller(ctx context.Context, x *exchange) error {
-	if x.metered = metered(x.match, x.in.Method); !x.metered {
+	if x.metered = gated && metered(x.match, x.in.Method); !x.metered {
 		return nil
 	}
 	p := &x.key.Principal

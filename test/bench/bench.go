@@ -29,6 +29,7 @@ type bench struct {
 	dir      string // for everything; each scenario has a folder of its own in it
 	upstream string // its program
 	sluice   string
+	ungated  string // Sluice without the gate; empty until a scenario needs it
 	nginx    string // empty when it is not installed
 	files    uint64 // descriptors that each program may have
 	planes   []*plane
@@ -108,7 +109,7 @@ func (b *bench) all(ctx context.Context, chosen []*scenario) (_ *report.Result, 
 	var errs []error
 	for _, s := range chosen {
 		s.fit(b.files)
-		out := &report.Scenario{Name: s.name, Title: s.title}
+		out := &report.Scenario{Name: s.name, Title: s.title, Paired: s.translated || s.gated}
 		b.result.Scenarios = append(b.result.Scenarios, out)
 		if ctx.Err() != nil {
 			out.Skipped = "the time was over"
@@ -153,6 +154,9 @@ func (b *bench) one(ctx context.Context, s *scenario, out *report.Scenario) (err
 			out.Rows[n].Rounds = append(out.Rows[n].Rounds, *r)
 			out.Problems = append(out.Problems, problems...)
 		}
+	}
+	if s.gated {
+		return f.inspect(ctx, out)
 	}
 	return nil
 }

@@ -142,6 +142,29 @@ func TestLearn(t *testing.T) {
 	}
 }
 
+// Callers take turns, and each request is made once for all.
+func TestInTurn(t *testing.T) {
+	t.Parallel()
+	to := &contender{addr: "127.0.0.1:8787", lines: []string{"x-gateway-config: c"}, keys: []string{"a", "b", "c"}}
+	s := &scenario{call: pricedChat(`"n":1`)}
+	next := s.with(to, options{}).Next
+	first := next()
+	for _, want := range []string{"b", "c", "a"} {
+		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(next())))
+		if err != nil || r.Header.Get("x-gateway-api-key") != want || r.Header.Get("x-gateway-config") != "c" {
+			t.Errorf("%v of %v, want the key %s", err, r.Header, want)
+		}
+	}
+	next()
+	next()
+	if again := next(); &again[0] != &first[0] {
+		t.Error("a request was made anew")
+	}
+	if to.keys = nil; s.with(to, options{}).Next != nil {
+		t.Error("nobody takes turns")
+	}
+}
+
 func TestScenariosAreTold(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -192,14 +215,14 @@ func TestCheck(t *testing.T) {
 		before, after counts
 		want          string // parts of the problems, all of them
 	}{
-		{name: "all is well", before: counts{500, 1, 70}, after: counts{600, 1, 170}},
-		{name: "no journal", before: counts{500, 0, -1}, after: counts{600, 0, -1}},
-		{name: "failed", failures: map[string]int64{"status 502": 2}, after: counts{100, 0, 100}, want: "2 of 100 requests failed: status 502"},
-		{name: "lost", after: counts{99, 0, 100}, want: "1 of 100 requests lost"},
-		{name: "doubled", after: counts{101, 0, 100}, want: "1 of 100 requests doubled"},
-		{name: "broken", after: counts{100, 1, 100}, want: "1 of 100 requests broken"},
-		{name: "not recorded", after: counts{100, 0, 97}, want: "3 of 100 requests not on record"},
-		{name: "recorded twice", after: counts{100, 0, 101}, want: "1 of 100 requests on record twice"},
+		{name: "all is well", before: counts{upstream: 500, broken: 1, records: 70}, after: counts{upstream: 600, broken: 1, records: 170}},
+		{name: "no journal", before: counts{upstream: 500, broken: 0, records: -1}, after: counts{upstream: 600, broken: 0, records: -1}},
+		{name: "failed", failures: map[string]int64{"status 502": 2}, after: counts{upstream: 100, broken: 0, records: 100}, want: "2 of 100 requests failed: status 502"},
+		{name: "lost", after: counts{upstream: 99, broken: 0, records: 100}, want: "1 of 100 requests lost"},
+		{name: "doubled", after: counts{upstream: 101, broken: 0, records: 100}, want: "1 of 100 requests doubled"},
+		{name: "broken", after: counts{upstream: 100, broken: 1, records: 100}, want: "1 of 100 requests broken"},
+		{name: "not recorded", after: counts{upstream: 100, broken: 0, records: 97}, want: "3 of 100 requests not on record"},
+		{name: "recorded twice", after: counts{upstream: 100, broken: 0, records: 101}, want: "1 of 100 requests on record twice"},
 	} {
 		res.Failures = c.failures
 		got := check("sluice", res, c.before, c.after)

@@ -5,8 +5,10 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"sluice/test/bench/load"
+	"sluice/test/bench/target"
 )
 
 // call is a request without what depends on the target.
@@ -18,17 +20,24 @@ type call struct {
 }
 
 // chatBody is a conversation of 690 bytes, as small applications send them.
-var chatBody = chatText(690, `"temperature":0.2,"max_tokens":256`)
+var chatBody = chatText("bench", 690, `"temperature":0.2,"max_tokens":256`)
 
 var (
 	chat        = call{"", "/v1/chat/completions", "application/json", func() []byte { return []byte(chatBody) }}
-	streamed    = call{"", "/v1/chat/completions", "application/json", func() []byte { return []byte(chatText(690, `"stream":true,"stream_options":{"include_usage":true}`)) }}
+	streamed    = call{"", "/v1/chat/completions", "application/json", func() []byte { return []byte(chatText("bench", 690, streamMembers)) }}
 	passThrough = call{"", "/v1/assistants/preview", "application/json", func() []byte { return []byte(chatBody) }}
 )
 
+const streamMembers = `"stream":true,"stream_options":{"include_usage":true}`
+
+// pricedChat is a chat with a model that has a price, and further members.
+func pricedChat(members string) call {
+	return call{"", "/v1/chat/completions", "application/json", func() []byte { return []byte(chatText(target.GovernedModel, 690, members)) }}
+}
+
 // chatText is a chat of size bytes with further members.
-func chatText(size int, members string) string {
-	start := `{"model":"bench","messages":[{"role":"system","content":"You are a helpful assistant."},{"role":"user","content":"`
+func chatText(model string, size int, members string) string {
+	start := `{"model":"` + model + `","messages":[{"role":"system","content":"You are a helpful assistant."},{"role":"user","content":"`
 	end := `"}],` + members + `}`
 	return start + filler(size-len(start)-len(end)) + end
 }
@@ -89,11 +98,25 @@ func (c call) wire(host string, lines ...string) []byte {
 	return b.Bytes()
 }
 
+// inTurn returns the requests of the target's keys one after the other, all made before
+// the first is asked for; nil when it has none that take turns.
+func (c call) inTurn(to *contender) func() []byte {
+	if len(to.keys) == 0 {
+		return nil
+	}
+	all := make([][]byte, len(to.keys))
+	for i, key := range to.keys {
+		all[i] = c.wire(to.addr, append([]string{keyLine + key}, to.lines...)...)
+	}
+	var n atomic.Uint64
+	return func() []byte { return all[(n.Add(1)-1)%uint64(len(all))] }
+}
+
 // with completes the scenario's job for a target.
 func (s *scenario) with(to *contender, o options) load.Job {
 	j := s.job
 	j.Addr, j.TLS = to.addr, to.tls
-	j.Request = s.call.wire(to.addr, to.lines...)
+	j.Request, j.Next = s.call.wire(to.addr, to.lines...), s.call.inTurn(to)
 	if to.body > 0 {
 		j.Body = to.body
 	}

@@ -18,6 +18,7 @@ type contender struct {
 	addr  string
 	tls   *tls.Config
 	lines []string       // of the request's header
+	keys  []string       // of callers who take turns, each a further line; none: lines have all
 	own   proc.Family    // processes of the target; none for direct
 	gate  *target.Sluice // nil but for Sluice
 	body  int            // length of an answer's body where it is not that of the scenario's job; 0: it is
@@ -51,6 +52,9 @@ func (b *bench) start(ctx context.Context, s *scenario) (_ *field, err error) {
 	}
 	f.stops = append(f.stops, f.up.Stop)
 	f.family = proc.Family{f.up.PID}
+	if s.gated {
+		return f, b.startGated(ctx, f, dir)
+	}
 	if s.translated {
 		return f, f.startTranslated(ctx, b.sluice, filepath.Join(dir, "sluice"), s)
 	}
@@ -93,11 +97,17 @@ func (f *field) startSluice(ctx context.Context, path, dir string) error {
 	return nil
 }
 
+// Lines of a request to Sluice begin so.
+const (
+	keyLine    = "x-gateway-api-key: "
+	configLine = "x-gateway-config: "
+)
+
 // through is the way through s that config leads.
 func through(s *target.Sluice, name, config string) *contender {
 	return &contender{
 		name: name, addr: s.Addr, own: proc.Family{s.PID}, gate: s,
-		lines: []string{"x-gateway-api-key: " + s.Key, "x-gateway-config: " + config},
+		lines: []string{keyLine + s.Key, configLine + config},
 	}
 }
 

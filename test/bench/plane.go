@@ -81,7 +81,7 @@ func (p *plane) round(ctx context.Context, s *scenario, o options) (*report.Roun
 	j := s.job
 	j.Addr, j.For, j.Limit = p.Addr, o.length, o.length+roundLimit
 	var n atomic.Int64
-	j.Next = func() []byte { return s.asks(p, int(n.Add(1))).wire(p.Addr, "x-gateway-api-key: "+p.Key) }
+	j.Next = func() []byte { return s.asks(p, int(n.Add(1))).wire(p.Addr, keyLine+p.Key) }
 	if err := p.own.ResetPeak(); err != nil {
 		return nil, nil, err
 	}

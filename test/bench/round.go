@@ -50,25 +50,26 @@ func (f *field) round(ctx context.Context, c *contender, j load.Job) (*report.Ro
 	if err != nil {
 		return nil, nil, err
 	}
-	problems, err := f.verify(ctx, c, res, before)
+	problems, after, err := f.verify(ctx, c, res, before)
+	sent := float64(max(res.Warm+res.Sent, 1))
+	r.Asked, r.Told = float64(after.asked-before.asked)/sent, float64(after.told-before.told)/sent
 	return r, problems, err
 }
 
 // verify looks until what was counted agrees with what was sent: an answer is out
 // a moment before the upstream has counted it. What then still differs is wrong.
-func (f *field) verify(ctx context.Context, c *contender, res *load.Result, before counts) ([]string, error) {
+func (f *field) verify(ctx context.Context, c *contender, res *load.Result, before counts) (problems []string, after counts, err error) {
 	for tries := 1; ; tries++ {
-		after, err := f.counts(ctx, c)
-		if err != nil {
-			return nil, err
+		if after, err = f.counts(ctx, c); err != nil {
+			return nil, after, err
 		}
-		problems := check(c.name, res, before, after)
+		problems = check(c.name, res, before, after)
 		if len(problems) == 0 || tries == countTries {
-			return problems, nil
+			return problems, after, nil
 		}
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, after, ctx.Err()
 		case <-time.After(countPause):
 		}
 	}
@@ -148,6 +149,8 @@ type counts struct {
 	upstream int64
 	broken   int64
 	records  int64 // -1: there is no journal
+	asked    int64 // round trips to Redis that calls waited for
+	told     int64 // all others
 }
 
 func (f *field) counts(ctx context.Context, c *contender) (n counts, err error) {
@@ -155,10 +158,14 @@ func (f *field) counts(ctx context.Context, c *contender) (n counts, err error) 
 	if err != nil {
 		return n, fmt.Errorf("ask the upstream for its counts: %w", err)
 	}
-	n = counts{s.Requests, s.Broken, -1}
-	if c.gate != nil {
-		n.records, err = c.gate.Records(ctx)
+	n = counts{upstream: s.Requests, broken: s.Broken, records: -1}
+	if c.gate == nil {
+		return n, nil
 	}
+	if n.records, err = c.gate.Records(ctx); err != nil {
+		return n, err
+	}
+	n.asked, n.told, err = c.gate.Trips(ctx)
 	return n, err
 }
 

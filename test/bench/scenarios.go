@@ -17,6 +17,7 @@ type scenario struct {
 	call        call
 	job         load.Job
 	translated  bool                       // Sluice that translates is compared with Sluice that relays
+	gated       bool                       // Sluice with limits, prices and the ledger is compared with Sluice without
 	buffered    bool                       // nginx with its default buffering is worth a row
 	rounds      int                        // at most; 0: as many as asked for
 	asks        func(p *plane, n int) call // the nth call of the administration; nil: a scenario of model traffic
@@ -71,5 +72,9 @@ func scenarios() []*scenario {
 			job: load.Job{Conns: 16, Warm: 20, Body: 1 << 10}},
 		{name: "translate-stream-c16", title: "Streams of 100 events in a burst, relayed and translated, 16 connections", translated: true, answers: stream(100, 0),
 			call: conversation(1<<10, `"stream":true,"stream_options":{"include_usage":true},`), job: load.Job{Conns: 16, Warm: 5, Events: 100}},
+		{name: "gate-1k-c16", title: "1 KB chat with limits, prices and the ledger, and without, 16 connections", gated: true,
+			call: pricedChat(`"temperature":0.2,"max_tokens":256`), job: load.Job{Conns: 16, Warm: 50, Body: 1 << 10}},
+		{name: "gate-stream-c16", title: "Streams of 100 events in a burst with limits, prices and the ledger, and without, 16 connections", gated: true, answers: stream(100, 0),
+			call: pricedChat(streamMembers), job: load.Job{Conns: 16, Warm: 5, Events: 100}},
 	}, ofPlanes()...)
 }

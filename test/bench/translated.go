@@ -47,7 +47,7 @@ func (f *field) learn(ctx context.Context, c *contender, q call) error {
 	if err := c.learn(ctx, q); err != nil {
 		return err
 	}
-	problems, err := f.verify(ctx, c, &load.Result{Sent: 1}, before)
+	problems, _, err := f.verify(ctx, c, &load.Result{Sent: 1}, before)
 	if len(problems) > 0 {
 		return errors.New(strings.Join(problems, "; "))
 	}

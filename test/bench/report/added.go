@@ -5,18 +5,19 @@ import (
 	"slices"
 )
 
-// added computes what each round of r cost beyond the same round of Sluice that
-// relays, and returns the figures that tell it: none when r does not translate.
+// added computes what each round of r cost beyond the same round of the first row, and
+// returns the figures that tell it: none when r is that row, or when the rows are not
+// Sluice compared with itself.
 func (s *Scenario) added(r *Row) []Metric {
-	if !r.translates() {
+	if !s.adds(r) {
 		return nil
 	}
-	relayed := CPU.Of(s.Row(Sluice))
+	base := CPU.Of(s.Rows[0])
 	for i := range r.Rounds {
 		x := &r.Rounds[i]
 		x.Added = Number(math.NaN())
-		if i < len(relayed) {
-			x.Added = Number(x.CPU - relayed[i]) // milliseconds of 1,000 requests are microseconds of one
+		if i < len(base) {
+			x.Added = Number(x.CPU - base[i]) // milliseconds of 1,000 requests are microseconds of one
 		}
 		if x.Events > 0 {
 			x.AddedEvent = x.Added * Number(x.Requests) / Number(x.Events)
@@ -28,10 +29,13 @@ func (s *Scenario) added(r *Row) []Metric {
 	return []Metric{Added, AddedEvent}
 }
 
-func (r *Row) translates() bool { return r.Target == ToAnthropic || r.Target == ToBedrock }
+// adds reports whether r has figures beyond those of the first row.
+func (s *Scenario) adds(r *Row) bool { return s.Paired && r != s.Rows[0] }
 
-// translates reports whether Sluice is compared with itself.
-func (s *Scenario) translates() bool { return slices.ContainsFunc(s.Rows, (*Row).translates) }
+// shares reports whether limits of a row are on Redis.
+func (s *Scenario) shares() bool {
+	return slices.ContainsFunc(s.Rows, func(r *Row) bool { return Asked.Median(r) > 0 })
+}
 
 // streams reports whether the answers are streams.
 func (s *Scenario) streams() bool {

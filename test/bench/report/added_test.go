@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,14 +21,14 @@ func translated(events int64) *report.Scenario {
 		}
 		return r
 	}
-	s := &report.Scenario{Name: "translate-1k-c16", Title: "Translated", Rows: []*report.Row{
+	s := &report.Scenario{Name: "translate-1k-c16", Title: "Translated", Paired: true, Rows: []*report.Row{
 		row(report.Sluice, 50, 100, 52), row(report.ToAnthropic, 90, 180, 97), row(report.ToBedrock, 45, 90),
 	}}
 	s.Summarise()
 	return s
 }
 
-// What translation adds is the median of the differences of neighbouring rounds, and
+// What a row adds to the first is the median of the differences of neighbouring rounds, and
 // may come out below zero where it adds nothing.
 func TestAdded(t *testing.T) {
 	t.Parallel()
@@ -42,7 +43,7 @@ func TestAdded(t *testing.T) {
 		}
 	}
 	if _, ok := s.Row(report.Sluice).Median["added_cpu_us_per_exchange"]; ok {
-		t.Error("what relays was compared with itself")
+		t.Error("the first row was compared with itself")
 	}
 	if _, ok := translated(0).Row(report.ToBedrock).Median["added_cpu_us_per_event"]; ok {
 		t.Error("whole answers have figures of events")
@@ -58,7 +59,7 @@ func TestAddedWithoutNeighbour(t *testing.T) {
 	if got := report.Added.Median(s.Row(report.ToAnthropic)); got != 60 {
 		t.Errorf("%v µs, want that of two rounds, 60", got)
 	}
-	s.Rows = s.Rows[1:]
+	s.Rows[0].Rounds = nil
 	s.Summarise()
 	if got := report.Added.Median(s.Row(report.ToAnthropic)); !math.IsNaN(got) {
 		t.Errorf("%v µs beyond nothing", got)
@@ -94,5 +95,37 @@ func TestAddedIsShown(t *testing.T) {
 		if strings.Contains(line, "added µs") && strings.Contains(line, "×") {
 			t.Errorf("ratios to an nginx that is not there: %s", line)
 		}
+	}
+}
+
+// Where limits are on Redis, columns tell how often it was asked, and aims are judged by
+// the rows that have the figure.
+func TestTripsAreShown(t *testing.T) {
+	t.Parallel()
+	row := func(target string, cpu, asked float64) *report.Row {
+		return &report.Row{Target: target, Rounds: []report.Round{{Requests: 10, CPU: cpu, Asked: asked, Told: asked / 8}}}
+	}
+	alone := &report.Scenario{Name: "gate-1k-c16", Paired: true, Rows: []*report.Row{row(report.Ungated, 50, 0), row(report.OneKey, 91, 0), row(report.Governed, 70, 0)}}
+	shared := &report.Scenario{Name: "gate-1k-c16", Paired: true, Rows: append(alone.Rows[:3:3], row(report.GovernedShared, 80, 1.08))}
+	var b bytes.Buffer
+	for _, s := range []*report.Scenario{alone, shared} {
+		s.Summarise()
+		if err := s.WriteTable(&b); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(b.String(), "Redis asked") != (s == shared) {
+			t.Errorf("columns of Redis:\n%s", b.String())
+		}
+	}
+	if !strings.Contains(b.String(), "1.08") || !strings.Contains(b.String(), "0.14") {
+		t.Errorf("no figures of Redis in\n%s", b.String())
+	}
+	want := []report.Verdict{
+		{Scenario: "gate-1k-c16", Aim: "1 key, added µs/exchange at most 40", Measured: 41},
+		{Scenario: "gate-1k-c16", Aim: "50 policies, added µs/exchange at most 40", Measured: 20, Met: true},
+		{Scenario: "gate-1k-c16", Aim: "50 policies, Redis, Redis asked at most 1.05", Measured: 1.08},
+	}
+	if got := result(shared).Aims; !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

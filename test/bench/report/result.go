@@ -28,6 +28,7 @@ type Scenario struct {
 	Title    string   `json:"title"` // "1 KB chat, 64 connections"
 	Skipped  string   `json:"skipped,omitempty"`
 	Problems []string `json:"problems,omitempty"` // what must not happen and did
+	Paired   bool     `json:"paired,omitempty"`   // Sluice is compared with itself, each row with the first
 	Rows     []*Row   `json:"targets"`
 }
 
@@ -51,6 +52,14 @@ const (
 	ToBedrock   = "sluice to bedrock"   // translates
 	OnSQLite    = "sluice on sqlite"    // its administration
 	OnPostgres  = "sluice on postgres"  // the same
+
+	Ungated        = "sluice, gate off"   // without limits, prices and the ledger
+	OneKey         = "1 key"              // with limits of its own and of its workspace
+	TenKeys        = "10 keys"            // such keys, in turn
+	ManyKeys       = "10,000 keys"        // the same
+	Governed       = "50 policies"        // one key, of whose calls they all are
+	OneKeyShared   = "1 key, Redis"       // the limits of which hold over all nodes
+	GovernedShared = "50 policies, Redis" // the same
 )
 
 // Round is one round of one target. Times of requests are in microseconds,
@@ -79,11 +88,16 @@ type Round struct {
 	Upstream  float64 `json:"upstream_cpu_ms_per_1000"`
 	PeakMB    float64 `json:"peak_mb"`
 
-	// Of a target that translates: microseconds of processor time beyond those of
-	// the same round of Sluice that relays. Those of an event are its share of the
-	// whole exchange. Summarise computes both.
+	// Where Sluice is compared with itself: microseconds of processor time beyond
+	// those of the same round of the first row. Those of an event are its share of
+	// the whole exchange. Summarise computes both.
 	Added      Number `json:"added_cpu_us_per_exchange,omitempty"`
 	AddedEvent Number `json:"added_cpu_us_per_event,omitempty"`
+
+	// Where limits are on Redis: round trips for each request, those that calls waited
+	// for and all others.
+	Asked float64 `json:"redis_asked_per_request,omitempty"`
+	Told  float64 `json:"redis_told_per_request,omitempty"`
 
 	Foreign float64 `json:"foreign_cpu_share"` // of the machine, taken by others meanwhile
 }
@@ -109,6 +123,9 @@ var (
 
 	Added      = Metric{"added_cpu_us_per_exchange", "added µs/exchange", func(r *Round) float64 { return float64(r.Added) }}
 	AddedEvent = Metric{"added_cpu_us_per_event", "added µs/event", func(r *Round) float64 { return float64(r.AddedEvent) }}
+
+	Asked = Metric{"redis_asked_per_request", "Redis asked", func(r *Round) float64 { return r.Asked }}
+	Told  = Metric{"redis_told_per_request", "Redis told", func(r *Round) float64 { return r.Told }}
 
 	generator = Metric{"generator_cpu_ms_per_1000", "generator", func(r *Round) float64 { return r.Generator }}
 	upstream  = Metric{"upstream_cpu_ms_per_1000", "upstream", func(r *Round) float64 { return r.Upstream }}
@@ -156,7 +173,7 @@ func (s *Scenario) Row(target string) *Row {
 	return nil
 }
 
-// Summarise computes what translation added, medians and ratios from the rounds.
+// Summarise computes what was added to the first row, medians and ratios from the rounds.
 func (s *Scenario) Summarise() {
 	nginx := s.Row(Nginx)
 	for _, r := range s.Rows {

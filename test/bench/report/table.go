@@ -16,8 +16,8 @@ type column struct {
 }
 
 // columns are those of every table; those of events stand only where there are any,
-// and where Sluice is compared with itself, what translation added stands in the
-// place of the ratios to nginx.
+// and where Sluice is compared with itself, what was added to the first row stands in
+// the place of the ratios to nginx.
 func columns(s *Scenario) []column {
 	cols := []column{
 		{"target", func(_ *Scenario, r *Row) string { return r.Target }},
@@ -34,12 +34,15 @@ func columns(s *Scenario) []column {
 	}
 	cols = append(cols, plain(CPU), plain(Settled), plain(PeakMB))
 	switch {
-	case !s.translates():
+	case !s.Paired:
 		cols = append(cols, times(CPU), times(PerSecond), times(P99))
 	case s.streams():
 		cols = append(cols, beyond(Added), beyond(AddedEvent))
 	default:
 		cols = append(cols, beyond(Added))
+	}
+	if s.shares() {
+		cols = append(cols, plain(Asked), plain(Told))
 	}
 	return append(cols, plain(generator), plain(upstream), share(foreign))
 }
@@ -63,8 +66,8 @@ func plain(m Metric) column {
 
 // beyond shows the median of a difference, which may be below zero.
 func beyond(m Metric) column {
-	return column{m.Title, func(_ *Scenario, r *Row) string {
-		if !r.translates() {
+	return column{m.Title, func(s *Scenario, r *Row) string {
+		if !s.adds(r) {
 			return "–"
 		}
 		return short(m.Median(r))

@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
-	"strings"
 	"time"
 
 	"sluice/test/bench/proc"
@@ -34,6 +32,12 @@ var sluiceReady = regexp.MustCompile(`listens on http://([^/\s]+)/v1`)
 
 // StartSluice starts the program at path before u, with new data in dir.
 func StartSluice(ctx context.Context, path, dir string, u *Upstream) (*Sluice, error) {
+	s, command := newSluice(path, dir, u)
+	return s, s.start(ctx, command)
+}
+
+// newSluice says how the program at path is started before u.
+func newSluice(path, dir string, u *Upstream) (*Sluice, proc.Command) {
 	s := &Sluice{
 		Key:       "bench-" + rand.Text(),
 		Config:    fmt.Sprintf(`{"provider":"openai","api_key":"sk-upstream","custom_host":"%s/v1"}`, u.URL()),
@@ -53,53 +57,12 @@ func StartSluice(ctx context.Context, path, dir string, u *Upstream) (*Sluice, e
 			env = append(env, name+"="+v)
 		}
 	}
-	var err error
-	s.Process, err = proc.Start(ctx, proc.Command{Name: "sluice", Path: path, Args: []string{"serve"}, Env: env, Dir: dir, Ready: sluiceReady})
-	if err != nil {
-		return nil, err
-	}
-	s.Addr = s.Said[1]
-	return s, nil
+	return s, proc.Command{Name: "sluice", Path: path, Args: []string{"serve"}, Env: env, Dir: dir, Ready: sluiceReady}
 }
 
-// Records is how many records the journal has taken.
-func (s *Sluice) Records(ctx context.Context) (int64, error) {
-	return s.figure(ctx, "sluice_journal_records_total")
-}
-
-// Settle waits until the request log has caught up with the journal.
-func (s *Sluice) Settle(ctx context.Context) error {
-	look := time.NewTicker(100 * time.Millisecond)
-	defer look.Stop()
-	for {
-		lag, err := s.figure(ctx, "sluice_journal_lag_records")
-		if err != nil || lag == 0 {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the request log lags %d records behind: %w", lag, ctx.Err())
-		case <-look.C:
-		}
+func (s *Sluice) start(ctx context.Context, command proc.Command) (err error) {
+	if s.Process, err = proc.Start(ctx, command); err == nil {
+		s.Addr = s.Said[1]
 	}
-}
-
-// figure reads one figure of /metrics.
-func (s *Sluice) figure(ctx context.Context, name string) (int64, error) {
-	page, err := get(ctx, &s.http, "http://"+s.Addr+"/metrics")
-	if err != nil {
-		return 0, err
-	}
-	return figureOf(page, name)
-}
-
-// figureOf finds a figure without labels on a page of metrics.
-func figureOf(page, name string) (int64, error) {
-	for line := range strings.Lines(page) {
-		if v, ok := strings.CutPrefix(line, name+" "); ok {
-			n, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
-			return int64(n), err
-		}
-	}
-	return 0, fmt.Errorf("no figure %s among the metrics", name)
+	return err
 }

@@ -1,11 +1,13 @@
 package target
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 
+	"sluice/internal/quota"
 	"sluice/test/upstream/responder"
 )
 
@@ -19,6 +21,35 @@ func TestFigureOf(t *testing.T) {
 	}
 	if _, err := figureOf(page, "sluice_y"); err == nil {
 		t.Error("a figure with labels was taken")
+	}
+}
+
+func TestSeriesOf(t *testing.T) {
+	t.Parallel()
+	const page = "# HELP x_count X.\nx_count{script=\"take\"} 3\nx_count{a=\"b\",script=\"take\"} 2\nx_count{script=\"settle\"} 1e+06\nx_count_total{script=\"take\"} 9\nx_count 7\n"
+	got := seriesOf(page, "x_count", "script")
+	if len(got) != 2 || got["take"] != 5 || got["settle"] != 1e6 {
+		t.Errorf("got %v", got)
+	}
+}
+
+// All policies are ones that the administration would take, and match a call of the
+// benchmark.
+func TestPoliciesMatch(t *testing.T) {
+	t.Parallel()
+	call := &quota.Call{Provider: "openai", Model: GovernedModel, Metadata: map[string]string{"team": "search"}}
+	for i := range Policies / 2 {
+		conditions, groups := matching(i)
+		budget, rate := budgetPolicy(i, conditions, groups), ratePolicy(i, conditions, groups)
+		if err := errors.Join(budget.Validate(), rate.Validate()); err != nil {
+			t.Errorf("policy %d: %v", i, err)
+		}
+		if _, ok := budget.Compile("b").Match(call); !ok {
+			t.Errorf("the budget %d does not match", i)
+		}
+		if _, ok := rate.Compile("r").Match(call); !ok {
+			t.Errorf("the rate %d does not match", i)
+		}
 	}
 }
 

@@ -39,10 +39,21 @@ type Upstream struct {
 
 // BuildUpstream compiles the upstream's program into dir.
 func BuildUpstream(ctx context.Context, dir string) (path string, err error) {
-	path = filepath.Join(dir, "upstream")
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", path, "sluice/test/upstream/cmd/upstream").CombinedOutput()
+	return build(ctx, filepath.Join(dir, "upstream"), "sluice/test/upstream/cmd/upstream")
+}
+
+// BuildUngated compiles Sluice into dir with the gate left out: its calls are neither held
+// against limits nor put on the ledger.
+func BuildUngated(ctx context.Context, dir string) (path string, err error) {
+	return build(ctx, filepath.Join(dir, "sluice-ungated"), "sluice/cmd/sluice", "-trimpath", "-tags", "ungated")
+}
+
+// build compiles the program of a package to path.
+func build(ctx context.Context, path, pkg string, flags ...string) (string, error) {
+	args := append(append([]string{"build", "-o", path}, flags...), pkg)
+	out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("build the upstream: %w: %s", err, out)
+		return "", fmt.Errorf("build %s: %w: %s", pkg, err, out)
 	}
 	return path, nil
 }

@@ -1,0 +1,180 @@
+package target
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strconv"
+
+	"sluice/internal/access"
+	"sluice/internal/admin"
+	"sluice/internal/ident"
+	"sluice/internal/keys"
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+	"sluice/internal/sealed"
+	"sluice/internal/store"
+	"sluice/internal/tenant"
+)
+
+// Policies is how many policies the workspace of Limited.Governed has, half of them
+// budgets.
+const Policies = 50
+
+// Limited is Sluice with limits that bind each call and refuse none.
+type Limited struct {
+	*Sluice
+	Bound    []string // values of Keys keys with budgets and rates, in a workspace that has the same
+	Governed string   // value of a key without any, in a workspace with Policies that all match its calls
+	sealing  string
+}
+
+// StartLimited starts the program at path before u as StartSluice does, with a store that
+// was filled before; with its limits on Redis when r is not nil.
+func StartLimited(ctx context.Context, path, dir string, u *Upstream, r *Redis) (_ *Limited, err error) {
+	s, command := newSluice(path, dir, u)
+	l := &Limited{Sluice: s, Governed: "bench-" + rand.Text(), sealing: rand.Text()}
+	command.Env = append(command.Env, "ENCRYPTION_KEY="+l.sealing)
+	if err := l.start(ctx, command); err != nil {
+		return nil, err
+	}
+	if err := l.Stop(); err != nil {
+		return nil, err
+	}
+	if err := l.fill(ctx, SQLite().settings(filepath.Join(dir, "data"))); err != nil {
+		return nil, fmt.Errorf("fill the store: %w", err)
+	}
+	if r != nil {
+		command.Env = append(command.Env, "REDIS_URL=redis://"+r.Addr+"/0")
+	}
+	return l, l.start(ctx, command)
+}
+
+// fill stores workspaces, keys and policies as the administration would.
+func (l *Limited) fill(ctx context.Context, set store.Settings) (err error) {
+	s, err := store.Open(ctx, set, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	orgs, err := s.List(ctx, resource.Query{Kind: tenant.OrganisationKind})
+	if err != nil {
+		return err
+	}
+	hasher, err := l.hasher(ctx, s)
+	if err != nil {
+		return err
+	}
+	f := filler{org: orgs[0].ID, hasher: hasher}
+	bound := f.add(resource.Record{Kind: tenant.WorkspaceKind, Slug: "ws-bound"}, tenant.Workspace{Name: "Bound", UsageLimits: ampleBudgets(), RateLimits: ampleRates})
+	for i := range Keys {
+		l.Bound = append(l.Bound, "bench-"+rand.Text())
+		f.key(bound, l.Bound[i], keys.Key{Name: "Bound " + strconv.Itoa(i), UsageLimits: ampleBudgets(), RateLimits: ampleRates})
+	}
+	governed := f.add(resource.Record{Kind: tenant.WorkspaceKind, Slug: "ws-governed"}, tenant.Workspace{Name: "Governed"})
+	f.key(governed, l.Governed, keys.Key{Name: "Governed"})
+	for i := range Policies / 2 {
+		conditions, groups := matching(i)
+		f.add(resource.Record{Kind: quota.UsageLimitKind, WorkspaceID: governed}, budgetPolicy(i, conditions, groups))
+		f.add(resource.Record{Kind: quota.RateLimitKind, WorkspaceID: governed}, ratePolicy(i, conditions, groups))
+	}
+	return errors.Join(f.err, insert(ctx, s, f.all))
+}
+
+// hasher hashes keys as the deployment does, whose pepper is in its store; internal/app
+// puts it there.
+func (l *Limited) hasher(ctx context.Context, s *store.Store) (*keys.Hasher, error) {
+	const kind, slug = "deployment", "key-pepper"
+	box, err := sealed.NewBox([]byte(l.sealing))
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.FindSlug(ctx, kind, "", slug)
+	if err != nil {
+		return nil, err
+	}
+	var body struct{ Sealed []byte }
+	if err := json.Unmarshal(r.Body, &body); err != nil {
+		return nil, err
+	}
+	pepper, err := box.Open(body.Sealed, kind+"/"+slug)
+	return keys.NewHasher(pepper), err
+}
+
+// filler collects what is to be stored.
+type filler struct {
+	org    string
+	hasher *keys.Hasher
+	all    []resource.Record
+	err    error // the first
+}
+
+// add makes a record of a body and returns its id.
+func (f *filler) add(r resource.Record, body any) string {
+	r.OrgID = f.org
+	r, err := stored(r, body)
+	if f.err == nil {
+		f.err = err
+	}
+	f.all = append(f.all, r)
+	return r.ID
+}
+
+// key adds a key with a value.
+func (f *filler) key(workspace, raw string, k keys.Key) {
+	k.Type, k.Scopes, k.CreationMode = access.WorkspaceService, access.Allowed(access.WorkspaceService), "api"
+	k.Secret = keys.Secret{Hash: f.hasher.Sum(raw), Masked: keys.Mask(raw)}
+	f.add(resource.Record{Kind: keys.Kind, WorkspaceID: workspace, Name: k.Name, Index: admin.KeyIndex(&k)}, k)
+}
+
+// ample is a limit that no benchmark reaches.
+const ample = 1_000_000_000
+
+// ampleBudgets are one of cost and one of tokens.
+func ampleBudgets() json.RawMessage {
+	return fmt.Appendf(nil, `[{"id":"%s","type":"cost","credit_limit":%d},{"id":"%s","type":"tokens","credit_limit":%d,"periodic_reset":"monthly"}]`,
+		ident.NewID(), ample, ident.NewID(), ample)
+}
+
+// ampleRates are those of requests and of tokens, by the minute and by the day.
+var ampleRates = fmt.Appendf(nil, `[{"type":"requests","unit":"rpm","value":%[1]d},{"type":"requests","unit":"rpd","value":%[1]d},`+
+	`{"type":"tokens","unit":"rpm","value":%[1]d},{"type":"tokens","unit":"rpd","value":%[1]d}]`, ample)
+
+// GovernedModel and GovernedMetadata are the model and the x-gateway-metadata of calls
+// that all policies of Limited match.
+const (
+	GovernedModel    = "gpt-4o-mini"
+	GovernedMetadata = `{"team":"search"}`
+)
+
+// matching are the conditions and groups of the ith policy: what is asked for and counted
+// by takes turns.
+func matching(i int) ([]quota.Condition, []quota.GroupBy) {
+	conditions := [][]quota.Condition{
+		{{Key: "metadata.team", Value: quota.Values{"search", "billing"}}},
+		{{Key: "model", Value: quota.Values{"@openai/*"}}},
+		{{Key: "provider", Value: quota.Values{"openai", "anthropic"}}, {Key: "metadata.team", Value: quota.Values{"*"}}},
+	}
+	groups := [][]quota.GroupBy{{{Key: "metadata.team"}}, {{Key: "model"}}, {{Key: "provider"}}, {{Key: "metadata.team"}, {Key: "model"}}}
+	return conditions[i%len(conditions)], groups[i%len(groups)]
+}
+
+func budgetPolicy(i int, conditions []quota.Condition, groups []quota.GroupBy) quota.UsageLimit {
+	measures := []quota.Measure{quota.Cost, quota.TokenCount}
+	return quota.UsageLimit{
+		Name: "Budget " + strconv.Itoa(i), Conditions: conditions, GroupBy: groups,
+		Budget: quota.Budget{Measure: measures[i%len(measures)], CreditLimit: ample * quota.One},
+	}
+}
+
+func ratePolicy(i int, conditions []quota.Condition, groups []quota.GroupBy) quota.RateLimit {
+	types, units := []quota.Type{quota.Requests, quota.Tokens}, []quota.Unit{quota.PerMinute, quota.PerHour, quota.PerDay}
+	return quota.RateLimit{
+		Name: "Rate " + strconv.Itoa(i), Conditions: conditions, GroupBy: groups,
+		Type: types[i%len(types)], Unit: units[i%len(units)], Value: ample,
+	}
+}
