@@ -133,6 +133,30 @@ func TestEveryEndHasItsRule(t *testing.T) {
 	}
 }
 
+// An answer that came whole and is given as a stream is counted as one that came whole.
+func TestReplayedStreamIsCounted(t *testing.T) {
+	t.Parallel()
+	const ask = `{"model":"j2-mid","max_tokens":100,"messages":[{"role":"user","content":"Hello there"}]`
+	for surface, path := range map[string]string{"chat": "/v1/chat/completions", "messages": "/v1/messages"} {
+		var used [2]int64
+		for i, end := range [...]string{`}`, `,"stream":true}`} {
+			r := newRig(t)
+			r.up.On("/j2-mid/chat", upstream.Always(upstream.JSON(200, json.RawMessage(`{"id":"1","outputs":[{"text":"one two three","role":"assistant","finishReason":{"reason":"endoftext"}}]}`))))
+			r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.TokenCount, 1000)}})
+			a := r.call("POST", path, ask+end, r.as(speaker{id: "ai21"})...)
+			row := r.journal.one(t)
+			lines := r.journal.ledger()
+			if a.StatusCode != 200 || row.Spend.State != "estimated" || len(lines) != 2 || len(lines[1].Charges) != 1 {
+				t.Fatalf("%s%s: %d %s, %+v, ledger %+v", surface, end, a.StatusCode, a.Text, row.Spend, lines)
+			}
+			used[i] = lines[1].Charges[0].Units
+		}
+		if used[0] < 11 || used[1] != used[0] {
+			t.Errorf("%s: %d tokens of the whole answer, %d of its stream", surface, used[0], used[1])
+		}
+	}
+}
+
 // What never left costs nothing and closes its line.
 func TestUnsentIsReleased(t *testing.T) {
 	t.Parallel()

@@ -102,6 +102,9 @@ func (g *Gateway) reckoned(a *attempt, u llm.Usage, answer bool) llm.Usage {
 // one the rest counts alike.
 func (g *Gateway) said(a *attempt, ep llm.Endpoint, model string) int64 {
 	if len(a.reply.body) > 0 {
+		if eventStream(a.reply.header) { // of an answer that came whole
+			return g.counter.Text(dialect.Spoken(a.reply.body), model).Tokens
+		}
 		return g.counter.Answer(ep, a.reply.body, model).Tokens
 	}
 	b := a.log.Response.Bytes
