@@ -20,7 +20,8 @@ type files struct{}
 var _ dialect.Follower = files{}
 
 // filePages are the datasets.
-// Source: https://docs.cohere.com/reference/list-datasets, read 2026-11; the lengths are ours.
+// Source: https://docs.cohere.com/v2/reference/list-datasets, read 2026-11, which names limit
+// and offset and no bounds of them: the lengths are ours.
 var filePages = &dialect.Pages{
 	Items: "datasets", Size: "limit", After: "offset", Usual: 100, Most: 1000, IsID: isDataset,
 	Write: func(w *dialect.JSON, raw []byte) { readFile(raw).write(w) },

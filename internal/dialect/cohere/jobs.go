@@ -80,8 +80,9 @@ func (createJob) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	return &dialect.Answer{Body: w.B}, nil
 }
 
-// jobPages are the embed jobs, which Cohere lists whole.
-// Source: https://docs.cohere.com/reference/list-embed-jobs, read 2026-11.
+// jobPages are the embed jobs, which Cohere lists whole, in embed_jobs. Its client has no
+// parameters for that list.
+// Source: github.com/cohere-ai/cohere-go/v2 v2.15.3, embedjobs and ListEmbedJobResponse.
 var jobPages = &dialect.Pages{
 	Items: "embed_jobs", Usual: 20, Most: 100, IsID: anyID, // the lengths are OpenAI's
 	Write: func(w *dialect.JSON, raw []byte) { readBatch(raw).write(w) },

@@ -10,7 +10,7 @@ import (
 // The service has three forms of chat. Cohere's models are asked in one of their own, which
 // has no list of messages: what was said stands in chatHistory, what is asked in message,
 // and what tool calls came to in toolResults.
-// Source: https://docs.oracle.com/iaas/api/#/en/generative-ai-inference/20231130/datatypes/CohereChatRequest,
+// Source: https://docs.oracle.com/en-us/iaas/tools/python/latest/api/generative_ai_inference/models/oci.generative_ai_inference.models.CohereChatRequest.html,
 // read 2026-11.
 const (
 	generic = "GENERIC"

@@ -12,7 +12,7 @@ import (
 
 // readCohere reads {"apiFormat":"COHERE","text":"Hi","finishReason":"COMPLETE",…} into r.
 // What repeats the conversation is left out.
-// Source: https://docs.oracle.com/iaas/api/#/en/generative-ai-inference/20231130/datatypes/CohereChatResponse,
+// Source: https://docs.oracle.com/en-us/iaas/tools/python/latest/api/generative_ai_inference/models/oci.generative_ai_inference.models.CohereChatResponse.html,
 // read 2026-11.
 func readCohere(body []byte, r *llm.Reply) error {
 	a := cohereAnswer{}
@@ -80,7 +80,7 @@ func modelFault(reason string) llm.Event {
 }
 
 // readV2 reads {"apiFormat":"COHEREV2","message":{…},"finishReason":"COMPLETE",…} into r.
-// Source: https://docs.oracle.com/iaas/api/#/en/generative-ai-inference/20231130/datatypes/CohereChatResponseV2,
+// Source: https://docs.oracle.com/en-us/iaas/tools/python/latest/api/generative_ai_inference/models/oci.generative_ai_inference.models.CohereChatResponseV2.html,
 // read 2026-11.
 func readV2(body []byte, r *llm.Reply) error {
 	c := readChoice(body, 0, &r.Usage)

@@ -11,12 +11,15 @@ import (
 
 // Cohere's newer models, which see and which reason, have a list of messages, in the
 // manner of Cohere's own second version.
-// Source: https://docs.oracle.com/iaas/api/#/en/generative-ai-inference/20231130/datatypes/CohereChatRequestV2,
-// read 2026-11.
+// Source: https://docs.oracle.com/en-us/iaas/tools/python/latest/api/generative_ai_inference/models/oci.generative_ai_inference.models.CohereChatRequestV2.html
+// and, for the names on the wire, the attribute maps of oracle/oci-python-sdk,
+// src/oci/generative_ai_inference/models/cohere_*_v2.py, read 2026-11.
 const cohereV2 = "COHEREV2"
 
-// v2Models are the beginnings of models that are asked so.
-// Source: https://docs.oracle.com/en-us/iaas/Content/generative-ai/cohere-models.htm, read 2026-11.
+// v2Models are the beginnings of models that are asked so: those that see and those that
+// reason, which only this form can say. Oracle lists no form of each model (ours);
+// oracle_api_format tells otherwise.
+// Source: https://docs.oracle.com/iaas/Content/generative-ai/cohere-models.htm, read 2026-11.
 var v2Models = [...]string{"cohere.command-a-vision", "cohere.command-a-reasoning"}
 
 // v2Params are the parameters that the form has beside those of all of Cohere's.
@@ -205,13 +208,16 @@ func (w v2Writer) strict() bool {
 func (w v2Writer) choice() { w.Opt("toolsChoice", dialect.ChoiceOfTools(w.t, w.c)) }
 
 // thinking says whether to think, and how long: {"type":"enabled","budget_tokens":2048}.
+// The form knows ENABLED and DISABLED; any other wish, such as "adaptive", is lost.
 func (w v2Writer) thinking() {
-	raw, ok := w.t.Take(llm.Thinking)
-	if !ok {
+	raw, _ := w.t.Peek(llm.Thinking)
+	word := splice.Text(raw, "type")
+	if word != "enabled" && word != "disabled" {
 		return
 	}
+	w.t.Take(llm.Thinking)
 	w.Key("thinking").Open('{')
-	w.Str("type", strings.ToUpper(splice.Text(raw, "type")))
+	w.Str("type", strings.ToUpper(word))
 	for _, name := range [...]string{"budget_tokens", "token_budget"} {
 		if budget, ok := splice.Find(raw, name); ok {
 			w.Raw("tokenBudget", budget)

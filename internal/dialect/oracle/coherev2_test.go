@@ -128,6 +128,7 @@ func TestV2Requests(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ name, body, want, lost string }{
 		{"thinking", `"thinking":{"type":"disabled"}`, `"thinking":{"type":"DISABLED"}`, ""},
+		{"adaptive thinking", `"thinking":{"type":"adaptive"}`, `"messages":`, "thinking"},
 		{"citations", `"citation_options":{"mode":"fast"},"safety_mode":"off"`, `"safetyMode":"OFF","citationOptions":{"mode":"FAST"}`, ""},
 		{"none", `"tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":"none"`, `"tools":[{"type":"FUNCTION","function":{"name":"f"}}],"toolsChoice":"NONE"`, ""},
 		{"one of two", `"tools":[{"type":"function","function":{"name":"f","strict":true}},{"type":"function","function":{"name":"g"}}],"tool_choice":{"type":"function","function":{"name":"g"}}`,
