@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"io/fs"
+	"maps"
 	"net/url"
 	"path/filepath"
 	"testing"
@@ -85,11 +86,15 @@ func (g *gateway) saveAddress(slug, address string) {
 }
 
 // saveIntegration is saveAddress for a provider of any kind.
-func (g *gateway) saveIntegration(slug, provider, address string) {
+func (g *gateway) saveIntegration(slug, provider, address string, fields ...object) {
 	g.t.Helper()
+	settings := object{"custom_host": address}
+	for _, f := range fields {
+		maps.Copy(settings, f)
+	}
 	g.do(g.key, "POST", "/v1/integrations", object{
 		"name": slug, "slug": slug, "ai_provider_id": provider, "key": "sk-upstream-secret-of-" + slug,
-		"configurations": object{"custom_host": address}, "default_provider_slug": slug,
+		"configurations": settings, "default_provider_slug": slug,
 	})
 }
 

@@ -11,10 +11,11 @@ import (
 // talks are the tests for Node about conversations, goTalks those for Go.
 var talks = []string{"chat.test.mjs", "messages.test.mjs", "vendors.test.mjs"}
 
-const goTalks = "Chat|Tools|JSONSchema|Messages|Responses|Refusals|Stock"
+const goTalks = "Chat|Tools|JSONSchema|Messages|Responses|Refusals|Stock|Vendors"
 
 // The official clients of OpenAI and of Anthropic in front of providers that speak
-// another language than theirs, and of Anthropic's and Google's in front of their own.
+// another language than theirs, and of Anthropic, Google, Cohere and Bedrock in front of their
+// own.
 func TestClientsOfOtherProviders(t *testing.T) {
 	t.Parallel()
 	for _, p := range []struct {
@@ -44,15 +45,19 @@ func TestClientsOfMockedProviders(t *testing.T) {
 		line, _, _ := strings.Cut(text, "\n")
 		return line
 	})
-	for _, p := range []struct{ name, provider, base string }{
-		{"aimock-anthropic", "anthropic", "/v1"},
-		{"aimock-gemini", "google", ""},
-		{"aimock-cohere", "cohere", ""},
+	for _, p := range []struct {
+		name, provider, base string
+		fields               object
+	}{
+		{"aimock-anthropic", "anthropic", "/v1", nil},
+		{"aimock-gemini", "google", "", nil},
+		{"aimock-cohere", "cohere", "", nil},
+		{"aimock-bedrock", "bedrock", "", object{"aws_region": "us-east-1", "aws_access_key_id": "AKIDEXAMPLE", "aws_secret_access_key": "secret"}},
 	} {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			g := start(t)
-			g.saveIntegration("peer", p.provider, url+p.base)
+			g.saveIntegration("peer", p.provider, url+p.base, p.fields)
 			g.runSuites(t, p.name, talks, goTalks)
 		})
 	}

@@ -5,7 +5,7 @@
 //   SLUICE_PROVIDER  saved provider for calls that name no model, for example "@peer"
 //   SLUICE_PEER      who stands behind it: "upstream" (our own), "anthropic" or "gemini"
 //                    (our own in the shapes of these), "aimock", "aimock-anthropic",
-//                    "aimock-gemini" or "aimock-cohere"
+//                    "aimock-gemini", "aimock-cohere" or "aimock-bedrock"
 import OpenAI from 'openai'
 
 const env = name => process.env[name] ?? (() => { throw new Error(`${name} is not set: run this through go test ./test/e2e`) })()

@@ -1,5 +1,5 @@
-// Package sdk drives a gateway with the official clients for Go, OpenAI's and
-// Anthropic's. It is a module of its own, so that the product does not depend on the
+// Package sdk drives a gateway with the official clients for Go of OpenAI, Anthropic,
+// Google, Cohere and Amazon Bedrock. It is a module of its own, so that the product does not depend on the
 // clients; package e2e runs it and says by the environment where the gateway is:
 //
 //	SLUICE_BASE      base URL, ends in /v1
@@ -8,7 +8,7 @@
 //	SLUICE_PROVIDER  saved provider of calls that name no model, for example "@peer"
 //	SLUICE_PEER      who stands behind it: "upstream" (our own), "anthropic" or "gemini"
 //	                 (our own in the shapes of these), "aimock", "aimock-anthropic",
-//	                 "aimock-gemini" or "aimock-cohere"
+//	                 "aimock-gemini", "aimock-cohere" or "aimock-bedrock"
 package sdk
 
 import (
