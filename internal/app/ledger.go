@@ -12,9 +12,13 @@ import (
 // writes. Then the gateway serves without adding up what is used. Nothing of it is lost,
 // since it waits in the journal, but it counts from the next start on.
 func (a *App) openLedger(ctx context.Context) error {
-	a.spend = spend.New(spend.Options{
+	o := spend.Options{
 		Node: a.journal.ID(), Lines: a.lines, Journal: a.journal, Store: a.store, Bank: a.limits, Clock: a.clock, Logger: a.log,
-	})
+	}
+	if a.shared != nil {
+		o.Corrected = a.shared.Corrected
+	}
+	a.spend = spend.New(o)
 	err := a.spend.Recover(ctx)
 	if fault.Has(err, fault.ReadOnly) {
 		a.log.Error("what is used is not added up before the next start, because the database takes no writes at this one; it waits in the journal", "error", err.Error())

@@ -165,10 +165,14 @@ func (f *Follower) flush(ctx context.Context) error {
 // it never had what they take back.
 func (f *Follower) count(ctx context.Context) error {
 	meters, err := f.o.Store.CountUsage(ctx, f.o.Node, f.counted, f.sums.to, f.sums.all())
-	if err == nil && f.serving {
-		f.o.Bank.Flushed(f.sums.used.deltas, meters)
+	if err != nil || !f.serving {
+		return err
 	}
-	return err
+	f.o.Bank.Flushed(f.sums.used.deltas, meters)
+	if corrected := f.sums.corrected.deltas; len(corrected) > 0 && f.o.Corrected != nil {
+		f.o.Corrected(corrected, meters)
+	}
+	return nil
 }
 
 // needed is from where the journal must be kept: from the oldest open line on.

@@ -55,13 +55,17 @@ type Bank interface {
 	Flushed(deltas []quota.Delta, meters []quota.Meter)
 }
 
-// Options say what a Follower connects. All but the last five must be given.
+// Options say what a Follower connects. All but the last six must be given.
 type Options struct {
 	Node    string // names the journal in the store
 	Lines   Lines
 	Journal Journal
 	Store   Store
 	Bank    Bank
+
+	// Corrected is told, behind Bank, of corrections that were stored; nil when the meters
+	// that Bank is told are all that there is to know.
+	Corrected func(deltas []quota.Delta, meters []quota.Meter)
 
 	Interval time.Duration // sums wait this long for company; 0 means one second
 	Batch    int           // closed lines in one transaction; 0 means 10,000

@@ -67,6 +67,29 @@ func TestFlushChangesNothing(t *testing.T) {
 	}
 }
 
+// TestCorrection: what was used and is corrected in the store is corrected for all nodes,
+// also when another one tells behind it what the store said before.
+func TestCorrection(t *testing.T) {
+	t.Parallel()
+	s, b := redistest.Start(t), new(books)
+	b.set(quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b", Used: 90})
+	first, second := start(t, options("a", at(s.Address), b)), start(t, options("b", at(s.Address), b))
+	now := time.Now()
+	taken, _, _ := second.take(t, now, hold(5))
+	second.Settle(now, taken, []int64{5})
+	eventually(t, "the price is too high", func() bool { return first.left(t, hold(0)) == 5 })
+	used := quota.Delta{CarrierID: "k", Entry: "b", Units: 5, At: now}
+	before := b.add(used)
+	down := quota.Delta{CarrierID: "k", Entry: "b", Units: -80, At: now}
+	after := b.add(down)
+	first.Flushed(nil, after)
+	first.Corrected([]quota.Delta{down}, after)
+	second.Flushed([]quota.Delta{used}, before)
+	for _, n := range []*node{first, second} {
+		eventually(t, "the price is corrected", func() bool { return n.left(t, hold(0)) == 85 })
+	}
+}
+
 // key is the key of the budget in Redis.
 func key(t testing.TB, s *redistest.Server) string {
 	t.Helper()

@@ -332,6 +332,10 @@ func (p *partition) sayBatch(ctx context.Context) (waiting bool, err error) {
 func (t *told) args(now time.Time) []string {
 	mode := "f"
 	switch {
+	case t.amends && now.Sub(t.at) > 2*tellPatience: // nobody tells any more what was before
+		mode = "C"
+	case t.amends:
+		mode = "c"
 	case t.resets:
 		mode = "l"
 	case now.Sub(t.at) > tellPatience:

@@ -35,6 +35,7 @@ type told struct {
 	reset  int64 // the last, in ms
 	known  bool  // the store has a meter: else used and reset are nothing
 	resets bool  // nothing was stored, but the meter was reset perhaps
+	amends bool  // what the store said before was corrected; it says nothing else
 	at     time.Time
 }
 
@@ -124,7 +125,7 @@ func (q *queue) restart() []told {
 	for _, t := range q.tells {
 		q.remember(t)
 	}
-	q.moves, q.tells = nil, nil
+	q.moves, q.tells = nil, slices.DeleteFunc(q.tells, func(t told) bool { return !t.amends })
 	return slices.Collect(maps.Values(q.recent))
 }
 

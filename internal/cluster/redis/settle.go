@@ -58,6 +58,26 @@ func (b *Bank) Flushed(deltas []quota.Delta, readBack []quota.Meter) {
 	}
 }
 
+// Corrected tells Redis that corrections of what was used were stored, of the counters that
+// deltas name: what the store said of them before is void. readBack are their meters.
+func (b *Bank) Corrected(deltas []quota.Delta, readBack []quota.Meter) {
+	orgs := make(map[quota.CounterID]string, len(readBack))
+	for i := range readBack {
+		orgs[readBack[i].CounterID()] = readBack[i].OrgID
+	}
+	lists := make(map[*partition][]told)
+	for _, d := range deltas {
+		if org, there := orgs[d.CounterID()]; there {
+			p := b.partition(org)
+			lists[p] = append(lists[p], told{id: budgetID(d.CounterID()), amends: true, at: time.Now()})
+		}
+	}
+	for p, list := range lists {
+		p.queue.tell(list)
+		p.wake()
+	}
+}
+
 // flushed is what was stored of the budgets in one partition.
 type flushed struct {
 	deltas []quota.Delta

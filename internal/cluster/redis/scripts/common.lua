@@ -68,9 +68,15 @@ end
 
 -- tell brings what the store says to a budget: d was used by this node and is stored now.
 -- Modes: 'f' waits, and returns false, while somebody else stored something before and has
--- not told; 'F' does not wait; 'l' is for resets alone.
+-- not told; 'F' does not wait; 'l' is for resets alone. 'c' and 'C' say that the store has
+-- less or more than it said before: whoever takes next asks it again. 'c' is repeated, for
+-- somebody may tell meanwhile what the store said before.
 local function tell(id, d, used, reset, mode)
   local key = prefix .. id
+  if mode == 'c' or mode == 'C' then
+    redis.call('HDEL', key, 'b', 'r', 'w', 'a')
+    return mode == 'C'
+  end
   local c = redis.call('HMGET', key, 'b', 'r', 'u', 'w', 'a')
   if not c[1] then
     if mode ~= 'l' then
