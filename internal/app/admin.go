@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"errors"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -9,8 +11,11 @@ import (
 	"sluice/internal/access"
 	"sluice/internal/admin"
 	"sluice/internal/admin/rerate"
+	"sluice/internal/audit"
+	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
 	"sluice/internal/deployment"
+	"sluice/internal/fault"
 	"sluice/internal/identity"
 	"sluice/internal/routing"
 )
@@ -70,7 +75,16 @@ func (a *App) identify(r *http.Request) (*access.Principal, error) {
 	if signedIn {
 		return p, err
 	}
-	return a.gateway.Identify(front.Header(r))
+	p, err = a.gateway.Identify(front.Header(r))
+	if errors.Is(err, dataplane.ErrToken) {
+		remote, _, _ := net.SplitHostPort(r.RemoteAddr)
+		path, _, _ := strings.Cut(r.RequestURI, "?")
+		a.tokens.TokenRefused(audit.RefusedToken{
+			At: a.clock.Now(), Remote: a.proxies.Client(remote, r.Header.Values("X-Forwarded-For")...), Method: r.Method,
+			Path: a.admin.ShownPath(r.Method, path), Reason: fault.From(err).Text(),
+		})
+	}
+	return p, err
 }
 
 // mcpURL is where clients reach tool servers: at an address of their own, if there is

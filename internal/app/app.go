@@ -37,6 +37,7 @@ import (
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/sign"
 	"sluice/internal/provider/transport"
+	"sluice/internal/resource"
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
 	"sluice/internal/secretref"
@@ -82,6 +83,7 @@ type App struct {
 	prices    *catalog.Book
 	admin     *admin.Admin
 	worker    *worker.Runner
+	tokens    *admin.TokenTrail
 	server    *h1.Server
 	listener  net.Listener
 
@@ -220,6 +222,7 @@ func (a *App) buildGateway(context.Context) error {
 	signers := sign.New(signOptions(a.set, a.client.HTTPClient()))
 	a.secrets = secretref.New(secretOptions(a.set, a.client.HTTPClient(), signers, a.clock, a.log))
 	a.closers = append(a.closers, closerFunc(a.secrets.Close))
+	a.tokens = admin.NewTokenTrail(a.store, resource.Trail{Off: !a.set.Features.AuditLogs, Clock: a.clock}, a.log)
 	a.gateway = dataplane.New(dataplane.Parts{
 		Directory: func() dataplane.Directory { return a.directory.Current() },
 		Hasher:    a.hasher,
@@ -236,6 +239,7 @@ func (a *App) buildGateway(context.Context) error {
 		Journal:   a.journal,
 		Bank:      a.limits,
 		Prices:    a.prices,
+		Tokens:    a.tokens,
 		Metrics:   figures,
 		Clock:     a.clock,
 		Log:       a.log,
@@ -278,6 +282,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	g.add("store", a.store.Run)
 	g.add("audit trail", a.keepAudit)
+	g.add("refused tokens", a.tokens.Run)
 	g.add("kept responses", a.states.Run)
 	g.add("journal", a.journal.Run)
 	g.add("request log", a.logs.Run)

@@ -68,6 +68,7 @@ type Parts struct {
 	Journal   journal
 	Bank      bank
 	Prices    prices
+	Tokens    refusals // of JWTs; nil where refused JWTs are of no interest
 	Metrics   *Metrics
 	Clock     ident.Clock
 	Log       *slog.Logger

@@ -1,10 +1,12 @@
 package dataplane
 
 import (
+	"errors"
 	"strings"
 	"time"
 
 	"sluice/internal/access"
+	"sluice/internal/audit"
 	"sluice/internal/fault"
 	"sluice/internal/keys"
 	"sluice/internal/wire"
@@ -23,6 +25,11 @@ func (g *Gateway) identify(x *exchange) error {
 		x.forget(raw)
 	}
 	e, err := g.knownKey(x.dir, raw, x.started)
+	if errors.Is(err, ErrToken) && g.Tokens != nil {
+		g.Tokens.TokenRefused(audit.RefusedToken{
+			At: x.started, Remote: x.in.Remote, Method: x.in.Method, Path: x.in.Path, RequestID: x.id, Reason: fault.From(err).Text(),
+		})
+	}
 	if err != nil {
 		return err
 	}
@@ -32,7 +39,15 @@ func (g *Gateway) identify(x *exchange) error {
 	return nil
 }
 
-// Identify finds the key of a caller of the administration, by the same rules.
+// ErrToken is the cause of the refusal of a credential that is a JWT, not a key.
+var ErrToken = errors.New("the credential is a JWT")
+
+// refusals takes those of JWTs. TokenRefused is called while a request is answered
+// and must not wait.
+type refusals interface{ TokenRefused(r audit.RefusedToken) }
+
+// Identify finds the key of a caller of the administration, by the same rules. Refusals
+// of JWTs have the cause ErrToken, and are the caller's to note.
 func (g *Gateway) Identify(h wire.Header) (*access.Principal, error) {
 	var c controls
 	c.read(h, g.set.HeaderAliases)
@@ -57,7 +72,7 @@ func (g *Gateway) knownKey(dir Directory, raw string, now time.Time) (*keys.Entr
 	case raw == "":
 		return nil, fault.New(fault.Unauthenticated, "no API key; send it in the header x-gateway-api-key, or as a bearer token in Authorization").At("x-gateway-api-key")
 	case strings.Count(raw, ".") == 2:
-		return nil, fault.New(fault.Unauthenticated, "JWT authentication is not configured on this deployment; use an API key").At("x-gateway-api-key")
+		return nil, fault.New(fault.Unauthenticated, "JWT authentication is not configured on this deployment; use an API key").At("x-gateway-api-key").Because(ErrToken)
 	}
 	h := g.Hasher.Sum(raw)
 	e := dir.FindKey(h)

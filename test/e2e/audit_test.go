@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -161,4 +162,29 @@ func TestCheckpointsComeByThemselves(t *testing.T) {
 		key := nodes[len(nodes)-1].call("GET", "/v1/audit-logs/public-key", "", admin).want(t, 200).get("public_key").String()
 		verifies(t, file, key, "rows 1 to 6")
 	})
+}
+
+// A JWT that is refused is on the trail, on which side it came and whoever sent it, with
+// what was called and from where; nothing of the token is.
+func TestRefusedTokensAreOnTheTrail(t *testing.T) {
+	t.Parallel()
+	g := start(t, with("TRUSTED_PROXIES=127.0.0.0/8"))
+	const token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl"
+	g.call("POST", "/v1/chat/completions", `{"model":"m","messages":[]}`, "x-gateway-api-key: ", "authorization: Bearer "+token, "x-forwarded-for: 198.51.100.9").want(t, 401)
+	g.call("GET", "/v1/workspaces", "", "x-gateway-api-key: "+token, "x-forwarded-for: 198.51.100.8").want(t, 401)
+	var list answer
+	eventually(t, 10*time.Second, "both are on the trail", func() bool {
+		list = g.call("GET", "/v1/audit-logs?start_time=2020-01-01T00:00:00Z&end_time=2100-01-01T00:00:00Z", "", "x-gateway-api-key: "+adminKey).want(t, 200)
+		return list.get("total").Int() == 2
+	})
+	for i, want := range []string{"GET /v1/workspaces 198.51.100.8", "POST /v1/chat/completions 198.51.100.9"} {
+		r := list.get("records." + strconv.Itoa(i))
+		got := r.Get("method").String() + " " + r.Get("uri").String() + " " + r.Get("client_ip").String()
+		if got != want || r.Get("action").String() != "auth_failure" || r.Get("response_status_code").Int() != 401 || r.Get("user_id").String() != "" {
+			t.Errorf("%s: %s", want, r.Raw)
+		}
+	}
+	if strings.Contains(string(list.Body), "eyJ") {
+		t.Errorf("the token is on the trail: %s", list.Body)
+	}
 }
