@@ -102,7 +102,10 @@ type anchor struct {
 
 // now is the time of Redis, as far as it is known; else the time that a caller has.
 func (b *Bank) now(caller time.Time) time.Time {
-	if a := b.anchor.Load(); a != nil && b.o.Clock == nil {
+	if b.o.Clock != nil {
+		return b.o.Clock.Now()
+	}
+	if a := b.anchor.Load(); a != nil {
 		return a.there.Add(time.Since(a.here))
 	}
 	return caller

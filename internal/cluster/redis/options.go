@@ -57,7 +57,8 @@ type Options struct {
 	// state their parts before anybody takes from it; 0 means two seconds, which is four
 	// signs of life, and less than 0 not at all.
 	Grace time.Duration
-	// Clock is the time of windows and resets; nil means that of Redis.
+	// Clock is the time of windows and resets; nil means that of Redis, by which keys
+	// expire in any case.
 	Clock ident.Clock
 
 	Metrics *Metrics     // nil means none

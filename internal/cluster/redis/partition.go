@@ -208,6 +208,7 @@ func (p *partition) join(ctx context.Context) error {
 	case a.word != "joined":
 		return errClash
 	}
+	p.queue.joined()
 	p.bank.anchor.Store(&anchor{time.UnixMilli(a.rest[0]).UTC(), time.Now()})
 	return nil
 }

@@ -44,6 +44,7 @@ type queue struct {
 	mu     sync.Mutex // guards what follows
 	moves  map[moveKey]move
 	tells  []told // in the order in which the store took them
+	busy   bool   // something was taken of which it is not known whether it arrived
 	recent map[string]told
 }
 
@@ -84,6 +85,7 @@ func (q *queue) next() (moves map[moveKey]move, tells []told) {
 			delete(q.moves, key)
 		}
 	}
+	q.busy = true
 	n := min(len(q.tells), batch)
 	tells = slices.Clone(q.tells[:n])
 	q.tells = slices.Delete(q.tells, 0, n)
@@ -95,6 +97,7 @@ func (q *queue) next() (moves map[moveKey]move, tells []told) {
 func (q *queue) again(tells []told, waits func(i int) bool, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.busy = false
 	var back []told
 	for i := range tells {
 		if waits(i) {
@@ -125,13 +128,20 @@ func (q *queue) restart() []told {
 	for _, t := range q.tells {
 		q.remember(t)
 	}
-	q.moves, q.tells = nil, slices.DeleteFunc(q.tells, func(t told) bool { return !t.amends })
+	q.moves, q.tells, q.busy = nil, slices.DeleteFunc(q.tells, func(t told) bool { return !t.amends }), true
 	return slices.Collect(maps.Values(q.recent))
 }
 
-// empty reports whether there is nothing to be told.
+// joined says that what restart gave away arrived.
+func (q *queue) joined() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.busy = false
+}
+
+// empty reports whether Redis knows everything.
 func (q *queue) empty() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.moves) == 0 && len(q.tells) == 0
+	return len(q.moves) == 0 && len(q.tells) == 0 && !q.busy
 }

@@ -1,0 +1,54 @@
+package redis_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"sluice/internal/cluster/redis"
+	"sluice/internal/cluster/redistest"
+	"sluice/internal/quota/quotatest"
+)
+
+// TestLinearisable: what calls at once are answered, by one node and by three, is what
+// some order of them one behind another would have been answered.
+func TestLinearisable(t *testing.T) {
+	t.Parallel()
+	one := redistest.Start(t)
+	for name, server := range map[string]func(testing.TB) redis.Server{
+		"one server": func(testing.TB) redis.Server { return at(one.Address) },
+		"cluster":    func(t testing.TB) redis.Server { return at(redistest.StartCluster(t).Addresses()...) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			linearisable(t, server(t))
+		})
+	}
+}
+
+func linearisable(t *testing.T, server redis.Server) {
+	b := new(books)
+	var banks []quotatest.Bank
+	still := &clock{now: time.Now()} // histories do not know of windows
+	for i := range 3 {
+		o := options(fmt.Sprint("n", i), server, b)
+		o.Clock = still
+		banks = append(banks, start(t, o))
+	}
+	for nodes := 1; nodes <= 3; nodes += 2 {
+		for seed := range uint64(20) {
+			quotatest.Check(t, quotatest.History{
+				Seed: seed, Org: fmt.Sprintf("o%d-%d", nodes, seed), Banks: banks[:nodes], Callers: 6, Settled: known,
+			})
+		}
+	}
+}
+
+// known waits until Redis knows all that a node has.
+func known(b quotatest.Bank) {
+	n, ok := b.(*node)
+	for ok && !n.Said() {
+		runtime.Gosched()
+	}
+}
