@@ -1,5 +1,7 @@
 package redis
 
+import "context"
+
 // Said reports whether Redis knows all that this node has.
 func (b *Bank) Said() bool {
 	for i := range b.partitions {
@@ -8,4 +10,11 @@ func (b *Bank) Said() bool {
 		}
 	}
 	return true
+}
+
+// LookAround looks for missing nodes.
+func (b *Bank) LookAround(ctx context.Context) {
+	for i := range b.partitions {
+		b.partitions[i].lookAround(ctx)
+	}
 }

@@ -16,7 +16,7 @@ import (
 const (
 	beat       = 500 * time.Millisecond // between signs of life
 	firstRetry = 50 * time.Millisecond
-	lastRetry  = time.Second
+	lastRetry  = 250 * time.Millisecond
 	missing    = time.Minute     // without a sign of life until a node is missing
 	lookAround = 2 * missing / 3 // between looks for missing nodes
 )
@@ -64,15 +64,25 @@ func (p *partition) failure() error {
 	return p.err
 }
 
+// errLost is that Redis does not know the node's part.
+var errLost = errors.New("this node has to state its part again")
+
+// standing is the epoch, how many runs there were under it, and whether Redis knows it.
+func (p *partition) standing() (epoch string, done int64, joined bool) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	p.doneMu.Lock()
+	defer p.doneMu.Unlock()
+	return p.epoch, p.done, p.joined
+}
+
 // ready waits until the node is on the roll; an error when it could not get there.
 func (p *partition) ready(ctx context.Context) (epoch string, done int64, err error) {
 	for {
 		p.mu.RLock()
-		epoch, joined, err, changed := p.epoch, p.joined, p.err, p.changed
-		p.doneMu.Lock()
-		done := p.done
-		p.doneMu.Unlock()
+		err, changed := p.err, p.changed
 		p.mu.RUnlock()
+		epoch, done, joined := p.standing()
 		if joined || err != nil {
 			return epoch, done, err
 		}
@@ -299,9 +309,9 @@ func (p *partition) say(ctx context.Context) error {
 
 // sayBatch tells Redis a batch; waiting says that others have to tell something first.
 func (p *partition) sayBatch(ctx context.Context) (waiting bool, err error) {
-	epoch, done, err := p.ready(ctx)
-	if err != nil {
-		return false, err
+	epoch, done, joined := p.standing()
+	if !joined {
+		return false, errLost // who waited here would wait for itself
 	}
 	moves, tells := p.queue.next()
 	args := append(p.head(epoch, done, 1+4*len(moves)+5*len(tells)), strconv.Itoa(len(moves)))
@@ -359,11 +369,8 @@ func (p *partition) lookAround(ctx context.Context) {
 
 // leave takes the node off the roll.
 func (p *partition) leave(ctx context.Context) {
-	epoch, _, err := p.ready(ctx)
-	if err == nil {
-		_, err = p.run(ctx, &p.bank.scripts.leave, p.head(epoch, 0, 0))
-	}
-	if err != nil {
+	epoch, _, _ := p.standing()
+	if _, err := p.run(ctx, &p.bank.scripts.leave, p.head(epoch, 0, 0)); err != nil {
 		p.bank.o.Logger.Warn("limits: this node could not sign off at redis; it counts as missing until it is back", "partition", p.number, "error", err.Error())
 	}
 }

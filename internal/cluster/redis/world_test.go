@@ -13,8 +13,6 @@ import (
 	"sluice/internal/quota"
 )
 
-var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-
 // clock is a time that a test sets.
 type clock struct {
 	mu  sync.Mutex

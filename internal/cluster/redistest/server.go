@@ -185,10 +185,18 @@ func StartCluster(t testing.TB) *Cluster {
 	if out, err := exec.CommandContext(ctx, cli, append(args, "--cluster-replicas", "1", "--cluster-yes")...).CombinedOutput(); err != nil {
 		t.Fatalf("make a cluster: %v\n%s", err, out)
 	}
+	c.Await(t)
+	return c
+}
+
+// Await waits until every server knows that all slots are served, and by whom.
+func (c *Cluster) Await(t testing.TB) {
+	t.Helper()
+	ctx, stop := context.WithTimeout(context.Background(), 2*startLimit)
+	defer stop()
 	for _, s := range c.Servers {
 		s.await(ctx, t)
 	}
-	return c
 }
 
 // await waits until a server of a cluster knows that all slots are served.
