@@ -77,6 +77,9 @@ func (r *ReplyRules) flatten(dst []splice.Edit, body []byte, counts blockCounts)
 		return dst
 	}
 	choices, _ := splice.Find(body, "choices")
+	if !isList(choices) {
+		return dst // an answer without choices must not be given some
+	}
 	var w JSON
 	w.Open('[')
 	for c := range splice.Elements(choices) {

@@ -106,6 +106,7 @@ func TestReplyRules(t *testing.T) {
 			`{"choices":[{"message":{"content":"a","content_blocks":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"a"}]}},{"message":{"content":"b"}}]}`},
 		{"lists of another endpoint", llm.Embed, dialect.ReplyRules{ContentLists: true}, `{"choices":[{"message":{"content":[]}}]}`, `{"choices":[{"message":{"content":[]}}]}`},
 		{"texts stay as they are", llm.ChatComplete, dialect.ReplyRules{ContentLists: true, Blocks: true}, `{"choices": [{"message":{"content":"say \"content\":["}}] }`, `{"choices": [{"message":{"content":"say \"content\":["}}] }`},
+		{"lists of what has no choices", llm.ChatComplete, dialect.ReplyRules{ContentLists: true}, `{"content":[null]}`, `{"content":[null]}`},
 		{"no JSON", llm.ChatComplete, reason, `<html>`, `<html>`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

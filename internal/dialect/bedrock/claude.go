@@ -38,6 +38,9 @@ func (invocation) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	if !splice.Valid(in.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no JSON object")
 	}
+	if err := dialect.HasList(llm.Messages, in.Body); err != nil {
+		return nil, err
+	}
 	a := &dialect.Answer{Body: in.Body}
 	a.Usage, a.Model = dialect.Usage(llm.Messages, in.Body, "")
 	return a, nil

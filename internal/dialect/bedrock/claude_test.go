@@ -45,8 +45,10 @@ func TestClaudeAnswer(t *testing.T) {
 	if err != nil || string(a.Body) != body || a.Model != "claude-sonnet-4-5" || a.Usage.InputTokens != 7 || a.Usage.OutputTokens != 5 {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if _, err = up.DecodeAnswer(&dialect.Incoming{Body: []byte(`<html>`)}); !fault.Has(err, fault.UpstreamInvalid) {
-		t.Error(err)
+	for _, none := range []string{`<html>`, `{"message":"Throttled"}`, `{"content":7}`} {
+		if _, err := up.DecodeAnswer(&dialect.Incoming{Body: []byte(none)}); !fault.Has(err, fault.UpstreamInvalid) {
+			t.Errorf("%s is taken for an answer: %v", none, err)
+		}
 	}
 	stream, err := os.ReadFile("../testdata/invoke.bin")
 	if err != nil {
