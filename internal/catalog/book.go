@@ -129,7 +129,7 @@ func (b *Book) Renew(ctx context.Context) {
 func (b *Book) Ready(ctx context.Context, provider string) error {
 	l := (*b.lists.Load())[provider]
 	if l == nil {
-		l = b.open(provider)
+		l = b.open(provider) //nolint:contextcheck // what it reads is in memory
 	}
 	b.renew(ctx, provider, l)
 	return ctx.Err()

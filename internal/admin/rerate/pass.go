@@ -56,9 +56,8 @@ func (p *pass) take(ctx context.Context, b *record.Billed) error {
 	if want := p.order.IntegrationID; want != "" && (account == nil || account.IntegrationID != want) {
 		return nil
 	}
-	charges, unread := ledger.ReadCostCounters(b.Charged.Budgets)
-	basis, strange := catalog.ReadBasis(b.Spend.Basis)
-	if !known || !again(b) || unread != nil || strange != nil {
+	basis, charges, ok := again(b)
+	if !known || !ok {
 		p.out.Left++
 		return nil
 	}
@@ -79,12 +78,17 @@ func (p *pass) take(ctx context.Context, b *record.Billed) error {
 	return p.change(ctx, b, after, charges)
 }
 
-// again reports whether it is known what an attempt used and which budgets it was charged
-// to. Neither is of what older programs recorded; of a call that was cut off by a crash
-// only the bound is known, and a cached answer was not charged.
-func again(b *record.Billed) bool {
+// again is what an attempt is billed by and which budgets it was charged to, unless that is
+// not known: neither is of what older programs recorded; of a call that was cut off by a
+// crash only the bound is known, and a cached answer was not charged.
+func again(b *record.Billed) (basis catalog.Basis, charges []ledger.Charge, ok bool) {
 	counted := b.Spend.State == ledger.Settled.String() || b.Spend.State == ledger.Estimated.String()
-	return counted && !b.Charged.At.IsZero() && b.Spend.Saved == 0
+	if !counted || b.Charged.At.IsZero() || b.Spend.Saved != 0 {
+		return basis, nil, false
+	}
+	basis, strange := catalog.ReadBasis(b.Spend.Basis)
+	charges, unread := ledger.ReadCostCounters(b.Charged.Budgets)
+	return basis, charges, strange == nil && unread == nil
 }
 
 // change notes that an attempt costs something else, and corrects it.
