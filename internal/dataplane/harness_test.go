@@ -2,6 +2,7 @@ package dataplane_test
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"log/slog"
 	"math/rand/v2"
@@ -60,7 +61,7 @@ type rig struct {
 func newRig(t testing.TB, change ...func(*dataplane.Settings)) *rig {
 	t.Helper()
 	hasher := keys.NewHasher([]byte("pepper of the tests"))
-	r := &rig{t: t, up: upstream.Start(t), journal: &list{}, dir: newDirectory(hasher), set: dataplane.DefaultSettings(), bank: quota.NewBank(), metrics: dataplane.NewMetrics()}
+	r := &rig{t: t, up: upstream.Start(t), journal: &list{t: t}, dir: newDirectory(hasher), set: dataplane.DefaultSettings(), bank: quota.NewBank(), metrics: dataplane.NewMetrics()}
 	r.set.SpoolDir = t.TempDir()
 	r.set.IdleTimeout = 2 * time.Second
 	for _, c := range change {
@@ -142,6 +143,7 @@ var builtinPrices = catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.Di
 
 // list is a journal in memory.
 type list struct {
+	t     testing.TB
 	mu    sync.Mutex // guards what follows
 	rows  []record.Attempt
 	lines []ledger.Line
@@ -172,12 +174,30 @@ func copyOf(line *ledger.Line) ledger.Line {
 	return c
 }
 
+// billAgain holds of every test's every call that its record is enough to bill it again.
+// What saved providers pay is not known here.
+func (l *list) billAgain(a *record.Attempt) {
+	if a.ProviderID != "" || a.Spend.State != "settled" && a.Spend.State != "estimated" {
+		return
+	}
+	basis, err := catalog.ReadBasis(a.Spend.Basis)
+	if err != nil {
+		l.t.Errorf("the basis of a bill: %v", err)
+	}
+	units := basis.Units(a.Endpoint, &a.Usage)
+	bill := builtinPrices.Find(a.Provider, cmp.Or(basis.Model, a.Model), nil).Bill(&units, nil)
+	if bill.Cost != a.Spend.Cost || bill.Lacks() != a.Spend.Unpriced || bill.Version != a.Spend.Version {
+		l.t.Errorf("%s of %s %s cost %+v, and billed again of %q %+v", a.Endpoint, a.Provider, a.Model, a.Spend, a.Spend.Basis, bill)
+	}
+}
+
 func (l *list) Append(a *record.Attempt) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := *a
 	c.Request.Bytes, c.Response.Bytes = bytes.Clone(a.Request.Bytes), bytes.Clone(a.Response.Bytes)
 	l.rows = append(l.rows, c)
+	l.billAgain(a)
 	if len(a.Closing) > 0 {
 		var line ledger.Line
 		if err := line.Decode(a.Closing); err != nil {
