@@ -312,6 +312,7 @@ func (a *App) serve(ctx context.Context) error {
 	}
 	a.draining.Store(true)
 	a.log.Info("draining", "open_requests", a.gateway.Open())
+	a.gateway.CancelAbandoned() // nobody waits for them
 	limit, stop := context.WithTimeout(context.WithoutCancel(ctx), a.set.Server.DrainTimeout)
 	defer stop()
 	err := a.server.Shutdown(limit)

@@ -98,6 +98,14 @@ func signOptions(s config.Settings, guarded *http.Client) sign.Options {
 	}
 }
 
+// abandoned is what the settings say about streams whose callers leave.
+func abandoned(u *config.Upstream) dataplane.Abandoned {
+	if u.AbandonedStreams != "drain" {
+		return dataplane.Abandoned{}
+	}
+	return dataplane.Abandoned{Streams: u.AbandonedStreamsMax, Bytes: int64(u.AbandonedStreamMB) << 20, Time: u.AbandonedStreamTimeout}
+}
+
 func (a *App) gatewaySettings() dataplane.Settings {
 	s, d := a.set, dataplane.DefaultSettings()
 	d.SpoolDir = filepath.Join(s.Data.Dir, "spool")
@@ -106,6 +114,7 @@ func (a *App) gatewaySettings() dataplane.Settings {
 	d.BodyLogBytes = s.Logs.BodyMaxBytes()
 	d.HeadTimeout = s.Upstream.RequestTimeout
 	d.IdleTimeout = s.Upstream.StreamIdleTimeout
+	d.Abandoned = abandoned(&s.Upstream)
 	d.HeaderAliases = s.Requests.HeaderPrefixAliases
 	d.IgnoreHeaders = s.Requests.HeadersToIgnore
 	d.MetadataFrom = s.Requests.HeadersToMetadata

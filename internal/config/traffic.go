@@ -61,6 +61,23 @@ type Upstream struct {
 	// it counts as broken.
 	StreamIdleTimeout time.Duration `env:"STREAM_IDLE_TIMEOUT" envDefault:"300000" range:"1000..86400000"`
 
+	// AbandonedStreams is what becomes of a provider's stream when its caller leaves:
+	// `cancel` ends it at once, and what it used is counted here as far as it came;
+	// `drain` reads it on, so that what the provider counted is known, and pays for the
+	// rest of the answer.
+	AbandonedStreams string `env:"ABANDONED_STREAMS" envDefault:"cancel" oneof:"cancel,drain"`
+
+	// AbandonedStreamsMax is how many streams are read on at once with
+	// `ABANDONED_STREAMS=drain`. Further ones are cancelled.
+	AbandonedStreamsMax int `env:"ABANDONED_STREAMS_MAX" envDefault:"64" range:"1..10000"`
+
+	// AbandonedStreamTimeout is how long a stream is read on after its caller left before
+	// it is cancelled.
+	AbandonedStreamTimeout time.Duration `env:"ABANDONED_STREAM_TIMEOUT" envDefault:"60000" range:"100..600000"`
+
+	// AbandonedStreamMB is how much of a stream is read on, in MiB, before it is cancelled.
+	AbandonedStreamMB int `env:"ABANDONED_STREAM_MAX_SIZE_IN_MB" envDefault:"8" range:"1..1024"`
+
 	// HTTPProxy is the proxy for `http://` providers. A name and password in it are
 	// kept secret.
 	HTTPProxy sealed.String `env:"HTTP_PROXY" check:"proxy" also:"http_proxy"`

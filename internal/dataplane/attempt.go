@@ -49,6 +49,8 @@ type attempt struct {
 	retries   int // further tries made
 	retried   int // what x-gateway-retry-attempt-count says
 	resp      *transport.Response
+	outlives  *outliving  // the call that resp is of; nil where it ends with its caller
+	drained   bool        // the caller left, and the stream was read to its end
 	held      *wire.Spool // the reply's body, when it was held
 	first     []byte      // the first bytes of a stream
 	reply     reply
@@ -82,4 +84,6 @@ func (a *attempt) close() {
 		_ = a.held.Close()
 		a.held = nil
 	}
+	a.outlives.release()
+	a.outlives = nil
 }

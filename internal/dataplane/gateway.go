@@ -90,6 +90,7 @@ type Settings struct {
 	BlockInline    bool          // refuse configuration in headers
 	ConfigLimits   routing.Limits
 	UserAgent      string       // sent upstream on typed routes
+	Abandoned      Abandoned    // streams whose callers leave
 	TrustedProxies wire.Proxies // who is believed about the addresses of callers; nil for nobody
 }
 
@@ -104,16 +105,17 @@ func DefaultSettings() Settings {
 // Gateway serves model requests. Safe for concurrent use.
 type Gateway struct {
 	Parts
-	set     Settings
-	configs *configCache
-	rules   ruleBook
-	judged  *judged
-	plans   plans
-	behind  *behind
-	tongues tongues
-	lines   *dialect.FileLines
-	counter *tokens.Counter
-	open    atomic.Int64 // requests being served
+	set       Settings
+	configs   *configCache
+	rules     ruleBook
+	judged    *judged
+	plans     plans
+	behind    *behind
+	tongues   tongues
+	lines     *dialect.FileLines
+	counter   *tokens.Counter
+	open      atomic.Int64 // requests being served
+	lingering lingering
 }
 
 // New makes a gateway of its parts.

@@ -34,7 +34,7 @@ func (a *attempt) ending(o record.Outcome) ending {
 	switch {
 	case !a.stake.sent:
 		return unsent
-	case o == record.OK:
+	case o == record.OK, a.drained:
 		return answered
 	case a.committed, a.log.BytesOut > 0 && a.log.Upstream < 400:
 		return broken

@@ -17,49 +17,94 @@ import (
 // relay passes a body on as it comes, byte for byte, without holding it. The last
 // piece waits for the record, so that no answered call is lost.
 func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
-	x, body := a.x, a.resp.Body
 	var room readRoom
 	defer room.free()
-	if err := x.out.Head(a.status, h, a.resp.Length); err != nil {
+	if err := a.x.out.Head(a.status, h, a.resp.Length); err != nil {
 		return g.left(a, err)
 	}
-	keep := capture{max: g.set.BodyLogBytes}
-	defer a.forget(&keep)
-	watch := g.meter(a)
-	flush := a.resp.Length < 0 || a.resp.Length > fastBytes
+	p := &passing{g: g, a: a, keep: capture{max: g.set.BodyLogBytes}, watch: g.meter(a), flush: a.resp.Length < 0 || a.resp.Length > fastBytes}
+	defer a.forget(&p.keep)
+	if p.watch != nil {
+		a.outlives.begin()
+	}
 	for {
 		buf := room.bytes()
-		n, err := body.Read(buf)
-		keep.take(buf[:n])
-		if watch != nil {
-			watch.Feed(buf[:n])
-		}
-		end := errors.Is(err, io.EOF) || a.resp.Length >= 0 && keep.size == a.resp.Length
-		if end {
-			a.keepReply(g, &keep)
-			a.readUsage(watch, &keep)
-			g.record(a, outcomeOfStatus(a.status))
-		}
-		if n > 0 {
-			if _, werr := x.out.Write(buf[:n]); werr != nil {
-				return g.left(a, werr)
-			}
-			a.committed = true
-			room.took(n)
-		}
+		n, err := a.resp.Body.Read(buf)
+		end := p.read(buf[:n], err)
 		switch {
-		case end:
-			return nil
-		case err != nil:
-			a.keepReply(g, &keep)
+		case a.outlives.lingers():
+			if a.drained = end; end || err != nil || a.outlives.took(n) != nil {
+				return p.left(errLeft)
+			}
+		case end || n > 0:
+			if err := p.pass(buf[:n], end); err != nil || end {
+				return err
+			}
+		}
+		if err != nil {
+			p.account()
 			return g.broken(ctx, a, err)
 		}
-		if flush {
-			if err := x.out.Flush(); err != nil {
-				return g.left(a, err)
-			}
-		}
+		room.took(n)
 	}
+}
+
+// passing is a body on its way to the client.
+type passing struct {
+	g     *Gateway
+	a     *attempt
+	keep  capture
+	watch *dialect.Stream // nil where it is no stream of events
+	flush bool            // each piece is sent at once
+}
+
+// read notes what one read brought, and reports whether it is the end.
+func (p *passing) read(b []byte, err error) (end bool) {
+	p.keep.take(b)
+	if p.watch != nil {
+		p.watch.Feed(b)
+	}
+	return errors.Is(err, io.EOF) || p.a.resp.Length >= 0 && p.keep.size == p.a.resp.Length
+}
+
+// pass gives the client a piece; the last one is on record before.
+func (p *passing) pass(b []byte, end bool) error {
+	a := p.a
+	if end {
+		p.account()
+		p.g.record(a, outcomeOfStatus(a.status))
+	}
+	if len(b) == 0 {
+		return nil
+	}
+	if err := a.x.give(b, p.flush && !end); err != nil {
+		if !a.recorded && a.outlives.left() {
+			return nil
+		}
+		return p.left(err)
+	}
+	a.committed = true
+	return nil
+}
+
+// account hands the record what came through so far.
+func (p *passing) account() {
+	p.a.keepReply(p.g, &p.keep)
+	p.a.readUsage(p.watch, &p.keep)
+}
+
+// left is Gateway.left with what came through until then.
+func (p *passing) left(err error) error {
+	p.account()
+	return p.g.left(p.a, err)
+}
+
+// give writes a piece of the answer to the client, at once if it shall be flushed.
+func (x *exchange) give(p []byte, flush bool) error {
+	if _, err := x.out.Write(p); err != nil || !flush {
+		return err
+	}
+	return x.out.Flush()
 }
 
 // meter watches the events of a stream that is only passed through; nil for

@@ -77,6 +77,9 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 		Method: a.plan.Method, Scheme: a.plan.Scheme, Host: a.plan.Host, Target: r.signing.Target, Header: r.signed, Body: a.body,
 		HeadTimeout: g.headTimeout(a), IdleTimeout: g.set.IdleTimeout, Room: in,
 	}
+	if in != nil {
+		ctx = g.outlive(ctx, a)
+	}
 	resp, err := g.Client.Do(ctx, &r.request)
 	var mine *transport.BodyError
 	a.stake.sent = a.stake.sent || reached(err) // a request may take several calls

@@ -51,10 +51,10 @@ func (g *Gateway) stream(ctx context.Context, a *attempt) error {
 	if a.first == nil || a.status >= 400 {
 		return nil
 	}
-	x := a.x
+	a.outlives.begin()
 	s := &relayer{g: g, a: a, watch: dialect.NewStream(g.streamOptions(a)), keep: capture{max: g.set.BodyLogBytes}}
 	if err := s.begin(); err != nil {
-		return g.left(a, err)
+		return s.left(err)
 	}
 	defer a.forget(&s.keep)
 	err := s.pass(a.first, false)
@@ -72,8 +72,7 @@ func (g *Gateway) stream(ctx context.Context, a *attempt) error {
 			return s.end(ctx, rerr)
 		}
 	}
-	x.status = a.status
-	return g.left(a, err)
+	return s.left(err)
 }
 
 func (g *Gateway) streamOptions(a *attempt) dialect.StreamOptions {
@@ -97,6 +96,7 @@ type relayer struct {
 	a     *attempt
 	watch *dialect.Stream
 	keep  capture
+	over  bool // the upstream came to the end of the stream
 }
 
 // begin sends the head, or when the stream continues another, the mark of it.
@@ -113,20 +113,42 @@ func (s *relayer) begin() error {
 }
 
 // pass relays what one read brought. When it holds the end of the stream, the
-// record is written first. The last piece waits for what the front has to add.
+// record is written first. The last piece waits for what the front has to add. What comes
+// after the client left is watched alone.
 func (s *relayer) pass(p []byte, last bool) error {
 	s.keep.take(p)
 	out := s.watch.Feed(p)
+	if s.a.outlives.lingers() {
+		return s.watched(len(p))
+	}
 	if s.watch.Done() {
 		s.record(record.OK)
 	}
 	if len(out) == 0 {
 		return nil
 	}
-	if _, err := s.a.x.out.Write(out); err != nil || last {
-		return err
+	err := s.a.x.give(out, !last)
+	if err != nil && !s.a.recorded && s.a.outlives.left() {
+		return nil
 	}
-	return s.a.x.out.Flush()
+	return err
+}
+
+// watched ends the reading on of a stream when it has told all, or enough was read.
+func (s *relayer) watched(n int) error {
+	if s.watch.Done() {
+		return errLeft
+	}
+	return s.a.outlives.took(n)
+}
+
+// left records a client that went away before the end of its stream, with what was used
+// as far as it is known.
+func (s *relayer) left(err error) error {
+	s.a.drained = s.over || s.watch.Done()
+	s.a.fault = fault.Wrap(fault.ClientGone, err)
+	s.record(record.ClientGone)
+	return fmt.Errorf("%w: %w", errCut, err)
 }
 
 // end settles a stream whose upstream has nothing more to say.
@@ -136,19 +158,23 @@ func (s *relayer) end(ctx context.Context, err error) error {
 	if !whole && end.Finished && errors.Is(err, io.EOF) {
 		tail, whole = append(tail, "data: [DONE]\n\n"...), true // some servers leave the mark out
 	}
+	if s.a.outlives.lingers() {
+		s.over = whole
+		return s.left(errLeft)
+	}
 	if whole {
 		s.record(record.OK)
 	}
 	if len(tail) > 0 {
 		if _, werr := out.Write(tail); werr != nil {
-			return s.g.left(s.a, werr)
+			return s.left(werr)
 		}
 	}
 	switch {
 	case whole:
 		return nil
 	case ctx.Err() != nil:
-		return s.g.left(s.a, ctx.Err())
+		return s.left(ctx.Err())
 	case end.Failed:
 		return s.failed(end)
 	}
