@@ -69,7 +69,6 @@ type App struct {
 	records   *journal.Records
 	lines     *journal.Lines
 	spend     *spend.Follower
-	unsummed  bool // spend does not run: the database took no writes when it should have begun
 	logs      *logstore.Store
 	specs     *provider.Table
 	guard     *netguard.Guard
@@ -289,9 +288,7 @@ func (a *App) Run(ctx context.Context) error {
 	if a.shared != nil { // it hears of what the ledger stores last
 		g.add("limits", a.shared.Run)
 	}
-	if !a.unsummed {
-		g.add("ledger", a.spend.Run)
-	}
+	g.add("ledger", a.spend.Run)
 	g.add("price lists", a.prices.Run)
 	g.add("retention", a.retain)
 	g.add("live copy", a.directory.Run)

@@ -8,9 +8,9 @@ import (
 )
 
 // openLedger brings the meters in the store up to what the journal knows of earlier runs.
-// Only then may they be loaded, and anything be served: unless the database takes no
-// writes. Then the gateway serves without adding up what is used. Nothing of it is lost,
-// since it waits in the journal, but it counts from the next start on.
+// Only then may they be loaded, and anything be served. Where the database takes no writes
+// the bank remembers that instead, so that limits hold, and it is stored once they are
+// taken again.
 func (a *App) openLedger(ctx context.Context) error {
 	o := spend.Options{
 		Node: a.journal.ID(), Lines: a.lines, Journal: a.journal, Store: a.store, Bank: a.limits, Clock: a.clock, Logger: a.log,
@@ -20,12 +20,11 @@ func (a *App) openLedger(ctx context.Context) error {
 	}
 	a.spend = spend.New(o)
 	err := a.spend.Recover(ctx)
-	if fault.Has(err, fault.ReadOnly) {
-		a.log.Error("what is used is not added up before the next start, because the database takes no writes at this one; it waits in the journal", "error", err.Error())
-		a.unsummed = true
-		return nil
+	if !fault.Has(err, fault.ReadOnly) {
+		return err
 	}
-	return err
+	a.log.Error("what was used is added up later, because the database takes no writes; it waits in the journal, and limits count it", "error", err.Error())
+	return a.spend.Postpone(ctx)
 }
 
 // ledgerMetrics shows how the sums of what was used keep up.

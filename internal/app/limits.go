@@ -21,6 +21,7 @@ type limiter interface {
 	Load(meters []quota.Meter)
 	Replace(carrier string, meters []quota.Meter)
 	Flushed(deltas []quota.Delta, readBack []quota.Meter)
+	Owe(parts []quota.Part)
 }
 
 // openLimits makes the counters of limits: this node's own or, with Redis, those of all.

@@ -271,4 +271,3 @@ func TestWhatCameThroughCounts(t *testing.T) {
 		})
 	}
 }
-

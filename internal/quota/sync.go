@@ -64,6 +64,30 @@ func (b *Bank) Flushed(deltas []Delta, readBack []Meter) {
 	b.Load(readBack)
 }
 
+// Owe counts usage of budgets that an earlier run settled and the store was not told of,
+// as if it had been settled here: Flushed takes it out again. Of a Part what is held and
+// the window mean nothing.
+func (b *Bank) Owe(parts []Part) {
+	for i := range parts {
+		b.owe(&parts[i])
+	}
+}
+
+func (b *Bank) owe(p *Part) {
+	for {
+		c := b.counter(p.Counter, p.Org, "", 0)
+		c.mu.Lock()
+		if c.gone {
+			c.mu.Unlock()
+			continue
+		}
+		c.belong(p.Org)
+		c.add(p.Used)
+		c.mu.Unlock()
+		return
+	}
+}
+
 func (b *Bank) flushed(d Delta) {
 	id := d.CounterID()
 	s := b.shard(id.Carrier)

@@ -79,6 +79,10 @@ func (f *Follower) drain(ctx context.Context) error {
 
 // catchUp reads and stores until there is no more.
 func (f *Follower) catchUp(ctx context.Context) error {
+	if err := f.locate(ctx); err != nil {
+		f.setFailure(err)
+		return err
+	}
 	for full := true; full; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -122,7 +126,7 @@ func (f *Follower) take(at record.Position, l *ledger.Line, st *Stats) {
 	if l.State == ledger.Corrected {
 		if at.Seq >= f.counted {
 			st.Corrected++
-			f.sums.add(l)
+			f.sums.add(l, at.Seq < f.owed)
 		}
 		return
 	}
@@ -137,7 +141,7 @@ func (f *Follower) take(at record.Position, l *ledger.Line, st *Stats) {
 		if !closed {
 			st.Stray++
 		}
-		f.sums.add(l)
+		f.sums.add(l, true)
 	}
 }
 
@@ -162,14 +166,14 @@ func (f *Follower) flush(ctx context.Context) error {
 }
 
 // count stores the sums. The bank learns of corrections by the meters as they are then:
-// it never had what they take back.
+// it never had what they take back, unless Postpone told it.
 func (f *Follower) count(ctx context.Context) error {
 	meters, err := f.o.Store.CountUsage(ctx, f.o.Node, f.counted, f.sums.to, f.sums.all())
 	if err != nil || !f.serving {
 		return err
 	}
 	f.o.Bank.Flushed(f.sums.used.deltas, meters)
-	if corrected := f.sums.corrected.deltas; len(corrected) > 0 && f.o.Corrected != nil {
+	if corrected := f.sums.corrected(); len(corrected) > 0 && f.o.Corrected != nil {
 		f.o.Corrected(corrected, meters)
 	}
 	return nil

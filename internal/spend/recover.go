@@ -13,14 +13,12 @@ import (
 // Recover brings the store up to what the journal knows, before anything is served: it
 // closes the lines that the last process left open, each with its bound, and stores what
 // was not stored. Behind it the meters of the store are what was used; then is the time
-// to load them. After an error it may be called again.
+// to load them. After an error it may be called again, or, where it is that the store takes
+// no writes, Postpone.
 //
 // Lines that cannot be closed because the journal is full stay open until the next start,
 // which is logged and shown by Err.
-func (f *Follower) Recover(ctx context.Context) (err error) {
-	if f.counted, err = f.o.Store.UsagePosition(ctx, f.o.Node); err != nil {
-		return fmt.Errorf("recover the ledger: %w", err)
-	}
+func (f *Follower) Recover(ctx context.Context) error {
 	if err := f.catchUp(ctx); err != nil {
 		return fmt.Errorf("recover the ledger: %w", err)
 	}

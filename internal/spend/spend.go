@@ -42,6 +42,8 @@ type Journal interface {
 type Store interface {
 	// UsagePosition is up to where a node counted; 0 for a new one.
 	UsagePosition(ctx context.Context, node string) (uint64, error)
+	// UsageSeen is a UsagePosition that was true lately: it needs no writer.
+	UsageSeen(ctx context.Context, node string) (uint64, error)
 	// CountUsage adds deltas and moves the position, in one transaction, and returns the
 	// meters as they are then. The same call may be made again after an error.
 	CountUsage(ctx context.Context, node string, from, to uint64, deltas []quota.Delta) ([]quota.Meter, error)
@@ -53,6 +55,8 @@ type Bank interface {
 	Sync(f func() error) error
 	// Flushed tells what was stored, and the meters as they are then.
 	Flushed(deltas []quota.Delta, meters []quota.Meter)
+	// Owe counts what an earlier run used and the store was not told of.
+	Owe(parts []quota.Part)
 }
 
 // Options say what a Follower connects. All but the last six must be given.
@@ -93,15 +97,17 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Follower sums the ledger of a node. Recover is called once, and then Run once; Stats
-// and Err are safe for concurrent use with them.
+// Follower sums the ledger of a node. Recover is called once, Postpone where it could not
+// store, and then Run once; Stats and Err are safe for concurrent use with them.
 type Follower struct {
 	o       Options
 	book    ledger.Book
 	read    record.Position // everything before is in book, and in sums or the store
 	counted uint64          // position in the store
+	located bool            // that is what the writer said
+	owed    uint64          // position before which Postpone told the bank of everything
 	sums    sums
-	serving bool // Recover has ended: what is read was settled in the bank too
+	serving bool // Recover or Postpone has ended: what is read was settled in the bank too
 	copies
 
 	state struct {

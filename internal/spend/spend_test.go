@@ -30,12 +30,12 @@ func TestSumsAreThoseOfTheLedger(t *testing.T) {
 			rt.Fatal(err)
 		}
 		m := newMemory()
-		w := newWorld(rt, dir, m, "a", "b", "c")
+		w := newWorld(rt, dir, m, m.usedOf, "a", "b", "c")
 		pick := func(name string, n int) int { return rapid.IntRange(0, n-1).Draw(rt, name) }
 		for range rapid.IntRange(0, 120).Draw(rt, "steps") {
 			w.step(pick)
 		}
-		w.finish(func(carrier string) int64 { return m.used[carrier] })
+		w.finish()
 	})
 }
 
@@ -56,11 +56,11 @@ func TestSumsOnEveryEngine(t *testing.T) {
 				t.Logf("seed %d", seed)
 				random := rand.New(rand.NewPCG(seed, 0))
 				pick := func(_ string, n int) int { return random.IntN(n) }
-				w := newWorld(t, t.TempDir(), s, carriers...)
+				w := newWorld(t, t.TempDir(), s, func(carrier string) int64 { return s.usedOf(t, carrier) }, carriers...)
 				for range 120 {
 					w.step(pick)
 				}
-				w.finish(func(carrier string) int64 { return s.usedOf(t, carrier) })
+				w.finish()
 			}
 		})
 	}
@@ -73,7 +73,7 @@ func TestRunStoresAfterTheInterval(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
-		w := newWorld(t, dir, m, "a")
+		w := newWorld(t, dir, m, m.usedOf, "a")
 		stop := run(w)
 		time.Sleep(time.Hour)
 		w.reserve(none)
@@ -97,7 +97,7 @@ func TestRunStoresAfterTheInterval(t *testing.T) {
 		if st := w.follower.Stats(); st.Lines != 2 || st.Open != 0 {
 			t.Errorf("figures %+v, want that the last line is stored at the end", st)
 		}
-		w.finish(func(carrier string) int64 { return m.used[carrier] })
+		w.finish()
 	})
 }
 
@@ -106,7 +106,7 @@ func TestRunTriesAgain(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
-		w := newWorld(t, dir, m, "a")
+		w := newWorld(t, dir, m, m.usedOf, "a")
 		stop := run(w)
 		synctest.Wait()
 		for _, behind := range []bool{false, true} {
@@ -131,7 +131,7 @@ func TestRunTriesAgain(t *testing.T) {
 		if err := stop(); err != nil {
 			t.Error(err)
 		}
-		w.finish(func(carrier string) int64 { return m.used[carrier] })
+		w.finish()
 	})
 }
 
@@ -147,7 +147,7 @@ func run(w *world) (stop func() error) {
 func TestStrayAndMalformedLines(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
-	w := newWorld(t, t.TempDir(), m, "a")
+	w := newWorld(t, t.TempDir(), m, m.usedOf, "a")
 	l := &ledger.Line{ID: ident.NewID(), State: ledger.Settled, At: noon, Charges: []ledger.Charge{{Carrier: "a", Entry: "budget", Units: 7}}}
 	if err := errors.Join(w.journal.AppendLine(l), w.journal.AppendLine(&ledger.Line{ID: "none", State: ledger.Settled})); err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestLongCallsAreCarriedAlong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := newMemory()
-			w := newWorld(t, t.TempDir(), m, "a")
+			w := newWorld(t, t.TempDir(), m, m.usedOf, "a")
 			w.reserve(none)
 			for range 400 {
 				w.reserve(none)
@@ -185,7 +185,7 @@ func TestLongCallsAreCarriedAlong(t *testing.T) {
 			if !crash {
 				w.end(none)
 			}
-			w.finish(func(carrier string) int64 { return m.used[carrier] })
+			w.finish()
 		})
 	}
 }
@@ -197,7 +197,7 @@ func TestCopiesThatAreTooLate(t *testing.T) {
 	last := func(_ string, n int) int { return n - 1 }
 	for cut := range 4 {
 		m := newMemory()
-		w := newWorld(t, t.TempDir(), m, "a")
+		w := newWorld(t, t.TempDir(), m, m.usedOf, "a")
 		for range 3 {
 			w.reserve(none)
 		}
@@ -233,7 +233,7 @@ func TestCopiesThatAreTooLate(t *testing.T) {
 		if cut > 0 && batches != 7 {
 			t.Errorf("%d batches, want 7", batches)
 		}
-		w.finish(func(carrier string) int64 { return m.used[carrier] })
+		w.finish()
 	}
 }
 
@@ -248,13 +248,13 @@ func (full) AppendLine(*ledger.Line) error { return journal.ErrFull }
 func TestRecoverWithAFullJournal(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
-	w := newWorld(t, t.TempDir(), m, "a")
+	w := newWorld(t, t.TempDir(), m, m.usedOf, "a")
 	w.reserve(none)
 	f := spend.New(spend.Options{Node: w.journal.ID(), Lines: w.journal.Lines(), Journal: full{}, Store: m, Bank: w.bank})
 	if err := f.Recover(t.Context()); err != nil || !errors.Is(f.Err(), journal.ErrFull) || f.Stats().Open != 1 {
 		t.Errorf("recovered: %v; shown: %v, %+v", err, f.Err(), f.Stats())
 	}
-	w.finish(func(carrier string) int64 { return m.used[carrier] })
+	w.finish()
 }
 
 // BenchmarkRecover closes a million lines that a process left open.

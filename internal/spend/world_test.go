@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/journal"
 	"sluice/internal/ledger"
@@ -43,9 +44,14 @@ type memory struct {
 
 func newMemory() *memory { return &memory{map[string]uint64{}, map[string]int64{}} }
 
+func (m *memory) usedOf(carrier string) int64 { return m.used[carrier] }
+
 func (m *memory) UsagePosition(_ context.Context, node string) (uint64, error) {
 	return m.position[node], nil
 }
+
+// UsageSeen is that of a replica, as far behind as can be.
+func (m *memory) UsageSeen(_ context.Context, node string) (uint64, error) { return 0, nil }
 
 func (m *memory) CountUsage(_ context.Context, node string, from, to uint64, deltas []quota.Delta) ([]quota.Meter, error) {
 	switch at := m.position[node]; {
@@ -89,11 +95,19 @@ func (s sql) usedOf(t testing.TB, carrier string) int64 {
 var errFlaky = errors.New("the connection broke")
 
 // flaky is a Store whose next call fails: before it does anything, or behind it. The
-// world goes on during a call.
+// world goes on during a call. While it is away it takes no writes.
 type flaky struct {
 	spend.Store
 	before, after bool
 	during        func()
+	away          bool
+}
+
+func (s *flaky) UsagePosition(ctx context.Context, node string) (uint64, error) {
+	if s.away {
+		return 0, fault.New(fault.ReadOnly, "")
+	}
+	return s.Store.UsagePosition(ctx, node)
 }
 
 func (s *flaky) CountUsage(ctx context.Context, node string, from, to uint64, deltas []quota.Delta) ([]quota.Meter, error) {
@@ -105,6 +119,9 @@ func (s *flaky) CountUsage(ctx context.Context, node string, from, to uint64, de
 	}
 	if before {
 		return nil, errFlaky
+	}
+	if s.away {
+		return nil, fault.New(fault.ReadOnly, "")
 	}
 	meters, err := s.Store.CountUsage(ctx, node, from, to, deltas)
 	if after {
@@ -130,11 +147,19 @@ func (b *bank) Flushed(deltas []quota.Delta, meters []quota.Meter) {
 	}
 }
 
+// Owe adds what is pending from an earlier run.
+func (b *bank) Owe(parts []quota.Part) {
+	for i := range parts {
+		b.pending[parts[i].Counter.Carrier] += parts[i].Used
+	}
+}
+
 // world is a node that serves, crashes and starts again, and what its budgets must show.
 type world struct {
 	failer
 	dir      string
 	store    *flaky
+	stored   func(carrier string) int64
 	carriers []string
 	journal  *journal.Journal
 	records  *journal.Records
@@ -149,13 +174,14 @@ type world struct {
 	consumed    record.Position  // by the log store
 }
 
-func newWorld(t failer, dir string, s spend.Store, carriers ...string) *world {
-	w := &world{failer: t, dir: dir, store: &flaky{Store: s}, carriers: carriers, want: map[string]int64{}, interrupted: map[string]bool{}}
+func newWorld(t failer, dir string, s spend.Store, stored func(carrier string) int64, carriers ...string) *world {
+	w := &world{stored: stored, failer: t, dir: dir, store: &flaky{Store: s}, carriers: carriers, want: map[string]int64{}, interrupted: map[string]bool{}}
 	w.start(func(string, int) int { return 0 })
 	return w
 }
 
-// start opens the journal and recovers, however often that fails.
+// start opens the journal and recovers, however often that fails. Where the store takes no
+// writes, before or in the middle, that is put off.
 func (w *world) start(pick chooser) {
 	w.Helper()
 	var err error
@@ -170,11 +196,33 @@ func (w *world) start(pick chooser) {
 	})
 	for again := true; again; again = err != nil {
 		w.store.before, w.store.after = pick("fails before", 4) == 1, pick("fails behind", 4) == 1
-		if err = w.follower.Recover(context.Background()); err != nil && !errors.Is(err, errFlaky) {
+		w.store.away = pick("away", 4) == 1
+		err = w.follower.Recover(context.Background())
+		if fault.Has(err, fault.ReadOnly) {
+			w.postpone()
+			err = nil
+		}
+		if err != nil && !errors.Is(err, errFlaky) {
 			w.Fatal(err)
 		}
 	}
-	w.store.before, w.store.after = false, false
+	w.store.before, w.store.after, w.store.away = false, false, false
+}
+
+// postpone has the bank know everything that was used before anything is served.
+func (w *world) postpone() {
+	w.Helper()
+	if err := w.follower.Postpone(context.Background()); err != nil {
+		w.Fatal(err)
+	}
+	if w.follower.Err() == nil {
+		w.Fatal("nothing shows that sums are not stored")
+	}
+	for _, c := range w.carriers {
+		if got := w.bank.pending[c] + w.stored(c); got < w.want[c] {
+			w.Fatalf("limits know %d used of %s, want at least %d", got, c, w.want[c])
+		}
+	}
 }
 
 type fixed struct{}
@@ -327,13 +375,13 @@ func (w *world) step(pick chooser) {
 }
 
 // finish stops, starts once more, and compares with what the store has of each carrier.
-func (w *world) finish(used func(carrier string) int64) {
+func (w *world) finish() {
 	w.Helper()
 	w.stop()
 	w.start(func(string, int) int { return 0 })
 	got := map[string]int64{}
 	for _, c := range w.carriers {
-		if n := used(c); n != 0 {
+		if n := w.stored(c); n != 0 {
 			got[c] = n
 		}
 	}

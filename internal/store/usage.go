@@ -32,6 +32,21 @@ func (s *Store) UsagePosition(ctx context.Context, node string) (seq uint64, err
 	return seq, err
 }
 
+// UsageSeen is a UsagePosition that was true lately: it asks no writer, and what it asks
+// may be behind.
+func (s *Store) UsageSeen(ctx context.Context, node string) (seq uint64, err error) {
+	r, _ := s.readsOf(nil)
+	err = r.within(ctx, "read the position of usage", func(ctx context.Context) error {
+		var row usagePosition
+		err := r.db.NewSelect().Model(&row).Where("p.node = ?", node).Scan(ctx)
+		if seq = uint64(row.Seq); errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	return seq, err
+}
+
 // positionIn reads the position of a node and holds it until the end of the transaction.
 func (s *Store) positionIn(ctx context.Context, rtx resource.Tx, node string) (seq uint64, err error) {
 	err = s.onMeters(ctx, rtx, "read the position of usage", func(ctx context.Context, db bun.IDB) error {

@@ -30,6 +30,9 @@ func (b *Bank) State(now time.Time, h *quota.Hold) quota.State { return b.own.St
 // Sync is quota.Bank's.
 func (b *Bank) Sync(f func() error) error { return b.own.Sync(f) }
 
+// Owe is quota.Bank's, before Run: the node's first statement has it.
+func (b *Bank) Owe(parts []quota.Part) { b.own.Owe(parts) }
+
 // Load is quota.Bank's: Redis has, or reads, what there is.
 func (b *Bank) Load(meters []quota.Meter) { b.own.Load(meters) }
 

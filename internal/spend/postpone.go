@@ -1,0 +1,119 @@
+package spend
+
+import (
+	"context"
+	"fmt"
+
+	"sluice/internal/ledger"
+	"sluice/internal/quota"
+	"sluice/internal/record"
+)
+
+// Postpone takes the place of Recover when the store takes no writes: it has the bank
+// remember what the journal knows and the store does not, the bounds of interrupted calls
+// included, so that limits hold as if all of it had been stored. Run stores it as soon as
+// the store takes writes again; until then Err says why it does not.
+//
+// Should the store be read from a replica that is behind, some usage counts twice until
+// then: a limit refuses too early rather than too late.
+func (f *Follower) Postpone(ctx context.Context) error {
+	if !f.located {
+		seen, err := f.o.Store.UsageSeen(ctx, f.o.Node)
+		if err != nil {
+			return fmt.Errorf("read how far usage was counted: %w", err)
+		}
+		f.counted = seen
+	}
+	into := &owing{Lines: f.o.Lines, bank: f.o.Bank, from: f.counted, orgs: map[string]string{}}
+	o := f.o
+	o.Lines, o.Store = into, into
+	twin := New(o)
+	if err := twin.Recover(ctx); err != nil {
+		return err
+	}
+	f.owed = twin.read.Seq
+	f.sums.tell()
+	f.note(func(s *Stats) { s.Abandoned += twin.Stats().Abandoned })
+	if err := twin.Err(); err != nil {
+		f.setFailure(err)
+	}
+	f.serving = true
+	return nil
+}
+
+// locate finds out up to where the store counted, which nobody but this node changes.
+func (f *Follower) locate(ctx context.Context) error {
+	if f.located {
+		return nil
+	}
+	at, err := f.o.Store.UsagePosition(ctx, f.o.Node)
+	if err != nil {
+		return err
+	}
+	if f.serving {
+		f.acquit(f.counted, at)
+	}
+	f.counted, f.located = at, true
+	return nil
+}
+
+// acquit has the bank forget what it was told between two positions: it was in the store.
+func (f *Follower) acquit(from, to uint64) {
+	var sum sums
+	f.o.Lines.Read(record.Position{}, func(at record.Position, l *ledger.Line) bool {
+		if at.Seq >= from && at.Seq < to && counts(at, l) {
+			sum.add(l, true)
+		}
+		return at.Seq < to
+	})
+	f.o.Bank.Flushed(sum.used.deltas, nil)
+}
+
+// counts reports whether the charges of a line count, by itself.
+func counts(at record.Position, l *ledger.Line) bool {
+	if l.State == ledger.Corrected {
+		return true
+	}
+	_, err := new(ledger.Book).Apply(ledger.Place(at), l)
+	return err == nil && l.State.Closes() && l.CopyOf == 0
+}
+
+// owing is a store that has the bank remember what it is told, and the lines that are read
+// for it. Nothing is trimmed.
+type owing struct {
+	Lines
+	bank Bank
+	from uint64
+	orgs map[string]string // by carrier
+}
+
+// Read is that of the lines, and notes whose their charges are.
+func (o *owing) Read(from record.Position, visit func(record.Position, *ledger.Line) bool) record.Position {
+	return o.Lines.Read(from, func(at record.Position, l *ledger.Line) bool {
+		for i := range l.Charges {
+			o.orgs[l.Charges[i].Carrier] = l.OrgID
+		}
+		return visit(at, l)
+	})
+}
+
+// Trim keeps all: nothing is stored.
+func (o *owing) Trim(record.Position) error { return nil }
+
+// UsagePosition is from where on the store knows nothing.
+func (o *owing) UsagePosition(context.Context, string) (uint64, error) { return o.from, nil }
+
+// UsageSeen is the same.
+func (o *owing) UsageSeen(context.Context, string) (uint64, error) { return o.from, nil }
+
+// CountUsage has the bank remember deltas.
+func (o *owing) CountUsage(_ context.Context, _ string, _, _ uint64, deltas []quota.Delta) ([]quota.Meter, error) {
+	parts := make([]quota.Part, 0, len(deltas))
+	for i := range deltas {
+		if d := &deltas[i]; d.Units > 0 { // less does not count before it is stored
+			parts = append(parts, quota.Part{Counter: d.CounterID(), Org: o.orgs[d.CarrierID], Used: d.Units})
+		}
+	}
+	o.bank.Owe(parts)
+	return nil, nil
+}
