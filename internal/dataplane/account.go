@@ -119,16 +119,15 @@ func hasOwnFields(s *provider.Spec, a *attempt) bool {
 	return false
 }
 
-// usableNow refuses a saved provider that is used up, expired, or not allowed to
-// be asked for the model. Source: contract/identity-and-governance.md section 6.
+// usableNow refuses a saved provider that is removed, expired, or not allowed to be asked
+// for the model. Whether it is used up is asked of the bank, when the call is reserved:
+// its status, exhausted, is for people and comes and goes with the worker's rounds.
+// Source: contract/identity-and-governance.md section 6.
 func usableNow(acct *credential.Account, a *attempt) error {
 	if acct.ExpiresAt != nil && !a.started.Before(*acct.ExpiresAt) || acct.Status == "expired" {
 		return target(fault.KeyExpired, "01", "virtual_key_expired_error", "the provider @"+acct.Slug+" has expired")
 	}
-	switch acct.Status {
-	case "exhausted":
-		return target(fault.BudgetExhausted, "04", "virtual_key_exhaust_error", "the budget of the provider @"+acct.Slug+" is used up")
-	case "archived":
+	if acct.Status == "archived" {
 		return fault.Newf(fault.InvalidRequest, "the provider @%s was removed", acct.Slug).At("x-gateway-provider")
 	}
 	if a.model == "" && a.x.direct != nil && acct.Restricted() {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"sluice/internal/credential"
+	"sluice/internal/ident"
+	"sluice/internal/quota"
 	"sluice/internal/record"
 	"sluice/test/upstream"
 )
@@ -184,7 +186,13 @@ func TestSavedProviders(t *testing.T) {
 		r.dir.accounts[slug] = a
 	}
 	account("good", nil)
-	account("spent", func(a *credential.Account) { a.Status = "exhausted" })
+	account("renewed", func(a *credential.Account) { a.Status = "exhausted" }) // the worker has not come to it since its reset
+	account("spent", func(a *credential.Account) { a.Kind, a.RecordID = credential.ProviderKind, ident.NewID() })
+	spent := r.limited(credential.ProviderKind, r.dir.accounts["spent"].RecordID, quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 1)}}).Budgets[0]
+	spent.Amount = spent.Limit
+	if i, _, _ := r.bank.Take(time.Now(), []quota.Hold{spent}); i >= 0 {
+		t.Fatal("the budget is used up already")
+	}
 	account("old", func(a *credential.Account) { a.ExpiresAt = &past })
 	account("picky", func(a *credential.Account) {
 		a.AllModels, a.Models = false, []credential.Model{{Slug: "gpt-4o", Enabled: true}}
@@ -205,6 +213,7 @@ func TestSavedProviders(t *testing.T) {
 		{"key as x-api-key", "@good/gpt-4o", []string{"x-gateway-api-key", "x-api-key: " + key}, 200, "choices"},
 		{"pass-through target: the header comes before the model", "@spent/gpt-4o", []string{"x-gateway-provider: @good", `x-gateway-config: {"passthrough":true}`}, 200, "choices"},
 		{"used up", "@spent/gpt-4o", nil, 412, "virtual_key_exhaust_error"},
+		{"used up until its reset", "@renewed/gpt-4o", nil, 200, "choices"},
 		{"expired", "@old/gpt-4o", nil, 401, "virtual_key_expired_error"},
 		{"model allowed", "@picky/gpt-4o", nil, 200, "choices"},
 		{"model not allowed", "@picky/o3", nil, 412, "model_not_allowed_error"},
