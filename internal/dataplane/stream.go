@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
+	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
 	"sluice/internal/record"
 )
@@ -196,7 +197,7 @@ func (s *relayer) cut(err error, end dialect.StreamEnd) error {
 	}
 	s.a.fault = f
 	s.record(o)
-	s.a.x.unfinished, s.a.x.midEvent = f, end.Mid
+	s.a.x.unfinished, s.a.x.midEvent, s.a.x.broken = f, end.Mid, s.a.talk
 	if s.a.target.ContinueStream {
 		s.a.x.carryOn(s.a, end)
 	}
@@ -206,7 +207,13 @@ func (s *relayer) cut(err error, end dialect.StreamEnd) error {
 // sayUnfinished ends a stream that no target could finish with an error event, so
 // that its caller does not take the part for the whole.
 func (x *exchange) sayUnfinished() error {
-	ev := dialect.ErrorEvent(x.match.Endpoint, x.unfinished.Text(), "upstream_error")
+	const typ = "upstream_error"
+	var ev []byte
+	if t := x.broken; t != nil { // its events are numbered, and some surfaces have more to say
+		ev = t.enc.Append(nil, &llm.Event{Kind: llm.EventFault, Text: x.unfinished.Text(), Name: typ})
+	} else {
+		ev = dialect.ErrorEvent(x.match.Endpoint, x.unfinished.Text(), typ)
+	}
 	if x.midEvent {
 		ev = append([]byte("\n\n"), ev...)
 	}

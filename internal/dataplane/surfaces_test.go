@@ -1,6 +1,7 @@
 package dataplane_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -176,7 +177,7 @@ func TestErrorsInTheCallersShape(t *testing.T) {
 func TestBrokenStreamsInTheCallersShape(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"chat": "data: {\"error\":", "messages": "event: error\ndata: {\"error\":", "responses": "event: error\ndata: {\"code\":",
+		"chat": "data: {\"error\":", "messages": "event: error\ndata: {", "responses": "event: response.failed\ndata: {",
 	} {
 		for _, p := range speakers {
 			r := newRig(t)
@@ -190,6 +191,9 @@ func TestBrokenStreamsInTheCallersShape(t *testing.T) {
 			}
 			if row := r.journal.one(t); row.Outcome != "truncated" {
 				t.Errorf("%s to %s: record %s", name, p.id, row.Outcome)
+			}
+			if n := strings.Count(a.Text, `"sequence_number":`); name == "responses" && !strings.Contains(a.Text, fmt.Sprintf(`"sequence_number":%d`, n-1)) {
+				t.Errorf("%s to %s: %d events are not numbered from 0 on: %s", name, p.id, n, a.Text)
 			}
 		}
 	}
