@@ -52,8 +52,12 @@ func (r reads) markEnd(at func(offset int) string, q resource.Query, rows []reco
 
 // pageAt reads a page, and where the feed stands; 0 when the page is empty.
 func (r reads) pageAt(ctx context.Context, s statement) (rows []recordRow, seq int64, err error) {
-	return rows, seq, r.ask(ctx, s, func(line *sql.Rows) error {
-		rows = append(rows, recordRow{})
-		return line.Scan(append(rows[len(rows)-1].places(), &seq)...)
+	var row recordRow
+	places := append(row.places(), &seq)
+	err = r.ask(ctx, s, func(line *sql.Rows) error {
+		err := line.Scan(places...)
+		rows = append(rows, row)
+		return err
 	})
+	return rows, seq, err
 }

@@ -45,7 +45,8 @@ func (t *tx) Rewrite(ctx context.Context, kind, id string, f func(resource.Recor
 // locked holds a record until the end of the transaction and returns its version.
 func (t *tx) locked(ctx context.Context, kind, id string) (version int64, err error) {
 	held := t.held(statement{"SELECT version FROM records WHERE kind = ? AND id = ?", []any{kind, id}})
-	return version, t.within(ctx, "lock "+kind, func(ctx context.Context) error { return t.askOne(ctx, held, &version) })
+	err = t.within(ctx, "lock "+kind, func(ctx context.Context) error { return t.askOne(ctx, held, &version) })
+	return version, err
 }
 
 // pastVersions lists the kept versions of a record but the present one, however many

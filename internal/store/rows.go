@@ -51,10 +51,14 @@ func (row *recordRow) places() []any {
 
 // records runs a statement that answers recordColumns.
 func (r reads) records(ctx context.Context, s statement) (rows []recordRow, err error) {
-	return rows, r.ask(ctx, s, func(line *sql.Rows) error {
-		rows = append(rows, recordRow{})
-		return line.Scan(rows[len(rows)-1].places()...)
+	var row recordRow
+	places := row.places()
+	err = r.ask(ctx, s, func(line *sql.Rows) error {
+		err := line.Scan(places...)
+		rows = append(rows, row)
+		return err
 	})
+	return rows, err
 }
 
 // rowOf checks a record and makes its line. The checks are those that only some
