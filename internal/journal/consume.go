@@ -101,16 +101,25 @@ func (j *Journal) Lines() *Lines {
 }
 
 // Read calls visit with the ledger lines from a position on, those that attempts and
-// corrections carry among them, and where each stands. Otherwise it is as Records.Read; the line is lent
-// for the call only, all but its texts.
+// corrections carry among them, and where each stands. Otherwise it is as Records.Read;
+// the line is lent for the call only, all but its texts.
 func (r *Lines) Read(from record.Position, visit func(at record.Position, l *ledger.Line) bool) record.Position {
+	return r.read(from, (*ledger.Line).Decode, visit)
+}
+
+// Skim is Read of what sums need of each line (ledger.Line.Skim).
+func (r *Lines) Skim(from record.Position, visit func(at record.Position, l *ledger.Line) bool) record.Position {
+	return r.read(from, (*ledger.Line).Skim, visit)
+}
+
+func (r *Lines) read(from record.Position, decode func(*ledger.Line, []byte) error, visit func(at record.Position, l *ledger.Line) bool) record.Position {
 	var l ledger.Line
 	return r.j.scan(from, r.j.gently(func(f frame) bool {
 		stored := f.closing()
 		if stored == nil {
 			return true
 		}
-		if l.Decode(stored) != nil {
+		if decode(&l, stored) != nil {
 			r.j.damaged.Add(1)
 			return true
 		}

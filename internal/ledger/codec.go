@@ -116,7 +116,13 @@ func (c *Charge) appendTo(dst []byte) []byte {
 // that equal the ones before are taken from there; the room of Charges is used again. So
 // it pays to read one line after another into the same Line, which then is good until the
 // next is read. The error wraps ErrMalformed; l is then half filled.
-func (l *Line) Decode(src []byte) error {
+func (l *Line) Decode(src []byte) error { return l.decode(src, true) }
+
+// Skim is Decode of what sums need: ID, State, At, Amount, Unpriced, CopyOf and, of a line
+// that is not reserved, the Charges. The rest is empty.
+func (l *Line) Skim(src []byte) error { return l.decode(src, false) }
+
+func (l *Line) decode(src []byte, whole bool) error {
 	before, charges := *l, l.Charges
 	*l = Line{}
 	d := newDecoder(src)
@@ -130,10 +136,16 @@ func (l *Line) Decode(src []byte) error {
 	extra := d.Lengths(lens[:])
 	was := before.texts()
 	for i, t := range l.texts() {
-		*t = d.text(lens[i], *was[i])
+		if whole || t == &l.ID {
+			*t = d.text(lens[i], *was[i])
+		} else {
+			d.Skip(lens[i])
+		}
 	}
 	d.Skip(extra)
-	l.Charges = d.charges(charges)
-	d.costs(l.Charges)
+	if l.Charges = charges[:0:cap(charges)]; whole || l.State != Reserved {
+		l.Charges = d.charges(charges)
+		d.costs(l.Charges)
+	}
 	return d.Err
 }

@@ -83,6 +83,27 @@ func TestAnyLineComesBackIntoAUsedLine(t *testing.T) {
 	})
 }
 
+// What is skimmed is what is read, as far as it goes.
+func TestAnyLineIsSkimmed(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var got ledger.Line
+		for range rapid.IntRange(1, 4).Draw(t, "lines") {
+			l := anyLine(t)
+			want := ledger.Line{ID: l.ID, State: l.State, At: l.At, Amount: l.Amount, Unpriced: l.Unpriced, CopyOf: l.CopyOf, Charges: l.Charges}
+			if l.State == ledger.Reserved {
+				want.Charges = nil
+			}
+			if err := got.Skim(l.AppendTo(nil)); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("stored and skimmed (-want +got):\n%s", diff)
+			}
+		}
+	})
+}
+
 // A line cut anywhere is refused, and never taken for another.
 func TestCutLineIsRefused(t *testing.T) {
 	t.Parallel()

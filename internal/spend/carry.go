@@ -13,7 +13,7 @@ import (
 // A line may be closed between the moment it is copied and the moment its copy is read.
 // Such a copy is too late: it must not open the line again, at the next start neither,
 // when the closing before it may be gone. So nothing is trimmed while a copy is on its
-// way, and one that is too late is closed by a line of its own, without charges.
+// way, and one that is too late is closed by a line of its own, with an id and nothing else.
 type copies struct {
 	first   uint64        // where the first line stands that was read
 	pending int           // copies that were written and not read yet
@@ -68,9 +68,7 @@ func (f *Follower) tooLate(l *ledger.Line) bool {
 	if f.book.Has(l.ID) || l.CopyOf < f.first {
 		return false
 	}
-	end := *l
-	end.State, end.Amount, end.Charges = ledger.Released, 0, nil
-	f.late = append(f.late, end)
+	f.late = append(f.late, ledger.Line{ID: l.ID, State: ledger.Released, At: l.At, CopyOf: l.CopyOf})
 	return true
 }
 

@@ -105,7 +105,7 @@ func (f *Follower) fill() (full bool) {
 		return true
 	}
 	var st Stats
-	f.read = f.o.Lines.Read(f.read, func(at record.Position, l *ledger.Line) bool {
+	f.read = f.o.Lines.Skim(f.read, func(at record.Position, l *ledger.Line) bool {
 		if f.first == 0 {
 			f.first = at.Seq
 		}

@@ -25,6 +25,8 @@ type Lines interface {
 	// Read lends the lines from a position on to visit, until it returns false, and
 	// returns the position behind the last entry that was looked at.
 	Read(from record.Position, visit func(at record.Position, l *ledger.Line) bool) record.Position
+	// Skim is Read with what sums need of each line alone.
+	Skim(from record.Position, visit func(at record.Position, l *ledger.Line) bool) record.Position
 	// Wait returns nil when there is something to read at a position.
 	Wait(ctx context.Context, at record.Position) error
 	// Trim says that nothing before a position is needed any more.
