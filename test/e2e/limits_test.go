@@ -122,3 +122,93 @@ func TestBudgetOverThreeNodes(t *testing.T) {
 		g.stop()
 	}
 }
+
+// Three nodes serve a budget while Redis hangs, loses everything and starts anew, and one
+// of them is killed with calls under way: calls that cannot be checked are refused with
+// 503, what is let through never costs more than the budget, and in the end the store has
+// what the logs add up to.
+func TestBudgetOverThreeNodesInAStorm(t *testing.T) {
+	t.Parallel()
+	up, redis := upstream.Start(t), redistest.Start(t)
+	var answers atomic.Int64
+	up.On("/v1/chat/completions", func(upstream.Seen) *upstream.Reply {
+		answers.Add(1)
+		r := upstream.JSON(200, []byte(`{"id":"c","object":"chat.completion","model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":50,"total_tokens":70}}`))
+		r.Wait = 5 * time.Millisecond
+		return &r
+	})
+	const each = 20*2.5e-6 + 50*10e-6 // dollars
+	p := spenders(t, 3, redis, storetest.Postgres(t), up, object{"type": "cost", "credit_limit": 1})
+	var passed, unchecked atomic.Int64
+	stop := make(chan struct{})
+	var all sync.WaitGroup
+	var nodes [3]atomic.Pointer[gateway]
+	for i, g := range p.nodes {
+		nodes[i].Store(g)
+	}
+	for i := range 12 {
+		all.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				switch a := nodes[i%3].Load().try("POST", "/v1/chat/completions", spending, "x-gateway-api-key: "+p.key); a.Status {
+				case http.StatusOK:
+					passed.Add(1)
+				case http.StatusServiceUnavailable:
+					unchecked.Add(1)
+				case http.StatusPreconditionFailed, 0: // used up for the moment, or the node is dead
+				default:
+					t.Errorf("%d %s", a.Status, a.Body)
+				}
+				time.Sleep(20 * time.Millisecond) // a budget is to outlast the storm
+			}
+		})
+	}
+	moved := func(what string) {
+		before := passed.Load()
+		eventually(t, 20*time.Second, "calls pass "+what, func() bool { return passed.Load() > before+3 || float64(answers.Load())*each > 0.9 })
+	}
+	moved("at first")
+	redis.Pause()
+	eventually(t, 20*time.Second, "calls are refused without Redis", func() bool { return unchecked.Load() > 0 })
+	eventually(t, 20*time.Second, "health says so", func() bool { return nodes[0].Load().call("GET", "/v1/health", "").get("limits").String() == "refusing" })
+	redis.Resume()
+	moved("behind a pause")
+	redis.Wipe(t)
+	moved("behind a loss")
+	nodes[2].Load().child.kill()
+	moved("with a node dead")
+	nodes[2].Store(nodes[2].Load().again())
+	p.nodes[2] = nodes[2].Load()
+	redis.Kill()
+	redis.Run(t)
+	moved("behind a new start of Redis")
+	close(stop)
+	all.Wait()
+	if worst := float64(answers.Load()) * each; worst > 1 {
+		t.Errorf("the provider served %d calls, worth %.6f dollars", answers.Load(), worst)
+	}
+	p.balanced(t)
+	eventually(t, 20*time.Second, "health is good again", func() bool { return p.nodes[0].health() == "ok" })
+}
+
+// balanced waits until the store has what the logs of all nodes add up to, and no more
+// than the budget.
+func (p *spender) balanced(t *testing.T) {
+	t.Helper()
+	var used, logged float64
+	eventually(t, 20*time.Second, "the store has what the logs add up to", func() bool {
+		logged = 0
+		for _, g := range p.nodes {
+			logged += g.spentBy(p.key) / 100
+		}
+		used = p.nodes[0].do(adminKey, "GET", "/v1/api-keys/"+p.id, nil).get("usage_limits.current_usage").Float()
+		return used > 0 && strconv.FormatFloat(used, 'f', 9, 64) == strconv.FormatFloat(logged, 'f', 9, 64)
+	})
+	if used > 1 {
+		t.Errorf("%.9f dollars are used of one", used)
+	}
+}
