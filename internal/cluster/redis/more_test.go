@@ -31,10 +31,36 @@ func TestWindows(t *testing.T) {
 	}
 	first.Settle(wrong, taken, []int64{20})
 	eventually(t, "what was used counts in the next window", func() bool {
-		_, refused, left := second.take(t, time.Now(), tokens(11, 100))
-		return refused == 0 && left == 10
+		_, _, left := second.take(t, time.Now(), tokens(1<<50, 100)) // never taken
+		return left == 10
 	})
 	if st := second.State(wrong, &quota.Hold{Counter: tokens(0, 0).Counter, Org: "o", Unit: quota.PerMinute, Limit: 100}); st.Left > 30 || !st.Anew.Equal(c.Now().Add(time.Minute)) {
+		t.Errorf("%+v", st)
+	}
+}
+
+// TestClockJumps: a node whose clock is wrong, or jumps, takes from and gives back to the
+// window that it is in Redis.
+func TestClockJumps(t *testing.T) {
+	t.Parallel()
+	s, b := redistest.Start(t), new(books)
+	jumps, right := start(t, options("a", at(s.Address), b)), start(t, options("b", at(s.Address), b))
+	weekly := tokens(10, 100)
+	weekly.Unit = quota.PerWeek
+	for i, now := range []time.Time{time.Now().AddDate(1, 0, 0), time.Now().AddDate(-1, 0, 0), time.Unix(0, 0)} {
+		taken, refused, _ := jumps.take(t, now, weekly)
+		if refused != -1 {
+			t.Error("refused at", now)
+		}
+		jumps.Settle(now.AddDate(0, 1, 0), taken, []int64{20})
+		eventually(t, "what was used is known", func() bool {
+			h := weekly
+			h.Amount = 1 << 50
+			_, _, left := right.take(t, time.Now(), h)
+			return left == 100-20*int64(i+1)
+		})
+	}
+	if st := jumps.State(time.Unix(0, 0), &weekly); st.Used != 60 || st.Anew.Before(time.Now()) || st.Anew.After(time.Now().AddDate(0, 0, 8)) {
 		t.Errorf("%+v", st)
 	}
 }
@@ -140,6 +166,35 @@ func TestGrace(t *testing.T) {
 	if left := asks.left(t, hold(0)); left != 40 {
 		t.Error("left is", left)
 	}
+}
+
+// TestOldCopy: a Redis that comes back with what it had a while ago is found out by each
+// node, and what was stored since is read again.
+func TestOldCopy(t *testing.T) {
+	t.Parallel()
+	n, s, b := single(t)
+	b.set(quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b"})
+	use := func(units int64) {
+		taken, _, _ := n.take(t, time.Now(), hold(units))
+		n.Settle(time.Now(), taken, []int64{units})
+		d := quota.Delta{CarrierID: "k", Entry: "b", Units: units, At: time.Now()}
+		n.Flushed([]quota.Delta{d}, b.add(d))
+		eventually(t, "all is said", n.Said)
+	}
+	use(10)
+	c := s.Client(t)
+	if err := c.Do(t.Context(), c.B().Save().Build()).Error(); err != nil {
+		t.Fatal(err)
+	}
+	use(20)
+	n.take(t, time.Now(), hold(30))
+	s.Kill()
+	s.Run(t)
+	eventually(t, "the node is back", func() bool { return n.Err() == nil && n.Said() })
+	eventually(t, "left is what was left", func() bool {
+		refused, left, _, err := n.Reserve(t.Context(), time.Now(), []quota.Hold{hold(1 << 50)})
+		return err == nil && refused == 0 && left == 40
+	})
 }
 
 // TestMissing: what a node held that never comes back ends with the next reset of the

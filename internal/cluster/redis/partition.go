@@ -335,7 +335,7 @@ func (p *partition) sayBatch(ctx context.Context) (waiting bool, err error) {
 	for _, i := range a.rest[2:] {
 		left[int(i)] = true
 	}
-	p.queue.again(tells, func(i int) bool { return left[i] }, now)
+	p.queue.again(tells, func(i int) bool { return left[i] })
 	return len(left) > 0, nil
 }
 

@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -12,8 +11,6 @@ import (
 const (
 	// tellPatience is how long what was stored waits for others who stored before.
 	tellPatience = 2 * time.Second
-	// toldFor is how long a node can repeat what it told: a failover may lose it.
-	toldFor = time.Minute
 	// batch is how many changes one script makes.
 	batch = 500
 )
@@ -41,11 +38,10 @@ type told struct {
 
 // queue is what a partition is still to be told by this node. Safe for concurrent use.
 type queue struct {
-	mu     sync.Mutex // guards what follows
-	moves  map[moveKey]move
-	tells  []told // in the order in which the store took them
-	busy   bool   // something was taken of which it is not known whether it arrived
-	recent map[string]told
+	mu    sync.Mutex // guards what follows
+	moves map[moveKey]move
+	tells []told // in the order in which the store took them
+	busy  bool   // something was taken of which it is not known whether it arrived
 }
 
 func (q *queue) move(parts []quota.Part) {
@@ -92,9 +88,8 @@ func (q *queue) next() (moves map[moveKey]move, tells []told) {
 	return moves, tells
 }
 
-// again puts back what others have to tell first, before what came meanwhile, and keeps
-// the rest for repeating.
-func (q *queue) again(tells []told, waits func(i int) bool, now time.Time) {
+// again puts back what others have to tell first, before what came meanwhile.
+func (q *queue) again(tells []told, waits func(i int) bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.busy = false
@@ -102,34 +97,23 @@ func (q *queue) again(tells []told, waits func(i int) bool, now time.Time) {
 	for i := range tells {
 		if waits(i) {
 			back = append(back, tells[i])
-		} else {
-			q.remember(tells[i])
 		}
 	}
 	q.tells = append(back, q.tells...)
-	maps.DeleteFunc(q.recent, func(_ string, t told) bool { return now.Sub(t.at) > toldFor })
-}
-
-func (q *queue) remember(t told) {
-	if !t.known || t.resets {
-		return
-	}
-	if q.recent == nil {
-		q.recent = make(map[string]told)
-	}
-	q.recent[t.id] = t
 }
 
 // restart empties the queue, whose changes the node's statement has, and returns what the
-// store was last known to say.
-func (q *queue) restart() []told {
+// store said. Corrections are not of the statement: they stay.
+func (q *queue) restart() (stored []told) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, t := range q.tells {
-		q.remember(t)
+		if t.known {
+			stored = append(stored, t)
+		}
 	}
 	q.moves, q.tells, q.busy = nil, slices.DeleteFunc(q.tells, func(t told) bool { return !t.amends }), true
-	return slices.Collect(maps.Values(q.recent))
+	return stored
 }
 
 // joined says that what restart gave away arrived.

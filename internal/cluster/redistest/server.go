@@ -75,7 +75,8 @@ func prepare(t testing.TB, port int) *Server {
 	return s
 }
 
-// Run starts a server that is not running, empty and at its old address.
+// Run starts a server that is not running at its old address: empty, or with what a SAVE
+// wrote.
 func (s *Server) Run(t testing.TB) {
 	t.Helper()
 	s.cmd = exec.CommandContext(context.Background(), "redis-server", s.args...)
@@ -96,7 +97,7 @@ func (s *Server) Run(t testing.TB) {
 	}
 }
 
-// Kill ends the server at once; all it has is lost.
+// Kill ends the server at once; all it has not saved is lost.
 func (s *Server) Kill() {
 	if s.cmd != nil {
 		_ = s.cmd.Process.Kill() // it may be gone already

@@ -1,11 +1,12 @@
 -- What all scripts have in common. KEYS[1] is the roll of the partition: a hash with
---   born       when the partition began, in ms: when it was first used, or lost all it had
+--   born       when the partition began, in ms: when it was first used, or lost something
+--   g          how often it lost something: budgets of before are read from the store again
 --   e:<node>   the epoch under which the node has stated its part
 --   o:<node>   how many scripts the node has run in it
 --   s:<node>   when it was last heard of, in ms
 -- Besides, in the same slot:
 --   <prefix>n:<node>        what the node has of budgets: u<id> used and not stored, h<id> held
---   <prefix>c:<name>        a budget: b, r what the store says was used and when it was last
+--   <prefix>c:<name>        a budget: g as on the roll; b, r what the store says was used and when it was last
 --                           reset; u, h what all nodes have; w, a what was waived by a
 --                           reset that has come, and which
 --   <prefix>w:<name>@<ms>   a rate in the window that began then: u, h, and what each life
@@ -21,6 +22,8 @@ local MONDAY = 345600000 -- windows are aligned to 1970-01-05
 local SLACK = 60000      -- how far clocks may differ without any effect
 local KEEP = 172800000   -- a budget that nobody asks for is read from the store again after two days
 
+local lost = redis.call('HGET', roll, 'g') or '0'
+
 local function num(v) return tonumber(v or 0) end
 local function text(n) return string.format('%.0f', n) end
 local function minus(s)
@@ -34,6 +37,12 @@ local function current()
   if redis.call('HGET', roll, 'e:' .. node) ~= epoch then return false end
   local run = redis.call('HINCRBY', roll, 'o:' .. node, 1)
   return run > done and run
+end
+
+-- there reports whether a budget is, and nothing was lost since it was made.
+local function there(id)
+  local c = redis.call('HMGET', prefix .. id, 'b', 'g')
+  return c[1] and c[2] == lost
 end
 
 -- part adds to what this node has.
@@ -62,7 +71,7 @@ local function create(id, used, reset)
       u, h = u + num(p[1]), h + num(p[2])
     end
   end
-  redis.call('HSET', prefix .. id, 'b', used, 'r', reset, 'u', text(u), 'h', text(h), 'w', '0', 'a', '0')
+  redis.call('HSET', prefix .. id, 'g', lost, 'b', used, 'r', reset, 'u', text(u), 'h', text(h), 'w', '0', 'a', '0')
   redis.call('PEXPIRE', prefix .. id, KEEP)
 end
 
@@ -77,8 +86,8 @@ local function tell(id, d, used, reset, mode)
     redis.call('HDEL', key, 'b', 'r', 'w', 'a')
     return mode == 'C'
   end
-  local c = redis.call('HMGET', key, 'b', 'r', 'u', 'w', 'a')
-  if not c[1] then
+  local c = redis.call('HMGET', key, 'b', 'r', 'u', 'w', 'a', 'g')
+  if not c[1] or c[6] ~= lost then
     if mode ~= 'l' then
       if d ~= '0' then part(id, 'u', minus(d)) end
       if used ~= '' then create(id, used, reset) end

@@ -4,8 +4,13 @@
 -- window is over in ms (0 for budgets); then three for each budget of which the node
 -- knows what the store says: id, used, last reset.
 if (redis.call('HGET', roll, 'e:' .. node) or '') ~= epoch then return {'epoch'} end
+if num(redis.call('HGET', roll, 'o:' .. node)) < done then
+  -- A run of this node is missing: with it may be what others said. All state their parts
+  -- again, as each finds out, and what was stored is read again.
+  lost = text(redis.call('HINCRBY', roll, 'g', 1))
+  redis.call('HSET', roll, 'born', text(now), 'o:' .. node, text(done))
+end
 redis.call('HSETNX', roll, 'born', text(now))
-local function there(id) return redis.call('HEXISTS', prefix .. id, 'b') == 1 end
 
 local old = redis.call('HGETALL', mine)
 for i = 1, #old, 2 do
@@ -35,5 +40,5 @@ end
 for k = at, #ARGV, 3 do
   if there(ARGV[k]) then tell(ARGV[k], '0', ARGV[k + 1], ARGV[k + 2], 'F') end
 end
-redis.call('HSET', roll, 'e:' .. node, ARGV[7], 's:' .. node, text(now), 'o:' .. node, ARGV[4])
+redis.call('HSET', roll, 'e:' .. node, ARGV[7], 's:' .. node, text(now))
 return {'joined', now}

@@ -14,7 +14,7 @@ for _ = 1, tonumber(ARGV[7]) do
     if redis.call('EXISTS', key) == 1 then change(id, 'h', held) end
     change(id, 'u', used)
     redis.call('PEXPIREAT', key, over + SLACK)
-  elseif redis.call('HEXISTS', key, 'b') == 1 then
+  elseif there(id) then
     change(id, 'h', held)
     change(id, 'u', used)
   else

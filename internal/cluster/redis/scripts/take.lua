@@ -15,7 +15,7 @@ for at = 8, #ARGV, 7 do
   holds[#holds + 1] = h
   if h.kind == 'b' then
     h.id = 'c:' .. h.name
-    if redis.call('HEXISTS', prefix .. h.id, 'b') == 0 then absent[#absent + 1] = #holds - 1 end
+    if not there(h.id) then absent[#absent + 1] = #holds - 1 end
   else
     h.begin = now - (now - MONDAY) % h.span
     h.id = 'w:' .. h.name .. '@' .. text(h.begin)
