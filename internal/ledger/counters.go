@@ -14,7 +14,7 @@ import (
 //
 // It is UTF-8 whatever the value keys are.
 func CostCounters(charges []Charge) string {
-	var b []byte
+	b := make([]byte, 0, countersSize(charges))
 	for i := range charges {
 		c := &charges[i]
 		if !c.Cost {
@@ -23,11 +23,32 @@ func CostCounters(charges []Charge) string {
 		if len(b) > 0 {
 			b = append(b, '\n')
 		}
-		b = strconv.AppendQuote(b, c.Carrier)
-		b = strconv.AppendQuote(append(b, ' '), c.Entry)
-		b = strconv.AppendQuote(append(b, ' '), c.ValueKey)
+		b = appendQuoted(b, c.Carrier)
+		b = appendQuoted(append(b, ' '), c.Entry)
+		b = appendQuoted(append(b, ' '), c.ValueKey)
 	}
 	return string(b)
+}
+
+// countersSize is the length of the text of CostCounters when nothing is escaped.
+func countersSize(charges []Charge) (n int) {
+	for i := range charges {
+		if c := &charges[i]; c.Cost {
+			n += len(c.Carrier) + len(c.Entry) + len(c.ValueKey) + len("\"\" \"\" \"\"\n")
+		}
+	}
+	return n
+}
+
+// appendQuoted is strconv.AppendQuote, which goes by runes, with a shorter way for what
+// almost all texts are: ids and words of ASCII.
+func appendQuoted(b []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return strconv.AppendQuote(b, text)
+		}
+	}
+	return append(append(append(b, '"'), text...), '"')
 }
 
 // ReadCostCounters is the inverse of CostCounters: a charge of 0 for each counter. The

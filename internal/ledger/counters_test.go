@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"errors"
+	"strconv"
 	"testing"
 	"unicode/utf8"
 
@@ -30,6 +31,17 @@ func TestCostCountersComeBack(t *testing.T) {
 			t.Fatalf("%q: %v (-want +got):\n%s", text, err, diff)
 		}
 	})
+}
+
+// The texts are quoted as Go quotes them, those of plain words too.
+func TestCostCountersAreQuoted(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{"", "0191f3a0-…", "0191f3a0-0003", "metadata.team:search", `say "so"`, `a\b`, "a\nb", "\x7f", "\xff", "~ !"} {
+		want := strconv.Quote("c") + " " + strconv.Quote(word) + " " + strconv.Quote(word)
+		if got := ledger.CostCounters([]ledger.Charge{{Carrier: "c", Entry: word, ValueKey: word, Cost: true}}); got != want {
+			t.Errorf("%q: got %s, want %s", word, got, want)
+		}
+	}
 }
 
 func TestMalformedCostCounters(t *testing.T) {

@@ -153,8 +153,10 @@ type State struct {
 // nothing again; zero for never.
 func (b *Bank) State(now time.Time, h *Hold) State {
 	at := now.UnixNano()
-	for {
-		c := b.counter(h.Counter, h.Org, h.Unit, at)
+	for c := h.taken; ; c = nil {
+		if c == nil {
+			c = b.counter(h.Counter, h.Org, h.Unit, at)
+		}
 		c.mu.Lock()
 		if c.gone {
 			c.mu.Unlock()

@@ -16,6 +16,7 @@ type Policy struct {
 	hold       Hold // with everything but the amount, and the value key of groups
 	conditions []condition
 	groups     []group
+	seen       *valueKeys // nil without groups
 }
 
 // group is a part of a value key.
@@ -52,13 +53,15 @@ func newPolicy(h Hold, conditions []Condition, groups []GroupBy) *Policy {
 	}
 	if len(groups) == 0 {
 		p.hold.Counter.ValueKey = defaultValueKey
+	} else {
+		p.seen = new(valueKeys)
 	}
 	return p
 }
 
 // Match returns the hold of the policy for a call, without an amount; false when the
 // policy does not apply: a condition is not met, or a part of the value key is missing.
-// Only a policy with groups allocates, its value key.
+// Only a policy with groups may allocate, a value key that it has not met lately.
 func (p *Policy) Match(c *Call) (Hold, bool) {
 	for i := range p.conditions {
 		if !p.conditions[i].meets(c) {
@@ -86,16 +89,19 @@ func (p *Policy) valueKey(c *Call) (string, bool) {
 		}
 		n += size
 	}
-	var b strings.Builder
-	b.Grow(n)
+	var room [valueKeyRoom]byte
+	b := room[:0]
 	for i := range p.groups {
 		if i > 0 {
-			b.WriteByte('-')
+			b = append(b, '-')
 		}
-		p.groups[i].write(&b, c)
+		b = p.groups[i].append(b, c)
 	}
-	key := b.String()
-	if len(key) <= MaxValueKey {
+	if n <= valueKeyRoom {
+		return p.seen.text(b), true
+	}
+	key := string(b)
+	if n <= MaxValueKey {
 		return key, true
 	}
 	digest := EntryOf(key)
@@ -114,14 +120,13 @@ func (g *group) size(c *Call) int {
 	return len(g.prefix) + len(value)
 }
 
-func (g *group) write(b *strings.Builder, c *Call) {
+func (g *group) append(b []byte, c *Call) []byte {
 	_, value := g.of(c)
-	b.WriteString(g.prefix)
+	b = append(b, g.prefix...)
 	if g.key == modelKey {
-		b.WriteString(c.Provider)
-		b.WriteByte('.')
+		b = append(append(b, c.Provider...), '.')
 	}
-	b.WriteString(value)
+	return append(b, value...)
 }
 
 // Policies are those of a workspace. The zero value and nil have none.

@@ -1,6 +1,7 @@
 package quota_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -190,15 +191,31 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestMatchAllocatesNothing where no policy with groups applies.
+// TestMatchAllocatesNothing where a policy has met the value keys before, or does not apply.
 func TestMatchAllocatesNothing(t *testing.T) {
 	any := []quota.Condition{is("api_key", "*"), not(is("model", "@openai/*"), "@openai/gpt-3.5")}
 	grouped := quota.RateLimit{Conditions: append(any, is("metadata.team", "ranking")), GroupBy: []quota.GroupBy{{Key: "metadata.team"}}, Type: quota.Requests, Unit: quota.PerMinute, Value: 5}
 	plain := quota.RateLimit{Conditions: any, Type: quota.Requests, Unit: quota.PerMinute, Value: 5}
-	p, c := &quota.Policies{Rates: []*quota.Policy{grouped.Compile("g"), plain.Compile("p")}}, chat()
+	met := quota.RateLimit{Conditions: any, GroupBy: []quota.GroupBy{{Key: "metadata.team"}, {Key: "model"}}, Type: quota.Requests, Unit: quota.PerMinute, Value: 5}
+	p, c := &quota.Policies{Rates: []*quota.Policy{grouped.Compile("g"), plain.Compile("p"), met.Compile("m")}}, chat()
 	room := make([]quota.Hold, 0, 4)
-	if n := testing.AllocsPerRun(100, func() { room = p.RateHolds(c, room[:0]) }); n != 0 || len(room) != 1 {
+	if n := testing.AllocsPerRun(100, func() { room = p.RateHolds(c, room[:0]) }); n != 0 || len(room) != 2 {
 		t.Errorf("%v allocations, %d holds", n, len(room))
+	}
+}
+
+// Value keys are those of the call, whatever the policy met before: more teams than it has
+// at hand, and keys longer than those that it keeps.
+func TestValueKeysAreOfTheCall(t *testing.T) {
+	t.Parallel()
+	limit := quota.RateLimit{Conditions: []quota.Condition{is("metadata.team", "*")}, GroupBy: []quota.GroupBy{{Key: "metadata.team"}}, Type: quota.Requests, Unit: quota.PerMinute, Value: 5}
+	p := limit.Compile("g")
+	for i := range 1000 {
+		team := strings.Repeat("x", i%7*50) + strconv.Itoa(i%200)
+		h, ok := p.Match(&quota.Call{Metadata: map[string]string{"team": team}})
+		if want := "metadata.team:" + team; !ok || h.Counter.ValueKey != want {
+			t.Fatalf("call %d is counted under %q, want %q", i, h.Counter.ValueKey, want)
+		}
 	}
 }
 
