@@ -97,6 +97,11 @@ func (o *owing) Read(from record.Position, visit func(record.Position, *ledger.L
 	})
 }
 
+// Skim is Read: without the rest of a line nobody knows whose its charges are.
+func (o *owing) Skim(from record.Position, visit func(record.Position, *ledger.Line) bool) record.Position {
+	return o.Read(from, visit)
+}
+
 // Trim keeps all: nothing is stored.
 func (o *owing) Trim(record.Position) error { return nil }
 

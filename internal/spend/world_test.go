@@ -130,10 +130,14 @@ func (s *flaky) CountUsage(ctx context.Context, node string, from, to uint64, de
 	return meters, err
 }
 
+// theOrg is whose everything in the world is.
+const theOrg = "org"
+
 // bank keeps what was settled and is not stored, and what it is told of the meters.
 type bank struct {
 	pending map[string]int64
 	meters  map[string]int64
+	nobodys int // parts of which it was not told whose they are
 }
 
 func (b *bank) Sync(f func() error) error { return f() }
@@ -151,6 +155,9 @@ func (b *bank) Flushed(deltas []quota.Delta, meters []quota.Meter) {
 func (b *bank) Owe(parts []quota.Part) {
 	for i := range parts {
 		b.pending[parts[i].Counter.Carrier] += parts[i].Used
+		if parts[i].Org != theOrg {
+			b.nobodys++
+		}
 	}
 }
 
@@ -189,7 +196,7 @@ func (w *world) start(pick chooser) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.bank = &bank{map[string]int64{}, map[string]int64{}}
+	w.bank = &bank{pending: map[string]int64{}, meters: map[string]int64{}}
 	w.records = w.journal.Records()
 	w.follower = spend.New(spend.Options{
 		Node: w.journal.ID(), Lines: w.journal.Lines(), Journal: w.journal, Store: w.store, Bank: w.bank, Batch: 3, Carry: 4, Clock: fixed{},
@@ -251,7 +258,7 @@ func (w *world) count(l *ledger.Line) {
 func (w *world) reserve(pick chooser) {
 	w.Helper()
 	w.serial++
-	l := &ledger.Line{ID: ident.NewID(), RequestID: ident.NewID(), State: ledger.Reserved, At: noon, Provider: "openai", Amount: 100}
+	l := &ledger.Line{ID: ident.NewID(), RequestID: ident.NewID(), State: ledger.Reserved, At: noon, OrgID: theOrg, Provider: "openai", Amount: 100}
 	for range 1 + pick("holds", 3) {
 		l.Charges = append(l.Charges, ledger.Charge{Carrier: w.carriers[pick("carrier", len(w.carriers))], Entry: "budget", Units: int64(100 + pick("bound", 100))})
 	}
@@ -294,7 +301,7 @@ func (w *world) end(pick chooser) {
 func (w *world) correct(pick chooser) {
 	w.Helper()
 	carrier := w.carriers[pick("carrier", len(w.carriers))]
-	l := &ledger.Line{ID: ident.NewID(), State: ledger.Corrected, At: noon, Charges: []ledger.Charge{{Carrier: carrier, Entry: "budget", Units: int64(pick("more", 200) - 100), Cost: true}}}
+	l := &ledger.Line{ID: ident.NewID(), State: ledger.Corrected, At: noon, OrgID: theOrg, Charges: []ledger.Charge{{Carrier: carrier, Entry: "budget", Units: int64(pick("more", 200) - 100), Cost: true}}}
 	w.corrected++
 	if err := w.journal.AppendCorrection(&record.Correction{ID: l.ID, Closing: l.AppendTo(nil)}); err != nil {
 		w.Fatal(err)
@@ -324,6 +331,9 @@ func (w *world) flush(pick chooser) {
 // settled compares the bank with the store behind a flush.
 func (w *world) settled() {
 	w.Helper()
+	if w.bank.nobodys > 0 {
+		w.Fatalf("of %d parts the bank was not told whose they are", w.bank.nobodys)
+	}
 	for id, units := range w.bank.pending {
 		if units != 0 {
 			w.Fatalf("%d units of %s are pending behind a flush", units, id)

@@ -109,6 +109,10 @@ func (p *process) UsagePosition(context.Context, string) (uint64, error) {
 	return p.meters.position, nil
 }
 
+func (p *process) UsageSeen(ctx context.Context, node string) (uint64, error) {
+	return p.UsagePosition(ctx, node)
+}
+
 func (p *process) CountUsage(_ context.Context, _ string, from, to uint64, deltas []quota.Delta) ([]quota.Meter, error) {
 	return nil, p.mortal.write("meters", func() error { return p.meters.count(from, to, deltas) })
 }
