@@ -259,6 +259,33 @@ func TestUnread(t *testing.T) {
 	}
 }
 
+// TestLeave: a node that stops leaves nothing behind, though another one has to tell first
+// what it stored.
+func TestLeave(t *testing.T) {
+	t.Parallel()
+	n, s, b := single(t)
+	b.set(quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b"})
+	leaves := start(t, options("leaves", at(s.Address), b))
+	use := func(m *node) quota.Delta {
+		taken, _, _ := m.take(t, time.Now(), hold(20))
+		m.Settle(time.Now(), taken, []int64{20})
+		return quota.Delta{CarrierID: "k", Entry: "b", Units: 20, At: time.Now()}
+	}
+	first, second := use(n), use(leaves)
+	before, after := b.add(first), b.add(second)
+	leaves.Flushed([]quota.Delta{second}, after)
+	leaves.stop()
+	n.Flushed([]quota.Delta{first}, before)
+	eventually(t, "all is said", n.Said)
+	if left := n.left(t, hold(0)); left != 60 {
+		t.Error("left is", left)
+	}
+	c := s.Client(t)
+	if keys, err := c.Do(t.Context(), c.B().Keys().Pattern("sluice:*n:leaves").Build()).AsStrSlice(); err != nil || len(keys) > 0 {
+		t.Error("it left", keys, err)
+	}
+}
+
 // TestLooks: asking whether anything is left of a budget asks nobody.
 func TestLooks(t *testing.T) {
 	t.Parallel()

@@ -154,13 +154,23 @@ func (p *partition) live(ctx context.Context) error {
 			p.rest(ctx)
 		}
 	}
-	last := context.WithoutCancel(ctx)
-	if p.isJoined() {
-		if err := p.say(last); err == nil && p.queue.empty() {
-			p.leave(last)
-		}
-	}
+	p.end(context.WithoutCancel(ctx))
 	return nil
+}
+
+// end says the last, and takes the node off the roll when it has nothing left to say. For
+// others who have to tell something first it waits as long as it does else.
+func (p *partition) end(ctx context.Context) {
+	for by := time.Now().Add(2 * tellPatience); p.isJoined() && time.Now().Before(by); {
+		if err := p.say(ctx); err != nil {
+			return
+		}
+		if p.queue.empty() {
+			p.leave(ctx)
+			return
+		}
+		_ = pause(ctx, firstRetry) // ctx has no end
+	}
 }
 
 // rest waits until there is something to say, or it is time for a sign of life.
