@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/internal/cluster/redistest"
 	"sluice/test/upstream"
 )
 
@@ -35,6 +36,10 @@ func TestDoctor(t *testing.T) {
 	if out := cli(t, append(mailed.env, env...), "doctor", "--listen", "127.0.0.1:0", "--data-dir", data).out; !strings.Contains(out, "takes mails") || post.about("") > 0 {
 		t.Errorf("the mail server:\n%s%s", out, post.mail)
 	}
+	forgets := redistest.Start(t, "--maxmemory-policy", "allkeys-lru")
+	if out := cli(t, append([]string{"REDIS_URL=redis://" + forgets.Address}, env...), "doctor", "--listen", "127.0.0.1:0", "--data-dir", data).out; !strings.Contains(out, "FAIL  redis") || !strings.Contains(out, "noeviction") {
+		t.Errorf("a Redis that forgets counters:\n%s", out)
+	}
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -42,12 +47,12 @@ func TestDoctor(t *testing.T) {
 	defer taken.Close()
 	write(t, filepath.Join(data, "..", "plain"), "a file where a directory should be")
 	ill := cli(t, []string{"HTTPS_PROXY=" + upstream.Refused(t), "DB_TYPE=mysql", "DB_HOST=127.0.0.1", "DB_PORT=1", "DB_USER=u",
-		"SMTP_MAIL=ON", "SMTP_HOST=127.0.0.1", "SMTP_PORT=1", "SMTP_FROM=gateway@acme.example"},
+		"REDIS_URL=redis://127.0.0.1:1", "SMTP_MAIL=ON", "SMTP_HOST=127.0.0.1", "SMTP_PORT=1", "SMTP_FROM=gateway@acme.example"},
 		"doctor", "--listen", taken.Addr().String(), "--data-dir", filepath.Join(data, "..", "plain", "data"))
 	if ill.code == 0 {
 		t.Errorf("it finds nothing wrong:\n%s", ill.out)
 	}
-	for _, mark := range []string{"FAIL  disk", "FAIL  database", "FAIL  listener", "FAIL  upstream", "set DATA_DIR", "check DB_TYPE", "LISTEN and PORT", "HTTPS_PROXY", "FAIL  mail", "SMTP_HOST, SMTP_PORT"} {
+	for _, mark := range []string{"FAIL  disk", "FAIL  database", "FAIL  redis", "check REDIS_URL", "FAIL  listener", "FAIL  upstream", "set DATA_DIR", "check DB_TYPE", "LISTEN and PORT", "HTTPS_PROXY", "FAIL  mail", "SMTP_HOST, SMTP_PORT"} {
 		if !strings.Contains(ill.out, mark) {
 			t.Errorf("it does not say %q:\n%s", mark, ill.out)
 		}
