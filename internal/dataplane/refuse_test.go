@@ -49,6 +49,7 @@ func TestRefusals(t *testing.T) {
 		{"no credential", "POST", "/v1/chat/completions", hello, []string{"x-gateway-provider: openai"}, 400, "key"},
 		{"private custom host", "POST", "/v1/chat/completions", hello, []string{"x-gateway-provider: openai", "authorization: Bearer k", "x-gateway-custom-host: http://10.0.0.1/v1"}, 400, "private"},
 		{"metadata custom host", "POST", "/v1/chat/completions", hello, []string{"x-gateway-provider: openai", "authorization: Bearer k", "x-gateway-custom-host: http://169.254.169.254/v1"}, 400, ""},
+		{"metadata URL of a provider", "POST", "/v1/chat/completions", hello, []string{"x-gateway-provider: azure-ai", "authorization: Bearer k", "x-gateway-azure-foundry-url: http://169.254.169.254/models"}, 400, `"param":"azure_foundry_url"`},
 		{"malformed custom host", "POST", "/v1/chat/completions", hello, []string{"x-gateway-provider: openai", "authorization: Bearer k", "x-gateway-custom-host: ftp://example.com"}, 400, "http"},
 		{"forward list that names itself", "POST", "/v1/chat/completions", hello, []string{"x-gateway-provider: openai", "authorization: Bearer k", "x-gateway-forward-headers: x-gateway-forward-headers"}, 400, "x-gateway-forward-headers"},
 		{"metadata service header forwarded", "POST", "/v1/chat/completions", hello, []string{"x-gateway-provider: openai", "authorization: Bearer k", "x-gateway-forward-headers: Metadata-Flavor"}, 400, "metadata-flavor"},

@@ -50,9 +50,9 @@ func (g *Gateway) planCall(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
-	if p.Named && host == "" {
+	if p.Named != "" && host == "" {
 		if err := g.judged.check(p.Scheme + "://" + p.Host); err != nil {
-			return err
+			return fault.From(err).At(p.Named)
 		}
 	}
 	a.plan = p

@@ -82,7 +82,7 @@ func writePlans(b *strings.Builder, s *provider.Spec, title string, in inputs, e
 		if p.Model != c.Model {
 			fmt.Fprintf(b, " model=%q", p.Model)
 		}
-		if p.Named {
+		if p.Named != "" {
 			b.WriteString(" named")
 		}
 		b.WriteString("\n")

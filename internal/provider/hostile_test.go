@@ -216,7 +216,7 @@ func FuzzCustomHost(f *testing.F) {
 			return
 		}
 		u, perr := url.Parse(host)
-		if perr != nil || u.Host != p.Host || u.Scheme != p.Scheme || !p.Named {
+		if perr != nil || u.Host != p.Host || u.Scheme != p.Scheme || p.Named == "" {
 			t.Fatalf("%q: %s://%s, %v", host, p.Scheme, p.Host, perr)
 		}
 		checkTarget(t, p)

@@ -40,10 +40,10 @@ type Plan struct {
 	Model    string      // to stand in the body; equals Call.Model unless the provider wants another
 	// Underlying is the call's.
 	Underlying string
-	// Named is set when a caller or a stored value named the host as a whole
-	// (custom host, URL field, host in the path): such an address needs the check
-	// that custom hosts get.
-	Named bool
+	// Named is what named the host as a whole, a caller's or a stored value: "custom_host",
+	// a field of class URL such as "azure_foundry_url", or "path" with a host in it. Such an
+	// address needs the check that custom hosts get. Empty: the spec named it.
+	Named string
 }
 
 // Plan works out the upstream call. It reads v and keeps nothing of it.
@@ -189,7 +189,7 @@ func (p *Plan) Reroute(path, query string) error {
 func (q *query) base(p *Plan) (base, error) {
 	r := p.Endpoint.route
 	if at, ok := q.embedded(); ok {
-		p.Named = true
+		p.Named = "path"
 		return at, nil
 	}
 	if q.host != "" {
@@ -197,7 +197,7 @@ func (q *query) base(p *Plan) (base, error) {
 		if !ok {
 			return base{}, invalid("x-gateway-custom-host", "the custom host must be %s", classes[classURL])
 		}
-		p.Named = true
+		p.Named = customHost
 		return at, nil
 	}
 	if r.at.host != "" {

@@ -21,7 +21,7 @@ type route struct {
 	stream      template // empty: path
 	query       []pair
 	streamQuery []pair // of streams
-	named       bool   // a field of class url stands in the base
+	named       string // the field of class url that stands in the base; empty: none
 	at          base   // the base when it has no placeholders
 	fixed       bool   // and the path has none either
 	target      string // when fixed: both paths
@@ -91,7 +91,7 @@ func (s *Spec) checkHost(r *route) error {
 				return fmt.Errorf("%s, which is derived, stands in a host without a strict class", p.name)
 			}
 		case c == classURL && text == "":
-			r.named = true
+			r.named = p.name
 		case inHost && !strings.Contains(rest, "/") && !c.host():
 			return fmt.Errorf("field %s stands in a host without a strict class", p.name)
 		case c != classSegment && !c.host():
