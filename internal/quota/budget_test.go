@@ -41,6 +41,11 @@ func TestReadBudgets(t *testing.T) {
 		{"no limit", `{"type": "cost"}`, rules, "usage_limits.credit_limit"},
 		{"a limit of null", `{"credit_limit": null}`, rules, "usage_limits.credit_limit"},
 		{"below one", `{"credit_limit": 0.999999}`, rules, "usage_limits.credit_limit"},
+		{"below nothing", `{"credit_limit": -5}`, rules, "usage_limits.credit_limit"},
+		{"tokens below nothing", `{"type": "tokens", "credit_limit": -500}`, rules, "usage_limits.credit_limit"},
+		{"a threshold below nothing", `{"credit_limit": 5, "alert_threshold": -1}`, rules, "usage_limits.alert_threshold"},
+		{"days below nothing", `{"credit_limit": 5, "periodic_reset_days": -3}`, rules, "usage_limits.periodic_reset_days"},
+		{"half a day", `{"credit_limit": 5, "periodic_reset_days": 1.5}`, rules, "usage_limits.periodic_reset_days"},
 		{"a text", `{"credit_limit": "5"}`, rules, "usage_limits.credit_limit"},
 		{"too fine", `{"credit_limit": 5.0000001}`, rules, "usage_limits.credit_limit"},
 		{"too much", `{"credit_limit": 9000000001}`, rules, "usage_limits.credit_limit"},
@@ -79,6 +84,9 @@ func TestReadRates(t *testing.T) {
 		`[{"type": "cost", "unit": "rpm", "value": 1}]`:                                                                                "rate_limits[0].type",
 		`[{"type": "tokens", "unit": "rpm"}]`:                                                                                          "rate_limits[0].value",
 		`[{"type": "tokens", "unit": "rpm", "value": 1.5}]`:                                                                            "rate_limits[0].value",
+		`[{"type": "tokens", "unit": "rpm", "value": -1}]`:                                                                             "rate_limits[0].value",
+		`[{"type": "tokens", "unit": "rpm", "value": 1000000000001}]`:                                                                  "rate_limits[0].value",
+		`[{"type": "tokens", "unit": "rpm", "value": 1e30}]`:                                                                           "rate_limits[0].value",
 		`[{"type": "tokens", "unit": "rpm", "value": 1, "burst": 2}]`:                                                                  "rate_limits[0].burst",
 		`[{"type":"tokens","unit":"rpm","value":1},{"type":"tokens","unit":"rph","value":1},{"type":"tokens","unit":"rpd","value":1}]`: "rate_limits",
 	} {
@@ -241,3 +249,27 @@ func FuzzReadBudgets(f *testing.F) {
 }
 
 func hasParam(err error, at string) bool { return fault.From(err).Param == at }
+
+// Policies read their resets by the same rules.
+func TestPolicyResets(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		period quota.Period
+		at     string
+	}{
+		"by the calendar":    {quota.Period{Every: quota.Monthly}, ""},
+		"every few days":     {quota.Period{Days: 3}, ""},
+		"both":               {quota.Period{Every: quota.Weekly, Days: 3}, "periodic_reset_days"},
+		"a foreign word":     {quota.Period{Every: "yearly"}, "periodic_reset"},
+		"days below nothing": {quota.Period{Days: -1}, "periodic_reset_days"},
+	} {
+		p := quota.UsageLimit{
+			Conditions: []quota.Condition{{Key: "provider", Value: quota.Values{"openai"}}},
+			Budget:     quota.Budget{CreditLimit: 5 * quota.One, Period: c.period},
+		}
+		err := p.Validate()
+		if f := fault.From(err); c.at == "" && err != nil || c.at != "" && (err == nil || f.Param != c.at) {
+			t.Errorf("%s: %v, want a refusal at %q", name, err, c.at)
+		}
+	}
+}

@@ -108,8 +108,8 @@ func (p *RateLimit) Validate() error {
 	if p.Value < 1 {
 		return fault.New(fault.InvalidParameter, "the value is at least 1").At("value")
 	}
-	if p.Unit == "" {
-		return fault.New(fault.InvalidParameter, "the unit is one of rpm, rph, rpd, rpw").At("unit")
+	if err := (&Rate{Type: p.Type, Unit: p.Unit, Value: p.Value}).validate(""); err != nil {
+		return err
 	}
 	for i, c := range p.Conditions {
 		if err := c.validate(path("conditions", i)); err != nil {

@@ -38,6 +38,10 @@ func TestValidate(t *testing.T) {
 		{"a foreign endpoint type", func(p *quota.RateLimit) {
 			p.Conditions[0] = quota.Condition{Key: "endpoint_type", Value: quota.Values{"sing"}}
 		}, "conditions[0].value"},
+		{"a foreign group", func(p *quota.RateLimit) { p.GroupBy = []quota.GroupBy{{Key: "colour"}} }, "group_by[0].key"},
+		{"a group of no metadata", func(p *quota.RateLimit) { p.GroupBy = []quota.GroupBy{{Key: "metadata."}} }, "group_by[0].key"},
+		{"a value below nothing", func(p *quota.RateLimit) { p.Value = -1 }, "value"},
+		{"a value beyond reason", func(p *quota.RateLimit) { p.Value = quota.MaxRate + 1 }, "value"},
 		{"a group of endpoint types", func(p *quota.RateLimit) { p.GroupBy = []quota.GroupBy{{Key: "endpoint_type"}} }, "group_by[0].key"},
 		{"no group", func(p *quota.RateLimit) { p.GroupBy = nil }, ""},
 		{"a group twice", func(p *quota.RateLimit) { p.GroupBy = append(p.GroupBy, p.GroupBy[0]) }, "group_by[1].key"},
