@@ -29,6 +29,8 @@ func (g *Gateway) most(a *attempt) catalog.Limits {
 	x, reach := a.x, g.Prices.Reach(a.spec.ID, a.priceName())
 	l := catalog.Limits{Region: a.region(), Execution: a.execution(), Requests: 1, Searches: a.searches(), Images: a.images()}
 	switch {
+	case x.match.Endpoint == llm.Realtime:
+		l.Input, l.Output = cmp.Or(reach.Input, realtimeInput), cmp.Or(reach.Output, realtimeOutput)
 	case x.form != nil:
 		seconds := x.form.Payload().Len() / leastAudioRate
 		l.AudioMilli, l.Input, l.Output = seconds*1000, seconds*audioTokens, seconds*audioTokens

@@ -3,18 +3,17 @@ package dataplane
 import (
 	"context"
 	"errors"
+	"net/url"
 	"sync"
 
-	"sluice/internal/dialect"
 	"sluice/internal/fault"
-	"sluice/internal/llm"
 	"sluice/internal/provider/sign"
 	"sluice/internal/record"
 	"sluice/internal/wire"
 )
 
-// Socket is one side of a WebSocket conversation. Read and Write may be used by
-// one goroutine each at the same time.
+// Socket is one side of a WebSocket conversation. Read may be used by one goroutine, Write
+// and Close by several at the same time.
 type Socket interface {
 	Read(ctx context.Context) (text bool, data []byte, err error)
 	Write(ctx context.Context, text bool, data []byte) error
@@ -77,7 +76,9 @@ func (g *Gateway) Realtime(ctx context.Context, in *wire.Request, client Client)
 }
 
 func (g *Gateway) openUpstream(ctx context.Context, a *attempt) (Socket, error) {
-	a.model = a.x.model
+	if q, err := url.ParseQuery(a.x.in.RawQuery); err == nil && a.x.model == "" {
+		a.x.model = q.Get("model") // there is no body to say it
+	}
 	for _, step := range [...]func(context.Context, *attempt) error{g.resolve, g.shape} {
 		if err := step(ctx, a); err != nil {
 			return nil, err
@@ -91,8 +92,8 @@ func (g *Gateway) openUpstream(ctx context.Context, a *attempt) (Socket, error) 
 	return g.Sockets.Dial(ctx, signed.Scheme+"://"+signed.Host+signed.Target, h)
 }
 
-// converse relays until one side closes, mirrors the close to the other, and puts
-// the conversation on record.
+// converse relays until one side closes or a limit refuses a response, mirrors the close
+// to the other, and puts the conversation on record.
 func (g *Gateway) converse(ctx context.Context, a *attempt, down, up Socket) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -102,41 +103,55 @@ func (g *Gateway) converse(ctx context.Context, a *attempt, down, up Socket) {
 		fromClient bool
 	}
 	var both sync.WaitGroup
-	pump := func(from, to Socket, fromClient bool, see func([]byte)) {
+	s := &session{g: g, a: a}
+	pump := func(from, to Socket, fromClient bool, see func(context.Context, []byte) error) {
 		defer both.Done()
 		err := relayFrames(ctx, from, to, see)
-		first.Do(func() { first.err, first.fromClient = err, fromClient })
+		first.Do(func() {
+			first.err, first.fromClient = err, fromClient
+			if f := (*fault.Error)(nil); errors.As(err, &f) {
+				a.fault = f
+				_ = down.Write(ctx, true, refusedEvent(f)) // it may be gone
+				_ = down.Close(1008, "refused by a limit")
+			}
+		})
 		code, reason := closing(err)
 		_ = to.Close(code, reason) // whichever side is left is told why; it may be gone
 		stop()
 	}
 	both.Add(2)
-	go pump(down, up, true, nil)
-	go pump(up, down, false, func(data []byte) {
-		a.log.BytesOut += int64(len(data))
-		if u, model := dialect.Usage(llm.Realtime, data, "response.usage"); u.Reported {
-			a.log.Usage, a.log.ReplyModel = a.log.Usage.Add(u), model
-		}
-	})
+	go pump(down, up, true, s.fromClient)
+	go pump(up, down, false, s.fromProvider)
 	both.Wait()
-	o := record.OK
-	if c := (*Closed)(nil); !errors.As(first.err, &c) {
-		o = record.Truncated
-		if first.fromClient {
-			o = record.ClientGone
-		}
-	}
-	g.record(a, o)
+	s.end()
+	g.record(a, ofConversation(first.err, first.fromClient))
 }
 
-func relayFrames(ctx context.Context, from, to Socket, see func([]byte)) error {
+// ofConversation is how a conversation ended.
+func ofConversation(err error, fromClient bool) record.Outcome {
+	var closed *Closed
+	var refused *fault.Error
+	switch {
+	case errors.As(err, &closed):
+		return record.OK
+	case errors.As(err, &refused):
+		return record.Refused
+	case fromClient:
+		return record.ClientGone
+	}
+	return record.Truncated
+}
+
+func relayFrames(ctx context.Context, from, to Socket, see func(context.Context, []byte) error) error {
 	for {
 		text, data, err := from.Read(ctx)
 		if err != nil {
 			return err
 		}
-		if see != nil && text {
-			see(data)
+		if text {
+			if err := see(ctx, data); err != nil {
+				return err
+			}
 		}
 		if err := to.Write(ctx, text, data); err != nil {
 			return err
@@ -148,7 +163,11 @@ func relayFrames(ctx context.Context, from, to Socket, see func([]byte)) error {
 // be sent at all. Source: RFC 6455 section 7.4.1.
 func closing(err error) (int, string) {
 	var c *Closed
-	if !errors.As(err, &c) {
+	var f *fault.Error
+	switch {
+	case errors.As(err, &f):
+		return 1000, ""
+	case !errors.As(err, &c):
 		return 1011, "the other side was lost"
 	}
 	if c.Code == 1005 || c.Code == 1006 || c.Code == 1015 || c.Code < 1000 {

@@ -56,11 +56,15 @@ func (g *Gateway) reserve(ctx context.Context, a *attempt) error {
 	s.most = g.most(a)
 	s.bound = s.tariff.Bound(&s.most)
 	s.holds, s.rates = g.gather(a)
-	now := g.Clock.Now()
+	now, id := g.Clock.Now(), a.recordID()
+	if s.line.ID != "" { // the next response of a conversation
+		id = ident.NewIDAt(now)
+	}
 	if err := g.take(ctx, now, s.holds, atTarget); err != nil {
+		s.holds = nil
 		return err
 	}
-	return g.enter(a, now, a.recordID())
+	return g.enter(a, now, id)
 }
 
 // take takes all holds, or refuses the call.

@@ -1,0 +1,154 @@
+package dataplane
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"sluice/internal/catalog"
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/ledger"
+	"sluice/internal/llm"
+	"sluice/internal/quota"
+	"sluice/internal/record"
+	"sluice/internal/splice"
+)
+
+// What a response of a realtime conversation uses at most, in tokens, where the catalog
+// does not know.
+const (
+	realtimeInput  = 32_000
+	realtimeOutput = 4_096
+)
+
+// session is the money of a realtime conversation. Each response has a line of its own on
+// the ledger, reserved before it is asked for, or when the provider begins one by itself,
+// and closed by the usage that it ends with; responses at once share one. Frames of both
+// sides are noted by different goroutines.
+// Source: docs/money.md; https://platform.openai.com/docs/api-reference/realtime, read 2026-11.
+type session struct {
+	g *Gateway
+	a *attempt
+
+	mu    sync.Mutex // guards what follows, and the stake of the attempt
+	under int        // responses under way
+	used  llm.Usage  // of those that are done, of the line that is open
+	last  int64      // tokens of input of the last one that was done
+	words []byte     // events of text since the last one
+	all   llm.Usage  // of closed lines
+	spend record.Spend
+	terms []catalog.Term
+}
+
+// wordsMost bounds the events that are kept for counting a response that breaks off.
+const wordsMost = 256 << 10
+
+// fromClient notes an event of the caller; its error is that a limit refuses the response
+// that it asks for.
+func (s *session) fromClient(ctx context.Context, data []byte) error {
+	if splice.Text(data, "type") != "response.create" {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reserve(ctx)
+}
+
+// fromProvider notes an event of the provider; its error is that a limit refuses the
+// response that it begins.
+func (s *session) fromProvider(ctx context.Context, data []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.a.log.BytesOut += int64(len(data))
+	switch kind := splice.Text(data, "type"); kind {
+	case "response.created":
+		s.under++
+		return s.reserve(ctx)
+	case "response.done":
+		u, model := dialect.Usage(llm.Realtime, data, "response.usage")
+		s.a.log.ReplyModel = cmp.Or(model, s.a.log.ReplyModel)
+		s.used, s.last = s.used.Add(u), u.InputTokens
+		if s.under = max(s.under-1, 0); s.under == 0 {
+			s.close(answered)
+		}
+	case "response.output_text.delta", "response.text.delta", "response.output_audio_transcript.delta", "response.audio_transcript.delta":
+		if len(s.words)+len(data) < wordsMost {
+			s.words = append(append(append(s.words, "data: "...), data...), '\n')
+		}
+	}
+	return nil
+}
+
+// reserve opens a line unless one is open.
+func (s *session) reserve(ctx context.Context) error {
+	if s.a.stake.open {
+		return nil
+	}
+	err := s.g.reserve(ctx, s.a)
+	s.a.stake.sent = err == nil
+	return err
+}
+
+// close closes the line with what was used under it.
+func (s *session) close(e ending) {
+	st, a := &s.a.stake, s.a
+	if !st.open {
+		return
+	}
+	a.log.Usage = s.used
+	st.owed = s.g.owed(a, e)
+	s.g.closing(a)
+	if err := s.g.Journal.AppendLine(&st.line); err != nil {
+		s.g.Log.Error("a line of the ledger could not be closed; a restart closes it at its bound", "request_id", a.x.id, "error", err.Error())
+	}
+	s.g.settleStake(a)
+	a.x.tokens += st.owed.amount(quota.TokenCount)
+	s.sum(st)
+	st.holds, s.used, s.words = nil, llm.Usage{}, s.words[:0]
+}
+
+// sum adds a closed line to what the record of the conversation says.
+func (s *session) sum(st *stake) {
+	one, o := st.spend(s.a.x.room), &st.owed
+	s.g.Metrics.spent(s.a.spec.ID, &one)
+	s.all = s.all.Add(o.usage)
+	for _, t := range o.bill.Terms {
+		alike := func(u catalog.Term) bool { u.Units, u.Nano = t.Units, t.Nano; return u == t }
+		if i := slices.IndexFunc(s.terms, alike); i >= 0 {
+			s.terms[i].Units, s.terms[i].Nano = s.terms[i].Units+t.Units, s.terms[i].Nano+t.Nano
+		} else {
+			s.terms = append(s.terms, t)
+		}
+	}
+	sum := &s.spend
+	if sum.State == "" || sum.State == ledger.Released.String() || one.State == ledger.Estimated.String() {
+		sum.State = one.State
+	}
+	sum.Cost, sum.Bound, sum.Version, sum.Unpriced = sum.Cost+one.Cost, max(sum.Bound, one.Bound), one.Version, cmp.Or(sum.Unpriced, one.Unpriced)
+}
+
+// end closes what is open and hands the record what the whole conversation used. A
+// response that broke off counts with the input of the one before it and what was said; one
+// that never began counts nothing.
+func (s *session) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.under > 0:
+		s.used = s.used.Add(llm.Usage{InputTokens: s.last, OutputTokens: s.g.counter.Text(dialect.Spoken(s.words), s.a.priceName()).Tokens})
+		s.used.TotalTokens = s.used.InputTokens + s.used.OutputTokens
+		s.close(broken)
+	default:
+		s.a.stake.sent = false
+		s.close(unsent)
+	}
+	s.spend.Terms = string(writeTerms(nil, s.terms))
+	s.a.log.Usage, s.a.log.Spend = s.all, s.spend
+}
+
+// refusedEvent is a refusal as an event of the conversation.
+func refusedEvent(f *fault.Error) []byte {
+	return append([]byte(`{"type":"error",`), f.Body(fault.Model)[1:]...)
+}

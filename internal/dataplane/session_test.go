@@ -1,0 +1,194 @@
+package dataplane_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"sluice/internal/keys"
+	"sluice/internal/ledger"
+	"sluice/internal/quota"
+	"sluice/internal/record"
+)
+
+// What gpt-realtime costs in nano-dollars a token.
+const (
+	spokenTextIn, spokenTextOut   = 4_000, 16_000
+	spokenAudioIn, spokenAudioOut = 32_000, 64_000
+	spokenCached                  = 400
+)
+
+// talker is a provider of realtime conversations: it answers each event with the next of
+// its replies, and says the opening by itself.
+func talker(t *testing.T, opening []string, replies ...[]string) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer c.CloseNow()
+		say := func(events []string) {
+			for _, e := range events {
+				_ = c.Write(r.Context(), websocket.MessageText, []byte(e))
+			}
+		}
+		say(opening)
+		for i := 0; ; i++ {
+			if _, _, err := c.Read(r.Context()); err != nil {
+				return
+			}
+			if i < len(replies) {
+				say(replies[i])
+			}
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// converse opens a conversation with a provider through the gateway.
+func (r *rig) converse(t *testing.T, ctx context.Context, host string) *websocket.Conn {
+	t.Helper()
+	h := http.Header{"X-Gateway-Api-Key": {key}, "X-Gateway-Provider": {"openai"}, "Authorization": {"Bearer k"}, "X-Gateway-Custom-Host": {host + "/v1"}}
+	c, _, err := websocket.Dial(ctx, r.server.URL+"/v1/realtime?model=gpt-realtime", &websocket.DialOptions{HTTPHeader: h})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.CloseNow() })
+	return c
+}
+
+// heard reads events up to one that has a text in it.
+func heard(t *testing.T, ctx context.Context, c *websocket.Conn, text string) string {
+	t.Helper()
+	for {
+		_, b, err := c.Read(ctx)
+		if err != nil {
+			t.Fatalf("waiting for %s: %v", text, err)
+		}
+		if strings.Contains(string(b), text) {
+			return string(b)
+		}
+	}
+}
+
+const (
+	asking  = `{"type":"response.create"}`
+	created = `{"type":"response.created","response":{"id":"r","status":"in_progress","usage":null}}`
+	word    = `{"type":"response.output_audio_transcript.delta","delta":"one two three"}`
+	done    = `{"type":"response.done","response":{"id":"r","status":"completed","usage":{"total_tokens":140,"input_tokens":100,"output_tokens":40,` +
+		`"input_token_details":{"text_tokens":20,"audio_tokens":50,"cached_tokens":30},"output_token_details":{"text_tokens":10,"audio_tokens":30}}}}`
+	doneCost = 20*spokenTextIn + 50*spokenAudioIn + 30*spokenCached + 10*spokenTextOut + 30*spokenAudioOut
+)
+
+// Each response of a conversation has its line, reserved before the provider is asked and
+// closed with the provider's count; the record has the sum.
+func TestConversationIsBilledByResponse(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	r := newRig(t)
+	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 100)}})
+	c := r.converse(t, ctx, talker(t, nil, []string{created, word, done}, []string{created, done}))
+	for n := range 2 {
+		if err := c.Write(ctx, websocket.MessageText, []byte(asking)); err != nil {
+			t.Fatal(err)
+		}
+		heard(t, ctx, c, "response.done")
+		if s := r.bank.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != int64(n+1)*doneCost {
+			t.Errorf("behind response %d: %+v", n, s)
+		}
+	}
+	if err := c.Close(websocket.StatusNormalClosure, "bye"); err != nil {
+		t.Error(err)
+	}
+	row, lines := r.journal.one(t), r.journal.ledger()
+	if row.Outcome != record.OK || row.Spend.State != "settled" || row.Spend.Cost != 2*doneCost || row.Usage.InputAudioTokens != 100 || row.Usage.TotalTokens != 280 {
+		t.Errorf("%s: %+v, %+v", row.Outcome, row.Spend, row.Usage)
+	}
+	if !strings.Contains(row.Spend.Terms, `"audio_output"`) || !strings.Contains(row.Spend.Terms, `"units":60`) {
+		t.Errorf("terms %s", row.Spend.Terms)
+	}
+	if len(lines) != 4 || lines[0].ID != lines[1].ID || lines[0].ID == lines[2].ID || lines[2].State != ledger.Reserved || lines[3].Amount != doneCost || lines[3].RequestID != lines[0].RequestID {
+		t.Errorf("ledger: %+v", lines)
+	}
+}
+
+// A response that no budget has room for is not asked for: the caller is told in an event,
+// and the conversation is closed.
+func TestConversationEndsAtItsBudget(t *testing.T) {
+	t.Parallel()
+	for name, opening := range map[string][]string{"the caller asks": nil, "the provider begins by itself": {created}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+			defer stop()
+			r := newRig(t)
+			r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 1)}})
+			c := r.converse(t, ctx, talker(t, opening, []string{created, done}))
+			if err := c.Write(ctx, websocket.MessageText, []byte(asking)); err != nil {
+				t.Fatal(err)
+			}
+			if e := heard(t, ctx, c, `"type":"error"`); !strings.Contains(e, "api_key_exhaust_error") {
+				t.Error(e)
+			}
+			_, _, err := c.Read(ctx)
+			if ce := (websocket.CloseError{}); !errors.As(err, &ce) || ce.Code != websocket.StatusPolicyViolation {
+				t.Errorf("closed by %v", err)
+			}
+			if row := r.journal.one(t); row.Outcome != record.Refused || row.Spend.Cost != 0 || len(r.journal.ledger()) != 0 {
+				t.Errorf("%s: %+v, %d lines", row.Outcome, row.Spend, len(r.journal.ledger()))
+			}
+		})
+	}
+}
+
+// A caller that leaves in the middle of a response pays for the input of the one before
+// and for what was said.
+func TestConversationBreaksOff(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	r := newRig(t)
+	c := r.converse(t, ctx, talker(t, nil, []string{created, done}, []string{created, word}))
+	for _, until := range []string{"response.done", "one two three"} {
+		if err := c.Write(ctx, websocket.MessageText, []byte(asking)); err != nil {
+			t.Fatal(err)
+		}
+		heard(t, ctx, c, until)
+	}
+	if err := c.CloseNow(); err != nil {
+		t.Error(err)
+	}
+	row, lines := r.journal.one(t), r.journal.ledger()
+	rest := row.Spend.Cost - doneCost
+	if row.Spend.State != "estimated" || rest < 100*spokenTextIn+3*spokenTextOut || rest > 100*spokenTextIn+6*spokenTextOut || len(lines) != 4 || lines[3].State != ledger.Estimated {
+		t.Errorf("%s: %+v, %+v", row.Outcome, row.Spend, lines)
+	}
+}
+
+// A response that was asked for and never began costs nothing.
+func TestResponseThatNeverBegan(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	r := newRig(t)
+	c := r.converse(t, ctx, talker(t, nil, []string{`{"type":"error","error":{"message":"no"}}`}))
+	if err := c.Write(ctx, websocket.MessageText, []byte(asking)); err != nil {
+		t.Fatal(err)
+	}
+	heard(t, ctx, c, "error")
+	if err := c.Close(websocket.StatusNormalClosure, "bye"); err != nil {
+		t.Error(err)
+	}
+	if row, lines := r.journal.one(t), r.journal.ledger(); row.Spend.Cost != 0 || len(lines) != 2 || lines[1].State != ledger.Released {
+		t.Errorf("%+v, %+v", row.Spend, lines)
+	}
+}
