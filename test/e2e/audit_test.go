@@ -184,7 +184,7 @@ func TestRefusedTokensAreOnTheTrail(t *testing.T) {
 			t.Errorf("%s: %s", want, r.Raw)
 		}
 	}
-	if strings.Contains(string(list.Body), "eyJ") {
+	if strings.Contains(list.Body, "eyJ") {
 		t.Errorf("the token is on the trail: %s", list.Body)
 	}
 }
