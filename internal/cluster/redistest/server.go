@@ -80,7 +80,7 @@ func prepare(t testing.TB, port int) *Server {
 func (s *Server) Run(t testing.TB) {
 	t.Helper()
 	s.cmd = exec.CommandContext(context.Background(), "redis-server", s.args...)
-	s.cmd.Dir = s.dir
+	s.cmd.Dir, s.cmd.SysProcAttr = s.dir, diesWithUs()
 	if err := s.cmd.Start(); err != nil {
 		t.Fatalf("start redis-server: %v", err)
 	}
