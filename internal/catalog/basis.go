@@ -15,6 +15,7 @@ type Basis struct {
 	Execution  Execution `json:"execution_mode,omitempty"` // that was asked for, unless it is Standard
 	Characters int64     `json:"characters,omitempty"`     // of text that was to be spoken, where no usage was reported
 	Images     []Images  `json:"images,omitempty"`         // that were to be made, where no usage was reported
+	Other      []Other   `json:"other,omitempty"`          // that were counted and that a usage has no place for: pages
 }
 
 // NewBasis is that of a call of an endpoint with its limits. Model is as price lists name
@@ -42,7 +43,7 @@ func NewBasis(ep llm.Endpoint, model, asked string, most *Limits, reported bool)
 // with are those of images.
 func (b *Basis) Units(ep llm.Endpoint, used *llm.Usage) Units {
 	u := Count(*used)
-	u.Region, u.Characters, u.Images = b.Region, b.Characters, b.Images
+	u.Region, u.Characters, u.Images, u.Other = b.Region, b.Characters, b.Images, b.Other
 	if used.Tier == "" {
 		u.Execution = b.Execution
 	}
@@ -54,7 +55,7 @@ func (b *Basis) Units(ep llm.Endpoint, used *llm.Usage) Units {
 
 // Empty reports whether there is nothing to keep of the basis.
 func (b *Basis) Empty() bool {
-	return b.Model == "" && b.Region == "" && b.Execution == "" && b.Characters == 0 && len(b.Images) == 0
+	return b.Model == "" && b.Region == "" && b.Execution == "" && b.Characters == 0 && len(b.Images)+len(b.Other) == 0
 }
 
 // Text is the form in which records keep the basis: JSON, empty for an empty one.

@@ -379,3 +379,34 @@ func TestUnknownModelHasNoCost(t *testing.T) {
 		t.Errorf("%+v", row.Spend)
 	}
 }
+
+// A document is billed by its pages, by what the provider says it read or else by what it
+// answers; those that were annotated have a price of their own.
+func TestPagesAreBilled(t *testing.T) {
+	t.Parallel()
+	const (
+		page, annotated = 2_000_000, 3_000_000 // nano-dollars, of mistral-ocr-2512
+		document        = `{"model":"mistral-ocr-2512","document":{"type":"document_url","document_url":"https://example.com/a.pdf"}`
+		pages           = `"pages":[{"index":0,"markdown":"a"},{"index":1,"markdown":"b"}]`
+	)
+	for _, c := range []struct {
+		name, body, answer string
+		cost, bound        int64
+	}{
+		{"counted", document + `}`, `{` + pages + `,"model":"mistral-ocr-2512","usage_info":{"pages_processed":29,"doc_size_bytes":100}}`, 29 * page, 1000 * page},
+		{"not counted", document + `,"pages":[0,1,2]}`, `{` + pages + `}`, 2 * page, 3 * page},
+		{"annotated", document + `,"bbox_annotation_format":{"type":"json_schema"}}`, `{"usage_info":{"pages_processed":3},` + pages + `}`, 3 * annotated, 1000 * annotated},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.up.On("/v1/ocr", upstream.Always(upstream.JSON(200, json.RawMessage(c.answer))))
+			if a := r.call("POST", "/v1/ocr", c.body, "x-gateway-provider: mistral-ai", "authorization: Bearer sk-upstream", "x-gateway-custom-host: "+r.up.URL()+"/v1"); a.StatusCode != 200 {
+				t.Fatal(a.Text)
+			}
+			if s := r.journal.one(t).Spend; s.State != "settled" || s.Cost != c.cost || s.Bound != c.bound || s.Unpriced != "" {
+				t.Errorf("%+v, want a cost of %d within %d", s, c.cost, c.bound)
+			}
+		})
+	}
+}

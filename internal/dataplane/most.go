@@ -18,6 +18,7 @@ import (
 const (
 	outputMost   = 131_072 // tokens of an answer, unless the catalog knows better
 	searchesMost = 20      // searches that a model makes by itself
+	documentMost = 1000    // pages of a document
 
 	leastAudioRate = 750 // bytes of a second of speech: Opus at 6 kbit/s
 	audioTokens    = 100 // of a second of speech, heard or spoken
@@ -39,6 +40,8 @@ func (g *Gateway) most(a *attempt) catalog.Limits {
 	case x.match.Endpoint == llm.CreateSpeech:
 		l.Characters = int64(len(a.text("input")))
 		l.Input, l.Output = l.Characters, l.Characters*audioTokens
+	case x.match.Endpoint == llm.OCR:
+		l.Input, l.Other = a.inputMost(), a.pages(a.pagesMost())
 	case silent[x.match.Endpoint]:
 		l.Input = a.inputMost()
 	default:
@@ -172,6 +175,29 @@ func (a *attempt) speaksOfSearching() bool {
 
 // told are the members of a body that say what, not how.
 var told = map[string]bool{`"messages"`: true, `"input"`: true, `"prompt"`: true, `"system"`: true, `"instructions"`: true}
+
+// pages are pages of a document by the name that price lists have for them; those that are
+// annotated have another price.
+func (a *attempt) pages(n int64) []catalog.Other {
+	if n == 0 {
+		return nil
+	}
+	for _, asked := range [...]string{"document_annotation_format", "bbox_annotation_format"} {
+		if v := a.param(asked); v.Exists() && v.Type != gjson.Null {
+			return []catalog.Other{{Name: "annotated_pages", Count: n}}
+		}
+	}
+	return []catalog.Other{{Name: "pages", Count: n}}
+}
+
+// pagesMost are the pages that the call may have read: those that it lists, else as many
+// as a document may have.
+func (a *attempt) pagesMost() int64 {
+	if v := a.param("pages"); v.IsArray() {
+		return int64(len(v.Array()))
+	}
+	return documentMost
+}
 
 // images are those that the call asks for.
 func (a *attempt) images() []catalog.Images {

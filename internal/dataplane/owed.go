@@ -69,6 +69,7 @@ func (g *Gateway) owed(a *attempt, e ending) owed {
 		o.state, o.usage = ledger.Estimated, g.reckoned(a, o.usage, e != abandoned)
 	}
 	o.basis = catalog.NewBasis(a.x.match.Endpoint, a.priceName(), a.model, &a.stake.most, o.usage.Reported)
+	o.basis.Other = a.pages(o.usage.Pages)
 	u := o.basis.Units(a.x.match.Endpoint, &o.usage)
 	room := a.x.room
 	o.bill = a.stake.tariff.Bill(&u, room.terms)

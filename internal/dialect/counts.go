@@ -51,6 +51,8 @@ func (c *counts) field(name, val []byte) bool {
 		return count(hour, &c.u.CacheHourTokens)
 	case `"service_tier"`, `"speed"`:
 		c.tier(val)
+	case `"pages_processed"`:
+		return count(val, &c.u.Pages)
 	case `"seconds"`, `"prompt_audio_seconds"`:
 		return seconds(val, &c.u.AudioSeconds)
 	default:

@@ -75,6 +75,16 @@ func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (mo
 			units, _ := splice.Find(val, "billed_units")
 			c.read(units)
 		}
+	case `"usage_info"`: // of documents, as Mistral answers
+		if ep == llm.OCR {
+			c.read(val)
+		}
+	case `"pages"`:
+		if ep == llm.OCR && c.u.Pages == 0 {
+			for range splice.Elements(val) {
+				c.u.Pages++
+			}
+		}
 	case `"duration"`:
 		if ep == llm.CreateTranscription || ep == llm.CreateTranslation {
 			c.duration(val)
