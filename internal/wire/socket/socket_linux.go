@@ -7,13 +7,14 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync"
 	"syscall"
 	"unsafe"
 )
 
 // Of returns the connection with cheaper calls where it is a TCP connection, else as it
-// is. One goroutine may read it and another write it at a time; everything else is as
-// with net.Conn.
+// is. It is safe for concurrent use, as every net.Conn is: who has written what is
+// answered may still be on the way back from its Write when the next one writes.
 func Of(nc net.Conn) net.Conn {
 	tcp, ok := nc.(*net.TCPConn)
 	if !ok {
@@ -32,12 +33,13 @@ func Of(nc net.Conn) net.Conn {
 type conn struct {
 	*net.TCPConn
 	raw syscall.RawConn
-	in  transfer // of the goroutine that reads
-	out transfer // of the goroutine that writes
+	in  transfer // reads
+	out transfer // writes
 }
 
-// transfer is one read or write under way.
+// transfer is what moves bytes in one direction, one call at a time.
 type transfer struct {
+	mu   sync.Mutex // guards what follows for the time of a call
 	p    []byte
 	n    int
 	err  error
@@ -49,6 +51,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
 	c.in.p = p
 	err := c.raw.Read(c.in.call)
 	c.in.p = nil
@@ -65,7 +69,9 @@ func (c *conn) Read(p []byte) (int, error) {
 
 // Write implements net.Conn.
 func (c *conn) Write(p []byte) (int, error) {
-	c.out.p, c.out.n = p, 0
+	c.out.mu.Lock()
+	defer c.out.mu.Unlock()
+	c.out.p, c.out.n, c.out.err = p, 0, nil
 	err := c.raw.Write(c.out.call)
 	c.out.p = nil
 	if err == nil && c.out.err != nil {

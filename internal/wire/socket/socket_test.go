@@ -1,0 +1,154 @@
+package socket_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sluice/internal/wire/socket"
+)
+
+// pair is both ends of a connection.
+func pair(t *testing.T) (near, far net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	far, err = net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, err = l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { near.Close(); far.Close() })
+	return socket.Of(near), far
+}
+
+// What many write at once arrives whole, each piece in one, and is read once, however
+// many read.
+func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
+	const writers, pieces = 8, 2000
+	near, far := pair(t)
+	echoed := make(chan error, 1)
+	go func() { // sends back what comes
+		_, err := io.Copy(far, far)
+		echoed <- errors.Join(err, far.Close())
+	}()
+	var writing, reading sync.WaitGroup
+	for w := range writers {
+		writing.Go(func() {
+			piece := bytes.Repeat([]byte{byte('a' + w)}, 1+w*37)
+			for range pieces {
+				if n, err := near.Write(piece); n != len(piece) || err != nil {
+					t.Error(n, err)
+					return
+				}
+			}
+		})
+	}
+	var mu sync.Mutex
+	var got [writers]int
+	for range 3 {
+		reading.Go(func() {
+			buf := make([]byte, 512)
+			for {
+				n, err := near.Read(buf)
+				mu.Lock()
+				for _, c := range buf[:n] {
+					got[c-'a']++
+				}
+				mu.Unlock()
+				if err != nil {
+					if err != io.EOF {
+						t.Error(err)
+					}
+					return
+				}
+			}
+		})
+	}
+	writing.Wait()
+	if err := near.(interface{ CloseWrite() error }).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	reading.Wait()
+	if err := <-echoed; err != nil {
+		t.Error(err)
+	}
+	for w, n := range got {
+		if want := pieces * (1 + w*37); n != want {
+			t.Errorf("%d bytes of %c instead of %d", n, 'a'+w, want)
+		}
+	}
+}
+
+// More than the system takes at once is written as it is read.
+func TestLargeWrites(t *testing.T) {
+	t.Parallel()
+	near, far := pair(t)
+	large := strings.Repeat("0123456789abcdef", 1<<20)
+	written := make(chan error, 1)
+	go func() {
+		n, err := near.Write([]byte(large))
+		if err == nil && n != len(large) {
+			err = io.ErrShortWrite
+		}
+		pieces := net.Buffers{[]byte("x"), []byte(large), []byte("y")}
+		written <- errors.Join(err, socket.WriteBuffers(near, &pieces), near.Close())
+	}()
+	got, err := io.ReadAll(far)
+	if err := errors.Join(err, <-written); err != nil || string(got) != large+"x"+large+"y" {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+// Errors are those of net: limits, the other side's end, one's own.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	near, far := pair(t)
+	if n, err := near.Read(nil); n != 0 || err != nil {
+		t.Error("an empty read:", n, err)
+	}
+	if err := near.SetReadDeadline(time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	var timeout net.Error
+	if _, err := near.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || !errors.As(err, &timeout) || !timeout.Timeout() {
+		t.Error("behind the limit:", err)
+	}
+	if err := errors.Join(near.SetReadDeadline(time.Time{}), far.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := near.Read(make([]byte, 1)); err != io.EOF {
+		t.Error("behind the end:", err)
+	}
+	var err error
+	for range 100 { // until the answer to the first one is here
+		if _, err = near.Write([]byte("x")); err != nil {
+			break
+		}
+	}
+	if op := (*net.OpError)(nil); !errors.As(err, &op) || op.Op != "write" {
+		t.Error("to nobody:", err)
+	}
+	if err := near.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := near.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+		t.Error("when closed:", err)
+	}
+	if _, err := near.Write([]byte("x")); !errors.Is(err, net.ErrClosed) {
+		t.Error("when closed:", err)
+	}
+}
