@@ -2,10 +2,9 @@ package journal
 
 import "errors"
 
-// maxSpares is how many files are kept to be written again: one that follows the active
-// one, and as many more as busy callers fill in the second or so that the slowest
-// consumer takes to come round.
-const maxSpares = 4
+// maxSpares is how many files are kept to be written again: one that follows the
+// active one, and one more because that begins before the active one is consumed.
+const maxSpares = 2
 
 // reusable takes those out of segments that nobody else holds and that may become
 // spares. To write a file again saves finding its blocks, filling them with zeros and
