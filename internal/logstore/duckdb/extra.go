@@ -26,6 +26,7 @@ type extra struct {
 	OutputAudioTokens int64   `json:"output_audio_tokens,omitempty"`
 	InputImageTokens  int64   `json:"image_tokens,omitempty"`
 	OutputImageTokens int64   `json:"output_image_tokens,omitempty"`
+	Pages             int64   `json:"pages,omitempty"`
 	SearchUnits       int64   `json:"search_units,omitempty"`
 	AudioSeconds      float64 `json:"audio_seconds,omitempty"`
 	CitationTokens    int64   `json:"citation_tokens,omitempty"`
@@ -43,7 +44,7 @@ func (x *extra) take(a *record.Attempt) {
 	u := &a.Usage
 	x.SpanID, x.ParentSpan, x.Error, x.Dropped, x.Source = a.SpanID, a.ParentSpan, a.Error, a.Dropped, string(a.Source)
 	x.InputAudioTokens, x.OutputAudioTokens, x.SearchUnits = u.InputAudioTokens, u.OutputAudioTokens, u.SearchUnits
-	x.InputImageTokens, x.OutputImageTokens = u.InputImageTokens, u.OutputImageTokens
+	x.InputImageTokens, x.OutputImageTokens, x.Pages = u.InputImageTokens, u.OutputImageTokens, u.Pages
 	x.CitationTokens, x.CostNano, x.SearchContext = u.CitationTokens, u.CostNano, u.SearchContext
 	x.CacheHourTokens, x.Tier = u.CacheHourTokens, u.Tier
 	x.PromptID, x.PromptVersionID, x.PromptSlug = a.PromptID, a.PromptVersionID, a.PromptSlug
@@ -63,7 +64,7 @@ func (x *extra) give(a *record.Attempt) {
 	u := &a.Usage
 	a.SpanID, a.ParentSpan, a.Error, a.Dropped, a.Source = x.SpanID, x.ParentSpan, x.Error, x.Dropped, record.Source(x.Source)
 	u.InputAudioTokens, u.OutputAudioTokens, u.SearchUnits = x.InputAudioTokens, x.OutputAudioTokens, x.SearchUnits
-	u.InputImageTokens, u.OutputImageTokens = x.InputImageTokens, x.OutputImageTokens
+	u.InputImageTokens, u.OutputImageTokens, u.Pages = x.InputImageTokens, x.OutputImageTokens, x.Pages
 	u.AudioSeconds, u.CitationTokens, u.CostNano, u.SearchContext = x.AudioSeconds, x.CitationTokens, x.CostNano, x.SearchContext
 	u.CacheHourTokens, u.Tier = x.CacheHourTokens, x.Tier
 	a.PromptID, a.PromptVersionID, a.PromptSlug = x.PromptID, x.PromptVersionID, x.PromptSlug
