@@ -27,19 +27,11 @@ func (modelList) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect
 
 // DecodeAnswer writes the models in OpenAI's shape.
 func (modelList) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
-	if _, ok := splice.Find(in.Body, "data"); !ok || !splice.Valid(in.Body) {
+	models, ok := splice.Find(in.Body, "data")
+	if !ok || !splice.Valid(in.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no list of models")
 	}
-	var w dialect.JSON
-	w.Open('{')
-	w.Str("object", "list")
-	w.Key("data").Open('[')
-	for raw := range splice.Elements(found(in.Body, "data")) {
-		writeModel(&w, raw)
-	}
-	w.Close(']')
-	w.Close('}')
-	return &dialect.Answer{Body: w.B}, nil
+	return dialect.ModelWriter(writeModel).List(models), nil
 }
 
 func writeModel(w *dialect.JSON, raw []byte) {
@@ -54,21 +46,4 @@ func writeModel(w *dialect.JSON, raw []byte) {
 
 // oneModel is one of the provider's models.
 // Source: https://platform.claude.com/docs/en/api/models/retrieve, read 2026-11.
-type oneModel struct{}
-
-var _ dialect.Unified = oneModel{}
-
-// EncodeRequest asks for nothing beyond the path.
-func (oneModel) EncodeRequest(context.Context, *dialect.Request, *dialect.Target) (*dialect.Outgoing, error) {
-	return &dialect.Outgoing{}, nil
-}
-
-// DecodeAnswer writes the model in OpenAI's shape.
-func (oneModel) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
-	if splice.Text(in.Body, "id") == "" || !splice.Valid(in.Body) {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no model")
-	}
-	var w dialect.JSON
-	writeModel(&w, in.Body)
-	return &dialect.Answer{Body: w.B}, nil
-}
+var oneModel = dialect.OneModel{Name: "id", Write: writeModel}

@@ -24,7 +24,7 @@ func unified() map[llm.Endpoint]dialect.Unified {
 		llm.DeleteFile:          files{},
 		llm.RetrieveFileContent: content{dialect.AsItIs{ContentType: "application/octet-stream"}},
 		llm.ListModels:          modelList{},
-		llm.RetrieveModel:       oneModel{},
+		llm.RetrieveModel:       oneModel,
 	}
 }
 

@@ -31,20 +31,11 @@ func (modelList) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	if !ok || !splice.Valid(in.Body) {
 		return nil, fault.Newf(fault.UpstreamInvalid, "the provider's answer has no %s", member)
 	}
-	var w dialect.JSON
+	write := dialect.ModelWriter(writeModel)
 	if in.Sent.Endpoint == llm.RetrieveModel {
-		writeModel(&w, found)
-		return &dialect.Answer{Body: w.B}, nil
+		return write.One(found), nil
 	}
-	w.Open('{')
-	w.Str("object", "list")
-	w.Key("data").Open('[')
-	for raw := range splice.Elements(found) {
-		writeModel(&w, raw)
-	}
-	w.Close(']')
-	w.Close('}')
-	return &dialect.Answer{Body: w.B}, nil
+	return write.List(found), nil
 }
 
 func writeModel(w *dialect.JSON, raw []byte) {

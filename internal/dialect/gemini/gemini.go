@@ -23,7 +23,7 @@ func Dialect() *dialect.Dialect {
 			llm.MessagesCountTokens: countTokens{request: true},
 			llm.Embed:               embedContents{},
 			llm.ListModels:          models{list: "models", query: "pageSize=1000"},
-			llm.RetrieveModel:       oneModel{},
+			llm.RetrieveModel:       oneModel,
 		},
 	}
 }
@@ -41,7 +41,7 @@ func Vertex() *dialect.Dialect {
 			llm.Rerank:              rank{},
 			llm.CreateSpeech:        speech{},
 			llm.ListModels:          models{list: "publisherModels", query: "pageSize=300"},
-			llm.RetrieveModel:       oneModel{},
+			llm.RetrieveModel:       oneModel,
 			llm.CreateBatch:         batches{},
 			llm.ListBatches:         batches{},
 			llm.RetrieveBatch:       batches{},

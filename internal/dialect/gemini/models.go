@@ -31,16 +31,7 @@ func (m models) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is not a JSON object")
 	}
 	list, _ := splice.Find(in.Body, m.list)
-	var w dialect.JSON
-	w.Open('{')
-	w.Str("object", "list")
-	w.Key("data").Open('[')
-	for e := range splice.Elements(list) {
-		writeModel(&w, e)
-	}
-	w.Close(']')
-	w.Close('}')
-	return &dialect.Answer{Body: w.B}, nil
+	return dialect.ModelWriter(writeModel).List(list), nil
 }
 
 // writeModel writes a model as OpenAI does. Its id is its name without "models/" or
@@ -62,21 +53,4 @@ func writeModel(w *dialect.JSON, raw []byte) {
 // Source: https://ai.google.dev/api/models#method:-models.get and
 // https://cloud.google.com/vertex-ai/docs/reference/rest/v1beta1/publishers.models/get,
 // read 2026-11.
-type oneModel struct{}
-
-var _ dialect.Unified = oneModel{}
-
-// EncodeRequest asks for nothing beyond the path.
-func (oneModel) EncodeRequest(context.Context, *dialect.Request, *dialect.Target) (*dialect.Outgoing, error) {
-	return &dialect.Outgoing{}, nil
-}
-
-// DecodeAnswer writes the model in OpenAI's shape.
-func (oneModel) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
-	if splice.Text(in.Body, "name") == "" || !splice.Valid(in.Body) {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no model")
-	}
-	var w dialect.JSON
-	writeModel(&w, in.Body)
-	return &dialect.Answer{Body: w.B}, nil
-}
+var oneModel = dialect.OneModel{Name: "name", Write: writeModel}

@@ -1,0 +1,59 @@
+package dialect
+
+import (
+	"context"
+
+	"sluice/internal/fault"
+	"sluice/internal/splice"
+)
+
+// ModelWriter writes a provider's model, a raw JSON object, as OpenAI's:
+//
+//	{"id":"claude-sonnet-4-5","object":"model","created":1759104000,"owned_by":"anthropic"}
+//
+// Source: https://platform.openai.com/docs/api-reference/models/object, read 2026-11.
+type ModelWriter func(w *JSON, raw []byte)
+
+// List writes the elements of a raw JSON array as OpenAI's list of models; no array is an
+// empty list.
+func (write ModelWriter) List(models []byte) *Answer {
+	var w JSON
+	w.Open('{')
+	w.Str("object", "list")
+	w.Key("data").Open('[')
+	for raw := range splice.Elements(models) {
+		write(&w, raw)
+	}
+	w.Close(']')
+	w.Close('}')
+	return &Answer{Body: w.B}
+}
+
+// One writes one model.
+func (write ModelWriter) One(raw []byte) *Answer {
+	var w JSON
+	write(&w, raw)
+	return &Answer{Body: w.B}
+}
+
+// OneModel retrieves one model from a provider that answers with the model itself. It is
+// shared and never changed.
+type OneModel struct {
+	Name  string // member that every model has: "id"
+	Write ModelWriter
+}
+
+var _ Unified = OneModel{}
+
+// EncodeRequest asks for nothing beyond the path.
+func (OneModel) EncodeRequest(context.Context, *Request, *Target) (*Outgoing, error) {
+	return &Outgoing{}, nil
+}
+
+// DecodeAnswer writes the model in OpenAI's shape; fault.UpstreamInvalid for what is none.
+func (m OneModel) DecodeAnswer(in *Incoming) (*Answer, error) {
+	if splice.Text(in.Body, m.Name) == "" || !splice.Valid(in.Body) {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no model")
+	}
+	return m.Write.One(in.Body), nil
+}
