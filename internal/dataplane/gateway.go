@@ -5,7 +5,6 @@
 package dataplane
 
 import (
-	"context"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -126,18 +125,3 @@ func New(p Parts, s Settings) *Gateway {
 
 // Open is the number of requests being served, for draining.
 func (g *Gateway) Open() int64 { return g.open.Load() }
-
-// sleep waits for d or the end of ctx.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
-}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice/internal/fault"
+	"sluice/internal/ident"
 	"sluice/internal/provider/sign"
 	"sluice/internal/provider/transport"
 	"sluice/internal/wire"
@@ -41,7 +42,7 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 		}
 		g.Metrics.retry(a)
 		waited += wait
-		if err := sleep(ctx, wait); err != nil {
+		if err := ident.Sleep(ctx, wait); err != nil {
 			return gone(ctx, err)
 		}
 		if err := g.renew(ctx, a, err); err != nil {

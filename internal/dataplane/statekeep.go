@@ -227,7 +227,7 @@ func (k *StateKeeper) find(ctx context.Context, workspace, id string) (input, re
 		if !fault.Has(err, fault.NotFound) || try == otherTries || !k.fresh(id) {
 			return input, response, err
 		}
-		if sleep(ctx, otherPause) != nil {
+		if ident.Sleep(ctx, otherPause) != nil {
 			return nil, nil, fault.Wrap(fault.ClientGone, ctx.Err())
 		}
 	}

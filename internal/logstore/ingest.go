@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"sluice/internal/ident"
 	"sluice/internal/record"
 )
 
@@ -61,7 +62,7 @@ func (s *Store) Run(ctx context.Context) error {
 			retry = firstRetry
 		}
 		s.o.Logger.Error("log store cannot be written; records wait in the journal", "error", err, "retry", retry)
-		sleep(ctx, retry)
+		_ = ident.Sleep(ctx, retry) // it ends with ctx, which the loop sees
 		retry = min(2*retry, lastRetry)
 	}
 }
@@ -71,7 +72,7 @@ func (s *Store) Run(ctx context.Context) error {
 func (s *Store) follow(ctx context.Context) error {
 	pos, err := s.resume(context.WithoutCancel(ctx))
 	for err == nil {
-		if err = s.journal.Wait(ctx, pos); err != nil || !sleep(ctx, s.o.Interval) {
+		if err = s.journal.Wait(ctx, pos); err != nil || ident.Sleep(ctx, s.o.Interval) != nil {
 			break
 		}
 		pos, err = s.catchUp(ctx, pos)
@@ -81,18 +82,6 @@ func (s *Store) follow(ctx context.Context) error {
 	}
 	s.setFailure(err)
 	return err
-}
-
-// sleep reports whether d passed before ctx ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
 }
 
 // resume goes to where the rows are. It asks them even after a failure of this

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"sluice/internal/ident"
 	"sluice/internal/ledger"
 	"sluice/internal/record"
 )
@@ -31,7 +32,7 @@ func (f *Follower) Run(ctx context.Context) error {
 			retry = firstRetry
 		}
 		f.o.Logger.Error("what was used cannot be stored; it waits in the journal", "error", err, "retry", retry)
-		sleep(ctx, retry)
+		_ = ident.Sleep(ctx, retry) // it ends with ctx, which the loop sees
 		retry = min(2*retry, lastRetry)
 	}
 }
@@ -45,24 +46,12 @@ func (f *Follower) follow(ctx context.Context) error {
 		if err := f.o.Lines.Wait(ctx, f.read); err != nil {
 			return err
 		}
-		if !sleep(ctx, f.o.Interval) {
+		if ident.Sleep(ctx, f.o.Interval) != nil {
 			return ctx.Err()
 		}
 		if err := f.catchUp(ctx); err != nil {
 			return err
 		}
-	}
-}
-
-// sleep reports whether d passed before ctx ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
 	}
 }
 

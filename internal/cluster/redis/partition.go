@@ -169,7 +169,7 @@ func (p *partition) end(ctx context.Context) {
 			p.leave(ctx)
 			return
 		}
-		_ = pause(ctx, firstRetry) // ctx has no end
+		_ = ident.Sleep(ctx, firstRetry) // ctx has no end
 	}
 }
 
@@ -199,7 +199,7 @@ func (p *partition) enter(ctx context.Context) bool {
 			p.bank.o.Metrics.stated.Inc()
 			return true
 		}
-		_ = pause(ctx, retry) // it ends with ctx, which the loop sees
+		_ = ident.Sleep(ctx, retry) // it ends with ctx, which the loop sees
 	}
 	return false
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice/internal/fault"
+	"sluice/internal/ident"
 	"sluice/internal/quota"
 )
 
@@ -109,7 +110,7 @@ func (p *partition) take(ctx context.Context, holds []quota.Hold, ask []int) (re
 		case "absent":
 			err = p.raise(ctx, asked, a.rest)
 		case "wait":
-			err = pause(ctx, time.Duration(a.rest[0])*time.Millisecond)
+			err = ident.Sleep(ctx, time.Duration(a.rest[0])*time.Millisecond)
 		default:
 			p.lost(epoch, nil)
 		}
@@ -219,18 +220,6 @@ func pick(holds []quota.Hold, at []int) []quota.Hold {
 func put(holds []quota.Hold, at []int, picked []quota.Hold) {
 	for k, i := range at {
 		holds[i] = picked[k]
-	}
-}
-
-// pause waits, unless ctx ends first.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
 	}
 }
 

@@ -1,0 +1,22 @@
+package ident
+
+import (
+	"context"
+	"time"
+)
+
+// Sleep returns nil when d has passed, or the error of ctx when that ends first; at once
+// for no d.
+func Sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
