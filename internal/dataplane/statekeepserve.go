@@ -107,24 +107,15 @@ func page(list []byte, q url.Values) ([]byte, error) {
 
 func writePage(items [][]byte, more bool) []byte {
 	var w dialect.JSON
-	w.Open('{')
-	w.Str("object", "list")
-	w.Key("data").Open('[')
+	w.OpenList()
 	for _, item := range items {
 		w.Value(item)
 	}
-	w.Close(']')
-	for _, end := range [...]struct {
-		name string
-		at   int
-	}{{"first_id", 0}, {"last_id", len(items) - 1}} {
-		if len(items) == 0 {
-			w.Raw(end.name, []byte("null"))
-			continue
-		}
-		w.Str(end.name, splice.Text(items[end.at], "id"))
+	var first, last string
+	if len(items) > 0 {
+		first, last = splice.Text(items[0], "id"), splice.Text(items[len(items)-1], "id")
 	}
-	w.Bool("has_more", more)
+	w.ClosePage(first, last, more)
 	w.Close('}')
 	return w.B
 }

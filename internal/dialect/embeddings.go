@@ -93,9 +93,7 @@ func WantsBase64(t *llm.Tally) bool {
 // Answer writes it. A vector that is no list of numbers is fault.UpstreamInvalid.
 func (e *Embeddings) Answer() (*Answer, error) {
 	var w JSON
-	w.Open('{')
-	w.Str("object", "list")
-	w.Key("data").Open('[')
+	w.OpenList()
 	for i, v := range e.Vectors {
 		if e.Base64 && len(v) > 0 && v[0] == '[' {
 			var err error

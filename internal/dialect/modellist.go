@@ -18,9 +18,7 @@ type ModelWriter func(w *JSON, raw []byte)
 // empty list.
 func (write ModelWriter) List(models []byte) *Answer {
 	var w JSON
-	w.Open('{')
-	w.Str("object", "list")
-	w.Key("data").Open('[')
+	w.OpenList()
 	for raw := range splice.Elements(models) {
 		write(&w, raw)
 	}

@@ -218,21 +218,11 @@ func (p *Pages) Answer(in *Incoming) (*Answer, error) {
 	}
 	s := p.section(in, a)
 	var w JSON
-	w.Open('{')
-	w.Str("object", "list")
-	w.Key("data").Open('[')
+	w.OpenList()
 	for _, item := range s.items {
 		w.Value(item)
 	}
-	w.Close(']')
-	for _, end := range [...][2]string{{"first_id", s.first}, {"last_id", s.last}} {
-		if end[1] == "" {
-			w.Raw(end[0], []byte("null"))
-		} else {
-			w.Str(end[0], end[1])
-		}
-	}
-	w.Bool("has_more", s.more)
+	w.ClosePage(s.first, s.last, s.more)
 	if !a.walk {
 		w.Opt("next_page_token", s.token)
 	}

@@ -54,21 +54,11 @@ func page(query string) (more string, lost []string) {
 // writeList writes {"object":"list","data":[…],"first_id":…,"last_id":…,"has_more":false}
 // of a list of Anthropic's, whose frame is nearly the same.
 func writeList(w *dialect.JSON, body []byte, each func(raw []byte)) {
-	w.Open('{')
-	w.Str("object", "list")
-	w.Key("data").Open('[')
+	w.OpenList()
 	for raw := range splice.Elements(found(body, "data")) {
 		each(raw)
 	}
-	w.Close(']')
-	for _, name := range [...]string{"first_id", "last_id"} {
-		if raw := found(body, name); splice.IsNull(raw) {
-			w.Raw(name, null)
-		} else {
-			w.Raw(name, raw)
-		}
-	}
-	w.Bool("has_more", string(found(body, "has_more")) == "true")
+	w.ClosePage(splice.Text(body, "first_id"), splice.Text(body, "last_id"), string(found(body, "has_more")) == "true")
 	w.Close('}')
 }
 

@@ -208,9 +208,7 @@ func writeErrors(w *dialect.JSON, status, message string) {
 		w.Raw("errors", nullJSON)
 		return
 	}
-	w.Key("errors").Open('{')
-	w.Str("object", "list")
-	w.Key("data").Open('[')
+	w.Key("errors").OpenList()
 	w.Open('{')
 	w.Str("code", status)
 	w.Str("message", message)

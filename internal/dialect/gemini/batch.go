@@ -203,9 +203,7 @@ func batchErrors(w *dialect.JSON, job []byte) {
 		return
 	}
 	code, _ := splice.Find(e, "code")
-	w.Key("errors").Open('{')
-	w.Str("object", "list")
-	w.Key("data").Open('[')
+	w.Key("errors").OpenList()
 	w.Open('{')
 	w.Str("code", string(code))
 	w.Str("message", textIn(e, "message"))

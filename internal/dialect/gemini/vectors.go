@@ -65,9 +65,7 @@ func readVectors(list []vectors, usage *llm.Usage, body []byte) []vectors {
 // Source: contract/provider-transforms.md 4.8.
 func mediaAnswer(list []vectors, model string, usage llm.Usage) *dialect.Answer {
 	var w dialect.JSON
-	w.Open('{')
-	w.Str("object", "list")
-	w.Key("data").Open('[')
+	w.OpenList()
 	for i, v := range list {
 		w.Open('{')
 		w.Str("object", "embedding")
