@@ -66,12 +66,16 @@ type Rows interface {
 	Billed(ctx context.Context, q record.Query) (record.BilledPage, error)
 	// Corrections answers Store.Corrections.
 	Corrections(ctx context.Context, id string) ([]record.Correction, error)
+	// Analyse answers Store.Analyse.
+	Analyse(ctx context.Context, a record.Analysis) (record.AnalysisPage, error)
 	// Delete removes the rows that started before a time, with their corrections, and
 	// returns the number of rows.
 	Delete(ctx context.Context, before time.Time) (int64, error)
 	// FirstBodies is the lowest file that a row which started at or after a time
 	// refers to; 0 when there is none.
 	FirstBodies(ctx context.Context, from time.Time) (file uint32, err error)
+
+	Feedback
 }
 
 // Options tune how records are taken over.
@@ -153,6 +157,14 @@ func (s *Store) Billed(ctx context.Context, q record.Query) (record.BilledPage, 
 // Corrections are those of one attempt, the oldest first, without their ledger lines.
 func (s *Store) Corrections(ctx context.Context, id string) ([]record.Correction, error) {
 	return s.rows.Corrections(ctx, id)
+}
+
+// Analyse works out figures over the rows that a query selects, corrections and feedback
+// as far as they came here. It refuses with fault.InvalidParameter what Analysis.Validate
+// refuses, and more rows than record.MaxGroups.
+// Source: contract/content-and-observability.md section 5.
+func (s *Store) Analyse(ctx context.Context, a record.Analysis) (record.AnalysisPage, error) {
+	return s.rows.Analyse(ctx, a)
 }
 
 // Retention says what Retain keeps.

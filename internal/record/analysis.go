@@ -1,6 +1,12 @@
 package record
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"sluice/internal/fault"
+)
 
 // Analysis asks for figures over all attempts that a Query selects: of each bucket of
 // time, of each value of a property, of both, or, with neither, of all together. All
@@ -27,7 +33,7 @@ type Analysis struct {
 const MaxGroups = 50_000
 
 // Dimension is a property of attempts whose values make groups. Attempts that do not
-// have it are in none of them.
+// have it, or an empty one, are in none of them.
 type Dimension string
 
 // The dimensions. Those that clients name have the contract's words.
@@ -134,8 +140,75 @@ type AnalysisRow struct {
 	Figures
 }
 
+// needs are the figures that a column is made of.
+var needs = map[Column]Figure{
+	ColumnRequests: 0, ColumnCost: WantCost, ColumnTokens: WantTokens, ColumnAvgTokens: WantTokens, ColumnAvgInput: WantTokens, ColumnAvgOutput: WantTokens,
+	ColumnAvgLatency: WantLatency, ColumnP95: WantPercentiles, ColumnP99: WantPercentiles, ColumnSuccessRate: WantErrors, ColumnErrors: WantErrors,
+	ColumnHitRate: WantCache, ColumnLast: WantSeen, ColumnFirst: WantSeen,
+}
+
+// Needs are the figures that a column is made of: 0 for ColumnRequests. ok is false when
+// there is no such column.
+func (c Column) Needs() (f Figure, ok bool) {
+	f, ok = needs[c]
+	return f, ok
+}
+
+// dimensions are those that there are.
+var dimensions = []Dimension{
+	ByNothing, ByProvider, ByModel, ByStatus, ByKey, ByConfig, ByWorkspace, ByProviderID, ByPrompt, ByUser, ByMetadata, ByRetries, ByScore,
+}
+
+// maxZone bounds Analysis.Zone on both sides.
+const maxZone = 24 * time.Hour
+
+// Validate refuses, with fault.InvalidParameter naming the parameter of the contract, what
+// cannot be worked out.
+func (a *Analysis) Validate() error {
+	refuse := func(at, why string) error { return fault.New(fault.InvalidParameter, why).At(at) }
+	column := cmp.Or(a.Order, ColumnRequests)
+	need, known := column.Needs()
+	switch {
+	case a.Query.From.IsZero():
+		return refuse("time_of_generation_min", "the beginning of the time must be given")
+	case a.Query.To.IsZero():
+		return refuse("time_of_generation_max", "the end of the time must be given")
+	case !a.Query.From.Before(a.Query.To):
+		return refuse("time_of_generation_max", "the end is after the beginning")
+	case a.Step < 0 || a.Step%time.Minute != 0:
+		return refuse("step", "a bucket is whole minutes wide")
+	case a.Zone < -maxZone || a.Zone > maxZone:
+		return refuse("time_of_generation_min", "a time zone is at most a day from UTC")
+	case !slices.Contains(dimensions, a.By):
+		return refuse("group_by", "there is no such property to group by")
+	case a.By == ByMetadata && a.Key == "":
+		return refuse("key", "the key of the metadata must be given")
+	case !known || need&^a.Want != 0:
+		return refuse("order_by", "the order is that of one of the columns")
+	case a.Offset < 0:
+		return refuse("current_page", "the first page is 0")
+	case a.Limit < 0:
+		return refuse("page_size", "a page has at least one row")
+	}
+	return nil
+}
+
+// PageSize is the largest number of rows of the answer, and whether more of them are left
+// out: without that they are refused by TooMany.
+func (a *Analysis) PageSize() (n int, cut bool) {
+	if a.Limit == 0 || a.Limit > MaxGroups {
+		return MaxGroups, false
+	}
+	return a.Limit, true
+}
+
+// TooMany is the refusal of an Analysis that has more than MaxGroups rows.
+func TooMany() error {
+	return fault.Newf(fault.InvalidParameter, "the answer has more than %d rows: ask for a shorter time or a page", MaxGroups).At("page_size")
+}
+
 // AnalysisPage is the answer to an Analysis. Buckets and values without attempts have no
-// row.
+// row; without both there is always one.
 type AnalysisPage struct {
 	Rows  []AnalysisRow
 	Total int64 // rows without Offset and Limit

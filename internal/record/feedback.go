@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"math"
+	"time"
 
 	"sluice/internal/fault"
 )
@@ -32,6 +33,21 @@ type Feedback struct {
 	KeyID    string          `json:"key_id,omitempty"` // with which it was given
 	UserID   string          `json:"user_id,omitempty"`
 }
+
+// TraceFeedback is feedback as the log keeps it beside the attempts of its trace, which
+// are those of the same workspace with the same TraceID.
+type TraceFeedback struct {
+	ID          string // UUID
+	OrgID       string
+	WorkspaceID string
+	TraceID     string
+	Value       int
+	Weight      float64
+	Given       time.Time
+}
+
+// Weighted is as Feedback.Weighted.
+func (f *TraceFeedback) Weighted() float64 { return float64(f.Value) * f.Weight }
 
 // Weighted is what averages are made of: 8 of weight 0.5 counts 4.
 func (f *Feedback) Weighted() float64 { return float64(f.Value) * f.Weight }

@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	_ "github.com/duckdb/duckdb-go/v2"
 
@@ -182,26 +184,60 @@ func TestReadersBesideTheWriter(t *testing.T) {
 	group.Wait()
 }
 
+// takeBack makes a database one that saw only the first migration, and does what else it
+// is told.
+func takeBack(t *testing.T, path string, more ...string) {
+	t.Helper()
+	old := raw(t, path)
+	var statements []string
+	for _, column := range strings.Fields("cost_nano saved_nano bound_nano spend_state unpriced price_version cost_terms bill_basis charged_at charged_nano charged end_user span_id prompt_slug") {
+		statements = append(statements, "ALTER TABLE attempts DROP COLUMN "+column)
+	}
+	statements = append(statements, "DROP TABLE corrections", "DROP TABLE feedback", "DROP TABLE feedback_progress", "DELETE FROM migrations WHERE version > 1")
+	for _, s := range append(statements, more...) {
+		if _, err := old.Exec(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What analytics need of rows is found in those of before, too.
+func TestOldRowsAreAnalysed(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "logs.duckdb")
+	openAndClose(t, path, func(db *duckdb.DB) {
+		odd, none := recordtest.Chat(2), recordtest.Chat(3)
+		odd.Metadata[record.UserKey] = "\"J\u00f6rg\"\x00\n"
+		none.Metadata = nil
+		logstoretest.Put(t, db, recordtest.Chat(1), odd, none)
+	})
+	takeBack(t, path, `UPDATE attempts SET extra = '{"span_id":"s-1","prompt_slug":"pp-a","tier":"flex"}' WHERE metadata = ''`)
+	db := open(t, path)
+	a, _, err := db.Find(t.Context(), recordtest.Org, "", recordtest.Chat(3).ID)
+	if err != nil || a.SpanID != "s-1" || a.PromptSlug != "pp-a" || a.Usage.Tier != "flex" {
+		t.Errorf("span %q, prompt %q, tier %q, %v", a.SpanID, a.PromptSlug, a.Usage.Tier, err)
+	}
+	for by, want := range map[record.Dimension][]string{record.ByUser: {"\"J\u00f6rg\"\x00\n", "alice@example.com"}, record.ByPrompt: {"pp-a"}} {
+		page, err := db.Analyse(t.Context(), record.Analysis{Query: record.Query{OrgID: recordtest.Org, From: recordtest.Epoch, To: recordtest.Epoch.Add(time.Hour)}, By: by})
+		var got []string
+		for _, row := range page.Rows {
+			got = append(got, row.Value)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v; want %q", by, got, err, want)
+		}
+	}
+}
+
 // Rows from before costs were kept are read, and nobody takes them for free calls.
 func TestRowsWithoutCost(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "logs.duckdb")
 	openAndClose(t, path, func(db *duckdb.DB) { logstoretest.Put(t, db, recordtest.Chat(1)) })
-	old := raw(t, path)
-	for _, column := range strings.Fields("cost_nano saved_nano bound_nano spend_state unpriced price_version cost_terms bill_basis charged_at charged_nano charged") {
-		if _, err := old.Exec("ALTER TABLE attempts DROP COLUMN " + column); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := old.Exec("DROP TABLE corrections"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := old.Exec("DELETE FROM migrations WHERE version > 1"); err != nil {
-		t.Fatal(err)
-	}
-	if err := old.Close(); err != nil {
-		t.Fatal(err)
-	}
+	takeBack(t, path)
 	db := open(t, path)
 	priced := recordtest.Chat(2)
 	priced.Spend = record.Spend{State: "settled", Cost: 42}

@@ -15,7 +15,6 @@ type extra struct {
 	ID                string  `json:"id,omitempty"` // ids as they were, when they are no UUID
 	RequestID         string  `json:"request_id,omitempty"`
 	TraceID           string  `json:"trace_id,omitempty"`
-	SpanID            string  `json:"span_id,omitempty"`
 	ParentSpan        string  `json:"parent_span,omitempty"`
 	Error             string  `json:"error,omitempty"`
 	Dropped           string  `json:"dropped,omitempty"`
@@ -36,18 +35,17 @@ type extra struct {
 	Tier              string  `json:"tier,omitempty"`
 	PromptID          string  `json:"prompt_id,omitempty"`
 	PromptVersionID   string  `json:"prompt_version_id,omitempty"`
-	PromptSlug        string  `json:"prompt_slug,omitempty"`
 }
 
 // take fills in everything but the ids.
 func (x *extra) take(a *record.Attempt) {
 	u := &a.Usage
-	x.SpanID, x.ParentSpan, x.Error, x.Dropped, x.Source = a.SpanID, a.ParentSpan, a.Error, a.Dropped, string(a.Source)
+	x.ParentSpan, x.Error, x.Dropped, x.Source = a.ParentSpan, a.Error, a.Dropped, string(a.Source)
 	x.InputAudioTokens, x.OutputAudioTokens, x.SearchUnits = u.InputAudioTokens, u.OutputAudioTokens, u.SearchUnits
 	x.InputImageTokens, x.OutputImageTokens, x.Pages = u.InputImageTokens, u.OutputImageTokens, u.Pages
 	x.CitationTokens, x.CostNano, x.SearchContext = u.CitationTokens, u.CostNano, u.SearchContext
 	x.CacheHourTokens, x.Tier = u.CacheHourTokens, u.Tier
-	x.PromptID, x.PromptVersionID, x.PromptSlug = a.PromptID, a.PromptVersionID, a.PromptSlug
+	x.PromptID, x.PromptVersionID = a.PromptID, a.PromptVersionID
 	if s := u.AudioSeconds; !math.IsNaN(s) && !math.IsInf(s, 0) { // JSON has no such numbers
 		x.AudioSeconds = s
 	}
@@ -62,12 +60,12 @@ func (x *extra) take(a *record.Attempt) {
 // give is the inverse of take for an attempt that has its series.
 func (x *extra) give(a *record.Attempt) {
 	u := &a.Usage
-	a.SpanID, a.ParentSpan, a.Error, a.Dropped, a.Source = x.SpanID, x.ParentSpan, x.Error, x.Dropped, record.Source(x.Source)
+	a.ParentSpan, a.Error, a.Dropped, a.Source = x.ParentSpan, x.Error, x.Dropped, record.Source(x.Source)
 	u.InputAudioTokens, u.OutputAudioTokens, u.SearchUnits = x.InputAudioTokens, x.OutputAudioTokens, x.SearchUnits
 	u.InputImageTokens, u.OutputImageTokens, u.Pages = x.InputImageTokens, x.OutputImageTokens, x.Pages
 	u.AudioSeconds, u.CitationTokens, u.CostNano, u.SearchContext = x.AudioSeconds, x.CitationTokens, x.CostNano, x.SearchContext
 	u.CacheHourTokens, u.Tier = x.CacheHourTokens, x.Tier
-	a.PromptID, a.PromptVersionID, a.PromptSlug = x.PromptID, x.PromptVersionID, x.PromptSlug
+	a.PromptID, a.PromptVersionID = x.PromptID, x.PromptVersionID
 	a.Request.Type, a.Response.Type = x.RequestType, x.ResponseType
 }
 

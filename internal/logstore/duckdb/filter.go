@@ -1,10 +1,38 @@
 package duckdb
 
 import (
+	"slices"
 	"strings"
 
 	"sluice/internal/record"
 )
+
+// source is what a statement reads: the attempts that a query selects, each with columns
+// of its series. Conditions on texts select series, of which there are few.
+type source struct {
+	columns  []string // of series
+	series   where
+	attempts where
+}
+
+// need adds a column of the series.
+func (s *source) need(column string) {
+	if !slices.Contains(s.columns, column) {
+		s.columns = append(s.columns, column)
+	}
+}
+
+// sql is the statement from FROM on.
+func (s *source) sql() string { return s.from() + s.attempts.sql() }
+
+// from is sql without the conditions on attempts.
+func (s *source) from() string {
+	return " FROM attempts JOIN (SELECT " + strings.Join(append([]string{"id AS series"}, s.columns...), ", ") +
+		" FROM series" + s.series.sql() + ") USING (series)"
+}
+
+// args are the values of the conditions, in the order of sql.
+func (s *source) args() []any { return slices.Concat(s.series.args, s.attempts.args) }
 
 // where collects the conditions of a statement, joined by AND.
 type where struct {
@@ -24,33 +52,40 @@ func (w *where) in(column string, values []string) {
 	}
 	w.conditions = append(w.conditions, column+" IN ("+marks(len(values))+")")
 	for _, v := range values {
-		w.args = append(w.args, v)
+		w.args = append(w.args, textParam(v))
 	}
 }
 
-// sql is the clause, with a leading blank.
-func (w *where) sql() string { return " WHERE " + strings.Join(w.conditions, " AND ") }
+// textParam is a text as the database takes it, and as it keeps it.
+func textParam(v string) string { return strings.ToValidUTF8(v, "\uFFFD") }
+
+// sql is the clause, with a leading blank; empty without conditions.
+func (w *where) sql() string {
+	if len(w.conditions) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(w.conditions, " AND ")
+}
 
 // marks is "?, ?, ?".
 func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }
 
-// filter translates a query, but for its cursor, to conditions on attempts. Those
-// on texts select series first, of which there are few.
-func filter(q record.Query) *where {
-	var s, w where
-	s.add("org_id = ?", q.OrgID)
+// filter translates a query, but for its cursor.
+func filter(q record.Query) *source {
+	src := new(source)
+	s, w := &src.series, &src.attempts
+	s.add("org_id = ?", textParam(q.OrgID))
 	if q.WorkspaceID != "" {
-		s.add("workspace_id = ?", q.WorkspaceID)
+		s.in("workspace_id", []string{q.WorkspaceID})
 	}
 	if q.UserID != "" {
-		s.add("user_id = ?", q.UserID)
+		s.in("user_id", []string{q.UserID})
 	}
 	s.in("model", q.Models)
 	s.in("provider", q.Providers)
 	s.in("key_id", q.KeyIDs)
 	s.in("config_id", q.Configs)
 	s.in("provider_id", q.ProviderIDs)
-	w.add("series IN (SELECT id FROM series"+s.sql()+")", s.args...)
 	if q.TraceID != "" {
 		w.add("trace_id = ?", keyParam(q.TraceID))
 	}
@@ -64,11 +99,15 @@ func filter(q record.Query) *where {
 		w.add("started < ?", q.To.UTC())
 	}
 	w.statuses(q.Statuses)
-	w.within("greatest(total_tokens, input_tokens + output_tokens)", q.Total)
+	w.within(tokens, q.Total)
 	w.within("input_tokens", q.Input)
 	w.within("output_tokens", q.Output)
-	return &w
+	return src
 }
+
+// tokens are those of record.Attempt.Tokens. The sum of two numbers of the widest kind
+// needs a wider one.
+const tokens = "greatest(total_tokens::HUGEINT, input_tokens::HUGEINT + output_tokens)"
 
 // within adds that a number is in a range.
 func (w *where) within(number string, r record.Range) {

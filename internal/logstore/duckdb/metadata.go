@@ -3,6 +3,7 @@ package duckdb
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
 // metadata is the JSON text of the pairs, sorted by key; empty for none. It is
@@ -32,11 +33,20 @@ func (e *encoder) metadata(m map[string]string) string {
 func appendJSON(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
-			text, _ := json.Marshal(s) // cannot fail on a string; mends invalid UTF-8
+			text, _ := json.Marshal(textParam(s)) // cannot fail on a string
 			return append(b, text...)
 		}
 	}
 	b = append(b, '"')
 	b = append(b, s...)
 	return append(b, '"')
+}
+
+// metadataHint is what the stored text holds of every attempt with a key, and perhaps of
+// others.
+func metadataHint(key string) string { return string(appendJSON(nil, key)) + ":" }
+
+// metadataPath is the JSON pointer of a key.
+func metadataPath(key string) string {
+	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(textParam(key))
 }

@@ -13,13 +13,13 @@ import (
 // List implements logstore.Rows.
 func (d *DB) List(ctx context.Context, q record.Query) (record.Page, error) {
 	var page record.Page
-	w := filter(q)
+	src := filter(q)
 	if q.Count {
-		if err := d.sql.QueryRowContext(ctx, "SELECT count(*) FROM attempts"+w.sql(), w.args...).Scan(&page.Total); err != nil {
+		if err := d.sql.QueryRowContext(ctx, "SELECT count(*)"+src.sql(), src.args()...).Scan(&page.Total); err != nil {
 			return record.Page{}, fmt.Errorf("count log rows: %w", err)
 		}
 	}
-	rows, next, err := d.page(ctx, q, w)
+	rows, next, err := d.page(ctx, q, src)
 	page.Rows, page.Next = make([]record.Attempt, len(rows)), next
 	for i := range rows {
 		page.Rows[i] = rows[i].Attempt
@@ -29,9 +29,9 @@ func (d *DB) List(ctx context.Context, q record.Query) (record.Page, error) {
 
 // Billed implements logstore.Rows.
 func (d *DB) Billed(ctx context.Context, q record.Query) (record.BilledPage, error) {
-	w := filter(q)
-	w.add("spend_state NOT IN ('', 'released')")
-	rows, next, err := d.page(ctx, q, w)
+	src := filter(q)
+	src.attempts.add("spend_state NOT IN ('', 'released')")
+	rows, next, err := d.page(ctx, q, src)
 	page := record.BilledPage{Rows: make([]record.Billed, len(rows)), Next: next}
 	for i := range rows {
 		page.Rows[i] = rows[i].Billed
@@ -40,8 +40,8 @@ func (d *DB) Billed(ctx context.Context, q record.Query) (record.BilledPage, err
 }
 
 // page reads the rows of a page, and where the next one begins.
-func (d *DB) page(ctx context.Context, q record.Query, w *where) ([]stored, record.Cursor, error) {
-	if err := w.after(q); err != nil {
+func (d *DB) page(ctx context.Context, q record.Query, src *source) ([]stored, record.Cursor, error) {
+	if err := src.attempts.after(q); err != nil {
 		return nil, "", err
 	}
 	order := " ORDER BY started, id"
@@ -49,7 +49,7 @@ func (d *DB) page(ctx context.Context, q record.Query, w *where) ([]stored, reco
 		order = " ORDER BY started DESC, id DESC"
 	}
 	size := q.PageSize()
-	rows, err := d.rows(ctx, w.sql()+order+" LIMIT ? OFFSET ?", append(w.args, size+1, max(q.Offset, 0)))
+	rows, err := d.rows(ctx, src.sql()+order+" LIMIT ? OFFSET ?", append(src.args(), size+1, max(q.Offset, 0)))
 	if err != nil || len(rows) <= size { // one more than asked tells that there is a next page
 		return rows, "", err
 	}
@@ -59,7 +59,7 @@ func (d *DB) page(ctx context.Context, q record.Query, w *where) ([]stored, reco
 
 // Find implements logstore.Rows.
 func (d *DB) Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, bodies.Ref, error) {
-	rows, err := d.rows(ctx, " WHERE id = ?", []any{keyParam(id)})
+	rows, err := d.rows(ctx, " FROM attempts WHERE id = ?", []any{keyParam(id)})
 	if err != nil {
 		return record.Attempt{}, bodies.Ref{}, err
 	}
@@ -71,14 +71,14 @@ func (d *DB) Find(ctx context.Context, orgID, workspaceID, id string) (record.At
 	return record.Attempt{}, bodies.Ref{}, fault.New(fault.NotFound, "there is no log with this id")
 }
 
-// rows reads the rows that the end of a statement selects, series included.
+// rows reads the rows that a statement selects, given from FROM on, series included.
 func (d *DB) rows(ctx context.Context, rest string, args []any) ([]stored, error) {
 	tx, err := d.sql.BeginTx(ctx, &sql.TxOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("read log rows: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }() // it only read
-	rows, err := tx.QueryContext(ctx, "SELECT "+rowColumns+" FROM attempts"+rest, args...)
+	rows, err := tx.QueryContext(ctx, "SELECT "+rowColumns+rest, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read log rows: %w", err)
 	}

@@ -20,7 +20,8 @@ const rowColumns = "id, started, series, request_id, trace_id, number, duration_
 	"input_tokens, output_tokens, total_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, " +
 	"bytes_in, bytes_out, request_size, response_size, " +
 	"body_file, body_block, body_at, request_length, response_length, metadata, extra, " +
-	"cost_nano, saved_nano, bound_nano, spend_state, unpriced, price_version, cost_terms, bill_basis, charged_at, charged_nano, charged"
+	"cost_nano, saved_nano, bound_nano, spend_state, unpriced, price_version, cost_terms, bill_basis, charged_at, charged_nano, charged, " +
+	"end_user, span_id, prompt_slug"
 
 // rowKinds are the kinds of rowColumns.
 var rowKinds = []mapping.Type{
@@ -32,6 +33,7 @@ var rowKinds = []mapping.Type{
 	mapping.TypeVarchar, mapping.TypeVarchar,
 	mapping.TypeBigInt, mapping.TypeBigInt, mapping.TypeBigInt, mapping.TypeVarchar, mapping.TypeVarchar, mapping.TypeVarchar, mapping.TypeVarchar,
 	mapping.TypeVarchar, mapping.TypeTimestamp, mapping.TypeBigInt, mapping.TypeVarchar,
+	mapping.TypeVarchar, mapping.TypeVarchar, mapping.TypeVarchar,
 }
 
 // encoder makes the texts of rows. It belongs to the writer, which uses those of a row
@@ -78,6 +80,9 @@ func (e *encoder) appendRow(s *sheet, a *record.Attempt, series int32, ref bodie
 	s.text(rest)
 	appendSpend(s, a)
 	appendCharged(s, logstore.ChargedOf(a.Closing, &e.line))
+	for _, v := range [...]string{a.Metadata[record.UserKey], a.SpanID, a.PromptSlug} {
+		s.text(strings.ToValidUTF8(v, "\uFFFD"))
+	}
 	return s.end()
 }
 
@@ -117,6 +122,7 @@ func scanRow(scan func(...any) error) (stored, error) {
 		s                  stored
 		id, request, trace duckdb.UUID
 		metadata, rest     string
+		endUser            string // the metadata has it, too
 		cost               sql.NullInt64
 		charged            sql.NullTime
 	)
@@ -126,7 +132,8 @@ func scanRow(scan func(...any) error) (stored, error) {
 		&a.BytesIn, &a.BytesOut, &a.Request.Size, &a.Response.Size,
 		&s.ref.File, &s.ref.Block, &s.ref.At, &s.ref.Request, &s.ref.Response, &metadata, &rest,
 		&cost, &a.Spend.Saved, &a.Spend.Bound, &a.Spend.State, &a.Spend.Unpriced, &a.Spend.Version, &a.Spend.Terms, &a.Spend.Basis,
-		&charged, &s.Charged.Nano, &s.Charged.Budgets)
+		&charged, &s.Charged.Nano, &s.Charged.Budgets,
+		&endUser, &a.SpanID, &a.PromptSlug)
 	if err != nil {
 		return stored{}, fmt.Errorf("read log row: %w", err)
 	}

@@ -26,6 +26,7 @@ type Memory struct {
 	rows     []memoryRow
 	progress logstore.Progress
 	trail    []record.Correction
+	feedback memoryFeedback
 }
 
 type memoryRow struct {
@@ -97,6 +98,9 @@ func (m *Memory) correct(c *record.Correction) {
 	}
 	s := &m.rows[i].Spend
 	s.Cost, s.Unpriced, s.Version, s.Terms = c.After.Cost, c.After.Unpriced, c.After.Version, c.After.Terms
+	if s.Unpriced != "" { // nothing is kept of what nobody knows
+		s.Cost = 0
+	}
 	m.rows[i].Charged.Nano = c.After.Cost
 }
 
@@ -151,7 +155,7 @@ func (m *Memory) page(q record.Query, keep func(*record.Billed) bool) (rows []re
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range m.rows {
-		if matches(&m.rows[i].Attempt, q) && keep(&m.rows[i].Billed) {
+		if m.matches(&m.rows[i].Attempt, q) && keep(&m.rows[i].Billed) {
 			rows = append(rows, m.rows[i].Billed)
 		}
 	}
@@ -180,7 +184,8 @@ func (m *Memory) page(q record.Query, keep func(*record.Billed) bool) (rows []re
 	return rows, next, total, nil
 }
 
-func matches(a *record.Attempt, q record.Query) bool {
+// matches reports whether a query selects an attempt. Callers hold mu.
+func (m *Memory) matches(a *record.Attempt, q record.Query) bool {
 	is := func(want, have string) bool { return want == "" || want == have }
 	in := func(want []string, have string) bool { return len(want) == 0 || slices.Contains(want, have) }
 	status := func(r record.StatusRange) bool { return r.Min <= a.Status && a.Status <= r.Max }

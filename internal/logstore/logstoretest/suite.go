@@ -38,6 +38,8 @@ func Run(t *testing.T, open func(t testing.TB) logstore.Rows) {
 		"the first file of bodies in use is known":    testFirstBodies,
 		"what was charged is told of what was billed": testBilled,
 		"a correction changes its row alone":          testCorrections,
+		"figures and filters are those of Memory":     testAnalysis,
+		"an analysis that makes no sense is refused":  testForeignAnalysis,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

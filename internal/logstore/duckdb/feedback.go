@@ -1,0 +1,78 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sluice/internal/logstore"
+	"sluice/internal/record"
+)
+
+// feedbackChunk is how much feedback goes into one statement.
+const feedbackChunk = 200
+
+// FeedbackProgress implements logstore.Feedback.
+func (d *DB) FeedbackProgress(ctx context.Context) (next int64, err error) {
+	if err := d.sql.QueryRowContext(ctx, "SELECT next FROM feedback_progress").Scan(&next); err != nil {
+		return 0, fmt.Errorf("read progress of feedback: %w", err)
+	}
+	return next, nil
+}
+
+// PutFeedback implements logstore.Feedback.
+func (d *DB) PutFeedback(ctx context.Context, b logstore.FeedbackBatch) error {
+	tx, err := d.sql.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("store feedback: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing after Commit
+	if err := putFeedback(ctx, tx, b); err != nil {
+		return fmt.Errorf("store feedback: %w", err)
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("store feedback: %w", err)
+	}
+	return nil
+}
+
+func putFeedback(ctx context.Context, tx *sql.Tx, b logstore.FeedbackBatch) error {
+	if b.All {
+		if _, err := tx.ExecContext(ctx, "DELETE FROM feedback"); err != nil {
+			return err
+		}
+	}
+	gone := slices.Clone(b.Gone)
+	for i := range b.Put {
+		gone = append(gone, b.Put[i].ID)
+	}
+	for some := range slices.Chunk(gone, feedbackChunk) {
+		args := make([]any, len(some))
+		for i, id := range some {
+			args[i] = keyParam(id)
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM feedback WHERE id IN ("+marks(len(some))+")", args...); err != nil {
+			return err
+		}
+	}
+	for some := range slices.Chunk(b.Put, feedbackChunk) {
+		if err := insertFeedback(ctx, tx, some); err != nil {
+			return err
+		}
+	}
+	_, err := tx.ExecContext(ctx, "UPDATE feedback_progress SET next = ?", b.Next)
+	return err
+}
+
+func insertFeedback(ctx context.Context, tx *sql.Tx, some []record.TraceFeedback) error {
+	var args []any
+	for i := range some {
+		f := &some[i]
+		args = append(args, keyParam(f.ID), f.OrgID, f.WorkspaceID, keyParam(f.TraceID), f.Value, f.Weight, f.Given.UTC())
+	}
+	lines := strings.TrimSuffix(strings.Repeat("(?, ?, ?, ?, ?, ?, ?), ", len(some)), ", ")
+	_, err := tx.ExecContext(ctx, "INSERT INTO feedback VALUES "+lines, args...)
+	return err
+}

@@ -1,0 +1,99 @@
+package duckdb
+
+import (
+	"fmt"
+
+	"sluice/internal/record"
+)
+
+// figure is a field of record.Figures.
+type figure struct {
+	want record.Figure // 0 for what is always there
+	name string        // of its column
+	sql  string        // over the attempts of a row
+	into func(*record.Figures) any
+	of   string // column of the series that sql needs; empty for none
+}
+
+// endedWell is what is_success says of a log.
+const endedWell = "status BETWEEN 200 AND 299"
+
+// figures are the fields of record.Figures, but for the percentiles and what feedback adds
+// up to.
+var figures = []figure{
+	{0, "requests", "count(*)", func(f *record.Figures) any { return &f.Requests }, ""},
+	{record.WantErrors, "errors", "count(*) FILTER (NOT " + endedWell + ")", func(f *record.Figures) any { return &f.Errors }, ""},
+	{record.WantCost, "cost", sum("cost_nano", ""), func(f *record.Figures) any { return &f.Cost }, ""},
+	{record.WantTokens, "tokens", sum(tokens, ""), func(f *record.Figures) any { return &f.Tokens }, ""},
+	{record.WantTokens, "input", sum("input_tokens", ""), func(f *record.Figures) any { return &f.Input }, ""},
+	{record.WantTokens, "output", sum("output_tokens", ""), func(f *record.Figures) any { return &f.Output }, ""},
+	{record.WantLatency, "latency", sum("duration_ns", ""), func(f *record.Figures) any { return (*int64)(&f.Latency) }, ""},
+	{record.WantUsers, "users", "count(DISTINCT end_user) FILTER (end_user <> '')", func(f *record.Figures) any { return &f.Users }, ""},
+	{record.WantUsers, "user_requests", "count(*) FILTER (end_user <> '')", func(f *record.Figures) any { return &f.UserRequests }, ""},
+	{record.WantRescued, "by_retry", "count(*) FILTER (" + endedWell + " AND retries > 0)", func(f *record.Figures) any { return &f.ByRetry }, ""},
+	{record.WantRescued, "by_fallback", "count(*) FILTER (" + endedWell + " AND number > 0)", func(f *record.Figures) any { return &f.ByFallback }, ""},
+	{record.WantCache, "simple_hits", "count(*) FILTER (" + simpleHit + ")", func(f *record.Figures) any { return &f.SimpleHits }, "cache_status"},
+	{record.WantCache, "semantic_hits", "count(*) FILTER (" + semanticHit + ")", func(f *record.Figures) any { return &f.SemanticHits }, "cache_status"},
+	{record.WantCache, "simple_saved", sum("saved_nano", simpleHit), func(f *record.Figures) any { return &f.SimpleSaved }, "cache_status"},
+	{record.WantCache, "semantic_saved", sum("saved_nano", semanticHit), func(f *record.Figures) any { return &f.SemanticSaved }, "cache_status"},
+	{record.WantCache, "hit_latency", sum("duration_ns", simpleHit+" OR "+semanticHit), func(f *record.Figures) any { return (*int64)(&f.HitLatency) }, "cache_status"},
+	{record.WantSeen, "first", "min(started)", func(f *record.Figures) any { return &f.First }, ""},
+	{record.WantSeen, "last", "max(started)", func(f *record.Figures) any { return &f.Last }, ""},
+	{record.WantFeedback, "judged", "count(feedbacks)", func(f *record.Figures) any { return &f.Judged }, ""},
+}
+
+const (
+	simpleHit   = "cache_status = 'HIT'"
+	semanticHit = "cache_status = 'SEMANTIC HIT'"
+)
+
+// sum adds numbers of attempts, those of a condition if there is one. What does not fit
+// into the kind of the answer is as much as it holds.
+func sum(number, of string) string {
+	if of != "" {
+		of = " FILTER (" + of + ")"
+	}
+	return fmt.Sprintf("greatest(least(coalesce(sum(%s)%s, 0), 9223372036854775807), -9223372036854775807)::BIGINT", number, of)
+}
+
+// percentiles are worked out together, from one sorted list.
+const percentiles = "quantile_disc(duration_ns, [0.5, 0.9, 0.95, 0.99])"
+
+// dimension says how the value of a property is read; empty for attempts that lack it.
+type dimension struct {
+	sql string
+	of  string // column of the series that sql needs; empty for none
+}
+
+var dimensions = map[record.Dimension]dimension{
+	record.ByProvider:   {"provider", "provider"},
+	record.ByModel:      {"model", "model"},
+	record.ByStatus:     {"status::VARCHAR", ""},
+	record.ByKey:        {"key_id", "key_id"},
+	record.ByConfig:     {"config_id", "config_id"},
+	record.ByWorkspace:  {"workspace_id", "workspace_id"},
+	record.ByProviderID: {"provider_id", "provider_id"},
+	record.ByPrompt:     {"prompt_slug", ""},
+	record.ByUser:       {"end_user", ""},
+	record.ByMetadata:   {"CASE WHEN contains(metadata, ?) THEN coalesce(json_extract_string(metadata, ?), '') ELSE '' END", ""},
+	record.ByRetries:    {"CASE WHEN " + endedWell + " AND retries > 0 THEN retries::VARCHAR ELSE '' END", ""},
+	record.ByScore:      {"score::VARCHAR", ""},
+}
+
+// orders are the columns by which rows are put in order, made of the names of figures.
+var orders = map[record.Column]string{
+	record.ColumnRequests:    "requests",
+	record.ColumnCost:        "cost",
+	record.ColumnTokens:      "tokens",
+	record.ColumnAvgTokens:   "tokens / requests",
+	record.ColumnAvgInput:    "input / requests",
+	record.ColumnAvgOutput:   "output / requests",
+	record.ColumnAvgLatency:  "latency / requests",
+	record.ColumnP95:         "percentiles[3]",
+	record.ColumnP99:         "percentiles[4]",
+	record.ColumnSuccessRate: "(requests - errors) / requests",
+	record.ColumnErrors:      "errors",
+	record.ColumnHitRate:     "(simple_hits + semantic_hits) / requests",
+	record.ColumnLast:        "last",
+	record.ColumnFirst:       "first",
+}

@@ -1,0 +1,303 @@
+package logstoretest
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sluice/internal/record"
+)
+
+// Analyse implements logstore.Rows. It is what figures mean: every other back end answers
+// as this one does.
+func (m *Memory) Analyse(_ context.Context, a record.Analysis) (record.AnalysisPage, error) {
+	if err := a.Validate(); err != nil {
+		return record.AnalysisPage{}, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	groups := make(map[place]*group)
+	if a.Step == 0 && a.By == record.ByNothing {
+		groups[place{}] = new(group)
+	}
+	for i := range m.rows {
+		if row := &m.rows[i].Attempt; m.matches(row, a.Query) {
+			m.put(groups, row, &a)
+		}
+	}
+	m.hear(groups)
+	rows := make([]record.AnalysisRow, 0, len(groups))
+	for at, g := range groups {
+		rows = append(rows, record.AnalysisRow{Start: at.start, Value: at.value, Figures: g.figures(a.Want, a.By)})
+	}
+	slices.SortFunc(rows, func(x, y record.AnalysisRow) int { return order(&a, &x, &y) })
+	return page(&a, rows)
+}
+
+// page cuts the rows that were asked for out of all.
+func page(a *record.Analysis, rows []record.AnalysisRow) (record.AnalysisPage, error) {
+	size, cut := a.PageSize()
+	if len(rows) > size && !cut {
+		return record.AnalysisPage{}, record.TooMany()
+	}
+	out := record.AnalysisPage{Total: int64(len(rows))}
+	rows = rows[min(a.Offset, len(rows)):]
+	out.Rows = rows[:min(size, len(rows))]
+	return out, nil
+}
+
+// place is where a row stands in an answer.
+type place struct {
+	start time.Time
+	value string
+}
+
+// group is what belongs to a row: attempts, and feedback on their traces. An attempt
+// stands in it once, and so does a feedback.
+type group struct {
+	attempts []*record.Attempt
+	feedback []record.TraceFeedback
+	heard    map[string][]record.TraceFeedback // by attempt: what was said of its trace
+}
+
+// put puts an attempt into its groups: several when it has feedback of several scores.
+func (m *Memory) put(groups map[place]*group, row *record.Attempt, a *record.Analysis) {
+	var start time.Time
+	if a.Step > 0 { // the zero time is the first hour of a Monday
+		start = row.Started.UTC().Add(a.Zone).Truncate(a.Step).Add(-a.Zone)
+	}
+	said := m.feedback.of(row)
+	byValue := make(map[string][]record.TraceFeedback)
+	if a.By == record.ByScore {
+		for _, f := range said {
+			score := strconv.Itoa(f.Value)
+			byValue[score] = append(byValue[score], f)
+		}
+	} else if value, has := valueOf(row, a); has {
+		byValue[value] = said
+	}
+	for value, said := range byValue {
+		at := place{start, value}
+		g := groups[at]
+		if g == nil {
+			g = new(group)
+			groups[at] = g
+		}
+		if g.heard == nil {
+			g.heard = make(map[string][]record.TraceFeedback)
+		}
+		g.attempts = append(g.attempts, row)
+		g.heard[row.ID] = said
+	}
+}
+
+// hear gives each feedback to the first bucket of each value that has it.
+func (m *Memory) hear(groups map[place]*group) {
+	type voice struct{ value, id string }
+	counted := make(map[voice]bool)
+	for _, at := range slices.SortedFunc(maps.Keys(groups), func(a, b place) int { return a.start.Compare(b.start) }) {
+		g := groups[at]
+		for _, said := range g.heard {
+			for _, f := range said {
+				if v := (voice{at.value, f.ID}); !counted[v] {
+					counted[v] = true
+					g.feedback = append(g.feedback, f)
+				}
+			}
+		}
+	}
+}
+
+// endedWell is what is_success says of a log.
+func endedWell(a *record.Attempt) bool { return a.Status >= 200 && a.Status <= 299 }
+
+// valueOf is the value of a property that an attempt has.
+func valueOf(a *record.Attempt, by *record.Analysis) (value string, has bool) {
+	switch by.By {
+	case record.ByNothing:
+		return "", true
+	case record.ByScore: // has values of feedback
+	case record.ByProvider:
+		value = a.Provider
+	case record.ByModel:
+		value = a.Model
+	case record.ByStatus:
+		value = strconv.Itoa(int(a.Status))
+	case record.ByKey:
+		value = a.KeyID
+	case record.ByConfig:
+		value = a.ConfigID
+	case record.ByWorkspace:
+		value = a.WorkspaceID
+	case record.ByProviderID:
+		value = a.ProviderID
+	case record.ByPrompt:
+		value = a.PromptSlug
+	case record.ByUser:
+		value = a.Metadata[record.UserKey]
+	case record.ByMetadata:
+		value = a.Metadata[by.Key]
+	case record.ByRetries:
+		if endedWell(a) && a.Retries > 0 {
+			value = strconv.Itoa(int(a.Retries))
+		}
+	}
+	return value, value != ""
+}
+
+// figures are those that were wanted.
+func (g *group) figures(want record.Figure, by record.Dimension) (f record.Figures) {
+	if by == record.ByScore {
+		want &= record.WantFeedback
+	} else {
+		f.Requests = int64(len(g.attempts))
+	}
+	for figure, add := range addends {
+		if want&figure != 0 {
+			for _, a := range g.attempts {
+				add(&f, a)
+			}
+		}
+	}
+	if want&record.WantPercentiles != 0 {
+		f.P50, f.P90, f.P95, f.P99 = g.percentile(50), g.percentile(90), g.percentile(95), g.percentile(99)
+	}
+	if want&record.WantUsers != 0 {
+		f.Users, f.UserRequests = g.users()
+	}
+	if want&record.WantFeedback != 0 {
+		for _, said := range g.feedback {
+			f.Feedbacks++
+			f.Weighted += said.Weighted()
+		}
+		for _, said := range g.heard {
+			if len(said) > 0 {
+				f.Judged++
+			}
+		}
+	}
+	return f
+}
+
+// addends add what an attempt gives to the figures that are sums, counts or extremes.
+var addends = map[record.Figure]func(*record.Figures, *record.Attempt){
+	record.WantErrors: func(f *record.Figures, a *record.Attempt) {
+		if !endedWell(a) {
+			f.Errors++
+		}
+	},
+	record.WantCost: func(f *record.Figures, a *record.Attempt) {
+		nano, _ := a.Cost()
+		f.Cost += nano
+	},
+	record.WantTokens: func(f *record.Figures, a *record.Attempt) {
+		f.Tokens += a.Tokens()
+		f.Input += a.Usage.InputTokens
+		f.Output += a.Usage.OutputTokens
+	},
+	record.WantLatency: func(f *record.Figures, a *record.Attempt) { f.Latency += a.Duration },
+	record.WantRescued: func(f *record.Figures, a *record.Attempt) {
+		if endedWell(a) && a.Retries > 0 {
+			f.ByRetry++
+		}
+		if endedWell(a) && a.Number > 0 {
+			f.ByFallback++
+		}
+	},
+	record.WantCache: func(f *record.Figures, a *record.Attempt) {
+		switch a.CacheStatus {
+		case "HIT":
+			f.SimpleHits++
+			f.SimpleSaved += a.Spend.Saved
+			f.HitLatency += a.Duration
+		case "SEMANTIC HIT":
+			f.SemanticHits++
+			f.SemanticSaved += a.Spend.Saved
+			f.HitLatency += a.Duration
+		}
+	},
+	record.WantSeen: func(f *record.Figures, a *record.Attempt) {
+		if f.First.IsZero() || a.Started.Before(f.First) {
+			f.First = a.Started
+		}
+		if a.Started.After(f.Last) {
+			f.Last = a.Started
+		}
+	},
+}
+
+// percentile is the least duration that at least so many of a hundred do not exceed.
+func (g *group) percentile(percent int) time.Duration {
+	if len(g.attempts) == 0 {
+		return 0
+	}
+	all := make([]time.Duration, len(g.attempts))
+	for i, a := range g.attempts {
+		all[i] = a.Duration
+	}
+	slices.Sort(all)
+	return all[(len(all)*percent+99)/100-1]
+}
+
+// users are the end users, and the attempts that have one.
+func (g *group) users() (distinct, requests int64) {
+	seen := make(map[string]bool)
+	for _, a := range g.attempts {
+		if user := a.Metadata[record.UserKey]; user != "" {
+			seen[user] = true
+			requests++
+		}
+	}
+	return int64(len(seen)), requests
+}
+
+// order compares rows as the answer has them.
+func order(a *record.Analysis, x, y *record.AnalysisRow) int {
+	byValue := strings.Compare(x.Value, y.Value)
+	if a.Step > 0 {
+		return cmp.Or(x.Start.Compare(y.Start), byValue)
+	}
+	c := cmp.Compare(columnOf(a.Order, &x.Figures), columnOf(a.Order, &y.Figures))
+	if !a.Ascending {
+		c = -c
+	}
+	return cmp.Or(c, byValue)
+}
+
+// columnOf is what rows are ordered by.
+func columnOf(c record.Column, f *record.Figures) float64 {
+	switch c {
+	case record.ColumnCost:
+		return float64(f.Cost)
+	case record.ColumnTokens:
+		return float64(f.Tokens)
+	case record.ColumnAvgTokens:
+		return f.Per(float64(f.Tokens))
+	case record.ColumnAvgInput:
+		return f.Per(float64(f.Input))
+	case record.ColumnAvgOutput:
+		return f.Per(float64(f.Output))
+	case record.ColumnAvgLatency:
+		return f.Per(float64(f.Latency))
+	case record.ColumnP95:
+		return float64(f.P95)
+	case record.ColumnP99:
+		return float64(f.P99)
+	case record.ColumnSuccessRate:
+		return f.Per(float64(f.Requests - f.Errors))
+	case record.ColumnErrors:
+		return float64(f.Errors)
+	case record.ColumnHitRate:
+		return f.Per(float64(f.Hits()))
+	case record.ColumnLast:
+		return float64(f.Last.UnixMicro())
+	case record.ColumnFirst:
+		return float64(f.First.UnixMicro())
+	default:
+		return float64(f.Requests)
+	}
+}

@@ -1,0 +1,45 @@
+package logstoretest
+
+import (
+	"context"
+	"slices"
+
+	"sluice/internal/logstore"
+	"sluice/internal/record"
+)
+
+// memoryFeedback is the feedback that a Memory has.
+type memoryFeedback struct {
+	given []record.TraceFeedback
+	next  int64
+}
+
+// FeedbackProgress implements logstore.Feedback.
+func (m *Memory) FeedbackProgress(context.Context) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.feedback.next, nil
+}
+
+// PutFeedback implements logstore.Feedback.
+func (m *Memory) PutFeedback(_ context.Context, b logstore.FeedbackBatch) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.feedback.given = slices.DeleteFunc(m.feedback.given, func(f record.TraceFeedback) bool {
+		again := slices.ContainsFunc(b.Put, func(p record.TraceFeedback) bool { return p.ID == f.ID })
+		return b.All || again || slices.Contains(b.Gone, f.ID)
+	})
+	m.feedback.given = append(m.feedback.given, b.Put...)
+	m.feedback.next = b.Next
+	return nil
+}
+
+// of is what was said of the trace of an attempt.
+func (m *memoryFeedback) of(a *record.Attempt) (out []record.TraceFeedback) {
+	for _, f := range m.given {
+		if f.OrgID == a.OrgID && f.WorkspaceID == a.WorkspaceID && f.TraceID == a.TraceID && a.TraceID != "" {
+			out = append(out, f)
+		}
+	}
+	return out
+}
