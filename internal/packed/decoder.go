@@ -35,18 +35,25 @@ func (d *Decoder) Byte() byte {
 
 // Uvarint takes one number.
 func (d *Decoder) Uvarint() uint64 {
-	if len(d.Rest) > 0 && d.Rest[0] < 1<<7 { // most are
-		v := d.Rest[0]
-		d.Rest = d.Rest[1:]
-		return uint64(v)
+	v, n := short(d.Rest)
+	if n == 0 {
+		v, n = binary.Uvarint(d.Rest)
 	}
-	v, n := binary.Uvarint(d.Rest)
 	if n <= 0 {
 		d.Fail("number")
 		return 0
 	}
 	d.Rest = d.Rest[n:]
 	return v
+}
+
+// short is the number that b begins with where that is one byte, as most are, and 1; else
+// nothing. Unlike binary.Uvarint it becomes a part of its callers.
+func short(b []byte) (v uint64, n int) {
+	if len(b) == 0 || b[0] >= 1<<7 {
+		return 0, 0
+	}
+	return uint64(b[0]), 1
 }
 
 // Bytes takes n bytes without copying; nil for none.
@@ -69,27 +76,45 @@ func (d *Decoder) Skip(n uint64) { d.Bytes(n) }
 // Numbers takes a count byte and that many numbers, and fills into with as many of them
 // as it holds.
 func (d *Decoder) Numbers(into []uint64) {
-	for i := range int(d.Byte()) {
-		if v := d.Uvarint(); i < len(into) {
+	count := int(d.Byte())
+	rest := d.Rest // in a register: these are the most of what an entry has
+	for i := range count {
+		v, n := short(rest)
+		if n == 0 {
+			v, n = binary.Uvarint(rest)
+		}
+		if n <= 0 {
+			d.Fail("number")
+			return
+		}
+		rest = rest[n:]
+		if i < len(into) {
 			into[i] = v
 		}
 	}
+	d.Rest = rest
 }
 
 // Lengths takes a count byte and that many lengths of texts, fills into with those of the
 // known ones and returns the sum of those that a newer writer added.
 func (d *Decoder) Lengths(into []uint64) (extra uint64) {
-	for i := range int(d.Byte()) {
-		v := d.Uvarint()
-		switch {
-		case i < len(into):
-			into[i] = v
-		case v > uint64(len(d.Rest)): // also keeps the sum from overflowing
+	count := int(d.Byte())
+	rest := d.Rest
+	for i := range count {
+		v, n := short(rest)
+		if n == 0 {
+			v, n = binary.Uvarint(rest)
+		}
+		switch rest = rest[max(n, 0):]; {
+		case n <= 0 || v > uint64(len(rest)): // also keeps sums from overflowing
 			d.Fail("length")
 			return 0
+		case i < len(into):
+			into[i] = v
 		default:
 			extra += v
 		}
 	}
+	d.Rest = rest
 	return extra
 }

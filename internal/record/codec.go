@@ -196,12 +196,12 @@ func ClosingOf(src []byte) ([]byte, error) {
 	var n numbers
 	d.Numbers(n[:])
 	var lens [len(texts{})]uint64
-	extra := d.Lengths(lens[:])
+	behind := d.Lengths(lens[:])
 	d.skipMetadata()
 	for _, size := range lens {
-		d.Skip(size)
+		behind += size // each fits into what there was: no sum of them overflows
 	}
-	d.Skip(extra)
+	d.Skip(behind)
 	d.Skip(n[23])
 	d.Skip(n[24])
 	return d.Bytes(n[31]), d.Err
