@@ -92,7 +92,10 @@ func (b *Book) settle() {
 	for b.gone < len(b.order) && b.order[b.gone].closed {
 		b.gone++
 	}
-	if len(b.order) <= 1024 || len(b.order) <= 2*len(b.open) {
+	if b.gone > 1024 && 2*b.gone > len(b.order) {
+		b.order, b.base, b.gone = slices.Delete(b.order, 0, b.gone), b.base+b.gone, 0
+	}
+	if left := len(b.order) - b.gone; left <= 1024 || left <= 2*len(b.open) {
 		return
 	}
 	b.base += len(b.order)

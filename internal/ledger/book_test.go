@@ -109,6 +109,27 @@ func TestBookOfOneOpenLineStaysSmall(t *testing.T) {
 	}
 }
 
+// After a crash all lines are closed in their order; the rest stay known meanwhile.
+func TestBookIsClosedFromTheFront(t *testing.T) {
+	t.Parallel()
+	const lines = 10_000
+	var b ledger.Book
+	for n := range 2 * lines {
+		if _, err := b.Apply(place(uint64(n)), line(n, ledger.Reserved)); err != nil {
+			t.Fatal(err)
+		}
+		if n < lines {
+			continue
+		}
+		if was, err := b.Apply(place(uint64(n)), line(n-lines, ledger.Unknown)); !was || err != nil {
+			t.Fatalf("line %d was open: %v, %v", n-lines, was, err)
+		}
+		if at, _ := b.Oldest(); at != place(uint64(n-lines+1)) || b.Len() != lines {
+			t.Fatalf("the oldest of %d stands at %v", b.Len(), at)
+		}
+	}
+}
+
 func TestBookTakesLittleForALine(t *testing.T) {
 	const lines = 100_000
 	var b ledger.Book
