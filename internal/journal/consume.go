@@ -112,9 +112,29 @@ func (r *Lines) Skim(from record.Position, visit func(at record.Position, l *led
 	return r.read(from, (*ledger.Line).Skim, visit)
 }
 
+// ReadAt is Read of the lines at some places alone, which must be in their order. Places
+// where no line stands are passed over.
+func (r *Lines) ReadAt(places []record.Position, visit func(at record.Position, l *ledger.Line) bool) {
+	if len(places) == 0 {
+		return
+	}
+	read := r.lend((*ledger.Line).Decode, visit)
+	r.j.scan(places[0], r.j.gently(func(f frame) bool {
+		for len(places) > 0 && places[0].Seq < f.seq {
+			places = places[1:]
+		}
+		return len(places) > 0 && (places[0].Seq > f.seq || read(f))
+	}))
+}
+
 func (r *Lines) read(from record.Position, decode func(*ledger.Line, []byte) error, visit func(at record.Position, l *ledger.Line) bool) record.Position {
+	return r.j.scan(from, r.j.gently(r.lend(decode, visit)))
+}
+
+// lend decodes the lines of frames for visit.
+func (r *Lines) lend(decode func(*ledger.Line, []byte) error, visit func(at record.Position, l *ledger.Line) bool) func(frame) bool {
 	var l ledger.Line
-	return r.j.scan(from, r.j.gently(func(f frame) bool {
+	return func(f frame) bool {
 		stored := f.closing()
 		if stored == nil {
 			return true
@@ -123,8 +143,8 @@ func (r *Lines) read(from record.Position, decode func(*ledger.Line, []byte) err
 			r.j.damaged.Add(1)
 			return true
 		}
-		return visit(record.Position{Seq: f.seq, Offset: f.offset}, &l)
-	}))
+		return visit(f.position(), &l)
+	}
 }
 
 // Wait returns when there is an entry at or behind a position, of whichever kind, or as

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -98,6 +99,49 @@ func TestEachConsumerSeesItsKind(t *testing.T) {
 	sameLines(t, "from a place that was told", gotLines, want[all-len(gotLines):])
 	gotLines, _ = readLines(lines, record.Position{Seq: middle.Seq})
 	sameLines(t, "from there without the hint", gotLines, want[all-len(gotLines):])
+}
+
+// Lines are found where they were told to stand, and those between are not even decoded.
+func TestReadAtGivesTheLinesOfItsPlaces(t *testing.T) {
+	t.Parallel()
+	j := open(t, small(t.TempDir()))
+	lines := j.Journal.Lines()
+	var places []record.Position
+	var want []*ledger.Line
+	expect := record.Position{}
+	for n := range 60 {
+		broken := recordtest.Chat(n)
+		broken.Closing = []byte("no line")
+		if err := errors.Join(j.AppendLine(reserved(n)), j.Append(broken)); err != nil {
+			t.Fatal(err)
+		}
+		at, next, err := j.AppendWhere(closing(n))
+		if err != nil || n > 0 && at.Seq != expect.Seq+2 {
+			t.Fatalf("stands at %+v behind %+v: %v", at, expect, err)
+		}
+		if expect = next; n%3 == 1 {
+			places, want = append(places, at), append(want, closed(n))
+		}
+	}
+	var got []*ledger.Line
+	take := func(at record.Position, l *ledger.Line) bool {
+		if at != places[len(got)] {
+			t.Errorf("line %d stands at %+v, want %+v", len(got), at, places[len(got)])
+		}
+		c := *l
+		c.Charges = slices.Clone(l.Charges)
+		got = append(got, &c)
+		return len(got) < len(want)-1
+	}
+	lines.ReadAt(nil, take)
+	lines.ReadAt(places, take)
+	sameLines(t, "until it was enough", got, want[:len(want)-1])
+	if n := j.Stats().Damaged; n != 0 {
+		t.Errorf("%d damaged entries were looked at", n)
+	}
+	got = nil
+	lines.ReadAt(append(places[:len(places):len(places)], record.Position{Seq: expect.Seq + 5}), func(at record.Position, l *ledger.Line) bool { take(at, l); return true })
+	sameLines(t, "and a place where nothing is", got, want)
 }
 
 // What one consumer has taken stays while another needs it, and goes when none does.

@@ -4,6 +4,8 @@ import (
 	"hash/crc32"
 	"sync/atomic"
 	"unsafe"
+
+	"sluice/internal/record"
 )
 
 // A segment file is a header and frames, each at a multiple of eight bytes:
@@ -54,6 +56,14 @@ func (f frame) word(i int64) *atomic.Uint64 { return f.seg.word(f.offset + 8*i) 
 func (f frame) payload() []byte {
 	start := f.offset + frameHeader
 	return f.seg.data[start : start+int64(f.size) : start+int64(f.size)]
+}
+
+// position is where the frame stands.
+func (f frame) position() record.Position { return record.Position{Seq: f.seq, Offset: f.offset} }
+
+// next is where the frame behind this one stands, if it is in the same file.
+func (f frame) next() record.Position {
+	return record.Position{Seq: f.seq + 1, Offset: f.offset + frameBytes(f.size)}
 }
 
 // check ties a size to a sequence number, in the upper half, so that stray bytes

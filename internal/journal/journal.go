@@ -141,17 +141,25 @@ type entry interface {
 // (again without waiting: a new file is tried once a second), with ErrTooLarge and
 // with ErrClosed. The ledger line that a closes is then not closed either.
 func (j *Journal) Append(a *record.Attempt) error {
+	_, _, err := j.AppendWhere(a)
+	return err
+}
+
+// AppendWhere is Append that says where the entry stands, and where the next one will in
+// the same file.
+func (j *Journal) AppendWhere(a *record.Attempt) (at, next record.Position, err error) {
 	size := a.EncodedSize()
 	if size > j.o.MaxRecordBytes {
 		shorter, err := cut(*a, size-j.o.MaxRecordBytes)
 		if err != nil {
 			j.refused.Add(1)
-			return fmt.Errorf("append %s: %w", a.ID, err)
+			return at, next, fmt.Errorf("append %s: %w", a.ID, err)
 		}
 		j.cut.Add(1)
 		a, size = &shorter, shorter.EncodedSize()
 	}
-	return j.append(a, size)
+	f, err := j.append(a, size)
+	return f.position(), f.next(), err
 }
 
 // AppendLine stores a copy of a ledger line that no attempt carries: one that is
@@ -168,7 +176,7 @@ func (j *Journal) AppendLine(l *ledger.Line) error {
 		j.refused.Add(1)
 		return ErrFull
 	}
-	err := j.append(l, size)
+	_, err := j.append(l, size)
 	if err == nil {
 		j.lines.Add(1)
 	}
@@ -189,7 +197,8 @@ func (j *Journal) AppendCorrection(c *record.Correction) error {
 	case j.ending():
 		err = ErrFull
 	default:
-		return j.append(encoded(b), len(b))
+		_, err = j.append(encoded(b), len(b))
+		return err
 	}
 	j.refused.Add(1)
 	return fmt.Errorf("append the correction of %s: %w", c.ID, err)
@@ -211,15 +220,15 @@ func (j *Journal) ending() bool {
 	return j.active != nil && len(j.spares) == 0 && j.full()
 }
 
-func (j *Journal) append(e entry, size int) error {
+func (j *Journal) append(e entry, size int) (frame, error) {
 	f, err := j.reserve(size)
 	if err != nil {
 		j.refused.Add(1)
-		return err
+		return frame{}, err
 	}
 	if !f.fill(e) {
 		j.refused.Add(1)
-		return errChanged
+		return frame{}, errChanged
 	}
 	j.appended.Add(1)
 	j.bytes.Add(uint64(size))
@@ -227,7 +236,7 @@ func (j *Journal) append(e entry, size int) error {
 		j.wakeRun()
 	}
 	j.ring()
-	return nil
+	return f, nil
 }
 
 var errChanged = errors.New("journal entry changed while it was stored")

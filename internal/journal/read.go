@@ -62,7 +62,7 @@ func (v view) scan(pos record.Position, visit func(frame) bool) (next record.Pos
 		if !f.final() && v.seg.live {
 			return pos, true
 		}
-		pos = record.Position{Seq: f.seq + 1, Offset: pos.Offset + frameBytes(f.size)}
+		pos = f.next()
 		if f.final() && !f.void() && !visit(f) {
 			return pos, true
 		}
@@ -76,7 +76,7 @@ func (v view) locate(pos record.Position) record.Position {
 		return record.Position{Seq: v.first, Offset: v.seg.begin}
 	}
 	if f, ok := frameAt(v.seg, pos.Offset&^7); ok && f.seq == pos.Seq {
-		return record.Position{Seq: pos.Seq, Offset: f.offset}
+		return f.position()
 	}
 	at := record.Position{Seq: v.first, Offset: v.seg.begin}
 	for at.Seq < pos.Seq {
@@ -84,7 +84,7 @@ func (v view) locate(pos record.Position) record.Position {
 		if !ok {
 			return record.Position{Seq: v.next, Offset: v.used}
 		}
-		at = record.Position{Seq: f.seq + 1, Offset: at.Offset + frameBytes(f.size)}
+		at = f.next()
 	}
 	return at
 }
