@@ -102,11 +102,16 @@ func (f *Follower) fill() (full bool) {
 		return f.sums.lines < f.o.Batch
 	})
 	f.sums.to = f.read.Seq
+	f.noteTaken(&st)
+	return f.sums.lines >= f.o.Batch
+}
+
+// noteTaken adds to the figures what take found.
+func (f *Follower) noteTaken(st *Stats) {
 	f.note(func(s *Stats) {
 		s.Stray, s.Malformed, s.Open = s.Stray+st.Stray, s.Malformed+st.Malformed, f.book.Len()
 		s.Corrected += st.Corrected
 	})
-	return f.sums.lines >= f.o.Batch
 }
 
 // take brings one line into the book, and its charges into the sums when it is closed

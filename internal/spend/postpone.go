@@ -89,17 +89,26 @@ type owing struct {
 
 // Read is that of the lines, and notes whose their charges are.
 func (o *owing) Read(from record.Position, visit func(record.Position, *ledger.Line) bool) record.Position {
-	return o.Lines.Read(from, func(at record.Position, l *ledger.Line) bool {
-		for i := range l.Charges {
-			o.orgs[l.Charges[i].Carrier] = l.OrgID
-		}
-		return visit(at, l)
-	})
+	return o.Lines.Read(from, o.noting(visit))
+}
+
+// ReadAt is likewise that of the lines.
+func (o *owing) ReadAt(places []record.Position, visit func(record.Position, *ledger.Line) bool) {
+	o.Lines.ReadAt(places, o.noting(visit))
 }
 
 // Skim is Read: without the rest of a line nobody knows whose its charges are.
 func (o *owing) Skim(from record.Position, visit func(record.Position, *ledger.Line) bool) record.Position {
 	return o.Read(from, visit)
+}
+
+func (o *owing) noting(visit func(record.Position, *ledger.Line) bool) func(record.Position, *ledger.Line) bool {
+	return func(at record.Position, l *ledger.Line) bool {
+		for i := range l.Charges {
+			o.orgs[l.Charges[i].Carrier] = l.OrgID
+		}
+		return visit(at, l)
+	}
 }
 
 // Trim keeps all: nothing is stored.

@@ -22,8 +22,8 @@ func (f *Follower) Recover(ctx context.Context) error {
 	if err := f.catchUp(ctx); err != nil {
 		return fmt.Errorf("recover the ledger: %w", err)
 	}
-	left := f.abandon(ctx)
-	if err := f.catchUp(ctx); err != nil {
+	left, err := f.abandonAll(ctx)
+	if err != nil {
 		return fmt.Errorf("recover the ledger: %w", err)
 	}
 	f.setFailure(left)
@@ -31,37 +31,68 @@ func (f *Follower) Recover(ctx context.Context) error {
 	return f.o.Lines.Trim(f.needed())
 }
 
-// abandon closes all open lines. They are read once more: the book has their places only.
-func (f *Follower) abandon(ctx context.Context) (err error) {
-	open := f.book.Len()
-	if open == 0 {
-		return nil
+// abandonAll closes all open lines and stores what they come to, a batch at a time: what
+// was written of one is read again while it is in the caches of the processor. left says
+// why some lines stay open.
+func (f *Follower) abandonAll(ctx context.Context) (left, err error) {
+	open := f.places()
+	if len(open) == 0 {
+		return nil, nil
 	}
-	places := slices.Collect(f.book.Open())
-	now, done := f.o.Clock.Now(), 0
+	done := 0
+	for batch := range slices.Chunk(open, f.o.Batch) {
+		var n int
+		n, left = f.abandon(batch)
+		done += n
+		if err := f.catchUp(ctx); err != nil {
+			return nil, err
+		}
+		if left != nil {
+			break
+		}
+	}
+	if left != nil {
+		left = fmt.Errorf("close %d lines of the last run: %w", len(open)-done, left)
+		f.o.Logger.Error("what interrupted calls may have cost does not count before the next start", "error", left)
+		return left, nil
+	}
+	f.o.Logger.Warn("calls were interrupted; each counts with the bound of its cost", "lines", done)
+	return nil, nil
+}
+
+// places are those of the open lines.
+func (f *Follower) places() []record.Position {
+	out := make([]record.Position, 0, f.book.Len())
+	for at := range f.book.Open() {
+		out = append(out, record.Position(at))
+	}
+	return out
+}
+
+// abandon closes the lines at some places, until the journal takes no more. They are read
+// once more: the book has their places only. A closing that stands right behind what was
+// read needs no reading: it is taken as it is. So are all but those of the first batch,
+// before which the numbers of the journal jump.
+func (f *Follower) abandon(places []record.Position) (done int, err error) {
+	now := f.o.Clock.Now().UTC()
 	var a record.Attempt
-	f.o.Lines.Read(f.needed(), func(at record.Position, l *ledger.Line) bool {
-		if done == open || ctx.Err() != nil {
-			return false
-		}
-		if at.Seq != places[done].Seq {
-			return true
-		}
+	var st Stats
+	f.o.Lines.ReadAt(places, func(_ record.Position, l *ledger.Line) bool {
 		interrupted(&a, l, now)
-		if err = f.o.Journal.Append(&a); err != nil {
+		var at, next record.Position
+		if at, next, err = f.o.Journal.AppendWhere(&a); err != nil {
 			return false
 		}
 		done++
+		if at.Seq == f.read.Seq {
+			f.take(at, l, &st)
+			f.read, f.sums.to = next, next.Seq
+		}
 		return true
 	})
 	f.note(func(s *Stats) { s.Abandoned += uint64(done) })
-	if err != nil {
-		err = fmt.Errorf("close %d lines of the last run: %w", open-done, err)
-		f.o.Logger.Error("what interrupted calls may have cost does not count before the next start", "error", err)
-		return err
-	}
-	f.o.Logger.Warn("calls were interrupted; each counts with the bound of its cost", "lines", done)
-	return nil
+	f.noteTaken(&st)
+	return done, err
 }
 
 // interrupted makes the log record of a call that an earlier process did not end, with

@@ -25,6 +25,8 @@ type Lines interface {
 	// Read lends the lines from a position on to visit, until it returns false, and
 	// returns the position behind the last entry that was looked at.
 	Read(from record.Position, visit func(at record.Position, l *ledger.Line) bool) record.Position
+	// ReadAt is Read of the lines at some places alone, which are in their order.
+	ReadAt(places []record.Position, visit func(at record.Position, l *ledger.Line) bool)
 	// Skim is Read with what sums need of each line alone.
 	Skim(from record.Position, visit func(at record.Position, l *ledger.Line) bool) record.Position
 	// Wait returns nil when there is something to read at a position.
@@ -36,7 +38,8 @@ type Lines interface {
 // Journal is where the records go that close what was left open, and the copies of lines
 // that are open for long: *journal.Journal.
 type Journal interface {
-	Append(a *record.Attempt) error
+	// AppendWhere says where the record stands and where the next entry will.
+	AppendWhere(a *record.Attempt) (at, next record.Position, err error)
 	AppendLine(l *ledger.Line) error
 }
 
