@@ -10,13 +10,6 @@ import (
 	"sluice/internal/record"
 )
 
-// How Run goes on after a failed batch and at the end.
-const (
-	firstRetry = time.Second
-	lastRetry  = 30 * time.Second
-	drainLimit = 5 * time.Second
-)
-
 // state is what Stats and Err show.
 type state struct {
 	mu      sync.Mutex // guards stats and failure
@@ -49,22 +42,17 @@ func (s *Store) Err() error {
 // Run takes over records until ctx ends, then those that are left, for at most
 // five seconds. It sleeps while there are none. A failure is logged and everything
 // since the last transaction done again, after a pause that grows to 30 seconds;
-// the error is that of the last seconds.
+// the error is that of the last seconds. What those do not suffice for waits in the
+// journal for the next start.
 func (s *Store) Run(ctx context.Context) error {
-	retry := firstRetry
-	for {
-		done := s.Stats().Batches
-		err := s.follow(ctx)
-		if ctx.Err() != nil {
-			return err
-		}
-		if s.Stats().Batches > done {
-			retry = firstRetry
-		}
-		s.o.Logger.Error("log store cannot be written; records wait in the journal", "error", err, "retry", retry)
-		_ = ident.Sleep(ctx, retry) // it ends with ctx, which the loop sees
-		retry = min(2*retry, lastRetry)
+	ident.Follow(ctx, s.follow, func() uint64 { return s.Stats().Batches }, func(err error, pause time.Duration) {
+		s.setFailure(err)
+		s.o.Logger.Error("log store cannot be written; records wait in the journal", "error", err, "retry", pause)
+	})
+	if err := ident.Finish(ctx, s.takeRest); err != nil {
+		return fmt.Errorf("store last logs: %w", err)
 	}
+	return nil
 }
 
 // follow takes over records from where the rows are until something fails or ctx
@@ -72,15 +60,23 @@ func (s *Store) Run(ctx context.Context) error {
 func (s *Store) follow(ctx context.Context) error {
 	pos, err := s.resume(context.WithoutCancel(ctx))
 	for err == nil {
-		if err = s.journal.Wait(ctx, pos); err != nil || ident.Sleep(ctx, s.o.Interval) != nil {
-			break
+		if err := s.journal.Wait(ctx, pos); err != nil {
+			return err
+		}
+		if err := ident.Sleep(ctx, s.o.Interval); err != nil {
+			return err
 		}
 		pos, err = s.catchUp(ctx, pos)
 	}
-	if ctx.Err() != nil {
-		return s.drain(ctx)
+	return err
+}
+
+// takeRest takes over all that there is.
+func (s *Store) takeRest(ctx context.Context) error {
+	pos, err := s.resume(ctx)
+	if err == nil {
+		_, err = s.catchUp(ctx, pos)
 	}
-	s.setFailure(err)
 	return err
 }
 
@@ -102,21 +98,6 @@ func (s *Store) resume(ctx context.Context) (record.Position, error) {
 	}
 	s.stored = p.Next.Seq
 	return p.Next, s.journal.Trim(p.Next)
-}
-
-// drain takes over what is left when ctx has ended. What does not fit into the
-// limit waits in the journal for the next start.
-func (s *Store) drain(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainLimit)
-	defer cancel()
-	pos, err := s.resume(ctx)
-	if err == nil {
-		_, err = s.catchUp(ctx, pos)
-	}
-	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("store last logs: %w", err)
-	}
-	return nil
 }
 
 // catchUp makes batches until none is full.

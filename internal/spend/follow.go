@@ -10,31 +10,18 @@ import (
 	"sluice/internal/record"
 )
 
-// How Run goes on after a failure and at the end.
-const (
-	firstRetry = time.Second
-	lastRetry  = 30 * time.Second
-	drainLimit = 5 * time.Second
-)
-
 // Run stores sums until ctx ends, then those that are left, for at most five seconds. It
 // sleeps while nothing is appended. A failure is logged and the same sums are stored
 // again, after a pause that grows to 30 seconds; the error is that of the last seconds.
+// What those do not suffice for waits in the journal for the next start.
 func (f *Follower) Run(ctx context.Context) error {
-	retry := firstRetry
-	for {
-		done := f.Stats().Batches
-		err := f.follow(ctx)
-		if ctx.Err() != nil {
-			return f.drain(ctx)
-		}
-		if f.Stats().Batches > done {
-			retry = firstRetry
-		}
-		f.o.Logger.Error("what was used cannot be stored; it waits in the journal", "error", err, "retry", retry)
-		_ = ident.Sleep(ctx, retry) // it ends with ctx, which the loop sees
-		retry = min(2*retry, lastRetry)
+	ident.Follow(ctx, f.follow, func() uint64 { return f.Stats().Batches }, func(err error, pause time.Duration) {
+		f.o.Logger.Error("what was used cannot be stored; it waits in the journal", "error", err, "retry", pause)
+	})
+	if err := ident.Finish(ctx, f.catchUp); err != nil {
+		return fmt.Errorf("store last usage: %w", err)
 	}
+	return nil
 }
 
 // follow stores sums as they come, until something fails or ctx ends.
@@ -53,17 +40,6 @@ func (f *Follower) follow(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// drain stores what is left when ctx has ended. What does not fit into the limit waits
-// in the journal for the next start.
-func (f *Follower) drain(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainLimit)
-	defer cancel()
-	if err := f.catchUp(ctx); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("store last usage: %w", err)
-	}
-	return nil
 }
 
 // catchUp reads and stores until there is no more.
