@@ -142,7 +142,7 @@ func (f *Follower) count(ctx context.Context) error {
 	if err != nil || !f.serving {
 		return err
 	}
-	f.o.Bank.Flushed(f.sums.used.deltas, meters)
+	f.o.Bank.Flushed(f.sums.used.byCounter(), meters)
 	if corrected := f.sums.corrected(); len(corrected) > 0 && f.o.Corrected != nil {
 		f.o.Corrected(corrected, meters)
 	}

@@ -66,7 +66,7 @@ func (f *Follower) acquit(from, to uint64) {
 		}
 		return at.Seq < to
 	})
-	f.o.Bank.Flushed(sum.used.deltas, nil)
+	f.o.Bank.Flushed(sum.used.byCounter(), nil)
 }
 
 // counts reports whether the charges of a line count, by itself.

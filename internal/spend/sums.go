@@ -1,6 +1,7 @@
 package spend
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -18,59 +19,122 @@ type sums struct {
 	to      uint64 // position in the journal behind the last of the lines
 }
 
-// totals are sums of charges.
-type totals struct {
-	at     map[quota.Delta]int // of a delta without its units
-	deltas []quota.Delta
-}
-
 // add takes in the charges of a line; known says that the bank has those that are more
 // than nothing.
 func (s *sums) add(l *ledger.Line, known bool) {
 	s.lines++
+	at := l.At.UnixMilli()
 	for i := range l.Charges {
 		c := &l.Charges[i]
-		d := quota.Delta{CarrierID: c.Carrier, Entry: c.Entry, ValueKey: c.ValueKey, At: l.At.Truncate(time.Millisecond), Units: c.Units}
 		switch {
 		case c.Units < 0:
-			s.lowered.put(d)
+			s.lowered.of(nameOf(c)).add(at, c.Units)
 		case c.Units > 0 && known:
-			s.used.put(d)
+			s.used.of(nameOf(c)).add(at, c.Units)
 		case c.Units > 0:
-			s.raised.put(d)
+			s.raised.of(nameOf(c)).add(at, c.Units)
 		}
 	}
 }
 
 // tell notes that the bank was told of what was raised.
 func (s *sums) tell() {
-	for _, d := range s.raised.deltas {
-		s.used.put(d)
+	for name, i := range s.raised.at {
+		used := s.used.of(name)
+		for _, r := range s.raised.list[i].runs {
+			used.add(r.at, r.units)
+		}
 	}
 	s.raised = totals{}
 }
 
 // corrected is what no bank knows of.
-func (s *sums) corrected() []quota.Delta { return slices.Concat(s.raised.deltas, s.lowered.deltas) }
+func (s *sums) corrected() []quota.Delta {
+	return slices.Concat(s.raised.byTime(), s.lowered.byTime())
+}
 
 // all is what the store has to be told.
-func (s *sums) all() []quota.Delta { return slices.Concat(s.used.deltas, s.corrected()) }
-
-// put adds a delta to those of its counter and time.
-func (s *totals) put(d quota.Delta) {
-	key := d
-	key.Units = 0
-	k, ok := s.at[key]
-	if !ok {
-		if s.at == nil {
-			s.at = map[quota.Delta]int{}
-		}
-		k = len(s.deltas)
-		s.at[key] = k
-		s.deltas = append(s.deltas, key)
-	}
-	s.deltas[k].Units += d.Units
-}
+func (s *sums) all() []quota.Delta { return slices.Concat(s.used.byTime(), s.corrected()) }
 
 // empty forgets what was stored.
 func (s *sums) empty() { *s = sums{} }
+
+// totals are sums of charges.
+type totals struct {
+	at   map[counterName]int // in list
+	list []total
+}
+
+// counterName is what a charge says of its counter.
+type counterName struct{ carrier, entry, valueKey string }
+
+func nameOf(c *ledger.Charge) counterName { return counterName{c.Carrier, c.Entry, c.ValueKey} }
+
+// total is what came to one counter.
+type total struct {
+	meter quota.Delta // names it, with neither time nor units
+	runs  []run
+}
+
+// run is what came in one millisecond. Lines are closed in the order of time, nearly.
+type run struct{ at, units int64 }
+
+// of is the total of a counter.
+func (s *totals) of(name counterName) *total {
+	k, ok := s.at[name]
+	if !ok {
+		if s.at == nil {
+			s.at = map[counterName]int{}
+		}
+		meter := quota.Delta{CarrierID: name.carrier, Entry: name.entry, ValueKey: name.valueKey}
+		if meter.Entry == "" {
+			meter.Entry = quota.EntryOf(name.valueKey)
+		}
+		k = len(s.list)
+		s.at[name] = k
+		s.list = append(s.list, total{meter: meter})
+	}
+	return &s.list[k]
+}
+
+func (t *total) add(at, units int64) {
+	if n := len(t.runs); n > 0 && t.runs[n-1].at == at {
+		t.runs[n-1].units += units
+		return
+	}
+	t.runs = append(t.runs, run{at, units})
+}
+
+// byCounter has a delta for each counter, without a time.
+func (s *totals) byCounter() []quota.Delta {
+	out := make([]quota.Delta, len(s.list))
+	for i := range s.list {
+		out[i] = s.list[i].meter
+		for _, r := range s.list[i].runs {
+			out[i].Units += r.units
+		}
+	}
+	return out
+}
+
+// byTime has a delta for each counter and millisecond, in the order in which the store
+// holds meters.
+func (s *totals) byTime() []quota.Delta {
+	order, n := make([]*total, len(s.list)), 0
+	for i := range s.list {
+		order[i] = &s.list[i]
+		n += len(s.list[i].runs)
+	}
+	slices.SortFunc(order, func(a, b *total) int {
+		return cmp.Or(cmp.Compare(a.meter.CarrierID, b.meter.CarrierID), cmp.Compare(a.meter.Entry, b.meter.Entry))
+	})
+	out := make([]quota.Delta, 0, n)
+	for _, t := range order {
+		d := t.meter
+		for _, r := range t.runs {
+			d.At, d.Units = time.UnixMilli(r.at).UTC(), r.units
+			out = append(out, d)
+		}
+	}
+	return out
+}

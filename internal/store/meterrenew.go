@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -13,25 +12,22 @@ import (
 // first resets the meters whose reset came before something in the list was used: the
 // worker comes to them later, and must find in them what was used since. The meters are
 // held until the end of the transaction, so that none is reset meanwhile.
-func (s *Store) dropLate(ctx context.Context, db bun.IDB, list []quota.Delta) error {
-	if !slices.ContainsFunc(list, func(d quota.Delta) bool { return !d.At.IsZero() }) {
-		return nil
-	}
-	known, err := s.resetsOf(ctx, db, list)
-	if err != nil {
-		return err
-	}
-	for _, d := range list {
-		if r := known[meterName{d.CarrierID, d.Entry}]; !d.At.IsZero() && r.due(d.At.UnixMilli()) {
-			if err := s.renew(ctx, db, d, r.next); err != nil {
+func (s *Store) dropLate(ctx context.Context, db bun.IDB, list []quota.Delta, known map[meterName]*resets) error {
+	for i := range list {
+		d := &list[i]
+		if d.At.IsZero() {
+			continue
+		}
+		if r := known[nameOf(d)]; r.due(d.At.UnixMilli()) {
+			if err := s.renew(ctx, db, *d, r.next); err != nil {
 				return err
 			}
-			r.last = r.next
+			r.last, r.there = r.next, true
 		}
 	}
 	for i := range list {
 		d := &list[i]
-		if !d.At.IsZero() && d.At.UnixMilli() < known[meterName{d.CarrierID, d.Entry}].last {
+		if !d.At.IsZero() && d.At.UnixMilli() < known[nameOf(d)].last {
 			d.Units = 0
 		}
 	}
@@ -41,21 +37,30 @@ func (s *Store) dropLate(ctx context.Context, db bun.IDB, list []quota.Delta) er
 // meterName is the primary key of a meter.
 type meterName struct{ carrier, entry string }
 
+func nameOf(d *quota.Delta) meterName { return meterName{d.CarrierID, d.Entry} }
+
 // resets are the last and the next reset of a meter in ms, 0 for never; next is that of
 // the head of a policy.
-type resets struct{ last, next int64 }
+type resets struct {
+	last, next int64
+	there      bool // the meter has a row
+}
 
 func (r *resets) due(at int64) bool { return r.next > 0 && at >= r.next && r.last < r.next }
 
 // resetsOf reads the resets of the meters in an ordered list. A counter of a policy that is
 // not there yet had none.
 func (s *Store) resetsOf(ctx context.Context, db bun.IDB, list []quota.Delta) (map[meterName]*resets, error) {
-	found := make(map[meterName]*resets, len(list))
-	var heads []quota.Delta
-	for _, d := range list {
-		found[meterName{d.CarrierID, d.Entry}] = new(resets)
+	found := make(map[meterName]*resets)
+	var counters, heads []quota.Delta
+	for i := range list {
+		d := &list[i]
+		if found[nameOf(d)] != nil {
+			continue
+		}
+		found[nameOf(d)] = new(resets)
 		if d.ValueKey != "" {
-			heads = append(heads, quota.Delta{CarrierID: d.CarrierID})
+			counters, heads = append(counters, *d), append(heads, quota.Delta{CarrierID: d.CarrierID})
 		}
 	}
 	rows, err := s.metersOf(ctx, db, list, s.engine.lock)
@@ -63,7 +68,7 @@ func (s *Store) resetsOf(ctx context.Context, db bun.IDB, list []quota.Delta) (m
 		return nil, err
 	}
 	for i := range rows {
-		*found[meterName{rows[i].CarrierID, rows[i].Entry}] = resets{rows[i].LastResetMS, rows[i].NextResetMS}
+		*found[meterName{rows[i].CarrierID, rows[i].Entry}] = resets{rows[i].LastResetMS, rows[i].NextResetMS, true}
 	}
 	if rows, err = s.metersOf(ctx, db, heads, ""); err != nil { // a reset of a policy only moves on
 		return nil, err
@@ -72,10 +77,8 @@ func (s *Store) resetsOf(ctx context.Context, db bun.IDB, list []quota.Delta) (m
 	for i := range rows {
 		next[rows[i].CarrierID] = rows[i].NextResetMS
 	}
-	for _, d := range list {
-		if d.ValueKey != "" {
-			found[meterName{d.CarrierID, d.Entry}].next = next[d.CarrierID]
-		}
+	for i := range counters {
+		found[nameOf(&counters[i])].next = next[counters[i].CarrierID]
 	}
 	return found, nil
 }

@@ -148,18 +148,44 @@ func (s *Store) AddUsage(ctx context.Context, deltas []quota.Delta) error {
 
 // AddUsageIn is AddUsage within a transaction.
 func (s *Store) AddUsageIn(ctx context.Context, rtx resource.Tx, deltas []quota.Delta) error {
-	return s.onMeters(ctx, rtx, "add usage", func(ctx context.Context, db bun.IDB) error {
+	t, err := ownTx(rtx)
+	if err != nil {
+		return err
+	}
+	return t.step(ctx, "add usage", func(ctx context.Context, db bun.IDB) error {
 		list := ordered(deltas)
-		if err := s.dropLate(ctx, db, list); err != nil {
+		known, err := s.resetsOf(ctx, db, list)
+		if err != nil {
 			return err
 		}
-		for _, d := range merged(list) {
-			if err := s.addUsage(ctx, db, d); err != nil {
-				return err
-			}
+		if err := s.dropLate(ctx, db, list, known); err != nil {
+			return err
 		}
-		return nil
+		return s.addMerged(ctx, t, merged(list), known)
 	})
+}
+
+// usageBatch is how many meters get their usage in one message.
+const usageBatch = 500
+
+// addMerged adds one delta to each meter: to those that are there in few messages, since
+// the transaction holds them.
+func (s *Store) addMerged(ctx context.Context, t *tx, list []quota.Delta, known map[meterName]*resets) error {
+	var there []statement
+	for i := range list {
+		d := &list[i]
+		if known[nameOf(d)].there {
+			there = append(there, statement{plusUsage, []any{d.Units, d.CarrierID, d.Entry}})
+		} else if err := s.addUsage(ctx, t.db, *d); err != nil {
+			return err
+		}
+	}
+	for batch := range slices.Chunk(there, usageBatch) {
+		if err := t.all(ctx, batch...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ordered names the meter of each delta and puts them into the one order in which all
@@ -171,9 +197,12 @@ func ordered(deltas []quota.Delta) []quota.Delta {
 			list[i].Entry = quota.EntryOf(list[i].ValueKey)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b quota.Delta) int {
+	byName := func(a, b quota.Delta) int {
 		return cmp.Or(cmp.Compare(a.CarrierID, b.CarrierID), cmp.Compare(a.Entry, b.Entry))
-	})
+	}
+	if !slices.IsSortedFunc(list, byName) {
+		slices.SortStableFunc(list, byName)
+	}
 	return list
 }
 
