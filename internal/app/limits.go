@@ -15,6 +15,7 @@ import (
 // limiter counts what is used of limits: *quota.Bank on one node, *redis.Bank over many.
 type limiter interface {
 	Reserve(ctx context.Context, now time.Time, holds []quota.Hold) (refused int, left int64, retry time.Time, err error)
+	Defers(now time.Time, holds []quota.Hold) bool
 	Settle(now time.Time, holds []quota.Hold, used []int64)
 	State(now time.Time, h *quota.Hold) quota.State
 	Sync(f func() error) error

@@ -56,6 +56,7 @@ type exchange struct {
 
 	metered bool         // held against limits, and put on the ledger
 	limits  ownLimits    // those of its caller
+	entry   entry        // how far these were asked
 	holds   []quota.Hold // taken from the limits of the caller
 	tokens  int64        // that all attempts used
 

@@ -1,12 +1,8 @@
 package dataplane
 
 import (
-	"context"
-
-	"sluice/internal/keys"
 	"sluice/internal/llm"
 	"sluice/internal/quota"
-	"sluice/internal/tenant"
 )
 
 // metered reports whether a call is held against limits and put on the ledger: whatever
@@ -22,57 +18,6 @@ var free = map[llm.Endpoint]bool{llm.MessagesCountTokens: true, llm.CountRespons
 
 // reads are the methods that have nobody work.
 var reads = map[string]bool{"GET": true, "HEAD": true, "DELETE": true, "OPTIONS": true}
-
-// ownLimits are the limits of a caller.
-type ownLimits struct{ key, place *quota.Plan }
-
-// limitCaller refuses a caller whose key or workspace has used up a budget, then takes
-// one request from the rates of both.
-// Source: contract/identity-and-governance.md section 7, the order of checks.
-func (g *Gateway) limitCaller(ctx context.Context, x *exchange) error {
-	if x.metered = gated && metered(x.match, x.in.Method); !x.metered {
-		return nil
-	}
-	p := &x.key.Principal
-	key, place := x.dir.Limits(keys.Kind, p.ID), x.dir.Limits(tenant.WorkspaceKind, p.WorkspaceID)
-	x.limits = ownLimits{key, place}
-	h := append(x.room.caller[:0], key.Budgets...) // of amount 0: whether there is anything left
-	h = append(append(append(h, place.Budgets...), place.Rates...), key.Rates...)
-	for i := range h {
-		h[i].Org = p.OrgID
-		if h[i].Unit != "" && !h[i].Spent {
-			h[i].Amount = 1 // tokens are taken when they are counted
-		}
-	}
-	x.room.caller = h
-	if len(h) == 0 {
-		return nil
-	}
-	if err := g.take(ctx, x.started, h, atDoor); err != nil {
-		return err
-	}
-	x.holds = h
-	return nil
-}
-
-// settleCaller takes the tokens that all attempts of the request used from the rates of
-// its caller.
-func (g *Gateway) settleCaller(x *exchange) {
-	if len(x.holds) == 0 {
-		return
-	}
-	used := x.room.used[:0]
-	for i := range x.holds {
-		if x.holds[i].Unit != "" {
-			used = append(used, x.tokens)
-		} else {
-			used = append(used, 0) // budgets are charged by each attempt
-		}
-	}
-	x.room.used = used
-	g.Bank.Settle(g.Clock.Now(), x.holds, used)
-	x.holds = nil
-}
 
 // gather lists what the attempt takes from every limit that binds it, in the order in
 // which they are checked: budgets first, then, from the index on, rates.

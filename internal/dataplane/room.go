@@ -34,6 +34,7 @@ type room struct {
 
 	caller   []quota.Hold    // taken from the limits of the caller
 	holds    []quota.Hold    // taken by the attempt
+	both     []quota.Hold    // of the caller and the attempt, asked in one
 	call     quota.Call      // as policies look at it
 	used     []int64         // of either
 	charges  []ledger.Charge // of its line
@@ -63,9 +64,10 @@ func (r *room) leave() {
 	clear(r.values)
 	clear(r.caller[:cap(r.caller)])
 	clear(r.holds[:cap(r.holds)])
+	clear(r.both[:cap(r.both)])
 	clear(r.charges[:cap(r.charges)])
 	r.call = quota.Call{}
-	r.caller, r.holds, r.charges = r.caller[:0], r.holds[:0], r.charges[:0]
+	r.caller, r.holds, r.both, r.charges = r.caller[:0], r.holds[:0], r.both[:0], r.charges[:0]
 	for _, h := range [...]*wire.Header{&r.sent, &r.signed, &r.given} {
 		*h = emptied(*h)
 	}

@@ -24,7 +24,7 @@ func (g *Gateway) Serve(ctx context.Context, in *wire.Request, out wire.Responde
 			break
 		}
 	}
-	return g.reply(ctx, x, err)
+	return g.reply(ctx, x, g.enterLate(ctx, x, err))
 }
 
 // admit finds out who calls and whether they may, before a byte of the body is read.
@@ -84,6 +84,7 @@ func (g *Gateway) settle(ctx context.Context, x *exchange, panicked any, err err
 			err = g.answerFault(x, fault.Wrap(fault.Internal, err))
 		}
 	}
+	_ = g.enterLate(ctx, x, nil) // behind a panic: whatever they say, the request counts
 	g.settleCaller(x)
 	took := g.Clock.Now().Sub(x.started)
 	g.Metrics.done(x, took.Seconds())

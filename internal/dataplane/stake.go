@@ -17,6 +17,9 @@ import (
 type bank interface {
 	// Reserve takes all holds or none; its error is that nobody can say whether they fit.
 	Reserve(ctx context.Context, now time.Time, holds []quota.Hold) (refused int, left int64, retry time.Time, err error)
+	// Defers reports whether holds are better reserved together with later ones of the same
+	// call: alone they take a question to others, and by what is known here they fit.
+	Defers(now time.Time, holds []quota.Hold) bool
 	Settle(now time.Time, holds []quota.Hold, used []int64)
 	State(now time.Time, h *quota.Hold) quota.State
 }
@@ -60,7 +63,7 @@ func (g *Gateway) reserve(ctx context.Context, a *attempt) error {
 	if s.line.ID != "" { // the next response of a conversation
 		id = ident.NewIDAt(now)
 	}
-	if err := g.take(ctx, now, s.holds, atTarget); err != nil {
+	if err := g.enterWith(ctx, a.x, now, s.holds); err != nil {
 		s.holds = nil
 		return err
 	}

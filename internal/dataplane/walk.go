@@ -49,7 +49,7 @@ func (g *Gateway) visit(ctx context.Context, x *exchange, t *routing.Target) rou
 	err := g.try(ctx, a)
 	o := routing.Outcome{Status: a.status, Own: a.estimated, Committed: a.committed, Err: err, Latency: a.log.FirstByte}
 	if f := fault.From(err); f != nil {
-		o.Status, o.Final = f.HTTPStatus(), f.Code == fault.ClientGone
+		o.Status, o.Final = f.HTTPStatus(), f.Code == fault.ClientGone || ofCaller(f)
 		o.Skipped = f.Code == fault.NotSupported || f.Code == fault.UpstreamInvalid || f.Code == fault.SecretUnavailable
 	}
 	return o

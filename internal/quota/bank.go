@@ -62,7 +62,7 @@ func (b *Bank) Take(now time.Time, holds []Hold) (refused int, left int64, retry
 		h := &holds[i]
 		c := h.taken
 		c.roll(at)
-		if s := c.standing(); !h.fits(s.Used, s.Held) {
+		if s := c.standing(); !h.Fits(s.Used, s.Held) {
 			left, retry = max(h.Limit-plus(s.Used, s.Held), 0), c.anew(at)
 			giveBack(holds[:i])
 			forget(holds[i:])
@@ -79,6 +79,10 @@ func (b *Bank) Reserve(_ context.Context, now time.Time, holds []Hold) (refused 
 	refused, left, retry = b.Take(now, holds)
 	return refused, left, retry, nil
 }
+
+// Defers is false: this bank answers at once. Banks that ask other nodes would rather be
+// asked once for all holds of a call.
+func (b *Bank) Defers(time.Time, []Hold) bool { return false }
 
 // gather finds the counters of holds and locks them.
 func (b *Bank) gather(room []*counter, holds []Hold, at int64) []*counter {

@@ -36,8 +36,8 @@ type Hold struct {
 	turn  uint64 // of the window that it was taken in
 }
 
-// fits reports whether Amount may be taken, where used and held are what is there.
-func (h *Hold) fits(used, held int64) bool {
+// Fits reports whether Amount may be taken, where used and held are what is there.
+func (h *Hold) Fits(used, held int64) bool {
 	return used < h.Limit && (h.Soft || h.amount() <= h.Limit-plus(used, held))
 }
 

@@ -29,7 +29,7 @@ type Outcome struct {
 	// whatever its status list; a breaker does not count it.
 	Skipped bool
 	Own     bool  // the gateway answered by itself: it says nothing about the target, and a breaker does not count it
-	Final   bool  // the client is gone: stop everything
+	Final   bool  // no other target will do: the client is gone, or its own limits refuse it
 	Err     error // why it is not good; nil for an answer of the upstream, whatever its status
 	// Latency is the time to the first byte of the answer. Zero means not measured.
 	Latency time.Duration

@@ -28,17 +28,29 @@ type slice struct {
 	left   int64
 }
 
+func (s *slice) has(h *quota.Hold, at time.Time) bool {
+	return s.left >= h.Amount && s.window.Equal(h.Unit.Begin(at))
+}
+
 // take takes a request of a rate, if one is ahead in the window of a time.
 func (a *ahead) take(h *quota.Hold, at time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s, ok := a.left[h.Counter]
-	if !ok || s.left < h.Amount || !s.window.Equal(h.Unit.Begin(at)) {
+	s := a.left[h.Counter]
+	if !s.has(h, at) {
 		return false
 	}
 	s.left -= h.Amount
 	a.left[h.Counter] = s
 	return true
+}
+
+// has reports whether take would.
+func (a *ahead) has(h *quota.Hold, at time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.left[h.Counter]
+	return s.has(h, at)
 }
 
 // put adds requests that were taken ahead in the window of a time.

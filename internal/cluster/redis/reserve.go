@@ -39,6 +39,33 @@ func (b *Bank) Reserve(ctx context.Context, now time.Time, holds []quota.Hold) (
 	return refused, left, retry, nil
 }
 
+// Defers reports whether holds cannot be reserved without asking Redis, and fit by what the
+// node knows: then they may wait for others of the same call, and all are asked in one
+// round trip. What does not seem to fit is asked at once.
+func (b *Bank) Defers(now time.Time, holds []quota.Hold) bool {
+	if len(holds) == 0 {
+		return false
+	}
+	p := b.partition(holds[0].Org)
+	if !p.isJoined() {
+		return false
+	}
+	at, asks := b.now(now), false
+	for i := range holds {
+		h := &holds[i]
+		if s := b.own.State(at, h); !h.Fits(s.Used, s.Held) {
+			return false
+		}
+		if known := looks(h) || h.Spent && p.ahead.has(h, at); !known {
+			asks = true
+		}
+	}
+	return asks
+}
+
+// looks reports whether a hold only asks whether anything is left of a budget.
+func looks(h *quota.Hold) bool { return h.Unit == "" && h.Amount <= 0 }
+
 // answer takes what needs no asking, and appends the indexes of the rest to ask.
 func (p *partition) answer(at time.Time, holds []quota.Hold, ask []int) (_ []int, refused int, left int64, retry time.Time) {
 	p.mu.RLock()
@@ -46,7 +73,7 @@ func (p *partition) answer(at time.Time, holds []quota.Hold, ask []int) (_ []int
 	for i := range holds {
 		h := &holds[i]
 		switch {
-		case h.Unit == "" && h.Amount <= 0:
+		case looks(h):
 			if no, left, retry := p.bank.own.Take(at, holds[i:i+1]); no >= 0 {
 				return nil, i, left, retry
 			}

@@ -1,0 +1,138 @@
+package dataplane
+
+import (
+	"context"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/keys"
+	"sluice/internal/llm"
+	"sluice/internal/quota"
+	"sluice/internal/tenant"
+)
+
+// ownLimits are the limits of a caller.
+type ownLimits struct{ key, place *quota.Plan }
+
+// entry is how far the limits of a caller were asked.
+type entry uint8
+
+const (
+	entered entry = iota // what they let through is taken, or there are none
+	waiting              // they are asked together with those of the first attempt
+	counted              // so they were, and the target's refused: requests are used, nothing is held
+)
+
+// limitCaller refuses a caller whose key or workspace has used up a budget, then takes
+// one request from the rates of both. Where others have to be asked for that, and by what
+// is known here all of it fits, it waits for the limits of the first attempt: a call asks
+// once.
+// Source: contract/identity-and-governance.md section 7, the order of checks.
+func (g *Gateway) limitCaller(ctx context.Context, x *exchange) error {
+	if x.metered = gated && metered(x.match, x.in.Method); !x.metered {
+		return nil
+	}
+	p := &x.key.Principal
+	key, place := x.dir.Limits(keys.Kind, p.ID), x.dir.Limits(tenant.WorkspaceKind, p.WorkspaceID)
+	x.limits = ownLimits{key, place}
+	h := append(x.room.caller[:0], key.Budgets...) // of amount 0: whether there is anything left
+	h = append(append(append(h, place.Budgets...), place.Rates...), key.Rates...)
+	for i := range h {
+		h[i].Org = p.OrgID
+		if h[i].Unit != "" && !h[i].Spent {
+			h[i].Amount = 1 // tokens are taken when they are counted
+		}
+	}
+	x.room.caller = h
+	switch {
+	case len(h) == 0:
+		return nil
+	case x.match.Endpoint != llm.Realtime && g.Bank.Defers(x.started, h): // a conversation may never have a response
+		x.entry = waiting
+		return nil
+	}
+	return g.enterAlone(ctx, x, x.started)
+}
+
+// enterAlone asks the limits of a caller and no others.
+func (g *Gateway) enterAlone(ctx context.Context, x *exchange, now time.Time) error {
+	x.entry = entered
+	if err := g.take(ctx, now, x.room.caller, atDoor); err != nil {
+		return err
+	}
+	x.holds = x.room.caller
+	return nil
+}
+
+// enterLate asks limits of a caller that still wait when the call is over: one that is
+// refused before it comes to the limits of a target is a request too. What they say is
+// before err, which is how the call went.
+func (g *Gateway) enterLate(ctx context.Context, x *exchange, err error) error {
+	if x.entry != waiting {
+		return err
+	}
+	refused := g.enterAlone(ctx, x, g.Clock.Now())
+	if refused == nil {
+		return err
+	}
+	if x.last != nil {
+		g.supersede(x.last)
+	}
+	return refused
+}
+
+// enterWith takes the holds of an attempt and with them, unless they are taken, those of
+// its caller: all or none, in one question. A refusal of the caller's own limits is final.
+func (g *Gateway) enterWith(ctx context.Context, x *exchange, now time.Time, holds []quota.Hold) error {
+	if x.entry == entered {
+		return g.take(ctx, now, holds, atTarget)
+	}
+	both := x.room.both[:0]
+	for i := range x.room.caller {
+		if h := &x.room.caller[i]; x.entry == waiting || !h.Spent {
+			both = append(both, *h)
+		}
+	}
+	own := len(both)
+	both = append(both, holds...)
+	x.room.both = both
+	i, left, retry, err := g.Bank.Reserve(ctx, now, both)
+	switch {
+	case err != nil:
+		return err
+	case i >= own:
+		x.entry = counted
+		return refusal(&both[i], left, retry, now, atTarget)
+	case i >= 0:
+		x.entry = entered
+		return refusal(&both[i], left, retry, now, atDoor)
+	}
+	x.entry, x.holds = entered, both[:own]
+	copy(holds, both[own:])
+	return nil
+}
+
+// ofCaller reports whether a refusal is one of the caller's own limits, which bind it at
+// every target.
+func ofCaller(f *fault.Error) bool {
+	return f.Code == fault.KeyBudgetExhausted || f.Code == fault.KeyRateLimited
+}
+
+// settleCaller takes the tokens that all attempts of the request used from the rates of
+// its caller.
+func (g *Gateway) settleCaller(x *exchange) {
+	if len(x.holds) == 0 {
+		return
+	}
+	used := x.room.used[:0]
+	for i := range x.holds {
+		if x.holds[i].Unit != "" {
+			used = append(used, x.tokens)
+		} else {
+			used = append(used, 0) // budgets are charged by each attempt
+		}
+	}
+	x.room.used = used
+	g.Bank.Settle(g.Clock.Now(), x.holds, used)
+	x.holds = nil
+}
