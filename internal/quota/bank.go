@@ -86,9 +86,9 @@ func (b *Bank) Defers(time.Time, []Hold) bool { return false }
 
 // gather finds the counters of holds and locks them.
 func (b *Bank) gather(room []*counter, holds []Hold, at int64) []*counter {
-	for {
+	for first := true; ; first = false {
 		for i := range holds {
-			holds[i].taken = b.counter(holds[i].Counter, holds[i].Org, holds[i].Unit, at)
+			holds[i].taken = b.find(holds[i].Counter, holds[i].Org, holds[i].Unit, at, first)
 		}
 		locked := lock(room, holds)
 		if !slices.ContainsFunc(locked, func(c *counter) bool { return c.gone }) {

@@ -1,6 +1,7 @@
 package quota_test
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -239,5 +240,43 @@ func TestOrder(t *testing.T) {
 		if s := b.State(noon, &list[i]); s.Used != 0 || s.Held != 0 {
 			t.Errorf("%d is left with %+v", i, s)
 		}
+	}
+}
+
+// TestManyNewCounters: a call may have more new counters of one carrier than the bank keeps
+// of idle ones, and so may several at once.
+func TestManyNewCounters(t *testing.T) {
+	t.Parallel()
+	const callers, limits = 4, 1000
+	b := quota.NewBank()
+	var all sync.WaitGroup
+	for caller := range callers {
+		all.Go(func() {
+			holds := make([]quota.Hold, limits)
+			for i := range holds {
+				holds[i] = hold(1, 100)
+				holds[i].Counter.Entry = fmt.Sprint(caller, "/", i)
+			}
+			if refused, _, _ := b.Take(noon, holds); refused >= 0 {
+				t.Error("refused", refused)
+			}
+			for i := range holds {
+				if s := b.State(noon, &holds[i]); s.Held != 1 {
+					t.Errorf("of counter %d is held %d", i, s.Held)
+				}
+			}
+			b.Settle(noon, holds, nil)
+		})
+	}
+	all.Wait()
+	var next call // a new counter has the idle ones forgotten
+	for i := range 4 * callers * limits {
+		h := hold(1, 100)
+		h.Counter.Entry = fmt.Sprint("next/", i)
+		next.take(b, noon, h)
+		b.Settle(noon, next.holds, nil)
+	}
+	if n := b.Len(); n > 2*callers*limits {
+		t.Errorf("%d counters are kept, and none is in use", n)
 	}
 }

@@ -8,6 +8,13 @@ func (b *Bank) shard(carrier string) *shard {
 
 // counter finds a counter or makes it; org may be empty.
 func (b *Bank) counter(id CounterID, org string, u Unit, at int64) *counter {
+	return b.find(id, org, u, at, true)
+}
+
+// find is counter. Only with sweeps may idle counters make way for a new one: those that a
+// call made and has not locked are idle too, and a call that looks for them again and again
+// must find all of them at last.
+func (b *Bank) find(id CounterID, org string, u Unit, at int64, sweeps bool) *counter {
 	s := b.shard(id.Carrier)
 	s.mu.RLock()
 	c := s.counters[id]
@@ -17,15 +24,15 @@ func (b *Bank) counter(id CounterID, org string, u Unit, at int64) *counter {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.make(id, org, u, b.serial.Add(1), at)
+	return s.make(id, org, u, b.serial.Add(1), at, sweeps)
 }
 
 // make adds a counter unless there is one by now; s.mu is locked for writing.
-func (s *shard) make(id CounterID, org string, u Unit, serial uint64, at int64) *counter {
+func (s *shard) make(id CounterID, org string, u Unit, serial uint64, at int64, sweeps bool) *counter {
 	if c := s.counters[id]; c != nil {
 		return c
 	}
-	if len(s.counters) >= s.sweepAt {
+	if sweeps && len(s.counters) >= s.sweepAt {
 		s.sweep(at)
 		s.sweepAt = max(2*len(s.counters), sweepSize)
 	}
