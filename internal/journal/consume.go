@@ -58,8 +58,12 @@ func (j *Journal) Records() *Records {
 // bytes in it are lent for the call only; its texts may be kept. Entries that cannot be
 // read are passed over and counted. Positions may be read again until they are trimmed.
 func (r *Records) Read(from record.Position, visit func(*record.Attempt, *record.Correction) bool) record.Position {
+	return r.j.readRecords(from, visit)
+}
+
+func (j *Journal) readRecords(from record.Position, visit func(*record.Attempt, *record.Correction) bool) record.Position {
 	var a record.Attempt
-	return r.j.scan(from, r.j.gently(func(f frame) bool {
+	return j.scan(from, j.gently(func(f frame) bool {
 		stored := f.payload()
 		switch {
 		case !f.intact():
@@ -72,7 +76,7 @@ func (r *Records) Read(from record.Position, visit func(*record.Attempt, *record
 		case a.Decode(stored) == nil:
 			return visit(&a, nil)
 		}
-		r.j.damaged.Add(1)
+		j.damaged.Add(1)
 		return true
 	}))
 }
@@ -86,7 +90,11 @@ func (r *Records) Mark(id string) error {
 // Wait returns when there is a log record at or behind a position, with ErrClosed after
 // Close, and with the error of ctx when that ends first. It does not poll.
 func (r *Records) Wait(ctx context.Context, at record.Position) error {
-	return r.j.wait(ctx, at, func(f frame) bool { return !ledger.Stored(f.payload()) })
+	return r.j.waitRecord(ctx, at)
+}
+
+func (j *Journal) waitRecord(ctx context.Context, at record.Position) error {
+	return j.wait(ctx, at, func(f frame) bool { return !ledger.Stored(f.payload()) })
 }
 
 // Lines is the consumer of ledger lines: who sums them. Its methods are safe for
