@@ -60,6 +60,8 @@ var plan = []place{
 		"jobs work on rooms through interfaces of their own"},
 	{below("internal", "store/... logstore/... journal/... cluster/... secretref/... sink/... spend"), all(kernel, rooms, metrics, "internal/resource", "@/..."),
 		"adapters know the types they keep and no other adapter: app connects them"},
+	{below("internal", "telemetry/*"), all(kernel, rooms, "@/..."),
+		"what tells others, or hears from them, knows records; where these come from is wired by app"},
 	{below("internal", "config telemetry console demo"), kernel,
 		"leaves: usable anywhere because they need nothing"},
 

@@ -89,6 +89,7 @@ type App struct {
 	demo       bool
 	ownGC      bool
 	background []part // what demo adds to Run
+	telemetry  []part // what is sent to collectors
 	draining   atomic.Bool
 	closers    []io.Closer // what New opened, closed in reverse order
 }
@@ -111,7 +112,7 @@ func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) 
 		}
 	}()
 	for _, step := range [...]func(context.Context) error{
-		a.lockData, a.openData, a.openStore, a.foundDeployment, a.startDemo, a.openLogs, a.openLimits, a.openLedger, a.openDirectory, a.openProviders, a.openCatalog, a.buildGateway, a.buildAdmin, a.buildMetrics, a.openListener,
+		a.lockData, a.openData, a.openStore, a.foundDeployment, a.startDemo, a.openLogs, a.openLimits, a.openLedger, a.openDirectory, a.openProviders, a.openCatalog, a.buildGateway, a.buildAdmin, a.buildMetrics, a.openTelemetry, a.openListener,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -284,6 +285,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.add("refused tokens", a.tokens.Run)
 	g.add("kept responses", a.states.Run)
 	g.add("journal", a.journal.Run)
+	g.parts = append(g.parts, a.telemetry...)
 	g.add("request log", a.logs.Run)
 	if a.shared != nil { // it hears of what the ledger stores last
 		g.add("limits", a.shared.Run)

@@ -40,6 +40,7 @@ var rules = map[string]rule{
 	"method":          {"a method such as POST", match(`^[A-Z]{1,20}$`)},
 	"network":         {"a network such as 10.0.0.0/8, or one IP address", isNetwork},
 	"origin":          {"an origin such as https://app.example.com, or *", isOrigin},
+	"pairs":           {"name=value pairs with commas between, such as api-key=secret,x-team=search", match(`^\s*[^=,\s]+=[^,]*(,\s*[^=,\s]+=[^,]*)*$`)},
 	"private-key":     {"a private key in PEM form, not encrypted", isPrivateKey},
 	"proxy":           {"an address such as http://user:password@proxy.example.com:3128", isProxy},
 	"redis-url":       {"an address such as redis://name:password@redis.internal:6379/0, or rediss:// for TLS", isRedisURL},

@@ -31,6 +31,7 @@ func (l *loader) decode() *Loaded {
 	out.Settings.Database.complete(chosen, derived)
 	_, chosen = l.given["CACHE_STORE"]
 	out.Settings.Redis.complete(chosen, derived)
+	out.Settings.OpenTelemetry.complete(derived)
 	out.Settings.validate(func(name, text, form string) {
 		if !blamed[name] {
 			l.problems = append(l.problems, Problem{Setting: name, Text: text, Form: form})

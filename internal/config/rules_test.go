@@ -140,6 +140,8 @@ func TestSettingsThatNeedOrExcludeEachOther(t *testing.T) {
 		{"mail from nobody", []string{"SMTP_MAIL=ON", "SMTP_HOST=mail"}, "SMTP_FROM: is missing beside SMTP_MAIL=ON"},
 		{"mail from no address", []string{"SMTP_FROM=nobody"}, `SMTP_FROM (environment): "nobody" cannot be used; accepted: an address such as gateway@example.com`},
 		{"mail password alone", []string{"SMTP_PASSWORD=secret"}, "SMTP_USER: is missing beside SMTP_PASSWORD"},
+		{"traces to nobody", []string{"EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED=ON"}, "EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT: is missing beside EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED"},
+		{"headers without a value", []string{"OTEL_EXPORTER_OTLP_HEADERS=api-key"}, "OTEL_EXPORTER_OTLP_HEADERS (environment): cannot be used; accepted: name=value pairs"},
 		{"mail password in the clear", []string{"SMTP_USER=gw", "SMTP_TLS=none"}, "SMTP_TLS: is NONE, but a password is only sent over TLS"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -149,6 +151,19 @@ func TestSettingsThatNeedOrExcludeEachOther(t *testing.T) {
 			assert.NotContains(t, err.Error(), "PRIVATE KEY")
 		})
 	}
+}
+
+func TestTracesGoWhereEverythingGoes(t *testing.T) {
+	t.Parallel()
+	l, err := config.Load(config.Sources{Environ: []string{"OTEL_ENDPOINT=http://collector:4318", "OTEL_EXPORTER_OTLP_HEADERS=api-key=hidden", "OTEL_RESOURCE_ATTRIBUTES=team=search"}})
+	require.NoError(t, err)
+	o := l.Settings.OpenTelemetry
+	assert.Equal(t, "http://collector:4318 api-key=hidden team=search", o.TracesEndpoint+" "+o.TracesHeaders.Reveal()+" "+o.TracesAttributes)
+	assert.Equal(t, "OTEL_ENDPOINT", l.Origin("EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT"))
+
+	l, err = config.Load(config.Sources{Environ: []string{"OTEL_ENDPOINT=http://collector:4318", "OTEL_EXPORTER_OTLP_HEADERS=api-key=hidden", "EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT=http://elsewhere:4318"}})
+	require.NoError(t, err)
+	assert.Empty(t, l.Settings.OpenTelemetry.TracesHeaders.Reveal(), "a credential does not go to another address")
 }
 
 func TestEncryptionKeysAreCurrentFirst(t *testing.T) {

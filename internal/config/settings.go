@@ -36,6 +36,8 @@ type Settings struct {
 	Models      Models      `title:"Model catalog"`
 	Audit       Audit       `title:"Audit log"`
 	Telemetry   Telemetry   `title:"Program log and metrics"`
+
+	OpenTelemetry OpenTelemetry `title:"OpenTelemetry"`
 }
 
 // Server says where and how the gateway listens.
@@ -108,6 +110,7 @@ func (s *Settings) validate(report reporter) {
 	s.Database.validate(report)
 	s.Redis.validate(report)
 	s.Mail.validate(report)
+	s.OpenTelemetry.validate(report)
 	b := s.Bootstrap
 	if !b.AdminKey.Empty() && b.AdminKey.Equal(b.WorkspaceKey.Reveal()) {
 		report("BOOTSTRAP_WORKSPACE_KEY", "is the same as BOOTSTRAP_ADMIN_KEY", "two different keys")

@@ -1,0 +1,69 @@
+package otlp
+
+import (
+	"strings"
+
+	common "go.opentelemetry.io/proto/slim/otlp/common/v1"
+	resource "go.opentelemetry.io/proto/slim/otlp/resource/v1"
+)
+
+// attributes collects what is known: empty texts and zeros are left out.
+type attributes []*common.KeyValue
+
+func (a *attributes) text(name, v string) {
+	if v != "" {
+		*a = append(*a, &common.KeyValue{Key: name, Value: textValue(v)})
+	}
+}
+
+func (a *attributes) number(name string, v int64) {
+	if v != 0 {
+		*a = append(*a, &common.KeyValue{Key: name, Value: &common.AnyValue{Value: &common.AnyValue_IntValue{IntValue: v}}})
+	}
+}
+
+func (a *attributes) real(name string, v float64) {
+	if v != 0 {
+		*a = append(*a, &common.KeyValue{Key: name, Value: &common.AnyValue{Value: &common.AnyValue_DoubleValue{DoubleValue: v}}})
+	}
+}
+
+func (a *attributes) yes(name string, v bool) {
+	if v {
+		*a = append(*a, &common.KeyValue{Key: name, Value: &common.AnyValue{Value: &common.AnyValue_BoolValue{BoolValue: true}}})
+	}
+}
+
+// textValue is a text as messages take it: in UTF-8.
+func textValue(v string) *common.AnyValue {
+	return &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: strings.ToValidUTF8(v, "\uFFFD")}}
+}
+
+// Resource says what it is that tells: the service, and what the operator adds.
+type Resource struct {
+	Service    string // "sluice"
+	Version    string // "1.0.0"
+	Instance   string // id of the node
+	Attributes string // "deployment.environment.name=production,team=search"; they win over the others
+}
+
+// message is the resource as it is sent. The error names the pair that cannot be read.
+func (r Resource) message() (*resource.Resource, error) {
+	pairs, err := ParsePairs(r.Attributes)
+	if err != nil {
+		return nil, err
+	}
+	var a attributes
+	own := []Pair{{"service.name", r.Service}, {"service.version", r.Version}, {"service.instance.id", r.Instance}}
+	given := make(map[string]bool, len(pairs))
+	for _, p := range pairs {
+		given[p.Name] = true
+		a.text(p.Name, p.Value)
+	}
+	for _, p := range own {
+		if !given[p.Name] {
+			a.text(p.Name, p.Value)
+		}
+	}
+	return &resource.Resource{Attributes: a}, nil
+}

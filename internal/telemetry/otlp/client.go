@@ -1,0 +1,176 @@
+package otlp
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// Bounds of one try, and of what a collector may answer.
+const (
+	defaultTimeout = 10 * time.Second
+	maxAnswer      = 1 << 20 // bytes
+)
+
+// client sends the messages of one signal to one collector. Safe for concurrent use.
+type client struct {
+	address string
+	target  Target
+	header  http.Header
+	http    *http.Client
+}
+
+// newClient makes no connection yet. close gives its connections back.
+func newClient(t Target, s signal) (*client, error) {
+	if t.Timeout == 0 {
+		t.Timeout = defaultTimeout
+	}
+	address, err := t.address(s)
+	if err != nil {
+		return nil, err
+	}
+	pairs, err := ParsePairs(t.Headers.Reveal())
+	if err != nil {
+		return nil, fmt.Errorf("headers: %w", err)
+	}
+	c := &client{address: address, target: t, header: http.Header{
+		"Content-Type": {contentTypes[t.Protocol]}, "User-Agent": {"sluice-otlp"},
+	}}
+	for _, p := range pairs {
+		c.header.Set(p.Name, p.Value)
+	}
+	transport := &http.Transport{IdleConnTimeout: 90 * time.Second, MaxIdleConnsPerHost: 1, TLSHandshakeTimeout: t.Timeout}
+	if t.Protocol == GRPC {
+		c.header.Set("Te", "trailers")
+		c.header.Set("Grpc-Encoding", "gzip")
+		transport.Protocols = new(http.Protocols)
+		transport.Protocols.SetHTTP2(true)
+		transport.Protocols.SetUnencryptedHTTP2(true)
+	} else {
+		c.header.Set("Content-Encoding", "gzip")
+	}
+	c.http = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse // the headers hold a credential that was meant for this address
+	}}
+	return c, nil
+}
+
+func (c *client) close() { c.http.CloseIdleConnections() }
+
+var contentTypes = map[Protocol]string{HTTPProtobuf: "application/x-protobuf", HTTPJSON: "application/json", GRPC: "application/grpc"}
+
+// refusal is what a collector said instead of taking a message, or why none was reached.
+type refusal struct {
+	text  string
+	again bool          // it may be sent again
+	after time.Duration // not before; 0 when the collector did not say
+	cause error
+}
+
+func (r *refusal) Error() string { return r.text }
+func (r *refusal) Unwrap() error { return r.cause }
+
+// send makes one try. The answer, which may be partial, is read into into. The error is a
+// refusal, or that of ctx.
+func (c *client) send(ctx context.Context, message, into proto.Message) error {
+	body, err := c.encode(message)
+	if err != nil {
+		return &refusal{text: "the message cannot be written: " + err.Error(), cause: err}
+	}
+	ctx, stop := context.WithTimeout(ctx, c.target.Timeout)
+	defer stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address, bytes.NewReader(body))
+	if err != nil {
+		return &refusal{text: err.Error(), cause: err}
+	}
+	req.Header = c.header.Clone()
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return &refusal{text: "no answer: " + err.Error(), again: true, cause: err}
+	}
+	defer func() { _ = resp.Body.Close() }() // it was read as far as it counts
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return &refusal{text: "the answer broke off: " + err.Error(), again: true, cause: err}
+	}
+	if resp.StatusCode != http.StatusOK {
+		return refusedOverHTTP(resp, answer)
+	}
+	return c.decode(resp, answer, into)
+}
+
+// encode writes a message, compressed, in the form of the protocol.
+func (c *client) encode(message proto.Message) ([]byte, error) {
+	marshal := proto.Marshal
+	if c.target.Protocol == HTTPJSON {
+		marshal = marshalJSON
+	}
+	plain, err := marshal(message)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if c.target.Protocol == GRPC {
+		out.Write(make([]byte, framePrefix))
+	}
+	z := gzip.NewWriter(&out)
+	if _, err := z.Write(plain); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	if c.target.Protocol == GRPC {
+		return framed(out.Bytes()), nil
+	}
+	return out.Bytes(), nil
+}
+
+var errAnswer = errors.New("the answer cannot be read")
+
+// decode reads what a collector that took the message says of it.
+func (c *client) decode(resp *http.Response, answer []byte, into proto.Message) error {
+	var err error
+	switch c.target.Protocol {
+	case GRPC:
+		if r := refusedOverGRPC(resp); r != nil {
+			return r
+		}
+		if answer, err = unframed(answer); err == nil {
+			err = proto.Unmarshal(answer, into)
+		}
+	case HTTPJSON:
+		err = unmarshalJSON(answer, into)
+	default:
+		err = proto.Unmarshal(answer, into)
+	}
+	if err != nil { // it took the message: sending it again would double it
+		return &refusal{text: errAnswer.Error() + ": " + err.Error(), cause: errors.Join(errAnswer, err)}
+	}
+	return nil
+}
+
+// refusedOverHTTP says what a status means.
+// Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response.
+func refusedOverHTTP(resp *http.Response, answer []byte) *refusal {
+	r := &refusal{text: "status " + strconv.Itoa(resp.StatusCode) + ": " + clip(answer)}
+	switch resp.StatusCode {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		r.again = true
+	}
+	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {
+		r.after = time.Duration(s) * time.Second
+	}
+	return r
+}
+
+// clip keeps an answer from filling the log.
+func clip(answer []byte) string { return strconv.Quote(string(answer[:min(len(answer), 200)])) }

@@ -1,0 +1,103 @@
+package otlp
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"sluice/internal/ident"
+	"sluice/internal/telemetry"
+)
+
+// How long one message is tried. While that lasts nothing else is sent, and the journal
+// goes on without us.
+const (
+	firstPause = time.Second
+	lastPause  = 15 * time.Second
+	tries      = 6
+)
+
+// Figures count what was sent and what was not.
+type Figures struct{ sent, dropped *telemetry.Counter }
+
+// Why something was not sent.
+const (
+	droppedRefused = "refused" // by the collector
+	droppedFailed  = "failed"  // no collector took it within the bound
+	droppedMissed  = "missed"  // it was gone from the journal before it was read
+)
+
+// NewFigures registers the figures; once in a Registry.
+func NewFigures(r *telemetry.Registry) *Figures {
+	signals := telemetry.Label{Name: "signal", Values: []string{traces.name, metrics.name}}
+	return &Figures{
+		sent: r.Counter("sluice_otlp_sent_total", "Spans and data points that a collector took, by signal.", signals),
+		dropped: r.Counter("sluice_otlp_dropped_total", "Spans and data points that no collector took, by signal and reason: refused, failed, or missed because the journal had let go of them.",
+			signals, telemetry.Label{Name: "reason", Values: []string{droppedRefused, droppedFailed, droppedMissed}}),
+	}
+}
+
+// sender sends the messages of a signal one after the other, each within a bound.
+type sender struct {
+	client  *client
+	signal  signal
+	figures *Figures
+	log     *slog.Logger
+	failing bool // said so in the log already
+}
+
+// deliver sends a message of n items and counts them. It ends with ctx, in which case the
+// message counts as failed. answer is a fresh message to read the answer into, and
+// rejected says how many items it refuses, and why.
+func (s *sender) deliver(ctx context.Context, message proto.Message, n int, answer proto.Message, rejected func() (int64, string)) {
+	err := s.try(ctx, message, answer)
+	if err != nil {
+		reason := droppedFailed
+		if r := (*refusal)(nil); errors.As(err, &r) && !r.again {
+			reason = droppedRefused
+		}
+		if errors.Is(err, errAnswer) { // it was taken
+			s.figures.sent.Add(float64(n), s.signal.name)
+			return
+		}
+		s.figures.dropped.Add(float64(n), s.signal.name, reason)
+		s.tell(err, n)
+		return
+	}
+	s.failing = false
+	refused, why := rejected()
+	refused = min(max(refused, 0), int64(n))
+	s.figures.sent.Add(float64(int64(n)-refused), s.signal.name)
+	if refused > 0 {
+		s.figures.dropped.Add(float64(refused), s.signal.name, droppedRefused)
+		s.log.Warn("a collector refused a part of what it was sent", "signal", s.signal.name, "items", refused, "reason", why)
+	}
+}
+
+// tell says once that a collector takes nothing.
+func (s *sender) tell(err error, n int) {
+	if s.failing || errors.Is(err, context.Canceled) {
+		return
+	}
+	s.failing = true
+	s.log.Warn("a collector takes nothing; what it misses is counted in sluice_otlp_dropped_total", "signal", s.signal.name, "items", n, "error", err.Error())
+}
+
+// try repeats a message while that may help.
+func (s *sender) try(ctx context.Context, message, answer proto.Message) error {
+	pause := firstPause
+	for n := 1; ; n++ {
+		err := s.client.send(ctx, message, answer)
+		r := (*refusal)(nil)
+		if err == nil || !errors.As(err, &r) || !r.again || n == tries || ctx.Err() != nil {
+			return err
+		}
+		if ident.Sleep(ctx, max(pause, min(r.after, lastPause))) != nil {
+			return err
+		}
+		pause = min(2*pause, lastPause)
+	}
+}

@@ -1,0 +1,91 @@
+package otlp
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"sluice/internal/sealed"
+)
+
+// Protocol is how messages travel. The words are those of OTEL_EXPORTER_OTLP_PROTOCOL.
+type Protocol string
+
+// The protocols.
+const (
+	HTTPProtobuf Protocol = "http/protobuf"
+	HTTPJSON     Protocol = "http/json"
+	GRPC         Protocol = "grpc"
+)
+
+// Target is a collector and how it is spoken to.
+type Target struct {
+	// Endpoint is where it listens: "http://collector:4318". Over HTTP the path of the
+	// signal, /v1/traces, is added unless it is there; over gRPC the path is not used, and
+	// http:// stands for a connection without TLS.
+	Endpoint string
+	Protocol Protocol
+	Headers  sealed.String // "api-key=secret,x-team=search", values percent-encoded; empty for none
+	Timeout  time.Duration // of one try; 0 means 10 s
+}
+
+// maxPairs bounds the headers and the resource attributes of a setting.
+const maxPairs = 64
+
+// Pair is a name and its value.
+type Pair struct{ Name, Value string }
+
+// ParsePairs reads "k=v,k2=v2" with percent-encoded values, as the OTEL_ settings are
+// written, 64 pairs at most. Empty parts are passed over. Errors name the pair, never its
+// value.
+// Source: https://opentelemetry.io/docs/specs/otel/protocol/exporter/#specifying-headers-via-environment-variables.
+func ParsePairs(text string) ([]Pair, error) {
+	var out []Pair
+	for part := range strings.SplitSeq(text, ",") {
+		if strings.TrimSpace(part) == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(part, "=")
+		name = strings.TrimSpace(name)
+		plain, err := url.PathUnescape(strings.TrimSpace(value))
+		if !ok || name == "" || err != nil {
+			return nil, fmt.Errorf("pair %d is not name=value with the value percent-encoded", len(out)+1)
+		}
+		if out = append(out, Pair{name, plain}); len(out) > maxPairs {
+			return nil, fmt.Errorf("there are more than %d pairs", maxPairs)
+		}
+	}
+	return out, nil
+}
+
+// signal is one of the kinds of telemetry.
+type signal struct {
+	name string // "traces"
+	path string // over HTTP
+	rpc  string // over gRPC
+}
+
+var (
+	traces  = signal{"traces", "/v1/traces", "/opentelemetry.proto.collector.trace.v1.TraceService/Export"}
+	metrics = signal{"metrics", "/v1/metrics", "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"}
+)
+
+var errEndpoint = errors.New("the endpoint is not an http:// or https:// address")
+
+// address is where messages of a signal go.
+func (t Target) address(s signal) (string, error) {
+	u, err := url.Parse(t.Endpoint)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", errEndpoint
+	}
+	if t.Protocol == GRPC {
+		u.Path, u.RawPath = s.rpc, ""
+		return u.String(), nil
+	}
+	if !strings.HasSuffix(u.Path, s.path) {
+		u = u.JoinPath(s.path)
+	}
+	return u.String(), nil
+}

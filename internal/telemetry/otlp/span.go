@@ -1,0 +1,105 @@
+package otlp
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	trace "go.opentelemetry.io/proto/slim/otlp/trace/v1"
+
+	"sluice/internal/record"
+)
+
+// maxCaptured bounds each body in a span, in bytes.
+const maxCaptured = 16 << 10
+
+// attemptSpan is the span of one attempt, below what the caller named.
+func attemptSpan(a *record.Attempt, content bool) *trace.Span {
+	id, own := a.W3CTrace(), a.W3CSpan()
+	s := &trace.Span{
+		TraceId: id[:], SpanId: own[:], Name: strings.ToValidUTF8(spanName(a.Endpoint, a.Model), ""), Kind: trace.Span_SPAN_KIND_CLIENT,
+		StartTimeUnixNano: uint64(a.Started.UnixNano()), EndTimeUnixNano: uint64(a.Started.Add(a.Duration).UnixNano()),
+	}
+	if parent, ok := a.W3CParent(); ok {
+		s.ParentSpanId = parent[:]
+	}
+	s.Attributes = describe(a, content)
+	if a.Outcome != record.OK {
+		s.Status = &trace.Status{Code: trace.Status_STATUS_CODE_ERROR}
+	}
+	return s
+}
+
+func describe(a *record.Attempt, content bool) attributes {
+	var to attributes
+	to.text(genOperation, operation(a.Endpoint))
+	to.text(genProvider, provider(a.Provider))
+	to.text(genRequestModel, a.Model)
+	to.text(genResponseModel, a.ReplyModel)
+	u := &a.Usage
+	to.number(genInputTokens, u.InputTokens)
+	to.number(genOutputTokens, u.OutputTokens)
+	to.number(genCacheRead, u.CachedTokens)
+	to.number(genCacheWrite, u.CacheWriteTokens)
+	to.text(genPromptName, a.PromptSlug)
+	describeCall(&to, a)
+	describeOwn(&to, a)
+	if content {
+		to.text(prefix+"request.body", captured(&a.Request))
+		to.text(prefix+"response.body", captured(&a.Response))
+	}
+	return to
+}
+
+// describeCall says where the call went and how it ended.
+func describeCall(to *attributes, a *record.Attempt) {
+	if u, err := url.Parse(a.UpstreamURL); err == nil && u.Host != "" {
+		to.text(serverAddress, u.Hostname())
+		port, _ := strconv.ParseInt(u.Port(), 10, 32) // no port is 0
+		to.number(serverPort, port)
+	}
+	to.text(httpMethod, a.Method)
+	to.number(httpStatus, int64(a.Status))
+	to.text(errorType, errorOf(a))
+}
+
+// errorOf is a word of a closed set: the status of a failure, else how the attempt ended.
+func errorOf(a *record.Attempt) string {
+	if a.Outcome == record.OK {
+		return ""
+	}
+	if a.Outcome == record.Failed {
+		return strconv.Itoa(int(a.Status))
+	}
+	return string(a.Outcome)
+}
+
+// describeOwn says what only a gateway knows.
+func describeOwn(to *attributes, a *record.Attempt) {
+	to.text(prefix+"request.id", a.RequestID)
+	to.text(prefix+"log.id", a.ID)
+	to.text(prefix+"trace.id", a.TraceID)
+	to.text(prefix+"span.name", a.SpanName)
+	to.text(prefix+"organisation.id", a.OrgID)
+	to.text(prefix+"workspace.id", a.WorkspaceID)
+	to.text(prefix+"key.id", a.KeyID)
+	to.text(prefix+"config.id", a.ConfigID)
+	to.text(prefix+"provider.id", a.ProviderID)
+	to.text(prefix+"target", a.TargetPath)
+	to.text(prefix+"outcome", string(a.Outcome))
+	to.number(prefix+"attempt", int64(a.Number))
+	to.number(prefix+"retries", int64(a.Retries))
+	to.yes(prefix+"stream", a.Stream)
+	to.real(prefix+"first_byte.seconds", a.FirstByte.Seconds())
+	if nano, known := a.Cost(); known {
+		to.real(prefix+"cost.dollars", float64(nano)/1e9)
+	}
+}
+
+// captured is the beginning of a body that is a text as it stands.
+func captured(b *record.Body) string {
+	if b.Encoding != "" || strings.HasPrefix(b.Type, "audio/") || strings.HasPrefix(b.Type, "image/") {
+		return ""
+	}
+	return strings.ToValidUTF8(string(b.Bytes[:min(len(b.Bytes), maxCaptured)]), "")
+}

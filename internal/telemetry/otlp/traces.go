@@ -1,0 +1,150 @@
+package otlp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	collecttrace "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
+	common "go.opentelemetry.io/proto/slim/otlp/common/v1"
+	trace "go.opentelemetry.io/proto/slim/otlp/trace/v1"
+
+	"sluice/internal/ident"
+	"sluice/internal/record"
+)
+
+// Tail reads log records as they come: *journal.Tail.
+type Tail interface {
+	End() record.Position
+	Read(from record.Position, visit func(*record.Attempt, *record.Correction) bool) (next record.Position, missed uint64)
+	Wait(ctx context.Context, at record.Position) error
+}
+
+// TraceOptions say what becomes of the spans. All but Content and Interval are needed.
+type TraceOptions struct {
+	Target   Target
+	Resource Resource
+	Content  bool          // bodies too, up to 16 KiB of each
+	Interval time.Duration // between messages; 0 means a second
+	Tail     Tail
+	Figures  *Figures
+	Clock    ident.Clock
+	Log      *slog.Logger
+}
+
+// Traces sends a span for each attempt of a request that this gateway served, after it
+// ended.
+type Traces struct {
+	o        TraceOptions
+	sender   *sender
+	resource *trace.ResourceSpans // with everything but the spans
+	requests *requests
+	at       record.Position
+	batch    []*trace.Span
+}
+
+// Bounds of one message, and of the last ones.
+const (
+	maxSpans   = 512
+	drainLimit = 5 * time.Second
+)
+
+// NewTraces makes no connection. The error says which part of the target or resource
+// cannot be used. Spans are those of attempts that end from now on.
+func NewTraces(o TraceOptions) (*Traces, error) {
+	if o.Interval == 0 {
+		o.Interval = time.Second
+	}
+	about, err := o.Resource.message()
+	if err != nil {
+		return nil, fmt.Errorf("resource attributes: %w", err)
+	}
+	c, err := newClient(o.Target, traces)
+	if err != nil {
+		return nil, err
+	}
+	return &Traces{
+		o: o, sender: &sender{client: c, signal: traces, figures: o.Figures, log: o.Log}, requests: newRequests(), at: o.Tail.End(),
+		resource: &trace.ResourceSpans{Resource: about, SchemaUrl: conventionsSchema},
+	}, nil
+}
+
+// Run sends until ctx ends, then what is left, for at most five seconds. It never fails:
+// a collector that is away costs spans, not the gateway.
+func (t *Traces) Run(ctx context.Context) error {
+	defer t.sender.client.close()
+	work, stop := outlasting(ctx, drainLimit)
+	defer stop()
+	for t.next(ctx) {
+		t.sendAll(work)
+	}
+	t.sendAll(work)
+	t.batch = append(t.batch, t.requests.due(t.o.Clock.Now(), true)...)
+	t.flush(work)
+	return nil
+}
+
+// outlasting is a context that ends a while after ctx, so that a message under way is
+// not cut off.
+func outlasting(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		_ = ident.Sleep(work, d) // it ends with work too
+		cancel()
+	})
+	return work, func() { stop(); cancel() }
+}
+
+// next waits until there is something to send; false when ctx has ended.
+func (t *Traces) next(ctx context.Context) bool {
+	wake, stop := ctx, context.CancelFunc(func() {})
+	if len(t.requests.open) > 0 { // of which some come due
+		wake, stop = context.WithTimeout(ctx, quiet/3)
+	}
+	defer stop()
+	if err := t.o.Tail.Wait(wake, t.at); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	return ident.Sleep(ctx, t.o.Interval) == nil
+}
+
+// sendAll sends what the journal has, message by message.
+func (t *Traces) sendAll(ctx context.Context) {
+	for more := true; more && ctx.Err() == nil; {
+		more = t.fill()
+		if !more {
+			t.batch = append(t.batch, t.requests.due(t.o.Clock.Now(), false)...)
+		}
+		t.flush(ctx)
+	}
+}
+
+// fill reads attempts into the message; more says that it took as many as it may.
+func (t *Traces) fill() (more bool) {
+	next, missed := t.o.Tail.Read(t.at, func(a *record.Attempt, _ *record.Correction) bool {
+		if a != nil && a.Source == record.FromGateway {
+			t.batch = append(t.batch, t.requests.add(a, attemptSpan(a, t.o.Content))...)
+		}
+		return len(t.batch) < maxSpans
+	})
+	t.at = next
+	if missed > 0 {
+		t.o.Figures.dropped.Add(float64(missed), traces.name, droppedMissed)
+	}
+	return len(t.batch) >= maxSpans
+}
+
+func (t *Traces) flush(ctx context.Context) {
+	if len(t.batch) == 0 {
+		return
+	}
+	t.resource.ScopeSpans = []*trace.ScopeSpans{{Scope: &common.InstrumentationScope{Name: "sluice"}, Spans: t.batch}}
+	var answer collecttrace.ExportTraceServiceResponse
+	t.sender.deliver(ctx, &collecttrace.ExportTraceServiceRequest{ResourceSpans: []*trace.ResourceSpans{t.resource}}, len(t.batch), &answer, func() (int64, string) {
+		p := answer.GetPartialSuccess()
+		return p.GetRejectedSpans(), p.GetErrorMessage()
+	})
+	t.batch = nil
+}

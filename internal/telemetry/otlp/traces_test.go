@@ -1,0 +1,305 @@
+package otlp_test
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	common "go.opentelemetry.io/proto/otlp/common/v1"
+	trace "go.opentelemetry.io/proto/otlp/trace/v1"
+	"go.uber.org/goleak"
+
+	"sluice/internal/ident"
+	"sluice/internal/journal"
+	"sluice/internal/record"
+	"sluice/internal/record/recordtest"
+	"sluice/internal/sealed"
+	"sluice/internal/telemetry"
+	"sluice/internal/telemetry/otlp"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rig is a journal, what follows it, and what it counts.
+type rig struct {
+	*testing.T
+	journal  *journal.Journal
+	records  *journal.Records
+	registry *telemetry.Registry
+	stop     func()
+	attempts int
+}
+
+// follow sends what is appended to a collector.
+func follow(t *testing.T, target otlp.Target, content bool) *rig {
+	j, err := journal.Open(journal.Options{Dir: filepath.Join(t.TempDir(), "journal"), SegmentBytes: 64 << 10, MaxRecordBytes: 16 << 10})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, j.Close()) })
+	r := &rig{T: t, journal: j, records: j.Records(), registry: telemetry.NewRegistry()}
+	target.Headers = sealed.New("X-Team=search,x-secret=a%2Cb")
+	traces, err := otlp.NewTraces(otlp.TraceOptions{
+		Target: target, Resource: otlp.Resource{Service: "sluice", Version: "1.0.0", Instance: "node-1", Attributes: "deployment.environment.name=test"},
+		Content: content, Interval: time.Millisecond, Tail: j.Tail(), Figures: otlp.NewFigures(r.registry), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
+	})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); assert.NoError(t, traces.Run(ctx)) }()
+	r.stop = func() { cancel(); <-done }
+	t.Cleanup(r.stop)
+	return r
+}
+
+// attempt appends one with a change.
+func (r *rig) attempt(change func(*record.Attempt)) *record.Attempt {
+	a := recordtest.Chat(r.attempts)
+	r.attempts++
+	change(a)
+	require.NoError(r, r.journal.Append(a))
+	return a
+}
+
+// spans takes messages until there are n spans, by the hex of their ids.
+func (r *rig) spans(c *collector, n int) (map[string]*trace.Span, received) {
+	r.Helper()
+	out := map[string]*trace.Span{}
+	var last received
+	for len(out) < n {
+		select {
+		case last = <-c.got:
+		case <-r.Context().Done():
+			r.Fatalf("%d spans came of %d", len(out), n)
+		}
+		for _, rs := range last.traces.ResourceSpans {
+			assert.Equal(r, "sluice", texts(rs.Resource.Attributes)["service.name"])
+			assert.Equal(r, "test", texts(rs.Resource.Attributes)["deployment.environment.name"])
+			for _, s := range rs.ScopeSpans[0].Spans {
+				out[hex.EncodeToString(s.SpanId)] = s
+			}
+		}
+	}
+	return out, last
+}
+
+// texts are attributes with their types: integers as "120 (int)".
+func texts(list []*common.KeyValue) map[string]string {
+	out := map[string]string{}
+	for _, kv := range list {
+		switch v := kv.Value.Value.(type) {
+		case *common.AnyValue_StringValue:
+			out[kv.Key] = v.StringValue
+		case *common.AnyValue_IntValue:
+			out[kv.Key] = fmt.Sprintf("%d (int)", v.IntValue)
+		case *common.AnyValue_DoubleValue:
+			out[kv.Key] = fmt.Sprintf("%g (double)", v.DoubleValue)
+		case *common.AnyValue_BoolValue:
+			out[kv.Key] = fmt.Sprintf("%t (bool)", v.BoolValue)
+		}
+	}
+	return out
+}
+
+// figure is the value of a metric, with its labels as they are written.
+func (r *rig) figure(name string) string {
+	w := httptest.NewRecorder()
+	r.registry.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	for line := range strings.Lines(w.Body.String()) {
+		if v, ok := strings.CutPrefix(line, name+" "); ok {
+			return strings.TrimSpace(v)
+		}
+	}
+	return ""
+}
+
+// protocols are the ways to a collector.
+func protocols(t *testing.T, c *collector) map[otlp.Protocol]otlp.Target {
+	return map[otlp.Protocol]otlp.Target{
+		otlp.HTTPProtobuf: {Endpoint: c.http(t), Protocol: otlp.HTTPProtobuf},
+		otlp.HTTPJSON:     {Endpoint: c.http(t) + "/v1/traces", Protocol: otlp.HTTPJSON},
+		otlp.GRPC:         {Endpoint: c.grpc(t), Protocol: otlp.GRPC},
+	}
+}
+
+// What a collector gets: names, types, ids and who hangs below whom.
+func TestSpansAsACollectorGetsThem(t *testing.T) {
+	t.Parallel()
+	for _, p := range []otlp.Protocol{otlp.HTTPProtobuf, otlp.HTTPJSON, otlp.GRPC} {
+		t.Run(string(p), func(t *testing.T) {
+			t.Parallel()
+			c := newCollector()
+			r := follow(t, protocols(t, c)[p], false)
+			const traceID, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+			inTrace := func(a *record.Attempt) { a.TraceID, a.ParentSpan, a.RequestID = traceID, parent, "request-1" }
+			r.attempt(func(a *record.Attempt) { a.Source = record.FromAPI }) // not ours to tell
+			alone := r.attempt(func(a *record.Attempt) {
+				inTrace(a)
+				a.SpanID, a.Spend = "a0a1a2a3a4a5a6a7", record.Spend{State: "settled", Cost: 1_500_000}
+			})
+			first := r.attempt(func(a *record.Attempt) {
+				inTrace(a)
+				a.RequestID, a.Outcome, a.Status, a.Upstream, a.Usage.Reported = "request-2", record.Failed, 503, 503, false
+				a.Provider, a.UpstreamURL = "bedrock", "https://bedrock.local:8443/model/x"
+			})
+			second := r.attempt(func(a *record.Attempt) { inTrace(a); a.RequestID, a.Number = "request-2", 1 })
+
+			spans, last := r.spans(c, 4)
+			if assert.Len(t, spans, 4) {
+				s := spans["a0a1a2a3a4a5a6a7"]
+				require.NotNil(t, s, "the caller's span id is taken over")
+				assert.Equal(t, traceID, hex.EncodeToString(s.TraceId))
+				assert.Equal(t, parent, hex.EncodeToString(s.ParentSpanId))
+				assert.Equal(t, "chat gpt-4o-mini", s.Name)
+				assert.Equal(t, trace.Span_SPAN_KIND_CLIENT, s.Kind)
+				assert.Equal(t, uint64(alone.Started.UnixNano()), s.StartTimeUnixNano)
+				assert.Equal(t, uint64(alone.Started.Add(alone.Duration).UnixNano()), s.EndTimeUnixNano)
+				assert.Nil(t, s.Status)
+				got := texts(s.Attributes)
+				for name, want := range map[string]string{
+					"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "gpt-4o-mini",
+					"gen_ai.response.model": "gpt-4o-mini-2024-07-18", "gen_ai.usage.input_tokens": "120 (int)", "gen_ai.usage.output_tokens": "48 (int)",
+					"server.address": "api.openai.com", "http.response.status_code": "200 (int)", "sluice.cost.dollars": "0.0015 (double)",
+					"sluice.request.id": "request-1", "error.type": "", "sluice.request.body": "",
+				} {
+					assert.Equal(t, want, got[name], name)
+				}
+
+				one, two := spans[ownID(first)], spans[ownID(second)]
+				require.NotNil(t, one)
+				require.NotNil(t, two)
+				assert.Equal(t, one.ParentSpanId, two.ParentSpanId, "both hang below their request")
+				above := spans[hex.EncodeToString(one.ParentSpanId)]
+				require.NotNil(t, above, "which has a span of its own")
+				assert.Equal(t, parent, hex.EncodeToString(above.ParentSpanId))
+				assert.Equal(t, trace.Span_SPAN_KIND_SERVER, above.Kind)
+				assert.Equal(t, "POST /v1/chat/completions", above.Name)
+				assert.Equal(t, one.StartTimeUnixNano, above.StartTimeUnixNano)
+				assert.Equal(t, two.EndTimeUnixNano, above.EndTimeUnixNano)
+				assert.Nil(t, above.Status, "it ended well")
+				assert.Equal(t, trace.Status_STATUS_CODE_ERROR, one.Status.GetCode())
+				got = texts(one.Attributes)
+				assert.Equal(t, "503", got["error.type"])
+				assert.Equal(t, "aws.bedrock", got["gen_ai.provider.name"])
+				assert.Equal(t, "bedrock.local 8443 (int)", got["server.address"]+" "+got["server.port"])
+			}
+			team, secret := "X-Team", "X-Secret"
+			if p == otlp.GRPC {
+				team, secret = "x-team", "x-secret"
+			}
+			assert.Equal(t, "search", last.header[team])
+			assert.Equal(t, "a,b", last.header[secret])
+			r.stop()
+			assert.Equal(t, "4", r.figure(`sluice_otlp_sent_total{signal="traces"}`))
+		})
+	}
+}
+
+func ownID(a *record.Attempt) string {
+	id := a.W3CSpan()
+	return hex.EncodeToString(id[:])
+}
+
+// An attempt that failed and stayed the only one has no span of a request above it; it is
+// sent at the end at the latest.
+func TestALoneFailureHasOneSpan(t *testing.T) {
+	t.Parallel()
+	c := newCollector()
+	r := follow(t, otlp.Target{Endpoint: c.http(t), Protocol: otlp.HTTPProtobuf}, true)
+	a := r.attempt(func(a *record.Attempt) { a.Outcome, a.Status = record.Timeout, 408 })
+	r.stop()
+	spans, _ := r.spans(c, 1)
+	s := spans[ownID(a)]
+	require.NotNil(t, s)
+	assert.Empty(t, s.ParentSpanId)
+	got := texts(s.Attributes)
+	assert.Equal(t, "timeout", got["error.type"])
+	assert.Contains(t, got["sluice.request.body"], "what is the tide at the lock today?", "content was asked for")
+	assert.Contains(t, got["sluice.response.body"], "The water stands at")
+}
+
+// A collector that asks for patience gets the message again; one that refuses it for good
+// does not, and what is lost is counted.
+func TestWhatACollectorDoesNotTake(t *testing.T) {
+	t.Parallel()
+	for _, p := range []otlp.Protocol{otlp.HTTPProtobuf, otlp.HTTPJSON, otlp.GRPC} {
+		t.Run(string(p), func(t *testing.T) {
+			t.Parallel()
+			c := newCollector()
+			c.refuse.Store(1)
+			r := follow(t, protocols(t, c)[p], false)
+			r.attempt(func(*record.Attempt) {})
+			spans, _ := r.spans(c, 1)
+			assert.Len(t, spans, 1)
+
+			c.partial.Store(1)
+			r.attempt(func(*record.Attempt) {})
+			r.spans(c, 1)
+			r.stop()
+			assert.Equal(t, "1", r.figure(`sluice_otlp_sent_total{signal="traces"}`))
+			assert.Equal(t, "1", r.figure(`sluice_otlp_dropped_total{reason="refused",signal="traces"}`))
+		})
+	}
+	t.Run("never", func(t *testing.T) {
+		t.Parallel()
+		c := newCollector()
+		c.never.Store(true)
+		r := follow(t, otlp.Target{Endpoint: c.grpc(t), Protocol: otlp.GRPC}, false)
+		r.attempt(func(*record.Attempt) {})
+		r.stop()
+		assert.Equal(t, "1", r.figure(`sluice_otlp_dropped_total{reason="refused",signal="traces"}`))
+	})
+	t.Run("nobody there", func(t *testing.T) {
+		t.Parallel()
+		r := follow(t, otlp.Target{Endpoint: "http://127.0.0.1:1", Protocol: otlp.HTTPProtobuf}, false)
+		r.attempt(func(*record.Attempt) {})
+		r.stop()
+		assert.Equal(t, "1", r.figure(`sluice_otlp_dropped_total{reason="failed",signal="traces"}`))
+	})
+}
+
+// Following the journal does not keep it: what was deleted meanwhile is counted.
+func TestTheJournalGoesOnWithoutACollector(t *testing.T) {
+	t.Parallel()
+	j, err := journal.Open(journal.Options{Dir: filepath.Join(t.TempDir(), "journal"), SegmentBytes: 64 << 10, MaxRecordBytes: 16 << 10})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, j.Close()) })
+	c, registry, records := newCollector(), telemetry.NewRegistry(), j.Records()
+	traces, err := otlp.NewTraces(otlp.TraceOptions{
+		Target: otlp.Target{Endpoint: c.http(t), Protocol: otlp.HTTPProtobuf}, Interval: time.Millisecond, Tail: j.Tail(),
+		Figures: otlp.NewFigures(registry), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
+	})
+	require.NoError(t, err)
+	for n := range 200 {
+		require.NoError(t, j.Append(recordtest.Chat(n)))
+	}
+	end := records.Read(record.Position{}, func(*record.Attempt, *record.Correction) bool { return true })
+	require.NoError(t, records.Trim(end))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.NoError(t, traces.Run(ctx)) // sends what is left and ends
+	r := &rig{T: t, registry: registry}
+	var sent, missed int
+	_, err = fmt.Sscan(r.figure(`sluice_otlp_sent_total{signal="traces"}`)+" "+r.figure(`sluice_otlp_dropped_total{reason="missed",signal="traces"}`), &sent, &missed)
+	require.NoError(t, err)
+	assert.Equal(t, 200, sent+missed)
+	assert.Positive(t, sent)
+	assert.Positive(t, missed)
+}
+
+func TestParsePairs(t *testing.T) {
+	t.Parallel()
+	pairs, err := otlp.ParsePairs(" a=1, b=x%3Dy%2C%20z ,,c=")
+	require.NoError(t, err)
+	assert.Equal(t, []otlp.Pair{{"a", "1"}, {"b", "x=y, z"}, {"c", ""}}, pairs)
+	for _, bad := range []string{"a", "=1", "a=%zz", strings.Repeat("a=1,", 65)} {
+		_, err := otlp.ParsePairs(bad)
+		assert.Error(t, err, bad)
+	}
+}
