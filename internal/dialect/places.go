@@ -20,9 +20,18 @@ func Refuse(at, says string) error { return fault.New(fault.InvalidParameter, at
 func String(raw []byte, at string) (string, error) {
 	s, ok := splice.Unquote(raw)
 	if !ok {
-		return "", Refuse(at, "must be a string")
+		return "", IsString.Refuse(at)
 	}
 	return s, nil
+}
+
+// Switch reads true or false; nil for null.
+func Switch(raw []byte) *bool {
+	if splice.IsNull(raw) {
+		return nil
+	}
+	on := string(raw) == "true"
+	return &on
 }
 
 // ReadCache reads a cache mark, {"type":"ephemeral","ttl":"1h"}; nil for what is none.

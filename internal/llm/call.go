@@ -153,8 +153,11 @@ type Tool struct {
 	Extra       []Param
 }
 
-// Function is the Type of tools that the caller runs.
-const Function = "function"
+// The Types of tools that the caller runs. Those of Custom take free text.
+const (
+	Function = "function"
+	Custom   = "custom"
+)
 
 // ToolChoice says whether the model shall call tools. Mode is empty when the caller
 // did not say.

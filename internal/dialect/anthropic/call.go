@@ -28,6 +28,9 @@ func (messages) DecodeCall(body []byte) (*llm.Call, error) {
 	if err := r.messages(said); err != nil {
 		return nil, err
 	}
+	if err := dialect.CheckTools(r.c); err != nil {
+		return nil, err
+	}
 	dialect.Signatures(r.c)
 	return r.c, nil
 }
@@ -43,6 +46,9 @@ type callReader struct {
 var hubNames = map[string]string{"max_tokens": llm.MaxTokens, "stop_sequences": llm.Stop, "thinking": llm.Thinking}
 
 func (r *callReader) field(name string, val []byte) (err error) {
+	if err = callTypes.Check(name, val); err != nil {
+		return err
+	}
 	switch c := r.c; name {
 	case "model":
 		c.Model, err = dialect.String(val, name)
@@ -83,23 +89,27 @@ func (r *callReader) spread(name string, raw []byte, known map[string]string) {
 
 // output reads how the answer shall be: {"effort":"high","format":{…}}.
 func (r *callReader) output(raw []byte) (err error) {
-	if !isObject(raw) {
-		return dialect.Refuse("output_config", "must be an object")
-	}
 	for key, val := range splice.Members(raw) {
 		if splice.IsNull(val) {
 			continue
 		}
-		switch name := plainName(key); name {
-		case "format":
-			r.c.Format, err = readFormat(val, "output_config.format")
-		case "effort":
-			r.param(llm.ReasoningEffort, "output_config.effort", val)
+		path := "output_config." + plainName(key)
+		if err = callTypes.Check(path, val); err != nil {
+			return err
+		}
+		switch path {
+		case "output_config.format":
+			r.c.Format, err = readFormat(val, path)
+		case "output_config.effort":
+			r.param(llm.ReasoningEffort, path, val)
 		default:
-			r.param("output_config."+name, "output_config."+name, val)
+			r.param(path, path, val)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 func readFormat(raw []byte, at string) (*llm.Format, error) {

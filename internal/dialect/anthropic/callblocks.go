@@ -54,6 +54,9 @@ func fill(p *llm.Part, raw []byte, at string, kind llm.PartKind, take func(name 
 	p.Kind = kind
 	for key, val := range splice.Members(raw) {
 		name := plainName(key)
+		if err := blockMembers.Check(name, at, val); err != nil {
+			return err
+		}
 		switch name {
 		case "type":
 			continue

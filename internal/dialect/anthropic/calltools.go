@@ -7,9 +7,6 @@ import (
 )
 
 func (r *callReader) tools(raw []byte) error {
-	if !isList(raw) {
-		return dialect.Refuse("tools", "must be a list")
-	}
 	for val := range splice.Elements(raw) {
 		t, err := readTool(val, len(r.c.Tools))
 		if err != nil {
@@ -25,10 +22,7 @@ func (r *callReader) tools(raw []byte) error {
 func readTool(raw []byte, i int) (t llm.Tool, err error) {
 	at := dialect.Index("tools", i)
 	t = llm.Tool{Index: i, Raw: raw, Shape: shapeName, Type: llm.Function}
-	if !isObject(raw) {
-		return t, dialect.Refuse(at, "must be an object")
-	}
-	if typ := splice.Text(raw, "type"); typ != "" && typ != "custom" {
+	if typ := splice.Text(raw, "type"); typ != "" && typ != llm.Custom {
 		t.Type, t.Name = typ, splice.Text(raw, "name")
 		return t, nil
 	}
@@ -36,26 +30,24 @@ func readTool(raw []byte, i int) (t llm.Tool, err error) {
 		if splice.IsNull(val) {
 			continue
 		}
-		switch name := plainName(key); name {
+		name := plainName(key)
+		if err = toolMembers.Check(name, at, val); err != nil {
+			return t, err
+		}
+		switch name {
 		case "type":
 		case "name":
-			t.Name, err = dialect.String(val, at+".name")
+			t.Name, _ = splice.Unquote(val)
 		case "description":
-			t.Description, err = dialect.String(val, at+".description")
+			t.Description, _ = splice.Unquote(val)
 		case "input_schema":
-			if t.Schema = val; !isObject(val) {
-				err = dialect.Refuse(at+".input_schema", "must be a JSON schema, an object")
-			}
+			t.Schema = val
 		case "strict":
-			strict := string(val) == "true"
-			t.Strict = &strict
+			t.Strict = dialect.Switch(val)
 		case "cache_control":
 			t.Cache = dialect.ReadCache(val)
 		default:
 			t.Extra = append(t.Extra, llm.Param{Name: name, From: at + "." + name, Raw: val})
-		}
-		if err != nil {
-			return t, err
 		}
 	}
 	if t.Name == "" {
@@ -71,10 +63,8 @@ var modes = map[string]string{"auto": "auto", "any": "required", "none": "none",
 func (r *callReader) choice(raw []byte) error {
 	c := llm.ToolChoice{From: "tool_choice", Raw: raw, Mode: modes[splice.Text(raw, "type")], Name: splice.Text(raw, "name")}
 	switch {
-	case !isObject(raw):
-		return dialect.Refuse("tool_choice", `must be an object, for example {"type":"auto"}`)
 	case c.Mode == "":
-		c.Mode = "opaque"
+		return dialect.Refuse("tool_choice.type", `must be "auto", "any", "tool" or "none"`)
 	case c.Mode == "tool" && c.Name == "":
 		return dialect.Refuse("tool_choice.name", "is missing")
 	}

@@ -64,7 +64,7 @@ func (w *callWriter) called() []string {
 
 func (w *callWriter) tool(t *llm.Tool) {
 	if t.Type != llm.Function {
-		if w.family != claude || t.Type == "custom" || t.Type == "mcp" {
+		if w.family != claude || t.Type == llm.Custom || t.Type == "mcp" {
 			w.t.Lose(dialect.Index("tools", t.Index))
 			return
 		}

@@ -93,7 +93,7 @@ func (m *maker) tools() {
 	}
 	for i := range 1 + m.IntN(4) {
 		t := llm.Tool{Type: llm.Function, Index: i, Name: fmt.Sprintf("tool_%d", i)}
-		if m.may(BuiltIn) && i > 0 {
+		if m.may(BuiltIn) && i == 1 {
 			t = llm.Tool{Type: "web_search_20250305", Index: i, Name: "web_search", Shape: m.o.Shape}
 			t.Raw = []byte(`{"type":"web_search_20250305","name":"web_search","max_uses":` + fmt.Sprint(1+m.IntN(5)) + `}`)
 			m.c.Tools = append(m.c.Tools, t)

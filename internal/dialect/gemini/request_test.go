@@ -187,7 +187,7 @@ func TestEncodeTools(t *testing.T) {
 		{`"tool_choice":"auto"`, `"toolConfig":{"functionCallingConfig":{"mode":"AUTO"}}`, nil},
 		{`"tool_choice":"none"`, `"toolConfig":{"functionCallingConfig":{"mode":"NONE"}}`, nil},
 		{`"tool_choice":"required"`, `"toolConfig":{"functionCallingConfig":{"mode":"ANY"}}`, nil},
-		{`"tool_choice":{"type":"function","function":{"name":"see"}}`, `"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["see"]}}`, nil},
+		{`"tools":[{"type":"function","function":{"name":"see"}}],"tool_choice":{"type":"function","function":{"name":"see"}}`, `"tools":[{"functionDeclarations":[{"name":"see"}]}],"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["see"]}}`, nil},
 		{`"tool_choice":{"type":"allowed_tools"}`, ``, []string{"tool_choice"}},
 		{`"parallel_tool_calls":false`, ``, []string{"parallel_tool_calls"}},
 		{`"tools":[{"type":"custom","custom":{"name":"x"}}]`, ``, []string{"tools[0]"}},

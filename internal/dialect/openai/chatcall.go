@@ -35,6 +35,9 @@ func (chat) DecodeCall(body []byte) (*llm.Call, error) {
 	if len(r.c.Messages) == 0 {
 		return nil, dialect.Refuse("messages", "must have at least one message")
 	}
+	if err := dialect.CheckTools(r.c); err != nil {
+		return nil, err
+	}
 	dialect.Signatures(r.c)
 	return r.c, nil
 }
@@ -59,13 +62,17 @@ func (r *callReader) field(name []byte) (err error) {
 	case "response_format":
 		c.Format, err = readFormat(r.Raw())
 	case "stream":
-		c.Stream = string(r.Raw()) == "true"
+		raw := r.Raw()
+		c.Stream, err = string(raw) == "true", callTypes.Check("stream", raw)
 	default:
-		param := known(name)
+		param, raw := known(name), r.Raw()
+		if err = callTypes.Check(param, raw); err != nil {
+			return err
+		}
 		if c.Params == nil {
 			c.Params = make([]llm.Param, 0, usualParams)
 		}
-		c.Params = append(c.Params, llm.Param{Name: param, From: param, Raw: r.Raw()})
+		c.Params = append(c.Params, llm.Param{Name: param, From: param, Raw: raw})
 	}
 	return err
 }
@@ -85,8 +92,11 @@ func (r *callReader) tools() error {
 		r.c.Tools = make([]llm.Tool, 0, usualTools)
 	}
 	for i := range r.Elements() {
+		if r.Kind() != '{' {
+			return dialect.IsObject.Refuse(dialect.Index("tools", i))
+		}
 		t := llm.Tool{Index: i, Shape: shapeName}
-		var fn []byte
+		var fn, custom []byte
 		from := r.Mark()
 		for name := range r.Members() {
 			switch string(name) {
@@ -94,6 +104,8 @@ func (r *callReader) tools() error {
 				t.Type = word(r.Raw())
 			case "function":
 				fn = r.Raw()
+			case "custom":
+				custom = r.Raw()
 			case "cache_control":
 				t.Cache = dialect.ReadCache(r.Raw())
 			}
@@ -102,9 +114,14 @@ func (r *callReader) tools() error {
 		if t.Type == "" {
 			return dialect.Refuse(dialect.Index("tools", i)+".type", `is missing; it is "function" for tools that you run yourself`)
 		}
-		if t.Type == llm.Function {
+		switch t.Type {
+		case llm.Function:
 			if err := readFunction(&t, fn); err != nil {
 				return err
+			}
+		case llm.Custom:
+			if t.Name = splice.Text(custom, "name"); t.Name == "" {
+				return dialect.Refuse(dialect.Index("tools", i)+".custom.name", "is missing")
 			}
 		}
 		r.c.Tools = append(r.c.Tools, t)
@@ -114,40 +131,33 @@ func (r *callReader) tools() error {
 
 // readFunction reads the definition of a tool that the caller runs.
 func readFunction(t *llm.Tool, raw []byte) error {
-	refuse := func(name, says string) error {
-		return dialect.Refuse(dialect.Index("tools", t.Index)+".function."+name, says)
-	}
+	at := func() string { return dialect.Index("tools", t.Index) + ".function" }
 	fn := splice.NewReader(raw)
 	for name := range fn.Members() {
 		if fn.Null() {
 			continue
 		}
-		var ok bool
-		val := fn.Raw()
-		switch string(name) {
+		n, val := known(name), fn.Raw()
+		if !functionMembers.Fit(n, val) {
+			return functionMembers.Refuse(n, at())
+		}
+		switch n {
 		case "name":
-			if t.Name, ok = splice.Unquote(val); !ok {
-				return refuse("name", "must be a string")
-			}
+			t.Name, _ = splice.Unquote(val)
 		case "description":
-			if t.Description, ok = splice.Unquote(val); !ok {
-				return refuse("description", "must be a string")
-			}
+			t.Description, _ = splice.Unquote(val)
 		case "parameters":
-			if t.Schema = val; val[0] != '{' {
-				return refuse("parameters", "must be a JSON schema, an object")
-			}
+			t.Schema = val
 		case "strict":
-			strict := string(val) == "true"
-			t.Strict = &strict
+			t.Strict = dialect.Switch(val)
 		case "cache_control":
 			t.Cache = dialect.ReadCache(val)
 		default:
-			t.Extra = append(t.Extra, llm.Param{Name: string(name), From: dialect.Index("tools", t.Index) + ".function." + string(name), Raw: val})
+			t.Extra = append(t.Extra, llm.Param{Name: n, From: at() + "." + n, Raw: val})
 		}
 	}
 	if t.Name == "" {
-		return refuse("name", "is missing")
+		return dialect.Refuse(at()+".name", "is missing")
 	}
 	return nil
 }
@@ -164,21 +174,28 @@ func readChoice(raw []byte) (llm.ToolChoice, error) {
 		}
 		return c, dialect.Refuse("tool_choice", `must be "auto", "none", "required" or an object that names a function`)
 	}
-	c.Mode = "opaque"
-	if typ, _ := splice.Find(raw, "type"); string(typ) == `"function"` {
-		name, _ := splice.Find(raw, "function", "name")
+	switch splice.Text(raw, "type") {
+	case llm.Function:
 		c.Mode = "tool"
-		if c.Name, _ = splice.Unquote(name); c.Name == "" {
+		if c.Name = splice.Text(raw, "function", "name"); c.Name == "" {
 			return c, dialect.Refuse("tool_choice.function.name", "is missing")
 		}
+	case llm.Custom, "allowed_tools":
+		c.Mode = "opaque"
+	default:
+		return c, dialect.Refuse("tool_choice.type", `must be "function", "custom" or "allowed_tools"`)
 	}
 	return c, nil
 }
 
+// inSchema is where the form of the answer says what it is.
+const inSchema = "response_format.json_schema"
+
 func readFormat(raw []byte) (*llm.Format, error) {
-	f := &llm.Format{From: "response_format"}
-	typ, _ := splice.Find(raw, "type")
-	f.Type, _ = splice.Unquote(typ)
+	if !dialect.IsObject.Fit(raw) {
+		return nil, dialect.IsObject.Refuse("response_format")
+	}
+	f := &llm.Format{From: "response_format", Type: splice.Text(raw, "type")}
 	switch f.Type {
 	case "text", "json_object":
 		return f, nil
@@ -188,18 +205,19 @@ func readFormat(raw []byte) (*llm.Format, error) {
 	}
 	inner, _ := splice.Find(raw, "json_schema")
 	for name, val := range splice.Members(inner) {
-		switch string(name) {
-		case `"name"`:
+		n := plainName(name)
+		if err := schemaMembers.Check(n, inSchema, val); err != nil {
+			return nil, err
+		}
+		switch n {
+		case "name":
 			f.Name, _ = splice.Unquote(val)
-		case `"description"`:
+		case "description":
 			f.Description, _ = splice.Unquote(val)
-		case `"schema"`:
+		case "schema":
 			f.Schema = val
-		case `"strict"`:
-			if !splice.IsNull(val) {
-				strict := string(val) == "true"
-				f.Strict = &strict
-			}
+		case "strict":
+			f.Strict = dialect.Switch(val)
 		}
 	}
 	if len(f.Schema) == 0 || f.Schema[0] != '{' {

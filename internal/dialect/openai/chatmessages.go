@@ -44,10 +44,11 @@ func (r *callReader) message(i int) error {
 		if r.Null() {
 			continue
 		}
-		if to := f.place(name); to != nil {
-			*to = r.Raw()
-		} else {
-			m.Extra = append(m.Extra, llm.Param{Name: known(name), From: place(m, string(name)), Raw: r.Raw()})
+		raw := r.Raw()
+		if to := f.place(name); to == nil {
+			m.Extra = append(m.Extra, llm.Param{Name: known(name), From: place(m, string(name)), Raw: raw})
+		} else if *to = raw; !saidMembers.Fit(string(name), raw) {
+			return saidMembers.Refuse(string(name), dialect.Index("messages", i))
 		}
 	}
 	m.Role = llm.Role(word(f.role))

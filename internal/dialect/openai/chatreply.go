@@ -125,7 +125,7 @@ func gather(parts []llm.Part) said {
 func writeCall(w *dialect.JSON, p *llm.Part, strict bool) {
 	kind, args := llm.Function, "arguments"
 	if p.Call.Custom {
-		kind, args = "custom", "input"
+		kind, args = llm.Custom, "input"
 	}
 	w.Open('{')
 	w.Str("id", p.Call.ID)

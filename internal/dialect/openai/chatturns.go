@@ -154,7 +154,7 @@ func (w *callWriter) calls(calls []*llm.Part) {
 		w.Str("id", p.Call.ID)
 		kind, args := llm.Function, "arguments"
 		if p.Call.Custom {
-			kind, args = "custom", "input"
+			kind, args = llm.Custom, "input"
 		}
 		w.Str("type", kind)
 		w.Key(kind).Open('{')

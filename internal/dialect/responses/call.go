@@ -31,6 +31,9 @@ func (client) DecodeCall(body []byte) (*llm.Call, error) {
 	if len(r.c.Messages) == 0 {
 		return nil, dialect.Refuse("input", "must have at least one item")
 	}
+	if err := dialect.CheckTools(r.c); err != nil {
+		return nil, err
+	}
 	dialect.Signatures(r.c)
 	return r.c, nil
 }
@@ -46,6 +49,9 @@ type callReader struct {
 }
 
 func (r *callReader) field(name string, val []byte) (err error) {
+	if err = callTypes.Check(name, val); err != nil {
+		return err
+	}
 	switch c := r.c; name {
 	case "model":
 		c.Model, err = dialect.String(val, name)
@@ -60,7 +66,7 @@ func (r *callReader) field(name string, val []byte) (err error) {
 	case "text":
 		err = r.text(val)
 	case "reasoning":
-		r.reasoning(val)
+		err = r.reasoning(val)
 	case "include":
 		r.include(val)
 	case "stream":
@@ -86,25 +92,32 @@ func (r *callReader) param(name, from string, raw []byte) {
 
 // text reads {"format":{…},"verbosity":"low"}.
 func (r *callReader) text(raw []byte) (err error) {
-	if raw[0] != '{' {
-		return dialect.Refuse("text", "must be an object")
-	}
 	for name, val := range splice.Members(raw) {
-		switch n := plainName(name); {
+		n := plainName(name)
+		if err = callTypes.Check("text."+n, val); err != nil {
+			return err
+		}
+		switch {
 		case splice.IsNull(val):
 		case n == "format":
-			r.c.Format, err = readFormat(val)
+			if r.c.Format, err = readFormat(val); err != nil {
+				return err
+			}
 		default:
 			r.param(n, "text."+n, val)
 		}
 	}
-	return err
+	return nil
 }
 
 // reasoning reads {"effort":"low","summary":"auto"}.
-func (r *callReader) reasoning(raw []byte) {
+func (r *callReader) reasoning(raw []byte) error {
 	for name, val := range splice.Members(raw) {
-		switch n := plainName(name); {
+		n := plainName(name)
+		if err := callTypes.Check("reasoning."+n, val); err != nil {
+			return err
+		}
+		switch {
 		case splice.IsNull(val):
 		case n == "effort":
 			r.param(llm.ReasoningEffort, "reasoning.effort", val)
@@ -112,6 +125,7 @@ func (r *callReader) reasoning(raw []byte) {
 			r.param(reasoningPrefix+n, "reasoning."+n, val)
 		}
 	}
+	return nil
 }
 
 // reasoningPrefix begins the names that the hub has for members of reasoning beside
@@ -163,7 +177,11 @@ func readFormat(raw []byte) (*llm.Format, error) {
 		return nil, dialect.Refuse("text.format.type", `must be "text", "json_object" or "json_schema"`)
 	}
 	for name, val := range splice.Members(raw) {
-		switch plainName(name) {
+		n := plainName(name)
+		if err := schemaMembers.Check(n, "text.format", val); err != nil {
+			return nil, err
+		}
+		switch n {
 		case "name":
 			f.Name, _ = splice.Unquote(val)
 		case "description":
@@ -171,19 +189,11 @@ func readFormat(raw []byte) (*llm.Format, error) {
 		case "schema":
 			f.Schema = val
 		case "strict":
-			f.Strict = readStrict(val)
+			f.Strict = dialect.Switch(val)
 		}
 	}
 	if len(f.Schema) == 0 || f.Schema[0] != '{' {
 		return nil, dialect.Refuse("text.format.schema", "must be a JSON schema, an object")
 	}
 	return f, nil
-}
-
-func readStrict(raw []byte) *bool {
-	if splice.IsNull(raw) {
-		return nil
-	}
-	strict := isTrue(raw)
-	return &strict
 }

@@ -252,6 +252,22 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a tool without a name", `{"input":"x","tools":[{"type":"function"}]}`, "tools[0].name", "missing"},
 		{"a schema that is none", `{"input":"x","tools":[{"type":"function","name":"f","parameters":"{}"}]}`, "tools[0].parameters", "schema"},
 		{"an unknown choice", `{"input":"x","tool_choice":"any"}`, "tool_choice", "auto"},
+		{"a choice of a search", `{"input":"x","tool_choice":{"type":"file_search"}}`, "tool_choice.type", "function"},
+		{"a choice of another tool", `{"input":"x","tools":[{"type":"function","name":"f"}],"tool_choice":{"type":"function","name":"g"}}`, "tool_choice.name", "none of the tools"},
+		{"two tools of one name", `{"input":"x","tools":[{"type":"function","name":"f"},{"type":"custom","name":"f"}]}`, "tools[1].name", "earlier"},
+		{"a word as tool", `{"input":"x","tools":["f"]}`, "tools[0]", "object"},
+		{"strictness in words", `{"input":"x","tools":[{"type":"function","name":"f","strict":"yes"}]}`, "tools[0].strict", "true or false"},
+		{"a stream in words", `{"input":"x","stream":"yes"}`, "stream", "true or false"},
+		{"tokens in words", `{"input":"x","max_output_tokens":"many"}`, "max_output_tokens", "whole number"},
+		{"a warm temperature", `{"input":"x","temperature":"warm"}`, "temperature", "number"},
+		{"reasoning in a word", `{"input":"x","reasoning":"high"}`, "reasoning", "object"},
+		{"an effort in numbers", `{"input":"x","reasoning":{"effort":3}}`, "reasoning.effort", "string"},
+		{"a text in a word", `{"input":"x","text":"short"}`, "text", "object"},
+		{"verbosity in numbers", `{"input":"x","text":{"verbosity":3,"format":{"type":"text"}}}`, "text.verbosity", "string"},
+		{"a strict format in words", `{"input":"x","text":{"format":{"type":"json_schema","schema":{},"strict":"yes"}}}`, "text.format.strict", "true or false"},
+		{"an inclusion of numbers", `{"input":"x","include":[1]}`, "include[0]", "string"},
+		{"a role in numbers", item(`{"role":7,"content":"x"}`), "input[0].role", "string"},
+		{"a type in numbers", item(`{"type":7,"role":"user","content":"x"}`), "input[0].type", "string"},
 		{"a choice of nothing", `{"input":"x","tool_choice":{"type":"function"}}`, "tool_choice.name", "missing"},
 		{"an unknown format", `{"input":"x","text":{"format":{"type":"xml"}}}`, "text.format.type", "json_schema"},
 		{"a format without a schema", `{"input":"x","text":{"format":{"type":"json_schema","name":"n"}}}`, "text.format.schema", "schema"},
@@ -303,6 +319,7 @@ func TestCustomTools(t *testing.T) {
 func FuzzDecodeCall(f *testing.F) {
 	f.Add([]byte(`{"input":[{"role":"user","content":[{"type":"input_image","image_url":{"url":""}}]}],"tools":[{}],"text":{"format":1}}`))
 	f.Add([]byte(`{"input":[{"type":"function_call","call_id":"c","name":"f","arguments":"{"},{"type":"function_call_output","call_id":"c","output":[{"type":"refusal","refusal":""}]}],"include":[1]}`))
+	f.Add([]byte(`{"input":"x","stream":"yes","reasoning":{"effort":1},"text":{"verbosity":[]},"tools":[{"type":"function","name":"f","strict":0}],"tool_choice":{"type":"function","name":"g"}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		c, err := client{}.DecodeCall(body)
 		if err != nil {

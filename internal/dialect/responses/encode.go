@@ -148,7 +148,7 @@ func (w *callWriter) tools() {
 	open := false
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
-		if t.Type != llm.Function && (t.Type != custom || t.Shape != chatShape) {
+		if t.Type != llm.Function && (t.Type != llm.Custom || t.Shape != chatShape) {
 			w.t.Lose(dialect.Index("tools", t.Index))
 			continue
 		}
@@ -168,7 +168,7 @@ func (w *callWriter) tools() {
 func (w *callWriter) tool(t *llm.Tool) {
 	w.Open('{')
 	w.Str("type", t.Type)
-	if t.Type == custom {
+	if t.Type == llm.Custom {
 		w.Str("name", cmp.Or(t.Name, splice.Text(inner(t), "name")))
 		w.Opt("description", cmp.Or(t.Description, splice.Text(inner(t), "description")))
 		w.Raw("format", flatFormat(t))
@@ -190,7 +190,7 @@ func (w *callWriter) tool(t *llm.Tool) {
 
 // inner is what stands in a custom tool of chat completions.
 func inner(t *llm.Tool) []byte {
-	raw, _ := splice.Find(t.Raw, custom)
+	raw, _ := splice.Find(t.Raw, llm.Custom)
 	return raw
 }
 

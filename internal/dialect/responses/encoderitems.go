@@ -35,7 +35,7 @@ func (e *encoder) block(dst []byte, ev *llm.Event) []byte {
 // takesText reports whether the tool of that name takes free text.
 func (e *encoder) takesText(name string) bool {
 	for i := range e.a.Call.Tools {
-		if t := &e.a.Call.Tools[i]; t.Name == name && t.Type == custom {
+		if t := &e.a.Call.Tools[i]; t.Name == name && t.Type == llm.Custom {
 			return true
 		}
 	}

@@ -68,7 +68,11 @@ func (r *callReader) message(raw []byte, i int, at string) error {
 	var content []byte
 	id := ""
 	for name, val := range splice.Members(raw) {
-		switch n := plainName(name); {
+		n := plainName(name)
+		if err := itemMembers.Check(n, at, val); err != nil {
+			return err
+		}
+		switch {
 		case splice.IsNull(val), n == "type", n == "status":
 		case n == "role":
 			role, _ := splice.Unquote(val)
@@ -149,7 +153,11 @@ func (r *callReader) call(raw []byte, i int, at, args string) error {
 	p := llm.Part{Kind: llm.CallPart, Index: -1, Call: &llm.ToolCall{Custom: args == "input"}}
 	m := llm.Message{Role: llm.RoleAssistant}
 	for name, val := range splice.Members(raw) {
-		switch n := plainName(name); {
+		n := plainName(name)
+		if err := itemMembers.Check(n, at, val); err != nil {
+			return err
+		}
+		switch {
 		case splice.IsNull(val), n == "type", n == "status":
 		case n == "id":
 			p.ID, _ = splice.Unquote(val)
@@ -199,7 +207,11 @@ func (r *callReader) result(raw []byte, i int, at, from string) error {
 	res.Name = name
 	p := llm.Part{Kind: llm.ResultPart, Index: -1, ID: splice.Text(raw, "id"), Result: res}
 	for name, val := range splice.Members(raw) {
-		switch n := plainName(name); n {
+		n := plainName(name)
+		if err := itemMembers.Check(n, at, val); err != nil {
+			return err
+		}
+		switch n {
 		case "type", "id", "status", "call_id", "tool_call_id", "role", "name":
 		case "cache_control":
 			p.Cache = dialect.ReadCache(val)

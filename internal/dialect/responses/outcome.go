@@ -205,7 +205,7 @@ func repeatTool(w *dialect.JSON, t *llm.Tool) {
 	w.Str("name", t.Name)
 	w.Key("description")
 	textOrNull(w, t.Description)
-	if t.Type == custom {
+	if t.Type == llm.Custom {
 		w.Raw("format", flatFormat(t))
 	} else {
 		if len(t.Schema) > 0 {

@@ -6,13 +6,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// custom is the Type of tools that take free text.
-const custom = "custom"
-
 func (r *callReader) tools(raw []byte) error {
-	if raw[0] != '[' {
-		return dialect.Refuse("tools", "must be a list")
-	}
 	for val := range splice.Elements(raw) {
 		t := llm.Tool{Index: len(r.c.Tools), Type: splice.Text(val, "type"), Raw: val, Shape: shapeName}
 		if err := readTool(&t, dialect.Index("tools", t.Index)); err != nil {
@@ -27,7 +21,7 @@ func readTool(t *llm.Tool, at string) error {
 	switch t.Type {
 	case "":
 		return dialect.Refuse(at+".type", `is missing; it is "function" for tools that you run yourself`)
-	case llm.Function, custom:
+	case llm.Function, llm.Custom:
 	default:
 		return dialect.Refuse(at+".type", "is "+string(splice.Quote(t.Type))+`, a tool that needs a provider with responses of its own; elsewhere "function" and "custom" are served`)
 	}
@@ -36,18 +30,20 @@ func readTool(t *llm.Tool, at string) error {
 		if splice.IsNull(val) {
 			continue
 		}
-		switch n := plainName(name); n {
+		n := plainName(name)
+		if err := toolMembers.Check(n, at, val); err != nil {
+			return err
+		}
+		switch n {
 		case "type":
 		case "name":
 			t.Name, _ = splice.Unquote(val)
 		case "description":
 			t.Description, _ = splice.Unquote(val)
 		case "parameters":
-			if t.Schema = val; val[0] != '{' {
-				return dialect.Refuse(at+".parameters", "must be a JSON schema, an object")
-			}
+			t.Schema = val
 		case "strict":
-			t.Strict = readStrict(val)
+			t.Strict = dialect.Switch(val)
 		case "cache_control":
 			t.Cache = dialect.ReadCache(val)
 		case "format":
@@ -59,7 +55,7 @@ func readTool(t *llm.Tool, at string) error {
 	if t.Name == "" {
 		return dialect.Refuse(at+".name", "is missing")
 	}
-	if t.Type == custom {
+	if t.Type == llm.Custom {
 		t.Raw, t.Shape = chatTool(t, format), chatShape
 	}
 	return nil
@@ -72,8 +68,8 @@ func readTool(t *llm.Tool, at string) error {
 func chatTool(t *llm.Tool, format []byte) []byte {
 	var w dialect.JSON
 	w.Open('{')
-	w.Str("type", custom)
-	w.Key(custom).Open('{')
+	w.Str("type", llm.Custom)
+	w.Key(llm.Custom).Open('{')
 	w.Str("name", t.Name)
 	w.Opt("description", t.Description)
 	if kind := splice.Text(format, "type"); kind == "grammar" {
@@ -97,7 +93,7 @@ func chatTool(t *llm.Tool, format []byte) []byte {
 // flatFormat is the format of a custom tool of chat completions in the form of this
 // shape, nil when it has none.
 func flatFormat(t *llm.Tool) []byte {
-	format, _ := splice.Find(t.Raw, custom, "format")
+	format, _ := splice.Find(t.Raw, llm.Custom, "format")
 	inner, ok := splice.Find(format, "grammar")
 	if !ok {
 		return format
@@ -123,12 +119,16 @@ func readChoice(raw []byte) (llm.ToolChoice, error) {
 		}
 		return c, dialect.Refuse("tool_choice", `must be "auto", "none", "required" or an object that names a function`)
 	}
-	c.Mode = "opaque"
-	if splice.Text(raw, "type") == llm.Function {
+	switch splice.Text(raw, "type") {
+	case llm.Function:
 		c.Mode = "tool"
 		if c.Name = splice.Text(raw, "name"); c.Name == "" {
 			return c, dialect.Refuse("tool_choice.name", "is missing")
 		}
+	case llm.Custom, "allowed_tools":
+		c.Mode = "opaque"
+	default:
+		return c, dialect.Refuse("tool_choice.type", `must be "function", "custom" or "allowed_tools" where the provider has no responses of its own`)
 	}
 	return c, nil
 }

@@ -1,0 +1,58 @@
+package dialect
+
+import "sluice/internal/llm"
+
+// manyTools is beyond how many tools their names are looked up and not compared.
+const manyTools = 32
+
+// CheckTools refuses with fault.InvalidParameter, once the whole call is read, two tools
+// of one name, of which a model could not say which it calls, and the wish for a tool
+// that is not there. Where providers run tools of the call, whose names may be their own,
+// any tool may be wished for.
+func CheckTools(c *llm.Call) error {
+	var seen map[string]struct{}
+	if len(c.Tools) > manyTools {
+		seen = make(map[string]struct{}, len(c.Tools))
+	}
+	wished, foreign := false, false
+	for i := range c.Tools {
+		t := &c.Tools[i]
+		if t.Name == "" {
+			foreign = true
+			continue
+		}
+		if twice(c.Tools[:i], t.Name, seen) {
+			return Refuse(toolName(c, t), "is the name of an earlier tool too")
+		}
+		wished = wished || t.Name == c.Choice.Name
+		foreign = foreign || t.Type != llm.Function && t.Type != llm.Custom
+	}
+	if c.Choice.Mode == "tool" && !wished && !foreign {
+		return Refuse(Inside(c, c.Choice.From, "function")+".name", "names none of the tools of this call")
+	}
+	return nil
+}
+
+// twice reports whether a tool before has the name, and notes it in seen where there is one.
+func twice(before []llm.Tool, name string, seen map[string]struct{}) bool {
+	if seen != nil {
+		_, found := seen[name]
+		seen[name] = struct{}{}
+		return found
+	}
+	for i := range before {
+		if before[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// toolName is where the name of a tool stands: tools[1].function.name.
+func toolName(c *llm.Call, t *llm.Tool) string {
+	at := Index("tools", t.Index)
+	if t.Type == llm.Function {
+		at = Inside(c, at, "function")
+	}
+	return at + ".name"
+}
