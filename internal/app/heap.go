@@ -12,7 +12,7 @@ const (
 	// heap is so small that a share of it would be collected hundreds of times a
 	// second; and with thousands of requests open so large that the same share would
 	// be most of the memory.
-	heapRoom = 32 << 20
+	heapRoom = 24 << 20
 
 	heapLook = time.Second
 	leastGC  = 50 // percent of what is live, as GOGC says it
