@@ -43,7 +43,8 @@ func NewBasis(ep llm.Endpoint, model, asked string, most *Limits, reported bool)
 // with are those of images.
 func (b *Basis) Units(ep llm.Endpoint, used *llm.Usage) Units {
 	u := Count(*used)
-	u.Region, u.Characters, u.Images, u.Other = b.Region, b.Characters, b.Images, b.Other
+	u.Region, u.Characters, u.Images = b.Region, b.Characters, b.Images
+	u.Other = append(u.Other, b.Other...)
 	if used.Tier == "" {
 		u.Execution = b.Execution
 	}

@@ -76,7 +76,7 @@ type Other struct {
 // Count makes Units of one call of what a provider reported. Providers that count cached,
 // written, audio, image and reasoning tokens twice, such as OpenAI, are set right: a part is
 // never larger than what is left of its whole.
-// The region, characters, images and other units are the caller's to add.
+// The region, characters, images and further units are the caller's to add.
 func Count(u llm.Usage) Units {
 	in, out := max(0, u.InputTokens), max(0, u.OutputTokens)
 	units := Units{
@@ -84,12 +84,30 @@ func Count(u llm.Usage) Units {
 		CacheRead: part(&in, u.CachedTokens), CacheWrite5m: part(&in, u.CacheWriteTokens), AudioInput: part(&in, u.InputAudioTokens), ImageInput: part(&in, u.InputImageTokens),
 		Reasoning: part(&out, u.ReasoningTokens), AudioOutput: part(&out, u.OutputAudioTokens), ImageOutput: part(&out, u.OutputImageTokens),
 	}
+	units.Other = tools(&u)
 	units.CacheWrite1h = part(&units.CacheWrite5m, u.CacheHourTokens)
 	units.Input, units.Output = in, out
 	if max(0, u.InputTokens)+max(0, u.OutputTokens) == 0 {
 		units.AudioMilli = milli(u.AudioSeconds)
 	}
 	return units
+}
+
+// The names that price lists have for what tools of providers did.
+const (
+	FileSearch    = "file_search"
+	CodeExecution = "code_execution"
+)
+
+// tools are the calls of tools that providers bill apart, by the names of price lists; nil
+// for none.
+func tools(u *llm.Usage) (list []Other) {
+	for _, t := range [...]Other{{FileSearch, u.FileSearches}, {CodeExecution, u.CodeSessions}} {
+		if t.Count > 0 {
+			list = append(list, t)
+		}
+	}
+	return list
 }
 
 // part takes n off a whole, or what there is.

@@ -410,3 +410,39 @@ func TestPagesAreBilled(t *testing.T) {
 		})
 	}
 }
+
+// Tools that the provider runs are billed by what it says of them and by their items, and
+// what they may cost is held before.
+func TestToolsOfTheProviderAreBilled(t *testing.T) {
+	t.Parallel()
+	const (
+		tokens  = `"usage":{"input_tokens":0,"output_tokens":0,"total_tokens":0}`
+		web     = `{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"q"}}`
+		files   = `{"type":"file_search_call","id":"fs_1","status":"completed","queries":["q"]}`
+		code    = `{"type":"code_interpreter_call","id":"ci_1","status":"completed","container_id":"cntr_1"}`
+		search  = 10_000_000 // nano-dollars
+		ofFiles = 2_500_000
+	)
+	for _, c := range []struct {
+		name, tools, answer string
+		cost                int64
+		unpriced            string
+	}{
+		{"searches", `{"type":"web_search"},{"type":"file_search","vector_store_ids":["vs_1"]}`, `{"id":"r","output":[` + web + `,` + files + `,` + web + `],` + tokens + `}`, 2*search + ofFiles, ""},
+		{"searches that are counted", `{"type":"web_search"}`, `{"id":"r","output":[` + web + `,` + web + `],"tool_usage":{"web_search":{"num_requests":1}},` + tokens + `}`, search, ""},
+		{"code", `{"type":"code_interpreter","container":{"type":"auto"}}`, `{"id":"r","output":[` + code + `],` + tokens + `}`, 0, "no_rate:code_execution"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.up.On("/v1/responses", upstream.Always(upstream.JSON(200, json.RawMessage(c.answer))))
+			body := `{"model":"gpt-5.6-sol","input":"x","max_output_tokens":16,"tools":[` + c.tools + `]}`
+			if a := r.call("POST", "/v1/responses", body, "x-gateway-provider: openai", "authorization: Bearer sk-upstream", "x-gateway-custom-host: "+r.up.URL()+"/v1"); a.StatusCode != 200 {
+				t.Fatal(a.Text)
+			}
+			if s := r.journal.one(t).Spend; s.State != "settled" || s.Cost != c.cost || s.Bound < c.cost || s.Unpriced != c.unpriced {
+				t.Errorf("%+v, want a cost of %d", s, c.cost)
+			}
+		})
+	}
+}

@@ -17,7 +17,7 @@ import (
 // What calls use at most, where they do not say it themselves.
 const (
 	outputMost   = 131_072 // tokens of an answer, unless the catalog knows better
-	searchesMost = 20      // searches that a model makes by itself
+	searchesMost = 20      // searches, or calls of another tool of the provider, that a model makes by itself
 	documentMost = 1000    // pages of a document
 
 	leastAudioRate = 750 // bytes of a second of speech: Opus at 6 kbit/s
@@ -28,7 +28,7 @@ const (
 // what the caller or else the model allows. What it costs is what budgets reserve.
 func (g *Gateway) most(a *attempt) catalog.Limits {
 	x, reach := a.x, g.Prices.Reach(a.spec.ID, a.priceName())
-	l := catalog.Limits{Region: a.region(), Execution: a.execution(), Requests: 1, Searches: a.searches(), Images: a.images()}
+	l := catalog.Limits{Region: a.region(), Execution: a.execution(), Requests: 1, Searches: a.searches(), Images: a.images(), Other: a.toolsMost()}
 	switch {
 	case x.match.Endpoint == llm.Realtime:
 		l.Input, l.Output = cmp.Or(reach.Input, realtimeInput), cmp.Or(reach.Output, realtimeOutput)
@@ -151,6 +151,27 @@ func (a *attempt) searches() int64 {
 		return searchesMost
 	}
 	return 0
+}
+
+// toolWords are how requests name the provider's tools that price lists know by another
+// name, in the words of all surfaces.
+var toolWords = [...]struct{ word, unit string }{
+	{catalog.FileSearch, catalog.FileSearch}, {"code_interpreter", catalog.CodeExecution}, {"code_execution", catalog.CodeExecution},
+}
+
+// toolsMost are the calls of such tools that the model may make: none unless the request
+// has them.
+func (a *attempt) toolsMost() (list []catalog.Other) {
+	raw, ok := paramOf(a, "tools")
+	if !ok {
+		return nil
+	}
+	for _, t := range toolWords {
+		if bytes.Contains(raw, []byte(t.word)) {
+			list = append(list, catalog.Other{Name: t.unit, Count: searchesMost})
+		}
+	}
+	return list
 }
 
 func (a *attempt) speaksOfSearching() bool {

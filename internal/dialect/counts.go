@@ -14,6 +14,7 @@ type counts struct {
 	u     llm.Usage
 	total bool // the provider gave a total
 	apart bool // input_tokens leaves the cached ones out, as Anthropic counts
+	told  bool // the provider gave the number of searches
 }
 
 // read takes one raw usage object. Null and anything else that is no object says nothing.

@@ -54,8 +54,18 @@ func TestUsage(t *testing.T) {
 		{"a cost beyond all sums", llm.ChatComplete, "", `{"usage":{"cost":{"total_cost":1e300}}}`, llm.Usage{}, ""},
 		{"searches of Anthropic", llm.Messages, "", `{"usage":{"input_tokens":5,"output_tokens":7,"server_tool_use":{"web_search_requests":3,"web_fetch_requests":1}}}`,
 			llm.Usage{InputTokens: 5, OutputTokens: 7, TotalTokens: 12, SearchUnits: 3, Reported: true}, ""},
-		{"searches of xAI", llm.CreateModelResponse, "", `{"usage":{"input_tokens":5,"output_tokens":7,"total_tokens":12,"server_side_tool_usage_details":{"web_search_calls":2,"x_search_calls":1,"code_interpreter_calls":4}}}`,
-			llm.Usage{InputTokens: 5, OutputTokens: 7, TotalTokens: 12, SearchUnits: 3, Reported: true}, ""},
+		{"searches of xAI", llm.CreateModelResponse, "", `{"usage":{"input_tokens":5,"output_tokens":7,"total_tokens":12,"server_side_tool_usage_details":{"web_search_calls":2,"x_search_calls":1,"code_interpreter_calls":4,"file_search_calls":5}}}`,
+			llm.Usage{InputTokens: 5, OutputTokens: 7, TotalTokens: 12, SearchUnits: 3, FileSearches: 5, CodeSessions: 4, Reported: true}, ""},
+		{"code of Anthropic", llm.Messages, "", `{"usage":{"input_tokens":5,"output_tokens":7,"server_tool_use":{"code_execution_requests":2}}}`,
+			llm.Usage{InputTokens: 5, OutputTokens: 7, TotalTokens: 12, CodeSessions: 2, Reported: true}, ""},
+		{"tools of OpenAI by their items", llm.CreateModelResponse, "", `{"output":[` + toolItems + `],"usage":{"input_tokens":5,"output_tokens":7,"total_tokens":12}}`,
+			llm.Usage{InputTokens: 5, OutputTokens: 7, TotalTokens: 12, SearchUnits: 2, FileSearches: 2, CodeSessions: 3, Reported: true}, ""},
+		{"tools of OpenAI, of which it counts the searches", llm.CreateModelResponse, "", `{"tool_usage":{"web_search":{"num_requests":1}},"output":[` + toolItems + `],"usage":{"input_tokens":5,"output_tokens":7,"total_tokens":12}}`,
+			llm.Usage{InputTokens: 5, OutputTokens: 7, TotalTokens: 12, SearchUnits: 1, FileSearches: 2, CodeSessions: 3, Reported: true}, ""},
+		{"tools of OpenAI at the end of a stream", llm.CreateModelResponse, "", `{"type":"response.completed","response":{"output":[` + toolItems + `],"usage":{"input_tokens":5,"output_tokens":7,"total_tokens":12},"tool_usage":{"web_search":{"num_requests":0}}}}`,
+			llm.Usage{InputTokens: 5, OutputTokens: 7, TotalTokens: 12, FileSearches: 2, CodeSessions: 3, Reported: true}, ""},
+		{"what a model says of tools", llm.CreateModelResponse, "", `{"output":[{"type":"message","content":[{"type":"output_text","text":"file_search_call"}]},{"type":"function_call","name":"file_search_call"},7,null]}`, llm.Usage{}, ""},
+		{"items of another endpoint", llm.ChatComplete, "", `{"output":[` + toolItems + `]}`, llm.Usage{}, ""},
 		{"searches of OpenAI", llm.CreateModelResponse, "", `{"usage":{"input_tokens":5,"output_tokens":7,"total_tokens":12},"tool_usage":{"web_search":{"num_requests":2}}}`,
 			llm.Usage{InputTokens: 5, OutputTokens: 7, TotalTokens: 12, SearchUnits: 2, Reported: true}, ""},
 		{"rerank as Jina", llm.Rerank, "", `{"model":"jina-reranker-v2","results":[],"usage":{"total_tokens":815}}`, llm.Usage{InputTokens: 815, TotalTokens: 815, Reported: true}, "jina-reranker-v2"},
@@ -71,6 +81,12 @@ func TestUsage(t *testing.T) {
 		})
 	}
 }
+
+// toolItems are the items of tools that OpenAI runs: two searches of the web and what came
+// of one, two of files, and code in three containers, one of which has no name.
+const toolItems = `{"type":"web_search_call","action":{"type":"search","query":"q"}},{"type":"web_search_call","action":{"type":"open_page"}},{"type":"web_search_call"},` +
+	`{"type":"file_search_call","queries":["a","b"]},{"type":"file_search_call"},` +
+	`{"type":"code_interpreter_call","container_id":"cntr_1"},{"type":"code_interpreter_call","container_id":"cntr_2"},{"type":"code_interpreter_call","container_id":"cntr_1"},{"type":"code_interpreter_call"}`
 
 func TestUsageAllocatesOnlyTheModel(t *testing.T) {
 	body := []byte(`{"id":"c","model":"gpt-4o-mini-2024-07-18","choices":[{"message":{"content":"Hi"}}],"usage":{"prompt_tokens":9,"completion_tokens":12,"total_tokens":21}}`)

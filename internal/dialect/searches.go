@@ -17,7 +17,7 @@ func (c *counts) searched(name, val []byte) bool {
 	case `"search_units"`, `"rerank_units"`, `"num_search_queries"`, `"num_sources_used"`:
 		return count(val, &c.u.SearchUnits)
 	case `"server_tool_use"`, `"server_side_tool_usage_details"`, `"web_search"`:
-		return c.toolSearches(val)
+		return c.toolCalls(val)
 	case `"citation_tokens"`:
 		return count(val, &c.u.CitationTokens)
 	case `"reasoning_tokens"`:
@@ -30,24 +30,30 @@ func (c *counts) searched(name, val []byte) bool {
 	return false
 }
 
-// toolSearches adds up the calls of tools that search: {"web_search_requests":2},
-// {"web_search_calls":1,"x_search_calls":3}, {"num_requests":1}.
-func (c *counts) toolSearches(raw []byte) bool {
-	var sum int64
-	found := false
+// toolCalls takes the calls of tools that providers run: those that search add up,
+// {"web_search_requests":2,"code_execution_requests":1},
+// {"web_search_calls":1,"x_search_calls":3,"file_search_calls":1,"code_interpreter_calls":2},
+// {"num_requests":1}.
+func (c *counts) toolCalls(raw []byte) bool {
+	var searches int64
+	searched, found := false, false
 	for name, val := range splice.Members(raw) {
+		var n int64
 		switch string(name) {
 		case `"web_search_requests"`, `"web_search_calls"`, `"x_search_calls"`, `"num_requests"`:
-			var n int64
 			if count(val, &n) {
-				sum, found = sum+n, true
+				searches, searched = searches+n, true
 			}
+		case `"file_search_calls"`:
+			found = count(val, &c.u.FileSearches) || found
+		case `"code_execution_requests"`, `"code_interpreter_calls"`:
+			found = count(val, &c.u.CodeSessions) || found
 		}
 	}
-	if found {
-		c.u.SearchUnits = sum
+	if searched {
+		c.u.SearchUnits, c.told = searches, true
 	}
-	return found
+	return searched || found
 }
 
 // beside reports whether the thoughts stand beside the output, as Perplexity counts those

@@ -68,8 +68,12 @@ func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (mo
 		c.read(val)
 	case `"service_tier"`:
 		c.tier(val)
+	case `"output"`:
+		if ep == llm.CreateModelResponse {
+			c.output(val)
+		}
 	case `"response"`, `"message"`: // the events of the responses and messages surfaces
-		model = c.wrapped(val)
+		model = c.wrapped(ep, val)
 	case `"meta"`: // rerank as Cohere answers it
 		if ep == llm.Rerank {
 			units, _ := splice.Find(val, "billed_units")
@@ -99,7 +103,7 @@ func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (mo
 }
 
 // wrapped reads the reply inside an event.
-func (c *counts) wrapped(raw []byte) (model []byte) {
+func (c *counts) wrapped(ep llm.Endpoint, raw []byte) (model []byte) {
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
 		case `"model"`:
@@ -108,6 +112,10 @@ func (c *counts) wrapped(raw []byte) (model []byte) {
 			c.read(val)
 		case `"service_tier"`:
 			c.tier(val)
+		case `"output"`:
+			if ep == llm.CreateModelResponse {
+				c.output(val)
+			}
 		}
 	}
 	return model

@@ -22,6 +22,8 @@ type Usage struct {
 	// SearchUnits are what the provider bills of its searches: units of a rerank, queries
 	// or calls of a search tool, sources that it read.
 	SearchUnits  int64   `json:"search_units,omitempty"`
+	FileSearches int64   `json:"file_searches,omitempty"` // of the caller's files, by a tool of the provider
+	CodeSessions int64   `json:"code_sessions,omitempty"` // containers in which the provider ran code of the model's
 	Pages        int64   `json:"pages,omitempty"`         // of documents that were read
 	AudioSeconds float64 `json:"audio_seconds,omitempty"` // transcription billed by time
 	// CitationTokens are those of what was found and cited; they are in no other count.
@@ -47,7 +49,7 @@ func (u Usage) Add(v Usage) Usage {
 		CacheWriteTokens: u.CacheWriteTokens + v.CacheWriteTokens, CacheHourTokens: u.CacheHourTokens + v.CacheHourTokens, ReasoningTokens: u.ReasoningTokens + v.ReasoningTokens,
 		InputAudioTokens: u.InputAudioTokens + v.InputAudioTokens, OutputAudioTokens: u.OutputAudioTokens + v.OutputAudioTokens,
 		InputImageTokens: u.InputImageTokens + v.InputImageTokens, OutputImageTokens: u.OutputImageTokens + v.OutputImageTokens,
-		SearchUnits: u.SearchUnits + v.SearchUnits, Pages: u.Pages + v.Pages,
+		SearchUnits: u.SearchUnits + v.SearchUnits, FileSearches: u.FileSearches + v.FileSearches, CodeSessions: u.CodeSessions + v.CodeSessions, Pages: u.Pages + v.Pages,
 		AudioSeconds: u.AudioSeconds + v.AudioSeconds, CitationTokens: u.CitationTokens + v.CitationTokens,
 		CostNano: u.CostNano + v.CostNano, SearchContext: cmp.Or(v.SearchContext, u.SearchContext), Tier: cmp.Or(v.Tier, u.Tier),
 		Reported: u.Reported || v.Reported,

@@ -39,7 +39,7 @@ const (
 )
 
 type (
-	numbers [34]uint64
+	numbers [36]uint64
 	texts   [41]*string
 )
 
@@ -56,6 +56,7 @@ func (a *Attempt) numbers() numbers {
 		uint64(len(a.Request.Bytes)), uint64(len(a.Response.Bytes)),
 		uint64(u.CitationTokens), uint64(u.CostNano), uint64(u.CacheHourTokens),
 		uint64(a.Spend.Cost), uint64(a.Spend.Saved), uint64(a.Spend.Bound), uint64(len(a.Closing)), uint64(u.OutputImageTokens), uint64(u.Pages),
+		uint64(u.FileSearches), uint64(u.CodeSessions),
 	}
 }
 
@@ -69,7 +70,7 @@ func (a *Attempt) setNumbers(n *numbers) {
 		CacheWriteTokens: int64(n[12]), ReasoningTokens: int64(n[13]), InputAudioTokens: int64(n[14]),
 		OutputAudioTokens: int64(n[15]), InputImageTokens: int64(n[16]), SearchUnits: int64(n[17]),
 		AudioSeconds: fromFloatBits(n[18]), CitationTokens: int64(n[25]), CostNano: int64(n[26]), CacheHourTokens: int64(n[27]),
-		OutputImageTokens: int64(n[32]), Pages: int64(n[33]), Reported: n[7]&flagReported != 0,
+		OutputImageTokens: int64(n[32]), Pages: int64(n[33]), FileSearches: int64(n[34]), CodeSessions: int64(n[35]), Reported: n[7]&flagReported != 0,
 	}
 	a.BytesIn, a.BytesOut = int64(n[19]), int64(n[20])
 	a.Request.Size, a.Response.Size = int64(n[21]), int64(n[22])

@@ -27,6 +27,8 @@ type extra struct {
 	OutputImageTokens int64   `json:"output_image_tokens,omitempty"`
 	Pages             int64   `json:"pages,omitempty"`
 	SearchUnits       int64   `json:"search_units,omitempty"`
+	FileSearches      int64   `json:"file_searches,omitempty"`
+	CodeSessions      int64   `json:"code_sessions,omitempty"`
 	AudioSeconds      float64 `json:"audio_seconds,omitempty"`
 	CitationTokens    int64   `json:"citation_tokens,omitempty"`
 	CostNano          int64   `json:"cost_nano,omitempty"` // as the provider says
@@ -43,6 +45,7 @@ func (x *extra) take(a *record.Attempt) {
 	x.ParentSpan, x.Error, x.Dropped, x.Source = a.ParentSpan, a.Error, a.Dropped, string(a.Source)
 	x.InputAudioTokens, x.OutputAudioTokens, x.SearchUnits = u.InputAudioTokens, u.OutputAudioTokens, u.SearchUnits
 	x.InputImageTokens, x.OutputImageTokens, x.Pages = u.InputImageTokens, u.OutputImageTokens, u.Pages
+	x.FileSearches, x.CodeSessions = u.FileSearches, u.CodeSessions
 	x.CitationTokens, x.CostNano, x.SearchContext = u.CitationTokens, u.CostNano, u.SearchContext
 	x.CacheHourTokens, x.Tier = u.CacheHourTokens, u.Tier
 	x.PromptID, x.PromptVersionID = a.PromptID, a.PromptVersionID
@@ -63,6 +66,7 @@ func (x *extra) give(a *record.Attempt) {
 	a.ParentSpan, a.Error, a.Dropped, a.Source = x.ParentSpan, x.Error, x.Dropped, record.Source(x.Source)
 	u.InputAudioTokens, u.OutputAudioTokens, u.SearchUnits = x.InputAudioTokens, x.OutputAudioTokens, x.SearchUnits
 	u.InputImageTokens, u.OutputImageTokens, u.Pages = x.InputImageTokens, x.OutputImageTokens, x.Pages
+	u.FileSearches, u.CodeSessions = x.FileSearches, x.CodeSessions
 	u.AudioSeconds, u.CitationTokens, u.CostNano, u.SearchContext = x.AudioSeconds, x.CitationTokens, x.CostNano, x.SearchContext
 	u.CacheHourTokens, u.Tier = x.CacheHourTokens, x.Tier
 	a.PromptID, a.PromptVersionID = x.PromptID, x.PromptVersionID
