@@ -23,16 +23,17 @@ var version = "dev"
 type cli struct {
 	Settings settings `embed:""`
 
-	Serve       serve        `cmd:"" help:"Serve model traffic and the administration."`
-	Demo        demo         `cmd:"" help:"Serve, with a scripted provider to try everything on."`
-	Migrate     migrate      `cmd:"" help:"Bring the database up to date and end."`
-	Doctor      doctor       `cmd:"" help:"Check settings, database, TLS, clock, disk and upstreams, each with the cure."`
-	Config      showConfig   `cmd:"" help:"Show the settings in force and where each came from; secrets are masked."`
-	Keys        keysCommand  `cmd:"" help:"Make API keys and rotate the sealing key."`
-	Audit       auditCommand `cmd:"" help:"Export and verify the audit trail."`
-	Users       usersCommand `cmd:"" help:"List people and set their passwords."`
-	Healthcheck healthcheck  `cmd:"" help:"Ask the running gateway how it is; for containers."`
-	Version     showVersion  `cmd:"" help:"Show the version."`
+	Serve       serve         `cmd:"" help:"Serve model traffic and the administration."`
+	Demo        demo          `cmd:"" help:"Serve, with a scripted provider to try everything on."`
+	Migrate     migrate       `cmd:"" help:"Bring the database up to date and end."`
+	Doctor      doctor        `cmd:"" help:"Check settings, database, TLS, clock, disk and upstreams, each with the cure."`
+	Config      showConfig    `cmd:"" help:"Show the settings in force and where each came from; secrets are masked."`
+	Keys        keysCommand   `cmd:"" help:"Make API keys and rotate the sealing key."`
+	Audit       auditCommand  `cmd:"" help:"Export and verify the audit trail."`
+	Users       usersCommand  `cmd:"" help:"List people and set their passwords."`
+	Limits      limitsCommand `cmd:"" help:"List the nodes that share limits, and forget one that is gone."`
+	Healthcheck healthcheck   `cmd:"" help:"Ask the running gateway how it is; for containers."`
+	Version     showVersion   `cmd:"" help:"Show the version."`
 }
 
 // settings are the flags that every command takes.

@@ -26,7 +26,7 @@ func TestHelpAndVersion(t *testing.T) {
 	if v := cli(t, nil, "version"); v.code != 0 || v.out != "sluice "+version+"\n" {
 		t.Errorf("version: %+v", v)
 	}
-	commands := []string{"serve", "demo", "migrate", "doctor", "config", "keys create", "keys rotate-encryption", "audit verify", "audit export", "audit public-key", "healthcheck", "version"}
+	commands := []string{"serve", "demo", "migrate", "doctor", "config", "keys create", "keys rotate-encryption", "audit verify", "audit export", "audit public-key", "limits nodes", "limits forget", "healthcheck", "version"}
 	all := cli(t, nil, "--help")
 	if all.code != 0 {
 		t.Errorf("--help ends with %d: %s", all.code, all.err)

@@ -23,7 +23,7 @@ type script struct {
 }
 
 // scripts are all of them.
-type scripts struct{ take, settle, join, create, leave, missing script }
+type scripts struct{ take, settle, join, create, leave, missing, roster, forget script }
 
 func loadScripts() (*scripts, error) {
 	common, err := sources.ReadFile("scripts/common.lua")
@@ -31,7 +31,10 @@ func loadScripts() (*scripts, error) {
 		return nil, fmt.Errorf("read the scripts: %w", err)
 	}
 	var s scripts
-	for name, to := range map[string]*script{"take": &s.take, "settle": &s.settle, "join": &s.join, "create": &s.create, "leave": &s.leave, "missing": &s.missing} {
+	for name, to := range map[string]*script{
+		"take": &s.take, "settle": &s.settle, "join": &s.join, "create": &s.create, "leave": &s.leave, "missing": &s.missing,
+		"roster": &s.roster, "forget": &s.forget,
+	} {
 		own, err := sources.ReadFile("scripts/" + name + ".lua")
 		if err != nil {
 			return nil, fmt.Errorf("read the scripts: %w", err)
@@ -51,13 +54,22 @@ type answer struct {
 func (a *answer) run() int64    { return a.rest[0] }
 func (a *answer) at() time.Time { return time.UnixMilli(a.rest[1]).UTC() }
 
-// run runs a script in the partition, for at most the timeout. An error says nothing on
-// whether it ran.
+// run runs a script in the partition and reads its answer.
 func (p *partition) run(ctx context.Context, s *script, args []string) (answer, error) {
+	list, err := p.exec(ctx, s, args)
+	if err != nil {
+		return answer{}, err
+	}
+	return read(s.name, list)
+}
+
+// exec runs a script in the partition, for at most the timeout. An error says nothing on
+// whether it ran.
+func (p *partition) exec(ctx context.Context, s *script, args []string) ([]rueidis.RedisMessage, error) {
 	b := p.bank
 	client := b.client.Load()
 	if client == nil {
-		return answer{}, errUnconnected
+		return nil, errUnconnected
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), b.o.Server.Timeout)
 	defer stop()
@@ -65,9 +77,9 @@ func (p *partition) run(ctx context.Context, s *script, args []string) (answer, 
 	list, err := s.lua.Exec(ctx, *client, []string{p.roll}, args).ToArray()
 	b.o.Metrics.ran(s.name, began, err)
 	if err != nil {
-		return answer{}, fmt.Errorf("redis, %s: %w", s.name, err)
+		return nil, fmt.Errorf("redis, %s: %w", s.name, err)
 	}
-	return read(s.name, list)
+	return list, nil
 }
 
 func read(name string, list []rueidis.RedisMessage) (a answer, err error) {
@@ -118,8 +130,10 @@ func nameOf(text string) (quota.CounterID, bool) {
 	return quota.CounterID{Carrier: parts[0], Entry: parts[1], ValueKey: parts[2]}, true
 }
 
+const budgetPrefix = "c:"
+
 // budgetID and rateID are the keys of counters, without the prefix of the partition.
-func budgetID(id quota.CounterID) string { return "c:" + name(id) }
+func budgetID(id quota.CounterID) string { return budgetPrefix + name(id) }
 
 func rateID(id quota.CounterID, window time.Time) string {
 	return "w:" + name(id) + "@" + decimal(window.UnixMilli())

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"sluice/internal/app"
+)
+
+type limitsCommand struct {
+	Nodes  listNodes  `cmd:"" help:"List the nodes that share their limits in Redis, and what those hold that are missing."`
+	Forget forgetNode `cmd:"" help:"Give back what a node holds of budgets that is gone for good."`
+}
+
+type listNodes struct{}
+
+// Run prints one line for each node.
+func (listNodes) Run(ctx context.Context, s *settings) error {
+	l, _, err := s.load()
+	if err != nil {
+		return err
+	}
+	nodes, err := app.Nodes(ctx, l.Settings)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "NODE\tSTATE\tHEARD OF\tHAS OF BUDGETS")
+	for _, n := range nodes {
+		state := "runs"
+		if n.Missing {
+			state = "missing"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s ago\t%d\n", n.ID, state, n.Silent.Round(time.Second), n.Budgets)
+	}
+	return w.Flush()
+}
+
+type forgetNode struct {
+	Node string `arg:"" help:"The node, as limits nodes lists it: what is in its DATA_DIR/journal/node."`
+}
+
+// Run prints what is given back, one line for each budget.
+func (c forgetNode) Run(ctx context.Context, s *settings) error {
+	l, _, err := s.load()
+	if err != nil {
+		return err
+	}
+	given, err := app.ForgetNode(ctx, l.Settings, c.Node)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "OF\tBUDGET\tHELD\tUSED")
+	for _, p := range given {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\n", p.Counter.Carrier, p.Counter.Entry+p.Counter.ValueKey, p.Held, p.Used)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,125 @@
+package redis
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice/internal/quota"
+)
+
+// Node is one that Redis knows of.
+type Node struct {
+	ID      string        // as in Options.Node
+	Silent  time.Duration // since it was last heard of, by the clock of Redis
+	Missing bool          // that is more than a minute
+	Budgets int           // of which it has something that is not stored
+}
+
+// Nodes lists the nodes that Redis knows of: those that run, and those that ended and have
+// left something. The one that was heard of last is the first.
+func Nodes(ctx context.Context, s Server) (list []Node, err error) {
+	err = visit(s, "", func(b *Bank) error {
+		all := make(map[string]*Node)
+		for i := range b.partitions {
+			if err := b.partitions[i].roster(ctx, all); err != nil {
+				return err
+			}
+		}
+		for _, n := range all {
+			n.Missing = n.Silent > missing
+			list = append(list, *n)
+		}
+		return nil
+	})
+	slices.SortFunc(list, func(a, b Node) int { return cmp.Or(cmp.Compare(a.Silent, b.Silent), cmp.Compare(a.ID, b.ID)) })
+	return list, err
+}
+
+// Forget gives back to budgets what a node has of them that is gone for good, and returns
+// that, in the units of each: nano-dollars, tokens or requests. Nobody accounts for it then.
+// It is an error, and nothing is given back, when the node is not known or was heard of
+// within the last minute. One that comes back all the same states its part anew.
+func Forget(ctx context.Context, s Server, node string) (given []quota.Part, err error) {
+	list, err := Nodes(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(list, func(n Node) bool { return n.ID == node })
+	switch {
+	case i < 0:
+		return nil, fmt.Errorf("redis knows of no node %q", node)
+	case !list[i].Missing:
+		return nil, fmt.Errorf("the node %s was heard of %s ago: it lives; stop it, and forget it a minute later", node, list[i].Silent.Round(time.Second))
+	}
+	err = visit(s, node, func(b *Bank) error {
+		for i := range b.partitions {
+			parts, err := b.partitions[i].forget(ctx)
+			if err != nil {
+				return err
+			}
+			given = append(given, parts...)
+		}
+		return nil
+	})
+	return given, err
+}
+
+// visit connects in the name of a node that does not run here.
+func visit(s Server, node string, use func(*Bank) error) error {
+	b, err := New(Options{Server: s, Node: node})
+	if err != nil {
+		return err
+	}
+	if err := b.connect(); err != nil {
+		return err
+	}
+	defer (*b.client.Load()).Close()
+	return use(b)
+}
+
+// roster adds what the partition knows of nodes to all.
+func (p *partition) roster(ctx context.Context, all map[string]*Node) error {
+	return p.three(ctx, &p.bank.scripts.roster, p.head("", 0, 0), func(id string, silentMS, budgets int64) {
+		silent := time.Duration(silentMS) * time.Millisecond
+		n := all[id]
+		if n == nil {
+			n = &Node{ID: id, Silent: silent}
+			all[id] = n
+		}
+		n.Silent, n.Budgets = min(n.Silent, silent), n.Budgets+int(budgets)
+	})
+}
+
+// forget gives back what the node has in the partition in whose name it is visited.
+func (p *partition) forget(ctx context.Context) (given []quota.Part, err error) {
+	args := append(p.head("", 0, 1), decimal(missing.Milliseconds()))
+	err = p.three(ctx, &p.bank.scripts.forget, args, func(id string, held, used int64) {
+		if counter, ok := nameOf(strings.TrimPrefix(id, budgetPrefix)); ok {
+			given = append(given, quota.Part{Counter: counter, Held: held, Used: used})
+		}
+	})
+	return given, err
+}
+
+// three runs a script that answers with a text and two numbers over and over.
+func (p *partition) three(ctx context.Context, s *script, args []string, visit func(string, int64, int64)) error {
+	list, err := p.exec(ctx, s, args)
+	if err != nil {
+		return err
+	}
+	for ; len(list) >= 3; list = list[3:] {
+		text, err := list[0].ToString()
+		first, err1 := list[1].AsInt64()
+		second, err2 := list[2].AsInt64()
+		if err := errors.Join(err, err1, err2); err != nil {
+			return fmt.Errorf("redis, %s: %w", s.name, err)
+		}
+		visit(text, first, second)
+	}
+	return nil
+}
