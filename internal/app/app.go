@@ -98,14 +98,18 @@ type App struct {
 type Options struct {
 	Version string // "1.0.0"
 	Log     *slog.Logger
-	Demo    bool // register the scripted provider
-	OwnGC   bool // the operator has set GOGC: leave the collector alone
+	Demo    bool        // register the scripted provider
+	OwnGC   bool        // the operator has set GOGC: leave the collector alone
+	Clock   ident.Clock // nil means the machine's; tests turn theirs
 }
 
 // New opens everything and begins to listen; Run serves. On failure what was
 // opened is closed again.
 func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) {
-	a := &App{set: s, version: o.Version, log: o.Log, clock: ident.System{}, metrics: telemetry.NewRegistry(), demo: o.Demo, ownGC: o.OwnGC}
+	a := &App{set: s, version: o.Version, log: o.Log, clock: o.Clock, metrics: telemetry.NewRegistry(), demo: o.Demo, ownGC: o.OwnGC}
+	if a.clock == nil {
+		a.clock = ident.System{}
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
