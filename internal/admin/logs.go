@@ -91,7 +91,7 @@ func (k kinds) listLogs(ctx context.Context, c *resource.Call) (any, error) {
 
 func logQuery(c *resource.Call) (q record.Query, err error) {
 	q = record.Query{
-		OrgID: c.OrgID, WorkspaceID: c.WorkspaceID, TraceID: c.Query("trace_id"), RequestID: c.Query("request_id"),
+		OrgID: c.OrgID, WorkspaceID: c.WorkspaceID, TraceIDs: split(c.Query("trace_id")), RequestID: c.Query("request_id"),
 		Models: split(c.Query("ai_model")), KeyIDs: split(c.Query("api_key_ids")),
 		Configs: split(c.Query("configs")), ProviderIDs: split(c.Query("virtual_keys")),
 		Total: between(c, "total_units"), Input: between(c, "prompt_token"), Output: between(c, "completion_token"),

@@ -406,7 +406,7 @@ func (m *memoryLogs) List(_ context.Context, q record.Query) (record.Page, error
 		behind = time.Time.Before
 	}
 	for _, a := range rows {
-		fits := a.OrgID == q.OrgID && (q.WorkspaceID == "" || a.WorkspaceID == q.WorkspaceID) && (q.TraceID == "" || a.TraceID == q.TraceID) && (q.UserID == "" || a.UserID == q.UserID) && q.Total.Has(a.Tokens()) && (len(q.Configs) == 0 || slices.Contains(q.Configs, a.ConfigID))
+		fits := a.OrgID == q.OrgID && (q.WorkspaceID == "" || a.WorkspaceID == q.WorkspaceID) && (len(q.TraceIDs) == 0 || slices.Contains(q.TraceIDs, a.TraceID)) && (q.UserID == "" || a.UserID == q.UserID) && q.Total.Has(a.Tokens()) && (len(q.Configs) == 0 || slices.Contains(q.Configs, a.ConfigID))
 		status := len(q.Statuses) == 0 || a.Status >= q.Statuses[0].Min && a.Status <= q.Statuses[0].Max
 		inTime := (q.From.IsZero() || !a.Started.Before(q.From)) && (q.To.IsZero() || a.Started.Before(q.To))
 		if !fits || !status || !inTime || len(q.Providers) > 0 && !slices.Contains(q.Providers, a.Provider) || len(q.Models) > 0 && !slices.Contains(q.Models, a.Model) {

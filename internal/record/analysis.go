@@ -50,6 +50,7 @@ const (
 	ByPrompt     Dimension = "prompt"      // Attempt.PromptSlug
 	ByUser       Dimension = "user"        // the value of UserKey in the metadata
 	ByMetadata   Dimension = "metadata"    // the value of Analysis.Key in the metadata
+	ByTrace      Dimension = "trace"       // Attempt.TraceID
 	ByRetries    Dimension = "retries"     // Attempt.Retries: "2"; of attempts that ended well after retries
 	ByScore      Dimension = "score"       // the value of each feedback: "-3"; rows have no figures but those of feedback
 )
@@ -156,7 +157,7 @@ func (c Column) Needs() (f Figure, ok bool) {
 
 // dimensions are those that there are.
 var dimensions = []Dimension{
-	ByNothing, ByProvider, ByModel, ByStatus, ByKey, ByConfig, ByWorkspace, ByProviderID, ByPrompt, ByUser, ByMetadata, ByRetries, ByScore,
+	ByNothing, ByProvider, ByModel, ByStatus, ByKey, ByConfig, ByWorkspace, ByProviderID, ByPrompt, ByUser, ByMetadata, ByTrace, ByRetries, ByScore,
 }
 
 // maxZone bounds Analysis.Zone on both sides.

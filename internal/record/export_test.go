@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -98,7 +99,8 @@ func TestExport(t *testing.T) {
 
 func TestExportQuery(t *testing.T) {
 	t.Parallel()
-	f, err := record.ReadExportFilters([]byte(`{"created_at": {"gte": "2026-11-20T12:00:00+02:00"}, "ai_model": "a,b", "ai_org": "openai", "status_code": "2xx", "configs": ["pc-a"], "virtual_keys": "main", "total_tokens": {"gte": 5, "lte": 9}}`))
+	f, err := record.ReadExportFilters([]byte(`{"created_at": {"gte": "2026-11-20T12:00:00+02:00"}, "ai_model": "a,b", "ai_org": "openai", "status_code": "2xx", "configs": ["pc-a"], "virtual_keys": "main", "total_tokens": {"gte": 5, "lte": 9},
+		"ai_org_model": "openai__gpt-4o, a__b__c", "trace_id": ["t-1", "t-2"], "prompt_slug": "pp-a", "metadata": {"team": "search"}, "cost": {"gte": 0.29, "lte": 1e300}, "weighted_feedback_min": -0.5}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,6 +108,11 @@ func TestExportQuery(t *testing.T) {
 	if q.OrgID != "org" || q.WorkspaceID != "ws" || !q.From.Equal(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)) || !q.To.IsZero() ||
 		!slices.Equal(q.Models, []string{"a", "b"}) || !slices.Equal(q.Providers, []string{"openai"}) || q.Statuses[0].Max != 299 ||
 		!slices.Equal(q.Configs, []string{"pc-a"}) || !slices.Equal(q.ProviderIDs, []string{"main"}) || q.Total.Has(4) || !q.Total.Has(5) || !q.Total.Has(9) || q.Total.Has(10) || !q.Input.Has(0) {
+		t.Errorf("%+v", q)
+	}
+	if !slices.Equal(q.Pairs, []record.Pair{{"openai", "gpt-4o"}, {"a", "b__c"}}) || !slices.Equal(q.TraceIDs, []string{"t-1", "t-2"}) ||
+		!slices.Equal(q.PromptSlugs, []string{"pp-a"}) || q.Metadata["team"] != "search" ||
+		q.Cost.Has(2_899_999) || !q.Cost.Has(2_900_000) || !q.Cost.Has(math.MaxInt64) || q.Weighted.Has(-0.6) || !q.Weighted.Has(3) {
 		t.Errorf("%+v", q)
 	}
 }

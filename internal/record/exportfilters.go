@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -162,10 +163,8 @@ func (f *ExportFilters) Validate() error {
 	if _, err := ParseStatuses(f.Statuses); err != nil {
 		return badFilter("status_code", fault.From(err).Text())
 	}
-	for pair := range strings.SplitSeq(f.Pairs, ",") {
-		if pair != "" && !strings.Contains(pair, "__") {
-			return badFilter("ai_org_model", "an entry is provider__model, such as openai__gpt-4o")
-		}
+	if _, err := ParsePairs(f.Pairs); err != nil {
+		return badFilter("ai_org_model", fault.From(err).Text())
 	}
 	if p := f.PageSize; p != nil && (*p < 1 || *p > MaxExportRows) {
 		return fault.Newf(fault.InvalidParameter, "a page has 1 to %d rows", MaxExportRows).At("filters.page_size")
@@ -216,18 +215,31 @@ func (f *ExportFilters) ranges() error {
 	return nil
 }
 
-// Query selects the rows in a workspace of an organisation. It leaves out what the log
-// cannot select by yet: cost, feedback, prompts, metadata, traces, and models together
-// with their providers.
+// Query selects the rows in a workspace of an organisation.
 func (f *ExportFilters) Query(orgID, workspaceID string) Query {
 	from, _ := exportTime("", f.From) // was checked
 	to, _ := exportTime("", f.To)
 	statuses, _ := ParseStatuses(f.Statuses)
+	pairs, _ := ParsePairs(f.Pairs)
 	return Query{
-		OrgID: orgID, WorkspaceID: workspaceID, From: from.UTC(), To: to.UTC(), Statuses: statuses,
+		OrgID: orgID, WorkspaceID: workspaceID, From: from.UTC(), To: to.UTC(), Statuses: statuses, Pairs: pairs,
 		Models: commaList(f.Models), Providers: commaList(f.Providers), Configs: commaList(f.Configs), ProviderIDs: commaList(f.VirtualKeys),
-		Total: Range{f.TotalMin, f.TotalMax}, Input: Range{f.InputMin, f.InputMax}, Output: Range{f.OutputMin, f.OutputMax}, Newest: true,
+		TraceIDs: commaList(f.TraceIDs), PromptSlugs: commaList(f.PromptSlugs), Metadata: f.Metadata,
+		Total: Range{f.TotalMin, f.TotalMax}, Input: Range{f.InputMin, f.InputMax}, Output: Range{f.OutputMin, f.OutputMax},
+		Cost: Range{nanoOf(f.CostMin), nanoOf(f.CostMax)}, Weighted: FloatRange{f.WeightedMin, f.WeightedMax}, Newest: true,
 	}
+}
+
+// nanoOf is an amount of US cents, at least 0, in nano-dollars; nil for nil.
+func nanoOf(cents *float64) *int64 {
+	if cents == nil {
+		return nil
+	}
+	const nanoPerCent = 1e7
+	if *cents >= math.MaxInt64/nanoPerCent {
+		return new(int64(math.MaxInt64))
+	}
+	return new(int64(math.Round(*cents * nanoPerCent)))
 }
 
 func commaList(s string) []string {

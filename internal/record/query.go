@@ -1,30 +1,42 @@
 package record
 
-import "time"
+import (
+	"strings"
+	"time"
+
+	"sluice/internal/fault"
+)
 
 // Query selects attempts. Empty fields select everything but OrgID, which must be
 // given: no query crosses organisations. Order is by start and id.
 // Source: contract/content-and-observability.yaml, GET /logs.
 type Query struct {
 	OrgID                string
-	WorkspaceID          string // empty: all workspaces of the organisation
-	TraceID              string
+	WorkspaceID          string   // empty: all workspaces of the organisation
+	TraceIDs             []string // any
+	SpanIDs              []string // any
 	RequestID            string
-	From                 time.Time     // start of the attempt, inclusive
-	To                   time.Time     // exclusive
-	Statuses             []StatusRange // any of them
-	Models               []string      // any; asked of the upstream
-	Providers            []string      // any; "openai"
-	KeyIDs               []string      // any
-	UserID               string        // only what was made with keys of this user
-	Configs              []string      // any; slugs or ids as they were recorded
-	ProviderIDs          []string      // any; slugs of saved providers
-	Total, Input, Output Range         // of tokens, as the log shows them
-	After                Cursor        // behind the last row of the page before
-	Offset               int           // for page numbers; not together with After
-	Limit                int           // 1 to MaxLimit; 0 means DefaultLimit, more is cut
-	Newest               bool          // newest first
-	Count                bool          // fill Page.Total
+	From                 time.Time         // start of the attempt, inclusive
+	To                   time.Time         // exclusive
+	Statuses             []StatusRange     // any of them
+	Models               []string          // any; asked of the upstream
+	Providers            []string          // any; "openai"
+	Pairs                []Pair            // any
+	KeyIDs               []string          // any
+	UserID               string            // only what was made with keys of this user
+	Configs              []string          // any; slugs or ids as they were recorded
+	ProviderIDs          []string          // any; slugs of saved providers
+	PromptSlugs          []string          // any
+	CacheStatuses        []string          // any; "SEMANTIC HIT"
+	Metadata             map[string]string // all pairs
+	Total, Input, Output Range             // of tokens, as the log shows them
+	Cost                 Range             // nano-dollars; a cost that nobody knows is in no range
+	Weighted             FloatRange        // average of Feedback.Weighted of the trace; none is in no range
+	After                Cursor            // behind the last row of the page before
+	Offset               int               // for page numbers; not together with After
+	Limit                int               // 1 to MaxLimit; 0 means DefaultLimit, more is cut
+	Newest               bool              // newest first
+	Count                bool              // fill Page.Total
 }
 
 // Range selects numbers, both ends included; a nil end is open.
@@ -33,6 +45,41 @@ type Range struct{ Min, Max *int64 }
 // Has reports whether a number is in the range.
 func (r Range) Has(n int64) bool {
 	return (r.Min == nil || n >= *r.Min) && (r.Max == nil || n <= *r.Max)
+}
+
+// Open reports whether both ends are open.
+func (r Range) Open() bool { return r.Min == nil && r.Max == nil }
+
+// FloatRange is a Range of numbers with fractions.
+type FloatRange struct{ Min, Max *float64 }
+
+// Has is as Range.Has.
+func (r FloatRange) Has(n float64) bool {
+	return (r.Min == nil || n >= *r.Min) && (r.Max == nil || n <= *r.Max)
+}
+
+// Open is as Range.Open.
+func (r FloatRange) Open() bool { return r.Min == nil && r.Max == nil }
+
+// Pair is a model at a provider.
+type Pair struct{ Provider, Model string }
+
+// ParsePairs reads a comma list of provider__model, for example
+// "openai__gpt-4o,anthropic__claude-sonnet-4". An empty text is no filter. It refuses
+// anything else with fault.InvalidParameter.
+// Source: contract/content-and-observability.yaml, AnalyticsFilters.ai_org_model.
+func ParsePairs(text string) (out []Pair, err error) {
+	for entry := range strings.SplitSeq(text, ",") {
+		if entry = strings.TrimSpace(entry); entry == "" {
+			continue
+		}
+		provider, model, found := strings.Cut(entry, "__")
+		if !found {
+			return nil, fault.New(fault.InvalidParameter, "an entry is provider__model, such as openai__gpt-4o").At("ai_org_model")
+		}
+		out = append(out, Pair{provider, model})
+	}
+	return out, nil
 }
 
 // Limits of a page of logs.

@@ -76,8 +76,10 @@ var dimensions = map[record.Dimension]dimension{
 	record.ByPrompt:     {"prompt_slug", ""},
 	record.ByUser:       {"end_user", ""},
 	record.ByMetadata:   {"CASE WHEN contains(metadata, ?) THEN coalesce(json_extract_string(metadata, ?), '') ELSE '' END", ""},
-	record.ByRetries:    {"CASE WHEN " + endedWell + " AND retries > 0 THEN retries::VARCHAR ELSE '' END", ""},
-	record.ByScore:      {"score::VARCHAR", ""},
+	record.ByTrace: {"CASE WHEN contains(extra, '\"trace_id\":') THEN coalesce(json_extract_string(extra, '/trace_id'), trace_id::VARCHAR) " +
+		"WHEN trace_id = '00000000-0000-0000-0000-000000000000' THEN '' ELSE trace_id::VARCHAR END", ""},
+	record.ByRetries: {"CASE WHEN " + endedWell + " AND retries > 0 THEN retries::VARCHAR ELSE '' END", ""},
+	record.ByScore:   {"score::VARCHAR", ""},
 }
 
 // orders are the columns by which rows are put in order, made of the names of figures.

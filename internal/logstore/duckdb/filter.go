@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -56,6 +57,40 @@ func (w *where) in(column string, values []string) {
 	}
 }
 
+// keys adds that a column has the key of one of the ids; nothing when there are none.
+func (w *where) keys(column string, ids []string) {
+	if len(ids) == 0 {
+		return
+	}
+	w.conditions = append(w.conditions, column+" IN ("+marks(len(ids))+")")
+	for _, id := range ids {
+		w.args = append(w.args, keyParam(id))
+	}
+}
+
+// pairs adds that the model is one of those at its provider.
+func (w *where) pairs(pairs []record.Pair) {
+	if len(pairs) == 0 {
+		return
+	}
+	var any []string
+	for _, p := range pairs {
+		any = append(any, "provider = ? AND model = ?")
+		w.args = append(w.args, textParam(p.Provider), textParam(p.Model))
+	}
+	w.conditions = append(w.conditions, "("+strings.Join(any, " OR ")+")")
+}
+
+// metadata adds that all pairs are there. That the text has them is found out faster than
+// that they are where they belong.
+func (w *where) metadata(pairs map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(pairs)) {
+		value := pairs[key]
+		w.add("CASE WHEN contains(metadata, ?) THEN json_extract_string(metadata, ?) = ? ELSE false END",
+			metadataHint(key)+string(appendJSON(nil, value)), metadataPath(key), textParam(value))
+	}
+}
+
 // textParam is a text as the database takes it, and as it keeps it.
 func textParam(v string) string { return strings.ToValidUTF8(v, "\uFFFD") }
 
@@ -86,11 +121,13 @@ func filter(q record.Query) *source {
 	s.in("key_id", q.KeyIDs)
 	s.in("config_id", q.Configs)
 	s.in("provider_id", q.ProviderIDs)
-	if q.TraceID != "" {
-		w.add("trace_id = ?", keyParam(q.TraceID))
-	}
+	s.in("cache_status", q.CacheStatuses)
+	s.pairs(q.Pairs)
+	w.keys("trace_id", q.TraceIDs)
+	w.in("span_id", q.SpanIDs)
+	w.in("prompt_slug", q.PromptSlugs)
 	if q.RequestID != "" {
-		w.add("request_id = ?", keyParam(q.RequestID))
+		w.keys("request_id", []string{q.RequestID})
 	}
 	if !q.From.IsZero() {
 		w.add("started >= ?", q.From.UTC())
@@ -102,7 +139,29 @@ func filter(q record.Query) *source {
 	w.within(tokens, q.Total)
 	w.within("input_tokens", q.Input)
 	w.within("output_tokens", q.Output)
+	w.within("cost_nano", q.Cost)
+	w.metadata(q.Metadata)
+	src.weighted(q)
 	return src
+}
+
+// weighted adds that the average of what was said of the trace is in a range.
+func (s *source) weighted(q record.Query) {
+	if q.Weighted.Open() {
+		return
+	}
+	s.need("workspace_id")
+	said := where{}
+	said.add("org_id = ?", textParam(q.OrgID))
+	average := where{}
+	if q.Weighted.Min != nil {
+		average.add("avg(value * weight) >= ?", *q.Weighted.Min)
+	}
+	if q.Weighted.Max != nil {
+		average.add("avg(value * weight) <= ?", *q.Weighted.Max)
+	}
+	s.attempts.add("(workspace_id, trace_id) IN (SELECT (workspace_id, trace_id) FROM feedback"+said.sql()+
+		" GROUP BY workspace_id, trace_id HAVING "+strings.Join(average.conditions, " AND ")+")", append(said.args, average.args...)...)
 }
 
 // tokens are those of record.Attempt.Tokens. The sum of two numbers of the widest kind

@@ -137,6 +137,8 @@ func valueOf(a *record.Attempt, by *record.Analysis) (value string, has bool) {
 		value = a.ProviderID
 	case record.ByPrompt:
 		value = a.PromptSlug
+	case record.ByTrace:
+		value = a.TraceID
 	case record.ByUser:
 		value = a.Metadata[record.UserKey]
 	case record.ByMetadata:

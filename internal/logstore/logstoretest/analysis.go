@@ -166,7 +166,7 @@ func (w *world) analysis() record.Analysis {
 var (
 	dimensions = []record.Dimension{
 		record.ByNothing, record.ByProvider, record.ByModel, record.ByStatus, record.ByKey, record.ByConfig, record.ByWorkspace, record.ByProviderID,
-		record.ByPrompt, record.ByUser, record.ByMetadata, record.ByRetries, record.ByScore,
+		record.ByPrompt, record.ByUser, record.ByMetadata, record.ByTrace, record.ByRetries, record.ByScore,
 	}
 	columns = []record.Column{
 		record.ColumnRequests, record.ColumnCost, record.ColumnTokens, record.ColumnAvgTokens, record.ColumnAvgInput, record.ColumnAvgOutput,
@@ -204,6 +204,24 @@ var filters = []func(*world, *record.Query){
 	func(w *world, q *record.Query) { q.Total = w.between(0, 8, 20) },
 	func(w *world, q *record.Query) { q.Input = w.between(1, 5, 7) },
 	func(w *world, q *record.Query) { q.Output = w.between(0, 3) },
+	func(w *world, q *record.Query) { q.Cost = w.between(0, 500, 1_000) },
+	func(w *world, q *record.Query) { q.TraceIDs = some(w, "trace ids", traces...) },
+	func(w *world, q *record.Query) { q.SpanIDs = some(w, "span ids", texts...) },
+	func(w *world, q *record.Query) { q.PromptSlugs = some(w, "prompts", texts...) },
+	func(w *world, q *record.Query) {
+		q.CacheStatuses = some(w, "cache statuses", "HIT", "SEMANTIC HIT", "none")
+	},
+	func(w *world, q *record.Query) {
+		q.Pairs = some(w, "pairs", record.Pair{Provider: "openai", Model: "a"}, record.Pair{Provider: "", Model: "b"}, record.Pair{Provider: "openai", Model: texts[4]})
+	},
+	func(w *world, q *record.Query) { q.Metadata = map[string]string{record.UserKey: w.text("value")} },
+	func(w *world, q *record.Query) {
+		q.Metadata = map[string]string{"a\"/~b": w.text("value"), "team": w.text("value")}
+	},
+	func(w *world, q *record.Query) {
+		q.Weighted = record.FloatRange{Min: new(pick(w, "least", -3, 0, 0.5))}
+	},
+	func(w *world, q *record.Query) { q.Weighted = record.FloatRange{Max: new(pick(w, "most", -1, 0, 1.5))} },
 }
 
 // between draws a range, open at one end perhaps.

@@ -43,3 +43,14 @@ func (m *memoryFeedback) of(a *record.Attempt) (out []record.TraceFeedback) {
 	}
 	return out
 }
+
+// within reports whether the average of what was said of the trace of an attempt is in a
+// range.
+func (m *memoryFeedback) within(a *record.Attempt, r record.FloatRange) bool {
+	said := m.of(a)
+	var sum float64
+	for _, f := range said {
+		sum += f.Weighted()
+	}
+	return len(said) > 0 && r.Has(sum/float64(len(said)))
+}

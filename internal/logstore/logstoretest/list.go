@@ -33,7 +33,7 @@ func testFilters(t *testing.T, rows logstore.Rows) {
 		{"everything, oldest first", record.Query{}, []string{a, b, c}},
 		{"newest first", record.Query{Newest: true}, []string{c, b, a}},
 		{"workspace", record.Query{WorkspaceID: "w2"}, []string{b}},
-		{"trace", record.Query{TraceID: other.TraceID}, []string{b, c}},
+		{"trace", record.Query{TraceIDs: []string{"none", other.TraceID}}, []string{b, c}},
 		{"request", record.Query{RequestID: failed.RequestID}, []string{c}},
 		{"from is inclusive", record.Query{From: at(1)}, []string{b, c}},
 		{"to is exclusive", record.Query{To: at(1)}, []string{a}},

@@ -189,9 +189,18 @@ func (m *Memory) matches(a *record.Attempt, q record.Query) bool {
 	is := func(want, have string) bool { return want == "" || want == have }
 	in := func(want []string, have string) bool { return len(want) == 0 || slices.Contains(want, have) }
 	status := func(r record.StatusRange) bool { return r.Min <= a.Status && a.Status <= r.Max }
-	return a.OrgID == q.OrgID && is(q.WorkspaceID, a.WorkspaceID) && is(q.TraceID, a.TraceID) && is(q.RequestID, a.RequestID) &&
-		in(q.Models, a.Model) && in(q.Providers, a.Provider) && in(q.KeyIDs, a.KeyID) && is(q.UserID, a.UserID) && in(q.Configs, a.ConfigID) && in(q.ProviderIDs, a.ProviderID) &&
+	for key, want := range q.Metadata {
+		if have, there := a.Metadata[key]; !there || have != want {
+			return false
+		}
+	}
+	cost, known := a.Cost()
+	return a.OrgID == q.OrgID && is(q.WorkspaceID, a.WorkspaceID) && in(q.TraceIDs, a.TraceID) && in(q.SpanIDs, a.SpanID) && is(q.RequestID, a.RequestID) &&
+		in(q.Models, a.Model) && in(q.Providers, a.Provider) && (len(q.Pairs) == 0 || slices.Contains(q.Pairs, record.Pair{Provider: a.Provider, Model: a.Model})) &&
+		in(q.KeyIDs, a.KeyID) && is(q.UserID, a.UserID) && in(q.Configs, a.ConfigID) && in(q.ProviderIDs, a.ProviderID) &&
+		in(q.PromptSlugs, a.PromptSlug) && in(q.CacheStatuses, a.CacheStatus) &&
 		q.Total.Has(a.Tokens()) && q.Input.Has(a.Usage.InputTokens) && q.Output.Has(a.Usage.OutputTokens) &&
+		(q.Cost.Open() || known && q.Cost.Has(cost)) && (q.Weighted.Open() || m.feedback.within(a, q.Weighted)) &&
 		!a.Started.Before(q.From) && (q.To.IsZero() || a.Started.Before(q.To)) &&
 		(len(q.Statuses) == 0 || slices.ContainsFunc(q.Statuses, status))
 }

@@ -151,7 +151,7 @@ func testOdd(t *testing.T, rows logstore.Rows) {
 		if diff := cmp.Diff(kept(*a), got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if page := list(t, rows, record.Query{OrgID: a.OrgID, TraceID: a.TraceID, RequestID: a.RequestID}); len(page.Rows) != 1 {
+		if page := list(t, rows, record.Query{OrgID: a.OrgID, TraceIDs: []string{a.TraceID}, RequestID: a.RequestID}); len(page.Rows) != 1 {
 			t.Errorf("%s: %d rows with its trace and request, want it alone", name, len(page.Rows))
 		}
 	}
