@@ -33,6 +33,7 @@ import (
 	"sluice/internal/logstore"
 	"sluice/internal/logstore/bodies"
 	"sluice/internal/logstore/duckdb"
+	"sluice/internal/logstore/feedback"
 	"sluice/internal/provider"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/sign"
@@ -70,6 +71,7 @@ type App struct {
 	lines     *journal.Lines
 	spend     *spend.Follower
 	logs      *logstore.Store
+	feedback  *feedback.Follower
 	specs     *provider.Table
 	guard     *netguard.Guard
 	engine    *routing.Engine
@@ -197,6 +199,7 @@ func (a *App) openLogs(ctx context.Context) (err error) {
 	}
 	a.closers = append(a.closers, files)
 	a.logs = logstore.New(a.records, rows, files, logstore.Options{Logger: a.log})
+	a.feedback = feedback.New(a.store, rows, a.log)
 	return nil
 }
 
@@ -291,6 +294,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.add("journal", a.journal.Run)
 	g.parts = append(g.parts, a.telemetry...)
 	g.add("request log", a.logs.Run)
+	g.add("feedback of the request log", a.feedback.Run)
 	if a.shared != nil { // it hears of what the ledger stores last
 		g.add("limits", a.shared.Run)
 	}
