@@ -11,11 +11,12 @@ import (
 	"sluice/internal/tenant"
 )
 
-// findWorkspace finds a living workspace by id or slug.
+// findWorkspace finds a living workspace by id or slug. An archived one comes together
+// with fault.NotFound.
 func findWorkspace(ctx context.Context, from resource.Reader, orgID, name string) (resource.Record, error) {
 	r, err := resource.Look(ctx, from, tenant.WorkspaceKind, access.Target{OrgID: orgID}, name)
 	if err == nil && r.Status == resource.Archived {
-		return resource.Record{}, fault.New(fault.NotFound, "the workspace is archived")
+		return r, fault.New(fault.NotFound, "the workspace is archived")
 	}
 	return r, err
 }

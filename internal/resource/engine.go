@@ -20,7 +20,7 @@ type Parts struct {
 	Store    Store
 	Identify func(r *http.Request) (*access.Principal, error) // who calls: fault.Unauthenticated, fault.KeyExpired
 	// Place finds a workspace of an organisation by id or slug; fault.NotFound when
-	// there is none or it is archived.
+	// there is none, or it is archived: that one comes together with the error.
 	Place    func(ctx context.Context, from Reader, orgID, name string) (Record, error)
 	Wake     func()          // called after each commit, so that copies refresh at once; may be nil
 	Features map[string]bool // deployment flags by name; a flag that is absent is on

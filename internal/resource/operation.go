@@ -62,6 +62,8 @@ type Operation struct {
 	// Everywhere makes workspace_id of the query a filter like any other: what it names
 	// may be gone.
 	Everywhere bool
+	// Archived lets those who may name any workspace name an archived one, by its id.
+	Archived bool
 	// Run does the work and returns what is answered.
 	Run func(ctx context.Context, c *Call) (any, error)
 }
@@ -70,11 +72,11 @@ type Operation struct {
 type Param struct {
 	Name     string
 	Doc      string
-	Type     string // string (also when empty), integer, boolean
+	Type     string // string (also when empty), integer, number, boolean
 	Format   string // "uuid", "date-time"
 	Enum     []string
 	Default  string
-	Min, Max int // of integers; Max 0 means none
+	Min, Max int // of integers and numbers; Max 0 means none
 	// MaxLength is the most characters of a string; 0 means no limit of its own.
 	MaxLength int
 	Required  bool
@@ -151,6 +153,12 @@ func (c *Call) Query(name string) string { return c.query[name] }
 // Int is the value of an integer parameter, 0 when it has none.
 func (c *Call) Int(name string) int {
 	n, _ := strconv.Atoi(c.query[name]) // checked when the call came in
+	return n
+}
+
+// Number is the value of a parameter that is a number, 0 when it has none.
+func (c *Call) Number(name string) float64 {
+	n, _ := strconv.ParseFloat(c.query[name], 64) // checked when the call came in
 	return n
 }
 

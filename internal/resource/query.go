@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,6 +71,8 @@ func (p Param) check(v string) string {
 	switch {
 	case len(v) > maxQueryValue:
 		return "the value is longer than " + strconv.Itoa(maxQueryValue) + " bytes"
+	case !utf8.ValidString(v) || strings.ContainsRune(v, 0):
+		return "the value is text in UTF-8 without NUL characters"
 	case p.MaxLength > 0 && utf8.RuneCountInString(v) > p.MaxLength:
 		return "the value has at most " + strconv.Itoa(p.MaxLength) + " characters"
 	case len(p.Enum) > 0 && !slices.Contains(p.Enum, v):
@@ -82,6 +85,8 @@ func (p Param) check(v string) string {
 		return "the value is true or false"
 	case p.Type == "integer":
 		return p.checkInt(v)
+	case p.Type == "number":
+		return p.checkNumber(v)
 	}
 	return ""
 }
@@ -95,6 +100,17 @@ func (p Param) checkInt(v string) string {
 		return "the value is a whole number from " + strconv.Itoa(p.Min) + " to " + strconv.Itoa(p.Max)
 	}
 	return ""
+}
+
+func (p Param) checkNumber(v string) string {
+	n, err := strconv.ParseFloat(v, 64)
+	if err == nil && n >= float64(p.Min) && (p.Max == 0 || n <= float64(p.Max)) && !math.IsInf(n, 0) {
+		return ""
+	}
+	if p.Max == 0 {
+		return "the value is a number, at least " + strconv.Itoa(p.Min)
+	}
+	return "the value is a number from " + strconv.Itoa(p.Min) + " to " + strconv.Itoa(p.Max)
 }
 
 func isTime(v string) bool { _, err := time.Parse(time.RFC3339, v); return err == nil }
@@ -120,7 +136,7 @@ func (p Param) describe(in string) *huma.Param {
 			s.Default = p.Default == "true"
 		}
 	}
-	if p.Type == "integer" {
+	if p.Type == "integer" || p.Type == "number" {
 		low, high := float64(p.Min), float64(p.Max)
 		s.Minimum = &low
 		if p.Max > 0 {

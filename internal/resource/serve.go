@@ -105,6 +105,9 @@ func (e *Engine) place(ctx context.Context, c *Call) error {
 	}
 	r, err := e.Place(ctx, e.Store, c.OrgID, name)
 	missing := fault.Has(err, fault.NotFound)
+	if missing && r.Status == Archived && c.op.Archived && c.Principal.Roams() {
+		err, missing = nil, false
+	}
 	switch {
 	case err != nil && !missing:
 		return err
