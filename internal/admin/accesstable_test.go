@@ -34,7 +34,7 @@ func (l *rightsOf) namesOrganisation() bool {
 
 // unbuilt reports whether those who may are told that it does not exist yet.
 func (l *rightsOf) unbuilt() bool {
-	return slices.ContainsFunc([]string{"/analytics/", "/logs/groups/", "/logs/exports/<export>/"}, func(begin string) bool { return strings.HasPrefix(l.path, begin) })
+	return strings.HasPrefix(l.path, "/logs/exports/<export>/")
 }
 
 // eachScope are the scopes of a line one by one, also those that let a key in together.

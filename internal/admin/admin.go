@@ -109,6 +109,8 @@ type Logs interface {
 	Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, error)
 	// Corrections are those of the cost of an attempt, the oldest first.
 	Corrections(ctx context.Context, id string) ([]record.Correction, error)
+	// Analyse works out figures; fault.InvalidParameter for more than record.MaxGroups rows.
+	Analyse(ctx context.Context, a record.Analysis) (record.AnalysisPage, error)
 }
 
 // Admin serves the administration. Safe for concurrent use.

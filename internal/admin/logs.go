@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"sluice/internal/access"
@@ -31,41 +30,29 @@ func (k kinds) logs() resource.Resource {
 }
 
 func logFilters() []resource.Param {
-	list := func(name, doc string) resource.Param {
-		return resource.Param{Name: name, Doc: doc + "; several with commas"}
-	}
-	tokens := func(name string) resource.Param { return resource.Param{Name: name, Type: "integer"} }
-	return []resource.Param{
-		resource.WorkspaceParam,
-		{Name: "workspace_slug", Doc: "the same as workspace_id"},
-		{Name: "trace_id"},
-		{Name: "request_id", Doc: "x-gateway-request-id of an answer"},
-		{Name: "time_of_generation_min", Format: "date-time", Doc: "inclusive"},
-		{Name: "time_of_generation_max", Format: "date-time", Doc: "exclusive"},
-		list("status_code", "200, 4xx, 500-503"),
-		list("ai_model", "models asked of the provider"),
-		list("ai_org", "ids of providers"),
-		list("provider", "the same as ai_org"),
-		list("api_key_ids", "ids of API keys"),
-		list("configs", "slugs"),
-		list("virtual_keys", "slugs of saved providers"),
-		tokens("total_units_min"), tokens("total_units_max"),
-		tokens("prompt_token_min"), tokens("prompt_token_max"),
-		tokens("completion_token_min"), tokens("completion_token_max"),
-		{Name: "after", Doc: "next_cursor of the page before"},
-		{Name: "current_page", Doc: "page number, from 0; not together with after", Type: "integer", Default: "0", Max: 100_000},
-		{Name: "page_size", Type: "integer", Default: "50", Max: record.MaxLimit},
-		{Name: "order_by", Enum: []string{"created_at"}, Default: "created_at"},
-		{Name: "order_by_type", Enum: []string{"asc", "desc"}, Default: "desc"},
-	}
+	return append(attemptFilters(false),
+		resource.Param{Name: "after", Doc: "next_cursor of the page before"},
+		resource.Param{Name: "current_page", Doc: "page number, from 0; not together with after", Type: "integer", Default: "0", Max: 100_000},
+		resource.Param{Name: "page_size", Type: "integer", Default: "50", Max: record.MaxLimit},
+		resource.Param{Name: "order_by", Enum: []string{"created_at"}, Default: "created_at"},
+		resource.Param{Name: "order_by_type", Enum: []string{"asc", "desc"}, Default: "desc"},
+	)
 }
 
 // logList is a page of the log.
 type logList struct {
 	Object     string        `json:"object" enum:"list"`
 	Total      int64         `json:"total" doc:"all rows that match"`
-	Data       []logMetrics  `json:"data" nullable:"false"`
+	Data       []logItem     `json:"data" nullable:"false"`
 	NextCursor record.Cursor `json:"next_cursor,omitempty" doc:"for the parameter after; absent on the last page"`
+}
+
+// logItem is an attempt of the list, with what was said of its trace.
+// Source: contract/content-and-observability.yaml, LogListItem.
+type logItem struct {
+	LogMetrics
+	Feedbacks int64    `json:"feedback_count" doc:"on the trace"`
+	Weighted  *float64 `json:"avg_weighted_feedback" nullable:"true" doc:"on the trace; null without feedback"`
 }
 
 func (k kinds) listLogs(ctx context.Context, c *resource.Call) (any, error) {
@@ -77,34 +64,74 @@ func (k kinds) listLogs(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := logList{Object: "list", Total: page.Total, Data: make([]logMetrics, len(page.Rows)), NextCursor: page.Next}
+	out := logList{Object: "list", Total: page.Total, Data: make([]logItem, len(page.Rows)), NextCursor: page.Next}
 	slugs := placeSlugs{c.Reader, make(map[string]string)}
+	said, err := k.saidOf(ctx, c.OrgID, page.Rows)
+	if err != nil {
+		return nil, err
+	}
 	for i := range page.Rows {
 		slug, err := slugs.of(ctx, page.Rows[i].WorkspaceID)
 		if err != nil {
 			return nil, err
 		}
-		out.Data[i] = metricsOf(&page.Rows[i], slug)
+		out.Data[i] = logItem{LogMetrics: metricsOf(&page.Rows[i], slug)}
+		if f, ok := said[traceOf(&page.Rows[i])]; ok {
+			out.Data[i].Feedbacks, out.Data[i].Weighted = f.Feedbacks, new(weighted(&f))
+		}
 	}
 	return out, nil
 }
 
+// trace is what feedback is about: trace ids are of their workspace.
+type trace struct{ workspaceID, id string }
+
+func traceOf(a *record.Attempt) trace { return trace{a.WorkspaceID, a.TraceID} }
+
+// saidOf are the figures of feedback on the traces of attempts, as far as there is any.
+// Each workspace is one query.
+func (k kinds) saidOf(ctx context.Context, orgID string, rows []record.Attempt) (map[trace]record.Figures, error) {
+	places := make(map[string]record.Query)
+	for i := range rows {
+		r := &rows[i]
+		q, seen := places[r.WorkspaceID]
+		if !seen {
+			q = record.Query{OrgID: orgID, WorkspaceID: r.WorkspaceID, From: r.Started, To: r.Started}
+		}
+		if r.Started.Before(q.From) {
+			q.From = r.Started
+		}
+		if !r.Started.Before(q.To) {
+			q.To = r.Started.Add(time.Microsecond) // the log keeps no finer times
+		}
+		if r.TraceID != "" {
+			q.TraceIDs = append(q.TraceIDs, r.TraceID)
+		}
+		places[r.WorkspaceID] = q
+	}
+	said := make(map[trace]record.Figures)
+	for id, q := range places {
+		if len(q.TraceIDs) == 0 {
+			continue
+		}
+		page, err := k.Logs.Analyse(ctx, record.Analysis{Query: q, By: record.ByTrace, Want: record.WantFeedback})
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range page.Rows {
+			if r.Feedbacks > 0 {
+				said[trace{id, r.Value}] = r.Figures
+			}
+		}
+	}
+	return said, nil
+}
+
 func logQuery(c *resource.Call) (q record.Query, err error) {
-	q = record.Query{
-		OrgID: c.OrgID, WorkspaceID: c.WorkspaceID, TraceIDs: split(c.Query("trace_id")), RequestID: c.Query("request_id"),
-		Models: split(c.Query("ai_model")), KeyIDs: split(c.Query("api_key_ids")),
-		Configs: split(c.Query("configs")), ProviderIDs: split(c.Query("virtual_keys")),
-		Total: between(c, "total_units"), Input: between(c, "prompt_token"), Output: between(c, "completion_token"),
-		Providers: append(split(c.Query("ai_org")), split(c.Query("provider"))...),
-		From:      timeOf(c.Query("time_of_generation_min")), To: timeOf(c.Query("time_of_generation_max")),
-		After: record.Cursor(c.Query("after")), Limit: c.Int("page_size"), Newest: c.Query("order_by_type") != "asc", Count: true,
-	}
-	if c.Principal.SeesOwnDataOnly(c.WorkspaceID) {
-		q.UserID = c.Principal.UserID
-	}
-	if q.Statuses, err = record.ParseStatuses(c.Query("status_code")); err != nil {
+	if q, err = attemptQuery(c); err != nil {
 		return q, err
 	}
+	q.After, q.Limit, q.Newest, q.Count = record.Cursor(c.Query("after")), c.Int("page_size"), c.Query("order_by_type") != "asc", true
 	page := c.Int("current_page")
 	if q.After != "" && page > 0 {
 		return q, fault.New(fault.InvalidParameter, "after and current_page exclude each other").At("after")
@@ -166,35 +193,4 @@ func (p placeSlugs) of(ctx context.Context, id string) (string, error) {
 	}
 	p.known[id] = r.ShownSlug()
 	return p.known[id], nil
-}
-
-// between is the range of the parameters name_min and name_max.
-func between(c *resource.Call, name string) record.Range {
-	end := func(name string) *int64 {
-		if c.Query(name) == "" {
-			return nil
-		}
-		n := int64(c.Int(name))
-		return &n
-	}
-	return record.Range{Min: end(name + "_min"), Max: end(name + "_max")}
-}
-
-func split(list string) []string {
-	var out []string
-	for v := range strings.SplitSeq(list, ",") {
-		if v = strings.TrimSpace(v); v != "" {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-// timeOf is the zero time for an empty text; the form was checked.
-func timeOf(v string) time.Time {
-	t, err := time.Parse(time.RFC3339, v)
-	if err != nil {
-		return time.Time{}
-	}
-	return t.UTC()
 }

@@ -10,9 +10,9 @@ import (
 	"sluice/internal/resource"
 )
 
-// logMetrics is an attempt without its bodies.
+// LogMetrics is an attempt without its bodies.
 // Source: contract/content-and-observability.yaml, LogMetrics.
-type logMetrics struct {
+type LogMetrics struct {
 	ID               string            `json:"id" format:"uuid"`
 	RequestID        string            `json:"request_id" doc:"shared by the attempts of one request"`
 	OrganisationID   string            `json:"organisation_id"`
@@ -67,9 +67,9 @@ type logMetrics struct {
 	UpstreamDuration int64             `json:"upstream_response_time" doc:"ms until the provider's first byte"`
 }
 
-func metricsOf(a *record.Attempt, slug string) logMetrics {
+func metricsOf(a *record.Attempt, slug string) LogMetrics {
 	u := a.Usage
-	m := logMetrics{
+	m := LogMetrics{
 		ID: a.ID, RequestID: a.RequestID, OrganisationID: a.OrgID, WorkspaceSlug: orNull(slug), Config: a.ConfigID, VirtualKey: a.ProviderID,
 		PromptID: a.PromptID, PromptVersionID: a.PromptVersionID, PromptSlug: a.PromptSlug,
 		APIKeyID: a.KeyID, UserID: orNull(a.UserID), CreatedAt: stamp(a.Started), IsSuccess: a.Status >= 200 && a.Status <= 299,
@@ -100,7 +100,7 @@ func metricsOf(a *record.Attempt, slug string) logMetrics {
 	return m
 }
 
-func (m *logMetrics) setCost(a *record.Attempt) {
+func (m *LogMetrics) setCost(a *record.Attempt) {
 	s := &a.Spend
 	if nano, known := a.Cost(); known {
 		cost := cents(nano)
@@ -121,7 +121,7 @@ type logObject struct {
 	Response       logResponse     `json:"response"`
 	OrganisationID string          `json:"organisation_id"`
 	CreatedAt      resource.Stamp  `json:"created_at"`
-	Metrics        logMetrics      `json:"metrics"`
+	Metrics        LogMetrics      `json:"metrics"`
 	Transformed    logExchange     `json:"transformedRequest" doc:"as sent to the provider"`
 	Original       logExchange     `json:"originalResponse" doc:"as the provider answered"`
 	LogFormat      string          `json:"log_format" enum:"v1"`

@@ -27,6 +27,9 @@ import (
 	"sluice/internal/ident"
 	"sluice/internal/identity"
 	"sluice/internal/keys"
+	"sluice/internal/logstore"
+	"sluice/internal/logstore/bodies"
+	"sluice/internal/logstore/logstoretest"
 	"sluice/internal/provider"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/record"
@@ -56,6 +59,7 @@ type world struct {
 	org      string
 	keys     map[string]string // raw, by caller
 	describe *described
+	logs     *memoryLogs
 	asks     func(r *http.Request) (*access.Principal, error) // who calls, instead of what the store says; may be nil
 	wakes    int
 }
@@ -105,7 +109,8 @@ func newWorldOn(t *testing.T, st *store.Store, served resource.Store) *world {
 	if w.signer, err = audit.NewSigner(audit.NewSeed()); err != nil {
 		t.Fatal(err)
 	}
-	logs := &memoryLogs{}
+	logs := &memoryLogs{feedback: st}
+	w.logs = logs
 	w.found(t, logs)
 	meters := admin.Meters(st)
 	if own, ok := served.(admin.Meters); ok {
@@ -353,9 +358,10 @@ func (n *names) reveal(s string) string {
 
 // memoryLogs is a request log of a few attempts.
 type memoryLogs struct {
-	rows []record.Attempt
+	feedback resource.Reader
 
-	mu    sync.Mutex // guards trail
+	mu    sync.Mutex // guards what follows
+	rows  []record.Attempt
 	trail []record.Correction
 }
 
@@ -394,41 +400,56 @@ func (m *memoryLogs) add(w *world, org, prefix string) {
 
 // Append makes memoryLogs the journal of custom logs, which are on record at once.
 func (m *memoryLogs) Append(a *record.Attempt) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.rows = append(m.rows, *a)
 	return nil
 }
 
-func (m *memoryLogs) List(_ context.Context, q record.Query) (record.Page, error) {
-	var p record.Page
-	rows, behind := slices.Clone(m.rows), time.Time.After
-	if q.Newest {
-		slices.Reverse(rows)
-		behind = time.Time.Before
+func (m *memoryLogs) List(ctx context.Context, q record.Query) (record.Page, error) {
+	all, err := m.now(ctx)
+	if err != nil {
+		return record.Page{}, err
 	}
-	for _, a := range rows {
-		fits := a.OrgID == q.OrgID && (q.WorkspaceID == "" || a.WorkspaceID == q.WorkspaceID) && (len(q.TraceIDs) == 0 || slices.Contains(q.TraceIDs, a.TraceID)) && (q.UserID == "" || a.UserID == q.UserID) && q.Total.Has(a.Tokens()) && (len(q.Configs) == 0 || slices.Contains(q.Configs, a.ConfigID))
-		status := len(q.Statuses) == 0 || a.Status >= q.Statuses[0].Min && a.Status <= q.Statuses[0].Max
-		inTime := (q.From.IsZero() || !a.Started.Before(q.From)) && (q.To.IsZero() || a.Started.Before(q.To))
-		if !fits || !status || !inTime || len(q.Providers) > 0 && !slices.Contains(q.Providers, a.Provider) || len(q.Models) > 0 && !slices.Contains(q.Models, a.Model) {
-			continue
-		}
-		p.Total++
-		if q.After != "" {
-			if started, _, _ := q.After.Split(); !behind(a.Started, started) {
-				continue
-			}
-		}
-		if len(p.Rows) == q.PageSize() {
-			p.Next = "set"
-			continue
-		}
-		p.Rows = append(p.Rows, a)
+	return all.List(ctx, q)
+}
+
+func (m *memoryLogs) Analyse(ctx context.Context, a record.Analysis) (record.AnalysisPage, error) {
+	all, err := m.now(ctx)
+	if err != nil {
+		return record.AnalysisPage{}, err
 	}
-	if p.Next != "" {
-		last := p.Rows[len(p.Rows)-1]
-		p.Next = record.CursorAt(last.Started, last.ID)
+	return all.Analyse(ctx, a)
+}
+
+// now is a log of what is there, and of what was said of it.
+func (m *memoryLogs) now(ctx context.Context) (*logstoretest.Memory, error) {
+	m.mu.Lock()
+	rows := slices.Clone(m.rows)
+	m.mu.Unlock()
+	all := &logstoretest.Memory{}
+	err := all.Write(ctx, func(s logstore.Sink) (p logstore.Progress, err error) {
+		for i := range rows {
+			err = cmp.Or(err, s.Add(&rows[i], bodies.Ref{}))
+		}
+		return p, err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return p, nil
+	said, err := m.feedback.List(ctx, resource.Query{Kind: record.FeedbackKind, Limit: 1000, Newest: true})
+	if err != nil {
+		return nil, err
+	}
+	var batch logstore.FeedbackBatch
+	for _, r := range said {
+		var f record.Feedback
+		if err := json.Unmarshal(r.Body, &f); err != nil {
+			return nil, err
+		}
+		batch.Put = append(batch.Put, record.TraceFeedback{ID: r.ID, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID, TraceID: f.TraceID, Value: f.Value, Weight: f.Weight, Given: r.Created})
+	}
+	return all, all.PutFeedback(ctx, batch)
 }
 
 // Billed, Settle, AppendCorrection and Corrections make memoryLogs what re-rating works on.
@@ -470,6 +491,8 @@ func (m *memoryLogs) Corrections(_ context.Context, id string) (out []record.Cor
 }
 
 func (m *memoryLogs) Find(_ context.Context, org, place, id string) (record.Attempt, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for _, a := range m.rows {
 		if a.ID == id && a.OrgID == org && (place == "" || place == a.WorkspaceID) {
 			return a, nil

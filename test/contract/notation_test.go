@@ -72,7 +72,7 @@ func (f *file) operations(t *testing.T) []op {
 			continue
 		}
 		for i, m := range strings.Split(methods, "|") {
-			o := op{method: m, path: path, query: f.params(raw["query"])}
+			o := op{method: m, path: path, query: f.query(raw)}
 			if m != "GET" && m != "DELETE" || !strings.Contains(methods, "|") {
 				o.body = f.shape(raw["body"])
 			}
@@ -89,9 +89,31 @@ func (f *file) operations(t *testing.T) []op {
 	return out
 }
 
+// query are the parameters of an operation, or of the one that it is said to be like.
+func (f *file) query(raw map[string]any) []field {
+	like, ok := raw["auth_as"].(string)
+	i := slices.IndexFunc(f.Ops, func(o map[string]any) bool { return strings.HasSuffix(fmt.Sprint(o["op"]), "/"+like) })
+	if ok && raw["query"] == nil && i >= 0 {
+		raw = f.Ops[i]
+	}
+	return f.params(raw["query"])
+}
+
+// graph is the answer of an operation that tells its summary and its points.
+func (f *file) graph(raw map[string]any) *shape {
+	s := f.schema("Graph")
+	for _, part := range []struct{ name, of, kind string }{{"summary", "summary", "object"}, {"data_points", "point", "array"}} {
+		s.add(field{name: part.name, types: []string{part.kind}, of: f.shape(raw[part.of])})
+	}
+	return s
+}
+
 // answer is that of success. Where one line speaks of several methods, their answers
 // stand in the same order, and the last is that of the rest.
 func (f *file) answer(raw map[string]any, i int) *shape {
+	if raw["point"] != nil {
+		return f.graph(raw)
+	}
 	r, _ := raw["response"].(map[string]any)
 	if r == nil {
 		r, _ = raw["resp"].(map[string]any)

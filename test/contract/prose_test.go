@@ -10,7 +10,7 @@ var (
 	listOf  = regexp.MustCompile(`^list of (\w+)`)
 	picked  = regexp.MustCompile(`^(\w+) (?:writable )?fields(?:: | )?([a-z][a-z_0-9, ]*$)?`)
 	without = regexp.MustCompile(` without (\w+)`)
-	tokens  = regexp.MustCompile(`[\w.-]+|[{}\[\]:,+]`)
+	tokens  = regexp.MustCompile(`<[^>]*>|[\w.-]+|[{}\[\]:,+]`)
 )
 
 // prose reads a shape out of a short text: "list of Invite", "Workspace detail",
@@ -112,7 +112,9 @@ func (p *prose) fields(of *shape) {
 				x.types = []string{name}
 			}
 		}
-		of.add(x)
+		if !strings.HasPrefix(x.name, "<") { // which stands for names that differ
+			of.add(x)
+		}
 		for len(p.tokens) > 0 && !p.take(",") && !slices.Contains([]string{"}", "]"}, p.tokens[0]) {
 			p.tokens = p.tokens[1:] // words about a value
 		}

@@ -1,0 +1,316 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"sluice/internal/record"
+	"sluice/internal/resource"
+)
+
+// graph is a route whose answer is drawn from a series.
+type graph struct {
+	path, id, title string
+	want            record.Figure    // of each bucket and of all; 0 for none
+	by              record.Dimension // values whose figures are worked out besides
+	still           bool             // no axis of time
+	answer          any              // zero value of what show returns
+	show            func(s *series) any
+}
+
+// series is what a graph is drawn from.
+type series struct {
+	total   record.Figures       // over the rows of all the time, as far as the graph wants any
+	buckets []bucket             // in order, also those in which nothing was; none for a graph without an axis of time
+	values  []record.AnalysisRow // of a graph without an axis of time
+}
+
+// bucket is a step of time.
+type bucket struct {
+	record.AnalysisRow
+	values []record.AnalysisRow
+}
+
+// graphs are all that are drawn. An answer with an axis of time has a point for each
+// bucket.
+// Source: contract/content-and-observability.yaml, analytics; .md 5.2.
+var graphs = []graph{
+	overTime("requests", "getRequestsGraph", "Requests over time", record.WantErrors,
+		func(f *record.Figures) requestsSummary {
+			return requestsSummary{f.Requests, f.Requests - f.Errors, f.Errors}
+		},
+		func(at resource.Stamp, f *record.Figures) requestsPoint {
+			return requestsPoint{at, f.Requests, f.Requests - f.Errors, f.Errors}
+		}),
+	overTime("cost", "getCostGraph", "Cost over time", record.WantCost,
+		func(f *record.Figures) costSummary { return costSummary{cents(f.Cost), f.Per(cents(f.Cost))} },
+		func(at resource.Stamp, f *record.Figures) costPoint {
+			return costPoint{at, cents(f.Cost), f.Per(cents(f.Cost))}
+		}),
+	overTime("latency", "getLatencyGraph", "Latency over time", record.WantLatency|record.WantPercentiles,
+		func(f *record.Figures) latencySummary {
+			return latencySummary{f.Per(ms(f.Latency)), ms(f.P50), ms(f.P90), ms(f.P99)}
+		},
+		func(at resource.Stamp, f *record.Figures) latencyPoint {
+			return latencyPoint{at, f.Per(ms(f.Latency)), ms(f.P50), ms(f.P90), ms(f.P99)}
+		}),
+	overTime("tokens", "getTokensGraph", "Tokens over time", record.WantTokens,
+		func(f *record.Figures) tokensSummary { return tokensSummary{f.Tokens, f.Per(float64(f.Tokens))} },
+		func(at resource.Stamp, f *record.Figures) tokensPoint {
+			return tokensPoint{at, f.Tokens, f.Per(float64(f.Tokens))}
+		}),
+	overTime("users", "getUsersGraph", "End users over time", record.WantUsers,
+		func(f *record.Figures) countSummary { return countSummary{f.Users} },
+		func(at resource.Stamp, f *record.Figures) countPoint { return countPoint{at, f.Users} }),
+	overTime("users/requests", "getUserRequestsGraph", "Requests per end user over time", record.WantUsers,
+		func(f *record.Figures) userRequestsSummary {
+			return userRequestsSummary{f.Requests, f.Users, share(float64(f.UserRequests), f.Users)}
+		},
+		func(at resource.Stamp, f *record.Figures) averagePoint {
+			return averagePoint{at, share(float64(f.UserRequests), f.Users)}
+		}),
+	overTime("errors", "getErrorsGraph", "Errors over time", record.WantErrors,
+		func(f *record.Figures) countSummary { return countSummary{f.Errors} },
+		func(at resource.Stamp, f *record.Figures) countPoint { return countPoint{at, f.Errors} }),
+	overTime("errors/rate", "getErrorRateGraph", "Share of errors over time", record.WantErrors,
+		func(f *record.Figures) rateSummary { return rateSummary{percent(f.Errors, f.Requests)} },
+		func(at resource.Stamp, f *record.Figures) ratePoint {
+			return ratePoint{at, percent(f.Errors, f.Requests)}
+		}),
+	drawn(graph{path: "errors/stacks", id: "getErrorStacksGraph", title: "Errors by status over time", by: record.ByStatus}, errorStacks),
+	drawn(graph{path: "errors/status-codes", id: "getErrorStatusesGraph", title: "Errors by status", by: record.ByStatus, still: true}, errorStatuses),
+	drawn(graph{
+		path: "requests/rescued", id: "getRescuedGraph", title: "Requests saved by retries and fallbacks",
+		want: record.WantRescued, by: record.ByRetries,
+	}, rescued),
+	drawn(graph{path: "cache/hit-rate", id: "getCacheHitsGraph", title: "Hits of the cache over time", want: record.WantCache}, cacheHits),
+	overTime("cache/latency", "getCacheLatencyGraph", "Latency of hits over time", record.WantCache,
+		func(*record.Figures) resource.Empty { return resource.Empty{} },
+		func(at resource.Stamp, f *record.Figures) averagePoint { return averagePoint{at, hitLatency(f)} }),
+	overTime("feedbacks", "getFeedbacksGraph", "Feedback over time", record.WantFeedback,
+		func(f *record.Figures) countSummary { return countSummary{f.Feedbacks} },
+		func(at resource.Stamp, f *record.Figures) countPoint { return countPoint{at, f.Feedbacks} }),
+	drawn(graph{path: "feedbacks/scores", id: "getFeedbackScoresGraph", title: "Feedback by value", want: record.WantFeedback, by: record.ByScore, still: true}, scores),
+	overTime("feedbacks/weighted", "getWeightedFeedbackGraph", "Average weighted feedback over time", record.WantFeedback,
+		func(f *record.Figures) averageSummary { return averageSummary{weighted(f)} },
+		func(at resource.Stamp, f *record.Figures) averagePoint { return averagePoint{at, weighted(f)} }),
+	drawn(graph{path: "feedbacks/ai-models", id: "getModelFeedbackGraph", title: "Feedback by model", want: record.WantFeedback, by: record.ByModel, still: true}, judgedModels),
+	{
+		path: "/analytics/summary/cache", id: "getCacheSummary", title: "Totals of the cache", want: record.WantCache | record.WantLatency, still: true,
+		answer: cacheTotals{}, show: cacheSummary,
+	},
+}
+
+// drawn completes a graph with how its summary and its points come of a series.
+func drawn[S, P any](g graph, show func(s *series) (S, []P)) graph {
+	g.path, g.answer = "/analytics/graphs/"+g.path, graphOf[S, P]{}
+	g.show = func(s *series) any {
+		summary, points := show(s)
+		return graphOf[S, P]{Summary: summary, Points: points, Object: "analytics-graph"}
+	}
+	return g
+}
+
+// overTime is a graph whose summary comes of the figures of all the time, and each point
+// of those of a bucket.
+func overTime[S, P any](path, id, title string, want record.Figure, total func(*record.Figures) S, point func(at resource.Stamp, f *record.Figures) P) graph {
+	return drawn(graph{path: path, id: id, title: title, want: want}, func(s *series) (S, []P) {
+		points := make([]P, len(s.buckets))
+		for i := range s.buckets {
+			points[i] = point(stamp(s.buckets[i].Start), &s.buckets[i].Figures)
+		}
+		return total(&s.total), points
+	})
+}
+
+// draw asks for the series of a graph and shows it.
+func (k kinds) draw(ctx context.Context, c *resource.Call, g *graph) (any, error) {
+	a, err := k.analysis(ctx, c, record.ByNothing)
+	if err != nil {
+		return nil, err
+	}
+	s := &series{}
+	if g.still {
+		a.Want, a.By = g.want, g.by
+		page, err := k.Logs.Analyse(ctx, a)
+		s.values = page.Rows
+		return g.show(s), err
+	}
+	a.Step, a.Zone = stepOf(a.Query.To.Sub(a.Query.From)), zoneOf(c.Query("time_of_generation_min"))
+	s.buckets = bucketsOf(&a)
+	if g.want != 0 {
+		if err := k.fill(ctx, a, g.want, s); err != nil {
+			return nil, err
+		}
+	}
+	if g.by != record.ByNothing {
+		a.By = g.by
+		page, err := k.Logs.Analyse(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range page.Rows {
+			b := s.at(&a, r.Start)
+			b.values = append(b.values, r)
+		}
+	}
+	return g.show(s), nil
+}
+
+// fill puts the figures of the buckets and of all together into a series.
+func (k kinds) fill(ctx context.Context, a record.Analysis, want record.Figure, s *series) error {
+	a.Want = want
+	page, err := k.Logs.Analyse(ctx, a)
+	if err != nil {
+		return err
+	}
+	for _, r := range page.Rows {
+		s.at(&a, r.Start).AnalysisRow = r
+		s.total.Add(&r.Figures)
+	}
+	if want&record.WantWhole == 0 {
+		return nil
+	}
+	a.Step = 0
+	if page, err = k.Logs.Analyse(ctx, a); err == nil {
+		s.total = page.Rows[0].Figures
+	}
+	return err
+}
+
+// at is the bucket that begins at a time.
+func (s *series) at(a *record.Analysis, start time.Time) *bucket {
+	return &s.buckets[int(start.Sub(s.buckets[0].Start)/a.Step)]
+}
+
+// bucketsOf are the empty buckets of all the time of an analysis.
+func bucketsOf(a *record.Analysis) (out []bucket) {
+	for at := a.Bucket(a.Query.From); at.Before(a.Query.To); at = at.Add(a.Step) {
+		out = append(out, bucket{AnalysisRow: record.AnalysisRow{Start: at}})
+	}
+	return out
+}
+
+// stepOf is the width of the buckets of a time.
+// Source: contract/content-and-observability.md 5.1.
+func stepOf(span time.Duration) time.Duration {
+	const day = 24 * time.Hour
+	switch {
+	case span <= time.Hour:
+		return time.Minute
+	case span <= day:
+		return time.Hour
+	case span <= 90*day:
+		return day
+	}
+	return 7 * day
+}
+
+// zoneOf is how far east of UTC a time was written; the form was checked.
+func zoneOf(text string) time.Duration {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return 0
+	}
+	_, seconds := t.Zone()
+	return time.Duration(seconds) * time.Second
+}
+
+func errorStacks(s *series) (sum countSummary, points []stackPoint) {
+	points = make([]stackPoint, len(s.buckets))
+	for i := range s.buckets {
+		points[i] = stackPoint{stamp(s.buckets[i].Start), []statusCount{}}
+		for _, v := range s.buckets[i].values {
+			if status, failed := failure(v.Value); failed {
+				points[i].Stats = append(points[i].Stats, statusCount{status, v.Requests})
+				sum.Total += v.Requests
+			}
+		}
+	}
+	return sum, points
+}
+
+func errorStatuses(s *series) (sum statusesSummary, points []statusPoint) {
+	points = []statusPoint{}
+	for _, v := range s.values {
+		if status, failed := failure(v.Value); failed {
+			points = append(points, statusPoint{status, v.Requests})
+			sum.Errors += v.Requests
+			sum.Codes++
+		}
+	}
+	return sum, points
+}
+
+// failure is a status that was counted, and whether it is an error.
+func failure(value string) (status int, failed bool) {
+	status, err := strconv.Atoi(value)
+	return status, err == nil && (status < 200 || status > 299)
+}
+
+func rescued(s *series) (rescuedSummary, []rescuedPoint) {
+	points := make([]rescuedPoint, len(s.buckets))
+	for i := range s.buckets {
+		b := &s.buckets[i]
+		points[i] = rescuedPoint{stamp(b.Start), []retryCount{}, b.ByFallback}
+		for _, v := range b.values {
+			if retries, err := strconv.Atoi(v.Value); err == nil {
+				points[i].Retry = append(points[i].Retry, retryCount{retries, v.Requests})
+			}
+		}
+		slices.SortFunc(points[i].Retry, func(a, b retryCount) int { return cmp.Compare(a.Retries, b.Retries) })
+	}
+	return rescuedSummary{s.total.ByRetry, s.total.ByFallback}, points
+}
+
+func cacheHits(s *series) (hitsSummary, []hitsPoint) {
+	points := make([]hitsPoint, len(s.buckets))
+	var simple, semantic int64
+	for i := range s.buckets {
+		f := &s.buckets[i].Figures
+		simple += f.SimpleSaved
+		semantic += f.SemanticSaved
+		points[i] = hitsPoint{stamp(s.buckets[i].Start), f.SimpleHits, f.SemanticHits, percent(f.Hits(), f.Requests), cents(simple), cents(semantic)}
+	}
+	return hitsSummary{s.total.Hits(), percent(s.total.Hits(), s.total.Requests)}, points
+}
+
+func scores(s *series) (sum countSummary, points []scorePoint) {
+	points = []scorePoint{}
+	for _, v := range s.values {
+		if score, err := strconv.Atoi(v.Value); err == nil {
+			points = append(points, scorePoint{score, v.Feedbacks})
+			sum.Total += v.Feedbacks
+		}
+	}
+	slices.SortFunc(points, func(a, b scorePoint) int { return cmp.Compare(a.Score, b.Score) })
+	return sum, points
+}
+
+// judgedModels are the models that there is feedback on.
+func judgedModels(s *series) (resource.Empty, []modelPoint) {
+	points := []modelPoint{}
+	for _, v := range s.values {
+		if v.Feedbacks > 0 {
+			points = append(points, modelPoint{v.Value, v.Feedbacks, weighted(&v.Figures)})
+		}
+	}
+	return resource.Empty{}, points
+}
+
+// cacheSummary compares answers from the cache with all others.
+func cacheSummary(s *series) any {
+	var f record.Figures
+	for _, v := range s.values {
+		f = v.Figures
+	}
+	t := cacheTotals{Object: "analytics-summary"}
+	t.Summary.Hits, t.Summary.Latency, t.Summary.Requests = f.Hits(), hitLatency(&f), f.Requests
+	if others := share(ms(f.Latency-f.HitLatency), f.Requests-f.Hits()); others > 0 && f.Hits() > 0 {
+		t.Summary.Speedup = (others - t.Summary.Latency) / others * 100
+	}
+	return t
+}

@@ -1,0 +1,181 @@
+package admin
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/record"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// groupRoute is a route that lists the values of a property with their figures.
+type groupRoute struct {
+	path, id, title string
+	params          []resource.Param
+	scopes          []access.Scope   // nil for those of analytics
+	by              record.Dimension // ByNothing when the path names it, and the caller the columns
+	want            record.Figure
+	answer          any // zero value of what show returns
+	show            func(p *record.AnalysisPage) any
+}
+
+// groups are all of them. Numbers are texts where they always were.
+// Source: contract/content-and-observability.yaml, analytics; .md 5.3.
+var groups = []groupRoute{
+	grouped(groupRoute{path: "users", id: "groupByUsers", title: "Figures by end user", by: record.ByUser, want: record.WantCost}, func(r *record.AnalysisRow) userRow {
+		return userRow{r.Value, strconv.FormatInt(r.Requests, 10), strconv.FormatFloat(cents(r.Cost), 'f', -1, 64), rowObject}
+	}),
+	grouped(groupRoute{path: "ai-models", id: "groupByModels", title: "Requests by model", by: record.ByModel}, func(r *record.AnalysisRow) modelRow {
+		return modelRow{r.Value, strconv.FormatInt(r.Requests, 10), rowObject}
+	}),
+	grouped(groupRoute{
+		path: "metadata/{metadataKey}", id: "groupByMetadata", title: "Figures by the values of a metadata key", params: []resource.Param{{Name: "metadataKey"}},
+		by: record.ByMetadata, want: record.WantCost | record.WantTokens | record.WantFeedback | record.WantSeen,
+	}, func(r *record.AnalysisRow) metadataRow {
+		return metadataRow{r.Value, r.Requests, cents(r.Cost), r.Per(float64(r.Tokens)), weighted(&r.Figures), r.Judged, stamp(r.Last), rowObject}
+	}),
+	{path: "/analytics/groups/{groupBy}", id: "groupAnalytics", title: "Figures by a property of the requests", params: groupedBy, answer: propertyPage{}},
+	{path: "/logs/groups/{groupBy}", id: "groupLogs", title: "Figures by a property of the requests", params: groupedBy, answer: propertyPage{}, scopes: []access.Scope{access.LogsList}},
+}
+
+const rowObject = "analytics-group"
+
+// grouped completes a route with how a row of its answer comes of one of the log.
+func grouped[R any](g groupRoute, row func(*record.AnalysisRow) R) groupRoute {
+	g.path, g.answer = "/analytics/groups/"+g.path, resource.ListOf[R]{}
+	g.show = func(p *record.AnalysisPage) any {
+		out := resource.ListOf[R]{Object: "list", Total: int(p.Total), Data: make([]R, len(p.Rows))}
+		for i := range p.Rows {
+			out.Data[i] = row(&p.Rows[i])
+		}
+		return out
+	}
+	return g
+}
+
+// query are the parameters of a route besides the filters.
+func (g *groupRoute) query() []resource.Param {
+	out := []resource.Param{
+		{Name: "current_page", Doc: "page number, from 0", Type: "integer", Default: "0", Max: 1_000_000},
+		{Name: "page_size", Doc: "rows of a page; 0 means the default", Type: "integer", Default: strconv.Itoa(groupPageSize), Max: 1000},
+	}
+	if g.by != record.ByNothing {
+		return out
+	}
+	return append(out,
+		resource.Param{Name: "columns", Doc: columnNames() + "; several with commas. Requests are always there"},
+		resource.Param{Name: "order_by", Default: string(record.ColumnRequests), Doc: "requests, or one of the columns asked for"},
+		resource.Param{Name: "order_by_type", Enum: []string{"asc", "desc"}, Default: "desc"},
+		resource.Param{Name: "include_total", Enum: []string{"true", "false"}, Default: "true", Doc: "false leaves total out"},
+	)
+}
+
+const groupPageSize = 100
+
+// group answers a route of groups.
+func (k kinds) group(ctx context.Context, c *resource.Call, g *groupRoute) (any, error) {
+	by := g.by
+	if by == record.ByNothing {
+		if by = record.Dimension(c.Path("groupBy")); !slices.Contains(groupedBy[0].Enum, string(by)) {
+			return nil, fault.New(fault.InvalidParameter, "the group is one of "+strings.Join(groupedBy[0].Enum, ", ")).At("groupBy")
+		}
+	}
+	a, err := k.analysis(ctx, c, by)
+	if err != nil {
+		return nil, err
+	}
+	if by == record.ByMetadata {
+		if a.Key, err = metadataKey(c); err != nil {
+			return nil, err
+		}
+	}
+	a.Want, a.Limit = g.want, c.Int("page_size")
+	if a.Limit == 0 {
+		a.Limit = groupPageSize
+	}
+	a.Offset = c.Int("current_page") * a.Limit
+	if g.show == nil {
+		return k.groupByProperty(ctx, c, a)
+	}
+	page, err := k.Logs.Analyse(ctx, a)
+	return g.show(&page), err
+}
+
+func metadataKey(c *resource.Call) (string, error) {
+	key := c.Path("metadataKey")
+	if len(key) > maxMetadataKey || !utf8.ValidString(key) || strings.ContainsRune(key, 0) {
+		return "", fault.Newf(fault.InvalidParameter, "the key is text in UTF-8 of at most %d bytes, without NUL characters", maxMetadataKey).At("metadataKey")
+	}
+	return key, nil
+}
+
+// groupByProperty answers with the columns, and in the order, that the caller names.
+func (k kinds) groupByProperty(ctx context.Context, c *resource.Call, a record.Analysis) (any, error) {
+	columns, err := columnsOf(c)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range columns {
+		needs, _ := name.Needs()
+		a.Want |= needs
+	}
+	a.Order, a.Ascending = record.Column(c.Query("order_by")), c.Query("order_by_type") == "asc"
+	if a.Order != record.ColumnRequests && !slices.Contains(columns, a.Order) {
+		return nil, fault.New(fault.InvalidParameter, "the order is by requests, or by one of the columns asked for with the parameter columns").At("order_by")
+	}
+	page, err := k.Logs.Analyse(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	out := propertyPage{Object: "list", Data: make([]propertyRow, len(page.Rows))}
+	if c.Query("include_total") == "true" {
+		out.Total = &page.Total
+	}
+	for i := range page.Rows {
+		out.Data[i] = propertyRowOf(&page.Rows[i], a.By, columns)
+	}
+	if a.By == record.ByWorkspace {
+		out.Exceeded = new(false)
+		err = out.nameWorkspaces(ctx, c)
+	}
+	return out, err
+}
+
+// columnsOf are the columns that a call asks for.
+func columnsOf(c *resource.Call) ([]record.Column, error) {
+	var out []record.Column
+	for _, name := range split(c.Query("columns")) {
+		column := record.Column(name)
+		if _, ok := column.Needs(); !ok {
+			return nil, fault.New(fault.InvalidParameter, "a column is one of "+columnNames()).At("columns")
+		}
+		out = append(out, column)
+	}
+	return out, nil
+}
+
+// nameWorkspaces adds the slugs of the workspaces, also of archived ones.
+func (p *propertyPage) nameWorkspaces(ctx context.Context, c *resource.Call) error {
+	ids := make([]string, len(p.Data))
+	for i := range p.Data {
+		ids[i] = p.Data[i].Workspace
+	}
+	places, err := c.Reader.List(ctx, resource.Query{Kind: tenant.WorkspaceKind, OrgID: c.OrgID, IDs: ids, Limit: 1000})
+	if err != nil {
+		return err
+	}
+	slugs := make(map[string]string, len(places))
+	for _, r := range places {
+		slugs[r.ID] = r.ShownSlug()
+	}
+	for i := range p.Data {
+		p.Data[i].WorkspaceSlug = slugs[p.Data[i].Workspace]
+	}
+	return nil
+}

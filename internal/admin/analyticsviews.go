@@ -1,0 +1,193 @@
+package admin
+
+import (
+	"time"
+
+	"sluice/internal/record"
+	"sluice/internal/resource"
+)
+
+// graphOf is the answer of a graph.
+// Source: contract/content-and-observability.yaml, Graph.
+type graphOf[S, P any] struct {
+	Summary S      `json:"summary" doc:"over all of the time"`
+	Points  []P    `json:"data_points" nullable:"false"`
+	Object  string `json:"object" enum:"analytics-graph"`
+}
+
+type requestsSummary struct {
+	Total   int64 `json:"total"`
+	Success int64 `json:"success" doc:"with a status of 200 to 299"`
+	Failed  int64 `json:"failed"`
+}
+
+type requestsPoint struct {
+	Timestamp resource.Stamp `json:"timestamp" doc:"beginning of the step"`
+	Total     int64          `json:"total"`
+	Success   int64          `json:"success"`
+	Failed    int64          `json:"failed"`
+}
+
+type costSummary struct {
+	Total   float64 `json:"total" doc:"US cents"`
+	Average float64 `json:"avg" doc:"US cents per request"`
+}
+
+type costPoint struct {
+	Timestamp resource.Stamp `json:"timestamp"`
+	Total     float64        `json:"total" doc:"US cents"`
+	Average   float64        `json:"avg" doc:"US cents per request"`
+}
+
+type latencySummary struct {
+	Average float64 `json:"avg" doc:"ms"`
+	P50     float64 `json:"p50" doc:"ms"`
+	P90     float64 `json:"p90" doc:"ms"`
+	P99     float64 `json:"p99" doc:"ms"`
+}
+
+type latencyPoint struct {
+	Timestamp resource.Stamp `json:"timestamp"`
+	Average   float64        `json:"avg" doc:"ms"`
+	P50       float64        `json:"p50" doc:"ms"`
+	P90       float64        `json:"p90" doc:"ms"`
+	P99       float64        `json:"p99" doc:"ms"`
+}
+
+type tokensSummary struct {
+	Total   int64   `json:"total"`
+	Average float64 `json:"avg" doc:"per request"`
+}
+
+type tokensPoint struct {
+	Timestamp resource.Stamp `json:"timestamp"`
+	Total     int64          `json:"total"`
+	Average   float64        `json:"avg" doc:"per request"`
+}
+
+// countSummary and countPoint are those of graphs that count one thing.
+type countSummary struct {
+	Total int64 `json:"total"`
+}
+
+type countPoint struct {
+	Timestamp resource.Stamp `json:"timestamp"`
+	Total     int64          `json:"total"`
+}
+
+type averageSummary struct {
+	Average float64 `json:"avg"`
+}
+
+type averagePoint struct {
+	Timestamp resource.Stamp `json:"timestamp"`
+	Average   float64        `json:"avg"`
+}
+
+type rateSummary struct {
+	Rate float64 `json:"rate" doc:"percent"`
+}
+
+type ratePoint struct {
+	Timestamp resource.Stamp `json:"timestamp"`
+	Rate      float64        `json:"rate" doc:"percent"`
+}
+
+type userRequestsSummary struct {
+	Total   int64   `json:"total" doc:"requests"`
+	Unique  int64   `json:"unique" doc:"end users"`
+	Average float64 `json:"avg" doc:"requests per end user; those without one do not count"`
+}
+
+type stackPoint struct {
+	Timestamp resource.Stamp `json:"timestamp"`
+	Stats     []statusCount  `json:"stats" nullable:"false"`
+}
+
+type statusCount struct {
+	Status int   `json:"response_status_code"`
+	Count  int64 `json:"count"`
+}
+
+type statusesSummary struct {
+	Errors int64 `json:"total_errors"`
+	Codes  int64 `json:"unique_error_codes"`
+}
+
+type statusPoint struct {
+	Status int   `json:"status_code"`
+	Count  int64 `json:"count"`
+}
+
+type rescuedSummary struct {
+	Retry    int64 `json:"retry" doc:"requests that ended well after at least one retry"`
+	Fallback int64 `json:"fallback" doc:"requests that ended well on a target other than the first"`
+}
+
+type rescuedPoint struct {
+	Timestamp resource.Stamp `json:"timestamp"`
+	Retry     []retryCount   `json:"retry" nullable:"false"`
+	Fallback  int64          `json:"fallback"`
+}
+
+type retryCount struct {
+	Retries int   `json:"retry_success_count"`
+	Count   int64 `json:"count"`
+}
+
+type hitsSummary struct {
+	Total int64   `json:"total" doc:"hits of both kinds"`
+	Rate  float64 `json:"rate" doc:"percent of all requests"`
+}
+
+type hitsPoint struct {
+	Timestamp     resource.Stamp `json:"timestamp"`
+	Simple        int64          `json:"simple_hits"`
+	Semantic      int64          `json:"semantic_hits"`
+	Rate          float64        `json:"rate" doc:"percent of all requests"`
+	SimpleSaved   float64        `json:"cumulative_simple_cache_savings" doc:"US cents that the hits up to here would have cost"`
+	SemanticSaved float64        `json:"cumulative_semantic_cache_savings" doc:"US cents"`
+}
+
+type scorePoint struct {
+	Score int   `json:"score" minimum:"-10" maximum:"10"`
+	Total int64 `json:"total"`
+}
+
+type modelPoint struct {
+	Model    string  `json:"ai_model"`
+	Total    int64   `json:"total" doc:"feedbacks"`
+	Weighted float64 `json:"avg_weighted_feedback"`
+}
+
+// cacheTotals is the answer of the summary of the cache.
+type cacheTotals struct {
+	Summary cacheFigures `json:"summary"`
+	Object  string       `json:"object" enum:"analytics-summary"`
+}
+
+type cacheFigures struct {
+	Hits     int64   `json:"hits"`
+	Latency  float64 `json:"avg_latency" doc:"ms, of hits"`
+	Requests int64   `json:"total_requests"`
+	Speedup  float64 `json:"cache_speedup" doc:"percent by which hits are faster than other requests; 0 without either of them"`
+}
+
+// ms are milliseconds with their fraction.
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// share is a sum over a number of things, 0 for none of them.
+func share(sum float64, n int64) float64 {
+	if n == 0 {
+		return 0
+	}
+	return sum / float64(n)
+}
+
+func percent(part, of int64) float64 { return share(float64(part)*100, of) }
+
+// weighted is the average weighted feedback.
+func weighted(f *record.Figures) float64 { return share(f.Weighted, f.Feedbacks) }
+
+// hitLatency is the average duration of hits of the cache, in ms.
+func hitLatency(f *record.Figures) float64 { return share(ms(f.HitLatency), f.Hits()) }
