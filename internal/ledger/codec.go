@@ -50,13 +50,8 @@ func (c *Charge) texts() [3]*string { return [3]*string{&c.Carrier, &c.Entry, &c
 
 // EncodedSize is the number of bytes that AppendTo will write.
 func (l *Line) EncodedSize() int {
-	size := 3 + packed.Size(uint64(len(l.Charges)))
-	for _, v := range l.numbers() {
-		size += packed.Size(v)
-	}
-	for _, t := range l.texts() {
-		size += packed.TextSize(*t)
-	}
+	n, s := l.numbers(), l.texts()
+	size := 1 + packed.ListsSize(n[:], s[:]) + packed.Size(uint64(len(l.Charges)))
 	for i := range l.Charges {
 		c := &l.Charges[i]
 		size += packed.TextSize(c.Carrier) + packed.TextSize(c.Entry) + packed.TextSize(c.ValueKey) + packed.Size(uint64(c.Units))
@@ -71,17 +66,8 @@ func costBytes(charges int) int { return (charges + 7) / 8 }
 // for EncodedSize bytes. Times keep nanoseconds and come back in UTC.
 func (l *Line) AppendTo(dst []byte) []byte {
 	n, s := l.numbers(), l.texts()
-	dst = append(dst, codecVersion, byte(len(n)))
-	for _, v := range n {
-		dst = packed.Append(dst, v)
-	}
-	dst = append(dst, byte(len(s)))
-	for _, t := range s {
-		dst = packed.Append(dst, uint64(len(*t)))
-	}
-	for _, t := range s {
-		dst = append(dst, *t...)
-	}
+	dst = packed.AppendLists(append(dst, codecVersion), n[:], s[:])
+	dst = packed.AppendTexts(dst, s[:])
 	dst = packed.Append(dst, uint64(len(l.Charges)))
 	for i := range l.Charges {
 		dst = l.Charges[i].appendTo(dst)

@@ -24,6 +24,43 @@ func Size(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 // TextSize is the number of bytes of a text with its length before it.
 func TextSize(s string) int { return Size(uint64(len(s))) + len(s) }
 
+// AppendLists appends a count byte and the numbers, then a count byte and the lengths of
+// the texts: what Decoder.Numbers and Decoder.Lengths take. There are 255 of each at the
+// most. Nothing is kept of either.
+func AppendLists(dst []byte, numbers []uint64, texts []*string) []byte {
+	dst = append(dst, byte(len(numbers)))
+	for _, v := range numbers {
+		dst = Append(dst, v)
+	}
+	dst = append(dst, byte(len(texts)))
+	for _, t := range texts {
+		dst = Append(dst, uint64(len(*t)))
+	}
+	return dst
+}
+
+// AppendTexts appends the texts, end to end.
+func AppendTexts(dst []byte, texts []*string) []byte {
+	for _, t := range texts {
+		if len(*t) > 0 { // many are not
+			dst = append(dst, *t...)
+		}
+	}
+	return dst
+}
+
+// ListsSize is the number of bytes that AppendLists and AppendTexts add.
+func ListsSize(numbers []uint64, texts []*string) int {
+	size := 2
+	for _, v := range numbers {
+		size += Size(v)
+	}
+	for _, t := range texts {
+		size += TextSize(*t)
+	}
+	return size
+}
+
 // Nanos is a time as nanoseconds since 1970. The zero time is 0, which keeps it apart
 // from the beginning of that year, at which nothing is written.
 func Nanos(t time.Time) uint64 {

@@ -2,6 +2,7 @@ package packed_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -35,6 +36,37 @@ func TestNumbersComeBack(t *testing.T) {
 			}
 		}
 		if string(d.Rest) != "x" || d.Err != nil {
+			t.Errorf("rest %q, %v", d.Rest, d.Err)
+		}
+	})
+}
+
+// Lists come back as they were appended, in the size that was announced.
+func TestListsComeBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		numbers := rapid.SliceOfN(rapid.Uint64(), 0, 40).Draw(t, "numbers")
+		words := rapid.SliceOfN(rapid.String(), 0, 40).Draw(t, "texts")
+		texts := make([]*string, len(words))
+		for i := range words {
+			texts[i] = &words[i]
+		}
+		b := packed.AppendTexts(packed.AppendLists(nil, numbers, texts), texts)
+		if size := packed.ListsSize(numbers, texts); size != len(b) {
+			t.Fatalf("%d bytes instead of %d", len(b), size)
+		}
+		d := packed.Decoder{Rest: b, Malformed: errBroken}
+		got, lens := make([]uint64, len(numbers)), make([]uint64, len(words))
+		d.Numbers(got)
+		if extra := d.Lengths(lens); extra != 0 || !slices.Equal(got, numbers) {
+			t.Errorf("%d and %d bytes more instead of %d", got, extra, numbers)
+		}
+		for i, n := range lens {
+			if text := string(d.Bytes(n)); text != words[i] {
+				t.Errorf("text %d is %q instead of %q", i, text, words[i])
+			}
+		}
+		if len(d.Rest) > 0 || d.Err != nil {
 			t.Errorf("rest %q, %v", d.Rest, d.Err)
 		}
 	})

@@ -114,13 +114,7 @@ func fromFloatBits(n uint64) float64 { return math.Float64frombits(bits.ReverseB
 // EncodedSize is the number of bytes that AppendTo will write.
 func (a *Attempt) EncodedSize() int {
 	n, s := a.numbers(), a.texts()
-	size := 3 + packed.Size(uint64(len(a.Metadata))) + len(a.Request.Bytes) + len(a.Response.Bytes) + len(a.Closing)
-	for _, v := range n {
-		size += packed.Size(v)
-	}
-	for _, t := range s {
-		size += packed.TextSize(*t)
-	}
+	size := 1 + packed.ListsSize(n[:], s[:]) + packed.Size(uint64(len(a.Metadata))) + len(a.Request.Bytes) + len(a.Response.Bytes) + len(a.Closing)
 	for k, v := range a.Metadata {
 		size += packed.TextSize(k) + packed.TextSize(v)
 	}
@@ -131,25 +125,14 @@ func (a *Attempt) EncodedSize() int {
 // room for EncodedSize bytes. Times keep nanoseconds and come back in UTC.
 func (a *Attempt) AppendTo(dst []byte) []byte {
 	n, s := a.numbers(), a.texts()
-	dst = append(dst, codecVersion, byte(len(n)))
-	for _, v := range n {
-		dst = packed.Append(dst, v)
-	}
-	dst = append(dst, byte(len(s)))
-	for _, t := range s {
-		dst = packed.Append(dst, uint64(len(*t)))
-	}
+	dst = packed.AppendLists(append(dst, codecVersion), n[:], s[:])
 	dst = packed.Append(dst, uint64(len(a.Metadata)))
 	for k, v := range a.Metadata { // lengths and bytes must come in one order, so they alternate
 		dst = packed.Append(dst, uint64(len(k)))
 		dst = packed.Append(dst, uint64(len(v)))
 		dst = append(append(dst, k...), v...)
 	}
-	for _, t := range s {
-		if len(*t) > 0 {
-			dst = append(dst, *t...)
-		}
-	}
+	dst = packed.AppendTexts(dst, s[:])
 	dst = append(dst, a.Request.Bytes...)
 	dst = append(dst, a.Response.Bytes...)
 	return append(dst, a.Closing...)
