@@ -66,15 +66,21 @@ func TestManyWritersAndAReader(t *testing.T) {
 }
 
 func BenchmarkAppend(b *testing.B) {
+	a := recordtest.Chat(1)
+	benchmarkAppend(b, a.EncodedSize(), func(j opened) error { return j.Append(a) })
+}
+
+// benchmarkAppend appends entries of a size to a journal that runs and is trimmed.
+func benchmarkAppend(b *testing.B, size int, put func(opened) error) {
+	b.Helper()
 	j := open(b, journal.Options{Dir: b.TempDir(), MaxBytes: 1 << 40})
 	ctx, cancel := context.WithCancel(b.Context())
 	ran := make(chan error)
 	go func() { ran <- j.Run(ctx) }()
-	a := recordtest.Chat(1)
 	b.ReportAllocs()
-	b.SetBytes(int64(a.EncodedSize()))
+	b.SetBytes(int64(size))
 	for n := 0; b.Loop(); n++ {
-		if err := j.Append(a); err != nil {
+		if err := put(j); err != nil {
 			b.Fatal(err)
 		}
 		if n%4096 == 0 {

@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -250,24 +249,8 @@ func TestAppendOfALineAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkAppendLine(b *testing.B) {
-	j := open(b, journal.Options{Dir: b.TempDir(), MaxBytes: 1 << 40})
-	ctx, cancel := context.WithCancel(b.Context())
-	ran := make(chan error)
-	go func() { ran <- j.Run(ctx) }()
 	l := reserved(1)
-	b.ReportAllocs()
-	b.SetBytes(int64(l.EncodedSize()))
-	for n := 0; b.Loop(); n++ {
-		if err := j.AppendLine(l); err != nil {
-			b.Fatal(err)
-		}
-		if n%4096 == 0 {
-			_ = j.Trim(record.Position{Seq: 1 << 62})
-		}
-	}
-	b.StopTimer()
-	cancel()
-	<-ran
+	benchmarkAppend(b, l.EncodedSize(), func(j opened) error { return j.AppendLine(l) })
 }
 
 func BenchmarkReadLines(b *testing.B) {

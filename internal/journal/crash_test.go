@@ -1,38 +1,23 @@
 package journal_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"slices"
-	"strconv"
 	"sync/atomic"
 	"testing"
 
 	"sluice/internal/journal"
+	"sluice/internal/journal/killtest"
 	"sluice/internal/ledger"
 	"sluice/internal/record"
 	"sluice/internal/record/recordtest"
 )
 
-// crashDir and crashFrom are the environment of a child that appends until killed.
-const (
-	crashDir  = "JOURNAL_CRASH_DIR"
-	crashFrom = "JOURNAL_CRASH_FROM"
-)
-
 // appendUntilKilled is the child: four goroutines append as the data plane does, a line
-// and then the record that closes it, and say each number on standard output once both
-// are there.
-func appendUntilKilled(dir string) {
-	from, err := strconv.ParseInt(os.Getenv(crashFrom), 10, 64)
-	if err != nil {
-		panic(err)
-	}
+// and then the record that closes it, and acknowledge each number once both are there.
+func appendUntilKilled(dir string, from int64) {
 	o := small(dir)
 	o.MaxBytes = 1 << 30
 	j, err := journal.Open(o)
@@ -49,42 +34,11 @@ func appendUntilKilled(dir string) {
 				if err := errors.Join(j.AppendLine(reserved(int(n))), j.Append(closing(int(n)))); err != nil {
 					panic(err)
 				}
-				fmt.Fprintln(os.Stdout, n) // one write call: lines do not mix
+				killtest.Acknowledge(n)
 			}
 		}()
 	}
 	select {}
-}
-
-// acknowledged runs a child on dir and kills it after about that many records. It
-// returns the numbers whose Append had returned.
-func acknowledged(t *testing.T, dir string, from, about int) (acked []int) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), crashDir+"="+dir, crashFrom+"="+strconv.Itoa(from))
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		n, err := strconv.Atoi(lines.Text())
-		if err != nil {
-			break // the last line was cut
-		}
-		if acked = append(acked, n); len(acked) == about {
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := cmd.Wait(); err == nil || len(acked) < about {
-		t.Fatalf("the child ended by itself after %d records: %v", len(acked), err)
-	}
-	return acked
 }
 
 // checkLines finds each acknowledged line reserved once and closed once, and every other
@@ -116,7 +70,7 @@ func TestKillLosesNothing(t *testing.T) {
 	dir := t.TempDir()
 	var acked []int
 	for round := range 6 {
-		acked = append(acked, acknowledged(t, dir, round*1_000_000, 1+rand.IntN(1500))...)
+		acked = append(acked, killtest.Acknowledged(t, dir, round*1_000_000, 1+rand.IntN(1500))...)
 	}
 	o := small(dir)
 	o.MaxBytes = 1 << 30

@@ -16,14 +16,13 @@ import (
 	"pgregory.net/rapid"
 
 	"sluice/internal/journal"
+	"sluice/internal/journal/killtest"
 	"sluice/internal/record"
 	"sluice/internal/record/recordtest"
 )
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(crashDir); dir != "" {
-		appendUntilKilled(dir)
-	}
+	killtest.Child(appendUntilKilled)
 	goleak.VerifyTestMain(m)
 }
 

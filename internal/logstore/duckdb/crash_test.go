@@ -1,21 +1,18 @@
 package duckdb_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"sluice/internal/journal"
+	"sluice/internal/journal/killtest"
 	"sluice/internal/logstore"
 	"sluice/internal/logstore/bodies"
 	"sluice/internal/logstore/duckdb"
@@ -23,16 +20,8 @@ import (
 	"sluice/internal/record/recordtest"
 )
 
-// crashDir and crashFrom are the environment of a child that appends until killed.
-const (
-	crashDir  = "LOGSTORE_CRASH_DIR"
-	crashFrom = "LOGSTORE_CRASH_FROM"
-)
-
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(crashDir); dir != "" {
-		appendUntilKilled(dir)
-	}
+	killtest.Child(appendUntilKilled)
 	os.Exit(m.Run())
 }
 
@@ -67,13 +56,9 @@ func startNode(ctx context.Context, dir string) (*node, error) {
 
 func (n *node) close() error { return errors.Join(n.db.Close(), n.files.Close(), n.journal.Close()) }
 
-// appendUntilKilled is the child: it appends, says each number on standard output
-// once Append has returned, and moves records to the log store all the while.
-func appendUntilKilled(dir string) {
-	from, err := strconv.ParseInt(os.Getenv(crashFrom), 10, 64)
-	if err != nil {
-		panic(err)
-	}
+// appendUntilKilled is the child: it appends, acknowledges each number once Append
+// has returned, and moves records to the log store all the while.
+func appendUntilKilled(dir string, from int64) {
 	n, err := startNode(context.Background(), dir)
 	if err != nil {
 		panic(err)
@@ -92,42 +77,11 @@ func appendUntilKilled(dir string) {
 				if err := n.journal.Append(recordtest.Chat(int(i))); err != nil {
 					panic(err)
 				}
-				fmt.Fprintln(os.Stdout, i) // one write call: lines do not mix
+				killtest.Acknowledge(i)
 			}
 		}()
 	}
 	select {}
-}
-
-// acknowledged runs a child on dir and kills it after about that many records. It
-// returns the numbers whose Append had returned.
-func acknowledged(t *testing.T, dir string, from, about int) (acked []int) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), crashDir+"="+dir, crashFrom+"="+strconv.Itoa(from))
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		n, err := strconv.Atoi(lines.Text())
-		if err != nil {
-			break // the last line was cut
-		}
-		if acked = append(acked, n); len(acked) == about {
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := cmd.Wait(); err == nil || len(acked) < about {
-		t.Fatalf("the child ended by itself after %d records: %v", len(acked), err)
-	}
-	return acked
 }
 
 // Killed at any instant, the log has every record whose Append returned, once,
@@ -137,7 +91,7 @@ func TestKillNeitherLosesNorDoubles(t *testing.T) {
 	dir := t.TempDir()
 	var acked []int
 	for round := range 8 {
-		acked = append(acked, acknowledged(t, dir, round*1_000_000, 1+rand.IntN(1500))...)
+		acked = append(acked, killtest.Acknowledged(t, dir, round*1_000_000, 1+rand.IntN(1500))...)
 	}
 	n, err := startNode(t.Context(), dir)
 	if err != nil {
