@@ -35,8 +35,9 @@ const (
 
 // api is the administration of the gateway, over HTTP.
 type api struct {
-	node *node
-	key  string
+	node  *node
+	key   string // of the workspace
+	admin string // of the organisation
 }
 
 // price is what a token costs, in nano-dollars.
@@ -69,7 +70,7 @@ func (a *api) price(ctx context.Context) (price, error) {
 
 // newEpoch makes the keys of an epoch.
 func (a *api) newEpoch(ctx context.Context, number int, r *rand.Rand) (*epoch, error) {
-	e := &epoch{number: number}
+	e := &epoch{number: number, began: time.Now()}
 	for _, dollars := range []int64{wideLimit, tightLimitMin + r.Int64N(tightLimitMax-tightLimitMin)} {
 		var made struct{ ID, Key string }
 		err := a.call(ctx, http.MethodPost, "/api-keys/workspace/service", map[string]any{
@@ -116,6 +117,7 @@ func (a *api) books(ctx context.Context, k *key) (b books, err error) {
 
 // logged is what is read of an entry of the request log.
 type logged struct {
+	ID        string            `json:"id"`
 	RequestID string            `json:"request_id"`
 	Cost      *float64          `json:"cost"` // cents
 	Bound     float64           `json:"cost_bound"`
@@ -126,12 +128,53 @@ type logged struct {
 }
 
 func (l *logged) entry() entry {
-	e := entry{requestID: l.RequestID, state: l.State, in: l.In, out: l.Out, bound: nano(l.Bound, nanoOfCent), priced: l.Cost != nil}
+	e := entry{id: l.ID, requestID: l.RequestID, state: l.State, in: l.In, out: l.Out, bound: nano(l.Bound, nanoOfCent), priced: l.Cost != nil}
 	if e.priced {
 		e.cost = nano(*l.Cost, nanoOfCent)
 	}
 	e.number, _ = strconv.Atoi(l.Metadata[numberField]) // 0: a crash left no metadata
 	return e
+}
+
+// rateStep is the part of a price that a factor is a multiple of.
+const rateStep = 10
+
+// adjust has a token of input cost so many tenths of its price.
+func (a *api) adjust(ctx context.Context, tenths int64) error {
+	return a.call(ctx, http.MethodPut, "/integrations/"+upstreamSlug, map[string]any{
+		"pricing_adjustments": map[string]any{"multiplier": map[string]any{"request_token": float64(tenths) / rateStep}},
+	}, nil)
+}
+
+// reRate bills the calls since an instant again and returns how many of them cost
+// something else.
+func (a *api) reRate(ctx context.Context, from time.Time) (changed int, err error) {
+	var out struct{ Changed int }
+	order := *a
+	order.key = a.admin
+	err = order.call(ctx, http.MethodPost, "/model-configs/pricing/re-rate", map[string]any{
+		"time_of_generation_min": from.UTC(), "time_of_generation_max": from.Add(24 * time.Hour).UTC(), "dry_run": false,
+	}, &out)
+	return out.Changed, err
+}
+
+// changes reads what re-ratings did to an entry, the oldest first.
+func (a *api) changes(ctx context.Context, id string) ([]change, error) {
+	var shown struct {
+		List []struct {
+			Operation string  `json:"operation_id"`
+			Before    float64 `json:"cost_before"` // dollars
+			After     float64 `json:"cost_after"`
+		} `json:"cost_corrections"`
+	}
+	if err := a.call(ctx, http.MethodGet, "/logs/"+id, nil, &shown); err != nil {
+		return nil, err
+	}
+	out := make([]change, len(shown.List))
+	for i, c := range shown.List {
+		out[i] = change{c.Operation, nano(c.Before, nanoOfDollar), nano(c.After, nanoOfDollar)}
+	}
+	return out, nil
 }
 
 // caughtUp waits until the request log has every record of the journal.
@@ -191,7 +234,12 @@ func (a *api) do(ctx context.Context, method, address string, body io.Reader) ([
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxPage))
 	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s %s: %s: %.300s", method, req.URL.Path, resp.Status, text)
+		err = &refusal{fmt.Sprintf("%s %s: %s: %.300s", method, req.URL.Path, resp.Status, text)}
 	}
 	return text, err
 }
+
+// refusal is an answer of a living gateway that is none of those expected.
+type refusal struct{ text string }
+
+func (r *refusal) Error() string { return r.text }

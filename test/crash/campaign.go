@@ -9,6 +9,7 @@ import (
 	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"sluice/test/bench/target"
@@ -43,7 +44,8 @@ type campaign struct {
 	node     *node
 	api      *api
 	provider *provider
-	price    price
+	list     price // what a token costs without a factor
+	rate     int64 // nano-dollars that a token of input costs now
 	epochs   []*epoch
 	tally    tally
 	kept     bool // the data stay for somebody to look at
@@ -79,23 +81,24 @@ func prepare(ctx context.Context, o options) (_ *campaign, err error) {
 
 // found starts the gateway for the first time and saves the upstream in it.
 func (c *campaign) found(ctx context.Context) error {
-	key := "crash-" + rand.Text()
+	key, admin := "crash-"+rand.Text(), "crash-"+rand.Text()
 	path, err := filepath.Abs(c.program)
 	if err != nil {
 		return err
 	}
 	c.node = &node{path: path, dir: c.dir, env: append(c.db.Env(),
 		"HOME="+c.dir, "LISTEN=127.0.0.1", "PORT=0", "DATA_DIR="+filepath.Join(c.dir, "data"), "LOG_LEVEL=warn",
-		"BOOTSTRAP_ADMIN_KEY=crash-"+rand.Text(), "BOOTSTRAP_WORKSPACE_KEY="+key, "TRUSTED_CUSTOM_HOSTS=127.0.0.1",
+		"BOOTSTRAP_ADMIN_KEY="+admin, "BOOTSTRAP_WORKSPACE_KEY="+key, "TRUSTED_CUSTOM_HOSTS=127.0.0.1",
 		"ADMIN_REQUESTS_PER_MINUTE=0", "ENCRYPTION_KEY=a sealing key of the crash campaign")}
 	if _, err := c.node.start(ctx); err != nil {
 		return err
 	}
-	c.api = &api{node: c.node, key: key}
+	c.api = &api{node: c.node, key: key, admin: admin}
 	if err := c.api.saveUpstream(ctx, c.provider.url()); err != nil {
 		return err
 	}
-	c.price, err = c.api.price(ctx)
+	c.list, err = c.api.price(ctx)
+	c.rate = c.list.in
 	return err
 }
 
@@ -122,6 +125,7 @@ func (c *campaign) once(ctx context.Context, i int) error {
 		if err != nil {
 			return err
 		}
+		e.charge(c.rate)
 		c.epochs = append(c.epochs, e)
 	}
 	e := c.epochs[len(c.epochs)-1]
@@ -136,6 +140,11 @@ func (c *campaign) once(ctx context.Context, i int) error {
 	if err := c.check(ctx, c.epochs[len(c.epochs)-1:]); err != nil {
 		return fmt.Errorf("%s: %w", m, err)
 	}
+	if (i+1)%runsOfEpoch == 0 || i+1 == c.runs {
+		if err := c.settle(ctx, e, r); err != nil {
+			return fmt.Errorf("%s, billed again: %w", m, err)
+		}
+	}
 	c.tally.add(m, e.count().less(before))
 	if (i+1)%25 == 0 {
 		fmt.Fprintln(c.say, c.tally.String())
@@ -145,11 +154,26 @@ func (c *campaign) once(ctx context.Context, i int) error {
 
 // killUnderLoad returns when the gateway is dead and all callers know it.
 func (c *campaign) killUnderLoad(ctx context.Context, e *epoch, m moment, r *mathrand.Rand) error {
+	entries, err := newWatch(filepath.Join(c.dir, "data", "journal"))
+	if err != nil {
+		return err
+	}
 	kill := c.provider.arm(m, c.node.life.kill)
 	defer c.provider.disarm()
 	timer := time.AfterFunc(m.after, kill)
 	defer timer.Stop()
-	return newLoad(c, e, m, kill, r).run(ctx)
+	var errs [3]error
+	load, order := newLoad(c, e, m, kill, r), c.newOrder(e, m, r)
+	watching, enough := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	if m.order >= 0 {
+		work.Go(func() { errs[0] = order.give(ctx, c.node.life.ended) })
+		work.Go(func() { errs[1] = entries.run(watching, c.provider.reached) })
+	}
+	errs[2] = load.run(ctx)
+	enough()
+	work.Wait()
+	return errors.Join(errs[:]...)
 }
 
 // restart starts the gateway, after it was killed again while it came up as often as the
@@ -185,13 +209,22 @@ func (c *campaign) check(ctx context.Context, epochs []*epoch) error {
 			if err != nil {
 				return err
 			}
-			t := truth{price: c.price, limit: k.limit, calls: e.callsOf(k), served: c.provider.served(e.number)}
+			t := truth{prices: c.prices(e), limit: k.limit, calls: e.callsOf(k), served: c.provider.served(e.number)}
 			if wrong := t.judge(b); len(wrong) > 0 {
 				return &mismatch{epoch: e.number, key: k.id, what: wrong}
 			}
 		}
 	}
 	return nil
+}
+
+// prices are those that there may have been in an epoch.
+func (c *campaign) prices(e *epoch) []price {
+	var out []price
+	for _, in := range e.charged() {
+		out = append(out, price{in, c.list.out})
+	}
+	return out
 }
 
 // close ends everything, and removes the data unless somebody has to look at them.

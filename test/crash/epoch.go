@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"sync"
+	"time"
 )
 
 // key is a key of the gateway with a budget.
@@ -45,9 +47,32 @@ func (c *call) body(epoch int) []byte {
 type epoch struct {
 	number int
 	keys   []*key
+	began  time.Time
 
-	mu    sync.Mutex // guards calls
+	mu    sync.Mutex // guards what follows
 	calls []*call
+	rates []int64 // that a token of input may have cost, in nano-dollars; the last one is that of now
+}
+
+// charge notes that a token of input may cost so much from now on.
+func (e *epoch) charge(rate int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.rates = append(e.rates, rate)
+}
+
+// charged are the rates that there may have been.
+func (e *epoch) charged() []int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.rates)
+}
+
+// billed notes that all of the epoch was billed again, at the last rate.
+func (e *epoch) billed() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.rates = e.rates[len(e.rates)-1:]
 }
 
 // begin makes the next call.

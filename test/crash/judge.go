@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -14,6 +16,7 @@ type books struct {
 
 // entry is an attempt in the request log.
 type entry struct {
+	id          string
 	number      int // of the call; 0: a crash left only its bound
 	requestID   string
 	state       string
@@ -31,6 +34,36 @@ func (e *entry) call(p price) int {
 	return int(e.bound / (p.out * lengthStep))
 }
 
+// costs reports whether an entry costs what its tokens do at one of some prices.
+func (e *entry) costs(w work, prices []price) bool {
+	return slices.ContainsFunc(prices, func(p price) bool { return e.cost == p.of(w) })
+}
+
+// change is what a re-rating did to an entry, in nano-dollars.
+type change struct {
+	operation     string
+	before, after int64
+}
+
+// judgeChanges returns what is wrong with the corrections of an entry, the oldest first:
+// each goes on from the one before, none was made twice, and the last is what holds.
+func judgeChanges(e *entry, changes []change) string {
+	for i, c := range changes {
+		switch {
+		case c.before == c.after:
+			return fmt.Sprintf("a correction that changes nothing: %+v of %+v", changes, *e)
+		case slices.ContainsFunc(changes[:i], func(o change) bool { return o.operation == c.operation }):
+			return fmt.Sprintf("corrected twice by one re-rating: %+v of %+v", changes, *e)
+		case i > 0 && c.before != changes[i-1].after:
+			return fmt.Sprintf("a correction that does not follow the one before: %+v of %+v", changes, *e)
+		}
+	}
+	if n := len(changes); n > 0 && changes[n-1].after != e.cost {
+		return fmt.Sprintf("another cost than the last correction says: %+v of %+v", changes, *e)
+	}
+	return ""
+}
+
 // The states of a line of the ledger, as the request log has them.
 const (
 	settled  = "settled"
@@ -40,8 +73,8 @@ const (
 
 // truth is what really happened with a key.
 type truth struct {
-	price  price
-	limit  int64 // nano-dollars
+	prices []price // there may have been, of which only the input differs
+	limit  int64   // nano-dollars
 	calls  map[int]call
 	served map[int]work // what the upstream did, also for other keys
 }
@@ -50,9 +83,11 @@ type truth struct {
 func (t *truth) judge(b books) (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	of, requests, sum := map[int]*entry{}, map[string]bool{}, int64(0)
+	least, most := t.span()
+	var corrected int64 // what re-rating may have added behind the limit
 	for i := range b.entries {
 		e := &b.entries[i]
-		n := e.call(t.price)
+		n := e.call(least)
 		switch {
 		case requests[e.requestID]:
 			say("request %s is in the log twice", e.requestID)
@@ -67,12 +102,13 @@ func (t *truth) judge(b books) (wrong []string) {
 		}
 		of[n], requests[e.requestID] = e, true
 		sum += e.cost
+		corrected += e.in * (most.in - least.in)
 	}
 	var real int64
 	for n, c := range t.calls {
 		w, asked := t.served[n]
 		if asked {
-			real += t.price.of(w)
+			real += least.of(w)
 		}
 		if fault := t.judgeCall(&c, of[n], w, asked); fault != "" {
 			say("call %d: %s", n, fault)
@@ -81,15 +117,22 @@ func (t *truth) judge(b books) (wrong []string) {
 	if b.used != sum {
 		say("the budget has %d used, the log comes to %d", b.used, sum)
 	}
-	if max(b.used, real) > t.limit {
+	if max(b.used, real) > t.limit+corrected {
 		say("the budget of %d was passed: %d by the books, %d by the upstream", t.limit, b.used, real)
 	}
 	return wrong
 }
 
+// span is the lowest price and the highest.
+func (t *truth) span() (least, most price) {
+	byIn := func(a, b price) int { return cmp.Compare(a.in, b.in) }
+	return slices.MinFunc(t.prices, byIn), slices.MaxFunc(t.prices, byIn)
+}
+
 // judgeCall returns what is wrong with the entry of a call, if it has one.
 func (t *truth) judgeCall(c *call, e *entry, w work, asked bool) string {
-	cost := t.price.of(w)
+	least, _ := t.span()
+	cost := least.of(w)
 	switch {
 	case w.times > 1:
 		return fmt.Sprintf("the upstream was asked %d times", w.times)
@@ -104,11 +147,11 @@ func (t *truth) judgeCall(c *call, e *entry, w work, asked bool) string {
 	case c.result == refused:
 		return expect(!asked && e.cost == 0, "refused, but the upstream was asked or it cost something: %+v", e)
 	case e.state == settled:
-		return expect(e.cost == cost && e.in == w.in && e.out == w.out && e.cost <= e.bound, "the upstream served %d and %d tokens, which cost %d: %+v", w.in, w.out, cost, e)
+		return expect(e.costs(w, t.prices) && e.in == w.in && e.out == w.out && cost <= e.bound, "the upstream served %d and %d tokens, which cost %d at least, at prices of %+v: %+v", w.in, w.out, cost, t.prices, e)
 	case c.result == answered:
 		return fmt.Sprintf("answered, and not settled: %+v", *e)
 	case e.state == unknown:
-		return expect(e.cost == e.bound && e.cost >= cost, "the upstream served what costs %d: %+v", cost, e)
+		return expect(e.cost == e.bound && e.cost >= cost, "the upstream served what costs %d at least: %+v", cost, e)
 	case asked:
 		return fmt.Sprintf("the upstream was asked, which no line says: %+v", *e)
 	}

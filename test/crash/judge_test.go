@@ -5,6 +5,27 @@ import (
 	"testing"
 )
 
+// Corrections that do not follow one from the other are found.
+func TestJudgeChanges(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		changes []change
+		want    string
+	}{
+		"none":               {nil, ""},
+		"one after another":  {[]change{{"x", 900, 700}, {"y", 700, 500}}, ""},
+		"twice":              {[]change{{"x", 900, 700}, {"x", 700, 500}}, "corrected twice"},
+		"nothing":            {[]change{{"x", 500, 500}}, "changes nothing"},
+		"one is missing":     {[]change{{"x", 900, 700}, {"y", 600, 500}}, "does not follow"},
+		"the last is not it": {[]change{{"x", 900, 700}}, "another cost"},
+	} {
+		got := judgeChanges(&entry{cost: 500}, c.changes)
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // Every kind of wrong book is found, and right ones are not.
 func TestJudge(t *testing.T) {
 	t.Parallel()
@@ -40,8 +61,10 @@ func TestJudge(t *testing.T) {
 			b.entries[3].bound, b.entries[3].cost = 7_000_400, 7_000_400
 			b.used += 3_000_000
 		}, "nobody made call 7"},
+		{"billed at a price of before", func(_ *truth, b *books) { b.entries[0].cost -= 100; b.used -= 100 }, ""},
+		{"raised above the limit by a re-rating", func(w *truth, b *books) { w.limit = b.used - 100 }, ""},
 		{"another request id", func(_ *truth, b *books) { b.entries[0].requestID = "z" }, "answered as a"},
-		{"another cost", func(_ *truth, b *books) { b.entries[0].cost++; b.used++ }, "which cost 501000"},
+		{"another cost", func(_ *truth, b *books) { b.entries[0].cost++; b.used++ }, "which cost 500900 at least"},
 		{"no cost", func(_ *truth, b *books) { b.entries[1].priced = false }, "no cost"},
 		{"answered, and not settled", func(_ *truth, b *books) { b.entries[0].state = "estimated" }, "answered, and not settled"},
 		{"released though the upstream was asked", func(_ *truth, b *books) {
@@ -60,7 +83,7 @@ func TestJudge(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := truth{
-				price: price{in: 100, out: 10_000}, limit: 10_000_000,
+				prices: []price{{in: 100, out: 10_000}, {in: 90, out: 10_000}}, limit: 10_000_000,
 				calls: map[int]call{
 					1: {number: 1, result: answered, requestID: "a"}, 2: {number: 2, result: refused, requestID: "b"},
 					3: {number: 3}, 4: {number: 4},

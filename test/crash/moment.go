@@ -19,6 +19,14 @@ const (
 	received stage = "received" // the caller has all of it
 )
 
+// The stages of a re-rating, by what it writes to the journal: a mark, a correction for
+// each attempt, and a mark again, behind which it waits for the log to have them.
+const (
+	marked    stage = "marked"
+	corrected stage = "corrected"
+	reRated   stage = "re-rated" // whoever ordered it has the answer; budgets follow
+)
+
 // moment is when the gateway is killed.
 type moment struct {
 	name  string
@@ -26,6 +34,7 @@ type moment struct {
 	nth   int             // from 1; 0: by the clock alone
 	after time.Duration   // since the load began: then at the latest
 	again []time.Duration // kills of the starting gateway, since it was launched
+	order time.Duration   // since the load began: then a re-rating is ordered; below 0: none is
 }
 
 // The windows of the kills by the clock.
@@ -35,13 +44,45 @@ const (
 	sumsAreStored = time.Second             // the interval of the sums, from the first call on
 	sumsWindow    = 150 * time.Millisecond
 	startWindow   = 700 * time.Millisecond
+	orderWindow   = 600 * time.Millisecond
+	longestOrder  = 4 * time.Second // until a re-rating has come to a stage
 )
 
 // stages are those of moments, in turn.
 var stages = [...]stage{dialled, asked, half, served, received}
 
-// moment draws when the gateway is killed next.
+// moment draws when the gateway is killed next, and whether a re-rating is under way.
 func (c *campaign) moment(r *rand.Rand) moment {
+	m := callMoment(r)
+	switch n := r.IntN(10); {
+	case n < 3:
+		return reRatingMoment(r)
+	case n < 7:
+		m.order = time.Duration(r.Int64N(int64(orderWindow)))
+	default:
+		m.order = -1
+	}
+	return m
+}
+
+// reRatingMoment draws a stage of a re-rating.
+func reRatingMoment(r *rand.Rand) moment {
+	m := moment{after: longestOrder, order: time.Duration(r.Int64N(int64(orderWindow)))}
+	switch r.IntN(6) {
+	case 0:
+		m.name, m.stage, m.nth = "re-rating begun", marked, 1
+	case 1:
+		m.name, m.stage, m.nth = "all corrected", marked, 2
+	case 2:
+		m.name, m.stage, m.nth = string(reRated), reRated, 1
+	default:
+		m.name, m.stage, m.nth = string(corrected), corrected, 1+r.IntN(200)
+	}
+	return m
+}
+
+// callMoment draws an instant, or a stage of a call.
+func callMoment(r *rand.Rand) moment {
 	switch n := r.IntN(10); {
 	case n < 4:
 		return moment{name: "by the clock", after: time.Duration(r.Int64N(int64(longestLoad)))}
@@ -61,7 +102,7 @@ func (c *campaign) moment(r *rand.Rand) moment {
 func (m moment) String() string {
 	switch {
 	case m.nth > 0:
-		return fmt.Sprintf("killed when call %d was %s", m.nth, m.stage)
+		return fmt.Sprintf("killed at %s, number %d", m.stage, m.nth)
 	case len(m.again) > 0:
 		return fmt.Sprintf("killed after %s, and starting after %s", m.after, m.again)
 	}

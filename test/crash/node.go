@@ -14,7 +14,7 @@ import (
 )
 
 // startLimit is the longest that a start may take, on a busy machine.
-const startLimit = 60 * time.Second
+const startLimit = 3 * time.Minute
 
 // node is the gateway that is killed, life after life. It is not safe for concurrent use.
 type node struct {

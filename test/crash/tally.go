@@ -15,6 +15,9 @@ type tally struct {
 	runs     map[string]int // by the name of the moment
 	starts   int            // that were killed before they had ended
 	counts   counts
+	ordered  int // re-ratings
+	finished int // those of them that were answered
+	changed  int // attempts that these corrected
 	restarts []time.Duration
 }
 
@@ -34,8 +37,8 @@ func (t *tally) String() string {
 		total += t.runs[name]
 		kinds = append(kinds, fmt.Sprintf("%s %d", name, t.runs[name]))
 	}
-	return fmt.Sprintf("%s, seed %d: %d runs (%s), %d kills of a start; %d calls answered, %d refused, %d cut off; restart %s",
-		t.engine, t.seed, total, strings.Join(kinds, ", "), t.starts, t.counts.answered, t.counts.refused, t.counts.lost, spread(t.restarts))
+	return fmt.Sprintf("%s, seed %d: %d runs (%s), %d kills of a start; %d calls answered, %d refused, %d cut off; %d re-ratings, %d of them answered, with %d corrections; restart %s",
+		t.engine, t.seed, total, strings.Join(kinds, ", "), t.starts, t.counts.answered, t.counts.refused, t.counts.lost, t.ordered, t.finished, t.changed, spread(t.restarts))
 }
 
 // spread is the middle and the end of some durations.
