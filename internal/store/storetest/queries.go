@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"sluice/internal/fault"
@@ -110,6 +112,44 @@ func pages(t *testing.T, s *store.Store) {
 		_, err := s.List(t.Context(), q)
 		wantCode(t, fmt.Sprintf("limit %d, offset %d", q.Limit, q.Offset), err, fault.InvalidRequest)
 	}
+}
+
+// every is like all pages of a list, but that records are bare and bodies do not last.
+func every(t *testing.T, s *store.Store) {
+	k := kind(t)
+	recs := make([]resource.Record, 25)
+	for i := range recs {
+		recs[i] = sample(k, "s"+strconv.Itoa(i))
+		if i%3 == 0 {
+			recs[i].Slug = ""
+		}
+		recs[i].Body = []byte(`{"n":"` + strings.Repeat("x", i) + `"}`)
+		recs[i].Index = []resource.IndexEntry{{Name: "odd", Value: strconv.Itoa(i % 2)}}
+	}
+	put(t, s, recs...)
+	for name, c := range map[string]struct {
+		q    resource.Query
+		want int
+	}{
+		"all":         {resource.Query{Limit: 10}, 25},
+		"whole pages": {resource.Query{Limit: 5, Newest: true}, 25},
+		"some":        {resource.Query{Limit: 3, Index: []resource.IndexEntry{{Name: "odd", Value: "1"}}}, 12},
+		"none":        {resource.Query{IDs: []string{}}, 0},
+	} {
+		c.q.Kind, c.q.Bare = k, true
+		var got []resource.Record
+		must(t, s.Each(t.Context(), c.q, func(r resource.Record) {
+			r.Body = bytes.Clone(r.Body)
+			got = append(got, r)
+		}))
+		c.q.Limit, c.q.Newest = 0, false
+		want, err := s.List(t.Context(), c.q)
+		must(t, err)
+		if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" || len(got) != c.want {
+			t.Errorf("%s: got %d records (-want +got):\n%s", name, len(got), d)
+		}
+	}
+	wantCode(t, "limit 1001", s.Each(t.Context(), resource.Query{Kind: k, Limit: 1001}, nil), fault.InvalidRequest)
 }
 
 func links(t *testing.T, s *store.Store) {

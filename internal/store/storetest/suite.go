@@ -35,6 +35,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 			{"a failed rewriting", failedRewrite},
 			{"filters", filters},
 			{"pages", pages},
+			{"every record", every},
 			{"links", links},
 			{"any text", anyText},
 			{"agree with a model", model},
