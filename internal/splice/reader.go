@@ -1,6 +1,9 @@
 package splice
 
-import "iter"
+import (
+	"bytes"
+	"iter"
+)
 
 // Reader reads a JSON text from front to back, each byte once. Where Members and Elements
 // of this package cut a text into pieces that are cut again, its loops nest:
@@ -42,6 +45,15 @@ func (r *Reader) Raw() []byte {
 		return r.s.b[from:r.at]
 	}
 	return nil
+}
+
+// Same reads the value to come if it is written as that list or object, which was read
+// from a like text before, and reports whether it was: a comparison, however much is in it.
+func (r *Reader) Same(as []byte) bool {
+	if len(as) == 0 || !bytes.HasPrefix(r.s.b[r.at:], as) {
+		return false
+	}
+	return r.goTo(r.at + len(as))
 }
 
 // Null reads the value to come if it is null, and reports whether it was.

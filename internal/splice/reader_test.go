@@ -3,6 +3,7 @@ package splice_test
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,6 +75,24 @@ func TestReaderPassesOver(t *testing.T) {
 	}
 	if want := []string{"a", "list", "2", `[ {"x":1}, 2 ,[]]`, "e"}; !reflect.DeepEqual(got, want) || !r.Whole() {
 		t.Errorf("got %q, whole %v; want %q", got, r.Whole(), want)
+	}
+}
+
+// A value is passed over as a whole if it is the one that is known, and else not at all.
+func TestReaderSame(t *testing.T) {
+	t.Parallel()
+	for known, want := range map[string]bool{`[1,"a"]`: true, `[1, "a"]`: false, `[1,"b"]`: false, "": false} {
+		r := splice.NewReader([]byte(`{"a":[1,"a"],"b":2}`))
+		var got []string
+		for name := range r.Members() {
+			if same := string(name) == "a" && r.Same([]byte(known)); string(name) == "a" && same != want {
+				t.Errorf("%s: same %v", known, same)
+			}
+			got = append(got, string(name))
+		}
+		if !slices.Equal(got, []string{"a", "b"}) || !r.Whole() {
+			t.Errorf("%s: read %q, whole %v", known, got, r.Whole())
+		}
 	}
 }
 
