@@ -20,6 +20,7 @@ import (
 // source is what the copy is made from; *store.Store is one.
 type source interface {
 	List(ctx context.Context, q resource.Query) ([]resource.Record, error)
+	Each(ctx context.Context, q resource.Query, f func(resource.Record)) error // f may keep all but the body
 	Changes(ctx context.Context, after int64, limit int) ([]resource.Change, error)
 	LastChange(ctx context.Context) (int64, error)
 }
@@ -45,11 +46,11 @@ type Directory struct {
 
 	counted Counted // set before Load
 
-	turn    chan struct{} // has a place for who loads or looks: guards seq, parts, scopes and scratch
-	seq     int64
-	parts   parts
-	scopes  scopeSets
-	scratch []byte // of decodeKey
+	turn   chan struct{} // has a place for who loads or looks: guards seq, parts, scopes and texts
+	seq    int64
+	parts  parts
+	scopes scopeSets
+	texts  texts
 
 	mu   sync.Mutex // guards next
 	next *look      // that nobody began yet; nil when nobody waits for one
@@ -57,7 +58,7 @@ type Directory struct {
 
 // New makes a directory; Load fills it.
 func New(src source, box *sealed.Box, limits routing.Limits, log *slog.Logger) *Directory {
-	d := &Directory{src: src, box: box, limits: limits, log: log, wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), scopes: make(scopeSets)}
+	d := &Directory{src: src, box: box, limits: limits, log: log, wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), scopes: newScopeSets(), texts: make(texts)}
 	d.now.Store(&Snapshot{})
 	return d
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
 	"sluice/internal/keys"
 	"sluice/internal/resource"
 	"sluice/internal/tenant"
@@ -15,45 +13,33 @@ import (
 // asks for: reading them would double the work.
 var bare = map[string]bool{keys.Kind: true, tenant.MemberKind: true}
 
-// pagesAhead is how many pages are read while the one before them is decoded.
-const pagesAhead = 2
-
-// loadAll reads every record that is followed. One goroutine reads and another one
-// decodes: with many keys either takes as long.
+// loadAll reads every record that is followed.
 func (d *Directory) loadAll(ctx context.Context) error {
-	pages := make(chan []resource.Record, pagesAhead)
-	both, ctx := errgroup.WithContext(ctx)
-	both.Go(func() error {
-		defer close(pages)
-		for kind := range decoders {
-			if err := d.readKind(ctx, kind, pages); err != nil {
-				return err
-			}
+	for kind := range decoders {
+		load := d.loadPages
+		if bare[kind] {
+			load = d.loadBare
 		}
-		return nil
-	})
-	both.Go(func() error {
-		for rows := range pages {
-			for _, r := range rows {
-				d.take(r)
-			}
+		if err := load(ctx, kind); err != nil {
+			return fmt.Errorf("read %s records: %w", kind, err)
 		}
-		return nil
-	})
-	return both.Wait()
+	}
+	return nil
 }
 
-func (d *Directory) readKind(ctx context.Context, kind string, pages chan<- []resource.Record) error {
-	q := resource.Query{Kind: kind, Limit: pageSize, Bare: bare[kind]}
+func (d *Directory) loadBare(ctx context.Context, kind string) error {
+	return d.src.Each(ctx, resource.Query{Kind: kind, Limit: pageSize}, d.take)
+}
+
+func (d *Directory) loadPages(ctx context.Context, kind string) error {
+	q := resource.Query{Kind: kind, Limit: pageSize}
 	for {
 		rows, err := d.src.List(ctx, q)
 		if err != nil {
-			return fmt.Errorf("read %s records: %w", kind, err)
+			return err
 		}
-		select {
-		case pages <- rows:
-		case <-ctx.Done():
-			return ctx.Err()
+		for _, r := range rows {
+			d.take(r)
 		}
 		if len(rows) < q.Limit {
 			return nil
