@@ -19,9 +19,6 @@ func (t *tx) change(kind, id string, deleted bool) {
 	t.changes = append(t.changes, newChange{kind, id, deleted})
 }
 
-// feedAfter reads on behind a place in the feed.
-const feedAfter = "SELECT seq, kind, id, deleted FROM changes WHERE seq > ? ORDER BY seq LIMIT ?"
-
 // changeChunk is how many changes go into one statement.
 const changeChunk = 200
 
@@ -56,9 +53,11 @@ func (s *Store) Changes(ctx context.Context, after int64, limit int) ([]resource
 		return nil, err
 	}
 	var changes []resource.Change
+	behind := statement{"SELECT seq, kind, id, deleted FROM changes WHERE seq > ?", []any{after}}
+	behind.limit(" ORDER BY seq", rowsWanted)
 	err = s.within(ctx, "read the change feed", func(ctx context.Context) error {
 		changes = changes[:0]
-		return s.ask(ctx, statement{feedAfter, []any{after, rowsWanted}}, func(line *sql.Rows) error {
+		return s.ask(ctx, behind, func(line *sql.Rows) error {
 			var c resource.Change
 			err := line.Scan(&c.Seq, &c.Kind, &c.ID, &c.Deleted)
 			changes = append(changes, c)

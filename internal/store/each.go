@@ -27,7 +27,7 @@ func (r reads) Each(ctx context.Context, q resource.Query, f func(resource.Recor
 		s := statement{text: ofEach}
 		s.filter(q)
 		s.onwards(q)
-		s.add(" ORDER BY r.id LIMIT ?", limit)
+		s.limit(" ORDER BY r.id", limit)
 		err := r.within(ctx, "read all of "+q.Kind, func(ctx context.Context) error {
 			n = 0
 			return r.eachLine(ctx, s, func(rec resource.Record) {

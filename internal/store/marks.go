@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strconv"
 
 	"sluice/internal/resource"
 )
@@ -16,31 +17,48 @@ type mark struct {
 	seq int64
 }
 
-// paged reads a page of a query: from a mark where there is one that still holds.
+// marksBack is how many pages before one are looked at for a mark. Who reads several pages
+// at a time asks for some before those that end where they begin were read.
+const marksBack = 50
+
+// paged reads a page of a query: from the nearest mark before it where there is one that
+// still holds.
 func (r reads) paged(ctx context.Context, q resource.Query, limit int64) ([]recordRow, error) {
 	if r.past == nil || q.After != "" {
 		rows, _, err := r.pageAt(ctx, page(q, limit))
 		return rows, err
 	}
-	at := func(offset int) string {
-		var s statement
-		s.filter(q)
-		return fmt.Sprint(q.Newest, offset, s)
-	}
-	if q.Offset > 0 {
-		if m, known := r.past.marks.at(at(q.Offset)); known {
-			behind := q
-			behind.Offset, behind.After = 0, m.id
-			// Of no rows it is not known where the feed stood.
-			if rows, seq, err := r.pageAt(ctx, page(behind, limit)); err != nil || len(rows) > 0 && seq == m.seq {
-				r.markEnd(at, q, rows, seq, limit)
-				return rows, err
-			}
+	at := placesOf(q)
+	if m, offset, known := r.nearest(at, q.Offset, int(limit)); known {
+		behind := q
+		behind.Offset, behind.After = q.Offset-offset, m.id
+		// Of no rows it is not known where the feed stood.
+		if rows, seq, err := r.pageAt(ctx, page(behind, limit)); err != nil || len(rows) > 0 && seq == m.seq {
+			r.markEnd(at, q, rows, seq, limit)
+			return rows, err
 		}
 	}
 	rows, seq, err := r.pageAt(ctx, page(q, limit))
 	r.markEnd(at, q, rows, seq, limit)
 	return rows, err
+}
+
+// placesOf gives the names under which the marks of a query are remembered, by offset.
+func placesOf(q resource.Query) func(offset int) string {
+	var s statement
+	s.filter(q)
+	query := fmt.Sprint(q.Newest, s)
+	return func(offset int) string { return query + " " + strconv.Itoa(offset) }
+}
+
+// nearest is the last mark before a row, and how many rows lie before the mark.
+func (r reads) nearest(at func(int) string, row, limit int) (m mark, offset int, known bool) {
+	for offset = row; offset > max(0, row-marksBack*limit); offset -= limit {
+		if m, known = r.past.marks.at(at(offset)); known {
+			return m, offset, true
+		}
+	}
+	return mark{}, 0, false
 }
 
 // markEnd remembers the end of a page behind which there may be another.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sluice/internal/fault"
@@ -108,14 +109,21 @@ func page(q resource.Query, limit int64) (s statement) {
 	if q.Offset == 0 {
 		s.filter(q)
 		s.onwards(q)
-		s.add(order+" LIMIT ?", limit)
+		s.limit(order, limit)
 		return s
 	}
 	s.text += " JOIN (SELECT r.kind, r.id FROM records AS r"
 	s.filter(q)
 	s.onwards(q)
-	s.add(order+" LIMIT ? OFFSET ?) AS p ON p.kind = r.kind AND p.id = r.id"+order, limit, int64(q.Offset))
+	s.limit(order, limit)
+	s.add(" OFFSET ?) AS p ON p.kind = r.kind AND p.id = r.id"+order, int64(q.Offset))
 	return s
+}
+
+// limit adds an order and how many rows there are at most. The number stands in the text:
+// SQLite plans with it, so as a value it has a prepared statement made anew each time.
+func (s *statement) limit(order string, rows int64) {
+	s.add(order + " LIMIT " + strconv.FormatInt(rows, 10))
 }
 
 // onwards continues behind the last record seen.
