@@ -35,7 +35,7 @@ type LogMetrics struct {
 	CostCurrency     string            `json:"cost_currency" enum:"USD"`
 	CostSaved        float64           `json:"cost_saved" doc:"US cents that an answer from the cache would have cost"`
 	CostBound        float64           `json:"cost_bound" doc:"US cents that were reserved before the call was sent"`
-	CostState        string            `json:"cost_state,omitempty" enum:"settled,estimated,released,unknown" doc:"settled: as the provider says; estimated: tokens were counted here; released: nothing was spent; unknown: the gateway stopped meanwhile and the bound counts"`
+	CostState        string            `json:"cost_state,omitempty" enum:"settled,estimated,released,unknown,elsewhere" doc:"settled: as the provider says; estimated: tokens were counted here; released: nothing was spent; unknown: the gateway stopped meanwhile and the bound counts; elsewhere: told by an application, charged to no budget"`
 	CostUnpriced     string            `json:"cost_unpriced,omitempty" doc:"why there is no cost"`
 	CostTerms        string            `json:"cost_terms,omitempty" doc:"how the cost comes about"`
 	PriceVersion     string            `json:"price_version,omitempty"`
@@ -60,7 +60,7 @@ type LogMetrics struct {
 	SpanID           string            `json:"span_id"`
 	SpanName         string            `json:"span_name"`
 	ParentSpanID     string            `json:"parent_span_id"`
-	Source           record.Source     `json:"source" enum:"gateway,api"`
+	Source           record.Source     `json:"source" enum:"gateway,api,otlp"`
 	Metadata         map[string]string `json:"metadata"`
 	MetadataKeys     []string          `json:"metadata.key" nullable:"true"`
 	MetadataValues   []string          `json:"metadata.value" nullable:"true"`

@@ -24,6 +24,7 @@ func (a *App) pages() map[string]http.HandlerFunc {
 	if a.set.Telemetry.Prometheus {
 		p["/metrics"] = a.metrics.Handler().ServeHTTP
 	}
+	a.ingest(p)
 	return p
 }
 

@@ -70,7 +70,7 @@ func (a *Attempt) Tokens() int64 {
 
 // Spend is what an attempt cost. The zero Spend is that of one that was sent nowhere.
 type Spend struct {
-	State    string // of its ledger line: "settled", "estimated", "released" or "unknown"
+	State    string // of its ledger line: "settled", "estimated", "released" or "unknown"; or SpentElsewhere
 	Cost     int64  // nano-dollars
 	Saved    int64  // nano-dollars that an answer from the cache would have cost
 	Bound    int64  // nano-dollars that were reserved
@@ -79,6 +79,10 @@ type Spend struct {
 	Terms    string // how the cost comes about: "input 1200 x 0.00025; output 48 x 0.001"
 	Basis    string // what was billed beside Usage (catalog.Basis); empty for nothing
 }
+
+// SpentElsewhere is the state of what an application told of a call of its own: there is
+// no ledger line, and no budget was charged.
+const SpentElsewhere = "elsewhere"
 
 // Cost is what the attempt cost in nano-dollars; known is false when there is no price, or
 // when something was used and nobody asked for its price.
@@ -106,10 +110,11 @@ type Source string
 // The sources. The zero value, FromGateway, is a request that this gateway served.
 const (
 	FromGateway Source = ""
-	FromAPI     Source = "api" // sent by a caller as a custom log
+	FromAPI     Source = "api"  // sent by a caller as a custom log
+	FromOTLP    Source = "otlp" // a span or log record that an application sent
 )
 
-// Shown is the source as clients see it: "gateway" or "api".
+// Shown is the source as clients see it: "gateway", "api" or "otlp".
 func (s Source) Shown() Source {
 	if s == FromGateway {
 		return "gateway"

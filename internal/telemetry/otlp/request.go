@@ -6,6 +6,7 @@ import (
 	trace "go.opentelemetry.io/proto/slim/otlp/trace/v1"
 
 	"sluice/internal/record"
+	"sluice/internal/telemetry/genai"
 )
 
 // Bounds of what is remembered of requests that may go on.
@@ -109,10 +110,10 @@ func requestSpan(a *record.Attempt) *trace.Span {
 	to.text(prefix+"request.id", a.RequestID)
 	to.text(prefix+"trace.id", a.TraceID)
 	to.text(prefix+"workspace.id", a.WorkspaceID)
-	to.text(genOperation, operation(a.Endpoint))
-	to.text(httpMethod, a.Method)
-	to.text(urlPath, a.Path)
-	to.text(clientAddress, a.Remote)
+	to.text(genai.OperationName, genai.Operation(a.Endpoint))
+	to.text(genai.HTTPMethod, a.Method)
+	to.text("url.path", a.Path)
+	to.text("client.address", a.Remote)
 	s.Attributes = to
 	return s
 }

@@ -8,7 +8,11 @@ import (
 	trace "go.opentelemetry.io/proto/slim/otlp/trace/v1"
 
 	"sluice/internal/record"
+	"sluice/internal/telemetry/genai"
 )
+
+// prefix begins the names of what the conventions have none for.
+const prefix = "sluice."
 
 // maxCaptured bounds each body in a span, in bytes.
 const maxCaptured = 16 << 10
@@ -17,7 +21,7 @@ const maxCaptured = 16 << 10
 func attemptSpan(a *record.Attempt, content bool) *trace.Span {
 	id, own := a.W3CTrace(), a.W3CSpan()
 	s := &trace.Span{
-		TraceId: id[:], SpanId: own[:], Name: strings.ToValidUTF8(spanName(a.Endpoint, a.Model), ""), Kind: trace.Span_SPAN_KIND_CLIENT,
+		TraceId: id[:], SpanId: own[:], Name: strings.ToValidUTF8(genai.SpanName(a.Endpoint, a.Model), ""), Kind: trace.Span_SPAN_KIND_CLIENT,
 		StartTimeUnixNano: uint64(a.Started.UnixNano()), EndTimeUnixNano: uint64(a.Started.Add(a.Duration).UnixNano()),
 	}
 	if parent, ok := a.W3CParent(); ok {
@@ -32,16 +36,16 @@ func attemptSpan(a *record.Attempt, content bool) *trace.Span {
 
 func describe(a *record.Attempt, content bool) attributes {
 	var to attributes
-	to.text(genOperation, operation(a.Endpoint))
-	to.text(genProvider, provider(a.Provider))
-	to.text(genRequestModel, a.Model)
-	to.text(genResponseModel, a.ReplyModel)
+	to.text(genai.OperationName, genai.Operation(a.Endpoint))
+	to.text(genai.ProviderName, genai.Provider(a.Provider))
+	to.text(genai.RequestModel, a.Model)
+	to.text(genai.ResponseModel, a.ReplyModel)
 	u := &a.Usage
-	to.number(genInputTokens, u.InputTokens)
-	to.number(genOutputTokens, u.OutputTokens)
-	to.number(genCacheRead, u.CachedTokens)
-	to.number(genCacheWrite, u.CacheWriteTokens)
-	to.text(genPromptName, a.PromptSlug)
+	to.number(genai.InputTokens, u.InputTokens)
+	to.number(genai.OutputTokens, u.OutputTokens)
+	to.number(genai.CacheReadTokens, u.CachedTokens)
+	to.number(genai.CacheWriteTokens, u.CacheWriteTokens)
+	to.text(genai.PromptName, a.PromptSlug)
 	describeCall(&to, a)
 	describeOwn(&to, a)
 	if content {
@@ -54,13 +58,13 @@ func describe(a *record.Attempt, content bool) attributes {
 // describeCall says where the call went and how it ended.
 func describeCall(to *attributes, a *record.Attempt) {
 	if u, err := url.Parse(a.UpstreamURL); err == nil && u.Host != "" {
-		to.text(serverAddress, u.Hostname())
+		to.text(genai.ServerAddress, u.Hostname())
 		port, _ := strconv.ParseInt(u.Port(), 10, 32) // no port is 0
-		to.number(serverPort, port)
+		to.number(genai.ServerPort, port)
 	}
-	to.text(httpMethod, a.Method)
-	to.number(httpStatus, int64(a.Status))
-	to.text(errorType, errorOf(a))
+	to.text(genai.HTTPMethod, a.Method)
+	to.number(genai.HTTPStatus, int64(a.Status))
+	to.text(genai.ErrorType, errorOf(a))
 }
 
 // errorOf is a word of a closed set: the status of a failure, else how the attempt ended.

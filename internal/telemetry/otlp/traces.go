@@ -13,6 +13,7 @@ import (
 
 	"sluice/internal/ident"
 	"sluice/internal/record"
+	"sluice/internal/telemetry/genai"
 )
 
 // Tail reads log records as they come: *journal.Tail.
@@ -67,7 +68,7 @@ func NewTraces(o TraceOptions) (*Traces, error) {
 	}
 	return &Traces{
 		o: o, sender: &sender{client: c, signal: traces, figures: o.Figures, log: o.Log}, requests: newRequests(), at: o.Tail.End(),
-		resource: &trace.ResourceSpans{Resource: about, SchemaUrl: conventionsSchema},
+		resource: &trace.ResourceSpans{Resource: about, SchemaUrl: genai.SchemaURL},
 	}, nil
 }
 

@@ -1,0 +1,140 @@
+package spans
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	collectlogs "go.opentelemetry.io/proto/slim/otlp/collector/logs/v1"
+	collecttrace "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
+
+	"sluice/internal/access"
+	"sluice/internal/catalog"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/record"
+)
+
+// Parts are what a Receiver works with; all are needed.
+type Parts struct {
+	Identify func(r *http.Request) (*access.Principal, error) // who calls: fault.Unauthenticated, fault.KeyExpired
+	Journal  Journal
+	Prices   Prices
+	// Refuse writes a refusal, with the ids that every answer has.
+	Refuse       func(w http.ResponseWriter, f *fault.Error)
+	BodyLogBytes int // what is kept of a span's attributes and events, in bytes of JSON
+	Clock        ident.Clock
+}
+
+// Journal is where records go: *journal.Journal.
+type Journal interface {
+	// Append returns once the record would survive the death of the process.
+	Append(a *record.Attempt) error
+}
+
+// Prices know what models cost: *catalog.Book.
+type Prices interface {
+	Find(provider, model string, a *catalog.Agreement) *catalog.Tariff
+}
+
+// Receiver takes in what clients send. Its methods are handlers, safe for concurrent use.
+type Receiver struct {
+	Parts
+	slots chan struct{} // one for each message that may be decoded at a time
+}
+
+// decoding bounds the messages that are held decoded at a time: they take many times the
+// room of their bytes.
+const decoding = 2
+
+// New makes a Receiver.
+func New(p Parts) *Receiver { return &Receiver{Parts: p, slots: make(chan struct{}, decoding)} }
+
+// Traces takes an ExportTraceServiceRequest. It keeps all spans or, where one breaks a
+// limit, none.
+func (v *Receiver) Traces(w http.ResponseWriter, r *http.Request) {
+	v.serve(w, r, "/v1/traces", func(m *message, at *origin) ([]*record.Attempt, error) {
+		var t collecttrace.ExportTraceServiceRequest
+		if err := m.decode(&t); err != nil {
+			return nil, err
+		}
+		return v.spans(&t, m, at)
+	}, &collecttrace.ExportTraceServiceResponse{})
+}
+
+// Logs takes an ExportLogsServiceRequest, as Traces does.
+func (v *Receiver) Logs(w http.ResponseWriter, r *http.Request) {
+	v.serve(w, r, "/v1/logs", func(m *message, at *origin) ([]*record.Attempt, error) {
+		var l collectlogs.ExportLogsServiceRequest
+		if err := m.decode(&l); err != nil {
+			return nil, err
+		}
+		return v.logs(&l, m, at)
+	}, &collectlogs.ExportLogsServiceResponse{})
+}
+
+// origin is who sent a message, and when it came.
+type origin struct {
+	by  *access.Principal
+	now time.Time
+}
+
+func (v *Receiver) serve(w http.ResponseWriter, r *http.Request, signal string, read func(*message, *origin) ([]*record.Attempt, error), answer proto.Message) {
+	m, err := v.take(w, r, signal, read)
+	if err != nil {
+		v.Refuse(w, fault.From(err))
+		return
+	}
+	w.Header().Set("Content-Type", m.contentType())
+	if m.json {
+		_ = json.NewEncoder(w).Encode(map[string]any{"partialSuccess": map[string]any{}}) // the client may have left
+		return
+	}
+	b, _ := proto.Marshal(answer) // an empty message: cannot fail
+	_, _ = w.Write(b)
+}
+
+// take is the way of a message from the client to the journal.
+func (v *Receiver) take(w http.ResponseWriter, r *http.Request, signal string, read func(*message, *origin) ([]*record.Attempt, error)) (*message, error) {
+	if r.Method != http.MethodPost {
+		return nil, fault.Newf(fault.UnknownRoute, "OTLP is sent with POST; this is the place for %s", signal)
+	}
+	by, err := v.allowed(r)
+	if err != nil {
+		return nil, err
+	}
+	m, err := receive(w, r, v.Clock.Now())
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case v.slots <- struct{}{}:
+		defer func() { <-v.slots }()
+	case <-r.Context().Done():
+		return nil, fault.Wrap(fault.ClientGone, r.Context().Err())
+	}
+	records, err := read(m, &origin{by: by, now: v.Clock.Now()})
+	if err != nil {
+		return nil, err
+	}
+	for i, a := range records {
+		if err := v.Journal.Append(a); err != nil {
+			return nil, fault.Newf(fault.Overloaded, "the log takes nothing right now; %d of %d entries were kept", i, len(records)).Because(err)
+		}
+	}
+	return m, nil
+}
+
+// allowed finds out who sends: a workspace key that may write logs.
+func (v *Receiver) allowed(r *http.Request) (*access.Principal, error) {
+	p, err := v.Identify(r)
+	if err != nil {
+		return nil, err
+	}
+	if p.WorkspaceID == "" {
+		return nil, fault.New(fault.Forbidden, "telemetry belongs to a workspace; send it with a workspace key")
+	}
+	return p, access.Can(p, access.LogsWrite, access.Target{OrgID: p.OrgID, WorkspaceID: p.WorkspaceID})
+}

@@ -1,0 +1,67 @@
+package spans
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"time"
+
+	collectlogs "go.opentelemetry.io/proto/slim/otlp/collector/logs/v1"
+	logs "go.opentelemetry.io/proto/slim/otlp/logs/v1"
+
+	"sluice/internal/fault"
+	"sluice/internal/record"
+)
+
+// logs makes a record of each log record. It hangs below the span that it names; what it
+// says of tokens stands in that span already and is not counted again.
+func (v *Receiver) logs(l *collectlogs.ExportLogsServiceRequest, m *message, at *origin) ([]*record.Attempt, error) {
+	var out []*record.Attempt
+	for i, rl := range l.GetResourceLogs() {
+		about, err := readValues(rl.GetResource().GetAttributes(), fmt.Sprintf("resource_logs[%d].resource", i))
+		if err != nil {
+			return nil, err
+		}
+		for j, sl := range rl.GetScopeLogs() {
+			for k, r := range sl.GetLogRecords() {
+				place := fmt.Sprintf("resource_logs[%d].scope_logs[%d].log_records[%d]", i, j, k)
+				if len(out) == maxItems {
+					return nil, tooMany(place)
+				}
+				a, err := v.log(r, about, m, at, place)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, a)
+			}
+		}
+	}
+	return out, nil
+}
+
+func (v *Receiver) log(r *logs.LogRecord, about values, m *message, at *origin, place string) (*record.Attempt, error) {
+	with, err := readValues(r.GetAttributes(), place+".attributes")
+	if err != nil {
+		return nil, err
+	}
+	body, ok := plain(r.GetBody())
+	if !ok || len(r.GetEventName()) > maxName || len(r.GetSeverityText()) > maxName {
+		return nil, fault.Newf(fault.InvalidParameter, "a text has at most %d bytes, a name %d", maxText, maxName).At(place)
+	}
+	a := at.record(about, with)
+	var whole, above bool
+	a.TraceID, whole = m.id(r.GetTraceId(), 16)
+	a.ParentSpan, above = m.id(r.GetSpanId(), 8)
+	if !whole || !above {
+		return nil, fault.New(fault.InvalidParameter, "a trace id has 16 bytes and a span id 8; in JSON they are hex digits").At(place)
+	}
+	a.TraceID = cmp.Or(a.TraceID, a.ID)
+	when := cmp.Or(r.GetTimeUnixNano(), r.GetObservedTimeUnixNano(), uint64(at.now.UnixNano()))
+	if when > math.MaxInt64 || when > uint64(at.now.Add(ahead).UnixNano()) {
+		return nil, fault.New(fault.InvalidParameter, "a log record is not of tomorrow; times are nanoseconds since 1970").At(place + ".time_unix_nano")
+	}
+	a.Started = time.Unix(0, int64(when)).UTC()
+	a.SpanName = cmp.Or(r.GetEventName(), r.GetSeverityText(), "log")
+	a.Request = v.kept(map[string]any{"name": a.SpanName, "severity": r.GetSeverityText(), "severity_number": int32(r.GetSeverityNumber()), "body": body, "attributes": with, "resource": about})
+	return a, nil
+}

@@ -1,0 +1,118 @@
+package spans
+
+import (
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"sluice/internal/fault"
+)
+
+// Limits of a message.
+const (
+	maxBytes    = 4 << 20 // on the wire and inflated
+	maxDepth    = 64      // of messages in messages: values in lists of values
+	readTimeout = 30 * time.Second
+)
+
+// message is what came, not decoded yet.
+type message struct {
+	bytes []byte
+	json  bool
+}
+
+func (m *message) contentType() string {
+	if m.json {
+		return "application/json"
+	}
+	return "application/x-protobuf"
+}
+
+// receive reads a body whole: fault.UnsupportedMedia, fault.TooLarge,
+// fault.InvalidRequest.
+func receive(w http.ResponseWriter, r *http.Request, now time.Time) (*message, error) {
+	typ, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	m := &message{json: typ == "application/json"}
+	if !m.json && typ != "application/x-protobuf" {
+		return nil, fault.New(fault.UnsupportedMedia, "OTLP comes as application/x-protobuf or application/json").At("content-type")
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(now.Add(readTimeout)) // who cannot has one of their own
+	body := io.Reader(http.MaxBytesReader(w, r.Body, maxBytes))
+	switch r.Header.Get("Content-Encoding") {
+	case "", "identity":
+	case "gzip":
+		z, err := gzip.NewReader(body)
+		if err != nil {
+			return nil, unreadable(err)
+		}
+		body = z
+	default:
+		return nil, fault.New(fault.UnsupportedMedia, "a body may be compressed with gzip alone").At("content-encoding")
+	}
+	b, err := io.ReadAll(io.LimitReader(body, maxBytes+1))
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	if len(b) > maxBytes {
+		return nil, tooLarge()
+	}
+	m.bytes = b
+	return m, nil
+}
+
+func tooLarge() error {
+	return fault.Newf(fault.TooLarge, "a message of OTLP has at most %d bytes, inflated too; send fewer spans at a time, or shorter attributes", maxBytes)
+}
+
+func unreadable(err error) error {
+	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+		return tooLarge()
+	}
+	return fault.New(fault.InvalidRequest, "the body cannot be read to its end").Because(err)
+}
+
+// decode reads the message; what it does not know it passes over, as OTLP asks.
+func (m *message) decode(into proto.Message) error {
+	var err error
+	if m.json {
+		err = protojson.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: maxDepth}.Unmarshal(m.bytes, into)
+	} else {
+		err = proto.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: maxDepth}.Unmarshal(m.bytes, into)
+	}
+	m.bytes = nil
+	if err != nil {
+		return fault.Newf(fault.InvalidRequest, "the body is no message of OTLP, or has values in more than %d others", maxDepth).Because(err)
+	}
+	return nil
+}
+
+// id is an id as hex digits; empty for none, false for one that is not n bytes or all
+// zeros. JSON has ids in hex, which were read as if they were base64.
+func (m *message) id(b []byte, n int) (digits string, ok bool) {
+	if len(b) == 0 {
+		return "", true
+	}
+	digits = hex.EncodeToString(b)
+	if m.json {
+		digits = base64.StdEncoding.EncodeToString(b)
+		plain, err := hex.DecodeString(digits)
+		if err != nil {
+			return "", false
+		}
+		b, digits = plain, hex.EncodeToString(plain)
+	}
+	for _, c := range b {
+		if c != 0 {
+			return digits, len(b) == n
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,59 @@
+package spans
+
+import (
+	"encoding/json"
+
+	"sluice/internal/catalog"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/record"
+	"sluice/internal/telemetry/genai"
+)
+
+// maxMetadata bounds the values of metadata, in bytes.
+// Source: contract/dataplane.md 1.1.
+const maxMetadata = 128
+
+// record is one of the sender, about a resource, with attributes of its own.
+func (o *origin) record(about, with values) *record.Attempt {
+	id := ident.NewID()
+	a := &record.Attempt{
+		ID: id, RequestID: id, OrgID: o.by.OrgID, WorkspaceID: o.by.WorkspaceID, KeyID: o.by.ID, KeyName: o.by.Name, UserID: o.by.UserID,
+		Source: record.FromOTLP, Endpoint: llm.Proxy, Outcome: record.OK, Status: 200,
+	}
+	a.Metadata = make(map[string]string, 2)
+	for name, v := range map[string]string{genai.ServiceName: about.text(genai.ServiceName), record.UserKey: with.text(genai.UserID)} {
+		if v != "" && len(v) <= maxMetadata {
+			a.Metadata[name] = v
+		}
+	}
+	return a
+}
+
+// kept is as much of what a span holds as the deployment keeps of a body.
+func (v *Receiver) kept(of map[string]any) record.Body {
+	b, err := json.Marshal(of)
+	if err != nil { // texts, numbers and lists of them: cannot happen
+		return record.Body{}
+	}
+	out := record.Body{Type: "application/json", Bytes: b, Size: int64(len(b))}
+	if len(b) > v.BodyLogBytes {
+		out.Bytes, out.Truncated = b[:v.BodyLogBytes], true
+	}
+	return out
+}
+
+// price is what a call cost at the prices that hold now. No budget is charged: the
+// gateway did not make the call.
+func (v *Receiver) price(a *record.Attempt) record.Spend {
+	var basis catalog.Basis
+	units := basis.Units(a.Endpoint, &a.Usage)
+	bill := v.Prices.Find(a.Provider, a.Model, nil).Bill(&units, nil)
+	s := record.Spend{State: record.SpentElsewhere, Cost: bill.Cost, Unpriced: bill.Lacks(), Version: bill.Version}
+	if len(bill.Terms) > 0 {
+		if terms, err := json.Marshal(bill.Terms); err == nil { // texts and numbers: cannot fail
+			s.Terms = string(terms)
+		}
+	}
+	return s
+}

@@ -1,0 +1,166 @@
+package spans
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"time"
+
+	collecttrace "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
+	trace "go.opentelemetry.io/proto/slim/otlp/trace/v1"
+
+	"sluice/internal/fault"
+	"sluice/internal/record"
+	"sluice/internal/telemetry/genai"
+)
+
+// Limits of a message, for what is in it.
+const (
+	maxItems  = 2000 // spans, or log records
+	maxEvents = 128  // of a span, and links
+	ahead     = 24 * time.Hour
+)
+
+// spans makes a record of each span.
+func (v *Receiver) spans(t *collecttrace.ExportTraceServiceRequest, m *message, at *origin) ([]*record.Attempt, error) {
+	var out []*record.Attempt
+	for i, rs := range t.GetResourceSpans() {
+		about, err := readValues(rs.GetResource().GetAttributes(), fmt.Sprintf("resource_spans[%d].resource", i))
+		if err != nil {
+			return nil, err
+		}
+		for j, ss := range rs.GetScopeSpans() {
+			for k, s := range ss.GetSpans() {
+				place := fmt.Sprintf("resource_spans[%d].scope_spans[%d].spans[%d]", i, j, k)
+				if len(out) == maxItems {
+					return nil, tooMany(place)
+				}
+				a, err := v.span(s, about, m, at, place)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, a)
+			}
+		}
+	}
+	return out, nil
+}
+
+func tooMany(place string) error {
+	return fault.Newf(fault.InvalidParameter, "there are at most %d spans or log records in a message", maxItems).At(place)
+}
+
+// span makes a record of one span.
+func (v *Receiver) span(s *trace.Span, about values, m *message, at *origin, place string) (*record.Attempt, error) {
+	with, err := readValues(s.GetAttributes(), place+".attributes")
+	if err != nil {
+		return nil, err
+	}
+	if len(s.GetName()) > maxName || len(s.GetEvents()) > maxEvents || len(s.GetLinks()) > maxEvents {
+		return nil, fault.Newf(fault.InvalidParameter, "the name of a span has at most %d bytes, and it has at most %d events and links", maxName, maxEvents).At(place)
+	}
+	a := at.record(about, with)
+	if err := m.placeInTrace(a, s, place); err != nil {
+		return nil, err
+	}
+	if a.Started, a.Duration, err = at.times(s, place); err != nil {
+		return nil, err
+	}
+	a.SpanName = s.GetName()
+	v.judge(a, s, with)
+	v.model(a, with)
+	events, err := eventsOf(s, place)
+	if err != nil {
+		return nil, err
+	}
+	a.Request = v.kept(map[string]any{
+		"name": s.GetName(), "kind": kinds[s.GetKind()], "attributes": with, "resource": about, "events": events,
+		"status": map[string]any{"error": a.Outcome != record.OK, "message": s.GetStatus().GetMessage()},
+	})
+	return a, nil
+}
+
+// placeInTrace reads the ids.
+func (m *message) placeInTrace(a *record.Attempt, s *trace.Span, place string) error {
+	var whole, own, above bool
+	a.TraceID, whole = m.id(s.GetTraceId(), 16)
+	a.SpanID, own = m.id(s.GetSpanId(), 8)
+	a.ParentSpan, above = m.id(s.GetParentSpanId(), 8)
+	if !whole || !own || !above || a.TraceID == "" || a.SpanID == "" {
+		return fault.New(fault.InvalidParameter, "a trace id has 16 bytes, a span id 8, and neither is zero; in JSON they are hex digits").At(place)
+	}
+	return nil
+}
+
+// times reads when a span began and how long it took.
+func (o *origin) times(s *trace.Span, place string) (began time.Time, took time.Duration, err error) {
+	from, to := s.GetStartTimeUnixNano(), s.GetEndTimeUnixNano()
+	if from == 0 || from > math.MaxInt64 || to > math.MaxInt64 || to < from || from > uint64(o.now.Add(ahead).UnixNano()) {
+		return began, 0, fault.New(fault.InvalidParameter, "a span ends when it began or later, and does not begin tomorrow; times are nanoseconds since 1970").At(place + ".start_time_unix_nano")
+	}
+	return time.Unix(0, int64(from)).UTC(), time.Duration(to - from), nil
+}
+
+// judge says how a span ended. Without a status of HTTP a failure counts as 500.
+func (v *Receiver) judge(a *record.Attempt, s *trace.Span, with values) {
+	a.Outcome, a.Status = record.OK, 200
+	status, given := with.count(genai.HTTPStatus)
+	given = given && status >= 100 && status <= 599
+	if s.GetStatus().GetCode() == trace.Status_STATUS_CODE_ERROR || given && status >= 400 {
+		a.Outcome, a.Status = record.Failed, 500
+		a.Error = with.text(genai.ErrorType)
+		a.Error = a.Error[:min(len(a.Error), maxName)]
+	}
+	if given {
+		a.Status = int32(status)
+	}
+	a.Upstream = a.Status
+}
+
+// model reads what the conventions for generative AI say. What is no call of a model
+// stays a plain span.
+func (v *Receiver) model(a *record.Attempt, with values) {
+	provider, operation := with.text(genai.ProviderName, genai.System), with.text(genai.OperationName)
+	asked, answered := with.text(genai.RequestModel), with.text(genai.ResponseModel)
+	if operation == "" && asked+answered != "" {
+		operation = "chat"
+	}
+	ep, ok := genai.Endpoint(operation)
+	if !ok || len(provider) > maxName || len(asked) > maxName || len(answered) > maxName {
+		return
+	}
+	a.Endpoint, a.Provider = ep, genai.ProviderID(provider)
+	a.Model, a.ReplyModel = cmp.Or(asked, answered), answered
+	var in, out bool
+	u := &a.Usage
+	u.InputTokens, in = with.count(genai.InputTokens, genai.PromptTokens)
+	u.OutputTokens, out = with.count(genai.OutputTokens, genai.CompletionTokens)
+	u.CachedTokens, _ = with.count(genai.CacheReadTokens)
+	u.CacheWriteTokens, _ = with.count(genai.CacheWriteTokens)
+	u.Reported = in || out
+	if u.Reported {
+		u.TotalTokens = u.InputTokens + u.OutputTokens
+		a.Spend = v.price(a)
+	}
+}
+
+var kinds = map[trace.Span_SpanKind]string{
+	trace.Span_SPAN_KIND_INTERNAL: "internal", trace.Span_SPAN_KIND_SERVER: "server", trace.Span_SPAN_KIND_CLIENT: "client",
+	trace.Span_SPAN_KIND_PRODUCER: "producer", trace.Span_SPAN_KIND_CONSUMER: "consumer",
+}
+
+// eventsOf are the events of a span as they are kept.
+func eventsOf(s *trace.Span, place string) ([]map[string]any, error) {
+	out := make([]map[string]any, 0, len(s.GetEvents()))
+	for i, e := range s.GetEvents() {
+		with, err := readValues(e.GetAttributes(), fmt.Sprintf("%s.events[%d].attributes", place, i))
+		if err != nil {
+			return nil, err
+		}
+		if len(e.GetName()) > maxName {
+			return nil, fault.Newf(fault.InvalidParameter, "the name of an event has at most %d bytes", maxName).At(place)
+		}
+		out = append(out, map[string]any{"name": e.GetName(), "time_unix_nano": e.GetTimeUnixNano(), "attributes": with})
+	}
+	return out, nil
+}

@@ -1,0 +1,296 @@
+package spans_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"sluice/internal/access"
+	"sluice/internal/catalog"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/journal"
+	"sluice/internal/llm"
+	"sluice/internal/record"
+	"sluice/internal/telemetry/spans"
+)
+
+// rig is a receiver that listens, and the journal that it writes.
+type rig struct {
+	*testing.T
+	url     string
+	records *journal.Records
+}
+
+const rawKey = "sk-of-the-workspace"
+
+func listen(t *testing.T) *rig {
+	j, err := journal.Open(journal.Options{Dir: filepath.Join(t.TempDir(), "journal")})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, j.Close()) })
+	v := spans.New(spans.Parts{
+		Identify: func(r *http.Request) (*access.Principal, error) {
+			switch r.Header.Get("x-gateway-api-key") {
+			case rawKey:
+				return &access.Principal{Kind: access.ByKey, ID: "key-1", Name: "app", OrgID: "org-1", WorkspaceID: "ws-1", KeyType: access.WorkspaceService, Scopes: access.NewScopes(string(access.LogsWrite))}, nil
+			case "reader":
+				return &access.Principal{Kind: access.ByKey, OrgID: "org-1", WorkspaceID: "ws-1", KeyType: access.WorkspaceService, Scopes: access.NewScopes(string(access.LogsView))}, nil
+			case "admin":
+				return &access.Principal{Kind: access.ByKey, OrgID: "org-1", KeyType: access.OrganisationService, Scopes: access.NewScopes(string(access.LogsWrite))}, nil
+			}
+			return nil, fault.New(fault.Unauthenticated, "the API key is unknown")
+		},
+		Journal: j, Prices: catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
+		Refuse: func(w http.ResponseWriter, f *fault.Error) {
+			w.WriteHeader(f.HTTPStatus())
+			_, _ = w.Write(f.Body(fault.Model))
+		},
+		BodyLogBytes: 64 << 10, Clock: ident.System{},
+	})
+	mux := http.NewServeMux()
+	mux.HandleFunc("/v1/otel/v1/traces", v.Traces)
+	mux.HandleFunc("/v1/otel/v1/logs", v.Logs)
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return &rig{t, s.URL, j.Records()}
+}
+
+// all are the records that came so far, by the names of their spans.
+func (r *rig) all() map[string]*record.Attempt {
+	out := map[string]*record.Attempt{}
+	r.records.Read(record.Position{}, func(a *record.Attempt, _ *record.Correction) bool {
+		c := *a
+		c.Request.Bytes = bytes.Clone(a.Request.Bytes)
+		out[a.SpanName] = &c
+		return true
+	})
+	return out
+}
+
+// post sends a body and returns the status and the answer.
+func (r *rig) post(path, typ, key string, body []byte, header ...string) (int, string) {
+	req, err := http.NewRequestWithContext(r.Context(), http.MethodPost, r.url+path, bytes.NewReader(body))
+	require.NoError(r, err)
+	req.Header.Set("Content-Type", typ)
+	req.Header.Set("x-gateway-api-key", key)
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(r, err)
+	defer func() { assert.NoError(r, resp.Body.Close()) }()
+	answer, err := io.ReadAll(resp.Body)
+	require.NoError(r, err)
+	return resp.StatusCode, string(answer)
+}
+
+// The exporter of the official SDK is the client.
+func TestWhatAnApplicationSends(t *testing.T) {
+	t.Parallel()
+	r := listen(t)
+	exporter, err := otlptracehttp.New(t.Context(), otlptracehttp.WithEndpointURL(r.url+"/v1/otel/v1/traces"),
+		otlptracehttp.WithHeaders(map[string]string{"x-gateway-api-key": rawKey}), otlptracehttp.WithCompression(otlptracehttp.GzipCompression))
+	require.NoError(t, err)
+	provider := sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(resource.NewSchemaless(attribute.String("service.name", "shop"))))
+	tracer := provider.Tracer("test")
+	ctx, outer := tracer.Start(t.Context(), "checkout", trace.WithAttributes(attribute.Int("basket.items", 3)))
+	_, inner := tracer.Start(ctx, "chat gpt-4o-mini", trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
+		attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.system", "openai"), attribute.String("gen_ai.request.model", "gpt-4o-mini"),
+		attribute.String("gen_ai.response.model", "gpt-4o-mini-2024-07-18"), attribute.Int("gen_ai.usage.input_tokens", 1_000_000), attribute.Int("gen_ai.usage.output_tokens", 1_000_000)))
+	inner.AddEvent("gen_ai.choice", trace.WithAttributes(attribute.String("finish_reason", "stop")))
+	inner.End()
+	_, tool := tracer.Start(ctx, "execute_tool search", trace.WithAttributes(attribute.String("gen_ai.operation.name", "execute_tool"), attribute.Int("http.response.status_code", 503)))
+	tool.SetStatus(codes.Error, "away")
+	tool.End()
+	outer.End()
+	require.NoError(t, provider.Shutdown(t.Context()))
+
+	got := r.all()
+	require.Len(t, got, 3)
+	top, call, failed := got["checkout"], got["chat gpt-4o-mini"], got["execute_tool search"]
+	id := outer.SpanContext()
+	for _, a := range got {
+		assert.Equal(t, id.TraceID().String(), a.TraceID)
+		assert.Equal(t, record.FromOTLP, a.Source)
+		assert.Equal(t, "org-1 ws-1 key-1", a.OrgID+" "+a.WorkspaceID+" "+a.KeyID)
+		assert.Equal(t, "shop", a.Metadata["service.name"])
+	}
+	assert.Equal(t, id.SpanID().String(), top.SpanID)
+	assert.Empty(t, top.ParentSpan)
+	assert.Equal(t, top.SpanID, call.ParentSpan)
+	assert.Equal(t, inner.SpanContext().SpanID().String(), call.SpanID)
+
+	assert.Equal(t, llm.ChatComplete, call.Endpoint)
+	assert.Equal(t, "openai gpt-4o-mini gpt-4o-mini-2024-07-18", call.Provider+" "+call.Model+" "+call.ReplyModel)
+	assert.Equal(t, llm.Usage{InputTokens: 1_000_000, OutputTokens: 1_000_000, TotalTokens: 2_000_000, Reported: true}, call.Usage)
+	nano, known := call.Cost()
+	assert.True(t, known)
+	assert.Equal(t, int64(750_000_000), nano, "0.15 and 0.60 dollars")
+	assert.Equal(t, "finish_reason stop", "finish_reason "+firstEvent(t, call)["finish_reason"].(string))
+
+	assert.Equal(t, record.OK, top.Outcome)
+	assert.Empty(t, top.Model)
+	assert.Equal(t, "failed 503", fmt.Sprint(failed.Outcome, " ", failed.Status))
+	nano, known = top.Cost()
+	assert.True(t, known && nano == 0, "a span without tokens costs nothing")
+}
+
+func firstEvent(t *testing.T, a *record.Attempt) map[string]any {
+	var body struct {
+		Events []struct{ Attributes map[string]any }
+	}
+	require.NoError(t, json.Unmarshal(a.Request.Bytes, &body))
+	require.NotEmpty(t, body.Events)
+	return body.Events[0].Attributes
+}
+
+// span is a message of JSON with one span; change has further members of it.
+func span(members string) []byte {
+	return fmt.Appendf(nil, `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5B8EFFF798038103D269B633813FC60C","spanId":"EEE19B7EC3C1B174","name":"one",
+		"startTimeUnixNano":"1700000000000000000","endTimeUnixNano":"1700000001000000000"%s}]}]}]}`, members)
+}
+
+func TestJSONHasIDsInHex(t *testing.T) {
+	t.Parallel()
+	r := listen(t)
+	status, answer := r.post("/v1/otel/v1/traces", "application/json", rawKey, span(`,"parentSpanId":"eee19b7ec3c1b173","kind":3,"unknown":1,"attributes":[{"key":"a","value":{"intValue":"7"}}]`))
+	assert.Equal(t, 200, status, answer)
+	assert.JSONEq(t, `{"partialSuccess":{}}`, answer)
+	a := r.all()["one"]
+	require.NotNil(t, a)
+	assert.Equal(t, "5b8efff798038103d269b633813fc60c eee19b7ec3c1b174 eee19b7ec3c1b173", a.TraceID+" "+a.SpanID+" "+a.ParentSpan)
+	assert.Equal(t, time.Second, a.Duration)
+
+	status, answer = r.post("/v1/otel/v1/logs", "application/json", rawKey, []byte(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1700000000000000000","severityText":"WARN",
+		"body":{"stringValue":"slow"},"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174"}]}]}]}`))
+	assert.Equal(t, 200, status, answer)
+	a = r.all()["WARN"]
+	require.NotNil(t, a)
+	assert.Equal(t, "5b8efff798038103d269b633813fc60c eee19b7ec3c1b174", a.TraceID+" "+a.ParentSpan)
+	assert.Contains(t, string(a.Request.Bytes), `"body":"slow"`)
+}
+
+func TestWhatIsRefused(t *testing.T) {
+	t.Parallel()
+	r := listen(t)
+	attributes := func(n int, value string) string {
+		one := `{"key":"k","value":{"stringValue":"` + value + `"}}`
+		return `,"attributes":[` + strings.TrimSuffix(strings.Repeat(one+",", n), ",") + `]`
+	}
+	deep := strings.Repeat(`{"arrayValue":{"values":[`, 100) + strings.Repeat(`]}}`, 100)
+	for _, c := range []struct {
+		name, typ, key string
+		body           []byte
+		status         int
+		says           string
+	}{
+		{"nobody", "application/json", "", span(""), 401, "unknown"},
+		{"a key that may only read", "application/json", "reader", span(""), 403, "logs.write"},
+		{"a key of no workspace", "application/json", "admin", span(""), 403, "workspace key"},
+		{"text", "text/plain", rawKey, span(""), 400, "application/x-protobuf"},
+		{"no message", "application/json", rawKey, []byte(`{"resourceSpans":7}`), 400, "no message of OTLP"},
+		{"no protobuf", "application/x-protobuf", rawKey, []byte("\xff\xff\xff"), 400, "no message of OTLP"},
+		{"10 MB in an attribute", "application/json", rawKey, span(attributes(1, strings.Repeat("x", 10<<20))), 413, "4194304 bytes"},
+		{"a long text", "application/json", rawKey, span(attributes(1, strings.Repeat("x", 300<<10))), 400, "at most 262144 bytes"},
+		{"too many attributes", "application/json", rawKey, span(attributes(257, "x")), 400, "spans[0].attributes"},
+		{"deep values", "application/json", rawKey, span(`,"attributes":[{"key":"k","value":` + deep + `}]`), 400, "more than 64 others"},
+		{"a long name", "application/json", rawKey, span(`,"name":"` + strings.Repeat("n", 257) + `"`), 400, ""},
+		{"a short id", "application/json", rawKey, bytes.Replace(span(""), []byte("5B8EFFF798038103D269B633813FC60C"), []byte("5B8E"), 1), 400, "hex digits"},
+		{"an id of zeros", "application/json", rawKey, bytes.Replace(span(""), []byte("EEE19B7EC3C1B174"), []byte("0000000000000000"), 1), 400, "neither is zero"},
+		{"an end before the beginning", "application/json", rawKey, bytes.Replace(span(""), []byte("1700000001000000000"), []byte("1600000001000000000"), 1), 400, "nanoseconds since 1970"},
+		{"of tomorrow", "application/json", rawKey, bytes.ReplaceAll(span(""), []byte(`"17000000`), []byte(`"87000000`)), 400, "nanoseconds since 1970"},
+		{"too many spans", "application/json", rawKey, many(2001), 400, "at most 2000 spans"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			status, answer := r.post("/v1/otel/v1/traces", c.typ, c.key, c.body)
+			assert.Equal(t, c.status, status, answer)
+			assert.Contains(t, answer, c.says)
+		})
+	}
+	t.Cleanup(func() { assert.Empty(t, r.all(), "of what is refused nothing is kept") })
+}
+
+// many is a message of n spans.
+func many(n int) []byte {
+	one := span("")
+	head, rest, _ := bytes.Cut(one, []byte(`"spans":[`))
+	middle := bytes.TrimSuffix(rest, []byte(`]}]}]}`))
+	all := bytes.TrimSuffix(bytes.Repeat(append(bytes.Clone(middle), ','), n), []byte(","))
+	return bytes.Join([][]byte{head, []byte(`"spans":[`), all, []byte(`]}]}]}`)}, nil)
+}
+
+// A small body that grows when it is inflated is bounded too.
+func TestABombIsRefused(t *testing.T) {
+	t.Parallel()
+	r := listen(t)
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	for range 64 {
+		_, err := z.Write(make([]byte, 1<<20))
+		require.NoError(t, err)
+	}
+	require.NoError(t, z.Close())
+	status, answer := r.post("/v1/otel/v1/traces", "application/x-protobuf", rawKey, bomb.Bytes(), "Content-Encoding", "gzip")
+	assert.Equal(t, 413, status, answer)
+	status, answer = r.post("/v1/otel/v1/traces", "application/x-protobuf", rawKey, []byte("no gzip"), "Content-Encoding", "gzip")
+	assert.Equal(t, 400, status, answer)
+	status, answer = r.post("/v1/otel/v1/traces", "application/x-protobuf", rawKey, nil, "Content-Encoding", "br")
+	assert.Equal(t, 400, status, answer)
+}
+
+// Whatever is sent is answered with 200 or a refusal, and what is kept has ids.
+func FuzzTraces(f *testing.F) {
+	f.Add(span(""), true)
+	f.Add(span(`,"attributes":[{"key":"gen_ai.request.model","value":{"stringValue":"m"}},{"key":"gen_ai.usage.input_tokens","value":{"doubleValue":"NaN"}}]`), true)
+	f.Add([]byte("\x0a\x00"), false)
+	kept := func(a *record.Attempt) error {
+		if _, err := hex.DecodeString(a.TraceID); err != nil || len(a.TraceID) != 32 || len(a.SpanID) != 16 || a.Usage.InputTokens < 0 {
+			return fmt.Errorf("kept: %+v", a)
+		}
+		return nil
+	}
+	var wrong error
+	v := spans.New(spans.Parts{
+		Identify: func(*http.Request) (*access.Principal, error) {
+			return &access.Principal{Kind: access.ByKey, OrgID: "o", WorkspaceID: "w", Scopes: access.NewScopes(string(access.LogsWrite))}, nil
+		},
+		Journal: journalFunc(func(a *record.Attempt) error { wrong = kept(a); return nil }),
+		Prices:  catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
+		Refuse:  func(w http.ResponseWriter, f *fault.Error) { w.WriteHeader(f.HTTPStatus()) }, Clock: ident.System{},
+	})
+	f.Fuzz(func(t *testing.T, body []byte, json bool) {
+		req := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/", bytes.NewReader(body))
+		req.Header.Set("Content-Type", map[bool]string{true: "application/json", false: "application/x-protobuf"}[json])
+		w := httptest.NewRecorder()
+		v.Traces(w, req)
+		if w.Code >= 500 || wrong != nil {
+			t.Fatal(w.Code, wrong)
+		}
+	})
+}
+
+type journalFunc func(*record.Attempt) error
+
+// Append calls the function.
+func (f journalFunc) Append(a *record.Attempt) error { return f(a) }

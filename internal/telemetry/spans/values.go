@@ -1,0 +1,109 @@
+package spans
+
+import (
+	"encoding/base64"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	common "go.opentelemetry.io/proto/slim/otlp/common/v1"
+
+	"sluice/internal/fault"
+)
+
+// Limits of attributes.
+const (
+	maxAttributes = 256
+	maxName       = 256       // bytes of names, of spans and attributes
+	maxText       = 256 << 10 // bytes of a value
+)
+
+// values are attributes by name. Later ones win.
+type values map[string]any
+
+// readValues checks attributes and turns them into what JSON has words for. The error
+// names the place.
+func readValues(list []*common.KeyValue, place string) (values, error) {
+	if len(list) > maxAttributes {
+		return nil, fault.Newf(fault.InvalidParameter, "there are at most %d attributes", maxAttributes).At(place)
+	}
+	out := make(values, len(list))
+	for _, kv := range list {
+		name := kv.GetKey()
+		if len(name) > maxName {
+			return nil, fault.Newf(fault.InvalidParameter, "the name of an attribute has at most %d bytes", maxName).At(place)
+		}
+		v, ok := plain(kv.GetValue())
+		if !ok {
+			return nil, fault.Newf(fault.InvalidParameter, "a value has at most %d bytes", maxText).At(place + "." + name)
+		}
+		out[name] = v
+	}
+	return out, nil
+}
+
+// plain is a value as JSON writes it; false when a text in it is too long.
+func plain(v *common.AnyValue) (any, bool) {
+	switch x := v.GetValue().(type) {
+	case *common.AnyValue_StringValue:
+		return x.StringValue, len(x.StringValue) <= maxText
+	case *common.AnyValue_BoolValue:
+		return x.BoolValue, true
+	case *common.AnyValue_IntValue:
+		return x.IntValue, true
+	case *common.AnyValue_DoubleValue:
+		if math.IsNaN(x.DoubleValue) || math.IsInf(x.DoubleValue, 0) {
+			return strconv.FormatFloat(x.DoubleValue, 'g', -1, 64), true
+		}
+		return x.DoubleValue, true
+	case *common.AnyValue_BytesValue:
+		return base64.StdEncoding.EncodeToString(x.BytesValue), len(x.BytesValue) <= maxText
+	case *common.AnyValue_ArrayValue:
+		out := make([]any, 0, len(x.ArrayValue.GetValues()))
+		for _, e := range x.ArrayValue.GetValues() {
+			p, ok := plain(e)
+			if !ok {
+				return nil, false
+			}
+			out = append(out, p)
+		}
+		return out, true
+	case *common.AnyValue_KvlistValue:
+		out := make(map[string]any, len(x.KvlistValue.GetValues()))
+		for _, kv := range x.KvlistValue.GetValues() {
+			p, ok := plain(kv.GetValue())
+			if !ok || len(kv.GetKey()) > maxName {
+				return nil, false
+			}
+			out[kv.GetKey()] = p
+		}
+		return out, true
+	}
+	return nil, true
+}
+
+// text is the first of some attributes that is a text with something in it.
+func (v values) text(names ...string) string {
+	for _, name := range names {
+		if s, _ := v[name].(string); s != "" && utf8.ValidString(s) {
+			return s
+		}
+	}
+	return ""
+}
+
+// count is the first of some attributes that is a number; reported says whether one was.
+// A negative one is 0.
+func (v values) count(names ...string) (n int64, reported bool) {
+	for _, name := range names {
+		switch x := v[name].(type) {
+		case int64:
+			return max(x, 0), true
+		case float64:
+			if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+				return max(int64(x), 0), true
+			}
+		}
+	}
+	return 0, false
+}

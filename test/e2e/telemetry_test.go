@@ -1,0 +1,69 @@
+package e2e
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sluice/test/upstream"
+)
+
+// One trace: an application's span above, the gateway's call below it. The collector gets
+// the call, and the log shows both.
+func TestTraceOfAnApplicationAndTheGateway(t *testing.T) {
+	t.Parallel()
+	sent := make(chan string, 10)
+	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		z, err := gzip.NewReader(r.Body)
+		if assert.NoError(t, err) {
+			b, err := io.ReadAll(z)
+			assert.NoError(t, err)
+			sent <- r.URL.Path + " " + string(b)
+		}
+		_, _ = io.WriteString(w, "{}")
+	}))
+	t.Cleanup(collector.Close)
+	up := upstream.Start(t)
+	g := start(t, with("EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED=ON", "OTEL_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_PROTOCOL=http/json"))
+	const trace, above, call = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7", "00f067aa0ba902b8"
+	a := g.chat(append(custom(up), "traceparent: 00-"+trace+"-"+above+"-01")...).want(t, 200)
+	assert.Equal(t, trace, a.Header.Get("x-gateway-trace-id"))
+
+	select {
+	case m := <-sent:
+		assert.True(t, strings.HasPrefix(m, "/v1/traces "), m)
+		for _, text := range []string{`"traceId":"` + trace + `"`, `"parentSpanId":"` + above + `"`, `"gen_ai.operation.name"`} {
+			assert.Contains(t, strings.ReplaceAll(m, `": "`, `":"`), text)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the collector got nothing")
+	}
+
+	began := strconv.FormatInt(time.Now().Add(-time.Minute).UnixNano(), 10)
+	for base, name := range map[string]string{"/v1/otel/v1/traces": "checkout", "/v1/logs/otel": "other"} {
+		g.call("POST", base, `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"`+trace+`","spanId":"`+above+`","name":"`+name+`","startTimeUnixNano":"`+began+`","endTimeUnixNano":"`+began+`"},
+			{"traceId":"`+trace+`","spanId":"`+call+`","parentSpanId":"`+above+`","name":"chat gpt-4o-mini","startTimeUnixNano":"`+began+`","endTimeUnixNano":"`+began+`","attributes":[
+			{"key":"gen_ai.provider.name","value":{"stringValue":"openai"}},{"key":"gen_ai.request.model","value":{"stringValue":"gpt-4o-mini"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"1000000"}}]}]}]}]}`).want(t, 200)
+	}
+	eventually(t, logLimit, "the log shows the whole trace", func() bool {
+		a = g.call("GET", "/v1/logs?trace_id="+trace, "")
+		return a.get("data.#").Int() == 5
+	})
+	own := a.get(`data.#(source=="gateway")`)
+	require.True(t, own.Exists(), a.Body)
+	assert.Equal(t, above, own.Get("parent_span_id").String())
+	told := a.get(`data.#(span_name=="chat gpt-4o-mini")`)
+	assert.Equal(t, "otlp openai gpt-4o-mini 1000000", strings.Join([]string{told.Get("source").String(), told.Get("ai_org").String(), told.Get("ai_model").String(), told.Get("total_units").String()}, " "))
+	assert.InDelta(t, 15, told.Get("cost").Float(), 1e-9, "cents: "+told.Raw)
+	refused := g.call("POST", "/v1/otel/v1/traces", `{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"`+strings.Repeat("x", 10<<20)+`"}]}]}]}`)
+	assert.Equal(t, 413, refused.Status)
+	assert.Contains(t, refused.Body, "4194304 bytes")
+}
