@@ -51,8 +51,29 @@ func (a *App) buildMetrics(context.Context) error {
 	m.Total("sluice_journal_refused_total", "Entries that the journal could not take.", func() float64 { return float64(a.journal.Stats().Refused) })
 	a.catalogMetrics()
 	a.ledgerMetrics()
+	a.storeMetrics()
 	m.Register(breakers{a})
 	return nil
+}
+
+// storeMetrics shows whether what requests leave behind can be stored.
+func (a *App) storeMetrics() {
+	up := func(ok bool) float64 {
+		if ok {
+			return 1
+		}
+		return 0
+	}
+	role := func(name string, ok func() bool) {
+		a.metrics.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "sluice_store_up", Help: "1 while the control-plane database can be reached, by role: writer or reader.", ConstLabels: prometheus.Labels{"role": name},
+		}, func() float64 { return up(ok()) }))
+	}
+	role("writer", func() bool { return a.store.Health().Writer })
+	role("reader", func() bool { return a.store.Health().Reader })
+	a.metrics.Gauge("sluice_log_store_up", "1 while the request log can be written; records wait in the journal meanwhile.", func() float64 { return up(a.logs.Err() == nil) })
+	a.metrics.Total("sluice_log_store_records_total", "Records that the request log has stored.", func() float64 { return float64(a.logs.Stats().Records) })
+	a.metrics.Total("sluice_log_store_failures_total", "Batches of records that could not be stored; they were tried again.", func() float64 { return float64(a.logs.Stats().Failures) })
 }
 
 // breakers shows the open circuits; closed ones are not worth a series each.

@@ -18,7 +18,10 @@ type Metrics struct {
 	seconds  *series[prometheus.Observer]
 	attempts *series[prometheus.Counter]
 	tokens   *series[prometheus.Counter]
+	first    *series[prometheus.Observer]
 	retries  *prometheus.CounterVec
+	fallback *prometheus.CounterVec
+	refusals *prometheus.CounterVec
 	lost     prometheus.Counter
 	cost     *series[prometheus.Counter]
 	unpriced *series[prometheus.Counter]
@@ -32,6 +35,9 @@ func NewMetrics() *Metrics {
 	attempts := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_attempts_total", Help: "Attempts at targets, by provider and outcome."}, []string{"provider", "outcome"})
 	retries := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_retries_total", Help: "Further tries inside an attempt, by provider."}, []string{"provider"})
 	tokens := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_tokens_total", Help: "Tokens that providers reported, by provider and direction."}, []string{"provider", "direction"})
+	firstByte := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sluice_first_byte_seconds", Help: "Time from the start of an attempt to the first byte of the provider's answer: of a stream, to the first token.", Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}}, []string{"provider"})
+	fallback := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_fallbacks_total", Help: "Attempts that are not the first of their request, by provider."}, []string{"provider"})
+	refusals := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_refusals_total", Help: "Requests that ended with an error of the gateway: limits, budgets, rights, bad requests and providers out of reach, by its code."}, []string{"code"})
 	lost := prometheus.NewCounter(prometheus.CounterOpts{Name: "sluice_records_lost_total", Help: "Attempts that the journal could not take. Anything above 0 needs a look at the disk."})
 	cost := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_cost_dollars_total", Help: "What calls cost, by provider and state of their ledger line."}, []string{"provider", "state"})
 	unpriced := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_unpriced_calls_total", Help: "Calls that have no cost, because the model or what it used has no price, by provider and reason."}, []string{"provider", "reason"})
@@ -44,8 +50,9 @@ func NewMetrics() *Metrics {
 		}),
 		cost:     newSeries(func(provider, state string) prometheus.Counter { return cost.WithLabelValues(provider, state) }),
 		unpriced: newSeries(func(provider, reason string) prometheus.Counter { return unpriced.WithLabelValues(provider, reason) }),
-		retries:  retries, lost: lost,
-		all: []prometheus.Collector{requests, seconds, attempts, retries, tokens, lost, cost, unpriced},
+		first:    newSeries(func(provider, _ string) prometheus.Observer { return firstByte.WithLabelValues(provider) }),
+		retries:  retries, fallback: fallback, refusals: refusals, lost: lost,
+		all: []prometheus.Collector{requests, seconds, attempts, firstByte, retries, fallback, refusals, tokens, lost, cost, unpriced},
 	}
 }
 
@@ -58,11 +65,20 @@ func (m *Metrics) done(x *exchange, seconds float64) {
 	ep := string(x.match.Endpoint)
 	m.requests.of(ep, class(x.status)).Inc()
 	m.seconds.of(ep, "").Observe(seconds)
+	if x.refusal != nil {
+		m.refusals.WithLabelValues(string(x.refusal.Code)).Inc()
+	}
 }
 
 func (m *Metrics) attempt(r *record.Attempt) {
 	p := first(r.Provider, "none")
 	m.attempts.of(p, string(r.Outcome)).Inc()
+	if r.FirstByte > 0 {
+		m.first.of(p, "").Observe(r.FirstByte.Seconds())
+	}
+	if r.Number > 0 {
+		m.fallback.WithLabelValues(p).Inc()
+	}
 	if r.Usage.Reported {
 		m.tokens.of(p, "input").Add(float64(r.Usage.InputTokens))
 		m.tokens.of(p, "output").Add(float64(r.Usage.OutputTokens))

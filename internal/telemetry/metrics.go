@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
 )
 
 // Other is the label value that stands for everything outside a label's set.
@@ -38,6 +39,13 @@ func NewRegistry() *Registry {
 func (r *Registry) Handler() http.Handler {
 	return promhttp.HandlerFor(r.reg, promhttp.HandlerOpts{Registry: r.reg, MaxRequestsInFlight: 4})
 }
+
+// Gather reads all figures. With an error it gives those that could be read.
+func (r *Registry) Gather() ([]*dto.MetricFamily, error) { return r.reg.Gather() }
+
+// Describe sends what each figure is, those without a value yet too, so that a Registry
+// is a collector in its own right.
+func (r *Registry) Describe(ch chan<- *prometheus.Desc) { r.reg.Describe(ch) }
 
 // Register adds collectors that a part brings itself.
 func (r *Registry) Register(cs ...prometheus.Collector) { r.reg.MustRegister(cs...) }

@@ -1,0 +1,115 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sluice/internal/cluster/redis"
+	"sluice/internal/config"
+	"sluice/internal/telemetry/otlp"
+)
+
+// The dashboard and the alert rules speak of metrics that a gateway has.
+func TestDeployedRulesNameMetricsThatExist(t *testing.T) {
+	t.Parallel()
+	s := config.Default()
+	s.Data.Dir, s.Server.Port = t.TempDir(), 0
+	a, err := New(context.Background(), s, Options{Version: "test", Log: discard})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, a.Close()) })
+	a.metrics.Register(redis.NewMetrics().Collectors()...) // of a gateway that shares limits
+	otlp.NewFigures(a.metrics)                             // and has a collector
+	known := described(a.metrics)
+	require.Contains(t, known, "sluice_requests_total")
+
+	for _, e := range append(dashboard(t), alerts(t)...) {
+		names := metricName.FindAllString(e, -1)
+		assert.NotEmpty(t, names, "%s asks for nothing", e)
+		for _, n := range names {
+			assert.True(t, known[n] || known[histogramPart.ReplaceAllString(n, "")], "%s, in %s, is no metric", n, e)
+		}
+		for _, pair := range []string{"()", "{}", "[]"} {
+			assert.Equal(t, strings.Count(e, pair[:1]), strings.Count(e, pair[1:]), "brackets in %s", e)
+		}
+	}
+}
+
+var (
+	metricName    = regexp.MustCompile(`\b(sluice|process|go)_[a-z0-9_]+`)
+	histogramPart = regexp.MustCompile(`_(bucket|sum|count)$`)
+	descName      = regexp.MustCompile(`fqName: "([a-z0-9_]+)"`)
+)
+
+// described are the names of all figures of a registry, those without a value too.
+func described(c interface{ Describe(chan<- *prometheus.Desc) }) map[string]bool {
+	out, ch := map[string]bool{}, make(chan *prometheus.Desc)
+	go func() { c.Describe(ch); close(ch) }()
+	for d := range ch {
+		if m := descName.FindStringSubmatch(d.String()); m != nil {
+			out[m[1]] = true
+		}
+	}
+	return out
+}
+
+// dashboard gives the expressions of the dashboard.
+func dashboard(t *testing.T) (exprs []string) {
+	b, err := os.ReadFile(filepath.Join("..", "..", "deploy", "grafana", "sluice.json"))
+	require.NoError(t, err)
+	var d struct {
+		Panels []struct {
+			ID      int
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	require.NoError(t, json.Unmarshal(b, &d))
+	ids := map[int]bool{}
+	for _, p := range d.Panels {
+		assert.False(t, ids[p.ID], "%s has the id of another panel", p.Title)
+		ids[p.ID] = true
+		for _, q := range p.Targets {
+			exprs = append(exprs, q.Expr)
+		}
+	}
+	require.NotEmpty(t, exprs)
+	return exprs
+}
+
+// alerts gives the expressions of the alert rules, of which each has what Prometheus wants.
+func alerts(t *testing.T) (exprs []string) {
+	b, err := os.ReadFile(filepath.Join("..", "..", "deploy", "prometheus", "alerts.yaml"))
+	require.NoError(t, err)
+	var file struct {
+		Groups []struct {
+			Name  string
+			Rules []struct {
+				Alert, Expr, For    string
+				Labels, Annotations map[string]string
+			}
+		}
+	}
+	require.NoError(t, yaml.UnmarshalWithOptions(b, &file, yaml.Strict()))
+	seen := map[string]bool{}
+	for _, g := range file.Groups {
+		for _, r := range g.Rules {
+			assert.False(t, seen[r.Alert], "%s is there twice", r.Alert)
+			seen[r.Alert] = true
+			assert.Contains(t, []string{"critical", "warning", "info"}, r.Labels["severity"], r.Alert)
+			assert.NotEmpty(t, r.Annotations["summary"], r.Alert)
+			exprs = append(exprs, r.Expr)
+		}
+	}
+	require.NotEmpty(t, exprs)
+	return exprs
+}
