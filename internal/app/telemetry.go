@@ -12,22 +12,55 @@ import (
 // request pays for it.
 func (a *App) openTelemetry(context.Context) error {
 	o := &a.set.OpenTelemetry
-	if !o.Traces {
+	if !o.Traces && !o.Push {
 		return nil
 	}
-	spans, err := otlp.NewTraces(otlp.TraceOptions{
+	figures := otlp.NewFigures(a.metrics)
+	if o.Traces {
+		if err := a.sendTraces(o, figures); err != nil {
+			return fmt.Errorf("send traces (EXPERIMENTAL_GEN_AI_OTEL_...): %w", err)
+		}
+	}
+	if o.Push {
+		if err := a.sendMetrics(o, figures); err != nil {
+			return fmt.Errorf("send metrics (OTEL_...): %w", err)
+		}
+	}
+	return nil
+}
+
+func (a *App) sendTraces(o *config.OpenTelemetry, figures *otlp.Figures) error {
+	traces, err := otlp.NewTraces(otlp.TraceOptions{
 		Target:   otlp.Target{Endpoint: o.TracesEndpoint, Protocol: otlp.Protocol(o.Protocol), Headers: o.TracesHeaders},
 		Resource: a.resourceOf(o, o.TracesAttributes),
 		Content:  o.CaptureContent,
 		Tail:     a.journal.Tail(),
-		Figures:  otlp.NewFigures(a.metrics),
+		Figures:  figures,
 		Clock:    a.clock,
 		Log:      a.log,
 	})
 	if err != nil {
-		return fmt.Errorf("send traces (EXPERIMENTAL_GEN_AI_OTEL_...): %w", err)
+		return err
 	}
-	a.telemetry = append(a.telemetry, part{"traces", spans.Run})
+	a.telemetry = append(a.telemetry, part{"traces", traces.Run})
+	return nil
+}
+
+func (a *App) sendMetrics(o *config.OpenTelemetry, figures *otlp.Figures) error {
+	metrics, err := otlp.NewMetrics(otlp.MetricOptions{
+		Target:   otlp.Target{Endpoint: o.Endpoint, Protocol: otlp.Protocol(o.Protocol), Headers: o.Headers},
+		Resource: a.resourceOf(o, o.ResourceAttributes),
+		Interval: o.Interval,
+		Gather:   a.metrics.Gather,
+		Tail:     a.journal.Tail(),
+		Figures:  figures,
+		Clock:    a.clock,
+		Log:      a.log,
+	})
+	if err != nil {
+		return err
+	}
+	a.telemetry = append(a.telemetry, part{"metrics", metrics.Run})
 	return nil
 }
 

@@ -1,13 +1,24 @@
 package config
 
-import "sluice/internal/sealed"
+import (
+	"time"
+
+	"sluice/internal/sealed"
+)
 
 // OpenTelemetry is about what is sent to a collector. docs/telemetry.md
 // says what is in them.
 type OpenTelemetry struct {
-	// Endpoint is the collector, such as `http://collector:4318`. The path `/v1/traces`
-	// is added; with `grpc` there is none, and `http://` stands for a connection without
-	// TLS.
+	// Push sends the figures of `GET /metrics` to `OTEL_ENDPOINT`, and the histograms of
+	// the GenAI conventions.
+	Push bool `env:"OTEL_PUSH_ENABLED" envDefault:"OFF"`
+
+	// Interval is how often figures are sent.
+	Interval time.Duration `env:"OTEL_METRIC_EXPORT_INTERVAL" envDefault:"60000" range:"1000..3600000"`
+
+	// Endpoint is the collector, such as `http://collector:4318`. The paths `/v1/metrics`
+	// and `/v1/traces` are added; with `grpc` there is none, and `http://` stands for a
+	// connection without TLS.
 	Endpoint string `env:"OTEL_ENDPOINT" check:"web-url"`
 
 	// Headers are sent along, as `name=value` pairs with commas between, values
@@ -60,6 +71,9 @@ func (o *OpenTelemetry) complete(derived func(name, from string)) {
 }
 
 func (o *OpenTelemetry) validate(report reporter) {
+	if o.Push && o.Endpoint == "" {
+		report("OTEL_ENDPOINT", "is missing beside OTEL_PUSH_ENABLED", "the address of a collector")
+	}
 	if o.Traces && o.TracesEndpoint == "" {
 		report("EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT", "is missing beside EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED", "the address of a collector")
 	}

@@ -141,6 +141,7 @@ func TestSettingsThatNeedOrExcludeEachOther(t *testing.T) {
 		{"mail from no address", []string{"SMTP_FROM=nobody"}, `SMTP_FROM (environment): "nobody" cannot be used; accepted: an address such as gateway@example.com`},
 		{"mail password alone", []string{"SMTP_PASSWORD=secret"}, "SMTP_USER: is missing beside SMTP_PASSWORD"},
 		{"traces to nobody", []string{"EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED=ON"}, "EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT: is missing beside EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED"},
+		{"figures to nobody", []string{"OTEL_PUSH_ENABLED=ON"}, "OTEL_ENDPOINT: is missing beside OTEL_PUSH_ENABLED"},
 		{"headers without a value", []string{"OTEL_EXPORTER_OTLP_HEADERS=api-key"}, "OTEL_EXPORTER_OTLP_HEADERS (environment): cannot be used; accepted: name=value pairs"},
 		{"mail password in the clear", []string{"SMTP_USER=gw", "SMTP_TLS=none"}, "SMTP_TLS: is NONE, but a password is only sent over TLS"},
 	} {

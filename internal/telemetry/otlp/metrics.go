@@ -1,0 +1,117 @@
+package otlp
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	collectmetrics "go.opentelemetry.io/proto/slim/otlp/collector/metrics/v1"
+	common "go.opentelemetry.io/proto/slim/otlp/common/v1"
+	metric "go.opentelemetry.io/proto/slim/otlp/metrics/v1"
+
+	"sluice/internal/ident"
+	"sluice/internal/record"
+	"sluice/internal/telemetry/genai"
+)
+
+// MetricOptions say what becomes of the figures. All but Interval are needed.
+type MetricOptions struct {
+	Target   Target
+	Resource Resource
+	Interval time.Duration // between messages; 0 means a minute
+	// Gather gives the figures of /metrics. What it gives with an error is sent all the same.
+	Gather  func() ([]*dto.MetricFamily, error)
+	Tail    Tail
+	Figures *Figures
+	Clock   ident.Clock
+	Log     *slog.Logger
+}
+
+// Metrics sends the figures of /metrics, under the same names, and the two histograms of
+// the GenAI conventions, which are made of the journal.
+type Metrics struct {
+	o        MetricOptions
+	sender   *sender
+	resource *metric.ResourceMetrics // with everything but the figures
+	began    uint64
+	at       record.Position
+	calls    *callFigures
+}
+
+// NewMetrics makes no connection; errors are as NewTraces has them.
+func NewMetrics(o MetricOptions) (*Metrics, error) {
+	if o.Interval == 0 {
+		o.Interval = time.Minute
+	}
+	about, err := o.Resource.message()
+	if err != nil {
+		return nil, fmt.Errorf("resource attributes: %w", err)
+	}
+	c, err := newClient(o.Target, metrics)
+	if err != nil {
+		return nil, err
+	}
+	return &Metrics{
+		o: o, sender: &sender{client: c, signal: metrics, figures: o.Figures, log: o.Log}, at: o.Tail.End(),
+		began: uint64(o.Clock.Now().UnixNano()), calls: newCallFigures(),
+		resource: &metric.ResourceMetrics{Resource: about, SchemaUrl: genai.SchemaURL},
+	}, nil
+}
+
+// readEvery is how often the journal is read between messages, so that little of it is
+// missed.
+const readEvery = 5 * time.Second
+
+// Run sends until ctx ends, then once more, for at most five seconds. It never fails.
+func (m *Metrics) Run(ctx context.Context) error {
+	defer m.sender.client.close()
+	work, stop := outlasting(ctx, drainLimit)
+	defer stop()
+	for due := m.o.Clock.Now().Add(m.o.Interval); ident.Sleep(ctx, min(m.o.Interval, readEvery)) == nil; {
+		m.read()
+		if now := m.o.Clock.Now(); !now.Before(due) {
+			m.send(work)
+			due = now.Add(m.o.Interval)
+		}
+	}
+	m.read()
+	m.send(work)
+	return nil
+}
+
+func (m *Metrics) read() {
+	next, missed := m.o.Tail.Read(m.at, func(a *record.Attempt, _ *record.Correction) bool {
+		if a != nil && a.Source == record.FromGateway {
+			m.calls.add(a)
+		}
+		return true
+	})
+	m.at = next
+	if missed > 0 {
+		m.o.Figures.dropped.Add(float64(missed), metrics.name, droppedMissed)
+	}
+}
+
+func (m *Metrics) send(ctx context.Context) {
+	families, err := m.o.Gather()
+	if err != nil {
+		m.o.Log.Warn("some figures cannot be read; the others are sent", "error", err.Error())
+	}
+	at := span{m.began, uint64(m.o.Clock.Now().UnixNano())}
+	list := m.calls.metrics(at)
+	points := m.calls.points()
+	for _, f := range families {
+		if c := converted(f, at); c != nil {
+			list = append(list, c)
+			points += len(f.GetMetric())
+		}
+	}
+	m.resource.ScopeMetrics = []*metric.ScopeMetrics{{Scope: &common.InstrumentationScope{Name: "sluice"}, Metrics: list}}
+	var answer collectmetrics.ExportMetricsServiceResponse
+	m.sender.deliver(ctx, &collectmetrics.ExportMetricsServiceRequest{ResourceMetrics: []*metric.ResourceMetrics{m.resource}}, points, &answer, func() (int64, string) {
+		p := answer.GetPartialSuccess()
+		return p.GetRejectedDataPoints(), p.GetErrorMessage()
+	})
+}
