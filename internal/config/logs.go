@@ -38,6 +38,10 @@ type Telemetry struct {
 	// Format is how log lines are written to standard error: for people or as JSON.
 	Format string `env:"LOG_FORMAT" envDefault:"text" oneof:"text,json"`
 
+	// AccessLog writes a line for each model request, at level info. With `LOG_FORMAT`
+	// `json` it is an object.
+	AccessLog bool `env:"ACCESS_LOG" envDefault:"ON"`
+
 	// Prometheus serves `GET /metrics`.
 	Prometheus bool `env:"ENABLE_PROMETHEUS" envDefault:"ON"`
 }

@@ -35,7 +35,7 @@ func (g *Gateway) answerFault(x *exchange, err error) error {
 	f := fault.From(err)
 	x.refusal, x.status = f, f.HTTPStatus()
 	if f.Code == fault.Internal {
-		g.Log.Error("a request failed inside the gateway", "request_id", x.id, "error", f.Error())
+		g.Log.Error("a request failed inside the gateway", "request_id", x.id, "trace_id", x.trace.id, "error", f.Error())
 	}
 	g.recordRefusal(x)
 	h := g.ownHeader(x.room.given[:0], x)

@@ -83,7 +83,7 @@ func (g *Gateway) underlying(ctx context.Context, a *attempt) (string, error) {
 	p := profiled{model: d.Profiles.Underlying(answer), until: g.Clock.Now().Add(behindTime)}
 	if p.model == "" {
 		p.until = g.Clock.Now().Add(behindFailed)
-		g.Log.Warn("the model behind a profile is not known", "request_id", a.x.id, "provider", a.spec.ID, "error", err)
+		g.Log.Warn("the model behind a profile is not known", "request_id", a.x.id, "trace_id", a.x.trace.id, "provider", a.spec.ID, "error", err)
 	}
 	if p.model != "" || a.account != nil {
 		g.behind.put(k, p)

@@ -140,18 +140,21 @@ func (x *exchange) close() {
 // accessLine is the one line that a request leaves in the program's log. Bodies,
 // keys and prompts are not in it.
 func (g *Gateway) accessLine(ctx context.Context, x *exchange, took time.Duration) {
-	if !g.Log.Enabled(ctx, slog.LevelInfo) {
+	if g.set.NoAccessLog || !g.Log.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("request_id", x.id), slog.String("method", x.in.Method), slog.String("path", x.in.Path), slog.String("endpoint", string(x.match.Endpoint)),
+		slog.String("request_id", x.id), slog.String("trace_id", x.trace.id), slog.String("method", x.in.Method), slog.String("path", x.in.Path), slog.String("endpoint", string(x.match.Endpoint)),
 		slog.Int("status", x.status), slog.Duration("took", took), slog.Int("attempts", x.attempts), slog.String("remote", x.in.Remote),
 	}
 	if x.key != nil {
 		attrs = append(attrs, slog.String("key_id", x.key.Principal.ID))
 	}
 	if x.last != nil && x.last.spec != nil {
-		attrs = append(attrs, slog.String("provider", x.last.spec.ID))
+		attrs = append(attrs, slog.String("provider", x.last.spec.ID), slog.String("model", x.last.model), slog.Int64("tokens", x.last.log.Tokens()))
+		if nano, known := x.last.log.Cost(); known {
+			attrs = append(attrs, slog.Float64("cost_dollars", float64(nano)/1e9))
+		}
 	}
 	if x.refusal != nil {
 		attrs = append(attrs, slog.String("refused", string(x.refusal.Code)))

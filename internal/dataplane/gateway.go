@@ -81,6 +81,7 @@ type Settings struct {
 	MaxUploadBytes int64         // a larger upload is 413
 	MaxReplyBytes  int64         // a larger JSON reply that must be held is 502
 	BodyLogBytes   int           // of a body kept in the record
+	NoAccessLog    bool          // requests leave no line in the program's log
 	HeadTimeout    time.Duration // until the upstream's response head; 0 means none
 	IdleTimeout    time.Duration // between two reads of an upstream body
 	HeaderAliases  []string      // further prefixes read like x-gateway-, lower case, with the dash

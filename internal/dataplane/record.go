@@ -28,7 +28,7 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 	}
 	if err := g.Journal.Append(r); err != nil {
 		g.Metrics.unrecorded(r)
-		g.Log.Error("an attempt could not be recorded", "request_id", r.RequestID, "error", err.Error())
+		g.Log.Error("an attempt could not be recorded", "request_id", r.RequestID, "trace_id", r.TraceID, "error", err.Error())
 	}
 	g.settleStake(a)
 	g.Metrics.attempt(r)

@@ -79,7 +79,7 @@ func (g *Gateway) try(ctx context.Context, a *attempt) (err error) {
 func (g *Gateway) settle(ctx context.Context, x *exchange, panicked any, err error) error {
 	if panicked != nil {
 		err = fmt.Errorf("panic while serving %s: %v", x.match.Endpoint, panicked)
-		g.Log.Error("a request panicked", "request_id", x.id, "error", err.Error(), "stack", stack())
+		g.Log.Error("a request panicked", "request_id", x.id, "trace_id", x.trace.id, "error", err.Error(), "stack", stack())
 		if !x.headSent {
 			err = g.answerFault(x, fault.Wrap(fault.Internal, err))
 		}

@@ -101,7 +101,7 @@ func (s *session) close(e ending) {
 	st.owed = s.g.owed(a, e)
 	s.g.closing(a)
 	if err := s.g.Journal.AppendLine(&st.line); err != nil {
-		s.g.Log.Error("a line of the ledger could not be closed; a restart closes it at its bound", "request_id", a.x.id, "error", err.Error())
+		s.g.Log.Error("a line of the ledger could not be closed; a restart closes it at its bound", "request_id", a.x.id, "trace_id", a.x.trace.id, "error", err.Error())
 	}
 	s.g.settleStake(a)
 	a.x.tokens += st.owed.amount(quota.TokenCount)

@@ -110,7 +110,7 @@ func (g *Gateway) renew(ctx context.Context, a *attempt, err error) error {
 	s.owed = g.owed(a, a.given(err))
 	g.closing(a)
 	if err := g.Journal.AppendLine(&s.line); err != nil {
-		g.Log.Error("a line of the ledger could not be closed; a restart closes it at its bound", "request_id", a.x.id, "error", err.Error())
+		g.Log.Error("a line of the ledger could not be closed; a restart closes it at its bound", "request_id", a.x.id, "trace_id", a.x.trace.id, "error", err.Error())
 	}
 	now := g.Clock.Now()
 	budgets := s.holds[:s.rates]

@@ -1,0 +1,47 @@
+package dataplane_test
+
+import (
+	"encoding/json"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sluice/internal/dataplane"
+)
+
+// lines are what a logger writes.
+type lines chan []byte
+
+// Write takes one line.
+func (l lines) Write(b []byte) (int, error) { l <- append([]byte(nil), b...); return len(b), nil }
+
+// A request leaves one line, by which it is found in the log and its trace.
+func TestAccessLine(t *testing.T) {
+	t.Parallel()
+	r, written := newRig(t), make(lines, 10)
+	r.gateway.Log = slog.New(slog.NewJSONHandler(written, nil))
+	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	a := r.call("POST", "/v1/chat/completions", `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"my secret words"}]}`, r.custom("traceparent: 00-"+trace+"-00f067aa0ba902b7-01")...)
+	require.Equal(t, 200, a.StatusCode, a.Text)
+	raw := <-written
+	var line map[string]any
+	require.NoError(t, json.Unmarshal(raw, &line))
+	for name, want := range map[string]any{
+		"msg": "request", "trace_id": trace, "request_id": a.Header.Get("x-gateway-request-id"), "status": 200.0, "endpoint": "chatComplete",
+		"provider": "openai", "model": "gpt-4o-mini", "attempts": 1.0,
+	} {
+		assert.Equal(t, want, line[name], name)
+	}
+	assert.Positive(t, line["tokens"])
+	assert.Positive(t, line["cost_dollars"])
+	assert.NotContains(t, string(raw), "secret")
+
+	quiet := newRig(t, func(s *dataplane.Settings) { s.NoAccessLog = true })
+	quiet.gateway.Log = slog.New(slog.NewJSONHandler(written, nil))
+	for range 2 { // with the second answer the first request is over
+		quiet.call("POST", "/v1/chat/completions", hello, quiet.custom()...)
+	}
+	assert.Empty(t, written)
+}
