@@ -138,7 +138,7 @@ func (f *Follower) flush(ctx context.Context) error {
 // count stores the sums. The bank learns of corrections by the meters as they are then:
 // it never had what they take back, unless Postpone told it.
 func (f *Follower) count(ctx context.Context) error {
-	meters, err := f.o.Store.CountUsage(ctx, f.o.Node, f.counted, f.sums.to, f.sums.all())
+	meters, err := f.o.Store.CountUsage(ctx, f.o.Node, f.o.Clock.Now(), f.counted, f.sums.to, f.sums.all())
 	if err != nil || !f.serving {
 		return err
 	}

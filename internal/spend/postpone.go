@@ -3,6 +3,7 @@ package spend
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"sluice/internal/ledger"
 	"sluice/internal/quota"
@@ -121,7 +122,7 @@ func (o *owing) UsagePosition(context.Context, string) (uint64, error) { return 
 func (o *owing) UsageSeen(context.Context, string) (uint64, error) { return o.from, nil }
 
 // CountUsage has the bank remember deltas.
-func (o *owing) CountUsage(_ context.Context, _ string, _, _ uint64, deltas []quota.Delta) ([]quota.Meter, error) {
+func (o *owing) CountUsage(_ context.Context, _ string, _ time.Time, _, _ uint64, deltas []quota.Delta) ([]quota.Meter, error) {
 	parts := make([]quota.Part, 0, len(deltas))
 	for i := range deltas {
 		if d := &deltas[i]; d.Units > 0 { // less does not count before it is stored

@@ -50,8 +50,9 @@ type Store interface {
 	// UsageSeen is a UsagePosition that was true lately: it needs no writer.
 	UsageSeen(ctx context.Context, node string) (uint64, error)
 	// CountUsage adds deltas and moves the position, in one transaction, and returns the
-	// meters as they are then. The same call may be made again after an error.
-	CountUsage(ctx context.Context, node string, from, to uint64, deltas []quota.Delta) ([]quota.Meter, error)
+	// meters as they are then. The same call may be made again after an error. now is the
+	// clock of this node.
+	CountUsage(ctx context.Context, node string, now time.Time, from, to uint64, deltas []quota.Delta) ([]quota.Meter, error)
 }
 
 // Bank knows the meters in memory: *quota.Bank.

@@ -53,7 +53,7 @@ func (m *memory) UsagePosition(_ context.Context, node string) (uint64, error) {
 // UsageSeen is that of a replica, as far behind as can be.
 func (m *memory) UsageSeen(_ context.Context, node string) (uint64, error) { return 0, nil }
 
-func (m *memory) CountUsage(_ context.Context, node string, from, to uint64, deltas []quota.Delta) ([]quota.Meter, error) {
+func (m *memory) CountUsage(_ context.Context, node string, _ time.Time, from, to uint64, deltas []quota.Delta) ([]quota.Meter, error) {
 	switch at := m.position[node]; {
 	case at != to && at != from:
 		return nil, fmt.Errorf("at %d, not %d", at, from)
@@ -110,7 +110,7 @@ func (s *flaky) UsagePosition(ctx context.Context, node string) (uint64, error) 
 	return s.Store.UsagePosition(ctx, node)
 }
 
-func (s *flaky) CountUsage(ctx context.Context, node string, from, to uint64, deltas []quota.Delta) ([]quota.Meter, error) {
+func (s *flaky) CountUsage(ctx context.Context, node string, now time.Time, from, to uint64, deltas []quota.Delta) ([]quota.Meter, error) {
 	before, after := s.before, s.after
 	s.before, s.after = false, false
 	if during := s.during; during != nil {
@@ -123,7 +123,7 @@ func (s *flaky) CountUsage(ctx context.Context, node string, from, to uint64, de
 	if s.away {
 		return nil, fault.New(fault.ReadOnly, "")
 	}
-	meters, err := s.Store.CountUsage(ctx, node, from, to, deltas)
+	meters, err := s.Store.CountUsage(ctx, node, now, from, to, deltas)
 	if after {
 		return nil, errFlaky
 	}

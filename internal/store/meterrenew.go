@@ -2,17 +2,19 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/uptrace/bun"
 
 	"sluice/internal/quota"
 )
 
-// dropLate takes the units from what was used before the last reset of its meter, and
-// first resets the meters whose reset came before something in the list was used: the
-// worker comes to them later, and must find in them what was used since. The meters are
-// held until the end of the transaction, so that none is reset meanwhile.
-func (s *Store) dropLate(ctx context.Context, db bun.IDB, list []quota.Delta, known map[meterName]*resets) error {
+// dropLate takes the units from what was used before the last reset of its meter, unless
+// that is still to come by the clock of now, and first resets the meters whose reset came
+// before something in the list was used: the worker comes to them later, and must find in
+// them what was used since. The meters are held until the end of the transaction, so that
+// none is reset meanwhile.
+func (s *Store) dropLate(ctx context.Context, db bun.IDB, list []quota.Delta, known map[meterName]*resets, now time.Time) error {
 	for i := range list {
 		d := &list[i]
 		if d.At.IsZero() {
@@ -27,7 +29,8 @@ func (s *Store) dropLate(ctx context.Context, db bun.IDB, list []quota.Delta, kn
 	}
 	for i := range list {
 		d := &list[i]
-		if !d.At.IsZero() && d.At.UnixMilli() < known[nameOf(d)].last {
+		last := known[nameOf(d)].last
+		if late, come := !d.At.IsZero() && d.At.UnixMilli() < last, now.IsZero() || now.UnixMilli() >= last; late && come {
 			d.Units = 0
 		}
 	}

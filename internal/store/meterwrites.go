@@ -135,7 +135,7 @@ func (s *Store) onMeters(ctx context.Context, rtx resource.Tx, doing string, f f
 // of it, which it does not of AddUsageIn: who flushes reads back.
 func (s *Store) AddUsage(ctx context.Context, deltas []quota.Delta) error {
 	return s.InTx(ctx, func(rtx resource.Tx) error {
-		if err := s.AddUsageIn(ctx, rtx, deltas); err != nil {
+		if err := s.AddUsageIn(ctx, rtx, time.Time{}, deltas); err != nil {
 			return err
 		}
 		t, err := ownTx(rtx)
@@ -146,8 +146,10 @@ func (s *Store) AddUsage(ctx context.Context, deltas []quota.Delta) error {
 	})
 }
 
-// AddUsageIn is AddUsage within a transaction.
-func (s *Store) AddUsageIn(ctx context.Context, rtx resource.Tx, deltas []quota.Delta) error {
+// AddUsageIn is AddUsage within a transaction. now is the clock of who counts, by which a
+// reset lies in the future that another clock brought about, which ran ahead: what is used
+// until then counts. The zero time knows of no future.
+func (s *Store) AddUsageIn(ctx context.Context, rtx resource.Tx, now time.Time, deltas []quota.Delta) error {
 	t, err := ownTx(rtx)
 	if err != nil {
 		return err
@@ -158,7 +160,7 @@ func (s *Store) AddUsageIn(ctx context.Context, rtx resource.Tx, deltas []quota.
 		if err != nil {
 			return err
 		}
-		if err := s.dropLate(ctx, db, list, known); err != nil {
+		if err := s.dropLate(ctx, db, list, known, now); err != nil {
 			return err
 		}
 		return s.addMerged(ctx, t, merged(list), known)

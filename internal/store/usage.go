@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -70,8 +71,9 @@ func (s *Store) positionIn(ctx context.Context, rtx resource.Tx, node string) (s
 // counts exactly once, whatever fails in between. It returns the meters that the deltas
 // name, as they are then. After an error of which it is not known whether the call was
 // kept, the same call is made again: it adds nothing when it finds the position at to.
-// Conflict when the position is neither: another process counts for the same node.
-func (s *Store) CountUsage(ctx context.Context, node string, from, to uint64, deltas []quota.Delta) (after []quota.Meter, err error) {
+// Conflict when the position is neither: another process counts for the same node. now is
+// as AddUsageIn takes it.
+func (s *Store) CountUsage(ctx context.Context, node string, now time.Time, from, to uint64, deltas []quota.Delta) (after []quota.Meter, err error) {
 	err = s.InTx(ctx, func(rtx resource.Tx) error {
 		at, err := s.positionIn(ctx, rtx, node)
 		switch {
@@ -84,7 +86,7 @@ func (s *Store) CountUsage(ctx context.Context, node string, from, to uint64, de
 			if err := s.moveUsage(ctx, rtx, node, from, to); err != nil {
 				return err
 			}
-			if err := s.AddUsageIn(ctx, rtx, deltas); err != nil {
+			if err := s.AddUsageIn(ctx, rtx, now, deltas); err != nil {
 				return err
 			}
 		}

@@ -113,7 +113,7 @@ func (p *process) UsageSeen(ctx context.Context, node string) (uint64, error) {
 	return p.UsagePosition(ctx, node)
 }
 
-func (p *process) CountUsage(_ context.Context, _ string, from, to uint64, deltas []quota.Delta) ([]quota.Meter, error) {
+func (p *process) CountUsage(_ context.Context, _ string, _ time.Time, from, to uint64, deltas []quota.Delta) ([]quota.Meter, error) {
 	return nil, p.mortal.write("meters", func() error { return p.meters.count(from, to, deltas) })
 }
 

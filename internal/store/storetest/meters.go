@@ -92,7 +92,7 @@ func renewals(t *testing.T, s *store.Store) {
 	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: policy.ID, ValueKey: "team:old", Units: 9}}))
 	flush := func(at time.Time, units int64) func(tx resource.Tx) error {
 		return func(tx resource.Tx) error {
-			return s.AddUsageIn(ctx, tx, []quota.Delta{
+			return s.AddUsageIn(ctx, tx, time.Time{}, []quota.Delta{
 				{CarrierID: policy.ID, ValueKey: "team:new", Units: units, At: at}, {CarrierID: policy.ID, ValueKey: "team:old", Units: units, At: at},
 				{CarrierID: key.ID, Entry: "b", Units: 100, At: noon.Add(-time.Millisecond)}, {CarrierID: key.ID, Entry: "b", Units: units, At: at},
 			})
@@ -133,7 +133,7 @@ func meterFeed(t *testing.T, s *store.Store) {
 		{"added", func(tx resource.Tx) error { return s.AddMeter(ctx, tx, m) }, true},
 		{"flushed", func(tx resource.Tx) error {
 			m.Used = 5
-			return s.AddUsageIn(ctx, tx, []quota.Delta{{CarrierID: of.ID, Entry: "a", Units: 5}})
+			return s.AddUsageIn(ctx, tx, time.Time{}, []quota.Delta{{CarrierID: of.ID, Entry: "a", Units: 5}})
 		}, false},
 		{"noticed", func(tx resource.Tx) error { m.Exhausted = true; return s.SaveMeter(ctx, tx, m) }, false},
 		{"retuned", func(tx resource.Tx) error { return s.RetuneMeters(ctx, tx, m, m) }, false},

@@ -49,21 +49,21 @@ func countUsage(t *testing.T, s *store.Store) {
 		return seq
 	}
 	same(t, "at first", position(), uint64(0))
-	after, err := s.CountUsage(ctx, node, 0, 100, deltas)
+	after, err := s.CountUsage(ctx, node, time.Time{}, 0, 100, deltas)
 	must(t, err)
 	m.Used = 7
 	team := quota.Meter{Carrier: policy.Carrier, Entry: quota.EntryOf("team:search"), ValueKey: "team:search", Used: 2, Limit: 9}
 	same(t, "meters", byCarrier(after), byCarrier([]quota.Meter{m, team}))
 	same(t, "counted to", position(), uint64(100))
 	for name, from := range map[string]uint64{"again from the beginning": 0, "from another place": 99} {
-		_, err := s.CountUsage(ctx, node, from, 200, deltas)
+		_, err := s.CountUsage(ctx, node, time.Time{}, from, 200, deltas)
 		wantCode(t, name, err, fault.Conflict)
 	}
 	same(t, "used", usedOf(t, s, m.ID), int64(7))
-	again, err := s.CountUsage(ctx, node, 0, 100, deltas)
+	again, err := s.CountUsage(ctx, node, time.Time{}, 0, 100, deltas)
 	must(t, err)
 	same(t, "meters of a call that is made again", again, after)
-	after, err = s.CountUsage(ctx, node, 100, 200, nil)
+	after, err = s.CountUsage(ctx, node, time.Time{}, 100, 200, nil)
 	must(t, err)
 	same(t, "meters of nothing", len(after), 0)
 	same(t, "at last", position(), uint64(200))
@@ -86,13 +86,28 @@ func lateUsage(t *testing.T, s *store.Store) {
 		return quota.Delta{CarrierID: id, Entry: m.Entry, Units: units, At: when}
 	}
 	node := ident.NewID()
-	_, err := s.CountUsage(ctx, node, 0, 1, []quota.Delta{
+	_, err := s.CountUsage(ctx, node, time.Time{}, 0, 1, []quota.Delta{
 		at(m.ID, 1, noon.Add(-time.Millisecond)), at(m.ID, 10, noon), at(m.ID, 100, noon.Add(time.Hour)), at(m.ID, 1000, time.Time{}),
 		at(other.ID, 7, noon.AddDate(-1, 0, 0)),
 	})
 	must(t, err)
 	same(t, "behind the reset", usedOf(t, s, m.ID), int64(1110))
 	same(t, "of a meter that was never reset", usedOf(t, s, other.ID), int64(7))
+}
+
+// usageBelowAReset that a clock which ran ahead brought about counts: else nothing would
+// until that day, and the budget would bind nobody.
+func usageBelowAReset(t *testing.T, s *store.Store) {
+	ctx, node := t.Context(), ident.NewID()
+	m := budget(t, s)
+	within(t, s, func(tx resource.Tx) error { return s.ResetMeters(ctx, tx, m.ID, noon.AddDate(0, 0, 40)) })
+	used := []quota.Delta{{CarrierID: m.ID, Entry: m.Entry, Units: 5, At: noon}}
+	_, err := s.CountUsage(ctx, node, noon.Add(time.Second), 0, 1, used)
+	must(t, err)
+	same(t, "while the reset is to come", usedOf(t, s, m.ID), int64(5))
+	_, err = s.CountUsage(ctx, node, noon.AddDate(0, 0, 40), 1, 2, used)
+	must(t, err)
+	same(t, "once it has come", usedOf(t, s, m.ID), int64(5))
 }
 
 // usageOfNodes that count at once is all there, that of each exactly once, though two
@@ -130,7 +145,7 @@ func countRounds(ctx context.Context, s *store.Store, node string, rounds uint64
 		if err != nil || at >= rounds {
 			return err
 		}
-		if _, err := s.CountUsage(ctx, node, at, at+1, deltas); err != nil && !fault.Has(err, fault.Conflict) {
+		if _, err := s.CountUsage(ctx, node, time.Time{}, at, at+1, deltas); err != nil && !fault.Has(err, fault.Conflict) {
 			return err
 		}
 	}
