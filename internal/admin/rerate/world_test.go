@@ -87,7 +87,7 @@ func (m *meters) count(from, to uint64, deltas []quota.Delta) error {
 		return errors.New("another process counts")
 	}
 	for _, d := range deltas {
-		m.used[quota.CounterID{Carrier: d.CarrierID, Entry: d.Entry, ValueKey: d.ValueKey}] += d.Units
+		m.used[d.CounterID()] += d.Units
 		m.at[d.At] = true
 	}
 	m.position = to
