@@ -8,13 +8,14 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 LINT    := $(GO) tool -modfile=tools/go.mod golangci-lint
 
 # PKG narrows test and race, FUZZTIME is spent on each fuzz target, RUNS are the kills of
-# each database in crash.
+# each database in crash, ROWS the rows of bench-logs.
 PKG      ?= ./...
 FUZZTIME ?= 10s
 RUNS     ?= 250
+ROWS     ?= 10000000
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test race e2e suites bench crash fuzz check fmt vet lint arch generate clean-tree clean
+.PHONY: help run demo build test race e2e suites bench bench-logs crash fuzz check fmt vet lint arch generate clean-tree clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +45,9 @@ bench: build ## paired benchmark against the bare upstream and, when installed, 
 	$(GO) run ./test/bench
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/dialect/all
 	$(GO) test -run '^$$' -bench ManyKeys -benchtime 3x -benchmem ./internal/live
+
+bench-logs: ## pages, filters and analytics of the request log over ROWS generated rows (ROWS=100000000 is the long form)
+	$(GO) test -count=1 -timeout 2h -run '^TestManyRows$$' ./internal/logstore/duckdb -rows $(ROWS) -v
 
 crash: build ## kill the gateway 500 times under load, on SQLite and PostgreSQL, and check the books after each restart (RUNS each)
 	$(GO) run ./test/crash --runs $(RUNS)

@@ -1,0 +1,162 @@
+package duckdb_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice/internal/logstore/duckdb"
+	"sluice/internal/record"
+)
+
+var (
+	manyRows = flag.Int("rows", 0, "attempts of one organisation, over 30 days, of which questions are asked; 0 leaves TestManyRows out")
+	rounds   = flag.Int("rounds", 5, "times that each question is asked")
+)
+
+// TestManyRows measures the request log with many rows: pages, filters and analytics over
+// 30 days. It prints a table for docs/logs.md.
+func TestManyRows(t *testing.T) {
+	if *manyRows == 0 {
+		t.Skip("a measurement: make bench-logs")
+	}
+	path := filepath.Join(t.TempDir(), "logs.duckdb")
+	if err := generate(t.Context(), path, *manyRows); err != nil {
+		t.Fatal(err)
+	}
+	db, err := duckdb.Open(t.Context(), duckdb.Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	forgetPeak()
+	fmt.Printf("| question over %d rows | p50 ms | p95 ms | processor ms |\n|---|---:|---:|---:|\n", *manyRows)
+	for _, q := range questions() {
+		before := cpu(t)
+		took, err := measure(t.Context(), db, q, *rounds)
+		if err != nil {
+			t.Fatalf("%s: %v", q.name, err)
+		}
+		used := (cpu(t) - before) / time.Duration(*rounds+1)
+		fmt.Printf("| %s | %.0f | %.0f | %d |\n", q.name, percentile(took, 50), percentile(took, 95), used.Milliseconds())
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Printf("\n%.0f bytes of each row on disk; peak memory of the process %s.\n", float64(info.Size())/float64(*manyRows), peak())
+}
+
+// question is something that is asked of the log.
+type question struct {
+	name string
+	ask  func(context.Context, *duckdb.DB) error
+}
+
+// wholly selects everything.
+func wholly() record.Query { return record.Query{OrgID: tenant, From: first, To: first.Add(span)} }
+
+func questions() []question {
+	out := []question{
+		list("newest 50 with count", func(*record.Query) {}),
+		list("newest 50 of a model and its errors, with count", func(q *record.Query) {
+			q.Models, q.Statuses = []string{"model-3"}, []record.StatusRange{{Min: 400, Max: 599}}
+		}),
+		list("newest 50 of a pair of metadata, with count", func(q *record.Query) { q.Metadata = map[string]string{"team": "team-7"} }),
+		list("newest 50 of a trace, with count", func(q *record.Query) { q.TraceIDs = []string{"no-such-trace"} }),
+		list("newest 50 of a range of cost, with count", func(q *record.Query) { q.Cost = record.Range{Min: new(int64(300_000))} }),
+		list("newest 50 of judged traces, with count", func(q *record.Query) { q.Weighted = record.FloatRange{Min: new(1.0)} }),
+	}
+	for _, g := range []struct {
+		name string
+		want record.Figure
+		by   record.Dimension
+	}{
+		{"requests", 0, record.ByNothing}, {"cost", record.WantCost, record.ByNothing}, {"tokens", record.WantTokens, record.ByNothing},
+		{"latency", record.WantLatency | record.WantPercentiles, record.ByNothing}, {"users", record.WantUsers, record.ByNothing},
+		{"errors", record.WantErrors, record.ByNothing}, {"errors by status", record.WantErrors, record.ByStatus},
+		{"rescued", record.WantRescued, record.ByNothing}, {"cache", record.WantCache, record.ByNothing},
+		{"feedback", record.WantFeedback, record.ByNothing}, {"scores", record.WantFeedback, record.ByScore},
+	} {
+		out = append(out,
+			analysis("summary: "+g.name, record.Analysis{Query: wholly(), Want: g.want, By: g.by}),
+			analysis("graph by day: "+g.name, record.Analysis{Query: wholly(), Want: g.want, By: g.by, Step: 24 * time.Hour}))
+	}
+	all := record.WantErrors | record.WantCost | record.WantTokens | record.WantLatency | record.WantPercentiles | record.WantCache | record.WantSeen
+	for _, by := range []record.Dimension{
+		record.ByProvider, record.ByModel, record.ByStatus, record.ByKey, record.ByConfig, record.ByWorkspace, record.ByProviderID, record.ByPrompt, record.ByUser,
+	} {
+		out = append(out,
+			analysis(fmt.Sprintf("groups by %s: requests", by), record.Analysis{Query: wholly(), By: by, Limit: 100}),
+			analysis(fmt.Sprintf("groups by %s: all columns", by), record.Analysis{Query: wholly(), By: by, Want: all, Limit: 100}))
+	}
+	out = append(out, analysis("groups by metadata: requests, cost, tokens, feedback", record.Analysis{
+		Query: wholly(), By: record.ByMetadata, Key: "team", Want: record.WantCost | record.WantTokens | record.WantFeedback | record.WantSeen, Limit: 100,
+	}))
+	return out
+}
+
+func list(name string, narrow func(*record.Query)) question {
+	q := wholly()
+	q.Newest, q.Count = true, true
+	narrow(&q)
+	return question{name, func(ctx context.Context, db *duckdb.DB) error {
+		_, err := db.List(ctx, q)
+		return err
+	}}
+}
+
+func analysis(name string, a record.Analysis) question {
+	return question{name, func(ctx context.Context, db *duckdb.DB) error {
+		_, err := db.Analyse(ctx, a)
+		return err
+	}}
+}
+
+// measure asks a question once to warm up, then so many times, and returns milliseconds.
+func measure(ctx context.Context, db *duckdb.DB, q question, rounds int) ([]float64, error) {
+	if err := q.ask(ctx, db); err != nil {
+		return nil, err
+	}
+	took := make([]float64, rounds)
+	for i := range took {
+		began := time.Now()
+		if err := q.ask(ctx, db); err != nil {
+			return nil, err
+		}
+		took[i] = float64(time.Since(began).Microseconds()) / 1000
+	}
+	slices.Sort(took)
+	return took, nil
+}
+
+// percentile is the least that so many of a hundred do not exceed.
+func percentile(sorted []float64, percent int) float64 {
+	return sorted[(len(sorted)*percent+99)/100-1]
+}
+
+// forgetPeak begins the measurement of memory anew.
+func forgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o600) } // elsewhere than on Linux there is no peak
+
+// peak is the most memory that the process had since forgetPeak, "612 MB".
+func peak() string {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return "unknown"
+	}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			var kb int
+			if _, err := fmt.Sscan(rest, &kb); err == nil {
+				return fmt.Sprintf("%d MB", kb>>10)
+			}
+		}
+	}
+	return "unknown"
+}
