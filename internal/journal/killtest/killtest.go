@@ -43,7 +43,7 @@ func Acknowledge(number int64) {
 // numbers. It returns those, as far as they came before its end.
 func Acknowledged(t *testing.T, dir string, from, about int) (numbers []int) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), dirVariable+"="+dir, fromVariable+"="+strconv.Itoa(from))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
