@@ -67,6 +67,30 @@ func TestFlushChangesNothing(t *testing.T) {
 	}
 }
 
+// TestHeldElsewhereOnce: what another node held when this one last heard of it makes nobody
+// believe that a budget is used up.
+func TestHeldElsewhereOnce(t *testing.T) {
+	t.Parallel()
+	s, b := redistest.Start(t), new(books)
+	b.set(quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b"})
+	first, second := start(t, options("a", at(s.Address), b)), start(t, options("b", at(s.Address), b))
+	now := time.Now()
+	yours, _, _ := second.take(t, now, hold(60))
+	mine, _, _ := first.take(t, now, hold(30))
+	if s := first.State(now, &mine[0]); s.Held != 90 {
+		t.Fatalf("the first knows of %d that are held", s.Held)
+	}
+	second.Settle(now, yours, []int64{40})
+	first.Settle(now, mine, []int64{20})
+	deltas := []quota.Delta{{CarrierID: "k", Entry: "b", Units: 40}, {CarrierID: "k", Entry: "b", Units: 20}}
+	first.Flushed(deltas[1:], b.add(deltas...))
+	second.Flushed(deltas[:1], nil)
+	eventually(t, "the first lets through what only asks whether there is anything left", func() bool {
+		_, refused, _ := first.take(t, now, hold(0))
+		return refused == -1
+	})
+}
+
 // TestCorrection: what was used and is corrected in the store is corrected for all nodes,
 // also when another one tells behind it what the store said before.
 func TestCorrection(t *testing.T) {

@@ -12,8 +12,9 @@ import (
 )
 
 // Reserve takes all holds of a call, or none when one does not fit, as quota.Bank's Take
-// does, over all nodes and in one round trip. Budgets of which nothing is taken, and
-// requests that were taken ahead, are answered from what the node knows. The error, a
+// does, over all nodes and in one round trip. Budgets of which nothing is taken and which
+// are free or used up, and requests that were taken ahead, are answered from what the node
+// knows. The error, a
 // fault.Overloaded, is that limits cannot be asked, where calls are refused then.
 func (b *Bank) Reserve(ctx context.Context, now time.Time, holds []quota.Hold) (refused int, left int64, retry time.Time, err error) {
 	if len(holds) == 0 {
@@ -75,7 +76,10 @@ func (p *partition) answer(at time.Time, holds []quota.Hold, ask []int) (_ []int
 		switch {
 		case looks(h):
 			if no, left, retry := p.bank.own.Take(at, holds[i:i+1]); no >= 0 {
-				return nil, i, left, retry
+				if s := p.bank.own.State(at, h); s.Used >= h.Limit {
+					return nil, i, left, retry
+				}
+				ask = append(ask, i) // what others held when they were last heard of may be free by now
 			}
 		case h.Spent && p.ahead.take(h, at):
 			p.bank.own.Admit(at, holds[i:i+1], nil)
