@@ -25,11 +25,8 @@ type Source interface {
 	LastChange(ctx context.Context) (int64, error)
 }
 
-// How often the feed is looked at, and how a failure is waited out.
-const (
-	Interval  = time.Second
-	lastRetry = 30 * time.Second
-)
+// Interval is how often the feed is looked at.
+const Interval = time.Second
 
 // batchSize is the number of changes that are taken over in one transaction. It is the
 // most that a Source lists at once.
@@ -43,8 +40,9 @@ type Follower struct {
 	log    *slog.Logger
 
 	resumed bool
-	next    int64 // number of the last change that was read
-	stored  int64 // of the last that the log store knows of
+	next    int64  // number of the last change that was read
+	stored  int64  // of the last that the log store knows of
+	looks   uint64 // that found no failure
 }
 
 // New makes a follower; nothing moves until Run or Follow.
@@ -52,24 +50,26 @@ func New(src Source, to logstore.Feedback, log *slog.Logger) *Follower {
 	return &Follower{src: src, copied: to, log: log}
 }
 
-// Run follows until ctx ends. A failure is logged and what it left undone done again,
-// after a pause that grows to 30 seconds.
+// Run follows until ctx ends. A failure is logged and what it left undone done again, as
+// ident.Follow says.
 func (f *Follower) Run(ctx context.Context) error {
-	pause := Interval
-	for ctx.Err() == nil {
-		err := f.Follow(ctx)
-		switch {
-		case err == nil:
-			pause = Interval
-		case ctx.Err() == nil:
-			f.log.Error("feedback is not brought to the log store", "error", err, "retry", pause)
+	ident.Follow(ctx, f.keepUp, func() uint64 { return f.looks }, func(err error, pause time.Duration) {
+		f.log.Error("feedback is not brought to the log store", "error", err, "retry", pause)
+	})
+	return nil
+}
+
+// keepUp looks at the feed again and again, until something fails or ctx ends.
+func (f *Follower) keepUp(ctx context.Context) error {
+	for {
+		if err := f.Follow(ctx); err != nil {
+			return err
 		}
-		_ = ident.Sleep(ctx, pause) // it ends with ctx, which the loop sees
-		if err != nil {
-			pause = min(2*pause, lastRetry)
+		f.looks++
+		if err := ident.Sleep(ctx, Interval); err != nil {
+			return err
 		}
 	}
-	return nil
 }
 
 // Follow takes over everything that is in the feed.
