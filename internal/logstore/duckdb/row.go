@@ -12,6 +12,7 @@ import (
 	"sluice/internal/ledger"
 	"sluice/internal/logstore"
 	"sluice/internal/logstore/bodies"
+	"sluice/internal/logstore/extra"
 	"sluice/internal/record"
 )
 
@@ -46,10 +47,10 @@ type encoder struct {
 
 // appendRow writes the columns of an attempt in the order of rowColumns.
 func (e *encoder) appendRow(s *sheet, a *record.Attempt, series int32, ref bodies.Ref) error {
-	var x extra
+	var x extra.Fields
 	id, request, trace := keyOf(a.ID, &x.ID), keyOf(a.RequestID, &x.RequestID), keyOf(a.TraceID, &x.TraceID)
-	x.take(a)
-	rest, err := x.text()
+	x.Take(a)
+	rest, err := x.Text()
 	if err != nil {
 		return err
 	}
@@ -137,11 +138,9 @@ func scanRow(scan func(...any) error) (stored, error) {
 	if err != nil {
 		return stored{}, fmt.Errorf("read log row: %w", err)
 	}
-	var x extra
-	if rest != "" {
-		if err := json.Unmarshal([]byte(rest), &x); err != nil {
-			return stored{}, fmt.Errorf("read log row: extra: %w", err)
-		}
+	var x extra.Fields
+	if err := x.Read(rest); err != nil {
+		return stored{}, err
 	}
 	if metadata != "" {
 		if err := json.Unmarshal([]byte(metadata), &a.Metadata); err != nil {
@@ -153,6 +152,6 @@ func scanRow(scan func(...any) error) (stored, error) {
 	if charged.Valid {
 		s.Charged.At = charged.Time.UTC()
 	}
-	x.give(a)
+	x.Give(a)
 	return s, nil
 }

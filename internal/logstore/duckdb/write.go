@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/logstore"
 	"sluice/internal/logstore/bodies"
+	"sluice/internal/logstore/extra"
 	"sluice/internal/record"
 )
 
@@ -73,13 +74,13 @@ var _ logstore.Sink = (*writer)(nil)
 // Add implements logstore.Sink.
 func (w *writer) Add(a *record.Attempt, ref bodies.Ref) (err error) {
 	common := a
-	if unique(a.Request.Type) || unique(a.Response.Type) { // kept in extra
+	if extra.Unique(a.Request.Type) || extra.Unique(a.Response.Type) { // kept in extra
 		b := *a
 		common = &b
-		if unique(b.Request.Type) {
+		if extra.Unique(b.Request.Type) {
 			b.Request.Type = ""
 		}
-		if unique(b.Response.Type) {
+		if extra.Unique(b.Response.Type) {
 			b.Response.Type = ""
 		}
 	}

@@ -1,4 +1,7 @@
-package duckdb
+// Package extra keeps what few attempts have beside the columns of their row: one JSON text,
+// which every back end of the request log stores alike. A new field of record.Attempt that
+// nothing filters by goes here: into Fields, Take and Give.
+package extra
 
 import (
 	"encoding/json"
@@ -9,10 +12,10 @@ import (
 	"sluice/internal/record"
 )
 
-// extra is what few attempts have: one JSON text, empty when there is nothing, so
-// that it costs most rows next to nothing.
-type extra struct {
-	ID                string  `json:"id,omitempty"` // ids as they were, when they are no UUID
+// Fields are what few attempts have. The zero Fields are no text at all, so that they
+// cost most rows next to nothing.
+type Fields struct {
+	ID                string  `json:"id,omitempty"` // ids as they were, when a column keeps them as something else
 	RequestID         string  `json:"request_id,omitempty"`
 	TraceID           string  `json:"trace_id,omitempty"`
 	ParentSpan        string  `json:"parent_span,omitempty"`
@@ -39,8 +42,8 @@ type extra struct {
 	PromptVersionID   string  `json:"prompt_version_id,omitempty"`
 }
 
-// take fills in everything but the ids.
-func (x *extra) take(a *record.Attempt) {
+// Take fills in everything but the ids.
+func (x *Fields) Take(a *record.Attempt) {
 	u := &a.Usage
 	x.ParentSpan, x.Error, x.Dropped, x.Source = a.ParentSpan, a.Error, a.Dropped, string(a.Source)
 	x.InputAudioTokens, x.OutputAudioTokens, x.SearchUnits = u.InputAudioTokens, u.OutputAudioTokens, u.SearchUnits
@@ -52,16 +55,17 @@ func (x *extra) take(a *record.Attempt) {
 	if s := u.AudioSeconds; !math.IsNaN(s) && !math.IsInf(s, 0) { // JSON has no such numbers
 		x.AudioSeconds = s
 	}
-	if unique(a.Request.Type) {
+	if Unique(a.Request.Type) {
 		x.RequestType = a.Request.Type
 	}
-	if unique(a.Response.Type) {
+	if Unique(a.Response.Type) {
 		x.ResponseType = a.Response.Type
 	}
 }
 
-// give is the inverse of take for an attempt that has its series.
-func (x *extra) give(a *record.Attempt) {
+// Give is the inverse of Take. It empties a content type that is not in here, so the columns
+// of the row are filled in behind it.
+func (x *Fields) Give(a *record.Attempt) {
 	u := &a.Usage
 	a.ParentSpan, a.Error, a.Dropped, a.Source = x.ParentSpan, x.Error, x.Dropped, record.Source(x.Source)
 	u.InputAudioTokens, u.OutputAudioTokens, u.SearchUnits = x.InputAudioTokens, x.OutputAudioTokens, x.SearchUnits
@@ -73,13 +77,13 @@ func (x *extra) give(a *record.Attempt) {
 	a.Request.Type, a.Response.Type = x.RequestType, x.ResponseType
 }
 
-// unique reports whether a content type is another one with each body, as those of
-// multipart bodies are. It must not become part of a series.
-func unique(contentType string) bool { return strings.Contains(contentType, "boundary") }
+// Unique reports whether a content type is another one with each body, as those of
+// multipart bodies are: it is kept here, and not in a column of values that repeat.
+func Unique(contentType string) bool { return strings.Contains(contentType, "boundary") }
 
-// text is the stored form.
-func (x *extra) text() (string, error) {
-	if *x == (extra{}) {
+// Text is the stored form, valid JSON in UTF-8; empty for nothing.
+func (x *Fields) Text() (string, error) {
+	if *x == (Fields{}) {
 		return "", nil
 	}
 	b, err := json.Marshal(*x) // a copy, so that x itself need not be allocated
@@ -87,4 +91,16 @@ func (x *extra) text() (string, error) {
 		return "", fmt.Errorf("write log row: extra: %w", err)
 	}
 	return string(b), nil
+}
+
+// Read is the inverse of Text.
+func (x *Fields) Read(text string) error {
+	*x = Fields{}
+	if text == "" {
+		return nil
+	}
+	if err := json.Unmarshal([]byte(text), x); err != nil {
+		return fmt.Errorf("read log row: extra: %w", err)
+	}
+	return nil
 }
