@@ -62,6 +62,9 @@ type Rows interface {
 	List(ctx context.Context, q record.Query) (record.Page, error)
 	// Find answers Store.Find; the bodies are at the Ref.
 	Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, bodies.Ref, error)
+	// Bodied returns a page of those attempts that a query selects whose bodies are kept,
+	// and where these are; otherwise it is as List, without Count and ByArrival.
+	Bodied(ctx context.Context, q record.Query) (BodiedPage, error)
 	// Billed answers Store.Billed.
 	Billed(ctx context.Context, q record.Query) (record.BilledPage, error)
 	// Corrections answers Store.Corrections.
@@ -76,6 +79,18 @@ type Rows interface {
 	FirstBodies(ctx context.Context, from time.Time) (file uint32, err error)
 
 	Feedback
+}
+
+// Bodied is an attempt, and where its bodies are.
+type Bodied struct {
+	record.Attempt
+	Ref bodies.Ref
+}
+
+// BodiedPage is a page of attempts whose bodies are kept.
+type BodiedPage struct {
+	Rows []Bodied
+	Next record.Cursor // empty on the last page
 }
 
 // Options tune how records are taken over.

@@ -58,8 +58,12 @@ type Attempt struct {
 	BytesOut        int64
 	Remote          string
 	Source          Source // where the record came from
+	ReplayOf        string // id of the attempt that this one repeats; empty for others
+	Timings         Timings
 	Request         Body   // as sent upstream; empty when bodies are not kept
 	Response        Body   // as the upstream answered
+	ClientRequest   Body   // as the client sent it; but for its Head empty where that is what was sent upstream
+	ClientResponse  Body   // as the client got it; but for its Head empty where that is what the upstream answered
 	Closing         []byte // the stored ledger line that ends with this attempt (ledger.Line); nil for none
 }
 
@@ -101,7 +105,11 @@ type Body struct {
 	Bytes     []byte // up to the cap of the deployment
 	Truncated bool   // there was more
 	Size      int64  // of the whole body
+	Head      []byte // header lines that came with it, secrets masked: "content-type: text/plain\nvia: 1.1 edge\n"
 }
+
+// Other reports whether a client's body is another than the upstream's.
+func (b *Body) Other() bool { return b.Size > 0 || len(b.Bytes) > 0 || b.Type != "" }
 
 // Source says who made a record.
 // Source: contract/content-and-observability.yaml, LogMetrics.source.
@@ -110,11 +118,15 @@ type Source string
 // The sources. The zero value, FromGateway, is a request that this gateway served.
 const (
 	FromGateway Source = ""
-	FromAPI     Source = "api"  // sent by a caller as a custom log
-	FromOTLP    Source = "otlp" // a span or log record that an application sent
+	FromAPI     Source = "api"    // sent by a caller as a custom log
+	FromOTLP    Source = "otlp"   // a span or log record that an application sent
+	FromReplay  Source = "replay" // served by this gateway, to repeat a request of the log
 )
 
-// Shown is the source as clients see it: "gateway", "api" or "otlp".
+// Served reports whether this gateway made the call.
+func (s Source) Served() bool { return s == FromGateway || s == FromReplay }
+
+// Shown is the source as clients see it: "gateway", "api", "otlp" or "replay".
 func (s Source) Shown() Source {
 	if s == FromGateway {
 		return "gateway"

@@ -18,7 +18,8 @@ import (
 //	texts        count byte, then the length of each as a varint
 //	metadata     count varint, then of each pair two lengths and their bytes
 //	text bytes   of the texts, end to end
-//	bytes        bodies of request and response, then the closing ledger line; their
+//	bytes        bodies of request and response, then the closing ledger line, then the
+//	             bodies as the client had them and the headers of all four; their
 //	             lengths are among the numbers
 //
 // Lists only ever grow at their end, so an older program reads a newer record
@@ -36,16 +37,18 @@ const (
 	flagReported
 	flagRequestCut
 	flagResponseCut
+	flagClientRequestCut
+	flagClientResponseCut
 )
 
 type (
-	numbers [36]uint64
-	texts   [41]*string
+	numbers [50]uint64
+	texts   [46]*string
 )
 
 // numbers lists the numeric fields in their stored order. New ones go last.
 func (a *Attempt) numbers() numbers {
-	u := &a.Usage
+	u, t := &a.Usage, &a.Timings
 	return numbers{
 		packed.Nanos(a.Started), uint64(a.Duration), uint64(a.FirstByte),
 		uint64(a.Number), uint64(a.Status), uint64(a.Upstream), uint64(a.Retries), a.flags(),
@@ -57,6 +60,9 @@ func (a *Attempt) numbers() numbers {
 		uint64(u.CitationTokens), uint64(u.CostNano), uint64(u.CacheHourTokens),
 		uint64(a.Spend.Cost), uint64(a.Spend.Saved), uint64(a.Spend.Bound), uint64(len(a.Closing)), uint64(u.OutputImageTokens), uint64(u.Pages),
 		uint64(u.FileSearches), uint64(u.CodeSessions),
+		uint64(t.Parsing), uint64(t.Preparing), uint64(t.Cache), uint64(t.Queue), uint64(t.Connect), uint64(t.Decoding),
+		uint64(a.ClientRequest.Size), uint64(a.ClientResponse.Size), uint64(len(a.ClientRequest.Bytes)), uint64(len(a.ClientResponse.Bytes)),
+		uint64(len(a.Request.Head)), uint64(len(a.Response.Head)), uint64(len(a.ClientRequest.Head)), uint64(len(a.ClientResponse.Head)),
 	}
 }
 
@@ -75,6 +81,11 @@ func (a *Attempt) setNumbers(n *numbers) {
 	a.BytesIn, a.BytesOut = int64(n[19]), int64(n[20])
 	a.Request.Size, a.Response.Size = int64(n[21]), int64(n[22])
 	a.Spend.Cost, a.Spend.Saved, a.Spend.Bound = int64(n[28]), int64(n[29]), int64(n[30])
+	a.Timings = Timings{
+		Parsing: time.Duration(n[36]), Preparing: time.Duration(n[37]), Cache: time.Duration(n[38]),
+		Queue: time.Duration(n[39]), Connect: time.Duration(n[40]), Decoding: time.Duration(n[41]),
+	}
+	a.ClientRequest.Size, a.ClientResponse.Size = int64(n[42]), int64(n[43])
 }
 
 // texts lists the text fields in their stored order. New ones go last.
@@ -87,12 +98,15 @@ func (a *Attempt) texts() texts {
 		&a.Request.Type, &a.Request.Encoding, &a.Response.Type, &a.Response.Encoding, &a.Dropped, &a.Usage.SearchContext,
 		&a.PromptID, &a.PromptVersionID, &a.PromptSlug, (*string)(&a.Source), &a.Usage.Tier,
 		&a.Spend.State, &a.Spend.Unpriced, &a.Spend.Version, &a.Spend.Terms, &a.Spend.Basis,
+		&a.ReplayOf, &a.ClientRequest.Type, &a.ClientRequest.Encoding, &a.ClientResponse.Type, &a.ClientResponse.Encoding,
 	}
 }
 
 func (a *Attempt) flags() uint64 {
 	var f uint64
-	for i, on := range [...]bool{a.Stream, a.Continued, a.Usage.Reported, a.Request.Truncated, a.Response.Truncated} {
+	for i, on := range [...]bool{
+		a.Stream, a.Continued, a.Usage.Reported, a.Request.Truncated, a.Response.Truncated, a.ClientRequest.Truncated, a.ClientResponse.Truncated,
+	} {
 		if on {
 			f |= 1 << i
 		}
@@ -103,6 +117,16 @@ func (a *Attempt) flags() uint64 {
 func (a *Attempt) setFlags(f uint64) {
 	a.Stream, a.Continued = f&flagStream != 0, f&flagContinued != 0
 	a.Request.Truncated, a.Response.Truncated = f&flagRequestCut != 0, f&flagResponseCut != 0
+	a.ClientRequest.Truncated, a.ClientResponse.Truncated = f&flagClientRequestCut != 0, f&flagClientResponseCut != 0
+}
+
+// behind lists the bytes that follow the closing line, in their stored order, and where
+// among the numbers the length of the first one is. New ones go last.
+func (a *Attempt) behind() (bytes [6]*[]byte, at int) {
+	return [...]*[]byte{
+		&a.ClientRequest.Bytes, &a.ClientResponse.Bytes,
+		&a.Request.Head, &a.Response.Head, &a.ClientRequest.Head, &a.ClientResponse.Head,
+	}, 44
 }
 
 // floatBits turns the low zero bytes of common fractions to the front, where a
@@ -117,6 +141,10 @@ func (a *Attempt) EncodedSize() int {
 	size := 1 + packed.ListsSize(n[:], s[:]) + packed.Size(uint64(len(a.Metadata))) + len(a.Request.Bytes) + len(a.Response.Bytes) + len(a.Closing)
 	for k, v := range a.Metadata {
 		size += packed.TextSize(k) + packed.TextSize(v)
+	}
+	behind, _ := a.behind()
+	for _, b := range behind {
+		size += len(*b)
 	}
 	return size
 }
@@ -135,7 +163,12 @@ func (a *Attempt) AppendTo(dst []byte) []byte {
 	dst = packed.AppendTexts(dst, s[:])
 	dst = append(dst, a.Request.Bytes...)
 	dst = append(dst, a.Response.Bytes...)
-	return append(dst, a.Closing...)
+	dst = append(dst, a.Closing...)
+	behind, _ := a.behind()
+	for _, b := range behind {
+		dst = append(dst, *b...)
+	}
+	return dst
 }
 
 // Decode reads the stored form into a, whatever a held. The texts are copies; the
@@ -163,6 +196,10 @@ func (a *Attempt) Decode(src []byte) error {
 	d.texts(a.texts(), &lens, &before)
 	d.Skip(extra)
 	a.Request.Bytes, a.Response.Bytes, a.Closing = d.Bytes(n[23]), d.Bytes(n[24]), d.Bytes(n[31])
+	behind, at := a.behind()
+	for i, b := range behind {
+		*b = d.Bytes(n[at+i])
+	}
 	return d.Err
 }
 
@@ -188,5 +225,9 @@ func ClosingOf(src []byte) ([]byte, error) {
 	d.Skip(behind)
 	d.Skip(n[23])
 	d.Skip(n[24])
-	return d.Bytes(n[31]), d.Err
+	line := d.Bytes(n[31])
+	for _, size := range n[44:50] {
+		d.Skip(size)
+	}
+	return line, d.Err
 }

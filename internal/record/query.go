@@ -36,6 +36,7 @@ type Query struct {
 	Offset               int               // for page numbers; not together with After
 	Limit                int               // 1 to MaxLimit; 0 means DefaultLimit, more is cut
 	Newest               bool              // newest first
+	ByArrival            bool              // in the order in which the log store took the rows, the first one first; not together with Newest
 	Count                bool              // fill Page.Total
 }
 
@@ -102,6 +103,10 @@ type Page struct {
 	Rows  []Attempt
 	Next  Cursor // empty on the last page
 	Total int64  // rows that match, without After and Limit; 0 unless Query.Count
+	// Arrived are the places of the rows in the order of arrival, each to be given as
+	// Query.After; nil unless Query.ByArrival. A row that arrives later stands behind all
+	// that were ever read. Rows taken before that order was kept are on no such page.
+	Arrived []Cursor
 }
 
 // Position is a place between two records of the journal. The zero Position is

@@ -72,6 +72,8 @@ type DB struct {
 	link   *link
 	series *seriesIndex
 	trail  int64 // number of the last correction
+	// arrived is the time of the last Write, the latest that a row can have.
+	arrived time.Time
 }
 
 var _ logstore.Rows = (*DB)(nil)
@@ -105,6 +107,11 @@ func (d *DB) prepare(ctx context.Context, o Options) (err error) {
 	if err := d.sql.QueryRowContext(ctx, "SELECT coalesce(max(number), 0) FROM corrections").Scan(&d.trail); err != nil {
 		return fmt.Errorf("read the corrections of the log database: %w", err)
 	}
+	var arrived sql.NullTime
+	if err := d.sql.QueryRowContext(ctx, "SELECT max(arrived) FROM attempts").Scan(&arrived); err != nil {
+		return fmt.Errorf("read when rows of the log database arrived: %w", err)
+	}
+	d.arrived = arrived.Time.UTC()
 	d.link, err = openLink(o)
 	return err
 }

@@ -190,7 +190,7 @@ func takeBack(t *testing.T, path string, more ...string) {
 	t.Helper()
 	old := raw(t, path)
 	var statements []string
-	for _, column := range strings.Fields("cost_nano saved_nano bound_nano spend_state unpriced price_version cost_terms bill_basis charged_at charged_nano charged end_user span_id prompt_slug") {
+	for _, column := range strings.Fields("cost_nano saved_nano bound_nano spend_state unpriced price_version cost_terms bill_basis charged_at charged_nano charged end_user span_id prompt_slug arrived") {
 		statements = append(statements, "ALTER TABLE attempts DROP COLUMN "+column)
 	}
 	statements = append(statements, "DROP TABLE corrections", "DROP TABLE feedback", "DROP TABLE feedback_progress", "DELETE FROM migrations WHERE version > 1")

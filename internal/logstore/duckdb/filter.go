@@ -141,6 +141,9 @@ func filter(q record.Query) *source {
 	w.within("output_tokens", q.Output)
 	w.within("cost_nano", q.Cost)
 	w.metadata(q.Metadata)
+	if q.ByArrival {
+		w.add("arrived IS NOT NULL")
+	}
 	src.weighted(q)
 	return src
 }
@@ -201,9 +204,12 @@ func (w *where) after(q record.Query) error {
 		return err
 	}
 	key := keyParam(id)
-	if q.Newest {
+	switch {
+	case q.ByArrival:
+		w.add("arrived >= ? AND (arrived > ? OR id > ?)", started, started, key)
+	case q.Newest:
 		w.add("started <= ? AND (started < ? OR id < ?)", started, started, key)
-	} else {
+	default:
 		w.add("started >= ? AND (started > ? OR id > ?)", started, started, key)
 	}
 	return nil

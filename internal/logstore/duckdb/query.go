@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"sluice/internal/fault"
+	"sluice/internal/logstore"
 	"sluice/internal/logstore/bodies"
 	"sluice/internal/record"
 )
@@ -23,6 +24,21 @@ func (d *DB) List(ctx context.Context, q record.Query) (record.Page, error) {
 	page.Rows, page.Next = make([]record.Attempt, len(rows)), next
 	for i := range rows {
 		page.Rows[i] = rows[i].Attempt
+		if q.ByArrival {
+			page.Arrived = append(page.Arrived, record.CursorAt(rows[i].arrived, rows[i].ID))
+		}
+	}
+	return page, err
+}
+
+// Bodied implements logstore.Rows.
+func (d *DB) Bodied(ctx context.Context, q record.Query) (logstore.BodiedPage, error) {
+	src := filter(q)
+	src.attempts.add("body_file > 0")
+	rows, next, err := d.page(ctx, q, src)
+	page := logstore.BodiedPage{Rows: make([]logstore.Bodied, len(rows)), Next: next}
+	for i := range rows {
+		page.Rows[i] = logstore.Bodied{Attempt: rows[i].Attempt, Ref: rows[i].ref}
 	}
 	return page, err
 }
@@ -45,7 +61,10 @@ func (d *DB) page(ctx context.Context, q record.Query, src *source) ([]stored, r
 		return nil, "", err
 	}
 	order := " ORDER BY started, id"
-	if q.Newest {
+	switch {
+	case q.ByArrival:
+		order = " ORDER BY arrived, id"
+	case q.Newest:
 		order = " ORDER BY started DESC, id DESC"
 	}
 	size := q.PageSize()
@@ -57,7 +76,11 @@ func (d *DB) page(ctx context.Context, q record.Query, src *source) ([]stored, r
 		return rows, "", err
 	}
 	rows = rows[:size]
-	return rows, record.CursorAt(rows[size-1].Started, rows[size-1].ID), nil
+	last := &rows[size-1]
+	if q.ByArrival {
+		return rows, record.CursorAt(last.arrived, last.ID), nil
+	}
+	return rows, record.CursorAt(last.Started, last.ID), nil
 }
 
 // Find implements logstore.Rows.

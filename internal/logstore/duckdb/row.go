@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 	"github.com/duckdb/duckdb-go/v2/mapping"
@@ -22,7 +23,7 @@ const rowColumns = "id, started, series, request_id, trace_id, number, duration_
 	"bytes_in, bytes_out, request_size, response_size, " +
 	"body_file, body_block, body_at, request_length, response_length, metadata, extra, " +
 	"cost_nano, saved_nano, bound_nano, spend_state, unpriced, price_version, cost_terms, bill_basis, charged_at, charged_nano, charged, " +
-	"end_user, span_id, prompt_slug"
+	"end_user, span_id, prompt_slug, arrived"
 
 // rowKinds are the kinds of rowColumns.
 var rowKinds = []mapping.Type{
@@ -34,7 +35,7 @@ var rowKinds = []mapping.Type{
 	mapping.TypeVarchar, mapping.TypeVarchar,
 	mapping.TypeBigInt, mapping.TypeBigInt, mapping.TypeBigInt, mapping.TypeVarchar, mapping.TypeVarchar, mapping.TypeVarchar, mapping.TypeVarchar,
 	mapping.TypeVarchar, mapping.TypeTimestamp, mapping.TypeBigInt, mapping.TypeVarchar,
-	mapping.TypeVarchar, mapping.TypeVarchar, mapping.TypeVarchar,
+	mapping.TypeVarchar, mapping.TypeVarchar, mapping.TypeVarchar, mapping.TypeTimestamp,
 }
 
 // encoder makes the texts of rows. It belongs to the writer, which uses those of a row
@@ -46,7 +47,7 @@ type encoder struct {
 }
 
 // appendRow writes the columns of an attempt in the order of rowColumns.
-func (e *encoder) appendRow(s *sheet, a *record.Attempt, series int32, ref bodies.Ref) error {
+func (e *encoder) appendRow(s *sheet, a *record.Attempt, series int32, ref bodies.Ref, arrived time.Time) error {
 	var x extra.Fields
 	id, request, trace := keyOf(a.ID, &x.ID), keyOf(a.RequestID, &x.RequestID), keyOf(a.TraceID, &x.TraceID)
 	x.Take(a)
@@ -84,6 +85,7 @@ func (e *encoder) appendRow(s *sheet, a *record.Attempt, series int32, ref bodie
 	for _, v := range [...]string{a.Metadata[record.UserKey], a.SpanID, a.PromptSlug} {
 		s.text(strings.ToValidUTF8(v, "\uFFFD"))
 	}
+	s.time(arrived)
 	return s.end()
 }
 
@@ -113,8 +115,9 @@ func appendCharged(s *sheet, c record.Charged) {
 // stored is a row as it is read: an attempt whose series is still a number.
 type stored struct {
 	record.Billed
-	series int32
-	ref    bodies.Ref
+	series  int32
+	ref     bodies.Ref
+	arrived time.Time // zero where nobody noted it
 }
 
 // scanRow reads rowColumns with the Scan of a row.
@@ -125,7 +128,7 @@ func scanRow(scan func(...any) error) (stored, error) {
 		metadata, rest     string
 		endUser            string // the metadata has it, too
 		cost               sql.NullInt64
-		charged            sql.NullTime
+		charged, arrived   sql.NullTime
 	)
 	a, u := &s.Attempt, &s.Usage
 	err := scan(&id, &a.Started, &s.series, &request, &trace, &a.Number, (*int64)(&a.Duration), (*int64)(&a.FirstByte), &a.Status, &a.Upstream, &a.Retries,
@@ -134,7 +137,7 @@ func scanRow(scan func(...any) error) (stored, error) {
 		&s.ref.File, &s.ref.Block, &s.ref.At, &s.ref.Request, &s.ref.Response, &metadata, &rest,
 		&cost, &a.Spend.Saved, &a.Spend.Bound, &a.Spend.State, &a.Spend.Unpriced, &a.Spend.Version, &a.Spend.Terms, &a.Spend.Basis,
 		&charged, &s.Charged.Nano, &s.Charged.Budgets,
-		&endUser, &a.SpanID, &a.PromptSlug)
+		&endUser, &a.SpanID, &a.PromptSlug, &arrived)
 	if err != nil {
 		return stored{}, fmt.Errorf("read log row: %w", err)
 	}
@@ -148,7 +151,7 @@ func scanRow(scan func(...any) error) (stored, error) {
 		}
 	}
 	a.ID, a.RequestID, a.TraceID = textOf(id, x.ID), textOf(request, x.RequestID), textOf(trace, x.TraceID)
-	a.Started, a.Spend.Cost = a.Started.UTC(), cost.Int64
+	a.Started, a.Spend.Cost, s.arrived = a.Started.UTC(), cost.Int64, arrived.Time.UTC()
 	if charged.Valid {
 		s.Charged.At = charged.Time.UTC()
 	}

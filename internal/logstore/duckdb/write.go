@@ -3,6 +3,7 @@ package duckdb
 import (
 	"context"
 	"errors"
+	"time"
 
 	"sluice/internal/logstore"
 	"sluice/internal/logstore/bodies"
@@ -41,7 +42,8 @@ func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progr
 
 // write appends what fill adds, notes its progress and commits.
 func (d *DB) write(ctx context.Context, fill func(logstore.Sink) (logstore.Progress, error)) error {
-	w := &writer{db: d}
+	d.arrived = arrival(d.arrived)
+	w := &writer{db: d, arrived: d.arrived}
 	p, err := fill(w)
 	if err := w.close(err); err != nil {
 		return err
@@ -58,6 +60,15 @@ func (d *DB) write(ctx context.Context, fill func(logstore.Sink) (logstore.Progr
 	return d.link.exec("COMMIT")
 }
 
+// arrival is a time of arrival behind the last one, whatever the clock says.
+func arrival(last time.Time) time.Time {
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	if next := last.Add(time.Microsecond); now.Before(next) {
+		return next
+	}
+	return now
+}
+
 // writer appends the rows of one transaction.
 type writer struct {
 	db        *DB
@@ -66,6 +77,7 @@ type writer struct {
 	trail     *sheet // of corrections; nil before the first
 	span             // of the attempts that are corrected
 	corrected int64
+	arrived   time.Time // of its rows
 	encoder
 }
 
@@ -100,7 +112,7 @@ func (w *writer) Add(a *record.Attempt, ref bodies.Ref) (err error) {
 			return err
 		}
 	}
-	return w.appendRow(w.rows, a, id, ref)
+	return w.appendRow(w.rows, a, id, ref, w.arrived)
 }
 
 // close ends the sheets. What they hold is thrown away when there was an error.

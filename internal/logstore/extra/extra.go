@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"sluice/internal/record"
 )
@@ -40,6 +41,32 @@ type Fields struct {
 	Tier              string  `json:"tier,omitempty"`
 	PromptID          string  `json:"prompt_id,omitempty"`
 	PromptVersionID   string  `json:"prompt_version_id,omitempty"`
+	ReplayOf          string  `json:"replay_of,omitempty"`
+	Timings           timings `json:"timings,omitzero"`
+	ClientRequest     head    `json:"client_request,omitzero"`
+	ClientResponse    head    `json:"client_response,omitzero"`
+}
+
+// timings are those of an attempt in the order of its fields, in microseconds.
+type timings [6]int64
+
+// timingsOf lists the fields.
+func timingsOf(t *record.Timings) [6]*time.Duration {
+	return [...]*time.Duration{&t.Parsing, &t.Preparing, &t.Cache, &t.Queue, &t.Connect, &t.Decoding}
+}
+
+// head is what a row keeps of a body that the client had in other words than the upstream.
+type head struct {
+	Type      string `json:"type,omitempty"`
+	Encoding  string `json:"encoding,omitempty"`
+	Truncated bool   `json:"truncated,omitempty"`
+	Size      int64  `json:"size,omitempty"`
+}
+
+func headOf(b *record.Body) head { return head{b.Type, b.Encoding, b.Truncated, b.Size} }
+
+func (h head) give(b *record.Body) {
+	b.Type, b.Encoding, b.Truncated, b.Size = h.Type, h.Encoding, h.Truncated, h.Size
 }
 
 // Take fills in everything but the ids.
@@ -51,7 +78,11 @@ func (x *Fields) Take(a *record.Attempt) {
 	x.FileSearches, x.CodeSessions = u.FileSearches, u.CodeSessions
 	x.CitationTokens, x.CostNano, x.SearchContext = u.CitationTokens, u.CostNano, u.SearchContext
 	x.CacheHourTokens, x.Tier = u.CacheHourTokens, u.Tier
-	x.PromptID, x.PromptVersionID = a.PromptID, a.PromptVersionID
+	x.PromptID, x.PromptVersionID, x.ReplayOf = a.PromptID, a.PromptVersionID, a.ReplayOf
+	for i, d := range timingsOf(&a.Timings) {
+		x.Timings[i] = d.Microseconds()
+	}
+	x.ClientRequest, x.ClientResponse = headOf(&a.ClientRequest), headOf(&a.ClientResponse)
 	if s := u.AudioSeconds; !math.IsNaN(s) && !math.IsInf(s, 0) { // JSON has no such numbers
 		x.AudioSeconds = s
 	}
@@ -73,7 +104,12 @@ func (x *Fields) Give(a *record.Attempt) {
 	u.FileSearches, u.CodeSessions = x.FileSearches, x.CodeSessions
 	u.AudioSeconds, u.CitationTokens, u.CostNano, u.SearchContext = x.AudioSeconds, x.CitationTokens, x.CostNano, x.SearchContext
 	u.CacheHourTokens, u.Tier = x.CacheHourTokens, x.Tier
-	a.PromptID, a.PromptVersionID = x.PromptID, x.PromptVersionID
+	a.PromptID, a.PromptVersionID, a.ReplayOf = x.PromptID, x.PromptVersionID, x.ReplayOf
+	for i, d := range timingsOf(&a.Timings) {
+		*d = time.Duration(x.Timings[i]) * time.Microsecond
+	}
+	x.ClientRequest.give(&a.ClientRequest)
+	x.ClientResponse.give(&a.ClientResponse)
 	a.Request.Type, a.Response.Type = x.RequestType, x.ResponseType
 }
 

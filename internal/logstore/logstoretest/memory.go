@@ -24,6 +24,7 @@ type Memory struct {
 
 	mu       sync.Mutex // guards what follows
 	rows     []memoryRow
+	writes   int64
 	progress logstore.Progress
 	trail    []record.Correction
 	feedback memoryFeedback
@@ -31,7 +32,8 @@ type Memory struct {
 
 type memoryRow struct {
 	record.Billed
-	ref bodies.Ref
+	ref     bodies.Ref
+	arrived time.Time // as many microseconds behind 1970 as there were writes before
 }
 
 var _ logstore.Rows = (*Memory)(nil)
@@ -56,6 +58,10 @@ func (m *Memory) Write(_ context.Context, fill func(logstore.Sink) (logstore.Pro
 		}
 	}
 	m.mu.Lock()
+	m.writes++
+	for i := range w.rows {
+		w.rows[i].arrived = time.UnixMicro(m.writes).UTC()
+	}
 	m.rows = append(m.rows, w.rows...)
 	for i := range w.trail {
 		m.correct(&w.trail[i])
@@ -77,7 +83,7 @@ type memoryWrite struct {
 // Add implements logstore.Sink.
 func (w *memoryWrite) Add(a *record.Attempt, ref bodies.Ref) error {
 	var line ledger.Line
-	w.rows = append(w.rows, memoryRow{record.Billed{Attempt: clean(*a), Charged: logstore.ChargedOf(a.Closing, &line)}, ref})
+	w.rows = append(w.rows, memoryRow{record.Billed{Attempt: clean(*a), Charged: logstore.ChargedOf(a.Closing, &line)}, ref, time.Time{}})
 	return nil
 }
 
@@ -133,35 +139,58 @@ func clean(a record.Attempt) record.Attempt {
 
 // List implements logstore.Rows.
 func (m *Memory) List(_ context.Context, q record.Query) (record.Page, error) {
-	rows, next, total, err := m.page(q, func(*record.Billed) bool { return true })
+	rows, next, total, err := m.page(q, func(*memoryRow) bool { return true })
 	page := record.Page{Rows: make([]record.Attempt, len(rows)), Next: next}
 	if q.Count {
 		page.Total = int64(total)
 	}
 	for i := range rows {
 		page.Rows[i] = rows[i].Attempt
+		if q.ByArrival {
+			page.Arrived = append(page.Arrived, record.CursorAt(rows[i].arrived, rows[i].ID))
+		}
+	}
+	return page, err
+}
+
+// Bodied implements logstore.Rows.
+func (m *Memory) Bodied(_ context.Context, q record.Query) (logstore.BodiedPage, error) {
+	rows, next, _, err := m.page(q, func(r *memoryRow) bool { return r.ref != bodies.Ref{} })
+	page := logstore.BodiedPage{Rows: make([]logstore.Bodied, len(rows)), Next: next}
+	for i := range rows {
+		page.Rows[i] = logstore.Bodied{Attempt: rows[i].Attempt, Ref: rows[i].ref}
 	}
 	return page, err
 }
 
 // Billed implements logstore.Rows.
 func (m *Memory) Billed(_ context.Context, q record.Query) (record.BilledPage, error) {
-	rows, next, _, err := m.page(q, func(b *record.Billed) bool { return b.Spend.State != "" && b.Spend.State != "released" })
-	return record.BilledPage{Rows: rows, Next: next}, err
+	rows, next, _, err := m.page(q, func(r *memoryRow) bool { return r.Spend.State != "" && r.Spend.State != "released" })
+	page := record.BilledPage{Rows: make([]record.Billed, len(rows)), Next: next}
+	for i := range rows {
+		page.Rows[i] = rows[i].Billed
+	}
+	return page, err
 }
 
 // page is a page of the rows that a query and keep select, and the number of all.
-func (m *Memory) page(q record.Query, keep func(*record.Billed) bool) (rows []record.Billed, next record.Cursor, total int, err error) {
+func (m *Memory) page(q record.Query, keep func(*memoryRow) bool) (rows []memoryRow, next record.Cursor, total int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range m.rows {
-		if m.matches(&m.rows[i].Attempt, q) && keep(&m.rows[i].Billed) {
-			rows = append(rows, m.rows[i].Billed)
+		if m.matches(&m.rows[i].Attempt, q) && keep(&m.rows[i]) {
+			rows = append(rows, m.rows[i])
 		}
 	}
 	total = len(rows)
-	order := func(a, b record.Billed) int {
-		c := cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID, b.ID))
+	place := func(r *memoryRow) time.Time {
+		if q.ByArrival {
+			return r.arrived
+		}
+		return r.Started
+	}
+	order := func(a, b memoryRow) int {
+		c := cmp.Or(place(&a).Compare(place(&b)), cmp.Compare(a.ID, b.ID))
 		if q.Newest {
 			return -c
 		}
@@ -169,17 +198,17 @@ func (m *Memory) page(q record.Query, keep func(*record.Billed) bool) (rows []re
 	}
 	slices.SortFunc(rows, order)
 	if q.After != "" {
-		started, id, err := q.After.Split()
+		at, id, err := q.After.Split()
 		if err != nil {
 			return nil, "", 0, err
 		}
-		at := record.Billed{Attempt: record.Attempt{ID: id, Started: started}}
-		rows = slices.DeleteFunc(rows, func(a record.Billed) bool { return order(a, at) <= 0 })
+		last := memoryRow{Billed: record.Billed{Attempt: record.Attempt{ID: id, Started: at}}, arrived: at}
+		rows = slices.DeleteFunc(rows, func(r memoryRow) bool { return order(r, last) <= 0 })
 	}
 	rows = rows[min(q.Offset, len(rows)):]
 	if size := q.PageSize(); len(rows) > size {
 		rows = rows[:size]
-		next = record.CursorAt(rows[size-1].Started, rows[size-1].ID)
+		next = record.CursorAt(place(&rows[size-1]), rows[size-1].ID)
 	}
 	return rows, next, total, nil
 }

@@ -68,6 +68,8 @@ func fill(v reflect.Value, n *int) {
 	switch {
 	case v.Type() == reflect.TypeFor[time.Time]():
 		v.Set(reflect.ValueOf(Epoch.Add(time.Duration(*n) * time.Microsecond)))
+	case v.Type() == reflect.TypeFor[time.Duration]():
+		v.SetInt(int64(*n) * int64(time.Microsecond))
 	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
 			fill(v.Field(i), n)
