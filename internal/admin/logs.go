@@ -24,7 +24,10 @@ func (k kinds) logs() resource.Resource {
 		{
 			Method: http.MethodGet, Path: "/logs/{logId}", ID: "getLog", Summary: "Read one attempt with its bodies", Tag: "Logs",
 			Params: []resource.Param{{Name: "logId", Doc: "id of the attempt", Format: "uuid"}},
-			Scopes: []access.Scope{access.LogsView}, Query: []resource.Param{resource.WorkspaceParam}, Answer: logObject{}, Run: k.getLog,
+			Scopes: []access.Scope{access.LogsView}, Query: []resource.Param{
+				resource.WorkspaceParam, {Name: "type", Enum: []string{"hooks"}, Doc: "hooks leaves the bodies out"},
+			},
+			Answer: logObject{}, Run: k.getLog,
 		},
 	}
 }
@@ -144,14 +147,7 @@ func logQuery(c *resource.Call) (q record.Query, err error) {
 }
 
 func (k kinds) getLog(ctx context.Context, c *resource.Call) (any, error) {
-	id := c.Path("logId")
-	if !ident.ValidID(id) {
-		return nil, fault.New(fault.NotFound, "there is no such log").At("logId")
-	}
-	a, err := k.Logs.Find(ctx, c.OrgID, c.WorkspaceID, id)
-	if fault.Has(err, fault.NotFound) || err == nil && hidden(c, &a) {
-		return nil, fault.New(fault.NotFound, "there is no such log").At("logId")
-	}
+	a, err := k.findLog(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -160,14 +156,36 @@ func (k kinds) getLog(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Query("type") == "hooks" {
+		for _, b := range []*record.Body{&a.Request, &a.Response, &a.ClientRequest, &a.ClientResponse} {
+			b.Bytes, b.Head = nil, nil
+		}
+	}
+	o := objectOf(&a, slug)
+	if o.Attempts, err = k.attemptsOf(ctx, c, &a); err != nil {
+		return nil, err
+	}
 	corrections, err := k.Logs.Corrections(ctx, a.ID)
 	if err != nil {
 		return nil, err
 	}
-	o := objectOf(&a, slug)
 	o.Corrections = viewCorrections(corrections)
 	o.Feedbacks, err = feedbackOf(ctx, c.Reader, &a)
 	return o, err
+}
+
+// findLog is the attempt that the path names, as far as the caller may see it.
+func (k kinds) findLog(ctx context.Context, c *resource.Call) (record.Attempt, error) {
+	none := fault.New(fault.NotFound, "there is no such log").At("logId")
+	id := c.Path("logId")
+	if !ident.ValidID(id) {
+		return record.Attempt{}, none
+	}
+	a, err := k.Logs.Find(ctx, c.OrgID, c.WorkspaceID, id)
+	if fault.Has(err, fault.NotFound) || err == nil && hidden(c, &a) {
+		return record.Attempt{}, none
+	}
+	return a, err
 }
 
 // hidden reports whether an attempt is data of somebody else to a caller who sees only

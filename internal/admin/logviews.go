@@ -13,58 +13,58 @@ import (
 // LogMetrics is an attempt without its bodies.
 // Source: contract/content-and-observability.yaml, LogMetrics.
 type LogMetrics struct {
-	ID               string            `json:"id" format:"uuid"`
-	RequestID        string            `json:"request_id" doc:"shared by the attempts of one request"`
-	OrganisationID   string            `json:"organisation_id"`
-	WorkspaceSlug    *string           `json:"workspace_slug" nullable:"true"`
-	Config           string            `json:"config" doc:"slug or id; inline for one that came with the request"`
-	VirtualKey       string            `json:"virtual_key" doc:"slug of the saved provider"`
-	APIKeyID         string            `json:"api_key_id"`
-	PromptID         string            `json:"prompt_id,omitempty" doc:"of the saved prompt that was run"`
-	PromptVersionID  string            `json:"prompt_version_id,omitempty"`
-	PromptSlug       string            `json:"prompt_slug,omitempty"`
-	UserID           *string           `json:"user_id" nullable:"true"`
-	CreatedAt        resource.Stamp    `json:"created_at"`
-	IsSuccess        bool              `json:"is_success"`
-	AIOrg            string            `json:"ai_org"`
-	AIModel          string            `json:"ai_model"`
-	ReqUnits         int64             `json:"req_units"`
-	ResUnits         int64             `json:"res_units"`
-	TotalUnits       int64             `json:"total_units"`
-	Cost             *float64          `json:"cost" nullable:"true" doc:"US cents; null when there is no price, and cost_unpriced says why"`
-	CostCurrency     string            `json:"cost_currency" enum:"USD"`
-	CostSaved        float64           `json:"cost_saved" doc:"US cents that an answer from the cache would have cost"`
-	CostBound        float64           `json:"cost_bound" doc:"US cents that were reserved before the call was sent"`
-	CostState        string            `json:"cost_state,omitempty" enum:"settled,estimated,released,unknown,elsewhere" doc:"settled: as the provider says; estimated: tokens were counted here; released: nothing was spent; unknown: the gateway stopped meanwhile and the bound counts; elsewhere: told by an application, charged to no budget"`
-	CostUnpriced     string            `json:"cost_unpriced,omitempty" doc:"why there is no cost"`
-	CostTerms        string            `json:"cost_terms,omitempty" doc:"how the cost comes about"`
-	PriceVersion     string            `json:"price_version,omitempty"`
-	RequestURL       string            `json:"request_url"`
-	RequestMethod    string            `json:"request_method"`
-	Endpoint         string            `json:"endpoint" doc:"chatComplete, embed, proxy, …"`
-	StatusCode       int32             `json:"response_status_code"`
-	UpstreamStatus   int32             `json:"upstream_status_code" doc:"0 when none came"`
-	ResponseTime     int64             `json:"response_time" doc:"ms until the last byte"`
-	FirstByte        int64             `json:"time_to_first_byte" doc:"ms; 0 when no byte came"`
-	IsProxyCall      bool              `json:"is_proxy_call"`
-	CacheStatus      *string           `json:"cache_status" nullable:"true"`
-	StreamMode       int               `json:"stream_mode" enum:"0,1"`
-	Attempt          int32             `json:"attempt" doc:"0 for the first of a request"`
-	RetrySuccess     int32             `json:"retry_success_count" doc:"retries until success; 0 without retries, -1 when they failed"`
-	LastUsedOption   int               `json:"last_used_option_index"`
-	LastUsedPath     string            `json:"last_used_option_json_path,omitempty"`
-	Outcome          record.Outcome    `json:"outcome" doc:"ok, refused, failed, unreachable, timeout, …"`
-	Error            string            `json:"error,omitempty"`
-	DroppedParams    []string          `json:"dropped_params,omitempty" doc:"fields of the request that the provider could not carry"`
-	TraceID          string            `json:"trace_id"`
-	SpanID           string            `json:"span_id"`
-	SpanName         string            `json:"span_name"`
-	ParentSpanID     string            `json:"parent_span_id"`
-	Source           record.Source     `json:"source" enum:"gateway,api,otlp"`
-	Metadata         map[string]string `json:"metadata"`
-	MetadataKeys     []string          `json:"metadata.key" nullable:"true"`
-	MetadataValues   []string          `json:"metadata.value" nullable:"true"`
-	UpstreamDuration int64             `json:"upstream_response_time" doc:"ms until the provider's first byte"`
+	ID              string            `json:"id" format:"uuid"`
+	RequestID       string            `json:"request_id" doc:"shared by the attempts of one request"`
+	OrganisationID  string            `json:"organisation_id"`
+	WorkspaceSlug   *string           `json:"workspace_slug" nullable:"true"`
+	Config          string            `json:"config" doc:"slug or id; inline for one that came with the request"`
+	VirtualKey      string            `json:"virtual_key" doc:"slug of the saved provider"`
+	APIKeyID        string            `json:"api_key_id"`
+	PromptID        string            `json:"prompt_id,omitempty" doc:"of the saved prompt that was run"`
+	PromptVersionID string            `json:"prompt_version_id,omitempty"`
+	PromptSlug      string            `json:"prompt_slug,omitempty"`
+	UserID          *string           `json:"user_id" nullable:"true"`
+	CreatedAt       resource.Stamp    `json:"created_at"`
+	IsSuccess       bool              `json:"is_success"`
+	AIOrg           string            `json:"ai_org"`
+	AIModel         string            `json:"ai_model"`
+	ReqUnits        int64             `json:"req_units"`
+	ResUnits        int64             `json:"res_units"`
+	TotalUnits      int64             `json:"total_units"`
+	Cost            *float64          `json:"cost" nullable:"true" doc:"US cents; null when there is no price, and cost_unpriced says why"`
+	CostCurrency    string            `json:"cost_currency" enum:"USD"`
+	CostSaved       float64           `json:"cost_saved" doc:"US cents that an answer from the cache would have cost"`
+	CostBound       float64           `json:"cost_bound" doc:"US cents that were reserved before the call was sent"`
+	CostState       string            `json:"cost_state,omitempty" enum:"settled,estimated,released,unknown,elsewhere" doc:"settled: as the provider says; estimated: tokens were counted here; released: nothing was spent; unknown: the gateway stopped meanwhile and the bound counts; elsewhere: told by an application, charged to no budget"`
+	CostUnpriced    string            `json:"cost_unpriced,omitempty" doc:"why there is no cost"`
+	CostTerms       string            `json:"cost_terms,omitempty" doc:"how the cost comes about"`
+	PriceVersion    string            `json:"price_version,omitempty"`
+	RequestURL      string            `json:"request_url"`
+	RequestMethod   string            `json:"request_method"`
+	Endpoint        string            `json:"endpoint" doc:"chatComplete, embed, proxy, …"`
+	StatusCode      int32             `json:"response_status_code"`
+	UpstreamStatus  int32             `json:"upstream_status_code" doc:"0 when none came"`
+	ResponseTime    int64             `json:"response_time" doc:"ms until the last byte"`
+	FirstByte       int64             `json:"time_to_first_byte" doc:"ms; 0 when no byte came"`
+	IsProxyCall     bool              `json:"is_proxy_call"`
+	CacheStatus     *string           `json:"cache_status" nullable:"true"`
+	StreamMode      int               `json:"stream_mode" enum:"0,1"`
+	Attempt         int32             `json:"attempt" doc:"0 for the first of a request"`
+	RetrySuccess    int32             `json:"retry_success_count" doc:"retries until success; 0 without retries, -1 when they failed"`
+	LastUsedOption  int               `json:"last_used_option_index"`
+	LastUsedPath    string            `json:"last_used_option_json_path,omitempty"`
+	Outcome         record.Outcome    `json:"outcome" doc:"ok, refused, failed, unreachable, timeout, …"`
+	Error           string            `json:"error,omitempty"`
+	DroppedParams   []string          `json:"dropped_params,omitempty" doc:"fields of the request that the provider could not carry"`
+	TraceID         string            `json:"trace_id"`
+	SpanID          string            `json:"span_id"`
+	SpanName        string            `json:"span_name"`
+	ParentSpanID    string            `json:"parent_span_id"`
+	Source          record.Source     `json:"source" enum:"gateway,api,otlp,replay"`
+	Metadata        map[string]string `json:"metadata"`
+	MetadataKeys    []string          `json:"metadata.key" nullable:"true"`
+	MetadataValues  []string          `json:"metadata.value" nullable:"true"`
+	ReplayOf        string            `json:"replay_of,omitempty" doc:"id of the log that this one repeats"`
 }
 
 func metricsOf(a *record.Attempt, slug string) LogMetrics {
@@ -75,10 +75,10 @@ func metricsOf(a *record.Attempt, slug string) LogMetrics {
 		APIKeyID: a.KeyID, UserID: orNull(a.UserID), CreatedAt: stamp(a.Started), IsSuccess: a.Status >= 200 && a.Status <= 299,
 		AIOrg: a.Provider, AIModel: a.Model, ReqUnits: u.InputTokens, ResUnits: u.OutputTokens, TotalUnits: a.Tokens(),
 		RequestURL: a.Path, RequestMethod: a.Method, Endpoint: string(a.Endpoint), StatusCode: a.Status, UpstreamStatus: a.Upstream,
-		ResponseTime: a.Duration.Milliseconds(), FirstByte: a.FirstByte.Milliseconds(), UpstreamDuration: a.FirstByte.Milliseconds(),
-		IsProxyCall: a.Endpoint == llm.Proxy && a.Source == record.FromGateway, CacheStatus: orNull(a.CacheStatus), StreamMode: bit(a.Stream), Attempt: a.Number,
+		ResponseTime: a.Duration.Milliseconds(), FirstByte: a.FirstByte.Milliseconds(),
+		IsProxyCall: a.Endpoint == llm.Proxy && a.Source.Served(), CacheStatus: orNull(a.CacheStatus), StreamMode: bit(a.Stream), Attempt: a.Number,
 		RetrySuccess: a.Retries, LastUsedOption: lastIndex(a.TargetPath), LastUsedPath: jsonPath(a.TargetPath), Outcome: a.Outcome, Error: a.Error,
-		TraceID: a.TraceID, SpanID: a.SpanID, SpanName: a.SpanName, ParentSpanID: a.ParentSpan, Source: a.Source.Shown(), Metadata: a.Metadata,
+		TraceID: a.TraceID, SpanID: a.SpanID, SpanName: a.SpanName, ParentSpanID: a.ParentSpan, Source: a.Source.Shown(), Metadata: a.Metadata, ReplayOf: a.ReplayOf,
 	}
 	m.setCost(a)
 	if a.Dropped != "" {
@@ -112,56 +112,6 @@ func (m *LogMetrics) setCost(a *record.Attempt) {
 
 // cents are US cents of nano-dollars.
 func cents(nano int64) float64 { return float64(nano) / 1e7 }
-
-// logObject is an attempt with its bodies.
-// Source: contract/content-and-observability.yaml, LogObject.
-type logObject struct {
-	ID             string          `json:"_id" format:"uuid"`
-	Request        logRequest      `json:"request"`
-	Response       logResponse     `json:"response"`
-	OrganisationID string          `json:"organisation_id"`
-	CreatedAt      resource.Stamp  `json:"created_at"`
-	Metrics        LogMetrics      `json:"metrics"`
-	Transformed    logExchange     `json:"transformedRequest" doc:"as sent to the provider"`
-	Original       logExchange     `json:"originalResponse" doc:"as the provider answered"`
-	LogFormat      string          `json:"log_format" enum:"v1"`
-	Corrections    []logCorrection `json:"cost_corrections,omitempty" doc:"what re-ratings changed of the cost, the oldest first"`
-	Feedbacks      []logFeedback   `json:"feedbacks" nullable:"true" doc:"of the trace, the newest first; null when there is none"`
-}
-
-type logRequest struct {
-	URL       string `json:"url"`
-	Method    string `json:"method"`
-	Body      any    `json:"body,omitempty" doc:"JSON, or text; absent when bodies are not kept"`
-	Truncated bool   `json:"truncated,omitempty" doc:"there was more than is kept"`
-	Size      int64  `json:"size" doc:"bytes of the whole body"`
-}
-
-type logResponse struct {
-	Status         int32  `json:"status"`
-	ResponseTime   int64  `json:"responseTime" doc:"ms"`
-	Body           any    `json:"body,omitempty"`
-	Truncated      bool   `json:"truncated,omitempty"`
-	Size           int64  `json:"size"`
-	LastUsedOption string `json:"lastUsedOptionJsonPath"`
-}
-
-type logExchange struct {
-	URL    string `json:"url,omitempty"`
-	Method string `json:"method,omitempty"`
-	Body   any    `json:"body,omitempty"`
-}
-
-func objectOf(a *record.Attempt, slug string) logObject {
-	request, response := readable(a.Request), readable(a.Response)
-	return logObject{
-		ID:             a.ID,
-		Request:        logRequest{a.Path, a.Method, request, a.Request.Truncated, a.Request.Size},
-		Response:       logResponse{a.Status, a.Duration.Milliseconds(), response, a.Response.Truncated, a.Response.Size, jsonPath(a.TargetPath)},
-		OrganisationID: a.OrgID, CreatedAt: stamp(a.Started), Metrics: metricsOf(a, slug),
-		Transformed: logExchange{a.UpstreamURL, a.Method, request}, Original: logExchange{Body: response}, LogFormat: "v1",
-	}
-}
 
 // jsonPath is the path of a target as clients know it: "$.config.targets[1]".
 func jsonPath(target string) string {

@@ -51,7 +51,7 @@ func (d *dryRun) over(ctx context.Context, logs Logs, c *resource.Call, from, to
 // try brings one attempt before the policy, unless it was sent nowhere or not by us.
 func (d *dryRun) try(a *record.Attempt) {
 	d.seen, d.last = d.seen+1, a.Started
-	if a.Outcome == record.Refused || a.Source != record.FromGateway {
+	if a.Outcome == record.Refused || !a.Source.Served() {
 		return
 	}
 	d.out.Attempts++

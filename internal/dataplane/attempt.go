@@ -20,6 +20,8 @@ type attempt struct {
 	target  *routing.Target
 	number  int
 	started time.Time
+	called  time.Time // when its first call was sent; zero before
+	held    time.Time // when an answer was in hand to its last byte; zero where it is relayed as it comes
 
 	spec       *provider.Spec
 	account    *credential.Account // the saved provider, nil for inline credentials
@@ -51,7 +53,7 @@ type attempt struct {
 	resp      *transport.Response
 	outlives  *outliving  // the call that resp is of; nil where it ends with its caller
 	drained   bool        // the caller left, and the stream was read to its end
-	held      *wire.Spool // the reply's body, when it was held
+	spooled   *wire.Spool // the reply's body, when it was held
 	first     []byte      // the first bytes of a stream
 	reply     reply
 	status    int
@@ -80,9 +82,9 @@ func (a *attempt) close() {
 		_ = a.resp.Body.Close() // the answer was taken or is not wanted
 		a.resp = nil
 	}
-	if a.held != nil {
-		_ = a.held.Close()
-		a.held = nil
+	if a.spooled != nil {
+		_ = a.spooled.Close()
+		a.spooled = nil
 	}
 	a.outlives.release()
 	a.outlives = nil

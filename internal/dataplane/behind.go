@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice/internal/llm"
+	"sluice/internal/record"
 	"sluice/internal/wire"
 )
 
@@ -77,6 +78,7 @@ func (g *Gateway) underlying(ctx context.Context, a *attempt) (string, error) {
 	}
 	answer, err := g.ask(ctx, a, &next)
 	a.plan, a.body, a.extra, a.header, a.log.Upstream, a.log.FirstByte = nil, wire.Payload{}, nil, nil, 0, 0
+	a.called, a.held, a.log.Timings = time.Time{}, time.Time{}, record.Timings{}
 	if ctx.Err() != nil {
 		return "", gone(ctx, err)
 	}

@@ -28,6 +28,7 @@ type exchange struct {
 	dir      Directory
 	id       string
 	started  time.Time
+	walked   time.Time // when its first attempt began; zero before
 	match    llm.Match
 	path     string // escaped, below /v1
 	own      bool   // a client of Anthropic's, on a path where others call too

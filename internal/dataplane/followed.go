@@ -3,6 +3,7 @@ package dataplane
 import (
 	"context"
 	"net/url"
+	"time"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -51,6 +52,7 @@ func (g *Gateway) followedLive(ctx context.Context, a *attempt, n *dialect.Next)
 		return gone(ctx, err)
 	}
 	a.close()
+	a.held = time.Time{}
 	a.resp, a.status, a.reply = resp, resp.Status, reply{header: resp.Header, live: resp.Status < 400}
 	if a.reply.live {
 		return nil
@@ -121,6 +123,7 @@ func (g *Gateway) ask(ctx context.Context, a *attempt, n *dialect.Next) ([]byte,
 // wholePart reads what a provider answered to a part of a request.
 func wholePart(a *attempt, resp *transport.Response, limit int64, what string) ([]byte, error) {
 	b, err := readAll(resp, limit)
+	a.held = a.x.g.Clock.Now()
 	if err != nil {
 		return nil, err
 	}

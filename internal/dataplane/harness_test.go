@@ -191,13 +191,30 @@ func (l *list) billAgain(a *record.Attempt) {
 	}
 }
 
+// addUp holds of every test's every call that its phases are parts of it.
+func (l *list) addUp(a *record.Attempt) {
+	t := &a.Timings
+	parts := []time.Duration{t.Parsing, t.Preparing, t.Cache, t.Queue, t.Connect, t.Decoding, a.Duration, a.FirstByte}
+	switch {
+	case slices.Min(parts) < 0, t.Preparing+t.Decoding > a.Duration, t.Cache > t.Preparing, a.Own()+a.Waited() != a.Duration:
+		l.t.Errorf("phases %+v of an attempt that took %v", *t, a.Duration)
+	case a.FirstByte > 0 && (a.FirstByte < t.Preparing || t.Queue+t.Connect > a.Waited()):
+		l.t.Errorf("phases %+v of an attempt whose answer began after %v", *t, a.FirstByte)
+	case a.Outcome == record.Refused && a.Upstream == 0 && !a.Stream && a.Waited() > 0:
+		l.t.Errorf("an attempt that was refused waited %v for its upstream", a.Waited())
+	}
+}
+
 func (l *list) Append(a *record.Attempt) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := *a
-	c.Request.Bytes, c.Response.Bytes = bytes.Clone(a.Request.Bytes), bytes.Clone(a.Response.Bytes)
+	for _, b := range []*record.Body{&c.Request, &c.Response, &c.ClientRequest, &c.ClientResponse} {
+		b.Bytes, b.Head = bytes.Clone(b.Bytes), bytes.Clone(b.Head)
+	}
 	l.rows = append(l.rows, c)
 	l.billAgain(a)
+	l.addUp(a)
 	if len(a.Closing) > 0 {
 		var line ledger.Line
 		if err := line.Decode(a.Closing); err != nil {

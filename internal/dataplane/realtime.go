@@ -89,6 +89,7 @@ func (g *Gateway) openUpstream(ctx context.Context, a *attempt) (Socket, error) 
 	if err := g.Signers.Sign(ctx, &signed, a.plan.Auth, a.values); err != nil {
 		return nil, err
 	}
+	a.called = g.Clock.Now()
 	return g.Sockets.Dial(ctx, signed.Scheme+"://"+signed.Host+signed.Target, h)
 }
 

@@ -45,9 +45,10 @@ func (g *Gateway) receive(ctx context.Context, a *attempt) error {
 
 // readReply takes the whole body of the answer in, at most limit bytes.
 func (g *Gateway) readReply(ctx context.Context, a *attempt, limit int64) ([]byte, error) {
-	a.held = &a.x.room.reply
-	a.held.Open(g.set.SpoolDir)
-	err := a.held.Fill(a.resp.Body, a.resp.Length, limit)
+	a.spooled = &a.x.room.reply
+	a.spooled.Open(g.set.SpoolDir)
+	err := a.spooled.Fill(a.resp.Body, a.resp.Length, limit)
+	a.held = g.Clock.Now()
 	switch {
 	case errors.Is(err, wire.ErrTooLarge) && limit == errorBodyMax:
 	case errors.Is(err, wire.ErrTooLarge):
@@ -61,12 +62,12 @@ func (g *Gateway) readReply(ctx context.Context, a *attempt, limit int64) ([]byt
 	}
 	_ = a.resp.Body.Close() // it was read to its end, or is not wanted
 	a.resp = nil
-	b, err := a.held.Bytes()
+	b, err := a.spooled.Bytes()
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err)
 	}
-	a.log.BytesOut = a.held.Len()
-	a.log.Response = g.keep(a.reply.header.Get("content-type"), b, a.held.Len())
+	a.log.BytesOut = a.spooled.Len()
+	a.log.Response = g.keep(a.reply.header.Get("content-type"), b, a.spooled.Len())
 	return b, nil
 }
 

@@ -49,6 +49,7 @@ func (g *Gateway) describe(a *attempt, r *record.Attempt) {
 	r.SpanID, r.ParentSpan, r.SpanName = x.trace.span, x.trace.parent, x.trace.name
 	r.Number, r.Retries = int32(a.number), int32(a.retries)
 	r.Started, r.Duration = a.started, g.Clock.Now().Sub(a.started)
+	a.time(&r.Timings, r.Duration)
 	p := &x.key.Principal
 	r.OrgID, r.WorkspaceID, r.KeyID, r.KeyName, r.UserID = p.OrgID, p.WorkspaceID, p.ID, p.Name, p.UserID
 	r.ConfigID, r.TargetPath = x.configID, a.target.Path

@@ -81,6 +81,9 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 	if in != nil {
 		ctx = g.outlive(ctx, a)
 	}
+	if a.called.IsZero() {
+		a.called = g.Clock.Now()
+	}
 	resp, err := g.Client.Do(ctx, &r.request)
 	var mine *transport.BodyError
 	a.stake.sent = a.stake.sent || reached(err) // a request may take several calls
@@ -92,6 +95,7 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 	}
 	a.log.Upstream = int32(resp.Status)
 	a.log.FirstByte = g.Clock.Now().Sub(a.started)
+	a.log.Timings.Queue, a.log.Timings.Connect = resp.Queue, resp.Connect
 	if a.stream && a.unified() && resp.Status == 200 && (eventStream(resp.Header) || a.textStream(resp.Header)) {
 		g.retellStream(a, resp)
 		if resp.Status, err = g.peek(a, resp); err != nil {

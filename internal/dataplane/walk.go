@@ -44,6 +44,9 @@ func (g *Gateway) visit(ctx context.Context, x *exchange, t *routing.Target) rou
 	}
 	a := &x.room.attempt
 	*a = attempt{x: x, target: t, number: x.attempts, started: g.Clock.Now(), strict: x.ctl.strict != "false" && (t.Strict == nil || *t.Strict)}
+	if x.attempts == 0 {
+		x.walked = a.started
+	}
 	x.attempts++
 	x.last = a
 	err := g.try(ctx, a)

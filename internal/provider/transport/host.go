@@ -111,7 +111,7 @@ func basicAuth(proxy *url.URL) string {
 // do sends r once. Again says that the failure came from a connection which had
 // been closed while unused and that r may be sent once more.
 func (h *host) do(ctx context.Context, r *Request, t timing, fresh bool) (resp *Response, again bool, err error) {
-	cn, multi, pooled, err := h.acquire(ctx, t, fresh, r.Body.Replayable())
+	cn, multi, pooled, err := h.acquire(ctx, &t, fresh, r.Body.Replayable())
 	if err != nil {
 		return nil, false, err
 	}
@@ -120,13 +120,16 @@ func (h *host) do(ctx context.Context, r *Request, t timing, fresh bool) (resp *
 	} else {
 		resp, again, err = cn.roundTrip(ctx, r, t)
 	}
+	if err == nil {
+		resp.Queue, resp.Connect = t.queue, t.connect
+	}
 	return resp, again && pooled && r.Body.Replayable() && t.stale() && ctx.Err() == nil, err
 }
 
 // acquire finds or makes a connection: an HTTP/1.1 connection of one's own, or a
 // reserved place on an HTTP/2 connection. Fresh leaves unused HTTP/1.1
-// connections aside.
-func (h *host) acquire(ctx context.Context, t timing, fresh, replayable bool) (cn *conn, multi *http.ClientConn, pooled bool, err error) {
+// connections aside. How long it waited and connected it notes in t.
+func (h *host) acquire(ctx context.Context, t *timing, fresh, replayable bool) (cn *conn, multi *http.ClientConn, pooled bool, err error) {
 	for {
 		h.mu.Lock()
 		h.used = t.start
@@ -163,7 +166,7 @@ func (h *host) acquire(ctx context.Context, t timing, fresh, replayable bool) (c
 }
 
 // openFor is open for all that wait for d, too.
-func (h *host) openFor(ctx context.Context, t timing, d *dialing) (*conn, *http.ClientConn, error) {
+func (h *host) openFor(ctx context.Context, t *timing, d *dialing) (*conn, *http.ClientConn, error) {
 	cn, multi, err := h.open(ctx, t)
 	h.mu.Lock()
 	h.dialing = nil
@@ -176,7 +179,8 @@ func (h *host) openFor(ctx context.Context, t timing, d *dialing) (*conn, *http.
 }
 
 // wait waits for another's connection attempt within one's own limits.
-func (d *dialing) wait(ctx context.Context, t timing) error {
+func (d *dialing) wait(ctx context.Context, t *timing) error {
+	defer t.since(&t.queue, time.Now())
 	var limit <-chan time.Time
 	if !t.limit.IsZero() {
 		timer := time.NewTimer(time.Until(t.limit))
@@ -194,10 +198,11 @@ func (d *dialing) wait(ctx context.Context, t timing) error {
 }
 
 // open connects and learns the protocol.
-func (h *host) open(ctx context.Context, t timing) (*conn, *http.ClientConn, error) {
-	nc, raw, err := h.dial(ctx, t)
+func (h *host) open(ctx context.Context, t *timing) (*conn, *http.ClientConn, error) {
+	defer t.since(&t.connect, time.Now())
+	nc, raw, err := h.dial(ctx, *t)
 	if err != nil {
-		return nil, nil, unreachable(ctx, t, err)
+		return nil, nil, unreachable(ctx, *t, err)
 	}
 	tc, ok := nc.(*tls.Conn)
 	if !ok || tc.ConnectionState().NegotiatedProtocol != "h2" {
@@ -206,7 +211,7 @@ func (h *host) open(ctx context.Context, t timing) (*conn, *http.ClientConn, err
 	}
 	cc, err := h.multiplex(ctx, tc)
 	if err != nil {
-		return nil, nil, unreachable(ctx, t, err)
+		return nil, nil, unreachable(ctx, *t, err)
 	}
 	return nil, cc, nil
 }

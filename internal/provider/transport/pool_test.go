@@ -47,13 +47,21 @@ func TestReuse(t *testing.T) {
 			s := counting(&n, answers(tc.reply))
 			r := newPeer(t, s, s)
 			c := newClient(t, transport.Options{})
+			opened := int32(0)
 			for range 2 {
-				if _, _, err := call(c, r); err != nil {
+				resp, _, err := call(c, r)
+				if err != nil {
 					t.Fatal(err)
 				}
+				if resp.Connect > 0 {
+					opened++
+				}
+				if resp.Queue != 0 {
+					t.Errorf("waited %v for a connection of somebody else", resp.Queue)
+				}
 			}
-			if n.Load() != tc.conns {
-				t.Errorf("%d connections, want %d", n.Load(), tc.conns)
+			if n.Load() != tc.conns || opened != tc.conns {
+				t.Errorf("%d connections, %d calls that opened one, want %d", n.Load(), opened, tc.conns)
 			}
 		})
 	}

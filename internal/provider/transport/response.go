@@ -20,6 +20,9 @@ type Response struct {
 	UntilClose bool
 	Body       Body   // never nil
 	Proto      string // "HTTP/1.1", "HTTP/1.0" or "HTTP/2.0"
+	// Queue is how long the call waited for a connection that another call was opening,
+	// Connect how long it took to open one of its own, TLS included; 0 on a kept one.
+	Queue, Connect time.Duration
 }
 
 // Body is the body of an answer. It belongs to one goroutine; to interrupt a Read
@@ -44,7 +47,12 @@ type timing struct {
 	start time.Time
 	limit time.Time     // for the head; zero means none
 	head  time.Duration // Request.HeadTimeout
+
+	queue, connect time.Duration // of the Response
 }
+
+// since adds the time since a moment to one of the durations.
+func (t *timing) since(d *time.Duration, from time.Time) { *d += time.Since(from) }
 
 func newTiming(r *Request) timing {
 	t := timing{start: time.Now(), head: r.HeadTimeout}

@@ -83,7 +83,7 @@ func (m *Metrics) Run(ctx context.Context) error {
 
 func (m *Metrics) read() {
 	next, missed := m.o.Tail.Read(m.at, func(a *record.Attempt, _ *record.Correction) bool {
-		if a != nil && a.Source == record.FromGateway {
+		if a != nil && a.Source.Served() {
 			m.calls.add(a)
 		}
 		return true

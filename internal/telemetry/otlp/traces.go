@@ -125,7 +125,7 @@ func (t *Traces) sendAll(ctx context.Context) {
 // fill reads attempts into the message; more says that it took as many as it may.
 func (t *Traces) fill() (more bool) {
 	next, missed := t.o.Tail.Read(t.at, func(a *record.Attempt, _ *record.Correction) bool {
-		if a != nil && a.Source == record.FromGateway {
+		if a != nil && a.Source.Served() {
 			t.batch = append(t.batch, t.requests.add(a, attemptSpan(a, t.o.Content))...)
 		}
 		return len(t.batch) < maxSpans

@@ -1,0 +1,64 @@
+package admin
+
+import (
+	"context"
+
+	"sluice/internal/record"
+	"sluice/internal/resource"
+)
+
+// maxAttempts bounds the attempts of a request that are shown with each of them.
+const maxAttempts = 100
+
+// logAttempt is an attempt beside others of its request.
+type logAttempt struct {
+	ID             string         `json:"id" format:"uuid"`
+	Attempt        int32          `json:"attempt" doc:"0 for the first"`
+	CreatedAt      resource.Stamp `json:"created_at"`
+	Path           string         `json:"last_used_option_json_path" doc:"of its target in the config"`
+	AIOrg          string         `json:"ai_org"`
+	VirtualKey     string         `json:"virtual_key" doc:"slug of the saved provider"`
+	AIModel        string         `json:"ai_model"`
+	StatusCode     int32          `json:"response_status_code"`
+	UpstreamStatus int32          `json:"upstream_status_code"`
+	Outcome        record.Outcome `json:"outcome"`
+	Error          string         `json:"error,omitempty"`
+	Retries        int32          `json:"retries" doc:"further tries inside it"`
+	ResponseTime   int64          `json:"response_time" doc:"ms"`
+	TotalUnits     int64          `json:"total_units"`
+	Cost           *float64       `json:"cost" nullable:"true" doc:"US cents; null when it is not known"`
+}
+
+// attemptsOf are the attempts of the request that an attempt belongs to. What came without
+// a request of this gateway stands alone.
+func (k kinds) attemptsOf(ctx context.Context, c *resource.Call, a *record.Attempt) ([]logAttempt, error) {
+	rows := []record.Attempt{*a}
+	if a.RequestID != "" && a.Source.Served() {
+		q := record.Query{OrgID: a.OrgID, WorkspaceID: a.WorkspaceID, RequestID: a.RequestID, Limit: maxAttempts}
+		if c.Principal.SeesOwnDataOnly(a.WorkspaceID) {
+			q.UserID = c.Principal.UserID
+		}
+		page, err := k.Logs.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		rows = page.Rows
+	}
+	out := make([]logAttempt, len(rows))
+	for i := range rows {
+		out[i] = attemptView(&rows[i])
+	}
+	return out, nil
+}
+
+func attemptView(a *record.Attempt) logAttempt {
+	v := logAttempt{
+		ID: a.ID, Attempt: a.Number, CreatedAt: stamp(a.Started), Path: jsonPath(a.TargetPath), AIOrg: a.Provider, VirtualKey: a.ProviderID, AIModel: a.Model,
+		StatusCode: a.Status, UpstreamStatus: a.Upstream, Outcome: a.Outcome, Error: a.Error, Retries: a.Retries,
+		ResponseTime: a.Duration.Milliseconds(), TotalUnits: a.Tokens(),
+	}
+	if nano, known := a.Cost(); known {
+		v.Cost = new(cents(nano))
+	}
+	return v
+}

@@ -1,0 +1,168 @@
+package admin
+
+import (
+	"strings"
+	"time"
+
+	"sluice/internal/record"
+	"sluice/internal/resource"
+)
+
+// logObject is an attempt with all that is known of it.
+// Source: contract/content-and-observability.yaml, LogObject; timings and attempts are ours.
+type logObject struct {
+	ID             string          `json:"_id" format:"uuid"`
+	Request        logRequest      `json:"request" doc:"as the client sent it"`
+	Response       logResponse     `json:"response" doc:"as the client got it"`
+	OrganisationID string          `json:"organisation_id"`
+	CreatedAt      resource.Stamp  `json:"created_at"`
+	Metrics        timedMetrics    `json:"metrics"`
+	Transformed    logExchange     `json:"transformedRequest" doc:"as sent to the provider"`
+	Original       logExchange     `json:"originalResponse" doc:"as the provider answered"`
+	LogFormat      string          `json:"log_format" enum:"v1"`
+	Timings        logTimings      `json:"timings" doc:"ms, with fractions"`
+	Attempts       []logAttempt    `json:"attempts" nullable:"false" doc:"all attempts of the request in their order, this one among them; the first 100"`
+	Hooks          logHooks        `json:"hooks" doc:"what guardrails said; empty lists when none ran"`
+	Corrections    []logCorrection `json:"cost_corrections,omitempty" doc:"what re-ratings changed of the cost, the oldest first"`
+	Feedbacks      []logFeedback   `json:"feedbacks" nullable:"true" doc:"of the trace, the newest first; null when there is none"`
+}
+
+type logRequest struct {
+	URL            string            `json:"url"`
+	Method         string            `json:"method"`
+	Headers        map[string]string `json:"headers,omitempty" doc:"secrets are ***; absent when bodies are not kept"`
+	GatewayHeaders map[string]string `json:"gatewayHeaders,omitempty" doc:"x-gateway-* headers, the same way"`
+	Body           any               `json:"body,omitempty" doc:"JSON, or text; absent when bodies are not kept"`
+	Truncated      bool              `json:"truncated,omitempty" doc:"there was more than is kept"`
+	Size           int64             `json:"size" doc:"bytes of the whole body"`
+}
+
+type logResponse struct {
+	Status         int32             `json:"status"`
+	ResponseTime   int64             `json:"responseTime" doc:"ms"`
+	Headers        map[string]string `json:"headers,omitempty"`
+	Body           any               `json:"body,omitempty"`
+	Truncated      bool              `json:"truncated,omitempty"`
+	Size           int64             `json:"size"`
+	LastUsedOption string            `json:"lastUsedOptionJsonPath"`
+}
+
+// logExchange is one side of what went on between gateway and provider.
+// Source: contract/content-and-observability.yaml, RawExchange.
+type logExchange struct {
+	URL       string            `json:"url,omitempty"`
+	Method    string            `json:"method,omitempty"`
+	Headers   map[string]string `json:"headers,omitempty" doc:"without the credential"`
+	Body      any               `json:"body,omitempty"`
+	Truncated bool              `json:"truncated,omitempty"`
+}
+
+// timedMetrics are LogMetrics with the times that lists leave out.
+// Source: contract/content-and-observability.yaml, LogMetrics and LogListItem.
+type timedMetrics struct {
+	LogMetrics
+	RequestParsing    int64 `json:"request_parsing_time" doc:"ms until the caller was known and the body read, before the first attempt; no part of response_time"`
+	PreProcessing     int64 `json:"pre_processing_time" doc:"ms until the call was sent"`
+	CacheProcessing   int64 `json:"cache_processing_time" doc:"ms in which the cache was asked"`
+	ResponseParsing   int64 `json:"response_parsing_time" doc:"ms from the provider's last byte until the answer was ready"`
+	GatewayProcessing int64 `json:"gateway_processing_time" doc:"response_time without upstream_response_time"`
+	UpstreamResponse  int64 `json:"upstream_response_time" doc:"ms from the sending of the call until the provider's last byte, retries included"`
+}
+
+// logTimings are the phases of an attempt.
+type logTimings struct {
+	RequestParsing    float64 `json:"request_parsing" doc:"before the first attempt of the request"`
+	PreProcessing     float64 `json:"pre_processing"`
+	CacheProcessing   float64 `json:"cache_processing" doc:"part of pre_processing"`
+	Queue             float64 `json:"queue" doc:"waiting for a connection that another call was opening"`
+	Connect           float64 `json:"connect" doc:"look-up, connecting and TLS; 0 on a connection that was kept"`
+	FirstByte         float64 `json:"first_byte" doc:"from the start of the attempt until the provider's answer began; 0 when none came"`
+	Upstream          float64 `json:"upstream" doc:"from the sending of the call until the provider's last byte; queue and connect are parts of it"`
+	ResponseParsing   float64 `json:"response_parsing"`
+	GatewayProcessing float64 `json:"gateway_processing" doc:"total without upstream"`
+	Total             float64 `json:"total" doc:"until the last byte"`
+}
+
+// logHooks are the results of guardrails.
+// Source: contract/content-and-observability.yaml, HookResult.
+type logHooks struct {
+	Before []any `json:"before_request_hooks" nullable:"false"`
+	After  []any `json:"after_request_hooks" nullable:"false"`
+}
+
+func objectOf(a *record.Attempt, slug string) logObject {
+	sent, answered := a.Request, a.Response
+	asked, given := clientsOf(&a.ClientRequest, &sent), clientsOf(&a.ClientResponse, &answered)
+	headers, own := headersOf(a.ClientRequest.Head)
+	answer, _ := headersOf(a.ClientResponse.Head)
+	return logObject{
+		ID: a.ID,
+		Request: logRequest{
+			URL: a.Path, Method: a.Method, Headers: headers, GatewayHeaders: own, Body: readable(asked), Truncated: asked.Truncated, Size: asked.Size,
+		},
+		Response: logResponse{
+			Status: a.Status, ResponseTime: a.Duration.Milliseconds(), Headers: answer, Body: readable(given), Truncated: given.Truncated, Size: given.Size,
+			LastUsedOption: jsonPath(a.TargetPath),
+		},
+		OrganisationID: a.OrgID, CreatedAt: stamp(a.Started), Metrics: timedOf(a, slug), Timings: timingsOf(a), LogFormat: "v1", Hooks: logHooks{Before: []any{}, After: []any{}},
+		Transformed: logExchange{URL: a.UpstreamURL, Method: a.Method, Headers: joinedHeaders(sent.Head), Body: readable(sent), Truncated: sent.Truncated},
+		Original:    logExchange{Headers: joinedHeaders(answered.Head), Body: readable(answered), Truncated: answered.Truncated},
+	}
+}
+
+// clientsOf is a body as the client had it: the upstream's where it had no other.
+func clientsOf(own, upstream *record.Body) record.Body {
+	if own.Other() {
+		return *own
+	}
+	return *upstream
+}
+
+// headersOf are kept header lines, those of this gateway apart. Lines of one name are
+// joined by commas.
+func headersOf(head []byte) (others, own map[string]string) {
+	others, own = make(map[string]string), make(map[string]string)
+	for line := range strings.Lines(string(head)) {
+		name, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		if !ok {
+			continue
+		}
+		to := others
+		if strings.HasPrefix(name, "x-gateway-") {
+			to = own
+		}
+		if before, twice := to[name]; twice {
+			value = before + ", " + value
+		}
+		to[name] = value
+	}
+	return others, own
+}
+
+// joinedHeaders are all of headersOf together.
+func joinedHeaders(head []byte) map[string]string {
+	others, own := headersOf(head)
+	for name, value := range own {
+		others[name] = value
+	}
+	return others
+}
+
+func timedOf(a *record.Attempt, slug string) timedMetrics {
+	t := &a.Timings
+	return timedMetrics{
+		LogMetrics: metricsOf(a, slug), RequestParsing: t.Parsing.Milliseconds(), PreProcessing: t.Preparing.Milliseconds(), CacheProcessing: t.Cache.Milliseconds(),
+		ResponseParsing: t.Decoding.Milliseconds(), GatewayProcessing: a.Own().Milliseconds(), UpstreamResponse: a.Waited().Milliseconds(),
+	}
+}
+
+func timingsOf(a *record.Attempt) logTimings {
+	t := &a.Timings
+	return logTimings{
+		RequestParsing: millis(t.Parsing), PreProcessing: millis(t.Preparing), CacheProcessing: millis(t.Cache), Queue: millis(t.Queue), Connect: millis(t.Connect),
+		FirstByte: millis(a.FirstByte), Upstream: millis(a.Waited()), ResponseParsing: millis(t.Decoding), GatewayProcessing: millis(a.Own()), Total: millis(a.Duration),
+	}
+}
+
+// millis are milliseconds to the microsecond.
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }

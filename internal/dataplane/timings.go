@@ -1,0 +1,22 @@
+package dataplane
+
+import (
+	"time"
+
+	"sluice/internal/record"
+)
+
+// time fills in the phases of an attempt that took so long. Queue and Connect are told by
+// the transport, with each call.
+func (a *attempt) time(t *record.Timings, took time.Duration) {
+	if w := a.x.walked; !w.IsZero() {
+		t.Parsing = w.Sub(a.x.started)
+	}
+	t.Preparing = took
+	if !a.called.IsZero() {
+		t.Preparing = a.called.Sub(a.started)
+	}
+	if !a.held.IsZero() {
+		t.Decoding = max(a.started.Add(took).Sub(a.held), 0)
+	}
+}
