@@ -7,9 +7,10 @@
 // store yet, plus what calls under way hold. Of the latter two each node has a part, and
 // its quota.Bank is the book of that part. So nothing that is lost in Redis, on the way
 // there or on the way back has to be found out: the node states its whole part again,
-// under a new epoch, which voids whatever it said before. This is how a node comes up,
-// how it goes on after a lost connection or an answer that did not come, and how Redis is
-// filled again when it lost everything.
+// piece by piece under a new epoch, which voids what it sent before; until a piece is said
+// Redis goes by what it knew of that. This is how a node comes up, how it goes on after a
+// lost connection or an answer that did not come, and how Redis is filled again when it
+// lost everything.
 //
 // # Partitions
 //

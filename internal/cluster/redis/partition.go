@@ -7,10 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redis/rueidis"
-
 	"sluice/internal/ident"
-	"sluice/internal/quota"
 )
 
 const (
@@ -202,108 +199,6 @@ func (p *partition) enter(ctx context.Context) bool {
 		_ = ident.Sleep(ctx, retry) // it ends with ctx, which the loop sees
 	}
 	return false
-}
-
-// errClash is that two processes have the data of one node.
-var errClash = errors.New("another process joined as this node")
-
-// join states what the node has.
-func (p *partition) join(ctx context.Context) error {
-	if err := p.bank.connect(); err != nil {
-		return err
-	}
-	before, budgets, err := p.found(ctx)
-	if err != nil {
-		return err
-	}
-	stored, err := p.reread(ctx, budgets)
-	if err != nil {
-		return err
-	}
-	args := p.statement(before, stored)
-	a, err := p.run(ctx, &p.bank.scripts.join, args)
-	switch {
-	case err != nil:
-		return err
-	case a.word != "joined":
-		return errClash
-	}
-	p.queue.joined()
-	p.bank.anchor.Store(&anchor{time.UnixMilli(a.rest[0]).UTC(), time.Now()})
-	return nil
-}
-
-// found is what Redis has of the node: its epoch, and the budgets of which it has a part.
-func (p *partition) found(ctx context.Context) (epoch string, budgets []string, err error) {
-	client := *p.bank.client.Load()
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), p.bank.o.Server.Timeout)
-	defer stop()
-	began := time.Now()
-	node := p.bank.o.Node
-	list := client.DoMulti(ctx, client.B().Hget().Key(p.roll).Field("e:"+node).Build(), client.B().Hkeys().Key(p.prefix+"n:"+node).Build())
-	epoch, err = list[0].ToString()
-	if rueidis.IsRedisNil(err) {
-		err = nil
-	}
-	if err == nil {
-		budgets, err = list[1].AsStrSlice()
-	}
-	p.bank.o.Metrics.ran("found", began, err)
-	return epoch, budgets, err
-}
-
-// reread is what the store says of budgets of which an earlier life of this node had a
-// part: it stored that since. A node that knows its own part need not ask.
-func (p *partition) reread(ctx context.Context, fields []string) (list []told, err error) {
-	p.mu.RLock()
-	known := p.known
-	p.mu.RUnlock()
-	if known {
-		return nil, nil
-	}
-	for _, field := range fields { // "uc:carrier|entry|value key"
-		if len(field) < 3 {
-			continue
-		}
-		id, ok := nameOf(field[3:])
-		if !ok {
-			continue
-		}
-		m, stored, err := p.bank.meter(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		if stored {
-			list = append(list, told{id: budgetID(id), used: m.Used, reset: msOf(m.LastReset), known: true})
-		}
-	}
-	return list, nil
-}
-
-// statement begins a new epoch and makes the arguments of join.lua: what the node's book
-// has at this moment. What changes from now on is in the queue.
-func (p *partition) statement(before string, stored []told) []string {
-	b := p.bank
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.epoch = ident.NewID()
-	p.ahead.drop()
-	stored = append(stored, p.queue.restart()...)
-	args := append(p.head(before, p.done, 2), p.epoch, "")
-	parts := 0
-	b.own.Parts(b.now(time.Now()), func(part quota.Part) {
-		if b.partition(part.Org) != p {
-			return
-		}
-		parts++
-		id, over := keyOf(&part)
-		args = append(args, id, decimal(clamp(part.Held)), decimal(clamp(part.Used)), decimal(over))
-	})
-	args[7] = strconv.Itoa(parts)
-	for i := range stored {
-		args = append(args, stored[i].id, decimal(stored[i].used), decimal(stored[i].reset))
-	}
-	return args
 }
 
 // say tells Redis everything in the queue, or that the node lives.

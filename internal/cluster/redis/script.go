@@ -23,7 +23,7 @@ type script struct {
 }
 
 // scripts are all of them.
-type scripts struct{ take, settle, join, create, leave, missing, roster, forget script }
+type scripts struct{ take, settle, claim, state, create, leave, missing, roster, forget script }
 
 func loadScripts() (*scripts, error) {
 	common, err := sources.ReadFile("scripts/common.lua")
@@ -32,7 +32,7 @@ func loadScripts() (*scripts, error) {
 	}
 	var s scripts
 	for name, to := range map[string]*script{
-		"take": &s.take, "settle": &s.settle, "join": &s.join, "create": &s.create, "leave": &s.leave, "missing": &s.missing,
+		"take": &s.take, "settle": &s.settle, "claim": &s.claim, "state": &s.state, "create": &s.create, "leave": &s.leave, "missing": &s.missing,
 		"roster": &s.roster, "forget": &s.forget,
 	} {
 		own, err := sources.ReadFile("scripts/" + name + ".lua")

@@ -1,0 +1,74 @@
+package redis_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"sluice/internal/cluster/redistest"
+	"sluice/internal/quota"
+)
+
+// TestManyParts: a node that has more than fits into one script states all of it, to a
+// Redis that lost everything and to one that knows what an earlier life of the node had.
+func TestManyParts(t *testing.T) {
+	t.Parallel()
+	const budgets = 1201
+	s, b := redistest.Start(t), new(books)
+	wire := redistest.Lay(t, s)
+	first, other := start(t, options("a", at(wire.Address), b)), start(t, options("b", at(s.Address), b))
+	budget := func(i int) quota.Hold {
+		h := hold(int64(i%90 + 1))
+		h.Counter.Carrier = strconv.Itoa(i)
+		return h
+	}
+	for i := range budgets {
+		if _, refused, _ := first.take(t, time.Now(), budget(i)); refused >= 0 {
+			t.Fatal("budget", i, "is refused")
+		}
+	}
+	rate, refused, _ := first.take(t, time.Now(), tokens(30, 100))
+	if refused >= 0 {
+		t.Fatal("the rate is refused")
+	}
+	agree := func(when string, held func(i int) int64) {
+		t.Helper()
+		for i := range budgets {
+			if left := other.left(t, budget(i)); left != 100-held(i) {
+				t.Fatalf("%s: of budget %d are left %d, not %d", when, i, left, 100-held(i))
+			}
+		}
+	}
+	all := func(i int) int64 { return int64(i%90 + 1) }
+	agree("at first", all)
+
+	s.Wipe(t)
+	eventually(t, "both know", func() bool { return first.Err() == nil && first.Said() && other.Err() == nil && other.Said() })
+	// Whoever asks before the node has stated its part makes the budget without it, and
+	// the part is added when it comes.
+	eventually(t, "the last part is stated", func() bool {
+		return other.left(t, budget(budgets-1)) == 100-all(budgets-1) && other.left(t, budget(0)) == 100-all(0)
+	})
+	agree("behind the loss", all)
+	if _, refused, left := other.take(t, time.Now(), tokens(1<<50, 100)); refused != 0 || left != 70 {
+		t.Error("of the rate are left", left)
+	}
+	first.Settle(time.Now(), rate, []int64{30})
+
+	// The node dies. Its next life has closed all but the first budget.
+	wire.Cut()
+	next := options("a", at(s.Address), b)
+	for i := range budgets {
+		b.set(quota.Meter{Carrier: quota.Carrier{ID: strconv.Itoa(i), OrgID: "o"}, Entry: "b", Used: 3})
+	}
+	next.Local.Admit(time.Now(), []quota.Hold{budget(0)}, nil)
+	second := start(t, next)
+	eventually(t, "the next life is known", func() bool { return second.Err() == nil && second.Said() })
+	eventually(t, "what the first had is void", func() bool { return other.left(t, budget(budgets-1)) == 97 })
+	agree("behind the restart", func(i int) int64 {
+		if i == 0 {
+			return 3 + all(0)
+		}
+		return 3
+	})
+}
