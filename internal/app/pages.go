@@ -107,8 +107,8 @@ func (a *App) retain(ctx context.Context) error {
 		}
 		now, day := a.clock.Now(), 24*time.Hour
 		err := a.logs.Retain(ctx, logstore.Retention{
-			Rows:   now.Add(-time.Duration(a.set.Logs.MetricsRetentionDays) * day),
-			Bodies: now.Add(-time.Duration(a.set.Logs.RetentionDays) * day),
+			Metrics: logstore.Due{Before: now.Add(-time.Duration(a.set.Logs.MetricsRetentionDays) * day)},
+			Bodies:  logstore.Due{Before: now.Add(-time.Duration(a.set.Logs.RetentionDays) * day)},
 		})
 		if err != nil && !errors.Is(err, context.Canceled) {
 			a.log.Error("old logs could not be deleted; the disk fills until they are", "error", fault.From(err).Error())

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice/internal/ident"
+	"sluice/internal/logstore/bodies"
 	"sluice/internal/record"
 )
 
@@ -89,7 +90,7 @@ func (s *Store) resume(ctx context.Context) (record.Position, error) {
 	if err != nil {
 		return record.Position{}, fmt.Errorf("follow journal: %w", err)
 	}
-	if err := s.files.Resume(p.Bodies); err != nil {
+	if err := s.files.Resume(ctx, p.Bodies); err != nil {
 		return record.Position{}, fmt.Errorf("follow journal: %w", err)
 	}
 	if p.Next.Seq > s.stored { // what failed last was stored after all
@@ -152,10 +153,10 @@ func (s *Store) batch(ctx context.Context, from record.Position) (batch, error) 
 	var b batch
 	err := s.rows.Write(ctx, func(to Sink) (Progress, error) {
 		var err error
-		if b, err = s.fill(from, to); err != nil {
+		if b, err = s.fill(ctx, from, to); err != nil {
 			return Progress{}, err
 		}
-		mark, err := s.files.Flush()
+		mark, err := s.files.Flush(ctx)
 		return Progress{Next: b.end, Bodies: mark}, err
 	})
 	if err != nil {
@@ -168,13 +169,13 @@ func (s *Store) batch(ctx context.Context, from record.Position) (batch, error) 
 }
 
 // fill hands over records up to the limits of a batch.
-func (s *Store) fill(from record.Position, to Sink) (batch, error) {
+func (s *Store) fill(ctx context.Context, from record.Position, to Sink) (batch, error) {
 	var b batch
 	var err error
 	b.end = s.journal.Read(from, func(a *record.Attempt, c *record.Correction) bool {
 		switch {
 		case a != nil:
-			err = s.add(&b, a, to)
+			err = s.add(ctx, &b, a, to)
 		case c.ID == "":
 			b.marks = append(b.marks, c.Operation)
 		default:
@@ -188,11 +189,11 @@ func (s *Store) fill(from record.Position, to Sink) (batch, error) {
 }
 
 // add hands over an attempt with its bodies.
-func (s *Store) add(b *batch, a *record.Attempt, to Sink) error {
-	ref, err := s.files.Add(a.Request.Bytes, a.Response.Bytes)
+func (s *Store) add(ctx context.Context, b *batch, a *record.Attempt, to Sink) error {
+	ref, err := s.files.Add(ctx, a)
 	if err != nil {
 		return err
 	}
-	b.bytes += len(a.Request.Bytes) + len(a.Response.Bytes)
+	b.bytes += bodies.Size(a)
 	return to.Add(a, ref)
 }

@@ -50,6 +50,29 @@ type Sink interface {
 	Correct(c *record.Correction) error
 }
 
+// Bodies is a back end that keeps bodies: *bodies.Files. Read is safe for concurrent
+// use; the other methods are called by one goroutine at a time.
+type Bodies interface {
+	// Resume goes back to a mark: what was added behind it is forgotten.
+	Resume(ctx context.Context, m bodies.Mark) error
+	// Add takes copies of the bodies of an attempt, which can be read after Flush.
+	Add(ctx context.Context, a *record.Attempt) (bodies.Ref, error)
+	// Flush makes what was added durable and returns the mark behind it. After an error
+	// of Add or Flush comes Resume.
+	Flush(ctx context.Context) (bodies.Mark, error)
+	// Read returns bodies; bodies.ErrGone when they are kept no longer.
+	Read(ctx context.Context, ref bodies.Ref) (bodies.Set, error)
+	// Scrub makes a file without the bodies that are not in kept; with none it deletes
+	// it, unless it is open: that of the mark, or behind it. References to what is kept
+	// stay good. It is safe beside all other methods for a file that is not open.
+	Scrub(ctx context.Context, file uint32, open bool, kept []bodies.Span) error
+	// Delete deletes objects of single records. One that is not there does no harm.
+	Delete(ctx context.Context, keys []string) error
+	// Trim deletes the files before a number, and what nodes that are no more left
+	// behind before a time. It returns how many there were.
+	Trim(ctx context.Context, before uint32, old time.Time) (int, error)
+}
+
 // Rows is a back end that keeps and queries the rows: *duckdb.DB. It is safe for
 // concurrent use, but callers make one write at a time.
 type Rows interface {
@@ -71,13 +94,7 @@ type Rows interface {
 	Corrections(ctx context.Context, id string) ([]record.Correction, error)
 	// Analyse answers Store.Analyse.
 	Analyse(ctx context.Context, a record.Analysis) (record.AnalysisPage, error)
-	// Delete removes the rows that started before a time, with their corrections, and
-	// returns the number of rows.
-	Delete(ctx context.Context, before time.Time) (int64, error)
-	// FirstBodies is the lowest file that a row which started at or after a time
-	// refers to; 0 when there is none.
-	FirstBodies(ctx context.Context, from time.Time) (file uint32, err error)
-
+	Ends
 	Feedback
 }
 
@@ -98,6 +115,8 @@ type Options struct {
 	Interval  time.Duration // records wait this long for company; 0 means 400 ms
 	BatchSize int           // records in one transaction; 0 means 5,000
 	BatchMax  int           // bytes of bodies in one transaction; 0 means 32 MiB
+	Pause     time.Duration // between parts of what Retain does; 0 means 20 ms
+	Home      string        // name of this node, as in the references to its bodies
 	Logger    *slog.Logger  // nil means none
 }
 
@@ -110,6 +129,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.BatchMax == 0 {
 		o.BatchMax = 32 << 20
+	}
+	if o.Pause == 0 {
+		o.Pause = pause
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -125,9 +147,11 @@ type Store struct {
 	journal Journal
 	rows    Rows
 
-	writing sync.Mutex // one batch or retention at a time; guards stored, unsure and writes to files
+	retaining sync.Mutex // one Retain at a time; taken before writing
+
+	writing sync.Mutex // one batch at a time; guards stored, unsure and writes to files
 	stored  uint64     // position in the journal of the last transaction seen
-	files   *bodies.Files
+	files   Bodies
 	unsure  []string // marks of a batch of which it is not known whether it was stored
 
 	state state
@@ -135,7 +159,7 @@ type Store struct {
 }
 
 // New builds a Store. Nothing moves until Run.
-func New(j Journal, rows Rows, files *bodies.Files, o Options) *Store {
+func New(j Journal, rows Rows, files Bodies, o Options) *Store {
 	return &Store{o: o.withDefaults(), journal: j, rows: rows, files: files}
 }
 
@@ -148,18 +172,20 @@ func (s *Store) List(ctx context.Context, q record.Query) (record.Page, error) {
 
 // Find returns one attempt with its bodies; fault.NotFound when there is none or
 // when it belongs to another organisation or workspace. An empty workspaceID
-// stands for all of the organisation. Bodies that retention deleted are absent:
-// their Size is there, their Bytes are not.
+// stands for all of the organisation. Bodies that retention deleted are absent, and so are
+// those that another node keeps in files of its own: their Size is there, their Bytes are
+// not.
 // Source: contract/content-and-observability.yaml, GET /logs/{logId}.
 func (s *Store) Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, error) {
 	a, ref, err := s.rows.Find(ctx, orgID, workspaceID, id)
 	if err != nil {
 		return record.Attempt{}, err
 	}
-	a.Request.Bytes, a.Response.Bytes, err = s.files.Read(ref)
-	if err != nil && !errors.Is(err, bodies.ErrGone) {
+	set, err := s.files.Read(ctx, ref)
+	if err != nil && !errors.Is(err, bodies.ErrGone) && !errors.Is(err, bodies.ErrElsewhere) {
 		return record.Attempt{}, fmt.Errorf("find log %s: %w", id, err)
 	}
+	set.Give(&a)
 	return a, nil
 }
 
@@ -180,35 +206,4 @@ func (s *Store) Corrections(ctx context.Context, id string) ([]record.Correction
 // Source: contract/content-and-observability.md section 5.
 func (s *Store) Analyse(ctx context.Context, a record.Analysis) (record.AnalysisPage, error) {
 	return s.rows.Analyse(ctx, a)
-}
-
-// Retention says what Retain keeps.
-type Retention struct {
-	Rows   time.Time // rows that started earlier are deleted, their bodies too
-	Bodies time.Time // bodies of rows that started earlier are deleted
-}
-
-// Retain deletes what is older than asked. Bodies go by whole files, so some stay
-// up to a day longer.
-// Source: contract/content-and-observability.md 3.4.
-func (s *Store) Retain(ctx context.Context, r Retention) error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	rows, err := s.rows.Delete(ctx, r.Rows)
-	if err != nil {
-		return fmt.Errorf("retain logs: %w", err)
-	}
-	first, err := s.rows.FirstBodies(ctx, r.Bodies)
-	if err != nil {
-		return fmt.Errorf("retain logs: %w", err)
-	}
-	if first == 0 {
-		first = s.files.End().File
-	}
-	files, err := s.files.Trim(first)
-	if err != nil {
-		return fmt.Errorf("retain logs: %w", err)
-	}
-	s.o.Logger.Info("old logs deleted", "rows", rows, "body_files", files)
-	return nil
 }

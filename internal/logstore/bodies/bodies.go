@@ -1,35 +1,85 @@
-// Package bodies keeps request and response bodies in files that are only ever
-// appended to. Bodies are put end to end into blocks of about half a megabyte and
-// each block is compressed as a whole, so that small bodies that resemble each
-// other cost little. A Ref, kept with the row of the record, finds them again,
-// byte for byte. Old bodies go by deleting whole files.
+// Package bodies keeps request and response bodies apart from the rows of the log: in
+// files of this node (Files) or in an object store that many nodes share (Objects).
+// Bodies are put end to end into blocks of about half a megabyte and each block is
+// compressed as a whole, so that small bodies that resemble each other cost little. A
+// Ref, kept with the row of the record, finds them again, byte for byte.
 //
-// What was appended counts only once its Mark has been stored by the caller:
-// Resume cuts off everything behind a mark. So rows and bodies agree after a
-// crash at any instant.
+// What was added counts only once its Mark has been stored by the caller: Resume goes
+// back to a mark, and what is added then takes the place of what lay behind it. So rows
+// and bodies agree after a crash at any instant.
+//
+// Files and objects of a node are numbered in one sequence. What a node has added to one
+// of the two is found by the other, and the deployment may change between them.
 package bodies
 
 import (
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
-	"time"
 
-	"sluice/internal/ident"
+	"sluice/internal/record"
 )
 
-// Ref says where the bodies of a record are. The zero Ref stands for none.
+// The bodies of a record and the header lines that came with them, by their place in a Set.
+// A further one goes to the end, and into places.
+const (
+	Request  = iota // as sent upstream
+	Response        // as the upstream answered
+	ClientRequest
+	ClientResponse
+	RequestHead
+	ResponseHead
+	ClientRequestHead
+	ClientResponseHead
+	Parts
+)
+
+// Set is what is kept of a record; nil where there is nothing.
+type Set [Parts][]byte
+
+// Of are the bodies of an attempt. They are not copied.
+func Of(a *record.Attempt) (s Set) {
+	for i, b := range places(a) {
+		s[i] = *b
+	}
+	return s
+}
+
+// Give puts bodies into the attempt that they are of.
+func (s *Set) Give(a *record.Attempt) {
+	for i, b := range places(a) {
+		*b = s[i]
+	}
+}
+
+// places are where an attempt has what is kept.
+func places(a *record.Attempt) [Parts]*[]byte {
+	return [...]*[]byte{
+		&a.Request.Bytes, &a.Response.Bytes, &a.ClientRequest.Bytes, &a.ClientResponse.Bytes,
+		&a.Request.Head, &a.Response.Head, &a.ClientRequest.Head, &a.ClientResponse.Head,
+	}
+}
+
+// size is the number of bytes of all.
+func (s *Set) size() (n int) {
+	for _, b := range s {
+		n += len(b)
+	}
+	return n
+}
+
+// Ref says where the bodies of a record are. The zero Ref stands for none. It is
+// comparable.
 type Ref struct {
-	File     uint32 // number of the file, from 1
+	Home     string // the node that wrote them, "0191f3a0-…"; empty: the one that asks
+	Key      string // of an object of their own; empty: they lie in a block
+	File     uint32 // number of the file or object, from 1
 	Block    int64  // offset of the block in it
-	At       uint32 // offset of the request in the block; the response follows it
+	At       uint32 // offset of the request in the block; the response follows it, then the rest
 	Request  uint32 // length
 	Response uint32 // length
 }
+
+// None reports whether a reference is to nothing.
+func (r *Ref) None() bool { return r.File == 0 && r.Key == "" }
 
 // Mark is an end of the appended data. The zero Mark is the beginning.
 type Mark struct {
@@ -37,144 +87,17 @@ type Mark struct {
 	Size int64
 }
 
-// Options say where and how bodies are kept. Only Dir must be given.
-type Options struct {
-	Dir        string      // made with mode 0700 when absent
-	BlockBytes int         // of bodies in a block, before compression; 0 means 512 KiB
-	FileBytes  int64       // after which a new file is begun; 0 means 128 MiB
-	Clock      ident.Clock // nil means the machine's; a file holds the bodies of one UTC day
-}
+// ErrGone is returned by Read for bodies that are no longer kept.
+var ErrGone = errors.New("bodies are no longer kept")
 
-// Files is an open store of bodies. Read is safe for concurrent use; all other
-// methods belong to one goroutine at a time.
-type Files struct {
-	o    Options
-	file *os.File // being appended to; nil before the first block
-	end  Mark     // behind the last block, pending ones included
-	day  time.Time
+// ErrElsewhere is returned by Read for bodies that another node keeps in files of its own.
+var ErrElsewhere = errors.New("bodies are kept by another node")
 
-	raw     []byte // bodies of the block being filled
-	pending []byte // encoded blocks not yet written
-}
+// maxBodies is the most that one record may hold.
+const maxBodies = 1 << 30
 
-// Open opens or makes the store. Call Resume before adding.
-func Open(o Options) (*Files, error) {
-	if o.BlockBytes == 0 {
-		o.BlockBytes = 512 << 10
-	}
-	if o.FileBytes == 0 {
-		o.FileBytes = 128 << 20
-	}
-	if o.Clock == nil {
-		o.Clock = ident.System{}
-	}
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("open bodies: %w", err)
-	}
-	return &Files{o: o}, nil
-}
-
-// Resume goes back to a mark: what was added behind it is forgotten and its room
-// used again. When the file of the mark is shorter than the mark, or gone, adding
-// goes on in a new file; bodies lost that way are missing when read.
-func (f *Files) Resume(m Mark) error {
-	f.raw, f.pending = f.raw[:0], f.pending[:0]
-	if err := f.closeFile(); err != nil {
-		return err
-	}
-	if err := f.removeAfter(m.File); err != nil {
-		return fmt.Errorf("resume bodies: %w", err)
-	}
-	f.end = m
-	if m.File == 0 {
-		return nil
-	}
-	info, err := os.Stat(f.path(m.File))
-	switch {
-	case errors.Is(err, os.ErrNotExist) || err == nil && info.Size() < m.Size:
-		f.end = Mark{File: m.File + 1}
-		return nil
-	case err != nil:
-		return fmt.Errorf("resume bodies: %w", err)
-	}
-	if err := os.Truncate(f.path(m.File), m.Size); err != nil {
-		return fmt.Errorf("resume bodies: %w", err)
-	}
-	f.day = dayOf(info.ModTime())
-	return nil
-}
-
-func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
-
-func (f *Files) path(number uint32) string {
-	return filepath.Join(f.o.Dir, fmt.Sprintf("%08d%s", number, extension))
-}
-
-const extension = ".bodies"
-
-// numbers lists the files that exist, in order.
-func (f *Files) numbers() ([]uint32, error) {
-	entries, err := os.ReadDir(f.o.Dir)
-	if err != nil {
-		return nil, err
-	}
-	var out []uint32
-	for _, e := range entries {
-		stem, ok := strings.CutSuffix(e.Name(), extension)
-		if n, err := strconv.ParseUint(stem, 10, 32); ok && err == nil {
-			out = append(out, uint32(n))
-		}
-	}
-	slices.Sort(out)
-	return out, nil
-}
-
-func (f *Files) removeAfter(last uint32) error {
-	_, err := f.remove(func(n uint32) bool { return n > last })
-	return err
-}
-
-// Trim deletes the files before a number and returns how many there were. The
-// file being appended to stays.
-func (f *Files) Trim(before uint32) (removed int, err error) {
-	removed, err = f.remove(func(n uint32) bool { return n < min(before, f.end.File) })
-	if err != nil {
-		return removed, fmt.Errorf("trim bodies: %w", err)
-	}
-	return removed, nil
-}
-
-func (f *Files) remove(which func(uint32) bool) (removed int, err error) {
-	numbers, err := f.numbers()
-	if err != nil {
-		return 0, err
-	}
-	for _, n := range numbers {
-		if !which(n) {
-			continue
-		}
-		if err := os.Remove(f.path(n)); err != nil {
-			return removed, err
-		}
-		removed++
-	}
-	return removed, nil
-}
-
-// End is the mark behind what was flushed last.
-func (f *Files) End() Mark { return f.end }
-
-// Close gives up what was not flushed.
-func (f *Files) Close() error { return f.closeFile() }
-
-func (f *Files) closeFile() error {
-	if f.file == nil {
-		return nil
-	}
-	err := f.file.Close()
-	f.file = nil
-	if err != nil {
-		return fmt.Errorf("close bodies: %w", err)
-	}
-	return nil
+// Size is how many bytes an attempt brings.
+func Size(a *record.Attempt) int {
+	s := Of(a)
+	return s.size()
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"sluice/internal/logstore/bodies"
@@ -33,9 +35,14 @@ func open(t testing.TB, o bodies.Options) *bodies.Files {
 	return f
 }
 
+// attempt has two bodies.
+func attempt(request, response []byte) *record.Attempt {
+	return &record.Attempt{Request: record.Body{Bytes: request}, Response: record.Body{Bytes: response}}
+}
+
 func add(t testing.TB, f *bodies.Files, request, response string) bodies.Ref {
 	t.Helper()
-	ref, err := f.Add([]byte(request), []byte(response))
+	ref, err := f.Add(t.Context(), attempt([]byte(request), []byte(response)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +51,7 @@ func add(t testing.TB, f *bodies.Files, request, response string) bodies.Ref {
 
 func flush(t testing.TB, f *bodies.Files) bodies.Mark {
 	t.Helper()
-	m, err := f.Flush()
+	m, err := f.Flush(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,9 +60,9 @@ func flush(t testing.TB, f *bodies.Files) bodies.Mark {
 
 func check(t testing.TB, f *bodies.Files, ref bodies.Ref, request, response string) {
 	t.Helper()
-	a, b, err := f.Read(ref)
-	if err != nil || string(a) != request || string(b) != response {
-		t.Errorf("at %+v: %.40q %.40q, %v; want %.40q %.40q", ref, a, b, err, request, response)
+	s, err := f.Read(t.Context(), ref)
+	if err != nil || string(s[bodies.Request]) != request || string(s[bodies.Response]) != response {
+		t.Errorf("at %+v: %.40q, %v; want %.40q %.40q", ref, s, err, request, response)
 	}
 }
 
@@ -67,31 +74,36 @@ func TestBodiesComeBack(t *testing.T) {
 		o := bodies.Options{Dir: t.TempDir(), BlockBytes: 600, FileBytes: 2000}
 		f := open(t, o)
 		type kept struct {
-			ref               bodies.Ref
-			request, response []byte
+			ref bodies.Ref
+			set bodies.Set
 		}
 		var all []kept
 		body := rapid.SliceOfN(rapid.Byte(), 0, 900)
 		for range rapid.IntRange(1, 20).Draw(rt, "records") {
-			k := kept{request: body.Draw(rt, "request"), response: body.Draw(rt, "response")}
+			var k kept
+			for part := range rapid.IntRange(0, bodies.Parts).Draw(rt, "parts") {
+				k.set[part] = body.Draw(rt, "body")
+			}
+			var a record.Attempt
+			k.set.Give(&a)
 			var err error
-			if k.ref, err = f.Add(k.request, k.response); err != nil {
+			if k.ref, err = f.Add(t.Context(), &a); err != nil {
 				rt.Fatal(err)
 			}
 			all = append(all, k)
 			if rapid.IntRange(0, 4).Draw(rt, "restart") == 0 {
 				mark := flush(t, f)
 				f = open(t, o)
-				if err := f.Resume(mark); err != nil {
+				if err := f.Resume(t.Context(), mark); err != nil {
 					rt.Fatal(err)
 				}
 			}
 		}
 		flush(t, f)
 		for _, k := range all {
-			a, b, err := f.Read(k.ref)
-			if err != nil || !bytes.Equal(a, k.request) || !bytes.Equal(b, k.response) {
-				rt.Fatalf("at %+v: %d and %d bytes, %v; want %d and %d", k.ref, len(a), len(b), err, len(k.request), len(k.response))
+			s, err := f.Read(t.Context(), k.ref)
+			if diff := cmp.Diff(k.set, s, cmpopts.EquateEmpty()); diff != "" || err != nil {
+				rt.Fatalf("at %+v, %v (-want +got):\n%s", k.ref, err, diff)
 			}
 		}
 	})
@@ -120,7 +132,7 @@ func TestResumeForgetsWhatIsBehindTheMark(t *testing.T) {
 	add(t, f, "second", "lost")
 	flush(t, f)
 	add(t, f, "third", "lost too")
-	if err := f.Resume(mark); err != nil {
+	if err := f.Resume(t.Context(), mark); err != nil {
 		t.Fatal(err)
 	}
 	again := add(t, f, "again", "kept")
@@ -146,7 +158,7 @@ func TestResumeWithoutTheFile(t *testing.T) {
 		if err := harm(filepath.Join(o.Dir, "00000001.bodies")); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.Resume(mark); err != nil {
+		if err := f.Resume(t.Context(), mark); err != nil {
 			t.Fatal(err)
 		}
 		fresh := add(t, f, "fresh", "answer")
@@ -155,7 +167,7 @@ func TestResumeWithoutTheFile(t *testing.T) {
 		if fresh.File == lost.File {
 			t.Errorf("%s: the number of the lost file was used again", name)
 		}
-		if _, _, err := f.Read(lost); err == nil {
+		if _, err := f.Read(t.Context(), lost); err == nil {
 			t.Errorf("%s: bodies were read that are lost", name)
 		}
 	}
@@ -174,13 +186,13 @@ func TestTrimDeletesWholeFiles(t *testing.T) {
 		}
 		clock.now = clock.now.Add(24 * time.Hour)
 	}
-	if n, err := f.Trim(3); n != 2 || err != nil {
+	if n, err := f.Trim(t.Context(), 3, time.Time{}); n != 2 || err != nil {
 		t.Errorf("%d files deleted, %v; want 2", n, err)
 	}
-	if n, err := f.Trim(100); n != 1 || err != nil {
+	if n, err := f.Trim(t.Context(), 100, time.Time{}); n != 1 || err != nil {
 		t.Errorf("%d files deleted, %v; want one, not that being written", n, err)
 	}
-	if _, _, err := f.Read(refs[0]); !errors.Is(err, bodies.ErrGone) {
+	if _, err := f.Read(t.Context(), refs[0]); !errors.Is(err, bodies.ErrGone) {
 		t.Errorf("got %v, want that it is gone", err)
 	}
 	check(t, f, refs[3], "request", "answer")
@@ -204,7 +216,8 @@ func FuzzReadBlock(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(o.Dir, "00000001.bodies"), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		request, _, err := open(t, o).Read(bodies.Ref{File: 1, Block: block, At: at, Request: ref.Request, Response: ref.Response})
+		s, err := open(t, o).Read(t.Context(), bodies.Ref{File: 1, Block: block, At: at, Request: ref.Request, Response: ref.Response})
+		request := s[bodies.Request]
 		if bytes.Equal(b, whole) && block == 0 && at == 0 {
 			if err != nil || !bytes.Equal(request, recordtest.Chat(1).Request.Bytes) {
 				t.Errorf("the whole file: %q, %v", request, err)
@@ -225,7 +238,7 @@ func BenchmarkAdd(b *testing.B) {
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
 		a := chats[n%len(chats)]
-		if _, err := f.Add(a.Request.Bytes, a.Response.Bytes); err != nil {
+		if _, err := f.Add(b.Context(), a); err != nil {
 			b.Fatal(err)
 		}
 	}

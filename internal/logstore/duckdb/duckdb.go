@@ -142,39 +142,3 @@ func (d *DB) Progress(ctx context.Context) (logstore.Progress, error) {
 	}
 	return p, nil
 }
-
-// Delete implements logstore.Rows. Series that are left without rows go too.
-func (d *DB) Delete(ctx context.Context, before time.Time) (int64, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	result, err := d.sql.ExecContext(ctx, "DELETE FROM attempts WHERE started < ?", before.UTC())
-	if err != nil {
-		return 0, fmt.Errorf("delete log rows: %w", err)
-	}
-	if _, err := d.sql.ExecContext(ctx, "DELETE FROM corrections WHERE started < ?", before.UTC()); err != nil {
-		return 0, fmt.Errorf("delete corrections of log rows: %w", err)
-	}
-	n, err := result.RowsAffected()
-	if err != nil || n == 0 {
-		return n, err
-	}
-	if _, err := d.sql.ExecContext(ctx, "DELETE FROM series WHERE id NOT IN (SELECT series FROM attempts)"); err != nil {
-		return n, fmt.Errorf("delete log series: %w", err)
-	}
-	fresh, err := loadSeries(ctx, d.sql)
-	if err != nil {
-		return n, err
-	}
-	d.series = fresh
-	return n, nil
-}
-
-// FirstBodies implements logstore.Rows.
-func (d *DB) FirstBodies(ctx context.Context, from time.Time) (uint32, error) {
-	var file sql.NullInt64
-	err := d.sql.QueryRowContext(ctx, "SELECT min(body_file) FROM attempts WHERE body_file > 0 AND started >= ?", from.UTC()).Scan(&file)
-	if err != nil {
-		return 0, fmt.Errorf("find first bodies: %w", err)
-	}
-	return uint32(file.Int64), nil
-}

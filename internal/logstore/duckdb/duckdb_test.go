@@ -175,7 +175,7 @@ func TestReadersBesideTheWriter(t *testing.T) {
 		}
 		logstoretest.Put(t, db, attempts...)
 		if i%5 == 4 {
-			if _, err := db.Delete(t.Context(), recordtest.Chat((i-1)*batch).Started); err != nil {
+			if _, err := db.Delete(t.Context(), logstore.Due{Before: recordtest.Chat((i - 1) * batch).Started}); err != nil {
 				t.Error(err)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 func (d *DB) List(ctx context.Context, q record.Query) (record.Page, error) {
 	var page record.Page
 	src := filter(q)
+	src.attempts.add(isShown)
 	if q.Count {
 		if err := d.sql.QueryRowContext(ctx, "SELECT count(*)"+src.sql(), src.args()...).Scan(&page.Total); err != nil {
 			return record.Page{}, fmt.Errorf("count log rows: %w", err)
@@ -46,6 +47,7 @@ func (d *DB) Bodied(ctx context.Context, q record.Query) (logstore.BodiedPage, e
 // Billed implements logstore.Rows.
 func (d *DB) Billed(ctx context.Context, q record.Query) (record.BilledPage, error) {
 	src := filter(q)
+	src.attempts.add(isShown)
 	src.attempts.add("spend_state NOT IN ('', 'released')")
 	rows, next, err := d.page(ctx, q, src)
 	page := record.BilledPage{Rows: make([]record.Billed, len(rows)), Next: next}
@@ -85,7 +87,7 @@ func (d *DB) page(ctx context.Context, q record.Query, src *source) ([]stored, r
 
 // Find implements logstore.Rows.
 func (d *DB) Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, bodies.Ref, error) {
-	rows, err := d.rows(ctx, " FROM attempts WHERE id = ?", []any{keyParam(id)})
+	rows, err := d.rows(ctx, " FROM attempts WHERE id = ? AND "+isShown, []any{keyParam(id)})
 	if err != nil {
 		return record.Attempt{}, bodies.Ref{}, err
 	}

@@ -51,6 +51,7 @@ func (e *encoder) appendRow(s *sheet, a *record.Attempt, series int32, ref bodie
 	var x extra.Fields
 	id, request, trace := keyOf(a.ID, &x.ID), keyOf(a.RequestID, &x.RequestID), keyOf(a.TraceID, &x.TraceID)
 	x.Take(a)
+	x.BodyKey = ref.Key
 	rest, err := x.Text()
 	if err != nil {
 		return err
@@ -69,7 +70,7 @@ func (e *encoder) appendRow(s *sheet, a *record.Attempt, series int32, ref bodie
 	u := &a.Usage
 	for _, v := range [...]int64{
 		u.InputTokens, u.OutputTokens, u.TotalTokens, u.CachedTokens, u.CacheWriteTokens, u.ReasoningTokens,
-		a.BytesIn, a.BytesOut, a.Request.Size, a.Response.Size,
+		max(a.BytesIn, 0), a.BytesOut, a.Request.Size, a.Response.Size,
 	} {
 		s.int64(v)
 	}
@@ -156,5 +157,6 @@ func scanRow(scan func(...any) error) (stored, error) {
 		s.Charged.At = charged.Time.UTC()
 	}
 	x.Give(a)
+	s.ref.Key = x.BodyKey
 	return s, nil
 }

@@ -45,6 +45,7 @@ type Fields struct {
 	Timings           timings `json:"timings,omitzero"`
 	ClientRequest     head    `json:"client_request,omitzero"`
 	ClientResponse    head    `json:"client_response,omitzero"`
+	BodyKey           string  `json:"body_key,omitempty"` // of bodies.Ref
 }
 
 // timings are those of an attempt in the order of its fields, in microseconds.

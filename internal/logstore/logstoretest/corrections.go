@@ -121,7 +121,7 @@ func testCorrections(t *testing.T, rows logstore.Rows) {
 	trail(all[0].ID, *first, *third)
 	trail(all[1].ID, *second)
 	trail(all[2].ID)
-	if _, err := rows.Delete(t.Context(), all[1].Started); err != nil {
+	if _, err := rows.Delete(t.Context(), logstore.Due{Before: all[1].Started}); err != nil {
 		t.Fatal(err)
 	}
 	trail(all[0].ID)

@@ -34,6 +34,7 @@ type memoryRow struct {
 	record.Billed
 	ref     bodies.Ref
 	arrived time.Time // as many microseconds behind 1970 as there were writes before
+	blank   bool      // only figures have it
 }
 
 var _ logstore.Rows = (*Memory)(nil)
@@ -83,7 +84,7 @@ type memoryWrite struct {
 // Add implements logstore.Sink.
 func (w *memoryWrite) Add(a *record.Attempt, ref bodies.Ref) error {
 	var line ledger.Line
-	w.rows = append(w.rows, memoryRow{record.Billed{Attempt: clean(*a), Charged: logstore.ChargedOf(a.Closing, &line)}, ref, time.Time{}})
+	w.rows = append(w.rows, memoryRow{Billed: record.Billed{Attempt: clean(*a), Charged: logstore.ChargedOf(a.Closing, &line)}, ref: ref})
 	return nil
 }
 
@@ -178,7 +179,7 @@ func (m *Memory) page(q record.Query, keep func(*memoryRow) bool) (rows []memory
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range m.rows {
-		if m.matches(&m.rows[i].Attempt, q) && keep(&m.rows[i]) {
+		if !m.rows[i].blank && m.matches(&m.rows[i].Attempt, q) && keep(&m.rows[i]) {
 			rows = append(rows, m.rows[i])
 		}
 	}
@@ -240,31 +241,9 @@ func (m *Memory) Find(_ context.Context, orgID, workspaceID, id string) (record.
 	defer m.mu.Unlock()
 	for i := range m.rows {
 		a := &m.rows[i].Attempt
-		if a.ID == id && a.OrgID == orgID && (workspaceID == "" || a.WorkspaceID == workspaceID) {
+		if !m.rows[i].blank && a.ID == id && a.OrgID == orgID && (workspaceID == "" || a.WorkspaceID == workspaceID) {
 			return *a, m.rows[i].ref, nil
 		}
 	}
 	return record.Attempt{}, bodies.Ref{}, fault.New(fault.NotFound, "there is no log with this id")
-}
-
-// Delete implements logstore.Rows.
-func (m *Memory) Delete(_ context.Context, before time.Time) (int64, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	n := len(m.rows)
-	m.rows = slices.DeleteFunc(m.rows, func(r memoryRow) bool { return r.Started.Before(before) })
-	m.trail = slices.DeleteFunc(m.trail, func(c record.Correction) bool { return c.Started.Before(before) })
-	return int64(n - len(m.rows)), nil
-}
-
-// FirstBodies implements logstore.Rows.
-func (m *Memory) FirstBodies(_ context.Context, from time.Time) (file uint32, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for i := range m.rows {
-		if r := &m.rows[i]; r.ref.File > 0 && !r.Started.Before(from) && (file == 0 || r.ref.File < file) {
-			file = r.ref.File
-		}
-	}
-	return file, nil
 }

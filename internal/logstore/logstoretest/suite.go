@@ -5,12 +5,10 @@ package logstoretest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"sluice/internal/fault"
@@ -37,7 +35,10 @@ func Run(t *testing.T, open func(t testing.TB) logstore.Rows) {
 		"a foreign cursor is refused":                 testForeignCursor,
 		"nobody finds what belongs to others":         testTenants,
 		"deleting leaves what is newer":               testDelete,
-		"the first file of bodies in use is known":    testFirstBodies,
+		"files of bodies are known by their rows":     testFiles,
+		"objects of bodies are known by their rows":   testKeys,
+		"a blank row is in figures alone":             testBlank,
+		"retention keeps what a plain list keeps":     testRetention,
 		"what was charged is told of what was billed": testBilled,
 		"a correction changes its row alone":          testCorrections,
 		"figures and filters are those of Memory":     testAnalysis,
@@ -102,7 +103,7 @@ func kept(a record.Attempt) record.Attempt {
 
 func testFields(t *testing.T, rows logstore.Rows) {
 	want := recordtest.Full()
-	ref := bodies.Ref{File: 3, Block: 1 << 40, At: 17, Request: 8, Response: 9}
+	ref := bodies.Ref{Key: "30/o/1.json", File: 3, Block: 1 << 40, At: 17, Request: 8, Response: 9}
 	err := rows.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
 		return logstore.Progress{}, to.Add(want, ref)
 	})
@@ -258,48 +259,6 @@ func testTenants(t *testing.T, rows logstore.Rows) {
 	for _, q := range []record.Query{{}, {OrgID: "another"}, {OrgID: recordtest.Org, WorkspaceID: "another"}} {
 		if page := list(t, rows, q); len(page.Rows) != 0 {
 			t.Errorf("list %+v: %v, want nothing", q, ids(page.Rows))
-		}
-	}
-}
-
-func testDelete(t *testing.T, rows logstore.Rows) {
-	var all []*record.Attempt
-	for i := range 10 {
-		a := recordtest.Chat(i)
-		a.Model = fmt.Sprintf("model-%d", i/5) // the older half has a series of its own
-		all = append(all, a)
-	}
-	Put(t, rows, all...)
-	n, err := rows.Delete(t.Context(), all[5].Started)
-	if err != nil || n != 5 {
-		t.Fatalf("%d deleted, %v; want 5", n, err)
-	}
-	old := recordtest.Chat(20)
-	old.Model = "model-0"
-	Put(t, rows, old)
-	page := list(t, rows, record.Query{OrgID: recordtest.Org})
-	want := []record.Attempt{kept(*all[5]), kept(*all[6]), kept(*all[7]), kept(*all[8]), kept(*all[9]), kept(*old)}
-	if diff := cmp.Diff(want, page.Rows, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("left (-want +got):\n%s", diff)
-	}
-}
-
-func testFirstBodies(t *testing.T, rows logstore.Rows) {
-	err := rows.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
-		for i, file := range []uint32{1, 1, 0, 2, 3} {
-			if err := to.Add(recordtest.Chat(i), bodies.Ref{File: file, Request: 1}); err != nil {
-				return logstore.Progress{}, err
-			}
-		}
-		return logstore.Progress{}, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for from, want := range []uint32{1, 1, 2, 2, 3, 0} {
-		got, err := rows.FirstBodies(t.Context(), recordtest.Chat(from).Started)
-		if err != nil || got != want {
-			t.Errorf("from attempt %d: file %d, %v; want %d", from, got, err, want)
 		}
 	}
 }

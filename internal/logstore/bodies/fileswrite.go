@@ -1,38 +1,22 @@
 package bodies
 
 import (
-	"encoding/binary"
+	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"os"
-	"slices"
 
-	"github.com/klauspost/compress/s2"
+	"sluice/internal/record"
 )
 
-// A block is a header of four little-endian words and the encoded bytes:
-//
-//	magic, length before encoding, length after, crc32c of the encoded bytes
-//
-// The encoding is an S2 block: about 1 µs for the bodies of a chat.
-const (
-	blockMagic  = 0x31424c53 // "SLB1"
-	blockHeader = 16
+// maxPending is how much is held in memory before it is written to the file.
+const maxPending = 4 << 20
 
-	// maxBodies is the most that one record may hold.
-	maxBodies = 1 << 30
-
-	// maxPending is how much is held in memory before it is written to the file.
-	maxPending = 4 << 20
-)
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// Add takes copies of the two bodies of a record. They can be read after Flush.
-// Empty bodies take no room.
-func (f *Files) Add(request, response []byte) (Ref, error) {
-	n := len(request) + len(response)
+// Add takes copies of the bodies of a record. They can be read after Flush. Empty bodies
+// take no room.
+func (f *Files) Add(_ context.Context, a *record.Attempt) (Ref, error) {
+	s := Of(a)
+	n := s.size()
 	if n == 0 {
 		return Ref{}, nil
 	}
@@ -49,11 +33,9 @@ func (f *Files) Add(request, response []byte) (Ref, error) {
 			return Ref{}, err
 		}
 	}
-	ref := Ref{
-		File: f.end.File, Block: f.end.Size, At: uint32(len(f.raw)),
-		Request: uint32(len(request)), Response: uint32(len(response)),
-	}
-	f.raw = append(append(f.raw, request...), response...)
+	ref := Ref{Home: f.o.Home, File: f.end.File, Block: f.end.Size, At: uint32(len(f.raw))}
+	ref.Request, ref.Response = uint32(len(s[Request])), uint32(len(s[Response]))
+	f.raw = appendSet(f.raw, &s)
 	return ref, nil
 }
 
@@ -78,21 +60,12 @@ func (f *Files) rotate() error {
 }
 
 // endBlock encodes the block being filled.
-func (f *Files) endBlock() error {
+func (f *Files) endBlock() (err error) {
 	start := len(f.pending)
-	room := s2.MaxEncodedLen(len(f.raw))
-	if room < 0 {
-		return errors.New("encode bodies: block is too large")
+	if f.pending, err = appendBlock(f.pending, f.raw); err != nil {
+		return err
 	}
-	f.pending = slices.Grow(f.pending, blockHeader+room)[:start+blockHeader+room]
-	encoded := s2.Encode(f.pending[start+blockHeader:], f.raw)
-	h := f.pending[start:]
-	binary.LittleEndian.PutUint32(h, blockMagic)
-	binary.LittleEndian.PutUint32(h[4:], uint32(len(f.raw)))
-	binary.LittleEndian.PutUint32(h[8:], uint32(len(encoded)))
-	binary.LittleEndian.PutUint32(h[12:], crc32.Checksum(encoded, castagnoli))
-	f.pending = f.pending[:start+blockHeader+len(encoded)]
-	f.end.Size += blockHeader + int64(len(encoded))
+	f.end.Size += int64(len(f.pending) - start)
 	f.raw = f.raw[:0]
 	if len(f.pending) < maxPending {
 		return nil
@@ -124,6 +97,11 @@ func (f *Files) openFile() error {
 		return fmt.Errorf("write bodies: %w", err)
 	}
 	f.file = file
+	return f.syncDir()
+}
+
+// syncDir makes names durable.
+func (f *Files) syncDir() error {
 	dir, err := os.Open(f.o.Dir)
 	if err != nil {
 		return fmt.Errorf("write bodies: %w", err)
@@ -146,7 +124,7 @@ func (f *Files) sync() error {
 
 // Flush writes everything added to the disk and returns the mark behind it. After
 // an error the store must Resume at a mark before it is used again.
-func (f *Files) Flush() (Mark, error) {
+func (f *Files) Flush(context.Context) (Mark, error) {
 	if len(f.raw) > 0 {
 		if err := f.endBlock(); err != nil {
 			return Mark{}, err

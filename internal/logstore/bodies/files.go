@@ -1,0 +1,159 @@
+package bodies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sluice/internal/ident"
+)
+
+// Options say where and how bodies are kept. Only Dir must be given.
+type Options struct {
+	Dir        string      // made with mode 0700 when absent
+	BlockBytes int         // of bodies in a block, before compression; 0 means 512 KiB
+	FileBytes  int64       // after which a new file is begun; 0 means 128 MiB
+	Home       string      // this node's name, put into every Ref; empty: a Ref names no home
+	Clock      ident.Clock // nil means the machine's; a file holds the bodies of one UTC day
+}
+
+// Files keeps bodies in files that are only ever appended to. Old ones go by deleting
+// whole files. Read is safe for concurrent use; all other methods belong to one
+// goroutine at a time.
+type Files struct {
+	o    Options
+	file *os.File // being appended to; nil before the first block
+	end  Mark     // behind the last block, pending ones included
+	day  time.Time
+
+	raw     []byte // bodies of the block being filled
+	pending []byte // encoded blocks not yet written
+}
+
+// Open opens or makes the store. Call Resume before adding.
+func Open(o Options) (*Files, error) {
+	if o.BlockBytes == 0 {
+		o.BlockBytes = 512 << 10
+	}
+	if o.FileBytes == 0 {
+		o.FileBytes = 128 << 20
+	}
+	if o.Clock == nil {
+		o.Clock = ident.System{}
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open bodies: %w", err)
+	}
+	return &Files{o: o}, nil
+}
+
+// Resume goes back to a mark: what was added behind it is forgotten and its room
+// used again. When the file of the mark is shorter than the mark, or gone, adding
+// goes on in a new file; bodies lost that way are missing when read.
+func (f *Files) Resume(_ context.Context, m Mark) error {
+	f.raw, f.pending = f.raw[:0], f.pending[:0]
+	if err := f.closeFile(); err != nil {
+		return err
+	}
+	if err := f.removeAfter(m.File); err != nil {
+		return fmt.Errorf("resume bodies: %w", err)
+	}
+	f.end = m
+	if m.File == 0 {
+		return nil
+	}
+	info, err := os.Stat(f.path(m.File))
+	switch {
+	case errors.Is(err, os.ErrNotExist) || err == nil && info.Size() < m.Size:
+		f.end = Mark{File: m.File + 1}
+		return nil
+	case err != nil:
+		return fmt.Errorf("resume bodies: %w", err)
+	}
+	if err := os.Truncate(f.path(m.File), m.Size); err != nil {
+		return fmt.Errorf("resume bodies: %w", err)
+	}
+	f.day = dayOf(info.ModTime())
+	return nil
+}
+
+func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
+
+func (f *Files) path(number uint32) string {
+	return filepath.Join(f.o.Dir, fmt.Sprintf("%08d%s", number, extension))
+}
+
+const extension = ".bodies"
+
+// numbers lists the files that exist, in order.
+func (f *Files) numbers() ([]uint32, error) {
+	entries, err := os.ReadDir(f.o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []uint32
+	for _, e := range entries {
+		stem, ok := strings.CutSuffix(e.Name(), extension)
+		if n, err := strconv.ParseUint(stem, 10, 32); ok && err == nil {
+			out = append(out, uint32(n))
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+func (f *Files) removeAfter(last uint32) error {
+	_, err := f.remove(func(n uint32) bool { return n > last })
+	return err
+}
+
+// Trim deletes the files before a number and returns how many there were. The
+// file being appended to stays. Files are those of one node: the time says nothing.
+func (f *Files) Trim(_ context.Context, before uint32, _ time.Time) (removed int, err error) {
+	removed, err = f.remove(func(n uint32) bool { return n < min(before, f.end.File) })
+	if err != nil {
+		return removed, fmt.Errorf("trim bodies: %w", err)
+	}
+	return removed, nil
+}
+
+func (f *Files) remove(which func(uint32) bool) (removed int, err error) {
+	numbers, err := f.numbers()
+	if err != nil {
+		return 0, err
+	}
+	for _, n := range numbers {
+		if !which(n) {
+			continue
+		}
+		if err := os.Remove(f.path(n)); err != nil {
+			return removed, err
+		}
+		removed++
+	}
+	return removed, nil
+}
+
+// End is the mark behind what was flushed last.
+func (f *Files) End() Mark { return f.end }
+
+// Close gives up what was not flushed.
+func (f *Files) Close() error { return f.closeFile() }
+
+func (f *Files) closeFile() error {
+	if f.file == nil {
+		return nil
+	}
+	err := f.file.Close()
+	f.file = nil
+	if err != nil {
+		return fmt.Errorf("close bodies: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package bodies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// Scrub makes a file without the bodies that are not kept; with none it deletes the file,
+// unless it is open: appended to. The file is written anew beside its place and moved there, so
+// that readers see the old one or the new one. Room of what is gone takes no place on the
+// disk where the file system knows holes. It is safe beside all other methods for a file
+// that is not open.
+func (f *Files) Scrub(_ context.Context, number uint32, open bool, kept []Span) error {
+	if open {
+		if err := f.closeFile(); err != nil { // it is opened anew by the next write
+			return err
+		}
+	}
+	path := f.path(number)
+	if len(kept) == 0 && !open {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("delete bodies: %w", err)
+		}
+		return nil
+	}
+	if err := scrubFile(path, kept); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("clean bodies of file %d: %w", number, err)
+	}
+	return f.syncDir()
+}
+
+// scrubFile makes the file anew with its size and time.
+func scrubFile(path string, kept []Span) (err error) {
+	from, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = from.Close() }() // read only
+	info, err := from.Stat()
+	if err != nil {
+		return err
+	}
+	fresh := path + ".new"
+	to, err := os.OpenFile(fresh, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	err = scrubbed(from, info.Size(), kept, func(block []byte, at int64) error {
+		_, err := to.WriteAt(block, at)
+		return err
+	})
+	if err == nil {
+		err = to.Truncate(info.Size())
+	}
+	err = errors.Join(err, to.Sync(), to.Close())
+	if err == nil {
+		err = errors.Join(os.Chtimes(fresh, info.ModTime(), info.ModTime()), os.Rename(fresh, path))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(fresh))
+	}
+	return nil
+}
+
+// Delete has nothing to do: no record has a file of its own.
+func (f *Files) Delete(context.Context, []string) error { return nil }

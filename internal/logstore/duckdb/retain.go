@@ -1,0 +1,290 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice/internal/logstore"
+	"sluice/internal/logstore/bodies"
+	"sluice/internal/logstore/extra"
+	"sluice/internal/record"
+)
+
+// partRows is how many rows a part of retention takes at a time: some 50 ms of the writer.
+const partRows = 20_000
+
+// A blank row has less than nothing as what came in: no other row has, and the statistics
+// of the column keep the condition from costing anything where there is none.
+const (
+	isShown = "bytes_in >= 0"
+	isBlank = -1
+)
+
+// due is the condition that rows of attempts meet in a wave.
+func (w *where) due(wave logstore.Wave) {
+	w.add("started < ?", wave.Before.UTC())
+	if wave.Workspaces == nil {
+		return
+	}
+	args := make([]any, len(wave.Workspaces))
+	for i, id := range wave.Workspaces {
+		args[i] = id
+	}
+	w.add("series IN (SELECT id FROM series WHERE workspace_id IN ("+marks(len(args))+"))", args...)
+}
+
+// part is the first rows of a wave by time. Times of one microsecond stay together, so it
+// may have some more than partRows.
+func (d *DB) part(ctx context.Context, wave logstore.Wave, conditions ...string) (w where, until time.Time, there bool, err error) {
+	w.due(wave)
+	for _, c := range conditions {
+		w.add(c)
+	}
+	var last sql.NullTime
+	err = d.sql.QueryRowContext(ctx, fmt.Sprintf("SELECT max(started) FROM (SELECT started FROM attempts%s ORDER BY started LIMIT %d)", w.sql(), partRows), w.args...).Scan(&last)
+	if err != nil {
+		return w, until, false, fmt.Errorf("find old log rows: %w", err)
+	}
+	until = last.Time.UTC()
+	w.add("started <= ?", until)
+	return w, until, last.Valid, nil
+}
+
+// change runs what is to happen to a part in a transaction of the only writer.
+func (d *DB) change(ctx context.Context, do func(*sql.Tx) (int64, error)) (n int64, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	stored := false
+	defer func() { d.series.settle(stored) }()
+	tx, err := d.sql.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing after Commit
+	if n, err = do(tx); err != nil {
+		return 0, err
+	}
+	if err := tx.Commit(); err != nil {
+		return 0, err
+	}
+	stored = true
+	return n, nil
+}
+
+// exec runs a statement and returns how many rows it changed.
+func exec(ctx context.Context, tx *sql.Tx, query string, args ...any) (int64, error) {
+	result, err := tx.ExecContext(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// eachWave goes through the waves until one had something to do.
+func eachWave(due logstore.Due, do func(logstore.Wave) (int64, error)) (int64, error) {
+	for _, wave := range due.Waves() {
+		if n, err := do(wave); err != nil || n > 0 {
+			return n, err
+		}
+	}
+	return 0, nil
+}
+
+// Delete implements logstore.Rows. Series that are left without rows go at the end.
+func (d *DB) Delete(ctx context.Context, due logstore.Due) (int64, error) {
+	n, err := eachWave(due, func(wave logstore.Wave) (int64, error) { return d.deletePart(ctx, wave) })
+	if err == nil && n == 0 {
+		err = d.sweep(ctx, due.Before)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("delete log rows: %w", err)
+	}
+	return n, nil
+}
+
+func (d *DB) deletePart(ctx context.Context, wave logstore.Wave) (int64, error) {
+	w, _, there, err := d.part(ctx, wave)
+	if err != nil || !there {
+		return 0, err
+	}
+	return d.change(ctx, func(tx *sql.Tx) (int64, error) {
+		if err := deleteTrail(ctx, tx, &w); err != nil {
+			return 0, err
+		}
+		return exec(ctx, tx, "DELETE FROM attempts"+w.sql(), w.args...)
+	})
+}
+
+// deleteTrail deletes the corrections of rows.
+func deleteTrail(ctx context.Context, tx *sql.Tx, of *where) error {
+	_, err := exec(ctx, tx, "DELETE FROM corrections WHERE id IN (SELECT id FROM attempts"+of.sql()+")", of.args...)
+	return err
+}
+
+// sweep deletes corrections whose rows were gone before them, and series without rows. It
+// looks for these without holding up the writer.
+func (d *DB) sweep(ctx context.Context, before time.Time) error {
+	if !before.IsZero() {
+		if _, err := d.change(ctx, func(tx *sql.Tx) (int64, error) {
+			return exec(ctx, tx, "DELETE FROM corrections WHERE started < ?", before.UTC())
+		}); err != nil {
+			return err
+		}
+	}
+	var idle []any
+	err := eachSeries(ctx, d.sql, "id NOT IN (SELECT series FROM attempts)", nil, func(id int32, _ *record.Attempt) { idle = append(idle, id) })
+	if err != nil || len(idle) == 0 {
+		return err
+	}
+	_, err = d.change(ctx, func(tx *sql.Tx) (int64, error) {
+		ids := marks(len(idle))
+		return exec(ctx, tx, "DELETE FROM series WHERE id IN ("+ids+") AND id NOT IN (SELECT series FROM attempts WHERE series IN ("+ids+"))", append(slices.Clone(idle), idle...)...)
+	})
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	fresh, err := loadSeries(ctx, d.sql)
+	if err != nil {
+		return err
+	}
+	fresh.next = max(fresh.next, d.series.next) // numbers are not used again
+	d.series = fresh
+	return nil
+}
+
+// DueFiles implements logstore.Rows. Every file is this node's.
+func (d *DB) DueFiles(ctx context.Context, _ string, due logstore.Due) (files []uint32, err error) {
+	for _, wave := range due.Waves() {
+		var w where
+		w.add("body_file > 0")
+		w.due(wave)
+		rows, err := d.sql.QueryContext(ctx, "SELECT DISTINCT body_file FROM attempts"+w.sql()+" ORDER BY body_file", w.args...)
+		if err != nil {
+			return nil, fmt.Errorf("find old bodies: %w", err)
+		}
+		if err := each(rows, func() error {
+			var file uint32
+			err := rows.Scan(&file)
+			if !slices.Contains(files, file) {
+				files = append(files, file)
+			}
+			return err
+		}); err != nil {
+			return nil, fmt.Errorf("find old bodies: %w", err)
+		}
+	}
+	return files, nil
+}
+
+// each visits rows and closes them.
+func each(rows *sql.Rows, visit func() error) error {
+	defer func() { _ = rows.Close() }() // Err tells
+	for rows.Next() {
+		if err := visit(); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// notDue is the condition that rows meet which are in no wave.
+func (w *where) notDue(due logstore.Due) {
+	for _, wave := range due.Waves() {
+		var in where
+		in.due(wave)
+		w.add("NOT ("+strings.Join(in.conditions, " AND ")+")", in.args...)
+	}
+}
+
+// Kept implements logstore.Rows.
+func (d *DB) Kept(ctx context.Context, _ string, file uint32, due logstore.Due) (spans []bodies.Span, err error) {
+	var w where
+	w.add("body_file = ?", file)
+	w.notDue(due)
+	rows, err := d.sql.QueryContext(ctx, "SELECT body_block, body_at, request_length + response_length FROM attempts"+w.sql(), w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("find kept bodies: %w", err)
+	}
+	err = each(rows, func() error {
+		var at bodies.Span
+		err := rows.Scan(&at.Block, &at.At, &at.Size)
+		spans = append(spans, at)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find kept bodies: %w", err)
+	}
+	return spans, nil
+}
+
+// hasKey is the condition of rows whose bodies are objects of their own.
+const hasKey = `contains(extra, '"body_key":')`
+
+// DueKeys implements logstore.Rows.
+func (d *DB) DueKeys(ctx context.Context, due logstore.Due) (keys []string, of logstore.Due, err error) {
+	_, err = eachWave(due, func(wave logstore.Wave) (int64, error) {
+		w, until, there, err := d.part(ctx, wave, hasKey)
+		if err != nil || !there {
+			return 0, err
+		}
+		of = wave.Due().Until(until)
+		rows, err := d.sql.QueryContext(ctx, "SELECT extra FROM attempts"+w.sql(), w.args...)
+		if err != nil {
+			return 0, err
+		}
+		return 1, each(rows, func() error {
+			var x extra.Fields
+			var text string
+			if err := rows.Scan(&text); err != nil {
+				return err
+			}
+			err := x.Read(text)
+			keys = append(keys, x.BodyKey)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, logstore.Due{}, fmt.Errorf("find old bodies: %w", err)
+	}
+	return keys, of, nil
+}
+
+// Forget implements logstore.Rows.
+func (d *DB) Forget(ctx context.Context, _ string, file uint32, due logstore.Due) (int64, error) {
+	condition := fmt.Sprintf("body_file = %d", file)
+	if file == 0 {
+		condition = hasKey
+	}
+	n, err := eachWave(due, func(wave logstore.Wave) (int64, error) {
+		w, _, there, err := d.part(ctx, wave, condition)
+		if err != nil || !there {
+			return 0, err
+		}
+		return d.change(ctx, func(tx *sql.Tx) (int64, error) {
+			return exec(ctx, tx, "UPDATE attempts SET body_file = 0, body_block = 0, body_at = 0, request_length = 0, response_length = 0, extra = "+withoutRef+w.sql(), w.args...)
+		})
+	})
+	if err != nil {
+		return 0, fmt.Errorf("forget bodies: %w", err)
+	}
+	return n, nil
+}
+
+// withoutRef is extra without what it says of bodies.
+const withoutRef = "CASE WHEN " + hasKey + " THEN replace(json_merge_patch(extra::JSON, '{\"body_key\":null}'::JSON)::VARCHAR, '{}', '') ELSE extra END"
+
+// FirstFile implements logstore.Rows.
+func (d *DB) FirstFile(ctx context.Context, _ string) (uint32, error) {
+	var file sql.NullInt64
+	err := d.sql.QueryRowContext(ctx, "SELECT min(body_file) FROM attempts WHERE body_file > 0").Scan(&file)
+	if err != nil {
+		return 0, fmt.Errorf("find first bodies: %w", err)
+	}
+	return uint32(file.Int64), nil
+}

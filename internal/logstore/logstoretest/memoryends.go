@@ -1,0 +1,114 @@
+package logstoretest
+
+import (
+	"context"
+	"slices"
+
+	"sluice/internal/logstore"
+	"sluice/internal/logstore/bodies"
+	"sluice/internal/record"
+)
+
+// Delete implements logstore.Rows.
+func (m *Memory) Delete(_ context.Context, due logstore.Due) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	gone := map[string]bool{}
+	m.rows = slices.DeleteFunc(m.rows, func(r memoryRow) bool {
+		gone[r.ID] = due.Has(&r.Attempt)
+		return gone[r.ID]
+	})
+	m.trail = slices.DeleteFunc(m.trail, func(c record.Correction) bool { return gone[c.ID] || c.Started.Before(due.Before) })
+	return count(gone), nil
+}
+
+// Blank implements logstore.Rows.
+func (m *Memory) Blank(_ context.Context, due logstore.Due) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	blanked := map[string]bool{}
+	for i := range m.rows {
+		if r := &m.rows[i]; !r.blank && due.Has(&r.Attempt) {
+			logstore.Blank(&r.Attempt)
+			r.blank, blanked[r.ID] = true, true
+		}
+	}
+	m.trail = slices.DeleteFunc(m.trail, func(c record.Correction) bool { return blanked[c.ID] })
+	return count(blanked), nil
+}
+
+func count(ids map[string]bool) (n int64) {
+	for _, is := range ids {
+		if is {
+			n++
+		}
+	}
+	return n
+}
+
+// DueFiles implements logstore.Rows.
+func (m *Memory) DueFiles(_ context.Context, home string, due logstore.Due) (files []uint32, _ error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.rows {
+		if r := &m.rows[i]; r.in(home) && due.Has(&r.Attempt) && !slices.Contains(files, r.ref.File) {
+			files = append(files, r.ref.File)
+		}
+	}
+	return files, nil
+}
+
+// in reports whether a row has bodies in a file of a node.
+func (r *memoryRow) in(home string) bool {
+	return r.ref.File > 0 && r.ref.Key == "" && r.ref.Home == home
+}
+
+// Kept implements logstore.Rows.
+func (m *Memory) Kept(_ context.Context, home string, file uint32, due logstore.Due) (spans []bodies.Span, _ error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.rows {
+		if r := &m.rows[i]; r.in(home) && r.ref.File == file && !due.Has(&r.Attempt) {
+			spans = append(spans, r.ref.Span())
+		}
+	}
+	return spans, nil
+}
+
+// DueKeys implements logstore.Rows.
+func (m *Memory) DueKeys(_ context.Context, due logstore.Due) (keys []string, _ logstore.Due, _ error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.rows {
+		if r := &m.rows[i]; r.ref.Key != "" && due.Has(&r.Attempt) {
+			keys = append(keys, r.ref.Key)
+		}
+	}
+	return keys, due, nil
+}
+
+// Forget implements logstore.Rows.
+func (m *Memory) Forget(_ context.Context, home string, file uint32, due logstore.Due) (n int64, _ error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.rows {
+		r := &m.rows[i]
+		if due.Has(&r.Attempt) && (file == 0 && r.ref.Key != "" || file > 0 && r.in(home) && r.ref.File == file) {
+			r.ref = bodies.Ref{}
+			n++
+		}
+	}
+	return n, nil
+}
+
+// FirstFile implements logstore.Rows.
+func (m *Memory) FirstFile(_ context.Context, home string) (file uint32, _ error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.rows {
+		if r := &m.rows[i]; r.in(home) && (file == 0 || r.ref.File < file) {
+			file = r.ref.File
+		}
+	}
+	return file, nil
+}
