@@ -107,6 +107,7 @@ func newAccessWorldOn(t *testing.T, st *store.Store, wrap func(resource.Store) r
 	off := &atomic.Bool{}
 	off.Store(true)
 	w := &accessWorld{world: newWorldOn(t, st, wrap(undone{st, off}))}
+	w.draining.Store(true)
 	w.lines = readAccess(t)
 	w.main, w.second, w.away = w.site("main", "", "main"), w.site("second", "", "second"), w.site("away", "other-", "main")
 	w.people(t)

@@ -65,6 +65,9 @@ type Parts struct {
 	Deployments map[deployment.Type]int
 	Outside     *http.Client // for addresses that callers name: keeps from private ones
 	Breakers    func(workspaceID string) []routing.BreakerState
+	// Draining reports whether the program is about to stop: answers without an end then
+	// end. Nil means never.
+	Draining func() bool
 
 	// Mail hands letters to a mail server; nil when there is none: mails then wait in
 	// the outbox. Letters writes them; only jobs need it.
@@ -123,7 +126,7 @@ type Admin struct {
 // New mounts everything. A description that cannot be encoded, or two kinds that
 // claim one route, are a programmer's mistake and panic.
 func New(p Parts) *Admin {
-	k := kinds{p}
+	k := kinds{p, new(tails)}
 	e := resource.New(resource.Parts{
 		Store: p.Store, Identify: p.Identify, Place: findWorkspace, Wake: p.Wake, Features: p.Features, Proxies: p.Proxies, PerMinute: p.PerMinute,
 		Clock: p.Clock, Log: p.Log,

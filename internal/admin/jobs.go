@@ -23,7 +23,7 @@ type Job struct {
 // Jobs are all jobs of the administration, for one node at a time. They need the same
 // Parts as New, but not what serves requests. To add a job, add its line.
 func Jobs(p Parts) []Job {
-	k := kinds{p}
+	k := kinds{Parts: p}
 	const often, seldom = time.Minute, time.Hour
 	jobs := []Job{
 		{"key-cadence", 10 * time.Minute, k.forceCadences},

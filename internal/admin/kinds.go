@@ -3,7 +3,10 @@ package admin
 import "sluice/internal/resource"
 
 // kinds make the descriptions of the kinds from the parts that they need.
-type kinds struct{ Parts }
+type kinds struct {
+	Parts
+	tails *tails
+}
 
 // list is everything that the administration serves. To add a kind, add its line.
 func (k kinds) list() []resource.Resource {

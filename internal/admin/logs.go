@@ -21,6 +21,7 @@ func (k kinds) logs() resource.Resource {
 			Method: http.MethodGet, Path: "/logs", ID: "listLogs", Summary: "List the attempts of requests, the newest first", Tag: "Logs",
 			Scopes: []access.Scope{access.LogsList}, Query: logFilters(), Strict: true, Answer: logList{}, Run: k.listLogs,
 		},
+		k.logTail(),
 		{
 			Method: http.MethodGet, Path: "/logs/{logId}", ID: "getLog", Summary: "Read one attempt with its bodies", Tag: "Logs",
 			Params: []resource.Param{{Name: "logId", Doc: "id of the attempt", Format: "uuid"}},

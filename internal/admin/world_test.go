@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -62,6 +63,7 @@ type world struct {
 	logs     *memoryLogs
 	asks     func(r *http.Request) (*access.Principal, error) // who calls, instead of what the store says; may be nil
 	wakes    int
+	draining atomic.Bool // the program is about to stop: nobody follows the log for long
 }
 
 // clock goes one second further with each look.
@@ -123,7 +125,8 @@ func newWorldOn(t *testing.T, st *store.Store, served resource.Store) *world {
 		Meters: meters, Audit: st, AuditSigner: w.signer, Proxies: wire.Proxies{netip.MustParsePrefix("203.0.113.0/24")},
 		ConsoleURL: "https://gateway.example.com", LocalLogin: true, Passwords: identity.NewPasswords(), Pace: identity.NewPace(),
 		Deployments: map[deployment.Type]int{deployment.Production: 1}, Outside: &http.Client{Transport: newOutside(t)},
-		Secrets: managers{}, MCPURL: "https://mcp.example.com",
+		Draining: w.draining.Load,
+		Secrets:  managers{}, MCPURL: "https://mcp.example.com",
 		Specs: specs, Guard: netguard.New([]string{"llm.corp"}), Limits: routing.DefaultLimits(), Logs: logs, Journal: logs, Models: models, Rerate: rerate.New(rerate.Parts{Logs: logs, Journal: logs, Prices: catalog.NewBook(models), Accounts: func() rerate.Accounts { return noAccounts{} }, Clock: w.clock}), BodyLogBytes: 4 << 10,
 		Breakers: func(place string) []routing.BreakerState {
 			return []routing.BreakerState{{Scope: place + "/pc-main", Config: "9f86d081884c7d65", Path: "config.targets[0]", State: routing.StateOpen, Failures: 4, OpenedAt: began, ClosesAt: began.Add(time.Minute)}}
@@ -363,6 +366,17 @@ type memoryLogs struct {
 	mu    sync.Mutex // guards what follows
 	rows  []record.Attempt
 	trail []record.Correction
+	late  map[string]time.Time // when attempts were added, of those that were not there from the first
+}
+
+// came is when a row was taken over.
+func (m *memoryLogs) came(a *record.Attempt) time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if at, ok := m.late[a.ID]; ok {
+		return at
+	}
+	return began.Add(-time.Hour)
 }
 
 // tooDear is by how much every attempt was billed too high, in nano-dollars, until it is
@@ -428,14 +442,12 @@ func (m *memoryLogs) now(ctx context.Context) (*logstoretest.Memory, error) {
 	rows := slices.Clone(m.rows)
 	m.mu.Unlock()
 	all := &logstoretest.Memory{}
-	err := all.Write(ctx, func(s logstore.Sink) (p logstore.Progress, err error) {
-		for i := range rows {
-			err = cmp.Or(err, s.Add(&rows[i], bodies.Ref{}))
+	for i := range rows {
+		all.Now = func() time.Time { return m.came(&rows[i]) }
+		err := all.Write(ctx, func(s logstore.Sink) (p logstore.Progress, err error) { return p, s.Add(&rows[i], bodies.Ref{}) })
+		if err != nil {
+			return nil, err
 		}
-		return p, err
-	})
-	if err != nil {
-		return nil, err
 	}
 	said, err := m.feedback.List(ctx, resource.Query{Kind: record.FeedbackKind, Limit: 1000, Newest: true})
 	if err != nil {

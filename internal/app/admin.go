@@ -45,6 +45,7 @@ func (a *App) buildAdmin(context.Context) error {
 			Logs: a.logs, Journal: a.journal, Prices: a.prices, Accounts: func() rerate.Accounts { return a.directory.Current() }, Clock: a.clock,
 		}),
 		Breakers: a.breakersOf,
+		Draining: a.draining.Load,
 		Outside:  a.client.HTTPClient(),
 		Deployments: map[deployment.Type]int{
 			deployment.Production: a.set.Deployments.MaxProduction, deployment.NonProduction: a.set.Deployments.MaxNonProduction,

@@ -63,6 +63,32 @@ func (e *Engine) identify(c *Call) error {
 	return nil
 }
 
+// Anew judges the caller of a long call again, as if it came now: who calls, what they may,
+// and whether the workspace is still there. What the Reader knew is forgotten. An error is
+// the refusal that the call would meet.
+func (c *Call) Anew(ctx context.Context) error {
+	e := c.engine
+	c.Reader, c.Now = newRecall(e.Store), e.Clock.Now()
+	if !c.op.Public {
+		identify := e.Identify
+		if c.op.Identify != nil {
+			identify = c.op.Identify
+		}
+		p, err := identify(c.r)
+		if err != nil {
+			return err
+		}
+		c.Principal, c.OrgID = p, p.OrgID
+	}
+	if err := e.allowed(c); err != nil {
+		return err
+	}
+	if err := e.place(ctx, c); err != nil {
+		return err
+	}
+	return c.settled()
+}
+
 // allowed checks the deployment's flags and that the caller holds a scope of the
 // operation. Where the thing lies is checked when it is known.
 func (e *Engine) allowed(c *Call) error {

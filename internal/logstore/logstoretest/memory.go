@@ -21,10 +21,12 @@ import (
 // that of Write, so that a test sees both ways in which a commit can fail.
 type Memory struct {
 	Before, After func() error
+	// Now is when a Write is made; nil means the machine's clock.
+	Now func() time.Time
 
 	mu       sync.Mutex // guards what follows
 	rows     []memoryRow
-	writes   int64
+	arrived  time.Time // of the last Write
 	progress logstore.Progress
 	trail    []record.Correction
 	feedback memoryFeedback
@@ -33,7 +35,7 @@ type Memory struct {
 type memoryRow struct {
 	record.Billed
 	ref     bodies.Ref
-	arrived time.Time // as many microseconds behind 1970 as there were writes before
+	arrived time.Time // of each Write another one
 	blank   bool      // only figures have it
 }
 
@@ -59,9 +61,17 @@ func (m *Memory) Write(_ context.Context, fill func(logstore.Sink) (logstore.Pro
 		}
 	}
 	m.mu.Lock()
-	m.writes++
+	clock := time.Now
+	if m.Now != nil {
+		clock = m.Now
+	}
+	now := clock().UTC().Truncate(time.Microsecond)
+	if next := m.arrived.Add(time.Microsecond); now.Before(next) {
+		now = next
+	}
+	m.arrived = now
 	for i := range w.rows {
-		w.rows[i].arrived = time.UnixMicro(m.writes).UTC()
+		w.rows[i].arrived = now
 	}
 	m.rows = append(m.rows, w.rows...)
 	for i := range w.trail {

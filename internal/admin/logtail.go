@@ -1,0 +1,184 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/record"
+	"sluice/internal/resource"
+)
+
+// What a tail does when. All of it is ours.
+const (
+	tailPause     = time.Second      // between two looks at the log
+	tailHeartbeat = 15 * time.Second // of silence, behind which a comment is sent
+	tailPatience  = time.Minute      // in which a reader must once come to the newest row
+	tailPage      = 200              // rows read at once
+	tailOverlap   = 2 * time.Second  // how far back the first look goes: rows are stamped before they can be read
+)
+
+// logTail follows the log: rows are sent as the log store takes them over. It reads page
+// by page behind a cursor, so that a reader who comes back with the last one that it saw
+// misses nothing and sees nothing twice, on any node that sees the same log.
+func (k kinds) logTail() resource.Operation {
+	return resource.Operation{
+		Method: http.MethodGet, Path: "/logs/stream", ID: "followLogs", Summary: "Follow the log: new attempts as events of the server", Tag: "Logs",
+		Scopes: []access.Scope{access.LogsList}, Strict: true, Stream: "text/event-stream", Run: k.followLogs,
+		Query: append(attemptFilters(false), resource.Param{
+			Name: "last_event_id", Doc: "id of the last event that was seen, to go on behind it; the header Last-Event-ID says the same and wins",
+		}),
+	}
+}
+
+func (k kinds) followLogs(_ context.Context, c *resource.Call) (any, error) {
+	t := &tail{k: k, c: c, began: k.Clock.Now(), after: record.Cursor(c.Query("last_event_id"))}
+	if last := c.Request().Header.Get("Last-Event-ID"); last != "" {
+		t.after = record.Cursor(last)
+	}
+	if t.after == "" {
+		t.fresh, t.after = true, record.CursorAt(t.began.Add(-tailOverlap), noID)
+	} else if _, _, err := t.after.Split(); err != nil {
+		return nil, fault.New(fault.InvalidParameter, "this is no id of an event that this gateway sent").At("last_event_id")
+	}
+	if _, err := attemptQuery(c); err != nil {
+		return nil, err
+	}
+	leave, err := k.tails.enter(c.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	return resource.Stream(func(ctx context.Context, w io.Writer) error {
+		defer leave()
+		return t.run(ctx, events{w.(resource.Flusher)})
+	}), nil
+}
+
+// noID sorts before every id.
+const noID = "00000000-0000-0000-0000-000000000000"
+
+// tail is a reader of the log from a cursor on.
+type tail struct {
+	k     kinds
+	c     *resource.Call
+	began time.Time
+	fresh bool          // it begins at the newest row, not behind one that was seen
+	after record.Cursor // of the last row
+}
+
+// Why a tail ended, as its last event says.
+const (
+	endSlow     = "slow"     // the reader cannot keep up; it may go on behind its last event
+	endStopping = "stopping" // so does the program; the reader may come back
+	endRefused  = "refused"  // the caller may not read this any more
+	endFailed   = "failed"   // the log cannot be read at the moment
+)
+
+// run sends rows until the reader is gone or something ends the tail. Once it has begun,
+// why it ends is told by an event.
+func (t *tail) run(ctx context.Context, to events) error {
+	if err := to.comment("following"); err != nil {
+		return leftEarly(err)
+	}
+	quiet, current := time.Now(), time.Now()
+	for {
+		sent, more, err := t.step(ctx, to)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return leftEarly(t.fail(to, err))
+		case t.k.Draining != nil && t.k.Draining():
+			return leftEarly(to.end(endStopping, "the gateway is about to stop; connect again and send Last-Event-ID"))
+		case more && time.Since(current) > tailPatience:
+			return leftEarly(to.end(endSlow, "more is logged than you read; choose narrower filters, or connect again and send Last-Event-ID"))
+		}
+		if sent > 0 {
+			quiet = time.Now()
+		}
+		if more {
+			continue
+		}
+		current = time.Now()
+		if current.Sub(quiet) >= tailHeartbeat {
+			if err := to.comment("quiet"); err != nil {
+				return leftEarly(err)
+			}
+			quiet = current
+		}
+		if ident.Sleep(ctx, tailPause) != nil {
+			return nil
+		}
+	}
+}
+
+// errReaderGone is that of a write to a reader who is gone.
+var errReaderGone = errors.New("the reader is gone")
+
+// leftEarly is no error when the reader left: there is nobody to tell.
+func leftEarly(err error) error {
+	if errors.Is(err, errReaderGone) {
+		return nil
+	}
+	return err
+}
+
+// fail tells why the tail cannot go on.
+func (t *tail) fail(to events, err error) error {
+	if errors.Is(err, errReaderGone) {
+		return err
+	}
+	f := fault.From(err)
+	if f.HTTPStatus() < http.StatusInternalServerError {
+		return to.end(endRefused, f.Text())
+	}
+	t.k.Log.Error("a reader of the log was cut off", "request_id", t.c.RequestID, "error", err.Error())
+	return to.end(endFailed, "the log cannot be read at the moment; connect again and send Last-Event-ID")
+}
+
+// step judges the caller anew, then sends a page; more says that there may be another.
+func (t *tail) step(ctx context.Context, to events) (sent int, more bool, err error) {
+	if err := t.c.Anew(ctx); err != nil {
+		return 0, false, err
+	}
+	q, err := attemptQuery(t.c)
+	if err != nil {
+		return 0, false, err
+	}
+	q.ByArrival, q.After, q.Limit = true, t.after, tailPage
+	page, err := t.k.Logs.List(ctx, q)
+	if err != nil {
+		return 0, false, err
+	}
+	slugs := placeSlugs{t.c.Reader, make(map[string]string)}
+	for i := range page.Rows {
+		a := &page.Rows[i]
+		if !t.before(a, page.Arrived[i]) {
+			slug, err := slugs.of(ctx, a.WorkspaceID)
+			if err != nil {
+				return sent, false, err
+			}
+			if err := to.row(page.Arrived[i], metricsOf(a, slug)); err != nil {
+				return sent, false, err
+			}
+			sent++
+		}
+		t.after = page.Arrived[i]
+	}
+	if sent > 0 {
+		err = to.flush()
+	}
+	return sent, page.Next != "", err
+}
+
+// before reports whether an attempt was over when the tail began. The first look goes back
+// a little, and must not show what was there.
+func (t *tail) before(a *record.Attempt, at record.Cursor) bool {
+	arrived, _, err := at.Split()
+	return t.fresh && err == nil && arrived.Before(t.began) && a.Started.Add(a.Duration).Before(t.began)
+}

@@ -1,0 +1,99 @@
+package admin
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/record"
+	"sluice/internal/resource"
+)
+
+// events writes events as browsers and curl -N read them. Errors of the connection are errReaderGone.
+// Source: https://html.spec.whatwg.org/multipage/server-sent-events.html, read 2026-11.
+type events struct{ to resource.Flusher }
+
+// row is an attempt, whose id is where to go on.
+func (e events) row(at record.Cursor, m LogMetrics) error { return e.write("log", string(at), m) }
+
+// tailEnd is the last event of a tail.
+type tailEnd struct {
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// end is the last event. It has no id, so that the reader keeps that of the last row.
+func (e events) end(reason, message string) error {
+	if err := e.write("end", "", tailEnd{reason, message}); err != nil {
+		return err
+	}
+	return e.flush()
+}
+
+func (e events) write(kind, id string, data any) error {
+	b, err := json.Marshal(data)
+	if err != nil {
+		return fmt.Errorf("write an event: %w", err)
+	}
+	if id != "" {
+		id = "id: " + id + "\n"
+	}
+	if _, err := fmt.Fprintf(e.to, "event: %s\n%sdata: %s\n\n", kind, id, b); err != nil {
+		return fmt.Errorf("%w: %w", errReaderGone, err)
+	}
+	return nil
+}
+
+// comment is what no reader looks at, but connections stay open for.
+func (e events) comment(text string) error {
+	if _, err := fmt.Fprintf(e.to, ": %s\n\n", text); err != nil {
+		return fmt.Errorf("%w: %w", errReaderGone, err)
+	}
+	return e.flush()
+}
+
+func (e events) flush() error {
+	if err := e.to.Flush(); err != nil {
+		return fmt.Errorf("%w: %w", errReaderGone, err)
+	}
+	return nil
+}
+
+// How many may follow the log at once on a node. Both are ours.
+const (
+	maxTailsOrg = 10
+	maxTailsAll = 100
+)
+
+// tails counts who follows the log. The zero value is ready.
+type tails struct {
+	mu   sync.Mutex // guards what follows
+	open map[string]int
+	all  int
+}
+
+// enter takes a place for an organisation; leave gives it back.
+func (t *tails) enter(org string) (leave func(), err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.open[org] >= maxTailsOrg || t.all >= maxTailsAll {
+		f := fault.Newf(fault.RateLimited, "%d connections follow the log of this organisation already; close one", t.open[org])
+		f.Retry = time.Minute
+		return nil, f
+	}
+	if t.open == nil {
+		t.open = make(map[string]int)
+	}
+	t.open[org]++
+	t.all++
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.open[org]--; t.open[org] == 0 {
+			delete(t.open, org)
+		}
+		t.all--
+	}, nil
+}
