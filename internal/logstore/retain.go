@@ -27,9 +27,10 @@ type Ends interface {
 	// such an object that are due in of; no key means that none is left.
 	DueKeys(ctx context.Context, due Due) (keys []string, of Due, err error)
 	// Forget has due rows no longer refer to their bodies: to those in a file, or, when it
-	// is 0, to objects of their own.
+	// is bodies.Single, to objects of their own.
 	Forget(ctx context.Context, home string, file uint32, due Due) (rows int64, err error)
-	// FirstFile is the lowest file that a row refers to; 0 when there is none.
+	// FirstFile is the lowest file that a row refers to; 0 when there is none. Single is
+	// no file, here and in DueFiles.
 	FirstFile(ctx context.Context, home string) (uint32, error)
 }
 
@@ -147,7 +148,7 @@ func (s *Store) endObjects(ctx context.Context, due Due, done *Retained) error {
 			return err
 		}
 		done.Objects += len(keys)
-		n, err := s.inParts(ctx, func() (int64, error) { return s.rows.Forget(ctx, s.o.Home, 0, of) })
+		n, err := s.inParts(ctx, func() (int64, error) { return s.rows.Forget(ctx, s.o.Home, bodies.Single, of) })
 		if done.Bodies += n; err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ package bodies
 
 import (
 	"errors"
+	"math"
 
 	"sluice/internal/record"
 )
@@ -70,16 +71,19 @@ func (s *Set) size() (n int) {
 // comparable.
 type Ref struct {
 	Home     string // the node that wrote them, "0191f3a0-…"; empty: the one that asks
-	Key      string // of an object of their own; empty: they lie in a block
-	File     uint32 // number of the file or object, from 1
+	Key      string // of an object of their own, whose File is Single
+	File     uint32 // number of the file or object, from 1; or Single
 	Block    int64  // offset of the block in it
 	At       uint32 // offset of the request in the block; the response follows it, then the rest
 	Request  uint32 // length
 	Response uint32 // length
 }
 
+// Single is the File of a reference to an object for one record.
+const Single = math.MaxUint32
+
 // None reports whether a reference is to nothing.
-func (r *Ref) None() bool { return r.File == 0 && r.Key == "" }
+func (r *Ref) None() bool { return r.File == 0 }
 
 // Mark is an end of the appended data. The zero Mark is the beginning.
 type Mark struct {

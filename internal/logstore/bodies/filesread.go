@@ -13,7 +13,7 @@ func (f *Files) Read(_ context.Context, ref Ref) (Set, error) {
 	switch {
 	case ref.None():
 		return Set{}, nil
-	case ref.Key != "":
+	case ref.File == Single:
 		return Set{}, ErrGone // an object, and there are none any more
 	case ref.Home != "" && ref.Home != f.o.Home:
 		return Set{}, ErrElsewhere

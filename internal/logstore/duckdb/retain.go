@@ -162,7 +162,7 @@ func (d *DB) sweep(ctx context.Context, before time.Time) error {
 func (d *DB) DueFiles(ctx context.Context, _ string, due logstore.Due) (files []uint32, err error) {
 	for _, wave := range due.Waves() {
 		var w where
-		w.add("body_file > 0")
+		w.add(inFile)
 		w.due(wave)
 		rows, err := d.sql.QueryContext(ctx, "SELECT DISTINCT body_file FROM attempts"+w.sql()+" ORDER BY body_file", w.args...)
 		if err != nil {
@@ -223,13 +223,16 @@ func (d *DB) Kept(ctx context.Context, _ string, file uint32, due logstore.Due) 
 	return spans, nil
 }
 
-// hasKey is the condition of rows whose bodies are objects of their own.
-const hasKey = `contains(extra, '"body_key":')`
+// inFile is the condition of rows whose bodies are in a numbered file, isSingle that of rows
+// whose bodies are objects of their own.
+const inFile = "body_file BETWEEN 1 AND 4294967294"
+
+var isSingle = fmt.Sprintf("body_file = %d", uint32(bodies.Single))
 
 // DueKeys implements logstore.Rows.
 func (d *DB) DueKeys(ctx context.Context, due logstore.Due) (keys []string, of logstore.Due, err error) {
 	_, err = eachWave(due, func(wave logstore.Wave) (int64, error) {
-		w, until, there, err := d.part(ctx, wave, hasKey)
+		w, until, there, err := d.part(ctx, wave, isSingle)
 		if err != nil || !there {
 			return 0, err
 		}
@@ -258,9 +261,6 @@ func (d *DB) DueKeys(ctx context.Context, due logstore.Due) (keys []string, of l
 // Forget implements logstore.Rows.
 func (d *DB) Forget(ctx context.Context, _ string, file uint32, due logstore.Due) (int64, error) {
 	condition := fmt.Sprintf("body_file = %d", file)
-	if file == 0 {
-		condition = hasKey
-	}
 	n, err := eachWave(due, func(wave logstore.Wave) (int64, error) {
 		w, _, there, err := d.part(ctx, wave, condition)
 		if err != nil || !there {
@@ -277,12 +277,12 @@ func (d *DB) Forget(ctx context.Context, _ string, file uint32, due logstore.Due
 }
 
 // withoutRef is extra without what it says of bodies.
-const withoutRef = "CASE WHEN " + hasKey + " THEN replace(json_merge_patch(extra::JSON, '{\"body_key\":null}'::JSON)::VARCHAR, '{}', '') ELSE extra END"
+const withoutRef = "CASE WHEN contains(extra, '\"body_key\":') THEN replace(json_merge_patch(extra::JSON, '{\"body_key\":null}'::JSON)::VARCHAR, '{}', '') ELSE extra END"
 
 // FirstFile implements logstore.Rows.
 func (d *DB) FirstFile(ctx context.Context, _ string) (uint32, error) {
 	var file sql.NullInt64
-	err := d.sql.QueryRowContext(ctx, "SELECT min(body_file) FROM attempts WHERE body_file > 0").Scan(&file)
+	err := d.sql.QueryRowContext(ctx, "SELECT min(body_file) FROM attempts WHERE " + inFile).Scan(&file)
 	if err != nil {
 		return 0, fmt.Errorf("find first bodies: %w", err)
 	}

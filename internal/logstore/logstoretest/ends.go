@@ -144,7 +144,7 @@ func testFiles(t *testing.T, rows logstore.Rows) {
 
 func testKeys(t *testing.T, rows logstore.Rows) {
 	key := func(n int) bodies.Ref {
-		return bodies.Ref{Key: fmt.Sprintf("30/o/%d.json", n), Request: 5, Response: 6}
+		return bodies.Ref{Key: fmt.Sprintf("30/o/%d.json", n), File: bodies.Single, Request: 5, Response: 6}
 	}
 	putRefs(t, rows, key(0), key(1), key(2), key(3))
 	due := logstore.Due{Workspaces: map[string]time.Time{"other": recordtest.Chat(3).Started}} // 1
@@ -152,7 +152,7 @@ func testKeys(t *testing.T, rows logstore.Rows) {
 	if err != nil || !slices.Equal(keys, []string{key(1).Key}) {
 		t.Fatalf("keys %v, %v; want that of row 1", keys, err)
 	}
-	if n := parts(t, func(ctx context.Context) (int64, error) { return rows.Forget(ctx, "", 0, of) }); n != 1 {
+	if n := parts(t, func(ctx context.Context) (int64, error) { return rows.Forget(ctx, "", bodies.Single, of) }); n != 1 {
 		t.Errorf("%d rows forgot, want the one", n)
 	}
 	if keys, _, err := rows.DueKeys(t.Context(), due); err != nil || len(keys) > 0 {

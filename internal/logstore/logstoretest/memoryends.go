@@ -60,7 +60,7 @@ func (m *Memory) DueFiles(_ context.Context, home string, due logstore.Due) (fil
 
 // in reports whether a row has bodies in a file of a node.
 func (r *memoryRow) in(home string) bool {
-	return r.ref.File > 0 && r.ref.Key == "" && r.ref.Home == home
+	return r.ref.File > 0 && r.ref.File != bodies.Single && r.ref.Home == home
 }
 
 // Kept implements logstore.Rows.
@@ -80,7 +80,7 @@ func (m *Memory) DueKeys(_ context.Context, due logstore.Due) (keys []string, _ 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range m.rows {
-		if r := &m.rows[i]; r.ref.Key != "" && due.Has(&r.Attempt) {
+		if r := &m.rows[i]; r.ref.File == bodies.Single && due.Has(&r.Attempt) {
 			keys = append(keys, r.ref.Key)
 		}
 	}
@@ -93,7 +93,7 @@ func (m *Memory) Forget(_ context.Context, home string, file uint32, due logstor
 	defer m.mu.Unlock()
 	for i := range m.rows {
 		r := &m.rows[i]
-		if due.Has(&r.Attempt) && (file == 0 && r.ref.Key != "" || file > 0 && r.in(home) && r.ref.File == file) {
+		if due.Has(&r.Attempt) && r.ref.File == file && (file == bodies.Single || r.in(home)) {
 			r.ref = bodies.Ref{}
 			n++
 		}

@@ -103,7 +103,7 @@ func kept(a record.Attempt) record.Attempt {
 
 func testFields(t *testing.T, rows logstore.Rows) {
 	want := recordtest.Full()
-	ref := bodies.Ref{Key: "30/o/1.json", File: 3, Block: 1 << 40, At: 17, Request: 8, Response: 9}
+	ref := bodies.Ref{Key: "30/o/1.json", File: bodies.Single, Block: 1 << 40, At: 17, Request: 8, Response: 9}
 	err := rows.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
 		return logstore.Progress{}, to.Add(want, ref)
 	})

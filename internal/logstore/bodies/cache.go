@@ -1,0 +1,64 @@
+package bodies
+
+import "sync"
+
+// cachedBlocks is how many blocks a store of objects remembers: rows of a list lie
+// together. (ours)
+const cachedBlocks = 16
+
+// block is one as it was before encoding.
+type block struct {
+	raw  []byte
+	rest bool // its records have one
+}
+
+// place is where a block is.
+type place struct {
+	home   string
+	number uint32
+	offset int64
+}
+
+// blockCache remembers the blocks that were read last. It is safe for concurrent use.
+type blockCache struct {
+	mu     sync.Mutex // guards what follows
+	blocks map[place]*block
+	order  []place // the oldest first
+}
+
+func (c *blockCache) find(at place) *block {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.blocks[at]
+}
+
+func (c *blockCache) put(at place, b *block) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.blocks == nil {
+		c.blocks = make(map[place]*block)
+	}
+	if c.blocks[at] == nil {
+		if len(c.order) == cachedBlocks {
+			delete(c.blocks, c.order[0])
+			c.order = c.order[1:]
+		}
+		c.order = append(c.order, at)
+	}
+	c.blocks[at] = b
+}
+
+// forget drops what is remembered of an object.
+func (c *blockCache) forget(home string, number uint32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	left := c.order[:0]
+	for _, at := range c.order {
+		if at.home == home && at.number == number {
+			delete(c.blocks, at)
+		} else {
+			left = append(left, at)
+		}
+	}
+	c.order = left
+}

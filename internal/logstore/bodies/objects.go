@@ -1,0 +1,221 @@
+package bodies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sluice/internal/record"
+)
+
+// Bucket is an object store: *objects.Bucket. It is safe for concurrent use.
+type Bucket interface {
+	// Put stores an object, in the place of one of the same key.
+	Put(ctx context.Context, key string, data []byte) error
+	// Get returns at most max bytes of an object from an offset on; ErrGone when there is
+	// no such object.
+	Get(ctx context.Context, key string, offset, max int64) ([]byte, error)
+	// Delete deletes an object; one that is not there does no harm.
+	Delete(ctx context.Context, key string) error
+	// List visits the objects whose keys begin with prefix in the order of their keys,
+	// until visit returns false.
+	List(ctx context.Context, prefix string, visit func(Object) bool) error
+	// Folders are the words behind prefix, up to the next slash, with which keys go on:
+	// "a/" of "x/a/1" for "x/".
+	Folders(ctx context.Context, prefix string) ([]string, error)
+}
+
+// Object is an entry of a list.
+type Object struct {
+	Key      string
+	Modified time.Time
+}
+
+// ObjectOptions say how bodies are kept as objects. Bucket, Home and Dir must be given.
+type ObjectOptions struct {
+	Dir         string // of this node, which is there; it holds which numbers are used
+	Bucket      Bucket
+	Home        string                          // this node's name: what it writes has it in its keys
+	Format      Format                          // empty means Blocks
+	Local       *Files                          // what this node kept in files before; nil for none
+	Slug        func(workspaceID string) string // for V2; nil, or an empty answer: the id stands for it
+	BlockBytes  int                             // of bodies in a block, before compression; 0 means 512 KiB
+	ObjectBytes int                             // after which a new object is begun; 0 means 8 MiB
+	Uploads     int                             // at once; 0 means 16
+}
+
+func (o ObjectOptions) withDefaults() ObjectOptions {
+	if o.Format == "" {
+		o.Format = Blocks
+	}
+	if o.BlockBytes == 0 {
+		o.BlockBytes = 512 << 10
+	}
+	if o.ObjectBytes == 0 {
+		o.ObjectBytes = 8 << 20
+	}
+	if o.Uploads == 0 {
+		o.Uploads = 16
+	}
+	return o
+}
+
+// Objects keeps bodies in an object store. Objects of blocks are numbered as files are and
+// hold what one flush brought, or a part of it. An object is written once: a number that
+// was used is not used again, whatever became of the upload. Read is safe for concurrent
+// use; the other methods belong to one goroutine at a time.
+type Objects struct {
+	o      ObjectOptions
+	mark   Mark   // behind what was flushed last
+	number uint32 // of the present object
+	used   bool   // whether anything was added under it
+	raw    []byte // bodies of the block being filled
+	blocks []byte // finished blocks of the present object
+
+	numbers numbers
+	uploads uploads
+	cache   blockCache
+}
+
+// NewObjects makes the store. Call Resume before adding.
+func NewObjects(o ObjectOptions) *Objects { return &Objects{o: o.withDefaults()} }
+
+// Resume goes back to a mark: what was added behind it is forgotten. Uploads that are
+// under way are given up first.
+func (s *Objects) Resume(ctx context.Context, m Mark) error {
+	s.uploads.cancel()
+	s.raw, s.blocks, s.used, s.mark = s.raw[:0], nil, false, m
+	if err := s.numbers.begin(s.o.Dir, m.File); err != nil || s.o.Local == nil {
+		return err
+	}
+	return s.o.Local.Resume(ctx, m)
+}
+
+// Add takes copies of the bodies of an attempt. They can be read after Flush. Empty
+// bodies take no room.
+func (s *Objects) Add(ctx context.Context, a *record.Attempt) (Ref, error) {
+	set := Of(a)
+	n := set.size()
+	switch {
+	case n == 0:
+		return Ref{}, nil
+	case n > maxBodies:
+		return Ref{}, fmt.Errorf("add bodies of %d bytes: more than %d", n, maxBodies)
+	case s.o.Format != Blocks:
+		return s.addSingle(ctx, a)
+	}
+	if len(s.raw) > 0 && len(s.raw)+n > s.o.BlockBytes {
+		if err := s.endBlock(ctx); err != nil {
+			return Ref{}, err
+		}
+	}
+	if !s.used {
+		number, err := s.numbers.take()
+		if err != nil {
+			return Ref{}, err
+		}
+		s.number, s.used = number, true
+	}
+	ref := Ref{
+		Home: s.o.Home, File: s.number, Block: int64(len(s.blocks)), At: uint32(len(s.raw)),
+		Request: uint32(len(set[Request])), Response: uint32(len(set[Response])),
+	}
+	s.raw = appendSet(s.raw, &set)
+	return ref, nil
+}
+
+// endBlock encodes the block being filled, and begins a new object when this one is large.
+func (s *Objects) endBlock(ctx context.Context) (err error) {
+	if s.blocks, err = appendBlock(s.blocks, s.raw); err != nil {
+		return err
+	}
+	s.raw = s.raw[:0]
+	if len(s.blocks) >= s.o.ObjectBytes {
+		s.endObject(ctx)
+	}
+	return nil
+}
+
+// endObject hands the present object over.
+func (s *Objects) endObject(ctx context.Context) {
+	s.mark = Mark{File: s.number, Size: int64(len(s.blocks))}
+	s.uploads.put(ctx, &s.o, blockKey(s.o.Home, s.number), s.blocks)
+	s.blocks, s.used = nil, false
+}
+
+// Flush waits until everything is stored and returns the mark behind it. After an error
+// the store must Resume at a mark before it is used again.
+func (s *Objects) Flush(ctx context.Context) (Mark, error) {
+	if len(s.raw) > 0 {
+		if err := s.endBlock(ctx); err != nil {
+			return Mark{}, err
+		}
+	}
+	if len(s.blocks) > 0 {
+		s.endObject(ctx)
+	}
+	if err := s.uploads.wait(); err != nil {
+		return Mark{}, fmt.Errorf("write bodies: %w", err)
+	}
+	return s.mark, nil
+}
+
+// Read returns the bodies of a record, of any node. The caller owns them. It fails with
+// ErrGone when they were deleted.
+func (s *Objects) Read(ctx context.Context, ref Ref) (Set, error) {
+	switch {
+	case ref.None():
+		return Set{}, nil
+	case ref.File == Single:
+		return s.readSingle(ctx, ref)
+	}
+	if home := ref.Home; s.o.Local != nil && (home == "" || home == s.o.Home) {
+		if set, err := s.o.Local.Read(ctx, ref); !errors.Is(err, ErrGone) {
+			return set, err
+		}
+	}
+	if ref.Home == "" {
+		ref.Home = s.o.Home
+	}
+	b, err := s.block(ctx, ref)
+	if err == nil {
+		var set Set
+		if set, err = ref.cut(b.raw, b.rest); err == nil {
+			return set, nil
+		}
+	}
+	return Set{}, fmt.Errorf("read bodies at %d in object %d: %w", ref.Block, ref.File, err)
+}
+
+// firstGet is how much of an object is asked for at first: most blocks are shorter.
+const firstGet = 256 << 10
+
+// block reads the block that a reference is to, or remembers it.
+func (s *Objects) block(ctx context.Context, ref Ref) (*block, error) {
+	at := place{ref.Home, ref.File, ref.Block}
+	if b := s.cache.find(at); b != nil {
+		return b, nil
+	}
+	key := blockKey(ref.Home, ref.File)
+	from := window{get: func(offset, size int64) ([]byte, error) { return s.o.Bucket.Get(ctx, key, offset, size) }}
+	if err := from.fill(ref.Block, firstGet); err != nil {
+		return nil, err
+	}
+	raw, rest, err := readBlock(&from, ref.Block)
+	if err != nil {
+		return nil, err
+	}
+	b := &block{raw, rest}
+	s.cache.put(at, b)
+	return b, nil
+}
+
+// Close gives up what was not flushed.
+func (s *Objects) Close() error {
+	s.uploads.cancel()
+	if s.o.Local != nil {
+		return s.o.Local.Close()
+	}
+	return nil
+}

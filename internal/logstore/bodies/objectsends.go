@@ -1,0 +1,112 @@
+package bodies
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// objectMax is more than an object of blocks has: ObjectBytes and one block more.
+const objectMax = 2 << 30
+
+// Scrub makes an object without the bodies that are not kept, in its place; with none it
+// deletes the object. What is gone leaves zeros, but not at the end.
+func (s *Objects) Scrub(ctx context.Context, number uint32, open bool, kept []Span) error {
+	if s.o.Local != nil {
+		_, err := os.Stat(s.o.Local.path(number))
+		if !errors.Is(err, os.ErrNotExist) {
+			return s.o.Local.Scrub(ctx, number, open, kept)
+		}
+	}
+	if err := s.scrub(ctx, blockKey(s.o.Home, number), kept); err != nil {
+		return fmt.Errorf("clean bodies of object %d: %w", number, err)
+	}
+	s.cache.forget(s.o.Home, number)
+	return nil
+}
+
+func (s *Objects) scrub(ctx context.Context, key string, kept []Span) error {
+	if len(kept) == 0 {
+		return s.o.Bucket.Delete(ctx, key)
+	}
+	old, err := s.o.Bucket.Get(ctx, key, 0, objectMax)
+	if errors.Is(err, ErrGone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	fresh, end := make([]byte, len(old)), int64(0)
+	err = scrubbed(bytes.NewReader(old), int64(len(old)), kept, func(block []byte, at int64) error {
+		copy(fresh[at:], block)
+		end = at + int64(len(block))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.o.Bucket.Put(ctx, key, fresh[:end])
+}
+
+// Delete deletes objects of single records.
+func (s *Objects) Delete(ctx context.Context, keys []string) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(s.o.Uploads)
+	for _, key := range keys {
+		group.Go(func() error { return s.o.Bucket.Delete(ctx, key) })
+	}
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("delete bodies: %w", err)
+	}
+	return nil
+}
+
+// Trim deletes the objects and files of this node before a number, and those of other
+// nodes that were written before a time: no row of theirs can be younger. Of a node it
+// looks at the first objects alone, up to one that stays.
+func (s *Objects) Trim(ctx context.Context, before uint32, old time.Time) (removed int, err error) {
+	if s.o.Local != nil {
+		if removed, err = s.o.Local.Trim(ctx, before, old); err != nil {
+			return removed, err
+		}
+	}
+	homes, err := s.o.Bucket.Folders(ctx, blockFolder)
+	if err != nil {
+		return removed, fmt.Errorf("trim bodies: %w", err)
+	}
+	for _, home := range homes {
+		goes := func(o Object) bool { return !old.IsZero() && o.Modified.Before(old) }
+		if home == s.o.Home {
+			goes = func(o Object) bool { n, ok := numberOf(o.Key); return ok && n < before }
+		}
+		n, err := s.trim(ctx, home, goes)
+		if removed += n; err != nil {
+			return removed, fmt.Errorf("trim bodies: %w", err)
+		}
+	}
+	return removed, nil
+}
+
+// trimMax is how many objects of a node one Trim deletes: the next goes on. (ours)
+const trimMax = 10_000
+
+// trim deletes the first objects of a node for as long as they go.
+func (s *Objects) trim(ctx context.Context, home string, goes func(Object) bool) (int, error) {
+	var keys []string
+	err := s.o.Bucket.List(ctx, homeFolder(home), func(o Object) bool {
+		if !goes(o) || len(keys) == trimMax {
+			return false
+		}
+		keys = append(keys, o.Key)
+		return true
+	})
+	if err != nil {
+		return 0, err
+	}
+	return len(keys), s.Delete(ctx, keys)
+}

@@ -1,0 +1,136 @@
+package bodies
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"sluice/internal/record"
+)
+
+// document is an object for one record, for people and programs beside the gateway.
+type document struct {
+	ID          string    `json:"id"`
+	OrgID       string    `json:"organisation_id"`
+	WorkspaceID string    `json:"workspace_id"`
+	CreatedAt   time.Time `json:"created_at"`
+
+	Request        *content `json:"request,omitempty"`
+	Response       *content `json:"response,omitempty"`
+	ClientRequest  *content `json:"client_request,omitempty"`
+	ClientResponse *content `json:"client_response,omitempty"`
+}
+
+// content is a body. One of the three has its bytes as they were.
+type content struct {
+	Type      string          `json:"content_type,omitempty"`
+	Encoding  string          `json:"content_encoding,omitempty"`
+	Truncated bool            `json:"truncated,omitempty"`
+	Size      int64           `json:"size,omitempty"`
+	Head      string          `json:"headers,omitempty"`
+	JSON      json.RawMessage `json:"body,omitempty"`
+	Text      *string         `json:"body_text,omitempty"`
+	Binary    []byte          `json:"body_base64,omitempty"`
+}
+
+// places are the bodies of a document in the order of those of an attempt.
+func (d *document) places() [4]**content {
+	return [...]**content{&d.Request, &d.Response, &d.ClientRequest, &d.ClientResponse}
+}
+
+func bodiesOf(a *record.Attempt) [4]*record.Body {
+	return [...]*record.Body{&a.Request, &a.Response, &a.ClientRequest, &a.ClientResponse}
+}
+
+// documentOf writes the document of an attempt.
+func documentOf(a *record.Attempt) ([]byte, error) {
+	d := document{ID: a.ID, OrgID: a.OrgID, WorkspaceID: a.WorkspaceID, CreatedAt: a.Started.UTC()}
+	to := d.places()
+	for i, b := range bodiesOf(a) {
+		if len(b.Bytes) > 0 || len(b.Head) > 0 {
+			*to[i] = contentOf(b)
+		}
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(d); err != nil {
+		return nil, fmt.Errorf("encode bodies: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+func contentOf(b *record.Body) *content {
+	c := &content{Type: b.Type, Encoding: b.Encoding, Truncated: b.Truncated, Size: b.Size, Head: string(b.Head)}
+	switch text := string(b.Bytes); {
+	case len(b.Bytes) == 0:
+	case unchanged(b.Bytes):
+		c.JSON = b.Bytes
+	case utf8.Valid(b.Bytes):
+		c.Text = &text
+	default:
+		c.Binary = b.Bytes
+	}
+	return c
+}
+
+// unchanged reports whether bytes are JSON that comes out of a document as it went in:
+// the encoder leaves white space out.
+func unchanged(b []byte) bool {
+	var compact bytes.Buffer
+	return json.Compact(&compact, b) == nil && bytes.Equal(compact.Bytes(), b)
+}
+
+// bytes are those that contentOf took.
+func (c *content) bytes() []byte {
+	switch {
+	case c == nil:
+		return nil
+	case c.JSON != nil:
+		return c.JSON
+	case c.Text != nil:
+		return []byte(*c.Text)
+	}
+	return c.Binary
+}
+
+// addSingle begins to store an object for one record.
+func (s *Objects) addSingle(ctx context.Context, a *record.Attempt) (Ref, error) {
+	data, err := documentOf(a)
+	if err != nil {
+		return Ref{}, err
+	}
+	key := s.o.singleKey(a)
+	s.uploads.put(ctx, &s.o, key, data)
+	return Ref{Home: s.o.Home, Key: key, File: Single, Request: uint32(len(a.Request.Bytes)), Response: uint32(len(a.Response.Bytes))}, nil
+}
+
+// readSingle reads an object for one record.
+func (s *Objects) readSingle(ctx context.Context, ref Ref) (set Set, err error) {
+	data, err := s.o.Bucket.Get(ctx, ref.Key, 0, documentMax)
+	if err != nil {
+		return set, fmt.Errorf("read bodies of %s: %w", ref.Key, err)
+	}
+	var d document
+	if err := json.Unmarshal(data, &d); err != nil {
+		return set, fmt.Errorf("read bodies of %s: %w", ref.Key, err)
+	}
+	var a record.Attempt
+	from := d.places()
+	for i, b := range bodiesOf(&a) {
+		if c := *from[i]; c != nil {
+			b.Bytes = c.bytes()
+			if c.Head != "" {
+				b.Head = []byte(c.Head)
+			}
+		}
+	}
+	return Of(&a), nil
+}
+
+// documentMax is more than any document has: four bodies of the largest LOG_BODY_MAX_KB,
+// each byte of which may become six.
+const documentMax = 512 << 20
