@@ -282,7 +282,7 @@ const withoutRef = "CASE WHEN contains(extra, '\"body_key\":') THEN replace(json
 // FirstFile implements logstore.Rows.
 func (d *DB) FirstFile(ctx context.Context, _ string) (uint32, error) {
 	var file sql.NullInt64
-	err := d.sql.QueryRowContext(ctx, "SELECT min(body_file) FROM attempts WHERE " + inFile).Scan(&file)
+	err := d.sql.QueryRowContext(ctx, "SELECT min(body_file) FROM attempts WHERE "+inFile).Scan(&file)
 	if err != nil {
 		return 0, fmt.Errorf("find first bodies: %w", err)
 	}
