@@ -31,9 +31,9 @@ import (
 	"sluice/internal/keys"
 	"sluice/internal/live"
 	"sluice/internal/logstore"
-	"sluice/internal/logstore/bodies"
 	"sluice/internal/logstore/duckdb"
 	"sluice/internal/logstore/feedback"
+	"sluice/internal/logstore/objects"
 	"sluice/internal/provider"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/sign"
@@ -71,6 +71,7 @@ type App struct {
 	lines     *journal.Lines
 	spend     *spend.Follower
 	logs      *logstore.Store
+	bucket    *objects.Bucket // of bodies; nil when they are kept in files
 	feedback  *feedback.Follower
 	specs     *provider.Table
 	guard     *netguard.Guard
@@ -193,12 +194,11 @@ func (a *App) openLogs(ctx context.Context) (err error) {
 		return fmt.Errorf("open the request log: %w", err)
 	}
 	a.closers = append(a.closers, rows)
-	files, err := bodies.Open(bodies.Options{Dir: filepath.Join(dir, "logs", "bodies")})
+	kept, err := a.openBodies()
 	if err != nil {
-		return fmt.Errorf("open the kept bodies: %w", err)
+		return err
 	}
-	a.closers = append(a.closers, files)
-	a.logs = logstore.New(a.records, rows, files, logstore.Options{Logger: a.log})
+	a.logs = logstore.New(a.records, rows, kept, logstore.Options{Home: a.journal.ID(), Logger: a.log})
 	a.feedback = feedback.New(a.store, rows, a.log)
 	return nil
 }

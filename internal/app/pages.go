@@ -53,6 +53,9 @@ func (a *App) buildMetrics(context.Context) error {
 	a.ledgerMetrics()
 	a.storeMetrics()
 	m.Register(breakers{a})
+	if a.bucket != nil {
+		m.Register(a.bucket)
+	}
 	return nil
 }
 

@@ -71,12 +71,17 @@ func configLimits(s config.Settings) routing.Limits {
 
 func transportOptions(s config.Settings, guard *netguard.Guard) transport.Options {
 	o := transport.Options{Guard: guard, ConnectTimeout: s.Upstream.ConnectTimeout}
-	p := httpproxy.Config{HTTPProxy: s.Upstream.HTTPProxy.Reveal(), HTTPSProxy: s.Upstream.HTTPSProxy.Reveal(), NoProxy: strings.Join(s.Upstream.NoProxy, ",")}
-	if p.HTTPProxy != "" || p.HTTPSProxy != "" {
-		choose := p.ProxyFunc()
-		o.Proxy = func(u *url.URL) (*url.URL, error) { return choose(u) }
-	}
+	o.Proxy = proxyOf(s)
 	return o
+}
+
+// proxyOf chooses the proxy for an address; nil when there is none for any.
+func proxyOf(s config.Settings) func(*url.URL) (*url.URL, error) {
+	p := httpproxy.Config{HTTPProxy: s.Upstream.HTTPProxy.Reveal(), HTTPSProxy: s.Upstream.HTTPSProxy.Reveal(), NoProxy: strings.Join(s.Upstream.NoProxy, ",")}
+	if p.HTTPProxy == "" && p.HTTPSProxy == "" {
+		return nil
+	}
+	return p.ProxyFunc()
 }
 
 func signOptions(s config.Settings, guarded *http.Client) sign.Options {

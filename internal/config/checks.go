@@ -24,6 +24,7 @@ type rule struct {
 
 // rules are the values of the check tag.
 var rules = map[string]rule{
+	"bucket":          {"the name of a bucket: 3 to 222 letters, digits, dots, dashes and underscores", match(`^[A-Za-z0-9][A-Za-z0-9._-]{1,220}[A-Za-z0-9]$`)},
 	"certificates":    {"one or more certificates in PEM form", isCertificates},
 	"database":        {"letters, digits, dash and underscore, at most 63", match(`^[A-Za-z0-9_-]{1,63}$`)},
 	"encryption-keys": {"at least 16 characters; several keys as a comma list, the current one first", areEncryptionKeys},

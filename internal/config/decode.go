@@ -31,6 +31,8 @@ func (l *loader) decode() *Loaded {
 	out.Settings.Database.complete(chosen, derived)
 	_, chosen = l.given["CACHE_STORE"]
 	out.Settings.Redis.complete(chosen, derived)
+	_, chosen = l.given["LOG_STORE_PATH_STYLE"]
+	out.Settings.LogStore.complete(chosen, derived)
 	out.Settings.OpenTelemetry.complete(derived)
 	out.Settings.validate(func(name, text, form string) {
 		if !blamed[name] {

@@ -181,7 +181,7 @@ func TestNearMissesInTheEnvironmentWarn(t *testing.T) {
 		{"TLS_CERT_FILE", "TLS_CERT"},
 		{"SLUICE_PORT", "PORT"},
 		{"SLUICE_CONFIG", ""},
-		{"LOG_STORE", ""},
+		{"LOG_SHIP", ""},
 		{"DBUS_SESSION_BUS_ADDRESS", ""},
 		{"PORTS", ""},
 	} {

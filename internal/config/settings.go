@@ -33,6 +33,7 @@ type Settings struct {
 	Upstream    Upstream    `title:"Upstream calls"`
 	Cloud       Cloud       `title:"Cloud identities"`
 	Logs        Logs        `title:"Request log"`
+	LogStore    LogStore    `title:"Bodies of the request log"`
 	Models      Models      `title:"Model catalog"`
 	Audit       Audit       `title:"Audit log"`
 	Telemetry   Telemetry   `title:"Program log and metrics"`
@@ -109,6 +110,7 @@ func (s *Settings) validate(report reporter) {
 	s.TLS.validate(report)
 	s.Database.validate(report)
 	s.Redis.validate(report)
+	s.LogStore.validate(report)
 	s.Mail.validate(report)
 	s.OpenTelemetry.validate(report)
 	b := s.Bootstrap

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"sluice/internal/fault"
 	"sluice/internal/logstore/bodies"
 	"sluice/internal/record"
 )
@@ -171,7 +172,8 @@ func (s *Store) List(ctx context.Context, q record.Query) (record.Page, error) {
 }
 
 // Find returns one attempt with its bodies; fault.NotFound when there is none or
-// when it belongs to another organisation or workspace. An empty workspaceID
+// when it belongs to another organisation or workspace, fault.Overloaded while an object
+// store that keeps them does not serve. An empty workspaceID
 // stands for all of the organisation. Bodies that retention deleted are absent, and so are
 // those that another node keeps in files of its own: their Size is there, their Bytes are
 // not.
@@ -182,7 +184,11 @@ func (s *Store) Find(ctx context.Context, orgID, workspaceID, id string) (record
 		return record.Attempt{}, err
 	}
 	set, err := s.files.Read(ctx, ref)
-	if err != nil && !errors.Is(err, bodies.ErrGone) && !errors.Is(err, bodies.ErrElsewhere) {
+	switch {
+	case err == nil || errors.Is(err, bodies.ErrGone) || errors.Is(err, bodies.ErrElsewhere):
+	case errors.Is(err, bodies.ErrAway):
+		return record.Attempt{}, fault.New(fault.Overloaded, "the bodies of this log cannot be read right now: the object store that keeps them does not serve; try again shortly").Because(err)
+	default:
 		return record.Attempt{}, fmt.Errorf("find log %s: %w", id, err)
 	}
 	set.Give(&a)

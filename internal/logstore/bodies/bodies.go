@@ -97,6 +97,9 @@ var ErrGone = errors.New("bodies are no longer kept")
 // ErrElsewhere is returned by Read for bodies that another node keeps in files of its own.
 var ErrElsewhere = errors.New("bodies are kept by another node")
 
+// ErrAway is returned by Read while the object store that has the bodies does not serve.
+var ErrAway = errors.New("the object store does not serve")
+
 // maxBodies is the most that one record may hold.
 const maxBodies = 1 << 30
 

@@ -1,0 +1,97 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"sluice/internal/config"
+	"sluice/internal/logstore"
+	"sluice/internal/logstore/bodies"
+	"sluice/internal/logstore/objects"
+	"sluice/internal/provider/sign"
+)
+
+// openBodies opens where bodies are kept: in files, or in a bucket and in the files of
+// before there was one.
+func (a *App) openBodies() (logstore.Bodies, error) {
+	dir := filepath.Join(a.set.Data.Dir, "logs", "bodies")
+	files, err := bodies.Open(bodies.Options{Dir: dir, Home: a.journal.ID(), Clock: a.clock})
+	if err != nil {
+		return nil, fmt.Errorf("open the kept bodies: %w", err)
+	}
+	if !a.set.LogStore.Remote() {
+		a.closers = append(a.closers, files)
+		return files, nil
+	}
+	a.bucket = objects.New(bucketOptions(a.set, sign.New(signOptions(a.set, nil))))
+	store := bodies.NewObjects(bodies.ObjectOptions{
+		Dir: dir, Bucket: a.bucket, Home: a.journal.ID(), Local: files, Format: bodies.Format(a.set.LogStore.Format), Slug: a.slugOf,
+	})
+	a.closers = append(a.closers, store)
+	return store, nil
+}
+
+// slugOf is the slug of a workspace; empty while nothing is known of it.
+func (a *App) slugOf(workspaceID string) string {
+	if s := a.directory.Current().FindWorkspace(workspaceID); s != nil {
+		return s.Slug
+	}
+	return ""
+}
+
+// bucketOptions put the settings into the words of the object store. Its address is the
+// operator's: it may be private.
+func bucketOptions(s config.Settings, signers *sign.Set) objects.Options {
+	l := s.LogStore
+	o := objects.Options{
+		Bucket: l.Bucket, Region: l.Region, Endpoint: l.Endpoint, PathStyle: l.PathStyle,
+		HTTP: bucketHTTP(s), Timeout: l.Timeout, Failures: l.Failures, Backoff: l.Backoff,
+	}
+	if prefix := strings.Trim(l.Prefix, "/"); prefix != "" {
+		o.Prefix = prefix + "/"
+	}
+	switch {
+	case l.Store == config.GoogleLogStore && l.AccessKey == "":
+		o.Google = signers.GoogleToken
+	case l.AccessKey != "":
+		o.AWS = credentials.NewStaticCredentialsProvider(l.AccessKey, l.SecretKey.Reveal(), "")
+	default:
+		o.AWS = signers.AWSCredentials(l.Region, l.RoleARN, l.ExternalID)
+	}
+	return o
+}
+
+// bucketHTTP is a client that goes by the proxies of the settings and trusts LOG_STORE_CA.
+func bucketHTTP(s config.Settings) *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost = 32
+	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: s.LogStore.Roots()}
+	t.Proxy = nil
+	if choose := proxyOf(s); choose != nil {
+		t.Proxy = func(r *http.Request) (*url.URL, error) { return choose(r.URL) }
+	}
+	return &http.Client{Transport: t}
+}
+
+// checkLogStore writes an object, reads it and deletes it again.
+func checkLogStore(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
+	f := Finding{Subject: "log store"}
+	if !s.LogStore.Remote() {
+		f.Detail = "bodies of the request log are kept in files under DATA_DIR (LOG_STORE)"
+		return f
+	}
+	b := objects.New(bucketOptions(s, sign.New(signOptions(s, nil))))
+	if f.Err = b.Probe(ctx); f.Err != nil {
+		f.Cure = objects.Cure(f.Err)
+	}
+	f.Detail = "the bucket " + s.LogStore.Bucket + " takes objects, gives them back, lists and deletes them"
+	return f
+}

@@ -1,0 +1,70 @@
+package objects
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"sluice/internal/ident"
+)
+
+// breaker keeps calls from a store that is away. After so many failures in a row it is
+// open for a time; then one call may try, and the others wait for what becomes of it.
+// Source: contract/content-and-observability.md 3.4.
+type breaker struct {
+	threshold int
+	backoff   time.Duration
+	clock     ident.Clock
+
+	mu       sync.Mutex // guards what follows
+	failures int        // in a row
+	until    time.Time  // open
+	trying   bool
+	last     error
+}
+
+// enter refuses while the breaker is open.
+func (b *breaker) enter() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.failures < b.threshold {
+		return nil
+	}
+	if b.trying || b.clock.Now().Before(b.until) {
+		return fmt.Errorf("not asked until %s, after %d failures: %w", b.until.UTC().Format(time.RFC3339), b.failures, b.last)
+	}
+	b.trying = true
+	return nil
+}
+
+// leave notes what became of a call that entered.
+func (b *breaker) leave(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.trying = false
+	if err == nil {
+		b.failures, b.last = 0, nil
+		return
+	}
+	b.failures, b.last = b.failures+1, err
+	if b.failures >= b.threshold {
+		b.until = b.clock.Now().Add(b.backoff)
+	}
+}
+
+// abandon is leave for a call that says nothing of the store.
+func (b *breaker) abandon() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.trying = false
+}
+
+// open is why calls are refused; nil when they are not.
+func (b *breaker) open() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.failures < b.threshold {
+		return nil
+	}
+	return b.last
+}

@@ -1,0 +1,76 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/smithy-go"
+
+	"sluice/internal/logstore/bodies"
+)
+
+// op is what is asked of the store.
+type op int
+
+const (
+	opPut op = iota
+	opGet
+	opDelete
+	opList
+	ops
+)
+
+var opNames = [ops]string{"put", "get", "delete", "list"}
+
+// counts are figures since the start.
+type counts struct {
+	done, failed   [ops]atomic.Uint64
+	sent, received atomic.Uint64 // bytes
+}
+
+// call asks the store within the limits of time and the breaker. Its errors say what was
+// asked, and are bodies.ErrGone when there is no such object.
+func (b *Bucket) call(ctx context.Context, what op, key string, do func(context.Context) error) error {
+	if err := b.breaker.enter(); err != nil {
+		return fmt.Errorf("%w: %w", bodies.ErrAway, err)
+	}
+	limited, stop := context.WithTimeout(ctx, b.o.Timeout)
+	defer stop()
+	err := do(limited)
+	b.counts.done[what].Add(1)
+	switch {
+	case err == nil:
+	case missing(err):
+		err = bodies.ErrGone // the store works
+	case ctx.Err() != nil: // nobody waits any more: that says nothing of the store
+		b.breaker.abandon()
+		return ctx.Err()
+	}
+	if err == nil || errors.Is(err, bodies.ErrGone) {
+		b.breaker.leave(nil)
+		return err
+	}
+	b.counts.failed[what].Add(1)
+	b.breaker.leave(err)
+	return fmt.Errorf("%w: %s %s in bucket %s: %w", bodies.ErrAway, opNames[what], b.o.Prefix+key, b.o.Bucket, err)
+}
+
+// missing reports whether there is no such object. That there is no such bucket is
+// another thing.
+func missing(err error) bool {
+	var said smithy.APIError
+	if errors.As(err, &said) {
+		switch said.ErrorCode() {
+		case "NoSuchKey", "NotFound":
+			return true
+		case "NoSuchBucket":
+			return false
+		}
+	}
+	var answer *awshttp.ResponseError
+	return said == nil && errors.As(err, &answer) && answer.HTTPStatusCode() == http.StatusNotFound
+}

@@ -1,0 +1,85 @@
+package objects
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/aws/smithy-go"
+
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/logstore/bodies"
+)
+
+// Probe puts an object, reads it, lists it and deletes it again. The error is of the
+// first step that failed; Cure says what to do about it.
+func (b *Bucket) Probe(ctx context.Context) (err error) {
+	key := "bodies/probe/" + ident.NewID()
+	text := []byte("written by sluice doctor; it may be deleted")
+	if err := b.Put(ctx, key, text); err != nil {
+		return err
+	}
+	defer func() {
+		if gone := b.Delete(ctx, key); err == nil {
+			err = gone
+		}
+	}()
+	got, err := b.Get(ctx, key, 0, int64(len(text))+1)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(got, text) {
+		return fmt.Errorf("object store: %s came back with %d other bytes", key, len(got))
+	}
+	found := false
+	err = b.List(ctx, key, func(o bodies.Object) bool {
+		found = o.Key == key
+		return !found
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("object store: %s was written, and is in no list", key)
+	}
+	return err
+}
+
+// cures are what to do about what a store answers, by its code.
+// Source: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html, read 2026-11.
+var cures = map[string]string{
+	"NoSuchBucket":                       "make the bucket, or set LOG_STORE_BUCKET to one that is there",
+	"AccessDenied":                       "allow s3:PutObject, s3:GetObject, s3:DeleteObject on the objects and s3:ListBucket on the bucket (docs/logs.md has the policy)",
+	"InvalidAccessKeyId":                 "check LOG_STORE_ACCESS_KEY",
+	"SignatureDoesNotMatch":              "check LOG_STORE_SECRET_KEY, and LOG_STORE_REGION",
+	"AuthorizationHeaderMalformed":       "set LOG_STORE_REGION to the region of the bucket",
+	"PermanentRedirect":                  "set LOG_STORE_REGION to the region of the bucket",
+	"IllegalLocationConstraintException": "set LOG_STORE_REGION to the region of the bucket",
+	"RequestTimeTooSkewed":               "set the clock of this machine",
+	"ExpiredToken":                       "renew the credentials",
+	"InvalidBucketName":                  "set LOG_STORE_BUCKET to the name of the bucket alone",
+}
+
+// Cure is what to do about an error of Probe.
+func Cure(err error) string {
+	var said smithy.APIError
+	if errors.As(err, &said) {
+		if cure, ok := cures[said.ErrorCode()]; ok {
+			return cure
+		}
+		if strings.Contains(said.ErrorCode(), "Forbidden") {
+			return cures["AccessDenied"]
+		}
+	}
+	var name *net.DNSError
+	switch {
+	case fault.Has(err, fault.Unauthenticated):
+		return "set LOG_STORE_ACCESS_KEY and LOG_STORE_SECRET_KEY, or give the machine an identity that may use the bucket; CLOUD_WIF_AUDIENCE for one of another cloud"
+	case errors.As(err, &name):
+		return "check LOG_STORE_ENDPOINT and DNS; for a store without a host name for each bucket set LOG_STORE_PATH_STYLE=ON"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "check LOG_STORE_ENDPOINT and the firewall, or raise LOG_STORE_CONNECTION_TIMEOUT_MS"
+	}
+	return "check LOG_STORE_ENDPOINT, LOG_STORE_REGION, LOG_STORE_BUCKET, LOG_STORE_ACCESS_KEY and LOG_STORE_SECRET_KEY"
+}
