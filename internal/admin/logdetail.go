@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/record"
 	"sluice/internal/resource"
+	"sluice/internal/splice"
 )
 
 // logObject is an attempt with all that is known of it.
@@ -93,15 +94,17 @@ type logHooks struct {
 func objectOf(a *record.Attempt, slug string) logObject {
 	sent, answered := a.Request, a.Response
 	asked, given := clientsOf(&a.ClientRequest, &sent), clientsOf(&a.ClientResponse, &answered)
+	if a.Named {
+		given.Bytes = naming(given.Bytes, a.Provider)
+	}
 	headers, own := headersOf(a.ClientRequest.Head)
-	answer, _ := headersOf(a.ClientResponse.Head)
 	return logObject{
 		ID: a.ID,
 		Request: logRequest{
 			URL: a.Path, Method: a.Method, Headers: headers, GatewayHeaders: own, Body: readable(asked), Truncated: asked.Truncated, Size: asked.Size,
 		},
 		Response: logResponse{
-			Status: a.Status, ResponseTime: a.Duration.Milliseconds(), Headers: answer, Body: readable(given), Truncated: given.Truncated, Size: given.Size,
+			Status: a.Status, ResponseTime: a.Duration.Milliseconds(), Headers: joinedHeaders(a.ClientResponse.Head), Body: readable(given), Truncated: given.Truncated, Size: given.Size,
 			LastUsedOption: jsonPath(a.TargetPath),
 		},
 		OrganisationID: a.OrgID, CreatedAt: stamp(a.Started), Metrics: timedOf(a, slug), Timings: timingsOf(a), LogFormat: "v1", Hooks: logHooks{Before: []any{}, After: []any{}},
@@ -116,6 +119,16 @@ func clientsOf(own, upstream *record.Body) record.Body {
 		return *own
 	}
 	return *upstream
+}
+
+// naming puts the provider's id into an answer, as it was put in for the client. What was
+// cut stays as it is.
+func naming(body []byte, provider string) []byte {
+	var d splice.Doc
+	if splice.Scan(body, &d) != nil {
+		return body
+	}
+	return d.Apply([]splice.Edit{splice.Set("provider", splice.Quote(provider))})
 }
 
 // headersOf are kept header lines, those of this gateway apart. Lines of one name are

@@ -76,6 +76,7 @@ func (g *Gateway) answer(ctx context.Context, a *attempt) error {
 	if a.reply.live {
 		return g.relay(ctx, a, h)
 	}
+	g.keepGiven(a)
 	g.record(a, outcomeOfStatus(a.status))
 	if err := x.out.Head(a.status, h, int64(len(a.reply.body))); err != nil {
 		return err

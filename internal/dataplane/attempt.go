@@ -55,6 +55,8 @@ type attempt struct {
 	drained   bool        // the caller left, and the stream was read to its end
 	spooled   *wire.Spool // the reply's body, when it was held
 	first     []byte      // the first bytes of a stream
+	got       wire.Header // of resp, as the upstream sent it
+	raw       capture     // a stream as the upstream sent it, where it is put in other words and bodies are kept
 	reply     reply
 	status    int
 	fault     *fault.Error
@@ -86,6 +88,7 @@ func (a *attempt) close() {
 		_ = a.spooled.Close()
 		a.spooled = nil
 	}
+	a.raw.free()
 	a.outlives.release()
 	a.outlives = nil
 }

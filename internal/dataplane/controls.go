@@ -21,7 +21,7 @@ type controls struct {
 	traceID, spanID, spanName, parentSpan      string
 	traceparent, baggage, metadata, contentTyp string
 	strict, debug, fetchIntegrated, timeoutMS  string
-	strictParams, beta                         string
+	strictParams, beta, sensitive              string
 	timeout                                    time.Duration
 	twice                                      string // a header that came with two values
 }
@@ -103,6 +103,8 @@ func (c *controls) own(name string) *string {
 		return &c.timeoutMS
 	case "nitro-mode":
 		return &c.nitro
+	case "sensitive-headers":
+		return &c.sensitive
 	case "debug":
 		return &c.debug
 	case "fetch-integrated-models", "models-endpoint":

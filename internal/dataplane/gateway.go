@@ -105,23 +105,25 @@ func DefaultSettings() Settings {
 // Gateway serves model requests. Safe for concurrent use.
 type Gateway struct {
 	Parts
-	set       Settings
-	configs   *configCache
-	rules     ruleBook
-	judged    *judged
-	plans     plans
-	behind    *behind
-	tongues   tongues
-	lines     *dialect.FileLines
-	counter   *tokens.Counter
-	open      atomic.Int64 // requests being served
-	lingering lingering
+	set     Settings
+	configs *configCache
+	rules   ruleBook
+	judged  *judged
+	plans   plans
+	behind  *behind
+	tongues tongues
+	lines   *dialect.FileLines
+	counter *tokens.Counter
+	// secretHeaders are the names of headers in which providers take credentials.
+	secretHeaders map[string]bool
+	open          atomic.Int64 // requests being served
+	lingering     lingering
 }
 
 // New makes a gateway of its parts.
 func New(p Parts, s Settings) *Gateway {
 	t := newTongues(p.Dialects)
-	return &Gateway{Parts: p, set: s, configs: newConfigCache(), judged: newJudged(p.Guard), behind: newBehind(), tongues: t, lines: t.lines(), counter: tokens.New()}
+	return &Gateway{Parts: p, set: s, configs: newConfigCache(), judged: newJudged(p.Guard), behind: newBehind(), tongues: t, lines: t.lines(), counter: tokens.New(), secretHeaders: secretHeaders(p.Specs)}
 }
 
 // Open is the number of requests being served, for draining.

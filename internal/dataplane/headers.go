@@ -71,13 +71,18 @@ func (g *Gateway) anthropicWords(h wire.Header, a *attempt) wire.Header {
 }
 
 // credentialWord reports whether a header's name speaks of a credential: "api-key",
-// "auth-token".
+// "auth-token", "x_secret".
 func credentialWord(name string) bool {
-	for word := range strings.SplitSeq(name, "-") {
-		switch word {
+	start := 0
+	for i := 0; i <= len(name); i++ {
+		if i < len(name) && name[i] != '-' && name[i] != '_' {
+			continue
+		}
+		switch name[start:i] {
 		case "key", "apikey", "token", "secret", "auth", "authorization", "cookie", "password", "credential", "credentials":
 			return true
 		}
+		start = i + 1
 	}
 	return false
 }

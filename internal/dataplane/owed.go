@@ -108,8 +108,12 @@ func (g *Gateway) said(a *attempt, ep llm.Endpoint, model string) int64 {
 		}
 		return g.counter.Answer(ep, a.reply.body, model).Tokens
 	}
-	b := a.log.Response.Bytes
-	if len(b) == 0 || a.log.Response.Encoding != "" {
+	told := &a.log.Response
+	if a.raw.max > 0 { // in the words that are counted
+		told = &a.log.ClientResponse
+	}
+	b := told.Bytes
+	if len(b) == 0 || told.Encoding != "" {
 		return 0
 	}
 	var n int64
@@ -118,7 +122,7 @@ func (g *Gateway) said(a *attempt, ep llm.Endpoint, model string) int64 {
 	} else {
 		n = g.counter.Answer(ep, b, model).Tokens
 	}
-	if whole := a.log.Response.Size; whole > int64(len(b)) {
+	if whole := told.Size; whole > int64(len(b)) {
 		n = int64(float64(n) * float64(whole) / float64(len(b)))
 	}
 	return n

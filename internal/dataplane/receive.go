@@ -88,13 +88,14 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 		return g.elsewhere(ctx, a, b)
 	}
 	a.reply.body = r.Apply(ep, b)
+	same := sameBytes(a.reply.body, b)
 	if err := dialect.HasList(ep, a.reply.body); err != nil {
 		return err
 	}
 	switch {
 	case a.spec.OmitProvider:
 	case d.Indexes(a.reply.body):
-		a.reply.body = naming(d, a.spec.ID)
+		a.reply.body, a.log.Named = naming(d, a.spec.ID), same
 	default:
 		a.reply.body = named(a.reply.body, a.spec.ID)
 	}

@@ -25,6 +25,7 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 	g.describe(a, r)
 	if a.fault != nil {
 		r.Error = a.fault.Error()
+		g.keepFault(a)
 	}
 	if err := g.Journal.Append(r); err != nil {
 		g.Metrics.unrecorded(r)
@@ -109,10 +110,12 @@ func maskQuery(target string) string {
 func (g *Gateway) describeBody(a *attempt, r *record.Attempt) {
 	x := a.x
 	r.BytesIn = a.body.Len()
-	if x.ctl.debug == "false" || x.ctl.debug != "true" && x.place != nil && x.place.MetricsOnly {
-		r.Request, r.Response = record.Body{}, record.Body{Size: r.Response.Size}
+	if !x.keepsBodies() {
+		r.Request, r.Response, r.ClientRequest, r.ClientResponse = record.Body{}, record.Body{Size: r.Response.Size}, record.Body{}, record.Body{}
 		return
 	}
+	defer g.describeHeads(a, r)
+	g.keepAsked(a, r)
 	switch {
 	case x.form != nil:
 		r.Request = record.Body{Type: "application/json", Bytes: formFields(x.form), Size: a.body.Len()}

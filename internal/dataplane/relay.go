@@ -152,14 +152,26 @@ func (g *Gateway) broken(ctx context.Context, a *attempt, err error) error {
 // forget gives the room of a capture back once the record, which had its bytes, is written.
 func (a *attempt) forget(c *capture) {
 	if a.recorded {
-		a.log.Response.Bytes = nil
+		a.log.Response.Bytes, a.log.ClientResponse.Bytes = nil, nil
 		c.free()
+		a.raw.free()
 	}
 }
 
-// keepReply hands what was captured of the reply to the record.
+// keepReply hands what was captured of the reply to the record: what the client got, and
+// where that was put in other words, what the upstream sent.
 func (a *attempt) keepReply(g *Gateway, c *capture) {
 	a.log.BytesOut = c.size
-	a.log.Response = g.keep(a.reply.header.Get("content-type"), c.kept, c.size)
-	a.log.Response.Encoding = a.reply.header.Get("content-encoding")
+	given := g.captured(a.reply.header, c)
+	if a.raw.max == 0 {
+		a.log.Response = given
+		return
+	}
+	a.log.Response, a.log.ClientResponse = g.captured(a.got, &a.raw), given
+}
+
+func (g *Gateway) captured(h wire.Header, c *capture) record.Body {
+	b := g.keep(h.Get("content-type"), c.kept, c.size)
+	b.Encoding = h.Get("content-encoding")
+	return b
 }

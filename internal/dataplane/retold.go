@@ -17,7 +17,8 @@ type retold struct {
 	transport.Body
 	to   dialect.Restream
 	room readRoom
-	out  []byte // translated, not yet read
+	raw  *capture // keeps what the provider sent; nil where nobody wants it
+	out  []byte   // translated, not yet read
 	at   int
 	err  error // after out
 }
@@ -35,7 +36,13 @@ func (g *Gateway) retellStream(a *attempt, resp *transport.Response) {
 	default:
 		return
 	}
-	resp.Body, resp.Length = &retold{Body: resp.Body, to: to}, -1
+	words := &retold{Body: resp.Body, to: to}
+	if a.x.keepsBodies() {
+		a.raw.free()
+		a.raw = capture{max: g.set.BodyLogBytes}
+		words.raw = &a.raw
+	}
+	resp.Body, resp.Length = words, -1
 	resp.Header = eventHeader(resp.Header)
 }
 
@@ -72,6 +79,9 @@ func (r *retold) next() {
 	buf := r.room.bytes()
 	n, err := r.Body.Read(buf)
 	if n > 0 {
+		if r.raw != nil {
+			r.raw.take(buf[:n])
+		}
 		if r.out, r.err = r.to.Append(r.out, buf[:n]); r.err != nil {
 			return
 		}

@@ -41,6 +41,7 @@ type room struct {
 	closing  []byte          // that line
 	terms    []catalog.Term  // of its bill
 	termText []byte
+	heads    []byte // of the record: header lines, secrets masked
 }
 
 var lent = sync.Pool{New: func() any {

@@ -93,7 +93,7 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 	if err != nil {
 		return nil, err
 	}
-	a.log.Upstream = int32(resp.Status)
+	a.log.Upstream, a.got = int32(resp.Status), resp.Header
 	a.log.FirstByte = g.Clock.Now().Sub(a.started)
 	a.log.Timings.Queue, a.log.Timings.Connect = resp.Queue, resp.Connect
 	if a.stream && a.unified() && resp.Status == 200 && (eventStream(resp.Header) || a.textStream(resp.Header)) {

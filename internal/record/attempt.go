@@ -44,6 +44,7 @@ type Attempt struct {
 	Retries         int32  // further tries inside this attempt
 	Stream          bool
 	Continued       bool // the stream went on from an earlier attempt
+	Named           bool // the client's answer is the upstream's with the provider's id in it as "provider"
 	Outcome         Outcome
 	Error           string // fault code and text when the gateway failed the attempt
 	CacheStatus     string

@@ -39,6 +39,7 @@ const (
 	flagResponseCut
 	flagClientRequestCut
 	flagClientResponseCut
+	flagNamed
 )
 
 type (
@@ -105,7 +106,7 @@ func (a *Attempt) texts() texts {
 func (a *Attempt) flags() uint64 {
 	var f uint64
 	for i, on := range [...]bool{
-		a.Stream, a.Continued, a.Usage.Reported, a.Request.Truncated, a.Response.Truncated, a.ClientRequest.Truncated, a.ClientResponse.Truncated,
+		a.Stream, a.Continued, a.Usage.Reported, a.Request.Truncated, a.Response.Truncated, a.ClientRequest.Truncated, a.ClientResponse.Truncated, a.Named,
 	} {
 		if on {
 			f |= 1 << i
@@ -117,6 +118,7 @@ func (a *Attempt) flags() uint64 {
 func (a *Attempt) setFlags(f uint64) {
 	a.Stream, a.Continued = f&flagStream != 0, f&flagContinued != 0
 	a.Request.Truncated, a.Response.Truncated = f&flagRequestCut != 0, f&flagResponseCut != 0
+	a.Named = f&flagNamed != 0
 	a.ClientRequest.Truncated, a.ClientResponse.Truncated = f&flagClientRequestCut != 0, f&flagClientResponseCut != 0
 }
 

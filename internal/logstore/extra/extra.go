@@ -43,6 +43,7 @@ type Fields struct {
 	PromptVersionID   string  `json:"prompt_version_id,omitempty"`
 	ReplayOf          string  `json:"replay_of,omitempty"`
 	Timings           timings `json:"timings,omitzero"`
+	Named             bool    `json:"named,omitempty"`
 	ClientRequest     head    `json:"client_request,omitzero"`
 	ClientResponse    head    `json:"client_response,omitzero"`
 	BodyKey           string  `json:"body_key,omitempty"` // of bodies.Ref
@@ -83,6 +84,7 @@ func (x *Fields) Take(a *record.Attempt) {
 	for i, d := range timingsOf(&a.Timings) {
 		x.Timings[i] = d.Microseconds()
 	}
+	x.Named = a.Named
 	x.ClientRequest, x.ClientResponse = headOf(&a.ClientRequest), headOf(&a.ClientResponse)
 	if s := u.AudioSeconds; !math.IsNaN(s) && !math.IsInf(s, 0) { // JSON has no such numbers
 		x.AudioSeconds = s
@@ -109,6 +111,7 @@ func (x *Fields) Give(a *record.Attempt) {
 	for i, d := range timingsOf(&a.Timings) {
 		*d = time.Duration(x.Timings[i]) * time.Microsecond
 	}
+	a.Named = x.Named
 	x.ClientRequest.give(&a.ClientRequest)
 	x.ClientResponse.give(&a.ClientResponse)
 	a.Request.Type, a.Response.Type = x.RequestType, x.ResponseType

@@ -1,0 +1,56 @@
+package dataplane
+
+import (
+	"bytes"
+	"unsafe"
+
+	"sluice/internal/fault"
+	"sluice/internal/record"
+)
+
+// keepsBodies reports whether bodies and header lines are put on record: as the workspace
+// wants it, unless the caller's x-gateway-debug says otherwise.
+// Source: contract/content-and-observability.md 3.2.
+func (x *exchange) keepsBodies() bool {
+	return x.ctl.debug == "true" || x.ctl.debug != "false" && (x.place == nil || !x.place.MetricsOnly)
+}
+
+// keepAsked keeps the client's own JSON body where another one was sent for it.
+func (g *Gateway) keepAsked(a *attempt, r *record.Attempt) {
+	x := a.x
+	doc := x.doc
+	if x.prompt != nil {
+		doc = x.prompt.plain.doc
+	}
+	if doc == nil || a.plan == nil { // what was refused before a target was chosen could fill the disk
+		return
+	}
+	own := doc.Source()
+	if sent, ok := a.body.Memory(); ok && !sameBytes(own, sent) && !bytes.Equal(own, sent) {
+		r.ClientRequest = g.keep(first(x.ctl.contentTyp, "application/json"), own, int64(len(own)))
+	}
+}
+
+// keepGiven keeps the answer in hand where it is another one than the upstream's. That
+// the provider's id was put into it is noted alone: it would be all of most answers again.
+func (g *Gateway) keepGiven(a *attempt) {
+	b := a.reply.body
+	if a.log.Named || !a.x.keepsBodies() || sameBytes(b, a.log.Response.Bytes) && int64(len(b)) == a.log.Response.Size {
+		return
+	}
+	a.log.ClientResponse = g.keep(a.reply.header.Get("content-type"), b, int64(len(b)))
+}
+
+// keepFault keeps the error of the gateway that the client gets for an attempt, if none
+// follows it.
+func (g *Gateway) keepFault(a *attempt) {
+	if a.committed || a.fault.Code == fault.ClientGone || !a.x.keepsBodies() {
+		return
+	}
+	b := a.x.errorBody(a.fault)
+	a.log.ClientResponse = g.keep("application/json", b, int64(len(b)))
+}
+
+// sameBytes reports whether two bodies begin at the same place in memory: one is the
+// other, or the beginning of it.
+func sameBytes(a, b []byte) bool { return unsafe.SliceData(a) == unsafe.SliceData(b) }
