@@ -21,6 +21,7 @@ import (
 //	              word 2: state in the upper half, crc32c of the payload, salted with
 //	              the number in the file header, in the lower; written last
 //	              payload, padded
+//	padding       see pad.go
 //
 // So after a crash the walk over a segment can pass over a frame that was begun
 // and not finished, and a zero word 0 is the end. So is a frame whose number does

@@ -54,7 +54,10 @@ func (j *Journal) scan(pos record.Position, visit func(frame) bool) record.Posit
 // scan goes through one segment. end says that the next one is not to be tried.
 func (v view) scan(pos record.Position, visit func(frame) bool) (next record.Position, end bool) {
 	pos = v.locate(pos)
-	for pos.Offset < v.used {
+	for {
+		if pos.Offset = v.seg.past(pos.Offset, pos.Seq); pos.Offset >= v.used {
+			return pos, !v.sealed
+		}
 		f, ok := frameAt(v.seg, pos.Offset)
 		if !ok { // what recovery found is gone: the file was changed under us
 			return record.Position{Seq: v.next}, false
@@ -67,7 +70,6 @@ func (v view) scan(pos record.Position, visit func(frame) bool) (next record.Pos
 			return pos, true
 		}
 	}
-	return pos, !v.sealed
 }
 
 // locate finds the frame of a position: where its hint says, or by walking.
@@ -75,12 +77,12 @@ func (v view) locate(pos record.Position) record.Position {
 	if pos.Seq <= v.first {
 		return record.Position{Seq: v.first, Offset: v.seg.begin}
 	}
-	if f, ok := frameAt(v.seg, pos.Offset&^7); ok && f.seq == pos.Seq {
+	if f, ok := frameAt(v.seg, v.seg.past(pos.Offset&^7, pos.Seq)); ok && f.seq == pos.Seq {
 		return f.position()
 	}
 	at := record.Position{Seq: v.first, Offset: v.seg.begin}
 	for at.Seq < pos.Seq {
-		f, ok := frameAt(v.seg, at.Offset)
+		f, ok := frameAt(v.seg, v.seg.past(at.Offset, at.Seq))
 		if !ok {
 			return record.Position{Seq: v.next, Offset: v.used}
 		}

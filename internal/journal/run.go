@@ -150,13 +150,17 @@ func (j *Journal) Sync() error {
 	return nil
 }
 
-// unsynced holds the segments of this run that are not wholly on the disk.
+// unsynced holds the segments of this run that are not wholly on the disk. Nothing is
+// appended any more to the pages that they have.
 func (j *Journal) unsynced() []view {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	var out []view
 	for _, s := range j.segments {
 		if s.live && !s.durable {
+			if s == j.active {
+				s.pad()
+			}
 			out = append(out, s.hold())
 		}
 	}

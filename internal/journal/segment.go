@@ -51,6 +51,9 @@ func createSegment(dir string, number uint64, size int64, warm bool) (*segment, 
 		s.data, err = mapFile(f, size, unix.PROT_READ|unix.PROT_WRITE)
 	}
 	if err == nil {
+		err = readSingly(s.data)
+	}
+	if err == nil {
 		s.refs.Store(1)
 		s.word(0).Store(fileMagic)
 	}
@@ -113,6 +116,7 @@ func (s *segment) recover() {
 		s.begin, s.from, s.used = int64(from), int64(from), int64(from)
 	}
 	for {
+		s.used = s.past(s.used, s.next)
 		f, ok := frameAt(s, s.used)
 		if !ok || s.next != 0 && f.seq != s.next || s.next == 0 && !s.opens(f.seq, since) {
 			return
@@ -152,7 +156,7 @@ func (s *segment) release() {
 // no longer count as ours, and writing those that nobody has mapped spares an interrupt of
 // all cores for each of them. What is consumed needs no disk.
 func (s *segment) flush(from, used int64) error {
-	if err := s.forget(used &^ (pageBytes - 1)); err != nil { // the next record goes to the last page
+	if err := s.forget(used &^ (pageBytes - 1)); err != nil {
 		return err
 	}
 	if from >= used {

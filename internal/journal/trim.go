@@ -62,10 +62,9 @@ func (s *segment) consume(before record.Position) {
 	if !s.live || before.Seq <= s.first || before.Seq > s.next || before.Offset <= s.from {
 		return
 	}
-	if before.Seq == s.next && before.Offset == s.used {
-		s.from = s.used
-	} else if f, ok := frameAt(s, before.Offset&^7); ok && f.seq == before.Seq {
-		s.from = f.offset
+	at := s.past(before.Offset&^7, before.Seq)
+	if f, ok := frameAt(s, at); before.Seq == s.next && at == s.used || ok && f.seq == before.Seq {
+		s.from = at
 	}
 }
 
