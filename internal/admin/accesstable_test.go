@@ -32,11 +32,6 @@ func (l *rightsOf) namesOrganisation() bool {
 	return l.namesRecord() || strings.Contains(l.path+l.body, "<org>")
 }
 
-// unbuilt reports whether those who may are told that it does not exist yet.
-func (l *rightsOf) unbuilt() bool {
-	return strings.HasPrefix(l.path, "/logs/exports/<export>/")
-}
-
 // eachScope are the scopes of a line one by one, also those that let a key in together.
 func (l *rightsOf) eachScope() []string { return strings.Split(strings.Join(l.scopes, "+"), "+") }
 

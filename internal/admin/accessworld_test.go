@@ -22,6 +22,7 @@ import (
 	"sluice/internal/mail"
 	"sluice/internal/mcp"
 	"sluice/internal/quota"
+	"sluice/internal/record"
 	"sluice/internal/resource"
 	"sluice/internal/store"
 	"sluice/internal/tenant"
@@ -111,6 +112,7 @@ func newAccessWorldOn(t *testing.T, st *store.Store, wrap func(resource.Store) r
 	w.lines = readAccess(t)
 	w.main, w.second, w.away = w.site("main", "", "main"), w.site("second", "", "second"), w.site("away", "other-", "main")
 	w.people(t)
+	w.orders(t)
 	for _, at := range []*site{w.main, w.second, w.away} {
 		for _, l := range w.lines {
 			if l.makes != "" && (l.inPlace || at != w.second) {
@@ -135,6 +137,19 @@ func (w *accessWorld) site(name, prefix, ws string) *site {
 		s.ids["log"] = w.names.of[prefix+"log3"]
 	}
 	return s
+}
+
+// orders makes a log export in each place that is under way, and one that is done.
+func (w *accessWorld) orders(t *testing.T) {
+	t.Helper()
+	for _, at := range []*site{w.main, w.second, w.away} {
+		for name, state := range map[string]record.ExportState{"running": record.ExportRunning, "done": record.ExportDone} {
+			at.ids[name] = ident.NewID()
+			e := record.Export{Fields: []string{"id"}, State: state, Run: record.ExportRun{ID: ident.NewID(), Node: w.exports.node, Started: began, Ended: began}}
+			w.put(t, resource.Record{Kind: record.ExportKind, ID: at.ids[name], OrgID: at.org, WorkspaceID: at.ws}, e)
+			w.exports.lay(t, at.ids[name])
+		}
+	}
 }
 
 // people makes users with their sessions and keys: one of each role in the first

@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -58,6 +59,8 @@ type Parts struct {
 	Journal    Journal // takes custom logs
 	Models     Models
 	Rerate     *rerate.Engine
+	Exports    ExportFiles
+	ExportKeep time.Duration // how long the file of a log export is kept
 	// BodyLogBytes is how much is kept of each body of a custom log.
 	BodyLogBytes int
 	// Deployments are the most gateways of each type that an organisation may register;

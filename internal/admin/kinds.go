@@ -45,6 +45,7 @@ func (k kinds) list() []resource.Resource {
 		k.customLogs(),
 		k.feedback(),
 		k.logExports(),
+		k.exportFiles(),
 		k.analytics(),
 		k.modelConfigs(),
 		k.rerating(),

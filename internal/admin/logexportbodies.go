@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -15,6 +16,8 @@ type exportIn struct {
 	Filters     exportFiltersIn `json:"filters" doc:"all of them must match; {} selects everything"`
 	Fields      []exportField   `json:"requested_data" nullable:"false" minItems:"1" maxItems:"50"`
 	Description *string         `json:"description,omitempty" nullable:"true" maxLength:"500"`
+	Format      string          `json:"format,omitempty" enum:"jsonl,parquet" doc:"jsonl when absent: an object a line"`
+	Compression string          `json:"compression,omitempty" enum:"none,gzip,zstd" doc:"none when absent; of JSON lines the whole file, of Parquet its pages"`
 }
 
 // exportPatch is the body of an update: the filters replace those of before.
@@ -22,6 +25,8 @@ type exportPatch struct {
 	Filters     exportFiltersIn `json:"filters"`
 	Fields      []exportField   `json:"requested_data,omitempty" nullable:"false" minItems:"1" maxItems:"50"`
 	Description *string         `json:"description,omitempty" nullable:"true" maxLength:"500"`
+	Format      string          `json:"format,omitempty" enum:"jsonl,parquet"`
+	Compression string          `json:"compression,omitempty" enum:"none,gzip,zstd"`
 	WorkspaceID string          `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
 }
 
@@ -64,7 +69,7 @@ type exportFiltersIn struct {
 	Workspace   *string           `json:"workspace_slug,omitempty" nullable:"true" doc:"that of the export"`
 	PromptSlugs commaText         `json:"prompt_slug,omitempty"`
 	PageSize    *int              `json:"page_size,omitempty" nullable:"true" minimum:"1" maximum:"50000" doc:"rows of one export; 50000 when absent"`
-	CurrentPage *int              `json:"current_page,omitempty" nullable:"true" minimum:"0"`
+	CurrentPage *int              `json:"current_page,omitempty" nullable:"true" minimum:"0" maximum:"100000"`
 
 	CreatedAt      *exportRange `json:"created_at,omitempty" doc:"the same as time_of_generation_min and _max"`
 	Provider       commaText    `json:"ai_provider,omitempty" doc:"the same as ai_org"`
@@ -97,7 +102,7 @@ func (commaText) Schema(huma.Registry) *huma.Schema {
 // exportReceipt is the answer to a creation and to a change.
 type exportReceipt struct {
 	ID     string `json:"id" format:"uuid"`
-	Total  int64  `json:"total" doc:"rows that match now; the filters metadata, cost_*, weighted_feedback_*, trace_id, prompt_slug and ai_org_model do not count yet"`
+	Total  int64  `json:"total" doc:"rows that match now, on all pages"`
 	Object string `json:"object" enum:"export"`
 }
 
@@ -110,26 +115,46 @@ type exportFile struct {
 	SignedURL string `json:"signed_url" format:"uri"`
 }
 
-// exportView is an export as clients see it.
+// exportView is an export as clients see it. What is not in the contract is ours.
 // Source: contract/content-and-observability.yaml, LogExport.
 type exportView struct {
-	ID             string               `json:"id" format:"uuid"`
-	OrganisationID string               `json:"organisation_id" format:"uuid"`
-	WorkspaceID    string               `json:"workspace_id" format:"uuid"`
-	Filters        record.ExportFilters `json:"filters" doc:"under the names of this interface"`
-	Fields         []string             `json:"requested_data" nullable:"false"`
-	Status         record.ExportState   `json:"status" enum:"draft,in_progress,success,failed,stopped"`
-	Description    string               `json:"description"`
-	CreatedAt      resource.Stamp       `json:"created_at"`
-	LastUpdatedAt  resource.Stamp       `json:"last_updated_at"`
-	CreatedBy      string               `json:"created_by" format:"uuid" doc:"id of the user or of the API key"`
-	Object         string               `json:"object" enum:"export"`
+	ID             string                   `json:"id" format:"uuid"`
+	OrganisationID string                   `json:"organisation_id" format:"uuid"`
+	WorkspaceID    string                   `json:"workspace_id" format:"uuid"`
+	Filters        record.ExportFilters     `json:"filters" doc:"under the names of this interface"`
+	Fields         []string                 `json:"requested_data" nullable:"false"`
+	Format         record.ExportFormat      `json:"format" enum:"jsonl,parquet"`
+	Compression    record.ExportCompression `json:"compression" enum:"none,gzip,zstd"`
+	Status         record.ExportState       `json:"status" enum:"draft,in_progress,success,failed,stopped"`
+	Error          string                   `json:"error,omitempty" doc:"why it failed"`
+	RowsWritten    int64                    `json:"rows_written"`
+	RowsTotal      *int64                   `json:"rows_total" nullable:"true" doc:"rows that the file has in the end; null until they were counted"`
+	FileSize       int64                    `json:"file_size" doc:"bytes so far"`
+	Node           string                   `json:"node,omitempty" doc:"the gateway that runs it and has the file"`
+	StartedAt      *resource.Stamp          `json:"started_at" nullable:"true" doc:"of the last run; rows that began later are left out"`
+	FinishedAt     *resource.Stamp          `json:"finished_at" nullable:"true"`
+	ExpiresAt      *resource.Stamp          `json:"expires_at" nullable:"true" doc:"when the file is deleted"`
+	Description    string                   `json:"description"`
+	CreatedAt      resource.Stamp           `json:"created_at"`
+	LastUpdatedAt  resource.Stamp           `json:"last_updated_at"`
+	CreatedBy      string                   `json:"created_by" format:"uuid" doc:"id of the user or of the API key"`
+	Object         string                   `json:"object" enum:"export"`
 }
 
-func viewExport(_ context.Context, _ *resource.Call, r resource.Row[record.Export], _ bool) (exportView, error) {
+func (k kinds) viewExport(_ context.Context, _ *resource.Call, r resource.Row[record.Export], _ bool) (exportView, error) {
 	e := r.Value
-	return exportView{
-		ID: r.ID, OrganisationID: r.OrgID, WorkspaceID: r.WorkspaceID, Filters: e.Filters, Fields: e.Fields, Status: e.State, Description: e.Description,
+	v := exportView{
+		ID: r.ID, OrganisationID: r.OrgID, WorkspaceID: r.WorkspaceID, Filters: e.Filters, Fields: e.Fields, Format: cmp.Or(e.Format, record.ExportJSONL),
+		Compression: cmp.Or(e.Compression, record.ExportPlain), Status: e.State, Error: e.Run.Error, RowsWritten: e.Run.Mark.Rows, FileSize: e.Run.Mark.Bytes,
+		Node: e.Run.Node, StartedAt: resource.StampOf(&e.Run.Started), FinishedAt: resource.StampOf(&e.Run.Ended), Description: e.Description,
 		CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), CreatedBy: e.CreatedBy, Object: "export",
-	}, nil
+	}
+	if e.Run.Counted {
+		v.RowsTotal = &e.Run.Total
+	}
+	if e.State == record.ExportDone {
+		expires := e.Run.Ended.Add(k.ExportKeep)
+		v.ExpiresAt = resource.StampOf(&expires)
+	}
+	return v, nil
 }

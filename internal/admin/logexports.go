@@ -15,7 +15,8 @@ const exportFeature = "DATA_EXPORTS_ENABLED"
 var exportScopes = []access.Scope{access.LogsExport}
 
 // logExports are orders for rows of the log. All that is done with one needs the same
-// scope. A user key sees those of its user alone.
+// scope. A user key sees those of its user alone. What runs them is an adapter of its own
+// (logstore/export), which takes an order up when its state says so.
 // Source: contract/content-and-observability.md section 8.
 func (k kinds) logExports() resource.Resource {
 	receipt := &resource.Receipt[record.Export]{Shape: exportReceipt{}, Make: k.receiveExport}
@@ -33,33 +34,17 @@ func (k kinds) logExports() resource.Resource {
 		},
 		Guard:   guardExport,
 		Prepare: prepareExport,
-		Index: func(r *resource.Row[record.Export]) []resource.IndexEntry {
-			if r.Value.UserID == "" {
-				return nil
-			}
-			return []resource.IndexEntry{{Name: "user", Value: r.Value.UserID}}
-		},
-		View: viewExport, Receipt: receipt, Done: receipt,
+		Index:   indexExport,
+		View:    k.viewExport, Receipt: receipt, Done: receipt,
 		Actions: []resource.Action[record.Export]{
-			{Name: "start", Path: "/start", Method: http.MethodPost, ID: "startLogExport", Summary: "Start a log export", Answer: exportTask{}, Run: noExports},
-			{Name: "cancel", Path: "/cancel", Method: http.MethodPost, ID: "cancelLogExport", Summary: "Stop a log export", Answer: exportTask{}, Run: noExports},
+			{Name: "start", Path: "/start", Method: http.MethodPost, ID: "startLogExport", Summary: "Start a log export, or one that failed again", Answer: exportTask{}, Run: k.startExport},
+			{Name: "cancel", Path: "/cancel", Method: http.MethodPost, ID: "cancelLogExport", Summary: "Stop a log export for good", Answer: exportTask{}, Run: k.cancelExport},
 			{
-				Name: "download", Path: "/download", Method: http.MethodGet, ID: "downloadLogExport", Summary: "Get the address of the file of a log export", Answer: exportFile{},
-				Read: func(context.Context, *resource.Call, resource.Row[record.Export]) (any, error) {
-					return nil, errNoExports()
-				},
+				Name: "download", Path: "/download", Method: http.MethodGet, ID: "downloadLogExport", Summary: "Get an address of the file of a log export that is good for an hour",
+				Answer: exportFile{}, Watched: true, Read: k.linkExport,
 			},
 		},
 	}
-}
-
-// errNoExports is the refusal of what needs the engine that writes files of exports.
-func errNoExports() error {
-	return fault.New(fault.NotSupported, "this gateway keeps orders for log exports, but does not run them yet; read the rows with GET /logs")
-}
-
-func noExports(context.Context, resource.Tx, *resource.Call, *resource.Edit[record.Export]) (any, error) {
-	return nil, errNoExports()
 }
 
 // exportsOf is the user to whose exports a caller is bound; empty for none.
@@ -69,6 +54,16 @@ func exportsOf(c *resource.Call, workspaceID string) string {
 		return p.UserID
 	}
 	return ""
+}
+
+func indexExport(r *resource.Row[record.Export]) (index []resource.IndexEntry) {
+	if r.Value.UserID != "" {
+		index = append(index, resource.IndexEntry{Name: "user", Value: r.Value.UserID})
+	}
+	if r.Value.State == record.ExportRunning {
+		index = append(index, resource.IndexEntry{Name: record.ExportNodeIndex, Value: r.Value.Run.Node})
+	}
+	return index
 }
 
 func guardExport(_ context.Context, c *resource.Call, r *resource.Row[record.Export]) error {
@@ -118,6 +113,9 @@ func prepareExport(ctx context.Context, c *resource.Call, ch *resource.Edit[reco
 		return err
 	}
 	e.Filters = f
+	if err := deniedField(ctx, c, e.Fields); err != nil {
+		return err
+	}
 	if f.Workspace == "" {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"sluice/internal/mcp"
 	"sluice/internal/prompt"
 	"sluice/internal/quota"
+	"sluice/internal/record"
 	"sluice/internal/resource"
 	"sluice/internal/routing"
 	"sluice/internal/tenant"
@@ -36,7 +37,7 @@ var contents = []struct{ kind, title string }{
 }
 
 // fixtures go with a workspace in any case.
-var fixtures = []string{keys.Kind, tenant.MemberKind, quota.RateLimitKind, quota.UsageLimitKind, prompt.CollectionKind, prompt.LabelKind, prompt.VersionKind, prompt.PartialVersionKind, mcp.ConnectionKind}
+var fixtures = []string{keys.Kind, tenant.MemberKind, quota.RateLimitKind, quota.UsageLimitKind, prompt.CollectionKind, prompt.LabelKind, prompt.VersionKind, prompt.PartialVersionKind, mcp.ConnectionKind, record.ExportKind}
 
 // keepWorkspace refuses to archive the default workspace, one that was not named
 // rightly, and one in which something is left.

@@ -61,6 +61,7 @@ type world struct {
 	keys     map[string]string // raw, by caller
 	describe *described
 	logs     *memoryLogs
+	exports  *exports
 	asks     func(r *http.Request) (*access.Principal, error) // who calls, instead of what the store says; may be nil
 	wakes    int
 	draining atomic.Bool // the program is about to stop: nobody follows the log for long
@@ -114,6 +115,7 @@ func newWorldOn(t *testing.T, st *store.Store, served resource.Store) *world {
 	logs := &memoryLogs{feedback: st}
 	w.logs = logs
 	w.found(t, logs)
+	w.exports = newExports(t, w, st, logs)
 	meters := admin.Meters(st)
 	if own, ok := served.(admin.Meters); ok {
 		meters = own
@@ -127,7 +129,7 @@ func newWorldOn(t *testing.T, st *store.Store, served resource.Store) *world {
 		Deployments: map[deployment.Type]int{deployment.Production: 1}, Outside: &http.Client{Transport: newOutside(t)},
 		Draining: w.draining.Load,
 		Secrets:  managers{}, MCPURL: "https://mcp.example.com",
-		Specs: specs, Guard: netguard.New([]string{"llm.corp"}), Limits: routing.DefaultLimits(), Logs: logs, Journal: logs, Models: models, Rerate: rerate.New(rerate.Parts{Logs: logs, Journal: logs, Prices: catalog.NewBook(models), Accounts: func() rerate.Accounts { return noAccounts{} }, Clock: w.clock}), BodyLogBytes: 4 << 10,
+		Specs: specs, Guard: netguard.New([]string{"llm.corp"}), Limits: routing.DefaultLimits(), Logs: logs, Exports: w.exports, ExportKeep: exportKeep, Journal: logs, Models: models, Rerate: rerate.New(rerate.Parts{Logs: logs, Journal: logs, Prices: catalog.NewBook(models), Accounts: func() rerate.Accounts { return noAccounts{} }, Clock: w.clock}), BodyLogBytes: 4 << 10,
 		Breakers: func(place string) []routing.BreakerState {
 			return []routing.BreakerState{{Scope: place + "/pc-main", Config: "9f86d081884c7d65", Path: "config.targets[0]", State: routing.StateOpen, Failures: 4, OpenedAt: began, ClosesAt: began.Add(time.Minute)}}
 		},
@@ -294,6 +296,7 @@ var (
 	someSession   = regexp.MustCompile(`ses_[A-Za-z0-9_-]{43}`)
 	someInvite    = regexp.MustCompile(`token=([A-Za-z0-9_-]{43})`)
 	someMask      = regexp.MustCompile(`"key": "(sk\*{5}[A-Za-z0-9]{3})"`)
+	someLink      = regexp.MustCompile(`signature=([A-Za-z0-9_-]{43})`)
 	someName      = regexp.MustCompile(`<[a-z0-9-]+>`)
 )
 
@@ -327,6 +330,7 @@ func (n *names) hide(s string) string {
 	n.meet(s, someID, "id", 0)
 	n.meet(s, someHash, "hash", 1)
 	n.meet(s, someSignature, "signature", 1)
+	n.meet(s, someLink, "link", 1)
 	n.meet(s, someSlug, "slug", 1)
 	n.meet(s, cursor, "cursor", 1)
 	values := make([]string, 0, len(n.named))

@@ -28,7 +28,7 @@ func (a *App) buildAdmin(context.Context) error {
 		Box:       a.box,
 		Hasher:    a.hasher,
 		Identify:  a.identify,
-		Wake:      a.applyNow,
+		Wake:      func() { a.applyNow(); a.exports.Wake() },
 		Clock:     a.clock,
 		Log:       a.log,
 		Version:   a.version,
@@ -44,9 +44,11 @@ func (a *App) buildAdmin(context.Context) error {
 		Rerate: rerate.New(rerate.Parts{
 			Logs: a.logs, Journal: a.journal, Prices: a.prices, Accounts: func() rerate.Accounts { return a.directory.Current() }, Clock: a.clock,
 		}),
-		Breakers: a.breakersOf,
-		Draining: a.draining.Load,
-		Outside:  a.client.HTTPClient(),
+		Exports:    a.exported,
+		ExportKeep: a.exportKeep(),
+		Breakers:   a.breakersOf,
+		Draining:   a.draining.Load,
+		Outside:    a.client.HTTPClient(),
 		Deployments: map[deployment.Type]int{
 			deployment.Production: a.set.Deployments.MaxProduction, deployment.NonProduction: a.set.Deployments.MaxNonProduction,
 		},

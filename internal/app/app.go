@@ -32,6 +32,7 @@ import (
 	"sluice/internal/live"
 	"sluice/internal/logstore"
 	"sluice/internal/logstore/duckdb"
+	"sluice/internal/logstore/export"
 	"sluice/internal/logstore/feedback"
 	"sluice/internal/logstore/objects"
 	"sluice/internal/provider"
@@ -73,6 +74,8 @@ type App struct {
 	logs      *logstore.Store
 	bucket    *objects.Bucket // of bodies; nil when they are kept in files
 	feedback  *feedback.Follower
+	exports   *export.Runner // of the log
+	exported  exportFiles    // what they write
 	specs     *provider.Table
 	guard     *netguard.Guard
 	engine    *routing.Engine
@@ -119,7 +122,7 @@ func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) 
 		}
 	}()
 	for _, step := range [...]func(context.Context) error{
-		a.lockData, a.openData, a.openStore, a.foundDeployment, a.startDemo, a.openLogs, a.openLimits, a.openLedger, a.openDirectory, a.openProviders, a.openCatalog, a.buildGateway, a.buildAdmin, a.buildMetrics, a.openTelemetry, a.openListener,
+		a.lockData, a.openData, a.openStore, a.foundDeployment, a.startDemo, a.openLogs, a.openExports, a.openLimits, a.openLedger, a.openDirectory, a.openProviders, a.openCatalog, a.buildGateway, a.buildAdmin, a.buildMetrics, a.openTelemetry, a.openListener,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -303,6 +306,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.add("retention", a.retain)
 	g.add("live copy", a.directory.Run)
 	g.add("worker", a.worker.Run)
+	g.add("log exports", a.exports.Run)
 	g.add("listener", a.serve)
 	return g.run(ctx)
 }

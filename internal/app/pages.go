@@ -52,6 +52,7 @@ func (a *App) buildMetrics(context.Context) error {
 	a.catalogMetrics()
 	a.ledgerMetrics()
 	a.storeMetrics()
+	a.exportMetrics()
 	m.Register(breakers{a})
 	if a.bucket != nil {
 		m.Register(a.bucket)

@@ -22,6 +22,13 @@ type Logs struct {
 	// shown.
 	MetricsRetentionDisplay int `env:"METRICS_RETENTION_DISPLAY" envDefault:"365" range:"1..3650"`
 
+	// ExportRetentionDays is after how many days the file of a log export is deleted.
+	ExportRetentionDays int `env:"LOG_EXPORT_RETENTION_DAYS" envDefault:"7" range:"1..365"`
+
+	// ExportMaxMB bounds the files of log exports on this node, all together, in MiB. An
+	// export that would pass it fails and says so.
+	ExportMaxMB int `env:"LOG_EXPORT_MAX_MB" envDefault:"10240" range:"1..1048576"`
+
 	// JournalSync is how often the journal is forced to disk. A crash of the program
 	// loses nothing; a power cut loses at most this much.
 	JournalSync time.Duration `env:"JOURNAL_SYNC_INTERVAL" envDefault:"1000" range:"10..60000"`

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -14,7 +15,9 @@ const ExportKind = "log_export"
 // Source: contract/content-and-observability.yaml, enums.log_export_status.
 type ExportState string
 
-// The states. A draft may be changed; what was stopped or failed may be started again.
+// The states. A draft may be changed and started; what failed may be started again; what
+// was stopped, or is done, is final.
+// Source: contract/content-and-observability.md section 8.
 const (
 	ExportDraft   ExportState = "draft"
 	ExportRunning ExportState = "in_progress"
@@ -26,17 +29,22 @@ const (
 // Limits of an export. Source: contract/content-and-observability.md section 8.
 const (
 	MaxExportRows = 50_000
+	maxExportPage = 100_000
 	maxExportText = 500 // bytes of the description
 )
 
-// Export is an order for rows of the log: which of them, and which of their fields.
+// Export is an order for rows of the log: which of them, and which of their fields; and,
+// once it was started, how far its run is.
 type Export struct {
-	Filters     ExportFilters `json:"filters"`
-	Fields      []string      `json:"requested_data"` // of ExportFields, each once
-	Description string        `json:"description,omitempty"`
-	State       ExportState   `json:"state"`
-	CreatedBy   string        `json:"created_by"`        // user or key
-	UserID      string        `json:"user_id,omitempty"` // whose key or session made it
+	Filters     ExportFilters     `json:"filters"`
+	Fields      []string          `json:"requested_data"` // of ExportFields, each once
+	Format      ExportFormat      `json:"format,omitempty"`
+	Compression ExportCompression `json:"compression,omitempty"`
+	Description string            `json:"description,omitempty"`
+	State       ExportState       `json:"state"`
+	CreatedBy   string            `json:"created_by"`        // user or key
+	UserID      string            `json:"user_id,omitempty"` // whose key or session made it
+	Run         ExportRun         `json:"run"`
 }
 
 // Validate refuses, with fault.InvalidParameter naming the field, what cannot be
@@ -44,9 +52,7 @@ type Export struct {
 func (e *Export) Validate() error {
 	fields := make([]string, 0, len(e.Fields))
 	for _, f := range e.Fields {
-		if name, ok := exportFieldNames[f]; ok {
-			f = name
-		}
+		f = ExportFieldName(f)
 		if !slices.Contains(ExportFields, f) {
 			return fault.New(fault.InvalidParameter, "the fields are "+strings.Join(ExportFields, ", ")).At("requested_data")
 		}
@@ -61,7 +67,22 @@ func (e *Export) Validate() error {
 		return fault.Newf(fault.InvalidParameter, "the description has at most %d bytes", maxExportText).At("description")
 	}
 	e.Fields = fields
+	if err := e.validateFile(); err != nil {
+		return err
+	}
 	return e.Filters.Validate()
+}
+
+// validateFile checks the form of the file, and fills in what is usual.
+func (e *Export) validateFile() error {
+	e.Format, e.Compression = cmp.Or(e.Format, ExportJSONL), cmp.Or(e.Compression, ExportPlain)
+	switch {
+	case e.Format != ExportJSONL && e.Format != ExportParquet:
+		return fault.New(fault.InvalidParameter, "the formats are jsonl and parquet").At("format")
+	case e.Compression != ExportPlain && e.Compression != ExportGzip && e.Compression != ExportZstd:
+		return fault.New(fault.InvalidParameter, "the compressions are none, gzip and zstd").At("compression")
+	}
+	return nil
 }
 
 // ExportFields are the fields that a row of an export may have.
@@ -80,6 +101,9 @@ func ExportFieldAliases() []string {
 	slices.Sort(names)
 	return names
 }
+
+// ExportFieldName is the name in ExportFields of what may be called otherwise.
+func ExportFieldName(name string) string { return cmp.Or(exportFieldNames[name], name) }
 
 var exportFieldNames = map[string]string{
 	"ai_provider": "ai_org", "request_tokens": "req_units", "response_tokens": "res_units", "total_tokens": "total_units", "status_code": "response_status_code",

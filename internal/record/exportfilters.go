@@ -169,8 +169,8 @@ func (f *ExportFilters) Validate() error {
 	if p := f.PageSize; p != nil && (*p < 1 || *p > MaxExportRows) {
 		return fault.Newf(fault.InvalidParameter, "a page has 1 to %d rows", MaxExportRows).At("filters.page_size")
 	}
-	if p := f.CurrentPage; p != nil && *p < 0 {
-		return badFilter("current_page", "the first page is 0")
+	if p := f.CurrentPage; p != nil && (*p < 0 || *p > maxExportPage) {
+		return fault.Newf(fault.InvalidParameter, "pages are 0 to %d", maxExportPage).At("filters.current_page")
 	}
 	return f.ranges()
 }
@@ -228,6 +228,19 @@ func (f *ExportFilters) Query(orgID, workspaceID string) Query {
 		Total: Range{f.TotalMin, f.TotalMax}, Input: Range{f.InputMin, f.InputMax}, Output: Range{f.OutputMin, f.OutputMax},
 		Cost: Range{nanoOf(f.CostMin), nanoOf(f.CostMax)}, Weighted: FloatRange{f.WeightedMin, f.WeightedMax}, Newest: true,
 	}
+}
+
+// Page says which rows of those that match an export takes: how many are passed over, and
+// how many it has at most.
+func (f *ExportFilters) Page() (offset, rows int64) {
+	rows = MaxExportRows
+	if f.PageSize != nil {
+		rows = int64(*f.PageSize)
+	}
+	if f.CurrentPage != nil {
+		offset = int64(*f.CurrentPage) * rows
+	}
+	return offset, rows
 }
 
 // nanoOf is an amount of US cents, at least 0, in nano-dollars; nil for nil.

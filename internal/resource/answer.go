@@ -61,6 +61,10 @@ func (e *Engine) reply(ctx context.Context, w http.ResponseWriter, c *Call, answ
 		e.stream(ctx, w, c, s)
 		return
 	}
+	if f, ok := answer.(*File); ok && err == nil {
+		e.file(w, c, f)
+		return
+	}
 	status := http.StatusOK
 	if err != nil {
 		f := fault.From(err)

@@ -75,7 +75,10 @@ func (e *Engine) describe(op Operation) *schema {
 		"default": {Description: "refused", Content: jsonContent(reg.Schema(refusal, true, ""))},
 	}
 	if op.Stream != "" {
-		d.Responses["200"].Content = map[string]*huma.MediaType{op.Stream: {Schema: &huma.Schema{Type: huma.TypeString}}}
+		d.Responses["200"].Content = map[string]*huma.MediaType{}
+		for kind := range strings.SplitSeq(op.Stream, ", ") {
+			d.Responses["200"].Content[kind] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+		}
 	}
 	e.doc.AddOperation(d)
 	return body

@@ -101,6 +101,8 @@ type Action[T any] struct {
 	// Read replaces Run in an action that changes nothing; Method is GET, or POST where
 	// something outside is tried.
 	Read func(ctx context.Context, c *Call, r Row[T]) (any, error)
+	// Watched makes a Read leave a row in the audit trail, without which it fails.
+	Watched bool
 }
 
 // scopes are what the caller needs one of for an action.

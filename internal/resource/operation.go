@@ -51,7 +51,8 @@ type Operation struct {
 	Anywhere bool
 	Answer   any // zero value of the type of the answer; nil means {}
 	// Stream is the content type of an answer that is no JSON object, such as
-	// "application/x-ndjson": Run then returns a Stream.
+	// "application/x-ndjson": Run then returns a Stream, or a *File of one
+	// of the types that are listed here with ", " between them.
 	Stream string
 	// Bare serves the path also without a version before it.
 	Bare bool

@@ -140,7 +140,16 @@ func (k *Kind[T, V]) reader(a *Action[T]) func(context.Context, *Call) (any, err
 		if err != nil {
 			return nil, err
 		}
-		return a.Read(ctx, c, *r)
+		if !a.Watched {
+			return a.Read(ctx, c, *r)
+		}
+		var answer any
+		err = c.engine.change(ctx, c, func(Tx) (err error) {
+			c.Target(r.Record) // a transaction begins with an empty trail
+			answer, err = a.Read(ctx, c, *r)
+			return err
+		})
+		return answer, err
 	}
 }
 

@@ -103,7 +103,9 @@ func (k *Kind[T, V]) actionRoute(a *Action[T]) Operation {
 		Query: append(k.placeParams(), a.Query...), Body: a.Body, Optional: a.Optional, Answer: a.Answer, Scopes: k.scopes(a.scope(), nil), Anywhere: true,
 	}
 	if a.Read != nil {
-		op.Run = k.reader(a)
+		if op.Run = k.reader(a); a.Watched {
+			op.Audited, op.Action = k.Audited, a.Name
+		}
 		return op
 	}
 	op.Audited, op.Action, op.Run = k.Audited, a.Name, k.actor(a)

@@ -17,6 +17,7 @@ import (
 type Box struct {
 	current keyID
 	keys    map[keyID]cipher.AEAD
+	signers [][]byte // keys of Sign, the current one first
 }
 
 type keyID [4]byte
@@ -46,6 +47,11 @@ func NewBox(secrets ...[]byte) (*Box, error) {
 			b.current = id
 		}
 		b.keys[id] = aead
+		signer, err := signKey(s)
+		if err != nil {
+			return nil, err
+		}
+		b.signers = append(b.signers, signer)
 	}
 	return b, nil
 }

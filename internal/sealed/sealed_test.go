@@ -65,3 +65,35 @@ func TestBox(t *testing.T) {
 		t.Error("a short key was taken")
 	}
 }
+
+func TestSign(t *testing.T) {
+	t.Parallel()
+	old, err := sealed.NewBox([]byte("an old key of 22 bytes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := sealed.NewBox([]byte("a new key of 22 bytes!"), []byte("an old key of 22 bytes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mac := old.Sign([]byte("file 1"), "export")
+	for name, c := range map[string]struct {
+		box              *sealed.Box
+		message, context string
+		mac              []byte
+		good             bool
+	}{
+		"as signed":         {old, "file 1", "export", mac, true},
+		"under an older":    {both, "file 1", "export", mac, true},
+		"another message":   {old, "file 2", "export", mac, false},
+		"another context":   {old, "file 1", "exports", mac, false},
+		"moved by a letter": {old, "tfile 1", "expor", mac, false},
+		"cut":               {old, "file 1", "export", mac[:31], false},
+		"none":              {old, "file 1", "export", nil, false},
+		"of a key unknown":  {old, "file 1", "export", both.Sign([]byte("file 1"), "export"), false},
+	} {
+		if c.box.Signed([]byte(c.message), c.mac, c.context) != c.good {
+			t.Errorf("%s: want %v", name, c.good)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package admin_test
+
+import (
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"sluice/internal/admin"
+	"sluice/internal/fault"
+	"sluice/internal/logstore/export"
+	"sluice/internal/store"
+)
+
+// exportKeep is how long the worlds keep files of log exports.
+const exportKeep = 7 * 24 * time.Hour
+
+// exports run the log exports of a world, when they are told to.
+type exports struct {
+	dir, node string
+	files     *export.Files
+	runner    *export.Runner
+}
+
+func newExports(t *testing.T, w *world, st *store.Store, logs *memoryLogs) *exports {
+	t.Helper()
+	e := &exports{dir: t.TempDir(), node: w.id("node")}
+	var err error
+	if e.files, err = export.Open(e.dir, 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	e.runner = export.New(export.Parts{
+		Store: st, Logs: logs, Files: e.files, Columns: admin.ExportColumns, Node: e.node, Keep: exportKeep, Clock: w.clock, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	return e
+}
+
+// OpenExport implements admin.ExportFiles.
+func (e *exports) OpenExport(id string) (io.ReadSeekCloser, error) {
+	f, err := e.files.Read(id)
+	if err != nil {
+		return nil, fault.New(fault.NotFound, "the file is gone").Because(err)
+	}
+	return f, nil
+}
+
+// Node implements admin.ExportFiles.
+func (e *exports) Node() string { return e.node }
+
+// lay puts a file where that of an export would be.
+func (e *exports) lay(t *testing.T, id string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(e.dir, id), []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run does what there is to do.
+func (e *exports) run(t *testing.T) {
+	t.Helper()
+	if err := e.runner.Turn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,98 @@
+package admin
+
+import (
+	"context"
+	"io"
+	"slices"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/record"
+	"sluice/internal/resource"
+)
+
+// ExportFiles are the files of the log exports of this node.
+type ExportFiles interface {
+	// OpenExport opens a file, which the caller closes: fault.NotFound when this node has
+	// none of that name.
+	OpenExport(id string) (io.ReadSeekCloser, error)
+	// Node names this node.
+	Node() string
+}
+
+// startExport hands an order to the node that serves the call: it has the rows.
+func (k kinds) startExport(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[record.Export]) (any, error) {
+	e := &ch.New.Value
+	if e.State != record.ExportDraft && e.State != record.ExportFailed {
+		return nil, fault.Newf(fault.InvalidRequest, "a draft can be started, or an export that failed; this one is in the state %s", e.State)
+	}
+	if err := deniedField(ctx, c, e.Fields); err != nil {
+		return nil, err
+	}
+	node := k.Exports.Node()
+	running, err := tx.Count(ctx, resource.Query{
+		Kind: record.ExportKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Index: []resource.IndexEntry{{Name: record.ExportNodeIndex, Value: node}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if running >= record.MaxRunningExports {
+		return nil, fault.Newf(fault.Conflict, "%d log exports are under way; wait for one to end, or cancel one", running)
+	}
+	e.State, e.Run = record.ExportRunning, record.ExportRun{ID: ident.NewID(), Node: node, Started: c.Now}
+	if c.Principal.SeesOwnDataOnly(ch.New.WorkspaceID) {
+		e.Run.Only = c.Principal.UserID
+	}
+	return exportTask{"the export is under way; read it to see how far it is", "export"}, nil
+}
+
+// cancelExport stops a run. Whoever writes the file finds out at its next part.
+func (k kinds) cancelExport(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[record.Export]) (any, error) {
+	e := &ch.New.Value
+	if e.State != record.ExportRunning {
+		return nil, fault.Newf(fault.InvalidRequest, "only an export that is under way can be stopped; this one is in the state %s", e.State)
+	}
+	e.State, e.Run.Ended = record.ExportStopped, c.Now
+	return exportTask{"the export was stopped", "export"}, nil
+}
+
+// deniedField refuses, with fault.Forbidden, fields that the organisation lets nobody export.
+// Source: contract/identity-and-governance.yaml, Organisation.export_settings.
+func deniedField(ctx context.Context, c *resource.Call, fields []string) error {
+	org, err := own(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, name := range fields {
+		same := func(denied string) bool { return record.ExportFieldName(denied) == record.ExportFieldName(name) }
+		if slices.ContainsFunc(org.Value.Exports.DeniedFields, same) {
+			return fault.Newf(fault.Forbidden, "the organisation does not let %s be exported (export_settings.deniedFields)", name).At("requested_data")
+		}
+	}
+	return nil
+}
+
+// mayDownload refuses what the file holds and the caller may not have, whoever started the
+// export: others' rows, and fields that were denied since.
+func mayDownload(ctx context.Context, c *resource.Call, r *resource.Row[record.Export]) error {
+	e := &r.Value
+	if c.Principal.SeesOwnDataOnly(r.WorkspaceID) && e.Run.Only != c.Principal.UserID {
+		return fault.New(fault.Forbidden, "the file holds rows of other people, which you may not see; make an export of your own")
+	}
+	return deniedField(ctx, c, e.Fields)
+}
+
+// ready refuses an export without a file: one that was not done, or whose file had its time.
+func (k kinds) ready(r *resource.Row[record.Export], now time.Time) error {
+	e := &r.Value
+	switch {
+	case e.State != record.ExportDone:
+		return fault.Newf(fault.InvalidRequest, "there is a file in the state success, and this export is in the state %s", e.State)
+	case !now.Before(e.Run.Ended.Add(k.ExportKeep)):
+		return fault.New(fault.NotFound, "the file was deleted, because its time was over (LOG_EXPORT_RETENTION_DAYS); make another export")
+	case e.Run.Node != k.Exports.Node():
+		return fault.Newf(fault.NotFound, "the file lies on another node, %s; ask that one", e.Run.Node)
+	}
+	return nil
+}

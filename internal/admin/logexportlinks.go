@@ -1,0 +1,98 @@
+package admin
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/record"
+	"sluice/internal/resource"
+)
+
+const (
+	// exportLinkLife is how long an address of a file is good.
+	// Source: contract/content-and-observability.md section 8.
+	exportLinkLife = time.Hour
+
+	exportLinkContext = "address of a log export"
+)
+
+// linkExport makes an address of the file, for whoever has it.
+func (k kinds) linkExport(ctx context.Context, c *resource.Call, r resource.Row[record.Export]) (any, error) {
+	if err := mayDownload(ctx, c, &r); err != nil {
+		return nil, err
+	}
+	if err := k.ready(&r, c.Now); err != nil {
+		return nil, err
+	}
+	content, err := k.Exports.OpenExport(r.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := content.Close(); err != nil {
+		return nil, err
+	}
+	expires := strconv.FormatInt(c.Now.Add(exportLinkLife).Unix(), 10)
+	q := url.Values{"expires": {expires}, "signature": {base64.RawURLEncoding.EncodeToString(k.Box.Sign(linkText(r.ID, expires), exportLinkContext))}}
+	return exportFile{k.ConsoleURL + "/v1/logs/exports/" + r.ID + "/file?" + q.Encode()}, nil
+}
+
+// linkText is what is signed of an address.
+func linkText(id, expires string) []byte { return []byte(id + " " + expires) }
+
+// exportFiles is where the addresses lead. The signature stands for the caller's rights.
+func (k kinds) exportFiles() resource.Resource {
+	return resource.Operations{{
+		Method: http.MethodGet, Path: "/logs/exports/{exportId}/file", ID: "readLogExportFile", Summary: "Read the file of a log export, at an address that downloadLogExport made",
+		Tag: "Log exports", Feature: exportFeature, Public: true, Stream: "application/x-ndjson, application/gzip, application/zstd, application/vnd.apache.parquet",
+		Params: []resource.Param{{Name: "exportId", Doc: "id of the log export", Format: "uuid"}},
+		Query: []resource.Param{
+			{Name: "expires", Doc: "Unix time", Type: "integer", Required: true},
+			{Name: "signature", Doc: "of the address", MaxLength: 64, Required: true},
+		},
+		Run: k.readExport,
+	}}
+}
+
+func (k kinds) readExport(ctx context.Context, c *resource.Call) (any, error) {
+	id, expires := c.Path("exportId"), c.Query("expires")
+	signature, err := base64.RawURLEncoding.DecodeString(c.Query("signature"))
+	if err != nil || !ident.ValidID(id) || !k.Box.Signed(linkText(id, expires), signature, exportLinkContext) {
+		return nil, fault.New(fault.Forbidden, "this is no address that the gateway made; get one from GET /v1/logs/exports/{exportId}/download").At("signature")
+	}
+	if c.Now.Unix() >= int64(c.Int("expires")) {
+		return nil, fault.New(fault.Forbidden, "the address is no longer good; get another one from GET /v1/logs/exports/{exportId}/download").At("expires")
+	}
+	row, err := live[record.Export](ctx, c.Reader, record.ExportKind, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := k.ready(row, c.Now); err != nil {
+		return nil, err
+	}
+	content, err := k.Exports.OpenExport(id)
+	if err != nil {
+		return nil, err
+	}
+	name, kind := exportFileName(row)
+	return &resource.File{Name: name, Type: kind, Changed: row.Value.Run.Ended, Content: content}, nil
+}
+
+// exportFileName is under which a file is saved, and its content type.
+func exportFileName(r *resource.Row[record.Export]) (name, kind string) {
+	name = "log-export-" + r.ID
+	switch e := &r.Value; {
+	case e.Format == record.ExportParquet:
+		return name + ".parquet", "application/vnd.apache.parquet"
+	case e.Compression == record.ExportGzip:
+		return name + ".jsonl.gz", "application/gzip"
+	case e.Compression == record.ExportZstd:
+		return name + ".jsonl.zst", "application/zstd"
+	}
+	return name + ".jsonl", "application/x-ndjson"
+}

@@ -1,0 +1,109 @@
+package admin
+
+import (
+	"encoding/json"
+	"strings"
+
+	"sluice/internal/record"
+)
+
+// ExportColumns are the columns of fields of record.ExportFields, in the order in which they
+// are asked for. What a row has not is null.
+// Source: contract/content-and-observability.yaml, enums.log_export_field.
+func ExportColumns(fields []string) []record.ExportColumn {
+	columns := make([]record.ExportColumn, 0, len(fields))
+	for _, name := range fields {
+		if c, ok := exportColumns[name]; ok {
+			c.Name = name
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
+// exportColumns has a line for every field. Units are those of GET /logs: US cents,
+// milliseconds, tokens.
+var exportColumns = map[string]record.ExportColumn{
+	"id":                   textColumn(func(a *record.Attempt) string { return a.ID }),
+	"trace_id":             textColumn(func(a *record.Attempt) string { return a.TraceID }),
+	"created_at":           {Type: record.ExportTime, Of: func(a *record.Attempt) any { return a.Started }},
+	"request":              {Type: record.ExportJSON, Bodies: true, Of: requestCell},
+	"response":             {Type: record.ExportJSON, Bodies: true, Of: responseCell},
+	"is_success":           {Type: record.ExportFlag, Of: func(a *record.Attempt) any { return a.Status >= 200 && a.Status <= 299 }},
+	"ai_org":               textColumn(func(a *record.Attempt) string { return a.Provider }),
+	"ai_model":             textColumn(func(a *record.Attempt) string { return a.Model }),
+	"req_units":            countColumn(func(a *record.Attempt) int64 { return a.Usage.InputTokens }),
+	"res_units":            countColumn(func(a *record.Attempt) int64 { return a.Usage.OutputTokens }),
+	"total_units":          countColumn((*record.Attempt).Tokens),
+	"request_url":          textColumn(func(a *record.Attempt) string { return a.Path }),
+	"cost":                 {Type: record.ExportAmount, Of: costCell},
+	"cost_currency":        textColumn(func(*record.Attempt) string { return "USD" }),
+	"response_time":        countColumn(func(a *record.Attempt) int64 { return a.Duration.Milliseconds() }),
+	"response_status_code": countColumn(func(a *record.Attempt) int64 { return int64(a.Status) }),
+	"mode":                 textColumn(modeOf),
+	"config":               textColumn(func(a *record.Attempt) string { return a.ConfigID }),
+	"prompt_slug":          textColumn(func(a *record.Attempt) string { return a.PromptSlug }),
+	"metadata":             {Type: record.ExportJSON, Of: metadataCell},
+}
+
+func textColumn(of func(*record.Attempt) string) record.ExportColumn {
+	return record.ExportColumn{Type: record.ExportText, Of: func(a *record.Attempt) any {
+		if v := of(a); v != "" {
+			return v
+		}
+		return nil
+	}}
+}
+
+func countColumn(of func(*record.Attempt) int64) record.ExportColumn {
+	return record.ExportColumn{Type: record.ExportCount, Of: func(a *record.Attempt) any { return of(a) }}
+}
+
+// costCell is null when there is no price.
+func costCell(a *record.Attempt) any {
+	if nano, known := a.Cost(); known {
+		return cents(nano)
+	}
+	return nil
+}
+
+// modeOf is the strategy that chose the target, as far as the log says: "single" where there
+// was one target.
+func modeOf(a *record.Attempt) string {
+	if a.TargetPath == "" || strings.Contains(a.TargetPath, "targets[") {
+		return ""
+	}
+	return "single"
+}
+
+func metadataCell(a *record.Attempt) any {
+	if len(a.Metadata) == 0 {
+		return nil
+	}
+	return cell(a.Metadata)
+}
+
+// requestCell and responseCell are as GET /logs/{logId} shows them; null when bodies were
+// not kept, or are gone.
+func requestCell(a *record.Attempt) any {
+	if len(a.Request.Bytes) == 0 {
+		return nil
+	}
+	return cell(objectOf(a, "").Request)
+}
+
+func responseCell(a *record.Attempt) any {
+	if len(a.Response.Bytes) == 0 {
+		return nil
+	}
+	return cell(objectOf(a, "").Response)
+}
+
+// cell is a value as JSON. None of ours fails to be.
+func cell(v any) any {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	return json.RawMessage(b)
+}

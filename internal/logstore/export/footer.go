@@ -1,0 +1,111 @@
+package export
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// parquetMagic ends a Parquet file, behind the length of its footer in four bytes.
+const (
+	parquetMagic = "PAR1"
+	tailBytes    = 8
+
+	maxFooter = 64 << 20 // bytes of the footer of a part
+)
+
+// errFooter is that a file does not consist of parts as we write them.
+var errFooter = errors.New("the parts of the file cannot be read back")
+
+// footerOf is the footer that joins the parts of a file of so many bytes, to be written
+// behind them; empty where there is one part, whose own footer does. The indexes of pages
+// are left out, because what they say holds for a part alone.
+// Source: https://parquet.apache.org/docs/file-format, 2025.
+func footerOf(file io.ReaderAt, size int64) ([]byte, error) {
+	whole, begins, err := readFooter(file, size)
+	if err != nil || begins == 0 {
+		return nil, err
+	}
+	parts := [][]format.RowGroup{moved(whole.RowGroups, begins)}
+	for begins > 0 {
+		var part format.FileMetaData
+		if part, begins, err = readFooter(file, begins); err != nil {
+			return nil, err
+		}
+		whole.NumRows += part.NumRows
+		parts = append(parts, moved(part.RowGroups, begins))
+	}
+	slices.Reverse(parts)
+	whole.RowGroups, whole.KeyValueMetadata = slices.Concat(parts...), nil
+	if len(whole.RowGroups) > math.MaxInt16 {
+		return nil, fmt.Errorf("%d row groups are more than a Parquet file can have", len(whole.RowGroups))
+	}
+	for i := range whole.RowGroups {
+		whole.RowGroups[i].Ordinal = int16(i)
+	}
+	out, err := thrift.Marshal(new(thrift.CompactProtocol), &whole)
+	if err != nil {
+		return nil, err
+	}
+	return append(binary.LittleEndian.AppendUint32(out, uint32(len(out))), parquetMagic...), nil
+}
+
+// readFooter reads the footer of the part that ends at a byte, and where it begins.
+func readFooter(file io.ReaderAt, end int64) (meta format.FileMetaData, begins int64, err error) {
+	tail := make([]byte, tailBytes)
+	if end < tailBytes {
+		return meta, 0, errFooter
+	}
+	if _, err := file.ReadAt(tail, end-tailBytes); err != nil {
+		return meta, 0, err
+	}
+	n := int64(binary.LittleEndian.Uint32(tail))
+	if string(tail[4:]) != parquetMagic || n > min(end-tailBytes, maxFooter) {
+		return meta, 0, errFooter
+	}
+	raw := make([]byte, n)
+	if _, err := file.ReadAt(raw, end-tailBytes-n); err != nil {
+		return meta, 0, err
+	}
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), raw, &meta); err != nil {
+		return meta, 0, fmt.Errorf("%w: %w", errFooter, err)
+	}
+	for _, kv := range meta.KeyValueMetadata {
+		if kv.Key == beginKey {
+			begins, err = strconv.ParseInt(kv.Value, 10, 64)
+			if err != nil || begins < 0 || begins >= end {
+				return meta, 0, errFooter
+			}
+			return meta, begins, nil
+		}
+	}
+	return meta, 0, errFooter
+}
+
+// moved are row groups whose bytes stand so much further back.
+func moved(groups []format.RowGroup, by int64) []format.RowGroup {
+	shift := func(at *int64) {
+		if *at > 0 {
+			*at += by
+		}
+	}
+	for i := range groups {
+		shift(&groups[i].FileOffset)
+		for j := range groups[i].Columns {
+			c := &groups[i].Columns[j]
+			c.OffsetIndexOffset, c.OffsetIndexLength, c.ColumnIndexOffset, c.ColumnIndexLength = 0, 0, 0, 0
+			shift(&c.FileOffset)
+			shift(&c.MetaData.DataPageOffset)
+			shift(&c.MetaData.IndexPageOffset)
+			shift(&c.MetaData.DictionaryPageOffset)
+		}
+	}
+	return groups
+}

@@ -1,0 +1,58 @@
+package export
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"sluice/internal/fault"
+	"sluice/internal/record"
+	"sluice/internal/resource"
+)
+
+// settle ends a run in the control plane.
+func (r *Runner) settle(ctx context.Context, id, runID string, edit func(*record.Export)) error {
+	now := r.Clock.Now()
+	return r.change(ctx, id, runID, func(rec *resource.Record, e *record.Export) {
+		edit(e)
+		e.Run.Ended, rec.Updated = now, now
+		rec.Index = without(rec.Index, record.ExportNodeIndex)
+	})
+}
+
+// change writes what edit makes of an order: errStopped when its run is no longer under way.
+func (r *Runner) change(ctx context.Context, id, runID string, edit func(*resource.Record, *record.Export)) error {
+	return r.Store.InTx(ctx, func(tx resource.Tx) error {
+		rec, err := tx.Find(ctx, record.ExportKind, id)
+		if fault.Has(err, fault.NotFound) {
+			return errStopped
+		}
+		if err != nil {
+			return err
+		}
+		row, err := resource.Decode[record.Export](rec)
+		if err != nil {
+			return err
+		}
+		e := &row.Value
+		if rec.Status != resource.Active || e.State != record.ExportRunning || e.Run.ID != runID {
+			return errStopped
+		}
+		edit(&row.Record, e)
+		return store(ctx, tx, row)
+	})
+}
+
+// store writes an order.
+func store(ctx context.Context, tx resource.Tx, row *resource.Row[record.Export]) error {
+	body, err := json.Marshal(row.Value)
+	if err != nil {
+		return err
+	}
+	row.Body = body
+	return tx.Update(ctx, row.Record)
+}
+
+func without(index []resource.IndexEntry, name string) []resource.IndexEntry {
+	return slices.DeleteFunc(index, func(e resource.IndexEntry) bool { return e.Name == name })
+}

@@ -1,0 +1,133 @@
+package export
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"sluice/internal/fault"
+	"sluice/internal/record"
+	"sluice/internal/resource"
+)
+
+// run is one export under way.
+type run struct {
+	*Runner
+	id, orgID, workspaceID string
+	order                  record.Export
+}
+
+// work writes the file, from the mark of the run on, and returns its size. An error that is
+// a cause ends the run; another one leaves it to the next turn.
+func (r *run) work(ctx context.Context) (size int64, err error) {
+	if err := r.count(ctx); err != nil {
+		return 0, err
+	}
+	shape := Shape{
+		Columns: r.Columns(r.order.Fields), Format: cmp.Or(r.order.Format, record.ExportJSONL), Compression: cmp.Or(r.order.Compression, record.ExportPlain),
+	}
+	w, err := r.Files.write(r.id, shape, r.order.Run.Mark, r.PartBytes)
+	if err != nil {
+		return 0, r.disk(err)
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	if err := r.copy(ctx, w); err != nil {
+		return 0, err
+	}
+	if size, err = w.finish(); err != nil {
+		return 0, r.disk(err)
+	}
+	return size, nil
+}
+
+// query selects the rows of the export, those that began before it was started.
+func (r *run) query() record.Query {
+	q := r.order.Filters.Query(r.orgID, r.workspaceID)
+	q.UserID, q.Limit = r.order.Run.Only, record.MaxLimit
+	if end := r.order.Run.Started; q.To.IsZero() || end.Before(q.To) {
+		q.To = end
+	}
+	return q
+}
+
+// count finds out, once, how many rows there will be.
+func (r *run) count(ctx context.Context) error {
+	if r.order.Run.Counted {
+		return nil
+	}
+	q := r.query()
+	q.Limit, q.Count = 1, true
+	page, err := r.Logs.List(ctx, q)
+	if err != nil {
+		return r.log(ctx, err)
+	}
+	offset, most := r.order.Filters.Page()
+	total := min(max(page.Total-offset, 0), most)
+	r.order.Run.Total, r.order.Run.Counted = total, true
+	return r.change(ctx, r.id, r.order.Run.ID, func(_ *resource.Record, e *record.Export) { e.Run.Total, e.Run.Counted = total, true })
+}
+
+// copy brings the rows into the file, page by page.
+func (r *run) copy(ctx context.Context, w *writer) error {
+	bodies := slices.ContainsFunc(w.columns, func(c record.ExportColumn) bool { return c.Bodies })
+	q := r.query()
+	offset, most := r.order.Filters.Page()
+	for q.After = w.mark.Cursor; w.next.Rows < most; q.After = w.next.Cursor {
+		if q.Offset = 0; q.After == "" {
+			q.Offset = int(offset)
+		}
+		q.Limit = int(min(record.MaxLimit, most-w.next.Rows))
+		page, err := r.Logs.List(ctx, q)
+		if err != nil {
+			return r.log(ctx, err)
+		}
+		for i := range page.Rows {
+			if err := r.row(ctx, w, &page.Rows[i], bodies); err != nil {
+				return err
+			}
+		}
+		if err := r.cut(ctx, w); err != nil {
+			return err
+		}
+		if page.Next == "" {
+			return nil
+		}
+	}
+	return nil
+}
+
+// row takes a row into the file, with its bodies where they are asked for; those that are
+// gone meanwhile are left out.
+func (r *run) row(ctx context.Context, w *writer, a *record.Attempt, bodies bool) error {
+	if bodies {
+		whole, err := r.Logs.Find(ctx, a.OrgID, a.WorkspaceID, a.ID)
+		switch {
+		case err == nil:
+			a = &whole
+		case !fault.Has(err, fault.NotFound):
+			return r.log(ctx, err)
+		}
+	}
+	if err := w.add(a); err != nil {
+		return &cause{"a row cannot be written in this format", err}
+	}
+	if w.full() {
+		return r.cut(ctx, w)
+	}
+	return nil
+}
+
+// cut ends a part of the file and stores how far the run is.
+func (r *run) cut(ctx context.Context, w *writer) error {
+	before := w.mark
+	mark, err := w.cut()
+	if err != nil {
+		return r.disk(err)
+	}
+	if mark == before {
+		return nil
+	}
+	r.rows.Add(mark.Rows - before.Rows)
+	return r.change(ctx, r.id, r.order.Run.ID, func(_ *resource.Record, e *record.Export) { e.Run.Mark = mark })
+}

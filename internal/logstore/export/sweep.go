@@ -1,0 +1,53 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/record"
+	"sluice/internal/resource"
+)
+
+// sweep deletes the files that nobody can ask for any more.
+func (r *Runner) sweep(ctx context.Context) error {
+	now := r.Clock.Now()
+	if now.Sub(r.swept) < sweepInterval {
+		return nil
+	}
+	var errs []error
+	for _, id := range r.Files.List() {
+		keep, err := r.keeps(ctx, id, now)
+		if err == nil && !keep {
+			err = r.Files.Remove(id)
+		}
+		errs = append(errs, err)
+	}
+	err := errors.Join(errs...)
+	if err == nil {
+		r.swept = now
+	}
+	return err
+}
+
+// keeps reports whether a file is that of an export which is under way here, or done here
+// and not yet too old.
+func (r *Runner) keeps(ctx context.Context, id string, now time.Time) (bool, error) {
+	rec, err := r.Store.Find(ctx, record.ExportKind, id)
+	if fault.Has(err, fault.NotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return true, err
+	}
+	row, err := resource.Decode[record.Export](rec)
+	if err != nil {
+		return true, err
+	}
+	e := &row.Value
+	if rec.Status != resource.Active || e.Run.Node != r.Node {
+		return false, nil
+	}
+	return e.State == record.ExportRunning || e.State == record.ExportDone && now.Before(e.Run.Ended.Add(r.Keep)), nil
+}

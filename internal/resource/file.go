@@ -1,0 +1,32 @@
+package resource
+
+import (
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"time"
+)
+
+// File is an answer that lies somewhere as a file: it is sent with its length, and in parts
+// to clients that ask for ranges. The operation says with Stream that it answers so. What
+// is answered is closed.
+type File struct {
+	Name    string // under which browsers save it: "log-export.jsonl"
+	Type    string // content type
+	Changed time.Time
+	Content io.ReadSeekCloser
+}
+
+func (e *Engine) file(w http.ResponseWriter, c *Call, f *File) {
+	h := w.Header()
+	h.Set("Content-Type", f.Type)
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": f.Name}))
+	h.Set("Cache-Control", "private, no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set(HeaderRequestID, c.RequestID)
+	http.ServeContent(w, c.r, "", f.Changed, f.Content)
+	if err := f.Content.Close(); err != nil {
+		e.Log.Warn("a file that was sent could not be closed", slog.String("request_id", c.RequestID), slog.String("error", err.Error()))
+	}
+}
