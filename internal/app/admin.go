@@ -28,7 +28,7 @@ func (a *App) buildAdmin(context.Context) error {
 		Box:       a.box,
 		Hasher:    a.hasher,
 		Identify:  a.identify,
-		Wake:      func() { a.applyNow(); a.exports.Wake() },
+		Wake:      a.changed,
 		Clock:     a.clock,
 		Log:       a.log,
 		Version:   a.version,
@@ -109,6 +109,12 @@ func (a *App) consoleURL() string {
 		scheme = "https"
 	}
 	return scheme + "://" + a.set.Server.Address()
+}
+
+// changed is called when something was committed.
+func (a *App) changed() {
+	a.applyNow()
+	a.exports.Wake() // it may be an export that was started
 }
 
 // applyLimit bounds how long an answer of the administration waits for the live copy.
