@@ -113,6 +113,8 @@ type Logs interface {
 	// Find returns one attempt with its bodies; fault.NotFound when there is none
 	// in the organisation or, unless it is empty, in the workspace.
 	Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, error)
+	// Search is List of the attempts one of whose bodies holds a text, as far as it came.
+	Search(ctx context.Context, q record.Query, text string) (record.Found, error)
 	// Corrections are those of the cost of an attempt, the oldest first.
 	Corrections(ctx context.Context, id string) ([]record.Correction, error)
 	// Analyse works out figures; fault.InvalidParameter for more than record.MaxGroups rows.

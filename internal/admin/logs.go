@@ -35,6 +35,10 @@ func (k kinds) logs() resource.Resource {
 
 func logFilters() []resource.Param {
 	return append(attemptFilters(false),
+		resource.Param{
+			Name: "search", MaxLength: record.MaxSearch,
+			Doc: "a text that a body of the request or answer holds, whatever its case; needs the scope logs.view, and goes on by after, not by page numbers",
+		},
 		resource.Param{Name: "after", Doc: "next_cursor of the page before"},
 		resource.Param{Name: "current_page", Doc: "page number, from 0; not together with after", Type: "integer", Default: "0", Max: 100_000},
 		resource.Param{Name: "page_size", Type: "integer", Default: "50", Max: record.MaxLimit},
@@ -46,9 +50,11 @@ func logFilters() []resource.Param {
 // logList is a page of the log.
 type logList struct {
 	Object     string        `json:"object" enum:"list"`
-	Total      int64         `json:"total" doc:"all rows that match"`
+	Total      int64         `json:"total" doc:"all rows that match; of a search those on this page"`
 	Data       []logItem     `json:"data" nullable:"false"`
 	NextCursor record.Cursor `json:"next_cursor,omitempty" doc:"for the parameter after; absent on the last page"`
+	Incomplete bool          `json:"incomplete,omitempty" doc:"a search took its time before the page was full: go on with next_cursor"`
+	Unread     int           `json:"unread,omitempty" doc:"rows that a search passed over, because another node or a store that does not serve has their bodies"`
 }
 
 // logItem is an attempt of the list, with what was said of its trace.
@@ -64,27 +70,48 @@ func (k kinds) listLogs(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := k.Logs.List(ctx, q)
+	out := logList{Object: "list"}
+	rows, err := k.findLogs(ctx, c, q, &out)
 	if err != nil {
 		return nil, err
 	}
-	out := logList{Object: "list", Total: page.Total, Data: make([]logItem, len(page.Rows)), NextCursor: page.Next}
+	out.Data = make([]logItem, len(rows))
 	slugs := placeSlugs{c.Reader, make(map[string]string)}
-	said, err := k.saidOf(ctx, c.OrgID, page.Rows)
+	said, err := k.saidOf(ctx, c.OrgID, rows)
 	if err != nil {
 		return nil, err
 	}
-	for i := range page.Rows {
-		slug, err := slugs.of(ctx, page.Rows[i].WorkspaceID)
+	for i := range rows {
+		slug, err := slugs.of(ctx, rows[i].WorkspaceID)
 		if err != nil {
 			return nil, err
 		}
-		out.Data[i] = logItem{LogMetrics: metricsOf(&page.Rows[i], slug)}
-		if f, ok := said[traceOf(&page.Rows[i])]; ok {
+		out.Data[i] = logItem{LogMetrics: metricsOf(&rows[i], slug)}
+		if f, ok := said[traceOf(&rows[i])]; ok {
 			out.Data[i].Feedbacks, out.Data[i].Weighted = f.Feedbacks, new(weighted(&f))
 		}
 	}
 	return out, nil
+}
+
+// findLogs reads the rows of a page, and notes in the list what else is said of it. What
+// bodies hold is told to those alone who may read them.
+func (k kinds) findLogs(ctx context.Context, c *resource.Call, q record.Query, out *logList) ([]record.Attempt, error) {
+	text := c.Query("search")
+	if text == "" {
+		page, err := k.Logs.List(ctx, q)
+		out.Total, out.NextCursor = page.Total, page.Next
+		return page.Rows, err
+	}
+	if !c.Holds(access.LogsView) {
+		return nil, fault.New(fault.Forbidden, "to search bodies takes the scope logs.view").At("search")
+	}
+	if q.Offset > 0 {
+		return nil, fault.New(fault.InvalidParameter, "a search has no page numbers: go on with next_cursor in after").At("current_page")
+	}
+	found, err := k.Logs.Search(ctx, q, text)
+	out.Total, out.NextCursor, out.Incomplete, out.Unread = int64(len(found.Rows)), found.Next, found.Incomplete, found.Unread
+	return found.Rows, err
 }
 
 // trace is what feedback is about: trace ids are of their workspace.

@@ -432,6 +432,22 @@ func (m *memoryLogs) List(ctx context.Context, q record.Query) (record.Page, err
 	return all.List(ctx, q)
 }
 
+// Search looks through what Find shows.
+func (m *memoryLogs) Search(ctx context.Context, q record.Query, text string) (out record.Found, err error) {
+	page, err := m.List(ctx, q)
+	for _, a := range page.Rows {
+		whole, err := m.Find(ctx, a.OrgID, a.WorkspaceID, a.ID)
+		if err != nil {
+			return out, err
+		}
+		if found, _ := record.NewNeedle(text).In(&whole); found {
+			out.Rows = append(out.Rows, a)
+		}
+	}
+	out.Next = page.Next
+	return out, err
+}
+
 func (m *memoryLogs) Analyse(ctx context.Context, a record.Analysis) (record.AnalysisPage, error) {
 	all, err := m.now(ctx)
 	if err != nil {

@@ -117,8 +117,11 @@ type Options struct {
 	BatchSize int           // records in one transaction; 0 means 5,000
 	BatchMax  int           // bytes of bodies in one transaction; 0 means 32 MiB
 	Pause     time.Duration // between parts of what Retain does; 0 means 20 ms
-	Home      string        // name of this node, as in the references to its bodies
-	Logger    *slog.Logger  // nil means none
+	// SearchBytes is how much of bodies one call of Search looks at, after decompression; 0
+	// means 256 MiB.
+	SearchBytes int64
+	Home        string       // name of this node, as in the references to its bodies
+	Logger      *slog.Logger // nil means none
 }
 
 func (o Options) withDefaults() Options {
@@ -130,6 +133,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.BatchMax == 0 {
 		o.BatchMax = 32 << 20
+	}
+	if o.SearchBytes == 0 {
+		o.SearchBytes = searchBytes
 	}
 	if o.Pause == 0 {
 		o.Pause = pause
@@ -155,13 +161,15 @@ type Store struct {
 	files   Bodies
 	unsure  []string // marks of a batch of which it is not known whether it was stored
 
+	searches chan struct{} // places of those under way
+
 	state state
 	marks marks
 }
 
 // New builds a Store. Nothing moves until Run.
 func New(j Journal, rows Rows, files Bodies, o Options) *Store {
-	return &Store{o: o.withDefaults(), journal: j, rows: rows, files: files}
+	return &Store{o: o.withDefaults(), journal: j, rows: rows, files: files, searches: make(chan struct{}, maxSearches)}
 }
 
 // List returns a page of the log; fault.InvalidParameter for a cursor that is none

@@ -1,0 +1,102 @@
+package logstore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/logstore/bodies"
+	"sluice/internal/record"
+)
+
+// What a search may take. All of it is ours.
+const (
+	maxSearches  = 2 // at once; others wait
+	searchTime   = time.Second
+	searchBytes  = 256 << 20 // of bodies, after decompression
+	searchedRows = record.MaxLimit
+)
+
+// Search finds the attempts that a query selects and one of whose bodies holds a text, in
+// the order of the query. It looks through bodies one after another: when it has taken
+// its time, it ends with what was found so far, and where to go on. Each call gets further
+// by one row at least. Offset and Count of the query mean nothing here. Which bodies could
+// not be read is counted: those that another node keeps, or an object store that does not
+// serve. It fails with fault.InvalidParameter for a text of no length.
+func (s *Store) Search(ctx context.Context, q record.Query, text string) (record.Found, error) {
+	if text == "" {
+		return record.Found{}, fault.New(fault.InvalidParameter, "there is nothing to search for").At("search")
+	}
+	select {
+	case s.searches <- struct{}{}:
+		defer func() { <-s.searches }()
+	case <-ctx.Done():
+		return record.Found{}, ctx.Err()
+	}
+	r := search{bodies: s.files, size: q.PageSize(), needle: record.NewNeedle(text), end: time.Now().Add(searchTime), left: s.o.SearchBytes}
+	if f, ok := s.files.(interface{ Reading() *bodies.Reading }); ok {
+		r.bodies = f.Reading()
+	}
+	q.Limit, q.Offset, q.Count = searchedRows, 0, false
+	for {
+		page, err := s.rows.Bodied(ctx, q)
+		if err != nil {
+			return record.Found{}, err
+		}
+		for i := range page.Rows {
+			over, err := r.look(ctx, &page.Rows[i])
+			if err != nil {
+				return record.Found{}, err
+			}
+			if over && (i < len(page.Rows)-1 || page.Next != "") {
+				r.found.Next = record.CursorAt(page.Rows[i].Started, page.Rows[i].ID)
+				r.found.Incomplete = len(r.found.Rows) < r.size
+				return r.found, nil
+			}
+		}
+		if q.After = page.Next; q.After == "" {
+			return r.found, nil
+		}
+	}
+}
+
+// reader reads bodies.
+type reader interface {
+	Read(ctx context.Context, ref bodies.Ref) (bodies.Set, error)
+}
+
+// search is one under way.
+type search struct {
+	bodies reader
+	size   int // rows to find
+	needle record.Needle
+	end    time.Time
+	left   int64 // bytes to look at
+	found  record.Found
+}
+
+// look searches the bodies of a row; over says that the search is to end with it.
+func (r *search) look(ctx context.Context, row *Bodied) (over bool, err error) {
+	set, err := r.bodies.Read(ctx, row.Ref)
+	switch {
+	case err == nil:
+	case errors.Is(err, bodies.ErrGone):
+		return false, nil
+	case errors.Is(err, bodies.ErrElsewhere), errors.Is(err, bodies.ErrAway):
+		r.found.Unread++
+		return r.spent(), nil
+	default:
+		return true, err
+	}
+	with := row.Attempt
+	set.Give(&with)
+	found, looked := r.needle.In(&with)
+	r.left -= int64(looked)
+	if found {
+		r.found.Rows = append(r.found.Rows, row.Attempt)
+	}
+	return r.spent() || len(r.found.Rows) == r.size, nil
+}
+
+func (r *search) spent() bool { return r.left <= 0 || time.Now().After(r.end) }

@@ -1,0 +1,70 @@
+package logstore_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"sluice/internal/fault"
+	"sluice/internal/logstore"
+	"sluice/internal/record"
+	"sluice/internal/record/recordtest"
+)
+
+// A search finds every row whose bodies hold the text, once and in the order of the list,
+// however little of it is done at once; each part gets further.
+func TestSearchGoesOn(t *testing.T) {
+	t.Parallel()
+	const chats = 60
+	for _, least := range []int64{1, 5 << 10, 1 << 30} {
+		n := start(t, logstore.Options{SearchBytes: least})
+		n.append(t, 0, chats)
+		stop := n.run(t)
+		if err := stop(); err != nil { // takes over what there is
+			t.Fatal(err)
+		}
+		for _, newest := range []bool{false, true} {
+			for text, match := range map[string]func(string) bool{
+				"QUESTION 7":      func(b string) bool { return strings.Contains(b, "Question 7") },
+				"stands at 31 cm": func(b string) bool { return strings.Contains(b, "stands at 31 cm") },
+				"tide":            func(string) bool { return true },
+				"not there":       func(string) bool { return false },
+			} {
+				var want, got []string
+				for i := range chats {
+					if c := recordtest.Chat(i); match(string(c.Request.Bytes) + string(c.Response.Bytes)) {
+						want = append(want, c.ID)
+					}
+				}
+				if newest {
+					slices.Reverse(want)
+				}
+				q := record.Query{OrgID: recordtest.Org, Newest: newest, Limit: 7}
+				for calls := 0; ; calls++ {
+					found, err := n.store.Search(t.Context(), q, text)
+					if err != nil || calls > chats || len(found.Rows) > q.Limit || found.Unread > 0 {
+						t.Fatalf("%q: %d rows in call %d, %+v, %v", text, len(found.Rows), calls, found, err)
+					}
+					if full := len(found.Rows) == q.Limit; found.Incomplete != (found.Next != "" && !full) || least == 1<<30 && found.Incomplete {
+						t.Fatalf("%q: incomplete %v with %d rows and next %q", text, found.Incomplete, len(found.Rows), found.Next)
+					}
+					for _, r := range found.Rows {
+						if len(r.Request.Bytes) > 0 {
+							t.Fatal("a row of a list has bodies")
+						}
+						got = append(got, r.ID)
+					}
+					if q.After = found.Next; q.After == "" {
+						break
+					}
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("%q with %d bytes a call: got %v, want %v", text, least, got, want)
+				}
+			}
+		}
+		if _, err := n.store.Search(t.Context(), record.Query{OrgID: recordtest.Org}, ""); !fault.Has(err, fault.InvalidParameter) {
+			t.Errorf("nothing to search for: %v", err)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf16"
+)
+
+// MaxSearch bounds a text to search for, in characters.
+const MaxSearch = 200
+
+// Found is what a search came to.
+type Found struct {
+	Rows       []Attempt // without the bytes of their bodies
+	Next       Cursor    // where to go on; empty when everything was looked through
+	Incomplete bool      // it ended because it took enough time or memory, not because the page is full
+	Unread     int       // rows whose bodies could not be read now, or not here
+}
+
+// Needle is a text to look for in bodies.
+type Needle struct{ forms [][]byte }
+
+// NewNeedle makes a Needle of a text. Case makes no difference. In JSON the text is found
+// however it is escaped there, as long as all of it is escaped in one way.
+func NewNeedle(text string) Needle {
+	text = strings.ToLower(text)
+	forms := [][]byte{[]byte(text)}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(text) == nil { // a string: cannot fail
+		escaped := bytes.TrimSpace(b.Bytes())
+		forms = append(forms, bytes.Clone(escaped[1:len(escaped)-1]))
+		forms = append(forms, asciiOnly(forms[1]))
+	}
+	n := Needle{forms[:1]}
+	for _, f := range forms[1:] {
+		if !bytes.Equal(f, n.forms[len(n.forms)-1]) {
+			n.forms = append(n.forms, f)
+		}
+	}
+	return n
+}
+
+// asciiOnly writes what is no ASCII as many encoders of JSON do: "\u00e9".
+func asciiOnly(text []byte) []byte {
+	var b []byte
+	for _, r := range string(text) {
+		switch {
+		case r < 0x80:
+			b = append(b, byte(r))
+		case r < 0x10000:
+			b = fmt.Appendf(b, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			b = fmt.Appendf(b, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return b
+}
+
+// searchMost is how much of one body is searched, in bytes after decompression.
+const searchMost = 16 << 20
+
+// In reports whether one of the bodies of an attempt holds the text, and how many bytes
+// were looked at.
+func (n Needle) In(a *Attempt) (found bool, looked int) {
+	for _, b := range [...]*Body{&a.Request, &a.Response, &a.ClientRequest, &a.ClientResponse} {
+		if len(b.Bytes) == 0 {
+			continue
+		}
+		plain := bytes.ToLower(b.Plain(searchMost))
+		looked += len(plain)
+		for _, form := range n.forms {
+			if bytes.Contains(plain, form) {
+				return true, looked
+			}
+		}
+	}
+	return false, looked
+}

@@ -1,0 +1,43 @@
+package record_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"testing"
+
+	"sluice/internal/record"
+)
+
+func TestNeedle(t *testing.T) {
+	t.Parallel()
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, _ = z.Write([]byte("The tide at the Lock"))
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		text, encoding, body string
+		found                bool
+	}{
+		{"tide", "", "the TIDE is high", true},
+		{"TIDE at", "", "the tide at noon", true},
+		{"tide", "", "ebb", false},
+		{`say "hi"`, "", `{"content":"Say \"hi\" now"}`, true},
+		{"Caf\u00c9", "", `{"content":"caf\u00e9"}`, true},
+		{"caf\u00e9", "", "{\"content\":\"CAF\u00c9\"}", true},
+		{"\U0001f30a wave", "", `{"content":"\ud83c\udf0a Wave"}`, true},
+		{"a\nb", "", `{"content":"a\nb"}`, true},
+		{"the lock", "gzip", zipped.String(), true},
+		{"lock", "gzip", "no gzip, but a lock", true},
+		{"tide", "", "", false},
+	} {
+		for i := range 4 {
+			var a record.Attempt
+			*[]*record.Body{&a.Request, &a.Response, &a.ClientRequest, &a.ClientResponse}[i] = record.Body{Bytes: []byte(c.body), Encoding: c.encoding}
+			if found, _ := record.NewNeedle(c.text).In(&a); found != c.found {
+				t.Errorf("%q in %q: %v, want %v", c.text, c.body, found, c.found)
+			}
+		}
+	}
+}
