@@ -25,6 +25,7 @@ import (
 	"sluice/internal/resource"
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
+	"sluice/internal/tenant"
 	"sluice/internal/wire"
 )
 
@@ -61,6 +62,9 @@ type Parts struct {
 	Rerate     *rerate.Engine
 	Exports    ExportFiles
 	ExportKeep time.Duration // how long the file of a log export is kept
+	// LogRetention is how long the deployment keeps what is logged: nobody may ask for
+	// longer.
+	LogRetention tenant.Retention
 	// BodyLogBytes is how much is kept of each body of a custom log.
 	BodyLogBytes int
 	// Deployments are the most gateways of each type that an organisation may register;

@@ -75,14 +75,23 @@ type settingsIn struct {
 
 // WorkspaceSettingsIn are the settings of a workspace.
 type WorkspaceSettingsIn struct {
-	DebugLog            *int       `json:"debug_log,omitempty" nullable:"true" enum:"0,1" doc:"1 records whole requests, 0 metrics only"`
-	KeyCount            *int       `json:"user_api_key_count,omitempty" nullable:"true" minimum:"-1" maximum:"100000" doc:"most user keys of a user in a workspace; -1 no limit"`
-	KeyTTL              *int       `json:"user_api_key_ttl,omitempty" nullable:"true" minimum:"0" maximum:"3153600000" doc:"usual life of a new user key in seconds; 0 none"`
-	KeyMaxTTL           *int       `json:"user_api_key_max_ttl,omitempty" nullable:"true" minimum:"0" maximum:"3153600000" doc:"longest life of a user key in seconds; 0 none"`
-	KeyRotation         *rotationP `json:"user_api_key_rotation_period,omitempty" doc:"days between rotations of user keys, 1 to 365, or weekly or monthly; null none"`
-	KeyAutoCreate       *bool      `json:"user_api_key_auto_create,omitempty" nullable:"true"`
-	KeyMetadata         *int       `json:"user_key_metadata,omitempty" nullable:"true" enum:"0,1" doc:"attribute requests of a user key to its user"`
-	KeyMetadataOverride *int       `json:"user_key_metadata_override,omitempty" nullable:"true" enum:"0,1" doc:"a request may name another user"`
+	DebugLog            *int         `json:"debug_log,omitempty" nullable:"true" enum:"0,1" doc:"1 records whole requests, 0 metrics only"`
+	LogRetention        *retentionIn `json:"log_retention,omitempty" doc:"ours: for how many days what is logged is kept; replaced as a whole, {} takes it back"`
+	KeyCount            *int         `json:"user_api_key_count,omitempty" nullable:"true" minimum:"-1" maximum:"100000" doc:"most user keys of a user in a workspace; -1 no limit"`
+	KeyTTL              *int         `json:"user_api_key_ttl,omitempty" nullable:"true" minimum:"0" maximum:"3153600000" doc:"usual life of a new user key in seconds; 0 none"`
+	KeyMaxTTL           *int         `json:"user_api_key_max_ttl,omitempty" nullable:"true" minimum:"0" maximum:"3153600000" doc:"longest life of a user key in seconds; 0 none"`
+	KeyRotation         *rotationP   `json:"user_api_key_rotation_period,omitempty" doc:"days between rotations of user keys, 1 to 365, or weekly or monthly; null none"`
+	KeyAutoCreate       *bool        `json:"user_api_key_auto_create,omitempty" nullable:"true"`
+	KeyMetadata         *int         `json:"user_key_metadata,omitempty" nullable:"true" enum:"0,1" doc:"attribute requests of a user key to its user"`
+	KeyMetadataOverride *int         `json:"user_key_metadata_override,omitempty" nullable:"true" enum:"0,1" doc:"a request may name another user"`
+}
+
+// retentionIn is how long what is logged is kept. A kind that is null or absent falls back
+// to the organisation, then to the deployment, whose days nobody may exceed.
+type retentionIn struct {
+	Bodies  *int `json:"bodies_days,omitempty" nullable:"true" minimum:"1" maximum:"3650" doc:"requests and responses"`
+	Rows    *int `json:"rows_days,omitempty" nullable:"true" minimum:"1" maximum:"3650" doc:"entries of the log; figures stay"`
+	Metrics *int `json:"metrics_days,omitempty" nullable:"true" minimum:"1" maximum:"3650" doc:"everything"`
 }
 
 // rotationP is a number of days, or weekly or monthly.
@@ -243,6 +252,9 @@ func laySettings(fields resource.Sent, to *tenant.Settings) error {
 // checkOrganisation checks what is no matter of form.
 func (k kinds) checkOrganisation(ctx context.Context, c *resource.Call, o *tenant.Organisation) error {
 	if err := o.Settings.Validate(); err != nil {
+		return err
+	}
+	if err := o.Settings.LogRetention.Within(k.LogRetention); err != nil {
 		return err
 	}
 	if err := o.Schemas.Validate(); err != nil {

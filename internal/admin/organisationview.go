@@ -48,16 +48,24 @@ type orgPropertiesView struct {
 	Workspace nullable[object] `json:"workspace_metadata_schema"`
 }
 
+// retentionView is how long what is logged is kept.
+type retentionView struct {
+	Bodies  *int `json:"bodies_days" nullable:"true"`
+	Rows    *int `json:"rows_days" nullable:"true"`
+	Metrics *int `json:"metrics_days" nullable:"true"`
+}
+
 // SettingsView are settings in force.
 type SettingsView struct {
-	DebugLog            int  `json:"debug_log" enum:"0,1"`
-	KeyCount            int  `json:"user_api_key_count"`
-	KeyTTL              int  `json:"user_api_key_ttl"`
-	KeyMaxTTL           int  `json:"user_api_key_max_ttl"`
-	KeyRotation         *int `json:"user_api_key_rotation_period" nullable:"true"`
-	KeyAutoCreate       bool `json:"user_api_key_auto_create"`
-	KeyMetadata         int  `json:"user_key_metadata" enum:"0,1"`
-	KeyMetadataOverride int  `json:"user_key_metadata_override" enum:"0,1"`
+	DebugLog            int           `json:"debug_log" enum:"0,1"`
+	LogRetention        retentionView `json:"log_retention" doc:"ours: days; null is as long as the deployment keeps it"`
+	KeyCount            int           `json:"user_api_key_count"`
+	KeyTTL              int           `json:"user_api_key_ttl"`
+	KeyMaxTTL           int           `json:"user_api_key_max_ttl"`
+	KeyRotation         *int          `json:"user_api_key_rotation_period" nullable:"true"`
+	KeyAutoCreate       bool          `json:"user_api_key_auto_create"`
+	KeyMetadata         int           `json:"user_key_metadata" enum:"0,1"`
+	KeyMetadataOverride int           `json:"user_key_metadata_override" enum:"0,1"`
 }
 
 type orgSettingsView struct {
@@ -71,7 +79,7 @@ type orgSettingsView struct {
 // viewSettings shows settings in which nothing is nil.
 func viewSettings(s tenant.Settings) SettingsView {
 	v := SettingsView{
-		DebugLog: *s.DebugLog, KeyCount: *s.KeyCount, KeyTTL: *s.KeyTTL, KeyMaxTTL: *s.KeyMaxTTL, KeyAutoCreate: *s.KeyAutoCreate,
+		DebugLog: *s.DebugLog, LogRetention: retentionView(s.LogRetention), KeyCount: *s.KeyCount, KeyTTL: *s.KeyTTL, KeyMaxTTL: *s.KeyMaxTTL, KeyAutoCreate: *s.KeyAutoCreate,
 		KeyMetadata: *s.KeyMetadata, KeyMetadataOverride: *s.KeyMetadataOverride,
 	}
 	if days := *s.KeyRotationDays; days > 0 {

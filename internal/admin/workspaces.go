@@ -90,7 +90,7 @@ func (k kinds) prepareWorkspace(ctx context.Context, c *resource.Call, ch *resou
 	if err := laySecurity(ch.Sent, &org.Value, w); err != nil {
 		return err
 	}
-	return layWorkspaceSettings(ch.Sent, &org.Value, w)
+	return k.layWorkspaceSettings(ch.Sent, &org.Value, w)
 }
 
 // sourceOf says by what a thing came to be: "ui" for a person, "api" for a key.
@@ -153,7 +153,7 @@ func notOpen(section, at string) error {
 }
 
 // layWorkspaceSettings is laySecurity for settings; null takes a value back.
-func layWorkspaceSettings(sent resource.Sent, org *tenant.Organisation, w *tenant.Workspace) error {
+func (k kinds) layWorkspaceSettings(sent resource.Sent, org *tenant.Organisation, w *tenant.Workspace) error {
 	var fields resource.Sent
 	if err := sent.Into("settings", &fields); err != nil || len(fields) == 0 {
 		return err
@@ -164,6 +164,9 @@ func layWorkspaceSettings(sent resource.Sent, org *tenant.Organisation, w *tenan
 		return err
 	}
 	if err := next.Settings.Validate(); err != nil {
+		return err
+	}
+	if err := next.Settings.LogRetention.Within(k.LogRetention); err != nil {
 		return err
 	}
 	now := make(resource.Sent)

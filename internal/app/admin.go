@@ -53,6 +53,7 @@ func (a *App) buildAdmin(context.Context) error {
 			deployment.Production: a.set.Deployments.MaxProduction, deployment.NonProduction: a.set.Deployments.MaxNonProduction,
 		},
 
+		LogRetention: deploymentRetention(a.set.Logs),
 		BodyLogBytes: a.set.Logs.BodyMaxBytes(),
 
 		Meters:      a.store,

@@ -2,16 +2,12 @@ package app
 
 import (
 	"context"
-	"errors"
 	"net/http"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/cors"
 
 	"sluice/internal/config"
-	"sluice/internal/fault"
-	"sluice/internal/logstore"
 )
 
 // pages are the few that belong neither to the data plane nor the administration.
@@ -96,26 +92,5 @@ func (b breakers) Collect(ch chan<- prometheus.Metric) {
 			return
 		}
 		ch <- prometheus.MustNewConstMetric(openCircuits, prometheus.GaugeValue, 1, s.Scope, s.Path)
-	}
-}
-
-// retain deletes old logs once an hour.
-func (a *App) retain(ctx context.Context) error {
-	tick := time.NewTicker(time.Hour)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		now, day := a.clock.Now(), 24*time.Hour
-		err := a.logs.Retain(ctx, logstore.Retention{
-			Metrics: logstore.Due{Before: now.Add(-time.Duration(a.set.Logs.MetricsRetentionDays) * day)},
-			Bodies:  logstore.Due{Before: now.Add(-time.Duration(a.set.Logs.RetentionDays) * day)},
-		})
-		if err != nil && !errors.Is(err, context.Canceled) {
-			a.log.Error("old logs could not be deleted; the disk fills until they are", "error", fault.From(err).Error())
-		}
 	}
 }

@@ -8,8 +8,14 @@ type Logs struct {
 	// each. What is longer is cut and marked. 0 keeps none.
 	BodyMaxKB int `env:"LOG_BODY_MAX_KB" envDefault:"256" range:"0..16384"`
 
-	// RetentionDays is after how many days bodies are deleted.
+	// RetentionDays is after how many days bodies are deleted. Organisations and
+	// workspaces may set less than this, and than the two below (`log_retention`).
 	RetentionDays int `env:"LOG_RETENTION_DAYS" envDefault:"90" range:"1..3650"`
+
+	// RowsRetentionDays is after how many days entries leave the log: what they say of the
+	// call alone (metadata, address, error, path) is deleted, and figures stay. 0 means as
+	// long as `METRICS_RETENTION_DAYS`.
+	RowsRetentionDays int `env:"LOG_ROWS_RETENTION_DAYS" envDefault:"0" range:"0..3650"`
 
 	// MetricsRetentionDays is after how many days the records themselves (status,
 	// tokens, cost, timings) are deleted.

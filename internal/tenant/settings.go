@@ -20,6 +20,8 @@ type Settings struct {
 	KeyMetadata         *int  `json:"user_key_metadata,omitempty"`            // 1 attributes requests of a user key to its user
 	KeyMetadataOverride *int  `json:"user_key_metadata_override,omitempty"`   // 1 lets a request name another one
 
+	LogRetention Retention `json:"log_retention,omitzero"` // shorter than the deployment's
+
 	// Of organisations alone.
 	GatewayURL           string `json:"dashboard_gateway_url,omitempty"`
 	MCPGatewayURL        string `json:"dashboard_mcp_gateway_url,omitempty"`
@@ -64,7 +66,7 @@ func (o *Organisation) InForce() Settings { return over(o.Settings, usual) }
 func (o *Organisation) SettingsOf(w *Workspace) Settings {
 	own := w.Settings
 	if !o.Open[SectionLogging] {
-		own.DebugLog = nil
+		own.DebugLog, own.LogRetention = nil, Retention{}
 	}
 	if !o.Open[SectionUserKeys] {
 		own.KeyCount, own.KeyTTL, own.KeyMaxTTL, own.KeyRotationDays = nil, nil, nil, nil
@@ -79,6 +81,7 @@ func (o *Organisation) SettingsOf(w *Workspace) Settings {
 // over fills what s leaves open from below.
 func over(s, below Settings) Settings {
 	fill(&s.DebugLog, below.DebugLog)
+	s.LogRetention = s.LogRetention.over(below.LogRetention)
 	fill(&s.KeyCount, below.KeyCount)
 	fill(&s.KeyTTL, below.KeyTTL)
 	fill(&s.KeyMaxTTL, below.KeyMaxTTL)
@@ -110,7 +113,7 @@ func (s Settings) Validate() error {
 // every workspace may set.
 func Section(setting string) string {
 	switch setting {
-	case "debug_log":
+	case "debug_log", "log_retention":
 		return SectionLogging
 	case "user_api_key_count", "user_api_key_ttl", "user_api_key_max_ttl", "user_api_key_rotation_period":
 		return SectionUserKeys

@@ -1,0 +1,44 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// LogRetention are the settings of retention in force in every workspace that has some,
+// by its id; what the deployment keeps at most is no part of them. Workspaces that were
+// archived keep theirs.
+func LogRetention(ctx context.Context, store resource.Store) (map[string]tenant.Retention, error) {
+	k := kinds{Parts: Parts{Store: store}}
+	orgs := map[string]*tenant.Organisation{}
+	err := k.sweep(ctx, resource.Query{Kind: tenant.OrganisationKind}, func(r resource.Record) error {
+		org, err := resource.Decode[tenant.Organisation](r)
+		orgs[r.ID] = &org.Value
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read retention of logs: %w", err)
+	}
+	out := map[string]tenant.Retention{}
+	err = k.sweep(ctx, resource.Query{Kind: tenant.WorkspaceKind, Statuses: []string{resource.Active, resource.Archived}}, func(r resource.Record) error {
+		ws, err := resource.Decode[tenant.Workspace](r)
+		if err != nil {
+			return err
+		}
+		org := orgs[r.OrgID]
+		if org == nil {
+			org = &tenant.Organisation{}
+		}
+		if kept := org.SettingsOf(&ws.Value).LogRetention; kept != (tenant.Retention{}) {
+			out[r.ID] = kept
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read retention of logs: %w", err)
+	}
+	return out, nil
+}

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"sluice/internal/admin"
+	"sluice/internal/config"
+	"sluice/internal/logstore"
+	"sluice/internal/tenant"
+)
+
+// retain ends old logs once an hour: most runs find nothing to do, because days end at
+// midnight.
+func (a *App) retain(ctx context.Context) error {
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if err := a.retainOnce(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			a.log.Error("old logs could not be ended; they are kept until they can", "error", err.Error())
+		}
+	}
+}
+
+// retainOnce ends what is due now. While the settings of workspaces cannot be read, what
+// the deployment keeps no longer is due all the same.
+func (a *App) retainOnce(ctx context.Context) error {
+	own, err := admin.LogRetention(ctx, a.store)
+	return errors.Join(err, a.logs.Retain(ctx, retentionOf(a.clock.Now(), deploymentRetention(a.set.Logs), own)))
+}
+
+// deploymentRetention is what the settings say.
+func deploymentRetention(l config.Logs) tenant.Retention {
+	days := func(n int) *int { return &n }
+	r := tenant.Retention{Bodies: days(l.RetentionDays), Rows: days(l.MetricsRetentionDays), Metrics: days(l.MetricsRetentionDays)}
+	if l.RowsRetentionDays > 0 {
+		r.Rows = days(l.RowsRetentionDays)
+	}
+	return r
+}
+
+// retentionOf is what is due: whole days in UTC, of which the present one is none.
+func retentionOf(now time.Time, deployment tenant.Retention, own map[string]tenant.Retention) (r logstore.Retention) {
+	midnight := now.UTC().Truncate(24 * time.Hour)
+	before := func(days *int) time.Time { return midnight.AddDate(0, 0, -*days) }
+	all := deployment.Capped(deployment)
+	r.Bodies, r.Rows, r.Metrics = due(before(all.Bodies)), due(before(all.Rows)), due(before(all.Metrics))
+	for id, kept := range own {
+		kept = kept.Capped(deployment)
+		r.Bodies.Workspaces[id], r.Rows.Workspaces[id], r.Metrics.Workspaces[id] = before(kept.Bodies), before(kept.Rows), before(kept.Metrics)
+	}
+	return r
+}
+
+func due(before time.Time) logstore.Due {
+	return logstore.Due{Before: before, Workspaces: map[string]time.Time{}}
+}

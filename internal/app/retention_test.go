@@ -1,0 +1,35 @@
+package app
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/internal/config"
+	"sluice/internal/logstore"
+	"sluice/internal/tenant"
+)
+
+func TestRetentionIsInWholeDays(t *testing.T) {
+	t.Parallel()
+	day := func(n int) time.Time { return time.Date(2026, 11, n, 0, 0, 0, 0, time.UTC) }
+	now := day(22).Add(5 * time.Hour).In(time.FixedZone("", -8*3600))
+	own := map[string]tenant.Retention{
+		"short": {Bodies: new(1), Metrics: new(4)},
+		"long":  {Bodies: new(9), Rows: new(9)},
+	}
+	got := retentionOf(now, deploymentRetention(config.Logs{RetentionDays: 3, RowsRetentionDays: 5, MetricsRetentionDays: 10}), own)
+	want := logstore.Retention{
+		Bodies:  logstore.Due{Before: day(19), Workspaces: map[string]time.Time{"short": day(21), "long": day(19)}},
+		Rows:    logstore.Due{Before: day(17), Workspaces: map[string]time.Time{"short": day(18), "long": day(17)}},
+		Metrics: logstore.Due{Before: day(12), Workspaces: map[string]time.Time{"short": day(18), "long": day(12)}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("due (-want +got):\n%s", diff)
+	}
+	without := retentionOf(now, deploymentRetention(config.Logs{RetentionDays: 30, MetricsRetentionDays: 10}), nil)
+	if all := (logstore.Due{Before: day(12), Workspaces: map[string]time.Time{}}); !cmp.Equal(without, logstore.Retention{Bodies: all, Rows: all, Metrics: all}) {
+		t.Errorf("rows and bodies outlive figures: %+v", without)
+	}
+}

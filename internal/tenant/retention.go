@@ -1,0 +1,64 @@
+package tenant
+
+import "sluice/internal/fault"
+
+// Retention is for how many days what is logged is kept, each kind from the day it is of.
+// A day that is nil was not set. It is ours.
+type Retention struct {
+	Bodies  *int `json:"bodies_days,omitempty"`  // requests and responses
+	Rows    *int `json:"rows_days,omitempty"`    // entries of the log; figures stay
+	Metrics *int `json:"metrics_days,omitempty"` // everything
+}
+
+// all are the kinds with the names of their fields.
+func (r *Retention) all() [3]struct {
+	name string
+	days **int
+} {
+	return [...]struct {
+		name string
+		days **int
+	}{{"bodies_days", &r.Bodies}, {"rows_days", &r.Rows}, {"metrics_days", &r.Metrics}}
+}
+
+// over fills what r leaves open from below.
+func (r Retention) over(below Retention) Retention {
+	from := below.all()
+	for i, d := range r.all() {
+		fill(d.days, *from[i].days)
+	}
+	return r
+}
+
+// Within refuses what is longer than the deployment keeps anything:
+// fault.InvalidParameter at the field. A most of nil has no limit.
+func (r Retention) Within(most Retention) error {
+	limits := most.all()
+	for i, d := range r.all() {
+		if limit := *limits[i].days; *d.days != nil && limit != nil && **d.days > *limit {
+			return fault.Newf(fault.InvalidParameter, "this deployment keeps it for %d days at most", *limit).At("settings.log_retention." + d.name)
+		}
+	}
+	return nil
+}
+
+// Capped is r with no kind kept longer than most keeps it, nor longer than what it hangs
+// on: bodies than their rows, rows than their figures. Nothing in it is nil where most
+// has a limit.
+func (r Retention) Capped(most Retention) Retention {
+	limits := most.all()
+	for i, d := range r.all() {
+		*d.days = least(*d.days, *limits[i].days)
+	}
+	r.Rows = least(r.Rows, r.Metrics)
+	r.Bodies = least(r.Bodies, r.Rows)
+	return r
+}
+
+// least is the smaller of two; nil is more than any number.
+func least(a, b *int) *int {
+	if a == nil || b != nil && *b < *a {
+		return b
+	}
+	return a
+}
