@@ -186,13 +186,15 @@ func (a *App) founder() *founder {
 // openLogs opens the journal, and the log store that follows it.
 func (a *App) openLogs(ctx context.Context) (err error) {
 	dir := a.set.Data.Dir
-	a.journal, err = journal.Open(journal.Options{Dir: filepath.Join(dir, "journal"), Sync: a.set.Logs.JournalSync, Clock: a.clock, Logger: a.log})
+	a.journal, err = journal.Open(journal.Options{
+		Dir: filepath.Join(dir, "journal"), MaxBytes: int64(a.set.Logs.JournalMaxMB) << 20, Sync: a.set.Logs.JournalSync, Clock: a.clock, Logger: a.log,
+	})
 	if err != nil {
 		return fmt.Errorf("open the journal: %w", err)
 	}
 	a.closers = append(a.closers, a.journal)
 	a.records, a.lines = a.journal.Records(), a.journal.Lines()
-	rows, err := duckdb.Open(ctx, duckdb.Options{Path: filepath.Join(dir, "logs", "logs.duckdb")})
+	rows, err := duckdb.Open(ctx, duckdb.Options{Path: filepath.Join(dir, "logs", "logs.duckdb"), ReserveMB: a.set.Logs.DiskReserveMB})
 	if err != nil {
 		return fmt.Errorf("open the request log: %w", err)
 	}

@@ -35,6 +35,14 @@ type Logs struct {
 	// export that would pass it fails and says so.
 	ExportMaxMB int `env:"LOG_EXPORT_MAX_MB" envDefault:"10240" range:"1..1048576"`
 
+	// DiskReserveMB is how much room, in MiB, the request log leaves free on the disk of
+	// `DATA_DIR`: with less it writes nothing, and records wait in the journal.
+	DiskReserveMB int `env:"LOG_DISK_RESERVE_MB" envDefault:"256" range:"64..1048576"`
+
+	// JournalMaxMB is how large the journal may grow, in MiB, while what follows it (the
+	// request log, the sums of spend) cannot be written. Then calls are refused.
+	JournalMaxMB int `env:"JOURNAL_MAX_MB" envDefault:"16384" range:"256..1048576"`
+
 	// JournalSync is how often the journal is forced to disk. A crash of the program
 	// loses nothing; a power cut loses at most this much.
 	JournalSync time.Duration `env:"JOURNAL_SYNC_INTERVAL" envDefault:"1000" range:"10..60000"`

@@ -76,9 +76,15 @@ func (j *Journal) readRecords(from record.Position, visit func(*record.Attempt, 
 		case a.Decode(stored) == nil:
 			return visit(&a, nil)
 		}
-		j.damaged.Add(1)
+		j.harmed(f)
 		return true
 	}))
+}
+
+// harmed takes note of an entry that cannot be read back and is passed over.
+func (j *Journal) harmed(f frame) {
+	j.damaged.Add(1)
+	j.o.Logger.Warn("an entry of the journal is damaged and was passed over", "path", f.seg.path, "offset", f.offset, "sequence", f.seq)
 }
 
 // Mark appends a Correction without an ID whose Operation is id: who has read it has read
@@ -148,7 +154,7 @@ func (r *Lines) lend(decode func(*ledger.Line, []byte) error, visit func(at reco
 			return true
 		}
 		if decode(&l, stored) != nil {
-			r.j.damaged.Add(1)
+			r.j.harmed(f)
 			return true
 		}
 		return visit(f.position(), &l)

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -127,6 +128,8 @@ type Stats struct {
 	Syncs    uint64 // writes to the disk
 	Lag      uint64 // entries that are still needed: those behind the consumer that is last
 	Segments int    // files, spares included
+	Disk     int64  // bytes of them
+	Limit    int64  // of Disk, as Options.MaxBytes has it
 }
 
 // entry is what can be appended: an attempt, a line or a correction.
@@ -288,6 +291,9 @@ func (j *Journal) Stats() Stats {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	st.Lag = j.behind(j.needed().Seq)
-	st.Segments = len(j.segments) + len(j.spares)
+	st.Segments, st.Limit = len(j.segments)+len(j.spares), j.o.MaxBytes
+	for _, s := range slices.Concat(j.segments, j.spares) {
+		st.Disk += int64(len(s.data))
+	}
 	return st
 }

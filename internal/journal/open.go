@@ -68,7 +68,22 @@ func (j *Journal) load() error {
 	}
 	// A spare may have been numbered and then overtaken by a file made in a hurry.
 	slices.SortFunc(j.segments, func(a, b *segment) int { return cmp.Compare(a.first, b.first) })
+	j.tellOfGaps()
 	return nil
+}
+
+// tellOfGaps says which files end before the next one begins: what stood behind the fault is
+// lost, and everything else is there.
+func (j *Journal) tellOfGaps() {
+	for i, s := range j.segments[:max(len(j.segments)-1, 0)] {
+		next := j.segments[i+1]
+		if s.next >= next.first {
+			continue
+		}
+		j.damaged.Add(next.first - s.next)
+		j.o.Logger.Error("a file of the journal is damaged; it was read up to the fault, and what stood behind it is lost",
+			"path", s.path, "offset", s.used, "entries_lost", next.first-s.next)
+	}
 }
 
 func (j *Journal) loadSegment(number uint64) error {

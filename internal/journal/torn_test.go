@@ -1,10 +1,14 @@
 package journal_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"sluice/internal/ledger"
@@ -124,6 +128,44 @@ func TestTornLines(t *testing.T) {
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A file that is damaged in the middle, with others behind it, is read up to the fault, and
+// what is lost is counted and said.
+func TestGapIsTold(t *testing.T) {
+	t.Parallel()
+	o := small(t.TempDir())
+	j := open(t, o)
+	n := 0
+	for ; j.Stats().Segments < 4; n++ {
+		put(t, j, n, n+1)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(o.Dir, "*.seg"))
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	b, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(b[len(b)/2 : len(b)/2+4096]) // the rest of an entry, and what stands behind it
+	if err := os.WriteFile(files[0], b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	j = open(t, o)
+	got, _ := read(j, record.Position{})
+	lost := uint64(n - len(got))
+	if lost == 0 || j.Stats().Damaged != lost || got[len(got)-1].ID != recordtest.Chat(n-1).ID {
+		t.Errorf("%d of %d are there, %d are counted as damaged", len(got), n, j.Stats().Damaged)
+	}
+	if text := log.String(); !strings.Contains(text, "level=ERROR") || !strings.Contains(text, fmt.Sprintf("entries_lost=%d", lost-1)) || !strings.Contains(text, "passed over") || !strings.Contains(text, files[0]) {
+		t.Errorf("%d are lost, and the log says %s", lost, text)
 	}
 }
 

@@ -24,6 +24,9 @@ type Options struct {
 	Path     string // of the file; its directory is made with mode 0700 when absent
 	MemoryMB int    // 0 means 512
 	Threads  int    // 0 means 1: a second one made taking records over a fifth dearer
+	// ReserveMB is how much is kept free on the disk: with less nothing is written. 0 means
+	// 256, and less than 0 nothing.
+	ReserveMB int
 }
 
 func (o Options) withDefaults() Options {
@@ -32,6 +35,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Threads == 0 {
 		o.Threads = 1
+	}
+	if o.ReserveMB == 0 {
+		o.ReserveMB = usualReserve
 	}
 	return o
 }
@@ -65,6 +71,7 @@ func (o Options) dsn() string {
 
 // DB is an open database. Its methods are safe for concurrent use.
 type DB struct {
+	o         Options
 	connector *duckdb.Connector
 	sql       *sql.DB // for reading, and for writes that are rare
 
@@ -89,7 +96,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open log database %s: %w", o.Path, err)
 	}
-	d := &DB{connector: connector, sql: sql.OpenDB(connector)}
+	d := &DB{o: o, connector: connector, sql: sql.OpenDB(connector)}
 	d.sql.SetMaxOpenConns(maxReaders)
 	if err := d.prepare(ctx, o); err != nil {
 		return nil, errors.Join(fmt.Errorf("open log database %s: %w", o.Path, err), d.Close())

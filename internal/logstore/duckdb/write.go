@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -18,7 +19,7 @@ func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progr
 	if d.link == nil {
 		return errors.New("log database is closed")
 	}
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), d.room()); err != nil {
 		return err
 	}
 	if err := d.link.exec("BEGIN TRANSACTION"); err != nil {
