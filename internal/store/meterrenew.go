@@ -86,11 +86,13 @@ func (s *Store) resetsOf(ctx context.Context, db bun.IDB, list []quota.Delta) (m
 	return found, nil
 }
 
-// renew resets the meter of a delta as of a time in ms; one that is not there yet is made.
+// renew resets the meter of a delta as of a time in ms; the counter of a policy that is
+// not there yet is made.
 func (s *Store) renew(ctx context.Context, db bun.IDB, d quota.Delta, at int64) error {
-	d.Units = 0
-	if err := s.addUsage(ctx, db, d); err != nil {
-		return err
+	if d.Units = 0; d.ValueKey != "" {
+		if err := s.firstUsage(ctx, db, &d); err != nil {
+			return err
+		}
 	}
 	_, err := resetTo(db.NewUpdate(), at).Where("carrier_id = ?", d.CarrierID).Where("entry = ?", d.Entry).Exec(ctx)
 	return err

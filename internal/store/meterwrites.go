@@ -171,15 +171,19 @@ func (s *Store) AddUsageIn(ctx context.Context, rtx resource.Tx, now time.Time, 
 const usageBatch = 500
 
 // addMerged adds one delta to each meter: to those that are there in few messages, since
-// the transaction holds them.
+// the transaction holds them. One that is not there is that of a budget that is gone, or
+// the counter of a policy that was not met before.
 func (s *Store) addMerged(ctx context.Context, t *tx, list []quota.Delta, known map[meterName]*resets) error {
 	var there []statement
 	for i := range list {
 		d := &list[i]
-		if known[nameOf(d)].there {
+		switch {
+		case known[nameOf(d)].there:
 			there = append(there, statement{plusUsage, []any{d.Units, d.CarrierID, d.Entry}})
-		} else if err := s.addUsage(ctx, t.db, *d); err != nil {
-			return err
+		case d.ValueKey != "":
+			if err := s.firstUsage(ctx, t.db, d); err != nil {
+				return err
+			}
 		}
 	}
 	for batch := range slices.Chunk(there, usageBatch) {
@@ -224,25 +228,20 @@ func merged(list []quota.Delta) []quota.Delta {
 const (
 	plusUsage = "UPDATE usage_meters SET used = used + ? WHERE carrier_id = ? AND entry = ?"
 	// A new counter takes its limits from the head, so a policy that is gone gets none.
-	firstUsage = `INSERT INTO usage_meters (carrier_id, entry, carrier_kind, org_id, workspace_id, value_key, value_folded, used, limit_units, threshold_units,
+	newCounter = `INSERT INTO usage_meters (carrier_id, entry, carrier_kind, org_id, workspace_id, value_key, value_folded, used, limit_units, threshold_units,
 exhausted, threshold_alert, exhausted_alert, last_reset_ms, next_reset_ms)
 SELECT h.carrier_id, ?, h.carrier_kind, h.org_id, h.workspace_id, ?, ?, ?, h.limit_units, h.threshold_units, 0, 0, 0, 0, 0
 FROM usage_meters AS h WHERE h.carrier_id = ? AND h.entry = '' `
 )
 
-func (s *Store) addUsage(ctx context.Context, db bun.IDB, d quota.Delta) error {
-	res, err := db.ExecContext(ctx, plusUsage, d.Units, d.CarrierID, d.Entry)
-	if err != nil {
-		return err
-	}
-	if n, err := res.RowsAffected(); err != nil || n > 0 || d.ValueKey == "" {
-		return err
-	}
+// firstUsage makes the counter of a policy for a value key. Another node may have done so
+// meanwhile.
+func (s *Store) firstUsage(ctx context.Context, db bun.IDB, d *quota.Delta) error {
 	row, err := meterRowOf(quota.Meter{Carrier: quota.Carrier{ID: d.CarrierID}, Entry: d.Entry, ValueKey: d.ValueKey})
 	if err != nil {
 		return err
 	}
-	_, err = db.ExecContext(ctx, firstUsage+s.engine.onClash("carrier_id, entry")+" used = usage_meters.used + ?",
+	_, err = db.ExecContext(ctx, newCounter+s.engine.onClash("carrier_id, entry")+" used = usage_meters.used + ?",
 		row.Entry, row.ValueKey, row.ValueFolded, d.Units, row.CarrierID, d.Units)
 	return err
 }

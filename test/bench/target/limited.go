@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"time"
 
 	"sluice/internal/access"
 	"sluice/internal/admin"
@@ -70,19 +72,25 @@ func (l *Limited) fill(ctx context.Context, set store.Settings) (err error) {
 		return err
 	}
 	f := filler{org: orgs[0].ID, hasher: hasher}
-	bound := f.add(resource.Record{Kind: tenant.WorkspaceKind, Slug: "ws-bound"}, tenant.Workspace{Name: "Bound", UsageLimits: ampleBudgets(), RateLimits: ampleRates})
+	raw, budgets := ampleBudgets()
+	bound := f.add(resource.Record{Kind: tenant.WorkspaceKind, Slug: "ws-bound"}, tenant.Workspace{Name: "Bound", UsageLimits: raw, RateLimits: ampleRates})
+	f.metered(quota.Carrier{Kind: tenant.WorkspaceKind, ID: bound, WorkspaceID: bound}, budgets)
 	for i := range Keys {
 		l.Bound = append(l.Bound, "bench-"+rand.Text())
-		f.key(bound, l.Bound[i], keys.Key{Name: "Bound " + strconv.Itoa(i), UsageLimits: ampleBudgets(), RateLimits: ampleRates})
+		raw, budgets := ampleBudgets()
+		id := f.key(bound, l.Bound[i], keys.Key{Name: "Bound " + strconv.Itoa(i), UsageLimits: raw, RateLimits: ampleRates})
+		f.metered(quota.Carrier{Kind: keys.Kind, ID: id, WorkspaceID: bound}, budgets)
 	}
 	governed := f.add(resource.Record{Kind: tenant.WorkspaceKind, Slug: "ws-governed"}, tenant.Workspace{Name: "Governed"})
 	f.key(governed, l.Governed, keys.Key{Name: "Governed"})
 	for i := range Policies / 2 {
 		conditions, groups := matching(i)
-		f.add(resource.Record{Kind: quota.UsageLimitKind, WorkspaceID: governed}, budgetPolicy(i, conditions, groups))
+		budget := budgetPolicy(i, conditions, groups)
+		id := f.add(resource.Record{Kind: quota.UsageLimitKind, WorkspaceID: governed}, budget)
+		f.metered(quota.Carrier{Kind: quota.UsageLimitKind, ID: id, WorkspaceID: governed}, []quota.Budget{budget.Budget})
 		f.add(resource.Record{Kind: quota.RateLimitKind, WorkspaceID: governed}, ratePolicy(i, conditions, groups))
 	}
-	return errors.Join(f.err, insert(ctx, s, f.all))
+	return errors.Join(f.err, insert(ctx, s, f.all), insertMeters(ctx, s, f.meters))
 }
 
 // hasher hashes keys as the deployment does, whose pepper is in its store; internal/app
@@ -110,6 +118,7 @@ type filler struct {
 	org    string
 	hasher *keys.Hasher
 	all    []resource.Record
+	meters []quota.Meter
 	err    error // the first
 }
 
@@ -124,20 +133,47 @@ func (f *filler) add(r resource.Record, body any) string {
 	return r.ID
 }
 
-// key adds a key with a value.
-func (f *filler) key(workspace, raw string, k keys.Key) {
+// metered adds the meters of budgets.
+func (f *filler) metered(of quota.Carrier, budgets []quota.Budget) {
+	of.OrgID = f.org
+	for i := range budgets {
+		b := &budgets[i]
+		f.meters = append(f.meters, quota.Meter{Carrier: of, Entry: b.ID, Limit: b.Limit(), Threshold: b.Threshold(), NextReset: b.First(time.Now())})
+	}
+}
+
+func insertMeters(ctx context.Context, s *store.Store, all []quota.Meter) error {
+	for some := range slices.Chunk(all, seedBatch) {
+		if err := s.InTx(ctx, func(tx resource.Tx) (err error) {
+			for i := 0; i < len(some) && err == nil; i++ {
+				err = s.AddMeter(ctx, tx, some[i])
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// key adds a key with a value and returns its id.
+func (f *filler) key(workspace, raw string, k keys.Key) string {
 	k.Type, k.Scopes, k.CreationMode = access.WorkspaceService, access.Allowed(access.WorkspaceService), "api"
 	k.Secret = keys.Secret{Hash: f.hasher.Sum(raw), Masked: keys.Mask(raw)}
-	f.add(resource.Record{Kind: keys.Kind, WorkspaceID: workspace, Name: k.Name, Index: admin.KeyIndex(&k)}, k)
+	return f.add(resource.Record{Kind: keys.Kind, WorkspaceID: workspace, Name: k.Name, Index: admin.KeyIndex(&k)}, k)
 }
 
 // ample is a limit that no benchmark reaches.
 const ample = 1_000_000_000
 
-// ampleBudgets are one of cost and one of tokens.
-func ampleBudgets() json.RawMessage {
-	return fmt.Appendf(nil, `[{"id":"%s","type":"cost","credit_limit":%d},{"id":"%s","type":"tokens","credit_limit":%d,"periodic_reset":"monthly"}]`,
+// ampleBudgets are one of cost and one of tokens, as a record has them and read.
+func ampleBudgets() (raw json.RawMessage, read []quota.Budget) {
+	raw = fmt.Appendf(nil, `[{"id":"%s","type":"cost","credit_limit":%d},{"id":"%s","type":"tokens","credit_limit":%d,"periodic_reset":"monthly"}]`,
 		ident.NewID(), ample, ident.NewID(), ample)
+	if err := json.Unmarshal(raw, &read); err != nil {
+		panic(err) // it is written above
+	}
+	return raw, read
 }
 
 // ampleRates are those of requests and of tokens, by the minute and by the day.
