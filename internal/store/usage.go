@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"iter"
 	"slices"
 	"time"
 
@@ -118,34 +119,89 @@ func (s *Store) moveUsage(ctx context.Context, rtx resource.Tx, node string, fro
 	})
 }
 
-// meterBatch is how many deltas one statement looks up.
+// meterBatch is how many carriers, or counters of one, one statement looks up.
 const meterBatch = 500
 
-// metersOf reads the meters that ordered deltas name, and holds them with a lock clause.
-func (s *Store) metersOf(ctx context.Context, db bun.IDB, list []quota.Delta, lock string) ([]meterRow, error) {
-	names := slices.Clone(list)
-	names = slices.CompactFunc(names, func(a, b quota.Delta) bool { return a.CarrierID == b.CarrierID && a.Entry == b.Entry })
-	var out []meterRow
-	for batch := range slices.Chunk(names, meterBatch) {
-		wanted := make(map[[2]string]bool, len(batch))
-		var carriers, entries []string
-		for _, d := range batch {
-			wanted[[2]string{d.CarrierID, d.Entry}] = true
-			carriers, entries = append(carriers, d.CarrierID), append(entries, d.Entry)
+// metersOf reads the meters that ordered deltas name, and holds them with a lock clause:
+// first those of budgets, then those of policies, each in the order of their names, so that
+// no two who hold some wait for each other.
+func (s *Store) metersOf(ctx context.Context, db bun.IDB, list []quota.Delta, lock string) (out []meterRow, err error) {
+	wanted := make(map[meterName]bool, len(list))
+	var budgets, heads []string // carriers
+	var counters []quota.Delta
+	for i := range list {
+		d := &list[i]
+		if wanted[nameOf(d)] {
+			continue
 		}
+		wanted[nameOf(d)] = true
+		switch {
+		case d.Entry == "":
+			heads = append(heads, d.CarrierID)
+		case d.ValueKey == "":
+			budgets = append(budgets, d.CarrierID)
+		default:
+			counters = append(counters, *d)
+		}
+	}
+	read := func(which func(*bun.SelectQuery) *bun.SelectQuery) error {
 		var rows []meterRow
-		sel := db.NewSelect().Model(&rows).Where("m.carrier_id IN (?)", bun.List(slices.Compact(carriers))).Where("m.entry IN (?)", bun.List(entries))
+		sel := which(db.NewSelect().Model(&rows))
 		if lock != "" {
 			sel = sel.For(lock)
 		}
 		if err := sel.Order("m.carrier_id", "m.entry").Scan(ctx); err != nil {
+			return err
+		}
+		for i := range rows {
+			if wanted[meterName{rows[i].CarrierID, rows[i].Entry}] {
+				out = append(out, rows[i])
+			}
+		}
+		return nil
+	}
+	for some := range slices.Chunk(slices.Compact(budgets), meterBatch) { // a carrier has few: no need to name them
+		if err := read(func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("m.carrier_id IN (?)", bun.List(some)) }); err != nil {
 			return nil, err
 		}
-		for _, row := range rows {
-			if wanted[[2]string{row.CarrierID, row.Entry}] {
-				out = append(out, row)
-			}
+	}
+	for some := range slices.Chunk(heads, meterBatch) {
+		if err := read(func(q *bun.SelectQuery) *bun.SelectQuery {
+			return q.Where("m.carrier_id IN (?)", bun.List(some)).Where("m.entry = ''")
+		}); err != nil {
+			return nil, err
+		}
+	}
+	for some := range countersOfOne(counters) {
+		if err := read(func(q *bun.SelectQuery) *bun.SelectQuery {
+			return q.Where("m.carrier_id = ?", some[0].CarrierID).Where("m.entry IN (?)", bun.List(namesOfCounters(some)))
+		}); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// countersOfOne goes through the counters of one policy after the other, in batches.
+func countersOfOne(ordered []quota.Delta) iter.Seq[[]quota.Delta] {
+	return func(yield func([]quota.Delta) bool) {
+		for len(ordered) > 0 {
+			n := 1
+			for n < min(len(ordered), meterBatch) && ordered[n].CarrierID == ordered[0].CarrierID {
+				n++
+			}
+			if !yield(ordered[:n]) {
+				return
+			}
+			ordered = ordered[n:]
+		}
+	}
+}
+
+func namesOfCounters(list []quota.Delta) []string {
+	out := make([]string, len(list))
+	for i := range list {
+		out[i] = list[i].Entry
+	}
+	return out
 }
