@@ -24,7 +24,7 @@ func (s *Store) dropLate(ctx context.Context, db bun.IDB, list []quota.Delta, kn
 			if err := s.renew(ctx, db, *d, r.next); err != nil {
 				return err
 			}
-			r.last, r.there = r.next, true
+			r.last, r.there, r.row = r.next, true, nil
 		}
 	}
 	for i := range list {
@@ -46,7 +46,8 @@ func nameOf(d *quota.Delta) meterName { return meterName{d.CarrierID, d.Entry} }
 // the head of a policy.
 type resets struct {
 	last, next int64
-	there      bool // the meter has a row
+	there      bool      // the meter has a row
+	row        *meterRow // as it is in the transaction; nil when that has to be read
 }
 
 func (r *resets) due(at int64) bool { return r.next > 0 && at >= r.next && r.last < r.next }
@@ -71,7 +72,7 @@ func (s *Store) resetsOf(ctx context.Context, db bun.IDB, list []quota.Delta) (m
 		return nil, err
 	}
 	for i := range rows {
-		*found[meterName{rows[i].CarrierID, rows[i].Entry}] = resets{rows[i].LastResetMS, rows[i].NextResetMS, true}
+		*found[meterName{rows[i].CarrierID, rows[i].Entry}] = resets{rows[i].LastResetMS, rows[i].NextResetMS, true, &rows[i]}
 	}
 	if rows, err = s.metersOf(ctx, db, heads, ""); err != nil { // a reset of a policy only moves on
 		return nil, err

@@ -150,14 +150,19 @@ func (s *Store) AddUsage(ctx context.Context, deltas []quota.Delta) error {
 // reset lies in the future that another clock brought about, which ran ahead: what is used
 // until then counts. The zero time knows of no future.
 func (s *Store) AddUsageIn(ctx context.Context, rtx resource.Tx, now time.Time, deltas []quota.Delta) error {
+	_, err := s.addUsage(ctx, rtx, now, ordered(deltas))
+	return err
+}
+
+// addUsage is AddUsageIn of an ordered list, which it changes, and returns what is known of
+// its meters then.
+func (s *Store) addUsage(ctx context.Context, rtx resource.Tx, now time.Time, list []quota.Delta) (known map[meterName]*resets, err error) {
 	t, err := ownTx(rtx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return t.step(ctx, "add usage", func(ctx context.Context, db bun.IDB) error {
-		list := ordered(deltas)
-		known, err := s.resetsOf(ctx, db, list)
-		if err != nil {
+	err = t.step(ctx, "add usage", func(ctx context.Context, db bun.IDB) (err error) {
+		if known, err = s.resetsOf(ctx, db, list); err != nil {
 			return err
 		}
 		if err := s.dropLate(ctx, db, list, known, now); err != nil {
@@ -165,6 +170,7 @@ func (s *Store) AddUsageIn(ctx context.Context, rtx resource.Tx, now time.Time, 
 		}
 		return s.addMerged(ctx, t, merged(list), known)
 	})
+	return known, err
 }
 
 // usageBatch is how many meters get their usage in one message.
@@ -180,6 +186,9 @@ func (s *Store) addMerged(ctx context.Context, t *tx, list []quota.Delta, known 
 		switch {
 		case known[nameOf(d)].there:
 			there = append(there, statement{plusUsage, []any{d.Units, d.CarrierID, d.Entry}})
+			if row := known[nameOf(d)].row; row != nil {
+				row.Used += d.Units
+			}
 		case d.ValueKey != "":
 			if err := s.firstUsage(ctx, t.db, d); err != nil {
 				return err

@@ -75,7 +75,9 @@ func (s *Store) positionIn(ctx context.Context, rtx resource.Tx, node string) (s
 // Conflict when the position is neither: another process counts for the same node. now is
 // as AddUsageIn takes it.
 func (s *Store) CountUsage(ctx context.Context, node string, now time.Time, from, to uint64, deltas []quota.Delta) (after []quota.Meter, err error) {
+	list := ordered(deltas)
 	err = s.InTx(ctx, func(rtx resource.Tx) error {
+		var known map[meterName]*resets
 		at, err := s.positionIn(ctx, rtx, node)
 		switch {
 		case err != nil:
@@ -87,23 +89,46 @@ func (s *Store) CountUsage(ctx context.Context, node string, now time.Time, from
 			if err := s.moveUsage(ctx, rtx, node, from, to); err != nil {
 				return err
 			}
-			if err := s.AddUsageIn(ctx, rtx, now, deltas); err != nil {
+			if known, err = s.addUsage(ctx, rtx, now, slices.Clone(list)); err != nil {
 				return err
 			}
 		}
-		return s.onMeters(ctx, rtx, "read usage meters back", func(ctx context.Context, db bun.IDB) error {
-			rows, err := s.metersOf(ctx, db, ordered(deltas), "")
-			after = make([]quota.Meter, len(rows))
-			for i := range rows {
-				after[i] = rows[i].meter()
-			}
-			return err
-		})
+		after, err = s.metersAfter(ctx, rtx, list, known)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return after, nil
+}
+
+// metersAfter are the meters that an ordered list names, as they are in the transaction:
+// read, where it is not known that they have a row or what that is.
+func (s *Store) metersAfter(ctx context.Context, rtx resource.Tx, list []quota.Delta, known map[meterName]*resets) (after []quota.Meter, err error) {
+	var unknown []quota.Delta
+	done := make(map[meterName]bool, len(known))
+	for i := range list {
+		name := nameOf(&list[i])
+		switch r := known[name]; {
+		case done[name]:
+		case r != nil && r.row != nil:
+			done[name] = true
+			after = append(after, r.row.meter())
+		default:
+			unknown = append(unknown, list[i])
+		}
+	}
+	if len(unknown) == 0 {
+		return after, nil
+	}
+	err = s.onMeters(ctx, rtx, "read usage meters back", func(ctx context.Context, db bun.IDB) error {
+		rows, err := s.metersOf(ctx, db, unknown, "")
+		for i := range rows {
+			after = append(after, rows[i].meter())
+		}
+		return err
+	})
+	return after, err
 }
 
 // moveUsage moves the position of a node, which positionIn holds. Two that begin at once

@@ -55,6 +55,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 			{"meters whose reset is due", renewals},
 			{"usage of many writers", usageOfMany},
 			{"count usage once", countUsage},
+			{"what counting answers", countedMeters},
 			{"usage from before a reset", lateUsage},
 			{"usage from before a reset that a clock ahead brought about", usageBelowAReset},
 			{"usage of many nodes", usageOfNodes},

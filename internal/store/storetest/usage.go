@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -67,6 +68,50 @@ func countUsage(t *testing.T, s *store.Store) {
 	must(t, err)
 	same(t, "meters of nothing", len(after), 0)
 	same(t, "at last", position(), uint64(200))
+}
+
+// countedMeters are those that are stored, resets that came due on the way and counters
+// that were met first included.
+func countedMeters(t *testing.T, s *store.Store) {
+	ctx, node := t.Context(), ident.NewID()
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var names []quota.Delta
+	for i := range 5 {
+		for _, kind := range []string{quota.UsageLimitKind, "api_key"} {
+			m := quota.Meter{Carrier: quota.Carrier{Kind: kind, ID: ident.NewID(), OrgID: ident.NewID()}, Limit: 1000, NextReset: start.Add(time.Duration(i) * 10 * time.Minute)}
+			if kind == "api_key" {
+				m.Entry = "monthly"
+				names = append(names, quota.Delta{CarrierID: m.ID, Entry: m.Entry})
+			} else {
+				names = append(names, quota.Delta{CarrierID: m.ID, ValueKey: "team:a"}, quota.Delta{CarrierID: m.ID, ValueKey: "team:b"})
+			}
+			within(t, s, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, m) })
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for round := range uint64(25) {
+		var deltas []quota.Delta
+		stored := map[string]quota.Meter{}
+		for _, d := range names {
+			for range random.IntN(3) {
+				d.Units, d.At = random.Int64N(50)-10, start.Add(time.Duration(random.IntN(60))*time.Minute)
+				deltas = append(deltas, d)
+			}
+		}
+		after, err := s.CountUsage(ctx, node, start.Add(time.Hour), round, round+1, deltas)
+		must(t, err)
+		for _, d := range deltas {
+			q := quota.MeterQuery{CarrierID: d.CarrierID, Counters: true}
+			list, err := s.Meters(ctx, s, q)
+			must(t, err)
+			for _, m := range list {
+				if d.Entry == m.Entry || d.ValueKey != "" && d.ValueKey == m.ValueKey {
+					stored[m.ID+m.Entry] = m
+				}
+			}
+		}
+		same(t, "meters", byCarrier(after), stored)
+	}
 }
 
 func byCarrier(list []quota.Meter) map[string]quota.Meter {
