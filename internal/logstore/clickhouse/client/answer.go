@@ -1,0 +1,66 @@
+package client
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Bounds of an answer.
+const (
+	maxAnswer = 256 << 20
+	maxLine   = 64 << 20
+)
+
+// readRows calls row for each line of an answer. Whatever is no row is an error: the server
+// writes what went wrong late behind the rows.
+func readRows(body io.Reader, row func(scan func(...any) error) error) error {
+	bounded := &io.LimitedReader{R: body, N: maxAnswer + 1}
+	lines := bufio.NewScanner(bounded)
+	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
+	for lines.Scan() {
+		line := lines.Bytes()
+		if len(line) == 0 || line[0] != '[' {
+			return lateException(line, lines)
+		}
+		if err := row(func(dest ...any) error { return scan(line, dest) }); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		if errors.Is(err, bufio.ErrTooLong) {
+			return fmt.Errorf("read the answer of ClickHouse: a row has more than %d MiB", maxLine>>20)
+		}
+		return fmt.Errorf("read the answer of ClickHouse: %w: %w", ErrUnreachable, err)
+	}
+	if bounded.N <= 0 {
+		return fmt.Errorf("read the answer of ClickHouse: it has more than %d MiB", maxAnswer>>20)
+	}
+	return nil
+}
+
+// scan reads a row into pointers.
+func scan(line []byte, dest []any) error {
+	want := len(dest)
+	if err := json.Unmarshal(line, &dest); err != nil {
+		return fmt.Errorf("read a row of ClickHouse: %w", err)
+	}
+	if len(dest) != want {
+		return fmt.Errorf("read a row of ClickHouse: it has %d columns, want %d", len(dest), want)
+	}
+	return nil
+}
+
+// lateException is the error of an answer that holds something else than rows.
+func lateException(line []byte, rest *bufio.Scanner) error {
+	text := append([]byte(nil), line...)
+	for len(text) < maxRefusal && rest.Scan() {
+		text = append(append(text, '\n'), rest.Bytes()...)
+	}
+	if e := exceptionIn(text); e != nil {
+		return e
+	}
+	return errors.New("read the answer of ClickHouse: it holds something else than rows: " + brief(text))
+}

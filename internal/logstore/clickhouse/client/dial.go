@@ -1,0 +1,28 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+)
+
+// ErrUnreachable is in errors of a server that did not answer: whether it did what it was
+// asked is not known.
+var ErrUnreachable = errors.New("ClickHouse cannot be reached")
+
+func dialer() *net.Dialer { return &net.Dialer{Timeout: connectLimit} }
+
+// unreachable is the error of a question that got no answer, without the address, which has
+// the values of the statement in it. That the caller gave up is no fault of the server.
+func unreachable(ctx context.Context, err error) error {
+	var of *url.Error
+	if errors.As(err, &of) {
+		err = of.Err
+	}
+	if cause := context.Cause(ctx); errors.Is(cause, context.Canceled) {
+		return fmt.Errorf("ask ClickHouse: %w", cause)
+	}
+	return fmt.Errorf("ask ClickHouse: %w: %w", ErrUnreachable, err)
+}
