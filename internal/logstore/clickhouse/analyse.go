@@ -1,0 +1,207 @@
+package clickhouse
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"sluice/internal/record"
+)
+
+// Analyse implements logstore.Rows.
+func (d *DB) Analyse(ctx context.Context, a record.Analysis) (record.AnalysisPage, error) {
+	if err := a.Validate(); err != nil {
+		return record.AnalysisPage{}, err
+	}
+	page, err := d.analyse(ctx, &a)
+	if err == nil && len(page.Rows) == 0 && a.Offset > 0 { // whose rows told their number?
+		first := a
+		first.Offset, first.Limit = 0, 1
+		var whole record.AnalysisPage
+		whole, err = d.analyse(ctx, &first)
+		page.Total = whole.Total
+	}
+	if err != nil {
+		return record.AnalysisPage{}, err
+	}
+	if _, cut := a.PageSize(); !cut && page.Total > record.MaxGroups {
+		return record.AnalysisPage{}, record.TooMany()
+	}
+	return page, nil
+}
+
+// analyse runs the statement of an analysis.
+func (d *DB) analyse(ctx context.Context, a *record.Analysis) (page record.AnalysisPage, err error) {
+	near, err := d.tooMany(ctx, a)
+	if err != nil {
+		return page, err
+	}
+	q := newQuestion(a, near)
+	err = d.ask(ctx, q.sql(), &q.Params, func(scan func(...any) error) error {
+		var row record.AnalysisRow
+		var bucket int64
+		dest := []any{&page.Total, &bucket, &row.Value}
+		for _, f := range q.figures {
+			dest = append(dest, f.into(&row.Figures))
+		}
+		if err := scan(dest...); err != nil {
+			return err
+		}
+		if a.Step > 0 {
+			row.Start = startOf(bucket, a)
+		}
+		page.Rows = append(page.Rows, row)
+		return nil
+	})
+	if err != nil {
+		return record.AnalysisPage{}, fmt.Errorf("analyse log rows: %w", err)
+	}
+	if single(a) && page.Total == 0 {
+		page.Total = 1
+		if a.Offset == 0 {
+			page.Rows = []record.AnalysisRow{{}}
+		}
+	}
+	return page, nil
+}
+
+// tooMany reports whether percentiles are wanted of more rows than are kept in memory for
+// them.
+func (d *DB) tooMany(ctx context.Context, a *record.Analysis) (bool, error) {
+	if a.Want&record.WantPercentiles == 0 || a.By == record.ByScore {
+		return false, nil
+	}
+	var rows int64
+	s := filter(a.Query)
+	err := d.ask(ctx, "SELECT count() FROM attempts"+s.where(), &s.Params, func(scan func(...any) error) error { return scan(&rows) })
+	if err != nil {
+		return false, fmt.Errorf("count log rows: %w", err)
+	}
+	return rows > d.o.ExactRows, nil
+}
+
+// startOf is when a bucket begins.
+func startOf(bucket int64, a *record.Analysis) time.Time {
+	return time.UnixMicro(bucket*a.Step.Microseconds() + firstMonday.UnixMicro() - a.Zone.Microseconds()).UTC()
+}
+
+// single reports whether there is one row for everything.
+func single(a *record.Analysis) bool { return a.Step == 0 && a.By == record.ByNothing }
+
+// question is the statement of an analysis.
+type question struct {
+	*selection
+	a       *record.Analysis
+	figures []figure // columns of the answer
+	inner   []string // what is worked out over attempts
+	bucket  string
+	label   string
+}
+
+func newQuestion(a *record.Analysis, near bool) *question {
+	q := &question{selection: filter(a.Query), a: a, bucket: "toInt64(0)", label: dimensions[a.By]}
+	if a.By == record.ByMetadata {
+		q.label = fmt.Sprintf(q.label, q.Text(a.Key))
+	}
+	if a.Step > 0 {
+		q.bucket = "intDiv(toUnixTimestamp64Micro(started) + " + q.Int(a.Zone.Microseconds()-firstMonday.UnixMicro()) + ", " + q.Int(a.Step.Microseconds()) + ")"
+	}
+	want := a.Want
+	if a.By == record.ByScore {
+		want &= record.WantFeedback
+	}
+	for _, f := range figures {
+		if f.want&^want != 0 {
+			continue
+		}
+		if a.By == record.ByScore && f.want == 0 {
+			f.sql = "0"
+		}
+		q.inner = append(q.inner, f.sql+" AS "+f.name)
+		q.figures = append(q.figures, f)
+	}
+	if want&record.WantPercentiles != 0 {
+		how := exactPercentiles
+		if near {
+			how = nearPercentiles
+		}
+		q.inner = append(q.inner, how+" AS f_percentiles")
+		q.figures = append(q.figures, percentileColumns...)
+	}
+	if want&record.WantFeedback != 0 {
+		q.figures = append(q.figures, feedbackColumns...)
+	}
+	return q
+}
+
+// judged reports whether attempts are joined with the feedback on their traces.
+func (q *question) judged() bool {
+	return q.a.Want&record.WantFeedback != 0 || q.a.By == record.ByScore
+}
+
+func (q *question) sql() string {
+	var b strings.Builder
+	b.WriteString("WITH ")
+	outer := ""
+	if q.judged() {
+		score := ""
+		if q.a.By == record.ByScore {
+			score = ", value AS score"
+		}
+		b.WriteString("judged AS (SELECT workspace_id, trace_id" + score + ", count() AS feedbacks, sum(value * weight) AS weighted FROM feedback FINAL WHERE org_id = " +
+			q.Text(q.a.Query.OrgID) + " AND NOT gone GROUP BY workspace_id, trace_id" + strings.TrimSuffix(score, " AS score") + "), ")
+		outer = " LEFT JOIN judged USING (workspace_id, trace_id)"
+		if q.a.By == record.ByScore {
+			outer = " INNER JOIN judged USING (workspace_id, trace_id)"
+		}
+	}
+	b.WriteString("counted AS (SELECT bucket, label, " + strings.Join(q.inner, ", ") + " FROM (" + q.attempts(outer) + ") GROUP BY bucket, label)")
+	from := " FROM counted"
+	if q.a.Want&record.WantFeedback != 0 {
+		b.WriteString(", voices AS (SELECT bucket, label, sum(feedbacks) AS feedbacks, sum(weighted) AS weighted FROM (" +
+			"SELECT min(bucket) AS bucket, label, any(feedbacks) AS feedbacks, any(weighted) AS weighted FROM (" +
+			q.attempts(" INNER JOIN judged USING (workspace_id, trace_id)") + ") GROUP BY label, workspace_id, trace_id) GROUP BY bucket, label)")
+		from += " LEFT JOIN voices USING (bucket, label)"
+	}
+	b.WriteString(" SELECT count() OVER (), bucket, label")
+	for _, f := range q.figures {
+		b.WriteString(", " + f.name)
+	}
+	size, _ := q.a.PageSize()
+	b.WriteString(from + " ORDER BY " + q.order() + " LIMIT " + strconv.Itoa(size) + " OFFSET " + strconv.Itoa(q.a.Offset))
+	return b.String()
+}
+
+// attempts are the rows with their bucket and label, and with what is joined to them.
+func (q *question) attempts(joined string) string {
+	var group []string
+	if q.a.By != record.ByNothing {
+		group = append(group, "label != ''")
+	}
+	return "SELECT *, " + q.bucket + " AS bucket, " + q.label + " AS label FROM (SELECT * FROM attempts FINAL" + q.where() + ") AS attempts" + joined + whereAll(group)
+}
+
+func whereAll(conditions []string) string {
+	if len(conditions) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(conditions, " AND ")
+}
+
+// order is that of the rows.
+func (q *question) order() string {
+	switch {
+	case q.a.Step > 0:
+		return "bucket, label"
+	case q.a.By == record.ByScore:
+		return "label"
+	}
+	direction := " DESC"
+	if q.a.Ascending {
+		direction = ""
+	}
+	return orders[cmp.Or(q.a.Order, record.ColumnRequests)] + direction + ", label"
+}

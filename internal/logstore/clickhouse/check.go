@@ -1,0 +1,60 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"sluice/internal/logstore/clickhouse/client"
+)
+
+// Migrate makes the database and the tables, or brings them up to date.
+func Migrate(ctx context.Context, o Options) error {
+	d, err := prepared(o)
+	if err != nil {
+		return err
+	}
+	defer d.c.Close()
+	if err := d.prepare(ctx); err != nil {
+		return fmt.Errorf("migrate the log database: %w", err)
+	}
+	return nil
+}
+
+// Check looks at a server and changes nothing. It says in words what it found.
+func Check(ctx context.Context, s client.Server) (found string, err error) {
+	d, err := prepared(Options{Server: s})
+	if err != nil {
+		return "", err
+	}
+	defer d.c.Close()
+	text, err := d.checkVersion(ctx)
+	if err != nil {
+		return "", err
+	}
+	done, known, err := d.steps(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case done == 0:
+		return fmt.Sprintf("ClickHouse %s answers; sluice migrate, or the next start, will make the tables in the database %s", text, s.Database), nil
+	case done < len(known):
+		return fmt.Sprintf("ClickHouse %s answers; sluice migrate, or the next start, will bring the tables up to date", text), nil
+	}
+	return fmt.Sprintf("ClickHouse %s answers, and the tables in the database %s are there", text, s.Database), nil
+}
+
+// Cure is what to do about an error of Check or Open.
+func Cure(err error) string {
+	switch {
+	case errors.Is(err, errOld):
+		return "upgrade ClickHouse"
+	case errors.Is(err, errNew):
+		return "run the version of sluice that made the tables, or a later one"
+	case client.Is(err, client.NoAuthorisation):
+		return "check ANALYTICS_STORE_USER and ANALYTICS_STORE_PASSWORD"
+	case client.Is(err, client.AccessDenied):
+		return "grant the user of ANALYTICS_STORE_USER all on the database of ANALYTICS_STORE_DATABASE; make the database by hand when the user may not"
+	}
+	return "check ANALYTICS_STORE_URL (the HTTP interface: 8123, or 8443 with TLS), ANALYTICS_STORE_CA, and whether the server runs"
+}

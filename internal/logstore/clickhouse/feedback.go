@@ -1,0 +1,122 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sluice/internal/logstore"
+	"sluice/internal/logstore/clickhouse/client"
+	"sluice/internal/record"
+)
+
+// feedbackName is the row of progress that all nodes share: they copy the same feed.
+const feedbackName = "feedback"
+
+// place is how far the feedback is: a place in the change feed of the control plane, and
+// the number of feeds there were. What was read further on, or of a later feed, wins.
+type place struct {
+	feed uint64
+	next uint64
+}
+
+// Bits of a version.
+const nextBits = 48
+
+func (p place) version() uint64 { return p.feed<<nextBits | p.next }
+
+func placeOf(version uint64) place { return place{version >> nextBits, version & (1<<nextBits - 1)} }
+
+// FeedbackProgress implements logstore.Feedback.
+func (d *DB) FeedbackProgress(ctx context.Context) (int64, error) {
+	at, err := d.heard(ctx)
+	if err != nil {
+		return 0, err
+	}
+	d.feeds.Store(at.feed)
+	return int64(at.next), nil
+}
+
+// heard is how far the feedback is, whoever brought it there.
+func (d *DB) heard(ctx context.Context) (place, error) {
+	if err := d.prepare(ctx); err != nil {
+		return place{}, err
+	}
+	var version uint64
+	var p client.Params
+	err := d.c.Query(ctx, client.Statement{SQL: "SELECT max(version) FROM progress WHERE name = " + p.Text(feedbackName), Params: &p, Settings: latest},
+		func(scan func(...any) error) error { return scan(&version) })
+	if err != nil {
+		return place{}, fmt.Errorf("read progress of feedback: %w", err)
+	}
+	return placeOf(version), nil
+}
+
+// PutFeedback implements logstore.Feedback. Every node hears of every change; the first one
+// to come with it stores it. A batch may be stored twice: what was read at the same place of
+// the feed, or further on, says the same or more. A new feed, where everything goes first,
+// is numbered from what FeedbackProgress found, so that nodes that notice together make one.
+func (d *DB) PutFeedback(ctx context.Context, b logstore.FeedbackBatch) error {
+	at, err := d.heard(ctx)
+	if err != nil {
+		return err
+	}
+	to := place{at.feed, uint64(b.Next)}
+	if b.All {
+		to.feed = d.feeds.Load() + 1
+	}
+	if to.version() <= at.version() && at != (place{}) {
+		return nil
+	}
+	if b.All {
+		var p client.Params
+		err := d.c.Exec(ctx, client.Statement{SQL: "DELETE FROM feedback WHERE version < " + p.Uint(place{feed: to.feed}.version()), Params: &p})
+		if err != nil {
+			return fmt.Errorf("delete feedback: %w", err)
+		}
+	}
+	if err := d.putFeedback(ctx, b, to); err != nil {
+		return fmt.Errorf("store feedback: %w", err)
+	}
+	return d.noteFeedback(ctx, to)
+}
+
+func (d *DB) putFeedback(ctx context.Context, b logstore.FeedbackBatch, at place) error {
+	var rows client.Rows
+	for i := range b.Put {
+		appendFeedback(&rows, &b.Put[i], at, false)
+	}
+	for _, id := range b.Gone {
+		if !slices.ContainsFunc(b.Put, func(f record.TraceFeedback) bool { return f.ID == id }) {
+			appendFeedback(&rows, &record.TraceFeedback{ID: id}, at, true)
+		}
+	}
+	if rows.Len() == 0 {
+		return nil
+	}
+	return d.c.Insert(ctx, "feedback", []string{"id", "version", "gone", "org_id", "workspace_id", "trace_id", "value", "weight", "given"}, rows.Bytes())
+}
+
+func appendFeedback(rows *client.Rows, f *record.TraceFeedback, at place, gone bool) {
+	rows.Text(f.ID)
+	rows.Uint64(at.version())
+	rows.Bool(gone)
+	rows.Text(f.OrgID)
+	rows.Text(f.WorkspaceID)
+	rows.Text(f.TraceID)
+	rows.Int32(int32(f.Value))
+	rows.Float64(f.Weight)
+	rows.Time(f.Given)
+	rows.End()
+}
+
+func (d *DB) noteFeedback(ctx context.Context, at place) error {
+	var row client.Rows
+	row.Text(feedbackName)
+	row.Uint64(at.version())
+	row.Uint64(at.next)
+	if err := d.c.Insert(ctx, "progress", []string{"name", "version", "next_seq"}, row.Bytes()); err != nil {
+		return fmt.Errorf("write progress of feedback: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package clickhouse
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"sluice/internal/logstore/clickhouse/client"
+	"sluice/internal/record"
+)
+
+// selection is what selects attempts: conditions joined by AND, and their values, which
+// are bound together with all others of a statement.
+type selection struct {
+	client.Params
+	conditions []string
+}
+
+func (s *selection) add(condition string) { s.conditions = append(s.conditions, condition) }
+
+// where is the clause, with a leading blank, and perhaps further conditions.
+func (s *selection) where(more ...string) string {
+	return " WHERE " + strings.Join(slices.Concat(s.conditions, more), " AND ")
+}
+
+// filter translates a query, but for its cursor.
+func filter(q record.Query) *selection {
+	s := new(selection)
+	s.add("org_id = " + s.Text(q.OrgID))
+	s.is("workspace_id", q.WorkspaceID)
+	s.is("user_id", q.UserID)
+	s.is("request_id", q.RequestID)
+	s.in("trace_id", q.TraceIDs)
+	s.in("span_id", q.SpanIDs)
+	s.in("model", q.Models)
+	s.in("provider", q.Providers)
+	s.in("key_id", q.KeyIDs)
+	s.in("config_id", q.Configs)
+	s.in("provider_id", q.ProviderIDs)
+	s.in("prompt_slug", q.PromptSlugs)
+	s.in("cache_status", q.CacheStatuses)
+	s.pairs(q.Pairs)
+	if !q.From.IsZero() {
+		s.add("started >= " + s.Time(q.From))
+	}
+	if !q.To.IsZero() {
+		s.add("started < " + s.Time(q.To))
+	}
+	s.statuses(q.Statuses)
+	s.within(tokens, q.Total)
+	s.within("input_tokens", q.Input)
+	s.within("output_tokens", q.Output)
+	s.within("cost_nano", q.Cost)
+	s.metadata(q.Metadata)
+	s.weighted(q)
+	return s
+}
+
+// is adds that a column has a value; nothing when it is empty.
+func (s *selection) is(column, value string) {
+	if value != "" {
+		s.add(column + " = " + s.Text(value))
+	}
+}
+
+// in adds that a column has one of the values; nothing when there are none.
+func (s *selection) in(column string, values []string) {
+	if len(values) > 0 {
+		s.add(column + " IN " + s.Texts(values))
+	}
+}
+
+// pairs adds that the model is one of those at its provider.
+func (s *selection) pairs(pairs []record.Pair) {
+	var anyOf []string
+	for _, p := range pairs {
+		anyOf = append(anyOf, "provider = "+s.Text(p.Provider)+" AND model = "+s.Text(p.Model))
+	}
+	s.any(anyOf)
+}
+
+func (s *selection) statuses(ranges []record.StatusRange) {
+	var anyOf []string
+	for _, r := range ranges {
+		anyOf = append(anyOf, "status BETWEEN "+s.Int(int64(r.Min))+" AND "+s.Int(int64(r.Max)))
+	}
+	s.any(anyOf)
+}
+
+// any adds that one of the conditions holds; nothing when there are none.
+func (s *selection) any(conditions []string) {
+	if len(conditions) > 0 {
+		s.add("(" + strings.Join(conditions, " OR ") + ")")
+	}
+}
+
+// metadata adds that all pairs are there.
+func (s *selection) metadata(pairs map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(pairs)) {
+		k := s.Text(key)
+		s.add("mapContains(metadata, " + k + ") AND metadata[" + k + "] = " + s.Text(pairs[key]))
+	}
+}
+
+// tokens are those of record.Attempt.Tokens. The sum of two numbers of the widest kind
+// needs a wider one.
+const tokens = "greatest(toInt128(total_tokens), toInt128(input_tokens) + toInt128(output_tokens))"
+
+// within adds that a number is in a range; null is in none.
+func (s *selection) within(number string, r record.Range) {
+	if r.Min != nil {
+		s.add(number + " >= " + s.Int(*r.Min))
+	}
+	if r.Max != nil {
+		s.add(number + " <= " + s.Int(*r.Max))
+	}
+}
+
+// weighted adds that the average of what was said of the trace is in a range.
+func (s *selection) weighted(q record.Query) {
+	if q.Weighted.Open() {
+		return
+	}
+	var average []string
+	if q.Weighted.Min != nil {
+		average = append(average, "avg(value * weight) >= "+s.Float(*q.Weighted.Min))
+	}
+	if q.Weighted.Max != nil {
+		average = append(average, "avg(value * weight) <= "+s.Float(*q.Weighted.Max))
+	}
+	s.add("(workspace_id, trace_id) IN (SELECT workspace_id, trace_id FROM feedback FINAL WHERE org_id = " + s.Text(q.OrgID) +
+		" AND NOT gone GROUP BY workspace_id, trace_id HAVING " + strings.Join(average, " AND ") + ")")
+}
+
+// settled selects rows of batches that have ended: all that will ever arrive stands behind
+// them. What a node left open when it died holds others up for a minute.
+const settled = "arrived < (SELECT ifNull(minOrNullIf(since, open AND since > now64(6, 'UTC') - INTERVAL 1 MINUTE), now64(6, 'UTC')) FROM progress FINAL)"
+
+// after adds the place of the cursor.
+func (s *selection) after(q record.Query) error {
+	if q.After == "" {
+		return nil
+	}
+	at, id, err := q.After.Split()
+	if err != nil {
+		return err
+	}
+	t := s.Time(at)
+	switch {
+	case q.ByArrival:
+		s.add("arrived >= " + t + " AND (arrived > " + t + " OR id > " + s.Text(id) + ")")
+	case q.Newest:
+		s.add("started <= " + t + " AND (started < " + t + " OR id < " + s.Text(id) + ")")
+	default:
+		s.add("started >= " + t + " AND (started > " + t + " OR id > " + s.Text(id) + ")")
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package clickhouse
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"sluice/internal/logstore/clickhouse/client"
+)
+
+// Migrations are numbered from 1 without gaps: 0001_log.sql. Statements end with a
+// semicolon at the end of a line, and each does no harm when it is run again: a server
+// cannot take back half a file. One is never changed once it was released.
+//
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// leastVersion is the oldest server that has what the statements here use.
+var leastVersion = [2]int{24, 3}
+
+// tables are those that rows are deleted from, with the column that dates them.
+var tables = []string{"attempts", "corrections"}
+
+// migrate makes the database and the tables that are missing, and has the server delete
+// old rows by itself. Where nothing is to be done it only reads.
+func (d *DB) migrate(ctx context.Context) error {
+	if _, err := d.checkVersion(ctx); err != nil {
+		return err
+	}
+	done, names, err := d.steps(ctx)
+	if err != nil {
+		return err
+	}
+	if done == len(names) {
+		if wrong, err := d.unretained(ctx); err != nil || len(wrong) == 0 {
+			return err
+		}
+	}
+	return d.o.Exclusive(ctx, func(ctx context.Context) error { return d.up(ctx, names) })
+}
+
+// Why a server, or its tables, cannot be used.
+var (
+	errOld = errors.New("ClickHouse is too old")
+	errNew = errors.New("the tables are those of a later version")
+)
+
+// steps are the migrations, and how many of them are done.
+func (d *DB) steps(ctx context.Context) (done int, names []string, err error) {
+	if names, err = fs.Glob(migrations, "migrations/*.sql"); err != nil {
+		return 0, nil, fmt.Errorf("migrate: %w", err)
+	}
+	if done, err = d.schemaVersion(ctx); err != nil {
+		return 0, nil, err
+	}
+	if done > len(names) {
+		return 0, nil, fmt.Errorf("%w: they are at version %d, this program knows %d", errNew, done, len(names))
+	}
+	return done, names, nil
+}
+
+// checkVersion refuses a server that is too old.
+func (d *DB) checkVersion(ctx context.Context) (version string, err error) {
+	err = d.c.Query(ctx, client.Statement{SQL: "SELECT version()", Bare: true}, func(scan func(...any) error) error { return scan(&version) })
+	if err == nil && !newEnough(version) {
+		err = fmt.Errorf("%w: it is %s, and %d.%d or later is needed", errOld, version, leastVersion[0], leastVersion[1])
+	}
+	return version, err
+}
+
+func newEnough(text string) bool {
+	major, rest, _ := strings.Cut(text, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	a, err1 := strconv.Atoi(major)
+	b, err2 := strconv.Atoi(minor)
+	return err1 == nil && err2 == nil && (a > leastVersion[0] || a == leastVersion[0] && b >= leastVersion[1])
+}
+
+// schemaVersion is the number of migrations that are done; 0 without a database.
+func (d *DB) schemaVersion(ctx context.Context) (version int, err error) {
+	err = d.c.Query(ctx, client.Statement{SQL: "SELECT max(version) FROM migrations"}, func(scan func(...any) error) error { return scan(&version) })
+	if client.Is(err, client.UnknownDatabase, client.UnknownTable) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read the version of the tables: %w", err)
+	}
+	return version, nil
+}
+
+// up does what is missing. Another instance may have done some of it meanwhile.
+func (d *DB) up(ctx context.Context, names []string) error {
+	version, err := d.schemaVersion(ctx)
+	if err != nil {
+		return err
+	}
+	if version == 0 {
+		if err := d.found(ctx); err != nil {
+			return err
+		}
+	}
+	for i, name := range names { // Glob sorts
+		if i+1 <= version {
+			continue
+		}
+		if err := d.runMigration(ctx, name, i+1); err != nil {
+			return fmt.Errorf("migrate %s: %w", name, err)
+		}
+	}
+	return d.retain(ctx)
+}
+
+// found makes the database, unless it is there, and the list of migrations.
+func (d *DB) found(ctx context.Context) error {
+	name := d.o.Server.Database
+	there := false
+	var p client.Params
+	err := d.c.Query(ctx, client.Statement{SQL: "SELECT name FROM system.databases WHERE name = " + p.Text(name), Params: &p, Bare: true}, func(scan func(...any) error) error {
+		there = true
+		return scan(new(string))
+	})
+	if err == nil && !there {
+		err = d.c.Exec(ctx, client.Statement{SQL: "CREATE DATABASE IF NOT EXISTS `" + name + "`", Bare: true})
+	}
+	if err != nil {
+		return fmt.Errorf("make the database %s: %w", name, err)
+	}
+	err = d.c.Exec(ctx, client.Statement{SQL: "CREATE TABLE IF NOT EXISTS migrations (version UInt32, applied DateTime DEFAULT now()) ENGINE = ReplacingMergeTree ORDER BY version"})
+	if err != nil {
+		return fmt.Errorf("make the table migrations: %w", err)
+	}
+	return nil
+}
+
+func (d *DB) runMigration(ctx context.Context, name string, version int) error {
+	if want := fmt.Sprintf("migrations/%04d_", version); !strings.HasPrefix(name, want) {
+		return fmt.Errorf("expected a name like %s", want+"x.sql")
+	}
+	text, err := migrations.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	for statement := range strings.SplitSeq(string(text), ";\n") {
+		if strings.TrimSpace(statement) == "" {
+			continue
+		}
+		if err := d.c.Exec(ctx, client.Statement{SQL: statement}); err != nil {
+			return err
+		}
+	}
+	var row client.Rows
+	row.Uint32(uint32(version))
+	return d.c.Insert(ctx, "migrations", []string{"version"}, row.Bytes())
+}
+
+// backstop is the clause by which the server deletes rows by itself, in case nobody else
+// does: a day after they are due.
+func (d *DB) backstop() string {
+	return "toDateTime(started) + toIntervalDay(" + strconv.Itoa(d.o.RetentionDays+1) + ")"
+}
+
+// unretained are the tables of which the server does not delete what it is to delete.
+func (d *DB) unretained(ctx context.Context) (wrong []string, err error) {
+	var p client.Params
+	err = d.c.Query(ctx, client.Statement{
+		SQL:    "SELECT name, create_table_query FROM system.tables WHERE database = currentDatabase() AND name IN " + p.Texts(tables) + " ORDER BY name",
+		Params: &p,
+	}, func(scan func(...any) error) error {
+		var name, ddl string
+		if err := scan(&name, &ddl); err != nil {
+			return err
+		}
+		if strings.Contains(ddl, " TTL ") != (d.o.RetentionDays > 0) || d.o.RetentionDays > 0 && !strings.Contains(ddl, " TTL "+d.backstop()) {
+			wrong = append(wrong, name)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read how long rows are kept: %w", err)
+	}
+	return wrong, nil
+}
+
+// retain has the server delete what it is to delete. Parts are not written anew for that.
+func (d *DB) retain(ctx context.Context) error {
+	wrong, err := d.unretained(ctx)
+	if err != nil {
+		return err
+	}
+	change := "MODIFY TTL " + d.backstop()
+	if d.o.RetentionDays == 0 {
+		change = "REMOVE TTL"
+	}
+	for _, table := range wrong {
+		err := d.c.Exec(ctx, client.Statement{SQL: "ALTER TABLE " + table + " " + change, Settings: map[string]string{"materialize_ttl_after_modify": "0"}})
+		if err != nil {
+			return fmt.Errorf("set how long rows of %s are kept: %w", table, err)
+		}
+	}
+	return nil
+}

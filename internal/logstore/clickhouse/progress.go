@@ -1,0 +1,76 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sluice/internal/logstore"
+	"sluice/internal/logstore/bodies"
+	"sluice/internal/logstore/clickhouse/client"
+	"sluice/internal/record"
+)
+
+// position is how far the journal of this node is in the tables.
+type position struct {
+	next   uint64
+	bodies bodies.Mark
+	open   bool // a batch is on its way
+}
+
+// name is that of the row of this node.
+func (d *DB) name() string { return "journal " + d.o.Node }
+
+// latest has reading see what was stored through another replica of the server.
+var latest = map[string]string{"select_sequential_consistency": "1"}
+
+// Progress implements logstore.Rows.
+func (d *DB) Progress(ctx context.Context) (logstore.Progress, error) {
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	if err := d.load(ctx); err != nil {
+		return logstore.Progress{}, err
+	}
+	return logstore.Progress{Next: record.Position{Seq: d.last.next}, Bodies: d.last.bodies}, nil
+}
+
+// load reads the position.
+func (d *DB) load(ctx context.Context) error {
+	d.known = false
+	if err := d.prepare(ctx); err != nil {
+		return err
+	}
+	var p client.Params
+	var last position
+	version := d.version
+	err := d.c.Query(ctx, client.Statement{
+		SQL:    "SELECT version, next_seq, body_file, body_size, open FROM progress FINAL WHERE name = " + p.Text(d.name()),
+		Params: &p, Settings: latest,
+	}, func(scan func(...any) error) error {
+		return scan(&version, &last.next, &last.bodies.File, &last.bodies.Size, &last.open)
+	})
+	if err != nil {
+		return fmt.Errorf("read progress of the log database: %w", err)
+	}
+	d.known, d.last, d.version = true, last, max(d.version, version)
+	return nil
+}
+
+// note stores the position. Its version is above that of every try before it, also of one
+// whose answer was lost.
+func (d *DB) note(ctx context.Context, at position) error {
+	d.version = max(d.version+1, uint64(time.Now().UnixMicro()))
+	var row client.Rows
+	row.Text(d.name())
+	row.Uint64(d.version)
+	row.Uint64(at.next)
+	row.Uint32(at.bodies.File)
+	row.Int64(at.bodies.Size)
+	row.Bool(at.open)
+	d.known = false
+	if err := d.c.Insert(ctx, "progress", []string{"name", "version", "next_seq", "body_file", "body_size", "open"}, row.Bytes()); err != nil {
+		return fmt.Errorf("write log progress: %w", err)
+	}
+	d.known, d.last = true, at
+	return nil
+}

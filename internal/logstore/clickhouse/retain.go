@@ -1,0 +1,290 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sluice/internal/logstore"
+	"sluice/internal/logstore/bodies"
+	"sluice/internal/logstore/clickhouse/client"
+)
+
+// partRows is how many rows a part of retention takes at a time.
+const partRows = 100_000
+
+// wave adds the condition that rows meet which are in a wave.
+func (s *selection) wave(w logstore.Wave) { s.add(s.inWave(w)) }
+
+func (s *selection) inWave(w logstore.Wave) string {
+	in := "started < " + s.Time(w.Before)
+	if w.Workspaces != nil {
+		in += " AND workspace_id IN " + s.Texts(w.Workspaces)
+	}
+	return in
+}
+
+// home adds that rows have their bodies in files of a node.
+func (s *selection) home(d *DB, home string) {
+	if home == "" {
+		home = d.o.Node
+	}
+	s.add("node = " + s.Text(home) + " AND body_file BETWEEN 1 AND " + s.Uint(bodies.Single-1))
+}
+
+// single is the condition of rows whose bodies are objects of their own.
+func (s *selection) single() string { return "body_file = " + s.Uint(bodies.Single) }
+
+// part cuts a selection down to its first rows by time: those of one day, and no more than
+// some. Times of one microsecond stay together. It returns how many there are.
+func (d *DB) part(ctx context.Context, s *selection) (rows int64, until time.Time, err error) {
+	var first time.Time
+	one := func(dest ...any) func(func(...any) error) error {
+		return func(scan func(...any) error) error { return scan(dest...) }
+	}
+	err = d.ask(ctx, "SELECT count(), toUnixTimestamp64Micro(min(started)) FROM attempts FINAL"+s.where(), &s.Params, one(&rows, (*micros)(&first)))
+	if err != nil || rows == 0 {
+		return 0, until, err
+	}
+	s.add("started < " + s.Time(first.Truncate(24*time.Hour).Add(24*time.Hour)))
+	err = d.ask(ctx, "SELECT count(), toUnixTimestamp64Micro(max(started)) FROM (SELECT started FROM attempts FINAL"+s.where()+
+		" ORDER BY started LIMIT "+strconv.Itoa(partRows)+" WITH TIES)", &s.Params, one(&rows, (*micros)(&until)))
+	s.add("started <= " + s.Time(until))
+	return rows, until, err
+}
+
+// eachWave goes through the waves until one had something to do.
+func eachWave(due logstore.Due, do func(logstore.Wave) (int64, error)) (int64, error) {
+	for _, w := range due.Waves() {
+		if n, err := do(w); err != nil || n > 0 {
+			return n, err
+		}
+	}
+	return 0, nil
+}
+
+// Delete implements logstore.Rows. Of days that are over for every workspace the server
+// throws whole files away.
+func (d *DB) Delete(ctx context.Context, due logstore.Due) (int64, error) {
+	n, err := eachWave(due, func(w logstore.Wave) (int64, error) { return d.deleteDay(ctx, w) })
+	if err == nil && n == 0 && !due.Before.IsZero() {
+		s := new(selection)
+		s.add("started < " + s.Time(due.Before))
+		err = d.deleteTrail(ctx, s)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("delete log rows: %w", err)
+	}
+	return n, nil
+}
+
+// deleteDay deletes the rows of a wave of the first day that has some.
+func (d *DB) deleteDay(ctx context.Context, w logstore.Wave) (rows int64, err error) {
+	s := new(selection)
+	s.wave(w)
+	var first time.Time
+	err = d.ask(ctx, "SELECT count(), toUnixTimestamp64Micro(min(started)) FROM attempts"+s.where(), &s.Params,
+		func(scan func(...any) error) error { return scan(&rows, (*micros)(&first)) })
+	if err != nil || rows == 0 {
+		return 0, err
+	}
+	day := first.Truncate(24 * time.Hour)
+	s.add("started < " + s.Time(day.Add(24*time.Hour)))
+	err = d.ask(ctx, "SELECT count() FROM attempts FINAL"+s.where(), &s.Params, func(scan func(...any) error) error { return scan(&rows) })
+	if err != nil {
+		return 0, err
+	}
+	of := *s
+	of.conditions = []string{"id IN (SELECT id FROM attempts" + s.where() + ")"}
+	if err := d.deleteTrail(ctx, &of); err != nil {
+		return 0, err
+	}
+	if w.Workspaces == nil && !day.Add(24*time.Hour).After(w.Before) && !day.Before(firstDay) {
+		return rows, d.change(ctx, "ALTER TABLE attempts DROP PARTITION ID '"+day.Format("20060102")+"'", nil)
+	}
+	return rows, d.change(ctx, "DELETE FROM attempts"+s.where(), &s.Params)
+}
+
+// firstDay is the first that is a partition of its own.
+var firstDay = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// deleteTrail deletes the corrections that a selection has. There are few, mostly none, and
+// to look is cheaper than to delete none.
+func (d *DB) deleteTrail(ctx context.Context, s *selection) error {
+	var n int64
+	err := d.ask(ctx, "SELECT count() FROM corrections"+s.where(), &s.Params, func(scan func(...any) error) error { return scan(&n) })
+	if err != nil || n == 0 {
+		return err
+	}
+	return d.change(ctx, "DELETE FROM corrections"+s.where(), &s.Params)
+}
+
+// change runs a statement of retention and returns when it has taken effect.
+func (d *DB) change(ctx context.Context, sql string, p *client.Params) error {
+	return d.c.Exec(ctx, client.Statement{SQL: sql, Params: p, Settings: map[string]string{"lightweight_deletes_sync": "2", "mutations_sync": "1"}})
+}
+
+// blanks are what logstore.Blank does to the columns of attempts.
+var blanks = map[string]string{
+	"blank": "true", "metadata": "map()", "end_user": "''", "extra": "''", "span_id": "''", "span_name": "''", "key_name": "''",
+	"path": "''", "upstream_url": "''", "remote": "''", "target_path": "''", "cost_terms": "''", "bill_basis": "''",
+	"charged": "''", "charged_at": "NULL", "charged_nano": "0",
+}
+
+// Blank implements logstore.Rows. Rows are inserted once more: the older version goes when
+// the server merges the two, and nothing reads it meanwhile.
+func (d *DB) Blank(ctx context.Context, due logstore.Due) (int64, error) {
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	n, err := eachWave(due, func(w logstore.Wave) (int64, error) {
+		s := new(selection)
+		s.add("NOT blank")
+		s.wave(w)
+		rows, _, err := d.part(ctx, s)
+		if err != nil || rows == 0 {
+			return 0, err
+		}
+		of := *s
+		of.conditions = []string{"id IN (SELECT id FROM attempts FINAL" + s.where() + ")"}
+		if err := d.deleteTrail(ctx, &of); err != nil {
+			return 0, err
+		}
+		return rows, d.again(ctx, &s.Params, blanks, "a.version + 1", s.where(), "")
+	})
+	if err != nil {
+		return 0, fmt.Errorf("blank log rows: %w", err)
+	}
+	return n, nil
+}
+
+// DueFiles implements logstore.Rows.
+func (d *DB) DueFiles(ctx context.Context, home string, due logstore.Due) (files []uint32, err error) {
+	for _, w := range due.Waves() {
+		s := new(selection)
+		s.home(d, home)
+		s.wave(w)
+		err := d.ask(ctx, "SELECT DISTINCT body_file FROM attempts FINAL"+s.where()+" ORDER BY body_file", &s.Params, func(scan func(...any) error) error {
+			var file uint32
+			err := scan(&file)
+			if !slices.Contains(files, file) {
+				files = append(files, file)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("find old bodies: %w", err)
+		}
+	}
+	return files, nil
+}
+
+// Kept implements logstore.Rows.
+func (d *DB) Kept(ctx context.Context, home string, file uint32, due logstore.Due) (spans []bodies.Span, err error) {
+	s := new(selection)
+	s.home(d, home)
+	s.add("body_file = " + s.Uint(uint64(file)))
+	for _, w := range due.Waves() {
+		s.add("NOT (" + s.inWave(w) + ")")
+	}
+	err = d.ask(ctx, "SELECT body_block, body_at, request_length + response_length FROM attempts FINAL"+s.where(), &s.Params, func(scan func(...any) error) error {
+		var at bodies.Span
+		err := scan(&at.Block, &at.At, &at.Size)
+		spans = append(spans, at)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find kept bodies: %w", err)
+	}
+	return spans, nil
+}
+
+// DueKeys implements logstore.Rows.
+func (d *DB) DueKeys(ctx context.Context, due logstore.Due) (keys []string, of logstore.Due, err error) {
+	_, err = eachWave(due, func(w logstore.Wave) (int64, error) {
+		s := new(selection)
+		s.add(s.single())
+		s.wave(w)
+		rows, until, err := d.part(ctx, s)
+		if err != nil || rows == 0 {
+			return 0, err
+		}
+		of = w.Due().Until(until)
+		return rows, d.ask(ctx, "SELECT body_key FROM attempts FINAL"+s.where(), &s.Params, func(scan func(...any) error) error {
+			var key string
+			err := scan(&key)
+			keys = append(keys, key)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, logstore.Due{}, fmt.Errorf("find old bodies: %w", err)
+	}
+	return keys, of, nil
+}
+
+// forgotten are the columns of a row without bodies.
+var forgotten = map[string]string{"body_key": "''", "body_file": "0", "body_block": "0", "body_at": "0", "request_length": "0", "response_length": "0"}
+
+// Forget implements logstore.Rows.
+func (d *DB) Forget(ctx context.Context, home string, file uint32, due logstore.Due) (int64, error) {
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	n, err := eachWave(due, func(w logstore.Wave) (int64, error) {
+		s := new(selection)
+		if file == bodies.Single {
+			s.add(s.single())
+		} else {
+			s.home(d, home)
+			s.add("body_file = " + s.Uint(uint64(file)))
+		}
+		s.wave(w)
+		rows, _, err := d.part(ctx, s)
+		if err != nil || rows == 0 {
+			return 0, err
+		}
+		return rows, d.again(ctx, &s.Params, forgotten, "a.version + 1", s.where(), "")
+	})
+	if err != nil {
+		return 0, fmt.Errorf("forget bodies: %w", err)
+	}
+	return n, nil
+}
+
+// FirstFile implements logstore.Rows.
+func (d *DB) FirstFile(ctx context.Context, home string) (file uint32, err error) {
+	s := new(selection)
+	s.home(d, home)
+	err = d.ask(ctx, "SELECT min(body_file) FROM attempts FINAL"+s.where(), &s.Params, func(scan func(...any) error) error { return scan(&file) })
+	if err != nil {
+		return 0, fmt.Errorf("find first bodies: %w", err)
+	}
+	return file, nil
+}
+
+// again inserts the rows that a condition selects once more, with other columns and a
+// version that wins.
+func (d *DB) again(ctx context.Context, p *client.Params, changed map[string]string, version, where, join string) error {
+	names, values := []string{"version"}, []string{version}
+	for _, c := range columns {
+		names = append(names, c.name)
+		if v, ok := changed[c.name]; ok {
+			values = append(values, v)
+		} else {
+			values = append(values, "a."+c.name)
+		}
+	}
+	return d.c.Exec(ctx, client.Statement{
+		SQL: "INSERT INTO attempts (" + strings.Join(names, ", ") + ") SELECT " + strings.Join(values, ", ") +
+			" FROM (SELECT * FROM attempts FINAL" + where + ") AS a" + join,
+		Params: p, Settings: inserting,
+	})
+}
+
+// inserting are the settings of a statement that inserts what it has read.
+var inserting = map[string]string{
+	"do_not_merge_across_partitions_select_final": "1", "use_skip_indexes_if_final": "1", "compile_expressions": "0",
+	"async_insert": "0", "max_partitions_per_insert_block": "0",
+}

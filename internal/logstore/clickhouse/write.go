@@ -1,0 +1,84 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+
+	"sluice/internal/ledger"
+	"sluice/internal/logstore"
+	"sluice/internal/logstore/bodies"
+	"sluice/internal/logstore/clickhouse/client"
+	"sluice/internal/logstore/extra"
+	"sluice/internal/record"
+)
+
+// Write implements logstore.Rows. The package comment has its steps.
+func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progress, error)) error {
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !d.known {
+		if err := d.load(ctx); err != nil {
+			return err
+		}
+	}
+	w := &writer{db: d}
+	d.batch.Reset()
+	p, err := fill(w)
+	if err != nil {
+		return err
+	}
+	if err := d.store(ctx, w, p); err != nil {
+		d.known = false
+		return err
+	}
+	return nil
+}
+
+// store does the steps of a Write.
+func (d *DB) store(ctx context.Context, w *writer, p logstore.Progress) error {
+	end := position{next: p.Next.Seq, bodies: p.Bodies}
+	if d.batch.Len() > 0 || len(w.trail) > 0 {
+		if err := d.note(ctx, position{next: d.last.next, bodies: p.Bodies, open: true}); err != nil {
+			return err
+		}
+	}
+	if d.batch.Len() > 0 {
+		if err := d.c.Insert(ctx, "attempts", written(), d.batch.Bytes()); err != nil {
+			return fmt.Errorf("write log rows: %w", err)
+		}
+	}
+	if err := d.correct(ctx, w.trail); err != nil {
+		return err
+	}
+	return d.note(ctx, end)
+}
+
+// buffers are used again by each Write.
+type buffers struct {
+	batch client.Rows
+	line  ledger.Line // that ended with the attempt
+}
+
+// writer collects what a Write stores.
+type writer struct {
+	db    *DB
+	trail []record.Correction
+}
+
+var _ logstore.Sink = (*writer)(nil)
+
+// Add implements logstore.Sink.
+func (w *writer) Add(a *record.Attempt, ref bodies.Ref) (err error) {
+	d := w.db
+	s := stored{Billed: record.Billed{Attempt: *a, Charged: logstore.ChargedOf(a.Closing, &d.line)}, ref: ref, node: d.o.Node}
+	var x extra.Fields
+	x.Take(a)
+	if s.extra, err = x.Text(); err != nil {
+		return err
+	}
+	put(&d.batch, &s)
+	return nil
+}
