@@ -31,7 +31,6 @@ import (
 	"sluice/internal/keys"
 	"sluice/internal/live"
 	"sluice/internal/logstore"
-	"sluice/internal/logstore/duckdb"
 	"sluice/internal/logstore/export"
 	"sluice/internal/logstore/feedback"
 	"sluice/internal/logstore/objects"
@@ -194,11 +193,10 @@ func (a *App) openLogs(ctx context.Context) (err error) {
 	}
 	a.closers = append(a.closers, a.journal)
 	a.records, a.lines = a.journal.Records(), a.journal.Lines()
-	rows, err := duckdb.Open(ctx, duckdb.Options{Path: filepath.Join(dir, "logs", "logs.duckdb"), ReserveMB: a.set.Logs.DiskReserveMB})
+	rows, err := a.openRows(ctx)
 	if err != nil {
 		return fmt.Errorf("open the request log: %w", err)
 	}
-	a.closers = append(a.closers, rows)
 	kept, err := a.openBodies()
 	if err != nil {
 		return err

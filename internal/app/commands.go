@@ -14,6 +14,7 @@ import (
 	"sluice/internal/config"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
+	"sluice/internal/logstore/clickhouse"
 	"sluice/internal/resource"
 	"sluice/internal/store"
 	"sluice/internal/tenant"
@@ -32,7 +33,8 @@ func offline(ctx context.Context, s config.Settings, log *slog.Logger, use func(
 	return use(a)
 }
 
-// Migrate brings the tables up to date. Instances that start at the same time wait
+// Migrate brings the tables up to date, those of the request log too where it is on a
+// server. Instances that start at the same time wait
 // for each other.
 func Migrate(ctx context.Context, s config.Settings, log *slog.Logger) (err error) {
 	db, err := store.Open(ctx, storeSettings(s), log)
@@ -40,7 +42,10 @@ func Migrate(ctx context.Context, s config.Settings, log *slog.Logger) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return db.Migrate(ctx)
+	if err := db.Migrate(ctx); err != nil || !s.Analytics.Shared() {
+		return err
+	}
+	return clickhouse.Migrate(ctx, analyticsOptions(s, db, log))
 }
 
 // NewKey describes a key to be made from the command line.

@@ -50,7 +50,7 @@ const freeSpaceMin = 1 << 30
 func Doctor(ctx context.Context, s config.Settings, log *slog.Logger) []Finding {
 	out := []Finding{{Subject: "settings", Detail: "every setting is usable"}}
 	for _, look := range [...]func(context.Context, config.Settings, *slog.Logger) Finding{
-		checkDisk, checkKey, checkDatabase, checkRedis, checkLogStore, checkTLS, checkListen, checkClock, checkUpstream, checkMail,
+		checkDisk, checkKey, checkDatabase, checkRedis, checkAnalytics, checkLogStore, checkTLS, checkListen, checkClock, checkUpstream, checkMail,
 	} {
 		out = append(out, look(ctx, s, log))
 	}

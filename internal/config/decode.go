@@ -33,6 +33,8 @@ func (l *loader) decode() *Loaded {
 	out.Settings.Redis.complete(chosen, derived)
 	_, chosen = l.given["LOG_STORE_PATH_STYLE"]
 	out.Settings.LogStore.complete(chosen, derived)
+	_, chosen = l.given["ANALYTICS_STORE"]
+	out.Settings.Analytics.complete(chosen, derived)
 	out.Settings.OpenTelemetry.complete(derived)
 	out.Settings.validate(func(name, text, form string) {
 		if !blamed[name] {

@@ -34,6 +34,7 @@ type Settings struct {
 	Cloud       Cloud       `title:"Cloud identities"`
 	Logs        Logs        `title:"Request log"`
 	LogStore    LogStore    `title:"Bodies of the request log"`
+	Analytics   Analytics   `title:"Rows of the request log"`
 	Models      Models      `title:"Model catalog"`
 	Audit       Audit       `title:"Audit log"`
 	Telemetry   Telemetry   `title:"Program log and metrics"`
@@ -111,6 +112,7 @@ func (s *Settings) validate(report reporter) {
 	s.Database.validate(report)
 	s.Redis.validate(report)
 	s.LogStore.validate(report)
+	s.Analytics.validate(report)
 	s.Mail.validate(report)
 	s.OpenTelemetry.validate(report)
 	b := s.Bootstrap

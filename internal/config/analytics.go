@@ -1,0 +1,79 @@
+package config
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/url"
+	"strings"
+	"time"
+
+	"sluice/internal/sealed"
+)
+
+// Where the rows of the request log are.
+const (
+	DuckDB     = "duckdb"
+	ClickHouse = "clickhouse"
+)
+
+// Analytics says where the rows of the request log are, which analytics are worked out from.
+// See docs/logs.md.
+type Analytics struct {
+	// Store is where rows are: `duckdb`, a file of each node in `DATA_DIR`, or `clickhouse`,
+	// a server that all nodes share. Without it `ANALYTICS_STORE_URL` means `clickhouse`.
+	Store string `env:"ANALYTICS_STORE" envDefault:"duckdb" oneof:"duckdb,clickhouse"`
+
+	// URL is the HTTP interface of ClickHouse, `https://clickhouse.internal:8443`.
+	URL string `env:"ANALYTICS_STORE_URL" also:"ANALYTICS_STORE_ENDPOINT" check:"server-url"`
+
+	// User is the name to log in to ClickHouse with.
+	User string `env:"ANALYTICS_STORE_USER" envDefault:"default"`
+
+	// Password is the password of `ANALYTICS_STORE_USER`.
+	Password sealed.String `env:"ANALYTICS_STORE_PASSWORD"`
+
+	// Database is the database on the server. It is made when it is missing and the user may
+	// do that; its tables are made.
+	Database string `env:"ANALYTICS_STORE_DATABASE" envDefault:"sluice" check:"plain-database"`
+
+	// CA holds the certificate authorities to check ClickHouse against, PEM. Empty means
+	// those of the operating system.
+	CA string `env:"ANALYTICS_STORE_CA" check:"certificates"`
+
+	// Timeout is how long ClickHouse may take for one statement.
+	Timeout time.Duration `env:"ANALYTICS_STORE_TIMEOUT" envDefault:"30000" range:"1000..600000"`
+}
+
+// complete settles whether ClickHouse is used. A choice is left alone.
+func (a *Analytics) complete(chosen bool, derived func(name, from string)) {
+	if !chosen && a.URL != "" {
+		a.Store = ClickHouse
+		derived("ANALYTICS_STORE", "ANALYTICS_STORE_URL")
+	}
+}
+
+func (a *Analytics) validate(report reporter) {
+	if a.Shared() && a.URL == "" {
+		report("ANALYTICS_STORE_URL", "is needed with ANALYTICS_STORE clickhouse", "the address of its HTTP interface, https://clickhouse.internal:8443")
+	}
+}
+
+// Shared reports whether all nodes write to one store.
+func (a *Analytics) Shared() bool { return a.Store == ClickHouse }
+
+// TLSConfig is how https connections are protected.
+func (a *Analytics) TLSConfig() *tls.Config {
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if a.CA != "" {
+		c.RootCAs = x509.NewCertPool()
+		c.RootCAs.AppendCertsFromPEM([]byte(a.CA))
+	}
+	return c
+}
+
+// isServerURL accepts an address of a server alone: who logs in has settings of its own,
+// and those are sealed.
+func isServerURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && isURL(text, "http", "https") && u.User == nil && u.RawQuery == "" && u.Fragment == "" && strings.Trim(u.Path, "/") == ""
+}
