@@ -65,7 +65,8 @@ type Bodies interface {
 	Read(ctx context.Context, ref bodies.Ref) (bodies.Set, error)
 	// Scrub makes a file without the bodies that are not in kept; with none it deletes
 	// it, unless it is open: that of the mark, or behind it. References to what is kept
-	// stay good. It is safe beside all other methods for a file that is not open.
+	// stay good. It is safe beside all other methods for a file that is not open. After
+	// bodies.ErrWhole it did what can be done.
 	Scrub(ctx context.Context, file uint32, open bool, kept []bodies.Span) error
 	// Delete deletes objects of single records. One that is not there does no harm.
 	Delete(ctx context.Context, keys []string) error

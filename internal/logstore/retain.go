@@ -2,6 +2,7 @@ package logstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -102,12 +103,18 @@ func (s *Store) endBodies(ctx context.Context, due Due, done *Retained) error {
 	if err != nil {
 		return err
 	}
+	var failed error
 	for _, file := range files {
 		n, err := s.endFile(ctx, file, due)
-		if done.Bodies += n; err != nil {
-			return err
+		if done.Bodies += n; err == nil {
+			done.Files++
 		}
-		done.Files++
+		if failed = errors.Join(failed, err); ctx.Err() != nil || errors.Is(err, bodies.ErrAway) {
+			return failed // the others would fail too
+		}
+	}
+	if failed != nil {
+		return failed
 	}
 	if err := s.endObjects(ctx, due, done); err != nil {
 		return err
@@ -131,7 +138,9 @@ func (s *Store) endFile(ctx context.Context, file uint32, due Due) (int64, error
 	if err != nil {
 		return 0, err
 	}
-	if err := s.files.Scrub(ctx, file, open, kept); err != nil {
+	if err := s.files.Scrub(ctx, file, open, kept); errors.Is(err, bodies.ErrWhole) {
+		s.o.Logger.Error("bodies that are due stay in their file until it goes; no row refers to them", "error", err)
+	} else if err != nil {
 		return 0, err
 	}
 	return s.inParts(ctx, func() (int64, error) { return s.rows.Forget(ctx, s.o.Home, file, due) })

@@ -100,6 +100,10 @@ var ErrElsewhere = errors.New("bodies are kept by another node")
 // ErrAway is returned by Read while the object store that has the bodies does not serve.
 var ErrAway = errors.New("the object store does not serve")
 
+// ErrWhole is returned by Scrub when it did what it could, but left something as it was:
+// what is damaged, or a block that would become larger. Its bytes go with the file.
+var ErrWhole = errors.New("a part could not be made without what is due")
+
 // maxBodies is the most that one record may hold.
 const maxBodies = 1 << 30
 

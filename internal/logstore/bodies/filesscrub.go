@@ -26,7 +26,7 @@ func (f *Files) Scrub(_ context.Context, number uint32, open bool, kept []Span) 
 		return nil
 	}
 	if err := scrubFile(path, kept); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("clean bodies of file %d: %w", number, err)
+		return errors.Join(fmt.Errorf("clean bodies of file %d: %w", number, err), f.syncDir())
 	}
 	return f.syncDir()
 }
@@ -51,6 +51,10 @@ func scrubFile(path string, kept []Span) (err error) {
 		_, err := to.WriteAt(block, at)
 		return err
 	})
+	var whole error
+	if errors.Is(err, ErrWhole) {
+		whole, err = err, nil
+	}
 	if err == nil {
 		err = to.Truncate(info.Size())
 	}
@@ -61,7 +65,7 @@ func scrubFile(path string, kept []Span) (err error) {
 	if err != nil {
 		return errors.Join(err, os.Remove(fresh))
 	}
-	return nil
+	return whole
 }
 
 // Delete has nothing to do: no record has a file of its own.

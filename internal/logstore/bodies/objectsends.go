@@ -47,10 +47,13 @@ func (s *Objects) scrub(ctx context.Context, key string, kept []Span) error {
 		end = at + int64(len(block))
 		return nil
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrWhole) {
 		return err
 	}
-	return s.o.Bucket.Put(ctx, key, fresh[:end])
+	if failed := s.o.Bucket.Put(ctx, key, fresh[:end]); failed != nil {
+		return failed
+	}
+	return err
 }
 
 // Delete deletes objects of single records.

@@ -15,19 +15,25 @@ import (
 // the next. A block of which nothing is kept is zeros alone. put writes what is left; what
 // it does not write shall read as zeros.
 func scrubbed(from io.ReaderAt, size int64, kept []Span, put func(block []byte, at int64) error) error {
-	spans := newByBlock(kept)
+	spans, whole := newByBlock(kept), error(nil)
 	for at := int64(0); at < size; {
 		h, skip, err := nextBlock(from, at, size)
 		if err != nil {
 			return fmt.Errorf("at %d: %w", at, err)
 		}
-		if at += skip; h.raw == 0 { // zeros up to the end
-			return nil
+		if at += skip; at == size { // zeros up to the end
+			break
+		}
+		if h.raw == 0 { // no block: nobody knows where the next one is
+			return errors.Join(fmt.Errorf("%w at %d: no block is there", ErrWhole, at), copied(from, at, size-at, put))
 		}
 		if live := spans.of(at); len(live) > 0 {
 			b, err := scrubBlock(from, at, h, live)
 			if err == nil {
 				err = put(b, at)
+			} else {
+				whole = fmt.Errorf("%w at %d: %w", ErrWhole, at, err)
+				err = copied(from, at, h.size(), put)
 			}
 			if err != nil {
 				return fmt.Errorf("at %d: %w", at, err)
@@ -35,14 +41,24 @@ func scrubbed(from io.ReaderAt, size int64, kept []Span, put func(block []byte, 
 		}
 		at += h.size()
 	}
-	return nil
+	return whole
 }
 
-// nextBlock finds the next block from an offset on: skip zeros lie before it. Without one
-// the header is zero.
+// copied puts bytes as they are.
+func copied(from io.ReaderAt, at, size int64, put func([]byte, int64) error) error {
+	b := make([]byte, size)
+	if _, err := from.ReadAt(b, at); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	return put(b, at)
+}
+
+// nextBlock finds the next block from an offset on: skip zeros lie before it. The header
+// is zero when something else is there, or the end.
 func nextBlock(from io.ReaderAt, at, size int64) (h header, skip int64, err error) {
 	buf := make([]byte, 64<<10)
-	for start := at; at < size; {
+	start := at
+	for at < size {
 		n, err := from.ReadAt(buf[:min(int64(len(buf)), size-at)], at)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return header{}, 0, err
@@ -54,16 +70,19 @@ func nextBlock(from io.ReaderAt, at, size int64) (h header, skip int64, err erro
 		if at += int64(zeros); zeros == n {
 			continue
 		}
+		if size-at < blockHeader {
+			return header{}, at - start, nil
+		}
 		if _, err := from.ReadAt(buf[:blockHeader], at); err != nil {
 			return header{}, 0, err
 		}
 		h, err := headerOf(buf)
-		if err == nil && h.size() > size-at {
-			err = errors.New("block goes on behind the end")
+		if err != nil || h.size() > size-at {
+			h = header{}
 		}
-		return h, at - start, err
+		return h, at - start, nil
 	}
-	return header{}, 0, nil
+	return header{}, size - start, nil
 }
 
 // scrubBlock makes a block anew of which spans are kept.

@@ -2,10 +2,16 @@ package bodies_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/klauspost/compress/s2"
 	"pgregory.net/rapid"
 
 	"sluice/internal/logstore"
@@ -102,4 +108,54 @@ func TestScrub(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A damaged block stays as it is, and what is behind it is cleaned all the same.
+func TestScrubOfADamagedFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f := open(t, bodies.Options{Dir: dir, BlockBytes: 1})
+	first, due, last := add(t, f, "first", "answer"), add(t, f, "due", "answer"), add(t, f, "last", "answer")
+	mark := flush(t, f)
+	path := filepath.Join(dir, "00000001.bodies")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[20] ^= 1
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Scrub(t.Context(), 1, true, []bodies.Span{first.Span(), last.Span()}); !errors.Is(err, bodies.ErrWhole) {
+		t.Errorf("got %v, want that a part is as it was", err)
+	}
+	after, err := os.ReadFile(path)
+	if err != nil || int64(len(after)) != mark.Size || !bytes.Equal(after[:due.Block], b[:due.Block]) || bytes.Contains(after, []byte("due")) {
+		t.Errorf("%d bytes, %v: the damaged block has changed, or what is due is there", len(after), err)
+	}
+	check(t, f, last, "last", "answer")
+}
+
+// Blocks of before bodies had a rest are read and cleaned.
+func TestBlocksWithoutARest(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	old := "SLB1\x09\x00\x00\x00\x0b\x00\x00\x00" // header of "abc" and "defghi"
+	encoded := s2.Encode(nil, []byte("abcdefghi"))
+	if len(encoded) != 11 {
+		t.Fatalf("%d bytes", len(encoded))
+	}
+	sum := binary.LittleEndian.AppendUint32(nil, crc32.Checksum(encoded, crc32.MakeTable(crc32.Castagnoli)))
+	if err := os.WriteFile(filepath.Join(dir, "00000001.bodies"), append(append([]byte(old), sum...), encoded...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := open(t, bodies.Options{Dir: dir})
+	one, two := bodies.Ref{File: 1, Request: 1, Response: 2}, bodies.Ref{File: 1, At: 3, Request: 2, Response: 4}
+	check(t, f, one, "a", "bc")
+	check(t, f, two, "de", "fghi")
+	if err := f.Scrub(t.Context(), 1, false, []bodies.Span{two.Span()}); err != nil {
+		t.Fatal(err)
+	}
+	check(t, f, one, "\x00", "\x00\x00")
+	check(t, f, two, "de", "fghi")
 }
