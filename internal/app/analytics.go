@@ -19,11 +19,14 @@ import (
 // openRows opens where the rows of the request log are.
 func (a *App) openRows(ctx context.Context) (logstore.Rows, error) {
 	if !a.set.Analytics.Shared() {
-		rows, err := duckdb.Open(ctx, duckdb.Options{Path: filepath.Join(a.set.Data.Dir, "logs", "logs.duckdb"), ReserveMB: a.set.Logs.DiskReserveMB})
+		rows, err := duckdb.Open(ctx, duckdb.Options{
+			Path: filepath.Join(a.set.Data.Dir, "logs", "logs.duckdb"), ReserveMB: a.set.Logs.DiskReserveMB, MemoryMB: a.set.Analytics.MemoryMB, Clock: a.clock, Logger: a.log,
+		})
 		if err != nil {
 			return nil, err
 		}
 		a.closers = append(a.closers, rows)
+		a.background = append(a.background, part{"sums of the request log", rows.Run})
 		return rows, nil
 	}
 	o := analyticsOptions(a.set, a.store, a.log)

@@ -93,7 +93,7 @@ type App struct {
 
 	demo       bool
 	ownGC      bool
-	background []part // what demo adds to Run
+	background []part // what is added to Run here and there
 	telemetry  []part // what is sent to collectors
 	draining   atomic.Bool
 	closers    []io.Closer // what New opened, closed in reverse order

@@ -20,11 +20,11 @@ func (d *DB) Blank(ctx context.Context, due logstore.Due) (int64, error) {
 }
 
 func (d *DB) blankPart(ctx context.Context, wave logstore.Wave) (int64, error) {
-	w, _, there, err := d.part(ctx, wave, isShown)
+	w, in, there, err := d.part(ctx, wave, isShown)
 	if err != nil || !there {
 		return 0, err
 	}
-	return d.change(ctx, func(tx *sql.Tx) (int64, error) {
+	return d.change(ctx, in, func(tx *sql.Tx) (int64, error) {
 		if err := deleteTrail(ctx, tx, &w); err != nil {
 			return 0, err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 	"github.com/duckdb/duckdb-go/v2/mapping"
@@ -20,19 +19,6 @@ var correctionKinds = []mapping.Type{
 	mapping.TypeBigInt, mapping.TypeUUID, mapping.TypeTimestamp, mapping.TypeUUID, mapping.TypeTimestamp, mapping.TypeVarchar,
 	mapping.TypeBigInt, mapping.TypeVarchar, mapping.TypeVarchar, mapping.TypeVarchar,
 	mapping.TypeBigInt, mapping.TypeVarchar, mapping.TypeVarchar, mapping.TypeVarchar,
-}
-
-// span is from the first to the last start of what is corrected in a transaction, so that
-// most of the table need not be looked at.
-type span struct{ from, to time.Time }
-
-func (s *span) take(at time.Time) {
-	if s.from.IsZero() || at.Before(s.from) {
-		s.from = at
-	}
-	if at.After(s.to) {
-		s.to = at
-	}
 }
 
 // Correct implements logstore.Sink.
@@ -56,9 +42,19 @@ func (w *writer) Correct(c *record.Correction) (err error) {
 			s.text(strings.ToValidUTF8(v, "\uFFFD"))
 		}
 	}
-	w.span.take(c.Started.Truncate(time.Microsecond))
+	w.touch(c.Started)
+	w.between(c.Started.UnixMicro())
 	w.corrected++
 	return s.end()
+}
+
+// between widens the span of what is corrected, so that most of the table need not be
+// looked at.
+func (w *writer) between(at int64) {
+	if w.corrected == 0 {
+		w.span = span{at, at}
+	}
+	w.span = span{min(w.span.from, at), max(w.span.to, at)}
 }
 
 // correct brings the corrections of the transaction, whose sheet is closed, to the rows.
@@ -70,8 +66,8 @@ func (w *writer) correct() error {
 cost_nano = CASE WHEN c.unpriced_after = '' THEN c.cost_after END, charged_nano = c.cost_after,
 unpriced = c.unpriced_after, price_version = c.version_after, cost_terms = c.terms_after
 FROM (SELECT * FROM corrections WHERE number > %d QUALIFY row_number() OVER (PARTITION BY id ORDER BY number DESC) = 1) AS c
-WHERE attempts.id = c.id AND attempts.started BETWEEN make_timestamp(%d) AND make_timestamp(%d)`,
-		w.db.trail-w.corrected, w.from.UnixMicro(), w.to.UnixMicro()))
+WHERE attempts.id = c.id AND attempts.started = c.started AND attempts.started BETWEEN make_timestamp(%d) AND make_timestamp(%d)`,
+		w.db.trail-w.corrected, w.span.from, w.span.to))
 }
 
 // Corrections implements logstore.Rows.

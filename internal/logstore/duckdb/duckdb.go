@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -16,14 +17,21 @@ import (
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
+	"sluice/internal/ident"
 	"sluice/internal/logstore"
 )
 
 // Options say where the database is and what it may use. Only Path must be given.
 type Options struct {
-	Path     string // of the file; its directory is made with mode 0700 when absent
-	MemoryMB int    // 0 means 512
-	Threads  int    // 0 means 1: a second one made taking records over a fifth dearer
+	Path     string       // of the file; its directory is made with mode 0700 when absent
+	MemoryMB int          // 0 means 512
+	Threads  int          // 0 means 1: a second one made taking records over a fifth dearer
+	Clock    ident.Clock  // nil means that of the machine
+	Logger   *slog.Logger // nil means none
+
+	// ExactBelow is the number of rows for which questions are answered by the rows alone,
+	// and percentiles exactly. 0 means 50,000, a negative number none.
+	ExactBelow int
 	// ReserveMB is how much is kept free on the disk: with less nothing is written. 0 means
 	// 256, and less than 0 nothing.
 	ReserveMB int
@@ -38,6 +46,15 @@ func (o Options) withDefaults() Options {
 	}
 	if o.ReserveMB == 0 {
 		o.ReserveMB = usualReserve
+	}
+	if o.Clock == nil {
+		o.Clock = ident.System{}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.ExactBelow == 0 {
+		o.ExactBelow = 50_000
 	}
 	return o
 }
@@ -81,6 +98,11 @@ type DB struct {
 	trail  int64 // number of the last correction
 	// arrived is the time of the last Write, the latest that a row can have.
 	arrived time.Time
+	slots   *slotIndex
+
+	now        func() time.Time
+	log        *slog.Logger
+	exactBelow int64 // rows in slots for which those are not used
 }
 
 var _ logstore.Rows = (*DB)(nil)
@@ -96,8 +118,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open log database %s: %w", o.Path, err)
 	}
-	d := &DB{o: o, connector: connector, sql: sql.OpenDB(connector)}
-	d.sql.SetMaxOpenConns(maxReaders)
+	d := &DB{o: o, connector: connector, sql: sql.OpenDB(connector), now: o.Clock.Now, log: o.Logger, exactBelow: int64(o.ExactBelow)}
+	d.sql.SetMaxOpenConns(maxReaders + 1) // and one that works out sums
 	if err := d.prepare(ctx, o); err != nil {
 		return nil, errors.Join(fmt.Errorf("open log database %s: %w", o.Path, err), d.Close())
 	}
@@ -109,6 +131,9 @@ func (d *DB) prepare(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if d.series, err = loadSeries(ctx, d.sql); err != nil {
+		return err
+	}
+	if d.slots, err = loadSlots(ctx, d.sql); err != nil {
 		return err
 	}
 	if err := d.sql.QueryRowContext(ctx, "SELECT coalesce(max(number), 0) FROM corrections").Scan(&d.trail); err != nil {

@@ -8,38 +8,44 @@ import (
 
 // figure is a field of record.Figures.
 type figure struct {
-	want record.Figure // 0 for what is always there
-	name string        // of its column
-	sql  string        // over the attempts of a row
-	into func(*record.Figures) any
-	of   string // column of the series that sql needs; empty for none
+	want  record.Figure // 0 for what is always there
+	name  string        // of its column
+	sql   string        // over the attempts of a row
+	into  func(*record.Figures) any
+	of    string // column of the series that sql needs; empty for none
+	merge string // how parts of it come together: by "sum", "min" or "max"
+}
+
+// merged works the figure out over parts of it.
+func (f *figure) merged() string {
+	if f.merge == "sum" {
+		return sum(f.name, "")
+	}
+	return f.merge + "(" + f.name + ")"
 }
 
 // endedWell is what is_success says of a log.
 const endedWell = "status BETWEEN 200 AND 299"
 
-// figures are the fields of record.Figures, but for the percentiles and what feedback adds
-// up to.
+// figures are the fields of record.Figures that come together from those of parts.
 var figures = []figure{
-	{0, "requests", "count(*)", func(f *record.Figures) any { return &f.Requests }, ""},
-	{record.WantErrors, "errors", "count(*) FILTER (NOT " + endedWell + ")", func(f *record.Figures) any { return &f.Errors }, ""},
-	{record.WantCost, "cost", sum("cost_nano", ""), func(f *record.Figures) any { return &f.Cost }, ""},
-	{record.WantTokens, "tokens", sum(tokens, ""), func(f *record.Figures) any { return &f.Tokens }, ""},
-	{record.WantTokens, "input", sum("input_tokens", ""), func(f *record.Figures) any { return &f.Input }, ""},
-	{record.WantTokens, "output", sum("output_tokens", ""), func(f *record.Figures) any { return &f.Output }, ""},
-	{record.WantLatency, "latency", sum("duration_ns", ""), func(f *record.Figures) any { return (*int64)(&f.Latency) }, ""},
-	{record.WantUsers, "users", "count(DISTINCT end_user) FILTER (end_user <> '')", func(f *record.Figures) any { return &f.Users }, ""},
-	{record.WantUsers, "user_requests", "count(*) FILTER (end_user <> '')", func(f *record.Figures) any { return &f.UserRequests }, ""},
-	{record.WantRescued, "by_retry", "count(*) FILTER (" + endedWell + " AND retries > 0)", func(f *record.Figures) any { return &f.ByRetry }, ""},
-	{record.WantRescued, "by_fallback", "count(*) FILTER (" + endedWell + " AND number > 0)", func(f *record.Figures) any { return &f.ByFallback }, ""},
-	{record.WantCache, "simple_hits", "count(*) FILTER (" + simpleHit + ")", func(f *record.Figures) any { return &f.SimpleHits }, "cache_status"},
-	{record.WantCache, "semantic_hits", "count(*) FILTER (" + semanticHit + ")", func(f *record.Figures) any { return &f.SemanticHits }, "cache_status"},
-	{record.WantCache, "simple_saved", sum("saved_nano", simpleHit), func(f *record.Figures) any { return &f.SimpleSaved }, "cache_status"},
-	{record.WantCache, "semantic_saved", sum("saved_nano", semanticHit), func(f *record.Figures) any { return &f.SemanticSaved }, "cache_status"},
-	{record.WantCache, "hit_latency", sum("duration_ns", simpleHit+" OR "+semanticHit), func(f *record.Figures) any { return (*int64)(&f.HitLatency) }, "cache_status"},
-	{record.WantSeen, "first", "min(started)", func(f *record.Figures) any { return &f.First }, ""},
-	{record.WantSeen, "last", "max(started)", func(f *record.Figures) any { return &f.Last }, ""},
-	{record.WantFeedback, "judged", "count(feedbacks)", func(f *record.Figures) any { return &f.Judged }, ""},
+	{0, "requests", "count(*)", func(f *record.Figures) any { return &f.Requests }, "", "sum"},
+	{record.WantErrors, "errors", "count(*) FILTER (NOT " + endedWell + ")", func(f *record.Figures) any { return &f.Errors }, "", "sum"},
+	{record.WantCost, "cost", sum("cost_nano", ""), func(f *record.Figures) any { return &f.Cost }, "", "sum"},
+	{record.WantTokens, "tokens", sum(tokens, ""), func(f *record.Figures) any { return &f.Tokens }, "", "sum"},
+	{record.WantTokens, "input", sum("input_tokens", ""), func(f *record.Figures) any { return &f.Input }, "", "sum"},
+	{record.WantTokens, "output", sum("output_tokens", ""), func(f *record.Figures) any { return &f.Output }, "", "sum"},
+	{record.WantLatency, "latency", sum("duration_ns", ""), func(f *record.Figures) any { return (*int64)(&f.Latency) }, "", "sum"},
+	{record.WantUsers, "user_requests", "count(*) FILTER (end_user <> '')", func(f *record.Figures) any { return &f.UserRequests }, "", "sum"},
+	{record.WantRescued, "by_retry", "count(*) FILTER (" + endedWell + " AND retries > 0)", func(f *record.Figures) any { return &f.ByRetry }, "", "sum"},
+	{record.WantRescued, "by_fallback", "count(*) FILTER (" + endedWell + " AND number > 0)", func(f *record.Figures) any { return &f.ByFallback }, "", "sum"},
+	{record.WantCache, "simple_hits", "count(*) FILTER (" + simpleHit + ")", func(f *record.Figures) any { return &f.SimpleHits }, "cache_status", "sum"},
+	{record.WantCache, "semantic_hits", "count(*) FILTER (" + semanticHit + ")", func(f *record.Figures) any { return &f.SemanticHits }, "cache_status", "sum"},
+	{record.WantCache, "simple_saved", sum("saved_nano", simpleHit), func(f *record.Figures) any { return &f.SimpleSaved }, "cache_status", "sum"},
+	{record.WantCache, "semantic_saved", sum("saved_nano", semanticHit), func(f *record.Figures) any { return &f.SemanticSaved }, "cache_status", "sum"},
+	{record.WantCache, "hit_latency", sum("duration_ns", simpleHit+" OR "+semanticHit), func(f *record.Figures) any { return (*int64)(&f.HitLatency) }, "cache_status", "sum"},
+	{record.WantSeen, "first", "min(started)", func(f *record.Figures) any { return &f.First }, "", "min"},
+	{record.WantSeen, "last", "max(started)", func(f *record.Figures) any { return &f.Last }, "", "max"},
 }
 
 const (
@@ -56,8 +62,8 @@ func sum(number, of string) string {
 	return fmt.Sprintf("greatest(least(coalesce(sum(%s)%s, 0), 9223372036854775807), -9223372036854775807)::BIGINT", number, of)
 }
 
-// percentiles are worked out together, from one sorted list.
-const percentiles = "quantile_disc(duration_ns, [0.5, 0.9, 0.95, 0.99])"
+// rescuedBy are the retries of a row that ended well after some.
+const rescuedBy = "CASE WHEN " + endedWell + " AND retries > 0 THEN retries::VARCHAR ELSE '' END"
 
 // dimension says how the value of a property is read; empty for attempts that lack it.
 type dimension struct {
@@ -78,7 +84,7 @@ var dimensions = map[record.Dimension]dimension{
 	record.ByMetadata:   {"CASE WHEN contains(metadata, ?) THEN coalesce(json_extract_string(metadata, ?), '') ELSE '' END", ""},
 	record.ByTrace: {"CASE WHEN contains(extra, '\"trace_id\":') THEN coalesce(json_extract_string(extra, '/trace_id'), trace_id::VARCHAR) " +
 		"WHEN trace_id = '00000000-0000-0000-0000-000000000000' THEN '' ELSE trace_id::VARCHAR END", ""},
-	record.ByRetries: {"CASE WHEN " + endedWell + " AND retries > 0 THEN retries::VARCHAR ELSE '' END", ""},
+	record.ByRetries: {rescuedBy, ""},
 	record.ByScore:   {"score::VARCHAR", ""},
 }
 
@@ -91,8 +97,8 @@ var orders = map[record.Column]string{
 	record.ColumnAvgInput:    "input / requests",
 	record.ColumnAvgOutput:   "output / requests",
 	record.ColumnAvgLatency:  "latency / requests",
-	record.ColumnP95:         "percentiles[3]",
-	record.ColumnP99:         "percentiles[4]",
+	record.ColumnP95:         "p95",
+	record.ColumnP99:         "p99",
 	record.ColumnSuccessRate: "(requests - errors) / requests",
 	record.ColumnErrors:      "errors",
 	record.ColumnHitRate:     "(simple_hits + semantic_hits) / requests",

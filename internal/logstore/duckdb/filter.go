@@ -11,9 +11,11 @@ import (
 // source is what a statement reads: the attempts that a query selects, each with columns
 // of its series. Conditions on texts select series, of which there are few.
 type source struct {
-	columns  []string // of series
-	series   where
-	attempts where
+	columns []string // of series
+	series  where
+	facets  where // on columns of rows by which sums are kept, too
+	pairs   where // on metadata
+	others  where
 }
 
 // need adds a column of the series.
@@ -24,16 +26,29 @@ func (s *source) need(column string) {
 }
 
 // sql is the statement from FROM on.
-func (s *source) sql() string { return s.from() + s.attempts.sql() }
+func (s *source) sql(in ...span) string { return s.from() + s.rows(in...).sql() }
 
-// from is sql without the conditions on attempts.
+// from is sql without the conditions on rows.
 func (s *source) from() string {
 	return " FROM attempts JOIN (SELECT " + strings.Join(append([]string{"id AS series"}, s.columns...), ", ") +
 		" FROM series" + s.series.sql() + ") USING (series)"
 }
 
+// rows are the conditions on rows: that they started in one of some spans, too.
+func (s *source) rows(in ...span) *where {
+	w := new(where)
+	if len(in) > 0 {
+		w.add(within("started", in))
+	}
+	for _, of := range [...]*where{&s.facets, &s.pairs, &s.others} {
+		w.add(strings.Join(of.conditions, " AND "), of.args...)
+	}
+	w.conditions = slices.DeleteFunc(w.conditions, func(c string) bool { return c == "" })
+	return w
+}
+
 // args are the values of the conditions, in the order of sql.
-func (s *source) args() []any { return slices.Concat(s.series.args, s.attempts.args) }
+func (s *source) args() []any { return slices.Concat(s.series.args, s.rows().args) }
 
 // where collects the conditions of a statement, joined by AND.
 type where struct {
@@ -105,10 +120,10 @@ func (w *where) sql() string {
 // marks is "?, ?, ?".
 func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }
 
-// filter translates a query, but for its cursor.
+// filter translates a query, but for its time and its cursor.
 func filter(q record.Query) *source {
 	src := new(source)
-	s, w := &src.series, &src.attempts
+	s, w := &src.series, &src.others
 	s.add("org_id = ?", textParam(q.OrgID))
 	if q.WorkspaceID != "" {
 		s.in("workspace_id", []string{q.WorkspaceID})
@@ -125,26 +140,27 @@ func filter(q record.Query) *source {
 	s.pairs(q.Pairs)
 	w.keys("trace_id", q.TraceIDs)
 	w.in("span_id", q.SpanIDs)
-	w.in("prompt_slug", q.PromptSlugs)
+	src.facets.in("prompt_slug", q.PromptSlugs)
+	src.facets.statuses(q.Statuses)
 	if q.RequestID != "" {
 		w.keys("request_id", []string{q.RequestID})
 	}
-	if !q.From.IsZero() {
-		w.add("started >= ?", q.From.UTC())
-	}
-	if !q.To.IsZero() {
-		w.add("started < ?", q.To.UTC())
-	}
-	w.statuses(q.Statuses)
 	w.within(tokens, q.Total)
 	w.within("input_tokens", q.Input)
 	w.within("output_tokens", q.Output)
 	w.within("cost_nano", q.Cost)
-	w.metadata(q.Metadata)
+	src.pairs.metadata(q.Metadata)
 	if q.ByArrival {
 		w.add("arrived IS NOT NULL")
 	}
 	src.weighted(q)
+	return src
+}
+
+// timed is filter with the time.
+func timed(q record.Query) *source {
+	src := filter(q)
+	src.others.add(spanOf(q.From, q.To).within("started"))
 	return src
 }
 
@@ -163,7 +179,7 @@ func (s *source) weighted(q record.Query) {
 	if q.Weighted.Max != nil {
 		average.add("avg(value * weight) <= ?", *q.Weighted.Max)
 	}
-	s.attempts.add("(workspace_id, trace_id) IN (SELECT (workspace_id, trace_id) FROM feedback"+said.sql()+
+	s.others.add("(workspace_id, trace_id) IN (SELECT (workspace_id, trace_id) FROM feedback"+said.sql()+
 		" GROUP BY workspace_id, trace_id HAVING "+strings.Join(average.conditions, " AND ")+")", append(said.args, average.args...)...)
 }
 

@@ -31,7 +31,7 @@ false AS stream, false AS continued, true AS usage_reported, false AS request_cu
 FROM (SELECT n::INTEGER AS id, n % 40 AS model, n // 40 % 200 AS key, n // 8000 AS cache FROM range(32000) t(n))`
 
 	attemptsSQL = `INSERT INTO attempts BY NAME
-SELECT uuidv7() AS id, make_timestamp(%[1]d + n * %[2]d // %[3]d) AS started, (model + 40 * key + 8000 * cache)::INTEGER AS series, uuidv7() AS request_id, uuidv7() AS trace_id,
+SELECT uuidv7() AS id, make_timestamp(%[1]d + (n::HUGEINT * %[2]d // %[3]d)::BIGINT) AS started, (model + 40 * key + 8000 * cache)::INTEGER AS series, uuidv7() AS request_id, uuidv7() AS trace_id,
 CASE WHEN luck < 0.02 THEN 1 ELSE 0 END AS number, duration AS duration_ns, duration // 2 AS first_byte_ns, status, status AS upstream, CASE WHEN luck > 0.97 THEN 1 ELSE 0 END AS retries,
 input AS input_tokens, output AS output_tokens, input + output AS total_tokens, 0 AS cached_tokens, 0 AS cache_write_tokens, 0 AS reasoning_tokens,
 4 * input AS bytes_in, 4 * output AS bytes_out, 4 * input AS request_size, 4 * output AS response_size, 0 AS body_file, 0 AS body_block, 0 AS body_at, 0 AS request_length, 0 AS response_length,

@@ -18,6 +18,9 @@ import (
 var (
 	manyRows = flag.Int("rows", 0, "attempts of one organisation, over 30 days, of which questions are asked; 0 leaves TestManyRows out")
 	rounds   = flag.Int("rounds", 5, "times that each question is asked")
+	keptFile = flag.String("file", "", "the database of TestManyRows, which is made unless it is there, and kept; a temporary one when empty")
+	threads  = flag.Int("threads", 0, "threads of the database; 0 for as many as the gateway gives it")
+	only     = flag.String("only", "", "part of the names of the questions that are asked")
 )
 
 // TestManyRows measures the request log with many rows: pages, filters and analytics over
@@ -26,18 +29,30 @@ func TestManyRows(t *testing.T) {
 	if *manyRows == 0 {
 		t.Skip("a measurement: make bench-logs")
 	}
-	path := filepath.Join(t.TempDir(), "logs.duckdb")
+	path := *keptFile
+	if path == "" {
+		path = filepath.Join(t.TempDir(), "logs.duckdb")
+	}
 	if err := generate(t.Context(), path, *manyRows); err != nil {
 		t.Fatal(err)
 	}
-	db, err := duckdb.Open(t.Context(), duckdb.Options{Path: path})
+	db, err := duckdb.Open(t.Context(), duckdb.Options{Path: path, Threads: *threads})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
 	forgetPeak()
+	began := cpu(t)
+	if err := db.Roll(t.Context(), first.Add(2*span)); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Printf("sums were worked out in %s of processor time; peak memory of the process %s.\n\n", (cpu(t) - began).Round(time.Millisecond), peak())
+	forgetPeak()
 	fmt.Printf("| question over %d rows | p50 ms | p95 ms | processor ms |\n|---|---:|---:|---:|\n", *manyRows)
 	for _, q := range questions() {
+		if !strings.Contains(q.name, *only) {
+			continue
+		}
 		before := cpu(t)
 		took, err := measure(t.Context(), db, q, *rounds)
 		if err != nil {

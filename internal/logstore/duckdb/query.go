@@ -14,8 +14,8 @@ import (
 // List implements logstore.Rows.
 func (d *DB) List(ctx context.Context, q record.Query) (record.Page, error) {
 	var page record.Page
-	src := filter(q)
-	src.attempts.add(isShown)
+	src := timed(q)
+	src.others.add(isShown)
 	if q.Count {
 		if err := d.sql.QueryRowContext(ctx, "SELECT count(*)"+src.sql(), src.args()...).Scan(&page.Total); err != nil {
 			return record.Page{}, fmt.Errorf("count log rows: %w", err)
@@ -34,8 +34,8 @@ func (d *DB) List(ctx context.Context, q record.Query) (record.Page, error) {
 
 // Bodied implements logstore.Rows.
 func (d *DB) Bodied(ctx context.Context, q record.Query) (logstore.BodiedPage, error) {
-	src := filter(q)
-	src.attempts.add("body_file > 0")
+	src := timed(q)
+	src.others.add("body_file > 0")
 	rows, next, err := d.page(ctx, q, src)
 	page := logstore.BodiedPage{Rows: make([]logstore.Bodied, len(rows)), Next: next}
 	for i := range rows {
@@ -46,9 +46,9 @@ func (d *DB) Bodied(ctx context.Context, q record.Query) (logstore.BodiedPage, e
 
 // Billed implements logstore.Rows.
 func (d *DB) Billed(ctx context.Context, q record.Query) (record.BilledPage, error) {
-	src := filter(q)
-	src.attempts.add(isShown)
-	src.attempts.add("spend_state NOT IN ('', 'released')")
+	src := timed(q)
+	src.others.add(isShown)
+	src.others.add("spend_state NOT IN ('', 'released')")
 	rows, next, err := d.page(ctx, q, src)
 	page := record.BilledPage{Rows: make([]record.Billed, len(rows)), Next: next}
 	for i := range rows {
@@ -59,7 +59,7 @@ func (d *DB) Billed(ctx context.Context, q record.Query) (record.BilledPage, err
 
 // page reads the rows of a page, and where the next one begins.
 func (d *DB) page(ctx context.Context, q record.Query, src *source) ([]stored, record.Cursor, error) {
-	if err := src.attempts.after(q); err != nil {
+	if err := src.others.after(q); err != nil {
 		return nil, "", err
 	}
 	order := " ORDER BY started, id"

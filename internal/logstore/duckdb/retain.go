@@ -3,6 +3,7 @@ package duckdb
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,25 +38,26 @@ func (w *where) due(wave logstore.Wave) {
 	w.add("series IN (SELECT id FROM series WHERE workspace_id IN ("+marks(len(args))+"))", args...)
 }
 
-// part is the first rows of a wave by time. Times of one microsecond stay together, so it
-// may have some more than partRows.
-func (d *DB) part(ctx context.Context, wave logstore.Wave, conditions ...string) (w where, until time.Time, there bool, err error) {
+// part is the first rows of a wave by time, and from when to when they started. Times of
+// one microsecond stay together, so it may have some more than partRows.
+func (d *DB) part(ctx context.Context, wave logstore.Wave, conditions ...string) (w where, in span, there bool, err error) {
 	w.due(wave)
 	for _, c := range conditions {
 		w.add(c)
 	}
-	var last sql.NullTime
-	err = d.sql.QueryRowContext(ctx, fmt.Sprintf("SELECT max(started) FROM (SELECT started FROM attempts%s ORDER BY started LIMIT %d)", w.sql(), partRows), w.args...).Scan(&last)
+	var first, last sql.NullTime
+	err = d.sql.QueryRowContext(ctx, fmt.Sprintf("SELECT min(started), max(started) FROM (SELECT started FROM attempts%s ORDER BY started LIMIT %d)", w.sql(), partRows), w.args...).Scan(&first, &last)
 	if err != nil {
-		return w, until, false, fmt.Errorf("find old log rows: %w", err)
+		return w, in, false, fmt.Errorf("find old log rows: %w", err)
 	}
-	until = last.Time.UTC()
-	w.add("started <= ?", until)
-	return w, until, last.Valid, nil
+	w.add("started <= ?", last.Time.UTC())
+	return w, span{first.Time.UnixMicro(), last.Time.UnixMicro() + 1}, last.Valid, nil
 }
 
-// change runs what is to happen to a part in a transaction of the only writer.
-func (d *DB) change(ctx context.Context, do func(*sql.Tx) (int64, error)) (n int64, err error) {
+// change runs what is to happen to a part in a transaction of the only writer. The sums of
+// the time in which it changes rows go with them; it is the zero span where figures stay as they
+// are.
+func (d *DB) change(ctx context.Context, in span, do func(*sql.Tx) (int64, error)) (n int64, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	stored := false
@@ -65,6 +67,12 @@ func (d *DB) change(ctx context.Context, do func(*sql.Tx) (int64, error)) (n int
 		return 0, err
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after Commit
+	if in != (span{}) {
+		defer func() { err = errors.Join(err, d.resoil(context.WithoutCancel(ctx))) }()
+		if err := d.soil(ctx, tx, in); err != nil {
+			return 0, err
+		}
+	}
 	if n, err = do(tx); err != nil {
 		return 0, err
 	}
@@ -107,11 +115,11 @@ func (d *DB) Delete(ctx context.Context, due logstore.Due) (int64, error) {
 }
 
 func (d *DB) deletePart(ctx context.Context, wave logstore.Wave) (int64, error) {
-	w, _, there, err := d.part(ctx, wave)
+	w, in, there, err := d.part(ctx, wave)
 	if err != nil || !there {
 		return 0, err
 	}
-	return d.change(ctx, func(tx *sql.Tx) (int64, error) {
+	return d.change(ctx, in, func(tx *sql.Tx) (int64, error) {
 		if err := deleteTrail(ctx, tx, &w); err != nil {
 			return 0, err
 		}
@@ -129,7 +137,7 @@ func deleteTrail(ctx context.Context, tx *sql.Tx, of *where) error {
 // looks for these without holding up the writer.
 func (d *DB) sweep(ctx context.Context, before time.Time) error {
 	if !before.IsZero() {
-		if _, err := d.change(ctx, func(tx *sql.Tx) (int64, error) {
+		if _, err := d.change(ctx, span{}, func(tx *sql.Tx) (int64, error) {
 			return exec(ctx, tx, "DELETE FROM corrections WHERE started < ?", before.UTC())
 		}); err != nil {
 			return err
@@ -140,7 +148,7 @@ func (d *DB) sweep(ctx context.Context, before time.Time) error {
 	if err != nil || len(idle) == 0 {
 		return err
 	}
-	_, err = d.change(ctx, func(tx *sql.Tx) (int64, error) {
+	_, err = d.change(ctx, span{}, func(tx *sql.Tx) (int64, error) {
 		ids := marks(len(idle))
 		return exec(ctx, tx, "DELETE FROM series WHERE id IN ("+ids+") AND id NOT IN (SELECT series FROM attempts WHERE series IN ("+ids+"))", append(slices.Clone(idle), idle...)...)
 	})
@@ -232,11 +240,11 @@ var isSingle = fmt.Sprintf("body_file = %d", uint32(bodies.Single))
 // DueKeys implements logstore.Rows.
 func (d *DB) DueKeys(ctx context.Context, due logstore.Due) (keys []string, of logstore.Due, err error) {
 	_, err = eachWave(due, func(wave logstore.Wave) (int64, error) {
-		w, until, there, err := d.part(ctx, wave, isSingle)
+		w, in, there, err := d.part(ctx, wave, isSingle)
 		if err != nil || !there {
 			return 0, err
 		}
-		of = wave.Due().Until(until)
+		of = wave.Due().Until(time.UnixMicro(in.to - 1).UTC())
 		rows, err := d.sql.QueryContext(ctx, "SELECT extra FROM attempts"+w.sql(), w.args...)
 		if err != nil {
 			return 0, err
@@ -266,7 +274,7 @@ func (d *DB) Forget(ctx context.Context, _ string, file uint32, due logstore.Due
 		if err != nil || !there {
 			return 0, err
 		}
-		return d.change(ctx, func(tx *sql.Tx) (int64, error) {
+		return d.change(ctx, span{}, func(tx *sql.Tx) (int64, error) {
 			return exec(ctx, tx, "UPDATE attempts SET body_file = 0, body_block = 0, body_at = 0, request_length = 0, response_length = 0, extra = "+withoutRef+w.sql(), w.args...)
 		})
 	})

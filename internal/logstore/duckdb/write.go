@@ -26,15 +26,18 @@ func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progr
 		return err
 	}
 	stored := false
+	d.arrived = arrival(d.arrived)
+	w := &writer{db: d, arrived: d.arrived}
 	defer func() {
 		d.series.settle(stored)
+		d.slots.settle(w.soiled, stored, d.now())
 		if !stored { // after a commit that failed there is nothing left to undo
 			_ = d.link.exec("ROLLBACK")
 		}
 	}()
 	stop := d.link.until(ctx)
 	defer stop() // before the rollback
-	if err := d.write(ctx, fill); err != nil {
+	if err := d.write(ctx, w, fill); err != nil {
 		return err
 	}
 	stored = true
@@ -42,14 +45,15 @@ func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progr
 }
 
 // write appends what fill adds, notes its progress and commits.
-func (d *DB) write(ctx context.Context, fill func(logstore.Sink) (logstore.Progress, error)) error {
-	d.arrived = arrival(d.arrived)
-	w := &writer{db: d, arrived: d.arrived}
+func (d *DB) write(ctx context.Context, w *writer, fill func(logstore.Sink) (logstore.Progress, error)) error {
 	p, err := fill(w)
 	if err := w.close(err); err != nil {
 		return err
 	}
 	if err := w.correct(); err != nil {
+		return err
+	}
+	if err := w.soil(); err != nil {
 		return err
 	}
 	if err := d.link.store(p); err != nil {
@@ -76,9 +80,12 @@ type writer struct {
 	rows      *sheet // nil before the first
 	series    *sheet // nil before the first
 	trail     *sheet // of corrections; nil before the first
-	span             // of the attempts that are corrected
+	span      span   // of the attempts that are corrected
 	corrected int64
-	arrived   time.Time // of its rows
+	arrived   time.Time       // of its rows
+	touched   map[int64]int64 // how many rows are added or changed, by the start of their five minutes
+	last      span            // of them
+	soiled    map[slot]bool   // slots that were taken away
 	encoder
 }
 
@@ -113,6 +120,7 @@ func (w *writer) Add(a *record.Attempt, ref bodies.Ref) (err error) {
 			return err
 		}
 	}
+	w.touch(a.Started)
 	return w.appendRow(w.rows, a, id, ref, w.arrived)
 }
 

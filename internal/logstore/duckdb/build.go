@@ -1,0 +1,219 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+)
+
+// maxTexts is the number of different texts of metadata in a slot from which on no sums by
+// its pairs are kept: they would be as many as the rows.
+const maxTexts = 1_000_000
+
+// builder works out the sums of slots of one level in a transaction.
+type builder struct {
+	tx    *sql.Tx
+	level level
+	slots []slot
+	spans []span
+	has   map[slot]kind  // finer slots inside
+	again bool           // there may be sums of before
+	kinds kind           // that were worked out
+	rows  map[slot]int64 // of each slot
+}
+
+func newBuilder(tx *sql.Tx, slots []slot) *builder {
+	b := &builder{tx: tx, level: slots[0].level, slots: slots, has: map[slot]kind{}, rows: map[slot]int64{}, kinds: sums}
+	b.spans = coverOf(span{ever, never}, slots).slots[b.level]
+	return b
+}
+
+// hull is from the beginning of the first slot to the end of the last.
+func (b *builder) hull() span { return span{b.spans[0].from, b.spans[len(b.spans)-1].to} }
+
+// work fills in the tables of the level.
+func (b *builder) work(ctx context.Context) error {
+	if b.again {
+		for _, k := range b.level.tables() {
+			if err := b.exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE %s", table(k, b.level), within("start", b.spans))); err != nil {
+				return err
+			}
+		}
+	}
+	if err := b.exec(ctx, b.sums()); err != nil {
+		return err
+	}
+	if err := b.count(ctx); err != nil || len(b.rows) == 0 {
+		return err
+	}
+	for _, p := range binnedProperties(b.level) {
+		if err := b.exec(ctx, b.bins(p)); err != nil {
+			return err
+		}
+	}
+	if b.level.kinds()&facets == 0 {
+		return nil
+	}
+	if err := b.exec(ctx, b.facets()); err != nil {
+		return err
+	}
+	b.kinds |= bins | facets
+	return b.pairs(ctx)
+}
+
+func (b *builder) exec(ctx context.Context, statement string) error {
+	_, err := b.tx.ExecContext(ctx, statement)
+	return err
+}
+
+// count learns how many rows each slot has.
+func (b *builder) count(ctx context.Context) error {
+	rows, err := b.tx.QueryContext(ctx, fmt.Sprintf("SELECT epoch_us(start), sum(requests)::BIGINT FROM %s WHERE property = 0 AND %s GROUP BY start", table(sums, b.level), within("start", b.spans)))
+	if err != nil {
+		return err
+	}
+	return each(rows, func() error {
+		var at, n int64
+		err := rows.Scan(&at, &n)
+		b.rows[slot{b.level, at}] = n
+		return err
+	})
+}
+
+// conclude makes the slots known and commits. Of an hour, that of its minutes has no more use.
+func (b *builder) conclude(ctx context.Context) error {
+	var known []string
+	for _, s := range b.slots {
+		if n := b.rows[s]; n > 0 || s.level == byMinutes {
+			known = append(known, fmt.Sprintf("(%d, make_timestamp(%d), %d, %d)", s.level, s.start, b.kinds, n))
+		}
+	}
+	if len(known) > 0 {
+		if err := b.exec(ctx, "INSERT INTO slots VALUES "+strings.Join(known, ", ")); err != nil {
+			return err
+		}
+	}
+	if b.level == byHours && len(b.has) > 0 {
+		inside := within("start", b.spans)
+		for _, statement := range []string{
+			"DELETE FROM slots WHERE level = 0 AND " + inside,
+			"DELETE FROM " + table(sums, byMinutes) + " WHERE " + inside,
+			"DELETE FROM " + table(bins, byMinutes) + " WHERE " + inside,
+		} {
+			if err := b.exec(ctx, statement); err != nil {
+				return err
+			}
+		}
+	}
+	return b.tx.Commit()
+}
+
+// begun is the start of the slot in which a time is, in SQL.
+func (b *builder) begun(at string) string {
+	width, origin := levels[b.level].width.Microseconds(), firstMonday.UnixMicro()
+	return fmt.Sprintf("make_timestamp((epoch_us(%s) - %d) // %d * %d + %d)", at, origin, width, width, origin)
+}
+
+// cover puts the slots together of finer ones that have what is to be worked out.
+func (b *builder) cover(k kind) *cover {
+	var usable []slot
+	for s, has := range b.has {
+		if has&k != 0 {
+			usable = append(usable, s)
+		}
+	}
+	c := new(cover)
+	for _, in := range b.spans {
+		of := coverOf(in, usable)
+		c.rows = append(c.rows, of.rows...)
+		for l := range of.slots {
+			c.slots[l] = append(c.slots[l], of.slots[l]...)
+		}
+	}
+	return c
+}
+
+// from are the rows of some spans with what facets are made of.
+func (b *builder) from(in []span) string {
+	return " FROM attempts JOIN (SELECT id AS series, org_id, workspace_id, " + strings.Join(seriesFacets, ", ") + " FROM series) USING (series) WHERE " + within("started", in)
+}
+
+// gather puts together what rows and finer slots have.
+func gather(c *cover, rows, kept string, of kind) string {
+	var parts []string
+	if len(c.rows) > 0 {
+		parts = append(parts, rows)
+	}
+	for l, spans := range c.slots {
+		if len(spans) > 0 {
+			parts = append(parts, fmt.Sprintf(kept, table(of, level(l)), within("start", spans)))
+		}
+	}
+	return strings.Join(parts, " UNION ALL BY NAME ")
+}
+
+// allFacets are the columns of facets behind the workspace.
+var allFacets = strings.Join(append(append([]string(nil), seriesFacets...), rowFacets...), ", ")
+
+func (b *builder) sums() string {
+	c := b.cover(sums)
+	with, rows := "", []string{}
+	if len(c.rows) > 0 {
+		with = "WITH facet AS MATERIALIZED (SELECT " + b.begun("started") + " AS start, org_id, workspace_id, " + allFacets + ", " + partsOf() + b.from(c.rows) + " GROUP BY ALL) "
+	}
+	for p := range properties {
+		if properties[p] == byRetries {
+			rows = append(rows, fmt.Sprintf("SELECT %s AS start, org_id, workspace_id, %d AS property, %s AS value, %s%s AND value <> '' GROUP BY ALL", b.begun("started"), p, rescuedBy, partsOf(), b.from(c.rows)))
+			continue
+		}
+		rows = append(rows, fmt.Sprintf("SELECT start, org_id, workspace_id, %d AS property, %s AS value, %s FROM facet GROUP BY ALL", p, property(p).value(), mergedParts()))
+	}
+	return fmt.Sprintf("INSERT INTO %s BY NAME %sSELECT start, org_id, workspace_id, property, value, %s FROM (%s) GROUP BY start, org_id, workspace_id, property, value ORDER BY start, property, org_id, workspace_id",
+		table(sums, b.level), with, mergedParts(), gather(c, strings.Join(rows, " UNION ALL BY NAME "), "SELECT * REPLACE ("+b.begun("start")+" AS start) FROM %s WHERE %s", sums))
+}
+
+func (b *builder) bins(p property) string {
+	k, value, only := bins, p.value(), ""
+	switch {
+	case p == everyRow: // which stand beside sums at every level
+		k = sums
+	case properties[p] == byRetries:
+		value, only = rescuedBy, " AND value <> ''"
+	}
+	c := b.cover(k)
+	return fmt.Sprintf("INSERT INTO %s BY NAME SELECT start, org_id, workspace_id, %d AS property, value, bin, sum(n)::BIGINT AS n FROM (%s) GROUP BY start, org_id, workspace_id, value, bin ORDER BY start, org_id, workspace_id, value, bin",
+		table(bins, b.level), p, gather(c,
+			"SELECT "+b.begun("started")+" AS start, org_id, workspace_id, "+value+" AS value, "+binOf+" AS bin, count(*) AS n"+b.from(c.rows)+only+" GROUP BY ALL",
+			fmt.Sprintf("SELECT %s AS start, org_id, workspace_id, value, bin, n FROM %%s WHERE property = %d AND %%s", b.begun("start"), p), bins))
+}
+
+func (b *builder) facets() string {
+	c := b.cover(facets)
+	return fmt.Sprintf("INSERT INTO %s BY NAME SELECT start, org_id, workspace_id, %s, %s FROM (%s) GROUP BY start, org_id, workspace_id, %s ORDER BY start, org_id, workspace_id, model, key_id",
+		table(facets, b.level), allFacets, mergedParts(), gather(c,
+			"SELECT "+b.begun("started")+" AS start, org_id, workspace_id, "+allFacets+", "+partsOf()+b.from(c.rows)+" GROUP BY ALL",
+			"SELECT * REPLACE ("+b.begun("start")+" AS start) FROM %s WHERE %s", facets), allFacets)
+}
+
+// pairs fills in the sums by pairs of metadata unless these are too many.
+func (b *builder) pairs(ctx context.Context) error {
+	c := b.cover(pairs)
+	if len(c.rows) > 0 {
+		var texts int64
+		if err := b.tx.QueryRowContext(ctx, "SELECT approx_count_distinct(metadata) FROM attempts WHERE "+within("started", c.rows)).Scan(&texts); err != nil || texts > maxTexts {
+			return err
+		}
+	}
+	rows := "SELECT start, org_id, workspace_id, key, coalesce(json_extract_string(metadata, '/' || replace(replace(key, '~', '~0'), '/', '~1')), '') AS value, * EXCLUDE (start, org_id, workspace_id, metadata, key)" +
+		" FROM (SELECT *, unnest(json_keys(metadata)) AS key FROM (SELECT " + b.begun("started") + " AS start, org_id, workspace_id, metadata, " + partsOf() + b.from(c.rows) + " AND metadata <> '' GROUP BY ALL))"
+	to := table(pairs, b.level)
+	ofWorkspaces := fmt.Sprintf("INSERT INTO %s BY NAME SELECT start, org_id, workspace_id, false AS whole, key, value, %s FROM (%s) GROUP BY start, org_id, workspace_id, key, value ORDER BY start, key, org_id, workspace_id",
+		to, mergedParts(), gather(c, rows, "SELECT * EXCLUDE whole REPLACE ("+b.begun("start")+" AS start) FROM %s WHERE NOT whole AND %s", pairs))
+	if err := b.exec(ctx, ofWorkspaces); err != nil {
+		return err
+	}
+	b.kinds |= pairs
+	return b.exec(ctx, fmt.Sprintf("INSERT INTO %[1]s BY NAME SELECT start, org_id, '' AS workspace_id, true AS whole, key, value, %[2]s FROM %[1]s WHERE %[3]s AND NOT whole GROUP BY start, org_id, key, value ORDER BY start, key, org_id",
+		to, mergedParts(), within("start", b.spans)))
+}

@@ -1,0 +1,127 @@
+package duckdb
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"sluice/internal/record"
+)
+
+// kind is a sort of table in which sums are kept. It is a bit of the kinds of a slot.
+type kind uint8
+
+// The kinds. A slot of every level has sums, and bins of all rows together; what takes as
+// much room in an hour as the rows themselves is kept of days and weeks alone.
+const (
+	sums   kind = 1 << iota // by one property
+	bins                    // of durations, by one property
+	facets                  // by all properties
+	pairs                   // by one pair of metadata
+)
+
+// names of the tables of a kind, before that of the level.
+var names = map[kind]string{sums: "sums", bins: "bins", facets: "facets", pairs: "pairs"}
+
+// table is that of a kind and a level: "sums_days".
+func table(k kind, l level) string { return names[k] + "_" + levels[l].name }
+
+// kinds are those that a level has.
+func (l level) kinds() kind {
+	if l < byDays {
+		return sums
+	}
+	return sums | bins | facets | pairs
+}
+
+// of are the kinds whose table at a level exists: bins of all rows are there everywhere.
+func (l level) tables() []kind {
+	if l < byDays {
+		return []kind{sums, bins}
+	}
+	return []kind{sums, bins, facets, pairs}
+}
+
+// property is one by which sums are kept: a column of rows or of their series.
+type property uint8
+
+// everyRow is the property that all rows share.
+const everyRow property = 0
+
+// properties are the columns; a number is never given to another one.
+var properties = [...]string{
+	everyRow: "", 1: "provider", 2: "model", 3: "status", 4: "key_id", 5: "config_id", 6: "provider_id", 7: "prompt_slug", 8: "cache_status", 9: "user_id", 10: byRetries,
+}
+
+// byRetries is the column that sums have for record.ByRetries.
+const byRetries = "rescued_by"
+
+// facetColumns are what facets are kept by beside the workspace, those of a series first.
+var (
+	seriesFacets = []string{"key_id", "user_id", "config_id", "provider", "provider_id", "model", "cache_status"}
+	rowFacets    = []string{"prompt_slug", "status"}
+)
+
+// value is the expression of a property's value over facets.
+func (p property) value() string {
+	switch p {
+	case everyRow:
+		return "''"
+	case propertyOf("status"):
+		return "status::VARCHAR"
+	}
+	return properties[p]
+}
+
+// column is the expression of the column over kept values.
+func (p property) column() string {
+	switch p {
+	case everyRow:
+		return ""
+	case propertyOf("status"):
+		return ", TRY_CAST(value AS INTEGER) AS status" // rows of other properties may be looked at, too
+	}
+	return ", value AS " + properties[p]
+}
+
+func propertyOf(column string) property { return property(slices.Index(properties[:], column)) }
+
+// partsOf work out over rows what is kept.
+func partsOf() string {
+	out := make([]string, len(figures))
+	for i, f := range figures {
+		out[i] = f.sql + " AS " + f.name
+	}
+	return strings.Join(out, ", ")
+}
+
+// mergedParts work out over kept sums what is kept.
+func mergedParts() string {
+	out := make([]string, len(figures))
+	for i, f := range figures {
+		out[i] = f.merged() + " AS " + f.name
+	}
+	return strings.Join(out, ", ")
+}
+
+// What a histogram of durations is made of. Bins are a hundredth wide, and the answer is
+// that value in a bin which no other in it is further from than half a hundredth.
+const (
+	binOf  = "CASE WHEN duration_ns > 0 THEN floor(ln(duration_ns) / ln(1.01))::SMALLINT ELSE -1::SMALLINT END"
+	binMid = "CASE WHEN %[1]s IS NULL OR %[1]s < 0 THEN 0 ELSE least(pow(1.01, %[1]s) * 2.02 / 2.01, 9.2e18)::BIGINT END"
+)
+
+// middle is the duration that stands for a bin.
+func middle(bin string) string { return fmt.Sprintf(binMid, bin) }
+
+// percents are the percentiles of an analysis.
+var percents = [...]struct {
+	name    string
+	percent int
+	into    func(*record.Figures) any
+}{
+	{"p50", 50, func(f *record.Figures) any { return (*int64)(&f.P50) }},
+	{"p90", 90, func(f *record.Figures) any { return (*int64)(&f.P90) }},
+	{"p95", 95, func(f *record.Figures) any { return (*int64)(&f.P95) }},
+	{"p99", 99, func(f *record.Figures) any { return (*int64)(&f.P99) }},
+}

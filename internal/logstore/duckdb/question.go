@@ -1,0 +1,261 @@
+package duckdb
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"sluice/internal/record"
+)
+
+// question is the statement of an analysis, and its values in their order.
+type question struct {
+	a       *record.Analysis
+	src     *source
+	want    record.Figure
+	route   route
+	has     map[slot]kind // what is kept
+	figures []figure      // that come together from parts
+	columns []figure      // of the answer
+	args    []any
+}
+
+// newQuestion is one that is answered with the help of slots, whose kinds are told.
+func newQuestion(a *record.Analysis, has map[slot]kind) *question {
+	if a.By == record.ByMetadata && a.Key == record.UserKey { // which has a column of its own
+		b := *a
+		b.By, a = record.ByUser, &b
+	}
+	q := &question{a: a, src: filter(a.Query), want: a.Want, route: routeOf(a), has: has}
+	if a.By == record.ByScore {
+		q.want &= record.WantFeedback
+	}
+	if !q.coverFor(q.route.kind, q.route.property).kept() {
+		q.route = route{}
+	}
+	if of := dimensions[a.By].of; of != "" {
+		q.src.need(of)
+	}
+	for _, f := range figures {
+		if f.want&^q.want != 0 {
+			continue
+		}
+		if f.of != "" {
+			q.src.need(f.of)
+		}
+		q.figures = append(q.figures, f)
+		q.columns = append(q.columns, figure{name: f.name, into: f.into})
+	}
+	for _, w := range wholes {
+		if q.want&w.want != 0 {
+			q.columns = append(q.columns, w.columns...)
+		}
+	}
+	if q.judged() {
+		q.src.need("workspace_id")
+	}
+	return q
+}
+
+// judged reports whether feedback on traces is asked for.
+func (q *question) judged() bool {
+	return q.a.Want&record.WantFeedback != 0 || q.a.By == record.ByScore
+}
+
+// coverFor covers the time with those slots that have what is asked for, and of which none
+// reaches over the end of a bucket.
+func (q *question) coverFor(k kind, p property) *cover {
+	var usable []slot
+	if k == bins && p == everyRow { // which stand beside sums
+		k = sums
+	}
+	for s, has := range q.has {
+		if width := levels[s.level].width; has&k != 0 && q.a.Step%width == 0 && (q.a.Step == 0 || q.a.Zone%width == 0) {
+			usable = append(usable, s)
+		}
+	}
+	return coverOf(spanOf(q.a.Query.From, q.a.Query.To), usable)
+}
+
+// sql is the statement; it fills in args.
+func (q *question) sql() string {
+	ctes, from := q.counted()
+	if q.want&record.WantPercentiles != 0 {
+		ctes = append(ctes, "quantiles AS ("+q.quantiles()+")")
+		from += " LEFT JOIN quantiles USING (bucket, label)"
+	}
+	if q.want&record.WantUsers != 0 {
+		ctes = append(ctes, "people AS ("+q.people()+")")
+		from += " LEFT JOIN people USING (bucket, label)"
+	}
+	var b strings.Builder
+	b.WriteString("WITH " + strings.Join(ctes, ", ") + " SELECT count(*) OVER (), bucket, label")
+	for _, f := range q.columns {
+		b.WriteString(", " + f.name)
+	}
+	size, _ := q.a.PageSize()
+	b.WriteString(from + " ORDER BY " + q.order() + " LIMIT ? OFFSET ?")
+	q.args = append(q.args, size, q.a.Offset)
+	return b.String()
+}
+
+// counted are the figures that come together from parts, and those of feedback.
+func (q *question) counted() (ctes []string, from string) {
+	from = " FROM counted"
+	if !q.judged() {
+		return []string{"counted AS (" + q.sums() + ")"}, from
+	}
+	ctes = append(ctes, q.heard()...)
+	if q.a.By == record.ByScore { // whose rows are those of feedback
+		ctes = append(ctes, "counted AS (SELECT bucket, label, 0::BIGINT AS requests FROM heard GROUP BY bucket, label)")
+	} else {
+		ctes = append(ctes, "counted AS ("+q.sums()+")")
+	}
+	if q.want&record.WantFeedback != 0 {
+		from += " LEFT JOIN judged USING (bucket, label) LEFT JOIN voices USING (bucket, label)"
+	}
+	return ctes, from
+}
+
+// sums are the figures over rows, put together of kept ones where there are any.
+func (q *question) sums() string {
+	var parts, merged []string
+	for _, f := range q.figures {
+		parts = append(parts, f.sql+" AS "+f.name)
+		merged = append(merged, f.merged()+" AS "+f.name)
+	}
+	whole := strings.Join(merged, ", ")
+	c := q.coverFor(q.route.kind, q.route.property)
+	if !c.kept() && q.a.By != record.ByMetadata {
+		return "SELECT bucket, label, " + strings.Join(parts, ", ") + " FROM (" + q.rows(c.rows) + ") GROUP BY bucket, label"
+	}
+	return "SELECT bucket, label, " + whole + " FROM (" + q.gather(q.route, c, strings.Join(parts, ", "), whole) + ") GROUP BY bucket, label"
+}
+
+// gather puts together what rows and kept sums say of each bucket and label. Two
+// parts may say something of the same.
+func (q *question) gather(r route, c *cover, ofRows, ofKept string) string {
+	var parts []string
+	if len(c.rows) > 0 && q.a.By == record.ByMetadata {
+		parts = append(parts, q.byMetadata(c.rows, ofRows))
+	} else if len(c.rows) > 0 {
+		parts = append(parts, "SELECT bucket, label, "+ofRows+" FROM ("+q.rows(c.rows)+") GROUP BY ALL")
+	}
+	for l, spans := range c.slots {
+		if len(spans) > 0 {
+			parts = append(parts, "SELECT bucket, label, "+ofKept+" FROM ("+q.kept(r, level(l), spans)+") GROUP BY ALL")
+		}
+	}
+	return strings.Join(parts, " UNION ALL BY NAME ")
+}
+
+// bucket is that of a row or slot.
+func (q *question) bucket() string {
+	if q.a.Step == 0 {
+		return "0::BIGINT"
+	}
+	q.args = append(q.args, q.a.Zone.Microseconds()-firstMonday.UnixMicro(), q.a.Step.Microseconds())
+	return "(epoch_us(started) + ?::BIGINT) // ?::BIGINT"
+}
+
+// byMetadata groups rows by the text of their metadata before it looks for a value in it:
+// texts repeat, and to read one takes longer than to find its group.
+func (q *question) byMetadata(in []span, ofRows string) string {
+	q.args = append(q.args, metadataHint(q.a.Key), metadataPath(q.a.Key))
+	bucket := q.bucket()
+	w := q.src.rows(in...)
+	q.args = append(append(q.args, q.src.series.args...), w.args...)
+	return "SELECT * EXCLUDE metadata, " + dimensions[record.ByMetadata].sql + " AS label FROM (SELECT " + bucket + " AS bucket, metadata, " + ofRows + q.src.from() + w.sql() +
+		" GROUP BY ALL) WHERE label <> ''"
+}
+
+// rows are the attempts of some spans with their bucket and label.
+func (q *question) rows(in []span) string { return q.attempts("", in) }
+
+// attempts are the rows with what is joined to them.
+func (q *question) attempts(joined string, in []span) string {
+	bucket, label := q.bucket(), "''"
+	if q.a.By != record.ByNothing {
+		label = dimensions[q.a.By].sql
+	}
+	if q.a.By == record.ByMetadata {
+		q.args = append(q.args, metadataHint(q.a.Key), metadataPath(q.a.Key))
+	}
+	w := q.src.rows(in...)
+	if q.a.By != record.ByNothing {
+		w.add("label <> ''")
+	}
+	q.args = append(append(q.args, q.src.series.args...), w.args...)
+	return "SELECT *, " + bucket + " AS bucket, " + label + " AS label" + q.src.from() + joined + w.sql()
+}
+
+// kept are kept sums with their bucket and label.
+func (q *question) kept(r route, l level, spans []span) string {
+	from, label := q.keptFrom(r, l, spans)
+	if by := q.a.By; label == "" && by != record.ByNothing {
+		label = dimensions[by].sql
+	}
+	if by := q.a.By; by == record.ByRetries {
+		label = byRetries
+	}
+	w := &where{}
+	for _, of := range [...]*where{&q.src.series, &q.src.facets} {
+		for _, c := range of.conditions {
+			w.add(c)
+		}
+		w.args = append(w.args, of.args...)
+	}
+	if q.a.By != record.ByNothing {
+		w.add("label <> ''")
+	}
+	bucket := q.bucket()
+	q.args = append(q.args, q.keptArgs(r)...)
+	q.args = append(q.args, w.args...)
+	return "SELECT *, " + bucket + " AS bucket, " + cmp.Or(label, "''") + " AS label FROM (" + from + ")" + w.sql()
+}
+
+// keptFrom are the kept sums of a route with the columns that it answers for, and the
+// label where they have one that rows do not have.
+func (q *question) keptFrom(r route, l level, spans []span) (from, label string) {
+	time := within("start", spans)
+	switch {
+	case r.kind&(sums|bins) != 0:
+		return fmt.Sprintf("SELECT *%s, start AS started FROM %s WHERE property = %d AND %s", r.property.column(), table(r.kind, l), r.property, time), ""
+	case r.kind == pairs:
+		condition := "key = ? AND whole = " + fmt.Sprint(r.whole)
+		if len(q.a.Query.Metadata) > 0 {
+			condition += " AND value = ?"
+		}
+		if by := q.a.By; by == record.ByUser || by == record.ByMetadata {
+			label = "value"
+		}
+		return "SELECT *, start AS started FROM " + table(pairs, l) + " WHERE " + time + " AND " + condition, label
+	}
+	return "SELECT *, start AS started FROM " + table(r.kind, l) + " WHERE " + time, ""
+}
+
+// keptArgs are the values of keptFrom.
+func (q *question) keptArgs(r route) (args []any) {
+	if r.kind == pairs {
+		args = append(args, r.key)
+		for _, value := range q.a.Query.Metadata {
+			args = append(args, textParam(value))
+		}
+	}
+	return args
+}
+
+// order is that of the rows.
+func (q *question) order() string {
+	switch {
+	case q.a.Step > 0:
+		return "bucket, label"
+	case q.a.By == record.ByScore:
+		return "label"
+	}
+	direction := " DESC"
+	if q.a.Ascending {
+		direction = ""
+	}
+	return orders[cmp.Or(q.a.Order, record.ColumnRequests)] + direction + ", label"
+}

@@ -1,0 +1,296 @@
+package duckdb
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"sluice/internal/ident"
+)
+
+// How sums are worked out in the background.
+const (
+	rollInterval = 10 * time.Second // between looks for slots that are due
+	rollShare    = 3                // after a slot follows a pause so many times as long as it took
+)
+
+// Run works out sums beforehand until ctx ends. A failure is logged and what it left undone
+// done again, as ident.Follow says: questions are answered by the rows meanwhile.
+func (d *DB) Run(ctx context.Context) error {
+	var worked uint64
+	ident.Follow(ctx, func(ctx context.Context) error {
+		for {
+			began := time.Now()
+			more, err := d.rollOne(ctx, d.now())
+			if err != nil {
+				return err
+			}
+			pause := rollInterval
+			if more {
+				worked++
+				pause = rollShare * time.Since(began)
+			}
+			if err := ident.Sleep(ctx, pause); err != nil {
+				return err
+			}
+		}
+	}, func() uint64 { return worked }, func(err error, pause time.Duration) {
+		d.log.Error("sums of the request log cannot be worked out; questions read all rows meanwhile", "error", err, "retry", pause)
+	})
+	return nil
+}
+
+// Roll works out all slots that are due at a time. It is not called while Run is.
+func (d *DB) Roll(ctx context.Context, now time.Time) error {
+	for {
+		if more, err := d.rollOne(ctx, now); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// rollOne works out the first of the slots that are due, and reports whether there were any.
+func (d *DB) rollOne(ctx context.Context, now time.Time) (more bool, err error) {
+	err = quietly(func() error {
+		if err := d.survey(ctx); err != nil {
+			return err
+		}
+		slots := d.nextSlots(now)
+		if more = len(slots) > 0; !more {
+			return nil
+		}
+		return d.build(ctx, slots)
+	})
+	if err != nil {
+		return false, fmt.Errorf("work out sums of the log: %w", err)
+	}
+	return more, nil
+}
+
+// survey learns, once, in which hours there are rows, and forgets sums whose slots are gone.
+func (d *DB) survey(ctx context.Context) error {
+	d.mu.Lock()
+	sweep, known := d.slots.sweep, d.slots.surveyed
+	d.slots.sweep = false
+	d.mu.Unlock()
+	if sweep {
+		if err := d.sweepSums(ctx); err != nil {
+			return err
+		}
+	}
+	if known {
+		return nil
+	}
+	hours, err := d.hoursOfRows(ctx) // those of rows that come meanwhile the writer notes
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for at, n := range hours {
+		d.slots.hours[at] += n
+	}
+	d.slots.surveyed = true
+	return nil
+}
+
+func (d *DB) hoursOfRows(ctx context.Context) (map[int64]int64, error) {
+	rows, err := d.sql.QueryContext(ctx, "SELECT epoch_us(started) // 3600000000, count(*) FROM attempts GROUP BY ALL")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // Err below tells
+	out := map[int64]int64{}
+	for rows.Next() {
+		var hour, n int64
+		if err := rows.Scan(&hour, &n); err != nil {
+			return nil, err
+		}
+		out[slotAt(byHours, hour*time.Hour.Microseconds()).start] += n
+	}
+	return out, rows.Err()
+}
+
+// sweepSums deletes sums that belong to no slot.
+func (d *DB) sweepSums(ctx context.Context) error {
+	for l := range levels {
+		for _, k := range level(l).tables() {
+			_, err := d.sql.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE start NOT IN (SELECT start FROM slots WHERE level = %d)", table(k, level(l)), l))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// nextSlots are the slots to be worked out together next: of the finest level that has any,
+// the newest, as many as have batchRows. Hours are put together of what is there of their
+// minutes, days of hours, weeks of days.
+func (d *DB) nextSlots(now time.Time) []slot {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	x := d.slots
+	for l := range levels {
+		if ripe := x.ripeSlots(level(l), now.UnixMicro()); len(ripe) > 0 {
+			return x.batch(ripe)
+		}
+	}
+	return nil
+}
+
+// ripeSlots are those of a level that can be worked out now. An hour is cut into minutes
+// as long as it is not over; a day waits for its hours, a week for its days.
+func (x *slotIndex) ripeSlots(l level, now int64) (out []slot) {
+	above := map[slot]bool{} // whether it must wait
+	for start := range x.hours {
+		hour := slot{byHours, start}
+		day := slotAt(byDays, start)
+		switch l {
+		case byMinutes:
+			if x.valid[hour] || x.ripe(hour, now) {
+				continue
+			}
+			for at := start; at < hour.end(); at += levels[byMinutes].width.Microseconds() {
+				above[slot{byMinutes, at}] = false
+			}
+		case byHours:
+			above[hour] = false
+		case byDays:
+			above[day] = above[day] || !x.valid[hour]
+		case byWeeks:
+			week := slotAt(byWeeks, start)
+			above[week] = above[week] || !x.valid[day]
+		}
+	}
+	for s, waits := range above {
+		if !waits && !x.valid[s] && x.ripe(s, now) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// batchRows is about how many rows are worked out in one transaction, and batchSlots how
+// many slots.
+const (
+	batchRows  = 400_000
+	batchSlots = 50
+)
+
+// batch is the newest of some slots.
+func (x *slotIndex) batch(slots []slot) []slot {
+	slices.SortFunc(slots, func(a, b slot) int { return cmp.Compare(b.start, a.start) })
+	rows := map[slot]int64{}
+	for start, n := range x.hours {
+		rows[slotAt(slots[0].level, start)] += n
+	}
+	var sum int64
+	for i, s := range slots {
+		if sum += rows[s]; i > 0 && (sum > batchRows || i >= batchSlots) {
+			return slots[:i]
+		}
+	}
+	return slots
+}
+
+// ripe reports whether a slot has been over, and unchanged, for long enough.
+func (x *slotIndex) ripe(s slot, now int64) bool {
+	grace := levels[s.level].grace.Microseconds()
+	changed, ever := x.soiled[s]
+	return s.end()+grace <= now && (!ever || changed.UnixMicro()+grace <= now)
+}
+
+// build works out slots of one level in a transaction of its own. When one of their rows
+// changed since the transaction began, nothing is stored.
+func (d *DB) build(ctx context.Context, slots []slot) error {
+	if err := d.room(); err != nil {
+		return err
+	}
+	conn, err := d.sql.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	b, err := d.beginBuild(ctx, conn, slots)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = b.tx.Rollback() }() // does nothing after Commit
+	return d.endBuild(ctx, b, b.work(ctx))
+}
+
+// beginBuild begins a transaction between two of the writer's, and reads the slots of finer
+// levels.
+func (d *DB) beginBuild(ctx context.Context, conn *sql.Conn, slots []slot) (*builder, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	b := newBuilder(tx, slots)
+	err = eachSlot(ctx, tx, fmt.Sprintf("level < %d AND %s", b.level, within("start", b.spans)), func(s slot, has kind, _ int64) { b.has[s] = has })
+	if err == nil && d.slots.stale {
+		err = d.slots.load(ctx, tx)
+	}
+	if err != nil {
+		_ = tx.Rollback()
+		return nil, err
+	}
+	for _, s := range slots {
+		if _, soiled := d.slots.soiled[s]; soiled {
+			b.again = true
+		}
+	}
+	d.slots.building, d.slots.changed = b.hull(), false
+	return b, nil
+}
+
+// endBuild stores what was worked out, between two transactions of the writer.
+func (d *DB) endBuild(ctx context.Context, b *builder, failed error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	x := d.slots
+	changed := x.changed
+	x.building, x.changed = span{}, false
+	if failed != nil || changed {
+		for _, s := range b.slots { // they are tried again later, after others
+			x.soiled[s] = d.now()
+		}
+		return failed
+	}
+	if err := b.conclude(ctx); err != nil {
+		x.stale, x.sweep = true, true
+		return err
+	}
+	for _, s := range b.slots {
+		delete(x.soiled, s)
+		switch {
+		case b.rows[s] > 0 || s.level == byMinutes:
+			x.valid[s] = true
+		case s.level == byHours:
+			delete(x.hours, s.start)
+		}
+	}
+	if b.level == byHours {
+		for s := range b.has {
+			delete(x.valid, s)
+		}
+	}
+	return nil
+}
+
+// binnedProperties are those of which a level has bins.
+func binnedProperties(l level) (out []property) {
+	if l < byDays {
+		return []property{everyRow}
+	}
+	for p := range properties {
+		out = append(out, property(p))
+	}
+	return out
+}

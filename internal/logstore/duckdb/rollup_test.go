@@ -1,0 +1,190 @@
+package duckdb_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"sluice/internal/llm"
+	"sluice/internal/logstore"
+	"sluice/internal/logstore/duckdb"
+	"sluice/internal/logstore/logstoretest"
+	"sluice/internal/record"
+	"sluice/internal/record/recordtest"
+)
+
+var asked = flag.Int("asked", 200, "questions that TestSumsAreThoseOfRows asks after the first rows, of some 2,500")
+
+// month is where the rows of these tests start, a Monday, and seventeen days long.
+var month = time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+
+// monthRow is a random row of the month.
+func monthRow(random *rand.Rand, n int) *record.Attempt {
+	a := recordtest.Chat(n)
+	a.Started = month.Add(time.Duration(random.Int64N(int64(17 * 24 * time.Hour)))).Truncate(time.Microsecond)
+	a.ID = recordtest.ID(a.Started, n)
+	text := func(stem string, of int) string { return fmt.Sprint(stem, random.IntN(of)) }
+	a.WorkspaceID, a.KeyID, a.UserID, a.ConfigID = text("w", 3), text("k", 5), text("u", 2), text("pc-", 3)
+	a.Provider, a.ProviderID, a.Model, a.PromptSlug = text("p", 2), text("saved-", 3), text("m", 4), []string{"", "pp-a", "pp-b"}[random.IntN(3)]
+	a.CacheStatus = []string{"MISS", "HIT", "SEMANTIC HIT"}[random.IntN(3)]
+	a.Status, a.Retries, a.Number = []int32{200, 200, 200, 429, 500}[random.IntN(5)], random.Int32N(3), random.Int32N(2)
+	a.Duration = time.Duration(random.Int64N(int64(10 * time.Second)))
+	a.Usage = llm.Usage{InputTokens: random.Int64N(100), OutputTokens: random.Int64N(50)}
+	a.Spend = record.Spend{State: "settled", Cost: random.Int64N(1000), Saved: random.Int64N(50)}
+	a.Metadata = map[string]string{record.UserKey: text("person-", 40), "team": text("team-", 4)}
+	if random.IntN(4) == 0 {
+		a.Metadata = nil
+	}
+	return a
+}
+
+// monthQuestions are all dimensions with all figures that they can have, over times whose
+// ends are those of weeks, days and hours, and none of these.
+func monthQuestions() (out []record.Analysis) {
+	times := [][2]time.Duration{{0, 15 * 24 * time.Hour}, {26*time.Hour + 7*time.Minute, 16*24*time.Hour + 13*time.Minute + 5}}
+	filters := []func(*record.Query){
+		func(*record.Query) {}, func(q *record.Query) { q.WorkspaceID = "w1" }, func(q *record.Query) { q.Models = []string{"m1", "m2"} },
+		func(q *record.Query) { q.Models, q.KeyIDs, q.WorkspaceID = []string{"m1"}, []string{"k1", "k3"}, "w2" },
+		func(q *record.Query) { q.Statuses = []record.StatusRange{{Min: 400, Max: 499}} },
+		func(q *record.Query) { q.Metadata = map[string]string{"team": "team-1"} },
+		func(q *record.Query) { q.UserID, q.CacheStatuses = "u1", []string{"HIT"} },
+		func(q *record.Query) { q.Pairs = []record.Pair{{Provider: "p1", Model: "m1"}} },
+	}
+	sums := record.WantErrors | record.WantCost | record.WantTokens | record.WantLatency | record.WantRescued | record.WantCache | record.WantSeen
+	for _, by := range []record.Dimension{
+		record.ByNothing, record.ByProvider, record.ByModel, record.ByStatus, record.ByKey, record.ByConfig, record.ByWorkspace, record.ByProviderID,
+		record.ByPrompt, record.ByUser, record.ByMetadata, record.ByRetries,
+	} {
+		for _, at := range times {
+			for _, narrow := range filters {
+				for _, step := range []struct{ step, zone time.Duration }{{0, 0}, {24 * time.Hour, 0}, {7 * 24 * time.Hour, 0}, {24 * time.Hour, 2 * time.Hour}, {24 * time.Hour, 330 * time.Minute}} {
+					a := record.Analysis{By: by, Key: "team", Want: sums, Step: step.step, Zone: step.zone}
+					a.Query = record.Query{OrgID: recordtest.Org, From: month.Add(at[0]), To: month.Add(at[1])}
+					narrow(&a.Query)
+					for _, also := range []record.Figure{0, record.WantPercentiles, record.WantUsers} {
+						if also != 0 && step.zone > 2*time.Hour {
+							continue
+						}
+						a.Want = sums | also
+						out = append(out, a)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// ask answers questions with the sums that are there, or, when exactly is set, without.
+func ask(t *testing.T, path string, exactly bool, questions []record.Analysis) (out []record.AnalysisPage) {
+	t.Helper()
+	below := -1
+	if exactly {
+		below = 1 << 30
+	}
+	db, err := duckdb.Open(t.Context(), duckdb.Options{Path: path, ExactBelow: below})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range questions {
+		page, err := db.Analyse(t.Context(), a)
+		if err != nil {
+			t.Fatalf("%+v: %v", a, err)
+		}
+		slices.SortFunc(page.Rows, func(x, y record.AnalysisRow) int {
+			return slices.Compare([]string{x.Start.String(), x.Value}, []string{y.Start.String(), y.Value})
+		})
+		out = append(out, page)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Every figure is that of the rows, whatever of it was worked out beforehand, and whatever
+// happened to the rows since.
+func TestSumsAreThoseOfRows(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 4))
+	path := filepath.Join(t.TempDir(), "logs.duckdb")
+	questions := monthQuestions()
+	late := month.Add(60 * 24 * time.Hour)
+	var some []*record.Attempt
+	changes := []func(*duckdb.DB){
+		func(db *duckdb.DB) {
+			for n := range 6000 {
+				some = append(some, monthRow(random, n))
+			}
+			logstoretest.Put(t, db, some...)
+		},
+		func(db *duckdb.DB) { logstoretest.Put(t, db, monthRow(random, 10_000), monthRow(random, 10_001)) },
+		func(db *duckdb.DB) {
+			err := db.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
+				c := &record.Correction{ID: some[7].ID, Started: some[7].Started, Operation: some[7].ID, After: record.Rated{Cost: 1e9}}
+				return logstore.Progress{}, to.Correct(c)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		},
+		func(db *duckdb.DB) {
+			due := logstore.Due{Before: month.Add(3 * 24 * time.Hour), Workspaces: map[string]time.Time{"w2": month.Add(9*24*time.Hour + time.Hour)}}
+			for n := int64(1); n > 0; {
+				var err error
+				if n, err = db.Delete(t.Context(), due); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+	}
+	for n, change := range changes {
+		db, err := duckdb.Open(t.Context(), duckdb.Options{Path: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(db)
+		for _, rolled := range []bool{false, true} {
+			if rolled {
+				if err := db.Roll(t.Context(), late); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			random.Shuffle(len(questions), func(i, j int) { questions[i], questions[j] = questions[j], questions[i] })
+			chosen := questions[:40]
+			if n == 0 && rolled {
+				chosen = questions[:*asked]
+			}
+			compareAnswers(t, fmt.Sprintf("change %d, rolled %v", n, rolled), chosen, ask(t, path, true, chosen), ask(t, path, false, chosen))
+			if db, err = duckdb.Open(t.Context(), duckdb.Options{Path: path}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func compareAnswers(t *testing.T, when string, questions []record.Analysis, want, got []record.AnalysisPage) {
+	t.Helper()
+	nearly := cmp.FilterPath(func(p cmp.Path) bool {
+		field, ok := p.Last().(cmp.StructField)
+		return ok && slices.Contains([]string{"P50", "P90", "P95", "P99"}, field.Name())
+	}, cmp.Comparer(func(x, y time.Duration) bool { return max(x, y)-min(x, y) <= max(x, y)/199 }))
+	for i := range questions {
+		if diff := cmp.Diff(want[i], got[i], nearly, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("%s: %+v (-rows +sums):\n%s", when, questions[i], diff)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package duckdb
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// level is a width of slots. Its number is its place in levels.
+type level uint8
+
+// The levels, the finest first.
+const (
+	byMinutes level = iota
+	byHours
+	byDays
+	byWeeks
+)
+
+// levels say how time is cut: the name in tables, the width, and for how long a slot must
+// have been over, and nobody have changed a row of it, before it is worked out. Attempts
+// are recorded when they end and belong where they started.
+var levels = [...]struct {
+	name         string
+	width, grace time.Duration
+}{
+	byMinutes: {"minutes", 5 * time.Minute, time.Minute},
+	byHours:   {"hours", time.Hour, 5 * time.Minute},
+	byDays:    {"days", 24 * time.Hour, 15 * time.Minute},
+	byWeeks:   {"weeks", 7 * 24 * time.Hour, time.Hour},
+}
+
+// slot is a piece of time. Slots of all levels are counted from firstMonday, as the buckets
+// of an analysis are.
+type slot struct {
+	level level
+	start int64 // microseconds since 1970
+}
+
+// slotAt is the slot of a level in which a time is, given in microseconds.
+func slotAt(l level, at int64) slot {
+	width, origin := levels[l].width.Microseconds(), firstMonday.UnixMicro()
+	return slot{l, at - ((at-origin)%width+width)%width}
+}
+
+// end is where the next slot begins.
+func (s slot) end() int64 { return s.start + levels[s.level].width.Microseconds() }
+
+func (s slot) span() span { return span{s.start, s.end()} }
+
+// span is from one time to another, without the latter, in microseconds since 1970.
+type span struct{ from, to int64 }
+
+// The ends of a span that is open.
+const (
+	ever  = -1 << 62
+	never = 1 << 62
+)
+
+// spanOf is from one time to another; a zero time is an open end. Rows keep microseconds:
+// what is smaller counts for as much as the next one.
+func spanOf(from, to time.Time) span {
+	s := span{ever, never}
+	if !from.IsZero() {
+		s.from = ceilMicro(from)
+	}
+	if !to.IsZero() {
+		s.to = ceilMicro(to)
+	}
+	return s
+}
+
+func ceilMicro(t time.Time) int64 { return t.Add(time.Microsecond - time.Nanosecond).UnixMicro() }
+
+// within is the condition that a column of times is in the span.
+func (s span) within(column string) string {
+	var and []string
+	if s.from > ever {
+		and = append(and, fmt.Sprintf("%s >= make_timestamp(%d)", column, s.from))
+	}
+	if s.to < never {
+		and = append(and, fmt.Sprintf("%s < make_timestamp(%d)", column, s.to))
+	}
+	if len(and) == 0 {
+		return "true"
+	}
+	return strings.Join(and, " AND ")
+}
+
+// within is that a column is in one of the spans.
+func within(column string, spans []span) string {
+	var or []string
+	for _, s := range spans {
+		or = append(or, "("+s.within(column)+")")
+	}
+	if len(or) == 0 {
+		return "false"
+	}
+	return "(" + strings.Join(or, " OR ") + ")"
+}
+
+// cover is a time, put together of slots and of spans between them for which rows
+// themselves must be read.
+type cover struct {
+	slots [len(levels)][]span // neighbours are one span
+	rows  []span
+}
+
+// kept reports whether any slot is in the cover.
+func (c *cover) kept() bool {
+	return slices.ContainsFunc(c.slots[:], func(s []span) bool { return len(s) > 0 })
+}
+
+// coverOf covers a span with slots as wide as possible. The slots are those that may be
+// used, in any order.
+func coverOf(whole span, usable []slot) *cover {
+	usable = slices.Clone(usable)
+	slices.SortFunc(usable, func(a, b slot) int { return cmp.Or(cmp.Compare(b.level, a.level), cmp.Compare(a.start, b.start)) })
+	c := new(cover)
+	gaps := []span{whole}
+	for len(usable) > 0 {
+		n := slices.IndexFunc(usable, func(s slot) bool { return s.level != usable[0].level })
+		if n < 0 {
+			n = len(usable)
+		}
+		gaps = c.fill(gaps, usable[:n])
+		usable = usable[n:]
+	}
+	c.rows = gaps
+	return c
+}
+
+// fill puts slots of one level, in their order, into gaps, and returns what remains of
+// those.
+func (c *cover) fill(gaps []span, slots []slot) (left []span) {
+	of := &c.slots[slots[0].level]
+	for _, gap := range gaps {
+		first, _ := slices.BinarySearchFunc(slots, gap.from, func(s slot, at int64) int { return cmp.Compare(s.start, at) })
+		for _, s := range slots[first:] {
+			if s.end() > gap.to {
+				break
+			}
+			if gap.from < s.start {
+				left = append(left, span{gap.from, s.start})
+			}
+			if n := len(*of); n > 0 && (*of)[n-1].to == s.start {
+				(*of)[n-1].to = s.end()
+			} else {
+				*of = append(*of, s.span())
+			}
+			gap.from = s.end()
+		}
+		if gap.from < gap.to {
+			left = append(left, gap)
+		}
+	}
+	return left
+}

@@ -1,0 +1,132 @@
+package duckdb
+
+import (
+	"fmt"
+	"strings"
+
+	"sluice/internal/record"
+)
+
+// wholes are the columns of figures that do not come together from parts.
+var wholes = [...]struct {
+	want    record.Figure
+	columns []figure
+}{
+	{record.WantPercentiles, percentileColumns()},
+	{record.WantUsers, []figure{{name: "coalesce(users, 0)::BIGINT", into: func(f *record.Figures) any { return &f.Users }}}},
+	{record.WantFeedback, []figure{
+		{name: "coalesce(judged, 0)::BIGINT", into: func(f *record.Figures) any { return &f.Judged }},
+		{name: "coalesce(feedbacks, 0)::BIGINT", into: func(f *record.Figures) any { return &f.Feedbacks }},
+		{name: "coalesce(weighted, 0)::DOUBLE", into: func(f *record.Figures) any { return &f.Weighted }},
+	}},
+}
+
+func percentileColumns() (out []figure) {
+	for _, p := range percents {
+		out = append(out, figure{name: p.name, into: p.into})
+	}
+	return out
+}
+
+// quantiles work out percentiles: of kept bins where there are any, exactly otherwise.
+func (q *question) quantiles() string {
+	r := route{kind: bins, property: q.route.property}
+	c := new(cover)
+	if q.route.kind == sums {
+		c = q.coverFor(bins, q.route.property)
+	}
+	if !c.kept() {
+		whole := []span{spanOf(q.a.Query.From, q.a.Query.To)}
+		var out []string
+		for i, p := range percents {
+			out = append(out, fmt.Sprintf("sorted[%d] AS %s", i+1, p.name))
+		}
+		return "SELECT bucket, label, " + strings.Join(out, ", ") + " FROM (SELECT bucket, label, quantile_disc(duration_ns, [0.5, 0.9, 0.95, 0.99]) AS sorted FROM (" +
+			q.rows(whole) + ") GROUP BY bucket, label)"
+	}
+	var out []string
+	for _, p := range percents {
+		out = append(out, fmt.Sprintf("%s AS %s", middle(fmt.Sprintf("(min(bin) FILTER (upto * 100 >= whole * %d))", p.percent)), p.name))
+	}
+	return "SELECT bucket, label, " + strings.Join(out, ", ") +
+		" FROM (SELECT bucket, label, bin, sum(n) OVER (PARTITION BY bucket, label ORDER BY bin) AS upto, sum(n) OVER (PARTITION BY bucket, label) AS whole" +
+		" FROM (SELECT bucket, label, bin, sum(n)::BIGINT AS n FROM (" + q.gather(r, c, binOf+" AS bin, count(*) AS n", "bin, sum(n)::BIGINT AS n") + ") GROUP BY bucket, label, bin))" +
+		" GROUP BY bucket, label"
+}
+
+// people counts distinct end users. Where a bucket is one slot as wide as itself, each
+// value of it stands there once.
+func (q *question) people() string {
+	r := route{kind: pairs, key: record.UserKey, whole: q.a.Query.WorkspaceID == "" && q.a.By != record.ByWorkspace}
+	c := new(cover)
+	if q.route.kind == sums && q.route.property == everyRow {
+		c = q.coverFor(pairs, everyRow)
+	}
+	if !c.kept() {
+		whole := []span{spanOf(q.a.Query.From, q.a.Query.To)}
+		return "SELECT bucket, label, count(DISTINCT end_user) FILTER (end_user <> '') AS users FROM (" + q.rows(whole) + ") GROUP BY bucket, label"
+	}
+	var parts []string
+	for l, spans := range c.slots {
+		if len(spans) > 0 && levels[l].width == q.a.Step {
+			parts = append(parts, "SELECT bucket, label, count(*) FILTER (value <> '') AS users FROM ("+q.kept(r, level(l), spans)+") GROUP BY bucket, label")
+			c.slots[l] = nil
+		}
+	}
+	if rest := q.gather(r, c, "end_user AS value", "value"); rest != "" {
+		parts = append(parts, "SELECT bucket, label, count(*) FILTER (value <> '') AS users FROM (SELECT DISTINCT bucket, label, value FROM ("+rest+")) GROUP BY bucket, label")
+	}
+	return strings.Join(parts, " UNION ALL ")
+}
+
+// heard are the judged rows by trace, and what follows from them: how many rows of a bucket
+// are judged, and what feedback says. A feedback counts in the first bucket of its trace.
+func (q *question) heard() []string {
+	score := ""
+	if q.a.By == record.ByScore {
+		score = "value AS score, "
+	}
+	q.args = append(q.args, textParam(q.a.Query.OrgID))
+	w := q.src.rows(spanOf(q.a.Query.From, q.a.Query.To))
+	q.args = append(append(q.args, q.src.series.args...), w.args...)
+	found := "SELECT " + strings.Join(q.heardColumns(), ", ") + ", feedbacks, weighted" + q.src.from() + " JOIN said USING (workspace_id, trace_id)" + w.sql()
+	bucket, label := q.bucket(), dimensions[q.a.By].sql
+	condition := " WHERE label <> ''"
+	if q.a.By == record.ByNothing {
+		label, condition = "''", ""
+	}
+	if q.a.By == record.ByMetadata {
+		q.args = append(q.args, metadataHint(q.a.Key), metadataPath(q.a.Key))
+	}
+	return []string{
+		"said AS (SELECT workspace_id, trace_id, " + score + "count(*) AS feedbacks, sum(value * weight) AS weighted FROM feedback WHERE org_id = ? GROUP BY ALL)",
+		"found AS MATERIALIZED (" + found + ")", // labels are read of few rows
+		"heard AS MATERIALIZED (SELECT bucket, label, workspace_id, trace_id, count(*) AS attempts, any_value(feedbacks) AS feedbacks, any_value(weighted) AS weighted" +
+			" FROM (SELECT *, " + bucket + " AS bucket, " + label + " AS label FROM found" + condition + ") GROUP BY bucket, label, workspace_id, trace_id)",
+		"judged AS (SELECT bucket, label, sum(attempts) AS judged FROM heard GROUP BY bucket, label)",
+		"voices AS (SELECT bucket, label, sum(feedbacks) AS feedbacks, sum(weighted) AS weighted FROM (" +
+			"SELECT min(bucket) AS bucket, label, any_value(feedbacks) AS feedbacks, any_value(weighted) AS weighted FROM heard GROUP BY label, workspace_id, trace_id) GROUP BY bucket, label)",
+	}
+}
+
+// heardColumns are the columns of judged rows of which buckets and labels are made.
+func (q *question) heardColumns() []string {
+	columns := []string{"started", "workspace_id", "trace_id"}
+	switch q.a.By {
+	case record.ByNothing, record.ByWorkspace:
+	case record.ByMetadata:
+		columns = append(columns, "metadata")
+	case record.ByTrace:
+		columns = append(columns, "extra")
+	case record.ByRetries:
+		columns = append(columns, "status", "retries")
+	case record.ByStatus:
+		columns = append(columns, "status")
+	default:
+		columns = append(columns, dimensions[q.a.By].sql)
+	}
+	if q.a.By == record.ByScore {
+		columns[len(columns)-1] = "score"
+	}
+	return columns
+}
