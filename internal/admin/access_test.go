@@ -39,7 +39,7 @@ var strangers = []string{
 // may is what the table says of a caller in a place.
 func (l *rightsOf) may(c caller, w *accessWorld, at *site) bool {
 	switch {
-	case c.away != (at == w.away), c.key != "" && !slices.Contains(l.keys, c.key), c.person != "" && !slices.Contains(l.people, c.person):
+	case l.keyed && c.key == "", c.away != (at == w.away), c.key != "" && !slices.Contains(l.keys, c.key), c.person != "" && !slices.Contains(l.people, c.person):
 		return false
 	case c.key == "A", c.key == "" && (c.person == "OO" || c.person == "OA"), !l.inPlace:
 		return true

@@ -22,6 +22,7 @@ import (
 	"sluice/internal/mail"
 	"sluice/internal/provider"
 	"sluice/internal/record"
+	"sluice/internal/record/replay"
 	"sluice/internal/resource"
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
@@ -58,6 +59,9 @@ type Parts struct {
 	Limits     routing.Limits
 	Logs       Logs
 	Journal    Journal // takes custom logs
+	// Replay sends a request of the log again for the caller of r, whose API key pays for
+	// it. An error is the refusal of a request that came to no target.
+	Replay     func(r *http.Request, remote string, call *replay.Call) (*replay.Outcome, error)
 	Models     Models
 	Rerate     *rerate.Engine
 	Exports    ExportFiles

@@ -22,6 +22,7 @@ func (k kinds) logs() resource.Resource {
 			Scopes: []access.Scope{access.LogsList}, Query: logFilters(), Strict: true, Answer: logList{}, Run: k.listLogs,
 		},
 		k.logTail(),
+		k.logReplay(),
 		{
 			Method: http.MethodGet, Path: "/logs/{logId}", ID: "getLog", Summary: "Read one attempt with its bodies", Tag: "Logs",
 			Params: []resource.Param{{Name: "logId", Doc: "id of the attempt", Format: "uuid"}},

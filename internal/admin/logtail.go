@@ -89,10 +89,8 @@ func (t *tail) run(ctx context.Context, to events) error {
 	for {
 		sent, more, err := t.step(ctx, to)
 		switch {
-		case ctx.Err() != nil:
-			return nil
 		case err != nil:
-			return leftEarly(t.fail(to, err))
+			return leftEarly(t.fail(ctx, to, err))
 		case t.k.Draining != nil && t.k.Draining():
 			return leftEarly(to.end(endStopping, "the gateway is about to stop; connect again and send Last-Event-ID"))
 		case more && time.Since(current) > tailPatience:
@@ -111,8 +109,8 @@ func (t *tail) run(ctx context.Context, to events) error {
 			}
 			quiet = current
 		}
-		if ident.Sleep(ctx, tailPause) != nil {
-			return nil
+		if err := ident.Sleep(ctx, tailPause); err != nil {
+			return leftEarly(t.fail(ctx, to, err))
 		}
 	}
 }
@@ -129,9 +127,9 @@ func leftEarly(err error) error {
 }
 
 // fail tells why the tail cannot go on.
-func (t *tail) fail(to events, err error) error {
-	if errors.Is(err, errReaderGone) {
-		return err
+func (t *tail) fail(ctx context.Context, to events, err error) error {
+	if ctx.Err() != nil || errors.Is(err, errReaderGone) {
+		return errReaderGone
 	}
 	f := fault.From(err)
 	if f.HTTPStatus() < http.StatusInternalServerError {

@@ -34,6 +34,7 @@ import (
 	"sluice/internal/provider"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/record"
+	"sluice/internal/record/replay"
 	"sluice/internal/resource"
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
@@ -127,8 +128,8 @@ func newWorldOn(t *testing.T, st *store.Store, served resource.Store) *world {
 		Meters: meters, Audit: st, AuditSigner: w.signer, Proxies: wire.Proxies{netip.MustParsePrefix("203.0.113.0/24")},
 		ConsoleURL: "https://gateway.example.com", LocalLogin: true, Passwords: identity.NewPasswords(), Pace: identity.NewPace(),
 		Deployments: map[deployment.Type]int{deployment.Production: 1}, Outside: &http.Client{Transport: newOutside(t)},
-		Draining: w.draining.Load,
-		Secrets:  managers{}, MCPURL: "https://mcp.example.com",
+		Draining: w.draining.Load, Replay: replayed,
+		Secrets: managers{}, MCPURL: "https://mcp.example.com",
 		Specs: specs, Guard: netguard.New([]string{"llm.corp"}), Limits: routing.DefaultLimits(), Logs: logs, Exports: w.exports, ExportKeep: exportKeep, Journal: logs, Models: models, Rerate: rerate.New(rerate.Parts{Logs: logs, Journal: logs, Prices: catalog.NewBook(models), Accounts: func() rerate.Accounts { return noAccounts{} }, Clock: w.clock}), BodyLogBytes: 4 << 10, LogRetention: tenant.Retention{Bodies: new(90), Rows: new(200), Metrics: new(365)},
 		Breakers: func(place string) []routing.BreakerState {
 			return []routing.BreakerState{{Scope: place + "/pc-main", Config: "9f86d081884c7d65", Path: "config.targets[0]", State: routing.StateOpen, Failures: 4, OpenedAt: began, ClosesAt: began.Add(time.Minute)}}
@@ -141,6 +142,24 @@ func newWorldOn(t *testing.T, st *store.Store, served resource.Store) *world {
 	w.names.learn("audit-pem", strings.Trim(strconv.Quote(key.PEM()), `"`))
 	w.names.learn("audit-key-id", key.ID())
 	return w
+}
+
+// replayed answers every replay alike, and says in its text what was asked.
+func replayed(_ *http.Request, _ string, call *replay.Call) (*replay.Outcome, error) {
+	if call.Config == "pc-none" {
+		return nil, fault.New(fault.InvalidRequest, "there is no such config").At("x-gateway-config")
+	}
+	asked, err := json.Marshal(fmt.Sprintf("%s %s by %q %q", call.Path, call.Body, call.Provider, call.Config))
+	if err != nil {
+		return nil, err
+	}
+	a := record.Attempt{
+		ID: "0191f3a0-0000-7000-8000-00000000a001", Provider: "openai", Model: "gpt-4o-mini", Status: 200, Outcome: record.OK, Source: record.FromReplay, ReplayOf: call.Of,
+		Duration: 700 * time.Millisecond, FirstByte: 600 * time.Millisecond, Spend: record.Spend{State: "settled", Cost: 90_000},
+	}
+	a.Usage.InputTokens, a.Usage.OutputTokens = 12, 7
+	body := fmt.Appendf(nil, `{"id":"new","choices":[{"message":{"content":%s}}],"model":"gpt-4o-mini"}`, asked)
+	return &replay.Outcome{Status: 200, Type: "application/json", Body: body, Record: a}, nil
 }
 
 // sign writes checkpoints for what is in the trail of the first organisation. Other

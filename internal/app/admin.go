@@ -17,6 +17,7 @@ import (
 	"sluice/internal/deployment"
 	"sluice/internal/fault"
 	"sluice/internal/identity"
+	"sluice/internal/record/replay"
 	"sluice/internal/routing"
 )
 
@@ -48,6 +49,7 @@ func (a *App) buildAdmin(context.Context) error {
 		ExportKeep: a.exportKeep(),
 		Breakers:   a.breakersOf,
 		Draining:   a.draining.Load,
+		Replay:     a.replay,
 		Outside:    a.client.HTTPClient(),
 		Deployments: map[deployment.Type]int{
 			deployment.Production: a.set.Deployments.MaxProduction, deployment.NonProduction: a.set.Deployments.MaxNonProduction,
@@ -89,6 +91,11 @@ func (a *App) identify(r *http.Request) (*access.Principal, error) {
 		})
 	}
 	return p, err
+}
+
+// replay sends a request of the log again with the API key of whoever wants it.
+func (a *App) replay(r *http.Request, remote string, call *replay.Call) (*replay.Outcome, error) {
+	return a.gateway.Replay(r.Context(), a.gateway.Credential(front.Header(r)), remote, call)
 }
 
 // mcpURL is where clients reach tool servers: at an address of their own, if there is

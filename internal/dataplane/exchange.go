@@ -44,6 +44,7 @@ type exchange struct {
 	made   []*wire.Spool // bodies that were made of it
 	direct *wire.Payload // the body as it comes, when it is not held
 
+	replay *replaying  // what it repeats, nil for a caller's own request
 	prompt *invocation // the saved prompt that is run, nil for other requests
 
 	config   *routing.Config

@@ -31,6 +31,7 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 		g.Metrics.unrecorded(r)
 		g.Log.Error("an attempt could not be recorded", "request_id", r.RequestID, "trace_id", r.TraceID, "error", err.Error())
 	}
+	a.x.replay.keep(r)
 	g.settleStake(a)
 	g.Metrics.attempt(r)
 }
@@ -58,6 +59,7 @@ func (g *Gateway) describe(a *attempt, r *record.Attempt) {
 	r.Status, r.Stream, r.CacheStatus = int32(a.status), a.stream, "DISABLED"
 	r.Metadata, r.Remote = x.metadata, x.in.Remote
 	x.prompt.describe(r)
+	x.replay.mark(r)
 	if a.spec != nil {
 		r.Provider = a.spec.ID
 	}

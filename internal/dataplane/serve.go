@@ -16,8 +16,11 @@ import (
 //
 // The error is for the front alone: the client is gone, or the answer had to be
 // cut; then the connection must not be used again.
-func (g *Gateway) Serve(ctx context.Context, in *wire.Request, out wire.Responder) (err error) {
-	x := g.newExchange(in, out)
+func (g *Gateway) Serve(ctx context.Context, in *wire.Request, out wire.Responder) error {
+	return g.serve(ctx, g.newExchange(in, out))
+}
+
+func (g *Gateway) serve(ctx context.Context, x *exchange) (err error) {
 	defer func() { err = g.settle(ctx, x, recover(), err) }()
 	for _, step := range [...]func(context.Context, *exchange) error{g.admit, g.intake, g.walk} {
 		if err = step(ctx, x); err != nil {
@@ -89,6 +92,7 @@ func (g *Gateway) settle(ctx context.Context, x *exchange, panicked any, err err
 	took := g.Clock.Now().Sub(x.started)
 	g.Metrics.done(x, took.Seconds())
 	g.accessLine(ctx, x, took)
+	x.replay.end(x)
 	x.close()
 	if panicked == nil {
 		x.room.leave()

@@ -1,0 +1,160 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sluice/internal/access"
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/record"
+	"sluice/internal/record/replay"
+	"sluice/internal/resource"
+)
+
+// logReplay runs a logged request again. It is no change of what is administered, so it
+// leaves no row in the audit trail: the log has one, marked as a replay.
+func (k kinds) logReplay() resource.Operation {
+	return resource.Operation{
+		Method: http.MethodPost, Path: "/logs/{logId}/replay", ID: "replayLog", Tag: "Logs",
+		Summary: "Run a logged request again, as it was or with another model, provider, config or prompt, and compare the answers",
+		Params:  []resource.Param{{Name: "logId", Doc: "id of the attempt", Format: "uuid"}},
+		Scopes:  []access.Scope{access.LogsView}, Body: replayIn{}, Optional: true, Answer: replayView{}, Run: k.replayLog,
+	}
+}
+
+type replayIn struct {
+	WorkspaceID string       `json:"workspace_id,omitempty" doc:"of the log; workspace keys have their own"`
+	Model       string       `json:"model,omitempty" maxLength:"256" doc:"asked instead: gpt-4o, or @slug/gpt-4o"`
+	Provider    string       `json:"provider,omitempty" maxLength:"256" doc:"asked instead: @slug of a saved provider; not together with config"`
+	Config      replayConfig `json:"config,omitempty" doc:"used instead: slug or id of a saved config, or a config itself"`
+	Prompt      string       `json:"prompt,omitempty" maxLength:"256" doc:"of a run of a saved prompt: which is run instead, slug or id, and behind it @number, @latest or @label"`
+}
+
+// replayConfig is the name of a config, or one itself.
+type replayConfig struct{}
+
+// Schema describes it.
+func (replayConfig) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeObject, AdditionalProperties: true}}}
+}
+
+// replayView are both answers and what is different.
+type replayView struct {
+	Object      string             `json:"object" enum:"log.replay"`
+	Original    replaySide         `json:"original"`
+	Replay      replaySide         `json:"replay" doc:"its cost was charged to the budgets of the API key"`
+	Differences []replayDifference `json:"differences" nullable:"false" doc:"where the JSON answers differ, without ids and times; at most 100"`
+	More        bool               `json:"more_differences,omitempty" doc:"there are others"`
+	Comparable  bool               `json:"comparable" doc:"both answers are JSON objects that were kept whole; else the texts alone can be compared"`
+}
+
+// replaySide is one of the two answers.
+type replaySide struct {
+	LogID        string         `json:"log_id" format:"uuid"`
+	Status       int32          `json:"status"`
+	Outcome      record.Outcome `json:"outcome"`
+	Error        string         `json:"error,omitempty"`
+	AIOrg        string         `json:"ai_org"`
+	VirtualKey   string         `json:"virtual_key" doc:"slug of the saved provider"`
+	AIModel      string         `json:"ai_model"`
+	ReplyModel   string         `json:"reply_model" doc:"named in the answer"`
+	Config       string         `json:"config"`
+	Text         string         `json:"text" doc:"what the answer says; empty where it has no words"`
+	Body         any            `json:"body,omitempty" doc:"JSON, or text; absent when it was not kept"`
+	Truncated    bool           `json:"truncated,omitempty" doc:"there was more than is kept"`
+	Cost         *float64       `json:"cost" nullable:"true" doc:"US cents; null when it is not known"`
+	ReqUnits     int64          `json:"req_units"`
+	ResUnits     int64          `json:"res_units"`
+	TotalUnits   int64          `json:"total_units"`
+	ResponseTime int64          `json:"response_time" doc:"ms"`
+	FirstByte    int64          `json:"time_to_first_byte" doc:"ms"`
+	Stream       bool           `json:"stream" doc:"a replay is never streamed"`
+}
+
+type replayDifference struct {
+	Path     string `json:"path" doc:"$.choices[0].message.content"`
+	Original any    `json:"original,omitempty" doc:"absent when it is in the replay alone; long values are cut"`
+	Replay   any    `json:"replay,omitempty" doc:"absent when it is in the original alone"`
+}
+
+func (k kinds) replayLog(ctx context.Context, c *resource.Call) (any, error) {
+	if c.Principal.Kind == access.BySession {
+		return nil, fault.New(fault.Forbidden, "a replay costs money of an API key; send one of the workspace, with the scopes logs.view and completions.write").At("x-gateway-api-key")
+	}
+	if err := access.CanCall(c.Principal, access.CompletionsWrite); err != nil {
+		return nil, err
+	}
+	a, err := k.findLog(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	call, err := replay.Of(&a, replay.Change{Model: c.Sent.Text("model"), Provider: c.Sent.Text("provider"), Config: configSent(c.Sent), Prompt: c.Sent.Text("prompt")})
+	if err != nil {
+		return nil, err
+	}
+	got, err := k.Replay(c.Request(), c.Remote(), call)
+	if err != nil {
+		return nil, err
+	}
+	return compared(&a, got), nil
+}
+
+// configSent is the config's name, or its text.
+func configSent(s resource.Sent) string {
+	if raw := bytes.TrimSpace(s["config"]); len(raw) > 0 && raw[0] == '{' {
+		var line bytes.Buffer
+		if json.Compact(&line, raw) == nil { // it goes where a header line goes
+			return line.String()
+		}
+	}
+	return s.Text("config")
+}
+
+func compared(a *record.Attempt, got *replay.Outcome) replayView {
+	before := clientsOf(&a.ClientResponse, &a.Response)
+	if a.Named {
+		before.Bytes = naming(before.Bytes, a.Provider)
+	}
+	after := record.Body{Type: got.Type, Bytes: got.Body, Size: int64(len(got.Body)), Truncated: got.Cut}
+	v := replayView{Object: "log.replay", Original: replaySideOf(a, &before), Replay: replaySideOf(&got.Record, &after), Differences: []replayDifference{}}
+	v.Replay.Status = int32(got.Status)
+	if before.Truncated || after.Truncated {
+		return v
+	}
+	list, more, ok := replay.Differences(before.Plain(maxShown), got.Body)
+	v.More, v.Comparable = more, ok
+	for _, d := range list {
+		v.Differences = append(v.Differences, replayDifference{d.Path, shownOrNone(d.Original), shownOrNone(d.Replay)})
+	}
+	return v
+}
+
+// shownOrNone keeps a nil value from being shown as null.
+func shownOrNone(v json.RawMessage) any {
+	if v == nil {
+		return nil
+	}
+	return v
+}
+
+func replaySideOf(a *record.Attempt, body *record.Body) replaySide {
+	s := replaySide{
+		LogID: a.ID, Status: a.Status, Outcome: a.Outcome, Error: a.Error, AIOrg: a.Provider, VirtualKey: a.ProviderID, AIModel: a.Model, ReplyModel: a.ReplyModel,
+		Config: a.ConfigID, Body: readable(*body), Truncated: body.Truncated, ReqUnits: a.Usage.InputTokens, ResUnits: a.Usage.OutputTokens, TotalUnits: a.Tokens(),
+		ResponseTime: a.Duration.Milliseconds(), FirstByte: a.FirstByte.Milliseconds(), Stream: a.Stream,
+	}
+	plain := body.Plain(maxShown)
+	if s.Text = replay.Text(plain); strings.HasPrefix(body.Type, "text/event-stream") {
+		s.Text = dialect.Spoken(plain)
+	}
+	if nano, known := a.Cost(); known {
+		s.Cost = new(cents(nano))
+	}
+	return s
+}

@@ -1,0 +1,105 @@
+package dataplane
+
+import (
+	"bytes"
+	"context"
+
+	"sluice/internal/fault"
+	"sluice/internal/record"
+	"sluice/internal/record/replay"
+	"sluice/internal/wire"
+)
+
+// replayMost is how much of the answer to a replay is looked at, in bytes. (ours)
+const replayMost = 4 << 20
+
+// Credential is the API key in a header, by the rules of a call; empty when there is none.
+func (g *Gateway) Credential(h wire.Header) string {
+	var c controls
+	c.read(h.Clone(0), g.set.HeaderAliases)
+	return c.credential()
+}
+
+// Replay sends a request of the log again, with the key of whoever wants it. It goes the
+// way of every request: with the key's rights, limits and budgets, onto the ledger and on
+// record, marked as a replay. Its error is the refusal of one that came to no target; any
+// other answer is an Outcome, errors of providers too.
+func (g *Gateway) Replay(ctx context.Context, key, remote string, call *replay.Call) (*replay.Outcome, error) {
+	in := &wire.Request{Method: call.Method, Path: call.Path, Body: bytes.NewReader(call.Body), Length: int64(len(call.Body)), Remote: remote}
+	in.Header.Add(prefix+"api-key", key)
+	for _, line := range call.Headers() {
+		in.Header.Add(line[0], line[1])
+	}
+	out := &collected{}
+	x := g.newExchange(in, out)
+	told := &replaying{of: call.Of}
+	x.replay = told
+	switch err := g.serve(ctx, x); {
+	case err != nil && ctx.Err() != nil:
+		return nil, gone(ctx, err)
+	case err != nil:
+		return nil, fault.Wrap(fault.UpstreamFailed, err)
+	case told.refusal != nil && told.record.Upstream == 0 && (told.attempts == 0 || told.record.Outcome == record.Refused):
+		return nil, told.refusal
+	}
+	return &replay.Outcome{Status: out.status, Type: out.kind, Body: out.body, Cut: out.cut, Record: told.record}, nil
+}
+
+// replaying is what a replay must know of its exchange when that is over.
+type replaying struct {
+	of       string         // id of the attempt that is repeated
+	record   record.Attempt // the last one
+	attempts int
+	refusal  *fault.Error
+}
+
+// mark marks the record of an attempt as one of a replay.
+func (r *replaying) mark(a *record.Attempt) {
+	if r != nil {
+		a.Source, a.ReplayOf = record.FromReplay, r.of
+	}
+}
+
+// keep notes a record that was written.
+func (r *replaying) keep(a *record.Attempt) {
+	if r == nil {
+		return
+	}
+	r.record = *a
+	for _, b := range []*record.Body{&r.record.Request, &r.record.Response, &r.record.ClientRequest, &r.record.ClientResponse} {
+		b.Bytes, b.Head = nil, nil // they are lent
+	}
+	r.record.Closing = nil
+}
+
+// end notes how the exchange ended.
+func (r *replaying) end(x *exchange) {
+	if r != nil {
+		r.attempts, r.refusal = x.attempts, x.refusal
+	}
+}
+
+// collected takes an answer in.
+type collected struct {
+	status int
+	kind   string
+	body   []byte
+	cut    bool
+}
+
+// Head implements wire.Responder.
+func (c *collected) Head(status int, h wire.Header, _ int64) error {
+	c.status, c.kind = status, h.Get("content-type")
+	return nil
+}
+
+// Write implements wire.Responder.
+func (c *collected) Write(p []byte) (int, error) {
+	room := replayMost - len(c.body)
+	c.cut = c.cut || len(p) > room
+	c.body = append(c.body, p[:min(len(p), room)]...)
+	return len(p), nil
+}
+
+// Flush implements wire.Responder.
+func (c *collected) Flush() error { return nil }
