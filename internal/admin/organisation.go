@@ -71,6 +71,7 @@ type settingsIn struct {
 	MCPGatewayURL        *string `json:"dashboard_mcp_gateway_url,omitempty" nullable:"true" maxLength:"2048" format:"uri"`
 	DefaultKeyAutoCreate *bool   `json:"default_workspace_user_api_key_auto_create,omitempty" nullable:"true"`
 	CacheTTL             *int    `json:"default_cache_ttl,omitempty" nullable:"true" minimum:"0" maximum:"31536000" doc:"seconds"`
+	DebugLogEnforced     *int    `json:"debug_log_enforced,omitempty" nullable:"true" enum:"0,1" doc:"ours: 1 has x-gateway-debug of requests say nothing against debug_log"`
 }
 
 // WorkspaceSettingsIn are the settings of a workspace.

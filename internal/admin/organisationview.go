@@ -74,6 +74,7 @@ type orgSettingsView struct {
 	MCPGatewayURL        *string `json:"dashboard_mcp_gateway_url" nullable:"true"`
 	DefaultKeyAutoCreate bool    `json:"default_workspace_user_api_key_auto_create"`
 	CacheTTL             int     `json:"default_cache_ttl"`
+	DebugLogEnforced     int     `json:"debug_log_enforced" enum:"0,1"`
 }
 
 // viewSettings shows settings in which nothing is nil.
@@ -112,7 +113,7 @@ func (k kinds) getOrganisation(ctx context.Context, c *resource.Call) (any, erro
 
 func (k kinds) showSettings(o *tenant.Organisation, v *organisationView) {
 	s := o.InForce()
-	v.Settings = &orgSettingsView{viewSettings(s), orNull(s.GatewayURL), orNull(s.MCPGatewayURL), *s.DefaultKeyAutoCreate, *s.CacheTTL}
+	v.Settings = &orgSettingsView{viewSettings(s), orNull(s.GatewayURL), orNull(s.MCPGatewayURL), *s.DefaultKeyAutoCreate, *s.CacheTTL, *s.DebugLogEnforced}
 	v.Open = make(overridesView)
 	for _, name := range tenant.Sections() {
 		v.Open[name] = o.Open[name]

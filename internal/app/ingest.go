@@ -11,7 +11,7 @@ import (
 // Source: contract/content-and-observability.yaml, OTLP ingestion.
 func (a *App) ingest(pages map[string]http.HandlerFunc) {
 	v := spans.New(spans.Parts{
-		Identify: a.identify, Journal: a.journal, Prices: a.prices, Refuse: writeFault, BodyLogBytes: a.set.Logs.BodyMaxBytes(), Clock: a.clock,
+		Identify: a.identify, Journal: a.discreet(), Prices: a.prices, Refuse: writeFault, BodyLogBytes: a.set.Logs.BodyMaxBytes(), Clock: a.clock,
 	})
 	for _, base := range []string{"/v1/otel", "/v1/logs/otel"} {
 		pages[base], pages[base+"/v1/traces"], pages[base+"/v1/logs"] = v.Traces, v.Traces, v.Logs

@@ -107,15 +107,23 @@ func TestDebugOffKeepsNoBodies(t *testing.T) {
 	}
 }
 
-// A workspace may want metrics only; a request may want the opposite, either way.
+// A workspace may want metrics only; a request may want the opposite, either way, unless
+// the organisation enforces what workspaces want.
 func TestMetricsOnlyWorkspace(t *testing.T) {
 	t.Parallel()
-	for header, kept := range map[string]bool{"": false, "x-gateway-debug: true": true, "x-gateway-debug: false": false} {
+	for _, c := range []struct {
+		header            string
+		metrics, enforced bool
+		kept              bool
+	}{
+		{"", true, false, false}, {"x-gateway-debug: true", true, false, true}, {"x-gateway-debug: false", true, false, false},
+		{"", true, true, false}, {"x-gateway-debug: true", true, true, false}, {"x-gateway-debug: false", false, true, true},
+	} {
 		r := newRig(t)
-		r.dir.place.MetricsOnly = true
-		r.call("POST", "/v1/chat/completions", hello, r.custom(header)...)
-		if row := r.journal.one(t); (len(row.Request.Bytes)+len(row.Response.Bytes) > 0) != kept || row.Usage.TotalTokens == 0 {
-			t.Errorf("%q: kept %q and %q, usage %+v", header, row.Request.Bytes, row.Response.Bytes, row.Usage)
+		r.dir.place.MetricsOnly, r.dir.place.Enforced = c.metrics, c.enforced
+		r.call("POST", "/v1/chat/completions", hello, r.custom(c.header)...)
+		if row := r.journal.one(t); (len(row.Request.Bytes)+len(row.Response.Bytes) > 0) != c.kept || row.Usage.TotalTokens == 0 {
+			t.Errorf("%+v: kept %q and %q, usage %+v", c, row.Request.Bytes, row.Response.Bytes, row.Usage)
 		}
 	}
 }

@@ -9,9 +9,12 @@ import (
 )
 
 // keepsBodies reports whether bodies and header lines are put on record: as the workspace
-// wants it, unless the caller's x-gateway-debug says otherwise.
+// wants it, unless the caller's x-gateway-debug says otherwise and the organisation lets it.
 // Source: contract/content-and-observability.md 3.2.
 func (x *exchange) keepsBodies() bool {
+	if x.place != nil && x.place.Enforced {
+		return !x.place.MetricsOnly
+	}
 	return x.ctl.debug == "true" || x.ctl.debug != "false" && (x.place == nil || !x.place.MetricsOnly)
 }
 

@@ -8,6 +8,7 @@ type Scope struct {
 	OrgID       string
 	Slug        string // "ws-search-4f2c1a"
 	MetricsOnly bool   // no bodies are recorded unless a request asks for it
+	Enforced    bool   // and no request asks for anything else
 	Attributed  bool   // a request of a user key is said to come from its user
 	Attributes  bool   // and may say that it comes from somebody else
 	SavedOnly   bool   // requests bring no config, provider or host of their own
@@ -17,7 +18,7 @@ type Scope struct {
 func (o *Organisation) ScopeOf(orgID string, w *Workspace) *Scope {
 	s := o.SettingsOf(w)
 	return &Scope{
-		Workspace: *w, OrgID: orgID, MetricsOnly: *s.DebugLog == 0, Attributed: *s.KeyMetadata == 1, Attributes: *s.KeyMetadataOverride == 1,
+		Workspace: *w, OrgID: orgID, MetricsOnly: *s.DebugLog == 0, Enforced: *s.DebugLogEnforced == 1, Attributed: *s.KeyMetadata == 1, Attributes: *s.KeyMetadataOverride == 1,
 		SavedOnly: o.DataPlane.BlockInlineConfig,
 	}
 }

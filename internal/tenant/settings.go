@@ -26,7 +26,8 @@ type Settings struct {
 	GatewayURL           string `json:"dashboard_gateway_url,omitempty"`
 	MCPGatewayURL        string `json:"dashboard_mcp_gateway_url,omitempty"`
 	DefaultKeyAutoCreate *bool  `json:"default_workspace_user_api_key_auto_create,omitempty"`
-	CacheTTL             *int   `json:"default_cache_ttl,omitempty"` // seconds
+	CacheTTL             *int   `json:"default_cache_ttl,omitempty"`  // seconds
+	DebugLogEnforced     *int   `json:"debug_log_enforced,omitempty"` // 1: no request differs from debug_log
 }
 
 // The sections in which workspaces may differ, beyond those of the toggles.
@@ -53,7 +54,7 @@ func Sections() []string {
 // usual are the values that nobody has to set.
 var usual = Settings{
 	DebugLog: at(1), KeyCount: at(-1), KeyTTL: at(0), KeyMaxTTL: at(0), KeyRotationDays: at(0), KeyAutoCreate: at(false),
-	KeyMetadata: at(1), KeyMetadataOverride: at(1), DefaultKeyAutoCreate: at(false), CacheTTL: at(0),
+	KeyMetadata: at(1), KeyMetadataOverride: at(1), DefaultKeyAutoCreate: at(false), CacheTTL: at(0), DebugLogEnforced: at(0),
 }
 
 func at[T any](v T) *T { return &v }
@@ -91,6 +92,7 @@ func over(s, below Settings) Settings {
 	fill(&s.KeyMetadataOverride, below.KeyMetadataOverride)
 	fill(&s.DefaultKeyAutoCreate, below.DefaultKeyAutoCreate)
 	fill(&s.CacheTTL, below.CacheTTL)
+	fill(&s.DebugLogEnforced, below.DebugLogEnforced)
 	return s
 }
 

@@ -1,0 +1,48 @@
+package app
+
+import (
+	"testing"
+
+	"sluice/internal/journal"
+	"sluice/internal/record"
+	"sluice/internal/record/recordtest"
+	"sluice/internal/tenant"
+)
+
+// What applications send of their own is kept as the workspace wants it.
+func TestRecordsOfApplicationsObeyTheirWorkspace(t *testing.T) {
+	t.Parallel()
+	j, err := journal.Open(journal.Options{Dir: t.TempDir(), SegmentBytes: 64 << 10, MaxRecordBytes: 32 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	d := discreet{j, func(id string) *tenant.Scope {
+		return map[string]*tenant.Scope{"metrics": {MetricsOnly: true}, "whole": {}}[id]
+	}}
+	for _, place := range []string{"metrics", "whole", "unknown"} {
+		a := recordtest.Chat(1)
+		a.WorkspaceID = place
+		if err := d.Append(a); err != nil {
+			t.Fatal(err)
+		}
+		if len(a.Request.Bytes) == 0 {
+			t.Error("the caller's record was changed")
+		}
+	}
+	kept := map[string]int{}
+	j.Records().Read(record.Position{}, func(a *record.Attempt, _ *record.Correction) bool {
+		kept[a.WorkspaceID] = len(a.Request.Bytes) + len(a.Response.Bytes)
+		if a.Request.Size == 0 || a.Usage.TotalTokens == 0 {
+			t.Errorf("%s: %d bytes, %+v", a.WorkspaceID, a.Request.Size, a.Usage)
+		}
+		return true
+	})
+	if kept["metrics"] != 0 || kept["whole"] == 0 || kept["unknown"] == 0 {
+		t.Errorf("kept %v bytes, want none in the workspace of metrics", kept)
+	}
+}
