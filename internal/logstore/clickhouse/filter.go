@@ -18,10 +18,8 @@ type selection struct {
 
 func (s *selection) add(condition string) { s.conditions = append(s.conditions, condition) }
 
-// where is the clause, with a leading blank, and perhaps further conditions.
-func (s *selection) where(more ...string) string {
-	return " WHERE " + strings.Join(slices.Concat(s.conditions, more), " AND ")
-}
+// where is the clause, with a leading blank.
+func (s *selection) where() string { return " WHERE " + strings.Join(s.conditions, " AND ") }
 
 // filter translates a query, but for its cursor.
 func filter(q record.Query) *selection {

@@ -173,7 +173,7 @@ const oldestNode = 20
 var modules = sync.OnceValue(func() error {
 	major, err := exec.CommandContext(context.Background(), "node", "-p", "process.versions.node.split('.')[0]").Output()
 	if n, _ := strconv.Atoi(strings.TrimSpace(string(major))); err != nil || n < oldestNode {
-		return fmt.Errorf("Node %d or later is needed", oldestNode)
+		return fmt.Errorf("it needs Node %d or later", oldestNode)
 	}
 	if _, err := os.Stat(filepath.Join(folder(), "node_modules", "chdb", "package.json")); err == nil {
 		return nil

@@ -56,7 +56,7 @@ const (
 	maxText    = 300
 )
 
-var exceptionText = regexp.MustCompile(`(?s)Code: (\d+)\. DB::Exception: (.*)`)
+var exceptionText = regexp.MustCompile(`(?s)Code: (\d{1,6})\. DB::Exception: (.*)`)
 
 // refusalOf is the error of an answer whose status is not 200.
 func refusalOf(resp *http.Response) error {
@@ -83,10 +83,7 @@ func exceptionIn(text []byte) *Exception {
 	if found == nil {
 		return nil
 	}
-	code, err := strconv.Atoi(string(found[1]))
-	if err != nil {
-		return nil
-	}
+	code, _ := strconv.Atoi(string(found[1])) // digits, and few
 	return &Exception{Code: code, Text: brief(found[2])}
 }
 

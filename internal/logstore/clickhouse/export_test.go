@@ -1,0 +1,13 @@
+package clickhouse
+
+import "testing"
+
+// Begin notes that a batch is on its way and goes no further.
+func Begin(t *testing.T, d *DB) {
+	t.Helper()
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	if err := d.note(t.Context(), position{next: d.last.next, bodies: d.last.bodies, open: true}); err != nil {
+		t.Fatal(err)
+	}
+}
