@@ -43,7 +43,7 @@ func (a *App) openRows(ctx context.Context) (logstore.Rows, error) {
 // under a lease of the control-plane database.
 func analyticsOptions(s config.Settings, leases *store.Store, log *slog.Logger) clickhouse.Options {
 	return clickhouse.Options{
-		Server: analyticsServer(s), SharedBodies: s.LogStore.Remote(), RetentionDays: s.Logs.MetricsRetentionDays, Logger: log,
+		Server: analyticsServer(s), RetentionDays: s.Logs.MetricsRetentionDays, Logger: log,
 		Exclusive: func(ctx context.Context, work func(context.Context) error) error { return alone(ctx, leases, work) },
 	}
 }

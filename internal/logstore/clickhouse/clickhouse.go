@@ -48,7 +48,6 @@ import (
 type Options struct {
 	Server        client.Server
 	Node          string // name of the journal that is written from
-	SharedBodies  bool   // every node can read the bodies of all
 	RetentionDays int    // after which the server itself deletes rows, a day later; 0 means never
 
 	// ExactRows is of how many rows percentiles are exact; 0 means 20 million. Of more they

@@ -58,8 +58,8 @@ func TestNodesShareRows(t *testing.T) {
 		}
 	}
 	bodied, err := a.Bodied(t.Context(), record.Query{OrgID: recordtest.Org})
-	if err != nil || len(bodied.Rows) != 1 || bodied.Rows[0].ID != recordtest.Chat(1).ID {
-		t.Errorf("%d rows with bodies here, %v; want the node's own", len(bodied.Rows), err)
+	if err != nil || len(bodied.Rows) != 2 || bodied.Rows[0].Ref.Home != "" || bodied.Rows[1].Ref.Home != names[1] {
+		t.Errorf("%d rows with bodies, %v; want those of both nodes, each with its home", len(bodied.Rows), err)
 	}
 	billed, err := b.Billed(t.Context(), record.Query{OrgID: recordtest.Org})
 	if err != nil || len(billed.Rows) != 1 || billed.Rows[0].ID != recordtest.Chat(2).ID {

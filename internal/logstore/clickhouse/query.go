@@ -41,14 +41,10 @@ func (d *DB) List(ctx context.Context, q record.Query) (page record.Page, err er
 // shown is the condition of rows that others than figures have.
 const shown = "NOT blank"
 
-// Bodied implements logstore.Rows. Where nodes keep bodies in files of their own it has the
-// rows of this node alone.
+// Bodied implements logstore.Rows. Bodies of other nodes are among them.
 func (d *DB) Bodied(ctx context.Context, q record.Query) (logstore.BodiedPage, error) {
 	s := filter(q)
 	s.add(shown + " AND body_file > 0")
-	if !d.o.SharedBodies {
-		s.is("node", d.o.Node)
-	}
 	rows, next, err := d.page(ctx, q, s)
 	page := logstore.BodiedPage{Rows: make([]logstore.Bodied, len(rows)), Next: next}
 	for i := range rows {
