@@ -30,13 +30,31 @@ func (a *App) openRows(ctx context.Context) (logstore.Rows, error) {
 		return rows, nil
 	}
 	o := analyticsOptions(a.set, a.store, a.log)
-	o.Node = a.journal.ID()
+	o.Node = a.home()
 	rows, err := clickhouse.Open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	a.closers = append(a.closers, rows)
 	return rows, nil
+}
+
+// home is the name of this node in references to bodies. Bodies are numbered by the store
+// of the rows, which knows how far they are: each store has its own, so that none takes the
+// place of what rows in another refer to.
+func (a *App) home() string {
+	if !a.set.Analytics.Shared() {
+		return a.journal.ID()
+	}
+	return a.journal.ID() + "." + a.set.Analytics.Database
+}
+
+// bodiesFolder is where bodies lie below DATA_DIR/logs, by the same rule as home.
+func bodiesFolder(s config.Settings) string {
+	if !s.Analytics.Shared() {
+		return "bodies"
+	}
+	return "bodies." + s.Analytics.Database
 }
 
 // analyticsOptions put the settings into the words of the log store. The tables are made

@@ -201,7 +201,7 @@ func (a *App) openLogs(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	a.logs = logstore.New(a.records, rows, kept, logstore.Options{Home: a.journal.ID(), Logger: a.log})
+	a.logs = logstore.New(a.records, rows, kept, logstore.Options{Home: a.home(), Logger: a.log})
 	a.feedback = feedback.New(a.store, rows, a.log)
 	return nil
 }

@@ -22,8 +22,8 @@ import (
 // openBodies opens where bodies are kept: in files, or in a bucket and in the files of
 // before there was one.
 func (a *App) openBodies() (logstore.Bodies, error) {
-	dir := filepath.Join(a.set.Data.Dir, "logs", "bodies")
-	files, err := bodies.Open(bodies.Options{Dir: dir, Home: a.journal.ID(), Clock: a.clock})
+	dir := filepath.Join(a.set.Data.Dir, "logs", bodiesFolder(a.set))
+	files, err := bodies.Open(bodies.Options{Dir: dir, Home: a.home(), Clock: a.clock})
 	if err != nil {
 		return nil, fmt.Errorf("open the kept bodies: %w", err)
 	}
@@ -33,7 +33,7 @@ func (a *App) openBodies() (logstore.Bodies, error) {
 	}
 	a.bucket = objects.New(bucketOptions(a.set, sign.New(signOptions(a.set, nil))))
 	store := bodies.NewObjects(bodies.ObjectOptions{
-		Dir: dir, Bucket: a.bucket, Home: a.journal.ID(), Local: files, Format: bodies.Format(a.set.LogStore.Format), Slug: a.slugOf,
+		Dir: dir, Bucket: a.bucket, Home: a.home(), Local: files, Format: bodies.Format(a.set.LogStore.Format), Slug: a.slugOf,
 	})
 	a.closers = append(a.closers, store)
 	return store, nil
