@@ -124,6 +124,7 @@ func (a *App) gatewaySettings() dataplane.Settings {
 	d.HeaderAliases = s.Requests.HeaderPrefixAliases
 	d.IgnoreHeaders = s.Requests.HeadersToIgnore
 	d.MetadataFrom = s.Requests.HeadersToMetadata
+	d.TraceContext = s.OpenTelemetry.ToProviders
 	d.BlockInline = s.Security.BlockInlineConfig
 	d.ConfigLimits = configLimits(s)
 	d.UserAgent = "sluice/" + a.version

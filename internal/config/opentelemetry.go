@@ -49,6 +49,10 @@ type OpenTelemetry struct {
 	// with spans.
 	TracesAttributes string `env:"EXPERIMENTAL_GEN_AI_OTEL_RESOURCE_ATTRIBUTES" check:"pairs"`
 
+	// ToProviders sends `traceparent` with each call to a provider, the span of the attempt
+	// as the parent, and the caller's `tracestate`.
+	ToProviders bool `env:"TRACE_CONTEXT_TO_PROVIDERS" envDefault:"OFF"`
+
 	// CaptureContent puts the beginning of request and response bodies into spans. They
 	// hold what users wrote.
 	CaptureContent bool `env:"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT" envDefault:"OFF"`

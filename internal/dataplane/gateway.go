@@ -87,6 +87,7 @@ type Settings struct {
 	HeaderAliases  []string      // further prefixes read like x-gateway-, lower case, with the dash
 	IgnoreHeaders  []string      // client headers that pass-through does not relay
 	MetadataFrom   []string      // request headers copied into the metadata
+	TraceContext   bool          // providers are told of the trace
 	BlockInline    bool          // refuse configuration in headers
 	ConfigLimits   routing.Limits
 	UserAgent      string       // sent upstream on typed routes

@@ -45,6 +45,7 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 	for _, f := range a.extra {
 		h.Set(f.Name, f.Value)
 	}
+	g.traceContext(&h, a)
 	if a.customHost() != "" {
 		h.Set(loopHeader, joined(x.in.Header.Get(loopHeader), loopName))
 	}

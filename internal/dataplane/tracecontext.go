@@ -1,0 +1,43 @@
+package dataplane
+
+import (
+	"encoding/hex"
+
+	"sluice/internal/record"
+	"sluice/internal/wire"
+)
+
+// The headers of W3C Trace Context. Source: https://www.w3.org/TR/trace-context/, sections
+// 3.2 and 3.3.
+const (
+	traceparentHeader = "traceparent"
+	tracestateHeader  = "tracestate"
+
+	tracestateMax = 512 // characters that must be passed on; of longer ones nothing is
+	sampledFlag   = "01"
+)
+
+// traceContext tells the provider of which trace the call is part, with the span of the
+// attempt as the parent of what the provider makes of it. The flags and the tracestate are
+// those of the caller where the trace is the caller's too. Baggage is not added: it is the
+// metadata of the log, and nobody's business outside.
+func (g *Gateway) traceContext(h *wire.Header, a *attempt) {
+	if !g.set.TraceContext {
+		return
+	}
+	x := a.x
+	r := record.Attempt{ID: a.recordID(), TraceID: x.trace.id, SpanID: x.trace.span, Number: int32(a.number)}
+	trace, span := r.W3CTrace(), r.W3CSpan()
+	flags := sampledFlag
+	id, _, came := parseTraceparent(x.ctl.traceparent)
+	same := came && record.W3CTrace(id) == trace
+	if same {
+		flags = x.ctl.traceparent[53:]
+	}
+	h.Set(traceparentHeader, "00-"+hex.EncodeToString(trace[:])+"-"+hex.EncodeToString(span[:])+"-"+flags)
+	if state := x.in.Header.Get(tracestateHeader); same && state != "" && len(state) <= tracestateMax {
+		h.Set(tracestateHeader, state)
+	} else {
+		h.Del(tracestateHeader)
+	}
+}
