@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"sluice/internal/config"
+	"sluice/internal/sealed"
 	"sluice/internal/telemetry/otlp"
 )
 
@@ -30,15 +31,7 @@ func (a *App) openTelemetry(context.Context) error {
 }
 
 func (a *App) sendTraces(o *config.OpenTelemetry, figures *otlp.Figures) error {
-	traces, err := otlp.NewTraces(otlp.TraceOptions{
-		Target:   otlp.Target{Endpoint: o.TracesEndpoint, Protocol: otlp.Protocol(o.Protocol), Headers: o.TracesHeaders},
-		Resource: a.resourceOf(o, o.TracesAttributes),
-		Content:  o.CaptureContent,
-		Tail:     a.journal.Tail(),
-		Figures:  figures,
-		Clock:    a.clock,
-		Log:      a.log,
-	})
+	traces, err := otlp.NewTraces(otlp.TraceOptions{Options: a.collector(o, o.TracesEndpoint, o.TracesHeaders, o.TracesAttributes, figures), Content: o.CaptureContent})
 	if err != nil {
 		return err
 	}
@@ -47,16 +40,9 @@ func (a *App) sendTraces(o *config.OpenTelemetry, figures *otlp.Figures) error {
 }
 
 func (a *App) sendMetrics(o *config.OpenTelemetry, figures *otlp.Figures) error {
-	metrics, err := otlp.NewMetrics(otlp.MetricOptions{
-		Target:   otlp.Target{Endpoint: o.Endpoint, Protocol: otlp.Protocol(o.Protocol), Headers: o.Headers},
-		Resource: a.resourceOf(o, o.ResourceAttributes),
-		Interval: o.Interval,
-		Gather:   a.metrics.Gather,
-		Tail:     a.journal.Tail(),
-		Figures:  figures,
-		Clock:    a.clock,
-		Log:      a.log,
-	})
+	common := a.collector(o, o.Endpoint, o.Headers, o.ResourceAttributes, figures)
+	common.Interval = o.Interval
+	metrics, err := otlp.NewMetrics(otlp.MetricOptions{Options: common, Gather: a.metrics.Gather})
 	if err != nil {
 		return err
 	}
@@ -64,7 +50,14 @@ func (a *App) sendMetrics(o *config.OpenTelemetry, figures *otlp.Figures) error 
 	return nil
 }
 
-// resourceOf is what the collector knows this node by.
-func (a *App) resourceOf(o *config.OpenTelemetry, attributes string) otlp.Resource {
-	return otlp.Resource{Service: o.ServiceName, Version: a.version, Instance: a.journal.ID(), Attributes: attributes}
+// collector says where something is sent, as what, and what it is made of.
+func (a *App) collector(o *config.OpenTelemetry, endpoint string, headers sealed.String, attributes string, figures *otlp.Figures) otlp.Options {
+	return otlp.Options{
+		Target:   otlp.Target{Endpoint: endpoint, Protocol: otlp.Protocol(o.Protocol), Headers: headers},
+		Resource: otlp.Resource{Service: o.ServiceName, Version: a.version, Instance: a.journal.ID(), Attributes: attributes},
+		Tail:     a.journal.Tail(),
+		Figures:  figures,
+		Clock:    a.clock,
+		Log:      a.log,
+	}
 }

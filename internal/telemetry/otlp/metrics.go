@@ -3,7 +3,6 @@ package otlp
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
@@ -16,17 +15,11 @@ import (
 	"sluice/internal/telemetry/genai"
 )
 
-// MetricOptions say what becomes of the figures. All but Interval are needed.
+// MetricOptions say what becomes of the figures. Interval is usually a minute.
 type MetricOptions struct {
-	Target   Target
-	Resource Resource
-	Interval time.Duration // between messages; 0 means a minute
+	Options
 	// Gather gives the figures of /metrics. What it gives with an error is sent all the same.
-	Gather  func() ([]*dto.MetricFamily, error)
-	Tail    Tail
-	Figures *Figures
-	Clock   ident.Clock
-	Log     *slog.Logger
+	Gather func() ([]*dto.MetricFamily, error)
 }
 
 // Metrics sends the figures of /metrics, under the same names, and the two histograms of

@@ -56,8 +56,11 @@ func TestFiguresAsACollectorGetsThem(t *testing.T) {
 		seconds.Observe(v)
 	}
 	m, err := otlp.NewMetrics(otlp.MetricOptions{
-		Target: otlp.Target{Endpoint: "http://" + l.Addr().String(), Protocol: otlp.GRPC}, Resource: otlp.Resource{Service: "sluice"}, Interval: time.Hour,
-		Gather: registry.Gather, Tail: j.Tail(), Figures: otlp.NewFigures(registry), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
+		Options: otlp.Options{
+			Target: otlp.Target{Endpoint: "http://" + l.Addr().String(), Protocol: otlp.GRPC}, Resource: otlp.Resource{Service: "sluice"}, Interval: time.Hour,
+			Tail: j.Tail(), Figures: otlp.NewFigures(registry), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
+		},
+		Gather: registry.Gather,
 	})
 	require.NoError(t, err)
 	for n := range 3 {

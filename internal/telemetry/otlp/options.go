@@ -3,12 +3,25 @@ package otlp
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"strings"
 	"time"
 
+	"sluice/internal/ident"
 	"sluice/internal/sealed"
 )
+
+// Options are what all that is sent has in common. All are needed.
+type Options struct {
+	Target   Target
+	Resource Resource
+	Interval time.Duration // between messages; 0 means what is usual for the signal
+	Tail     Tail
+	Figures  *Figures
+	Clock    ident.Clock
+	Log      *slog.Logger
+}
 
 // Protocol is how messages travel. The words are those of OTEL_EXPORTER_OTLP_PROTOCOL.
 type Protocol string

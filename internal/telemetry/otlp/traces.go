@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	collecttrace "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
@@ -23,16 +22,10 @@ type Tail interface {
 	Wait(ctx context.Context, at record.Position) error
 }
 
-// TraceOptions say what becomes of the spans. All but Content and Interval are needed.
+// TraceOptions say what becomes of the spans. Interval is usually a second.
 type TraceOptions struct {
-	Target   Target
-	Resource Resource
-	Content  bool          // bodies too, up to 16 KiB of each
-	Interval time.Duration // between messages; 0 means a second
-	Tail     Tail
-	Figures  *Figures
-	Clock    ident.Clock
-	Log      *slog.Logger
+	Options
+	Content bool // bodies too, up to 16 KiB of each
 }
 
 // Traces sends a span for each attempt of a request that this gateway served, after it

@@ -46,8 +46,11 @@ func follow(t *testing.T, target otlp.Target, content bool) *rig {
 	r := &rig{T: t, journal: j, records: j.Records(), registry: telemetry.NewRegistry()}
 	target.Headers = sealed.New("X-Team=search,x-secret=a%2Cb")
 	traces, err := otlp.NewTraces(otlp.TraceOptions{
-		Target: target, Resource: otlp.Resource{Service: "sluice", Version: "1.0.0", Instance: "node-1", Attributes: "deployment.environment.name=test"},
-		Content: content, Interval: time.Millisecond, Tail: j.Tail(), Figures: otlp.NewFigures(r.registry), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
+		Options: otlp.Options{
+			Target: target, Resource: otlp.Resource{Service: "sluice", Version: "1.0.0", Instance: "node-1", Attributes: "deployment.environment.name=test"},
+			Interval: time.Millisecond, Tail: j.Tail(), Figures: otlp.NewFigures(r.registry), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
+		},
+		Content: content,
 	})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -271,10 +274,10 @@ func TestTheJournalGoesOnWithoutACollector(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, j.Close()) })
 	c, registry, records := newCollector(), telemetry.NewRegistry(), j.Records()
-	traces, err := otlp.NewTraces(otlp.TraceOptions{
+	traces, err := otlp.NewTraces(otlp.TraceOptions{Options: otlp.Options{
 		Target: otlp.Target{Endpoint: c.http(t), Protocol: otlp.HTTPProtobuf}, Interval: time.Millisecond, Tail: j.Tail(),
 		Figures: otlp.NewFigures(registry), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
-	})
+	}})
 	require.NoError(t, err)
 	for n := range 200 {
 		require.NoError(t, j.Append(recordtest.Chat(n)))
