@@ -44,6 +44,7 @@ func (k kinds) list() []resource.Resource {
 		k.logs(),
 		k.customLogs(),
 		k.feedback(),
+		k.telemetry(),
 		k.logExports(),
 		k.exportFiles(),
 		k.analytics(),

@@ -3,6 +3,7 @@ package app
 import (
 	"net/http"
 
+	"sluice/internal/admin"
 	"sluice/internal/telemetry/spans"
 )
 
@@ -13,7 +14,11 @@ func (a *App) ingest(pages map[string]http.HandlerFunc) {
 	v := spans.New(spans.Parts{
 		Identify: a.identify, Journal: a.discreet(), Prices: a.prices, Refuse: writeFault, BodyLogBytes: a.set.Logs.BodyMaxBytes(), Clock: a.clock,
 	})
-	for _, base := range []string{"/v1/otel", "/v1/logs/otel"} {
-		pages[base], pages[base+"/v1/traces"], pages[base+"/v1/logs"] = v.Traces, v.Traces, v.Logs
+	for _, at := range admin.TelemetryPaths() {
+		take := v.Traces
+		if at.Logs {
+			take = v.Logs
+		}
+		pages["/v1"+at.Path], pages["/v2"+at.Path] = take, take
 	}
 }

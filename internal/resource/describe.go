@@ -62,6 +62,9 @@ func (e *Engine) describe(op Operation) *schema {
 		d.RequestBody = &huma.RequestBody{Required: !op.Optional, Content: jsonContent(of)}
 		body = &schema{reg, reg.Schema(t, false, "")}
 	}
+	if op.Takes != "" {
+		d.RequestBody = &huma.RequestBody{Required: true, Content: rawContent(op.Takes)}
+	}
 	answer := op.Answer
 	if answer == nil {
 		answer = Empty{}
@@ -75,10 +78,7 @@ func (e *Engine) describe(op Operation) *schema {
 		"default": {Description: "refused", Content: jsonContent(reg.Schema(refusal, true, ""))},
 	}
 	if op.Stream != "" {
-		d.Responses["200"].Content = map[string]*huma.MediaType{}
-		for kind := range strings.SplitSeq(op.Stream, ", ") {
-			d.Responses["200"].Content[kind] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
-		}
+		d.Responses["200"].Content = rawContent(op.Stream)
 	}
 	e.doc.AddOperation(d)
 	return body
@@ -89,6 +89,15 @@ func shown(path string) string { return strings.Replace(path, "...}", "}", 1) }
 
 // ifMatch guards a change against one that somebody else made meanwhile.
 var ifMatch = Param{Name: "If-Match", Doc: "ETag of the read that the change is based on; 409 when there is a newer version"}
+
+// rawContent describes bytes of one of the types of a list.
+func rawContent(kinds string) map[string]*huma.MediaType {
+	m := make(map[string]*huma.MediaType)
+	for kind := range strings.SplitSeq(kinds, ", ") {
+		m[kind] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+	return m
+}
 
 func jsonContent(s *huma.Schema) map[string]*huma.MediaType {
 	return map[string]*huma.MediaType{"application/json": {Schema: s}}

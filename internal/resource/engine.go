@@ -88,6 +88,9 @@ func New(p Parts, about huma.Info, resources ...Resource) *Engine {
 
 func (e *Engine) mount(op Operation) {
 	body := e.describe(op)
+	if op.Elsewhere {
+		return
+	}
 	e.routes = append(e.routes, op.Method+" "+shown(op.Path))
 	if op.Bare {
 		prefix, _, _ := strings.Cut(op.Path, "{")

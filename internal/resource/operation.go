@@ -54,6 +54,10 @@ type Operation struct {
 	// "application/x-ndjson": Run then returns a Stream, or a *File of one
 	// of the types that are listed here with ", " between them.
 	Stream string
+	// Elsewhere says that another part of the program serves the route: it is described, and
+	// not mounted. Takes are then the content types of its body, with ", " between them.
+	Elsewhere bool
+	Takes     string
 	// Bare serves the path also without a version before it.
 	Bare bool
 	// Refuse makes the body of a refusal where it differs from that of all others, and

@@ -1,0 +1,45 @@
+package admin
+
+import (
+	"net/http"
+
+	"sluice/internal/access"
+	"sluice/internal/resource"
+)
+
+// TelemetryPath is where applications send telemetry of their own, below the version.
+type TelemetryPath struct {
+	Path string // "/otel/v1/traces"
+	Logs bool   // log records rather than spans
+	id   string
+}
+
+// TelemetryPaths are all of them. package telemetry/spans serves them.
+// Source: contract/content-and-observability.yaml, POST /otel/v1/traces; those of log
+// records are ours.
+func TelemetryPaths() []TelemetryPath {
+	return []TelemetryPath{
+		{"/otel/v1/traces", false, "ingestTraces"}, {"/logs/otel/v1/traces", false, "ingestTracesAtLogs"},
+		{"/otel", false, "ingestTracesAtRoot"}, {"/logs/otel", false, "ingestTracesAtLogsRoot"},
+		{"/otel/v1/logs", true, "ingestLogs"}, {"/logs/otel/v1/logs", true, "ingestLogsAtLogs"},
+	}
+}
+
+// otlpTypes are the content types of messages and of their answers.
+const otlpTypes = "application/json, application/x-protobuf"
+
+// telemetry describes the ingestion of OTLP.
+func (k kinds) telemetry() resource.Resource {
+	var ops resource.Operations
+	for _, p := range TelemetryPaths() {
+		summary := "Take spans of an application: an ExportTraceServiceRequest, gzip or not"
+		if p.Logs {
+			summary = "Take log records of an application: an ExportLogsServiceRequest, gzip or not"
+		}
+		ops = append(ops, resource.Operation{
+			Method: http.MethodPost, Path: p.Path, ID: p.id, Summary: summary, Tag: "OpenTelemetry", Scopes: []access.Scope{access.LogsWrite},
+			Elsewhere: true, Takes: otlpTypes, Stream: otlpTypes,
+		})
+	}
+	return ops
+}
