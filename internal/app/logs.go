@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -57,6 +58,9 @@ func bucketOptions(s config.Settings, signers *sign.Set) objects.Options {
 	}
 	if prefix := strings.Trim(l.Prefix, "/"); prefix != "" {
 		o.Prefix = prefix + "/"
+	}
+	if l.Store == config.GoogleLogStore {
+		o.Endpoint, o.PathStyle = cmp.Or(o.Endpoint, objects.GoogleEndpoint), true
 	}
 	switch {
 	case l.Store == config.GoogleLogStore && l.AccessKey == "":

@@ -91,7 +91,7 @@ func TestObjectStoreAway(t *testing.T) {
 	}
 	id := g.call("POST", "/v1/chat/completions", `{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}]}`, custom(up)...).want(t, 200).Header.Get("x-gateway-trace-id")
 	eventually(t, inForce, "health says that records wait", func() bool {
-		return strings.Contains(string(g.call("GET", "/health", "").Body), "records wait in the journal")
+		return strings.Contains(g.call("GET", "/health", "").Body, "records wait in the journal")
 	})
 	if err := os.Rename(away, bucket); err != nil {
 		t.Fatal(err)

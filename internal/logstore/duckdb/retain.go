@@ -172,22 +172,33 @@ func (d *DB) DueFiles(ctx context.Context, _ string, due logstore.Due) (files []
 		var w where
 		w.add(inFile)
 		w.due(wave)
-		rows, err := d.sql.QueryContext(ctx, "SELECT DISTINCT body_file FROM attempts"+w.sql()+" ORDER BY body_file", w.args...)
-		if err != nil {
-			return nil, fmt.Errorf("find old bodies: %w", err)
-		}
-		if err := each(rows, func() error {
-			var file uint32
-			err := rows.Scan(&file)
+		var file uint32
+		err := d.visit(ctx, "SELECT DISTINCT body_file FROM attempts"+w.sql()+" ORDER BY body_file", w.args, func() error {
 			if !slices.Contains(files, file) {
 				files = append(files, file)
 			}
-			return err
-		}); err != nil {
+			return nil
+		}, &file)
+		if err != nil {
 			return nil, fmt.Errorf("find old bodies: %w", err)
 		}
 	}
 	return files, nil
+}
+
+// visit scans the rows of a question into dest, one after the other.
+func (d *DB) visit(ctx context.Context, query string, args []any, visit func() error, dest ...any) error {
+	rows, err := d.sql.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // Err tells
+	return each(rows, func() error {
+		if err := rows.Scan(dest...); err != nil {
+			return err
+		}
+		return visit()
+	})
 }
 
 // each visits rows and closes them.
@@ -215,16 +226,11 @@ func (d *DB) Kept(ctx context.Context, _ string, file uint32, due logstore.Due) 
 	var w where
 	w.add("body_file = ?", file)
 	w.notDue(due)
-	rows, err := d.sql.QueryContext(ctx, "SELECT body_block, body_at, request_length + response_length FROM attempts"+w.sql(), w.args...)
-	if err != nil {
-		return nil, fmt.Errorf("find kept bodies: %w", err)
-	}
-	err = each(rows, func() error {
-		var at bodies.Span
-		err := rows.Scan(&at.Block, &at.At, &at.Size)
+	var at bodies.Span
+	err = d.visit(ctx, "SELECT body_block, body_at, request_length + response_length FROM attempts"+w.sql(), w.args, func() error {
 		spans = append(spans, at)
-		return err
-	})
+		return nil
+	}, &at.Block, &at.At, &at.Size)
 	if err != nil {
 		return nil, fmt.Errorf("find kept bodies: %w", err)
 	}
@@ -245,20 +251,13 @@ func (d *DB) DueKeys(ctx context.Context, due logstore.Due) (keys []string, of l
 			return 0, err
 		}
 		of = wave.Due().Until(time.UnixMicro(in.to - 1).UTC())
-		rows, err := d.sql.QueryContext(ctx, "SELECT extra FROM attempts"+w.sql(), w.args...)
-		if err != nil {
-			return 0, err
-		}
-		return 1, each(rows, func() error {
+		var text string
+		return 1, d.visit(ctx, "SELECT extra FROM attempts"+w.sql(), w.args, func() error {
 			var x extra.Fields
-			var text string
-			if err := rows.Scan(&text); err != nil {
-				return err
-			}
 			err := x.Read(text)
 			keys = append(keys, x.BodyKey)
 			return err
-		})
+		}, &text)
 	})
 	if err != nil {
 		return nil, logstore.Due{}, fmt.Errorf("find old bodies: %w", err)

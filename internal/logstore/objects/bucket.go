@@ -40,9 +40,9 @@ type Options struct {
 	Clock    ident.Clock   // nil means the machine's
 }
 
-// googleEndpoint takes the requests of S3.
+// GoogleEndpoint is where Google Cloud Storage takes the requests of S3.
 // Source: https://cloud.google.com/storage/docs/xml-api/overview, read 2026-11.
-const googleEndpoint = "https://storage.googleapis.com"
+const GoogleEndpoint = "https://storage.googleapis.com"
 
 const defaultRegion = "us-east-1"
 
@@ -51,7 +51,7 @@ func (o Options) withDefaults() Options {
 		o.Region = defaultRegion
 	}
 	if o.Google != nil && o.Endpoint == "" {
-		o.Endpoint = googleEndpoint
+		o.Endpoint = GoogleEndpoint
 	}
 	if o.HTTP == nil {
 		o.HTTP = &http.Client{}
