@@ -18,7 +18,7 @@ func TestRefused(t *testing.T) {
 	s := redistest.Start(t)
 	wire := redistest.Lay(t, s)
 	o := options("a", at(wire.Address), new(books))
-	o.Server.Timeout = 200 * time.Millisecond
+	o.Server.Timeout = 500 * time.Millisecond
 	n := start(t, o)
 	taken, _, _ := n.take(t, time.Now(), hold(40))
 	wire.Cut()
@@ -42,7 +42,7 @@ func TestAlone(t *testing.T) {
 	s, b := redistest.Start(t), new(books)
 	wire := redistest.Lay(t, s)
 	o := options("a", at(wire.Address), b)
-	o.Alone, o.Server.Timeout = true, 200*time.Millisecond
+	o.Alone, o.Server.Timeout = true, 500*time.Millisecond
 	alone, other := start(t, o), start(t, options("b", at(s.Address), b))
 	other.take(t, time.Now(), hold(30))
 	first, _, _ := alone.take(t, time.Now(), hold(10)) // it hears of the 30
@@ -68,7 +68,7 @@ func TestDeaf(t *testing.T) {
 	s, b := redistest.Start(t), new(books)
 	wire := redistest.Lay(t, s)
 	o := options("a", at(wire.Address), b)
-	o.Server.Timeout = 200 * time.Millisecond
+	o.Server.Timeout = 500 * time.Millisecond
 	n, other := start(t, o), start(t, options("b", at(s.Address), b))
 	taken, _, _ := n.take(t, time.Now(), hold(40))
 	for range 3 {
