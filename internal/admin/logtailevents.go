@@ -64,7 +64,7 @@ func (e events) flush() error {
 // How many may follow the log at once on a node. Both are ours.
 const (
 	maxTailsOrg = 10
-	maxTailsAll = 100
+	maxTailsAll = 50
 )
 
 // tails counts who follows the log. The zero value is ready.
