@@ -170,3 +170,37 @@ func checkLog(t *testing.T, s *logstore.Store, attempts int, corrected *record.A
 		t.Errorf("figures %+v, %v", page.Rows, err)
 	}
 }
+
+// What a batch wrote of bodies stays where it is when the batch fails behind its rows, which
+// refer to it: the next one goes on behind.
+func TestBodiesOfAFailedBatchAreNotOverwritten(t *testing.T) {
+	t.Parallel()
+	server := clickhousetest.Shared(t)
+	target, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := &cutter{ReverseProxy: httputil.NewSingleHostReverseProxy(target)}
+	front := httptest.NewServer(cut)
+	t.Cleanup(front.Close)
+	cut.left.Store(uncut)
+	db := open(t, func(o *clickhouse.Options) { o.Server.URL = front.URL })
+	if _, err := db.Progress(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := bodies.Mark{File: 1, Size: 100}
+	cut.left.Store(2) // the beginning of the batch, and its rows
+	err = db.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
+		return logstore.Progress{Next: record.Position{Seq: 5}, Bodies: want}, to.Add(recordtest.Chat(1), bodies.Ref{File: 1, Request: 3})
+	})
+	if err == nil {
+		t.Fatal("stored without its end")
+	}
+	cut.left.Store(uncut)
+	if p, err := db.Progress(t.Context()); err != nil || p.Next.Seq != 0 || p.Bodies != want {
+		t.Errorf("progress %+v, %v; want the old position and bodies up to %+v", p, err, want)
+	}
+	if page, err := db.List(t.Context(), record.Query{OrgID: recordtest.Org}); err != nil || len(page.Rows) != 1 {
+		t.Errorf("%d rows, %v; want that of the batch", len(page.Rows), err)
+	}
+}
