@@ -32,7 +32,7 @@ func (d *DB) blankPart(ctx context.Context, wave logstore.Wave) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		return exec(ctx, tx, "UPDATE attempts SET "+blankColumns+", series = "+series+w.sql(), w.args...)
+		return exec(ctx, tx, "UPDATE attempts SET "+blankColumns+", series = other.id FROM (VALUES "+series+") AS other(was, id)"+w.sql()+" AND series = other.was", w.args...)
 	})
 }
 
@@ -41,10 +41,10 @@ func (d *DB) blankPart(ctx context.Context, wave logstore.Wave) (int64, error) {
 var blankColumns = fmt.Sprintf(`bytes_in = %d, metadata = '', end_user = '', span_id = '', cost_terms = '', bill_basis = '', charged = '', charged_at = NULL, charged_nano = 0, `+
 	`extra = CASE WHEN contains(extra, '"trace_id":') THEN json_object('trace_id', json_extract_string(extra, '/trace_id'))::VARCHAR ELSE '' END`, isBlank)
 
-// blankSeries makes the blank series of rows, and returns the expression that leads from
-// the series of a row to it.
+// blankSeries makes the blank series of rows, and returns the values that lead from each
+// series of a row to it: "(17, 204), (18, 204)".
 func (d *DB) blankSeries(ctx context.Context, tx *sql.Tx, of *where) (string, error) {
-	var expr strings.Builder
+	var pairs []string
 	var fresh []*record.Attempt
 	var ids []int32
 	err := eachSeries(ctx, tx, "id IN (SELECT series FROM attempts"+of.sql()+")", of.args, func(id int32, a *record.Attempt) {
@@ -53,33 +53,37 @@ func (d *DB) blankSeries(ctx context.Context, tx *sql.Tx, of *where) (string, er
 		if isNew {
 			fresh, ids = append(fresh, a), append(ids, to)
 		}
-		if to != id {
-			fmt.Fprintf(&expr, " WHEN %d THEN %d", id, to)
-		}
+		pairs = append(pairs, fmt.Sprintf("(%d, %d)", id, to))
 	})
 	if err != nil {
 		return "", err
 	}
-	for i, a := range fresh {
-		if err := insertSeries(ctx, tx, ids[i], a); err != nil {
-			return "", err
-		}
-	}
-	if expr.Len() == 0 {
-		return "series", nil
-	}
-	return "CASE series" + expr.String() + " ELSE series END", nil
+	return strings.Join(pairs, ", "), insertSeries(ctx, tx, ids, fresh)
 }
 
-func insertSeries(ctx context.Context, tx *sql.Tx, id int32, a *record.Attempt) error {
-	texts, flags := seriesOf(a)
-	args := []any{id}
-	for _, t := range texts {
-		args = append(args, *t)
+// seriesAtOnce is how many series one statement inserts.
+const seriesAtOnce = 100
+
+func insertSeries(ctx context.Context, tx *sql.Tx, ids []int32, series []*record.Attempt) error {
+	for len(ids) > 0 {
+		n := min(len(ids), seriesAtOnce)
+		var rows []string
+		var args []any
+		for i, a := range series[:n] {
+			texts, flags := seriesOf(a)
+			args = append(args, ids[i])
+			for _, t := range texts {
+				args = append(args, *t)
+			}
+			for _, f := range flags {
+				args = append(args, *f)
+			}
+			rows = append(rows, "("+marks(1+len(texts)+len(flags))+")")
+		}
+		if _, err := exec(ctx, tx, "INSERT INTO series (id, "+seriesColumns+") VALUES "+strings.Join(rows, ", "), args...); err != nil {
+			return err
+		}
+		ids, series = ids[n:], series[n:]
 	}
-	for _, f := range flags {
-		args = append(args, *f)
-	}
-	_, err := exec(ctx, tx, "INSERT INTO series (id, "+seriesColumns+") VALUES ("+marks(len(args))+")", args...)
-	return err
+	return nil
 }

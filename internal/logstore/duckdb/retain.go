@@ -15,8 +15,9 @@ import (
 	"sluice/internal/record"
 )
 
-// partRows is how many rows a part of retention takes at a time: some 50 ms of the writer.
-const partRows = 20_000
+// partRows is how many rows a part of retention takes at a time: as many as a batch of
+// records has. The writer waits for one part, not for the whole.
+const partRows = 5_000
 
 // A blank row has less than nothing as what came in: no other row has, and the statistics
 // of the column keep the condition from costing anything where there is none.
