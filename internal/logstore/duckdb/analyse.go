@@ -31,26 +31,22 @@ func (d *DB) Analyse(ctx context.Context, a record.Analysis) (record.AnalysisPag
 	return page, nil
 }
 
-// analyse runs the one statement of an analysis, on a thread that yields to others.
+// analyse runs the one statement of an analysis.
 func (d *DB) analyse(ctx context.Context, a *record.Analysis) (page record.AnalysisPage, err error) {
-	err = quietly(func() error {
-		page, err = d.analyseNow(ctx, a)
+	err = d.reading(ctx, func(tx *sql.Tx) error {
+		has, err := d.usable(ctx, tx, spanOf(a.Query.From, a.Query.To))
+		if err != nil {
+			return err
+		}
+		page, err = answer(ctx, tx, newQuestion(a, has))
 		return err
 	})
-	return page, refusal(err)
+	return page, err
 }
 
-func (d *DB) analyseNow(ctx context.Context, a *record.Analysis) (page record.AnalysisPage, err error) {
-	tx, err := d.sql.BeginTx(ctx, &sql.TxOptions{})
-	if err != nil {
-		return page, fmt.Errorf("analyse log rows: %w", err)
-	}
-	defer func() { _ = tx.Rollback() }() // it only read
-	has, err := d.usable(ctx, tx, spanOf(a.Query.From, a.Query.To))
-	if err != nil {
-		return page, err
-	}
-	q := newQuestion(a, has)
+// answer runs the statement of a question.
+func answer(ctx context.Context, tx *sql.Tx, q *question) (page record.AnalysisPage, err error) {
+	a := q.a
 	rows, err := tx.QueryContext(ctx, q.sql(), q.args...)
 	if err != nil {
 		return page, fmt.Errorf("analyse log rows: %w", err)

@@ -12,32 +12,42 @@ import (
 )
 
 // List implements logstore.Rows.
-func (d *DB) List(ctx context.Context, q record.Query) (record.Page, error) {
-	var page record.Page
+func (d *DB) List(ctx context.Context, q record.Query) (page record.Page, err error) {
 	src := timed(q)
 	src.others.add(isShown)
-	if q.Count {
-		if err := d.sql.QueryRowContext(ctx, "SELECT count(*)"+src.sql(), src.args()...).Scan(&page.Total); err != nil {
-			return record.Page{}, fmt.Errorf("count log rows: %w", err)
+	var rows []stored
+	err = d.reading(ctx, func(tx *sql.Tx) (err error) {
+		if q.Count {
+			if page.Total, err = d.count(ctx, tx, q, src); err != nil {
+				return fmt.Errorf("count log rows: %w", err)
+			}
 		}
+		rows, page.Next, err = d.page(ctx, tx, q, src)
+		return err
+	})
+	if err != nil {
+		return record.Page{}, err
 	}
-	rows, next, err := d.page(ctx, q, src)
-	page.Rows, page.Next = make([]record.Attempt, len(rows)), next
+	page.Rows = make([]record.Attempt, len(rows))
 	for i := range rows {
 		page.Rows[i] = rows[i].Attempt
 		if q.ByArrival {
 			page.Arrived = append(page.Arrived, record.CursorAt(rows[i].arrived, rows[i].ID))
 		}
 	}
-	return page, err
+	return page, nil
 }
 
 // Bodied implements logstore.Rows.
-func (d *DB) Bodied(ctx context.Context, q record.Query) (logstore.BodiedPage, error) {
+func (d *DB) Bodied(ctx context.Context, q record.Query) (page logstore.BodiedPage, err error) {
 	src := timed(q)
 	src.others.add("body_file > 0")
-	rows, next, err := d.page(ctx, q, src)
-	page := logstore.BodiedPage{Rows: make([]logstore.Bodied, len(rows)), Next: next}
+	var rows []stored
+	err = d.reading(ctx, func(tx *sql.Tx) (err error) {
+		rows, page.Next, err = d.page(ctx, tx, q, src)
+		return err
+	})
+	page.Rows = make([]logstore.Bodied, len(rows))
 	for i := range rows {
 		page.Rows[i] = logstore.Bodied{Attempt: rows[i].Attempt, Ref: rows[i].ref}
 	}
@@ -45,49 +55,29 @@ func (d *DB) Bodied(ctx context.Context, q record.Query) (logstore.BodiedPage, e
 }
 
 // Billed implements logstore.Rows.
-func (d *DB) Billed(ctx context.Context, q record.Query) (record.BilledPage, error) {
+func (d *DB) Billed(ctx context.Context, q record.Query) (page record.BilledPage, err error) {
 	src := timed(q)
 	src.others.add(isShown)
 	src.others.add("spend_state NOT IN ('', 'released')")
-	rows, next, err := d.page(ctx, q, src)
-	page := record.BilledPage{Rows: make([]record.Billed, len(rows)), Next: next}
+	var rows []stored
+	err = d.reading(ctx, func(tx *sql.Tx) (err error) {
+		rows, page.Next, err = d.page(ctx, tx, q, src)
+		return err
+	})
+	page.Rows = make([]record.Billed, len(rows))
 	for i := range rows {
 		page.Rows[i] = rows[i].Billed
 	}
 	return page, err
 }
 
-// page reads the rows of a page, and where the next one begins.
-func (d *DB) page(ctx context.Context, q record.Query, src *source) ([]stored, record.Cursor, error) {
-	if err := src.others.after(q); err != nil {
-		return nil, "", err
-	}
-	order := " ORDER BY started, id"
-	switch {
-	case q.ByArrival:
-		order = " ORDER BY arrived, id"
-	case q.Newest:
-		order = " ORDER BY started DESC, id DESC"
-	}
-	size := q.PageSize()
-	// Rows are wide, and to sort them takes few of their columns: the others are read of
-	// those alone that are on the page.
-	page := " FROM attempts WHERE rowid IN (SELECT attempts.rowid" + src.sql() + order + " LIMIT ? OFFSET ?)" + order
-	rows, err := d.rows(ctx, page, append(src.args(), size+1, max(q.Offset, 0)))
-	if err != nil || len(rows) <= size { // one more than asked tells that there is a next page
-		return rows, "", err
-	}
-	rows = rows[:size]
-	last := &rows[size-1]
-	if q.ByArrival {
-		return rows, record.CursorAt(last.arrived, last.ID), nil
-	}
-	return rows, record.CursorAt(last.Started, last.ID), nil
-}
-
 // Find implements logstore.Rows.
 func (d *DB) Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, bodies.Ref, error) {
-	rows, err := d.rows(ctx, " FROM attempts WHERE id = ? AND "+isShown, []any{keyParam(id)})
+	var rows []stored
+	err := d.reading(ctx, func(tx *sql.Tx) (err error) {
+		rows, err = readRows(ctx, tx, " FROM attempts WHERE id = ? AND "+isShown, []any{keyParam(id)})
+		return err
+	})
 	if err != nil {
 		return record.Attempt{}, bodies.Ref{}, err
 	}
@@ -99,13 +89,8 @@ func (d *DB) Find(ctx context.Context, orgID, workspaceID, id string) (record.At
 	return record.Attempt{}, bodies.Ref{}, fault.New(fault.NotFound, "there is no log with this id")
 }
 
-// rows reads the rows that a statement selects, given from FROM on, series included.
-func (d *DB) rows(ctx context.Context, rest string, args []any) ([]stored, error) {
-	tx, err := d.sql.BeginTx(ctx, &sql.TxOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("read log rows: %w", err)
-	}
-	defer func() { _ = tx.Rollback() }() // it only read
+// readRows reads the rows that a statement selects, given from FROM on, series included.
+func readRows(ctx context.Context, tx *sql.Tx, rest string, args []any) ([]stored, error) {
 	rows, err := tx.QueryContext(ctx, "SELECT "+rowColumns+rest, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read log rows: %w", err)

@@ -1,0 +1,171 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sluice/internal/record"
+)
+
+// How a page is looked for.
+const (
+	firstSlice = 20_000 // rows of the piece of time that is looked through first
+	nextSlice  = 6      // how much longer each further one is
+	deepOffset = 10_000 // rows to pass over from which on all time is looked through at once
+)
+
+// reading runs f in a transaction that only reads, on a thread that yields to others.
+func (d *DB) reading(ctx context.Context, f func(*sql.Tx) error) error {
+	return refusal(quietly(func() error {
+		tx, err := d.sql.BeginTx(ctx, &sql.TxOptions{})
+		if err != nil {
+			return fmt.Errorf("read log rows: %w", err)
+		}
+		defer func() { _ = tx.Rollback() }() // it only read
+		return f(tx)
+	}))
+}
+
+// count is the number of rows that a query selects: from kept sums where these tell.
+func (d *DB) count(ctx context.Context, tx *sql.Tx, q record.Query, src *source) (n int64, err error) {
+	var has map[slot]kind
+	if !q.ByArrival {
+		if has, err = d.usable(ctx, tx, spanOf(q.From, q.To)); err != nil {
+			return 0, err
+		}
+	}
+	sum := newQuestion(&record.Analysis{Query: q}, has)
+	if sum.route.kind == 0 {
+		err = tx.QueryRowContext(ctx, "SELECT count(*)"+src.sql(), src.args()...).Scan(&n)
+		return n, err
+	}
+	page, err := answer(ctx, tx, sum)
+	if err != nil {
+		return 0, err
+	}
+	blank := timed(q) // such rows count in sums and are not shown
+	blank.others.add("NOT " + isShown)
+	err = tx.QueryRowContext(ctx, "SELECT count(*)"+blank.sql(), blank.args()...).Scan(&n)
+	return page.Rows[0].Requests - n, err
+}
+
+// page reads the rows of a page, and where the next one begins.
+func (d *DB) page(ctx context.Context, tx *sql.Tx, q record.Query, src *source) ([]stored, record.Cursor, error) {
+	if err := src.others.after(q); err != nil {
+		return nil, "", err
+	}
+	order := " ORDER BY started, id"
+	switch {
+	case q.ByArrival:
+		order = " ORDER BY arrived, id"
+	case q.Newest:
+		order = " ORDER BY started DESC, id DESC"
+	}
+	size := q.PageSize()
+	ids, in, err := d.places(ctx, tx, q, src, order)
+	if err != nil || len(ids) == 0 {
+		return nil, "", err
+	}
+	// Rows are wide: to find and sort them takes few of their columns, and the others are
+	// read of those alone that are on the page.
+	rows, err := readRows(ctx, tx, fmt.Sprintf(" FROM attempts WHERE rowid IN (%s) AND %s%s", strings.Join(ids, ", "), in.within("started"), order), nil)
+	if err != nil || len(rows) <= size { // one more than asked tells that there is a next page
+		return rows, "", err
+	}
+	rows = rows[:size]
+	last := &rows[size-1]
+	if q.ByArrival {
+		return rows, record.CursorAt(last.arrived, last.ID), nil
+	}
+	return rows, record.CursorAt(last.Started, last.ID), nil
+}
+
+// places are the row numbers of a page and of one row more, and from when to when the rows
+// started. They are looked for in slices of time, in the order of the page, until there are
+// enough.
+func (d *DB) places(ctx context.Context, tx *sql.Tx, q record.Query, src *source, order string) (ids []string, in span, err error) {
+	slices, err := d.slicesOf(ctx, tx, q)
+	if err != nil {
+		return nil, in, err
+	}
+	skip := max(q.Offset, 0)
+	want := q.PageSize() + 1 + skip
+	in = span{never, ever}
+	for _, slice := range slices {
+		rows, err := tx.QueryContext(ctx, "SELECT attempts.rowid, epoch_us(started)"+src.sql(slice)+order+" LIMIT ?", append(src.args(), want)...)
+		if err != nil {
+			return nil, in, fmt.Errorf("find log rows: %w", err)
+		}
+		if err := each(rows, func() error {
+			var id, at int64
+			err := rows.Scan(&id, &at)
+			if want--; skip > 0 {
+				skip--
+				return err
+			}
+			ids = append(ids, fmt.Sprint(id))
+			in = span{min(in.from, at), max(in.to, at+1)}
+			return err
+		}); err != nil {
+			return nil, in, fmt.Errorf("find log rows: %w", err)
+		}
+		if want <= 0 {
+			break
+		}
+	}
+	return ids, in, nil
+}
+
+// slicesOf cuts the time of a query into pieces, the one where its page begins first, each
+// with a multiple of the rows of the one before as far as slots tell.
+func (d *DB) slicesOf(ctx context.Context, tx *sql.Tx, q record.Query) (out []span, err error) {
+	whole := spanOf(q.From, q.To)
+	if q.ByArrival || q.Offset > deepOffset {
+		return []span{whole}, nil
+	}
+	if q.After != "" {
+		at, _, err := q.After.Split()
+		if err != nil {
+			return nil, err
+		}
+		if q.Newest {
+			whole.to = min(whole.to, at.UnixMicro()+1)
+		} else {
+			whole.from = max(whole.from, at.UnixMicro())
+		}
+	}
+	type hour struct{ start, rows int64 }
+	var hours []hour
+	if err := eachSlot(ctx, tx, fmt.Sprintf("level = %d AND %s", byHours, whole.within("start")), func(s slot, _ kind, n int64) { hours = append(hours, hour{s.start, n}) }); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(hours, func(a, b hour) int {
+		if a.start < b.start == q.Newest {
+			return 1
+		}
+		return -1
+	})
+	rows, limit, rest := int64(0), int64(firstSlice), whole
+	for _, h := range hours {
+		if rows += h.rows; rows < limit {
+			continue
+		}
+		cut := h.start
+		if !q.Newest {
+			cut = slot{byHours, h.start}.end()
+		}
+		if cut <= rest.from || cut >= rest.to {
+			continue
+		}
+		if q.Newest {
+			out, rest = append(out, span{cut, rest.to}), span{rest.from, cut}
+		} else {
+			out, rest = append(out, span{rest.from, cut}), span{cut, rest.to}
+		}
+		rows, limit = 0, limit*nextSlice
+	}
+	return append(out, rest), nil
+}
