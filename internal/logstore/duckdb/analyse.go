@@ -38,7 +38,11 @@ func (d *DB) analyse(ctx context.Context, a *record.Analysis) (page record.Analy
 		if err != nil {
 			return err
 		}
-		page, err = answer(ctx, tx, newQuestion(a, has))
+		q := newQuestion(a, has)
+		if q.pending, err = isPending(ctx, tx); err != nil {
+			return err
+		}
+		page, err = answer(ctx, tx, q)
 		return err
 	})
 	return page, err

@@ -44,13 +44,16 @@ func (b *builder) work(ctx context.Context) error {
 	if err := b.exec(ctx, b.sums()); err != nil {
 		return err
 	}
-	if err := b.count(ctx); err != nil || len(b.rows) == 0 {
+	if err := b.count(ctx); err != nil {
 		return err
 	}
 	for _, p := range binnedProperties(b.level) {
 		if err := b.exec(ctx, b.bins(p)); err != nil {
 			return err
 		}
+	}
+	if b.level == byHours {
+		return b.hear(ctx)
 	}
 	if b.level.kinds()&facets == 0 {
 		return nil

@@ -76,6 +76,13 @@ func insertFeedback(ctx context.Context, tx *sql.Tx, some []record.TraceFeedback
 		args = append(args, keyParam(f.ID), f.OrgID, f.WorkspaceID, keyParam(f.TraceID), f.Value, f.Weight, f.Given.UTC())
 	}
 	lines := strings.TrimSuffix(strings.Repeat("(?, ?, ?, ?, ?, ?, ?), ", len(some)), ", ")
-	_, err := tx.ExecContext(ctx, "INSERT INTO feedback VALUES "+lines, args...)
+	if _, err := tx.ExecContext(ctx, "INSERT INTO feedback VALUES "+lines, args...); err != nil {
+		return err
+	}
+	traces := make([]any, len(some))
+	for i := range some {
+		traces[i] = keyParam(some[i].TraceID)
+	}
+	_, err := tx.ExecContext(ctx, "INSERT INTO pending_traces VALUES "+strings.TrimSuffix(strings.Repeat("(?), ", len(some)), ", "), traces...)
 	return err
 }

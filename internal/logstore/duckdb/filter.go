@@ -29,8 +29,11 @@ func (s *source) need(column string) {
 func (s *source) sql(in ...span) string { return s.from() + s.rows(in...).sql() }
 
 // from is sql without the conditions on rows.
-func (s *source) from() string {
-	return " FROM attempts JOIN (SELECT " + strings.Join(append([]string{"id AS series"}, s.columns...), ", ") +
+func (s *source) from() string { return s.fromTable("attempts") }
+
+// fromTable is from with a table, or a part of the statement, in the place of attempts.
+func (s *source) fromTable(table string) string {
+	return " FROM " + table + " AS attempts JOIN (SELECT " + strings.Join(append([]string{"id AS series"}, s.columns...), ", ") +
 		" FROM series" + s.series.sql() + ") USING (series)"
 }
 

@@ -18,6 +18,7 @@ const (
 	bins                    // of durations, by one property
 	facets                  // by all properties
 	pairs                   // by one pair of metadata
+	heard                   // no sums: rows whose trace has feedback, of hours
 )
 
 // names of the tables of a kind, before that of the level.

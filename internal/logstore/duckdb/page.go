@@ -38,6 +38,16 @@ func (d *DB) count(ctx context.Context, tx *sql.Tx, q record.Query, src *source)
 		}
 	}
 	sum := newQuestion(&record.Analysis{Query: q}, has)
+	if !q.Weighted.Open() && !q.ByArrival {
+		if sum.pending, err = isPending(ctx, tx); err != nil {
+			return 0, err
+		}
+		if c := sum.heardCover(); c.kept() { // only judged rows can be meant
+			from := src.fromTable("(" + heardRows(c, sum.pending) + ")")
+			err = tx.QueryRowContext(ctx, "SELECT count(*)"+from+src.rows().sql(), src.args()...).Scan(&n)
+			return n, err
+		}
+	}
 	if sum.route.kind == 0 {
 		err = tx.QueryRowContext(ctx, "SELECT count(*)"+src.sql(), src.args()...).Scan(&n)
 		return n, err

@@ -15,6 +15,7 @@ type question struct {
 	want    record.Figure
 	route   route
 	has     map[slot]kind // what is kept
+	pending bool          // there is feedback on traces whose rows are not among the judged ones that are kept
 	figures []figure      // that come together from parts
 	columns []figure      // of the answer
 	args    []any
@@ -105,7 +106,7 @@ func (q *question) counted() (ctes []string, from string) {
 	if !q.judged() {
 		return []string{"counted AS (" + q.sums() + ")"}, from
 	}
-	ctes = append(ctes, q.heard()...)
+	ctes = append(ctes, q.judgedRows()...)
 	if q.a.By == record.ByScore { // whose rows are those of feedback
 		ctes = append(ctes, "counted AS (SELECT bucket, label, 0::BIGINT AS requests FROM heard GROUP BY bucket, label)")
 	} else {

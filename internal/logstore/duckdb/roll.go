@@ -60,7 +60,7 @@ func (d *DB) rollOne(ctx context.Context, now time.Time) (more bool, err error) 
 		}
 		slots := d.nextSlots(now)
 		if more = len(slots) > 0; !more {
-			return nil
+			return d.settleTraces(ctx)
 		}
 		return d.build(ctx, slots)
 	})
@@ -124,7 +124,8 @@ func (d *DB) sweepSums(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
+	_, err := d.sql.ExecContext(ctx, fmt.Sprintf("DELETE FROM heard WHERE date_trunc('hour', started) NOT IN (SELECT start FROM slots WHERE level = %d)", byHours))
+	return err
 }
 
 // nextSlots are the slots to be worked out together next: of the finest level that has any,

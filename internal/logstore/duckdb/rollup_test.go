@@ -29,7 +29,7 @@ var month = time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 func monthRow(random *rand.Rand, n int) *record.Attempt {
 	a := recordtest.Chat(n)
 	a.Started = month.Add(time.Duration(random.Int64N(int64(17 * 24 * time.Hour)))).Truncate(time.Microsecond)
-	a.ID = recordtest.ID(a.Started, n)
+	a.ID, a.TraceID = recordtest.ID(a.Started, n), recordtest.ID(month, 1<<21|n/2)
 	text := func(stem string, of int) string { return fmt.Sprint(stem, random.IntN(of)) }
 	a.WorkspaceID, a.KeyID, a.UserID, a.ConfigID = text("w", 3), text("k", 5), text("u", 2), text("pc-", 3)
 	a.Provider, a.ProviderID, a.Model, a.PromptSlug = text("p", 2), text("saved-", 3), text("m", 4), []string{"", "pp-a", "pp-b"}[random.IntN(3)]
@@ -55,12 +55,13 @@ func monthQuestions() (out []record.Analysis) {
 		func(q *record.Query) { q.Statuses = []record.StatusRange{{Min: 400, Max: 499}} },
 		func(q *record.Query) { q.Metadata = map[string]string{"team": "team-1"} },
 		func(q *record.Query) { q.UserID, q.CacheStatuses = "u1", []string{"HIT"} },
+		func(q *record.Query) { q.Weighted = record.FloatRange{Min: new(0.5)} },
 		func(q *record.Query) { q.Pairs = []record.Pair{{Provider: "p1", Model: "m1"}} },
 	}
 	sums := record.WantErrors | record.WantCost | record.WantTokens | record.WantLatency | record.WantRescued | record.WantCache | record.WantSeen
 	for _, by := range []record.Dimension{
 		record.ByNothing, record.ByProvider, record.ByModel, record.ByStatus, record.ByKey, record.ByConfig, record.ByWorkspace, record.ByProviderID,
-		record.ByPrompt, record.ByUser, record.ByMetadata, record.ByRetries,
+		record.ByPrompt, record.ByUser, record.ByMetadata, record.ByRetries, record.ByScore, record.ByTrace,
 	} {
 		for _, at := range times {
 			for _, narrow := range filters {
@@ -68,7 +69,7 @@ func monthQuestions() (out []record.Analysis) {
 					a := record.Analysis{By: by, Key: "team", Want: sums, Step: step.step, Zone: step.zone}
 					a.Query = record.Query{OrgID: recordtest.Org, From: month.Add(at[0]), To: month.Add(at[1])}
 					narrow(&a.Query)
-					for _, also := range []record.Figure{0, record.WantPercentiles, record.WantUsers} {
+					for _, also := range []record.Figure{0, record.WantPercentiles, record.WantUsers, record.WantFeedback} {
 						if also != 0 && step.zone > 2*time.Hour {
 							continue
 						}
@@ -80,6 +81,20 @@ func monthQuestions() (out []record.Analysis) {
 		}
 	}
 	return out
+}
+
+// hear gives feedback on the traces of rows.
+func hear(t *testing.T, db *duckdb.DB, rows []*record.Attempt) {
+	t.Helper()
+	var b logstore.FeedbackBatch
+	for i, a := range rows {
+		b.Put = append(b.Put, record.TraceFeedback{
+			ID: recordtest.ID(month, 1<<20|i), OrgID: a.OrgID, WorkspaceID: a.WorkspaceID, TraceID: a.TraceID, Value: i%9 - 4, Weight: 0.5, Given: a.Started,
+		})
+	}
+	if err := db.PutFeedback(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // ask answers questions with the sums that are there, or, when exactly is set, without.
@@ -124,7 +139,9 @@ func TestSumsAreThoseOfRows(t *testing.T) {
 				some = append(some, monthRow(random, n))
 			}
 			logstoretest.Put(t, db, some...)
+			hear(t, db, some[:400])
 		},
+		func(db *duckdb.DB) { hear(t, db, some[300:600]) },
 		func(db *duckdb.DB) { logstoretest.Put(t, db, monthRow(random, 10_000), monthRow(random, 10_001)) },
 		func(db *duckdb.DB) {
 			err := db.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {

@@ -79,9 +79,9 @@ func (q *question) people() string {
 	return strings.Join(parts, " UNION ALL ")
 }
 
-// heard are the judged rows by trace, and what follows from them: how many rows of a bucket
+// judgedRows are the judged rows by trace, and what follows from them: how many rows of a bucket
 // are judged, and what feedback says. A feedback counts in the first bucket of its trace.
-func (q *question) heard() []string {
+func (q *question) judgedRows() []string {
 	score := ""
 	if q.a.By == record.ByScore {
 		score = "value AS score, "
@@ -89,7 +89,11 @@ func (q *question) heard() []string {
 	q.args = append(q.args, textParam(q.a.Query.OrgID))
 	w := q.src.rows(spanOf(q.a.Query.From, q.a.Query.To))
 	q.args = append(append(q.args, q.src.series.args...), w.args...)
-	found := "SELECT " + strings.Join(q.heardColumns(), ", ") + ", feedbacks, weighted" + q.src.from() + " JOIN said USING (workspace_id, trace_id)" + w.sql()
+	from := "main.attempts"
+	if c := q.heardCover(); c.kept() {
+		from = "(" + heardRows(c, q.pending) + ")"
+	}
+	found := "SELECT " + strings.Join(q.judgedColumns(), ", ") + ", feedbacks, weighted" + q.src.fromTable(from) + " JOIN said USING (workspace_id, trace_id)" + w.sql()
 	bucket, label := q.bucket(), dimensions[q.a.By].sql
 	condition := " WHERE label <> ''"
 	if q.a.By == record.ByNothing {
@@ -109,8 +113,30 @@ func (q *question) heard() []string {
 	}
 }
 
-// heardColumns are the columns of judged rows of which buckets and labels are made.
-func (q *question) heardColumns() []string {
+// heardCover covers the time with hours whose judged rows are known; with none where a query
+// selects by what these do not have.
+func (q *question) heardCover() *cover {
+	of := q.a.Query
+	of.Weighted = record.FloatRange{}
+	var usable []slot
+	of.Metadata = nil // which judged rows have
+	if !beyond(&of) {
+		usable = q.heardHours()
+	}
+	return coverOf(spanOf(of.From, of.To), usable)
+}
+
+func (q *question) heardHours() (hours []slot) {
+	for s, has := range q.has {
+		if has&heard != 0 {
+			hours = append(hours, s)
+		}
+	}
+	return hours
+}
+
+// judgedColumns are the columns of judged rows of which buckets and labels are made.
+func (q *question) judgedColumns() []string {
 	columns := []string{"started", "workspace_id", "trace_id"}
 	switch q.a.By {
 	case record.ByNothing, record.ByWorkspace:
