@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"sluice/internal/journal"
 	"sluice/internal/journal/killtest"
 	"sluice/internal/logstore"
@@ -42,7 +44,7 @@ func startNode(ctx context.Context, dir string) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.db, err = duckdb.Open(ctx, duckdb.Options{Path: filepath.Join(dir, "logs.duckdb"), MemoryMB: 128})
+	n.db, err = duckdb.Open(ctx, duckdb.Options{Path: filepath.Join(dir, "logs.duckdb"), MemoryMB: 128, ExactBelow: -1})
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +67,13 @@ func appendUntilKilled(dir string, from int64) {
 	}
 	go func() { panic(n.journal.Run(context.Background())) }()
 	go func() { panic(n.store.Run(context.Background())) }()
+	go func() {
+		for { // sums are worked out of rows that still come, and so lost and made again
+			if err := n.db.Roll(context.Background(), recordtest.Epoch.Add(10*365*24*time.Hour)); err != nil {
+				panic(err)
+			}
+		}
+	}()
 	var next atomic.Int64
 	next.Store(from)
 	for range 2 {
@@ -123,10 +132,34 @@ func TestKillNeitherLosesNorDoubles(t *testing.T) {
 			checkBodies(t, n.store, chat)
 		}
 	}
+	checkSums(t, n)
 	t.Logf("%d acknowledged, %d in the log, %d of them since the last start; position at start %d",
 		len(acked), len(rows), n.store.Stats().Records, before.Next.Seq)
 	if err := n.close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// checkSums compares what sums say, those that the kills left and those made of them since,
+// with the rows.
+func checkSums(t *testing.T, n *node) {
+	t.Helper()
+	far := recordtest.Epoch.Add(10 * 365 * 24 * time.Hour)
+	question := record.Analysis{
+		Query: record.Query{OrgID: recordtest.Org, From: recordtest.Epoch.Add(-7 * 24 * time.Hour), To: far}, By: record.ByModel,
+		Want: record.WantErrors | record.WantCost | record.WantTokens | record.WantLatency | record.WantSeen,
+	}
+	rows := question
+	rows.Query.Total = record.Range{Min: new(int64(-1))} // which no sums answer
+	for _, when := range []string{"after the kills", "worked out again"} {
+		want, err1 := n.db.Analyse(t.Context(), rows)
+		got, err2 := n.db.Analyse(t.Context(), question)
+		if diff := cmp.Diff(want, got); diff != "" || err1 != nil || err2 != nil {
+			t.Errorf("%s: %v, %v (-rows +sums):\n%s", when, err1, err2, diff)
+		}
+		if err := n.db.Roll(t.Context(), far); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

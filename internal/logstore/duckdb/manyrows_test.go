@@ -105,12 +105,22 @@ func questions() []question {
 	}
 	all := record.WantErrors | record.WantCost | record.WantTokens | record.WantLatency | record.WantPercentiles | record.WantCache | record.WantSeen
 	for _, by := range []record.Dimension{
-		record.ByProvider, record.ByModel, record.ByStatus, record.ByKey, record.ByConfig, record.ByWorkspace, record.ByProviderID, record.ByPrompt, record.ByUser,
+		record.ByProvider, record.ByModel, record.ByStatus, record.ByKey, record.ByConfig, record.ByWorkspace, record.ByProviderID, record.ByPrompt,
 	} {
 		out = append(out,
 			analysis(fmt.Sprintf("groups by %s: requests", by), record.Analysis{Query: wholly(), By: by, Limit: 100}),
 			analysis(fmt.Sprintf("groups by %s: all columns", by), record.Analysis{Query: wholly(), By: by, Want: all, Limit: 100}))
 	}
+	edges := wholly() // that are those of no hour
+	edges.From, edges.To = first.Add(10*time.Hour+23*time.Minute), first.Add(span-3*time.Hour-7*time.Minute)
+	both := wholly()
+	both.Models, both.Statuses = []string{"model-3"}, []record.StatusRange{{Min: 400, Max: 599}}
+	out = append(out,
+		analysis("groups by user: requests, cost", record.Analysis{Query: wholly(), By: record.ByUser, Want: record.WantCost, Limit: 100}),
+		analysis("groups by user, 30 days to some minute: requests, cost", record.Analysis{Query: edges, By: record.ByUser, Want: record.WantCost, Limit: 100}),
+		analysis("groups by model, 30 days to some minute: all columns", record.Analysis{Query: edges, By: record.ByModel, Want: all, Limit: 100}),
+		analysis("groups by api_key of a model's errors: requests, cost", record.Analysis{Query: both, By: record.ByKey, Want: record.WantCost, Limit: 100}),
+		analysis("graph by day two hours east: cost", record.Analysis{Query: wholly(), Want: record.WantCost, Step: 24 * time.Hour, Zone: 2 * time.Hour}))
 	out = append(out, analysis("groups by metadata: requests, cost, tokens, feedback", record.Analysis{
 		Query: wholly(), By: record.ByMetadata, Key: "team", Want: record.WantCost | record.WantTokens | record.WantFeedback | record.WantSeen, Limit: 100,
 	}))

@@ -77,10 +77,8 @@ func keysOf(a *record.Analysis) (out []string) {
 	for key := range a.Query.Metadata {
 		out = append(out, textParam(key))
 	}
-	if a.By == record.ByUser {
-		out = append(out, record.UserKey)
-	} else if a.By == record.ByMetadata {
-		out = append(out, textParam(a.Key))
+	if key, is := map[record.Dimension]string{record.ByUser: record.UserKey, record.ByMetadata: textParam(a.Key)}[a.By]; is {
+		out = append(out, key)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
