@@ -14,7 +14,8 @@ import (
 // How sums are worked out in the background.
 const (
 	rollInterval = 10 * time.Second // between looks for slots that are due
-	rollShare    = 3                // after a slot follows a pause so many times as long as it took
+	rollShare    = 3                // after slots follows a pause so many times as long as they took
+	idleShare    = 30               // and after a look that found none, in which rows of judged traces are looked for
 )
 
 // Run works out sums beforehand until ctx ends. A failure is logged and what it left undone
@@ -28,7 +29,7 @@ func (d *DB) Run(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			pause := rollInterval
+			pause := max(rollInterval, idleShare*time.Since(began))
 			if more {
 				worked++
 				pause = rollShare * time.Since(began)
