@@ -19,11 +19,25 @@ var errClash = errors.New("another process joined as this node")
 // errVoid is that Redis forgot the epoch under which the node was about to state its part.
 var errVoid = errors.New("redis lost what this node had begun to state")
 
-// join states what the node has. It claims a new epoch first, so that nothing that is still
+// mostJoins is how often the node states its part at once when Redis changes under its
+// hands: it lost everything just then, or another process has the data of the node.
+const mostJoins = 3
+
+// join states what the node has.
+func (p *partition) join(ctx context.Context) (err error) {
+	for range mostJoins {
+		if err = p.joinOnce(ctx); !errors.Is(err, errVoid) && !errors.Is(err, errClash) {
+			break
+		}
+	}
+	return err
+}
+
+// joinOnce states what the node has. It claims a new epoch first, so that nothing that is still
 // on its way changes what Redis has of the node; then it says piece by piece what takes the
 // place of that. Until a piece is said Redis goes by what it knew of it before, so others
 // never find more left than there is, and no script is long however much a node has.
-func (p *partition) join(ctx context.Context) error {
+func (p *partition) joinOnce(ctx context.Context) error {
 	if err := p.bank.connect(); err != nil {
 		return err
 	}
