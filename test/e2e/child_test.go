@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"sync"
 	"syscall"
 	"testing"
@@ -40,13 +41,19 @@ func spawn(t testing.TB, dir, name string, env []string, args ...string) *child 
 	if err != nil {
 		t.Fatalf("start %s: %v", name, err)
 	}
-	if err := c.cmd.Start(); err != nil {
-		t.Fatalf("start %s: %v", name, err)
-	}
+	started := make(chan error)
 	go func() {
-		_ = c.cmd.Wait() // how it ended is in ProcessState
+		runtime.LockOSThread() // diesWithUs is about the thread, which others may end
+		err := c.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = c.cmd.Wait() // how it ended is in ProcessState
+		}
 		close(c.done)
 	}()
+	if err := <-started; err != nil {
+		t.Fatalf("start %s: %v", name, err)
+	}
 	t.Cleanup(func() {
 		_ = in.Close() // its end may be gone
 		c.kill()

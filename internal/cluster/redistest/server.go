@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -26,6 +27,7 @@ type Server struct {
 	dir     string
 	args    []string
 	cmd     *exec.Cmd
+	ended   chan struct{} // closed when it has
 }
 
 // Missing skips a test that needs a program the machine has not, or fails it when
@@ -81,9 +83,21 @@ func (s *Server) Run(t testing.TB) {
 	t.Helper()
 	s.cmd = exec.CommandContext(context.Background(), "redis-server", s.args...)
 	s.cmd.Dir, s.cmd.SysProcAttr = s.dir, diesWithUs()
-	if err := s.cmd.Start(); err != nil {
+	started, ended := make(chan error), make(chan struct{})
+	go func(cmd *exec.Cmd) {
+		runtime.LockOSThread() // diesWithUs is about the thread, which others may end
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // how it ended does not matter
+		}
+		close(ended)
+	}(s.cmd)
+	if err := <-started; err != nil {
+		s.cmd = nil
 		t.Fatalf("start redis-server: %v", err)
 	}
+	s.ended = ended
 	for deadline := time.Now().Add(startLimit); ; time.Sleep(10 * time.Millisecond) {
 		c, err := (&net.Dialer{Timeout: time.Second}).DialContext(context.Background(), "tcp", s.Address)
 		if err == nil {
@@ -101,7 +115,7 @@ func (s *Server) Run(t testing.TB) {
 func (s *Server) Kill() {
 	if s.cmd != nil {
 		_ = s.cmd.Process.Kill() // it may be gone already
-		_ = s.cmd.Wait()         // how it ended does not matter
+		<-s.ended
 		s.cmd = nil
 	}
 }
