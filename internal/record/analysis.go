@@ -215,6 +215,25 @@ type AnalysisPage struct {
 	Total int64 // rows without Offset and Limit
 }
 
+// BucketsFrom is where buckets are counted from: a Monday.
+var BucketsFrom time.Time
+
+// BucketStart is when the nth bucket behind BucketsFrom begins, in UTC.
+func (a *Analysis) BucketStart(n int64) time.Time {
+	return time.UnixMicro(n*a.Step.Microseconds() + BucketsFrom.UnixMicro() - a.Zone.Microseconds()).UTC()
+}
+
+// Complete adds the row that there always is without buckets and values.
+func (a *Analysis) Complete(page *AnalysisPage) {
+	if a.Step != 0 || a.By != ByNothing || page.Total != 0 {
+		return
+	}
+	page.Total = 1
+	if a.Offset == 0 {
+		page.Rows = []AnalysisRow{{}}
+	}
+}
+
 // Hits are those of both kinds.
 func (f *Figures) Hits() int64 { return f.SimpleHits + f.SemanticHits }
 

@@ -1,36 +1,18 @@
 package clickhouse
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
+	"sluice/internal/logstore"
 	"sluice/internal/record"
 )
 
 // Analyse implements logstore.Rows.
 func (d *DB) Analyse(ctx context.Context, a record.Analysis) (record.AnalysisPage, error) {
-	if err := a.Validate(); err != nil {
-		return record.AnalysisPage{}, err
-	}
-	page, err := d.analyse(ctx, &a)
-	if err == nil && len(page.Rows) == 0 && a.Offset > 0 { // whose rows told their number?
-		first := a
-		first.Offset, first.Limit = 0, 1
-		var whole record.AnalysisPage
-		whole, err = d.analyse(ctx, &first)
-		page.Total = whole.Total
-	}
-	if err != nil {
-		return record.AnalysisPage{}, err
-	}
-	if _, cut := a.PageSize(); !cut && page.Total > record.MaxGroups {
-		return record.AnalysisPage{}, record.TooMany()
-	}
-	return page, nil
+	return logstore.Analyse(ctx, a, d.analyse)
 }
 
 // analyse runs the statement of an analysis.
@@ -51,7 +33,7 @@ func (d *DB) analyse(ctx context.Context, a *record.Analysis) (page record.Analy
 			return err
 		}
 		if a.Step > 0 {
-			row.Start = startOf(bucket, a)
+			row.Start = a.BucketStart(bucket)
 		}
 		page.Rows = append(page.Rows, row)
 		return nil
@@ -59,12 +41,7 @@ func (d *DB) analyse(ctx context.Context, a *record.Analysis) (page record.Analy
 	if err != nil {
 		return record.AnalysisPage{}, fmt.Errorf("analyse log rows: %w", err)
 	}
-	if single(a) && page.Total == 0 {
-		page.Total = 1
-		if a.Offset == 0 {
-			page.Rows = []record.AnalysisRow{{}}
-		}
-	}
+	a.Complete(&page)
 	return page, nil
 }
 
@@ -83,14 +60,6 @@ func (d *DB) tooMany(ctx context.Context, a *record.Analysis) (bool, error) {
 	return rows > d.o.ExactRows, nil
 }
 
-// startOf is when a bucket begins.
-func startOf(bucket int64, a *record.Analysis) time.Time {
-	return time.UnixMicro(bucket*a.Step.Microseconds() + firstMonday.UnixMicro() - a.Zone.Microseconds()).UTC()
-}
-
-// single reports whether there is one row for everything.
-func single(a *record.Analysis) bool { return a.Step == 0 && a.By == record.ByNothing }
-
 // question is the statement of an analysis.
 type question struct {
 	*selection
@@ -107,7 +76,7 @@ func newQuestion(a *record.Analysis, near bool) *question {
 		q.label = fmt.Sprintf(q.label, q.Text(a.Key))
 	}
 	if a.Step > 0 {
-		q.bucket = "intDiv(toUnixTimestamp64Micro(started) + " + q.Int(a.Zone.Microseconds()-firstMonday.UnixMicro()) + ", " + q.Int(a.Step.Microseconds()) + ")"
+		q.bucket = "intDiv(toUnixTimestamp64Micro(started) + " + q.Int(a.Zone.Microseconds()-record.BucketsFrom.UnixMicro()) + ", " + q.Int(a.Step.Microseconds()) + ")"
 	}
 	want := a.Want
 	if a.By == record.ByScore {
@@ -171,7 +140,7 @@ func (q *question) sql() string {
 		b.WriteString(", " + f.name)
 	}
 	size, _ := q.a.PageSize()
-	b.WriteString(from + " ORDER BY " + q.order() + " LIMIT " + strconv.Itoa(size) + " OFFSET " + strconv.Itoa(q.a.Offset))
+	b.WriteString(from + " ORDER BY " + logstore.AnalysisOrder(q.a, orders) + " LIMIT " + strconv.Itoa(size) + " OFFSET " + strconv.Itoa(q.a.Offset))
 	return b.String()
 }
 
@@ -189,19 +158,4 @@ func whereAll(conditions []string) string {
 		return ""
 	}
 	return " WHERE " + strings.Join(conditions, " AND ")
-}
-
-// order is that of the rows.
-func (q *question) order() string {
-	switch {
-	case q.a.Step > 0:
-		return "bucket, label"
-	case q.a.By == record.ByScore:
-		return "label"
-	}
-	direction := " DESC"
-	if q.a.Ascending {
-		direction = ""
-	}
-	return orders[cmp.Or(q.a.Order, record.ColumnRequests)] + direction + ", label"
 }

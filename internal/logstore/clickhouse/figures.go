@@ -1,10 +1,6 @@
 package clickhouse
 
-import (
-	"time"
-
-	"sluice/internal/record"
-)
+import "sluice/internal/record"
 
 // figure is a field of record.Figures.
 type figure struct {
@@ -114,6 +110,3 @@ var orders = map[record.Column]string{
 	record.ColumnLast:        "f_last",
 	record.ColumnFirst:       "f_first",
 }
-
-// firstMonday is where buckets are counted from.
-var firstMonday time.Time

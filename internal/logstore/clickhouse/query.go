@@ -73,13 +73,7 @@ func (d *DB) page(ctx context.Context, q record.Query, s *selection) ([]stored, 
 	if err := s.after(q); err != nil {
 		return nil, "", err
 	}
-	order := " ORDER BY started, id"
-	switch {
-	case q.ByArrival:
-		order = " ORDER BY arrived, id"
-	case q.Newest:
-		order = " ORDER BY started DESC, id DESC"
-	}
+	order := " ORDER BY " + logstore.ListOrder(&q)
 	size := q.PageSize()
 	// Rows are wide, and to sort them takes few of their columns: the others are read of
 	// those alone that are on the page.

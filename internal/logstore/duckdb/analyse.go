@@ -4,31 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"time"
 
+	"sluice/internal/logstore"
 	"sluice/internal/record"
 )
 
 // Analyse implements logstore.Rows.
 func (d *DB) Analyse(ctx context.Context, a record.Analysis) (record.AnalysisPage, error) {
-	if err := a.Validate(); err != nil {
-		return record.AnalysisPage{}, err
-	}
-	page, err := d.analyse(ctx, &a)
-	if err == nil && len(page.Rows) == 0 && a.Offset > 0 { // whose rows told their number?
-		first := a
-		first.Offset, first.Limit = 0, 1
-		var whole record.AnalysisPage
-		whole, err = d.analyse(ctx, &first)
-		page.Total = whole.Total
-	}
-	if err != nil {
-		return record.AnalysisPage{}, err
-	}
-	if _, cut := a.PageSize(); !cut && page.Total > record.MaxGroups {
-		return record.AnalysisPage{}, record.TooMany()
-	}
-	return page, nil
+	return logstore.Analyse(ctx, a, d.analyse)
 }
 
 // analyse runs the one statement of an analysis.
@@ -67,7 +50,7 @@ func answer(ctx context.Context, tx *sql.Tx, q *question) (page record.AnalysisP
 			return page, fmt.Errorf("read analysis: %w", err)
 		}
 		if a.Step > 0 {
-			row.Start = startOf(bucket, a)
+			row.Start = a.BucketStart(bucket)
 		}
 		row.First, row.Last = row.First.UTC(), row.Last.UTC()
 		page.Rows = append(page.Rows, row)
@@ -75,12 +58,7 @@ func answer(ctx context.Context, tx *sql.Tx, q *question) (page record.AnalysisP
 	if err := rows.Err(); err != nil {
 		return page, fmt.Errorf("read analysis: %w", err)
 	}
-	if single(a) && page.Total == 0 {
-		page.Total = 1
-		if a.Offset == 0 {
-			page.Rows = []record.AnalysisRow{{}}
-		}
-	}
+	a.Complete(&page)
 	return page, nil
 }
 
@@ -103,14 +81,3 @@ func (d *DB) usable(ctx context.Context, db querier, in span) (map[slot]kind, er
 	}
 	return has, nil
 }
-
-// firstMonday is where buckets are counted from.
-var firstMonday time.Time
-
-// startOf is when a bucket begins.
-func startOf(bucket int64, a *record.Analysis) time.Time {
-	return time.UnixMicro(bucket*a.Step.Microseconds() + firstMonday.UnixMicro() - a.Zone.Microseconds()).UTC()
-}
-
-// single reports whether there is one row for everything.
-func single(a *record.Analysis) bool { return a.Step == 0 && a.By == record.ByNothing }

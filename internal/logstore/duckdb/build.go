@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+
+	"sluice/internal/record"
 )
 
 // maxTexts is the number of different texts of metadata in a slot from which on no sums by
@@ -114,7 +116,7 @@ func (b *builder) conclude(ctx context.Context) error {
 
 // begun is the start of the slot in which a time is, in SQL.
 func (b *builder) begun(at string) string {
-	width, origin := levels[b.level].width.Microseconds(), firstMonday.UnixMicro()
+	width, origin := levels[b.level].width.Microseconds(), record.BucketsFrom.UnixMicro()
 	return fmt.Sprintf("make_timestamp((epoch_us(%s) - %d) // %d * %d + %d)", at, origin, width, width, origin)
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/internal/logstore"
 	"sluice/internal/record"
 )
 
@@ -67,13 +68,7 @@ func (d *DB) page(ctx context.Context, tx *sql.Tx, q record.Query, src *source) 
 	if err := src.others.after(q); err != nil {
 		return nil, "", err
 	}
-	order := " ORDER BY started, id"
-	switch {
-	case q.ByArrival:
-		order = " ORDER BY arrived, id"
-	case q.Newest:
-		order = " ORDER BY started DESC, id DESC"
-	}
+	order := " ORDER BY " + logstore.ListOrder(&q)
 	size := q.PageSize()
 	ids, in, err := d.places(ctx, tx, q, src, order)
 	if err != nil || len(ids) == 0 {

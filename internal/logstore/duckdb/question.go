@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"sluice/internal/logstore"
 	"sluice/internal/record"
 )
 
@@ -95,7 +96,7 @@ func (q *question) sql() string {
 		b.WriteString(", " + f.name)
 	}
 	size, _ := q.a.PageSize()
-	b.WriteString(from + " ORDER BY " + q.order() + " LIMIT ? OFFSET ?")
+	b.WriteString(from + " ORDER BY " + logstore.AnalysisOrder(q.a, orders) + " LIMIT ? OFFSET ?")
 	q.args = append(q.args, size, q.a.Offset)
 	return b.String()
 }
@@ -155,7 +156,7 @@ func (q *question) bucket() string {
 	if q.a.Step == 0 {
 		return "0::BIGINT"
 	}
-	q.args = append(q.args, q.a.Zone.Microseconds()-firstMonday.UnixMicro(), q.a.Step.Microseconds())
+	q.args = append(q.args, q.a.Zone.Microseconds()-record.BucketsFrom.UnixMicro(), q.a.Step.Microseconds())
 	return "(epoch_us(started) + ?::BIGINT) // ?::BIGINT"
 }
 
@@ -244,19 +245,4 @@ func (q *question) keptArgs(r route) (args []any) {
 		}
 	}
 	return args
-}
-
-// order is that of the rows.
-func (q *question) order() string {
-	switch {
-	case q.a.Step > 0:
-		return "bucket, label"
-	case q.a.By == record.ByScore:
-		return "label"
-	}
-	direction := " DESC"
-	if q.a.Ascending {
-		direction = ""
-	}
-	return orders[cmp.Or(q.a.Order, record.ColumnRequests)] + direction + ", label"
 }

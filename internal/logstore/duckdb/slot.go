@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"sluice/internal/record"
 )
 
 // level is a width of slots. Its number is its place in levels.
@@ -32,7 +34,7 @@ var levels = [...]struct {
 	byWeeks:   {"weeks", 7 * 24 * time.Hour, time.Hour},
 }
 
-// slot is a piece of time. Slots of all levels are counted from firstMonday, as the buckets
+// slot is a piece of time. Slots of all levels are counted from record.BucketsFrom, as the buckets
 // of an analysis are.
 type slot struct {
 	level level
@@ -41,7 +43,7 @@ type slot struct {
 
 // slotAt is the slot of a level in which a time is, given in microseconds.
 func slotAt(l level, at int64) slot {
-	width, origin := levels[l].width.Microseconds(), firstMonday.UnixMicro()
+	width, origin := levels[l].width.Microseconds(), record.BucketsFrom.UnixMicro()
 	return slot{l, at - ((at-origin)%width+width)%width}
 }
 

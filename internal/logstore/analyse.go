@@ -1,0 +1,58 @@
+package logstore
+
+import (
+	"cmp"
+	"context"
+
+	"sluice/internal/record"
+)
+
+// Analyse answers Rows.Analyse for a back end whose statement tells the number of all rows
+// with each of them: ask runs it. It refuses what Store.Analyse refuses.
+func Analyse(ctx context.Context, a record.Analysis, ask func(context.Context, *record.Analysis) (record.AnalysisPage, error)) (record.AnalysisPage, error) {
+	if err := a.Validate(); err != nil {
+		return record.AnalysisPage{}, err
+	}
+	page, err := ask(ctx, &a)
+	if err == nil && len(page.Rows) == 0 && a.Offset > 0 { // whose rows told their number?
+		first := a
+		first.Offset, first.Limit = 0, 1
+		var whole record.AnalysisPage
+		whole, err = ask(ctx, &first)
+		page.Total = whole.Total
+	}
+	if err != nil {
+		return record.AnalysisPage{}, err
+	}
+	if _, cut := a.PageSize(); !cut && page.Total > record.MaxGroups {
+		return record.AnalysisPage{}, record.TooMany()
+	}
+	return page, nil
+}
+
+// AnalysisOrder is the order of the rows of an analysis in SQL, where they have the columns
+// bucket and label: "cost DESC, label". columns says what each column is made of.
+func AnalysisOrder(a *record.Analysis, columns map[record.Column]string) string {
+	switch {
+	case a.Step > 0:
+		return "bucket, label"
+	case a.By == record.ByScore:
+		return "label"
+	}
+	direction := " DESC"
+	if a.Ascending {
+		direction = ""
+	}
+	return columns[cmp.Or(a.Order, record.ColumnRequests)] + direction + ", label"
+}
+
+// ListOrder is the order of the rows of a list in SQL: "started DESC, id DESC".
+func ListOrder(q *record.Query) string {
+	switch {
+	case q.ByArrival:
+		return "arrived, id"
+	case q.Newest:
+		return "started DESC, id DESC"
+	}
+	return "started, id"
+}
