@@ -74,6 +74,27 @@ func EmbedTexts(t *llm.Tally) ([][]byte, error) {
 	return texts, nil
 }
 
+// EncodeTexts makes {"texts":["a","b"]} of a request to /embeddings, with the list under
+// name and what else the provider takes. The answer is put in base64 where that is asked for.
+func EncodeTexts(r *Request, name string, carried ...Rename) (*Outgoing, error) {
+	t := Fields(r.Body)
+	texts, err := EmbedTexts(t)
+	if err != nil {
+		return nil, err
+	}
+	WantsBase64(t) // taken, for it is not the provider's business
+	var w JSON
+	w.Open('{')
+	w.Key(name).Open('[')
+	for _, text := range texts {
+		w.Value(text)
+	}
+	w.Close(']')
+	w.Carry(t, carried)
+	w.Close('}')
+	return &Outgoing{Body: w.B, Lost: t.Lost()}, nil
+}
+
 // Embeddings is an answer to /embeddings in OpenAI's shape.
 // Source: https://platform.openai.com/docs/api-reference/embeddings, read 2026-11.
 type Embeddings struct {

@@ -67,23 +67,19 @@ func (files) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 
 // DecodeAnswer reads a file's description, the list of them, or that one is gone.
 func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
-	var w dialect.JSON
 	switch in.Sent.Endpoint {
 	case llm.DeleteFile:
-		w.Open('{')
-		w.Str("id", cmp.Or(splice.Text(in.Body, "id"), in.Sent.ID))
-		w.Str("object", "file")
-		w.Bool("deleted", true)
-		w.Close('}')
+		return dialect.FileDeleted(cmp.Or(splice.Text(in.Body, "id"), in.Sent.ID)), nil
 	case llm.ListFiles:
 		if !splice.Valid(in.Body) {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no list of files")
 		}
+		var w dialect.JSON
 		writeList(&w, in.Body, func(raw []byte) { writeFile(&w, raw, "") })
+		return &dialect.Answer{Body: w.B}, nil
 	default:
 		return describe(in, "")
 	}
-	return &dialect.Answer{Body: w.B}, nil
 }
 
 func describe(in *dialect.Incoming, purpose string) (*dialect.Answer, error) {

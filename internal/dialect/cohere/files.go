@@ -62,23 +62,23 @@ func unknown(query string) (names []string) {
 
 // DecodeAnswer reads {"dataset":{…}}, {"datasets":[…]} or, of what was deleted, {}.
 func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
-	var w dialect.JSON
 	switch in.Sent.Endpoint {
 	case llm.DeleteFile:
-		w.Open('{')
-		w.Str("id", in.Sent.ID)
-		w.Str("object", "file")
-		w.Bool("deleted", true)
-		w.Close('}')
+		return dialect.FileDeleted(in.Sent.ID), nil
 	case llm.ListFiles:
 		return filePages.Answer(in)
 	default:
-		raw, ok := splice.Find(in.Body, "dataset")
-		if !ok {
-			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no dataset")
-		}
-		readFile(raw).write(&w)
+		return answerFile(in.Body)
 	}
+}
+
+func answerFile(body []byte) (*dialect.Answer, error) {
+	raw, ok := splice.Find(body, "dataset")
+	if !ok {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no dataset")
+	}
+	var w dialect.JSON
+	readFile(raw).write(&w)
 	return &dialect.Answer{Body: w.B}, nil
 }
 

@@ -48,22 +48,22 @@ func (datasets) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 
 // DecodeAnswer reads a dataset, {"datasets":[…]} or, of what was deleted, {}.
 func (datasets) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
-	var w dialect.JSON
 	switch in.Sent.Endpoint {
 	case llm.DeleteFile:
-		w.Open('{')
-		w.Str("id", in.Sent.ID)
-		w.Str("object", "file")
-		w.Bool("deleted", true)
-		w.Close('}')
+		return dialect.FileDeleted(in.Sent.ID), nil
 	case llm.ListFiles:
 		return datasetsPages.Answer(in)
 	default:
-		if splice.Text(in.Body, "name") == "" {
-			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no dataset")
-		}
-		writeFile(&w, in.Body)
+		return answerFile(in.Body)
 	}
+}
+
+func answerFile(body []byte) (*dialect.Answer, error) {
+	if splice.Text(body, "name") == "" {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no dataset")
+	}
+	var w dialect.JSON
+	writeFile(&w, body)
 	return &dialect.Answer{Body: w.B}, nil
 }
 

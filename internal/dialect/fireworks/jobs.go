@@ -144,20 +144,14 @@ func (jobs) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 // DecodeAnswer reads a job, {"supervisedFineTuningJobs":[…]} or, of one that was
 // cancelled, {}.
 func (jobs) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
-	var w dialect.JSON
 	switch in.Sent.Endpoint {
 	case llm.CancelFinetune:
-		w.Open('{')
-		w.Str("id", in.Sent.ID)
-		w.Str("object", "fine_tuning.job")
-		w.Str("status", "cancelled")
-		w.Close('}')
+		return dialect.FinetuneCancelled(in.Sent.ID), nil
 	case llm.ListFinetunes:
 		return jobsPages.Answer(in)
 	default:
 		return answerJob(in.Body)
 	}
-	return &dialect.Answer{Body: w.B}, nil
 }
 
 func answerJob(body []byte) (*dialect.Answer, error) {

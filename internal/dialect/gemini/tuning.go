@@ -104,22 +104,22 @@ var tuningStates = map[string]string{
 
 // DecodeAnswer writes jobs as fine-tunes. To a cancellation Google answers nothing.
 func (tunings) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
-	var w dialect.JSON
 	switch in.Sent.Endpoint {
 	case llm.CancelFinetune:
-		w.Open('{')
-		w.Str("id", in.Sent.ID)
-		w.Str("object", "fine_tuning.job")
-		w.Str("status", "cancelled")
-		w.Close('}')
+		return dialect.FinetuneCancelled(in.Sent.ID), nil
 	case llm.ListFinetunes:
 		return tuningsPages.Answer(in)
 	default:
-		if jobID(in.Body) == "" {
-			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer names no job")
-		}
-		writeTuning(&w, in.Body)
+		return answerTuning(in.Body)
 	}
+}
+
+func answerTuning(job []byte) (*dialect.Answer, error) {
+	if jobID(job) == "" {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer names no job")
+	}
+	var w dialect.JSON
+	writeTuning(&w, job)
 	return &dialect.Answer{Body: w.B}, nil
 }
 

@@ -58,7 +58,7 @@ func (r *callReader) field(name []byte) (err error) {
 	case "tools":
 		err = r.tools()
 	case "tool_choice":
-		c.Choice, err = readChoice(r.Raw())
+		c.Choice, err = dialect.ReadToolChoice(r.Raw(), "function", "name")
 	case "response_format":
 		c.Format, err = readFormat(r.Raw())
 	case "stream":
@@ -162,32 +162,6 @@ func readFunction(t *llm.Tool, raw []byte) error {
 	return nil
 }
 
-// readChoice reads "auto", {"type":"function","function":{"name":"x"}} and whatever
-// else may come.
-func readChoice(raw []byte) (llm.ToolChoice, error) {
-	c := llm.ToolChoice{From: "tool_choice", Raw: raw}
-	if mode, ok := splice.Unquote(raw); ok {
-		switch mode {
-		case "auto", "none", "required":
-			c.Mode = mode
-			return c, nil
-		}
-		return c, dialect.Refuse("tool_choice", `must be "auto", "none", "required" or an object that names a function`)
-	}
-	switch splice.Text(raw, "type") {
-	case llm.Function:
-		c.Mode = "tool"
-		if c.Name = splice.Text(raw, "function", "name"); c.Name == "" {
-			return c, dialect.Refuse("tool_choice.function.name", "is missing")
-		}
-	case llm.Custom, "allowed_tools":
-		c.Mode = "opaque"
-	default:
-		return c, dialect.Refuse("tool_choice.type", `must be "function", "custom" or "allowed_tools"`)
-	}
-	return c, nil
-}
-
 // inSchema is where the form of the answer says what it is.
 const inSchema = "response_format.json_schema"
 
@@ -204,26 +178,7 @@ func readFormat(raw []byte) (*llm.Format, error) {
 		return nil, dialect.Refuse("response_format.type", `must be "text", "json_object" or "json_schema"`)
 	}
 	inner, _ := splice.Find(raw, "json_schema")
-	for name, val := range splice.Members(inner) {
-		n := plainName(name)
-		if err := schemaMembers.Check(n, inSchema, val); err != nil {
-			return nil, err
-		}
-		switch n {
-		case "name":
-			f.Name, _ = splice.Unquote(val)
-		case "description":
-			f.Description, _ = splice.Unquote(val)
-		case "schema":
-			f.Schema = val
-		case "strict":
-			f.Strict = dialect.Switch(val)
-		}
-	}
-	if len(f.Schema) == 0 || f.Schema[0] != '{' {
-		return nil, dialect.Refuse("response_format.json_schema.schema", "must be a JSON schema, an object")
-	}
-	return f, nil
+	return f, dialect.ReadSchema(f, inner, inSchema)
 }
 
 // plainName is a name of splice.Members without quotes and escapes.

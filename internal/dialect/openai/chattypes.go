@@ -3,9 +3,8 @@ package openai
 import "sluice/internal/dialect"
 
 // callTypes are the members of a chat completion request beside messages, tools and what
-// else the reader takes apart, functionMembers those of a tool's definition, schemaMembers
-// those of a response_format, and saidMembers those of a message beside its content. Newer
-// members than these go by unlooked at.
+// else the reader takes apart, functionMembers those of a tool's definition, and saidMembers
+// those of a message beside its content. Newer members than these go by unlooked at.
 // Source: https://platform.openai.com/docs/api-reference/chat/create, read 2026-11.
 var (
 	callTypes = dialect.Types{
@@ -42,7 +41,6 @@ var (
 		"function_call":         {Kinds: dialect.IsString | dialect.IsObject},
 	}
 	functionMembers = dialect.Members{"name": dialect.IsString, "description": dialect.IsString, "parameters": dialect.IsSchema, "strict": dialect.IsBool}
-	schemaMembers   = dialect.Members{"name": dialect.IsString, "description": dialect.IsString, "schema": dialect.IsSchema, "strict": dialect.IsBool}
 	saidMembers     = dialect.Members{
 		"role": dialect.IsString, "name": dialect.IsString, "tool_calls": dialect.IsList, "tool_call_id": dialect.IsString,
 		"refusal": dialect.IsString, "reasoning_content": dialect.IsString,

@@ -62,7 +62,7 @@ func (r *callReader) field(name string, val []byte) (err error) {
 	case "tools":
 		err = r.tools(val)
 	case "tool_choice":
-		c.Choice, err = readChoice(val)
+		c.Choice, err = dialect.ReadToolChoice(val, "name")
 	case "text":
 		err = r.text(val)
 	case "reasoning":
@@ -176,24 +176,5 @@ func readFormat(raw []byte) (*llm.Format, error) {
 	default:
 		return nil, dialect.Refuse("text.format.type", `must be "text", "json_object" or "json_schema"`)
 	}
-	for name, val := range splice.Members(raw) {
-		n := plainName(name)
-		if err := schemaMembers.Check(n, "text.format", val); err != nil {
-			return nil, err
-		}
-		switch n {
-		case "name":
-			f.Name, _ = splice.Unquote(val)
-		case "description":
-			f.Description, _ = splice.Unquote(val)
-		case "schema":
-			f.Schema = val
-		case "strict":
-			f.Strict = dialect.Switch(val)
-		}
-	}
-	if len(f.Schema) == 0 || f.Schema[0] != '{' {
-		return nil, dialect.Refuse("text.format.schema", "must be a JSON schema, an object")
-	}
-	return f, nil
+	return f, dialect.ReadSchema(f, raw, "text.format")
 }

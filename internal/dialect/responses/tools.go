@@ -107,28 +107,3 @@ func flatFormat(t *llm.Tool) []byte {
 	w.Close('}')
 	return w.B
 }
-
-// readChoice reads "auto", {"type":"function","name":"x"} and whatever else may come.
-func readChoice(raw []byte) (llm.ToolChoice, error) {
-	c := llm.ToolChoice{From: "tool_choice", Raw: raw}
-	if mode, ok := splice.Unquote(raw); ok {
-		switch mode {
-		case "auto", "none", "required":
-			c.Mode = mode
-			return c, nil
-		}
-		return c, dialect.Refuse("tool_choice", `must be "auto", "none", "required" or an object that names a function`)
-	}
-	switch splice.Text(raw, "type") {
-	case llm.Function:
-		c.Mode = "tool"
-		if c.Name = splice.Text(raw, "name"); c.Name == "" {
-			return c, dialect.Refuse("tool_choice.name", "is missing")
-		}
-	case llm.Custom, "allowed_tools":
-		c.Mode = "opaque"
-	default:
-		return c, dialect.Refuse("tool_choice.type", `must be "function", "custom" or "allowed_tools" where the provider has no responses of its own`)
-	}
-	return c, nil
-}

@@ -3,8 +3,8 @@ package responses
 import "sluice/internal/dialect"
 
 // callTypes are the members of a request beside input, instructions and tools; toolMembers
-// are those of a tool, schemaMembers those of text.format and itemMembers those of an item
-// beside its content. Newer members than these go by unlooked at.
+// are those of a tool and itemMembers those of an item beside its content. Newer members than
+// these go by unlooked at.
 // Source: https://platform.openai.com/docs/api-reference/responses/create, read 2026-11.
 var (
 	callTypes = dialect.Types{
@@ -34,9 +34,8 @@ var (
 		"prompt_cache_key":       {Kinds: dialect.IsString},
 		"prompt_cache_retention": {Kinds: dialect.IsString},
 	}
-	toolMembers   = dialect.Members{"type": dialect.IsString, "name": dialect.IsString, "description": dialect.IsString, "parameters": dialect.IsSchema, "strict": dialect.IsBool, "format": dialect.IsObject}
-	schemaMembers = dialect.Members{"type": dialect.IsString, "name": dialect.IsString, "description": dialect.IsString, "schema": dialect.IsSchema, "strict": dialect.IsBool}
-	itemMembers   = dialect.Members{
+	toolMembers = dialect.Members{"type": dialect.IsString, "name": dialect.IsString, "description": dialect.IsString, "parameters": dialect.IsSchema, "strict": dialect.IsBool, "format": dialect.IsObject}
+	itemMembers = dialect.Members{
 		"type": dialect.IsString, "role": dialect.IsString, "id": dialect.IsString, "name": dialect.IsString, "status": dialect.IsString, "call_id": dialect.IsString,
 		"tool_call_id": dialect.IsString, "encrypted_content": dialect.IsString, "summary": dialect.IsList,
 	}

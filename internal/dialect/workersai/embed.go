@@ -18,22 +18,7 @@ var _ dialect.Unified = embed{}
 
 // EncodeRequest makes {"text":["a","b"]}.
 func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
-	texts, err := dialect.EmbedTexts(t)
-	if err != nil {
-		return nil, err
-	}
-	dialect.WantsBase64(t) // the answer is put so
-	var w dialect.JSON
-	w.Open('{')
-	w.Key("text").Open('[')
-	for _, text := range texts {
-		w.Value(text)
-	}
-	w.Close(']')
-	w.Carry(t, []dialect.Rename{{Path: "pooling", To: "pooling"}})
-	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return dialect.EncodeTexts(r, "text", dialect.Rename{Path: "pooling", To: "pooling"})
 }
 
 // DecodeAnswer reads {"result":{"shape":[1,768],"data":[[…]]}}.

@@ -1,0 +1,66 @@
+package dialect
+
+import (
+	"strings"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// ReadToolChoice reads the wish for a tool as OpenAI's shapes say it: "auto", "none",
+// "required", {"type":"function",…}, or what is carried along as it is. Name is the path
+// of the function's name in it: "function", "name" in a chat. What it refuses, with
+// fault.InvalidParameter, names the field.
+// Source: https://platform.openai.com/docs/api-reference/chat/create, read 2026-11.
+func ReadToolChoice(raw []byte, name ...string) (llm.ToolChoice, error) {
+	c := llm.ToolChoice{From: "tool_choice", Raw: raw}
+	if mode, ok := splice.Unquote(raw); ok {
+		switch mode {
+		case "auto", "none", "required":
+			c.Mode = mode
+			return c, nil
+		}
+		return c, Refuse("tool_choice", `must be "auto", "none", "required" or an object that names a function`)
+	}
+	switch splice.Text(raw, "type") {
+	case llm.Function:
+		c.Mode = "tool"
+		if c.Name = splice.Text(raw, name...); c.Name == "" {
+			return c, Refuse("tool_choice."+strings.Join(name, "."), "is missing")
+		}
+	case llm.Custom, "allowed_tools":
+		c.Mode = "opaque"
+	default:
+		return c, Refuse("tool_choice.type", `must be "function", "custom" or "allowed_tools" for a provider that does not speak this shape itself`)
+	}
+	return c, nil
+}
+
+// schemaMembers are those of the object that names a schema.
+var schemaMembers = Members{"type": IsString, "name": IsString, "description": IsString, "schema": IsSchema, "strict": IsBool}
+
+// ReadSchema reads {"name":"x","schema":{…},"strict":true}, the form of an answer that is
+// to follow a schema, into f. At is where it stands in the body; fault.InvalidParameter.
+// Source: https://platform.openai.com/docs/api-reference/chat/create, read 2026-11.
+func ReadSchema(f *llm.Format, raw []byte, at string) error {
+	for name, val := range splice.Members(raw) {
+		n, _ := splice.Unquote(name)
+		if err := schemaMembers.Check(n, at, val); err != nil {
+			return err
+		}
+		switch n {
+		case "name":
+			f.Name, _ = splice.Unquote(val)
+		case "description":
+			f.Description, _ = splice.Unquote(val)
+		case "schema":
+			f.Schema = val
+		case "strict":
+			f.Strict = Switch(val)
+		}
+	}
+	if len(f.Schema) == 0 || f.Schema[0] != '{' {
+		return Refuse(at+".schema", "must be a JSON schema, an object")
+	}
+	return nil
+}
