@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"sluice/internal/fault"
 )
@@ -55,6 +56,20 @@ type Empty struct{}
 // HeaderRequestID names the request in every answer and in the log.
 const HeaderRequestID = "X-Gateway-Request-Id"
 
+// rooms are where answers are written before they go out. A page of a list has some 30 KB,
+// which a room made anew for it would come to by doubling.
+var rooms = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// mostRoom is the size from which a room is not kept.
+const mostRoom = 1 << 20
+
+func leave(room *bytes.Buffer) {
+	if room.Cap() <= mostRoom {
+		room.Reset()
+		rooms.Put(room)
+	}
+}
+
 // reply writes the answer of a call, or its refusal.
 func (e *Engine) reply(ctx context.Context, w http.ResponseWriter, c *Call, answer any, err error) {
 	if s, ok := answer.(Stream); ok && err == nil {
@@ -82,8 +97,9 @@ func (e *Engine) reply(ctx context.Context, w http.ResponseWriter, c *Call, answ
 	} else if answer == nil {
 		answer = Empty{}
 	}
-	var body bytes.Buffer
-	enc := json.NewEncoder(&body)
+	body := rooms.Get().(*bytes.Buffer)
+	defer leave(body)
+	enc := json.NewEncoder(body)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(answer); err != nil {
 		e.Log.LogAttrs(ctx, slog.LevelError, "an answer could not be encoded", slog.String("operation", c.op.ID), slog.String("error", err.Error()))

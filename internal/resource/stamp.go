@@ -20,11 +20,17 @@ func StampOf(t *time.Time) *Stamp {
 	return &s
 }
 
+// stampLayout is the form on the wire.
+const stampLayout = "2006-01-02T15:04:05.000Z"
+
 // String is the form on the wire.
-func (s Stamp) String() string { return time.Time(s).UTC().Format("2006-01-02T15:04:05.000Z") }
+func (s Stamp) String() string { return time.Time(s).UTC().Format(stampLayout) }
 
 // MarshalJSON writes the form on the wire.
-func (s Stamp) MarshalJSON() ([]byte, error) { return []byte(`"` + s.String() + `"`), nil }
+func (s Stamp) MarshalJSON() ([]byte, error) {
+	b := append(make([]byte, 0, len(stampLayout)+2), '"')
+	return append(time.Time(s).UTC().AppendFormat(b, stampLayout), '"'), nil
+}
 
 // Schema describes a Stamp in the published description.
 func (Stamp) Schema(huma.Registry) *huma.Schema {
