@@ -11,8 +11,13 @@ import (
 
 // bufferBytes is the size of a buffer: a usual head and a body of some 10 KB in
 // one read. A connection holds one from sending until the head and what came with
-// it are consumed, so that open streams and unused connections hold none.
-const bufferBytes = 16 << 10
+// it are consumed, so that open streams and unused connections hold none. One that waits
+// for longer than haste holds no more than waitingBytes: an answer that took so long may
+// cost a second read, and a thousand that are waited for hold 1 MB instead of 16.
+const (
+	bufferBytes  = 16 << 10
+	waitingBytes = 1 << 10
+)
 
 // buffer is room for a request's head and then for the answer's. It belongs to
 // one goroutine.
@@ -24,10 +29,15 @@ type buffer struct {
 	emptied    bool // the last fill took all that there was
 }
 
-var buffers = sync.Pool{New: func() any { return &buffer{b: make([]byte, bufferBytes)} }}
+var (
+	buffers = sync.Pool{New: func() any { return &buffer{b: make([]byte, bufferBytes)} }}
+	waiting = sync.Pool{New: func() any { return &buffer{b: make([]byte, waitingBytes)} }}
+)
 
-func getBuffer() *buffer {
-	buf := buffers.Get().(*buffer)
+func getBuffer() *buffer { return emptyOf(&buffers) }
+
+func emptyOf(pool *sync.Pool) *buffer {
+	buf := pool.Get().(*buffer)
 	buf.start, buf.end = 0, 0
 	return buf
 }
@@ -35,9 +45,22 @@ func getBuffer() *buffer {
 // release gives the buffer back, unless it has grown. It must not be used any more.
 func (buf *buffer) release() {
 	buf.out.b = nil
-	if len(buf.b) <= bufferBytes {
+	switch len(buf.b) {
+	case bufferBytes:
 		buffers.Put(buf)
+	case waitingBytes:
+		waiting.Put(buf)
 	}
+}
+
+// settle is a buffer for a long wait in place of buf: a small one, unless there is
+// something in buf.
+func (buf *buffer) settle() *buffer {
+	if buf.pending() > 0 {
+		return buf
+	}
+	buf.release()
+	return emptyOf(&waiting)
 }
 
 // pending is the number of bytes read and not consumed.

@@ -154,6 +154,7 @@ func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (resp *Resp
 	if hurried && timedOut(err) {
 		b.watch(ctx)
 		cn.armHead(t)
+		b.buf = b.buf.settle()
 		h, err = b.receiveRest(a.lines)
 	}
 	if err != nil {

@@ -1,0 +1,69 @@
+package transport_test
+
+import (
+	"context"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sluice/internal/provider/transport"
+)
+
+// A call whose answer is long in coming holds no buffer for a whole answer meanwhile, and
+// its answer is read whole all the same, also where the head needs more room than was
+// kept.
+func TestWaitingHoldsLittle(t *testing.T) { // not beside others: it measures the heap
+	const calls, most = 200, 12 << 10
+	reply := []byte(okHead + "x-long: " + strings.Repeat("y", 3000) + "\r\ncontent-length: 5\r\n\r\nhello")
+	var arrived sync.WaitGroup
+	arrived.Add(calls)
+	release := make(chan struct{})
+	wait := func(_ testing.TB, c *peerConn) {
+		var p [1024]byte
+		if _, err := c.Read(p[:]); err != nil {
+			return
+		}
+		arrived.Done()
+		<-release
+		_, _ = c.Write(reply)
+		c.untilGone()
+	}
+	r := chatCall(newPeer(t, repeat(wait, calls)...))
+	r.HeadTimeout, r.IdleTimeout = time.Minute, time.Minute
+	c := newClient(t, transport.Options{})
+	before := heap()
+	var wg sync.WaitGroup
+	for range calls {
+		wg.Go(func() {
+			r := r
+			resp, err := c.Do(context.Background(), &r)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer resp.Body.Close()
+			if body, err := io.ReadAll(resp.Body); string(body) != "hello" || err != nil {
+				t.Errorf("%q, %v", body, err)
+			}
+		})
+	}
+	arrived.Wait()
+	time.Sleep(200 * time.Millisecond) // beyond haste and its slack
+	if held := (heap() - before) / calls; held > most {
+		t.Errorf("a waiting call holds %d bytes, more than %d", held, most)
+	}
+	close(release)
+	wg.Wait()
+}
+
+// heap is what the program holds.
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC() // pools keep what was in them through one
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
