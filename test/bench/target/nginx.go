@@ -91,7 +91,8 @@ func StartNginx(ctx context.Context, path, dir string, u *Upstream) (*Nginx, err
 		return nil, err
 	}
 	n := &Nginx{Addr: addrs[0], Buffered: addrs[1]}
-	scheme, _, _ := strings.Cut(u.URL(), ":")
+	upstream, url := u.by(nginxHost)
+	scheme, _, _ := strings.Cut(url, ":")
 	conf := filepath.Join(dir, "nginx.conf")
 	f, err := os.Create(conf)
 	if err != nil {
@@ -99,7 +100,7 @@ func StartNginx(ctx context.Context, path, dir string, u *Upstream) (*Nginx, err
 	}
 	err = nginxConf.Execute(f, map[string]any{
 		"Root": os.Geteuid() == 0, // otherwise its workers may not write where this run may
-		"Dir":  dir, "Upstream": u.Addr, "Scheme": scheme, "Addr": n.Addr, "Buffered": n.Buffered,
+		"Dir":  dir, "Upstream": upstream, "Scheme": scheme, "Addr": n.Addr, "Buffered": n.Buffered,
 	})
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, err

@@ -38,16 +38,17 @@ func StartSluice(ctx context.Context, path, dir string, u *Upstream) (*Sluice, e
 
 // newSluice says how the program at path is started before u.
 func newSluice(path, dir string, u *Upstream) (*Sluice, proc.Command) {
+	_, url := u.by(sluiceHost)
 	s := &Sluice{
 		Key:       "bench-" + rand.Text(),
-		Config:    fmt.Sprintf(`{"provider":"openai","api_key":"sk-upstream","custom_host":"%s/v1"}`, u.URL()),
-		Anthropic: fmt.Sprintf(`{"provider":"anthropic","api_key":"sk-upstream","custom_host":"%s/v1"}`, u.URL()),
-		Bedrock:   fmt.Sprintf(`{"provider":"bedrock","aws_access_key_id":"AKIDEXAMPLE","aws_secret_access_key":"upstream","aws_region":"us-east-1","custom_host":"%s"}`, u.URL()),
+		Config:    fmt.Sprintf(`{"provider":"openai","api_key":"sk-upstream","custom_host":"%s/v1"}`, url),
+		Anthropic: fmt.Sprintf(`{"provider":"anthropic","api_key":"sk-upstream","custom_host":"%s/v1"}`, url),
+		Bedrock:   fmt.Sprintf(`{"provider":"bedrock","aws_access_key_id":"AKIDEXAMPLE","aws_secret_access_key":"upstream","aws_region":"us-east-1","custom_host":"%s"}`, url),
 		http:      http.Client{Timeout: 30 * time.Second},
 	}
 	env := []string{
 		"HOME=" + dir, "LISTEN=127.0.0.1", "PORT=0", "DATA_DIR=" + filepath.Join(dir, "data"), "LOG_LEVEL=warn",
-		"BOOTSTRAP_ADMIN_KEY=bench-" + rand.Text(), "BOOTSTRAP_WORKSPACE_KEY=" + s.Key, "TRUSTED_CUSTOM_HOSTS=127.0.0.1",
+		"BOOTSTRAP_ADMIN_KEY=bench-" + rand.Text(), "BOOTSTRAP_WORKSPACE_KEY=" + s.Key, "TRUSTED_CUSTOM_HOSTS=127.0.0.1," + sluiceHost, "ADMIN_REQUESTS_PER_MINUTE=0",
 	}
 	if u.CAFile != "" {
 		env = append(env, "SSL_CERT_FILE="+u.CAFile)

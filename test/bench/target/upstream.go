@@ -28,7 +28,10 @@ type Answers struct {
 	TLS bool // speak TLS, with HTTP/2 to those who want it
 }
 
-// Upstream is the provider that all targets lead to.
+// Upstream is the provider that all targets lead to. Without TLS each gets to it by an
+// address of its own: all connections from one address to another have some 28,000 ports
+// to share, those included that were closed a minute ago, and who comes last to them pays
+// for looking for a free one.
 type Upstream struct {
 	*proc.Process
 	Addr   string // "127.0.0.1:40001"
@@ -64,10 +67,13 @@ var upstreamReady = regexp.MustCompile(`(?m)^https?://(\S+)\n`)
 func StartUpstream(ctx context.Context, path, dir string, a Answers) (*Upstream, error) {
 	u := &Upstream{}
 	args := []string{
-		"--listen", "127.0.0.1:0", "--delay", a.Delay.String(), "--chunks", strconv.Itoa(a.Chunks),
-		"--chunk-interval", a.Interval.String(), "--chat-bytes", strconv.Itoa(a.ChatBytes),
+		"--delay", a.Delay.String(), "--chunks", strconv.Itoa(a.Chunks),
+		"--chunk-interval", a.Interval.String(), "--chat-bytes", strconv.Itoa(a.ChatBytes), "--listen",
 	}
-	if a.TLS {
+	if !a.TLS {
+		args = append(args, "127.0.0.1:0,"+nginxHost+","+sluiceHost)
+	} else {
+		args = append(args, "127.0.0.1:0")
 		u.CAFile = filepath.Join(dir, "ca.pem")
 		args = append(args, "--tls", "--ca-out", u.CAFile)
 	}
@@ -106,12 +112,27 @@ func (u *Upstream) trust() error {
 // TLS is how to speak to it; nil: plain.
 func (u *Upstream) TLS() *tls.Config { return u.secure }
 
+// Hosts of the upstream besides 127.0.0.1.
+const (
+	nginxHost  = "127.0.0.2"
+	sluiceHost = "127.0.0.3"
+)
+
 // URL is its address with the scheme.
 func (u *Upstream) URL() string {
 	if u.secure != nil {
 		return "https://" + u.Addr
 	}
 	return "http://" + u.Addr
+}
+
+// by is the way to it that the contender at a host has for itself.
+func (u *Upstream) by(host string) (addr, url string) {
+	if u.secure != nil { // its certificate names one host
+		return u.Addr, u.URL()
+	}
+	addr = strings.Replace(u.Addr, "127.0.0.1", host, 1)
+	return addr, "http://" + addr
 }
 
 // Stats tells what came through to it.

@@ -15,7 +15,10 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
+
+	"golang.org/x/sync/errgroup"
 
 	"sluice/test/upstream/responder"
 	"sluice/test/upstream/testcert"
@@ -30,7 +33,7 @@ type flags struct {
 
 func main() {
 	var f flags
-	flag.StringVar(&f.listen, "listen", "127.0.0.1:0", "address to listen on; port 0 takes a free one")
+	flag.StringVar(&f.listen, "listen", "127.0.0.1:0", "address to listen on; port 0 takes a free one. Without TLS further hosts may follow behind commas, which get the same port")
 	flag.DurationVar(&f.opts.Delay, "delay", 0, "pause before each answer")
 	flag.IntVar(&f.opts.Chunks, "chunks", 100, "events with text in a stream")
 	flag.DurationVar(&f.opts.Interval, "chunk-interval", 0, "time between the events of a stream; 0 sends them in a burst")
@@ -50,14 +53,14 @@ func main() {
 
 // run serves until ctx ends. The first line it prints is the URL.
 func run(ctx context.Context, f flags, out io.Writer) error {
-	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", f.listen)
+	first, hosts, _ := strings.Cut(f.listen, ",")
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", first)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	r := responder.New(f.opts)
 	if !f.tls {
-		fmt.Fprintf(out, "http://%s\n", ln.Addr())
-		return r.Serve(ctx, ln)
+		return plain(ctx, r, ln, hosts, out)
 	}
 	auth, err := testcert.New(testcert.Options{})
 	if err != nil {
@@ -70,4 +73,26 @@ func run(ctx context.Context, f flags, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "https://%s\n", ln.Addr())
 	return r.ServeTLS(ctx, ln, auth.Config("h2", "http/1.1"))
+}
+
+// plain serves at ln, and at its port of each of the hosts, which may be none.
+func plain(ctx context.Context, r *responder.Responder, ln net.Listener, hosts string, out io.Writer) error {
+	_, port, err := net.SplitHostPort(ln.Addr().String())
+	if err != nil {
+		return err
+	}
+	var all errgroup.Group
+	for host := range strings.SplitSeq(hosts, ",") {
+		if host == "" {
+			continue
+		}
+		more, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, port))
+		if err != nil {
+			return fmt.Errorf("listen: %w", err)
+		}
+		all.Go(func() error { return r.Serve(ctx, more) })
+	}
+	fmt.Fprintf(out, "http://%s\n", ln.Addr())
+	all.Go(func() error { return r.Serve(ctx, ln) })
+	return all.Wait()
 }

@@ -65,3 +65,34 @@ func TestRunRefuses(t *testing.T) {
 		t.Error("a folder was taken as file for the authority")
 	}
 }
+
+// Further hosts have the port of the first, and what comes by any of them is counted
+// together.
+func TestRunOnHosts(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	out, in := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx, flags{listen: "127.0.0.1:0,127.0.0.2,127.0.0.3"}, in) }()
+	url, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := &http.Transport{DisableKeepAlives: true}
+	for i, host := range []string{"127.0.0.1", "127.0.0.2", "127.0.0.3"} {
+		res, err := (&http.Client{Transport: tr}).Get(strings.Replace(strings.TrimSpace(url), "127.0.0.1", host, 1) + "/__stats")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s responder.Stats
+		if err := json.NewDecoder(res.Body).Decode(&s); err != nil || s.Connections != int64(i)+1 {
+			t.Errorf("%s: %+v %v", host, s, err)
+		}
+		_ = res.Body.Close()
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
