@@ -93,6 +93,24 @@ func viewPolicy(r resource.Record, name, description string, conditions []quota.
 	return v
 }
 
+// checkConditions refuses the conditions of a body that no call can meet because of the
+// kinds of providers that they name. Those of before may stay, whatever they name.
+func (k kinds) checkConditions(sent resource.Sent, conditions []quota.Condition) error {
+	if !sent.Has("conditions") {
+		return nil
+	}
+	return quota.CheckKinds(conditions, k.specID)
+}
+
+// specID is the id of the kind of provider that has a name or alias.
+func (k kinds) specID(name string) (id string, ok bool) {
+	spec, ok := k.Specs.Find(name)
+	if !ok {
+		return "", false
+	}
+	return spec.ID, true
+}
+
 func stamp(t time.Time) resource.Stamp { return resource.Stamp(t) }
 
 // orNull is nil for an empty text.

@@ -31,8 +31,8 @@ func (k kinds) policyDryRuns() resource.Resource {
 		}
 	}
 	return resource.Operations{
-		run("/policies/usage-limits", "tryUsageLimitPolicy", "usage-limit policy", usageDryRunIn{}, rehearseBudget),
-		run("/policies/rate-limits", "tryRateLimitPolicy", "rate-limit policy", rateDryRunIn{}, rehearseRate),
+		run("/policies/usage-limits", "tryUsageLimitPolicy", "usage-limit policy", usageDryRunIn{}, k.rehearseBudget),
+		run("/policies/rate-limits", "tryRateLimitPolicy", "rate-limit policy", rateDryRunIn{}, k.rehearseRate),
 	}
 }
 
@@ -90,7 +90,7 @@ type dryRunCallView struct {
 	Reason    string          `json:"reason"`
 }
 
-func rehearseBudget(raw json.RawMessage, from time.Time) (*quota.Rehearsal, error) {
+func (k kinds) rehearseBudget(raw json.RawMessage, from time.Time) (*quota.Rehearsal, error) {
 	var p quota.UsageLimit
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return nil, fault.New(fault.InvalidParameter, "this policy cannot be used").At("policy").Because(err)
@@ -98,10 +98,13 @@ func rehearseBudget(raw json.RawMessage, from time.Time) (*quota.Rehearsal, erro
 	if err := p.Validate(); err != nil {
 		return nil, inPolicy(err)
 	}
+	if err := quota.CheckKinds(p.Conditions, k.specID); err != nil {
+		return nil, inPolicy(err)
+	}
 	return p.Rehearse(from), nil
 }
 
-func rehearseRate(raw json.RawMessage, _ time.Time) (*quota.Rehearsal, error) {
+func (k kinds) rehearseRate(raw json.RawMessage, _ time.Time) (*quota.Rehearsal, error) {
 	var p quota.RateLimit
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return nil, fault.New(fault.InvalidParameter, "this policy cannot be used").At("policy").Because(err)
@@ -110,6 +113,9 @@ func rehearseRate(raw json.RawMessage, _ time.Time) (*quota.Rehearsal, error) {
 		return nil, fault.New(fault.InvalidParameter, "only policies about calls of models can be tried").At("policy.target")
 	}
 	if err := p.Validate(); err != nil {
+		return nil, inPolicy(err)
+	}
+	if err := quota.CheckKinds(p.Conditions, k.specID); err != nil {
 		return nil, inPolicy(err)
 	}
 	return p.Rehearse(), nil

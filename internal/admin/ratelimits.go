@@ -27,8 +27,14 @@ func (k kinds) rateLimits() resource.Resource {
 		Index: func(r *resource.Row[quota.RateLimit]) []resource.IndexEntry {
 			return []resource.IndexEntry{{Name: "type", Value: string(r.Value.Type)}, {Name: "unit", Value: string(r.Value.Unit)}}
 		},
-		View: viewRateLimit,
+		Prepare: k.prepareRateLimit,
+		View:    viewRateLimit,
 	}
+}
+
+// prepareRateLimit checks what the policy cannot check by itself: which providers exist.
+func (k kinds) prepareRateLimit(_ context.Context, _ *resource.Call, ch *resource.Edit[quota.RateLimit]) error {
+	return k.checkConditions(ch.Sent, ch.New.Value.Conditions)
 }
 
 // rateLimitIn is the body of a creation.

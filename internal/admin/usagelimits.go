@@ -22,7 +22,7 @@ func (k kinds) usageLimits() resource.Resource {
 		Create: usageLimitIn{}, Update: usageLimitPatch{}, Own: []string{resetValue},
 		Filters: []resource.Filter{{Param: resource.Param{Name: "type", Enum: []string{"cost", "tokens", "requests"}}, Index: "type"}},
 		Views:   []resource.Param{{Name: "include_usage", Type: "boolean", Default: "false", Doc: "adds value_key_usage_map, of the 1000 most used value keys"}},
-		Prepare: prepareUsageLimit,
+		Prepare: k.prepareUsageLimit,
 		Index: func(r *resource.Row[quota.UsageLimit]) []resource.IndexEntry {
 			return []resource.IndexEntry{{Name: "type", Value: string(r.Value.Measure)}}
 		},
@@ -61,7 +61,10 @@ type usageLimitPatch struct {
 
 // prepareUsageLimit lets one sort of period take the place of the other, and forgets a
 // next reset that was asked for when the period is another.
-func prepareUsageLimit(_ context.Context, c *resource.Call, ch *resource.Edit[quota.UsageLimit]) error {
+func (k kinds) prepareUsageLimit(_ context.Context, c *resource.Call, ch *resource.Edit[quota.UsageLimit]) error {
+	if err := k.checkConditions(ch.Sent, ch.New.Value.Conditions); err != nil {
+		return err
+	}
 	p := &ch.New.Value
 	switch every, days := ch.Sent.Has("periodic_reset"), ch.Sent.Has("periodic_reset_days"); {
 	case every && !days:

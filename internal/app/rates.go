@@ -16,8 +16,14 @@ import (
 )
 
 // ratesInterval is how often what rates stand at is kept. Together with the time that
-// keeping takes it is what a kill forgets: at most a second.
-const ratesInterval = 900 * time.Millisecond
+// keeping takes it is what a kill forgets: at most a second. Many rates, which take long to
+// write, are kept less often: every ratesPage bytes of them make the interval as much
+// longer, up to ratesSeldom times.
+const (
+	ratesInterval = 900 * time.Millisecond
+	ratesPage     = 512 << 10 // some 5,000 counters
+	ratesSeldom   = 10
+)
 
 // ratesMax bounds the file that is read, in bytes: some four million counters.
 const ratesMax = 256 << 20
@@ -67,14 +73,9 @@ func (k *ratesKeeper) read() error {
 
 // Run keeps what rates stand at until ctx ends, and once more then.
 func (k *ratesKeeper) Run(ctx context.Context) error {
-	tick := time.NewTicker(ratesInterval)
-	defer tick.Stop()
 	failing := false
 	for ctx.Err() == nil {
-		select {
-		case <-ctx.Done():
-		case <-tick.C:
-		}
+		_ = ident.Sleep(ctx, k.interval()) // what there is at the end is kept too
 		err := k.keep()
 		if err != nil && !failing {
 			k.log.Error("what rate limits stand at cannot be kept; a restart begins their windows anew", "error", err.Error())
@@ -82,6 +83,11 @@ func (k *ratesKeeper) Run(ctx context.Context) error {
 		failing = err != nil
 	}
 	return nil
+}
+
+// interval is how long the next snapshot may wait.
+func (k *ratesKeeper) interval() time.Duration {
+	return ratesInterval * time.Duration(min(1+len(k.room)/ratesPage, ratesSeldom))
 }
 
 // keep writes a snapshot, unless it is that of the file.

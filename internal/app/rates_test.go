@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -98,5 +99,27 @@ func TestSpoiledRates(t *testing.T) {
 	k.restore()
 	if !strings.Contains(log.String(), "their windows begin anew") || k.bank.Len() != 0 {
 		t.Errorf("log %s, %d counters", &log, k.bank.Len())
+	}
+}
+
+// Few rates are kept within a second, and many less often, but within ten.
+func TestManyRatesAreKeptLessOften(t *testing.T) {
+	k := newRatesKeeper(quota.NewBank(), t.TempDir(), ident.System{}, slog.New(slog.DiscardHandler))
+	for _, c := range []struct {
+		rates int
+		want  time.Duration
+	}{{1, ratesInterval}, {20_000, 2 * ratesInterval}, {200_000, ratesSeldom * ratesInterval}} {
+		for i := range c.rates {
+			h := aRate
+			h.Counter.Carrier = "0191f3a0-0000-7000-8000-00000000000a" + strconv.Itoa(i)
+			holds := []quota.Hold{h}
+			k.bank.Take(time.Now(), holds)
+		}
+		if err := k.keep(); err != nil {
+			t.Fatal(err)
+		}
+		if got := k.interval(); got < c.want || got > ratesSeldom*ratesInterval || c.rates == 1 && got != c.want {
+			t.Errorf("%d rates are kept every %v, want %v", c.rates, got, c.want)
+		}
 	}
 }

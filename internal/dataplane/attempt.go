@@ -33,6 +33,7 @@ type attempt struct {
 
 	plan   *provider.Plan
 	speech speech           // how the call is translated; zero when both sides speak one shape
+	shaped []byte           // of a translated call that is kept: the client's body with the changes of the config
 	lost   []string         // fields of the caller that the target cannot carry
 	call   *llm.Call        // a translated conversation
 	sent   *dialect.Request // or another request

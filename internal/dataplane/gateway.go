@@ -111,6 +111,7 @@ type Gateway struct {
 	rules   ruleBook
 	judged  *judged
 	plans   plans
+	charges chargeBook
 	behind  *behind
 	tongues tongues
 	lines   *dialect.FileLines

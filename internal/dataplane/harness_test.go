@@ -257,7 +257,7 @@ type directory struct {
 	prompts  map[string]*prompt.Saved
 	partials prompt.Shelf
 	limits   map[[2]string]*quota.Plan // by kind and id
-	policies quota.Policies
+	policies *quota.Policies
 }
 
 func (d *directory) Limits(kind, id string) *quota.Plan {
@@ -269,7 +269,7 @@ func (d *directory) Limits(kind, id string) *quota.Plan {
 func (d *directory) IntegrationLimits(integration, place string) *quota.Plan {
 	return d.Limits(quota.IntegrationWorkspace, integration+"/"+place)
 }
-func (d *directory) Policies(string) *quota.Policies                  { return &d.policies }
+func (d *directory) Policies(string) *quota.Policies                  { return d.policies }
 func (d *directory) Agreement(*credential.Account) *catalog.Agreement { return nil }
 
 func newDirectory(h *keys.Hasher) *directory {

@@ -25,6 +25,7 @@ type Metrics struct {
 	lost     prometheus.Counter
 	cost     *series[prometheus.Counter]
 	unpriced *series[prometheus.Counter]
+	recalled *prometheus.CounterVec
 	all      []prometheus.Collector
 }
 
@@ -41,6 +42,8 @@ func NewMetrics() *Metrics {
 	lost := prometheus.NewCounter(prometheus.CounterOpts{Name: "sluice_records_lost_total", Help: "Attempts that the journal could not take. Anything above 0 needs a look at the disk."})
 	cost := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_cost_dollars_total", Help: "What calls cost, by provider and state of their ledger line."}, []string{"provider", "state"})
 	unpriced := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_unpriced_calls_total", Help: "Calls that have no cost, because the model or what it used has no price, by provider and reason."}, []string{"provider", "reason"})
+	recalled := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_cache_answers_total", Help: "Attempts for which the cache of answers was asked, by what it said: HIT, MISS, …"}, []string{"status"})
+	checks := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_guardrail_checks_total", Help: "Guardrails that were run, by the hook and their verdict."}, []string{"hook", "verdict"})
 	return &Metrics{
 		requests: newSeries(func(endpoint, status string) prometheus.Counter { return requests.WithLabelValues(endpoint, status) }),
 		seconds:  newSeries(func(endpoint, _ string) prometheus.Observer { return seconds.WithLabelValues(endpoint) }),
@@ -51,8 +54,8 @@ func NewMetrics() *Metrics {
 		cost:     newSeries(func(provider, state string) prometheus.Counter { return cost.WithLabelValues(provider, state) }),
 		unpriced: newSeries(func(provider, reason string) prometheus.Counter { return unpriced.WithLabelValues(provider, reason) }),
 		first:    newSeries(func(provider, _ string) prometheus.Observer { return firstByte.WithLabelValues(provider) }),
-		retries:  retries, fallback: fallback, refusals: refusals, lost: lost,
-		all: []prometheus.Collector{requests, seconds, attempts, firstByte, retries, fallback, refusals, tokens, lost, cost, unpriced},
+		retries:  retries, fallback: fallback, refusals: refusals, lost: lost, recalled: recalled,
+		all: []prometheus.Collector{requests, seconds, attempts, firstByte, retries, fallback, refusals, tokens, lost, cost, unpriced, recalled, checks},
 	}
 }
 
@@ -75,6 +78,9 @@ func (m *Metrics) attempt(r *record.Attempt) {
 	m.attempts.of(p, string(r.Outcome)).Inc()
 	if r.FirstByte > 0 {
 		m.first.of(p, "").Observe(r.FirstByte.Seconds())
+	}
+	if s := r.CacheStatus; s != "" && s != "DISABLED" {
+		m.recalled.WithLabelValues(s).Inc()
 	}
 	if r.Number > 0 {
 		m.fallback.WithLabelValues(p).Inc()

@@ -282,16 +282,16 @@ func TestLimitsRefuse(t *testing.T) {
 			r.call("POST", "/v1/chat/completions", capped, r.custom()...)
 		}, 429, []string{`"code":"05"`, "10 tokens a week"}, "some", "false", true},
 		{"a policy", func(r *rig) {
-			r.dir.policies.Usage = []*quota.Policy{policy(`[{"key":"model","value":"@openai/gpt-4o-mini"}]`, `"type":"tokens","credit_limit":20`)}
+			r.dir.policies = &quota.Policies{Usage: []*quota.Policy{policy(`[{"key":"model","value":"@openai/gpt-4o-mini"}]`, `"type":"tokens","credit_limit":20`)}}
 		}, 412, []string{`"type":"usage_limits_policy_exhaust_error"`, `"code":"06"`, "0191f3a0-0000-7000-8000-0000000000aa"}, "", "false", false},
 		{"a policy on a saved config, by its slug", func(r *rig) {
 			r.dir.config(t, "pc-a", `{"provider":"openai","api_key":"k"}`)
-			r.dir.policies.Usage = []*quota.Policy{policy(`[{"key":"config","value":"pc-a"}]`, `"group_by":[{"key":"config"}],"type":"tokens","credit_limit":20`)}
+			r.dir.policies = &quota.Policies{Usage: []*quota.Policy{policy(`[{"key":"config","value":"pc-a"}]`, `"group_by":[{"key":"config"}],"type":"tokens","credit_limit":20`)}}
 			r.dir.place.Defaults.ConfigID = "pc-a"
 		}, 412, []string{`"code":"06"`, "config:id of pc-a"}, "", "false", false},
 		{"a policy on the workspace, by its slug", func(r *rig) {
 			r.dir.place.Slug = "ws-a"
-			r.dir.policies.Usage = []*quota.Policy{policy(`[{"key":"workspace_id","value":"ws-a"}]`, `"type":"tokens","credit_limit":20`)}
+			r.dir.policies = &quota.Policies{Usage: []*quota.Policy{policy(`[{"key":"workspace_id","value":"ws-a"}]`, `"type":"tokens","credit_limit":20`)}}
 		}, 412, []string{`"code":"06"`}, "", "false", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

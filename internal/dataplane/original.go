@@ -18,7 +18,8 @@ func (x *exchange) keepsBodies() bool {
 	return x.ctl.debug == "true" || x.ctl.debug != "false" && (x.place == nil || !x.place.MetricsOnly)
 }
 
-// keepAsked keeps the client's own JSON body where another one was sent for it.
+// keepAsked keeps the client's own JSON body where another one was sent for it, and what
+// lies between the two.
 func (g *Gateway) keepAsked(a *attempt, r *record.Attempt) {
 	x := a.x
 	doc := x.doc
@@ -31,6 +32,10 @@ func (g *Gateway) keepAsked(a *attempt, r *record.Attempt) {
 	own := doc.Source()
 	if sent, ok := a.body.Memory(); ok && !sameBytes(own, sent) && !bytes.Equal(own, sent) {
 		r.ClientRequest = g.keep(first(x.ctl.contentTyp, "application/json"), own, int64(len(own)))
+		r.Translated = a.shaped != nil
+		if b := a.shaped; b != nil && !sameBytes(own, b) && !bytes.Equal(own, b) {
+			r.Reshaped = g.keep("application/json", b, int64(len(b)))
+		}
 	}
 }
 

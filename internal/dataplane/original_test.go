@@ -13,12 +13,14 @@ import (
 func TestBothSidesAreKept(t *testing.T) {
 	t.Parallel()
 	overridden := `{"provider":"openai","api_key":"sk-upstream","custom_host":"HOST/v1","override_params":{"temperature":0}}`
+	geminiOverridden := `{"provider":"google","api_key":"AIza-upstream","custom_host":"HOST","override_params":{"temperature":0.25}}`
 	stream := strings.Replace(ask, "{", `{"stream":true,`, 1)
 	for _, c := range []struct {
 		name, body, config string
 		gemini             bool
 		named              bool
 		request, response  bool // the client's is another one
+		shaped             string
 	}{
 		{name: "one shape", body: hello},
 		{name: "one shape, edited", body: hello, config: overridden, request: true},
@@ -26,13 +28,14 @@ func TestBothSidesAreKept(t *testing.T) {
 		{name: "one shape, streamed", body: strings.Replace(hello, "{", `{"stream":true,"stream_options":{"include_usage":true},`, 1)},
 		{name: "translated", body: ask, gemini: true, request: true, response: true},
 		{name: "translated, streamed", body: stream, gemini: true, request: true, response: true},
+		{name: "translated, edited", body: ask, config: geminiOverridden, gemini: true, request: true, response: true, shaped: `"temperature":0.25`},
 	} {
 		r := newRig(t)
 		r.up.On(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
 		r.up.On(geminiStream, upstream.Always(events("data: "+geminiSays+"\n\n")))
 		headers := r.custom()
 		switch {
-		case c.gemini:
+		case c.gemini && c.config == "":
 			headers = r.gemini()
 		case c.config != "":
 			headers = []string{"x-gateway-config: " + strings.ReplaceAll(c.config, "HOST", r.up.URL())}
@@ -50,6 +53,12 @@ func TestBothSidesAreKept(t *testing.T) {
 		}
 		if c.gemini && !strings.Contains(string(row.Response.Bytes), `"candidates"`) {
 			t.Errorf("%s: the upstream's answer is kept as %s", c.name, row.Response.Bytes)
+		}
+		if s := string(row.Reshaped.Bytes); row.Reshaped.Other() != (c.shaped != "") || !strings.Contains(s, c.shaped) || row.Translated != c.gemini {
+			t.Errorf("%s: in the client's words it was last %s; translated: %v", c.name, s, row.Translated)
+		}
+		if c.shaped != "" && (!strings.Contains(string(row.Shaped().Bytes), `"messages"`) || !strings.Contains(string(row.Request.Bytes), `"temperature":0.25`)) {
+			t.Errorf("%s: in the client's words it was last %s, sent %s", c.name, row.Shaped().Bytes, row.Request.Bytes)
 		}
 		if len(row.ClientRequest.Bytes) > 0 && row.ClientRequest.Type != "application/json" {
 			t.Errorf("%s: type %q", c.name, row.ClientRequest.Type)
@@ -109,7 +118,7 @@ func TestHeadersAreKeptMasked(t *testing.T) {
 	quiet := newRig(t)
 	quiet.call("POST", "/v1/chat/completions", ask, quiet.custom("x-gateway-debug: false")...)
 	row = quiet.journal.one(t)
-	for _, b := range []record.Body{row.Request, row.Response, row.ClientRequest, row.ClientResponse} {
+	for _, b := range row.Bodies() {
 		if len(b.Head)+len(b.Bytes) > 0 {
 			t.Errorf("without debug %q and %q are kept", b.Head, b.Bytes)
 		}

@@ -107,8 +107,8 @@ func policyWords(h *quota.Hold, who *quota.Owner) string {
 	return " (policy " + who.ID + ", " + clip(h.Counter.ValueKey) + ")"
 }
 
-// limitHeader tells the caller where the rate stands that is nearest to its end, and
-// whether a refused call is worth another try.
+// limitHeader tells the caller where the rate stands that was nearest to its end when the
+// call was taken, and whether a refused call is worth another try.
 // Source: contract/identity-and-governance.md section 7.
 func (g *Gateway) limitHeader(h wire.Header, x *exchange) wire.Header {
 	if f := x.refusal; f != nil && f.Again != fault.AgainUnsaid {
@@ -120,20 +120,25 @@ func (g *Gateway) limitHeader(h wire.Header, x *exchange) wire.Header {
 	}
 	now := g.Clock.Now()
 	var tight *quota.Hold
-	var at quota.State
+	var least float64
 	for _, list := range [...][]quota.Hold{x.room.caller, x.room.holds} {
 		for i := range list {
 			if list[i].Unit == "" {
 				continue
 			}
-			if s := g.Bank.State(now, &list[i]); tight == nil || share(s, &list[i]) < share(at, tight) {
-				tight, at = &list[i], s
+			left, taken := list[i].Stood()
+			if !taken {
+				left = g.Bank.State(now, &list[i]).Left
+			}
+			if s := share(left, list[i].Limit); tight == nil || s < least {
+				tight, least = &list[i], s
 			}
 		}
 	}
 	if tight == nil {
 		return h
 	}
+	at := g.Bank.State(now, tight)
 	return append(h,
 		wire.Field{Name: prefix + "ratelimit-limit", Value: strconv.FormatInt(tight.Limit, 10)},
 		wire.Field{Name: prefix + "ratelimit-remaining", Value: strconv.FormatInt(at.Left, 10)},
@@ -141,4 +146,4 @@ func (g *Gateway) limitHeader(h wire.Header, x *exchange) wire.Header {
 }
 
 // share is how much of a limit is left, from 0 to 1.
-func share(s quota.State, h *quota.Hold) float64 { return float64(s.Left) / float64(max(h.Limit, 1)) }
+func share(left, limit int64) float64 { return float64(left) / float64(max(limit, 1)) }

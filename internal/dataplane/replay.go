@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"sluice/internal/fault"
+	"sluice/internal/ledger"
 	"sluice/internal/record"
 	"sluice/internal/record/replay"
 	"sluice/internal/wire"
@@ -60,13 +61,20 @@ func (r *replaying) mark(a *record.Attempt) {
 	}
 }
 
+// markLine marks the ledger line of a call as one of a replay.
+func (r *replaying) markLine(l *ledger.Line) {
+	if r != nil {
+		l.ReplayOf = r.of
+	}
+}
+
 // keep notes a record that was written.
 func (r *replaying) keep(a *record.Attempt) {
 	if r == nil {
 		return
 	}
 	r.record = *a
-	for _, b := range []*record.Body{&r.record.Request, &r.record.Response, &r.record.ClientRequest, &r.record.ClientResponse} {
+	for _, b := range r.record.Bodies() {
 		b.Bytes, b.Head = nil, nil // they are lent
 	}
 	r.record.Closing = nil

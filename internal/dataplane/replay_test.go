@@ -42,8 +42,14 @@ func TestReplay(t *testing.T) {
 	if out.Record.ID != row.ID || out.Record.Spend.Cost != row.Spend.Cost || row.Spend.Cost == 0 || out.Record.Usage.TotalTokens != 6 || len(out.Record.Response.Bytes) > 0 {
 		t.Errorf("told %+v of %+v", out.Record, row)
 	}
-	if lines := r.journal.ledger(); len(lines) != 4 { // two reserved, two closed
-		t.Errorf("%d lines on the ledger: %+v", len(lines), lines)
+	lines := r.journal.ledger()
+	if len(lines) != 4 { // two reserved, two closed
+		t.Fatalf("%d lines on the ledger: %+v", len(lines), lines)
+	}
+	for _, l := range lines {
+		if want := map[string]string{row.ID: logged.ID}[l.ID]; l.ReplayOf != want {
+			t.Errorf("the line %s %s is marked as a replay of %q, want %q", l.ID, l.State, l.ReplayOf, want)
+		}
 	}
 	if string(row.ClientRequest.Bytes) == "" || strings.Contains(string(row.ClientRequest.Bytes), `"stream":true`) {
 		t.Errorf("sent %s", row.ClientRequest.Bytes)

@@ -88,11 +88,13 @@ func (g *Gateway) enter(a *attempt, now time.Time, id string) error {
 	s.line = ledger.Line{
 		ID: id, RequestID: a.x.id, State: ledger.Reserved, At: now, OrgID: p.OrgID, WorkspaceID: p.WorkspaceID, KeyID: p.ID,
 		Provider: a.spec.ID, Model: a.model, Endpoint: a.x.match.Endpoint,
-		Amount: s.bound, Unpriced: s.tariff.Reason() != "", Charges: a.x.room.charged(s.holds[:s.rates], nil),
+		Amount: s.bound, Unpriced: s.tariff.Reason() != "", Set: g.charges.of(s.holds[:s.rates]),
 	}
+	s.charge(a.x.room, nil)
 	if a.account != nil {
 		s.line.ProviderID = a.account.Slug
 	}
+	a.x.replay.markLine(&s.line)
 	if err := g.Journal.AppendLine(&s.line); err != nil {
 		g.Bank.Settle(now, s.holds, nil)
 		return fault.New(fault.Overloaded, "this call cannot be put on the ledger, and is not sent without; try again shortly").Because(err)
@@ -127,7 +129,7 @@ func (g *Gateway) closing(a *attempt) {
 	s, o := &a.stake, &a.stake.owed
 	s.open = false
 	s.line.State, s.line.At, s.line.Amount, s.line.Unpriced = o.state, g.Clock.Now(), o.bill.Cost, !o.bill.Priced()
-	s.line.Charges = a.x.room.charged(s.holds[:s.rates], o)
+	s.charge(a.x.room, o)
 }
 
 // account works out what the attempt came to and puts it into its record, together with

@@ -16,6 +16,9 @@ import (
 // is changed in the caller's words first, the provider's own rules come last.
 func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) error {
 	body, to := g.asked(a, s), g.target(a)
+	if a.x.keepsBodies() {
+		a.shaped = body
+	}
 	var out *dialect.Outgoing
 	var err error
 	if a.speech.unified != nil {

@@ -105,11 +105,14 @@ func (j *Journal) waitRecord(ctx context.Context, at record.Position) error {
 
 // Lines is the consumer of ledger lines: who sums them. Its methods are safe for
 // concurrent use.
-type Lines struct{ reader }
+type Lines struct {
+	reader
+	sets ledger.Sets
+}
 
 // Lines adds a consumer of ledger lines, as Records does one of log records.
 func (j *Journal) Lines() *Lines {
-	r := &Lines{j.reader()}
+	r := &Lines{reader: j.reader()}
 	j.enlist(&r.reader)
 	return r
 }
@@ -147,7 +150,7 @@ func (r *Lines) read(from record.Position, decode func(*ledger.Line, []byte) err
 
 // lend decodes the lines of frames for visit.
 func (r *Lines) lend(decode func(*ledger.Line, []byte) error, visit func(at record.Position, l *ledger.Line) bool) func(frame) bool {
-	var l ledger.Line
+	l := ledger.Line{Known: &r.sets}
 	return func(f frame) bool {
 		stored := f.closing()
 		if stored == nil {

@@ -44,7 +44,7 @@ func closing(n int) *record.Attempt {
 func readLines(r *journal.Lines, from record.Position) (out []*ledger.Line, end record.Position) {
 	end = r.Read(from, func(at record.Position, l *ledger.Line) bool {
 		c := *l
-		c.Charges = append([]ledger.Charge(nil), l.Charges...)
+		c.Known, c.Charges = nil, append([]ledger.Charge(nil), l.Charges...)
 		out = append(out, &c)
 		return true
 	})
@@ -128,7 +128,7 @@ func TestReadAtGivesTheLinesOfItsPlaces(t *testing.T) {
 			t.Errorf("line %d stands at %+v, want %+v", len(got), at, places[len(got)])
 		}
 		c := *l
-		c.Charges = slices.Clone(l.Charges)
+		c.Known, c.Charges = nil, slices.Clone(l.Charges)
 		got = append(got, &c)
 		return len(got) < len(want)-1
 	}

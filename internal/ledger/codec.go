@@ -8,7 +8,8 @@ import (
 
 // The stored form of a Line:
 //
-//	version      1 byte, of which no log record has one
+//	version      1 byte, of which no log record has one: L of a line with charges, S of one
+//	             with a set
 //	numbers      count byte, then that many unsigned varints
 //	texts        count byte, then the length of each as a varint
 //	text bytes   end to end
@@ -16,15 +17,23 @@ import (
 //	costs        a bit for each charge, which is set when it counts nano-dollars; absent in
 //	             lines of older programs
 //
+// In place of charges and costs a line with a set has
+//
+//	set          length varint, then the stored form of the set
+//	amounts      three varints: nano-dollars, tokens, calls
+//
 // Lists only ever grow at their end, as those of a log record do.
-const codecVersion = 'L'
+const (
+	codecVersion = 'L'
+	setVersion   = 'S'
+)
 
 // Stored reports whether the bytes of a journal entry begin as those of a line.
-func Stored(b []byte) bool { return len(b) > 0 && b[0] == codecVersion }
+func Stored(b []byte) bool { return len(b) > 0 && (b[0] == codecVersion || b[0] == setVersion) }
 
 type (
 	numbers [5]uint64
-	texts   [9]*string
+	texts   [10]*string
 )
 
 // numbers lists the numeric fields in their stored order. New ones go last.
@@ -43,7 +52,7 @@ func (l *Line) setNumbers(n *numbers) {
 
 // texts lists the text fields in their stored order. New ones go last.
 func (l *Line) texts() texts {
-	return texts{&l.ID, &l.RequestID, &l.OrgID, &l.WorkspaceID, &l.KeyID, &l.Provider, &l.ProviderID, &l.Model, (*string)(&l.Endpoint)}
+	return texts{&l.ID, &l.RequestID, &l.OrgID, &l.WorkspaceID, &l.KeyID, &l.Provider, &l.ProviderID, &l.Model, (*string)(&l.Endpoint), &l.ReplayOf}
 }
 
 func (c *Charge) texts() [3]*string { return [3]*string{&c.Carrier, &c.Entry, &c.ValueKey} }
@@ -51,7 +60,15 @@ func (c *Charge) texts() [3]*string { return [3]*string{&c.Carrier, &c.Entry, &c
 // EncodedSize is the number of bytes that AppendTo will write.
 func (l *Line) EncodedSize() int {
 	n, s := l.numbers(), l.texts()
-	size := 1 + packed.ListsSize(n[:], s[:]) + packed.Size(uint64(len(l.Charges)))
+	size := 1 + packed.ListsSize(n[:], s[:])
+	if l.Set != nil {
+		size += packed.TextSize(l.Set.stored)
+		for _, units := range l.Amounts {
+			size += packed.Size(uint64(units))
+		}
+		return size
+	}
+	size += packed.Size(uint64(len(l.Charges)))
 	for i := range l.Charges {
 		c := &l.Charges[i]
 		size += packed.TextSize(c.Carrier) + packed.TextSize(c.Entry) + packed.TextSize(c.ValueKey) + packed.Size(uint64(c.Units))
@@ -66,6 +83,14 @@ func costBytes(charges int) int { return (charges + 7) / 8 }
 // for EncodedSize bytes. Times keep nanoseconds and come back in UTC.
 func (l *Line) AppendTo(dst []byte) []byte {
 	n, s := l.numbers(), l.texts()
+	if l.Set != nil {
+		dst = packed.AppendTexts(packed.AppendLists(append(dst, setVersion), n[:], s[:]), s[:])
+		dst = append(packed.Append(dst, uint64(len(l.Set.stored))), l.Set.stored...)
+		for _, units := range l.Amounts {
+			dst = packed.Append(dst, uint64(units))
+		}
+		return dst
+	}
 	dst = packed.AppendLists(append(dst, codecVersion), n[:], s[:])
 	dst = packed.AppendTexts(dst, s[:])
 	dst = packed.Append(dst, uint64(len(l.Charges)))
@@ -105,14 +130,15 @@ func (c *Charge) appendTo(dst []byte) []byte {
 func (l *Line) Decode(src []byte) error { return l.decode(src, true) }
 
 // Skim is Decode of what sums need: ID, State, At, Amount, Unpriced, CopyOf and, of a line
-// that is not reserved, the Charges. The rest is empty.
+// that is not reserved, the Charges or the Set and Amounts. The rest is empty.
 func (l *Line) Skim(src []byte) error { return l.decode(src, false) }
 
 func (l *Line) decode(src []byte, whole bool) error {
 	before, charges := *l, l.Charges
-	*l = Line{}
+	*l = Line{Known: before.Known}
 	d := newDecoder(src)
-	if v := d.Byte(); d.Err == nil && v != codecVersion {
+	v := d.Byte()
+	if d.Err == nil && v != codecVersion && v != setVersion {
 		return fmt.Errorf("version %d: %w", v, ErrMalformed)
 	}
 	var n numbers
@@ -129,7 +155,12 @@ func (l *Line) decode(src []byte, whole bool) error {
 		}
 	}
 	d.Skip(extra)
-	if l.Charges = charges[:0:cap(charges)]; whole || l.State != Reserved {
+	l.Charges = charges[:0:cap(charges)]
+	switch {
+	case !whole && l.State == Reserved:
+	case v == setVersion:
+		d.set(l, before.Set)
+	default:
 		l.Charges = d.charges(charges)
 		d.costs(l.Charges)
 	}

@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ func full() *ledger.Line {
 	return &ledger.Line{
 		ID: "0191f3a0-0000-7000-8000-00000000000a", RequestID: "0191f3a0-0000-7000-8000-00000000000b", State: ledger.Settled, At: epoch,
 		OrgID: "0191f3a0-0000-7000-8000-000000000001", WorkspaceID: "0191f3a0-0000-7000-8000-000000000002", KeyID: "0191f3a0-0000-7000-8000-000000000003",
-		Provider: "openai", ProviderID: "openai-main", Model: "gpt-4o-mini", Endpoint: llm.ChatComplete, Amount: 4_200_000, Unpriced: true, CopyOf: 77,
+		Provider: "openai", ProviderID: "openai-main", Model: "gpt-4o-mini", Endpoint: llm.ChatComplete, Amount: 4_200_000, Unpriced: true, CopyOf: 77, ReplayOf: "0191f3a0-0000-7000-8000-00000000000c",
 		Charges: []ledger.Charge{
 			{Carrier: "0191f3a0-0000-7000-8000-000000000003", Entry: "0191f3a0-0000-7000-8000-000000000004", Units: 4_200_000},
 			{Carrier: "0191f3a0-0000-7000-8000-000000000005", Entry: "8c1f", ValueKey: "metadata.team:search", Units: 1, Cost: true},
@@ -29,19 +30,34 @@ func full() *ledger.Line {
 	}
 }
 
+// anySet draws a set with amounts: ids, words and texts that come twice.
+func anySet(t *rapid.T) *ledger.Set {
+	text := rapid.OneOf(rapid.SampledFrom([]string{"", "team:search", full().KeyID, full().OrgID, strings.ToUpper("0191f3a0-0000-7000-8000-00000000000a")}), rapid.String())
+	return ledger.NewSet(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ledger.Counter {
+		return ledger.Counter{Carrier: text.Draw(t, "carrier"), Entry: text.Draw(t, "entry"), ValueKey: text.Draw(t, "value key"), Counts: ledger.Counts(rapid.IntRange(0, 2).Draw(t, "counts"))}
+	}), 0, 20).Draw(t, "counters"))
+}
+
 // anyLine draws a line with arbitrary texts, bytes that are no UTF-8 among them.
 func anyLine(t *rapid.T) *ledger.Line {
 	text := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 12), func(b []byte) string { return string(b) }))
 	word := func(name string) string { return text.Draw(t, name) }
-	return &ledger.Line{
+	l := &ledger.Line{
 		ID: word("id"), RequestID: word("request"), State: ledger.State(rapid.Byte().Draw(t, "state")),
 		At:    time.Unix(0, rapid.Int64Range(1, 1<<62).Draw(t, "at")).UTC(),
 		OrgID: word("org"), WorkspaceID: word("workspace"), KeyID: word("key"), Provider: word("provider"), ProviderID: word("provider id"),
-		Model: word("model"), Endpoint: llm.Endpoint(word("endpoint")), Amount: rapid.Int64().Draw(t, "amount"), Unpriced: rapid.Bool().Draw(t, "unpriced"), CopyOf: rapid.Uint64().Draw(t, "copy of"),
+		Model: word("model"), Endpoint: llm.Endpoint(word("endpoint")), Amount: rapid.Int64().Draw(t, "amount"), Unpriced: rapid.Bool().Draw(t, "unpriced"), CopyOf: rapid.Uint64().Draw(t, "copy of"), ReplayOf: word("replay of"),
 		Charges: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ledger.Charge {
 			return ledger.Charge{Carrier: text.Draw(t, "carrier"), Entry: text.Draw(t, "entry"), ValueKey: text.Draw(t, "value key"), Units: rapid.Int64().Draw(t, "units"), Cost: rapid.Bool().Draw(t, "cost")}
 		}), 0, 20).Draw(t, "charges"),
 	}
+	if rapid.Bool().Draw(t, "has a set") {
+		l.Charges, l.Set = nil, anySet(t)
+		for i := range l.Amounts {
+			l.Amounts[i] = rapid.Int64().Draw(t, "amount of the set")
+		}
+	}
+	return l
 }
 
 func TestEveryFieldIsStored(t *testing.T) {
@@ -90,9 +106,9 @@ func TestAnyLineIsSkimmed(t *testing.T) {
 		var got ledger.Line
 		for range rapid.IntRange(1, 4).Draw(t, "lines") {
 			l := anyLine(t)
-			want := ledger.Line{ID: l.ID, State: l.State, At: l.At, Amount: l.Amount, Unpriced: l.Unpriced, CopyOf: l.CopyOf, Charges: l.Charges}
+			want := ledger.Line{ID: l.ID, State: l.State, At: l.At, Amount: l.Amount, Unpriced: l.Unpriced, CopyOf: l.CopyOf, Charges: l.Charges, Set: l.Set, Amounts: l.Amounts}
 			if l.State == ledger.Reserved {
-				want.Charges = nil
+				want.Charges, want.Set, want.Amounts = nil, nil, ledger.Amounts{}
 			}
 			if err := got.Skim(l.AppendTo(nil)); err != nil {
 				t.Fatal(err)
@@ -116,6 +132,63 @@ func TestCutLineIsRefused(t *testing.T) {
 	}
 }
 
+// So is one that has a set.
+func TestCutLineWithASetIsRefused(t *testing.T) {
+	t.Parallel()
+	l := full()
+	l.Set, l.Charges, l.Amounts = aSet(), nil, ledger.Amounts{1, 300, 7}
+	whole := l.AppendTo(nil)
+	for n := range whole {
+		if err := new(ledger.Line).Decode(whole[:n]); !errors.Is(err, ledger.ErrMalformed) {
+			t.Errorf("the first %d of %d bytes: %v", n, len(whole), err)
+		}
+	}
+}
+
+// aSet are three counters, of a budget and a policy with two value keys.
+func aSet() *ledger.Set {
+	return ledger.NewSet([]ledger.Counter{
+		{Carrier: full().KeyID, Entry: full().OrgID, Counts: ledger.Tokens},
+		{Carrier: full().OrgID, ValueKey: "metadata.team:search"},
+		{Carrier: full().ID, ValueKey: "metadata.team:search", Counts: ledger.Calls},
+	})
+}
+
+// A line with a set comes to the charges that it would have without.
+func TestSetsAreCharges(t *testing.T) {
+	t.Parallel()
+	l := ledger.Line{Set: aSet(), Amounts: ledger.Amounts{ledger.Nanos: 5, ledger.Tokens: 40, ledger.Calls: 1}}
+	want := []ledger.Charge{
+		{Carrier: full().KeyID, Entry: full().OrgID, Units: 40},
+		{Carrier: full().OrgID, ValueKey: "metadata.team:search", Units: 5, Cost: true},
+		{Carrier: full().ID, ValueKey: "metadata.team:search", Units: 1},
+	}
+	if diff := cmp.Diff(want, l.AllCharges()); diff != "" {
+		t.Errorf("charges (-want +got):\n%s", diff)
+	}
+	if got := l.CostCounters(); got != ledger.CostCounters(want) {
+		t.Errorf("counters of cost %q, want %q", got, ledger.CostCounters(want))
+	}
+}
+
+// Lines of one set that are read with the same Sets have the same *Set, and lines of
+// others have not.
+func TestSetsAreReadOnce(t *testing.T) {
+	t.Parallel()
+	known := new(ledger.Sets)
+	read := func(s *ledger.Set) *ledger.Set {
+		l := ledger.Line{Known: known}
+		if err := l.Decode((&ledger.Line{Set: s}).AppendTo(nil)); err != nil || !l.Set.Equal(s) {
+			t.Fatalf("%v, %v", l.Set, err)
+		}
+		return l.Set
+	}
+	first, other := read(aSet()), read(ledger.NewSet([]ledger.Counter{{Carrier: "k"}}))
+	if read(aSet()) != first || first == other || first.Equal(other) {
+		t.Error("sets are confused")
+	}
+}
+
 // What an older program wrote does not say what charges count.
 func TestLineWithoutTheBitsOfItsCharges(t *testing.T) {
 	t.Parallel()
@@ -135,12 +208,13 @@ func TestLinesOfOtherVersions(t *testing.T) {
 		refused      bool
 	}{
 		{name: "older: one number, one text", stored: "L\x01\x02\x01\x03abc\x00", want: ledger.Line{ID: "abc", State: ledger.Settled}},
-		{name: "newer: a number and a text more", stored: "L\x06\x02\x00\x00\x00\x00\x09\x0a\x03\x00\x00\x00\x00\x00\x00\x00\x00\x02abcxx\x00", want: ledger.Line{ID: "abc", State: ledger.Settled}},
+		{name: "newer: a number and a text more", stored: "L\x06\x02\x00\x00\x00\x00\x09\x0b\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02abcxx\x00", want: ledger.Line{ID: "abc", State: ledger.Settled}},
+		{name: "older: without what it is a replay of", stored: "L\x01\x02\x09\x03\x00\x00\x00\x00\x00\x00\x00\x00abc\x00", want: ledger.Line{ID: "abc", State: ledger.Settled}},
 		{name: "a log record", stored: "\x01\x00\x00\x00", refused: true},
 		{name: "nothing", refused: true},
 		{name: "more charges than bytes", stored: "L\x00\x00\xff\xff\xff\x0f", refused: true},
 		{name: "text longer than the line", stored: "L\x00\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", refused: true},
-		{name: "lengths that overflow together", stored: "L\x00\x0b" + string(make([]byte, 9)) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x02\x00", refused: true},
+		{name: "lengths that overflow together", stored: "L\x00\x0c" + string(make([]byte, 10)) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x02\x00", refused: true},
 	} {
 		var got ledger.Line
 		if err := got.Decode([]byte(tt.stored)); (err != nil) != tt.refused {
@@ -155,6 +229,7 @@ func TestLinesOfOtherVersions(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add(full().AppendTo(nil))
 	f.Add(new(ledger.Line).AppendTo(nil))
+	f.Add((&ledger.Line{Set: aSet(), Amounts: ledger.Amounts{1, 300, 7}}).AppendTo(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var l, again ledger.Line
 		if l.Decode(b) != nil {

@@ -22,6 +22,24 @@ func (d *decoder) text(n uint64, before string) string {
 	return string(b)
 }
 
+// set reads the set and the amounts of a line; before is that of the line before.
+func (d *decoder) set(l *Line, before *Set) {
+	stored := d.Bytes(d.Uvarint())
+	for i := range l.Amounts {
+		l.Amounts[i] = int64(d.Uvarint())
+	}
+	if d.Err != nil {
+		return
+	}
+	if before != nil && before.stored == string(stored) {
+		l.Set = before
+		return
+	}
+	if l.Set, d.Err = l.Known.find(stored); d.Err != nil {
+		d.Rest = nil
+	}
+}
+
 // charges reads the list into the room of the one before.
 func (d *decoder) charges(before []Charge) []Charge {
 	n := d.Uvarint()

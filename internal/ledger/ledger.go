@@ -92,9 +92,35 @@ type Line struct {
 	Amount      int64    // nano-dollars: the bound while reserved, the cost when closed
 	Unpriced    bool     // there is no price: Amount is 0 and says nothing
 	Charges     []Charge // the holds while reserved, what was used when closed, differences when corrected
+	// Set has the counters of a line that is charged on many; the charges are what Amounts
+	// has for each, and Charges is empty. Nil for all other lines.
+	Set     *Set
+	Amounts Amounts
 	// CopyOf is where in the journal the line stands that this is a copy of; 0 for none.
 	// A line that is open for long is copied to the end, so that what lies before may go.
 	CopyOf uint64
+	// ReplayOf is the id of the log that the call repeats; empty for a caller's own. What
+	// replays cost is the sum over the lines that have it.
+	ReplayOf string
+
+	// Known is what Decode looks for sets in; nil for none. It is not stored.
+	Known *Sets
+}
+
+// AllCharges are the charges of the line, whichever way it has them. They are only read.
+func (l *Line) AllCharges() []Charge {
+	if l.Set == nil {
+		return l.Charges
+	}
+	return l.Set.charges(make([]Charge, 0, len(l.Set.counters)), &l.Amounts)
+}
+
+// CostCounters is that of the charges of the line.
+func (l *Line) CostCounters() string {
+	if l.Set == nil {
+		return CostCounters(l.Charges)
+	}
+	return l.Set.CostCounters()
 }
 
 // Abandon closes a reserved line of which nobody can say any more what was spent: its

@@ -10,8 +10,11 @@ import (
 // ChargedOf is what the line that ended with an attempt charged: zero when there is none,
 // or one that cannot be read. At is kept to the microsecond, as rows do. The line is room that is used again and again.
 func ChargedOf(closing []byte, line *ledger.Line) record.Charged {
+	if line.Known == nil {
+		line.Known = new(ledger.Sets)
+	}
 	if len(closing) == 0 || line.Decode(closing) != nil {
 		return record.Charged{}
 	}
-	return record.Charged{At: line.At.Truncate(time.Microsecond), Nano: line.Amount, Budgets: ledger.CostCounters(line.Charges)}
+	return record.Charged{At: line.At.Truncate(time.Microsecond), Nano: line.Amount, Budgets: line.CostCounters()}
 }

@@ -88,10 +88,10 @@ func (b *Bank) Defers(time.Time, []Hold) bool { return false }
 func (b *Bank) gather(room []*counter, holds []Hold, at int64) []*counter {
 	for first := true; ; first = false {
 		for i := range holds {
-			holds[i].taken = b.find(holds[i].Counter, holds[i].Org, holds[i].Unit, at, first)
+			holds[i].taken = b.of(&holds[i], at, first)
 		}
 		locked := lock(room, holds)
-		if !slices.ContainsFunc(locked, func(c *counter) bool { return c.gone }) {
+		if !slices.ContainsFunc(locked, func(c *counter) bool { return c.gone.Load() }) {
 			return locked
 		}
 		unlock(locked)
@@ -159,10 +159,10 @@ func (b *Bank) State(now time.Time, h *Hold) State {
 	at := now.UnixNano()
 	for c := h.taken; ; c = nil {
 		if c == nil {
-			c = b.counter(h.Counter, h.Org, h.Unit, at)
+			c = b.of(h, at, true)
 		}
 		c.mu.Lock()
-		if c.gone {
+		if c.gone.Load() {
 			c.mu.Unlock()
 			continue
 		}

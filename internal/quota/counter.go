@@ -5,16 +5,18 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // counter is what was used of one limit and what calls under way hold of it.
 type counter struct {
-	serial uint64 // counters are locked in this order
-	rate   bool   // counts in window, else in tally
+	bank   *Bank
+	serial uint64      // counters are locked in this order
+	rate   bool        // counts in window, else in tally
+	gone   atomic.Bool // forgotten: nobody finds it any more; set while mu is held
 
 	mu     sync.Mutex // guards what follows
-	gone   bool       // forgotten: nobody finds it any more
 	calls  int        // that hold it
 	org    string     // as far as it is known
 	others Standing   // what other nodes had besides, when this one last heard of them
@@ -57,6 +59,8 @@ func (c *counter) take(h *Hold) {
 	} else {
 		c.held = plus(c.held, h.amount())
 	}
+	s := c.standing()
+	h.left = max(h.Limit-plus(s.Used, s.Held), 0)
 }
 
 // give takes back what take did, except what is spent, and returns how much that is.

@@ -32,9 +32,14 @@ type Hold struct {
 	Unit    Unit    // window of a rate; empty for budgets
 	Spent   bool    // what is taken is used at once and stays so when a later hold refuses: rates of requests
 
+	place *place // shared by all copies; nil where the counter is looked for each time
 	taken *counter
 	turn  uint64 // of the window that it was taken in
+	left  int64  // of the limit, when it was taken
 }
+
+// Stood is what was left of the limit when the hold was taken; false while it is not.
+func (h *Hold) Stood() (left int64, taken bool) { return h.left, h.taken != nil }
 
 // Fits reports whether Amount may be taken, where used and held are what is there.
 func (h *Hold) Fits(used, held int64) bool {

@@ -106,9 +106,36 @@ type Delta struct {
 	Entry     string
 	ValueKey  string // of a policy; empty for budgets of records
 	Units     int64  // nano-dollars, tokens or requests
-	// At is when it was used: it does not count on a meter that was reset since. The
-	// zero time counts on every one.
+	// At is when it was used, the last of it: it does not count on a meter that was reset
+	// since. The zero time counts on every one.
 	At time.Time
+	// Runs say when each part of it was used, in any order; Units is their sum. None where
+	// all of it was at At.
+	Runs []Run
+}
+
+// Run is what was used at one instant.
+type Run struct {
+	At    int64 // in ms since 1970
+	Units int64
+}
+
+// Since is what of the usage was at a time in ms or behind it.
+func (d *Delta) Since(at int64) (units int64) {
+	switch {
+	case d.At.IsZero():
+		return d.Units
+	case d.At.UnixMilli() < at:
+		return 0
+	case len(d.Runs) == 0:
+		return d.Units
+	}
+	for _, r := range d.Runs {
+		if r.At >= at {
+			units += r.Units
+		}
+	}
+	return units
 }
 
 // MeterQuery selects meters. Empty fields select everything.

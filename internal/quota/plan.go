@@ -24,7 +24,7 @@ func NewPlan(of Carrier, name string, l Limits) *Plan {
 	for i := range l.Budgets {
 		b := &l.Budgets[i]
 		p.Budgets = append(p.Budgets, Hold{
-			Counter: CounterID{Carrier: of.ID, Entry: b.ID}, Of: owner, Measure: b.Measure, Limit: b.Limit(), Soft: b.Soft(),
+			Counter: CounterID{Carrier: of.ID, Entry: b.ID}, Of: owner, Measure: b.Measure, Limit: b.Limit(), Soft: b.Soft(), place: newPlace(),
 		})
 	}
 	carrier := of.ID
@@ -33,7 +33,7 @@ func NewPlan(of Carrier, name string, l Limits) *Plan {
 	}
 	for _, r := range l.Rates {
 		h := r.hold()
-		h.Counter, h.Of = CounterID{Carrier: carrier, Entry: RateEntry(r.Type, r.Unit)}, owner
+		h.Counter, h.Of, h.place = CounterID{Carrier: carrier, Entry: RateEntry(r.Type, r.Unit)}, owner, newPlace()
 		p.Rates = append(p.Rates, h)
 	}
 	return p

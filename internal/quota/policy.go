@@ -52,7 +52,7 @@ func newPolicy(h Hold, conditions []Condition, groups []GroupBy) *Policy {
 		p.groups = append(p.groups, group{g.Key, g.Key.reader(), string(g.Key) + ":"})
 	}
 	if len(groups) == 0 {
-		p.hold.Counter.ValueKey = defaultValueKey
+		p.hold.Counter.ValueKey, p.hold.place = defaultValueKey, newPlace()
 	} else {
 		p.seen = new(valueKeys)
 	}
@@ -70,22 +70,23 @@ func (p *Policy) Match(c *Call) (Hold, bool) {
 	}
 	h := p.hold
 	if len(p.groups) > 0 {
-		key, ok := p.valueKey(c)
-		if !ok {
+		v := p.valueKey(c)
+		if v.text == "" {
 			return Hold{}, false
 		}
-		h.Counter.ValueKey = key
+		h.Counter.ValueKey, h.place = v.text, v.place
 	}
 	return h, true
 }
 
-// valueKey joins the parts of the groups: "metadata.team:search-api_key:0191…".
-func (p *Policy) valueKey(c *Call) (string, bool) {
+// valueKey joins the parts of the groups: "metadata.team:search-api_key:0191…"; empty when
+// one of them is missing.
+func (p *Policy) valueKey(c *Call) valueKey {
 	n := len(p.groups) - 1
 	for i := range p.groups {
 		size := p.groups[i].size(c)
 		if size == 0 {
-			return "", false
+			return valueKey{}
 		}
 		n += size
 	}
@@ -98,14 +99,14 @@ func (p *Policy) valueKey(c *Call) (string, bool) {
 		b = p.groups[i].append(b, c)
 	}
 	if n <= valueKeyRoom {
-		return p.seen.text(b), true
+		return p.seen.find(b)
 	}
 	key := string(b)
 	if n <= MaxValueKey {
-		return key, true
+		return valueKey{text: key}
 	}
 	digest := EntryOf(key)
-	return strings.ToValidUTF8(key[:MaxValueKey-len(digest)-1], "") + "~" + digest, true
+	return valueKey{text: strings.ToValidUTF8(key[:MaxValueKey-len(digest)-1], "") + "~" + digest}
 }
 
 // size is the length of a part, 0 when the call has no value for it.
@@ -127,35 +128,4 @@ func (g *group) append(b []byte, c *Call) []byte {
 		b = append(append(b, c.Provider...), '.')
 	}
 	return append(b, value...)
-}
-
-// Policies are those of a workspace. The zero value and nil have none.
-type Policies struct {
-	Usage []*Policy // budgets
-	Rates []*Policy
-}
-
-// Budgets appends the holds of the usage-limit policies that apply to a call.
-func (p *Policies) Budgets(c *Call, dst []Hold) []Hold {
-	if p == nil {
-		return dst
-	}
-	return match(p.Usage, c, dst)
-}
-
-// RateHolds appends those of the rate-limit policies.
-func (p *Policies) RateHolds(c *Call, dst []Hold) []Hold {
-	if p == nil {
-		return dst
-	}
-	return match(p.Rates, c, dst)
-}
-
-func match(list []*Policy, c *Call, dst []Hold) []Hold {
-	for _, p := range list {
-		if h, ok := p.Match(c); ok {
-			dst = append(dst, h)
-		}
-	}
-	return dst
 }

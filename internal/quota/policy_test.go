@@ -1,6 +1,7 @@
 package quota_test
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -254,6 +255,55 @@ func TestImpossible(t *testing.T) {
 		for _, err := range []error{rate.Validate(), budget.Validate()} {
 			if f := fault.From(err); c.at == "" && err != nil || c.at != "" && (err == nil || f.Code != fault.InvalidParameter || f.Param != c.at) {
 				t.Errorf("%s: %v, want a refusal at %q", c.name, err, c.at)
+			}
+		}
+	}
+}
+
+// What is remembered of calls is what the policies say anew: calls that differ in what a
+// policy looks at are told apart, however often they come.
+func TestPoliciesRemember(t *testing.T) {
+	t.Parallel()
+	var all quota.Policies
+	for i, conditions := range [][]quota.Condition{
+		{is("metadata.team", "search")}, {is("provider", "openai")}, {is("model", "@openai/*")},
+		{is("virtual_key", "openai-main")}, {is("virtual_key", acctID)},
+	} {
+		p := quota.UsageLimit{Conditions: conditions, GroupBy: []quota.GroupBy{{Key: "metadata.team"}, {Key: "model"}}}
+		all.Usage = append(all.Usage, p.Compile("p"+strconv.Itoa(i)))
+		r := quota.RateLimit{Conditions: conditions, GroupBy: []quota.GroupBy{{Key: "api_key"}}, Type: quota.Requests, Unit: quota.PerMinute, Value: 10}
+		all.Rates = append(all.Rates, r.Compile("r"+strconv.Itoa(i)))
+	}
+	team := func(name string) map[string]string { return map[string]string{"team": name} }
+	for round := range 4 {
+		for name, change := range map[string]func(*quota.Call){
+			"as it is":           func(*quota.Call) {},
+			"another team":       func(c *quota.Call) { c.Metadata = team("billing") },
+			"no team":            func(c *quota.Call) { c.Metadata = nil },
+			"another key":        func(c *quota.Call) { c.KeyID = placeID },
+			"another provider":   func(c *quota.Call) { c.Provider = "groq" },
+			"another model":      func(c *quota.Call) { c.Model = "gpt-4o-mini" },
+			"a slug without id":  func(c *quota.Call) { c.Account.ID = "" },
+			"an id without slug": func(c *quota.Call) { c.Account.Slug = "" },
+			"slug and id alike":  func(c *quota.Call) { c.Account.ID = c.Account.Slug },
+			"a long team":        func(c *quota.Call) { c.Metadata = team(strings.Repeat("x", 3000)) },
+		} {
+			c := chat()
+			change(c)
+			for k, got := range [][]quota.Hold{all.Budgets(c, nil), all.RateHolds(c, nil)} {
+				var want []string
+				for _, p := range [][]*quota.Policy{all.Usage, all.Rates}[k] {
+					if h, ok := p.Match(c); ok {
+						want = append(want, h.Counter.Carrier+" "+h.Counter.ValueKey)
+					}
+				}
+				var names []string
+				for i := range got {
+					names = append(names, got[i].Counter.Carrier+" "+got[i].Counter.ValueKey)
+				}
+				if !slices.Equal(names, want) {
+					t.Errorf("round %d, %s: %q, want %q", round, name, names, want)
+				}
 			}
 		}
 	}

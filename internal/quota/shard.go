@@ -24,11 +24,11 @@ func (b *Bank) find(id CounterID, org string, u Unit, at int64, sweeps bool) *co
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.make(id, org, u, b.serial.Add(1), at, sweeps)
+	return s.make(b, id, org, u, b.serial.Add(1), at, sweeps)
 }
 
 // make adds a counter unless there is one by now; s.mu is locked for writing.
-func (s *shard) make(id CounterID, org string, u Unit, serial uint64, at int64, sweeps bool) *counter {
+func (s *shard) make(b *Bank, id CounterID, org string, u Unit, serial uint64, at int64, sweeps bool) *counter {
 	if c := s.counters[id]; c != nil {
 		return c
 	}
@@ -36,7 +36,7 @@ func (s *shard) make(id CounterID, org string, u Unit, serial uint64, at int64, 
 		s.sweep(at)
 		s.sweepAt = max(2*len(s.counters), sweepSize)
 	}
-	c := &counter{serial: serial, rate: u != "", org: org}
+	c := &counter{bank: b, serial: serial, rate: u != "", org: org}
 	if c.rate {
 		c.window.unit = u
 	} else {
@@ -66,7 +66,7 @@ func (s *shard) sweep(at int64) {
 			continue
 		}
 		if c.idle(at) {
-			c.gone = true
+			c.gone.Store(true)
 			delete(s.counters, id)
 		}
 		c.mu.Unlock()

@@ -46,7 +46,7 @@ func (b *Bank) Replace(carrier string, meters []Meter) {
 		}
 		c.mu.Lock()
 		if c.tally.stored {
-			c.gone = true
+			c.gone.Store(true)
 			delete(s.counters, id)
 		}
 		c.mu.Unlock()
@@ -77,7 +77,7 @@ func (b *Bank) owe(p *Part) {
 	for {
 		c := b.counter(p.Counter, p.Org, "", 0)
 		c.mu.Lock()
-		if c.gone {
+		if c.gone.Load() {
 			c.mu.Unlock()
 			continue
 		}
@@ -105,7 +105,7 @@ func (b *Bank) load(m *Meter) {
 	for {
 		c := b.counter(id, m.OrgID, "", 0)
 		c.mu.Lock()
-		if c.gone {
+		if c.gone.Load() {
 			c.mu.Unlock()
 			continue
 		}

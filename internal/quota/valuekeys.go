@@ -10,20 +10,26 @@ const (
 	valueKeySeen = 64  // value keys that a policy has at hand
 )
 
+// valueKey is a value key, with the place of its counter where the policy has it at hand.
+type valueKey struct {
+	text  string
+	place *place
+}
+
 // valueKeys are value keys that a policy met lately, each in the one place that its hash
 // gives it: the calls of a few teams need no text of their own. At most valueKeySeen of
 // valueKeyRoom bytes each. The zero value is empty. Safe for concurrent use.
-type valueKeys [valueKeySeen]atomic.Pointer[string]
+type valueKeys [valueKeySeen]atomic.Pointer[valueKey]
 
-var valueKeySeed = maphash.MakeSeed()
+var hashSeed = maphash.MakeSeed()
 
-// text is b as a text, which outlives b.
-func (v *valueKeys) text(b []byte) string {
-	at := &v[maphash.Bytes(valueKeySeed, b)%valueKeySeen]
-	if s := at.Load(); s != nil && *s == string(b) {
+// find is b as a value key, which outlives b.
+func (v *valueKeys) find(b []byte) valueKey {
+	at := &v[maphash.Bytes(hashSeed, b)%valueKeySeen]
+	if s := at.Load(); s != nil && s.text == string(b) {
 		return *s
 	}
-	s := string(b)
-	at.Store(&s)
-	return s
+	s := &valueKey{string(b), newPlace()}
+	at.Store(s)
+	return *s
 }

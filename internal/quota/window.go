@@ -38,6 +38,7 @@ func (u Unit) begin(at int64) int64 {
 // window is what a rate counted in the present window.
 type window struct {
 	unit  Unit
+	width int64  // of the unit, once it rolled
 	since int64  // its beginning
 	turn  uint64 // how many there were
 	used  int64
@@ -47,7 +48,11 @@ type window struct {
 // that goes back stays in the window or, by more than clockSlack, takes what was
 // counted along, so that no limit is passed by turning a clock.
 func (w *window) roll(at int64) bool {
+	if past := at - w.since; w.turn > 0 && past >= 0 && past < w.width { // nearly always
+		return false
+	}
 	begin := w.unit.begin(at)
+	w.width = int64(w.unit.Window())
 	switch {
 	case begin > w.since || w.turn == 0:
 		w.since, w.used = begin, 0

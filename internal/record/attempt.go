@@ -65,6 +65,8 @@ type Attempt struct {
 	Response        Body   // as the upstream answered
 	ClientRequest   Body   // as the client sent it; but for its Head empty where that is what was sent upstream
 	ClientResponse  Body   // as the client got it; but for its Head empty where that is what the upstream answered
+	Reshaped        Body   // the client's request with its prompt and the config's changes in it, still in the client's words; empty where that is ClientRequest or Request
+	Translated      bool   // Request is in other words than ClientRequest; false where there is one of them alone
 	Closing         []byte // the stored ledger line that ends with this attempt (ledger.Line); nil for none
 }
 
@@ -107,6 +109,23 @@ type Body struct {
 	Truncated bool   // there was more
 	Size      int64  // of the whole body
 	Head      []byte // header lines that came with it, secrets masked: "content-type: text/plain\nvia: 1.1 edge\n"
+}
+
+// Bodies are all bodies of the attempt, those that are empty among them.
+func (a *Attempt) Bodies() [5]*Body {
+	return [...]*Body{&a.Request, &a.Response, &a.ClientRequest, &a.ClientResponse, &a.Reshaped}
+}
+
+// Shaped is the request as it was last in the client's words: with its prompt and the
+// config's changes in it, before it was put in those of the provider.
+func (a *Attempt) Shaped() *Body {
+	switch {
+	case a.Reshaped.Other():
+		return &a.Reshaped
+	case a.Translated:
+		return &a.ClientRequest
+	}
+	return &a.Request
 }
 
 // Other reports whether a client's body is another than the upstream's.

@@ -19,8 +19,8 @@ import (
 //	metadata     count varint, then of each pair two lengths and their bytes
 //	text bytes   of the texts, end to end
 //	bytes        bodies of request and response, then the closing ledger line, then the
-//	             bodies as the client had them and the headers of all four; their
-//	             lengths are among the numbers
+//	             bodies as the client had them and the headers of all four, then the
+//	             request between the two; their lengths are among the numbers
 //
 // Lists only ever grow at their end, so an older program reads a newer record
 // and passes over what it does not know, and a newer one finds zeros. The version
@@ -40,11 +40,13 @@ const (
 	flagClientRequestCut
 	flagClientResponseCut
 	flagNamed
+	flagReshapedCut
+	flagTranslated
 )
 
 type (
-	numbers [50]uint64
-	texts   [46]*string
+	numbers [53]uint64
+	texts   [48]*string
 )
 
 // numbers lists the numeric fields in their stored order. New ones go last.
@@ -64,6 +66,7 @@ func (a *Attempt) numbers() numbers {
 		uint64(t.Parsing), uint64(t.Preparing), uint64(t.Cache), uint64(t.Queue), uint64(t.Connect), uint64(t.Decoding),
 		uint64(a.ClientRequest.Size), uint64(a.ClientResponse.Size), uint64(len(a.ClientRequest.Bytes)), uint64(len(a.ClientResponse.Bytes)),
 		uint64(len(a.Request.Head)), uint64(len(a.Response.Head)), uint64(len(a.ClientRequest.Head)), uint64(len(a.ClientResponse.Head)),
+		uint64(len(a.Reshaped.Bytes)), uint64(len(a.Reshaped.Head)), uint64(a.Reshaped.Size),
 	}
 }
 
@@ -87,6 +90,7 @@ func (a *Attempt) setNumbers(n *numbers) {
 		Queue: time.Duration(n[39]), Connect: time.Duration(n[40]), Decoding: time.Duration(n[41]),
 	}
 	a.ClientRequest.Size, a.ClientResponse.Size = int64(n[42]), int64(n[43])
+	a.Reshaped.Size = int64(n[52])
 }
 
 // texts lists the text fields in their stored order. New ones go last.
@@ -100,13 +104,14 @@ func (a *Attempt) texts() texts {
 		&a.PromptID, &a.PromptVersionID, &a.PromptSlug, (*string)(&a.Source), &a.Usage.Tier,
 		&a.Spend.State, &a.Spend.Unpriced, &a.Spend.Version, &a.Spend.Terms, &a.Spend.Basis,
 		&a.ReplayOf, &a.ClientRequest.Type, &a.ClientRequest.Encoding, &a.ClientResponse.Type, &a.ClientResponse.Encoding,
+		&a.Reshaped.Type, &a.Reshaped.Encoding,
 	}
 }
 
 func (a *Attempt) flags() uint64 {
 	var f uint64
 	for i, on := range [...]bool{
-		a.Stream, a.Continued, a.Usage.Reported, a.Request.Truncated, a.Response.Truncated, a.ClientRequest.Truncated, a.ClientResponse.Truncated, a.Named,
+		a.Stream, a.Continued, a.Usage.Reported, a.Request.Truncated, a.Response.Truncated, a.ClientRequest.Truncated, a.ClientResponse.Truncated, a.Named, a.Reshaped.Truncated, a.Translated,
 	} {
 		if on {
 			f |= 1 << i
@@ -118,16 +123,17 @@ func (a *Attempt) flags() uint64 {
 func (a *Attempt) setFlags(f uint64) {
 	a.Stream, a.Continued = f&flagStream != 0, f&flagContinued != 0
 	a.Request.Truncated, a.Response.Truncated = f&flagRequestCut != 0, f&flagResponseCut != 0
-	a.Named = f&flagNamed != 0
+	a.Named, a.Reshaped.Truncated, a.Translated = f&flagNamed != 0, f&flagReshapedCut != 0, f&flagTranslated != 0
 	a.ClientRequest.Truncated, a.ClientResponse.Truncated = f&flagClientRequestCut != 0, f&flagClientResponseCut != 0
 }
 
 // behind lists the bytes that follow the closing line, in their stored order, and where
 // among the numbers the length of the first one is. New ones go last.
-func (a *Attempt) behind() (bytes [6]*[]byte, at int) {
+func (a *Attempt) behind() (bytes [8]*[]byte, at int) {
 	return [...]*[]byte{
 		&a.ClientRequest.Bytes, &a.ClientResponse.Bytes,
 		&a.Request.Head, &a.Response.Head, &a.ClientRequest.Head, &a.ClientResponse.Head,
+		&a.Reshaped.Bytes, &a.Reshaped.Head,
 	}, 44
 }
 
@@ -228,7 +234,7 @@ func ClosingOf(src []byte) ([]byte, error) {
 	d.Skip(n[23])
 	d.Skip(n[24])
 	line := d.Bytes(n[31])
-	for _, size := range n[44:50] {
+	for _, size := range n[44:52] {
 		d.Skip(size)
 	}
 	return line, d.Err

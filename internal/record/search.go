@@ -67,7 +67,7 @@ const searchMost = 16 << 20
 // In reports whether one of the bodies of an attempt holds the text, and how many bytes
 // were looked at.
 func (n Needle) In(a *Attempt) (found bool, looked int) {
-	for _, b := range [...]*Body{&a.Request, &a.Response, &a.ClientRequest, &a.ClientResponse} {
+	for _, b := range a.Bodies() {
 		if len(b.Bytes) == 0 {
 			continue
 		}

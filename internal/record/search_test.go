@@ -34,7 +34,7 @@ func TestNeedle(t *testing.T) {
 	} {
 		for i := range 4 {
 			var a record.Attempt
-			*[]*record.Body{&a.Request, &a.Response, &a.ClientRequest, &a.ClientResponse}[i] = record.Body{Bytes: []byte(c.body), Encoding: c.encoding}
+			*a.Bodies()[i] = record.Body{Bytes: []byte(c.body), Encoding: c.encoding}
 			if found, _ := record.NewNeedle(c.text).In(&a); found != c.found {
 				t.Errorf("%q in %q: %v, want %v", c.text, c.body, found, c.found)
 			}

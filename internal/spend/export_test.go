@@ -1,6 +1,15 @@
 package spend
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // CatchUp is one round of Run.
 func (f *Follower) CatchUp(ctx context.Context) error { return f.catchUp(ctx) }
+
+// PauseBehind is how long sums wait behind a transaction that added to so many meters.
+func (f *Follower) PauseBehind(meters int) time.Duration {
+	f.stored = meters
+	return f.pause()
+}

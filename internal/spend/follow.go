@@ -33,13 +33,27 @@ func (f *Follower) follow(ctx context.Context) error {
 		if err := f.o.Lines.Wait(ctx, f.read); err != nil {
 			return err
 		}
-		if ident.Sleep(ctx, f.o.Interval) != nil {
+		if ident.Sleep(ctx, f.pause()) != nil {
 			return ctx.Err()
 		}
 		if err := f.catchUp(ctx); err != nil {
 			return err
 		}
 	}
+}
+
+// manyMeters is what a transaction adds to in passing. Behind one that had more, sums wait
+// for more company, up to longestPause times as long: each meter costs the same to store
+// whether one call used it or a hundred. What waits is kept in the journal, whose files are
+// used again only behind it.
+const (
+	manyMeters   = 5000
+	longestPause = 4
+)
+
+// pause is how long sums wait.
+func (f *Follower) pause() time.Duration {
+	return f.o.Interval * time.Duration(min(1+f.stored/manyMeters, longestPause))
 }
 
 // catchUp reads and stores until there is no more.
@@ -75,11 +89,11 @@ func (f *Follower) fill() (full bool) {
 			f.first = at.Seq
 		}
 		f.take(at, l, &st)
-		return f.sums.lines < f.o.Batch
+		return !f.sums.full(f.o.Batch)
 	})
 	f.sums.to = f.read.Seq
 	f.noteTaken(&st)
-	return f.sums.lines >= f.o.Batch
+	return f.sums.full(f.o.Batch)
 }
 
 // noteTaken adds to the figures what take found.
@@ -138,11 +152,15 @@ func (f *Follower) flush(ctx context.Context) error {
 // count stores the sums. The bank learns of corrections by the meters as they are then:
 // it never had what they take back, unless Postpone told it.
 func (f *Follower) count(ctx context.Context) error {
-	meters, err := f.o.Store.CountUsage(ctx, f.o.Node, f.o.Clock.Now(), f.counted, f.sums.to, f.sums.all())
-	if err != nil || !f.serving {
+	deltas := f.sums.all()
+	meters, err := f.o.Store.CountUsage(ctx, f.o.Node, f.o.Clock.Now(), f.counted, f.sums.to, deltas)
+	if err != nil {
 		return err
 	}
-	f.o.Bank.Flushed(f.sums.used.byCounter(), meters)
+	if f.stored = len(deltas); !f.serving {
+		return nil
+	}
+	f.o.Bank.Flushed(f.sums.settled().byCounter(), meters)
 	if corrected := f.sums.corrected(); len(corrected) > 0 && f.o.Corrected != nil {
 		f.o.Corrected(corrected, meters)
 	}

@@ -67,7 +67,7 @@ func (f *Follower) acquit(from, to uint64) {
 		}
 		return at.Seq < to
 	})
-	f.o.Bank.Flushed(sum.used.byCounter(), nil)
+	f.o.Bank.Flushed(sum.settled().byCounter(), nil)
 }
 
 // counts reports whether the charges of a line count, by itself.
@@ -105,8 +105,8 @@ func (o *owing) Skim(from record.Position, visit func(record.Position, *ledger.L
 
 func (o *owing) noting(visit func(record.Position, *ledger.Line) bool) func(record.Position, *ledger.Line) bool {
 	return func(at record.Position, l *ledger.Line) bool {
-		for i := range l.Charges {
-			o.orgs[l.Charges[i].Carrier] = l.OrgID
+		for _, c := range l.AllCharges() {
+			o.orgs[c.Carrier] = l.OrgID
 		}
 		return visit(at, l)
 	}

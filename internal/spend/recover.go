@@ -31,6 +31,9 @@ func (f *Follower) Recover(ctx context.Context) error {
 	return f.o.Lines.Trim(f.needed())
 }
 
+// abandonBatch is how many lines are closed before what they come to is stored.
+const abandonBatch = 10_000
+
 // abandonAll closes all open lines and stores what they come to, a batch at a time: what
 // was written of one is read again while it is in the caches of the processor. left says
 // why some lines stay open.
@@ -40,7 +43,7 @@ func (f *Follower) abandonAll(ctx context.Context) (left, err error) {
 		return nil, nil
 	}
 	done := 0
-	for batch := range slices.Chunk(open, f.o.Batch) {
+	for batch := range slices.Chunk(open, min(f.o.Batch, abandonBatch)) {
 		var n int
 		n, left = f.abandon(batch)
 		done += n

@@ -77,8 +77,8 @@ type Options struct {
 	// that Bank is told are all that there is to know.
 	Corrected func(deltas []quota.Delta, meters []quota.Meter)
 
-	Interval time.Duration // sums wait this long for company; 0 means one second
-	Batch    int           // closed lines in one transaction; 0 means 10,000
+	Interval time.Duration // sums wait this long for company, and longer behind many; 0 means one second
+	Batch    int           // closed lines in one transaction; 0 means 100,000
 	Carry    int           // entries behind an open line until it is copied; 0 means 50,000
 	Clock    ident.Clock   // nil means the machine's
 	Logger   *slog.Logger  // nil means none
@@ -89,7 +89,7 @@ func (o Options) withDefaults() Options {
 		o.Interval = time.Second
 	}
 	if o.Batch == 0 {
-		o.Batch = 10_000
+		o.Batch = 100_000
 	}
 	if o.Carry == 0 {
 		o.Carry = 50_000
@@ -113,6 +113,7 @@ type Follower struct {
 	located bool            // that is what the writer said
 	owed    uint64          // position before which Postpone told the bank of everything
 	sums    sums
+	stored  int  // meters to which the last transaction added
 	serving bool // Recover or Postpone has ended: what is read was settled in the bank too
 	copies
 

@@ -354,3 +354,15 @@ func cpuTime(b *testing.B) time.Duration {
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
+
+// Sums wait a second for company, and longer where each transaction adds to thousands of
+// meters.
+func TestManyMetersAreStoredLessOften(t *testing.T) {
+	t.Parallel()
+	f := spend.New(spend.Options{})
+	for meters, want := range map[int]time.Duration{0: time.Second, 4999: time.Second, 5000: 2 * time.Second, 14_000: 3 * time.Second, 1_000_000: 4 * time.Second} {
+		if got := f.PauseBehind(meters); got != want {
+			t.Errorf("behind %d meters %v, want %v", meters, got, want)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 // millisecond: the store has to know which of them lie before a reset.
 type sums struct {
 	used    totals // that the bank has, too
+	sets    setSums
 	raised  totals // by corrections that no bank knows of
 	lowered totals // likewise: no bank is told of these
 	lines   int
@@ -24,8 +25,13 @@ type sums struct {
 func (s *sums) add(l *ledger.Line, known bool) {
 	s.lines++
 	at := l.At.UnixMilli()
-	for i := range l.Charges {
-		c := &l.Charges[i]
+	if l.Set != nil && known {
+		s.sets.add(l.Set, at, l.Amounts)
+		return
+	}
+	charges := l.AllCharges()
+	for i := range charges {
+		c := &charges[i]
 		switch {
 		case c.Units < 0:
 			s.lowered.of(nameOf(c)).add(at, c.Units)
@@ -37,12 +43,24 @@ func (s *sums) add(l *ledger.Line, known bool) {
 	}
 }
 
+// mostMeters bounds the meters of one transaction, nearly: the store has others waiting.
+const mostMeters = 50_000
+
+// full reports whether the sums are to be stored before more is added.
+func (s *sums) full(lines int) bool { return s.lines >= lines || len(s.used.list) >= mostMeters }
+
+// settled is what was used.
+func (s *sums) settled() *totals {
+	s.sets.into(&s.used)
+	return &s.used
+}
+
 // tell notes that the bank was told of what was raised.
 func (s *sums) tell() {
 	for name, i := range s.raised.at {
 		used := s.used.of(name)
 		for _, r := range s.raised.list[i].runs {
-			used.add(r.at, r.units)
+			used.add(r.At, r.Units)
 		}
 	}
 	s.raised = totals{}
@@ -53,8 +71,8 @@ func (s *sums) corrected() []quota.Delta {
 	return slices.Concat(s.raised.byTime(), s.lowered.byTime())
 }
 
-// all is what the store has to be told.
-func (s *sums) all() []quota.Delta { return slices.Concat(s.used.byTime(), s.corrected()) }
+// all is what the store has to be told. It is lent until empty.
+func (s *sums) all() []quota.Delta { return slices.Concat(s.settled().byTime(), s.corrected()) }
 
 // empty forgets what was stored.
 func (s *sums) empty() { *s = sums{} }
@@ -73,11 +91,8 @@ func nameOf(c *ledger.Charge) counterName { return counterName{c.Carrier, c.Entr
 // total is what came to one counter.
 type total struct {
 	meter quota.Delta // names it, with neither time nor units
-	runs  []run
+	runs  []quota.Run // what came in each millisecond: lines are closed in the order of time, nearly
 }
-
-// run is what came in one millisecond. Lines are closed in the order of time, nearly.
-type run struct{ at, units int64 }
 
 // of is the total of a counter.
 func (s *totals) of(name counterName) *total {
@@ -98,11 +113,11 @@ func (s *totals) of(name counterName) *total {
 }
 
 func (t *total) add(at, units int64) {
-	if n := len(t.runs); n > 0 && t.runs[n-1].at == at {
-		t.runs[n-1].units += units
+	if n := len(t.runs); n > 0 && t.runs[n-1].At == at {
+		t.runs[n-1].Units += units
 		return
 	}
-	t.runs = append(t.runs, run{at, units})
+	t.runs = append(t.runs, quota.Run{At: at, Units: units})
 }
 
 // byCounter has a delta for each counter, without a time.
@@ -111,29 +126,32 @@ func (s *totals) byCounter() []quota.Delta {
 	for i := range s.list {
 		out[i] = s.list[i].meter
 		for _, r := range s.list[i].runs {
-			out[i].Units += r.units
+			out[i].Units += r.Units
 		}
 	}
 	return out
 }
 
-// byTime has a delta for each counter and millisecond, in the order in which the store
-// holds meters.
+// byTime has a delta for each counter that says when it was used, in the order in which the
+// store holds meters.
 func (s *totals) byTime() []quota.Delta {
-	order, n := make([]*total, len(s.list)), 0
+	order := make([]*total, len(s.list))
 	for i := range s.list {
 		order[i] = &s.list[i]
-		n += len(s.list[i].runs)
 	}
 	slices.SortFunc(order, func(a, b *total) int {
 		return cmp.Or(cmp.Compare(a.meter.CarrierID, b.meter.CarrierID), cmp.Compare(a.meter.Entry, b.meter.Entry))
 	})
-	out := make([]quota.Delta, 0, n)
-	for _, t := range order {
-		d := t.meter
+	out := make([]quota.Delta, len(order))
+	for i, t := range order {
+		d := &out[i]
+		*d = t.meter
+		var last int64
 		for _, r := range t.runs {
-			d.At, d.Units = time.UnixMilli(r.at).UTC(), r.units
-			out = append(out, d)
+			d.Units, last = d.Units+r.Units, max(last, r.At)
+		}
+		if d.At = time.UnixMilli(last).UTC(); len(t.runs) > 1 {
+			d.Runs = t.runs
 		}
 	}
 	return out

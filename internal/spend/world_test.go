@@ -250,7 +250,7 @@ func (w *world) stop() {
 }
 
 func (w *world) count(l *ledger.Line) {
-	for _, c := range l.Charges {
+	for _, c := range l.AllCharges() {
 		w.want[c.Carrier] += c.Units
 	}
 }
@@ -262,10 +262,25 @@ func (w *world) reserve(pick chooser) {
 	for range 1 + pick("holds", 3) {
 		l.Charges = append(l.Charges, ledger.Charge{Carrier: w.carriers[pick("carrier", len(w.carriers))], Entry: "budget", Units: int64(100 + pick("bound", 100))})
 	}
+	if pick("set", 2) == 0 {
+		w.asSet(l, pick)
+	}
 	if err := w.journal.AppendLine(l); err != nil {
 		w.Fatal(err)
 	}
 	w.open = append(w.open, l)
+}
+
+// asSet gives a line a set in place of its charges, as calls with many budgets have.
+func (w *world) asSet(l *ledger.Line, pick chooser) {
+	var counters []ledger.Counter
+	for i, c := range l.Charges {
+		counters = append(counters, ledger.Counter{Carrier: c.Carrier, Entry: c.Entry, Counts: ledger.Counts(i)})
+	}
+	l.Set, l.Charges = ledger.NewSet(counters), nil
+	for i := range l.Amounts {
+		l.Amounts[i] = int64(100 + pick("bound", 100))
+	}
 }
 
 // end closes a line, with the record of its attempt or alone.
@@ -278,12 +293,20 @@ func (w *world) end(pick chooser) {
 	l := w.open[i]
 	w.open = append(w.open[:i], w.open[i+1:]...)
 	l.State = ledger.Settled + ledger.State(pick("state", 3))
-	for i := range l.Charges {
-		l.Charges[i].Units = int64(pick("used", 100))
-		if l.State == ledger.Released {
-			l.Charges[i].Units = 0
+	used := func() int64 {
+		if units := int64(pick("used", 100)); l.State != ledger.Released {
+			return units
 		}
-		w.bank.pending[l.Charges[i].Carrier] += l.Charges[i].Units
+		return 0
+	}
+	for i := range l.Charges {
+		l.Charges[i].Units = used()
+	}
+	for i := range l.Amounts {
+		l.Amounts[i] = used()
+	}
+	for _, c := range l.AllCharges() {
+		w.bank.pending[c.Carrier] += c.Units
 	}
 	var err error
 	if pick("alone", 3) == 0 {

@@ -29,9 +29,8 @@ func (s *Store) dropLate(ctx context.Context, db bun.IDB, list []quota.Delta, kn
 	}
 	for i := range list {
 		d := &list[i]
-		last := known[nameOf(d)].last
-		if late, come := !d.At.IsZero() && d.At.UnixMilli() < last, now.IsZero() || now.UnixMilli() >= last; late && come {
-			d.Units = 0
+		if last := known[nameOf(d)].last; now.IsZero() || now.UnixMilli() >= last {
+			d.Units = d.Since(last)
 		}
 	}
 	return nil
@@ -55,14 +54,14 @@ func (r *resets) due(at int64) bool { return r.next > 0 && at >= r.next && r.las
 // resetsOf reads the resets of the meters in an ordered list. A counter of a policy that is
 // not there yet had none.
 func (s *Store) resetsOf(ctx context.Context, db bun.IDB, list []quota.Delta) (map[meterName]*resets, error) {
-	found := make(map[meterName]*resets)
+	found, room := make(map[meterName]*resets, len(list)), make([]resets, len(list))
 	var counters, heads []quota.Delta
 	for i := range list {
 		d := &list[i]
-		if found[nameOf(d)] != nil {
+		if i > 0 && nameOf(d) == nameOf(&list[i-1]) {
 			continue
 		}
-		found[nameOf(d)] = new(resets)
+		found[nameOf(d)] = &room[i]
 		if d.ValueKey != "" {
 			counters, heads = append(counters, *d), append(heads, quota.Delta{CarrierID: d.CarrierID})
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -176,31 +177,55 @@ func (s *Store) addUsage(ctx context.Context, rtx resource.Tx, now time.Time, li
 // usageBatch is how many meters get their usage in one message.
 const usageBatch = 500
 
+// usageRows is how many get it in one statement, where the database is a file: as many as
+// a statement has that is kept prepared (maxKeptText).
+const usageRows = 150
+
 // addMerged adds one delta to each meter: to those that are there in few messages, since
 // the transaction holds them. One that is not there is that of a budget that is gone, or
 // the counter of a policy that was not met before.
 func (s *Store) addMerged(ctx context.Context, t *tx, list []quota.Delta, known map[meterName]*resets) error {
-	var there []statement
+	there := list[:0]
 	for i := range list {
-		d := &list[i]
-		switch {
-		case known[nameOf(d)].there:
-			there = append(there, statement{plusUsage, []any{d.Units, d.CarrierID, d.Entry}})
-			if row := known[nameOf(d)].row; row != nil {
-				row.Used += d.Units
+		d := list[i]
+		switch r := known[nameOf(&d)]; {
+		case r.there:
+			there = append(there, d)
+			if r.row != nil {
+				r.row.Used += d.Units
 			}
 		case d.ValueKey != "":
-			if err := s.firstUsage(ctx, t.db, d); err != nil {
+			if err := s.firstUsage(ctx, t.db, &d); err != nil {
 				return err
 			}
 		}
 	}
-	for batch := range slices.Chunk(there, usageBatch) {
-		if err := t.all(ctx, batch...); err != nil {
+	size := usageBatch
+	if t.engine.local {
+		size = usageRows
+	}
+	for batch := range slices.Chunk(there, size) {
+		if err := t.all(ctx, plusUsages(batch, t.engine.local)...); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// plusUsages add to some meters. Where the database is a file a full batch is one
+// statement, since each has its price; a server gets many in one message.
+func plusUsages(list []quota.Delta, local bool) (out []statement) {
+	if local && len(list) == usageRows {
+		all := statement{plusUsageRows, make([]any, 0, 3*len(list))}
+		for i := range list {
+			all.args = append(all.args, list[i].CarrierID, list[i].Entry, list[i].Units)
+		}
+		return []statement{all}
+	}
+	for i := range list {
+		out = append(out, statement{plusUsage, []any{list[i].Units, list[i].CarrierID, list[i].Entry}})
+	}
+	return out
 }
 
 // ordered names the meter of each delta and puts them into the one order in which all
@@ -233,6 +258,10 @@ func merged(list []quota.Delta) []quota.Delta {
 	}
 	return slices.DeleteFunc(out, func(d quota.Delta) bool { return d.Units == 0 })
 }
+
+// plusUsageRows is plusUsage of usageRows meters, in the words of SQLite.
+var plusUsageRows = "UPDATE usage_meters SET used = used + v.column3 FROM (VALUES (?, ?, ?)" + strings.Repeat(", (?, ?, ?)", usageRows-1) +
+	") AS v WHERE usage_meters.carrier_id = v.column1 AND usage_meters.entry = v.column2"
 
 const (
 	plusUsage = "UPDATE usage_meters SET used = used + ? WHERE carrier_id = ? AND entry = ?"

@@ -106,13 +106,14 @@ func (s *Store) CountUsage(ctx context.Context, node string, now time.Time, from
 // read, where it is not known that they have a row or what that is.
 func (s *Store) metersAfter(ctx context.Context, rtx resource.Tx, list []quota.Delta, known map[meterName]*resets) (after []quota.Meter, err error) {
 	var unknown []quota.Delta
-	done := make(map[meterName]bool, len(known))
+	after = make([]quota.Meter, 0, len(known))
 	for i := range list {
 		name := nameOf(&list[i])
+		if i > 0 && name == nameOf(&list[i-1]) {
+			continue
+		}
 		switch r := known[name]; {
-		case done[name]:
 		case r != nil && r.row != nil:
-			done[name] = true
 			after = append(after, r.row.meter())
 		default:
 			unknown = append(unknown, list[i])
@@ -156,7 +157,7 @@ func (s *Store) metersOf(ctx context.Context, db bun.IDB, list []quota.Delta, lo
 	var counters []quota.Delta
 	for i := range list {
 		d := &list[i]
-		if wanted[nameOf(d)] {
+		if i > 0 && nameOf(d) == nameOf(&list[i-1]) {
 			continue
 		}
 		wanted[nameOf(d)] = true
@@ -169,42 +170,57 @@ func (s *Store) metersOf(ctx context.Context, db bun.IDB, list []quota.Delta, lo
 			counters = append(counters, *d)
 		}
 	}
-	read := func(which func(*bun.SelectQuery) *bun.SelectQuery) error {
-		var rows []meterRow
-		sel := which(db.NewSelect().Model(&rows))
+	out = make([]meterRow, 0, len(wanted))
+	read := func(where statement) error {
+		q := statement{text: "SELECT " + meterColumns + " FROM usage_meters AS m WHERE "}
+		q.add(where.text+" ORDER BY m.carrier_id, m.entry", where.args...)
 		if lock != "" {
-			sel = sel.For(lock)
+			q.text += " FOR " + lock
 		}
-		if err := sel.Order("m.carrier_id", "m.entry").Scan(ctx); err != nil {
-			return err
-		}
-		for i := range rows {
-			if wanted[meterName{rows[i].CarrierID, rows[i].Entry}] {
-				out = append(out, rows[i])
+		return reads{db: db, engine: s.engine}.ask(ctx, q, func(rows *sql.Rows) error {
+			var m meterRow
+			if err := m.scan(rows); err != nil {
+				return err
 			}
-		}
-		return nil
+			if wanted[meterName{m.CarrierID, m.Entry}] {
+				out = append(out, m)
+			}
+			return nil
+		})
 	}
 	for some := range slices.Chunk(slices.Compact(budgets), meterBatch) { // a carrier has few: no need to name them
-		if err := read(func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("m.carrier_id IN (?)", bun.List(some)) }); err != nil {
+		var where statement
+		where.oneOf("m.carrier_id", some)
+		if err := read(where); err != nil {
 			return nil, err
 		}
 	}
 	for some := range slices.Chunk(heads, meterBatch) {
-		if err := read(func(q *bun.SelectQuery) *bun.SelectQuery {
-			return q.Where("m.carrier_id IN (?)", bun.List(some)).Where("m.entry = ''")
-		}); err != nil {
+		var where statement
+		where.oneOf("m.carrier_id", some)
+		where.add(" AND m.entry = ''")
+		if err := read(where); err != nil {
 			return nil, err
 		}
 	}
 	for some := range countersOfOne(counters) {
-		if err := read(func(q *bun.SelectQuery) *bun.SelectQuery {
-			return q.Where("m.carrier_id = ?", some[0].CarrierID).Where("m.entry IN (?)", bun.List(namesOfCounters(some)))
-		}); err != nil {
+		where := statement{"m.carrier_id = ? AND ", []any{some[0].CarrierID}}
+		where.oneOf("m.entry", namesOfCounters(some))
+		if err := read(where); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// meterColumns are those of a meter, without the one that is searched.
+const meterColumns = "m.carrier_id, m.entry, m.carrier_kind, m.org_id, m.workspace_id, m.value_key, m.used, m.limit_units, " +
+	"m.threshold_units, m.exhausted, m.threshold_alert, m.exhausted_alert, m.last_reset_ms, m.next_reset_ms"
+
+// scan takes meterColumns.
+func (row *meterRow) scan(rows *sql.Rows) error {
+	return rows.Scan(&row.CarrierID, &row.Entry, &row.CarrierKind, &row.OrgID, &row.WorkspaceID, &row.ValueKey, &row.Used, &row.LimitUnits,
+		&row.ThresholdUnits, &row.Exhausted, &row.ThresholdAlert, &row.ExhaustedAlert, &row.LastResetMS, &row.NextResetMS)
 }
 
 // countersOfOne goes through the counters of one policy after the other, in batches.

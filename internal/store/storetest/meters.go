@@ -94,7 +94,7 @@ func renewals(t *testing.T, s *store.Store) {
 		return func(tx resource.Tx) error {
 			return s.AddUsageIn(ctx, tx, time.Time{}, []quota.Delta{
 				{CarrierID: policy.ID, ValueKey: "team:new", Units: units, At: at}, {CarrierID: policy.ID, ValueKey: "team:old", Units: units, At: at},
-				{CarrierID: key.ID, Entry: "b", Units: 100, At: noon.Add(-time.Millisecond)}, {CarrierID: key.ID, Entry: "b", Units: units, At: at},
+				{CarrierID: key.ID, Entry: "b", Units: 100 + units, At: at, Runs: []quota.Run{{At: noon.UnixMilli() - 1, Units: 100}, {At: at.UnixMilli(), Units: units}}},
 			})
 		}
 	}

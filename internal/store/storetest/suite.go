@@ -56,6 +56,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 			{"usage of many writers", usageOfMany},
 			{"count usage once", countUsage},
 			{"what counting answers", countedMeters},
+			{"usage of many meters at once", manyMeters},
 			{"usage from before a reset", lateUsage},
 			{"usage from before a reset that a clock ahead brought about", usageBelowAReset},
 			{"usage of many nodes", usageOfNodes},

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -122,6 +123,42 @@ func byCarrier(list []quota.Meter) map[string]quota.Meter {
 	return out
 }
 
+// manyMeters are more than go into one statement: each gets its own usage, and no other.
+func manyMeters(t *testing.T, s *store.Store) {
+	ctx, node := t.Context(), ident.NewID()
+	of, other := quota.Carrier{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID()}, budget(t, s)
+	var deltas []quota.Delta
+	within(t, s, func(tx resource.Tx) error {
+		for i := range 450 {
+			m := quota.Meter{Carrier: of, Entry: "b" + strconv.Itoa(i), Limit: 1 << 40}
+			if err := s.AddMeter(ctx, tx, m); err != nil {
+				return err
+			}
+			deltas = append(deltas, quota.Delta{CarrierID: of.ID, Entry: m.Entry, Units: int64(i) + 1, At: noon})
+		}
+		return nil
+	})
+	deltas = append(deltas, quota.Delta{CarrierID: of.ID, Entry: "gone", Units: 7, At: noon})
+	for round := range uint64(2) {
+		after, err := s.CountUsage(ctx, node, noon, round, round+1, deltas)
+		must(t, err)
+		same(t, "meters", len(after), 450)
+		for _, m := range after {
+			i, err := strconv.Atoi(m.Entry[1:])
+			must(t, err)
+			same(t, "used of "+m.Entry, m.Used, int64(round+1)*int64(i+1))
+		}
+	}
+	list, err := s.Meters(ctx, s, quota.MeterQuery{CarrierID: of.ID, Limit: 1000})
+	must(t, err)
+	for _, m := range list {
+		i, err := strconv.Atoi(m.Entry[1:])
+		must(t, err)
+		same(t, "stored of "+m.Entry, m.Used, 2*int64(i+1))
+	}
+	same(t, "of another carrier", usedOf(t, s, other.ID), int64(0))
+}
+
 // lateUsage was used before a reset and does not count behind it.
 func lateUsage(t *testing.T, s *store.Store) {
 	ctx := t.Context()
@@ -134,9 +171,12 @@ func lateUsage(t *testing.T, s *store.Store) {
 	_, err := s.CountUsage(ctx, node, time.Time{}, 0, 1, []quota.Delta{
 		at(m.ID, 1, noon.Add(-time.Millisecond)), at(m.ID, 10, noon), at(m.ID, 100, noon.Add(time.Hour)), at(m.ID, 1000, time.Time{}),
 		at(other.ID, 7, noon.AddDate(-1, 0, 0)),
+		{CarrierID: m.ID, Entry: m.Entry, Units: 61_000, At: noon.Add(time.Minute), Runs: []quota.Run{
+			{At: noon.Add(-time.Second).UnixMilli(), Units: 50_000}, {At: noon.Add(time.Minute).UnixMilli(), Units: 10_000}, {At: noon.UnixMilli(), Units: 1000},
+		}},
 	})
 	must(t, err)
-	same(t, "behind the reset", usedOf(t, s, m.ID), int64(1110))
+	same(t, "behind the reset", usedOf(t, s, m.ID), int64(12_110))
 	same(t, "of a meter that was never reset", usedOf(t, s, other.ID), int64(7))
 }
 

@@ -1,0 +1,103 @@
+package dataplane
+
+import (
+	"sync/atomic"
+
+	"sluice/internal/ledger"
+	"sluice/internal/quota"
+)
+
+const (
+	chargesSeen = 256 // lists of budgets that are at hand
+	chargesMin  = 8   // budgets from which on a line has a set in place of charges
+)
+
+// chargeBook has the ledger's sets of the budgets that calls meet again and again, so that
+// their lines need not name each of them. Each list has the one place that its hash gives
+// it. The zero value is empty. Safe for concurrent use.
+type chargeBook [chargesSeen]atomic.Pointer[chargeSet]
+
+// chargeSet is a list of budgets by their places. Of one that was met once only the hash
+// is known: most of those never come again.
+type chargeSet struct {
+	hash   uint64
+	places []uint64
+	set    *ledger.Set
+}
+
+// of is the set of a list of budgets; nil when the line is to name them itself.
+func (b *chargeBook) of(budgets []quota.Hold) *ledger.Set {
+	if len(budgets) < chargesMin {
+		return nil
+	}
+	hash := uint64(len(budgets))
+	for i := range budgets {
+		n := budgets[i].Place()
+		if n == 0 {
+			return nil
+		}
+		hash = (hash ^ n) * 0x9e3779b97f4a7c15
+		hash ^= hash >> 29
+	}
+	at := &b[hash%chargesSeen]
+	s := at.Load()
+	switch {
+	case s == nil || s.hash != hash:
+		at.Store(&chargeSet{hash: hash})
+		return nil
+	case s.set == nil:
+		s = newChargeSet(hash, budgets)
+		at.Store(s)
+	case !s.is(budgets):
+		return nil
+	}
+	return s.set
+}
+
+func (s *chargeSet) is(budgets []quota.Hold) bool {
+	if len(s.places) != len(budgets) {
+		return false
+	}
+	for i := range budgets {
+		if s.places[i] != budgets[i].Place() {
+			return false
+		}
+	}
+	return true
+}
+
+func newChargeSet(hash uint64, budgets []quota.Hold) *chargeSet {
+	s := &chargeSet{hash: hash}
+	var counters []ledger.Counter
+	for i := range budgets {
+		h := &budgets[i]
+		s.places = append(s.places, h.Place())
+		counters = append(counters, ledger.Counter{Carrier: h.Counter.Carrier, Entry: h.Counter.Entry, ValueKey: h.Counter.ValueKey, Counts: countsOf(h.Measure)})
+	}
+	s.set = ledger.NewSet(counters)
+	return s
+}
+
+func countsOf(m quota.Measure) ledger.Counts {
+	switch m {
+	case quota.Calls:
+		return ledger.Calls
+	case quota.TokenCount:
+		return ledger.Tokens
+	case quota.Cost:
+	}
+	return ledger.Nanos
+}
+
+// charge gives the line of an attempt the charges of its budgets: what is held of each
+// while it is reserved, and what was used, o, once it is closed.
+func (s *stake) charge(r *room, o *owed) {
+	if s.line.Set == nil {
+		s.line.Charges = r.charged(s.holds[:s.rates], o)
+		return
+	}
+	s.line.Amounts = ledger.Amounts{ledger.Nanos: s.bound, ledger.Tokens: s.most.Input + s.most.Output, ledger.Calls: 1}
+	if o != nil {
+		s.line.Amounts = ledger.Amounts{ledger.Nanos: o.amount(quota.Cost), ledger.Tokens: o.amount(quota.TokenCount), ledger.Calls: o.amount(quota.Calls)}
+	}
+}

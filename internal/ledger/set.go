@@ -1,0 +1,190 @@
+package ledger
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/google/uuid"
+
+	"sluice/internal/packed"
+)
+
+// Counts is what a counter of a Set counts.
+type Counts uint8
+
+// What there is to count.
+const (
+	Nanos  Counts = iota // nano-dollars
+	Tokens               // input and output together
+	Calls                // one for each
+)
+
+// Counter names a counter as a Charge does.
+type Counter struct {
+	Carrier, Entry, ValueKey string
+	Counts                   Counts
+}
+
+// Amounts is what one call comes to on every counter, by what that counts: Amounts[Nanos].
+type Amounts [Calls + 1]int64
+
+// Set are the counters that a call is charged on. Calls that meet the same limits have the
+// same one, so what a line of theirs says of it is written and read as one text. It is
+// shared and never changed.
+type Set struct {
+	counters []Counter
+	stored   string
+	costs    atomic.Pointer[string] // CostCounters, once it was asked for
+}
+
+// NewSet makes the Set of some counters, which it keeps.
+func NewSet(counters []Counter) *Set {
+	return &Set{counters: counters, stored: storedCounters(counters)}
+}
+
+// Counters are those of the set, which are only read.
+func (s *Set) Counters() []Counter { return s.counters }
+
+// Equal reports whether two sets have the same counters in the same order.
+func (s *Set) Equal(t *Set) bool {
+	return s == t || s != nil && t != nil && s.stored == t.stored
+}
+
+// CostCounters is that of the charges on the counters.
+func (s *Set) CostCounters() string {
+	if text := s.costs.Load(); text != nil {
+		return *text
+	}
+	text := CostCounters(s.charges(nil, &Amounts{}))
+	s.costs.Store(&text)
+	return text
+}
+
+// charges appends what amounts come to on the counters.
+func (s *Set) charges(dst []Charge, a *Amounts) []Charge {
+	for i := range s.counters {
+		c := &s.counters[i]
+		dst = append(dst, Charge{Carrier: c.Carrier, Entry: c.Entry, ValueKey: c.ValueKey, Units: a[c.Counts], Cost: c.Counts == Nanos})
+	}
+	return dst
+}
+
+// The stored form of a Set: a count, then of each counter
+//
+//	head       byte: what it counts in the lower two bits, then a bit for each of the next
+//	           two texts that is an id, and is written as its 16 bytes
+//	carrier    the id, or a length and the text
+//	entry      likewise
+//	value key  0, a length and the text; or 1 more than the number of a counter before,
+//	           counted from 0, that has the same one
+const (
+	countsBits = 3
+	carrierID  = 1 << 2
+	entryID    = 1 << 3
+)
+
+func storedCounters(counters []Counter) string {
+	b := packed.Append(nil, uint64(len(counters)))
+	keys := make(map[string]int)
+	for i := range counters {
+		c := &counters[i]
+		head := len(b)
+		b = append(b, byte(c.Counts))
+		for _, t := range [...]struct {
+			text string
+			bit  byte
+		}{{c.Carrier, carrierID}, {c.Entry, entryID}} {
+			if id, err := uuid.Parse(t.text); err == nil && id.String() == t.text {
+				b[head] |= t.bit
+				b = append(b, id[:]...)
+			} else {
+				b = append(packed.Append(b, uint64(len(t.text))), t.text...)
+			}
+		}
+		if first, ok := keys[c.ValueKey]; ok {
+			b = packed.Append(b, uint64(first)+1)
+			continue
+		}
+		keys[c.ValueKey] = i
+		b = append(packed.Append(append(b, 0), uint64(len(c.ValueKey))), c.ValueKey...)
+	}
+	return string(b)
+}
+
+// readSet is the inverse. The error wraps ErrMalformed.
+func readSet(stored []byte) (*Set, error) {
+	d := newDecoder(stored)
+	n := d.Uvarint()
+	if n > uint64(len(d.Rest))/4 { // a counter takes four bytes at least
+		return nil, fmt.Errorf("%d counters: %w", n, ErrMalformed)
+	}
+	list := make([]Counter, n)
+	for i := range list {
+		c, head := &list[i], d.Byte()
+		c.Counts = Counts(head & countsBits)
+		if c.Counts > Calls {
+			d.Fail("counter")
+		}
+		c.Carrier, c.Entry = d.word(head&carrierID != 0), d.word(head&entryID != 0)
+		switch same := d.Uvarint(); {
+		case same == 0:
+			c.ValueKey = string(d.Bytes(d.Uvarint()))
+		case same <= uint64(i):
+			c.ValueKey = list[same-1].ValueKey
+		default:
+			d.Fail("value key")
+		}
+		if d.Err != nil {
+			return nil, d.Err
+		}
+	}
+	return &Set{counters: list, stored: string(stored)}, nil
+}
+
+// word takes an id or a text.
+func (d *decoder) word(id bool) string {
+	if !id {
+		return string(d.Bytes(d.Uvarint()))
+	}
+	var u uuid.UUID
+	copy(u[:], d.Bytes(uint64(len(u))))
+	return u.String()
+}
+
+// setsKept bounds the sets that Sets remembers.
+const setsKept = 4096
+
+// Sets are those of lines that were read lately, so that lines of the same set have the
+// same *Set and none is read twice. The zero value is empty. Safe for concurrent use.
+type Sets struct {
+	mu    sync.RWMutex // guards known
+	known map[string]*Set
+}
+
+// find is the Set that is stored so; of nil it is read anew. The error wraps ErrMalformed.
+func (s *Sets) find(stored []byte) (*Set, error) {
+	if s == nil {
+		return readSet(stored)
+	}
+	s.mu.RLock()
+	set := s.known[string(stored)]
+	s.mu.RUnlock()
+	if set != nil {
+		return set, nil
+	}
+	set, err := readSet(stored)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if was := s.known[set.stored]; was != nil {
+		return was, nil
+	}
+	if s.known == nil || len(s.known) >= setsKept {
+		s.known = make(map[string]*Set)
+	}
+	s.known[set.stored] = set
+	return set, nil
+}

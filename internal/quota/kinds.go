@@ -1,0 +1,47 @@
+package quota
+
+import "sluice/internal/fault"
+
+// CheckKinds refuses conditions about kinds of providers that do not exist, which no call
+// could meet: "demo", the name of a saved provider, in place of "openai", its kind. Find
+// returns the id of the kind that has a name or alias. fault.InvalidParameter At the field.
+func CheckKinds(list []Condition, find func(name string) (id string, ok bool)) error {
+	for i, c := range list {
+		at := path("conditions", i)
+		if err := checkKinds(c.Key, c.Value, at+".value", find); err != nil {
+			return err
+		}
+		if err := checkKinds(c.Key, c.Excludes, at+".excludes", find); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkKinds(k Key, list Values, at string, find func(string) (string, bool)) error {
+	for _, v := range list {
+		kind, named := k.kind(v)
+		if !named {
+			continue
+		}
+		switch id, ok := find(kind); {
+		case !ok:
+			return fault.Newf(fault.InvalidParameter, "%q is no kind of provider, like openai; a condition about a saved provider has the key virtual_key", kind).At(at)
+		case id != kind:
+			return fault.Newf(fault.InvalidParameter, "requests have this kind of provider as %q, not as %q", id, kind).At(at)
+		}
+	}
+	return nil
+}
+
+// kind is the kind of provider that a value of the key names, if it names one.
+func (k Key) kind(value string) (kind string, named bool) {
+	p, ok := k.read(value)
+	switch {
+	case !ok || p.all:
+		return "", false
+	case k == modelKey:
+		return p.kind, true
+	}
+	return p.text, k == "provider"
+}

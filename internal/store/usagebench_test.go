@@ -1,0 +1,47 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"sluice/internal/ident"
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+	"sluice/internal/store/storetest"
+)
+
+// BenchmarkCountUsage stores what 20,000 budgets used at ten instants each.
+func BenchmarkCountUsage(b *testing.B) {
+	const meters = 20_000
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	for name, settings := range engines {
+		b.Run(name, func(b *testing.B) {
+			s := storetest.Open(b, settings(b))
+			var deltas []quota.Delta
+			for range meters {
+				d := quota.Delta{CarrierID: ident.NewID(), Entry: ident.NewID(), Units: 10, At: now}
+				for i := range int64(10) {
+					d.Runs = append(d.Runs, quota.Run{At: now.UnixMilli() - i, Units: 1})
+				}
+				deltas = append(deltas, d)
+			}
+			err := s.InTx(b.Context(), func(tx resource.Tx) (err error) {
+				for i := 0; i < meters && err == nil; i++ {
+					err = s.AddMeter(b.Context(), tx, quota.Meter{Carrier: quota.Carrier{Kind: "api_key", ID: deltas[i].CarrierID, OrgID: "o", WorkspaceID: "w"}, Entry: deltas[i].Entry, Limit: 1 << 60})
+				}
+				return err
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			at := uint64(0)
+			for b.Loop() {
+				if _, err := s.CountUsage(b.Context(), "node", now, at, at+1, deltas); err != nil {
+					b.Fatal(err)
+				}
+				at++
+			}
+		})
+	}
+}
