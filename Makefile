@@ -46,8 +46,8 @@ bench: build ## paired benchmark against the bare upstream and, when installed, 
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/dialect/all
 	$(GO) test -run '^$$' -bench ManyKeys -benchtime 3x -benchmem ./internal/live
 
-bench-logs: ## pages, filters and analytics of the request log over ROWS generated rows (ROWS=100000000 is the long form)
-	$(GO) test -count=1 -timeout 2h -run '^TestManyRows$$' ./internal/logstore/duckdb -rows $(ROWS) -v
+bench-logs: ## pages, filters and analytics of the request log over ROWS generated rows (ROWS=100000000 is the long form), and records that come in meanwhile
+	$(GO) test -count=1 -timeout 2h -run '^TestManyRows$$' ./internal/logstore/duckdb -rows $(ROWS) -rounds 20 -ingest 30s -v
 
 crash: build ## kill the gateway 500 times under load, on SQLite and PostgreSQL, and check the books after each restart (RUNS each)
 	$(GO) run ./test/crash --runs $(RUNS)

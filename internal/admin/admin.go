@@ -59,9 +59,10 @@ type Parts struct {
 	Limits     routing.Limits
 	Logs       Logs
 	Journal    Journal // takes custom logs
-	// Replay sends a request of the log again for the caller of r, whose API key pays for
-	// it. An error is the refusal of a request that came to no target.
-	Replay     func(r *http.Request, remote string, call *replay.Call) (*replay.Outcome, error)
+	// Replay sends a request of the log again for the caller of r, with an API key that
+	// pays for it: that of r when the value is empty. An error is the refusal of a request
+	// that came to no target.
+	Replay     func(r *http.Request, key sealed.String, remote string, call *replay.Call) (*replay.Outcome, error)
 	Models     Models
 	Rerate     *rerate.Engine
 	Exports    ExportFiles

@@ -56,10 +56,7 @@ func (k kinds) analysis(ctx context.Context, c *resource.Call, by record.Dimensi
 	if err != nil {
 		return a, err
 	}
-	switch {
-	case !q.From.Before(q.To):
-		return a, fault.New(fault.InvalidParameter, "the end is after the start").At("time_of_generation_max")
-	case q.To.Sub(q.From) > maxSpan:
+	if q.To.Sub(q.From) > maxSpan {
 		return a, fault.New(fault.InvalidParameter, "the time is longer than five years; ask for a shorter one").At("time_of_generation_max")
 	}
 	if q.WorkspaceID == "" && by != record.ByWorkspace {

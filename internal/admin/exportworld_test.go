@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"sluice/internal/admin"
 	"sluice/internal/fault"
 	"sluice/internal/logstore/export"
+	"sluice/internal/record"
 	"sluice/internal/store"
 )
 
@@ -38,7 +40,7 @@ func newExports(t *testing.T, w *world, st *store.Store, logs *memoryLogs) *expo
 }
 
 // OpenExport implements admin.ExportFiles.
-func (e *exports) OpenExport(id string) (io.ReadSeekCloser, error) {
+func (e *exports) OpenExport(_ context.Context, id string, _ record.ExportRun) (io.ReadSeekCloser, error) {
 	f, err := e.files.Read(id)
 	if err != nil {
 		return nil, fault.New(fault.NotFound, "the file is gone").Because(err)

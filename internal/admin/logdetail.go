@@ -18,6 +18,7 @@ type logObject struct {
 	OrganisationID string          `json:"organisation_id"`
 	CreatedAt      resource.Stamp  `json:"created_at"`
 	Metrics        timedMetrics    `json:"metrics"`
+	Untransformed  logExchange     `json:"finalUntransformedRequest" doc:"as it was last in the client's words, with its prompt and the config's changes in it"`
 	Transformed    logExchange     `json:"transformedRequest" doc:"as sent to the provider"`
 	Original       logExchange     `json:"originalResponse" doc:"as the provider answered"`
 	LogFormat      string          `json:"log_format" enum:"v1"`
@@ -108,9 +109,17 @@ func objectOf(a *record.Attempt, slug string) logObject {
 			LastUsedOption: jsonPath(a.TargetPath),
 		},
 		OrganisationID: a.OrgID, CreatedAt: stamp(a.Started), Metrics: timedOf(a, slug), Timings: timingsOf(a), LogFormat: "v1", Hooks: logHooks{Before: []any{}, After: []any{}},
-		Transformed: logExchange{URL: a.UpstreamURL, Method: a.Method, Headers: joinedHeaders(sent.Head), Body: readable(sent), Truncated: sent.Truncated},
-		Original:    logExchange{Headers: joinedHeaders(answered.Head), Body: readable(answered), Truncated: answered.Truncated},
+		Untransformed: untransformedOf(a),
+		Transformed:   logExchange{URL: a.UpstreamURL, Method: a.Method, Headers: joinedHeaders(sent.Head), Body: readable(sent), Truncated: sent.Truncated},
+		Original:      logExchange{Headers: joinedHeaders(answered.Head), Body: readable(answered), Truncated: answered.Truncated},
 	}
+}
+
+// untransformedOf is the request before it was put in the provider's words. Its headers
+// are those of the client.
+func untransformedOf(a *record.Attempt) logExchange {
+	b := a.Shaped()
+	return logExchange{URL: a.Path, Method: a.Method, Body: readable(*b), Truncated: b.Truncated}
 }
 
 // clientsOf is a body as the client had it: the upstream's where it had no other.

@@ -20,7 +20,7 @@ func TestLogShowsBothSides(t *testing.T) {
 	told := w.putLog(t, func(a *record.Attempt) {
 		first = a.ID
 		a.Request, a.Response = body(`{"contents":[]}`, "user-agent: sluice\n"), body(`{"candidates":[]}`, "via: 1.1 a\nvia: 1.1 b\n")
-		a.ClientRequest, a.ClientResponse = body(`{"messages":[]}`, "accept: */*\nx-gateway-provider: google\nauthorization: ***\n"), body(`{"choices":[]}`, "x-gateway-request-id: r\n")
+		a.Translated, a.ClientRequest, a.ClientResponse = true, body(`{"messages":[]}`, "accept: */*\nx-gateway-provider: google\nauthorization: ***\n"), body(`{"choices":[]}`, "x-gateway-request-id: r\n")
 	})
 	plain := w.putLog(t, func(a *record.Attempt) {
 		a.RequestID, a.Number, a.Named, a.Provider = first, 1, true, "groq"
@@ -33,6 +33,7 @@ func TestLogShowsBothSides(t *testing.T) {
 	type shown struct {
 		Request, Response                    side
 		TransformedRequest, OriginalResponse side
+		FinalUntransformedRequest            side
 		Attempts                             []struct{ ID string }
 	}
 	read := func(id string) (s shown) {
@@ -44,6 +45,17 @@ func TestLogShowsBothSides(t *testing.T) {
 			t.Fatalf("%d %s: %v", rec.Code, rec.Body, err)
 		}
 		return s
+	}
+	edited := w.putLog(t, func(a *record.Attempt) {
+		a.Request, a.ClientRequest, a.Reshaped, a.Translated = body(`{"contents":[],"temperature":0}`, ""), body(`{"messages":[]}`, ""), body(`{"messages":[],"temperature":0}`, ""), true
+	})
+	spliced := w.putLog(t, func(a *record.Attempt) {
+		a.Request, a.ClientRequest = body(`{"messages":[],"temperature":0}`, ""), body(`{"messages":[]}`, "")
+	})
+	for id, want := range map[string]string{told: `{"messages":[]}`, plain: `{"messages":[]}`, edited: `{"messages":[],"temperature":0}`, spliced: `{"messages":[],"temperature":0}`} {
+		if got := string(read(id).FinalUntransformedRequest.Body); got != want {
+			t.Errorf("before it was put in the provider's words the request is shown as %s, want %s", got, want)
+		}
 	}
 	s := read(told)
 	for got, want := range map[string]string{

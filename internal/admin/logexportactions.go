@@ -12,16 +12,16 @@ import (
 	"sluice/internal/resource"
 )
 
-// ExportFiles are the files of the log exports of this node.
+// ExportFiles are the files of log exports, of this node and of the bucket of the log.
 type ExportFiles interface {
-	// OpenExport opens a file, which the caller closes: fault.NotFound when this node has
-	// none of that name.
-	OpenExport(id string) (io.ReadSeekCloser, error)
+	// OpenExport opens the file of an export, which the caller closes: fault.NotFound when
+	// it is not there. What is read of it is read under ctx.
+	OpenExport(ctx context.Context, id string, run record.ExportRun) (io.ReadSeekCloser, error)
 	// Node names this node.
 	Node() string
 }
 
-// startExport hands an order to the node that serves the call: it has the rows.
+// startExport hands an order to the node that serves the call.
 func (k kinds) startExport(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[record.Export]) (any, error) {
 	e := &ch.New.Value
 	if e.State != record.ExportDraft && e.State != record.ExportFailed {
@@ -91,7 +91,7 @@ func (k kinds) ready(r *resource.Row[record.Export], now time.Time) error {
 		return fault.Newf(fault.InvalidRequest, "there is a file in the state success, and this export is in the state %s", e.State)
 	case !now.Before(e.Run.Ended.Add(k.ExportKeep)):
 		return fault.New(fault.NotFound, "the file was deleted, because its time was over (LOG_EXPORT_RETENTION_DAYS); make another export")
-	case e.Run.Node != k.Exports.Node():
+	case !e.Run.Shared && e.Run.Node != k.Exports.Node():
 		return fault.Newf(fault.NotFound, "the file lies on another node, %s; ask that one", e.Run.Node)
 	}
 	return nil

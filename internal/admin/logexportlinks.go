@@ -30,7 +30,7 @@ func (k kinds) linkExport(ctx context.Context, c *resource.Call, r resource.Row[
 	if err := k.ready(&r, c.Now); err != nil {
 		return nil, err
 	}
-	content, err := k.Exports.OpenExport(r.ID)
+	content, err := k.Exports.OpenExport(ctx, r.ID, r.Value.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (k kinds) readExport(ctx context.Context, c *resource.Call) (any, error) {
 	if err := k.ready(row, c.Now); err != nil {
 		return nil, err
 	}
-	content, err := k.Exports.OpenExport(id)
+	content, err := k.Exports.OpenExport(ctx, id, row.Value.Run)
 	if err != nil {
 		return nil, err
 	}

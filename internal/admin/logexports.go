@@ -61,7 +61,7 @@ func indexExport(r *resource.Row[record.Export]) (index []resource.IndexEntry) {
 		index = append(index, resource.IndexEntry{Name: "user", Value: r.Value.UserID})
 	}
 	if r.Value.State == record.ExportRunning {
-		index = append(index, resource.IndexEntry{Name: record.ExportNodeIndex, Value: r.Value.Run.Node})
+		index = append(index, resource.IndexEntry{Name: record.ExportNodeIndex, Value: r.Value.Run.Node}, resource.IndexEntry{Name: record.ExportRunningIndex, Value: record.ExportRunningValue})
 	}
 	return index
 }

@@ -79,6 +79,9 @@ func attemptQuery(c *resource.Call) (q record.Query, err error) {
 	if q.Pairs, err = record.ParsePairs(c.Query("ai_org_model")); err != nil {
 		return q, err
 	}
+	if !q.From.IsZero() && !q.To.IsZero() && !q.From.Before(q.To) {
+		return q, fault.New(fault.InvalidParameter, "the end is after the start").At("time_of_generation_max")
+	}
 	return q, inTurn(c)
 }
 

@@ -11,25 +11,27 @@ import (
 
 	"sluice/internal/access"
 	"sluice/internal/dialect"
-	"sluice/internal/fault"
 	"sluice/internal/record"
 	"sluice/internal/record/replay"
 	"sluice/internal/resource"
 )
 
-// logReplay runs a logged request again. It is no change of what is administered, so it
-// leaves no row in the audit trail: the log has one, marked as a replay.
+// logReplay runs a logged request again. With the key of the call it leaves no row in the
+// audit trail: the log has one, marked as a replay. That a person let another key pay is on
+// the trail, as a use of that key, and so is what was refused.
 func (k kinds) logReplay() resource.Operation {
 	return resource.Operation{
 		Method: http.MethodPost, Path: "/logs/{logId}/replay", ID: "replayLog", Tag: "Logs",
 		Summary: "Run a logged request again, as it was or with another model, provider, config or prompt, and compare the answers",
 		Params:  []resource.Param{{Name: "logId", Doc: "id of the attempt", Format: "uuid"}},
 		Scopes:  []access.Scope{access.LogsView}, Body: replayIn{}, Optional: true, Answer: replayView{}, Run: k.replayLog,
+		Audited: "api_keys", Action: "manage",
 	}
 }
 
 type replayIn struct {
 	WorkspaceID string       `json:"workspace_id,omitempty" doc:"of the log; workspace keys have their own"`
+	APIKeyID    string       `json:"api_key_id,omitempty" maxLength:"36" doc:"of a session: the key that pays, a user key of one's own or a service key that one may change; of other callers it is the key that is sent"`
 	Model       string       `json:"model,omitempty" maxLength:"256" doc:"asked instead: gpt-4o, or @slug/gpt-4o"`
 	Provider    string       `json:"provider,omitempty" maxLength:"256" doc:"asked instead: @slug of a saved provider; not together with config"`
 	Config      replayConfig `json:"config,omitempty" doc:"used instead: slug or id of a saved config, or a config itself"`
@@ -84,10 +86,7 @@ type replayDifference struct {
 }
 
 func (k kinds) replayLog(ctx context.Context, c *resource.Call) (any, error) {
-	if c.Principal.Kind == access.BySession {
-		return nil, fault.New(fault.Forbidden, "a replay costs money of an API key; send one of the workspace, with the scopes logs.view and completions.write").At("x-gateway-api-key")
-	}
-	if err := access.CanCall(c.Principal, access.CompletionsWrite); err != nil {
+	if err := mayReplay(c); err != nil {
 		return nil, err
 	}
 	a, err := k.findLog(ctx, c)
@@ -98,7 +97,11 @@ func (k kinds) replayLog(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	got, err := k.Replay(c.Request(), c.Remote(), call)
+	key, err := k.payingKey(ctx, c, &a)
+	if err != nil {
+		return nil, err
+	}
+	got, err := k.Replay(c.Request(), key, c.Remote(), call)
 	if err != nil {
 		return nil, err
 	}

@@ -186,7 +186,7 @@ func (k kinds) getLog(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, err
 	}
 	if c.Query("type") == "hooks" {
-		for _, b := range []*record.Body{&a.Request, &a.Response, &a.ClientRequest, &a.ClientResponse} {
+		for _, b := range a.Bodies() {
 			b.Bytes, b.Head = nil, nil
 		}
 	}

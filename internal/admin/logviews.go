@@ -31,6 +31,9 @@ type LogMetrics struct {
 	ReqUnits        int64             `json:"req_units"`
 	ResUnits        int64             `json:"res_units"`
 	TotalUnits      int64             `json:"total_units"`
+	ThinkingTokens  int64             `json:"thinking_tokens,omitempty" doc:"part of res_units"`
+	CachedTokens    int64             `json:"cached_tokens,omitempty" doc:"part of req_units that the provider read from its cache"`
+	Mode            string            `json:"mode,omitempty" enum:"single" doc:"single where there was one target; absent where the config had several, of which last_used_option_json_path names the one"`
 	Cost            *float64          `json:"cost" nullable:"true" doc:"US cents; null when there is no price, and cost_unpriced says why"`
 	CostCurrency    string            `json:"cost_currency" enum:"USD"`
 	CostSaved       float64           `json:"cost_saved" doc:"US cents that an answer from the cache would have cost"`
@@ -74,6 +77,7 @@ func metricsOf(a *record.Attempt, slug string) LogMetrics {
 		PromptID: a.PromptID, PromptVersionID: a.PromptVersionID, PromptSlug: a.PromptSlug,
 		APIKeyID: a.KeyID, UserID: orNull(a.UserID), CreatedAt: stamp(a.Started), IsSuccess: a.Status >= 200 && a.Status <= 299,
 		AIOrg: a.Provider, AIModel: a.Model, ReqUnits: u.InputTokens, ResUnits: u.OutputTokens, TotalUnits: a.Tokens(),
+		ThinkingTokens: u.ReasoningTokens, CachedTokens: u.CachedTokens, Mode: modeOf(a),
 		RequestURL: a.Path, RequestMethod: a.Method, Endpoint: string(a.Endpoint), StatusCode: a.Status, UpstreamStatus: a.Upstream,
 		ResponseTime: a.Duration.Milliseconds(), FirstByte: a.FirstByte.Milliseconds(),
 		IsProxyCall: a.Endpoint == llm.Proxy && a.Source.Served(), CacheStatus: orNull(a.CacheStatus), StreamMode: bit(a.Stream), Attempt: a.Number,

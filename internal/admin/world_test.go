@@ -31,6 +31,7 @@ import (
 	"sluice/internal/logstore"
 	"sluice/internal/logstore/bodies"
 	"sluice/internal/logstore/logstoretest"
+	"sluice/internal/prompt"
 	"sluice/internal/provider"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/record"
@@ -128,7 +129,7 @@ func newWorldOn(t *testing.T, st *store.Store, served resource.Store) *world {
 		Meters: meters, Audit: st, AuditSigner: w.signer, Proxies: wire.Proxies{netip.MustParsePrefix("203.0.113.0/24")},
 		ConsoleURL: "https://gateway.example.com", LocalLogin: true, Passwords: identity.NewPasswords(), Pace: identity.NewPace(),
 		Deployments: map[deployment.Type]int{deployment.Production: 1}, Outside: &http.Client{Transport: newOutside(t)},
-		Draining: w.draining.Load, Replay: replayed,
+		Draining: w.draining.Load, Replay: w.replayed,
 		Secrets: managers{}, MCPURL: "https://mcp.example.com",
 		Specs: specs, Guard: netguard.New([]string{"llm.corp"}), Limits: routing.DefaultLimits(), Logs: logs, Exports: w.exports, ExportKeep: exportKeep, Journal: logs, Models: models, Rerate: rerate.New(rerate.Parts{Logs: logs, Journal: logs, Prices: catalog.NewBook(models), Accounts: func() rerate.Accounts { return noAccounts{} }, Clock: w.clock}), BodyLogBytes: 4 << 10, LogRetention: tenant.Retention{Bodies: new(90), Rows: new(200), Metrics: new(365)},
 		Breakers: func(place string) []routing.BreakerState {
@@ -144,12 +145,17 @@ func newWorldOn(t *testing.T, st *store.Store, served resource.Store) *world {
 	return w
 }
 
-// replayed answers every replay alike, and says in its text what was asked.
-func replayed(_ *http.Request, _ string, call *replay.Call) (*replay.Outcome, error) {
+// replayed answers every replay alike, and says in its text what was asked and which
+// key was named to pay.
+func (w *world) replayed(_ *http.Request, key sealed.String, _ string, call *replay.Call) (*replay.Outcome, error) {
 	if call.Config == "pc-none" {
 		return nil, fault.New(fault.InvalidRequest, "there is no such config").At("x-gateway-config")
 	}
-	asked, err := json.Marshal(fmt.Sprintf("%s %s by %q %q", call.Path, call.Body, call.Provider, call.Config))
+	paid := ""
+	if key.Reveal() != "" {
+		paid = ", paid by " + w.names.hide(key.Reveal())
+	}
+	asked, err := json.Marshal(fmt.Sprintf("%s %s by %q %q%s", call.Path, call.Body, call.Provider, call.Config, paid))
 	if err != nil {
 		return nil, err
 	}
@@ -200,6 +206,9 @@ func (w *world) found(t *testing.T, logs *memoryLogs) {
 
 func (w *world) id(name string) string {
 	id := ident.NewID()
+	for prompt.DefaultCollectionID(id) < id { // once in 160 times; lists are in the order of ids
+		id = ident.NewID()
+	}
 	w.names.learn(name, id)
 	return id
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -19,6 +20,7 @@ import (
 	"sluice/internal/identity"
 	"sluice/internal/record/replay"
 	"sluice/internal/routing"
+	"sluice/internal/sealed"
 )
 
 // buildAdmin mounts the administration. Its callers are identified as those of the
@@ -93,9 +95,10 @@ func (a *App) identify(r *http.Request) (*access.Principal, error) {
 	return p, err
 }
 
-// replay sends a request of the log again with the API key of whoever wants it.
-func (a *App) replay(r *http.Request, remote string, call *replay.Call) (*replay.Outcome, error) {
-	return a.gateway.Replay(r.Context(), a.gateway.Credential(front.Header(r)), remote, call)
+// replay sends a request of the log again with the API key of whoever wants it, or with
+// another one that was named.
+func (a *App) replay(r *http.Request, key sealed.String, remote string, call *replay.Call) (*replay.Outcome, error) {
+	return a.gateway.Replay(r.Context(), cmp.Or(key.Reveal(), a.gateway.Credential(front.Header(r))), remote, call)
 }
 
 // mcpURL is where clients reach tool servers: at an address of their own, if there is

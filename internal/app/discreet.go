@@ -19,7 +19,7 @@ type discreet struct {
 func (d discreet) Append(a *record.Attempt) error {
 	if s := d.place(a.WorkspaceID); s != nil && s.MetricsOnly {
 		b := *a
-		for _, body := range []*record.Body{&b.Request, &b.Response, &b.ClientRequest, &b.ClientResponse} {
+		for _, body := range b.Bodies() {
 			*body = record.Body{Size: body.Size}
 		}
 		a = &b

@@ -9,20 +9,28 @@ import (
 
 	"sluice/internal/admin"
 	"sluice/internal/fault"
+	"sluice/internal/logstore/bodies"
 	"sluice/internal/logstore/export"
+	"sluice/internal/record"
 )
 
-// openExports makes what runs the log exports of this node. Their files lie below the data
-// directory, and belong to the node as its journal does.
+// openExports makes what runs the log exports of this node. Their files are written below the
+// data directory. Where bodies are in a bucket, files that are done go there too; and where
+// rows are shared besides, nodes take the exports of silent ones over.
 func (a *App) openExports(context.Context) error {
 	files, err := export.Open(filepath.Join(a.set.Data.Dir, "exports"), int64(a.set.Logs.ExportMaxMB)<<20)
 	if err != nil {
 		return err
 	}
-	a.exported = exportFiles{files, a.journal.ID()}
-	a.exports = export.New(export.Parts{
+	parts := export.Parts{
 		Store: a.store, Logs: a.logs, Files: files, Columns: admin.ExportColumns, Node: a.journal.ID(), Keep: a.exportKeep(), Clock: a.clock, Log: a.log,
-	})
+	}
+	if a.bucket != nil {
+		if parts.Shelf = export.NewShelf(a.bucket); a.set.Analytics.Shared() {
+			parts.Leases = a.store
+		}
+	}
+	a.exports, a.exported = export.New(parts), exportFiles{files, parts.Shelf, a.journal.ID()}
 	return nil
 }
 
@@ -42,17 +50,34 @@ func (a *App) exportMetrics() {
 // exportFiles are the files of exports as the administration asks for them.
 type exportFiles struct {
 	*export.Files
-	node string
+	shelf *export.Shelf // nil where there is no bucket
+	node  string
 }
 
 var _ admin.ExportFiles = exportFiles{}
 
 // OpenExport implements admin.ExportFiles.
-func (f exportFiles) OpenExport(id string) (io.ReadSeekCloser, error) {
-	file, err := f.Read(id)
-	if errors.Is(err, export.ErrGone) {
-		return nil, fault.New(fault.NotFound, "the file is gone; make another export")
+func (f exportFiles) OpenExport(ctx context.Context, id string, run record.ExportRun) (file io.ReadSeekCloser, err error) {
+	switch {
+	case !run.Shared:
+		file, err = f.read(id)
+	case f.shelf == nil:
+		return nil, fault.New(fault.NotFound, "the file lies in the bucket of the log, and this node has none (LOG_STORE); set it, or make another export")
+	default:
+		file, err = f.shelf.Open(ctx, id, run.ID, run.Mark.Bytes)
 	}
+	switch {
+	case errors.Is(err, export.ErrGone):
+		return nil, fault.New(fault.NotFound, "the file is gone; make another export")
+	case errors.Is(err, bodies.ErrAway):
+		return nil, fault.New(fault.Overloaded, "the bucket that has the file does not serve at the moment; try again").Because(err)
+	}
+	return file, err
+}
+
+// read opens a file of this node.
+func (f exportFiles) read(id string) (io.ReadSeekCloser, error) {
+	file, err := f.Read(id)
 	if err != nil {
 		return nil, err // a nil *os.File in the interface would not be nil
 	}

@@ -43,8 +43,9 @@ type Analytics struct {
 	// Timeout is how long ClickHouse may take for one statement.
 	Timeout time.Duration `env:"ANALYTICS_STORE_TIMEOUT" envDefault:"30000" range:"1000..600000"`
 
-	// MemoryMB is how much memory DuckDB may use for rows, sums and questions, in MiB. A
-	// question that needs more is refused, and others are answered.
+	// MemoryMB is about how much memory the log takes for rows, sums and questions, in MiB.
+	// DuckDB is given less of it, since it needs more than it counts. A question that needs
+	// more is refused, and others are answered.
 	MemoryMB int `env:"ANALYTICS_MEMORY_MB" envDefault:"512" range:"128..1048576"`
 }
 

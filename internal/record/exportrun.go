@@ -27,7 +27,8 @@ const (
 // started.
 type ExportRun struct {
 	ID      string     `json:"id,omitempty"`      // another one at each start
-	Node    string     `json:"node,omitempty"`    // name of the node that runs it and has its file
+	Node    string     `json:"node,omitempty"`    // name of the node that runs it, and has its file unless that is shared
+	Shared  bool       `json:"shared,omitempty"`  // the file is in the bucket of the log
 	Only    string     `json:"only,omitempty"`    // user whose data alone the starter could see; empty for everybody's
 	Started time.Time  `json:"started,omitzero"`  // rows that began later are left out
 	Ended   time.Time  `json:"ended,omitzero"`    // of a run that was done, failed or was stopped
@@ -50,6 +51,13 @@ const MaxRunningExports = 20
 
 // ExportNodeIndex names the index entry by which a node finds the exports that it runs.
 const ExportNodeIndex = "export_node"
+
+// ExportRunningIndex and ExportRunningValue are the index entry by which any node finds the
+// exports that are under way.
+const (
+	ExportRunningIndex = "export_running"
+	ExportRunningValue = "1"
+)
 
 // ExportType says what the values of a column are, and so how a file has them.
 type ExportType int

@@ -30,6 +30,8 @@ const (
 	ResponseHead
 	ClientRequestHead
 	ClientResponseHead
+	Reshaped // the client's, as the config changed it
+	ReshapedHead
 	Parts
 )
 
@@ -56,6 +58,7 @@ func places(a *record.Attempt) [Parts]*[]byte {
 	return [...]*[]byte{
 		&a.Request.Bytes, &a.Response.Bytes, &a.ClientRequest.Bytes, &a.ClientResponse.Bytes,
 		&a.Request.Head, &a.Response.Head, &a.ClientRequest.Head, &a.ClientResponse.Head,
+		&a.Reshaped.Bytes, &a.Reshaped.Head,
 	}
 }
 

@@ -22,6 +22,7 @@ type document struct {
 	Response       *content `json:"response,omitempty"`
 	ClientRequest  *content `json:"client_request,omitempty"`
 	ClientResponse *content `json:"client_response,omitempty"`
+	Reshaped       *content `json:"reshaped_request,omitempty"`
 }
 
 // content is a body. One of the three has its bytes as they were.
@@ -37,19 +38,15 @@ type content struct {
 }
 
 // places are the bodies of a document in the order of those of an attempt.
-func (d *document) places() [4]**content {
-	return [...]**content{&d.Request, &d.Response, &d.ClientRequest, &d.ClientResponse}
-}
-
-func bodiesOf(a *record.Attempt) [4]*record.Body {
-	return [...]*record.Body{&a.Request, &a.Response, &a.ClientRequest, &a.ClientResponse}
+func (d *document) places() [5]**content {
+	return [...]**content{&d.Request, &d.Response, &d.ClientRequest, &d.ClientResponse, &d.Reshaped}
 }
 
 // documentOf writes the document of an attempt.
 func documentOf(a *record.Attempt) ([]byte, error) {
 	d := document{ID: a.ID, OrgID: a.OrgID, WorkspaceID: a.WorkspaceID, CreatedAt: a.Started.UTC()}
 	to := d.places()
-	for i, b := range bodiesOf(a) {
+	for i, b := range a.Bodies() {
 		if len(b.Bytes) > 0 || len(b.Head) > 0 {
 			*to[i] = contentOf(b)
 		}
@@ -120,7 +117,7 @@ func (s *Objects) readSingle(ctx context.Context, ref Ref) (set Set, err error) 
 	}
 	var a record.Attempt
 	from := d.places()
-	for i, b := range bodiesOf(&a) {
+	for i, b := range a.Bodies() {
 		if c := *from[i]; c != nil {
 			b.Bytes = c.bytes()
 			if c.Head != "" {
@@ -131,6 +128,6 @@ func (s *Objects) readSingle(ctx context.Context, ref Ref) (set Set, err error) 
 	return Of(&a), nil
 }
 
-// documentMax is more than any document has: four bodies of the largest LOG_BODY_MAX_KB,
+// documentMax is more than any document has: five bodies of the largest LOG_BODY_MAX_KB,
 // each byte of which may become six.
 const documentMax = 512 << 20

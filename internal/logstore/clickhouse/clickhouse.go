@@ -27,7 +27,9 @@
 // Rows carry the time at which the server took them, by its clock. While a batch is on its
 // way (step 1 to 4), rows that arrived since it began are on no page in order of arrival:
 // so whoever follows that order misses none of any node. A node that died meanwhile holds
-// that up for a minute; rows that it then inserts again arrive again.
+// that up for a minute; rows that it then inserts again arrive again. So that no node that
+// lives is taken for dead, all steps together are given up before the minute is over, by the
+// server too; the batch is then done again, and its rows arrive anew.
 package clickhouse
 
 import (
@@ -71,6 +73,8 @@ type DB struct {
 
 	ready    atomic.Bool // the tables are as this program knows them
 	starting sync.Mutex  // one prepare at a time
+
+	batchLimit time.Duration // of a Write
 
 	feeds atomic.Uint64 // of feedback, as FeedbackProgress found them
 
@@ -118,7 +122,7 @@ func prepared(o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &DB{o: o, c: c, readers: make(chan struct{}, maxReaders)}, nil
+	return &DB{o: o, c: c, readers: make(chan struct{}, maxReaders), batchLimit: batchLimit}, nil
 }
 
 // Close gives up idle connections.

@@ -1,6 +1,9 @@
 package clickhouse
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // Begin notes that a batch is on its way and goes no further.
 func Begin(t *testing.T, d *DB) {
@@ -11,3 +14,6 @@ func Begin(t *testing.T, d *DB) {
 		t.Fatal(err)
 	}
 }
+
+// Limit sets how long the steps of a Write may take together.
+func (d *DB) Limit(batch time.Duration) { d.batchLimit = batch }

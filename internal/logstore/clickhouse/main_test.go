@@ -4,6 +4,8 @@ import (
 	"flag"
 	"os"
 	"testing"
+
+	"sluice/internal/journal/killtest"
 )
 
 // examples is how many random examples a property is tried with, unless the command line
@@ -11,6 +13,7 @@ import (
 const examples = "20"
 
 func TestMain(m *testing.M) {
+	killtest.Child(storeUntilKilled)
 	flag.Parse()
 	chosen := false
 	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "rapid.checks" })

@@ -73,6 +73,11 @@ func (d *DB) page(ctx context.Context, q record.Query, s *selection) ([]stored, 
 	if err := s.after(q); err != nil {
 		return nil, "", err
 	}
+	if !q.ByArrival {
+		if err := d.narrow(ctx, &q, s); err != nil {
+			return nil, "", err
+		}
+	}
 	order := " ORDER BY " + logstore.ListOrder(&q)
 	size := q.PageSize()
 	// Rows are wide, and to sort them takes few of their columns: the others are read of

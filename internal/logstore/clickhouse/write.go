@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"sluice/internal/ledger"
 	"sluice/internal/logstore"
@@ -37,8 +38,15 @@ func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progr
 	return nil
 }
 
+// batchLimit is how long the steps of a Write may take together. Whoever follows the order
+// of arrival passes by a batch that is open for a minute (settled): what is not stored by
+// then is given up before, and inserted again, so that it arrives anew.
+const batchLimit = 45 * time.Second
+
 // store does the steps of a Write.
 func (d *DB) store(ctx context.Context, w *writer, p logstore.Progress) error {
+	ctx, stop := context.WithTimeout(ctx, d.batchLimit)
+	defer stop()
 	end := position{next: p.Next.Seq, bodies: p.Bodies}
 	if d.batch.Len() > 0 || len(w.trail) > 0 {
 		if err := d.note(ctx, position{next: d.last.next, bodies: p.Bodies, open: true}); err != nil {

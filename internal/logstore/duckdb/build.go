@@ -49,10 +49,8 @@ func (b *builder) work(ctx context.Context) error {
 	if err := b.count(ctx); err != nil {
 		return err
 	}
-	for _, p := range binnedProperties(b.level) {
-		if err := b.exec(ctx, b.bins(p)); err != nil {
-			return err
-		}
+	if err := b.bins(ctx); err != nil {
+		return err
 	}
 	if b.level == byHours {
 		return b.hear(ctx)
@@ -63,7 +61,7 @@ func (b *builder) work(ctx context.Context) error {
 	if err := b.exec(ctx, b.facets()); err != nil {
 		return err
 	}
-	b.kinds |= bins | facets
+	b.kinds |= facets
 	return b.pairs(ctx)
 }
 
@@ -139,9 +137,9 @@ func (b *builder) cover(k kind) *cover {
 	return c
 }
 
-// from are the rows of some spans with what facets are made of.
-func (b *builder) from(in []span) string {
-	return " FROM attempts JOIN (SELECT id AS series, org_id, workspace_id, " + strings.Join(seriesFacets, ", ") + " FROM series) USING (series) WHERE " + within("started", in)
+// from are the rows of some spans with columns of their series.
+func (b *builder) from(in []span, columns ...string) string {
+	return " FROM attempts JOIN (SELECT id AS series, " + strings.Join(columns, ", ") + " FROM series) USING (series) WHERE " + within("started", in)
 }
 
 // gather puts together what rows and finer slots have.
@@ -161,15 +159,24 @@ func gather(c *cover, rows, kept string, of kind) string {
 // allFacets are the columns of facets behind the workspace.
 var allFacets = strings.Join(append(append([]string(nil), seriesFacets...), rowFacets...), ", ")
 
+// facetsOf are the parts of rows by their facets, some of which may stand there more than
+// once. Rows are put together by the number of their series first: it stands for most of the
+// texts, which cost far more to compare.
+func (b *builder) facetsOf(in []span) string {
+	return "SELECT start, org_id, workspace_id, " + allFacets + ", " + figureNames() + " FROM (SELECT " + b.begun("started") + " AS start, series, " + strings.Join(rowFacets, ", ") + ", " + partsOf() +
+		b.from(in, "cache_status AS cache_status") + " GROUP BY ALL) JOIN (SELECT id AS series, org_id, workspace_id, " + strings.Join(seriesFacets, ", ") + " FROM series) USING (series)"
+}
+
 func (b *builder) sums() string {
 	c := b.cover(sums)
 	with, rows := "", []string{}
 	if len(c.rows) > 0 {
-		with = "WITH facet AS MATERIALIZED (SELECT " + b.begun("started") + " AS start, org_id, workspace_id, " + allFacets + ", " + partsOf() + b.from(c.rows) + " GROUP BY ALL) "
+		with = "WITH facet AS MATERIALIZED (" + b.facetsOf(c.rows) + ") "
 	}
 	for p := range properties {
 		if properties[p] == byRetries {
-			rows = append(rows, fmt.Sprintf("SELECT %s AS start, org_id, workspace_id, %d AS property, %s AS value, %s%s AND value <> '' GROUP BY ALL", b.begun("started"), p, rescuedBy, partsOf(), b.from(c.rows)))
+			rows = append(rows, fmt.Sprintf("SELECT %s AS start, org_id, workspace_id, %d AS property, %s AS value, %s%s AND value <> '' GROUP BY ALL",
+				b.begun("started"), p, rescuedBy, partsOf(), b.from(c.rows, "org_id", "workspace_id", "cache_status")))
 			continue
 		}
 		rows = append(rows, fmt.Sprintf("SELECT start, org_id, workspace_id, %d AS property, %s AS value, %s FROM facet GROUP BY ALL", p, property(p).value(), mergedParts()))
@@ -178,27 +185,10 @@ func (b *builder) sums() string {
 		table(sums, b.level), with, mergedParts(), gather(c, strings.Join(rows, " UNION ALL BY NAME "), "SELECT * REPLACE ("+b.begun("start")+" AS start) FROM %s WHERE %s", sums))
 }
 
-func (b *builder) bins(p property) string {
-	k, value, only := bins, p.value(), ""
-	switch {
-	case p == everyRow: // which stand beside sums at every level
-		k = sums
-	case properties[p] == byRetries:
-		value, only = rescuedBy, " AND value <> ''"
-	}
-	c := b.cover(k)
-	return fmt.Sprintf("INSERT INTO %s BY NAME SELECT start, org_id, workspace_id, %d AS property, value, bin, sum(n)::BIGINT AS n FROM (%s) GROUP BY start, org_id, workspace_id, value, bin ORDER BY start, org_id, workspace_id, value, bin",
-		table(bins, b.level), p, gather(c,
-			"SELECT "+b.begun("started")+" AS start, org_id, workspace_id, "+value+" AS value, "+binOf+" AS bin, count(*) AS n"+b.from(c.rows)+only+" GROUP BY ALL",
-			fmt.Sprintf("SELECT %s AS start, org_id, workspace_id, value, bin, n FROM %%s WHERE property = %d AND %%s", b.begun("start"), p), bins))
-}
-
 func (b *builder) facets() string {
 	c := b.cover(facets)
 	return fmt.Sprintf("INSERT INTO %s BY NAME SELECT start, org_id, workspace_id, %s, %s FROM (%s) GROUP BY start, org_id, workspace_id, %s ORDER BY start, org_id, workspace_id, model, key_id",
-		table(facets, b.level), allFacets, mergedParts(), gather(c,
-			"SELECT "+b.begun("started")+" AS start, org_id, workspace_id, "+allFacets+", "+partsOf()+b.from(c.rows)+" GROUP BY ALL",
-			"SELECT * REPLACE ("+b.begun("start")+" AS start) FROM %s WHERE %s", facets), allFacets)
+		table(facets, b.level), allFacets, mergedParts(), gather(c, b.facetsOf(c.rows), "SELECT * REPLACE ("+b.begun("start")+" AS start) FROM %s WHERE %s", facets), allFacets)
 }
 
 // pairs fills in the sums by pairs of metadata unless these are too many.
@@ -211,14 +201,8 @@ func (b *builder) pairs(ctx context.Context) error {
 		}
 	}
 	rows := "SELECT start, org_id, workspace_id, key, coalesce(json_extract_string(metadata, '/' || replace(replace(key, '~', '~0'), '/', '~1')), '') AS value, * EXCLUDE (start, org_id, workspace_id, metadata, key)" +
-		" FROM (SELECT *, unnest(json_keys(metadata)) AS key FROM (SELECT " + b.begun("started") + " AS start, org_id, workspace_id, metadata, " + partsOf() + b.from(c.rows) + " AND metadata <> '' GROUP BY ALL))"
-	to := table(pairs, b.level)
-	ofWorkspaces := fmt.Sprintf("INSERT INTO %s BY NAME SELECT start, org_id, workspace_id, false AS whole, key, value, %s FROM (%s) GROUP BY start, org_id, workspace_id, key, value ORDER BY start, key, org_id, workspace_id",
-		to, mergedParts(), gather(c, rows, "SELECT * EXCLUDE whole REPLACE ("+b.begun("start")+" AS start) FROM %s WHERE NOT whole AND %s", pairs))
-	if err := b.exec(ctx, ofWorkspaces); err != nil {
-		return err
-	}
+		" FROM (SELECT *, unnest(json_keys(metadata)) AS key FROM (SELECT " + b.begun("started") + " AS start, org_id, workspace_id, metadata, " + partsOf() + b.from(c.rows, "org_id", "workspace_id", "cache_status") + " AND metadata <> '' GROUP BY ALL))"
 	b.kinds |= pairs
-	return b.exec(ctx, fmt.Sprintf("INSERT INTO %[1]s BY NAME SELECT start, org_id, '' AS workspace_id, true AS whole, key, value, %[2]s FROM %[1]s WHERE %[3]s AND NOT whole GROUP BY start, org_id, key, value ORDER BY start, key, org_id",
-		to, mergedParts(), within("start", b.spans)))
+	return b.exec(ctx, fmt.Sprintf("INSERT INTO %s BY NAME SELECT start, org_id, workspace_id, key, value, %s FROM (%s) GROUP BY start, org_id, workspace_id, key, value ORDER BY start, key, org_id, workspace_id",
+		table(pairs, b.level), mergedParts(), gather(c, rows, "SELECT * REPLACE ("+b.begun("start")+" AS start) FROM %s WHERE %s", pairs)))
 }

@@ -24,7 +24,7 @@ import (
 // Options say where the database is and what it may use. Only Path must be given.
 type Options struct {
 	Path     string       // of the file; its directory is made with mode 0700 when absent
-	MemoryMB int          // 0 means 512
+	MemoryMB int          // about what the log takes of the memory of the process; 0 means 512
 	Threads  int          // 0 means 1: a second one made taking records over a fifth dearer
 	Clock    ident.Clock  // nil means that of the machine
 	Logger   *slog.Logger // nil means none
@@ -62,13 +62,19 @@ func (o Options) withDefaults() Options {
 // maxReaders bounds the queries that run at once.
 const maxReaders = 4
 
+// tracked is the part of Options.MemoryMB, in percent, that DuckDB may use of what it keeps an
+// account of. What it does not, such as the states of aggregates and what its allocator holds
+// back, came to three fifths as much again while sums of 100,000,000 rows were worked out.
+const tracked = 62
+
 type setting struct{ name, value string }
 
 // settings of the database. Extensions are neither loaded nor fetched, and SQL
 // reaches no other file.
 func (o Options) settings() []setting {
 	return []setting{
-		{"memory_limit", strconv.Itoa(o.MemoryMB) + "MB"},
+		{"memory_limit", strconv.Itoa(o.MemoryMB*tracked/100) + "MB"},
+		{"allocator_flush_threshold", "16MB"}, // of what was freed and not given back
 		{"threads", strconv.Itoa(o.Threads)},
 		{"checkpoint_threshold", "64MB"}, // each checkpoint writes the newest row group again
 		{"autoinstall_known_extensions", "false"},

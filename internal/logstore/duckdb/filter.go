@@ -26,10 +26,15 @@ func (s *source) need(column string) {
 }
 
 // sql is the statement from FROM on.
-func (s *source) sql(in ...span) string { return s.from() + s.rows(in...).sql() }
+func (s *source) sql() string { return s.from() + s.rows().sql() }
 
 // from is sql without the conditions on rows.
-func (s *source) from() string { return s.fromTable("attempts") }
+func (s *source) from(in ...span) string {
+	if len(in) == 0 {
+		return s.fromTable("attempts")
+	}
+	return s.fromTable(spanned("attempts", "started", in))
+}
 
 // fromTable is from with a table, or a part of the statement, in the place of attempts.
 func (s *source) fromTable(table string) string {
@@ -37,12 +42,9 @@ func (s *source) fromTable(table string) string {
 		" FROM series" + s.series.sql() + ") USING (series)"
 }
 
-// rows are the conditions on rows: that they started in one of some spans, too.
-func (s *source) rows(in ...span) *where {
+// rows are the conditions on rows.
+func (s *source) rows() *where {
 	w := new(where)
-	if len(in) > 0 {
-		w.add(within("started", in))
-	}
 	for _, of := range [...]*where{&s.facets, &s.pairs, &s.others} {
 		w.add(strings.Join(of.conditions, " AND "), of.args...)
 	}

@@ -13,17 +13,18 @@ import (
 
 // What is generated.
 const (
-	tenant = "0191f3a0-0000-7000-8000-000000000001"
-	span   = 30 * 24 * time.Hour
+	tenant  = "0191f3a0-0000-7000-8000-000000000001"
+	biggest = "workspace-0" // has 99 of a hundred rows: a question is about one workspace
+	span    = 30 * 24 * time.Hour
 )
 
 var first = time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
 
 // The rows are made by the database itself, in the tables that the log store keeps: 40
-// models, 200 keys in 10 workspaces and 100,000 end users, of which the n-th has the n-th
+// models, 200 keys in 10 workspaces of which one has most, and 100,000 end users, of which the n-th has the n-th
 // part of the traffic of the first; one in a hundred traces has feedback.
 const (
-	seriesSQL = `INSERT INTO series BY NAME SELECT id, '` + tenant + `' AS org_id, 'workspace-' || (key % 10) AS workspace_id, 'key-' || key AS key_id, 'key-' || key AS key_name, '' AS user_id,
+	seriesSQL = `INSERT INTO series BY NAME SELECT id, '` + tenant + `' AS org_id, CASE WHEN key < 190 THEN '` + biggest + `' ELSE 'workspace-' || (key % 10) END AS workspace_id, 'key-' || key AS key_id, 'key-' || key AS key_name, '' AS user_id,
 'pc-' || (key % 20) AS config_id, 'config' AS target_path, 'provider-' || (model % 6) AS provider, 'saved-' || (model % 12) AS provider_id, 'model-' || model AS model, 'model-' || model AS reply_model,
 'chatComplete' AS endpoint, '' AS span_name, 'POST' AS method, '/v1/chat/completions' AS path, 'https://api.example.com/v1/chat/completions' AS upstream_url, 'ok' AS outcome,
 ['DISABLED', 'MISS', 'HIT', 'SEMANTIC HIT'][cache + 1] AS cache_status, '10.1.2.3' AS remote, 'application/json' AS request_type, '' AS request_encoding, 'application/json' AS response_type, '' AS response_encoding,
@@ -75,6 +76,9 @@ func generate(ctx context.Context, path string, rows int) (err error) {
 		}
 	}
 	if _, err := db.ExecContext(ctx, fmt.Sprintf(feedbackSQL, first.UnixMicro(), first.Add(span).UnixMicro())); err != nil {
+		return fmt.Errorf("make feedback: %w", err)
+	}
+	if _, err := db.ExecContext(ctx, "INSERT INTO pending_traces SELECT DISTINCT trace_id FROM feedback"); err != nil { // as PutFeedback does
 		return fmt.Errorf("make feedback: %w", err)
 	}
 	return nil

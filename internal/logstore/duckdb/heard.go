@@ -17,12 +17,12 @@ const pendingTraces = "(SELECT trace_id FROM pending_traces WHERE trace_id NOT I
 // they are there, from the log itself where not. pending tells whether there are traces that
 // wait.
 func heardRows(c *cover, pending bool) string {
-	parts := []string{"SELECT " + heardColumns + " FROM heard WHERE " + within("started", c.slots[byHours])}
+	parts := []string{"SELECT " + heardColumns + " FROM " + spanned("heard", "started", c.slots[byHours])}
 	if len(c.rows) > 0 {
-		parts = append(parts, "SELECT "+heardColumns+" FROM attempts WHERE "+within("started", c.rows))
+		parts = append(parts, "SELECT "+heardColumns+" FROM "+spanned("attempts", "started", c.rows))
 	}
 	if pending {
-		parts = append(parts, "SELECT "+heardColumns+" FROM attempts WHERE trace_id IN "+pendingTraces+" AND "+within("started", c.slots[byHours]))
+		parts = append(parts, "SELECT "+heardColumns+" FROM "+spanned("attempts", "started", c.slots[byHours])+" WHERE trace_id IN "+pendingTraces)
 	}
 	return strings.Join(parts, " UNION ALL ")
 }

@@ -12,7 +12,7 @@ import (
 type kind uint8
 
 // The kinds. A slot of every level has sums, and bins of all rows together; what takes as
-// much room in an hour as the rows themselves is kept of days and weeks alone.
+// much room in an hour as the rows themselves is kept of quarters of a day and more alone.
 const (
 	sums   kind = 1 << iota // by one property
 	bins                    // of durations, by one property
@@ -29,7 +29,7 @@ func table(k kind, l level) string { return names[k] + "_" + levels[l].name }
 
 // kinds are those that a level has.
 func (l level) kinds() kind {
-	if l < byDays {
+	if l < byQuarters {
 		return sums
 	}
 	return sums | bins | facets | pairs
@@ -37,7 +37,7 @@ func (l level) kinds() kind {
 
 // of are the kinds whose table at a level exists: bins of all rows are there everywhere.
 func (l level) tables() []kind {
-	if l < byDays {
+	if l < byQuarters {
 		return []kind{sums, bins}
 	}
 	return []kind{sums, bins, facets, pairs}
@@ -92,6 +92,15 @@ func partsOf() string {
 	out := make([]string, len(figures))
 	for i, f := range figures {
 		out[i] = f.sql + " AS " + f.name
+	}
+	return strings.Join(out, ", ")
+}
+
+// figureNames are the columns of parts.
+func figureNames() string {
+	out := make([]string, len(figures))
+	for i, f := range figures {
+		out[i] = f.name
 	}
 	return strings.Join(out, ", ")
 }

@@ -100,7 +100,9 @@ func (d *DB) places(ctx context.Context, tx *sql.Tx, q record.Query, src *source
 	want := q.PageSize() + 1 + skip
 	in = span{never, ever}
 	for _, slice := range slices {
-		rows, err := tx.QueryContext(ctx, "SELECT attempts.rowid, epoch_us(started)"+src.sql(slice)+order+" LIMIT ?", append(src.args(), want)...)
+		w := src.rows()
+		w.add(slice.within("started"))
+		rows, err := tx.QueryContext(ctx, "SELECT attempts.rowid, epoch_us(started)"+src.from()+w.sql()+order+" LIMIT ?", append(src.args(), want)...)
 		if err != nil {
 			return nil, in, fmt.Errorf("find log rows: %w", err)
 		}

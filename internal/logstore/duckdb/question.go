@@ -121,21 +121,22 @@ func (q *question) counted() (ctes []string, from string) {
 
 // sums are the figures over rows, put together of kept ones where there are any.
 func (q *question) sums() string {
-	var parts, merged []string
+	var parts, merged, names []string
 	for _, f := range q.figures {
 		parts = append(parts, f.sql+" AS "+f.name)
 		merged = append(merged, f.merged()+" AS "+f.name)
+		names = append(names, f.name)
 	}
 	whole := strings.Join(merged, ", ")
 	c := q.coverFor(q.route.kind, q.route.property)
 	if !c.kept() && q.a.By != record.ByMetadata {
 		return "SELECT bucket, label, " + strings.Join(parts, ", ") + " FROM (" + q.rows(c.rows) + ") GROUP BY bucket, label"
 	}
-	return "SELECT bucket, label, " + whole + " FROM (" + q.gather(q.route, c, strings.Join(parts, ", "), whole) + ") GROUP BY bucket, label"
+	return "SELECT bucket, label, " + whole + " FROM (" + q.gather(q.route, c, strings.Join(parts, ", "), strings.Join(names, ", ")) + ") GROUP BY bucket, label"
 }
 
-// gather puts together what rows and kept sums say of each bucket and label. Two
-// parts may say something of the same.
+// gather puts together what rows and kept sums say of each bucket and label. Several may say
+// something of the same: kept sums are put together once, with all others.
 func (q *question) gather(r route, c *cover, ofRows, ofKept string) string {
 	var parts []string
 	if len(c.rows) > 0 && q.a.By == record.ByMetadata {
@@ -145,7 +146,7 @@ func (q *question) gather(r route, c *cover, ofRows, ofKept string) string {
 	}
 	for l, spans := range c.slots {
 		if len(spans) > 0 {
-			parts = append(parts, "SELECT bucket, label, "+ofKept+" FROM ("+q.kept(r, level(l), spans)+") GROUP BY ALL")
+			parts = append(parts, "SELECT bucket, label, "+ofKept+" FROM ("+q.kept(r, level(l), spans)+")")
 		}
 	}
 	return strings.Join(parts, " UNION ALL BY NAME ")
@@ -165,17 +166,14 @@ func (q *question) bucket() string {
 func (q *question) byMetadata(in []span, ofRows string) string {
 	q.args = append(q.args, metadataHint(q.a.Key), metadataPath(q.a.Key))
 	bucket := q.bucket()
-	w := q.src.rows(in...)
+	w := q.src.rows()
 	q.args = append(append(q.args, q.src.series.args...), w.args...)
-	return "SELECT * EXCLUDE metadata, " + dimensions[record.ByMetadata].sql + " AS label FROM (SELECT " + bucket + " AS bucket, metadata, " + ofRows + q.src.from() + w.sql() +
+	return "SELECT * EXCLUDE metadata, " + dimensions[record.ByMetadata].sql + " AS label FROM (SELECT " + bucket + " AS bucket, metadata, " + ofRows + q.src.from(in...) + w.sql() +
 		" GROUP BY ALL) WHERE label <> ''"
 }
 
 // rows are the attempts of some spans with their bucket and label.
-func (q *question) rows(in []span) string { return q.attempts("", in) }
-
-// attempts are the rows with what is joined to them.
-func (q *question) attempts(joined string, in []span) string {
+func (q *question) rows(in []span) string {
 	bucket, label := q.bucket(), "''"
 	if q.a.By != record.ByNothing {
 		label = dimensions[q.a.By].sql
@@ -183,12 +181,12 @@ func (q *question) attempts(joined string, in []span) string {
 	if q.a.By == record.ByMetadata {
 		q.args = append(q.args, metadataHint(q.a.Key), metadataPath(q.a.Key))
 	}
-	w := q.src.rows(in...)
+	w := q.src.rows()
 	if q.a.By != record.ByNothing {
 		w.add("label <> ''")
 	}
 	q.args = append(append(q.args, q.src.series.args...), w.args...)
-	return "SELECT *, " + bucket + " AS bucket, " + label + " AS label" + q.src.from() + joined + w.sql()
+	return "SELECT *, " + bucket + " AS bucket, " + label + " AS label" + q.src.from(in...) + w.sql()
 }
 
 // kept are kept sums with their bucket and label.
@@ -219,21 +217,21 @@ func (q *question) kept(r route, l level, spans []span) string {
 // keptFrom are the kept sums of a route with the columns that it answers for, and the
 // label where they have one that rows do not have.
 func (q *question) keptFrom(r route, l level, spans []span) (from, label string) {
-	time := within("start", spans)
+	in := ", start AS started FROM " + spanned(table(r.kind, l), "start", spans)
+	from = "SELECT *" + in
 	switch {
 	case r.kind&(sums|bins) != 0:
-		return fmt.Sprintf("SELECT *%s, start AS started FROM %s WHERE property = %d AND %s", r.property.column(), table(r.kind, l), r.property, time), ""
+		from = "SELECT *" + r.property.column() + in + fmt.Sprintf(" WHERE property = %d", r.property)
 	case r.kind == pairs:
-		condition := "key = ? AND whole = " + fmt.Sprint(r.whole)
+		from += " WHERE key = ?"
 		if len(q.a.Query.Metadata) > 0 {
-			condition += " AND value = ?"
+			from += " AND value = ?"
 		}
 		if by := q.a.By; by == record.ByUser || by == record.ByMetadata {
 			label = "value"
 		}
-		return "SELECT *, start AS started FROM " + table(pairs, l) + " WHERE " + time + " AND " + condition, label
 	}
-	return "SELECT *, start AS started FROM " + table(r.kind, l) + " WHERE " + time, ""
+	return from, label
 }
 
 // keptArgs are the values of keptFrom.

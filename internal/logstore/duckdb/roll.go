@@ -131,7 +131,7 @@ func (d *DB) sweepSums(ctx context.Context) error {
 
 // nextSlots are the slots to be worked out together next: of the finest level that has any,
 // the newest, as many as have batchRows. Hours are put together of what is there of their
-// minutes, days of hours, weeks of days.
+// minutes, quarters of a day of hours, days of quarters, weeks of days.
 func (d *DB) nextSlots(now time.Time) []slot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -145,12 +145,13 @@ func (d *DB) nextSlots(now time.Time) []slot {
 }
 
 // ripeSlots are those of a level that can be worked out now. An hour is cut into minutes
-// as long as it is not over; a day waits for its hours, a week for its days.
+// as long as it is not over; a quarter waits for its hours, a day for its quarters, a week for
+// its days.
 func (x *slotIndex) ripeSlots(l level, now int64) (out []slot) {
 	above := map[slot]bool{} // whether it must wait
 	for start := range x.hours {
 		hour := slot{byHours, start}
-		day := slotAt(byDays, start)
+		quarter, day := slotAt(byQuarters, start), slotAt(byDays, start)
 		switch l {
 		case byMinutes:
 			if x.valid[hour] || x.ripe(hour, now) {
@@ -161,8 +162,10 @@ func (x *slotIndex) ripeSlots(l level, now int64) (out []slot) {
 			}
 		case byHours:
 			above[hour] = false
+		case byQuarters:
+			above[quarter] = above[quarter] || !x.valid[hour]
 		case byDays:
-			above[day] = above[day] || !x.valid[hour]
+			above[day] = above[day] || !x.valid[quarter]
 		case byWeeks:
 			week := slotAt(byWeeks, start)
 			above[week] = above[week] || !x.valid[day]
@@ -284,15 +287,4 @@ func (d *DB) endBuild(ctx context.Context, b *builder, failed error) error {
 		}
 	}
 	return nil
-}
-
-// binnedProperties are those of which a level has bins.
-func binnedProperties(l level) (out []property) {
-	if l < byDays {
-		return []property{everyRow}
-	}
-	for p := range properties {
-		out = append(out, property(p))
-	}
-	return out
 }

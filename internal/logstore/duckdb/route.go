@@ -12,7 +12,6 @@ type route struct {
 	kind     kind     // 0 where rows alone do
 	property property // of sums and bins
 	key      string   // of pairs
-	whole    bool     // pairs of the organisation, not those of workspaces
 }
 
 // routeOf chooses the narrowest sums that have every property which the analysis selects
@@ -28,7 +27,7 @@ func routeOf(a *record.Analysis) route {
 	case len(keys) > 1 || len(keys) == 1 && (len(columns) > 0 || a.Want&record.WantWhole != 0):
 		return route{}
 	case len(keys) == 1:
-		return route{kind: pairs, key: keys[0], whole: q.WorkspaceID == "" && a.By != record.ByWorkspace}
+		return route{kind: pairs, key: keys[0]}
 	case len(columns) > 0 && a.Want&record.WantUsers != 0:
 		return route{}
 	case len(columns) == 0:
@@ -77,8 +76,11 @@ func keysOf(a *record.Analysis) (out []string) {
 	for key := range a.Query.Metadata {
 		out = append(out, textParam(key))
 	}
-	if key, is := map[record.Dimension]string{record.ByUser: record.UserKey, record.ByMetadata: textParam(a.Key)}[a.By]; is {
-		out = append(out, key)
+	if a.By == record.ByUser {
+		out = append(out, record.UserKey)
+	}
+	if a.By == record.ByMetadata {
+		out = append(out, textParam(a.Key))
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

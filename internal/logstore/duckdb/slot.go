@@ -17,6 +17,7 @@ type level uint8
 const (
 	byMinutes level = iota
 	byHours
+	byQuarters
 	byDays
 	byWeeks
 )
@@ -28,10 +29,11 @@ var levels = [...]struct {
 	name         string
 	width, grace time.Duration
 }{
-	byMinutes: {"minutes", 5 * time.Minute, time.Minute},
-	byHours:   {"hours", time.Hour, 5 * time.Minute},
-	byDays:    {"days", 24 * time.Hour, 15 * time.Minute},
-	byWeeks:   {"weeks", 7 * 24 * time.Hour, time.Hour},
+	byMinutes:  {"minutes", 5 * time.Minute, time.Minute},
+	byHours:    {"hours", time.Hour, 5 * time.Minute},
+	byQuarters: {"quarters", 6 * time.Hour, 10 * time.Minute},
+	byDays:     {"days", 24 * time.Hour, 15 * time.Minute},
+	byWeeks:    {"weeks", 7 * 24 * time.Hour, time.Hour},
 }
 
 // slot is a piece of time. Slots of all levels are counted from record.BucketsFrom, as the buckets
@@ -101,6 +103,28 @@ func within(column string, spans []span) string {
 		return "false"
 	}
 	return "(" + strings.Join(or, " OR ") + ")"
+}
+
+// maxPieces bounds the parts of which spanned puts a table together.
+const maxPieces = 16
+
+// spanned stands in the place of a table for its rows of some spans. Each of them is read for
+// itself: the statistics of row groups tell which of these a span needs not look at, and tell
+// nothing of a condition that is one span or another.
+func spanned(table, column string, spans []span) string {
+	if len(spans) == 0 {
+		return "(SELECT * FROM " + table + " LIMIT 0)"
+	}
+	var parts []string
+	for some := range slices.Chunk(spans, (len(spans)+maxPieces-1)/maxPieces) {
+		hull := span{some[0].from, some[len(some)-1].to}
+		condition := hull.within(column)
+		if len(some) > 1 {
+			condition += " AND " + within(column, some)
+		}
+		parts = append(parts, "SELECT * FROM "+table+" WHERE "+condition)
+	}
+	return "(" + strings.Join(parts, " UNION ALL ") + ")"
 }
 
 // cover is a time, put together of slots and of spans between them for which rows

@@ -50,14 +50,14 @@ func (q *question) quantiles() string {
 	}
 	return "SELECT bucket, label, " + strings.Join(out, ", ") +
 		" FROM (SELECT bucket, label, bin, sum(n) OVER (PARTITION BY bucket, label ORDER BY bin) AS upto, sum(n) OVER (PARTITION BY bucket, label) AS whole" +
-		" FROM (SELECT bucket, label, bin, sum(n)::BIGINT AS n FROM (" + q.gather(r, c, binOf+" AS bin, count(*) AS n", "bin, sum(n)::BIGINT AS n") + ") GROUP BY bucket, label, bin))" +
+		" FROM (SELECT bucket, label, bin, sum(n)::BIGINT AS n FROM (" + q.gather(r, c, binOf+" AS bin, count(*) AS n", "bin, n") + ") GROUP BY bucket, label, bin))" +
 		" GROUP BY bucket, label"
 }
 
-// people counts distinct end users. Where a bucket is one slot as wide as itself, each
-// value of it stands there once.
+// people counts distinct end users. Where a bucket is one slot as wide as itself, of one
+// workspace, each value of it stands there once.
 func (q *question) people() string {
-	r := route{kind: pairs, key: record.UserKey, whole: q.a.Query.WorkspaceID == "" && q.a.By != record.ByWorkspace}
+	r := route{kind: pairs, key: record.UserKey}
 	c := new(cover)
 	if q.route.kind == sums && q.route.property == everyRow {
 		c = q.coverFor(pairs, everyRow)
@@ -67,8 +67,9 @@ func (q *question) people() string {
 		return "SELECT bucket, label, count(DISTINCT end_user) FILTER (end_user <> '') AS users FROM (" + q.rows(whole) + ") GROUP BY bucket, label"
 	}
 	var parts []string
+	one := q.a.Query.WorkspaceID != "" || q.a.By == record.ByWorkspace // of which a bucket is
 	for l, spans := range c.slots {
-		if len(spans) > 0 && levels[l].width == q.a.Step {
+		if len(spans) > 0 && levels[l].width == q.a.Step && one {
 			parts = append(parts, "SELECT bucket, label, count(*) FILTER (value <> '') AS users FROM ("+q.kept(r, level(l), spans)+") GROUP BY bucket, label")
 			c.slots[l] = nil
 		}
@@ -86,14 +87,22 @@ func (q *question) judgedRows() []string {
 	if q.a.By == record.ByScore {
 		score = "value AS score, "
 	}
-	q.args = append(q.args, textParam(q.a.Query.OrgID))
-	w := q.src.rows(spanOf(q.a.Query.From, q.a.Query.To))
+	said := &where{}
+	said.add("org_id = ?", textParam(q.a.Query.OrgID))
+	trace := "workspace_id, trace_id" // what one is known by
+	if q.a.Query.WorkspaceID != "" {
+		said.add("workspace_id = ?", textParam(q.a.Query.WorkspaceID))
+		trace = "trace_id"
+	}
+	q.args = append(q.args, said.args...)
+	w := q.src.rows()
+	w.add(spanOf(q.a.Query.From, q.a.Query.To).within("started"))
 	q.args = append(append(q.args, q.src.series.args...), w.args...)
 	from := "main.attempts"
 	if c := q.heardCover(); c.kept() {
 		from = "(" + heardRows(c, q.pending) + ")"
 	}
-	found := "SELECT " + strings.Join(q.judgedColumns(), ", ") + ", feedbacks, weighted" + q.src.fromTable(from) + " JOIN said USING (workspace_id, trace_id)" + w.sql()
+	found := "SELECT " + strings.Join(q.judgedColumns(), ", ") + ", feedbacks, weighted" + q.src.fromTable(from) + " JOIN said USING (" + trace + ")" + w.sql()
 	bucket, label := q.bucket(), dimensions[q.a.By].sql
 	condition := " WHERE label <> ''"
 	if q.a.By == record.ByNothing {
@@ -103,13 +112,12 @@ func (q *question) judgedRows() []string {
 		q.args = append(q.args, metadataHint(q.a.Key), metadataPath(q.a.Key))
 	}
 	return []string{
-		"said AS (SELECT workspace_id, trace_id, " + score + "count(*) AS feedbacks, sum(value * weight) AS weighted FROM feedback WHERE org_id = ? GROUP BY ALL)",
+		"said AS (SELECT " + trace + ", " + score + "count(*) AS feedbacks, sum(value * weight) AS weighted FROM feedback" + said.sql() + " GROUP BY ALL)",
 		"found AS MATERIALIZED (" + found + ")", // labels are read of few rows
-		"heard AS MATERIALIZED (SELECT bucket, label, workspace_id, trace_id, count(*) AS attempts, any_value(feedbacks) AS feedbacks, any_value(weighted) AS weighted" +
-			" FROM (SELECT *, " + bucket + " AS bucket, " + label + " AS label FROM found" + condition + ") GROUP BY bucket, label, workspace_id, trace_id)",
-		"judged AS (SELECT bucket, label, sum(attempts) AS judged FROM heard GROUP BY bucket, label)",
+		"heard AS MATERIALIZED (SELECT " + bucket + " AS bucket, " + label + " AS label, " + trace + ", feedbacks, weighted FROM found" + condition + ")",
+		"judged AS (SELECT bucket, label, count(*) AS judged FROM heard GROUP BY bucket, label)",
 		"voices AS (SELECT bucket, label, sum(feedbacks) AS feedbacks, sum(weighted) AS weighted FROM (" +
-			"SELECT min(bucket) AS bucket, label, any_value(feedbacks) AS feedbacks, any_value(weighted) AS weighted FROM heard GROUP BY label, workspace_id, trace_id) GROUP BY bucket, label)",
+			"SELECT min(bucket) AS bucket, label, any_value(feedbacks) AS feedbacks, any_value(weighted) AS weighted FROM heard GROUP BY label, " + trace + ") GROUP BY bucket, label)",
 	}
 }
 

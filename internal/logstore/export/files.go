@@ -6,8 +6,11 @@
 // Whoever goes on after a crash cuts the file back to the mark and reads on from the cursor,
 // so that every row is in the file once. No more than a part is ever in memory.
 //
-// A run belongs to the node on which it was started, because that node has the rows and
-// the file: DATA_DIR is one process's, and no lease is needed.
+// A run belongs to the node on which it was started, because that node has the file, and
+// with an embedded log the rows: DATA_DIR is one process's. Where bodies are in a bucket the
+// file goes there when it is done (Shelf), and every node serves it. Where all nodes have the
+// same rows besides, a node holds a lease in the database while it runs an export; when it is
+// silent, another one takes the run over under that lease and begins anew.
 // Source: contract/content-and-observability.md section 8.
 package export
 

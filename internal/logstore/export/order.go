@@ -3,7 +3,6 @@ package export
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"sluice/internal/fault"
 	"sluice/internal/record"
@@ -16,7 +15,7 @@ func (r *Runner) settle(ctx context.Context, id, runID string, edit func(*record
 	return r.change(ctx, id, runID, func(rec *resource.Record, e *record.Export) {
 		edit(e)
 		e.Run.Ended, rec.Updated = now, now
-		rec.Index = without(rec.Index, record.ExportNodeIndex)
+		rec.Index = without(without(rec.Index, record.ExportNodeIndex), record.ExportRunningIndex)
 	})
 }
 
@@ -51,8 +50,4 @@ func store(ctx context.Context, tx resource.Tx, row *resource.Row[record.Export]
 	}
 	row.Body = body
 	return tx.Update(ctx, row.Record)
-}
-
-func without(index []resource.IndexEntry, name string) []resource.IndexEntry {
-	return slices.DeleteFunc(index, func(e resource.IndexEntry) bool { return e.Name == name })
 }

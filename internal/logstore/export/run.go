@@ -38,7 +38,10 @@ func (r *run) work(ctx context.Context) (size int64, err error) {
 	if size, err = w.finish(); err != nil {
 		return 0, r.disk(err)
 	}
-	return size, nil
+	if r.Shelf == nil {
+		return size, nil
+	}
+	return size, r.Shelf.put(ctx, r.id, r.order.Run.ID, w.file, size) // while the bucket is away the run waits
 }
 
 // query selects the rows of the export, those that began before it was started.

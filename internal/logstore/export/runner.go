@@ -40,6 +40,12 @@ type Parts struct {
 	Keep    time.Duration // how long a file is kept after its end
 	Clock   ident.Clock
 	Log     *slog.Logger
+	// Shelf is where files go when they are done, so that every node serves them; nil keeps
+	// them with this node.
+	Shelf *Shelf
+	// Leases let a node take over what a silent one runs. They need a Shelf, and a log whose
+	// rows are the same for all nodes; nil leaves each export with its node.
+	Leases Leases
 	// PartBytes is how much is in memory of a file before it is written and the run marked;
 	// 0 means 8 MiB.
 	PartBytes int
@@ -107,6 +113,13 @@ func (r *Runner) Turn(ctx context.Context) error {
 			return fmt.Errorf("run log export %s: %w", rec.ID, err)
 		}
 	}
+	adopted, err := r.adopt(ctx)
+	if err != nil {
+		return fmt.Errorf("look for log exports of other nodes: %w", err)
+	}
+	if adopted {
+		r.Wake()
+	}
 	return r.sweep(ctx) // what was started meanwhile has woken Run
 }
 
@@ -116,22 +129,45 @@ func (r *Runner) export(ctx context.Context, rec resource.Record) error {
 	if err != nil {
 		return err
 	}
-	size, err := (&run{Runner: r, id: rec.ID, orgID: rec.OrgID, workspaceID: rec.WorkspaceID, order: order.Value}).work(ctx)
+	held, release, ok, err := r.hold(ctx, rec.ID)
+	if err != nil || !ok {
+		return err
+	}
+	defer release()
+	err = r.through(held, rec, order.Value)
+	if errors.Is(context.Cause(held), errLost) {
+		return r.Files.Remove(rec.ID) // its new node begins anew
+	}
+	return err
+}
+
+// through runs an order while its lease is held.
+func (r *Runner) through(ctx context.Context, rec resource.Record, order record.Export) error {
+	runID := order.Run.ID
+	size, err := (&run{Runner: r, id: rec.ID, orgID: rec.OrgID, workspaceID: rec.WorkspaceID, order: order}).work(ctx)
 	var failed *cause
 	switch {
 	case err == nil:
-		err = r.settle(ctx, rec.ID, order.Value.Run.ID, func(e *record.Export) { e.State, e.Run.Mark.Bytes = record.ExportDone, size })
+		err = r.settle(ctx, rec.ID, runID, func(e *record.Export) {
+			e.State, e.Run.Mark.Bytes, e.Run.Shared = record.ExportDone, size, r.Shelf != nil
+		})
 		if err == nil {
 			r.done.Add(1)
+			if r.Shelf != nil {
+				return r.Files.Remove(rec.ID)
+			}
 		}
 	case errors.As(err, &failed):
 		r.Log.Warn("a log export failed", "export", rec.ID, "error", err.Error())
 		r.failed.Add(1)
-		err = r.settle(ctx, rec.ID, order.Value.Run.ID, func(e *record.Export) { e.State, e.Run.Error = record.ExportFailed, failed.told })
+		err = r.settle(ctx, rec.ID, runID, func(e *record.Export) { e.State, e.Run.Error = record.ExportFailed, failed.told })
 		err = errors.Join(err, r.Files.Remove(rec.ID))
 	}
 	if errors.Is(err, errStopped) {
-		return r.Files.Remove(rec.ID)
+		err = r.Files.Remove(rec.ID)
+		if r.Shelf != nil {
+			err = errors.Join(err, r.Shelf.remove(ctx, rec.ID, runID))
+		}
 	}
 	return err
 }

@@ -24,6 +24,7 @@ func (r *Runner) sweep(ctx context.Context) error {
 		}
 		errs = append(errs, err)
 	}
+	errs = append(errs, r.sweepShelf(ctx, now))
 	err := errors.Join(errs...)
 	if err == nil {
 		r.swept = now
@@ -31,9 +32,25 @@ func (r *Runner) sweep(ctx context.Context) error {
 	return err
 }
 
+// sweepShelf deletes of the bucket what nobody can ask for any more.
+func (r *Runner) sweepShelf(ctx context.Context, now time.Time) error {
+	if r.Shelf == nil {
+		return nil
+	}
+	return r.Shelf.sweep(ctx, func(id, run string) (bool, error) {
+		return r.keepsRun(ctx, id, now, func(e *record.ExportRun) bool { return e.ID == run })
+	})
+}
+
 // keeps reports whether a file is that of an export which is under way here, or done here
 // and not yet too old.
 func (r *Runner) keeps(ctx context.Context, id string, now time.Time) (bool, error) {
+	return r.keepsRun(ctx, id, now, func(e *record.ExportRun) bool { return e.Node == r.Node && !e.Shared })
+}
+
+// keepsRun reports whether an export is under way, or done and not yet too old, by a run
+// that fits.
+func (r *Runner) keepsRun(ctx context.Context, id string, now time.Time, fits func(*record.ExportRun) bool) (bool, error) {
 	rec, err := r.Store.Find(ctx, record.ExportKind, id)
 	if fault.Has(err, fault.NotFound) {
 		return false, nil
@@ -46,7 +63,7 @@ func (r *Runner) keeps(ctx context.Context, id string, now time.Time) (bool, err
 		return true, err
 	}
 	e := &row.Value
-	if rec.Status != resource.Active || e.Run.Node != r.Node {
+	if rec.Status != resource.Active || !fits(&e.Run) {
 		return false, nil
 	}
 	return e.State == record.ExportRunning || e.State == record.ExportDone && now.Before(e.Run.Ended.Add(r.Keep)), nil

@@ -177,7 +177,7 @@ func (w *world) order(ctx context.Context, e record.Export) (string, error) {
 	}
 	rec := resource.Record{
 		Kind: record.ExportKind, ID: ident.NewID(), OrgID: recordtest.Org, WorkspaceID: recordtest.Workspace, Status: resource.Active, Version: 1, Created: later, Updated: later,
-		Body: body, Index: []resource.IndexEntry{{Name: "user", Value: "ada"}, {Name: record.ExportNodeIndex, Value: node}},
+		Body: body, Index: []resource.IndexEntry{{Name: "user", Value: "ada"}, {Name: record.ExportNodeIndex, Value: node}, {Name: record.ExportRunningIndex, Value: record.ExportRunningValue}},
 	}
 	return rec.ID, w.store.InTx(ctx, func(tx resource.Tx) error { return tx.Insert(ctx, rec) })
 }
@@ -230,24 +230,21 @@ func (w *world) edit(ctx context.Context, id string, f func(*resource.Record, *r
 // read is a file, row by row, whatever its form: each a JSON object as a line has it.
 func (w *world) read(t *testing.T, id string, e record.Export) (rows []map[string]any) {
 	t.Helper()
-	file, err := w.files.Read(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := w.open(t, id, e)
 	defer func() { _ = file.Close() }() // it was read
-	info, err := file.Stat()
-	if err != nil || info.Size() != e.Run.Mark.Bytes {
-		t.Fatalf("the file has %d bytes, the order says %d: %v", info.Size(), e.Run.Mark.Bytes, err)
+	whole, err := io.ReadAll(file)
+	if err != nil || int64(len(whole)) != e.Run.Mark.Bytes {
+		t.Fatalf("the file has %d bytes, the order says %d: %v", len(whole), e.Run.Mark.Bytes, err)
 	}
 	if e.Format == record.ExportParquet {
-		return readParquet(t, file, info.Size(), e.Fields)
+		return readParquet(t, bytes.NewReader(whole), int64(len(whole)), e.Fields)
 	}
-	var plain io.Reader = file
+	var plain io.Reader = bytes.NewReader(whole)
 	switch e.Compression {
 	case record.ExportGzip:
-		plain, err = gzip.NewReader(file)
+		plain, err = gzip.NewReader(plain)
 	case record.ExportZstd:
-		plain, err = zstd.NewReader(file)
+		plain, err = zstd.NewReader(plain)
 	case record.ExportPlain:
 	}
 	if err != nil {
@@ -268,6 +265,22 @@ func (w *world) read(t *testing.T, id string, e record.Export) (rows []map[strin
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// open opens a file where the order says that it is.
+func (w *world) open(t *testing.T, id string, e record.Export) io.ReadCloser {
+	t.Helper()
+	var file io.ReadCloser
+	var err error
+	if e.Run.Shared {
+		file, err = w.runner.Shelf.Open(t.Context(), id, e.Run.ID, e.Run.Mark.Bytes)
+	} else {
+		file, err = w.files.Read(id)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // inOrder reports whether a line has its fields in the order of the request.

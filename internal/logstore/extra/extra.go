@@ -47,6 +47,8 @@ type Fields struct {
 	Named             bool    `json:"named,omitempty"`
 	ClientRequest     head    `json:"client_request,omitzero"`
 	ClientResponse    head    `json:"client_response,omitzero"`
+	Reshaped          head    `json:"reshaped,omitzero"`
+	Translated        bool    `json:"translated,omitempty"`
 	BodyKey           string  `json:"body_key,omitempty"` // of bodies.Ref
 }
 
@@ -87,6 +89,7 @@ func (x *Fields) Take(a *record.Attempt) {
 	}
 	x.Named = a.Named
 	x.ClientRequest, x.ClientResponse = headOf(&a.ClientRequest), headOf(&a.ClientResponse)
+	x.Reshaped, x.Translated = headOf(&a.Reshaped), a.Translated
 	if s := u.AudioSeconds; !math.IsNaN(s) && !math.IsInf(s, 0) { // JSON has no such numbers
 		x.AudioSeconds = s
 	}
@@ -115,6 +118,8 @@ func (x *Fields) Give(a *record.Attempt) {
 	a.Named = x.Named
 	x.ClientRequest.give(&a.ClientRequest)
 	x.ClientResponse.give(&a.ClientResponse)
+	x.Reshaped.give(&a.Reshaped)
+	a.Translated = x.Translated
 	a.Request.Type, a.Response.Type = x.RequestType, x.ResponseType
 }
 

@@ -87,7 +87,7 @@ func ids(rows []record.Attempt) []string {
 
 // kept is an attempt as a row gives it back.
 func kept(a record.Attempt) record.Attempt {
-	for _, b := range []*record.Body{&a.Request, &a.Response, &a.ClientRequest, &a.ClientResponse} {
+	for _, b := range a.Bodies() {
 		b.Bytes, b.Head = nil, nil
 	}
 	for _, d := range []*time.Duration{

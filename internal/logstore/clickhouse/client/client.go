@@ -112,8 +112,10 @@ func (c *Client) Query(ctx context.Context, s Statement, row func(scan func(...a
 func (c *Client) Insert(ctx context.Context, table string, columns []string, rows []byte) error {
 	ctx, stop := context.WithTimeout(ctx, c.server.Timeout)
 	defer stop()
+	ends, _ := ctx.Deadline() // the server is to give up with us, and not to store rows later
 	q := c.question(Statement{Settings: map[string]string{
-		"async_insert": "0", "max_partitions_per_insert_block": "0", "throw_on_max_partitions_per_insert_block": "0",
+		"max_execution_time": strconv.Itoa(int(time.Until(ends)/time.Second) + 1),
+		"async_insert":       "0", "max_partitions_per_insert_block": "0", "throw_on_max_partitions_per_insert_block": "0",
 	}})
 	q.Set("query", "INSERT INTO "+table+" ("+strings.Join(columns, ", ")+") FORMAT RowBinary")
 	body, err := c.do(ctx, q, bytes.NewReader(c.zip.EncodeAll(rows, nil)), "zstd")

@@ -2,6 +2,7 @@ package client
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,6 +11,9 @@ import (
 // Params binds the values of a statement. Each method returns what stands for the value in
 // the SQL, "{p3:String}": values themselves are never in it. The zero Params is ready.
 type Params struct{ values []string }
+
+// Clone has the same values; what is bound to one is not bound to the other.
+func (p *Params) Clone() Params { return Params{slices.Clone(p.values)} }
 
 func (p *Params) add(value, kind string) string {
 	p.values = append(p.values, value)

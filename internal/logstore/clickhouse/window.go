@@ -1,0 +1,86 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"sluice/internal/record"
+)
+
+// firstWindow is how much of the log a page is looked for in at first; each further look is
+// at eight times as much. All looks together read about a seventh more than the last one.
+const (
+	firstWindow  = time.Hour
+	windowFactor = 8
+)
+
+// narrow bounds a selection in order of time to a part of the log that has the whole page:
+// the server sorts what is selected, and whoever names no time would have it sort the log.
+// Days are partitions and time is in their key, so that what lies outside is not read.
+func (d *DB) narrow(ctx context.Context, q *record.Query, s *selection) error {
+	from, to, err := d.reach(ctx, q)
+	if err != nil {
+		return err
+	}
+	need := q.PageSize() + 1 + max(q.Offset, 0)
+	for width := firstWindow; width < to.Sub(from); width *= windowFactor {
+		part := s.clone()
+		if q.Newest {
+			part.add("started >= " + part.Time(to.Add(-width)))
+		} else {
+			part.add("started < " + part.Time(from.Add(width)))
+		}
+		var found int64
+		sql := "SELECT count() FROM (SELECT 1 FROM attempts FINAL" + part.where() + " LIMIT " + strconv.Itoa(need) + ")"
+		if err := d.ask(ctx, sql, &part.Params, func(scan func(...any) error) error { return scan(&found) }); err != nil {
+			return fmt.Errorf("look for a page of log rows: %w", err)
+		}
+		if found >= int64(need) {
+			*s = *part
+			return nil
+		}
+	}
+	return nil
+}
+
+// reach are the times between which the rows of a page lie: those of the query and its
+// cursor, else those of the log.
+func (d *DB) reach(ctx context.Context, q *record.Query) (from, to time.Time, err error) {
+	from, to = q.From, q.To
+	if q.After != "" {
+		at, _, err := q.After.Split()
+		switch {
+		case err != nil:
+			return from, to, err
+		case q.Newest && (to.IsZero() || at.Before(to)):
+			to = at.Add(time.Microsecond)
+		case !q.Newest && at.After(from):
+			from = at
+		}
+	}
+	if !from.IsZero() && !to.IsZero() {
+		return from, to, nil
+	}
+	var oldest, newest int64
+	err = d.ask(ctx, "SELECT toUnixTimestamp64Micro(min(started)), toUnixTimestamp64Micro(max(started)) FROM attempts", nil, func(scan func(...any) error) error {
+		return scan(&oldest, &newest)
+	})
+	if err != nil {
+		return from, to, fmt.Errorf("ask how far the log reaches: %w", err)
+	}
+	if first := time.UnixMicro(oldest); from.Before(first) {
+		from = first
+	}
+	if last := time.UnixMicro(newest + 1); to.IsZero() || last.Before(to) {
+		to = last
+	}
+	return from, to, nil
+}
+
+// clone is a selection of the same to which more can be added.
+func (s *selection) clone() *selection {
+	return &selection{Params: s.Params.Clone(), conditions: slices.Clone(s.conditions)}
+}

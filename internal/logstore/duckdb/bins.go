@@ -1,0 +1,62 @@
+package duckdb
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// binned counts rows by series, status and bin: what bins by a property of these are made of.
+// There are far fewer of them than rows, and no text is compared to make them.
+const binned = "CREATE OR REPLACE TEMP TABLE binned AS SELECT %s AS start, series, status, " + binOf + " AS bin, count(*) AS n FROM attempts WHERE %s GROUP BY ALL"
+
+// bins counts how many rows took how long: all rows at every level, those of the values of
+// properties at levels that have them.
+func (b *builder) bins(ctx context.Context) error {
+	if err := b.exec(ctx, b.binsOf(everyRow)); err != nil || b.level.kinds()&bins == 0 {
+		return err
+	}
+	in := b.cover(bins).rows
+	if len(in) > 0 {
+		if err := b.exec(ctx, fmt.Sprintf(binned, b.begun("started"), within("started", in))); err != nil {
+			return err
+		}
+	}
+	for p := everyRow + 1; int(p) < len(properties); p++ {
+		if err := b.exec(ctx, b.binsOf(p)); err != nil {
+			return err
+		}
+	}
+	b.kinds |= bins
+	if len(in) == 0 {
+		return nil
+	}
+	return b.exec(ctx, "DROP TABLE binned")
+}
+
+func (b *builder) binsOf(p property) string {
+	k := bins
+	if p == everyRow { // whose bins stand beside sums
+		k = sums
+	}
+	c := b.cover(k)
+	return fmt.Sprintf("INSERT INTO %s BY NAME SELECT start, org_id, workspace_id, %d AS property, value, bin, sum(n)::BIGINT AS n FROM (%s) GROUP BY start, org_id, workspace_id, value, bin ORDER BY start, org_id, workspace_id, value, bin",
+		table(bins, b.level), p, gather(c, b.binsOfRows(p, c.rows), fmt.Sprintf("SELECT %s AS start, org_id, workspace_id, value, bin, n FROM %%s WHERE property = %d AND %%s", b.begun("start"), p), bins))
+}
+
+// binsOfRows are those of rows, some of which may stand there more than once.
+func (b *builder) binsOfRows(p property, in []span) string {
+	const of = "SELECT %s AS start, org_id, workspace_id, %s AS value, %s"
+	switch column := properties[p]; {
+	case column == "status" || slices.Contains(seriesFacets, column):
+		columns := "org_id, workspace_id"
+		if column != "status" {
+			columns += ", " + column
+		}
+		return fmt.Sprintf(of, "start", p.value(), "bin, n FROM binned JOIN (SELECT id AS series, "+columns+" FROM series) USING (series)")
+	case column == byRetries:
+		return fmt.Sprintf(of, b.begun("started"), rescuedBy, binOf+" AS bin, count(*) AS n"+b.from(in, "org_id", "workspace_id")+" AND value <> '' GROUP BY ALL")
+	default:
+		return fmt.Sprintf(of, b.begun("started"), p.value(), binOf+" AS bin, count(*) AS n"+b.from(in, "org_id", "workspace_id")+" GROUP BY ALL")
+	}
+}

@@ -1,0 +1,124 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"sluice/internal/ident"
+	"sluice/internal/record"
+	"sluice/internal/resource"
+)
+
+// leaseLife is how long a node that is silent keeps the exports that it runs.
+const leaseLife = 30 * time.Second
+
+// Leases say which node runs an export, by the clock of the database: *store.Store.
+type Leases interface {
+	TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (bool, error)
+	ReleaseLease(ctx context.Context, name, holder string) error
+}
+
+func leaseOf(id string) string { return "log-export/" + id }
+
+// errLost is that another node has taken a run over.
+var errLost = errors.New("another node runs the export")
+
+// hold takes the lease of an export and keeps it until release is called; ok is false when
+// another node has it. The context ends when the lease is lost: the run is then another
+// node's, and nothing may be written any more.
+func (r *Runner) hold(ctx context.Context, id string) (held context.Context, release func(), ok bool, err error) {
+	if r.Leases == nil {
+		return ctx, func() {}, true, nil
+	}
+	if ok, err = r.Leases.TakeLease(ctx, leaseOf(id), r.Node, leaseLife); err != nil || !ok {
+		return ctx, nil, false, err
+	}
+	held, lose := context.WithCancelCause(ctx)
+	renewed := make(chan struct{})
+	go func() {
+		defer close(renewed)
+		r.renew(held, id, lose)
+	}()
+	return held, func() {
+		lose(nil)
+		<-renewed
+		if err := r.Leases.ReleaseLease(context.WithoutCancel(ctx), leaseOf(id), r.Node); err != nil {
+			r.Log.Warn("the lease of a log export was not given back; it runs out by itself", "export", id, "error", err.Error())
+		}
+	}, true, nil
+}
+
+// renew keeps a lease until ctx ends. A database that cannot be asked for as long as the
+// lease lives has lost it.
+func (r *Runner) renew(ctx context.Context, id string, lose context.CancelCauseFunc) {
+	tick := time.NewTicker(leaseLife / 6)
+	defer tick.Stop()
+	for missed := 0; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		ok, err := r.Leases.TakeLease(ctx, leaseOf(id), r.Node, leaseLife)
+		if missed++; err == nil && ok {
+			missed = 0
+		}
+		if err == nil && !ok || missed > 4 {
+			lose(errLost)
+			return
+		}
+	}
+}
+
+// adopt takes over one export of a node that gives no sign of life, where there is one, and
+// runs it from the beginning: what that node wrote is on its disk.
+func (r *Runner) adopt(ctx context.Context) (found bool, err error) {
+	if r.Leases == nil {
+		return false, nil
+	}
+	orders, err := r.Store.List(ctx, resource.Query{
+		Kind: record.ExportKind, Statuses: []string{resource.Active}, Index: []resource.IndexEntry{{Name: record.ExportRunningIndex, Value: record.ExportRunningValue}}, Limit: 1000,
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, rec := range orders {
+		order, err := resource.Decode[record.Export](rec)
+		if err != nil {
+			return false, err
+		}
+		if run := order.Value.Run; run.Node == r.Node || r.Clock.Now().Sub(run.Started) < leaseLife {
+			continue
+		}
+		ok, err := r.Leases.TakeLease(ctx, leaseOf(rec.ID), r.Node, leaseLife)
+		if err != nil {
+			return false, err
+		}
+		if ok {
+			return true, r.take(ctx, rec.ID, order.Value.Run)
+		}
+	}
+	return false, nil
+}
+
+// take makes the run of another node one of this node. The new id ends the old run, should
+// its node live after all.
+func (r *Runner) take(ctx context.Context, id string, was record.ExportRun) error {
+	err := r.change(ctx, id, was.ID, func(rec *resource.Record, e *record.Export) {
+		e.Run.ID, e.Run.Node, e.Run.Mark = ident.NewID(), r.Node, record.ExportMark{}
+		rec.Index = append(without(rec.Index, record.ExportNodeIndex), resource.IndexEntry{Name: record.ExportNodeIndex, Value: r.Node})
+	})
+	if errors.Is(err, errStopped) {
+		return nil
+	}
+	if err == nil {
+		r.Log.Info("a log export is taken over from a node that is silent", "export", id, "node", was.Node)
+	}
+	return err
+}
+
+func without(index []resource.IndexEntry, name string) []resource.IndexEntry {
+	return slices.DeleteFunc(index, func(e resource.IndexEntry) bool { return e.Name == name })
+}

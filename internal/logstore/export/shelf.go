@@ -1,0 +1,157 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"sluice/internal/ident"
+	"sluice/internal/logstore/bodies"
+)
+
+const (
+	shelfFolder = "exports/"
+	// pieceBytes is the size of all objects of a file but the last: one goes over the wire
+	// well within the time that a call to the store may take.
+	pieceBytes = 4 << 20
+	// readBytes is how much of a piece is fetched at once.
+	readBytes = 1 << 20
+)
+
+// Shelf has the files of exports that are done, in the bucket of the log: exports/<id of the
+// export>/<id of the run>/00000 and on, pieces of 4 MiB. Each run has objects of its own, so
+// that one that was taken for dead harms no other. Every node reads all files. It is safe for
+// concurrent use.
+type Shelf struct{ bucket bodies.Bucket }
+
+// NewShelf is a shelf in a bucket. Nothing is sent before it is used.
+func NewShelf(b bodies.Bucket) *Shelf { return &Shelf{b} }
+
+func runFolder(id, run string) string { return shelfFolder + id + "/" + run + "/" }
+
+func pieceKey(id, run string, n int64) string { return fmt.Sprintf("%s%05d", runFolder(id, run), n) }
+
+// put brings a file of so many bytes to the bucket, in the place of what a run that was cut
+// off left there.
+func (s *Shelf) put(ctx context.Context, id, run string, file io.ReaderAt, size int64) error {
+	piece := make([]byte, min(size, pieceBytes))
+	for at := int64(0); at < size; at += pieceBytes {
+		part := piece[:min(size-at, pieceBytes)]
+		if _, err := file.ReadAt(part, at); err != nil {
+			return fmt.Errorf("read the file of export %s: %w", id, err)
+		}
+		if err := s.bucket.Put(ctx, pieceKey(id, run, at/pieceBytes), part); err != nil {
+			return fmt.Errorf("store the file of export %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// Open opens the file of a run, of so many bytes: ErrGone when it is not there, and
+// bodies.ErrAway while the bucket does not serve. What is read is read under ctx.
+func (s *Shelf) Open(ctx context.Context, id, run string, size int64) (io.ReadSeekCloser, error) {
+	if !ident.ValidID(id) || !ident.ValidID(run) {
+		return nil, ErrGone
+	}
+	get := func(n, offset, limit int64) ([]byte, error) {
+		b, err := s.bucket.Get(ctx, pieceKey(id, run, n), offset, limit)
+		if errors.Is(err, bodies.ErrGone) {
+			return nil, ErrGone
+		}
+		return b, err
+	}
+	f := &shelved{get: get, size: size}
+	if size > 0 {
+		if _, err := get(0, 0, 1); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// shelved is a file on the shelf. It belongs to one goroutine.
+type shelved struct {
+	get      func(piece, offset, limit int64) ([]byte, error)
+	size, at int64
+	begins   int64 // of what is in hand
+	held     []byte
+}
+
+// Read implements io.Reader.
+func (f *shelved) Read(p []byte) (int, error) {
+	if f.at >= f.size {
+		return 0, io.EOF
+	}
+	if f.at < f.begins || f.at >= f.begins+int64(len(f.held)) {
+		offset := f.at % pieceBytes
+		b, err := f.get(f.at/pieceBytes, offset, min(readBytes, pieceBytes-offset, f.size-f.at))
+		if err != nil {
+			return 0, err
+		}
+		if len(b) == 0 {
+			return 0, io.ErrUnexpectedEOF
+		}
+		f.begins, f.held = f.at, b
+	}
+	n := copy(p, f.held[f.at-f.begins:])
+	f.at += int64(n)
+	return n, nil
+}
+
+// Seek implements io.Seeker.
+func (f *shelved) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += f.at
+	case io.SeekEnd:
+		offset += f.size
+	}
+	if offset < 0 {
+		return f.at, errors.New("seek before the beginning of an export")
+	}
+	f.at = offset
+	return f.at, nil
+}
+
+// Close implements io.Closer.
+func (f *shelved) Close() error { return nil }
+
+// remove deletes the objects of a run; it is no error that there are none.
+func (s *Shelf) remove(ctx context.Context, id, run string) error {
+	var keys []string
+	if err := s.bucket.List(ctx, runFolder(id, run), func(o bodies.Object) bool {
+		keys = append(keys, o.Key)
+		return true
+	}); err != nil {
+		return fmt.Errorf("list the file of export %s: %w", id, err)
+	}
+	for _, key := range keys {
+		if err := s.bucket.Delete(ctx, key); err != nil {
+			return fmt.Errorf("delete the file of export %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// sweep deletes the files of all runs that keep does not name.
+func (s *Shelf) sweep(ctx context.Context, keep func(id, run string) (bool, error)) error {
+	ids, err := s.bucket.Folders(ctx, shelfFolder)
+	if err != nil {
+		return fmt.Errorf("list the files of exports: %w", err)
+	}
+	var errs []error
+	for _, id := range ids {
+		runs, err := s.bucket.Folders(ctx, shelfFolder+strings.TrimSuffix(id, "/")+"/")
+		errs = append(errs, err)
+		for _, run := range runs {
+			kept, err := keep(id, run)
+			if err == nil && !kept {
+				err = s.remove(ctx, id, run)
+			}
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
