@@ -15,6 +15,7 @@ import (
 
 	"sluice/internal/fault"
 	"sluice/internal/ident"
+	"sluice/internal/lease"
 )
 
 // Job is something to be done again and again.
@@ -24,14 +25,6 @@ type Job struct {
 	// Run does what is due. It returns soon after ctx ends; an error is logged, and the
 	// job runs again when its time comes.
 	Run func(ctx context.Context, now time.Time) error
-}
-
-// Leases decides who works: *store.Store.
-type Leases interface {
-	// TakeLease takes or renews a lease for ttl and reports whether holder has it.
-	TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (bool, error)
-	// ReleaseLease gives it back.
-	ReleaseLease(ctx context.Context, name, holder string) error
 }
 
 const (
@@ -46,7 +39,7 @@ const (
 
 // Runner runs the jobs of one node. Run belongs to one goroutine.
 type Runner struct {
-	leases  Leases
+	leases  lease.Book
 	jobs    []Job
 	clock   ident.Clock
 	log     *slog.Logger
@@ -58,7 +51,7 @@ type Runner struct {
 }
 
 // New makes a runner; Run starts it. The names of the jobs differ.
-func New(leases Leases, clock ident.Clock, log *slog.Logger, figures *Metrics, jobs ...Job) *Runner {
+func New(leases lease.Book, clock ident.Clock, log *slog.Logger, figures *Metrics, jobs ...Job) *Runner {
 	return &Runner{
 		leases: leases, jobs: jobs, clock: clock, log: log, figures: figures, holder: ident.NewID(), ttl: leaseTTL, due: make(map[string]time.Time),
 	}
@@ -88,7 +81,7 @@ func (r *Runner) Turn(ctx context.Context) bool {
 		return false
 	}
 	now := r.clock.Now()
-	held, stop := r.hold(ctx)
+	held, stop := lease.Keep(ctx, r.leases, leaseName, r.holder, r.ttl)
 	defer stop()
 	for _, job := range r.jobs {
 		if held.Err() == nil && !now.Before(r.due[job.Name]) {
@@ -113,35 +106,6 @@ func (r *Runner) lead(ctx context.Context) {
 		clear(r.due) // whoever has the lease does the work; when it comes back all is looked at anew
 	}
 	r.figures.lead(leads)
-}
-
-// hold renews the lease while jobs run. The context that it returns ends when the lease
-// is lost, or could not be renewed in time.
-func (r *Runner) hold(ctx context.Context) (context.Context, func()) {
-	held, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(r.ttl / 4)
-		defer tick.Stop()
-		renewed := time.Now()
-		for {
-			select {
-			case <-held.Done():
-				return
-			case <-tick.C:
-			}
-			mine, err := r.leases.TakeLease(held, leaseName, r.holder, r.ttl)
-			switch {
-			case err == nil && mine:
-				renewed = time.Now()
-			case err == nil, time.Since(renewed) > r.ttl/2:
-				cancel()
-				return
-			}
-		}
-	}()
-	return held, func() { cancel(); <-done }
 }
 
 // run runs one job. One that panics does not end the others.

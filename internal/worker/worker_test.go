@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"pgregory.net/rapid"
 
+	"sluice/internal/lease"
 	"sluice/internal/store"
 	"sluice/internal/store/storetest"
 	"sluice/internal/worker"
@@ -47,7 +48,7 @@ func (w *work) of(t *testing.T, want string) {
 	}
 }
 
-func node(t *testing.T, on worker.Leases, clock *hands, jobs ...worker.Job) *worker.Runner {
+func node(t *testing.T, on lease.Book, clock *hands, jobs ...worker.Job) *worker.Runner {
 	return worker.New(on, clock, slog.New(slog.NewTextHandler(t.Output(), nil)), worker.NewMetrics(), jobs...)
 }
 

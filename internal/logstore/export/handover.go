@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice/internal/ident"
+	"sluice/internal/lease"
 	"sluice/internal/record"
 	"sluice/internal/resource"
 )
@@ -14,16 +15,7 @@ import (
 // leaseLife is how long a node that is silent keeps the exports that it runs.
 const leaseLife = 30 * time.Second
 
-// Leases say which node runs an export, by the clock of the database: *store.Store.
-type Leases interface {
-	TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (bool, error)
-	ReleaseLease(ctx context.Context, name, holder string) error
-}
-
 func leaseOf(id string) string { return "log-export/" + id }
-
-// errLost is that another node has taken a run over.
-var errLost = errors.New("another node runs the export")
 
 // hold takes the lease of an export and keeps it until release is called; ok is false when
 // another node has it. The context ends when the lease is lost: the run is then another
@@ -35,41 +27,13 @@ func (r *Runner) hold(ctx context.Context, id string) (held context.Context, rel
 	if ok, err = r.Leases.TakeLease(ctx, leaseOf(id), r.Node, leaseLife); err != nil || !ok {
 		return ctx, nil, false, err
 	}
-	held, lose := context.WithCancelCause(ctx)
-	renewed := make(chan struct{})
-	go func() {
-		defer close(renewed)
-		r.renew(held, id, lose)
-	}()
+	held, stop := lease.Keep(ctx, r.Leases, leaseOf(id), r.Node, leaseLife)
 	return held, func() {
-		lose(nil)
-		<-renewed
+		stop()
 		if err := r.Leases.ReleaseLease(context.WithoutCancel(ctx), leaseOf(id), r.Node); err != nil {
 			r.Log.Warn("the lease of a log export was not given back; it runs out by itself", "export", id, "error", err.Error())
 		}
 	}, true, nil
-}
-
-// renew keeps a lease until ctx ends. A database that cannot be asked for as long as the
-// lease lives has lost it.
-func (r *Runner) renew(ctx context.Context, id string, lose context.CancelCauseFunc) {
-	tick := time.NewTicker(leaseLife / 6)
-	defer tick.Stop()
-	for missed := 0; ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		ok, err := r.Leases.TakeLease(ctx, leaseOf(id), r.Node, leaseLife)
-		if missed++; err == nil && ok {
-			missed = 0
-		}
-		if err == nil && !ok || missed > 4 {
-			lose(errLost)
-			return
-		}
-	}
 }
 
 // adopt takes over one export of a node that gives no sign of life, where there is one, and

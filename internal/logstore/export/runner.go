@@ -11,6 +11,7 @@ import (
 
 	"sluice/internal/fault"
 	"sluice/internal/ident"
+	"sluice/internal/lease"
 	"sluice/internal/record"
 	"sluice/internal/resource"
 )
@@ -45,7 +46,7 @@ type Parts struct {
 	Shelf *Shelf
 	// Leases let a node take over what a silent one runs. They need a Shelf, and a log whose
 	// rows are the same for all nodes; nil leaves each export with its node.
-	Leases Leases
+	Leases lease.Book
 	// PartBytes is how much is in memory of a file before it is written and the run marked;
 	// 0 means 8 MiB.
 	PartBytes int
@@ -135,7 +136,7 @@ func (r *Runner) export(ctx context.Context, rec resource.Record) error {
 	}
 	defer release()
 	err = r.through(held, rec, order.Value)
-	if errors.Is(context.Cause(held), errLost) {
+	if errors.Is(context.Cause(held), lease.ErrLost) {
 		return r.Files.Remove(rec.ID) // its new node begins anew
 	}
 	return err

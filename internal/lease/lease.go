@@ -1,0 +1,56 @@
+// Package lease keeps what one node of many may do at a time: a lease, by its name, that a
+// database hands to one holder until it is released or runs out by the database's clock.
+package lease
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Book hands leases out: *store.Store. Safe for concurrent use.
+type Book interface {
+	// TakeLease takes or renews the lease name ("worker") for ttl and reports whether holder
+	// has it now.
+	TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (bool, error)
+	// ReleaseLease gives it back; that somebody else holds it is no error.
+	ReleaseLease(ctx context.Context, name, holder string) error
+}
+
+// ErrLost is the cause with which the context of Keep ends when somebody else has the lease,
+// or may have it soon.
+var ErrLost = errors.New("the lease is lost to another node, or could not be renewed in time")
+
+// Keep renews a lease that holder has, four times in its life, until stop is called, which
+// waits for the last attempt and leaves the lease as it is. The context that it returns ends
+// with ErrLost as its cause when another holder has the lease, or when it could not be
+// renewed for half its life: what it protects must then no longer be touched.
+func Keep(ctx context.Context, book Book, name, holder string, ttl time.Duration) (held context.Context, stop func()) {
+	held, lose := context.WithCancelCause(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		renew(held, lose, ttl, func() (bool, error) { return book.TakeLease(held, name, holder, ttl) })
+	}()
+	return held, func() { lose(nil); <-done }
+}
+
+func renew(ctx context.Context, lose context.CancelCauseFunc, ttl time.Duration, take func() (bool, error)) {
+	tick := time.NewTicker(ttl / 4)
+	defer tick.Stop()
+	for last := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		mine, err := take()
+		switch {
+		case err == nil && mine:
+			last = time.Now()
+		case err == nil, time.Since(last) > ttl/2:
+			lose(ErrLost)
+			return
+		}
+	}
+}
