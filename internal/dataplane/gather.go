@@ -33,14 +33,14 @@ func (g *Gateway) gather(a *attempt) (holds []quota.Hold, rates int) {
 	*call = a.policyCall()
 	h := append(append(x.room.holds[:0], integration.Budgets...), account.Budgets...)
 	h = append(append(h, x.limits.place.Budgets...), x.limits.key.Budgets...)
-	h = policies.Budgets(call, h)
+	paces := append(append(x.room.paces[:0], integration.Rates...), account.Rates...)
+	h, paces = policies.Match(call, h, paces)
 	rates = len(h)
-	h = append(append(h, integration.Rates...), account.Rates...)
-	h = policies.RateHolds(call, h)
+	h = append(h, paces...)
 	for i := range h {
 		h[i].Org, h[i].Amount = p.OrgID, a.stake.amount(&h[i])
 	}
-	x.room.holds = h
+	x.room.holds, x.room.paces = h, paces
 	return h, rates
 }
 

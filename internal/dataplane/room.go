@@ -34,6 +34,7 @@ type room struct {
 
 	caller   []quota.Hold    // taken from the limits of the caller
 	holds    []quota.Hold    // taken by the attempt
+	paces    []quota.Hold    // those of them that are rates, while they are gathered
 	both     []quota.Hold    // of the caller and the attempt, asked in one
 	call     quota.Call      // as policies look at it
 	used     []int64         // of either
@@ -65,6 +66,7 @@ func (r *room) leave() {
 	clear(r.values)
 	clear(r.caller[:cap(r.caller)])
 	clear(r.holds[:cap(r.holds)])
+	clear(r.paces[:cap(r.paces)])
 	clear(r.both[:cap(r.both)])
 	clear(r.charges[:cap(r.charges)])
 	r.call = quota.Call{}

@@ -37,26 +37,16 @@ type matched struct {
 	known          bool
 }
 
-// Budgets appends the holds of the usage-limit policies that apply to a call.
-func (p *Policies) Budgets(c *Call, dst []Hold) []Hold {
-	if p == nil || len(p.Usage) == 0 {
-		return dst
+// Match appends the holds of the policies that apply to a call, those of usage limits to
+// budgets and those of rate limits to rates.
+func (p *Policies) Match(c *Call, budgets, rates []Hold) (b, r []Hold) {
+	if p == nil || len(p.Usage)+len(p.Rates) == 0 {
+		return budgets, rates
 	}
 	if m := p.match(c); m != nil {
-		return append(dst, m.budgets...)
+		return append(budgets, m.budgets...), append(rates, m.rates...)
 	}
-	return match(p.Usage, c, dst)
-}
-
-// RateHolds appends those of the rate-limit policies.
-func (p *Policies) RateHolds(c *Call, dst []Hold) []Hold {
-	if p == nil || len(p.Rates) == 0 {
-		return dst
-	}
-	if m := p.match(c); m != nil {
-		return append(dst, m.rates...)
-	}
-	return match(p.Rates, c, dst)
+	return match(p.Usage, c, budgets), match(p.Rates, c, rates)
 }
 
 func match(list []*Policy, c *Call, dst []Hold) []Hold {

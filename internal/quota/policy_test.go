@@ -161,15 +161,15 @@ func TestPolicyHolds(t *testing.T) {
 			(&quota.RateLimit{Conditions: []quota.Condition{is("provider", "groq")}, Type: quota.Tokens, Unit: quota.PerDay, Value: 7}).Compile("t"),
 		},
 	}
-	holds := p.Budgets(chat(), nil)
+	holds, rates := p.Match(chat(), nil, nil)
 	if len(holds) != 1 || holds[0].Limit != 100 || !holds[0].Soft || holds[0].Measure != quota.TokenCount || holds[0].Unit != "" || *holds[0].Of != (quota.Owner{Kind: quota.UsageLimitKind, ID: "u", Name: "Team"}) {
 		t.Errorf("budgets %+v", holds)
 	}
-	holds = p.RateHolds(chat(), nil)
-	if len(holds) != 1 || holds[0].Amount != 1 || !holds[0].Spent || holds[0].Unit != quota.PerMinute || holds[0].Counter != (quota.CounterID{Carrier: "r", ValueKey: "default"}) {
+	if holds = rates; len(holds) != 1 || holds[0].Amount != 1 || !holds[0].Spent || holds[0].Unit != quota.PerMinute || holds[0].Counter != (quota.CounterID{Carrier: "r", ValueKey: "default"}) {
 		t.Errorf("rates %+v", holds)
 	}
-	if p = nil; len(p.Budgets(chat(), nil)) != 0 || len(p.RateHolds(chat(), nil)) != 0 {
+	p = nil
+	if holds, rates = p.Match(chat(), nil, nil); len(holds)+len(rates) != 0 {
 		t.Error("no policies have no holds")
 	}
 }
@@ -200,7 +200,7 @@ func TestMatchAllocatesNothing(t *testing.T) {
 	met := quota.RateLimit{Conditions: any, GroupBy: []quota.GroupBy{{Key: "metadata.team"}, {Key: "model"}}, Type: quota.Requests, Unit: quota.PerMinute, Value: 5}
 	p, c := &quota.Policies{Rates: []*quota.Policy{grouped.Compile("g"), plain.Compile("p"), met.Compile("m")}}, chat()
 	room := make([]quota.Hold, 0, 4)
-	if n := testing.AllocsPerRun(100, func() { room = p.RateHolds(c, room[:0]) }); n != 0 || len(room) != 2 {
+	if n := testing.AllocsPerRun(100, func() { _, room = p.Match(c, nil, room[:0]) }); n != 0 || len(room) != 2 {
 		t.Errorf("%v allocations, %d holds", n, len(room))
 	}
 }
@@ -290,7 +290,8 @@ func TestPoliciesRemember(t *testing.T) {
 		} {
 			c := chat()
 			change(c)
-			for k, got := range [][]quota.Hold{all.Budgets(c, nil), all.RateHolds(c, nil)} {
+			budgets, rates := all.Match(c, nil, nil)
+			for k, got := range [][]quota.Hold{budgets, rates} {
 				var want []string
 				for _, p := range [][]*quota.Policy{all.Usage, all.Rates}[k] {
 					if h, ok := p.Match(c); ok {
