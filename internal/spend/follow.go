@@ -47,8 +47,8 @@ func (f *Follower) follow(ctx context.Context) error {
 // whether one call used it or a hundred. What waits is kept in the journal, whose files are
 // used again only behind it.
 const (
-	manyMeters   = 5000
-	longestPause = 4
+	manyMeters   = 2000
+	longestPause = 8
 )
 
 // pause is how long sums wait.
