@@ -15,7 +15,7 @@ RUNS     ?= 250
 ROWS     ?= 10000000
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test race e2e suites bench bench-logs crash fuzz check fmt vet lint arch generate clean-tree clean
+.PHONY: help run demo build test race e2e suites bench bench-logs profile crash fuzz check fmt vet lint arch generate clean-tree clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,14 @@ bench: build ## paired benchmark against the bare upstream and, when installed, 
 
 bench-logs: ## pages, filters and analytics of the request log over ROWS generated rows (ROWS=100000000 is the long form), and records that come in meanwhile
 	$(GO) test -count=1 -timeout 2h -run '^TestManyRows$$' ./internal/logstore/duckdb -rows $(ROWS) -rounds 20 -ingest 30s -v
+
+# What the compiler is told of, besides chats: streams, translations and limits.
+PROFILED := chat-1k-c64,stream-burst-c16,stream-10ms-c128,translate-1k-c16,translate-stream-c16,gate-1k-c16
+
+profile: build ## measure anew where time goes under load, for the compiler (cmd/sluice/default.pgo)
+	rm -rf bin/profiles && mkdir -p bin/profiles
+	SLUICE_PROFILES=$(CURDIR)/bin/profiles $(GO) run ./test/bench --only $(PROFILED) --rounds 1 --length 5s --out ''
+	$(GO) tool pprof -proto bin/profiles/*.pprof > cmd/sluice/default.pgo
 
 crash: build ## kill the gateway 500 times under load, on SQLite and PostgreSQL, and check the books after each restart (RUNS each)
 	$(GO) run ./test/crash --runs $(RUNS)

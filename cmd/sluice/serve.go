@@ -9,10 +9,19 @@ import (
 	"sluice/internal/app"
 )
 
-type serve struct{}
+type serve struct {
+	CPUProfile string `name:"cpu-profile" help:"Write where processor time goes, for go tool pprof; complete when the gateway has stopped." placeholder:"FILE"`
+}
 
 // Run serves until it is told to stop.
-func (serve) Run(ctx context.Context, s *settings) error { return run(ctx, s, false) }
+func (c serve) Run(ctx context.Context, s *settings) (err error) {
+	stop, err := profiling(c.CPUProfile)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	return run(ctx, s, false)
+}
 
 type demo struct{}
 

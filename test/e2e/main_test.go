@@ -31,7 +31,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "sluice")
-	build := exec.Command("go", "build", "-ldflags", "-X main.version="+version, "-o", binary, "sluice/cmd/sluice")
+	build := exec.Command("go", "build", "-pgo=off", "-ldflags", "-X main.version="+version, "-o", binary, "sluice/cmd/sluice")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "e2e: build the program: %v\n%s", err, out)
 		return 1

@@ -58,7 +58,11 @@ func newSluice(path, dir string, u *Upstream) (*Sluice, proc.Command) {
 			env = append(env, name+"="+v)
 		}
 	}
-	return s, proc.Command{Name: "sluice", Path: path, Args: []string{"serve"}, Env: env, Dir: dir, Ready: sluiceReady}
+	args := []string{"serve"}
+	if profiles := os.Getenv("SLUICE_PROFILES"); profiles != "" { // see `make profile`
+		args = append(args, "--cpu-profile", filepath.Join(profiles, rand.Text()+".pprof"))
+	}
+	return s, proc.Command{Name: "sluice", Path: path, Args: args, Env: env, Dir: dir, Ready: sluiceReady}
 }
 
 func (s *Sluice) start(ctx context.Context, command proc.Command) (err error) {
