@@ -3,14 +3,11 @@ package e2e
 import (
 	"bufio"
 	"context"
-	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 
 	"sluice/internal/logstore/clickhousetest"
@@ -18,16 +15,26 @@ import (
 	"sluice/test/upstream"
 )
 
+// oneLog are the settings of nodes that share all that can be shared: the control plane, the
+// rows of the log and their bodies. It returns the directory of the bucket too.
+func oneLog(t *testing.T) (place option, objects string) {
+	t.Helper()
+	rows := clickhousetest.Start(t)
+	bucket, objects := objectStore(t)
+	control := on(storetest.Postgres(t))
+	return func(l *launch) {
+		control(l)
+		bucket(l)
+		with("ANALYTICS_STORE_URL="+rows.URL, "ANALYTICS_STORE_USER="+clickhousetest.User, "ANALYTICS_STORE_PASSWORD="+clickhousetest.Password)(l)
+	}, objects
+}
+
 // Two nodes on one PostgreSQL, one ClickHouse and one bucket have one log: what either
 // served is listed, grouped, read with its bodies, followed and exported at the other.
 func TestTwoNodesHaveOneLog(t *testing.T) {
 	t.Parallel()
-	rows := clickhousetest.Start(t)
-	bucket, objects := objectStore(t)
-	place := []option{on(storetest.Postgres(t)), bucket, with(
-		"ANALYTICS_STORE_URL="+rows.URL, "ANALYTICS_STORE_USER="+clickhousetest.User, "ANALYTICS_STORE_PASSWORD="+clickhousetest.Password,
-	)}
-	nodes := []*gateway{start(t, place...), start(t, place...)}
+	place, objects := oneLog(t)
+	nodes := []*gateway{start(t, place), start(t, place)}
 	up := upstream.Start(t)
 	var tails []*follower
 	for _, g := range nodes {
@@ -64,25 +71,26 @@ func TestTwoNodesHaveOneLog(t *testing.T) {
 	nodes[0].call("POST", path+"/start", "").want(t, 200)
 	eventually(t, 10*logLimit, "the export is done", func() bool { return nodes[1].call("GET", path, "").get("status").String() == "success" })
 	nodes[0].stop()
-	link := nodes[1].call("GET", path+"/download", "").want(t, 200).get("signed_url").String()
-	_, query, _ := strings.Cut(link, "/file?")
-	res, err := http.Get(nodes[1].base + path + "/file?" + query) // the address has the port that was set, which is any
-	require.NoError(t, err)
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	require.NoError(t, err)
-	require.Equal(t, 200, res.StatusCode, string(body))
-	for line := range strings.Lines(string(body)) {
+	body := nodes[1].exported(path)
+	for line := range strings.Lines(body) {
 		if row := gjson.Parse(line); !slices.Contains(ids, row.Get("id").String()) || !strings.Contains(row.Get("request.body").Raw, "Hello there") {
 			t.Errorf("the file has the line %s", line)
 		}
 	}
-	if strings.Count(string(body), "\n") != 2 {
+	if strings.Count(body, "\n") != 2 {
 		t.Errorf("the file is %s", body)
 	}
 	if !slices.ContainsFunc(stored(t, objects), func(key string) bool { return strings.HasPrefix(key, "/logs/gateway/exports/") }) {
 		t.Errorf("in the bucket are %v", stored(t, objects))
 	}
+}
+
+// exported is the file of the export at a path, as a node serves it.
+func (g *gateway) exported(path string) string {
+	g.t.Helper()
+	link := g.call("GET", path+"/download", "").want(g.t, 200).get("signed_url").String()
+	_, query, _ := strings.Cut(link, "/file?")
+	return g.call("GET", path+"/file?"+query, "", "x-gateway-api-key").want(g.t, 200).Body // the address has the port that was set, which is any
 }
 
 // follower is a follower of the log of a node.
