@@ -108,6 +108,9 @@ func (t *Tariff) Reason() Reason { return t.reason }
 // empty where there never were any.
 func (t *Tariff) Version() string { return t.version }
 
+// Timed reports whether transcribed speech is priced by its length rather than by tokens.
+func (t *Tariff) Timed() bool { return t.reason == "" && t.plan("", Standard, 0).minute != nil }
+
 // Adjust is the Tariff at multiplied prices.
 func (t *Tariff) Adjust(a Adjustments) *Tariff {
 	if t.version == "" {

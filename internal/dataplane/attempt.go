@@ -47,7 +47,8 @@ type attempt struct {
 	stream bool
 
 	stake     stake
-	estimated bool // the answer is our own estimate: nothing is sent
+	speaks    *stretch // of a conversation, which the attempt transcribes; nil for all others
+	estimated bool     // the answer is our own estimate: nothing is sent
 
 	retries   int // further tries made
 	retried   int // what x-gateway-retry-attempt-count says

@@ -234,18 +234,24 @@ func (l *list) all() []record.Attempt {
 // one waits for the only record and returns it.
 func (l *list) one(t testing.TB) record.Attempt {
 	t.Helper()
+	return l.some(t, 1)[0]
+}
+
+// some are the records, of which there must be n.
+func (l *list) some(t testing.TB, n int) []record.Attempt {
+	t.Helper()
 	rows := l.all()
 	for range 200 {
-		if len(rows) > 0 {
+		if len(rows) >= n {
 			break
 		}
 		time.Sleep(5 * time.Millisecond) // a client that hung up is on record a moment later
 		rows = l.all()
 	}
-	if len(rows) != 1 {
-		t.Fatalf("%d records, want one", len(rows))
+	if len(rows) != n {
+		t.Fatalf("%d records, want %d", len(rows), n)
 	}
-	return rows[0]
+	return rows
 }
 
 // directory is a control plane written down.

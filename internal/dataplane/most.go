@@ -32,9 +32,10 @@ func (g *Gateway) most(a *attempt) catalog.Limits {
 	switch {
 	case x.match.Endpoint == llm.Realtime:
 		l.Input, l.Output = cmp.Or(reach.Input, realtimeInput), cmp.Or(reach.Output, realtimeOutput)
+	case a.speaks != nil:
+		heardMost(&l, a.speaks.milli+slackMilli)
 	case x.form != nil:
-		seconds := x.form.Payload().Len() / leastAudioRate
-		l.AudioMilli, l.Input, l.Output = seconds*1000, seconds*audioTokens, seconds*audioTokens
+		heardMost(&l, x.form.Payload().Len()*1000/leastAudioRate)
 	case x.doc == nil:
 		l.Input, l.Output = max(a.body.Len(), 0), outputMost
 	case x.match.Endpoint == llm.CreateSpeech:
@@ -51,6 +52,11 @@ func (g *Gateway) most(a *attempt) catalog.Limits {
 		l.Input = min(l.Input, reach.Input)
 	}
 	return l
+}
+
+// heardMost are the limits of a transcription of so many milliseconds.
+func heardMost(l *catalog.Limits, milli int64) {
+	l.AudioMilli, l.Input, l.Output = milli, milli*audioTokens/1000, milli*audioTokens/1000
 }
 
 // silent are the endpoints whose answers are no words of a model.

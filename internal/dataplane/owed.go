@@ -63,6 +63,8 @@ func (g *Gateway) owed(a *attempt, e ending) owed {
 	switch {
 	case e == unsent, e == refused && !o.usage.Reported:
 		return owed{state: ledger.Released, bill: catalog.Bill{Version: a.stake.tariff.Version()}}
+	case a.speaks != nil && !o.usage.Reported:
+		o.state, o.usage = ledger.Estimated, g.reckonSpeech(a)
 	case e == broken:
 		o.state, o.usage = ledger.Estimated, g.reckoned(a, o.usage, true)
 	case !o.usage.Reported && worded[a.x.match.Endpoint]:

@@ -104,7 +104,7 @@ func (g *Gateway) converse(ctx context.Context, a *attempt, down, up Socket) {
 		fromClient bool
 	}
 	var both sync.WaitGroup
-	s := &session{g: g, a: a}
+	s := newSession(g, a)
 	pump := func(from, to Socket, fromClient bool, see func(context.Context, []byte) error) {
 		defer both.Done()
 		err := relayFrames(ctx, from, to, see)

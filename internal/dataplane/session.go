@@ -40,6 +40,13 @@ type session struct {
 	all   llm.Usage  // of closed lines
 	spend record.Spend
 	terms []catalog.Term
+	ears  hearing
+}
+
+func newSession(g *Gateway, a *attempt) *session {
+	s := &session{g: g, a: a}
+	s.ears.s = s
+	return s
 }
 
 // wordsMost bounds the events that are kept for counting a response that breaks off.
@@ -48,12 +55,16 @@ const wordsMost = 256 << 10
 // fromClient notes an event of the caller; its error is that a limit refuses the response
 // that it asks for.
 func (s *session) fromClient(ctx context.Context, data []byte) error {
-	if splice.Text(data, "type") != "response.create" {
-		return nil
-	}
+	kind := splice.Text(data, "type")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.reserve(ctx)
+	switch kind {
+	case "response.create":
+		return s.reserve(ctx)
+	case "input_audio_buffer.append":
+		s.ears.send(data)
+	}
+	return nil
 }
 
 // fromProvider notes an event of the provider; its error is that a limit refuses the
@@ -77,6 +88,8 @@ func (s *session) fromProvider(ctx context.Context, data []byte) error {
 		if len(s.words)+len(data) < wordsMost {
 			s.words = append(append(append(s.words, "data: "...), data...), '\n')
 		}
+	default:
+		return s.ears.note(ctx, kind, data)
 	}
 	return nil
 }
@@ -135,6 +148,7 @@ func (s *session) sum(st *stake) {
 func (s *session) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.ears.end()
 	switch {
 	case s.under > 0:
 		s.used = s.used.Add(llm.Usage{InputTokens: s.last, OutputTokens: s.g.counter.Text(dialect.Spoken(s.words), s.a.priceName()).Tokens})

@@ -34,6 +34,7 @@ func talker(t *testing.T, opening []string, replies ...[]string) string {
 			return
 		}
 		defer c.CloseNow()
+		c.SetReadLimit(1 << 20)
 		say := func(events []string) {
 			for _, e := range events {
 				_ = c.Write(r.Context(), websocket.MessageText, []byte(e))

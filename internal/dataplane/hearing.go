@@ -1,0 +1,173 @@
+package dataplane
+
+import (
+	"context"
+	"slices"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/record"
+	"sluice/internal/splice"
+)
+
+const (
+	stretchesMost = 64     // that are transcribed at once; the oldest is given up for another one
+	pcmRate       = 48_000 // bytes of a second of speech: 24,000 samples of two
+	phoneRate     = 8_000  // G.711, the least there is
+	spokenTokens  = 10     // of a second of speech to models that are billed by tokens
+	slackMilli    = 1_000  // of speech that may come on top of what was sent: audio and events pass each other
+)
+
+// transcription begins the types of events that tell of one.
+const transcription = "conversation.item.input_audio_transcription."
+
+// hearing is the money of what the provider of a conversation transcribes of the caller's
+// speech, by a model of its own. Each stretch of speech that the provider takes from its
+// buffer is an attempt of its own under the same request: held against limits and on the
+// ledger when it is taken, on record when its text is there. The session guards it.
+// Source: docs/money.md; https://platform.openai.com/docs/api-reference/realtime, read 2026-11.
+type hearing struct {
+	s       *session
+	model   string // that transcribes, "gpt-4o-transcribe"; empty while none does
+	rate    int64  // bytes of a second
+	waiting int64  // bytes in the provider's buffer
+	under   []*attempt
+}
+
+// stretch is the speech of an attempt that transcribes one.
+type stretch struct {
+	item  string // of the conversation: "item_AbC"
+	milli int64
+	words string // that came of it
+}
+
+// send notes speech that the caller sends.
+func (h *hearing) send(data []byte) {
+	audio, _ := splice.Find(data, "audio")
+	h.waiting += int64(len(audio)) * 3 / 4 // it is in base64
+}
+
+// note takes an event of the provider; its error is that a limit refuses the
+// transcription that begins with it.
+func (h *hearing) note(ctx context.Context, kind string, data []byte) error {
+	switch kind {
+	case "session.created", "session.updated", "transcription_session.created", "transcription_session.updated":
+		h.learn(data)
+	case "input_audio_buffer.cleared":
+		h.waiting = 0
+	case "input_audio_buffer.committed":
+		return h.begin(ctx, splice.Text(data, "item_id"))
+	case transcription + "delta":
+		if a := h.of(data); a != nil && len(a.speaks.words) < wordsMost {
+			a.speaks.words += splice.Text(data, "delta")
+		}
+	case transcription + "completed", transcription + "failed":
+		if a := h.of(data); a != nil {
+			h.done(a, kind == transcription+"failed", data)
+		}
+	}
+	return nil
+}
+
+// learn reads what the session says of speech, in the words of today or of the beta.
+func (h *hearing) learn(data []byte) {
+	h.model = first(splice.Text(data, "session", "audio", "input", "transcription", "model"), splice.Text(data, "session", "input_audio_transcription", "model"))
+	switch form := first(splice.Text(data, "session", "audio", "input", "format", "type"), splice.Text(data, "session", "input_audio_format")); {
+	case form == "audio/pcm", form == "pcm16", form == "":
+		h.rate = pcmRate
+	default:
+		h.rate = phoneRate
+	}
+}
+
+// begin reserves what it may cost to transcribe the speech that was in the buffer.
+func (h *hearing) begin(ctx context.Context, item string) error {
+	milli := h.waiting * 1000 / max(h.rate, phoneRate)
+	h.waiting = 0
+	if h.model == "" {
+		return nil
+	}
+	if len(h.under) == stretchesMost {
+		h.drop(h.under[0])
+	}
+	a := h.attempt(&stretch{item: item, milli: milli})
+	if err := h.s.g.reserve(ctx, a); err != nil {
+		a.x.room.leave()
+		return err
+	}
+	a.stake.sent = true
+	h.under = append(h.under, a)
+	return nil
+}
+
+// attempt is one for a stretch of speech. It has a room of its own, since the holds of the
+// conversation stay taken meanwhile.
+func (h *hearing) attempt(of *stretch) *attempt {
+	whole, r, now := h.s.a, enter(), h.s.g.Clock.Now()
+	whole.x.attempts++
+	r.exchange = *whole.x
+	x := &r.exchange
+	x.room, x.match, x.tokens, x.holds = r, llm.Match{Endpoint: llm.CreateTranscription, Body: llm.NoBody}, 0, nil
+	return &attempt{
+		x: x, target: whole.target, number: x.attempts - 1, started: now, called: now, stream: true,
+		spec: whole.spec, account: whole.account, values: whole.values, model: h.model, speaks: of,
+	}
+}
+
+// of is the attempt that an event tells of; nil for none that is under way.
+func (h *hearing) of(data []byte) *attempt {
+	item := splice.Text(data, "item_id")
+	i := slices.IndexFunc(h.under, func(a *attempt) bool { return a.speaks.item == item })
+	if i < 0 {
+		return nil
+	}
+	return h.under[i]
+}
+
+// done puts a transcription on record that the provider ended.
+func (h *hearing) done(a *attempt, failed bool, event []byte) {
+	size := int64(len(event))
+	a.log.Response = h.s.g.keep("application/json", event, size)
+	if failed { // what it sends of that is no part of an answer
+		a.log.Error = splice.Text(event, "error", "message")
+		h.close(a, record.Failed)
+		return
+	}
+	a.status, a.log.Upstream, a.log.BytesOut, a.speaks.words = 200, 200, size, splice.Text(event, "transcript")
+	a.log.Usage, _ = dialect.Usage(llm.CreateTranscription, event, "")
+	h.close(a, record.OK)
+}
+
+// drop gives a transcription up whose end nobody will hear.
+func (h *hearing) drop(a *attempt) {
+	a.committed = true
+	h.close(a, record.Truncated)
+}
+
+func (h *hearing) close(a *attempt, o record.Outcome) {
+	h.s.g.record(a, o)
+	h.s.a.x.tokens += a.x.tokens
+	a.x.room.leave()
+	h.under = slices.DeleteFunc(h.under, func(b *attempt) bool { return a == b })
+}
+
+// end gives up what is under way: the conversation is over.
+func (h *hearing) end() {
+	for len(h.under) > 0 {
+		h.drop(h.under[0])
+	}
+}
+
+// reckonSpeech is what a transcription used, where the provider does not say: the speech
+// by its length, and the words that came.
+func (g *Gateway) reckonSpeech(a *attempt) (u llm.Usage) {
+	of := a.speaks
+	if u.AudioSeconds = float64(of.milli) / 1000; a.stake.tariff.Timed() {
+		return u
+	}
+	u.InputTokens = of.milli * spokenTokens / 1000
+	u.InputAudioTokens = u.InputTokens
+	u.OutputTokens = g.counter.Text(of.words, a.priceName()).Tokens
+	u.TotalTokens = u.InputTokens + u.OutputTokens
+	return u
+}
