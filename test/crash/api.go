@@ -38,6 +38,8 @@ type api struct {
 	node  *node
 	key   string // of the workspace
 	admin string // of the organisation
+
+	policies []string // that bind all calls
 }
 
 // price is what a token costs, in nano-dollars.
@@ -51,6 +53,40 @@ func (a *api) saveUpstream(ctx context.Context, address string) error {
 		"name": upstreamSlug, "slug": upstreamSlug, "ai_provider_id": "openai", "key": "sk-of-the-upstream",
 		"configurations": map[string]any{"custom_host": address}, "default_provider_slug": upstreamSlug,
 	}, nil)
+}
+
+// manyBudgets is how many policies bind every call besides the budget of its key: so many
+// that its line on the ledger names a set of budgets in place of each.
+const manyBudgets = 10
+
+// savePolicies makes the budgets that all keys have of each policy, which none uses up.
+func (a *api) savePolicies(ctx context.Context) error {
+	each := []map[string]string{{"key": "api_key"}}
+	for n := range manyBudgets {
+		var made struct{ ID string }
+		err := a.call(ctx, http.MethodPost, "/policies/usage-limits", map[string]any{
+			"name": fmt.Sprintf("policy %d", n), "conditions": []map[string]string{{"key": "api_key", "value": "*"}}, "group_by": each,
+			"type": "cost", "credit_limit": wideLimit,
+		}, &made)
+		if err != nil {
+			return err
+		}
+		a.policies = append(a.policies, made.ID)
+	}
+	return nil
+}
+
+// usedOf is what a policy says that a key used.
+func (a *api) usedOf(ctx context.Context, policy string, k *key) (int64, error) {
+	var found struct {
+		Data []struct {
+			Used float64 `json:"current_usage"` // dollars
+		}
+	}
+	if err := a.call(ctx, http.MethodGet, "/policies/usage-limits/"+policy+"/entities?search="+k.id, nil, &found); err != nil || len(found.Data) == 0 {
+		return 0, err
+	}
+	return nano(found.Data[0].Used, nanoOfDollar), nil
 }
 
 // price reads the price of the model.
@@ -96,6 +132,13 @@ func (a *api) books(ctx context.Context, k *key) (b books, err error) {
 		return b, err
 	}
 	b.used = nano(shown.Limits.Used, nanoOfDollar)
+	for _, policy := range a.policies {
+		used, err := a.usedOf(ctx, policy, k)
+		if err != nil {
+			return b, err
+		}
+		b.policies = append(b.policies, used)
+	}
 	q := url.Values{"api_key_ids": {k.id}, "page_size": {"1000"}}
 	for {
 		var page struct {

@@ -97,6 +97,9 @@ func (c *campaign) found(ctx context.Context) error {
 	if err := c.api.saveUpstream(ctx, c.provider.url()); err != nil {
 		return err
 	}
+	if err := c.api.savePolicies(ctx); err != nil {
+		return err
+	}
 	c.list, err = c.api.price(ctx)
 	c.rate = c.list.in
 	return err

@@ -10,8 +10,9 @@ import (
 
 // books is what the gateway says about a key.
 type books struct {
-	used    int64 // of its budget, in nano-dollars
-	entries []entry
+	used     int64   // of its budget, in nano-dollars
+	policies []int64 // of the budget that it has of each policy
+	entries  []entry
 }
 
 // entry is an attempt in the request log.
@@ -116,6 +117,11 @@ func (t *truth) judge(b books) (wrong []string) {
 	}
 	if b.used != sum {
 		say("the budget has %d used, the log comes to %d", b.used, sum)
+	}
+	for i, used := range b.policies {
+		if used != sum {
+			say("policy %d has %d used, the log comes to %d", i, used, sum)
+		}
 	}
 	if max(b.used, real) > t.limit+corrected {
 		say("the budget of %d was passed: %d by the books, %d by the upstream", t.limit, b.used, real)

@@ -77,6 +77,8 @@ func TestJudge(t *testing.T) {
 		{"an answer that nobody wrote", func(w *truth, _ *books) { w.served[1] = work{in: 10, out: 50, times: 1} }, "never wrote"},
 		{"asked twice", func(w *truth, _ *books) { w.served[1] = work{in: 10, out: 50, times: 2} }, "asked 2 times"},
 		{"a sum that is another", func(_ *truth, b *books) { b.used-- }, "the log comes to"},
+		{"policies that say the same", func(_ *truth, b *books) { b.policies = []int64{b.used, b.used} }, ""},
+		{"a policy that says less", func(_ *truth, b *books) { b.policies = []int64{b.used, b.used - 1} }, "policy 1 has"},
 		{"a budget that was passed", func(w *truth, _ *books) { w.limit = 1_000_000 }, "was passed"},
 	}
 	for _, c := range cases {
