@@ -1,13 +1,11 @@
 package admin
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
 
 	"sluice/internal/credential"
-	"sluice/internal/fault"
 	"sluice/internal/quota"
 	"sluice/internal/resource"
 )
@@ -64,22 +62,10 @@ func (g *granter) global(in *globalIn) error {
 // save lets the workspaces follow global access, and writes the grants as links and into
 // the index of the record.
 func (g *granter) save(ctx context.Context) error {
-	if len(g.present) > maxGrants {
-		return fault.Newf(fault.InvalidParameter, "an integration is granted to at most %d workspaces", maxGrants).At("workspaces")
-	}
 	if err := g.follow(ctx); err != nil {
 		return err
 	}
-	links := make([]resource.Link, 0, len(g.present))
-	g.in.Index = slices.DeleteFunc(g.in.Index, func(e resource.IndexEntry) bool { return e.Name == entryPlace })
-	for place, one := range g.present {
-		links = append(links, resource.Link{ToID: place, Body: encode(one)})
-		if one.Enabled {
-			g.in.Index = append(g.in.Index, resource.IndexEntry{Name: entryPlace, Value: place})
-		}
-	}
-	slices.SortFunc(links, func(a, b resource.Link) int { return cmp.Compare(a.ToID, b.ToID) })
-	return g.tx.PutLinks(ctx, linkWorkspaces, g.in.ID, links)
+	return integrationGrants.save(ctx, g.tx, &g.in.Record, g.present)
 }
 
 // grantAll gives a new workspace whatever is for all.
@@ -109,34 +95,16 @@ func (k kinds) withdrawAll(ctx context.Context, tx resource.Tx, c *resource.Call
 	})
 }
 
-// regrant changes the grants of the organisation's integrations that have an index entry.
-func (k kinds) regrant(ctx context.Context, tx resource.Tx, c *resource.Call, orgID string, having resource.IndexEntry, f func(*granter) error) error {
-	rows, err := rowsOf[credential.Integration](ctx, tx, resource.Query{
-		Kind: credential.IntegrationKind, OrgID: orgID, Statuses: []string{resource.Active},
-		Index: []resource.IndexEntry{{Name: entryLevel, Value: "organisation"}, having}, Limit: 1000,
-	})
-	if err != nil {
-		return err
-	}
-	for _, in := range rows {
-		present, err := grants(ctx, tx, in.ID)
-		if err != nil {
-			return err
-		}
+// regrant changes the grants of those integrations of an organisation that have an index
+// entry, with what hangs on them.
+func (k kinds) regrant(ctx context.Context, tx resource.Tx, c *resource.Call, orgID string, having resource.IndexEntry, change func(*granter) error) error {
+	return regrant(ctx, tx, c, integrationGrants, orgID, having, func(in *resource.Row[credential.Integration], present map[string]grant) error {
 		g := granter{k: k, tx: tx, c: c, in: in, present: present}
-		if err := f(&g); err != nil {
+		if err := change(&g); err != nil {
 			return err
 		}
-		if err := g.save(ctx); err != nil {
-			return err
-		}
-		rec := in.Record
-		rec.Body, rec.Updated = encode(in.Value), c.Now
-		if err := tx.Update(ctx, rec); err != nil {
-			return err
-		}
-	}
-	return nil
+		return g.follow(ctx)
+	})
 }
 
 func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

@@ -2,23 +2,17 @@ package admin
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 
 	"sluice/internal/credential"
-	"sluice/internal/fault"
 	"sluice/internal/resource"
 )
 
-// linkWorkspaces is the set of links of an integration to the workspaces that it was
-// granted to.
-const linkWorkspaces = "integration.workspaces"
-
-// maxGrants bounds the workspaces that one integration is granted to one by one.
-const maxGrants = 900
+// integrationGrants are the grants of integrations of model providers.
+var integrationGrants = grantLinks{credential.IntegrationKind, "integration"}
 
 // grantActions read and change which workspaces may use an integration of the
 // organisation. Source: contract/identity-and-governance.yaml,
@@ -61,51 +55,15 @@ type globalIn struct {
 	RateLimits  unread[[]rateIn]   `json:"rate_limits,omitempty" nullable:"true" maxItems:"1"`
 }
 
-// grant is the body of a link to a workspace.
-type grant struct {
-	Enabled bool  `json:"enabled"`
-	Created int64 `json:"created_ms"`
-	Updated int64 `json:"updated_ms"`
-	// Global says that it came with global access, whose limits are its limits until it
-	// gets some of its own.
-	Global bool `json:"global,omitempty"`
-}
-
-// grants are those of an integration by the id of the workspace.
-func grants(ctx context.Context, from resource.Reader, integrationID string) (map[string]grant, error) {
-	links, err := from.Links(ctx, linkWorkspaces, integrationID)
-	if err != nil {
-		return nil, err
-	}
-	m := make(map[string]grant, len(links))
-	for _, l := range links {
-		var g grant
-		if err := json.Unmarshal(l.Body, &g); err != nil {
-			return nil, fmt.Errorf("decode a grant of integration %s: %w", integrationID, err)
-		}
-		m[l.ToID] = g
-	}
-	return m, nil
-}
-
 // putGrants does what was asked for, workspace by workspace: first what is taken
 // away, then what is given.
 func (k kinds) putGrants(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[credential.Integration]) (any, error) {
-	if ch.New.WorkspaceID != "" {
-		return nil, fault.New(fault.InvalidRequest, "an integration of a workspace cannot be granted to others")
-	}
 	in := grantsIn{MakeProvider: true}
-	if err := json.Unmarshal(encode(c.Sent), &in); err != nil {
-		return nil, fault.New(fault.InvalidRequest, "the body cannot be used").Because(err)
-	}
-	if len(in.Workspaces) == 0 && !in.Override && in.Global == nil {
-		return nil, fault.New(fault.InvalidRequest, "the list is empty; set override_existing_workspace_access to take all grants away").At("workspaces")
-	}
-	present, err := grants(ctx, tx, ch.New.ID)
+	present, err := integrationGrants.asked(ctx, tx, c, ch.New.Record, &in, func() bool { return len(in.Workspaces) > 0 || in.Override || in.Global != nil })
 	if err != nil {
 		return nil, err
 	}
-	wanted, err := wantedGrants(ctx, tx, c, in, present)
+	wanted, err := wantedFor(ctx, tx, c, present, in.Override, in.Workspaces, in.wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -136,45 +94,17 @@ type wanted struct {
 	reset             bool
 }
 
-func wantedGrants(ctx context.Context, tx resource.Tx, c *resource.Call, in grantsIn, present map[string]grant) (map[string]wanted, error) {
-	out := make(map[string]wanted, len(in.Workspaces))
-	if in.Override {
-		for id := range present {
-			out[id] = wanted{}
-		}
+// wanted is what the entry w of the list, at i, asks for its workspace.
+func (in *grantsIn) wanted(i int, w grantIn) (name string, one wanted) {
+	one = wanted{
+		enabled: w.Enabled, provider: in.MakeProvider, slug: in.ProviderSlug, reset: w.ResetUsage,
+		limits: sentLimits{fmt.Sprintf("workspaces[%d].", i), w.UsageLimits.RawMessage, w.RateLimits.RawMessage},
 	}
-	names := make([]string, len(in.Workspaces))
-	for i, w := range in.Workspaces {
-		names[i] = w.ID
+	if w.MakeProvider != nil {
+		one.provider = *w.MakeProvider
 	}
-	places, err := namedWorkspaces(ctx, tx, c.OrgID, names, fault.ReferenceMissing)
-	if err != nil {
-		return nil, err
+	if w.ProviderSlug != "" {
+		one.slug = w.ProviderSlug
 	}
-	for i, w := range in.Workspaces {
-		one := wanted{
-			enabled: w.Enabled, provider: in.MakeProvider, slug: in.ProviderSlug, reset: w.ResetUsage,
-			limits: sentLimits{fmt.Sprintf("workspaces[%d].", i), w.UsageLimits.RawMessage, w.RateLimits.RawMessage},
-		}
-		if w.MakeProvider != nil {
-			one.provider = *w.MakeProvider
-		}
-		if w.ProviderSlug != "" {
-			one.slug = w.ProviderSlug
-		}
-		out[places[i].ID] = one
-	}
-	return out, nil
-}
-
-// grantedTo lists the workspaces that may use an integration.
-func grantedTo(entries []resource.IndexEntry) []string {
-	var ids []string
-	for _, e := range entries {
-		if e.Name == entryPlace {
-			ids = append(ids, e.Value)
-		}
-	}
-	slices.Sort(ids)
-	return ids
+	return w.ID, one
 }

@@ -2,14 +2,12 @@ package admin
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"sluice/internal/credential"
 	"sluice/internal/quota"
 	"sluice/internal/resource"
-	"sluice/internal/tenant"
 )
 
 type grantsView struct {
@@ -44,50 +42,24 @@ func (k kinds) viewGrants(ctx context.Context, c *resource.Call, r resource.Row[
 		return nil, err
 	}
 	out := grantsView{Object: "list", Workspaces: []grantedView{}, Global: global}
-	links, err := c.Reader.Links(ctx, linkWorkspaces, r.ID)
-	if err != nil || len(links) == 0 {
+	places, err := integrationGrants.places(ctx, c, r.ID)
+	if err != nil || len(places) == 0 {
 		return out, err
-	}
-	places, err := grantedPlaces(ctx, c, links)
-	if err != nil {
-		return nil, err
 	}
 	meters, err := k.metersOf(ctx, c.Reader, quota.Carrier{ID: r.ID})
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range links {
-		place, there := places[l.ToID]
-		if !there {
-			continue
-		}
-		var g grant
-		if err := json.Unmarshal(l.Body, &g); err != nil {
-			return nil, fmt.Errorf("decode a grant of integration %s: %w", r.ID, err)
-		}
-		limits := r.Value.Limits[l.ToID]
+	for _, place := range places {
+		limits := r.Value.Limits[place.ID]
 		shown, err := limitsOn(meters, limits.UsageLimits, limits.RateLimits)
 		if err != nil {
 			return nil, fmt.Errorf("decode the limits of integration %s: %w", r.ID, err)
 		}
-		out.Workspaces = append(out.Workspaces, viewGranted(viewGrant(place, g), shown))
+		out.Workspaces = append(out.Workspaces, viewGranted(viewGrant(place), shown))
 	}
 	out.Total = len(out.Workspaces)
 	return out, nil
-}
-
-// grantedPlaces are the living ones of the workspaces that links lead to, by their ids.
-func grantedPlaces(ctx context.Context, c *resource.Call, links []resource.Link) (map[string]resource.Record, error) {
-	ids := make([]string, len(links))
-	for i, l := range links {
-		ids[i] = l.ToID
-	}
-	rows, err := c.Reader.List(ctx, resource.Query{Kind: tenant.WorkspaceKind, OrgID: c.OrgID, IDs: ids, Statuses: resource.Living(), Limit: maxGrants, Bare: true})
-	places := make(map[string]resource.Record, len(rows))
-	for _, place := range rows {
-		places[place.ID] = place
-	}
-	return places, err
 }
 
 func viewGranted(g grantView, s limitsShown) grantedView {

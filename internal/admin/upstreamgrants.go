@@ -1,10 +1,7 @@
 package admin
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -44,7 +41,8 @@ type globalView struct {
 	Enabled bool `json:"enabled"`
 }
 
-func viewGrant(place resource.Record, g grant) grantView {
+func viewGrant(place grantedPlace) grantView {
+	g := place.grant
 	updated := fromMillis(g.Updated)
 	v := grantView{ID: place.ShownSlug(), Enabled: g.Enabled, Status: place.Status, CreatedAt: stamp(fromMillis(g.Created)), LastUpdatedAt: resource.StampOf(&updated)}
 	if !g.Enabled {
@@ -76,42 +74,16 @@ func (f *family[I, S]) grantActions(word string) []resource.Action[I] {
 	}
 }
 
-func (f *family[I, S]) set() string { return f.integration + ".workspaces" }
-
-// grants are those of an integration by the id of the workspace.
-func (f *family[I, S]) grants(ctx context.Context, from resource.Reader, id string) (map[string]grant, error) {
-	links, err := from.Links(ctx, f.set(), id)
-	if err != nil {
-		return nil, err
-	}
-	m := make(map[string]grant, len(links))
-	for _, l := range links {
-		var g grant
-		if err := json.Unmarshal(l.Body, &g); err != nil {
-			return nil, fmt.Errorf("decode a grant of %s %s: %w", f.integration, id, err)
-		}
-		m[l.ToID] = g
-	}
-	return m, nil
-}
+func (f *family[I, S]) grants() grantLinks { return grantLinks{f.integration, f.title} }
 
 func (f *family[I, S]) putGrants(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[I]) (any, error) {
-	if ch.New.WorkspaceID != "" {
-		return nil, fault.Newf(fault.InvalidRequest, "an %s of a workspace cannot be granted to others", f.title)
-	}
 	var in upstreamGrantsIn
-	if err := json.Unmarshal(encode(c.Sent), &in); err != nil {
-		return nil, fault.New(fault.InvalidRequest, "the body cannot be used").Because(err)
-	}
 	_, global := c.Sent["global_workspace_access"]
-	if len(in.Workspaces) == 0 && !in.Override && !global {
-		return nil, fault.New(fault.InvalidRequest, "the list is empty; set override_existing_workspace_access to take all grants away").At("workspaces")
-	}
-	present, err := f.grants(ctx, tx, ch.New.ID)
+	present, err := f.grants().asked(ctx, tx, c, ch.New.Record, &in, func() bool { return len(in.Workspaces) > 0 || in.Override || global })
 	if err != nil {
 		return nil, err
 	}
-	wanted, err := f.wanted(ctx, tx, c, in, present)
+	wanted, err := wantedFor(ctx, tx, c, present, in.Override, in.Workspaces, func(_ int, w upstreamGrantIn) (string, bool) { return w.ID, w.Enabled })
 	if err != nil {
 		return nil, err
 	}
@@ -130,29 +102,7 @@ func (f *family[I, S]) putGrants(ctx context.Context, tx resource.Tx, c *resourc
 			*to = &sent.Enabled
 		}
 	}
-	return nil, f.saveGrants(ctx, tx, ch.New, present)
-}
-
-// wanted is what was asked for each workspace.
-func (f *family[I, S]) wanted(ctx context.Context, tx resource.Tx, c *resource.Call, in upstreamGrantsIn, present map[string]grant) (map[string]bool, error) {
-	out := make(map[string]bool, len(in.Workspaces))
-	if in.Override {
-		for id := range present {
-			out[id] = false
-		}
-	}
-	names := make([]string, len(in.Workspaces))
-	for i, w := range in.Workspaces {
-		names[i] = w.ID
-	}
-	places, err := namedWorkspaces(ctx, tx, c.OrgID, names, fault.ReferenceMissing)
-	if err != nil {
-		return nil, err
-	}
-	for i, w := range in.Workspaces {
-		out[places[i].ID] = w.Enabled
-	}
-	return out, nil
+	return nil, f.grants().save(ctx, tx, &ch.New.Record, present)
 }
 
 // grantOne gives the integration to a workspace, with a server unless there is one, or
@@ -206,69 +156,22 @@ func (f *family[I, S]) freeSlug(ctx context.Context, from resource.Reader, in *r
 	return ident.NewSlug(in.Slug[:min(len(in.Slug), maxServerSlug-10)]), nil
 }
 
-// saveGrants writes the grants as links, and into the index of the integration.
-func (f *family[I, S]) saveGrants(ctx context.Context, tx resource.Tx, in *resource.Row[I], present map[string]grant) error {
-	if len(present) > maxGrants {
-		return fault.Newf(fault.InvalidParameter, "an %s is granted to at most %d workspaces", f.title, maxGrants).At("workspaces")
-	}
-	links := make([]resource.Link, 0, len(present))
-	in.Index = slices.DeleteFunc(in.Index, func(e resource.IndexEntry) bool { return e.Name == entryPlace })
-	for place, one := range present {
-		links = append(links, resource.Link{ToID: place, Body: encode(one)})
-		if one.Enabled {
-			in.Index = append(in.Index, resource.IndexEntry{Name: entryPlace, Value: place})
-		}
-	}
-	slices.SortFunc(links, func(a, b resource.Link) int { return cmp.Compare(a.ToID, b.ToID) })
-	return tx.PutLinks(ctx, f.set(), in.ID, links)
-}
-
 // grantNew gives a new workspace what is for all.
 func (f *family[I, S]) grantNew(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record) error {
-	rows, err := rowsOf[I](ctx, tx, resource.Query{
-		Kind: f.integration, OrgID: place.OrgID, Statuses: []string{resource.Active},
-		Index: []resource.IndexEntry{globalEntry}, Limit: 1000,
+	return regrant(ctx, tx, c, f.grants(), place.OrgID, globalEntry, func(in *resource.Row[I], present map[string]grant) error {
+		return f.grantOne(ctx, tx, c, in, present, place.ID, true)
 	})
-	if err != nil {
-		return err
-	}
-	for _, in := range rows {
-		present, err := f.grants(ctx, tx, in.ID)
-		if err != nil {
-			return err
-		}
-		if err := f.grantOne(ctx, tx, c, in, present, place.ID, true); err != nil {
-			return err
-		}
-		if err := f.saveGrants(ctx, tx, in, present); err != nil {
-			return err
-		}
-		rec := in.Record
-		rec.Updated = c.Now
-		if err := tx.Update(ctx, rec); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (f *family[I, S]) viewGrants(ctx context.Context, c *resource.Call, r resource.Row[I]) (any, error) {
-	present, err := f.grants(ctx, c.Reader, r.ID)
+	places, err := f.grants().places(ctx, c, r.ID)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]grantView, 0, len(present))
-	for _, id := range slices.Sorted(maps.Keys(present)) {
-		place, err := c.Reader.Find(ctx, "workspace", id)
-		if fault.Has(err, fault.NotFound) || err == nil && place.Status == resource.Archived {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		v := viewGrant(place, present[id])
-		v.ID = id
-		list = append(list, v)
+	list := make([]grantView, len(places))
+	for i, place := range places {
+		list[i] = viewGrant(place)
+		list[i].ID = place.ID
 	}
 	out := upstreamGrantsView{Global: globalOf(*f.of(&r.Value).global), Total: len(list)}
 	if c.Query("version") != "" {

@@ -1,0 +1,172 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// grantLinks is where the grants of integrations of one kind are kept: as links to the
+// workspaces, and for those that may use the integration in its index too.
+type grantLinks struct {
+	kind  string // of the integrations: "mcp_integration"
+	title string // of them, for texts: "MCP integration"
+}
+
+// maxGrants bounds the workspaces that one integration is granted to one by one.
+const maxGrants = 900
+
+// grant is the body of a link to a workspace.
+type grant struct {
+	Enabled bool  `json:"enabled"`
+	Created int64 `json:"created_ms"`
+	Updated int64 `json:"updated_ms"`
+	// Global says that it came with global access, whose limits are its limits until it
+	// gets some of its own.
+	Global bool `json:"global,omitempty"`
+}
+
+func (l grantLinks) set() string { return l.kind + ".workspaces" }
+
+// of are the grants of an integration by the id of the workspace.
+func (l grantLinks) of(ctx context.Context, from resource.Reader, id string) (map[string]grant, error) {
+	links, err := from.Links(ctx, l.set(), id)
+	if err != nil {
+		return nil, err
+	}
+	m := make(map[string]grant, len(links))
+	for _, link := range links {
+		var g grant
+		if err := json.Unmarshal(link.Body, &g); err != nil {
+			return nil, fmt.Errorf("decode a grant of %s %s: %w", l.kind, id, err)
+		}
+		m[link.ToID] = g
+	}
+	return m, nil
+}
+
+// grantedPlace is a grant with the workspace that has it.
+type grantedPlace struct {
+	resource.Record
+	grant grant
+}
+
+// places are the grants of an integration to workspaces that are still there, by the ids
+// of the workspaces.
+func (l grantLinks) places(ctx context.Context, c *resource.Call, id string) ([]grantedPlace, error) {
+	present, err := l.of(ctx, c.Reader, id)
+	if err != nil || len(present) == 0 {
+		return nil, err
+	}
+	rows, err := c.Reader.List(ctx, resource.Query{
+		Kind: tenant.WorkspaceKind, OrgID: c.OrgID, IDs: slices.Sorted(maps.Keys(present)), Statuses: resource.Living(), Limit: maxGrants, Bare: true,
+	})
+	slices.SortFunc(rows, func(a, b resource.Record) int { return cmp.Compare(a.ID, b.ID) })
+	return each(rows, func(place resource.Record) grantedPlace { return grantedPlace{place, present[place.ID]} }), err
+}
+
+// asked reads the body of a change of grants, and what is granted so far. Asks says
+// whether the body wants anything.
+func (l grantLinks) asked(ctx context.Context, tx resource.Tx, c *resource.Call, in resource.Record, body any, asks func() bool) (map[string]grant, error) {
+	if in.WorkspaceID != "" {
+		return nil, fault.Newf(fault.InvalidRequest, "an %s of a workspace cannot be granted to others", l.title)
+	}
+	if err := json.Unmarshal(encode(c.Sent), body); err != nil {
+		return nil, fault.New(fault.InvalidRequest, "the body cannot be used").Because(err)
+	}
+	if !asks() {
+		return nil, fault.New(fault.InvalidRequest, "the list is empty; set override_existing_workspace_access to take all grants away").At("workspaces")
+	}
+	return l.of(ctx, tx, in.ID)
+}
+
+// wantedFor is what the list of a body asks for its workspaces, by their ids; want reads
+// the entry at i, and which workspace it names. With override those of the present
+// grants that the list does not name get the zero value, which takes them away.
+func wantedFor[In, W any](ctx context.Context, tx resource.Tx, c *resource.Call, present map[string]grant, override bool, list []In, want func(i int, in In) (name string, w W)) (map[string]W, error) {
+	out := make(map[string]W, len(list))
+	if override {
+		for id := range present {
+			var none W
+			out[id] = none
+		}
+	}
+	names, wants := make([]string, len(list)), make([]W, len(list))
+	for i, in := range list {
+		names[i], wants[i] = want(i, in)
+	}
+	places, err := namedWorkspaces(ctx, tx, c.OrgID, names, fault.ReferenceMissing)
+	if err != nil {
+		return nil, err
+	}
+	for i, place := range places {
+		out[place.ID] = wants[i]
+	}
+	return out, nil
+}
+
+// save writes the grants of an integration as links, and into the index of its record,
+// which is written by who holds it.
+func (l grantLinks) save(ctx context.Context, tx resource.Tx, in *resource.Record, present map[string]grant) error {
+	if len(present) > maxGrants {
+		return fault.Newf(fault.InvalidParameter, "an %s is granted to at most %d workspaces", l.title, maxGrants).At("workspaces")
+	}
+	links := make([]resource.Link, 0, len(present))
+	in.Index = slices.DeleteFunc(in.Index, func(e resource.IndexEntry) bool { return e.Name == entryPlace })
+	for _, place := range slices.Sorted(maps.Keys(present)) {
+		links = append(links, resource.Link{ToID: place, Body: encode(present[place])})
+		if present[place].Enabled {
+			in.Index = append(in.Index, resource.IndexEntry{Name: entryPlace, Value: place})
+		}
+	}
+	return tx.PutLinks(ctx, l.set(), in.ID, links)
+}
+
+// regrant changes the grants of those integrations of an organisation that have an index
+// entry. Change does what goes with that, and has the grants by the id of the workspace.
+func regrant[I any](ctx context.Context, tx resource.Tx, c *resource.Call, l grantLinks, orgID string, having resource.IndexEntry, change func(in *resource.Row[I], present map[string]grant) error) error {
+	rows, err := rowsOf[I](ctx, tx, resource.Query{
+		Kind: l.kind, OrgID: orgID, Statuses: []string{resource.Active},
+		Index: []resource.IndexEntry{{Name: entryLevel, Value: "organisation"}, having}, Limit: 1000,
+	})
+	if err != nil {
+		return err
+	}
+	for _, in := range rows {
+		present, err := l.of(ctx, tx, in.ID)
+		if err != nil {
+			return err
+		}
+		if err := change(in, present); err != nil {
+			return err
+		}
+		if err := l.save(ctx, tx, &in.Record, present); err != nil {
+			return err
+		}
+		rec := in.Record
+		rec.Body, rec.Updated = encode(in.Value), c.Now
+		if err := tx.Update(ctx, rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// grantedTo lists the workspaces that may use an integration.
+func grantedTo(entries []resource.IndexEntry) []string {
+	var ids []string
+	for _, e := range entries {
+		if e.Name == entryPlace {
+			ids = append(ids, e.Value)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
