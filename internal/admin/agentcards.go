@@ -11,17 +11,16 @@ import (
 	"sluice/internal/resource"
 )
 
-// linkCard is the set that keeps the card of an agent beside the record of its
-// integration, so that fetching it is no change of that.
+// linkCard is the set that keeps the card of an agent beside its integration.
 const linkCard = "agent_integration.card"
 
 // readCard is the card that was fetched last; nil for none.
 func readCard(ctx context.Context, from resource.Reader, integrationID string) (*agent.Card, error) {
-	links, err := from.Links(ctx, linkCard, integrationID)
-	if err != nil || len(links) == 0 {
+	raw, err := besideOf(ctx, from, linkCard, integrationID)
+	if err != nil || raw == nil {
 		return nil, err
 	}
-	card, err := agent.ReadCard(links[0].Body)
+	card, err := agent.ReadCard(raw)
 	if err != nil {
 		return nil, fmt.Errorf("read the card of agent integration %s: %w", integrationID, err)
 	}
@@ -36,17 +35,14 @@ func rawCard(card *agent.Card) objectOrNull {
 	return objectOrNull(encode(card.Raw))
 }
 
-// noteCard keeps a card; nil takes the present one away. That it cannot be written, for
-// example while the database takes no writes, spoils nothing else.
+// noteCard keeps a card; nil takes the present one away.
 func (k kinds) noteCard(ctx context.Context, integrationID string, card *agent.Card) {
-	var links []resource.Link
-	if card != nil {
-		links = []resource.Link{{ToID: integrationID, Body: encode(card.Raw)}}
-	}
-	err := k.Store.InTx(ctx, func(tx resource.Tx) error { return tx.PutLinks(ctx, linkCard, integrationID, links) })
-	if err != nil {
-		k.Log.Warn("the card of an agent was not written", "integration", integrationID, "error", err.Error())
-	}
+	k.putBeside(ctx, linkCard, integrationID, func(resource.Tx) ([]byte, error) {
+		if card == nil {
+			return nil, nil
+		}
+		return encode(card.Raw), nil
+	})
 }
 
 // receiveAgent answers a creation. The card is fetched behind it: an agent that is away

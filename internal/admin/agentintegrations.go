@@ -17,9 +17,9 @@ func (k kinds) agentIntegrations() resource.Resource {
 	return &resource.Kind[agent.Integration, agentIntegrationView]{
 		Name: agent.IntegrationKind, Object: "agent-integration", Title: "agent integration", Tag: "Agent integrations", Audited: "agent_integrations",
 		Path: "/agent-integrations", Param: "agentIntegrationId", Scopes: f.scopes, Verbs: resource.AllVerbs, PageSize: 100, HasMore: true,
-		Home: resource.Located, Locate: f.locate,
+		Home: resource.Located, Locate: locateLevel[agent.Integration],
 		Create: agentIntegrationIn{}, Update: agentIntegrationPatch{}, Own: []string{"configurations", "secret_mappings"}, Hides: f.hidesInBody,
-		Filters: levelFilters(), Select: f.choose, Index: f.index, After: f.after,
+		Filters: []resource.Filter{organisationFilter(), levelFilter(), searchFilter()}, Select: selectLevels(f.stem), Index: f.index, After: f.after,
 		Prepare: func(ctx context.Context, c *resource.Call, ch *resource.Edit[agent.Integration]) error {
 			if ch.New.Value.AuthType == "" {
 				ch.New.Value.AuthType = agent.AuthNone

@@ -15,8 +15,7 @@ import (
 	"sluice/internal/resource"
 )
 
-// linkState is the set that keeps what is known of a deployment beside its record, so
-// that looking at it is no change of it.
+// linkState is the set that keeps what is known of a deployment beside its record.
 const linkState = "deployment.state"
 
 // deploymentState is what is known of a deployment.
@@ -35,27 +34,16 @@ func (s deploymentState) syncedAt() *resource.Stamp {
 
 func readState(ctx context.Context, from resource.Reader, id string) (deploymentState, error) {
 	s := deploymentState{Connection: "unknown"}
-	links, err := from.Links(ctx, linkState, id)
-	if err != nil || len(links) == 0 {
+	raw, err := besideOf(ctx, from, linkState, id)
+	if err != nil || raw == nil {
 		return s, err
 	}
-	return s, json.Unmarshal(links[0].Body, &s)
+	return s, json.Unmarshal(raw, &s)
 }
 
-// note writes what is known of a deployment. That it cannot be written, for example
-// while the database takes no writes, spoils no reading.
+// note writes what is known of a deployment.
 func (k kinds) note(ctx context.Context, id string, change func(*deploymentState)) {
-	err := k.Store.InTx(ctx, func(tx resource.Tx) error {
-		s, err := readState(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		change(&s)
-		return tx.PutLinks(ctx, linkState, id, []resource.Link{{ToID: id, Body: encode(s)}})
-	})
-	if err != nil {
-		k.Log.Warn("what is known of a deployment was not written", "deployment", id, "error", err.Error())
-	}
+	changeBeside(ctx, k, linkState, id, readState, change)
 }
 
 type pingView struct {

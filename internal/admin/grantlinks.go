@@ -134,7 +134,7 @@ func (l grantLinks) save(ctx context.Context, tx resource.Tx, in *resource.Recor
 func regrant[I any](ctx context.Context, tx resource.Tx, c *resource.Call, l grantLinks, orgID string, having resource.IndexEntry, change func(in *resource.Row[I], present map[string]grant) error) error {
 	rows, err := rowsOf[I](ctx, tx, resource.Query{
 		Kind: l.kind, OrgID: orgID, Statuses: []string{resource.Active},
-		Index: []resource.IndexEntry{{Name: entryLevel, Value: "organisation"}, having}, Limit: 1000,
+		Index: []resource.IndexEntry{levelEntry(orgLevel), having}, Limit: 1000,
 	})
 	if err != nil {
 		return err

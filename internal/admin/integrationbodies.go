@@ -78,15 +78,12 @@ type integrationView struct {
 func (k kinds) viewIntegration(_ context.Context, _ *resource.Call, r resource.Row[credential.Integration], detail bool) (integrationView, error) {
 	in := r.Value
 	v := integrationView{
-		ID: r.ID, Slug: r.Slug, Name: in.Name, OrganisationID: r.OrgID, WorkspaceID: orNull(r.WorkspaceID), Type: "organisation",
+		ID: r.ID, Slug: r.Slug, Name: in.Name, OrganisationID: r.OrgID, WorkspaceID: orNull(r.WorkspaceID), Type: levelOf(r.WorkspaceID),
 		AIProviderID: in.AIProviderID, OwnerID: in.OwnerID, Description: orNull(in.Description), Tags: in.Tags, Status: r.Status,
 		CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "integration", WorkspacesCount: len(grantedTo(r.Index)),
 	}
 	if v.Tags == nil {
 		v.Tags = map[string]string{}
-	}
-	if r.WorkspaceID != "" {
-		v.Type = "workspace"
 	}
 	if !detail {
 		return v, nil

@@ -19,22 +19,11 @@ func (k kinds) integrations() resource.Resource {
 	return &resource.Kind[credential.Integration, integrationView]{
 		Name: credential.IntegrationKind, Object: "integration", Title: "integration", Tag: "Integrations", Audited: "integrations",
 		Path: "/integrations", Param: "slug", Scopes: integrationScopes, Verbs: resource.AllVerbs, PageSize: 100,
-		Home: resource.Located, Locate: func(_ context.Context, c *resource.Call, r *resource.Row[credential.Integration]) error {
-			r.WorkspaceID = c.WorkspaceID
-			return nil
-		},
+		Home: resource.Located, Locate: locateLevel[credential.Integration],
 		Create: integrationIn{}, Update: integrationPatch{},
-		Own: []string{"key", "configurations", "create_default_provider", "default_provider_slug", "secret_mappings"},
-		Filters: []resource.Filter{
-			{Param: resource.Param{Name: "type", Enum: []string{"workspace", "organisation", "all"}, Default: "all"}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
-				if v != "all" {
-					q.Index = append(q.Index, resource.IndexEntry{Name: entryLevel, Value: v})
-				}
-				return nil
-			}},
-			tagFilter(),
-		},
-		Select:  selectIntegrations,
+		Own:     []string{"key", "configurations", "create_default_provider", "default_provider_slug", "secret_mappings"},
+		Filters: []resource.Filter{levelFilter(), tagFilter()},
+		Select:  selectLevels("integrations"),
 		Prepare: k.prepareIntegration,
 		Index: func(r *resource.Row[credential.Integration]) []resource.IndexEntry {
 			return IntegrationIndex(&r.Value, r.WorkspaceID, r.Index)
@@ -62,38 +51,14 @@ var globalEntry = resource.IndexEntry{Name: entryGlobal, Value: "1"}
 // elsewhere. The grants among the present entries stay; nil when it is new.
 func IntegrationIndex(in *credential.Integration, workspaceID string, present []resource.IndexEntry) []resource.IndexEntry {
 	entries := slices.DeleteFunc(slices.Clone(present), func(e resource.IndexEntry) bool { return e.Name != entryPlace && e.Name != entryGlobal })
-	level := "organisation"
 	if workspaceID != "" {
-		level = "workspace"
 		entries = []resource.IndexEntry{{Name: entryPlace, Value: workspaceID}}
 	}
-	return slices.Concat(entries, []resource.IndexEntry{{Name: entryLevel, Value: level}}, tagEntries(in.Tags))
+	return slices.Concat(entries, []resource.IndexEntry{levelEntry(levelOf(workspaceID))}, tagEntries(in.Tags))
 }
 
 func integrationScopes(action string, r *resource.Row[credential.Integration]) []access.Scope {
-	ofOrg, ofPlace := access.Scope("organisation_integrations."+action), access.Scope("workspace_integrations."+action)
-	switch {
-	case r == nil:
-		return []access.Scope{ofOrg, ofPlace}
-	case r.WorkspaceID == "":
-		return []access.Scope{ofOrg}
-	}
-	return []access.Scope{ofPlace}
-}
-
-// selectIntegrations narrows a list to what the caller's workspace may use, and to
-// the levels whose list scope is held.
-func selectIntegrations(_ context.Context, c *resource.Call, q *resource.Query) error {
-	if c.WorkspaceID != "" {
-		q.WorkspaceID = ""
-		q.Index = append(q.Index, resource.IndexEntry{Name: entryPlace, Value: c.WorkspaceID})
-	}
-	for scope, other := range map[access.Scope]string{"organisation_integrations.list": "workspace", "workspace_integrations.list": "organisation"} {
-		if !c.Holds(scope) {
-			q.Index = append(q.Index, resource.IndexEntry{Name: entryLevel, Value: other})
-		}
-	}
-	return nil
+	return levelScopes("integrations", action, r)
 }
 
 // prepareIntegration checks the credentials against what the provider needs, and

@@ -11,37 +11,25 @@ import (
 	"sluice/internal/resource"
 )
 
-// linkFound is the set that keeps what an upstream said of itself beside the record of
-// its integration, so that asking it is no change of that.
+// linkFound is the set that keeps what an upstream said of itself beside its integration.
 const linkFound = "mcp_integration.found"
 
 // readFound is what is known of an upstream; the zero value before it was asked.
 func readFound(ctx context.Context, from resource.Reader, integrationID string) (mcp.Found, error) {
 	var found mcp.Found
-	links, err := from.Links(ctx, linkFound, integrationID)
-	if err != nil || len(links) == 0 {
+	raw, err := besideOf(ctx, from, linkFound, integrationID)
+	if err != nil || raw == nil {
 		return found, err
 	}
-	if err := json.Unmarshal(links[0].Body, &found); err != nil {
+	if err := json.Unmarshal(raw, &found); err != nil {
 		return found, fmt.Errorf("read what is known of MCP integration %s: %w", integrationID, err)
 	}
 	return found, nil
 }
 
-// noteFound writes what is known of an upstream. That it cannot be written, for example
-// while the database takes no writes, spoils no trial.
+// noteFound writes what is known of an upstream.
 func (k kinds) noteFound(ctx context.Context, integrationID string, change func(*mcp.Found)) {
-	err := k.Store.InTx(ctx, func(tx resource.Tx) error {
-		found, err := readFound(ctx, tx, integrationID)
-		if err != nil {
-			return err
-		}
-		change(&found)
-		return tx.PutLinks(ctx, linkFound, integrationID, []resource.Link{{ToID: integrationID, Body: encode(found)}})
-	})
-	if err != nil {
-		k.Log.Warn("what is known of an MCP integration was not written", "integration", integrationID, "error", err.Error())
-	}
+	changeBeside(ctx, k, linkFound, integrationID, readFound, change)
 }
 
 // mcpMetadataView is what an upstream says of itself.

@@ -17,9 +17,9 @@ func (k kinds) mcpIntegrations() resource.Resource {
 	return &resource.Kind[mcp.Integration, mcpIntegrationView]{
 		Name: mcp.IntegrationKind, Object: "mcp-integration", Title: "MCP integration", Tag: "MCP integrations", Audited: "mcp_integrations",
 		Path: "/mcp-integrations", Param: "mcpIntegrationId", Scopes: f.scopes, Verbs: resource.AllVerbs, PageSize: 100, HasMore: true,
-		Home: resource.Located, Locate: f.locate,
+		Home: resource.Located, Locate: locateLevel[mcp.Integration],
 		Create: mcpIntegrationIn{}, Update: mcpIntegrationPatch{}, Own: []string{"configurations", "secret_mappings"}, Hides: f.hidesInBody,
-		Filters: levelFilters(), Select: f.choose, Prepare: f.prepare, Index: f.index, After: f.after,
+		Filters: []resource.Filter{organisationFilter(), levelFilter(), searchFilter()}, Select: selectLevels(f.stem), Prepare: f.prepare, Index: f.index, After: f.after,
 		Refs:    []resource.Ref[mcp.Integration]{referTo(func(in *mcp.Integration) []sealed.Mapping { return in.Mappings })},
 		View:    k.viewMCPIntegration,
 		Receipt: &resource.Receipt[mcp.Integration]{Shape: integrationReceipt{}, Make: receiveUpstream[mcp.Integration]},
@@ -167,12 +167,4 @@ func (k kinds) viewMCPIntegration(ctx context.Context, c *resource.Call, r resou
 	shown, err := f.shown(&r)
 	v.Configurations = asMasked(shown)
 	return v, err
-}
-
-// levelOf says whether something belongs to a workspace.
-func levelOf(workspaceID string) string {
-	if workspaceID == "" {
-		return "organisation"
-	}
-	return "workspace"
 }

@@ -52,45 +52,15 @@ type appearance struct {
 	users                *map[string]bool
 }
 
-// scopes are those of the organisation for what belongs to no workspace, else those of
-// workspaces.
 func (f *family[I, S]) scopes(action string, r *resource.Row[I]) []access.Scope {
-	ofOrg, ofPlace := access.Scope("organisation_"+f.stem+"."+action), access.Scope("workspace_"+f.stem+"."+action)
-	switch {
-	case r == nil:
-		return []access.Scope{ofOrg, ofPlace}
-	case r.WorkspaceID == "":
-		return []access.Scope{ofOrg}
-	}
-	return []access.Scope{ofPlace}
-}
-
-func (f *family[I, S]) locate(_ context.Context, c *resource.Call, r *resource.Row[I]) error {
-	r.WorkspaceID = c.WorkspaceID
-	return nil
-}
-
-// choose narrows a list to what the caller's workspace may use, and to the levels whose
-// list scope is held.
-func (f *family[I, S]) choose(_ context.Context, c *resource.Call, q *resource.Query) error {
-	if c.WorkspaceID != "" {
-		q.WorkspaceID = ""
-		q.Index = append(q.Index, resource.IndexEntry{Name: entryPlace, Value: c.WorkspaceID})
-	}
-	for level, scope := range map[string]string{"organisation": "organisation_", "workspace": "workspace_"} {
-		if !c.Holds(access.Scope(scope + f.stem + ".list")) {
-			other := map[string]string{"organisation": "workspace", "workspace": "organisation"}[level]
-			q.Index = append(q.Index, resource.IndexEntry{Name: entryLevel, Value: other})
-		}
-	}
-	return nil
+	return levelScopes(f.stem, action, r)
 }
 
 // index keeps the grants, which are written with their links.
 func (f *family[I, S]) index(r *resource.Row[I]) []resource.IndexEntry {
-	entries := []resource.IndexEntry{{Name: entryLevel, Value: "organisation"}}
+	entries := []resource.IndexEntry{levelEntry(levelOf(r.WorkspaceID))}
 	if r.WorkspaceID != "" {
-		return []resource.IndexEntry{{Name: entryLevel, Value: "workspace"}, {Name: entryPlace, Value: r.WorkspaceID}}
+		return append(entries, resource.IndexEntry{Name: entryPlace, Value: r.WorkspaceID})
 	}
 	if on := *f.of(&r.Value).global; on != nil && *on {
 		entries = append(entries, globalEntry)
@@ -193,20 +163,6 @@ func (f *family[I, S]) prepareServer(ctx context.Context, c *resource.Call, ch *
 	}
 	*to.integrationID = in.ID
 	return nil
-}
-
-// levelFilters are the filters of the lists of integrations.
-func levelFilters() []resource.Filter {
-	return []resource.Filter{
-		organisationFilter(),
-		{Param: resource.Param{Name: "type", Enum: []string{"workspace", "organisation", "all"}, Default: "all"}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
-			if v != "all" {
-				q.Index = append(q.Index, resource.IndexEntry{Name: entryLevel, Value: v})
-			}
-			return nil
-		}},
-		searchFilter(),
-	}
 }
 
 // origin is where a URL leads: its scheme and host.

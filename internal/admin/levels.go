@@ -1,0 +1,79 @@
+package admin
+
+import (
+	"context"
+
+	"sluice/internal/access"
+	"sluice/internal/resource"
+)
+
+// Integrations, of model providers and of upstreams alike, have a level: they belong to
+// the organisation, which grants them to workspaces, or to one workspace.
+const (
+	orgLevel   = "organisation"
+	placeLevel = "workspace"
+)
+
+// levelOf is the level of what lives in a workspace, "" for none.
+func levelOf(workspaceID string) string {
+	if workspaceID == "" {
+		return orgLevel
+	}
+	return placeLevel
+}
+
+// levelEntry makes the records of a level findable.
+func levelEntry(level string) resource.IndexEntry {
+	return resource.IndexEntry{Name: entryLevel, Value: level}
+}
+
+// levelScope is the scope of an action on records of a level; stem is "mcp_integrations".
+func levelScope(level, stem, action string) access.Scope {
+	return access.Scope(level + "_" + stem + "." + action)
+}
+
+// levelScopes are those of the organisation for what belongs to no workspace, else those
+// of workspaces, and both for no record in particular.
+func levelScopes[T any](stem, action string, r *resource.Row[T]) []access.Scope {
+	if r == nil {
+		return []access.Scope{levelScope(orgLevel, stem, action), levelScope(placeLevel, stem, action)}
+	}
+	return []access.Scope{levelScope(levelOf(r.WorkspaceID), stem, action)}
+}
+
+// locateLevel makes a record one of the workspace that the call is about, else one of
+// the organisation.
+func locateLevel[T any](_ context.Context, c *resource.Call, r *resource.Row[T]) error {
+	r.WorkspaceID = c.WorkspaceID
+	return nil
+}
+
+// selectLevels narrows a list to what the caller's workspace may use, and to the levels
+// whose list scope is held.
+func selectLevels(stem string) func(context.Context, *resource.Call, *resource.Query) error {
+	return func(_ context.Context, c *resource.Call, q *resource.Query) error {
+		if c.WorkspaceID != "" {
+			q.WorkspaceID = ""
+			q.Index = append(q.Index, resource.IndexEntry{Name: entryPlace, Value: c.WorkspaceID})
+		}
+		for level, other := range map[string]string{orgLevel: placeLevel, placeLevel: orgLevel} {
+			if !c.Holds(levelScope(level, stem, "list")) {
+				q.Index = append(q.Index, levelEntry(other))
+			}
+		}
+		return nil
+	}
+}
+
+// levelFilter narrows a list to a level.
+func levelFilter() resource.Filter {
+	return resource.Filter{
+		Param: resource.Param{Name: "type", Enum: []string{placeLevel, orgLevel, "all"}, Default: "all"},
+		Apply: func(_ *resource.Call, v string, q *resource.Query) error {
+			if v != "all" {
+				q.Index = append(q.Index, levelEntry(v))
+			}
+			return nil
+		},
+	}
+}
