@@ -27,6 +27,16 @@ func readCard(ctx context.Context, from resource.Reader, integrationID string) (
 	return card, nil
 }
 
+// agentBehind is the integration of a server, and the card that was fetched last.
+func (k kinds) agentBehind(ctx context.Context, from resource.Reader, s *agent.Server) (*resource.Row[agent.Integration], *agent.Card, error) {
+	in, err := k.agents().behind(ctx, from, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	card, err := readCard(ctx, from, in.ID)
+	return in, card, err
+}
+
 // rawCard is a card as the agent wrote it; nil for none.
 func rawCard(card *agent.Card) objectOrNull {
 	if card == nil {

@@ -108,24 +108,20 @@ type agentIntegrationView struct {
 	Object          string               `json:"object" enum:"agent-integration"`
 }
 
-func (k kinds) viewAgentIntegration(ctx context.Context, c *resource.Call, r resource.Row[agent.Integration], detail bool) (agentIntegrationView, error) {
+func (k kinds) viewAgentIntegration(ctx context.Context, c *resource.Call, r resource.Row[agent.Integration], detail bool) (v agentIntegrationView, err error) {
 	in, f := r.Value, k.agents()
-	v := agentIntegrationView{
+	v = agentIntegrationView{
 		ID: r.ID, Slug: r.Slug, Name: in.Name, Description: orNull(in.Description), URL: in.URL, Protocol: agent.A2A, AuthType: string(in.AuthType),
 		Type: levelOf(r.WorkspaceID), WorkspaceID: orNull(r.WorkspaceID), Global: globalOf(in.Global), Status: r.Status, OwnerID: in.OwnerID,
 		Mappings: viewMappings(in.Mappings), CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "agent-integration",
 	}
-	if !detail {
-		n := len(grantedTo(r.Index))
-		v.WorkspacesCount = &n
-		return v, nil
+	if detail {
+		card, err := readCard(ctx, c.Reader, r.ID)
+		if err != nil {
+			return v, err
+		}
+		v.AgentCard = rawCard(card)
 	}
-	card, err := readCard(ctx, c.Reader, r.ID)
-	if err != nil {
-		return v, err
-	}
-	v.AgentCard = rawCard(card)
-	shown, err := f.shown(&r)
-	v.Configurations = asMasked(shown)
+	v.WorkspacesCount, v.Configurations, err = f.listedOrRead(&r, detail)
 	return v, err
 }

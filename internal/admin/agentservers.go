@@ -35,11 +35,7 @@ func (k kinds) agentServers() *resource.Kind[agent.Server, agentServerView] {
 // serverCard fetches the card of the agent, or shows the one that was fetched before
 // when the agent is away.
 func (k kinds) serverCard(ctx context.Context, c *resource.Call, r resource.Row[agent.Server]) (any, error) {
-	in, err := upstreamOf[agent.Integration](ctx, c.Reader, agent.IntegrationKind, r.Value.IntegrationID)
-	if err != nil {
-		return nil, err
-	}
-	card, err := readCard(ctx, c.Reader, in.ID)
+	in, card, err := k.agentBehind(ctx, c.Reader, &r.Value)
 	if err != nil {
 		return nil, err
 	}

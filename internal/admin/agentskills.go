@@ -60,7 +60,7 @@ func (k kinds) agentServerSkills() []resource.Action[agent.Server] {
 	return []resource.Action[agent.Server]{
 		{
 			Name: "read", Scope: "agent_server_skills.read", Method: http.MethodGet, Path: "/skills", ID: "listAgentServerSkills", Summary: "List the skills of the agent behind a server",
-			Answer: resource.ListOf[skillView]{}, Read: listServerSkills,
+			Answer: resource.ListOf[skillView]{}, Read: k.listServerSkills,
 		},
 		{
 			Name: "switch", Scope: "agent_server_skills.update", Method: http.MethodPut, Path: "/skills", ID: "updateAgentServerSkills",
@@ -72,24 +72,15 @@ func (k kinds) agentServerSkills() []resource.Action[agent.Server] {
 	}
 }
 
-// listServerSkills shows who belongs to nobody which of the two places switched a skill
-// off, and users what they have.
-func listServerSkills(ctx context.Context, c *resource.Call, r resource.Row[agent.Server]) (any, error) {
-	in, err := upstreamOf[agent.Integration](ctx, c.Reader, agent.IntegrationKind, r.Value.IntegrationID)
-	if err != nil {
-		return nil, err
-	}
-	card, err := readCard(ctx, c.Reader, in.ID)
+func (k kinds) listServerSkills(ctx context.Context, c *resource.Call, r resource.Row[agent.Server]) (any, error) {
+	in, card, err := k.agentBehind(ctx, c.Reader, &r.Value)
 	if err != nil {
 		return nil, err
 	}
 	return skillList(agent.Listed(card, in.Value.Off, r.Value.Off), func(s agent.Skill) skillView {
-		here, above := !r.Value.Off.Has(s.ID), !in.Value.Off.Has(s.ID)
-		if c.Principal.UserID != "" {
-			return viewSkill(s, here && above)
-		}
-		v := viewSkill(s, here)
-		v.IntegrationEnabled = &above
+		enabled, above := switchesShown(c, !in.Value.Off.Has(s.ID), !r.Value.Off.Has(s.ID))
+		v := viewSkill(s, enabled)
+		v.IntegrationEnabled = above
 		return v
 	}), nil
 }

@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 
 	"sluice/internal/mcp"
@@ -104,7 +103,7 @@ func (k kinds) mcpServerCapabilities() []resource.Action[mcp.Server] {
 	return []resource.Action[mcp.Server]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/capabilities", ID: "listMcpServerCapabilities", Summary: "List the tools, prompts and resources of a server",
-			Query: capabilityQuery(), Answer: capabilityList{}, Read: listServerCapabilities,
+			Query: capabilityQuery(), Answer: capabilityList{}, Read: k.listServerCapabilities,
 		},
 		{
 			Name: "switch", Scope: "update", Method: http.MethodPut, Path: "/capabilities", ID: "updateMcpServerCapabilities",
@@ -116,35 +115,15 @@ func (k kinds) mcpServerCapabilities() []resource.Action[mcp.Server] {
 	}
 }
 
-// listServerCapabilities shows who belongs to nobody which of the two places switched
-// something off, and users what they have.
-func listServerCapabilities(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server]) (any, error) {
-	in, err := upstreamOf[mcp.Integration](ctx, c.Reader, mcp.IntegrationKind, r.Value.IntegrationID)
-	if err != nil {
-		return nil, err
-	}
-	found, err := readFound(ctx, c.Reader, in.ID)
+func (k kinds) listServerCapabilities(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server]) (any, error) {
+	in, found, err := k.foundBehind(ctx, c.Reader, &r.Value)
 	if err != nil {
 		return nil, err
 	}
 	return listCapabilities(c, mcp.Listed(found.Capabilities, in.Value.Off, r.Value.Off), func(one mcp.Capability, v *capabilityView) bool {
-		both := mcp.Enabled(&in.Value, &r.Value, one.Type, one.Name)
-		v.Enabled = both
-		if c.Principal.UserID == "" {
-			above := !in.Value.Off.Has(one.Type, one.Name)
-			v.Enabled, v.IntegrationEnabled = !r.Value.Off.Has(one.Type, one.Name), &above
-		}
-		return both
+		v.Enabled, v.IntegrationEnabled = switchesShown(c, !in.Value.Off.Has(one.Type, one.Name), !r.Value.Off.Has(one.Type, one.Name))
+		return mcp.Enabled(&in.Value, &r.Value, one.Type, one.Name)
 	}), nil
-}
-
-// upstreamOf is the integration of a server, which is there as long as that is.
-func upstreamOf[I any](ctx context.Context, from resource.Reader, kind, id string) (*resource.Row[I], error) {
-	rec, err := from.Find(ctx, kind, id)
-	if err != nil {
-		return nil, fmt.Errorf("find the %s of a server: %w", kind, err)
-	}
-	return resource.Decode[I](rec)
 }
 
 // listCapabilities shows a page of capabilities; show says whether one may be used.

@@ -27,6 +27,16 @@ func readFound(ctx context.Context, from resource.Reader, integrationID string) 
 	return found, nil
 }
 
+// foundBehind is the integration of a server, and what is known of its upstream.
+func (k kinds) foundBehind(ctx context.Context, from resource.Reader, s *mcp.Server) (*resource.Row[mcp.Integration], mcp.Found, error) {
+	in, err := k.toolServers().behind(ctx, from, s)
+	if err != nil {
+		return nil, mcp.Found{}, err
+	}
+	found, err := readFound(ctx, from, in.ID)
+	return in, found, err
+}
+
 // noteFound writes what is known of an upstream.
 func (k kinds) noteFound(ctx context.Context, integrationID string, change func(*mcp.Found)) {
 	changeBeside(ctx, k, linkFound, integrationID, readFound, change)

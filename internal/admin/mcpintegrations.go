@@ -135,18 +135,6 @@ type mcpIntegrationView struct {
 	Object          string               `json:"object" enum:"mcp-integration"`
 }
 
-// maskedView are configurations with their secrets masked.
-type maskedView map[string]any
-
-// asMasked shows configurations; null when there are none.
-func asMasked(v any) nullable[maskedView] {
-	if config, ok := v.(map[string]any); ok {
-		shown := maskedView(config)
-		return nullable[maskedView]{&shown}
-	}
-	return nullable[maskedView]{}
-}
-
 func (k kinds) viewMCPIntegration(ctx context.Context, c *resource.Call, r resource.Row[mcp.Integration], detail bool) (mcpIntegrationView, error) {
 	in, f := r.Value, k.toolServers()
 	v := mcpIntegrationView{
@@ -159,12 +147,6 @@ func (k kinds) viewMCPIntegration(ctx context.Context, c *resource.Call, r resou
 		return v, err
 	}
 	v.Metadata = viewMetadata(found)
-	if !detail {
-		n := len(grantedTo(r.Index))
-		v.WorkspacesCount = &n
-		return v, nil
-	}
-	shown, err := f.shown(&r)
-	v.Configurations = asMasked(shown)
+	v.WorkspacesCount, v.Configurations, err = f.listedOrRead(&r, detail)
 	return v, err
 }

@@ -53,7 +53,7 @@ func (k kinds) mcpServerLooks() []resource.Action[mcp.Server] {
 		{
 			Name: "read", Method: http.MethodPost, Path: "/test", ID: "testMcpServer", Summary: "Try to reach the upstream of a server",
 			Answer: trialView{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server]) (any, error) {
-				in, err := upstreamOf[mcp.Integration](ctx, c.Reader, mcp.IntegrationKind, r.Value.IntegrationID)
+				in, err := k.toolServers().behind(ctx, c.Reader, &r.Value)
 				if err != nil {
 					return nil, err
 				}
@@ -129,11 +129,7 @@ func (k kinds) viewMCPServer(ctx context.Context, c *resource.Call, r resource.R
 	if err != nil {
 		return v, err
 	}
-	in, err := upstreamOf[mcp.Integration](ctx, c.Reader, mcp.IntegrationKind, s.IntegrationID)
-	if err != nil {
-		return v, err
-	}
-	found, err := readFound(ctx, c.Reader, in.ID)
+	in, found, err := k.foundBehind(ctx, c.Reader, &s)
 	if err != nil {
 		return v, err
 	}
@@ -141,11 +137,11 @@ func (k kinds) viewMCPServer(ctx context.Context, c *resource.Call, r resource.R
 	v.Status, v.AuthType, v.Metadata = standingOf(in.Record, r.WorkspaceID), string(in.Value.AuthType), viewMetadata(found)
 	v.IntegrationSlug, v.IntegrationURL = orNull(in.Slug), orNull(in.Value.URL)
 	if detail && c.Principal.UserID == "" {
-		shown, err := k.toolServers().shown(in)
+		config, err := k.toolServers().shown(in)
 		if err != nil {
 			return v, err
 		}
-		v.Integration = &mcpServerUpstream{in.ID, in.Slug, in.Status, asMasked(shown), in.Value.URL, string(in.Value.Transport), v.AuthType}
+		v.Integration = &mcpServerUpstream{in.ID, in.Slug, in.Status, config, in.Value.URL, string(in.Value.Transport), v.AuthType}
 	}
 	return v, nil
 }

@@ -183,13 +183,27 @@ func (f *family[I, S]) hasSecret(v any, path []string) bool {
 	return false
 }
 
+// maskedView are configurations with their secrets masked.
+type maskedView map[string]any
+
 // shown are the configurations as answers show them; null for none.
-func (f *family[I, S]) shown(r *resource.Row[I]) (any, error) {
+func (f *family[I, S]) shown(r *resource.Row[I]) (nullable[maskedView], error) {
 	config, err := f.open(r)
 	if err != nil || len(config) == 0 {
-		return nil, err
+		return nullable[maskedView]{}, err
 	}
-	return f.mask(config, nil), nil
+	masked, _ := f.mask(config, nil).(map[string]any) // a map stays one
+	return nullable[maskedView]{new(maskedView(masked))}, nil
+}
+
+// listedOrRead are what answers show of an integration in lists alone, how many
+// workspaces may use it, and what they show alone when it is read: its configurations.
+func (f *family[I, S]) listedOrRead(r *resource.Row[I], detail bool) (workspaces *int, config nullable[maskedView], err error) {
+	if !detail {
+		return new(len(grantedTo(r.Index))), config, nil
+	}
+	config, err = f.shown(r)
+	return nil, config, err
 }
 
 // hidesInBody says which texts of a body are secrets.

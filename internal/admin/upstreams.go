@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"slices"
 
@@ -136,6 +137,25 @@ func standingOf(in resource.Record, workspaceID string) string {
 		return resource.Active
 	}
 	return resource.Archived
+}
+
+// behind is the integration of a server, which is there as long as that is.
+func (f *family[I, S]) behind(ctx context.Context, from resource.Reader, s *S) (*resource.Row[I], error) {
+	rec, err := from.Find(ctx, f.integration, *f.in(s).integrationID)
+	if err != nil {
+		return nil, fmt.Errorf("find the %s of a server: %w", f.integration, err)
+	}
+	return resource.Decode[I](rec)
+}
+
+// switchesShown is what a caller sees of something that both an integration, above, and a
+// server, here, may switch off: users what they have, and who belongs to nobody which of
+// the two switched it off.
+func switchesShown(c *resource.Call, above, here bool) (enabled bool, integration *bool) {
+	if c.Principal.UserID != "" {
+		return above && here, nil
+	}
+	return here, &above
 }
 
 // refer is the reference of a server to its integration.
