@@ -27,8 +27,8 @@ func (k kinds) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Ed
 			return err
 		}
 	}
-	if ch.Sent.Has("expires_at") && !key.ExpiresAt.After(c.Now) {
-		return fault.New(fault.InvalidParameter, "the time is in the past").At("expires_at")
+	if err := checkExpiry(c, ch.Sent, key.ExpiresAt); err != nil {
+		return err
 	}
 	if key.Type == access.OrganisationService && (key.Defaults.ConfigID != "" || len(key.Defaults.Metadata) > 0) {
 		return fault.New(fault.InvalidParameter, "an Admin key sends no model traffic, so it has no defaults").At("defaults")
@@ -105,6 +105,14 @@ func (k kinds) userKeyRules(ctx context.Context, c *resource.Call, ch *resource.
 	return limitLife(&ch.New.Value, settings, c.Now, sentAny(ch.Sent, []string{"expires_at"}))
 }
 
+// checkExpiry refuses an expiry that is over when it is sent.
+func checkExpiry(c *resource.Call, sent resource.Sent, expires *time.Time) error {
+	if sent.Has("expires_at") && !expires.After(c.Now) {
+		return fault.New(fault.InvalidParameter, "the time is in the past").At("expires_at")
+	}
+	return nil
+}
+
 // revive makes an expired thing active when its expiry was moved or taken away.
 func revive[T any](ch *resource.Edit[T], expires *time.Time, now time.Time) {
 	if ch.New.Status == "expired" && (expires == nil || now.Before(*expires)) {
@@ -114,14 +122,16 @@ func revive[T any](ch *resource.Edit[T], expires *time.Time, now time.Time) {
 
 // giveValue makes a raw value for the key, which the answer shows once.
 func (k kinds) giveValue(ch *resource.Edit[keys.Key]) error {
-	raw := ident.NewKey(k.KeyPrefix)
-	shut, err := k.Box.Seal([]byte(raw), keys.Context(ch.New.ID))
-	if err != nil {
-		return err
-	}
-	ch.New.Value.Secret = keys.Secret{Hash: k.Hasher.Sum(raw), Sealed: shut, Masked: keys.Mask(raw)}
-	ch.Raw = sealed.New(raw)
-	return nil
+	secret, raw, err := k.newSecret(ch.New.ID)
+	ch.New.Value.Secret, ch.Raw = secret, sealed.New(raw)
+	return err
+}
+
+// newSecret is a new value for the key with an id, and its raw form.
+func (k kinds) newSecret(id string) (secret keys.Secret, raw string, err error) {
+	raw = ident.NewKey(k.KeyPrefix)
+	shut, err := k.Box.Seal([]byte(raw), keys.Context(id))
+	return keys.Secret{Hash: k.Hasher.Sum(raw), Sealed: shut, Masked: keys.Mask(raw)}, raw, err
 }
 
 // checkUser settles whose a user key is: that of the caller's user when nobody is

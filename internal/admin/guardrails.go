@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 
 	"sluice/internal/access"
 	"sluice/internal/fault"
@@ -25,7 +23,7 @@ func (k kinds) guardrails() resource.Resource {
 		Create: guardrailIn{}, Update: guardrailPatch{}, Own: []string{"checks", "actions"},
 		Filters: []resource.Filter{
 			{Param: resource.Param{Name: "organisation_id", Doc: "that of the API key: those of the organisation, which belong to no workspace", Format: "uuid"}, Apply: ofOrganisation},
-			{Param: resource.Param{Name: "ids", Doc: "ids or slugs with commas, at most 100"}, Apply: func(*resource.Call, string, *resource.Query) error { return nil }},
+			namesFilter("ids"),
 		},
 		Select:  selectGuardrails,
 		Prepare: k.prepareGuardrail,
@@ -182,32 +180,10 @@ func ofOrganisation(c *resource.Call, id string, q *resource.Query) error {
 	return nil
 }
 
-// maxIDs bounds the ids that a list may be narrowed to.
-const maxIDs = 100
-
-// selectGuardrails narrows a list to the ids and slugs that were asked for. Those
-// that are not there, or not for the caller, are not in the answer.
+// selectGuardrails narrows a list to what may be seen, and to what was asked for.
 func selectGuardrails(ctx context.Context, c *resource.Call, q *resource.Query) error {
 	if !c.Holds("guardrails.list") { // the scope for those of the organisation shows nothing else
 		q.Index = append(q.Index, resource.IndexEntry{Name: "level", Value: "organisation"})
 	}
-	asked := c.Query("ids")
-	if asked == "" {
-		return nil
-	}
-	names := strings.FieldsFunc(asked, func(r rune) bool { return r == ',' || r == ' ' })
-	if len(names) > maxIDs {
-		return fault.Newf(fault.InvalidParameter, "at most %d ids", maxIDs).At("ids")
-	}
-	q.IDs = []string{}
-	for _, name := range names {
-		r, err := resource.Look(ctx, c.Reader, guard.Kind, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}, name)
-		if err != nil && !fault.Has(err, fault.NotFound) {
-			return err
-		}
-		if err == nil && !slices.Contains(q.IDs, r.ID) {
-			q.IDs = append(q.IDs, r.ID)
-		}
-	}
-	return nil
+	return selectNamed("ids", guard.Kind)(ctx, c, q)
 }

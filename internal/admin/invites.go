@@ -251,15 +251,20 @@ func (k kinds) listInvites(ctx context.Context, c *resource.Call) (any, error) {
 
 // inviteNamed is the invitation that the path names.
 func inviteNamed(ctx context.Context, c *resource.Call) (*resource.Row[tenant.Invite], error) {
-	rec, err := c.Reader.Find(ctx, tenant.InviteKind, c.Path("inviteId"))
-	if fault.Has(err, fault.NotFound) || err == nil && rec.OrgID != c.OrgID {
-		return nil, fault.New(fault.NotFound, "there is no such invitation").At("inviteId")
+	r, err := ofOwnOrg[tenant.Invite](ctx, c, tenant.InviteKind, "inviteId", "there is no such invitation")
+	if err == nil {
+		c.Target(r.Record)
 	}
-	if err != nil {
-		return nil, err
+	return r, err
+}
+
+// inviteToChange is inviteNamed, unless the caller read another state of it.
+func inviteToChange(ctx context.Context, c *resource.Call) (*resource.Row[tenant.Invite], error) {
+	r, err := inviteNamed(ctx, c)
+	if err == nil {
+		err = c.Unchanged(r.Record)
 	}
-	c.Target(rec)
-	return resource.Decode[tenant.Invite](rec)
+	return r, err
 }
 
 func (k kinds) getInvite(ctx context.Context, c *resource.Call) (any, error) {
@@ -273,11 +278,8 @@ func (k kinds) getInvite(ctx context.Context, c *resource.Call) (any, error) {
 
 func (k kinds) cancelInvite(ctx context.Context, c *resource.Call) (any, error) {
 	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
-		r, err := inviteNamed(ctx, c)
+		r, err := inviteToChange(ctx, c)
 		if err != nil {
-			return err
-		}
-		if err := c.Unchanged(r.Record); err != nil {
 			return err
 		}
 		if s := r.Value.StatusAt(r.Status, c.Now); s != tenant.InvitePending {
@@ -292,11 +294,8 @@ func (k kinds) cancelInvite(ctx context.Context, c *resource.Call) (any, error) 
 func (k kinds) resendInvite(ctx context.Context, c *resource.Call) (any, error) {
 	token := ident.NewSecret(32)
 	err := c.Change(ctx, func(tx resource.Tx) error {
-		r, err := inviteNamed(ctx, c)
+		r, err := inviteToChange(ctx, c)
 		if err != nil {
-			return err
-		}
-		if err := c.Unchanged(r.Record); err != nil {
 			return err
 		}
 		if s := r.Value.StatusAt(r.Status, c.Now); s != tenant.InvitePending && s != tenant.InviteExpired {

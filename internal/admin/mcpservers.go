@@ -4,10 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strings"
 
-	"sluice/internal/access"
-	"sluice/internal/fault"
 	"sluice/internal/mcp"
 	"sluice/internal/resource"
 )
@@ -21,8 +18,8 @@ func (k kinds) mcpServers() *resource.Kind[mcp.Server, mcpServerView] {
 		Path: "/mcp-servers", Param: "mcpServerId", Perm: "mcp_servers", Verbs: resource.AllVerbs, Home: resource.InWorkspace,
 		PageSize: 100, PageMax: 100,
 		Create: mcpServerIn{}, Update: serverPatch{},
-		Filters: []resource.Filter{idFilter(), searchFilter()},
-		Select:  selectNamed(mcp.ServerKind),
+		Filters: []resource.Filter{namesFilter("id"), searchFilter()},
+		Select:  selectNamed("id", mcp.ServerKind),
 		Prepare: f.prepareServer,
 		Refs:    []resource.Ref[mcp.Server]{f.refer()},
 		After:   afterMCPServer,
@@ -144,35 +141,4 @@ func (k kinds) viewMCPServer(ctx context.Context, c *resource.Call, r resource.R
 		v.Integration = &mcpServerUpstream{in.ID, in.Slug, in.Status, config, in.Value.URL, string(in.Value.Transport), v.AuthType}
 	}
 	return v, nil
-}
-
-// idFilter narrows a list to some records; selectNamed does it.
-func idFilter() resource.Filter {
-	return resource.Filter{Param: resource.Param{Name: "id", Doc: "ids or slugs with commas, at most 100"}, Apply: func(*resource.Call, string, *resource.Query) error { return nil }}
-}
-
-// selectNamed narrows a list to the ids and slugs that were asked for. Those that are
-// not there, or not for the caller, are not in the answer.
-func selectNamed(kind string) func(ctx context.Context, c *resource.Call, q *resource.Query) error {
-	return func(ctx context.Context, c *resource.Call, q *resource.Query) error {
-		asked := c.Query("id")
-		if asked == "" {
-			return nil
-		}
-		names := strings.FieldsFunc(asked, func(r rune) bool { return r == ',' || r == ' ' })
-		if len(names) > maxIDs {
-			return fault.Newf(fault.InvalidParameter, "at most %d ids", maxIDs).At("id")
-		}
-		q.IDs = []string{}
-		for _, name := range names {
-			r, err := resource.Look(ctx, c.Reader, kind, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}, name)
-			if err != nil && !fault.Has(err, fault.NotFound) {
-				return err
-			}
-			if err == nil && !slices.Contains(q.IDs, r.ID) {
-				q.IDs = append(q.IDs, r.ID)
-			}
-		}
-		return nil
-	}
 }

@@ -176,14 +176,8 @@ func (k kinds) addMembers(ctx context.Context, c *resource.Call) (any, error) {
 func (k kinds) putMember(ctx context.Context, c *resource.Call) (any, error) {
 	role := access.Role(c.Sent.Text("role"))
 	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
-		place, m, err := k.memberNamed(ctx, c, "workspace_users.update")
+		place, m, err := k.memberToChange(ctx, c, "workspace_users.update")
 		if err != nil {
-			return err
-		}
-		if err := c.Unchanged(m.Record); err != nil {
-			return err
-		}
-		if err := mayMake(c, place, m.Value.Role, "userId"); err != nil {
 			return err
 		}
 		if err := mayMake(c, place, role, "role"); err != nil {
@@ -198,14 +192,8 @@ func (k kinds) putMember(ctx context.Context, c *resource.Call) (any, error) {
 
 func (k kinds) removeMember(ctx context.Context, c *resource.Call) (any, error) {
 	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
-		place, m, err := k.memberNamed(ctx, c, "workspace_users.delete")
+		_, m, err := k.memberToChange(ctx, c, "workspace_users.delete")
 		if err != nil {
-			return err
-		}
-		if err := c.Unchanged(m.Record); err != nil {
-			return err
-		}
-		if err := mayMake(c, place, m.Value.Role, "userId"); err != nil {
 			return err
 		}
 		return leave(ctx, tx, c, m)
@@ -221,6 +209,18 @@ func (k kinds) memberNamed(ctx context.Context, c *resource.Call, scope access.S
 	m, err := findMember(ctx, c.Reader, place, c.Path("userId"))
 	if err == nil {
 		c.Target(resource.Record{ID: m.Value.UserID, WorkspaceID: place.ID})
+	}
+	return place, m, err
+}
+
+// memberToChange is memberNamed for who may change that.
+func (k kinds) memberToChange(ctx context.Context, c *resource.Call, scope access.Scope) (resource.Record, *resource.Row[tenant.Member], error) {
+	place, m, err := k.memberNamed(ctx, c, scope)
+	if err == nil {
+		err = c.Unchanged(m.Record)
+	}
+	if err == nil {
+		err = mayMake(c, place, m.Value.Role, "userId")
 	}
 	return place, m, err
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"sluice/internal/access"
-	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/mail"
 	"sluice/internal/resource"
@@ -101,14 +100,7 @@ func (k kinds) listOutbox(ctx context.Context, c *resource.Call) (any, error) {
 }
 
 func (k kinds) getOutbox(ctx context.Context, c *resource.Call) (any, error) {
-	rec, err := c.Reader.Find(ctx, mail.Kind, c.Path("id"))
-	if fault.Has(err, fault.NotFound) || err == nil && rec.OrgID != c.OrgID {
-		return nil, fault.New(fault.NotFound, "there is no such mail").At("id")
-	}
-	if err != nil {
-		return nil, err
-	}
-	r, err := resource.Decode[mail.Message](rec)
+	r, err := ofOwnOrg[mail.Message](ctx, c, mail.Kind, "id", "there is no such mail")
 	if err != nil {
 		return nil, err
 	}

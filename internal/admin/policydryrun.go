@@ -91,38 +91,49 @@ type dryRunCallView struct {
 }
 
 func (k kinds) rehearseBudget(raw json.RawMessage, from time.Time) (*quota.Rehearsal, error) {
-	var p quota.UsageLimit
-	if err := json.Unmarshal(raw, &p); err != nil {
-		return nil, fault.New(fault.InvalidParameter, "this policy cannot be used").At("policy").Because(err)
+	p, err := readPolicy[quota.UsageLimit](raw)
+	if err != nil {
+		return nil, err
 	}
-	if err := p.Validate(); err != nil {
-		return nil, inPolicy(err)
-	}
-	if err := quota.CheckKinds(p.Conditions, k.specID); err != nil {
-		return nil, inPolicy(err)
+	if err := k.checkPolicy(p, p.Conditions); err != nil {
+		return nil, err
 	}
 	return p.Rehearse(from), nil
 }
 
 func (k kinds) rehearseRate(raw json.RawMessage, _ time.Time) (*quota.Rehearsal, error) {
-	var p quota.RateLimit
-	if err := json.Unmarshal(raw, &p); err != nil {
-		return nil, fault.New(fault.InvalidParameter, "this policy cannot be used").At("policy").Because(err)
+	p, err := readPolicy[quota.RateLimit](raw)
+	if err != nil {
+		return nil, err
 	}
 	if p.Target == quota.Tools {
 		return nil, fault.New(fault.InvalidParameter, "only policies about calls of models can be tried").At("policy.target")
 	}
-	if err := p.Validate(); err != nil {
-		return nil, inPolicy(err)
-	}
-	if err := quota.CheckKinds(p.Conditions, k.specID); err != nil {
-		return nil, inPolicy(err)
+	if err := k.checkPolicy(p, p.Conditions); err != nil {
+		return nil, err
 	}
 	return p.Rehearse(), nil
 }
 
-// inPolicy names the field of a refusal as it stands in the body.
-func inPolicy(err error) error {
+// readPolicy is the policy of a body.
+func readPolicy[P any](raw json.RawMessage) (*P, error) {
+	p := new(P)
+	if err := json.Unmarshal(raw, p); err != nil {
+		return nil, fault.New(fault.InvalidParameter, "this policy cannot be used").At("policy").Because(err)
+	}
+	return p, nil
+}
+
+// checkPolicy refuses what could not be made of a body, and names the field as it stands
+// there.
+func (k kinds) checkPolicy(p interface{ Validate() error }, conditions []quota.Condition) error {
+	err := p.Validate()
+	if err == nil {
+		err = quota.CheckKinds(conditions, k.specID)
+	}
+	if err == nil {
+		return nil
+	}
 	f := fault.From(err)
 	return f.At("policy." + f.Param)
 }

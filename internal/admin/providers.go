@@ -106,8 +106,8 @@ func (k kinds) prepareProvider(ctx context.Context, c *resource.Call, ch *resour
 	if err := checkTags(p.Tags); err != nil {
 		return err
 	}
-	if ch.Sent.Has("expires_at") && !p.ExpiresAt.After(c.Now) {
-		return fault.New(fault.InvalidParameter, "the time is in the past").At("expires_at")
+	if err := checkExpiry(c, ch.Sent, p.ExpiresAt); err != nil {
+		return err
 	}
 	if err := layLimits(k, c, ch, providerLimits); err != nil {
 		return err
@@ -187,15 +187,5 @@ func occupied(ctx context.Context, from resource.Reader, r resource.Record) (boo
 
 // dropProviders archives the providers of an integration, in one workspace or in all.
 func dropProviders(ctx context.Context, tx resource.Tx, c *resource.Call, in resource.Record, place string) error {
-	for {
-		rows, err := resource.Referring(ctx, tx, credential.ProviderKind, in, place)
-		if err != nil || len(rows) == 0 {
-			return err
-		}
-		for _, r := range rows {
-			if err := resource.Retire(ctx, tx, c, r); err != nil {
-				return err
-			}
-		}
-	}
+	return retireReferring(ctx, tx, credential.ProviderKind, in, place, func(r resource.Record) error { return resource.Retire(ctx, tx, c, r) })
 }

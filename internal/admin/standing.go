@@ -64,6 +64,19 @@ func live[T any](ctx context.Context, from resource.Reader, kind, id string) (*r
 	return resource.Decode[T](rec)
 }
 
+// ofOwnOrg is the record of the caller's organisation that a placeholder of the path
+// names by its id: fault.NotFound, in the words missing, when there is none.
+func ofOwnOrg[T any](ctx context.Context, c *resource.Call, kind, param, missing string) (*resource.Row[T], error) {
+	rec, err := c.Reader.Find(ctx, kind, c.Path(param))
+	if fault.Has(err, fault.NotFound) || err == nil && rec.OrgID != c.OrgID {
+		return nil, fault.New(fault.NotFound, missing).At(param)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return resource.Decode[T](rec)
+}
+
 // memberships are the live ones of a user, at most 1000.
 func memberships(ctx context.Context, from resource.Reader, orgID, userID string) ([]*resource.Row[tenant.Member], error) {
 	return rowsOf[tenant.Member](ctx, from, resource.Query{

@@ -105,24 +105,12 @@ func (f *family[I, S]) after(ctx context.Context, tx resource.Tx, c *resource.Ca
 	if err := tx.PutLinks(ctx, f.beside, ch.New.ID, nil); err != nil {
 		return err
 	}
-	servers, err := resource.Referring(ctx, tx, f.server, ch.New.Record, "")
-	for len(servers) > 0 && err == nil { // a page of them
-		for _, s := range servers {
-			if err := f.retireServer(ctx, tx, c, s); err != nil {
-				return err
-			}
+	return retireReferring(ctx, tx, f.server, ch.New.Record, "", func(s resource.Record) error {
+		if err := resource.Retire(ctx, tx, c, s); err != nil {
+			return err
 		}
-		servers, err = resource.Referring(ctx, tx, f.server, ch.New.Record, "")
-	}
-	return err
-}
-
-// retireServer archives a server that goes with its integration.
-func (f *family[I, S]) retireServer(ctx context.Context, tx resource.Tx, c *resource.Call, s resource.Record) error {
-	if err := resource.Retire(ctx, tx, c, s); err != nil {
-		return err
-	}
-	return dropConnections(ctx, tx, c, s)
+		return dropConnections(ctx, tx, c, s)
+	})
 }
 
 // inForce reports whether a server may be used: its integration is there, and its

@@ -49,15 +49,12 @@ func (k kinds) makeUserKey(ctx context.Context, tx resource.Tx, c *resource.Call
 	if err != nil {
 		return err
 	}
-	id, raw := ident.NewID(), ident.NewKey(k.KeyPrefix)
-	shut, err := k.Box.Seal([]byte(raw), keys.Context(id))
+	id := ident.NewID()
+	secret, _, err := k.newSecret(id)
 	if err != nil {
 		return err
 	}
-	key := keys.Key{
-		Name: "Own key", Type: access.WorkspaceUser, Scopes: scopes, UserID: userID, CreationMode: "auto",
-		Secret: keys.Secret{Hash: k.Hasher.Sum(raw), Sealed: shut, Masked: keys.Mask(raw)},
-	}
+	key := keys.Key{Name: "Own key", Type: access.WorkspaceUser, Scopes: scopes, UserID: userID, CreationMode: "auto", Secret: secret}
 	if err := limitLife(&key, settings, c.Now, false); err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"sluice/internal/credential"
-	"sluice/internal/fault"
 	"sluice/internal/quota"
 	"sluice/internal/resource"
 	"sluice/internal/sealed"
@@ -196,8 +195,8 @@ func (k kinds) openVirtualKey(r *resource.Row[credential.VirtualKey]) (secrets, 
 // seals them.
 func (k kinds) prepareVirtualKey(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.VirtualKey]) error {
 	vk := &ch.New.Value
-	if ch.Sent.Has("expires_at") && !vk.ExpiresAt.After(c.Now) {
-		return fault.New(fault.InvalidParameter, "the time is in the past").At("expires_at")
+	if err := checkExpiry(c, ch.Sent, vk.ExpiresAt); err != nil {
+		return err
 	}
 	if err := layLimits(k, c, ch, virtualKeyLimits); err != nil {
 		return err

@@ -127,13 +127,24 @@ func (k kinds) firstMembers(ctx context.Context, tx resource.Tx, c *resource.Cal
 // retireAll archives every record of a query. An archived one is no longer found by
 // it, so the first page is read until it is empty.
 func retireAll(ctx context.Context, tx resource.Tx, c *resource.Call, q resource.Query) error {
+	return untilGone(func() ([]resource.Record, error) { return tx.List(ctx, q) }, func(r resource.Record) error { return resource.Retire(ctx, tx, c, r) })
+}
+
+// retireReferring archives the records of a kind that refer to one that goes, in one
+// workspace or in all.
+func retireReferring(ctx context.Context, tx resource.Tx, kind string, to resource.Record, place string, retire func(resource.Record) error) error {
+	return untilGone(func() ([]resource.Record, error) { return resource.Referring(ctx, tx, kind, to, place) }, retire)
+}
+
+// untilGone retires what page returns, until it returns nothing.
+func untilGone(page func() ([]resource.Record, error), retire func(resource.Record) error) error {
 	for {
-		rows, err := tx.List(ctx, q)
+		rows, err := page()
 		if err != nil || len(rows) == 0 {
 			return err
 		}
 		for _, r := range rows {
-			if err := resource.Retire(ctx, tx, c, r); err != nil {
+			if err := retire(r); err != nil {
 				return err
 			}
 		}

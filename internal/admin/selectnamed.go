@@ -1,0 +1,48 @@
+package admin
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// maxIDs bounds the ids that a list may be narrowed to.
+const maxIDs = 100
+
+// namesFilter narrows a list to some records; selectNamed does it, because it has to look
+// them up.
+func namesFilter(param string) resource.Filter {
+	return resource.Filter{
+		Param: resource.Param{Name: param, Doc: "ids or slugs with commas, at most 100"},
+		Apply: func(*resource.Call, string, *resource.Query) error { return nil },
+	}
+}
+
+// selectNamed narrows a list to the ids and slugs that were asked for. Those that are
+// not there, or not for the caller, are not in the answer.
+func selectNamed(param, kind string) func(ctx context.Context, c *resource.Call, q *resource.Query) error {
+	return func(ctx context.Context, c *resource.Call, q *resource.Query) error {
+		asked := c.Query(param)
+		if asked == "" {
+			return nil
+		}
+		names := strings.FieldsFunc(asked, func(r rune) bool { return r == ',' || r == ' ' })
+		if len(names) > maxIDs {
+			return fault.Newf(fault.InvalidParameter, "at most %d ids", maxIDs).At(param)
+		}
+		q.IDs = []string{}
+		for _, name := range names {
+			r, err := resource.Look(ctx, c.Reader, kind, targetOf(c, c.WorkspaceID), name)
+			if err != nil && !fault.Has(err, fault.NotFound) {
+				return err
+			}
+			if err == nil && !slices.Contains(q.IDs, r.ID) {
+				q.IDs = append(q.IDs, r.ID)
+			}
+		}
+		return nil
+	}
+}
