@@ -131,20 +131,15 @@ func keepCollection(ctx context.Context, c *resource.Call, r *resource.Row[promp
 	if r.Value.IsDefault {
 		return fault.New(fault.NotFound, "the default collection of a workspace cannot be deleted")
 	}
-	for _, inside := range collected {
-		n, err := c.Reader.Count(ctx, insideCollection(r.Record, inside.kind))
-		if err != nil {
-			return err
-		}
-		if n > 0 {
-			return fault.Newf(fault.InvalidRequest, "there are %d %s(s) in the collection; move or delete them first", n, inside.title)
-		}
+	found, err := anythingIn(ctx, c, collected, func(kind string) resource.Query { return insideCollection(r.Record, kind) })
+	if err != nil || found == "" {
+		return err
 	}
-	return nil
+	return fault.Newf(fault.InvalidRequest, "there are %s in the collection; move or delete them first", found)
 }
 
 // collected are the kinds of which records lie in collections.
-var collected = []struct{ kind, title string }{
+var collected = []content{
 	{prompt.CollectionKind, "collection"}, {prompt.Kind, "prompt"}, {prompt.PartialKind, "partial"},
 }
 

@@ -94,15 +94,7 @@ func (k kinds) prepareIntegration(ctx context.Context, c *resource.Call, ch *res
 			return err
 		}
 	}
-	if in.Mappings, err = s.mappings(ctx, c, ch.Sent, ch.New.WorkspaceID, "configurations.", in.Mappings); err != nil {
-		return err
-	}
-	if err := s.check(values.stand(in.Mappings)); err != nil {
-		return err
-	}
-	in.MaskedKey = s.masked(values)
-	in.Key, in.Configurations, err = s.shut(values)
-	return err
+	return s.settle(ctx, c, ch.Sent, ch.New.WorkspaceID, "configurations.", values, kept{&in.Key, &in.Configurations, &in.MaskedKey, &in.Mappings})
 }
 
 func (k kinds) readDefaultProvider(ch *resource.Edit[credential.Integration]) error {

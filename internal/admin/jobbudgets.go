@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -41,27 +40,11 @@ func (k kinds) ageBudgets(ctx context.Context, now time.Time) error {
 // sweepMeters is sweep for meters.
 func (k kinds) sweepMeters(ctx context.Context, q quota.MeterQuery, f func(quota.Meter) error) error {
 	q.Limit = sweepPage
-	var errs []error
-	for {
-		list, err := k.Meters.Meters(ctx, k.Store, q)
-		if err != nil {
-			return errors.Join(append(errs, err)...)
-		}
-		for _, m := range list {
-			err := f(m)
-			if err == nil || fault.Has(err, fault.Conflict) || fault.Has(err, fault.NotFound) {
-				continue
-			}
-			errs = append(errs, fmt.Errorf("usage of %s %s: %w", m.Kind, m.ID, err))
-			if len(errs) == sweepErrors || ctx.Err() != nil || fault.Has(err, fault.ReadOnly) {
-				return errors.Join(errs...)
-			}
-		}
-		if len(list) < q.Limit {
-			return errors.Join(errs...)
-		}
-		q.After = &list[len(list)-1]
+	page := func(last *quota.Meter) ([]quota.Meter, error) {
+		q.After = last
+		return k.Meters.Meters(ctx, k.Store, q)
 	}
+	return sweepPages(ctx, page, func(m quota.Meter) string { return "usage of " + m.Kind + " " + m.ID }, f)
 }
 
 // carried is a budget with the record that has it. changed says that the record is to
@@ -75,31 +58,23 @@ type carried struct {
 // changeMeter runs f on the present state of a meter and its carrier, in a transaction.
 // The meters of a carrier that is gone are forgotten.
 func (k kinds) changeMeter(ctx context.Context, m quota.Meter, f func(tx resource.Tx, m *quota.Meter, of *carried) error) error {
-	changed := false
-	err := k.Store.InTx(ctx, func(tx resource.Tx) error {
+	return k.changing(ctx, func(tx resource.Tx) (bool, error) {
 		of, err := carrierOf(ctx, tx, m)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if of == nil {
-			return k.Meters.DropMeters(ctx, tx, m.ID, m.WorkspaceID, m.Entry)
+			return false, k.Meters.DropMeters(ctx, tx, m.ID, m.WorkspaceID, m.Entry)
 		}
 		list, err := k.Meters.Meters(ctx, tx, quota.MeterQuery{CarrierID: m.ID, Entries: []string{m.Entry}})
 		if err != nil || len(list) == 0 {
-			return err
+			return false, err
 		}
-		if err := f(tx, &list[0], of); err != nil {
-			return err
+		if err := f(tx, &list[0], of); err != nil || !of.changed {
+			return false, err
 		}
-		if changed = of.changed; changed {
-			return tx.Update(ctx, of.rec)
-		}
-		return nil
+		return true, tx.Update(ctx, of.rec)
 	})
-	if err == nil && changed && k.Wake != nil {
-		k.Wake()
-	}
-	return err
 }
 
 // carrierOf is the record and the budget that a meter belongs to; nil when there is

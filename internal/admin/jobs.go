@@ -45,47 +45,69 @@ const (
 	sweepErrors = 5 // after so many records that fail a sweep gives up
 )
 
-// sweep calls f for every record of a query, the oldest first. One that fails does not
-// keep the others waiting, and one that was changed meanwhile waits for the next run.
+// sweep calls f for every record of a query, the oldest first.
 func (k kinds) sweep(ctx context.Context, q resource.Query, f func(resource.Record) error) error {
 	q.Limit = sweepPage
+	page := func(last *resource.Record) ([]resource.Record, error) {
+		if last != nil {
+			q.After = last.ID
+		}
+		return k.Store.List(ctx, q)
+	}
+	return sweepPages(ctx, page, func(r resource.Record) string { return r.Kind + " " + r.ID }, f)
+}
+
+// sweepPages calls f for everything on the pages of sweepPage that page returns, each
+// behind the last of the one before. One that fails does not keep the others waiting, and
+// one that was changed meanwhile waits for the next run. Name is for the error of one.
+func sweepPages[T any](ctx context.Context, page func(last *T) ([]T, error), name func(T) string, f func(T) error) error {
 	var errs []error
+	var last *T
 	for {
-		rows, err := k.Store.List(ctx, q)
+		list, err := page(last)
 		if err != nil {
 			return errors.Join(append(errs, err)...)
 		}
-		for _, r := range rows {
-			err := f(r)
+		for _, one := range list {
+			err := f(one)
 			if err == nil || fault.Has(err, fault.Conflict) || fault.Has(err, fault.NotFound) {
 				continue
 			}
-			errs = append(errs, fmt.Errorf("%s %s: %w", r.Kind, r.ID, err))
+			errs = append(errs, fmt.Errorf("%s: %w", name(one), err))
 			if len(errs) == sweepErrors || ctx.Err() != nil || fault.Has(err, fault.ReadOnly) {
 				return errors.Join(errs...)
 			}
 		}
-		if len(rows) < q.Limit {
+		if len(list) < sweepPage {
 			return errors.Join(errs...)
 		}
-		q.After = rows[len(rows)-1].ID
+		last = &list[len(list)-1]
 	}
 }
 
 // change runs f on the present state of a record, in a transaction, and writes what f
 // makes of it; f returns false when there is nothing to do.
 func (k kinds) change(ctx context.Context, r resource.Record, now time.Time, f func(tx resource.Tx, rec *resource.Record) (bool, error)) error {
-	changed := false
-	err := k.Store.InTx(ctx, func(tx resource.Tx) error {
+	return k.changing(ctx, func(tx resource.Tx) (bool, error) {
 		rec, err := tx.Find(ctx, r.Kind, r.ID)
 		if err != nil {
-			return err
+			return false, err
 		}
 		rec.Updated = now
-		if changed, err = f(tx, &rec); err != nil || !changed {
-			return err
+		if changed, err := f(tx, &rec); err != nil || !changed {
+			return false, err
 		}
-		return tx.Update(ctx, rec)
+		return true, tx.Update(ctx, rec)
+	})
+}
+
+// changing runs f in a transaction; once it is committed, those are woken who wait for
+// changes of records, if f says that there is one.
+func (k kinds) changing(ctx context.Context, f func(tx resource.Tx) (changed bool, err error)) error {
+	changed := false
+	err := k.Store.InTx(ctx, func(tx resource.Tx) (err error) {
+		changed, err = f(tx)
+		return err
 	})
 	if err == nil && changed && k.Wake != nil {
 		k.Wake()

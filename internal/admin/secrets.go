@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"sluice/internal/llm"
 	"sluice/internal/provider"
 	"sluice/internal/resource"
+	"sluice/internal/sealed"
 )
 
 // Fields of every provider. Source: contract/identity-and-governance.yaml,
@@ -78,6 +80,27 @@ func (s secrets) shut(v values) (key, fields []byte, err error) {
 		fields, err = s.k.Box.Seal(encode(rest), s.context)
 	}
 	return key, fields, err
+}
+
+// settle reads the mappings of a body, holds all values against what the provider needs,
+// and seals them into a record. Prefix is that of the targets of mappings.
+func (s secrets) settle(ctx context.Context, c *resource.Call, sent resource.Sent, place, prefix string, v values, to kept) (err error) {
+	if *to.mappings, err = s.mappings(ctx, c, sent, place, prefix, *to.mappings); err != nil {
+		return err
+	}
+	if err := s.check(v.stand(*to.mappings)); err != nil {
+		return err
+	}
+	*to.masked = s.masked(v)
+	*to.key, *to.fields, err = s.shut(v)
+	return err
+}
+
+// kept points at what a record keeps of its credentials.
+type kept struct {
+	key, fields *[]byte
+	masked      *string
+	mappings    *[]sealed.Mapping
 }
 
 // takeKey takes the main secret of a body.

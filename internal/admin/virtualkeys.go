@@ -221,15 +221,7 @@ func (k kinds) prepareVirtualKey(ctx context.Context, c *resource.Call, ch *reso
 	if err := s.add(v, fields); err != nil {
 		return err
 	}
-	if vk.Mappings, err = s.mappings(ctx, c, ch.Sent, ch.New.WorkspaceID, "model_config.", vk.Mappings); err != nil {
-		return err
-	}
-	if err := s.check(v.stand(vk.Mappings)); err != nil {
-		return err
-	}
-	vk.MaskedKey = s.masked(v)
-	vk.Key, vk.Sealed, err = s.shut(v)
-	return err
+	return s.settle(ctx, c, ch.Sent, ch.New.WorkspaceID, "model_config.", v, kept{&vk.Key, &vk.Sealed, &vk.MaskedKey, &vk.Mappings})
 }
 
 // virtualKeyFields are the provider's fields of a body under the names that

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -22,7 +23,7 @@ import (
 
 // contents are the kinds that keep a workspace from being archived, unless it is
 // forced.
-var contents = []struct{ kind, title string }{
+var contents = []content{
 	{credential.ProviderKind, "provider"},
 	{credential.VirtualKeyKind, "virtual key"},
 	{credential.IntegrationKind, "integration"},
@@ -51,16 +52,29 @@ func keepWorkspace(ctx context.Context, c *resource.Call, r *resource.Row[tenant
 	if forced(c) {
 		return nil
 	}
-	for _, k := range contents {
-		n, err := c.Reader.Count(ctx, inside(r.Record, k.kind))
+	found, err := anythingIn(ctx, c, contents, func(kind string) resource.Query { return inside(r.Record, kind) })
+	if err != nil || found == "" {
+		return err
+	}
+	return fault.Newf(fault.Conflict, "there are %s in the workspace; delete them first, or set force_delete", found)
+}
+
+// content is a kind of which records lie in something, and its title for texts.
+type content struct{ kind, title string }
+
+// anythingIn says what lies in something, of the first kind of which anything does: "2
+// config(s)"; empty for nothing.
+func anythingIn(ctx context.Context, c *resource.Call, list []content, inside func(kind string) resource.Query) (string, error) {
+	for _, one := range list {
+		n, err := c.Reader.Count(ctx, inside(one.kind))
 		if err != nil {
-			return err
+			return "", err
 		}
 		if n > 0 {
-			return fault.Newf(fault.Conflict, "there are %d %s(s) in the workspace; delete them first, or set force_delete", n, k.title)
+			return fmt.Sprintf("%d %s(s)", n, one.title), nil
 		}
 	}
-	return nil
+	return "", nil
 }
 
 func forced(c *resource.Call) bool { return string(c.Sent["force_delete"]) == "true" }
