@@ -38,7 +38,7 @@ type hearing struct {
 type stretch struct {
 	item  string // of the conversation: "item_AbC"
 	milli int64
-	words string // that came of it
+	words []byte // that came of it
 }
 
 // send notes speech that the caller sends.
@@ -59,7 +59,7 @@ func (h *hearing) note(ctx context.Context, kind string, data []byte) error {
 		return h.begin(ctx, splice.Text(data, "item_id"))
 	case transcription + "delta":
 		if a := h.of(data); a != nil && len(a.speaks.words) < wordsMost {
-			a.speaks.words += splice.Text(data, "delta")
+			a.speaks.words = append(a.speaks.words, splice.Text(data, "delta")...)
 		}
 	case transcription + "completed", transcription + "failed":
 		if a := h.of(data); a != nil {
@@ -133,7 +133,8 @@ func (h *hearing) done(a *attempt, failed bool, event []byte) {
 		h.close(a, record.Failed)
 		return
 	}
-	a.status, a.log.Upstream, a.log.BytesOut, a.speaks.words = 200, 200, size, splice.Text(event, "transcript")
+	a.status, a.log.Upstream, a.log.BytesOut = 200, 200, size
+	a.speaks.words = append(a.speaks.words[:0], splice.Text(event, "transcript")...)
 	a.log.Usage, _ = dialect.Usage(llm.CreateTranscription, event, "")
 	h.close(a, record.OK)
 }
@@ -167,7 +168,7 @@ func (g *Gateway) reckonSpeech(a *attempt) (u llm.Usage) {
 	}
 	u.InputTokens = of.milli * spokenTokens / 1000
 	u.InputAudioTokens = u.InputTokens
-	u.OutputTokens = g.counter.Text(of.words, a.priceName()).Tokens
+	u.OutputTokens = g.counter.Text(string(of.words), a.priceName()).Tokens
 	u.TotalTokens = u.InputTokens + u.OutputTokens
 	return u
 }
