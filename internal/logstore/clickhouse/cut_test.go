@@ -6,8 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -17,7 +15,6 @@ import (
 	"sluice/internal/logstore"
 	"sluice/internal/logstore/bodies"
 	"sluice/internal/logstore/clickhouse"
-	"sluice/internal/logstore/clickhousetest"
 	"sluice/internal/record"
 	"sluice/internal/record/recordtest"
 )
@@ -25,19 +22,18 @@ import (
 // cutter stands between a node and its server and cuts all connections from some request
 // on.
 type cutter struct {
-	*httputil.ReverseProxy
 	left atomic.Int64 // requests that still pass
 	late atomic.Bool  // the first one that is cut reaches the server: its answer is lost
 }
 
-func (c *cutter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (c *cutter) handle(w http.ResponseWriter, r *http.Request, pass http.Handler) {
 	n := c.left.Add(-1)
 	if n >= 0 {
-		c.ReverseProxy.ServeHTTP(w, r)
+		pass.ServeHTTP(w, r)
 		return
 	}
 	if n == -1 && c.late.Load() {
-		c.ReverseProxy.ServeHTTP(httptest.NewRecorder(), r)
+		pass.ServeHTTP(httptest.NewRecorder(), r)
 	}
 	panic(http.ErrAbortHandler)
 }
@@ -74,14 +70,8 @@ func life(t *testing.T, j *journal.Journal, o clickhouse.Options, dir string, us
 // log has every attempt and every correction once, with its bodies.
 func TestCutBetweenAnyTwoSteps(t *testing.T) {
 	t.Parallel()
-	server := clickhousetest.Shared(t)
-	target, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cut := &cutter{ReverseProxy: httputil.NewSingleHostReverseProxy(target)}
-	front := httptest.NewServer(cut)
-	t.Cleanup(front.Close)
+	var cut cutter
+	server, address := between(t, cut.handle)
 	dir := t.TempDir()
 	j, err := journal.Open(journal.Options{Dir: filepath.Join(dir, "journal"), SegmentBytes: 1 << 20, MaxRecordBytes: 64 << 10})
 	if err != nil {
@@ -89,7 +79,7 @@ func TestCutBetweenAnyTwoSteps(t *testing.T) {
 	}
 	defer func() { _ = j.Close() }() // nothing is left in it
 	o := clickhouse.Options{Server: server.Database(t), Node: j.ID()}
-	o.Server.URL = front.URL
+	o.Server.URL = address
 
 	attempts, corrections, failures := 0, 0, 0
 	add := func(n int) {
@@ -175,22 +165,16 @@ func checkLog(t *testing.T, s *logstore.Store, attempts int, corrected *record.A
 // refer to it: the next one goes on behind.
 func TestBodiesOfAFailedBatchAreNotOverwritten(t *testing.T) {
 	t.Parallel()
-	server := clickhousetest.Shared(t)
-	target, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cut := &cutter{ReverseProxy: httputil.NewSingleHostReverseProxy(target)}
-	front := httptest.NewServer(cut)
-	t.Cleanup(front.Close)
+	var cut cutter
+	_, address := between(t, cut.handle)
 	cut.left.Store(uncut)
-	db := open(t, func(o *clickhouse.Options) { o.Server.URL = front.URL })
+	db := open(t, func(o *clickhouse.Options) { o.Server.URL = address })
 	if _, err := db.Progress(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	want := bodies.Mark{File: 1, Size: 100}
 	cut.left.Store(2) // the beginning of the batch, and its rows
-	err = db.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
+	err := db.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
 		return logstore.Progress{Next: record.Position{Seq: 5}, Bodies: want}, to.Add(recordtest.Chat(1), bodies.Ref{File: 1, Request: 3})
 	})
 	if err == nil {

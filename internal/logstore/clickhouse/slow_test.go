@@ -3,10 +3,9 @@ package clickhouse_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,46 +14,31 @@ import (
 	"sluice/internal/logstore"
 	"sluice/internal/logstore/bodies"
 	"sluice/internal/logstore/clickhouse"
-	"sluice/internal/logstore/clickhousetest"
 	"sluice/internal/record"
 	"sluice/internal/record/recordtest"
 )
 
-// slow holds insertions of rows back until who sent them gives up.
-type slow struct {
-	*httputil.ReverseProxy
-	on atomic.Bool
-}
+// slow holds insertions of rows back, while it is on, until who sent them gives up.
+type slow struct{ on atomic.Bool }
 
-func (s *slow) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if s.on.Load() && r.URL.Query().Get("query") != "" && r.URL.Query().Get("query")[:len("INSERT INTO attempts")] == "INSERT INTO attempts" {
-		buf := make([]byte, 512)
-		for {
-			if _, err := r.Body.Read(buf); err != nil { // so that the server hears of the end
-				break
-			}
-		}
-		<-r.Context().Done()
+func (s *slow) handle(w http.ResponseWriter, r *http.Request, pass http.Handler) {
+	if !s.on.Load() || !strings.HasPrefix(r.URL.Query().Get("query"), "INSERT INTO attempts") {
+		pass.ServeHTTP(w, r)
 		return
 	}
-	s.ReverseProxy.ServeHTTP(w, r)
+	_, _ = io.Copy(io.Discard, r.Body) // so that the server hears of the end
+	<-r.Context().Done()
 }
 
 // A batch that takes long is given up before it counts as that of a dead node, and done
 // again: who follows the order of arrival then gets its rows, though others came meanwhile.
 func TestSlowBatchIsNotMissed(t *testing.T) {
 	t.Parallel()
-	server := clickhousetest.Shared(t)
-	target, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	between := &slow{ReverseProxy: httputil.NewSingleHostReverseProxy(target)}
-	front := httptest.NewServer(between)
-	t.Cleanup(front.Close)
+	var hold slow
+	server, address := between(t, hold.handle)
 	at := server.Database(t)
 	direct := openAt(t, clickhouse.Options{Server: at, Node: ident.NewID()})
-	at.URL, at.Timeout = front.URL, time.Hour
+	at.URL, at.Timeout = address, time.Hour
 	behind := openAt(t, clickhouse.Options{Server: at, Node: ident.NewID()})
 	put(t, direct, 1, 1)
 	put(t, behind, 2, 1)
@@ -65,7 +49,7 @@ func TestSlowBatchIsNotMissed(t *testing.T) {
 	}
 	q.After = page.Arrived[1]
 
-	between.on.Store(true)
+	hold.on.Store(true)
 	behind.Limit(300 * time.Millisecond)
 	err = behind.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
 		return logstore.Progress{Next: record.Position{Seq: 2}}, to.Add(recordtest.Chat(3), bodies.Ref{})
@@ -73,7 +57,7 @@ func TestSlowBatchIsNotMissed(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) && err == nil {
 		t.Fatalf("a batch that does not end: %v", err)
 	}
-	between.on.Store(false)
+	hold.on.Store(false)
 	behind.Limit(time.Minute)
 	put(t, direct, 4, 2) // came meanwhile
 	put(t, behind, 3, 2)
