@@ -32,6 +32,17 @@ func (d Due) Or(o Due) Due {
 	return out
 }
 
+// And is due when both are.
+func (d Due) And(o Due) Due {
+	out := Due{Before: earlier(d.Before, o.Before), Workspaces: map[string]time.Time{}}
+	for _, list := range []map[string]time.Time{d.Workspaces, o.Workspaces} {
+		for id := range list {
+			out.Workspaces[id] = earlier(d.Of(id), o.Of(id))
+		}
+	}
+	return out
+}
+
 // Until is the part of what is due that started no later than a time.
 func (d Due) Until(t time.Time) Due {
 	t = t.Add(time.Microsecond) // the unit in which rows keep times

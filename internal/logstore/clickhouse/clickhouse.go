@@ -78,6 +78,9 @@ type DB struct {
 
 	feeds atomic.Uint64 // of feedback, as FeedbackProgress found them
 
+	deleting sync.Mutex // guards others
+	others   others
+
 	writing sync.Mutex // one Write at a time; guards what follows
 	known   bool       // last is what the server has
 	last    position
@@ -122,7 +125,7 @@ func prepared(o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &DB{o: o, c: c, readers: make(chan struct{}, maxReaders), batchLimit: batchLimit}, nil
+	return &DB{o: o, c: c, readers: make(chan struct{}, maxReaders), batchLimit: batchLimit, others: others{wait: otherWait}}, nil
 }
 
 // Close gives up idle connections.

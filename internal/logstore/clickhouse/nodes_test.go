@@ -93,6 +93,48 @@ func TestArrivalWaitsForBatchesOnTheirWay(t *testing.T) {
 	seen(1, 2, 3)
 }
 
+// What is due in one workspace is deleted by the node that has it, which knows the bodies by
+// the rows; others do that for a node that does not, a while later. What is due in all of them
+// goes at once, and what is due no more stays.
+func TestRowsOfOtherNodesAreDeletedLater(t *testing.T) {
+	t.Parallel()
+	a, b, _ := nodes(t)
+	put(t, a, 1, 1)
+	put(t, b, 2, 1)
+	put(t, b, 3, 2)
+	before := func(n int) logstore.Due {
+		return logstore.Due{Workspaces: map[string]time.Time{recordtest.Workspace: recordtest.Chat(n).Started}}
+	}
+	ends := func(what string, db *clickhouse.DB, due logstore.Due, want ...int) {
+		t.Helper()
+		for n := int64(1); n > 0; {
+			var err error
+			if n, err = db.Delete(t.Context(), due); err != nil {
+				t.Fatal(err)
+			}
+		}
+		page, err := db.List(t.Context(), record.Query{OrgID: recordtest.Org})
+		if err != nil || len(page.Rows) != len(want) {
+			t.Fatalf("%s: %d rows are left, %v; want chats %v", what, len(page.Rows), err, want)
+		}
+		for i, n := range want {
+			if page.Rows[i].ID != recordtest.Chat(n).ID {
+				t.Errorf("%s: row %d is another than chat %d", what, i, n)
+			}
+		}
+	}
+	ends("a ends its own", a, before(4), 2, 3)
+	ends("b ends its own", b, before(3), 3)
+	a.LeaveOthers(0)
+	ends("what was due for long is due no more", a, before(3), 3)
+	ends("it has just become due again", a, before(4), 3)
+	ends("b had its time", a, before(4))
+	put(t, b, 5, 3)
+	b.LeaveOthers(time.Hour)
+	a.LeaveOthers(time.Hour)
+	ends("everybody's is due", a, logstore.Due{Before: recordtest.Chat(6).Started})
+}
+
 func feedback(n, value int) record.TraceFeedback {
 	return record.TraceFeedback{
 		ID: recordtest.ID(recordtest.Epoch, n), OrgID: recordtest.Org, WorkspaceID: recordtest.Workspace, TraceID: recordtest.Chat(1).TraceID,

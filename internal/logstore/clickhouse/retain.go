@@ -66,10 +66,41 @@ func eachWave(due logstore.Due, do func(logstore.Wave) (int64, error)) (int64, e
 	return 0, nil
 }
 
+// otherWait is how long rows of another node that are due in some workspaces are left to it.
+// It finds the bodies that it has to end by its rows, and looks once an hour; when they are
+// due in every workspace it needs no rows, because whole files go. (ours)
+const otherWait = 2 * time.Hour
+
+// others remembers since when something was due.
+type others struct {
+	wait  time.Duration
+	due   logstore.Due // as it was at since
+	since time.Time
+	ripe  logstore.Due // was due for as long as wait, while this program ran
+}
+
+// of is the part of what is due that other nodes had their time for.
+func (o *others) of(due logstore.Due, now time.Time) logstore.Due {
+	if o.since.IsZero() {
+		o.due, o.since = due, now
+	}
+	if now.Sub(o.since) >= o.wait {
+		o.ripe, o.due, o.since = o.due, due, now
+	}
+	return due.And(o.ripe)
+}
+
 // Delete implements logstore.Rows. Of days that are over for every workspace the server
-// throws whole files away.
+// throws whole files away. Rows of other nodes that are due in some workspaces alone go
+// later, for bodies to end before the rows that refer to them.
 func (d *DB) Delete(ctx context.Context, due logstore.Due) (int64, error) {
-	n, err := eachWave(due, func(w logstore.Wave) (int64, error) { return d.deleteDay(ctx, w) })
+	n, err := eachWave(due, func(w logstore.Wave) (int64, error) { return d.deleteDay(ctx, w, w.Workspaces != nil) })
+	if err == nil && n == 0 {
+		d.deleting.Lock()
+		ripe := d.others.of(due, time.Now())
+		d.deleting.Unlock()
+		n, err = eachWave(ripe, func(w logstore.Wave) (int64, error) { return d.deleteDay(ctx, w, false) })
+	}
 	if err == nil && n == 0 && !due.Before.IsZero() {
 		s := new(selection)
 		s.add("started < " + s.Time(due.Before))
@@ -81,10 +112,14 @@ func (d *DB) Delete(ctx context.Context, due logstore.Due) (int64, error) {
 	return n, nil
 }
 
-// deleteDay deletes the rows of a wave of the first day that has some.
-func (d *DB) deleteDay(ctx context.Context, w logstore.Wave) (rows int64, err error) {
+// deleteDay deletes the rows of a wave of the first day that has some; only those of this
+// node when own is set.
+func (d *DB) deleteDay(ctx context.Context, w logstore.Wave, own bool) (rows int64, err error) {
 	s := new(selection)
 	s.wave(w)
+	if own {
+		s.add("node = " + s.Text(d.o.Node))
+	}
 	var first time.Time
 	err = d.ask(ctx, "SELECT count(), toUnixTimestamp64Micro(min(started)) FROM attempts"+s.where(), &s.Params,
 		func(scan func(...any) error) error { return scan(&rows, (*micros)(&first)) })
