@@ -11,19 +11,26 @@ import (
 	"sluice/internal/tenant"
 )
 
-// retain ends old logs once an hour: most runs find nothing to do, because days end at
-// midnight.
+// retain ends old logs at the start, what became due while the program did not run, and once
+// an hour: most runs find nothing to do, because days end at midnight.
 func (a *App) retain(ctx context.Context) error {
+	return hourly(ctx, func() {
+		if err := a.retainOnce(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			a.log.Error("old logs could not be ended; they are kept until they can", "error", err.Error())
+		}
+	})
+}
+
+// hourly does something at once, and again each hour until ctx ends.
+func hourly(ctx context.Context, do func()) error {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
+		do()
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
-		}
-		if err := a.retainOnce(ctx); err != nil && !errors.Is(err, context.Canceled) {
-			a.log.Error("old logs could not be ended; they are kept until they can", "error", err.Error())
 		}
 	}
 }

@@ -1,7 +1,9 @@
 package app
 
 import (
+	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,4 +34,21 @@ func TestRetentionIsInWholeDays(t *testing.T) {
 	if all := (logstore.Due{Before: day(12), Workspaces: map[string]time.Time{}}); !cmp.Equal(without, logstore.Retention{Bodies: all, Rows: all, Metrics: all}) {
 		t.Errorf("rows and bodies outlive figures: %+v", without)
 	}
+}
+
+// A program that runs for less than an hour ends what is due too.
+func TestHourlyBeginsAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithTimeout(t.Context(), 150*time.Minute)
+		defer stop()
+		began := time.Now()
+		var at []time.Duration
+		if err := hourly(ctx, func() { at = append(at, time.Since(began)) }); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]time.Duration{0, time.Hour, 2 * time.Hour}, at); diff != "" {
+			t.Errorf("done at (-want +got):\n%s", diff)
+		}
+	})
 }
