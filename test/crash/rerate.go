@@ -15,8 +15,9 @@ const (
 	highestRate = 15
 )
 
-// budgetsFollow is the longest that budgets may take to follow a re-rating.
-const budgetsFollow = 30 * time.Second
+// budgetsFollow is the longest that budgets may take to follow a re-rating, reading all of
+// them and their trails included.
+const budgetsFollow = 3 * time.Minute
 
 // order is a price that is corrected while the gateway is under load.
 type order struct {
