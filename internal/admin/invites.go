@@ -246,7 +246,7 @@ func (k kinds) listInvites(ctx context.Context, c *resource.Call) (any, error) {
 	if v := c.Query("status"); v != "" {
 		q.Statuses = []string{v}
 	}
-	return listed(ctx, c, q, func(r *resource.Row[tenant.Invite]) inviteView { return viewInvite(c, r) })
+	return listed(ctx, c, q, camelPage, func(r *resource.Row[tenant.Invite]) inviteView { return viewInvite(c, r) })
 }
 
 // inviteNamed is the invitation that the path names.

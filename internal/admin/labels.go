@@ -147,17 +147,9 @@ func (k kinds) afterLabel(ctx context.Context, tx resource.Tx, c *resource.Call,
 	}
 	q := resource.Query{Kind: prompt.Kind, OrgID: ch.New.OrgID, WorkspaceID: ch.New.WorkspaceID, Statuses: []string{resource.Active}, Limit: 1000,
 		Index: []resource.IndexEntry{{Name: entryLabel, Value: ch.New.ID}}}
-	for {
-		rows, err := tx.List(ctx, q)
-		if err != nil || len(rows) == 0 {
-			return err
-		}
-		for _, r := range rows {
-			if err := k.prompts().Amend(ctx, tx, c, r, func(p *prompt.Prompt) { p.Unlabel(ch.New.ID) }); err != nil {
-				return err
-			}
-		}
-	}
+	return untilGone(func() ([]resource.Record, error) { return tx.List(ctx, q) }, func(r resource.Record) error {
+		return k.prompts().Amend(ctx, tx, c, r, func(p *prompt.Prompt) { p.Unlabel(ch.New.ID) })
+	})
 }
 
 // findLabel finds the label that a field names: fault.ReferenceMissing, At the field,

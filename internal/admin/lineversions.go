@@ -66,15 +66,12 @@ func versionPaging() []resource.Param {
 	}
 }
 
-// pageOfVersions reads a page of versions, newest first, and how many there are.
-func pageOfVersions[T any](ctx context.Context, c *resource.Call, kind, lineID string) ([]*resource.Row[T], int, error) {
-	q := versionsOf(kind, lineID)
-	total, err := c.Reader.Count(ctx, q)
-	if err != nil {
-		return nil, 0, err
-	}
+// listedVersions answers a page of the versions of a prompt or partial, newest first.
+func listedVersions[T, V any](ctx context.Context, c *resource.Call, kind, lineID string, view func(*resource.Row[T]) V) (any, error) {
+	return listed(ctx, c, versionsOf(kind, lineID), versionPage, view)
+}
+
+func versionPage(c *resource.Call, q *resource.Query) {
 	q.Limit = c.Int("page_size")
 	q.Offset = c.Int("current_page") * q.Limit
-	rows, err := rowsOf[T](ctx, c.Reader, q)
-	return rows, total, err
 }

@@ -125,17 +125,7 @@ func dropConnections(ctx context.Context, tx resource.Tx, _ *resource.Call, serv
 
 // forget deletes connections for good: tokens are of no use to anybody any more.
 func forget(ctx context.Context, tx resource.Tx, q resource.Query) error {
-	for {
-		rows, err := tx.List(ctx, q)
-		if err != nil || len(rows) == 0 {
-			return err
-		}
-		for _, r := range rows {
-			if err := tx.Delete(ctx, r.Kind, r.ID); err != nil {
-				return err
-			}
-		}
-	}
+	return untilGone(func() ([]resource.Record, error) { return tx.List(ctx, q) }, func(r resource.Record) error { return tx.Delete(ctx, r.Kind, r.ID) })
 }
 
 // connectedUsers are the users who are signed in at a server; nil where nobody ever is.
@@ -144,18 +134,11 @@ func connectedUsers[I, S any](ctx context.Context, from resource.Reader, f *fami
 		return nil, nil
 	}
 	users := map[string]bool{}
-	q := connectionsOf(server, "")
-	for {
-		rows, err := rowsOf[mcp.Connection](ctx, from, q)
-		if err != nil {
-			return nil, err
-		}
+	err := eachPage(ctx, from, connectionsOf(server, ""), func(rows []*resource.Row[mcp.Connection]) error {
 		for _, r := range rows {
 			users[r.Value.UserID] = true
 		}
-		if len(rows) < q.Limit {
-			return users, nil
-		}
-		q.After = rows[len(rows)-1].ID
-	}
+		return nil
+	})
+	return users, err
 }

@@ -329,11 +329,7 @@ func (k kinds) viewMembers(ctx context.Context, c *resource.Call, ws *resource.R
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]string, len(rows))
-	for i, m := range rows {
-		ids[i] = m.Value.UserID
-	}
-	users, err := usersByID(ctx, c.Reader, c.OrgID, ids)
+	users, err := usersOf(ctx, c.Reader, c.OrgID, rows)
 	if err != nil {
 		return nil, err
 	}

@@ -250,12 +250,18 @@ func laySettings(fields resource.Sent, to *tenant.Settings) error {
 	return lay(fields, to)
 }
 
-// checkOrganisation checks what is no matter of form.
-func (k kinds) checkOrganisation(ctx context.Context, c *resource.Call, o *tenant.Organisation) error {
-	if err := o.Settings.Validate(); err != nil {
+// checkSettings checks settings of the organisation or of a workspace, which keep no log
+// for longer than the deployment does.
+func (k kinds) checkSettings(s *tenant.Settings) error {
+	if err := s.Validate(); err != nil {
 		return err
 	}
-	if err := o.Settings.LogRetention.Within(k.LogRetention); err != nil {
+	return s.LogRetention.Within(k.LogRetention)
+}
+
+// checkOrganisation checks what is no matter of form.
+func (k kinds) checkOrganisation(ctx context.Context, c *resource.Call, o *tenant.Organisation) error {
+	if err := k.checkSettings(&o.Settings); err != nil {
 		return err
 	}
 	if err := o.Schemas.Validate(); err != nil {

@@ -96,7 +96,7 @@ func (k kinds) listOutbox(ctx context.Context, c *resource.Call) (any, error) {
 	if v := c.Query("template"); v != "" {
 		q.Index = []resource.IndexEntry{{Name: templateEntry, Value: v}}
 	}
-	return listed(ctx, c, q, viewMail)
+	return listed(ctx, c, q, camelPage, viewMail)
 }
 
 func (k kinds) getOutbox(ctx context.Context, c *resource.Call) (any, error) {

@@ -226,19 +226,13 @@ func viewPartial(ctx context.Context, c *resource.Call, r resource.Row[prompt.Pa
 }
 
 func listPartialVersions(ctx context.Context, c *resource.Call, r resource.Row[prompt.Partial]) (any, error) {
-	rows, total, err := pageOfVersions[prompt.PartialVersion](ctx, c, prompt.PartialVersionKind, r.ID)
-	if err != nil {
-		return nil, err
-	}
-	out := resource.ListOf[partialVersionView]{Object: "list", Total: total, Data: make([]partialVersionView, len(rows))}
-	for i, row := range rows {
+	return listedVersions(ctx, c, prompt.PartialVersionKind, r.ID, func(row *resource.Row[prompt.PartialVersion]) partialVersionView {
 		v := &row.Value
-		out.Data[i] = partialVersionView{
+		return partialVersionView{
 			PartialID: r.ID, VersionID: row.ID, Slug: r.Slug, Version: v.Number, String: v.String, Description: orNull(v.Description),
 			CreatedAt: stamp(row.Created), Status: row.Status, IsDefault: v.Number == r.Value.Default, Object: "partial",
 		}
-	}
-	return out, nil
+	})
 }
 
 func publishPartial(ctx context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[prompt.Partial]) (any, error) {

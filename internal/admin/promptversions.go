@@ -68,21 +68,15 @@ func firstOf(ids []string) *string {
 }
 
 func listPromptVersions(ctx context.Context, c *resource.Call, r resource.Row[prompt.Prompt]) (any, error) {
-	rows, total, err := pageOfVersions[prompt.Version](ctx, c, prompt.VersionKind, r.ID)
-	if err != nil {
-		return nil, err
-	}
-	out := resource.ListOf[promptVersionView]{Object: "list", Total: total, Data: make([]promptVersionView, len(rows))}
-	for i, row := range rows {
+	return listedVersions(ctx, c, prompt.VersionKind, r.ID, func(row *resource.Row[prompt.Version]) promptVersionView {
 		v := &row.Value
 		labels := r.Value.LabelsOf(v.Number)
-		out.Data[i] = promptVersionView{
+		return promptVersionView{
 			ID: row.ID, PromptID: r.ID, Template: templateView{v.String, orEmpty(v.Parameters)}, Version: v.Number, Description: orNull(v.Description),
 			LabelID: firstOf(labels), LabelIDs: labels, IsRaw: bit(v.Raw), IsDefault: v.Number == r.Value.Default,
 			CreatedAt: stamp(row.Created), Status: row.Status, Object: "prompt",
 		}
-	}
-	return out, nil
+	})
 }
 
 // versionByID is the version of a prompt that the path names.

@@ -246,24 +246,21 @@ func signedIn(c *resource.Call) error {
 }
 
 func (k kinds) logout(ctx context.Context, c *resource.Call) (any, error) {
-	if err := signedIn(c); err != nil {
-		return nil, err
-	}
-	err := c.Change(ctx, func(tx resource.Tx) error {
-		c.Target(resource.Record{ID: c.Principal.UserID})
-		return tx.Delete(ctx, sessionKind, c.Principal.ID)
-	})
-	c.SetCookie(k.cookie(c, "", time.Unix(1, 0)))
-	return resource.Empty{}, err
+	return k.signOut(ctx, c, func(tx resource.Tx) error { return tx.Delete(ctx, sessionKind, c.Principal.ID) })
 }
 
 func (k kinds) endSessions(ctx context.Context, c *resource.Call) (any, error) {
+	return k.signOut(ctx, c, func(tx resource.Tx) error { return EndSessions(ctx, tx, c.OrgID, c.Principal.UserID, "") })
+}
+
+// signOut ends sessions of who calls, that of the call among them.
+func (k kinds) signOut(ctx context.Context, c *resource.Call, end func(tx resource.Tx) error) (any, error) {
 	if err := signedIn(c); err != nil {
 		return nil, err
 	}
 	err := c.Change(ctx, func(tx resource.Tx) error {
 		c.Target(resource.Record{ID: c.Principal.UserID})
-		return EndSessions(ctx, tx, c.OrgID, c.Principal.UserID, "")
+		return end(tx)
 	})
 	c.SetCookie(k.cookie(c, "", time.Unix(1, 0)))
 	return resource.Empty{}, err

@@ -169,24 +169,13 @@ func (f *family[I, S]) putUserAccess(ctx context.Context, _ resource.Tx, c *reso
 func memberUsers(ctx context.Context, from resource.Reader, orgID, place string) ([]*resource.Row[tenant.User], error) {
 	q := resource.Query{Kind: tenant.MemberKind, OrgID: orgID, WorkspaceID: place, Statuses: []string{resource.Active}, Limit: maxUsersAtATime}
 	all := map[string]*resource.Row[tenant.User]{}
-	for {
-		rows, err := rowsOf[tenant.Member](ctx, from, q)
-		if err != nil {
-			return nil, err
-		}
-		ids := make([]string, len(rows))
-		for i, m := range rows {
-			ids[i] = m.Value.UserID
-		}
-		users, err := usersByID(ctx, from, orgID, ids)
-		if err != nil {
-			return nil, err
-		}
+	err := eachPage(ctx, from, q, func(members []*resource.Row[tenant.Member]) error {
+		users, err := usersOf(ctx, from, orgID, members)
 		maps.Copy(all, users)
-		if len(rows) < q.Limit {
-			break
-		}
-		q.After = rows[len(rows)-1].ID
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	list := make([]*resource.Row[tenant.User], 0, len(all))
 	for _, id := range slices.Sorted(maps.Keys(all)) {

@@ -149,6 +149,11 @@ func usersByID(ctx context.Context, from resource.Reader, orgID string, ids []st
 	return users, nil
 }
 
+// usersOf are the living users of memberships, by their ids.
+func usersOf(ctx context.Context, from resource.Reader, orgID string, members []*resource.Row[tenant.Member]) (map[string]*resource.Row[tenant.User], error) {
+	return usersByID(ctx, from, orgID, each(members, func(m *resource.Row[tenant.Member]) string { return m.Value.UserID }))
+}
+
 // camelPages are the paging parameters of users and invites, in both spellings.
 func camelPages() []resource.Param {
 	return []resource.Param{
@@ -171,16 +176,17 @@ func (k kinds) listUsers(ctx context.Context, c *resource.Call) (any, error) {
 	if email := c.Query("email"); email != "" {
 		q.Index = append(q.Index, resource.IndexEntry{Name: emailEntry, Value: shortened(strings.ToLower(email))})
 	}
-	return listed(ctx, c, q, viewUser)
+	return listed(ctx, c, q, camelPage, viewUser)
 }
 
-// listed answers a page of records that are shown as they are.
-func listed[T, V any](ctx context.Context, c *resource.Call, q resource.Query, view func(*resource.Row[T]) V) (any, error) {
+// listed answers a page of records that are shown as they are; page puts the one that was
+// asked for into the query.
+func listed[T, V any](ctx context.Context, c *resource.Call, q resource.Query, page func(*resource.Call, *resource.Query), view func(*resource.Row[T]) V) (any, error) {
 	total, err := c.Reader.Count(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	camelPage(c, &q)
+	page(c, &q)
 	rows, err := rowsOf[T](ctx, c.Reader, q)
 	if err != nil {
 		return nil, err

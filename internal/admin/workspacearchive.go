@@ -149,18 +149,3 @@ func retireAll(ctx context.Context, tx resource.Tx, c *resource.Call, q resource
 func retireReferring(ctx context.Context, tx resource.Tx, kind string, to resource.Record, place string, retire func(resource.Record) error) error {
 	return untilGone(func() ([]resource.Record, error) { return resource.Referring(ctx, tx, kind, to, place) }, retire)
 }
-
-// untilGone retires what page returns, until it returns nothing.
-func untilGone(page func() ([]resource.Record, error), retire func(resource.Record) error) error {
-	for {
-		rows, err := page()
-		if err != nil || len(rows) == 0 {
-			return err
-		}
-		for _, r := range rows {
-			if err := retire(r); err != nil {
-				return err
-			}
-		}
-	}
-}

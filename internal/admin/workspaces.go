@@ -163,10 +163,7 @@ func (k kinds) layWorkspaceSettings(sent resource.Sent, org *tenant.Organisation
 	if err := laySettings(fields, &next.Settings); err != nil {
 		return err
 	}
-	if err := next.Settings.Validate(); err != nil {
-		return err
-	}
-	if err := next.Settings.LogRetention.Within(k.LogRetention); err != nil {
+	if err := k.checkSettings(&next.Settings); err != nil {
 		return err
 	}
 	now := make(resource.Sent)
