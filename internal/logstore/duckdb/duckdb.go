@@ -15,8 +15,6 @@ import (
 	"sync"
 	"time"
 
-	duckdb "github.com/duckdb/duckdb-go/v2"
-
 	"sluice/internal/ident"
 	"sluice/internal/logstore"
 )
@@ -92,19 +90,20 @@ func (o Options) dsn() string {
 	return o.Path + "?" + v.Encode()
 }
 
-// DB is an open database. Its methods are safe for concurrent use.
+// DB is an open database. Its methods are safe for concurrent use. A database that a fatal
+// error made useless is opened again as soon as there is room; until then what needs it fails
+// with fault.Overloaded.
 type DB struct {
-	o         Options
-	connector *duckdb.Connector
-	sql       *sql.DB // for reading, and for writes that are rare
+	o    Options
+	base *base   // of sql
+	sql  *sql.DB // for reading, and for writes that are rare
 
-	mu     sync.Mutex // guards what follows: one writer
-	link   *link
-	series *seriesIndex
-	trail  int64 // number of the last correction
-	// arrived is the time of the last Write, the latest that a row can have.
-	arrived time.Time
-	slots   *slotIndex
+	opening  sync.Mutex // held while the file is opened and closed; taken before mu. Guards reopened
+	reopened time.Time  // when that was last tried
+
+	mu   sync.Mutex // guards what follows: one writer
+	link *link      // nil while the database is away
+	known
 
 	now        func() time.Time
 	log        *slog.Logger
@@ -120,51 +119,23 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
 		return nil, fmt.Errorf("open log database: %w", err)
 	}
-	connector, err := duckdb.NewConnector(o.dsn(), nil)
-	if err != nil {
-		return nil, fmt.Errorf("open log database %s: %w", o.Path, err)
-	}
-	d := &DB{o: o, connector: connector, sql: sql.OpenDB(connector), now: o.Clock.Now, log: o.Logger, exactBelow: int64(o.ExactBelow)}
+	d := &DB{o: o, base: newBase(), now: o.Clock.Now, log: o.Logger, exactBelow: int64(o.ExactBelow)}
+	d.sql = sql.OpenDB(d.base)
 	d.sql.SetMaxOpenConns(maxReaders + 1) // and one that works out sums
-	if err := d.prepare(ctx, o); err != nil {
-		return nil, errors.Join(fmt.Errorf("open log database %s: %w", o.Path, err), d.Close())
+	d.sql.SetMaxIdleConns(idleReaders)
+	if err := d.open(ctx); err != nil {
+		return nil, errors.Join(err, d.sql.Close())
 	}
 	return d, nil
 }
 
-func (d *DB) prepare(ctx context.Context, o Options) (err error) {
-	if err := migrate(ctx, d.sql); err != nil {
-		return err
-	}
-	if d.series, err = loadSeries(ctx, d.sql); err != nil {
-		return err
-	}
-	if d.slots, err = loadSlots(ctx, d.sql); err != nil {
-		return err
-	}
-	if err := d.sql.QueryRowContext(ctx, "SELECT coalesce(max(number), 0) FROM corrections").Scan(&d.trail); err != nil {
-		return fmt.Errorf("read the corrections of the log database: %w", err)
-	}
-	var arrived sql.NullTime
-	if err := d.sql.QueryRowContext(ctx, "SELECT max(arrived) FROM attempts").Scan(&arrived); err != nil {
-		return fmt.Errorf("read when rows of the log database arrived: %w", err)
-	}
-	d.arrived = arrived.Time.UTC()
-	d.link, err = openLink(o)
-	return err
-}
-
-// Close ends all use of the database and writes what is not yet in its file.
+// Close ends all use of the database and writes what is not yet in its file. Questions under
+// way end with an error.
 func (d *DB) Close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var errs []error
-	if d.link != nil {
-		d.link.close()
-		d.link = nil
-	}
-	errs = append(errs, d.sql.Close(), d.connector.Close())
-	if err := errors.Join(errs...); err != nil {
+	d.opening.Lock()
+	defer d.opening.Unlock()
+	d.base.refuse(errClosed)
+	if err := errors.Join(d.shut(), d.sql.Close()); err != nil {
 		return fmt.Errorf("close log database: %w", err)
 	}
 	return nil
@@ -172,6 +143,9 @@ func (d *DB) Close() error {
 
 // Progress implements logstore.Rows.
 func (d *DB) Progress(ctx context.Context) (logstore.Progress, error) {
+	if err := d.heal(ctx); err != nil {
+		return logstore.Progress{}, fmt.Errorf("read progress of the log database: %w", err)
+	}
 	var p logstore.Progress
 	err := d.sql.QueryRowContext(ctx, "SELECT next_seq, body_file, body_size FROM progress").
 		Scan(&p.Next.Seq, &p.Bodies.File, &p.Bodies.Size)

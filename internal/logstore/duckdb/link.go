@@ -55,12 +55,17 @@ func (l *link) close() {
 	mapping.Close(&l.db)
 }
 
+// failure is the error of a statement, as the driver has it.
+func failure(res *mapping.Result) error {
+	return &duckdb.Error{Type: duckdb.ErrorType(mapping.ResultErrorType(res)), Msg: mapping.ResultError(res)}
+}
+
 // exec runs a statement without parameters.
 func (l *link) exec(query string) error {
 	var res mapping.Result
 	defer mapping.DestroyResult(&res)
 	if mapping.Query(l.conn, query, &res) == mapping.StateError {
-		return fmt.Errorf("write log database: %s", mapping.ResultError(&res))
+		return fmt.Errorf("write log database: %w", failure(&res))
 	}
 	return nil
 }
@@ -77,7 +82,7 @@ func (l *link) store(p logstore.Progress) error {
 	var res mapping.Result
 	defer mapping.DestroyResult(&res)
 	if mapping.ExecutePrepared(l.note, &res) == mapping.StateError {
-		return fmt.Errorf("write log progress: %s", mapping.ResultError(&res))
+		return fmt.Errorf("write log progress: %w", failure(&res))
 	}
 	return nil
 }

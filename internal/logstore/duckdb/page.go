@@ -20,6 +20,9 @@ const (
 
 // reading runs f in a transaction that only reads, on a thread that yields to others.
 func (d *DB) reading(ctx context.Context, f func(*sql.Tx) error) error {
+	if err := d.heal(ctx); err != nil {
+		return fmt.Errorf("read log rows: %w", err)
+	}
 	return refusal(quietly(func() error {
 		tx, err := d.sql.BeginTx(ctx, &sql.TxOptions{})
 		if err != nil {

@@ -56,6 +56,9 @@ func (d *DB) Roll(ctx context.Context, now time.Time) error {
 // rollOne works out the first of the slots that are due, and reports whether there were any.
 func (d *DB) rollOne(ctx context.Context, now time.Time) (more bool, err error) {
 	err = quietly(func() error {
+		if err := d.heal(ctx); err != nil {
+			return err
+		}
 		if err := d.survey(ctx); err != nil {
 			return err
 		}
@@ -74,8 +77,9 @@ func (d *DB) rollOne(ctx context.Context, now time.Time) (more bool, err error) 
 // survey learns, once, in which hours there are rows, and forgets sums whose slots are gone.
 func (d *DB) survey(ctx context.Context) error {
 	d.mu.Lock()
-	sweep, known := d.slots.sweep, d.slots.surveyed
-	d.slots.sweep = false
+	x := d.slots // others when the database is opened again meanwhile
+	sweep, known := x.sweep, x.surveyed
+	x.sweep = false
 	d.mu.Unlock()
 	if sweep {
 		if err := d.sweepSums(ctx); err != nil {
@@ -92,9 +96,9 @@ func (d *DB) survey(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for at, n := range hours {
-		d.slots.hours[at] += n
+		x.hours[at] += n
 	}
-	d.slots.surveyed = true
+	x.surveyed = true
 	return nil
 }
 

@@ -11,7 +11,7 @@ const usualReserve = 256
 
 // room refuses to write when so little is left on the disk that a checkpoint might not find
 // room. A commit that does not is undone and tried again later; a checkpoint that does not
-// makes the whole database useless, for reading too, until it is opened anew.
+// makes the whole database useless, for reading too, until heal opens it anew.
 func (d *DB) room() error {
 	if d.o.ReserveMB < 0 {
 		return nil

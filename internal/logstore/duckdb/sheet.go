@@ -47,7 +47,7 @@ func newSheet(l *link, table string, kinds []mapping.Type) (*sheet, error) {
 func (s *sheet) failure() error {
 	data := mapping.AppenderErrorData(s.appender)
 	defer mapping.DestroyErrorData(&data)
-	return fmt.Errorf("write log %s: %s", s.table, mapping.ErrorDataMessage(data))
+	return fmt.Errorf("write log %s: %w", s.table, &duckdb.Error{Type: duckdb.ErrorType(mapping.ErrorDataErrorType(data)), Msg: mapping.ErrorDataMessage(data)})
 }
 
 // locate finds the memory of the columns of an empty chunk.

@@ -14,11 +14,15 @@ import (
 
 // Write implements logstore.Rows.
 func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progress, error)) (err error) {
+	if err := d.heal(ctx); err != nil {
+		return err
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.link == nil {
-		return errors.New("log database is closed")
+	if err := d.base.err(); err != nil { // since then
+		return err
 	}
+	defer func() { err = d.base.judge(err) }()
 	if err := cmp.Or(ctx.Err(), d.room()); err != nil {
 		return err
 	}

@@ -1,0 +1,124 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+)
+
+const (
+	// reopenPause is from one reopening to the next: each reads the log of the database again,
+	// and those who ask come as often as they like.
+	reopenPause = time.Second
+	// idleReaders is how many connections for reading are kept for later.
+	idleReaders = 2
+)
+
+// known is what the writer knows of the database. Callers hold DB.mu.
+type known struct {
+	series *seriesIndex
+	slots  *slotIndex
+	trail  int64 // number of the last correction
+	// arrived is the time of the last Write, the latest that a row can have.
+	arrived time.Time
+}
+
+// load reads what the writer must know.
+func load(ctx context.Context, db *sql.DB) (k known, err error) {
+	if k.series, err = loadSeries(ctx, db); err != nil {
+		return k, err
+	}
+	if k.slots, err = loadSlots(ctx, db); err != nil {
+		return k, err
+	}
+	if err := db.QueryRowContext(ctx, "SELECT coalesce(max(number), 0) FROM corrections").Scan(&k.trail); err != nil {
+		return k, fmt.Errorf("read the corrections of the log database: %w", err)
+	}
+	var arrived sql.NullTime
+	if err := db.QueryRowContext(ctx, "SELECT max(arrived) FROM attempts").Scan(&arrived); err != nil {
+		return k, fmt.Errorf("read when rows of the log database arrived: %w", err)
+	}
+	k.arrived = arrived.Time.UTC()
+	return k, nil
+}
+
+// open opens the file, brings its tables up to date and learns what the writer must know. Only
+// then are there connections for others.
+func (d *DB) open(ctx context.Context) error {
+	c, err := duckdb.NewConnector(d.o.dsn(), nil)
+	if err != nil {
+		return fmt.Errorf("open log database %s: %w", d.o.Path, err)
+	}
+	k, l, err := d.prepare(ctx, c)
+	if err != nil {
+		if l != nil {
+			l.close()
+		}
+		return errors.Join(fmt.Errorf("open log database %s: %w", d.o.Path, err), c.Close())
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.link, d.known = l, k
+	d.base.begin(c)
+	return nil
+}
+
+// prepare leaves the connector open; of its connections that of the writer is left.
+func (d *DB) prepare(ctx context.Context, c *duckdb.Connector) (k known, l *link, err error) {
+	db := sql.OpenDB(struct{ driver.Connector }{c}) // which hides that c can be closed
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := migrate(ctx, db); err != nil {
+		return k, nil, err
+	}
+	if k, err = load(ctx, db); err != nil {
+		return k, nil, err
+	}
+	l, err = openLink(d.o)
+	return k, l, err
+}
+
+// shut ends what is under way on the database and closes it: first the connections, then the
+// file. The caller holds opening, and refused further use. Who has a connection may wait for mu,
+// which is therefore not held meanwhile.
+func (d *DB) shut() error {
+	d.sql.SetMaxIdleConns(0)
+	d.base.wait()
+	d.sql.SetMaxIdleConns(idleReaders)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.link != nil {
+		d.link.close()
+		d.link = nil
+	}
+	return d.base.end()
+}
+
+// heal opens a database again that is of no use since a fatal error: a checkpoint that found
+// no room. It returns why the database is away, and nil when it is not. Who comes while another
+// opens it does not wait. Whoever needs the database calls it, without a lock: the writer does
+// until it has stored what waits, and so does who works out sums.
+func (d *DB) heal(ctx context.Context) error {
+	why := d.base.err()
+	if why == nil || errors.Is(why, errClosed) || !d.opening.TryLock() {
+		return why
+	}
+	defer d.opening.Unlock()
+	if why = d.base.err(); why == nil || errors.Is(why, errClosed) || time.Since(d.reopened) < reopenPause {
+		return why
+	}
+	if err := d.room(); err != nil {
+		return away(fmt.Errorf("%w, after: %w", err, errors.Unwrap(why)))
+	}
+	defer func() { d.reopened = time.Now() }()
+	// What is begun is brought to its end: others need it too.
+	if err := errors.Join(d.shut(), d.open(context.WithoutCancel(ctx))); err != nil {
+		return away(err)
+	}
+	d.log.Warn("log database was opened again", "after", why)
+	return nil
+}
