@@ -130,17 +130,18 @@ func TestPolicies(t *testing.T) {
 	p.load()
 	call := &quota.Call{KeyID: "k"}
 	s := p.dir.Current()
-	if h := s.Policies(place).RateHolds(call, nil); len(h) != 2 || h[0].Counter.Carrier != first || h[1].Counter.Carrier != second {
+	budgets, rates := s.Policies(place).Match(call, nil, nil)
+	if h := rates; len(h) != 2 || h[0].Counter.Carrier != first || h[1].Counter.Carrier != second {
 		t.Errorf("rates %+v", h)
 	}
-	if h := s.Policies(place).Budgets(call, nil); len(h) != 1 || h[0].Counter.Carrier != budget || h[0].Limit != 1_000_000_000 {
+	if h := budgets; len(h) != 1 || h[0].Counter.Carrier != budget || h[0].Limit != 1_000_000_000 {
 		t.Errorf("budgets %+v", h)
 	}
 	if s.Policies(org) != nil {
 		t.Error("another workspace has policies")
 	}
 	p.write(resource.Record{Kind: quota.RateLimitKind, ID: first, OrgID: org, WorkspaceID: place, Status: "archived"}, rate)
-	if h := p.refresh().Policies(place).RateHolds(call, nil); len(h) != 1 || h[0].Counter.Carrier != second {
+	if _, h := p.refresh().Policies(place).Match(call, nil, nil); len(h) != 1 || h[0].Counter.Carrier != second {
 		t.Errorf("with one archived: %+v", h)
 	}
 }
