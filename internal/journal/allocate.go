@@ -21,11 +21,11 @@ func allocate(f *os.File, size int64, warm bool) error {
 	return nil
 }
 
-// writeZeros fills a file, which makes every file system find the room. It goes page by
-// page: what is written at once the kernel may keep as one large page, which it later locks
+// writeZeros fills a file, which makes every file system find the room. It goes unit by
+// unit: what is written at once the kernel may keep as one large page, which it later locks
 // as a whole (pad.go).
 func writeZeros(f *os.File, size int64) error {
-	zeros := make([]byte, min(size, pageBytes))
+	zeros := make([]byte, min(size, unitBytes))
 	w := io.NewOffsetWriter(f, 0)
 	for size > 0 {
 		n, err := w.Write(zeros[:min(size, int64(len(zeros)))])

@@ -226,7 +226,9 @@ func FuzzSegment(f *testing.F) {
 func TestSyncSparesWhatIsConsumed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	j := open(t, small(dir))
+	o := small(dir)
+	o.SegmentBytes = 64 << 10 // all in one file
+	j := open(t, o)
 	put(t, j, 0, 8)
 	pos := j.Read(record.Position{}, stopAfter(6))
 	if err := errors.Join(j.Trim(pos), j.Sync()); err != nil {
