@@ -48,7 +48,7 @@ func (f *Follower) follow(ctx context.Context) error {
 // used again only behind it.
 const (
 	manyMeters   = 2000
-	longestPause = 8
+	longestPause = 16
 )
 
 // pause is how long sums wait.

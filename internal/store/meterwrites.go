@@ -151,27 +151,25 @@ func (s *Store) AddUsage(ctx context.Context, deltas []quota.Delta) error {
 // reset lies in the future that another clock brought about, which ran ahead: what is used
 // until then counts. The zero time knows of no future.
 func (s *Store) AddUsageIn(ctx context.Context, rtx resource.Tx, now time.Time, deltas []quota.Delta) error {
-	_, err := s.addUsage(ctx, rtx, now, ordered(deltas))
-	return err
+	return s.addUsage(ctx, rtx, now, usesOf(ordered(deltas)))
 }
 
-// addUsage is AddUsageIn of an ordered list, which it changes, and returns what is known of
-// its meters then.
-func (s *Store) addUsage(ctx context.Context, rtx resource.Tx, now time.Time, list []quota.Delta) (known map[meterName]*resets, err error) {
+// addUsage is AddUsageIn of what goes to each meter, in their order, and notes what is known
+// of them then.
+func (s *Store) addUsage(ctx context.Context, rtx resource.Tx, now time.Time, uses []use) error {
 	t, err := ownTx(rtx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	err = t.step(ctx, "add usage", func(ctx context.Context, db bun.IDB) (err error) {
-		if known, err = s.resetsOf(ctx, db, list); err != nil {
+	return t.step(ctx, "add usage", func(ctx context.Context, db bun.IDB) error {
+		if err := s.readResets(ctx, db, uses); err != nil {
 			return err
 		}
-		if err := s.dropLate(ctx, db, list, known, now); err != nil {
+		if err := s.dropLate(ctx, db, uses, now); err != nil {
 			return err
 		}
-		return s.addMerged(ctx, t, merged(list), known)
+		return s.addUses(ctx, t, uses)
 	})
-	return known, err
 }
 
 // usageBatch is how many meters get their usage in one message.
@@ -181,21 +179,19 @@ const usageBatch = 500
 // a statement has that is kept prepared (maxKeptText).
 const usageRows = 150
 
-// addMerged adds one delta to each meter: to those that are there in few messages, since
+// addUses adds to each meter what goes to it: to those that are there in few messages, since
 // the transaction holds them. One that is not there is that of a budget that is gone, or
 // the counter of a policy that was not met before.
-func (s *Store) addMerged(ctx context.Context, t *tx, list []quota.Delta, known map[meterName]*resets) error {
-	there := list[:0]
-	for i := range list {
-		d := list[i]
-		switch r := known[nameOf(&d)]; {
-		case r.there:
-			there = append(there, d)
-			if r.row != nil {
-				r.row.Used += d.Units
-			}
-		case d.ValueKey != "":
-			if err := s.firstUsage(ctx, t.db, &d); err != nil {
+func (s *Store) addUses(ctx context.Context, t *tx, uses []use) error {
+	there := make([]*use, 0, len(uses))
+	for i := range uses {
+		switch u := &uses[i]; {
+		case u.Units == 0:
+		case u.there:
+			there = append(there, u)
+			u.used += u.Units
+		case u.ValueKey != "":
+			if err := s.firstUsage(ctx, t.db, &u.Delta); err != nil {
 				return err
 			}
 		}
@@ -214,7 +210,7 @@ func (s *Store) addMerged(ctx context.Context, t *tx, list []quota.Delta, known 
 
 // plusUsages add to some meters. Where the database is a file a full batch is one
 // statement, since each has its price; a server gets many in one message.
-func plusUsages(list []quota.Delta, local bool) (out []statement) {
+func plusUsages(list []*use, local bool) (out []statement) {
 	if local && len(list) == usageRows {
 		all := statement{plusUsageRows, make([]any, 0, 3*len(list))}
 		for i := range list {
@@ -238,25 +234,12 @@ func ordered(deltas []quota.Delta) []quota.Delta {
 		}
 	}
 	byName := func(a, b quota.Delta) int {
-		return cmp.Or(cmp.Compare(a.CarrierID, b.CarrierID), cmp.Compare(a.Entry, b.Entry))
+		return cmp.Or(strings.Compare(a.CarrierID, b.CarrierID), strings.Compare(a.Entry, b.Entry))
 	}
 	if !slices.IsSortedFunc(list, byName) {
 		slices.SortStableFunc(list, byName)
 	}
 	return list
-}
-
-// merged sums what goes to one meter; list is ordered and used again.
-func merged(list []quota.Delta) []quota.Delta {
-	out := list[:0]
-	for _, d := range list {
-		if n := len(out); n > 0 && out[n-1].CarrierID == d.CarrierID && out[n-1].Entry == d.Entry {
-			out[n-1].Units += d.Units
-			continue
-		}
-		out = append(out, d)
-	}
-	return slices.DeleteFunc(out, func(d quota.Delta) bool { return d.Units == 0 })
 }
 
 // plusUsageRows is plusUsage of usageRows meters, in the words of SQLite.

@@ -1,0 +1,185 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"iter"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"sluice/internal/quota"
+)
+
+// use is what goes to one meter, and what the transaction knows of that.
+type use struct {
+	quota.Delta               // names it; Units is what of its deltas counts
+	deltas      []quota.Delta // in any order
+
+	there      bool // the meter has a row
+	known      bool // which says what follows, and nobody else may change
+	org        string
+	used       int64
+	last, next int64 // resets in ms, 0 for never; next is that of the head of a policy
+}
+
+// usesOf has one for each meter that an ordered list names, in its order.
+func usesOf(list []quota.Delta) []use {
+	n := 0
+	for i := range list {
+		if i == 0 || nameOf(&list[i]) != nameOf(&list[i-1]) {
+			n++
+		}
+	}
+	uses := make([]use, 0, n)
+	for from := 0; from < len(list); {
+		to := from + 1
+		for to < len(list) && nameOf(&list[to]) == nameOf(&list[from]) {
+			to++
+		}
+		uses = append(uses, use{Delta: list[from], deltas: list[from:to]})
+		from = to
+	}
+	return uses
+}
+
+// meterName is the primary key of a meter.
+type meterName struct{ carrier, entry string }
+
+func nameOf(d *quota.Delta) meterName { return meterName{d.CarrierID, d.Entry} }
+
+// meter is what is known of it.
+func (u *use) meter() quota.Meter {
+	m := quota.Meter{
+		Carrier: quota.Carrier{ID: u.CarrierID, OrgID: u.org}, Entry: u.Entry, ValueKey: u.ValueKey,
+		Used: u.used, LastReset: timeOrNever(u.last),
+	}
+	if u.ValueKey == "" {
+		m.NextReset = timeOrNever(u.next)
+	}
+	return m
+}
+
+// due reports whether the meter has to be reset before what was used at a time in ms.
+func (u *use) due(at int64) bool { return u.next > 0 && at >= u.next && u.last < u.next }
+
+// meterBatch is how many carriers, or counters of one, one statement looks up.
+const meterBatch = 500
+
+// readUses reads the meters of ordered uses, and holds them with a lock clause: first those
+// of budgets, then those of policies, each in the order of their names, so that no two who
+// hold some wait for each other.
+func (s *Store) readUses(ctx context.Context, db bun.IDB, uses []use, lock string) error {
+	at := make(map[meterName]*use, len(uses))
+	var budgets, heads []string // carriers
+	var counters []*use
+	for i := range uses {
+		u := &uses[i]
+		at[nameOf(&u.Delta)] = u
+		switch {
+		case u.Entry == "":
+			heads = append(heads, u.CarrierID)
+		case u.ValueKey == "":
+			budgets = append(budgets, u.CarrierID)
+		default:
+			counters = append(counters, u)
+		}
+	}
+	var name meterName
+	var org string
+	var used, last, next int64
+	into := []any{&name.carrier, &name.entry, &org, &used, &last, &next}
+	read := func(where statement) error {
+		q := statement{text: "SELECT m.carrier_id, m.entry, m.org_id, m.used, m.last_reset_ms, m.next_reset_ms FROM usage_meters AS m WHERE "}
+		q.add(where.text+" ORDER BY m.carrier_id, m.entry", where.args...)
+		if lock != "" {
+			q.text += " FOR " + lock
+		}
+		return reads{db: db, engine: s.engine}.ask(ctx, q, func(rows *sql.Rows) error {
+			if err := rows.Scan(into...); err != nil {
+				return err
+			}
+			if u := at[name]; u != nil {
+				u.there, u.known, u.org, u.used, u.last, u.next = true, true, org, used, last, next
+			}
+			return nil
+		})
+	}
+	for some := range slices.Chunk(slices.Compact(budgets), meterBatch) { // a carrier has few: no need to name them
+		var where statement
+		where.oneOf("m.carrier_id", some)
+		if err := read(where); err != nil {
+			return err
+		}
+	}
+	for some := range slices.Chunk(heads, meterBatch) {
+		var where statement
+		where.oneOf("m.carrier_id", some)
+		where.add(" AND m.entry = ''")
+		if err := read(where); err != nil {
+			return err
+		}
+	}
+	for some := range countersOfOne(counters) {
+		where := statement{"m.carrier_id = ? AND ", []any{some[0].CarrierID}}
+		where.oneOf("m.entry", namesOfCounters(some))
+		if err := read(where); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countersOfOne goes through the counters of one policy after the other, in batches.
+func countersOfOne(ordered []*use) iter.Seq[[]*use] {
+	return func(yield func([]*use) bool) {
+		for len(ordered) > 0 {
+			n := 1
+			for n < min(len(ordered), meterBatch) && ordered[n].CarrierID == ordered[0].CarrierID {
+				n++
+			}
+			if !yield(ordered[:n]) {
+				return
+			}
+			ordered = ordered[n:]
+		}
+	}
+}
+
+func namesOfCounters(list []*use) []string {
+	out := make([]string, len(list))
+	for i := range list {
+		out[i] = list[i].Entry
+	}
+	return out
+}
+
+// readResets reads the meters of ordered uses and holds them, and when their policies begin
+// anew. A counter of a policy that is not there yet had no reset.
+func (s *Store) readResets(ctx context.Context, db bun.IDB, uses []use) error {
+	if err := s.readUses(ctx, db, uses, s.engine.lock); err != nil {
+		return err
+	}
+	var heads []use
+	for i := range uses {
+		if u := &uses[i]; u.ValueKey != "" && (len(heads) == 0 || heads[len(heads)-1].CarrierID != u.CarrierID) {
+			heads = append(heads, use{Delta: quota.Delta{CarrierID: u.CarrierID}})
+		}
+	}
+	if len(heads) == 0 {
+		return nil
+	}
+	if err := s.readUses(ctx, db, heads, ""); err != nil { // a reset of a policy only moves on
+		return err
+	}
+	next := make(map[string]int64, len(heads))
+	for i := range heads {
+		next[heads[i].CarrierID] = heads[i].next
+	}
+	for i := range uses {
+		if u := &uses[i]; u.ValueKey != "" {
+			u.next = next[u.CarrierID]
+		}
+	}
+	return nil
+}
