@@ -43,7 +43,9 @@ func (j *Journal) scan(pos record.Position, visit func(frame) bool) record.Posit
 			return pos
 		}
 		var end bool
-		pos, end = v.scan(pos, visit)
+		if pos, end = v.scan(pos, visit); !end {
+			_ = v.seg.forget(int64(len(v.seg.data))) // after an error its pages only stay in memory
+		}
 		v.seg.release()
 		if end {
 			return pos

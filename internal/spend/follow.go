@@ -24,18 +24,25 @@ func (f *Follower) Run(ctx context.Context) error {
 	return nil
 }
 
-// follow stores sums as they come, until something fails or ctx ends.
+// follow sums lines as they come and stores the sums when these have waited, until something
+// fails or ctx ends.
 func (f *Follower) follow(ctx context.Context) error {
 	if err := f.catchUp(ctx); err != nil { // what failed before
 		return err
 	}
-	for {
-		if err := f.o.Lines.Wait(ctx, f.read); err != nil {
-			return err
+	for waited := time.Duration(0); ; {
+		if f.sums.lines == 0 {
+			if err := f.o.Lines.Wait(ctx, f.read); err != nil {
+				return err
+			}
 		}
-		if ident.Sleep(ctx, f.pause()) != nil {
+		if ident.Sleep(ctx, f.o.Interval) != nil {
 			return ctx.Err()
 		}
+		if waited += f.o.Interval; !f.fill() && waited < f.pause() {
+			continue
+		}
+		waited = 0
 		if err := f.catchUp(ctx); err != nil {
 			return err
 		}
@@ -44,8 +51,8 @@ func (f *Follower) follow(ctx context.Context) error {
 
 // manyMeters is what a transaction adds to in passing. Behind one that had more, sums wait
 // for more company, up to longestPause times as long: each meter costs the same to store
-// whether one call used it or a hundred. What waits is kept in the journal, whose files are
-// used again only behind it.
+// whether one call used it or a hundred. The lines are kept in the journal meanwhile, whose
+// files are used again only behind it, but are read at once, while they are in memory.
 const (
 	manyMeters   = 2000
 	longestPause = 16
@@ -76,11 +83,11 @@ func (f *Follower) catchUp(ctx context.Context) error {
 	return f.carry()
 }
 
-// fill reads lines into the sums; full says that there may be more than they take. Sums
-// that were not stored stay as they are: should they be in the store after all, it knows
-// them again.
+// fill reads lines into the sums; full says that there may be more than they take. Sums that
+// the store may have, because it is not known whether it kept them, stay as they are: it
+// knows them again.
 func (f *Follower) fill() (full bool) {
-	if f.sums.lines > 0 {
+	if f.unsure || f.sums.full(f.o.Batch) {
 		return true
 	}
 	var st Stats
@@ -132,10 +139,11 @@ func (f *Follower) take(at record.Position, l *ledger.Line, st *Stats) {
 // flush stores the sums, tells the bank, and lets go of what the journal need not keep.
 func (f *Follower) flush(ctx context.Context) error {
 	if s := &f.sums; s.lines > 0 {
+		f.unsure = true
 		if err := f.o.Bank.Sync(func() error { return f.count(ctx) }); err != nil {
 			return err
 		}
-		f.counted = s.to
+		f.counted, f.unsure = s.to, false
 		f.note(func(st *Stats) { st.Batches, st.Lines = st.Batches+1, st.Lines+uint64(s.lines) })
 		s.empty()
 	}

@@ -113,6 +113,7 @@ type Follower struct {
 	located bool            // that is what the writer said
 	owed    uint64          // position before which Postpone told the bank of everything
 	sums    sums
+	unsure  bool // the store may have the sums already
 	stored  int  // meters to which the last transaction added
 	serving bool // Recover or Postpone has ended: what is read was settled in the bank too
 	copies
