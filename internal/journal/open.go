@@ -95,7 +95,7 @@ func (j *Journal) loadSegment(number uint64) error {
 		return os.Rename(path, path+".damaged")
 	case err != nil:
 		return err
-	case s.first == s.next: // a spare that was never needed
+	case s.first == s.next: // a spare that was never needed, or not even finished
 		s.release()
 		return os.Remove(path)
 	}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -64,8 +65,9 @@ func createSegment(dir string, number uint64, size int64, warm bool) (*segment, 
 }
 
 // openSegment maps a file of an earlier run and finds its last record. A segment
-// without records has first equal to next. The error is errNoSegment for a file
-// that was never one.
+// without records has first equal to next, and so has a file of zeros alone, which the
+// process ended over before it was one. The error is errNoSegment for a file that was
+// never one and holds something.
 func openSegment(path string, number uint64) (*segment, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -85,6 +87,9 @@ func openSegment(path string, number uint64) (*segment, error) {
 	}
 	s.refs.Store(1)
 	if magic := s.word(0).Load(); magic != fileMagic {
+		if len(bytes.TrimLeft(s.data, "\x00")) == 0 {
+			return s, nil
+		}
 		s.release()
 		return nil, fmt.Errorf("%w: magic %x", errNoSegment, magic)
 	}

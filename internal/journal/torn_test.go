@@ -174,14 +174,43 @@ func TestUnreadableSegmentIsSetAside(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "0000000000000007.seg")
-	noise := make([]byte, 4096)
-	noise[0] = 'x'
-	if err := os.WriteFile(path, noise, 0o600); err != nil {
-		t.Fatal(err)
+	for _, at := range []int{0, 4095} {
+		noise := make([]byte, 4096)
+		noise[at] = 'x'
+		if err := os.WriteFile(path, noise, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		j, err := start(small(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(path + ".damaged"); err != nil || !bytes.Equal(b, noise) {
+			t.Errorf("%d bytes set aside, %v; want all", len(b), err)
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
-	open(t, small(dir))
-	if b, err := os.ReadFile(path + ".damaged"); err != nil || len(b) != len(noise) {
-		t.Errorf("%d bytes set aside, %v; want all", len(b), err)
+}
+
+// A file that the process was killed over while it made it has nothing in it, and goes without
+// a word.
+func TestUnfinishedSegmentIsRemoved(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int64{0, 7, 4096, 32 << 10} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			t.Parallel()
+			o, log := small(t.TempDir()), bytes.Buffer{}
+			o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+			if err := os.WriteFile(filepath.Join(o.Dir, "0000000000000007.seg"), make([]byte, size), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			put(t, open(t, o), 0, 1)
+			left, err := filepath.Glob(filepath.Join(o.Dir, "*0007.seg*"))
+			if err != nil || len(left) > 0 || log.Len() > 0 {
+				t.Errorf("%v are left, %v; the log says %q", left, err, &log)
+			}
+		})
 	}
 }
 
