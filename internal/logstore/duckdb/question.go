@@ -121,9 +121,10 @@ func (q *question) counted() (ctes []string, from string) {
 
 // sums are the figures over rows, put together of kept ones where there are any.
 func (q *question) sums() string {
-	var parts, merged, names []string
+	var parts, ofOne, merged, names []string
 	for _, f := range q.figures {
-		parts = append(parts, f.sql+" AS "+f.name)
+		parts = append(parts, f.sql()+" AS "+f.name)
+		ofOne = append(ofOne, f.ofOne()+" AS "+f.name)
 		merged = append(merged, f.merged()+" AS "+f.name)
 		names = append(names, f.name)
 	}
@@ -132,17 +133,22 @@ func (q *question) sums() string {
 	if !c.kept() && q.a.By != record.ByMetadata {
 		return "SELECT bucket, label, " + strings.Join(parts, ", ") + " FROM (" + q.rows(c.rows) + ") GROUP BY bucket, label"
 	}
-	return "SELECT bucket, label, " + whole + " FROM (" + q.gather(q.route, c, strings.Join(parts, ", "), strings.Join(names, ", ")) + ") GROUP BY bucket, label"
+	ofRows := ofOne
+	if q.a.By == record.ByMetadata {
+		ofRows = parts
+	}
+	return "SELECT bucket, label, " + whole + " FROM (" + q.gather(q.route, c, strings.Join(ofRows, ", "), strings.Join(names, ", ")) + ") GROUP BY bucket, label"
 }
 
 // gather puts together what rows and kept sums say of each bucket and label. Several may say
-// something of the same: kept sums are put together once, with all others.
+// something of the same: they come together once, with all others. ofRows is what one row says;
+// by record.ByMetadata, what the rows of one text do.
 func (q *question) gather(r route, c *cover, ofRows, ofKept string) string {
 	var parts []string
 	if len(c.rows) > 0 && q.a.By == record.ByMetadata {
 		parts = append(parts, q.byMetadata(c.rows, ofRows))
 	} else if len(c.rows) > 0 {
-		parts = append(parts, "SELECT bucket, label, "+ofRows+" FROM ("+q.rows(c.rows)+") GROUP BY ALL")
+		parts = append(parts, "SELECT bucket, label, "+ofRows+" FROM ("+q.rows(c.rows)+")")
 	}
 	for l, spans := range c.slots {
 		if len(spans) > 0 {

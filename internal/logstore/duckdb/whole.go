@@ -50,7 +50,7 @@ func (q *question) quantiles() string {
 	}
 	return "SELECT bucket, label, " + strings.Join(out, ", ") +
 		" FROM (SELECT bucket, label, bin, sum(n) OVER (PARTITION BY bucket, label ORDER BY bin) AS upto, sum(n) OVER (PARTITION BY bucket, label) AS whole" +
-		" FROM (SELECT bucket, label, bin, sum(n)::BIGINT AS n FROM (" + q.gather(r, c, binOf+" AS bin, count(*) AS n", "bin, n") + ") GROUP BY bucket, label, bin))" +
+		" FROM (SELECT bucket, label, bin, sum(n)::BIGINT AS n FROM (" + q.gather(r, c, binOf+" AS bin, 1 AS n", "bin, n") + ") GROUP BY bucket, label, bin))" +
 		" GROUP BY bucket, label"
 }
 
