@@ -62,17 +62,20 @@ func answer(ctx context.Context, tx *sql.Tx, q *question) (page record.AnalysisP
 	return page, nil
 }
 
-// usable are the slots inside a span, with what is kept of them; none when so few rows are
-// in the span that they are as fast themselves.
+// usable are the slots inside a span, and hours that reach over its ends, with what is kept of
+// them; none when so few rows are in the span that they are as fast themselves.
 func (d *DB) usable(ctx context.Context, db querier, in span) (map[slot]kind, error) {
 	has := map[slot]kind{}
 	var finest, rows int64
-	err := eachSlot(ctx, db, in.within("start"), func(s slot, k kind, n int64) {
-		if s.end() <= in.to {
+	err := eachSlot(ctx, db, in.hours().within("start"), func(s slot, k kind, n int64) {
+		inside := in.from <= s.start && s.end() <= in.to
+		if inside || s.level == byHours {
 			has[s] = k
-			if s.level <= byHours {
-				finest += n
-			}
+		}
+		if inside && s.level <= byHours {
+			finest += n
+		}
+		if inside {
 			rows = max(rows, n)
 		}
 	})

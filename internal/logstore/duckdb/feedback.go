@@ -43,7 +43,7 @@ func (d *DB) PutFeedback(ctx context.Context, b logstore.FeedbackBatch) error {
 
 func putFeedback(ctx context.Context, tx *sql.Tx, b logstore.FeedbackBatch) error {
 	if b.All {
-		if _, err := tx.ExecContext(ctx, "DELETE FROM feedback"); err != nil {
+		if err := forgetFeedback(ctx, tx, "true"); err != nil {
 			return err
 		}
 	}
@@ -56,7 +56,7 @@ func putFeedback(ctx context.Context, tx *sql.Tx, b logstore.FeedbackBatch) erro
 		for i, id := range some {
 			args[i] = keyParam(id)
 		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM feedback WHERE id IN ("+marks(len(some))+")", args...); err != nil {
+		if err := forgetFeedback(ctx, tx, "id IN ("+marks(len(some))+")", args...); err != nil {
 			return err
 		}
 	}
@@ -66,6 +66,15 @@ func putFeedback(ctx context.Context, tx *sql.Tx, b logstore.FeedbackBatch) erro
 		}
 	}
 	_, err := tx.ExecContext(ctx, "UPDATE feedback_progress SET next = ?", b.Next)
+	return err
+}
+
+// forgetFeedback deletes feedback. Its traces wait until their rows say what is left.
+func forgetFeedback(ctx context.Context, tx *sql.Tx, condition string, args ...any) error {
+	if _, err := tx.ExecContext(ctx, "INSERT INTO pending_traces SELECT trace_id FROM feedback WHERE "+condition, args...); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, "DELETE FROM feedback WHERE "+condition, args...)
 	return err
 }
 

@@ -16,6 +16,8 @@ type source struct {
 	facets  where // on columns of rows by which sums are kept, too
 	pairs   where // on metadata
 	others  where
+	average where // on the average of what is said of a trace, as judged rows have it
+	said    where // on feedback of the same organisation, with average
 }
 
 // need adds a column of the series.
@@ -42,13 +44,32 @@ func (s *source) fromTable(table string) string {
 		" FROM series" + s.series.sql() + ") USING (series)"
 }
 
-// rows are the conditions on rows.
-func (s *source) rows() *where {
+// rows are the conditions on rows. That their trace is judged as the query wants it is found out
+// from all feedback, or from that on traces which meet further conditions.
+func (s *source) rows(traces ...string) *where {
+	w := s.own()
+	if len(s.average.conditions) == 0 {
+		return w
+	}
+	having := strings.ReplaceAll(strings.Join(s.average.conditions, " AND "), averageHeard, "avg(value * weight)")
+	of := where{conditions: slices.Concat(s.said.conditions, traces)}
+	w.add("(workspace_id, trace_id) IN (SELECT (workspace_id, trace_id) FROM feedback"+of.sql()+" GROUP BY workspace_id, trace_id HAVING "+having+")", slices.Concat(s.said.args, s.average.args)...)
+	return w
+}
+
+// heardRows are the conditions on judged rows.
+func (s *source) heardRows() *where {
+	w := s.own()
+	w.conditions, w.args = append(w.conditions, s.average.conditions...), append(w.args, s.average.args...)
+	return w
+}
+
+// own are the conditions on columns of rows.
+func (s *source) own() *where {
 	w := new(where)
 	for _, of := range [...]*where{&s.facets, &s.pairs, &s.others} {
-		w.add(strings.Join(of.conditions, " AND "), of.args...)
+		w.conditions, w.args = append(w.conditions, of.conditions...), append(w.args, of.args...)
 	}
-	w.conditions = slices.DeleteFunc(w.conditions, func(c string) bool { return c == "" })
 	return w
 }
 
@@ -169,23 +190,22 @@ func timed(q record.Query) *source {
 	return src
 }
 
+// averageHeard is the average of what was said of the trace of a judged row.
+const averageHeard = "attempts.weighted / attempts.feedbacks"
+
 // weighted adds that the average of what was said of the trace is in a range.
 func (s *source) weighted(q record.Query) {
 	if q.Weighted.Open() {
 		return
 	}
 	s.need("workspace_id")
-	said := where{}
-	said.add("org_id = ?", textParam(q.OrgID))
-	average := where{}
+	s.said.add("org_id = ?", textParam(q.OrgID))
 	if q.Weighted.Min != nil {
-		average.add("avg(value * weight) >= ?", *q.Weighted.Min)
+		s.average.add(averageHeard+" >= ?", *q.Weighted.Min)
 	}
 	if q.Weighted.Max != nil {
-		average.add("avg(value * weight) <= ?", *q.Weighted.Max)
+		s.average.add(averageHeard+" <= ?", *q.Weighted.Max)
 	}
-	s.others.add("(workspace_id, trace_id) IN (SELECT (workspace_id, trace_id) FROM feedback"+said.sql()+
-		" GROUP BY workspace_id, trace_id HAVING "+strings.Join(average.conditions, " AND ")+")", append(said.args, average.args...)...)
 }
 
 // tokens are those of record.Attempt.Tokens. The sum of two numbers of the widest kind

@@ -46,10 +46,8 @@ func (d *DB) count(ctx context.Context, tx *sql.Tx, q record.Query, src *source)
 		if sum.pending, err = isPending(ctx, tx); err != nil {
 			return 0, err
 		}
-		if c := sum.heardCover(); c.kept() { // only judged rows can be meant
-			from := src.fromTable("(" + heardRows(c, sum.pending) + ")")
-			err = tx.QueryRowContext(ctx, "SELECT count(*)"+from+src.rows().sql(), src.args()...).Scan(&n)
-			return n, err
+		if c := sum.heardCover(); c.kept() {
+			return countJudged(ctx, tx, sum, c, src)
 		}
 	}
 	if sum.route.kind == 0 {
@@ -64,6 +62,21 @@ func (d *DB) count(ctx context.Context, tx *sql.Tx, q record.Query, src *source)
 	blank.others.add("NOT " + isShown)
 	err = tx.QueryRowContext(ctx, "SELECT count(*)"+blank.sql(), blank.args()...).Scan(&n)
 	return page.Rows[0].Requests - n, err
+}
+
+// countJudged is the number of rows that a query selects which means judged ones alone.
+func countJudged(ctx context.Context, tx *sql.Tx, q *question, c *cover, src *source) (int64, error) {
+	w := src.heardRows()
+	parts := []string{"SELECT count(*) AS n" + src.fromTable(q.known(c, q.voice())) + w.sql()}
+	args := slices.Concat(src.series.args, w.args)
+	if fresh := q.unheard(c); len(fresh) > 0 {
+		w := src.rows(amongTraces(fresh))
+		parts = append(parts, "SELECT count(*) AS n"+src.fromTable("("+strings.Join(fresh, " UNION ALL ")+")")+w.sql())
+		args = slices.Concat(args, src.series.args, w.args)
+	}
+	var n int64
+	err := tx.QueryRowContext(ctx, "SELECT sum(n)::BIGINT FROM ("+strings.Join(parts, " UNION ALL ")+")", args...).Scan(&n)
+	return n, err
 }
 
 // page reads the rows of a page, and where the next one begins.
@@ -95,17 +108,21 @@ func (d *DB) page(ctx context.Context, tx *sql.Tx, q record.Query, src *source) 
 // started. They are looked for in slices of time, in the order of the page, until there are
 // enough.
 func (d *DB) places(ctx context.Context, tx *sql.Tx, q record.Query, src *source, order string) (ids []string, in span, err error) {
-	slices, err := d.slicesOf(ctx, tx, q)
+	pieces, err := d.slicesOf(ctx, tx, q)
 	if err != nil {
 		return nil, in, err
 	}
 	skip := max(q.Offset, 0)
 	want := q.PageSize() + 1 + skip
 	in = span{never, ever}
-	for _, slice := range slices {
-		w := src.rows()
+	for i, slice := range pieces {
+		var among []string
+		if i < len(pieces)-1 { // the last may be nearly all time
+			among = append(among, amongTraces([]string{"SELECT * FROM attempts WHERE " + slice.within("started")}))
+		}
+		w := src.rows(among...)
 		w.add(slice.within("started"))
-		rows, err := tx.QueryContext(ctx, "SELECT attempts.rowid, epoch_us(started)"+src.from()+w.sql()+order+" LIMIT ?", append(src.args(), want)...)
+		rows, err := tx.QueryContext(ctx, "SELECT attempts.rowid, epoch_us(started)"+src.from()+w.sql()+order+" LIMIT ?", append(slices.Concat(src.series.args, w.args), want)...)
 		if err != nil {
 			return nil, in, fmt.Errorf("find log rows: %w", err)
 		}

@@ -109,12 +109,12 @@ func (q *question) counted() (ctes []string, from string) {
 	}
 	ctes = append(ctes, q.judgedRows()...)
 	if q.a.By == record.ByScore { // whose rows are those of feedback
-		ctes = append(ctes, "counted AS (SELECT bucket, label, 0::BIGINT AS requests FROM heard GROUP BY bucket, label)")
+		ctes = append(ctes, "counted AS (SELECT bucket, label, 0::BIGINT AS requests FROM voices)")
 	} else {
 		ctes = append(ctes, "counted AS ("+q.sums()+")")
 	}
 	if q.want&record.WantFeedback != 0 {
-		from += " LEFT JOIN judged USING (bucket, label) LEFT JOIN voices USING (bucket, label)"
+		from += " LEFT JOIN voices USING (bucket, label)"
 	}
 	return ctes, from
 }
@@ -167,26 +167,38 @@ func (q *question) bucket() string {
 	return "(epoch_us(started) + ?::BIGINT) // ?::BIGINT"
 }
 
+// label is the value of a row by which it is grouped.
+func (q *question) label() string {
+	switch q.a.By {
+	case record.ByNothing:
+		return "''"
+	case record.ByMetadata:
+		q.args = append(q.args, metadataHint(q.a.Key), metadataPath(q.a.Key))
+	}
+	return dimensions[q.a.By].sql
+}
+
+// hasLabel is the condition that rows are in a group.
+func (q *question) hasLabel() string {
+	if q.a.By == record.ByNothing {
+		return ""
+	}
+	return " WHERE label <> ''"
+}
+
 // byMetadata groups rows by the text of their metadata before it looks for a value in it:
 // texts repeat, and to read one takes longer than to find its group.
 func (q *question) byMetadata(in []span, ofRows string) string {
-	q.args = append(q.args, metadataHint(q.a.Key), metadataPath(q.a.Key))
-	bucket := q.bucket()
+	label, bucket := q.label(), q.bucket()
 	w := q.src.rows()
 	q.args = append(append(q.args, q.src.series.args...), w.args...)
-	return "SELECT * EXCLUDE metadata, " + dimensions[record.ByMetadata].sql + " AS label FROM (SELECT " + bucket + " AS bucket, metadata, " + ofRows + q.src.from(in...) + w.sql() +
-		" GROUP BY ALL) WHERE label <> ''"
+	return "SELECT * EXCLUDE metadata, " + label + " AS label FROM (SELECT " + bucket + " AS bucket, metadata, " + ofRows + q.src.from(in...) + w.sql() +
+		" GROUP BY ALL)" + q.hasLabel()
 }
 
 // rows are the attempts of some spans with their bucket and label.
 func (q *question) rows(in []span) string {
-	bucket, label := q.bucket(), "''"
-	if q.a.By != record.ByNothing {
-		label = dimensions[q.a.By].sql
-	}
-	if q.a.By == record.ByMetadata {
-		q.args = append(q.args, metadataHint(q.a.Key), metadataPath(q.a.Key))
-	}
+	bucket, label := q.bucket(), q.label()
 	w := q.src.rows()
 	if q.a.By != record.ByNothing {
 		w.add("label <> ''")

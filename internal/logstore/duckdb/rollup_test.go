@@ -30,6 +30,9 @@ func monthRow(random *rand.Rand, n int) *record.Attempt {
 	a := recordtest.Chat(n)
 	a.Started = month.Add(time.Duration(random.Int64N(int64(17 * 24 * time.Hour)))).Truncate(time.Microsecond)
 	a.ID, a.TraceID = recordtest.ID(a.Started, n), recordtest.ID(month, 1<<21|n/2)
+	if n%3 == 0 { // which is the only one of its trace, and its neighbour of the next
+		a.TraceID = recordtest.ID(month, 1<<22|n)
+	}
 	text := func(stem string, of int) string { return fmt.Sprint(stem, random.IntN(of)) }
 	a.WorkspaceID, a.KeyID, a.UserID, a.ConfigID = text("w", 3), text("k", 5), text("u", 2), text("pc-", 3)
 	a.Provider, a.ProviderID, a.Model, a.PromptSlug = text("p", 2), text("saved-", 3), text("m", 4), []string{"", "pp-a", "pp-b"}[random.IntN(3)]
@@ -141,7 +144,16 @@ func TestSumsAreThoseOfRows(t *testing.T) {
 			logstoretest.Put(t, db, some...)
 			hear(t, db, some[:400])
 		},
-		func(db *duckdb.DB) { hear(t, db, some[300:600]) },
+		func(db *duckdb.DB) { hear(t, db, some[300:600]) }, // whose feedback has ids that others had
+		func(db *duckdb.DB) {
+			b := logstore.FeedbackBatch{Next: 7}
+			for i := range 60 {
+				b.Gone = append(b.Gone, recordtest.ID(month, 1<<20|5*i))
+			}
+			if err := db.PutFeedback(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+		},
 		func(db *duckdb.DB) { logstoretest.Put(t, db, monthRow(random, 10_000), monthRow(random, 10_001)) },
 		func(db *duckdb.DB) {
 			err := db.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {

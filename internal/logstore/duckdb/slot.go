@@ -76,6 +76,27 @@ func spanOf(from, to time.Time) span {
 	return s
 }
 
+// hours is the span from the beginning of its first hour to the end of its last.
+func (s span) hours() span {
+	if s.from > ever {
+		s.from = slotAt(byHours, s.from).start
+	}
+	if s.to < never {
+		s.to = slotAt(byHours, s.to-1).end()
+	}
+	return s
+}
+
+// clip are the parts of spans, which are in order, inside this one.
+func (s span) clip(spans []span) (in []span) {
+	for _, of := range spans {
+		if of = (span{max(of.from, s.from), min(of.to, s.to)}); of.from < of.to {
+			in = append(in, of)
+		}
+	}
+	return in
+}
+
 func ceilMicro(t time.Time) int64 { return t.Add(time.Microsecond - time.Nanosecond).UnixMicro() }
 
 // within is the condition that a column of times is in the span.
