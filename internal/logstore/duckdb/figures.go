@@ -1,7 +1,6 @@
 package duckdb
 
 import (
-	"cmp"
 	"fmt"
 
 	"sluice/internal/record"
@@ -11,38 +10,10 @@ import (
 type figure struct {
 	want  record.Figure // 0 for what is always there
 	name  string        // of its column
-	value string        // of an attempt; empty where attempts are counted
-	only  string        // condition of the attempts that have it; empty for all
+	sql   string        // over the attempts of a row
 	into  func(*record.Figures) any
-	of    string // column of the series that value and only need; empty for none
-	merge string // how it comes together: by "sum", "min" or "max"
-}
-
-// sql works the figure out over attempts.
-func (f *figure) sql() string {
-	switch {
-	case f.merge != "sum":
-		return f.merge + "(" + f.value + ")"
-	case f.value != "":
-		return sum(f.value, f.only)
-	case f.only != "":
-		return "count(*) FILTER (" + f.only + ")"
-	}
-	return "count(*)"
-}
-
-// ofOne is the figure of a single attempt, which merges with kept ones. How large it may be is
-// known to the database, unlike what a sum may come to: numbers that cannot overflow are added
-// far faster.
-func (f *figure) ofOne() string {
-	value := cmp.Or(f.value, "1")
-	if f.only != "" {
-		value = "CASE WHEN " + f.only + " THEN " + value + " ELSE 0 END"
-	}
-	if f.value == tokens {
-		value = "least(" + value + ", 9223372036854775807)::BIGINT"
-	}
-	return value
+	of    string // column of the series that sql needs; empty for none
+	merge string // how parts of it come together: by "sum", "min" or "max"
 }
 
 // merged works the figure out over parts of it.
@@ -58,23 +29,23 @@ const endedWell = "status BETWEEN 200 AND 299"
 
 // figures are the fields of record.Figures that come together from those of parts.
 var figures = []figure{
-	{0, "requests", "", "", func(f *record.Figures) any { return &f.Requests }, "", "sum"},
-	{record.WantErrors, "errors", "", "NOT " + endedWell, func(f *record.Figures) any { return &f.Errors }, "", "sum"},
-	{record.WantCost, "cost", "cost_nano", "", func(f *record.Figures) any { return &f.Cost }, "", "sum"},
-	{record.WantTokens, "tokens", tokens, "", func(f *record.Figures) any { return &f.Tokens }, "", "sum"},
-	{record.WantTokens, "input", "input_tokens", "", func(f *record.Figures) any { return &f.Input }, "", "sum"},
-	{record.WantTokens, "output", "output_tokens", "", func(f *record.Figures) any { return &f.Output }, "", "sum"},
-	{record.WantLatency, "latency", "duration_ns", "", func(f *record.Figures) any { return (*int64)(&f.Latency) }, "", "sum"},
-	{record.WantUsers, "user_requests", "", "end_user <> ''", func(f *record.Figures) any { return &f.UserRequests }, "", "sum"},
-	{record.WantRescued, "by_retry", "", endedWell + " AND retries > 0", func(f *record.Figures) any { return &f.ByRetry }, "", "sum"},
-	{record.WantRescued, "by_fallback", "", endedWell + " AND number > 0", func(f *record.Figures) any { return &f.ByFallback }, "", "sum"},
-	{record.WantCache, "simple_hits", "", simpleHit, func(f *record.Figures) any { return &f.SimpleHits }, "cache_status", "sum"},
-	{record.WantCache, "semantic_hits", "", semanticHit, func(f *record.Figures) any { return &f.SemanticHits }, "cache_status", "sum"},
-	{record.WantCache, "simple_saved", "saved_nano", simpleHit, func(f *record.Figures) any { return &f.SimpleSaved }, "cache_status", "sum"},
-	{record.WantCache, "semantic_saved", "saved_nano", semanticHit, func(f *record.Figures) any { return &f.SemanticSaved }, "cache_status", "sum"},
-	{record.WantCache, "hit_latency", "duration_ns", simpleHit + " OR " + semanticHit, func(f *record.Figures) any { return (*int64)(&f.HitLatency) }, "cache_status", "sum"},
-	{record.WantSeen, "first", "started", "", func(f *record.Figures) any { return &f.First }, "", "min"},
-	{record.WantSeen, "last", "started", "", func(f *record.Figures) any { return &f.Last }, "", "max"},
+	{0, "requests", "count(*)", func(f *record.Figures) any { return &f.Requests }, "", "sum"},
+	{record.WantErrors, "errors", "count(*) FILTER (NOT " + endedWell + ")", func(f *record.Figures) any { return &f.Errors }, "", "sum"},
+	{record.WantCost, "cost", sum("cost_nano", ""), func(f *record.Figures) any { return &f.Cost }, "", "sum"},
+	{record.WantTokens, "tokens", sum(tokens, ""), func(f *record.Figures) any { return &f.Tokens }, "", "sum"},
+	{record.WantTokens, "input", sum("input_tokens", ""), func(f *record.Figures) any { return &f.Input }, "", "sum"},
+	{record.WantTokens, "output", sum("output_tokens", ""), func(f *record.Figures) any { return &f.Output }, "", "sum"},
+	{record.WantLatency, "latency", sum("duration_ns", ""), func(f *record.Figures) any { return (*int64)(&f.Latency) }, "", "sum"},
+	{record.WantUsers, "user_requests", "count(*) FILTER (end_user <> '')", func(f *record.Figures) any { return &f.UserRequests }, "", "sum"},
+	{record.WantRescued, "by_retry", "count(*) FILTER (" + endedWell + " AND retries > 0)", func(f *record.Figures) any { return &f.ByRetry }, "", "sum"},
+	{record.WantRescued, "by_fallback", "count(*) FILTER (" + endedWell + " AND number > 0)", func(f *record.Figures) any { return &f.ByFallback }, "", "sum"},
+	{record.WantCache, "simple_hits", "count(*) FILTER (" + simpleHit + ")", func(f *record.Figures) any { return &f.SimpleHits }, "cache_status", "sum"},
+	{record.WantCache, "semantic_hits", "count(*) FILTER (" + semanticHit + ")", func(f *record.Figures) any { return &f.SemanticHits }, "cache_status", "sum"},
+	{record.WantCache, "simple_saved", sum("saved_nano", simpleHit), func(f *record.Figures) any { return &f.SimpleSaved }, "cache_status", "sum"},
+	{record.WantCache, "semantic_saved", sum("saved_nano", semanticHit), func(f *record.Figures) any { return &f.SemanticSaved }, "cache_status", "sum"},
+	{record.WantCache, "hit_latency", sum("duration_ns", simpleHit+" OR "+semanticHit), func(f *record.Figures) any { return (*int64)(&f.HitLatency) }, "cache_status", "sum"},
+	{record.WantSeen, "first", "min(started)", func(f *record.Figures) any { return &f.First }, "", "min"},
+	{record.WantSeen, "last", "max(started)", func(f *record.Figures) any { return &f.Last }, "", "max"},
 }
 
 const (

@@ -91,7 +91,7 @@ func propertyOf(column string) property { return property(slices.Index(propertie
 func partsOf() string {
 	out := make([]string, len(figures))
 	for i, f := range figures {
-		out[i] = f.sql() + " AS " + f.name
+		out[i] = f.sql + " AS " + f.name
 	}
 	return strings.Join(out, ", ")
 }

@@ -121,10 +121,9 @@ func (q *question) counted() (ctes []string, from string) {
 
 // sums are the figures over rows, put together of kept ones where there are any.
 func (q *question) sums() string {
-	var parts, ofOne, merged, names []string
+	var parts, merged, names []string
 	for _, f := range q.figures {
-		parts = append(parts, f.sql()+" AS "+f.name)
-		ofOne = append(ofOne, f.ofOne()+" AS "+f.name)
+		parts = append(parts, f.sql+" AS "+f.name)
 		merged = append(merged, f.merged()+" AS "+f.name)
 		names = append(names, f.name)
 	}
@@ -133,29 +132,34 @@ func (q *question) sums() string {
 	if !c.kept() && q.a.By != record.ByMetadata {
 		return "SELECT bucket, label, " + strings.Join(parts, ", ") + " FROM (" + q.rows(c.rows) + ") GROUP BY bucket, label"
 	}
-	ofRows := ofOne
-	if q.a.By == record.ByMetadata {
-		ofRows = parts
-	}
-	return "SELECT bucket, label, " + whole + " FROM (" + q.gather(q.route, c, strings.Join(ofRows, ", "), strings.Join(names, ", ")) + ") GROUP BY bucket, label"
+	return "SELECT bucket, label, " + whole + " FROM (" + q.gather(q.route, c, strings.Join(parts, ", "), strings.Join(names, ", "), whole) + ") GROUP BY bucket, label"
 }
 
 // gather puts together what rows and kept sums say of each bucket and label. Several may say
-// something of the same: they come together once, with all others. ofRows is what one row says;
-// by record.ByMetadata, what the rows of one text do.
-func (q *question) gather(r route, c *cover, ofRows, ofKept string) string {
-	var parts []string
+// something of the same: kept sums are put together once, with all others. Beside rows they come
+// together by themselves first: of those the database knows how large they may be at most, of sums
+// of rows it does not, and it adds what may become too large for 64 bits far slower.
+func (q *question) gather(r route, c *cover, ofRows, ofKept, together string) string {
+	var rows string
 	if len(c.rows) > 0 && q.a.By == record.ByMetadata {
-		parts = append(parts, q.byMetadata(c.rows, ofRows))
+		rows = q.byMetadata(c.rows, ofRows)
 	} else if len(c.rows) > 0 {
-		parts = append(parts, "SELECT bucket, label, "+ofRows+" FROM ("+q.rows(c.rows)+")")
+		rows = "SELECT bucket, label, " + ofRows + " FROM (" + q.rows(c.rows) + ") GROUP BY ALL"
 	}
+	var parts []string
 	for l, spans := range c.slots {
 		if len(spans) > 0 {
 			parts = append(parts, "SELECT bucket, label, "+ofKept+" FROM ("+q.kept(r, level(l), spans)+")")
 		}
 	}
-	return strings.Join(parts, " UNION ALL BY NAME ")
+	kept := strings.Join(parts, " UNION ALL BY NAME ")
+	switch {
+	case rows == "":
+		return kept
+	case kept == "":
+		return rows
+	}
+	return rows + " UNION ALL BY NAME SELECT bucket, label, " + together + " FROM (" + kept + ") GROUP BY ALL"
 }
 
 // bucket is that of a row or slot.

@@ -50,7 +50,7 @@ func (q *question) quantiles() string {
 	}
 	return "SELECT bucket, label, " + strings.Join(out, ", ") +
 		" FROM (SELECT bucket, label, bin, sum(n) OVER (PARTITION BY bucket, label ORDER BY bin) AS upto, sum(n) OVER (PARTITION BY bucket, label) AS whole" +
-		" FROM (SELECT bucket, label, bin, sum(n)::BIGINT AS n FROM (" + q.gather(r, c, binOf+" AS bin, 1 AS n", "bin, n") + ") GROUP BY bucket, label, bin))" +
+		" FROM (SELECT bucket, label, bin, sum(n)::BIGINT AS n FROM (" + q.gather(r, c, binOf+" AS bin, count(*) AS n", "bin, n", "bin, sum(n)::BIGINT AS n") + ") GROUP BY bucket, label, bin))" +
 		" GROUP BY bucket, label"
 }
 
@@ -74,7 +74,7 @@ func (q *question) people() string {
 			c.slots[l] = nil
 		}
 	}
-	if rest := q.gather(r, c, "end_user AS value", "value"); rest != "" {
+	if rest := q.gather(r, c, "end_user AS value", "value", "value"); rest != "" {
 		parts = append(parts, "SELECT bucket, label, count(*) FILTER (value <> '') AS users FROM (SELECT DISTINCT bucket, label, value FROM ("+rest+")) GROUP BY bucket, label")
 	}
 	return strings.Join(parts, " UNION ALL ")
