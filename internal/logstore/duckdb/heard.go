@@ -15,11 +15,17 @@ sum(count(*)) OVER of_trace AS feedbacks, sum(sum(value * weight)) OVER of_trace
 FROM feedback WHERE %s GROUP BY org_id, workspace_id, trace_id, value WINDOW of_trace AS (PARTITION BY org_id, workspace_id, trace_id)`
 
 // hearing puts the judged ones of some rows into their table: rows is the condition on attempts,
-// traces that on feedback. That a row has company is found out behind it.
-func hearing(rows, traces string) string {
-	return "INSERT INTO heard BY NAME SELECT " + heardColumns + ", score, score_feedbacks, score_weighted, feedbacks, weighted, lead, true AS alone" +
-		" FROM (SELECT " + heardColumns + " FROM attempts WHERE " + rows + ") JOIN (SELECT id AS series, org_id, workspace_id FROM series) USING (series)" +
-		" JOIN (" + fmt.Sprintf(voices, traces) + ") USING (org_id, workspace_id, trace_id)"
+// traces that on feedback. That a row has company is found out behind it. Tables are put together
+// one by one: a plan for all of them at once may hold every attempt in memory.
+func hearing(rows, traces string) []string {
+	return []string{
+		"CREATE OR REPLACE TEMP TABLE said AS " + fmt.Sprintf(voices, traces),
+		"CREATE OR REPLACE TEMP TABLE found AS SELECT " + heardColumns + " FROM attempts WHERE trace_id IN (SELECT trace_id FROM said) AND " + rows,
+		"INSERT INTO heard BY NAME SELECT " + heardColumns + ", score, score_feedbacks, score_weighted, feedbacks, weighted, lead, true AS alone" +
+			" FROM found JOIN (SELECT id AS series, org_id, workspace_id FROM series) USING (series) JOIN said USING (org_id, workspace_id, trace_id)",
+		"DROP TABLE said",
+		"DROP TABLE found",
+	}
 }
 
 // accompany notes which judged rows are not the only ones of their trace. Rows of a condition
@@ -38,10 +44,12 @@ func (b *builder) hear(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := b.exec(ctx, hearing(in, "trace_id IN (SELECT trace_id FROM attempts WHERE "+in+")")); err != nil {
-		return err
+	for _, statement := range append(hearing(in, "trace_id IN (SELECT trace_id FROM attempts WHERE "+in+")"), accompany(in)) {
+		if err := b.exec(ctx, statement); err != nil {
+			return err
+		}
 	}
-	return b.exec(ctx, accompany(in))
+	return nil
 }
 
 // isPending reports whether traces wait for their rows to be found.
@@ -55,37 +63,43 @@ func isPending(ctx context.Context, db interface {
 	return is, nil
 }
 
-// settleTraces brings the rows of the traces that wait up to date, in the hours whose judged rows
-// are known. An hour that loses its slot meanwhile is worked out again.
-func (d *DB) settleTraces(ctx context.Context) error {
+// settledAtOnce bounds the traces that one transaction settles, and so the memory that it takes.
+const settledAtOnce = 100_000
+
+// settleTraces brings the rows of traces that wait up to date, in the hours whose judged rows are
+// known, and reports whether others wait still. An hour that loses its slot meanwhile is worked out
+// again.
+func (d *DB) settleTraces(ctx context.Context) (more bool, err error) {
 	is, err := isPending(ctx, d.sql)
 	if err == nil && is {
 		err = d.room()
 	}
 	if err != nil || !is {
-		return err
+		return false, err
 	}
 	tx, err := d.sql.BeginTx(ctx, nil)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after Commit
 	var hours []slot
 	if err := eachSlot(ctx, tx, fmt.Sprintf("level = %d AND kinds & %d > 0", byHours, heard), func(s slot, _ kind, _ int64) { hours = append(hours, s) }); err != nil {
-		return err
+		return false, err
 	}
 	const waits = "trace_id IN (SELECT trace_id FROM settling)"
-	for _, statement := range []string{
-		"CREATE OR REPLACE TEMP TABLE settling AS SELECT DISTINCT trace_id FROM pending_traces",
+	statements := []string{
+		fmt.Sprintf("CREATE OR REPLACE TEMP TABLE settling AS SELECT DISTINCT trace_id FROM pending_traces LIMIT %d", settledAtOnce),
 		"DELETE FROM heard WHERE " + waits,
-		hearing(waits+" AND "+within("started", coverOf(span{ever, never}, hours).slots[byHours]), waits),
-		accompany(waits),
-		"DELETE FROM pending_traces",
-		"DROP TABLE settling",
-	} {
+	}
+	statements = append(statements, hearing(within("started", coverOf(span{ever, never}, hours).slots[byHours]), waits)...)
+	statements = append(statements, accompany(waits), "DELETE FROM pending_traces WHERE "+waits, "DROP TABLE settling")
+	for _, statement := range statements {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return tx.Commit()
+	if more, err = isPending(ctx, tx); err != nil {
+		return false, err
+	}
+	return more, tx.Commit()
 }

@@ -63,10 +63,11 @@ func (d *DB) rollOne(ctx context.Context, now time.Time) (more bool, err error) 
 			return err
 		}
 		slots := d.nextSlots(now)
-		if more = len(slots) > 0; !more {
-			return d.settleTraces(ctx)
+		if more = len(slots) > 0; more {
+			return d.build(ctx, slots)
 		}
-		return d.build(ctx, slots)
+		more, err = d.settleTraces(ctx)
+		return err
 	})
 	if err != nil {
 		return false, fmt.Errorf("work out sums of the log: %w", err)
