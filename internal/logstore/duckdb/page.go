@@ -33,8 +33,25 @@ func (d *DB) reading(ctx context.Context, f func(*sql.Tx) error) error {
 	}))
 }
 
-// count is the number of rows that a query selects: from kept sums where these tell.
-func (d *DB) count(ctx context.Context, tx *sql.Tx, q record.Query, src *source) (n int64, err error) {
+// count is the number of rows that a query selects: from kept sums where these tell. Blank rows
+// count there and are not shown; to leave them out costs more than to count them for themselves.
+func (d *DB) count(ctx context.Context, tx *sql.Tx, q record.Query) (n int64, err error) {
+	all, blank := timed(q), timed(q)
+	if !q.Weighted.Open() { // of whom few are judged
+		all.others.add(isShown)
+		return d.countAll(ctx, tx, q, all)
+	}
+	if n, err = d.countAll(ctx, tx, q, all); err != nil {
+		return 0, err
+	}
+	blank.others.add("NOT " + isShown)
+	var hidden int64
+	err = tx.QueryRowContext(ctx, "SELECT count(*)"+blank.sql(), blank.args()...).Scan(&hidden)
+	return n - hidden, err
+}
+
+// countAll is count with the blank rows.
+func (d *DB) countAll(ctx context.Context, tx *sql.Tx, q record.Query, src *source) (n int64, err error) {
 	var has map[slot]kind
 	if !q.ByArrival {
 		if has, err = d.usable(ctx, tx, spanOf(q.From, q.To)); err != nil {
@@ -58,10 +75,7 @@ func (d *DB) count(ctx context.Context, tx *sql.Tx, q record.Query, src *source)
 	if err != nil {
 		return 0, err
 	}
-	blank := timed(q) // such rows count in sums and are not shown
-	blank.others.add("NOT " + isShown)
-	err = tx.QueryRowContext(ctx, "SELECT count(*)"+blank.sql(), blank.args()...).Scan(&n)
-	return page.Rows[0].Requests - n, err
+	return page.Rows[0].Requests, nil
 }
 
 // countJudged is the number of rows that a query selects which means judged ones alone.

@@ -18,7 +18,7 @@ func (d *DB) List(ctx context.Context, q record.Query) (page record.Page, err er
 	var rows []stored
 	err = d.reading(ctx, func(tx *sql.Tx) (err error) {
 		if q.Count {
-			if page.Total, err = d.count(ctx, tx, q, src); err != nil {
+			if page.Total, err = d.count(ctx, tx, q); err != nil {
 				return fmt.Errorf("count log rows: %w", err)
 			}
 		}
