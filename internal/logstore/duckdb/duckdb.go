@@ -74,6 +74,7 @@ func (o Options) settings() []setting {
 		{"memory_limit", strconv.Itoa(o.MemoryMB*tracked/100) + "MB"},
 		{"allocator_flush_threshold", "16MB"},    // of what was freed and not given back
 		{"allocator_background_threads", "true"}, // to give back what threads that are gone freed
+		{"dynamic_or_filter_threshold", "1000"},  // traces that few row groups are looked through for
 		{"threads", strconv.Itoa(o.Threads)},
 		{"checkpoint_threshold", "64MB"}, // each checkpoint writes the newest row group again
 		{"autoinstall_known_extensions", "false"},

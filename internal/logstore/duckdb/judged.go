@@ -12,17 +12,17 @@ import (
 func (q *question) judgedRows() (ctes []string) {
 	c := q.heardCover()
 	fresh := q.unheard(c)
-	if len(fresh) > 0 {
+	if fresh.any() {
 		ctes = append(ctes, "said AS ("+q.said(c, fresh)+")", "fresh AS MATERIALIZED ("+q.freshRows(fresh)+")")
 	}
-	ctes = append(ctes, "shared_rows AS NOT MATERIALIZED ("+q.sharedRows(c, len(fresh) > 0)+")", "shared AS MATERIALIZED ("+q.labelled("shared_rows")+")")
+	ctes = append(ctes, "shared_rows AS NOT MATERIALIZED ("+q.sharedRows(c, fresh.any())+")", "shared AS MATERIALIZED ("+q.labelled("shared_rows")+")")
 	trace := strings.Join(q.trace(), ", ")
 	all := []string{
 		"SELECT bucket, label, count(*) AS judged, 0 AS feedbacks, 0 AS weighted FROM shared GROUP BY bucket, label",
 		"SELECT min(bucket) AS bucket, label, 0 AS judged, any_value(feedbacks) AS feedbacks, any_value(weighted) AS weighted FROM shared GROUP BY label, " + trace,
 	}
 	if c.kept() {
-		ctes = append(ctes, "single_rows AS NOT MATERIALIZED ("+q.singleRows(c, len(fresh) > 0)+")", "single AS NOT MATERIALIZED ("+q.added("single_rows")+")")
+		ctes = append(ctes, "single_rows AS NOT MATERIALIZED ("+q.singleRows(c, fresh.any())+")", "single AS NOT MATERIALIZED ("+q.added("single_rows")+")")
 		all = append(all, "SELECT * FROM single")
 	}
 	return append(ctes, "voices AS (SELECT bucket, label, sum(judged) AS judged, sum(feedbacks) AS feedbacks, sum(weighted) AS weighted FROM ("+
@@ -38,14 +38,14 @@ func (q *question) trace() []string {
 }
 
 // said is what feedback says of the traces of fresh rows, or of all where no others are known.
-func (q *question) said(c *cover, fresh []string) string {
+func (q *question) said(c *cover, fresh unheard) string {
 	said := &where{}
 	said.add("org_id = ?", textParam(q.a.Query.OrgID))
 	if q.a.Query.WorkspaceID != "" {
 		said.add("workspace_id = ?", textParam(q.a.Query.WorkspaceID))
 	}
 	if c.kept() {
-		said.add(amongTraces(fresh))
+		said.add(fresh.among())
 	}
 	q.args = append(q.args, said.args...)
 	columns := strings.Join(q.trace(), ", ")
@@ -53,11 +53,6 @@ func (q *question) said(c *cover, fresh []string) string {
 		columns += ", value AS score"
 	}
 	return "SELECT " + columns + ", count(*) AS feedbacks, sum(value * weight) AS weighted FROM feedback" + said.sql() + " GROUP BY ALL"
-}
-
-// amongTraces is that a trace is one of those of parts of attempts.
-func amongTraces(parts []string) string {
-	return "trace_id IN (SELECT trace_id FROM (" + strings.Join(parts, " UNION ALL ") + "))"
 }
 
 // heardCover covers the time with hours whose judged rows are known, which may reach over its
@@ -80,16 +75,36 @@ func (q *question) heardCover() *cover {
 	return c
 }
 
-// unheard are the parts of attempts that may have judged rows which are not known: those of times
-// that are not covered, and those of traces whose feedback changed.
-func (q *question) unheard(c *cover) (parts []string) {
+// unheard are the parts of attempts that may have judged rows which are not known, and where
+// their traces are.
+type unheard struct{ parts, traces []string }
+
+// unheard are parts of times that are not covered, and of traces whose feedback changed.
+func (q *question) unheard(c *cover) (u unheard) {
 	if len(c.rows) > 0 {
-		parts = append(parts, "SELECT * FROM "+spanned("attempts", "started", c.rows))
+		u.add("SELECT * FROM " + spanned("attempts", "started", c.rows))
 	}
 	if q.pending && c.kept() {
-		parts = append(parts, "SELECT * FROM "+spanned("attempts", "started", c.slots[byHours])+" WHERE "+isWaiting)
+		u.parts = append(u.parts, "SELECT * FROM "+spanned("attempts", "started", c.slots[byHours])+" WHERE "+isWaiting)
+		u.traces = append(u.traces, "SELECT trace_id FROM pending_traces")
 	}
-	return parts
+	return u
+}
+
+// add takes the traces from the part itself.
+func (u *unheard) add(part string) {
+	u.parts = append(u.parts, part)
+	u.traces = append(u.traces, "SELECT trace_id FROM ("+part+")")
+}
+
+func (u *unheard) any() bool { return len(u.parts) > 0 }
+
+// from stands in the place of attempts.
+func (u *unheard) from() string { return "(" + strings.Join(u.parts, " UNION ALL ") + ")" }
+
+// among is the condition that a trace may be one of theirs.
+func (u *unheard) among() string {
+	return "trace_id IN (" + strings.Join(u.traces, " UNION ALL ") + ")"
 }
 
 // isWaiting is that of rows whose trace waits to be settled.
@@ -112,8 +127,8 @@ func (q *question) selected(from, said string, w *where) string {
 }
 
 // freshRows are judged rows of attempts.
-func (q *question) freshRows(parts []string) string {
-	from := q.src.fromTable("("+strings.Join(parts, " UNION ALL ")+")") + " JOIN said USING (" + strings.Join(q.trace(), ", ") + ")"
+func (q *question) freshRows(u unheard) string {
+	from := q.src.fromTable(u.from()) + " JOIN said USING (" + strings.Join(q.trace(), ", ") + ")"
 	return q.selected(from, "feedbacks, weighted", q.src.rows())
 }
 

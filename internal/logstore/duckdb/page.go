@@ -83,9 +83,9 @@ func countJudged(ctx context.Context, tx *sql.Tx, q *question, c *cover, src *so
 	w := src.heardRows()
 	parts := []string{"SELECT count(*) AS n" + src.fromTable(q.known(c, q.voice())) + w.sql()}
 	args := slices.Concat(src.series.args, w.args)
-	if fresh := q.unheard(c); len(fresh) > 0 {
-		w := src.rows(amongTraces(fresh))
-		parts = append(parts, "SELECT count(*) AS n"+src.fromTable("("+strings.Join(fresh, " UNION ALL ")+")")+w.sql())
+	if fresh := q.unheard(c); fresh.any() {
+		w := src.rows(fresh.among())
+		parts = append(parts, "SELECT count(*) AS n"+src.fromTable(fresh.from())+w.sql())
 		args = slices.Concat(args, src.series.args, w.args)
 	}
 	var n int64
@@ -132,7 +132,7 @@ func (d *DB) places(ctx context.Context, tx *sql.Tx, q record.Query, src *source
 	for i, slice := range pieces {
 		var among []string
 		if i < len(pieces)-1 { // the last may be nearly all time
-			among = append(among, amongTraces([]string{"SELECT * FROM attempts WHERE " + slice.within("started")}))
+			among = append(among, "trace_id IN (SELECT trace_id FROM attempts WHERE "+slice.within("started")+")")
 		}
 		w := src.rows(among...)
 		w.add(slice.within("started"))
