@@ -5,8 +5,9 @@ import "sluice/internal/ledger"
 // setSums are the charges of closed lines that have a ledger.Set: one sum for all counters
 // of the set, which most calls of a workspace with many policies share.
 type setSums struct {
-	at   map[*ledger.Set]int // in list
-	list []setSum
+	at       map[*ledger.Set]int // in list
+	list     []setSum
+	counters int // of all sets
 }
 
 type setSum struct {
@@ -29,6 +30,7 @@ func (s *setSums) add(set *ledger.Set, at int64, units ledger.Amounts) {
 		k = len(s.list)
 		s.at[set] = k
 		s.list = append(s.list, setSum{set: set})
+		s.counters += len(set.Counters())
 	}
 	sum := &s.list[k]
 	if n := len(sum.runs); n > 0 && sum.runs[n-1].at == at {

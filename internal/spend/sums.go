@@ -47,7 +47,9 @@ func (s *sums) add(l *ledger.Line, known bool) {
 const mostMeters = 50_000
 
 // full reports whether the sums are to be stored before more is added.
-func (s *sums) full(lines int) bool { return s.lines >= lines || len(s.used.list) >= mostMeters }
+func (s *sums) full(lines int) bool {
+	return s.lines >= lines || len(s.used.list)+s.sets.counters >= mostMeters
+}
 
 // settled is what was used.
 func (s *sums) settled() *totals {
