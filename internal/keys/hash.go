@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"hash"
+	"sync"
 )
 
 // Hash is what a key is looked up by: HMAC-SHA-256 of its raw value under the
@@ -45,20 +47,36 @@ func NewHasher(pepper []byte) *Hasher {
 // keys of ours.
 const MaxRaw = 512
 
+// hashing is what one Sum works with, lent from one to the next.
+type hashing struct {
+	sha hash.Hash
+	raw [MaxRaw]byte
+	sum Hash
+}
+
+var lent = sync.Pool{New: func() any { return &hashing{sha: sha256.New()} }}
+
 // Sum returns the hash of a raw key of at most MaxRaw bytes; of a longer one the
 // zero Hash, which no key has.
 func (h *Hasher) Sum(raw string) Hash {
 	if len(raw) > MaxRaw {
 		return Hash{}
 	}
-	var buf [sha256.BlockSize + MaxRaw]byte
-	copy(buf[:], h.inner[:])
-	n := copy(buf[sha256.BlockSize:], raw)
-	in := sha256.Sum256(buf[:sha256.BlockSize+n])
-	var out [sha256.BlockSize + sha256.Size]byte
-	copy(out[:], h.outer[:])
-	copy(out[sha256.BlockSize:], in[:])
-	return sha256.Sum256(out[:])
+	w := lent.Get().(*hashing)
+	defer lent.Put(w)
+	n := copy(w.raw[:], raw)
+	w.of(h.inner[:], w.raw[:n])
+	clear(w.raw[:n])
+	w.of(h.outer[:], w.sum[:])
+	return w.sum
+}
+
+// of hashes a block of the pepper and what follows it.
+func (w *hashing) of(pepper, text []byte) {
+	w.sha.Reset()
+	w.sha.Write(pepper) // a hash never fails
+	w.sha.Write(text)
+	w.sha.Sum(w.sum[:0])
 }
 
 // Equal compares two hashes in constant time.
