@@ -1,10 +1,11 @@
 // Command benchlogs measures what model traffic feels of somebody who reads the request log
-// all the time: rounds with and without a reader take turns on one gateway, whose log has the
-// traffic of before.
+// all the time: rounds with a reader and two without take turns on one gateway, whose log has
+// the traffic of before. What the two without differ by is what the machine differs by.
 //
 //	go run ./test/benchlogs --sluice bin/sluice
 //
-// It prints the latency of the calls of each pair of rounds, and the middle of the ratios.
+// It prints the latency of the calls of each set of rounds, the share of the machine that others
+// took, the middle of the ratios, and whether the aim is met.
 package main
 
 import (
@@ -19,7 +20,7 @@ import (
 	"time"
 
 	"sluice/test/bench/load"
-	"sluice/test/bench/stat"
+	"sluice/test/bench/proc"
 	"sluice/test/bench/target"
 )
 
@@ -38,7 +39,7 @@ func main() {
 	var f flags
 	flag.StringVar(&f.sluice, "sluice", "bin/sluice", "program to measure")
 	flag.IntVar(&f.rows, "rows", 100_000, "calls that the log has before the first round")
-	flag.IntVar(&f.rounds, "rounds", 10, "pairs of rounds")
+	flag.IntVar(&f.rounds, "rounds", 12, "sets of rounds")
 	flag.DurationVar(&f.length, "length", 5*time.Second, "length of a round")
 	flag.Float64Var(&f.rate, "rate", 500, "calls a second")
 	flag.IntVar(&f.conns, "conns", 16, "connections of the callers")
@@ -80,7 +81,8 @@ func run(ctx context.Context, f flags) (err error) {
 	if err := fill(ctx, f, gate); err != nil {
 		return err
 	}
-	return compare(ctx, f, gate)
+	b := &bench{f, gate, proc.Family{gate.PID, up.PID}}
+	return b.compare(ctx)
 }
 
 // fill puts rows into the log.
@@ -112,39 +114,4 @@ func measure(ctx context.Context, j load.Job) (*load.Result, error) {
 		return nil, fmt.Errorf("%d of %d calls failed: %s", n, res.Warm+res.Sent, what)
 	}
 	return res, nil
-}
-
-// compare runs the pairs of rounds. Who goes first changes from pair to pair.
-func compare(ctx context.Context, f flags, gate *target.Sluice) error {
-	fmt.Println("| pair | p50 alone | p50 read | p99 alone | p99 read | questions |\n|---:|---:|---:|---:|---:|---:|")
-	var alone, read [2][]float64 // at the median and the 99th percentile, ms
-	for pair := range f.rounds {
-		var asked int
-		for i := range 2 {
-			reading := (pair+i)%2 == 1
-			var r *readers
-			if reading {
-				r = startReaders(ctx, f, gate)
-			}
-			res, err := measure(ctx, calls(f, gate))
-			if reading {
-				n, failed := r.stop()
-				asked, err = n, errors.Join(err, failed)
-			}
-			if err != nil {
-				return err
-			}
-			to := &alone
-			if reading {
-				to = &read
-			}
-			for k, q := range [...]float64{0.5, 0.99} {
-				to[k] = append(to[k], float64(res.Latency.Quantile(q).Microseconds())/1000)
-			}
-		}
-		fmt.Printf("| %d | %.2f | %.2f | %.2f | %.2f | %d |\n", pair+1, alone[0][pair], read[0][pair], alone[1][pair], read[1][pair], asked)
-	}
-	fmt.Printf("\nWith %d readers the median is %.3f times, the 99th percentile %.3f times as long: the middle of %d pairs at %g calls a second.\n",
-		f.readers, stat.Ratio(read[0], alone[0]), stat.Ratio(read[1], alone[1]), f.rounds, f.rate)
-	return nil
 }

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"sluice/test/bench/proc"
+	"sluice/test/bench/stat"
+	"sluice/test/bench/target"
+)
+
+// kind is what happens in a round beside the calls.
+type kind int
+
+// Two of the three rounds of a set are alike: what they differ by is what the machine
+// differs by, and nothing smaller can be told of a reader.
+const (
+	alone kind = iota
+	again
+	read
+	kinds
+)
+
+// latencies are those of the rounds of one kind, in ms, in the order of the sets.
+type latencies struct{ p50, p99 []float64 }
+
+// bench is a gateway under measurement, with the processes that a round consists of beside
+// this one.
+type bench struct {
+	flags
+	gate *target.Sluice
+	own  proc.Family
+}
+
+// compare runs sets of rounds, each kind once. Who goes first changes from set to set, and
+// so does who follows whom.
+func (b *bench) compare(ctx context.Context) error {
+	fmt.Println("| set | p50 alone | p50 again | p50 read | p99 alone | p99 again | p99 read | questions | others |\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+	var of [kinds]latencies
+	for set := range b.rounds {
+		asked, others := 0, 0.0
+		for i := range kinds {
+			k := (kind(set) + i) % kinds
+			if set/int(kinds)%2 == 1 {
+				k = (kind(set) + kinds - i) % kinds
+			}
+			n, taken, err := b.round(ctx, k == read, &of[k])
+			if err != nil {
+				return err
+			}
+			asked, others = asked+n, max(others, taken)
+		}
+		fmt.Printf("| %d | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %d | %.0f %% |\n", set+1,
+			of[alone].p50[set], of[again].p50[set], of[read].p50[set], of[alone].p99[set], of[again].p99[set], of[read].p99[set], asked, others*100)
+	}
+	b.tell(of)
+	return nil
+}
+
+// round measures calls, with readers or without. It returns how much these asked, and which
+// share of the machine was taken by what has no part in the round.
+func (b *bench) round(ctx context.Context, reading bool, to *latencies) (asked int, others float64, err error) {
+	if err := b.gate.Settle(ctx); err != nil {
+		return 0, 0, err
+	}
+	before, err := b.foreign()
+	if err != nil {
+		return 0, 0, err
+	}
+	began := time.Now()
+	var r *readers
+	if reading {
+		r = startReaders(ctx, b.flags, b.gate)
+	}
+	res, err := measure(ctx, calls(b.flags, b.gate))
+	if reading {
+		n, failed := r.stop()
+		asked, err = n, errors.Join(err, failed)
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	after, err := b.foreign()
+	if err != nil {
+		return 0, 0, err
+	}
+	ms := func(q float64) float64 { return float64(res.Latency.Quantile(q).Microseconds()) / 1000 }
+	to.p50, to.p99 = append(to.p50, ms(0.5)), append(to.p99, ms(0.99))
+	return asked, max(0, (after-before).Seconds()/time.Since(began).Seconds()/float64(runtime.NumCPU())), nil
+}
+
+// foreign is the processor time that others have had, since the machine started.
+func (b *bench) foreign() (time.Duration, error) {
+	all, err := proc.Busy()
+	if err != nil {
+		return 0, err
+	}
+	theirs, err := b.own.CPU()
+	if err != nil {
+		return 0, err
+	}
+	ours, err := proc.OwnCPU()
+	return all - theirs - ours, err
+}
+
+// aim is how many times as long the 99th percentile may be beside readers.
+const aim = 1.05
+
+// tell prints how much longer calls took beside readers than without, and the same of the
+// rounds without readers among themselves.
+func (b *bench) tell(of [kinds]latencies) {
+	without := latencies{mean(of[alone].p50, of[again].p50), mean(of[alone].p99, of[again].p99)}
+	fmt.Printf("\nThe middle of %d sets at %g calls a second, and between what half of them lie:\n\n", b.rounds, b.rate)
+	fmt.Println("| compared | p50 | p99 |\n|---|---:|---:|")
+	fmt.Printf("| again / alone | %s | %s |\n", spread(of[again].p50, of[alone].p50), spread(of[again].p99, of[alone].p99))
+	fmt.Printf("| %d reading / nobody | %s | %s |\n", b.readers, spread(of[read].p50, without.p50), spread(of[read].p99, without.p99))
+	verdict := "missed"
+	if stat.Ratio(of[read].p99, without.p99) <= aim {
+		verdict = "met"
+	}
+	fmt.Printf("\nThe aim of at most %.2f times at the 99th percentile is %s.\n", aim, verdict)
+}
+
+// mean is that of each pair.
+func mean(xs, ys []float64) (out []float64) {
+	for i := range xs {
+		out = append(out, (xs[i]+ys[i])/2)
+	}
+	return out
+}
+
+// spread is the middle of the ratios, and between what half of them lie.
+func spread(xs, to []float64) string {
+	var ratios []float64
+	for i := range xs {
+		ratios = append(ratios, xs[i]/to[i])
+	}
+	slices.Sort(ratios)
+	n := len(ratios)
+	return fmt.Sprintf("%.3f (%.2f to %.2f)", stat.Median(ratios), ratios[n/4], ratios[n-1-n/4])
+}
