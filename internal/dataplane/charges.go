@@ -7,8 +7,10 @@ import (
 	"sluice/internal/quota"
 )
 
-// chargesSeen is how many lists of budgets are at hand: those of as many keys.
-const chargesSeen = 1 << 15
+const (
+	chargesSeen = 256 // lists of budgets that are at hand
+	chargesMin  = 8   // budgets from which on a line has a set in place of charges
+)
 
 // chargeBook has the ledger's sets of the budgets that calls meet again and again, so that
 // their lines need not name each of them. Each list has the one place that its hash gives
@@ -25,7 +27,7 @@ type chargeSet struct {
 
 // of is the set of a list of budgets; nil when the line is to name them itself.
 func (b *chargeBook) of(budgets []quota.Hold) *ledger.Set {
-	if len(budgets) == 0 {
+	if len(budgets) < chargesMin {
 		return nil
 	}
 	hash := uint64(len(budgets))

@@ -10,7 +10,7 @@ import (
 	"sluice/internal/quota"
 )
 
-// A call with budgets is charged on the same counters with the same amounts, whether
+// A call with many budgets is charged on the same counters with the same amounts, whether
 // its lines name each of them, as those of the first call do, or have a set.
 func TestLinesOfManyBudgets(t *testing.T) {
 	t.Parallel()

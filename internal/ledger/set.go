@@ -152,8 +152,8 @@ func (d *decoder) word(id bool) string {
 	return u.String()
 }
 
-// setsKept bounds the sets that Sets remembers, some 700 bytes for two counters.
-const setsKept = 1 << 15
+// setsKept bounds the sets that Sets remembers.
+const setsKept = 4096
 
 // Sets are those of lines that were read lately, so that lines of the same set have the
 // same *Set and none is read twice. The zero value is empty. Safe for concurrent use.
