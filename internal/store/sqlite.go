@@ -8,12 +8,20 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/pressly/goose/v3"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 	"github.com/uptrace/bun/schema"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// How long a connection waits for others that have the file, and how often it looks where
+// SQLite does not wait by itself.
+const (
+	busyTimeout = 5 * time.Second
+	busyPause   = 10 * time.Millisecond
 )
 
 func newSQLite() *engine {
@@ -72,7 +80,7 @@ func openSQLite(s Settings) (writer, reader *sql.DB, err error) {
 }
 
 func sqlitePool(path string, size int, pragmas ...string) (*sql.DB, error) {
-	q := url.Values{"_txlock": {"immediate"}, "_pragma": append([]string{"busy_timeout(5000)"}, pragmas...)}
+	q := url.Values{"_txlock": {"immediate"}, "_pragma": append([]string{fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds())}, pragmas...)}
 	u := url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}
 	plain, err := sql.Open("sqlite", u.String()) // only for its driver, which has no other way to it
 	if err != nil {

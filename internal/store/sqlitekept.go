@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"time"
 )
 
 // Limits of what a connection keeps prepared: the statements of which calls of the
@@ -51,9 +52,19 @@ type keeping struct {
 	dsn    string
 }
 
-// Connect opens one.
-func (k keeping) Connect(context.Context) (driver.Conn, error) {
+// Connect opens one. Where several processes open a new file at once SQLite refuses the
+// change to WAL without waiting, to those who came second: it is tried again for a while.
+func (k keeping) Connect(ctx context.Context) (driver.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, busyTimeout)
+	defer cancel()
 	c, err := k.driver.Open(k.dsn)
+	for ; err != nil && judgeSQLite(err) == again; c, err = k.driver.Open(k.dsn) {
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(busyPause):
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

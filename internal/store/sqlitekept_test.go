@@ -2,9 +2,50 @@ package store
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"fmt"
+	"path/filepath"
 	"testing"
 )
+
+// A connection that SQLite refuses at once, because somebody else changes the file, is there
+// as soon as that ends.
+func TestConnectAfterOthers(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "sluice.db")
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	other, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.ExecContext(t.Context(), "CREATE TABLE a (b); BEGIN EXCLUSIVE"); err != nil {
+		t.Fatal(err)
+	}
+	tries := 0
+	late := driverFunc(func(dsn string) (driver.Conn, error) {
+		if tries++; tries == 3 {
+			if _, err := other.ExecContext(t.Context(), "COMMIT"); err != nil {
+				return nil, err
+			}
+		}
+		return db.Driver().Open(dsn)
+	})
+	conn, err := keeping{late, "file:" + path + "?_pragma=journal_mode(WAL)"}.Connect(t.Context())
+	if err != nil || tries != 3 {
+		t.Fatalf("%d tries, %v", tries, err)
+	}
+	if err := conn.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+type driverFunc func(dsn string) (driver.Conn, error)
+
+func (f driverFunc) Open(dsn string) (driver.Conn, error) { return f(dsn) }
 
 // On one connection a statement may be run again while its lines are read, however many
 // others were kept and forgotten meanwhile, and the table may change under it.
