@@ -22,22 +22,16 @@ func (d Due) Of(workspaceID string) time.Time { return later(d.Before, d.Workspa
 func (d Due) Has(a *record.Attempt) bool { return a.Started.Before(d.Of(a.WorkspaceID)) }
 
 // Or is due when one of the two is.
-func (d Due) Or(o Due) Due {
-	out := Due{Before: later(d.Before, o.Before), Workspaces: map[string]time.Time{}}
-	for _, list := range []map[string]time.Time{d.Workspaces, o.Workspaces} {
-		for id := range list {
-			out.Workspaces[id] = later(d.Of(id), o.Of(id))
-		}
-	}
-	return out
-}
+func (d Due) Or(o Due) Due { return d.with(o, later) }
 
 // And is due when both are.
-func (d Due) And(o Due) Due {
-	out := Due{Before: earlier(d.Before, o.Before), Workspaces: map[string]time.Time{}}
+func (d Due) And(o Due) Due { return d.with(o, earlier) }
+
+func (d Due) with(o Due, of func(a, b time.Time) time.Time) Due {
+	out := Due{Before: of(d.Before, o.Before), Workspaces: map[string]time.Time{}}
 	for _, list := range []map[string]time.Time{d.Workspaces, o.Workspaces} {
 		for id := range list {
-			out.Workspaces[id] = earlier(d.Of(id), o.Of(id))
+			out.Workspaces[id] = of(d.Of(id), o.Of(id))
 		}
 	}
 	return out
@@ -45,12 +39,7 @@ func (d Due) And(o Due) Due {
 
 // Until is the part of what is due that started no later than a time.
 func (d Due) Until(t time.Time) Due {
-	t = t.Add(time.Microsecond) // the unit in which rows keep times
-	out := Due{Before: earlier(d.Before, t), Workspaces: make(map[string]time.Time, len(d.Workspaces))}
-	for id, at := range d.Workspaces {
-		out.Workspaces[id] = earlier(at, t)
-	}
-	return out
+	return d.And(Due{Before: t.Add(time.Microsecond)}) // the unit in which rows keep times
 }
 
 // Wave is the part of what is due that one time decides.

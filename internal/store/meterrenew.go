@@ -25,12 +25,13 @@ func (s *Store) dropLate(ctx context.Context, db bun.IDB, uses []use, now time.T
 				u.last, u.there, u.known = u.next, true, false
 			}
 		}
+		ahead := !now.IsZero() && now.UnixMilli() < u.last
 		u.Units = 0
 		for k := range u.deltas {
-			if d := &u.deltas[k]; now.IsZero() || now.UnixMilli() >= u.last {
-				u.Units += d.Since(u.last)
-			} else {
+			if d := &u.deltas[k]; ahead {
 				u.Units += d.Units
+			} else {
+				u.Units += d.Since(u.last)
 			}
 		}
 	}

@@ -14,10 +14,10 @@ import (
 // use is what goes to one meter, and what the transaction knows of that.
 type use struct {
 	quota.Delta               // names it; Units is what of its deltas counts
-	deltas      []quota.Delta // in any order
+	deltas      []quota.Delta // of the list that it was made of, in its order
 
 	there      bool // the meter has a row
-	known      bool // which says what follows, and nobody else may change
+	known      bool // what follows is as in that row, which nobody else may change
 	org        string
 	used       int64
 	last, next int64 // resets in ms, 0 for never; next is that of the head of a policy
@@ -25,20 +25,14 @@ type use struct {
 
 // usesOf has one for each meter that an ordered list names, in its order.
 func usesOf(list []quota.Delta) []use {
-	n := 0
+	uses := make([]use, 0, len(list))
 	for i := range list {
-		if i == 0 || nameOf(&list[i]) != nameOf(&list[i-1]) {
-			n++
+		if n := len(uses); n > 0 && nameOf(&uses[n-1].Delta) == nameOf(&list[i]) {
+			last := &uses[n-1]
+			last.deltas = last.deltas[:len(last.deltas)+1] // the next one of the list
+			continue
 		}
-	}
-	uses := make([]use, 0, n)
-	for from := 0; from < len(list); {
-		to := from + 1
-		for to < len(list) && nameOf(&list[to]) == nameOf(&list[from]) {
-			to++
-		}
-		uses = append(uses, use{Delta: list[from], deltas: list[from:to]})
-		from = to
+		uses = append(uses, use{Delta: list[i], deltas: list[i : i+1]})
 	}
 	return uses
 }

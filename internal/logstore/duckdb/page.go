@@ -36,7 +36,7 @@ func (d *DB) reading(ctx context.Context, f func(*sql.Tx) error) error {
 // count is the number of rows that a query selects: from kept sums where these tell. Blank rows
 // count there and are not shown; to leave them out costs more than to count them for themselves.
 func (d *DB) count(ctx context.Context, tx *sql.Tx, q record.Query) (n int64, err error) {
-	all, blank := timed(q), timed(q)
+	all := timed(q)
 	if !q.Weighted.Open() { // of whom few are judged
 		all.others.add(isShown)
 		return d.countAll(ctx, tx, q, all)
@@ -44,6 +44,7 @@ func (d *DB) count(ctx context.Context, tx *sql.Tx, q record.Query) (n int64, er
 	if n, err = d.countAll(ctx, tx, q, all); err != nil {
 		return 0, err
 	}
+	blank := timed(q)
 	blank.others.add("NOT " + isShown)
 	var hidden int64
 	err = tx.QueryRowContext(ctx, "SELECT count(*)"+blank.sql(), blank.args()...).Scan(&hidden)

@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"sluice/internal/logstore/duckdb"
 	"sluice/internal/logstore/logstoretest"
@@ -16,12 +15,7 @@ import (
 func TestFeedbackOfAnOlderDatabase(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 8))
-	path := filepath.Join(t.TempDir(), "logs.duckdb")
-	roll := func(db *duckdb.DB) {
-		if err := db.Roll(t.Context(), month.Add(60*24*time.Hour)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	path, roll := filepath.Join(t.TempDir(), "logs.duckdb"), rolled(t)
 	openAndClose(t, path, func(db *duckdb.DB) {
 		var rows []*record.Attempt
 		for n := range 600 {
@@ -32,15 +26,10 @@ func TestFeedbackOfAnOlderDatabase(t *testing.T) {
 		roll(db)
 	})
 	old := raw(t, path)
-	for _, statement := range []string{
+	makeOlder(t, old,
 		"CREATE TABLE judged_traces AS SELECT DISTINCT trace_id FROM heard", "DELETE FROM migrations WHERE version > 9",
 		"CREATE TABLE plain AS SELECT started, series, trace_id, status, retries, bytes_in, metadata, extra, end_user, prompt_slug FROM heard WHERE lead",
-		"DROP TABLE heard", "ALTER TABLE plain RENAME TO heard",
-	} {
-		if _, err := old.Exec(statement); err != nil {
-			t.Fatalf("%s: %v", statement, err)
-		}
-	}
+		"DROP TABLE heard", "ALTER TABLE plain RENAME TO heard")
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -51,11 +40,7 @@ func TestFeedbackOfAnOlderDatabase(t *testing.T) {
 		}
 	}
 	random.Shuffle(len(questions), func(i, j int) { questions[i], questions[j] = questions[j], questions[i] })
-	questions = questions[:40]
-	want := ask(t, path, true, questions)
-	compareAnswers(t, "as it was", questions, want, ask(t, path, false, questions))
-	openAndClose(t, path, roll)
-	compareAnswers(t, "with what is said", questions, want, ask(t, path, false, questions))
+	answersStay(t, path, questions[:40])
 	var judged, alone, waiting int
 	err := raw(t, path).QueryRow("SELECT count(*) FILTER (lead), count(*) FILTER (lead AND alone), (SELECT count(*) FROM pending_traces) FROM heard").Scan(&judged, &alone, &waiting)
 	if err != nil || waiting != 0 || alone == 0 || alone >= judged {
