@@ -92,6 +92,7 @@ type Journal struct {
 	segments []*segment // oldest first; the last one may be active
 	active   *segment   // nil until the first Append
 	spares   []*segment // made ahead of need, or used before
+	unneeded int        // of them, at the front, since dropSpares
 	running  bool       // Run is: spares are kept, pages brought in
 	number   uint64     // of the next file
 	next     uint64     // sequence number of the next entry

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"sluice/internal/ledger"
 	"sluice/internal/record"
@@ -89,6 +90,39 @@ func TestConsumedFilesAreWrittenAgain(t *testing.T) {
 		if len(left) != 8 {
 			t.Errorf("%d records after a crash, want those 8 that were not consumed", len(left))
 		}
+	})
+}
+
+// What a burst needed is kept for the next one, and removed when none comes.
+func TestFilesOfABurstAreWrittenAgain(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		j := running(t, dir)
+		files := func() (n int, last string) {
+			t.Helper()
+			names, err := filepath.Glob(filepath.Join(dir, "*.seg"))
+			if err != nil || len(names) != j.Stats().Segments {
+				t.Fatalf("%d files, %v, %+v", len(names), err, j.Stats())
+			}
+			return len(names), filepath.Base(names[len(names)-1])
+		}
+		pos := consume(t, j, record.Position{}, 0, 200)
+		after, last := files()
+		if after != 9 {
+			t.Errorf("%d files after a burst, want the active one and eight", after)
+		}
+		for burst := range 5 {
+			pos = consume(t, j, pos, 200+70*burst, 270+70*burst) // of which each needs about six files
+			time.Sleep(30 * time.Second)
+		}
+		if n, now := files(); n != after || now != last {
+			t.Errorf("%d files, the last %s, after smaller bursts; want %d and %s", n, now, after, last)
+		}
+		time.Sleep(2 * time.Minute)
+		if n, _ := files(); n != 3 {
+			t.Errorf("%d files after minutes without a call, want the active one and two", n)
+		}
+		consume(t, j, pos, 550, 560)
 	})
 }
 

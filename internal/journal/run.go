@@ -18,29 +18,43 @@ const retryAfter = time.Second
 // failure. The error is that of the last write.
 func (j *Journal) Run(ctx context.Context) error {
 	defer j.keepWarm()()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	<-timer.C
+	var sync, spares alarm
 	j.prepare()
-	armed := false
 	for {
 		select {
 		case <-ctx.Done():
 			return j.Sync()
 		case <-j.poke:
 			j.prepare()
-			if !armed {
-				timer.Reset(j.o.Sync)
-				armed = true
+			sync.set(j.o.Sync)
+			if j.manySpares() {
+				spares.set(spareTime)
 			}
-		case <-timer.C:
-			armed = false
+		case <-sync:
+			sync = nil
 			if err := j.Sync(); err != nil {
 				j.o.Logger.Error("journal cannot be written to the disk", "error", err)
-				timer.Reset(j.o.Sync)
-				armed = true
+				sync.set(j.o.Sync)
+			}
+		case <-spares:
+			spares = nil
+			later, err := j.dropSpares()
+			if err != nil {
+				j.o.Logger.Error("journal cannot remove a file that it no longer needs", "error", err)
+			}
+			if later {
+				spares.set(spareTime)
 			}
 		}
+	}
+}
+
+// alarm rings once after it was set; nil is not set.
+type alarm <-chan time.Time
+
+func (a *alarm) set(d time.Duration) {
+	if *a == nil {
+		*a = time.After(d)
 	}
 }
 
@@ -102,6 +116,7 @@ func (j *Journal) roll() error {
 	switch n := len(j.spares); {
 	case n > 0: // the one used last: the kernel is likelier to have its pages
 		s, j.spares = j.spares[n-1], j.spares[:n-1]
+		j.unneeded = min(j.unneeded, n-1)
 	case j.full():
 		return ErrFull
 	case j.o.Clock.Now().Before(j.retry):

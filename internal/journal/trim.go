@@ -9,7 +9,7 @@ import (
 )
 
 // trim notes how far a consumer is and deletes the files that none needs any more, but
-// for two at most that are kept to be written again while Run runs. The file being
+// for some that are kept to be written again while Run runs (reuse.go). The file being
 // written stays. What all have consumed is not brought to the disk from then on.
 func (j *Journal) trim(r *reader, before record.Position) error {
 	j.trimming.Lock()
