@@ -22,6 +22,7 @@ import (
 	"sluice/test/bench/load"
 	"sluice/test/bench/proc"
 	"sluice/test/bench/target"
+	"sluice/test/upstream/responder"
 )
 
 // flags are what a caller may choose.
@@ -33,6 +34,8 @@ type flags struct {
 	rate    float64
 	conns   int
 	readers int
+	delay   time.Duration
+	ask     string
 }
 
 func main() {
@@ -42,11 +45,17 @@ func main() {
 	flag.IntVar(&f.rounds, "rounds", 12, "sets of rounds")
 	flag.DurationVar(&f.length, "length", 5*time.Second, "length of a round")
 	flag.Float64Var(&f.rate, "rate", 500, "calls a second")
-	flag.IntVar(&f.conns, "conns", 16, "connections of the callers")
+	flag.IntVar(&f.conns, "conns", 16, "connections of the callers, beside those that wait for the upstream")
 	flag.IntVar(&f.readers, "readers", 1, "readers, each of whom asks one question after the other")
+	flag.DurationVar(&f.delay, "delay", 100*time.Millisecond, "time that the upstream takes for an answer, as a model would; 0 shows what the gateway itself is delayed")
+	flag.StringVar(&f.ask, "ask", "", "be a reader of the gateway at this address, with the key in "+readerKey)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, f)
+	work := func() error { return run(ctx, f) }
+	if f.ask != "" {
+		work = func() error { return keepAsking(ctx, f.ask, os.Getenv(readerKey)) }
+	}
+	err := work()
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "benchlogs:", err)
@@ -68,7 +77,7 @@ func run(ctx context.Context, f flags) (err error) {
 	if err != nil {
 		return err
 	}
-	up, err := target.StartUpstream(ctx, path, dir, target.Answers{})
+	up, err := target.StartUpstream(ctx, path, dir, target.Answers{Options: responder.Options{Delay: f.delay}})
 	if err != nil {
 		return err
 	}
@@ -85,10 +94,16 @@ func run(ctx context.Context, f flags) (err error) {
 	return b.compare(ctx)
 }
 
+// fillers is how many connections fill the log of a gateway whose upstream takes its time.
+const fillers = 400
+
 // fill puts rows into the log.
 func fill(ctx context.Context, f flags, gate *target.Sluice) error {
 	j := calls(f, gate)
-	j.Rate, j.For, j.Each = 0, 0, f.rows/f.conns
+	if f.delay > 0 {
+		j.Conns = fillers
+	}
+	j.Rate, j.For, j.Each = 0, 0, f.rows/j.Conns
 	if _, err := measure(ctx, j); err != nil {
 		return fmt.Errorf("fill the log: %w", err)
 	}
@@ -100,7 +115,8 @@ func calls(f flags, gate *target.Sluice) load.Job {
 	const body = `{"model":"bench","messages":[{"role":"system","content":"You answer in one sentence."},{"role":"user","content":"What is the tide at the lock today?"}]}`
 	request := fmt.Sprintf("POST /v1/chat/completions HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"+
 		"x-gateway-api-key: %s\r\nx-gateway-config: %s\r\nx-gateway-metadata: {\"_user\":\"alice\",\"team\":\"search\"}\r\n\r\n%s", gate.Addr, len(body), gate.Key, gate.Config, body)
-	return load.Job{Addr: gate.Addr, Request: []byte(request), Conns: f.conns, Warm: 5, For: f.length, Rate: f.rate, Limit: f.length + 5*time.Minute}
+	busy := int(2 * f.rate * f.delay.Seconds()) // with calls that wait for the upstream, and as many for bursts
+	return load.Job{Addr: gate.Addr, Request: []byte(request), Conns: f.conns + busy, Warm: 5, For: f.length, Rate: f.rate, Limit: f.length + 5*time.Minute}
 }
 
 func measure(ctx context.Context, j load.Job) (*load.Result, error) {

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"sync"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
 	"time"
 
 	"sluice/test/bench/target"
@@ -19,56 +22,64 @@ var questions = []string{
 	"/v1/analytics/graphs/latency?", "/v1/analytics/groups/api_key?columns=cost,p99_latency", "/v1/analytics/graphs/users?",
 }
 
-// readers ask one question after the other until they are stopped.
-type readers struct {
-	cancel context.CancelFunc
-	all    sync.WaitGroup
-
-	mu     sync.Mutex // guards what follows
-	asked  int
-	failed error
+// reader is another run of this program that asks one question after the other. It gets the
+// processor when nobody else wants it (by chrt, where there is one): what somebody's browser
+// does with an answer is not what the gateway does for it.
+type reader struct {
+	*exec.Cmd
+	said bytes.Buffer
 }
 
-func startReaders(ctx context.Context, f flags, gate *target.Sluice) *readers {
-	r := &readers{}
-	ctx, r.cancel = context.WithCancel(ctx)
-	for range f.readers {
-		r.all.Go(func() {
-			for n := 0; ctx.Err() == nil; n++ {
-				err := ask(ctx, gate, questions[n%len(questions)])
-				if ctx.Err() == nil && r.note(err) != nil {
-					return
-				}
-			}
-		})
+func startReader(ctx context.Context, gate *target.Sluice) (*reader, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
 	}
-	return r
+	line := []string{self, "--ask", gate.Addr}
+	if chrt, err := exec.LookPath("chrt"); err == nil {
+		line = append([]string{chrt, "--idle", "0"}, line...)
+	}
+	r := &reader{Cmd: exec.CommandContext(ctx, line[0], line[1:]...)}
+	r.Env = append(os.Environ(), readerKey+"="+gate.Key)
+	r.Stdout, r.Stderr = &r.said, &r.said
+	return r, r.Start()
 }
 
-func (r *readers) note(err error) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.asked++
-	r.failed = errors.Join(r.failed, err)
-	return err
+// stop ends the reader, and returns how much it asked.
+func (r *reader) stop() (asked int, err error) {
+	if err := r.Process.Signal(os.Interrupt); err != nil {
+		return 0, err
+	}
+	if err := r.Wait(); err != nil {
+		return 0, fmt.Errorf("a reader: %w: %s", err, r.said.String())
+	}
+	return strconv.Atoi(strings.TrimSpace(r.said.String()))
 }
 
-// stop ends the readers, and returns how much they asked.
-func (r *readers) stop() (asked int, err error) {
-	r.cancel()
-	r.all.Wait()
-	return r.asked, r.failed
+// readerKey is the variable with the key that a reader has.
+const readerKey = "BENCHLOGS_KEY"
+
+// keepAsking is what a reader does until it is interrupted. It prints how much it asked.
+func keepAsking(ctx context.Context, addr, key string) error {
+	n := 0
+	for ; ctx.Err() == nil; n++ {
+		if err := ask(ctx, addr, key, questions[n%len(questions)]); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	fmt.Println(n)
+	return nil
 }
 
 // ask asks about the last 30 days.
-func ask(ctx context.Context, gate *target.Sluice, question string) error {
+func ask(ctx context.Context, addr, key, question string) error {
 	now := time.Now().UTC()
 	in := url.Values{"time_of_generation_min": {now.Add(-30 * 24 * time.Hour).Format(time.RFC3339)}, "time_of_generation_max": {now.Format(time.RFC3339)}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+gate.Addr+question+"&"+in.Encode(), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+question+"&"+in.Encode(), nil)
 	if err != nil {
 		return err
 	}
-	req.Header.Set("x-gateway-api-key", gate.Key)
+	req.Header.Set("x-gateway-api-key", key)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 	"github.com/duckdb/duckdb-go/v2/mapping"
@@ -18,7 +19,17 @@ type link struct {
 	db   mapping.Database
 	conn mapping.Connection
 	note mapping.PreparedStatement // stores the progress
+
+	aside *helper   // works on its statements, but while it rushes
+	rush  time.Time // until when it does
 }
+
+// The writer yields to calls as questions do, as long as that has it wait no longer than
+// mayWait for a transaction. Else it does without for some time, lest it fall behind.
+const (
+	mayWait  = 500 * time.Millisecond
+	rushTime = 10 * time.Second
+)
 
 // openLink needs the settings with which the connector opened the database.
 func openLink(o Options) (*link, error) {
@@ -46,10 +57,28 @@ func openLink(o Options) (*link, error) {
 		l.close()
 		return nil, err
 	}
+	l.aside = newHelper("sluice-writer", mayWait)
 	return l, nil
 }
 
+// do works on a statement.
+func (l *link) do(f func() mapping.State) (s mapping.State) {
+	if time.Now().Before(l.rush) {
+		return f()
+	}
+	_ = l.aside.do(func() error { s = f(); return nil }) // it has none
+	return s
+}
+
+// pace ends a transaction: the next one is in a hurry when this one waited long.
+func (l *link) pace() {
+	if l.aside.rest() > mayWait {
+		l.rush = time.Now().Add(rushTime)
+	}
+}
+
 func (l *link) close() {
+	l.aside.end()
 	mapping.DestroyPrepare(&l.note)
 	mapping.Disconnect(&l.conn)
 	mapping.Close(&l.db)
@@ -64,7 +93,7 @@ func failure(res *mapping.Result) error {
 func (l *link) exec(query string) error {
 	var res mapping.Result
 	defer mapping.DestroyResult(&res)
-	if mapping.Query(l.conn, query, &res) == mapping.StateError {
+	if l.do(func() mapping.State { return mapping.Query(l.conn, query, &res) }) == mapping.StateError {
 		return fmt.Errorf("write log database: %w", failure(&res))
 	}
 	return nil
@@ -81,7 +110,7 @@ func (l *link) store(p logstore.Progress) error {
 	}
 	var res mapping.Result
 	defer mapping.DestroyResult(&res)
-	if mapping.ExecutePrepared(l.note, &res) == mapping.StateError {
+	if l.do(func() mapping.State { return mapping.ExecutePrepared(l.note, &res) }) == mapping.StateError {
 		return fmt.Errorf("write log progress: %w", failure(&res))
 	}
 	return nil

@@ -173,10 +173,10 @@ func (q *question) bucket() string {
 
 // label is the value of a row by which it is grouped.
 func (q *question) label() string {
-	switch q.a.By {
-	case record.ByNothing:
+	if q.a.By == record.ByNothing {
 		return "''"
-	case record.ByMetadata:
+	}
+	if q.a.By == record.ByMetadata {
 		q.args = append(q.args, metadataHint(q.a.Key), metadataPath(q.a.Key))
 	}
 	return dimensions[q.a.By].sql

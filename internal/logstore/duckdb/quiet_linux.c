@@ -1,65 +1,70 @@
-// Statements of threads that are quiet are prepared and run by a helper, a thread that never
-// enters Go. The linker puts the functions at the end of this file before those of DuckDB.
+// Statements of who is quiet are run by a helper, a thread that never enters Go, while who
+// asked waits in Go. The linker puts the functions at the end of this file before those of
+// DuckDB.
 
 #define _GNU_SOURCE
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
 	GENTLE = 10,  // niceness of a helper that is to end, however busy the machine is
 	GENTLEST = 19,
-	PATIENCE = 2, // seconds that a call may take before its helper is only gentle
 };
 
 // A job is a call of one of the functions of DuckDB, which have up to four arguments.
 struct job {
-	int (*run)(struct job *);
-	void *a, *b, *out;
+	uint64_t (*run)(struct job *);
+	void *a;
+	const void *b;
+	void *out;
 	uint64_t n;
-	int result;
+	uint64_t result;
 };
 
-// A helper does the jobs of one thread, one after the other.
+// A helper does jobs one after the other.
 struct helper {
 	pthread_mutex_t mu; // guards what follows
 	pthread_cond_t changed;
 	struct job *job; // under way; NULL without one
 	bool ending;
-	bool hurried;
+	bool idle; // may be
 	pid_t tid;
+
+	int done;      // what is told of each job that is
+	uintptr_t who; // waits
+	char name[16]; // of the thread
 };
 
 static __thread struct helper *mine; // NULL: the thread does its jobs itself
+
+void quietWait(uintptr_t who); // of quiet_linux.go
 
 // yield_to_others makes the thread one that gets the processor when nobody else wants it.
 // The kernel (6.18) has a thread that is merely nice finish its slice of some milliseconds
 // when another wakes; an idle one goes at once. There must be a way back from idle, which
 // needs a right (CAP_SYS_NICE, or RLIMIT_NICE of 10 or more): else it is as nice as can be.
-static void yield_to_others(void) {
+static bool yield_to_others(void) {
 	setpriority(PRIO_PROCESS, 0, GENTLEST);
-	if (setpriority(PRIO_PROCESS, 0, GENTLE) == 0) {
-		sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0});
-	}
+	bool idle = setpriority(PRIO_PROCESS, 0, GENTLE) == 0 && sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0}) == 0;
 	sched_yield(); // it may have been made while others waited
+	return idle;
 }
 
 static void *help(void *of) {
 	struct helper *h = of;
-	pthread_setname_np(pthread_self(), "sluice-question");
+	pthread_setname_np(pthread_self(), h->name);
+	bool idle = yield_to_others();
 	pthread_mutex_lock(&h->mu);
 	h->tid = (pid_t)syscall(SYS_gettid);
-	pthread_mutex_unlock(&h->mu);
-	yield_to_others();
-	pthread_mutex_lock(&h->mu);
+	h->idle = idle;
 	for (;;) {
 		while (h->job == NULL && !h->ending) {
 			pthread_cond_wait(&h->changed, &h->mu);
@@ -73,6 +78,7 @@ static void *help(void *of) {
 		pthread_mutex_lock(&h->mu);
 		h->job = NULL;
 		pthread_cond_broadcast(&h->changed);
+		(void)!write(h->done, &(uint64_t){1}, sizeof(uint64_t)); // who waits looks at the job too
 	}
 	pthread_mutex_unlock(&h->mu);
 	pthread_cond_destroy(&h->changed);
@@ -81,17 +87,17 @@ static void *help(void *of) {
 	return NULL;
 }
 
-// quiet_begin makes a helper for the thread. Without memory or threads there is none.
-void quiet_begin(void) {
+// quiet_new makes a helper that adds to an eventfd when a job is done; NULL when memory or
+// threads are short.
+struct helper *quiet_new(const char *name, int done, uintptr_t who) {
 	struct helper *h = calloc(1, sizeof *h);
 	if (h == NULL) {
-		return;
+		return NULL;
 	}
-	pthread_condattr_t clock;
-	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	pthread_cond_init(&h->changed, &clock);
-	pthread_condattr_destroy(&clock);
+	h->done = done;
+	h->who = who;
+	strncpy(h->name, name, sizeof h->name - 1);
+	pthread_cond_init(&h->changed, NULL);
 	pthread_mutex_init(&h->mu, NULL);
 
 	sigset_t all, before; // signals are for the threads of Go
@@ -102,73 +108,70 @@ void quiet_begin(void) {
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (failed) {
 		free(h);
-		return;
+		return NULL;
 	}
 	pthread_detach(thread);
-	mine = h;
+	return h;
 }
 
-// quiet_end has the helper of the thread end, and does not wait for it.
-void quiet_end(void) {
-	struct helper *h = mine;
-	if (h == NULL) {
-		return;
-	}
-	mine = NULL;
+// quiet_end has a helper without a job end, and does not wait for it.
+void quiet_end(struct helper *h) {
 	pthread_mutex_lock(&h->mu);
 	h->ending = true;
 	pthread_cond_broadcast(&h->changed);
 	pthread_mutex_unlock(&h->mu);
 }
 
-// hurry makes a helper gentle that is idle: a question ends on a machine that is never
-// idle too, and what it holds of DuckDB is not kept from those who write.
-static void hurry(struct helper *h) {
-	h->hurried = true;
-	if (h->tid != 0) {
-		sched_setscheduler(h->tid, SCHED_OTHER, &(struct sched_param){0});
-	}
+// quiet_use gives the jobs of this thread to a helper; NULL: no longer.
+void quiet_use(struct helper *h) {
+	mine = h;
 }
 
-// hand has the helper do a job, and waits for it.
-static int hand(struct job *j) {
+// quiet_policy makes a helper gentle that is idle, so that its job ends on a machine that is
+// never idle too, and what it holds of DuckDB is not kept from others; or idle again.
+void quiet_policy(struct helper *h, bool gentle) {
+	pthread_mutex_lock(&h->mu);
+	if (h->idle) { // else it is no more than nice
+		sched_setscheduler(h->tid, gentle ? SCHED_OTHER : SCHED_IDLE, &(struct sched_param){0});
+	}
+	pthread_mutex_unlock(&h->mu);
+}
+
+// hand has the helper of the thread do a job, and waits for it in Go, which has the processor
+// for others at once. To wait here would keep it from them until somebody looks, which is up
+// to 10 ms later.
+static uint64_t hand(struct job *j) {
 	struct helper *h = mine;
 	if (h == NULL) {
 		return j->run(j);
 	}
-	struct timespec until;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += PATIENCE;
 	pthread_mutex_lock(&h->mu);
 	h->job = j;
 	pthread_cond_broadcast(&h->changed);
-	while (h->job != NULL) {
-		if (h->hurried) {
-			pthread_cond_wait(&h->changed, &h->mu);
-		} else if (pthread_cond_timedwait(&h->changed, &h->mu, &until) == ETIMEDOUT) {
-			hurry(h);
-		}
+	pthread_mutex_unlock(&h->mu);
+	quietWait(h->who);
+	pthread_mutex_lock(&h->mu);
+	while (h->job != NULL) { // nobody can have told
+		pthread_cond_wait(&h->changed, &h->mu);
 	}
 	pthread_mutex_unlock(&h->mu);
 	return j->result;
 }
 
-int __real_duckdb_prepare_extracted_statement(void *conn, void *statements, uint64_t index, void **out);
-int __real_duckdb_pending_prepared(void *statement, void **out);
-int __real_duckdb_execute_pending(void *pending, void *out);
+// WRAP has a function of DuckDB done by hand.
+#define WRAP(type, name, parameters, values, ...) \
+	type __real_##name parameters; \
+	static uint64_t run_##name(struct job *j) { return (uint64_t)__real_##name values; } \
+	type __wrap_##name parameters { return (type)hand(&(struct job){.run = run_##name, __VA_ARGS__}); }
 
-static int prepare(struct job *j) { return __real_duckdb_prepare_extracted_statement(j->a, j->b, j->n, j->out); }
-static int pending(struct job *j) { return __real_duckdb_pending_prepared(j->a, j->out); }
-static int execute(struct job *j) { return __real_duckdb_execute_pending(j->a, j->out); }
+// Those of questions.
+WRAP(uint64_t, duckdb_extract_statements, (void *a, const char *b, void *out), (j->a, j->b, j->out), .a = a, .b = b, .out = out)
+WRAP(int, duckdb_prepare_extracted_statement, (void *a, const void *b, uint64_t n, void *out), (j->a, j->b, j->n, j->out), .a = a, .b = b, .n = n, .out = out)
+WRAP(int, duckdb_pending_prepared, (void *a, void *out), (j->a, j->out), .a = a, .out = out)
+WRAP(int, duckdb_execute_pending, (void *a, void *out), (j->a, j->out), .a = a, .out = out)
 
-int __wrap_duckdb_prepare_extracted_statement(void *conn, void *statements, uint64_t index, void **out) {
-	return hand(&(struct job){.run = prepare, .a = conn, .b = statements, .n = index, .out = out});
-}
-
-int __wrap_duckdb_pending_prepared(void *statement, void **out) {
-	return hand(&(struct job){.run = pending, .a = statement, .out = out});
-}
-
-int __wrap_duckdb_execute_pending(void *pending_result, void *out) {
-	return hand(&(struct job){.run = execute, .a = pending_result, .out = out});
-}
+// Those of the writer.
+WRAP(int, duckdb_query, (void *a, const char *b, void *out), (j->a, j->b, j->out), .a = a, .b = b, .out = out)
+WRAP(int, duckdb_execute_prepared, (void *a, void *out), (j->a, j->out), .a = a, .out = out)
+WRAP(int, duckdb_append_data_chunk, (void *a, const void *b), (j->a, j->b), .a = a, .b = b)
+WRAP(int, duckdb_appender_flush, (void *a), (j->a), .a = a)

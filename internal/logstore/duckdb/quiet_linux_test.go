@@ -41,7 +41,7 @@ func TestQuestionsYield(t *testing.T) {
 		case err := <-asked:
 			t.Fatal(err)
 		case <-time.After(time.Millisecond):
-			helper = helperOf(t)
+			helper = threadOf(t, "(sluice-question)")
 		}
 	}
 	if p := policy(t, helper); p.Policy == unix.SCHED_IDLE {
@@ -57,8 +57,42 @@ func TestQuestionsYield(t *testing.T) {
 	if err := <-asked; err == nil {
 		t.Error("a question that was given up has an answer")
 	}
-	for helperOf(t) == helper {
+	for threadOf(t, "(sluice-question)") == helper {
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// The writer yields until that has it wait too long, and again some time later.
+func TestWriterYields(t *testing.T) {
+	db, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "logs.duckdb")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	l := db.link
+	work := func() (waited bool) {
+		t.Helper()
+		if err := l.exec("CREATE OR REPLACE TABLE numbers AS FROM range(100000)"); err != nil {
+			t.Fatal(err)
+		}
+		waited = l.aside.waited > 0
+		l.pace()
+		return waited
+	}
+	if !work() {
+		t.Error("the writer does its work itself")
+	}
+	if helper := threadOf(t, "(sluice-writer)"); helper == 0 || !yields(policy(t, helper)) {
+		t.Errorf("thread %d does not yield", helper)
+	}
+	l.aside.waited = mayWait + 1
+	l.pace()
+	if work() {
+		t.Error("a writer that had to wait does not rush")
+	}
+	l.rush = time.Now()
+	if !work() {
+		t.Error("the writer rushes for good")
 	}
 }
 
@@ -73,8 +107,8 @@ func policy(t *testing.T, thread int) *unix.SchedAttr {
 	return p
 }
 
-// helperOf finds the thread of a question that has used the most processor time; 0 when there is none.
-func helperOf(t *testing.T) (thread int) {
+// threadOf finds the thread of a name that has used the most processor time; 0 when there is none.
+func threadOf(t *testing.T, name string) (thread int) {
 	t.Helper()
 	tasks, err := filepath.Glob("/proc/self/task/*/stat")
 	if err != nil {
@@ -83,7 +117,7 @@ func helperOf(t *testing.T) (thread int) {
 	var most int
 	for _, task := range tasks {
 		text, err := os.ReadFile(task)
-		if err != nil || !strings.Contains(string(text), "(sluice-question)") {
+		if err != nil || !strings.Contains(string(text), name) {
 			continue // it may have ended
 		}
 		fields := strings.Fields(string(text))

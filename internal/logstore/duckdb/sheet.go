@@ -15,6 +15,7 @@ import (
 // values go straight into the memory of the database, a chunk of 2,048 rows at a
 // time. It must be closed.
 type sheet struct {
+	link     *link
 	table    string
 	kinds    []mapping.Type
 	appender mapping.Appender
@@ -27,7 +28,7 @@ type sheet struct {
 
 // newSheet begins to append to a table whose columns are of these kinds.
 func newSheet(l *link, table string, kinds []mapping.Type) (*sheet, error) {
-	s := &sheet{table: table, kinds: kinds, vectors: make([]mapping.Vector, len(kinds)), data: make([]unsafe.Pointer, len(kinds))}
+	s := &sheet{link: l, table: table, kinds: kinds, vectors: make([]mapping.Vector, len(kinds)), data: make([]unsafe.Pointer, len(kinds))}
 	if mapping.AppenderCreateExt(l.conn, "", "", table, &s.appender) == mapping.StateError {
 		err := s.failure()
 		mapping.AppenderDestroy(&s.appender)
@@ -131,7 +132,7 @@ func (s *sheet) hand() error {
 		return nil
 	}
 	mapping.DataChunkSetSize(s.chunk, mapping.IdxT(s.row))
-	if mapping.AppendDataChunk(s.appender, s.chunk) == mapping.StateError {
+	if s.link.do(func() mapping.State { return mapping.AppendDataChunk(s.appender, s.chunk) }) == mapping.StateError {
 		return s.failure()
 	}
 	mapping.DataChunkReset(s.chunk)
@@ -143,7 +144,8 @@ func (s *sheet) hand() error {
 // there when keep is false.
 func (s *sheet) close(keep bool) (err error) {
 	if keep {
-		if err = s.hand(); err == nil && mapping.AppenderFlush(s.appender) == mapping.StateError {
+		flush := func() mapping.State { return mapping.AppenderFlush(s.appender) }
+		if err = s.hand(); err == nil && s.link.do(flush) == mapping.StateError {
 			err = s.failure()
 		}
 	}

@@ -38,6 +38,7 @@ func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progr
 		if !stored { // after a commit that failed there is nothing left to undo
 			_ = d.link.exec("ROLLBACK")
 		}
+		d.link.pace()
 	}()
 	stop := d.link.until(ctx)
 	defer stop() // before the rollback
