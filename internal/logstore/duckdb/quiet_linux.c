@@ -6,10 +6,12 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -29,16 +31,15 @@ struct job {
 	uint64_t result;
 };
 
-// A helper does jobs one after the other.
+// A helper does jobs one after the other. Nothing here is locked: who holds a lock and
+// yields keeps it from others for as long as the machine is busy.
 struct helper {
-	pthread_mutex_t mu; // guards what follows
-	pthread_cond_t changed;
-	struct job *job; // under way; NULL without one
-	bool ending;
-	bool idle; // may be
-	pid_t tid;
+	_Atomic(struct job *) job; // under way; NULL without one
+	atomic_bool ending;
+	atomic_int tid; // of the thread, when it may be idle; else 0
 
-	int done;      // what is told of each job that is
+	int work;      // an eventfd: it is told of each job
+	int done;      // an eventfd: it tells when that is done
 	uintptr_t who; // waits
 	char name[16]; // of the thread
 };
@@ -47,48 +48,42 @@ static __thread struct helper *mine; // NULL: the thread does its jobs itself
 
 void quietWait(uintptr_t who); // of quiet_linux.go
 
+// tell adds to an eventfd, which cannot fail before it has been told 2^64 times.
+static void tell(int fd) {
+	(void)!write(fd, &(uint64_t){1}, sizeof(uint64_t));
+}
+
 // yield_to_others makes the thread one that gets the processor when nobody else wants it.
 // The kernel (6.18) has a thread that is merely nice finish its slice of some milliseconds
 // when another wakes; an idle one goes at once. There must be a way back from idle, which
 // needs a right (CAP_SYS_NICE, or RLIMIT_NICE of 10 or more): else it is as nice as can be.
-static bool yield_to_others(void) {
+static void yield_to_others(struct helper *h) {
 	setpriority(PRIO_PROCESS, 0, GENTLEST);
-	bool idle = setpriority(PRIO_PROCESS, 0, GENTLE) == 0 && sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0}) == 0;
+	if (setpriority(PRIO_PROCESS, 0, GENTLE) == 0) {
+		h->tid = (pid_t)syscall(SYS_gettid);
+		sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0});
+	}
 	sched_yield(); // it may have been made while others waited
-	return idle;
 }
 
 static void *help(void *of) {
 	struct helper *h = of;
 	pthread_setname_np(pthread_self(), h->name);
-	bool idle = yield_to_others();
-	pthread_mutex_lock(&h->mu);
-	h->tid = (pid_t)syscall(SYS_gettid);
-	h->idle = idle;
-	for (;;) {
-		while (h->job == NULL && !h->ending) {
-			pthread_cond_wait(&h->changed, &h->mu);
-		}
+	yield_to_others(h);
+	uint64_t told;
+	while (read(h->work, &told, sizeof told) == sizeof told && !h->ending) {
 		struct job *j = h->job;
-		if (j == NULL) {
-			break;
-		}
-		pthread_mutex_unlock(&h->mu);
 		j->result = j->run(j);
-		pthread_mutex_lock(&h->mu);
 		h->job = NULL;
-		pthread_cond_broadcast(&h->changed);
-		(void)!write(h->done, &(uint64_t){1}, sizeof(uint64_t)); // who waits looks at the job too
+		tell(h->done);
 	}
-	pthread_mutex_unlock(&h->mu);
-	pthread_cond_destroy(&h->changed);
-	pthread_mutex_destroy(&h->mu);
+	close(h->work);
 	free(h);
 	return NULL;
 }
 
-// quiet_new makes a helper that adds to an eventfd when a job is done; NULL when memory or
-// threads are short.
+// quiet_new makes a helper that tells an eventfd when a job is done; NULL when the system
+// has no room for it.
 struct helper *quiet_new(const char *name, int done, uintptr_t who) {
 	struct helper *h = calloc(1, sizeof *h);
 	if (h == NULL) {
@@ -97,9 +92,11 @@ struct helper *quiet_new(const char *name, int done, uintptr_t who) {
 	h->done = done;
 	h->who = who;
 	strncpy(h->name, name, sizeof h->name - 1);
-	pthread_cond_init(&h->changed, NULL);
-	pthread_mutex_init(&h->mu, NULL);
-
+	h->work = eventfd(0, EFD_CLOEXEC);
+	if (h->work < 0) {
+		free(h);
+		return NULL;
+	}
 	sigset_t all, before; // signals are for the threads of Go
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -107,6 +104,7 @@ struct helper *quiet_new(const char *name, int done, uintptr_t who) {
 	int failed = pthread_create(&thread, NULL, help, h);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (failed) {
+		close(h->work);
 		free(h);
 		return NULL;
 	}
@@ -116,10 +114,8 @@ struct helper *quiet_new(const char *name, int done, uintptr_t who) {
 
 // quiet_end has a helper without a job end, and does not wait for it.
 void quiet_end(struct helper *h) {
-	pthread_mutex_lock(&h->mu);
 	h->ending = true;
-	pthread_cond_broadcast(&h->changed);
-	pthread_mutex_unlock(&h->mu);
+	tell(h->work);
 }
 
 // quiet_use gives the jobs of this thread to a helper; NULL: no longer.
@@ -128,13 +124,13 @@ void quiet_use(struct helper *h) {
 }
 
 // quiet_policy makes a helper gentle that is idle, so that its job ends on a machine that is
-// never idle too, and what it holds of DuckDB is not kept from others; or idle again.
+// never idle too, and what it holds of DuckDB is not kept from others; or idle again. One that
+// cannot be idle stays as nice as can be.
 void quiet_policy(struct helper *h, bool gentle) {
-	pthread_mutex_lock(&h->mu);
-	if (h->idle) { // else it is no more than nice
-		sched_setscheduler(h->tid, gentle ? SCHED_OTHER : SCHED_IDLE, &(struct sched_param){0});
+	pid_t tid = h->tid;
+	if (tid != 0) {
+		sched_setscheduler(tid, gentle ? SCHED_OTHER : SCHED_IDLE, &(struct sched_param){0});
 	}
-	pthread_mutex_unlock(&h->mu);
 }
 
 // hand has the helper of the thread do a job, and waits for it in Go, which has the processor
@@ -145,16 +141,12 @@ static uint64_t hand(struct job *j) {
 	if (h == NULL) {
 		return j->run(j);
 	}
-	pthread_mutex_lock(&h->mu);
 	h->job = j;
-	pthread_cond_broadcast(&h->changed);
-	pthread_mutex_unlock(&h->mu);
+	tell(h->work);
 	quietWait(h->who);
-	pthread_mutex_lock(&h->mu);
-	while (h->job != NULL) { // nobody can have told
-		pthread_cond_wait(&h->changed, &h->mu);
+	while (h->job != NULL) { // Go could not wait for it
+		usleep(1000);
 	}
-	pthread_mutex_unlock(&h->mu);
 	return j->result;
 }
 
