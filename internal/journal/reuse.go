@@ -64,7 +64,7 @@ func (j *Journal) reuse(segments []*segment) error {
 // few, and reports whether there may be more of them later.
 func (j *Journal) dropSpares() (later bool, err error) {
 	j.mu.Lock()
-	n := max(0, j.unneeded-fewSpares)
+	n := max(0, min(j.unneeded, len(j.spares))-fewSpares) // there are none once it is closed
 	old := slices.Clone(j.spares[:n])
 	j.spares = slices.Delete(j.spares, 0, n)
 	j.unneeded = len(j.spares)
