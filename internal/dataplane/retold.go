@@ -24,6 +24,9 @@ type retold struct {
 }
 
 // retellStream makes the answer's stream one in the caller's words, where it is not already.
+// Inlined it would have each call that waits keep its variables on the stack.
+//
+//go:noinline
 func (g *Gateway) retellStream(a *attempt, resp *transport.Response) {
 	in := &dialect.Incoming{Status: resp.Status, Header: resp.Header, Created: g.Clock.Now().Unix(), Call: a.call, Sent: a.sent, To: a.to}
 	var to dialect.Restream

@@ -153,6 +153,9 @@ func (s *relayer) left(err error) error {
 }
 
 // end settles a stream whose upstream has nothing more to say.
+// Inlined it would have each open stream keep its variables on the stack.
+//
+//go:noinline
 func (s *relayer) end(ctx context.Context, err error) error {
 	end, out := s.watch.End(), s.a.x.out
 	tail, whole := end.Tail, end.Done
