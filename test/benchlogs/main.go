@@ -47,7 +47,7 @@ func main() {
 	flag.Float64Var(&f.rate, "rate", 500, "calls a second")
 	flag.IntVar(&f.conns, "conns", 16, "connections of the callers, beside those that wait for the upstream")
 	flag.IntVar(&f.readers, "readers", 1, "readers, each of whom asks one question after the other")
-	flag.DurationVar(&f.delay, "delay", 100*time.Millisecond, "time that the upstream takes for an answer, as a model would; 0 shows what the gateway itself is delayed")
+	flag.DurationVar(&f.delay, "delay", 0, "time that the upstream takes for an answer, as a model would")
 	flag.StringVar(&f.ask, "ask", "", "be a reader of the gateway at this address, with the key in "+readerKey)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

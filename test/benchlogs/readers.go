@@ -45,15 +45,16 @@ func startReader(ctx context.Context, gate *target.Sluice) (*reader, error) {
 	return r, r.Start()
 }
 
-// stop ends the reader, and returns how much it asked.
-func (r *reader) stop() (asked int, err error) {
+// stop ends the reader, and returns how much it asked and what it took of the processor.
+func (r *reader) stop() (asked int, took time.Duration, err error) {
 	if err := r.Process.Signal(os.Interrupt); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if err := r.Wait(); err != nil {
-		return 0, fmt.Errorf("a reader: %w: %s", err, r.said.String())
+		return 0, 0, fmt.Errorf("a reader: %w: %s", err, r.said.String())
 	}
-	return strconv.Atoi(strings.TrimSpace(r.said.String()))
+	asked, err = strconv.Atoi(strings.TrimSpace(r.said.String()))
+	return asked, r.ProcessState.UserTime() + r.ProcessState.SystemTime(), err
 }
 
 // readerKey is the variable with the key that a reader has.
