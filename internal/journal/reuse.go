@@ -60,17 +60,15 @@ func (j *Journal) reuse(segments []*segment) error {
 	return errors.Join(append(errs, remove(segments))...)
 }
 
-// dropSpares removes the spares that were not needed since it was last called, but for
-// few, and reports whether there may be more of them later.
-func (j *Journal) dropSpares() (later bool, err error) {
+// dropSpares removes the spares that were not needed since it was last called, but for few.
+func (j *Journal) dropSpares() error {
 	j.mu.Lock()
 	n := max(0, min(j.unneeded, len(j.spares))-fewSpares) // there are none once it is closed
 	old := slices.Clone(j.spares[:n])
 	j.spares = slices.Delete(j.spares, 0, n)
 	j.unneeded = len(j.spares)
-	later = j.unneeded > fewSpares
 	j.mu.Unlock()
-	return later, remove(old)
+	return remove(old)
 }
 
 // manySpares reports whether some may have to be dropped.

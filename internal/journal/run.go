@@ -38,11 +38,10 @@ func (j *Journal) Run(ctx context.Context) error {
 			}
 		case <-spares:
 			spares = nil
-			later, err := j.dropSpares()
-			if err != nil {
+			if err := j.dropSpares(); err != nil {
 				j.o.Logger.Error("journal cannot remove a file that it no longer needs", "error", err)
 			}
-			if later {
+			if j.manySpares() {
 				spares.set(spareTime)
 			}
 		}

@@ -58,7 +58,7 @@ func (k keeping) Connect(ctx context.Context) (driver.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, busyTimeout)
 	defer cancel()
 	c, err := k.driver.Open(k.dsn)
-	for ; err != nil && judgeSQLite(err) == again; c, err = k.driver.Open(k.dsn) {
+	for ; judgeSQLite(err) == again; c, err = k.driver.Open(k.dsn) {
 		select {
 		case <-ctx.Done():
 			return nil, err

@@ -14,6 +14,3 @@ func (*helper) end() {}
 func (*helper) do(f func() error) error { return f() }
 
 func (*helper) rest() time.Duration { return 0 }
-
-// quietly runs f.
-func quietly(f func() error) error { return f() }
