@@ -5,8 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +23,32 @@ var (
 	keptFile = flag.String("file", "", "the database of TestManyRows, which is made unless it is there, and kept; a temporary one when empty")
 	threads  = flag.Int("threads", 0, "threads of the database; 0 for as many as the gateway gives it")
 	only     = flag.String("only", "", "part of the names of the questions that are asked")
+	making   = flag.String("make", "", "the database that TestMakeRows makes, with as many rows")
 )
+
+// TestMakeRows makes the database of TestManyRows, which runs it in a process of its own:
+// the rows are made with whatever memory that takes, and what is measured is what the log
+// takes.
+func TestMakeRows(t *testing.T) {
+	if *making == "" {
+		t.Skip("a part of TestManyRows")
+	}
+	if err := generate(t.Context(), *making, *manyRows); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func makeRows(ctx context.Context, path string, rows int) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	line := []string{"-test.run=^TestMakeRows$", "-test.timeout=2h", "-make", path, "-rows", strconv.Itoa(rows)}
+	if out, err := exec.CommandContext(ctx, self, line...).CombinedOutput(); err != nil {
+		return fmt.Errorf("make rows: %w: %s", err, out)
+	}
+	return nil
+}
 
 // TestManyRows measures the request log with many rows: pages, filters and analytics over
 // 30 days. It prints a table for docs/logs.md.
@@ -33,7 +60,7 @@ func TestManyRows(t *testing.T) {
 	if path == "" {
 		path = filepath.Join(t.TempDir(), "logs.duckdb")
 	}
-	if err := generate(t.Context(), path, *manyRows); err != nil {
+	if err := makeRows(t.Context(), path, *manyRows); err != nil {
 		t.Fatal(err)
 	}
 	db, err := duckdb.Open(t.Context(), duckdb.Options{Path: path, Threads: *threads})
