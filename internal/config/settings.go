@@ -53,7 +53,8 @@ type Server struct {
 	Port int `env:"PORT" envDefault:"8787" range:"0..65535"`
 
 	// AdminPerMinute is how many requests to the administration interface each API key or
-	// signed-in person may make in a minute at this instance. 0 means no limit.
+	// signed-in person may make in a minute at this instance: a fifth of them at once, the
+	// others at an even pace. 0 means no limit.
 	AdminPerMinute int `env:"ADMIN_REQUESTS_PER_MINUTE" envDefault:"300" range:"0..1000000"`
 
 	// DrainTimeout is how long a stopping gateway waits for running requests and

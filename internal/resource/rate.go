@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -9,47 +10,66 @@ import (
 )
 
 const (
-	rateWindow = time.Minute
-	// maxCallers bounds the memory of a window. Callers beyond it are not counted: a
-	// limit that has no room must not become an outage.
+	ratePeriod = time.Minute
+	// rateBurst is which part of the calls of a minute may come at once.
+	rateBurst = 5
+	// maxCallers bounds the memory. Callers beyond it are not counted: a limit that has no
+	// room must not become an outage.
 	maxCallers = 100_000
 )
 
-// rate counts the calls of each caller in fixed windows that begin with the minute. It
-// knows the calls at this node. Safe for concurrent use.
+// rate bounds the calls of each caller: in no minute are there more than the limit, and all
+// but a fifth of them at an even pace. A pace, because a caller that may spend a minute's
+// calls in one second is felt by all others in that second; and nobody who went too far is
+// kept waiting for the rest of a minute. It knows the calls at this node. Safe for
+// concurrent use.
 // Source: contract/identity-and-governance.md section 7, the last point.
 type rate struct {
-	limit int // calls in a window; 0 for no limit
+	limit, burst int           // calls in a minute, 0 for no limit, and at once
+	every        time.Duration // between two calls behind a burst
 
 	mu    sync.Mutex // guards what follows
-	began time.Time  // of the window
-	calls map[string]int
+	swept time.Time
+	idle  map[string]time.Time // when each caller has a whole burst again; callers who do are not there
 }
 
-func newRate(limit int) *rate { return &rate{limit: limit, calls: make(map[string]int)} }
+func newRate(limit int) *rate {
+	burst := max(1, limit/rateBurst)
+	return &rate{limit: limit, burst: burst, every: ratePeriod / time.Duration(max(1, limit-burst)), idle: make(map[string]time.Time)}
+}
 
-// take counts a call: fault.RateLimited, with the time until the window ends, when the
-// caller has used it up.
+// take counts a call: fault.RateLimited, with the time until the next may come, when the
+// caller has gone too far.
 func (r *rate) take(p *access.Principal, now time.Time) error {
 	if r.limit == 0 {
 		return nil
 	}
+	caller := string(p.Kind) + ":" + p.Actor()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if window := now.Truncate(rateWindow); !window.Equal(r.began) {
-		r.began = window
-		clear(r.calls)
+	r.sweep(now)
+	idle, known := r.idle[caller]
+	if idle.Before(now) {
+		idle = now
 	}
-	caller := string(p.Kind) + ":" + p.Actor()
-	n, known := r.calls[caller]
+	wait := idle.Sub(now) - time.Duration(r.burst-1)*r.every
 	switch {
-	case n >= r.limit:
-		wait := r.began.Add(rateWindow).Sub(now)
-		return fault.Newf(fault.RateLimited, "more than %d administrative requests in a minute; try again in %d seconds", r.limit, seconds(wait)).WithRetry(wait)
-	case known || len(r.calls) < maxCallers:
-		r.calls[caller] = n + 1
+	case wait > 0:
+		return fault.Newf(fault.RateLimited, "more than %d administrative requests a minute, or %d at once; try again in %d seconds",
+			r.limit, r.burst, seconds(wait)).WithRetry(wait)
+	case known || len(r.idle) < maxCallers:
+		r.idle[caller] = idle.Add(r.every)
 	}
 	return nil
+}
+
+// sweep forgets, once a minute, who has a whole burst again. Callers hold mu.
+func (r *rate) sweep(now time.Time) {
+	if now.Sub(r.swept) < ratePeriod {
+		return
+	}
+	r.swept = now
+	maps.DeleteFunc(r.idle, func(_ string, idle time.Time) bool { return !idle.After(now) })
 }
 
 // seconds is a time in whole seconds, none of it lost.
