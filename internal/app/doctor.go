@@ -41,7 +41,7 @@ func (f Finding) Says() string {
 }
 
 // freeSpaceMin is the room on the data disk below which doctor complains: the
-// journal alone reserves files of 64 MiB.
+// journal reserves its files as a whole.
 const freeSpaceMin = 1 << 30
 
 // Doctor looks at everything that a gateway with these settings needs. It changes

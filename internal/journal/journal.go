@@ -39,7 +39,7 @@ var (
 // Options say where and how a journal is kept. Only Dir must be given.
 type Options struct {
 	Dir            string        // made with mode 0700 when absent
-	SegmentBytes   int64         // of one file, reserved as a whole; 0 means 64 MiB
+	SegmentBytes   int64         // of one file, reserved as a whole; 0 means 16 MiB, or 1/4096 of MaxBytes if that is more
 	MaxRecordBytes int           // of an entry; longer records lose the end of their bodies; 0 means 4 MiB
 	MaxBytes       int64         // of all files; Append refuses beyond it; 0 means 16 GiB
 	Sync           time.Duration // between writes to the disk; 0 means one second
@@ -47,15 +47,23 @@ type Options struct {
 	Logger         *slog.Logger  // nil means none
 }
 
+// How large files are. What is written goes from file to file, and each is written again once
+// it is consumed, which is a second or two later: the smaller they are, the less memory goes
+// round. All are mapped, and the system gives a process 65,530 maps.
+const (
+	segmentBytes = 16 << 20
+	mostFiles    = 4096
+)
+
 func (o Options) withDefaults() Options {
-	if o.SegmentBytes == 0 {
-		o.SegmentBytes = 64 << 20
-	}
 	if o.MaxRecordBytes == 0 {
 		o.MaxRecordBytes = 4 << 20
 	}
 	if o.MaxBytes == 0 {
 		o.MaxBytes = 16 << 30
+	}
+	if o.SegmentBytes == 0 {
+		o.SegmentBytes = max(segmentBytes, o.MaxBytes/mostFiles)
 	}
 	if o.Sync == 0 {
 		o.Sync = time.Second

@@ -11,7 +11,7 @@ import (
 // mostSpares while they are needed within spareTime, because bursts come again.
 const (
 	fewSpares  = 2
-	mostSpares = 8
+	mostSpares = 32
 	spareTime  = time.Minute
 )
 

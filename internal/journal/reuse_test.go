@@ -23,7 +23,9 @@ func alike(n int) *record.Attempt {
 
 // running opens a small journal in a bubble and has it run there.
 func running(t *testing.T, dir string) opened {
-	j := open(t, small(dir))
+	o := small(dir)
+	o.MaxBytes = 2 << 20 // room for a burst
+	j := open(t, o)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- j.Run(ctx) }()
@@ -106,23 +108,23 @@ func TestFilesOfABurstAreWrittenAgain(t *testing.T) {
 			}
 			return len(names), filepath.Base(names[len(names)-1])
 		}
-		pos := consume(t, j, record.Position{}, 0, 200)
+		pos := consume(t, j, record.Position{}, 0, 600)
 		after, last := files()
-		if after != 9 {
-			t.Errorf("%d files after a burst, want the active one and eight", after)
+		if after != 33 {
+			t.Errorf("%d files after a burst, want the active one and 32", after)
 		}
 		for burst := range 5 {
-			pos = consume(t, j, pos, 200+70*burst, 270+70*burst) // of which each needs about six files
+			pos = consume(t, j, pos, 600+390*burst, 990+390*burst) // of which each needs about 31 files
 			time.Sleep(30 * time.Second)
 		}
 		if n, now := files(); n != after || now != last {
-			t.Errorf("%d files, the last %s, after smaller bursts; want %d and %s", n, now, after, last)
+			t.Errorf("%d files, the last %s, after such bursts; want %d and %s", n, now, after, last)
 		}
 		time.Sleep(2 * time.Minute)
 		if n, _ := files(); n != 3 {
 			t.Errorf("%d files after minutes without a call, want the active one and two", n)
 		}
-		consume(t, j, pos, 550, 560)
+		consume(t, j, pos, 2550, 2560)
 	})
 }
 
