@@ -162,13 +162,12 @@ func (j *Journal) Append(a *record.Attempt) error {
 func (j *Journal) AppendWhere(a *record.Attempt) (at, next record.Position, err error) {
 	size := a.EncodedSize()
 	if size > j.o.MaxRecordBytes {
-		shorter, err := cut(*a, size-j.o.MaxRecordBytes)
-		if err != nil {
+		if a, err = shortened(a, size-j.o.MaxRecordBytes); err != nil {
 			j.refused.Add(1)
 			return at, next, fmt.Errorf("append %s: %w", a.ID, err)
 		}
 		j.cut.Add(1)
-		a, size = &shorter, shorter.EncodedSize()
+		size = a.EncodedSize()
 	}
 	f, err := j.append(a, size)
 	return f.position(), f.next(), err
