@@ -49,25 +49,27 @@ type (
 	texts   [48]*string
 )
 
-// numbers lists the numeric fields in their stored order. New ones go last.
-func (a *Attempt) numbers() numbers {
+// numbers lists the numeric fields in their stored order. New ones go last. They are
+// written where they are wanted: as a value that is returned they would be copied, and take
+// their room on the stack once more in each caller.
+func (a *Attempt) numbers(n *numbers) {
 	u, t := &a.Usage, &a.Timings
-	return numbers{
-		packed.Nanos(a.Started), uint64(a.Duration), uint64(a.FirstByte),
-		uint64(a.Number), uint64(a.Status), uint64(a.Upstream), uint64(a.Retries), a.flags(),
-		uint64(u.InputTokens), uint64(u.OutputTokens), uint64(u.TotalTokens), uint64(u.CachedTokens),
-		uint64(u.CacheWriteTokens), uint64(u.ReasoningTokens), uint64(u.InputAudioTokens),
-		uint64(u.OutputAudioTokens), uint64(u.InputImageTokens), uint64(u.SearchUnits), floatBits(u.AudioSeconds),
-		uint64(a.BytesIn), uint64(a.BytesOut), uint64(a.Request.Size), uint64(a.Response.Size),
-		uint64(len(a.Request.Bytes)), uint64(len(a.Response.Bytes)),
-		uint64(u.CitationTokens), uint64(u.CostNano), uint64(u.CacheHourTokens),
-		uint64(a.Spend.Cost), uint64(a.Spend.Saved), uint64(a.Spend.Bound), uint64(len(a.Closing)), uint64(u.OutputImageTokens), uint64(u.Pages),
-		uint64(u.FileSearches), uint64(u.CodeSessions),
-		uint64(t.Parsing), uint64(t.Preparing), uint64(t.Cache), uint64(t.Queue), uint64(t.Connect), uint64(t.Decoding),
-		uint64(a.ClientRequest.Size), uint64(a.ClientResponse.Size), uint64(len(a.ClientRequest.Bytes)), uint64(len(a.ClientResponse.Bytes)),
-		uint64(len(a.Request.Head)), uint64(len(a.Response.Head)), uint64(len(a.ClientRequest.Head)), uint64(len(a.ClientResponse.Head)),
-		uint64(len(a.Reshaped.Bytes)), uint64(len(a.Reshaped.Head)), uint64(a.Reshaped.Size),
-	}
+	n[0], n[1], n[2] = packed.Nanos(a.Started), uint64(a.Duration), uint64(a.FirstByte)
+	n[3], n[4], n[5], n[6], n[7] = uint64(a.Number), uint64(a.Status), uint64(a.Upstream), uint64(a.Retries), a.flags()
+	n[8], n[9], n[10], n[11] = uint64(u.InputTokens), uint64(u.OutputTokens), uint64(u.TotalTokens), uint64(u.CachedTokens)
+	n[12], n[13], n[14] = uint64(u.CacheWriteTokens), uint64(u.ReasoningTokens), uint64(u.InputAudioTokens)
+	n[15], n[16], n[17], n[18] = uint64(u.OutputAudioTokens), uint64(u.InputImageTokens), uint64(u.SearchUnits), floatBits(u.AudioSeconds)
+	n[19], n[20], n[21], n[22] = uint64(a.BytesIn), uint64(a.BytesOut), uint64(a.Request.Size), uint64(a.Response.Size)
+	n[23], n[24] = uint64(len(a.Request.Bytes)), uint64(len(a.Response.Bytes))
+	n[25], n[26], n[27] = uint64(u.CitationTokens), uint64(u.CostNano), uint64(u.CacheHourTokens)
+	n[28], n[29], n[30], n[31], n[32] = uint64(a.Spend.Cost), uint64(a.Spend.Saved), uint64(a.Spend.Bound), uint64(len(a.Closing)), uint64(u.OutputImageTokens)
+	n[33] = uint64(u.Pages)
+	n[34], n[35] = uint64(u.FileSearches), uint64(u.CodeSessions)
+	n[36], n[37], n[38], n[39], n[40] = uint64(t.Parsing), uint64(t.Preparing), uint64(t.Cache), uint64(t.Queue), uint64(t.Connect)
+	n[41] = uint64(t.Decoding)
+	n[42], n[43], n[44], n[45] = uint64(a.ClientRequest.Size), uint64(a.ClientResponse.Size), uint64(len(a.ClientRequest.Bytes)), uint64(len(a.ClientResponse.Bytes))
+	n[46], n[47], n[48], n[49] = uint64(len(a.Request.Head)), uint64(len(a.Response.Head)), uint64(len(a.ClientRequest.Head)), uint64(len(a.ClientResponse.Head))
+	n[50], n[51], n[52] = uint64(len(a.Reshaped.Bytes)), uint64(len(a.Reshaped.Head)), uint64(a.Reshaped.Size)
 }
 
 // setNumbers is the inverse of numbers, but for the bytes at the end.
@@ -93,19 +95,19 @@ func (a *Attempt) setNumbers(n *numbers) {
 	a.Reshaped.Size = int64(n[52])
 }
 
-// texts lists the text fields in their stored order. New ones go last.
-func (a *Attempt) texts() texts {
-	return texts{
-		&a.ID, &a.RequestID, &a.TraceID, &a.SpanID, &a.ParentSpan, &a.SpanName,
-		&a.OrgID, &a.WorkspaceID, &a.KeyID, &a.KeyName, &a.UserID, &a.ConfigID, &a.TargetPath,
-		&a.Provider, &a.ProviderID, &a.Model, &a.ReplyModel, (*string)(&a.Endpoint),
-		&a.Method, &a.Path, &a.UpstreamURL, (*string)(&a.Outcome), &a.Error, &a.CacheStatus, &a.Remote,
-		&a.Request.Type, &a.Request.Encoding, &a.Response.Type, &a.Response.Encoding, &a.Dropped, &a.Usage.SearchContext,
-		&a.PromptID, &a.PromptVersionID, &a.PromptSlug, (*string)(&a.Source), &a.Usage.Tier,
-		&a.Spend.State, &a.Spend.Unpriced, &a.Spend.Version, &a.Spend.Terms, &a.Spend.Basis,
-		&a.ReplayOf, &a.ClientRequest.Type, &a.ClientRequest.Encoding, &a.ClientResponse.Type, &a.ClientResponse.Encoding,
-		&a.Reshaped.Type, &a.Reshaped.Encoding,
-	}
+// texts lists the text fields in their stored order, as numbers does. New ones go last.
+func (a *Attempt) texts(t *texts) {
+	t[0], t[1], t[2], t[3], t[4], t[5] = &a.ID, &a.RequestID, &a.TraceID, &a.SpanID, &a.ParentSpan, &a.SpanName
+	t[6], t[7], t[8], t[9], t[10], t[11] = &a.OrgID, &a.WorkspaceID, &a.KeyID, &a.KeyName, &a.UserID, &a.ConfigID
+	t[12] = &a.TargetPath
+	t[13], t[14], t[15], t[16], t[17] = &a.Provider, &a.ProviderID, &a.Model, &a.ReplyModel, (*string)(&a.Endpoint)
+	t[18], t[19], t[20], t[21], t[22], t[23] = &a.Method, &a.Path, &a.UpstreamURL, (*string)(&a.Outcome), &a.Error, &a.CacheStatus
+	t[24] = &a.Remote
+	t[25], t[26], t[27], t[28], t[29], t[30] = &a.Request.Type, &a.Request.Encoding, &a.Response.Type, &a.Response.Encoding, &a.Dropped, &a.Usage.SearchContext
+	t[31], t[32], t[33], t[34], t[35] = &a.PromptID, &a.PromptVersionID, &a.PromptSlug, (*string)(&a.Source), &a.Usage.Tier
+	t[36], t[37], t[38], t[39], t[40] = &a.Spend.State, &a.Spend.Unpriced, &a.Spend.Version, &a.Spend.Terms, &a.Spend.Basis
+	t[41], t[42], t[43], t[44], t[45] = &a.ReplayOf, &a.ClientRequest.Type, &a.ClientRequest.Encoding, &a.ClientResponse.Type, &a.ClientResponse.Encoding
+	t[46], t[47] = &a.Reshaped.Type, &a.Reshaped.Encoding
 }
 
 func (a *Attempt) flags() uint64 {
@@ -145,7 +147,10 @@ func fromFloatBits(n uint64) float64 { return math.Float64frombits(bits.ReverseB
 
 // EncodedSize is the number of bytes that AppendTo will write.
 func (a *Attempt) EncodedSize() int {
-	n, s := a.numbers(), a.texts()
+	var n numbers
+	var s texts
+	a.numbers(&n)
+	a.texts(&s)
 	size := 1 + packed.ListsSize(n[:], s[:]) + packed.Size(uint64(len(a.Metadata))) + len(a.Request.Bytes) + len(a.Response.Bytes) + len(a.Closing)
 	for k, v := range a.Metadata {
 		size += packed.TextSize(k) + packed.TextSize(v)
@@ -160,7 +165,10 @@ func (a *Attempt) EncodedSize() int {
 // AppendTo appends the stored form of a to dst. It allocates nothing when dst has
 // room for EncodedSize bytes. Times keep nanoseconds and come back in UTC.
 func (a *Attempt) AppendTo(dst []byte) []byte {
-	n, s := a.numbers(), a.texts()
+	var n numbers
+	var s texts
+	a.numbers(&n)
+	a.texts(&s)
 	dst = packed.AppendLists(append(dst, codecVersion), n[:], s[:])
 	dst = packed.Append(dst, uint64(len(a.Metadata)))
 	for k, v := range a.Metadata { // lengths and bytes must come in one order, so they alternate
@@ -185,8 +193,10 @@ func (a *Attempt) AppendTo(dst []byte) []byte {
 // after another into the same Attempt; metadata that was handed out must not be
 // changed. The error says what was wrong; a is then half filled.
 func (a *Attempt) Decode(src []byte) error {
+	var into texts
+	a.texts(&into)
 	var before [len(texts{})]string
-	for i, t := range a.texts() {
+	for i, t := range into {
 		before[i] = *t
 	}
 	metadata := a.Metadata
@@ -201,7 +211,7 @@ func (a *Attempt) Decode(src []byte) error {
 	var lens [len(texts{})]uint64
 	extra := d.Lengths(lens[:])
 	a.Metadata = d.metadata(metadata)
-	d.texts(a.texts(), &lens, &before)
+	d.texts(&into, &lens, &before)
 	d.Skip(extra)
 	a.Request.Bytes, a.Response.Bytes, a.Closing = d.Bytes(n[23]), d.Bytes(n[24]), d.Bytes(n[31])
 	behind, at := a.behind()

@@ -68,7 +68,7 @@ func (d *decoder) same(m map[string]string) bool {
 
 // texts makes one string of all text bytes that are not as before and slices it: one
 // allocation for a record instead of two dozen.
-func (d *decoder) texts(into texts, lens *[len(texts{})]uint64, before *[len(texts{})]string) {
+func (d *decoder) texts(into *texts, lens *[len(texts{})]uint64, before *[len(texts{})]string) {
 	var total uint64
 	for _, n := range lens {
 		if n > uint64(len(d.Rest)) {
