@@ -60,8 +60,11 @@ func enter() *room { return lent.Get().(*room) }
 // be in anybody's hands any more: after a panic, where that is not known, the room is
 // left to the collector.
 func (r *room) leave() {
-	r.exchange, r.attempt = exchange{}, attempt{}
-	r.plan, r.signing, r.request = provider.Plan{}, sign.Request{}, transport.Request{}
+	r.exchange = exchange{} // one by one: together they would be made on the stack first
+	r.attempt = attempt{}
+	r.plan = provider.Plan{}
+	r.signing = sign.Request{}
+	r.request = transport.Request{}
 	r.answer.Clear()
 	clear(r.values)
 	clear(r.caller[:cap(r.caller)])

@@ -43,7 +43,9 @@ func (g *Gateway) visit(ctx context.Context, x *exchange, t *routing.Target) rou
 		g.supersede(x.last)
 	}
 	a := &x.room.attempt
-	*a = attempt{x: x, target: t, number: x.attempts, started: g.Clock.Now(), strict: x.ctl.strict != "false" && (t.Strict == nil || *t.Strict)}
+	*a = attempt{} // a literal with members would be made on the stack, which keeps its size while a stream waits
+	a.x, a.target, a.number, a.started = x, t, x.attempts, g.Clock.Now()
+	a.strict = x.ctl.strict != "false" && (t.Strict == nil || *t.Strict)
 	if x.attempts == 0 {
 		x.walked = a.started
 	}
