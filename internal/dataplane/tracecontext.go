@@ -26,8 +26,7 @@ func (g *Gateway) traceContext(h *wire.Header, a *attempt) {
 		return
 	}
 	x := a.x
-	r := record.Attempt{ID: a.recordID(), TraceID: x.trace.id, SpanID: x.trace.span, Number: int32(a.number)}
-	trace, span := r.W3CTrace(), r.W3CSpan()
+	trace, span := record.W3CTrace(x.trace.id), record.W3CSpanOf(a.recordID(), x.trace.span, int32(a.number))
 	flags := sampledFlag
 	id, _, came := parseTraceparent(x.ctl.traceparent)
 	same := came && record.W3CTrace(id) == trace

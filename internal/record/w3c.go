@@ -62,11 +62,15 @@ func (a *Attempt) W3CTrace() [16]byte { return W3CTrace(a.TraceID) }
 
 // W3CSpan is the number of the attempt's own span. The id that the caller chose is that
 // of the first attempt; others have that of their record.
-func (a *Attempt) W3CSpan() [8]byte {
-	if a.SpanID != "" && a.Number == 0 {
-		return W3CSpan(a.SpanID)
+func (a *Attempt) W3CSpan() [8]byte { return W3CSpanOf(a.ID, a.SpanID, a.Number) }
+
+// W3CSpanOf is the number of the own span of an attempt of which no more is known yet than
+// its ID, SpanID and Number.
+func W3CSpanOf(id, spanID string, number int32) [8]byte {
+	if spanID != "" && number == 0 {
+		return W3CSpan(spanID)
 	}
-	return W3CSpan(a.ID)
+	return W3CSpan(id)
 }
 
 // W3CParent is the number of the span that the caller named as parent; false for none.
