@@ -197,12 +197,33 @@ func (d *dialing) wait(ctx context.Context, t *timing) error {
 	}
 }
 
-// open connects and learns the protocol.
+// opened is a connection that was made, or why there is none.
+type opened struct {
+	cn    *conn
+	multi *http.ClientConn
+	err   error
+}
+
+// open connects and learns the protocol, in a goroutine of its own: dialling and a
+// handshake take much more of a stack than what comes after them, and a call that waits
+// for its answer, or relays a stream for minutes, would keep a stack of that size.
 func (h *host) open(ctx context.Context, t *timing) (*conn, *http.ClientConn, error) {
 	defer t.since(&t.connect, time.Now())
-	nc, raw, err := h.dial(ctx, *t)
+	made := make(chan opened, 1)
+	go func(t timing) {
+		var o opened
+		o.cn, o.multi, o.err = h.introduce(ctx, t)
+		made <- o
+	}(*t)
+	o := <-made // it keeps to the limits of ctx and t by itself
+	return o.cn, o.multi, o.err
+}
+
+// introduce is open in the goroutine at hand.
+func (h *host) introduce(ctx context.Context, t timing) (*conn, *http.ClientConn, error) {
+	nc, raw, err := h.dial(ctx, t)
 	if err != nil {
-		return nil, nil, unreachable(ctx, *t, err)
+		return nil, nil, unreachable(ctx, t, err)
 	}
 	tc, ok := nc.(*tls.Conn)
 	if !ok || tc.ConnectionState().NegotiatedProtocol != "h2" {
@@ -211,7 +232,7 @@ func (h *host) open(ctx context.Context, t *timing) (*conn, *http.ClientConn, er
 	}
 	cc, err := h.multiplex(ctx, tc)
 	if err != nil {
-		return nil, nil, unreachable(ctx, *t, err)
+		return nil, nil, unreachable(ctx, t, err)
 	}
 	return nil, cc, nil
 }
