@@ -131,7 +131,11 @@ func (b *bench) tell(of [kinds]latencies) {
 	if stat.Ratio(of[read].p99, without.p99) <= aim {
 		verdict = "met"
 	}
-	fmt.Printf("\nThe aim of at most %.2f times at the 99th percentile is %s for calls that the upstream answers after %v.\n", aim, verdict, b.delay)
+	pace := "as fast as they are answered"
+	if b.limited {
+		pace = "as often as their key may"
+	}
+	fmt.Printf("\nThe aim of at most %.2f times at the 99th percentile is %s for calls that the upstream answers after %v and readers who ask %s.\n", aim, verdict, b.delay, pace)
 }
 
 // mean is that of each pair.

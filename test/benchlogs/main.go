@@ -35,6 +35,7 @@ type flags struct {
 	conns   int
 	readers int
 	delay   time.Duration
+	limited bool
 	ask     string
 }
 
@@ -48,6 +49,7 @@ func main() {
 	flag.IntVar(&f.conns, "conns", 16, "connections of the callers, beside those that wait for the upstream")
 	flag.IntVar(&f.readers, "readers", 1, "readers, each of whom asks one question after the other")
 	flag.DurationVar(&f.delay, "delay", 0, "time that the upstream takes for an answer, as a model would")
+	flag.BoolVar(&f.limited, "limited", false, "the key of the readers has the limit that a gateway sets by default, which they keep to; without it they ask as fast as they are answered")
 	flag.StringVar(&f.ask, "ask", "", "be a reader of the gateway at this address, with the key in "+readerKey)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -82,7 +84,11 @@ func run(ctx context.Context, f flags) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, up.Stop()) }()
-	gate, err := target.StartSluice(ctx, program, dir, up)
+	var settings []string
+	if f.limited {
+		settings = append(settings, "ADMIN_REQUESTS_PER_MINUTE=") // that is, the default
+	}
+	gate, err := target.StartSluice(ctx, program, dir, up, settings...)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"sluice/internal/ident"
 	"sluice/test/bench/target"
 )
 
@@ -60,35 +61,50 @@ func (r *reader) stop() (asked int, took time.Duration, err error) {
 // readerKey is the variable with the key that a reader has.
 const readerKey = "BENCHLOGS_KEY"
 
-// keepAsking is what a reader does until it is interrupted. It prints how much it asked.
+// keepAsking is what a reader does until it is interrupted. It prints how much it was
+// answered.
 func keepAsking(ctx context.Context, addr, key string) error {
 	n := 0
-	for ; ctx.Err() == nil; n++ {
-		if err := ask(ctx, addr, key, questions[n%len(questions)]); err != nil && ctx.Err() == nil {
+	for ctx.Err() == nil {
+		wait, err := ask(ctx, addr, key, questions[n%len(questions)])
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
 			return err
+		case wait > 0:
+			_ = ident.Sleep(ctx, wait) // it ends with ctx, which is looked at next
+		default:
+			n++
 		}
 	}
 	fmt.Println(n)
 	return nil
 }
 
-// ask asks about the last 30 days.
-func ask(ctx context.Context, addr, key, question string) error {
+// ask asks about the last 30 days. It returns how long to wait when the limit of the key has
+// been reached.
+func ask(ctx context.Context, addr, key, question string) (wait time.Duration, err error) {
 	now := time.Now().UTC()
 	in := url.Values{"time_of_generation_min": {now.Add(-30 * 24 * time.Hour).Format(time.RFC3339)}, "time_of_generation_max": {now.Format(time.RFC3339)}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+question+"&"+in.Encode(), nil)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	req.Header.Set("x-gateway-api-key", key)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { _ = resp.Body.Close() }() // it was only read
 	body, err := io.ReadAll(resp.Body)
-	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s: %.300s", question, resp.Status, body)
+	switch {
+	case err != nil:
+		return 0, err
+	case resp.StatusCode == http.StatusTooManyRequests:
+		seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+		return time.Duration(seconds) * time.Second, err
+	case resp.StatusCode != http.StatusOK:
+		return 0, fmt.Errorf("%s: %s: %.300s", question, resp.Status, body)
 	}
-	return err
+	return 0, nil
 }

@@ -30,9 +30,11 @@ type Sluice struct {
 
 var sluiceReady = regexp.MustCompile(`listens on http://([^/\s]+)/v1`)
 
-// StartSluice starts the program at path before u, with new data in dir.
-func StartSluice(ctx context.Context, path, dir string, u *Upstream) (*Sluice, error) {
+// StartSluice starts the program at path before u, with new data in dir, and with further
+// settings ("PORT=1234") that beat those of the benchmark.
+func StartSluice(ctx context.Context, path, dir string, u *Upstream, settings ...string) (*Sluice, error) {
 	s, command := newSluice(path, dir, u)
+	command.Env = append(command.Env, settings...)
 	return s, s.start(ctx, command)
 }
 
