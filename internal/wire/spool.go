@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"io"
+	"math/bits"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -25,18 +26,38 @@ var ErrTooLarge = errors.New("wire: body over the limit")
 type Spool struct {
 	dir    string
 	buf    []byte
-	pooled *[]byte // the small buffer that buf began with
+	pooled *[]byte // the small buffer that buf lies in
 	large  *[]byte // the large one that it moved to
 	file   *os.File
 	mapped []byte
 	size   int64
 }
 
-// small is the room that a Spool begins with: a usual chat fits, and a thousand
-// requests in flight do not weigh much.
-const small = 4 << 10
+// The smallest buffer and the largest of those that are lent by size. A usual chat fits
+// into the smallest, and ten thousand of them that wait for their answers weigh 10 MB; what
+// comes without a length gets the largest, so that it need not move.
+const (
+	smallest = 1 << 10
+	small    = 4 << 10
+)
 
-var smalls = sync.Pool{New: func() any { b := make([]byte, 0, small); return &b }}
+// smalls are the small buffers: smallest, twice that, and small.
+var smalls [3]sync.Pool
+
+// smallClass is which of smalls holds n bytes.
+func smallClass(n int) int { return bits.Len(uint(max(n, smallest)-1) / smallest) }
+
+// takeSmall returns a buffer for n bytes, which are no more than small.
+func takeSmall(n int) *[]byte {
+	i := smallClass(n)
+	if b, ok := smalls[i].Get().(*[]byte); ok {
+		return b
+	}
+	b := make([]byte, 0, smallest<<i)
+	return &b
+}
+
+func putSmall(b *[]byte) { smalls[smallClass(cap(*b))].Put(b) }
 
 // NewSpool makes an empty spool whose file, if it comes to that, lies in dir.
 func NewSpool(dir string) *Spool {
@@ -47,10 +68,7 @@ func NewSpool(dir string) *Spool {
 
 // Open makes a Spool that is zero, or was closed, an empty one whose file, if it comes
 // to that, lies in dir.
-func (s *Spool) Open(dir string) {
-	p := smalls.Get().(*[]byte)
-	*s = Spool{dir: dir, pooled: p, buf: (*p)[:0]}
-}
+func (s *Spool) Open(dir string) { *s = Spool{dir: dir} }
 
 // Len is the number of bytes so far.
 func (s *Spool) Len() int64 { return s.size }
@@ -72,12 +90,20 @@ func (s *Spool) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// reserve makes room for n bytes: beyond a small buffer at once all of MemoryMax,
+// reserve makes room for n bytes: beyond a chunk at once all of MemoryMax,
 // because growing step by step costs more than it saves. It reports false when so
 // much must go to a file.
 func (s *Spool) reserve(n int) bool {
 	switch {
 	case n <= cap(s.buf):
+		return true
+	case n <= small:
+		p := takeSmall(n)
+		s.buf = append((*p)[:0], s.buf...)
+		if s.pooled != nil {
+			putSmall(s.pooled)
+		}
+		s.pooled = p
 		return true
 	case n <= chunk:
 		s.buf = append(make([]byte, 0, min(max(2*cap(s.buf), n), chunk)), s.buf...)
@@ -124,7 +150,10 @@ func (s *Spool) Fill(r io.Reader, hint, limit int64) error {
 	if hint > limit {
 		return ErrTooLarge
 	}
-	if hint >= 0 && hint < MemoryMax {
+	switch {
+	case hint < 0:
+		s.reserve(small)
+	case hint < MemoryMax:
 		s.reserve(int(hint) + 1) // one more than announced, so that the end shows
 	}
 	for {
@@ -265,7 +294,7 @@ func (s *Spool) Close() error {
 
 func (s *Spool) release() {
 	if s.pooled != nil {
-		smalls.Put(s.pooled)
+		putSmall(s.pooled)
 		s.pooled = nil
 	}
 	if s.large != nil {

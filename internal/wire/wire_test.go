@@ -52,12 +52,20 @@ func TestSpoolRoundTrip(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		size := rapid.SampledFrom([]int{0, 1, 100, 16 << 10, 64 << 10, 64<<10 + 1, 2<<20 - 1, 2 << 20, 2<<20 + 1, 3 << 20}).Draw(t, "size")
+		size := rapid.SampledFrom([]int{0, 1, 100, 1<<10 - 1, 1 << 10, 3 << 10, 4 << 10, 16 << 10, 64 << 10, 64<<10 + 1, 2<<20 - 1, 2 << 20, 2<<20 + 1, 3 << 20}).Draw(t, "size")
 		hint := rapid.SampledFrom([]int64{-1, int64(size)}).Draw(t, "hint")
 		want := bytes.Repeat([]byte("0123456789abcdef!"), size/17+1)[:size]
 		s := wire.NewSpool(dir)
 		defer s.Close()
-		if err := s.Fill(iotest.HalfReader(bytes.NewReader(want)), hint, 10<<20); err != nil {
+		if rapid.Bool().Draw(t, "written") {
+			for rest := want; len(rest) > 0; {
+				n, err := s.Write(rest[:min(len(rest), 700)])
+				if err != nil {
+					t.Fatal(err)
+				}
+				rest = rest[n:]
+			}
+		} else if err := s.Fill(iotest.HalfReader(bytes.NewReader(want)), hint, 10<<20); err != nil {
 			t.Fatal(err)
 		}
 		got, err := s.Bytes()
