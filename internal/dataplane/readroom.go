@@ -5,7 +5,7 @@ import "sync"
 const (
 	// slowBytes is the size of a read from an upstream that says little at a time:
 	// thousands of streams wait in such reads, each with its room.
-	slowBytes = 4 << 10
+	slowBytes = 2 << 10
 	// fastBytes is the size of a read from one that has more to say: large enough
 	// that an upload or download costs few system calls.
 	fastBytes = 64 << 10
