@@ -46,7 +46,8 @@ type attempt struct {
 	body   wire.Payload     // to send
 	stream bool
 
-	stake     stake
+	stake     *stake   // nil where the call is not metered
+	seen      bool     // the call may have reached the provider
 	speaks    *stretch // of a conversation, which the attempt transcribes; nil for all others
 	estimated bool     // the answer is our own estimate: nothing is sent
 

@@ -95,7 +95,7 @@ func (h *hearing) begin(ctx context.Context, item string) error {
 		a.x.room.leave()
 		return err
 	}
-	a.stake.sent = true
+	a.seen = true
 	h.under = append(h.under, a)
 	return nil
 }

@@ -32,7 +32,7 @@ const (
 // ending is how the attempt ended.
 func (a *attempt) ending(o record.Outcome) ending {
 	switch {
-	case !a.stake.sent:
+	case !a.seen:
 		return unsent
 	case o == record.OK, a.drained:
 		return answered
@@ -47,7 +47,7 @@ func (a *attempt) ending(o record.Outcome) ending {
 // given is how a call ended that was given up for another try.
 func (a *attempt) given(err error) ending {
 	switch {
-	case !a.stake.sent:
+	case !a.seen:
 		return unsent
 	case err == nil:
 		return refused

@@ -37,6 +37,7 @@ type room struct {
 	paces    []quota.Hold    // those of them that are rates, while they are gathered
 	both     []quota.Hold    // of the caller and the attempt, asked in one
 	call     quota.Call      // as policies look at it
+	stake    *stake          // of the attempt; made for the first call that is metered
 	used     []int64         // of either
 	charges  []ledger.Charge // of its line
 	closing  []byte          // that line
@@ -73,6 +74,9 @@ func (r *room) leave() {
 	clear(r.both[:cap(r.both)])
 	clear(r.charges[:cap(r.charges)])
 	r.call = quota.Call{}
+	if r.stake != nil {
+		*r.stake = stake{}
+	}
 	r.caller, r.holds, r.both, r.charges = r.caller[:0], r.holds[:0], r.both[:0], r.charges[:0]
 	for _, h := range [...]*wire.Header{&r.sent, &r.signed, &r.given} {
 		*h = emptied(*h)

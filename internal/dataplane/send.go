@@ -86,7 +86,7 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 	}
 	resp, err := g.Client.Do(ctx, &r.request)
 	var mine *transport.BodyError
-	a.stake.sent = a.stake.sent || reached(err) // a request may take several calls
+	a.seen = a.seen || reached(err) // a request may take several calls
 	if errors.As(err, &mine) {
 		return nil, fault.Wrap(fault.ClientGone, err) // the client's upload broke off
 	}

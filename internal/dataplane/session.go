@@ -96,18 +96,18 @@ func (s *session) fromProvider(ctx context.Context, data []byte) error {
 
 // reserve opens a line unless one is open.
 func (s *session) reserve(ctx context.Context) error {
-	if s.a.stake.open {
+	if s.a.stake.reserved() {
 		return nil
 	}
 	err := s.g.reserve(ctx, s.a)
-	s.a.stake.sent = err == nil
+	s.a.seen = err == nil
 	return err
 }
 
 // close closes the line with what was used under it.
 func (s *session) close(e ending) {
-	st, a := &s.a.stake, s.a
-	if !st.open {
+	st, a := s.a.stake, s.a
+	if !st.reserved() {
 		return
 	}
 	a.log.Usage = s.used
@@ -155,7 +155,7 @@ func (s *session) end() {
 		s.used.TotalTokens = s.used.InputTokens + s.used.OutputTokens
 		s.close(broken)
 	default:
-		s.a.stake.sent = false
+		s.a.seen = false
 		s.close(unsent)
 	}
 	s.spend.Terms = string(writeTerms(nil, s.terms))

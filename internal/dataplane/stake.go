@@ -40,11 +40,28 @@ type stake struct {
 	bound  int64 // what the most costs, in nano-dollars
 	line   ledger.Line
 	open   bool         // the line is reserved and not closed
-	sent   bool         // the call may have reached the provider
 	holds  []quota.Hold // budgets, then rates
 	rates  int          // where the rates begin
 	owed   owed         // what the attempt came to, once its line is closed
 }
+
+// staked is the stake of an attempt that is metered.
+func (a *attempt) staked() *stake {
+	if a.stake != nil { // of the response before, in a conversation
+		return a.stake
+	}
+	r := a.x.room
+	if r.stake == nil {
+		r.stake = new(stake)
+	}
+	*r.stake = stake{}
+	a.stake = r.stake
+	return a.stake
+}
+
+// reserved reports whether a line is reserved and not closed. A nil stake is one that holds
+// nothing.
+func (s *stake) reserved() bool { return s != nil && s.open }
 
 // reserve takes what the attempt may use at most from all limits that bind it, or refuses
 // it, and puts a line on the ledger that outlives the process, before anything is sent.
@@ -53,7 +70,7 @@ func (g *Gateway) reserve(ctx context.Context, a *attempt) error {
 	if !a.x.metered {
 		return nil
 	}
-	s := &a.stake
+	s := a.staked()
 	s.tariff = g.Prices.Find(a.spec.ID, a.priceName(), a.x.dir.Agreement(a.account))
 	s.cap = a.cap()
 	s.most = g.most(a)
@@ -84,7 +101,7 @@ func (g *Gateway) take(ctx context.Context, now time.Time, holds []quota.Hold, w
 
 // enter puts the line of one call on the ledger.
 func (g *Gateway) enter(a *attempt, now time.Time, id string) error {
-	s, p := &a.stake, &a.x.key.Principal
+	s, p := a.stake, &a.x.key.Principal
 	s.line = ledger.Line{
 		ID: id, RequestID: a.x.id, State: ledger.Reserved, At: now, OrgID: p.OrgID, WorkspaceID: p.WorkspaceID, KeyID: p.ID,
 		Provider: a.spec.ID, Model: a.model, Endpoint: a.x.match.Endpoint,
@@ -99,14 +116,14 @@ func (g *Gateway) enter(a *attempt, now time.Time, id string) error {
 		g.Bank.Settle(now, s.holds, nil)
 		return fault.New(fault.Overloaded, "this call cannot be put on the ledger, and is not sent without; try again shortly").Because(err)
 	}
-	s.open, s.sent = true, false
+	s.open, a.seen = true, false
 	return nil
 }
 
 // renew closes the line of a call that was given up for another try, and reserves that.
 func (g *Gateway) renew(ctx context.Context, a *attempt, err error) error {
-	s := &a.stake
-	if !s.open {
+	s := a.stake
+	if !s.reserved() {
 		return nil
 	}
 	s.owed = g.owed(a, a.given(err))
@@ -126,7 +143,7 @@ func (g *Gateway) renew(ctx context.Context, a *attempt, err error) error {
 
 // closing turns the reserved line into the one that closes it.
 func (g *Gateway) closing(a *attempt) {
-	s, o := &a.stake, &a.stake.owed
+	s, o := a.stake, &a.stake.owed
 	s.open = false
 	s.line.State, s.line.At, s.line.Amount, s.line.Unpriced = o.state, g.Clock.Now(), o.bill.Cost, !o.bill.Priced()
 	s.charge(a.x.room, o)
@@ -135,8 +152,8 @@ func (g *Gateway) closing(a *attempt) {
 // account works out what the attempt came to and puts it into its record, together with
 // the closing of its line, so that both are written in one append.
 func (g *Gateway) account(a *attempt, r *record.Attempt) {
-	s := &a.stake
-	if !s.open {
+	s := a.stake
+	if !s.reserved() {
 		return
 	}
 	s.owed = g.owed(a, a.ending(r.Outcome))
@@ -151,7 +168,7 @@ func (g *Gateway) account(a *attempt, r *record.Attempt) {
 
 // settleStake gives back what was taken from limits, less what was used.
 func (g *Gateway) settleStake(a *attempt) {
-	if s := &a.stake; len(s.holds) > 0 {
+	if s := a.stake; s != nil && len(s.holds) > 0 {
 		g.Bank.Settle(g.Clock.Now(), s.holds, a.x.room.amounts(s.holds, &s.owed))
 	}
 }
