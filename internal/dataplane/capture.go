@@ -5,49 +5,87 @@ import (
 	"sync"
 )
 
-// captureStart is the room that a capture begins with: less would have to grow at
-// once for most answers, more would weigh on thousands of open streams.
-const captureStart = 2 << 10
+// captureStart is the room that a capture begins with: more would weigh on thousands of
+// open streams, each of which has said little most of its time.
+const captureStart = 1 << 10
 
-// capture keeps the beginning of what passes by. Its room is lent: free gives it back,
-// and nothing of it may be used any more then. Zero but for max is ready.
+// capture keeps the beginning of what passes by. Its rooms are lent: free gives them back,
+// and nothing of them may be used any more then. It takes one room after another, because
+// streams that moved to larger ones would leave those behind that they came from, all at
+// about the same time. Zero but for max is ready.
 type capture struct {
-	kept []byte
 	size int64 // of all that passed by
 	max  int
-	room *[]byte
+	held int       // bytes of it that are kept
+	full []*[]byte // the rooms with the first of them
+	last *[]byte   // the room with the others, nil before there are any
+	used int       // bytes in it
 }
 
 // take notes a piece.
 func (c *capture) take(p []byte) {
 	c.size += int64(len(p))
-	if left := c.max - len(c.kept); left > 0 {
-		p = p[:min(left, len(p))]
-		if need := len(c.kept) + len(p); need > cap(c.kept) {
-			c.grow(need)
+	for p = p[:min(len(p), max(0, c.max-c.held))]; len(p) > 0; {
+		if c.last == nil || c.used == len(*c.last) {
+			c.extend(len(p))
 		}
-		c.kept = append(c.kept, p...)
+		n := copy((*c.last)[c.used:], p)
+		c.used, c.held, p = c.used+n, c.held+n, p[n:]
 	}
 }
 
-// grow moves to a room for at least n bytes.
-func (c *capture) grow(n int) {
-	next := lend(n)
-	kept := append((*next)[:0], c.kept...)
+// extend makes place for n bytes: so that a long answer has few rooms, and little of them
+// unused.
+func (c *capture) extend(n int) {
+	switch {
+	case c.last == nil:
+		c.last = lend(n)
+	case n > c.held: // it costs less to move what there is now than all of it later
+		c.join(c.held + n)
+	default:
+		c.full = append(c.full, c.last)
+		c.last, c.used = lend(max(n, c.held/4)), 0
+	}
+}
+
+// bytes is what was kept, in one piece, until more is taken.
+func (c *capture) bytes() []byte {
+	if len(c.full) > 0 {
+		c.join(c.held)
+	}
+	if c.last == nil {
+		return nil
+	}
+	return (*c.last)[:c.used]
+}
+
+// join moves what was kept to one room for at least n bytes.
+func (c *capture) join(n int) {
+	whole := lend(n)
+	kept := (*whole)[:0]
+	for _, room := range c.full {
+		kept = append(kept, *room...)
+	}
+	kept = append(kept, (*c.last)[:c.used]...)
 	c.free()
-	c.room, c.kept = next, kept
+	c.last, c.used, c.held = whole, len(kept), len(kept)
 }
 
-// free gives the room back.
+// whole reports whether all that passed by was kept.
+func (c *capture) whole() bool { return c.size == int64(c.held) }
+
+// free gives the rooms back.
 func (c *capture) free() {
-	if c.room != nil {
-		giveBack(c.room)
+	for _, room := range c.full {
+		giveBack(room)
 	}
-	c.room, c.kept = nil, nil
+	if c.last != nil {
+		giveBack(c.last)
+	}
+	c.full, c.last, c.used, c.held = nil, nil, 0, 0
 }
 
-// rooms are lent by size: captureStart, twice that, and so on. A capture that grew by
-// itself would leave as much behind for the collector as it holds.
+// rooms are lent by size: captureStart, twice that, and so on.
 var rooms [20]sync.Pool
 
 // sizeClass is which of the rooms holds n bytes.

@@ -122,8 +122,8 @@ func (a *attempt) readUsage(watch *dialect.Stream, keep *capture) {
 	switch {
 	case watch != nil:
 		a.log.Usage, a.log.ReplyModel = watch.Usage(), watch.Model()
-	case keep.size == int64(len(keep.kept)) && strings.Contains(a.reply.header.Get("content-type"), "json"):
-		a.log.Usage, a.log.ReplyModel = dialect.Usage(a.x.match.Endpoint, keep.kept, "")
+	case keep.whole() && strings.Contains(a.reply.header.Get("content-type"), "json"):
+		a.log.Usage, a.log.ReplyModel = dialect.Usage(a.x.match.Endpoint, keep.bytes(), "")
 	}
 }
 
@@ -171,7 +171,7 @@ func (a *attempt) keepReply(g *Gateway, c *capture) {
 }
 
 func (g *Gateway) captured(h wire.Header, c *capture) record.Body {
-	b := g.keep(h.Get("content-type"), c.kept, c.size)
+	b := g.keep(h.Get("content-type"), c.bytes(), c.size)
 	b.Encoding = h.Get("content-encoding")
 	return b
 }
