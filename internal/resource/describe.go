@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"reflect"
@@ -103,11 +104,15 @@ func jsonContent(s *huma.Schema) map[string]*huma.MediaType {
 	return map[string]*huma.MediaType{"application/json": {Schema: s}}
 }
 
-// OpenAPI is the published description, as JSON and as YAML.
+// OpenAPI is the published description, as JSON and as YAML. It can be asked once, when
+// everything is mounted: what it is made of, which takes several times as much memory, is
+// let go of.
 func (e *Engine) OpenAPI() (asJSON, asYAML []byte, err error) {
-	if asJSON, err = json.Marshal(e.doc); err != nil {
+	doc := e.doc
+	e.doc = nil
+	if asJSON, err = json.Marshal(doc); err != nil {
 		return nil, nil, err
 	}
-	asYAML, err = e.doc.YAML()
-	return asJSON, asYAML, err
+	asYAML, err = doc.YAML()
+	return asJSON, bytes.Clone(asYAML), err // it came with room to grow
 }

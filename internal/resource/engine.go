@@ -44,7 +44,7 @@ type Engine struct {
 	Parts
 	mux    *http.ServeMux
 	fixed  *http.ServeMux // of paths whose second element is no placeholder
-	doc    *huma.OpenAPI
+	doc    *huma.OpenAPI  // until it is published
 	routes []string
 	bare   []string           // prefixes of paths that are served without a version too
 	users  map[string][]usage // by kind: who refers to records of it
