@@ -40,7 +40,7 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return fault.From(err)
 	}
-	a.log.Usage, a.log.ReplyModel = r.Usage, r.Model
+	a.log().Usage, a.log().ReplyModel = r.Usage, r.Model
 	if a.stream {
 		a.replayed(r)
 		return nil
@@ -66,9 +66,9 @@ func (a *attempt) restated(in *dialect.Incoming) error {
 	if err != nil {
 		return fault.From(err)
 	}
-	a.log.Usage, a.log.ReplyModel = out.Usage, out.Model
+	a.log().Usage, a.log().ReplyModel = out.Usage, out.Model
 	if counts[a.x.match.Endpoint] != "" {
-		a.log.Usage = llm.Usage{} // the answer is a count: nothing was used
+		a.log().Usage = llm.Usage{} // the answer is a count: nothing was used
 	}
 	body := out.Body
 	if !a.spec.OmitProvider && out.ContentType == "" {

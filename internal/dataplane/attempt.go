@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"sync"
 	"time"
 
 	"sluice/internal/credential"
@@ -63,7 +64,14 @@ type attempt struct {
 	reply     reply
 	status    int
 	fault     *fault.Error
-	log       record.Attempt
+	id        string // of its record; see recordID
+	upstream  int32  // as record.Attempt has it, and so the next four
+	firstByte time.Duration
+	queue     time.Duration
+	connect   time.Duration
+	dropped   string
+	continued bool
+	written   *record.Attempt // see log
 	recorded  bool
 	committed bool // bytes of it reached the client
 }
@@ -80,6 +88,28 @@ type reply struct {
 // passed through is not touched.
 func (a *attempt) unified() bool {
 	return a.x.match.Endpoint != llm.Proxy && a.plan.Endpoint.Dialect != provider.Through
+}
+
+// records are lent to attempts.
+var records = sync.Pool{New: func() any { return new(record.Attempt) }}
+
+// log is the record of the attempt. It is lent when the first thing is written down that
+// an answer says, or when the attempt ends: it is large, and thousands wait for an answer
+// at a time.
+func (a *attempt) log() *record.Attempt {
+	if a.written == nil {
+		a.written = records.Get().(*record.Attempt)
+	}
+	return a.written
+}
+
+// reset forgets everything and gives the record back, of which nobody may hold a part.
+func (a *attempt) reset() {
+	if a.written != nil {
+		*a.written = record.Attempt{}
+		records.Put(a.written)
+	}
+	*a = attempt{}
 }
 
 func (a *attempt) close() {

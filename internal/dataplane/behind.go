@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"sluice/internal/llm"
-	"sluice/internal/record"
 	"sluice/internal/wire"
 )
 
@@ -77,8 +76,8 @@ func (g *Gateway) underlying(ctx context.Context, a *attempt) (string, error) {
 		return model, nil
 	}
 	answer, err := g.ask(ctx, a, &next)
-	a.plan, a.body, a.extra, a.header, a.log.Upstream, a.log.FirstByte = nil, wire.Payload{}, nil, nil, 0, 0
-	a.called, a.held, a.log.Timings = time.Time{}, time.Time{}, record.Timings{}
+	a.plan, a.body, a.extra, a.header, a.upstream, a.firstByte = nil, wire.Payload{}, nil, nil, 0, 0
+	a.called, a.held, a.queue, a.connect = time.Time{}, time.Time{}, 0, 0
 	if ctx.Err() != nil {
 		return "", gone(ctx, err)
 	}

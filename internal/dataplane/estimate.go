@@ -60,8 +60,8 @@ func (g *Gateway) estimate(ctx context.Context, a *attempt) error {
 	a.body, a.status = wire.Bytes(body), 200
 	a.reply.body = g.countAnswer(a, g.counter.Call(call, model).Tokens)
 	a.reply.header = wire.Header{{Name: "content-type", Value: "application/json"}}
-	a.log.BytesOut = int64(len(a.reply.body))
-	a.log.Response = g.keep("application/json", a.reply.body, a.log.BytesOut)
+	a.log().BytesOut = int64(len(a.reply.body))
+	a.log().Response = g.keep("application/json", a.reply.body, a.log().BytesOut)
 	return nil
 }
 

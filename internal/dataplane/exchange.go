@@ -153,8 +153,8 @@ func (g *Gateway) accessLine(ctx context.Context, x *exchange, took time.Duratio
 		attrs = append(attrs, slog.String("key_id", x.key.Principal.ID))
 	}
 	if x.last != nil && x.last.spec != nil {
-		attrs = append(attrs, slog.String("provider", x.last.spec.ID), slog.String("model", x.last.model), slog.Int64("tokens", x.last.log.Tokens()))
-		if nano, known := x.last.log.Cost(); known {
+		attrs = append(attrs, slog.String("provider", x.last.spec.ID), slog.String("model", x.last.model), slog.Int64("tokens", x.last.log().Tokens()))
+		if nano, known := x.last.log().Cost(); known {
 			attrs = append(attrs, slog.Float64("cost_dollars", float64(nano)/1e9))
 		}
 	}

@@ -127,15 +127,15 @@ func (h *hearing) of(data []byte) *attempt {
 // done puts a transcription on record that the provider ended.
 func (h *hearing) done(a *attempt, failed bool, event []byte) {
 	size := int64(len(event))
-	a.log.Response = h.s.g.keep("application/json", event, size)
+	a.log().Response = h.s.g.keep("application/json", event, size)
 	if failed { // what it sends of that is no part of an answer
-		a.log.Error = splice.Text(event, "error", "message")
+		a.log().Error = splice.Text(event, "error", "message")
 		h.close(a, record.Failed)
 		return
 	}
-	a.status, a.log.Upstream, a.log.BytesOut = 200, 200, size
+	a.status, a.upstream, a.log().BytesOut = 200, 200, size
 	a.speaks.words = append(a.speaks.words[:0], splice.Text(event, "transcript")...)
-	a.log.Usage, _ = dialect.Usage(llm.CreateTranscription, event, "")
+	a.log().Usage, _ = dialect.Usage(llm.CreateTranscription, event, "")
 	h.close(a, record.OK)
 }
 

@@ -43,10 +43,10 @@ func (g *Gateway) keepAsked(a *attempt, r *record.Attempt) {
 // the provider's id was put into it is noted alone: it would be all of most answers again.
 func (g *Gateway) keepGiven(a *attempt) {
 	b := a.reply.body
-	if a.log.Named || !a.x.keepsBodies() || sameBytes(b, a.log.Response.Bytes) && int64(len(b)) == a.log.Response.Size {
+	if a.log().Named || !a.x.keepsBodies() || sameBytes(b, a.log().Response.Bytes) && int64(len(b)) == a.log().Response.Size {
 		return
 	}
-	a.log.ClientResponse = g.keep(a.reply.header.Get("content-type"), b, int64(len(b)))
+	a.log().ClientResponse = g.keep(a.reply.header.Get("content-type"), b, int64(len(b)))
 }
 
 // keepFault keeps the error of the gateway that the client gets for an attempt, if none
@@ -56,7 +56,7 @@ func (g *Gateway) keepFault(a *attempt) {
 		return
 	}
 	b := a.x.errorBody(a.fault)
-	a.log.ClientResponse = g.keep("application/json", b, int64(len(b)))
+	a.log().ClientResponse = g.keep("application/json", b, int64(len(b)))
 }
 
 // sameBytes reports whether two bodies begin at the same place in memory: one is the

@@ -36,9 +36,9 @@ func (a *attempt) ending(o record.Outcome) ending {
 		return unsent
 	case o == record.OK, a.drained:
 		return answered
-	case a.committed, a.log.BytesOut > 0 && a.log.Upstream < 400:
+	case a.committed, a.log().BytesOut > 0 && a.upstream < 400:
 		return broken
-	case a.log.Upstream >= 400 || o == record.Failed:
+	case a.upstream >= 400 || o == record.Failed:
 		return refused
 	}
 	return abandoned
@@ -59,7 +59,7 @@ func (a *attempt) given(err error) ending {
 // ended. Where it counted nothing, an answer is counted here; a call that brought none
 // cost its input, unless the provider refused it or never saw it.
 func (g *Gateway) owed(a *attempt, e ending) owed {
-	o := owed{state: ledger.Settled, usage: a.log.Usage}
+	o := owed{state: ledger.Settled, usage: a.log().Usage}
 	switch {
 	case e == unsent, e == refused && !o.usage.Reported:
 		return owed{state: ledger.Released, bill: catalog.Bill{Version: a.stake.tariff.Version()}}
@@ -110,9 +110,9 @@ func (g *Gateway) said(a *attempt, ep llm.Endpoint, model string) int64 {
 		}
 		return g.counter.Answer(ep, a.reply.body, model).Tokens
 	}
-	told := &a.log.Response
+	told := &a.log().Response
 	if a.raw.max > 0 { // in the words that are counted
-		told = &a.log.ClientResponse
+		told = &a.log().ClientResponse
 	}
 	b := told.Bytes
 	if len(b) == 0 || told.Encoding != "" {

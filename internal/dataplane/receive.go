@@ -66,8 +66,8 @@ func (g *Gateway) readReply(ctx context.Context, a *attempt, limit int64) ([]byt
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err)
 	}
-	a.log.BytesOut = a.spooled.Len()
-	a.log.Response = g.keep(a.reply.header.Get("content-type"), b, a.spooled.Len())
+	a.log().BytesOut = a.spooled.Len()
+	a.log().Response = g.keep(a.reply.header.Get("content-type"), b, a.spooled.Len())
 	return b, nil
 }
 
@@ -81,7 +81,7 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 	d := newDoc()
 	defer docs.Put(d)
 	r := g.replyRules(a)
-	if a.log.Usage, a.log.ReplyModel, err = dialect.ReadReply(ep, b, r.UsagePath, d); err != nil {
+	if a.log().Usage, a.log().ReplyModel, err = dialect.ReadReply(ep, b, r.UsagePath, d); err != nil {
 		return err
 	}
 	if a.plan.Endpoint.Follow != nil {
@@ -95,7 +95,7 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 	switch {
 	case a.spec.OmitProvider:
 	case d.Indexes(a.reply.body):
-		a.reply.body, a.log.Named = naming(d, a.spec.ID), same
+		a.reply.body, a.log().Named = naming(d, a.spec.ID), same
 	default:
 		a.reply.body = named(a.reply.body, a.spec.ID)
 	}
@@ -124,8 +124,8 @@ func (g *Gateway) normalise(ctx context.Context, a *attempt) error {
 	f := dialect.Failure{Shape: a.plan.Endpoint.Error, Provider: a.spec.ID, Status: a.status, Type: errorType(a.reply.header), Request: a.x.id}
 	if a.first != nil { // an error as the first event of a stream, of which nothing more is wanted
 		_ = a.resp.Body.Close()
-		a.log.BytesOut = int64(len(a.first))
-		a.log.Response = g.keep(a.reply.header.Get("content-type"), a.first, a.log.BytesOut)
+		a.log().BytesOut = int64(len(a.first))
+		a.log().Response = g.keep(a.reply.header.Get("content-type"), a.first, a.log().BytesOut)
 		f.Shape, f.Body = "openai", dialect.FirstEventFailure(a.first)
 		a.resp = nil
 	} else {

@@ -19,7 +19,7 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 		return
 	}
 	a.recorded = true
-	r := &a.log
+	r := a.log()
 	r.Outcome = o
 	g.account(a, r)
 	g.describe(a, r)
@@ -50,6 +50,7 @@ func (g *Gateway) describe(a *attempt, r *record.Attempt) {
 	r.ID, r.RequestID, r.TraceID = a.recordID(), x.id, x.trace.id
 	r.SpanID, r.ParentSpan, r.SpanName = x.trace.span, x.trace.parent, x.trace.name
 	r.Number, r.Retries = int32(a.number), int32(a.retries)
+	r.Upstream, r.FirstByte, r.Dropped, r.Continued = a.upstream, a.firstByte, a.dropped, a.continued
 	r.Started, r.Duration = a.started, g.Clock.Now().Sub(a.started)
 	a.time(&r.Timings, r.Duration)
 	p := &x.key.Principal
@@ -75,12 +76,12 @@ func (g *Gateway) describe(a *attempt, r *record.Attempt) {
 // recordID is the id of the attempt's record: of the first one that of the request, so
 // that it is found by the id that the caller was told.
 func (a *attempt) recordID() string {
-	if a.log.ID == "" {
-		if a.log.ID = a.x.id; a.number > 0 {
-			a.log.ID = ident.NewIDAt(a.started)
+	if a.id == "" {
+		if a.id = a.x.id; a.number > 0 {
+			a.id = ident.NewIDAt(a.started)
 		}
 	}
-	return a.log.ID
+	return a.id
 }
 
 // secretParams are query parameters in which some providers take a credential.

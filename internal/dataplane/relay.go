@@ -121,9 +121,9 @@ func (g *Gateway) meter(a *attempt) *dialect.Stream {
 func (a *attempt) readUsage(watch *dialect.Stream, keep *capture) {
 	switch {
 	case watch != nil:
-		a.log.Usage, a.log.ReplyModel = watch.Usage(), watch.Model()
+		a.log().Usage, a.log().ReplyModel = watch.Usage(), watch.Model()
 	case keep.whole() && strings.Contains(a.reply.header.Get("content-type"), "json"):
-		a.log.Usage, a.log.ReplyModel = dialect.Usage(a.x.match.Endpoint, keep.bytes(), "")
+		a.log().Usage, a.log().ReplyModel = dialect.Usage(a.x.match.Endpoint, keep.bytes(), "")
 	}
 }
 
@@ -152,7 +152,7 @@ func (g *Gateway) broken(ctx context.Context, a *attempt, err error) error {
 // forget gives the room of a capture back once the record, which had its bytes, is written.
 func (a *attempt) forget(c *capture) {
 	if a.recorded {
-		a.log.Response.Bytes, a.log.ClientResponse.Bytes = nil, nil
+		a.log().Response.Bytes, a.log().ClientResponse.Bytes = nil, nil
 		c.free()
 		a.raw.free()
 	}
@@ -161,13 +161,13 @@ func (a *attempt) forget(c *capture) {
 // keepReply hands what was captured of the reply to the record: what the client got, and
 // where that was put in other words, what the upstream sent.
 func (a *attempt) keepReply(g *Gateway, c *capture) {
-	a.log.BytesOut = c.size
+	a.log().BytesOut = c.size
 	given := g.captured(a.reply.header, c)
 	if a.raw.max == 0 {
-		a.log.Response = given
+		a.log().Response = given
 		return
 	}
-	a.log.Response, a.log.ClientResponse = g.captured(a.got, &a.raw), given
+	a.log().Response, a.log().ClientResponse = g.captured(a.got, &a.raw), given
 }
 
 func (g *Gateway) captured(h wire.Header, c *capture) record.Body {

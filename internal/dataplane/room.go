@@ -62,7 +62,7 @@ func enter() *room { return lent.Get().(*room) }
 // left to the collector.
 func (r *room) leave() {
 	r.exchange = exchange{} // one by one: together they would be made on the stack first
-	r.attempt = attempt{}
+	r.attempt.reset()
 	r.plan = provider.Plan{}
 	r.signing = sign.Request{}
 	r.request = transport.Request{}

@@ -16,7 +16,8 @@ func TestNothingIsLeftInARoom(t *testing.T) {
 	r := enter()
 	r.exchange = exchange{room: r, id: "id", metadata: map[string]string{"a": "b"}, refusal: errEmptyStream, attempts: 2, headSent: true}
 	r.attempt = attempt{x: &r.exchange, model: "m", recorded: true, committed: true}
-	r.attempt.log.Metadata = r.exchange.metadata
+	r.attempt.log().Metadata = r.exchange.metadata
+	r.stake = &stake{bound: 1, open: true}
 	r.values["key"] = "sk-secret"
 	lines := func() wire.Header {
 		return append(make(wire.Header, 0, 9), wire.Field{Name: "authorization", Value: "sk-secret"})
@@ -31,8 +32,8 @@ func TestNothingIsLeftInARoom(t *testing.T) {
 	if !reflect.ValueOf(r.exchange).IsZero() || !reflect.ValueOf(r.attempt).IsZero() {
 		t.Errorf("the exchange or its attempt is left: %+v %+v", r.exchange, r.attempt)
 	}
-	if !reflect.ValueOf(r.plan).IsZero() || !reflect.ValueOf(r.signing).IsZero() || !reflect.ValueOf(r.request).IsZero() || len(r.values) > 0 {
-		t.Errorf("of the call is left: %+v %+v %v", r.signing, r.request, r.values)
+	if !reflect.ValueOf(r.plan).IsZero() || !reflect.ValueOf(r.signing).IsZero() || !reflect.ValueOf(r.request).IsZero() || !reflect.ValueOf(*r.stake).IsZero() || len(r.values) > 0 {
+		t.Errorf("of the call is left: %+v %+v %+v %v", r.signing, r.request, *r.stake, r.values)
 	}
 	for _, h := range []wire.Header{r.sent, r.signed, r.given} {
 		for _, f := range h[:cap(h)] {

@@ -93,9 +93,9 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 	if err != nil {
 		return nil, err
 	}
-	a.log.Upstream, a.got = int32(resp.Status), resp.Header
-	a.log.FirstByte = g.Clock.Now().Sub(a.started)
-	a.log.Timings.Queue, a.log.Timings.Connect = resp.Queue, resp.Connect
+	a.upstream, a.got = int32(resp.Status), resp.Header
+	a.firstByte = g.Clock.Now().Sub(a.started)
+	a.queue, a.connect = resp.Queue, resp.Connect
 	if a.stream && a.unified() && resp.Status == 200 && (eventStream(resp.Header) || a.textStream(resp.Header)) {
 		g.retellStream(a, resp)
 		if resp.Status, err = g.peek(a, resp); err != nil {

@@ -72,14 +72,14 @@ func (s *session) fromClient(ctx context.Context, data []byte) error {
 func (s *session) fromProvider(ctx context.Context, data []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.a.log.BytesOut += int64(len(data))
+	s.a.log().BytesOut += int64(len(data))
 	switch kind := splice.Text(data, "type"); kind {
 	case "response.created":
 		s.under++
 		return s.reserve(ctx)
 	case "response.done":
 		u, model := dialect.Usage(llm.Realtime, data, "response.usage")
-		s.a.log.ReplyModel = cmp.Or(model, s.a.log.ReplyModel)
+		s.a.log().ReplyModel = cmp.Or(model, s.a.log().ReplyModel)
 		s.used, s.last = s.used.Add(u), u.InputTokens
 		if s.under = max(s.under-1, 0); s.under == 0 {
 			s.close(answered)
@@ -110,7 +110,7 @@ func (s *session) close(e ending) {
 	if !st.reserved() {
 		return
 	}
-	a.log.Usage = s.used
+	a.log().Usage = s.used
 	st.owed = s.g.owed(a, e)
 	s.g.closing(a)
 	if err := s.g.Journal.AppendLine(&st.line); err != nil {
@@ -159,7 +159,7 @@ func (s *session) end() {
 		s.close(unsent)
 	}
 	s.spend.Terms = string(writeTerms(nil, s.terms))
-	s.a.log.Usage, s.a.log.Spend = s.all, s.spend
+	s.a.log().Usage, s.a.log().Spend = s.all, s.spend
 }
 
 // refusedEvent is a refusal as an event of the conversation.

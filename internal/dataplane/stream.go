@@ -105,7 +105,7 @@ func (s *relayer) begin() error {
 	x := s.a.x
 	s.a.committed = true
 	if x.carry != nil {
-		s.a.log.Continued, x.unfinished = true, nil
+		s.a.continued, x.unfinished = true, nil
 		_, err := x.out.Write(x.carry.mark(s.a.target.Path))
 		return err
 	}
@@ -230,9 +230,9 @@ func (s *relayer) record(o record.Outcome) {
 	if s.a.recorded {
 		return
 	}
-	s.a.log.Usage, s.a.log.ReplyModel = s.watch.Usage(), s.watch.Model()
+	s.a.log().Usage, s.a.log().ReplyModel = s.watch.Usage(), s.watch.Model()
 	if t := s.a.talk; t != nil {
-		s.a.log.Usage, s.a.log.ReplyModel = t.usage, t.model
+		s.a.log().Usage, s.a.log().ReplyModel = t.usage, t.model
 	}
 	s.a.keepReply(s.g, &s.keep)
 	s.g.record(s.a, o)

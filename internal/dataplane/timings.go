@@ -12,6 +12,7 @@ func (a *attempt) time(t *record.Timings, took time.Duration) {
 	if w := a.x.walked; !w.IsZero() {
 		t.Parsing = w.Sub(a.x.started)
 	}
+	t.Queue, t.Connect = a.queue, a.connect
 	t.Preparing = took
 	if !a.called.IsZero() {
 		t.Preparing = a.called.Sub(a.started)

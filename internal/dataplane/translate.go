@@ -41,7 +41,7 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 	if len(a.lost) > 0 && a.x.ctl.strictParams == "true" {
 		return fault.Newf(fault.InvalidParameter, "%s cannot carry %s; leave them out, or do not send x-gateway-strict-params", a.spec.ID, lostNames(a.lost)).At(clip(a.lost[0]))
 	}
-	a.log.Dropped = lostNames(a.lost)
+	a.dropped = lostNames(a.lost)
 	a.more, a.extra = out.More, out.Header
 	if out.Path != "" || out.Query != "" {
 		if err := a.plan.Reroute(out.Path, out.Query); err != nil {

@@ -43,7 +43,7 @@ func (g *Gateway) visit(ctx context.Context, x *exchange, t *routing.Target) rou
 		g.supersede(x.last)
 	}
 	a := &x.room.attempt
-	*a = attempt{} // a literal with members would be made on the stack, which keeps its size while a stream waits
+	a.reset() // a literal would be made on the stack, which keeps its size while a stream waits
 	a.x, a.target, a.number, a.started = x, t, x.attempts, g.Clock.Now()
 	a.strict = x.ctl.strict != "false" && (t.Strict == nil || *t.Strict)
 	if x.attempts == 0 {
@@ -52,7 +52,7 @@ func (g *Gateway) visit(ctx context.Context, x *exchange, t *routing.Target) rou
 	x.attempts++
 	x.last = a
 	err := g.try(ctx, a)
-	o := routing.Outcome{Status: a.status, Own: a.estimated, Committed: a.committed, Err: err, Latency: a.log.FirstByte}
+	o := routing.Outcome{Status: a.status, Own: a.estimated, Committed: a.committed, Err: err, Latency: a.firstByte}
 	if f := fault.From(err); f != nil {
 		o.Status, o.Final = f.HTTPStatus(), f.Code == fault.ClientGone || ofCaller(f)
 		o.Skipped = f.Code == fault.NotSupported || f.Code == fault.UpstreamInvalid || f.Code == fault.SecretUnavailable
