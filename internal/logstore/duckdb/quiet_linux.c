@@ -21,13 +21,6 @@ enum {
 	GENTLEST = 19,
 };
 
-// A statement that was prepared when its text was parsed, before anybody asked for that.
-struct ahead {
-	void *of;   // what was parsed; NULL: there is none
-	void *made; // the statement
-	int state;
-};
-
 // A job is a call of one of the functions of DuckDB, which have up to four arguments.
 struct job {
 	uint64_t (*run)(struct job *);
@@ -36,7 +29,6 @@ struct job {
 	void *out;
 	uint64_t n;
 	uint64_t result;
-	struct ahead *ahead;
 };
 
 // A helper does jobs one after the other. Nothing here is locked: who holds a lock and
@@ -53,12 +45,8 @@ struct helper {
 };
 
 static __thread struct helper *mine; // NULL: the thread does its jobs itself
-static __thread bool brief;          // so it does those of its present statement
-static __thread struct ahead ahead;  // of that
 
 void quietWait(uintptr_t who); // of quiet_linux.go
-
-void duckdb_destroy_prepare(void *statement); // of DuckDB
 
 // tell adds to an eventfd, which cannot fail before it has been told 2^64 times.
 static void tell(int fd) {
@@ -130,18 +118,8 @@ void quiet_end(struct helper *h) {
 	tell(h->work);
 }
 
-// forget gives up a statement that was prepared for nobody.
-static void forget(void) {
-	if (ahead.of != NULL) {
-		duckdb_destroy_prepare(&ahead.made);
-		ahead.of = NULL;
-	}
-}
-
 // quiet_use gives the jobs of this thread to a helper; NULL: no longer.
 void quiet_use(struct helper *h) {
-	forget();
-	brief = false;
 	mine = h;
 }
 
@@ -160,7 +138,7 @@ void quiet_policy(struct helper *h, bool gentle) {
 // to 10 ms later.
 static uint64_t hand(struct job *j) {
 	struct helper *h = mine;
-	if (h == NULL || brief) {
+	if (h == NULL) {
 		return j->run(j);
 	}
 	h->job = j;
@@ -178,39 +156,10 @@ static uint64_t hand(struct job *j) {
 	static uint64_t run_##name(struct job *j) { return (uint64_t)__real_##name values; } \
 	type __wrap_##name parameters { return (type)hand(&(struct job){.run = run_##name, __VA_ARGS__}); }
 
-// Those of questions. To hand a job over costs more than most of the calls that a statement is
-// made of, some 80 us on two busy cores, so it is done twice a statement: to parse and prepare
-// it, and to execute it. What begins and ends a transaction that only read is done at once.
-uint64_t __real_duckdb_extract_statements(void *connection, const char *text, void *out);
-int __real_duckdb_prepare_extracted_statement(void *connection, void *parsed, uint64_t n, void *out);
-
-static uint64_t run_duckdb_extract_statements(struct job *j) {
-	uint64_t n = __real_duckdb_extract_statements(j->a, j->b, j->out);
-	if (n == 1) {
-		j->ahead->of = *(void **)j->out;
-		j->ahead->state = __real_duckdb_prepare_extracted_statement(j->a, j->ahead->of, 0, &j->ahead->made);
-	}
-	return n;
-}
-
-uint64_t __wrap_duckdb_extract_statements(void *connection, const char *text, void *out) {
-	forget();
-	brief = strcmp(text, "BEGIN TRANSACTION") == 0 || strcmp(text, "ROLLBACK") == 0;
-	if (mine == NULL || brief) {
-		return __real_duckdb_extract_statements(connection, text, out);
-	}
-	return hand(&(struct job){.run = run_duckdb_extract_statements, .a = connection, .b = text, .out = out, .ahead = &ahead});
-}
-
-int __wrap_duckdb_prepare_extracted_statement(void *connection, void *parsed, uint64_t n, void *out) {
-	if (ahead.of == NULL || ahead.of != parsed) {
-		return __real_duckdb_prepare_extracted_statement(connection, parsed, n, out);
-	}
-	*(void **)out = ahead.made;
-	ahead.of = NULL;
-	return ahead.state;
-}
-
+// Those of questions.
+WRAP(uint64_t, duckdb_extract_statements, (void *a, const char *b, void *out), (j->a, j->b, j->out), .a = a, .b = b, .out = out)
+WRAP(int, duckdb_prepare_extracted_statement, (void *a, const void *b, uint64_t n, void *out), (j->a, j->b, j->n, j->out), .a = a, .b = b, .n = n, .out = out)
+WRAP(int, duckdb_pending_prepared, (void *a, void *out), (j->a, j->out), .a = a, .out = out)
 WRAP(int, duckdb_execute_pending, (void *a, void *out), (j->a, j->out), .a = a, .out = out)
 
 // Those of the writer.

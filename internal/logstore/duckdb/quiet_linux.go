@@ -1,6 +1,6 @@
 package duckdb
 
-// #cgo LDFLAGS: -Wl,--wrap=duckdb_extract_statements -Wl,--wrap=duckdb_prepare_extracted_statement -Wl,--wrap=duckdb_execute_pending
+// #cgo LDFLAGS: -Wl,--wrap=duckdb_extract_statements -Wl,--wrap=duckdb_prepare_extracted_statement -Wl,--wrap=duckdb_pending_prepared -Wl,--wrap=duckdb_execute_pending
 // #cgo LDFLAGS: -Wl,--wrap=duckdb_query -Wl,--wrap=duckdb_execute_prepared -Wl,--wrap=duckdb_append_data_chunk -Wl,--wrap=duckdb_appender_flush
 // #include <stdbool.h>
 // #include <stdint.h>
