@@ -118,6 +118,7 @@ func (r *record) name(id int, fault string) {
 	for i := len(r.list) - 1; i >= 0; i-- {
 		if r.list[i].ID == id {
 			r.list[i].Fault = fault
+			r.tell()
 			return
 		}
 	}
