@@ -63,7 +63,7 @@ func (o Options) withDefaults() Options {
 		o.MaxBytes = 16 << 30
 	}
 	if o.SegmentBytes == 0 {
-		o.SegmentBytes = max(segmentBytes, o.MaxBytes/mostFiles)
+		o.SegmentBytes = max(segmentBytes, o.MaxBytes/mostFiles&^(unitBytes-1)) // whole units
 	}
 	if o.Sync == 0 {
 		o.Sync = time.Second
