@@ -90,8 +90,8 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// In no minute do more calls pass than the limit says. Who asks as soon as a refusal allows
-// has them all: a burst, and then one after the other.
+// In no minute do more calls pass than the limit says, and a call passes when the wait is over
+// that a refusal names, and not before.
 func TestRateCounts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -121,8 +121,9 @@ func TestRateCounts(t *testing.T) {
 	})
 }
 
-// A caller that kept still has a whole burst again, and what it does not need is forgotten.
-func TestRateForgets(t *testing.T) {
+// A caller has the whole limit in a minute: a burst, and then one call after the other. One that
+// kept still has a whole burst again.
+func TestRateIsWhole(t *testing.T) {
 	t.Parallel()
 	take, now := resource.NewRate(300), time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	p := &access.Principal{Kind: access.ByKey, ID: "a"}
@@ -134,6 +135,12 @@ func TestRateForgets(t *testing.T) {
 		}
 		if take(p, now) == nil {
 			t.Fatal("61 at once")
+		}
+		for i := range 240 {
+			now = now.Add(time.Minute / 240)
+			if err := take(p, now); err != nil {
+				t.Fatalf("call %d behind the burst: %v", i, err)
+			}
 		}
 		now = now.Add(time.Minute)
 	}
