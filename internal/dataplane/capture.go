@@ -1,13 +1,6 @@
 package dataplane
 
-import (
-	"math/bits"
-	"sync"
-)
-
-// captureStart is the room that a capture begins with: more would weigh on thousands of
-// open streams, each of which has said little most of its time.
-const captureStart = 1 << 10
+import "sluice/internal/wire"
 
 // capture keeps the beginning of what passes by. Its rooms are lent: free gives them back,
 // and nothing of them may be used any more then. It takes one room after another, because
@@ -39,12 +32,12 @@ func (c *capture) take(p []byte) {
 func (c *capture) extend(n int) {
 	switch {
 	case c.last == nil:
-		c.last = lend(n)
+		c.last = wire.Lend(n)
 	case n > c.held: // it costs less to move what there is now than all of it later
 		c.join(c.held + n)
 	default:
 		c.full = append(c.full, c.last)
-		c.last, c.used = lend(max(n, c.held/4)), 0
+		c.last, c.used = wire.Lend(max(n, c.held/4)), 0
 	}
 }
 
@@ -61,7 +54,7 @@ func (c *capture) bytes() []byte {
 
 // join moves what was kept to one room for at least n bytes.
 func (c *capture) join(n int) {
-	whole := lend(n)
+	whole := wire.Lend(n)
 	kept := (*whole)[:0]
 	for _, room := range c.full {
 		kept = append(kept, *room...)
@@ -77,36 +70,10 @@ func (c *capture) whole() bool { return c.size == int64(c.held) }
 // free gives the rooms back.
 func (c *capture) free() {
 	for _, room := range c.full {
-		giveBack(room)
+		wire.GiveBack(room)
 	}
 	if c.last != nil {
-		giveBack(c.last)
+		wire.GiveBack(c.last)
 	}
 	c.full, c.last, c.used, c.held = nil, nil, 0, 0
-}
-
-// rooms are lent by size: captureStart, twice that, and so on.
-var rooms [20]sync.Pool
-
-// sizeClass is which of the rooms holds n bytes.
-func sizeClass(n int) int { return bits.Len(uint(max(n, captureStart)-1) / captureStart) }
-
-// lend returns a room for at least n bytes.
-func lend(n int) *[]byte {
-	i := sizeClass(n)
-	if i >= len(rooms) { // nobody keeps such bodies
-		b := make([]byte, n)
-		return &b
-	}
-	if b, ok := rooms[i].Get().(*[]byte); ok {
-		return b
-	}
-	b := make([]byte, captureStart<<i)
-	return &b
-}
-
-func giveBack(b *[]byte) {
-	if i := sizeClass(len(*b)); i < len(rooms) {
-		rooms[i].Put(b)
-	}
 }

@@ -3,7 +3,6 @@ package wire
 import (
 	"errors"
 	"io"
-	"math/bits"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -26,38 +25,16 @@ var ErrTooLarge = errors.New("wire: body over the limit")
 type Spool struct {
 	dir    string
 	buf    []byte
-	pooled *[]byte // the small buffer that buf lies in
+	lent   *[]byte // the small buffer that buf lies in
 	large  *[]byte // the large one that it moved to
 	file   *os.File
 	mapped []byte
 	size   int64
 }
 
-// The smallest buffer and the largest of those that are lent by size. A usual chat fits
-// into the smallest, and ten thousand of them that wait for their answers weigh 10 MB; what
-// comes without a length gets the largest, so that it need not move.
-const (
-	smallest = 1 << 10
-	small    = 4 << 10
-)
-
-// smalls are the small buffers: smallest, twice that, and small.
-var smalls [3]sync.Pool
-
-// smallClass is which of smalls holds n bytes.
-func smallClass(n int) int { return bits.Len(uint(max(n, smallest)-1) / smallest) }
-
-// takeSmall returns a buffer for n bytes, which are no more than small.
-func takeSmall(n int) *[]byte {
-	i := smallClass(n)
-	if b, ok := smalls[i].Get().(*[]byte); ok {
-		return b
-	}
-	b := make([]byte, 0, smallest<<i)
-	return &b
-}
-
-func putSmall(b *[]byte) { smalls[smallClass(cap(*b))].Put(b) }
+// unannounced is the room that a body without a length begins with, so that a usual one need
+// not move.
+const unannounced = 4 << 10
 
 // NewSpool makes an empty spool whose file, if it comes to that, lies in dir.
 func NewSpool(dir string) *Spool {
@@ -97,16 +74,13 @@ func (s *Spool) reserve(n int) bool {
 	switch {
 	case n <= cap(s.buf):
 		return true
-	case n <= small:
-		p := takeSmall(n)
-		s.buf = append((*p)[:0], s.buf...)
-		if s.pooled != nil {
-			putSmall(s.pooled)
-		}
-		s.pooled = p
-		return true
 	case n <= chunk:
-		s.buf = append(make([]byte, 0, min(max(2*cap(s.buf), n), chunk)), s.buf...)
+		p := Lend(n)
+		s.buf = append((*p)[:0], s.buf...)
+		if s.lent != nil {
+			GiveBack(s.lent)
+		}
+		s.lent = p
 		return true
 	case n > MemoryMax || s.large != nil:
 		return false
@@ -152,7 +126,7 @@ func (s *Spool) Fill(r io.Reader, hint, limit int64) error {
 	}
 	switch {
 	case hint < 0:
-		s.reserve(small)
+		s.reserve(unannounced)
 	case hint < MemoryMax:
 		s.reserve(int(hint) + 1) // one more than announced, so that the end shows
 	}
@@ -293,9 +267,9 @@ func (s *Spool) Close() error {
 }
 
 func (s *Spool) release() {
-	if s.pooled != nil {
-		putSmall(s.pooled)
-		s.pooled = nil
+	if s.lent != nil {
+		GiveBack(s.lent)
+		s.lent = nil
 	}
 	if s.large != nil {
 		larges.put(s.large)
