@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"sluice/test/bench/proc"
@@ -16,11 +17,14 @@ import (
 // kind is what happens in a round beside the calls.
 type kind int
 
-// Two of the three rounds of a set are alike: what they differ by is what the machine
-// differs by, and nothing smaller can be told of a reader.
+// Two of the four rounds of a set are alike: what they differ by is what the machine
+// differs by, and nothing smaller can be told of a reader. In another a program counts that
+// has nothing to do with the gateway: what calls feel of it is what they feel of a processor
+// that is not idle, and no reader can be had for less.
 const (
 	alone kind = iota
 	again
+	counted
 	read
 	kinds
 )
@@ -39,7 +43,7 @@ type bench struct {
 // compare runs sets of rounds, each kind once. Who goes first changes from set to set, and
 // so does who follows whom.
 func (b *bench) compare(ctx context.Context) error {
-	fmt.Println("| set | p50 alone | p50 again | p50 read | p99 alone | p99 again | p99 read | questions | others |\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+	fmt.Println("| set | p50 alone | p50 again | p50 counted | p50 read | p99 alone | p99 again | p99 counted | p99 read | questions | others |\n|" + strings.Repeat("---:|", 11))
 	var of [kinds]latencies
 	for set := range b.rounds {
 		asked, others := 0, 0.0
@@ -48,26 +52,28 @@ func (b *bench) compare(ctx context.Context) error {
 			if set/int(kinds)%2 == 1 {
 				k = (kind(set) + kinds - i) % kinds
 			}
-			readers := 0
-			if k == read {
-				readers = b.readers
-			}
-			n, taken, err := b.round(ctx, readers, &of[k])
+			n, taken, err := b.round(ctx, k, &of[k])
 			if err != nil {
 				return err
 			}
 			asked, others = asked+n, max(others, taken)
 		}
-		fmt.Printf("| %d | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %d | %.0f %% |\n", set+1,
-			of[alone].p50[set], of[again].p50[set], of[read].p50[set], of[alone].p99[set], of[again].p99[set], of[read].p99[set], asked, others*100)
+		fmt.Printf("| %d |", set+1)
+		for k := range of {
+			fmt.Printf(" %.2f |", of[k].p50[set])
+		}
+		for k := range of {
+			fmt.Printf(" %.2f |", of[k].p99[set])
+		}
+		fmt.Printf(" %d | %.0f %% |\n", asked, others*100)
 	}
 	b.tell(of)
 	return nil
 }
 
-// round measures calls beside so many readers. It returns how much these asked, and which
+// round measures calls beside whom its kind says. It returns how much these asked, and which
 // share of the machine was taken by what has no part in the round.
-func (b *bench) round(ctx context.Context, readers int, to *latencies) (asked int, others float64, err error) {
+func (b *bench) round(ctx context.Context, k kind, to *latencies) (asked int, others float64, err error) {
 	if err := b.gate.Settle(ctx); err != nil {
 		return 0, 0, err
 	}
@@ -76,19 +82,15 @@ func (b *bench) round(ctx context.Context, readers int, to *latencies) (asked in
 		return 0, 0, err
 	}
 	began := time.Now()
-	var all []*reader
-	var reading time.Duration // that readers took of the processor
-	for range readers {
-		r, err := startReader(ctx, b.gate)
-		if err != nil {
-			return 0, 0, err
-		}
-		all = append(all, r)
+	beside, err := b.company(ctx, k)
+	if err != nil {
+		return 0, 0, err
 	}
 	res, err := measure(ctx, calls(b.flags, b.gate))
-	for _, r := range all {
-		n, took, failed := r.stop()
-		asked, reading, err = asked+n, reading+took, errors.Join(err, failed)
+	var company time.Duration // that they took of the processor
+	for _, c := range beside {
+		n, took, failed := c.stop()
+		asked, company, err = asked+n, company+took, errors.Join(err, failed)
 	}
 	if err != nil {
 		return 0, 0, err
@@ -99,7 +101,27 @@ func (b *bench) round(ctx context.Context, readers int, to *latencies) (asked in
 	}
 	ms := func(q float64) float64 { return float64(res.Latency.Quantile(q).Microseconds()) / 1000 }
 	to.p50, to.p99 = append(to.p50, ms(0.5)), append(to.p99, ms(0.99))
-	return asked, max(0, (after-before-reading).Seconds()/time.Since(began).Seconds()/float64(runtime.NumCPU())), nil
+	return asked, max(0, (after-before-company).Seconds()/time.Since(began).Seconds()/float64(runtime.NumCPU())), nil
+}
+
+// company starts who is there beside the calls of a round.
+func (b *bench) company(ctx context.Context, k kind) (beside []*companion, err error) {
+	for range b.readers {
+		var c *companion
+		switch k {
+		case counted:
+			c, err = startCounter(ctx, b.limited)
+		case read:
+			c, err = startReader(ctx, b.gate)
+		case alone, again, kinds:
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		beside = append(beside, c)
+	}
+	return beside, nil
 }
 
 // foreign is the processor time that others have had, since the machine started.
@@ -126,7 +148,9 @@ func (b *bench) tell(of [kinds]latencies) {
 	fmt.Printf("\nThe middle of %d sets at %g calls a second, and between what half of them lie:\n\n", b.rounds, b.rate)
 	fmt.Println("| compared | p50 | p99 |\n|---|---:|---:|")
 	fmt.Printf("| again / alone | %s | %s |\n", spread(of[again].p50, of[alone].p50), spread(of[again].p99, of[alone].p99))
+	fmt.Printf("| %d counting / nobody | %s | %s |\n", b.readers, spread(of[counted].p50, without.p50), spread(of[counted].p99, without.p99))
 	fmt.Printf("| %d reading / nobody | %s | %s |\n", b.readers, spread(of[read].p50, without.p50), spread(of[read].p99, without.p99))
+	fmt.Printf("| reading / counting | %s | %s |\n", spread(of[read].p50, of[counted].p50), spread(of[read].p99, of[counted].p99))
 	verdict := "missed"
 	if stat.Ratio(of[read].p99, without.p99) <= aim {
 		verdict = "met"
@@ -136,6 +160,9 @@ func (b *bench) tell(of [kinds]latencies) {
 		pace = "as often as their key may"
 	}
 	fmt.Printf("\nThe aim of at most %.2f times at the 99th percentile is %s for calls that the upstream answers after %v and readers who ask %s.\n", aim, verdict, b.delay, pace)
+	if least := stat.Ratio(of[counted].p99, without.p99); least > aim {
+		fmt.Printf("On this machine nothing that computes can meet it: calls take %.2f times as long beside a program that only counts.\n", least)
+	}
 }
 
 // mean is that of each pair.

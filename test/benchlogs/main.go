@@ -1,6 +1,8 @@
 // Command benchlogs measures what model traffic feels of somebody who reads the request log
 // all the time: rounds with a reader and two without take turns on one gateway, whose log has
-// the traffic of before. What the two without differ by is what the machine differs by.
+// the traffic of before. What the two without differ by is what the machine differs by. In a
+// fourth a program counts that has nothing to do with the gateway, which is the least that
+// anything costs calls that computes on their machine.
 //
 //	go run ./test/benchlogs --sluice bin/sluice
 //
@@ -37,6 +39,7 @@ type flags struct {
 	delay   time.Duration
 	limited bool
 	ask     string
+	count   time.Duration
 }
 
 func main() {
@@ -51,11 +54,15 @@ func main() {
 	flag.DurationVar(&f.delay, "delay", 0, "time that the upstream takes for an answer, as a model would")
 	flag.BoolVar(&f.limited, "limited", false, "the key of the readers has the limit that a gateway sets by default, which they keep to; without it they ask as fast as they are answered")
 	flag.StringVar(&f.ask, "ask", "", "be a reader of the gateway at this address, with the key in "+readerKey)
+	flag.DurationVar(&f.count, "count", 0, "count for as long as a question takes, again and again at this interval")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	work := func() error { return run(ctx, f) }
-	if f.ask != "" {
+	switch {
+	case f.ask != "":
 		work = func() error { return keepAsking(ctx, f.ask, os.Getenv(readerKey)) }
+	case f.count > 0:
+		work = func() error { return keepCounting(ctx, f.count) }
 	}
 	err := work()
 	stop()

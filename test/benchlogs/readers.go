@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"os"
-	"os/exec"
 	"strconv"
-	"strings"
 	"time"
 
 	"sluice/internal/ident"
@@ -23,39 +19,10 @@ var questions = []string{
 	"/v1/analytics/graphs/latency?", "/v1/analytics/groups/api_key?columns=cost,p99_latency", "/v1/analytics/graphs/users?",
 }
 
-// reader is another run of this program that asks one question after the other. It gets the
-// processor when nobody else wants it (by chrt, where there is one): what somebody's browser
-// does with an answer is not what the gateway does for it.
-type reader struct {
-	*exec.Cmd
-	said bytes.Buffer
-}
-
-func startReader(ctx context.Context, gate *target.Sluice) (*reader, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	line := []string{self, "--ask", gate.Addr}
-	if chrt, err := exec.LookPath("chrt"); err == nil {
-		line = append([]string{chrt, "--idle", "0"}, line...)
-	}
-	r := &reader{Cmd: exec.CommandContext(ctx, line[0], line[1:]...)}
-	r.Env = append(os.Environ(), readerKey+"="+gate.Key)
-	r.Stdout, r.Stderr = &r.said, &r.said
-	return r, r.Start()
-}
-
-// stop ends the reader, and returns how much it asked and what it took of the processor.
-func (r *reader) stop() (asked int, took time.Duration, err error) {
-	if err := r.Process.Signal(os.Interrupt); err != nil {
-		return 0, 0, err
-	}
-	if err := r.Wait(); err != nil {
-		return 0, 0, fmt.Errorf("a reader: %w: %s", err, r.said.String())
-	}
-	asked, err = strconv.Atoi(strings.TrimSpace(r.said.String()))
-	return asked, r.ProcessState.UserTime() + r.ProcessState.SystemTime(), err
+// startReader starts who asks one question after the other: what somebody's browser does with
+// an answer is not what the gateway does for it.
+func startReader(ctx context.Context, gate *target.Sluice) (*companion, error) {
+	return accompany(ctx, []string{readerKey + "=" + gate.Key}, "--ask", gate.Addr)
 }
 
 // readerKey is the variable with the key that a reader has.

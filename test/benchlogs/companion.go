@@ -1,0 +1,47 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// companion is another run of this program that does something beside the calls. It gets the
+// processor when nobody else wants it (by chrt, where there is one).
+type companion struct {
+	*exec.Cmd
+	said bytes.Buffer
+}
+
+// accompany starts one with the variables and the flags that say what it does.
+func accompany(ctx context.Context, variables []string, flags ...string) (*companion, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	line := append([]string{self}, flags...)
+	if chrt, err := exec.LookPath("chrt"); err == nil {
+		line = append([]string{chrt, "--idle", "0"}, line...)
+	}
+	c := &companion{Cmd: exec.CommandContext(ctx, line[0], line[1:]...)}
+	c.Env = append(os.Environ(), variables...)
+	c.Stdout, c.Stderr = &c.said, &c.said
+	return c, c.Start()
+}
+
+// stop ends it, and returns how much it asked and what it took of the processor.
+func (c *companion) stop() (asked int, took time.Duration, err error) {
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		return 0, 0, err
+	}
+	if err := c.Wait(); err != nil {
+		return 0, 0, fmt.Errorf("beside the calls: %w: %s", err, c.said.String())
+	}
+	asked, err = strconv.Atoi(strings.TrimSpace(c.said.String()))
+	return asked, c.ProcessState.UserTime() + c.ProcessState.SystemTime(), err
+}
