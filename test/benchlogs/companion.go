@@ -11,8 +11,20 @@ import (
 	"time"
 )
 
+// yielder is the program that has others get the processor when nobody else wants it. Where
+// there is none they compete for it.
+const yielder = "chrt"
+
+// yieldAll has all threads of a process get the processor when nobody else wants it.
+func yieldAll(ctx context.Context, pid int) error {
+	if chrt, err := exec.LookPath(yielder); err == nil {
+		return exec.CommandContext(ctx, chrt, "--all-tasks", "--idle", "--pid", "0", strconv.Itoa(pid)).Run()
+	}
+	return nil
+}
+
 // companion is another run of this program that does something beside the calls. It gets the
-// processor when nobody else wants it (by chrt, where there is one).
+// processor when nobody else wants it.
 type companion struct {
 	*exec.Cmd
 	said bytes.Buffer
@@ -25,7 +37,7 @@ func accompany(ctx context.Context, variables []string, flags ...string) (*compa
 		return nil, err
 	}
 	line := append([]string{self}, flags...)
-	if chrt, err := exec.LookPath("chrt"); err == nil {
+	if chrt, err := exec.LookPath(yielder); err == nil {
 		line = append([]string{chrt, "--idle", "0"}, line...)
 	}
 	c := &companion{Cmd: exec.CommandContext(ctx, line[0], line[1:]...)}

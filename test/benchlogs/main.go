@@ -1,8 +1,9 @@
 // Command benchlogs measures what model traffic feels of somebody who reads the request log
 // all the time: rounds with a reader and two without take turns on one gateway, whose log has
-// the traffic of before. What the two without differ by is what the machine differs by. In a
-// fourth a program counts that has nothing to do with the gateway, which is the least that
-// anything costs calls that computes on their machine.
+// the traffic of before. What the two without differ by is what the machine differs by. In two
+// more somebody computes who has nothing to do with the gateway: a program that only counts,
+// which is the least that anything costs calls on their machine, and a reader of another
+// gateway, which is what questions cost that are answered beside them.
 //
 //	go run ./test/benchlogs --sluice bin/sluice
 //
@@ -100,11 +101,32 @@ func run(ctx context.Context, f flags) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, gate.Stop()) }()
-	if err := fill(ctx, f, gate); err != nil {
+	other, err := startOther(ctx, program, dir, up, settings...)
+	if err != nil {
 		return err
 	}
-	b := &bench{f, gate, proc.Family{gate.PID, up.PID}}
+	defer func() { err = errors.Join(err, other.Stop()) }()
+	for _, g := range []*target.Sluice{gate, other} {
+		if err := fill(ctx, f, g); err != nil {
+			return err
+		}
+	}
+	b := &bench{f, gate, other, proc.Family{gate.PID, other.PID, up.PID}}
 	return b.compare(ctx)
+}
+
+// startOther starts the gateway that answers questions and serves no calls, beyond those that
+// fill its log. It gets the processor when nobody else wants it.
+func startOther(ctx context.Context, program, dir string, up *target.Upstream, settings ...string) (*target.Sluice, error) {
+	dir = filepath.Join(dir, "other")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	other, err := target.StartSluice(ctx, program, dir, up, settings...)
+	if err != nil {
+		return nil, err
+	}
+	return other, yieldAll(ctx, other.PID)
 }
 
 // fillers is how many connections fill the log of a gateway whose upstream takes its time.
