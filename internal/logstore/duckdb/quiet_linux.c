@@ -69,25 +69,32 @@ static void yield_to_others(struct helper *h) {
 // duckdb_je_mallctl speaks to the allocator of DuckDB, where DuckDB is built with its own.
 extern int duckdb_je_mallctl(const char *name, void *was, size_t *was_size, void *is, size_t is_size) __attribute__((weak));
 
-// share_memory has all helpers take memory from one arena of the allocator. What one of them
-// freed stays with its arena for a while before the system has it back: the next one uses that
-// instead of as much again.
+// share_memory has a thread take memory from the same arena of the allocator as all others
+// that do jobs. What one of them freed stays with its arena for a while before the system has
+// it back: the next one uses that instead of as much again.
 static void share_memory(void) {
+	static __thread bool shares;
 	unsigned first = 0;
-	if (duckdb_je_mallctl != NULL) {
+	if (!shares && duckdb_je_mallctl != NULL) {
 		duckdb_je_mallctl("thread.arena", NULL, NULL, &first, sizeof first);
 	}
+	shares = true;
+}
+
+// perform does a job.
+static uint64_t perform(struct job *j) {
+	share_memory();
+	return j->run(j);
 }
 
 static void *help(void *of) {
 	struct helper *h = of;
 	pthread_setname_np(pthread_self(), h->name);
-	share_memory();
 	yield_to_others(h);
 	uint64_t told;
 	while (read(h->work, &told, sizeof told) == sizeof told && !h->ending) {
 		struct job *j = h->job;
-		j->result = j->run(j);
+		j->result = perform(j);
 		h->job = NULL;
 		tell(h->done);
 	}
@@ -153,7 +160,7 @@ void quiet_policy(struct helper *h, bool gentle) {
 static uint64_t hand(struct job *j) {
 	struct helper *h = mine;
 	if (h == NULL) {
-		return j->run(j);
+		return perform(j);
 	}
 	h->job = j;
 	tell(h->work);
