@@ -47,7 +47,7 @@ func main() {
 	var f flags
 	flag.StringVar(&f.sluice, "sluice", "bin/sluice", "program to measure")
 	flag.IntVar(&f.rows, "rows", 100_000, "calls that the log has before the first round")
-	flag.IntVar(&f.rounds, "rounds", 12, "sets of rounds")
+	flag.IntVar(&f.rounds, "rounds", 6, "sets of rounds")
 	flag.DurationVar(&f.length, "length", 5*time.Second, "length of a round")
 	flag.Float64Var(&f.rate, "rate", 500, "calls a second")
 	flag.IntVar(&f.conns, "conns", 16, "connections of the callers, beside those that wait for the upstream")

@@ -65,7 +65,7 @@ const maxReaders = 4
 // aggregates, memory that it freed and not gave back yet, and what Go and the pages of the program
 // itself take in the process. With 10,000,000 rows that comes to 130 MB while sums are worked out,
 // and with 100,000,000 to more than 200.
-const tracked = 45
+const tracked = 40
 
 // leastTracked is how many MB DuckDB has at least. A checkpoint pins blocks of all columns at
 // once, and makes the whole database useless when it cannot: with 57 MB that happened.
