@@ -126,7 +126,10 @@ func startOther(ctx context.Context, program, dir string, up *target.Upstream, s
 	if err != nil {
 		return nil, err
 	}
-	return other, yieldAll(ctx, other.PID)
+	if err := yieldAll(ctx, other.PID); err != nil {
+		return nil, errors.Join(err, other.Stop())
+	}
+	return other, nil
 }
 
 // fillers is how many connections fill the log of a gateway whose upstream takes its time.

@@ -62,7 +62,7 @@ const maxReaders = 4
 
 // tracked is the part of Options.MemoryMB, in percent, that DuckDB may use of what it keeps an
 // account of. The rest is the reserve for what it does not: what it knows of its files, states of
-// aggregates, memory that it freed and not gave back yet, and what Go and the pages of the program
+// aggregates, memory that it freed and has not given back yet, and what Go and the pages of the program
 // itself take in the process. With 10,000,000 rows that comes to 130 MB while sums are worked out,
 // and with 100,000,000 to more than 200.
 const tracked = 40
