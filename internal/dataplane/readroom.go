@@ -1,6 +1,6 @@
 package dataplane
 
-import "sync"
+import "sluice/internal/wire"
 
 const (
 	// slowBytes is the size of a read from an upstream that says little at a time:
@@ -9,11 +9,6 @@ const (
 	// fastBytes is the size of a read from one that has more to say: large enough
 	// that an upload or download costs few system calls.
 	fastBytes = 64 << 10
-)
-
-var (
-	slowRooms = sync.Pool{New: func() any { b := make([]byte, slowBytes); return &b }}
-	fastRooms = sync.Pool{New: func() any { b := make([]byte, fastBytes); return &b }}
 )
 
 // readRoom is where a body is read into: small at first and while it comes in small
@@ -27,7 +22,7 @@ type readRoom struct {
 const fastPatience = 16
 
 // newRoom is a small room for the beginning of a body.
-func newRoom() []byte { return *slowRooms.Get().(*[]byte) }
+func newRoom() []byte { return *wire.Lend(slowBytes) }
 
 // roomAround makes the room of a beginning, which is used by now, that of the rest.
 func roomAround(b []byte) readRoom {
@@ -44,7 +39,7 @@ func (r *readRoom) bytes() []byte {
 		return *r.fast
 	}
 	if r.slow == nil {
-		r.slow = slowRooms.Get().(*[]byte)
+		r.slow = wire.Lend(slowBytes)
 	}
 	return *r.slow
 }
@@ -54,7 +49,7 @@ func (r *readRoom) took(n int) {
 	switch {
 	case r.fast == nil && n == slowBytes:
 		r.free()
-		r.fast = fastRooms.Get().(*[]byte)
+		r.fast = wire.Lend(fastBytes)
 	case r.fast == nil:
 	case n > slowBytes:
 		r.small = 0
@@ -68,10 +63,10 @@ func (r *readRoom) took(n int) {
 // free gives the room back.
 func (r *readRoom) free() {
 	if r.slow != nil {
-		slowRooms.Put(r.slow)
+		wire.GiveBack(r.slow)
 	}
 	if r.fast != nil {
-		fastRooms.Put(r.fast)
+		wire.GiveBack(r.fast)
 	}
 	*r = readRoom{}
 }

@@ -158,8 +158,8 @@ func (s *Spool) grow(r io.Reader, limit int64) error {
 			return err
 		}
 	}
-	b := chunks.Get().(*[]byte)
-	defer chunks.Put(b)
+	b := Lend(chunk)
+	defer GiveBack(b)
 	for {
 		n, err := r.Read(*b)
 		if n > 0 {
@@ -176,8 +176,6 @@ func (s *Spool) grow(r io.Reader, limit int64) error {
 		}
 	}
 }
-
-var chunks = sync.Pool{New: func() any { b := make([]byte, chunk); return &b }}
 
 func (s *Spool) after(err error, limit int64) (bool, error) {
 	switch {
