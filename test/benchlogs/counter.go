@@ -11,8 +11,8 @@ import (
 // A question takes a processor for some 25 ms, and the limit of a key lets four be asked a
 // second for as long as one likes.
 const (
-	question = 25 * time.Millisecond
-	pace     = time.Second / 4
+	answering = 25 * time.Millisecond
+	pace      = time.Second / 4
 )
 
 // startCounter starts who counts all the time, or for as long as questions would take that
@@ -21,7 +21,7 @@ func startCounter(ctx context.Context, limited bool) (*companion, error) {
 	if limited {
 		return accompany(ctx, nil, "--count", pace.String())
 	}
-	return accompany(ctx, nil, "--count", question.String())
+	return accompany(ctx, nil, "--count", answering.String())
 }
 
 // keepCounting takes the processor for as long as a question does, again and again at this
@@ -30,7 +30,7 @@ func startCounter(ctx context.Context, limited bool) (*companion, error) {
 func keepCounting(ctx context.Context, every time.Duration) error {
 	for ctx.Err() == nil {
 		began := time.Now()
-		for n := 0; n%1000 != 0 || time.Since(began) < question; n++ {
+		for n := 0; n%1000 != 0 || time.Since(began) < answering; n++ {
 		}
 		_ = ident.Sleep(ctx, every-time.Since(began)) // it ends with ctx, which is looked at next
 	}
