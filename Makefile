@@ -48,9 +48,9 @@ bench: build ## paired benchmark against the bare upstream and, when installed, 
 
 bench-logs: build ## pages, filters and analytics of the request log over ROWS generated rows (ROWS=100000000 is the long form), records that come in meanwhile, and what calls feel of a reader
 	$(GO) test -count=1 -timeout 2h -run '^TestManyRows$$' ./internal/logstore/duckdb -rows $(ROWS) -rounds 20 -ingest 30s -v
+	$(GO) run ./test/benchlogs --sluice $(BIN) --delay 20ms
 	$(GO) run ./test/benchlogs --sluice $(BIN)
 	$(GO) run ./test/benchlogs --sluice $(BIN) --limited --length 28s --rounds 2
-	$(GO) run ./test/benchlogs --sluice $(BIN) --delay 100ms
 
 # What the compiler is told of, besides chats: streams, translations and limits.
 PROFILED := chat-1k-c64,stream-burst-c16,stream-10ms-c128,translate-1k-c16,translate-stream-c16,gate-1k-c16

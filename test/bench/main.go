@@ -40,16 +40,17 @@ type flags struct {
 
 func readFlags() flags {
 	var f flags
-	flag.StringVar(&f.sluice, "sluice", "bin/sluice", "program to measure")
-	flag.StringVar(&f.out, "out", "bin/bench.json", "file for the results, JSON; empty for none")
-	flag.StringVar(&f.markdown, "markdown", "", "page to put the results in, between its marks; - prints them")
-	flag.StringVar(&f.only, "only", "", "scenarios to run, comma separated; all when empty")
-	flag.BoolVar(&f.quick, "quick", false, "one short round of everything, for a look in about a minute")
-	flag.BoolVar(&f.list, "list", false, "list the scenarios")
-	flag.IntVar(&f.rounds, "rounds", 5, "rounds of each target")
-	flag.DurationVar(&f.length, "length", 3*time.Second, "length of a round")
-	flag.DurationVar(&f.most, "max", 30*time.Minute, "most time for everything; what does not fit is left out")
-	flag.Parse()
+	set := flag.NewFlagSet("bench", flag.ExitOnError) // flag.CommandLine has those of test libraries too
+	set.StringVar(&f.sluice, "sluice", "bin/sluice", "program to measure")
+	set.StringVar(&f.out, "out", "bin/bench.json", "file for the results, JSON; empty for none")
+	set.StringVar(&f.markdown, "markdown", "", "page to put the results in, between its marks; - prints them")
+	set.StringVar(&f.only, "only", "", "scenarios to run, comma separated; all when empty")
+	set.BoolVar(&f.quick, "quick", false, "one short round of everything, for a look in about a minute")
+	set.BoolVar(&f.list, "list", false, "list the scenarios")
+	set.IntVar(&f.rounds, "rounds", 5, "rounds of each target")
+	set.DurationVar(&f.length, "length", 3*time.Second, "length of a round")
+	set.DurationVar(&f.most, "max", 30*time.Minute, "most time for everything; what does not fit is left out")
+	_ = set.Parse(os.Args[1:]) // ends the program when it cannot
 	if f.quick {
 		f.rounds, f.length = 1, 800*time.Millisecond
 	}

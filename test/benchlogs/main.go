@@ -45,18 +45,19 @@ type flags struct {
 
 func main() {
 	var f flags
-	flag.StringVar(&f.sluice, "sluice", "bin/sluice", "program to measure")
-	flag.IntVar(&f.rows, "rows", 100_000, "calls that the log has before the first round")
-	flag.IntVar(&f.rounds, "rounds", 6, "sets of rounds")
-	flag.DurationVar(&f.length, "length", 5*time.Second, "length of a round")
-	flag.Float64Var(&f.rate, "rate", 500, "calls a second")
-	flag.IntVar(&f.conns, "conns", 16, "connections of the callers, beside those that wait for the upstream")
-	flag.IntVar(&f.readers, "readers", 1, "readers, each of whom asks one question after the other")
-	flag.DurationVar(&f.delay, "delay", 0, "time that the upstream takes for an answer, as a model would")
-	flag.BoolVar(&f.limited, "limited", false, "the key of the readers has the limit that a gateway sets by default, which they keep to; without it they ask as fast as they are answered")
-	flag.StringVar(&f.ask, "ask", "", "be a reader of the gateway at this address, with the key in "+readerKey)
-	flag.DurationVar(&f.count, "count", 0, "count for as long as a question takes, again and again at this interval")
-	flag.Parse()
+	set := flag.NewFlagSet("benchlogs", flag.ExitOnError) // flag.CommandLine has those of test libraries too
+	set.StringVar(&f.sluice, "sluice", "bin/sluice", "program to measure")
+	set.IntVar(&f.rows, "rows", 100_000, "calls that the log has before the first round")
+	set.IntVar(&f.rounds, "rounds", 6, "sets of rounds")
+	set.DurationVar(&f.length, "length", 5*time.Second, "length of a round")
+	set.Float64Var(&f.rate, "rate", 500, "calls a second")
+	set.IntVar(&f.conns, "conns", 16, "connections of the callers, beside those that wait for the upstream")
+	set.IntVar(&f.readers, "readers", 1, "readers, each of whom asks one question after the other")
+	set.DurationVar(&f.delay, "delay", 0, "time that the upstream takes for an answer, as a model would")
+	set.BoolVar(&f.limited, "limited", false, "the key of the readers has the limit that a gateway sets by default, which they keep to; without it they ask as fast as they are answered")
+	set.StringVar(&f.ask, "ask", "", "be a reader of the gateway at this address, with the key in "+readerKey)
+	set.DurationVar(&f.count, "count", 0, "count for as long as a question takes, again and again at this interval")
+	_ = set.Parse(os.Args[1:]) // ends the program when it cannot
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	work := func() error { return run(ctx, f) }
 	switch {

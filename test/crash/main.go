@@ -32,11 +32,12 @@ type flags struct {
 
 func readFlags() flags {
 	var f flags
-	flag.StringVar(&f.sluice, "sluice", "bin/sluice", "program to kill")
-	flag.StringVar(&f.engines, "engines", sqlite+","+postgres, "databases of the control plane, comma separated; each has a campaign of its own, side by side")
-	flag.IntVar(&f.runs, "runs", 250, "kills in each campaign")
-	flag.Uint64Var(&f.seed, "seed", uint64(time.Now().UnixNano()), "decides what happens when; a run is repeated as well as the machine repeats it")
-	flag.Parse()
+	set := flag.NewFlagSet("crash", flag.ExitOnError) // flag.CommandLine has those of test libraries too
+	set.StringVar(&f.sluice, "sluice", "bin/sluice", "program to kill")
+	set.StringVar(&f.engines, "engines", sqlite+","+postgres, "databases of the control plane, comma separated; each has a campaign of its own, side by side")
+	set.IntVar(&f.runs, "runs", 250, "kills in each campaign")
+	set.Uint64Var(&f.seed, "seed", uint64(time.Now().UnixNano()), "decides what happens when; a run is repeated as well as the machine repeats it")
+	_ = set.Parse(os.Args[1:]) // ends the program when it cannot
 	return f
 }
 
