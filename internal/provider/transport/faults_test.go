@@ -3,9 +3,12 @@ package transport_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -175,6 +178,31 @@ func TestUnreachable(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// breaking is a resolver that panics.
+type breaking struct{}
+
+func (breaking) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) { panic("broken") }
+
+// TestPanicWhileConnecting reaches every call that waits, in its own goroutine, where it can
+// be recovered from, and leaves nobody waiting.
+func TestPanicWhileConnecting(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, transport.Options{Guard: netguard.New(nil).WithResolver(breaking{})})
+	var calls sync.WaitGroup
+	for range 4 {
+		calls.Go(func() {
+			defer func() {
+				if p := fmt.Sprint(recover()); !strings.Contains(p, "while connecting: broken") {
+					t.Errorf("recovered %s", p)
+				}
+			}()
+			_, _, err := call(c, transport.Request{Method: "GET", Scheme: "https", Host: "somewhere.example", Target: "/"})
+			t.Errorf("an answer of nobody: %v", err)
+		})
+	}
+	calls.Wait()
 }
 
 // silent answers the TCP handshake and nothing else.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/base64"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -165,17 +167,18 @@ func (h *host) acquire(ctx context.Context, t *timing, fresh, replayable bool) (
 	}
 }
 
-// openFor is open for all that wait for d, too.
-func (h *host) openFor(ctx context.Context, t *timing, d *dialing) (*conn, *http.ClientConn, error) {
-	cn, multi, err := h.open(ctx, t)
-	h.mu.Lock()
-	h.dialing = nil
-	h.mu.Unlock()
-	if ctx.Err() == nil && !fault.Has(err, fault.UpstreamTimeout) { // the opener's limits are not theirs
-		d.err = err
-	}
-	close(d.done)
-	return cn, multi, err
+// openFor is open for all that wait for d, too, however it ends.
+func (h *host) openFor(ctx context.Context, t *timing, d *dialing) (cn *conn, multi *http.ClientConn, err error) {
+	defer func() {
+		h.mu.Lock()
+		h.dialing = nil
+		h.mu.Unlock()
+		if ctx.Err() == nil && !fault.Has(err, fault.UpstreamTimeout) { // the opener's limits are not theirs
+			d.err = err
+		}
+		close(d.done)
+	}()
+	return h.open(ctx, t)
 }
 
 // wait waits for another's connection attempt within one's own limits.
@@ -199,23 +202,33 @@ func (d *dialing) wait(ctx context.Context, t *timing) error {
 
 // opened is a connection that was made, or why there is none.
 type opened struct {
-	cn    *conn
-	multi *http.ClientConn
-	err   error
+	cn       *conn
+	multi    *http.ClientConn
+	err      error
+	panicked error // what was recovered, and where
 }
 
 // open connects and learns the protocol, in a goroutine of its own: dialling and a
 // handshake take much more of a stack than what comes after them, and a call that waits
-// for its answer, or relays a stream for minutes, would keep a stack of that size.
+// for its answer, or relays a stream for minutes, would keep a stack of that size. A panic
+// goes on in the goroutine of the call, which knows what else has to end with it.
 func (h *host) open(ctx context.Context, t *timing) (*conn, *http.ClientConn, error) {
 	defer t.since(&t.connect, time.Now())
 	made := make(chan opened, 1)
 	go func(t timing) {
 		var o opened
+		defer func() {
+			if p := recover(); p != nil {
+				o.panicked = fmt.Errorf("while connecting: %v\n%s", p, debug.Stack())
+			}
+			made <- o
+		}()
 		o.cn, o.multi, o.err = h.introduce(ctx, t)
-		made <- o
 	}(*t)
 	o := <-made // it keeps to the limits of ctx and t by itself
+	if o.panicked != nil {
+		panic(o.panicked)
+	}
 	return o.cn, o.multi, o.err
 }
 
