@@ -187,11 +187,14 @@ const (
 // hurry bounds the first wait for the head.
 func (cn *conn) hurry(t timing) {
 	first := t.start.Add(haste)
-	if cn.readLimit.After(first) && cn.readLimit.Sub(first) <= hasteSlack || !t.limit.IsZero() && t.limit.Before(first) {
-		return
+	last := first.Add(hasteSlack)
+	switch {
+	case !t.limit.IsZero() && t.limit.Before(last):
+		cn.armHead(t)
+	case cn.readLimit.Before(first) || cn.readLimit.After(last):
+		cn.readLimit = last
+		_ = cn.nc.SetReadDeadline(last) // fails only when closed, which the next call tells
 	}
-	cn.readLimit = first.Add(hasteSlack)
-	_ = cn.nc.SetReadDeadline(cn.readLimit) // fails only when closed, which the next call tells
 }
 
 // watch closes the connection when ctx ends.

@@ -221,6 +221,18 @@ func TestTimeouts(t *testing.T) {
 			t.Errorf("%v after %v", err, took)
 		}
 	})
+	t.Run("no head, before the context is looked after", func(t *testing.T) {
+		t.Parallel()
+		r := newPeer(t, silent)
+		r.HeadTimeout = 5 * time.Millisecond
+		start := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		_, err := newClient(t, transport.Options{}).Do(ctx, &r)
+		if took := time.Since(start); !fault.Has(err, fault.UpstreamTimeout) || took > 5*time.Second {
+			t.Errorf("%v after %v", err, took)
+		}
+	})
 	t.Run("half a head", func(t *testing.T) {
 		t.Parallel()
 		r := newPeer(t, func(_ testing.TB, c *peerConn) { c.say("HTTP/1.1 20"); c.untilGone() })
