@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,7 +139,12 @@ func describe(a *record.Attempt, sent map[string]string, user string) error {
 	if sent["user"] != "" { // else either of the two could win
 		delete(rest, "_user")
 	}
-	maps.Copy(rest, sent)
+	for _, name := range slices.Sorted(maps.Keys(sent)) { // "_user" before "user", which counts where that says nothing
+		to := cmp.Or(renamedMetadata[name], name)
+		if to == name || sent[name] != "" && sent[to] == "" {
+			rest[to] = sent[name]
+		}
+	}
 	for _, p := range placesOfTrace {
 		for _, name := range []string{p.camel, p.snake} {
 			v := rest[name]

@@ -20,7 +20,7 @@ const (
 // Source: contract/content-and-observability.md 3.1 and 3.2.
 func (g *Gateway) describeHeads(a *attempt, r *record.Attempt) {
 	x := a.x
-	m := masking{secret: g.secretHeaders, sensitive: x.ctl.sensitive}
+	m := masking{secret: g.secretHeaders, sensitive: x.ctl.sensitive, aliases: g.set.HeaderAliases}
 	b := x.room.heads[:0]
 	var ends [4]int
 	for i, h := range [...]wire.Header{x.in.Header, a.header, a.got, x.room.given} {
@@ -35,6 +35,7 @@ func (g *Gateway) describeHeads(a *attempt, r *record.Attempt) {
 type masking struct {
 	secret    map[string]bool // names of ours in which providers take credentials
 	sensitive string          // names that the caller lists: "x-tenant, x-trace-user"
+	aliases   []string        // prefixes that stood for ours when the caller wrote the names
 }
 
 // lines appends a header's lines, each "name: value" and a line feed.
@@ -88,8 +89,13 @@ func (m *masking) hides(name, value string) bool {
 // listed reports whether the caller named the line.
 func (m *masking) listed(name string) bool {
 	for n := range strings.SplitSeq(m.sensitive, ",") {
-		if strings.EqualFold(strings.TrimSpace(n), name) {
+		if n = strings.TrimSpace(n); strings.EqualFold(n, name) {
 			return true
+		}
+		for _, alias := range m.aliases { // the line was renamed as it came
+			if len(n) > len(alias) && strings.EqualFold(n[:len(alias)], alias) && strings.EqualFold(prefix+n[len(alias):], name) {
+				return true
+			}
 		}
 	}
 	return false

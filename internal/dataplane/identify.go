@@ -118,7 +118,9 @@ func (g *Gateway) describeCall(x *exchange) {
 			if m == nil {
 				m = make(map[string]string, 1)
 			}
-			m[name] = v[:min(len(v), metadataValueMax)]
+			if _, there := m[name]; !there {
+				m[name] = shortened(v)
+			}
 		}
 	}
 	x.metadata = m
@@ -145,7 +147,7 @@ func (x *exchange) describeUser(user string) {
 	if x.metadata == nil {
 		x.metadata = make(map[string]string, 1)
 	}
-	x.metadata["_user"] = user[:min(len(user), metadataValueMax)]
+	x.metadata["_user"] = shortened(user)
 }
 
 // authorise says whether the caller may send this call: the key's type and scope.

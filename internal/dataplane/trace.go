@@ -71,29 +71,23 @@ const (
 	metadataPairsMax = 64
 )
 
-// readMetadata merges what the workspace, the key, the baggage header and the
-// request say, later ones winning. Unreadable JSON counts as empty, values that are
-// no strings are taken as their JSON text, longer ones are cut.
+// readMetadata merges what the workspace, the key, the request and its baggage header
+// say, the first of them winning. Unreadable JSON counts as empty, values that are no
+// strings are taken as their JSON text, longer ones are cut.
+// Source: contract/content-and-observability.md 3.3.
 func readMetadata(c *controls, layers ...map[string]string) map[string]string {
 	var m map[string]string
 	put := func(k, v string) {
 		if m == nil {
 			m = make(map[string]string, 4)
 		}
-		if _, there := m[k]; there || len(m) < metadataPairsMax {
-			m[k] = v[:min(len(v), metadataValueMax)]
+		if _, there := m[k]; !there && len(m) < metadataPairsMax {
+			m[k] = shortened(v)
 		}
 	}
 	for _, l := range layers {
 		for k, v := range l {
 			put(k, v)
-		}
-	}
-	for pair := range strings.SplitSeq(c.baggage, ",") {
-		k, v, ok := strings.Cut(pair, "=")
-		v, _, _ = strings.Cut(v, ";")
-		if plain, err := url.PathUnescape(strings.TrimSpace(v)); ok && err == nil {
-			put(strings.TrimSpace(k), plain)
 		}
 	}
 	if c.metadata != "" && gjson.Valid(c.metadata) {
@@ -102,5 +96,24 @@ func readMetadata(c *controls, layers ...map[string]string) map[string]string {
 			return true
 		})
 	}
+	for pair := range strings.SplitSeq(c.baggage, ",") {
+		k, v, ok := strings.Cut(pair, "=")
+		v, _, _ = strings.Cut(v, ";")
+		if plain, err := url.PathUnescape(strings.TrimSpace(v)); ok && err == nil {
+			put(strings.TrimSpace(k), plain)
+		}
+	}
 	return m
+}
+
+// shortened is a value of metadata, cut behind so many characters.
+func shortened(v string) string {
+	n := 0
+	for i := range v {
+		if n == metadataValueMax {
+			return v[:i]
+		}
+		n++
+	}
+	return v
 }

@@ -255,6 +255,11 @@ func nanoOf(cents *float64) *int64 {
 	return new(int64(math.Round(*cents * nanoPerCent)))
 }
 
-func commaList(s string) []string {
-	return slices.DeleteFunc(strings.Split(s, ","), func(v string) bool { return v == "" })
+func commaList(s string) (out []string) {
+	for v := range strings.SplitSeq(s, ",") {
+		if v = strings.TrimSpace(v); v != "" {
+			out = append(out, v)
+		}
+	}
+	return out
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 )
 
@@ -71,7 +73,7 @@ func (n Needle) In(a *Attempt) (found bool, looked int) {
 		if len(b.Bytes) == 0 {
 			continue
 		}
-		plain := bytes.ToLower(b.Plain(searchMost))
+		plain := lower(b.Plain(searchMost))
 		looked += len(plain)
 		for _, form := range n.forms {
 			if bytes.Contains(plain, form) {
@@ -80,4 +82,22 @@ func (n Needle) In(a *Attempt) (found bool, looked int) {
 		}
 	}
 	return false, looked
+}
+
+// lower is a text in small letters, those among them that JSON has as "\u00c9".
+func lower(plain []byte) []byte {
+	out := bytes.ToLower(plain)
+	for i := bytes.Index(out, []byte(`\u`)); i >= 0 && i+6 <= len(out); {
+		if n, err := strconv.ParseUint(string(out[i+2:i+6]), 16, 16); err == nil {
+			if r := unicode.ToLower(rune(n)); r >= 0x80 && r < 0x10000 {
+				copy(out[i+2:], fmt.Sprintf("%04x", r))
+			}
+		}
+		next := bytes.Index(out[i+2:], []byte(`\u`))
+		if next < 0 {
+			break
+		}
+		i += 2 + next
+	}
+	return out
 }

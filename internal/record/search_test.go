@@ -41,3 +41,18 @@ func TestNeedle(t *testing.T) {
 		}
 	}
 }
+
+// Text is found whatever its letters' case, escaped or not.
+func TestSearchEscapedCase(t *testing.T) {
+	for _, c := range []struct{ body, text string }{
+		{`{"content":"\u041f\u0440\u0438\u0432\u0435\u0442"}`, "Привет"},
+		{`{"content":"\u041f\u0440\u0438\u0432\u0435\u0442"}`, "привет"},
+		{`{"content":"\u00c9cole"}`, "École"},
+		{`cut behind \u00c9cole\u00`, "école"},
+	} {
+		a := record.Attempt{Request: record.Body{Type: "application/json", Bytes: []byte(c.body)}}
+		if found, _ := record.NewNeedle(c.text).In(&a); !found {
+			t.Errorf("%s is not found in %s", c.text, c.body)
+		}
+	}
+}
