@@ -84,6 +84,7 @@ func (k kinds) prepareIntegration(ctx context.Context, c *resource.Call, ch *res
 	if err != nil {
 		return err
 	}
+	host := text(values[customHost])
 	s.takeKey(values, ch.Sent)
 	var fields map[string]json.RawMessage
 	if err := ch.Sent.Into("configurations", &fields); err != nil {
@@ -92,6 +93,11 @@ func (k kinds) prepareIntegration(ctx context.Context, c *resource.Call, ch *res
 	if _, sent := ch.Sent["configurations"]; sent {
 		if err := s.replace(values, fields, ch.Sent.Cleared("configurations")); err != nil {
 			return err
+		}
+	}
+	if now := text(values[customHost]); ch.Old != nil && now != "" && origin(now) != origin(host) {
+		if at := s.leftBehind(values, ch.Sent, fields, in.Mappings); at != "" {
+			return fault.New(fault.InvalidParameter, "custom_host leads to another host: send this again").At(at)
 		}
 	}
 	return s.settle(ctx, c, ch.Sent, ch.New.WorkspaceID, "configurations.", values, kept{&in.Key, &in.Configurations, &in.MaskedKey, &in.Mappings})

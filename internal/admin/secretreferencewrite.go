@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"sluice/internal/access"
 	"sluice/internal/agent"
@@ -68,6 +70,7 @@ func (k kinds) prepareAuth(ch *resource.Edit[credential.SecretReference]) error 
 	if err != nil {
 		return err
 	}
+	before := maps.Clone(auth)
 	var sent map[string]*string
 	if raw, given := ch.Sent["auth_config"]; given && json.Unmarshal(raw, &sent) != nil {
 		return fault.New(fault.InvalidParameter, "the value is an object of texts").At("auth_config")
@@ -84,6 +87,13 @@ func (k kinds) prepareAuth(ch *resource.Edit[credential.SecretReference]) error 
 	raw, at, err := credential.CheckAuth(s.Manager, auth, named)
 	if err != nil {
 		return err
+	}
+	if ch.Old != nil && raw != "" && before[at[strings.LastIndexByte(at, '.')+1:]] != raw {
+		for name := range auth {
+			if credential.HidesAuth(name) && !slices.Contains(named, name) {
+				return fault.New(fault.InvalidParameter, "the address leads to another host: send the secret again").At("auth_config." + name)
+			}
+		}
 	}
 	if raw != "" {
 		if err := k.checkManagerURL(s.Manager, auth, raw, at); err != nil {

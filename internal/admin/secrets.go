@@ -141,6 +141,30 @@ func (s secrets) add(v values, sent map[string]json.RawMessage) error {
 	return nil
 }
 
+// leftBehind is where a secret stands in the body that is stored and was not sent anew;
+// empty for none. None goes with a record to another host: who may change the record could
+// otherwise read there what nobody shows them.
+func (s secrets) leftBehind(v values, sent resource.Sent, fields map[string]json.RawMessage, mappings []sealed.Mapping) string {
+	if _, remapped := sent["secret_mappings"]; !remapped && len(mappings) > 0 {
+		return "secret_mappings"
+	}
+	given := map[string]bool{provider.Key: sent.Has("key")}
+	for name := range fields {
+		if f, known := s.find(name); known {
+			given[f] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		if s.secret(name) && !given[name] {
+			if name == provider.Key {
+				return "key"
+			}
+			return s.at(name)
+		}
+	}
+	return ""
+}
+
 // at is where a field stands in the body.
 func (s secrets) at(name string) string {
 	if s.field != "" {

@@ -87,6 +87,9 @@ func (k kinds) login(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := http.NewCrossOriginProtection().Check(c.Request()); err != nil { // it would sign the browser in as somebody else
+		return nil, fault.New(fault.Forbidden, "another site sent this request").Because(err)
+	}
 	remote := "ip:" + c.Remote()
 	if err := k.Pace.Allow(c.Now, email, remote); err != nil {
 		return nil, err
@@ -102,6 +105,9 @@ func (k kinds) login(ctx context.Context, c *resource.Call) (any, error) {
 		c.Target(user.Record)
 	}
 	ok, err := k.Passwords.Matches(ctx, hash, c.Sent.Secret("password"))
+	if err == nil {
+		err = k.Pace.Allow(c.Now, email, remote) // others may have guessed while this one waited for its turn
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -302,6 +308,9 @@ func (k kinds) putPassword(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, err
 	}
 	ok, err := k.Passwords.Matches(ctx, login.Value.Hash, c.Sent.Secret("current_password"))
+	if err == nil {
+		err = k.Pace.Allow(c.Now, user.ID)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -243,8 +243,40 @@ func (k kinds) putUser(ctx context.Context, c *resource.Call) (any, error) {
 		u.Value.Role = role
 		rec := u.Record
 		rec.Body, rec.Index, rec.Updated = encode(u.Value), UserIndex(u.OrgID, &u.Value), c.Now
-		return tx.Update(ctx, rec)
+		if err := tx.Update(ctx, rec); err != nil || role != access.Member {
+			return err
+		}
+		return retireStrayKeys(ctx, tx, c, u.Record)
 	})
+}
+
+// retireStrayKeys archives the keys of a user in workspaces of which they are no member:
+// who stops being an owner or admin of the organisation leaves those.
+func retireStrayKeys(ctx context.Context, tx resource.Tx, c *resource.Call, user resource.Record) error {
+	members, err := memberships(ctx, tx, user.OrgID, user.ID)
+	if err != nil {
+		return err
+	}
+	stays := make(map[string]bool, len(members))
+	for _, m := range members {
+		stays[m.WorkspaceID] = true
+	}
+	q := resource.Query{Kind: keys.Kind, OrgID: user.OrgID, Statuses: resource.Living(), Limit: 1000, Index: []resource.IndexEntry{{Name: userEntry, Value: user.ID}}}
+	for {
+		rows, err := tx.List(ctx, q)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, r := range rows {
+			q.After = r.ID
+			if stays[r.WorkspaceID] {
+				continue
+			}
+			if err := resource.Retire(ctx, tx, c, r); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // ordinary is the user that the path names, unless it is an owner: what an owner is

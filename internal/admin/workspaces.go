@@ -87,7 +87,7 @@ func (k kinds) prepareWorkspace(ctx context.Context, c *resource.Call, ch *resou
 	if err := layLimits(k, c, ch, workspaceLimits); err != nil {
 		return err
 	}
-	if err := laySecurity(ch.Sent, &org.Value, w); err != nil {
+	if err := laySecurity(c, ch, &org.Value, w); err != nil {
 		return err
 	}
 	return k.layWorkspaceSettings(ch.Sent, &org.Value, w)
@@ -123,9 +123,9 @@ func layDefaults(ch *resource.Edit[tenant.Workspace], org *tenant.Organisation, 
 // laySecurity sets toggles of a workspace. One whose section is not open to workspaces
 // may be sent as it is in force, so that what was read can be sent back, and else is
 // refused.
-func laySecurity(sent resource.Sent, org *tenant.Organisation, w *tenant.Workspace) error {
+func laySecurity(c *resource.Call, ch *resource.Edit[tenant.Workspace], org *tenant.Organisation, w *tenant.Workspace) error {
 	var fields map[string]bool
-	if err := sent.Into("security_settings", &fields); err != nil || len(fields) == 0 {
+	if err := ch.Sent.Into("security_settings", &fields); err != nil || len(fields) == 0 {
 		return err
 	}
 	now := org.SecurityOf(w).Map()
@@ -140,6 +140,8 @@ func laySecurity(sent resource.Sent, org *tenant.Organisation, w *tenant.Workspa
 		case !there || !org.Open[section] && on == now[name]:
 		case !org.Open[section]:
 			return notOpen(section, "security_settings."+name)
+		case on != now[name] && c.Principal.RoleAt(ch.New.ID) == access.Manager:
+			return fault.New(fault.Forbidden, "these settings bind managers, who cannot change them").At("security_settings." + name)
 		default:
 			next[name] = on
 		}

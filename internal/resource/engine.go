@@ -156,7 +156,11 @@ func (e *Engine) ShownPath(method, path string) string {
 	if !ok {
 		return path
 	}
-	_, pattern := e.mux.Handler(&http.Request{Method: method, URL: urlOf(rest)})
+	r := &http.Request{Method: method, URL: urlOf(rest)}
+	_, pattern := e.fixed.Handler(r)
+	if pattern == "" {
+		_, pattern = e.mux.Handler(r)
+	}
 	secret, ok := e.secret[pattern]
 	if !ok {
 		return path
