@@ -143,6 +143,9 @@ func TestDemotedAdminLosesKeys(t *testing.T) {
 func TestReferenceStaysWithItsHost(t *testing.T) {
 	w := newWorld(t, storetest.Open(t, storetest.SQLite(t)))
 	rec := w.raw(t, "admin", "POST", "/v1/secret-references", `{"name":"v","slug":"vv","manager_type":"hashicorp_vault","secret_path":"secret/data/x","auth_config":{"vault_auth_type":"token","vault_addr":"https://vault.example","vault_token":"hvs.the-real-token-123456"}}`)
+	if rec.Code != 200 {
+		t.Fatal(rec.Body)
+	}
 	rec = w.raw(t, "admin", "PUT", "/v1/secret-references/vv", `{"auth_config":{"vault_addr":"https://evil.example"}}`)
 	if rec.Code == 200 {
 		t.Errorf("%s", w.raw(t, "admin", "GET", "/v1/secret-references/vv", "").Body)
@@ -153,6 +156,9 @@ func TestReferenceStaysWithItsHost(t *testing.T) {
 func TestKeyStaysWithItsHost(t *testing.T) {
 	w := newWorld(t, storetest.Open(t, storetest.SQLite(t)))
 	rec := w.raw(t, "service", "POST", "/v1/integrations", `{"name":"x","slug":"hunt","ai_provider_id":"openai","key":"sk-upstream-secret-1234567890"}`)
+	if rec.Code != 200 {
+		t.Fatal(rec.Body)
+	}
 	rec = w.raw(t, "service", "PUT", "/v1/integrations/hunt", `{"configurations":{"custom_host":"https://evil.example/v1"}}`)
 	get := w.raw(t, "service", "GET", "/v1/integrations/hunt", "")
 	if rec.Code == 200 && strings.Contains(get.Body.String(), "evil.example") && strings.Contains(get.Body.String(), `"masked_key":"sk`) {
