@@ -94,7 +94,7 @@ func TestChangesAreInForceOnEveryNode(t *testing.T) {
 			return strings.Contains(chat(n, key, "x-gateway-config: "+config).Body, "temperature 0.75")
 		})
 
-		g.do(g.key, "PUT", "/v1/integrations/main", object{"configurations": object{"custom_host": other.URL() + "/v1"}})
+		g.do(g.key, "PUT", "/v1/integrations/main", object{"key": "sk-upstream", "configurations": object{"custom_host": other.URL() + "/v1"}})
 		everywhere("a provider's new address", func(n *gateway) bool {
 			before := other.Total()
 			chat(n, key, "x-gateway-provider: @main").want(t, 200)
