@@ -17,6 +17,7 @@ import (
 func (g *Gateway) reply(ctx context.Context, x *exchange, err error) error {
 	switch {
 	case x.headSent && x.unfinished != nil:
+		g.supersede(x.last) // what came instead of the rest of the stream is not given
 		return x.sayUnfinished()
 	case x.headSent:
 		return nil // a stream was relayed to its end, or to a client that left

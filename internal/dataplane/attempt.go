@@ -74,6 +74,7 @@ type attempt struct {
 	written   *record.Attempt // see log
 	recorded  bool
 	committed bool // bytes of it reached the client
+	carried   bool // another target can go on with it
 }
 
 // reply is the answer in hand: its head, and its body in memory or still to be

@@ -24,6 +24,7 @@ func (x *exchange) carryOn(a *attempt, end dialect.StreamEnd) {
 	if x.carry != nil {
 		said = x.carry.text + said
 	}
+	a.carried = true
 	x.carry = &carry{text: said, id: end.ID, from: a.target.Path}
 }
 

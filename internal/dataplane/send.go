@@ -40,6 +40,7 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 		if resp != nil {
 			_ = resp.Body.Close() // this answer is given up for another try
 		}
+		a.first, a.talk = nil, nil // and so is the beginning of its stream
 		g.Metrics.retry(a)
 		waited += wait
 		if err := ident.Sleep(ctx, wait); err != nil {

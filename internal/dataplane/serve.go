@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/fault"
 	"sluice/internal/llm"
+	"sluice/internal/record"
 	"sluice/internal/wire"
 )
 
@@ -83,6 +84,11 @@ func (g *Gateway) settle(ctx context.Context, x *exchange, panicked any, err err
 	if panicked != nil {
 		err = fmt.Errorf("panic while serving %s: %v", x.match.Endpoint, panicked)
 		g.Log.Error("a request panicked", "request_id", x.id, "trace_id", x.trace.id, "error", err.Error(), "stack", stack())
+		if a := x.last; a != nil && !a.recorded { // what it holds of limits is given back, and its line closed
+			a.fault = fault.Wrap(fault.Internal, err)
+			a.status = a.fault.HTTPStatus()
+			g.record(a, record.Failed)
+		}
 		if !x.headSent {
 			err = g.answerFault(x, fault.Wrap(fault.Internal, err))
 		}

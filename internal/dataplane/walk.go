@@ -53,7 +53,9 @@ func (g *Gateway) visit(ctx context.Context, x *exchange, t *routing.Target) rou
 	x.last = a
 	err := g.try(ctx, a)
 	o := routing.Outcome{Status: a.status, Own: a.estimated, Committed: a.committed, Err: err, Latency: a.firstByte}
+	o.Ended = a.committed && !a.carried
 	if f := fault.From(err); f != nil {
+		o.Lost = f.Code == fault.UpstreamUnreachable || f.Code == fault.UpstreamFailed || f.Code == fault.UpstreamTimeout
 		o.Status, o.Final = f.HTTPStatus(), f.Code == fault.ClientGone || ofCaller(f)
 		o.Skipped = f.Code == fault.NotSupported || f.Code == fault.UpstreamInvalid || f.Code == fault.SecretUnavailable
 	}

@@ -24,6 +24,8 @@ type Facts interface {
 type Outcome struct {
 	Status    int  // answered or to be answered; 0 when there is no answer at all
 	Committed bool // bytes reached the client: no other target unless it continues the stream
+	Ended     bool // what reached the client cannot be continued
+	Lost      bool // the upstream did not answer, or broke off, whatever Status the caller is told
 	// Skipped: the target could not serve this call and the gateway says so, not the
 	// upstream: endpoint not supported, credentials missing. A fallback moves on
 	// whatever its status list; a breaker does not count it.

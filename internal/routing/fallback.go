@@ -25,7 +25,7 @@ func (w *walk) settled(ctx context.Context, s *Strategy, out *Outcome) bool {
 	case out.Final, ctx.Err() != nil:
 		return true
 	case out.Committed:
-		return out.Err == nil || w.last == nil || !w.last.ContinueStream
+		return out.Err == nil || out.Ended || w.last == nil || !w.last.ContinueStream
 	case out.Skipped, out.Status == 0:
 		return false
 	case s.OnStatus != nil:
