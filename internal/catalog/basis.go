@@ -12,24 +12,24 @@ import (
 type Basis struct {
 	Model      string    `json:"model,omitempty"`          // as price lists name it, where that is not the model that was asked for
 	Region     string    `json:"region,omitempty"`         // as in Units
-	Execution  Execution `json:"execution_mode,omitempty"` // that was asked for, unless it is Standard
+	Execution  Execution `json:"execution_mode,omitempty"` // that was asked for, unless it is Standard or was not given
 	Characters int64     `json:"characters,omitempty"`     // of text that was to be spoken, where no usage was reported
 	Images     []Images  `json:"images,omitempty"`         // that were to be made, where no usage was reported
 	Other      []Other   `json:"other,omitempty"`          // that were counted and that a usage has no place for: pages
 }
 
-// NewBasis is that of a call of an endpoint with its limits. Model is as price lists name
-// it, asked the one that was asked for.
-func NewBasis(ep llm.Endpoint, model, asked string, most *Limits, reported bool) Basis {
+// NewBasis is that of a call of an endpoint with its limits and what it used. Model is as
+// price lists name it, asked the one that was asked for.
+func NewBasis(ep llm.Endpoint, model, asked string, most *Limits, used *llm.Usage) Basis {
 	b := Basis{Region: most.Region}
 	if model != asked {
 		b.Model = model
 	}
-	if most.Execution != Standard {
+	if most.Execution != Standard && used.Tier != llm.UsualTier {
 		b.Execution = most.Execution
 	}
 	switch {
-	case reported:
+	case used.Reported:
 	case ep == llm.ImageGenerate || ep == llm.ImageEdit:
 		b.Images = most.Images
 	case ep == llm.CreateSpeech:

@@ -39,6 +39,7 @@ func TestUnitsOfABasis(t *testing.T) {
 		want catalog.Units
 	}{
 		{"a chat", llm.ChatComplete, llm.Usage{InputTokens: 100, OutputTokens: 20, Reported: true}, catalog.Units{Region: "eu", Execution: catalog.Flex, Input: 100, Output: 20}},
+		{"a tier that was not given", llm.ChatComplete, llm.Usage{InputTokens: 1, Tier: llm.UsualTier, Reported: true}, catalog.Units{Region: "eu", Execution: catalog.Standard, Input: 1}},
 		{"the provider's tier", llm.ChatComplete, llm.Usage{InputTokens: 1, Tier: "priority", Reported: true}, catalog.Units{Region: "eu", Execution: catalog.Priority, Input: 1}},
 		{
 			"a cache that is written for an hour", llm.Messages, llm.Usage{InputTokens: 100, CacheWriteTokens: 100, CacheHourTokens: 30, Reported: true},
@@ -49,14 +50,14 @@ func TestUnitsOfABasis(t *testing.T) {
 		{"speech that was not", llm.CreateSpeech, llm.Usage{}, catalog.Units{Region: "eu", Execution: catalog.Flex, Characters: 40}},
 		{"speech that was counted", llm.CreateSpeech, llm.Usage{InputTokens: 9, Reported: true}, catalog.Units{Region: "eu", Execution: catalog.Flex, Input: 9}},
 	} {
-		b := catalog.NewBasis(tt.ep, "gpt", "gpt", &most, tt.used.Reported)
+		b := catalog.NewBasis(tt.ep, "gpt", "gpt", &most, &tt.used)
 		kept, err := catalog.ReadBasis(b.Text())
 		tt.want.Requests = 1
 		if got := kept.Units(tt.ep, &tt.used); err != nil || !cmp.Equal(tt.want, got) {
 			t.Errorf("%s: %v (-want +got):\n%s", tt.name, err, cmp.Diff(tt.want, got))
 		}
 	}
-	if b := catalog.NewBasis(llm.ChatComplete, "profile-of", "arn", &catalog.Limits{Execution: catalog.Standard}, true); b.Text() != `{"model":"profile-of"}` {
+	if b := catalog.NewBasis(llm.ChatComplete, "profile-of", "arn", &catalog.Limits{Execution: catalog.Standard}, &llm.Usage{Reported: true}); b.Text() != `{"model":"profile-of"}` {
 		t.Errorf("basis %s", b.Text())
 	}
 }

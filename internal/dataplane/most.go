@@ -10,6 +10,7 @@ import (
 
 	"sluice/internal/catalog"
 	"sluice/internal/llm"
+	"sluice/internal/provider"
 	"sluice/internal/routing"
 	"sluice/internal/tokens"
 )
@@ -241,15 +242,23 @@ func (a *attempt) images() []catalog.Images {
 
 // execution is how the call asks to be executed.
 func (a *attempt) execution() catalog.Execution {
-	if a.x.match.Endpoint == llm.CreateBatch {
+	tier := a.text("service_tier")
+	switch {
+	case a.x.match.Endpoint == llm.CreateBatch:
 		return catalog.Batch
-	}
-	switch tier := a.text("service_tier"); tier {
-	case "flex", "priority":
+	case a.plan != nil && a.plan.Endpoint != nil && tierless[a.plan.Endpoint.Dialect]:
+		return catalog.Standard
+	case tier == "flex", tier == "priority":
 		return catalog.Execution(tier)
+	case tier == "fast", a.text("speed") == "fast":
+		return catalog.Fast
 	}
 	return catalog.Standard
 }
+
+// tierless are the dialects that have no word for a tier: what a caller asks for is not
+// sent.
+var tierless = map[provider.Dialect]bool{"gemini": true, "vertex": true}
 
 // region is where the provider is asked to execute the call, where its price depends on
 // that: "us-east-1", "europe-west4".

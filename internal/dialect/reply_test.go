@@ -37,7 +37,7 @@ func TestUsage(t *testing.T) {
 			llm.Usage{InputTokens: 510, OutputTokens: 7, TotalTokens: 517, CacheWriteTokens: 500, CacheHourTokens: 300, Tier: "fast", Reported: true}, ""},
 		{"a chat with priority", llm.ChatComplete, "", `{"service_tier":"priority","usage":{"prompt_tokens":9,"completion_tokens":1,"total_tokens":10}}`,
 			llm.Usage{InputTokens: 9, OutputTokens: 1, TotalTokens: 10, Tier: "priority", Reported: true}, ""},
-		{"a chat as usual", llm.ChatComplete, "", `{"service_tier":"default"}`, llm.Usage{}, ""},
+		{"a chat as usual", llm.ChatComplete, "", `{"service_tier":"default"}`, llm.Usage{Tier: "standard"}, ""},
 		{"a transcription by tokens", llm.CreateTranscription, "", `{"text":"Hi","usage":{"type":"tokens","input_tokens":14,"input_token_details":{"text_tokens":10,"audio_tokens":4},"output_tokens":101,"total_tokens":115}}`,
 			llm.Usage{InputTokens: 14, OutputTokens: 101, TotalTokens: 115, InputAudioTokens: 4, Reported: true}, ""},
 		{"a transcription by time", llm.CreateTranscription, "", `{"text":"Hi","duration":8.47,"usage":{"type":"duration","seconds":9}}`,

@@ -35,10 +35,14 @@ type Usage struct {
 	// "medium" or "high"; empty: not said.
 	SearchContext string `json:"search_context,omitempty"`
 	// Tier is how the provider says that it served the call where that sets its price:
-	// "batch", "flex", "priority" or "fast"; empty: as usual, or not said.
+	// "batch", "flex", "priority", "fast" or UsualTier; empty: not said.
 	Tier     string `json:"tier,omitempty"`
 	Reported bool   `json:"reported"` // false: the provider said nothing
 }
+
+// UsualTier is the Tier of a call that was served at the usual price, whatever was asked
+// for.
+const UsualTier = "standard"
 
 // Add sums two usages, for a stream continued on a second target, whose SearchContext
 // and Tier count.

@@ -113,7 +113,10 @@ func (d *reader) spent(body []byte) {
 		u.InputTokens += u.CacheWriteTokens
 	}
 	u.ReasoningTokens = max(u.ReasoningTokens, d.usage.ReasoningTokens)
-	u.TotalTokens, u.Tier = u.InputTokens+u.OutputTokens, cmp.Or(u.Tier, d.usage.Tier)
+	u.TotalTokens = u.InputTokens + u.OutputTokens
+	if u.Tier == "" || u.Tier == llm.UsualTier { // the last event need not say how fast it was
+		u.Tier = cmp.Or(d.usage.Tier, u.Tier)
+	}
 	if u != d.usage {
 		d.usage = u
 		d.send(llm.Event{Kind: llm.EventUsage, Usage: &d.usage})

@@ -57,7 +57,7 @@ func TestStreamsAreTheWholeAnswer(t *testing.T) {
 func extras(r *llm.Reply) {
 	c := &r.Choices[0]
 	c.Extra = append(c.Extra, r.Extra...)
-	r.Extra = nil
+	r.Extra, r.Usage.Tier = nil, ""
 	c.Extra = slices.DeleteFunc(c.Extra, func(p llm.Param) bool { return p.Name == "service_tier" })
 	slices.SortFunc(c.Extra, func(a, b llm.Param) int { return strings.Compare(a.Name, b.Name) })
 }

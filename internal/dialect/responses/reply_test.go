@@ -47,7 +47,7 @@ func answering(t testing.TB, strict bool) *dialect.Answering {
 
 // bare leaves out what the shape makes anew: ids, and the provider's own words.
 func bare(r *llm.Reply) *llm.Reply {
-	r.ID, r.Created, r.Extra = "", 0, nil
+	r.ID, r.Created, r.Extra, r.Usage.Tier = "", 0, nil, ""
 	for i := range r.Choices {
 		c := &r.Choices[i]
 		c.Raw = ""
@@ -167,7 +167,7 @@ func TestDecodeReply(t *testing.T) {
 			{Text: "In a peaceful grove"},
 			{Kind: llm.CallPart, ID: "fc_1", Call: &llm.ToolCall{ID: "call_1", Name: "f", Arguments: `{"a":1}`}},
 		}}},
-		Usage: llm.Usage{InputTokens: 36, OutputTokens: 87, TotalTokens: 123, CachedTokens: 10, ReasoningTokens: 3, SearchUnits: 1, Reported: true},
+		Usage: llm.Usage{InputTokens: 36, OutputTokens: 87, TotalTokens: 123, CachedTokens: 10, ReasoningTokens: 3, SearchUnits: 1, Tier: llm.UsualTier, Reported: true},
 		Extra: []llm.Param{{Name: "service_tier", Raw: []byte(`"default"`)}},
 	}
 	if diff := dialecttest.DiffReplies(want, r); diff != nil {

@@ -1,0 +1,58 @@
+package dataplane_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"sluice/test/upstream"
+)
+
+// A call costs what the way costs in which it was served: what the provider says counts,
+// then what it was asked for, if that was sent. However that is, the reservation covers it.
+func TestTierSetsThePrice(t *testing.T) {
+	t.Parallel()
+	const (
+		fast     = `{"model":"claude-opus-4-6","max_tokens":1000,"speed":"fast","messages":[{"role":"user","content":"Hello"}]}`
+		fastTier = `{"model":"claude-opus-4-6","max_tokens":1000,"service_tier":"fast","messages":[{"role":"user","content":"Hello"}]}`
+		claude   = `{"id":"msg_1","type":"message","role":"assistant","model":"claude-opus-4-6","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":8,"output_tokens":1000,"service_tier":"standard","speed":"%s"}}`
+	)
+	chat := func(model, tier string) string {
+		return fmt.Sprintf(`{"model":%q,"service_tier":%q,"max_tokens":2000,"messages":[{"role":"user","content":%q}]}`, model, tier, strings.Repeat("word ", 1000))
+	}
+	openai := func(tier string) string {
+		return fmt.Sprintf(`{"id":"c","object":"chat.completion","model":"gpt-5.4","service_tier":%q,"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000,"completion_tokens":1000,"total_tokens":2000}}`, tier)
+	}
+	for name, c := range map[string]struct {
+		speaker             speaker
+		path, body          string
+		answers, says       string
+		inRate, outRate     int64 // nano-dollars a token
+		inTokens, outTokens int64
+	}{
+		"flex, which Gemini is not asked for": {speaker{id: "google"}, "/v1/chat/completions", chat("gemini-3.5-flash", "flex"), "/v1beta/models/gemini-3.5-flash:generateContent",
+			`{"candidates":[{"content":{"role":"model","parts":[{"text":"Hi"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":1000,"candidatesTokenCount":1000,"totalTokenCount":2000}}`, 1500, 9000, 1000, 1000},
+		"fast messages":            {speaker{id: "anthropic", base: "/v1"}, "/v1/messages", fast, "/v1/messages", fmt.Sprintf(claude, "fast"), 30_000, 150_000, 8, 1000},
+		"a fast chat":              {speaker{id: "anthropic", base: "/v1"}, "/v1/chat/completions", fastTier, "/v1/messages", fmt.Sprintf(claude, "fast"), 30_000, 150_000, 8, 1000},
+		"fast, and served as ever": {speaker{id: "anthropic", base: "/v1"}, "/v1/messages", fast, "/v1/messages", fmt.Sprintf(claude, "standard"), 5_000, 25_000, 8, 1000},
+		"priority":                 {speaker{id: "openai", base: "/v1"}, "/v1/chat/completions", chat("gpt-5.4", "priority"), "/v1/chat/completions", openai("priority"), 5_000, 30_000, 1000, 1000},
+		"priority, not given":      {speaker{id: "openai", base: "/v1"}, "/v1/chat/completions", chat("gpt-5.4", "priority"), "/v1/chat/completions", openai("default"), 2_500, 15_000, 1000, 1000},
+		"flex":                     {speaker{id: "openai", base: "/v1"}, "/v1/chat/completions", chat("gpt-5.4", "flex"), "/v1/chat/completions", openai("flex"), 1_250, 7_500, 1000, 1000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.up.On(c.answers, upstream.Always(upstream.JSON(200, []byte(c.says))))
+			if a := r.call("POST", c.path, c.body, r.as(c.speaker)...); a.StatusCode != 200 {
+				t.Fatal(a.StatusCode, a.Text)
+			}
+			s := r.journal.one(t).Spend
+			if want := c.inTokens*c.inRate + c.outTokens*c.outRate; s.Cost != want {
+				t.Errorf("a cost of %d, want %d; %s %s", s.Cost, want, s.Basis, s.Terms)
+			}
+			if s.Cost > s.Bound {
+				t.Errorf("a cost of %d where %d were reserved", s.Cost, s.Bound)
+			}
+		})
+	}
+}
