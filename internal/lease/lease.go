@@ -30,7 +30,11 @@ func Keep(ctx context.Context, book Book, name, holder string, ttl time.Duration
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		renew(held, lose, ttl, func() (bool, error) { return book.TakeLease(held, name, holder, ttl) })
+		renew(held, lose, ttl, func() (bool, error) {
+			ctx, cancel := context.WithTimeout(held, ttl/4) // who waits longer does not see that it is lost
+			defer cancel()
+			return book.TakeLease(ctx, name, holder, ttl)
+		})
 	}()
 	return held, func() { lose(nil); <-done }
 }
@@ -44,10 +48,11 @@ func renew(ctx context.Context, lose context.CancelCauseFunc, ttl time.Duration,
 			return
 		case <-tick.C:
 		}
+		asked := time.Now() // from when on at the latest the database counts
 		mine, err := take()
 		switch {
 		case err == nil && mine:
-			last = time.Now()
+			last = asked
 		case err == nil, time.Since(last) > ttl/2:
 			lose(ErrLost)
 			return

@@ -19,13 +19,19 @@ type book struct {
 type answer struct {
 	mine bool
 	err  error
+	slow time.Duration // before it comes, unless the one who asks gives up
 }
 
 var errAway = errors.New("the database is away")
 
-func (b *book) TakeLease(context.Context, string, string, time.Duration) (bool, error) {
+func (b *book) TakeLease(ctx context.Context, _, _ string, _ time.Duration) (bool, error) {
 	a := b.script[min(b.asked, len(b.script)-1)]
 	b.asked++
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-time.After(a.slow):
+	}
 	return a.mine, a.err
 }
 
@@ -44,6 +50,9 @@ func TestKeep(t *testing.T) {
 		"the database is away for a moment":    {[]answer{mine, away, mine}, 0},
 		"the database is away for good":        {[]answer{away}, 3 * ttl / 4},
 		"the database is away after a renewal": {[]answer{mine, away}, 4 * ttl / 4},
+		"the database does not answer":         {[]answer{{mine: true, slow: time.Hour}}, 3 * ttl / 4},
+		"the database is slow":                 {[]answer{{mine: true, slow: ttl / 5}}, 0},
+		"it is away after a slow renewal":      {[]answer{{mine: true, slow: ttl / 5}, away}, 4 * ttl / 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
