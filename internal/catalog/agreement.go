@@ -3,6 +3,7 @@ package catalog
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -83,8 +84,27 @@ func (t *Tariff) replaced(rates *Rates, a Adjustments) *Tariff {
 			*rateKeys[i].of(&full) = p
 		}
 	}
+	full.uncover(rates)
 	base.PayAsYouGo, base.Batch = &full, nil
 	return newTariff(source, Entry{Pricing: &base}, a)
+}
+
+// uncover takes out the names that come before an agreed one of the same tokens and were
+// not agreed: what was agreed for all input holds although the list has a price of text.
+func (r *Rates) uncover(agreed *Rates) {
+	for i := range dimensions {
+		covers := false
+		for _, name := range slices.Backward(dimensions[i].keys) {
+			at := r.place(name)
+			switch {
+			case at == nil: // an additional unit, which nobody agrees on
+			case agreed.token(name) != nil:
+				covers = true
+			case covers:
+				*at = nil
+			}
+		}
+	}
 }
 
 // maxMemo bounds the Tariffs that are remembered; lists that were renewed leave old ones

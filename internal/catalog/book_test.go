@@ -165,6 +165,7 @@ func TestAgreements(t *testing.T) {
 	const dearer = `{"type": "static", "pay_as_you_go": {"request_token": {"price": 7.125}}}`
 	a := agreement(t, `{"multiplier": {"response_token": 0.5}}`, map[string]string{
 		"mini": dearer, "own": dearer, "tuned of plain": ``, "euro": dearer, "tuned-dear of plain": dearer, "lost of nobody": `{}`, "four": dearer,
+		"text-first": dearer, "pictures": dearer,
 	})
 	for name, c := range map[string]struct {
 		provider, model string
@@ -181,6 +182,8 @@ func TestAgreements(t *testing.T) {
 		"tuned, with a price":       {"tokens", "tuned-dear", catalog.Units{Input: 1000, Output: 1000}, 7_125_000 + 5_000_000, "", 0},
 		"tuned from nothing":        {"tokens", "lost", catalog.Units{Input: 1000}, 0, catalog.UnknownModel, 0},
 		"a list in another money":   {"tokens", "euro", catalog.Units{Input: 1000}, 7_125_000, "", 0},
+		"a narrower name of it":     {"tokens", "text-first", catalog.Units{Input: 1000, Output: 1000}, 7_125_000 + 15_000_000, "", 0},
+		"other tokens":              {"tokens", "pictures", catalog.Units{Input: 1000, ImageInput: 1000}, 7_125_000 + 10_000_000, "", 0},
 		"modes are not agreed":      {"modes", "four", catalog.Units{Input: 1000, Execution: catalog.Priority}, 7_125_000, "", 0},
 		"a batch costs half":        {"modes", "four", catalog.Units{Input: 1000, Execution: catalog.Batch}, 3_562_500, "", 0},
 		"what is no token stays":    {"modes", "four", catalog.Units{Searches: 1}, 10_000_000, "", 0},

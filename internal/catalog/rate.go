@@ -59,9 +59,17 @@ func (s *sheet) find(key string) (price *Price, tenths int64) {
 
 // token is the rate of a name; nil when there is none.
 func (r *Rates) token(name string) *Price {
+	if at := r.place(name); at != nil {
+		return *at
+	}
+	return nil
+}
+
+// place is where the rate of a name stands; nil for a name that is none.
+func (r *Rates) place(name string) **Price {
 	for i := range rateKeys {
 		if rateKeys[i].name == name {
-			return *rateKeys[i].of(r)
+			return rateKeys[i].of(r)
 		}
 	}
 	return nil
