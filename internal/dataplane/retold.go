@@ -32,7 +32,7 @@ func (g *Gateway) retellStream(a *attempt, resp *transport.Response) {
 	var to dialect.Restream
 	switch s, _ := a.speech.unified.(dialect.Streamer); {
 	case a.speech.upstream != nil:
-		a.talk = &talk{dec: a.speech.upstream.NewDecoder(in), enc: a.speech.client.NewEncoder(a.answering()), kept: a.kept}
+		a.talk = &talk{dec: a.speech.upstream.NewDecoder(in), enc: a.speech.client.NewEncoder(a.answering()), signer: dialect.NewSigner(a.call.Surface), kept: a.kept}
 		to = a.talk
 	case s != nil:
 		to = s.NewStream(in)
@@ -109,12 +109,13 @@ func (r *retold) Close() error {
 
 // talk is the stream of a conversation on its way from one shape to another.
 type talk struct {
-	dec   dialect.EventDecoder
-	enc   dialect.EventEncoder
-	dst   []byte
-	kept  *conversation
-	usage llm.Usage
-	model string
+	dec    dialect.EventDecoder
+	enc    dialect.EventEncoder
+	signer *dialect.Signer
+	dst    []byte
+	kept   *conversation
+	usage  llm.Usage
+	model  string
 }
 
 // Append appends what the provider's next bytes are to the caller.
@@ -139,6 +140,7 @@ func (t *talk) event(ev *llm.Event) {
 		t.usage = *ev.Usage
 	default:
 	}
+	t.signer.Event(ev)
 	if t.dst = t.enc.Append(t.dst, ev); ev.Kind == llm.EventEnd {
 		t.kept.keepStream(t.enc)
 	}

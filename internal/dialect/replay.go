@@ -85,7 +85,7 @@ func (p *replayer) begin(ev llm.Event, part *llm.Part) {
 	case llm.CallPart:
 		ev.ID, ev.Name = part.Call.ID, part.Call.Name
 	case llm.SealedPart:
-		ev.Text = part.Text
+		ev.Name, ev.Text = part.Shape, part.Text
 	case llm.OpaquePart:
 		ev.Name, ev.Raw = part.Shape, part.Raw
 	default:
@@ -128,7 +128,7 @@ func (p *replayer) proof(ev llm.Event, part *llm.Part) {
 		p.send(cite)
 	}
 	if part.Signature != "" {
-		ev.Kind, ev.Text = llm.EventSignature, part.Signature
+		ev.Kind, ev.Name, ev.Text = llm.EventSignature, part.Shape, part.Signature
 		p.send(ev)
 	}
 }

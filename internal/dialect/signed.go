@@ -71,6 +71,7 @@ func Signatures(c *llm.Call) {
 			case llm.ThoughtPart, llm.SealedPart:
 				word, behind := behindText(p)
 				if !behind {
+					attribute(c.Surface, p)
 					break
 				}
 				if kept > 0 && m.Parts[kept-1].Kind == llm.TextPart {
@@ -88,20 +89,29 @@ func Signatures(c *llm.Call) {
 	}
 }
 
+// attribute says who signed a thought.
+func attribute(surface llm.Endpoint, p *llm.Part) {
+	signature := &p.Signature
+	if p.Kind == llm.SealedPart {
+		signature = &p.Text
+	}
+	p.Shape, *signature = readSigner(surface, *signature)
+}
+
 // behindText is the signature of the text before a thought, when that is what it stands
 // for. Callers of responses give it back as a thought that only the provider can read.
 func behindText(p *llm.Part) (signature string, ok bool) {
-	if p.Kind == llm.SealedPart {
-		return strings.CutPrefix(p.Text, signedMark)
+	switch {
+	case p.Kind == llm.SealedPart:
+		signature, ok = strings.CutPrefix(p.Text, signedMark)
+	case p.Text == "":
+		signature, ok = strings.CutPrefix(p.Signature, signedMark)
 	}
-	if p.Text != "" {
-		return "", false
-	}
-	return strings.CutPrefix(p.Signature, signedMark)
+	return signature, ok && !strings.Contains(signature, signersMark)
 }
 
-// Unsigned is the value of messages or of an input without what SignedID and SignedText
-// put there, for providers that speak the caller's shape; nil when there is nothing of it.
+// Unsigned is the value of messages or of an input without what SignedID, SignedText and a
+// Signer put there, for providers that speak the caller's shape; nil when there is nothing of it.
 func Unsigned(raw []byte) []byte {
 	if !bytes.Contains(raw, []byte(signedMark)) {
 		return nil
@@ -122,7 +132,7 @@ func unsigned(w *JSON, raw []byte, depth int) {
 	case raw[0] == '[':
 		w.Open('[')
 		for val := range splice.Elements(raw) {
-			if !signedText(val) {
+			if !signedElsewhere(val) {
 				unsigned(w, val, depth-1)
 			}
 		}
@@ -152,11 +162,14 @@ func isID(name []byte) bool {
 	return false
 }
 
-// signedText reports whether a block, or an item, is what SignedText made.
-func signedText(block []byte) bool {
+// signedElsewhere reports whether a block, or an item, has the signature of a text, or
+// that of a thought of another shape.
+func signedElsewhere(block []byte) bool {
 	switch splice.Text(block, "type") {
 	case "thinking":
 		return strings.HasPrefix(splice.Text(block, "signature"), signedMark)
+	case "redacted_thinking":
+		return strings.HasPrefix(splice.Text(block, "data"), signedMark)
 	case "reasoning":
 		return strings.HasPrefix(splice.Text(block, "encrypted_content"), signedMark)
 	}

@@ -100,7 +100,9 @@ type Part struct {
 	Cache     *Cache
 	Citations json.RawMessage // in the form of Shape
 	Raw       json.RawMessage
-	Shape     string // name of the dialect whose form Raw and Citations have: "anthropic"
+	// Shape is the name of the dialect whose form Raw and Citations have, "anthropic", or in
+	// which a thought was signed or sealed; empty when nobody knows.
+	Shape string
 	Extra     []Param
 }
 

@@ -12,10 +12,10 @@ type EventKind uint8
 // arguments of two calls; who needs them apart must wait.
 const (
 	EventStart     EventKind = iota // ID, Model
-	EventBlock                      // Block, Part; ID and Name of a tool call, Text of a SealedPart, Raw and Name (its shape) of an OpaquePart
+	EventBlock                      // Block, Part; ID and Name of a tool call, Text and Name (its shape) of a SealedPart, Raw and Name (its shape) of an OpaquePart
 	EventText                       // Block, Text: of TextPart, RefusalPart and ThoughtPart
 	EventArguments                  // Block, Text: a piece of a tool call's JSON
-	EventSignature                  // Block, Text: a piece of Part.Signature
+	EventSignature                  // Block, Text: a piece of Part.Signature; Name: the dialect in which it was signed
 	EventMedia                      // Block, Media: its Data is a piece
 	EventCitation                   // Block, Raw, Name: the dialect whose form Raw has
 	EventLogprobs                   // Raw: list of entries in chat's form

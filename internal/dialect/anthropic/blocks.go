@@ -7,8 +7,8 @@ import (
 	"sluice/internal/llm"
 )
 
-// block writes a part as a block. Thoughts without a signature, which Anthropic would
-// not believe, and what belongs to other providers are left out.
+// block writes a part as a block. Thoughts without a signature of Claude's, which Anthropic
+// would not believe, and what belongs to other providers are left out.
 // Source: contract/provider-transforms.md 2.1, 2.2, 9.1.
 func (w *callWriter) block(m *llm.Message, p *llm.Part) error {
 	switch p.Kind {
@@ -17,7 +17,7 @@ func (w *callWriter) block(m *llm.Message, p *llm.Part) error {
 	case llm.ImagePart, llm.FilePart:
 		return w.media(m, p)
 	case llm.ThoughtPart:
-		if p.Signature == "" {
+		if p.Signature == "" || !dialect.Knows(shapeName, p) {
 			w.t.Lose(w.c.Path(m, p.Index))
 			return nil
 		}
@@ -26,6 +26,10 @@ func (w *callWriter) block(m *llm.Message, p *llm.Part) error {
 		w.Str("signature", p.Signature)
 		w.shut(p)
 	case llm.SealedPart:
+		if !dialect.Knows(shapeName, p) {
+			w.t.Lose(w.c.Path(m, p.Index))
+			return nil
+		}
 		w.open("redacted_thinking")
 		w.Str("data", p.Text)
 		w.shut(p)

@@ -40,7 +40,7 @@ func (d *reader) begin(data []byte) error {
 	case `"thinking"`:
 		ev.Part = llm.ThoughtPart
 	case `"redacted_thinking"`:
-		ev.Part, ev.Text = llm.SealedPart, splice.Text(raw, "data")
+		ev.Part, ev.Name, ev.Text = llm.SealedPart, shapeName, splice.Text(raw, "data")
 	case `"tool_use"`:
 		ev.Part, ev.ID, ev.Name = llm.CallPart, splice.Text(raw, "id"), splice.Text(raw, "name")
 	default:
@@ -82,7 +82,11 @@ func (d *reader) piece(kind llm.EventKind, at int, raw []byte) {
 	if s == "" {
 		return
 	}
-	d.send(llm.Event{Kind: kind, Block: at, Part: d.blocks[at].part, Text: s})
+	ev := llm.Event{Kind: kind, Block: at, Part: d.blocks[at].part, Text: s}
+	if kind == llm.EventSignature {
+		ev.Name = shapeName
+	}
+	d.send(ev)
 }
 
 func (d *reader) citation(at int, raw []byte) {

@@ -53,6 +53,10 @@ func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *
 	case llm.ThoughtPart:
 		w.thought(m, p)
 	case llm.SealedPart:
+		if !dialect.Knows(signer, p) {
+			w.t.Lose(w.c.Path(m, p.Index))
+			return nil
+		}
 		w.Open('{')
 		w.Key("reasoningContent").Open('{')
 		w.Str("redactedContent", p.Text)
@@ -74,7 +78,7 @@ func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *
 
 // thought writes a thought with its signature, without which no model takes it back.
 func (w *callWriter) thought(m *llm.Message, p *llm.Part) {
-	if p.Signature == "" {
+	if p.Signature == "" || !dialect.Knows(signer, p) {
 		w.t.Lose(w.c.Path(m, p.Index))
 		return
 	}

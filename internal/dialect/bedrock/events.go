@@ -195,7 +195,11 @@ func (d *streamReader) piece(at int, kind llm.EventKind, part llm.PartKind, raw 
 		return err
 	}
 	if s := plain(raw); s != "" {
-		d.send(emit, llm.Event{Kind: kind, Block: b.block, Part: part, Text: s})
+		ev := llm.Event{Kind: kind, Block: b.block, Part: part, Text: s}
+		if kind == llm.EventSignature {
+			ev.Name = signer
+		}
+		d.send(emit, ev)
 	}
 	return nil
 }
@@ -222,7 +226,7 @@ func (d *streamReader) reasoning(at int, raw []byte, emit func(*llm.Event)) (err
 		case `"signature"`:
 			err = d.piece(at, llm.EventSignature, llm.ThoughtPart, val, emit)
 		case `"redactedContent"`:
-			_, err = d.begin(at, llm.Event{Part: llm.SealedPart, Text: plain(val)}, emit)
+			_, err = d.begin(at, llm.Event{Part: llm.SealedPart, Name: signer, Text: plain(val)}, emit)
 		}
 		if err != nil {
 			return err

@@ -115,10 +115,10 @@ func readBack(t testing.TB, raw []byte) llm.Part {
 		input, _ := splice.Find(raw, "toolUse", "input")
 		return llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: in.ToolUse.ToolUseID, Name: in.ToolUse.Name, Arguments: string(input)}}
 	case in.ReasoningContent != nil && in.ReasoningContent.RedactedContent != "":
-		return llm.Part{Kind: llm.SealedPart, Text: in.ReasoningContent.RedactedContent}
+		return llm.Part{Kind: llm.SealedPart, Text: in.ReasoningContent.RedactedContent, Shape: "anthropic"}
 	case in.ReasoningContent != nil:
 		r := in.ReasoningContent.ReasoningText
-		return llm.Part{Kind: llm.ThoughtPart, Text: r.Text, Signature: r.Signature}
+		return llm.Part{Kind: llm.ThoughtPart, Text: r.Text, Signature: r.Signature, Shape: "anthropic"}
 	case in.ToolResult != nil:
 		r := in.ToolResult
 		return llm.Part{Kind: llm.ResultPart, Result: &llm.ToolResult{ID: r.ToolUseID, Error: r.Status == "error", Parts: readBlocks(t, r.Content)}}

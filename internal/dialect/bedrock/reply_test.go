@@ -35,8 +35,8 @@ func TestDecodeReply(t *testing.T) {
 	want := &llm.Reply{
 		Choices: []llm.Choice{{
 			Parts: []llm.Part{
-				{Kind: llm.ThoughtPart, Text: "think", Signature: "EqoB"},
-				{Kind: llm.SealedPart, Text: "AAEC"},
+				{Kind: llm.ThoughtPart, Text: "think", Signature: "EqoB", Shape: "anthropic"},
+				{Kind: llm.SealedPart, Text: "AAEC", Shape: "anthropic"},
 				{Text: "Hello "},
 				{Text: "cited text", Citations: []byte(`[{"title":"t"}]`), Shape: "bedrock"},
 				{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "tooluse_1", Name: "get_weather", Arguments: `{"city":"Rome"}`}},

@@ -60,8 +60,8 @@ func restOf(c *llm.Call, m llm.Message, gone func(string) bool) llm.Message {
 		if gone(at + ".citations") {
 			p.Citations, p.Shape = nil, ""
 		}
-		if gone(at + ".signature") {
-			p.Signature = ""
+		if gone(at+".signature") || gone(at+".encrypted_content") {
+			p.Signature, p.Shape = "", ""
 		}
 		p.Extra = without(p.Extra, gone)
 		parts = append(parts, p)

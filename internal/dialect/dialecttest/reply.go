@@ -75,7 +75,7 @@ func (b *builder) begin(e *llm.Event) {
 	case llm.CallPart:
 		p.Call = &llm.ToolCall{ID: e.ID, Name: e.Name}
 	case llm.SealedPart:
-		p.Text, p.ID = e.Text, e.ID
+		p.Text, p.ID, p.Shape = e.Text, e.ID, e.Name
 	case llm.OpaquePart:
 		p.Raw, p.Shape = e.Raw, e.Name
 	case llm.ImagePart, llm.AudioPart, llm.FilePart:
@@ -94,6 +94,9 @@ func grow(p *llm.Part, e *llm.Event) {
 		p.Call.Arguments += e.Text
 	case llm.EventSignature:
 		p.Signature += e.Text
+		if p.Kind == llm.ThoughtPart {
+			p.Shape = e.Name
+		}
 	case llm.EventMedia:
 		data := p.Media.Data
 		*p.Media = *e.Media

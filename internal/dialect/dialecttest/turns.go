@@ -72,11 +72,11 @@ func (m *maker) document() *llm.Media {
 func (m *maker) model() {
 	msg := llm.Message{Role: llm.RoleAssistant}
 	if m.may(Thoughts) {
-		p := llm.Part{Kind: llm.ThoughtPart, Text: text(m.Rand), Signature: "sig" + word(m.Rand)}
+		p := llm.Part{Kind: llm.ThoughtPart, Text: text(m.Rand), Signature: "sig" + word(m.Rand), Shape: "anthropic"}
 		msg.Parts = append(msg.Parts, p)
 	}
 	if m.may(Seals) {
-		msg.Parts = append(msg.Parts, llm.Part{Kind: llm.SealedPart, Text: "sealed" + word(m.Rand)})
+		msg.Parts = append(msg.Parts, llm.Part{Kind: llm.SealedPart, Text: "sealed" + word(m.Rand), Shape: "anthropic"})
 	}
 	if m.IntN(4) > 0 || m.o.Without&Tools != 0 || len(m.c.Tools) == 0 {
 		p := llm.Part{Kind: llm.TextPart, Text: text(m.Rand), Cache: m.mark()}

@@ -17,13 +17,22 @@ func (d *decoder) part(i int, raw []byte) {
 	d.content(i)
 	if sig := plainText(s.signature); sig != "" {
 		c.signed = true
-		d.tell(i, llm.Event{Kind: llm.EventSignature, Text: sig})
+		d.tell(i, llm.Event{Kind: llm.EventSignature, Name: signerOf(c.kind), Text: sig})
 	}
 	switch s.kind {
 	case llm.TextPart, llm.ThoughtPart, llm.AudioPart:
 	default:
 		d.shut(i)
 	}
+}
+
+// signerOf is who signed a part of that kind; signatures of all but thoughts travel where
+// nobody else looks for them.
+func signerOf(k llm.PartKind) string {
+	if k == llm.ThoughtPart {
+		return shapeName
+	}
+	return ""
 }
 
 // content tells what the part holds.

@@ -18,8 +18,13 @@ func (w *writer) part(role string, m *llm.Message, p *llm.Part) error {
 		w.begin(role)
 		w.text(p.Text, cmp.Or(p.Signature, p.Carried), false)
 	case llm.ThoughtPart:
+		signature := p.Signature
+		if signature != "" && !dialect.Knows(shapeName, p) {
+			w.t.Lose(dialect.SignatureAt(w.c, m, p))
+			signature = ""
+		}
 		w.begin(role)
-		w.text(p.Text, p.Signature, true)
+		w.text(p.Text, signature, true)
 	case llm.ImagePart, llm.AudioPart, llm.FilePart:
 		return w.media(role, at, p)
 	case llm.OpaquePart:

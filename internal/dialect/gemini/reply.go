@@ -117,6 +117,7 @@ func readParts(list []byte) (parts []llm.Part, called bool) {
 			}
 			text.WriteString(plainText(s.text))
 			parts[n-1].Signature = plainText(s.signature)
+			parts[n-1] = dialect.SignedBy(signerOf(s.kind), parts[n-1])
 			continue
 		}
 		join()
@@ -136,6 +137,7 @@ func (s *said) part(raw []byte) llm.Part {
 	switch s.kind {
 	case llm.TextPart, llm.ThoughtPart:
 		p.Text = plainText(s.text)
+		return dialect.SignedBy(signerOf(s.kind), p)
 	case llm.CallPart:
 		p.Call = &llm.ToolCall{ID: s.callID(), Name: plainText(s.name), Arguments: s.arguments()}
 	case llm.ImagePart, llm.AudioPart, llm.FilePart:

@@ -84,9 +84,9 @@ func TestEncode(t *testing.T) {
 		},
 		{
 			name: "thoughts come back",
-			chat: `{"messages":[{"role":"assistant","content":"x","content_blocks":[{"type":"thinking","thinking":"hm","signature":"c2ln"},{"type":"redacted_thinking","data":"d"},{"type":"text","text":"x"}]}]}`,
-			want: `{"contents":[{"role":"model","parts":[{"text":"hm","thought":true,"thoughtSignature":"c2ln"},{"text":"x"}]}]}`,
-			lost: []string{"messages[0].content[1]"},
+			chat: `{"messages":[{"role":"assistant","content":"x","content_blocks":[{"type":"thinking","thinking":"hm","signature":"__thought__gemini:c2ln"},{"type":"thinking","thinking":"so","signature":"c2ln"},{"type":"redacted_thinking","data":"d"},{"type":"text","text":"x"}]}]}`,
+			want: `{"contents":[{"role":"model","parts":[{"text":"hm","thought":true,"thoughtSignature":"c2ln"},{"text":"so","thought":true},{"text":"x"}]}]}`,
+			lost: []string{"messages[0].content[1].signature", "messages[0].content[2]"},
 		},
 		{
 			name: "settings",

@@ -114,7 +114,7 @@ func TestDecodeTurns(t *testing.T) {
 			{Role: llm.RoleSystem, Index: -1, Parts: []llm.Part{{Index: -1, Text: "Be brief"}}},
 			{Role: llm.RoleUser, Parts: []llm.Part{{Index: -1, Text: "Weather in Rome and Oslo?"}}},
 			{Role: llm.RoleAssistant, Index: 1, Parts: []llm.Part{
-				{Kind: llm.ThoughtPart, Index: -1, ID: "rs_1", Text: "Two\n\ncities", Signature: "EqQB"},
+				{Kind: llm.ThoughtPart, Index: -1, ID: "rs_1", Text: "Two\n\ncities", Signature: "EqQB", Shape: "anthropic"},
 				{Index: -2, ID: "msg_1", Text: "Wait"},
 				{Kind: llm.CallPart, Index: -3, ID: "fc_1", Call: &llm.ToolCall{ID: "call_1", Name: "weather", Arguments: `{"city":"Rome"}`}},
 				{Kind: llm.CallPart, Index: -4, Call: &llm.ToolCall{ID: "call_2", Name: "weather", Arguments: "{}"}},
@@ -125,7 +125,7 @@ func TestDecodeTurns(t *testing.T) {
 			{Role: llm.RoleTool, Index: 6, Parts: []llm.Part{{Kind: llm.ResultPart, Index: -1, Result: &llm.ToolResult{
 				ID: "call_2", Name: "weather", Parts: []llm.Part{{Text: "cold"}, {Kind: llm.ImagePart, Index: 1, Media: &llm.Media{MIME: "image/png", Data: "aGk="}}},
 			}}}},
-			{Role: llm.RoleAssistant, Index: 7, Parts: []llm.Part{{Kind: llm.SealedPart, Index: -1, ID: "rs_2", Text: "sealed"}}},
+			{Role: llm.RoleAssistant, Index: 7, Parts: []llm.Part{{Kind: llm.SealedPart, Index: -1, ID: "rs_2", Text: "sealed", Shape: "anthropic"}}},
 		},
 	}
 	if diff := dialecttest.Diff(want, c); diff != nil {
@@ -281,17 +281,13 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// Thoughts that only OpenAI can read are named as lost; what they were summed up to
-// stays.
-func TestForeignThoughts(t *testing.T) {
+// Thoughts without the name of a signer are OpenAI's or Claude's, which their form tells; who
+// is named gets its signature back.
+func TestSignersOfThoughts(t *testing.T) {
 	t.Parallel()
-	c := decode(t, `{"input":[{"role":"user","content":"x"},{"type":"reasoning","id":"rs_1","summary":[{"text":"hm"}],"encrypted_content":"gAAAAABo"},{"type":"reasoning","summary":[],"encrypted_content":"gAAAAABp"}]}`)
-	if p := c.Messages[1].Parts; len(p) != 1 || p[0].Text != "hm" || p[0].Signature != "" {
+	c := decode(t, `{"input":[{"role":"user","content":"x"},{"type":"reasoning","id":"rs_1","summary":[{"text":"hm"}],"encrypted_content":"gAAAAABo"},{"type":"reasoning","summary":[],"encrypted_content":"__thought__gemini:EqQB"}]}`)
+	if p := c.Messages[1].Parts; len(p) != 2 || p[0].Signature != "gAAAAABo" || p[0].Shape != "responses" || p[1].Text != "EqQB" || p[1].Shape != "gemini" {
 		t.Errorf("%+v", p)
-	}
-	lost := llm.NewTally(c).Lost()
-	if strings.Join(lost, " ") != "input[1].encrypted_content input[2].encrypted_content" {
-		t.Errorf("lost %q", lost)
 	}
 }
 

@@ -48,7 +48,11 @@ func (d *decoder) utter(kind llm.EventKind, at int, text string) {
 	}
 	b := &d.blocks[at]
 	b.said = true
-	d.send(llm.Event{Kind: kind, Block: at, Part: b.kind, Text: text})
+	ev := llm.Event{Kind: kind, Block: at, Part: b.kind, Text: text}
+	if kind == llm.EventSignature {
+		ev.Name = shapeName
+	}
+	d.send(ev)
 }
 
 func (d *decoder) piece(e *fields, kind llm.PartKind) {
@@ -167,7 +171,7 @@ func (d *decoder) thoughtDone(e *fields, at int, p *llm.Part) int {
 	proof := p.Signature
 	switch {
 	case at < 0 && p.Kind == llm.SealedPart:
-		return d.start(llm.Event{Part: llm.SealedPart, ID: p.ID, Text: p.Text}, e.output, -1)
+		return d.start(llm.Event{Part: llm.SealedPart, ID: p.ID, Name: p.Shape, Text: p.Text}, e.output, -1)
 	case at < 0:
 		at = d.start(llm.Event{Part: llm.ThoughtPart, ID: p.ID}, e.output, -1)
 		d.utter(llm.EventText, at, p.Text)

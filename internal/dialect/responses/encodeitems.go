@@ -3,6 +3,7 @@ package responses
 import (
 	"cmp"
 
+	"sluice/internal/dialect"
 	"sluice/internal/llm"
 )
 
@@ -80,9 +81,18 @@ func (w *callWriter) said(m *llm.Message, p *llm.Part) {
 	case llm.CallPart:
 		w.call(m, p)
 	case llm.SealedPart:
+		if !dialect.Knows(shapeName, p) {
+			w.t.Lose(w.c.Path(m, p.Index))
+			return
+		}
 		w.thought("", p.Text)
 	default:
-		w.thought(p.Text, p.Signature)
+		if dialect.Knows(shapeName, p) {
+			w.thought(p.Text, p.Signature)
+			return
+		}
+		w.t.Lose(dialect.SignatureAt(w.c, m, p))
+		w.thought(p.Text, "")
 	}
 }
 

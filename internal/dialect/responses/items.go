@@ -49,7 +49,8 @@ func (r *callReader) item(raw []byte, i int, at string) error {
 	case "message", "":
 		return r.message(raw, i, at)
 	case "reasoning":
-		return r.thought(raw, i, at)
+		r.thought(raw, i)
+		return nil
 	case "function_call":
 		return r.call(raw, i, at, "arguments")
 	case "custom_tool_call":
@@ -107,13 +108,8 @@ func (r *callReader) message(raw []byte, i int, at string) error {
 }
 
 // thought reads what the model thought. A text is the whole of it or its summary.
-func (r *callReader) thought(raw []byte, i int, at string) error {
+func (r *callReader) thought(raw []byte, i int) {
 	p := llm.Part{Kind: llm.ThoughtPart, Index: -1, ID: splice.Text(raw, "id"), Signature: splice.Text(raw, "encrypted_content")}
-	if isOpenAIs(p.Signature) {
-		val, _ := splice.Find(raw, "encrypted_content")
-		r.param("input.encrypted_content", at+".encrypted_content", val)
-		p.Signature = ""
-	}
 	for _, list := range [...]string{"content", "summary"} {
 		texts, _ := splice.Find(raw, list)
 		if p.Text = joined(texts); p.Text != "" {
@@ -122,18 +118,12 @@ func (r *callReader) thought(raw []byte, i int, at string) error {
 	}
 	switch {
 	case p.Text == "" && p.Signature == "":
-		return nil
+		return
 	case p.Text == "":
 		p.Kind, p.Text, p.Signature = llm.SealedPart, p.Signature, ""
 	}
 	r.add(llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{p}}, i)
-	return nil
 }
-
-// isOpenAIs reports whether encrypted thoughts are OpenAI's own, which nobody else can
-// read, rather than a signature that the gateway passed on: they are Fernet tokens,
-// whose first bytes are a version and a time.
-func isOpenAIs(encrypted string) bool { return strings.HasPrefix(encrypted, "gAAAA") }
 
 // joined is the texts of a list of parts: [{"type":"summary_text","text":"…"}].
 func joined(list []byte) string {

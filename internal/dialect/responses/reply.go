@@ -171,9 +171,9 @@ func readThought(raw []byte) (llm.Part, bool) {
 	for _, list := range [...]string{"summary", "content"} {
 		texts, _ := splice.Find(raw, list)
 		if p.Text = joined(texts); p.Text != "" {
-			return p, true
+			return dialect.SignedBy(shapeName, p), true
 		}
 	}
-	p.Kind, p.Text, p.Signature = llm.SealedPart, p.Signature, ""
+	p.Kind, p.Text, p.Signature, p.Shape = llm.SealedPart, p.Signature, "", shapeName
 	return p, p.Text != ""
 }

@@ -17,8 +17,8 @@ func sample() *llm.Reply {
 		Choices: []llm.Choice{{
 			Finish: llm.FinishToolCalls, Raw: "tool_use", Logprobs: []byte(`{"content":[{"token":"It","logprob":-0.1},{"token":" is","logprob":-0.2}]}`),
 			Parts: []llm.Part{
-				{Kind: llm.ThoughtPart, Text: "Let me \"see\"", Signature: "sig=="},
-				{Kind: llm.SealedPart, Text: "c2VhbGVk"},
+				{Kind: llm.ThoughtPart, Text: "Let me \"see\"", Signature: "sig==", Shape: "responses"},
+				{Kind: llm.SealedPart, Text: "c2VhbGVk", Shape: "responses"},
 				{Kind: llm.TextPart, Text: "It is\nwarm. 😀"},
 				{Kind: llm.RefusalPart, Text: "Not more"},
 				{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_1", Name: "weather", Arguments: `{"city":"Rome"}`}},
@@ -163,7 +163,7 @@ func TestDecodeReply(t *testing.T) {
 		ID: "resp_67ccd2bed1ec8190b14f964abc054267", Model: "gpt-4.1-2025-04-14", Created: 1741476542,
 		Choices: []llm.Choice{{Finish: llm.FinishToolCalls, Raw: "completed", Parts: []llm.Part{
 			{Kind: llm.OpaquePart, ID: "ws_1", Shape: shapeName, Raw: []byte(`{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"q"}}`)},
-			{Kind: llm.ThoughtPart, ID: "rs_1", Text: "**Plan**\n\nMore", Signature: "gAAAAAB"},
+			{Kind: llm.ThoughtPart, ID: "rs_1", Text: "**Plan**\n\nMore", Signature: "gAAAAAB", Shape: "responses"},
 			{Text: "In a peaceful grove"},
 			{Kind: llm.CallPart, ID: "fc_1", Call: &llm.ToolCall{ID: "call_1", Name: "f", Arguments: `{"a":1}`}},
 		}}},

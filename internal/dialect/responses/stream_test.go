@@ -355,7 +355,7 @@ func TestDecodeStream(t *testing.T) {
 	want := &llm.Reply{
 		ID: "resp_1", Model: "gpt-5",
 		Choices: []llm.Choice{{Finish: llm.FinishToolCalls, Raw: "completed", Parts: []llm.Part{
-			{Kind: llm.ThoughtPart, ID: "rs_1", Text: "**Plan**\n\nMore", Signature: "gAAAAAB"},
+			{Kind: llm.ThoughtPart, ID: "rs_1", Text: "**Plan**\n\nMore", Signature: "gAAAAAB", Shape: "responses"},
 			{Kind: llm.OpaquePart, Shape: shapeName, Raw: []byte(`{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"q"}}`)},
 			{Text: "Hi", Shape: shapeName, Citations: []byte(`[{"type":"url_citation","url":"https://a.example"}]`)},
 			{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_1", Name: "f", Arguments: `{"a":1}`}},
@@ -387,7 +387,7 @@ func TestDecodeStreamWithoutDeltas(t *testing.T) {
 		{Kind: llm.ThoughtPart, ID: "rs_1", Text: "hm"}, {Text: "Hi"}, {Kind: llm.RefusalPart, Text: "No"},
 		{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "c", Name: "f", Arguments: "{}"}},
 		{Kind: llm.ImagePart, ID: "ig_1", Media: &llm.Media{MIME: "image/webp", Data: "aGk="}},
-		{Kind: llm.SealedPart, ID: "rs_2", Text: "sealed"},
+		{Kind: llm.SealedPart, ID: "rs_2", Text: "sealed", Shape: "responses"},
 	}}}}
 	if diff := dialecttest.DiffReplies(want, dialecttest.ReplyOf(events)); diff != nil {
 		t.Error(strings.Join(diff, "\n"))

@@ -1,0 +1,106 @@
+package dialect
+
+import (
+	"strings"
+
+	"sluice/internal/llm"
+)
+
+// signersMark ends the name of the shape in which thoughts were signed, where the caller
+// gets it before their signature. No base64 has it.
+const signersMark = ":"
+
+// nativeSigner is the shape whose signatures a surface has as they are: what stands there
+// without a name is its own.
+// Source: contract/provider-transforms.md 1.1, content_blocks.
+var nativeSigner = map[llm.Endpoint]string{llm.Messages: "anthropic", llm.ChatComplete: "anthropic", llm.CreateModelResponse: "responses"}
+
+// Signer names who signed the thoughts of one answer, so that they go back to nobody else:
+// a provider refuses a conversation with a signature that it does not know. Callers give
+// back "__thought__gemini:CpQB" as they got it. A Signer belongs to one goroutine.
+type Signer struct {
+	surface llm.Endpoint
+	named   map[[2]int]bool // blocks of a stream whose signature has begun
+}
+
+// NewSigner makes the Signer of an answer to a caller of that surface.
+func NewSigner(surface llm.Endpoint) *Signer { return &Signer{surface: surface} }
+
+// Reply names the signers in a whole answer.
+func (s *Signer) Reply(r *llm.Reply) {
+	for i := range r.Choices {
+		for k := range r.Choices[i].Parts {
+			switch p := &r.Choices[i].Parts[k]; p.Kind {
+			case llm.ThoughtPart:
+				p.Signature = s.name(p.Shape, p.Signature)
+			case llm.SealedPart:
+				p.Text = s.name(p.Shape, p.Text)
+			default: // has none, or one that travels otherwise
+			}
+		}
+	}
+}
+
+// Event names the signer in an event of a stream, before the first piece of a signature.
+func (s *Signer) Event(ev *llm.Event) {
+	switch {
+	case ev.Kind == llm.EventBlock && ev.Part == llm.SealedPart:
+		ev.Text = s.name(ev.Name, ev.Text)
+	case ev.Kind == llm.EventSignature && ev.Part == llm.ThoughtPart:
+		at := [2]int{ev.Choice, ev.Block}
+		if s.named[at] {
+			return
+		}
+		if s.named == nil {
+			s.named = make(map[[2]int]bool)
+		}
+		s.named[at] = true
+		ev.Text = s.name(ev.Name, ev.Text)
+	}
+}
+
+func (s *Signer) name(shape, signature string) string {
+	if signature == "" || shape == "" || shape == nativeSigner[s.surface] {
+		return signature
+	}
+	return signedMark + shape + signersMark + signature
+}
+
+// readSigner takes the name of the signer off a signature. One without is of the surface's
+// own shape; in responses it may be Claude's, too, unless it is a Fernet token as OpenAI's
+// are, whose first bytes are a version and a time.
+// Source: contract/provider-transforms.md 10.1.
+func readSigner(surface llm.Endpoint, signature string) (shape, plain string) {
+	if rest, named := strings.CutPrefix(signature, signedMark); named {
+		if shape, plain, named = strings.Cut(rest, signersMark); named {
+			return shape, plain
+		}
+	}
+	switch {
+	case signature == "":
+		return "", ""
+	case surface == llm.CreateModelResponse && !strings.HasPrefix(signature, "gAAAA"):
+		return nativeSigner[llm.Messages], signature
+	}
+	return nativeSigner[surface], signature
+}
+
+// SignedBy is a thought of a provider's answer with the shape that signed it, if anybody did.
+func SignedBy(shape string, p llm.Part) llm.Part {
+	if p.Kind == llm.SealedPart || p.Signature != "" {
+		p.Shape = shape
+	}
+	return p
+}
+
+// SignatureAt is where the caller has the signature of a thought.
+func SignatureAt(c *llm.Call, m *llm.Message, p *llm.Part) string {
+	if c.Surface == llm.CreateModelResponse {
+		return c.Path(m, p.Index) + ".encrypted_content"
+	}
+	return c.Path(m, p.Index) + ".signature"
+}
+
+// Knows reports whether a provider of that shape may get the signature of a thought, or
+// thoughts that are sealed: it signed them, or nobody knows who did.
+func Knows(shape string, p *llm.Part) bool { return p.Shape == "" || p.Shape == shape }

@@ -1,0 +1,143 @@
+package dialect_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"sluice/internal/dialect"
+	"sluice/internal/dialect/anthropic"
+	"sluice/internal/dialect/bedrock"
+	"sluice/internal/dialect/gemini"
+	"sluice/internal/dialect/openai"
+	"sluice/internal/dialect/responses"
+	"sluice/internal/llm"
+)
+
+// thinker is a provider and an answer of it with a thought that is signed.
+type thinker struct {
+	shape    string
+	model    string
+	upstream dialect.Upstream
+	answer   string
+}
+
+// signature is one in the form of OpenAI's, which says whose it is where nobody is named.
+const signature = "gAAAAABc2ln"
+
+func thinkers() []thinker {
+	return []thinker{
+		{"anthropic", "claude-opus-4-5", anthropic.Dialect().Upstreams[llm.ChatComplete], `{"type":"message","role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"` + signature + `"},{"type":"text","text":"hi"}],"stop_reason":"end_turn"}`},
+		{"anthropic", "anthropic.claude-opus-4-5", bedrock.Dialect().Upstreams[llm.ChatComplete], `{"output":{"message":{"role":"assistant","content":[{"reasoningContent":{"reasoningText":{"text":"hm","signature":"` + signature + `"}}},{"text":"hi"}]}},"stopReason":"end_turn","usage":{}}`},
+		{"gemini", "gemini-3-pro-preview", gemini.Dialect().Upstreams[llm.ChatComplete], `{"candidates":[{"content":{"parts":[{"text":"hm","thought":true,"thoughtSignature":"` + signature + `"},{"text":"hi"}]},"finishReason":"STOP"}]}`},
+		{"responses", "gpt-5", responses.Upstream(), `{"object":"response","status":"completed","output":[{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"` + signature + `"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}]}`},
+	}
+}
+
+// given are what callers of a surface send behind an answer, with all that stood in it.
+var given = map[llm.Endpoint]func(answer map[string]any) map[string]any{
+	llm.ChatComplete: func(answer map[string]any) map[string]any {
+		return map[string]any{"messages": []any{map[string]any{"role": "user", "content": "x"}, answer["choices"].([]any)[0].(map[string]any)["message"], map[string]any{"role": "user", "content": "y"}}}
+	},
+	llm.Messages: func(answer map[string]any) map[string]any {
+		return map[string]any{"max_tokens": 9, "messages": []any{
+			map[string]any{"role": "user", "content": "x"}, map[string]any{"role": "assistant", "content": answer["content"]}, map[string]any{"role": "user", "content": "y"},
+		}}
+	},
+	llm.CreateModelResponse: func(answer map[string]any) map[string]any {
+		return map[string]any{"input": append(append([]any{map[string]any{"role": "user", "content": "x"}}, answer["output"].([]any)...), map[string]any{"role": "user", "content": "y"})}
+	},
+}
+
+var surfaces = map[llm.Endpoint]dialect.Client{
+	llm.ChatComplete: openai.Dialect().Clients[llm.ChatComplete], llm.Messages: anthropic.Dialect().Clients[llm.Messages], llm.CreateModelResponse: responses.Client(),
+}
+
+// What one provider signed goes back to it and to no other, whatever the caller speaks:
+// others refuse a conversation with a signature that they do not know.
+func TestSignaturesGoHome(t *testing.T) {
+	t.Parallel()
+	for surface, client := range surfaces {
+		for _, from := range thinkers() {
+			next := nextCall(t, surface, client, from)
+			for _, to := range thinkers() {
+				c, err := client.DecodeCall(next)
+				if err != nil {
+					t.Fatalf("%s, %s: %v\n%s", surface, from.model, err, next)
+				}
+				out, err := to.upstream.EncodeCall(t.Context(), c, &dialect.Target{Model: to.model, Value: func(string) string { return "" }})
+				if err != nil {
+					t.Fatalf("%s, %s to %s: %v\n%s", surface, from.model, to.model, err, next)
+				}
+				if home := from.shape == to.shape; strings.Contains(string(out.Body), `"`+signature+`"`) != home || strings.Contains(string(out.Body), "__thought__") {
+					t.Errorf("%s, %s to %s: sent %s\nafter %s", surface, from.model, to.model, out.Body, next)
+				}
+				if from.shape != to.shape && !strings.Contains(strings.Join(out.Lost, " "), "[") {
+					t.Errorf("%s, %s to %s: lost %q", surface, from.model, to.model, out.Lost)
+				}
+			}
+		}
+	}
+}
+
+// Where the provider speaks the caller's shape, thoughts that it did not sign are taken out
+// of the bytes.
+func TestForeignThoughtsAreTakenOut(t *testing.T) {
+	t.Parallel()
+	home := map[llm.Endpoint]string{llm.Messages: "anthropic", llm.CreateModelResponse: "responses"}
+	for surface, shape := range home {
+		for _, from := range thinkers() {
+			list := "messages"
+			if surface == llm.CreateModelResponse {
+				list = "input"
+			}
+			var body map[string]json.RawMessage
+			if err := json.Unmarshal(nextCall(t, surface, surfaces[surface], from), &body); err != nil {
+				t.Fatal(err)
+			}
+			sent := body[list]
+			if turns := dialect.Unsigned(sent); turns != nil {
+				sent = turns
+			}
+			if strings.Contains(string(sent), signature) != (from.shape == shape) || !strings.Contains(string(sent), `"hi"`) {
+				t.Errorf("%s, %s: sent %s", surface, from.model, sent)
+			}
+		}
+	}
+}
+
+// nextCall is what a caller sends behind the answer of a provider, which was one stream in
+// as many pieces as it has bytes, or whole: both must come to the same.
+func nextCall(t *testing.T, surface llm.Endpoint, client dialect.Client, from thinker) []byte {
+	t.Helper()
+	call := &llm.Call{Surface: surface}
+	r, err := from.upstream.DecodeReply(&dialect.Incoming{Body: []byte(from.answer), Call: call, To: &dialect.Target{Model: from.model}})
+	if err != nil {
+		t.Fatalf("%s: %v", from.model, err)
+	}
+	signer, pieces := dialect.NewSigner(surface), ""
+	dialect.Replay(r, func(ev *llm.Event) {
+		if ev.Kind != llm.EventSignature {
+			return
+		}
+		for _, piece := range strings.Split(ev.Text, "") {
+			one := *ev
+			one.Text = piece
+			signer.Event(&one)
+			pieces += one.Text
+		}
+	})
+	dialect.NewSigner(surface).Reply(r)
+	if got := r.Choices[0].Parts[0].Signature; got != pieces {
+		t.Errorf("%s, %s: %q whole and %q in pieces", surface, from.model, got, pieces)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(client.EncodeReply(nil, r, &dialect.Answering{Call: call, ID: "01"}), &m); err != nil {
+		t.Fatal(err)
+	}
+	body, err := json.Marshal(given[surface](m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
