@@ -68,12 +68,12 @@ func (w *callWriter) shut(p *llm.Part) {
 	w.Close('}')
 }
 
-// text writes a text. Empty ones, which Anthropic refuses, say nothing.
+// text writes a text. Blank ones, which Anthropic refuses, say nothing.
 func (w *callWriter) text(m *llm.Message, p *llm.Part) {
 	if len(p.Citations) > 0 && p.Shape != shapeName {
 		w.t.Lose(w.c.Path(m, p.Index) + ".citations")
 	}
-	if p.Text != "" {
+	if strings.TrimSpace(p.Text) != "" {
 		w.textBlock(p)
 	} else if p.Cache != nil {
 		w.t.Lose(w.c.Path(m, p.Index) + ".cache_control")

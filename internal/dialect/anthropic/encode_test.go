@@ -55,6 +55,8 @@ func TestChats(t *testing.T) {
 			"messages", `[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"text","text":"x"}]}]`, "messages[1].content[0]"},
 		{"empty turns", `{"max_tokens":1,"messages":[{"role":"system","content":""},{"role":"user","content":"hi"},{"role":"assistant","content":""},{"role":"user","content":"more"}]}`,
 			"messages", `[{"role":"user","content":"hi"},{"role":"user","content":"more"}]`, ""},
+		{"blank texts", `{"max_tokens":1,"messages":[{"role":"user","content":[{"type":"text","text":" "},{"type":"text","text":"hi"}]},{"role":"assistant","content":"\n","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"\t"}]},{"role":"user","content":" "}]}`,
+			"messages", `[{"role":"user","content":[{"type":"text","text":"hi"}]},{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":[]}]}]`, ""},
 		{"empty system", `{"max_tokens":1,"messages":[{"role":"system","content":""},{"role":"user","content":"hi"}]}`, "system", ``, ""},
 		{"names", `{"max_tokens":1,"messages":[{"role":"user","name":"ann","content":"hi"}]}`, "messages", `[{"role":"user","content":"hi"}]`, "messages[0].name"},
 

@@ -1,6 +1,8 @@
 package anthropic
 
 import (
+	"strings"
+
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
 )
@@ -152,7 +154,7 @@ func (w *callWriter) plain(t turn) (string, bool) {
 	if only == nil || only.Kind != llm.TextPart || only.Index >= 0 || only.Cache != nil {
 		return "", false
 	}
-	return only.Text, only.Text != ""
+	return only.Text, strings.TrimSpace(only.Text) != ""
 }
 
 // said writes the blocks of a turn, what tools came to first.

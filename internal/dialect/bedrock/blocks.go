@@ -42,10 +42,12 @@ func mark(p *llm.Part) *llm.Cache {
 func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *turnState) error {
 	switch p.Kind {
 	case llm.TextPart, llm.RefusalPart:
-		if strings.TrimSpace(p.Text) != "" || m.Role != llm.RoleAssistant && len(m.Parts) == 1 { // blank texts are refused
-			w.text(p.Text)
-			t.text = true
+		if blank(p.Text) {
+			t.blank = p.Text
+			return nil
 		}
+		w.text(p.Text)
+		t.text = true
 	case llm.ImagePart, llm.FilePart:
 		return w.media(ctx, m, p, t)
 	case llm.AudioPart:
@@ -78,7 +80,7 @@ func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *
 
 // thought writes a thought with its signature, without which no model takes it back.
 func (w *callWriter) thought(m *llm.Message, p *llm.Part) {
-	if p.Signature == "" || !dialect.Knows(signer, p) {
+	if !believed(p) {
 		w.t.Lose(w.c.Path(m, p.Index))
 		return
 	}
@@ -91,6 +93,9 @@ func (w *callWriter) thought(m *llm.Message, p *llm.Part) {
 	w.Close('}')
 	w.Close('}')
 }
+
+// believed reports whether Claude takes a thought for its own.
+func believed(p *llm.Part) bool { return p.Signature != "" && dialect.Knows(signer, p) }
 
 // call writes a call that the model asked for. Its arguments are JSON here.
 func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
@@ -117,7 +122,10 @@ func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 // failed.
 const failed = "Error: "
 
-// result writes what a call came to. An empty text is refused, an empty list is not.
+// blank reports whether a text says nothing: Bedrock refuses such.
+func blank(text string) bool { return strings.TrimSpace(text) == "" }
+
+// result writes what a call came to. A blank text is refused, an empty list is not.
 // Source: contract/provider-transforms.md 3.3, 3.10;
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html, read 2026-11.
 func (w *callWriter) result(ctx context.Context, m *llm.Message, p *llm.Part) error {
@@ -139,7 +147,7 @@ func (w *callWriter) result(ctx context.Context, m *llm.Message, p *llm.Part) er
 		var err error
 		switch part.Kind {
 		case llm.TextPart:
-			if part.Text != "" && (told || !r.Error) {
+			if !blank(part.Text) && (told || !r.Error) {
 				w.text(part.Text)
 			}
 		case llm.ImagePart, llm.FilePart:

@@ -2,7 +2,7 @@ package bedrock
 
 import (
 	"context"
-	"strings"
+	"slices"
 
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
@@ -32,7 +32,7 @@ func (w *callWriter) system() error {
 			if p.Kind != llm.TextPart {
 				return dialect.CannotCarry(w.c, m, p)
 			}
-			if strings.TrimSpace(p.Text) != "" { // refused when blank
+			if !blank(p.Text) {
 				begin()
 				w.text(p.Text)
 			}
@@ -78,9 +78,9 @@ func (w *callWriter) messages(ctx context.Context) error {
 }
 
 // turn writes the messages of one side that list begins with and returns how many they
-// are, those of the system in between included.
+// are, those of the system and those that say nothing in between included.
 func (w *callWriter) turn(ctx context.Context, list []llm.Message) (n int, err error) {
-	role := side(&list[0])
+	role := speaker(list)
 	before := w.JSON
 	w.Open('{')
 	w.Str("role", role)
@@ -92,7 +92,7 @@ func (w *callWriter) turn(ctx context.Context, list []llm.Message) (n int, err e
 		if instructs(m) {
 			continue
 		}
-		if side(m) != role {
+		if side(m) != role && !silent(m) {
 			break
 		}
 		w.loseName(m)
@@ -101,6 +101,9 @@ func (w *callWriter) turn(ctx context.Context, list []llm.Message) (n int, err e
 				return n, err
 			}
 		}
+	}
+	if role == user && len(w.B) == empty { // Bedrock says what is wrong with it
+		w.text(t.blank)
 	}
 	if t.document != "" && !t.text { // Bedrock wants a text beside a document
 		w.text(t.document)
@@ -119,6 +122,7 @@ func (w *callWriter) turn(ctx context.Context, list []llm.Message) (n int, err e
 // turnState is what a turn holds so far.
 type turnState struct {
 	text     bool
+	blank    string // a text that was left out
 	document string // name of the first
 }
 
@@ -132,6 +136,34 @@ func side(m *llm.Message) string {
 		return assistant
 	}
 	return user
+}
+
+// speaker is the side of the first message that says something.
+func speaker(list []llm.Message) string {
+	for i := range list {
+		if m := &list[i]; !instructs(m) && !silent(m) {
+			return side(m)
+		}
+	}
+	return assistant
+}
+
+// silent reports whether nothing is left of a message of the model.
+func silent(m *llm.Message) bool {
+	return m.Role == llm.RoleAssistant && !slices.ContainsFunc(m.Parts, func(p llm.Part) bool {
+		switch p.Kind {
+		case llm.TextPart, llm.RefusalPart:
+			return !blank(p.Text)
+		case llm.ThoughtPart:
+			return believed(&p)
+		case llm.SealedPart:
+			return dialect.Knows(signer, &p)
+		case llm.OpaquePart:
+			return false
+		default:
+			return true
+		}
+	})
 }
 
 func (w *callWriter) loseName(m *llm.Message) {

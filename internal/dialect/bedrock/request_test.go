@@ -91,7 +91,23 @@ func TestEncodeMessages(t *testing.T) {
 		{
 			name: "blank texts of the model are left out",
 			chat: `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":" "},{"role":"user","content":"b"}]}`,
-			want: `{"messages":[{"role":"user","content":[{"text":"a"}]},{"role":"user","content":[{"text":"b"}]}]}`,
+			want: `{"messages":[{"role":"user","content":[{"text":"a"},{"text":"b"}]}]}`,
+		},
+		{
+			name: "sides take turns where nothing is left of what the model said",
+			chat: `{"messages":[{"role":"assistant","content":""},{"role":"user","content":"a"},{"role":"assistant","content":null,"content_blocks":[{"type":"thinking","thinking":"hm"},{"type":"redacted_thinking","data":"__thought__responses:x"}]},{"role":"system","content":" "},{"role":"user","content":"b"}]}`,
+			want: `{"messages":[{"role":"user","content":[{"text":"a"},{"text":"b"}]}]}`,
+			lost: []string{"messages[2].content[0]", "messages[2].content[1]"},
+		},
+		{
+			name: "blank texts of the user are left out beside others",
+			chat: `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"\n","tool_calls":[{"id":"c1","type":"function","function":{"name":"w","arguments":""}}]},{"role":"tool","tool_call_id":"c1","content":" "},{"role":"user","content":" "}],"tools":[{"type":"function","function":{"name":"w"}}]}`,
+			want: `{"messages":[{"role":"user","content":[{"text":"a"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"c1","name":"w","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"c1","content":[]}}]}],"toolConfig":{"tools":[{"toolSpec":{"name":"w","inputSchema":{"json":{"type":"object"}}}}]}}`,
+		},
+		{
+			name: "a user who says nothing is refused by Bedrock",
+			chat: `{"messages":[{"role":"user","content":""}]}`,
+			want: `{"messages":[{"role":"user","content":[{"text":""}]}]}`,
 		},
 		{
 			name: "tools over turns",

@@ -70,6 +70,9 @@ func (w *writer) instructions() error {
 				w.t.Lose(w.c.Path(m, p.Index))
 				continue
 			}
+			if p.Text == "" {
+				continue
+			}
 			if !open {
 				w.Key("systemInstruction").Open('{')
 				w.Str("role", "system")
@@ -114,8 +117,7 @@ func (w *writer) message(m *llm.Message) error {
 	return nil
 }
 
-// assistant writes what the model said before, text in front of calls included. An
-// empty text is left out: Gemini refuses it, and it says nothing.
+// assistant writes what the model said before, text in front of calls included.
 func (w *writer) assistant(m *llm.Message) error {
 	if err := w.settle(); err != nil {
 		return err
@@ -123,18 +125,16 @@ func (w *writer) assistant(m *llm.Message) error {
 	calls := 0
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		switch {
-		case p.Kind == llm.CallPart:
-			if err := w.call(m, p, calls); err != nil {
-				return err
-			}
-			calls++
-		case p.Kind == llm.TextPart && p.Text == "" && p.Signature == "" && p.Carried == "":
-		default:
+		if p.Kind != llm.CallPart {
 			if err := w.part(roleModel, m, p); err != nil {
 				return err
 			}
+			continue
 		}
+		if err := w.call(m, p, calls); err != nil {
+			return err
+		}
+		calls++
 	}
 	return nil
 }

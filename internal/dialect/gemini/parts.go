@@ -15,8 +15,12 @@ func (w *writer) part(role string, m *llm.Message, p *llm.Part) error {
 	w.loseMarks(m, p)
 	switch p.Kind {
 	case llm.TextPart, llm.RefusalPart:
+		signature := cmp.Or(p.Signature, p.Carried)
+		if p.Text == "" && signature == "" {
+			return nil // which Gemini refuses, and says nothing
+		}
 		w.begin(role)
-		w.text(p.Text, cmp.Or(p.Signature, p.Carried), false)
+		w.text(p.Text, signature, false)
 	case llm.ThoughtPart:
 		signature := p.Signature
 		if signature != "" && !dialect.Knows(shapeName, p) {

@@ -43,6 +43,11 @@ func TestEncode(t *testing.T) {
 			want: `{"systemInstruction":{"role":"system","parts":[{"text":"a"},{"text":"b"},{"text":"c"}]},` + hiSent + `}`,
 		},
 		{
+			name: "empty texts are left out",
+			chat: `{"messages":[{"role":"system","content":""},{"role":"user","content":[{"type":"text","text":""},{"type":"text","text":"hi"}]},{"role":"assistant","content":""},{"role":"user","content":""}]}`,
+			want: `{` + hiSent + `}`,
+		},
+		{
 			name: "the first models take them as the user's words", model: "gemini-1.0-pro-002",
 			chat: `{"messages":[{"role":"system","content":"a"},{"role":"user","content":"hi"}]}`,
 			want: `{"contents":[{"role":"user","parts":[{"text":"a"},{"text":"hi"}]}]}`,
