@@ -2,7 +2,9 @@ package dialect
 
 import (
 	"encoding/json"
+	"strconv"
 
+	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
 
@@ -25,4 +27,53 @@ func EffortOf(thinking []byte) string {
 		return "medium"
 	}
 	return "high"
+}
+
+// MayThink reports whether Claude takes a budget of thoughts with a call. A mere word of
+// effort is no reason to let it refuse a call that it would answer without: it thinks at no
+// other temperature than its own, when no tool must be called, and amid calls of tools only
+// when it thought before them and the caller gives that back.
+// Source: contract/provider-transforms.md 2.1;
+// https://platform.claude.com/docs/en/build-with-claude/thinking-tool-workflows, read 2026-11.
+func MayThink(c *llm.Call, t *llm.Tally) bool {
+	if _, ok := t.Peek("top_k"); ok || c.Choice.Mode == "required" || c.Choice.Mode == "tool" {
+		return false
+	}
+	return within(t, "temperature", 1, 1) && within(t, "top_p", 0.95, 1) && !amidCalls(c.Messages)
+}
+
+// within reports whether a parameter is absent or between two numbers.
+func within(t *llm.Tally, name string, least, most float64) bool {
+	raw, ok := t.Peek(name)
+	if !ok {
+		return true
+	}
+	n, err := strconv.ParseFloat(string(raw), 64)
+	return err == nil && n >= least && n <= most
+}
+
+// amidCalls reports whether the conversation waits for an answer to what tools came to that
+// were called without a thought of Claude's before.
+func amidCalls(list []llm.Message) bool {
+	called := false
+	for i := len(list) - 1; i >= 0; i-- {
+		switch m := &list[i]; m.Role {
+		case llm.RoleAssistant:
+			if len(m.Parts) == 0 {
+				continue
+			}
+			if first := &m.Parts[0]; first.Kind == llm.SealedPart || first.Kind == llm.ThoughtPart && first.Signature != "" {
+				return !Knows(ClaudeSigner, first)
+			}
+			for k := range m.Parts {
+				called = called || m.Parts[k].Kind == llm.CallPart
+			}
+		case llm.RoleUser:
+			if i == 0 || list[i-1].Role != llm.RoleTool { // else it is of the turn of the results
+				return called
+			}
+		case llm.RoleTool, llm.RoleSystem, llm.RoleDeveloper:
+		}
+	}
+	return called
 }

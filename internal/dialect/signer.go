@@ -10,10 +10,14 @@ import (
 // gets it before their signature. No base64 has it.
 const signersMark = ":"
 
+// ClaudeSigner is who signs the thoughts of Claude: its signatures hold wherever it runs.
+// Source: https://platform.claude.com/docs/en/build-with-claude/extended-thinking, read 2026-11.
+const ClaudeSigner = "anthropic"
+
 // nativeSigner is the shape whose signatures a surface has as they are: what stands there
 // without a name is its own.
 // Source: contract/provider-transforms.md 1.1, content_blocks.
-var nativeSigner = map[llm.Endpoint]string{llm.Messages: "anthropic", llm.ChatComplete: "anthropic", llm.CreateModelResponse: "responses"}
+var nativeSigner = map[llm.Endpoint]string{llm.Messages: ClaudeSigner, llm.ChatComplete: ClaudeSigner, llm.CreateModelResponse: "responses"}
 
 // Signer names who signed the thoughts of one answer, so that they go back to nobody else:
 // a provider refuses a conversation with a signature that it does not know. Callers give
@@ -80,7 +84,7 @@ func readSigner(surface llm.Endpoint, signature string) (shape, plain string) {
 	case signature == "":
 		return "", ""
 	case surface == llm.CreateModelResponse && !strings.HasPrefix(signature, "gAAAA"):
-		return nativeSigner[llm.Messages], signature
+		return ClaudeSigner, signature
 	}
 	return nativeSigner[surface], signature
 }

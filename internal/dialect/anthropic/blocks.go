@@ -17,7 +17,7 @@ func (w *callWriter) block(m *llm.Message, p *llm.Part) error {
 	case llm.ImagePart, llm.FilePart:
 		return w.media(m, p)
 	case llm.ThoughtPart:
-		if p.Signature == "" || !dialect.Knows(shapeName, p) {
+		if p.Signature == "" || !dialect.Knows(dialect.ClaudeSigner, p) {
 			w.t.Lose(w.c.Path(m, p.Index))
 			return nil
 		}
@@ -26,7 +26,7 @@ func (w *callWriter) block(m *llm.Message, p *llm.Part) error {
 		w.Str("signature", p.Signature)
 		w.shut(p)
 	case llm.SealedPart:
-		if !dialect.Knows(shapeName, p) {
+		if !dialect.Knows(dialect.ClaudeSigner, p) {
 			w.t.Lose(w.c.Path(m, p.Index))
 			return nil
 		}

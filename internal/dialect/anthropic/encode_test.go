@@ -121,6 +121,41 @@ func TestChats(t *testing.T) {
 	}
 }
 
+// TestEffortGivesWay: a word of effort is left out where Claude would refuse the call for it.
+func TestEffortGivesWay(t *testing.T) {
+	t.Parallel()
+	const (
+		asked   = `{"role":"user","content":"hi"}`
+		calls   = `"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}`
+		came    = `{"role":"tool","tool_call_id":"c1","content":"r"}`
+		thought = `{"role":"assistant","content_blocks":[{"type":"thinking","thinking":"hm","signature":"s"}],` + calls
+		tools   = `"tools":[{"type":"function","function":{"name":"f"}}]`
+		low     = `{"type":"enabled","budget_tokens":1024}`
+	)
+	for _, c := range []struct{ name, rest, thinking, lost string }{
+		{"no thought before calls", `"messages":[` + asked + `,{"role":"assistant","content":"",` + calls + `,` + came + `]`, ``, `reasoning_effort`},
+		{"nor beside what the user adds", `"messages":[` + asked + `,{"role":"assistant","content":"",` + calls + `,` + came + `,` + asked + `]`, ``, `reasoning_effort`},
+		{"a thought before calls", `"messages":[` + asked + `,` + thought + `,` + came + `]`, low, ``},
+		{"a thought before the first calls", `"messages":[` + asked + `,` + thought + `,` + came + `,{"role":"assistant","content":"",` + calls + `,` + came + `]`, low, ``},
+		{"calls of an earlier turn", `"messages":[` + asked + `,{"role":"assistant","content":"",` + calls + `,` + came + `,{"role":"assistant","content":"a"},` + asked + `]`, low, ``},
+		{"a temperature", `"messages":[` + asked + `],"temperature":0.2`, ``, `reasoning_effort`},
+		{"its own temperature", `"messages":[` + asked + `],"temperature":1.0`, low, ``},
+		{"a part of the words", `"messages":[` + asked + `],"top_p":0.5`, ``, `reasoning_effort`},
+		{"nearly all words", `"messages":[` + asked + `],"top_p":0.95`, low, ``},
+		{"the likeliest words", `"messages":[` + asked + `],"top_k":5`, ``, `reasoning_effort`},
+		{"a call that must be", `"messages":[` + asked + `],"tool_choice":"required",` + tools, ``, `reasoning_effort`},
+		{"a call that may be", `"messages":[` + asked + `],"tool_choice":"auto",` + tools, low, ``},
+	} {
+		out, err := fromChat(t, `{"reasoning_effort":"low",`+c.rest+`}`, "claude-sonnet-4-5")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if thinking, _ := splice.Find(out.Body, "thinking"); string(thinking) != c.thinking || strings.Join(out.Lost, ", ") != c.lost {
+			t.Errorf("%s: %s, lost %q", c.name, thinking, out.Lost)
+		}
+	}
+}
+
 // TestEffort: how much to think, by generations of models.
 // Source: contract/provider-transforms.md 1.6.
 func TestEffort(t *testing.T) {

@@ -90,9 +90,9 @@ func readBlock(raw []byte) llm.Part {
 		}
 		return p
 	case `"thinking"`:
-		return dialect.SignedBy(shapeName, llm.Part{Kind: llm.ThoughtPart, Text: plainName(b.thinking), Signature: plainName(b.signature)})
+		return dialect.SignedBy(dialect.ClaudeSigner, llm.Part{Kind: llm.ThoughtPart, Text: plainName(b.thinking), Signature: plainName(b.signature)})
 	case `"redacted_thinking"`:
-		return llm.Part{Kind: llm.SealedPart, Text: plainName(b.data), Shape: shapeName}
+		return llm.Part{Kind: llm.SealedPart, Text: plainName(b.data), Shape: dialect.ClaudeSigner}
 	case `"tool_use"`:
 		if splice.IsNull(b.input) {
 			b.input = []byte("{}")

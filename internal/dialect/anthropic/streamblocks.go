@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
+	"sluice/internal/dialect"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -40,7 +41,7 @@ func (d *reader) begin(data []byte) error {
 	case `"thinking"`:
 		ev.Part = llm.ThoughtPart
 	case `"redacted_thinking"`:
-		ev.Part, ev.Name, ev.Text = llm.SealedPart, shapeName, splice.Text(raw, "data")
+		ev.Part, ev.Name, ev.Text = llm.SealedPart, dialect.ClaudeSigner, splice.Text(raw, "data")
 	case `"tool_use"`:
 		ev.Part, ev.ID, ev.Name = llm.CallPart, splice.Text(raw, "id"), splice.Text(raw, "name")
 	default:
@@ -84,7 +85,7 @@ func (d *reader) piece(kind llm.EventKind, at int, raw []byte) {
 	}
 	ev := llm.Event{Kind: kind, Block: at, Part: d.blocks[at].part, Text: s}
 	if kind == llm.EventSignature {
-		ev.Name = shapeName
+		ev.Name = dialect.ClaudeSigner
 	}
 	d.send(ev)
 }

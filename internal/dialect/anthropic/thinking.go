@@ -3,6 +3,7 @@ package anthropic
 import (
 	"encoding/json"
 
+	"sluice/internal/dialect"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -44,14 +45,15 @@ func (w *callWriter) effort() {
 	w.t.Take(llm.ReasoningEffort)
 }
 
-// budget asks an older model to think, when that leaves room for an answer.
+// budget asks an older model to think, when that leaves room for an answer and it would not
+// refuse the call.
 func (w *callWriter) budget(word string) bool {
 	tokens, known := budgets[word]
 	limit := w.model().maxOutput()
 	if w.tokens != nil && json.Unmarshal(w.tokens, &limit) != nil {
 		return false
 	}
-	if !known || !w.model().thinks() || tokens >= limit {
+	if !known || !w.model().thinks() || tokens >= limit || !dialect.MayThink(w.c, w.t) {
 		return false
 	}
 	w.Key("thinking").Open('{')

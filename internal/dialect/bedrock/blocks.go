@@ -55,7 +55,7 @@ func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *
 	case llm.ThoughtPart:
 		w.thought(m, p)
 	case llm.SealedPart:
-		if !dialect.Knows(signer, p) {
+		if !dialect.Knows(dialect.ClaudeSigner, p) {
 			w.t.Lose(w.c.Path(m, p.Index))
 			return nil
 		}
@@ -95,7 +95,7 @@ func (w *callWriter) thought(m *llm.Message, p *llm.Part) {
 }
 
 // believed reports whether Claude takes a thought for its own.
-func believed(p *llm.Part) bool { return p.Signature != "" && dialect.Knows(signer, p) }
+func believed(p *llm.Part) bool { return p.Signature != "" && dialect.Knows(dialect.ClaudeSigner, p) }
 
 // call writes a call that the model asked for. Its arguments are JSON here.
 func (w *callWriter) call(m *llm.Message, p *llm.Part) error {

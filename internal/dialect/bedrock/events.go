@@ -197,7 +197,7 @@ func (d *streamReader) piece(at int, kind llm.EventKind, part llm.PartKind, raw 
 	if s := plain(raw); s != "" {
 		ev := llm.Event{Kind: kind, Block: b.block, Part: part, Text: s}
 		if kind == llm.EventSignature {
-			ev.Name = signer
+			ev.Name = dialect.ClaudeSigner
 		}
 		d.send(emit, ev)
 	}
@@ -226,7 +226,7 @@ func (d *streamReader) reasoning(at int, raw []byte, emit func(*llm.Event)) (err
 		case `"signature"`:
 			err = d.piece(at, llm.EventSignature, llm.ThoughtPart, val, emit)
 		case `"redactedContent"`:
-			_, err = d.begin(at, llm.Event{Part: llm.SealedPart, Name: signer, Text: plain(val)}, emit)
+			_, err = d.begin(at, llm.Event{Part: llm.SealedPart, Name: dialect.ClaudeSigner, Text: plain(val)}, emit)
 		}
 		if err != nil {
 			return err

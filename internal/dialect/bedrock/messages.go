@@ -157,7 +157,7 @@ func silent(m *llm.Message) bool {
 		case llm.ThoughtPart:
 			return believed(&p)
 		case llm.SealedPart:
-			return dialect.Knows(signer, &p)
+			return dialect.Knows(dialect.ClaudeSigner, &p)
 		case llm.OpaquePart:
 			return false
 		default:

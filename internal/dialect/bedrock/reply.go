@@ -173,16 +173,12 @@ func readToolUse(raw []byte) llm.Part {
 	return llm.Part{Kind: llm.CallPart, Call: call}
 }
 
-// signer is who signs thoughts: Claude, whose signatures hold wherever it runs.
-// Source: https://platform.claude.com/docs/en/build-with-claude/extended-thinking, read 2026-11.
-const signer = "anthropic"
-
 func readReasoning(raw []byte) llm.Part {
 	if data, ok := splice.Find(raw, "redactedContent"); ok {
-		return llm.Part{Kind: llm.SealedPart, Text: plain(data), Shape: signer}
+		return llm.Part{Kind: llm.SealedPart, Text: plain(data), Shape: dialect.ClaudeSigner}
 	}
 	inner, _ := splice.Find(raw, "reasoningText")
-	return dialect.SignedBy(signer, llm.Part{Kind: llm.ThoughtPart, Text: splice.Text(inner, "text"), Signature: splice.Text(inner, "signature")})
+	return dialect.SignedBy(dialect.ClaudeSigner, llm.Part{Kind: llm.ThoughtPart, Text: splice.Text(inner, "text"), Signature: splice.Text(inner, "signature")})
 }
 
 // readCited reads a text that comes with where it was found.

@@ -301,6 +301,10 @@ func TestEncodeThinking(t *testing.T) {
 			name: "no room for it", chat: `{` + hi + `,"max_tokens":1024,"reasoning_effort":"high"}`,
 			want: sent(`"inferenceConfig":{"maxTokens":1024}`), lost: []string{"reasoning_effort"},
 		},
+		{
+			name: "not where Claude would refuse the call", chat: `{` + hi + `,"max_tokens":10000,"temperature":0.5,"reasoning_effort":"medium"}`,
+			want: sent(`"inferenceConfig":{"maxTokens":10000,"temperature":0.5}`), lost: []string{"reasoning_effort"},
+		},
 		{name: "none", chat: `{` + hi + `,"reasoning_effort":"none"}`, want: sent(`"additionalModelRequestFields":{"thinking":{"type":"disabled"}}`)},
 		{name: "a word that nobody knows", chat: `{` + hi + `,"reasoning_effort":"huge"}`, want: `{` + hiSent + `}`, lost: []string{"reasoning_effort"}},
 		{

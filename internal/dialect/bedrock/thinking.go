@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"sluice/internal/dialect"
 	"sluice/internal/llm"
 )
 
@@ -57,8 +58,12 @@ func (w *callWriter) think() {
 	w.t.Take(llm.ReasoningEffort)
 }
 
-// budget is the thinking of models that want a number; nil when there is no room for it.
+// budget is the thinking of models that want a number; nil when there is no room for it, or
+// they would refuse the call.
 func (w *callWriter) budget(word string) []byte {
+	if !dialect.MayThink(w.c, w.t) {
+		return nil
+	}
 	tokens := budgets[word]
 	limit, limited := w.t.Peek(llm.MaxTokens)
 	if !limited {
