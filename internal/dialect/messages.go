@@ -14,6 +14,8 @@ type Messages struct {
 	Assistant func(m *llm.Message) error
 	// Named says that results tell the name of their tool.
 	Named bool
+
+	aside Aside
 }
 
 // Write writes the member messages. Names of speakers are told as lost; errors are those
@@ -21,13 +23,22 @@ type Messages struct {
 func (s *Messages) Write() error {
 	s.W.Key("messages").Open('[')
 	for i := range s.C.Messages {
-		if err := s.message(&s.C.Messages[i]); err != nil {
+		m := &s.C.Messages[i]
+		if err := s.aside.Before(m.Role, s.beside); err != nil {
 			return err
 		}
+		if err := s.message(m); err != nil {
+			return err
+		}
+	}
+	if err := s.aside.Before("", s.beside); err != nil {
+		return err
 	}
 	s.W.Close(']')
 	return nil
 }
+
+func (s *Messages) beside(m *llm.Message, parts []llm.Part) error { return s.Turn(m, "user", parts) }
 
 func (s *Messages) message(m *llm.Message) error {
 	if m.Name != "" {
@@ -48,13 +59,12 @@ func (s *Messages) message(m *llm.Message) error {
 // results writes what tool calls came to, a message each. Images, which a result cannot
 // hold, follow in a message of the user.
 func (s *Messages) results(m *llm.Message) error {
-	var images []llm.Part
 	for i := range m.Parts {
-		text, more, err := ReadResult(s.T, s.C, m, &m.Parts[i])
+		text, images, err := ReadResult(s.T, s.C, m, &m.Parts[i])
 		if err != nil {
 			return err
 		}
-		images = append(images, more...)
+		s.aside.Keep(m, images)
 		r := m.Parts[i].Result
 		s.W.Open('{')
 		s.W.Str("role", "tool")
@@ -65,8 +75,5 @@ func (s *Messages) results(m *llm.Message) error {
 		s.W.Str("content", text)
 		s.W.Close('}')
 	}
-	if len(images) == 0 {
-		return nil
-	}
-	return s.Turn(m, "user", images)
+	return nil
 }

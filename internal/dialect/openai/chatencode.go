@@ -51,6 +51,7 @@ type callWriter struct {
 	t        *llm.Tally
 	thoughts string // dialect.RequestRules.Thoughts
 	switched bool   // dialect.RequestRules.ThinkingSwitch
+	aside    dialect.Aside
 }
 
 func (w *callWriter) params() {

@@ -13,7 +13,10 @@ func (w *callWriter) messages() error {
 	w.Key("messages").Open('[')
 	for i := range w.c.Messages {
 		m := &w.c.Messages[i]
-		var err error
+		err := w.aside.Before(m.Role, w.beside)
+		if err != nil {
+			return err
+		}
 		switch m.Role {
 		case llm.RoleAssistant:
 			if !nothingBut(m.Parts, llm.ThoughtPart, llm.SealedPart) {
@@ -22,7 +25,7 @@ func (w *callWriter) messages() error {
 				w.loseAll(m)
 			}
 		case llm.RoleTool:
-			err = w.results(m)
+			w.results(m)
 		default:
 			err = w.turn(m, m.Parts)
 		}
@@ -30,8 +33,18 @@ func (w *callWriter) messages() error {
 			return err
 		}
 	}
+	if err := w.aside.Before("", w.beside); err != nil {
+		return err
+	}
 	w.Close(']')
 	return nil
+}
+
+// beside writes a message of the user with what results of tools cannot hold.
+func (w *callWriter) beside(m *llm.Message, media []llm.Part) error {
+	after := *m
+	after.Role = llm.RoleUser
+	return w.turn(&after, media)
 }
 
 // nothingBut reports whether there are parts, all of two kinds.
@@ -168,7 +181,7 @@ func (w *callWriter) calls(calls []*llm.Part) {
 
 // results writes what tool calls came to, a message each. Images, which a result in
 // chat cannot hold, follow in a message of the user.
-func (w *callWriter) results(m *llm.Message) error {
+func (w *callWriter) results(m *llm.Message) {
 	var media []llm.Part
 	for i := range m.Parts {
 		r := m.Parts[i].Result
@@ -197,12 +210,7 @@ func (w *callWriter) results(m *llm.Message) error {
 		w.Close('}')
 		w.loseMarks(m, m.Parts[i:i+1])
 	}
-	if len(media) == 0 {
-		return nil
-	}
-	after := *m
-	after.Role = llm.RoleUser
-	return w.turn(&after, media)
+	w.aside.Keep(m, media)
 }
 
 // part writes one part of a content.

@@ -26,7 +26,10 @@ var v2Models = [...]string{"cohere.command-a-vision", "cohere.command-a-reasonin
 var v2Params = []dialect.Rename{{Path: "priority", To: "priority"}}
 
 // v2Writer writes a chat request in the form of Cohere's newer models.
-type v2Writer struct{ *writer }
+type v2Writer struct {
+	*writer
+	aside *dialect.Aside
+}
 
 func (w v2Writer) request() error {
 	if err := w.messages(); err != nil {
@@ -45,13 +48,22 @@ func (w v2Writer) request() error {
 func (w v2Writer) messages() error {
 	w.Key("messages").Open('[')
 	for i := range w.c.Messages {
-		if err := w.message(&w.c.Messages[i]); err != nil {
+		m := &w.c.Messages[i]
+		if err := w.aside.Before(m.Role, w.beside); err != nil {
 			return err
 		}
+		if err := w.message(m); err != nil {
+			return err
+		}
+	}
+	if err := w.aside.Before("", w.beside); err != nil {
+		return err
 	}
 	w.Close(']')
 	return nil
 }
+
+func (w v2Writer) beside(m *llm.Message, parts []llm.Part) error { return w.turn(m, "USER", parts) }
 
 func (w v2Writer) message(m *llm.Message) error {
 	w.unnamed(m)
@@ -144,23 +156,19 @@ func (w v2Writer) calls(list []*llm.ToolCall) {
 // results writes what tool calls came to, a message each. Images, which a result cannot
 // hold, follow in a message of the user.
 func (w v2Writer) results(m *llm.Message) error {
-	var images []llm.Part
 	for i := range m.Parts {
-		text, more, err := dialect.ReadResult(w.t, w.c, m, &m.Parts[i])
+		text, images, err := dialect.ReadResult(w.t, w.c, m, &m.Parts[i])
 		if err != nil {
 			return err
 		}
-		images = append(images, more...)
+		w.aside.Keep(m, images)
 		w.begin("TOOL")
 		w.text(text)
 		w.Close(']')
 		w.Str("toolCallId", m.Parts[i].Result.ID)
 		w.Close('}')
 	}
-	if len(images) == 0 {
-		return nil
-	}
-	return w.turn(m, "USER", images)
+	return nil
 }
 
 // tools writes the functions. That answers keep to their schemas is said of all of them

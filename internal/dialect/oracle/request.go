@@ -45,7 +45,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	case cohere:
 		err = (&cohereWriter{writer: &w, calls: map[string]*llm.ToolCall{}}).request()
 	case cohereV2:
-		err = v2Writer{&w}.request()
+		err = v2Writer{&w, new(dialect.Aside)}.request()
 	default:
 		err = w.request(to)
 	}
