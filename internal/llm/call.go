@@ -103,7 +103,7 @@ type Part struct {
 	// Shape is the name of the dialect whose form Raw and Citations have, "anthropic", or in
 	// which a thought was signed or sealed; empty when nobody knows.
 	Shape string
-	Extra     []Param
+	Extra []Param
 }
 
 // Media is an image, a recording or a document: in the call as Data, or named by URL

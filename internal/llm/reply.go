@@ -1,5 +1,7 @@
 package llm
 
+import "slices"
+
 // Reply is the answer to a Call, in the words of no provider. It belongs to who made
 // it; its slices point into the provider's body.
 type Reply struct {
@@ -20,6 +22,11 @@ type Choice struct {
 	StopText string // the stop sequence that ended it; empty when not known
 	Logprobs []byte // raw, chat's form: {"content":[…]}; nil when none
 	Extra    []Param
+}
+
+// Calls reports whether the answer calls tools.
+func (c *Choice) Calls() bool {
+	return slices.ContainsFunc(c.Parts, func(p Part) bool { return p.Kind == CallPart })
 }
 
 // Finish is why an answer ended.

@@ -50,7 +50,6 @@ func readChat(raw []byte, i int) llm.Choice {
 		case "index", "delta":
 		case "finish_reason":
 			c.Raw, _ = splice.Unquote(val)
-			c.Finish = finishOf(c.Raw)
 		case "logprobs":
 			c.Logprobs = val
 		case "message":
@@ -59,12 +58,14 @@ func readChat(raw []byte, i int) llm.Choice {
 			c.Extra = append(c.Extra, llm.Param{Name: n, Raw: val})
 		}
 	}
+	c.Finish = finishOf(c.Raw, c.Calls())
 	return c
 }
 
-// finishOf knows the words of OpenAI-shaped providers, their own ones included.
+// finishOf knows the words of OpenAI-shaped providers, their own ones included. Many say
+// "stop" of an answer that calls tools, OpenAI where the caller named the tool.
 // Source: contract/provider-transforms.md 1.1.
-func finishOf(word string) llm.Finish {
+func finishOf(word string, called bool) llm.Finish {
 	switch word {
 	case "":
 		return llm.FinishNone
@@ -74,6 +75,9 @@ func finishOf(word string) llm.Finish {
 		return llm.FinishToolCalls
 	case "content_filter":
 		return llm.FinishFilter
+	}
+	if called {
+		return llm.FinishToolCalls
 	}
 	return llm.FinishStop
 }

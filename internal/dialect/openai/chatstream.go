@@ -134,7 +134,7 @@ func (d *chunkReader) choice(raw []byte, emit func(*llm.Event)) {
 		d.finished = true
 		d.shut(at, emit)
 		d.shutCalls(at, emit)
-		d.send(emit, llm.Event{Kind: llm.EventFinish, Choice: at, Finish: finishOf(finish), Text: finish})
+		d.send(emit, llm.Event{Kind: llm.EventFinish, Choice: at, Finish: finishOf(finish, len(d.choices[at].calls) > 0), Text: finish})
 	}
 }
 

@@ -96,10 +96,7 @@ func readV2(body []byte, r *llm.Reply) error {
 
 // finished is why the answer ended: the word for a whole one stands for calls too.
 func (a *cohereAnswer) finished() llm.Finish {
-	if len(a.calls) > 2 && finishOf(a.finish) == llm.FinishStop {
-		return llm.FinishToolCalls
-	}
-	return finishOf(a.finish)
+	return finished(a.finish, len(a.calls) > 2)
 }
 
 // cohereCall reads {"name":"f","parameters":{…}}, which has no id.

@@ -146,8 +146,9 @@ func (d *decoder) piece(data []byte, emit func(*llm.Event)) error {
 	}
 	if finish != "" {
 		d.finished = true
+		called := len(d.choices[at].order) > 0
 		d.shut(at, emit)
-		d.send(emit, llm.Event{Kind: llm.EventFinish, Choice: at, Finish: finishOf(finish), Text: finish})
+		d.send(emit, llm.Event{Kind: llm.EventFinish, Choice: at, Finish: finished(finish, called), Text: finish})
 	}
 	return nil
 }

@@ -82,7 +82,6 @@ func readChoice(raw []byte, i int, u *llm.Usage) llm.Choice {
 			c.Parts = readMessage(val, &c)
 		case `"finishReason"`:
 			c.Raw, _ = splice.Unquote(val)
-			c.Finish = finishOf(c.Raw)
 		case `"logprobs"`:
 			c.Logprobs = readLogprobs(val)
 		case `"usage"`: // of the one choice, on some models
@@ -92,6 +91,7 @@ func readChoice(raw []byte, i int, u *llm.Usage) llm.Choice {
 			c.Extra = extra(c.Extra, name, val)
 		}
 	}
+	c.Finish = finished(c.Raw, c.Calls())
 	return c
 }
 
@@ -101,6 +101,16 @@ var finishes = map[string]llm.Finish{
 	"": llm.FinishNone, "length": llm.FinishLength, "max_tokens": llm.FinishLength,
 	"tool_calls": llm.FinishToolCalls, "tool_call": llm.FinishToolCalls, "function_call": llm.FinishToolCalls,
 	"content_filter": llm.FinishFilter, "content_filtered": llm.FinishFilter, "error_limit": llm.FinishLength, "safety": llm.FinishFilter, "error_toxic": llm.FinishFilter,
+}
+
+// finished is finishOf for answers of which it is known whether they call tools: that some
+// models end them like others says nothing.
+func finished(word string, called bool) llm.Finish {
+	f := finishOf(word)
+	if f == llm.FinishStop && called {
+		return llm.FinishToolCalls
+	}
+	return f
 }
 
 func finishOf(word string) llm.Finish {
