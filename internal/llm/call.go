@@ -179,3 +179,18 @@ type Format struct {
 	Strict      *bool
 	From        string // "response_format"
 }
+
+// Called lists the tools that were called so far, each once.
+func (c *Call) Called() []string {
+	var names []string
+	seen := map[string]bool{}
+	for i := range c.Messages {
+		for k := range c.Messages[i].Parts {
+			if call := c.Messages[i].Parts[k].Call; call != nil && !seen[call.Name] {
+				seen[call.Name] = true
+				names = append(names, call.Name)
+			}
+		}
+	}
+	return names
+}

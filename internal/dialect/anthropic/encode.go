@@ -49,6 +49,7 @@ type callWriter struct {
 	level  []byte   // raw, of output_config.effort
 	betas  []string // that the request needs
 	tooled bool     // there are tools in it
+	spent  bool     // they are those that were called, and no more to be called
 }
 
 // model is what the name of the model tells.

@@ -46,6 +46,10 @@ func TestChats(t *testing.T) {
 		{"calls and results", `{"max_tokens":1,"messages":[{"role":"user","content":"hi"},` + calls + `,{"role":"tool","tool_call_id":"call:1","content":"one"},{"role":"tool","tool_call_id":"c2","content":[{"type":"text","text":"two"}]},{"role":"user","content":"go on"}]}`,
 			"messages", `[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"call_1","name":"f","input":{"a": 1.0}},{"type":"tool_use","id":"c2","name":"g","input":{}}]},` +
 				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1","content":"one"},{"type":"tool_result","tool_use_id":"c2","content":[{"type":"text","text":"two"}]},{"type":"text","text":"go on"}]}]`, ""},
+		{"calls of tools that are gone", `{"max_tokens":1,"messages":[{"role":"user","content":"hi"},` + calls + `,{"role":"tool","tool_call_id":"call:1","content":"one"},{"role":"tool","tool_call_id":"c2","content":"two"}]}`,
+			"tools", `[{"name":"f","input_schema":{"type":"object"}},{"name":"g","input_schema":{"type":"object"}}]`, ""},
+		{"which are not to be called", `{"max_tokens":1,"parallel_tool_calls":false,"messages":[{"role":"user","content":"hi"},` + calls + `,{"role":"tool","tool_call_id":"call:1","content":"one"},{"role":"tool","tool_call_id":"c2","content":"two"}]}`,
+			"tool_choice", `{"type":"none"}`, ""},
 		{"results first", `{"max_tokens":1,"messages":[` + calls + `,{"role":"user","content":"wait"},{"role":"tool","tool_call_id":"c2","content":"two"}]}`,
 			"messages", `[{"role":"assistant","content":[{"type":"tool_use","id":"call_1","name":"f","input":{"a": 1.0}},{"type":"tool_use","id":"c2","name":"g","input":{}}]},` +
 				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c2","content":"two"},{"type":"text","text":"wait"}]}]`, ""},

@@ -9,7 +9,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// tools writes the tools; those of other providers are left out.
+// tools writes the tools; those of other providers are left out. A conversation with calls in
+// it must have some: where the caller gives none any more, those that were called stand in
+// for them, and none of them may be called.
 func (w *callWriter) tools() {
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
@@ -18,18 +20,29 @@ func (w *callWriter) tools() {
 			w.t.Lose(dialect.Index("tools", t.Index))
 			continue
 		}
-		if !w.tooled {
-			w.Key("tools").Open('[')
-			w.tooled = true
-		}
+		w.beginTools()
 		if raw != nil {
 			w.Value(raw)
 		} else {
 			w.function(t)
 		}
 	}
+	if !w.tooled {
+		for _, name := range w.c.Called() {
+			w.beginTools()
+			w.function(&llm.Tool{Name: name})
+		}
+		w.spent = w.tooled
+	}
 	if w.tooled {
 		w.Close(']')
+	}
+}
+
+func (w *callWriter) beginTools() {
+	if !w.tooled {
+		w.Key("tools").Open('[')
+		w.tooled = true
 	}
 }
 
@@ -135,16 +148,17 @@ var choices = map[string]string{"auto": "auto", "none": "none", "required": "any
 // choice says whether tools shall be called, and whether one at a time. Without tools
 // it must not be said.
 func (w *callWriter) choice() {
-	c := &w.c.Choice
+	c := w.c.Choice
 	parallel, _ := w.t.Take(llm.ParallelToolCalls)
 	single := string(parallel) == "false"
+	if (w.spent || !w.tooled) && c.Mode != "" && c.Mode != "none" && c.Mode != "auto" {
+		w.t.Lose(c.From)
+	}
+	if w.spent {
+		c = llm.ToolChoice{Mode: "none"}
+	}
 	switch {
-	case c.Mode == "" && !single:
-		return
-	case !w.tooled:
-		if c.Mode != "" && c.Mode != "none" && c.Mode != "auto" {
-			w.t.Lose(c.From)
-		}
+	case c.Mode == "" && !single, !w.tooled:
 		return
 	case c.Mode == "opaque" && w.native():
 		w.Raw("tool_choice", c.Raw)

@@ -12,7 +12,7 @@ import (
 func (w *callWriter) tools() error {
 	choice := &w.c.Choice
 	if choice.Mode == "none" {
-		if len(w.called()) == 0 {
+		if len(w.c.Called()) == 0 {
 			return nil
 		}
 		w.t.Lose(choice.From)
@@ -25,7 +25,7 @@ func (w *callWriter) tools() error {
 		w.tool(&w.c.Tools[i])
 	}
 	if len(w.B) == empty && len(w.native) == 0 {
-		for _, name := range w.called() {
+		for _, name := range w.c.Called() {
 			w.spec(&llm.Tool{Name: name})
 		}
 	}
@@ -45,21 +45,6 @@ func (w *callWriter) unchosen() error {
 		w.t.Lose(w.c.Choice.From)
 	}
 	return nil
-}
-
-// called lists the tools that were called so far.
-func (w *callWriter) called() []string {
-	var names []string
-	seen := map[string]bool{}
-	for i := range w.c.Messages {
-		for k := range w.c.Messages[i].Parts {
-			if c := w.c.Messages[i].Parts[k].Call; c != nil && !seen[c.Name] {
-				seen[c.Name] = true
-				names = append(names, c.Name)
-			}
-		}
-	}
-	return names
 }
 
 func (w *callWriter) tool(t *llm.Tool) {
