@@ -66,6 +66,10 @@ type Message struct {
 	Extra []Param
 }
 
+// Instructs reports whether messages of the role are instructions: of the system, or of the
+// developer.
+func (r Role) Instructs() bool { return r == RoleSystem || r == RoleDeveloper }
+
 // PartKind says which fields of a Part have a meaning.
 type PartKind uint8
 

@@ -20,6 +20,7 @@ var carried = [...]string{
 
 // EncodeCall makes a request for a message.
 func (messages) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
+	c = dialect.UserFirst(c)
 	w := callWriter{JSON: dialect.For(c), c: c, t: llm.NewTally(c), to: to}
 	w.Open('{')
 	w.Str("model", to.Model)

@@ -40,6 +40,10 @@ func TestChats(t *testing.T) {
 		{"max_tokens null", `{"max_tokens":null,"messages":[{"role":"user","content":"hi"}]}`, "max_tokens", `64000`, ""},
 		{"system", `{"max_tokens":1,"messages":[{"role":"system","content":"a"},{"role":"user","content":"hi"},{"role":"developer","content":[{"type":"text","text":"b","cache_control":{"type":"ephemeral","ttl":"1h"}}]}]}`,
 			"system", `[{"type":"text","text":"a"},{"type":"text","text":"b","cache_control":{"type":"ephemeral","ttl":"1h"}}]`, ""},
+		{"nothing but instructions", `{"max_tokens":1,"messages":[{"role":"system","content":"a"},{"role":"system","content":"b"}]}`, "messages", `[{"role":"user","content":"b"}]`, ""},
+		{"which are the others", `{"max_tokens":1,"messages":[{"role":"system","content":"a"},{"role":"system","content":"b"}]}`, "system", `[{"type":"text","text":"a"}]`, ""},
+		{"the model begins", `{"max_tokens":1,"messages":[{"role":"system","content":"a"},{"role":"assistant","content":"Hi! How can I help?"},{"role":"user","content":"x"}]}`,
+			"messages", `[{"role":"user","content":"Hello."},{"role":"assistant","content":[{"type":"text","text":"Hi! How can I help?"}]},{"role":"user","content":"x"}]`, ""},
 		{"no system", user + `}`, "system", ``, ""},
 		{"one role joined", `{"max_tokens":1,"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"}]}`,
 			"messages", `[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]`, ""},
@@ -50,8 +54,8 @@ func TestChats(t *testing.T) {
 			"tools", `[{"name":"f","input_schema":{"type":"object"}},{"name":"g","input_schema":{"type":"object"}}]`, ""},
 		{"which are not to be called", `{"max_tokens":1,"parallel_tool_calls":false,"messages":[{"role":"user","content":"hi"},` + calls + `,{"role":"tool","tool_call_id":"call:1","content":"one"},{"role":"tool","tool_call_id":"c2","content":"two"}]}`,
 			"tool_choice", `{"type":"none"}`, ""},
-		{"results first", `{"max_tokens":1,"messages":[` + calls + `,{"role":"user","content":"wait"},{"role":"tool","tool_call_id":"c2","content":"two"}]}`,
-			"messages", `[{"role":"assistant","content":[{"type":"tool_use","id":"call_1","name":"f","input":{"a": 1.0}},{"type":"tool_use","id":"c2","name":"g","input":{}}]},` +
+		{"results first", `{"max_tokens":1,"messages":[{"role":"user","content":"hi"},` + calls + `,{"role":"user","content":"wait"},{"role":"tool","tool_call_id":"c2","content":"two"}]}`,
+			"messages", `[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"call_1","name":"f","input":{"a": 1.0}},{"type":"tool_use","id":"c2","name":"g","input":{}}]},` +
 				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c2","content":"two"},{"type":"text","text":"wait"}]}]`, ""},
 		{"thoughts over turns", `{"max_tokens":1,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"x","content_blocks":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"redacted_thinking","data":"d"},{"type":"text","text":"x"}]},{"role":"user","content":"more"}]}`,
 			"messages", `[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"redacted_thinking","data":"d"},{"type":"text","text":"x"}]},{"role":"user","content":"more"}]`, ""},

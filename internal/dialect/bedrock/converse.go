@@ -22,6 +22,7 @@ func (conversation) EncodeCall(ctx context.Context, c *llm.Call, to *dialect.Tar
 	if isInvoked(to.Underlying()) {
 		return encodeFlat(c, to)
 	}
+	c = dialect.UserFirst(c)
 	w := callWriter{JSON: dialect.For(c), c: c, t: llm.NewTally(c), to: to, family: familyOf(to.Underlying())}
 	w.Open('{')
 	if err := w.conversation(ctx); err != nil {

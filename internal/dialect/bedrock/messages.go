@@ -23,7 +23,7 @@ func (w *callWriter) system() error {
 	}
 	for i := range w.c.Messages {
 		m := &w.c.Messages[i]
-		if !instructs(m) {
+		if !m.Role.Instructs() {
 			continue
 		}
 		w.loseName(m)
@@ -56,14 +56,12 @@ func (w *callWriter) system() error {
 	return nil
 }
 
-func instructs(m *llm.Message) bool { return m.Role == llm.RoleSystem || m.Role == llm.RoleDeveloper }
-
 // messages writes the turns of the user and of the model, which must take turns: what
 // tools came to is the user's, and messages of one side that follow each other are one.
 func (w *callWriter) messages(ctx context.Context) error {
 	w.Key("messages").Open('[')
 	for i := 0; i < len(w.c.Messages); {
-		if instructs(&w.c.Messages[i]) {
+		if w.c.Messages[i].Role.Instructs() {
 			i++
 			continue
 		}
@@ -89,7 +87,7 @@ func (w *callWriter) turn(ctx context.Context, list []llm.Message) (n int, err e
 	t := turnState{}
 	for ; n < len(list); n++ {
 		m := &list[n]
-		if instructs(m) {
+		if m.Role.Instructs() {
 			continue
 		}
 		if side(m) != role && !silent(m) {
@@ -141,7 +139,7 @@ func side(m *llm.Message) string {
 // speaker is the side of the first message that says something.
 func speaker(list []llm.Message) string {
 	for i := range list {
-		if m := &list[i]; !instructs(m) && !silent(m) {
+		if m := &list[i]; !m.Role.Instructs() && !silent(m) {
 			return side(m)
 		}
 	}

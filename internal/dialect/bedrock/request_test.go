@@ -83,6 +83,16 @@ func TestEncodeMessages(t *testing.T) {
 			want: `{"system":[{"text":"a"},{"cachePoint":{"type":"default","ttl":"1h"}},{"text":"b"}],` + hiSent + `}`,
 		},
 		{
+			name: "nothing but instructions",
+			chat: `{"messages":[{"role":"system","content":"a"},{"role":"developer","content":"b"}]}`,
+			want: `{"system":[{"text":"a"}],"messages":[{"role":"user","content":[{"text":"b"}]}]}`,
+		},
+		{
+			name: "the model begins",
+			chat: `{"messages":[{"role":"assistant","content":"Hi! How can I help?"},{"role":"user","content":"x"}]}`,
+			want: `{"messages":[{"role":"user","content":[{"text":"Hello."}]},{"role":"assistant","content":[{"text":"Hi! How can I help?"}]},{"role":"user","content":[{"text":"x"}]}]}`,
+		},
+		{
 			name: "messages of one side are one",
 			chat: `{"messages":[{"role":"user","content":"a"},{"role":"system","content":"s"},{"role":"user","name":"eve","content":"b"},{"role":"assistant","content":"c"},{"role":"assistant","content":"d"}]}`,
 			want: `{"system":[{"text":"s"}],"messages":[{"role":"user","content":[{"text":"a"},{"text":"b"}]},{"role":"assistant","content":[{"text":"c"},{"text":"d"}]}]}`,

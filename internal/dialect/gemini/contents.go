@@ -60,7 +60,7 @@ func (w *writer) instructions() error {
 	open := false
 	for i := range w.c.Messages {
 		m := &w.c.Messages[i]
-		if !instruction(m.Role) {
+		if !m.Role.Instructs() {
 			continue
 		}
 		for k := range m.Parts {
@@ -89,8 +89,6 @@ func (w *writer) instructions() error {
 	return nil
 }
 
-func instruction(r llm.Role) bool { return r == llm.RoleSystem || r == llm.RoleDeveloper }
-
 func (w *writer) message(m *llm.Message) error {
 	if m.Name != "" {
 		w.t.Lose(w.c.Path(m, -1) + ".name")
@@ -101,7 +99,7 @@ func (w *writer) message(m *llm.Message) error {
 	switch {
 	case m.Role == llm.RoleTool:
 		return w.results(m)
-	case instruction(m.Role) && w.m.instructs():
+	case m.Role.Instructs() && w.m.instructs():
 		return nil
 	case m.Role == llm.RoleAssistant:
 		return w.assistant(m)

@@ -38,7 +38,11 @@ type writer struct {
 }
 
 func newWriter(c *llm.Call, model string) *writer {
-	return &writer{c: c, t: llm.NewTally(c), m: familyOf(model)}
+	m := familyOf(model)
+	if m.instructs() {
+		c = dialect.Asked(c)
+	}
+	return &writer{c: c, t: llm.NewTally(c), m: m}
 }
 
 func (w *writer) request() error {

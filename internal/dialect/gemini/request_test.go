@@ -43,6 +43,11 @@ func TestEncode(t *testing.T) {
 			want: `{"systemInstruction":{"role":"system","parts":[{"text":"a"},{"text":"b"},{"text":"c"}]},` + hiSent + `}`,
 		},
 		{
+			name: "nothing but instructions",
+			chat: `{"messages":[{"role":"system","content":"a"},{"role":"developer","content":"hi"}]}`,
+			want: `{"systemInstruction":{"role":"system","parts":[{"text":"a"}]},` + hiSent + `}`,
+		},
+		{
 			name: "empty texts are left out",
 			chat: `{"messages":[{"role":"system","content":""},{"role":"user","content":[{"type":"text","text":""},{"type":"text","text":"hi"}]},{"role":"assistant","content":""},{"role":"user","content":""}]}`,
 			want: `{` + hiSent + `}`,

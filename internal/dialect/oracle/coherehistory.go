@@ -61,7 +61,7 @@ func (w *cohereWriter) asked(list []llm.Message) (err error) {
 // preamble writes what the system says before anybody else, and returns the rest.
 func (w *cohereWriter) preamble(list []llm.Message) ([]llm.Message, error) {
 	var texts []string
-	for len(list) > 0 && instructs(list[0].Role) {
+	for len(list) > 0 && list[0].Role.Instructs() {
 		text, err := w.text(&list[0])
 		if err != nil {
 			return nil, err
@@ -73,8 +73,6 @@ func (w *cohereWriter) preamble(list []llm.Message) ([]llm.Message, error) {
 	}
 	return list, nil
 }
-
-func instructs(r llm.Role) bool { return r == llm.RoleSystem || r == llm.RoleDeveloper }
 
 // turn writes one turn of the history.
 func (w *cohereWriter) turn(m *llm.Message) error {

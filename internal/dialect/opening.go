@@ -1,0 +1,47 @@
+package dialect
+
+import (
+	"slices"
+	"strings"
+
+	"sluice/internal/llm"
+)
+
+// greeting opens a conversation whose first words the caller lets the model say, as chatbots
+// do, at providers that want the user to begin.
+const greeting = "Hello."
+
+// Asked is the call for providers that know instructions as something else than messages: where
+// it has nothing else, what was said last is the user's, because they want to be asked. The call
+// itself stays as it is.
+func Asked(c *llm.Call) *llm.Call {
+	last := len(c.Messages) - 1
+	if last < 0 || slices.ContainsFunc(c.Messages, func(m llm.Message) bool { return !m.Role.Instructs() }) {
+		return c
+	}
+	asked := *c
+	asked.Messages = slices.Clone(c.Messages)
+	asked.Messages[last].Role = llm.RoleUser
+	return &asked
+}
+
+// UserFirst is Asked for providers that want the user to begin, too: where the model does, the
+// user greets it before.
+func UserFirst(c *llm.Call) *llm.Call {
+	c = Asked(c)
+	i := slices.IndexFunc(c.Messages, func(m llm.Message) bool { return !m.Role.Instructs() && speaks(&m) })
+	if i < 0 || c.Messages[i].Role != llm.RoleAssistant {
+		return c
+	}
+	greeted := *c
+	hello := llm.Message{Role: llm.RoleUser, Index: c.Messages[i].Index, Parts: []llm.Part{{Kind: llm.TextPart, Index: -1, Text: greeting}}}
+	greeted.Messages = slices.Insert(slices.Clone(c.Messages), i, hello)
+	return &greeted
+}
+
+// speaks reports whether a message is more than blank texts, which nobody is sent.
+func speaks(m *llm.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p llm.Part) bool {
+		return p.Kind != llm.TextPart || strings.TrimSpace(p.Text) != ""
+	})
+}
