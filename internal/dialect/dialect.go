@@ -97,6 +97,9 @@ type RequestRules struct {
 	// ThinkingSwitch says that {"thinking":{"type":"disabled"}} turns thinking off, which
 	// reasoning_effort "none" does not.
 	ThinkingSwitch bool
+	// CallIDs is how many letters and digits the id of a tool call has, at most 32; 0 when it
+	// may be anything.
+	CallIDs int
 }
 
 // Places of thoughts in the messages of an assistant.
@@ -108,7 +111,7 @@ const (
 // Any reports whether the rules change anything of a request that was made for the
 // provider: those of a stream's usage do not count, for they say what it understands.
 func (r *RequestRules) Any() bool {
-	return len(r.Default)+len(r.Rename)+len(r.Drop)+len(r.Swap) > 0 || r.ThinkingSwitch
+	return len(r.Default)+len(r.Rename)+len(r.Drop)+len(r.Swap) > 0 || r.ThinkingSwitch || r.CallIDs > 0
 }
 
 // Rename gives what a path selects another name, see splice.Rename.

@@ -150,6 +150,9 @@ func (s *Spec) shape(v *Variant) (shape, error) {
 		if !slices.Contains([]string{"", "content", "reasoning_content"}, c.Params.Thoughts) {
 			return sh, fmt.Errorf("endpoint %s: thoughts have no place %q", name, c.Params.Thoughts)
 		}
+		if c.Params.CallIDs < 0 || c.Params.CallIDs > 32 {
+			return sh, fmt.Errorf("endpoint %s: call_ids is %d, not 0 to 32", name, c.Params.CallIDs)
+		}
 		r, err := s.route(&c, bases, query)
 		if err != nil {
 			return sh, fmt.Errorf("endpoint %s: %w", name, err)

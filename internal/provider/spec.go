@@ -113,6 +113,9 @@ type Params struct {
 	// ThinkingSwitch says that {"thinking":{"type":"disabled"}} turns thinking off, which
 	// reasoning_effort "none" does not.
 	ThinkingSwitch bool `json:"thinking_switch"`
+	// CallIDs is how many letters and digits the id of a tool call must have, at most 32; 0
+	// when it may be anything.
+	CallIDs int `json:"call_ids"`
 }
 
 // Reply are the changes to an answer and the places where things stand in it.

@@ -104,7 +104,7 @@ func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 	}
 	w.Open('{')
 	w.Key("toolUse").Open('{')
-	w.Str("toolUseId", p.Call.ID)
+	w.Str("toolUseId", callID(p.Call.ID))
 	w.Str("name", p.Call.Name)
 	if !w.Object("input", p.Call.Arguments) || p.Call.Custom {
 		at := w.c.Path(m, p.Index)
@@ -116,6 +116,16 @@ func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 	w.Close('}')
 	w.Close('}')
 	return nil
+}
+
+// callID is the id of a call as Bedrock takes it of every model: 1 to 64 letters, digits, "_"
+// and "-".
+// Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html, read 2026-11.
+func callID(id string) string {
+	if len(id) > 64 || !dialect.IDOf(id, "_-") {
+		return dialect.ShortID(id, 24)
+	}
+	return id
 }
 
 // failed is what models that know no status are told before the text of a call that
@@ -131,9 +141,12 @@ func blank(text string) bool { return strings.TrimSpace(text) == "" }
 func (w *callWriter) result(ctx context.Context, m *llm.Message, p *llm.Part) error {
 	r := p.Result
 	told := w.family == claude || w.family == amazon
+	if r.ID == "" { // the functions of old have none
+		return w.refuse(w.c.Path(m, p.Index), "has the result of a call without the call's id, which this provider needs")
+	}
 	w.Open('{')
 	w.Key("toolResult").Open('{')
-	w.Str("toolUseId", r.ID)
+	w.Str("toolUseId", callID(r.ID))
 	if r.Error && told {
 		w.Str("status", "error")
 	}

@@ -83,6 +83,12 @@ func TestEncodeMessages(t *testing.T) {
 			want: `{"system":[{"text":"a"},{"cachePoint":{"type":"default","ttl":"1h"}},{"text":"b"}],` + hiSent + `}`,
 		},
 		{
+			name: "ids of calls from elsewhere",
+			chat: `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[{"id":"functions.f:0","type":"function","function":{"name":"f","arguments":""}}]},{"role":"tool","tool_call_id":"functions.f:0","content":"r"}]}`,
+			want: `{"messages":[{"role":"user","content":[{"text":"a"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"` + dialect.ShortID("functions.f:0", 24) + `","name":"f","input":{}}}]},` +
+				`{"role":"user","content":[{"toolResult":{"toolUseId":"` + dialect.ShortID("functions.f:0", 24) + `","content":[{"text":"r"}]}}]}],"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}]}}`,
+		},
+		{
 			name: "nothing but instructions",
 			chat: `{"messages":[{"role":"system","content":"a"},{"role":"developer","content":"b"}]}`,
 			want: `{"system":[{"text":"a"}],"messages":[{"role":"user","content":[{"text":"b"}]}]}`,

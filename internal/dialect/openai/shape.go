@@ -48,8 +48,8 @@ func (b *shaper) add(e splice.Edit) { b.edits = append(b.edits, e) }
 var conversations = map[llm.Endpoint]string{llm.ChatComplete: "messages", llm.Messages: "messages", llm.CreateModelResponse: "input"}
 
 // turns changes what the caller gives back of earlier answers: what another provider
-// signed is taken out, because ids with signatures in them are too long for most, and
-// thoughts go where the provider takes them. It comes first, so that what the target
+// signed is taken out, because ids with signatures in them are too long for most, thoughts
+// go where the provider takes them, and ids get the length that it wants. It comes first, so that what the target
 // changes of the messages is changed after.
 func (b *shaper) turns(ep llm.Endpoint) {
 	name := conversations[ep]
@@ -63,7 +63,12 @@ func (b *shaper) turns(ep llm.Endpoint) {
 			raw = turns
 		}
 		if list := thoughtful(raw, b.rules.Thoughts); list != nil {
-			turns = list
+			turns, raw = list, list
+		}
+		if b.rules.CallIDs > 0 {
+			if list := dialect.ShortIDs(raw, b.rules.CallIDs); list != nil {
+				turns = list
+			}
 		}
 	}
 	if turns != nil {

@@ -1,0 +1,85 @@
+package dialect
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"strings"
+
+	"sluice/internal/splice"
+)
+
+const idLetters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// ShortID is an id of a tool call in n letters and digits, at most 32: the same for the same
+// id, so that calls keep their results.
+func ShortID(id string, n int) string {
+	sum := sha256.Sum256([]byte(id))
+	out := make([]byte, n)
+	for i := range out {
+		out[i] = idLetters[int(sum[i])%len(idLetters)]
+	}
+	return string(out)
+}
+
+// ShortIDs is the messages of a chat completion with ids of tool calls of exactly n letters
+// and digits, for providers that take no others, while a conversation may have begun
+// elsewhere; nil when all are so.
+func ShortIDs(messages []byte, n int) []byte {
+	if !bytes.Contains(messages, []byte(`"tool_call`)) {
+		return nil
+	}
+	w := idWriter{length: n}
+	w.list(messages, func(m []byte) {
+		w.object(m, "tool_call_id", func(calls []byte) { w.list(calls, func(c []byte) { w.object(c, "id", nil) }) })
+	})
+	if !w.changed {
+		return nil
+	}
+	return w.B
+}
+
+type idWriter struct {
+	JSON
+	length  int
+	changed bool
+}
+
+func (w *idWriter) list(raw []byte, each func([]byte)) {
+	w.Open('[')
+	for val := range splice.Elements(raw) {
+		each(val)
+	}
+	w.Close(']')
+}
+
+// object writes an object with the id of that name in short; calls is what is done with its
+// list of calls, if it has one.
+func (w *idWriter) object(raw []byte, id string, calls func([]byte)) {
+	if len(raw) == 0 || raw[0] != '{' {
+		w.Value(raw)
+		return
+	}
+	w.Open('{')
+	for name, val := range splice.Members(raw) {
+		w.rawKey(name)
+		n, _ := splice.Unquote(name)
+		text, isText := splice.Unquote(val)
+		switch {
+		case n == id && isText && !w.fits(text):
+			w.changed = true
+			w.Text(ShortID(text, w.length))
+		case n == "tool_calls" && calls != nil && len(val) > 0 && val[0] == '[':
+			calls(val)
+		default:
+			w.Value(val)
+		}
+	}
+	w.Close('}')
+}
+
+func (w *idWriter) fits(id string) bool { return len(id) == w.length && IDOf(id, "") }
+
+// IDOf reports whether an id is of letters, digits and some others, as "_-".
+func IDOf(id, others string) bool {
+	return strings.Trim(id, idLetters+others) == ""
+}
