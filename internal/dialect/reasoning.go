@@ -3,6 +3,7 @@ package dialect
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -27,6 +28,14 @@ func EffortOf(thinking []byte) string {
 		return "medium"
 	}
 	return "high"
+}
+
+// Reasons reports whether a model takes a word about thinking: the older ones of OpenAI refuse
+// it, and of others nobody knows.
+// Source: https://platform.openai.com/docs/guides/reasoning, read 2026-11.
+func Reasons(model string) bool {
+	name := model[strings.LastIndexByte(model, '/')+1:]
+	return !strings.HasPrefix(name, "gpt-3") && !strings.HasPrefix(name, "gpt-4") && !strings.HasPrefix(name, "chatgpt-4")
 }
 
 // MayThink reports whether Claude takes a budget of thoughts with a call. A mere word of

@@ -40,6 +40,27 @@ func (f family) jsonSchema() bool { return f.major > 2 || f.major == 2 && f.mino
 // Source: https://ai.google.dev/gemini-api/docs/gemini-3, read 2026-11.
 func (f family) levels() bool { return f.major >= 3 }
 
+// thinks reports whether the model takes a word about thinking at all.
+// Source: https://ai.google.dev/gemini-api/docs/thinking, read 2026-11.
+func (f family) thinks() bool {
+	return !f.known || f.jsonSchema() || strings.Contains(f.name, "thinking")
+}
+
+// least is how little the model can be told to think: not at all, by a budget of nothing, or
+// by the word "minimal"; empty when it cannot be told to think less than it does, as those that
+// only work in thinking mode.
+// Source: https://ai.google.dev/gemini-api/docs/thinking, read 2026-11.
+func (f family) least() (key, value string) {
+	flash := strings.Contains(f.name, "flash")
+	switch {
+	case !f.known, f.major == 2 && flash:
+		return "thinkingBudget", "0"
+	case f.levels() && flash:
+		return "thinkingLevel", `"minimal"`
+	}
+	return "", ""
+}
+
 // signs reports whether a conversation without the signatures of its calls is refused.
 // Models of an unknown name are not given the word that stands for a missing one.
 func (f family) signs() bool { return f.known && f.major >= 3 }

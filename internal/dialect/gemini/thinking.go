@@ -12,60 +12,66 @@ import (
 var budgets = map[string]int64{"none": 0, "minimal": 1024, "low": 1024, "medium": 8192, "high": 24576}
 
 // thinking writes thinkingConfig: of the caller's thinking, which wins, or of
-// reasoning_effort.
+// reasoning_effort. What the model would refuse is left out, and named as lost.
 // Source: https://ai.google.dev/gemini-api/docs/thinking, read 2026-11;
 // contract/provider-transforms.md 1.6, 4.1.
 func (w *writer) thinking() {
+	if !w.m.thinks() {
+		return
+	}
+	least, value := w.m.least()
 	effort, words := w.t.Peek(llm.ReasoningEffort)
-	if raw, ok := w.t.Take(llm.Thinking); ok {
-		if words {
-			w.t.Take(llm.ReasoningEffort)
-		}
-		w.Key("thinkingConfig").Open('{')
-		w.budget(raw)
-		w.Close('}')
-		return
-	}
-	if !words {
-		return
-	}
+	raw, own := w.t.Peek(llm.Thinking)
 	word, _ := splice.Unquote(effort)
 	tokens, known := budgets[word]
-	if !known && !w.m.levels() {
-		return // and is named as lost
+	none := own && off(raw) || !own && word == "none"
+	if !own && !words || none && least == "" || !own && !known && !w.m.levels() {
+		return
 	}
-	w.t.Take(llm.ReasoningEffort)
 	w.Key("thinkingConfig").Open('{')
-	if w.m.levels() && word != "none" {
+	switch {
+	case none:
+		if own {
+			w.Bool("includeThoughts", false)
+		}
+		w.Raw(least, []byte(value))
+	case own:
+		w.budget(raw)
+	case w.m.levels():
 		w.Raw("thinkingLevel", effort)
-	} else {
+	default:
 		w.Int("thinkingBudget", tokens)
 	}
 	w.Close('}')
+	w.t.First(llm.Thinking, llm.ReasoningEffort)
+}
+
+// off reports whether the caller wants no thoughts.
+func off(thinking []byte) bool {
+	tokens, _ := splice.Find(thinking, "budget_tokens")
+	switch splice.Text(thinking, "type") {
+	case "adaptive":
+		return false
+	case "enabled":
+		return string(tokens) == "0"
+	}
+	return true
 }
 
 // dynamic is the budget of a model that decides for itself.
 const dynamic = -1
 
-// budget writes {"type":"enabled","budget_tokens":2048}, "adaptive" or "disabled".
+// budget writes {"type":"enabled","budget_tokens":2048} or "adaptive".
 func (w *writer) budget(raw json.RawMessage) {
-	typ, _ := splice.Find(raw, "type")
-	display, _ := splice.Find(raw, "display")
-	shown := string(display) != `"omitted"`
+	shown := splice.Text(raw, "display") != "omitted"
+	w.Bool("includeThoughts", shown)
 	tokens, said := splice.Find(raw, "budget_tokens")
-	switch string(typ) {
-	case `"enabled"`:
-		w.Bool("includeThoughts", shown && string(tokens) != "0")
+	switch {
+	case splice.Text(raw, "type") == "enabled":
 		if said {
 			w.Raw("thinkingBudget", tokens)
 		}
-	case `"adaptive"`:
-		w.Bool("includeThoughts", shown)
-		if !w.m.levels() {
-			w.Int("thinkingBudget", dynamic)
-		}
-	default:
-		w.Bool("includeThoughts", false)
-		w.Int("thinkingBudget", 0)
+	case !w.m.levels():
+		w.Int("thinkingBudget", dynamic)
 	}
 }

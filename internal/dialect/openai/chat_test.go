@@ -120,3 +120,23 @@ func failed(r *llm.ToolResult) {
 	}
 	r.Error = false
 }
+
+// Models that do not think, as OpenAI's older ones, are told nothing about it: they would
+// refuse the call.
+func TestThinkingOfOlderModels(t *testing.T) {
+	t.Parallel()
+	for model, want := range map[string]string{"gpt-5": `"low"`, "openai/gpt-oss-120b": `"low"`, "openai/gpt-4o-mini": "", "gpt-4.1": "", "chatgpt-4o-latest": ""} {
+		c := &llm.Call{
+			Surface: llm.Messages, Messages: []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Text: "hi"}}}},
+			Params: []llm.Param{{Name: llm.Thinking, From: "thinking", Raw: []byte(`{"type":"enabled","budget_tokens":1024}`)}},
+		}
+		out, err := chat{}.EncodeCall(t.Context(), c, &dialect.Target{Model: model})
+		if err != nil {
+			t.Fatal(err)
+		}
+		effort, _ := splice.Find(out.Body, llm.ReasoningEffort)
+		if lost := strings.Join(out.Lost, " "); string(effort) != want || (lost == "thinking") != (want == "") {
+			t.Errorf("%s: %s, lost %q", model, effort, lost)
+		}
+	}
+}

@@ -14,6 +14,9 @@ func (w *callWriter) effort() {
 	if w.switched && asked && w.toggle(splice.Text(thinking, "type")) {
 		return
 	}
+	if !w.reasons {
+		return // and what was said of it is named as lost
+	}
 	if raw, ok := w.t.Take(llm.ReasoningEffort); ok {
 		w.Raw(llm.ReasoningEffort, raw)
 		return

@@ -23,7 +23,7 @@ var shared = [...]string{"metadata", "service_tier", "store"}
 // Source: contract/provider-transforms.md 9.1 and 10.1.
 func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := llm.NewTally(c)
-	w := callWriter{c: c, t: t}
+	w := callWriter{c: c, t: t, reasons: dialect.Reasons(to.Model)}
 	if to.Rules != nil {
 		w.thoughts, w.switched = to.Rules.Thoughts, to.Rules.ThinkingSwitch
 	}
@@ -51,6 +51,7 @@ type callWriter struct {
 	t        *llm.Tally
 	thoughts string // dialect.RequestRules.Thoughts
 	switched bool   // dialect.RequestRules.ThinkingSwitch
+	reasons  bool   // the model may be told how much to think
 	aside    dialect.Aside
 }
 

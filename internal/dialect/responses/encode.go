@@ -23,7 +23,7 @@ var shared = [...]string{"metadata", "service_tier", "truncation", "max_tool_cal
 // Source: contract/provider-transforms.md 10.1, read from right to left.
 func (upstream) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := llm.NewTally(c)
-	w := callWriter{c: c, t: t}
+	w := callWriter{c: c, t: t, reasons: dialect.Reasons(to.Model)}
 	w.Open('{')
 	w.Str("model", to.Model)
 	if err := w.conversation(); err != nil {
@@ -45,6 +45,8 @@ type callWriter struct {
 	t      *llm.Tally
 	exact  bool            // the caller of messages gives thoughts back with what proves them
 	custom map[string]bool // see isCustom; nil before it is asked
+
+	reasons bool // the model may be told how much to think
 }
 
 func (w *callWriter) params() {
@@ -103,6 +105,10 @@ func writeFormat(w *dialect.JSON, f *llm.Format) {
 // reasoning carries how much to think: in words, or made of the budget that callers of
 // messages give.
 func (w *callWriter) reasoning() {
+	if !w.reasons {
+		w.t.Take(reasoningPrefix + "summary")
+		return // and what was said of it is named as lost
+	}
 	thinking, _ := w.t.Peek(llm.Thinking)
 	effort, said := w.t.Take(llm.ReasoningEffort)
 	if word := dialect.EffortOf(thinking); word != "" {
