@@ -3,6 +3,7 @@ package gemini
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"sluice/internal/llm"
@@ -57,7 +58,11 @@ func listOf(raw json.RawMessage) []byte {
 // schema's name has none and means nothing to a model.
 func (w *writer) format() {
 	f := w.c.Format
-	if f == nil || f.Type != "json_object" && f.Type != "json_schema" {
+	if !w.wantsJSON() {
+		return
+	}
+	if w.asksForJSON() {
+		w.t.Lose(f.From)
 		return
 	}
 	w.Str("responseMimeType", "application/json")
@@ -67,6 +72,29 @@ func (w *writer) format() {
 	if f.Description != "" {
 		w.t.Lose(f.From + ".description")
 	}
+}
+
+func (w *writer) wantsJSON() bool {
+	f := w.c.Format
+	return f != nil && (f.Type == "json_object" || f.Type == "json_schema")
+}
+
+// asksForJSON reports whether JSON is asked for in words: beside functions models before
+// Gemini 3 refuse to be told the form, "Function calling with a response mime type:
+// 'application/json' is unsupported".
+// Source: https://ai.google.dev/gemini-api/docs/structured-output, read 2026-11.
+func (w *writer) asksForJSON() bool {
+	return w.wantsJSON() && w.m.instructs() && !w.m.levels() &&
+		slices.ContainsFunc(w.c.Tools, func(t llm.Tool) bool { return t.Type == llm.Function })
+}
+
+// jsonWanted is how JSON is asked for in words.
+func jsonWanted(f *llm.Format) string {
+	const answer = "When you answer, answer with one JSON object and nothing else."
+	if f.Type == "json_schema" {
+		return answer + " It must fit this JSON schema: " + string(f.Schema)
+	}
+	return answer
 }
 
 // modalities writes ["text","image"] as ["TEXT","IMAGE"].

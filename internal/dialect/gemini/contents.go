@@ -58,6 +58,15 @@ func (w *writer) conversation() error {
 // instructions writes the text of all system and developer messages, wherever they stand.
 func (w *writer) instructions() error {
 	open := false
+	instruct := func(text string) {
+		if !open {
+			w.Key("systemInstruction").Open('{')
+			w.Str("role", "system")
+			w.Key("parts").Open('[')
+			open = true
+		}
+		w.text(text, "", false)
+	}
 	for i := range w.c.Messages {
 		m := &w.c.Messages[i]
 		if !m.Role.Instructs() {
@@ -70,17 +79,13 @@ func (w *writer) instructions() error {
 				w.t.Lose(w.c.Path(m, p.Index))
 				continue
 			}
-			if p.Text == "" {
-				continue
+			if p.Text != "" {
+				instruct(p.Text)
 			}
-			if !open {
-				w.Key("systemInstruction").Open('{')
-				w.Str("role", "system")
-				w.Key("parts").Open('[')
-				open = true
-			}
-			w.text(p.Text, "", false)
 		}
+	}
+	if w.asksForJSON() {
+		instruct(jsonWanted(w.c.Format))
 	}
 	if open {
 		w.Close(']')

@@ -48,6 +48,18 @@ func TestEncode(t *testing.T) {
 			want: `{"systemInstruction":{"role":"system","parts":[{"text":"a"}]},` + hiSent + `}`,
 		},
 		{
+			name: "JSON beside functions is asked for in words", model: "gemini-2.5-pro",
+			chat: `{` + hi + `,"tools":[{"type":"function","function":{"name":"f"}}],"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"type":"object"}}}}`,
+			want: `{"systemInstruction":{"role":"system","parts":[{"text":"When you answer, answer with one JSON object and nothing else. It must fit this JSON schema: {\"type\":\"object\"}"}]},` +
+				hiSent + `,"tools":[{"functionDeclarations":[{"name":"f"}]}]}`,
+			lost: []string{"response_format"},
+		},
+		{
+			name: "and in its place where both are understood", model: "gemini-3-pro",
+			chat: `{` + hi + `,"tools":[{"type":"function","function":{"name":"f"}}],"response_format":{"type":"json_object"}}`,
+			want: `{` + hiSent + `,"tools":[{"functionDeclarations":[{"name":"f"}]}],"generationConfig":{"responseMimeType":"application/json"}}`,
+		},
+		{
 			name: "empty texts are left out",
 			chat: `{"messages":[{"role":"system","content":""},{"role":"user","content":[{"type":"text","text":""},{"type":"text","text":"hi"}]},{"role":"assistant","content":""},{"role":"user","content":""}]}`,
 			want: `{` + hiSent + `}`,

@@ -11,7 +11,7 @@ import (
 // carried are the parameters that chat has, by their names in the hub. Metadata and
 // service_tier mean something else on messages.
 var carried = [...]string{
-	"temperature", "top_p", llm.Stop, "seed", "n", "presence_penalty", "frequency_penalty", "logit_bias", "top_logprobs", llm.User,
+	"temperature", "top_p", llm.Stop, "seed", "n", "presence_penalty", "frequency_penalty", "logit_bias", "top_logprobs",
 	llm.ParallelToolCalls, llm.Verbosity, "prediction", "modalities", "audio", "prompt_cache_key", "prompt_cache_retention",
 	"safety_identifier", "web_search_options", "logprobs",
 }
@@ -56,6 +56,9 @@ type callWriter struct {
 }
 
 func (w *callWriter) params() {
+	if raw, ok := w.t.Take(llm.User); ok {
+		w.Raw(llm.User, dialect.User(raw))
+	}
 	for _, name := range carried {
 		if raw, ok := w.t.Take(name); ok {
 			w.Raw(name, raw)

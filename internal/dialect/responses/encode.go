@@ -11,7 +11,7 @@ import (
 
 // carried are the parameters that responses share with chat, by their names in the hub.
 var carried = [...]string{
-	"temperature", "top_p", "top_logprobs", llm.User, llm.ParallelToolCalls, "prompt_cache_key", "prompt_cache_retention", "safety_identifier",
+	"temperature", "top_p", "top_logprobs", llm.ParallelToolCalls, "prompt_cache_key", "prompt_cache_retention", "safety_identifier",
 }
 
 // shared are those that mean something else on messages.
@@ -50,6 +50,9 @@ type callWriter struct {
 }
 
 func (w *callWriter) params() {
+	if raw, ok := w.t.Take(llm.User); ok {
+		w.Raw(llm.User, dialect.User(raw))
+	}
 	for _, name := range carried {
 		if raw, ok := w.t.Take(name); ok {
 			w.Raw(name, raw)

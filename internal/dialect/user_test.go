@@ -1,0 +1,24 @@
+package dialect_test
+
+import (
+	"strings"
+	"testing"
+
+	"sluice/internal/dialect"
+)
+
+func TestUser(t *testing.T) {
+	t.Parallel()
+	long := `"` + strings.Repeat("user_1", 30) + `"`
+	for raw, want := range map[string]string{
+		`"ann"`: `"ann"`, `"` + strings.Repeat("a", 64) + `"`: `"` + strings.Repeat("a", 64) + `"`, `7`: `7`,
+	} {
+		if got := dialect.User([]byte(raw)); string(got) != want {
+			t.Errorf("%s is %s", raw, got)
+		}
+	}
+	got := string(dialect.User([]byte(long)))
+	if len(got) != 66 || strings.Trim(got, `"0123456789abcdef`) != "" || got != string(dialect.User([]byte(long))) {
+		t.Errorf("%s is %s", long, got)
+	}
+}
