@@ -25,11 +25,35 @@ func (w *JSON) Functions(t *llm.Tally, c *llm.Call, write func(f *llm.Tool, at s
 	}
 }
 
+// ChoiceAmong is the caller's choice among those tools that the target gets, which carried
+// tells. The wish for one that it does not get is told to t as lost, as is that for any where it
+// gets none: providers refuse a choice without tools.
+func ChoiceAmong(t *llm.Tally, c *llm.Call, carried func(*llm.Tool) bool) llm.ToolChoice {
+	some, wished := false, c.Choice.Mode != "tool"
+	for i := range c.Tools {
+		if tool := &c.Tools[i]; carried(tool) {
+			some, wished = true, wished || tool.Name == c.Choice.Name
+		}
+	}
+	if some && wished {
+		return c.Choice
+	}
+	switch c.Choice.Mode {
+	case "", "auto", "none":
+	default:
+		t.Lose(c.Choice.From)
+	}
+	return llm.ToolChoice{}
+}
+
+// IsFunction reports whether the caller runs a tool, and says what arguments it takes.
+func IsFunction(t *llm.Tool) bool { return t.Type == llm.Function }
+
 // ChoiceOfTools is whether tools shall be called, for shapes in the manner of Cohere's
 // that cannot be told which: "NONE", "REQUIRED", or nothing to say. A tool that stands
 // alone is the one that is meant; of several the wish for one is told to t as lost.
 func ChoiceOfTools(t *llm.Tally, c *llm.Call) string {
-	switch c.Choice.Mode {
+	switch choice := ChoiceAmong(t, c, IsFunction); choice.Mode {
 	case "", "auto":
 	case "none":
 		return "NONE"

@@ -188,7 +188,8 @@ func snake(name string) string {
 
 // toolConfig writes whether the model shall call functions, and where the user is.
 func (w *writer) toolConfig() {
-	mode := w.mode()
+	choice := dialect.ChoiceAmong(w.t, w.c, declared)
+	mode := w.mode(choice)
 	if mode == "" && w.lookup == nil {
 		return
 	}
@@ -196,9 +197,9 @@ func (w *writer) toolConfig() {
 	if mode != "" {
 		w.Key("functionCallingConfig").Open('{')
 		w.Str("mode", mode)
-		if w.c.Choice.Mode == "tool" {
+		if choice.Mode == "tool" {
 			w.Key("allowedFunctionNames").Open('[')
-			w.Text(w.c.Choice.Name)
+			w.Text(choice.Name)
 			w.Close(']')
 		}
 		w.Close('}')
@@ -207,8 +208,14 @@ func (w *writer) toolConfig() {
 	w.Close('}')
 }
 
-func (w *writer) mode() string {
-	switch w.c.Choice.Mode {
+// declared reports whether a tool is a function of the caller's.
+func declared(t *llm.Tool) bool {
+	_, own := builtinOf(t)
+	return !own && dialect.IsFunction(t)
+}
+
+func (w *writer) mode(c llm.ToolChoice) string {
+	switch c.Mode {
 	case "auto":
 		return "AUTO"
 	case "none":
@@ -216,7 +223,7 @@ func (w *writer) mode() string {
 	case "required", "tool":
 		return "ANY"
 	case "opaque":
-		w.t.Lose(w.c.Choice.From)
+		w.t.Lose(c.From)
 	}
 	return ""
 }

@@ -12,7 +12,7 @@ import (
 // service_tier mean something else on messages.
 var carried = [...]string{
 	"temperature", "top_p", llm.Stop, "seed", "n", "presence_penalty", "frequency_penalty", "logit_bias", "top_logprobs",
-	llm.ParallelToolCalls, llm.Verbosity, "prediction", "modalities", "audio", "prompt_cache_key", "prompt_cache_retention",
+	llm.Verbosity, "prediction", "modalities", "audio", "prompt_cache_key", "prompt_cache_retention",
 	"safety_identifier", "web_search_options", "logprobs",
 }
 
@@ -90,7 +90,7 @@ func (w *callWriter) tools() {
 	open := false
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
-		if t.Type != llm.Function && t.Shape != shapeName {
+		if !carries(t) {
 			w.t.Lose(dialect.Index("tools", t.Index))
 			continue
 		}
@@ -104,10 +104,15 @@ func (w *callWriter) tools() {
 		}
 		w.function(t)
 	}
+	parallel, _ := w.t.Take(llm.ParallelToolCalls)
 	if open {
 		w.Close(']')
+		w.Raw(llm.ParallelToolCalls, parallel) // which is refused without tools
 	}
 }
+
+// carries reports whether a tool has a place in a chat completion.
+func carries(t *llm.Tool) bool { return t.Type == llm.Function || t.Shape == shapeName }
 
 func (w *callWriter) function(t *llm.Tool) {
 	w.Open('{')
@@ -127,7 +132,7 @@ func (w *callWriter) function(t *llm.Tool) {
 }
 
 func (w *callWriter) choice() {
-	switch c := w.c.Choice; c.Mode {
+	switch c := dialect.ChoiceAmong(w.t, w.c, carries); c.Mode {
 	case "":
 	case "tool":
 		w.Key("tool_choice").Open('{')

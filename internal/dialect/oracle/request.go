@@ -172,7 +172,7 @@ func (w *writer) tools() {
 }
 
 func (w *writer) choice() {
-	c := &w.c.Choice
+	c := dialect.ChoiceAmong(w.t, w.c, dialect.IsFunction)
 	kind := map[string]string{"auto": "AUTO", "none": "NONE", "required": "REQUIRED", "tool": "FUNCTION"}[c.Mode]
 	switch {
 	case kind != "":

@@ -101,8 +101,8 @@ func TestEncodeCall(t *testing.T) {
 			call: llm.Call{Messages: []llm.Message{user}, Format: &llm.Format{Type: "json_schema", Name: "n", Schema: []byte(`{"type":"object"}`), Strict: &strict}},
 		},
 		{
-			name: "form in JSON", want: hi + `,"toolChoice":{"type":"REQUIRED"},"responseFormat":{"type":"JSON_OBJECT"}}}`,
-			call: llm.Call{Messages: []llm.Message{user}, Format: &llm.Format{Type: "json_object"}, Choice: llm.ToolChoice{Mode: "required"}},
+			name: "form in JSON", want: hi + `,"tools":[{"type":"FUNCTION","name":"f"}],"toolChoice":{"type":"REQUIRED"},"responseFormat":{"type":"JSON_OBJECT"}}}`,
+			call: llm.Call{Messages: []llm.Message{user}, Format: &llm.Format{Type: "json_object"}, Tools: []llm.Tool{{Type: llm.Function, Name: "f"}}, Choice: llm.ToolChoice{Mode: "required"}},
 		},
 		{
 			name: "tool turns", want: `"messages":[{"role":"SYSTEM","content":[{"type":"TEXT","text":"Be brief."}]},` +

@@ -11,7 +11,7 @@ import (
 
 // carried are the parameters that responses share with chat, by their names in the hub.
 var carried = [...]string{
-	"temperature", "top_p", "top_logprobs", llm.ParallelToolCalls, "prompt_cache_key", "prompt_cache_retention", "safety_identifier",
+	"temperature", "top_p", "top_logprobs", "prompt_cache_key", "prompt_cache_retention", "safety_identifier",
 }
 
 // shared are those that mean something else on messages.
@@ -157,7 +157,7 @@ func (w *callWriter) tools() {
 	open := false
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
-		if t.Type != llm.Function && (t.Type != llm.Custom || t.Shape != chatShape) {
+		if !carries(t) {
 			w.t.Lose(dialect.Index("tools", t.Index))
 			continue
 		}
@@ -167,9 +167,16 @@ func (w *callWriter) tools() {
 		}
 		w.tool(t)
 	}
+	parallel, _ := w.t.Take(llm.ParallelToolCalls)
 	if open {
 		w.Close(']')
+		w.Raw(llm.ParallelToolCalls, parallel) // which is refused without tools
 	}
+}
+
+// carries reports whether a tool has a place among those of responses.
+func carries(t *llm.Tool) bool {
+	return t.Type == llm.Function || t.Type == llm.Custom && t.Shape == chatShape
 }
 
 // tool writes a tool. Responses take a function for strict where nothing is said, the
@@ -204,7 +211,7 @@ func inner(t *llm.Tool) []byte {
 }
 
 func (w *callWriter) choice() {
-	switch c := w.c.Choice; c.Mode {
+	switch c := dialect.ChoiceAmong(w.t, w.c, carries); c.Mode {
 	case "":
 	case "tool":
 		w.Key("tool_choice").Open('{')

@@ -1,0 +1,49 @@
+package dialect_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"sluice/internal/dialect"
+	"sluice/internal/dialect/anthropic"
+	"sluice/internal/dialect/cohere"
+	"sluice/internal/dialect/gemini"
+	"sluice/internal/dialect/openai"
+	"sluice/internal/dialect/responses"
+	"sluice/internal/llm"
+)
+
+// A coding agent asks for a tool that Anthropic runs, and wants it called. Where the tool has no
+// place neither has the wish: providers refuse a choice without tools.
+func TestChoiceGoesWithItsTool(t *testing.T) {
+	t.Parallel()
+	client := anthropic.Dialect().Clients[llm.Messages]
+	const asked = `{"max_tokens":9,"messages":[{"role":"user","content":"x"}],"tools":[{"type":"web_search_20250305","name":"web_search"}%s],"tool_choice":{"type":"tool","name":"%s","disable_parallel_tool_use":true}}`
+	for name, upstream := range map[string]dialect.Upstream{
+		"openai": openai.Dialect().Upstreams[llm.ChatComplete], "responses": responses.Upstream(), "gemini": gemini.Dialect().Upstreams[llm.ChatComplete],
+		"cohere": cohere.Dialect().Upstreams[llm.ChatComplete],
+	} {
+		for _, c := range []struct {
+			more, wished string
+			kept         bool
+		}{{"", "web_search", false}, {`,{"name":"f","input_schema":{"type":"object"}}`, "web_search", false}, {`,{"name":"f","input_schema":{"type":"object"}}`, "f", true}} {
+			call, err := client.DecodeCall([]byte(strings.Replace(strings.Replace(asked, "%s", c.more, 1), "%s", c.wished, 1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := upstream.EncodeCall(t.Context(), call, &dialect.Target{Model: "m", Value: func(string) string { return "" }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			body := string(out.Body)
+			chosen := strings.Contains(body, "tool_choice") || strings.Contains(body, "functionCallingConfig")
+			if chosen != c.kept || slices.Contains(out.Lost, "tool_choice") == c.kept || strings.Contains(body, "web_search") {
+				t.Errorf("%s: sent %s, lost %q", name, body, out.Lost)
+			}
+			if c.more == "" && strings.Contains(body, "parallel") {
+				t.Errorf("%s: sent %s", name, body)
+			}
+		}
+	}
+}
