@@ -8,7 +8,8 @@ import (
 	"sluice/internal/splice"
 )
 
-const idLetters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+// IDLetters are the letters and digits that ids of tool calls may have at every provider.
+const IDLetters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // ShortID is an id of a tool call in n letters and digits, at most 32: the same for the same
 // id, so that calls keep their results.
@@ -16,7 +17,7 @@ func ShortID(id string, n int) string {
 	sum := sha256.Sum256([]byte(id))
 	out := make([]byte, n)
 	for i := range out {
-		out[i] = idLetters[int(sum[i])%len(idLetters)]
+		out[i] = IDLetters[int(sum[i])%len(IDLetters)]
 	}
 	return string(out)
 }
@@ -77,9 +78,6 @@ func (w *idWriter) object(raw []byte, id string, calls func([]byte)) {
 	w.Close('}')
 }
 
-func (w *idWriter) fits(id string) bool { return len(id) == w.length && IDOf(id, "") }
-
-// IDOf reports whether an id is of letters, digits and some others, as "_-".
-func IDOf(id, others string) bool {
-	return strings.Trim(id, idLetters+others) == ""
+func (w *idWriter) fits(id string) bool {
+	return len(id) == w.length && strings.Trim(id, IDLetters) == ""
 }

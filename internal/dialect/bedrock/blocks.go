@@ -122,7 +122,7 @@ func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 // and "-".
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html, read 2026-11.
 func callID(id string) string {
-	if len(id) > 64 || !dialect.IDOf(id, "_-") {
+	if len(id) > 64 || strings.Trim(id, dialect.IDLetters+"_-") != "" {
 		return dialect.ShortID(id, 24)
 	}
 	return id
