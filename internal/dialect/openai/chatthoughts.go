@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -52,10 +53,11 @@ func textPiece(w *dialect.JSON, text string) {
 }
 
 // thoughtful puts the thoughts that callers of chat give back where the provider takes
-// them: those of content_blocks, and those that other providers tell beside the content.
-// It returns nil when there are none.
+// them: those of content_blocks, and those that other providers tell beside the content. A
+// provider that takes none does not get content_blocks at all: they are the gateway's, and
+// some refuse what they do not know. It returns nil when there are none.
 func thoughtful(messages []byte, place string) []byte {
-	if place == "" || !strings.Contains(string(messages), `"content_blocks"`) {
+	if !bytes.Contains(messages, []byte(`"content_blocks"`)) {
 		return nil
 	}
 	var w dialect.JSON
@@ -74,11 +76,17 @@ func thoughtful(messages []byte, place string) []byte {
 
 // thoughtMessage writes a message with content_blocks in the provider's words.
 func thoughtMessage(w *dialect.JSON, m []byte, parts []llm.Part, place string) {
-	var thoughts strings.Builder
+	var thoughts, text strings.Builder
 	for i := range parts {
-		if parts[i].Kind == llm.ThoughtPart {
-			thoughts.WriteString(parts[i].Text)
+		switch p := &parts[i]; {
+		case p.Kind == llm.ThoughtPart && place != "":
+			thoughts.WriteString(p.Text)
+		case p.Kind == llm.TextPart:
+			text.WriteString(p.Text)
 		}
+	}
+	if _, said := splice.Find(m, "content"); said {
+		text.Reset()
 	}
 	w.Open('{')
 	for name, val := range splice.Members(m) {
@@ -90,6 +98,7 @@ func thoughtMessage(w *dialect.JSON, m []byte, parts []llm.Part, place string) {
 			w.Key(string(name[1 : len(name)-1])).Value(val)
 		}
 	}
+	w.Opt("content", text.String()) // of a caller who gives back the blocks alone
 	if place == dialect.ThoughtsBeside {
 		w.Opt("reasoning_content", thoughts.String())
 	}
