@@ -140,8 +140,10 @@ func (t *talk) event(ev *llm.Event) {
 		t.usage = *ev.Usage
 	default:
 	}
-	t.signer.Event(ev)
-	if t.dst = t.enc.Append(t.dst, ev); ev.Kind == llm.EventEnd {
+	t.signer.Event(ev, t.put)
+	if ev.Kind == llm.EventEnd {
 		t.kept.keepStream(t.enc)
 	}
 }
+
+func (t *talk) put(ev *llm.Event) { t.dst = t.enc.Append(t.dst, ev) }

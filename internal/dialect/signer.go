@@ -20,11 +20,12 @@ const ClaudeSigner = "anthropic"
 var nativeSigner = map[llm.Endpoint]string{llm.Messages: ClaudeSigner, llm.ChatComplete: ClaudeSigner, llm.CreateModelResponse: "responses"}
 
 // Signer names who signed the thoughts of one answer, so that they go back to nobody else:
-// a provider refuses a conversation with a signature that it does not know. Callers give
-// back "__thought__gemini:CpQB" as they got it. A Signer belongs to one goroutine.
+// a provider refuses a conversation with a signature that it does not know, or with none.
+// Callers give back "__thought__gemini:CpQB" as they got it, and "__thought__:" of a thought
+// that nobody signed. A Signer belongs to one goroutine.
 type Signer struct {
-	surface llm.Endpoint
-	named   map[[2]int]bool // blocks of a stream whose signature has begun
+	surface  llm.Endpoint
+	thoughts map[[2]int]bool // of a stream, that have said something: whether their signature has begun
 }
 
 // NewSigner makes the Signer of an answer to a caller of that surface.
@@ -36,7 +37,11 @@ func (s *Signer) Reply(r *llm.Reply) {
 		for k := range r.Choices[i].Parts {
 			switch p := &r.Choices[i].Parts[k]; p.Kind {
 			case llm.ThoughtPart:
-				p.Signature = s.name(p.Shape, p.Signature)
+				if p.Signature != "" || p.Text == "" {
+					p.Signature = s.name(p.Shape, p.Signature)
+				} else {
+					p.Signature = s.nobody()
+				}
 			case llm.SealedPart:
 				p.Text = s.name(p.Shape, p.Text)
 			default: // has none, or one that travels otherwise
@@ -45,22 +50,31 @@ func (s *Signer) Reply(r *llm.Reply) {
 	}
 }
 
-// Event names the signer in an event of a stream, before the first piece of a signature.
-func (s *Signer) Event(ev *llm.Event) {
+// Event hands an event of a stream to emit with the name of the signer before the first piece
+// of a signature, and the end of a thought that nobody signed behind a signature that says so.
+func (s *Signer) Event(ev *llm.Event, emit func(*llm.Event)) {
+	at := [2]int{ev.Choice, ev.Block}
+	signed, said := s.thoughts[at]
 	switch {
 	case ev.Kind == llm.EventBlock && ev.Part == llm.SealedPart:
 		ev.Text = s.name(ev.Name, ev.Text)
-	case ev.Kind == llm.EventSignature && ev.Part == llm.ThoughtPart:
-		at := [2]int{ev.Choice, ev.Block}
-		if s.named[at] {
-			return
-		}
-		if s.named == nil {
-			s.named = make(map[[2]int]bool)
-		}
-		s.named[at] = true
+	case ev.Part != llm.ThoughtPart:
+	case ev.Kind == llm.EventText && !said && ev.Text != "":
+		s.note(at, false)
+	case ev.Kind == llm.EventSignature && !signed:
+		s.note(at, true)
 		ev.Text = s.name(ev.Name, ev.Text)
+	case ev.Kind == llm.EventBlockEnd && said && !signed && s.nobody() != "":
+		emit(&llm.Event{Kind: llm.EventSignature, Choice: ev.Choice, Block: ev.Block, Part: ev.Part, Text: s.nobody()})
 	}
+	emit(ev)
+}
+
+func (s *Signer) note(thought [2]int, signed bool) {
+	if s.thoughts == nil {
+		s.thoughts = make(map[[2]int]bool)
+	}
+	s.thoughts[thought] = signed
 }
 
 func (s *Signer) name(shape, signature string) string {
@@ -68,6 +82,15 @@ func (s *Signer) name(shape, signature string) string {
 		return signature
 	}
 	return signedMark + shape + signersMark + signature
+}
+
+// nobody is the signature of thoughts without one, where callers give them back to providers
+// as they are; in chat they do not.
+func (s *Signer) nobody() string {
+	if s.surface == llm.ChatComplete {
+		return ""
+	}
+	return signedMark + signersMark
 }
 
 // readSigner takes the name of the signer off a signature. One without is of the surface's

@@ -12,6 +12,7 @@ import (
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/responses"
 	"sluice/internal/llm"
+	"sluice/internal/splice"
 )
 
 // thinker is a provider and an answer of it with a thought that is signed.
@@ -116,15 +117,20 @@ func nextCall(t *testing.T, surface llm.Endpoint, client dialect.Client, from th
 		t.Fatalf("%s: %v", from.model, err)
 	}
 	signer, pieces := dialect.NewSigner(surface), ""
+	gather := func(ev *llm.Event) {
+		if ev.Kind == llm.EventSignature {
+			pieces += ev.Text
+		}
+	}
 	dialect.Replay(r, func(ev *llm.Event) {
 		if ev.Kind != llm.EventSignature {
+			signer.Event(ev, gather)
 			return
 		}
 		for _, piece := range strings.Split(ev.Text, "") {
 			one := *ev
 			one.Text = piece
-			signer.Event(&one)
-			pieces += one.Text
+			signer.Event(&one, gather)
 		}
 	})
 	dialect.NewSigner(surface).Reply(r)
@@ -140,4 +146,45 @@ func nextCall(t *testing.T, surface llm.Endpoint, client dialect.Client, from th
 		t.Fatal(err)
 	}
 	return body
+}
+
+// Thoughts that nobody signed go to no provider that wants signatures, neither in its own
+// words nor translated, and stay what they are for one that wants none.
+func TestUnsignedThoughts(t *testing.T) {
+	t.Parallel()
+	from := thinker{"", "deepseek-reasoner", openai.Dialect().Upstreams[llm.ChatComplete], `{"choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","reasoning_content":"hm","content":"hi"}}]}`}
+	for _, surface := range []llm.Endpoint{llm.Messages, llm.CreateModelResponse} {
+		next := nextCall(t, surface, surfaces[surface], from)
+		list, _ := splice.Find(next, map[llm.Endpoint]string{llm.Messages: "messages", llm.CreateModelResponse: "input"}[surface])
+		if sent := dialect.Unsigned(list); strings.Contains(string(sent), "hm") || !strings.Contains(string(sent), `"hi"`) {
+			t.Errorf("%s: sent %s", surface, sent)
+		}
+		c, err := surfaces[surface].DecodeCall(next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := c.Messages[1].Parts[0]; p.Kind != llm.ThoughtPart || p.Text != "hm" || p.Signature != "" || p.Shape != "" {
+			t.Errorf("%s: read %+v", surface, p)
+		}
+	}
+}
+
+// The end of a thought that nobody signed comes behind a signature that says so; others come as
+// they are.
+func TestUnsignedStreams(t *testing.T) {
+	t.Parallel()
+	for surface, want := range map[llm.Endpoint]string{llm.Messages: "text __thought__: end text S end end", llm.ChatComplete: "text end text S end end"} {
+		var got []string
+		s := dialect.NewSigner(surface)
+		for _, ev := range []llm.Event{
+			{Kind: llm.EventText, Part: llm.ThoughtPart, Text: "text"}, {Kind: llm.EventBlockEnd, Part: llm.ThoughtPart, Text: "end"},
+			{Kind: llm.EventText, Part: llm.ThoughtPart, Block: 1, Text: "text"}, {Kind: llm.EventSignature, Part: llm.ThoughtPart, Block: 1, Text: "S"}, {Kind: llm.EventBlockEnd, Part: llm.ThoughtPart, Block: 1, Text: "end"},
+			{Kind: llm.EventBlockEnd, Part: llm.ThoughtPart, Block: 2, Text: "end"},
+		} {
+			s.Event(&ev, func(ev *llm.Event) { got = append(got, ev.Text) })
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", surface, got, want)
+		}
+	}
 }
