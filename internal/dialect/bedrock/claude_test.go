@@ -24,6 +24,10 @@ func TestClaudeRequest(t *testing.T) {
 			`{` + rest + `,"anthropic_version":"bedrock-2023-05-31","anthropic_beta":["a-1","tool-search-tool-2025-10-19"]}`,
 		},
 		{"flags of the body", `{"anthropic_beta":["c"],` + rest + `}`, "", "", `{` + rest + `,"anthropic_version":"bedrock-2023-05-31","anthropic_beta":["c"]}`},
+		{
+			"what others signed", `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"__thought__gemini:CpQB"},{"type":"tool_use","id":"call_1__thought__CpQB","name":"f","input":{}}]}]}`, "", "",
+			`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"call_1","name":"f","input":{}}]}],"anthropic_version":"bedrock-2023-05-31"}`,
+		},
 		{"flags as a text", `{"anthropic_beta":"c,d",` + rest + `}`, "", "", `{` + rest + `,"anthropic_version":"bedrock-2023-05-31","anthropic_beta":["c","d"]}`},
 	} {
 		to := &dialect.Target{Model: sonnet, Value: values(map[string]string{"anthropic_beta": c.beta, "anthropic_version": c.version})}

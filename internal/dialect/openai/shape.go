@@ -45,7 +45,10 @@ type shaper struct {
 func (b *shaper) add(e splice.Edit) { b.edits = append(b.edits, e) }
 
 // conversations are the members that hold a conversation.
-var conversations = map[llm.Endpoint]string{llm.ChatComplete: "messages", llm.Messages: "messages", llm.CreateModelResponse: "input"}
+var conversations = map[llm.Endpoint]string{
+	llm.ChatComplete: "messages", llm.Messages: "messages", llm.MessagesCountTokens: "messages",
+	llm.CreateModelResponse: "input", llm.CountResponseInputTokens: "input",
+}
 
 // turns changes what the caller gives back of earlier answers: what another provider
 // signed is taken out, because ids with signatures in them are too long for most, thoughts
