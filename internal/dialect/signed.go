@@ -132,7 +132,7 @@ func unsigned(w *JSON, raw []byte, depth int) {
 	case raw[0] == '[':
 		w.Open('[')
 		for val := range splice.Elements(raw) {
-			if !signedElsewhere(val) {
+			if !signedElsewhere(val) && !onlySignedElsewhere(val) {
 				unsigned(w, val, depth-1)
 			}
 		}
@@ -160,6 +160,20 @@ func isID(name []byte) bool {
 		return true
 	}
 	return false
+}
+
+// onlySignedElsewhere reports whether nothing is left of a message: providers refuse those
+// without content.
+func onlySignedElsewhere(message []byte) bool {
+	content, _ := splice.Find(message, "content")
+	some := false
+	for block := range splice.Elements(content) {
+		if !signedElsewhere(block) {
+			return false
+		}
+		some = true
+	}
+	return some
 }
 
 // signedElsewhere reports whether a block, or an item, has the signature of a text, or

@@ -148,6 +148,16 @@ func nextCall(t *testing.T, surface llm.Endpoint, client dialect.Client, from th
 	return body
 }
 
+// A message that was nothing but such thoughts goes with them.
+func TestMessagesOfForeignThoughts(t *testing.T) {
+	t.Parallel()
+	const user = `{"role":"user","content":"x"}`
+	sent := dialect.Unsigned([]byte(`[` + user + `,{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"__thought__:"}]},` + user + `,{"role":"assistant","content":[]}]`))
+	if want := `[` + user + `,` + user + `,{"role":"assistant","content":[]}]`; string(sent) != want {
+		t.Errorf("sent %s", sent)
+	}
+}
+
 // Thoughts that nobody signed go to no provider that wants signatures, neither in its own
 // words nor translated, and stay what they are for one that wants none.
 func TestUnsignedThoughts(t *testing.T) {
