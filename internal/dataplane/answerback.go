@@ -41,6 +41,7 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 		return fault.From(err)
 	}
 	a.log().Usage, a.log().ReplyModel = r.Usage, r.Model
+	a.names.Reply(r)
 	dialect.NewSigner(a.call.Surface).Reply(r)
 	if a.stream {
 		a.replayed(r)

@@ -37,6 +37,7 @@ type attempt struct {
 	shaped []byte           // of a translated call that is kept: the client's body with the changes of the config
 	lost   []string         // fields of the caller that the target cannot carry
 	call   *llm.Call        // a translated conversation
+	names  *dialect.Names   // of its tools, where the provider gets others
 	sent   *dialect.Request // or another request
 	to     *dialect.Target  // of either
 	more   [][]byte         // bodies of further calls that the request takes

@@ -32,7 +32,7 @@ func (g *Gateway) retellStream(a *attempt, resp *transport.Response) {
 	var to dialect.Restream
 	switch s, _ := a.speech.unified.(dialect.Streamer); {
 	case a.speech.upstream != nil:
-		a.talk = &talk{dec: a.speech.upstream.NewDecoder(in), enc: a.speech.client.NewEncoder(a.answering()), signer: dialect.NewSigner(a.call.Surface), kept: a.kept}
+		a.talk = &talk{dec: a.speech.upstream.NewDecoder(in), enc: a.speech.client.NewEncoder(a.answering()), names: a.names, signer: dialect.NewSigner(a.call.Surface), kept: a.kept}
 		to = a.talk
 	case s != nil:
 		to = s.NewStream(in)
@@ -111,6 +111,7 @@ func (r *retold) Close() error {
 type talk struct {
 	dec    dialect.EventDecoder
 	enc    dialect.EventEncoder
+	names  *dialect.Names
 	signer *dialect.Signer
 	dst    []byte
 	kept   *conversation
@@ -140,6 +141,7 @@ func (t *talk) event(ev *llm.Event) {
 		t.usage = *ev.Usage
 	default:
 	}
+	t.names.Event(ev)
 	t.signer.Event(ev, t.put)
 	if ev.Kind == llm.EventEnd {
 		t.kept.keepStream(t.enc)

@@ -99,6 +99,7 @@ func (g *Gateway) retell(ctx context.Context, a *attempt, body []byte, to *diale
 	}
 	a.call, a.to, a.stream = call, to, call.Stream
 	to.Stream = call.Stream
+	call, a.names = dialect.ShortNames(call)
 	return a.speech.upstream.EncodeCall(ctx, call, to)
 }
 

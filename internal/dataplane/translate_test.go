@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
 	"sluice/test/upstream"
 )
 
@@ -193,5 +195,33 @@ func TestTranslatedParams(t *testing.T) {
 	body := string(r.up.Seen()[0].Body)
 	if a.StatusCode != 200 || !strings.Contains(body, `"temperature":0.5`) || !strings.Contains(body, `"maxOutputTokens":77`) || strings.Contains(body, "stopSequences") {
 		t.Errorf("%d %s", a.StatusCode, body)
+	}
+}
+
+// Callers of messages have names of tools that are longer than other providers take: these get
+// shorter ones, and the callers their own, in a stream and whole. Thoughts come with the name of
+// who signed them.
+func TestTranslatedNames(t *testing.T) {
+	t.Parallel()
+	long := "mcp__a_server_with_a_long_name__" + strings.Repeat("a_tool_with_a_long_name_", 2)
+	short, _ := dialect.ShortNames(&llm.Call{Tools: []llm.Tool{{Name: long}}})
+	says := `{"candidates":[{"content":{"role":"model","parts":[{"text":"hm","thought":true,"thoughtSignature":"c2ln"},{"functionCall":{"name":"` + short.Tools[0].Name + `","args":{}}}]},"finishReason":"STOP","index":0}],` +
+		`"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":2,"totalTokenCount":6}}`
+	r := newRig(t)
+	r.up.On(geminiPath, upstream.Always(upstream.JSON(200, []byte(says))))
+	r.up.On(geminiStream, upstream.Always(events("data: "+says+"\n\n")))
+	body := `{"model":"gemini-2.5-flash","max_tokens":9,"messages":[{"role":"user","content":"Hello"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"` + long + `","input":{}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"r"}]}],"tools":[{"name":"` + long + `","input_schema":{"type":"object"}}],"tool_choice":{"type":"tool","name":"` + long + `"}}`
+	for i, sent := range []string{body, strings.Replace(body, "{", `{"stream":true,`, 1)} {
+		a := r.call("POST", "/v1/messages", sent, r.gemini()...)
+		if a.StatusCode != 200 || strings.Count(a.Text, `"name":"`+long+`"`) != 1 || !strings.Contains(a.Text, `"__thought__gemini:c2ln"`) || !strings.Contains(a.Text, `"tool_use"`) {
+			t.Errorf("%d %s", a.StatusCode, a.Text)
+		}
+		if got := string(r.up.Seen()[i].Body); strings.Contains(got, long) || strings.Count(got, short.Tools[0].Name) != 4 {
+			t.Errorf("sent %s", got)
+		}
+	}
+	if n := len(short.Tools[0].Name); n != 64 {
+		t.Errorf("%q has %d letters", short.Tools[0].Name, n)
 	}
 }
