@@ -50,7 +50,7 @@ type Upstream interface {
 	// EncodeCall makes the provider's request. What the provider cannot carry is named
 	// in Outgoing.Lost; what would make the request senseless without it is refused
 	// with fault.InvalidParameter and Param in the words of the caller's surface
-	// (llm.Call.Path). Nothing is clamped, no default of the provider is overridden.
+	// (llm.Call.Path). No default of the provider is overridden, and nothing is clamped in silence.
 	EncodeCall(ctx context.Context, c *llm.Call, to *Target) (*Outgoing, error)
 
 	// DecodeReply reads a whole answer of success. What is no answer of this shape is

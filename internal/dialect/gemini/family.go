@@ -61,6 +61,19 @@ func (f family) least() (key, value string) {
 	return "", ""
 }
 
+// most is the largest budget of thoughts that the model takes, in tokens; 0 when that is not
+// known. Claude's callers may have larger ones.
+// Source: https://ai.google.dev/gemini-api/docs/thinking, read 2026-11.
+func (f family) most() int64 {
+	switch {
+	case !f.known || f.major != 2:
+		return 0
+	case strings.Contains(f.name, "flash"):
+		return 24576
+	}
+	return 32768
+}
+
 // signs reports whether a conversation without the signatures of its calls is refused.
 // Models of an unknown name are not given the word that stands for a missing one.
 func (f family) signs() bool { return f.known && f.major >= 3 }

@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -68,10 +69,18 @@ func (w *writer) budget(raw json.RawMessage) {
 	tokens, said := splice.Find(raw, "budget_tokens")
 	switch {
 	case splice.Text(raw, "type") == "enabled":
-		if said {
+		if most := w.m.most(); said && most > 0 && above(tokens, most) { // a caller who does not know this model's
+			w.t.Lose("thinking.budget_tokens")
+			w.Int("thinkingBudget", most)
+		} else if said {
 			w.Raw("thinkingBudget", tokens)
 		}
 	case !w.m.levels():
 		w.Int("thinkingBudget", dynamic)
 	}
+}
+
+func above(tokens []byte, most int64) bool {
+	n, err := strconv.ParseInt(string(tokens), 10, 64)
+	return err == nil && n > most
 }
