@@ -100,7 +100,12 @@ func (g *Gateway) retell(ctx context.Context, a *attempt, body []byte, to *diale
 	a.call, a.to, a.stream = call, to, call.Stream
 	to.Stream = call.Stream
 	call, a.names = dialect.ShortNames(call)
-	return a.speech.upstream.EncodeCall(ctx, call, to)
+	call, lowered := dialect.Within(call, g.Prices.Reach(a.spec.ID, a.priceName()).Output)
+	out, err := a.speech.upstream.EncodeCall(ctx, call, to)
+	if err == nil && lowered {
+		out.Lost = append(out.Lost, llm.MaxTokens)
+	}
+	return out, err
 }
 
 // restate puts a request of a unified endpoint.

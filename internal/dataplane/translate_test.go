@@ -225,3 +225,21 @@ func TestTranslatedNames(t *testing.T) {
 		t.Errorf("%q has %d letters", short.Tools[0].Name, n)
 	}
 }
+
+// Callers of messages must limit the answer and do so as Claude may: a model of which the
+// catalog knows that it gives less gets its own limit, and the header says so.
+func TestTranslatedLimit(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.up.On(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+	for limit, want := range map[string]string{"128000": `"maxOutputTokens":65536`, "9": `"maxOutputTokens":9`} {
+		a := r.call("POST", "/v1/messages", `{"model":"gemini-2.5-flash","max_tokens":`+limit+`,"messages":[{"role":"user","content":"Hello"}]}`, r.gemini()...)
+		seen := r.up.Seen()
+		if got := string(seen[len(seen)-1].Body); a.StatusCode != 200 || !strings.Contains(got, want) {
+			t.Errorf("%d, sent %s", a.StatusCode, got)
+		}
+		if dropped := a.Header.Get("x-gateway-dropped-params"); (dropped == "max_tokens") != (limit == "128000") {
+			t.Errorf("%s: dropped %q", limit, dropped)
+		}
+	}
+}

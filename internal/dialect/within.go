@@ -1,0 +1,30 @@
+package dialect
+
+import (
+	"slices"
+	"strconv"
+
+	"sluice/internal/llm"
+)
+
+// Within is a call of messages with a max_tokens of no more than most, which is all that its
+// model gives; lowered says that it was more. Messages must have the limit, so that their
+// callers send what Claude gives and other models refuse: in other shapes it is the caller's
+// wish. The call itself stays as it is.
+func Within(c *llm.Call, most int64) (within *llm.Call, lowered bool) {
+	if c.Surface != llm.Messages || most <= 0 {
+		return c, false
+	}
+	at := slices.IndexFunc(c.Params, func(p llm.Param) bool { return p.Name == llm.MaxTokens })
+	if at < 0 {
+		return c, false
+	}
+	n, err := strconv.ParseInt(string(c.Params[at].Raw), 10, 64)
+	if err != nil || n <= most {
+		return c, false
+	}
+	lower := *c
+	lower.Params = slices.Clone(c.Params)
+	lower.Params[at].Raw = strconv.AppendInt(nil, most, 10)
+	return &lower, true
+}
