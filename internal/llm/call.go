@@ -15,10 +15,13 @@ type Call struct {
 	Messages []Message
 	Tools    []Tool
 	Choice   ToolChoice
-	Format   *Format // nil: not said
-	Stream   bool
-	Params   []Param
-	Bytes    int // of the caller's body: about what the call takes in other words
+	// Functions says that the caller of chat speaks of functions, as before there were tools:
+	// it gets calls in this form.
+	Functions bool
+	Format    *Format // nil: not said
+	Stream    bool
+	Params    []Param
+	Bytes     int // of the caller's body: about what the call takes in other words
 }
 
 // Param is a field beside the conversation. Name is the word that OpenAI's chat has

@@ -47,6 +47,8 @@ type callReader struct {
 	splice.Reader
 	c     *llm.Call
 	names map[string]string // ids of the calls so far and their tools
+
+	called map[string]string // functions and the ids of their last calls
 }
 
 func (r *callReader) field(name []byte) (err error) {
@@ -57,6 +59,10 @@ func (r *callReader) field(name []byte) (err error) {
 		err = r.messages()
 	case "tools":
 		err = r.tools()
+	case "functions":
+		err = r.functions()
+	case "function_call":
+		c.Choice, err = functionChoice(r.Raw())
 	case "tool_choice":
 		c.Choice, err = dialect.ReadToolChoice(r.Raw(), "function", "name")
 	case "response_format":
@@ -116,7 +122,7 @@ func (r *callReader) tools() error {
 		}
 		switch t.Type {
 		case llm.Function:
-			if err := readFunction(&t, fn); err != nil {
+			if err := readFunction(&t, fn, func() string { return dialect.Index("tools", i) + ".function" }); err != nil {
 				return err
 			}
 		case llm.Custom:
@@ -130,8 +136,7 @@ func (r *callReader) tools() error {
 }
 
 // readFunction reads the definition of a tool that the caller runs.
-func readFunction(t *llm.Tool, raw []byte) error {
-	at := func() string { return dialect.Index("tools", t.Index) + ".function" }
+func readFunction(t *llm.Tool, raw []byte, at func() string) error {
 	fn := splice.NewReader(raw)
 	for name := range fn.Members() {
 		if fn.Null() {

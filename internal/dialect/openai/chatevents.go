@@ -76,7 +76,7 @@ func (e *chunks) said(dst []byte, ev *llm.Event) []byte {
 	case llm.EventExtra:
 		return e.extra(dst, ev)
 	case llm.EventFinish:
-		return e.chunk(dst, ev.Choice, nil, nil, finishWord(ev.Finish, ev.Text, e.a.Strict))
+		return e.chunk(dst, ev.Choice, nil, nil, finishWord(ev.Finish, ev.Text, e.a))
 	default:
 		return dst
 	}
@@ -149,6 +149,9 @@ func (e *chunks) block(dst []byte, ev *llm.Event) []byte {
 		at := e.counts[ev.Choice]
 		e.counts[ev.Choice]++
 		e.calls[[2]int{ev.Choice, ev.Block}] = at
+		if at == 0 && e.a.Call.Functions {
+			return e.chunk(dst, ev.Choice, func(w *dialect.JSON) { writeFunctionCall(w, ev.Name, "") }, nil, "")
+		}
 		return e.chunk(dst, ev.Choice, func(w *dialect.JSON) {
 			w.Key("tool_calls").Open('[')
 			w.Open('{')
@@ -204,6 +207,12 @@ func (e *chunks) signature(dst []byte, ev *llm.Event) []byte {
 
 func (e *chunks) call(dst []byte, ev *llm.Event, name, value string) []byte {
 	at := e.calls[[2]int{ev.Choice, ev.Block}]
+	if at == 0 && e.a.Call.Functions {
+		if name != "arguments" {
+			return dst // a function has no place for a signature
+		}
+		return e.chunk(dst, ev.Choice, func(w *dialect.JSON) { writeFunctionCall(w, "", value) }, nil, "")
+	}
 	return e.chunk(dst, ev.Choice, func(w *dialect.JSON) {
 		w.Key("tool_calls").Open('[')
 		w.Open('{')

@@ -33,7 +33,7 @@ func place(m *llm.Message, field string) string {
 
 // turn is the fields of a message, as they stand in it.
 type turn struct {
-	role, name, content, blocks, calls, callID, refusal, thought, cache []byte
+	role, name, content, blocks, calls, function, callID, refusal, thought, cache []byte
 }
 
 func (r *callReader) message(i int) error {
@@ -82,6 +82,8 @@ func (f *turn) place(name []byte) *[]byte {
 		return &f.blocks
 	case "tool_calls":
 		return &f.calls
+	case "function_call":
+		return &f.function
 	case "tool_call_id":
 		return &f.callID
 	case "refusal":
@@ -130,6 +132,9 @@ func (r *callReader) assistant(m *llm.Message, f *turn) (err error) {
 		r.names[p.Call.ID] = p.Call.Name
 		m.Parts = append(m.Parts, p)
 		k++
+	}
+	if f.function != nil {
+		return r.functionCalled(m, f.function)
 	}
 	return nil
 }
@@ -195,6 +200,8 @@ func (r *callReader) result(m *llm.Message, f *turn) error {
 		case res.Name == "":
 			res.Name = name
 		}
+	} else {
+		res.ID = r.called[m.Name]
 	}
 	m.Role, m.Name = llm.RoleTool, ""
 	m.Parts = []llm.Part{{Kind: llm.ResultPart, Index: -1, Result: res}}

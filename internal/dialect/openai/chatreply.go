@@ -19,7 +19,7 @@ func (chat) EncodeReply(dst []byte, r *llm.Reply, a *dialect.Answering) []byte {
 	w.Opt("provider", a.Provider)
 	w.Key("choices").Open('[')
 	for i := range r.Choices {
-		writeChoice(&w, &r.Choices[i], a.Strict)
+		writeChoice(&w, &r.Choices[i], a)
 	}
 	w.Close(']')
 	writeUsage(&w, &r.Usage)
@@ -46,7 +46,8 @@ func writeExtra(w *dialect.JSON, list []llm.Param, strict bool) {
 	}
 }
 
-func writeChoice(w *dialect.JSON, c *llm.Choice, strict bool) {
+func writeChoice(w *dialect.JSON, c *llm.Choice, a *dialect.Answering) {
+	strict := a.Strict
 	w.Open('{')
 	w.Int("index", int64(c.Index))
 	w.Key("message").Open('{')
@@ -62,15 +63,7 @@ func writeChoice(w *dialect.JSON, c *llm.Choice, strict bool) {
 	} else {
 		w.Raw("refusal", []byte("null"))
 	}
-	if s.calls > 0 {
-		w.Key("tool_calls").Open('[')
-		for i := range c.Parts {
-			if p := &c.Parts[i]; p.Kind == llm.CallPart {
-				writeCall(w, p, strict)
-			}
-		}
-		w.Close(']')
-	}
+	writeCalls(w, c.Parts, a)
 	if s.audio != nil {
 		writeAudio(w, s.audio)
 	}
@@ -83,17 +76,44 @@ func writeChoice(w *dialect.JSON, c *llm.Choice, strict bool) {
 	} else {
 		w.Raw("logprobs", []byte("null"))
 	}
-	w.Str("finish_reason", finishWord(c.Finish, c.Raw, strict))
+	w.Str("finish_reason", finishWord(c.Finish, c.Raw, a))
 	writeExtra(w, c.Extra, strict)
 	w.Close('}')
 }
 
 // finishWord is the shape's word, or the provider's own for those who want it.
-func finishWord(f llm.Finish, raw string, strict bool) string {
-	if !strict && raw != "" {
+func finishWord(f llm.Finish, raw string, a *dialect.Answering) string {
+	switch {
+	case !a.Strict && raw != "":
 		return raw
+	case f == llm.FinishToolCalls && a.Call.Functions:
+		return "function_call"
 	}
 	return f.Chat()
+}
+
+// writeCalls writes the calls of an answer. Callers of functions know one: what else there
+// may be stands where callers of tools look.
+func writeCalls(w *dialect.JSON, parts []llm.Part, a *dialect.Answering) {
+	open, function := false, a.Call.Functions
+	for i := range parts {
+		p := &parts[i]
+		switch {
+		case p.Kind != llm.CallPart:
+			continue
+		case function:
+			writeFunctionCall(w, p.Call.Name, p.Call.Arguments)
+			function = false
+			continue
+		case !open:
+			w.Key("tool_calls").Open('[')
+			open = true
+		}
+		writeCall(w, p, a.Strict)
+	}
+	if open {
+		w.Close(']')
+	}
 }
 
 // said is what the parts of an answer come to in a message of chat.

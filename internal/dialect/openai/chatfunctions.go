@@ -1,0 +1,74 @@
+package openai
+
+import (
+	"strconv"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// functions reads the definitions that chat had before tools: a list of functions, with one
+// call at a time, which has no id.
+// Source: https://platform.openai.com/docs/api-reference/chat/create, functions, read 2026-11.
+func (r *callReader) functions() error {
+	if r.Kind() != '[' {
+		return dialect.Refuse("functions", "must be a list")
+	}
+	r.c.Functions = true
+	for i := range r.Elements() {
+		at := func() string { return dialect.Index("functions", i) }
+		if r.Kind() != '{' {
+			return dialect.IsObject.Refuse(at())
+		}
+		t := llm.Tool{Index: i, Shape: shapeName, Type: llm.Function}
+		if err := readFunction(&t, r.Raw(), at); err != nil {
+			return err
+		}
+		r.c.Tools = append(r.c.Tools, t)
+	}
+	return nil
+}
+
+// functionChoice reads "auto", "none" or {"name":"f"}.
+func functionChoice(raw []byte) (c llm.ToolChoice, err error) {
+	c = llm.ToolChoice{From: "function_call"}
+	switch word, ok := splice.Unquote(raw); {
+	case ok && (word == "auto" || word == "none"):
+		c.Mode = word
+	case !ok && splice.Text(raw, "name") != "":
+		c.Mode, c.Name = "tool", splice.Text(raw, "name")
+	default:
+		return c, dialect.Refuse(c.From, `must be "auto", "none" or an object with the name of a function`)
+	}
+	return c, nil
+}
+
+// functionCalled reads the call of a function in a message of the model. Its id is made of its
+// place, for other shapes; the result that names the function belongs to it.
+func (r *callReader) functionCalled(m *llm.Message, raw []byte) error {
+	call := &llm.ToolCall{ID: "function_" + strconv.Itoa(m.Index), Name: splice.Text(raw, "name")}
+	if call.Name == "" {
+		return dialect.Refuse(place(m, "function_call.name"), "is missing")
+	}
+	args, _ := splice.Find(raw, "arguments")
+	text, ok := splice.Unquote(args)
+	if !ok && !splice.IsNull(args) {
+		return dialect.Refuse(place(m, "function_call.arguments"), "must be a string of JSON")
+	}
+	call.Arguments = text
+	if r.called == nil {
+		r.called = map[string]string{}
+	}
+	r.called[call.Name] = call.ID
+	m.Parts = append(m.Parts, llm.Part{Kind: llm.CallPart, Index: -1, Call: call})
+	return nil
+}
+
+// writeFunctionCall writes a call as callers of functions know it, or a piece of one.
+func writeFunctionCall(w *dialect.JSON, name, arguments string) {
+	w.Key("function_call").Open('{')
+	w.Opt("name", name)
+	w.Str("arguments", arguments)
+	w.Close('}')
+}
