@@ -58,7 +58,8 @@ func postgresPool(e Endpoint, t TLS) (*sql.DB, error) {
 	if p.fallback {
 		c.Fallbacks = []*pgconn.FallbackConfig{{Host: e.Host, Port: uint16(e.Port), TLSConfig: (*tls.Config)(nil)}}
 	}
-	c.RuntimeParams = map[string]string{"application_name": "sluice"}
+	// The escaping of values relies on both, which a database or role may set otherwise.
+	c.RuntimeParams = map[string]string{"application_name": "sluice", "standard_conforming_strings": "on", "client_encoding": "UTF8"}
 	c.ConnectTimeout = connectLimit
 	// Statements come with their values in them, so a cache of prepared ones would
 	// never hit; this mode also works behind a pooler.
