@@ -60,8 +60,9 @@ func mysqlPool(e Endpoint, t TLS) (*sql.DB, error) {
 	c.ClientFoundRows = true // an update that changes nothing still found its row
 	c.Loc = time.UTC
 	c.Logger = &mysql.NopLogger{} // what it would print comes back as an error too
-	// The escaping of values relies on backslashes, and cut values must be errors.
-	c.Params = map[string]string{"sql_mode": "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"}
+	// The escaping of values relies on backslashes, and cut values must be errors. nowMS
+	// goes by the zone, and in most of them an hour of autumn comes twice.
+	c.Params = map[string]string{"sql_mode": "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'", "time_zone": "'+00:00'"}
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
 		return nil, fmt.Errorf("mysql settings: %w", err)
