@@ -37,6 +37,9 @@ func TestManagers(t *testing.T) {
 	m.on("GET /v1/secret/data/two", says(`{"data":{"data":{"value":"sk-kv2","other":"x","account":{"type":"s"}},"metadata":{"version":3}}}`, "X-Vault-Token: hvs."))
 	m.on("GET /v1/sys/internal/ui/mounts/team/kv/deep", says(`{"data":{"path":"team/kv/","options":{"version":"2"}}}`))
 	m.on("GET /v1/team/kv/data/deep", says(`{"data":{"data":{"k":"sk-deep"},"metadata":{"version":1}}}`))
+	m.on("GET /v1/closed/openai", says("", "X-Vault-Token: hvs.root")) // no policy names it
+	m.on("GET /v1/sys/internal/ui/mounts/closed/openai", says(`{"data":{"path":"closed/","options":{"version":"2"}}}`))
+	m.on("GET /v1/closed/data/openai", says(`{"data":{"data":{"k":"sk-closed"},"metadata":{"version":1}}}`))
 	m.on("POST /v1/auth/approle/login", takes(`{"auth":{"client_token":"hvs.role","lease_duration":3600}}`, map[string]string{"role_id": "r", "secret_id": "s"}))
 	m.on("POST /v1/auth/kubernetes/login", takes(`{"auth":{"client_token":"hvs.pod","lease_duration":3600}}`, map[string]string{"role": "gw", "jwt": "pod-jwt"}))
 	m.on("GET /secrets/openai-key", says(`{"value":"sk-azure"}`, "Authorization: Bearer entra-token"))
@@ -57,6 +60,7 @@ func TestManagers(t *testing.T) {
 		{"what is no JSON", from("hashicorp_vault", "secret/data/two", "value", "json", onToken), "", "not JSON"},
 		{"a path without data", from("hashicorp_vault", "/secret/two", "other", "", onToken), "x", ""},
 		{"a mount of several parts", from("hashicorp_vault", "team/kv/deep", "k", "", onToken), "sk-deep", ""},
+		{"a path without data, where the policy allows no other", from("hashicorp_vault", "closed/openai", "k", "", onToken), "sk-closed", ""},
 		{"by AppRole", from("hashicorp_vault", "secret/data/two/", "other", "", "vault_auth_type=approle vault_addr=https://vault.example.com/ vault_role_id=r vault_secret_id=s"), "x", ""},
 		{"by Kubernetes", from("hashicorp_vault", "secret/data/two//", "other", "", "vault_auth_type=kubernetes vault_addr=https://vault.example.com vault_role=gw"), "x", ""},
 		{"nothing there", from("hashicorp_vault", "secret/none", "", "", onToken), "", "status 404"},

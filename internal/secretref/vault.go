@@ -44,12 +44,21 @@ func (v *vault) read(ctx context.Context, s *credential.SecretSource) (*secret, 
 	}
 	path := strings.Trim(s.Path, "/")
 	out, err := v.readAt(ctx, s, token, path)
-	if isStatus(err, http.StatusNotFound) {
-		if second := v.dataPath(ctx, s, token, path); second != path {
-			return v.readAt(ctx, s, token, second)
-		}
+	// What a policy does not name is forbidden rather than not found, and policies for an
+	// engine of version 2 name the path with data.
+	denied := isStatus(err, http.StatusForbidden)
+	if !denied && !isStatus(err, http.StatusNotFound) {
+		return out, err
 	}
-	return out, err
+	second := v.dataPath(ctx, s, token, path)
+	if second == path {
+		return out, err
+	}
+	again, later := v.readAt(ctx, s, token, second)
+	if later != nil && denied {
+		return out, err // the token may be the cause
+	}
+	return again, later
 }
 
 // readAt reads one path. Version 2 wraps the secret once more, beside its metadata.
