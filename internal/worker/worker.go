@@ -113,7 +113,8 @@ func (r *Runner) run(ctx context.Context, job Job, now time.Time) {
 	began := time.Now()
 	err := guarded(ctx, job, now)
 	if ctx.Err() != nil {
-		return // cut off: the next holder of the lease goes on
+		delete(r.due, job.Name) // cut off: the next holder of the lease goes on, which may be this node
+		return
 	}
 	r.figures.ran(job.Name, err, now, time.Since(began))
 	if err != nil && !fault.Has(err, fault.ReadOnly) {

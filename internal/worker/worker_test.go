@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -199,6 +200,40 @@ func TestWorkEndsWithTheLease(t *testing.T) {
 	r.Short(20 * time.Millisecond)
 	r.Turn(t.Context())
 	did.of(t, "")
+}
+
+// shaky is a lease that cannot be renewed while a job runs, and is there again at the next
+// turn.
+type shaky struct{ down atomic.Bool }
+
+func (s *shaky) TakeLease(context.Context, string, string, time.Duration) (bool, error) {
+	if s.down.Load() {
+		return false, errors.New("the database is away")
+	}
+	return true, nil
+}
+func (s *shaky) ReleaseLease(context.Context, string, string) error { return nil }
+
+// A job that was cut off goes on at the next turn, on the same node too: not when it would
+// be due again.
+func TestCutOffGoesOn(t *testing.T) {
+	t.Parallel()
+	on, runs := &shaky{}, 0
+	r := node(t, on, &hands{time.Unix(1e9, 0)}, worker.Job{Name: "long", Every: time.Hour, Run: func(ctx context.Context, _ time.Time) error {
+		if runs++; runs == 1 {
+			on.down.Store(true)
+			<-ctx.Done()
+			on.down.Store(false)
+		}
+		return ctx.Err()
+	}})
+	r.Short(20 * time.Millisecond)
+	for range 3 {
+		r.Turn(t.Context())
+	}
+	if runs != 2 {
+		t.Errorf("it ran %d times, want 2", runs)
+	}
 }
 
 // Run gives the lease back when it ends.
