@@ -101,10 +101,13 @@ func (c *client) send(ctx context.Context, message, into proto.Message) error {
 	if err != nil {
 		return &refusal{text: "the answer broke off: " + err.Error(), again: true, cause: err}
 	}
-	if resp.StatusCode != http.StatusOK {
-		return refusedOverHTTP(resp, answer)
+	switch {
+	case resp.StatusCode == http.StatusOK:
+		return c.decode(resp, answer, into)
+	case resp.StatusCode/100 == 2 && c.target.Protocol != GRPC:
+		return nil // taken, by one that answers with a status of its own; what it says is no message
 	}
-	return c.decode(resp, answer, into)
+	return refusedOverHTTP(resp, answer)
 }
 
 // encode writes a message, compressed, in the form of the protocol.

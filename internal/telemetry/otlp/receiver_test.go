@@ -37,6 +37,7 @@ type collector struct {
 	got     chan received
 	refuse  atomic.Int32 // how many messages are to come again
 	never   atomic.Bool  // nothing is taken, ever
+	later   atomic.Bool  // what is taken over HTTP is answered with 202 and no message
 	partial atomic.Int64 // how many spans of each message are refused
 }
 
@@ -105,6 +106,10 @@ func (c *collector) http(t *testing.T) string {
 			flat[http.CanonicalHeaderKey(k)] = v[0]
 		}
 		c.got <- received{m, flat}
+		if c.later.Load() {
+			http.Error(w, "thanks", http.StatusAccepted)
+			return
+		}
 		answer := &collecttrace.ExportTraceServiceResponse{PartialSuccess: &collecttrace.ExportTracePartialSuccess{RejectedSpans: c.partial.Load(), ErrorMessage: "some"}}
 		out, err := proto.Marshal(answer)
 		if json {

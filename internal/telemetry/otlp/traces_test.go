@@ -249,6 +249,16 @@ func TestWhatACollectorDoesNotTake(t *testing.T) {
 			assert.Equal(t, "1", r.figure(`sluice_otlp_dropped_total{reason="refused",signal="traces"}`))
 		})
 	}
+	t.Run("taken for later", func(t *testing.T) { // as many services of observability answer
+		t.Parallel()
+		c := newCollector()
+		c.later.Store(true)
+		r := follow(t, otlp.Target{Endpoint: c.http(t), Protocol: otlp.HTTPProtobuf}, false)
+		r.attempt(func(*record.Attempt) {})
+		r.spans(c, 1)
+		r.stop()
+		assert.Equal(t, "1", r.figure(`sluice_otlp_sent_total{signal="traces"}`))
+	})
 	t.Run("never", func(t *testing.T) {
 		t.Parallel()
 		c := newCollector()
