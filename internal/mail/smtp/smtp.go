@@ -110,6 +110,9 @@ func (s *Sender) hand(ctx context.Context, m *gomail.Msg) error {
 	}
 	defer func() { _ = client.CloseWithSMTPClient(conn) }()
 	err = client.SendWithSMTPClient(conn, m)
+	if m.IsDelivered() { // what may have failed is the parting
+		return nil
+	}
 	var sent *gomail.SendError
 	if errors.As(err, &sent) && sent.ErrorCode() >= 500 && !sent.IsTemp() {
 		return refusal{err}

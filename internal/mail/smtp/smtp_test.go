@@ -1,6 +1,7 @@
 package smtp_test
 
 import (
+	"bufio"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -274,6 +275,46 @@ func TestRefusals(t *testing.T) {
 	stop()
 	if s.Send(over, id, "ada@acme.example", noon, letter) == nil {
 		t.Error("sent after the end")
+	}
+}
+
+// A server that has a letter and hangs up is not sent it again.
+func TestHangsUpBehindTheLetter(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var done sync.WaitGroup
+	t.Cleanup(func() { _ = l.Close(); done.Wait() })
+	done.Go(func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		say := func(text string) { _, _ = io.WriteString(c, text+"\r\n") }
+		say("220 here")
+		for lines, data := bufio.NewScanner(c), false; lines.Scan(); {
+			switch line := lines.Text(); {
+			case data && line == ".":
+				say("250 taken")
+				return
+			case data:
+			case line == "DATA":
+				data = true
+				say("354 go on")
+			default:
+				say("250 yes")
+			}
+		}
+	})
+	s, err := smtp.New(smtp.Settings{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, From: "gw@acme.example", Security: smtp.None})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Send(t.Context(), id, "ada@acme.example", noon, letter); err != nil {
+		t.Errorf("the server has the letter: %v", err)
 	}
 }
 
