@@ -114,10 +114,13 @@ func (s *Sender) hand(ctx context.Context, m *gomail.Msg) error {
 		return nil
 	}
 	var sent *gomail.SendError
-	if errors.As(err, &sent) && sent.ErrorCode() >= 500 && !sent.IsTemp() {
-		return refusal{err}
+	if !errors.As(err, &sent) || sent.ErrorCode() < 500 || sent.IsTemp() {
+		return err
 	}
-	return err
+	if sent.Reason == gomail.ErrSMTPMailFrom || isLogin(sent.ErrorCode()) {
+		return err // of the sender, or that nobody logged in: once the settings are mended it goes out
+	}
+	return refusal{err}
 }
 
 // connect opens a connection that is protected and logged in as the settings say.

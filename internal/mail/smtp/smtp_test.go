@@ -59,7 +59,13 @@ func (s *session) Auth(string) (sasl.Server, error) {
 	}), nil
 }
 
-func (s *session) Mail(from string, _ *server.MailOptions) error { s.mail.from = from; return nil }
+func (s *session) Mail(from string, _ *server.MailOptions) error {
+	if from == "stranger@acme.example" {
+		return &server.SMTPError{Code: 530, EnhancedCode: server.EnhancedCode{5, 7, 0}, Message: "log in first"}
+	}
+	s.mail.from = from
+	return nil
+}
 
 func (s *session) Rcpt(to string, _ *server.RcptOptions) error {
 	switch to {
@@ -275,6 +281,20 @@ func TestRefusals(t *testing.T) {
 	stop()
 	if s.Send(over, id, "ada@acme.example", noon, letter) == nil {
 		t.Error("sent after the end")
+	}
+}
+
+// That the server does not take the sender is a matter of the settings: mails wait for their cure.
+func TestSenderRefused(t *testing.T) {
+	t.Parallel()
+	s, err := smtp.New(smtp.Settings{Host: "127.0.0.1", Port: listen(t, &post{}, nil, false), From: "stranger@acme.example", Security: smtp.None})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Send(t.Context(), id, "ada@acme.example", noon, letter)
+	var f interface{ Final() bool }
+	if err == nil || errors.As(err, &f) {
+		t.Errorf("%v, which no other try changes", err)
 	}
 }
 
