@@ -49,13 +49,13 @@ func (v *Receiver) log(r *logs.LogRecord, about values, m *message, at *origin, 
 		return nil, fault.Newf(fault.InvalidParameter, "a text has at most %d bytes, a name %d", maxText, maxName).At(place)
 	}
 	a := at.record(about, with)
-	var whole, above bool
-	a.TraceID, whole = m.id(r.GetTraceId(), 16)
-	a.ParentSpan, above = m.id(r.GetSpanId(), 8)
-	if !whole || !above {
-		return nil, fault.New(fault.InvalidParameter, "a trace id has 16 bytes and a span id 8; in JSON they are hex digits").At(place)
+	a.TraceID = a.ID // an id that is not valid is none, as the definition of OTLP has it
+	if trace, ok := m.id(r.GetTraceId(), 16); ok && trace != "" {
+		a.TraceID = trace
 	}
-	a.TraceID = cmp.Or(a.TraceID, a.ID)
+	if span, ok := m.id(r.GetSpanId(), 8); ok {
+		a.ParentSpan = span
+	}
 	when := cmp.Or(r.GetTimeUnixNano(), r.GetObservedTimeUnixNano(), uint64(at.now.UnixNano()))
 	if when > math.MaxInt64 || when > uint64(at.now.Add(ahead).UnixNano()) {
 		return nil, fault.New(fault.InvalidParameter, "a log record is not of tomorrow; times are nanoseconds since 1970").At(place + ".time_unix_nano")

@@ -94,8 +94,8 @@ func (m *message) decode(into proto.Message) error {
 	return nil
 }
 
-// id is an id as hex digits; empty for none, false for one that is not n bytes or all
-// zeros. JSON has ids in hex, which were read as if they were base64.
+// id is an id as hex digits; empty for none, false for one that is not n bytes, and empty and
+// false for one of zeros. JSON has ids in hex, which were read as if they were base64.
 func (m *message) id(b []byte, n int) (digits string, ok bool) {
 	if len(b) == 0 {
 		return "", true
@@ -105,7 +105,7 @@ func (m *message) id(b []byte, n int) (digits string, ok bool) {
 		digits = base64.StdEncoding.EncodeToString(b)
 		plain, err := hex.DecodeString(digits)
 		if err != nil {
-			return "", false
+			return digits, false
 		}
 		b, digits = plain, hex.EncodeToString(plain)
 	}

@@ -86,6 +86,7 @@ func (m *message) placeInTrace(a *record.Attempt, s *trace.Span, place string) e
 	a.TraceID, whole = m.id(s.GetTraceId(), 16)
 	a.SpanID, own = m.id(s.GetSpanId(), 8)
 	a.ParentSpan, above = m.id(s.GetParentSpanId(), 8)
+	above = above || a.ParentSpan == "" // some write zeros for none
 	if !whole || !own || !above || a.TraceID == "" || a.SpanID == "" {
 		return fault.New(fault.InvalidParameter, "a trace id has 16 bytes, a span id 8, and neither is zero; in JSON they are hex digits").At(place)
 	}

@@ -190,6 +190,26 @@ func TestJSONHasIDsInHex(t *testing.T) {
 	assert.Contains(t, string(a.Request.Bytes), `"body":"slow"`)
 }
 
+// Some senders write zeros where there is no parent. A log record without a valid id is of
+// no trace, or no span, and is kept.
+func TestIDsThatAreNone(t *testing.T) {
+	t.Parallel()
+	r := listen(t)
+	status, answer := r.post("/v1/otel/v1/traces", "application/json", rawKey, span(`,"parentSpanId":"0000000000000000"`))
+	assert.Equal(t, 200, status, answer)
+	require.Contains(t, r.all(), "one")
+	assert.Empty(t, r.all()["one"].ParentSpan)
+	for name, ids := range map[string]string{
+		"zeros": `"traceId":"00000000000000000000000000000000","spanId":"0000000000000000"`, "short": `"traceId":"5b8e","spanId":"eee1"`, "no hex": `"traceId":"nothexatall=","spanId":"zzzz"`,
+	} {
+		status, answer = r.post("/v1/otel/v1/logs", "application/json", rawKey, fmt.Appendf(nil, `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1700000000000000000","severityText":"%s",%s}]}]}]}`, name, ids))
+		assert.Equal(t, 200, status, answer)
+		if a := r.all()[name]; assert.NotNil(t, a, name) {
+			assert.Equal(t, a.ID+" ", a.TraceID+" "+a.ParentSpan, name)
+		}
+	}
+}
+
 func TestWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	r := listen(t)
@@ -217,6 +237,7 @@ func TestWhatIsRefused(t *testing.T) {
 		{"a long name", "application/json", rawKey, span(`,"name":"` + strings.Repeat("n", 257) + `"`), 400, ""},
 		{"a short id", "application/json", rawKey, bytes.Replace(span(""), []byte("5B8EFFF798038103D269B633813FC60C"), []byte("5B8E"), 1), 400, "hex digits"},
 		{"an id of zeros", "application/json", rawKey, bytes.Replace(span(""), []byte("EEE19B7EC3C1B174"), []byte("0000000000000000"), 1), 400, "neither is zero"},
+		{"a short parent", "application/json", rawKey, span(`,"parentSpanId":"eee1"`), 400, "hex digits"},
 		{"an end before the beginning", "application/json", rawKey, bytes.Replace(span(""), []byte("1700000001000000000"), []byte("1600000001000000000"), 1), 400, "nanoseconds since 1970"},
 		{"of tomorrow", "application/json", rawKey, bytes.ReplaceAll(span(""), []byte(`"17000000`), []byte(`"87000000`)), 400, "nanoseconds since 1970"},
 		{"too many spans", "application/json", rawKey, many(2001), 400, "at most 2000 spans"},
