@@ -3,6 +3,7 @@ package logstore
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"sluice/internal/fault"
@@ -23,7 +24,7 @@ const (
 // its time, it ends with what was found so far, and where to go on. Each call gets further
 // by one row at least. Offset and Count of the query mean nothing here. Which bodies could
 // not be read is counted: those that another node keeps, or an object store that does not
-// serve. It fails with fault.InvalidParameter for a text of no length.
+// serve, and those that are damaged. It fails with fault.InvalidParameter for a text of no length.
 func (s *Store) Search(ctx context.Context, q record.Query, text string) (record.Found, error) {
 	if text == "" {
 		return record.Found{}, fault.New(fault.InvalidParameter, "there is nothing to search for").At("search")
@@ -34,7 +35,7 @@ func (s *Store) Search(ctx context.Context, q record.Query, text string) (record
 	case <-ctx.Done():
 		return record.Found{}, ctx.Err()
 	}
-	r := search{bodies: s.files, size: q.PageSize(), needle: record.NewNeedle(text), end: time.Now().Add(searchTime), left: s.o.SearchBytes}
+	r := search{bodies: s.files, log: s.o.Logger, size: q.PageSize(), needle: record.NewNeedle(text), end: time.Now().Add(searchTime), left: s.o.SearchBytes}
 	if f, ok := s.files.(interface{ Reading() *bodies.Reading }); ok {
 		r.bodies = f.Reading()
 	}
@@ -69,6 +70,7 @@ type reader interface {
 // search is one under way.
 type search struct {
 	bodies reader
+	log    *slog.Logger
 	size   int // rows to find
 	needle record.Needle
 	end    time.Time
@@ -83,11 +85,14 @@ func (r *search) look(ctx context.Context, row *Bodied) (over bool, err error) {
 	case err == nil:
 	case errors.Is(err, bodies.ErrGone):
 		return false, nil
-	case errors.Is(err, bodies.ErrElsewhere), errors.Is(err, bodies.ErrAway):
+	case ctx.Err() != nil:
+		return true, err
+	default: // damage in one place must not hide all that lies behind it
+		if !errors.Is(err, bodies.ErrElsewhere) && !errors.Is(err, bodies.ErrAway) {
+			r.log.Error("a search cannot read the bodies of a log", "id", row.ID, "error", err)
+		}
 		r.found.Unread++
 		return r.spent(), nil
-	default:
-		return true, err
 	}
 	with := row.Attempt
 	set.Give(&with)

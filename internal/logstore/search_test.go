@@ -1,6 +1,8 @@
 package logstore_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -66,5 +68,34 @@ func TestSearchGoesOn(t *testing.T) {
 		if _, err := n.store.Search(t.Context(), record.Query{OrgID: recordtest.Org}, ""); !fault.Has(err, fault.InvalidParameter) {
 			t.Errorf("nothing to search for: %v", err)
 		}
+	}
+}
+
+// Bodies that were damaged on the disk are counted as unread, and do not keep a search from
+// the others.
+func TestSearchPassesByDamage(t *testing.T) {
+	t.Parallel()
+	n := start(t, logstore.Options{})
+	for i := range 3 { // a file each
+		n.append(t, i, i+1)
+		if err := n.run(t)(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(n.dir, "bodies", "*.bodies"))
+	if err != nil || len(files) != 3 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	b, err := os.ReadFile(files[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)-1] ^= 1
+	if err := os.WriteFile(files[1], b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found, err := n.store.Search(t.Context(), record.Query{OrgID: recordtest.Org}, "tide")
+	if err != nil || len(found.Rows) != 2 || found.Unread != 1 {
+		t.Errorf("%d rows, %d unread, %v", len(found.Rows), found.Unread, err)
 	}
 }
