@@ -184,8 +184,8 @@ func (s *Store) List(ctx context.Context, q record.Query) (record.Page, error) {
 // when it belongs to another organisation or workspace, fault.Overloaded while an object
 // store that keeps them does not serve. An empty workspaceID
 // stands for all of the organisation. Bodies that retention deleted are absent, and so are
-// those that another node keeps in files of its own: their Size is there, their Bytes are
-// not.
+// those that another node keeps in files of its own, and damaged ones: their Size is there,
+// their Bytes are not.
 // Source: contract/content-and-observability.yaml, GET /logs/{logId}.
 func (s *Store) Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, error) {
 	a, ref, err := s.rows.Find(ctx, orgID, workspaceID, id)
@@ -195,6 +195,8 @@ func (s *Store) Find(ctx context.Context, orgID, workspaceID, id string) (record
 	set, err := s.files.Read(ctx, ref)
 	switch {
 	case err == nil || errors.Is(err, bodies.ErrGone) || errors.Is(err, bodies.ErrElsewhere):
+	case errors.Is(err, bodies.ErrDamaged):
+		s.o.Logger.Error("the bodies of a log are damaged", "id", id, "error", err)
 	case errors.Is(err, bodies.ErrAway):
 		return record.Attempt{}, fault.New(fault.Overloaded, "the bodies of this log cannot be read right now: the object store that keeps them does not serve; try again shortly").Because(err)
 	default:

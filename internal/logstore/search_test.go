@@ -98,4 +98,11 @@ func TestSearchPassesByDamage(t *testing.T) {
 	if err != nil || len(found.Rows) != 2 || found.Unread != 1 {
 		t.Errorf("%d rows, %d unread, %v", len(found.Rows), found.Unread, err)
 	}
+	for i, there := range []bool{true, false, true} {
+		chat := recordtest.Chat(i)
+		a, err := n.store.Find(t.Context(), recordtest.Org, recordtest.Workspace, chat.ID)
+		if err != nil || a.Request.Size != chat.Request.Size || (len(a.Request.Bytes) > 0) != there {
+			t.Errorf("chat %d: %d of %d bytes, %v", i, len(a.Request.Bytes), a.Request.Size, err)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package bodies
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"slices"
@@ -73,7 +74,7 @@ func headerOf(b []byte) (header, error) {
 	magic := binary.LittleEndian.Uint32(b)
 	h := header{binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:]), magic == blockMagic}
 	if !h.rest && magic != blockNoRest || h.raw > maxBodies || int(h.encoded) > s2.MaxEncodedLen(int(h.raw)) {
-		return header{}, errors.New("no block here")
+		return header{}, fmt.Errorf("%w: no block is there", ErrDamaged)
 	}
 	return h, nil
 }
@@ -81,10 +82,10 @@ func headerOf(b []byte) (header, error) {
 // decode gives the bytes back from which a block was made.
 func (h header) decode(encoded []byte) ([]byte, error) {
 	if crc32.Checksum(encoded, castagnoli) != h.sum {
-		return nil, errors.New("block is damaged")
+		return nil, ErrDamaged
 	}
 	if n, err := s2.DecodedLen(encoded); err != nil || n != int(h.raw) {
-		return nil, errors.New("block has another length than it says")
+		return nil, fmt.Errorf("%w: it has another length than it says", ErrDamaged)
 	}
 	return s2.Decode(nil, encoded)
 }
@@ -94,7 +95,7 @@ func (h header) decode(encoded []byte) ([]byte, error) {
 func readBlock(from io.ReaderAt, offset int64) (raw []byte, rest bool, err error) {
 	var b [blockHeader]byte
 	if _, err := from.ReadAt(b[:], offset); err != nil {
-		return nil, false, err
+		return nil, false, cutOff(err)
 	}
 	h, err := headerOf(b[:])
 	if err != nil {
@@ -102,8 +103,16 @@ func readBlock(from io.ReaderAt, offset int64) (raw []byte, rest bool, err error
 	}
 	encoded := make([]byte, h.encoded)
 	if _, err := from.ReadAt(encoded, offset+blockHeader); err != nil {
-		return nil, false, err
+		return nil, false, cutOff(err)
 	}
 	raw, err = h.decode(encoded)
 	return raw, h.rest, err
+}
+
+// cutOff is the error of a read that may have met the end of a file.
+func cutOff(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return err
 }

@@ -103,6 +103,9 @@ var ErrElsewhere = errors.New("bodies are kept by another node")
 // ErrAway is returned by Read while the object store that has the bodies does not serve.
 var ErrAway = errors.New("the object store does not serve")
 
+// ErrDamaged is returned by Read for bodies that are no longer what was written.
+var ErrDamaged = errors.New("the block is damaged")
+
 // ErrWhole is returned by Scrub when it did what it could, but left something as it was:
 // what is damaged, or a block that would become larger. Its bytes go with the file.
 var ErrWhole = errors.New("a part could not be made without what is due")

@@ -2,7 +2,7 @@ package bodies
 
 import (
 	"encoding/binary"
-	"errors"
+	"fmt"
 )
 
 // A record lies in its block as its request, its response, and the rest behind the rest's
@@ -33,7 +33,7 @@ func appendSet(to []byte, s *Set) []byte {
 	return to
 }
 
-var errShort = errors.New("block ends before what is looked for")
+var errShort = fmt.Errorf("%w: it ends before what is looked for", ErrDamaged)
 
 // extent is how far a record reaches in its block: from At to the end of its rest.
 func (s Span) extent(raw []byte, rest bool) (end uint64, err error) {
