@@ -1,10 +1,13 @@
 package journal
 
-import "sluice/internal/record"
+import (
+	"slices"
+
+	"sluice/internal/record"
+)
 
 // shortened returns a copy of a whose bodies are shorter by at least excess bytes. The
-// longer body gives first, so that a small request stays whole beside a huge
-// answer.
+// longest give first, so that a small request stays whole beside a huge answer.
 // Inlined it would have the stack of every call grow for the copy, which few need.
 //
 //go:noinline
@@ -14,19 +17,23 @@ func shortened(a *record.Attempt, excess int) (*record.Attempt, error) {
 	return s, cut(s, excess)
 }
 
-// cut takes excess bytes, or a few more, off the bodies of a.
+// cut takes excess bytes, or a few more, off the bodies of a: what is longer than others is
+// made as long as they are, as far as that is needed.
 func cut(a *record.Attempt, excess int) error {
-	long, short := &a.Request, &a.Response
-	if len(long.Bytes) < len(short.Bytes) {
-		long, short = short, long
+	bodies := a.Bodies()
+	slices.SortFunc(bodies[:], func(a, b *record.Body) int { return len(a.Bytes) - len(b.Bytes) })
+	room := -excess
+	for _, b := range bodies {
+		room += len(b.Bytes)
 	}
-	if excess > len(long.Bytes)+len(short.Bytes) {
+	if room < 0 {
 		return ErrTooLarge
 	}
-	first := min(excess, len(long.Bytes)-len(short.Bytes))
-	rest := excess - first
-	shorten(long, first+rest-rest/2)
-	shorten(short, rest/2)
+	for i, b := range bodies { // the shortest first
+		kept := min(len(b.Bytes), room/(len(bodies)-i))
+		room -= kept
+		shorten(b, len(b.Bytes)-kept)
+	}
 	return nil
 }
 
