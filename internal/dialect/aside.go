@@ -19,16 +19,28 @@ func (a *Aside) Keep(m *llm.Message, parts []llm.Part) {
 	}
 }
 
-// Before is called before each message, with its role, and behind the last, with none: it
-// hands what was kept to turn, where the results have ended.
-func (a *Aside) Before(role llm.Role, turn func(m *llm.Message, parts []llm.Part) error) error {
-	if role == llm.RoleTool {
-		return nil
+// Over goes through a conversation: message writes each of its messages, and beside what the
+// results before it have left, where they have ended.
+func (a *Aside) Over(list []llm.Message, message func(m *llm.Message) error, beside func(m *llm.Message, parts []llm.Part) error) error {
+	for i := range list {
+		m := &list[i]
+		if m.Role != llm.RoleTool {
+			if err := a.tell(beside); err != nil {
+				return err
+			}
+		}
+		if err := message(m); err != nil {
+			return err
+		}
 	}
+	return a.tell(beside)
+}
+
+func (a *Aside) tell(beside func(m *llm.Message, parts []llm.Part) error) error {
 	list := a.kept
 	a.kept = nil
 	for _, k := range list {
-		if err := turn(k.m, k.parts); err != nil {
+		if err := beside(k.m, k.parts); err != nil {
 			return err
 		}
 	}

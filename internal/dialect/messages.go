@@ -22,16 +22,7 @@ type Messages struct {
 // of Turn, of Assistant and of ReadResult.
 func (s *Messages) Write() error {
 	s.W.Key("messages").Open('[')
-	for i := range s.C.Messages {
-		m := &s.C.Messages[i]
-		if err := s.aside.Before(m.Role, s.beside); err != nil {
-			return err
-		}
-		if err := s.message(m); err != nil {
-			return err
-		}
-	}
-	if err := s.aside.Before("", s.beside); err != nil {
+	if err := s.aside.Over(s.C.Messages, s.message, s.beside); err != nil {
 		return err
 	}
 	s.W.Close(']')

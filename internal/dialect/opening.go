@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"slices"
-	"strings"
 
 	"sluice/internal/llm"
 )
@@ -42,6 +41,6 @@ func UserFirst(c *llm.Call) *llm.Call {
 // speaks reports whether a message is more than blank texts, which nobody is sent.
 func speaks(m *llm.Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p llm.Part) bool {
-		return p.Kind != llm.TextPart || strings.TrimSpace(p.Text) != ""
+		return p.Kind != llm.TextPart || !Blank(p.Text)
 	})
 }

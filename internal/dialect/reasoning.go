@@ -48,11 +48,11 @@ func MayThink(c *llm.Call, t *llm.Tally) bool {
 	if _, ok := t.Peek("top_k"); ok || c.Choice.Mode == "required" || c.Choice.Mode == "tool" {
 		return false
 	}
-	return within(t, "temperature", 1, 1) && within(t, "top_p", 0.95, 1) && !amidCalls(c.Messages)
+	return between(t, "temperature", 1, 1) && between(t, "top_p", 0.95, 1) && !amidCalls(c.Messages)
 }
 
-// within reports whether a parameter is absent or between two numbers.
-func within(t *llm.Tally, name string, least, most float64) bool {
+// between reports whether a parameter is absent or between two numbers.
+func between(t *llm.Tally, name string, least, most float64) bool {
 	raw, ok := t.Peek(name)
 	if !ok {
 		return true

@@ -19,6 +19,9 @@ func Words(p *llm.Part) (text string, ok bool) {
 	return "", false
 }
 
+// Blank reports whether a text says nothing. Claude and Bedrock refuse such.
+func Blank(text string) bool { return strings.TrimSpace(text) == "" }
+
 // Said is what a message of an assistant comes to for shapes in the manner of chat
 // completions, which keep texts and calls apart.
 type Said struct {

@@ -128,6 +128,11 @@ func SignatureAt(c *llm.Call, m *llm.Message, p *llm.Part) string {
 	return c.Path(m, p.Index) + ".signature"
 }
 
+// OfClaude reports whether Claude takes a thought, or a sealed one, for its own.
+func OfClaude(p *llm.Part) bool {
+	return (p.Kind == llm.SealedPart || p.Signature != "") && Knows(ClaudeSigner, p)
+}
+
 // Knows reports whether a provider of that shape may get the signature of a thought, or
 // thoughts that are sealed: it signed them, or nobody knows who did.
 func Knows(shape string, p *llm.Part) bool { return p.Shape == "" || p.Shape == shape }

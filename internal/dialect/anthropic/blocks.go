@@ -16,23 +16,8 @@ func (w *callWriter) block(m *llm.Message, p *llm.Part) error {
 		w.text(m, p)
 	case llm.ImagePart, llm.FilePart:
 		return w.media(m, p)
-	case llm.ThoughtPart:
-		if p.Signature == "" || !dialect.Knows(dialect.ClaudeSigner, p) {
-			w.t.Lose(w.c.Path(m, p.Index))
-			return nil
-		}
-		w.open("thinking")
-		w.Str("thinking", p.Text)
-		w.Str("signature", p.Signature)
-		w.shut(p)
-	case llm.SealedPart:
-		if !dialect.Knows(dialect.ClaudeSigner, p) {
-			w.t.Lose(w.c.Path(m, p.Index))
-			return nil
-		}
-		w.open("redacted_thinking")
-		w.Str("data", p.Text)
-		w.shut(p)
+	case llm.ThoughtPart, llm.SealedPart:
+		w.thought(m, p)
 	case llm.CallPart:
 		return w.call(m, p)
 	case llm.ResultPart:
@@ -50,6 +35,23 @@ func (w *callWriter) block(m *llm.Message, p *llm.Part) error {
 		return dialect.CannotCarry(w.c, m, p)
 	}
 	return nil
+}
+
+// thought writes what Claude thought before, in words or sealed.
+func (w *callWriter) thought(m *llm.Message, p *llm.Part) {
+	switch {
+	case !dialect.OfClaude(p):
+		w.t.Lose(w.c.Path(m, p.Index))
+		return
+	case p.Kind == llm.SealedPart:
+		w.open("redacted_thinking")
+		w.Str("data", p.Text)
+	default:
+		w.open("thinking")
+		w.Str("thinking", p.Text)
+		w.Str("signature", p.Signature)
+	}
+	w.shut(p)
 }
 
 func (w *callWriter) open(typ string) {
@@ -73,7 +75,7 @@ func (w *callWriter) text(m *llm.Message, p *llm.Part) {
 	if len(p.Citations) > 0 && p.Shape != shapeName {
 		w.t.Lose(w.c.Path(m, p.Index) + ".citations")
 	}
-	if strings.TrimSpace(p.Text) != "" {
+	if !dialect.Blank(p.Text) {
 		w.textBlock(p)
 	} else if p.Cache != nil {
 		w.t.Lose(w.c.Path(m, p.Index) + ".cache_control")

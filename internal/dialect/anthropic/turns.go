@@ -1,8 +1,6 @@
 package anthropic
 
 import (
-	"strings"
-
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
 )
@@ -154,7 +152,7 @@ func (w *callWriter) plain(t turn) (string, bool) {
 	if only == nil || only.Kind != llm.TextPart || only.Index >= 0 || only.Cache != nil {
 		return "", false
 	}
-	return only.Text, strings.TrimSpace(only.Text) != ""
+	return only.Text, !dialect.Blank(only.Text)
 }
 
 // said writes the blocks of a turn, what tools came to first.

@@ -42,7 +42,7 @@ func mark(p *llm.Part) *llm.Cache {
 func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *turnState) error {
 	switch p.Kind {
 	case llm.TextPart, llm.RefusalPart:
-		if blank(p.Text) {
+		if dialect.Blank(p.Text) {
 			t.blank = p.Text
 			return nil
 		}
@@ -52,18 +52,8 @@ func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *
 		return w.media(ctx, m, p, t)
 	case llm.AudioPart:
 		return w.audio(m, p)
-	case llm.ThoughtPart:
+	case llm.ThoughtPart, llm.SealedPart:
 		w.thought(m, p)
-	case llm.SealedPart:
-		if !dialect.Knows(dialect.ClaudeSigner, p) {
-			w.t.Lose(w.c.Path(m, p.Index))
-			return nil
-		}
-		w.Open('{')
-		w.Key("reasoningContent").Open('{')
-		w.Str("redactedContent", p.Text)
-		w.Close('}')
-		w.Close('}')
 	case llm.CallPart:
 		return w.call(m, p)
 	case llm.ResultPart:
@@ -78,24 +68,26 @@ func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *
 	return nil
 }
 
-// thought writes a thought with its signature, without which no model takes it back.
+// thought writes a thought with its signature, without which no model takes it back, or a
+// sealed one.
 func (w *callWriter) thought(m *llm.Message, p *llm.Part) {
-	if !believed(p) {
+	if !dialect.OfClaude(p) {
 		w.t.Lose(w.c.Path(m, p.Index))
 		return
 	}
 	w.Open('{')
 	w.Key("reasoningContent").Open('{')
-	w.Key("reasoningText").Open('{')
-	w.Str("text", p.Text)
-	w.Str("signature", p.Signature)
-	w.Close('}')
+	if p.Kind == llm.SealedPart {
+		w.Str("redactedContent", p.Text)
+	} else {
+		w.Key("reasoningText").Open('{')
+		w.Str("text", p.Text)
+		w.Str("signature", p.Signature)
+		w.Close('}')
+	}
 	w.Close('}')
 	w.Close('}')
 }
-
-// believed reports whether Claude takes a thought for its own.
-func believed(p *llm.Part) bool { return p.Signature != "" && dialect.Knows(dialect.ClaudeSigner, p) }
 
 // call writes a call that the model asked for. Its arguments are JSON here.
 func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
@@ -132,9 +124,6 @@ func callID(id string) string {
 // failed.
 const failed = "Error: "
 
-// blank reports whether a text says nothing: Bedrock refuses such.
-func blank(text string) bool { return strings.TrimSpace(text) == "" }
-
 // result writes what a call came to. A blank text is refused, an empty list is not.
 // Source: contract/provider-transforms.md 3.3, 3.10;
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html, read 2026-11.
@@ -160,7 +149,7 @@ func (w *callWriter) result(ctx context.Context, m *llm.Message, p *llm.Part) er
 		var err error
 		switch part.Kind {
 		case llm.TextPart:
-			if !blank(part.Text) && (told || !r.Error) {
+			if !dialect.Blank(part.Text) && (told || !r.Error) {
 				w.text(part.Text)
 			}
 		case llm.ImagePart, llm.FilePart:

@@ -53,9 +53,9 @@ func (invocation) NewStream(*dialect.Incoming) dialect.Restream { return &dialec
 const claudeVersion = "bedrock-2023-05-31"
 
 // claudeBody makes the native body of a messages request: without model and stream, and
-// without what other providers signed, with a version, the beta flags of the header or else of the body and, where the caller
-// set none, with a limit unless that is 0. The version in a caller's header is mostly
-// that of Anthropic's own hosts, which Bedrock refuses.
+// without what other providers signed, with a version, the beta flags of the header or else
+// of the body and, where the caller set none, with a limit unless that is 0. The version in a
+// caller's header is mostly that of Anthropic's own hosts, which Bedrock refuses.
 func claudeBody(body []byte, to *dialect.Target, limit int64) []byte {
 	var w dialect.JSON
 	w.Open('{')

@@ -32,7 +32,7 @@ func (w *callWriter) system() error {
 			if p.Kind != llm.TextPart {
 				return dialect.CannotCarry(w.c, m, p)
 			}
-			if !blank(p.Text) {
+			if !dialect.Blank(p.Text) {
 				begin()
 				w.text(p.Text)
 			}
@@ -151,11 +151,9 @@ func silent(m *llm.Message) bool {
 	return m.Role == llm.RoleAssistant && !slices.ContainsFunc(m.Parts, func(p llm.Part) bool {
 		switch p.Kind {
 		case llm.TextPart, llm.RefusalPart:
-			return !blank(p.Text)
-		case llm.ThoughtPart:
-			return believed(&p)
-		case llm.SealedPart:
-			return dialect.Knows(dialect.ClaudeSigner, &p)
+			return !dialect.Blank(p.Text)
+		case llm.ThoughtPart, llm.SealedPart:
+			return dialect.OfClaude(&p)
 		case llm.OpaquePart:
 			return false
 		default:

@@ -112,7 +112,7 @@ func (w *callWriter) tools() {
 }
 
 // carries reports whether a tool has a place in a chat completion.
-func carries(t *llm.Tool) bool { return t.Type == llm.Function || t.Shape == shapeName }
+func carries(t *llm.Tool) bool { return dialect.IsFunction(t) || t.Shape == shapeName }
 
 func (w *callWriter) function(t *llm.Tool) {
 	w.Open('{')

@@ -47,21 +47,15 @@ func functionChoice(raw []byte) (c llm.ToolChoice, err error) {
 // functionCalled reads the call of a function in a message of the model. Its id is made of its
 // place, for other shapes; the result that names the function belongs to it.
 func (r *callReader) functionCalled(m *llm.Message, raw []byte) error {
-	call := &llm.ToolCall{ID: "function_" + strconv.Itoa(m.Index), Name: splice.Text(raw, "name")}
-	if call.Name == "" {
-		return dialect.Refuse(place(m, "function_call.name"), "is missing")
+	p := llm.Part{Kind: llm.CallPart, Index: -1, Call: &llm.ToolCall{ID: "function_" + strconv.Itoa(m.Index)}}
+	if err := readCalled(&p, raw, "arguments", func(field string) string { return place(m, "function_call."+field) }); err != nil {
+		return err
 	}
-	args, _ := splice.Find(raw, "arguments")
-	text, ok := splice.Unquote(args)
-	if !ok && !splice.IsNull(args) {
-		return dialect.Refuse(place(m, "function_call.arguments"), "must be a string of JSON")
-	}
-	call.Arguments = text
 	if r.called == nil {
 		r.called = map[string]string{}
 	}
-	r.called[call.Name] = call.ID
-	m.Parts = append(m.Parts, llm.Part{Kind: llm.CallPart, Index: -1, Call: call})
+	r.called[p.Call.Name] = p.Call.ID
+	m.Parts = append(m.Parts, p)
 	return nil
 }
 

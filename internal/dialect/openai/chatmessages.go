@@ -158,6 +158,17 @@ func readCall(raw []byte, at func(field string) string) (llm.Part, error) {
 		case `"extra_content"`, `"index"`, `"type"`:
 		}
 	}
+	if err := readCalled(&p, fn, args, func(field string) string { return at("function." + field) }); err != nil {
+		return p, err
+	}
+	if p.Call.ID == "" {
+		return p, dialect.Refuse(at("id"), "is missing")
+	}
+	return p, nil
+}
+
+// readCalled reads what is called, and with which arguments, that have the name args.
+func readCalled(p *llm.Part, fn []byte, args string, at func(field string) string) error {
 	r := splice.NewReader(fn)
 	for name := range r.Members() {
 		val := r.Raw()
@@ -167,20 +178,17 @@ func readCall(raw []byte, at func(field string) string) (llm.Part, error) {
 		case args:
 			text, ok := splice.Unquote(val)
 			if !ok && !splice.IsNull(val) {
-				return p, dialect.Refuse(at("function.arguments"), "must be a string of JSON")
+				return dialect.Refuse(at("arguments"), "must be a string of JSON")
 			}
 			p.Call.Arguments = text
 		case "thought_signature":
 			p.Signature, _ = splice.Unquote(val)
 		}
 	}
-	switch {
-	case p.Call.Name == "":
-		return p, dialect.Refuse(at("function.name"), "is missing")
-	case p.Call.ID == "":
-		return p, dialect.Refuse(at("id"), "is missing")
+	if p.Call.Name == "" {
+		return dialect.Refuse(at("name"), "is missing")
 	}
-	return p, nil
+	return nil
 }
 
 // result reads what a tool call came to.

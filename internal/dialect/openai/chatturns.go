@@ -11,32 +11,26 @@ import (
 // becomes the first one.
 func (w *callWriter) messages() error {
 	w.Key("messages").Open('[')
-	for i := range w.c.Messages {
-		m := &w.c.Messages[i]
-		err := w.aside.Before(m.Role, w.beside)
-		if err != nil {
-			return err
-		}
-		switch m.Role {
-		case llm.RoleAssistant:
-			if !nothingBut(m.Parts, llm.ThoughtPart, llm.SealedPart) {
-				w.assistant(m)
-			} else {
-				w.loseAll(m)
-			}
-		case llm.RoleTool:
-			w.results(m)
-		default:
-			err = w.turn(m, m.Parts)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := w.aside.Before("", w.beside); err != nil {
+	if err := w.aside.Over(w.c.Messages, w.message, w.beside); err != nil {
 		return err
 	}
 	w.Close(']')
+	return nil
+}
+
+func (w *callWriter) message(m *llm.Message) error {
+	switch m.Role {
+	case llm.RoleAssistant:
+		if !nothingBut(m.Parts, llm.ThoughtPart, llm.SealedPart) {
+			w.assistant(m)
+		} else {
+			w.loseAll(m)
+		}
+	case llm.RoleTool:
+		w.results(m)
+	default:
+		return w.turn(m, m.Parts)
+	}
 	return nil
 }
 

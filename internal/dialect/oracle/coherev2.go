@@ -47,16 +47,7 @@ func (w v2Writer) request() error {
 
 func (w v2Writer) messages() error {
 	w.Key("messages").Open('[')
-	for i := range w.c.Messages {
-		m := &w.c.Messages[i]
-		if err := w.aside.Before(m.Role, w.beside); err != nil {
-			return err
-		}
-		if err := w.message(m); err != nil {
-			return err
-		}
-	}
-	if err := w.aside.Before("", w.beside); err != nil {
+	if err := w.aside.Over(w.c.Messages, w.message, w.beside); err != nil {
 		return err
 	}
 	w.Close(']')
