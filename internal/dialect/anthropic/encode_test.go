@@ -54,6 +54,8 @@ func TestChats(t *testing.T) {
 			"tools", `[{"name":"f","input_schema":{"type":"object"}},{"name":"g","input_schema":{"type":"object"}}]`, ""},
 		{"which are not to be called", `{"max_tokens":1,"parallel_tool_calls":false,"messages":[{"role":"user","content":"hi"},` + calls + `,{"role":"tool","tool_call_id":"call:1","content":"one"},{"role":"tool","tool_call_id":"c2","content":"two"}]}`,
 			"tool_choice", `{"type":"none"}`, ""},
+		{"the wish for a tool without a place", user + `,"tools":[{"type":"custom","custom":{"name":"x"}},{"type":"function","function":{"name":"f"}}],"tool_choice":{"type":"function","function":{"name":"x"}}}`,
+			"tool_choice", ``, "tools[0], tool_choice"},
 		{"results first", `{"max_tokens":1,"messages":[{"role":"user","content":"hi"},` + calls + `,{"role":"user","content":"wait"},{"role":"tool","tool_call_id":"c2","content":"two"}]}`,
 			"messages", `[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"call_1","name":"f","input":{"a": 1.0}},{"type":"tool_use","id":"c2","name":"g","input":{}}]},` +
 				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c2","content":"two"},{"type":"text","text":"wait"}]}]`, ""},

@@ -16,7 +16,7 @@ func (w *callWriter) tools() {
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
 		raw := builtIn(t)
-		if raw == nil && t.Type != llm.Function {
+		if raw == nil && !dialect.IsFunction(t) {
 			w.t.Lose(dialect.Index("tools", t.Index))
 			continue
 		}
@@ -38,6 +38,9 @@ func (w *callWriter) tools() {
 		w.Close(']')
 	}
 }
+
+// carries reports whether a tool has a place in a request for a message.
+func carries(t *llm.Tool) bool { return dialect.IsFunction(t) || builtIn(t) != nil }
 
 func (w *callWriter) beginTools() {
 	if !w.tooled {
@@ -105,7 +108,7 @@ func objectSchema(raw []byte) []byte {
 // Source: contract/provider-transforms.md 2.3.
 func builtIn(t *llm.Tool) []byte {
 	switch {
-	case t.Type == llm.Function:
+	case t.Type == llm.Function, t.Type == llm.Custom:
 		return nil
 	case t.Shape == shapeName, dated(t.Type):
 		return t.Raw
@@ -148,12 +151,9 @@ var choices = map[string]string{"auto": "auto", "none": "none", "required": "any
 // choice says whether tools shall be called, and whether one at a time. Without tools
 // it must not be said.
 func (w *callWriter) choice() {
-	c := w.c.Choice
+	c := dialect.ChoiceAmong(w.t, w.c, carries)
 	parallel, _ := w.t.Take(llm.ParallelToolCalls)
 	single := string(parallel) == "false"
-	if (w.spent || !w.tooled) && c.Mode != "" && c.Mode != "none" && c.Mode != "auto" {
-		w.t.Lose(c.From)
-	}
 	if w.spent {
 		c = llm.ToolChoice{Mode: "none"}
 	}

@@ -75,7 +75,8 @@ func (w *callWriter) conversation(ctx context.Context) error {
 	if err := w.messages(ctx); err != nil {
 		return err
 	}
-	return w.tools()
+	w.tools()
+	return nil
 }
 
 func (w *callWriter) refuse(at, text string) error {

@@ -229,6 +229,12 @@ func TestEncodeTools(t *testing.T) {
 			want: `{` + hiSent + `}`, lost: []string{"tools[0]", "tool_choice"},
 		},
 		{
+			name: "the wish for a tool without a place", model: nova,
+			chat: `{` + hi + `,"tools":[{"type":"custom","custom":{"name":"x"}},{"type":"function","function":{"name":"f"}}],"tool_choice":{"type":"function","function":{"name":"x"}}}`,
+			want: `{` + hiSent + `,"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}]}}`,
+			lost: []string{"tools[0]", "tool_choice"},
+		},
+		{
 			name: "Amazon's models take no marks on tools", model: nova,
 			chat: `{` + hi + `,"tools":[{"type":"function","function":{"name":"w","parameters":{"type":"object"}},"cache_control":{"type":"ephemeral"}}]}`,
 			want: `{` + hiSent + `,"toolConfig":{"tools":[{"toolSpec":{"name":"w","inputSchema":{"json":{"type":"object"}}}}]}}`,

@@ -9,13 +9,12 @@ import (
 // tools writes toolConfig: the functions and what is said of their choice. Converse
 // cannot be told not to call tools, so then they are left out; but a conversation that
 // has calls in it must have them.
-func (w *callWriter) tools() error {
-	choice := &w.c.Choice
-	if choice.Mode == "none" {
+func (w *callWriter) tools() {
+	if w.c.Choice.Mode == "none" {
 		if len(w.c.Called()) == 0 {
-			return nil
+			return
 		}
-		w.t.Lose(choice.From)
+		w.t.Lose(w.c.Choice.From)
 	}
 	before := w.JSON
 	w.Key("toolConfig").Open('{')
@@ -29,22 +28,12 @@ func (w *callWriter) tools() error {
 			w.spec(&llm.Tool{Name: name})
 		}
 	}
-	if !w.close(']', before, empty) {
-		return w.unchosen()
+	written := w.close(']', before, empty)
+	choice := dialect.ChoiceAmong(w.t, w.c, dialect.IsFunction)
+	if written {
+		w.choice(choice)
+		w.Close('}')
 	}
-	w.choice()
-	w.Close('}')
-	return nil
-}
-
-// unchosen says that a choice among no functions is left out.
-func (w *callWriter) unchosen() error {
-	switch w.c.Choice.Mode {
-	case "", "auto", "none":
-	default:
-		w.t.Lose(w.c.Choice.From)
-	}
-	return nil
 }
 
 func (w *callWriter) tool(t *llm.Tool) {
@@ -96,8 +85,8 @@ func typed(schema []byte) []byte {
 }
 
 // choice writes toolChoice.
-func (w *callWriter) choice() {
-	switch c := &w.c.Choice; c.Mode {
+func (w *callWriter) choice(c llm.ToolChoice) {
+	switch c.Mode {
 	case "", "none":
 	case "auto":
 		w.chosen("auto", "")
