@@ -1,4 +1,4 @@
-//go:build linux && !race
+//go:build linux && (amd64 || arm64) && !race
 
 package socket
 
@@ -117,15 +117,17 @@ func (t *transfer) write(fd uintptr) bool {
 	return true
 }
 
-// Read is syscall.Read of a descriptor in non-blocking mode.
-func Read(fd int, p []byte) (int, error) { return call(syscall.SYS_READ, fd, p) }
+// Read is syscall.Read of a socket in non-blocking mode.
+func Read(fd int, p []byte) (int, error) { return call(syscall.SYS_RECVFROM, fd, p) }
 
-func write(fd int, p []byte) (int, error) { return call(syscall.SYS_WRITE, fd, p) }
+func write(fd int, p []byte) (int, error) { return call(syscall.SYS_SENDTO, fd, p) }
 
-// call makes a system call that moves bytes; p is not empty.
+// call makes a system call that moves bytes; p is not empty. Those of sockets spare the
+// layer of files. A connection that is gone is an error and no signal.
 func call(trap uintptr, fd int, p []byte) (int, error) {
+	const flags = syscall.MSG_DONTWAIT | syscall.MSG_NOSIGNAL
 	for {
-		n, _, errno := syscall.RawSyscall(trap, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
+		n, _, errno := syscall.RawSyscall6(trap, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)), flags, 0, 0)
 		switch errno {
 		case 0:
 			return int(n), nil
