@@ -62,9 +62,6 @@ func (g *Gateway) planOwn(a *attempt, call provider.Call) (*provider.Plan, error
 		}
 		return nil, fault.Newf(fault.NotSupported, "%s in Anthropic's shape is not supported by %s; use the routes in OpenAI's shape, /v1/files and /v1/batches without anthropic-version", call.Endpoint, a.spec.ID)
 	}
-	if p.Endpoint.OwnQuery {
-		return p, p.Reroute("", call.RawQuery)
-	}
 	return p, nil
 }
 

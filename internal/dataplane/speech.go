@@ -71,7 +71,7 @@ func (g *Gateway) choosePlan(a *attempt, call provider.Call) (*provider.Plan, er
 	}
 	if surface == llm.ChatComplete && a.x.ctl.asksFor(responsesBeta) {
 		there := call
-		there.Endpoint, there.Path = llm.CreateModelResponse, ""
+		there.Endpoint, there.Path, there.RawQuery = llm.CreateModelResponse, "", ""
 		if p, err := g.planFor(a, there, surface); err == nil || !fault.Has(err, fault.NotSupported) {
 			return p, err
 		}
@@ -85,7 +85,7 @@ func (g *Gateway) choosePlan(a *attempt, call provider.Call) (*provider.Plan, er
 		return g.planEstimate(a, call, err)
 	}
 	for _, ep := range a.x.others(surface) {
-		call.Endpoint, call.Path = ep, ""
+		call.Endpoint, call.Path, call.RawQuery = ep, "", ""
 		if other, otherErr := g.planFor(a, call, surface); otherErr == nil || !fault.Has(otherErr, fault.NotSupported) {
 			return other, otherErr
 		}
@@ -93,7 +93,10 @@ func (g *Gateway) choosePlan(a *attempt, call provider.Call) (*provider.Plan, er
 	return nil, err
 }
 
-// planFor plans the call at one endpoint and finds out how it is put there.
+// planFor plans the call at one endpoint and finds out how it is put there. A query is in
+// the words of the surface: what a translation needs of it, it puts in the provider's, and
+// the rest stays here. Google refuses calls with a parameter that it does not know, such as
+// the "beta=true" of coding agents that speak to Claude.
 func (g *Gateway) planFor(a *attempt, call provider.Call, surface llm.Endpoint) (*provider.Plan, error) {
 	key, kept, lasts := g.plans.find(a, call, surface)
 	if kept != nil {
@@ -111,6 +114,12 @@ func (g *Gateway) planFor(a *attempt, call provider.Call, surface llm.Endpoint) 
 	s, ok := g.tongues.speech(p.Endpoint.Dialect, call.Endpoint, surface)
 	if !ok {
 		return nil, fault.Newf(fault.NotSupported, "%s is not supported by %s", surface, a.spec.ID)
+	}
+	if s.translates() && call.RawQuery != "" {
+		call.RawQuery = ""
+		if p, err = a.spec.Plan(call, a.values); err != nil {
+			return nil, err
+		}
 	}
 	if a.speech = s; lasts {
 		g.plans.put(a.x.dir, key, &planned{*p, s})

@@ -243,3 +243,33 @@ func TestTranslatedLimit(t *testing.T) {
 		}
 	}
 }
+
+// A query is in the words of the caller's surface. It goes where they are spoken: Google
+// answers 400 to parameters that it does not know, and Claude's coding agents send one.
+func TestForeignQueryStays(t *testing.T) {
+	t.Parallel()
+	const vertex = "x-gateway-provider: vertex-ai\nx-gateway-vertex-region: global\nx-gateway-vertex-project-id: p"
+	for _, c := range []struct{ path, model, target, want string }{
+		{"/v1/messages", "claude-sonnet-4-5", "x-gateway-provider: anthropic", "/messages?beta=true"},
+		{"/v1/messages", "gpt-5", "x-gateway-provider: openai", "/chat/completions"},
+		{"/v1/messages", "gemini-2.5-flash", "x-gateway-provider: google", "/v1beta/models/gemini-2.5-flash:generateContent"},
+		{"/v1/messages", "anthropic.claude-sonnet-4-5", vertex, "/v1/projects/p/locations/global/publishers/anthropic/models/claude-sonnet-4-5:rawPredict"},
+		{"/v1/chat/completions", "gpt-5", "x-gateway-provider: openai", "/chat/completions?beta=true"},
+		{"/v1/chat/completions", "gemini-2.5-flash", "x-gateway-provider: google", "/v1beta/models/gemini-2.5-flash:generateContent"},
+		{"/v1/chat/completions", "claude-sonnet-4-5", "x-gateway-provider: anthropic", "/messages"},
+	} {
+		r := newRig(t)
+		headers := append(strings.Split(c.target, "\n"), "authorization: Bearer upstream", "x-gateway-custom-host: "+r.up.URL())
+		r.call("POST", c.path+"?beta=true", `{"model":"`+c.model+`","max_tokens":9,"messages":[{"role":"user","content":"Hello"}]}`, headers...)
+		if seen := r.up.Seen(); len(seen) != 1 || seen[0].Target != c.want {
+			t.Errorf("%s of %s went to %q, want %s", c.path, c.model, targets(seen), c.want)
+		}
+	}
+}
+
+func targets(seen []upstream.Seen) (list []string) {
+	for _, s := range seen {
+		list = append(list, s.Target)
+	}
+	return list
+}

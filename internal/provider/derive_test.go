@@ -62,8 +62,8 @@ func TestVertexRefuses(t *testing.T) {
 	}
 }
 
-// An id's slashes may stand in a path as such; what would lead out of it may not. A
-// query that a translation writes is not the caller's.
+// An id's slashes may stand in a path as such; what would lead out of it may not. On a route
+// of another vendor's models his parameters are not the host's.
 func TestVertexFilesAndLists(t *testing.T) {
 	t.Parallel()
 	v := provider.Values{"vertex_region": "global", "vertex_project_id": "p"}
@@ -73,7 +73,7 @@ func TestVertexFilesAndLists(t *testing.T) {
 	}{
 		{provider.Call{Endpoint: llm.RetrieveFileContent, Method: "GET", ID: "bucket%2Fdir%2fa%20b.jsonl"}, "storage.googleapis.com/bucket/dir/a%20b.jsonl"},
 		{provider.Call{Endpoint: llm.RetrieveFile, Method: "GET", ID: "b%2F..%2Fother"}, ""},
-		{provider.Call{Endpoint: llm.ListBatches, Method: "GET", RawQuery: "limit=2"}, "aiplatform.googleapis.com/v1/projects/p/locations/global/batchPredictionJobs"},
+		{provider.Call{Endpoint: llm.Messages, Method: "POST", Model: "anthropic.claude-x", RawQuery: "beta=true"}, "aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/anthropic/models/claude-x:rawPredict"},
 		{provider.Call{Endpoint: llm.Proxy, Method: "GET", Path: "/v1/x", RawQuery: "limit=2"}, "aiplatform.googleapis.com/v1/x?limit=2"},
 	} {
 		p, err := find(t, "vertex-ai").Plan(c.call, v)

@@ -92,8 +92,8 @@ type Endpoint struct {
 	Reply       Reply             `json:"reply"`
 	Error       string            `json:"error"`   // empty in the file: the spec's
 	Service     string            `json:"service"` // that SigV4 signs for here, in place of Auth's: "s3"
-	// OwnQuery keeps the caller's query from the provider: a translation puts it in the
-	// provider's words.
+	// OwnQuery keeps the caller's query from the provider: the route is that of another
+	// vendor's models, who knows parameters that the host refuses ("beta=true").
 	OwnQuery bool    `json:"own_query"`
 	Follow   *Follow `json:"follow"`
 
