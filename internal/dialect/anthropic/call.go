@@ -127,10 +127,9 @@ func readFormat(raw []byte, at string) (*llm.Format, error) {
 func (r *callReader) system(raw []byte) error {
 	m := llm.Message{Role: llm.RoleSystem, Index: -1}
 	parts, err := r.content(&m, raw, "system")
-	if err != nil || len(parts) == 0 {
+	if m.Parts = unattributed(parts); err != nil || len(m.Parts) == 0 {
 		return err
 	}
-	m.Parts = parts
 	r.c.Messages = append([]llm.Message{m}, r.c.Messages...)
 	return nil
 }

@@ -141,6 +141,36 @@ assistant text`
 	}
 }
 
+// TestAttributionStays: the line that says to Anthropic's accounts whose call it is is none of the
+// instructions, whatever their form.
+func TestAttributionStays(t *testing.T) {
+	t.Parallel()
+	const line = "x-anthropic-billing-header: cc_version=2.1.117.48f; cc_entrypoint=cli; cch=71fea;"
+	for system, want := range map[string]string{
+		`"` + line + `\nYou code.\n\nBe brief."`: "You code.\n\nBe brief.",
+		`"` + line + `"`:                         "",
+		`[{"type":"text","text":"` + line + `"},{"type":"text","text":"You code.","cache_control":{"type":"ephemeral"}}]`: "You code.",
+		`[{"type":"text","text":"\n` + line + `\nYou code."},{"type":"text","text":"Say x-anthropic-billing-header: x"}]`: "You code.|Say x-anthropic-billing-header: x",
+	} {
+		c, err := client.DecodeCall([]byte(`{"max_tokens":9,"system":` + system + `,"messages":[{"role":"user","content":"` + line + `"},{"role":"system","content":"` + line + `\nNow in French"},{"role":"system","content":"` + line + `"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := map[llm.Role][]string{}
+		for _, m := range c.Messages {
+			var texts []string
+			for _, p := range m.Parts {
+				texts = append(texts, p.Text)
+			}
+			said[m.Role] = append(said[m.Role], strings.Join(texts, "|"))
+		}
+		instructions := strings.Trim(want+"&Now in French", "&")
+		if got := strings.Join(said[llm.RoleSystem], "&"); got != instructions || said[llm.RoleUser][0] != line {
+			t.Errorf("%s: %q and %q, want %q", system, got, said[llm.RoleUser], instructions)
+		}
+	}
+}
+
 var kinds = map[llm.PartKind]string{
 	llm.TextPart: "text", llm.ImagePart: "image", llm.FilePart: "file", llm.ThoughtPart: "thought", llm.SealedPart: "sealed",
 	llm.CallPart: "call", llm.ResultPart: "result", llm.OpaquePart: "opaque",

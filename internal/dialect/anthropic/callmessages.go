@@ -52,6 +52,11 @@ func (r *callReader) message(raw []byte, i int) error {
 	if err != nil {
 		return err
 	}
+	if m.Role == llm.RoleSystem {
+		if parts = unattributed(parts); len(parts) == 0 {
+			return nil
+		}
+	}
 	tool := llm.Message{Role: llm.RoleTool, Index: i}
 	for _, p := range parts {
 		if p.Kind == llm.ResultPart {
