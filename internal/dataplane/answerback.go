@@ -42,6 +42,7 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 	}
 	a.log().Usage, a.log().ReplyModel = r.Usage, r.Model
 	a.names.Reply(r)
+	a.texts.Reply(r)
 	dialect.NewSigner(a.call.Surface).Reply(r)
 	if a.stream {
 		a.replayed(r)

@@ -38,6 +38,7 @@ type attempt struct {
 	lost   []string         // fields of the caller that the target cannot carry
 	call   *llm.Call        // a translated conversation
 	names  *dialect.Names   // of its tools, where the provider gets others
+	texts  *dialect.Texts   // its tools that take free text, where the provider has functions only
 	sent   *dialect.Request // or another request
 	to     *dialect.Target  // of either
 	more   [][]byte         // bodies of further calls that the request takes

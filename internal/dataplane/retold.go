@@ -32,7 +32,7 @@ func (g *Gateway) retellStream(a *attempt, resp *transport.Response) {
 	var to dialect.Restream
 	switch s, _ := a.speech.unified.(dialect.Streamer); {
 	case a.speech.upstream != nil:
-		a.talk = &talk{dec: a.speech.upstream.NewDecoder(in), enc: a.speech.client.NewEncoder(a.answering()), names: a.names, signer: dialect.NewSigner(a.call.Surface), kept: a.kept}
+		a.talk = &talk{dec: a.speech.upstream.NewDecoder(in), enc: a.speech.client.NewEncoder(a.answering()), names: a.names, texts: a.texts, signer: dialect.NewSigner(a.call.Surface), kept: a.kept}
 		to = a.talk
 	case s != nil:
 		to = s.NewStream(in)
@@ -112,6 +112,7 @@ type talk struct {
 	dec    dialect.EventDecoder
 	enc    dialect.EventEncoder
 	names  *dialect.Names
+	texts  *dialect.Texts
 	signer *dialect.Signer
 	dst    []byte
 	kept   *conversation
@@ -142,10 +143,12 @@ func (t *talk) event(ev *llm.Event) {
 	default:
 	}
 	t.names.Event(ev)
-	t.signer.Event(ev, t.put)
+	t.texts.Event(ev, t.sign)
 	if ev.Kind == llm.EventEnd {
 		t.kept.keepStream(t.enc)
 	}
 }
+
+func (t *talk) sign(ev *llm.Event) { t.signer.Event(ev, t.put) }
 
 func (t *talk) put(ev *llm.Event) { t.dst = t.enc.Append(t.dst, ev) }

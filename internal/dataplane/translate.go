@@ -94,18 +94,32 @@ func (g *Gateway) retell(ctx context.Context, a *attempt, body []byte, to *diale
 	if err != nil {
 		return nil, err
 	}
+	if a.x.ctl.strictParams != "false" {
+		if err := dialect.Served(call); err != nil {
+			return nil, err
+		}
+	}
 	if call.Model == "" && a.plan.Model == "" {
 		return nil, fault.New(fault.InvalidParameter, "model is missing: send it in the request body").At("model")
 	}
 	a.call, a.to, a.stream = call, to, call.Stream
 	to.Stream = call.Stream
+	if !to.Rules.CustomTools {
+		call, a.texts = dialect.AsFunctions(call)
+	}
 	call, a.names = dialect.ShortNames(call)
 	call, lowered := dialect.Within(call, g.Prices.Reach(a.spec.ID, a.priceName()).Output)
 	out, err := a.speech.upstream.EncodeCall(ctx, call, to)
-	if err == nil && lowered {
+	if err != nil {
+		return nil, err
+	}
+	if lowered {
 		out.Lost = append(out.Lost, llm.MaxTokens)
 	}
-	return out, err
+	for i := range call.Unserved {
+		out.Lost = append(out.Lost, call.Unserved[i].From)
+	}
+	return out, nil
 }
 
 // restate puts a request of a unified endpoint.

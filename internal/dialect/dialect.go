@@ -100,6 +100,8 @@ type RequestRules struct {
 	// CallIDs is how many letters and digits the id of a tool call has, at most 32; 0 when it
 	// may be anything.
 	CallIDs int
+	// CustomTools says that tools may take free text; elsewhere they are functions.
+	CustomTools bool
 }
 
 // Places of thoughts in the messages of an assistant.

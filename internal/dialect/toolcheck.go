@@ -1,6 +1,9 @@
 package dialect
 
-import "sluice/internal/llm"
+import (
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
 
 // manyTools is beyond how many tools their names are looked up and not compared.
 const manyTools = 32
@@ -31,6 +34,16 @@ func CheckTools(c *llm.Call) error {
 		return Refuse(Inside(c, c.Choice.From, "function")+".name", "names none of the tools of this call")
 	}
 	return nil
+}
+
+// Served refuses with fault.InvalidParameter, naming the first, a call of which something is
+// unserved.
+func Served(c *llm.Call) error {
+	if len(c.Unserved) == 0 {
+		return nil
+	}
+	u := &c.Unserved[0]
+	return Refuse(u.From+".type", "is "+string(splice.Quote(u.Type))+", "+u.Why)
 }
 
 // twice reports whether a tool before has the name, and notes it in seen where there is one.

@@ -1,6 +1,9 @@
 package llm
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Call is one request to go on with a conversation, in the words of no provider:
 // what chat completions, messages and responses have in common, and under Params and
@@ -21,8 +24,16 @@ type Call struct {
 	Format    *Format // nil: not said
 	Stream    bool
 	Params    []Param
-	Bytes     int // of the caller's body: about what the call takes in other words
+	// Unserved is what only a provider with the surface's own endpoint does, in the order in
+	// which it stands there; nothing else in the Call tells of it. Who puts the call elsewhere
+	// refuses it, or does without.
+	Unserved []Unserved
+	Bytes    int // of the caller's body: about what the call takes in other words
 }
+
+// Unserved is a piece of a request that a provider of another shape cannot take, and why:
+// {"tools[1]", "web_search", "a tool that needs …"}.
+type Unserved struct{ From, Type, Why string }
 
 // Param is a field beside the conversation. Name is the word that OpenAI's chat has
 // for it, or the caller's own where chat has none; see the names below. From is where
@@ -159,7 +170,41 @@ type Tool struct {
 	Raw         json.RawMessage // as the caller wrote it
 	Shape       string          // name of the dialect whose form Raw has
 	Index       int             // in the caller's list
+	Namespace   *Namespace      // that groups it, which its Name begins with; mostly nil
 	Extra       []Param
+}
+
+// Namespace groups tools on the surface of responses, whose calls name it beside the tool.
+type Namespace struct {
+	Name string          // "crm"
+	Raw  json.RawMessage // as the caller wrote it, its tools included
+}
+
+// Join is the name of one of its tools where there are no namespaces: "crm__find".
+func (n *Namespace) Join(tool string) string {
+	if strings.HasSuffix(n.Name, "__") {
+		return n.Name + tool
+	}
+	return n.Name + "__" + tool
+}
+
+// Split is the tool of such a name.
+func (n *Namespace) Split(name string) string { return name[len(n.Join("")):] }
+
+// Tool is the tool of that name, nil when there is none.
+func (c *Call) Tool(name string) *Tool {
+	for i := range c.Tools {
+		if c.Tools[i].Name == name {
+			return &c.Tools[i]
+		}
+	}
+	return nil
+}
+
+// TakesText reports whether the tool of that name takes free text.
+func (c *Call) TakesText(name string) bool {
+	t := c.Tool(name)
+	return t != nil && t.Type == Custom
 }
 
 // The Types of tools that the caller runs. Those of Custom take free text.

@@ -116,6 +116,9 @@ type Params struct {
 	// CallIDs is how many letters and digits the id of a tool call must have, at most 32; 0
 	// when it may be anything.
 	CallIDs int `json:"call_ids"`
+	// CustomTools says that tools may take free text, {"type":"custom",…}; where they may not
+	// they are sent as functions with one argument.
+	CustomTools bool `json:"custom_tools"`
 }
 
 // Reply are the changes to an answer and the places where things stand in it.

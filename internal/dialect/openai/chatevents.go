@@ -31,9 +31,15 @@ type chunks struct {
 	head    []byte // what every chunk begins with
 	wanted  bool   // the caller asked for usage
 	usage   llm.Usage
-	begun   map[int]bool   // choices whose role was sent
-	calls   map[[2]int]int // choice and block to the place among the calls
-	counts  map[int]int    // calls of a choice so far
+	begun   map[int]bool         // choices whose role was sent
+	calls   map[[2]int]callPlace // by choice and block
+	counts  map[int]int          // calls of a choice so far
+}
+
+// callPlace is where a call stands among those of its choice, and in which words.
+type callPlace struct {
+	at         int
+	kind, args string // function and arguments, or custom and input
 }
 
 // Append writes what an event is in chunks.
@@ -134,7 +140,7 @@ func (e *chunks) begin(dst []byte, choice int) []byte {
 		return dst
 	}
 	if e.begun == nil {
-		e.begun, e.calls, e.counts = map[int]bool{}, map[[2]int]int{}, map[int]int{}
+		e.begun, e.calls, e.counts = map[int]bool{}, map[[2]int]callPlace{}, map[int]int{}
 	}
 	e.begun[choice] = true
 	return e.chunk(dst, choice, func(w *dialect.JSON) {
@@ -148,7 +154,11 @@ func (e *chunks) block(dst []byte, ev *llm.Event) []byte {
 	case llm.CallPart:
 		at := e.counts[ev.Choice]
 		e.counts[ev.Choice]++
-		e.calls[[2]int{ev.Choice, ev.Block}] = at
+		p := callPlace{at, llm.Function, "arguments"}
+		if e.a.Call.TakesText(ev.Name) {
+			p = callPlace{at, llm.Custom, "input"}
+		}
+		e.calls[[2]int{ev.Choice, ev.Block}] = p
 		if at == 0 && e.a.Call.Functions {
 			return e.chunk(dst, ev.Choice, func(w *dialect.JSON) { writeFunctionCall(w, ev.Name, "") }, nil, "")
 		}
@@ -157,10 +167,10 @@ func (e *chunks) block(dst []byte, ev *llm.Event) []byte {
 			w.Open('{')
 			w.Int("index", int64(at))
 			w.Str("id", ev.ID)
-			w.Str("type", llm.Function)
-			w.Key("function").Open('{')
+			w.Str("type", p.kind)
+			w.Key(p.kind).Open('{')
 			w.Str("name", ev.Name)
-			w.Str("arguments", "")
+			w.Str(p.args, "")
 			w.Close('}')
 			w.Close('}')
 			w.Close(']')
@@ -191,7 +201,7 @@ func (e *chunks) text(dst []byte, ev *llm.Event) []byte {
 }
 
 func (e *chunks) arguments(dst []byte, ev *llm.Event) []byte {
-	return e.call(dst, ev, "arguments", ev.Text)
+	return e.call(dst, ev, e.calls[[2]int{ev.Choice, ev.Block}].args, ev.Text)
 }
 
 // signature goes to the thoughts it proves, or to the call that it belongs to.
@@ -206,9 +216,9 @@ func (e *chunks) signature(dst []byte, ev *llm.Event) []byte {
 }
 
 func (e *chunks) call(dst []byte, ev *llm.Event, name, value string) []byte {
-	at := e.calls[[2]int{ev.Choice, ev.Block}]
-	if at == 0 && e.a.Call.Functions {
-		if name != "arguments" {
+	p := e.calls[[2]int{ev.Choice, ev.Block}]
+	if p.at == 0 && e.a.Call.Functions {
+		if name != p.args {
 			return dst // a function has no place for a signature
 		}
 		return e.chunk(dst, ev.Choice, func(w *dialect.JSON) { writeFunctionCall(w, "", value) }, nil, "")
@@ -216,8 +226,8 @@ func (e *chunks) call(dst []byte, ev *llm.Event, name, value string) []byte {
 	return e.chunk(dst, ev.Choice, func(w *dialect.JSON) {
 		w.Key("tool_calls").Open('[')
 		w.Open('{')
-		w.Int("index", int64(at))
-		w.Key("function").Open('{')
+		w.Int("index", int64(p.at))
+		w.Key(p.kind).Open('{')
 		w.Str(name, value)
 		w.Close('}')
 		w.Close('}')

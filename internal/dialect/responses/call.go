@@ -9,10 +9,10 @@ import (
 )
 
 // DecodeCall reads a request to make a response. It refuses what only a provider with
-// responses of its own can do: conversations, background work, stored prompts,
-// previous_response_id where nobody resolved it, tools that the provider runs and the
-// items that they leave behind. Store is not read: whether an answer is kept is for the
-// gateway to say, in dialect.Answering.
+// responses of its own can do: conversations, background work, stored prompts and
+// previous_response_id where nobody resolved it. Tools that the provider runs, and the
+// items that they leave behind, it leaves out and names in Unserved. Store is not read:
+// whether an answer is kept is for the gateway to say, in dialect.Answering.
 // Source: contract/provider-transforms.md 10.1, contract/dataplane.md 6.8.
 func (client) DecodeCall(body []byte) (*llm.Call, error) {
 	r := callReader{c: &llm.Call{Surface: llm.CreateModelResponse, Bytes: len(body)}}
@@ -29,6 +29,9 @@ func (client) DecodeCall(body []byte) (*llm.Call, error) {
 	}
 	r.logprobs()
 	if len(r.c.Messages) == 0 {
+		if err := dialect.Served(r.c); err != nil {
+			return nil, err
+		}
 		return nil, dialect.Refuse("input", "must have at least one item")
 	}
 	if err := dialect.CheckTools(r.c); err != nil {

@@ -273,7 +273,10 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a format without a schema", `{"input":"x","text":{"format":{"type":"json_schema","name":"n"}}}`, "text.format.schema", "schema"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := client{}.DecodeCall([]byte(c.body))
+			call, err := client{}.DecodeCall([]byte(c.body))
+			if err == nil {
+				err = dialect.Served(call)
+			}
 			if f := fault.From(err); err == nil || f.Code != fault.InvalidParameter || f.Param != c.param || !strings.Contains(f.Public, c.says) {
 				t.Errorf("got %v", err)
 			}

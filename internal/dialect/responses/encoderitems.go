@@ -14,10 +14,11 @@ func (e *encoder) block(dst []byte, ev *llm.Event) []byte {
 	it := &item{choice: ev.Choice, block: ev.Block}
 	switch ev.Part {
 	case llm.CallPart:
-		it.kind, it.callID, it.name = callItem, ev.ID, ev.Name
-		if e.takesText(ev.Name) {
+		it.kind, it.callID = callItem, ev.ID
+		if e.a.Call.TakesText(ev.Name) {
 			it.kind = customItem
 		}
+		it.setName(ev.Name, e.a.Call)
 	case llm.SealedPart:
 		it.kind = thoughtItem
 		it.sealed.add(ev.Text)
@@ -30,16 +31,6 @@ func (e *encoder) block(dst []byte, ev *llm.Event) []byte {
 		return dst
 	}
 	return e.add(dst, it)
-}
-
-// takesText reports whether the tool of that name takes free text.
-func (e *encoder) takesText(name string) bool {
-	for i := range e.a.Call.Tools {
-		if t := &e.a.Call.Tools[i]; t.Name == name && t.Type == llm.Custom {
-			return true
-		}
-	}
-	return false
 }
 
 // add tells of a new item, after the end of those that ended before it.

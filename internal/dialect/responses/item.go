@@ -17,6 +17,7 @@ type item struct {
 	id     string // "msg_…"
 	callID string
 	name   string
+	space  string // namespace of the tool; mostly empty
 	text   quoted // of thoughts; arguments of calls; base64 of pictures
 	sealed quoted // encrypted_content, or the signature of a call
 	parts  []content
@@ -63,6 +64,14 @@ type content struct {
 
 func (it *item) setID(unique string) {
 	it.id = itemNames[it.kind].prefix + short(unique) + strconv.Itoa(it.at)
+}
+
+// setName tells the tool that is called from the namespace that it is in.
+func (it *item) setName(name string, c *llm.Call) {
+	it.name = name
+	if t := c.Tool(name); t != nil && t.Namespace != nil {
+		it.space, it.name = t.Namespace.Name, t.Namespace.Split(name)
+	}
 }
 
 // append writes the item as it is by now. Bare leaves out what is said in it, as the
@@ -140,6 +149,7 @@ func (it *item) appendCall(w *dialect.JSON, bare, strict bool) {
 	w.Str("status", it.state(bare))
 	w.Str("call_id", it.callID)
 	w.Str("name", it.name)
+	w.Opt("namespace", it.space)
 	if bare {
 		w.Raw(args, emptyText)
 		return

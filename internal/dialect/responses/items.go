@@ -60,7 +60,8 @@ func (r *callReader) item(raw []byte, i int, at string) error {
 	case "item_reference":
 		return dialect.Refuse(at+".type", `is "item_reference", which needs a provider that keeps items; send the item itself`)
 	default:
-		return dialect.Refuse(at+".type", "is "+string(splice.Quote(kind))+", an item that needs a provider with responses of its own")
+		r.unserved(at, kind, "an item that needs a provider with responses of its own")
+		return nil
 	}
 }
 
@@ -141,6 +142,7 @@ const partBreak = "\n\n"
 
 func (r *callReader) call(raw []byte, i int, at, args string) error {
 	p := llm.Part{Kind: llm.CallPart, Index: -1, Call: &llm.ToolCall{Custom: args == "input"}}
+	var space llm.Namespace
 	m := llm.Message{Role: llm.RoleAssistant}
 	for name, val := range splice.Members(raw) {
 		n := plainName(name)
@@ -155,6 +157,8 @@ func (r *callReader) call(raw []byte, i int, at, args string) error {
 			p.Call.ID, _ = splice.Unquote(val)
 		case n == "name":
 			p.Call.Name, _ = splice.Unquote(val)
+		case n == "namespace":
+			space.Name, _ = splice.Unquote(val)
 		case n == "thought_signature":
 			p.Signature, _ = splice.Unquote(val)
 		case n == "cache_control":
@@ -174,6 +178,9 @@ func (r *callReader) call(raw []byte, i int, at, args string) error {
 		return dialect.Refuse(at+".name", "is missing")
 	case p.Call.ID == "":
 		return dialect.Refuse(at+".call_id", "is missing")
+	}
+	if space.Name != "" {
+		p.Call.Name = space.Join(p.Call.Name)
 	}
 	if r.names == nil {
 		r.names = map[string]string{}

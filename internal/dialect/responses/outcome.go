@@ -193,8 +193,16 @@ func (o *outcome) tools(w *dialect.JSON) {
 		w.Str("tool_choice", c.Mode)
 	}
 	w.Key("tools").Open('[')
+	var space *llm.Namespace
 	for i := range o.a.Call.Tools {
-		repeatTool(w, &o.a.Call.Tools[i])
+		t := &o.a.Call.Tools[i]
+		switch {
+		case t.Namespace == nil:
+			repeatTool(w, t)
+		case t.Namespace != space:
+			w.Value(t.Namespace.Raw)
+		}
+		space = t.Namespace
 	}
 	w.Close(']')
 }

@@ -35,6 +35,7 @@ func appendChoice(w *dialect.JSON, c *llm.Choice, a *dialect.Answering, n int) i
 		it := &items[i]
 		it.at = n
 		it.setID(a.ID)
+		it.setName(it.name, a.Call)
 		it.status = completed
 		if i == len(items)-1 {
 			it.status = endOf(c.Finish).status()

@@ -7,24 +7,71 @@ import (
 )
 
 func (r *callReader) tools(raw []byte) error {
+	i := 0
 	for val := range splice.Elements(raw) {
-		t := llm.Tool{Index: len(r.c.Tools), Type: splice.Text(val, "type"), Raw: val, Shape: shapeName}
-		if err := readTool(&t, dialect.Index("tools", t.Index)); err != nil {
+		read := r.tool
+		if splice.Text(val, "type") == "namespace" {
+			read = r.namespace
+		}
+		if err := read(llm.Tool{Index: i, Raw: val}, dialect.Index("tools", i)); err != nil {
 			return err
 		}
-		r.c.Tools = append(r.c.Tools, t)
+		i++
 	}
 	return nil
 }
 
-func readTool(t *llm.Tool, at string) error {
+// namespace reads {"type":"namespace","name":"crm","description":"…","tools":[…]}, a group of
+// tools that the caller runs. Elsewhere they stand by themselves, with the name of the group
+// before theirs; what it is for has no place there.
+// Source: https://developers.openai.com/api/docs/guides/tools-tool-search, read 2026-11.
+func (r *callReader) namespace(t llm.Tool, at string) error {
+	t.Namespace = &llm.Namespace{Name: splice.Text(t.Raw, "name"), Raw: t.Raw}
+	if t.Namespace.Name == "" {
+		return dialect.Refuse(at+".name", "is missing")
+	}
+	list, _ := splice.Find(t.Raw, "tools")
+	if len(list) == 0 || list[0] != '[' {
+		return dialect.Refuse(at+".tools", "must be a list")
+	}
+	i := 0
+	for val := range splice.Elements(list) {
+		t.Raw = val
+		if err := r.tool(t, dialect.Index(at+".tools", i)); err != nil {
+			return err
+		}
+		i++
+	}
+	return nil
+}
+
+// tool reads a tool into t, which has its Raw and where it stands.
+func (r *callReader) tool(t llm.Tool, at string) error {
+	t.Type, t.Shape = splice.Text(t.Raw, "type"), shapeName
 	switch t.Type {
 	case "":
 		return dialect.Refuse(at+".type", `is missing; it is "function" for tools that you run yourself`)
 	case llm.Function, llm.Custom:
 	default:
-		return dialect.Refuse(at+".type", "is "+string(splice.Quote(t.Type))+`, a tool that needs a provider with responses of its own; elsewhere "function" and "custom" are served`)
+		r.unserved(at, t.Type, `a tool that needs a provider with responses of its own; elsewhere "function", "custom" and "namespace" are served`)
+		return nil
 	}
+	if err := readTool(&t, at); err != nil {
+		return err
+	}
+	if t.Namespace != nil {
+		t.Name = t.Namespace.Join(t.Name)
+	}
+	r.c.Tools = append(r.c.Tools, t)
+	return nil
+}
+
+// unserved notes what is of a kind that other shapes do not have.
+func (r *callReader) unserved(at, kind, why string) {
+	r.c.Unserved = append(r.c.Unserved, llm.Unserved{From: at, Type: kind, Why: why})
+}
+
+func readTool(t *llm.Tool, at string) error {
 	var format []byte
 	for name, val := range splice.Members(t.Raw) {
 		if splice.IsNull(val) {

@@ -1,0 +1,75 @@
+package dataplane_test
+
+import (
+	"strings"
+	"testing"
+
+	"sluice/test/upstream"
+)
+
+// agentCall is what a coding agent that speaks responses sends: tools in a namespace, one
+// that takes free text, and one that OpenAI runs.
+const agentCall = `{"model":"claude-sonnet-4-5","stream":true,"input":[
+	{"role":"user","content":"Go on"},
+	{"type":"function_call","call_id":"c1","namespace":"agents","name":"close","arguments":"{\"id\":1}"},
+	{"type":"custom_tool_call","call_id":"c2","name":"patch","input":"+a \"b\""},
+	{"type":"function_call_output","call_id":"c1","output":"closed"},
+	{"type":"custom_tool_call_output","call_id":"c2","output":"done"}],
+	"tools":[
+	{"type":"namespace","name":"agents","description":"Other agents","tools":[{"type":"function","name":"close","parameters":{"type":"object"}},{"type":"function","name":"wait"}]},
+	{"type":"custom","name":"patch","description":"Edits files","format":{"type":"grammar","syntax":"lark","definition":"start: x"}},
+	{"type":"web_search","external_web_access":true}]}`
+
+// A coding agent has all its tools at a provider of another shape, and gets their calls in
+// its own words.
+func TestToolsOfAgents(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	event := func(data string) string {
+		return "event: " + strings.Split(data, `"`)[3] + "\ndata: " + data + "\n\n"
+	}
+	tool := func(at, name string, pieces ...string) (list []string) {
+		list = append(list, event(`{"type":"content_block_start","index":`+at+`,"content_block":{"type":"tool_use","id":"toolu_`+at+`","name":"`+name+`","input":{}}}`))
+		for _, p := range pieces {
+			list = append(list, event(`{"type":"content_block_delta","index":`+at+`,"delta":{"type":"input_json_delta","partial_json":"`+p+`"}}`))
+		}
+		return append(list, event(`{"type":"content_block_stop","index":`+at+`}`))
+	}
+	said := []string{event(`{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[],"usage":{"input_tokens":4,"output_tokens":1}}}`)}
+	said = append(said, tool("0", "agents__wait", `{\"id\":`, `2}`)...)
+	said = append(said, tool("1", "patch", `{\"input\": \"*** Be`, `gin\\`, `n\\u00e9\"`, `}`)...)
+	said = append(said, event(`{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":9}}`), event(`{"type":"message_stop"}`))
+	r.up.On("/messages", upstream.Always(events(said...)))
+
+	anthropic := []string{"x-gateway-provider: anthropic", "authorization: Bearer upstream", "x-gateway-custom-host: " + r.up.URL()}
+	a := r.call("POST", "/v1/responses", agentCall, anthropic...)
+	if a.StatusCode != 400 || !strings.Contains(a.Text, `"param":"tools[2].type"`) || !strings.Contains(a.Text, "web_search") || len(r.up.Seen()) != 0 {
+		t.Errorf("%d %s", a.StatusCode, a.Text)
+	}
+	a = r.call("POST", "/v1/responses", agentCall, append(anthropic, "x-gateway-strict-params: false")...)
+	if got := a.Header.Get("x-gateway-dropped-params"); a.StatusCode != 200 || !strings.Contains(got, "tools[2]") {
+		t.Fatalf("%d, dropped %q: %s", a.StatusCode, got, a.Text)
+	}
+	sent := string(r.up.Seen()[0].Body)
+	for _, want := range []string{
+		`"name":"agents__close"`, `"name":"agents__wait"`, `"name":"patch","description":"Edits files\n\ninput follows this grammar (lark):\nstart: x","input_schema":{"type":"object","properties":{"input":{"type":"string"}}`,
+		`{"type":"tool_use","id":"c1","name":"agents__close","input":{"id":1}}`, `{"type":"tool_use","id":"c2","name":"patch","input":{"input":"+a \"b\""}}`,
+	} {
+		if !strings.Contains(sent, want) {
+			t.Errorf("not sent: %s\nin %s", want, sent)
+		}
+	}
+	for _, want := range []string{
+		`"type":"function_call","status":"completed","call_id":"toolu_0","name":"wait","namespace":"agents","arguments":"{\"id\":2}"`,
+		`"type":"custom_tool_call","status":"completed","call_id":"toolu_1","name":"patch","input":"*** Begin\né"`,
+		`"type":"response.custom_tool_call_input.delta"`, `"delta":"*** Be"`,
+		`"tools":[{"type":"namespace","name":"agents","description":"Other agents","tools":[`,
+	} {
+		if !strings.Contains(a.Text, want) {
+			t.Errorf("not answered: %s\nin %s", want, a.Text)
+		}
+	}
+	if n := strings.Count(a.Text[strings.LastIndex(a.Text, "response.completed"):], `"type":"namespace"`); n != 1 {
+		t.Errorf("the namespace is repeated %d times", n)
+	}
+}

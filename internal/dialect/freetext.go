@@ -1,0 +1,130 @@
+package dialect
+
+import (
+	"slices"
+	"strings"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Texts are the tools of one call that take free text and were sent as functions with one
+// argument. The nil *Texts has none. It belongs to one stream.
+type Texts struct {
+	names []string
+	open  map[[2]int]*textArgument // of choices and blocks
+}
+
+// argument is the one argument of such a function.
+const argument = "input"
+
+// textSchema is what it takes.
+var textSchema = []byte(`{"type":"object","properties":{"` + argument + `":{"type":"string"}},"required":["` + argument + `"],"additionalProperties":false}`)
+
+// AsFunctions is the call with functions in place of the tools that take free text, for
+// providers that have functions only: {"input":"…"}. The call itself stays as it is.
+func AsFunctions(c *llm.Call) (*llm.Call, *Texts) {
+	if !hasText(c) {
+		return c, nil
+	}
+	t, out := &Texts{}, *c
+	out.Tools = slices.Clone(c.Tools)
+	for i := range out.Tools {
+		if f := &out.Tools[i]; f.Type == llm.Custom {
+			t.names = append(t.names, f.Name)
+			f.Type, f.Schema, f.Description = llm.Function, textSchema, describeText(f.Raw)
+		}
+	}
+	if name := wishedText(c.Choice.Raw); c.Choice.Mode == "opaque" && name != "" {
+		out.Choice.Mode, out.Choice.Name = "tool", name
+	}
+	out.Messages = slices.Clone(c.Messages)
+	for i := range out.Messages {
+		m := &out.Messages[i]
+		m.Parts = slices.Clone(m.Parts)
+		for k := range m.Parts {
+			if call := m.Parts[k].Call; call != nil && call.Custom {
+				m.Parts[k].Call = &llm.ToolCall{ID: call.ID, Name: call.Name, Arguments: `{"` + argument + `":` + string(splice.Quote(call.Arguments)) + `}`}
+			}
+		}
+	}
+	return &out, t
+}
+
+// hasText reports whether a tool takes free text, or was called with some before.
+func hasText(c *llm.Call) bool {
+	return slices.ContainsFunc(c.Tools, func(t llm.Tool) bool { return t.Type == llm.Custom }) || slices.ContainsFunc(c.Messages, func(m llm.Message) bool {
+		return slices.ContainsFunc(m.Parts, func(p llm.Part) bool { return p.Call != nil && p.Call.Custom })
+	})
+}
+
+// describeText is what a function is told to be for, from the tool in the form of chat
+// completions: the grammar of the text has no other place.
+func describeText(raw []byte) string {
+	tool, _ := splice.Find(raw, llm.Custom)
+	said := splice.Text(tool, "description")
+	if syntax := splice.Text(tool, "format", "grammar", "syntax"); syntax != "" {
+		said += "\n\n" + argument + " follows this grammar (" + syntax + "):\n" + splice.Text(tool, "format", "grammar", "definition")
+	}
+	return strings.TrimSpace(said)
+}
+
+// wishedText is the tool that a choice names: {"type":"custom","name":"x"}, in chat
+// {"type":"custom","custom":{"name":"x"}}.
+func wishedText(choice []byte) string {
+	if splice.Text(choice, "type") != llm.Custom {
+		return ""
+	}
+	if name := splice.Text(choice, llm.Custom, "name"); name != "" {
+		return name
+	}
+	return splice.Text(choice, "name")
+}
+
+// Reply gives the calls of a whole answer their free text.
+func (t *Texts) Reply(r *llm.Reply) {
+	if t == nil {
+		return
+	}
+	for i := range r.Choices {
+		for k := range r.Choices[i].Parts {
+			if call := r.Choices[i].Parts[k].Call; call != nil && slices.Contains(t.names, call.Name) {
+				var a textArgument
+				call.Arguments, call.Custom = a.add(call.Arguments)+a.end(), true
+			}
+		}
+	}
+}
+
+// Event passes an event of a stream on to put, a call's arguments as free text.
+func (t *Texts) Event(ev *llm.Event, put func(*llm.Event)) {
+	if t == nil || ev.Part != llm.CallPart {
+		put(ev)
+		return
+	}
+	at := [2]int{ev.Choice, ev.Block}
+	switch ev.Kind {
+	case llm.EventBlock:
+		if slices.Contains(t.names, ev.Name) {
+			if t.open == nil {
+				t.open = make(map[[2]int]*textArgument)
+			}
+			t.open[at] = &textArgument{}
+		}
+	case llm.EventArguments:
+		if a := t.open[at]; a != nil {
+			if ev.Text = a.add(ev.Text); ev.Text == "" {
+				return
+			}
+		}
+	case llm.EventBlockEnd:
+		if a := t.open[at]; a != nil {
+			delete(t.open, at)
+			if rest := a.end(); rest != "" {
+				put(&llm.Event{Kind: llm.EventArguments, Choice: ev.Choice, Block: ev.Block, Part: ev.Part, Text: rest})
+			}
+		}
+	default:
+	}
+	put(ev)
+}
