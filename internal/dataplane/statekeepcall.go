@@ -25,8 +25,8 @@ type conversation struct {
 }
 
 // begin reads what a call says of responses kept by the gateway: it puts the items of
-// previous_response_id before the input. Fault.InvalidParameter when there is no such
-// response in the workspace.
+// previous_response_id before the input, and items in the place of references to them.
+// Fault.InvalidParameter when there is no such response in the workspace.
 func (k *StateKeeper) begin(ctx context.Context, workspace string, body []byte) (*conversation, error) {
 	c := &conversation{keeper: k, workspace: workspace, body: body}
 	store, _ := splice.Find(body, "store")
@@ -34,75 +34,50 @@ func (k *StateKeeper) begin(ctx context.Context, workspace string, body []byte) 
 		c.store = workspace != "" && k.ready()
 		c.unkept = !c.store
 	}
-	raw, _ := splice.Find(body, "previous_response_id")
-	if len(raw) == 0 || string(raw) == "null" {
+	previous, _ := splice.Find(body, "previous_response_id")
+	goesOn := len(previous) > 0 && string(previous) != "null"
+	if !goesOn && !refers(body) {
 		return c, nil
-	}
-	id, _ := splice.Unquote(raw)
-	before, err := k.before(ctx, workspace, id, false)
-	if err != nil {
-		return nil, err
 	}
 	d := newDoc()
 	defer docs.Put(d)
 	if err := splice.Scan(body, d); err != nil {
 		return nil, fault.From(err)
 	}
-	c.previous, c.body = id, d.Apply(continued(d, before))
+	f := finder{keeper: k, workspace: workspace}
+	if goesOn {
+		c.previous, _ = splice.Unquote(previous)
+		if err := f.goOn(ctx, c.previous); err != nil {
+			return nil, err
+		}
+	}
+	edits, err := f.edits(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	c.body = d.Apply(edits)
 	return c, nil
 }
 
-// edits are what makes a call that goes on from a response of the gateway one that a
-// provider with responses of its own can serve: none for any other call.
+// edits are what makes a call that goes on from a response of the gateway, or refers to
+// items of one, such that a provider with responses of its own can serve it: none for any
+// other call.
 func (k *StateKeeper) edits(ctx context.Context, workspace string, ep llm.Endpoint, d *splice.Doc) ([]splice.Edit, error) {
 	if k == nil || ep != llm.CreateModelResponse && ep != llm.CountResponseInputTokens {
 		return nil, nil
 	}
 	id, _ := d.String("previous_response_id")
-	if !responses.IsID(id) {
+	input, _ := d.Raw("input")
+	f := finder{keeper: k, workspace: workspace, plain: true}
+	switch {
+	case responses.IsID(id):
+		if err := f.goOn(ctx, id); err != nil {
+			return nil, err
+		}
+	case !refers(input):
 		return nil, nil
 	}
-	before, err := k.before(ctx, workspace, id, true)
-	if err != nil {
-		return nil, err
-	}
-	return continued(d, before), nil
-}
-
-// before is what was said until a response was made and in it, as items with their
-// commas. Plain leaves out what only the provider that said it understands.
-func (k *StateKeeper) before(ctx context.Context, workspace, id string, plain bool) ([]byte, error) {
-	if k == nil || !responses.IsID(id) {
-		return nil, unknownResponse(id)
-	}
-	input, response, err := k.find(ctx, workspace, id)
-	if fault.Has(err, fault.NotFound) {
-		return nil, unknownResponse(id)
-	}
-	if err != nil {
-		return nil, err
-	}
-	output, _ := splice.Find(response, "output")
-	return appendSpoken(appendSpoken(nil, input, plain), output, plain), nil
-}
-
-func unknownResponse(id string) error {
-	return fault.Newf(fault.InvalidParameter, "there is no response %q of this workspace that the gateway keeps; send the whole conversation in input", clip(id)).At("previous_response_id")
-}
-
-// continued are the edits that put items before the input of a call. An input that is
-// none stays as it is, for the codec to refuse.
-func continued(d *splice.Doc, before []byte) []splice.Edit {
-	done := splice.Drop("previous_response_id")
-	own, ok := d.Raw("input")
-	if own = asItems(own); ok && own[0] != '[' && string(own) != "null" {
-		return []splice.Edit{done}
-	}
-	list := append([]byte{'['}, before...)
-	for item := range splice.Elements(own) {
-		list = appendItem(list, item)
-	}
-	return []splice.Edit{splice.Set("input", append(list, ']')), done}
+	return f.edits(ctx, d)
 }
 
 // answering tells the encoder of the answer what it says of being kept.

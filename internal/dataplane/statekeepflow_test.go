@@ -2,6 +2,7 @@ package dataplane_test
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"strings"
 	"testing"
@@ -105,3 +106,55 @@ func (readOnly) DeleteResponse(context.Context, string, string) error {
 }
 
 func (readOnly) SweepResponses(context.Context, time.Time) error { return nil }
+
+// Libraries that were not told otherwise refer to what the model said before instead of
+// saying it again. It is put in its place, whichever provider goes on; what is not kept is
+// for the codec to refuse.
+func TestKeptItemsAreReferredTo(t *testing.T) {
+	t.Parallel()
+	r := keeping(t, storetest.Open(t, storetest.SQLite(t)))
+	const calls = `{"candidates":[{"content":{"role":"model","parts":[{"text":"Hm"},{"functionCall":{"name":"f","args":{"a":1}},"thoughtSignature":"c2ln"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"totalTokenCount":6}}`
+	r.up.On(geminiPath, upstream.InTurn(upstream.JSON(200, []byte(calls)), upstream.JSON(200, []byte(geminiSays))))
+	const tools = `"tools":[{"type":"function","name":"f","parameters":{"type":"object"}}]`
+	first := r.call("POST", "/v1/responses", `{"model":"gemini-2.5-flash","input":"First",`+tools+`}`, r.gemini()...)
+	r.written()
+	var response struct {
+		Output []struct {
+			ID     string `json:"id"`
+			CallID string `json:"call_id"`
+		} `json:"output"`
+	}
+	if err := json.Unmarshal([]byte(first.Text), &response); err != nil || len(response.Output) != 2 {
+		t.Fatalf("%v %s", err, first.Text)
+	}
+	said, call := response.Output[0], response.Output[1]
+	second := func(model string) string {
+		return `{"model":"` + model + `",` + tools + `,"input":[{"role":"user","content":"First"},{"type":"item_reference","id":"` + said.ID + `"},{"type":"item_reference","id":"` + call.ID + `"},` +
+			`{"type":"function_call_output","call_id":"` + call.CallID + `","output":"done"}]}`
+	}
+	if a := r.call("POST", "/v1/responses", second("gemini-2.5-flash"), r.gemini()...); a.StatusCode != 200 {
+		t.Fatalf("%d %s", a.StatusCode, a.Text)
+	}
+	if sent := string(r.up.Seen()[1].Body); !strings.Contains(sent, `{"text":"Hm"},{"functionCall":{`) || !strings.Contains(sent, `"thoughtSignature":"c2ln"`) || !strings.Contains(sent, `"functionResponse"`) {
+		t.Errorf("sent %s", sent)
+	}
+	if a := r.call("POST", "/v1/responses", second("gpt-4o-mini"), r.custom()...); a.StatusCode != 200 {
+		t.Fatalf("%d %s", a.StatusCode, a.Text)
+	}
+	if sent := string(r.up.Seen()[2].Body); strings.Contains(sent, "item_reference") || !strings.Contains(sent, `{"type":"function_call","call_id":"`+call.CallID+`","name":"f","arguments":"{\"a\":1}"}`) {
+		t.Errorf("sent %s", sent)
+	}
+
+	const foreign = "sk-key-of-another-workspace-00"
+	r.dir.add(keys.NewHasher([]byte("pepper of the tests")), foreign, access.WorkspaceService, ident.NewID(), "completions.write")
+	for id, key := range map[string]string{call.ID: foreign, "fc_" + strings.Repeat("0", 48): "", call.ID + "0": ""} {
+		headers := r.gemini()
+		if key != "" {
+			headers = append(headers, "x-gateway-api-key: "+key)
+		}
+		a := r.call("POST", "/v1/responses", strings.ReplaceAll(second("gemini-2.5-flash"), call.ID, id), headers...)
+		if a.StatusCode != 400 || !strings.Contains(a.Text, "item_reference") {
+			t.Errorf("%s with %q: %d %s", id, key, a.StatusCode, a.Text)
+		}
+	}
+}

@@ -41,9 +41,23 @@ const idPrefix = "resp_gw"
 // dialect.Answering.ID: "resp_gw0193f3a04c1e7b6f9d2a0c6d".
 func ID(unique string) string { return idPrefix + short(unique) }
 
-// short is as much of what is unique as leaves room for a number behind it, so that all
-// ids are as long as those of the other surfaces.
-func short(unique string) string { return unique[:min(len(unique), 24)] }
+// uniqueBytes are as much of what is unique as leaves room for a number behind it, so that
+// all ids are as long as those of the other surfaces.
+const uniqueBytes = 24
+
+func short(unique string) string { return unique[:min(len(unique), uniqueBytes)] }
+
+// Whose is the id of the response with which the gateway made an item, or showed it:
+// "resp_gw0193f3a04c1e7b6f9d2a0c6d" of "fc_0193f3a04c1e7b6f9d2a0c6d2". Those of OpenAI's items
+// are longer: false.
+func Whose(item string) (response string, ok bool) {
+	const number = 6 // digits at most, and a letter
+	_, unique, _ := strings.Cut(item, "_")
+	if n := len(unique) - uniqueBytes; n <= 0 || n > number {
+		return "", false
+	}
+	return ID(unique), true
+}
 
 // IsID reports whether an id is one that ID made, here or in another gateway.
 func IsID(id string) bool { return strings.HasPrefix(id, idPrefix) }

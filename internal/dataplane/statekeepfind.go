@@ -1,0 +1,121 @@
+package dataplane
+
+import (
+	"bytes"
+	"context"
+
+	"sluice/internal/dialect/responses"
+	"sluice/internal/fault"
+	"sluice/internal/splice"
+)
+
+// itemReference is the type of an item that stands for one that was kept:
+// {"type":"item_reference","id":"fc_0193f3a04c1e7b6f9d2a0c6d2"}. Libraries send them in place of
+// what the model said before, as long as they were not told that nothing is stored.
+// Source: https://platform.openai.com/docs/api-reference/responses/create, read 2026-11.
+const itemReference = "item_reference"
+
+// refers reports whether there may be a reference in a text.
+func refers(text []byte) bool { return bytes.Contains(text, []byte(itemReference)) }
+
+// mostReferred is to how many responses the items of one call may refer.
+const mostReferred = 256
+
+// finder puts what the gateway keeps into one call. Plain leaves out what only the provider
+// that said it understands.
+type finder struct {
+	keeper    *StateKeeper
+	workspace string
+	plain     bool
+	goesOn    bool
+	before    []byte // what was said before, as items with their commas
+	known     map[string]exchanged
+}
+
+// exchanged is a response that is kept: both are lists of items.
+type exchanged struct{ input, output []byte }
+
+// goOn begins the call with what was said until a response was made and in it.
+// Fault.InvalidParameter when there is none of that id.
+func (f *finder) goOn(ctx context.Context, id string) error {
+	if f.keeper == nil || !responses.IsID(id) {
+		return unknownResponse(id)
+	}
+	was, err := f.response(ctx, id)
+	if fault.Has(err, fault.NotFound) {
+		return unknownResponse(id)
+	}
+	f.goesOn, f.before = true, appendSpoken(appendSpoken(nil, was.input, f.plain), was.output, f.plain)
+	return err
+}
+
+func unknownResponse(id string) error {
+	return fault.Newf(fault.InvalidParameter, "there is no response %q of this workspace that the gateway keeps; send the whole conversation in input", clip(id)).At("previous_response_id")
+}
+
+func (f *finder) response(ctx context.Context, id string) (exchanged, error) {
+	input, response, err := f.keeper.find(ctx, f.workspace, id)
+	output, _ := splice.Find(response, "output")
+	return exchanged{input, output}, err
+}
+
+// edits put what goes before the call there, and what its items refer to in their place. An
+// input that is no list stays as it is, for the codec to refuse.
+func (f *finder) edits(ctx context.Context, d *splice.Doc) ([]splice.Edit, error) {
+	var edits []splice.Edit
+	if f.goesOn {
+		edits = append(edits, splice.Drop("previous_response_id"))
+	}
+	own, ok := d.Raw("input")
+	if own = asItems(own); ok && own[0] != '[' && string(own) != "null" {
+		return edits, nil
+	}
+	list := append([]byte{'['}, f.before...)
+	for item := range splice.Elements(own) {
+		referred, err := f.referred(ctx, item)
+		switch {
+		case err != nil:
+			return nil, err
+		case referred != nil:
+			list = appendSpoken(list, append(append([]byte{'['}, referred...), ']'), f.plain)
+		default:
+			list = appendItem(list, item)
+		}
+	}
+	return append(edits, splice.Set("input", append(list, ']'))), nil
+}
+
+// referred is what an item refers to; nil when it is no reference, or one to something that
+// the gateway does not keep: that is for the provider or the codec to judge.
+func (f *finder) referred(ctx context.Context, item []byte) ([]byte, error) {
+	if f.keeper == nil || splice.Text(item, "type") != itemReference {
+		return nil, nil
+	}
+	id := splice.Text(item, "id")
+	response, ours := responses.Whose(id)
+	if !ours {
+		return nil, nil
+	}
+	was, known := f.known[response]
+	if !known {
+		if len(f.known) == mostReferred {
+			return nil, fault.Newf(fault.InvalidParameter, "the items refer to more than %d responses; send the items themselves", mostReferred).At("input")
+		}
+		var err error
+		if was, err = f.response(ctx, response); err != nil && !fault.Has(err, fault.NotFound) {
+			return nil, err
+		}
+		if f.known == nil {
+			f.known = make(map[string]exchanged)
+		}
+		f.known[response] = was
+	}
+	for _, list := range [...][]byte{was.output, was.input} {
+		for found := range splice.Elements(list) {
+			if splice.Text(found, "id") == id {
+				return found, nil
+			}
+		}
+	}
+	return nil, nil
+}
