@@ -68,8 +68,11 @@ type event struct {
 // parse reads an event. Joined is a buffer for data of several lines.
 func parse(ev []byte, joined *[]byte) event {
 	var e event
-	lines := 0
-	for at := 0; at < len(ev); {
+	lines, at := 0, 0
+	if bytes.HasPrefix(ev, byteOrder) {
+		at = len(byteOrder)
+	}
+	for at < len(ev) {
 		stop, after := lineEnd(ev, at)
 		if after == 0 { // the end of the stream stands for the end of the line
 			after = len(ev)
@@ -97,6 +100,8 @@ func parse(ev []byte, joined *[]byte) event {
 var (
 	dataField = []byte("data:")
 	nameField = []byte("event:")
+
+	byteOrder = []byte("\xef\xbb\xbf") // may stand at the beginning of a stream
 )
 
 // value is what stands behind a field's colon, without the one space that may.

@@ -72,6 +72,10 @@ func TestStreamPlain(t *testing.T) {
 			dialect.StreamEnd{Done: true, Events: 2}},
 		{"usage under x_groq", dialect.StreamOptions{Endpoint: llm.CreateTranscription, Rules: dialect.ReplyRules{UsagePath: "x_groq.usage"}}, `data: {"x_groq":{"id":"r","usage":{"prompt_tokens":3,"completion_tokens":4}}}` + "\n\n" + done,
 			dialect.StreamEnd{Done: true, Events: 2, Usage: llm.Usage{InputTokens: 3, OutputTokens: 4, TotalTokens: 7, Reported: true}}},
+		{"usage in a choice", dialect.StreamOptions{Endpoint: llm.ChatComplete}, `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":3,"completion_tokens":4}}]}` + "\n\n" + done,
+			dialect.StreamEnd{Done: true, Finished: true, Events: 2, Usage: llm.Usage{InputTokens: 3, OutputTokens: 4, TotalTokens: 7, Reported: true}}},
+		{"a mark of the order of bytes", dialect.StreamOptions{Endpoint: llm.ChatComplete}, "\ufeff" + chatStream,
+			dialect.StreamEnd{Done: true, Finished: true, Usage: chatUsage, Model: "gpt-4o-mini-2024-07-18", ID: "chatcmpl-9", Events: 5}},
 		{"responses", dialect.StreamOptions{Endpoint: llm.CreateModelResponse},
 			"event: response.created\n" + `data: {"type":"response.created","response":{"id":"resp_1","model":"gpt-4.1","error":null,"usage":null}}` + "\n\n" +
 				"event: response.output_text.delta\n" + `data: {"type":"response.output_text.delta","delta":"Hi"}` + "\n\n" +

@@ -102,6 +102,17 @@ func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (mo
 	return model
 }
 
+// inChoices reads the usage of a chunk whose provider has it there, as Moonshot had before
+// it knew stream_options: {"choices":[{"index":0,"delta":{},"usage":{…}}]}.
+// Source: https://platform.moonshot.ai/docs/api/chat, read 2026-11.
+func (c *counts) inChoices(chunk []byte) {
+	list, _ := splice.Find(chunk, "choices")
+	for choice := range splice.Elements(list) {
+		usage, _ := splice.Find(choice, "usage")
+		c.read(usage)
+	}
+}
+
 // wrapped reads the reply inside an event.
 func (c *counts) wrapped(ep llm.Endpoint, raw []byte) (model []byte) {
 	for name, val := range splice.Members(raw) {

@@ -64,6 +64,9 @@ func (w *watch) event(e event) (plain bool) {
 	}
 	if says(e.data, w.usageKey) {
 		w.counts.reply(w.ep, e.data, w.usagePath)
+		if !w.counts.u.Reported && completes(w.ep) {
+			w.counts.inChoices(e.data)
+		}
 		plain = false
 	}
 	if says(e.data, errorKey) || string(e.name) == "error" {

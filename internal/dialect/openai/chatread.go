@@ -122,13 +122,24 @@ func readSaid(raw []byte) []llm.Part {
 		})
 	}
 	for val := range splice.Elements(m.calls) {
-		p, err := readCall(val, func(field string) string { return field })
-		if err == nil || p.Call.Name != "" {
-			p.Call.ID = cmp.Or(p.Call.ID, ident.NewItem("call_"))
-			parts = append(parts, p)
+		custom, isCustom := splice.Find(val, llm.Custom)
+		fn, _ := splice.Find(val, llm.Function)
+		if isCustom {
+			fn = custom
 		}
+		parts = appendCalled(parts, splice.Text(val, "id"), fn, isCustom)
 	}
-	return parts
+	return appendCalled(parts, "", m.function, false)
+}
+
+// appendCalled adds a call of an answer, if it is one.
+func appendCalled(parts []llm.Part, id string, fn []byte, custom bool) []llm.Part {
+	name := splice.Text(fn, "name")
+	if name == "" {
+		return parts
+	}
+	call := &llm.ToolCall{ID: cmp.Or(id, ident.NewItem("call_")), Name: name, Arguments: argumentsOf(fn), Custom: custom}
+	return append(parts, llm.Part{Kind: llm.CallPart, Index: -1, Call: call, Signature: splice.Text(fn, "thought_signature")})
 }
 
 // readAnswer reads the content of an answer: a string, or a list as reasoning models

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -27,11 +28,17 @@ type chunkReader struct {
 
 // choiceReader keeps the blocks of one choice apart.
 type choiceReader struct {
-	blocks int          // begun so far
-	open   int          // the block of text or thoughts that is open, from 1; 0 for none
-	part   llm.PartKind // of it
-	calls  map[int]int  // places of tool calls to their blocks
-	order  []int        // blocks of calls that are open
+	blocks int           // begun so far
+	open   int           // the block of text or thoughts that is open, from 1; 0 for none
+	part   llm.PartKind  // of it
+	calls  map[int]begun // by their places
+	order  []int         // blocks of calls that are open
+}
+
+// begun is a tool call of which more may come.
+type begun struct {
+	block int
+	id    string
 }
 
 // Feed reads what came.
@@ -60,8 +67,13 @@ func (d *chunkReader) event(data []byte, emit func(*llm.Event)) error {
 		return nil
 	}
 	if dialect.Done(data) {
-		d.end(emit)
+		if d.started { // of nothing, the mark is no answer
+			d.end(emit)
+		}
 		return nil
+	}
+	if data[0] == '{' && data[len(data)-1] != '}' {
+		return fault.New(fault.UpstreamInvalid, "the provider sent a chunk that was cut off")
 	}
 	if f, ok := dialect.EventFault(data); ok {
 		d.ended = true
@@ -117,6 +129,8 @@ func (d *chunkReader) choice(raw []byte, emit func(*llm.Event)) {
 			logprobs, _ = splice.Find(val, "content")
 		case `"finish_reason"`:
 			finish, _ = splice.Unquote(val)
+		case `"usage"`: // Moonshot's place for it
+			d.spent(raw, emit)
 		}
 	}
 	const most = 128 // no provider gives more answers
@@ -158,6 +172,8 @@ func (d *chunkReader) delta(at int, raw []byte, emit func(*llm.Event)) {
 			for c := range splice.Elements(val) {
 				d.call(at, c, emit)
 			}
+		case `"function_call"`: // as before there were tools
+			d.called(at, 0, "", val, emit)
 		case `"audio"`:
 			d.open(at, llm.AudioPart, emit)
 			d.send(emit, llm.Event{
@@ -237,31 +253,57 @@ func (d *chunkReader) call(at int, raw []byte, emit func(*llm.Event)) {
 			}
 		case `"id"`:
 			id, _ = splice.Unquote(val)
-		case `"function"`:
+		case `"function"`, `"custom"`:
 			fn = val
 		}
 	}
 	if !numbered && id == "" && place > 0 {
 		place--
 	}
-	block, known := c.calls[place]
+	d.called(at, place, id, fn, emit)
+}
+
+// called takes a piece of the call at a place. Servers that give all calls of an answer one
+// number tell them apart by their ids.
+func (d *chunkReader) called(at, place int, id string, fn []byte, emit func(*llm.Event)) {
+	c := &d.choices[at]
+	name := splice.Text(fn, "name")
+	call, known := c.calls[place]
+	if known && id != "" && name != "" && id != call.id {
+		d.shutCalls(at, emit)
+		known = false
+	}
 	if !known {
 		d.shut(at, emit)
 		if c.calls == nil {
-			c.calls = map[int]int{}
+			c.calls = map[int]begun{}
 		}
-		block = c.blocks
+		call = begun{c.blocks, cmp.Or(id, ident.NewItem("call_"))}
 		c.blocks++
-		c.calls[place] = block
-		c.order = append(c.order, block)
-		d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: block, Part: llm.CallPart, ID: cmp.Or(id, ident.NewItem("call_")), Name: splice.Text(fn, "name")})
+		c.calls[place] = call
+		c.order = append(c.order, call.block)
+		d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: call.block, Part: llm.CallPart, ID: call.id, Name: name})
 	}
-	if args := splice.Text(fn, "arguments"); args != "" {
-		d.send(emit, llm.Event{Kind: llm.EventArguments, Choice: at, Block: block, Part: llm.CallPart, Text: args})
+	if args := argumentsOf(fn); args != "" {
+		d.send(emit, llm.Event{Kind: llm.EventArguments, Choice: at, Block: call.block, Part: llm.CallPart, Text: args})
 	}
 	if sign := splice.Text(fn, "thought_signature"); sign != "" {
-		d.send(emit, llm.Event{Kind: llm.EventSignature, Choice: at, Block: block, Part: llm.CallPart, Text: sign})
+		d.send(emit, llm.Event{Kind: llm.EventSignature, Choice: at, Block: call.block, Part: llm.CallPart, Text: sign})
 	}
+}
+
+// argumentsOf are the arguments in an answer, of which some servers make an object where it
+// is to be a text, or the free text of a custom tool.
+func argumentsOf(fn []byte) string {
+	args, ok := splice.Find(fn, "arguments")
+	if !ok {
+		return splice.Text(fn, "input")
+	}
+	if len(args) > 0 && args[0] == '{' {
+		return string(args)
+	}
+	text, _ := splice.Unquote(args)
+	return text
 }
 
 func (d *chunkReader) end(emit func(*llm.Event)) {

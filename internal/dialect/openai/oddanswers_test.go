@@ -1,0 +1,105 @@
+package openai
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"sluice/internal/dialect"
+	"sluice/internal/dialect/dialecttest"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+)
+
+// told is an answer in a line: "t:Hello f#a{\"x\":1} tool_calls 12".
+func told(r *llm.Reply) string {
+	var words []string
+	for _, c := range r.Choices {
+		for _, p := range c.Parts {
+			switch p.Kind {
+			case llm.CallPart:
+				words = append(words, p.Call.Name+"#"+p.Call.ID[:1]+p.Call.Arguments)
+			case llm.ThoughtPart:
+				words = append(words, "r:"+p.Text)
+			default:
+				words = append(words, "t:"+p.Text)
+			}
+		}
+		words = append(words, c.Finish.Chat())
+	}
+	return strings.Join(append(words, fmt.Sprint(r.Usage.TotalTokens)), " ")
+}
+
+// Servers that speak chat completions in their own ways are understood, however their
+// stream is cut.
+func TestOddStreams(t *testing.T) {
+	t.Parallel()
+	call := func(members string) string {
+		return `{"choices":[{"index":0,"delta":{"tool_calls":[{` + members + `}]}}]}`
+	}
+	text := func(s string) string { return `{"choices":[{"index":0,"delta":{"content":"` + s + `"}}]}` }
+	end := func(word string) string { return `{"choices":[{"index":0,"delta":{},"finish_reason":"` + word + `"}]}` }
+	const done = "[DONE]"
+	for name, c := range map[string]struct {
+		chunks []string
+		want   string
+	}{
+		"calls without numbers":        {[]string{call(`"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}`), call(`"id":"b","function":{"name":"g","arguments":"{}"}`), end("tool_calls"), done}, `f#a{"x":1} g#b{} tool_calls 0`},
+		"calls of one number":          {[]string{call(`"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}`), call(`"index":0,"function":{"arguments":":1}"}`), call(`"index":0,"id":"b","function":{"name":"g","arguments":"{}"}`), end("tool_calls"), done}, `f#a{"x":1} g#b{} tool_calls 0`},
+		"an id in each piece":          {[]string{call(`"index":0,"id":"a","function":{"name":"f","arguments":""}`), call(`"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}`), call(`"index":0,"id":"","function":{"name":"","arguments":":1}"}`), end("tool_calls"), done}, `f#a{"x":1} tool_calls 0`},
+		"other ids in later pieces":    {[]string{call(`"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}`), call(`"index":0,"id":"b","function":{"arguments":":1}"}`), end("tool_calls"), done}, `f#a{"x":1} tool_calls 0`},
+		"arguments as an object":       {[]string{call(`"index":0,"id":"a","function":{"name":"f","arguments":{"x":1}}`), end("stop"), done}, `f#a{"x":1} tool_calls 0`},
+		"a custom tool":                {[]string{call(`"index":0,"id":"a","type":"custom","custom":{"name":"f","input":"x"}`), call(`"index":0,"custom":{"input":"y"}`), end("tool_calls"), done}, `f#axy tool_calls 0`},
+		"a function":                   {[]string{`{"choices":[{"index":0,"delta":{"function_call":{"name":"f","arguments":""}}}]}`, `{"choices":[{"index":0,"delta":{"function_call":{"arguments":"{}"}}}]}`, end("function_call"), done}, `f#c{} tool_calls 0`},
+		"usage in a choice":            {[]string{text("hi"), `{"choices":[{"index":0,"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12}}]}`, done}, `t:hi stop 12`},
+		"thoughts under two names":     {[]string{`{"choices":[{"index":0,"delta":{"reasoning":"hm","reasoning_content":"hm"}}]}`, text("hi"), end("stop"), done}, `r:hm t:hi stop 0`},
+		"empty words for the end":      {[]string{`{"choices":[{"index":0,"delta":{"content":"h"},"finish_reason":""}]}`, text("i"), end("stop"), done}, `t:hi stop 0`},
+		"a mark of the order of bytes": {[]string{"\ufeff", text("hi"), end("stop"), done}, `t:hi stop 0`},
+		"no mark of the end":           {[]string{text("hi"), end("stop")}, `t:hi stop 0`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var stream []byte
+			for _, chunk := range c.chunks {
+				if chunk == "\ufeff" {
+					stream = append(stream, chunk...)
+					continue
+				}
+				stream = append(stream, "data: "+chunk+"\n\n"...)
+			}
+			events := dialecttest.SplitEverywhere(t, stream, func() dialect.EventDecoder { return chat{}.NewDecoder(nil) })
+			if got := told(dialecttest.ReplyOf(events)); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// What is no answer is none: a chunk that was cut, and the mark of the end alone.
+func TestBrokenStreams(t *testing.T) {
+	t.Parallel()
+	events, err := dialecttest.Read(chat{}.NewDecoder(nil), []byte("data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\ndata: {\"choices\":[{\"de\n\ndata: [DONE]\n\n"))
+	if !fault.Has(err, fault.UpstreamInvalid) || events[len(events)-1].Kind == llm.EventEnd {
+		t.Errorf("a cut chunk: %v, %+v", err, events)
+	}
+	if events, err := dialecttest.Read(chat{}.NewDecoder(nil), []byte("data: [DONE]\n\n")); len(events) > 0 || err != nil {
+		t.Errorf("nothing but the mark: %v, %+v", err, events)
+	}
+}
+
+// The same of answers that come whole.
+func TestOddReplies(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]string{
+		`{"tool_calls":[{"function":{"arguments":{"x":1},"name":"f"},"id":"a"}]}`:                       `f#a{"x":1} tool_calls 0`,
+		`{"content":"","tool_calls":[{"id":null,"function":{"name":"f","arguments":null}}]}`:            `f#c tool_calls 0`,
+		`{"content":null,"tool_calls":[{"id":"a","type":"custom","custom":{"name":"f","input":"x"}}]}`:  `f#ax tool_calls 0`,
+		`{"content":null,"function_call":{"name":"f","arguments":"{}"}}`:                                `f#c{} tool_calls 0`,
+		`{"content":"hi","tool_calls":[{"id":"a","function":{"arguments":"{}"}}],"function_call":null}`: `t:hi stop 0`,
+	} {
+		r, err := chat{}.DecodeReply(&dialect.Incoming{Body: []byte(`{"choices":[{"message":` + message + `,"finish_reason":"stop"}]}`)})
+		if err != nil || told(r) != want {
+			t.Errorf("%s: %v, got %s, want %s", message, err, told(r), want)
+		}
+	}
+}
