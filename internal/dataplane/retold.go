@@ -118,6 +118,7 @@ type talk struct {
 	kept   *conversation
 	usage  llm.Usage
 	model  string
+	status int // of an error that the provider put into the stream, 0 when it did not say
 }
 
 // Append appends what the provider's next bytes are to the caller.
@@ -140,6 +141,8 @@ func (t *talk) event(ev *llm.Event) {
 		t.model = ev.Model
 	case llm.EventUsage:
 		t.usage = *ev.Usage
+	case llm.EventFault:
+		t.status = ev.Status
 	default:
 	}
 	t.names.Event(ev)

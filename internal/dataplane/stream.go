@@ -33,6 +33,9 @@ func (g *Gateway) peek(a *attempt, resp *transport.Response) (status int, err er
 		case dialect.FirstEvent(buf), len(buf) >= firstEventMax, over && len(buf) > 0:
 			a.first = buf
 			if status, failed := dialect.FirstEventError(buf); failed {
+				if t := a.talk; t != nil && t.status != 0 { // the caller's words may have none for it
+					status = t.status
+				}
 				return status, nil
 			}
 			return resp.Status, nil

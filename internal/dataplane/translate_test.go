@@ -273,3 +273,17 @@ func targets(seen []upstream.Seen) (list []string) {
 	}
 	return list
 }
+
+// An error as the first event of a stream has the provider's status on every surface, though
+// its words may have none for it: retries and fallback go by that.
+func TestFirstEventKeepsItsStatus(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.up.On(geminiStream, upstream.Always(events(`data: {"error":{"code":429,"message":"Quota","status":"RESOURCE_EXHAUSTED"}}`+"\n\n")))
+	for path, said := range map[string]string{"/v1/chat/completions": `"messages":[{"role":"user","content":"x"}]`, "/v1/messages": `"max_tokens":9,"messages":[{"role":"user","content":"x"}]`, "/v1/responses": `"input":"x"`} {
+		a := r.call("POST", path, `{"model":"gemini-2.5-flash","stream":true,`+said+`}`, r.gemini()...)
+		if a.StatusCode != 429 || !strings.Contains(a.Text, "Quota") {
+			t.Errorf("%s: %d %s", path, a.StatusCode, a.Text)
+		}
+	}
+}

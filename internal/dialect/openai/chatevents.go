@@ -3,6 +3,8 @@ package openai
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
@@ -31,7 +33,7 @@ type chunks struct {
 	head    []byte // what every chunk begins with
 	wanted  bool   // the caller asked for usage
 	usage   llm.Usage
-	begun   map[int]bool         // choices whose role was sent
+	begun   map[int]bool         // choices whose role was sent, and whether their finish was not
 	calls   map[[2]int]callPlace // by choice and block
 	counts  map[int]int          // calls of a choice so far
 }
@@ -82,6 +84,7 @@ func (e *chunks) said(dst []byte, ev *llm.Event) []byte {
 	case llm.EventExtra:
 		return e.extra(dst, ev)
 	case llm.EventFinish:
+		e.begun[ev.Choice] = false
 		return e.chunk(dst, ev.Choice, nil, nil, finishWord(ev.Finish, ev.Text, e.a))
 	default:
 		return dst
@@ -136,7 +139,7 @@ func (e *chunks) chunk(dst []byte, choice int, delta func(*dialect.JSON), logpro
 var null = []byte("null")
 
 func (e *chunks) begin(dst []byte, choice int) []byte {
-	if e.begun[choice] {
+	if _, begun := e.begun[choice]; begun {
 		return dst
 	}
 	if e.begun == nil {
@@ -290,8 +293,18 @@ func (e *chunks) extra(dst []byte, ev *llm.Event) []byte {
 	return append(w.B, "\n\n"...)
 }
 
-// end writes the usage, for who asked for it, and the mark of the end.
+// end writes the usage, for who asked for it, and the mark of the end. Choices of which
+// nobody said why they ended have stopped: libraries take one without a word for cut.
 func (e *chunks) end(dst []byte) []byte {
+	for _, choice := range slices.Sorted(maps.Keys(e.begun)) {
+		if e.begun[choice] {
+			f := llm.FinishStop
+			if e.counts[choice] > 0 {
+				f = llm.FinishToolCalls
+			}
+			dst = e.chunk(dst, choice, nil, nil, finishWord(f, "", e.a))
+		}
+	}
 	if e.wanted {
 		w := e.open(dst)
 		w.Open('[')

@@ -103,3 +103,18 @@ func TestOddReplies(t *testing.T) {
 		}
 	}
 }
+
+// A stream of which nobody said why it ended has an end for its readers all the same.
+func TestStreamsWithoutAFinish(t *testing.T) {
+	t.Parallel()
+	for part, want := range map[llm.PartKind]string{llm.TextPart: "stop", llm.CallPart: "tool_calls"} {
+		enc := chat{}.NewEncoder(answering(true))
+		var out []byte
+		for _, ev := range []llm.Event{{Kind: llm.EventStart}, {Kind: llm.EventBlock, Part: part, Name: "f"}, {Kind: llm.EventBlockEnd, Part: part}, {Kind: llm.EventEnd}} {
+			out = enc.Append(out, &ev)
+		}
+		if n := strings.Count(string(out), `"finish_reason":"`); n != 1 || !strings.Contains(string(out), `"finish_reason":"`+want+`"`) {
+			t.Errorf("%d finishes, want %s: %s", n, want, out)
+		}
+	}
+}
