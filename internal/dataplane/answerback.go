@@ -38,7 +38,7 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 	}
 	r, err := a.speech.upstream.DecodeReply(in)
 	if err != nil {
-		return fault.From(err)
+		return a.reported(b, fault.From(err))
 	}
 	a.log().Usage, a.log().ReplyModel = r.Usage, r.Model
 	a.names.Reply(r)

@@ -131,3 +131,27 @@ func TestStreamFaults(t *testing.T) {
 		})
 	}
 }
+
+// Some providers say 200 before they know: the error in such an answer counts with the status
+// that it names, on each surface, for fallback too.
+func TestErrorsOfSuccess(t *testing.T) {
+	t.Parallel()
+	const said = `{"error":{"message":"Rate limited upstream","code":429,"metadata":{}},"user_id":"u"}`
+	for path, body := range map[string]string{
+		"/v1/chat/completions": `{"model":"m","messages":[{"role":"user","content":"x"}]}`,
+		"/v1/messages":         `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"}]}`,
+		"/v1/responses":        `{"model":"m","stream":true,"input":"x"}`,
+	} {
+		r := newRig(t)
+		r.up.On("/v1/chat/completions", upstream.InTurn(upstream.JSON(200, []byte(said)), upstream.JSON(200, []byte(said)), upstream.JSON(200, []byte(`{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}`))))
+		to := []string{"x-gateway-provider: together-ai", "authorization: Bearer k", "x-gateway-custom-host: " + r.up.URL()}
+		if a := r.call("POST", path, body, to...); a.StatusCode != 429 || !strings.Contains(a.Text, "Rate limited upstream") {
+			t.Errorf("%s: %d %s", path, a.StatusCode, a.Text)
+		}
+		target := `{"provider":"together-ai","api_key":"k","custom_host":"` + r.up.URL() + `"}`
+		again := `x-gateway-config: {"strategy":{"mode":"fallback","on_status_codes":[429]},"targets":[` + target + `,` + target + `]}`
+		if a := r.call("POST", path, body, again); a.StatusCode != 200 || !strings.Contains(a.Text, "Hi") {
+			t.Errorf("%s again: %d after %d, %s", path, a.StatusCode, len(r.up.Seen()), a.Text)
+		}
+	}
+}

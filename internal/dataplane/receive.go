@@ -90,7 +90,7 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 	a.reply.body = r.Apply(ep, b)
 	same := sameBytes(a.reply.body, b)
 	if err := dialect.HasList(ep, a.reply.body); err != nil {
-		return err
+		return a.reported(b, err)
 	}
 	switch {
 	case a.spec.OmitProvider:
@@ -121,7 +121,7 @@ func naming(d *splice.Doc, id string) []byte {
 // normalise gives an upstream error the one shape of the surface.
 // Source: contract/dataplane.md 7.2.
 func (g *Gateway) normalise(ctx context.Context, a *attempt) error {
-	f := dialect.Failure{Shape: a.plan.Endpoint.Error, Provider: a.spec.ID, Status: a.status, Type: errorType(a.reply.header), Request: a.x.id}
+	f := a.failure()
 	if a.first != nil { // an error as the first event of a stream, of which nothing more is wanted
 		_ = a.resp.Body.Close()
 		a.log().BytesOut = int64(len(a.first))
@@ -135,12 +135,37 @@ func (g *Gateway) normalise(ctx context.Context, a *attempt) error {
 		}
 		f.Body = b
 	}
+	a.failed(&f)
+	return nil
+}
+
+// reported makes of an answer of success that reports an error the error that it is, because
+// fallback goes by its status: some providers, OpenRouter among them, begin to answer before
+// they know. Where it tells none, no is the outcome.
+// Source: https://openrouter.ai/docs/api-reference/errors, read 2026-11.
+func (a *attempt) reported(body []byte, no error) error {
+	status, told := dialect.ReplyError(body)
+	if !told {
+		return no
+	}
+	a.status = status
+	f := a.failure()
+	f.Body = body
+	a.failed(&f)
+	return nil
+}
+
+func (a *attempt) failure() dialect.Failure {
+	return dialect.Failure{Shape: a.plan.Endpoint.Error, Provider: a.spec.ID, Status: a.status, Type: errorType(a.reply.header), Request: a.x.id}
+}
+
+// failed answers with an error in the shape of the surface.
+func (a *attempt) failed(f *dialect.Failure) {
 	if a.reply.body = f.Normalised(); a.x.surface() == fault.Messages {
 		a.reply.body = f.ForMessages()
 	}
 	a.reply.header = a.reply.header.Clone(1)
 	a.reply.header.Set("content-type", "application/json")
-	return nil
 }
 
 // errorType is the name that Amazon gives an error in its header:

@@ -76,8 +76,16 @@ func clip(s string, n int) string {
 
 // status is the HTTP status that the error would have had as an answer of its own.
 func (f streamFault) status() int {
-	if n, err := strconv.Atoi(f.code); err == nil && n >= 400 && n <= 599 {
+	if n, told := f.told(); told {
 		return n
+	}
+	return 500
+}
+
+// told is that status where the words of the error tell it.
+func (f streamFault) told() (status int, ok bool) {
+	if n, err := strconv.Atoi(f.code); err == nil && n >= 400 && n <= 599 {
+		return n, true
 	}
 	for _, s := range [...]struct {
 		word   string
@@ -89,10 +97,20 @@ func (f streamFault) status() int {
 		{"content_filter", 400}, {"context_length", 400},
 	} {
 		if strings.Contains(f.typ, s.word) || strings.Contains(f.code, s.word) {
-			return s.status
+			return s.status, true
 		}
 	}
-	return 500
+	return 0, false
+}
+
+// ReplyError is the status that stands for the error in an answer of success, where there is
+// one that tells: {"error":{"message":"Rate limited","code":429}}.
+func ReplyError(body []byte) (status int, ok bool) {
+	raw, found := splice.Find(body, "error")
+	if !found || hollow(raw) {
+		return 0, false
+	}
+	return readFault(raw).told()
 }
 
 // EventFault reads the error that the data of an event holds, for decoders of streams:
