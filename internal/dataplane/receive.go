@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
+	"sluice/internal/llm"
 	"sluice/internal/splice"
 	"sluice/internal/wire"
 )
@@ -88,6 +89,9 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 		return g.elsewhere(ctx, a, b)
 	}
 	a.reply.body = r.Apply(ep, b)
+	if a.x.wantsBase64() {
+		a.reply.body = dialect.InBase64(a.reply.body)
+	}
 	same := sameBytes(a.reply.body, b)
 	if err := dialect.HasList(ep, a.reply.body); err != nil {
 		return a.reported(b, err)
@@ -100,6 +104,15 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 		a.reply.body = named(a.reply.body, a.spec.ID)
 	}
 	return nil
+}
+
+// wantsBase64 reports whether the caller wants embeddings in base64.
+func (x *exchange) wantsBase64() bool {
+	if x.match.Endpoint != llm.Embed || x.doc == nil {
+		return false
+	}
+	format, _ := x.doc.String("encoding_format")
+	return format == "base64"
 }
 
 // named has an answer say the provider's id.

@@ -154,3 +154,35 @@ func packed(vector []byte) ([]byte, error) {
 	}
 	return append(base64.StdEncoding.AppendEncode([]byte{'"'}, floats), '"'), nil
 }
+
+// InBase64 is an answer to /embeddings with its vectors in base64, for who asked for that and
+// got lists of numbers: OpenAI's own client asks so of every provider, many servers do not
+// know the word, and the client takes what comes for base64 all the same. What is no such
+// answer stays as it is.
+// Source: https://github.com/openai/openai-node/issues/1646;
+// https://github.com/Mintplex-Labs/anything-llm/issues/5794, of 2026-06-10.
+func InBase64(body []byte) []byte {
+	list, _ := splice.Find(body, "data")
+	var w JSON
+	w.Open('[')
+	changed := false
+	for row := range splice.Elements(list) {
+		w.Open('{')
+		for name, val := range splice.Members(row) {
+			n, _ := splice.Unquote(name)
+			if n == "embedding" && len(val) > 0 && val[0] == '[' {
+				if text, err := packed(val); err == nil {
+					val, changed = text, true
+				}
+			}
+			w.Raw(n, val)
+		}
+		w.Close('}')
+	}
+	w.Close(']')
+	var d splice.Doc
+	if !changed || splice.Scan(body, &d) != nil {
+		return body
+	}
+	return d.Apply([]splice.Edit{splice.Set("data", w.B)})
+}
