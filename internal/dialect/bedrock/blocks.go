@@ -20,7 +20,7 @@ func (w *callWriter) part(ctx context.Context, m *llm.Message, p *llm.Part, t *t
 			w.t.Lose(w.c.Path(m, p.Index) + ".cache_control")
 			return nil
 		}
-		w.cachePoint(c)
+		w.cachePoint(c, w.c.Path(m, p.Index))
 	}
 	return nil
 }

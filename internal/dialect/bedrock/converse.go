@@ -23,7 +23,7 @@ func (conversation) EncodeCall(ctx context.Context, c *llm.Call, to *dialect.Tar
 		return encodeFlat(c, to)
 	}
 	c = dialect.UserFirst(c)
-	w := callWriter{JSON: dialect.For(c), c: c, t: llm.NewTally(c), to: to, family: familyOf(to.Underlying())}
+	w := callWriter{JSON: dialect.For(c), c: c, t: llm.NewTally(c), to: to, family: familyOf(to.Underlying()), caches: caches(to.Underlying())}
 	w.Open('{')
 	if err := w.conversation(ctx); err != nil {
 		return nil, err
@@ -59,6 +59,7 @@ type callWriter struct {
 	t      *llm.Tally
 	to     *dialect.Target
 	family string
+	caches bool // the model takes cache points
 
 	thinking []byte         // what is told to Claude of it
 	effort   string         // for outputConfig

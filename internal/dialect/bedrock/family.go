@@ -2,6 +2,7 @@ package bedrock
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -53,6 +54,29 @@ func familyOf(model string) string {
 		return ""
 	}
 	return family
+}
+
+// uncached are the models of Claude that take no cache points.
+var uncached = [...]string{
+	"anthropic.claude-v2", "anthropic.claude-instant", "anthropic.claude-3-opus", "anthropic.claude-3-sonnet", "anthropic.claude-3-haiku",
+	"anthropic.claude-3-5-sonnet-20240620",
+}
+
+// caches reports whether a model takes cache points: all others refuse a call that has some,
+// as those of coding agents do. What an ARN stands for is not known, and takes its chance.
+// Source: https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html, read 2026-11;
+// github.com/BerriAI/litellm/pull/39210, of 2026-09-01.
+func caches(model string) bool {
+	id := foundation(model)
+	switch familyOf(model) {
+	case "":
+		return true
+	case amazon:
+		return strings.HasPrefix(id, "amazon.nova")
+	case claude:
+		return !slices.ContainsFunc(uncached[:], func(old string) bool { return strings.HasPrefix(id, old) })
+	}
+	return false
 }
 
 // invoked are the models with chat that Converse does not know.

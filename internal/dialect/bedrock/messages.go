@@ -40,7 +40,7 @@ func (w *callWriter) system() error {
 			switch {
 			case p.Cache == nil:
 			case open:
-				w.cachePoint(p.Cache)
+				w.cachePoint(p.Cache, w.c.Path(m, p.Index))
 			default:
 				w.t.Lose(w.c.Path(m, p.Index) + ".cache_control")
 			}
@@ -181,8 +181,12 @@ func (w *callWriter) text(s string) {
 	w.Close('}')
 }
 
-// cachePoint writes the mark behind what shall be kept.
-func (w *callWriter) cachePoint(c *llm.Cache) {
+// cachePoint writes the mark behind what shall be kept, which stands at that place.
+func (w *callWriter) cachePoint(c *llm.Cache, at string) {
+	if !w.caches {
+		w.t.Lose(at + ".cache_control")
+		return
+	}
 	w.Open('{')
 	w.Key("cachePoint").Open('{')
 	w.Str("type", "default")

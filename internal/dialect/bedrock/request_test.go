@@ -157,6 +157,27 @@ func TestEncodeMessages(t *testing.T) {
 	}
 }
 
+// Models that keep no prompts refuse a call with cache points.
+func TestCachePoints(t *testing.T) {
+	t.Parallel()
+	const chat = `{"messages":[{"role":"system","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]},` +
+		`{"role":"user","content":[{"type":"text","text":"b","cache_control":{"type":"ephemeral"}}]}],` +
+		`"tools":[{"type":"function","function":{"name":"w"},"cache_control":{"type":"ephemeral"}}]}`
+	for model, want := range map[string]int{
+		opus: 3, nova: 2, "arn:aws:bedrock:us-east-1:1:application-inference-profile/abc": 3, "us.anthropic.claude-3-5-haiku-20241022-v1:0": 3,
+		"us.meta.llama4-maverick-17b-instruct-v1:0": 0, "mistral.mistral-large-2407-v1:0": 0, "nvidia.nemotron-super-3-120b": 0, "us.deepseek.r1-v1:0": 0,
+		"amazon.titan-text-express-v1": 0, "anthropic.claude-3-haiku-20240307-v1:0": 0, "anthropic.claude-3-5-sonnet-20240620-v1:0": 0, "anthropic.claude-v2:1": 0,
+	} {
+		out, err := encode(t, &dialect.Target{Model: model, Value: values(nil)}, chat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(out.Body), "cachePoint"); n != want || len(out.Lost) != 3-want {
+			t.Errorf("%s: %d cache points, lost %q: %s", model, n, out.Lost, out.Body)
+		}
+	}
+}
+
 func TestEncodeMedia(t *testing.T) {
 	t.Parallel()
 	for _, c := range []encodeCase{

@@ -51,7 +51,7 @@ func (w *callWriter) tool(t *llm.Tool) {
 	case w.family == amazon: // refused there
 		w.t.Lose(dialect.Index("tools", t.Index) + ".cache_control")
 	default:
-		w.cachePoint(t.Cache)
+		w.cachePoint(t.Cache, dialect.Index("tools", t.Index))
 	}
 }
 
