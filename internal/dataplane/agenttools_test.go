@@ -73,3 +73,21 @@ func TestToolsOfAgents(t *testing.T) {
 		t.Errorf("the namespace is repeated %d times", n)
 	}
 }
+
+// Providers of chat completions other than OpenAI have functions only, too.
+func TestFreeTextOnChat(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.up.On("/v1/chat/completions", upstream.Always(events(
+		`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c9","function":{"name":"patch","arguments":"{\"input\":\"a"}}]}}]}`+"\n\n",
+		`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"b\"}"}}]},"finish_reason":"tool_calls"}]}`+"\n\n"+"data: [DONE]\n\n",
+	)))
+	a := r.call("POST", "/v1/responses", agentCall, "x-gateway-provider: deepseek", "authorization: Bearer k", "x-gateway-custom-host: "+r.up.URL(), "x-gateway-strict-params: false")
+	if a.StatusCode != 200 || !strings.Contains(a.Text, `"call_id":"c9","name":"patch","input":"ab"`) {
+		t.Errorf("%d %s", a.StatusCode, a.Text)
+	}
+	sent := string(r.up.Seen()[0].Body)
+	if strings.Contains(sent, `"custom"`) || !strings.Contains(sent, `"function":{"name":"patch","arguments":"{\"input\":\"+a \\\"b\\\"\"}"}`) || !strings.Contains(sent, `"name":"patch","description":"Edits files`) {
+		t.Errorf("sent %s", sent)
+	}
+}

@@ -33,6 +33,7 @@ func AsFunctions(c *llm.Call) (*llm.Call, *Texts) {
 		if f := &out.Tools[i]; f.Type == llm.Custom {
 			t.names = append(t.names, f.Name)
 			f.Type, f.Schema, f.Description = llm.Function, textSchema, describeText(f.Raw)
+			f.Raw, f.Shape = nil, "" // what the caller wrote is no function
 		}
 	}
 	if name := wishedText(c.Choice.Raw); c.Choice.Mode == "opaque" && name != "" {
