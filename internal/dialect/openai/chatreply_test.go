@@ -84,6 +84,54 @@ func TestStreamsComeBack(t *testing.T) {
 	}
 }
 
+// The call of a tool that takes free text is of its own type in a stream too.
+func TestStreamOfCustomCalls(t *testing.T) {
+	t.Parallel()
+	reply := &llm.Reply{ID: "c", Model: "m", Choices: []llm.Choice{{
+		Finish: llm.FinishToolCalls, Raw: "tool_calls",
+		Parts: []llm.Part{
+			{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_1", Name: "weather", Arguments: `{}`}},
+			{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_2", Name: "sql", Arguments: "SELECT 1", Custom: true}},
+		},
+	}}}
+	a := answering(true)
+	a.Call.Tools = []llm.Tool{{Type: llm.Function, Name: "weather"}, {Type: llm.Custom, Name: "sql"}}
+	enc := chat{}.NewEncoder(a)
+	var stream []byte
+	dialect.Replay(reply, func(ev *llm.Event) { stream = enc.Append(stream, ev) })
+	for _, want := range []string{
+		`{"index":0,"id":"call_1","type":"function","function":{"name":"weather","arguments":""}}`,
+		`{"index":1,"id":"call_2","type":"custom","custom":{"name":"sql","input":""}}`,
+		`{"index":1,"custom":{"input":"SELECT 1"}}`,
+	} {
+		if !strings.Contains(string(stream), want) {
+			t.Errorf("no %s in\n%s", want, stream)
+		}
+	}
+	events := dialecttest.SplitEverywhere(t, stream, func() dialect.EventDecoder { return chat{}.NewDecoder(nil) })
+	reply.Choices[0].Parts[1].Call.Custom = false // events do not tell: who encodes them knows the tools
+	if diff := dialecttest.DiffReplies(reply, dialecttest.ReplyOf(events)); diff != nil {
+		t.Errorf("%s\n%s", strings.Join(diff, "\n"), stream)
+	}
+}
+
+// The sources of a text stand behind it in a stream, and belong to it as in a whole answer.
+func TestStreamOfAnnotations(t *testing.T) {
+	t.Parallel()
+	const notes = `[{"type":"url_citation","url_citation":{"url":"https://a.example","title":"A","start_index":0,"end_index":2}}]`
+	const stream = `data: {"id":"c","model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"It is so."}}]}` + "\n\n" +
+		`data: {"choices":[{"index":0,"delta":{"annotations":` + notes + `},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
+	events := dialecttest.SplitEverywhere(t, []byte(stream), func() dialect.EventDecoder { return chat{}.NewDecoder(nil) })
+	whole, err := chat{}.DecodeReply(&dialect.Incoming{Body: []byte(
+		`{"id":"c","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"It is so.","annotations":` + notes + `},"finish_reason":"stop"}]}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := dialecttest.DiffReplies(whole, dialecttest.ReplyOf(events)); diff != nil {
+		t.Error(strings.Join(diff, "\n"))
+	}
+}
+
 func FuzzChunks(f *testing.F) {
 	enc := chat{}.NewEncoder(answering(false, wantsUsage))
 	var stream []byte

@@ -174,6 +174,8 @@ func (d *chunkReader) delta(at int, raw []byte, emit func(*llm.Event)) {
 			}
 		case `"function_call"`: // as before there were tools
 			d.called(at, 0, "", val, emit)
+		case `"annotations"`:
+			d.cite(at, val, emit)
 		case `"audio"`:
 			d.open(at, llm.AudioPart, emit)
 			d.send(emit, llm.Event{
@@ -208,6 +210,17 @@ func (d *chunkReader) piece(at int, part llm.PartKind, s string, emit func(*llm.
 	}
 	d.open(at, part, emit)
 	d.send(emit, llm.Event{Kind: llm.EventText, Choice: at, Block: d.choices[at].open - 1, Part: part, Text: s})
+}
+
+// cite tells the sources of the text that is open.
+func (d *chunkReader) cite(at int, notes []byte, emit func(*llm.Event)) {
+	c := &d.choices[at]
+	if c.open == 0 || c.part != llm.TextPart {
+		return
+	}
+	for note := range splice.Elements(notes) {
+		d.send(emit, llm.Event{Kind: llm.EventCitation, Choice: at, Block: c.open - 1, Part: llm.TextPart, Name: shapeName, Raw: note})
+	}
 }
 
 // open makes sure that a block of that kind is the open one.
