@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"strconv"
 
@@ -72,7 +73,7 @@ func (d *chunkReader) event(data []byte, emit func(*llm.Event)) error {
 		}
 		return nil
 	}
-	if data[0] == '{' && data[len(data)-1] != '}' {
+	if data[0] == '{' && !bytes.HasSuffix(bytes.TrimRight(data, " \t"), []byte{'}'}) {
 		return fault.New(fault.UpstreamInvalid, "the provider sent a chunk that was cut off")
 	}
 	if f, ok := dialect.EventFault(data); ok {

@@ -55,6 +55,7 @@ func TestOddStreams(t *testing.T) {
 		"thoughts under two names":     {[]string{`{"choices":[{"index":0,"delta":{"reasoning":"hm","reasoning_content":"hm"}}]}`, text("hi"), end("stop"), done}, `r:hm t:hi stop 0`},
 		"empty words for the end":      {[]string{`{"choices":[{"index":0,"delta":{"content":"h"},"finish_reason":""}]}`, text("i"), end("stop"), done}, `t:hi stop 0`},
 		"a mark of the order of bytes": {[]string{"\ufeff", text("hi"), end("stop"), done}, `t:hi stop 0`},
+		"blanks behind a chunk":        {[]string{text("hi") + " \t", end("stop") + " ", done}, `t:hi stop 0`},
 		"no mark of the end":           {[]string{text("hi"), end("stop")}, `t:hi stop 0`},
 	} {
 		t.Run(name, func(t *testing.T) {
