@@ -316,6 +316,7 @@ func TestCustomTools(t *testing.T) {
 }
 
 func FuzzDecodeCall(f *testing.F) {
+	f.Add([]byte(`{"input":[{"type":"function_call","call_id":"c","namespace":"n","name":"f","arguments":"{}"},{"type":"web_search_call"}],"tools":[{"type":"namespace","name":"n","tools":[{"type":"function","name":"f"},{"type":"custom","name":"g"}]},{"type":"web_search"}]}`))
 	f.Add([]byte(`{"input":[{"role":"user","content":[{"type":"input_image","image_url":{"url":""}}]}],"tools":[{}],"text":{"format":1}}`))
 	f.Add([]byte(`{"input":[{"type":"function_call","call_id":"c","name":"f","arguments":"{"},{"type":"function_call_output","call_id":"c","output":[{"type":"refusal","refusal":""}]}],"include":[1]}`))
 	f.Add([]byte(`{"input":"x","stream":"yes","reasoning":{"effort":1},"text":{"verbosity":[]},"tools":[{"type":"function","name":"f","strict":0}],"tool_choice":{"type":"function","name":"g"}}`))
