@@ -34,6 +34,7 @@ func (client) DecodeCall(body []byte) (*llm.Call, error) {
 		}
 		return nil, dialect.Refuse("input", "must have at least one item")
 	}
+	r.chooseSpaced()
 	if err := dialect.CheckTools(r.c); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -312,6 +313,33 @@ func TestCustomTools(t *testing.T) {
 	out, err := upstream{}.EncodeCall(context.Background(), decode(t, body), &dialect.Target{Model: "m"})
 	if err != nil || string(out.Body) != body {
 		t.Errorf("%v\n%s", err, out.Body)
+	}
+}
+
+// Tools of a namespace may be wished for by their own names, and stand where the namespace does.
+func TestNamespaces(t *testing.T) {
+	t.Parallel()
+	c, err := client{}.DecodeCall([]byte(`{"input":"x","tools":[{"type":"function","name":"find"},{"type":"namespace","name":"crm__","tools":[{"type":"function","name":"open"}]},` +
+		`{"type":"namespace","name":"mail","tools":[{"type":"function","name":"find"},{"type":"custom","name":"send"}]}],"tool_choice":{"type":"function","name":"open"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for i := range c.Tools {
+		names = append(names, c.Tools[i].Name+"@"+strconv.Itoa(c.Tools[i].Index))
+	}
+	if got := strings.Join(names, " "); got != "find@0 crm__open@1 mail__find@2 mail__send@2" || c.Choice.Name != "crm__open" {
+		t.Errorf("%s, wished for %s", got, c.Choice.Name)
+	}
+	for body, param := range map[string]string{
+		`{"input":"x","tools":[{"type":"namespace","tools":[]}]}`:                                                                         "tools[0].name",
+		`{"input":"x","tools":[{"type":"namespace","name":"n"}]}`:                                                                         "tools[0].tools",
+		`{"input":"x","tools":[{"type":"namespace","name":"n","tools":[{"type":"function"}]}]}`:                                           "tools[0].tools[0].name",
+		`{"input":"x","tools":[{"type":"namespace","name":"n","tools":[{"type":"function","name":"f"},{"type":"function","name":"f"}]}]}`: "tools[0].name",
+	} {
+		if _, err := (client{}).DecodeCall([]byte(body)); fault.From(err).Param != param {
+			t.Errorf("%s: %v, want %s", body, err, param)
+		}
 	}
 }
 

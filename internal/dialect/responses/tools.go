@@ -45,6 +45,21 @@ func (r *callReader) namespace(t llm.Tool, at string) error {
 	return nil
 }
 
+// chooseSpaced finds the tool of a namespace that the caller wishes for, which has a longer
+// name here. Of two that have the same name, the first is as good as the other.
+func (r *callReader) chooseSpaced() {
+	c := &r.c.Choice
+	if c.Mode != "tool" || r.c.Tool(c.Name) != nil {
+		return
+	}
+	for i := range r.c.Tools {
+		if t := &r.c.Tools[i]; t.Namespace != nil && t.Namespace.Split(t.Name) == c.Name {
+			c.Name = t.Name
+			return
+		}
+	}
+}
+
 // tool reads a tool into t, which has its Raw and where it stands.
 func (r *callReader) tool(t llm.Tool, at string) error {
 	t.Type, t.Shape = splice.Text(t.Raw, "type"), shapeName
