@@ -1,11 +1,13 @@
 package dialect
 
 import (
+	"cmp"
 	"encoding/base64"
 	"path"
 	"strings"
 
 	"sluice/internal/fault"
+	"sluice/internal/llm"
 )
 
 // DataURL takes a data URL apart: "data:image/png;base64,iVBO…". Ok is false when it
@@ -61,6 +63,22 @@ func Base64(data []byte) string { return base64.StdEncoding.EncodeToString(data)
 func MIMEOf(name string) string {
 	name, _, _ = strings.Cut(name, "?")
 	return mimeByExt[strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))]
+}
+
+// FileName is the name of a document, which OpenAI's shapes must have beside its data: one that
+// tells the type, where the caller gave none.
+// Source: https://platform.openai.com/docs/guides/pdf-files, read 2026-11.
+func FileName(m *llm.Media) string {
+	if m.Name != "" || m.Data == "" {
+		return m.Name
+	}
+	end := ""
+	for ext, mime := range mimeByExt {
+		if mime == m.MIME && (end == "" || ext < end) {
+			end = ext
+		}
+	}
+	return "document." + cmp.Or(end, "pdf")
 }
 
 var mimeByExt = map[string]string{

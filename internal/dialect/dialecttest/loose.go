@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/internal/dialect"
 	"sluice/internal/llm"
 )
 
@@ -207,6 +208,17 @@ func FileNames(c *llm.Call) {
 		for i := range list {
 			if list[i].Media != nil {
 				list[i].Media.Name = ""
+			}
+		}
+	})
+}
+
+// DocumentNames gives documents without a name the one that stands for it.
+func DocumentNames(c *llm.Call) {
+	eachPart(c, func(list []llm.Part) {
+		for i := range list {
+			if list[i].Kind == llm.FilePart {
+				list[i].Media.Name = dialect.FileName(list[i].Media)
 			}
 		}
 	})

@@ -43,7 +43,7 @@ func TestCallsLoseNothingUnsaid(t *testing.T) {
 				t.Fatalf("%s %d: %v\n%s", surface, seed, err, out.Body)
 			}
 			loose := []dialecttest.Loose{
-				chatWords, dialecttest.Surface, dialecttest.Places, dialecttest.Sources, dialecttest.ResultNames, dialecttest.URLTypes,
+				chatWords, dialecttest.Surface, dialecttest.Places, dialecttest.Sources, dialecttest.ResultNames, dialecttest.DocumentNames, dialecttest.URLTypes,
 				dialecttest.Turns, joined, switchedOn,
 			}
 			if diff := dialecttest.Diff(dialecttest.Rest(c, out.Lost), back, loose...); diff != nil {
@@ -138,5 +138,21 @@ func TestThinkingOfOlderModels(t *testing.T) {
 		if lost := strings.Join(out.Lost, " "); string(effort) != want || (lost == "thinking") != (want == "") {
 			t.Errorf("%s: %s, lost %q", model, effort, lost)
 		}
+	}
+}
+
+// A document in the call has a name, even where the caller of messages gives it no title.
+func TestDocumentsAreNamed(t *testing.T) {
+	t.Parallel()
+	c := &llm.Call{Surface: llm.Messages, Messages: []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{
+		{Kind: llm.FilePart, Media: &llm.Media{MIME: "application/pdf", Data: "QQ=="}},
+	}}}}
+	out, err := chat{}.EncodeCall(context.Background(), c, &dialect.Target{Model: "gpt-4o"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"file_data":"data:application/pdf;base64,QQ==","filename":"document.pdf","mime_type":"application/pdf"}`
+	if !strings.Contains(string(out.Body), want) {
+		t.Errorf("no %s in\n%s", want, out.Body)
 	}
 }

@@ -270,7 +270,7 @@ func (w *callWriter) file(m *llm.Media) {
 	}
 	w.Opt("file_url", m.URL)
 	w.Opt("file_id", m.FileID)
-	w.Opt("filename", m.Name)
+	w.Opt("filename", dialect.FileName(m))
 	w.Opt("mime_type", m.MIME)
 	w.Close('}')
 	w.Close('}')

@@ -34,7 +34,7 @@ func TestCallsLoseNothingUnsaid(t *testing.T) {
 				t.Fatalf("%s %d: %v\n%s", surface, seed, err, out.Body)
 			}
 			loose := []dialecttest.Loose{
-				ourWords, dialecttest.Surface, dialecttest.Places, dialecttest.Sources, dialecttest.ResultNames, dialecttest.URLTypes, dialecttest.Turns,
+				ourWords, dialecttest.Surface, dialecttest.Places, dialecttest.Sources, dialecttest.ResultNames, dialecttest.DocumentNames, dialecttest.URLTypes, dialecttest.Turns,
 			}
 			if diff := dialecttest.Diff(dialecttest.Rest(c, out.Lost), back, loose...); diff != nil {
 				t.Fatalf("%s %d, lost %q:\n%s\n%s", surface, seed, out.Lost, strings.Join(diff, "\n"), out.Body)
@@ -364,4 +364,20 @@ func FuzzDecodeCall(f *testing.F) {
 			t.Errorf("no JSON: %s", out.Body)
 		}
 	})
+}
+
+// A document in the call has a name, even where the caller gives it none.
+func TestDocumentsAreNamed(t *testing.T) {
+	t.Parallel()
+	c := &llm.Call{Surface: llm.Messages, Messages: []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{
+		{Kind: llm.FilePart, Media: &llm.Media{MIME: "application/pdf", Data: "QQ=="}},
+	}}}}
+	out, err := upstream{}.EncodeCall(context.Background(), c, &dialect.Target{Model: "gpt-4o"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"type":"input_file","filename":"document.pdf","file_data":"data:application/pdf;base64,QQ=="}`
+	if !strings.Contains(string(out.Body), want) {
+		t.Errorf("no %s in\n%s", want, out.Body)
+	}
 }

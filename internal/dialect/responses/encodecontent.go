@@ -99,7 +99,7 @@ func (w *callWriter) file(m *llm.Media) {
 		return
 	}
 	w.Str("type", "input_file")
-	w.Opt("filename", m.Name)
+	w.Opt("filename", dialect.FileName(m))
 	if m.Data != "" {
 		w.Str("file_data", dialect.MediaURL(m))
 	}
