@@ -1,6 +1,9 @@
 package dialect
 
-import "sluice/internal/llm"
+import (
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
 
 // Functions writes the list of tools for shapes that know functions alone: each by write,
 // which is told where it stands in the call, "tools[2]". Tools that providers run are told
@@ -44,6 +47,20 @@ func ChoiceAmong(t *llm.Tally, c *llm.Call, carried func(*llm.Tool) bool) llm.To
 		t.Lose(c.Choice.From)
 	}
 	return llm.ToolChoice{}
+}
+
+// Arguments is the schema of a function's arguments as OpenAI takes it: an object lists its
+// properties, also where it has none. Callers of messages and servers of tools need not.
+// Source: https://github.com/langchain-ai/langchain-mcp-adapters/issues/137.
+func Arguments(schema []byte) []byte {
+	if splice.Text(schema, "type") != "object" {
+		return schema
+	}
+	if _, listed := splice.Find(schema, "properties"); listed {
+		return schema
+	}
+	end := len(schema) - 1
+	return append(schema[:end:end], `,"properties":{}}`...)
 }
 
 // IsFunction reports whether the caller runs a tool, and says what arguments it takes.

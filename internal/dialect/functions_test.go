@@ -47,3 +47,20 @@ func TestChoiceGoesWithItsTool(t *testing.T) {
 		}
 	}
 }
+
+// A function without arguments is told with a list of its properties, which OpenAI demands.
+func TestArguments(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`{"type":"object"}`:                                `{"type":"object","properties":{}}`,
+		`{"type":"object","additionalProperties":{}}`:      `{"type":"object","additionalProperties":{},"properties":{}}`,
+		`{"properties":{"a":{}},"type":"object"}`:          `{"properties":{"a":{}},"type":"object"}`,
+		`{"type":"string"}`:                                `{"type":"string"}`,
+		`{"anyOf":[{"type":"object"},{"type":"integer"}]}`: `{"anyOf":[{"type":"object"},{"type":"integer"}]}`,
+		``: ``,
+	} {
+		if got := string(dialect.Arguments([]byte(in))); got != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
+	}
+}

@@ -257,7 +257,7 @@ func TestOnChatProviders(t *testing.T) {
 	want := `{"model":"m","messages":[{"role":"system","content":"a\nb"},{"role":"user","content":"hi"},` +
 		`{"role":"assistant","content":"x","tool_calls":[{"id":"t1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},` +
 		`{"role":"tool","tool_call_id":"t1","content":"Error: r"},{"role":"user","content":"so"}],` +
-		`"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],"stop":["x"],"user":"u","max_tokens":10,"reasoning_effort":"medium"}`
+		`"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{}}}}],"stop":["x"],"user":"u","max_tokens":10,"reasoning_effort":"medium"}`
 	var g, w any
 	if json.Unmarshal(out.Body, &g) != nil || json.Unmarshal([]byte(want), &w) != nil || text(g) != text(w) {
 		t.Errorf("got\n%s\nwant\n%s", out.Body, want)

@@ -120,7 +120,7 @@ func (w *callWriter) function(t *llm.Tool) {
 	w.Key("function").Open('{')
 	w.Str("name", t.Name)
 	w.Opt("description", t.Description)
-	w.Raw("parameters", t.Schema)
+	w.Raw("parameters", dialect.Arguments(t.Schema))
 	if t.Strict != nil {
 		w.Bool("strict", *t.Strict)
 	}

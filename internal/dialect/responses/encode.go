@@ -192,7 +192,7 @@ func (w *callWriter) tool(t *llm.Tool) {
 		w.Str("name", t.Name)
 		w.Opt("description", t.Description)
 		if len(t.Schema) > 0 {
-			w.Raw("parameters", t.Schema)
+			w.Raw("parameters", dialect.Arguments(t.Schema))
 		} else {
 			w.Raw("parameters", []byte(`{"type":"object","properties":{}}`))
 		}
