@@ -156,3 +156,21 @@ func TestDocumentsAreNamed(t *testing.T) {
 		t.Errorf("no %s in\n%s", want, out.Body)
 	}
 }
+
+// A call without arguments has an empty object of them, as those that other shapes get: vLLM
+// and others refuse what is no JSON. What a tool of free text was given stays.
+func TestCallsWithoutArguments(t *testing.T) {
+	t.Parallel()
+	c := &llm.Call{Surface: llm.CreateModelResponse, Messages: []llm.Message{{Role: llm.RoleAssistant, Parts: []llm.Part{
+		{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "c1", Name: "f"}},
+		{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "c2", Name: "g", Custom: true}},
+	}}}}
+	out, err := chat{}.EncodeCall(context.Background(), c, &dialect.Target{Model: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"c2","type":"custom","custom":{"name":"g","input":""}}]`
+	if !strings.Contains(string(out.Body), want) {
+		t.Errorf("no %s in\n%s", want, out.Body)
+	}
+}

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -159,14 +160,14 @@ func (w *callWriter) calls(calls []*llm.Part) {
 	for _, p := range calls {
 		w.Open('{')
 		w.Str("id", p.Call.ID)
-		kind, args := llm.Function, "arguments"
+		kind, args, text := llm.Function, "arguments", cmp.Or(p.Call.Arguments, "{}") // which servers parse
 		if p.Call.Custom {
-			kind, args = llm.Custom, "input"
+			kind, args, text = llm.Custom, "input", p.Call.Arguments
 		}
 		w.Str("type", kind)
 		w.Key(kind).Open('{')
 		w.Str("name", p.Call.Name)
-		w.Str(args, p.Call.Arguments)
+		w.Str(args, text)
 		w.Close('}')
 		w.Close('}')
 	}
