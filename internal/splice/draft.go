@@ -1,6 +1,8 @@
 package splice
 
-// entry is a member of a container while it is being changed. An entry that was in
+import "slices"
+
+// entry is a member of an object while it is being changed. An entry that was in
 // the text refers to its item; name and val are set where they differ from it.
 type entry struct {
 	orig    int    // index of the item, -1 of an added one
@@ -9,7 +11,7 @@ type entry struct {
 	dropped bool
 }
 
-// draft is a container with its changes: the members in their order, and whether
+// draft is the object of a Doc with its changes: the members in their order, and whether
 // anything differs from the text.
 type draft struct {
 	src     []byte
@@ -19,6 +21,7 @@ type draft struct {
 }
 
 func newDraft(src []byte, items []item, scratch []entry) draft {
+	scratch = slices.Grow(scratch, len(items))
 	for k := range items {
 		scratch = append(scratch, entry{orig: k})
 	}
@@ -56,12 +59,17 @@ func (dr *draft) find(key string) int {
 	return -1
 }
 
-// set changes every member of that name, so that readers which take the first and
-// readers which take the last agree, or adds one.
+// set changes the last member of that name, or adds one. Twins are dropped, so that
+// readers which take the first and readers which take the last agree; with the value in
+// each of them the text would be as many times longer as there are.
 func (dr *draft) set(key string, raw []byte) {
 	found := false
-	for k := range dr.entries {
-		if dr.is(k, key) {
+	for k := len(dr.entries) - 1; k >= 0; k-- {
+		switch {
+		case !dr.is(k, key):
+		case found:
+			dr.drop(k)
+		default:
 			found = true
 			dr.setValue(k, raw)
 		}
@@ -84,7 +92,7 @@ func (dr *draft) drop(k int) {
 	dr.dirty = true
 }
 
-// append writes the container: what lies between two kept members comes from the text.
+// append writes the object: what lies between two kept members comes from the text.
 func (dr *draft) append(dst []byte) []byte {
 	if !dr.dirty {
 		return append(dst, dr.src...)
@@ -138,7 +146,7 @@ func (dr *draft) appendEntry(dst []byte, e *entry) []byte {
 // opening bracket.
 func (dr *draft) appendToEmpty(dst []byte) []byte {
 	open := 0
-	for dr.src[open] != '{' && dr.src[open] != '[' {
+	for dr.src[open] != '{' {
 		open++
 	}
 	dst = append(dst, dr.src[:open+1]...)

@@ -25,8 +25,8 @@ const (
 )
 
 // Set gives the top-level member key the value raw. Where the member stands already,
-// only the bytes of its value change; otherwise it is added at the end. A dot in the
-// key is part of the name.
+// only the bytes of its value change; otherwise it is added at the end. Of twins the last
+// is kept and the others are dropped. A dot in the key is part of the name.
 func Set(key string, raw []byte) Edit { return Edit{op: opSet, path: key, raw: raw} }
 
 // SetDefault is Set when there is no member of that name; a null counts as one.
@@ -44,7 +44,8 @@ func Drop(path string) Edit { return Edit{op: opDrop, path: path} }
 
 // Rename gives the members that a path selects another name, for example
 // Rename("max_completion_tokens", "max_tokens") or Rename("data[*].image", "b64_json").
-// Where that name is taken the member is dropped: the name that the reader knows wins.
+// Where that name is taken the member is dropped: the name that the reader knows wins. Of
+// twins the last is kept, the one that Doc reads, and the others are dropped.
 func Rename(path, to string) Edit { return Edit{op: opRename, path: path, to: to} }
 
 // Replace exchanges raw values that a path selects by others, for example

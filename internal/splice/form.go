@@ -2,6 +2,7 @@ package splice
 
 import (
 	"mime"
+	"slices"
 	"strings"
 
 	"sluice/internal/fault"
@@ -90,6 +91,11 @@ func boundaryOf(contentType string) (string, error) {
 	if err != nil || kind != "multipart/form-data" {
 		return "", fault.New(fault.UnsupportedMedia, "the content type must be multipart/form-data with a boundary").At("content-type")
 	}
+	// Readers that know RFC 2231 take boundary*=, others boundary=; of escapes some drop
+	// the backslash. A body can hold a form for either.
+	if strings.Contains(contentType, "\\") || slices.ContainsFunc(paramNames(contentType), starred) {
+		return "", fault.New(fault.InvalidRequest, "the content type must name the boundary of the form without escapes and encodings").At("content-type")
+	}
 	b := params["boundary"]
 	if b == "" || len(b) > 70 || strings.HasSuffix(b, " ") || !printable(b) {
 		return "", fault.New(fault.InvalidRequest, "the boundary of the form must be 1 to 70 printable characters").At("content-type")
@@ -112,7 +118,7 @@ func (p *Part) describe(head []byte) error {
 	found := false
 	for line := range strings.SplitSeq(string(head), "\r\n") {
 		name, val, ok := strings.Cut(line, ":")
-		if val = strings.TrimSpace(val); !ok || !wire.ValidName(name) || !wire.ValidValue(val) {
+		if val = strings.Trim(val, " \t"); !ok || !wire.ValidName(name) || !wire.ValidValue(val) {
 			return malformed("a header line of a part is not valid")
 		}
 		switch strings.ToLower(name) {
@@ -147,9 +153,12 @@ func (p *Part) disposition(val string) error {
 	if !ok || name == "" {
 		return malformed("a part has no name")
 	}
+	if strings.Contains(name, "\\") || strings.Contains(name, "=?") {
+		return malformed("the name of a part holds a backslash or =?, which readers decode differently")
+	}
 	p.Name = name
 	p.FileName, p.HasFileName = params["filename"]
-	return nil
+	return p.refuseStars(paramNames(val))
 }
 
 func malformed(reason string) *fault.Error {

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io"
 	"mime/multipart"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"pgregory.net/rapid"
 
 	"sluice/internal/fault"
 	"sluice/internal/splice"
@@ -87,6 +90,11 @@ func TestReadForm(t *testing.T) {
 	}
 }
 
+// hidden is a form in which some readers find a second model in front of the one that we
+// would: the content of prompt begins with a boundary.
+const hidden = `#~Content-Disposition: form-data; name="prompt"~~#~Content-Disposition: form-data; name="model"~~expensive~` +
+	`#~Content-Disposition: form-data; name="model"~~whisper-1~#--~`
+
 func TestReadFormRefuses(t *testing.T) {
 	t.Parallel()
 	field := func(head, val string) string { return form("#~" + head + "~~" + val + "~#--~") }
@@ -116,15 +124,36 @@ func TestReadFormRefuses(t *testing.T) {
 		{"an encoded part", field(name+"~Content-Transfer-Encoding: base64", "bQ=="), fault.InvalidRequest, "content-transfer-encoding"},
 		{"a large head", field(name+"~X-Pad: "+strings.Repeat("x", 300), "m"), fault.InvalidRequest, "larger than 300 bytes"},
 		{"a large value", field(name, strings.Repeat("m", 1001)), fault.InvalidRequest, `field "model" is larger than 1000 bytes`},
+		{"a boundary where the content begins", form(hidden), fault.InvalidRequest, "begins with the boundary"},
+		{"a last boundary where the content begins", field(name, "#--"), fault.InvalidRequest, "begins with the boundary"},
+		{"a boundary behind a line feed", field(name, "a\n#"), fault.InvalidRequest, "begins with the boundary"},
+		{"a boundary behind a carriage return", field(name, "a\r#"), fault.InvalidRequest, "begins with the boundary"},
+		{"a boundary behind a line feed alone", field(name, "\n#"), fault.InvalidRequest, "begins with the boundary"},
+		{"a boundary among the header lines", field("X: y~#: z~"+name, "m"), fault.InvalidRequest, "a header line of a part begins with the boundary"},
+		{"a boundary as the first header line", field("#: z~"+name, "m"), fault.InvalidRequest, "a header line of a part begins with the boundary"},
+		{"a line feed behind a header line", field(name+"\n~X: y", "m"), fault.InvalidRequest, "header line of a part"},
+		{"an encoded name", field(`Content-Disposition: form-data; name*=utf-8''model`, "m"), fault.InvalidRequest, "name is encoded"},
+		{"a name and an encoded one", field(`Content-Disposition: form-data; name="prompt"; NAME*=utf-8''model`, "m"), fault.InvalidRequest, "name is encoded"},
+		{"an encoded name that cannot be decoded", field(name+`; name*=latin1''model`, "m"), fault.InvalidRequest, "name is encoded"},
+		{"a name in pieces", field(`Content-Disposition: form-data; name*0=mo; name*1=del`, "m"), fault.InvalidRequest, "name is encoded"},
+		{"a name and an encoded piece behind a quoted text", field(name+`; x="\";=" ; name*0*=utf-8''x`, "m"), fault.InvalidRequest, "name is encoded"},
+		{"an encoded file name alone", field(`Content-Disposition: form-data; name="file"; filename*=utf-8''a.wav`, "m"), fault.InvalidRequest, "no plain filename"},
+		{"a file name in pieces", field(`Content-Disposition: form-data; name="file"; filename*0=a; filename*1=b`, "m"), fault.InvalidRequest, "no plain filename"},
+		{"an encoded file name of a model", field(name+`; filename="a"; filename*=utf-8''a`, "m"), fault.InvalidRequest, "encoded file name"},
+		{"a name with a backslash", field(`Content-Disposition: form-data; name="mod\el"`, "m"), fault.InvalidRequest, "backslash"},
+		{"a name as mail has it", field(`Content-Disposition: form-data; name="=?utf-8?q?model?="`, "m"), fault.InvalidRequest, "backslash or =?"},
+		{"two sizes", form(`#~Content-Disposition: form-data; name="size"~~a~#~Content-Disposition: form-data; name="Size"~~b~#--~`), fault.InvalidRequest, "more than once"},
 		{"two models", form("#~" + name + "~~a~#~" + name + "~~b~#--~"), fault.InvalidRequest, "more than once"},
 		{"too many parts", form(strings.Repeat("#~Content-Disposition: form-data; name=\"a\"~~b~", 4) + "#--~"), fault.InvalidRequest, "more than 3 parts"},
 		{"too large", field(name+`; filename="a.wav"`, strings.Repeat("m", 1<<20)), fault.TooLarge, "larger than 1048576 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			body := strings.ReplaceAll(c.body, "~", "\r\n")
-			_, err := read(t, body, nil, lim)
-			if f := fault.From(err); err == nil || f.Code != c.code || !strings.Contains(f.Public, c.says) {
-				t.Fatalf("got %v, want %s saying %q", err, c.code, c.says)
+			for _, r := range []io.Reader{strings.NewReader(body), iotest.OneByteReader(strings.NewReader(body))} {
+				_, err := read(t, "", r, lim)
+				if f := fault.From(err); err == nil || f.Code != c.code || !strings.Contains(f.Public, c.says) {
+					t.Fatalf("got %v, want %s saying %q", err, c.code, c.says)
+				}
 			}
 		})
 	}
@@ -142,6 +171,13 @@ func TestReadFormContentTypes(t *testing.T) {
 		{"multipart/form-data", fault.InvalidRequest},
 		{`multipart/form-data; boundary="a "`, fault.InvalidRequest},
 		{"multipart/form-data; boundary=" + strings.Repeat("x", 71), fault.InvalidRequest},
+		{"multipart/form-data; boundary=y; boundary*=utf-8''x", fault.InvalidRequest},
+		{"multipart/form-data; boundary=x; Boundary*=latin1''y", fault.InvalidRequest},
+		{"multipart/form-data; boundary*0=x", fault.InvalidRequest},
+		{"multipart/form-data; boundary*0*=utf-8''x; boundary=x", fault.InvalidRequest},
+		{`multipart/form-data; boundary="x"; charset="a;b=c" ; boundary*1=y`, fault.InvalidRequest},
+		{`multipart/form-data; boundary="\x"`, fault.InvalidRequest},
+		{`multipart/form-data; boundary="x\("`, fault.InvalidRequest},
 	} {
 		sp := wire.NewSpool(t.TempDir())
 		if _, err := splice.ReadForm(strings.NewReader("--x--"), c.contentType, sp, splice.FormLimits{}); !fault.Has(err, c.code) {
@@ -149,6 +185,39 @@ func TestReadFormContentTypes(t *testing.T) {
 		}
 		if err := sp.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// What cannot be taken for anything else passes: stars and boundaries that stand in values,
+// and files whose names older clients send in both spellings.
+func TestReadFormTakesWhatIsClear(t *testing.T) {
+	t.Parallel()
+	sp := wire.NewSpool(t.TempDir())
+	defer sp.Close()
+	if _, err := splice.ReadForm(strings.NewReader("--a*b--"), `multipart/form-data; charset="x;y*=z"; boundary=a*b`, sp, splice.FormLimits{}); err != nil {
+		t.Errorf("stars in values: %v", err)
+	}
+	for _, c := range []struct{ head, content, name, file string }{
+		{`name="file"; filename="a.wav"; filename*=utf-8''%c3%a4.wav`, "m", "file", "ä.wav"},
+		{`filename*=iso-8859-1''%e4.wav; name="file"; filename="a.wav"`, "m", "file", "a.wav"},
+		{`name="file"; filename="name*=x; filename*=y.wav"`, "m", "file", "name*=x; filename*=y.wav"},
+		{`name="file"; filename="C:\dir\a.wav"`, "m", "file", `C:\dir\a.wav`},
+		{`name="file"; filename="a"; x*=utf-8''y`, "m", "file", "a"},
+		{`name="file"; filename="a"`, form("a#") + form("-#~x #"), "file", "a"},
+		{`name="file"; filename="a"`, form("\n-#\r-#") + strings.Repeat(form("a#"), 10_000), "file", "a"},
+	} {
+		for _, step := range []int{1, 7, 1 << 20} {
+			body := form("#~Content-Disposition: form-data; ") + c.head + "\r\n\r\n" + c.content + form("~#--~")
+			f, err := read(t, "", &stepReader{[]byte(body), step}, splice.FormLimits{})
+			if err != nil {
+				t.Errorf("%s: %v", c.head, err)
+				continue
+			}
+			p := f.Parts[0]
+			if got := body[p.Off : p.Off+p.Len]; p.Name != c.name || p.FileName != c.file || !p.HasFileName || got != c.content {
+				t.Errorf("%s: read %+v with %d bytes, want %d", c.head, p, len(got), len(c.content))
+			}
 		}
 	}
 }
@@ -268,34 +337,71 @@ func TestReadFormMemoryDoesNotGrow(t *testing.T) {
 }
 
 func FuzzReadForm(f *testing.F) {
+	dir := f.TempDir()
 	f.Add([]byte(form(speech)), uint8(7))
 	f.Add([]byte(form("#--")), uint8(1))
+	f.Add([]byte(form(hidden)), uint8(3))
+	f.Add([]byte(form("#~Content-Disposition: form-data; name=\"a\"; filename*=utf-8''b~~\n#~#--~")), uint8(4))
+	f.Add([]byte(form("#~Content-Disposition: form-data; name=\"a\"\n~X: y~~b~#--~")), uint8(5))
 	f.Add([]byte(form("#  ~content-disposition: form-data; name=a~~~#--  ~~")), uint8(2))
 	f.Fuzz(func(t *testing.T, body []byte, step uint8) {
-		sp := wire.NewSpool(t.TempDir())
-		defer sp.Close()
-		got, err := splice.ReadForm(&stepReader{body, int(step%64) + 1}, formType, sp, splice.FormLimits{Total: 1 << 20, Parts: 8})
-		if err != nil {
-			return
-		}
-		std := multipart.NewReader(bytes.NewReader(body), boundary)
-		for _, p := range got.Parts {
-			q, err := std.NextRawPart()
-			if err != nil {
-				t.Fatalf("mime/multipart has no part %q: %v", p.Name, err)
-			}
-			b, err := io.ReadAll(q)
-			if err != nil || q.FormName() != p.Name || !bytes.Equal(b, body[p.Off:p.Off+p.Len]) {
-				t.Fatalf("mime/multipart reads %q = %q, %v; we read %q = %q", q.FormName(), b, err, p.Name, body[p.Off:p.Off+p.Len])
-			}
-		}
-		if q, err := std.NextRawPart(); err != io.EOF {
-			t.Fatalf("mime/multipart has a further part %v, %v", q, err)
-		}
-		if all := content(t, got.Payload()); all != string(body) {
-			t.Fatalf("the payload is %q", all)
-		}
+		agree(t, dir, body, int(step%64)+1)
 	})
+}
+
+// What is read is what mime/multipart reads, and what a reader would that takes a boundary
+// at the beginning of any line, however it ends: it is put together of what could be
+// taken in more ways than one.
+func TestReadFormReadsWhatOthersRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	pieces := rapid.SampledFrom([]string{"#", "#", "#~", "#--", "~", "~", "\r", "\n", "-", "--", " ", "x", "a: b~", "#: b~",
+		`~Content-Disposition: form-data; name="a"~`, `~Content-Disposition: form-data; name="model"~~`, `#~Content-Disposition: form-data; name="b"; filename="c"~~`})
+	rapid.Check(t, func(t *rapid.T) {
+		var b strings.Builder
+		for range rapid.IntRange(1, 4).Draw(t, "parts") {
+			b.WriteString(`#~Content-Disposition: form-data; name="` + rapid.SampledFrom([]string{"a", "b"}).Draw(t, "name") + `"`)
+			b.WriteString(rapid.SampledFrom([]string{"~~", "~~", "~~", "\n~", "~x: y~~", "~#:x~~"}).Draw(t, "head"))
+			b.WriteString(strings.Join(rapid.SliceOfN(pieces, 0, 5).Draw(t, "content"), "") + "~")
+		}
+		agree(t, dir, []byte(form(b.String()+"#--~")), rapid.IntRange(1, 64).Draw(t, "step"))
+	})
+}
+
+// lines are the places where a line begins with the boundary.
+var lines = regexp.MustCompile(`(?:^|\r\n|\r|\n)--` + boundary)
+
+// agree fails when we take a form that others take for another one.
+func agree(t interface {
+	Fatalf(format string, args ...any)
+}, dir string, body []byte, step int) {
+	sp := wire.NewSpool(dir)
+	defer sp.Close()
+	got, err := splice.ReadForm(&stepReader{body, step}, formType, sp, splice.FormLimits{Total: 1 << 20, Parts: 8})
+	if err != nil {
+		return
+	}
+	std := multipart.NewReader(bytes.NewReader(body), boundary)
+	for _, p := range got.Parts {
+		q, err := std.NextRawPart()
+		if err != nil {
+			t.Fatalf("mime/multipart has no part %q of %q: %v", p.Name, body, err)
+		}
+		b, err := io.ReadAll(q)
+		if err != nil || q.FormName() != p.Name || !bytes.Equal(b, body[p.Off:p.Off+p.Len]) {
+			t.Fatalf("mime/multipart reads %q = %q, %v; we read %q = %q of %q", q.FormName(), b, err, p.Name, body[p.Off:p.Off+p.Len], body)
+		}
+	}
+	if q, err := std.NextRawPart(); err != io.EOF {
+		t.Fatalf("mime/multipart has a further part %v of %q, %v", q, body, err)
+	}
+	if n := len(lines.FindAll(body, -1)); n != len(got.Parts)+1 {
+		t.Fatalf("%d lines of %q begin with the boundary, and it has %d parts", n, body, len(got.Parts))
+	}
+	var all bytes.Buffer
+	if _, err := got.Payload().WriteTo(&all); err != nil || !bytes.Equal(all.Bytes(), body) {
+		t.Fatalf("the payload is %q, %v", all.Bytes(), err)
+	}
 }
 
 // stepReader gives at most n bytes at a time.

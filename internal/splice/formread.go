@@ -183,6 +183,10 @@ func (fr *formReader) part() error {
 	if err := p.describe(head); err != nil {
 		return err
 	}
+	// A reader that looks for the boundary everywhere would find it among these lines, too.
+	if bytes.HasPrefix(head, fr.delim[2:]) || bytes.Contains(head, fr.delim) {
+		return malformed("a header line of a part begins with the boundary")
+	}
 	fr.skip(len(head) + 4)
 	p.Off = fr.off
 	if err := fr.content(&p); err != nil {
@@ -221,29 +225,44 @@ func (fr *formReader) head() ([]byte, error) {
 	}
 }
 
-// content reads up to the next boundary and lets go of it.
+// content reads up to the next boundary and lets go of it. Readers differ in what they
+// take for one: some take it where the content begins, as mime/multipart does, some behind
+// a line break of one byte. Where only some would find a boundary, the form is refused.
 func (fr *formReader) content(p *Part) error {
-	for {
-		n := bytes.Index(fr.win, fr.delim)
-		found := n >= 0
-		if !found {
-			n = max(0, len(fr.win)-len(fr.delim)+1) // a boundary may have begun in the rest
+	for from := 0; ; {
+		n := bytes.Index(fr.win[from:], fr.delim[2:])
+		if n < 0 {
+			// A boundary may have begun in the rest; what stands in front of one stays.
+			n = max(0, len(fr.win)-len(fr.delim)+1)
+			if err := fr.pass(p, n); err != nil {
+				return err
+			}
+			from = max(0, from-n)
+			continue
 		}
-		if err := fr.keep(p, fr.win[:n]); err != nil {
+		from += n
+		switch before := fr.win[:from]; {
+		case bytes.HasSuffix(before, fr.delim[:2]):
+			err := fr.keep(p, before[:from-2])
+			fr.skip(from - 2 + len(fr.delim))
 			return err
+		case from == 0, before[from-1] == '\r', before[from-1] == '\n':
+			return malformed("a part's content has a line that begins with the boundary, but no whole line break in front of it")
 		}
-		if found {
-			fr.skip(n + len(fr.delim))
-			return nil
-		}
-		if fr.eof {
-			return cutShort()
-		}
-		fr.skip(n)
-		if err := fr.fill(len(fr.win) + 1); err != nil {
-			return err
-		}
+		from += len(fr.delim) - 2
 	}
+}
+
+// pass keeps the first n bytes of the window as content and brings in further ones.
+func (fr *formReader) pass(p *Part, n int) error {
+	if err := fr.keep(p, fr.win[:n]); err != nil {
+		return err
+	}
+	if fr.eof {
+		return cutShort()
+	}
+	fr.skip(n)
+	return fr.fill(len(fr.win) + 1)
 }
 
 // keep counts content and remembers that of a field.
@@ -267,7 +286,7 @@ func (fr *formReader) keep(p *Part, b []byte) error {
 func cutShort() error { return malformed("it ends before its last boundary") }
 
 func (f *Form) refuseTwins() error {
-	var seen uint32
+	var seen uint64 // one bit for each of guarded
 	for k := range f.Parts {
 		g := guard([]byte(f.Parts[k].Name))
 		if g < 0 {

@@ -86,17 +86,12 @@ func (it *item) named(b []byte, key string) bool {
 	if !it.escaped {
 		return string(raw) == key
 	}
-	name, ok := Unquote(b[it.key:it.keyEnd])
-	return ok && name == key
+	if len(raw) > 6*len(key) { // no byte takes more than the six of \u0041
+		return false
+	}
+	var room [64]byte
+	return string(AppendUnquoted(room[:0], b[it.key:it.keyEnd])) == key
 }
 
 // container reports whether raw begins an object or an array.
 func container(raw []byte, bracket byte) bool { return len(raw) > 0 && raw[0] == bracket }
-
-// reindex indexes the container raw, which is known to be valid JSON without white
-// space around it.
-func reindex(raw []byte, dst []item) []item {
-	s := scanner{b: raw}
-	dst, _ = s.items(0, 1, dst)
-	return dst
-}

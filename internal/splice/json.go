@@ -3,7 +3,6 @@ package splice
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
 
 	"sluice/internal/fault"
 )
@@ -21,11 +20,11 @@ type Doc struct {
 // levels and MaxMembers members) and indexes its members in d. The Doc points into b.
 //
 // Everything else is fault.InvalidRequest that names the byte offset and the reason.
-// So is a member that decides about access or cost and stands there twice, for
-// example {"model":"a","mod\u0065l":"b"}, with Param set to its name: readers differ
-// in which of the two they take, so that a rule checked on one could be passed with
-// the other. Spellings that only differ in case count as the same name, because some
-// readers fold it.
+// So is a member that decides about access or cost (see guarded) and stands there
+// twice, for example {"model":"a","mod\u0065l":"b"}, with Param set to its name: readers
+// differ in which of the two they take, so that a rule checked on one could be passed
+// with the other. Spellings that only differ in case count as the same name, because
+// some readers fold it.
 func Scan(b []byte, d *Doc) error {
 	d.src, d.items = b, d.items[:0]
 	s := scanner{b: b}
@@ -45,14 +44,8 @@ func Scan(b []byte, d *Doc) error {
 	return d.refuseTwins()
 }
 
-// guarded are the names whose repetition is refused.
-var guarded = [...]string{
-	"model", "stream", "messages", "input", "prompt", "max_tokens", "max_completion_tokens",
-	"max_output_tokens", "tools", "user", "n", "metadata", "store",
-}
-
 func (d *Doc) refuseTwins() error {
-	var seen uint32
+	var seen uint64 // one bit for each of guarded
 	for k := range d.items {
 		it := &d.items[k]
 		g := guard(d.src[it.key+1 : it.keyEnd-1])
@@ -66,31 +59,6 @@ func (d *Doc) refuseTwins() error {
 		seen |= 1 << g
 	}
 	return nil
-}
-
-// guard returns the index of a name in guarded, or -1.
-func guard(raw []byte) int {
-	for _, c := range raw {
-		if c == '\\' || c >= 0x80 || c >= 'A' && c <= 'Z' {
-			return guardFolded(raw)
-		}
-	}
-	for k := range guarded {
-		if string(raw) == guarded[k] {
-			return k
-		}
-	}
-	return -1
-}
-
-func guardFolded(raw []byte) int {
-	name, ok := Unquote(append(append([]byte{'"'}, raw...), '"'))
-	for k := range guarded {
-		if ok && strings.EqualFold(name, guarded[k]) {
-			return k
-		}
-	}
-	return -1
 }
 
 // Source is the text that was scanned.

@@ -127,6 +127,8 @@ func FuzzApply(f *testing.F) {
 	f.Add([]byte(chat), "messages[*].name", "model")
 	f.Add([]byte(`{"a":[[1],{"b":2}],"a":3}`), "a[0][0]", "a")
 	f.Add([]byte(`{}`), "x.y", "x.y")
+	f.Add([]byte(`{"a":1, "a" : {"b":2 , "b":3} ,"\u0061":1,"c":0}`), "a", "c")
+	f.Add([]byte(`{ "c":{"a":1, "a":1 }, "b":1}`), "c.a", "b")
 	f.Fuzz(func(t *testing.T, b []byte, path, key string) {
 		var d splice.Doc
 		if splice.Scan(b, &d) != nil {
@@ -144,7 +146,36 @@ func FuzzApply(f *testing.F) {
 				t.Fatalf("AppendApply gives %q, Apply %q", got, out)
 			}
 		}
+		sameBelow(t, &d, path, key)
 	})
+}
+
+// sameBelow fails when an edit makes something else of an object that is a member, or an
+// element of a list in one: below the top level they are made by other code.
+func sameBelow(t *testing.T, d *splice.Doc, path, key string) {
+	t.Helper()
+	object := bytes.Trim(d.Source(), " \t\r\n")
+	edits := func(at string) []splice.Edit {
+		return []splice.Edit{
+			splice.Drop(at + path), splice.Rename(at+path, key), splice.Replace(at+path, map[string]string{"1": "2", "{}": "[]"}),
+			splice.SetPath(at+path, []byte("{}")),
+		}
+	}
+	for at, wrapped := range map[string]string{"x.": `{"x":%s}`, "x[*].": `{"x":[0, %s]}`} {
+		var below splice.Doc
+		if path == "" || path[0] == '[' || splice.Scan(fmt.Appendf(nil, wrapped, object), &below) != nil {
+			continue // another path, or nested too deep
+		}
+		for k, e := range edits("") {
+			if strings.Contains(at, "[") && k == 3 {
+				continue // no path of SetPath has an index
+			}
+			want := fmt.Sprintf(wrapped, bytes.Trim(d.Apply([]splice.Edit{e}), " \t\r\n"))
+			if got := below.Apply([]splice.Edit{edits(at)[k]}); string(got) != want {
+				t.Fatalf("%+v makes %q below, want %q", e, got, want)
+			}
+		}
+	}
 }
 
 func body(size int) []byte {

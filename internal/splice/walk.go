@@ -1,74 +1,48 @@
 package splice
 
-// walk does a drop, rename or replace on what path selects below the container.
+// walk does a drop, rename or replace on what path selects in the object.
 func (dr *draft) walk(path string, e *Edit) {
 	st, rest, ok := cut(path)
-	if !ok {
+	if !ok || st.index != noIndex {
+		return
+	}
+	if rest == "" && e.op == opRename {
+		dr.rename(st.key, e.to)
 		return
 	}
 	for k := range dr.entries {
-		if !dr.selects(k, st) {
+		if !dr.is(k, st.key) {
 			continue
 		}
-		if rest == "" {
-			dr.leaf(k, e)
-		} else if raw, changed := walkIn(dr.value(k), next(rest), e); changed {
+		switch raw, changed := e.change(dr.value(k), rest); {
+		case !changed:
+		case raw == nil:
+			dr.drop(k)
+		default:
 			dr.setValue(k, raw)
 		}
 	}
 }
 
-func (dr *draft) selects(k int, st step) bool {
-	if dr.entries[k].dropped {
-		return false
+// rename gives the last member of that name another one and drops its twins: the last is
+// the one that find and most readers take. Where the name is taken all are dropped.
+func (dr *draft) rename(key, to string) {
+	if key == to {
+		return
 	}
-	if st.index == noIndex {
-		return dr.isObject() && dr.is(k, st.key)
-	}
-	return !dr.isObject() && (st.index == every || st.index == dr.entries[k].orig)
-}
-
-// isObject reports whether the members have names.
-func (dr *draft) isObject() bool {
-	if len(dr.items) > 0 {
-		return dr.items[0].keyEnd > dr.items[0].key
-	}
-	return true // only objects are added to
-}
-
-func (dr *draft) leaf(k int, e *Edit) {
-	switch e.op {
-	case opDrop:
-		dr.drop(k)
-	case opReplace:
-		if to, ok := e.swap[string(dr.value(k))]; ok {
-			dr.setValue(k, []byte(to))
-		}
-	case opRename:
+	taken := dr.find(to) >= 0 // asked once: each time it looks at every member
+	for k := len(dr.entries) - 1; k >= 0; k-- {
 		switch {
-		case !dr.isObject() || dr.is(k, e.to):
-		case dr.find(e.to) >= 0:
+		case !dr.is(k, key):
+		case taken:
 			dr.drop(k)
 		default:
-			dr.entries[k].name = Quote(e.to)
-			dr.dirty = true
+			dr.entries[k].name, dr.dirty, taken = Quote(to), true, true
 		}
-	case opSet, opDefault, opSetPath: // name one place, so that nothing is walked for them
 	}
 }
 
-// walkIn is walk on a value that is a container; anything else has nothing to select.
-func walkIn(raw []byte, path string, e *Edit) ([]byte, bool) {
-	if !container(raw, '{') && !container(raw, '[') {
-		return raw, false
-	}
-	dr := newDraft(raw, reindex(raw, nil), nil)
-	if dr.walk(path, e); !dr.dirty {
-		return raw, false
-	}
-	return dr.append(make([]byte, 0, len(raw)+len(e.to)+8)), true
-}
-
+// setPath does a SetPath in the object.
 func (dr *draft) setPath(path string, raw []byte) {
 	st, rest, ok := cut(path)
 	if !ok || st.index != noIndex {
@@ -87,14 +61,21 @@ func (dr *draft) setPath(path string, raw []byte) {
 	}
 }
 
-// setIn returns the object old with raw at path; nil when that changes nothing.
-func setIn(old []byte, path string, raw []byte) []byte {
-	if !container(old, '{') {
-		old = []byte("{}")
+// change is what a drop, replace or rename makes of a value that its path leads to, or
+// through when there is a rest of it: nil when the value goes.
+func (e *Edit) change(val []byte, rest string) (to []byte, changed bool) {
+	if rest != "" {
+		return walkIn(val, next(rest), e)
 	}
-	dr := newDraft(old, reindex(old, nil), nil)
-	if dr.setPath(path, raw); !dr.dirty {
-		return nil
+	switch e.op {
+	case opDrop:
+		return nil, true
+	case opReplace:
+		if to, ok := e.swap[string(val)]; ok && to != string(val) {
+			return []byte(to), true
+		}
+	case opRename: // is about names
+	case opSet, opDefault, opSetPath: // name one place, so that nothing is walked for them
 	}
-	return dr.append(nil)
+	return val, false
 }

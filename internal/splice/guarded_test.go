@@ -1,0 +1,38 @@
+package splice
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"sluice/internal/fault"
+)
+
+// Each name is refused where it stands twice, in the spellings that a reader may take for
+// it, and lets another name pass.
+func TestGuarded(t *testing.T) {
+	t.Parallel()
+	if len(guarded) > 64 {
+		t.Fatalf("%d names, and a mask of 64 bits", len(guarded))
+	}
+	for k, name := range guarded {
+		if name != strings.ToLower(name) || len(name) > guardedMax {
+			t.Errorf("%s: must be in lower case and have at most %d letters", name, guardedMax)
+		}
+		for _, twin := range []string{name, strings.ToUpper(name), fmt.Sprintf(`\u%04x%s`, name[0], name[1:]), strings.ReplaceAll(name, "s", "ſ")} {
+			if got := guard([]byte(twin)); got != k {
+				t.Errorf("%s is number %d, want %d", twin, got, k)
+			}
+			var d Doc
+			err := Scan([]byte(`{"`+name+`":1,"other":2,"`+twin+`":3}`), &d)
+			if f := fault.From(err); err == nil || f.Code != fault.InvalidRequest || f.Param != name {
+				t.Errorf("%s and %s: %v", name, twin, err)
+			}
+		}
+		for _, other := range []string{name + "x", "x" + name, name[1:] + "_", ""} {
+			if got := guard([]byte(other)); got >= 0 && guarded[got] != other {
+				t.Errorf("%q is taken for %s", other, guarded[got])
+			}
+		}
+	}
+}
