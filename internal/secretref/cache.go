@@ -16,8 +16,9 @@ import (
 // rest is ours.
 const (
 	freshTime = 5 * time.Minute
-	staleTime = time.Hour        // at most, while new ones cannot be had
-	pauseTime = 15 * time.Second // after a failure, so that a manager in trouble is left in peace
+	graceTime = time.Minute      // more, while a new one is fetched behind the calls
+	staleTime = time.Hour        // at most, while the manager cannot be reached
+	pauseTime = 15 * time.Second // after a failure, so that a manager in trouble is left in peace; below graceTime
 	maxKept   = 1000
 )
 
@@ -39,7 +40,7 @@ type cache struct {
 // entry is one source.
 type entry struct {
 	revision int64
-	value    *secret // nil until the first was fetched
+	value    *secret // nil until the first was fetched, and after a refusal
 	fetched  time.Time
 	err      error // of the last fetch, nil when it went well
 	failed   time.Time
@@ -82,7 +83,6 @@ func (c *cache) look(s *credential.SecretSource) (value *secret, wait <-chan str
 	defer c.mu.Unlock()
 	now := c.clock.Now()
 	e := c.entry(s, now)
-	usable := e.value != nil && now.Sub(e.fetched) < staleTime
 	paused := e.err != nil && now.Sub(e.failed) < pauseTime
 	if due := e.value == nil || now.Sub(e.fetched) >= freshTime; due && !paused && e.running == nil {
 		if c.closed {
@@ -91,12 +91,25 @@ func (c *cache) look(s *credential.SecretSource) (value *secret, wait <-chan str
 		c.start(s, e)
 	}
 	switch {
-	case usable:
+	case e.serves(now):
 		return e.value, nil, nil
 	case e.running != nil:
 		return nil, e.running, nil
 	}
 	return nil, nil, e.err
+}
+
+// serves says whether the kept secret may go out though a newer one is due or on its
+// way: for the time of grace, and for as long after the manager could not be reached, so
+// that an outage keeps no call waiting. After that nothing is known of the manager, and
+// the call waits for its answer.
+func (e *entry) serves(now time.Time) bool {
+	if e.value == nil {
+		return false
+	}
+	age := now.Sub(e.fetched)
+	outage := e.err != nil && now.Sub(e.failed) < graceTime
+	return age < freshTime+graceTime || outage && age < staleTime
 }
 
 // entry finds or makes the entry of a source. Another revision begins anew: what was
@@ -138,15 +151,27 @@ func (c *cache) start(s *credential.SecretSource, e *entry) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.running, e)
-		e.err, e.running = err, nil
-		if now := c.clock.Now(); err == nil {
-			e.value, e.fetched = value, now
-		} else {
-			e.failed = now
+		e.running = nil
+		e.note(value, err, c.clock.Now())
+		if err != nil {
 			c.log.Warn("a secret could not be read", "secret_reference", s.RecordID, "manager", string(s.Manager), "kept", e.value != nil, "error", err.Error())
 		}
 		close(done)
 	}()
+}
+
+// note keeps what a fetch brought. To refuse a secret is how an operator takes it back,
+// so that the kept one is dropped; it outlives a manager that cannot be reached.
+func (e *entry) note(value *secret, err error, now time.Time) {
+	e.err = err
+	if err == nil {
+		e.value, e.fetched = value, now
+		return
+	}
+	e.failed = now
+	if !unreachable(err) {
+		e.value = nil
+	}
 }
 
 // guarded fetches, and makes an error of what goes wrong beyond errors.

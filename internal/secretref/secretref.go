@@ -1,7 +1,8 @@
 // Package secretref reads secrets from external secret managers when a call needs
 // them: AWS Secrets Manager, Azure Key Vault and HashiCorp Vault. What was read is
-// kept for five minutes; older than that it still serves, for a while, as a new one is
-// fetched behind it. No secret is ever written down, printed or logged.
+// kept for five minutes. For one more it still serves as a new one is fetched behind it,
+// and for up to an hour while the manager cannot be reached; a manager that refuses it
+// ends that. No secret is ever written down, printed or logged.
 package secretref
 
 import (

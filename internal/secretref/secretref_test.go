@@ -100,49 +100,6 @@ func entra(m *manager) {
 	})
 }
 
-// A secret serves for five minutes; then one call after that renews it behind the
-// answer, and a manager in trouble does no harm for an hour.
-func TestKept(t *testing.T) {
-	t.Parallel()
-	reader, m, clock := start(t)
-	answers := func(v string) { m.on("GET /v1/kv/one", says(`{"data":{"k":"`+v+`"}}`)) }
-	read := func() string {
-		t.Helper()
-		got, err := reader.Read(t.Context(), from("hashicorp_vault", "kv/one", "k", "", onToken))
-		if err != nil {
-			return err.Error()
-		}
-		return got["key"]
-	}
-	want := func(what, value string, calls int) {
-		t.Helper()
-		if got := read(); !strings.Contains(got, value) {
-			t.Errorf("%s: %q, want %q", what, got, value)
-		}
-		reader.Settle()
-		if n := len(m.asked()); n != calls {
-			t.Errorf("%s: %d calls, want %d", what, n, calls)
-		}
-	}
-	answers("first")
-	want("fetched", "first", 1)
-	answers("second")
-	want("kept", "first", 1)
-	clock.pass(5 * time.Minute)
-	want("stale, renewed behind", "first", 2)
-	want("renewed", "second", 2)
-	m.on("GET /v1/kv/one", nil)
-	clock.pass(5 * time.Minute)
-	want("the manager fails, the old one serves", "second", 5) // the path, its mount, and the path in it
-	want("and is left in peace", "second", 5)
-	clock.pass(time.Hour)
-	want("until it is too old", "secret_unavailable", 8)
-	want("a failure is kept for a while", "secret_unavailable", 8)
-	clock.pass(15 * time.Second)
-	answers("third")
-	want("and tried again", "third", 9)
-}
-
 // Another revision of the reference is another source.
 func TestRevisions(t *testing.T) {
 	t.Parallel()

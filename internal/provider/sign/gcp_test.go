@@ -190,7 +190,9 @@ func TestGCPRenewsEarly(t *testing.T) {
 			calls int
 		}{{0, 1}, {used - time.Second, 1}, {time.Second, 2}} {
 			clock.add(step.wait)
-			if _, err := gcpSign(t.Context(), set, v); err != nil || g.calls != step.calls {
+			_, err := gcpSign(t.Context(), set, v)
+			set.Settle() // it is renewed behind the call
+			if err != nil || g.calls != step.calls {
 				t.Errorf("life %d: %d fetches after %v, want %d: %v", life, g.calls, step.wait, step.calls, err)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
-	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
@@ -69,23 +68,14 @@ func badAccount(what string) *fault.Error {
 	return fault.New(fault.InvalidRequest, gcpAccount+" "+what).At(gcpAccount)
 }
 
-// readKey reads an RSA key of PKCS 8 or PKCS 1. Its errors hold nothing of the key.
+// readKey reads an RSA key of PKCS#8 or PKCS#1, of at most rsaMaxBits bits. Its errors hold
+// nothing of the key.
 func readKey(text string) (*rsa.PrivateKey, error) {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {
 		return nil, errors.New("no PEM")
 	}
-	if k, err := x509.ParsePKCS8PrivateKey(block.Bytes); err == nil {
-		if key, ok := k.(*rsa.PrivateKey); ok {
-			return key, checkSize(key)
-		}
-		return nil, errors.New("not RSA")
-	}
-	key, err := x509.ParsePKCS1PrivateKey(block.Bytes)
-	if err != nil {
-		return nil, errors.New("no key in the PEM block")
-	}
-	return key, checkSize(key)
+	return parseRSA(block.Bytes)
 }
 
 // assertion is the account's signed word that it asks for a token.

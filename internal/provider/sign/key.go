@@ -49,12 +49,12 @@ type query struct{}
 var _ Signer = query{}
 
 // Sign adds the parameter at the end and removes any of its name that a caller put
-// there; the other parameters keep their bytes.
+// there, escaped or not; the other parameters keep their bytes.
 func (query) Sign(_ context.Context, r *Request, a *provider.Auth, v provider.Values) error {
 	path, rest, _ := strings.Cut(r.Target, "?")
 	var kept []string
 	for pair := range strings.SplitSeq(rest, "&") {
-		if name, _, _ := strings.Cut(pair, "="); pair != "" && name != a.Query {
+		if name, _, _ := strings.Cut(pair, "="); pair != "" && unescaped(name) != a.Query {
 			kept = append(kept, pair)
 		}
 	}

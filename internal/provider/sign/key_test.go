@@ -29,6 +29,8 @@ func TestKeys(t *testing.T) {
 		{"none", provider.Auth{Scheme: "none"}, provider.Values{"key": "k"}, "/", nil, nil, "/"},
 		{"query", provider.Auth{Scheme: "query", Query: "key"}, provider.Values{"key": "a+b"}, "/x", nil, nil, "/x?key=a%2Bb"},
 		{"query of the caller", provider.Auth{Scheme: "query", Query: "key"}, provider.Values{"key": "k"}, "/x?a=%2F&key=theirs&b", nil, nil, "/x?a=%2F&b&key=k"},
+		{"query of the caller, escaped", provider.Auth{Scheme: "query", Query: "key"}, provider.Values{"key": "k"}, "/x?%6bey=theirs&a=1&k%65%79&%6Bey=&keys=%6b&k%zz", nil, nil, "/x?a=1&keys=%6b&k%zz&key=k"},
+		{"query of the caller, no key", provider.Auth{Scheme: "query", Query: "key"}, provider.Values{}, "/x?%6bey=theirs", nil, nil, "/x"},
 		{"bedrock key", provider.Auth{Scheme: "aws", Service: "bedrock"}, provider.Values{"key": "k", "aws_auth_type": "apiKey"}, "/x", nil, wire.Header{{Name: "authorization", Value: "Bearer k"}}, "/x"},
 		{"azure key", provider.Auth{Scheme: "azure", Header: "api-key", Format: "{key}"}, provider.Values{"key": "k"}, "/x", nil, wire.Header{{Name: "api-key", Value: "k"}}, "/x"},
 		{"azure token", provider.Auth{Scheme: "azure", Header: "api-key", Format: "{key}"}, provider.Values{"key": "k", "azure_ad_token": "Bearer t"}, "/x", nil, wire.Header{{Name: "authorization", Value: "Bearer t"}}, "/x"},

@@ -22,36 +22,14 @@ func rsaKey(text, passphrase string) (*rsa.PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := x509.ParsePKCS1PrivateKey(der)
-	if err != nil {
-		parsed, err := x509.ParsePKCS8PrivateKey(der)
-		if err != nil {
-			return nil, badKey("oracle_private_key is no private key that can be read", err)
-		}
-		of, ok := parsed.(*rsa.PrivateKey)
-		if !ok {
-			return nil, badKey("oracle_private_key must be an RSA key", nil)
-		}
-		key = of
-	}
-	if err := checkSize(key); err != nil {
-		return nil, badKey("oracle_private_key "+err.Error(), nil)
+	key, err := parseRSA(der)
+	switch {
+	case errors.Is(err, errKeySize), errors.Is(err, errKeyKind):
+		return nil, badKey("oracle_private_key "+err.Error(), err)
+	case err != nil:
+		return nil, badKey("oracle_private_key is no private key that can be read", err)
 	}
 	return key, nil
-}
-
-// rsaMaxBits is the largest key that is signed with. Oracle and Google give out keys of
-// 2,048 and 4,096 bits; what a caller brings could be so large that a signature takes
-// minutes.
-const rsaMaxBits = 4096
-
-var errKeySize = errors.New("has more than 4096 bits")
-
-func checkSize(key *rsa.PrivateKey) error {
-	if key.N.BitLen() > rsaMaxBits {
-		return errKeySize
-	}
-	return nil
 }
 
 // opened is what a block holds, decrypted where it is encrypted.

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -182,28 +181,14 @@ func appendPath(b []byte, path string, plain bool) []byte {
 	if plain {
 		return append(b, path...)
 	}
-	const upper = "0123456789ABCDEF"
 	for i := range len(path) {
-		switch c := path[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '.', c == '_', c == '~', c == '/':
-			b = append(b, c)
-		default:
-			b = append(b, '%', upper[c>>4], upper[c&15])
+		if path[i] == '/' {
+			b = append(b, '/')
+		} else {
+			b = appendEscaped(b, path[i])
 		}
 	}
 	return b
-}
-
-// appendQuery writes the parameters in order of their names and values, escaped.
-func appendQuery(b []byte, query string) []byte {
-	if query == "" {
-		return b
-	}
-	values, _ := url.ParseQuery(query) // what cannot be read is left out, as by the SDK
-	for _, v := range values {
-		slices.Sort(v)
-	}
-	return append(b, strings.ReplaceAll(values.Encode(), "+", "%20")...)
 }
 
 // appendTrimmed writes a value without blanks around it, and with one for several.

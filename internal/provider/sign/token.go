@@ -24,19 +24,32 @@ type token struct {
 // Source: contract/providers.yaml, shared.auth.gcp.
 const tokenMargin = 10 * time.Minute
 
-// tokenWait bounds one fetch.
-const tokenWait = 15 * time.Second
+// tokenReserve is how long before its end a token goes out no more, so that it is still
+// good when it arrives; of a short life it is a twelfth. (ours)
+const tokenReserve = 30 * time.Second
+
+// tokenWait bounds one fetch, and tokenPause is how long a token service is left in
+// peace after a renewal that failed, while the kept token is still good. (ours)
+const (
+	tokenWait  = 15 * time.Second
+	tokenPause = 15 * time.Second
+)
 
 // tokenSource fetches a token and keeps it until shortly before its end. Many who want
-// it at once wait for one fetch. It is safe for concurrent use.
+// it at once wait for one fetch; a renewal ahead of the end keeps nobody waiting. It is
+// safe for concurrent use.
+//
+// A fetch is a goroutine that nobody ends: it ends by itself, within tokenWait.
 type tokenSource struct {
 	clock ident.Clock
-	fetch func(context.Context) (token, error)
+	fetch func(context.Context) (token, error) // obeys its context
 
 	mu     sync.Mutex // guards what follows
-	text   string
-	until  time.Time
-	flight *flight // nil: none is under way
+	text   string     // empty until the first was fetched
+	until  time.Time  // from then on a new one is fetched
+	ends   time.Time  // from then on the kept one is not used
+	again  time.Time  // not before then after a renewal that failed
+	flight *flight    // nil: none is under way
 }
 
 // flight is one fetch. Its results are set before done is closed.
@@ -46,20 +59,13 @@ type flight struct {
 	err  error
 }
 
-// get returns the token. It waits as long as ctx lasts; the fetch goes on for others.
+// get returns the token. Where none is good it waits as long as ctx lasts; the fetch
+// goes on for others.
 func (s *tokenSource) get(ctx context.Context) (string, error) {
-	s.mu.Lock()
-	if s.text != "" && s.clock.Now().Before(s.until) {
-		defer s.mu.Unlock()
-		return s.text, nil
-	}
-	f := s.flight
+	text, f := s.look(ctx)
 	if f == nil {
-		f = &flight{done: make(chan struct{})}
-		s.flight = f
-		go s.fly(context.WithoutCancel(ctx), f) // ends with its own time limit
+		return text, nil
 	}
-	s.mu.Unlock()
 	select {
 	case <-f.done:
 		return f.text, f.err
@@ -68,18 +74,51 @@ func (s *tokenSource) get(ctx context.Context) (string, error) {
 	}
 }
 
+// look returns the kept token, or the fetch to wait for. It starts one where one is due.
+func (s *tokenSource) look(ctx context.Context) (string, *flight) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.clock.Now()
+	if s.text != "" && now.Before(s.until) {
+		return s.text, nil
+	}
+	good := s.text != "" && now.Before(s.ends)
+	if paused := good && now.Before(s.again); s.flight == nil && !paused {
+		s.flight = &flight{done: make(chan struct{})}
+		go s.fly(context.WithoutCancel(ctx), s.flight) // ends with its own time limit
+	}
+	if good {
+		return s.text, nil
+	}
+	return "", s.flight
+}
+
 func (s *tokenSource) fly(ctx context.Context, f *flight) {
 	ctx, cancel := context.WithTimeout(ctx, tokenWait)
 	defer cancel()
 	from := s.clock.Now()
-	t, err := s.fetch(ctx)
+	t, err := s.guarded(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f.text, f.err = t.text, err; err == nil {
-		s.text, s.until = t.text, from.Add(t.life-min(tokenMargin, t.life/6))
+		s.text = t.text
+		s.until = from.Add(t.life - min(tokenMargin, t.life/6))
+		s.ends = from.Add(t.life - min(tokenReserve, t.life/12))
+	} else {
+		s.again = s.clock.Now().Add(tokenPause)
 	}
 	s.flight = nil
 	close(f.done)
+}
+
+// guarded fetches, and makes an error of a panic: here one would end the process.
+func (s *tokenSource) guarded(ctx context.Context) (t token, err error) {
+	defer func() {
+		if recover() != nil { // its text might hold the token
+			t, err = token{}, errors.New("fetching the token panicked")
+		}
+	}()
+	return s.fetch(ctx)
 }
 
 // tokenReplyMax bounds what a token service may answer.

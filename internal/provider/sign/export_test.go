@@ -1,0 +1,20 @@
+package sign
+
+// Settle waits for the Google tokens that are being fetched.
+func (s *Set) Settle() {
+	g := s.schemes["gcp"].(*gcpSigner)
+	g.tokens.mu.Lock()
+	defer g.tokens.mu.Unlock()
+	for _, source := range g.tokens.items {
+		source.settle()
+	}
+}
+
+func (s *tokenSource) settle() {
+	s.mu.Lock()
+	f := s.flight
+	s.mu.Unlock()
+	if f != nil {
+		<-f.done
+	}
+}
