@@ -78,6 +78,7 @@ type body struct {
 	up   *upload // nil when the request went out in one piece
 	idle time.Duration
 
+	heard  bool // a byte of an answer has come, of an interim one too
 	kind   framing
 	left   int64 // of a sized body
 	chunks syntax.Chunks
@@ -122,9 +123,7 @@ func (b *body) read(p []byte) (int, error) {
 	}
 	for {
 		b.cn.armBody(b.idle)
-		room := b.room(p)
-		m, err := b.cn.nc.Read(room)
-		b.cn.emptied = m < len(room)
+		m, err := b.cn.nc.Read(b.room(p))
 		if m == 0 {
 			return 0, b.broken(err)
 		}

@@ -26,7 +26,6 @@ type buffer struct {
 	start, end int    // bytes read and not yet consumed
 	lines      syntax.Lines
 	out        appender
-	emptied    bool // the last fill took all that there was
 }
 
 var (
@@ -104,10 +103,8 @@ func (buf *buffer) fill(nc io.Reader, limit int) error {
 	if buf.end == len(buf.b) {
 		buf.b = append(buf.b, make([]byte, min(len(buf.b), limit+1))...)
 	}
-	room := buf.b[buf.end:]
-	n, err := nc.Read(room)
+	n, err := nc.Read(buf.b[buf.end:])
 	buf.end += n
-	buf.emptied = n < len(room)
 	switch {
 	case n > 0:
 		return nil

@@ -59,9 +59,15 @@ func positive[N ~int | ~int64](n, otherwise N) N {
 	return otherwise
 }
 
-// maxHosts bounds the hosts that are remembered, because callers can name any
-// number of them. Calls to further hosts work, on a connection of their own.
-const maxHosts = 4096
+const (
+	// maxHosts bounds the hosts that are remembered, because callers can name any
+	// number of them. A further one takes the place of another.
+	maxHosts = 4096
+	// maxRivals is among how many hosts, taken at random, the one that gives up its
+	// place is chosen: enough to find one that is of little use, and so few that who
+	// invents hosts takes no time from the others.
+	maxRivals = 32
+)
 
 // Client calls upstreams. It is safe for concurrent use.
 type Client struct {
@@ -88,7 +94,9 @@ func New(o Options) *Client {
 // means that no answer came; statuses of 400 and above are answers.
 //
 // When a pooled connection turns out to be dead before one byte of the answer, a
-// replayable request is sent once more on a new connection.
+// replayable request is sent once more on a new connection: within 2 s, but one that is
+// not idempotent and was sent whole only within 100 ms, because an upstream that fails
+// later may have acted on it.
 //
 // Cancelling ctx, also while the body is read, closes the connection at once, or in
 // the first tenth of a second of a call within that.
@@ -141,20 +149,54 @@ func (c *Client) host(r *Request) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
+	h, displaced := c.enter(key, h)
+	if displaced != nil {
+		displaced.retire() // not under the lock: it closes connections
+	}
+	return h, nil
+}
+
+// enter remembers a new host, unless another call was first, whose entry it returns
+// then. Displaced is the host that made room, nil when there was some: no more is kept
+// there, and calls under way go on.
+func (c *Client) enter(key hostKey, h *host) (entry, displaced *host) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if other := c.hosts[key]; other != nil {
 		return other, nil
 	}
-	if c.closed || len(c.hosts) >= maxHosts {
+	if c.closed {
 		h.gone = true
 		return h, nil
+	}
+	if len(c.hosts) >= maxHosts {
+		worst := c.leastUseful()
+		displaced = c.hosts[worst]
+		delete(c.hosts, worst)
 	}
 	c.hosts[key] = h
 	if len(c.hosts) == 1 {
 		c.sweepLater()
 	}
-	return h, nil
+	return h, displaced
+}
+
+// leastUseful names a host whose place another may take: one that was never reached
+// before all that were, such as are invented by the thousand, and among equals the one
+// unused longest. The caller holds mu, and there are hosts.
+func (c *Client) leastUseful() (worst hostKey) {
+	var least usefulness
+	rivals := 0
+	for key, h := range c.hosts { // begins anywhere
+		u := h.usefulness()
+		if rivals == 0 || u.below(least) {
+			worst, least = key, u
+		}
+		if rivals++; rivals == maxRivals {
+			break
+		}
+	}
+	return worst
 }
 
 // sweepLater sets the clock for sweep. The caller holds mu.
@@ -170,17 +212,27 @@ func (c *Client) sweepLater() {
 // sweep closes connections that were not used for a while and forgets hosts that
 // have none.
 func (c *Client) sweep() {
-	now := time.Now()
+	for _, cc := range c.expire(time.Now()) {
+		_ = cc.Close() // not under the lock: it takes leave of the peer, who may not listen
+	}
+}
+
+// expire is sweep but for the HTTP/2 connections that it returns: they are forgotten,
+// and to be closed.
+func (c *Client) expire(now time.Time) (old []*http.ClientConn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for key, h := range c.hosts {
-		if h.sweep(now) {
+		multi, forget := h.expire(now)
+		old = append(old, multi...)
+		if forget {
 			delete(c.hosts, key)
 		}
 	}
 	if len(c.hosts) > 0 && !c.closed {
 		c.sweepLater()
 	}
+	return old
 }
 
 // invalidRequest is a refusal of what the caller asks to send.

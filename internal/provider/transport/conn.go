@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"sluice/internal/wire"
@@ -20,7 +19,6 @@ type conn struct {
 	peek peeker
 
 	since              time.Time // when it was put into the pool
-	emptied            bool      // nothing lay behind what the last read brought
 	readLimit, written time.Time // deadlines in force; zero means none
 	probe              [1]byte
 
@@ -49,23 +47,13 @@ func (cn *conn) failure(err error, describe func(error) error) error {
 	return describe(err)
 }
 
-// justNow is how long a connection counts as used a moment ago.
-const justNow = 2 * time.Millisecond
-
 // usable reports whether a pooled connection is neither too old nor closed by the
 // peer. Bytes that came while it was unused belong to no call, so that it is not
-// usable either: the next caller would take them for his answer.
-//
-// A look costs a call of the system. It is spared where the connection was used a moment
-// ago and had nothing more to say then, which TLS does not show: no peer ends one so soon,
-// and where it does all the same, a replayable request finds out as it would if the end
-// came after the look.
-func (cn *conn) usable(now time.Time, replayable bool) bool {
-	unused := now.Sub(cn.since)
-	if replayable && cn.emptied && cn.nc == cn.raw && unused < justNow {
-		return true
-	}
-	return unused < cn.h.c.opts.IdleConnTimeout && cn.peek.silent() && cn.drained()
+// usable either: the next caller would take them for his answer. So it is looked at
+// each time, however short it was unused: that nothing lay there when the last answer
+// was read says nothing of what came since.
+func (cn *conn) usable(now time.Time) bool {
+	return now.Sub(cn.since) < cn.h.c.opts.IdleConnTimeout && cn.peek.silent() && cn.drained()
 }
 
 // longAgo is a deadline that lets reads return only what is there already.
@@ -135,9 +123,9 @@ func (cn *conn) armBody(idle time.Duration) {
 // maxInterim bounds the 1xx answers before the real one.
 const maxInterim = 8
 
-// roundTrip sends r and reads the head of the answer. Unheard says that the
-// connection failed without one byte of an answer.
-func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (resp *Response, unheard bool, err error) {
+// roundTrip sends r and reads the head of the answer. With an error it says what is
+// known of what became of r.
+func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (*Response, loss, error) {
 	a := r.Room.begin()
 	b := &a.body
 	b.cn, b.idle, b.buf = cn, r.IdleTimeout, getBuffer()
@@ -158,21 +146,20 @@ func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (resp *Resp
 		h, err = b.receiveRest(a.lines)
 	}
 	if err != nil {
-		unheard = b.buf.end == 0 && !timedOut(err)
+		l := b.lost(err, sendErr)
 		err = b.blame(err, sendErr)
 		b.finish(false)
-		return nil, unheard, err
+		return nil, l, err
 	}
 	if b.up != nil && !cn.written.IsZero() { // what is still to be sent may take as long as the answer
 		cn.written = time.Time{}
 		_ = cn.nc.SetWriteDeadline(cn.written)
 	}
-	cn.emptied = b.buf.emptied
 	a.fill(h, r.Method)
 	if b.stop == nil && b.waits() {
 		b.watch(ctx)
 	}
-	return &a.Response, false, nil
+	return &a.Response, 0, nil
 }
 
 // Watching a context costs more than the rest of a call. So an answer that comes at
@@ -214,6 +201,7 @@ func (b *body) receive(into wire.Header) (head, error) {
 func (b *body) receiveRest(into wire.Header) (head, error) {
 	for range maxInterim + 1 {
 		h, err := b.buf.readHead(b.cn.nc, b.cn.h.c.opts.MaxHeadBytes, into)
+		b.heard = b.heard || b.buf.end > 0 // asked here: the buffer forgets interim answers
 		switch {
 		case err != nil || h.status >= 200:
 			return h, err
@@ -224,6 +212,17 @@ func (b *body) receiveRest(into wire.Header) (head, error) {
 	return head{}, garbage("too many interim answers")
 }
 
+// lost is what is known of a request that got no answer.
+func (b *body) lost(err, sendErr error) loss {
+	switch {
+	case b.heard || timedOut(err): // after a timeout the answer may still be in the making
+		return perhapsActed
+	case sendErr != nil:
+		return notActed
+	}
+	return unheard
+}
+
 // blame finds what to report when there is no answer: the request's own body, the
 // context, or the connection.
 func (b *body) blame(err, sendErr error) error {
@@ -231,40 +230,4 @@ func (b *body) blame(err, sendErr error) error {
 		return cause
 	}
 	return b.cn.failure(errors.Join(err, sendErr), noHead)
-}
-
-// peeker looks whether a connection has something to read without reading it.
-type peeker struct {
-	control syscall.RawConn
-	look    func(fd uintptr)
-	quiet   *bool
-}
-
-// newPeeker makes a peeker once per connection, so that looking allocates nothing.
-func newPeeker(nc net.Conn) peeker {
-	sc, ok := nc.(syscall.Conn)
-	if !ok {
-		return peeker{}
-	}
-	rc, err := sc.SyscallConn()
-	if err != nil {
-		return peeker{}
-	}
-	p := peeker{control: rc, quiet: new(bool)}
-	p.look = func(fd uintptr) {
-		var one [1]byte
-		_, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		*p.quiet = errors.Is(err, syscall.EAGAIN)
-	}
-	return p
-}
-
-// silent reports whether the peer has neither sent nor closed anything. Of a
-// connection that cannot be looked at it says yes.
-func (p peeker) silent() bool {
-	if p.control == nil {
-		return true
-	}
-	*p.quiet = false
-	return p.control.Control(p.look) == nil && *p.quiet
 }

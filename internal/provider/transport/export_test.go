@@ -3,6 +3,8 @@ package transport
 import (
 	"io"
 	"net"
+	"strconv"
+	"time"
 
 	"sluice/internal/wire"
 )
@@ -29,4 +31,34 @@ func ReadAnswer(nc net.Conn, method string, size int) (status int, hd wire.Heade
 			return h.status, h.header, text, err
 		}
 	}
+}
+
+// What is known of a request that got no answer.
+const (
+	PerhapsActed = int(perhapsActed)
+	Unheard      = int(unheard)
+	NotActed     = int(notActed)
+)
+
+// Repeatable reports whether a request is sent again when its connection fails so long
+// after it was sent, for which it had waited before.
+func Repeatable(method string, lost int, after, waited time.Duration) bool {
+	return timing{start: time.Now().Add(-after - waited), queue: waited}.repeatable(method, loss(lost))
+}
+
+// MaxHosts is how many hosts are remembered.
+const MaxHosts = maxHosts
+
+// Crowd makes c remember as many hosts as it may, all of them reached a while ago.
+func (c *Client) Crowd() {
+	for i := range maxHosts {
+		c.enter(hostKey{host: strconv.Itoa(i)}, &host{c: c, speaks: http1, used: time.Now().Add(-time.Second)})
+	}
+}
+
+// Hosts is the number of hosts that c remembers.
+func (c *Client) Hosts() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.hosts)
 }

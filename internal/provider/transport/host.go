@@ -111,27 +111,29 @@ func basicAuth(proxy *url.URL) string {
 }
 
 // do sends r once. Again says that the failure came from a connection which had
-// been closed while unused and that r may be sent once more.
+// been closed while unused, as far as can be told, and that r may be sent once more.
 func (h *host) do(ctx context.Context, r *Request, t timing, fresh bool) (resp *Response, again bool, err error) {
-	cn, multi, pooled, err := h.acquire(ctx, &t, fresh, r.Body.Replayable())
+	cn, multi, pooled, err := h.acquire(ctx, &t, fresh)
 	if err != nil {
 		return nil, false, err
 	}
+	var l loss
 	if multi != nil {
-		resp, again, err = h.stream(ctx, multi, r, t)
+		resp, l, err = h.stream(ctx, multi, r, t)
 	} else {
-		resp, again, err = cn.roundTrip(ctx, r, t)
+		resp, l, err = cn.roundTrip(ctx, r, t)
 	}
-	if err == nil {
-		resp.Queue, resp.Connect = t.queue, t.connect
+	if err != nil {
+		return nil, pooled && r.Body.Replayable() && t.repeatable(r.Method, l) && ctx.Err() == nil, err
 	}
-	return resp, again && pooled && r.Body.Replayable() && t.stale() && ctx.Err() == nil, err
+	resp.Queue, resp.Connect = t.queue, t.connect
+	return resp, false, nil
 }
 
 // acquire finds or makes a connection: an HTTP/1.1 connection of one's own, or a
 // reserved place on an HTTP/2 connection. Fresh leaves unused HTTP/1.1
 // connections aside. How long it waited and connected it notes in t.
-func (h *host) acquire(ctx context.Context, t *timing, fresh, replayable bool) (cn *conn, multi *http.ClientConn, pooled bool, err error) {
+func (h *host) acquire(ctx context.Context, t *timing, fresh bool) (cn *conn, multi *http.ClientConn, pooled bool, err error) {
 	for {
 		h.mu.Lock()
 		h.used = t.start
@@ -141,7 +143,7 @@ func (h *host) acquire(ctx context.Context, t *timing, fresh, replayable bool) (
 		}
 		if cn := h.pop(fresh); cn != nil {
 			h.mu.Unlock()
-			if cn.usable(t.start, replayable) {
+			if cn.usable(t.start) {
 				return cn, nil, true, nil
 			}
 			cn.close()

@@ -83,9 +83,10 @@ func (h *host) drop(cc *http.ClientConn) {
 	closeWhenUnused(cc)
 }
 
-// sweep closes what was not used since the timeout and reports whether the host
-// may be forgotten. A host that is forgotten keeps nothing any more.
-func (h *host) sweep(now time.Time) (forget bool) {
+// expire closes what was not used since the timeout, but for the HTTP/2 connections
+// that it returns, and reports whether the host may be forgotten. A host that is
+// forgotten keeps nothing any more.
+func (h *host) expire(now time.Time) (multi []*http.ClientConn, forget bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	old := now.Add(-h.c.opts.IdleConnTimeout)
@@ -100,12 +101,32 @@ func (h *host) sweep(now time.Time) (forget bool) {
 	h.multi = slices.DeleteFunc(h.multi, func(cc *http.ClientConn) bool {
 		expired := cc.Err() != nil || unused && cc.InFlight() == 0
 		if expired {
-			_ = cc.Close()
+			multi = append(multi, cc)
 		}
 		return expired
 	})
 	h.gone = unused && len(h.idle) == 0 && len(h.multi) == 0 && h.dialing == nil
-	return h.gone
+	return multi, h.gone
+}
+
+// usefulness is what tells hosts that are worth a place from others.
+type usefulness struct {
+	reached bool // there was a connection
+	used    time.Time
+}
+
+func (h *host) usefulness() usefulness {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return usefulness{h.speaks != unknown, h.used}
+}
+
+// below says whether u is worth less than o.
+func (u usefulness) below(o usefulness) bool {
+	if u.reached != o.reached {
+		return o.reached
+	}
+	return u.used.Before(o.used)
 }
 
 // retire closes everything unused and keeps nothing from now on.

@@ -89,8 +89,34 @@ func TestUnaskedAnswerIsNotGivenToTheNextCaller(t *testing.T) {
 	}
 }
 
-// A connection that ends right behind an answer, when nobody looks any more, costs a
-// replayable call nothing but another connection, and the peer sees it once.
+// The same when it is sent right behind the first one, before the next call begins.
+func TestUnaskedAnswerRightBehindTheFirst(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{"GET", "POST"} {
+		read, said := make(chan struct{}), make(chan struct{})
+		r := newPeer(t, func(_ testing.TB, c *peerConn) {
+			_, _, _ = c.request()
+			c.say(hello)
+			<-read
+			c.say(okHead + "content-length: 6\r\n\r\npoison")
+			close(said)
+			c.untilGone()
+		}, answers(hello))
+		r.Method = method
+		c := newClient(t, transport.Options{})
+		if _, body, err := call(c, r); err != nil || body != "hello" {
+			t.Fatal(body, err)
+		}
+		close(read)
+		<-said
+		if _, body, err := call(c, r); err != nil || body != "hello" {
+			t.Errorf("%s: %q %v", method, body, err)
+		}
+	}
+}
+
+// A connection that ends right behind an answer costs a replayable call nothing but
+// another connection, and the peer sees it once.
 func TestEndRightBehindTheAnswer(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
@@ -101,6 +127,7 @@ func TestEndRightBehindTheAnswer(t *testing.T) {
 		}
 	}
 	r := post(newPeer(t, once, once, once, once), wire.Bytes([]byte("{}")))
+	r.Method = "PUT" // a slow machine may take longer than a POST is sent again
 	c := newClient(t, transport.Options{})
 	for range 4 {
 		if _, body, err := call(c, r); err != nil || body != "hello" {
@@ -199,12 +226,26 @@ func TestRetryOnStaleConnection(t *testing.T) {
 	t.Run("replayable", func(t *testing.T) {
 		t.Parallel()
 		r := post(newPeer(t, dies, answers(hello)), wire.Bytes([]byte("{}")))
+		r.Method = "PUT"
 		c := newClient(t, transport.Options{})
 		for range 2 {
 			if _, body, err := call(c, r); err != nil || body != "hello" {
 				t.Errorf("%q %v", body, err)
 			}
 		}
+	})
+	t.Run("replayable but not idempotent", func(t *testing.T) {
+		t.Parallel()
+		var err error
+		for range 5 { // a slow machine may take longer than it is sent again
+			r := post(newPeer(t, dies, answers(hello)), wire.Bytes([]byte("{}")))
+			c := newClient(t, transport.Options{})
+			_, _, _ = call(c, r)
+			if _, _, err = call(c, r); err == nil {
+				return
+			}
+		}
+		t.Error(err)
 	})
 	t.Run("stream", func(t *testing.T) {
 		t.Parallel()

@@ -61,11 +61,3 @@ func newTiming(r *Request) timing {
 	}
 	return t
 }
-
-// staleWindow is how soon a pooled connection must have failed for the request to
-// be sent again. One that fails later was alive and may have acted on it.
-const staleWindow = 2 * time.Second
-
-// stale reports whether a failure now can be that of a connection that was closed
-// while it lay in the pool.
-func (t timing) stale() bool { return time.Since(t.start) < staleWindow }

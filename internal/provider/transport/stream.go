@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"sync"
@@ -45,9 +46,9 @@ func (h *host) multiplex(ctx context.Context, tc *tls.Conn) (*http.ClientConn, e
 	return cc, h.add(cc)
 }
 
-// stream sends r on an HTTP/2 connection on which a place is reserved. Again says
-// that the peer has not acted on r.
-func (h *host) stream(ctx context.Context, cc *http.ClientConn, r *Request, t timing) (*Response, bool, error) {
+// stream sends r on an HTTP/2 connection on which a place is reserved. With an error it
+// says what is known of what became of r.
+func (h *host) stream(ctx context.Context, cc *http.ClientConn, r *Request, t timing) (*Response, loss, error) {
 	inner, cancel := context.WithCancelCause(ctx)
 	s := &stream{cancel: cancel, idle: r.IdleTimeout, sent: newSource(r.Body)}
 	s.cause = func() error {
@@ -62,31 +63,49 @@ func (h *host) stream(ctx context.Context, cc *http.ClientConn, r *Request, t ti
 		headWatch := time.AfterFunc(time.Until(t.limit), func() { cancel(errHeadTimeout) })
 		defer headWatch.Stop()
 	}
-	res, err := cc.RoundTrip(r.standard(inner, s.sent))
+	res, err := cc.RoundTrip(r.standard(s.traced(inner), s.sent))
 	if err != nil {
-		again := s.cause() == nil && unseen(cc, err)
-		if again {
+		l := s.lost(cc, err)
+		if l != perhapsActed {
 			h.drop(cc)
 		}
 		err = s.failure(err, noHead)
-		_ = s.Close()
-		return nil, again, err
+		s.end(err)
+		return nil, l, err
 	}
 	s.rc = res.Body
-	return &Response{Status: res.StatusCode, Header: lines(res.Header), Length: res.ContentLength, Body: s, Proto: "HTTP/2.0"}, false, nil
+	length := res.ContentLength
+	if bodyless(r.Method, res.StatusCode) { // where net/http misses the body that a Content-Length line announces
+		length = 0
+		s.end(io.EOF)
+	}
+	return &Response{Status: res.StatusCode, Header: lines(res.Header), Length: length, Body: s, Proto: "HTTP/2.0"}, 0, nil
 }
 
 // forever makes a timer that is set properly later.
 const forever = 1 << 62
 
-// unseen reports whether a failure means that the request was not acted on: the
-// stream was refused, or the connection ended under it.
-func unseen(cc *http.ClientConn, err error) bool {
+// traced is ctx for a call that notes the first answer, be it an interim one, of which
+// net/http tells nothing otherwise.
+func (s *stream) traced(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotFirstResponseByte: func() { s.heard.Store(true) }})
+}
+
+// lost is what is known of a request that got no answer.
+func (s *stream) lost(cc *http.ClientConn, err error) loss {
 	var reset streamReset
-	if errors.As(err, &reset) {
-		return reset.Code == refusedStream
+	switch {
+	case s.heard.Load() || s.cause() != nil:
+		return perhapsActed
+	case errors.As(err, &reset):
+		if reset.Code == refusedStream {
+			return notActed
+		}
+		return perhapsActed
+	case cc.Err() != nil || cc.Available() == 0: // closed, or going away
+		return unheard
 	}
-	return cc.Err() != nil || cc.Available() == 0 // closed, or going away
+	return perhapsActed
 }
 
 // refusedStream is the code of a stream that was not acted on.
@@ -145,9 +164,10 @@ type stream struct {
 	rc     io.ReadCloser // nil when there was no answer
 	sent   *source
 	idle   time.Duration
-	watch  *time.Timer // runs during a Read
+	watch  *time.Timer // ends the call; runs during a Read and at the end
 	cancel context.CancelCauseFunc
 	cause  func() error // why the call was cancelled, nil when it was not
+	heard  atomic.Bool  // a head has come, of an interim answer too
 	err    error
 }
 
@@ -165,24 +185,28 @@ func (s *stream) Read(p []byte) (int, error) {
 		err = s.failure(err, noBody)
 	}
 	if err != nil {
-		_ = s.Close()
-		s.err = err
+		s.end(err)
 	}
 	return n, err
 }
 
 // Close implements Body.
 func (s *stream) Close() error {
-	if s.err == nil {
-		s.err = errClosed
-		s.release()
-	}
+	s.end(errClosed)
 	return nil
 }
 
-// release ends the call and gives back what it held.
-func (s *stream) release() {
+// end makes err the result of all further reads and gives back what the call held.
+func (s *stream) end(err error) {
+	if s.err != nil {
+		return
+	}
+	s.err = err
 	if s.rc != nil {
+		// Close waits until the call's place on the connection is free, so that the next
+		// call finds it. It never is while an upload stands still, be it in its source or
+		// because the peer takes nothing: then the watch ends the wait, which is no failure.
+		s.watch.Reset(settleTime)
 		_ = s.rc.Close()
 	}
 	s.watch.Stop()

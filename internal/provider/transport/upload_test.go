@@ -3,6 +3,7 @@ package transport_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -108,4 +109,32 @@ func TestCloseDoesNotWaitForAStuckSource(t *testing.T) {
 		t.Errorf("%v after %v", err, time.Since(start))
 	}
 	_ = out.Close()
+}
+
+// The same over HTTP/2, where the connection serves further calls meanwhile.
+func TestAStuckSourceOverHTTP2(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{200, 413} {
+		base, o := newServer(t, "h2", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, r.RemoteAddr)
+		}))
+		c := newClient(t, o)
+		in, out := io.Pipe()
+		go func() { _, _ = out.Write([]byte("first")) }()
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		resp, err := c.Do(ctx, ptr(post(base, wire.Stream(in, -1))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := io.ReadAll(resp.Body)
+		if err := errors.Join(err, resp.Body.Close(), ctx.Err()); err != nil || resp.Status != status {
+			t.Errorf("%d: %v", resp.Status, err)
+		}
+		if _, second, err := call(c, base); err != nil || second != string(first) {
+			t.Errorf("%d: the next call: from %s, not %s, %v", status, second, first, err)
+		}
+		_ = out.Close()
+	}
 }
