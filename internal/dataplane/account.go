@@ -7,6 +7,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/fault"
 	"sluice/internal/keys"
+	"sluice/internal/llm"
 	"sluice/internal/provider"
 	"sluice/internal/routing"
 	"sluice/internal/splice"
@@ -20,28 +21,42 @@ import (
 func (g *Gateway) resolve(ctx context.Context, a *attempt) error {
 	x, t := a.x, a.target
 	a.model = x.model
-	slug := x.account
+	slug, at := x.account, place{field: "model"}
 	if own, ok := modelOf(t.Override); ok {
 		slug, a.model = x.splitModel(own)
+		at = place{t.Path, "override_params.model"}
 	} else if slug != "" && x.locked && (t.Provider != "" || t.VirtualKey != "") {
 		return lockedConfig("the provider in the model field", "model")
 	}
 	if own, ok := modelOf(t.Default); ok && a.model == "" {
-		_, a.model = x.splitModel(own)
+		slug, a.model = x.splitModel(own)
+		at = place{t.Path, "default_params.model"}
 	}
 	switch {
 	case t.Passthrough && (x.ctl.provider != "" || x.ctl.virtualKey != ""):
 		return g.fromRequest(ctx, a) // here the headers come before the body's model
 	case slug != "":
-		return g.saved(ctx, a, slug)
+		return g.saved(ctx, a, slug, at)
 	case strings.HasPrefix(t.Provider, "@"):
-		return g.saved(ctx, a, t.Provider[1:])
+		return g.saved(ctx, a, t.Provider[1:], place{t.Path, "provider"})
 	case t.VirtualKey != "":
-		return g.saved(ctx, a, t.VirtualKey)
+		return g.saved(ctx, a, t.VirtualKey, place{t.Path, "virtual_key"})
 	case t.Provider != "":
-		return g.inline(a, t.Provider, t)
+		return g.inline(a, t.Provider, t, place{t.Path, "provider"})
 	}
 	return g.fromRequest(ctx, a)
+}
+
+// place is where a provider was named: in a target of the config, or in a field of the
+// request when within is empty.
+type place struct{ within, field string }
+
+// String is the place as refusals name it: "config.targets[1].provider".
+func (p place) String() string {
+	if p.within == "" {
+		return p.field
+	}
+	return p.within + "." + p.field
 }
 
 // modelOf is the model that parameters of a target set.
@@ -60,29 +75,33 @@ func (g *Gateway) fromRequest(ctx context.Context, a *attempt) error {
 	c := &a.x.ctl
 	switch {
 	case strings.HasPrefix(c.provider, "@"):
-		return g.saved(ctx, a, c.provider[1:])
+		return g.saved(ctx, a, c.provider[1:], place{field: "x-gateway-provider"})
 	case c.virtualKey != "":
-		return g.saved(ctx, a, c.virtualKey)
+		return g.saved(ctx, a, strings.TrimPrefix(c.virtualKey, "@"), place{field: "x-gateway-virtual-key"})
 	case c.provider != "":
-		return g.inline(a, c.provider, a.target)
+		return g.inline(a, c.provider, a.target, place{field: "x-gateway-provider"})
 	case a.x.prompt.provider() != "":
-		return g.saved(ctx, a, a.x.prompt.provider())
+		return g.saved(ctx, a, a.x.prompt.provider(), place{field: "prompt"})
 	}
 	return fault.New(fault.InvalidRequest, "the target names no provider; set provider in the config or send x-gateway-provider").At("x-gateway-provider")
 }
 
-// saved takes the credentials of a provider or virtual key of the workspace.
-func (g *Gateway) saved(ctx context.Context, a *attempt, slug string) error {
+// saved takes the credentials of a provider or virtual key of the workspace, which is named
+// at a field.
+func (g *Gateway) saved(ctx context.Context, a *attempt, slug string, at place) error {
 	acct := a.x.dir.FindAccount(a.x.key.Principal.WorkspaceID, slug)
 	if acct == nil {
-		return fault.Newf(fault.InvalidRequest, "there is no provider @%s in this workspace", clip(slug)).At("x-gateway-provider")
+		return fault.Newf(fault.InvalidRequest, "there is no provider @%s in this workspace", clip(slug)).At(at.String())
 	}
-	if err := usableNow(acct, a); err != nil {
+	if err := usableNow(acct, a, at); err != nil {
 		return err
 	}
 	spec, ok := g.Specs.Find(acct.Spec)
 	if !ok {
 		return fault.Newf(fault.Internal, "the provider @%s belongs to the unknown kind %q", acct.Slug, acct.Spec)
+	}
+	if err := hiddenModels(acct, spec, a); err != nil {
+		return err
 	}
 	a.lasting = len(acct.Secrets) == 0
 	if !a.lasting {
@@ -123,18 +142,73 @@ func hasOwnFields(s *provider.Spec, a *attempt) bool {
 // for the model. Whether it is used up is asked of the bank, when the call is reserved:
 // its status, exhausted, is for people and comes and goes with the worker's rounds.
 // Source: contract/identity-and-governance.md section 6.
-func usableNow(acct *credential.Account, a *attempt) error {
+func usableNow(acct *credential.Account, a *attempt, at place) error {
 	if acct.ExpiresAt != nil && !a.started.Before(*acct.ExpiresAt) || acct.Status == "expired" {
 		return target(fault.KeyExpired, "01", "virtual_key_expired_error", "the provider @"+acct.Slug+" has expired")
 	}
 	if acct.Status == "archived" {
-		return fault.Newf(fault.InvalidRequest, "the provider @%s was removed", acct.Slug).At("x-gateway-provider")
-	}
-	if a.model == "" && a.x.direct != nil && acct.Restricted() {
-		return fault.Newf(fault.ModelNotAllowed, "the provider @%s allows some models only, and the body of this call is not read; send it as application/json", acct.Slug).At("model")
+		return fault.Newf(fault.InvalidRequest, "the provider @%s was removed", acct.Slug).At(at.String())
 	}
 	if a.model != "" && !acct.Allows(a.model) {
 		return notAllowed(acct, a.model, "model")
+	}
+	return nil
+}
+
+// hiddenModels refuses a call to a provider that allows some models only where these could
+// be named in a place that is not looked at: in a body that is not read, in a path that is
+// passed through, in a list of models to fall back to.
+func hiddenModels(acct *credential.Account, spec *provider.Spec, a *attempt) error {
+	x := a.x
+	switch {
+	case !acct.Restricted():
+		return nil
+	case x.unread:
+		return fault.Newf(fault.ModelNotAllowed, "the provider @%s allows some models only, and the body of this call is not read; send it as application/json, a JSON object", acct.Slug).At("model")
+	case x.match.Endpoint == llm.Proxy && x.in.Method != "GET" && spec.ModelsInPaths():
+		return fault.Newf(fault.ModelNotAllowed, "the provider @%s allows some models only, and takes them from paths, which this call passes through; call one of the gateway's own endpoints, such as /v1/chat/completions", acct.Slug).At("model")
+	}
+	if a.model == "" && asksOne(x.match.Endpoint) || x.match.Endpoint == llm.Realtime && strings.Contains(x.in.RawQuery, "deployment") {
+		return fault.Newf(fault.ModelNotAllowed, "the provider @%s allows some models only; name one of them in the field model", acct.Slug).At("model")
+	}
+	if x.doc != nil {
+		raw, _ := x.doc.Raw(modelList)
+		if err := listAllowed(acct, raw); err != nil {
+			return err
+		}
+	}
+	for _, params := range [...][]routing.Param{a.target.Override, a.target.Default} {
+		for i := range params {
+			if params[i].Key == modelList {
+				if err := listAllowed(acct, params[i].Raw); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// asksOne reports whether a call of an endpoint is for one model, of which a provider takes
+// one of its choice where none is named.
+func asksOne(e llm.Endpoint) bool {
+	switch e {
+	case llm.ChatComplete, llm.Complete, llm.Embed, llm.Messages, llm.CreateModelResponse, llm.ImageGenerate, llm.ImageEdit,
+		llm.CreateSpeech, llm.CreateTranscription, llm.CreateTranslation, llm.Rerank, llm.Moderate, llm.OCR, llm.CreateFinetune, llm.Realtime:
+		return true
+	}
+	return false
+}
+
+// modelList is the member in which some providers take models to fall back to.
+// Source: https://openrouter.ai/docs/features/model-routing, read 2026-11.
+const modelList = "models"
+
+func listAllowed(acct *credential.Account, list []byte) error {
+	for m := range splice.Elements(list) {
+		if model, ok := splice.Unquote(m); ok && !acct.Allows(model) {
+			return notAllowed(acct, model, modelList)
+		}
 	}
 	return nil
 }
@@ -183,11 +257,11 @@ func target(code fault.Code, wireCode, typ, text string) error {
 	return e
 }
 
-// inline takes a provider by name, with the credentials of the target or headers.
-func (g *Gateway) inline(a *attempt, name string, t *routing.Target) error {
+// inline takes a provider by name, as a field has it, with the credentials of the target or headers.
+func (g *Gateway) inline(a *attempt, name string, t *routing.Target, at place) error {
 	spec, ok := g.Specs.Find(name)
 	if !ok {
-		return fault.Newf(fault.InvalidRequest, "the provider %q is unknown; docs/providers.md lists the known ones, and a saved one is named @slug", clip(name)).At("x-gateway-provider")
+		return fault.Newf(fault.InvalidRequest, "the provider %q is unknown; docs/providers.md lists the known ones, and a saved one is named @slug", clip(name)).At(at.String())
 	}
 	a.spec, a.values = spec, a.x.room.fresh()
 	if k := t.APIKey.Reveal(); k != "" {

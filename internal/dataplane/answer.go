@@ -72,13 +72,14 @@ func (x *exchange) errorBody(f *fault.Error) []byte {
 // answer gives the answer in hand. It is on record before its last byte leaves.
 func (g *Gateway) answer(ctx context.Context, a *attempt) error {
 	x := a.x
-	x.status, x.headSent = a.status, true
+	x.status = a.status
 	h := g.replyHeader(x, a.reply.header)
 	if a.reply.live {
 		return g.relay(ctx, a, h)
 	}
 	g.keepGiven(a)
 	g.record(a, outcomeOfStatus(a.status))
+	x.headSent = true
 	if err := x.out.Head(a.status, h, int64(len(a.reply.body))); err != nil {
 		return err
 	}

@@ -2,8 +2,10 @@ package dataplane
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"mime"
+	"os"
 	"strings"
 	"sync"
 
@@ -11,6 +13,7 @@ import (
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 	"sluice/internal/wire"
+	"sluice/internal/wire/syntax"
 )
 
 // readBody takes the body in, in the form that the route asks for. A typed JSON
@@ -103,7 +106,7 @@ func (g *Gateway) readForm(x *exchange) error {
 	x.spool = wire.NewSpool(g.set.SpoolDir)
 	f, err := splice.ReadForm(x.in.Body, x.ctl.contentTyp, x.spool, splice.FormLimits{Total: g.set.MaxUploadBytes})
 	if err != nil {
-		return err
+		return unheld(err, g.set.MaxUploadBytes)
 	}
 	x.form = f
 	if v, ok := f.Value("model"); ok {
@@ -114,14 +117,19 @@ func (g *Gateway) readForm(x *exchange) error {
 	return nil
 }
 
-// readOpaque holds a pass-through body when it is small JSON, which may name the
-// provider in its model field, and leaves anything else to be sent as it comes.
+// readOpaque holds a pass-through body that is JSON, which may name the provider in its
+// model field and is what rules of the config are about, and leaves anything else to be
+// sent as it comes.
 func (g *Gateway) readOpaque(x *exchange) error {
 	if x.in.Body == nil || x.in.Length == 0 {
 		return nil
 	}
-	if mediaType(x.ctl.contentTyp) != "application/json" || x.in.Length > wire.MemoryMax {
-		p := wire.Stream(x.in.Body, x.in.Length)
+	x.unread = true
+	if t := mediaType(x.ctl.contentTyp); t != "application/json" && !strings.HasSuffix(t, "+json") {
+		if x.in.Length > g.set.MaxUploadBytes {
+			return tooLarge(g.set.MaxUploadBytes)
+		}
+		p := wire.Stream(&bounded{r: x.in.Body, left: g.set.MaxUploadBytes}, x.in.Length)
 		x.direct = &p
 		return nil
 	}
@@ -142,7 +150,7 @@ func (g *Gateway) readOpaque(x *exchange) error {
 		}
 		return nil
 	}
-	x.doc = d
+	x.doc, x.unread = d, false
 	return g.readFields(x)
 }
 
@@ -162,16 +170,46 @@ func (g *Gateway) hold(x *exchange, limit int64) error {
 	if x.in.Body == nil {
 		return nil
 	}
-	err := x.spool.Fill(x.in.Body, x.in.Length, limit)
+	return unheld(x.spool.Fill(x.in.Body, x.in.Length, limit), limit)
+}
+
+// unheld is what becomes of a failure to take a body in: a refusal where the client can be
+// told, else a client that left.
+func unheld(err error, limit int64) error {
+	if err == nil {
+		return nil
+	}
+	var refused *fault.Error
 	switch {
+	case errors.As(err, &refused):
+		return refused
 	case errors.Is(err, wire.ErrTooLarge):
 		return tooLarge(limit)
+	case errors.Is(err, syntax.ErrChunk):
+		return fault.New(fault.InvalidRequest, "the body is not framed as transfer-encoding: chunked says").At("body").Because(err)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		f := fault.New(fault.ClientGone, "the body did not come in time; send it without long pauses").At("body").Because(err)
+		f.Status = 408 // Request Timeout
+		return f
 	case diskFailed(err):
 		return fault.Wrap(fault.Internal, err)
-	case err != nil:
-		return fault.Wrap(fault.ClientGone, err)
 	}
-	return nil
+	return fault.Wrap(fault.ClientGone, err)
+}
+
+// bounded refuses what is longer than a body that is sent as it comes may be.
+type bounded struct {
+	r    io.Reader
+	left int64
+}
+
+// Read implements io.Reader.
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, wire.ErrTooLarge
+	}
+	return n, err
 }
 
 // diskFailed reports whether an error is that of the spool's file, not the client's.

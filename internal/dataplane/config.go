@@ -47,6 +47,20 @@ func lockedConfig(what, field string) error {
 	return fault.Newf(fault.InvalidRequest, "the API key has a config of its own that may not be overridden; leave %s out", what).At(field)
 }
 
+// checkLocked refuses a body that is not read where a config that may not be overridden
+// would change it.
+func checkLocked(x *exchange) error {
+	if !x.locked || !x.unread || x.config == nil {
+		return nil
+	}
+	for _, t := range x.config.Leaves() {
+		if len(t.Override)+len(t.Default)+len(t.Drop) > 0 {
+			return fault.New(fault.InvalidRequest, "the API key has a config of its own that changes bodies and may not be overridden; send the body as application/json, a JSON object").At("content-type")
+		}
+	}
+	return nil
+}
+
 // inlineConfig stands for a config in the request where else a slug stands.
 const inlineConfig = "inline"
 

@@ -39,7 +39,9 @@ func (c *controls) read(h wire.Header, aliases []string) {
 		case f == nil:
 		case *f == "":
 			*f = h[i].Value
-		case *f != h[i].Value && f != &c.baggage: // a list may come in lines
+		case f == &c.baggage: // a list may come in lines
+			*f += "," + h[i].Value
+		case *f != h[i].Value:
 			c.twice = h[i].Name
 		}
 	}

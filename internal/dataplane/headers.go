@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"sluice/internal/provider"
 	"sluice/internal/routing"
 	"sluice/internal/wire"
+	"sluice/internal/wire/syntax"
 )
 
 // upstreamHeader builds the header of the upstream call, without the credential,
@@ -37,7 +39,7 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 		}
 	}
 	for _, n := range names {
-		if v := x.in.Header.Get(n); v != "" {
+		if v := x.in.Header.Get(g.ourName(n)); v != "" {
 			h.Set(n, v)
 		}
 	}
@@ -51,6 +53,17 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 	}
 	a.header, x.room.sent = h, h
 	return nil
+}
+
+// ourName is the name under which a client's header is found: those with the prefix of an
+// alias were renamed.
+func (g *Gateway) ourName(name string) string {
+	for _, a := range g.set.HeaderAliases {
+		if rest, ok := strings.CutPrefix(name, a); ok {
+			return prefix + rest
+		}
+	}
+	return name
 }
 
 // anthropic is the dialect whose providers read the headers of Anthropic's clients.
@@ -86,6 +99,16 @@ func credentialWord(name string) bool {
 		start = i + 1
 	}
 	return false
+}
+
+// checkMethod refuses methods that nothing is passed through with: an upstream that answers
+// TRACE with the request, as it should, would show its credential to the caller.
+func checkMethod(method string) error {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return nil
+	}
+	return fault.Newf(fault.NotSupported, "the method %q is not passed through; GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS are", clip(method))
 }
 
 // loopHeader says through which gateways a call has come. It is sent to custom
@@ -128,13 +151,24 @@ func joined(list, item string) string {
 func (g *Gateway) relayed(h wire.Header, x *exchange) wire.Header {
 	for _, f := range x.in.Header {
 		switch {
-		case wire.HopByHop(f.Name), strings.HasPrefix(f.Name, prefix), slices.Contains(g.set.IgnoreHeaders, f.Name):
+		case wire.HopByHop(f.Name), ofConnection(x.in.Header, f.Name), strings.HasPrefix(f.Name, prefix), slices.Contains(g.set.IgnoreHeaders, f.Name):
 		case f.Name == "content-length", f.Name == "expect", f.Name == "host", provider.CredentialHeader(f.Name):
 		default:
 			h = append(h, f)
 		}
 	}
 	return h
+}
+
+// ofConnection reports whether a header names one of its lines as being about the
+// connection alone. Source: RFC 9110 section 7.6.1.
+func ofConnection(h wire.Header, name string) bool {
+	for i := range h {
+		if h[i].Name == "connection" && syntax.HasToken(h[i].Value, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // replyHeader builds the header of the answer: the upstream's lines, less those
@@ -144,7 +178,7 @@ func (g *Gateway) replyHeader(x *exchange, from wire.Header) wire.Header {
 	h := x.room.given[:0]
 	for _, f := range from {
 		switch {
-		case wire.HopByHop(f.Name), strings.HasPrefix(f.Name, prefix):
+		case wire.HopByHop(f.Name), ofConnection(from, f.Name), strings.HasPrefix(f.Name, prefix):
 		case f.Name == "content-length", f.Name == "x-powered-by", f.Name == "set-cookie":
 		default:
 			h = append(h, f)

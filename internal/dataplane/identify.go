@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"errors"
+	"net/url"
 	"strings"
 	"time"
 
@@ -23,6 +24,9 @@ func (g *Gateway) identify(x *exchange) error {
 	raw := x.ctl.credential()
 	if raw != "" {
 		x.forget(raw)
+	}
+	if x.in.RawQuery != "" && raw != "" && inQuery(x.in.RawQuery, raw) {
+		return fault.New(fault.InvalidRequest, "the query holds the API key of this gateway, and would take it to the provider; send it in a header alone").At("query")
 	}
 	e, err := g.knownKey(x.dir, raw, x.started)
 	if errors.Is(err, ErrToken) && g.Tokens != nil {
@@ -104,6 +108,16 @@ func (x *exchange) forget(raw string) {
 	if strings.Contains(x.ctl.xAPIKey, raw) {
 		x.ctl.xAPIKey = ""
 	}
+}
+
+// inQuery reports whether a parameter of a query holds a text, escaped or not.
+func inQuery(query, text string) bool {
+	for pair := range strings.SplitSeq(query, "&") {
+		if plain, err := url.QueryUnescape(pair); strings.Contains(pair, text) || err == nil && strings.Contains(plain, text) {
+			return true
+		}
+	}
+	return false
 }
 
 // describeCall merges the metadata of the call.

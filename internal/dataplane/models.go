@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
+	"strings"
 
 	"sluice/internal/fault"
 	"sluice/internal/llm"
+	"sluice/internal/routing"
 )
 
 // modelRow is one line of the catalogue list, in OpenAI's shape.
@@ -29,8 +31,7 @@ func wantsCatalogue(x *exchange) bool {
 	if x.config == nil || x.ctl.fetchIntegrated == "true" {
 		return true
 	}
-	t := x.config.Root.Target
-	return t != nil && t.FetchIntegratedModels
+	return slices.ContainsFunc(x.config.Leaves(), func(t *routing.Target) bool { return t.FetchIntegratedModels })
 }
 
 // answerCatalogue answers GET /models and GET /models/{id} without a provider.
@@ -76,12 +77,42 @@ func rowNamed(rows []modelRow, escaped string) (*modelRow, error) {
 	return &rows[at], nil
 }
 
+// namedAccounts are the saved providers that the request or its config names, by slug or id;
+// none stands for all.
+// Source: contract/dataplane.md 6.1.
+func (x *exchange) namedAccounts() (named []string) {
+	add := func(provider, virtualKey, model string) {
+		if slug, ok := strings.CutPrefix(provider, "@"); ok {
+			named = append(named, slug)
+		}
+		if virtualKey != "" {
+			named = append(named, virtualKey)
+		}
+		if slug, _ := splitModel(model); slug != "" {
+			named = append(named, slug)
+		}
+	}
+	add(x.ctl.provider, x.ctl.virtualKey, "")
+	if x.config == nil {
+		return named
+	}
+	for _, t := range x.config.Leaves() {
+		model, _ := modelOf(t.Override)
+		add(t.Provider, t.VirtualKey, model)
+	}
+	return named
+}
+
 // modelRows are the models that the saved providers of the workspace list, and may be
 // asked for.
 func modelRows(x *exchange) []modelRow {
 	rows := []modelRow{}
+	named := x.namedAccounts()
 	for _, a := range x.dir.Accounts(x.key.Principal.WorkspaceID) {
 		if a.Status != "active" || a.ExpiresAt != nil && !x.started.Before(*a.ExpiresAt) {
+			continue
+		}
+		if len(named) > 0 && !slices.Contains(named, a.Slug) && !slices.Contains(named, a.RecordID) {
 			continue
 		}
 		for _, m := range a.Models {

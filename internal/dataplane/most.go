@@ -95,12 +95,13 @@ func (a *attempt) outputMost(reach catalog.Reach) int64 {
 // cap is how long the caller, or the target's config, lets an answer become, in tokens; 0
 // where nobody says.
 func (a *attempt) cap() int64 {
+	var most int64
 	for _, name := range [...]string{"max_completion_tokens", "max_tokens", "max_output_tokens"} {
 		if v := a.param(name); v.Type == gjson.Number && v.Float() > 0 && v.Float() < 1<<40 {
-			return int64(v.Float())
+			most = max(most, int64(v.Float())) // which of two counts is the provider's choice
 		}
 	}
-	return 0
+	return most
 }
 
 // count is a parameter that says how many; 1 where nobody does.

@@ -20,7 +20,7 @@ func (g *Gateway) readUnread(x *exchange) error {
 	}
 	if x.in.Body != nil {
 		p := wire.Stream(x.in.Body, x.in.Length)
-		x.direct = &p
+		x.direct, x.unread = &p, true
 	}
 	return nil
 }

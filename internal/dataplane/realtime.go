@@ -3,7 +3,6 @@ package dataplane
 import (
 	"context"
 	"errors"
-	"net/url"
 	"sync"
 
 	"sluice/internal/fault"
@@ -76,9 +75,6 @@ func (g *Gateway) Realtime(ctx context.Context, in *wire.Request, client Client)
 }
 
 func (g *Gateway) openUpstream(ctx context.Context, a *attempt) (Socket, error) {
-	if q, err := url.ParseQuery(a.x.in.RawQuery); err == nil && a.x.model == "" {
-		a.x.model = q.Get("model") // there is no body to say it
-	}
 	for _, step := range [...]func(context.Context, *attempt) error{g.resolve, g.shape} {
 		if err := step(ctx, a); err != nil {
 			return nil, err

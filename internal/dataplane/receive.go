@@ -37,11 +37,17 @@ func (g *Gateway) receive(ctx context.Context, a *attempt) error {
 		return nil // a stream, relayed by the next step
 	case strings.Contains(kind, "json") || kind == "":
 		return g.holdReply(ctx, a)
-	case strings.HasPrefix(kind, "text/html"):
+	case strings.HasPrefix(kind, "text/html"), a.status < 300 && !otherThanJSON[a.x.match.Endpoint]:
 		return g.unusable(ctx, a)
 	}
 	a.reply.live = true
 	return nil
+}
+
+// otherThanJSON are the endpoints whose answers may be anything: sound, subtitles, files.
+var otherThanJSON = map[llm.Endpoint]bool{
+	llm.CreateSpeech: true, llm.CreateTranscription: true, llm.CreateTranslation: true,
+	llm.RetrieveFileContent: true, llm.GetBatchOutput: true,
 }
 
 // readReply takes the whole body of the answer in, at most limit bytes.
@@ -84,6 +90,11 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 	r := g.replyRules(a)
 	if a.log().Usage, a.log().ReplyModel, err = dialect.ReadReply(ep, b, r.UsagePath, d); err != nil {
 		return err
+	}
+	if errorAlone(d) {
+		if status, told := dialect.ReplyError(b); told {
+			return a.failedWith(status, b)
+		}
 	}
 	if a.plan.Endpoint.Follow != nil {
 		return g.elsewhere(ctx, a, b)
@@ -161,11 +172,22 @@ func (a *attempt) reported(body []byte, no error) error {
 	if !told {
 		return no
 	}
+	return a.failedWith(status, body)
+}
+
+// failedWith makes an answer of success the error that its body tells.
+func (a *attempt) failedWith(status int, body []byte) error {
 	a.status = status
 	f := a.failure()
 	f.Body = body
 	a.failed(&f)
 	return nil
+}
+
+// errorAlone reports whether an answer has an error and nothing of what makes one. Jobs and
+// batches that failed have an error, too, beside their id.
+func errorAlone(d *splice.Doc) bool {
+	return d.Has("error") && !d.Has("id") && !d.Has("object") && !d.Has("data") && !d.Has("text") && !d.Has("results") && !d.Has("choices")
 }
 
 func (a *attempt) failure() dialect.Failure {
@@ -193,5 +215,9 @@ func (g *Gateway) unusable(ctx context.Context, a *attempt) error {
 	if _, err := g.readReply(ctx, a, errorBodyMax); err != nil {
 		return err
 	}
-	return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: a web page instead of an answer", a.spec.ID)
+	kind := mediaType(a.reply.header.Get("content-type"))
+	if kind == "text/html" {
+		kind = "a web page"
+	}
+	return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: %s instead of an answer", a.spec.ID, clip(kind))
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"strconv"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -15,14 +17,12 @@ import (
 )
 
 // relay passes a body on as it comes, byte for byte, without holding it. The last
-// piece waits for the record, so that no answered call is lost.
+// piece waits for the record, so that no answered call is lost. An upstream that fails
+// before it sent any of the body is an error as it is on typed routes.
 func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 	var room readRoom
 	defer room.free()
-	if err := a.x.out.Head(a.status, h, a.resp.Length); err != nil {
-		return g.left(a, err)
-	}
-	p := &passing{g: g, a: a, keep: capture{max: g.set.BodyLogBytes}, watch: g.meter(a), flush: a.resp.Length < 0 || a.resp.Length > fastBytes}
+	p := &passing{g: g, a: a, head: h, keep: capture{max: g.set.BodyLogBytes}, watch: g.meter(a), flush: a.resp.Length < 0 || a.resp.Length > fastBytes}
 	defer a.forget(&p.keep)
 	if p.watch != nil {
 		a.outlives.begin()
@@ -49,10 +49,34 @@ func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 	}
 }
 
+// begin sends the head, once.
+func (p *passing) begin() error {
+	x := p.a.x
+	if x.headSent {
+		return nil
+	}
+	x.headSent = true
+	length := p.a.resp.Length
+	if x.in.Method == http.MethodHead {
+		length = announced(p.a.reply.header)
+	}
+	return x.out.Head(p.a.status, p.head, length)
+}
+
+// announced is how long a body would be that an answer to HEAD lacks; -1 when it does not say.
+func announced(h wire.Header) int64 {
+	n, err := strconv.ParseInt(h.Get("content-length"), 10, 64)
+	if err != nil || n < 0 {
+		return -1
+	}
+	return n
+}
+
 // passing is a body on its way to the client.
 type passing struct {
 	g     *Gateway
 	a     *attempt
+	head  wire.Header
 	keep  capture
 	watch *dialect.Stream // nil where it is no stream of events
 	flush bool            // each piece is sent at once
@@ -73,6 +97,9 @@ func (p *passing) pass(b []byte, end bool) error {
 	if end {
 		p.account()
 		p.g.record(a, outcomeOfStatus(a.status))
+	}
+	if err := p.begin(); err != nil {
+		return p.left(err)
 	}
 	if len(b) == 0 {
 		return nil
@@ -134,16 +161,23 @@ func (g *Gateway) left(a *attempt, err error) error {
 	return fmt.Errorf("%w: %w", errCut, err)
 }
 
-// broken records an upstream that ended an answer early, and has the front cut
-// the connection, because the part that went out must not pass for the whole.
+// broken records an upstream that ended an answer early. Where a part of it went out the
+// front cuts the connection, because the part must not pass for the whole; else the client
+// is told.
 func (g *Gateway) broken(ctx context.Context, a *attempt, err error) error {
 	if ctx.Err() != nil {
 		return g.left(a, err)
 	}
 	a.fault = fault.Wrap(fault.UpstreamFailed, err)
-	o := record.Truncated
+	o, code := record.Truncated, fault.UpstreamFailed
 	if errors.Is(err, transport.ErrStalled) {
-		o = record.Stalled
+		o, code = record.Stalled, fault.UpstreamTimeout
+	}
+	if !a.x.headSent {
+		a.fault = fault.Wrap(code, err)
+		a.status = a.fault.HTTPStatus()
+		g.record(a, outcomeOf(a.fault))
+		return g.answerFault(a.x, a.fault)
 	}
 	g.record(a, o)
 	return fmt.Errorf("%w: %w", errCut, err)

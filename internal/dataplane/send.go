@@ -30,7 +30,12 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 		var wait time.Duration
 		var again, refused bool
 		if a.target.Retry != nil {
-			wait, again, refused = a.target.Retry.Next(n, status, err != nil, head, waited, g.Clock.Now())
+			late := fault.Has(err, fault.UpstreamTimeout)
+			if late {
+				status = 408
+			}
+			wait, again, refused = a.target.Retry.Next(n, status, err != nil && !late, head, waited, g.Clock.Now())
+			again = again && (late || curable(err))
 		}
 		if !again || !a.body.Replayable() {
 			a.resp, a.retries = resp, n
@@ -50,6 +55,12 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 			return err
 		}
 	}
+}
+
+// curable reports whether a call that ended in err, which is no timeout, may go better when
+// it is made again: what was refused before anything was sent is refused again.
+func curable(err error) bool {
+	return err == nil || fault.Has(err, fault.UpstreamUnreachable) || fault.Has(err, fault.UpstreamFailed) || fault.Has(err, fault.UpstreamInvalid)
 }
 
 // retryCount is 0 when no retry was made or configured, n when the nth retry
@@ -89,7 +100,7 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 	var mine *transport.BodyError
 	a.seen = a.seen || reached(err) // a request may take several calls
 	if errors.As(err, &mine) {
-		return nil, fault.Wrap(fault.ClientGone, err) // the client's upload broke off
+		return nil, unheld(err, g.set.MaxUploadBytes) // the client's upload broke off
 	}
 	if err != nil {
 		return nil, err

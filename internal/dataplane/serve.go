@@ -36,6 +36,9 @@ func (g *Gateway) admit(ctx context.Context, x *exchange) error {
 	if err := g.identify(x); err != nil {
 		return err
 	}
+	if err := checkMethod(x.in.Method); err != nil {
+		return err
+	}
 	if err := checkLoop(x.in.Header); err != nil {
 		return err
 	}
@@ -51,6 +54,9 @@ func (g *Gateway) intake(_ context.Context, x *exchange) error {
 	if err := g.readBody(x); err != nil {
 		return err
 	}
+	if err := x.readQuery(); err != nil {
+		return err
+	}
 	if g.States.serves(x.match) {
 		return nil // needs no target
 	}
@@ -60,6 +66,9 @@ func (g *Gateway) intake(_ context.Context, x *exchange) error {
 		}
 	}
 	if err := g.chooseConfig(x); err != nil {
+		return err
+	}
+	if err := checkLocked(x); err != nil {
 		return err
 	}
 	return checkUnread(x)

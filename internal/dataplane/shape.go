@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -11,6 +12,8 @@ import (
 	"sluice/internal/routing"
 	"sluice/internal/splice"
 	"sluice/internal/wire"
+
+	"github.com/tidwall/gjson"
 )
 
 // shape makes the upstream call of the client's: its address, its headers and its
@@ -34,8 +37,8 @@ func (g *Gateway) planCall(ctx context.Context, a *attempt) error {
 	x := a.x
 	host := a.customHost()
 	call := provider.Call{
-		Method: x.in.Method, ID: x.match.ID, Path: x.path, RawQuery: x.in.RawQuery,
-		Model: a.model, User: x.user, Stream: x.stream, CustomHost: host,
+		Method: x.in.Method, ID: x.match.ID, Path: x.path, RawQuery: x.query(a.model),
+		Model: a.model, User: x.user, Stream: a.wantsStream(), CustomHost: host,
 	}
 	if host != "" {
 		if err := g.judged.check(host); err != nil {
@@ -57,6 +60,34 @@ func (g *Gateway) planCall(ctx context.Context, a *attempt) error {
 	}
 	a.plan = p
 	return nil
+}
+
+// wantsStream is what the body says of streaming once the target's parameters are in it.
+// Source: contract/dataplane.md 3.1: defaults, then overrides, then what is dropped.
+func (a *attempt) wantsStream() bool {
+	x, t := a.x, a.target
+	if len(t.Default)+len(t.Override)+len(t.Drop) == 0 {
+		return x.stream
+	}
+	stream := x.stream
+	if own, ok := flag(t.Default, "stream"); ok && (x.doc == nil || !x.doc.Has("stream")) {
+		stream = own
+	}
+	if own, ok := flag(t.Override, "stream"); ok {
+		stream = own
+	}
+	return stream && !slices.Contains(t.Drop, "stream")
+}
+
+// flag is what parameters of a target set a member to that is true or false.
+func flag(params []routing.Param, name string) (value, ok bool) {
+	for i := range params {
+		if params[i].Key == name {
+			v := gjson.ParseBytes(params[i].Raw)
+			return v.Bool(), v.IsBool()
+		}
+	}
+	return false, false
 }
 
 // customHost is the base that replaces the provider's: the header's, else the

@@ -111,6 +111,9 @@ func (g *Gateway) enter(a *attempt, now time.Time, id string) error {
 	if a.account != nil {
 		s.line.ProviderID = a.account.Slug
 	}
+	if a.x.trace.id != a.x.id {
+		s.line.TraceID = a.x.trace.id
+	}
 	a.x.replay.markLine(&s.line)
 	if err := g.Journal.AppendLine(&s.line); err != nil {
 		g.Bank.Settle(now, s.holds, nil)

@@ -72,7 +72,7 @@ const (
 )
 
 // readMetadata merges what the workspace, the key, the request and its baggage header
-// say, the first of them winning. Unreadable JSON counts as empty, values that are no
+// say, the first of them winning. What is no JSON object counts as empty, values that are no
 // strings are taken as their JSON text, longer ones are cut.
 // Source: contract/content-and-observability.md 3.3.
 func readMetadata(c *controls, layers ...map[string]string) map[string]string {
@@ -90,8 +90,8 @@ func readMetadata(c *controls, layers ...map[string]string) map[string]string {
 			put(k, v)
 		}
 	}
-	if c.metadata != "" && gjson.Valid(c.metadata) {
-		gjson.Parse(c.metadata).ForEach(func(k, v gjson.Result) bool {
+	if said := gjson.Parse(c.metadata); said.IsObject() && gjson.Valid(c.metadata) {
+		said.ForEach(func(k, v gjson.Result) bool {
 			put(k.String(), v.String())
 			return true
 		})

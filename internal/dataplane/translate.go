@@ -73,7 +73,7 @@ func (g *Gateway) asked(a *attempt, s dialect.Shaping) []byte {
 
 func (g *Gateway) target(a *attempt) *dialect.Target {
 	return &dialect.Target{
-		Endpoint: a.plan.Asked, Provider: a.spec.ID, Model: a.plan.Model, Profiled: a.plan.Underlying, Rules: &g.rules.of(a.plan).request, Newer: a.spec.KeepDeveloper, Stream: a.x.stream,
+		Endpoint: a.plan.Asked, Provider: a.spec.ID, Model: a.plan.Model, Profiled: a.plan.Underlying, Rules: &g.rules.of(a.plan).request, Newer: a.spec.KeepDeveloper, Stream: a.wantsStream(),
 		Value: func(name string) string { return a.values[name] }, Fetch: (&fetcher{g: g}).fetch,
 	}
 }

@@ -56,8 +56,9 @@ func (g *Gateway) visit(ctx context.Context, x *exchange, t *routing.Target) rou
 	o.Ended = a.committed && !a.carried
 	if f := fault.From(err); f != nil {
 		o.Lost = f.Code == fault.UpstreamUnreachable || f.Code == fault.UpstreamFailed || f.Code == fault.UpstreamTimeout
+		o.Garbled = f.Code == fault.UpstreamInvalid
 		o.Status, o.Final = f.HTTPStatus(), f.Code == fault.ClientGone || ofCaller(f)
-		o.Skipped = f.Code == fault.NotSupported || f.Code == fault.UpstreamInvalid || f.Code == fault.SecretUnavailable
+		o.Skipped = f.Code == fault.NotSupported || o.Garbled || f.Code == fault.SecretUnavailable
 	}
 	return o
 }
@@ -90,6 +91,8 @@ func outcomeOf(f *fault.Error) record.Outcome {
 		return record.Invalid
 	case fault.ClientGone:
 		return record.ClientGone
+	case fault.TooLarge: // which showed when a part of it was sent
+		return record.Failed
 	default:
 		return record.Refused
 	}

@@ -33,7 +33,7 @@ func Stored(b []byte) bool { return len(b) > 0 && (b[0] == codecVersion || b[0] 
 
 type (
 	numbers [5]uint64
-	texts   [10]*string
+	texts   [11]*string
 )
 
 // numbers lists the numeric fields in their stored order. New ones go last.
@@ -52,7 +52,7 @@ func (l *Line) setNumbers(n *numbers) {
 
 // texts lists the text fields in their stored order. New ones go last.
 func (l *Line) texts() texts {
-	return texts{&l.ID, &l.RequestID, &l.OrgID, &l.WorkspaceID, &l.KeyID, &l.Provider, &l.ProviderID, &l.Model, (*string)(&l.Endpoint), &l.ReplayOf}
+	return texts{&l.ID, &l.RequestID, &l.OrgID, &l.WorkspaceID, &l.KeyID, &l.Provider, &l.ProviderID, &l.Model, (*string)(&l.Endpoint), &l.ReplayOf, &l.TraceID}
 }
 
 func (c *Charge) texts() [3]*string { return [3]*string{&c.Carrier, &c.Entry, &c.ValueKey} }

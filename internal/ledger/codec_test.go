@@ -22,7 +22,7 @@ func full() *ledger.Line {
 	return &ledger.Line{
 		ID: "0191f3a0-0000-7000-8000-00000000000a", RequestID: "0191f3a0-0000-7000-8000-00000000000b", State: ledger.Settled, At: epoch,
 		OrgID: "0191f3a0-0000-7000-8000-000000000001", WorkspaceID: "0191f3a0-0000-7000-8000-000000000002", KeyID: "0191f3a0-0000-7000-8000-000000000003",
-		Provider: "openai", ProviderID: "openai-main", Model: "gpt-4o-mini", Endpoint: llm.ChatComplete, Amount: 4_200_000, Unpriced: true, CopyOf: 77, ReplayOf: "0191f3a0-0000-7000-8000-00000000000c",
+		Provider: "openai", ProviderID: "openai-main", Model: "gpt-4o-mini", Endpoint: llm.ChatComplete, Amount: 4_200_000, Unpriced: true, CopyOf: 77, ReplayOf: "0191f3a0-0000-7000-8000-00000000000c", TraceID: "trace-1",
 		Charges: []ledger.Charge{
 			{Carrier: "0191f3a0-0000-7000-8000-000000000003", Entry: "0191f3a0-0000-7000-8000-000000000004", Units: 4_200_000},
 			{Carrier: "0191f3a0-0000-7000-8000-000000000005", Entry: "8c1f", ValueKey: "metadata.team:search", Units: 1, Cost: true},
@@ -46,7 +46,7 @@ func anyLine(t *rapid.T) *ledger.Line {
 		ID: word("id"), RequestID: word("request"), State: ledger.State(rapid.Byte().Draw(t, "state")),
 		At:    time.Unix(0, rapid.Int64Range(1, 1<<62).Draw(t, "at")).UTC(),
 		OrgID: word("org"), WorkspaceID: word("workspace"), KeyID: word("key"), Provider: word("provider"), ProviderID: word("provider id"),
-		Model: word("model"), Endpoint: llm.Endpoint(word("endpoint")), Amount: rapid.Int64().Draw(t, "amount"), Unpriced: rapid.Bool().Draw(t, "unpriced"), CopyOf: rapid.Uint64().Draw(t, "copy of"), ReplayOf: word("replay of"),
+		Model: word("model"), Endpoint: llm.Endpoint(word("endpoint")), Amount: rapid.Int64().Draw(t, "amount"), Unpriced: rapid.Bool().Draw(t, "unpriced"), CopyOf: rapid.Uint64().Draw(t, "copy of"), ReplayOf: word("replay of"), TraceID: word("trace"),
 		Charges: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ledger.Charge {
 			return ledger.Charge{Carrier: text.Draw(t, "carrier"), Entry: text.Draw(t, "entry"), ValueKey: text.Draw(t, "value key"), Units: rapid.Int64().Draw(t, "units"), Cost: rapid.Bool().Draw(t, "cost")}
 		}), 0, 20).Draw(t, "charges"),
@@ -208,13 +208,13 @@ func TestLinesOfOtherVersions(t *testing.T) {
 		refused      bool
 	}{
 		{name: "older: one number, one text", stored: "L\x01\x02\x01\x03abc\x00", want: ledger.Line{ID: "abc", State: ledger.Settled}},
-		{name: "newer: a number and a text more", stored: "L\x06\x02\x00\x00\x00\x00\x09\x0b\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02abcxx\x00", want: ledger.Line{ID: "abc", State: ledger.Settled}},
+		{name: "newer: a number and a text more", stored: "L\x06\x02\x00\x00\x00\x00\x09\x0c\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02abcxx\x00", want: ledger.Line{ID: "abc", State: ledger.Settled}},
 		{name: "older: without what it is a replay of", stored: "L\x01\x02\x09\x03\x00\x00\x00\x00\x00\x00\x00\x00abc\x00", want: ledger.Line{ID: "abc", State: ledger.Settled}},
 		{name: "a log record", stored: "\x01\x00\x00\x00", refused: true},
 		{name: "nothing", refused: true},
 		{name: "more charges than bytes", stored: "L\x00\x00\xff\xff\xff\x0f", refused: true},
 		{name: "text longer than the line", stored: "L\x00\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", refused: true},
-		{name: "lengths that overflow together", stored: "L\x00\x0c" + string(make([]byte, 10)) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x02\x00", refused: true},
+		{name: "lengths that overflow together", stored: "L\x00\x0d" + string(make([]byte, 11)) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x02\x00", refused: true},
 	} {
 		var got ledger.Line
 		if err := got.Decode([]byte(tt.stored)); (err != nil) != tt.refused {

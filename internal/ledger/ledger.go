@@ -102,6 +102,8 @@ type Line struct {
 	// ReplayOf is the id of the log that the call repeats; empty for a caller's own. What
 	// replays cost is the sum over the lines that have it.
 	ReplayOf string
+	// TraceID is that of the request where the caller chose one; empty where it is RequestID.
+	TraceID string
 
 	// Known is what Decode looks for sets in; nil for none. It is not stored.
 	Known *Sets

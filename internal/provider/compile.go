@@ -43,8 +43,13 @@ func (s *Spec) compile() error {
 	sh, err := s.shape(&Variant{})
 	s.shapes = append(s.shapes, sh)
 	s.requireUnused()
+	s.paths = slices.ContainsFunc(s.shapes, shape.takesModel)
 	return err
 }
+
+// ModelsInPaths reports whether a path of the provider's own says which model is asked, so
+// that a path that is passed through may name any.
+func (s *Spec) ModelsInPaths() bool { return s.paths }
 
 func (s *Spec) check() error {
 	switch {
@@ -165,6 +170,18 @@ func (s *Spec) shape(v *Variant) (shape, error) {
 		sh.endpoints[name] = &c
 	}
 	return sh, nil
+}
+
+// takesModel reports whether an address of the shape has a model in it.
+func (sh shape) takesModel() bool {
+	for _, e := range sh.endpoints {
+		for _, t := range [...]template{e.route.base, e.route.path, e.route.stream} {
+			if slices.ContainsFunc(t, func(p part) bool { return p.name == argModel || p.name == argDeployment }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (sh *shape) setDefaults(headers map[string]string) error {

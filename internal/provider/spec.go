@@ -51,6 +51,7 @@ type Spec struct {
 
 	shapes []shape        // one per variant, then the spec itself
 	fields map[string]int // name and aliases to index of Fields
+	paths  bool           // some address takes the model
 	must   []int          // fields that may be required and that no address asks for
 	up     []int          // fields that are sent as a header
 }

@@ -2,29 +2,30 @@ package routing
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
 // balance sends the call to one target: the one it sticks to, else the policy's
 // choice. Source: contract/dataplane.md 4.4.
 func (w *walk) balance(ctx context.Context, n *Node) (Outcome, error) {
-	live := w.live(n)
-	if !inRotation(live) { // the open ones hold all the weight: as if all were open
-		live = n.Targets
+	live := inRotation(w.live(n))
+	if len(live) == 0 { // the open ones hold all the weight: as if all were open
+		live = inRotation(n.Targets)
 	}
 	return w.measured(ctx, n.Strategy.Policy, w.stick(n, live))
 }
 
-func inRotation(nodes []*Node) bool {
-	for _, t := range nodes {
-		if t.Weight > 0 {
-			return true
-		}
+// inRotation are the nodes that have a weight. It allocates only when some have none.
+func inRotation(nodes []*Node) []*Node {
+	drained := slices.IndexFunc(nodes, func(t *Node) bool { return t.Weight <= 0 })
+	if drained < 0 {
+		return nodes
 	}
-	return false
+	return slices.DeleteFunc(slices.Clone(nodes), func(t *Node) bool { return t.Weight <= 0 })
 }
 
-// choose applies the policy to targets of which at least one has a weight.
+// choose applies the policy to targets that all have a weight.
 func (w *walk) choose(n *Node, live []*Node) *Node {
 	switch n.Strategy.Policy {
 	case RoundRobin:
@@ -50,9 +51,6 @@ func (w *walk) draw(live []*Node) *Node {
 	r := w.engine.rnd() * total
 	var chosen *Node
 	for _, t := range live {
-		if t.Weight <= 0 {
-			continue
-		}
 		chosen = t // rounding may leave r above the last weight: then the last one it is
 		if r < t.Weight {
 			break
@@ -62,19 +60,10 @@ func (w *walk) draw(live []*Node) *Node {
 	return chosen
 }
 
-// nextTurn goes round the branch's targets and takes the first from the turn on
-// that is live, so that a target keeps its place while others come and go.
+// nextTurn goes round the targets that are live.
 func (w *walk) nextTurn(n *Node, live []*Node) *Node {
-	size := uint64(len(n.Targets))
 	turn := w.state(n).turn.Add(1) - 1
-	best, distance := live[0], size
-	for _, t := range live {
-		d := (uint64(t.index) + size - turn%size) % size
-		if t.Weight > 0 && d < distance {
-			best, distance = t, d
-		}
-	}
-	return best
+	return live[turn%uint64(len(live))]
 }
 
 // least picks the lowest figure, one at random among equals.
@@ -84,9 +73,6 @@ func (w *walk) least(live []*Node, figure func(*state) float64) *Node {
 	from := int(w.engine.rnd() * float64(len(live)))
 	for i := range live {
 		t := live[(from+i)%len(live)]
-		if t.Weight <= 0 {
-			continue
-		}
 		if f := figure(w.state(t)); best == nil || f < low {
 			best, low = t, f
 		}

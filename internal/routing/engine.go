@@ -26,6 +26,7 @@ type Outcome struct {
 	Committed bool // bytes reached the client: no other target unless it continues the stream
 	Ended     bool // what reached the client cannot be continued
 	Lost      bool // the upstream did not answer, or broke off, whatever Status the caller is told
+	Garbled   bool // its answer cannot be used: the walk goes on as when Skipped, and its breaker counts it
 	// Skipped: the target could not serve this call and the gateway says so, not the
 	// upstream: endpoint not supported, credentials missing. A fallback moves on
 	// whatever its status list; a breaker does not count it.
@@ -116,7 +117,7 @@ func (w *walk) node(ctx context.Context, n *Node) (Outcome, error) {
 func (w *walk) leaf(ctx context.Context, t *Target) Outcome {
 	w.last = t
 	out := w.try(ctx, t)
-	if t.Breaker != nil && !out.Final && !out.Skipped && !out.Own {
+	if t.Breaker != nil && !out.Final && (!out.Skipped || out.Garbled) && !out.Own {
 		w.engine.state(w.leafKey(t)).breaker.count(t.Breaker, &out, w.engine.clock.Now())
 	}
 	return out

@@ -141,7 +141,7 @@ func prepareBalance(p *parser, at string, d *strategyDraft, n *Node, s *Strategy
 	if d.sticky != nil && d.sticky.enabled {
 		s.Sticky = &d.sticky.Sticky
 	}
-	if !inRotation(n.Targets) {
+	if len(inRotation(n.Targets)) == 0 {
 		p.failf(at, "all weights of its targets are zero: at least one target needs a weight above 0")
 	}
 }

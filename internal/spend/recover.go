@@ -1,6 +1,7 @@
 package spend
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -105,7 +106,7 @@ func interrupted(a *record.Attempt, l *ledger.Line, now time.Time) {
 	l.Abandon(now)
 	l.CopyOf = 0
 	*a = record.Attempt{
-		ID: l.ID, RequestID: l.RequestID, TraceID: l.RequestID, Started: started,
+		ID: l.ID, RequestID: l.RequestID, TraceID: cmp.Or(l.TraceID, l.RequestID), Started: started,
 		OrgID: l.OrgID, WorkspaceID: l.WorkspaceID, KeyID: l.KeyID,
 		Provider: l.Provider, ProviderID: l.ProviderID, Model: l.Model, Endpoint: l.Endpoint,
 		Outcome: record.Interrupted, Error: "the gateway stopped before the call ended",

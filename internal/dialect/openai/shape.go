@@ -156,7 +156,13 @@ func (b *shaper) askUsage(ep llm.Endpoint) bool {
 			return false
 		}
 	}
-	if wish, _ := splice.Find(b.value("stream_options"), "include_usage"); string(wish) == "true" {
+	wishes, granted := 0, false
+	for name, val := range splice.Members(b.value("stream_options")) {
+		if splice.IsName(name, "include_usage") {
+			wishes, granted = wishes+1, string(val) == "true"
+		}
+	}
+	if granted && wishes == 1 { // of twins readers take one or the other
 		return false
 	}
 	b.add(splice.SetPath(includeUsage, []byte("true")))

@@ -59,6 +59,7 @@ func TestShape(t *testing.T) {
 			dialect.Shaping{Rules: &dialect.RequestRules{Default: params("safe", "true"), Drop: []string{"logprobs"}}}, `{"model":"x","safe":true}`, false, false},
 		{"roles of other surfaces stay", llm.CreateModelResponse, `{"messages":[{"role":"developer"}]}`, dialect.Shaping{Rules: mistral}, `{"messages":[{"role":"developer"}]}`, false, false},
 		{"usage is asked for", llm.ChatComplete, `{"stream":true}`, dialect.Shaping{Rules: asks}, `{"stream":true,"stream_options":{"include_usage":true}}`, true, true},
+		{"twins of the wish for usage", llm.ChatComplete, `{"stream":true,"stream_options":{"include_usage":true,"include_usage":false}}`, dialect.Shaping{Rules: asks}, `{"stream":true,"stream_options":{"include_usage":true}}`, true, true},
 		{"usage is asked for against a no", llm.Complete, `{"stream":true,"stream_options":{"include_usage":false,"x":1}}`, dialect.Shaping{Rules: asks}, `{"stream":true,"stream_options":{"include_usage":true,"x":1}}`, true, true},
 		{"usage was asked for", llm.ChatComplete, `{"stream":true,"stream_options":{"include_usage":true}}`, dialect.Shaping{Rules: asks}, `{"stream":true,"stream_options":{"include_usage":true}}`, true, false},
 		{"usage was asked for by the target", llm.ChatComplete, `{"stream":true}`, dialect.Shaping{Rules: asks, Override: params("stream_options", `{"include_usage":true}`)}, `{"stream":true,"stream_options":{"include_usage":true}}`, true, false},
