@@ -13,6 +13,7 @@ import (
 	"sluice/internal/provider"
 	"sluice/internal/resource"
 	"sluice/internal/sealed"
+	"sluice/internal/wire"
 )
 
 // Fields of every provider. Source: contract/identity-and-governance.yaml,
@@ -90,6 +91,9 @@ func (s secrets) settle(ctx context.Context, c *resource.Call, sent resource.Sen
 	}
 	if err := s.check(v.stand(*to.mappings)); err != nil {
 		return err
+	}
+	if s.spec.Auth.Scheme == "header" && !wire.ValidValue(text(v[provider.Key])) { // it would be refused at every call
+		return fault.New(fault.InvalidParameter, "has control characters, such as the end of a line; a header cannot hold it").At("key")
 	}
 	*to.masked = s.masked(v)
 	*to.key, *to.fields, err = s.shut(v)

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 )
@@ -9,7 +10,12 @@ import (
 // taken. The nil list trusts nobody. Safe for concurrent use once made.
 type Proxies []netip.Prefix
 
-// ParseProxies reads networks, each a CIDR such as "10.0.0.0/8" or one address.
+// mappedBits is what stands before an IPv4 address in the IPv6 form of it.
+// Source: RFC 4291 section 2.5.5.2.
+const mappedBits = 96
+
+// ParseProxies reads networks, each a CIDR such as "10.0.0.0/8" or one address. IPv4
+// may be written as IPv6, "::ffff:10.0.0.0/104", but no network of which it is a part.
 func ParseProxies(list []string) (Proxies, error) {
 	var p Proxies
 	for _, text := range list {
@@ -20,6 +26,12 @@ func ParseProxies(list []string) (Proxies, error) {
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil {
 			return nil, err
+		}
+		if prefix.Addr().Is4In6() {
+			if prefix.Bits() < mappedBits {
+				return nil, fmt.Errorf("%q holds more than IPv4 addresses; write 0.0.0.0/0 for all of these", text)
+			}
+			prefix = netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-mappedBits)
 		}
 		p = append(p, prefix.Masked())
 	}

@@ -8,7 +8,7 @@ import (
 
 func TestProxies(t *testing.T) {
 	t.Parallel()
-	trusted, err := wire.ParseProxies([]string{"10.0.0.0/8", "192.0.2.1", "2001:db8::/32"})
+	trusted, err := wire.ParseProxies([]string{"10.0.0.0/8", "192.0.2.1", "2001:db8::/32", "::ffff:172.16.0.0/108"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,6 +27,8 @@ func TestProxies(t *testing.T) {
 		{"IPv6 with a port", "2001:db8::1", []string{"[2001:dead::7]:443"}, "2001:dead::7"},
 		{"IPv6 in brackets", "2001:db8::1", []string{"[2001:dead::7]"}, "2001:dead::7"},
 		{"mapped IPv4", "::ffff:10.0.0.1", []string{"::ffff:198.51.100.1"}, "198.51.100.1"},
+		{"a network of mapped IPv4", "172.17.0.1", []string{"198.51.100.1"}, "198.51.100.1"},
+		{"beside a network of mapped IPv4", "172.32.0.1", []string{"198.51.100.1"}, "172.32.0.1"},
 		{"no address", "10.0.0.1", []string{"198.51.100.1, unknown"}, "10.0.0.1"},
 		{"empty", "10.0.0.1", []string{""}, "10.0.0.1"},
 		{"nothing that is an address", "@", []string{"198.51.100.1"}, "@"},
@@ -41,7 +43,7 @@ func TestProxies(t *testing.T) {
 	if got := wire.Proxies(nil).Client("10.0.0.1", "198.51.100.1"); got != "10.0.0.1" {
 		t.Errorf("nobody is trusted, but the client is %s", got)
 	}
-	for _, bad := range []string{"", "10.0.0.0/33", "proxy.example.com"} {
+	for _, bad := range []string{"", "10.0.0.0/33", "::ffff:0.0.0.0/95", "proxy.example.com"} {
 		if _, err := wire.ParseProxies([]string{bad}); err == nil {
 			t.Errorf("%q was taken", bad)
 		}

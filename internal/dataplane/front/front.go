@@ -43,10 +43,10 @@ const longBody = 1 << 20
 // had to be cut, the connection is closed in mid-answer: that is how a client
 // learns that what it has is not the whole.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := &carrier{out: responder{w: w, bare: r.Method == http.MethodHead, patience: h.patience}}
+	c := &carrier{out: responder{w: w, bare: r.Method == http.MethodHead, patience: h.patience, timed: timed(r)}}
 	in := request(r)
 	if in.Body != nil {
-		c.body = upload{body: in.Body, conn: deadlines(w), patience: h.patience}
+		c.body = upload{body: in.Body, conn: deadlines(w), patience: h.patience, timed: timed(r)}
 		in.Body = &c.body
 	}
 	if isUpgrade(r) && strings.HasSuffix(r.URL.Path, "/realtime") {
@@ -59,14 +59,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// Not every ResponseWriter can do it; those that cannot need not be told.
 		_ = http.NewResponseController(w).EnableFullDuplex()
 	}
-	err := h.gateway.Serve(r.Context(), in, &c.out)
-	c.out.release()
-	if err != nil {
+	if err := h.gateway.Serve(r.Context(), in, &c.out); err != nil {
 		panic(http.ErrAbortHandler)
 	}
 	if long && in.Body != nil {
 		c.finish()
 	}
+	c.out.release()
 }
 
 // finish takes the rest of a body after the answer. With full duplex net/http would

@@ -26,10 +26,6 @@ func (p *Patience) Left(got int64, waited time.Duration) time.Duration {
 	return min(p.Idle, p.Grace+time.Duration(got/p.Rate)*time.Second-waited)
 }
 
-// Unwatched is how much of an answer goes into buffers of the system, so that
-// writing it cannot block.
-const Unwatched = 64 << 10
-
 // Leftover is how much of a body that nobody took is read after the answer, in bytes,
 // before the connection is closed instead. It is what net/http would read.
 const Leftover = 256 << 10
@@ -54,6 +50,7 @@ type upload struct {
 	patience Patience
 	waited   time.Duration
 	got      int64
+	timed    bool // see timed
 }
 
 // Read reads the body within the limits. Passing them is the connection's error
@@ -67,13 +64,19 @@ func (u *upload) Read(p []byte) (int, error) {
 	n, err := u.body.Read(p)
 	u.got += int64(n)
 	u.waited += time.Since(start)
-	if err != nil { // the end: what the connection waits for from now on is the next request
+	if err != nil || u.timed { // at the end what the connection waits for from now on is the next request
 		_ = u.conn.SetReadDeadline(time.Time{})
 	}
 	return n, err
 }
 
-// arm bounds the writes that follow, anew from time to time.
+// timed reports whether the deadlines of a request are timers that end its stream even
+// while nobody reads or writes, as those of net/http's HTTP/2 are. There they may stand
+// only as long as somebody waits: a provider may be silent for longer than a client.
+func timed(r *http.Request) bool { return r.ProtoMajor == 2 }
+
+// arm bounds the write that follows. Where a deadline does no harm between two writes,
+// it is set anew from time to time.
 func (o *responder) arm() {
 	now := time.Now()
 	if now.Sub(o.armed) < o.patience.Stall/8 {
@@ -85,9 +88,31 @@ func (o *responder) arm() {
 	}
 }
 
-// release takes the bound away for the next request of the connection.
-func (o *responder) release() {
+// rest takes the bound away behind a write if it would end the stream.
+func (o *responder) rest() {
+	if o.timed {
+		o.disarm()
+	}
+}
+
+func (o *responder) disarm() {
 	if !o.armed.IsZero() {
+		o.armed = time.Time{}
 		_ = deadlines(o.w).SetWriteDeadline(time.Time{})
 	}
+}
+
+// release ends the answer's use of the connection. What net/http still holds of it goes
+// out when the handler has returned: over HTTP/2 within a last deadline, which ends with
+// the stream. A connection of HTTP/1 would keep the deadline for its next request, so
+// there it goes out now, unless it is so little that buffers of the system take it.
+func (o *responder) release() {
+	if o.timed {
+		o.arm()
+		return
+	}
+	if o.sent >= countedBytes {
+		_ = o.Flush() // the client may be gone
+	}
+	o.disarm()
 }

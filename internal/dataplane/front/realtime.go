@@ -2,6 +2,7 @@ package front
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"net/http"
 	"net/url"
@@ -12,6 +13,7 @@ import (
 	"sluice/internal/dataplane"
 	"sluice/internal/fault"
 	"sluice/internal/wire"
+	"sluice/internal/wire/syntax"
 )
 
 // frameMax is the largest WebSocket message: realtime audio comes in pieces well
@@ -20,9 +22,73 @@ const frameMax = 16 << 20
 
 func (h *Handler) realtime(w http.ResponseWriter, r *http.Request, in *wire.Request) {
 	c := &client{responder: responder{w: w, patience: h.patience}, r: r}
+	if f := handshake(r); f != nil {
+		refuse(w, f)
+		return
+	}
 	if err := h.gateway.Realtime(r.Context(), in, c); err != nil && !c.accepted {
 		panic(http.ErrAbortHandler)
 	}
+	if !c.accepted {
+		c.release()
+	}
+}
+
+// websocketVersion is the only one that there is. Source: RFC 6455 section 4.1.
+const websocketVersion = "13"
+
+// handshake finds what is wrong with a request for a WebSocket, before anything is opened
+// for it; nil when nothing is. Source: RFC 6455 section 4.2.1.
+func handshake(r *http.Request) *fault.Error {
+	what := ""
+	keys := r.Header.Values("Sec-Websocket-Key")
+	switch versions := r.Header.Values("Sec-Websocket-Version"); {
+	case r.Method != http.MethodGet || !r.ProtoAtLeast(1, 1):
+		what = "it is not a GET of HTTP/1.1"
+	case !hasToken(r.Header, "Upgrade", "websocket"):
+		what = "Upgrade does not name websocket"
+	case !hasToken(r.Header, "Connection", "upgrade"):
+		what = "Connection does not name upgrade"
+	case len(versions) != 1 || versions[0] != websocketVersion:
+		f := fault.New(fault.InvalidRequest, "the WebSocket handshake needs Sec-WebSocket-Version: "+websocketVersion)
+		f.Status = http.StatusUpgradeRequired
+		return f
+	case len(keys) != 1 || !validKey(keys[0]):
+		what = "Sec-WebSocket-Key is not 16 bytes in base64"
+	default:
+		return nil
+	}
+	return fault.New(fault.InvalidRequest, "the WebSocket handshake is not valid: "+what)
+}
+
+// hasToken reports whether the lists of a header hold a lower-case token, in any case.
+func hasToken(h http.Header, name, token string) bool {
+	for _, list := range h.Values(name) {
+		if syntax.HasToken(list, token) {
+			return true
+		}
+	}
+	return false
+}
+
+func validKey(key string) bool {
+	b, err := base64.StdEncoding.DecodeString(key)
+	return err == nil && len(b) == 16
+}
+
+// refuse answers a handshake that never comes to the gateway.
+func refuse(w http.ResponseWriter, f *fault.Error) {
+	h, body := Refusal(f)
+	for _, line := range h {
+		w.Header().Set(line.Name, line.Value)
+	}
+	if f.Status == http.StatusUpgradeRequired { // Source: RFC 6455 section 4.2.2, RFC 9110 section 15.5.22
+		w.Header().Set("Sec-Websocket-Version", websocketVersion)
+		w.Header().Set("Upgrade", "websocket")
+		w.Header().Add("Connection", "upgrade") // beside close, where that is
+	}
+	w.WriteHeader(f.HTTPStatus())
+	_, _ = w.Write(body) // the client may have left
 }
 
 // client is a caller whose request asks for a WebSocket.

@@ -14,8 +14,9 @@ type responder struct {
 	w        http.ResponseWriter
 	patience Patience
 	sent     int       // bytes of the body
-	armed    time.Time // when the limit of writes was last set; zero when never
+	armed    time.Time // when the limit of writes that is in force was set; zero when none is
 	bare     bool      // the method is HEAD: no body will tell the length
+	timed    bool      // see timed
 }
 
 var _ wire.Responder = (*responder)(nil)
@@ -50,15 +51,16 @@ func (o *responder) Head(status int, h wire.Header, length int64) error {
 
 // Write appends to the body.
 func (o *responder) Write(p []byte) (int, error) {
-	if o.sent += len(p); o.sent > Unwatched {
-		o.arm()
-	}
+	o.sent += len(p)
+	o.arm()
+	defer o.rest()
 	return o.w.Write(p)
 }
 
 // Flush sends what was written.
 func (o *responder) Flush() error {
 	o.arm()
+	defer o.rest()
 	return http.NewResponseController(o.w).Flush()
 }
 

@@ -133,6 +133,7 @@ func TestCheckForm(t *testing.T) {
 		{"a high temperature", llm.CreateTranscription, with(part{"temperature", "", "1.01"}), "temperature"},
 		{"a low temperature", llm.CreateTranscription, with(part{"temperature", "", "-0.1"}), "temperature"},
 		{"a temperature that is no number", llm.CreateTranscription, with(part{"temperature", "", "NaN"}), "temperature"},
+		{"a temperature in hexadecimal", llm.CreateTranscription, with(part{"temperature", "", "0x1p-2"}), "temperature"},
 		{"temperatures at the ends", llm.CreateTranscription, with(part{"temperature", "", "1"}), ""},
 		{"two temperatures", llm.CreateTranscription, with(part{"temperature", "", "0"}, part{"temperature", "", "1"}), "temperature"},
 		{"timestamps without verbose_json", llm.CreateTranscription, with(part{"timestamp_granularities[]", "", "word"}), "timestamp_granularities[]"},

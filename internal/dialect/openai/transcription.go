@@ -131,5 +131,5 @@ func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func isTemperature(v string) bool {
 	t, err := strconv.ParseFloat(v, 64)
-	return err == nil && t >= 0 && t <= 1
+	return err == nil && t >= 0 && t <= 1 && strings.Trim(v, "0123456789.eE+-") == "" // no spelling of Go's own: "0x1p-2"
 }

@@ -8,7 +8,9 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 )
 
@@ -25,16 +27,31 @@ func Of(nc net.Conn) net.Conn {
 		return nc
 	}
 	c := &conn{TCPConn: tcp, raw: raw}
-	c.in.call, c.out.call = c.in.read, c.out.write
+	c.in.call, c.out.call = c.in.read, c.write
 	return c
+}
+
+// Stall bounds how long a write of nc waits for the other side to take something, each
+// write anew, and reports whether it can: nc must come from Of. A write that goes on for
+// longer ends with os.ErrDeadlineExceeded, and all that follow do so at once. While a
+// deadline of writes is set, that holds alone. It is called before nc is used.
+func Stall(nc net.Conn, limit time.Duration) bool {
+	c, ok := nc.(*conn)
+	if ok {
+		c.stall = limit
+	}
+	return ok
 }
 
 // conn is a TCP connection. What is not for speed is inherited.
 type conn struct {
 	*net.TCPConn
-	raw syscall.RawConn
-	in  transfer // reads
-	out transfer // writes
+	raw    syscall.RawConn
+	in     transfer      // reads
+	out    transfer      // writes
+	stall  time.Duration // of a write, zero for none
+	timed  bool          // the deadline of writes is that of the stall; out.mu guards it
+	theirs atomic.Bool   // the deadline of writes was set from outside
 }
 
 // transfer is what moves bytes in one direction, one call at a time.
@@ -74,6 +91,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	c.out.p, c.out.n, c.out.err = p, 0, nil
 	err := c.raw.Write(c.out.call)
 	c.out.p = nil
+	if err == nil {
+		c.relax()
+	}
 	if err == nil && c.out.err != nil {
 		err = c.failure("write", c.out.err)
 	}
@@ -84,10 +104,47 @@ func (c *conn) Write(p []byte) (int, error) {
 // empties them.
 func WriteBuffers(nc net.Conn, pieces *net.Buffers) error {
 	if c, ok := nc.(*conn); ok {
-		nc = c.TCPConn
+		c.out.mu.Lock()
+		defer c.out.mu.Unlock()
+		c.hurry() // before it has to wait: the pieces are many bytes, and net does not say when it does
+		_, err := pieces.WriteTo(c.TCPConn)
+		if err == nil {
+			c.relax()
+		}
+		return err
 	}
 	_, err := pieces.WriteTo(nc)
 	return err
+}
+
+// SetDeadline implements net.Conn.
+func (c *conn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
+}
+
+// SetWriteDeadline implements net.Conn.
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	c.theirs.Store(!t.IsZero())
+	return c.TCPConn.SetWriteDeadline(t)
+}
+
+// hurry begins the time in which the write at hand has to end.
+func (c *conn) hurry() {
+	if c.stall > 0 && !c.timed && !c.theirs.Load() {
+		c.timed = true
+		_ = c.TCPConn.SetWriteDeadline(time.Now().Add(c.stall)) // fails only when closed, as the write does
+	}
+}
+
+// relax ends that time, when the write has come through.
+func (c *conn) relax() {
+	if !c.timed {
+		return
+	}
+	c.timed = false
+	if !c.theirs.Load() { // else it has been replaced meanwhile
+		_ = c.TCPConn.SetWriteDeadline(time.Time{}) // likewise
+	}
 }
 
 // failure describes an error as net does.
@@ -101,13 +158,16 @@ func (t *transfer) read(fd uintptr) bool {
 	return !errors.Is(t.err, syscall.EAGAIN)
 }
 
-// write writes as much as the descriptor takes.
-func (t *transfer) write(fd uintptr) bool {
+// write writes as much as the descriptor takes. Only before it waits for more, which few
+// writes do, it looks at the time.
+func (c *conn) write(fd uintptr) bool {
+	t := &c.out
 	for t.n < len(t.p) {
 		n, err := write(int(fd), t.p[t.n:])
 		t.err = err
 		switch {
 		case errors.Is(err, syscall.EAGAIN):
+			c.hurry()
 			return false
 		case err != nil:
 			return true

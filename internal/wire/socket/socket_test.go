@@ -152,3 +152,65 @@ func TestErrors(t *testing.T) {
 		t.Error("when closed:", err)
 	}
 }
+
+// A write that nobody takes ends when its time is over, in one piece and in several, and
+// the next one at once. A deadline holds alone.
+func TestStall(t *testing.T) {
+	t.Parallel()
+	large := make([]byte, 32<<20) // more than the system takes
+	for name, write := range map[string]func(net.Conn) error{
+		"one piece": func(c net.Conn) error { _, err := c.Write(large); return err },
+		"pieces":    func(c net.Conn) error { p := net.Buffers{large, large}; return socket.WriteBuffers(c, &p) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			near, far := pair(t)
+			if !socket.Stall(near, 50*time.Millisecond) {
+				t.Skip("connections are not bounded here")
+			}
+			for range 2 {
+				if err := write(near); !errors.Is(err, os.ErrDeadlineExceeded) {
+					t.Fatalf("it ended with %v", err)
+				}
+			}
+			near, far = pair(t)
+			socket.Stall(near, 50*time.Millisecond)
+			if err := near.SetDeadline(time.Now().Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			written := make(chan error)
+			go func() { written <- write(near) }()
+			select {
+			case err := <-written:
+				t.Fatalf("the deadline is far, but it ended with %v", err)
+			case <-time.After(200 * time.Millisecond):
+			}
+			go func() { _, _ = io.Copy(io.Discard, far) }()
+			if err := <-written; err != nil {
+				t.Fatal(err)
+			}
+			if err := near.SetDeadline(time.Time{}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := near.Write([]byte("x")); err != nil {
+				t.Errorf("then: %v", err)
+			}
+		})
+	}
+}
+
+// What is over does not bound the writes behind it.
+func TestStallIsOver(t *testing.T) {
+	t.Parallel()
+	near, far := pair(t)
+	socket.Stall(near, 200*time.Millisecond)
+	go func() { _, _ = io.Copy(io.Discard, far) }()
+	pieces := net.Buffers{make([]byte, 1<<20), make([]byte, 1<<20)} // which has to wait
+	if err := socket.WriteBuffers(near, &pieces); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond) // it is the time itself that is tried
+	if _, err := near.Write([]byte("x")); err != nil {
+		t.Error(err)
+	}
+}

@@ -25,10 +25,8 @@ type answer struct {
 	vec      [3][]byte
 	pieces   net.Buffers // of vec
 
-	total int64     // bytes of all answers of the connection
-	armed time.Time // when the limit of writes was last set
-
-	mu    sync.Mutex // guards begun
+	mu    sync.Mutex // guards what follows
+	armed time.Time  // when the limit of writes was last set
 	begun bool       // the client has a part of the answer, or will have
 }
 
@@ -147,6 +145,7 @@ func (o *answer) invite() error {
 	if o.begun {
 		return errBegun
 	}
+	o.arm() // the limit of the last answer has passed, perhaps
 	_, err := o.c.nc.Write([]byte("HTTP/1.1 100 Continue\r\n\r\n"))
 	return err
 }

@@ -164,6 +164,12 @@ func (b *body) wait(p []byte) (int, error) {
 	return 0, err
 }
 
+// here reports whether the input is the rest of the body and nothing else. A gateway that
+// does not read the body of a GET never comes to its end. Nobody reads it at the time.
+func (b *body) here() bool {
+	return !b.chunked && !b.expects && b.c.in != nil && int64(len(b.c.in.unread())) == b.left
+}
+
 // unwanted reports whether so much of the body is still to come that nobody will wait
 // for it. A body that is being read is wanted.
 func (b *body) unwanted() bool {

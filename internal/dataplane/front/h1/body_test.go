@@ -186,6 +186,30 @@ func TestExpect(t *testing.T) {
 	}
 }
 
+// A client is asked for its body also when the limit of an answer before has passed.
+func TestExpectBehindALargeAnswer(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(ctx context.Context, in *wire.Request, out wire.Responder) error {
+		if in.Body == nil {
+			return answer(out, bytes.Repeat([]byte("large"), 40<<10))
+		}
+		return echo(ctx, in, out)
+	}, func(s *h1.Server) { s.Patience.Stall = 200 * time.Millisecond })
+	c := s.dial(t).send(get)
+	if got := c.reply("GET"); got.err != nil {
+		t.Fatal(got.err)
+	}
+	time.Sleep(300 * time.Millisecond) // it is the time itself that is tried
+	c.send("POST /v1/x HTTP/1.1\r\nHost: gw\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
+	line, err := c.r.ReadString('\n')
+	if rest, err2 := c.r.ReadString('\n'); err != nil || err2 != nil || line+rest != "HTTP/1.1 100 Continue\r\n\r\n" {
+		t.Fatalf("%q %v", line, err)
+	}
+	if got := c.send("hello").reply("POST"); got.text != "POST /v1/x? gw\nhello" {
+		t.Errorf("%q", got.text)
+	}
+}
+
 // A body that stops, or comes in drops, ends the request; one that keeps coming, and
 // one that the gateway itself takes its time for, does not.
 func TestSlowBodies(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"sluice/internal/dataplane/front"
 	"sluice/internal/wire"
+	"sluice/internal/wire/socket"
 )
 
 // What a connection does.
@@ -30,13 +31,16 @@ type conn struct {
 	raw    syscall.RawConn // of tcp, nil when it has none
 	fd     int32           // likewise
 	tls    bool
+	tap    *tap               // between TLS and tcp, nil in the clear
 	cancel context.CancelFunc // ends the request at hand; safe for concurrent use
 	remote string             // address without port
 	since  time.Time
 	place  int // in the crowd, which guards it
 
+	bounded bool // tcp itself bounds how long a write waits
+
 	state   atomic.Int32
-	listens atomic.Bool // the request was read to its end, and nothing came behind it
+	listens atomic.Bool // the request came to its end, and nothing came behind it
 
 	in     *buffer            // what was read and not consumed, nil when nothing is
 	limit  time.Time          // of reads, in force; zero means none
@@ -51,6 +55,7 @@ type conn struct {
 
 func newConn(s *Server, nc net.Conn, cancel context.CancelFunc) *conn {
 	c := &conn{s: s, nc: nc, tcp: nc, cancel: cancel, since: time.Now(), fd: -1}
+	c.bounded = socket.Stall(nc, s.Patience.Stall)
 	c.out.c = c
 	if sc, ok := nc.(syscall.Conn); ok {
 		if rc, err := sc.SyscallConn(); err == nil {
@@ -123,7 +128,7 @@ func (c *conn) exchange(ctx context.Context) step {
 		return next
 	}
 	c.out.begin(c.req.Method)
-	if c.body == nil {
+	if c.body == nil || c.body.here() {
 		c.settled()
 	}
 	err = c.s.Gateway.Serve(ctx, &c.req, &c.out)
@@ -156,21 +161,30 @@ func (c *conn) rest() bool {
 	return !c.s.draining.Load()
 }
 
-// settled notes that the request was read to its end: from now on the client is looked
-// after, unless its next request is here already.
+// settled notes that the request came to its end: from now on the client is looked after,
+// unless its next request is here already. Its own body may still lie in the input.
 func (c *conn) settled() {
-	if c.in != nil || c.raw == nil {
+	if c.raw == nil || !c.alone() {
 		return
+	}
+	if c.tls {
+		if c.unveil(); !c.alone() {
+			return
+		}
 	}
 	c.listens.Store(true)
 	c.s.crowd.rouse()
 }
 
+// alone reports whether the input holds nothing beyond the request at hand.
+func (c *conn) alone() bool { return c.in == nil || c.body != nil && c.body.here() }
+
 // shakeHands begins TLS. What the client chooses to speak decides who goes on.
 func (c *conn) shakeHands(ctx context.Context) step {
 	limit := time.Now().Add(c.s.Rest.ReadHeaderTimeout)
 	_ = c.tcp.SetDeadline(limit) // fails only when closed, as the handshake does
-	secure := tls.Server(c.tcp, c.s.tls)
+	c.tap = &tap{Conn: c.tcp}
+	secure := tls.Server(c.tap, c.s.tls)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		c.s.Log.Debug("a TLS handshake failed", "remote", c.remote, "error", err.Error())
 		return closeNow

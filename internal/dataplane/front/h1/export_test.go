@@ -6,6 +6,9 @@ import (
 	"net"
 )
 
+// OffNetwork is an error of accepting.
+const OffNetwork = offNetwork
+
 // ServeOn serves one connection as Serve serves those that it accepts, until it ends.
 func (s *Server) ServeOn(nc net.Conn) {
 	s.crowd.open()

@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"time"
 
-	"sluice/internal/dataplane/front"
 	"sluice/internal/wire/socket"
 )
 
@@ -107,8 +106,8 @@ func (o *answer) insert(text []byte) []byte {
 func (o *answer) push(b, p, trailer []byte) error {
 	o.mu.Lock()
 	o.begun = true
+	o.arm()
 	o.mu.Unlock()
-	o.arm(len(b) + len(p))
 	var err error
 	switch {
 	case len(p) == 0:
@@ -131,10 +130,10 @@ func (o *answer) free() {
 	}
 }
 
-// arm bounds the writes that follow, anew from time to time. The first ones go into
-// buffers of the system and cannot block.
-func (o *answer) arm(n int) {
-	if o.total += int64(n); o.total <= front.Unwatched {
+// arm bounds the writes that follow, anew from time to time. Most connections do that by
+// themselves, and only for a write that has to wait. The caller holds o.mu.
+func (o *answer) arm() {
+	if o.c.bounded {
 		return
 	}
 	now, stall := time.Now(), o.c.s.Patience.Stall

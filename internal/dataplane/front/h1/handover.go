@@ -3,8 +3,27 @@ package h1
 import (
 	"crypto/tls"
 	"net"
+	"net/http"
 	"sync"
 )
+
+// lastAnswer makes each answer over HTTP/1 the last of its connection, but for those that
+// go over to another protocol. Net/http would read the next requests more leniently than
+// they are read here: it takes Content-Length together with Transfer-Encoding, and bare
+// line feeds. A connection for each of the few calls that come here costs less than a
+// second strict reader.
+func lastAnswer(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor == 1 {
+			w.Header().Set("Connection", "close") // who accepts an upgrade replaces it
+		}
+		if r.Method == http.MethodOptions && r.RequestURI == "*" { // net/http would answer by itself, and go on
+			w.WriteHeader(http.StatusOK)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
 
 // handover is the listener from which the other server takes connections. It never
 // fails but with net.ErrClosed.

@@ -1,9 +1,12 @@
 package h1_test
 
 import (
+	"bufio"
 	"context"
+	"crypto/tls"
 	"io"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,6 +109,146 @@ func TestHangUpAfterSleep(t *testing.T) {
 		_ = c.Close()
 		if err := <-ended; err == nil {
 			t.Error("the call ended by itself")
+		}
+	}
+}
+
+// A call ends as well when the gateway does not read the body that its request came with.
+func TestHangUpWithAnUnreadBody(t *testing.T) {
+	t.Parallel()
+	started, ended := make(chan struct{}), make(chan error, 1)
+	s := start(t, func(ctx context.Context, in *wire.Request, out wire.Responder) error {
+		body := in.Body
+		in.Body = nil
+		err := waits(started, ended, nil)(ctx, in, out)
+		in.Body = body
+		return err
+	})
+	c := s.dial(t).send(post("/v1/x", "hello"))
+	<-started
+	_ = c.Close()
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("the call ended by itself")
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("the call goes on")
+	}
+}
+
+// held is a connection that can keep back what is written, so that it goes in one piece.
+type held struct {
+	net.Conn
+	keeps bool
+	kept  []byte
+}
+
+func (h *held) Write(p []byte) (int, error) {
+	if h.keeps {
+		h.kept = append(h.kept, p...)
+		return len(p), nil
+	}
+	return h.Conn.Write(p)
+}
+
+func (h *held) release(t *testing.T) {
+	t.Helper()
+	h.keeps = false
+	_ = h.SetWriteDeadline(time.Now().Add(10 * time.Second)) // TLS lets pass one when it closes
+	if _, err := h.Write(h.kept); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// secureDial opens a connection under TLS on which each write is a record.
+func (r *running) secureDial(t *testing.T, version uint16) (*client, *held) {
+	t.Helper()
+	c := r.dial(t)
+	h := &held{Conn: c.Conn}
+	secure := tls.Client(h, &tls.Config{RootCAs: authority().Pool(), ServerName: "127.0.0.1", MinVersion: version, MaxVersion: version})
+	if err := secure.Handshake(); err != nil {
+		t.Fatal(err)
+	}
+	return &client{secure, t, bufio.NewReader(secure)}, h
+}
+
+// Under TLS, too, a request behind which the next one stands is answered, although the
+// client has closed its side, in whatever pieces all of that comes.
+func TestNoHangUpUnderTLS(t *testing.T) {
+	t.Parallel()
+	for version, number := range map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13} {
+		for _, text := range []string{get, post("/v1/x", "hello")} {
+			for _, pieces := range []string{"together", "apart"} {
+				t.Run(version+" "+text[:4]+" "+pieces, func(t *testing.T) {
+					t.Parallel()
+					started, ended, tell := make(chan struct{}), make(chan error, 1), make(chan struct{})
+					s := start(t, waits(started, ended, tell), withTLS)
+					c, h := s.secureDial(t, number)
+					h.keeps = pieces == "together"
+					c.send(text)
+					if !h.keeps {
+						<-started
+					}
+					c.send(get)
+					_ = c.Conn.(*tls.Conn).CloseWrite()
+					if h.keeps {
+						h.release(t)
+						<-started
+					}
+					_ = h.Conn.(*net.TCPConn).CloseWrite()
+					time.Sleep(150 * time.Millisecond) // longer than between two looks
+					select {
+					case err := <-ended:
+						t.Fatalf("the call ended: %v", err)
+					case tell <- struct{}{}:
+					}
+					if got := c.reply("GET"); got.text != "ok" {
+						t.Errorf("%q", got.text)
+					}
+					<-ended
+					<-started
+					if err := <-ended; err == nil { // now the end shows
+						t.Error("the second call ended by itself")
+					}
+				})
+			}
+		}
+	}
+}
+
+// A call under TLS ends when its client leaves, with a farewell or without, in whatever
+// pieces the request came.
+func TestHangUpUnderTLSInPieces(t *testing.T) {
+	t.Parallel()
+	for version, number := range map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13} {
+		for _, way := range []string{"at once", "farewell", "end"} {
+			t.Run(version+" "+way, func(t *testing.T) {
+				t.Parallel()
+				started, ended := make(chan struct{}), make(chan error, 1)
+				s := start(t, waits(started, ended, nil), withTLS)
+				c, h := s.secureDial(t, number)
+				head, body, _ := strings.Cut(post("/v1/x", "hello"), "\r\n\r\n")
+				h.keeps = true
+				c.send(head + "\r\n\r\n").send(body)
+				if way == "at once" {
+					_ = c.Conn.(*tls.Conn).CloseWrite()
+				}
+				h.release(t)
+				<-started
+				if way == "farewell" {
+					_ = c.Conn.(*tls.Conn).CloseWrite()
+				}
+				_ = h.Conn.(*net.TCPConn).CloseWrite()
+				select {
+				case err := <-ended:
+					if err == nil {
+						t.Error("the call ended by itself")
+					}
+				case <-time.After(5 * time.Second):
+					t.Error("the call goes on")
+				}
+			})
 		}
 	}
 }

@@ -79,6 +79,15 @@ type running struct {
 
 func start(t testing.TB, g scripted, change ...func(*h1.Server)) *running {
 	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return startOn(t, l, g, change...)
+}
+
+func startOn(t testing.TB, l net.Listener, g scripted, change ...func(*h1.Server)) *running {
+	t.Helper()
 	r := &running{said: &complaints{}, done: make(chan error, 1)}
 	r.Server = &h1.Server{
 		Gateway: g, Mine: mine, Patience: front.Usual(),
@@ -93,10 +102,6 @@ func start(t testing.TB, g scripted, change ...func(*h1.Server)) *running {
 	}
 	for _, c := range change {
 		c(r.Server)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
 	}
 	r.addr = l.Addr().String()
 	go func() { r.done <- r.Serve(context.WithoutCancel(t.Context()), l) }()

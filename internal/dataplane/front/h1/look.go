@@ -26,7 +26,7 @@ func (l *look) at(w *crowd) int {
 		}
 	})
 	for _, c := range l.polls.left(l.waiting) {
-		if c.tls || c.atEnd() {
+		if c.atEnd() {
 			c.listens.Store(false)
 			c.cancel()
 		}
@@ -36,13 +36,19 @@ func (l *look) at(w *crowd) int {
 }
 
 // atEnd reports whether nothing more can be read. Behind further requests the end does
-// not show: those are served first, as net/http does.
+// not show: those are served first, as net/http does. Under TLS the client's farewell may
+// still stand before the end.
 func (c *conn) atEnd() bool {
 	end := false
 	err := c.raw.Control(func(fd uintptr) {
-		var one [1]byte
-		n, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		end = err == nil && n == 0 || err != nil && !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.EINTR)
+		var room [longestFarewell]byte
+		n, _, err := syscall.Recvfrom(int(fd), room[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		switch {
+		case err == nil:
+			end = n == 0 || c.tls && farewell(room[:n])
+		default:
+			end = !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.EINTR)
+		}
 	})
 	return err == nil && end
 }

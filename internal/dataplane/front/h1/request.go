@@ -72,12 +72,12 @@ func (c *conn) parse(b []byte) (step, error) {
 	switch {
 	case err != nil:
 		return closeNow, err
-	case version == "HTTP/1.0", version == "HTTP/2.0" && string(b[:method]) == "PRI":
+	case version == "HTTP/2.0" && string(b[:method]) == "PRI":
 		if err := syntax.CheckLineEnds(b, 0); err != nil { // as it is refused while it comes
 			return closeNow, malformed(err.Error())
 		}
 		return handOver, nil
-	case version != "HTTP/1.1":
+	case version != "HTTP/1.1" && version != "HTTP/1.0":
 		return closeNow, refusal(505, "the HTTP version is not known")
 	}
 	lines := b[:len(b)-len("\r\n")]
@@ -90,6 +90,9 @@ func (c *conn) parse(b []byte) (step, error) {
 	text := string(lines)
 	c.req = wire.Request{Method: text[:method], Remote: c.remote}
 	c.header = c.in.lines.AppendTo(c.header[:0], text)
+	if version == "HTTP/1.0" {
+		return c.old()
+	}
 	f := framing{}
 	if err := c.sort(&f); err != nil {
 		return closeNow, err
@@ -107,6 +110,20 @@ func (c *conn) parse(b []byte) (step, error) {
 	}
 	c.frame(&f)
 	return serveNext, nil
+}
+
+// old judges a request of HTTP/1.0, which is handed over when its end is beyond doubt. That
+// version knows no transfer coding: who reads one all the same, and who does not, see
+// different requests behind it. Source: RFC 9112 section 6.1.
+func (c *conn) old() (step, error) {
+	_, chunked, err := syntax.Framing(c.header)
+	switch {
+	case chunked || errors.Is(err, syntax.ErrCoding):
+		return closeNow, malformed("Transfer-Encoding is given, which HTTP/1.0 does not have")
+	case err != nil:
+		return closeNow, malformed(err.Error())
+	}
+	return handOver, nil
 }
 
 // requestLine finds the ends of the method and the target in "POST /v1/x HTTP/1.1\r\n",

@@ -29,9 +29,10 @@ type Server struct {
 	// The path is escaped as it came: "/v1/files/a%2Fb". Names in the header are lower
 	// case; it is good for the time of the call.
 	Mine func(method, path string, h wire.Header) bool
-	// Rest serves the connections that are handed over; Server starts and stops it. Its
-	// ReadHeaderTimeout, IdleTimeout and MaxHeaderBytes hold here, too, and so does its
-	// TLSConfig, if any, which must name the protocols in NextProtos.
+	// Rest serves the connections that are handed over; Server starts and stops it, and has
+	// it close those of HTTP/1 with their answer. Its ReadHeaderTimeout, IdleTimeout and
+	// MaxHeaderBytes hold here, too, and so does its TLSConfig, if any, which must name the
+	// protocols in NextProtos.
 	Rest     *http.Server
 	Patience front.Patience // usually front.Usual()
 	Log      *slog.Logger   // refusals on level debug, panics as errors
@@ -55,6 +56,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return errors.Join(http.ErrServerClosed, l.Close())
 	}
 	go s.crowd.watch()
+	s.Rest.Handler, s.Rest.DisableGeneralOptionsHandler = lastAnswer(s.Rest.Handler), true
 	go func() { _ = s.Rest.Serve(&s.over) }() // ends with http.ErrServerClosed, because its listener never fails
 	var wait time.Duration
 	for {
@@ -76,9 +78,14 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 }
 
 // passing reports whether accepting may work again after a while: the client was gone
-// before its turn, or the system is short of something.
+// before its turn, its connection failed, a firewall forbids it, or the system is short of
+// something. Source: accept(2), which passes on the errors of the new connection.
 func passing(err error) bool {
-	for _, e := range [...]error{syscall.ECONNABORTED, syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
+	for _, e := range [...]error{
+		syscall.ECONNABORTED, syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EPERM,
+		syscall.EPROTO, syscall.ENOPROTOOPT, syscall.EOPNOTSUPP,
+		syscall.ENETDOWN, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.EHOSTUNREACH, offNetwork,
+	} {
 		if errors.Is(err, e) {
 			return true
 		}
