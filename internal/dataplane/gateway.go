@@ -120,6 +120,7 @@ type Gateway struct {
 	secretHeaders map[string]bool
 	open          atomic.Int64 // requests being served
 	lingering     lingering
+	stopped       atomic.Bool // calls that end now are cut by the gateway itself
 }
 
 // New makes a gateway of its parts.

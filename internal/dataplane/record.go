@@ -27,6 +27,9 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 		r.Error = a.fault.Error()
 		g.keepFault(a)
 	}
+	if o == record.ClientGone && g.stopped.Load() { // it was not the client who left
+		r.Outcome, r.Error = record.Interrupted, "the gateway stopped before the call ended"
+	}
 	if err := g.Journal.Append(r); err != nil {
 		g.Metrics.unrecorded(r)
 		g.Log.Error("an attempt could not be recorded", "request_id", r.RequestID, "trace_id", r.TraceID, "error", err.Error())

@@ -1,6 +1,7 @@
 package dataplane_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"sluice/internal/access"
 	"sluice/internal/dataplane"
 	"sluice/internal/keys"
+	"sluice/internal/record"
 	"sluice/test/upstream"
 )
 
@@ -289,5 +291,24 @@ func TestLineKeepsTheTrace(t *testing.T) {
 	lines := r.journal.ledger()
 	if len(lines) != 4 || lines[0].TraceID != "chosen" || lines[2].TraceID != "" {
 		t.Errorf("lines %+v", lines)
+	}
+}
+
+// TestCutByTheGateway holds that a call that the gateway ends because it stops is not put down
+// to its client.
+func TestCutByTheGateway(t *testing.T) {
+	r := newRig(t)
+	ctx, cut := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	in := chatRequest(r.up.URL()+"/v1", strings.Replace(hello, "gpt-4o-mini", "fault:hang", 1))
+	go func() { done <- r.gateway.Serve(ctx, in, &sink{}) }()
+	for r.up.Total() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	r.gateway.Stop()
+	cut()
+	<-done
+	if row := r.journal.one(t); row.Outcome != record.Interrupted {
+		t.Errorf("on record as %s: %s", row.Outcome, row.Error)
 	}
 }
