@@ -45,7 +45,7 @@ func (g *Gateway) answerFault(x *exchange, err error) error {
 		h = append(h, wire.Field{Name: "retry-after", Value: strconv.Itoa(int((f.Retry + time.Second - 1) / time.Second))})
 	}
 	x.room.given = h
-	body := x.errorBody(f)
+	body := x.legible(x.errorBody(f))
 	x.headSent = true
 	if err := x.out.Head(x.status, h, int64(len(body))); err != nil {
 		return err
@@ -80,10 +80,11 @@ func (g *Gateway) answer(ctx context.Context, a *attempt) error {
 	g.keepGiven(a)
 	g.record(a, outcomeOfStatus(a.status))
 	x.headSent = true
-	if err := x.out.Head(a.status, h, int64(len(a.reply.body))); err != nil {
+	body := x.legible(a.reply.body)
+	if err := x.out.Head(a.status, h, int64(len(body))); err != nil {
 		return err
 	}
-	_, err := x.out.Write(a.reply.body)
+	_, err := x.out.Write(body)
 	return err
 }
 

@@ -1,6 +1,8 @@
 package dataplane
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/url"
 	"strings"
 
@@ -41,18 +43,50 @@ func (x *exchange) readQuery() error {
 // stands there without its provider.
 func (x *exchange) query(model string) string {
 	raw := x.in.RawQuery
-	if !x.asked {
+	if !x.asked && !x.pretty() {
 		return raw
 	}
-	pairs := strings.Split(raw, "&")
-	for i, p := range pairs {
+	var pairs []string
+	for p := range strings.SplitSeq(raw, "&") {
 		name, value, _ := strings.Cut(p, "=")
-		if plain, err := url.QueryUnescape(name); err != nil || plain != "model" {
+		plain, err := url.QueryUnescape(name)
+		switch {
+		case x.pretty() && name == prettyParam:
 			continue
+		case x.asked && err == nil && plain == "model":
+			if was, err := url.QueryUnescape(value); err != nil || was != model {
+				p = "model=" + url.QueryEscape(model)
+			}
 		}
-		if was, err := url.QueryUnescape(value); err != nil || was != model {
-			pairs[i] = "model=" + url.QueryEscape(model)
-		}
+		pairs = append(pairs, p)
 	}
 	return strings.Join(pairs, "&")
+}
+
+// prettyParam asks for answers that people can read. It is the gateway's, on typed routes.
+// Source: contract/dataplane.md 1.1.
+const prettyParam = "pretty"
+
+func (x *exchange) pretty() bool {
+	if x.in.RawQuery == "" || x.match.Endpoint == llm.Proxy {
+		return false
+	}
+	for p := range strings.SplitSeq(x.in.RawQuery, "&") {
+		if name, value, _ := strings.Cut(p, "="); name == prettyParam {
+			return value != "false"
+		}
+	}
+	return false
+}
+
+// legible is a JSON answer as the caller wants to read it.
+func (x *exchange) legible(body []byte) []byte {
+	if !x.pretty() {
+		return body
+	}
+	var out bytes.Buffer
+	if json.Indent(&out, body, "", "  ") != nil { // it is no JSON
+		return body
+	}
+	return out.Bytes()
 }

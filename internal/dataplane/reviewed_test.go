@@ -312,3 +312,15 @@ func TestCutByTheGateway(t *testing.T) {
 		t.Errorf("on record as %s: %s", row.Outcome, row.Error)
 	}
 }
+
+// TestPretty holds that answers can be had in lines, and that providers do not hear of it.
+func TestPretty(t *testing.T) {
+	r := newRig(t)
+	got := r.call("POST", "/v1/chat/completions?pretty&a=1", hello, r.custom()...)
+	if target := r.up.Seen()[0].Target; !strings.Contains(got.Text, "\n  \"choices\": [") || got.ContentLength != int64(len(got.Text)) || target != "/v1/chat/completions?a=1" {
+		t.Errorf("%s: %s", target, got.Text)
+	}
+	if got := r.call("POST", "/v1/chat/completions?pretty=true", "{", r.custom()...); !strings.Contains(got.Text, "\n  \"") {
+		t.Errorf("an error: %s", got.Text)
+	}
+}
