@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"text/tabwriter"
 	"time"
 
 	"sluice/internal/app"
+	"sluice/internal/config"
 )
 
 type migrate struct{}
@@ -31,14 +31,26 @@ type doctor struct{}
 
 // Run looks at everything a gateway needs. It fails when something must be cured.
 func (doctor) Run(ctx context.Context, s *settings) error {
-	l, log, err := s.load()
+	l, err := config.Usable(s.sources())
+	var broken *config.Error
+	if err != nil && !errors.As(err, &broken) {
+		return err
+	}
+	log, err := logger(l)
 	if err != nil {
 		return err
 	}
+	var problems []config.Problem
+	if broken != nil {
+		problems = broken.Problems
+	}
 	bad := 0
-	for _, f := range app.Doctor(ctx, l.Settings, log) {
+	for _, f := range app.Doctor(ctx, l.Settings, problems, log) {
 		mark := "ok  "
-		if f.Err != nil {
+		switch {
+		case f.Err != nil && f.Warning:
+			mark = "warn"
+		case f.Err != nil:
 			mark = "FAIL"
 			bad++
 		}
@@ -88,7 +100,7 @@ func (c createKey) Run(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
-	raw, err := app.CreateKey(ctx, l.Settings, log, app.NewKey{Name: c.Name, Type: c.Type, Workspace: c.Workspace, Scopes: c.Scopes})
+	raw, err := app.CreateKey(ctx, l.Settings, log, app.NewKey{Name: c.Name, Type: c.Type, Workspace: c.Workspace, Scopes: c.Scopes}, founded(l))
 	if err != nil {
 		return err
 	}
@@ -122,19 +134,11 @@ func (healthcheck) Run(ctx context.Context, s *settings) error {
 	}
 	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
 	defer stop()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, app.HealthURL(l.Settings), nil)
-	if err != nil {
-		return err
+	status, err := app.Health(ctx, l.Settings)
+	if err == nil && status == "draining" {
+		err = errors.New("the gateway is draining")
 	}
-	resp, err := app.HealthClient(l.Settings).Do(req)
-	if err != nil {
-		return fmt.Errorf("the gateway does not answer: %w", err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return errors.New("the gateway answers " + resp.Status)
-	}
-	return nil
+	return err
 }
 
 type showVersion struct{}

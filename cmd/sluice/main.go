@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -46,25 +47,36 @@ type settings struct {
 	Set      map[string]string `help:"Any setting of docs/settings.md." placeholder:"NAME=VALUE"`
 }
 
-// load puts settings together from file, environment and flags, and makes the log.
-func (s *settings) load() (*config.Loaded, *slog.Logger, error) {
+// sources are where settings come from: file, environment and flags.
+func (s *settings) sources() config.Sources {
 	flags := map[string]string{"listen": s.Listen, "port": s.Port, "data-dir": s.DataDir, "log-level": s.LogLevel}
 	for name, v := range s.Set {
 		flags[name] = v
 	}
-	l, err := config.Load(config.Sources{File: s.File, Environ: os.Environ(), Flags: flags})
+	return config.Sources{File: s.File, Environ: os.Environ(), Flags: flags}
+}
+
+// load puts the settings together and makes the log.
+func (s *settings) load() (*config.Loaded, *slog.Logger, error) {
+	l, err := config.Load(s.sources())
 	if err != nil {
 		return nil, nil, err
 	}
+	log, err := logger(l)
+	return l, log, err
+}
+
+// logger makes the log and writes what there is to say of the settings.
+func logger(l *config.Loaded) (*slog.Logger, error) {
 	t := l.Settings.Telemetry
-	log, err := telemetry.NewLogger(os.Stderr, t.Format, t.Level)
+	log, err := telemetry.NewLogger(logWriter{os.Stderr}, t.Format, t.Level)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, w := range l.Warnings {
 		log.Warn(w)
 	}
-	return l, log, nil
+	return log, nil
 }
 
 func main() {
@@ -72,10 +84,30 @@ func main() {
 	var c cli
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	cmd := kong.Parse(&c, kong.Name("sluice"), kong.Description("Sluice, a self-hosted AI gateway."), kong.UsageOnError(),
+	parser := kong.Must(&c, kong.Name("sluice"), kong.Description("Sluice, a self-hosted AI gateway."),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(&c.Settings))
+	cmd, err := parser.Parse(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sluice:", misused(err))
+		os.Exit(misuse)
+	}
 	if err := cmd.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "sluice:", err)
+		fmt.Fprintln(os.Stderr, "sluice:", config.WithoutLogin(err.Error()))
 		os.Exit(1)
 	}
+}
+
+// misuse is the exit code of a command line that cannot be read, as kong has it.
+const misuse = 80
+
+// misused is what is wrong with a command line, on one line, and where its flags are told.
+func misused(err error) string {
+	command := "sluice"
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context != nil {
+		if n := parse.Context.Selected(); n != nil {
+			command = n.FullPath()
+		}
+	}
+	return fmt.Sprintf("%s; see %s --help", err, command)
 }

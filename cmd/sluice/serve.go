@@ -38,11 +38,17 @@ func run(ctx context.Context, s *settings, demo bool) (err error) {
 		// scripted provider as its default
 		l.Settings.Data.Dir = filepath.Join(l.Settings.Data.Dir, "demo")
 	}
-	a, err := app.New(ctx, l.Settings, app.Options{Version: version, Log: log, Demo: demo, OwnGC: os.Getenv("GOGC") != ""})
+	var first app.FirstKeys
+	a, err := app.New(ctx, l.Settings, app.Options{
+		Version: version, Log: log, Demo: demo, OwnGC: os.Getenv("GOGC") != "", Founded: func(made app.FirstKeys) { first = made },
+	})
 	if err != nil {
+		if first != (app.FirstKeys{}) { // the next start has them already
+			founded(l)(first)
+		}
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	welcome(a, l.Settings, demo)
+	welcome(a, l, first, demo)
 	return a.Run(ctx)
 }

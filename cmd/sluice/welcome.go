@@ -2,66 +2,105 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"os"
+	"strings"
 
 	"sluice/internal/app"
 	"sluice/internal/config"
 )
 
-// welcome prints where the gateway listens, and at the first start its keys, once,
-// with a call that works as printed. Keys that the operator chose are not repeated:
-// what is printed may end up in a log.
-func welcome(a *app.App, s config.Settings, demo bool) {
-	first := a.FirstKeys()
-	scheme := "http"
-	if s.TLS.Enabled() {
-		scheme = "https"
-	}
-	base := scheme + "://" + a.Addr() + "/v1"
+// welcome prints where the gateway listens, and at the first start its keys.
+func welcome(a *app.App, l *config.Loaded, first app.FirstKeys, demo bool) {
+	base := scheme(l) + "://" + a.Addr() + "/v1"
 	fmt.Printf("Sluice %s listens on %s\n", version, base)
-	if first.Admin == "" {
-		if demo {
-			fmt.Printf("The scripted provider is @%s and the default of the first workspace.\n", app.DemoSlug)
-		}
+	switch {
+	case first != (app.FirstKeys{}):
+		greeting{of: "This is the first start.", base: base, demo: demo}.show(os.Stdout, first, l)
+	case demo:
+		fmt.Printf("The scripted provider is @%s and the default of the first workspace.\n", app.DemoSlug)
+	}
+}
+
+// founded shows the first keys where a command other than serve was the first to come,
+// which made the organisation: nobody else ever learns them. Standard output belongs to
+// what the command was asked for.
+func founded(l *config.Loaded) func(app.FirstKeys) {
+	return func(first app.FirstKeys) {
+		base := strings.TrimSuffix(app.HealthURL(l.Settings), "/health")
+		greeting{of: "There was no organisation yet, so it was made, as at a first start.", base: base, when: " when `sluice serve` runs"}.show(os.Stderr, first, l)
+	}
+}
+
+func scheme(l *config.Loaded) string {
+	if l.Settings.TLS.Enabled() {
+		return "https"
+	}
+	return "http"
+}
+
+// greeting shows the keys of a first start, once, with a call that works as printed.
+// Keys that the operator chose are not repeated, since what is printed may end up in a
+// log: the call reads them where they were given.
+type greeting struct {
+	of, when string
+	base     string // of the gateway, "http://127.0.0.1:8787/v1"
+	demo     bool
+}
+
+func (g greeting) show(w io.Writer, first app.FirstKeys, l *config.Loaded) {
+	admin := shellWord(l, "BOOTSTRAP_ADMIN_KEY", l.Settings.Bootstrap.AdminKey)
+	key := shellWord(l, "BOOTSTRAP_WORKSPACE_KEY", l.Settings.Bootstrap.WorkspaceKey)
+	if l.Settings.Bootstrap.AdminKey.Empty() {
+		admin = word{text: first.Admin}
+	}
+	if l.Settings.Bootstrap.WorkspaceKey.Empty() {
+		key = word{text: first.Workspace}
+	}
+	fmt.Fprintf(w, firstKeys, g.of, admin.shown(), key.shown(), g.when+key.where())
+	if key.text == "" {
+		fmt.Fprintf(w, askForKey, key.given)
+		key.text = "$SLUICE_KEY"
+	}
+	curl := "curl"
+	if strings.HasPrefix(g.base, "https:") {
+		curl = "curl -k" // the address need not be what the certificate names
+	}
+	if g.demo {
+		fmt.Fprintf(w, demoCall, curl, g.base, key.text)
 		return
 	}
-	admin, key := first.Admin, first.Workspace
-	if !s.Bootstrap.AdminKey.Empty() {
-		admin = "$BOOTSTRAP_ADMIN_KEY"
-	}
-	if !s.Bootstrap.WorkspaceKey.Empty() {
-		key = "$BOOTSTRAP_WORKSPACE_KEY"
-	}
-	fmt.Printf(firstStart, admin, key)
-	if demo {
-		fmt.Printf(demoCall, base, key)
-		return
-	}
-	fmt.Printf(serveCalls, base, key, base, key)
+	fmt.Fprintf(w, serveCalls, curl, g.base, key.text, curl, g.base, key.text)
 }
 
 const (
-	firstStart = `
-This is the first start. These keys are shown once; keep them:
+	firstKeys = `
+%s These keys are shown once; keep them:
 
   Admin key      %s
   Workspace key  %s
 
 To sign in as a person: sluice users set-password owner@localhost
 
-A first call:
+A first call%s:
 
 `
-	demoCall = `  curl %s/chat/completions \
+	askForKey = `  read -r SLUICE_KEY
+
+waits for the workspace key of the %s; then
+
+`
+	demoCall = `  %s %s/chat/completions \
     -H "x-gateway-api-key: %s" \
     -H 'content-type: application/json' \
     -d '{"model":"demo","messages":[{"role":"user","content":"Hello"}]}'
 
 `
-	serveCalls = `  curl %s/models -H "x-gateway-api-key: %s"
+	serveCalls = `  %s %s/models -H "x-gateway-api-key: %s"
 
 To reach a provider, add its name and your key for it:
 
-  curl %s/chat/completions \
+  %s %s/chat/completions \
     -H "x-gateway-api-key: %s" \
     -H 'x-gateway-provider: openai' -H "authorization: Bearer $OPENAI_API_KEY" \
     -H 'content-type: application/json' \

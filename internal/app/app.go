@@ -59,7 +59,7 @@ type App struct {
 	box       *sealed.Box
 	store     *store.Store
 	hasher    *keys.Hasher
-	first     FirstKeys
+	founded   func(FirstKeys) // nil: nobody wants to know
 	signer    *audit.Signer
 	proxies   wire.Proxies
 	directory *live.Directory
@@ -106,12 +106,16 @@ type Options struct {
 	Demo    bool        // register the scripted provider
 	OwnGC   bool        // the operator has set GOGC: leave the collector alone
 	Clock   ident.Clock // nil means the machine's; tests turn theirs
+
+	// Founded is told the first keys as soon as they are stored, by a first start alone:
+	// they cannot be shown again, whatever becomes of the rest of the start.
+	Founded func(FirstKeys)
 }
 
 // New opens everything and begins to listen; Run serves. On failure what was
 // opened is closed again.
 func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) {
-	a := &App{set: s, version: o.Version, log: o.Log, clock: o.Clock, metrics: telemetry.NewRegistry(), demo: o.Demo, ownGC: o.OwnGC}
+	a := &App{set: s, version: o.Version, log: o.Log, clock: o.Clock, metrics: telemetry.NewRegistry(), demo: o.Demo, ownGC: o.OwnGC, founded: o.Founded}
 	if a.clock == nil {
 		a.clock = ident.System{}
 	}
@@ -121,7 +125,7 @@ func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) 
 		}
 	}()
 	for _, step := range [...]func(context.Context) error{
-		a.lockData, a.openData, a.openStore, a.foundDeployment, a.startDemo, a.openLogs, a.openExports, a.openLimits, a.openLedger, a.openDirectory, a.openProviders, a.openCatalog, a.buildGateway, a.buildAdmin, a.buildMetrics, a.openTelemetry, a.openListener,
+		a.lockData, a.openData, a.openStore, a.openBox, a.foundDeployment, a.startDemo, a.openLogs, a.openExports, a.openLimits, a.openLedger, a.openDirectory, a.openProviders, a.openCatalog, a.buildGateway, a.buildAdmin, a.buildMetrics, a.openTelemetry, a.openListener,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -143,25 +147,30 @@ func (a *App) lockData(context.Context) error {
 }
 
 func (a *App) openData(context.Context) error {
-	dir := a.set.Data.Dir
-	if err := os.MkdirAll(filepath.Join(dir, "spool"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(a.set.Data.Dir, "spool"), 0o700); err != nil {
 		return fmt.Errorf("make the data directory (DATA_DIR): %w", err)
 	}
-	secrets, err := sealingKeys(a.set.Security.EncryptionKeys(), dir)
-	if err != nil {
-		return err
-	}
-	a.box, err = sealed.NewBox(secrets...)
-	return err
+	return nil
 }
 
 func (a *App) openStore(ctx context.Context) (err error) {
 	a.store, err = store.Open(ctx, storeSettings(a.set), a.log)
 	if err != nil {
-		return err
+		return storeError(a.set, err)
 	}
 	a.closers = append(a.closers, a.store)
 	return a.migrate(ctx)
+}
+
+// openBox reads the sealing keys. It comes behind the store: a new key is made only for a
+// database that has nothing under an older one.
+func (a *App) openBox(ctx context.Context) error {
+	secrets, err := sealingKeys(a.set.Security.EncryptionKeys(), a.set.Data.Dir, func() error { return a.nothingSealed(ctx) })
+	if err != nil {
+		return err
+	}
+	a.box, err = sealed.NewBox(secrets...)
+	return err
 }
 
 // foundDeployment makes sure that there is an organisation with its first keys.
@@ -174,7 +183,10 @@ func (a *App) foundDeployment(ctx context.Context) error {
 	if err := a.openAudit(ctx); err != nil {
 		return err
 	}
-	a.first, err = a.founder().found(ctx, a.set.Bootstrap.AdminKey.Reveal(), a.set.Bootstrap.WorkspaceKey.Reveal())
+	first, err := a.founder().found(ctx, a.set.Bootstrap.AdminKey.Reveal(), a.set.Bootstrap.WorkspaceKey.Reveal())
+	if err == nil && first != (FirstKeys{}) && a.founded != nil {
+		a.founded(first)
+	}
 	return err
 }
 
@@ -266,7 +278,7 @@ func (a *App) openListener(ctx context.Context) (err error) {
 		return err
 	}
 	if a.listener, err = listen(ctx, a.set.Server.Address()); err != nil {
-		return fmt.Errorf("listen (LISTEN, PORT): %w", err)
+		return listenError(err)
 	}
 	a.closers = append(a.closers, closerFunc(func() { _ = a.listener.Close() })) // Shutdown closed it already
 	return nil
@@ -274,9 +286,6 @@ func (a *App) openListener(ctx context.Context) (err error) {
 
 // Addr is where the gateway listens, for example "127.0.0.1:8787".
 func (a *App) Addr() string { return a.listener.Addr().String() }
-
-// FirstKeys are the keys that this start made; zero after any other start.
-func (a *App) FirstKeys() FirstKeys { return a.first }
 
 // Run serves until ctx ends, then stops in order: no new requests, running ones to
 // their end within DRAIN_TIMEOUT, then what they wrote to.
@@ -311,6 +320,10 @@ func (a *App) Run(ctx context.Context) error {
 	return g.run(ctx)
 }
 
+// cutGrace is what the calls that outlast the time to drain have beyond it, so that the gateway
+// knows that it is it who cuts them.
+const cutGrace = 50 * time.Millisecond
+
 // serve accepts requests until ctx ends, then lets the running ones finish.
 func (a *App) serve(ctx context.Context) error {
 	failed := make(chan error, 1)
@@ -324,7 +337,8 @@ func (a *App) serve(ctx context.Context) error {
 	a.draining.Store(true)
 	a.log.Info("draining", "open_requests", a.gateway.Open())
 	a.gateway.CancelAbandoned() // nobody waits for them
-	limit, stop := context.WithTimeout(context.WithoutCancel(ctx), a.set.Server.DrainTimeout)
+	defer time.AfterFunc(a.set.Server.DrainTimeout, a.gateway.Stop).Stop()
+	limit, stop := context.WithTimeout(context.WithoutCancel(ctx), a.set.Server.DrainTimeout+cutGrace)
 	defer stop()
 	err := a.server.Shutdown(limit)
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -76,13 +76,8 @@ func (f *founder) found(ctx context.Context, adminKey, workspaceKey string) (Fir
 }
 
 // narrow gives a key fewer scopes than its type may hold.
-func narrow(r *resource.Record, t access.KeyType, scopes []string) error {
+func narrow(r *resource.Record, scopes []string) error {
 	var k keys.Key
-	for _, s := range scopes {
-		if may, known := access.MayHold(t, s); !may {
-			return fault.Newf(fault.InvalidParameter, "a key of type %s cannot hold the scope %q (known: %v)", t, s, known).At("scopes")
-		}
-	}
 	return inBody(r, &k, func() error { k.Scopes = scopes; return nil })
 }
 

@@ -3,11 +3,16 @@ package app
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"sluice/internal/access"
@@ -28,6 +33,9 @@ func offline(ctx context.Context, s config.Settings, log *slog.Logger, use func(
 		return err
 	}
 	if err := a.openStore(ctx); err != nil {
+		return err
+	}
+	if err := a.openBox(ctx); err != nil {
 		return err
 	}
 	return use(a)
@@ -57,10 +65,15 @@ type NewKey struct {
 }
 
 // CreateKey makes a key and returns its raw value, which is not stored in the clear.
-// It works while the gateway runs; the key is in force within a second.
-func CreateKey(ctx context.Context, s config.Settings, log *slog.Logger, n NewKey) (raw string, err error) {
+// It works while the gateway runs; the key is in force within a second. Where nothing is
+// yet it makes what a first start makes, and founded is told, as Options have it.
+func CreateKey(ctx context.Context, s config.Settings, log *slog.Logger, n NewKey, founded func(FirstKeys)) (raw string, err error) {
+	if err := n.check(); err != nil {
+		return "", err
+	}
 	raw = ident.NewKey(s.Security.APIKeyPrefix)
 	return raw, offline(ctx, s, log, func(a *App) error {
+		a.founded = founded
 		if err := a.foundDeployment(ctx); err != nil {
 			return err
 		}
@@ -73,12 +86,30 @@ func CreateKey(ctx context.Context, s config.Settings, log *slog.Logger, n NewKe
 			return err
 		}
 		if len(n.Scopes) > 0 {
-			if err := narrow(&r, access.KeyType(n.Type), n.Scopes); err != nil {
+			if err := narrow(&r, n.Scopes); err != nil {
 				return err
 			}
 		}
 		return a.store.InTx(ctx, func(tx resource.Tx) error { return tx.Insert(ctx, r) })
 	})
+}
+
+// check refuses what no key can be, before anything is made.
+func (n NewKey) check() error {
+	if strings.TrimSpace(n.Name) == "" {
+		return fault.New(fault.InvalidParameter, "a key needs a name, by which it is found again").At("name")
+	}
+	t := access.KeyType(n.Type)
+	for _, s := range n.Scopes {
+		may, known := access.MayHold(t, s)
+		switch {
+		case !known:
+			return fault.Newf(fault.InvalidParameter, "there is no scope %q; those that a key of type %s may hold are: %s", s, t, strings.Join(access.Allowed(t), ", ")).At("scopes")
+		case !may:
+			return fault.Newf(fault.InvalidParameter, "a key of type %s cannot hold the scope %q, only: %s", t, s, strings.Join(access.Allowed(t), ", ")).At("scopes")
+		}
+	}
+	return nil
 }
 
 func placeOf(n NewKey, place resource.Record) string {
@@ -144,9 +175,33 @@ func HealthURL(s config.Settings) string {
 	return scheme + "://" + net.JoinHostPort(host, port) + "/v1/health"
 }
 
-// HealthClient calls HealthURL. The certificate is not checked: it is the machine's
+// healthMost bounds the answer that is read.
+const healthMost = 64 << 10
+
+// Health asks the gateway of these settings how it is: "ok", "degraded" or "draining". It
+// fails when nothing answers there, or something that is no gateway.
+func Health(ctx context.Context, s config.Settings) (status string, err error) {
+	at := HealthURL(s)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	resp, err := healthClient().Do(req)
+	if err != nil {
+		return "", fmt.Errorf("the gateway does not answer: %w", err)
+	}
+	defer func() { _ = resp.Body.Close() }() // it was only read
+	var b healthBody
+	err = json.NewDecoder(io.LimitReader(resp.Body, healthMost)).Decode(&b)
+	if err != nil || b.Version == "" || b.Journal == "" || !slices.Contains([]string{"ok", "degraded", "draining"}, b.Status) {
+		return "", fmt.Errorf("what answers at %s is no gateway (%s)", at, resp.Status)
+	}
+	return b.Status, nil
+}
+
+// healthClient calls HealthURL. The certificate is not checked: it is the machine's
 // own listener, called by an address that the certificate need not name.
-func HealthClient(config.Settings) *http.Client {
+func healthClient() *http.Client {
 	return &http.Client{
 		Timeout:   5 * time.Second,
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}},

@@ -138,7 +138,7 @@ func (r *registrar) integration(ctx context.Context, a *App, base string) error 
 	}
 	in := credential.Integration{
 		Name: demoName, AIProviderID: "custom", Configurations: shut,
-		Models: []credential.Model{{Slug: demo.ChatModel, Enabled: true}, {Slug: demo.EmbeddingModel, Enabled: true}, {Slug: demo.TranscribeModel, Enabled: true}},
+		Models: []credential.Model{{Slug: demo.AnyModel, Enabled: true}, {Slug: demo.ChatModel, Enabled: true}, {Slug: demo.EmbeddingModel, Enabled: true}, {Slug: demo.TranscribeModel, Enabled: true}},
 	}
 	body, err := json.Marshal(in)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,10 +17,6 @@ import (
 	"sluice/internal/cluster/redis"
 	"sluice/internal/config"
 	"sluice/internal/mail/smtp"
-	"sluice/internal/provider"
-	"sluice/internal/provider/netguard"
-	"sluice/internal/provider/transport"
-	"sluice/internal/store"
 )
 
 // Finding is what doctor found out about one subject.
@@ -30,31 +25,83 @@ type Finding struct {
 	Detail  string // what is well
 	Err     error  // what is not; nil when all is well
 	Cure    string // what to do about it
+	Warning bool   // nothing fails for it that is in use
 }
 
-// Says is the finding in one line.
+// Says is the finding in one line, without passwords in addresses.
 func (f Finding) Says() string {
 	if f.Err == nil {
 		return f.Detail
 	}
-	return f.Err.Error() + "; " + f.Cure
+	text := f.Err.Error()
+	if f.Cure != "" {
+		text += "; " + f.Cure
+	}
+	return config.WithoutLogin(text)
 }
 
 // freeSpaceMin is the room on the data disk below which doctor complains: the
 // journal reserves its files as a whole.
 const freeSpaceMin = 1 << 30
 
+// look is one thing that doctor looks at, and the beginnings of the settings it is about.
+type look struct {
+	subject string
+	of      []string
+	at      func(context.Context, config.Settings, *slog.Logger) []Finding
+}
+
+func one(check func(context.Context, config.Settings, *slog.Logger) Finding) func(context.Context, config.Settings, *slog.Logger) []Finding {
+	return func(ctx context.Context, s config.Settings, log *slog.Logger) []Finding {
+		return []Finding{check(ctx, s, log)}
+	}
+}
+
 // Doctor looks at everything that a gateway with these settings needs. It changes
-// nothing but makes the data directory when it is missing. The settings themselves
-// are well, or there would be none to look with.
-func Doctor(ctx context.Context, s config.Settings, log *slog.Logger) []Finding {
-	out := []Finding{{Subject: "settings", Detail: "every setting is usable"}}
-	for _, look := range [...]func(context.Context, config.Settings, *slog.Logger) Finding{
-		checkDisk, checkKey, checkDatabase, checkRedis, checkAnalytics, checkLogStore, checkTLS, checkListen, checkClock, checkUpstream, checkMail,
+// nothing but makes the data directory when it is missing. Broken are the settings that
+// cannot be used, in the place of which s has defaults: what they are about is not looked
+// at, since it would not be what was meant.
+func Doctor(ctx context.Context, s config.Settings, broken []config.Problem, log *slog.Logger) (out []Finding) {
+	if len(broken) == 0 {
+		out = append(out, Finding{Subject: "settings", Detail: "every setting is usable"})
+	}
+	for _, p := range broken {
+		out = append(out, Finding{Subject: "settings", Err: errors.New(p.String())})
+	}
+	saved := &stored{}
+	defer func() { _ = saved.Close() }() // it was only read
+	for _, l := range [...]look{
+		{"disk", []string{"DATA_DIR"}, one(checkDisk)},
+		{"sealing", []string{"ENCRYPTION_KEY", "DATA_DIR"}, one(checkKey)},
+		{"database", []string{"DB_", "DATA_DIR"}, one(saved.checkDatabase)},
+		{"redis", []string{"REDIS_", "CACHE_STORE"}, one(checkRedis)},
+		{"analytics store", []string{"ANALYTICS_"}, one(checkAnalytics)},
+		{"log store", []string{"LOG_STORE", "AWS_", "GCP_", "CLOUD_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"}, one(checkLogStore)},
+		{"tls", []string{"TLS_"}, one(checkTLS)},
+		{"listener", []string{"LISTEN", "PORT", "TLS_"}, one(checkListen)},
+		{"clock", nil, one(checkClock)},
+		{"upstream", []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "TRUSTED_CUSTOM_HOSTS", "CONNECT_TIMEOUT"}, saved.checkUpstreams},
+		{"mail", []string{"SMTP_"}, one(checkMail)},
 	} {
-		out = append(out, look(ctx, s, log))
+		if name := l.brokenBy(broken); name != "" {
+			out = append(out, Finding{Subject: l.subject, Err: fmt.Errorf("not looked at, because %s cannot be used", name), Warning: true})
+			continue
+		}
+		out = append(out, l.at(ctx, s, log)...)
 	}
 	return out
+}
+
+// brokenBy is the first broken setting that a look is about; empty when there is none.
+func (l look) brokenBy(broken []config.Problem) string {
+	for _, p := range broken {
+		for _, start := range l.of {
+			if strings.HasPrefix(strings.ToUpper(p.Setting), start) {
+				return p.Setting
+			}
+		}
+	}
+	return ""
 }
 
 func checkDisk(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
@@ -100,24 +147,6 @@ func checkKey(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
 	return f
 }
 
-func checkDatabase(ctx context.Context, s config.Settings, log *slog.Logger) Finding {
-	f := Finding{Subject: "database", Cure: "check DB_TYPE, DB_HOST, DB_PORT, DB_USER, DB_PASS, DB_NAME and DB_SSL"}
-	ctx, stop := context.WithTimeout(ctx, 15*time.Second)
-	defer stop()
-	db, err := store.Open(ctx, storeSettings(s), log)
-	if err != nil {
-		f.Err = err
-		return f
-	}
-	h := db.Health()
-	f.Err = db.Close()
-	if h.Status != "ok" {
-		f.Err = errors.Join(f.Err, fmt.Errorf("%s: %s", h.Status, h.Detail))
-	}
-	f.Detail = s.Database.Type + " answers"
-	return f
-}
-
 // checkRedis asks Redis whether it can keep the limits of many nodes.
 func checkRedis(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
 	f := Finding{Subject: "redis", Cure: "check REDIS_URL or REDIS_HOST, REDIS_PORT, REDIS_MODE, REDIS_TLS_ENABLED, REDIS_USERNAME and REDIS_PASSWORD"}
@@ -159,34 +188,20 @@ func checkTLS(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
 }
 
 func checkListen(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
-	f := Finding{Subject: "listener", Cure: "stop what listens there, or set LISTEN and PORT to a free address"}
+	f := Finding{Subject: "listener"}
 	addr := s.Server.Address()
-	if answers(ctx, s) {
+	if _, err := Health(ctx, s); err == nil {
 		f.Detail = "a gateway already answers on " + addr
 		return f
 	}
 	l, err := listen(ctx, addr)
 	if err != nil {
-		f.Err = err
+		f.Err = listenError(err)
 		return f
 	}
 	f.Err = l.Close()
 	f.Detail = addr + " is free"
 	return f
-}
-
-// answers reports whether a gateway serves the health route already.
-func answers(ctx context.Context, s config.Settings) bool {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, HealthURL(s), http.NoBody)
-	if err != nil {
-		return false
-	}
-	resp, err := HealthClient(s).Do(req)
-	if err != nil {
-		return false
-	}
-	_ = resp.Body.Close() // only whether it answers matters
-	return true
 }
 
 // clockMin is a time that has passed: a clock before it is wrong.
@@ -199,33 +214,6 @@ func checkClock(context.Context, config.Settings, *slog.Logger) Finding {
 		f.Err = fmt.Errorf("the clock says %s", now.Format(time.RFC3339))
 	}
 	f.Detail = "it is " + now.Format(time.RFC3339)
-	return f
-}
-
-// checkUpstream looks whether providers can be reached at all: one well-known host
-// through the same client, guard and proxy as real calls. No credential is sent.
-func checkUpstream(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
-	f := Finding{Subject: "upstream", Cure: "check DNS, the firewall, and HTTP_PROXY, HTTPS_PROXY and NO_PROXY"}
-	specs, err := provider.Load()
-	if err != nil {
-		f.Err = err
-		return f
-	}
-	spec, _ := specs.Find("openai")
-	plan, err := spec.Plan(provider.Call{Endpoint: "listModels", Method: http.MethodGet, Path: "/models"}, provider.Values{provider.Key: "none"})
-	if err != nil {
-		f.Err = err
-		return f
-	}
-	c := transport.New(transportOptions(s, netguard.New(s.Security.TrustedCustomHosts)))
-	defer c.Close()
-	resp, err := c.Do(ctx, &transport.Request{Method: http.MethodGet, Scheme: plan.Scheme, Host: plan.Host, Target: plan.Target, HeadTimeout: 15 * time.Second})
-	if err != nil {
-		f.Err = fmt.Errorf("%s: %w", plan.Host, err)
-		return f
-	}
-	_ = resp.Body.Close() // only whether it answers matters
-	f.Detail = fmt.Sprintf("%s answers (%d without a key)", plan.Host, resp.Status)
 	return f
 }
 

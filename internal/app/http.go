@@ -5,12 +5,14 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 
 	"sluice/internal/dataplane/front"
@@ -171,6 +173,20 @@ func (a *App) newServer(r *router) (*h1.Server, error) {
 
 func listen(ctx context.Context, addr string) (net.Listener, error) {
 	return (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+}
+
+// listenError says which settings choose another address, and what else is wrong there.
+func listenError(err error) error {
+	cure := "choose another address with --listen and --port, or LISTEN and PORT"
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		cure = "stop what listens there, or " + cure
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		cure = "this machine does not have that address: " + cure
+	case errors.Is(err, syscall.EACCES):
+		cure = "ports below 1024 need a right of their own (CAP_NET_BIND_SERVICE): " + cure
+	}
+	return fmt.Errorf("%w; %s", err, cure)
 }
 
 // edge is around everything: a panic becomes a 500, and each request leaves one

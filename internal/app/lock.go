@@ -19,7 +19,12 @@ func lockData(dir string) (*os.File, error) {
 		return nil, fmt.Errorf("lock the data directory (DATA_DIR): %w", err)
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("the data directory %s is in use by another process; stop it first: %w", dir, err), f.Close())
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			err = fmt.Errorf("the data directory %s is in use by another process; stop that first, or choose another one with --data-dir or DATA_DIR", dir)
+		} else {
+			err = fmt.Errorf("lock the data directory (DATA_DIR): %w", err)
+		}
+		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }

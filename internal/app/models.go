@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"sluice/internal/catalog"
+	"sluice/internal/config"
 )
 
 // openCatalog knows what models cost and can do. Its service is asked for the providers
@@ -19,10 +21,10 @@ func (a *App) openCatalog(context.Context) error {
 	set := a.set.Models
 	var sources []catalog.Source
 	if set.ProxyFetch && set.ProxyURL != "" {
-		sources = append(sources, catalog.Proxy(set.ProxyURL, a.client.HTTPClient(), func(provider string) bool {
+		sources = append(sources, maskedSource{catalog.Proxy(set.ProxyURL, a.client.HTTPClient(), func(provider string) bool {
 			_, ok := a.specs.Find(provider)
 			return ok
-		}))
+		})})
 	}
 	sources = append(sources,
 		catalog.LogStore(directory(filepath.Join(a.set.Data.Dir, "logs")), set.PricingLogStore, set.CapabilitiesLogStore),
@@ -30,6 +32,18 @@ func (a *App) openCatalog(context.Context) error {
 	a.catalog = catalog.New(a.clock, a.log, sources...)
 	a.prices = catalog.NewBook(a.catalog)
 	return nil
+}
+
+// maskedSource keeps the login in MODEL_CONFIGS_PROXY_URL out of errors, which are logged.
+type maskedSource struct{ catalog.Source }
+
+// Read implements catalog.Source.
+func (s maskedSource) Read(ctx context.Context, f catalog.Folder, provider string) ([]byte, error) {
+	raw, err := s.Source.Read(ctx, f, provider)
+	if err != nil && !errors.Is(err, catalog.ErrNone) {
+		err = errors.New(config.WithoutLogin(err.Error()))
+	}
+	return raw, err
 }
 
 // catalogMetrics shows what is wrong with prices.

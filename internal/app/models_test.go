@@ -4,9 +4,14 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"sluice/internal/catalog"
 )
 
 func TestLocalLogStoreStaysInItsDirectory(t *testing.T) {
@@ -42,5 +47,24 @@ func TestLocalLogStoreStaysInItsDirectory(t *testing.T) {
 		if _, err := d.Open(t.Context(), path); err == nil || errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%q: %v", path, err)
 		}
+	}
+}
+
+func TestCatalogErrorsHaveNoLogin(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/openai") {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	defer srv.Close()
+	s := maskedSource{catalog.Proxy(strings.Replace(srv.URL, "://", "://name:hidden@", 1), srv.Client(), func(string) bool { return true })}
+	if _, err := s.Read(t.Context(), catalog.PricingFiles, "openai"); err == nil || !strings.Contains(err.Error(), "://***@127.0.0.1") || strings.Contains(err.Error(), "hidden") {
+		t.Errorf("%v", err)
+	}
+	if _, err := s.Read(t.Context(), catalog.PricingFiles, "groq"); !errors.Is(err, catalog.ErrNone) {
+		t.Errorf("no such file: %v", err)
 	}
 }

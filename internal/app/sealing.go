@@ -3,13 +3,16 @@ package app
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"sluice/internal/fault"
 	"sluice/internal/ident"
+	"sluice/internal/resource"
 )
 
 // KeyFile is where the sealing key of a deployment without ENCRYPTION_KEY lies,
@@ -18,8 +21,8 @@ const KeyFile = "encryption.key"
 
 // sealingKeys are the keys to seal and open with, the current one first: those of
 // ENCRYPTION_KEY, which may list older ones behind commas, else those of the key
-// file, which is made with mode 0600 when there is none.
-func sealingKeys(setting [][]byte, dir string) ([][]byte, error) {
+// file, which is made with mode 0600 when there is none and mayMake has nothing against it.
+func sealingKeys(setting [][]byte, dir string, mayMake func() error) ([][]byte, error) {
 	if len(setting) > 0 {
 		return setting, nil
 	}
@@ -28,10 +31,30 @@ func sealingKeys(setting [][]byte, dir string) ([][]byte, error) {
 	if !errors.Is(err, os.ErrNotExist) {
 		return list, err
 	}
+	if err := mayMake(); err != nil {
+		return nil, err
+	}
 	if err := writeKeyFile(path, ident.NewSecret(32)); err != nil {
 		return nil, err
 	}
 	return readKeyFile(path) // another instance may have been first
+}
+
+// nothingSealed fails when the database has been sealed under a key that is not here: a
+// new one would be of no use, and would be taken for the one that was lost.
+func (a *App) nothingSealed(ctx context.Context) error {
+	err := fresh(ctx, a.store, func(from resource.Reader) error {
+		_, err := from.FindSlug(ctx, deploymentKind, "", pepperSlug)
+		return err
+	})
+	switch {
+	case fault.Has(err, fault.NotFound):
+		return nil
+	case err != nil:
+		return fmt.Errorf("look for what is sealed: %w", err)
+	}
+	return fmt.Errorf("the database is sealed under a key that is not here: the key file %s is missing and ENCRYPTION_KEY is not set; "+
+		"restore the file from a backup, or set ENCRYPTION_KEY to the key that this database was started with", filepath.Join(a.set.Data.Dir, KeyFile))
 }
 
 func readKeyFile(path string) ([][]byte, error) {

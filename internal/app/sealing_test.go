@@ -1,6 +1,7 @@
 package app
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,40 +14,70 @@ import (
 
 func TestKeyFile(t *testing.T) {
 	t.Parallel()
+	unasked := func() error { return nil }
 	dir := t.TempDir()
 	path := filepath.Join(dir, KeyFile)
-	first, err := sealingKeys(nil, dir)
+	first, err := sealingKeys(nil, dir, unasked)
 	if err != nil || len(first) != 1 || len(first[0]) < 40 {
 		t.Fatalf("%d keys, %v", len(first), err)
 	}
 	if st, err := os.Stat(path); err != nil || st.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", st.Mode(), err)
 	}
-	again, err := sealingKeys(nil, dir)
+	again, err := sealingKeys(nil, dir, unasked)
 	if err != nil || string(again[0]) != string(first[0]) {
 		t.Errorf("the second start has another key: %v", err)
 	}
 	if err := addKey(path); err != nil {
 		t.Fatal(err)
 	}
-	both, err := sealingKeys(nil, dir)
+	both, err := sealingKeys(nil, dir, unasked)
 	if err != nil || len(both) != 2 || string(both[1]) != string(first[0]) {
 		t.Errorf("after rotation: %d keys, %v", len(both), err)
 	}
 	if err := keepFirstKey(path); err != nil {
 		t.Fatal(err)
 	}
-	if last, err := sealingKeys(nil, dir); err != nil || len(last) != 1 || string(last[0]) != string(both[0]) {
+	if last, err := sealingKeys(nil, dir, unasked); err != nil || len(last) != 1 || string(last[0]) != string(both[0]) {
 		t.Errorf("after dropping the old key: %d keys, %v", len(last), err)
 	}
-	if given, err := sealingKeys([][]byte{[]byte("from the settings")}, dir); err != nil || string(given[0]) != "from the settings" {
+	if given, err := sealingKeys([][]byte{[]byte("from the settings")}, dir, unasked); err != nil || string(given[0]) != "from the settings" {
 		t.Errorf("ENCRYPTION_KEY: %v", err)
 	}
 	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sealingKeys(nil, dir); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+	if _, err := sealingKeys(nil, dir, unasked); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 		t.Errorf("a key file that others can read: %v", err)
+	}
+}
+
+// A start that finds its key file gone fails, and leaves none that would be taken for it.
+func TestLostKeyFileIsNotReplaced(t *testing.T) {
+	t.Parallel()
+	set, quiet := freshSettings(t), slog.New(slog.DiscardHandler)
+	if err := offline(t.Context(), set, quiet, func(a *App) error { return a.foundDeployment(t.Context()) }); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(set.Data.Dir, KeyFile)
+	kept := path + ".elsewhere"
+	if err := os.Rename(path, kept); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		_, err := New(t.Context(), set, Options{Log: quiet})
+		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "restore the file from a backup") {
+			t.Errorf("%v", err)
+		}
+		if left, err := filepath.Glob(path + "*"); err != nil || len(left) != 1 || left[0] != kept {
+			t.Errorf("it left %v %v", left, err)
+		}
+	}
+	if err := os.Rename(kept, path); err != nil {
+		t.Fatal(err)
+	}
+	if err := offline(t.Context(), set, quiet, func(a *App) error { return a.foundDeployment(t.Context()) }); err != nil {
+		t.Errorf("with the file back: %v", err)
 	}
 }
 

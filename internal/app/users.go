@@ -47,8 +47,9 @@ func Users(ctx context.Context, s config.Settings, log *slog.Logger) (users []Us
 // SetPassword gives a user, named by e-mail address or id, a password in the place of
 // the present one, ends their sessions, and puts it on the audit trail. An empty
 // password has one made, which is returned. fault.NotFound when there is no such user.
-// It works while the gateway runs.
-func SetPassword(ctx context.Context, s config.Settings, log *slog.Logger, user string, password sealed.String) (sealed.String, error) {
+// It works while the gateway runs. Where nothing is yet it makes what a first start makes,
+// and founded is told, as Options have it.
+func SetPassword(ctx context.Context, s config.Settings, log *slog.Logger, user string, password sealed.String, founded func(FirstKeys)) (sealed.String, error) {
 	if password.Empty() {
 		password = sealed.New(ident.NewSecret(18))
 	}
@@ -60,6 +61,7 @@ func SetPassword(ctx context.Context, s config.Settings, log *slog.Logger, user 
 		return password, err
 	}
 	return password, offline(ctx, s, log, func(a *App) error {
+		a.founded = founded
 		if err := a.foundDeployment(ctx); err != nil {
 			return err
 		}

@@ -26,6 +26,7 @@ type Loaded struct {
 
 	schema  schema
 	origins map[string]string
+	places  map[string]Place
 }
 
 // Load puts the settings together and checks them. Everything that is wrong comes
@@ -33,6 +34,16 @@ type Loaded struct {
 // used, settings that exclude each other. A variable of the environment that is no
 // setting is no error; one that nearly is becomes a warning.
 func Load(src Sources) (*Loaded, error) {
+	out, err := Usable(src)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Usable is Load for those who look for what is wrong: with the *Error comes what can be
+// used, and in the place of what cannot the default.
+func Usable(src Sources) (*Loaded, error) {
 	l := &loader{schema: readSchema(), given: map[string]given{}}
 	environ := splitEnviron(src.Environ)
 	if src.File == "" {
@@ -44,7 +55,7 @@ func Load(src Sources) (*Loaded, error) {
 	l.takePaths()
 	out := l.decode()
 	if len(l.problems) > 0 {
-		return nil, &Error{Problems: l.problems}
+		return out, &Error{Problems: l.problems}
 	}
 	return out, nil
 }
@@ -59,8 +70,31 @@ func (l *Loaded) Origin(name string) string {
 	return "default"
 }
 
-// given is a value as somebody wrote it.
-type given struct{ text, origin string }
+// Place is where a value can be read again. All of it is empty for a default, and for
+// what was given on the command line.
+type Place struct {
+	Variable string // of the environment: "DB_PASS"
+	Content  string // path of the file whose content the value is, as it was given
+	File     string // path of the settings file that has it,
+	Line     int    // and where
+}
+
+// Place says where the value of a setting can be read again.
+func (l *Loaded) Place(name string) Place { return l.places[name] }
+
+// given is a value as somebody wrote it. Of two the one of the higher rank counts.
+type given struct {
+	text, origin string
+	rank         int
+	place        Place
+}
+
+// The ranks of the sources; that of a default is 0.
+const (
+	ofFile = iota + 1
+	ofEnviron
+	ofFlags
+)
 
 type loader struct {
 	schema   schema
@@ -69,9 +103,9 @@ type loader struct {
 	warnings []string
 }
 
-func (l *loader) take(name, text, origin string) {
-	if text != "" {
-		l.given[name] = given{text, origin}
+func (l *loader) take(name string, g given) {
+	if g.text != "" {
+		l.given[name] = g
 	}
 }
 
@@ -97,15 +131,15 @@ func (l *loader) takeFile(path string) {
 			l.problems = append(l.problems, Problem{Setting: e.key, Where: at, Text: fmt.Sprintf("stands already in line %d", first)})
 		default:
 			lines[name] = e.line
-			l.take(name, e.text, at)
+			l.take(name, given{e.text, at, ofFile, Place{File: path, Line: e.line}})
 		}
 	}
 }
 
 func (l *loader) takeEnviron(environ map[string]string) {
 	for _, s := range l.schema {
-		l.take(s.name, environ[s.also], "environment")
-		l.take(s.name, environ[s.name], "environment")
+		l.take(s.name, given{environ[s.also], "environment", ofEnviron, Place{Variable: s.also}})
+		l.take(s.name, given{environ[s.name], "environment", ofEnviron, Place{Variable: s.name}})
 	}
 	for _, name := range slices.Sorted(maps.Keys(environ)) {
 		l.warnNearMiss(name)
@@ -122,7 +156,7 @@ func (l *loader) takeFlags(flags map[string]string) {
 			l.unknown(flag, commandLine, l.nearest(name))
 			continue
 		}
-		l.take(name, flags[flag], commandLine)
+		l.take(name, given{flags[flag], commandLine, ofFlags, Place{}})
 	}
 }
 

@@ -51,7 +51,10 @@ message. ` + "`sluice config`" + ` shows the values in force and where each came
 
 A value of a setting marked *file* that begins with ` + "`/`, `./` or `../`" + ` and is the
 path of a readable file is replaced by the content of that file, without the white
-space around it. The values of settings marked *secret* are never shown.
+space around it. A path that leads nowhere stops the start for keys, certificates and
+addresses, and for everything else when the file is there and may not be read; a password
+is then used as it stands, with a warning, since it may begin with a slash. The values of
+settings marked *secret* are never shown, nor are names and passwords in addresses.
 `
 
 func renderManual(t *testing.T) string {

@@ -45,9 +45,10 @@ func (e *Error) Error() string {
 // reporter takes a problem between settings and blames one of them.
 type reporter func(name, text, form string)
 
-// shown quotes a value for a message, cut when it is long.
+// shown quotes a value for a message, without a password in it and cut when it is long.
 func shown(text string) string {
 	const most = 64
+	text = withoutAnyLogin(text)
 	if r := []rune(text); len(r) > most {
 		return fmt.Sprintf("%q…", string(r[:most]))
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/big"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -94,8 +95,23 @@ func TestAddressToListenOn(t *testing.T) {
 		{"LISTEN=::", "[::]:8787", "default"},
 		{"LISTEN=0.0.0.0:9000 PORT=80", "0.0.0.0:9000", "LISTEN"},
 		{"LISTEN=[::1]:0", "[::1]:0", "LISTEN"},
+		{"LISTEN=0.0.0.0:80 --port=3", "0.0.0.0:3", "command line"},
+		{"PORT=80 --listen=::1", "[::1]:80", "environment"},
+		{"PORT=80 --listen=0.0.0.0:3", "0.0.0.0:3", "LISTEN"},
+		{"LISTEN=0.0.0.0:80 --listen=::1 --port=3", "[::1]:3", "command line"},
+		{"--listen=[::1]:4 --port=3", "[::1]:4", "LISTEN"},
+		{"LISTEN=0.0.0.0:80 --listen=::1", "[::1]:8787", "default"},
 	} {
-		l, err := config.Load(config.Sources{Environ: strings.Fields(c.set)})
+		src := config.Sources{Flags: map[string]string{}}
+		for _, word := range strings.Fields(c.set) {
+			if flag, ok := strings.CutPrefix(word, "--"); ok {
+				name, value, _ := strings.Cut(flag, "=")
+				src.Flags[name] = value
+				continue
+			}
+			src.Environ = append(src.Environ, word)
+		}
+		l, err := config.Load(src)
 		require.NoError(t, err, c.set)
 		assert.Equal(t, c.address, l.Settings.Server.Address())
 		assert.Equal(t, c.origin, l.Origin("PORT"))
@@ -134,7 +150,7 @@ func TestSettingsThatNeedOrExcludeEachOther(t *testing.T) {
 		{"other key", []string{"TLS_CERT=" + cert, "TLS_KEY=" + otherKey}, "TLS_KEY: does not belong to TLS_CERT"},
 		{"chain alone", []string{"TLS_CA=" + cert}, "TLS_CA: is set without TLS_CERT"},
 		{"text and path", []string{"TLS_CERT=" + cert, "TLS_KEY=" + key, "TLS_CERT_PATH=/x"}, "TLS_CERT_PATH (environment): is set beside TLS_CERT"},
-		{"path to nothing", []string{"TLS_KEY_PATH=/no/such/key", "TLS_CERT=" + cert}, "TLS_KEY_PATH (environment): the file does not exist"},
+		{"path to nothing", []string{"TLS_KEY_PATH=/no/such/key", "TLS_CERT=" + cert}, `TLS_KEY_PATH (environment): is the path "/no/such/key", which does not exist; accepted: the path of a readable file`},
 		{"one key twice", []string{"BOOTSTRAP_ADMIN_KEY=sk-0123456789abcdef", "BOOTSTRAP_WORKSPACE_KEY=sk-0123456789abcdef"}, "BOOTSTRAP_WORKSPACE_KEY: is the same as BOOTSTRAP_ADMIN_KEY"},
 		{"mail without a server", []string{"SMTP_MAIL=ON", "SMTP_FROM=gw@acme.example"}, "SMTP_HOST: is missing beside SMTP_MAIL=ON"},
 		{"mail from nobody", []string{"SMTP_MAIL=ON", "SMTP_HOST=mail"}, "SMTP_FROM: is missing beside SMTP_MAIL=ON"},
@@ -179,6 +195,108 @@ func TestEncryptionKeysAreCurrentFirst(t *testing.T) {
 	}
 	assert.Equal(t, []string{"current-0123456789", "older-0123456789", "oldest-0123456789"}, got)
 	assert.Empty(t, config.Default().Security.EncryptionKeys())
+}
+
+// What is meant as a path is not sealed under, and the file's fault is named.
+func TestPathsThatLeadNowhere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const key, other = "/x8KdPvA0mJ5YqZtR3wLb7NcUe1HsGfVi2oTk9QyB4E=", "another-key-0123456789"
+	for _, c := range []struct{ name, set, want string }{
+		{"encryption key", "ENCRYPTION_KEY=/run/secrets/typo-of-the-key", `ENCRYPTION_KEY (environment): is the path "/run/secrets/typo-of-the-key", which does not exist; accepted: at least 16 characters`},
+		{"letters of base64", "ENCRYPTION_KEY=/no/such/folder/master1", `is the path "/no/such/folder/master1", which does not exist`},
+		{"folder that is there", "ENCRYPTION_KEY=/tmp/ABCDabcd0123ABCDabcd0", "which does not exist"},
+		{"here", "ENCRYPTION_KEY=./encryption-key-of-mine", `"./encryption-key-of-mine", which does not exist`},
+		{"folder", "ENCRYPTION_KEY=" + dir, "which is not a file"},
+		{"older key", "ENCRYPTION_KEY=" + other + ",/no/such/older.key", `"/no/such/older.key", which does not exist`},
+		{"sentence", "ENCRYPTION_KEY=/a secret sentence, hidden", "ENCRYPTION_KEY (environment): begins as a path, which does not exist"},
+		{"first key", "BOOTSTRAP_ADMIN_KEY=/no/such/first-key", `is the path "/no/such/first-key", which does not exist`},
+		{"workspace key", "BOOTSTRAP_WORKSPACE_KEY=" + dir, "which is not a file"},
+		{"authority", "DB_SSL_CA=/nonexistent", `DB_SSL_CA (environment): is the path "/nonexistent", which does not exist; accepted: one or more certificates`},
+		{"certificate", "TLS_CERT=/tmp/none.pem", `"/tmp/none.pem", which does not exist`},
+		{"private key", "DB_SSL_KEY=../none.pem", `"../none.pem", which does not exist`},
+		{"password", "DB_PASS=" + dir, "which is not a file"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := config.Load(config.Sources{Environ: []string{c.set}})
+			require.ErrorContains(t, err, c.want)
+			assert.NotContains(t, err.Error(), "hidden")
+		})
+	}
+	file := write(t, "key", "key-in-a-file-0123456789\n")
+	for set, want := range map[string]string{
+		key:                    key,
+		key + "," + other:      key + "," + other,
+		file:                   "key-in-a-file-0123456789",
+		other + ", " + file:    other + ",key-in-a-file-0123456789",
+		strings.Trim(key, "="): strings.Trim(key, "="),
+	} {
+		l, err := config.Load(config.Sources{Environ: []string{"ENCRYPTION_KEY=" + set}})
+		require.NoError(t, err, set)
+		assert.Equal(t, want, l.Settings.Security.EncryptionKey.Reveal())
+	}
+}
+
+func TestFilesThatMayNotBeRead(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() == 0 {
+		t.Skip("root may read every file")
+	}
+	file := write(t, "secret", "key-in-a-file-0123456789\n")
+	require.NoError(t, os.Chmod(file, 0))
+	for _, name := range []string{"ENCRYPTION_KEY", "BOOTSTRAP_ADMIN_KEY", "TLS_CERT", "DB_PASS", "TLS_KEY_PATH"} {
+		_, err := config.Load(config.Sources{Environ: []string{name + "=" + file}})
+		assert.ErrorContains(t, err, name+" (environment): is the path \""+file+"\", which may not be read", name)
+	}
+}
+
+// Where a value can be read again is known, the value itself is not told.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	secret := write(t, "key", "key-in-a-file-0123456789\n")
+	file := write(t, "sluice.yaml", "# first\nbootstrap_admin_key: sk-0123456789abcdef\n")
+	l, err := config.Load(config.Sources{File: file, Environ: []string{"BOOTSTRAP_WORKSPACE_KEY=" + secret, "DB_PASS=p"}, Flags: map[string]string{"log-level": "warn"}})
+	require.NoError(t, err)
+	assert.Equal(t, config.Place{File: file, Line: 2}, l.Place("BOOTSTRAP_ADMIN_KEY"))
+	assert.Equal(t, config.Place{Content: secret}, l.Place("BOOTSTRAP_WORKSPACE_KEY"))
+	assert.Equal(t, config.Place{Variable: "DB_PASS"}, l.Place("DB_PASS"))
+	assert.Equal(t, config.Place{}, l.Place("LOG_LEVEL"))
+}
+
+func TestWhatIsUsableComesWithTheError(t *testing.T) {
+	t.Parallel()
+	l, err := config.Usable(config.Sources{Environ: []string{"PORT=eighty", "LOG_LEVEL=warn"}})
+	require.ErrorContains(t, err, "PORT")
+	assert.Equal(t, 8787, l.Settings.Server.Port)
+	assert.Equal(t, "warn", l.Settings.Telemetry.Level)
+}
+
+// A password may stand in every address, and in what somebody took for one.
+func TestAddressesAreShownWithoutLogin(t *testing.T) {
+	t.Parallel()
+	environ := []string{"OTEL_ENDPOINT=http://name:hidden-1@127.0.0.1:1", "EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT=https://name:hid@den-2@collector:4318/path@2"}
+	for _, name := range []string{"LOG_STORE_ENDPOINT", "MODEL_CONFIGS_PROXY_URL", "CONTROL_PLANE_URL", "MCP_GATEWAY_BASE_URL", "EMAIL_LOGO_URL", "EMAIL_DOCS_URL", "AZURE_AUTHORITY_HOST", "HTTP_PROXY"} {
+		environ = append(environ, name+"=https://name:hidden-3@host.example/x")
+	}
+	l, err := config.Load(config.Sources{Environ: environ})
+	require.NoError(t, err)
+	listed := fmt.Sprint(l.Table())
+	for _, part := range []string{"hid", "name:"} {
+		assert.NotContains(t, listed, part)
+	}
+	for _, want := range []string{"OTEL_ENDPOINT http://***@127.0.0.1:1", "https://***@collector:4318/path@2", "MODEL_CONFIGS_PROXY_URL https://***@host.example/x"} {
+		assert.Contains(t, listed, want)
+	}
+
+	for _, bad := range []string{
+		"ANALYTICS_STORE_URL=http://name:hidden-1@ch:8123", "OTEL_ENDPOINT=ftp://name:hidden-1@host", "OTEL_ENDPOINT=name:hidden-1@host:4318",
+		"OTEL_ENDPOINT=http://name:hidden-1/with/slash@host", "DB_HOST=postgres://name:hidden-1@db/sluice", "CORS_ALLOWED_ORIGINS=https://a.example,https://name:hidden-1@b.example",
+	} {
+		_, err := config.Load(config.Sources{Environ: []string{bad}})
+		require.ErrorContains(t, err, "***@", bad)
+		assert.NotContains(t, err.Error(), "hidden-1", bad)
+	}
 }
 
 func TestNoSecretIsEverShown(t *testing.T) {

@@ -109,7 +109,7 @@ func (s setting) form() string {
 		form = "a comma list, each item " + form
 	}
 	if s.content() {
-		form += ", or the path of a file that holds it"
+		form += ", or the path of a file that holds it, from / or ./ on"
 	}
 	return form
 }

@@ -13,7 +13,9 @@ type Security struct {
 	// several instances on one database need the same one. Losing it loses every
 	// stored provider credential and saved config. To change it give the new key, a
 	// comma and the old one: old secrets are still opened, new ones are sealed under
-	// the first.
+	// the first. A key that begins with `/`, `./` or `../` is the path of its file, and the
+	// start stops when that is missing or may not be read; only a key in base64 of 16 bytes
+	// or more may begin with `/` itself.
 	EncryptionKey sealed.String `env:"ENCRYPTION_KEY" check:"encryption-keys"`
 
 	// APIKeyPrefix begins every API key made from now on.

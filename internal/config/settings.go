@@ -46,7 +46,8 @@ type Settings struct {
 type Server struct {
 	// Listen is the host name or IP address to listen on: `127.0.0.1` for this
 	// machine alone, `0.0.0.0` or `::` for every interface. A port may follow, as in
-	// `0.0.0.0:80`, and beats `PORT`.
+	// `0.0.0.0:80`, and beats a `PORT` of the same or a weaker place: `--port` beats a
+	// `LISTEN` of the environment.
 	Listen string `env:"LISTEN" envDefault:"127.0.0.1" check:"listen"`
 
 	// Port is the TCP port to listen on. 0 takes a free one and logs it.
@@ -62,10 +63,14 @@ type Server struct {
 	DrainTimeout time.Duration `env:"DRAIN_TIMEOUT" envDefault:"30000" range:"0..3600000"`
 }
 
-// complete moves a port in Listen to where it belongs.
-func (s *Server) complete(derived func(name, from string)) {
+// complete moves a port in Listen to where it belongs, unless a stronger source has Port.
+func (s *Server) complete(portWins bool, derived func(name, from string)) {
 	host, port, err := net.SplitHostPort(s.Listen)
 	if err != nil {
+		return
+	}
+	if portWins {
+		s.Listen = host
 		return
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err == nil {

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -29,12 +28,13 @@ func (l *Loaded) Table() []Row {
 }
 
 // masked writes a value as it could be given again, unless it is a secret or too
-// long to read.
+// long to read. Addresses are shown without the name and password in them, whatever
+// the setting: here is the one place that shows values in force.
 func (st setting) masked(s *Settings) string {
 	switch v := st.field(s).Interface().(type) {
 	case sealed.String:
 		if st.check == "proxy" {
-			return redacted(v)
+			return WithoutLogin(v.Reveal())
 		}
 		return v.String()
 	case bool:
@@ -45,25 +45,13 @@ func (st setting) masked(s *Settings) string {
 	case time.Duration:
 		return strconv.FormatInt(v.Milliseconds(), 10)
 	case []string:
-		return strings.Join(v, ",")
+		return WithoutLogin(strings.Join(v, ","))
 	case string:
 		if st.check == "certificates" && v != "" {
 			return fmt.Sprintf("PEM of %d bytes", len(v))
 		}
-		return v
+		return WithoutLogin(v)
 	default:
 		return fmt.Sprint(v)
 	}
-}
-
-// redacted shows where a proxy is without the name and password for it.
-func redacted(address sealed.String) string {
-	u, err := url.Parse(address.Reveal())
-	if err != nil || address.Empty() {
-		return address.String()
-	}
-	if u.User != nil {
-		u.User = url.User(sealed.Mask)
-	}
-	return strings.ReplaceAll(u.String(), url.QueryEscape(sealed.Mask), sealed.Mask)
 }

@@ -235,13 +235,15 @@ func TestModels(t *testing.T) {
 		}
 	}
 	p.get("/v1/models", &list)
-	if list.Object != "list" || len(list.Data) != 8 || list.Data[0].ID != demo.ChatModel || list.Data[0].Object != "model" || list.Data[0].Created == 0 || list.Data[0].Owner == "" {
+	if list.Object != "list" || len(list.Data) != 9 || list.Data[0].ID != demo.AnyModel || list.Data[0].Object != "model" || list.Data[0].Created == 0 || list.Data[0].Owner == "" {
 		t.Errorf("%+v", list)
 	}
-	var one struct{ ID string }
-	p.get("/v1/models/"+demo.RerankModel, &one)
-	if one.ID != demo.RerankModel {
-		t.Errorf("%+v", one)
+	for _, id := range []string{demo.RerankModel, "demo"} { // the last is the one of the first call
+		var one struct{ ID string }
+		p.get("/v1/models/"+id, &one)
+		if one.ID != id {
+			t.Errorf("%+v", one)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import "net/http"
 
 // The models. Any other name is taken too; these are what the list shows.
 const (
+	AnyModel        = "demo" // for whatever is asked; the one of the first call
 	ChatModel       = "demo-chat"
 	EmbeddingModel  = "demo-embedding"
 	TranscribeModel = "demo-transcribe"
@@ -14,7 +15,7 @@ const (
 	RealtimeModel   = "demo-realtime"
 )
 
-var models = []string{ChatModel, EmbeddingModel, TranscribeModel, SpeechModel, ImageModel, ModerationModel, RerankModel, RealtimeModel}
+var models = []string{AnyModel, ChatModel, EmbeddingModel, TranscribeModel, SpeechModel, ImageModel, ModerationModel, RerankModel, RealtimeModel}
 
 // modelCreated is the fixed "created" of the models, 2026-01-01 in Unix seconds.
 const modelCreated = 1767225600

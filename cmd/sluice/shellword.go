@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"sluice/internal/config"
+	"sluice/internal/sealed"
+)
+
+// word is how a shell gets at the value of a setting, inside double quotes.
+type word struct {
+	text     string // "$BOOTSTRAP_WORKSPACE_KEY"; empty when there is no way
+	variable bool   // of the environment that the gateway has
+	given    string // where the value was given, in words
+}
+
+// shown is the word in a list.
+func (w word) shown() string {
+	if w.text == "" {
+		return "the one of the " + w.given
+	}
+	return w.text
+}
+
+// where says what has to be so for the word to work.
+func (w word) where() string {
+	if w.variable {
+		return " where that variable is set, as here"
+	}
+	return ""
+}
+
+// shellWord reads a key where the operator gave it, without repeating it.
+func shellWord(l *config.Loaded, name string, key sealed.String) word {
+	w := word{given: l.Origin(name)}
+	switch p := l.Place(name); {
+	case p.Content != "":
+		w.text = "$(tr -d '[:space:]' < " + quoted(absolute(p.Content)) + ")"
+	case p.Variable != "":
+		w.text, w.variable = "$"+p.Variable, true
+	case p.File != "" && lineHolds(p, name, key):
+		w.text = fmt.Sprintf(`$(sed -n '%ds/.*%s[^:]*:[^A-Za-z0-9_-]*\([A-Za-z0-9_-]*\).*/\1/p' %s)`, p.Line, strings.ToLower(name), quoted(absolute(p.File)))
+	}
+	return w
+}
+
+// lineHolds reports whether that sed finds the key: YAML may write one in other ways too.
+func lineHolds(p config.Place, name string, key sealed.String) bool {
+	text, err := os.ReadFile(p.File)
+	lines := strings.Split(string(text), "\n")
+	if err != nil || p.Line > len(lines) {
+		return false
+	}
+	found := regexp.MustCompile(`.*` + strings.ToLower(name) + `[^:]*:[^A-Za-z0-9_-]*([A-Za-z0-9_-]*)`).FindStringSubmatch(lines[p.Line-1])
+	return found != nil && key.Equal(found[1])
+}
+
+// absolute keeps the path as it is when the working directory is gone.
+func absolute(path string) string {
+	if whole, err := filepath.Abs(path); err == nil {
+		return whole
+	}
+	return path
+}
+
+var plainPath = regexp.MustCompile(`^[A-Za-z0-9._/+-]+$`)
+
+// quoted is a path as one word of a shell.
+func quoted(path string) string {
+	if plainPath.MatchString(path) {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}

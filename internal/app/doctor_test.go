@@ -1,0 +1,221 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"sluice/internal/config"
+	"sluice/internal/credential"
+	"sluice/internal/ident"
+	"sluice/internal/resource"
+	"sluice/internal/routing"
+	"sluice/internal/sealed"
+)
+
+// findings are what doctor says, by subject, "FAIL" or "warn" in front of what is not well.
+func findings(t *testing.T, s config.Settings, broken ...config.Problem) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, f := range Doctor(t.Context(), s, broken, slog.New(slog.DiscardHandler)) {
+		mark := ""
+		switch {
+		case f.Err != nil && f.Warning:
+			mark = "warn "
+		case f.Err != nil:
+			mark = "FAIL "
+		}
+		out[f.Subject] += mark + f.Says() + "\n"
+	}
+	return out
+}
+
+func wants(t *testing.T, says, start string, parts ...string) {
+	t.Helper()
+	if !strings.HasPrefix(says, start) {
+		t.Errorf("%q does not begin with %q", says, start)
+	}
+	for _, p := range parts {
+		if !strings.Contains(says, p) {
+			t.Errorf("%q does not say %q", says, p)
+		}
+	}
+}
+
+// at makes the settings listen where a server is.
+func at(t *testing.T, s config.Settings, url string) config.Settings {
+	t.Helper()
+	host, port, err := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Server.Listen = host
+	s.Server.Port, err = net.LookupPort("tcp", port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Only a gateway is taken for one, whatever else answers with 200.
+func TestHealthKnowsAGateway(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, body string
+		code       int
+		status     string // empty: it is none
+	}{
+		{"gateway", `{"status":"ok","version":"1","database":"ok","journal":"ok"}`, 200, "ok"},
+		{"gateway that stops", `{"status":"draining","version":"1","database":"ok","journal":"ok"}`, 503, "draining"},
+		{"another server", "<html>hello</html>", 200, ""},
+		{"another server that is well", `{"status":"ok"}`, 200, ""},
+		{"nothing", "", 200, ""},
+	} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(c.code)
+			_, _ = io.WriteString(w, c.body)
+		}))
+		s := at(t, freshSettings(t), srv.URL)
+		status, err := Health(t.Context(), s)
+		if status != c.status || (err == nil) != (c.status != "") {
+			t.Errorf("%s: %q, %v", c.name, status, err)
+		}
+		listener := checkListen(t.Context(), s, nil).Says()
+		if c.status != "" {
+			wants(t, listener, "a gateway already answers")
+		} else {
+			wants(t, listener, "listen tcp", "address already in use; stop what listens there, or choose another address with --listen and --port")
+		}
+		srv.Close()
+	}
+}
+
+func TestDoctorTriesWhatIsSaved(t *testing.T) {
+	t.Parallel()
+	var tried atomic.Int64
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		tried.Add(1)
+		if len(r.Header["Authorization"]) > 0 {
+			t.Error("a credential was sent")
+		}
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer up.Close()
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	s := freshSettings(t)
+	s.Security.TrustedCustomHosts = []string{"127.0.0.1"}
+	s.Upstream.HTTPSProxy = sealed.New(gone.URL) // the well-known host cannot be reached
+	none := findings(t, s)
+	wants(t, none["database"], "the file will be made at the first start")
+	wants(t, none["upstream"], "warn no provider is saved; api.openai.com: ")
+	if _, err := os.Stat(filepath.Join(s.Data.Dir, "sluice.db")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it made a database: %v", err)
+	}
+
+	save(t, s, map[string]string{"openai-main": up.URL + "/v1", "also": up.URL + "/other"}, `{"targets":[{"provider":"openai","custom_host":"`+gone.URL+`/v1"}]}`)
+	some := findings(t, s)["upstream"]
+	host := strings.TrimPrefix(up.URL, "http://")
+	wants(t, some, "", host+" answers (401 without a key)\n", "FAIL "+strings.TrimPrefix(gone.URL, "http://")+": ")
+	if strings.Contains(some, "openai.com") || strings.Count(some, "\n") != 2 || tried.Load() != 1 {
+		t.Errorf("%s after %d calls", some, tried.Load())
+	}
+}
+
+// save stores integrations with these custom hosts and a config.
+func save(t *testing.T, s config.Settings, custom map[string]string, doc string) {
+	t.Helper()
+	err := offline(t.Context(), s, slog.New(slog.DiscardHandler), func(a *App) error {
+		if err := a.foundDeployment(t.Context()); err != nil {
+			return err
+		}
+		place, err := defaultWorkspace(t.Context(), a.store)
+		if err != nil {
+			return err
+		}
+		return a.store.InTx(t.Context(), func(tx resource.Tx) error { return saveRecords(t.Context(), a, tx, place, custom, doc) })
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func saveRecords(ctx context.Context, a *App, tx resource.Tx, place resource.Record, custom map[string]string, doc string) error {
+	r := registrar{tx: tx, place: place, now: a.clock.Now()}
+	for slug, host := range custom {
+		id := ident.NewID()
+		fields, err := json.Marshal(map[string]string{"custom_host": host})
+		if err != nil {
+			return err
+		}
+		shut, err := a.box.Seal(fields, credential.IntegrationKind+"/"+id)
+		if err != nil {
+			return err
+		}
+		if err := r.put(ctx, credential.IntegrationKind, id, slug, credential.Integration{Name: slug, AIProviderID: "openai", Configurations: shut}); err != nil {
+			return err
+		}
+	}
+	id, saved := ident.NewID(), routing.Saved{Name: "config"}
+	if err := saved.Seal(a.box, id, []byte(doc)); err != nil {
+		return err
+	}
+	return r.put(ctx, routing.SavedKind, id, "pc-config", saved)
+}
+
+// Cures fit the engine, and no reader is spoken of where there is none.
+func TestDoctorOfDatabases(t *testing.T) {
+	t.Parallel()
+	damaged := freshSettings(t)
+	if err := os.MkdirAll(damaged.Data.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(damaged.Data.Dir, "sluice.db")
+	if err := os.WriteFile(path, []byte(strings.Repeat("this is no database ", 300)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	says := findings(t, damaged)["database"]
+	wants(t, says, "FAIL database: ", path, "restore it from a backup")
+	folder := freshSettings(t)
+	if err := os.MkdirAll(filepath.Join(folder.Data.Dir, "sluice.db"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	says += findings(t, folder)["database"]
+	wants(t, says, "FAIL ", "may read and write "+filepath.Join(folder.Data.Dir, "sluice.db"))
+	if strings.Contains(says, "DB_HOST") || strings.Contains(says, "reader") {
+		t.Error(says)
+	}
+	server := freshSettings(t)
+	server.Database.Type, server.Database.Host, server.Database.Port, server.Database.User = config.MySQL, "127.0.0.1", 1, "u"
+	says = findings(t, server)["database"]
+	wants(t, says, "FAIL database: ", "check DB_TYPE, DB_HOST")
+	if _, err := New(t.Context(), server, Options{Log: slog.New(slog.DiscardHandler)}); err == nil || strings.Contains(err.Error(), "reader") {
+		t.Errorf("the start: %v", err)
+	}
+}
+
+// A setting that cannot be used is reported, and what it is not about is looked at.
+func TestDoctorGoesOnWithoutASetting(t *testing.T) {
+	t.Parallel()
+	l, err := config.Usable(config.Sources{Environ: []string{"PORT=http", "DB_TYPE=oracle", "DATA_DIR=" + filepath.Join(t.TempDir(), "data"), "HTTPS_PROXY=http://127.0.0.1:1"}})
+	var broken *config.Error
+	if !errors.As(err, &broken) {
+		t.Fatal(err)
+	}
+	says := findings(t, l.Settings, broken.Problems...)
+	wants(t, says["settings"], "FAIL PORT (environment)", "FAIL DB_TYPE (environment)")
+	wants(t, says["listener"], "warn not looked at, because PORT cannot be used")
+	wants(t, says["database"], "warn not looked at, because DB_TYPE cannot be used")
+	wants(t, says["disk"], l.Settings.Data.Dir+" can be written to")
+	wants(t, says["clock"], "it is ")
+}

@@ -1,0 +1,325 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sluice/internal/config"
+	"sluice/internal/credential"
+	"sluice/internal/provider"
+	"sluice/internal/provider/netguard"
+	"sluice/internal/provider/transport"
+	"sluice/internal/resource"
+	"sluice/internal/routing"
+	"sluice/internal/sealed"
+	"sluice/internal/store"
+)
+
+// stored is what doctor reads of the database.
+type stored struct{ db *store.Store } // nil when it cannot be read
+
+// Close lets go of the database.
+func (d *stored) Close() error {
+	if d.db == nil {
+		return nil
+	}
+	return d.db.Close()
+}
+
+func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
+	f := Finding{Subject: "database", Cure: databaseCure(s, nil)}
+	set := storeSettings(s)
+	if s.Database.Type == config.SQLite {
+		if _, err := os.Stat(set.Path); errors.Is(err, fs.ErrNotExist) {
+			f.Detail = "the file will be made at the first start: " + set.Path
+			return f
+		}
+	}
+	ctx, stop := context.WithTimeout(ctx, 15*time.Second)
+	defer stop()
+	db, err := store.Open(ctx, set, slog.New(slog.DiscardHandler)) // what it would log is what is found
+	if err != nil {
+		f.Err, f.Cure = storeError(s, err), databaseCure(s, err)
+		return f
+	}
+	if _, err := db.Count(ctx, resource.Query{Kind: credential.IntegrationKind}); err != nil && !noTables(err) {
+		f.Err, f.Cure = errors.Join(storeError(s, err), db.Close()), databaseCure(s, err)
+		return f
+	}
+	d.db = db
+	if h := db.Health(); h.Status != "ok" {
+		f.Err = storeError(s, fmt.Errorf("%s: %s", h.Status, h.Detail))
+	}
+	f.Detail = s.Database.Type + " answers"
+	return f
+}
+
+// noTables reports whether a database has no tables yet, in the words of each engine.
+func noTables(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "no such table") || strings.Contains(text, "does not exist") || strings.Contains(text, "doesn't exist")
+}
+
+// databaseCure says what to look at: settings of a server, or the file.
+func databaseCure(s config.Settings, err error) string {
+	if s.Database.Type != config.SQLite {
+		return "check DB_TYPE, DB_HOST, DB_PORT, DB_USER, DB_PASS, DB_NAME and DB_SSL"
+	}
+	path := storeSettings(s).Path
+	if err != nil && (strings.Contains(err.Error(), "not a database") || strings.Contains(err.Error(), "malformed")) {
+		return "the file " + path + " is damaged, or no database: restore it from a backup, together with the files beside it"
+	}
+	return "see that this user may read and write " + path + ", the files beside it and their folder (DATA_DIR), and that its disk has room"
+}
+
+// storeError leaves roles out where there is no reader apart.
+func storeError(s config.Settings, err error) error {
+	if s.Database.ReaderHost != "" {
+		return err
+	}
+	return oneRole{err}
+}
+
+type oneRole struct{ error }
+
+// Error is the text without the role.
+func (e oneRole) Error() string {
+	return strings.NewReplacer("database reader: ", "database: ", "database writer: ", "database: ",
+		"reader away since", "away since", "writer away since", "away since").Replace(e.error.Error())
+}
+
+// Unwrap is the error as it came.
+func (e oneRole) Unwrap() error { return e.error }
+
+// Bounds of looking at providers.
+const (
+	maxUpstreams    = 100 // addresses
+	upstreamsAtOnce = 8
+	upstreamPatient = 15 * time.Second
+)
+
+// checkUpstreams looks whether the providers that are saved can be reached, through the
+// same client, guard and proxy as real calls. No credential is sent. Where none is saved a
+// well-known host is tried: without it nothing that is in use fails.
+func (d *stored) checkUpstreams(ctx context.Context, s config.Settings, _ *slog.Logger) []Finding {
+	specs, err := provider.Load()
+	if err != nil {
+		return []Finding{{Subject: "upstream", Err: err}}
+	}
+	addresses, err := d.addresses(ctx, s, specs)
+	if err != nil {
+		return []Finding{{Subject: "upstream", Err: fmt.Errorf("read the saved providers: %w", storeError(s, err)), Cure: "check ENCRYPTION_KEY or the key file in DATA_DIR: saved credentials are sealed under it"}}
+	}
+	none := len(addresses) == 0
+	if none {
+		well, _ := specs.Find("openai")
+		addresses = []string{well.BaseURL}
+	}
+	c := transport.New(transportOptions(s, netguard.New(s.Security.TrustedCustomHosts)))
+	defer c.Close()
+	out := make([]Finding, min(len(addresses), maxUpstreams))
+	var g sync.WaitGroup
+	turns := make(chan struct{}, upstreamsAtOnce)
+	for i := range out {
+		turns <- struct{}{}
+		g.Go(func() {
+			out[i] = tryUpstream(ctx, c, addresses[i])
+			<-turns
+		})
+	}
+	g.Wait()
+	if f := &out[0]; none && f.Err != nil {
+		f.Warning, f.Err = true, fmt.Errorf("no provider is saved; %w", f.Err)
+	} else if none {
+		f.Detail += "; no provider is saved yet"
+	}
+	return out
+}
+
+// tryUpstream calls an address without a credential. Every answer will do.
+func tryUpstream(ctx context.Context, c *transport.Client, address string) Finding {
+	f := Finding{Subject: "upstream", Cure: "check DNS, the firewall, and HTTP_PROXY, HTTPS_PROXY and NO_PROXY; a private address must be among TRUSTED_CUSTOM_HOSTS"}
+	u, err := url.Parse(address)
+	if err != nil {
+		f.Err = err
+		return f
+	}
+	ctx, stop := context.WithTimeout(ctx, upstreamPatient)
+	defer stop()
+	target := strings.TrimSuffix(u.EscapedPath(), "/") + "/models"
+	resp, err := c.Do(ctx, &transport.Request{Method: http.MethodGet, Scheme: u.Scheme, Host: u.Host, Target: target, HeadTimeout: upstreamPatient})
+	if err != nil {
+		f.Err = fmt.Errorf("%s: %w", u.Host, err)
+		return f
+	}
+	_ = resp.Body.Close() // only whether it answers matters
+	f.Detail = fmt.Sprintf("%s answers (%d without a key)", u.Host, resp.Status)
+	return f
+}
+
+// addresses are those that saved providers, virtual keys and configs lead to, one for each
+// host, in order.
+func (d *stored) addresses(ctx context.Context, s config.Settings, specs *provider.Table) ([]string, error) {
+	if d.db == nil {
+		return nil, nil
+	}
+	box, err := savedBox(s)
+	if box == nil || err != nil {
+		return nil, err
+	}
+	found := hosts{box: box, specs: specs, of: map[string]string{}}
+	for kind, add := range map[string]func(resource.Record) error{
+		credential.IntegrationKind: found.integration, credential.VirtualKeyKind: found.virtualKey, routing.SavedKind: found.config,
+	} {
+		for q := (resource.Query{Kind: kind, Statuses: []string{active}, Limit: 500}); ; {
+			rows, err := d.db.List(ctx, q)
+			if err != nil && noTables(err) {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range rows {
+				if err := add(r); err != nil {
+					return nil, fmt.Errorf("%s %q: %w", kind, r.Name, err)
+				}
+			}
+			if len(rows) < q.Limit {
+				break
+			}
+			q.After = rows[len(rows)-1].ID
+		}
+	}
+	return slices.Sorted(maps.Values(found.of)), nil
+}
+
+// savedBox is the box of a deployment that is there; nil for one that has no key yet.
+func savedBox(s config.Settings) (*sealed.Box, error) {
+	var none error
+	secrets, err := sealingKeys(s.Security.EncryptionKeys(), s.Data.Dir, func() error {
+		none = errors.New("no key yet")
+		return none
+	})
+	if none != nil {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return sealed.NewBox(secrets...)
+}
+
+// hosts collects addresses by scheme and host.
+type hosts struct {
+	box   *sealed.Box
+	specs *provider.Table
+	of    map[string]string
+}
+
+func (h hosts) integration(r resource.Record) error {
+	var in credential.Integration
+	if err := json.Unmarshal(r.Body, &in); err != nil || r.ID == demoIntegration { // that one lives while the demo runs
+		return err
+	}
+	return h.account(in.AIProviderID, in.Configurations, credential.IntegrationKind+"/"+r.ID)
+}
+
+func (h hosts) virtualKey(r resource.Record) error {
+	var k credential.VirtualKey
+	if err := json.Unmarshal(r.Body, &k); err != nil {
+		return err
+	}
+	return h.account(k.Provider, k.Sealed, credential.VirtualKeyKind+"/"+r.ID)
+}
+
+// account is where credentials lead to: the plan of a call says it, where it needs no more
+// than what is stored. An address that a call has yet to complete is not tried.
+func (h hosts) account(id string, fields []byte, context string) error {
+	values := provider.Values{}
+	if len(fields) > 0 {
+		plain, err := h.box.Open(fields, context)
+		if err != nil {
+			return err
+		}
+		var stored map[string]any
+		if err := json.Unmarshal(plain, &stored); err != nil {
+			return err
+		}
+		for name, v := range stored {
+			if text, ok := v.(string); ok {
+				values[name] = text
+			}
+		}
+	}
+	spec, ok := h.specs.Find(id)
+	if !ok {
+		return nil
+	}
+	values[provider.Key] = "none"
+	plan, err := spec.Plan(provider.Call{Endpoint: "listModels", Method: http.MethodGet, Path: "/models"}, values)
+	switch {
+	case err == nil:
+		h.add(plan.Scheme + "://" + plan.Host + plan.Base)
+	case values["custom_host"] != "":
+		h.add(values["custom_host"])
+	default:
+		h.add(spec.BaseURL)
+	}
+	return nil
+}
+
+// config finds the custom hosts of a saved config, at whatever depth.
+func (h hosts) config(r resource.Record) error {
+	var saved routing.Saved
+	if err := json.Unmarshal(r.Body, &saved); err != nil {
+		return err
+	}
+	text, err := saved.Open(h.box, r.ID)
+	if err != nil {
+		return err
+	}
+	var doc any
+	if err := json.Unmarshal(text, &doc); err != nil {
+		return err
+	}
+	h.walk(doc)
+	return nil
+}
+
+func (h hosts) walk(v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			h.walk(item)
+		}
+	case map[string]any:
+		for name, item := range v {
+			if host, ok := item.(string); ok && (name == "custom_host" || name == "customHost") {
+				h.add(host)
+			}
+			h.walk(item)
+		}
+	}
+}
+
+// add takes an address that is whole.
+func (h hosts) add(address string) {
+	if u, err := url.Parse(address); err == nil && u.Host != "" && !strings.ContainsAny(address, "{}") {
+		key := u.Scheme + "://" + u.Host
+		if _, known := h.of[key]; !known {
+			h.of[key] = address
+		}
+	}
+}
