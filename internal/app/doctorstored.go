@@ -212,11 +212,14 @@ func savedBox(s config.Settings) (*sealed.Box, error) {
 		none = errors.New("no key yet")
 		return none
 	})
-	if none != nil {
-		return nil, nil
-	}
-	if err != nil {
+	switch {
+	case none == nil && err != nil:
 		return nil, err
+	case none != nil:
+		secrets = nil
+	}
+	if len(secrets) == 0 {
+		return nil, nil
 	}
 	return sealed.NewBox(secrets...)
 }

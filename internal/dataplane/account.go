@@ -168,7 +168,7 @@ func hiddenModels(acct *credential.Account, spec *provider.Spec, a *attempt) err
 	case x.match.Endpoint == llm.Proxy && x.in.Method != "GET" && spec.ModelsInPaths():
 		return fault.Newf(fault.ModelNotAllowed, "the provider @%s allows some models only, and takes them from paths, which this call passes through; call one of the gateway's own endpoints, such as /v1/chat/completions", acct.Slug).At("model")
 	}
-	if a.model == "" && asksOne(x.match.Endpoint) || x.match.Endpoint == llm.Realtime && strings.Contains(x.in.RawQuery, "deployment") {
+	if a.model == "" && forOneModel[x.match.Endpoint] || x.match.Endpoint == llm.Realtime && strings.Contains(x.in.RawQuery, "deployment") {
 		return fault.Newf(fault.ModelNotAllowed, "the provider @%s allows some models only; name one of them in the field model", acct.Slug).At("model")
 	}
 	if x.doc != nil {
@@ -189,15 +189,12 @@ func hiddenModels(acct *credential.Account, spec *provider.Spec, a *attempt) err
 	return nil
 }
 
-// asksOne reports whether a call of an endpoint is for one model, of which a provider takes
-// one of its choice where none is named.
-func asksOne(e llm.Endpoint) bool {
-	switch e {
-	case llm.ChatComplete, llm.Complete, llm.Embed, llm.Messages, llm.CreateModelResponse, llm.ImageGenerate, llm.ImageEdit,
-		llm.CreateSpeech, llm.CreateTranscription, llm.CreateTranslation, llm.Rerank, llm.Moderate, llm.OCR, llm.CreateFinetune, llm.Realtime:
-		return true
-	}
-	return false
+// forOneModel are the endpoints whose calls are for one model, of which a provider takes one
+// of its choice where none is named.
+var forOneModel = map[llm.Endpoint]bool{
+	llm.ChatComplete: true, llm.Complete: true, llm.Embed: true, llm.Messages: true, llm.CreateModelResponse: true,
+	llm.ImageGenerate: true, llm.ImageEdit: true, llm.CreateSpeech: true, llm.CreateTranscription: true, llm.CreateTranslation: true,
+	llm.Rerank: true, llm.Moderate: true, llm.OCR: true, llm.CreateFinetune: true, llm.Realtime: true,
 }
 
 // modelList is the member in which some providers take models to fall back to.

@@ -40,7 +40,7 @@ const websocketVersion = "13"
 // handshake finds what is wrong with a request for a WebSocket, before anything is opened
 // for it; nil when nothing is. Source: RFC 6455 section 4.2.1.
 func handshake(r *http.Request) *fault.Error {
-	what := ""
+	var what string
 	keys := r.Header.Values("Sec-Websocket-Key")
 	switch versions := r.Header.Values("Sec-Websocket-Version"); {
 	case r.Method != http.MethodGet || !r.ProtoAtLeast(1, 1):

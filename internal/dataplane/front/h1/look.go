@@ -43,12 +43,11 @@ func (c *conn) atEnd() bool {
 	err := c.raw.Control(func(fd uintptr) {
 		var room [longestFarewell]byte
 		n, _, err := syscall.Recvfrom(int(fd), room[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		switch {
-		case err == nil:
-			end = n == 0 || c.tls && farewell(room[:n])
-		default:
+		if err != nil {
 			end = !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.EINTR)
+			return
 		}
+		end = n == 0 || c.tls && farewell(room[:n])
 	})
 	return err == nil && end
 }
