@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"syscall"
@@ -19,7 +20,7 @@ import (
 func TestNarrowReaders(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 1)
-	srv := httptest.NewServer(&Handler{scripted(func(_ context.Context, _ *wire.Request, out wire.Responder) error {
+	srv := httptest.NewUnstartedServer(&Handler{scripted(func(_ context.Context, _ *wire.Request, out wire.Responder) error {
 		err := out.Head(200, nil, 60<<10)
 		if err == nil {
 			_, err = out.Write(make([]byte, 60<<10))
@@ -27,6 +28,12 @@ func TestNarrowReaders(t *testing.T) {
 		ended <- err
 		return err
 	}), impatient})
+	srv.Config.ConnState = func(nc net.Conn, at http.ConnState) {
+		if tcp, ok := nc.(*net.TCPConn); ok && at == http.StateNew { // by itself it has what the system remembers of the other side
+			_ = tcp.SetWriteBuffer(4 << 10)
+		}
+	}
+	srv.Start()
 	d := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
 		var set error
 		err := raw.Control(func(fd uintptr) {
