@@ -59,13 +59,9 @@ func (p place) String() string {
 
 // modelOf is the model that parameters of a target set.
 func modelOf(params []routing.Param) (string, bool) {
-	for i := range params {
-		if params[i].Key == "model" {
-			m := gjson.ParseBytes(params[i].Raw)
-			return m.String(), m.Type == gjson.String
-		}
-	}
-	return "", false
+	raw, _ := setBy(params, "model")
+	m := gjson.ParseBytes(raw)
+	return m.String(), m.Type == gjson.String
 }
 
 // fromRequest takes the provider that the headers name.

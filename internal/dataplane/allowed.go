@@ -7,7 +7,6 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/provider"
-	"sluice/internal/routing"
 	"sluice/internal/splice"
 )
 
@@ -27,19 +26,15 @@ func hiddenModels(acct *credential.Account, spec *provider.Spec, a *attempt) err
 	if a.model == "" && forOneModel[x.match.Endpoint] || x.match.Endpoint == llm.Realtime && strings.Contains(x.in.RawQuery, "deployment") {
 		return fault.Newf(fault.ModelNotAllowed, "the provider @%s allows some models only; name one of them in the field model", acct.Slug).At("model")
 	}
+	var sent []byte
 	if x.doc != nil {
-		raw, _ := x.doc.Raw(modelList)
-		if err := listAllowed(acct, raw); err != nil {
-			return err
-		}
+		sent, _ = x.doc.Raw(modelList)
 	}
-	for _, params := range [...][]routing.Param{a.target.Override, a.target.Default} {
-		for i := range params {
-			if params[i].Key == modelList {
-				if err := listAllowed(acct, params[i].Raw); err != nil {
-					return err
-				}
-			}
+	forced, _ := setBy(a.target.Override, modelList)
+	usual, _ := setBy(a.target.Default, modelList)
+	for _, list := range [...][]byte{sent, forced, usual} {
+		if err := listAllowed(acct, list); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -134,19 +134,22 @@ func paramOf(a *attempt, name string) ([]byte, bool) {
 	if slices.Contains(t.Drop, name) {
 		return nil, false
 	}
-	for i := range t.Override {
-		if t.Override[i].Key == name {
-			return t.Override[i].Raw, true
-		}
+	if raw, ok := setBy(t.Override, name); ok {
+		return raw, true
 	}
 	if a.x.doc != nil {
 		if raw, ok := a.x.doc.Raw(name); ok {
 			return raw, true
 		}
 	}
-	for i := range t.Default {
-		if t.Default[i].Key == name {
-			return t.Default[i].Raw, true
+	return setBy(t.Default, name)
+}
+
+// setBy is what parameters of a target set a member to.
+func setBy(params []routing.Param, name string) ([]byte, bool) {
+	for i := range params {
+		if params[i].Key == name {
+			return params[i].Raw, true
 		}
 	}
 	return nil, false

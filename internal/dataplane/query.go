@@ -42,8 +42,8 @@ func (x *exchange) readQuery() error {
 // query is the client's query for a call with a model: where the query names one, that one
 // stands there without its provider.
 func (x *exchange) query(model string) string {
-	raw := x.in.RawQuery
-	if !x.asked && !x.pretty() {
+	raw, pretty := x.in.RawQuery, x.pretty()
+	if !x.asked && !pretty {
 		return raw
 	}
 	var pairs []string
@@ -51,7 +51,7 @@ func (x *exchange) query(model string) string {
 		name, value, _ := strings.Cut(p, "=")
 		plain, err := url.QueryUnescape(name)
 		switch {
-		case x.pretty() && name == prettyParam:
+		case pretty && name == prettyParam:
 			continue
 		case x.asked && err == nil && plain == "model":
 			if was, err := url.QueryUnescape(value); err != nil || was != model {

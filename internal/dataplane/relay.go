@@ -168,17 +168,15 @@ func (g *Gateway) broken(ctx context.Context, a *attempt, err error) error {
 	if ctx.Err() != nil {
 		return g.left(a, err)
 	}
-	a.fault = fault.Wrap(fault.UpstreamFailed, err)
 	o, code := record.Truncated, fault.UpstreamFailed
 	if errors.Is(err, transport.ErrStalled) {
 		o, code = record.Stalled, fault.UpstreamTimeout
 	}
 	if !a.x.headSent {
-		a.fault = fault.Wrap(code, err)
-		a.status = a.fault.HTTPStatus()
-		g.record(a, outcomeOf(a.fault))
+		g.finish(a, fault.Wrap(code, err))
 		return g.answerFault(a.x, a.fault)
 	}
+	a.fault = fault.Wrap(fault.UpstreamFailed, err)
 	g.record(a, o)
 	return fmt.Errorf("%w: %w", errCut, err)
 }

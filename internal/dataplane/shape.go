@@ -2,7 +2,6 @@ package dataplane
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -63,31 +62,12 @@ func (g *Gateway) planCall(ctx context.Context, a *attempt) error {
 }
 
 // wantsStream is what the body says of streaming once the target's parameters are in it.
-// Source: contract/dataplane.md 3.1: defaults, then overrides, then what is dropped.
+// Source: contract/dataplane.md 3.1.
 func (a *attempt) wantsStream() bool {
-	x, t := a.x, a.target
-	if len(t.Default)+len(t.Override)+len(t.Drop) == 0 {
-		return x.stream
+	if t := a.target; a.x.form != nil || len(t.Default)+len(t.Override)+len(t.Drop) == 0 {
+		return a.x.stream
 	}
-	stream := x.stream
-	if own, ok := flag(t.Default, "stream"); ok && (x.doc == nil || !x.doc.Has("stream")) {
-		stream = own
-	}
-	if own, ok := flag(t.Override, "stream"); ok {
-		stream = own
-	}
-	return stream && !slices.Contains(t.Drop, "stream")
-}
-
-// flag is what parameters of a target set a member to that is true or false.
-func flag(params []routing.Param, name string) (value, ok bool) {
-	for i := range params {
-		if params[i].Key == name {
-			v := gjson.ParseBytes(params[i].Raw)
-			return v.Bool(), v.IsBool()
-		}
-	}
-	return false, false
+	return a.param("stream").Type == gjson.True
 }
 
 // customHost is the base that replaces the provider's: the header's, else the
