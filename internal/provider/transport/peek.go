@@ -1,8 +1,11 @@
 package transport
 
 import (
+	"errors"
 	"net"
 	"syscall"
+
+	"sluice/internal/wire/socket"
 )
 
 // peeker looks whether a connection has something to read without reading it.
@@ -24,7 +27,9 @@ func newPeeker(nc net.Conn) peeker {
 	}
 	p := peeker{control: rc, quiet: new(bool)}
 	p.look = func(fd uintptr) {
-		*p.quiet = nothingCame(int(fd))
+		var one [1]byte
+		_, err := socket.Peek(int(fd), one[:])
+		*p.quiet = errors.Is(err, syscall.EAGAIN)
 	}
 	return p
 }

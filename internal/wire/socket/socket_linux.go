@@ -178,14 +178,18 @@ func (c *conn) write(fd uintptr) bool {
 }
 
 // Read is syscall.Read of a socket in non-blocking mode.
-func Read(fd int, p []byte) (int, error) { return call(syscall.SYS_RECVFROM, fd, p) }
+func Read(fd int, p []byte) (int, error) { return call(syscall.SYS_RECVFROM, fd, p, 0) }
 
-func write(fd int, p []byte) (int, error) { return call(syscall.SYS_SENDTO, fd, p) }
+// Peek is Read that leaves what it finds; it never waits, whatever the mode, nor fails with
+// EINTR.
+func Peek(fd int, p []byte) (int, error) { return call(syscall.SYS_RECVFROM, fd, p, syscall.MSG_PEEK) }
+
+func write(fd int, p []byte) (int, error) { return call(syscall.SYS_SENDTO, fd, p, 0) }
 
 // call makes a system call that moves bytes; p is not empty. Those of sockets spare the
 // layer of files. A connection that is gone is an error and no signal.
-func call(trap uintptr, fd int, p []byte) (int, error) {
-	const flags = syscall.MSG_DONTWAIT | syscall.MSG_NOSIGNAL
+func call(trap uintptr, fd int, p []byte, more uintptr) (int, error) {
+	flags := syscall.MSG_DONTWAIT | syscall.MSG_NOSIGNAL | more
 	for {
 		n, _, errno := syscall.RawSyscall6(trap, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)), flags, 0, 0)
 		switch errno {

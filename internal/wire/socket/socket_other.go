@@ -3,6 +3,7 @@
 package socket
 
 import (
+	"errors"
 	"net"
 	"syscall"
 	"time"
@@ -16,6 +17,17 @@ func Stall(net.Conn, time.Duration) bool { return false }
 
 // Read is syscall.Read.
 func Read(fd int, p []byte) (int, error) { return syscall.Read(fd, p) }
+
+// Peek is Read that leaves what it finds; it never waits, whatever the mode, nor fails with
+// EINTR.
+func Peek(fd int, p []byte) (int, error) {
+	for {
+		n, _, err := syscall.Recvfrom(fd, p, syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		if !errors.Is(err, syscall.EINTR) {
+			return n, err
+		}
+	}
+}
 
 // WriteBuffers writes several pieces in one call of the system where it can, and empties
 // them.

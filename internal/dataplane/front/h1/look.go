@@ -3,6 +3,8 @@ package h1
 import (
 	"errors"
 	"syscall"
+
+	"sluice/internal/wire/socket"
 )
 
 // look finds the clients that have left. It is kept for its room.
@@ -42,9 +44,9 @@ func (c *conn) atEnd() bool {
 	end := false
 	err := c.raw.Control(func(fd uintptr) {
 		var room [longestFarewell]byte
-		n, _, err := syscall.Recvfrom(int(fd), room[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		n, err := socket.Peek(int(fd), room[:])
 		if err != nil {
-			end = !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.EINTR)
+			end = !errors.Is(err, syscall.EAGAIN)
 			return
 		}
 		end = n == 0 || c.tls && farewell(room[:n])
