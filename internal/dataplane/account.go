@@ -27,8 +27,10 @@ func (g *Gateway) resolve(ctx context.Context, a *attempt) error {
 		return lockedConfig("the provider in the model field", "model")
 	}
 	if own, ok := modelOf(t.Default); ok && a.model == "" {
-		slug, a.model = x.splitModel(own)
-		at = place{t.Path, "default_params.model"}
+		named, model := x.splitModel(own)
+		if a.model = model; named != "" {
+			slug, at = named, place{t.Path, "default_params.model"}
+		}
 	}
 	switch {
 	case t.Passthrough && (x.ctl.provider != "" || x.ctl.virtualKey != ""):

@@ -150,4 +150,8 @@ func TestDefaultModelNamesProvider(t *testing.T) {
 	if got.StatusCode != 200 || !strings.Contains(string(r.up.Seen()[0].Body), `"model":"gpt-4o-mini"`) {
 		t.Errorf("%d %s", got.StatusCode, got.Text)
 	}
+	got = r.call("POST", "/v1/chat/completions", `{"model":"@some/","messages":[{"role":"user","content":"Hello"}]}`, `x-gateway-config: {"default_params":{"model":"gpt-4o-mini"}}`)
+	if rows := r.journal.all(); rows[len(rows)-1].ProviderID != "some" {
+		t.Errorf("a default without a provider took that of the body away: %d %s", got.StatusCode, got.Text)
+	}
 }
