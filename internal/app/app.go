@@ -305,7 +305,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.add("kept responses", a.states.Run)
 	g.add("journal", a.journal.Run)
 	g.parts = append(g.parts, a.telemetry...)
-	g.add("request log", a.logs.Run)
+	g.add("request log", a.takeLogs)
 	g.add("feedback of the request log", a.feedback.Run)
 	if a.shared != nil { // it hears of what the ledger stores last
 		g.add("limits", a.shared.Run)

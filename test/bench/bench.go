@@ -29,9 +29,9 @@ type bench struct {
 	dir      string // for everything; each scenario has a folder of its own in it
 	upstream string // its program
 	sluice   string
-	ungated  string // Sluice without the gate; empty until a scenario needs it
-	nginx    string // empty when it is not installed
-	files    uint64 // descriptors that each program may have
+	without  map[string]string // Sluice with a part left out, by the tag of its build; made when a scenario needs it
+	nginx    string            // empty when it is not installed
+	files    uint64            // descriptors that each program may have
 	planes   []*plane
 	result   report.Result
 }
@@ -41,7 +41,7 @@ const filesWanted = 65536
 
 // prepare builds and finds the programs.
 func prepare(ctx context.Context, f flags) (_ *bench, err error) {
-	b := &bench{options: options{f.rounds, f.length, f.quick}}
+	b := &bench{options: options{f.rounds, f.length, f.quick}, without: map[string]string{}}
 	if b.dir, err = os.MkdirTemp("", "sluice-bench-"); err != nil {
 		return nil, err
 	}
@@ -75,6 +75,14 @@ func prepare(ctx context.Context, f flags) (_ *bench, err error) {
 	}
 	b.upstream, err = target.BuildUpstream(ctx, b.dir)
 	return b, err
+}
+
+// leaveOut is Sluice without the part that a tag leaves out, built once.
+func (b *bench) leaveOut(ctx context.Context, tag string) (path string, err error) {
+	if b.without[tag] == "" {
+		b.without[tag], err = target.BuildWithout(ctx, b.dir, tag)
+	}
+	return b.without[tag], err
 }
 
 // copyProgram copies a program, so that one built meanwhile is not what the next

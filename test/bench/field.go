@@ -41,7 +41,7 @@ func (b *bench) start(ctx context.Context, s *scenario) (_ *field, err error) {
 		}
 	}()
 	dir := filepath.Join(b.dir, s.name)
-	for _, d := range []string{"upstream", "nginx", "sluice"} {
+	for _, d := range []string{"upstream", "nginx", "sluice", "unlogged"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
 			return nil, err
 		}
@@ -64,7 +64,14 @@ func (b *bench) start(ctx context.Context, s *scenario) (_ *field, err error) {
 			return nil, err
 		}
 	}
-	return f, f.startSluice(ctx, b.sluice, filepath.Join(dir, "sluice"))
+	if err := f.startSluice(ctx, b.sluice, filepath.Join(dir, "sluice"), report.Sluice); err != nil || !s.unlogged {
+		return f, err
+	}
+	unlogged, err := b.leaveOut(ctx, "unlogged")
+	if err != nil {
+		return nil, err
+	}
+	return f, f.startSluice(ctx, unlogged, filepath.Join(dir, "unlogged"), report.Unlogged)
 }
 
 // upstreamKey is the credential that Sluice adds and the others pass on.
@@ -87,13 +94,14 @@ func (f *field) startNginx(ctx context.Context, path, dir string, buffered bool)
 	return nil
 }
 
-func (f *field) startSluice(ctx context.Context, path, dir string) error {
+// startSluice starts the program at path as a target of this name.
+func (f *field) startSluice(ctx context.Context, path, dir, name string) error {
 	s, err := target.StartSluice(ctx, path, dir, f.up)
 	if err != nil {
 		return err
 	}
 	f.stops = append(f.stops, s.Stop)
-	f.contenders = append(f.contenders, through(s, report.Sluice, s.Config))
+	f.contenders = append(f.contenders, through(s, name, s.Config))
 	return nil
 }
 

@@ -14,13 +14,12 @@ import (
 // startGated starts Sluice without the gate for the first row and once for all others, so
 // that these differ in nothing but the keys of their requests. All have the same store. With
 // limits on Redis it runs besides, when a server is there.
-func (b *bench) startGated(ctx context.Context, f *field, dir string) (err error) {
-	if b.ungated == "" {
-		if b.ungated, err = target.BuildUngated(ctx, b.dir); err != nil {
-			return err
-		}
+func (b *bench) startGated(ctx context.Context, f *field, dir string) error {
+	ungated, err := b.leaveOut(ctx, "ungated")
+	if err != nil {
+		return err
 	}
-	off, err := f.startLimited(ctx, b.ungated, filepath.Join(dir, "ungated"), nil)
+	off, err := f.startLimited(ctx, ungated, filepath.Join(dir, "ungated"), nil)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 // startTranslated starts Sluice once for all its rows, so that they differ in
 // nothing but the provider.
 func (f *field) startTranslated(ctx context.Context, path, dir string, s *scenario) error {
-	if err := f.startSluice(ctx, path, dir); err != nil {
+	if err := f.startSluice(ctx, path, dir, report.Sluice); err != nil {
 		return err
 	}
 	gate := f.contenders[0].gate

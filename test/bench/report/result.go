@@ -48,6 +48,7 @@ const (
 	Nginx       = "nginx"
 	Buffered    = "nginx, buffering" // nginx' own defaults
 	Sluice      = "sluice"
+	Unlogged    = "sluice, log off"     // with the journal alone, from which nothing is taken over into the request log
 	ToAnthropic = "sluice to anthropic" // translates
 	ToBedrock   = "sluice to bedrock"   // translates
 	OnSQLite    = "sluice on sqlite"    // its administration

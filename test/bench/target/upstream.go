@@ -45,10 +45,11 @@ func BuildUpstream(ctx context.Context, dir string) (path string, err error) {
 	return build(ctx, filepath.Join(dir, "upstream"), "sluice/test/upstream/cmd/upstream")
 }
 
-// BuildUngated compiles Sluice into dir with the gate left out: its calls are neither held
-// against limits nor put on the ledger.
-func BuildUngated(ctx context.Context, dir string) (path string, err error) {
-	return build(ctx, filepath.Join(dir, "sluice-ungated"), "sluice/cmd/sluice", "-trimpath", "-tags", "ungated")
+// BuildWithout compiles Sluice into dir with what the tag leaves out: "ungated", whose calls
+// are neither held against limits nor put on the ledger, or "unlogged", whose records stay
+// in the journal and are not taken over into the request log.
+func BuildWithout(ctx context.Context, dir, tag string) (path string, err error) {
+	return build(ctx, filepath.Join(dir, "sluice-"+tag), "sluice/cmd/sluice", "-trimpath", "-tags", tag)
 }
 
 // build compiles the program of a package to path.
