@@ -68,7 +68,7 @@ func (b *Bank) Take(now time.Time, holds []Hold) (refused int, left int64, retry
 			forget(holds[i:])
 			return i, left, retry
 		}
-		c.take(h)
+		c.take(at, h)
 	}
 	return -1, 0, time.Time{}
 }
@@ -135,7 +135,7 @@ func (b *Bank) settle(now time.Time, holds []Hold, used []int64, moves *[]Part) 
 		units := int64(0)
 		if used != nil && !h.Spent {
 			units = used[i]
-			c.add(units)
+			c.add(at, units)
 		}
 		if moves != nil && (back != 0 || units != 0) {
 			*moves = append(*moves, c.part(h.Counter, -back, units))

@@ -42,20 +42,20 @@ func (c *counter) used() int64 {
 	return c.tally.used()
 }
 
-// add counts what was used.
-func (c *counter) add(units int64) {
+// add counts what was used at a time.
+func (c *counter) add(at, units int64) {
 	if c.rate {
 		c.window.used = plus(c.window.used, units)
 	} else {
-		c.tally.pending = plus(c.tally.pending, units)
+		c.tally.add(at, units)
 	}
 }
 
-func (c *counter) take(h *Hold) {
+func (c *counter) take(at int64, h *Hold) {
 	c.calls++
 	h.turn = c.window.turn
 	if h.Spent {
-		c.add(h.amount())
+		c.add(at, h.amount())
 	} else {
 		c.held = plus(c.held, h.amount())
 	}

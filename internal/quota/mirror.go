@@ -40,7 +40,7 @@ func (b *Bank) Admit(now time.Time, holds []Hold, found []Standing) {
 			h.turn = 0
 			continue
 		}
-		c.take(h)
+		c.take(at, h)
 		if found != nil {
 			own := Standing{c.used(), c.held}
 			c.others = Standing{max(found[i].Used-own.Used, 0), max(found[i].Held-own.Held, 0)}

@@ -82,7 +82,7 @@ func (b *Bank) owe(p *Part) {
 			continue
 		}
 		c.belong(p.Org)
-		c.add(p.Used)
+		c.add(unknownTime, p.Used)
 		c.mu.Unlock()
 		return
 	}
@@ -95,7 +95,7 @@ func (b *Bank) flushed(d Delta) {
 	defer s.mu.RUnlock()
 	if c := s.counters[id]; c != nil {
 		c.mu.Lock()
-		c.tally.pending = plus(c.tally.pending, -d.Units)
+		c.tally.flushed(d.Units)
 		c.mu.Unlock()
 	}
 }
