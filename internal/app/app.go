@@ -38,6 +38,7 @@ import (
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/sign"
 	"sluice/internal/provider/transport"
+	"sluice/internal/record"
 	"sluice/internal/resource"
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
@@ -198,7 +199,8 @@ func (a *App) founder() *founder {
 func (a *App) openLogs(ctx context.Context) (err error) {
 	dir := a.set.Data.Dir
 	a.journal, err = journal.Open(journal.Options{
-		Dir: filepath.Join(dir, "journal"), MaxBytes: int64(a.set.Logs.JournalMaxMB) << 20, Sync: a.set.Logs.JournalSync, Clock: a.clock, Logger: a.log,
+		Dir: filepath.Join(dir, "journal"), MaxRecordBytes: recordBytes(a.set.Logs.BodyMaxBytes()),
+		MaxBytes: int64(a.set.Logs.JournalMaxMB) << 20, Sync: a.set.Logs.JournalSync, Clock: a.clock, Logger: a.log,
 	})
 	if err != nil {
 		return fmt.Errorf("open the journal: %w", err)
@@ -216,6 +218,13 @@ func (a *App) openLogs(ctx context.Context) (err error) {
 	a.logs = logstore.New(a.records, rows, kept, logstore.Options{Home: a.home(), Logger: a.log})
 	a.feedback = feedback.New(a.store, rows, a.log)
 	return nil
+}
+
+// recordBytes is the longest record that there may be: with all of its bodies as long as
+// they may be, and room for the rest.
+func recordBytes(bodyMax int) int {
+	const least, rest = 4 << 20, 1 << 20
+	return max(least, len(new(record.Attempt).Bodies())*bodyMax+rest)
 }
 
 func (a *App) openDirectory(ctx context.Context) error {

@@ -1,11 +1,15 @@
 package config
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Logs says what is kept about each request, and for how long.
 type Logs struct {
 	// BodyMaxKB is how much of a request body and of a response body is kept, in KiB
-	// each. What is longer is cut and marked. 0 keeps none.
+	// each. What is longer is cut and marked. 0 keeps none. It is at most 1/64 of
+	// `JOURNAL_MAX_MB`: every body goes through the journal.
 	BodyMaxKB int `env:"LOG_BODY_MAX_KB" envDefault:"256" range:"0..16384"`
 
 	// RetentionDays is after how many days bodies are deleted. Organisations and
@@ -46,6 +50,17 @@ type Logs struct {
 	// JournalSync is how often the journal is forced to disk. A crash of the program
 	// loses nothing; a power cut loses at most this much.
 	JournalSync time.Duration `env:"JOURNAL_SYNC_INTERVAL" envDefault:"1000" range:"10..60000"`
+}
+
+// journalBodies is how many of the longest bodies the journal has room for at least: a record
+// has up to five, and of a journal of few files the one being written is much.
+const journalBodies = 64
+
+func (l Logs) validate(report reporter) {
+	if l.BodyMaxKB*journalBodies > l.JournalMaxMB<<10 {
+		report("LOG_BODY_MAX_KB", fmt.Sprintf("is more than a journal of JOURNAL_MAX_MB %d has room for", l.JournalMaxMB),
+			fmt.Sprintf("at most %d, or a JOURNAL_MAX_MB of at least %d", l.JournalMaxMB<<10/journalBodies, l.BodyMaxKB*journalBodies>>10))
+	}
 }
 
 // BodyMaxBytes is how much of each body is kept, in bytes.

@@ -152,6 +152,7 @@ func TestSettingsThatNeedOrExcludeEachOther(t *testing.T) {
 		{"text and path", []string{"TLS_CERT=" + cert, "TLS_KEY=" + key, "TLS_CERT_PATH=/x"}, "TLS_CERT_PATH (environment): is set beside TLS_CERT"},
 		{"path to nothing", []string{"TLS_KEY_PATH=/no/such/key", "TLS_CERT=" + cert}, `TLS_KEY_PATH (environment): is the path "/no/such/key", which does not exist; accepted: the path of a readable file`},
 		{"one key twice", []string{"BOOTSTRAP_ADMIN_KEY=sk-0123456789abcdef", "BOOTSTRAP_WORKSPACE_KEY=sk-0123456789abcdef"}, "BOOTSTRAP_WORKSPACE_KEY: is the same as BOOTSTRAP_ADMIN_KEY"},
+		{"bodies beyond the journal", []string{"LOG_BODY_MAX_KB=8192", "JOURNAL_MAX_MB=300"}, "LOG_BODY_MAX_KB: is more than a journal of JOURNAL_MAX_MB 300 has room for; accepted: at most 4800, or a JOURNAL_MAX_MB of at least 512"},
 		{"mail without a server", []string{"SMTP_MAIL=ON", "SMTP_FROM=gw@acme.example"}, "SMTP_HOST: is missing beside SMTP_MAIL=ON"},
 		{"mail from nobody", []string{"SMTP_MAIL=ON", "SMTP_HOST=mail"}, "SMTP_FROM: is missing beside SMTP_MAIL=ON"},
 		{"mail from no address", []string{"SMTP_FROM=nobody"}, `SMTP_FROM (environment): "nobody" cannot be used; accepted: an address such as gateway@example.com`},

@@ -117,6 +117,7 @@ func (s *Settings) validate(report reporter) {
 	s.TLS.validate(report)
 	s.Database.validate(report)
 	s.Redis.validate(report)
+	s.Logs.validate(report)
 	s.LogStore.validate(report)
 	s.Analytics.validate(report)
 	s.Mail.validate(report)

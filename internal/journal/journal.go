@@ -39,7 +39,7 @@ var (
 // Options say where and how a journal is kept. Only Dir must be given.
 type Options struct {
 	Dir            string        // made with mode 0700 when absent
-	SegmentBytes   int64         // of one file, reserved as a whole; 0 means 16 MiB, or 1/4096 of MaxBytes if that is more
+	SegmentBytes   int64         // of one file, reserved as a whole; 0 means 16 MiB, or if that is more 1/4096 of MaxBytes, or what a record takes
 	MaxRecordBytes int           // of an entry; longer records lose the end of their bodies; 0 means 4 MiB
 	MaxBytes       int64         // of all files; Append refuses beyond it; 0 means 16 GiB
 	Sync           time.Duration // between writes to the disk; 0 means one second
@@ -63,7 +63,8 @@ func (o Options) withDefaults() Options {
 		o.MaxBytes = 16 << 30
 	}
 	if o.SegmentBytes == 0 {
-		o.SegmentBytes = max(segmentBytes, o.MaxBytes/mostFiles&^(unitBytes-1)) // whole units
+		least := max(segmentBytes, o.MaxBytes/mostFiles, fileHeader+frameBytes(o.MaxRecordBytes))
+		o.SegmentBytes = (least + unitBytes - 1) &^ (unitBytes - 1) // whole units
 	}
 	if o.Sync == 0 {
 		o.Sync = time.Second

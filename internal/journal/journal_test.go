@@ -300,6 +300,22 @@ func checkCut(t *rapid.T, got, given *record.Attempt, whole bool) {
 	}
 }
 
+// A file has room for the longest record, whatever is said of files.
+func TestLongRecordsAreKeptWhole(t *testing.T) {
+	t.Parallel()
+	const most = 20 << 20
+	j := open(t, journal.Options{Dir: t.TempDir(), MaxRecordBytes: most})
+	a := recordtest.Chat(1)
+	a.Request.Bytes = make([]byte, most-8<<10)
+	if err := j.Append(a); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := read(j, record.Position{})
+	if len(got) != 1 || len(got[0].Request.Bytes) != len(a.Request.Bytes) || j.Stats().Cut != 0 {
+		t.Errorf("%d records, %+v; want it whole", len(got), j.Stats())
+	}
+}
+
 func TestRecordThatCannotBeCutIsRefused(t *testing.T) {
 	t.Parallel()
 	j := open(t, small(t.TempDir()))

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 
 	"sluice/internal/logstore/clickhousetest"
@@ -64,5 +65,21 @@ func TestWhatIsKeptInEitherStore(t *testing.T) {
 				t.Errorf("the log has %d entries, want 5", found.get("total").Int())
 			}
 		})
+	}
+}
+
+// As much of a body is kept as the deployment asks for, also where that is more than records
+// have as a rule.
+func TestLongBodiesAreKeptAsLongAsTheyMayBe(t *testing.T) {
+	t.Parallel()
+	const said = 3 << 20 // and heard
+	g, up := start(t, with("LOG_BODY_MAX_KB=4096")), upstream.Start(t)
+	body := `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"` + strings.Repeat("a", said) + `"}]}`
+	id := g.call("POST", "/v1/chat/completions", body, custom(up)...).want(t, 200).Header.Get("x-gateway-request-id")
+	a := g.awaitLog(id)
+	for _, path := range []string{"request.body.messages.0.content", "response.body.choices.0.message.content"} {
+		if kept := len(a.get(path).String()); kept < said {
+			t.Errorf("%s has %d bytes, want %d at least", path, kept, said)
+		}
 	}
 }
