@@ -13,8 +13,9 @@ import (
 //	file header   8 bytes of magic; 8 of the number that the first entry has, all
 //	              ones when there is none, zero when it may be any (as in files
 //	              from before they were used again); 8 of the offset before which
-//	              all is consumed, and perhaps not on the disk, zero for none; zeros
-//	              up to fileHeader
+//	              all is consumed, and perhaps not on the disk, zero for none; 8 of the
+//	              number with which the run began that wrote it, zero where it did not
+//	              say; zeros up to fileHeader
 //	frame         word 0: size of the payload, and its check (with the sequence
 //	              number) in the upper half; written when the room is taken
 //	              word 1: sequence number

@@ -96,6 +96,8 @@ type Journal struct {
 	o    Options
 	lock *os.File
 	id   string
+	// first is the number with which this run begins.
+	first uint64
 
 	mu       sync.Mutex // guards what follows, and the guarded fields of segments
 	segments []*segment // oldest first; the last one may be active

@@ -38,6 +38,7 @@ func Open(o Options) (*Journal, error) {
 	// A clock in the numbers keeps them growing even when the newest records, or
 	// the whole directory, were lost after a reader had stored how far it was.
 	j.next = max(j.next, uint64(o.Clock.Now().UnixMicro()))
+	j.first = j.next
 	return j, nil
 }
 
@@ -72,12 +73,12 @@ func (j *Journal) load() error {
 	return nil
 }
 
-// tellOfGaps says which files end before the next one begins: what stood behind the fault is
-// lost, and everything else is there.
+// tellOfGaps says which files end before the next one of their run begins: what stood behind
+// the fault is lost, and everything else is there. From one run to the next numbers jump.
 func (j *Journal) tellOfGaps() {
 	for i, s := range j.segments[:max(len(j.segments)-1, 0)] {
 		next := j.segments[i+1]
-		if s.next >= next.first {
+		if s.next >= next.first || s.run().Load() != next.run().Load() {
 			continue
 		}
 		j.damaged.Add(next.first - s.next)

@@ -132,7 +132,7 @@ func (j *Journal) roll() error {
 	if j.active != nil {
 		j.active.sealed = true
 	}
-	s.start(j.next)
+	s.start(j.next, j.first)
 	j.segments = append(j.segments, s)
 	j.active = s
 	j.wakeRun()

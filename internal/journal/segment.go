@@ -105,10 +105,15 @@ func (s *segment) since() *atomic.Uint64 { return s.word(8) }
 // consumed is the word of the file header that says before which offset all is.
 func (s *segment) consumed() *atomic.Uint64 { return s.word(16) }
 
-// start makes an empty segment ready for records from seq on. Callers hold
+// run is the word of the file header that says with which number the run began that wrote
+// the file.
+func (s *segment) run() *atomic.Uint64 { return s.word(24) }
+
+// start makes an empty segment ready for records of a run from seq on. Callers hold
 // Journal.mu.
-func (s *segment) start(seq uint64) {
+func (s *segment) start(seq, run uint64) {
 	s.since().Store(seq)
+	s.run().Store(run)
 	s.salt, s.first, s.next = uint32(seq), seq, seq
 }
 

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"sluice/internal/ledger"
 	"sluice/internal/record"
@@ -166,6 +167,30 @@ func TestGapIsTold(t *testing.T) {
 	}
 	if text := log.String(); !strings.Contains(text, "level=ERROR") || !strings.Contains(text, fmt.Sprintf("entries_lost=%d", lost-1)) || !strings.Contains(text, "passed over") || !strings.Contains(text, files[0]) {
 		t.Errorf("%d are lost, and the log says %s", lost, text)
+	}
+}
+
+// Numbers jump from one run to the next: nothing is lost where they do.
+func TestGapBetweenRunsIsNone(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	o, clock := small(t.TempDir()), &fakeClock{now: recordtest.Epoch}
+	o.Clock, o.Logger = clock, slog.New(slog.NewTextHandler(&log, nil))
+	for run := range 4 {
+		j, err := start(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, j, run, run+1)
+		got, _ := read(j, record.Position{})
+		same(t, "read", got, chats(0, run+1))
+		if st := j.Stats(); st.Damaged != 0 || log.Len() > 0 {
+			t.Errorf("run %d: %d are counted as damaged, and the log says %s", run, st.Damaged, &log)
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		clock.now = clock.now.Add(time.Hour)
 	}
 }
 
