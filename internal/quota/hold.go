@@ -1,14 +1,16 @@
 package quota
 
-// CounterID names what one limit counts. A policy has a counter for each value key; its
-// Entry is empty. A budget has that of its Budget.ID, a rate that of RateEntry.
+// CounterID names what one limit counts. The Entry of a budget is its Budget.ID, that of a
+// rate is RateEntry. A policy has a counter for each value key; that of a usage limit has no
+// Entry.
 type CounterID struct {
 	Carrier  string // id of the record; of an integration in a workspace "integration/workspace" where it is a rate
 	Entry    string
 	ValueKey string // of a policy: "metadata.team:search"
 }
 
-// RateEntry is the Entry of a rate of a carrier, of which a type and unit have one.
+// RateEntry is the Entry of a rate: of a carrier a type and unit have one, and a policy that is
+// given another unit counts anew.
 func RateEntry(t Type, u Unit) string { return string(t) + "/" + string(u) }
 
 // Owner is what has a limit, for those who are told of it.

@@ -38,7 +38,7 @@ func (p *UsageLimit) Compile(id string) *Policy {
 // Compile makes a rate-limit policy ready. The policy is one that Validate accepts.
 func (p *RateLimit) Compile(id string) *Policy {
 	h := Rate{Type: p.Type, Unit: p.Unit, Value: p.Value}.hold()
-	h.Counter = CounterID{Carrier: id}
+	h.Counter = CounterID{Carrier: id, Entry: RateEntry(p.Type, p.Unit)}
 	h.Of = &Owner{Kind: RateLimitKind, ID: id, Name: p.Name}
 	return newPolicy(h, p.Conditions, p.GroupBy)
 }

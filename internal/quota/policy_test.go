@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -165,12 +166,33 @@ func TestPolicyHolds(t *testing.T) {
 	if len(holds) != 1 || holds[0].Limit != 100 || !holds[0].Soft || holds[0].Measure != quota.TokenCount || holds[0].Unit != "" || *holds[0].Of != (quota.Owner{Kind: quota.UsageLimitKind, ID: "u", Name: "Team"}) {
 		t.Errorf("budgets %+v", holds)
 	}
-	if holds = rates; len(holds) != 1 || holds[0].Amount != 1 || !holds[0].Spent || holds[0].Unit != quota.PerMinute || holds[0].Counter != (quota.CounterID{Carrier: "r", ValueKey: "default"}) {
+	if holds = rates; len(holds) != 1 || holds[0].Amount != 1 || !holds[0].Spent || holds[0].Unit != quota.PerMinute || holds[0].Counter != (quota.CounterID{Carrier: "r", Entry: "requests/rpm", ValueKey: "default"}) {
 		t.Errorf("rates %+v", holds)
 	}
 	p = nil
 	if holds, rates = p.Match(chat(), nil, nil); len(holds)+len(rates) != 0 {
 		t.Error("no policies have no holds")
+	}
+}
+
+// A rate-limit policy that is given another unit counts in windows of that from then on, also
+// for those who were counted before.
+func TestPolicyOfAnotherUnit(t *testing.T) {
+	t.Parallel()
+	b := quota.NewBank()
+	var c call
+	take := func(at time.Time, u quota.Unit) (refused int) {
+		p := quota.RateLimit{Conditions: []quota.Condition{is("api_key", "*")}, Type: quota.Requests, Unit: u, Value: 2}
+		h, _ := p.Compile("p").Match(chat())
+		refused, _, _ = c.take(b, at, h)
+		b.Settle(at, c.holds, nil)
+		return refused
+	}
+	take(noon, quota.PerMinute)
+	for i, want := range []int{-1, -1, 0} {
+		if got := take(noon.Add(time.Duration(i)*time.Hour), quota.PerDay); got != want {
+			t.Errorf("call %d of two a day: %d, want %d", i+1, got, want)
+		}
 	}
 }
 
