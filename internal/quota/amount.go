@@ -23,6 +23,14 @@ const (
 	MaxCost   = 9_000_000_000 * One
 )
 
+// MostUsed is the most that one call counts on a limit, in the units of that: a million
+// dollars, and more tokens than there are. What is beyond is a slip of who counted, and must
+// not overflow a sum: a limit is far from that, and lets nothing through once it is reached.
+const MostUsed = 1 << 50
+
+// Counted is what of the units of one call counts; below 0 in corrections.
+func Counted(units int64) int64 { return min(max(units, -MostUsed), MostUsed) }
+
 // maxDigits bounds the text of an amount.
 const maxDigits = 40
 

@@ -134,7 +134,7 @@ func (b *Bank) settle(now time.Time, holds []Hold, used []int64, moves *[]Part) 
 		back := c.give(h)
 		units := int64(0)
 		if used != nil && !h.Spent {
-			units = used[i]
+			units = Counted(used[i])
 			c.add(at, units)
 		}
 		if moves != nil && (back != 0 || units != 0) {

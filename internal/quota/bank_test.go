@@ -2,6 +2,7 @@ package quota_test
 
 import (
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -134,6 +135,31 @@ func TestSettle(t *testing.T) {
 
 // TestWindows: what is settled behind the end of a window counts in the next one, and
 // what was held of the window is gone with it.
+// What a provider counts beyond all measure does not turn a counter round.
+func TestAbsurdCounts(t *testing.T) {
+	t.Parallel()
+	b := quota.NewBank()
+	b.Load([]quota.Meter{{Carrier: quota.Carrier{ID: "k"}, Entry: "b", Limit: 100}})
+	calls := make([]call, 3)
+	for i := range calls {
+		calls[i].take(b, noon, hold(1, 100), rate(quota.PerDay, 1, 100))
+	}
+	for i := range calls {
+		b.Settle(noon, calls[i].holds, []int64{math.MaxInt64, math.MaxInt64})
+	}
+	for range calls {
+		b.Flushed([]quota.Delta{{CarrierID: "k", Entry: "b", Units: quota.MostUsed}}, nil)
+	}
+	of := hold(0, 100)
+	if s := b.State(noon, &of); s.Used != 0 {
+		t.Errorf("%d used once all is stored, want what the store says", s.Used)
+	}
+	of = rate(quota.PerDay, 0, 100)
+	if s := b.State(noon, &of); s.Used != 3*quota.MostUsed {
+		t.Errorf("%d used of a rate, want three times the most that a call counts", s.Used)
+	}
+}
+
 func TestWindows(t *testing.T) {
 	t.Parallel()
 	b := quota.NewBank()

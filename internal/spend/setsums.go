@@ -1,6 +1,9 @@
 package spend
 
-import "sluice/internal/ledger"
+import (
+	"sluice/internal/ledger"
+	"sluice/internal/quota"
+)
 
 // setSums are the charges of closed lines that have a ledger.Set: one sum for all counters
 // of the set, which most calls of a workspace with many policies share.
@@ -31,6 +34,9 @@ func (s *setSums) add(set *ledger.Set, at int64, units ledger.Amounts) {
 		s.at[set] = k
 		s.list = append(s.list, setSum{set: set})
 		s.counters += len(set.Counters())
+	}
+	for i := range units {
+		units[i] = quota.Counted(units[i])
 	}
 	sum := &s.list[k]
 	if n := len(sum.runs); n > 0 && sum.runs[n-1].at == at {

@@ -3,6 +3,7 @@ package spend_test
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -16,6 +17,7 @@ import (
 	"sluice/internal/ident"
 	"sluice/internal/journal"
 	"sluice/internal/ledger"
+	"sluice/internal/quota"
 	"sluice/internal/record"
 	"sluice/internal/spend"
 	"sluice/internal/store"
@@ -65,6 +67,44 @@ func TestSumsOnEveryEngine(t *testing.T) {
 				w.finish()
 			}
 		})
+	}
+}
+
+// A call that a provider counts beyond all measure takes the budgets that it is charged on, and
+// no others: sums do not turn round, and what comes behind it is stored as ever.
+func TestAbsurdCountsDoNotStopTheRest(t *testing.T) {
+	t.Parallel()
+	s := sql{storetest.Open(t, storetest.SQLite(t))}
+	hit, other := ident.NewID(), ident.NewID()
+	s.add(t, hit)
+	s.add(t, other)
+	w := newWorld(t, t.TempDir(), s, func(carrier string) int64 { return s.usedOf(t, carrier) }, hit, other)
+	settle := func(charges ...ledger.Charge) {
+		t.Helper()
+		l := &ledger.Line{ID: ident.NewID(), State: ledger.Settled, At: noon, OrgID: theOrg, Charges: charges}
+		if l.Charges == nil {
+			counters := []ledger.Counter{{Carrier: hit, Entry: "budget", Counts: ledger.Nanos}}
+			l.Set, l.Amounts = ledger.NewSet(counters), ledger.Amounts{math.MaxInt64}
+		}
+		if err := w.journal.AppendLine(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // transactions
+		for range 2 {
+			settle(ledger.Charge{Carrier: hit, Entry: "budget", Units: math.MaxInt64})
+			settle()
+			settle(ledger.Charge{Carrier: other, Entry: "budget", Units: 7})
+		}
+		if err := w.follower.CatchUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if used := s.usedOf(t, hit); used != 8*quota.MostUsed {
+		t.Errorf("%d used, want eight times the most that a call counts", used)
+	}
+	if used := s.usedOf(t, other); used != 28 {
+		t.Errorf("%d used of another budget, want 28", used)
 	}
 }
 

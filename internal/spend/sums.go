@@ -32,13 +32,13 @@ func (s *sums) add(l *ledger.Line, known bool) {
 	charges := l.AllCharges()
 	for i := range charges {
 		c := &charges[i]
-		switch {
-		case c.Units < 0:
-			s.lowered.of(nameOf(c)).add(at, c.Units)
-		case c.Units > 0 && known:
-			s.used.of(nameOf(c)).add(at, c.Units)
-		case c.Units > 0:
-			s.raised.of(nameOf(c)).add(at, c.Units)
+		switch units := quota.Counted(c.Units); {
+		case units < 0:
+			s.lowered.of(nameOf(c)).add(at, units)
+		case units > 0 && known:
+			s.used.of(nameOf(c)).add(at, units)
+		case units > 0:
+			s.raised.of(nameOf(c)).add(at, units)
 		}
 	}
 }
