@@ -50,7 +50,11 @@ func Open(o Options) (*Files, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open bodies: %w", err)
 	}
-	return &Files{o: o}, nil
+	f := &Files{o: o}
+	if err := f.removeBegun(); err != nil {
+		return nil, fmt.Errorf("open bodies: %w", err)
+	}
+	return f, nil
 }
 
 // Resume goes back to a mark: what was added behind it is forgotten and its room

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 )
 
 // Scrub makes a file without the bodies that are not kept; with none it deletes the file,
@@ -31,6 +33,21 @@ func (f *Files) Scrub(_ context.Context, number uint32, open bool, kept []Span) 
 	return f.syncDir()
 }
 
+// begun is behind the name of a file that is being made anew.
+const begun = ".new"
+
+// removeBegun deletes what scrubs that were cut off left: it holds bodies, and no later scrub
+// need come to its file.
+func (f *Files) removeBegun() error {
+	entries, err := os.ReadDir(f.o.Dir)
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), extension+begun) {
+			err = errors.Join(err, os.Remove(filepath.Join(f.o.Dir, e.Name())))
+		}
+	}
+	return err
+}
+
 // scrubFile makes the file anew with its size and time.
 func scrubFile(path string, kept []Span) (err error) {
 	from, err := os.Open(path)
@@ -42,7 +59,7 @@ func scrubFile(path string, kept []Span) (err error) {
 	if err != nil {
 		return err
 	}
-	fresh := path + ".new"
+	fresh := path + begun
 	to, err := os.OpenFile(fresh, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err

@@ -18,6 +18,21 @@ import (
 	"sluice/internal/logstore/bodies"
 )
 
+// What a scrub that was cut off had begun is gone at the next start: it holds bodies that may be
+// due by now, and no later scrub need come to that file.
+func TestScrubThatWasCutOff(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	begun := filepath.Join(dir, "00000001.bodies.new")
+	if err := os.WriteFile(begun, []byte("what somebody said"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open(t, bodies.Options{Dir: dir})
+	if _, err := os.Stat(begun); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it is there still: %v", err)
+	}
+}
+
 // What is kept comes back after others were taken out of its file, again and again; what
 // was taken out does not, whoever still refers to it. More can be added afterwards.
 func TestScrub(t *testing.T) {
