@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -28,28 +29,40 @@ type Needle struct{ forms [][]byte }
 // however it is escaped there, as long as all of it is escaped in one way.
 func NewNeedle(text string) Needle {
 	text = strings.ToLower(text)
-	forms := [][]byte{[]byte(text)}
-	var b bytes.Buffer
+	forms := []string{text}
+	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if e.Encode(text) == nil { // a string: cannot fail
-		escaped := bytes.TrimSpace(b.Bytes())
-		forms = append(forms, bytes.Clone(escaped[1:len(escaped)-1]))
-		forms = append(forms, asciiOnly(forms[1]))
+		plain := strings.TrimSuffix(b.String(), "\n")
+		plain = plain[1 : len(plain)-1]
+		for _, more := range escapes {
+			escaped := more.Replace(plain)
+			forms = append(forms, escaped, asciiOnly(escaped))
+		}
 	}
-	n := Needle{forms[:1]}
-	for _, f := range forms[1:] {
-		if !bytes.Equal(f, n.forms[len(n.forms)-1]) {
-			n.forms = append(n.forms, f)
+	var n Needle
+	for i, f := range forms {
+		if !slices.Contains(forms[:i], f) {
+			n.forms = append(n.forms, []byte(f))
 		}
 	}
 	return n
 }
 
+// escapes are what encoders of JSON write in other ways though they need not: most of them
+// nothing, then those of Go, Gson and PHP.
+var escapes = [...]*strings.Replacer{
+	strings.NewReplacer(),
+	strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`),
+	strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "=", `\u003d`, "'", `\u0027`),
+	strings.NewReplacer("/", `\/`),
+}
+
 // asciiOnly writes what is no ASCII as many encoders of JSON do: "\u00e9".
-func asciiOnly(text []byte) []byte {
+func asciiOnly(text string) string {
 	var b []byte
-	for _, r := range string(text) {
+	for _, r := range text {
 		switch {
 		case r < 0x80:
 			b = append(b, byte(r))
@@ -60,7 +73,7 @@ func asciiOnly(text []byte) []byte {
 			b = fmt.Appendf(b, `\u%04x\u%04x`, high, low)
 		}
 	}
-	return b
+	return string(b)
 }
 
 // searchMost is how much of one body is searched, in bytes after decompression.

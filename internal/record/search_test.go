@@ -28,6 +28,10 @@ func TestNeedle(t *testing.T) {
 		{"caf\u00e9", "", "{\"content\":\"CAF\u00c9\"}", true},
 		{"\U0001f30a wave", "", `{"content":"\ud83c\udf0a Wave"}`, true},
 		{"a\nb", "", `{"content":"a\nb"}`, true},
+		{`<b>"Tom" & Éva</b>`, "", `{"content":"\u003cB\u003e\"Tom\" \u0026 Éva\u003c/b\u003e"}`, true}, // as Go writes it
+		{`it's <b>`, "", `{"content":"it\u0027s \u003cb\u003e"}`, true},                                 // as Gson does
+		{"https://example.com/Été", "", `{"content":"https:\/\/example.com\/\u00e9t\u00e9"}`, true},     // as PHP does
+		{"https://example.com", "", `{"content":"https:\\example.com"}`, false},
 		{"the lock", "gzip", zipped.String(), true},
 		{"lock", "gzip", "no gzip, but a lock", true},
 		{"tide", "", "", false},
