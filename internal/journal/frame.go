@@ -14,8 +14,8 @@ import (
 //	              ones when there is none, zero when it may be any (as in files
 //	              from before they were used again); 8 of the offset before which
 //	              all is consumed, and perhaps not on the disk, zero for none; 8 of the
-//	              number with which the run began that wrote it, zero where it did not
-//	              say; zeros up to fileHeader
+//	              number with which the run began that wrote it, and 8 of that of the
+//	              entry at the offset, zero where it did not say; zeros up to fileHeader
 //	frame         word 0: size of the payload, and its check (with the sequence
 //	              number) in the upper half; written when the room is taken
 //	              word 1: sequence number

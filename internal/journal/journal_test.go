@@ -300,6 +300,36 @@ func checkCut(t *rapid.T, got, given *record.Attempt, whole bool) {
 	}
 }
 
+// Numbers grow though the clock was set back by a day, all is consumed, and runs without a call
+// come between: else a consumer would take what comes for what it has.
+func TestNumbersGrowWhenTheClockGoesBack(t *testing.T) {
+	t.Parallel()
+	clock := &fakeClock{now: recordtest.Epoch}
+	o := small(t.TempDir())
+	o.Clock = clock
+	var consumed record.Position
+	run := func(records int) {
+		t.Helper()
+		j, err := start(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, j, 0, records)
+		got, end := read(j, consumed)
+		same(t, "read", got, chats(0, records))
+		consumed = end
+		if err := errors.Join(j.Trim(consumed), j.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(3)
+	for records := range 3 {
+		clock.now = clock.now.Add(-24 * time.Hour)
+		run(records)
+		run(0)
+	}
+}
+
 // A file has room for the longest record, whatever is said of files.
 func TestLongRecordsAreKeptWhole(t *testing.T) {
 	t.Parallel()

@@ -96,7 +96,7 @@ func (j *Journal) loadSegment(number uint64) error {
 		return os.Rename(path, path+".damaged")
 	case err != nil:
 		return err
-	case s.first == s.next: // a spare that was never needed, or not even finished
+	case s.next == 0: // a spare that was never needed, or not even finished
 		s.release()
 		return os.Remove(path)
 	}

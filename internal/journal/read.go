@@ -8,19 +8,21 @@ import (
 
 // view is what a reader may look at of a segment. Its holder must release seg.
 type view struct {
-	seg    *segment
-	first  uint64
-	next   uint64
-	from   int64
-	used   int64
-	sealed bool
-	quiet  bool // nobody else held the segment
+	seg   *segment
+	first uint64
+	next  uint64
+	from  int64
+	// fromSeq is the number of the entry at from.
+	fromSeq uint64
+	used    int64
+	sealed  bool
+	quiet   bool // nobody else held the segment
 }
 
 // hold takes a reference. Callers hold Journal.mu.
 func (s *segment) hold() view {
 	refs := s.refs.Add(1)
-	return view{seg: s, first: s.first, next: s.next, from: s.from, used: s.used, sealed: s.sealed, quiet: refs == 2}
+	return view{seg: s, first: s.first, next: s.next, from: s.from, fromSeq: s.fromSeq, used: s.used, sealed: s.sealed, quiet: refs == 2}
 }
 
 // view finds the segment of the first record at or behind seq.

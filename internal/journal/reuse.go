@@ -45,8 +45,9 @@ func (j *Journal) reuse(segments []*segment) error {
 	for _, s := range segments {
 		s.since().Store(noEntry)
 		s.consumed().Store(0)
+		s.consumedTo().Store(0)
 		errs = append(errs, s.forget(int64(len(s.data))))
-		s.from, s.used, s.first, s.next = fileHeader, fileHeader, 0, 0
+		s.from, s.fromSeq, s.used, s.first, s.next = fileHeader, 0, fileHeader, 0, 0
 		s.sealed, s.durable, s.cold = false, false, false
 		s.warm = s.bringIn(0, warmAhead)
 	}

@@ -148,7 +148,7 @@ func (j *Journal) Sync() error {
 	}
 	var errs []error
 	for _, v := range j.unsynced() {
-		if err := v.seg.flush(v.from, v.used); err != nil {
+		if err := v.seg.flush(v); err != nil {
 			errs = append(errs, err)
 		} else {
 			j.synced(v)

@@ -27,6 +27,7 @@ type segment struct {
 	next    uint64 // of the record behind the last
 	used    int64  // bytes, the file header included
 	from    int64  // offset before which all is consumed
+	fromSeq uint64 // number of the entry there, 0 for the first record
 	warm    int64  // bytes from the start whose pages were brought in for writing
 	cold    bool   // more were asked for
 	sealed  bool   // no record will be added
@@ -65,9 +66,9 @@ func createSegment(dir string, number uint64, size int64, warm bool) (*segment, 
 }
 
 // openSegment maps a file of an earlier run and finds its last record. A segment
-// without records has first equal to next, and so has a file of zeros alone, which the
-// process ended over before it was one. The error is errNoSegment for a file that was
-// never one and holds something.
+// that never had records has next 0, and so has a file of zeros alone, which the
+// process ended over before it was one; where all of them are consumed first is equal to
+// next. The error is errNoSegment for a file that was never one and holds something.
 func openSegment(path string, number uint64) (*segment, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -105,6 +106,9 @@ func (s *segment) since() *atomic.Uint64 { return s.word(8) }
 // consumed is the word of the file header that says before which offset all is.
 func (s *segment) consumed() *atomic.Uint64 { return s.word(16) }
 
+// consumedTo is the word of the file header that says which number stands at consumed.
+func (s *segment) consumedTo() *atomic.Uint64 { return s.word(32) }
+
 // run is the word of the file header that says with which number the run began that wrote
 // the file.
 func (s *segment) run() *atomic.Uint64 { return s.word(24) }
@@ -118,12 +122,13 @@ func (s *segment) start(seq, run uint64) {
 }
 
 // recover walks the frames up to the first place where none is, which is the end
-// or a torn one.
+// or a torn one. Where all is consumed the file still tells up to where numbers are used.
 func (s *segment) recover() {
 	since := s.since().Load()
 	s.salt = uint32(since)
 	if from := s.consumed().Load(); from > fileHeader && from <= uint64(len(s.data)) && from%8 == 0 {
 		s.begin, s.from, s.used = int64(from), int64(from), int64(from)
+		defer s.goOn(s.consumedTo().Load())
 	}
 	for {
 		s.used = s.past(s.used, s.next)
@@ -136,6 +141,13 @@ func (s *segment) recover() {
 		}
 		s.next = f.seq + 1
 		s.used += frameBytes(f.size)
+	}
+}
+
+// goOn has the next record of a file in which none is left have a number.
+func (s *segment) goOn(next uint64) {
+	if s.next == 0 {
+		s.first, s.next = next, next
 	}
 }
 
@@ -161,17 +173,19 @@ func (s *segment) release() {
 	}
 }
 
-// flush writes the pages with the records in [from, used) to the disk, and that it
-// begins there. Before, it lets go of the memory: the kernel keeps the pages cached, they
-// no longer count as ours, and writing those that nobody has mapped spares an interrupt of
-// all cores for each of them. What is consumed needs no disk.
-func (s *segment) flush(from, used int64) error {
+// flush writes the pages with the records that a view has behind what is consumed to the
+// disk, and that the file begins there. Before, it lets go of the memory: the kernel keeps
+// the pages cached, they no longer count as ours, and writing those that nobody has mapped
+// spares an interrupt of all cores for each of them. What is consumed needs no disk.
+func (s *segment) flush(v view) error {
+	from, used := v.from, v.used
 	if err := s.forget(used &^ (pageBytes - 1)); err != nil {
 		return err
 	}
 	if from >= used {
 		return nil
 	}
+	s.consumedTo().Store(v.fromSeq)
 	s.consumed().Store(uint64(from))
 	first := from &^ (pageBytes - 1)
 	if first > 0 {

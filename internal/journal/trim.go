@@ -10,7 +10,9 @@ import (
 
 // trim notes how far a consumer is and deletes the files that none needs any more, but
 // for some that are kept to be written again while Run runs (reuse.go). The file being
-// written stays. What all have consumed is not brought to the disk from then on.
+// written stays, and before there is one the last file of earlier runs: where the clock was
+// set back, it alone knows up to where numbers are used. What all have consumed is not
+// brought to the disk from then on.
 func (j *Journal) trim(r *reader, before record.Position) error {
 	j.trimming.Lock()
 	defer j.trimming.Unlock()
@@ -20,7 +22,7 @@ func (j *Journal) trim(r *reader, before record.Position) error {
 	}
 	needed := j.needed()
 	n := 0
-	for n < len(j.segments) && j.segments[n].sealed && j.segments[n].next <= needed.Seq {
+	for n < len(j.segments)-1 && j.segments[n].sealed && j.segments[n].next <= needed.Seq {
 		n++
 	}
 	old := j.segments[:n:n]
@@ -64,7 +66,7 @@ func (s *segment) consume(before record.Position) {
 	}
 	at := s.past(before.Offset&^7, before.Seq)
 	if f, ok := frameAt(s, at); before.Seq == s.next && at == s.used || ok && f.seq == before.Seq {
-		s.from = at
+		s.from, s.fromSeq = at, before.Seq
 	}
 }
 
