@@ -6,15 +6,19 @@ import (
 	"sluice/internal/record"
 )
 
-// shortened returns a copy of a whose bodies are shorter by at least excess bytes. The
-// longest give first, so that a small request stays whole beside a huge answer.
+// shortened returns a copy of a whose bodies are as much shorter as has it take so many
+// bytes. The longest give first, so that a small request stays whole beside a huge answer.
+// That a body was cut may take a byte of its own.
 // Inlined it would have the stack of every call grow for the copy, which few need.
 //
 //go:noinline
-func shortened(a *record.Attempt, excess int) (*record.Attempt, error) {
-	s := new(record.Attempt)
+func shortened(a *record.Attempt, most int) (s *record.Attempt, err error) {
+	s = new(record.Attempt)
 	*s = *a
-	return s, cut(s, excess)
+	for excess := s.EncodedSize() - most; excess > 0 && err == nil; excess = s.EncodedSize() - most {
+		err = cut(s, excess)
+	}
+	return s, err
 }
 
 // cut takes excess bytes, or a few more, off the bodies of a: what is longer than others is

@@ -165,7 +165,7 @@ func (j *Journal) Append(a *record.Attempt) error {
 func (j *Journal) AppendWhere(a *record.Attempt) (at, next record.Position, err error) {
 	size := a.EncodedSize()
 	if size > j.o.MaxRecordBytes {
-		if a, err = shortened(a, size-j.o.MaxRecordBytes); err != nil {
+		if a, err = shortened(a, j.o.MaxRecordBytes); err != nil {
 			j.refused.Add(1)
 			return at, next, fmt.Errorf("append %s: %w", a.ID, err)
 		}

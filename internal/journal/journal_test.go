@@ -268,6 +268,7 @@ func TestLongRecordsLoseTheEndOfTheirBodies(t *testing.T) {
 		a := recordtest.Chat(1)
 		a.Request.Bytes = make([]byte, rapid.IntRange(0, 20<<10).Draw(t, "request"))
 		a.Response.Bytes = make([]byte, rapid.IntRange(0, 20<<10).Draw(t, "response"))
+		a.Reshaped.Bytes = make([]byte, rapid.IntRange(0, 20<<10).Draw(t, "reshaped"))
 		whole := a.EncodedSize() <= 8<<10
 		if err := j.Append(a); err != nil {
 			t.Fatal(err)
