@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
-	"net/http"
 	"net/http/httptest"
 	"os"
-	"syscall"
 	"testing"
 	"time"
 
 	"sluice/internal/wire"
+	"sluice/test/narrow"
 )
 
 // An answer that is far from large ends, too, when a client with little room takes
@@ -28,25 +26,11 @@ func TestNarrowReaders(t *testing.T) {
 		ended <- err
 		return err
 	}), impatient})
-	srv.Config.ConnState = func(nc net.Conn, at http.ConnState) {
-		if tcp, ok := nc.(*net.TCPConn); ok && at == http.StateNew { // by itself it has what the system remembers of the other side
-			_ = tcp.SetWriteBuffer(4 << 10)
-		}
-	}
+	_ = srv.Listener.Close() // for one with little room
+	srv.Listener = narrow.Listen(t)
 	srv.Start()
-	d := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
-		var set error
-		err := raw.Control(func(fd uintptr) {
-			set = errors.Join(syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 1),
-				syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_MAXSEG, 536))
-		})
-		return errors.Join(err, set)
-	}}
-	c, err := d.DialContext(t.Context(), "tcp", srv.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close(); srv.Close() })
+	t.Cleanup(srv.Close)
+	c := narrow.Dial(t, srv.Listener.Addr().String())
 	_, _ = io.WriteString(c, "GET /v1/x HTTP/1.1\r\nHost: gw\r\n\r\n")
 	select {
 	case err := <-ended:
