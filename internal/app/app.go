@@ -329,14 +329,16 @@ func (a *App) Run(ctx context.Context) error {
 	return g.run(ctx)
 }
 
-// cutGrace is what the calls that outlast the time to drain have beyond it, so that the gateway
-// knows that it is it who cuts them.
-const cutGrace = 50 * time.Millisecond
+// cutGrace is how long calls that outlast the time to drain may take to tell their callers
+// so, and then again to put down how they ended.
+const cutGrace = time.Second
 
 // serve accepts requests until ctx ends, then lets the running ones finish.
 func (a *App) serve(ctx context.Context) error {
+	calls, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
 	failed := make(chan error, 1)
-	go func() { failed <- a.server.Serve(context.WithoutCancel(ctx), a.listener) }()
+	go func() { failed <- a.server.Serve(calls, a.listener) }()
 	a.log.Info("listening", "address", a.Addr(), "tls", a.set.TLS.Enabled())
 	select {
 	case err := <-failed:
@@ -346,12 +348,25 @@ func (a *App) serve(ctx context.Context) error {
 	a.draining.Store(true)
 	a.log.Info("draining", "open_requests", a.gateway.Open())
 	a.gateway.CancelAbandoned() // nobody waits for them
-	defer time.AfterFunc(a.set.Server.DrainTimeout, a.gateway.Stop).Stop()
-	limit, stop := context.WithTimeout(context.WithoutCancel(ctx), a.set.Server.DrainTimeout+cutGrace)
+	return a.drain(context.WithoutCancel(ctx), end)
+}
+
+// drain lets running calls come to their end within DRAIN_TIMEOUT, ends those that do not,
+// and cuts those whose callers do not take the end.
+func (a *App) drain(ctx context.Context, end func()) error {
+	most := a.set.Server.DrainTimeout
+	defer time.AfterFunc(most, func() {
+		a.log.Warn("requests are ended because they outlast DRAIN_TIMEOUT", "open_requests", a.gateway.Open())
+		a.gateway.Stop()
+		end()
+	}).Stop()
+	recorded, stop := context.WithTimeout(ctx, most+2*cutGrace)
 	defer stop()
-	err := a.server.Shutdown(limit)
+	told, stop := context.WithTimeout(recorded, most+cutGrace)
+	defer stop()
+	err := a.server.Shutdown(told)
+	a.gateway.AwaitNone(recorded) // conversations over WebSocket are no business of the server's
 	if errors.Is(err, context.DeadlineExceeded) {
-		a.log.Warn("requests were cut because they outlasted DRAIN_TIMEOUT", "open_requests", a.gateway.Open())
 		return nil
 	}
 	return err

@@ -59,7 +59,8 @@ type Server struct {
 	AdminPerMinute int `env:"ADMIN_REQUESTS_PER_MINUTE" envDefault:"300" range:"0..1000000"`
 
 	// DrainTimeout is how long a stopping gateway waits for running requests and
-	// streams before it cuts them.
+	// streams before it ends them. Their callers are told so, and have another second to
+	// take that.
 	DrainTimeout time.Duration `env:"DRAIN_TIMEOUT" envDefault:"30000" range:"0..3600000"`
 }
 

@@ -34,6 +34,9 @@ func (g *Gateway) reply(ctx context.Context, x *exchange, err error) error {
 // answerFault answers with an error of the gateway in the body of the surface.
 func (g *Gateway) answerFault(x *exchange, err error) error {
 	f := fault.From(err)
+	if f.Code == fault.ClientGone && g.stopped.Load() { // the client is still there
+		f = stopping().Because(f)
+	}
 	x.refusal, x.status = f, f.HTTPStatus()
 	if f.Code == fault.Internal {
 		g.Log.Error("a request failed inside the gateway", "request_id", x.id, "trace_id", x.trace.id, "error", f.Error())

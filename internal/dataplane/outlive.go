@@ -53,10 +53,6 @@ func (g *Gateway) Abandoned() int {
 	return len(g.lingering.calls)
 }
 
-// Stop says that from now on calls are cut because the gateway stops, not because their
-// clients left: their records say so.
-func (g *Gateway) Stop() { g.stopped.Store(true) }
-
 // CancelAbandoned cancels the streams that are read on although their callers left, and
 // from now on each at once whose caller leaves: for a gateway that stops. Their records
 // are written by the goroutines that serve them.

@@ -92,7 +92,7 @@ func (g *Gateway) openUpstream(ctx context.Context, a *attempt) (Socket, error) 
 // converse relays until one side closes or a limit refuses a response, mirrors the close
 // to the other, and puts the conversation on record.
 func (g *Gateway) converse(ctx context.Context, a *attempt, down, up Socket) {
-	ctx, stop := context.WithCancel(ctx)
+	own, stop := context.WithCancel(ctx)
 	defer stop()
 	var first struct {
 		sync.Once
@@ -103,12 +103,12 @@ func (g *Gateway) converse(ctx context.Context, a *attempt, down, up Socket) {
 	s := newSession(g, a)
 	pump := func(from, to Socket, fromClient bool, see func(context.Context, []byte) error) {
 		defer both.Done()
-		err := relayFrames(ctx, from, to, see)
+		err := relayFrames(own, from, to, see)
 		first.Do(func() {
 			first.err, first.fromClient = err, fromClient
 			if f := (*fault.Error)(nil); errors.As(err, &f) {
 				a.fault = f
-				_ = down.Write(ctx, true, refusedEvent(f)) // it may be gone
+				_ = down.Write(own, true, refusedEvent(f)) // it may be gone
 				_ = down.Close(1008, "refused by a limit")
 			}
 		})
@@ -121,11 +121,11 @@ func (g *Gateway) converse(ctx context.Context, a *attempt, down, up Socket) {
 	go pump(up, down, false, s.fromProvider)
 	both.Wait()
 	s.end()
-	g.record(a, ofConversation(first.err, first.fromClient))
+	g.record(a, ofConversation(first.err, first.fromClient || ctx.Err() != nil))
 }
 
-// ofConversation is how a conversation ended.
-func ofConversation(err error, fromClient bool) record.Outcome {
+// ofConversation is how a conversation ended, on the side of the client or the other.
+func ofConversation(err error, ofClient bool) record.Outcome {
 	var closed *Closed
 	var refused *fault.Error
 	switch {
@@ -133,7 +133,7 @@ func ofConversation(err error, fromClient bool) record.Outcome {
 		return record.OK
 	case errors.As(err, &refused):
 		return record.Refused
-	case fromClient:
+	case ofClient:
 		return record.ClientGone
 	}
 	return record.Truncated

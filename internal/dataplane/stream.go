@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -180,10 +181,12 @@ func (s *relayer) end(ctx context.Context, err error) error {
 	switch {
 	case whole:
 		return nil
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && !s.g.stops(ctx):
 		return s.left(ctx.Err())
 	case end.Failed:
 		return s.failed(end)
+	case ctx.Err() != nil:
+		return s.stopped(ctx.Err(), end)
 	}
 	return s.cut(err, end)
 }
@@ -203,17 +206,23 @@ func (s *relayer) cut(err error, end dialect.StreamEnd) error {
 	}
 	s.a.fault = f
 	s.record(o)
-	s.a.x.unfinished, s.a.x.midEvent, s.a.x.broken = f, end.Mid, s.a.talk
+	s.unfinished(f, end)
 	if s.a.target.ContinueStream {
 		s.a.x.carryOn(s.a, end)
 	}
 	return f
 }
 
+// unfinished notes what is to be said where the stream ends, unless another target goes on
+// with it.
+func (s *relayer) unfinished(f *fault.Error, end dialect.StreamEnd) {
+	s.a.x.unfinished, s.a.x.midEvent, s.a.x.broken = f, end.Mid, s.a.talk
+}
+
 // sayUnfinished ends a stream that no target could finish with an error event, so
 // that its caller does not take the part for the whole.
 func (x *exchange) sayUnfinished() error {
-	const typ = "upstream_error"
+	typ := cmp.Or(x.unfinished.Type, "upstream_error")
 	var ev []byte
 	if t := x.broken; t != nil { // its events are numbered, and some surfaces have more to say
 		ev = t.enc.Append(nil, &llm.Event{Kind: llm.EventFault, Text: x.unfinished.Text(), Name: typ})

@@ -4,10 +4,15 @@ import (
 	"bufio"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
+
+	"sluice/internal/store/storetest"
 	"sluice/test/upstream"
 )
 
@@ -56,24 +61,109 @@ func TestStopDrainsStreams(t *testing.T) {
 	}
 }
 
-// A stream that outlasts DRAIN_TIMEOUT is cut, so that a stop always ends.
-func TestStopCutsWhatOutlastsTheLimit(t *testing.T) {
+// A stream that outlasts DRAIN_TIMEOUT is ended, so that a stop always ends. Its caller is
+// told so in the words of the surface, and its record says who ended it.
+func TestStopEndsWhatOutlastsTheLimit(t *testing.T) {
+	t.Parallel()
+	ca := storetest.NewCA(t)
+	for _, c := range []struct {
+		name, path, proto, says string
+		opts                    []option
+	}{
+		{"HTTP/1.1", "/v1/chat/completions", "HTTP/1.1", `data: {"error":{"code":null,"message":"the gateway is stopping`, nil},
+		{"HTTP/2", "/v1/chat/completions", "HTTP/2.0", `data: {"error":{"code":null,"message":"the gateway is stopping`, []option{secure(t, ca)}},
+		{"translated", "/v1/messages", "HTTP/1.1", "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"the gateway is stopping", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			up := upstream.Start(t)
+			g := start(t, append(c.opts, with("DRAIN_TIMEOUT=300ms"))...)
+			body := strings.Replace(slowChat, "slow-stream@100ms", "stall@2", 1)
+			resp, err := g.send(t.Context(), "POST", c.path, strings.Replace(body, "{", `{"max_tokens":100,`, 1), custom(up)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			if resp.Proto != c.proto {
+				t.Errorf("it is %s", resp.Proto)
+			}
+			began := time.Now()
+			g.child.terminate(t)
+			text, err := io.ReadAll(resp.Body)
+			if at := strings.LastIndex(string(text), "\n\n"+c.says); err != nil || at < 0 || strings.Count(string(text[at:]), "\n\n") != 2 {
+				t.Errorf("the stream ends with %q: %v", tail(string(text)), err)
+			}
+			if code, took := g.child.ended(t), time.Since(began); code != 0 || took > 5*time.Second {
+				t.Errorf("it ended with %d after %s", code, took)
+			}
+			log := g.again().awaitLog(resp.Header.Get("x-gateway-request-id"))
+			if got := log.get("metrics.outcome").String(); got != "interrupted" {
+				t.Errorf("on record as %q: %s", got, log.Body)
+			}
+		})
+	}
+}
+
+// A call that has no answer yet when the time to drain is over is refused in words that have
+// the client try again.
+func TestStopRefusesWhatHasNoAnswer(t *testing.T) {
 	t.Parallel()
 	up := upstream.Start(t)
 	g := start(t, with("DRAIN_TIMEOUT=300ms"))
-	resp, err := g.send(t.Context(), "POST", "/v1/chat/completions", strings.Replace(slowChat, "slow-stream@100ms", "stall@2", 1), custom(up)...)
+	got := make(chan answer, 1)
+	go func() {
+		got <- g.try("POST", "/v1/chat/completions", strings.Replace(hello, "gpt-4o-mini", "fault:hang", 1), custom(up)...)
+	}()
+	eventually(t, callLimit, "the provider is called", func() bool { return up.Total() == 1 })
+	g.child.terminate(t)
+	a := <-got
+	if a.Err != nil || a.Status != 503 || a.get("error.type").String() != "overloaded_error" || a.Header.Get("Retry-After") == "" {
+		t.Errorf("%d %s %v", a.Status, a.Body, a.Err)
+	}
+	if code := g.child.ended(t); code != 0 {
+		t.Errorf("it ended with %d", code)
+	}
+	log := g.again().awaitLog(a.Header.Get("x-gateway-request-id"))
+	if got := log.get("metrics.outcome").String(); got != "interrupted" {
+		t.Errorf("on record as %q: %s", got, log.Body)
+	}
+}
+
+// A conversation over WebSocket is waited for as a stream is, and on record as ended by the
+// gateway when it outlasts the limit.
+func TestStopEndsConversations(t *testing.T) {
+	t.Parallel()
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_ = c.Write(r.Context(), websocket.MessageText, []byte(`{"type":"session.created"}`)) // the reader says what came
+		_, _, _ = c.Read(r.Context())
+	}))
+	defer provider.Close()
+	g := start(t, with("DRAIN_TIMEOUT=300ms"))
+	head := http.Header{"X-Gateway-Api-Key": {g.key}, "X-Gateway-Provider": {"openai"}, "X-Gateway-Custom-Host": {provider.URL + "/v1"}}
+	c, resp, err := websocket.Dial(t.Context(), g.base+"/v1/realtime?model=gpt-realtime", &websocket.DialOptions{HTTPHeader: head})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close()
+	defer c.CloseNow()
+	if _, _, err := c.Read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	began := time.Now()
 	g.child.terminate(t)
-	code := g.child.ended(t)
-	if took := time.Since(began); code != 0 || took > 5*time.Second {
-		t.Errorf("it ended with %d after %s", code, took)
+	if _, _, err := c.Read(t.Context()); err == nil || time.Since(began) < 300*time.Millisecond {
+		t.Errorf("after %s: %v", time.Since(began), err)
 	}
-	if _, err := io.ReadAll(resp.Body); err == nil {
-		t.Error("the client was told that the stream was whole")
+	if code := g.child.ended(t); code != 0 {
+		t.Errorf("it ended with %d", code)
+	}
+	log := g.again().awaitLog(resp.Header.Get("x-gateway-request-id"))
+	if got := log.get("metrics.outcome").String(); got != "interrupted" {
+		t.Errorf("on record as %q: %s", got, log.Body)
 	}
 }
 

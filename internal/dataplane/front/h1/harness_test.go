@@ -88,6 +88,12 @@ func start(t testing.TB, g scripted, change ...func(*h1.Server)) *running {
 
 func startOn(t testing.TB, l net.Listener, g scripted, change ...func(*h1.Server)) *running {
 	t.Helper()
+	return startIn(context.WithoutCancel(t.Context()), t, l, g, change...)
+}
+
+// startIn is startOn for calls that end with a context.
+func startIn(calls context.Context, t testing.TB, l net.Listener, g scripted, change ...func(*h1.Server)) *running {
+	t.Helper()
 	r := &running{said: &complaints{}, done: make(chan error, 1)}
 	r.Server = &h1.Server{
 		Gateway: g, Mine: mine, Patience: front.Usual(),
@@ -104,7 +110,7 @@ func startOn(t testing.TB, l net.Listener, g scripted, change ...func(*h1.Server
 		c(r.Server)
 	}
 	r.addr = l.Addr().String()
-	go func() { r.done <- r.Serve(context.WithoutCancel(t.Context()), l) }()
+	go func() { r.done <- r.Serve(calls, l) }()
 	t.Cleanup(func() {
 		_ = r.Close()
 		if err := <-r.done; !errors.Is(err, http.ErrServerClosed) {

@@ -57,6 +57,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	go s.crowd.watch()
 	s.Rest.Handler, s.Rest.DisableGeneralOptionsHandler = lastAnswer(s.Rest.Handler), true
+	s.Rest.BaseContext = func(net.Listener) context.Context { return ctx }
 	go func() { _ = s.Rest.Serve(&s.over) }() // ends with http.ErrServerClosed, because its listener never fails
 	var wait time.Duration
 	for {

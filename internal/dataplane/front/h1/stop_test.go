@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/internal/dataplane/front/h1"
 	"sluice/internal/wire"
 )
 
@@ -112,4 +113,48 @@ func TestShutdownClosesUnused(t *testing.T) {
 		t.Error(err)
 	}
 	c.closed()
+}
+
+// Where the end of the calls' context has the gateway finish its answers, they reach their
+// clients whole, at both servers, also a client that has sent more than is read.
+func TestEndedCallsAreAnswered(t *testing.T) {
+	t.Parallel()
+	for name, request := range map[string]string{
+		"alone":        get,
+		"with another": get + get,
+		"handed over":  "GET /health HTTP/1.0\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			calls, end := context.WithCancel(t.Context())
+			s := startIn(calls, t, l, func(ctx context.Context, in *wire.Request, out wire.Responder) error {
+				_ = stream(nil)(ctx, in, out) // it ends with the context
+				_, err := out.Write([]byte("the end\n"))
+				return err
+			}, func(s *h1.Server) {
+				s.Rest.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					_, _ = io.WriteString(w, "first\n")
+					_ = http.NewResponseController(w).Flush()
+					<-r.Context().Done()
+					_, _ = io.WriteString(w, "the end\n")
+				})
+			})
+			c := s.dial(t).send(request)
+			resp, err := http.ReadResponse(c.r, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadFull(resp.Body, make([]byte, len("first\n"))); err != nil {
+				t.Fatal(err)
+			}
+			end()
+			if b, err := io.ReadAll(resp.Body); err != nil || string(b) != "the end\n" {
+				t.Errorf("%q, %v", b, err)
+			}
+		})
+	}
 }

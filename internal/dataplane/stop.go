@@ -1,0 +1,46 @@
+package dataplane
+
+import (
+	"context"
+	"time"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/record"
+)
+
+// Stop says that calls whose context ends from now on are ended by the gateway, because it
+// stops, and not by clients that left: their records say so, and who can still be told is.
+func (g *Gateway) Stop() { g.stopped.Store(true) }
+
+// awaitEvery is how often AwaitNone looks.
+const awaitEvery = 10 * time.Millisecond
+
+// AwaitNone returns when no request is being served, or ctx ends.
+func (g *Gateway) AwaitNone(ctx context.Context) {
+	tick := time.NewTicker(awaitEvery)
+	defer tick.Stop()
+	for g.Open() > 0 {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// stops reports whether it is the gateway that ended a call.
+func (g *Gateway) stops(ctx context.Context) bool { return ctx.Err() != nil && g.stopped.Load() }
+
+// stopping is what those callers are told.
+func stopping() *fault.Error {
+	return fault.New(fault.Overloaded, "the gateway is stopping; send the request again").WithType("overloaded_error", "").WithRetry(retrySoon)
+}
+
+// stopped ends a stream that the gateway has no time left for.
+func (s *relayer) stopped(err error, end dialect.StreamEnd) error {
+	s.a.fault = fault.Wrap(fault.ClientGone, err)
+	s.record(record.ClientGone)
+	s.unfinished(stopping(), end)
+	return s.a.fault
+}
