@@ -3,8 +3,11 @@ package h1
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
+	"net/http"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -186,6 +189,9 @@ func (c *conn) shakeHands(ctx context.Context) step {
 	c.tap = &tap{Conn: c.tcp}
 	secure := tls.Server(c.tap, c.s.tls)
 	if err := secure.HandshakeContext(ctx); err != nil {
+		if inTheClear(err) {
+			return c.refuse(refusal(http.StatusBadRequest, "this port speaks HTTPS, and the request came in the clear; begin the address with https://"))
+		}
 		c.s.Log.Debug("a TLS handshake failed", "remote", c.remote, "error", err.Error())
 		return closeNow
 	}
@@ -195,6 +201,17 @@ func (c *conn) shakeHands(ctx context.Context) step {
 		return handOver
 	}
 	return serveNext
+}
+
+// inTheClear reports whether a handshake failed because what came looks like a request of
+// HTTP instead: it begins with a method. Nothing was written to its client then.
+func inTheClear(err error) bool {
+	var no tls.RecordHeaderError
+	if !errors.As(err, &no) || no.Conn == nil {
+		return false
+	}
+	method, _, _ := strings.Cut(string(no.RecordHeader[:]), " ")
+	return method != "" && strings.Trim(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
 // handOver gives the connection to the other server, with what was read of it.

@@ -126,8 +126,32 @@ func TestTLS(t *testing.T) {
 			}
 		}
 	}
-	if got := s.say(t, get); strings.Contains(got, " 200 ") {
-		t.Errorf("in the clear it says %q", got)
+}
+
+// Who speaks HTTP in the clear to a port of TLS is told so, and nothing is served; what is
+// neither is answered by nothing but TLS itself.
+func TestInTheClear(t *testing.T) {
+	t.Parallel()
+	s := start(t, echo, withTLS)
+	for name, c := range map[string]struct {
+		text string
+		told bool
+	}{
+		"GET":              {get, true},
+		"PATCH":            {"PATCH /v1/x HTTP/1.1\r\nHost: gw\r\n\r\n", true},
+		"HTTP/1.0":         {"DELETE /v1/x HTTP/1.0\r\n\r\n", true},
+		"with a body":      {post("/v1/x", strings.Repeat("large", 40<<10)), true},
+		"with another":     {get + get, true},
+		"another protocol": {"SSH-2.0-client\r\n", false},
+		"a blank":          {" GET / HTTP/1.1\r\n\r\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := s.say(t, c.text)
+			if strings.HasPrefix(got, "HTTP/1.1 400 ") != c.told || strings.Contains(got, "this port speaks HTTPS") != c.told || strings.Count(got, "HTTP/1.1 ") > 1 {
+				t.Errorf("%q", got)
+			}
+		})
 	}
 }
 
