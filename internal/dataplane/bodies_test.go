@@ -1,0 +1,41 @@
+package dataplane_test
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"sluice/internal/dataplane/front"
+	"sluice/test/upstream"
+)
+
+// Bodies of all methods are passed on as they come, those of GET and DELETE too, over both
+// fronts; and no provider sets a cookie for the gateway's host.
+func TestBodiesOfAllMethods(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.up.Script(func(upstream.Seen) *upstream.Reply {
+		reply := upstream.JSON(200, map[string]any{"ok": true})
+		reply.Header = append(reply.Header, upstream.Field{Name: "Set-Cookie", Value: "session=theirs"})
+		return &reply
+	})
+	slow := httptest.NewServer(front.New(r.gateway))
+	t.Cleanup(slow.Close)
+	for _, body := range []struct{ name, kind, text string }{
+		{"JSON", "application/json", "{\"b\" : 1,\n \"a\":  [ ] }"},
+		{"bytes", "application/octet-stream", "\x00\xff\r\n\r\nGET /"},
+	} {
+		for _, base := range []string{r.server.URL, slow.URL} {
+			for _, method := range []string{"GET", "DELETE", "PUT", "POST"} {
+				before := r.up.Total()
+				a := r.callAt(base, method, "/v1/indexes/a%2Fb", body.text, r.custom("content-type: "+body.kind)...)
+				seen := r.up.Seen()[before]
+				if a.StatusCode != 200 || seen.Method != method || string(seen.Body) != body.text || seen.Get("content-type") != body.kind || seen.Target != "/v1/indexes/a%2Fb" {
+					t.Errorf("%s with %s: %d, %s %s %q %q", method, body.name, a.StatusCode, seen.Method, seen.Target, seen.Get("content-type"), seen.Body)
+				}
+				if got := a.Header.Get("Set-Cookie"); got != "" {
+					t.Errorf("%s: the cookie %q", method, got)
+				}
+			}
+		}
+	}
+}
