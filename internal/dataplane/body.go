@@ -11,6 +11,7 @@ import (
 
 	"sluice/internal/fault"
 	"sluice/internal/llm"
+	"sluice/internal/provider/transport"
 	"sluice/internal/splice"
 	"sluice/internal/wire"
 	"sluice/internal/wire/syntax"
@@ -126,12 +127,7 @@ func (g *Gateway) readOpaque(x *exchange) error {
 	}
 	x.unread = true
 	if t := mediaType(x.ctl.contentTyp); t != "application/json" && !strings.HasSuffix(t, "+json") {
-		if x.in.Length > g.set.MaxUploadBytes {
-			return tooLarge(g.set.MaxUploadBytes)
-		}
-		p := wire.Stream(&bounded{r: x.in.Body, left: g.set.MaxUploadBytes}, x.in.Length)
-		x.direct = &p
-		return nil
+		return g.leave(x)
 	}
 	if err := g.hold(x, g.set.MaxJSONBytes); err != nil {
 		return err
@@ -152,6 +148,16 @@ func (g *Gateway) readOpaque(x *exchange) error {
 	}
 	x.doc, x.unread = d, false
 	return g.readFields(x)
+}
+
+// leave has a body sent as it comes.
+func (g *Gateway) leave(x *exchange) error {
+	if x.in.Length > g.set.MaxUploadBytes {
+		return tooLarge(g.set.MaxUploadBytes)
+	}
+	p := wire.Stream(&bounded{r: x.in.Body, left: g.set.MaxUploadBytes}, x.in.Length)
+	x.direct = &p
+	return nil
 }
 
 // holdDirect takes a body in that was to be sent as it comes, because it may have
@@ -195,6 +201,18 @@ func unheld(err error, limit int64) error {
 		return fault.Wrap(fault.Internal, err)
 	}
 	return fault.Wrap(fault.ClientGone, err)
+}
+
+// unsent is what becomes of a call that failed because the client's body could not be sent on
+// to its end, be it before the provider answered or while it did; nil for other failures.
+func (g *Gateway) unsent(err error) *fault.Error {
+	if err == nil { // asked here, because what follows allocates
+		return nil
+	}
+	if own := (*transport.BodyError)(nil); !errors.As(err, &own) {
+		return nil
+	}
+	return fault.From(unheld(err, g.set.MaxUploadBytes))
 }
 
 // bounded refuses what is longer than a body that is sent as it comes may be.

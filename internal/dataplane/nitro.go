@@ -3,7 +3,6 @@ package dataplane
 import (
 	"sluice/internal/fault"
 	"sluice/internal/llm"
-	"sluice/internal/wire"
 )
 
 // readUnread leaves the body of a nitro call unread: it is sent as it comes, so
@@ -15,14 +14,11 @@ func (g *Gateway) readUnread(x *exchange) error {
 	default:
 		return nitroRefused("only chat, embeddings, messages and responses can be sent unread")
 	}
-	if x.in.Length > g.set.MaxUploadBytes {
-		return tooLarge(g.set.MaxUploadBytes)
+	if x.in.Body == nil {
+		return nil
 	}
-	if x.in.Body != nil {
-		p := wire.Stream(x.in.Body, x.in.Length)
-		x.direct, x.unread = &p, true
-	}
-	return nil
+	x.unread = true
+	return g.leave(x)
 }
 
 // checkUnread refuses what needs the body: several targets, retries, parameters.

@@ -57,6 +57,8 @@ func (g *Gateway) readReply(ctx context.Context, a *attempt, limit int64) ([]byt
 	err := a.spooled.Fill(a.resp.Body, a.resp.Length, limit)
 	a.held = g.Clock.Now()
 	switch {
+	case g.unsent(err) != nil: // first, since a request's body can be too large, too
+		return nil, g.unsent(err)
 	case errors.Is(err, wire.ErrTooLarge) && limit == errorBodyMax:
 	case errors.Is(err, wire.ErrTooLarge):
 		return nil, fault.Newf(fault.UpstreamInvalid, "the provider's answer is larger than %d bytes", limit)

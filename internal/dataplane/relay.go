@@ -168,17 +168,25 @@ func (g *Gateway) broken(ctx context.Context, a *attempt, err error) error {
 	if ctx.Err() != nil {
 		return g.left(a, err)
 	}
-	o, code := record.Truncated, fault.UpstreamFailed
-	if errors.Is(err, transport.ErrStalled) {
-		o, code = record.Stalled, fault.UpstreamTimeout
-	}
+	f, o := g.broke(err, "its answer")
 	if !a.x.headSent {
-		g.finish(a, fault.Wrap(code, err))
-		return g.answerFault(a.x, a.fault)
+		g.finish(a, f)
+		return g.answerFault(a.x, f)
 	}
-	a.fault = fault.Wrap(fault.UpstreamFailed, err)
+	a.fault = f
 	g.record(a, o)
 	return fmt.Errorf("%w: %w", errCut, err)
+}
+
+// broke says who ended an answer, or what else it is called, early, and how.
+func (g *Gateway) broke(err error, what string) (*fault.Error, record.Outcome) {
+	if own := g.unsent(err); own != nil {
+		return own, outcomeOf(own)
+	}
+	if errors.Is(err, transport.ErrStalled) {
+		return fault.New(fault.UpstreamTimeout, "the provider sent nothing for too long").Because(err), record.Stalled
+	}
+	return fault.New(fault.UpstreamFailed, "the provider ended "+what+" early").Because(err), record.Truncated
 }
 
 // forget gives the room of a capture back once the record, which had its bytes, is written.

@@ -97,10 +97,9 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 		a.called = g.Clock.Now()
 	}
 	resp, err := g.Client.Do(ctx, &r.request)
-	var mine *transport.BodyError
 	a.seen = a.seen || reached(err) // a request may take several calls
-	if errors.As(err, &mine) {
-		return nil, unheld(err, g.set.MaxUploadBytes) // the client's upload broke off
+	if own := g.unsent(err); own != nil {
+		return nil, own
 	}
 	if err != nil {
 		return nil, err

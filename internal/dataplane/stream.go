@@ -42,6 +42,8 @@ func (g *Gateway) peek(a *attempt, resp *transport.Response) (status int, err er
 			return resp.Status, nil
 		case over:
 			return 0, errEmptyStream
+		case g.unsent(err) != nil:
+			return 0, g.unsent(err)
 		case err != nil:
 			return 0, fault.From(err)
 		}
@@ -200,10 +202,7 @@ func (s *relayer) failed(end dialect.StreamEnd) error {
 
 // cut tells the client, in the words of its surface, that the stream is not whole.
 func (s *relayer) cut(err error, end dialect.StreamEnd) error {
-	f, o := fault.New(fault.UpstreamFailed, "the provider ended the stream early").Because(err), record.Truncated
-	if errors.Is(err, transport.ErrStalled) {
-		f, o = fault.New(fault.UpstreamTimeout, "the provider sent nothing for too long").Because(err), record.Stalled
-	}
+	f, o := s.g.broke(err, "the stream")
 	s.a.fault = f
 	s.record(o)
 	s.unfinished(f, end)

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"sluice/internal/fault"
+	"sluice/internal/provider/transport"
 	"sluice/internal/record"
 	"sluice/internal/routing"
 )
@@ -82,7 +83,7 @@ func (g *Gateway) finish(a *attempt, err error) {
 }
 
 func outcomeOf(f *fault.Error) record.Outcome {
-	switch f.Code {
+	switch body := (*transport.BodyError)(nil); f.Code {
 	case fault.UpstreamTimeout:
 		return record.Timeout
 	case fault.UpstreamUnreachable, fault.UpstreamFailed:
@@ -94,6 +95,9 @@ func outcomeOf(f *fault.Error) record.Outcome {
 	case fault.TooLarge: // which showed when a part of it was sent
 		return record.Failed
 	default:
+		if errors.As(f, &body) { // likewise
+			return record.Failed
+		}
 		return record.Refused
 	}
 }
