@@ -190,7 +190,7 @@ func unheld(err error, limit int64) error {
 	case errors.As(err, &refused):
 		return refused
 	case errors.Is(err, wire.ErrTooLarge):
-		return tooLarge(limit)
+		return tooLarge(limit).Because(err)
 	case errors.Is(err, syntax.ErrChunk):
 		return fault.New(fault.InvalidRequest, "the body is not framed as transfer-encoding: chunked says").At("body").Because(err)
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -206,13 +206,16 @@ func unheld(err error, limit int64) error {
 // unsent is what becomes of a call that failed because the client's body could not be sent on
 // to its end, be it before the provider answered or while it did; nil for other failures.
 func (g *Gateway) unsent(err error) *fault.Error {
-	if err == nil { // asked here, because what follows allocates
-		return nil
-	}
-	if own := (*transport.BodyError)(nil); !errors.As(err, &own) {
+	if err == nil || !ofBody(err) {
 		return nil
 	}
 	return fault.From(unheld(err, g.set.MaxUploadBytes))
+}
+
+// ofBody reports whether a failure is that of a body that could not be sent on.
+func ofBody(err error) bool {
+	var own *transport.BodyError
+	return errors.As(err, &own)
 }
 
 // bounded refuses what is longer than a body that is sent as it comes may be.
@@ -239,7 +242,7 @@ func diskFailed(err error) bool {
 	return errors.As(err, &disk)
 }
 
-func tooLarge(limit int64) error {
+func tooLarge(limit int64) *fault.Error {
 	return fault.Newf(fault.TooLarge, "the body is larger than %d bytes, the most that this gateway accepts here", limit).At("body")
 }
 

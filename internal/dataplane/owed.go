@@ -38,6 +38,8 @@ func (a *attempt) ending(o record.Outcome) ending {
 		return answered
 	case a.committed, a.log().BytesOut > 0 && a.upstream < 400:
 		return broken
+	case a.fault != nil && ofBody(a.fault): // the provider had begun to answer
+		return abandoned
 	case a.upstream >= 400 || o == record.Failed:
 		return refused
 	}

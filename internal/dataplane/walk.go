@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"sluice/internal/fault"
-	"sluice/internal/provider/transport"
 	"sluice/internal/record"
 	"sluice/internal/routing"
 )
@@ -83,7 +82,7 @@ func (g *Gateway) finish(a *attempt, err error) {
 }
 
 func outcomeOf(f *fault.Error) record.Outcome {
-	switch body := (*transport.BodyError)(nil); f.Code {
+	switch f.Code {
 	case fault.UpstreamTimeout:
 		return record.Timeout
 	case fault.UpstreamUnreachable, fault.UpstreamFailed:
@@ -95,7 +94,7 @@ func outcomeOf(f *fault.Error) record.Outcome {
 	case fault.TooLarge: // which showed when a part of it was sent
 		return record.Failed
 	default:
-		if errors.As(f, &body) { // likewise
+		if ofBody(f) { // likewise
 			return record.Failed
 		}
 		return record.Refused

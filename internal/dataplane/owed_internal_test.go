@@ -1,0 +1,31 @@
+package dataplane
+
+import (
+	"testing"
+
+	"sluice/internal/fault"
+	"sluice/internal/provider/transport"
+	"sluice/internal/record"
+	"sluice/internal/wire"
+	"sluice/internal/wire/syntax"
+)
+
+// Nobody has a call for nothing by spoiling its body once the provider answers.
+func TestEndingOfASpoiledBody(t *testing.T) {
+	t.Parallel()
+	for _, cause := range []error{wire.ErrTooLarge, syntax.ErrChunk} {
+		f := fault.From(unheld(&transport.BodyError{Err: cause}, 1))
+		if o := outcomeOf(f); o != record.Failed {
+			t.Errorf("%v: on record as %s", cause, o)
+		}
+		for _, c := range []struct {
+			seen bool
+			want ending
+		}{{true, abandoned}, {false, unsent}} {
+			a := &attempt{seen: c.seen, upstream: 200, fault: f}
+			if got := a.ending(record.Failed); got != c.want {
+				t.Errorf("%v, seen %v: it ended as %d, want %d", cause, c.seen, got, c.want)
+			}
+		}
+	}
+}
