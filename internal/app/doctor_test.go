@@ -21,6 +21,7 @@ import (
 	"sluice/internal/resource"
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
+	"sluice/internal/store/storetest"
 )
 
 // findings are what doctor says, by subject, "FAIL" or "warn" in front of what is not well.
@@ -202,6 +203,20 @@ func TestDoctorOfDatabases(t *testing.T) {
 	if _, err := New(t.Context(), server, Options{Log: slog.New(slog.DiscardHandler)}); err == nil || strings.Contains(err.Error(), "reader") {
 		t.Errorf("the start: %v", err)
 	}
+}
+
+// A server may speak any language: that a database has no tables yet is nothing to cure.
+func TestDoctorOfAFreshServer(t *testing.T) {
+	t.Parallel()
+	private := storetest.StartMariaDB(t, nil)
+	private.Admin(t, "SET GLOBAL lc_messages = 'de_DE'")
+	at := private.Settings(t).Writer
+	s := freshSettings(t)
+	s.Database = config.Database{Type: config.MySQL, Host: at.Host, Port: at.Port, User: at.User, Pass: at.Pass, Name: at.Name, SSL: "DISABLED"}
+	s.Upstream.HTTPSProxy = sealed.New("http://127.0.0.1:1")
+	says := findings(t, s)
+	wants(t, says["database"], "mysql answers")
+	wants(t, says["upstream"], "warn no provider is saved; ")
 }
 
 // A setting that cannot be used is reported, and what it is not about is looked at.

@@ -54,7 +54,7 @@ func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.L
 		f.Err, f.Cure = storeError(s, err), databaseCure(s, err)
 		return f
 	}
-	if _, err := db.Count(ctx, resource.Query{Kind: credential.IntegrationKind}); err != nil && !noTables(err) {
+	if _, err := db.Count(ctx, resource.Query{Kind: credential.IntegrationKind}); err != nil && !errors.Is(err, store.ErrNoTables) {
 		f.Err, f.Cure = errors.Join(storeError(s, err), db.Close()), databaseCure(s, err)
 		return f
 	}
@@ -64,12 +64,6 @@ func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.L
 	}
 	f.Detail = s.Database.Type + " answers"
 	return f
-}
-
-// noTables reports whether a database has no tables yet, in the words of each engine.
-func noTables(err error) bool {
-	text := err.Error()
-	return strings.Contains(text, "no such table") || strings.Contains(text, "does not exist") || strings.Contains(text, "doesn't exist")
 }
 
 // databaseCure says what to look at: settings of a server, or the file.
@@ -185,7 +179,7 @@ func (d *stored) addresses(ctx context.Context, s config.Settings, specs *provid
 	} {
 		for q := (resource.Query{Kind: kind, Statuses: []string{active}, Limit: 500}); ; {
 			rows, err := d.db.List(ctx, q)
-			if err != nil && noTables(err) {
+			if errors.Is(err, store.ErrNoTables) {
 				break
 			}
 			if err != nil {

@@ -80,6 +80,7 @@ const (
 	again             // deadlock, serialisation failure, busy: the transaction may be tried once more
 	away              // no server, or one that takes no writes
 	exists            // a table or index of a migration is there already, or gone where it goes
+	absent            // a table that is not there: nobody has migrated yet
 )
 
 // verdictOn judges an error by the driver first, then by what all networks share.
@@ -99,9 +100,12 @@ func (e *engine) verdictOn(err error) verdict {
 	return other
 }
 
+// ErrNoTables is that of a database which nobody has migrated yet.
+var ErrNoTables = errors.New("the database has no tables yet")
+
 // fault turns an error of a driver into what callers know, once, for all engines:
-// Conflict, NotFound, Overloaded when no server answers, or the plain error with
-// what was being done.
+// Conflict, NotFound, Overloaded when no server answers, ErrNoTables, or the plain error
+// with what was being done.
 func (e *engine) fault(doing string, err error) error {
 	var known *fault.Error
 	if err == nil || errors.As(err, &known) {
@@ -116,6 +120,8 @@ func (e *engine) fault(doing string, err error) error {
 		return fault.Wrap(fault.Conflict, err)
 	case away:
 		return fault.New(fault.Overloaded, "the database cannot be reached right now; try again shortly").Because(err)
+	case absent:
+		return fmt.Errorf("%w: %w", ErrNoTables, err)
 	default:
 		return err
 	}

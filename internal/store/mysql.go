@@ -88,6 +88,8 @@ func judgeMySQL(err error) verdict {
 		return away
 	case 1050, 1060, 1061, 1091: // table, column or index exists; the index to drop does not
 		return exists
+	case 1146: // no such table
+		return absent
 	}
 	return other
 }

@@ -86,6 +86,8 @@ func judgePostgres(err error) verdict {
 		return away
 	case "42P07", "42710": // duplicate_table, which indexes are too; duplicate_object, its row type
 		return exists
+	case "42P01": // undefined_table
+		return absent
 	}
 	if strings.HasPrefix(e.Code, "08") { // connection exceptions
 		return away

@@ -1,8 +1,11 @@
 package store_test
 
 import (
+	"errors"
+	"log/slog"
 	"testing"
 
+	"sluice/internal/resource"
 	"sluice/internal/store"
 	"sluice/internal/store/storetest"
 )
@@ -30,6 +33,30 @@ func TestMigrations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			storetest.Migrations(t, settings(t))
+		})
+	}
+}
+
+// A database that nobody has migrated is told from one that fails.
+func TestNoTables(t *testing.T) {
+	t.Parallel()
+	for name, settings := range engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := store.Open(t.Context(), settings(t), slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if _, err := s.List(t.Context(), resource.Query{Kind: "k"}); !errors.Is(err, store.ErrNoTables) {
+				t.Errorf("before: %v", err)
+			}
+			if err := s.Migrate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.List(t.Context(), resource.Query{Kind: "k"}); err != nil {
+				t.Errorf("behind: %v", err)
+			}
 		})
 	}
 }
