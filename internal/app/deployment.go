@@ -47,9 +47,9 @@ func secretContext(slug string) string { return deploymentKind + "/" + slug }
 // read reads the secret, making it at the first start. Two nodes that make it at once
 // agree on the one that was first.
 func (d deploymentSecret) read(ctx context.Context, s resource.Store, box *sealed.Box, clock ident.Clock) ([]byte, error) {
-	var r resource.Record
+	var shut []byte
 	find := func(from resource.Reader) (err error) {
-		r, err = from.FindSlug(ctx, deploymentKind, "", d.slug)
+		shut, err = d.stored(ctx, from)
 		return err
 	}
 	err := fresh(ctx, s, find)
@@ -62,11 +62,23 @@ func (d deploymentSecret) read(ctx context.Context, s resource.Store, box *seale
 	if err != nil {
 		return nil, fmt.Errorf("read the %s: %w", d.name, err)
 	}
-	var b secretBody
-	if err := json.Unmarshal(r.Body, &b); err != nil {
-		return nil, fmt.Errorf("read the %s: %w", d.name, err)
+	return d.open(box, shut)
+}
+
+// stored is the secret as it is kept, sealed; NotFound before the first start.
+func (d deploymentSecret) stored(ctx context.Context, from resource.Reader) ([]byte, error) {
+	r, err := from.FindSlug(ctx, deploymentKind, "", d.slug)
+	if err != nil {
+		return nil, err
 	}
-	p, err := box.Open(b.Sealed, secretContext(d.slug))
+	var b secretBody
+	err = json.Unmarshal(r.Body, &b)
+	return b.Sealed, err
+}
+
+// open fails with the cure when the box lacks the key that sealed the secret.
+func (d deploymentSecret) open(box *sealed.Box, shut []byte) ([]byte, error) {
+	p, err := box.Open(shut, secretContext(d.slug))
 	if errors.Is(err, sealed.ErrUnknownKey) {
 		return nil, fmt.Errorf("the database was sealed under another key: give the old key too, as ENCRYPTION_KEY=new,old or in %s: %w", KeyFile, err)
 	}

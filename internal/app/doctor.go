@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -37,7 +36,7 @@ func (f Finding) Says() string {
 	if f.Cure != "" {
 		text += "; " + f.Cure
 	}
-	return config.WithoutLogin(text)
+	return config.WithoutLogin(strings.Join(strings.Fields(text), " ")) // drivers tell of each try on a line of its own
 }
 
 // freeSpaceMin is the room on the data disk below which doctor complains: the
@@ -72,8 +71,8 @@ func Doctor(ctx context.Context, s config.Settings, broken []config.Problem, log
 	defer func() { _ = saved.Close() }() // it was only read
 	for _, l := range [...]look{
 		{"disk", []string{"DATA_DIR"}, one(checkDisk)},
-		{"sealing", []string{"ENCRYPTION_KEY", "DATA_DIR"}, one(checkKey)},
 		{"database", []string{"DB_", "DATA_DIR"}, one(saved.checkDatabase)},
+		{"sealing", []string{"ENCRYPTION_KEY", "DATA_DIR"}, one(saved.checkSealing)},
 		{"redis", []string{"REDIS_", "CACHE_STORE"}, one(checkRedis)},
 		{"analytics store", []string{"ANALYTICS_"}, one(checkAnalytics)},
 		{"log store", []string{"LOG_STORE", "AWS_", "GCP_", "CLOUD_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"}, one(checkLogStore)},
@@ -125,25 +124,6 @@ func checkDisk(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
 		f.Err = fmt.Errorf("only %d MiB are free in %s", free>>20, s.Data.Dir)
 	}
 	f.Detail = fmt.Sprintf("%s can be written to, %d GiB are free", s.Data.Dir, free>>30)
-	return f
-}
-
-func checkKey(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
-	f := Finding{Subject: "sealing", Cure: "set ENCRYPTION_KEY to at least 16 characters, or mend the key file in DATA_DIR"}
-	if !s.Security.EncryptionKey.Empty() {
-		f.Detail = "secrets are sealed under ENCRYPTION_KEY"
-		return f
-	}
-	path := filepath.Join(s.Data.Dir, KeyFile)
-	_, err := readKeyFile(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		f.Detail = "the key file will be made at the first start: " + path
-	case err != nil:
-		f.Err = err
-	default:
-		f.Detail = "secrets are sealed under the key file " + path + "; back it up apart from the database"
-	}
 	return f
 }
 

@@ -205,6 +205,44 @@ func TestDoctorOfDatabases(t *testing.T) {
 	}
 }
 
+// What stops a start for its keys is what doctor says, once, and nothing is said of providers
+// that nobody can read.
+func TestDoctorOfKeys(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		spoil func(path string, s *config.Settings) error
+		says  string // with the path of the key file
+	}{
+		"gone":         {func(path string, _ *config.Settings) error { return os.Remove(path) }, "the key file %s is missing and ENCRYPTION_KEY is not set; restore the file from a backup"},
+		"short":        {func(path string, _ *config.Settings) error { return os.WriteFile(path, []byte("short\n"), 0o600) }, "the key file %s is damaged (sealed: key of 5 bytes"},
+		"empty":        {func(path string, _ *config.Settings) error { return os.WriteFile(path, nil, 0o600) }, "the key file %s is empty; restore it from a backup"},
+		"open to all":  {func(path string, _ *config.Settings) error { return os.Chmod(path, 0o644) }, "the key file %s can be read by others (mode 644): run chmod 600 on it"},
+		"another file": {func(path string, _ *config.Settings) error { return os.WriteFile(path, []byte(secondKey), 0o600) }, "sealed under another key: give the old key too, as ENCRYPTION_KEY=new,old or in encryption.key"},
+		"another one": {func(_ string, s *config.Settings) error {
+			s.Security.EncryptionKey = sealed.New(secondKey)
+			return nil
+		}, "sealed under another key: give the old key too, as ENCRYPTION_KEY=new,old"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := freshSettings(t)
+			s.Upstream.HTTPSProxy = sealed.New("http://127.0.0.1:1")
+			save(t, s, map[string]string{"openai-main": "https://127.0.0.1:1/v1"}, `{}`)
+			path := filepath.Join(s.Data.Dir, KeyFile)
+			if err := c.spoil(path, &s); err != nil {
+				t.Fatal(err)
+			}
+			want := strings.Replace(c.says, "%s", path, 1)
+			says := findings(t, s)
+			wants(t, says["sealing"], "FAIL ", want)
+			wants(t, says["upstream"], "warn which providers are saved cannot be read; ")
+			if _, err := New(t.Context(), s, Options{Log: slog.New(slog.DiscardHandler)}); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("the start: %v", err)
+			}
+		})
+	}
+}
+
 // A server may speak any language: that a database has no tables yet is nothing to cure.
 func TestDoctorOfAFreshServer(t *testing.T) {
 	t.Parallel()

@@ -28,7 +28,11 @@ import (
 )
 
 // stored is what doctor reads of the database.
-type stored struct{ db *store.Store } // nil when it cannot be read
+type stored struct {
+	db    *store.Store // nil when it cannot be read
+	box   *sealed.Box  // nil when what is sealed there cannot be opened
+	fresh bool         // nothing is saved: there was no first start yet
+}
 
 // Close lets go of the database.
 func (d *stored) Close() error {
@@ -43,7 +47,7 @@ func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.L
 	set := storeSettings(s)
 	if s.Database.Type == config.SQLite {
 		if _, err := os.Stat(set.Path); errors.Is(err, fs.ErrNotExist) {
-			f.Detail = "the file will be made at the first start: " + set.Path
+			d.fresh, f.Detail = true, "the file will be made at the first start: "+set.Path
 			return f
 		}
 	}
@@ -54,7 +58,8 @@ func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.L
 		f.Err, f.Cure = storeError(s, err), databaseCure(s, err)
 		return f
 	}
-	if _, err := db.Count(ctx, resource.Query{Kind: credential.IntegrationKind}); err != nil && !errors.Is(err, store.ErrNoTables) {
+	_, err = db.Count(ctx, resource.Query{Kind: credential.IntegrationKind})
+	if d.fresh = errors.Is(err, store.ErrNoTables); err != nil && !d.fresh {
 		f.Err, f.Cure = errors.Join(storeError(s, err), db.Close()), databaseCure(s, err)
 		return f
 	}
@@ -63,6 +68,9 @@ func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.L
 		f.Err = storeError(s, fmt.Errorf("%s: %s", h.Status, h.Detail))
 	}
 	f.Detail = s.Database.Type + " answers"
+	if d.fresh {
+		f.Detail += "; its tables will be made at the first start"
+	}
 	return f
 }
 
@@ -105,14 +113,14 @@ const (
 )
 
 // checkUpstreams looks whether the providers that are saved can be reached, through the
-// same client, guard and proxy as real calls. No credential is sent. Where none is saved a
+// same client, guard and proxy as real calls. No credential is sent. Where none is known a
 // well-known host is tried: without it nothing that is in use fails.
 func (d *stored) checkUpstreams(ctx context.Context, s config.Settings, _ *slog.Logger) []Finding {
 	specs, err := provider.Load()
 	if err != nil {
 		return []Finding{{Subject: "upstream", Err: err}}
 	}
-	addresses, err := d.addresses(ctx, s, specs)
+	addresses, err := d.addresses(ctx, specs)
 	if err != nil {
 		return []Finding{{Subject: "upstream", Err: fmt.Errorf("read the saved providers: %w", storeError(s, err)), Cure: "check ENCRYPTION_KEY or the key file in DATA_DIR: saved credentials are sealed under it"}}
 	}
@@ -135,11 +143,19 @@ func (d *stored) checkUpstreams(ctx context.Context, s config.Settings, _ *slog.
 	}
 	g.Wait()
 	if f := &out[0]; none && f.Err != nil {
-		f.Warning, f.Err = true, fmt.Errorf("no provider is saved; %w", f.Err)
+		f.Warning, f.Err = true, fmt.Errorf("%s; %w", d.whyNone(), f.Err)
 	} else if none {
-		f.Detail += "; no provider is saved yet"
+		f.Detail += "; " + d.whyNone()
 	}
 	return out
+}
+
+// whyNone says why there is no address of a provider.
+func (d *stored) whyNone() string {
+	if !d.fresh && (d.db == nil || d.box == nil) {
+		return "which providers are saved cannot be read"
+	}
+	return "no provider is saved"
 }
 
 // tryUpstream calls an address without a credential. Every answer will do.
@@ -165,23 +181,16 @@ func tryUpstream(ctx context.Context, c *transport.Client, address string) Findi
 
 // addresses are those that saved providers, virtual keys and configs lead to, one for each
 // host, in order.
-func (d *stored) addresses(ctx context.Context, s config.Settings, specs *provider.Table) ([]string, error) {
-	if d.db == nil {
+func (d *stored) addresses(ctx context.Context, specs *provider.Table) ([]string, error) {
+	if d.db == nil || d.box == nil || d.fresh {
 		return nil, nil
 	}
-	box, err := savedBox(s)
-	if box == nil || err != nil {
-		return nil, err
-	}
-	found := hosts{box: box, specs: specs, of: map[string]string{}}
+	found := hosts{box: d.box, specs: specs, of: map[string]string{}}
 	for kind, add := range map[string]func(resource.Record) error{
 		credential.IntegrationKind: found.integration, credential.VirtualKeyKind: found.virtualKey, routing.SavedKind: found.config,
 	} {
 		for q := (resource.Query{Kind: kind, Statuses: []string{active}, Limit: 500}); ; {
 			rows, err := d.db.List(ctx, q)
-			if errors.Is(err, store.ErrNoTables) {
-				break
-			}
 			if err != nil {
 				return nil, err
 			}
@@ -197,25 +206,6 @@ func (d *stored) addresses(ctx context.Context, s config.Settings, specs *provid
 		}
 	}
 	return slices.Sorted(maps.Values(found.of)), nil
-}
-
-// savedBox is the box of a deployment that is there; nil for one that has no key yet.
-func savedBox(s config.Settings) (*sealed.Box, error) {
-	var none error
-	secrets, err := sealingKeys(s.Security.EncryptionKeys(), s.Data.Dir, func() error {
-		none = errors.New("no key yet")
-		return none
-	})
-	switch {
-	case none == nil && err != nil:
-		return nil, err
-	case none != nil:
-		secrets = nil
-	}
-	if len(secrets) == 0 {
-		return nil, nil
-	}
-	return sealed.NewBox(secrets...)
 }
 
 // hosts collects addresses by scheme and host.

@@ -1,11 +1,11 @@
 package app
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +13,7 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/resource"
+	"sluice/internal/sealed"
 )
 
 // KeyFile is where the sealing key of a deployment without ENCRYPTION_KEY lies,
@@ -44,7 +45,7 @@ func sealingKeys(setting [][]byte, dir string, mayMake func() error) ([][]byte, 
 // new one would be of no use, and would be taken for the one that was lost.
 func (a *App) nothingSealed(ctx context.Context) error {
 	err := fresh(ctx, a.store, func(from resource.Reader) error {
-		_, err := from.FindSlug(ctx, deploymentKind, "", pepperSlug)
+		_, err := pepperSecret.stored(ctx, from)
 		return err
 	})
 	switch {
@@ -53,34 +54,52 @@ func (a *App) nothingSealed(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("look for what is sealed: %w", err)
 	}
+	return lostKeyFile(a.set.Data.Dir)
+}
+
+func lostKeyFile(dir string) error {
 	return fmt.Errorf("the database is sealed under a key that is not here: the key file %s is missing and ENCRYPTION_KEY is not set; "+
-		"restore the file from a backup, or set ENCRYPTION_KEY to the key that this database was started with", filepath.Join(a.set.Data.Dir, KeyFile))
+		"restore the file from a backup, or set ENCRYPTION_KEY to the key that this database was started with", filepath.Join(dir, KeyFile))
 }
 
 func readKeyFile(path string) ([][]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		if errors.Is(err, os.ErrPermission) {
+			err = fmt.Errorf("%w; run chown on it: it must belong to the user that the gateway runs as", err)
+		}
+		return nil, fmt.Errorf("read the key file: %w", err)
 	}
 	defer f.Close()
 	st, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the key file: %w", err)
 	}
 	if st.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("the key file %s can be read by others (mode %o): run chmod 600 on it", path, st.Mode().Perm())
 	}
+	text, err := io.ReadAll(io.LimitReader(f, keyFileMost))
+	if err != nil {
+		return nil, fmt.Errorf("read the key file: %w", err)
+	}
 	var list [][]byte
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if l := strings.TrimSpace(lines.Text()); l != "" {
-			list = append(list, []byte(l))
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			list = append(list, line)
 		}
 	}
 	if len(list) == 0 {
 		return nil, fmt.Errorf("the key file %s is empty; restore it from a backup", path)
 	}
+	if _, err := sealed.NewBox(list...); err != nil {
+		return nil, fmt.Errorf("the key file %s is damaged (%w); restore it from a backup", path, err)
+	}
 	return list, nil
 }
+
+// keyFileMost bounds what is read of a key file: a key is a line of 43 bytes, and each
+// rotation that was interrupted leaves one more.
+const keyFileMost = 1 << 20
 
 // writeKeyFile makes the key file unless there is one, whole or not at all.
 func writeKeyFile(path string, keys ...string) error {

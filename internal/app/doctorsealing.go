@@ -1,0 +1,70 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"sluice/internal/config"
+	"sluice/internal/fault"
+	"sluice/internal/sealed"
+)
+
+// errUnmade is that of a key file which the first start will make.
+var errUnmade = errors.New("the key file will be made at the first start")
+
+// checkSealing looks whether there is a key and opens what is sealed, as a start does.
+func (d *stored) checkSealing(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
+	f := Finding{Subject: "sealing"}
+	path := filepath.Join(s.Data.Dir, KeyFile)
+	switch err := d.unseal(ctx, s); {
+	case errors.Is(err, errUnmade):
+		d.fresh, f.Detail = d.fresh || d.db != nil, errUnmade.Error()+": "+path
+	case err != nil:
+		f.Err = err
+	case s.Security.EncryptionKey.Empty():
+		f.Detail = "secrets are sealed under the key file " + path + "; back it up apart from the database"
+	default:
+		f.Detail = "secrets are sealed under ENCRYPTION_KEY"
+	}
+	return f
+}
+
+// unseal makes the box of a deployment and tries it on its pepper, where that is known.
+func (d *stored) unseal(ctx context.Context, s config.Settings) error {
+	shut, err := d.pepper(ctx)
+	if err != nil {
+		return fmt.Errorf("look for what is sealed: %w", storeError(s, err))
+	}
+	secrets, err := sealingKeys(s.Security.EncryptionKeys(), s.Data.Dir, func() error {
+		if shut != nil {
+			return lostKeyFile(s.Data.Dir)
+		}
+		return errUnmade
+	})
+	if err != nil {
+		return err
+	}
+	box, err := sealed.NewBox(secrets...)
+	if err == nil && shut != nil {
+		_, err = pepperSecret.open(box, shut)
+	}
+	if err == nil {
+		d.box = box
+	}
+	return err
+}
+
+// pepper is that of the deployment, sealed; nil where there is none or it cannot be read.
+func (d *stored) pepper(ctx context.Context) ([]byte, error) {
+	if d.db == nil || d.fresh {
+		return nil, nil
+	}
+	shut, err := pepperSecret.stored(ctx, d.db)
+	if fault.Has(err, fault.NotFound) {
+		return nil, nil
+	}
+	return shut, err
+}
