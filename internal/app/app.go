@@ -157,7 +157,7 @@ func (a *App) openData(context.Context) error {
 func (a *App) openStore(ctx context.Context) (err error) {
 	a.store, err = store.Open(ctx, storeSettings(a.set), a.log)
 	if err != nil {
-		return storeError(a.set, err)
+		return cured(a.set, err)
 	}
 	a.closers = append(a.closers, a.store)
 	return a.migrate(ctx)

@@ -47,11 +47,14 @@ func offline(ctx context.Context, s config.Settings, log *slog.Logger, use func(
 func Migrate(ctx context.Context, s config.Settings, log *slog.Logger) (err error) {
 	db, err := store.Open(ctx, storeSettings(s), log)
 	if err != nil {
-		return err
+		return cured(s, err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := db.Migrate(ctx); err != nil || !s.Analytics.Shared() {
-		return err
+	if err := db.Migrate(ctx); err != nil {
+		return cured(s, err)
+	}
+	if !s.Analytics.Shared() {
+		return nil
 	}
 	return clickhouse.Migrate(ctx, analyticsOptions(s, db, log))
 }

@@ -200,8 +200,23 @@ func TestDoctorOfDatabases(t *testing.T) {
 	server.Database.Type, server.Database.Host, server.Database.Port, server.Database.User = config.MySQL, "127.0.0.1", 1, "u"
 	says = findings(t, server)["database"]
 	wants(t, says, "FAIL database: ", "check DB_TYPE, DB_HOST")
-	if _, err := New(t.Context(), server, Options{Log: slog.New(slog.DiscardHandler)}); err == nil || strings.Contains(err.Error(), "reader") {
-		t.Errorf("the start: %v", err)
+	server.Database.Type = config.Postgres
+	says = findings(t, server)["database"]
+	wants(t, says, "FAIL database: ", "check DB_TYPE, DB_HOST")
+	if strings.Count(says, "\n") != 1 {
+		t.Errorf("it is not one line: %q", says)
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	for _, c := range []struct {
+		s    config.Settings
+		cure string
+	}{{damaged, "restore it from a backup"}, {folder, "(DATA_DIR)"}, {server, "check DB_TYPE, DB_HOST"}} {
+		_, serve := New(t.Context(), c.s, Options{Log: quiet})
+		for _, err := range []error{serve, Migrate(t.Context(), c.s, quiet)} {
+			if err == nil || strings.Contains(err.Error(), "reader") || strings.Contains(err.Error(), "writer") || !strings.Contains(err.Error(), c.cure) {
+				t.Errorf("the start: %v", err)
+			}
+		}
 	}
 }
 

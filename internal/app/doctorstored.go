@@ -77,13 +77,21 @@ func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.L
 // databaseCure says what to look at: settings of a server, or the file.
 func databaseCure(s config.Settings, err error) string {
 	if s.Database.Type != config.SQLite {
-		return "check DB_TYPE, DB_HOST, DB_PORT, DB_USER, DB_PASS, DB_NAME and DB_SSL"
+		return "check DB_TYPE, DB_HOST, DB_PORT, DB_USER, which must be allowed to make tables, DB_PASS, DB_NAME and DB_SSL"
 	}
 	path := storeSettings(s).Path
 	if err != nil && (strings.Contains(err.Error(), "not a database") || strings.Contains(err.Error(), "malformed")) {
 		return "the file " + path + " is damaged, or no database: restore it from a backup, together with the files beside it"
 	}
 	return "see that this user may read and write " + path + ", the files beside it and their folder (DATA_DIR), and that its disk has room"
+}
+
+// cured is why the database cannot be opened or migrated, with what to look at.
+func cured(s config.Settings, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("%w; %s", storeError(s, err), databaseCure(s, err))
 }
 
 // storeError leaves roles out where there is no reader apart.

@@ -41,7 +41,10 @@ func (a *App) migrate(ctx context.Context) error {
 		a.background = append(a.background, part{"late migration", a.migrateLater})
 		return nil
 	}
-	return err
+	if err != nil {
+		return cured(a.set, err)
+	}
+	return nil
 }
 
 // migrateLater migrates once the writer is back.
