@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/signal"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -82,10 +81,8 @@ func logger(l *config.Loaded) (*slog.Logger, error) {
 func main() {
 	syscall.Umask(0o077) // whatever is written, libraries' files too, is the owner's alone
 	var c cli
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	parser := kong.Must(&c, kong.Name("sluice"), kong.Description("Sluice, a self-hosted AI gateway."),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(&c.Settings))
+		kong.BindTo(untilStopped(), (*context.Context)(nil)), kong.Bind(&c.Settings))
 	cmd, err := parser.Parse(os.Args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sluice:", misused(err))
