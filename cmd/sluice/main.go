@@ -43,7 +43,7 @@ type settings struct {
 	Port     string            `help:"Port to listen on; also PORT." placeholder:"PORT"`
 	DataDir  string            `help:"Directory for the database, the journal and the log; also DATA_DIR." placeholder:"DIR"`
 	LogLevel string            `help:"debug, info, warn or error; also LOG_LEVEL." placeholder:"LEVEL"`
-	Set      map[string]string `help:"Any setting of docs/settings.md." placeholder:"NAME=VALUE"`
+	Set      map[string]string `mapsep:"none" help:"Any setting of docs/settings.md." placeholder:"NAME=VALUE"`
 }
 
 // sources are where settings come from: file, environment and flags.

@@ -10,6 +10,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// What a setting is set to may hold whatever separates things elsewhere.
+func TestValuesOfFlagsAreTakenWhole(t *testing.T) {
+	t.Parallel()
+	for _, value := range []string{"a;b", "a;DB_NAME=b", "a,b", "a=b", `a\;b\`, "ü;;"} {
+		var c cli
+		_, err := kong.Must(&c, kong.Name("sluice"), kong.BindTo(t.Context(), (*context.Context)(nil))).
+			Parse([]string{"config", "--set", "DB_USER=" + value, "--set", "DB_HOST=h"})
+		require.NoError(t, err)
+		assert.Equal(t, map[string]string{"DB_USER": value, "DB_HOST": "h"}, c.Settings.Set)
+	}
+}
+
 // A command line that cannot be read says on one line why, and where its flags are told.
 func TestMisuseIsOneLine(t *testing.T) {
 	t.Parallel()
