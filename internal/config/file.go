@@ -22,25 +22,28 @@ type entry struct {
 	line int
 }
 
+// byteOrderMark begins files that editors of Windows write.
+const byteOrderMark = "\uFEFF"
+
 // readFile reads a regular file of at most maxFileBytes.
 func readFile(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	info, err := f.Stat()
+	info, err := os.Stat(path) // first: to open a pipe waits for somebody who writes
 	if err != nil {
 		return "", err
 	}
 	if !info.Mode().IsRegular() {
 		return "", errors.New("is not a file")
 	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
 	if err == nil && len(text) > maxFileBytes {
 		err = fmt.Errorf("is larger than %d bytes", maxFileBytes)
 	}
-	return string(text), err
+	return strings.TrimPrefix(string(text), byteOrderMark), err
 }
 
 // parseFile reads YAML whose top is a map of setting names to plain values or lists
@@ -73,7 +76,7 @@ func parseFile(name, text string) ([]entry, []Problem) {
 
 func readPairs(name string, lines []*ast.MappingValueNode) (entries []entry, problems []Problem) {
 	for _, pair := range lines {
-		e := entry{key: pair.Key.String(), line: pair.Key.GetToken().Position.Line}
+		e := entry{key: keyText(pair.Key), line: pair.Key.GetToken().Position.Line}
 		value, ok := plainText(pair.Value)
 		if !ok {
 			problems = append(problems, Problem{Setting: e.key, Where: where(name, e.line),
@@ -84,6 +87,14 @@ func readPairs(name string, lines []*ast.MappingValueNode) (entries []entry, pro
 		entries = append(entries, e)
 	}
 	return entries, problems
+}
+
+// keyText is a key without the quotes that it may be in.
+func keyText(key ast.MapKeyNode) string {
+	if quoted, ok := key.(*ast.StringNode); ok {
+		return quoted.Value
+	}
+	return key.String()
 }
 
 func where(file string, line int) string { return fmt.Sprintf("file %s line %d", file, line) }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -198,6 +199,44 @@ func TestNearMissesInTheEnvironmentWarn(t *testing.T) {
 			assert.Contains(t, l.Warnings[0], c.variable+" is not a setting")
 			assert.Contains(t, l.Warnings[0], "did you mean "+c.want+"?")
 		})
+	}
+}
+
+// Files are read as editors and other tools write them.
+func TestFilesOfOtherTools(t *testing.T) {
+	t.Parallel()
+	pass := write(t, "pass", "\uFEFFs3cret\r\n")
+	for name, text := range map[string]string{
+		"byte order mark": "\uFEFFport: 9001\r\ndb_pass: " + pass + "\r\n",
+		"quoted keys":     `{"port": 9001, 'db_pass': "` + pass + `"}`,
+	} {
+		l, err := config.Load(config.Sources{File: write(t, "s.yaml", text)})
+		require.NoError(t, err, name)
+		assert.Equal(t, 9001, l.Settings.Server.Port, name)
+		assert.Equal(t, "s3cret", l.Settings.Database.Pass.Reveal(), name)
+	}
+	_, err := config.Load(config.Sources{File: write(t, "s.yaml", "\"port\": 9001\nport: 9002\n")})
+	assert.ErrorContains(t, err, "port (file ")
+	assert.ErrorContains(t, err, "stands already in line 1")
+}
+
+// Nobody waits for a pipe into which nobody writes.
+func TestPipesAreNoFiles(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	for _, src := range []config.Sources{{File: pipe}, {Environ: []string{"DB_PASS=" + pipe}}, {Environ: []string{"TLS_CERT_PATH=" + pipe}}} {
+		loaded := make(chan error, 1)
+		go func() {
+			_, err := config.Load(src)
+			loaded <- err
+		}()
+		select {
+		case err := <-loaded:
+			assert.ErrorContains(t, err, "is not a file")
+		case <-time.After(10 * time.Second):
+			t.Fatal("it waits for somebody who writes")
+		}
 	}
 }
 
