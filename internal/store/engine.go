@@ -80,6 +80,7 @@ const (
 	again             // deadlock, serialisation failure, busy: the transaction may be tried once more
 	away              // no server, or one that takes no writes
 	exists            // a table or index of a migration is there already, or gone where it goes
+	full              // no room to write in: reads go on
 	absent            // a table that is not there: nobody has migrated yet
 )
 

@@ -86,6 +86,10 @@ func judgeMySQL(err error) verdict {
 		return again
 	case 1053, 1290, 1792, 1836, 1927: // shutdown, read-only server or transaction, connection killed
 		return away
+	case 1040, 1203: // too many connections, of all or of this user
+		return away
+	case 1021, 1114: // disk full, table full
+		return full
 	case 1050, 1060, 1061, 1091: // table, column or index exists; the index to drop does not
 		return exists
 	case 1146: // no such table

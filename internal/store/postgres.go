@@ -84,6 +84,8 @@ func judgePostgres(err error) verdict {
 		return again
 	case "25006", "57P01", "57P02", "57P03": // read-only transaction; shutdown, crash, starting up
 		return away
+	case "53100": // disk_full
+		return full
 	case "42P07", "42710": // duplicate_table, which indexes are too; duplicate_object, its row type
 		return exists
 	case "42P01": // undefined_table

@@ -36,7 +36,7 @@ type tx struct {
 // failed makes the whole transaction fail, even when f returns nil.
 //
 // Errors: those of f; Conflict; ReadOnly when the writer is away, at once in HADR
-// mode. When the writer goes away during the commit the answer is ReadOnly too,
+// mode, or has no room to write. When the writer goes away during the commit the answer is ReadOnly too,
 // and whether the transaction was kept is not known.
 func (s *Store) InTx(ctx context.Context, f func(resource.Tx) error) error {
 	if s.knownAway() {
@@ -49,14 +49,21 @@ func (s *Store) InTx(ctx context.Context, f func(resource.Tx) error) error {
 // knownAway reports whether a write would be refused without asking the writer.
 func (s *Store) knownAway() bool { return s.hadr && s.write.freshlyAway() }
 
-// noteWriter turns an error that means a missing writer into ReadOnly and keeps
+// noteWriter turns an error that means a writer missing or full into ReadOnly and keeps
 // what was learnt, so that the next write need not find out again.
 func (s *Store) noteWriter(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() != nil || s.engine.verdictOn(err) != away {
+	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	if !errors.Is(err, context.DeadlineExceeded) { // that may be a lock held for long
-		s.seen(s.write, err)
+	switch s.engine.verdictOn(err) {
+	case full:
+		s.noteRoom(err)
+	case away:
+		if !errors.Is(err, context.DeadlineExceeded) { // that may be a lock held for long
+			s.seen(s.write, err)
+		}
+	default:
+		return err
 	}
 	return fault.Wrap(fault.ReadOnly, err)
 }
@@ -85,6 +92,9 @@ func (s *Store) once(ctx context.Context, f func(resource.Tx) error) error {
 	ran = true
 	if err := conn.Commit(); err != nil {
 		return s.engine.fault("commit", err)
+	}
+	if len(t.changes) > 0 {
+		s.noteRoom(nil)
 	}
 	return nil
 }

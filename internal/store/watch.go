@@ -19,7 +19,7 @@ var errReadOnlyServer = errors.New("the server takes no writes")
 // The words of Health.Status.
 const (
 	OK       = "ok"       // both handles answer
-	Degraded = "degraded" // HADR mode: reads go on, writes are refused
+	Degraded = "degraded" // reads go on, writes are refused: HADR mode, or a full disk
 	Down     = "down"     // no reads, or no writes outside of HADR mode
 )
 
@@ -42,6 +42,7 @@ type side struct {
 	mu    sync.Mutex // guards the fields below
 	away  time.Time  // since when; zero while it answers
 	asked time.Time  // when it was last found away
+	full  time.Time  // since when writes find no room; zero while they do
 }
 
 // Run watches both handles until ctx ends and returns nil then. It is what makes
@@ -113,6 +114,22 @@ func (s *Store) seen(x *side, err error) {
 	}
 }
 
+// noteRoom keeps whether a write found room, and logs the change of it. No look of Run can
+// tell: a full disk answers reads.
+func (s *Store) noteRoom(err error) {
+	x := s.write
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case err != nil && x.full.IsZero():
+		x.full = time.Now().UTC()
+		s.log.Error("the database has no room to write; make room on its disk", "error", err)
+	case err == nil && !x.full.IsZero():
+		s.log.Info("the database has room again", "full_for", time.Since(x.full))
+		x.full = time.Time{}
+	}
+}
+
 // drop closes the idle connections.
 func (x *side) drop() {
 	x.db.SetMaxIdleConns(0)
@@ -135,6 +152,12 @@ func (x *side) awaySince() time.Time {
 	return x.away
 }
 
+func (x *side) fullSince() time.Time {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.full
+}
+
 // freshlyAway reports whether the handle was found away so recently that trying
 // it again is a waste. It stops holding when nobody looks any more.
 func (x *side) freshlyAway() bool {
@@ -145,7 +168,7 @@ func (x *side) freshlyAway() bool {
 
 // Health tells how the handles are. It does not touch the database.
 func (s *Store) Health() Health {
-	w, r := s.write.awaySince(), s.read.awaySince()
+	w, r, full := s.write.awaySince(), s.read.awaySince(), s.write.fullSince()
 	h := Health{Status: OK, Writer: w.IsZero(), Reader: r.IsZero()}
 	switch {
 	case !h.Reader:
@@ -155,6 +178,8 @@ func (s *Store) Health() Health {
 		if s.hadr {
 			h.Status = Degraded
 		}
+	case !full.IsZero():
+		h.Status, h.Detail = Degraded, "no room to write since "+full.Format(time.RFC3339)
 	}
 	return h
 }

@@ -1,0 +1,50 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/resource"
+)
+
+// A disk without room refuses writes as one that is away does, reads go on, health says it,
+// and the first write that finds room ends it.
+func TestNoRoomToWrite(t *testing.T) {
+	t.Parallel()
+	s := migrated(t)
+	most := func(pages int) {
+		t.Helper()
+		if _, err := s.writer.ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	insert := func() error {
+		r := resource.Record{Kind: "k", ID: ident.NewID(), Status: "active", Version: 1, Body: bytes.Repeat([]byte(ident.NewSecret(64)), 2000)}
+		return s.InTx(t.Context(), func(tx resource.Tx) error { return tx.Insert(t.Context(), r) })
+	}
+	most(1) // SQLite takes what the file has already
+	err := insert()
+	for err == nil { // until its free pages are used
+		err = insert()
+	}
+	if !fault.Has(err, fault.ReadOnly) {
+		t.Errorf("a write: %v", err)
+	}
+	if h := s.Health(); h.Status != Degraded || !h.Reader || !h.Writer || !strings.HasPrefix(h.Detail, "no room to write since 2") {
+		t.Errorf("%+v", h)
+	}
+	if _, err := s.List(t.Context(), resource.Query{Kind: "k"}); err != nil {
+		t.Errorf("a read: %v", err)
+	}
+	most(1 << 20)
+	if err := insert(); err != nil {
+		t.Errorf("with room: %v", err)
+	}
+	if h := s.Health(); h.Status != OK {
+		t.Errorf("with room: %+v", h)
+	}
+}
