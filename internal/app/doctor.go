@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -160,11 +162,33 @@ func checkTLS(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
 		f.Err = err
 		return f
 	}
-	if time.Now().After(leaf.NotAfter) {
-		f.Err = fmt.Errorf("the certificate ended on %s", leaf.NotAfter.Format(time.DateOnly))
+	name, from, until := certified(leaf), leaf.NotBefore.Format(time.DateOnly), leaf.NotAfter.Format(time.DateOnly)
+	switch now := time.Now(); {
+	case now.After(leaf.NotAfter):
+		f.Err = fmt.Errorf("the certificate of %s ended on %s", name, until)
+	case now.Before(leaf.NotBefore):
+		f.Err = fmt.Errorf("the certificate of %s begins on %s", name, from)
+		f.Cure = "set the clock if it is wrong, or wait until then, or " + f.Cure
+	case now.Add(renewalTime).After(leaf.NotAfter):
+		f.Err, f.Warning = fmt.Errorf("the certificate of %s ends on %s", name, until), true
 	}
-	f.Detail = fmt.Sprintf("the certificate of %s is good until %s", leaf.Subject.CommonName, leaf.NotAfter.Format(time.DateOnly))
+	f.Detail = fmt.Sprintf("the certificate of %s is good until %s", name, until)
 	return f
+}
+
+// renewalTime is how long before its end a certificate is to be renewed.
+const renewalTime = 7 * 24 * time.Hour
+
+// certified is for whom a certificate is: today the name of its subject seldom says it.
+func certified(leaf *x509.Certificate) string {
+	names := slices.Clone(leaf.DNSNames)
+	for _, ip := range leaf.IPAddresses {
+		names = append(names, ip.String())
+	}
+	if len(names) == 0 {
+		return cmp.Or(leaf.Subject.CommonName, "nobody by name")
+	}
+	return strings.Join(names, ", ")
 }
 
 func checkListen(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {

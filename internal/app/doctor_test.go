@@ -2,10 +2,16 @@ package app
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"io"
 	"log/slog"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +20,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"sluice/internal/config"
 	"sluice/internal/credential"
@@ -29,16 +36,19 @@ func findings(t *testing.T, s config.Settings, broken ...config.Problem) map[str
 	t.Helper()
 	out := map[string]string{}
 	for _, f := range Doctor(t.Context(), s, broken, slog.New(slog.DiscardHandler)) {
-		mark := ""
-		switch {
-		case f.Err != nil && f.Warning:
-			mark = "warn "
-		case f.Err != nil:
-			mark = "FAIL "
-		}
-		out[f.Subject] += mark + f.Says() + "\n"
+		out[f.Subject] += marked(f) + "\n"
 	}
 	return out
+}
+
+func marked(f Finding) string {
+	switch {
+	case f.Err != nil && f.Warning:
+		return "warn " + f.Says()
+	case f.Err != nil:
+		return "FAIL " + f.Says()
+	}
+	return f.Says()
 }
 
 func wants(t *testing.T, says, start string, parts ...string) {
@@ -270,6 +280,51 @@ func TestDoctorOfAFreshServer(t *testing.T) {
 	says := findings(t, s)
 	wants(t, says["database"], "mysql answers")
 	wants(t, says["upstream"], "warn no provider is saved; ")
+}
+
+// A certificate is looked at as clients look at it: for whom it is, and when.
+func TestDoctorOfCertificates(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for _, c := range []struct {
+		from, until time.Duration // from now
+		names       []string
+		says        string
+		parts       []string
+	}{
+		{-day, 90 * day, []string{"gw.example", "gw"}, "the certificate of gw.example, gw, 10.0.0.1 is good until ", nil},
+		{-day, 90 * day, nil, "the certificate of 10.0.0.1 is good until ", nil},
+		{-day, 3 * day, []string{"gw"}, "warn the certificate of gw, 10.0.0.1 ends on ", []string{"renew the certificate"}},
+		{-9 * day, -day, []string{"gw"}, "FAIL the certificate of gw, 10.0.0.1 ended on ", []string{"TLS_CERT and TLS_KEY"}},
+		{day, 90 * day, []string{"gw"}, "FAIL the certificate of gw, 10.0.0.1 begins on ", []string{"set the clock"}},
+	} {
+		s := freshSettings(t)
+		s.TLS.Cert, s.TLS.Key = certificate(t, time.Now().Add(c.from), time.Now().Add(c.until), c.names)
+		f := checkTLS(t.Context(), s, nil)
+		wants(t, marked(f), c.says, c.parts...)
+	}
+}
+
+// certificate is one for names and 10.0.0.1, with its key.
+func certificate(t *testing.T, from, until time.Time, names []string) (string, sealed.String) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: from, NotAfter: until, DNSNames: names, IPAddresses: []net.IP{net.IPv4(10, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(kind string, der []byte) string {
+		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+	}
+	return text("CERTIFICATE", der), sealed.New(text("PRIVATE KEY", secret))
 }
 
 // A setting that cannot be used is reported, and what it is not about is looked at.
