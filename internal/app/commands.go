@@ -80,7 +80,11 @@ func CreateKey(ctx context.Context, s config.Settings, log *slog.Logger, n NewKe
 		if err := a.foundDeployment(ctx); err != nil {
 			return err
 		}
-		place, err := findWorkspace(ctx, a.store, n.Workspace)
+		var place resource.Record
+		err := fresh(ctx, a.store, func(from resource.Reader) (err error) {
+			place, err = findWorkspace(ctx, from, n.Workspace)
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -131,8 +135,9 @@ func findWorkspace(ctx context.Context, r resource.Reader, slug string) (resourc
 		return resource.Record{}, err
 	}
 	for _, o := range orgs {
-		if w, err := r.FindSlug(ctx, tenant.WorkspaceKind, o.ID, slug); err == nil {
-			return w, nil
+		w, err := r.FindSlug(ctx, tenant.WorkspaceKind, o.ID, slug)
+		if !fault.Has(err, fault.NotFound) {
+			return w, err
 		}
 	}
 	return resource.Record{}, fault.Newf(fault.NotFound, "there is no workspace %q", slug)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"path/filepath"
@@ -9,7 +10,9 @@ import (
 	"testing"
 
 	"sluice/internal/config"
+	"sluice/internal/resource"
 	"sluice/internal/sealed"
+	"sluice/internal/store/storetest"
 )
 
 // freshSettings are a data directory that is not there yet and a free port.
@@ -66,6 +69,48 @@ func TestWhoFoundsIsToldTheKeys(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A replica that lags has not even the tables when the first key is made.
+func TestFirstKeyBesideALaggingReader(t *testing.T) {
+	t.Parallel()
+	primary := storetest.StartPostgres(t, nil)
+	writer := primary.Settings(t).Writer
+	standby := primary.Standby(t)
+	standby.Admin(t, "SELECT pg_wal_replay_pause()")
+	s := freshSettings(t)
+	s.Database = config.Database{
+		Type: config.Postgres, Host: writer.Host, Port: writer.Port, User: writer.User, Pass: writer.Pass, Name: writer.Name, SSL: "DISABLED",
+		ReaderHost: standby.Endpoint.Host, ReaderPort: standby.Endpoint.Port,
+	}
+	told := 0
+	raw, err := CreateKey(t.Context(), s, slog.New(slog.DiscardHandler), NewKey{Name: "ci", Type: "workspace-service"}, func(FirstKeys) { told++ })
+	if err != nil || raw == "" || told != 1 {
+		t.Errorf("told %d times, %v", told, err)
+	}
+}
+
+// A database that fails is not taken for one without the workspace.
+func TestWorkspaceThatCannotBeLookedFor(t *testing.T) {
+	t.Parallel()
+	gone := errors.New("the connection is gone")
+	if _, err := findWorkspace(t.Context(), failingReader{err: gone}, "ws"); !errors.Is(err, gone) {
+		t.Error(err)
+	}
+}
+
+// failingReader knows one organisation, and fails when it is asked for a slug.
+type failingReader struct {
+	resource.Reader
+	err error
+}
+
+func (failingReader) List(context.Context, resource.Query) ([]resource.Record, error) {
+	return []resource.Record{{ID: "o"}}, nil
+}
+
+func (r failingReader) FindSlug(context.Context, string, string, string) (resource.Record, error) {
+	return resource.Record{}, r.err
 }
 
 // What no key can be is refused before anything is made, and says what can.
