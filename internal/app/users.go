@@ -65,12 +65,12 @@ func SetPassword(ctx context.Context, s config.Settings, log *slog.Logger, user 
 		if err := a.foundDeployment(ctx); err != nil {
 			return err
 		}
-		u, err := findUser(ctx, a.store, user)
-		if err != nil {
-			return err
-		}
 		trail := resource.Trail{Off: !a.set.Features.AuditLogs, Clock: a.clock}
 		return a.store.InTx(ctx, func(tx resource.Tx) error {
+			u, err := findUser(ctx, tx, user)
+			if err != nil {
+				return err
+			}
 			return errors.Join(
 				admin.SetPassword(ctx, tx, u, hash, a.clock.Now()),
 				admin.EndSessions(ctx, tx, u.OrgID, u.ID, ""),
