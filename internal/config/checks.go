@@ -107,7 +107,7 @@ func isProxy(text string) bool { return isURL(text, "http", "https", "socks5") }
 
 // areEncryptionKeys asks of each key for the 16 bytes that sealed.NewBox needs.
 func areEncryptionKeys(text string) bool {
-	keys := splitList(text)
+	keys := splitKeys(text)
 	return len(keys) > 0 && !slices.ContainsFunc(keys, func(key string) bool { return len(key) < 16 })
 }
 

@@ -199,6 +199,17 @@ func TestEncryptionKeysAreCurrentFirst(t *testing.T) {
 }
 
 // What is meant as a path is not sealed under, and the file's fault is named.
+// The key file of a data directory can be given as it is.
+func TestEncryptionKeysOfAFile(t *testing.T) {
+	t.Parallel()
+	path := write(t, "encryption.key", "the-newest-key-of-all\r\nthe-key-before-that-one\n")
+	l, err := config.Load(config.Sources{Environ: []string{"ENCRYPTION_KEY=" + path}})
+	require.NoError(t, err)
+	assert.Equal(t, [][]byte{[]byte("the-newest-key-of-all"), []byte("the-key-before-that-one")}, l.Settings.Security.EncryptionKeys())
+	_, err = config.Load(config.Sources{Environ: []string{"ENCRYPTION_KEY=" + write(t, "short", "the-newest-key-of-all\nshort\n")}})
+	assert.ErrorContains(t, err, "at least 16 characters")
+}
+
 func TestPathsThatLeadNowhere(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -15,7 +15,8 @@ type Security struct {
 	// comma and the old one: old secrets are still opened, new ones are sealed under
 	// the first. A key that begins with `/`, `./` or `../` is the path of its file, and the
 	// start stops when that is missing or may not be read; only a key in base64 of 16 bytes
-	// or more may begin with `/` itself.
+	// or more may begin with `/` itself. A file may hold several, one a line, as the key
+	// file of `DATA_DIR` does while keys are rotated.
 	EncryptionKey sealed.String `env:"ENCRYPTION_KEY" check:"encryption-keys"`
 
 	// APIKeyPrefix begins every API key made from now on.
@@ -44,11 +45,14 @@ type Security struct {
 // takes them. It is empty when no key is set.
 func (s Security) EncryptionKeys() [][]byte {
 	var keys [][]byte
-	for _, key := range splitList(s.EncryptionKey.Reveal()) {
+	for _, key := range splitKeys(s.EncryptionKey.Reveal()) {
 		keys = append(keys, []byte(key))
 	}
 	return keys
 }
+
+// splitKeys cuts at commas and at the ends of lines.
+func splitKeys(text string) []string { return splitList(strings.ReplaceAll(text, "\n", ",")) }
 
 // Features switches parts of the administration interface off. The routes of a part
 // that is off answer 403 with code AB03.
