@@ -136,9 +136,6 @@ func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) 
 }
 
 func (a *App) lockData(context.Context) error {
-	if err := os.MkdirAll(a.set.Data.Dir, 0o700); err != nil {
-		return fmt.Errorf("make the data directory (DATA_DIR): %w", err)
-	}
 	lock, err := lockData(a.set.Data.Dir)
 	if err != nil {
 		return err

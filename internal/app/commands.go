@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -149,6 +150,11 @@ func findWorkspace(ctx context.Context, r resource.Reader, slug string) (resourc
 // and fails while a gateway works in the data directory. After an interruption it can
 // be run again: until its end the key file holds every key that is in use.
 func RotateSealing(ctx context.Context, s config.Settings, log *slog.Logger) (n int, err error) {
+	if file := storeSettings(s).Path; s.Database.Type == config.SQLite {
+		if _, err := os.Stat(file); err != nil {
+			return 0, fmt.Errorf("look for the database: %w; name its folder with --data-dir or DATA_DIR", err)
+		}
+	}
 	lock, err := lockData(s.Data.Dir)
 	if err != nil {
 		return 0, err

@@ -12,8 +12,11 @@ import (
 // lockData keeps the data directory for one gateway at a time, and keeps the sealing
 // key from being changed under a running one: what that seals under the key it knows
 // could never be opened again. The kernel lets go of the lock whichever way the
-// process ends.
+// process ends. A directory that is missing is made.
 func lockData(dir string) (*os.File, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the data directory (DATA_DIR): %w", err)
+	}
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock the data directory (DATA_DIR): %w", err)

@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"sluice/internal/agent"
+	"sluice/internal/config"
 	"sluice/internal/credential"
 	"sluice/internal/guard"
 	"sluice/internal/ident"
@@ -180,6 +184,41 @@ func TestResealWithoutTheKey(t *testing.T) {
 	r.store = s
 	if n, err := r.all(t.Context()); err == nil || n != 0 {
 		t.Errorf("%d records although the present version cannot be opened", n)
+	}
+}
+
+// The sealing key of a database on a server is rotated from wherever that can be reached.
+func TestRotateWithoutADataDirectory(t *testing.T) {
+	t.Parallel()
+	at := storetest.Postgres(t).Writer
+	quiet, s := slog.New(slog.DiscardHandler), freshSettings(t)
+	s.Database = config.Database{Type: config.Postgres, Host: at.Host, Port: at.Port, User: at.User, Pass: at.Pass, Name: at.Name, SSL: "DISABLED"}
+	s.Security.EncryptionKey = sealed.New(firstKey)
+	found := func(a *App) error { return a.foundDeployment(t.Context()) }
+	if err := offline(t.Context(), s, quiet, found); err != nil {
+		t.Fatal(err)
+	}
+	s.Data.Dir = filepath.Join(t.TempDir(), "elsewhere")
+	s.Security.EncryptionKey = sealed.New(secondKey + "," + firstKey)
+	if n, err := RotateSealing(t.Context(), s, quiet); err != nil || n == 0 {
+		t.Fatalf("%d records, %v", n, err)
+	}
+	s.Security.EncryptionKey = sealed.New(secondKey)
+	if err := offline(t.Context(), s, quiet, found); err != nil {
+		t.Errorf("under the new key alone: %v", err)
+	}
+}
+
+// A directory without a database is not the one that was meant, and nothing is made there.
+func TestRotateWithoutADatabase(t *testing.T) {
+	t.Parallel()
+	s := freshSettings(t)
+	s.Security.EncryptionKey = sealed.New(secondKey + "," + firstKey)
+	if _, err := RotateSealing(t.Context(), s, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "DATA_DIR") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(s.Data.Dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it made the directory: %v", err)
 	}
 }
 
