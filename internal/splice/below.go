@@ -154,26 +154,26 @@ func renameIn(raw []byte, key, to string) ([]byte, bool) {
 	})
 }
 
-// setIn returns the object old with raw at path; nil when that changes nothing. What is no
-// object is taken for an empty one.
-func setIn(old []byte, path string, raw []byte) []byte {
+// setIn returns the object old with raw at path; what is no object is taken for an empty
+// one. It reports false for what is no path through members.
+func setIn(old []byte, path string, raw []byte) (made []byte, ok bool) {
 	st, rest, ok := cut(path)
 	if !ok || st.index != noIndex {
-		return nil
+		return nil, false
 	}
 	if !container(old, '{') {
 		old = []byte("{}")
 	}
 	last, at := lastNamed(old, st.key)
 	if rest != "" {
-		if raw = setIn(old[at.val:at.end], next(rest), raw); raw == nil {
-			return nil
+		if raw, ok = setIn(old[at.val:at.end], next(rest), raw); !ok {
+			return nil, false
 		}
 	}
 	if last < 0 {
-		return added(old, st.key, raw)
+		return added(old, st.key, raw), true
 	}
-	made, changed := rewrite(old, func(k int, it item) piece {
+	made, _ = rewrite(old, func(k int, it item) piece {
 		switch {
 		case !it.named(old, st.key):
 			return piece{}
@@ -184,10 +184,7 @@ func setIn(old []byte, path string, raw []byte) []byte {
 		}
 		return piece{dropped: true}
 	})
-	if !changed {
-		return nil
-	}
-	return made
+	return made, true
 }
 
 // added returns the object old with a further member, behind its last one or else its

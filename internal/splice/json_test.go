@@ -126,6 +126,7 @@ func TestApply(t *testing.T) {
 		{"path into an object", `{"stream_options": {"a" : 1 } }`, edits{splice.SetPath("stream_options.include_usage", raw("true"))}, `{"stream_options": {"a" : 1,"include_usage":true } }`},
 		{"path made", `{"a":1}`, edits{splice.SetPath("b.c.d", raw("true"))}, `{"a":1,"b":{"c":{"d":true}}}`},
 		{"path over a null", `{"b":null}`, edits{splice.SetPath("b.c", raw("2"))}, `{"b":{"c":2}}`},
+		{"path through twins, the last of which has it", `{"a":{"b":2},"a":{"b":1},"x":{"a":0,"a":{"b":1}}}`, edits{splice.SetPath("a.b", raw("1")), splice.SetPath("x.a.b", raw("1"))}, `{"a":{"b":1},"x":{"a":{"b":1}}}`},
 		{"path with an index", `{"b":[1]}`, edits{splice.SetPath("b[0]", raw("2")), splice.SetPath("c.d[0]", raw("2"))}, `{"b":[1]}`},
 		{"drop the first", `{ "a":1, "b":2 }`, edits{splice.Drop("a")}, `{ "b":2 }`},
 		{"drop the middle", `{"a":1 , "b":2 , "c":3}`, edits{splice.Drop("b")}, `{"a":1 , "c":3}`},

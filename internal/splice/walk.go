@@ -56,7 +56,7 @@ func (dr *draft) setPath(path string, raw []byte) {
 	if k := dr.find(st.key); k >= 0 {
 		old = dr.value(k)
 	}
-	if made := setIn(old, next(rest), raw); made != nil {
+	if made, ok := setIn(old, next(rest), raw); ok {
 		dr.set(st.key, made)
 	}
 }
