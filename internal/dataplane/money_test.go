@@ -429,6 +429,7 @@ func TestToolsOfTheProviderAreBilled(t *testing.T) {
 		unpriced            string
 	}{
 		{"searches", `{"type":"web_search"},{"type":"file_search","vector_store_ids":["vs_1"]}`, `{"id":"r","output":[` + web + `,` + files + `,` + web + `],` + tokens + `}`, 2*search + ofFiles, ""},
+		{"searches, spelled with escapes", `{"type":"web_se\u0061rch"},{"type":"file_sear\u0063h","vector_store_ids":["vs_1"]}`, `{"id":"r","output":[` + web + `,` + files + `,` + web + `],` + tokens + `}`, 2*search + ofFiles, ""},
 		{"searches that are counted", `{"type":"web_search"}`, `{"id":"r","output":[` + web + `,` + web + `],"tool_usage":{"web_search":{"num_requests":1}},` + tokens + `}`, search, ""},
 		{"code", `{"type":"code_interpreter","container":{"type":"auto"}}`, `{"id":"r","output":[` + code + `],` + tokens + `}`, 0, "no_rate:code_execution"},
 	} {

@@ -1,7 +1,6 @@
 package dataplane
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"sluice/internal/llm"
 	"sluice/internal/provider"
 	"sluice/internal/routing"
+	"sluice/internal/splice"
 	"sluice/internal/tokens"
 )
 
@@ -178,7 +178,7 @@ func (a *attempt) toolsMost() (list []catalog.Other) {
 		return nil
 	}
 	for _, t := range toolWords {
-		if bytes.Contains(raw, []byte(t.word)) {
+		if splice.Mentions(raw, t.word) {
 			list = append(list, catalog.Other{Name: t.unit, Count: searchesMost})
 		}
 	}
@@ -188,7 +188,7 @@ func (a *attempt) toolsMost() (list []catalog.Other) {
 func (a *attempt) speaksOfSearching() bool {
 	for _, params := range [...][]routing.Param{a.target.Override, a.target.Default} {
 		for i := range params {
-			if strings.Contains(params[i].Key, "search") || bytes.Contains(params[i].Raw, []byte("search")) {
+			if strings.Contains(params[i].Key, "search") || splice.Mentions(params[i].Raw, "search") {
 				return true
 			}
 		}
@@ -198,7 +198,7 @@ func (a *attempt) speaksOfSearching() bool {
 	}
 	for k := range a.x.doc.Len() {
 		name, val := a.x.doc.Member(k)
-		if !told[string(name)] && (bytes.Contains(name, []byte("search")) || bytes.Contains(val, []byte("search"))) {
+		if !told[string(name)] && (splice.Mentions(name, "search") || splice.Mentions(val, "search")) {
 			return true
 		}
 	}

@@ -1,6 +1,9 @@
 package splice
 
-import "iter"
+import (
+	"bytes"
+	"iter"
+)
 
 // Find returns the raw value at a chain of member names below the object b, for
 // example Find(b, "usage", "total_tokens"). B need not have been scanned: what is no
@@ -78,6 +81,15 @@ func Text(b []byte, keys ...string) string {
 	raw, _ := Find(b, keys...)
 	s, _ := Unquote(raw)
 	return s
+}
+
+// Mentions reports whether a word stands anywhere in a raw value or name, in whatever
+// way its letters are spelled: "se\u0061rch" mentions search.
+func Mentions(raw []byte, word string) bool {
+	if bytes.Contains(raw, []byte(word)) {
+		return true
+	}
+	return bytes.Contains(raw, []byte(`\u`)) && bytes.Contains(AppendUnquoted(nil, raw), []byte(word))
 }
 
 // IsNull reports whether a raw value says nothing: it is null, or not there.
