@@ -83,15 +83,6 @@ func (a *attempt) inputMost() int64 {
 	return n
 }
 
-// outputMost bounds the tokens of all choices of an answer.
-func (a *attempt) outputMost(reach catalog.Reach) int64 {
-	n := a.stake.cap
-	if n <= 0 {
-		n = cmp.Or(reach.Output, outputMost)
-	}
-	return n * min(max(a.count("n"), a.count("best_of")), 128)
-}
-
 // cap is how long the caller, or the target's config, lets an answer become, in tokens; 0
 // where nobody says.
 func (a *attempt) cap() int64 {
@@ -102,14 +93,6 @@ func (a *attempt) cap() int64 {
 		}
 	}
 	return most
-}
-
-// count is a parameter that says how many; 1 where nobody does.
-func (a *attempt) count(name string) int64 {
-	if v := a.param(name); v.Type == gjson.Number && v.Float() >= 1 {
-		return int64(min(v.Float(), 1<<20))
-	}
-	return 1
 }
 
 // text is a parameter that is a text, empty where nobody says.
@@ -229,19 +212,6 @@ func (a *attempt) pagesMost() int64 {
 		return int64(len(v.Array()))
 	}
 	return documentMost
-}
-
-// images are those that the call asks for.
-func (a *attempt) images() []catalog.Images {
-	if ep := a.x.match.Endpoint; ep != llm.ImageGenerate && ep != llm.ImageEdit {
-		return nil
-	}
-	field, count := a.text, a.count("n")
-	if f := a.x.form; f != nil {
-		field = func(name string) string { v, _ := f.Value(name); return v }
-		count = max(gjson.Parse(field("n")).Int(), 1)
-	}
-	return []catalog.Images{{Quality: field("quality"), Size: field("size"), Count: min(count, 128)}}
 }
 
 // execution is how the call asks to be executed.

@@ -17,7 +17,7 @@ var guarded = [...]string{
 	// what is asked
 	"messages", "input", "prompt", "system", "instructions", "tools", "functions",
 	// how much of an answer there may be
-	"stream", "stream_options", "max_tokens", "max_completion_tokens", "max_output_tokens", "n", "best_of",
+	"stream", "stream_options", "max_tokens", "max_completion_tokens", "max_output_tokens", "n", "best_of", "samples", "batch_size",
 	"reasoning", "reasoning_effort", "thinking", "pages",
 	// at which price
 	"service_tier", "speed", "size", "quality", "modalities", "document_annotation_format", "bbox_annotation_format",
