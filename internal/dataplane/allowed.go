@@ -26,14 +26,8 @@ func hiddenModels(acct *credential.Account, spec *provider.Spec, a *attempt) err
 	if a.model == "" && forOneModel[x.match.Endpoint] || x.match.Endpoint == llm.Realtime && strings.Contains(x.in.RawQuery, "deployment") {
 		return fault.Newf(fault.ModelNotAllowed, "the provider @%s allows some models only; name one of them in the field model", acct.Slug).At("model")
 	}
-	var sent []byte
-	if x.doc != nil {
-		sent, _ = x.doc.Raw(modelList)
-	}
-	forced, _ := setBy(a.target.Override, modelList)
-	usual, _ := setBy(a.target.Default, modelList)
-	for _, list := range [...][]byte{sent, forced, usual} {
-		if err := listAllowed(acct, list); err != nil {
+	for _, name := range modelLists {
+		if err := listAllowed(acct, a, name); err != nil {
 			return err
 		}
 	}
@@ -48,17 +42,42 @@ var forOneModel = map[llm.Endpoint]bool{
 	llm.Rerank: true, llm.Moderate: true, llm.OCR: true, llm.CreateFinetune: true, llm.Realtime: true,
 }
 
-// modelList is the member in which some providers take models to fall back to.
-// Source: https://openrouter.ai/docs/features/model-routing, read 2026-11.
-const modelList = "models"
+// modelLists are the members in which some providers take models to fall back to: OpenRouter
+// by their names, Anthropic by objects, [{"model":"claude-opus-4-8"}], or by a word that
+// leaves the choice to it, "default".
+// Source: https://openrouter.ai/docs/features/model-routing,
+// https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback, read 2026-11.
+var modelLists = [...]string{"models", "fallbacks"}
 
-func listAllowed(acct *credential.Account, list []byte) error {
-	for m := range splice.Elements(list) {
-		if model, ok := splice.Unquote(m); ok && !acct.Allows(model) {
-			return notAllowed(acct, model, modelList)
+// listAllowed refuses models of such a member that are not allowed, whether it was sent or
+// the target's config sets it.
+func listAllowed(acct *credential.Account, a *attempt, name string) error {
+	var sent []byte
+	if a.x.doc != nil {
+		sent, _ = a.x.doc.Raw(name)
+	}
+	forced, _ := setBy(a.target.Override, name)
+	usual, _ := setBy(a.target.Default, name)
+	for _, list := range [...][]byte{sent, forced, usual} {
+		if model, ok := strayFallback(acct, list); !ok {
+			return notAllowed(acct, model, name)
 		}
 	}
 	return nil
+}
+
+// strayFallback finds a model in a name, an object that has one, or a list of either, that
+// is not allowed; ok is true when there is none.
+func strayFallback(acct *credential.Account, raw []byte) (model string, ok bool) {
+	if model, named := splice.Unquote(raw); named {
+		return model, acct.Allows(model)
+	}
+	for one := range splice.Elements(raw) {
+		if model, ok := strayFallback(acct, one); !ok {
+			return model, false
+		}
+	}
+	return strayModel(acct, raw)
 }
 
 // batchAllowed refuses a batch whose requests stand in the body, each with a model of its
@@ -70,7 +89,7 @@ func batchAllowed(acct *credential.Account, body []byte) error {
 			continue
 		}
 		for r := range splice.Elements(requests) {
-			if model, ok := strayModel(acct, r); !ok {
+			if model, ok := strayRequest(acct, r); !ok {
 				return notAllowed(acct, model, "requests")
 			}
 		}
@@ -78,17 +97,24 @@ func batchAllowed(acct *credential.Account, body []byte) error {
 	return nil
 }
 
-// strayModel finds a model in a batch's request that is not allowed; ok is true when
-// there is none.
-func strayModel(acct *credential.Account, request []byte) (model string, ok bool) {
+// strayRequest is strayModel for the parameters of a batch's request.
+func strayRequest(acct *credential.Account, request []byte) (model string, ok bool) {
 	for name, params := range splice.Members(request) {
 		if !splice.IsName(name, "params") {
 			continue
 		}
-		for name, val := range splice.Members(params) {
-			if model, _ := splice.Unquote(val); splice.IsName(name, "model") && !acct.Allows(model) {
-				return model, false
-			}
+		if model, ok := strayModel(acct, params); !ok {
+			return model, false
+		}
+	}
+	return "", true
+}
+
+// strayModel finds a model of an object that is not allowed; ok is true when there is none.
+func strayModel(acct *credential.Account, object []byte) (model string, ok bool) {
+	for name, val := range splice.Members(object) {
+		if model, _ := splice.Unquote(val); splice.IsName(name, "model") && !acct.Allows(model) {
+			return model, false
 		}
 	}
 	return "", true

@@ -47,6 +47,11 @@ func TestHiddenModels(t *testing.T) {
 		"text, overridden":     {"openai", "/v1/videos", `{"model":"forbidden"}`, "text/plain", `{"provider":"@some","override_params":{"model":"allowed"}}`},
 		"further models":       {"openrouter", "/v1/chat/completions", strings.Replace(hello, `"model":"gpt-4o-mini"`, `"model":"allowed","models":["forbidden"]`, 1), "", ""},
 		"further, overridden":  {"openrouter", "/v1/chat/completions", strings.Replace(hello, "gpt-4o-mini", "allowed", 1), "", `{"provider":"@some","override_params":{"models":["forbidden"]}}`},
+		"fallbacks":            {"anthropic", "/v1/messages", falling(`[{"model":"allowed"},{"max_tokens":9,"mod\u0065l":"forbidden"}]`), "", ""},
+		"fallbacks by twins":   {"anthropic", "/v1/messages", falling(`[{"model":"forbidden","model":"allowed"}]`), "", ""},
+		"fallbacks, names":     {"openrouter", "/v1/chat/completions", falling(`["allowed","forbidden"]`), "", ""},
+		"fallbacks of choice":  {"anthropic", "/v1/messages", falling(`"default"`), "", ""},
+		"fallbacks, default":   {"anthropic", "/v1/messages", falling(`null`), "", `{"provider":"@some","override_params":{"fallbacks":[{"model":"forbidden"}]}}`},
 		"none":                 {"openai", "/v1/images/generations", `{"prompt":"p"}`, "", ""},
 		"none in a form":       {"openai", "/v1/images/edits", form, "multipart/form-data; boundary=b", ""},
 		"a name in upper case": {"openai", "/v1/images/generations", `{"prompt":"p","Model":"forbidden"}`, "", ""},
@@ -74,6 +79,23 @@ func TestHiddenModels(t *testing.T) {
 				t.Errorf("answered %d after %d calls: %.300s", got.StatusCode, r.up.Total(), got.Text)
 			}
 		})
+	}
+}
+
+// falling is a call with fallbacks.
+func falling(to string) string {
+	return `{"model":"allowed","max_tokens":64,"fallbacks":` + to + `,"messages":[{"role":"user","content":"Hello there"}]}`
+}
+
+// TestAllowedFallbacks holds that the rule above leaves alone fallbacks that are allowed.
+func TestAllowedFallbacks(t *testing.T) {
+	r := newRig(t)
+	r.saved("some", "anthropic", "", "allowed", "too")
+	r.up.On("/messages", upstream.Always(upstream.JSON(200, []byte(claudeSays))))
+	for _, list := range []string{`[{"model":"allowed"},{"model":"too","max_tokens":9}]`, `[]`, `null`} {
+		if got := r.call("POST", "/v1/messages", falling(list), "x-gateway-provider: @some"); got.StatusCode != 200 {
+			t.Errorf("%s: %d %s", list, got.StatusCode, got.Text)
+		}
 	}
 }
 
