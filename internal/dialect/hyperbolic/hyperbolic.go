@@ -17,13 +17,13 @@ func Dialect() *dialect.Dialect {
 }
 
 // draw is POST /v1/image/generation.
-// Source: https://docs.hyperbolic.xyz/docs/image-generation-api, read 2026-11;
+// Source: https://docs.hyperbolic.ai/inference/image-apis, read 2026-11;
 // contract/provider-transforms.md 7.17.
 type draw struct{}
 
 var _ dialect.Unified = draw{}
 
-// EncodeRequest takes the size apart; all else is forwarded.
+// EncodeRequest renames the model and takes the size apart; all else is forwarded.
 func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	var d splice.Doc
 	if err := splice.Scan(r.Body, &d); err != nil {
@@ -37,7 +37,7 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 	if err != nil {
 		return nil, err
 	}
-	edits := []splice.Edit{splice.Set("model", splice.Quote(to.Model)), splice.Drop("size")}
+	edits := []splice.Edit{splice.Drop("model_name"), splice.Rename("model", "model_name"), splice.Set("model_name", splice.Quote(to.Model)), splice.Drop("size")}
 	if width > 0 {
 		edits = append(edits, splice.Set("width", strconv.AppendInt(nil, width, 10)), splice.Set("height", strconv.AppendInt(nil, height, 10)))
 	}

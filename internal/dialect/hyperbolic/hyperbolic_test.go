@@ -11,9 +11,10 @@ func TestDraw(t *testing.T) {
 	t.Parallel()
 	to := &dialect.Target{Model: "SDXL1.0-base"}
 	dialecttest.Requests(t, draw{}, to, []dialecttest.Asked{
-		{Name: "plain", In: dialecttest.JSON(`{"model":"SDXL1.0-base","prompt":"a fox","backend":"auto"}`), Want: `{"model":"SDXL1.0-base","prompt":"a fox","backend":"auto"}`},
-		{Name: "size", In: dialecttest.JSON(`{"prompt":"a fox","size":"512x768","response_format":"url"}`), Want: `{"prompt":"a fox","model":"SDXL1.0-base","width":512,"height":768}`, Lost: []string{"response_format"}},
-		{Name: "base64", In: dialecttest.JSON(`{"model":"SDXL1.0-base","prompt":"a fox","size":"auto","response_format":"b64_json"}`), Want: `{"model":"SDXL1.0-base","prompt":"a fox"}`},
+		{Name: "plain", In: dialecttest.JSON(`{"model":"SDXL1.0-base","prompt":"a fox","backend":"auto"}`), Want: `{"model_name":"SDXL1.0-base","prompt":"a fox","backend":"auto"}`},
+		{Name: "size", In: dialecttest.JSON(`{"prompt":"a fox","size":"512x768","response_format":"url"}`), Want: `{"prompt":"a fox","model_name":"SDXL1.0-base","width":512,"height":768}`, Lost: []string{"response_format"}},
+		{Name: "base64", In: dialecttest.JSON(`{"model":"SDXL1.0-base","prompt":"a fox","size":"auto","response_format":"b64_json"}`), Want: `{"model_name":"SDXL1.0-base","prompt":"a fox"}`},
+		{Name: "both names", In: dialecttest.JSON(`{"model_name":"other","model":"alias","prompt":"a fox"}`), Want: `{"model_name":"SDXL1.0-base","prompt":"a fox"}`},
 		{Name: "no prompt", In: dialecttest.JSON(`{"model":"SDXL1.0-base"}`), Param: "prompt"},
 		{Name: "no size", In: dialecttest.JSON(`{"prompt":"a","size":[]}`), Param: "size"},
 	})
