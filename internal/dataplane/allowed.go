@@ -89,7 +89,7 @@ func batchAllowed(acct *credential.Account, body []byte) error {
 			continue
 		}
 		for r := range splice.Elements(requests) {
-			if model, ok := strayRequest(acct, r); !ok {
+			if model, ok := strayWithin(acct, r, "params"); !ok {
 				return notAllowed(acct, model, "requests")
 			}
 		}
@@ -97,24 +97,34 @@ func batchAllowed(acct *credential.Account, body []byte) error {
 	return nil
 }
 
-// strayRequest is strayModel for the parameters of a batch's request.
-func strayRequest(acct *credential.Account, request []byte) (model string, ok bool) {
-	for name, params := range splice.Members(request) {
-		if !splice.IsName(name, "params") {
+// strayWithin is strayModel for what a request of a batch, or a line of its file, asks for:
+// an object in a member of that name.
+func strayWithin(acct *credential.Account, request []byte, member string) (model string, ok bool) {
+	for name, asks := range splice.Members(request) {
+		if !splice.IsName(name, member) {
 			continue
 		}
-		if model, ok := strayModel(acct, params); !ok {
+		if model, ok := strayModel(acct, asks); !ok {
 			return model, false
 		}
 	}
 	return "", true
 }
 
-// strayModel finds a model of an object that is not allowed; ok is true when there is none.
+// strayModel finds a model that an object names, or falls back to, and that is not allowed;
+// ok is true when there is none.
 func strayModel(acct *credential.Account, object []byte) (model string, ok bool) {
 	for name, val := range splice.Members(object) {
-		if model, _ := splice.Unquote(val); splice.IsName(name, "model") && !acct.Allows(model) {
+		if model, named := splice.Unquote(val); named && splice.IsName(name, "model") && !acct.Allows(model) {
 			return model, false
+		}
+		for _, list := range modelLists {
+			if !splice.IsName(name, list) {
+				continue
+			}
+			if model, ok := strayFallback(acct, val); !ok {
+				return model, false
+			}
 		}
 	}
 	return "", true

@@ -1,7 +1,6 @@
 package dataplane
 
 import (
-	"sluice/internal/credential"
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -28,7 +27,7 @@ func fileAllowed(a *attempt) error {
 			}
 			return nil
 		}
-		if model, ok := strayLine(a.account, line); !ok {
+		if model, ok := strayWithin(a.account, line, "body"); !ok {
 			return fault.Newf(fault.ModelNotAllowed, "line %d of the file names the model %q, for which the provider @%s may not be asked", n, clip(model), a.account.Slug).At("file")
 		}
 		return nil
@@ -37,20 +36,4 @@ func fileAllowed(a *attempt) error {
 		return nil
 	}
 	return err
-}
-
-// strayLine finds a model in a line of a batch that is not allowed; ok is true when there
-// is none.
-func strayLine(acct *credential.Account, line []byte) (model string, ok bool) {
-	for name, body := range splice.Members(line) {
-		if !splice.IsName(name, "body") {
-			continue
-		}
-		for name, val := range splice.Members(body) {
-			if model, _ := splice.Unquote(val); splice.IsName(name, "model") && !acct.Allows(model) {
-				return model, false
-			}
-		}
-	}
-	return "", true
 }

@@ -27,6 +27,7 @@ func TestBatchOfModelsNotAllowed(t *testing.T) {
 		"in the body":     {`{"requests":` + bad + `}`, "", 412},
 		"said twice":      {`{"requests":[{"custom_id":"1","params":{"model":"claude-haiku"},"params":{"model":"claude-opus"}}]}`, "", 412},
 		"escaped":         {`{"requests":[{"custom_id":"1","p\u0061rams":{"mod\u0065l":"claude-opus"}}]}`, "", 412},
+		"to fall back to": {`{"requests":[{"custom_id":"1","params":{"model":"claude-haiku","fallbacks":[{"model":"claude-opus"}]}}]}`, "", 412},
 		"in the override": {`{"requests":` + good + `}`, `,"override_params":{"requests":` + bad + `}`, 412},
 	} {
 		before := r.up.Total()
@@ -57,6 +58,7 @@ func TestBatchFileOfModelsNotAllowed(t *testing.T) {
 		"one that is not":  {"some", "batch", good + "\n" + bad, 412, "line 3 of the file names the model \\\"gpt-4o\\\""},
 		"said twice":       {"some", "batch", `{"body":{"model":"gpt-4o-mini","model":"gpt-4o"}}`, 412, "line 1"},
 		"escaped":          {"some", "batch", `{"b\u006fdy":{"mod\u0065l":"gpt-4o"}}`, 412, "line 1"},
+		"to fall back to":  {"some", "batch", `{"body":{"model":"gpt-4o-mini","models":["gpt-4o"]}}`, 412, "line 1"},
 		"another purpose":  {"some", "user_data", good + bad, 412, "line 2"},
 		"no JSON":          {"some", "batch", good + "{", 400, "line 2 of the file is not a JSON object"},
 		"no batch at all":  {"some", "vision", "\x89PNG\n\x00{", 200, ""},
