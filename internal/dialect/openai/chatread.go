@@ -86,7 +86,7 @@ func finishOf(word string, called bool) llm.Finish {
 func readSaid(raw []byte) []llm.Part {
 	var parts []llm.Part
 	var m turn
-	var audio, notes []byte
+	var audio, notes, details []byte
 	for name, val := range splice.Members(raw) {
 		if splice.IsNull(val) {
 			continue
@@ -96,13 +96,16 @@ func readSaid(raw []byte) []llm.Part {
 			audio = val
 		case "annotations":
 			notes = val
+		case "reasoning_details":
+			details = val
 		default:
 			if to := m.place([]byte(n)); to != nil {
 				*to = val
 			}
 		}
 	}
-	if text, _ := splice.Unquote(m.thought); text != "" && m.blocks == nil {
+	thought, _ := splice.Unquote(m.thought)
+	if text := cmp.Or(thought, detailed(details)); text != "" && m.blocks == nil {
 		parts = append(parts, llm.Part{Kind: llm.ThoughtPart, Text: text})
 	}
 	content := m.content

@@ -165,6 +165,10 @@ func (d *chunkReader) delta(at int, raw []byte, emit func(*llm.Event)) {
 				thought = val
 				d.text(at, llm.ThoughtPart, val, emit)
 			}
+		case `"reasoning_details"`: // mostly beside the text that it has
+			if splice.Text(raw, "reasoning") == "" && splice.Text(raw, "reasoning_content") == "" {
+				d.piece(at, llm.ThoughtPart, detailed(val), emit)
+			}
 		case `"content"`:
 			d.content(at, val, emit)
 		case `"refusal"`:

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -21,6 +22,18 @@ func (w *callWriter) thought(m *llm.Message, p *llm.Part, to *strings.Builder) {
 	if p.Signature != "" {
 		w.t.Lose(at + ".signature")
 	}
+}
+
+// detailed is the text of thoughts in OpenRouter's list of them, which some models send alone:
+// [{"type":"reasoning.text","text":"hm"},{"type":"reasoning.summary","summary":"hm"}]. It also
+// has signatures and sealed thoughts, which no other surface could give back.
+// Source: https://openrouter.ai/docs/use-cases/reasoning-tokens, read 2026-11.
+func detailed(list []byte) string {
+	var text strings.Builder
+	for d := range splice.Elements(list) {
+		text.WriteString(cmp.Or(splice.Text(d, "text"), splice.Text(d, "summary")))
+	}
+	return text.String()
 }
 
 // contentList is what a model thought and said, as Mistral takes it back.

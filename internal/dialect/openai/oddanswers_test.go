@@ -53,6 +53,8 @@ func TestOddStreams(t *testing.T) {
 		"a function":                   {[]string{`{"choices":[{"index":0,"delta":{"function_call":{"name":"f","arguments":""}}}]}`, `{"choices":[{"index":0,"delta":{"function_call":{"arguments":"{}"}}}]}`, end("function_call"), done}, `f#c{} tool_calls 0`},
 		"usage in a choice":            {[]string{text("hi"), `{"choices":[{"index":0,"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12}}]}`, done}, `t:hi stop 12`},
 		"thoughts under two names":     {[]string{`{"choices":[{"index":0,"delta":{"reasoning":"hm","reasoning_content":"hm"}}]}`, text("hi"), end("stop"), done}, `r:hm t:hi stop 0`},
+		"thoughts in details":          {[]string{`{"choices":[{"index":0,"delta":{"content":"","reasoning":null,"reasoning_details":[{"type":"reasoning.text","text":"h","format":"anthropic-claude-v1","index":0}]}}]}`, `{"choices":[{"index":0,"delta":{"reasoning_details":[{"type":"reasoning.summary","summary":"m"},{"type":"reasoning.encrypted","data":"x"}]}}]}`, text("hi"), end("stop"), done}, `r:hm t:hi stop 0`},
+		"thoughts and their details":   {[]string{`{"choices":[{"index":0,"delta":{"reasoning_details":[{"type":"reasoning.text","text":"hm"}],"reasoning":"hm"}}]}`, text("hi"), end("stop"), done}, `r:hm t:hi stop 0`},
 		"empty words for the end":      {[]string{`{"choices":[{"index":0,"delta":{"content":"h"},"finish_reason":""}]}`, text("i"), end("stop"), done}, `t:hi stop 0`},
 		"a mark of the order of bytes": {[]string{"\ufeff", text("hi"), end("stop"), done}, `t:hi stop 0`},
 		"blanks behind a chunk":        {[]string{text("hi") + " \t", end("stop") + " ", done}, `t:hi stop 0`},
@@ -92,11 +94,13 @@ func TestBrokenStreams(t *testing.T) {
 func TestOddReplies(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]string{
-		`{"tool_calls":[{"function":{"arguments":{"x":1},"name":"f"},"id":"a"}]}`:                       `f#a{"x":1} tool_calls 0`,
-		`{"content":"","tool_calls":[{"id":null,"function":{"name":"f","arguments":null}}]}`:            `f#c tool_calls 0`,
-		`{"content":null,"tool_calls":[{"id":"a","type":"custom","custom":{"name":"f","input":"x"}}]}`:  `f#ax tool_calls 0`,
-		`{"content":null,"function_call":{"name":"f","arguments":"{}"}}`:                                `f#c{} tool_calls 0`,
-		`{"content":"hi","tool_calls":[{"id":"a","function":{"arguments":"{}"}}],"function_call":null}`: `t:hi stop 0`,
+		`{"tool_calls":[{"function":{"arguments":{"x":1},"name":"f"},"id":"a"}]}`:                                                `f#a{"x":1} tool_calls 0`,
+		`{"content":"","tool_calls":[{"id":null,"function":{"name":"f","arguments":null}}]}`:                                     `f#c tool_calls 0`,
+		`{"content":null,"tool_calls":[{"id":"a","type":"custom","custom":{"name":"f","input":"x"}}]}`:                           `f#ax tool_calls 0`,
+		`{"content":"hi","reasoning_details":[{"type":"reasoning.text","text":"h"},{"type":"reasoning.summary","summary":"m"}]}`: `r:hm t:hi stop 0`,
+		`{"content":"hi","reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm"}]}`:                          `r:hm t:hi stop 0`,
+		`{"content":null,"function_call":{"name":"f","arguments":"{}"}}`:                                                         `f#c{} tool_calls 0`,
+		`{"content":"hi","tool_calls":[{"id":"a","function":{"arguments":"{}"}}],"function_call":null}`:                          `t:hi stop 0`,
 	} {
 		r, err := chat{}.DecodeReply(&dialect.Incoming{Body: []byte(`{"choices":[{"message":` + message + `,"finish_reason":"stop"}]}`)})
 		if err != nil || told(r) != want {
