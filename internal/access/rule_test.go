@@ -134,3 +134,34 @@ func TestOwnDataOnly(t *testing.T) {
 		t.Error("a service key is nobody, and bound by no toggle")
 	}
 }
+
+// What a role narrows is narrowed for managers and members, and for nobody above them.
+func TestNarrowed(t *testing.T) {
+	t.Parallel()
+	open := access.InForce(nil, nil, nil)
+	blind := access.InForce(access.Security{"managersViewAllData": false}, nil, nil)
+	for _, c := range []struct {
+		role  access.Role
+		on    access.Switches
+		scope access.Scope
+		want  bool
+	}{
+		{access.Manager, open, "workspace_users.update", true},
+		{access.Manager, open, "workspace_users.list", false},
+		{access.Manager, open, "workspaces.update", true},
+		{access.Manager, open, "logs.view", false},
+		{access.Manager, blind, "logs.view", true},
+		{access.Manager, blind, "configs.list", false},
+		{access.Admin, blind, "logs.view", false},
+		{access.Admin, blind, "workspace_users.update", false},
+	} {
+		if got := in(c.role, c.on).Narrowed(c.scope, "w"); got != c.want {
+			t.Errorf("%s %s: %v", c.role, c.scope, got)
+		}
+	}
+	owner := in(access.Manager, blind)
+	owner.OrgRole = access.Owner
+	if owner.Narrowed("logs.view", "w") || owner.Narrowed("workspaces.update", "w") {
+		t.Error("an owner of the organisation is narrowed by nothing")
+	}
+}

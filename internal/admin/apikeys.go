@@ -144,7 +144,7 @@ func keysNamed(_ *resource.Call, v string, q *resource.Query) error {
 
 // ownKeysOnly keeps who leads no workspace to the keys that are theirs.
 func ownKeysOnly(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) error {
-	if r.Value.Type == access.WorkspaceUser && r.Value.UserID != c.Principal.UserID && !c.Principal.Leads(r.WorkspaceID) {
+	if r.Value.Type == access.WorkspaceUser && !ownKey(c, r) && !c.Principal.Leads(r.WorkspaceID) {
 		return fault.New(fault.Forbidden, "this key belongs to somebody else")
 	}
 	return nil
@@ -155,35 +155,4 @@ func keepOwnKey(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) 
 		return fault.New(fault.InvalidRequest, "a key cannot delete itself")
 	}
 	return nil
-}
-
-// mayGive checks the scopes of a key: each must exist, be one that the type may
-// hold, and be held by the caller, unless it is one that no key of the caller's type
-// may hold: an Admin key makes the keys that send model traffic.
-func mayGive(c *resource.Call, t access.KeyType, scopes []string) error {
-	for _, s := range scopes {
-		may, known := access.MayHold(t, s)
-		switch {
-		case !known:
-			return fault.Newf(fault.InvalidParameter, "there is no scope %q", s).At("scopes")
-		case !may:
-			return fault.Newf(fault.InvalidParameter, "a key of type %s cannot have the scope %s", t, s).At("scopes")
-		}
-		if own, _ := access.MayHold(c.Principal.KeyType, s); own && !c.Holds(access.Scope(s)) || c.Principal.Kind == access.BySession && !c.Holds(access.Scope(s)) {
-			return fault.Newf(fault.Forbidden, "the caller has not the scope %s and cannot give it", s).At("scopes")
-		}
-	}
-	if i := firstTwice(scopes); i >= 0 {
-		return fault.Newf(fault.InvalidParameter, "the scope %s is there twice", scopes[i]).At("scopes")
-	}
-	return nil
-}
-
-func firstTwice(list []string) int {
-	for i, v := range list {
-		if slices.Contains(list[:i], v) {
-			return i
-		}
-	}
-	return -1
 }

@@ -22,11 +22,6 @@ const maxMetadata = 128
 // value.
 func (k kinds) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Edit[keys.Key]) error {
 	key := &ch.New.Value
-	if ch.Sent.Has("scopes") {
-		if err := mayGive(c, key.Type, key.Scopes); err != nil {
-			return err
-		}
-	}
 	if err := checkExpiry(c, ch.Sent, key.ExpiresAt); err != nil {
 		return err
 	}
@@ -38,6 +33,11 @@ func (k kinds) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Ed
 	}
 	if ch.Old == nil {
 		if err := checkUser(ctx, c, ch.New); err != nil {
+			return err
+		}
+	}
+	if ch.Sent.Has("scopes") {
+		if err := mayGive(c, ch.New); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ func mayReplay(c *resource.Call) error {
 
 // payingKey is the value of the key with which the replay of an attempt is sent; empty for
 // that of the call. A person may use what they could use anyway: their own keys, whose
-// values they may read, and service keys, which they may rotate.
+// values they may read, and service keys that they may change.
 func (k kinds) payingKey(ctx context.Context, c *resource.Call, a *record.Attempt) (raw sealed.String, err error) {
 	id := c.Sent.Text("api_key_id")
 	if id == "" {
@@ -74,7 +74,7 @@ func (k kinds) payingKey(ctx context.Context, c *resource.Call, a *record.Attemp
 
 func mayPayWith(c *resource.Call, r *resource.Row[keys.Key]) bool {
 	if r.Value.Type == access.WorkspaceUser {
-		return r.Value.UserID == c.Principal.UserID
+		return ownKey(c, r)
 	}
 	return c.May(apiKeyScopes("update", r), access.Target{OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}) == nil
 }

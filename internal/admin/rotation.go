@@ -10,7 +10,8 @@ import (
 	"sluice/internal/resource"
 )
 
-// rotation gives a key a new value; the old one stays valid for the transition.
+// rotation gives a key a new value; the old one stays valid for the transition. Who
+// rotates a key has its value, so they must be able to do already what it can do.
 // Source: contract/identity-and-governance.md section 5.
 func (k kinds) rotation() resource.Action[keys.Key] {
 	return resource.Action[keys.Key]{
@@ -31,6 +32,9 @@ type rotateReceipt struct {
 }
 
 func (k kinds) rotate(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[keys.Key]) (any, error) {
+	if err := mayHave(c, ch.Old); err != nil {
+		return nil, err
+	}
 	old := ch.Old.Value
 	if p := old.Previous; p != nil && p.Until != nil && c.Now.Before(*p.Until) {
 		return nil, fault.New(fault.Conflict, "the transition of the last rotation is not over yet")

@@ -104,17 +104,18 @@ func withinCount(ctx context.Context, from resource.Reader, place resource.Recor
 }
 
 // rawOf is the value of a key for the one who may see it: the user of a user key, and
-// after a rotation that nobody asked for who may change a service key, each in a
-// session. Source: contract/identity-and-governance.md section 1.
+// after a rotation that nobody asked for who may change a service key and gains nothing
+// by it, each in a session. Source: contract/identity-and-governance.md section 1.
 func (k kinds) rawOf(c *resource.Call, r *resource.Row[keys.Key]) (sealed.String, error) {
-	if c.Principal.Kind != access.BySession || len(r.Value.Secret.Sealed) == 0 {
-		return sealed.String{}, nil
-	}
-	ownKey := r.Value.Type == access.WorkspaceUser && r.Value.UserID == c.Principal.UserID
-	rotated := r.Value.Type != access.WorkspaceUser && r.Value.AutoRotated && c.May(apiKeyScopes("update", r), access.Target{OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}) == nil
-	if !ownKey && !rotated {
+	if c.Principal.Kind != access.BySession || len(r.Value.Secret.Sealed) == 0 || !ownKey(c, r) && !receives(c, r) {
 		return sealed.String{}, nil
 	}
 	plain, err := k.Box.Open(r.Value.Secret.Sealed, keys.Context(r.ID))
 	return sealed.New(string(plain)), err
+}
+
+// receives reports whether the caller is one of those for whom a schedule rotated a key.
+func receives(c *resource.Call, r *resource.Row[keys.Key]) bool {
+	return r.Value.Type != access.WorkspaceUser && r.Value.AutoRotated &&
+		c.May(apiKeyScopes("update", r), access.Target{OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}) == nil && mayHave(c, r) == nil
 }

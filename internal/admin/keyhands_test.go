@@ -1,0 +1,48 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"sluice/internal/access"
+	"sluice/internal/admin"
+	"sluice/internal/keys"
+	"sluice/internal/resource"
+	"sluice/internal/store/storetest"
+)
+
+// What a schedule made of a service key is read by who may change it, except by somebody
+// who could do more with it than without.
+func TestRotatedValueIsNoWayUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t, storetest.SQLite(t)))
+	for name, scope := range map[string]string{"plain": "configs.list", "climbing": "workspace_users.update", "seeing": "logs.view"} {
+		const raw = "sk-of-a-schedule-0123456789"
+		id := w.id(name)
+		shut, err := w.box.Seal([]byte(raw), keys.Context(id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := keys.Key{Name: name, Type: access.WorkspaceService, Scopes: []string{scope}, AutoRotated: true, Secret: keys.Secret{Hash: w.hasher.Sum(name), Sealed: shut, Masked: keys.Mask(raw)}}
+		w.put(t, resource.Record{Kind: keys.Kind, ID: id, OrgID: w.org, WorkspaceID: w.names.of["main"], Name: name, Index: admin.KeyIndex(&k)}, k)
+	}
+	blind := access.InForce(access.Security{"managersViewAllData": false}, nil, nil)
+	for role, shown := range map[access.Role]map[string]bool{
+		access.Admin:   {"plain": true, "climbing": true, "seeing": true},
+		access.Manager: {"plain": true, "climbing": false, "seeing": false},
+	} {
+		w.asks = func(*http.Request) (*access.Principal, error) {
+			places := map[string]access.Place{w.names.of["main"]: {Role: role, On: blind}}
+			return &access.Principal{Kind: access.BySession, OrgID: w.org, UserID: w.names.of["colleague"], OrgRole: access.Member, Places: places}, nil
+		}
+		for name, want := range shown {
+			rec := httptest.NewRecorder()
+			w.admin.Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/v1/api-keys/"+w.names.of[name]+"?workspace_id=ws-main", nil))
+			if got := strings.Contains(rec.Body.String(), "sk-of-a-schedule"); rec.Code != http.StatusOK || got != want {
+				t.Errorf("a workspace %s and the key %s: %d %s", role, name, rec.Code, rec.Body)
+			}
+		}
+	}
+}

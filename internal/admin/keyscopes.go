@@ -1,0 +1,77 @@
+package admin
+
+import (
+	"slices"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/keys"
+	"sluice/internal/resource"
+)
+
+// mayGive checks the scopes of a key: each must exist, be one that the type may hold,
+// and be the caller's to give.
+func mayGive(c *resource.Call, r *resource.Row[keys.Key]) error {
+	t, scopes := r.Value.Type, r.Value.Scopes
+	for _, s := range scopes {
+		may, known := access.MayHold(t, s)
+		switch {
+		case !known:
+			return fault.Newf(fault.InvalidParameter, "there is no scope %q", s).At("scopes")
+		case !may:
+			return fault.Newf(fault.InvalidParameter, "a key of type %s cannot have the scope %s", t, s).At("scopes")
+		}
+		if err := mayHand(c, r, access.Scope(s)); err != nil {
+			return err
+		}
+	}
+	if i := firstTwice(scopes); i >= 0 {
+		return fault.Newf(fault.InvalidParameter, "the scope %s is there twice", scopes[i]).At("scopes")
+	}
+	return nil
+}
+
+// mayHand refuses to put a scope into a key whose value the caller gets: whoever has the
+// value can use it, and nobody gains by a key what they have not got. It must be held
+// where the key counts, unless no key of the caller's type may hold it: an Admin key makes
+// the keys that send model traffic. And what binds the role of a person binds neither
+// the keys of nobody nor those of others.
+func mayHand(c *resource.Call, r *resource.Row[keys.Key], s access.Scope) error {
+	p := c.Principal
+	ofType, _ := access.MayHold(p.KeyType, string(s))
+	if (ofType || p.Kind != access.ByKey) && access.Can(p, s, access.Target{OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}) != nil {
+		return fault.Newf(fault.Forbidden, "the caller has not the scope %s and cannot give it", s).At("scopes")
+	}
+	if !ownKey(c, r) && p.Narrowed(s, r.WorkspaceID) {
+		return fault.Newf(fault.Forbidden, "your role lets you use the scope %s in part, and a key that is not yours would use all of it", s).At("scopes")
+	}
+	return nil
+}
+
+// mayHave refuses to show the value of a key that exists to somebody who would gain by
+// it. With a key of their own people can do no more than without.
+func mayHave(c *resource.Call, r *resource.Row[keys.Key]) error {
+	if ownKey(c, r) {
+		return nil
+	}
+	for _, s := range r.Value.Scopes {
+		if err := mayHand(c, r, access.Scope(s)); err != nil {
+			return fault.Newf(fault.Forbidden, "the value of this key would let you do more than you may: %s", fault.From(err).Text()).At("id")
+		}
+	}
+	return nil
+}
+
+// ownKey reports whether a key is a user key of the caller's user.
+func ownKey(c *resource.Call, r *resource.Row[keys.Key]) bool {
+	return r.Value.Type == access.WorkspaceUser && r.Value.UserID == c.Principal.UserID
+}
+
+func firstTwice(list []string) int {
+	for i, v := range list {
+		if slices.Contains(list[:i], v) {
+			return i
+		}
+	}
+	return -1
+}
