@@ -6,6 +6,7 @@ import (
 	"sluice/internal/access"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
+	"sluice/internal/identity"
 	"sluice/internal/resource"
 	"sluice/internal/tenant"
 )
@@ -16,7 +17,7 @@ func (k kinds) acceptInvite(ctx context.Context, c *resource.Call) (any, error) 
 	if !k.LocalLogin {
 		return nil, fault.New(fault.FeatureOff, "people sign in through the identity provider on this deployment, which accepts their invitation (AUTH_MODE)")
 	}
-	remote := "invite:" + c.Remote()
+	remote := "invite " + identity.PlaceOf(c.Remote())
 	if err := k.Pace.Allow(c.Now, remote); err != nil {
 		return nil, err
 	}

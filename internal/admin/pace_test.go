@@ -34,3 +34,40 @@ func TestGuessesCountForTheCallerBehindAProxy(t *testing.T) {
 		t.Errorf("a guess from another place behind the same proxy: %d", code)
 	}
 }
+
+// Who has a network of IPv6 has as many addresses as they like, and is one guesser.
+func TestGuessesCountForANetworkOfIPv6(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t, storetest.SQLite(t)))
+	post := func(path, from, body string) int {
+		r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+		r.RemoteAddr = "[" + from + "]:40000"
+		rec := httptest.NewRecorder()
+		w.admin.Handler().ServeHTTP(rec, r)
+		return rec.Code
+	}
+	for _, guess := range []struct {
+		name  string
+		code  int
+		guess func(i int, from string) int
+	}{
+		{"passwords", http.StatusUnauthorized, func(i int, from string) int {
+			return post("/v1/auth/login", from, fmt.Sprintf(`{"email":"u%d@acme.example","password":"s3cr3t-guess-1"}`, i))
+		}},
+		{"invitations", http.StatusNotFound, func(i int, from string) int {
+			return post(fmt.Sprintf("/v1/admin/users/invites/guess%d/accept", i), from, `{"password":"s3cr3t-guess-1"}`)
+		}},
+	} {
+		for i := range 10 {
+			if code := guess.guess(i, fmt.Sprintf("2001:db8:1:2::%x", i+1)); code != guess.code {
+				t.Fatalf("%s: guess %d: %d", guess.name, i, code)
+			}
+		}
+		if code := guess.guess(10, "2001:db8:1:2:ffff::1"); code != http.StatusTooManyRequests {
+			t.Errorf("%s: the eleventh guess from one network: %d", guess.name, code)
+		}
+		if code := guess.guess(11, "2001:db8:1:3::1"); code != guess.code {
+			t.Errorf("%s: a guess from another network: %d", guess.name, code)
+		}
+	}
+}

@@ -90,7 +90,7 @@ func (k kinds) login(ctx context.Context, c *resource.Call) (any, error) {
 	if err := http.NewCrossOriginProtection().Check(c.Request()); err != nil { // it would sign the browser in as somebody else
 		return nil, fault.New(fault.Forbidden, "another site sent this request").Because(err)
 	}
-	remote := "ip:" + c.Remote()
+	remote := identity.PlaceOf(c.Remote())
 	if err := k.Pace.Allow(c.Now, email, remote); err != nil {
 		return nil, err
 	}

@@ -133,3 +133,15 @@ func TestPace(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestPlaceOf(t *testing.T) {
+	t.Parallel()
+	for remote, want := range map[string]string{
+		"198.51.100.7": "ip:198.51.100.7", "::ffff:198.51.100.7": "ip:198.51.100.7",
+		"2001:db8:1:2:3:4:5:6": "ip:2001:db8:1:2::/64", "fe80::1%eth0": "ip:fe80::/64", "": "ip:", "a socket": "ip:a socket",
+	} {
+		if got := identity.PlaceOf(remote); got != want {
+			t.Errorf("%q: %q, want %q", remote, got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"net/netip"
 	"sync"
 	"time"
 
@@ -14,8 +15,8 @@ const (
 	maxTracked  = 100_000 // names and addresses that are remembered at once
 )
 
-// Pace slows down guessing: after ten failures of an account, or of an address of the
-// network, in a quarter of an hour it takes no more. It knows the logins at this node.
+// Pace slows down guessing: after ten failures of an account, or from a place of the
+// network (PlaceOf), in a quarter of an hour it takes no more. It knows the logins at this node.
 // Safe for concurrent use.
 type Pace struct {
 	mu    sync.Mutex // guards seen
@@ -30,6 +31,24 @@ type failures struct {
 
 // NewPace makes one that remembers nothing.
 func NewPace() *Pace { return &Pace{seen: make(map[string]failures), limit: maxFailures} }
+
+// placeBits are those of an IPv6 address that say where it is: the rest each machine
+// chooses for itself, as often as it likes. Source: RFC 4291 section 2.5.4.
+const placeBits = 64
+
+// PlaceOf is the name under which guesses from an address of the network count: that of
+// the address, or in IPv6 of the network in which it lies.
+func PlaceOf(remote string) string {
+	const kind = "ip:"
+	addr, err := netip.ParseAddr(remote)
+	switch addr = addr.Unmap().WithZone(""); {
+	case err != nil:
+		return kind + remote
+	case addr.Is4():
+		return kind + addr.String()
+	}
+	return kind + netip.PrefixFrom(addr, placeBits).Masked().String()
+}
 
 // Allow refuses with fault.RateLimited when one of the names failed too often.
 func (p *Pace) Allow(now time.Time, names ...string) error {
