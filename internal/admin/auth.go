@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"regexp"
 	"strings"
@@ -244,40 +245,64 @@ func (k kinds) layOIDC(row *resource.Row[tenant.Auth], sent resource.Sent) error
 	if err := sent.Into("oidc", &fields); err != nil {
 		return err
 	}
-	next := tenant.OIDC{}
+	present := tenant.OIDC{}
 	if row.Value.OIDC != nil {
-		next = *row.Value.OIDC
+		present = *row.Value.OIDC
 	}
-	secret, set := fields["jwks"]
-	raw := fields.Secret("client_secret").Reveal()
-	plain := make(resource.Sent)
-	for name, v := range fields {
-		if name != "jwks" && name != "client_secret" {
-			plain[name] = v
-		}
-	}
+	next, plain := present, maps.Clone(fields)
+	delete(plain, oidcSecret)
+	delete(plain, oidcKeys)
 	if err := lay(plain, &next); err != nil {
 		return err
 	}
 	if next.Issuer == "" || next.ClientID == "" {
 		return fault.New(fault.InvalidParameter, "an identity provider has an issuer and a client_id").At("auth_settings.oidc")
 	}
-	var err error
-	if raw != "" {
-		if next.ClientSecret, err = k.Box.Seal([]byte(raw), tenant.AuthContext(row.ID)); err != nil {
-			return err
-		}
+	if at := leftWithIssuer(&present, &next, fields); at != "" {
+		return fault.New(fault.InvalidParameter, "the issuer is another host: send the secret again").At("auth_settings.oidc." + at)
 	}
-	if set && fields.Has("jwks") {
-		if next.JWKS, err = k.Box.Seal(secret, tenant.AuthContext(row.ID)); err != nil {
-			return err
-		}
-		if next.Method == "" {
-			next.Method = "private_key_jwt"
-		}
+	if err := k.sealOIDC(&next, fields, tenant.AuthContext(row.ID)); err != nil {
+		return err
 	}
 	row.Value.OIDC = &next
 	return nil
+}
+
+// The fields of an identity provider that are secrets.
+const (
+	oidcSecret = "client_secret"
+	oidcKeys   = "jwks"
+)
+
+// leftWithIssuer names the secret that would go to another host than the one it was
+// given for; empty for none. Who may change the settings could otherwise read there what
+// nobody shows them.
+func leftWithIssuer(present, next *tenant.OIDC, sent resource.Sent) string {
+	switch {
+	case origin(present.Issuer) == origin(next.Issuer):
+	case len(present.ClientSecret) > 0 && sent.Text(oidcSecret) == "":
+		return oidcSecret
+	case len(present.JWKS) > 0 && !sent.Has(oidcKeys):
+		return oidcKeys
+	}
+	return ""
+}
+
+// sealOIDC puts the secrets that were sent in the place of the present ones.
+func (k kinds) sealOIDC(next *tenant.OIDC, sent resource.Sent, context string) (err error) {
+	if raw := sent.Secret(oidcSecret).Reveal(); raw != "" {
+		if next.ClientSecret, err = k.Box.Seal([]byte(raw), context); err != nil {
+			return err
+		}
+	}
+	if !sent.Has(oidcKeys) {
+		return nil
+	}
+	if next.Method == "" {
+		next.Method = "private_key_jwt"
+	}
+	next.JWKS, err = k.Box.Seal(sent[oidcKeys], context)
+	return err
 }
 
 // checkAddresses passes what will be fetched by the guard against private addresses.
