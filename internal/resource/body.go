@@ -139,7 +139,8 @@ func (s *schema) check(sent Sent) []Problem {
 	var problems []Problem
 	fields := make(map[string]any, len(sent))
 	for name, raw := range sent {
-		if _, known := s.of.Properties[name]; !known { // the library takes names in any case
+		field, known := s.of.Properties[name]
+		if !known {
 			if s.open() {
 				continue
 			}
@@ -149,6 +150,7 @@ func (s *schema) check(sent Sent) []Problem {
 		var v any
 		_ = json.Unmarshal(raw, &v) // was read as JSON before
 		fields[name] = v
+		problems = append(problems, s.misspelt(field, v, name)...)
 	}
 	var found huma.ValidateResult
 	huma.Validate(s.registry, s.of, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, fields, &found)
