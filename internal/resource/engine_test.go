@@ -246,3 +246,15 @@ type slugIn struct {
 	Name string `json:"name"`
 	Slug string `json:"slug" maxLength:"255"`
 }
+
+// A query of which a part cannot be read is refused: without it the call would be about
+// something else.
+func TestQueryThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, shelves(nil))
+	for _, query := range []string{"workspace_id=%zz", "workspace_id=other;x", "%=1", "page_size=1;current_page=2"} {
+		r.want(t, 400, "cannot be read", "GET", "/shelves?"+query, "")
+		r.want(t, 400, "cannot be read", "DELETE", "/shelves/none?"+query, "")
+	}
+	r.want(t, 200, `"total":0`, "GET", "/shelves?page_size=1&of=%3B%25", "")
+}

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +38,10 @@ var WorkspaceParam = Param{Name: "workspace_id", Doc: "id or slug of the workspa
 
 // readQuery checks the parameters that the operation lists and fills in defaults.
 func (c *Call) readQuery() error {
-	values := c.r.URL.Query()
+	values, err := url.ParseQuery(c.r.URL.RawQuery)
+	if err != nil { // what cannot be read may be the filter without which the call is about more
+		return fault.New(fault.InvalidRequest, "the query of the address cannot be read: write & between parameters, and a % or ; within one as %25 and %3B").Because(err)
+	}
 	c.query = make(map[string]string, len(c.op.Query))
 	for _, p := range c.op.Query {
 		v := p.Default
