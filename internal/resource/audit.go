@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"time"
 
 	"sluice/internal/access"
 	"sluice/internal/fault"
@@ -22,13 +23,19 @@ func (e *Engine) audit(ctx context.Context, tx Tx, c *Call, status int) error {
 	return tx.Audit(ctx, *row)
 }
 
-// auditFailure adds the row of a call that was refused, in a transaction of its own.
-// Only callers who were identified leave one, and only of what would have been a
-// write. The refusal stands whether or not the trail can be written.
+// trailTime is how long the row of a refusal may take.
+const trailTime = 10 * time.Second
+
+// auditFailure adds the row of a call that was refused, in a transaction of its own,
+// which a caller who hangs up does not stop. Only callers who were identified leave one,
+// and only of what would have been a write. The refusal stands whether or not the trail
+// can be written.
 func (e *Engine) auditFailure(ctx context.Context, c *Call, f *fault.Error) {
 	if c.Principal == nil || f.Code == fault.ReadOnly {
 		return
 	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), trailTime)
+	defer stop()
 	row, err := e.auditRow(c, f.HTTPStatus(), f.Text())
 	if err == nil && row != nil {
 		err = e.Store.InTx(ctx, func(tx Tx) error { return tx.Audit(ctx, *row) })

@@ -1,7 +1,9 @@
 package resource_test
 
 import (
+	"context"
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
@@ -87,5 +89,19 @@ func TestWhatARowKeepsOfARequest(t *testing.T) {
 	}
 	if d.Headers["traceparent"] != "00-1-2-03" || len(d.Headers["user-agent"]) > 600 || len(d.Query) != 50 {
 		t.Errorf("%d parameters, headers %v", len(d.Query), d.Headers)
+	}
+}
+
+// Who hangs up before the refusal is on the trail all the same.
+func TestRefusalOfSomebodyWhoLeft(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, shelves(nil))
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	req := httptest.NewRequestWithContext(ctx, "POST", "/v1/shelves", strings.NewReader(`{"colour": "red"}`))
+	rec := httptest.NewRecorder()
+	r.engine.Handler().ServeHTTP(rec, req)
+	if rows := r.trail(); rec.Code != http.StatusBadRequest || len(rows) != 1 || rows[0].Status != http.StatusBadRequest {
+		t.Errorf("%d, on the trail: %+v", rec.Code, rows)
 	}
 }
