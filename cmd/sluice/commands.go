@@ -120,7 +120,7 @@ func (rotateSealingKey) Run(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d records are sealed under the current key. Older keys are no longer needed.\n", n)
+	fmt.Printf("%d records are sealed under the current key. Older keys are no longer needed, unless a gateway that was not stopped went on sealing under one: then start it with the current key and run this once more.\n", n)
 	return nil
 }
 
