@@ -66,15 +66,12 @@ func play(t *testing.T, st *store.Store, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, st)
 	script := txtar.Parse(raw)
-	got := &txtar.Archive{Comment: script.Comment}
-	for _, f := range script.Files {
-		if f.Name == "audit" {
-			got.Files = append(got.Files, txtar.File{Name: f.Name, Data: w.trail(t)})
-			continue
-		}
-		got.Files = append(got.Files, txtar.File{Name: f.Name, Data: w.step(t, string(f.Data))})
+	w := newWorld(t, st)
+	got := w.play(t, script)
+	for w.names.twice { // by chance two keys look alike, and what is shown may be either
+		w = newWorld(t, st)
+		got = w.play(t, script)
 	}
 	if *update {
 		if err := os.WriteFile(file, txtar.Format(got), 0o644); err != nil {
@@ -87,6 +84,20 @@ func play(t *testing.T, st *store.Store, file string) {
 			t.Errorf("%s (-want +got):\n%s", f.Name, diff)
 		}
 	}
+}
+
+// play makes the calls of a script and returns it with the answers that came.
+func (w *world) play(t *testing.T, script *txtar.Archive) *txtar.Archive {
+	t.Helper()
+	got := &txtar.Archive{Comment: script.Comment}
+	for _, f := range script.Files {
+		if f.Name == "audit" {
+			got.Files = append(got.Files, txtar.File{Name: f.Name, Data: w.trail(t)})
+			continue
+		}
+		got.Files = append(got.Files, txtar.File{Name: f.Name, Data: w.step(t, string(f.Data))})
+	}
+	return got
 }
 
 // step makes one call and returns its text with the answer that came.

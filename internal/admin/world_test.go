@@ -312,6 +312,7 @@ type names struct {
 	of    map[string]string // value by name
 	named map[string]string // name by value
 	next  map[string]int
+	twice bool // keys of different names have the same mask
 }
 
 var (
@@ -340,8 +341,10 @@ func (n *names) learn(name, value string) {
 func (n *names) raw(value string) {
 	n.next["raw"]++
 	name := fmt.Sprintf("raw%d", n.next["raw"]-10) // the keys of the world come first
+	mask := keys.Mask(value)
+	n.twice = n.twice || strings.HasPrefix(n.named[mask], "masked-")
 	n.learn(name, value)
-	n.learn("masked-"+name, keys.Mask(value))
+	n.learn("masked-"+name, mask)
 }
 
 // hide puts names in the place of values, and gives new ones to what it meets for
