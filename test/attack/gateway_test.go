@@ -143,6 +143,7 @@ func (g *gateway) dial() net.Conn {
 func (g *gateway) raw(text string) string {
 	g.t.Helper()
 	c := g.dial()
+	defer c.Close() // a conversation that it began would go on
 	if _, err := io.WriteString(c, text); err != nil {
 		return "" // refused while it was sent
 	}
