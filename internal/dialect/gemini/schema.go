@@ -1,6 +1,8 @@
 package gemini
 
 import (
+	"net/url"
+	"strconv"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -17,16 +19,19 @@ func openAPI(schema []byte) []byte {
 	return s.B
 }
 
-// The largest result of a schema whose references are put in place, and how deep they
-// may nest: without a bound a small schema could grow without one.
+// The largest result of a schema whose references are put in place, how deep they may nest,
+// and how much is read for them: without a bound a small schema could grow without one.
 const (
 	schemaMax      = 1 << 20
 	schemaMaxDepth = 64
+	followedMax    = 16 * schemaMax
 )
 
 type rewriter struct {
 	dialect.JSON
-	root []byte
+	root     []byte
+	inside   map[string]map[string][]byte // members of what references lead through, by the names that lead to it
+	followed int                          // bytes of what references stood for so far
 }
 
 // value rewrites one schema. Path are the references that led here.
@@ -35,23 +40,69 @@ func (s *rewriter) value(raw []byte, path []string, depth int) {
 		s.Value(raw)
 		return
 	}
-	if to, next, ok := s.follow(raw, path); ok {
-		s.value(to, next, depth+1)
+	to, next, ok := s.follow(raw, path)
+	if ok && to[0] != '{' {
+		s.Value(to)
 		return
 	}
 	s.Open('{')
-	s.members(raw, path, depth)
+	if ok {
+		s.merged(to, raw, next, depth)
+	} else {
+		s.members(raw, nil, path, depth)
+	}
 	s.Close('}')
 }
 
-// members writes the members of a schema without its brackets.
-func (s *rewriter) members(raw []byte, path []string, depth int) {
+// merged writes the members of a schema that a reference beside others stands for, and
+// those others, which win: {"$ref":"#/$defs/address","description":"where it goes"}.
+func (s *rewriter) merged(to, raw []byte, path []string, depth int) {
+	beside := named(raw)
+	s.inPlace(to, beside, path, depth)
+	s.members(raw, map[string]bool{"$ref": true}, path, depth)
+}
+
+// inPlace writes the members of a schema without its brackets, but for some, whether they
+// stand there or where it refers to.
+func (s *rewriter) inPlace(raw []byte, but map[string]bool, path []string, depth int) {
+	if depth > schemaMaxDepth {
+		return
+	}
+	for range schemaMaxDepth {
+		to, next, ok := s.follow(raw, path)
+		if !ok {
+			break
+		}
+		raw, path = to, next
+	}
+	s.members(raw, but, path, depth+1)
+}
+
+// named are the names of a schema's members that those of another one give way to. Choices
+// are not: one is what stands in place of the other.
+func named(raw []byte) map[string]bool {
+	names := map[string]bool{}
+	for name := range splice.Members(raw) {
+		switch key, _ := splice.Unquote(name); key {
+		case "anyOf", "oneOf", "any_of", "one_of", "$ref":
+		default:
+			names[key] = true
+		}
+	}
+	return names
+}
+
+// members writes the members of a schema without its brackets, but for some.
+func (s *rewriter) members(raw []byte, but map[string]bool, path []string, depth int) {
 	for name, val := range splice.Members(raw) {
 		key, _ := splice.Unquote(name)
+		if but[key] {
+			continue
+		}
 		switch key {
 		case "additionalProperties", "additional_properties", "$schema", "$defs", "definitions", "strict":
 		case "anyOf", "oneOf", "any_of", "one_of":
-			s.union(val, path, depth)
+			s.union(val, raw, path, depth)
 		case "type":
 			s.types(val)
 		case "properties":
@@ -114,8 +165,8 @@ func (s *rewriter) types(val []byte) {
 }
 
 // union writes the choices of anyOf or oneOf. Where all but one are null, that one
-// stands in place of the choice.
-func (s *rewriter) union(val []byte, path []string, depth int) {
+// stands in place of the choice, and what stands beside the choice wins.
+func (s *rewriter) union(val, beside []byte, path []string, depth int) {
 	var others [][]byte
 	null := false
 	for v := range splice.Elements(val) {
@@ -127,11 +178,7 @@ func (s *rewriter) union(val []byte, path []string, depth int) {
 	}
 	switch {
 	case null && len(others) == 1:
-		one, next := others[0], path
-		if to, longer, ok := s.follow(one, path); ok {
-			one, next = to, longer
-		}
-		s.members(one, next, depth+1)
+		s.inPlace(others[0], named(beside), path, depth)
 	case len(others) > 0:
 		s.Key("anyOf").Open('[')
 		for _, v := range others {
@@ -161,8 +208,45 @@ func (s *rewriter) follow(raw []byte, path []string) (to []byte, next []string, 
 	if !local {
 		return nil, nil, false
 	}
-	if to, found = splice.Find(s.root, strings.Split(keys, "/")...); !found {
+	if to = s.at(pointed(keys)); to == nil || s.followed+len(to) > followedMax {
 		return nil, nil, false
 	}
+	s.followed += len(to)
 	return to, append(path[:len(path):len(path)], name), true
+}
+
+// at is what a chain of names leads to below the root; nil when there is nothing. Each object on
+// the way is read once, however many references lead through it.
+func (s *rewriter) at(names []string) []byte {
+	raw, led := s.root, ""
+	for _, name := range names {
+		members, known := s.inside[led]
+		if !known {
+			members = map[string][]byte{}
+			for n, val := range splice.Members(raw) {
+				if key, _ := splice.Unquote(n); members[key] == nil {
+					members[key] = val
+				}
+			}
+			if s.inside == nil {
+				s.inside = map[string]map[string][]byte{}
+			}
+			s.inside[led] = members
+		}
+		raw, led = members[name], led+strconv.Quote(name)
+	}
+	return raw
+}
+
+// pointed are the names in a JSON pointer that is the fragment of a URI: "$defs/a~1b%20c".
+// Source: RFC 6901 sections 4 and 6.
+func pointed(pointer string) []string {
+	if plain, err := url.PathUnescape(pointer); err == nil {
+		pointer = plain
+	}
+	names := strings.Split(pointer, "/")
+	for i := range names {
+		names[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(names[i])
+	}
+	return names
 }

@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -17,6 +18,12 @@ func TestOpenAPI(t *testing.T) {
 			`{"type":"object","properties":{"next":{"$ref":"#/$defs/n"}}}`},
 		{"null and one other", `{"anyOf":[{"type":"string","description":"d"},{"type":"null"}],"title":"t"}`, `{"type":"string","description":"d","nullable":true,"title":"t"}`},
 		{"null and a reference", `{"properties":{"a":{"anyOf":[{"$ref":"#/$defs/a"},{"type":"null"}]}},"$defs":{"a":{"type":"integer"}}}`, `{"properties":{"a":{"type":"integer","nullable":true}}}`},
+		{"what stands beside a reference wins", `{"properties":{"a":{"$ref":"#/$defs/a","description":"where it goes","default":"x"},"b":{"description":"first","$ref":"#/$defs/b"}},"$defs":{"a":{"title":"A","type":"string","description":"any"},"b":{"$ref":"#/$defs/a"}}}`,
+			`{"properties":{"a":{"title":"A","type":"string","description":"where it goes","default":"x"},"b":{"title":"A","type":"string","description":"first"}}}`},
+		{"what stands beside null and one other wins", `{"properties":{"a":{"anyOf":[{"$ref":"#/$defs/a"},{"type":"null"}],"title":"T","description":"where it goes"}},"$defs":{"a":{"title":"A","anyOf":[{"type":"string"},{"type":"number"}],"description":"any"}}}`,
+			`{"properties":{"a":{"anyOf":[{"type":"string"},{"type":"number"}],"nullable":true,"title":"T","description":"where it goes"}}}`},
+		{"references with escapes", `{"properties":{"a":{"$ref":"#/$defs/a~1b~0c%20d"}},"$defs":{"a/b~c d":{"type":"string"}}}`, `{"properties":{"a":{"type":"string"}}}`},
+		{"a reference to anything", `{"properties":{"a":{"$ref":"#/$defs/a","description":"d"}},"$defs":{"a":true}}`, `{"properties":{"a":true}}`},
 		{"null and several", `{"oneOf":[{"type":"string"},{"type":"null"},{"type":"number","$schema":"x"}]}`, `{"anyOf":[{"type":"string"},{"type":"number"}],"nullable":true}`},
 		{"no null", `{"anyOf":[{"type":"string"},{"type":"number"}]}`, `{"anyOf":[{"type":"string"},{"type":"number"}]}`},
 		{"types", `{"type":["string","null"]}`, `{"type":"string","nullable":true}`},
@@ -44,6 +51,29 @@ func TestOpenAPIIsBounded(t *testing.T) {
 	b.WriteString(`"z":{}}}`)
 	if got := len(openAPI([]byte(b.String()))); got > 4*schemaMax {
 		t.Errorf("%d bytes of %d", got, b.Len())
+	}
+}
+
+// Nor may references take long: where each was looked for from the front, or read a large
+// schema again, these took minutes.
+func TestManyReferencesAreNoWork(t *testing.T) {
+	t.Parallel()
+	const n = 20_000
+	many := func(one string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, one+",", i, i+1)
+		}
+		return b.String()
+	}
+	for name, schema := range map[string]string{
+		"of many schemas":   `{"properties":{` + many(`"p%d":{"$ref":"#/$defs/a%d"}`) + `"z":{}},"$defs":{` + many(`"a%d":{"maxLength":%d}`) + `"z":{}}}`,
+		"to a large schema": `{"properties":{` + many(`"p%d":{"$ref":"#/$defs/a","title":"%d"}`) + `"z":{}},"$defs":{"a":{"$defs":{` + many(`"a%d":{"maxLength":%d}`) + `"z":{}}}}}`,
+		"each to the next":  `{"$ref":"#/$defs/a0","$defs":{` + many(`"a%d":{"anyOf":[{"$ref":"#/$defs/a%d"},{"type":"null"}]}`) + `"z":{}}}`,
+	} {
+		if got := openAPI([]byte(schema)); !json.Valid(got) || len(got) > 2*schemaMax {
+			t.Errorf("%s: %d bytes of %d", name, len(got), len(schema))
+		}
 	}
 }
 
