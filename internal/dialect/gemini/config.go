@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/internal/dialect"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -70,7 +71,7 @@ func (w *writer) format() {
 		w.schema("responseSchema", "responseJsonSchema", f.Schema)
 	}
 	if f.Description != "" {
-		w.t.Lose(f.From + ".description")
+		w.t.Lose(dialect.Inside(w.c, f.From, "json_schema") + ".description")
 	}
 }
 

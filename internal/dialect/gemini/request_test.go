@@ -135,8 +135,9 @@ func TestEncode(t *testing.T) {
 		},
 		{
 			name: "older models get theirs", model: "gemini-2.0-flash",
-			chat: `{` + hi + `,"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"$schema":"x","type":"object","additionalProperties":false}}}}`,
+			chat: `{` + hi + `,"response_format":{"type":"json_schema","json_schema":{"name":"n","description":"d","schema":{"$schema":"x","type":"object","additionalProperties":false}}}}`,
 			want: `{` + hiSent + `,"generationConfig":{"responseMimeType":"application/json","responseSchema":{"type":"object"}}}`,
+			lost: []string{"response_format.json_schema.description"},
 		},
 	}
 	for _, c := range cases {
@@ -214,7 +215,7 @@ func TestEncodeTools(t *testing.T) {
 		asked, want string
 		lost        []string
 	}{
-		{`"tools":[` + fn + `]`, `"tools":[` + sent + `]`, []string{"tools[0].strict"}},
+		{`"tools":[` + fn + `]`, `"tools":[` + sent + `]`, []string{"tools[0].function.strict"}},
 		{`"tools":[{"type":"function","function":{"name":"plain"}}]`, `"tools":[{"functionDeclarations":[{"name":"plain"}]}]`, nil},
 		{`"tools":[{"type":"function","function":{"name":"see"}}],"tool_choice":"auto"`, `"tools":[{"functionDeclarations":[{"name":"see"}]}],"toolConfig":{"functionCallingConfig":{"mode":"AUTO"}}`, nil},
 		{`"tools":[{"type":"function","function":{"name":"see"}}],"tool_choice":"none"`, `"tools":[{"functionDeclarations":[{"name":"see"}]}],"toolConfig":{"functionCallingConfig":{"mode":"NONE"}}`, nil},

@@ -62,7 +62,7 @@ func (w *writer) declarations(functions []*llm.Tool) {
 		}
 		w.Close('}')
 		if t.Strict != nil && *t.Strict {
-			w.t.Lose(dialect.Index("tools", t.Index) + ".strict")
+			w.t.Lose(dialect.Inside(w.c, dialect.Index("tools", t.Index), "function") + ".strict")
 		}
 	}
 	w.Close(']')

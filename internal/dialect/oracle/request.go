@@ -163,7 +163,7 @@ func (w *writer) tools() {
 		w.Raw("parameters", t.Schema)
 		w.Close('}')
 		if t.Strict != nil && *t.Strict {
-			w.t.Lose(at + ".strict")
+			w.t.Lose(dialect.Inside(w.c, at, "function") + ".strict")
 		}
 		if t.Cache != nil {
 			w.t.Lose(at + ".cache_control")

@@ -90,11 +90,11 @@ func TestEncodeCall(t *testing.T) {
 		},
 		{
 			name: "stream with tools", want: hi + `,"tools":[{"type":"FUNCTION","name":"f","description":"d","parameters":{"type":"object"}}],"toolChoice":{"type":"FUNCTION","name":"f"},"isStream":true,"streamOptions":{"isIncludeUsage":true}}}`,
-			call: llm.Call{Stream: true, Messages: []llm.Message{user}, Choice: llm.ToolChoice{Mode: "tool", Name: "f", From: "tool_choice"}, Tools: []llm.Tool{
+			call: llm.Call{Surface: llm.ChatComplete, Stream: true, Messages: []llm.Message{user}, Choice: llm.ToolChoice{Mode: "tool", Name: "f", From: "tool_choice"}, Tools: []llm.Tool{
 				{Type: llm.Function, Name: "f", Description: "d", Schema: []byte(`{"type":"object"}`), Strict: &strict, Cache: &llm.Cache{}},
 				{Type: "web_search", Index: 1, Raw: []byte(`{}`)},
 			}},
-			lost: []string{"tools[0].strict", "tools[0].cache_control", "tools[1]"},
+			lost: []string{"tools[0].function.strict", "tools[0].cache_control", "tools[1]"},
 		},
 		{
 			name: "form of the answer", want: hi + `,"responseFormat":{"type":"JSON_SCHEMA","jsonSchema":{"name":"n","schema":{"type":"object"},"isStrict":true}}}}`,
