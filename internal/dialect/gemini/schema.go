@@ -246,7 +246,10 @@ func pointed(pointer string) []string {
 	}
 	names := strings.Split(pointer, "/")
 	for i := range names {
-		names[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(names[i])
+		names[i] = unescaped.Replace(names[i])
 	}
 	return names
 }
+
+// unescaped undoes the two escapes of names in a pointer.
+var unescaped = strings.NewReplacer("~1", "/", "~0", "~")
