@@ -73,7 +73,7 @@ type meters struct {
 	mu       sync.Mutex // guards what follows
 	position uint64
 	used     map[quota.CounterID]int64
-	at       map[time.Time]bool // times of what was counted
+	at       map[int64]bool // milliseconds in which something was used; how lines fell into batches does not tell in them
 }
 
 func (m *meters) count(from, to uint64, deltas []quota.Delta) error {
@@ -88,7 +88,10 @@ func (m *meters) count(from, to uint64, deltas []quota.Delta) error {
 	}
 	for _, d := range deltas {
 		m.used[d.CounterID()] += d.Units
-		m.at[d.At] = true
+		m.at[d.At.UnixMilli()] = true
+		for _, r := range d.Runs {
+			m.at[r.At] = true
+		}
 	}
 	m.position = to
 	return nil
@@ -145,7 +148,7 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	w := &world{
-		TB: t, dir: t.TempDir(), memory: new(logstoretest.Memory), meters: &meters{used: map[quota.CounterID]int64{}, at: map[time.Time]bool{}},
+		TB: t, dir: t.TempDir(), memory: new(logstoretest.Memory), meters: &meters{used: map[quota.CounterID]int64{}, at: map[int64]bool{}},
 		book:     catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
 		accounts: map[string]*credential.Account{"openai-main": {Slug: "openai-main", IntegrationID: "integration", Spec: "openai"}},
 	}
