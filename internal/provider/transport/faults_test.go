@@ -217,7 +217,7 @@ func TestTimeouts(t *testing.T) {
 		r.HeadTimeout = short
 		start := time.Now()
 		_, _, err := call(newClient(t, transport.Options{}), r)
-		if took := time.Since(start); !fault.Has(err, fault.UpstreamTimeout) || errors.Is(err, transport.ErrStalled) || took < short || took > time.Second {
+		if took := time.Since(start); !fault.Has(err, fault.UpstreamTimeout) || errors.Is(err, transport.ErrStalled) || took < short {
 			t.Errorf("%v after %v", err, took)
 		}
 	})
@@ -225,12 +225,11 @@ func TestTimeouts(t *testing.T) {
 		t.Parallel()
 		r := newPeer(t, silent)
 		r.HeadTimeout = 5 * time.Millisecond
-		start := time.Now()
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		_, err := newClient(t, transport.Options{}).Do(ctx, &r)
-		if took := time.Since(start); !fault.Has(err, fault.UpstreamTimeout) || took > 5*time.Second {
-			t.Errorf("%v after %v", err, took)
+		if !fault.Has(err, fault.UpstreamTimeout) || ctx.Err() != nil {
+			t.Errorf("%v, the context: %v", err, ctx.Err())
 		}
 	})
 	t.Run("half a head", func(t *testing.T) {
@@ -278,21 +277,21 @@ func TestTimeouts(t *testing.T) {
 
 func TestCancelCutsAtOnce(t *testing.T) {
 	t.Parallel()
-	gone := make(chan time.Time, 1)
-	watch := func(t testing.TB, c *peerConn) { c.untilGone(); gone <- time.Now() }
+	asked, gone := make(chan struct{}, 1), make(chan struct{}, 1)
+	watch := func(c *peerConn) { asked <- struct{}{}; c.untilGone(); gone <- struct{}{} }
 	cases := map[string]script{
-		"before the head": func(t testing.TB, c *peerConn) { _, _, _ = c.request(); watch(t, c) },
-		"in the body": func(t testing.TB, c *peerConn) {
+		"before the head": func(_ testing.TB, c *peerConn) { _, _, _ = c.request(); watch(c) },
+		"in the body": func(_ testing.TB, c *peerConn) {
 			_, _, _ = c.request()
 			c.say(okHead + "content-length: 9\r\n\r\nhello")
-			watch(t, c)
+			watch(c)
 		},
 	}
 	for name, s := range cases {
 		r := newPeer(t, s)
+		r.HeadTimeout, r.IdleTimeout = time.Hour, time.Hour // so that nothing else ends it
 		ctx, cancel := context.WithCancel(context.Background())
-		var at time.Time
-		time.AfterFunc(30*time.Millisecond, func() { at = time.Now(); cancel() })
+		go func() { <-asked; cancel() }()
 		resp, err := newClient(t, transport.Options{}).Do(ctx, &r)
 		if err == nil {
 			_, err = io.ReadAll(resp.Body)
@@ -301,9 +300,7 @@ func TestCancelCutsAtOnce(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if late := (<-gone).Sub(at); late > 100*time.Millisecond {
-			t.Errorf("%s: upstream cut after %v", name, late)
-		}
+		<-gone
 	}
 	r := newPeer(t, silent)
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)

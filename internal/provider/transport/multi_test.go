@@ -113,7 +113,7 @@ func TestAnswersWithoutABody(t *testing.T) {
 
 func TestCancelOverHTTP2(t *testing.T) {
 	t.Parallel()
-	began, gone := make(chan struct{}, 1), make(chan time.Time, 1)
+	began, gone := make(chan struct{}, 1), make(chan struct{}, 1)
 	base, o := newServer(t, "h2", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/body" {
 			_, _ = io.WriteString(w, "hello")
@@ -121,15 +121,14 @@ func TestCancelOverHTTP2(t *testing.T) {
 		}
 		began <- struct{}{}
 		<-r.Context().Done()
-		gone <- time.Now()
+		gone <- struct{}{}
 	}))
 	c := newClient(t, o)
 	for _, target := range []string{"/head", "/body"} {
 		r := base
-		r.Target = target
+		r.Target, r.HeadTimeout, r.IdleTimeout = target, time.Hour, time.Hour // so that nothing else ends it
 		ctx, cancel := context.WithCancel(context.Background())
-		cut := make(chan time.Time, 1)
-		go func() { <-began; cut <- time.Now(); cancel() }()
+		go func() { <-began; cancel() }()
 		resp, err := c.Do(ctx, &r)
 		if err == nil {
 			_, err = io.ReadAll(resp.Body)
@@ -138,9 +137,7 @@ func TestCancelOverHTTP2(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", target, err)
 		}
-		if late := (<-gone).Sub(<-cut); late > 100*time.Millisecond {
-			t.Errorf("%s: upstream cut after %v", target, late)
-		}
+		<-gone
 	}
 }
 
@@ -206,14 +203,14 @@ func TestGoingAway(t *testing.T) {
 		_, _ = io.WriteString(w, r.RemoteAddr)
 	}))
 	c := newClient(t, o)
-	for range 4 {
+	for n := 0; n < 1000 && len(conns) < 2; n++ { // a call may overtake the server's word
 		_, body, err := call(c, base)
 		if err != nil {
 			t.Error(err)
 		}
 		conns[body] = true
 	}
-	if len(conns) < 2 { // a call may overtake the server's word
+	if len(conns) < 2 {
 		t.Error("all calls on the connection that goes away")
 	}
 }

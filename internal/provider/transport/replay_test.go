@@ -19,7 +19,7 @@ import (
 // When a request whose pooled connection failed is sent again.
 func TestRepeatable(t *testing.T) {
 	t.Parallel()
-	const now, soon, late, tooLate = 0, 200 * time.Millisecond, 1800 * time.Millisecond, 3 * time.Second
+	const now, soon, late, tooLate = 0, 200 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second
 	for _, tc := range []struct {
 		name, method string
 		lost         int

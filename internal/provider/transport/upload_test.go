@@ -103,10 +103,10 @@ func TestCloseDoesNotWaitForAStuckSource(t *testing.T) {
 		c.say("HTTP/1.1 401 Unauthorized\r\ncontent-length: 2\r\n\r\nno")
 		c.untilGone()
 	})
-	start := time.Now()
+	r.HeadTimeout, r.IdleTimeout = time.Hour, time.Hour // so that nothing else ends it
 	resp, _, err := call(newClient(t, transport.Options{}), post(r, wire.Stream(in, -1)))
-	if err != nil || resp.Status != 401 || time.Since(start) > 2*time.Second {
-		t.Errorf("%v after %v", err, time.Since(start))
+	if err != nil || resp.Status != 401 {
+		t.Errorf("%d %v", resp.Status, err)
 	}
 	_ = out.Close()
 }
