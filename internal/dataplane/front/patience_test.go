@@ -30,9 +30,9 @@ func (scripted) Realtime(context.Context, *wire.Request, dataplane.Client) error
 // impatient waits a short time.
 var impatient = Patience{Idle: 100 * time.Millisecond, Grace: 400 * time.Millisecond, Rate: 1 << 20, Stall: 200 * time.Millisecond}
 
-func serve(t *testing.T, s scripted) net.Conn {
+func serve(t *testing.T, p Patience, s scripted) net.Conn {
 	t.Helper()
-	srv := httptest.NewServer(&Handler{s, impatient})
+	srv := httptest.NewServer(&Handler{s, p})
 	t.Cleanup(srv.Close)
 	c, err := net.Dial("tcp", srv.Listener.Addr().String())
 	if err != nil {
@@ -50,10 +50,11 @@ func TestSlowBodies(t *testing.T) {
 	cases := []struct {
 		name  string
 		send  func(c net.Conn)
+		ready int           // bytes that come before each read of the gateway
 		pause time.Duration // of the gateway between two reads
 		slow  bool
 	}{
-		{name: "whole", send: func(c net.Conn) { _, _ = io.WriteString(c, strings.Repeat("a", 64)) }},
+		{name: "whole", ready: 64},
 		{name: "stopped", slow: true, send: func(c net.Conn) { _, _ = io.WriteString(c, "a") }},
 		{name: "nothing", slow: true, send: func(net.Conn) {}},
 		{name: "drops", slow: true, send: func(c net.Conn) {
@@ -64,27 +65,31 @@ func TestSlowBodies(t *testing.T) {
 				time.Sleep(30 * time.Millisecond)
 			}
 		}},
-		{name: "slow gateway", pause: 150 * time.Millisecond, send: func(c net.Conn) {
-			for range 4 {
-				_, _ = io.WriteString(c, strings.Repeat("a", 16))
-				time.Sleep(20 * time.Millisecond)
-			}
-		}},
+		{name: "slow gateway", ready: 16, pause: 150 * time.Millisecond},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			ended := make(chan error, 1)
-			c := serve(t, func(_ context.Context, in *wire.Request, out wire.Responder) error {
+			var c net.Conn
+			dialled := make(chan struct{})
+			c = serve(t, impatient, func(_ context.Context, in *wire.Request, out wire.Responder) error {
 				var err error
-				for buf := make([]byte, 16); err == nil; time.Sleep(tc.pause) {
+				<-dialled
+				for buf, left := make([]byte, 16), 64; err == nil; time.Sleep(tc.pause) {
+					n := min(tc.ready, left) // from here, so that no read waits for a slow machine
+					left -= n
+					_, _ = io.WriteString(c, strings.Repeat("a", n))
 					_, err = in.Body.Read(buf)
 				}
 				ended <- err
 				return out.Head(200, nil, 0)
 			})
 			_, _ = io.WriteString(c, "POST /v1/x HTTP/1.1\r\nHost: gw\r\nContent-Length: 64\r\n\r\n")
-			go tc.send(c)
+			close(dialled)
+			if tc.send != nil {
+				go tc.send(c)
+			}
 			if err := <-ended; errors.Is(err, os.ErrDeadlineExceeded) != tc.slow || !tc.slow && err != io.EOF {
 				t.Errorf("%v", err)
 			}
@@ -96,6 +101,8 @@ func TestSlowBodies(t *testing.T) {
 // connection serves the next request after the limit of the first has passed.
 func TestSlowReaders(t *testing.T) {
 	t.Parallel()
+	p := impatient
+	p.Stall = time.Second // a client on a slow machine takes a while to read on
 	ended := make(chan error, 4)
 	stream := func(_ context.Context, in *wire.Request, out wire.Responder) error {
 		if in.Path == "/v1/short" {
@@ -114,13 +121,13 @@ func TestSlowReaders(t *testing.T) {
 		ended <- err
 		return err
 	}
-	c := serve(t, stream)
+	c := serve(t, p, stream)
 	_, _ = io.WriteString(c, "GET /v1/x HTTP/1.1\r\nHost: gw\r\n\r\n")
 	if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("a client that reads nothing: %v", err)
 	}
 
-	c = serve(t, stream)
+	c = serve(t, p, stream)
 	r := bufio.NewReader(c)
 	for _, path := range []string{"/v1/x", "/v1/short"} {
 		_, _ = io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: gw\r\n\r\n")
@@ -131,6 +138,6 @@ func TestSlowReaders(t *testing.T) {
 		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
-		time.Sleep(impatient.Stall + impatient.Stall/4)
+		time.Sleep(p.Stall + p.Stall/4)
 	}
 }

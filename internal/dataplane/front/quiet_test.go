@@ -48,7 +48,7 @@ func proto(t *testing.T, resp *http.Response) {
 func TestSilentProvider(t *testing.T) {
 	t.Parallel()
 	p := Usual()
-	p.Stall = 300 * time.Millisecond
+	p.Stall = time.Second
 	event := bytes.Repeat([]byte("data: x\n\n"), 10<<10) // more than the client takes before it reads
 	overBoth(t, p, func(_ context.Context, _ *wire.Request, out wire.Responder) error {
 		if err := out.Head(200, nil, -1); err != nil {
@@ -80,7 +80,7 @@ func TestSilentProvider(t *testing.T) {
 func TestBodyThatNobodyReads(t *testing.T) {
 	t.Parallel()
 	p := Usual()
-	p.Idle = 500 * time.Millisecond
+	p.Idle = 2 * time.Second
 	goOn := map[string]chan struct{}{"HTTP/1.1": make(chan struct{}), "HTTP/2.0": make(chan struct{})}
 	overBoth(t, p, func(_ context.Context, in *wire.Request, out wire.Responder) error {
 		first := make([]byte, 1)

@@ -194,12 +194,12 @@ func TestExpectBehindALargeAnswer(t *testing.T) {
 			return answer(out, bytes.Repeat([]byte("large"), 40<<10))
 		}
 		return echo(ctx, in, out)
-	}, func(s *h1.Server) { s.Patience.Stall = 200 * time.Millisecond })
+	}, func(s *h1.Server) { s.Patience.Stall = time.Second })
 	c := s.dial(t).send(get)
 	if got := c.reply("GET"); got.err != nil {
 		t.Fatal(got.err)
 	}
-	time.Sleep(300 * time.Millisecond) // it is the time itself that is tried
+	time.Sleep(1200 * time.Millisecond) // it is the time itself that is tried
 	c.send("POST /v1/x HTTP/1.1\r\nHost: gw\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
 	line, err := c.r.ReadString('\n')
 	if rest, err2 := c.r.ReadString('\n'); err != nil || err2 != nil || line+rest != "HTTP/1.1 100 Continue\r\n\r\n" {
@@ -219,10 +219,11 @@ func TestSlowBodies(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		send  func(io.Writer)
+		ready int           // bytes that come before each read of the gateway
 		pause time.Duration // of the gateway between two reads
 		slow  bool
 	}{
-		"whole":   {send: func(w io.Writer) { _, _ = io.WriteString(w, strings.Repeat("a", 64)) }},
+		"whole":   {ready: 64},
 		"stopped": {slow: true, send: func(w io.Writer) { _, _ = io.WriteString(w, "a") }},
 		"nothing": {slow: true, send: func(io.Writer) {}},
 		"drops": {slow: true, send: func(w io.Writer) {
@@ -233,26 +234,30 @@ func TestSlowBodies(t *testing.T) {
 				time.Sleep(30 * time.Millisecond)
 			}
 		}},
-		"slow gateway": {pause: 150 * time.Millisecond, send: func(w io.Writer) {
-			for range 4 {
-				_, _ = io.WriteString(w, strings.Repeat("a", 16))
-				time.Sleep(20 * time.Millisecond)
-			}
-		}},
+		"slow gateway": {ready: 16, pause: 150 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ended := make(chan error, 1)
+			var to *client
+			dialled := make(chan struct{})
 			s := start(t, func(_ context.Context, in *wire.Request, out wire.Responder) error {
 				var err error
-				for buf := make([]byte, 16); err == nil; time.Sleep(c.pause) {
+				<-dialled
+				for buf, left := make([]byte, 16), 64; err == nil; time.Sleep(c.pause) {
+					n := min(c.ready, left) // from here, so that no read waits for a slow machine
+					left -= n
+					_, _ = io.WriteString(to, strings.Repeat("a", n))
 					_, err = in.Body.Read(buf)
 				}
 				ended <- err
 				return answer(out, nil)
 			}, impatient)
-			client := s.dial(t).send("POST /v1/x HTTP/1.1\r\nHost: gw\r\nContent-Length: 64\r\n\r\n")
-			go c.send(client)
+			to = s.dial(t).send("POST /v1/x HTTP/1.1\r\nHost: gw\r\nContent-Length: 64\r\n\r\n")
+			close(dialled)
+			if c.send != nil {
+				go c.send(to)
+			}
 			if err := <-ended; errors.Is(err, os.ErrDeadlineExceeded) != c.slow || !c.slow && err != io.EOF {
 				t.Errorf("%v", err)
 			}

@@ -178,7 +178,7 @@ func TestManyRequests(t *testing.T) {
 func TestSlowHeads(t *testing.T) {
 	t.Parallel()
 	s := start(t, echo, func(s *h1.Server) {
-		s.Rest.ReadHeaderTimeout, s.Rest.IdleTimeout = 200*time.Millisecond, 300*time.Millisecond
+		s.Rest.ReadHeaderTimeout, s.Rest.IdleTimeout = time.Second, 1200*time.Millisecond
 	})
 	for name, text := range map[string]string{"nothing": "", "part": get[:20], "unused": get} {
 		t.Run(name, func(t *testing.T) {
