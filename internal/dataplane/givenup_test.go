@@ -26,7 +26,7 @@ func (r *rig) continued(models ...string) string {
 
 // settled says what is missing of n records with nothing held for them any more.
 func (r *rig) settled(plan *quota.Plan, n int) (missing string) {
-	for range 200 { // an answer that has no end is here before its record
+	for limit := time.Now().Add(30 * time.Second); time.Now().Before(limit); { // an answer that has no end is here before its record
 		records, held := len(r.journal.all()), r.bank.State(time.Now(), &plan.Budgets[0]).Held
 		if missing = ""; records == n && held == 0 {
 			break

@@ -247,12 +247,8 @@ func (l *list) one(t testing.TB) record.Attempt {
 func (l *list) some(t testing.TB, n int) []record.Attempt {
 	t.Helper()
 	rows := l.all()
-	for range 200 {
-		if len(rows) >= n {
-			break
-		}
+	for limit := time.Now().Add(30 * time.Second); len(rows) < n && time.Now().Before(limit); rows = l.all() {
 		time.Sleep(5 * time.Millisecond) // a client that hung up is on record a moment later
-		rows = l.all()
 	}
 	if len(rows) != n {
 		t.Fatalf("%d records, want %d", len(rows), n)

@@ -166,7 +166,7 @@ func TestRunFollows(t *testing.T) {
 	go func() { ended <- p.dir.Run(ctx) }()
 	p.config("pc-a", `{"provider":"@main"}`)
 	p.dir.Wake()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		if _, _, _, ok := p.dir.Current().FindConfig(place, "pc-a"); ok {
 			break
