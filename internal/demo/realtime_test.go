@@ -18,7 +18,7 @@ import (
 func TestRealtime(t *testing.T) {
 	t.Parallel()
 	p := start(t, demo.Options{})
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	ws, res, err := websocket.Dial(ctx, p.url+"/v1/realtime?model=demo-realtime", &websocket.DialOptions{Subprotocols: []string{"realtime", "openai-beta.realtime-v1"}})
 	if err != nil {
@@ -84,7 +84,7 @@ func repeat(s string, n int) []string {
 func TestRealtimeLimit(t *testing.T) {
 	t.Parallel()
 	p := start(t, demo.Options{})
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	ws, _, err := websocket.Dial(ctx, p.url+"/v1/realtime?model=m", nil)
 	if err != nil {

@@ -21,9 +21,9 @@ const (
 	quiet   = "nothing" // neither, until the client lost patience
 )
 
-// exchange sends bytes on a connection of its own and reads until it ends or is
-// silent for the patience given.
-func exchange(t *testing.T, addr, request string, patience time.Duration) (got, end string) {
+// exchange sends bytes on a connection of its own and reads until it ends or, when what
+// came is all that is to come, is silent for a moment. Nil is for what has an end.
+func exchange(t *testing.T, addr, request string, all func(got string) bool) (got, end string) {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -33,13 +33,17 @@ func exchange(t *testing.T, addr, request string, patience time.Duration) (got, 
 	if _, err := io.WriteString(c, request); err != nil {
 		t.Fatal(err)
 	}
-	return drain(c, patience)
+	return drain(c, all)
 }
 
-func drain(c net.Conn, patience time.Duration) (got, end string) {
+func drain(c net.Conn, all func(got string) bool) (got, end string) {
 	var b strings.Builder
 	buf := make([]byte, 64<<10)
 	for {
+		patience := 30 * time.Second
+		if all != nil && all(b.String()) {
+			patience = 50 * time.Millisecond
+		}
 		_ = c.SetReadDeadline(time.Now().Add(patience))
 		n, err := c.Read(buf)
 		b.Write(buf[:n])

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	maxSeen  = 20000           // requests remembered; older ones are dropped
-	patience = 5 * time.Second // of Await
+	maxSeen  = 20000            // requests remembered; older ones are dropped
+	patience = 30 * time.Second // of Await
 )
 
 // Field is one header line as it was received, the name's case included.
@@ -117,7 +117,7 @@ func (s *Server) Total() int {
 }
 
 // Await waits until the requests fulfil ok and returns them. It fails the test
-// after five seconds, saying what it waited for.
+// after half a minute, saying what it waited for.
 func (s *Server) Await(t testing.TB, what string, ok func([]Seen) bool) []Seen {
 	t.Helper()
 	limit := time.NewTimer(patience)

