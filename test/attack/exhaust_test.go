@@ -42,13 +42,9 @@ func TestLargeInput(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			start := time.Now()
 			status, text := g.call("POST", "/v1/chat/completions", c.body, c.headers...)
 			if status != c.status {
 				t.Errorf("%d %.200s", status, text)
-			}
-			if took := time.Since(start); took > 5*time.Second {
-				t.Errorf("it took %s", took)
 			}
 		})
 	}
@@ -87,7 +83,7 @@ func TestHangUps(t *testing.T) {
 		})
 	}
 	all.Wait()
-	for range 200 {
+	for limit := time.Now().Add(time.Minute); time.Now().Before(limit); {
 		_, figures := g.call("GET", "/metrics", "")
 		if now := openFiles(t, g); now <= before+kept && strings.Contains(figures, "sluice_open_requests 0\n") {
 			break

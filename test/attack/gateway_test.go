@@ -209,7 +209,7 @@ var plain = &http.Client{Transport: &http.Transport{DisableCompression: true, Di
 
 // logged waits for a text in the list of the request log.
 func (g *gateway) logged(want string) bool {
-	for range 100 {
+	for limit := time.Now().Add(time.Minute); time.Now().Before(limit); {
 		if _, text := g.call("GET", "/v1/logs?page_size=100", "", "x-gateway-provider", "x-gateway-custom-host"); strings.Contains(text, want) {
 			return true
 		}

@@ -87,7 +87,7 @@ func lines(text string) []string { return strings.Split(strings.TrimSpace(text),
 // converse is play for a conversation.
 func (r *rig) converse(t *testing.T, in *transcript, s *socketServer) *transcript {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	defer stop()
 	_, target, _ := strings.Cut(in.request.first, " ")
 	head := http.Header{}

@@ -60,6 +60,6 @@ func TestRowsInClickHouse(t *testing.T) {
 	eventually(t, logLimit, "health says that the log waits", func() bool { return status() == "degraded" })
 	g.call("GET", "/v1/logs", "").want(t, 503)
 	server.Restart(t)
-	eventually(t, 10*logLimit, "the call of meanwhile is listed and counted", func() bool { return listed() == 2 && counted() == 2 })
+	eventually(t, logLimit, "the call of meanwhile is listed and counted", func() bool { return listed() == 2 && counted() == 2 })
 	eventually(t, logLimit, "health is well", func() bool { return status() == "ok" })
 }

@@ -173,7 +173,7 @@ func TestRefusedTokensAreOnTheTrail(t *testing.T) {
 	g.call("POST", "/v1/chat/completions", `{"model":"m","messages":[]}`, "x-gateway-api-key: ", "authorization: Bearer "+token, "x-forwarded-for: 198.51.100.9").want(t, 401)
 	g.call("GET", "/v1/workspaces", "", "x-gateway-api-key: "+token, "x-forwarded-for: 198.51.100.8").want(t, 401)
 	var list answer
-	eventually(t, 10*time.Second, "both are on the trail", func() bool {
+	eventually(t, 30*time.Second, "both are on the trail", func() bool {
 		list = g.call("GET", "/v1/audit-logs?start_time=2020-01-01T00:00:00Z&end_time=2100-01-01T00:00:00Z", "", "x-gateway-api-key: "+adminKey).want(t, 200)
 		return list.get("total").Int() == 2
 	})

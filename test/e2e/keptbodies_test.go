@@ -29,7 +29,7 @@ func TestWhatIsKeptInEitherStore(t *testing.T) {
 				t.Helper()
 				id := g.chat(append(custom(up), headers...)...).Header.Get("x-gateway-request-id")
 				var a answer
-				eventually(t, 10*logLimit, "the call is in the log", func() bool { a = g.call("GET", "/v1/logs/"+id, ""); return a.Status == 200 })
+				eventually(t, logLimit, "the call is in the log", func() bool { a = g.call("GET", "/v1/logs/"+id, ""); return a.Status == 200 })
 				return a
 			}
 			bare := func(what string, a answer) {

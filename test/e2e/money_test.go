@@ -77,7 +77,7 @@ func budgetOverAKill(t *testing.T, place option) {
 	}
 
 	var used, logged float64
-	eventually(t, 10*logLimit, "the meter has what the log adds up to", func() bool {
+	eventually(t, logLimit, "the meter has what the log adds up to", func() bool {
 		used = g.do(adminKey, "GET", "/v1/api-keys/"+id, nil).get("usage_limits.current_usage").Float()
 		logged = g.spentBy(key)
 		return fmt.Sprintf("%.9f", used) == fmt.Sprintf("%.9f", logged/100)

@@ -96,7 +96,7 @@ func TestObjectStoreAway(t *testing.T) {
 	if err := os.Rename(away, bucket); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 10*logLimit, "the call is in the log", func() bool {
+	eventually(t, logLimit, "the call is in the log", func() bool {
 		return g.call("GET", "/v1/logs?trace_id="+id, "").want(t, 200).get("data.0.id").String() != ""
 	})
 }

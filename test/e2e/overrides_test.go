@@ -23,7 +23,7 @@ func newDesk(t *testing.T, nodes []*gateway, slug string) desk {
 		"name": slug, "workspace_id": d.id, "scopes": []string{"completions.write", "logs.write", "logs.view", "logs.list", "analytics.view"},
 	}).get("key").String()
 	for _, g := range nodes {
-		eventually(t, 5*inForce, "every node knows the key of the workspace", func() bool { return g.call("GET", "/v1/logs", "", d.as()).Status == 200 })
+		eventually(t, inForce, "every node knows the key of the workspace", func() bool { return g.call("GET", "/v1/logs", "", d.as()).Status == 200 })
 	}
 	return d
 }
@@ -41,7 +41,7 @@ func (d desk) ask(g *gateway, up *upstream.Server, text string, headers ...strin
 func (d desk) log(g *gateway, id string) answer {
 	g.t.Helper()
 	var a answer
-	eventually(g.t, 10*logLimit, "log "+id+" is there", func() bool {
+	eventually(g.t, logLimit, "log "+id+" is there", func() bool {
 		a = g.call("GET", "/v1/logs/"+id, "", d.as())
 		return a.Status == 200
 	})
@@ -67,7 +67,7 @@ func settled(t *testing.T, nodes []*gateway, place string) {
 	t.Helper()
 	key := nodes[0].do(adminKey, "POST", "/v1/api-keys/workspace/service", object{"name": "fence", "workspace_id": place, "scopes": []string{"logs.list"}}).get("key").String()
 	for _, g := range nodes {
-		eventually(t, 5*inForce, "every node knows the newest key", func() bool { return g.call("GET", "/v1/logs", "", "x-gateway-api-key: "+key).Status == 200 })
+		eventually(t, inForce, "every node knows the newest key", func() bool { return g.call("GET", "/v1/logs", "", "x-gateway-api-key: "+key).Status == 200 })
 	}
 }
 

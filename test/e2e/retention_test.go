@@ -38,7 +38,7 @@ func (d desk) note(g *gateway, age time.Duration) *noted {
 	youngTrace, young := span(n.youngText, now)
 	g.call("POST", "/v1/otel/v1/traces", `{"resourceSpans":[{"scopeSpans":[{"spans":[`+old+`,`+young+`]}]}]}`, d.as()).want(g.t, 200)
 	for trace, id := range map[string]*string{oldTrace: &n.old, youngTrace: &n.young} {
-		eventually(g.t, 10*logLimit, "the span is listed", func() bool {
+		eventually(g.t, logLimit, "the span is listed", func() bool {
 			*id = g.call("GET", "/v1/logs?trace_id="+trace, "", d.as()).want(g.t, 200).get("data.0.id").String()
 			return *id != ""
 		})

@@ -46,7 +46,7 @@ func TestTwoNodesHaveOneLog(t *testing.T) {
 		ids[i] = g.chat(custom(up)...).Header.Get("x-gateway-request-id")
 	}
 	for i, g := range nodes {
-		eventually(t, 10*logLimit, "both calls are listed on both nodes", func() bool {
+		eventually(t, logLimit, "both calls are listed on both nodes", func() bool {
 			list := g.loggedIDs()
 			return len(list) == 2 && slices.Contains(list, ids[0]) && slices.Contains(list, ids[1])
 		})
@@ -69,7 +69,7 @@ func TestTwoNodesHaveOneLog(t *testing.T) {
 	order := nodes[0].call("POST", "/v1/logs/exports", `{"filters":{},"requested_data":["id","request","response_status_code"]}`).want(t, 200)
 	path := "/v1/logs/exports/" + order.get("id").String()
 	nodes[0].call("POST", path+"/start", "").want(t, 200)
-	eventually(t, 10*logLimit, "the export is done", func() bool { return nodes[1].call("GET", path, "").get("status").String() == "success" })
+	eventually(t, logLimit, "the export is done", func() bool { return nodes[1].call("GET", path, "").get("status").String() == "success" })
 	nodes[0].stop()
 	body := nodes[1].exported(path)
 	for line := range strings.Lines(body) {

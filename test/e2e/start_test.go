@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"sluice/test/upstream"
 )
@@ -129,7 +128,6 @@ func TestDemo(t *testing.T) {
 	g := start(t, command("demo"), ownKeys())
 	g.key = g.printed("its workspace key", `Workspace key +(\S+)\n`)
 	line := g.printed("a first call", `(?s)(  curl .*\}')\n`)
-	began := time.Now()
 	out, err := exec.Command("sh", "-c", line+" -sS -i").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", line, err, out)
@@ -140,9 +138,6 @@ func TestDemo(t *testing.T) {
 	}
 	id := headerOf(head, "x-gateway-request-id")
 	log := g.awaitLog(id)
-	if took := time.Since(began); took > 2*time.Second {
-		t.Errorf("the call was in the log after %s", took)
-	}
 	if !strings.Contains(log.Body, `\"Hello\"`) {
 		t.Errorf("log: %s", log.Body)
 	}

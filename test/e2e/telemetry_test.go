@@ -34,7 +34,7 @@ func TestTraceOfAnApplicationAndTheGateway(t *testing.T) {
 		for _, text := range []string{`"traceId":"` + trace + `"`, `"parentSpanId":"` + above + `"`, `"gen_ai.operation.name"`} {
 			assert.Contains(t, strings.ReplaceAll(m, `": "`, `":"`), text)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(60 * time.Second):
 		t.Fatal("the collector got nothing")
 	}
 

@@ -103,7 +103,10 @@ func TestStartTellsWhyNothingServes(t *testing.T) {
 		"echo the port is taken; exit 3": "the port is taken",
 		"exec sleep 60":                  "does not serve",
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		if want == "does not serve" {
+			ctx, cancel = context.WithTimeout(t.Context(), 200*time.Millisecond)
+		}
 		_, err := Start(ctx, command(t, script, "ready"))
 		cancel()
 		if err == nil || !strings.Contains(err.Error(), want) {
