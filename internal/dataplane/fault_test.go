@@ -15,6 +15,20 @@ func faulty(fault string) string {
 	return strings.Replace(hello, "gpt-4o-mini", "fault:"+fault, 1)
 }
 
+// impatient are settings that wait a short time for what does not come, and as long as a
+// slow machine needs for all else.
+func impatient(outcome record.Outcome) func(*dataplane.Settings) {
+	return func(s *dataplane.Settings) {
+		s.IdleTimeout, s.HeadTimeout = 30*time.Second, 30*time.Second
+		switch outcome {
+		case record.Timeout:
+			s.IdleTimeout, s.HeadTimeout = 300*time.Millisecond, 300*time.Millisecond
+		case record.Stalled: // behind what came
+			s.IdleTimeout = 2 * time.Second
+		}
+	}
+}
+
 // Each upstream fault has one outcome on a typed route: its status, its body shape,
 // and how it stands on record. Docs: docs/upstream-faults.md.
 func TestUpstreamFaults(t *testing.T) {
@@ -59,7 +73,7 @@ func TestUpstreamFaults(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.fault, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, func(s *dataplane.Settings) { s.IdleTimeout, s.HeadTimeout = 300*time.Millisecond, 300*time.Millisecond })
+			r := newRig(t, impatient(c.outcome))
 			a := r.call("POST", "/v1/chat/completions", faulty(c.fault), r.custom()...)
 			row := r.journal.one(t)
 			if a.StatusCode != c.status || !strings.Contains(a.Text, c.says) || row.Outcome != c.outcome || a.Err != nil {
@@ -118,7 +132,7 @@ func TestStreamFaults(t *testing.T) {
 			if _, ok := upstream.Faults()[strings.Split(c.fault, "@")[0]]; !ok {
 				t.Fatal("no such fault")
 			}
-			r := newRig(t, func(s *dataplane.Settings) { s.IdleTimeout = 300 * time.Millisecond })
+			r := newRig(t, impatient(c.outcome))
 			body := strings.Replace(faulty(c.fault), "{", `{"stream":true,`, 1)
 			a := r.call("POST", "/v1/chat/completions", body, r.custom()...)
 			row := r.journal.one(t)

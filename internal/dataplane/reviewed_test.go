@@ -123,8 +123,12 @@ func TestErrorsOfSuccessEverywhere(t *testing.T) {
 
 // TestNothingOfABody holds that a client is told when an upstream fails before the body.
 func TestNothingOfABody(t *testing.T) {
-	r := newRig(t, func(s *dataplane.Settings) { s.IdleTimeout = 200 * time.Millisecond })
 	for path, end := range map[string]upstream.End{"/v1/short": upstream.Cut, "/v1/stalled": upstream.Hang} {
+		r := newRig(t, func(s *dataplane.Settings) {
+			if end == upstream.Hang {
+				s.IdleTimeout = 200 * time.Millisecond
+			}
+		})
 		r.up.On(path, upstream.Always(upstream.Reply{Header: []upstream.Field{{Name: "content-type", Value: "application/json"}}, Claim: 100, End: end}))
 		got := r.call("POST", path, `{}`, r.custom()...)
 		if got.StatusCode != map[upstream.End]int{upstream.Cut: 502, upstream.Hang: 408}[end] || got.Header.Get("x-gateway-trace-id") == "" || got.Err != nil {

@@ -39,9 +39,9 @@ func TestFaultsOverHTTP2(t *testing.T) {
 			hello(w)
 		}
 	}))
-	base.HeadTimeout, base.IdleTimeout = 5*time.Second, 5*time.Second
+	base.HeadTimeout, base.IdleTimeout = 30*time.Second, 30*time.Second
 	c := newClient(t, o)
-	const short = 60 * time.Millisecond
+	const short = 500 * time.Millisecond // for the part that does come, too
 	cases := []struct {
 		target, body string
 		change       func(r *transport.Request)

@@ -106,7 +106,7 @@ func newPeer(t testing.TB, scripts ...script) transport.Request {
 			})
 		}
 	})
-	return transport.Request{Method: "GET", Scheme: "http", Host: l.Addr().String(), Target: "/v1/models", HeadTimeout: 5 * time.Second, IdleTimeout: 5 * time.Second}
+	return transport.Request{Method: "GET", Scheme: "http", Host: l.Addr().String(), Target: "/v1/models", HeadTimeout: 30 * time.Second, IdleTimeout: 30 * time.Second}
 }
 
 // answers is a script that answers each request with the same bytes.
