@@ -114,7 +114,7 @@ func TestKillsLeaveEachAttemptWhole(t *testing.T) {
 		if err != nil && !w.isDead() {
 			t.Fatalf("%+v: %v", at, err)
 		}
-		for limit := time.Now().Add(10 * time.Second); !w.isDead() && !w.done(after) && time.Now().Before(limit); time.Sleep(time.Millisecond) {
+		for limit := time.Now().Add(time.Minute); !w.isDead() && !w.done(after) && time.Now().Before(limit); time.Sleep(time.Millisecond) {
 		}
 		if w.isDead() {
 			died++

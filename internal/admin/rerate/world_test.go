@@ -288,7 +288,7 @@ func (w *world) agree() {
 		w.Fatal(err)
 	}
 	costs := w.costs()
-	for limit := time.Now().Add(10 * time.Second); !w.done(costs); time.Sleep(time.Millisecond) {
+	for limit := time.Now().Add(time.Minute); !w.done(costs); time.Sleep(time.Millisecond) {
 		if time.Now().After(limit) {
 			w.Fatalf("budgets have %+v, the log %v", w.meters.used, costs)
 		}
