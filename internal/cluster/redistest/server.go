@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"sluice/internal/wire/porttest"
 )
 
 // startLimit bounds the start of a server.
@@ -43,7 +45,7 @@ func Missing(t testing.TB, program string) {
 // Start starts a server; args are further settings of it, "--maxmemory", "10mb".
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
-	port := freePort(t)
+	port := porttest.Free(t, busOffset)
 	s := prepare(t, port)
 	s.args = append(append([]string{"--port", strconv.Itoa(port)}, s.args...), args...)
 	s.Run(t)
@@ -53,7 +55,7 @@ func Start(t testing.TB, args ...string) *Server {
 // StartTLS starts a server that speaks TLS alone, with a certificate and key in PEM.
 func StartTLS(t testing.TB, cert, key, authority string) *Server {
 	t.Helper()
-	port := freePort(t)
+	port := porttest.Free(t, busOffset)
 	s := prepare(t, port)
 	for name, text := range map[string]string{"cert.pem": cert, "key.pem": key, "ca.pem": authority} {
 		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
@@ -148,35 +150,6 @@ func (s *Server) Wipe(t testing.TB) {
 
 // busOffset is how far above its port a server of a cluster listens for the others.
 const busOffset = 10_000
-
-// freePort finds a port that is free, and whose bus is.
-func freePort(t testing.TB) int {
-	t.Helper()
-	var err error
-	for range 100 {
-		var port, bus int
-		if port, err = listenOnce(0); err != nil || port+busOffset > 65_535 {
-			continue
-		}
-		if bus, err = listenOnce(port + busOffset); err == nil && bus != 0 {
-			return port
-		}
-	}
-	t.Fatal("no free port: ", err)
-	return 0
-}
-
-// listenOnce listens on a port for a moment, on any for 0, and returns it.
-func listenOnce(port int) (int, error) {
-	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
-		return 0, err
-	}
-	if addr, ok := l.Addr().(*net.TCPAddr); ok {
-		port = addr.Port
-	}
-	return port, l.Close()
-}
 
 // Cluster is six servers, of which three are masters and three follow them.
 type Cluster struct{ Servers []*Server }

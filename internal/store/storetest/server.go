@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"context"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"sluice/internal/store"
+	"sluice/internal/wire/porttest"
 )
 
 // Server is a private database server. It is stopped and its files are removed
@@ -96,7 +96,7 @@ func prepare(t testing.TB, engine, binary, account string) *Server {
 		s.owner.Credential = credential(t, account)
 	}
 	s.own(t, dir)
-	s.Endpoint = store.Endpoint{Host: "127.0.0.1", Port: freePort(t)}
+	s.Endpoint = store.Endpoint{Host: "127.0.0.1", Port: porttest.Free(t)}
 	return s
 }
 
@@ -140,19 +140,6 @@ func credential(t testing.TB, account string) *syscall.Credential {
 	uid, _ := strconv.ParseUint(u.Uid, 10, 32) // numbers on every system these servers run on
 	gid, _ := strconv.ParseUint(u.Gid, 10, 32)
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-}
-
-func freePort(t testing.TB) int {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatalf("find a free port: %v", err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	if err := l.Close(); err != nil {
-		t.Fatalf("free the port again: %v", err)
-	}
-	return port
 }
 
 // find looks for a program in the path and in the patterns.
