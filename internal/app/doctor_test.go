@@ -29,6 +29,7 @@ import (
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
 	"sluice/internal/store/storetest"
+	"sluice/test/upstream"
 )
 
 // findings are what doctor says, by subject, "FAIL" or "warn" in front of what is not well.
@@ -122,11 +123,10 @@ func TestDoctorTriesWhatIsSaved(t *testing.T) {
 		w.WriteHeader(http.StatusUnauthorized)
 	}))
 	defer up.Close()
-	gone := httptest.NewServer(nil)
-	gone.Close()
+	gone := upstream.Refused(t)
 	s := freshSettings(t)
 	s.Security.TrustedCustomHosts = []string{"127.0.0.1"}
-	s.Upstream.HTTPSProxy = sealed.New(gone.URL) // the well-known host cannot be reached
+	s.Upstream.HTTPSProxy = sealed.New(gone) // the well-known host cannot be reached
 	none := findings(t, s)
 	wants(t, none["database"], "the file will be made at the first start")
 	wants(t, none["upstream"], "warn no provider is saved; api.openai.com: ")
@@ -134,10 +134,10 @@ func TestDoctorTriesWhatIsSaved(t *testing.T) {
 		t.Errorf("it made a database: %v", err)
 	}
 
-	save(t, s, map[string]string{"openai-main": up.URL + "/v1", "also": up.URL + "/other"}, `{"targets":[{"provider":"openai","custom_host":"`+gone.URL+`/v1"}]}`)
+	save(t, s, map[string]string{"openai-main": up.URL + "/v1", "also": up.URL + "/other"}, `{"targets":[{"provider":"openai","custom_host":"`+gone+`/v1"}]}`)
 	some := findings(t, s)["upstream"]
 	host := strings.TrimPrefix(up.URL, "http://")
-	wants(t, some, "", host+" answers (401 without a key)\n", "FAIL "+strings.TrimPrefix(gone.URL, "http://")+": ")
+	wants(t, some, "", host+" answers (401 without a key)\n", "FAIL "+strings.TrimPrefix(gone, "http://")+": ")
 	if strings.Contains(some, "openai.com") || strings.Count(some, "\n") != 2 || tried.Load() != 1 {
 		t.Errorf("%s after %d calls", some, tried.Load())
 	}

@@ -18,6 +18,7 @@ import (
 
 	"sluice/internal/logstore/bodies"
 	"sluice/internal/logstore/objects"
+	"sluice/test/upstream"
 )
 
 // fake is an object store in this process with the bucket "logs".
@@ -204,9 +205,7 @@ func TestEachFaultHasItsCure(t *testing.T) {
 			t.Errorf("%s: %v; %s, want a word of %s", code, err, got, want)
 		}
 	}
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	err := open(t, objects.Options{Endpoint: gone.URL, Timeout: 200 * time.Millisecond}).Probe(t.Context())
+	err := open(t, objects.Options{Endpoint: upstream.Refused(t)}).Probe(t.Context())
 	if err == nil || !strings.Contains(objects.Cure(err), "LOG_STORE_ENDPOINT") {
 		t.Errorf("nobody there: %v; %s", err, objects.Cure(err))
 	}

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/netip"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +16,7 @@ import (
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/transport"
 	"sluice/internal/wire"
+	"sluice/test/upstream"
 )
 
 const okHead = "HTTP/1.1 200 OK\r\n"
@@ -159,16 +160,12 @@ func TestGoodAnswers(t *testing.T) {
 
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = closed.Close()
+	refused, _ := url.Parse(upstream.Refused(t))
 	plain := newPeer(t, func(_ testing.TB, c *peerConn) { c.say("HTTP/1.1 400 Bad Request\r\n\r\n") })
 	secure, _ := newServer(t, "https", nil)
 	c := newClient(t, transport.Options{Guard: netguard.New([]string{"127.0.0.1", "nowhere.example"}).WithResolver(noNames{})})
 	cases := map[string]transport.Request{
-		"refused":         {Method: "GET", Scheme: "http", Host: closed.Addr().String(), Target: "/"},
+		"refused":         {Method: "GET", Scheme: "http", Host: refused.Host, Target: "/"},
 		"no such name":    {Method: "GET", Scheme: "https", Host: "nowhere.example", Target: "/"},
 		"not TLS":         {Method: "GET", Scheme: "https", Host: plain.Host, Target: "/"},
 		"bad certificate": {Method: "GET", Scheme: "https", Host: secure.Host, Target: "/"},
