@@ -132,7 +132,7 @@ func TestModelInTheQuery(t *testing.T) {
 		t.Run(query, func(t *testing.T) {
 			r := newRig(t)
 			r.saved("some", "openai", "/v1", "gpt-realtime")
-			ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+			ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 			defer stop()
 			h := http.Header{"X-Gateway-Api-Key": {key}, "X-Gateway-Provider": {"@some"}}
 			if strings.Contains(query, "some") {

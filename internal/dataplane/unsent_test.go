@@ -62,7 +62,7 @@ func TestBodiesThatFailBehindAnEarlyAnswer(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer nc.Close()
-				_ = nc.SetDeadline(time.Now().Add(10 * time.Second))
+				_ = nc.SetDeadline(time.Now().Add(30 * time.Second))
 				fmt.Fprintf(nc, "POST %s HTTP/1.1\r\nHost: gw\r\nContent-Type: %s\r\nTransfer-Encoding: chunked\r\nX-Gateway-Api-Key: %s\r\nX-Gateway-Provider: openai\r\nAuthorization: Bearer k\r\nX-Gateway-Custom-Host: %s/v1\r\n%s\r\n5\r\nhello\r\n",
 					call.path, call.kind, key, up, call.header)
 				answer, want := bufio.NewReader(nc), body.status

@@ -12,7 +12,7 @@ import (
 )
 
 // callLimit bounds a call that a test does not bound itself.
-const callLimit = 30 * time.Second
+const callLimit = time.Minute
 
 const hello = `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello there"}]}`
 

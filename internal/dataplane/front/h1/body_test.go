@@ -59,7 +59,7 @@ func TestBodies(t *testing.T) {
 				rest = rest[n:]
 			}
 		}()
-		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+		_ = c.SetDeadline(time.Now().Add(30 * time.Second))
 		if got := c.reply("POST"); got.text != string(want) {
 			rt.Fatalf("%d bytes of %d", len(got.text), len(want))
 		}

@@ -133,7 +133,7 @@ func (r *running) dial(t testing.TB) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = nc.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = nc.SetDeadline(time.Now().Add(30 * time.Second))
 	t.Cleanup(func() { _ = nc.Close() })
 	return &client{nc, t, bufio.NewReader(nc)}
 }
