@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"sluice/internal/fault"
 	"sluice/internal/logstore"
@@ -17,6 +18,10 @@ import (
 // however little of it is done at once; each part gets further.
 func TestSearchGoesOn(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, searchGoesOn) // no time passes: a search ends for its bytes alone
+}
+
+func searchGoesOn(t *testing.T) {
 	const chats = 60
 	for _, least := range []int64{1, 5 << 10, 1 << 30} {
 		n := start(t, logstore.Options{SearchBytes: least})
@@ -75,6 +80,10 @@ func TestSearchGoesOn(t *testing.T) {
 // the others.
 func TestSearchPassesByDamage(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, searchPassesByDamage)
+}
+
+func searchPassesByDamage(t *testing.T) {
 	n := start(t, logstore.Options{})
 	for i := range 3 { // a file each
 		n.append(t, i, i+1)
