@@ -1,6 +1,7 @@
 package sign_test
 
 import (
+	"crypto/rand"
 	"fmt"
 	"net/http"
 	"os"
@@ -59,6 +60,7 @@ func TestAzureTokens(t *testing.T) {
 	for k, v := range app {
 		scoped[k] = v
 	}
+	identity := "mi-" + rand.Text() // the library keeps tokens of identities for the whole process, also for the next run
 	const usual = "https://cognitiveservices.azure.com/.default openid offline_access profile"
 	cases := []struct {
 		name   string
@@ -69,7 +71,7 @@ func TestAzureTokens(t *testing.T) {
 		{"entra", sign.Azure{}, app, []string{"login.microsoftonline.com|/tenant-1/oauth2/v2.0/token|app|s3cret||" + usual}},
 		{"entra, scope", sign.Azure{}, scoped, []string{"|app|s3cret||https://ai.azure.com/.default openid"}},
 		{"entra, other authority", deployment, app, []string{"login.example.com|/tenant-1/oauth2/v2.0/token|app|"}},
-		{"managed", sign.Azure{}, provider.Values{"azure_auth_mode": "managed", "azure_managed_client_id": "mi-7"}, []string{"169.254.169.254|/metadata/identity/oauth2/token|mi-7|", "|https://cognitiveservices.azure.com"}},
+		{"managed", sign.Azure{}, provider.Values{"azure_auth_mode": "managed", "azure_managed_client_id": identity}, []string{"169.254.169.254|/metadata/identity/oauth2/token|" + identity + "|", "|https://cognitiveservices.azure.com"}},
 		{"workload", deployment, provider.Values{"azure_auth_mode": "workload"}, []string{"login.example.com|/tenant-1/oauth2/v2.0/token|client-1||federated|" + usual}},
 		{"workload, own client", deployment, provider.Values{"azure_auth_mode": "workload", "azure_workload_client_id": "other"}, []string{"|other||federated|"}},
 	}
