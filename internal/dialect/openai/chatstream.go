@@ -2,12 +2,10 @@ package openai
 
 import (
 	"bytes"
-	"cmp"
 	"strconv"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
-	"sluice/internal/ident"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -24,22 +22,19 @@ type chunkReader struct {
 	finished bool
 	usage    llm.Usage
 	choices  []choiceReader
+	waiting  int // bytes of calls that came before their names
 	ev       llm.Event
 }
 
 // choiceReader keeps the blocks of one choice apart.
 type choiceReader struct {
-	blocks int           // begun so far
-	open   int           // the block of text or thoughts that is open, from 1; 0 for none
-	part   llm.PartKind  // of it
-	calls  map[int]begun // by their places
-	order  []int         // blocks of calls that are open
-}
-
-// begun is a tool call of which more may come.
-type begun struct {
-	block int
-	id    string
+	blocks int                 // begun so far
+	open   int                 // the block of text or thoughts that is open, from 1; 0 for none
+	part   llm.PartKind        // of it
+	calls  map[int]*piecedCall // by their places
+	last   int                 // place of the call that was told of last
+	order  []int               // blocks of calls that are open
+	called bool                // a call has begun
 }
 
 // Feed reads what came.
@@ -97,7 +92,7 @@ func (d *chunkReader) event(data []byte, emit func(*llm.Event)) error {
 			}
 		}
 	}
-	return nil
+	return d.bounded()
 }
 
 func (d *chunkReader) start(data []byte, emit func(*llm.Event)) {
@@ -149,7 +144,7 @@ func (d *chunkReader) choice(raw []byte, emit func(*llm.Event)) {
 		d.finished = true
 		d.shut(at, emit)
 		d.shutCalls(at, emit)
-		d.send(emit, llm.Event{Kind: llm.EventFinish, Choice: at, Finish: finishOf(finish, len(d.choices[at].calls) > 0), Text: finish})
+		d.send(emit, llm.Event{Kind: llm.EventFinish, Choice: at, Finish: finishOf(finish, d.choices[at].called), Text: finish})
 	}
 }
 
@@ -246,82 +241,6 @@ func (d *chunkReader) shut(at int, emit func(*llm.Event)) {
 		d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Choice: at, Block: c.open - 1, Part: c.part})
 		c.open = 0
 	}
-}
-
-func (d *chunkReader) shutCalls(at int, emit func(*llm.Event)) {
-	c := &d.choices[at]
-	for _, b := range c.order {
-		d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Choice: at, Block: b, Part: llm.CallPart})
-	}
-	c.order = nil
-}
-
-// call reads a piece of a tool call. Servers that number none of their calls begin
-// each with its id.
-func (d *chunkReader) call(at int, raw []byte, emit func(*llm.Event)) {
-	c := &d.choices[at]
-	place, id := len(c.calls), ""
-	var fn []byte
-	numbered := false
-	for name, val := range splice.Members(raw) {
-		switch string(name) {
-		case `"index"`:
-			if n, err := strconv.Atoi(string(val)); err == nil {
-				place, numbered = n, true
-			}
-		case `"id"`:
-			id, _ = splice.Unquote(val)
-		case `"function"`, `"custom"`:
-			fn = val
-		}
-	}
-	if !numbered && id == "" && place > 0 {
-		place--
-	}
-	d.called(at, place, id, fn, emit)
-}
-
-// called takes a piece of the call at a place. Servers that give all calls of an answer one
-// number tell them apart by their ids.
-func (d *chunkReader) called(at, place int, id string, fn []byte, emit func(*llm.Event)) {
-	c := &d.choices[at]
-	name := splice.Text(fn, "name")
-	call, known := c.calls[place]
-	if known && id != "" && name != "" && id != call.id {
-		d.shutCalls(at, emit)
-		known = false
-	}
-	if !known {
-		d.shut(at, emit)
-		if c.calls == nil {
-			c.calls = map[int]begun{}
-		}
-		call = begun{c.blocks, cmp.Or(id, ident.NewItem("call_"))}
-		c.blocks++
-		c.calls[place] = call
-		c.order = append(c.order, call.block)
-		d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: call.block, Part: llm.CallPart, ID: call.id, Name: name})
-	}
-	if args := argumentsOf(fn); args != "" {
-		d.send(emit, llm.Event{Kind: llm.EventArguments, Choice: at, Block: call.block, Part: llm.CallPart, Text: args})
-	}
-	if sign := splice.Text(fn, "thought_signature"); sign != "" {
-		d.send(emit, llm.Event{Kind: llm.EventSignature, Choice: at, Block: call.block, Part: llm.CallPart, Text: sign})
-	}
-}
-
-// argumentsOf are the arguments in an answer, of which some servers make an object where it
-// is to be a text, or the free text of a custom tool.
-func argumentsOf(fn []byte) string {
-	args, ok := splice.Find(fn, "arguments")
-	if !ok {
-		return splice.Text(fn, "input")
-	}
-	if len(args) > 0 && args[0] == '{' {
-		return string(args)
-	}
-	text, _ := splice.Unquote(args)
-	return text
 }
 
 func (d *chunkReader) end(emit func(*llm.Event)) {
