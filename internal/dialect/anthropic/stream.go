@@ -24,6 +24,7 @@ type reader struct {
 	blocks  []openBlock
 	pending int // bytes that wait in blocks
 	usage   llm.Usage
+	halves  dialect.Halves
 	ev      llm.Event
 }
 
@@ -55,7 +56,7 @@ func (d *reader) to(emit func(*llm.Event)) func(name, data []byte) error {
 
 func (d *reader) send(ev llm.Event) {
 	d.ev = ev
-	d.emit(&d.ev)
+	d.halves.Event(&d.ev, d.emit)
 }
 
 // event reads one event. What has a type that nobody knows yet is passed over, as

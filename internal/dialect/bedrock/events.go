@@ -21,6 +21,7 @@ type streamReader struct {
 	blocks   int // begun so far
 	open     []openBlock
 	usage    llm.Usage
+	halves   dialect.Halves
 	ev       llm.Event
 }
 
@@ -54,7 +55,7 @@ func (d *streamReader) Close(emit func(*llm.Event)) error {
 
 func (d *streamReader) send(emit func(*llm.Event), ev llm.Event) {
 	d.ev = ev
-	emit(&d.ev)
+	d.halves.Event(&d.ev, emit)
 }
 
 func (d *streamReader) frame(f *dialect.Frame, emit func(*llm.Event)) error {
@@ -194,7 +195,7 @@ func (d *streamReader) piece(at int, kind llm.EventKind, part llm.PartKind, raw 
 	if err != nil {
 		return err
 	}
-	if s := plain(raw); s != "" {
+	if s := dialect.Piece(raw); s != "" {
 		ev := llm.Event{Kind: kind, Block: b.block, Part: part, Text: s}
 		if kind == llm.EventSignature {
 			ev.Name = dialect.ClaudeSigner

@@ -249,3 +249,27 @@ func TestFlatStreamAllocs(t *testing.T) {
 		t.Errorf("%v allocations, at most %d before", n, flatAllocs)
 	}
 }
+
+// Halves of a character that come in two events are one, and what never comes is U+FFFD.
+func TestHalvesOfCharacters(t *testing.T) {
+	t.Parallel()
+	stream := events(
+		"contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"text":"a\ud83d"}}}`,
+		"contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"text":"\ude00"}}}`,
+		"contentBlockStop", `{"contentBlockIndex":0}`,
+		"contentBlockDelta", `{"contentBlockIndex":1,"delta":{"text":"\ud83d"}}`,
+		"contentBlockDelta", `{"contentBlockIndex":1,"delta":{"text":"\ude00\ud83d"}}`,
+		"contentBlockStop", `{"contentBlockIndex":1}`,
+		"contentBlockStart", `{"contentBlockIndex":2,"start":{"toolUse":{"toolUseId":"a","name":"f"}}}`,
+		"contentBlockDelta", `{"contentBlockIndex":2,"delta":{"toolUse":{"input":"{\"x\":\"\ud83d"}}}`,
+		"contentBlockDelta", `{"contentBlockIndex":2,"delta":{"toolUse":{"input":"\ude00\"}"}}}`,
+		"contentBlockStop", `{"contentBlockIndex":2}`,
+		"messageStop", `{"stopReason":"tool_use"}`,
+	)
+	got := dialecttest.ReplyOf(dialecttest.SplitEverywhere(t, stream, func() dialect.EventDecoder {
+		return bedrock.Dialect().Upstreams[llm.ChatComplete].NewDecoder(&dialect.Incoming{To: &dialect.Target{Model: "amazon.nova-pro-v1:0"}})
+	})).Choices[0].Parts
+	if got[0].Text != "a😀" || got[1].Text != "😀\uFFFD" || got[2].Call.Arguments != `{"x":"😀"}` {
+		t.Errorf("%+v", got)
+	}
+}

@@ -26,6 +26,7 @@ type events struct {
 	part    llm.PartKind // of it
 	calls   map[int]int  // places of open tool calls to their blocks
 	usage   llm.Usage
+	halves  dialect.Halves
 	ev      llm.Event
 }
 
@@ -41,7 +42,7 @@ func (d *events) Close(emit func(*llm.Event)) error {
 
 func (d *events) send(emit func(*llm.Event), ev llm.Event) {
 	d.ev = ev
-	emit(&d.ev)
+	d.halves.Event(&d.ev, emit)
 }
 
 func (d *events) event(data []byte, emit func(*llm.Event)) error {
@@ -110,7 +111,8 @@ func (d *events) content(message []byte, emit func(*llm.Event)) {
 // text takes a piece of text that stands in raw under that name; of an empty one
 // nothing is told.
 func (d *events) text(part llm.PartKind, raw []byte, name string, emit func(*llm.Event)) {
-	s := splice.Text(raw, name)
+	val, _ := splice.Find(raw, name)
+	s := dialect.Piece(val)
 	if s == "" {
 		return
 	}
@@ -154,8 +156,8 @@ func (d *events) call(place int, message []byte, emit func(*llm.Event)) {
 }
 
 func (d *events) arguments(place int, message []byte, emit func(*llm.Event)) {
-	fn, _ := splice.Find(one(message, "tool_calls"), "function")
-	d.piece(place, splice.Text(fn, "arguments"), emit)
+	args, _ := splice.Find(one(message, "tool_calls"), "function", "arguments")
+	d.piece(place, dialect.Piece(args), emit)
 }
 
 func (d *events) piece(place int, s string, emit func(*llm.Event)) {

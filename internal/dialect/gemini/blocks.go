@@ -1,6 +1,9 @@
 package gemini
 
-import "sluice/internal/llm"
+import (
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
 
 // part tells of one part of a fragment. Texts of one kind go on in the open block,
 // over fragments too; everything else is a block of its own.
@@ -39,7 +42,7 @@ func signerOf(k llm.PartKind) string {
 func (d *decoder) content(i int) {
 	switch s := &d.said; s.kind {
 	case llm.TextPart, llm.ThoughtPart:
-		if text := plainText(s.text); text != "" {
+		if text := dialect.Piece(s.text); text != "" {
 			d.tell(i, llm.Event{Kind: llm.EventText, Text: text})
 		}
 	case llm.CallPart:

@@ -23,6 +23,7 @@ const choicesMax = 128
 type decoder struct {
 	r       dialect.EventReader
 	emit    func(*llm.Event)
+	halves  dialect.Halves
 	ev      llm.Event
 	said    said
 	begun   bool
@@ -80,7 +81,7 @@ func (d *decoder) end() {
 // send hands an event out of the one place that all use.
 func (d *decoder) send(e llm.Event) {
 	d.ev = e
-	d.emit(&d.ev)
+	d.halves.Event(&d.ev, d.emit)
 }
 
 func (d *decoder) fragment(_, data []byte) error {

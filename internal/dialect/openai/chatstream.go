@@ -23,6 +23,7 @@ type chunkReader struct {
 	usage    llm.Usage
 	choices  []choiceReader
 	waiting  int // bytes of calls that came before their names
+	halves   dialect.Halves
 	ev       llm.Event
 }
 
@@ -55,7 +56,7 @@ func (d *chunkReader) Close(emit func(*llm.Event)) error {
 
 func (d *chunkReader) send(emit func(*llm.Event), ev llm.Event) {
 	d.ev = ev
-	emit(&d.ev)
+	d.halves.Event(&d.ev, emit)
 }
 
 func (d *chunkReader) event(data []byte, emit func(*llm.Event)) error {
@@ -200,8 +201,7 @@ func (d *chunkReader) content(at int, raw []byte, emit func(*llm.Event)) {
 }
 
 func (d *chunkReader) text(at int, part llm.PartKind, raw []byte, emit func(*llm.Event)) {
-	s, _ := splice.Unquote(raw)
-	d.piece(at, part, s, emit)
+	d.piece(at, part, dialect.Piece(raw), emit)
 }
 
 func (d *chunkReader) piece(at int, part llm.PartKind, s string, emit func(*llm.Event)) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
+	"sluice/internal/dialect"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -15,15 +16,18 @@ import (
 type piecedCall struct {
 	begun     bool
 	block     int
-	id        string // the provider's; empty: none so far
-	said      bool   // some of its arguments came
-	whole     bool   // they came in one piece, and nothing is missing
-	arguments []byte // that came before the name
-	signature string // the same
+	id        string   // the provider's; empty: none so far
+	said      bool     // some of its arguments came
+	whole     bool     // they came in one piece, and nothing is missing
+	early     []string // pieces of arguments that came before the name
+	signature string   // the same
 }
 
 // waitingMax bounds what a stream may make the gateway keep of calls without a name.
-const waitingMax = 32 << 20
+const (
+	waitingMax = 32 << 20
+	pieceRoom  = 16 // bytes that each piece takes beside its own
+)
 
 func (d *chunkReader) bounded() error {
 	if d.waiting > waitingMax {
@@ -88,18 +92,18 @@ func (d *chunkReader) called(at, place int, id string, fn []byte, emit func(*llm
 	switch {
 	case call.begun:
 	case name == "":
-		call.arguments, call.signature = append(call.arguments, args...), cmp.Or(call.signature, sign)
+		if args != "" {
+			call.early = append(call.early, args)
+			d.waiting += pieceRoom
+		}
+		call.signature = cmp.Or(call.signature, sign)
 		d.waiting += len(args) + len(sign)
 		return
 	default:
 		d.begin(at, call, name, emit)
-		args, sign = string(call.arguments)+args, cmp.Or(call.signature, sign)
-		d.waiting -= len(call.arguments) + len(call.signature)
-		call.arguments, call.signature = nil, ""
+		sign = cmp.Or(call.signature, sign)
 	}
-	if args != "" {
-		d.send(emit, llm.Event{Kind: llm.EventArguments, Choice: at, Block: call.block, Part: llm.CallPart, Text: args})
-	}
+	d.arguments(at, call, args, emit)
 	if sign != "" {
 		d.send(emit, llm.Event{Kind: llm.EventSignature, Choice: at, Block: call.block, Part: llm.CallPart, Text: sign})
 	}
@@ -110,7 +114,7 @@ func (d *chunkReader) called(at, place int, id string, fn []byte, emit func(*llm
 // that have no ids either tell each call whole.
 func (c *piecedCall) another(id, args string) bool {
 	if id == "" {
-		return c.whole && args != ""
+		return c.begun && c.whole && args != ""
 	}
 	return c.id != "" && id != c.id
 }
@@ -124,6 +128,19 @@ func (d *chunkReader) begin(at int, call *piecedCall, name string, emit func(*ll
 	c.called = true
 	c.order = append(c.order, call.block)
 	d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: call.block, Part: llm.CallPart, ID: cmp.Or(call.id, ident.NewItem("call_")), Name: name})
+	for _, piece := range call.early {
+		d.waiting -= len(piece) + pieceRoom
+		d.arguments(at, call, piece, emit)
+	}
+	d.waiting -= len(call.signature)
+	call.early = nil
+}
+
+// arguments tells a piece of a call's arguments.
+func (d *chunkReader) arguments(at int, call *piecedCall, piece string, emit func(*llm.Event)) {
+	if piece != "" {
+		d.send(emit, llm.Event{Kind: llm.EventArguments, Choice: at, Block: call.block, Part: llm.CallPart, Text: piece})
+	}
 }
 
 // argumentsOf are the arguments in an answer, of which some servers make an object where it
@@ -131,11 +148,9 @@ func (d *chunkReader) begin(at int, call *piecedCall, name string, emit func(*ll
 func argumentsOf(fn []byte) string {
 	args, ok := splice.Find(fn, "arguments")
 	if !ok {
-		return splice.Text(fn, "input")
-	}
-	if len(args) > 0 && args[0] == '{' {
+		args, _ = splice.Find(fn, "input")
+	} else if len(args) > 0 && args[0] == '{' {
 		return string(args)
 	}
-	text, _ := splice.Unquote(args)
-	return text
+	return dialect.Piece(args)
 }

@@ -52,6 +52,7 @@ func TestOddStreams(t *testing.T) {
 		"a name behind arguments":      {[]string{call(`"index":0,"id":"a","function":{"name":"","arguments":"{\"x\""}`), text("hi"), call(`"index":0,"function":{"name":null,"arguments":":"}`), call(`"index":0,"function":{"name":"f","arguments":"1}"}`), end("tool_calls"), done}, `t:hi f#a{"x":1} tool_calls 0`},
 		"names that come in turn":      {[]string{call(`"index":0,"id":"a"`), call(`"index":1,"id":"b","function":{"arguments":"{}"}`), call(`"index":1,"function":{"name":"g"}`), call(`"index":0,"function":{"name":"f","arguments":"{}"}`), end("tool_calls"), done}, `g#b{} f#a{} tool_calls 0`},
 		"a name and no number":         {[]string{call(`"id":"a"`), call(`"function":{"name":"f","arguments":"{}"}`), call(`"id":"b"`), call(`"id":"b","function":{"name":"g","arguments":"{}"}`), end("tool_calls"), done}, `f#a{} g#b{} tool_calls 0`},
+		"half a character before it":   {[]string{call(`"index":0,"id":"a","function":{"arguments":"{\"x\":\"\ud83d"}`), call(`"index":0,"function":{"arguments":"\ude00"}`), call(`"index":0,"function":{"name":"f","arguments":"\"}"}`), end("tool_calls"), done}, `f#a{"x":"😀"} tool_calls 0`},
 		"an id behind the name":        {[]string{call(`"index":0,"function":{"name":"f","arguments":"{"}`), call(`"index":0,"id":"a","function":{"name":"f","arguments":"}"}`), end("tool_calls"), done}, `f#c{} tool_calls 0`},
 		"an id in each, no number":     {[]string{call(`"id":"a","function":{"name":"f","arguments":"{\"x\""}`), call(`"id":"a","function":{"arguments":":1}"}`), call(`"id":"b","function":{"name":"g","arguments":"{}"}`), end("tool_calls"), done}, `f#a{"x":1} g#b{} tool_calls 0`},
 		"no name at all":               {[]string{text("hi"), call(`"index":0,"id":"a","function":{"arguments":"{}"}`), end("stop"), done}, `t:hi stop 0`},
@@ -85,6 +86,22 @@ func TestOddStreams(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What calls without a name may take of the gateway's memory is bounded.
+func TestNamelessCallsAreBounded(t *testing.T) {
+	t.Parallel()
+	d := chat{}.NewDecoder(nil)
+	piece := []byte(`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"` + strings.Repeat("x", 1<<20) + `"}}]}}]}` + "\n\n")
+	for range 33 {
+		if err := d.Feed(piece, func(*llm.Event) {}); err != nil {
+			if !fault.Has(err, fault.UpstreamInvalid) {
+				t.Error(err)
+			}
+			return
+		}
+	}
+	t.Error("33 MiB were kept")
 }
 
 // What is no answer is none: a chunk that was cut, and the mark of the end alone.

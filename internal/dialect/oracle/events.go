@@ -28,6 +28,7 @@ type decoder struct {
 	ended    bool
 	usage    llm.Usage
 	choices  []choice
+	halves   dialect.Halves
 	ev       llm.Event
 }
 
@@ -68,7 +69,7 @@ func (d *decoder) end(emit func(*llm.Event)) {
 
 func (d *decoder) send(emit func(*llm.Event), ev llm.Event) {
 	d.ev = ev
-	emit(&d.ev)
+	d.halves.Event(&d.ev, emit)
 }
 
 func (d *decoder) event(data []byte, emit func(*llm.Event)) error {
@@ -193,8 +194,7 @@ func (d *decoder) text(at int, part llm.PartKind, raw []byte, emit func(*llm.Eve
 		c.open, c.part = c.blocks, part
 		d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: c.open - 1, Part: part})
 	}
-	text, _ := splice.Unquote(raw)
-	d.send(emit, llm.Event{Kind: llm.EventText, Choice: at, Block: c.open - 1, Part: part, Text: text})
+	d.send(emit, llm.Event{Kind: llm.EventText, Choice: at, Block: c.open - 1, Part: part, Text: dialect.Piece(raw)})
 }
 
 // call is a piece of a tool call. Only its first piece has the id.
@@ -221,7 +221,8 @@ func (d *decoder) call(at int, raw []byte, emit func(*llm.Event)) {
 		d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: block, Part: llm.CallPart, ID: cmp.Or(id, ident.NewItem("call_")), Name: name})
 	}
 	c.call = block
-	if args := splice.Text(fn, "arguments"); args != "" {
+	raw, _ = splice.Find(fn, "arguments")
+	if args := dialect.Piece(raw); args != "" {
 		d.send(emit, llm.Event{Kind: llm.EventArguments, Choice: at, Block: block, Part: llm.CallPart, Text: args})
 	}
 }

@@ -18,6 +18,7 @@ func (upstream) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &dec
 type decoder struct {
 	events dialect.EventReader
 	emit   func(*llm.Event)
+	halves dialect.Halves
 	ev     llm.Event
 	begun  bool
 	over   bool
@@ -64,7 +65,7 @@ func (d *decoder) event(_, data []byte) error {
 // send hands out an event.
 func (d *decoder) send(ev llm.Event) {
 	d.ev = ev
-	d.emit(&d.ev)
+	d.halves.Event(&d.ev, d.emit)
 }
 
 // fields are the members of events that are looked at.

@@ -57,8 +57,7 @@ func (d *decoder) utter(kind llm.EventKind, at int, text string) {
 
 func (d *decoder) piece(e *fields, kind llm.PartKind) {
 	at := d.open(e.output, e.part, kind)
-	text, _ := splice.Unquote(e.delta)
-	d.utter(llm.EventText, at, text)
+	d.utter(llm.EventText, at, dialect.Piece(e.delta))
 	if len(e.logprobs) > 2 {
 		d.send(llm.Event{Kind: llm.EventLogprobs, Raw: e.logprobs})
 	}
@@ -66,8 +65,7 @@ func (d *decoder) piece(e *fields, kind llm.PartKind) {
 
 func (d *decoder) argument(e *fields) {
 	if at := d.find(e.output, -1); at >= 0 {
-		text, _ := splice.Unquote(e.delta)
-		d.utter(llm.EventArguments, at, text)
+		d.utter(llm.EventArguments, at, dialect.Piece(e.delta))
 	}
 }
 
@@ -90,8 +88,7 @@ func (d *decoder) thought(e *fields) {
 		d.utter(llm.EventText, at, partBreak)
 	}
 	b.nth, b.of = nth, e.kind
-	text, _ := splice.Unquote(e.delta)
-	d.utter(llm.EventText, at, text)
+	d.utter(llm.EventText, at, dialect.Piece(e.delta))
 }
 
 // partDone ends a part of a message. What was not told in pieces is told now.

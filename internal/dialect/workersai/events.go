@@ -23,6 +23,7 @@ type events struct {
 	calls   []int        // blocks of the tool calls, which stay open
 	word    string       // the provider's reason
 	usage   llm.Usage
+	halves  dialect.Halves
 	ev      llm.Event
 }
 
@@ -44,7 +45,7 @@ func (d *events) Close(emit func(*llm.Event)) error {
 
 func (d *events) send(emit func(*llm.Event), ev llm.Event) {
 	d.ev = ev
-	emit(&d.ev)
+	d.halves.Event(&d.ev, emit)
 }
 
 func (d *events) event(data []byte, emit func(*llm.Event)) error {

@@ -80,17 +80,20 @@ func finishOf(word string, called bool) llm.Finish {
 
 // thought is what a reasoning model thought.
 func thought(raw []byte) string {
-	if s := splice.Text(raw, "reasoning_content"); s != "" {
-		return s
+	for _, name := range [...]string{"reasoning_content", "reasoning"} {
+		val, _ := splice.Find(raw, name)
+		if s := dialect.Piece(val); s != "" {
+			return s
+		}
 	}
-	return splice.Text(raw, "reasoning")
+	return ""
 }
 
 // text is a piece of an answer. Where JSON was asked for it may come as JSON, and single
 // digits as a number.
 func text(raw []byte) string {
-	if s, ok := splice.Unquote(raw); ok {
-		return s
+	if len(raw) > 0 && raw[0] == '"' {
+		return dialect.Piece(raw)
 	}
 	if string(raw) == "null" {
 		return ""

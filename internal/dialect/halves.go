@@ -1,0 +1,153 @@
+package dialect
+
+import (
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Piece is the text of a JSON string that is a piece of a longer text; what is no string is "".
+// Servers that cut texts by their UTF-16 tell a character in two pieces, "\ud83d" and "\ude00".
+// A half at an end of the piece stays in the text as three bytes that are no UTF-8, for the
+// Halves that the decoder hands its events to; nobody else sees such.
+func Piece(raw []byte) string {
+	text, _ := splice.Unquote(raw)
+	if n := len(raw); n >= 2+escapeLen {
+		if low := escape(raw[1:]); isLow(low) {
+			text = halfText(low) + text[replacementLen:]
+		}
+		if high := escape(raw[n-1-escapeLen:]); isHigh(high) && !escaping(raw[:n-1-escapeLen]) {
+			text = text[:len(text)-replacementLen] + halfText(high)
+		}
+	}
+	return text
+}
+
+const (
+	escapeLen      = len(`\ud83d`)
+	replacement    = string(utf8.RuneError)
+	replacementLen = len(replacement) // as long as the text of a half is
+)
+
+func isHigh(r rune) bool { return r >= 0xD800 && r < 0xDC00 }
+func isLow(r rune) bool  { return r >= 0xDC00 && r < 0xE000 }
+
+// escape is the number of the \uXXXX that b begins with, -1 when there is none.
+func escape(b []byte) rune {
+	if b[0] != '\\' || b[1] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(b[2:escapeLen]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
+}
+
+// escaping reports whether b ends with a backslash that takes the next one for itself.
+func escaping(b []byte) bool {
+	n := 0
+	for n < len(b) && b[len(b)-1-n] == '\\' {
+		n++
+	}
+	return n%2 == 1
+}
+
+// halfText is what UTF-8 would have for half a character, if it had such.
+func halfText(r rune) string {
+	return string([]byte{0xE0 | byte(r>>12), 0x80 | byte(r>>6)&0x3F, 0x80 | byte(r)&0x3F})
+}
+
+// halfAt is the half that text begins with, -1 when it begins with none.
+func halfAt(text string) rune {
+	if len(text) < replacementLen || text[0] != 0xED || text[1] < 0xA0 || text[1] > 0xBF || text[2]&0xC0 != 0x80 {
+		return -1
+	}
+	return 0xD000 | rune(text[1]&0x3F)<<6 | rune(text[2]&0x3F)
+}
+
+// Halves joins the halves of characters that came in two events of a stream: the first waits for
+// the second, and where that never comes U+FFFD stands for it. A decoder has it in the way of
+// its events. The zero value is ready; it belongs to one goroutine.
+type Halves struct{ waiting []half }
+
+// half is the event that half a character waits in.
+type half struct {
+	llm.Event
+	high rune
+}
+
+// Event hands an event on to emit, its text in whole characters; one without any is left out.
+func (h *Halves) Event(ev *llm.Event, emit func(*llm.Event)) {
+	switch ev.Kind {
+	case llm.EventText, llm.EventArguments:
+		if !h.join(ev) {
+			return
+		}
+	case llm.EventBlockEnd:
+		h.end(emit, func(w *half) bool { return w.Choice == ev.Choice && w.Block == ev.Block })
+	case llm.EventEnd, llm.EventFault:
+		h.end(emit, func(*half) bool { return true })
+	default: // has no text that comes in pieces
+	}
+	emit(ev)
+}
+
+// join puts the half that waits before the text of an event and takes the one behind it. It
+// reports whether there is anything left to tell.
+func (h *Halves) join(ev *llm.Event) bool {
+	n := len(ev.Text)
+	low, high := halfAt(ev.Text), rune(-1)
+	if n >= replacementLen {
+		high = halfAt(ev.Text[n-replacementLen:])
+	}
+	if len(h.waiting) == 0 && !isLow(low) && !isHigh(high) {
+		return true
+	}
+	if isHigh(high) {
+		ev.Text = ev.Text[:n-replacementLen]
+	}
+	first := h.take(ev)
+	switch {
+	case isLow(low) && first >= 0:
+		ev.Text = string(utf16.DecodeRune(first, low)) + ev.Text[replacementLen:]
+	case isLow(low):
+		ev.Text = replacement + ev.Text[replacementLen:]
+	case first >= 0:
+		ev.Text = replacement + ev.Text
+	}
+	if isHigh(high) {
+		h.waiting = append(h.waiting, half{*ev, high})
+	}
+	return ev.Text != ""
+}
+
+// take is the half that waits in the block of an event, -1 when none does.
+func (h *Halves) take(ev *llm.Event) rune {
+	for i := range h.waiting {
+		if w := &h.waiting[i]; w.Choice == ev.Choice && w.Block == ev.Block {
+			high := w.high
+			h.waiting = append(h.waiting[:i], h.waiting[i+1:]...)
+			return high
+		}
+	}
+	return -1
+}
+
+// end tells of halves that nothing follows any more.
+func (h *Halves) end(emit func(*llm.Event), of func(*half) bool) {
+	left := h.waiting[:0]
+	for i := range h.waiting {
+		w := h.waiting[i]
+		if !of(&w) {
+			left = append(left, w)
+			continue
+		}
+		w.Text = replacement
+		emit(&w.Event)
+	}
+	h.waiting = left
+}
