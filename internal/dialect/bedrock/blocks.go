@@ -42,12 +42,10 @@ func mark(p *llm.Part) *llm.Cache {
 func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *turnState) error {
 	switch p.Kind {
 	case llm.TextPart, llm.RefusalPart:
-		if dialect.Blank(p.Text) {
-			t.blank = p.Text
-			return nil
+		if !dialect.Blank(p.Text) {
+			w.text(p.Text)
+			t.text = true
 		}
-		w.text(p.Text)
-		t.text = true
 	case llm.ImagePart, llm.FilePart:
 		return w.media(ctx, m, p, t)
 	case llm.AudioPart:

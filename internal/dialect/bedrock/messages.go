@@ -57,9 +57,11 @@ func (w *callWriter) system() error {
 }
 
 // messages writes the turns of the user and of the model, which must take turns: what
-// tools came to is the user's, and messages of one side that follow each other are one.
+// tools came to is the user's, and messages of one side that follow each other are one. Bedrock
+// takes neither blank texts nor messages without content, and no conversation without messages.
 func (w *callWriter) messages(ctx context.Context) error {
 	w.Key("messages").Open('[')
+	empty := len(w.B)
 	for i := 0; i < len(w.c.Messages); {
 		if w.c.Messages[i].Role.Instructs() {
 			i++
@@ -70,6 +72,9 @@ func (w *callWriter) messages(ctx context.Context) error {
 			return err
 		}
 		i += n
+	}
+	if last := len(w.c.Messages) - 1; len(w.B) == empty && last >= 0 {
+		return w.refuse(w.c.Path(&w.c.Messages[last], -1), "says nothing, and nothing is said before it; this provider needs a text that is not blank")
 	}
 	w.Close(']')
 	return nil
@@ -100,27 +105,18 @@ func (w *callWriter) turn(ctx context.Context, list []llm.Message) (n int, err e
 			}
 		}
 	}
-	if role == user && len(w.B) == empty { // Bedrock says what is wrong with it
-		w.text(t.blank)
-	}
 	if t.document != "" && !t.text { // Bedrock wants a text beside a document
 		w.text(t.document)
 	}
-	if role == assistant { // which may have said nothing that counts
-		if !w.close(']', before, empty) {
-			return n, nil
-		}
-	} else {
-		w.Close(']')
+	if w.close(']', before, empty) { // unless nothing was said that counts
+		w.Close('}')
 	}
-	w.Close('}')
 	return n, nil
 }
 
 // turnState is what a turn holds so far.
 type turnState struct {
 	text     bool
-	blank    string // a text that was left out
 	document string // name of the first
 }
 
@@ -146,16 +142,16 @@ func speaker(list []llm.Message) string {
 	return assistant
 }
 
-// silent reports whether nothing is left of a message of the model.
+// silent reports whether nothing is left of a message.
 func silent(m *llm.Message) bool {
-	return m.Role == llm.RoleAssistant && !slices.ContainsFunc(m.Parts, func(p llm.Part) bool {
+	return !slices.ContainsFunc(m.Parts, func(p llm.Part) bool {
 		switch p.Kind {
 		case llm.TextPart, llm.RefusalPart:
 			return !dialect.Blank(p.Text)
 		case llm.ThoughtPart, llm.SealedPart:
 			return dialect.OfClaude(&p)
 		case llm.OpaquePart:
-			return false
+			return m.Role != llm.RoleAssistant // and is refused
 		default:
 			return true
 		}

@@ -121,9 +121,10 @@ func TestEncodeMessages(t *testing.T) {
 			want: `{"messages":[{"role":"user","content":[{"text":"a"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"c1","name":"w","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"c1","content":[]}}]}],"toolConfig":{"tools":[{"toolSpec":{"name":"w","inputSchema":{"json":{"type":"object"}}}}]}}`,
 		},
 		{
-			name: "a user who says nothing is refused by Bedrock",
-			chat: `{"messages":[{"role":"user","content":""}]}`,
-			want: `{"messages":[{"role":"user","content":[{"text":""}]}]}`,
+			name: "messages of the user that say nothing are left out",
+			chat: `{"messages":[{"role":"user","content":""},{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":[{"type":"text","text":" ","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":"c"},{"role":"user","content":""}]}`,
+			want: `{"messages":[{"role":"user","content":[{"text":"a"}]},{"role":"assistant","content":[{"text":"b"},{"text":"c"}]}]}`,
+			lost: []string{"messages[3].content[0].cache_control"},
 		},
 		{
 			name: "tools over turns",
@@ -381,6 +382,8 @@ func TestEncodeRefuses(t *testing.T) {
 		{"a recording of unknown format", user(`{"type":"input_audio","input_audio":{"data":"QQ=="}}`), "messages[0].content[0]"},
 		{"a part that only OpenAI knows", user(`{"type":"thing","thing":1}`), "messages[0].content[0]"},
 		{"an image of the system's", `{"messages":[{"role":"system","content":[{"type":"image_url","image_url":{"url":"s3://b/a.png"}}]},{"role":"user","content":"a"}]}`, "messages[0].content[0]"},
+		{"nothing said", user(`{"type":"text","text":" "}`), "messages[0]"},
+		{"nothing said and nothing to go by", `{"messages":[{"role":"system","content":""},{"role":"assistant","content":" "}]}`, "messages[1]"},
 		{"broken arguments", `{"messages":[{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"w","arguments":"{\"a\""}}]},{"role":"tool","tool_call_id":"c","content":"r"}]}`, "messages[1].tool_calls"},
 		{"arguments that are no object", `{"messages":[{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"w","arguments":"[1]"}}]},{"role":"tool","tool_call_id":"c","content":"r"}]}`, "messages[1].tool_calls"},
 	} {
