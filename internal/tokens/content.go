@@ -50,12 +50,13 @@ func (r *reader) value(raw []byte, depth int) {
 
 // part puts an object on the scale that may be a medium or a call.
 func (r *reader) part(raw []byte, depth int) {
-	if m := mediumIn(raw); m != nil {
+	p := lasts(raw, "type", "name", "image_url", "input_audio", "file", "file_data", "source", "detail")
+	if m := mediumIn(&p); m != nil {
 		r.scale.medium(m)
 		return
 	}
-	if called[splice.Text(raw, "type")] {
-		r.scale.text(splice.Text(raw, "name"))
+	if called[text(p[0])] {
+		r.scale.text(text(p[1]))
 	}
 	r.members(raw, depth)
 }
@@ -68,7 +69,7 @@ func (r *reader) members(raw []byte, depth int) {
 		key, _ := splice.Unquote(name)
 		switch {
 		case key == "function" || key == "function_call" || key == "custom":
-			r.scale.text(splice.Text(val, "name"))
+			r.scale.text(lastText(val, "name"))
 			r.members(val, depth+1)
 		case labels[key] || len(val) == 0:
 		case sealedNames[key]:
@@ -81,37 +82,31 @@ func (r *reader) members(raw []byte, depth int) {
 	}
 }
 
-// mediumIn reads a part that is a medium, in the words of any surface; nil when it is
-// none.
-func mediumIn(raw []byte) *medium {
-	switch splice.Text(raw, "type") {
+// mediumIn reads a part that is a medium, in the words of any surface, from the members that
+// part looked for; nil when it is none.
+func mediumIn(p *[lastsMax][]byte) *medium {
+	image, audio, file, data, source, detail := p[2], p[3], p[4], p[5], p[6], p[7]
+	switch text(p[0]) {
 	case "image_url":
-		at, _ := splice.Find(raw, "image_url")
-		return named(picture, urlOf(at), splice.Text(at, "detail"))
+		if url, bare := splice.Unquote(image); bare {
+			return named(picture, url, "")
+		}
+		at := lasts(image, "url", "detail")
+		return named(picture, text(at[0]), text(at[1]))
 	case "input_image":
-		return named(picture, splice.Text(raw, "image_url"), splice.Text(raw, "detail"))
+		return named(picture, text(image), text(detail))
 	case "input_audio":
-		at, _ := splice.Find(raw, "input_audio")
-		return newMedium(sound, "", splice.Text(at, "data"), "")
+		return newMedium(sound, "", lastText(audio, "data"), "")
 	case "file":
-		at, _ := splice.Find(raw, "file")
-		return named(document, splice.Text(at, "file_data"), "")
+		return named(document, lastText(file, "file_data"), "")
 	case "input_file":
-		return named(document, splice.Text(raw, "file_data"), "")
+		return named(document, text(data), "")
 	case "image":
-		return sourced(picture, raw)
+		return sourced(picture, source)
 	case "document":
-		return sourced(document, raw)
+		return sourced(document, source)
 	}
 	return nil
-}
-
-// urlOf is the URL of an image, alone or in an object.
-func urlOf(raw []byte) string {
-	if s, ok := splice.Unquote(raw); ok {
-		return s
-	}
-	return splice.Text(raw, "url")
 }
 
 // named makes a medium of a URL, of which only data URLs hold it.
@@ -126,13 +121,13 @@ func named(k mediumKind, url, detail string) *medium {
 }
 
 // sourced makes a medium of Anthropic's source; nil when that holds parts of its own.
-func sourced(k mediumKind, raw []byte) *medium {
-	at, ok := splice.Find(raw, "source")
-	switch kind := splice.Text(at, "type"); {
-	case !ok || kind == "content":
+func sourced(k mediumKind, source []byte) *medium {
+	at := lasts(source, "type", "data", "media_type")
+	switch kind := text(at[0]); {
+	case source == nil || kind == "content":
 		return nil
 	case kind == "text":
-		return &medium{kind: document, plain: true, text: splice.Text(at, "data")}
+		return &medium{kind: document, plain: true, text: text(at[1])}
 	}
-	return newMedium(k, splice.Text(at, "media_type"), splice.Text(at, "data"), "")
+	return newMedium(k, text(at[2]), text(at[1]), "")
 }

@@ -34,9 +34,8 @@ func (f *functions) of(e *estimate, t *llm.Tool) int64 {
 const nestedMax = 8
 
 func (f *functions) properties(e *estimate, schema []byte, depth int) int64 {
-	all, _ := splice.Find(schema, "properties")
 	var n int64
-	for name, p := range splice.Members(all) {
+	for name, p := range splice.Members(last(schema, "properties")) {
 		if n == 0 {
 			n = f.props
 		}
@@ -47,12 +46,12 @@ func (f *functions) properties(e *estimate, schema []byte, depth int) int64 {
 
 func (f *functions) property(e *estimate, rawName, p []byte, depth int) int64 {
 	name, _ := splice.Unquote(rawName)
-	n := f.prop + e.read(name+":"+splice.Text(p, "type")+":"+strings.TrimSuffix(splice.Text(p, "description"), "."))
-	items, ok := splice.Find(p, "enum")
-	if ok {
+	m := lasts(p, "type", "description", "enum", "items")
+	n := f.prop + e.read(name+":"+text(m[0])+":"+strings.TrimSuffix(text(m[1]), "."))
+	if m[2] != nil {
 		n += f.enum
 	}
-	for item := range splice.Elements(items) {
+	for item := range splice.Elements(m[2]) {
 		text, ok := splice.Unquote(item)
 		if !ok {
 			text = string(item)
@@ -61,8 +60,8 @@ func (f *functions) property(e *estimate, rawName, p []byte, depth int) int64 {
 	}
 	if depth < nestedMax {
 		n += f.properties(e, p, depth+1)
-		if items, ok := splice.Find(p, "items"); ok {
-			n += f.properties(e, items, depth+1)
+		if m[3] != nil {
+			n += f.properties(e, m[3], depth+1)
 		}
 	}
 	return n

@@ -60,7 +60,8 @@ func (r *reader) messages(raw []byte) {
 }
 
 func (r *reader) message(m []byte) {
-	r.scale.turn(splice.Text(m, "role"), splice.Text(m, "name"))
+	said := lasts(m, "role", "name")
+	r.scale.turn(text(said[0]), text(said[1]))
 	r.members(m, 0)
 }
 
@@ -125,37 +126,38 @@ func (r *reader) tools(raw []byte) {
 
 // toolOf reads a tool of any of the surfaces.
 func toolOf(raw []byte) llm.Tool {
-	if f, ok := splice.Find(raw, "function"); ok {
-		return function(f)
-	}
-	_, messages := splice.Find(raw, "input_schema")
-	kind := splice.Text(raw, "type")
-	if messages || kind == llm.Function || kind == "" {
+	t := lasts(raw, "type", "function", "parameters", "input_schema")
+	kind, inner, flat := text(t[0]), t[1], t[2] != nil || t[3] != nil
+	switch {
+	case inner != nil && flat: // nobody knows which of them is read
+		return llm.Tool{Raw: raw}
+	case inner != nil:
+		return function(inner)
+	case t[3] != nil, kind == llm.Function, kind == "":
 		return function(raw)
 	}
 	return llm.Tool{Type: kind, Raw: raw}
 }
 
 func function(raw []byte) llm.Tool {
-	t := llm.Tool{Type: llm.Function, Name: splice.Text(raw, "name"), Description: splice.Text(raw, "description")}
-	for _, name := range [...]string{"parameters", "input_schema"} {
-		if s, ok := splice.Find(raw, name); ok {
-			t.Schema = s
-		}
+	f := lasts(raw, "name", "description", "parameters", "input_schema")
+	t := llm.Tool{Type: llm.Function, Name: text(f[0]), Description: text(f[1]), Schema: f[2]}
+	if f[3] != nil {
+		t.Schema = f[3]
 	}
 	return t
 }
 
 // schema is the form that an answer shall have, wherever the surface keeps it.
 func (r *reader) schema(raw []byte) {
-	for _, at := range [...][]string{{"json_schema"}, {"format"}} {
-		if f, ok := splice.Find(raw, at...); ok {
+	for _, at := range [...]string{"json_schema", "format"} {
+		if f := last(raw, at); f != nil {
 			raw = f
 		}
 	}
-	if s, ok := splice.Find(raw, "schema"); ok {
-		r.scale.text(splice.Text(raw, "name"))
-		r.scale.text(splice.Text(raw, "description"))
-		r.scale.text(string(s))
+	if f := lasts(raw, "schema", "name", "description"); f[0] != nil {
+		r.scale.text(text(f[1]))
+		r.scale.text(text(f[2]))
+		r.scale.text(string(f[0]))
 	}
 }
