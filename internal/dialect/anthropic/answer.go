@@ -10,7 +10,8 @@ import (
 )
 
 // EncodeReply writes a message: the first choice, because a message has no others.
-// Pictures and recordings, which it cannot hold either, are left out.
+// Recordings, which it cannot hold either, are left out; pictures are for callers who are not
+// strict, as blocks in the form of a request's.
 // Source: contract/provider-transforms.md 9.2.
 func (messages) EncodeReply(dst []byte, r *llm.Reply, a *dialect.Answering) []byte {
 	var c llm.Choice
@@ -22,7 +23,7 @@ func (messages) EncodeReply(dst []byte, r *llm.Reply, a *dialect.Answering) []by
 	writeHead(&w, messageID(r.ID, a), cmp.Or(r.Model, a.Call.Model), a.Provider)
 	w.Key("content").Open('[')
 	for i := range c.Parts {
-		writeBlock(&w, &c.Parts[i])
+		writeBlock(&w, &c.Parts[i], a.Strict)
 	}
 	w.Close(']')
 	writeStop(&w, c.Finish, c.Raw, c.StopText)
@@ -70,7 +71,7 @@ func writeExtra(w *dialect.JSON, list []llm.Param, strict bool) {
 	}
 }
 
-func writeBlock(w *dialect.JSON, p *llm.Part) {
+func writeBlock(w *dialect.JSON, p *llm.Part, strict bool) {
 	switch p.Kind {
 	case llm.TextPart, llm.RefusalPart:
 		if p.Text == "" && p.Citations == nil {
@@ -104,6 +105,11 @@ func writeBlock(w *dialect.JSON, p *llm.Part) {
 		w.Str("id", p.Call.ID)
 		w.Str("name", p.Call.Name)
 		w.Raw("input", input(p.Call.Arguments))
+	case llm.ImagePart:
+		if !strict && (p.Media.Data != "" || p.Media.URL != "") {
+			writePicture(w, p.Media)
+		}
+		return
 	case llm.OpaquePart:
 		if p.Shape == shapeName {
 			w.Value(p.Raw)
@@ -112,6 +118,23 @@ func writeBlock(w *dialect.JSON, p *llm.Part) {
 	default:
 		return
 	}
+	w.Close('}')
+}
+
+// writePicture writes a picture that a model drew.
+func writePicture(w *dialect.JSON, m *llm.Media) {
+	w.Open('{')
+	w.Str("type", "image")
+	w.Key("source").Open('{')
+	if m.Data != "" {
+		w.Str("type", "base64")
+		w.Str("media_type", cmp.Or(m.MIME, "image/png"))
+		w.Str("data", m.Data)
+	} else {
+		w.Str("type", "url")
+		w.Str("url", m.URL)
+	}
+	w.Close('}')
 	w.Close('}')
 }
 

@@ -35,11 +35,12 @@ type outBlock struct {
 	number int   // in the events
 	index  int64 // on the wire
 	part   llm.PartKind
-	args   []byte // of a call, so far
+	args   []byte // of a call, so far; of a picture, which has no deltas, its data
 	held   []byte // what waits for the blocks before it
 	ended  bool
 	// signature is that of a text, which is told behind it.
 	signature string
+	picture   llm.Media // but for its data
 }
 
 // Append writes what an event is in a streamed message.
@@ -58,7 +59,7 @@ func (w *writer) Append(dst []byte, ev *llm.Event) []byte {
 	switch ev.Kind {
 	case llm.EventBlock:
 		return w.block(dst, ev)
-	case llm.EventText, llm.EventArguments, llm.EventSignature, llm.EventCitation:
+	case llm.EventText, llm.EventArguments, llm.EventSignature, llm.EventCitation, llm.EventMedia:
 		return w.delta(dst, ev)
 	case llm.EventBlockEnd:
 		if b := w.find(ev.Block); b != nil {
@@ -73,7 +74,7 @@ func (w *writer) Append(dst []byte, ev *llm.Event) []byte {
 		w.usage = *ev.Usage
 	case llm.EventEnd:
 		return w.end(dst)
-	default: // pictures and the like, which a message cannot hold
+	default: // recordings and the like, which a message cannot hold
 	}
 	return dst
 }
@@ -122,6 +123,10 @@ func (w *writer) find(number int) *outBlock {
 func (w *writer) block(dst []byte, ev *llm.Event) []byte {
 	switch ev.Part {
 	case llm.TextPart, llm.RefusalPart, llm.ThoughtPart, llm.SealedPart, llm.CallPart:
+	case llm.ImagePart:
+		if w.a.Strict {
+			return dst
+		}
 	case llm.OpaquePart:
 		if ev.Name != shapeName {
 			return dst
@@ -139,7 +144,11 @@ func (w *writer) block(dst []byte, ev *llm.Event) []byte {
 	return w.advance(dst)
 }
 
+// begin writes the beginning of a block. That of a picture is its whole, and comes with its end.
 func (b *outBlock) begin(dst []byte, ev *llm.Event) []byte {
+	if b.part == llm.ImagePart {
+		return dst
+	}
 	e := event(dst, "content_block_start")
 	e.Int("index", b.index)
 	if b.part == llm.OpaquePart {
@@ -174,14 +183,14 @@ func (w *writer) delta(dst []byte, ev *llm.Event) []byte {
 	if b == nil {
 		return dst
 	}
-	if b == w.blocks[0] {
+	if b == w.blocks[0] && b.part != llm.ImagePart {
 		return b.piece(dst, ev)
 	}
-	was := len(b.held)
+	was := len(b.held) + len(b.args)
 	b.held = b.piece(b.held, ev)
-	if w.held += len(b.held) - was; w.held > pendingMax {
+	if w.held += len(b.held) + len(b.args) - was; w.held > pendingMax {
 		w.ended = true
-		return appendFault(dst, &llm.Event{Text: "the provider mixes pieces of too large tool calls"})
+		return appendFault(dst, &llm.Event{Text: "the provider mixes pieces of too large blocks"})
 	}
 	return dst
 }
@@ -209,6 +218,9 @@ func (b *outBlock) piece(dst []byte, ev *llm.Event) []byte {
 	case ev.Kind == llm.EventArguments && b.part == llm.CallPart:
 		typ, key = "input_json_delta", "partial_json"
 		b.args = append(b.args, ev.Text...)
+	case ev.Kind == llm.EventMedia:
+		b.draw(ev.Media)
+		return dst
 	case ev.Kind == llm.EventSignature && b.part == llm.TextPart:
 		b.signature += ev.Text
 		return dst
@@ -266,7 +278,26 @@ func (w *writer) signed(dst []byte, b *outBlock) []byte {
 	return s.stop(dst)
 }
 
+// draw takes a piece of a picture.
+func (b *outBlock) draw(m *llm.Media) {
+	b.picture.MIME, b.picture.URL = cmp.Or(b.picture.MIME, m.MIME), cmp.Or(b.picture.URL, m.URL)
+	b.args = append(b.args, m.Data...)
+}
+
+// whole writes the beginning of a picture, when there is all of it.
+func (b *outBlock) whole(dst []byte) []byte {
+	if b.part != llm.ImagePart {
+		return dst
+	}
+	b.picture.Data = string(b.args)
+	e := event(dst, "content_block_start")
+	e.Int("index", b.index)
+	writePicture(e.Key("content_block"), &b.picture)
+	return done(&e)
+}
+
 func (b *outBlock) stop(dst []byte) []byte {
+	dst = b.whole(dst)
 	e := event(dst, "content_block_stop")
 	e.Int("index", b.index)
 	return done(&e)

@@ -78,15 +78,56 @@ func TestWholeCallsDoNotWait(t *testing.T) {
 	}
 }
 
-// TestMessagesHoldNoMore: further choices, pictures, signatures of calls and what
+// TestPictures: callers who are not strict get what a model drew as blocks of a request's
+// form, each whole, in its place; to others it would be a block of a kind that they do not know.
+func TestPictures(t *testing.T) {
+	t.Parallel()
+	const picture = `{"type":"image","source":{"type":"base64","media_type":"image/webp","data":"aGkhaGkh"}}`
+	events := []llm.Event{
+		{Kind: llm.EventStart},
+		{Kind: llm.EventBlock, Part: llm.ImagePart},
+		{Kind: llm.EventBlock, Block: 1}, piece(1, 0, llm.EventText, "x"),
+		{Kind: llm.EventMedia, Part: llm.ImagePart, Media: &llm.Media{MIME: "image/webp", Data: "aGkh"}},
+		{Kind: llm.EventMedia, Part: llm.ImagePart, Media: &llm.Media{MIME: "image/webp", Data: "aGkh"}},
+		{Kind: llm.EventBlockEnd, Part: llm.ImagePart}, {Kind: llm.EventBlockEnd, Block: 1},
+		{Kind: llm.EventEnd},
+	}
+	got := lines(write(events))
+	for _, want := range []string{`{"type":"content_block_start","index":0,"content_block":` + picture + `}`, `{"type":"content_block_stop","index":0}`, `"index":1,"delta":{"type":"text_delta","text":"x"}`} {
+		at := strings.Index(got, want)
+		if at < 0 {
+			t.Fatalf("no %s in\n%s", want, got)
+		}
+		got = got[at:]
+	}
+	reply := &llm.Reply{Choices: []llm.Choice{{Parts: []llm.Part{
+		{Kind: llm.ImagePart, Media: &llm.Media{MIME: "image/webp", Data: "aGkhaGkh"}}, {Kind: llm.ImagePart, Media: &llm.Media{URL: "https://x.example/a.png"}}, {Text: "x"},
+	}}}}
+	want := `"content":[` + picture + `,{"type":"image","source":{"type":"url","url":"https://x.example/a.png"}},{"type":"text","text":"x"}]`
+	if got := string(client.EncodeReply(nil, reply, answering())); !strings.Contains(got, want) {
+		t.Error(got)
+	}
+	a := answering()
+	a.Strict = true
+	enc := client.NewEncoder(a)
+	out := client.EncodeReply(nil, reply, a)
+	for i := range events {
+		out = enc.Append(out, &events[i])
+	}
+	if strings.Contains(string(out), "image") {
+		t.Errorf("strict callers get %s", out)
+	}
+}
+
+// TestMessagesHoldNoMore: further choices, recordings, signatures of calls and what
 // others cite have no place in a message; its blocks are numbered without gaps.
 func TestMessagesHoldNoMore(t *testing.T) {
 	t.Parallel()
 	got := lines(write([]llm.Event{
 		{Kind: llm.EventStart},
 		{Kind: llm.EventText, Choice: 1, Text: "other"},
-		{Kind: llm.EventBlock, Part: llm.ImagePart}, {Kind: llm.EventMedia, Part: llm.ImagePart, Media: &llm.Media{Data: "aGk="}},
-		{Kind: llm.EventBlockEnd, Part: llm.ImagePart},
+		{Kind: llm.EventBlock, Part: llm.AudioPart}, {Kind: llm.EventMedia, Part: llm.AudioPart, Media: &llm.Media{Data: "aGk="}},
+		{Kind: llm.EventBlockEnd, Part: llm.AudioPart},
 		{Kind: llm.EventBlock, Block: 1, Part: llm.OpaquePart, Name: "gemini", Raw: []byte(`{}`)},
 		{Kind: llm.EventBlock, Block: 2},
 		piece(2, 0, llm.EventText, "x"),

@@ -41,6 +41,20 @@ func imagePart(p *llm.Part, raw []byte, at string) error {
 	return nil
 }
 
+// pictures are those that a model drew, as OpenRouter and others have them beside the text:
+// [{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBO…"}}].
+// Source: https://openrouter.ai/docs/features/multimodal/image-generation, read 2026-11.
+func pictures(list []byte) []llm.Part {
+	var parts []llm.Part
+	for val := range splice.Elements(list) {
+		var p llm.Part
+		if imagePart(&p, val, "") == nil {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
 // locate fills in where a medium is: inside a data URL, or at a URL.
 func locate(m *llm.Media, url, at string) error {
 	mime, data, inside, err := dialect.DataURL(url)

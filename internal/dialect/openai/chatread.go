@@ -82,11 +82,11 @@ func finishOf(word string, called bool) llm.Finish {
 	return llm.FinishStop
 }
 
-// readSaid reads a message of an answer: thoughts, text, refusal, calls.
+// readSaid reads a message of an answer: thoughts, text, pictures, refusal, calls.
 func readSaid(raw []byte) []llm.Part {
 	var parts []llm.Part
 	var m turn
-	var audio, notes, details []byte
+	var audio, notes, details, images []byte
 	for name, val := range splice.Members(raw) {
 		if splice.IsNull(val) {
 			continue
@@ -98,6 +98,8 @@ func readSaid(raw []byte) []llm.Part {
 			notes = val
 		case "reasoning_details":
 			details = val
+		case "images":
+			images = val
 		default:
 			if to := m.place([]byte(n)); to != nil {
 				*to = val
@@ -116,6 +118,7 @@ func readSaid(raw []byte) []llm.Part {
 	if n := len(parts); n > 0 && len(notes) > 2 && parts[n-1].Kind == llm.TextPart {
 		parts[n-1].Citations, parts[n-1].Shape = notes, shapeName
 	}
+	parts = append(parts, pictures(images)...)
 	if text, _ := splice.Unquote(m.refusal); text != "" {
 		parts = append(parts, llm.Part{Kind: llm.RefusalPart, Text: text})
 	}

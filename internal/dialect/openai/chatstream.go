@@ -167,6 +167,8 @@ func (d *chunkReader) delta(at int, raw []byte, emit func(*llm.Event)) {
 			}
 		case `"content"`:
 			d.content(at, val, emit)
+		case `"images"`: // each whole
+			d.parts(at, pictures(val), emit)
 		case `"refusal"`:
 			d.text(at, llm.RefusalPart, val, emit)
 		case `"tool_calls"`:
@@ -187,15 +189,27 @@ func (d *chunkReader) delta(at int, raw []byte, emit func(*llm.Event)) {
 	}
 }
 
-// content is a piece of text, or as reasoning models of Mistral have it a list.
+// content is a piece of text, or as reasoning models of Mistral have it a list, in which
+// pictures may stand, too.
 func (d *chunkReader) content(at int, raw []byte, emit func(*llm.Event)) {
 	if raw[0] == '"' {
 		d.text(at, llm.TextPart, raw, emit)
 		return
 	}
-	for _, p := range readAnswer(raw) {
-		if p.Kind == llm.TextPart || p.Kind == llm.ThoughtPart {
+	d.parts(at, readAnswer(raw), emit)
+}
+
+func (d *chunkReader) parts(at int, list []llm.Part, emit func(*llm.Event)) {
+	for _, p := range list {
+		switch p.Kind {
+		case llm.TextPart, llm.ThoughtPart:
 			d.piece(at, p.Kind, p.Text, emit)
+		case llm.ImagePart, llm.FilePart:
+			d.shut(at, emit)
+			d.open(at, p.Kind, emit)
+			d.send(emit, llm.Event{Kind: llm.EventMedia, Choice: at, Block: d.choices[at].open - 1, Part: p.Kind, Media: p.Media})
+			d.shut(at, emit)
+		default: // is in no answer
 		}
 	}
 }

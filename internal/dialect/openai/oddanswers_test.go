@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -21,6 +22,8 @@ func told(r *llm.Reply) string {
 				words = append(words, p.Call.Name+"#"+p.Call.ID[:1]+p.Call.Arguments)
 			case llm.ThoughtPart:
 				words = append(words, "r:"+p.Text)
+			case llm.ImagePart:
+				words = append(words, "i:"+cmp.Or(p.Media.URL, p.Media.MIME+","+p.Media.Data))
 			default:
 				words = append(words, "t:"+p.Text)
 			}
@@ -61,6 +64,8 @@ func TestOddStreams(t *testing.T) {
 		"arguments as an object":       {[]string{call(`"index":0,"id":"a","function":{"name":"f","arguments":{"x":1}}`), end("stop"), done}, `f#a{"x":1} tool_calls 0`},
 		"a custom tool":                {[]string{call(`"index":0,"id":"a","type":"custom","custom":{"name":"f","input":"x"}`), call(`"index":0,"custom":{"input":"y"}`), end("tool_calls"), done}, `f#axy tool_calls 0`},
 		"a function":                   {[]string{`{"choices":[{"index":0,"delta":{"function_call":{"name":"f","arguments":""}}}]}`, `{"choices":[{"index":0,"delta":{"function_call":{"arguments":"{}"}}}]}`, end("function_call"), done}, `f#c{} tool_calls 0`},
+		"pictures":                     {[]string{text("hi"), `{"choices":[{"index":0,"delta":{"content":"","images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="},"index":0},{"image_url":{"url":"https://x.example/a.png"}}]}}]}`, text("!"), end("stop"), done}, `t:hi i:image/png,aGk= i:https://x.example/a.png t:! stop 0`},
+		"a picture in a list":          {[]string{`{"choices":[{"index":0,"delta":{"content":[{"type":"text","text":"hi"},{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}}]}}]}`, end("stop"), done}, `t:hi i:image/png,aGk= stop 0`},
 		"usage in a choice":            {[]string{text("hi"), `{"choices":[{"index":0,"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12}}]}`, done}, `t:hi stop 12`},
 		"thoughts under two names":     {[]string{`{"choices":[{"index":0,"delta":{"reasoning":"hm","reasoning_content":"hm"}}]}`, text("hi"), end("stop"), done}, `r:hm t:hi stop 0`},
 		"thoughts in details":          {[]string{`{"choices":[{"index":0,"delta":{"content":"","reasoning":null,"reasoning_details":[{"type":"reasoning.text","text":"h","format":"anthropic-claude-v1","index":0}]}}]}`, `{"choices":[{"index":0,"delta":{"reasoning_details":[{"type":"reasoning.summary","summary":"m"},{"type":"reasoning.encrypted","data":"x"}]}}]}`, text("hi"), end("stop"), done}, `r:hm t:hi stop 0`},
@@ -120,13 +125,14 @@ func TestBrokenStreams(t *testing.T) {
 func TestOddReplies(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]string{
-		`{"tool_calls":[{"function":{"arguments":{"x":1},"name":"f"},"id":"a"}]}`:                                                `f#a{"x":1} tool_calls 0`,
-		`{"content":"","tool_calls":[{"id":null,"function":{"name":"f","arguments":null}}]}`:                                     `f#c tool_calls 0`,
-		`{"content":null,"tool_calls":[{"id":"a","type":"custom","custom":{"name":"f","input":"x"}}]}`:                           `f#ax tool_calls 0`,
-		`{"content":"hi","reasoning_details":[{"type":"reasoning.text","text":"h"},{"type":"reasoning.summary","summary":"m"}]}`: `r:hm t:hi stop 0`,
-		`{"content":"hi","reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm"}]}`:                          `r:hm t:hi stop 0`,
-		`{"content":null,"function_call":{"name":"f","arguments":"{}"}}`:                                                         `f#c{} tool_calls 0`,
-		`{"content":"hi","tool_calls":[{"id":"a","function":{"arguments":"{}"}}],"function_call":null}`:                          `t:hi stop 0`,
+		`{"tool_calls":[{"function":{"arguments":{"x":1},"name":"f"},"id":"a"}]}`:                                                                  `f#a{"x":1} tool_calls 0`,
+		`{"content":"","tool_calls":[{"id":null,"function":{"name":"f","arguments":null}}]}`:                                                       `f#c tool_calls 0`,
+		`{"content":null,"tool_calls":[{"id":"a","type":"custom","custom":{"name":"f","input":"x"}}]}`:                                             `f#ax tool_calls 0`,
+		`{"content":"hi","reasoning_details":[{"type":"reasoning.text","text":"h"},{"type":"reasoning.summary","summary":"m"}]}`:                   `r:hm t:hi stop 0`,
+		`{"content":"hi","reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm"}]}`:                                            `r:hm t:hi stop 0`,
+		`{"content":"hi","images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}},{"image_url":{"url":"data:broken"}},{}]}`: `t:hi i:image/png,aGk= stop 0`,
+		`{"content":null,"function_call":{"name":"f","arguments":"{}"}}`:                                                                           `f#c{} tool_calls 0`,
+		`{"content":"hi","tool_calls":[{"id":"a","function":{"arguments":"{}"}}],"function_call":null}`:                                            `t:hi stop 0`,
 	} {
 		r, err := chat{}.DecodeReply(&dialect.Incoming{Body: []byte(`{"choices":[{"message":` + message + `,"finish_reason":"stop"}]}`)})
 		if err != nil || told(r) != want {
