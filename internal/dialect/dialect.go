@@ -92,7 +92,7 @@ type RequestRules struct {
 	SystemRole  bool   // role developer is sent as system
 	StreamUsage bool   // stream_options.include_usage is understood
 	// Thoughts is where a message of an assistant takes its thoughts back:
-	// ThoughtsInContent, ThoughtsBeside, or empty for nowhere.
+	// ThoughtsInContent, ThoughtsBeside, ThoughtsInDetails, or empty for nowhere.
 	Thoughts string
 	// ThinkingSwitch says that {"thinking":{"type":"disabled"}} turns thinking off, which
 	// reasoning_effort "none" does not.
@@ -108,6 +108,7 @@ type RequestRules struct {
 const (
 	ThoughtsInContent = "content"           // [{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"Hi"}]
 	ThoughtsBeside    = "reasoning_content" // "hm", beside the content
+	ThoughtsInDetails = "reasoning_details" // [{"type":"reasoning.text","text":"hm","signature":"…"}], beside the content
 )
 
 // Any reports whether the rules change anything of a request that was made for the

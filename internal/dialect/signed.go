@@ -89,8 +89,11 @@ func Signatures(c *llm.Call) {
 	}
 }
 
-// attribute says who signed a thought.
+// attribute says who signed a thought, unless the Client knew.
 func attribute(surface llm.Endpoint, p *llm.Part) {
+	if p.Shape != "" {
+		return
+	}
 	signature := &p.Signature
 	if p.Kind == llm.SealedPart {
 		signature = &p.Text

@@ -31,6 +31,8 @@ func thinkers() []thinker {
 		{"anthropic", "claude-opus-4-5", anthropic.Dialect().Upstreams[llm.ChatComplete], `{"type":"message","role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"` + signature + `"},{"type":"text","text":"hi"}],"stop_reason":"end_turn"}`},
 		{"anthropic", "anthropic.claude-opus-4-5", bedrock.Dialect().Upstreams[llm.ChatComplete], `{"output":{"message":{"role":"assistant","content":[{"reasoningContent":{"reasoningText":{"text":"hm","signature":"` + signature + `"}}},{"text":"hi"}]}},"stopReason":"end_turn","usage":{}}`},
 		{"gemini", "gemini-3-pro-preview", gemini.Dialect().Upstreams[llm.ChatComplete], `{"candidates":[{"content":{"parts":[{"text":"hm","thought":true,"thoughtSignature":"` + signature + `"},{"text":"hi"}]},"finishReason":"STOP"}]}`},
+		{"anthropic", "anthropic/claude-opus-4.5", openai.Dialect().Upstreams[llm.ChatComplete], `{"choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"hi","reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm","signature":"` + signature + `","format":"anthropic-claude-v1","index":0}]}}]}`},
+		{"openrouter", "google/gemini-3-pro", openai.Dialect().Upstreams[llm.ChatComplete], `{"choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"hi","reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm","signature":"` + signature + `","format":"google-gemini-v1","index":0}]}}]}`},
 		{"responses", "gpt-5", responses.Upstream(), `{"object":"response","status":"completed","output":[{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"` + signature + `"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}]}`},
 	}
 }
@@ -66,7 +68,7 @@ func TestSignaturesGoHome(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s, %s: %v\n%s", surface, from.model, err, next)
 				}
-				out, err := to.upstream.EncodeCall(t.Context(), c, &dialect.Target{Model: to.model, Value: func(string) string { return "" }})
+				out, err := to.upstream.EncodeCall(t.Context(), c, &dialect.Target{Model: to.model, Value: func(string) string { return "" }, Rules: &dialect.RequestRules{Thoughts: dialect.ThoughtsInDetails}})
 				if err != nil {
 					t.Fatalf("%s, %s to %s: %v\n%s", surface, from.model, to.model, err, next)
 				}

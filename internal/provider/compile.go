@@ -152,7 +152,7 @@ func (s *Spec) shape(v *Variant) (shape, error) {
 			c.Dialect = Through
 		}
 		c.Error = cmp.Or(c.Error, s.Error)
-		if !slices.Contains([]string{"", "content", "reasoning_content"}, c.Params.Thoughts) {
+		if !slices.Contains([]string{"", "content", "reasoning_content", "reasoning_details"}, c.Params.Thoughts) {
 			return sh, fmt.Errorf("endpoint %s: thoughts have no place %q", name, c.Params.Thoughts)
 		}
 		if c.Params.CallIDs < 0 || c.Params.CallIDs > 32 {

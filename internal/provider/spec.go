@@ -109,7 +109,8 @@ type Params struct {
 	Default map[string]json.RawMessage            `json:"default"` // sent when absent
 	Values  map[string]map[string]json.RawMessage `json:"values"`  // field, string value as sent: what is sent instead
 	// Thoughts is where a message of an assistant takes its thoughts back: "content", a list
-	// of thoughts and texts, or "reasoning_content"; empty: nowhere.
+	// of thoughts and texts, "reasoning_content", or "reasoning_details", OpenRouter's list
+	// with signatures; empty: nowhere.
 	Thoughts string `json:"thoughts"`
 	// ThinkingSwitch says that {"thinking":{"type":"disabled"}} turns thinking off, which
 	// reasoning_effort "none" does not.

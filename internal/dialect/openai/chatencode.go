@@ -23,7 +23,7 @@ var shared = [...]string{"metadata", "service_tier", "store"}
 // Source: contract/provider-transforms.md 9.1 and 10.1.
 func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := llm.NewTally(c)
-	w := callWriter{c: c, t: t, reasons: dialect.Reasons(to.Model)}
+	w := callWriter{c: c, t: t, model: to.Model, reasons: dialect.Reasons(to.Model)}
 	if to.Rules != nil {
 		w.thoughts, w.switched = to.Rules.Thoughts, to.Rules.ThinkingSwitch
 	}
@@ -49,6 +49,7 @@ type callWriter struct {
 	dialect.JSON
 	c        *llm.Call
 	t        *llm.Tally
+	model    string
 	thoughts string // dialect.RequestRules.Thoughts
 	switched bool   // dialect.RequestRules.ThinkingSwitch
 	reasons  bool   // the model may be told how much to think

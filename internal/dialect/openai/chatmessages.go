@@ -33,7 +33,7 @@ func place(m *llm.Message, field string) string {
 
 // turn is the fields of a message, as they stand in it.
 type turn struct {
-	role, name, content, blocks, calls, function, callID, refusal, thought, cache []byte
+	role, name, content, blocks, calls, function, callID, refusal, thought, details, cache []byte
 }
 
 func (r *callReader) message(i int) error {
@@ -90,10 +90,22 @@ func (f *turn) place(name []byte) *[]byte {
 		return &f.refusal
 	case "reasoning_content", "reasoning":
 		return &f.thought
+	case "reasoning_details":
+		return &f.details
 	case "cache_control":
 		return &f.cache
 	}
 	return nil
+}
+
+// thoughts are those that stand beside the content: in OpenRouter's list, or as a mere text,
+// which repeats that list where it is in words.
+func (f *turn) thoughts() []llm.Part {
+	parts, worded := readDetails(f.details)
+	if text, _ := splice.Unquote(f.thought); text != "" && !worded {
+		parts = slices.Insert(parts, 0, llm.Part{Kind: llm.ThoughtPart, Index: -1, Text: text})
+	}
+	return parts
 }
 
 // readContent reads what stands in that field of a message, mostly a plain string.
@@ -114,8 +126,8 @@ func (r *callReader) assistant(m *llm.Message, f *turn) (err error) {
 	if m.Parts, err = readContent(m, content, field); err != nil {
 		return err
 	}
-	if thought, ok := splice.Unquote(f.thought); ok && f.blocks == nil && thought != "" {
-		m.Parts = slices.Insert(m.Parts, 0, llm.Part{Kind: llm.ThoughtPart, Index: -1, Text: thought})
+	if f.blocks == nil {
+		m.Parts = append(f.thoughts(), m.Parts...)
 	}
 	if text, ok := splice.Unquote(f.refusal); ok && text != "" {
 		m.Parts = append(m.Parts, llm.Part{Kind: llm.RefusalPart, Index: -1, Text: text})

@@ -86,7 +86,7 @@ func finishOf(word string, called bool) llm.Finish {
 func readSaid(raw []byte) []llm.Part {
 	var parts []llm.Part
 	var m turn
-	var audio, notes, details, images []byte
+	var audio, notes, images []byte
 	for name, val := range splice.Members(raw) {
 		if splice.IsNull(val) {
 			continue
@@ -96,8 +96,6 @@ func readSaid(raw []byte) []llm.Part {
 			audio = val
 		case "annotations":
 			notes = val
-		case "reasoning_details":
-			details = val
 		case "images":
 			images = val
 		default:
@@ -106,9 +104,8 @@ func readSaid(raw []byte) []llm.Part {
 			}
 		}
 	}
-	thought, _ := splice.Unquote(m.thought)
-	if text := cmp.Or(thought, detailed(details)); text != "" && m.blocks == nil {
-		parts = append(parts, llm.Part{Kind: llm.ThoughtPart, Text: text})
+	if m.blocks == nil {
+		parts = m.thoughts()
 	}
 	content := m.content
 	if m.blocks != nil && m.blocks[0] == '[' {

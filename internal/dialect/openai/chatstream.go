@@ -32,6 +32,8 @@ type choiceReader struct {
 	blocks int                 // begun so far
 	open   int                 // the block of text or thoughts that is open, from 1; 0 for none
 	part   llm.PartKind        // of it
+	detail string              // of thoughts, the kind and the number of their entry in reasoning_details
+	proof  string              // of thoughts, what is told behind them
 	calls  map[int]*piecedCall // by their places
 	last   int                 // place of the call that was told of last
 	order  []int               // blocks of calls that are open
@@ -157,13 +159,13 @@ func (d *chunkReader) delta(at int, raw []byte, emit func(*llm.Event)) {
 		}
 		switch string(name) {
 		case `"reasoning_content"`, `"reasoning"`:
-			if thought == nil { // some send the same under both names
+			if thought == nil && !inDetails(raw) { // some send the same under both names
 				thought = val
 				d.text(at, llm.ThoughtPart, val, emit)
 			}
-		case `"reasoning_details"`: // mostly beside the text that it has
-			if splice.Text(raw, "reasoning") == "" && splice.Text(raw, "reasoning_content") == "" {
-				d.piece(at, llm.ThoughtPart, detailed(val), emit)
+		case `"reasoning_details"`:
+			for entry := range splice.Elements(val) {
+				d.thought(at, entry, emit)
 			}
 		case `"content"`:
 			d.content(at, val, emit)
@@ -245,13 +247,15 @@ func (d *chunkReader) open(at int, part llm.PartKind, emit func(*llm.Event)) {
 	}
 	d.shut(at, emit)
 	c.blocks++
-	c.open, c.part = c.blocks, part
+	c.open, c.part, c.detail = c.blocks, part, ""
 	d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: c.open - 1, Part: part})
 }
 
 func (d *chunkReader) shut(at int, emit func(*llm.Event)) {
 	c := &d.choices[at]
 	if c.open > 0 {
+		d.prove(at, detailsShape, c.proof, emit)
+		c.proof = ""
 		d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Choice: at, Block: c.open - 1, Part: c.part})
 		c.open = 0
 	}

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"bytes"
-	"cmp"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -14,7 +13,10 @@ import (
 // it is lost.
 func (w *callWriter) thought(m *llm.Message, p *llm.Part, to *strings.Builder) {
 	at := w.c.Path(m, p.Index)
-	if w.thoughts == "" || p.Text == "" {
+	switch {
+	case w.thoughts == dialect.ThoughtsInDetails: // see details
+		return
+	case w.thoughts == "", p.Kind == llm.SealedPart, p.Text == "":
 		w.t.Lose(at)
 		return
 	}
@@ -22,18 +24,6 @@ func (w *callWriter) thought(m *llm.Message, p *llm.Part, to *strings.Builder) {
 	if p.Signature != "" {
 		w.t.Lose(at + ".signature")
 	}
-}
-
-// detailed is the text of thoughts in OpenRouter's list of them, which some models send alone:
-// [{"type":"reasoning.text","text":"hm"},{"type":"reasoning.summary","summary":"hm"}]. It also
-// has signatures and sealed thoughts, which no other surface could give back.
-// Source: https://openrouter.ai/docs/use-cases/reasoning-tokens, read 2026-11.
-func detailed(list []byte) string {
-	var text strings.Builder
-	for d := range splice.Elements(list) {
-		text.WriteString(cmp.Or(splice.Text(d, "text"), splice.Text(d, "summary")))
-	}
-	return text.String()
 }
 
 // contentList is what a model thought and said, as Mistral takes it back.
@@ -72,6 +62,9 @@ func textPiece(w *dialect.JSON, text string) {
 func thoughtful(messages []byte, place string) []byte {
 	if !bytes.Contains(messages, []byte(`"content_blocks"`)) {
 		return nil
+	}
+	if place == dialect.ThoughtsInDetails { // whose own answers have no content_blocks
+		place = ""
 	}
 	var w dialect.JSON
 	w.Open('[')

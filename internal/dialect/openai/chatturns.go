@@ -107,7 +107,7 @@ func (w *callWriter) loseMarks(m *llm.Message, parts []llm.Part) {
 }
 
 // assistant writes what the model said before. Thoughts have a place with few providers,
-// and none of those knows signatures.
+// and signatures with fewer.
 func (w *callWriter) assistant(m *llm.Message) {
 	w.Open('{')
 	w.Str("role", "assistant")
@@ -122,7 +122,7 @@ func (w *callWriter) assistant(m *llm.Message) {
 			said = true
 		case llm.RefusalPart:
 			refusal.WriteString(p.Text)
-		case llm.ThoughtPart:
+		case llm.ThoughtPart, llm.SealedPart:
 			w.thought(m, p, &thought)
 		case llm.CallPart:
 			calls = append(calls, p)
@@ -134,8 +134,11 @@ func (w *callWriter) assistant(m *llm.Message) {
 		}
 	}
 	w.loseMarks(m, m.Parts)
-	if w.thoughts == dialect.ThoughtsBeside {
+	switch w.thoughts {
+	case dialect.ThoughtsBeside:
 		w.Opt("reasoning_content", thought.String())
+	case dialect.ThoughtsInDetails:
+		w.details(m)
 	}
 	switch {
 	case w.thoughts == dialect.ThoughtsInContent && thought.Len() > 0:

@@ -43,6 +43,6 @@ var (
 	functionMembers = dialect.Members{"name": dialect.IsString, "description": dialect.IsString, "parameters": dialect.IsSchema, "strict": dialect.IsBool}
 	saidMembers     = dialect.Members{
 		"role": dialect.IsString, "name": dialect.IsString, "tool_calls": dialect.IsList, "tool_call_id": dialect.IsString,
-		"refusal": dialect.IsString, "reasoning_content": dialect.IsString, "function_call": dialect.IsObject,
+		"refusal": dialect.IsString, "reasoning_content": dialect.IsString, "reasoning_details": dialect.IsList, "function_call": dialect.IsObject,
 	}
 )

@@ -22,6 +22,8 @@ func told(r *llm.Reply) string {
 				words = append(words, p.Call.Name+"#"+p.Call.ID[:1]+p.Call.Arguments)
 			case llm.ThoughtPart:
 				words = append(words, "r:"+p.Text)
+			case llm.SealedPart:
+				words = append(words, "s:"+p.Shape)
 			case llm.ImagePart:
 				words = append(words, "i:"+cmp.Or(p.Media.URL, p.Media.MIME+","+p.Media.Data))
 			default:
@@ -68,7 +70,7 @@ func TestOddStreams(t *testing.T) {
 		"a picture in a list":          {[]string{`{"choices":[{"index":0,"delta":{"content":[{"type":"text","text":"hi"},{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}}]}}]}`, end("stop"), done}, `t:hi i:image/png,aGk= stop 0`},
 		"usage in a choice":            {[]string{text("hi"), `{"choices":[{"index":0,"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12}}]}`, done}, `t:hi stop 12`},
 		"thoughts under two names":     {[]string{`{"choices":[{"index":0,"delta":{"reasoning":"hm","reasoning_content":"hm"}}]}`, text("hi"), end("stop"), done}, `r:hm t:hi stop 0`},
-		"thoughts in details":          {[]string{`{"choices":[{"index":0,"delta":{"content":"","reasoning":null,"reasoning_details":[{"type":"reasoning.text","text":"h","format":"anthropic-claude-v1","index":0}]}}]}`, `{"choices":[{"index":0,"delta":{"reasoning_details":[{"type":"reasoning.summary","summary":"m"},{"type":"reasoning.encrypted","data":"x"}]}}]}`, text("hi"), end("stop"), done}, `r:hm t:hi stop 0`},
+		"thoughts in details":          {[]string{`{"choices":[{"index":0,"delta":{"content":"","reasoning":null,"reasoning_details":[{"type":"reasoning.text","text":"h","format":"anthropic-claude-v1","index":0}]}}]}`, `{"choices":[{"index":0,"delta":{"reasoning_details":[{"type":"reasoning.summary","summary":"m"},{"type":"reasoning.encrypted","data":"x"}]}}]}`, text("hi"), end("stop"), done}, `r:h r:m s:openrouter t:hi stop 0`},
 		"thoughts and their details":   {[]string{`{"choices":[{"index":0,"delta":{"reasoning_details":[{"type":"reasoning.text","text":"hm"}],"reasoning":"hm"}}]}`, text("hi"), end("stop"), done}, `r:hm t:hi stop 0`},
 		"empty words for the end":      {[]string{`{"choices":[{"index":0,"delta":{"content":"h"},"finish_reason":""}]}`, text("i"), end("stop"), done}, `t:hi stop 0`},
 		"a mark of the order of bytes": {[]string{"\ufeff", text("hi"), end("stop"), done}, `t:hi stop 0`},
@@ -128,7 +130,7 @@ func TestOddReplies(t *testing.T) {
 		`{"tool_calls":[{"function":{"arguments":{"x":1},"name":"f"},"id":"a"}]}`:                                                                  `f#a{"x":1} tool_calls 0`,
 		`{"content":"","tool_calls":[{"id":null,"function":{"name":"f","arguments":null}}]}`:                                                       `f#c tool_calls 0`,
 		`{"content":null,"tool_calls":[{"id":"a","type":"custom","custom":{"name":"f","input":"x"}}]}`:                                             `f#ax tool_calls 0`,
-		`{"content":"hi","reasoning_details":[{"type":"reasoning.text","text":"h"},{"type":"reasoning.summary","summary":"m"}]}`:                   `r:hm t:hi stop 0`,
+		`{"content":"hi","reasoning_details":[{"type":"reasoning.text","text":"h"},{"type":"reasoning.summary","summary":"m"}]}`:                   `r:h r:m t:hi stop 0`,
 		`{"content":"hi","reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm"}]}`:                                            `r:hm t:hi stop 0`,
 		`{"content":"hi","images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}},{"image_url":{"url":"data:broken"}},{}]}`: `t:hi i:image/png,aGk= stop 0`,
 		`{"content":null,"function_call":{"name":"f","arguments":"{}"}}`:                                                                           `f#c{} tool_calls 0`,

@@ -1,0 +1,207 @@
+package openai
+
+import (
+	"cmp"
+	"encoding/base64"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// OpenRouter has the thoughts of a message in a list beside its text, which it wants back as it
+// was, or models that call tools refuse to go on:
+//
+//	[{"type":"reasoning.text","text":"hm","signature":"EqQB…","format":"anthropic-claude-v1","index":0},
+//	 {"type":"reasoning.encrypted","data":"gAAAA…","id":"rs_1","format":"openai-responses-v1","index":1}]
+//
+// Signatures of Claude, which hold wherever it runs, are the hub's; of what others sign, the
+// entry travels as the signature, because it has members that no surface has a place for.
+// Source: https://openrouter.ai/docs/use-cases/reasoning-tokens, read 2026-11.
+const (
+	detailText    = "reasoning.text"
+	detailSummary = "reasoning.summary"
+	detailSealed  = "reasoning.encrypted"
+
+	claudeFormat  = "anthropic-claude-v1"
+	unknownFormat = "unknown"
+
+	// detailsShape is the name of the shape in which such an entry is signed.
+	detailsShape = "openrouter"
+)
+
+// detail is an entry of the list, or a piece of one in a stream.
+type detail struct {
+	kind, text      string
+	signature, data string
+	format, id      string
+	place           string // its number, as it stands there
+	raw             []byte
+}
+
+func readDetail(raw []byte) detail {
+	d := detail{raw: raw}
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"type"`:
+			d.kind, _ = splice.Unquote(val)
+		case `"text"`, `"summary"`:
+			d.text = cmp.Or(dialect.Piece(val), d.text)
+		case `"signature"`:
+			d.signature, _ = splice.Unquote(val)
+		case `"data"`:
+			d.data, _ = splice.Unquote(val)
+		case `"format"`:
+			d.format, _ = splice.Unquote(val)
+		case `"id"`:
+			d.id, _ = splice.Unquote(val)
+		case `"index"`:
+			d.place = string(val)
+		}
+	}
+	return d
+}
+
+func (d *detail) ofClaude() bool { return d.format == claudeFormat }
+
+// proves reports whether the entry says more than its text.
+func (d *detail) proves() bool {
+	return d.signature != "" || !d.ofClaude() && (d.id != "" || d.format != "" && d.format != unknownFormat)
+}
+
+// proof is the signature of a thought, or what is sealed, and the shape that it has.
+func (d *detail) proof() (signature, shape string) {
+	switch {
+	case d.ofClaude():
+		return cmp.Or(d.data, d.signature), dialect.ClaudeSigner
+	case d.kind == detailSealed || d.proves():
+		return d.entry(), detailsShape
+	}
+	return "", ""
+}
+
+// entry is the entry without its text and number, in letters that every surface gives back.
+func (d *detail) entry() string {
+	var w dialect.JSON
+	w.Open('{')
+	for name, val := range splice.Members(d.raw) {
+		switch string(name) {
+		case `"text"`, `"summary"`, `"index"`:
+		default:
+			w.Key(string(name[1 : len(name)-1])).Value(val)
+		}
+	}
+	w.Close('}')
+	return base64.StdEncoding.EncodeToString(w.B)
+}
+
+// part is the entry as a part of a message; false for one that says nothing.
+func (d *detail) part() (p llm.Part, ok bool) {
+	proof, shape := d.proof()
+	if d.kind == detailSealed {
+		return llm.Part{Kind: llm.SealedPart, Index: -1, Text: proof, Shape: shape}, proof != ""
+	}
+	return llm.Part{Kind: llm.ThoughtPart, Index: -1, Text: d.text, Signature: proof, Shape: shape}, d.text != "" || proof != ""
+}
+
+// readDetails is the list as parts, and whether any of them is in words.
+func readDetails(list []byte) (parts []llm.Part, worded bool) {
+	for raw := range splice.Elements(list) {
+		d := readDetail(raw)
+		if p, ok := d.part(); ok {
+			parts = append(parts, p)
+			worded = worded || d.text != ""
+		}
+	}
+	return parts, worded
+}
+
+// details writes thoughts as such a list. Those that another than the provider of the model
+// signed are lost.
+func (w *callWriter) details(m *llm.Message) {
+	open, n := false, int64(0)
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if p.Kind != llm.ThoughtPart && p.Kind != llm.SealedPart {
+			continue
+		}
+		entry := detailOf(p)
+		if entry == nil || !w.detailed(p) {
+			w.t.Lose(w.c.Path(m, p.Index))
+			continue
+		}
+		if !open {
+			w.Key("reasoning_details").Open('[')
+			open = true
+		}
+		writeDetail(&w.JSON, p, entry, n)
+		n++
+	}
+	if open {
+		w.Close(']')
+	}
+}
+
+// detailed reports whether the model may get a thought: Claude wants none but its own, and
+// others none of Claude's. Of names that tell no vendor OpenRouter itself knows what to do.
+func (w *callWriter) detailed(p *llm.Part) bool {
+	vendor, _, found := strings.Cut(w.model, "/")
+	if !found || vendor == detailsShape || strings.HasPrefix(vendor, "@") {
+		return true
+	}
+	return (p.Shape == dialect.ClaudeSigner) == (vendor == "anthropic")
+}
+
+// detailOf is the entry of a thought without its text and number; nil where it has none.
+func detailOf(p *llm.Part) []byte {
+	proof := p.Signature
+	if p.Kind == llm.SealedPart {
+		proof = p.Text
+	}
+	var w dialect.JSON
+	switch {
+	case p.Shape == detailsShape:
+		entry, err := base64.StdEncoding.DecodeString(proof)
+		if err != nil || !splice.Valid(entry) {
+			return nil
+		}
+		return entry
+	case p.Shape == dialect.ClaudeSigner && p.Kind == llm.SealedPart:
+		w.Open('{')
+		w.Str("type", detailSealed)
+		w.Str("data", proof)
+		w.Str("format", claudeFormat)
+		w.Close('}')
+	case p.Shape == dialect.ClaudeSigner:
+		w.Open('{')
+		w.Str("type", detailText)
+		w.Str("signature", proof)
+		w.Str("format", claudeFormat)
+		w.Close('}')
+	case p.Shape == "" && p.Kind == llm.ThoughtPart && p.Text != "":
+		w.Open('{')
+		w.Str("type", detailText)
+		w.Close('}')
+	default:
+		return nil
+	}
+	return w.B
+}
+
+// writeDetail writes an entry with the text and the number that belong into it.
+func writeDetail(w *dialect.JSON, p *llm.Part, entry []byte, n int64) {
+	w.Open('{')
+	for name, val := range splice.Members(entry) {
+		w.Key(string(name[1 : len(name)-1])).Value(val)
+	}
+	if p.Kind == llm.ThoughtPart {
+		text := "text"
+		if splice.Text(entry, "type") == detailSummary {
+			text = "summary"
+		}
+		w.Str(text, p.Text)
+	}
+	w.Int("index", n)
+	w.Close('}')
+}
