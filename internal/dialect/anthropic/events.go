@@ -67,7 +67,7 @@ func (w *writer) Append(dst []byte, ev *llm.Event) []byte {
 		}
 		return w.advance(dst)
 	case llm.EventExtra:
-		w.note(ev)
+		w.extra = dialect.NoteExtra(w.extra, ev)
 	case llm.EventFinish:
 		w.finish = llm.Event{Finish: ev.Finish, Text: ev.Text, Name: ev.Name}
 	case llm.EventUsage:
@@ -194,23 +194,6 @@ func (w *writer) delta(dst []byte, ev *llm.Event) []byte {
 	}
 	return dst
 }
-
-// note keeps what else the provider says for the end; said again it replaces the
-// former.
-func (w *writer) note(ev *llm.Event) {
-	for i := range w.extra {
-		if p := &w.extra[i]; p.Name == ev.Name {
-			p.Raw = append(p.Raw[:0], ev.Raw...)
-			return
-		}
-	}
-	if len(w.extra) < extrasMax {
-		w.extra = append(w.extra, llm.Param{Name: ev.Name, Raw: append([]byte(nil), ev.Raw...)})
-	}
-}
-
-// extrasMax is how many extras of a stream are kept for its end.
-const extrasMax = 64
 
 func (b *outBlock) piece(dst []byte, ev *llm.Event) []byte {
 	typ, key := "text_delta", "text"

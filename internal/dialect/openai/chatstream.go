@@ -116,14 +116,18 @@ func (d *chunkReader) spent(data []byte, emit func(*llm.Event)) {
 }
 
 func (d *chunkReader) choice(raw []byte, emit func(*llm.Event)) {
-	at, finish := 0, ""
+	at, finish, pieced := 0, "", false
 	var delta, logprobs []byte
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
 		case `"index"`:
 			at, _ = strconv.Atoi(string(val))
-		case `"delta"`, `"message"`:
-			delta = val
+		case `"delta"`:
+			delta, pieced = val, true
+		case `"message"`: // of who tells an answer in one chunk; Perplexity's is what the deltas come to so far
+			if !pieced {
+				delta = val
+			}
 		case `"logprobs"`:
 			logprobs, _ = splice.Find(val, "content")
 		case `"finish_reason"`:

@@ -46,7 +46,7 @@ func (e *encoder) Append(dst []byte, ev *llm.Event) []byte {
 		return dst
 	case llm.EventExtra:
 		if !e.a.Strict {
-			e.out.extra = append(e.out.extra, llm.Param{Name: ev.Name, Raw: slices.Clone(ev.Raw)})
+			e.out.extra = dialect.NoteExtra(e.out.extra, ev)
 		}
 		return dst
 	case llm.EventFault:
