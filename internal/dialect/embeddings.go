@@ -175,7 +175,7 @@ func InBase64(body []byte) []byte {
 					val, changed = text, true
 				}
 			}
-			w.Raw(n, val)
+			w.Named(n, val)
 		}
 		w.Close('}')
 	}

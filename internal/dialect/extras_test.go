@@ -37,3 +37,19 @@ func TestExtrasOfStreams(t *testing.T) {
 		}
 	}
 }
+
+// A name that a provider makes up stays one name in the answer.
+func TestNamesOfProviders(t *testing.T) {
+	t.Parallel()
+	extra := llm.Param{Name: `a":1,"forged`, Raw: []byte("1")}
+	for surface, client := range surfaces {
+		a := &dialect.Answering{Call: &llm.Call{Surface: surface}, ID: "0123456789abcdef0123456789"}
+		r := &llm.Reply{Extra: []llm.Param{extra}, Choices: []llm.Choice{{Finish: llm.FinishStop, Extra: []llm.Param{extra}, Parts: []llm.Part{{Text: "hi"}}}}}
+		out := client.EncodeReply(nil, r, a)
+		enc := client.NewEncoder(a)
+		dialect.Replay(r, func(ev *llm.Event) { out = enc.Append(out, ev) })
+		if strings.Contains(string(out), `,"forged"`) || !strings.Contains(string(out), `,\"forged"`) {
+			t.Errorf("%s: %s", surface, out)
+		}
+	}
+}

@@ -41,7 +41,7 @@ func (m *Images) Answer() (*Answer, error) {
 		w.Raw("b64_json", it.Base64)
 		w.Raw("url", it.URL)
 		for _, p := range it.Extra {
-			w.Raw(p.Name, p.Raw)
+			w.Named(p.Name, p.Raw)
 		}
 		w.Close('}')
 	}

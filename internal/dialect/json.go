@@ -108,6 +108,14 @@ func (w *JSON) Raw(name string, value []byte) {
 	}
 }
 
+// Named is Raw for a name of any letters, one that a caller or a provider has made up: written
+// as it is, it could end and go on with members that nobody has judged.
+func (w *JSON) Named(name string, value []byte) {
+	if len(value) > 0 {
+		w.Member(name).Value(value)
+	}
+}
+
 // Object is a member with a text that is to be one JSON object, {} for an empty one. It
 // reports whether the text is one; when it is not, the member is not whole.
 func (w *JSON) Object(name, text string) bool {

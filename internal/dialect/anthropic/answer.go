@@ -66,7 +66,7 @@ var ownExtras = map[string]bool{"container": true, "context_management": true, "
 func writeExtra(w *dialect.JSON, list []llm.Param, strict bool) {
 	for i := range list {
 		if p := &list[i]; !usageExtras[p.Name] && (!strict || ownExtras[p.Name]) {
-			w.Raw(p.Name, p.Raw)
+			w.Named(p.Name, p.Raw)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (createBatch) EncodeRequest(_ context.Context, r *dialect.Request, _ *diale
 	options, _ := t.Take("provider_options")
 	for key, val := range splice.Members(options) {
 		if name := plainName(key); name != "requests" {
-			w.Raw(name, val)
+			w.Named(name, val)
 		}
 	}
 	w.Close('}')

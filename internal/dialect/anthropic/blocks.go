@@ -64,7 +64,7 @@ func (w *callWriter) shut(p *llm.Part) {
 	w.cache(p.Cache)
 	if w.native() {
 		for _, x := range w.t.TakeAll(p.Extra) {
-			w.Raw(x.Name, x.Raw)
+			w.Named(x.Name, x.Raw)
 		}
 	}
 	w.Close('}')

@@ -91,7 +91,7 @@ func (w *callWriter) params() {
 	w.tier()
 	if w.native() {
 		for _, p := range w.t.Rest() {
-			w.Raw(p.Name, p.Raw)
+			w.Named(p.Name, p.Raw)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func (w *callWriter) metadata() {
 			w.Key("metadata").Open('{')
 			open = true
 		}
-		w.Raw(name, raw)
+		w.Named(name, raw)
 	}
 	if raw, ok := w.t.Take(llm.User); ok {
 		put("user_id", raw)

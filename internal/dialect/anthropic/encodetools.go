@@ -68,7 +68,7 @@ func (w *callWriter) function(t *llm.Tool) {
 	}
 	if w.native() {
 		for _, p := range w.t.TakeAll(t.Extra) {
-			w.Raw(p.Name, p.Raw)
+			w.Named(p.Name, p.Raw)
 		}
 	} else {
 		for _, name := range toolExtras {
@@ -126,7 +126,7 @@ func builtIn(t *llm.Tool) []byte {
 	w.Str("name", t.Type)
 	for key, val := range splice.Members(inner) {
 		if name := plainName(key); name != "name" {
-			w.Raw(name, val)
+			w.Named(name, val)
 		}
 	}
 	if t.Cache != nil {

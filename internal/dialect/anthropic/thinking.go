@@ -80,7 +80,7 @@ func (w *callWriter) output() {
 			w.Key("output_config").Open('{')
 			open = true
 		}
-		w.Raw(name, raw)
+		w.Named(name, raw)
 	}
 	for key, val := range splice.Members(given) {
 		put(plainName(key), val)

@@ -125,7 +125,7 @@ func (w *callWriter) turn(t turn) error {
 	if w.native() {
 		for i := range t.list {
 			for _, p := range w.t.TakeAll(t.list[i].Extra) {
-				w.Raw(p.Name, p.Raw)
+				w.Named(p.Name, p.Raw)
 			}
 		}
 	}

@@ -286,7 +286,7 @@ func (e *chunks) extra(dst []byte, ev *llm.Event) []byte {
 	w.Key("delta").Open('{')
 	w.Close('}')
 	w.Raw("finish_reason", null)
-	w.Raw(ev.Name, ev.Raw)
+	w.Named(ev.Name, ev.Raw)
 	w.Close('}')
 	w.Close(']')
 	w.Close('}')

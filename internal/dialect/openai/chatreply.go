@@ -41,7 +41,7 @@ var ours = map[string]bool{"service_tier": true, "system_fingerprint": true}
 func writeExtra(w *dialect.JSON, list []llm.Param, strict bool) {
 	for i := range list {
 		if p := &list[i]; !strict || ours[p.Name] {
-			w.Raw(p.Name, p.Raw)
+			w.Named(p.Name, p.Raw)
 		}
 	}
 }

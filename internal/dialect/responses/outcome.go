@@ -224,7 +224,7 @@ func repeatTool(w *dialect.JSON, t *llm.Tool) {
 		w.Bool("strict", t.Strict != nil && *t.Strict)
 	}
 	for i := range t.Extra {
-		w.Raw(t.Extra[i].Name, t.Extra[i].Raw)
+		w.Named(t.Extra[i].Name, t.Extra[i].Raw)
 	}
 	w.Close('}')
 }
@@ -269,7 +269,7 @@ func (o *outcome) others(w *dialect.JSON, start int) {
 	for i := range o.extra {
 		p := &o.extra[i]
 		if _, taken := splice.Find(w.B[start:], p.Name); !taken {
-			w.Raw(p.Name, p.Raw)
+			w.Named(p.Name, p.Raw)
 		}
 	}
 }
