@@ -30,6 +30,7 @@ type reader struct {
 
 // openBlock is a block of the answer, by its place in it.
 type openBlock struct {
+	index int // the provider's: servers that only speak the shape may leave numbers out
 	part  llm.PartKind
 	open  bool
 	said  bool    // of a tool call: some of its arguments came

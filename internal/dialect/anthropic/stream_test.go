@@ -213,3 +213,28 @@ func TestFinish(t *testing.T) {
 		}
 	}
 }
+
+// TestNumbersOfBlocks: servers that only speak the shape may leave numbers of blocks out, or
+// begin with 1.
+func TestNumbersOfBlocks(t *testing.T) {
+	t.Parallel()
+	var stream []byte
+	for _, data := range []string{
+		`{"type":"message_start","message":{"id":"m"}}`,
+		`{"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}`,
+		`{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"hi"}}`,
+		`{"type":"content_block_stop","index":1}`,
+		`{"type":"content_block_start","index":3,"content_block":{"type":"tool_use","id":"c","name":"f","input":{}}}`,
+		`{"type":"content_block_start","index":4,"content_block":{"type":"tool_use","id":"d","name":"g","input":{}}}`,
+		`{"type":"content_block_delta","index":4,"delta":{"type":"input_json_delta","partial_json":"{\"y\":1}"}}`,
+		`{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":"{\"x\":1}"}}`,
+		`{"type":"content_block_stop","index":3}`, `{"type":"content_block_stop","index":4}`,
+		`{"type":"message_delta","delta":{"stop_reason":"tool_use"}}`, `{"type":"message_stop"}`,
+	} {
+		stream = append(stream, "data: "+data+"\n\n"...)
+	}
+	parts := dialecttest.ReplyOf(dialecttest.SplitEverywhere(t, stream, newDecoder)).Choices[0].Parts
+	if len(parts) != 3 || parts[0].Text != "hi" || parts[1].Call.Arguments != `{"x":1}` || parts[2].Call.Arguments != `{"y":1}` {
+		t.Errorf("%+v", parts)
+	}
+}

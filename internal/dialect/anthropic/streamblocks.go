@@ -33,7 +33,7 @@ func (d *reader) begin(data []byte) error {
 	}
 	at := len(d.blocks)
 	raw := found(data, "content_block")
-	b := openBlock{open: true, part: llm.OpaquePart}
+	b := openBlock{open: true, part: llm.OpaquePart, index: indexOf(data, at)}
 	ev := llm.Event{Kind: llm.EventBlock, Block: at}
 	switch string(found(raw, "type")) {
 	case `"text"`:
@@ -94,10 +94,23 @@ func (d *reader) citation(at int, raw []byte) {
 	d.send(llm.Event{Kind: llm.EventCitation, Block: at, Part: d.blocks[at].part, Name: shapeName, Raw: raw})
 }
 
+// indexOf is the number of an event's block, otherwise where it has none.
+func indexOf(data []byte, otherwise int) int {
+	if i, err := strconv.Atoi(string(found(data, "index"))); err == nil {
+		return i
+	}
+	return otherwise
+}
+
 // at is the block of an event; false for one that is not open.
 func (d *reader) at(data []byte) (int, bool) {
-	i, err := strconv.Atoi(string(found(data, "index")))
-	return i, err == nil && i >= 0 && i < len(d.blocks) && d.blocks[i].open
+	index := indexOf(data, -1)
+	for i := len(d.blocks) - 1; i >= 0; i-- {
+		if b := &d.blocks[i]; b.open && b.index == index {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 func (d *reader) delta(data []byte) error {
