@@ -32,6 +32,25 @@ const spokenMost = 10
 // spokenNames are the members that hold words, in the events of all surfaces.
 var spokenNames = [...]string{"content", "text", "delta", "reasoning_content", "reasoning", "thinking", "refusal", "partial_json", "arguments", "name", "transcript"}
 
+// repeats reports whether a member of an object says what another of it says: some servers have
+// thoughts under several names, Perplexity the answer so far beside each piece, and callers of
+// chat who are not strict get texts in content_blocks, too.
+func repeats(object, name []byte) bool {
+	says := func(other string) bool { return splice.Text(object, other) != "" }
+	switch string(name) {
+	case `"message"`:
+		_, pieced := splice.Find(object, "delta")
+		return pieced
+	case `"content_blocks"`:
+		return says("content")
+	case `"reasoning"`:
+		return says("reasoning_content")
+	case `"reasoning_details"`:
+		return says("reasoning_content") || says("reasoning")
+	}
+	return false
+}
+
 func spoken(words *strings.Builder, raw []byte, depth int) {
 	if len(raw) == 0 || depth > spokenMost {
 		return
@@ -43,7 +62,7 @@ func spoken(words *strings.Builder, raw []byte, depth int) {
 		}
 	case '{':
 		for name, val := range splice.Members(raw) {
-			if len(val) == 0 {
+			if len(val) == 0 || repeats(raw, name) {
 				continue
 			}
 			if val[0] != '"' {

@@ -17,6 +17,13 @@ func TestSpoken(t *testing.T) {
 		{"responses tell the whole once more", "data: {\"type\":\"response.output_text.delta\",\"delta\":\"Hi\"}\r\n\r\n" +
 			"data: {\"type\":\"response.output_text.done\",\"text\":\"Hi\"}\n\ndata: {\"type\":\"response.completed\",\"response\":{\"output\":[{\"content\":[{\"text\":\"Hi\"}]}]}}\n\n", "Hi"},
 		{"completions, cut", "data: {\"choices\":[{\"text\":\"once \"}]}\n\ndata: {\"choices\":[{\"te", "once "},
+		{"thoughts under two names", `data: {"choices":[{"delta":{"content":"","reasoning":"hm","reasoning_content":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm"}]}}]}` + "\n\n" +
+			`data: {"choices":[{"delta":{"reasoning":" so","reasoning_details":[{"type":"reasoning.text","text":" so"}]}}]}` + "\n\n" +
+			`data: {"choices":[{"delta":{"reasoning":null,"reasoning_details":[{"type":"reasoning.text","text":"!"}]}}]}` + "\n\n", "hm so!"},
+		{"the answer so far", `data: {"choices":[{"message":{"content":"Hi"},"delta":{"content":"Hi"}}]}` + "\n\n" + `data: {"choices":[{"delta":{"content":" you"},"message":{"content":"Hi you"}}]}` + "\n\n", "Hi you"},
+		{"an answer in one event", `data: {"choices":[{"message":{"content":"Hi"}}]}` + "\n\n", "Hi"},
+		{"blocks beside the text", `data: {"choices":[{"delta":{"content_blocks":[{"index":0,"delta":{"thinking":"hm "}}]}}]}` + "\n\n" +
+			`data: {"choices":[{"delta":{"content":"Hi","content_blocks":[{"index":1,"delta":{"text":"Hi"}}]}}]}` + "\n\n", "hm Hi"},
 		{"nothing", "", ""},
 		{"no events", "<html>", ""},
 	} {

@@ -34,24 +34,30 @@ var answers = map[llm.Endpoint]map[string]reading{
 	llm.Complete:            {"choices": (*reader).content},
 }
 
-func weighRequest(s scale, ep llm.Endpoint, body []byte) { weighMembers(s, requests[ep], body) }
+func weighRequest(s scale, ep llm.Endpoint, body []byte) {
+	weighMembers(&reader{scale: s}, requests[ep], body)
+}
 
-func weighAnswer(s scale, ep llm.Endpoint, body []byte) { weighMembers(s, answers[ep], body) }
+func weighAnswer(s scale, ep llm.Endpoint, body []byte) {
+	weighMembers(&reader{scale: s, answer: true}, answers[ep], body)
+}
 
-func weighMembers(s scale, known map[string]reading, body []byte) {
+func weighMembers(r *reader, known map[string]reading, body []byte) {
 	if len(known) == 0 {
 		return
 	}
-	r := reader{s}
 	for name, raw := range splice.Members(body) {
 		if key, _ := splice.Unquote(name); known[key] != nil {
-			known[key](&r, raw)
+			known[key](r, raw)
 		}
 	}
 }
 
 // reader puts raw JSON on a scale.
-type reader struct{ scale scale }
+type reader struct {
+	scale  scale
+	answer bool // of a model, of which nothing counts twice
+}
 
 func (r *reader) messages(raw []byte) {
 	for m := range splice.Elements(raw) {

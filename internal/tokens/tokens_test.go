@@ -140,6 +140,9 @@ func TestAnswers(t *testing.T) {
 		want int64
 	}{
 		"chat":        {llm.ChatComplete, `{"id":"c","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"Hello there"},"finish_reason":"stop"}]}`, hello},
+		"in blocks":   {llm.ChatComplete, `{"choices":[{"message":{"role":"assistant","content":"Hello there","content_blocks":[{"type":"text","text":"Hello there"}]}}]}`, hello},
+		"no blocks":   {llm.ChatComplete, `{"choices":[{"message":{"role":"assistant","content":"Hello there","content_blocks":[]}}]}`, hello},
+		"details":     {llm.ChatComplete, `{"choices":[{"message":{"role":"assistant","content":"","reasoning":"Hello there","reasoning_details":[{"type":"reasoning.text","text":"Hello there","format":"x"}]}}]}`, hello},
 		"messages":    {llm.Messages, `{"id":"m","content":[{"type":"thinking","thinking":"Hello there","signature":"c2lnbmF0dXJl"},{"type":"text","text":"Hello there"}]}`, 2 * hello},
 		"responses":   {llm.CreateModelResponse, `{"output":[{"type":"message","content":[{"type":"output_text","text":"Hello there","annotations":[]}]}]}`, hello},
 		"completions": {llm.Complete, `{"choices":[{"text":"Hello there"}]}`, hello},
