@@ -25,6 +25,9 @@ func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 		case "choices":
 			for c := range splice.Elements(val) {
 				r.Choices = append(r.Choices, readChat(c, len(r.Choices)))
+				if f, ok := choiceFault(c, r.Choices[len(r.Choices)-1].Raw); ok {
+					return nil, fault.New(fault.UpstreamFailed, f.Text)
+				}
 			}
 		case "object", "usage", "provider":
 		default:
@@ -63,7 +66,8 @@ func readChat(raw []byte, i int) llm.Choice {
 }
 
 // finishOf knows the words of OpenAI-shaped providers, their own ones included. Many say
-// "stop" of an answer that calls tools, OpenAI where the caller named the tool.
+// "stop" of an answer that calls tools, OpenAI where the caller named the tool; who says
+// "tool_calls" of one that calls none would have its reader wait for nothing.
 // Source: contract/provider-transforms.md 1.1.
 func finishOf(word string, called bool) llm.Finish {
 	switch word {
@@ -71,8 +75,6 @@ func finishOf(word string, called bool) llm.Finish {
 		return llm.FinishNone
 	case "length", "model_length", "max_tokens":
 		return llm.FinishLength
-	case "tool_calls", "function_call", "tool_use":
-		return llm.FinishToolCalls
 	case "content_filter":
 		return llm.FinishFilter
 	}
@@ -80,6 +82,17 @@ func finishOf(word string, called bool) llm.Finish {
 		return llm.FinishToolCalls
 	}
 	return llm.FinishStop
+}
+
+// choiceFault is the error of an answer that failed on its way, as OpenRouter and Mistral say
+// it: {"index":0,"finish_reason":"error","error":{"code":502,"message":"…"}}.
+// Source: https://openrouter.ai/docs/api/reference/errors-and-debugging, read 2026-11.
+func choiceFault(choice []byte, finish string) (llm.Event, bool) {
+	f, ok := dialect.EventFault(choice)
+	if !ok && finish == "error" {
+		return llm.Event{Kind: llm.EventFault, Text: "the provider reports that the model failed", Name: "server_error", Status: 500}, true
+	}
+	return f, ok
 }
 
 // readSaid reads a message of an answer: thoughts, text, pictures, refusal, calls.

@@ -23,6 +23,7 @@ type chunkReader struct {
 	usage    llm.Usage
 	choices  []choiceReader
 	waiting  int // bytes of calls that came before their names
+	failed   *llm.Event
 	halves   dialect.Halves
 	ev       llm.Event
 }
@@ -95,6 +96,11 @@ func (d *chunkReader) event(data []byte, emit func(*llm.Event)) error {
 			}
 		}
 	}
+	if d.failed != nil {
+		d.ended = true
+		d.send(emit, *d.failed)
+		return nil
+	}
 	return d.bounded()
 }
 
@@ -144,6 +150,10 @@ func (d *chunkReader) choice(raw []byte, emit func(*llm.Event)) {
 		d.choices = append(d.choices, choiceReader{})
 	}
 	d.delta(at, delta, emit)
+	if f, ok := choiceFault(raw, finish); ok { // told when all of the chunk is read
+		d.failed = &f
+		return
+	}
 	if len(logprobs) > 2 {
 		d.send(emit, llm.Event{Kind: llm.EventLogprobs, Choice: at, Raw: logprobs})
 	}

@@ -70,6 +70,8 @@ func TestOddStreams(t *testing.T) {
 		"a picture in a list":          {[]string{`{"choices":[{"index":0,"delta":{"content":[{"type":"text","text":"hi"},{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}}]}}]}`, end("stop"), done}, `t:hi i:image/png,aGk= stop 0`},
 		"what was said so far":         {[]string{`{"choices":[{"index":0,"delta":{"role":"assistant","content":"h"},"message":{"role":"assistant","content":"h"},"finish_reason":null}]}`, `{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"delta":{"role":"assistant","content":"i"}}]}`, `{"choices":[{"index":0,"delta":{"role":"assistant","content":""},"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`, done}, `t:hi stop 0`},
 		"an answer in one chunk":       {[]string{`{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`, done}, `t:hi stop 0`},
+		"a reason without a call":      {[]string{text("hi"), end("tool_calls"), done}, `t:hi stop 0`},
+		"no error":                     {[]string{`{"error":null,"choices":[{"index":0,"error":null,"delta":{"content":"hi"},"finish_reason":"stop"}]}`, done}, `t:hi stop 0`},
 		"usage in a choice":            {[]string{text("hi"), `{"choices":[{"index":0,"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12}}]}`, done}, `t:hi stop 12`},
 		"thoughts under two names":     {[]string{`{"choices":[{"index":0,"delta":{"reasoning":"hm","reasoning_content":"hm"}}]}`, text("hi"), end("stop"), done}, `r:hm t:hi stop 0`},
 		"thoughts in details":          {[]string{`{"choices":[{"index":0,"delta":{"content":"","reasoning":null,"reasoning_details":[{"type":"reasoning.text","text":"h","format":"anthropic-claude-v1","index":0}]}}]}`, `{"choices":[{"index":0,"delta":{"reasoning_details":[{"type":"reasoning.summary","summary":"m"},{"type":"reasoning.encrypted","data":"x"}]}}]}`, text("hi"), end("stop"), done}, `r:h r:m s:openrouter t:hi stop 0`},
@@ -111,6 +113,28 @@ func TestNamelessCallsAreBounded(t *testing.T) {
 		}
 	}
 	t.Error("33 MiB were kept")
+}
+
+// An answer that failed on its way is told as such, not as one that has ended.
+func TestChoicesThatFailed(t *testing.T) {
+	t.Parallel()
+	for choice, want := range map[string]string{
+		`{"index":0,"delta":{"content":"hi"},"message":{"content":"hi"},"finish_reason":"error","error":{"code":502,"message":"Upstream hung up"}}`: "502 Upstream hung up",
+		`{"index":0,"delta":{"content":"hi"},"message":{"content":"hi"},"finish_reason":"error"}`:                                                   "500 the provider reports that the model failed",
+		`{"index":0,"delta":{"content":"hi"},"message":{"content":"hi"},"error":{"code":429,"message":"Slow down"}}`:                                "429 Slow down",
+	} {
+		const usage = `"usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12}`
+		stream := `data: {"choices":[` + choice + `],` + usage + "}\n\ndata: [DONE]\n\n"
+		events := dialecttest.SplitEverywhere(t, []byte(stream), func() dialect.EventDecoder { return chat{}.NewDecoder(nil) })
+		r, last := dialecttest.ReplyOf(events), events[len(events)-1]
+		if got := fmt.Sprint(last.Status, " ", last.Text); last.Kind != llm.EventFault || got != want || r.Choices[0].Parts[0].Text != "hi" || r.Usage.TotalTokens != 12 {
+			t.Errorf("%s: %s: %+v", choice, got, events)
+		}
+		_, err := chat{}.DecodeReply(&dialect.Incoming{Body: []byte(`{"choices":[` + choice + `]}`)})
+		if _, text, _ := strings.Cut(want, " "); !fault.Has(err, fault.UpstreamFailed) || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: %v", choice, err)
+		}
+	}
 }
 
 // What is no answer is none: a chunk that was cut, and the mark of the end alone.
