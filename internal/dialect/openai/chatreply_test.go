@@ -132,6 +132,21 @@ func TestStreamOfAnnotations(t *testing.T) {
 	}
 }
 
+// A chunk costs the text that it brings and nothing else.
+func TestChunksAllocateOnlyText(t *testing.T) {
+	d, emit := chat{}.NewDecoder(nil), func(*llm.Event) {}
+	chunk := []byte(`data: {"id":"c","model":"m","choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":null}]}` + "\n\n")
+	feed := func() {
+		if err := d.Feed(chunk, emit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	feed()
+	if n := testing.AllocsPerRun(100, feed); n > 1 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 func FuzzChunks(f *testing.F) {
 	enc := chat{}.NewEncoder(answering(false, wantsUsage))
 	var stream []byte

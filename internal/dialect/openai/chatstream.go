@@ -151,7 +151,8 @@ func (d *chunkReader) choice(raw []byte, emit func(*llm.Event)) {
 	}
 	d.delta(at, delta, emit)
 	if f, ok := choiceFault(raw, finish); ok { // told when all of the chunk is read
-		d.failed = &f
+		failed := f // f itself would be on the heap for each chunk
+		d.failed = &failed
 		return
 	}
 	if len(logprobs) > 2 {
