@@ -174,6 +174,10 @@ func (a *Admin) Handler() http.Handler {
 	})
 }
 
+// Await waits until the audit trail has what was answered before it was written: for the
+// end of the program, once it takes no more calls. The error is that of ctx.
+func (a *Admin) Await(ctx context.Context) error { return a.engine.Await(ctx) }
+
 // Description is the interface described as OpenAPI 3.1, in YAML.
 func (a *Admin) Description() []byte { return a.yaml }
 

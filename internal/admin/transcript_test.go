@@ -146,6 +146,9 @@ func (w *world) step(t *testing.T, text string) []byte {
 	}
 	rec := httptest.NewRecorder()
 	w.admin.Handler().ServeHTTP(rec, r)
+	if err := w.admin.Await(t.Context()); err != nil {
+		t.Error(err)
+	}
 	return []byte(ask + "\n=> " + w.answer(t, r, rec))
 }
 

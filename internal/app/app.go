@@ -363,6 +363,9 @@ func (a *App) drain(ctx context.Context, end func()) error {
 	defer stop()
 	err := a.server.Shutdown(told)
 	a.gateway.AwaitNone(recorded) // conversations over WebSocket are no business of the server's
+	if err := a.admin.Await(recorded); err != nil {
+		a.log.Warn("the audit trail lacks refusals that were answered", "error", err.Error())
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil
 	}

@@ -50,6 +50,7 @@ type Engine struct {
 	users  map[string][]usage // by kind: who refers to records of it
 	secret map[string]string  // by route: the placeholder of its path that holds a secret
 	rate   *rate
+	after  afterwards
 }
 
 // usage is a kind whose records refer to those of another one.

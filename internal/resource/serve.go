@@ -12,15 +12,19 @@ import (
 
 // serve is the life of every administrative request: identify, rate, feature flag,
 // scope, body, workspace, schema; then the operation, which loads, decides and
-// writes; then the answer. A step that fails ends it.
+// writes; then the answer. A step that fails ends it, and the trail has it before it is
+// answered; of public operations afterwards.
 func (e *Engine) serve(w http.ResponseWriter, r *http.Request, op *Operation, body *schema) {
 	ctx := r.Context()
 	c := &Call{engine: e, op: op, r: r, RequestID: ident.NewID(), Now: e.Clock.Now(), Reader: newRecall(e.Store)}
 	answer, err := e.run(ctx, c, body)
-	if err != nil {
+	if err != nil && !op.Public {
 		e.auditFailure(ctx, c, fault.From(err))
 	}
 	e.reply(ctx, w, c, answer, err)
+	if err != nil && op.Public {
+		e.auditAfterwards(ctx, w, c, fault.From(err))
+	}
 }
 
 func (e *Engine) run(ctx context.Context, c *Call, body *schema) (any, error) {
