@@ -104,6 +104,7 @@ func writeFault(w http.ResponseWriter, f *fault.Error) {
 	for _, line := range h {
 		w.Header().Set(line.Name, line.Value)
 	}
+	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(f.HTTPStatus())
 	_, _ = w.Write(body) // the client may have left
 }
@@ -149,6 +150,7 @@ func (a *App) health(w http.ResponseWriter, _ *http.Request) {
 		b.Status, status = "draining", http.StatusServiceUnavailable
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(b) // the client may have left
 }

@@ -112,6 +112,7 @@ func (e *Engine) reply(ctx context.Context, w http.ResponseWriter, c *Call, answ
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(body.Len())) // the client has all of it before the call ends
 	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set(HeaderRequestID, c.RequestID)
 	if c.etag != "" && status == http.StatusOK {
 		h.Set("ETag", c.etag)

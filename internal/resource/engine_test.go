@@ -209,6 +209,19 @@ func TestFailuresTellClientsNothing(t *testing.T) {
 	}
 }
 
+// No browser guesses what an answer is, and nothing keeps it: it may hold a key.
+func TestHeadersOfEveryAnswer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, shelves(nil))
+	for _, rec := range []*httptest.ResponseRecorder{
+		r.call(t, "POST", "/shelves", `{"name": "a"}`), r.call(t, "GET", "/shelves", ""), r.call(t, "POST", "/shelves", `{}`), r.call(t, "GET", "/shelves/none", ""),
+	} {
+		if h := rec.Header(); h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cache-Control") != "no-store" || h.Get("Content-Length") == "" {
+			t.Errorf("%d: %v", rec.Code, h)
+		}
+	}
+}
+
 func TestLimitsOfABody(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, shelves(nil))

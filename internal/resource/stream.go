@@ -35,6 +35,7 @@ func (e *Engine) stream(ctx context.Context, w http.ResponseWriter, c *Call, s S
 	h := w.Header()
 	h.Set("Content-Type", c.op.Stream)
 	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set(HeaderRequestID, c.RequestID)
 	sent := &counter{w: w}
 	out := &flusher{Writer: bufio.NewWriterSize(sent, streamBuffer), to: http.NewResponseController(w)}
