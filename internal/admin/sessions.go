@@ -72,9 +72,10 @@ type passwordIn struct {
 	New     string `json:"new_password" minLength:"12" maxLength:"1024"`
 }
 
-// wrong is the one answer to a login that fails, whatever the reason.
+// wrong is the one answer to a login that fails, whatever the reason. It names the cure of
+// an address that several organisations know, because nobody is told that it is one.
 func wrong() error {
-	return fault.New(fault.Unauthenticated, "the e-mail address or the password is wrong")
+	return fault.New(fault.Unauthenticated, "the e-mail address or the password is wrong; who belongs to several organisations names one (organisation_id)")
 }
 
 // login opens a session. A stranger learns neither from the answer nor from its time
@@ -119,18 +120,21 @@ func (k kinds) login(ctx context.Context, c *resource.Call) (any, error) {
 	return k.open(ctx, c, user)
 }
 
-// findLogin finds the user of an address and the password; nil for none. An address
-// that several organisations know needs one of them named.
+// findLogin finds the user of an address and the password; nil for none, and for an address
+// that several organisations know while the call names none of them: to try the password
+// of each would show in the time how many there are. It looks for a password in any case,
+// since that takes time too.
 func (k kinds) findLogin(ctx context.Context, c *resource.Call, email string) (*resource.Row[tenant.User], *resource.Row[identity.Login], error) {
 	users, err := rowsOf[tenant.User](ctx, c.Reader, resource.Query{
 		Kind: tenant.UserKind, OrgID: c.Sent.Text("organisation_id"), Statuses: []string{resource.Active}, Limit: 2,
 		Index: []resource.IndexEntry{{Name: emailEntry, Value: shortened(email)}},
 	})
-	if err != nil || len(users) == 0 {
+	if err != nil {
 		return nil, nil, err
 	}
-	if len(users) > 1 {
-		return nil, nil, fault.New(fault.InvalidParameter, "several organisations know this address; name one").At("organisation_id")
+	if len(users) != 1 {
+		_, err := loginOf(ctx, c.Reader, resource.Record{})
+		return nil, nil, err
 	}
 	login, err := loginOf(ctx, c.Reader, users[0].Record)
 	return users[0], login, err
