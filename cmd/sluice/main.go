@@ -39,7 +39,7 @@ type cli struct {
 // settings are the flags that every command takes.
 type settings struct {
 	File     string            `name:"config" help:"Settings file (YAML); also SLUICE_CONFIG." placeholder:"FILE"`
-	Listen   string            `help:"Address to listen on, host or host:port; also LISTEN." placeholder:"ADDR"`
+	Listen   string            `help:"Address to listen on: host, host:port or :port; also LISTEN." placeholder:"ADDR"`
 	Port     string            `help:"Port to listen on; also PORT." placeholder:"PORT"`
 	DataDir  string            `help:"Directory for the database, the journal and the log; also DATA_DIR." placeholder:"DIR"`
 	LogLevel string            `help:"debug, info, warn or error; also LOG_LEVEL." placeholder:"LEVEL"`

@@ -115,11 +115,7 @@ func (a *App) consoleURL() string {
 	if u := a.set.People.ConsoleURL; u != "" {
 		return strings.TrimSuffix(u, "/")
 	}
-	scheme := "http"
-	if a.set.TLS.Enabled() {
-		scheme = "https"
-	}
-	return scheme + "://" + a.set.Server.Address()
+	return ownURL(a.set)
 }
 
 // changed is called when something was committed.

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -177,16 +178,19 @@ func RotateSealing(ctx context.Context, s config.Settings, log *slog.Logger) (n 
 }
 
 // HealthURL is where the gateway of these settings answers for its health.
-func HealthURL(s config.Settings) string {
+func HealthURL(s config.Settings) string { return ownURL(s) + "/v1/health" }
+
+// ownURL is where this machine reaches the gateway of these settings, without a path.
+func ownURL(s config.Settings) string {
 	host, port, _ := net.SplitHostPort(s.Server.Address())
-	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	scheme := "http"
-	if s.TLS.Cert != "" {
-		scheme = "https"
+	u := url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}
+	if s.TLS.Enabled() {
+		u.Scheme = "https"
 	}
-	return scheme + "://" + net.JoinHostPort(host, port) + "/v1/health"
+	return u.String()
 }
 
 // healthMost bounds the answer that is read.

@@ -4,13 +4,11 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"io/fs"
-	"net"
 	"net/mail"
 	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"sluice/internal/wire"
@@ -39,7 +37,7 @@ var rules = map[string]rule{
 	"host":           {"a host name or an IP address, without a port", isHost},
 	"https-url":      {"an https:// address", func(s string) bool { return isURL(s, "https") }},
 	"key-prefix":     {"at most 32 letters, digits, dashes and underscores", match(`^[A-Za-z0-9_-]{1,32}$`)},
-	"listen":         {"a host name or an IP address, with or without a port", isListen},
+	"listen":         {"a host name or an IP address, with or without a port, or a port alone after a colon: 127.0.0.1, [::1]:8787 or :8787", isListen},
 	"mailbox":        {"an address such as gateway@example.com, with or without a name before it in <>", isMailbox},
 	"method":         {"a method such as POST", match(`^[A-Z]{1,20}$`)},
 	"network":        {"a network such as 10.0.0.0/8, or one IP address", isNetwork},
@@ -73,14 +71,9 @@ func isNetwork(text string) bool {
 	return err == nil
 }
 
-// isListen accepts "::" and "[::]:80" alike.
 func isListen(text string) bool {
-	host, port, err := net.SplitHostPort(text)
-	if err != nil {
-		return isHost(text)
-	}
-	_, err = strconv.ParseUint(port, 10, 16)
-	return isHost(host) && err == nil
+	_, _, ok := splitListen(text)
+	return ok
 }
 
 // isMailbox accepts what a mail may come from.

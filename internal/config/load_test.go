@@ -125,7 +125,11 @@ func TestUnusableValuesNameSettingAndForm(t *testing.T) {
 		{"time below a millisecond", "CONNECT_TIMEOUT=100100us", "accepted: milliseconds from 100 to 600000"},
 		{"switch", "SCIM_ENABLED=maybe", "accepted: ON or OFF (true and false mean the same)"},
 		{"word", "DB_TYPE=oracle", `"oracle" cannot be used; accepted: one of sqlite, postgres, mysql`},
-		{"address with a bad port", "LISTEN=0.0.0.0:http", "accepted: a host name or an IP address, with or without a port"},
+		{"address with a bad port", "LISTEN=0.0.0.0:http", "accepted: a host name or an IP address, with or without a port, or a port alone after a colon"},
+		{"port without its colon", "LISTEN=8080", `setting LISTEN (environment): "8080" cannot be used; accepted: a host name`},
+		{"address with a large port", "LISTEN=:65536", `setting LISTEN (environment): ":65536" cannot be used; accepted: a host name`},
+		{"brackets around IPv4", "LISTEN=[127.0.0.1]", `setting LISTEN (environment): "[127.0.0.1]" cannot be used`},
+		{"colon alone", "LISTEN=:", `setting LISTEN (environment): ":" cannot be used`},
 		{"item of a list", "CUSTOM_HEADERS_TO_IGNORE=x-ok,x bad", `"x-ok,x bad" cannot be used; accepted: a comma list, each item a header name`},
 		{"prefix without dash", "HEADER_PREFIX_ALIASES=xacme", "ends in a dash"},
 		{"origin with path", "CORS_ALLOWED_ORIGINS=https://a.example/app", "accepted: a comma list, each item an origin"},
@@ -168,7 +172,7 @@ func TestProblemsAreReportedTogether(t *testing.T) {
   port (file s.yaml line 6): stands already in line 1
   db-hots (command line): is not a setting, did you mean DB_HOST?
   verbose (command line): is not a setting
-  LISTEN (environment): "a b" cannot be used; accepted: a host name or an IP address, with or without a port
+  LISTEN (environment): "a b" cannot be used; accepted: a host name or an IP address, with or without a port, or a port alone after a colon: 127.0.0.1, [::1]:8787 or :8787
   LOG_LEVEL (file s.yaml line 4): "loud" cannot be used; accepted: one of debug, info, warn, error`, got)
 }
 

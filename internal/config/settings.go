@@ -3,7 +3,9 @@ package config
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/caarlos0/env/v11"
@@ -46,8 +48,9 @@ type Settings struct {
 type Server struct {
 	// Listen is the host name or IP address to listen on: `127.0.0.1` for this
 	// machine alone, `0.0.0.0` or `::` for every interface. A port may follow, as in
-	// `0.0.0.0:80`, and beats a `PORT` of the same or a weaker place: `--port` beats a
-	// `LISTEN` of the environment.
+	// `0.0.0.0:80` and `[::1]:80`, or stand alone, as in `:80`, for every interface; it
+	// beats a `PORT` of the same or a weaker place: `--port` beats a `LISTEN` of the
+	// environment.
 	Listen string `env:"LISTEN" envDefault:"127.0.0.1" check:"listen"`
 
 	// Port is the TCP port to listen on. 0 takes a free one and logs it.
@@ -66,21 +69,34 @@ type Server struct {
 
 // complete moves a port in Listen to where it belongs, unless a stronger source has Port.
 func (s *Server) complete(portWins bool, derived func(name, from string)) {
-	host, port, err := net.SplitHostPort(s.Listen)
-	if err != nil {
+	host, port, ok := splitListen(s.Listen)
+	if !ok {
 		return
 	}
-	if portWins {
-		s.Listen = host
-		return
-	}
-	if n, err := strconv.ParseUint(port, 10, 16); err == nil {
-		s.Listen, s.Port = host, int(n)
+	s.Listen = host
+	if port >= 0 && !portWins {
+		s.Port = port
 		derived("PORT", "LISTEN")
 	}
 }
 
-// Address is what net.Listen takes, for example "127.0.0.1:8787" or "[::]:80".
+// splitListen reads what LISTEN may be: "::1", "[::1]", "[::1]:80", "localhost:80", and
+// ":80", whose host is empty. The port is -1 where there is none.
+func splitListen(text string) (host string, port int, ok bool) {
+	bare := strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
+	if ip, err := netip.ParseAddr(bare); err == nil && (bare == text || ip.Is6() && text == "["+bare+"]") {
+		return bare, -1, true
+	}
+	host, digits, err := net.SplitHostPort(text)
+	if err != nil {
+		return text, -1, isHost(text) && strings.Trim(text, "0123456789") != "" // a port alone needs its colon
+	}
+	n, err := strconv.ParseUint(digits, 10, 16)
+	return host, int(n), err == nil && (host == "" || isHost(host))
+}
+
+// Address is what net.Listen takes, for example "127.0.0.1:8787" or "[::]:80"; ":80" is
+// every interface, whether or not the machine has IPv6.
 func (s Server) Address() string { return net.JoinHostPort(s.Listen, strconv.Itoa(s.Port)) }
 
 // Data says where the gateway keeps its files.
