@@ -1,6 +1,9 @@
 package app
 
-import "testing"
+import (
+	"errors"
+	"testing"
+)
 
 // A gateway on every interface is reached from its own machine all the same.
 func TestHealthURL(t *testing.T) {
@@ -19,5 +22,14 @@ func TestHealthURL(t *testing.T) {
 		if got := HealthURL(s); got != want {
 			t.Errorf("%q: %s, want %s", listen, got, want)
 		}
+	}
+}
+
+// A driver that tried twice is quoted once.
+func TestStoreErrorSaysItOnce(t *testing.T) {
+	t.Parallel()
+	err := errors.New("database reader: failed to connect:\n\trefused\n\trefused")
+	if got := storeError(freshSettings(t), err); got.Error() != "database: failed to connect:\n\trefused" || !errors.Is(got, err) {
+		t.Errorf("%q", got)
 	}
 }

@@ -94,24 +94,39 @@ func cured(s config.Settings, err error) error {
 	return fmt.Errorf("%w; %s", storeError(s, err), databaseCure(s, err))
 }
 
-// storeError leaves roles out where there is no reader apart.
+// storeError says the same thing once, and leaves roles out where there is no reader apart.
 func storeError(s config.Settings, err error) error {
-	if s.Database.ReaderHost != "" {
-		return err
+	text := once(err.Error())
+	if s.Database.ReaderHost == "" {
+		text = strings.NewReplacer("database reader: ", "database: ", "database writer: ", "database: ",
+			"reader away since", "away since", "writer away since", "away since").Replace(text)
 	}
-	return oneRole{err}
+	return reworded{err, text}
 }
 
-type oneRole struct{ error }
-
-// Error is the text without the role.
-func (e oneRole) Error() string {
-	return strings.NewReplacer("database reader: ", "database: ", "database writer: ", "database: ",
-		"reader away since", "away since", "writer away since", "away since").Replace(e.error.Error())
+// once drops lines that stand there already: a driver tells of each try, with TLS and
+// without, and of one address under several names.
+func once(text string) string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
+
+// reworded is an error in other words.
+type reworded struct {
+	error
+	text string
+}
+
+// Error is the text in those words.
+func (e reworded) Error() string { return e.text }
 
 // Unwrap is the error as it came.
-func (e oneRole) Unwrap() error { return e.error }
+func (e reworded) Unwrap() error { return e.error }
 
 // Bounds of looking at providers.
 const (

@@ -64,12 +64,17 @@ func Open(ctx context.Context, s Settings, log *slog.Logger) (*Store, error) {
 
 // try looks at both handles once and fails when one is missing that must be there.
 func (s *Store) try(ctx context.Context) error {
-	if err := s.check(ctx, s.read); err != nil {
+	if err := s.look(ctx, s.read); err != nil {
 		return fmt.Errorf("database reader: %w", err)
 	}
-	if err := s.check(ctx, s.write); err != nil && !s.hadr {
+	err := s.look(ctx, s.write)
+	if err == nil {
+		return nil
+	}
+	if !s.hadr {
 		return fmt.Errorf("database writer: %w", err)
 	}
+	s.keep(ctx, s.write, err)
 	return nil
 }
 

@@ -68,13 +68,23 @@ func (s *Store) watch(ctx context.Context, x *side) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			_ = s.check(ctx, x) // kept in x and logged there
+			s.check(ctx, x)
 		}
 	}
 }
 
 // check asks a handle for a sign of life and keeps the result.
-func (s *Store) check(ctx context.Context, x *side) error {
+func (s *Store) check(ctx context.Context, x *side) { s.keep(ctx, x, s.look(ctx, x)) }
+
+// keep keeps what a look came to, unless it says nothing about the server.
+func (s *Store) keep(ctx context.Context, x *side, err error) {
+	if ctx.Err() == nil && !x.busy(err) {
+		s.seen(x, err)
+	}
+}
+
+// look asks a handle for a sign of life.
+func (s *Store) look(ctx context.Context, x *side) error {
 	limited, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
 	var answer string
@@ -82,9 +92,6 @@ func (s *Store) check(ctx context.Context, x *side) error {
 	if err == nil && answer != "0" && answer != "OFF" {
 		err = errReadOnlyServer
 		x.drop() // new connections may lead to the new primary, the idle ones never will
-	}
-	if ctx.Err() == nil && !x.busy(err) {
-		s.seen(x, err)
 	}
 	return err
 }
