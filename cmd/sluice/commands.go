@@ -108,19 +108,21 @@ func (c createKey) Run(ctx context.Context, s *settings) error {
 	return nil
 }
 
-type rotateSealingKey struct{}
+type rotateSealingKey struct {
+	Beside bool `name:"beside-gateways" help:"Do it although gateways run: each of them has the new key first in ENCRYPTION_KEY, and the old one behind it."`
+}
 
 // Run rotates the sealing key.
-func (rotateSealingKey) Run(ctx context.Context, s *settings) error {
+func (c rotateSealingKey) Run(ctx context.Context, s *settings) error {
 	l, log, err := s.load()
 	if err != nil {
 		return err
 	}
-	n, err := app.RotateSealing(ctx, l.Settings, log)
+	n, err := app.RotateSealing(ctx, l.Settings, log, c.Beside)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d records are sealed under the current key. Older keys are no longer needed, unless a gateway that was not stopped went on sealing under one: then start it with the current key and run this once more.\n", n)
+	fmt.Printf("%d records are sealed under the current key. Older keys are no longer needed, unless a gateway that ran meanwhile sealed under one: then start it with the current key and run this once more.\n", n)
 	return nil
 }
 

@@ -11,8 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -143,38 +141,6 @@ func findWorkspace(ctx context.Context, r resource.Reader, slug string) (resourc
 		}
 	}
 	return resource.Record{}, fault.Newf(fault.NotFound, "there is no workspace %q", slug)
-}
-
-// RotateSealing makes everything sealed under older keys sealed under the current
-// one. Without ENCRYPTION_KEY the current one is made first, in the key file; with
-// it, ENCRYPTION_KEY=new,old names both. It returns the number of records written,
-// and fails while a gateway works in the data directory. After an interruption it can
-// be run again: until its end the key file holds every key that is in use.
-func RotateSealing(ctx context.Context, s config.Settings, log *slog.Logger) (n int, err error) {
-	if file := storeSettings(s).Path; s.Database.Type == config.SQLite {
-		if _, err := os.Stat(file); err != nil {
-			return 0, fmt.Errorf("look for the database: %w; name its folder with --data-dir or DATA_DIR", err)
-		}
-	}
-	lock, err := lockData(s.Data.Dir)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
-	path := filepath.Join(s.Data.Dir, KeyFile)
-	if s.Security.EncryptionKey.Empty() {
-		if err := addKey(path); err != nil {
-			return 0, err
-		}
-	}
-	err = offline(ctx, s, log, func(a *App) error {
-		n, err = resealer{a.store, a.box, a.log}.all(ctx)
-		return err
-	})
-	if err != nil || !s.Security.EncryptionKey.Empty() {
-		return n, err
-	}
-	return n, keepFirstKey(path)
 }
 
 // HealthURL is where the gateway of these settings answers for its health.

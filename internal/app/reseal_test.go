@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"sluice/internal/agent"
 	"sluice/internal/config"
@@ -200,7 +201,32 @@ func TestRotateWithoutADataDirectory(t *testing.T) {
 	}
 	s.Data.Dir = filepath.Join(t.TempDir(), "elsewhere")
 	s.Security.EncryptionKey = sealed.New(secondKey + "," + firstKey)
-	if n, err := RotateSealing(t.Context(), s, quiet); err != nil || n == 0 {
+	leases, err := store.Open(t.Context(), storeSettings(s), quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = leases.Close() }()
+	if mine, err := leases.TakeLease(t.Context(), "worker", "node-7, process 12", time.Hour); err != nil || !mine {
+		t.Fatal(mine, err)
+	}
+	if n, err := RotateSealing(t.Context(), s, quiet, false); err == nil || n != 0 || !strings.Contains(err.Error(), "a gateway runs on this database (node-7, process 12)") {
+		t.Fatalf("beside a gateway: %d records, %v", n, err)
+	}
+	if n, err := RotateSealing(t.Context(), s, quiet, true); err != nil || n == 0 {
+		t.Fatalf("%d records, %v", n, err)
+	}
+	if err := leases.ReleaseLease(t.Context(), "worker", "node-7, process 12"); err != nil {
+		t.Fatal(err)
+	}
+	s.Security.EncryptionKey = sealed.New(firstKey + "," + secondKey)
+	if n, err := RotateSealing(t.Context(), s, quiet, false); err != nil || n == 0 {
+		t.Fatalf("and back: %d records, %v", n, err)
+	}
+	if holder, err := leases.LeaseHolder(t.Context(), "worker"); holder != "" || err != nil {
+		t.Errorf("%q still has the lease, %v", holder, err)
+	}
+	s.Security.EncryptionKey = sealed.New(secondKey + "," + firstKey)
+	if n, err := RotateSealing(t.Context(), s, quiet, false); err != nil || n == 0 {
 		t.Fatalf("%d records, %v", n, err)
 	}
 	s.Security.EncryptionKey = sealed.New(secondKey)
@@ -214,7 +240,7 @@ func TestRotateWithoutADatabase(t *testing.T) {
 	t.Parallel()
 	s := freshSettings(t)
 	s.Security.EncryptionKey = sealed.New(secondKey + "," + firstKey)
-	if _, err := RotateSealing(t.Context(), s, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "DATA_DIR") {
+	if _, err := RotateSealing(t.Context(), s, slog.New(slog.DiscardHandler), false); err == nil || !strings.Contains(err.Error(), "DATA_DIR") {
 		t.Error(err)
 	}
 	if _, err := os.Stat(s.Data.Dir); !errors.Is(err, os.ErrNotExist) {

@@ -3,9 +3,14 @@
 package lease
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"time"
+
+	"sluice/internal/ident"
 )
 
 // Book hands leases out: *store.Store. Safe for concurrent use.
@@ -16,6 +21,17 @@ type Book interface {
 	// ReleaseLease gives it back; that somebody else holds it is no error.
 	ReleaseLease(ctx context.Context, name, holder string) error
 }
+
+// Holder makes a name for a holder that no other one has, and by which people find the
+// process: "node-7.internal, process 4321, 0193a4…".
+func Holder() string {
+	host, _ := os.Hostname() // empty where there is none
+	host = host[:min(len(host), hostMost)]
+	return fmt.Sprintf("%s, process %d, %s", cmp.Or(host, "unnamed host"), os.Getpid(), ident.NewID())
+}
+
+// hostMost bounds a host's name in that of a holder, which may have 255 characters.
+const hostMost = 128
 
 // ErrLost is the cause with which the context of Keep ends when somebody else has the lease,
 // or may have it soon.

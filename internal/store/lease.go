@@ -35,6 +35,18 @@ func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Dur
 	return err == nil, err
 }
 
+// LeaseHolder is who has a lease, as the writer knows it; empty when nobody has.
+func (s *Store) LeaseHolder(ctx context.Context, name string) (holder string, err error) {
+	on := reads{db: s.writer, engine: s.engine, side: s.write}
+	err = on.within(ctx, "look for the holder of lease "+name, func(ctx context.Context) error {
+		return s.writer.QueryRowContext(ctx, "SELECT holder FROM leases WHERE name = ? AND expires_ms > "+s.engine.nowMS, name).Scan(&holder)
+	})
+	if fault.Has(err, fault.NotFound) {
+		return "", nil
+	}
+	return holder, err
+}
+
 // ReleaseLease gives a lease back; that somebody else holds it is not an error.
 func (s *Store) ReleaseLease(ctx context.Context, name, holder string) error {
 	_, err := s.exec(ctx, "release lease "+name, "DELETE FROM leases WHERE name = ? AND holder = ?", name, holder)

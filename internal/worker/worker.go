@@ -27,8 +27,11 @@ type Job struct {
 	Run func(ctx context.Context, now time.Time) error
 }
 
+// Lease is the name of the lease: while somebody has it, a gateway runs on the database, or
+// did until a moment ago.
+const Lease = "worker"
+
 const (
-	leaseName = "worker"
 	// A node that dies stops renewing: after leaseTTL the lease is free, and at the latest
 	// a beat later another node has it.
 	leaseTTL = 20 * time.Second
@@ -53,7 +56,7 @@ type Runner struct {
 // New makes a runner; Run starts it. The names of the jobs differ.
 func New(leases lease.Book, clock ident.Clock, log *slog.Logger, figures *Metrics, jobs ...Job) *Runner {
 	return &Runner{
-		leases: leases, jobs: jobs, clock: clock, log: log, figures: figures, holder: ident.NewID(), ttl: leaseTTL, due: make(map[string]time.Time),
+		leases: leases, jobs: jobs, clock: clock, log: log, figures: figures, holder: lease.Holder(), ttl: leaseTTL, due: make(map[string]time.Time),
 	}
 }
 
@@ -81,7 +84,7 @@ func (r *Runner) Turn(ctx context.Context) bool {
 		return false
 	}
 	now := r.clock.Now()
-	held, stop := lease.Keep(ctx, r.leases, leaseName, r.holder, r.ttl)
+	held, stop := lease.Keep(ctx, r.leases, Lease, r.holder, r.ttl)
 	defer stop()
 	for _, job := range r.jobs {
 		if held.Err() == nil && !now.Before(r.due[job.Name]) {
@@ -94,7 +97,7 @@ func (r *Runner) Turn(ctx context.Context) bool {
 
 // lead takes or renews the lease, and says so when that changes something.
 func (r *Runner) lead(ctx context.Context) {
-	leads, err := r.leases.TakeLease(ctx, leaseName, r.holder, r.ttl)
+	leads, err := r.leases.TakeLease(ctx, Lease, r.holder, r.ttl)
 	if err != nil && ctx.Err() == nil && !fault.Has(err, fault.ReadOnly) {
 		r.log.Warn("the worker cannot ask for its lease; trying again", "error", err.Error())
 	}
@@ -137,7 +140,7 @@ func (r *Runner) release(ctx context.Context) {
 	}
 	last, stop := context.WithTimeout(context.WithoutCancel(ctx), lastLimit)
 	defer stop()
-	if err := r.leases.ReleaseLease(last, leaseName, r.holder); err != nil {
+	if err := r.leases.ReleaseLease(last, Lease, r.holder); err != nil {
 		r.log.Warn("the worker could not give its lease back; it ends by itself", "error", err.Error())
 	}
 	r.leads = false

@@ -23,13 +23,25 @@ func leases(t *testing.T, s *store.Store) {
 			t.Errorf("%s takes the lease: %v, want %v", holder, got, want)
 		}
 	}
+	held := func(want string) {
+		t.Helper()
+		holder, err := s.LeaseHolder(t.Context(), name)
+		must(t, err)
+		if holder != want {
+			t.Errorf("%q has the lease, want %q", holder, want)
+		}
+	}
+	held("")
 	take("node-1", time.Hour, true)
+	held("node-1")
 	take("node-2", time.Hour, false)
 	take("node-1", time.Hour, true) // renewed
 	must(t, s.ReleaseLease(t.Context(), name, "node-2"))
 	take("node-2", time.Hour, false) // it was not theirs to give back
 	must(t, s.ReleaseLease(t.Context(), name, "node-1"))
+	held("")
 	take("node-2", -time.Second, true)
+	held("")
 	take("node-3", time.Hour, true) // the one of node-2 has run out
 	_, err := s.TakeLease(t.Context(), name, strings.Repeat("n", 256), time.Hour)
 	wantCode(t, "a holder too long", err, fault.InvalidRequest)

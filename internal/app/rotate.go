@@ -1,0 +1,105 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"sluice/internal/config"
+	"sluice/internal/ident"
+	"sluice/internal/lease"
+	"sluice/internal/worker"
+)
+
+// RotateSealing makes everything sealed under older keys sealed under the current
+// one. Without ENCRYPTION_KEY the current one is made first, in the key file; with
+// it, ENCRYPTION_KEY=new,old names both. It returns the number of records written,
+// and fails while a gateway works in the data directory, or on the database unless those
+// that do seal under the current key already (beside). After an interruption it can be run
+// again: until its end the key file holds every key that is in use.
+func RotateSealing(ctx context.Context, s config.Settings, log *slog.Logger, beside bool) (n int, err error) {
+	if file := storeSettings(s).Path; s.Database.Type == config.SQLite {
+		if _, err := os.Stat(file); err != nil {
+			return 0, fmt.Errorf("look for the database: %w; name its folder with --data-dir or DATA_DIR", err)
+		}
+	}
+	lock, err := lockData(s.Data.Dir)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	a := &App{set: s, log: log, clock: ident.System{}}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	if err := a.openData(ctx); err != nil {
+		return 0, err
+	}
+	if err := a.openStore(ctx); err != nil {
+		return 0, err
+	}
+	if beside {
+		return a.rotate(ctx)
+	}
+	err = a.withoutGateways(ctx, func(ctx context.Context) error {
+		n, err = a.rotate(ctx)
+		return err
+	})
+	return n, err
+}
+
+// rotate does it with the store open.
+func (a *App) rotate(ctx context.Context) (n int, err error) {
+	path, chosen := filepath.Join(a.set.Data.Dir, KeyFile), !a.set.Security.EncryptionKey.Empty()
+	if !chosen {
+		if err := addKey(path); err != nil {
+			return 0, err
+		}
+	}
+	if err := a.openBox(ctx); err != nil {
+		return 0, err
+	}
+	n, err = resealer{a.store, a.box, a.log}.all(ctx)
+	if err != nil || chosen {
+		return n, err
+	}
+	return n, keepFirstKey(path)
+}
+
+// withoutGateways runs work while no gateway does the jobs of the database: one that runs
+// has the lease of the worker, and so has work meanwhile.
+func (a *App) withoutGateways(ctx context.Context, work func(context.Context) error) (err error) {
+	me := lease.Holder()
+	mine, err := a.store.TakeLease(ctx, worker.Lease, me, rotateTTL)
+	if err != nil {
+		return err
+	}
+	if !mine {
+		holder, err := a.store.LeaseHolder(ctx, worker.Lease)
+		return errors.Join(gatewayRuns(holder), err)
+	}
+	held, stop := lease.Keep(ctx, a.store, worker.Lease, me, rotateTTL)
+	defer func() {
+		stop()
+		err = errors.Join(err, a.store.ReleaseLease(context.WithoutCancel(ctx), worker.Lease, me))
+	}()
+	if err := work(held); err != nil {
+		if lost := context.Cause(held); errors.Is(lost, lease.ErrLost) {
+			return lost
+		}
+		return err
+	}
+	return nil
+}
+
+// rotateTTL is after how long a gateway may begin its jobs when the rotation was killed.
+const rotateTTL = 20 * time.Second
+
+func gatewayRuns(holder string) error {
+	return fmt.Errorf("a gateway runs on this database (%s), and would go on sealing under the old key: stop all gateways first, "+
+		"or have each of them run with the new key first in ENCRYPTION_KEY and the old one behind it, and then rotate with --beside-gateways. "+
+		"One that was killed counts as running for another 20 seconds", cmp.Or(holder, "it has just given its place to another one"))
+}
