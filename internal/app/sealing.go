@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"sluice/internal/config"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/resource"
@@ -63,8 +64,11 @@ func lostKeyFile(dir string) error {
 }
 
 func readKeyFile(path string) ([][]byte, error) {
-	f, err := os.Open(path)
+	f, err := config.OpenFile(path)
 	if err != nil {
+		if errors.Is(err, config.ErrNotAFile) {
+			return nil, fmt.Errorf("the key file %s is not a file; restore it from a backup, or set ENCRYPTION_KEY to its content", path)
+		}
 		if errors.Is(err, os.ErrPermission) {
 			err = fmt.Errorf("%w; run chown on it: it must belong to the user that the gateway runs as", err)
 		}

@@ -5,7 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"sluice/internal/ident"
 	"sluice/internal/sealed"
@@ -106,5 +108,27 @@ func TestPepper(t *testing.T) {
 	}
 	if _, err := pepperSecret.read(t.Context(), s, other, ident.System{}); err == nil || !strings.Contains(err.Error(), "ENCRYPTION_KEY=new,old") {
 		t.Errorf("under the wrong key: %v", err)
+	}
+}
+
+// Nobody waits for a pipe in the place of the key file, into which nobody writes.
+func TestKeyFileIsAFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, KeyFile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan error, 1)
+	go func() {
+		_, err := sealingKeys(nil, dir, func() error { return nil })
+		read <- err
+	}()
+	select {
+	case err := <-read:
+		if err == nil || !strings.Contains(err.Error(), "is not a file") {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("it waits for somebody who writes")
 	}
 }

@@ -25,16 +25,25 @@ type entry struct {
 // byteOrderMark begins files that editors of Windows write.
 const byteOrderMark = "\uFEFF"
 
-// readFile reads a regular file of at most maxFileBytes.
-func readFile(path string) (string, error) {
-	info, err := os.Stat(path) // first: to open a pipe waits for somebody who writes
+// ErrNotAFile is that of a path at which something else is: a folder, a pipe, a device.
+var ErrNotAFile = errors.New("is not a file")
+
+// OpenFile opens a regular file for reading, and nothing else: to open a pipe would wait
+// for somebody who writes.
+func OpenFile(path string) (*os.File, error) {
+	info, err := os.Stat(path)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return "", errors.New("is not a file")
+		return nil, ErrNotAFile
 	}
-	f, err := os.Open(path)
+	return os.Open(path)
+}
+
+// readFile reads a regular file of at most maxFileBytes.
+func readFile(path string) (string, error) {
+	f, err := OpenFile(path)
 	if err != nil {
 		return "", err
 	}
