@@ -330,22 +330,24 @@ func (a *App) Run(ctx context.Context) error {
 // so, and then again to put down how they ended.
 const cutGrace = time.Second
 
-// serve accepts requests until ctx ends, then lets the running ones finish.
+// serve accepts requests until ctx ends or the listener fails, then lets the running ones
+// finish.
 func (a *App) serve(ctx context.Context) error {
 	calls, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	failed := make(chan error, 1)
 	go func() { failed <- a.server.Serve(calls, a.listener) }()
 	a.log.Info("listening", "address", a.Addr(), "tls", a.set.TLS.Enabled())
+	var broken error
 	select {
-	case err := <-failed:
-		return err
+	case broken = <-failed: // what is said at the end
+		a.log.Error("the listener failed; the gateway stops")
 	case <-ctx.Done():
 	}
 	a.draining.Store(true)
 	a.log.Info("draining", "open_requests", a.gateway.Open())
 	a.gateway.CancelAbandoned() // nobody waits for them
-	return a.drain(context.WithoutCancel(ctx), end)
+	return errors.Join(broken, a.drain(context.WithoutCancel(ctx), end))
 }
 
 // drain lets running calls come to their end within DRAIN_TIMEOUT, ends those that do not,
