@@ -89,11 +89,12 @@ func (g *Gateway) openUpstream(ctx context.Context, a *attempt) (Socket, error) 
 	return g.Sockets.Dial(ctx, signed.Scheme+"://"+signed.Host+signed.Target, h)
 }
 
-// converse relays until one side closes or a limit refuses a response, mirrors the close
-// to the other, and puts the conversation on record.
+// converse relays until one side closes, a limit refuses a response or ctx ends, tells the
+// other side, and puts the conversation on record.
 func (g *Gateway) converse(ctx context.Context, a *attempt, down, up Socket) {
-	own, stop := context.WithCancel(ctx)
+	own, stop := context.WithCancel(context.WithoutCancel(ctx)) // a read that is cut off leaves no time to say goodbye
 	defer stop()
+	defer context.AfterFunc(ctx, func() { farewell(down, up); stop() })()
 	var first struct {
 		sync.Once
 		err        error
@@ -106,6 +107,9 @@ func (g *Gateway) converse(ctx context.Context, a *attempt, down, up Socket) {
 		err := relayFrames(own, from, to, see)
 		first.Do(func() {
 			first.err, first.fromClient = err, fromClient
+			if ctx.Err() != nil { // the close that came answers ours
+				first.err, first.fromClient = ctx.Err(), true
+			}
 			if f := (*fault.Error)(nil); errors.As(err, &f) {
 				a.fault = f
 				_ = down.Write(own, true, refusedEvent(f)) // it may be gone
@@ -121,7 +125,7 @@ func (g *Gateway) converse(ctx context.Context, a *attempt, down, up Socket) {
 	go pump(up, down, false, s.fromProvider)
 	both.Wait()
 	s.end()
-	g.record(a, ofConversation(first.err, first.fromClient || ctx.Err() != nil))
+	g.record(a, ofConversation(first.err, first.fromClient))
 }
 
 // ofConversation is how a conversation ended, on the side of the client or the other.

@@ -3,6 +3,8 @@ package dataplane_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"sluice/internal/dataplane/front"
 	"sluice/internal/keys"
 	"sluice/internal/ledger"
 	"sluice/internal/quota"
@@ -192,4 +195,58 @@ func TestResponseThatNeverBegan(t *testing.T) {
 	if row, lines := r.journal.one(t), r.journal.ledger(); row.Spend.Cost != 0 || len(lines) != 2 || lines[1].State != ledger.Released {
 		t.Errorf("%+v, %+v", row.Spend, lines)
 	}
+}
+
+// Both sides of a conversation that the gateway ends are told that it goes away, one that
+// does not answer holds it up for a moment only, and it is on record as the gateway's doing.
+func TestStopEndsConversations(t *testing.T) {
+	t.Parallel()
+	for _, answers := range []bool{true, false} {
+		t.Run(fmt.Sprintf("the caller answers: %v", answers), func(t *testing.T) {
+			t.Parallel()
+			ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+			defer stop()
+			r, toldUpstream := newRig(t), make(chan error, 1)
+			upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				c, err := websocket.Accept(w, req, nil)
+				if err != nil {
+					return
+				}
+				defer c.CloseNow()
+				_ = c.Write(req.Context(), websocket.MessageText, []byte(created))
+				_, _, err = c.Read(req.Context())
+				toldUpstream <- err
+			}))
+			t.Cleanup(upstream.Close)
+			calls, cut := context.WithCancel(t.Context())
+			defer cut()
+			r.server.URL = serveUnder(t, calls, front.New(r.gateway))
+			c := r.converse(t, ctx, upstream.URL)
+			heard(t, ctx, c, "response.created")
+			r.gateway.Stop()
+			cut()
+			if answers {
+				_, _, err := c.Read(ctx)
+				if websocket.CloseStatus(err) != websocket.StatusGoingAway {
+					t.Errorf("the caller is told %v", err)
+				}
+			}
+			if err := <-toldUpstream; websocket.CloseStatus(err) != websocket.StatusGoingAway {
+				t.Errorf("the provider is told %v", err)
+			}
+			if row := r.journal.one(t); row.Outcome != record.Interrupted {
+				t.Errorf("on record as %s: %s", row.Outcome, row.Error)
+			}
+		})
+	}
+}
+
+// serveUnder serves requests whose contexts end with ctx.
+func serveUnder(t *testing.T, ctx context.Context, h http.Handler) (url string) {
+	t.Helper()
+	srv := httptest.NewUnstartedServer(h)
+	srv.Config.BaseContext = func(net.Listener) context.Context { return ctx }
+	srv.Start()
+	t.Cleanup(srv.Close)
+	return srv.URL
 }

@@ -37,6 +37,30 @@ func stopping() *fault.Error {
 	return fault.New(fault.Overloaded, "the gateway is stopping; send the request again").WithType("overloaded_error", "").WithRetry(retrySoon)
 }
 
+// farewellTime is how long both sides of a conversation have to answer that it is over. It
+// is below the second that is left of a call when the time to drain is over.
+const farewellTime = 500 * time.Millisecond
+
+// farewell tells both sides of a conversation that the gateway goes away, and returns when
+// they have answered or the time is up. Source: RFC 6455 section 7.4.1.
+func farewell(down, up Socket) {
+	told := make(chan struct{}, 2)
+	for _, side := range [...]Socket{down, up} {
+		go func() {
+			_ = side.Close(1001, "the gateway is stopping") // it may be gone
+			told <- struct{}{}
+		}()
+	}
+	late := time.After(farewellTime)
+	for range cap(told) {
+		select {
+		case <-told:
+		case <-late:
+			return
+		}
+	}
+}
+
 // stopped ends a stream that the gateway has no time left for.
 func (s *relayer) stopped(err error, end dialect.StreamEnd) error {
 	s.a.fault = fault.Wrap(fault.ClientGone, err)
