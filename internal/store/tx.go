@@ -36,7 +36,8 @@ type tx struct {
 // failed makes the whole transaction fail, even when f returns nil.
 //
 // Errors: those of f; Conflict; ReadOnly when the writer is away, at once in HADR
-// mode, or has no room to write. When the writer goes away during the commit the answer is ReadOnly too,
+// mode, has no room to write, or is a file that another process has locked for longer than
+// busyTimeout. When the writer goes away during the commit the answer is ReadOnly too,
 // and whether the transaction was kept is not known.
 func (s *Store) InTx(ctx context.Context, f func(resource.Tx) error) error {
 	if s.knownAway() {
@@ -49,7 +50,7 @@ func (s *Store) InTx(ctx context.Context, f func(resource.Tx) error) error {
 // knownAway reports whether a write would be refused without asking the writer.
 func (s *Store) knownAway() bool { return s.hadr && s.write.freshlyAway() }
 
-// noteWriter turns an error that means a writer missing or full into ReadOnly and keeps
+// noteWriter turns an error that means a writer missing, full or locked into ReadOnly and keeps
 // what was learnt, so that the next write need not find out again.
 func (s *Store) noteWriter(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
@@ -57,7 +58,12 @@ func (s *Store) noteWriter(ctx context.Context, err error) error {
 	}
 	switch s.engine.verdictOn(err) {
 	case full:
-		s.noteRoom(err)
+		s.noteWall(noRoom, err)
+	case again:
+		if !s.engine.local {
+			return err
+		}
+		s.noteWall(locked, err)
 	case away:
 		if !errors.Is(err, context.DeadlineExceeded) { // that may be a lock held for long
 			s.seen(s.write, err)
@@ -94,7 +100,7 @@ func (s *Store) once(ctx context.Context, f func(resource.Tx) error) error {
 		return s.engine.fault("commit", err)
 	}
 	if len(t.changes) > 0 {
-		s.noteRoom(nil)
+		s.noteWall("", nil)
 	}
 	return nil
 }
@@ -150,12 +156,13 @@ func (t *tx) step(ctx context.Context, doing string, f func(context.Context, bun
 	return t.failed
 }
 
-// retry calls f until it succeeds, fails for good, or was tried often enough.
+// retry calls f until it succeeds, fails for good, or was tried often enough. A file that
+// was locked for as long as SQLite waits by itself is not waited for once more.
 func (e *engine) retry(ctx context.Context, f func() error) error {
-	wait := firstWait
+	began, wait := time.Now(), firstWait
 	for try := 1; ; try++ {
 		err := f()
-		if err == nil || try == maxTries || e.verdictOn(err) != again {
+		if err == nil || try == maxTries || e.verdictOn(err) != again || e.local && time.Since(began) >= busyTimeout {
 			return err
 		}
 		// Jitter, so that two that met do not meet again.

@@ -19,7 +19,7 @@ var errReadOnlyServer = errors.New("the server takes no writes")
 // The words of Health.Status.
 const (
 	OK       = "ok"       // both handles answer
-	Degraded = "degraded" // reads go on, writes are refused: HADR mode, or a full disk
+	Degraded = "degraded" // reads go on, writes are refused: HADR mode, a full disk, or a locked file
 	Down     = "down"     // no reads, or no writes outside of HADR mode
 )
 
@@ -42,7 +42,8 @@ type side struct {
 	mu    sync.Mutex // guards the fields below
 	away  time.Time  // since when; zero while it answers
 	asked time.Time  // when it was last found away
-	full  time.Time  // since when writes find no room; zero while they do
+	wall  string     // what writes meet in the writer, noRoom or locked; empty while they get through
+	since time.Time  // from when on they do
 }
 
 // Run watches both handles until ctx ends and returns nil then. It is what makes
@@ -121,20 +122,29 @@ func (s *Store) seen(x *side, err error) {
 	}
 }
 
-// noteRoom keeps whether a write found room, and logs the change of it. No look of Run can
-// tell: a full disk answers reads.
-func (s *Store) noteRoom(err error) {
+// What keeps writes from a writer that answers, in the words of Health.
+const (
+	noRoom = "no room to write"
+	locked = "locked by another process"
+)
+
+// noteWall keeps what a write met, or that it got through, and logs the change of it. No look
+// of Run can tell: a full disk and a locked file answer reads.
+func (s *Store) noteWall(wall string, err error) {
 	x := s.write
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	switch {
-	case err != nil && x.full.IsZero():
-		x.full = time.Now().UTC()
+	switch wall {
+	case x.wall:
+		return
+	case noRoom:
 		s.log.Error("the database has no room to write; make room on its disk", "error", err)
-	case err == nil && !x.full.IsZero():
-		s.log.Info("the database has room again", "full_for", time.Since(x.full))
-		x.full = time.Time{}
+	case locked:
+		s.log.Error("another process has locked the database; find and end it, for example with lsof", "error", err)
+	default:
+		s.log.Info("the database takes writes again", "after", time.Since(x.since))
 	}
+	x.wall, x.since = wall, time.Now().UTC()
 }
 
 // drop closes the idle connections.
@@ -159,10 +169,10 @@ func (x *side) awaySince() time.Time {
 	return x.away
 }
 
-func (x *side) fullSince() time.Time {
+func (x *side) walled() (wall string, since time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.full
+	return x.wall, x.since
 }
 
 // freshlyAway reports whether the handle was found away so recently that trying
@@ -175,7 +185,8 @@ func (x *side) freshlyAway() bool {
 
 // Health tells how the handles are. It does not touch the database.
 func (s *Store) Health() Health {
-	w, r, full := s.write.awaySince(), s.read.awaySince(), s.write.fullSince()
+	w, r := s.write.awaySince(), s.read.awaySince()
+	wall, since := s.write.walled()
 	h := Health{Status: OK, Writer: w.IsZero(), Reader: r.IsZero()}
 	switch {
 	case !h.Reader:
@@ -185,8 +196,8 @@ func (s *Store) Health() Health {
 		if s.hadr {
 			h.Status = Degraded
 		}
-	case !full.IsZero():
-		h.Status, h.Detail = Degraded, "no room to write since "+full.Format(time.RFC3339)
+	case wall != "":
+		h.Status, h.Detail = Degraded, wall+" since "+since.Format(time.RFC3339)
 	}
 	return h
 }
