@@ -35,6 +35,16 @@ func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Dur
 	return err == nil, err
 }
 
+// Now is what the clock of the writer's server says; on SQLite that is this machine's.
+func (s *Store) Now(ctx context.Context) (time.Time, error) {
+	on := reads{db: s.writer, engine: s.engine, side: s.write}
+	var ms int64
+	err := on.within(ctx, "ask for the time", func(ctx context.Context) error {
+		return s.writer.QueryRowContext(ctx, "SELECT "+s.engine.nowMS).Scan(&ms)
+	})
+	return time.UnixMilli(ms).UTC(), err
+}
+
 // LeaseHolder is who has a lease, as the writer knows it; empty when nobody has.
 func (s *Store) LeaseHolder(ctx context.Context, name string) (holder string, err error) {
 	on := reads{db: s.writer, engine: s.engine, side: s.write}

@@ -1,0 +1,40 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"sluice/internal/config"
+	"sluice/internal/store/storetest"
+)
+
+// The clock is compared with what is at hand, and what differs is named.
+func TestDoctorOfTheClock(t *testing.T) {
+	t.Parallel()
+	s := freshSettings(t)
+	file := filepath.Join(s.Data.Dir, "journal", "1.wal")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shifted := func(by time.Duration) func() time.Time {
+		return func() time.Time { return time.Now().Add(by) }
+	}
+	var d stored
+	wants(t, marked(d.clockAt(t.Context(), s, time.Now)), "it is 2", "later than what is in DATA_DIR")
+	wants(t, marked(d.clockAt(t.Context(), s, shifted(-time.Hour))), "FAIL it is 2", "but "+file+" was written at 2", "set the clock")
+	wants(t, marked(d.clockAt(t.Context(), s, shifted(-20*365*24*time.Hour))), "FAIL it is 2", "before this program was made (202")
+
+	at := storetest.Postgres(t).Writer
+	s.Database = config.Database{Type: config.Postgres, Host: at.Host, Port: at.Port, User: at.User, Pass: at.Pass, Name: at.Name, SSL: "DISABLED", PoolSize: 2}
+	if f := d.checkDatabase(t.Context(), s, discard); f.Err != nil {
+		t.Fatal(f.Err)
+	}
+	defer func() { _ = d.Close() }()
+	wants(t, marked(d.clockAt(t.Context(), s, time.Now)), "it is 2", "as on the server of the database")
+	wants(t, marked(d.clockAt(t.Context(), s, shifted(time.Hour))), "FAIL it is 2", "on the server of the database", "set the one that is wrong")
+}
