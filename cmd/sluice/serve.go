@@ -46,6 +46,10 @@ func run(ctx context.Context, s *settings, demo bool) (err error) {
 		if first != (app.FirstKeys{}) { // the next start has them already
 			founded(l)(first)
 		}
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) { // as whoever sent the signal wants it
+			log.Info("told to stop before the start was over", "at", err.Error())
+			return nil
+		}
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
