@@ -11,6 +11,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/coder/websocket"
+
+	"sluice/internal/config"
 )
 
 // breaking is a listener that fails when it is told to.
@@ -63,19 +67,24 @@ func slowly(t *testing.T, release chan struct{}) string {
 	return srv.URL
 }
 
+// opened is a gateway that may call this machine, and its keys. Run is to be called.
+func opened(t *testing.T, s config.Settings) (a *App, first FirstKeys) {
+	t.Helper()
+	s.Security.TrustedCustomHosts = []string{"127.0.0.1"}
+	a, err := New(t.Context(), s, Options{Log: discard, OwnGC: true, Founded: func(made FirstKeys) { first = made }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = a.Close() })
+	return a, first
+}
+
 // A listener that fails stops the gateway in order: running calls come to their end.
 func TestAFailedListenerDrains(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	upstream := slowly(t, release)
-	s := freshSettings(t)
-	s.Security.TrustedCustomHosts = []string{"127.0.0.1"}
-	var first FirstKeys
-	a, err := New(t.Context(), s, Options{Log: discard, OwnGC: true, Founded: func(made FirstKeys) { first = made }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = a.Close() }()
+	a, first := opened(t, freshSettings(t))
 	l := breaking{a.listener, make(chan struct{})}
 	a.listener = l
 	ended := make(chan error, 1)
@@ -107,6 +116,49 @@ func TestAFailedListenerDrains(t *testing.T) {
 		t.Errorf("the call ended with %q, %v", rest, err)
 	}
 	if err := <-ended; !errors.Is(err, errBroken) {
+		t.Error(err)
+	}
+}
+
+// A conversation that outlasts the time to drain is closed as one of a server that goes
+// away, on both sides.
+func TestConversationsAreClosedAtTheEnd(t *testing.T) {
+	t.Parallel()
+	told := make(chan error, 1)
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer func() { _ = c.CloseNow() }()
+		_, _, err = c.Read(r.Context())
+		told <- err
+	}))
+	t.Cleanup(upstream.Close)
+	s := freshSettings(t)
+	s.Server.DrainTimeout = time.Millisecond
+	a, first := opened(t, s)
+	running, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(running) }()
+
+	ctx, late := context.WithTimeout(t.Context(), time.Minute)
+	defer late()
+	h := http.Header{"X-Gateway-Api-Key": {first.Workspace}, "X-Gateway-Provider": {"openai"}, "Authorization": {"Bearer k"}, "X-Gateway-Custom-Host": {upstream.URL + "/v1"}}
+	c, _, err := websocket.Dial(ctx, "http://"+a.Addr()+"/v1/realtime?model=gpt-realtime", &websocket.DialOptions{HTTPHeader: h})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.CloseNow() }()
+	stop()
+	if _, _, err := c.Read(ctx); websocket.CloseStatus(err) != websocket.StatusGoingAway {
+		t.Errorf("the caller is told %v", err)
+	}
+	if err := <-told; websocket.CloseStatus(err) != websocket.StatusGoingAway {
+		t.Errorf("the provider is told %v", err)
+	}
+	if err := <-ended; err != nil {
 		t.Error(err)
 	}
 }
