@@ -266,3 +266,20 @@ func TestDeploymentSecretsOutliveTheirSealingKey(t *testing.T) {
 		}
 	}
 }
+
+// A gateway that was killed does not hold up the rotation of its file: the lock of the data
+// directory tells that it is gone, whoever has the lease.
+func TestRotateBehindAGatewayThatWasKilled(t *testing.T) {
+	t.Parallel()
+	quiet, s := slog.New(slog.DiscardHandler), freshSettings(t)
+	err := offline(t.Context(), s, quiet, func(a *App) error {
+		_, err := a.store.TakeLease(t.Context(), "worker", "the one that was killed", time.Hour)
+		return errors.Join(err, a.foundDeployment(t.Context()))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := RotateSealing(t.Context(), s, quiet, false); err != nil || n == 0 {
+		t.Errorf("%d records, %v", n, err)
+	}
+}

@@ -41,7 +41,7 @@ func RotateSealing(ctx context.Context, s config.Settings, log *slog.Logger, bes
 	if err := a.openStore(ctx); err != nil {
 		return 0, err
 	}
-	if beside {
+	if beside || s.Database.Type == config.SQLite { // whose gateway would have the lock
 		return a.rotate(ctx)
 	}
 	err = a.withoutGateways(ctx, func(ctx context.Context) error {
