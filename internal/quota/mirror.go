@@ -17,6 +17,7 @@ type Part struct {
 	Window  time.Time // in which a rate counted: its beginning; zero for budgets
 	Held    int64     // by calls under way
 	Used    int64     // of a budget what the store was not told of yet, of a rate everything in the window
+	Behind  time.Time // of a budget: a reset that has come and the store does not know of, before this; zero for none
 }
 
 // Standing is what all nodes together have of a counter.
@@ -121,8 +122,11 @@ func (c *counter) standing() Standing {
 // part is what this node has of the counter, or a change of it.
 func (c *counter) part(id CounterID, held, used int64) Part {
 	p := Part{Counter: id, Org: c.org, Held: held, Used: used}
-	if c.rate {
+	switch {
+	case c.rate:
 		p.Unit, p.Window = c.window.unit, time.Unix(0, c.window.since).UTC()
+	case c.tally.waivedAt != 0:
+		p.Behind = time.Unix(0, c.tally.waivedAt).UTC()
 	}
 	return p
 }

@@ -72,11 +72,20 @@ func (w *world) meter() quota.Meter {
 	return m
 }
 
+// since is the last reset of the budget, stored or not.
+func (w *world) since() time.Time {
+	m := w.meter()
+	if m.Due(w.clock.Now()) && m.LastReset.Before(m.NextReset) {
+		return m.NextReset
+	}
+	return m.LastReset
+}
+
 // left is what the ledger leaves of the budget; below 0 when it is overdrawn.
 func (w *world) left() int64 {
 	left := int64(100)
 	for _, e := range w.ledger {
-		if !e.at.Before(w.meter().LastReset) {
+		if !e.at.Before(w.since()) {
 			left -= e.units
 		}
 	}
@@ -97,7 +106,7 @@ func (w *world) certain() bool {
 		}
 	}
 	for _, e := range w.ledger {
-		if !e.stored && e.at.Before(w.meter().LastReset) {
+		if !e.stored && e.at.Before(w.since()) {
 			return false
 		}
 	}
@@ -169,6 +178,29 @@ func (w *world) crash(m *member) {
 func (w *world) reset() {
 	m := w.meter()
 	m.Reset(w.clock.Now())
+	w.change(m)
+}
+
+// due has the reset of a schedule come, which nobody stores before something is used behind
+// it, or renew does.
+func (w *world) due() {
+	m := w.meter()
+	m.NextReset = w.clock.Now().Add(time.Hour)
+	w.change(m)
+	w.clock.forward(time.Hour)
+}
+
+// renew is what the worker does behind a reset that was due.
+func (w *world) renew() {
+	if m := w.meter(); m.Due(w.clock.Now()) {
+		m.Renew(m.NextReset)
+		m.NextReset = time.Time{}
+		w.change(m)
+	}
+}
+
+// change stores a meter and tells all nodes.
+func (w *world) change(m quota.Meter) {
 	w.store.set(m)
 	for _, n := range w.nodes {
 		n.Replace("k", []quota.Meter{m})
@@ -230,7 +262,7 @@ func TestRedisIsTheLedger(t *testing.T) {
 	for range 3 {
 		wires = append(wires, redistest.Lay(t, server))
 	}
-	steps := []string{"admit", "admit", "admit", "admit", "end", "end", "end", "flush", "flush", "reset", "cut", "mend", "crash", "wipe"}
+	steps := []string{"admit", "admit", "admit", "admit", "end", "end", "end", "flush", "flush", "reset", "due", "renew", "cut", "mend", "crash", "wipe"}
 	rapid.Check(t, func(t2 *rapid.T) {
 		w := newWorld(t2, t, server, wires)
 		defer w.end()
@@ -246,6 +278,11 @@ func TestRedisIsTheLedger(t *testing.T) {
 				w.flush(m, false)
 			case "reset":
 				w.reset()
+			case "due":
+				w.due()
+				continue // what comes next finds a budget of which nobody took since
+			case "renew":
+				w.renew()
 			case "cut":
 				w.cut(m)
 			case "mend":

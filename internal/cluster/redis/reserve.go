@@ -157,14 +157,9 @@ func (p *partition) takeArgs(epoch string, done int64, holds []quota.Hold) []str
 	args := append(p.head(epoch, done, 1+7*len(holds)), decimal(max(p.bank.o.Grace, 0).Milliseconds()))
 	for i := range holds {
 		h := &holds[i]
-		kind, how, span, more := "b", "", int64(0), "0"
-		switch {
-		case h.Unit != "":
+		kind, how, span, more := "b", "", msOf(p.bank.own.Due(h)), "0"
+		if h.Unit != "" {
 			kind, span = "r", h.Unit.Window().Milliseconds()
-		default:
-			if due := p.bank.own.Due(h); !due.IsZero() {
-				span = due.UnixMilli()
-			}
 		}
 		switch {
 		case h.Spent:
@@ -208,7 +203,7 @@ func (p *partition) refuse(epoch string, a *answer, before []quota.Hold) {
 
 // raise makes the budgets that Redis does not have, from what the store says now.
 func (p *partition) raise(ctx context.Context, holds []quota.Hold, absent []int64) error {
-	args := p.head("", 0, 3*len(absent))
+	args := p.head("", 0, 4*len(absent))
 	for _, i := range absent {
 		id := holds[i].Counter
 		m, err, _ := p.bank.raising.Do(name(id), func() (any, error) {
@@ -219,7 +214,7 @@ func (p *partition) raise(ctx context.Context, holds []quota.Hold, absent []int6
 			return err
 		}
 		meter, _ := m.(quota.Meter)
-		args = append(args, budgetID(id), decimal(meter.Used), decimal(msOf(meter.LastReset)))
+		args = append(args, budgetID(id), decimal(meter.Used), decimal(msOf(meter.LastReset)), decimal(msOf(p.bank.own.Due(&holds[i]))))
 	}
 	_, err := p.run(ctx, &p.bank.scripts.create, args)
 	return err

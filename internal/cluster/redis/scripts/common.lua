@@ -62,8 +62,19 @@ local function change(id, field, by)
   end
 end
 
--- create makes a budget from what the store says and what all nodes have besides.
-local function create(id, used, reset)
+-- begin waives what a budget has when a reset has come that nobody waived yet and the store
+-- does not know: before whatever is used behind that reset. 0 is none.
+local function begin(id, due)
+  if due == 0 then return end
+  local c = redis.call('HMGET', prefix .. id, 'b', 'r', 'u', 'a')
+  if num(c[2]) < due and num(c[4]) < due then
+    redis.call('HSET', prefix .. id, 'w', text(num(c[1]) + num(c[3])), 'a', text(due))
+  end
+end
+
+-- create makes a budget from what the store says and what all nodes have besides. Of the
+-- latter nobody knows what lies behind a reset that is due: it counts, until it is stored.
+local function create(id, used, reset, due)
   local u, h = 0, 0
   for _, field in ipairs(redis.call('HKEYS', roll)) do
     if field:sub(1, 2) == 'e:' then
@@ -71,7 +82,9 @@ local function create(id, used, reset)
       u, h = u + num(p[1]), h + num(p[2])
     end
   end
-  redis.call('HSET', prefix .. id, 'g', lost, 'b', used, 'r', reset, 'u', text(u), 'h', text(h), 'w', '0', 'a', '0')
+  redis.call('HSET', prefix .. id, 'g', lost, 'b', used, 'r', reset, 'u', '0', 'h', text(h), 'w', '0', 'a', '0')
+  if now >= due then begin(id, due) end
+  redis.call('HSET', prefix .. id, 'u', text(u))
   redis.call('PEXPIRE', prefix .. id, KEEP)
 end
 
@@ -90,7 +103,7 @@ local function tell(id, d, used, reset, mode)
   if not c[1] or c[6] ~= lost then
     if mode ~= 'l' then
       if d ~= '0' then part(id, 'u', minus(d)) end
-      if used ~= '' then create(id, used, reset) end
+      if used ~= '' then create(id, used, reset, 0) end
     end
     return true
   end

@@ -1,6 +1,6 @@
 -- Says what calls that ended gave back and used, and what the store was told. ARGV[7] is
 -- how many of the first there are, four for each: id, held, used, when its window is over
--- in ms (0 for budgets). Then five for each of the second: id, stored, used and last reset
+-- in ms (of budgets below 0: behind which reset it was used; 0 for none). Then five for each of the second: id, stored, used and last reset
 -- as the store has them, mode. Without any it is a sign of life. The answer has the
 -- indexes of what was not taken because somebody else has to tell first.
 local run = current()
@@ -15,6 +15,7 @@ for _ = 1, tonumber(ARGV[7]) do
     change(id, 'u', used)
     redis.call('PEXPIREAT', key, over + SLACK)
   elseif there(id) then
+    if now >= -over - SLACK then begin(id, -over) end
     change(id, 'h', held)
     change(id, 'u', used)
   else

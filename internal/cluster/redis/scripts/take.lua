@@ -26,17 +26,15 @@ if #absent > 1 then return absent end
 
 -- standing is what was used of a budget and what is held, behind the reset that was due.
 local function standing(h)
-  local c = redis.call('HMGET', prefix .. h.id, 'b', 'r', 'u', 'h', 'w', 'a')
-  local sum, last, w, a, due = num(c[1]) + num(c[3]), num(c[2]), num(c[5]), num(c[6]), h.span
+  if now >= h.span then begin(h.id, h.span) end
+  local c = redis.call('HMGET', prefix .. h.id, 'b', 'u', 'h', 'w', 'a')
+  local w, a = num(c[4]), num(c[5])
   if a ~= 0 and now < a - SLACK then
-    w, a = 0, 0
+    w = 0
     redis.call('HSET', prefix .. h.id, 'w', '0', 'a', '0')
-  elseif due ~= 0 and now >= due and last < due and a < due then
-    w, a = sum, due
-    redis.call('HSET', prefix .. h.id, 'w', text(w), 'a', text(a))
   end
-  h.anew = due > now and due or 0
-  return sum - w, num(c[4])
+  h.anew = h.span > now and h.span or 0
+  return num(c[1]) + num(c[2]) - w, num(c[3])
 end
 
 local answer = {'taken', run, now}
