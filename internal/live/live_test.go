@@ -35,11 +35,16 @@ type plane struct {
 
 func newPlane(t *testing.T) *plane {
 	t.Helper()
+	return newPlaneOn(t, storetest.SQLite(t))
+}
+
+func newPlaneOn(t *testing.T, database store.Settings) *plane {
+	t.Helper()
 	box, err := sealed.NewBox([]byte("a key of the tests, long"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := storetest.Open(t, storetest.SQLite(t))
+	s := storetest.Open(t, database)
 	if err := s.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,8 @@ type bank interface {
 
 // meters is what the store knows of usage; *store.Store is one.
 type meters interface {
-	Meters(ctx context.Context, from resource.Reader, q quota.MeterQuery) ([]quota.Meter, error)
+	// FreshMeters has all usage of which the bank was told that it was stored.
+	FreshMeters(ctx context.Context, q quota.MeterQuery) ([]quota.Meter, error)
 }
 
 // Count sets what becomes of limits; it is called before Load.
@@ -72,7 +73,7 @@ func (d *Directory) renewMeters(ctx context.Context, carriers []string) error {
 func (d *Directory) eachPage(ctx context.Context, q quota.MeterQuery, f func([]quota.Meter)) error {
 	q.Limit = meterPage
 	for {
-		list, err := d.counted.Meters.Meters(ctx, nil, q)
+		list, err := d.counted.Meters.FreshMeters(ctx, q)
 		if err != nil {
 			return fmt.Errorf("read usage meters: %w", err)
 		}

@@ -96,8 +96,30 @@ func (s *Store) Meters(ctx context.Context, from resource.Reader, q quota.MeterQ
 		return nil, err
 	}
 	r, lock := s.readsOf(from)
+	return r.meters(ctx, q, limit, lock)
+}
+
+// FreshMeters is Meters as the writer has them, without holding them: a reader that is a
+// replica may be behind what a CountUsage of this node has told. While the writer is away
+// nothing is counted, so what the reader has is all there is.
+func (s *Store) FreshMeters(ctx context.Context, q quota.MeterQuery) ([]quota.Meter, error) {
+	limit, err := pageSize(q.Limit)
+	if err != nil {
+		return nil, err
+	}
+	if s.read.db != s.write.db && !s.write.freshlyAway() {
+		onWriter := reads{db: s.writer, engine: s.engine, side: s.write}
+		if list, err := onWriter.meters(ctx, q, limit, ""); err == nil || ctx.Err() != nil {
+			return list, err
+		}
+	}
+	return s.reads.meters(ctx, q, limit, "")
+}
+
+// meters reads meters, and locks them where lock says how.
+func (r reads) meters(ctx context.Context, q quota.MeterQuery, limit int64, lock string) ([]quota.Meter, error) {
 	var rows []meterRow
-	err = r.within(ctx, "list usage meters", func(ctx context.Context) error {
+	err := r.within(ctx, "list usage meters", func(ctx context.Context) error {
 		rows = rows[:0]
 		sel := meterFilter(r.db.NewSelect().Model(&rows), q)
 		if q.MostUsed {

@@ -9,6 +9,7 @@ import (
 
 	"sluice/internal/fault"
 	"sluice/internal/ident"
+	"sluice/internal/quota"
 	"sluice/internal/resource"
 	"sluice/internal/store"
 	"sluice/internal/store/storetest"
@@ -93,6 +94,9 @@ func TestWriterOutage(t *testing.T) {
 	}
 	if _, _, err := s.FindResponse(t.Context(), "w", "resp_gw1", time.Now()); !fault.Has(err, fault.NotFound) {
 		t.Errorf("find a response without a primary: %v", err)
+	}
+	if _, err := s.FreshMeters(t.Context(), quota.MeterQuery{}); err != nil {
+		t.Errorf("read meters without a primary: %v", err)
 	}
 	if _, err := s.TakeLease(t.Context(), "job", "node-1", time.Minute); !fault.Has(err, fault.ReadOnly) {
 		t.Errorf("lease without a primary: %v", err)

@@ -1,0 +1,75 @@
+package live_test
+
+import (
+	"testing"
+	"time"
+
+	"sluice/internal/ident"
+	"sluice/internal/keys"
+	"sluice/internal/live"
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+	"sluice/internal/store"
+	"sluice/internal/store/storetest"
+)
+
+// TestMetersBesideALaggingReader: a replica that is behind what this node has stored does
+// not take it back, neither when a meter changes nor at a start.
+func TestMetersBesideALaggingReader(t *testing.T) {
+	t.Parallel()
+	primary := storetest.StartPostgres(t, nil)
+	database := primary.Settings(t)
+	replica := primary.Standby(t)
+	database.Reader = store.Endpoint{Port: replica.Endpoint.Port}
+	p := newPlaneOn(t, database)
+	bank := quota.NewBank()
+	p.dir.Count(live.Counted{Bank: bank, Meters: p.store})
+
+	of := quota.Carrier{Kind: keys.Kind, ID: ident.NewID(), OrgID: org, WorkspaceID: place}
+	m := quota.Meter{Carrier: of, Entry: "b", Limit: 100}
+	var made int64
+	following := func(what string) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+			if seen, err := p.store.LastChange(t.Context()); err == nil && seen > made {
+				made = seen
+				return
+			} else if time.Now().After(deadline) {
+				t.Fatalf("the replica does not have %s after a minute: %v", what, err)
+			}
+		}
+	}
+	p.within(func(tx resource.Tx) error { return p.store.AddMeter(t.Context(), tx, m) })
+	following("the meter")
+	p.load()
+	m.NextReset = noon.AddDate(0, 0, 3)
+	p.within(func(tx resource.Tx) error { return p.store.SaveMeter(t.Context(), tx, m) })
+	following("its schedule")
+	replica.Admin(t, "SELECT pg_wal_replay_pause()")
+
+	used := func(when string, of *quota.Bank) {
+		t.Helper()
+		if s := of.State(noon, &quota.Hold{Counter: m.CounterID(), Limit: 100}); s.Used != 90 {
+			t.Errorf("%s %d are used, not 90", when, s.Used)
+		}
+	}
+	holds := []quota.Hold{{Counter: m.CounterID(), Limit: 100, Amount: 90}}
+	bank.Take(noon, holds)
+	bank.Settle(noon, holds, []int64{90})
+	deltas := []quota.Delta{{CarrierID: of.ID, Entry: "b", Units: 90, At: noon}}
+	after, err := p.store.CountUsage(t.Context(), "node", noon, 0, 1, deltas)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bank.Flushed(deltas, after)
+	used("when it is stored", bank)
+	p.refresh()
+	used("behind a look at the feed", bank)
+
+	next, fresh := p.another(), quota.NewBank()
+	next.Count(live.Counted{Bank: fresh, Meters: p.store})
+	if err := next.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	used("at a start", fresh)
+}
