@@ -69,7 +69,8 @@ type LogStore struct {
 	// Backoff is for how long the store is left alone then.
 	Backoff time.Duration `env:"LOG_STORE_CONNECTION_BACKOFF_MS" envDefault:"60000" range:"100..3600000"`
 
-	// Timeout is how long a call of the store may take.
+	// Timeout is for how long nothing of a call of the store may move before it counts as
+	// failed. A large object on a slow line may take longer, as long as it comes on.
 	Timeout time.Duration `env:"LOG_STORE_CONNECTION_TIMEOUT_MS" envDefault:"15000" range:"100..600000"`
 }
 

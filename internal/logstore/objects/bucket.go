@@ -1,6 +1,6 @@
 // Package objects reaches an object store: Amazon S3 and what speaks as it does, or
-// Google Cloud Storage by the same words with a token of Google's. Every call has a time
-// limit, and a breaker keeps from waiting for a store that is away.
+// Google Cloud Storage by the same words with a token of Google's. Every call has a limit
+// of time for which nothing of it may move, and a breaker keeps from waiting for a store that is away.
 package objects
 
 import (
@@ -34,7 +34,7 @@ type Options struct {
 	Google func(ctx context.Context) (token string, err error) // is sent with requests instead
 
 	HTTP     *http.Client  // nil means one of its own; without a time limit of its own
-	Timeout  time.Duration // of a call; 0 means 15 s
+	Timeout  time.Duration // for which nothing of a call may move; 0 means 15 s
 	Failures int           // in a row that open the breaker; 0 means 5
 	Backoff  time.Duration // for which it stays open; 0 means 60 s
 	Clock    ident.Clock   // nil means the machine's
@@ -124,8 +124,8 @@ func (b *Bucket) key(key string) *string { return aws.String(b.o.Prefix + key) }
 
 // Put implements bodies.Bucket.
 func (b *Bucket) Put(ctx context.Context, key string, data []byte) error {
-	return b.call(ctx, opPut, key, func(ctx context.Context) error {
-		_, err := b.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.o.Bucket, Key: b.key(key), Body: bytes.NewReader(data)})
+	return b.call(ctx, opPut, key, func(ctx context.Context, p *pace) error {
+		_, err := b.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.o.Bucket, Key: b.key(key), Body: upload{bytes.NewReader(data), p}})
 		if err == nil {
 			b.counts.sent.Add(uint64(len(data)))
 		}
@@ -135,14 +135,14 @@ func (b *Bucket) Put(ctx context.Context, key string, data []byte) error {
 
 // Get implements bodies.Bucket.
 func (b *Bucket) Get(ctx context.Context, key string, offset, limit int64) (data []byte, err error) {
-	err = b.call(ctx, opGet, key, func(ctx context.Context) error {
+	err = b.call(ctx, opGet, key, func(ctx context.Context, p *pace) error {
 		piece := fmt.Sprintf("bytes=%d-%d", offset, offset+limit-1)
 		out, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.o.Bucket, Key: b.key(key), Range: &piece})
 		if err != nil {
 			return err
 		}
 		defer func() { _ = out.Body.Close() }() // it was read
-		data, err = io.ReadAll(io.LimitReader(out.Body, limit))
+		data, err = io.ReadAll(download{io.LimitReader(out.Body, limit), p})
 		b.counts.received.Add(uint64(len(data)))
 		return err
 	})
@@ -151,7 +151,7 @@ func (b *Bucket) Get(ctx context.Context, key string, offset, limit int64) (data
 
 // Delete implements bodies.Bucket.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
-	err := b.call(ctx, opDelete, key, func(ctx context.Context) error {
+	err := b.call(ctx, opDelete, key, func(ctx context.Context, _ *pace) error {
 		_, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.o.Bucket, Key: b.key(key)})
 		return err
 	})
@@ -196,7 +196,7 @@ func (b *Bucket) pages(ctx context.Context, prefix, delimiter string, visit func
 	}
 	for pages := s3.NewListObjectsV2Paginator(b.client, in); pages.HasMorePages(); {
 		var page *s3.ListObjectsV2Output
-		err := b.call(ctx, opList, prefix, func(ctx context.Context) (err error) {
+		err := b.call(ctx, opList, prefix, func(ctx context.Context, _ *pace) (err error) {
 			page, err = pages.NextPage(ctx)
 			return err
 		})

@@ -34,13 +34,12 @@ type counts struct {
 
 // call asks the store within the limits of time and the breaker. Its errors say what was
 // asked, and are bodies.ErrGone when there is no such object.
-func (b *Bucket) call(ctx context.Context, what op, key string, do func(context.Context) error) error {
+func (b *Bucket) call(ctx context.Context, what op, key string, do func(context.Context, *pace) error) error {
 	if err := b.breaker.enter(); err != nil {
 		return fmt.Errorf("%w: %w", bodies.ErrAway, err)
 	}
-	limited, stop := context.WithTimeout(ctx, b.o.Timeout)
-	defer stop()
-	err := do(limited)
+	limited, p := newPace(ctx, b.o.Timeout)
+	err := p.end(do(limited, p))
 	b.counts.done[what].Add(1)
 	switch {
 	case err == nil:

@@ -1,0 +1,77 @@
+package objects
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+)
+
+// pace ends a call when nothing of it moved for a time. A limit of the whole call would end
+// those of large objects on a slow line, over and over: a record may have 80 MB of bodies,
+// and sixteen objects at once share the line. It belongs to one call.
+type pace struct {
+	limit   time.Duration
+	timer   *time.Timer
+	cancel  context.CancelFunc
+	stalled atomic.Bool
+}
+
+// newPace begins a call, whose context ends with ctx or when it stalls. Who began it ends it.
+func newPace(ctx context.Context, limit time.Duration) (context.Context, *pace) {
+	ctx, cancel := context.WithCancel(ctx)
+	p := &pace{limit: limit, cancel: cancel}
+	p.timer = time.AfterFunc(limit, func() {
+		p.stalled.Store(true)
+		cancel()
+	})
+	return ctx, p
+}
+
+// end ends the call, and returns its error: context.DeadlineExceeded for one that stalled.
+func (p *pace) end(err error) error {
+	p.timer.Stop()
+	p.cancel()
+	if err != nil && p.stalled.Load() {
+		return fmt.Errorf("nothing moved for %s: %w", p.limit, context.DeadlineExceeded)
+	}
+	return err
+}
+
+// moved notes that something did. A call that has stalled stays so.
+func (p *pace) moved(n int) {
+	if n > 0 && p.timer.Stop() {
+		p.timer.Reset(p.limit)
+	}
+}
+
+// upload is an object as it is sent.
+type upload struct {
+	*bytes.Reader
+	pace *pace
+}
+
+func (u upload) Read(to []byte) (int, error) {
+	n, err := u.Reader.Read(to)
+	u.pace.moved(n)
+	return n, err
+}
+
+// WriteTo hides that of bytes.Reader, which would count all as sent at once.
+func (u upload) WriteTo(w io.Writer) (int64, error) {
+	return io.Copy(w, struct{ io.Reader }{u})
+}
+
+// download is an object as it comes.
+type download struct {
+	io.Reader
+	pace *pace
+}
+
+func (d download) Read(to []byte) (int, error) {
+	n, err := d.Reader.Read(to)
+	d.pace.moved(n)
+	return n, err
+}
