@@ -28,7 +28,7 @@ const (
 // most is the most that the attempt may use: of input by the bytes of it, of output by
 // what the caller or else the model allows. What it costs is what budgets reserve.
 func (g *Gateway) most(a *attempt) catalog.Limits {
-	x, reach := a.x, g.Prices.Reach(a.spec.ID, a.priceName())
+	x, reach := a.x, g.reach(a)
 	l := catalog.Limits{Region: a.region(), Execution: a.execution(), Requests: 1, Searches: a.searches(), Images: a.images(), Other: a.toolsMost()}
 	switch {
 	case x.match.Endpoint == llm.Realtime:
@@ -88,11 +88,20 @@ func (a *attempt) inputMost() int64 {
 func (a *attempt) cap() int64 {
 	var most int64
 	for _, name := range [...]string{"max_completion_tokens", "max_tokens", "max_output_tokens"} {
-		if v := a.param(name); v.Type == gjson.Number && v.Float() > 0 && v.Float() < 1<<40 {
-			most = max(most, int64(v.Float())) // which of two counts is the provider's choice
-		}
+		most = max(most, tokensOf(a.param(name))) // which of two counts is the provider's choice
+	}
+	if most > 0 && a.stake.falls {
+		most = max(most, a.fallbackCap())
 	}
 	return most
+}
+
+// tokensOf is a number of tokens; 0 for what is none.
+func tokensOf(v gjson.Result) int64 {
+	if v.Type == gjson.Number && v.Float() > 0 && v.Float() < 1<<40 {
+		return int64(v.Float())
+	}
+	return 0
 }
 
 // text is a parameter that is a text, empty where nobody says.

@@ -72,14 +72,15 @@ func (g *Gateway) owed(a *attempt, e ending) owed {
 	case !o.usage.Reported && worded[a.x.match.Endpoint]:
 		o.state, o.usage = ledger.Estimated, g.reckoned(a, o.usage, e != abandoned)
 	}
-	o.basis = catalog.NewBasis(a.x.match.Endpoint, a.priceName(), a.model, &a.stake.most, &o.usage)
+	model, tariff := g.billed(a)
+	o.basis = catalog.NewBasis(a.x.match.Endpoint, model, a.model, &a.stake.most, &o.usage)
 	if o.usage.Tier == llm.UsualTier {
 		o.usage.Tier = "" // as the basis says now, and as nearly every record would
 	}
 	o.basis.Other = a.pages(o.usage.Pages)
 	u := o.basis.Units(a.x.match.Endpoint, &o.usage)
 	room := a.x.room
-	o.bill = a.stake.tariff.Bill(&u, room.terms)
+	o.bill = tariff.Bill(&u, room.terms)
 	room.terms = o.bill.Terms
 	return o
 }

@@ -35,6 +35,7 @@ type prices interface {
 // of the provider and closed by what the call came to.
 type stake struct {
 	tariff *catalog.Tariff
+	falls  bool // the provider may answer with another model that the call names
 	most   catalog.Limits
 	cap    int64 // tokens that the caller lets the answer become; 0: not said
 	bound  int64 // what the most costs, in nano-dollars
@@ -72,9 +73,10 @@ func (g *Gateway) reserve(ctx context.Context, a *attempt) error {
 	}
 	s := a.staked()
 	s.tariff = g.Prices.Find(a.spec.ID, a.priceName(), a.x.dir.Agreement(a.account))
+	s.falls = a.fallsBack()
 	s.cap = a.cap()
 	s.most = g.most(a)
-	s.bound = s.tariff.Bound(&s.most)
+	s.bound = g.bound(a)
 	s.holds, s.rates = g.gather(a)
 	now, id := g.Clock.Now(), a.recordID()
 	if s.line.ID != "" { // the next response of a conversation
@@ -105,7 +107,7 @@ func (g *Gateway) enter(a *attempt, now time.Time, id string) error {
 	s.line = ledger.Line{
 		ID: id, RequestID: a.x.id, State: ledger.Reserved, At: now, OrgID: p.OrgID, WorkspaceID: p.WorkspaceID, KeyID: p.ID,
 		Provider: a.spec.ID, Model: a.model, Endpoint: a.x.match.Endpoint,
-		Amount: s.bound, Unpriced: s.tariff.Reason() != "", Set: g.charges.of(s.holds[:s.rates]),
+		Amount: s.bound, Unpriced: s.tariff.Reason() != "" && s.bound == 0, Set: g.charges.of(s.holds[:s.rates]),
 	}
 	s.charge(a.x.room, nil)
 	if a.account != nil {
