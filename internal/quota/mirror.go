@@ -18,6 +18,7 @@ type Part struct {
 	Held    int64     // by calls under way
 	Used    int64     // of a budget what the store was not told of yet, of a rate everything in the window
 	Behind  time.Time // of a budget: a reset that has come and the store does not know of, before this; zero for none
+	Early   int64     // of Used, of a budget: before its last reset, so that it does not count
 }
 
 // Standing is what all nodes together have of a counter.
@@ -73,10 +74,14 @@ func (b *Bank) Parts(now time.Time, visit func(Part)) {
 		s.mu.RLock()
 		for id, c := range s.counters {
 			c.mu.Lock()
-			p := c.part(id, c.held, c.tally.pending)
-			there := p.Held != 0 || p.Used != 0
+			var p Part
+			var there bool
 			if c.rate {
-				p.Used, there = c.window.used, at < c.window.end()
+				p, there = c.part(id, c.held, c.window.used), at < c.window.end()
+			} else {
+				c.roll(at)
+				p = c.part(id, c.held, c.tally.pending)
+				p.Early, there = c.tally.early, p.Held != 0 || p.Used != 0
 			}
 			c.mu.Unlock()
 			if there {
@@ -85,6 +90,21 @@ func (b *Bank) Parts(now time.Time, visit func(Part)) {
 		}
 		s.mu.RUnlock()
 	}
+}
+
+// Early is how much of what this node used of a budget, and the store was not told of, lies
+// before the last reset: no limit counts it.
+func (b *Bank) Early(id CounterID) int64 {
+	s := b.shard(id.Carrier)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	c := s.counters[id]
+	if c == nil {
+		return 0
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tally.early
 }
 
 // Due is when the usage of a hold's budget next begins anew, as far as the store said;

@@ -97,3 +97,47 @@ func TestLostBehindDue(t *testing.T) {
 		t.Error("behind the reset are left", left)
 	}
 }
+
+// TestEarlyOfOthers: what a node used before a reset and has not stored yet does not count
+// behind it, whoever stores the reset, by schedule or by hand.
+func TestEarlyOfOthers(t *testing.T) {
+	t.Parallel()
+	for name, reset := range map[string]func(*eve) quota.Meter{
+		"by schedule": func(e *eve) quota.Meter {
+			e.forward(time.Hour)
+			return e.store.add(quota.Delta{CarrierID: "k", Entry: "b", At: e.Now()})[0]
+		},
+		"by hand": func(e *eve) quota.Meter {
+			e.forward(time.Second)
+			m, _, _ := e.store.meter(t.Context(), hold(0).Counter)
+			m.Reset(e.Now())
+			e.store.set(m)
+			e.first.Replace("k", []quota.Meter{m})
+			return m
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEve(t)
+			e.use(t, 40, 0)
+			e.said(t)
+			m := reset(e)
+			if m.Due(e.Now()) && e.other.left(t, hold(0)) != 100 {
+				t.Error("the reset does not take place")
+			}
+			e.other.Replace("k", []quota.Meter{m})
+			eventually(t, "the reset is said", func() bool { return e.first.Said() && e.other.Said() })
+			if left := e.other.left(t, hold(0)); left != 100 {
+				t.Error("behind the reset are left", left)
+			}
+			e.use(t, 30, 0)
+			e.said(t)
+			early := quota.Delta{CarrierID: "k", Entry: "b", Units: 40, At: e.Now().Add(-2 * time.Hour)}
+			e.first.Flushed([]quota.Delta{early}, e.store.add(early))
+			eventually(t, "what was early is stored", e.first.Said)
+			if left := e.other.left(t, hold(0)); left != 70 {
+				t.Error("when all is stored are left", left)
+			}
+		})
+	}
+}

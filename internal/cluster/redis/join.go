@@ -147,7 +147,7 @@ func (p *partition) reread(ctx context.Context, had []string) (list []told, err 
 
 // statement is what a node has at one moment, and what it knows of the store.
 type statement struct {
-	parts  [][4]string // as state.lua has them
+	parts  [][5]string // as state.lua has them
 	stored []told
 }
 
@@ -165,7 +165,7 @@ func (p *partition) statement(epoch string, had []string, stored []told) stateme
 			return
 		}
 		id, over := keyOf(&part)
-		s.parts = append(s.parts, [4]string{id, decimal(clamp(part.Held)), decimal(clamp(part.Used)), decimal(over)})
+		s.parts = append(s.parts, [5]string{id, decimal(clamp(part.Held)), decimal(clamp(part.Used)), decimal(over), decimal(clamp(part.Early))})
 	})
 	has := make(map[string]bool, len(s.parts))
 	for i := range s.parts {
@@ -173,7 +173,7 @@ func (p *partition) statement(epoch string, had []string, stored []told) stateme
 	}
 	for _, id := range had {
 		if !has[id] {
-			s.parts = append(s.parts, [4]string{id, "0", "0", "0"})
+			s.parts = append(s.parts, [5]string{id, "0", "0", "0", "0"})
 		}
 	}
 	return s
@@ -191,7 +191,7 @@ func (p *partition) state(ctx context.Context, s statement, done int64) error {
 			stored = s.stored[:min(len(s.stored), batch)]
 			s.stored = s.stored[len(stored):]
 		}
-		args := append(p.head(epoch, done, 1+4*len(parts)+3*len(stored)), strconv.Itoa(len(parts)))
+		args := append(p.head(epoch, done, 1+5*len(parts)+3*len(stored)), strconv.Itoa(len(parts)))
 		for i := range parts {
 			args = append(args, parts[i][:]...)
 		}

@@ -21,6 +21,7 @@ type world struct {
 	clock  *clock
 	nodes  []*member
 	ledger []*entry
+	vague  bool // Redis may not know what lay before a reset
 }
 
 // member is a node, the wire by which it reaches Redis, and its calls under way.
@@ -105,6 +106,9 @@ func (w *world) certain() bool {
 			return false
 		}
 	}
+	if !w.vague {
+		return true
+	}
 	for _, e := range w.ledger {
 		if !e.stored && e.at.Before(w.since()) {
 			return false
@@ -163,6 +167,7 @@ func (w *world) flush(m *member, recovers bool) {
 // crash ends a node without a word; its calls count with all that they held, and are
 // stored before it is there again.
 func (w *world) crash(m *member) {
+	w.vague = true // its next life may tell of a reset that nobody else knows of
 	w.cut(m)
 	m.stop()
 	for _, holds := range m.open {
@@ -213,6 +218,7 @@ func (w *world) wipe() {
 		w.mend(m)
 	}
 	w.server.Wipe(w.tb)
+	w.vague = true
 	for _, m := range w.nodes { // each finds out by asking
 		m.take(w.tb, w.clock.Now(), hold(1<<50))
 	}

@@ -32,6 +32,7 @@ type told struct {
 	reset  int64 // the last, in ms
 	known  bool  // the store has a meter: else used and reset are nothing
 	resets bool  // nothing was stored, but the meter was reset perhaps
+	early  int64 // of what this node has: before that reset
 	amends bool  // what the store said before was corrected; it says nothing else
 	at     time.Time
 }
