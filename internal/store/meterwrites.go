@@ -133,7 +133,8 @@ func (s *Store) onMeters(ctx context.Context, rtx resource.Tx, doing string, f f
 // for it with MeterQuery.Reached. The call is not idempotent: with ReadOnly or an error
 // of the connection it is not known whether it was kept, so who must count exactly once
 // uses AddUsageIn, in the transaction that also keeps how far it counted. The feed tells
-// of it, which it does not of AddUsageIn: who flushes reads back.
+// of it. Of AddUsageIn it tells only that usage was taken back, for a node that refuses what
+// is used up stores nothing of it: all others read back when they flush.
 func (s *Store) AddUsage(ctx context.Context, deltas []quota.Delta) error {
 	return s.InTx(ctx, func(rtx resource.Tx) error {
 		if err := s.AddUsageIn(ctx, rtx, time.Time{}, deltas); err != nil {
@@ -184,12 +185,16 @@ const usageRows = 150
 // the counter of a policy that was not met before.
 func (s *Store) addUses(ctx context.Context, t *tx, uses []use) error {
 	there := make([]*use, 0, len(uses))
+	told := "" // carrier of which the feed tells
 	for i := range uses {
 		switch u := &uses[i]; {
 		case u.Units == 0:
 		case u.there:
 			there = append(there, u)
-			u.used += u.Units
+			if u.used += u.Units; u.Units < 0 && u.CarrierID != told {
+				told = u.CarrierID
+				t.change(quota.MeterKind, told, false)
+			}
 		case u.ValueKey != "":
 			if err := s.firstUsage(ctx, t.db, &u.Delta); err != nil {
 				return err

@@ -119,8 +119,8 @@ func renewals(t *testing.T, s *store.Store) {
 	check("behind the worker", map[string]int64{"": 9, "team:new": 9, "team:old": 9})
 }
 
-// meterFeed: the feed tells of meters that came, went or began anew, and not of what the
-// flush adds or of what somebody noticed.
+// meterFeed: the feed tells of meters that came, went or began anew and of usage that was
+// taken back, and not of what the flush adds or of what somebody noticed.
 func meterFeed(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	of := quota.Carrier{Kind: "usage_limit_policy", ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}
@@ -135,6 +135,10 @@ func meterFeed(t *testing.T, s *store.Store) {
 			m.Used = 5
 			return s.AddUsageIn(ctx, tx, time.Time{}, []quota.Delta{{CarrierID: of.ID, Entry: "a", Units: 5}})
 		}, false},
+		{"taken back", func(tx resource.Tx) error {
+			m.Used = 3
+			return s.AddUsageIn(ctx, tx, time.Time{}, []quota.Delta{{CarrierID: of.ID, Entry: "a", Units: -2}})
+		}, true},
 		{"noticed", func(tx resource.Tx) error { m.Exhausted = true; return s.SaveMeter(ctx, tx, m) }, false},
 		{"retuned", func(tx resource.Tx) error { return s.RetuneMeters(ctx, tx, m, m) }, false},
 		{"rescheduled", func(tx resource.Tx) error { m.NextReset = noon; return s.SaveMeter(ctx, tx, m) }, true},

@@ -1,0 +1,43 @@
+package live_test
+
+import (
+	"testing"
+	"time"
+
+	"sluice/internal/ident"
+	"sluice/internal/keys"
+	"sluice/internal/live"
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+)
+
+// TestUsageTakenBack: a node that has nothing to store of a budget hears that another one
+// took back what was used of it, because a price was wrong. It would refuse for ever: what
+// it refuses it never stores.
+func TestUsageTakenBack(t *testing.T) {
+	t.Parallel()
+	p, bank := counted(t, live.Counted{})
+	of := quota.Carrier{Kind: keys.Kind, ID: ident.NewID(), OrgID: org, WorkspaceID: place}
+	m := quota.Meter{Carrier: of, Entry: "b", Limit: 100}
+	p.within(func(tx resource.Tx) error { return p.store.AddMeter(t.Context(), tx, m) })
+	count := func(from, to uint64, units int64, at time.Time) {
+		t.Helper()
+		if _, err := p.store.CountUsage(t.Context(), "another", noon, from, to, []quota.Delta{{CarrierID: of.ID, Entry: "b", Units: units, At: at}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count(0, 1, 100, noon)
+	p.load()
+	refused := func() bool {
+		no, _, _ := bank.Take(noon, []quota.Hold{{Counter: m.CounterID(), Limit: 100}})
+		return no >= 0
+	}
+	if !refused() {
+		t.Error("a budget that is used up lets a call through")
+	}
+	count(1, 2, -40, noon)
+	p.refresh()
+	if s := bank.State(noon, &quota.Hold{Counter: m.CounterID(), Limit: 100}); s.Used != 60 || refused() {
+		t.Errorf("%d are used, want 60", s.Used)
+	}
+}
