@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"sluice/internal/cluster/redistest"
 )
@@ -20,9 +21,10 @@ func TestNodesAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	node, settings := strings.TrimSpace(string(name)), []string{"REDIS_URL=redis://" + s.Address, "CACHE_STORE=redis"}
-	if list := cli(t, settings, "limits", "nodes"); list.code != 0 || !strings.Contains(list.out, node+"  runs") {
-		t.Errorf("%s is not listed: %+v", node, list)
-	}
+	eventually(t, 30*time.Second, "the node is listed", func() bool { // it joins the others beside its calls
+		list := cli(t, settings, "limits", "nodes")
+		return list.code == 0 && strings.Contains(list.out, node+"  runs")
+	})
 	if r := cli(t, settings, "limits", "forget", node); r.code == 0 || !strings.Contains(r.err, "it lives") {
 		t.Errorf("a node that runs is forgotten: %+v", r)
 	}
