@@ -23,14 +23,17 @@ func newEve(t *testing.T) *eve {
 	e.wire = redistest.Lay(t, e.server)
 	m := quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b", NextReset: e.Now().Add(time.Hour)}
 	e.store.set(m)
-	boot := func(name, address string) *node {
-		o := options(name, at(address), e.store)
-		o.Clock, o.Alone = e.clock, true
-		o.Local.Load([]quota.Meter{m})
-		return start(t, o)
-	}
-	e.first, e.other = boot("a", e.wire.Address), boot("b", e.server.Address)
+	e.first, e.other = e.boot(t, "a", e.wire.Address), e.boot(t, "b", e.server.Address)
 	return e
+}
+
+// boot starts a node that has read the store.
+func (e *eve) boot(t *testing.T, name, address string) *node {
+	o := options(name, at(address), e.store)
+	o.Clock, o.Alone = e.clock, true
+	m, _, _ := e.store.meter(t.Context(), hold(0).Counter)
+	o.Local.Load([]quota.Meter{m})
+	return start(t, o)
 }
 
 // use makes a call of the first node that is under way until a time, and waits until Redis
@@ -94,6 +97,25 @@ func TestLostBehindDue(t *testing.T) {
 		return err == nil && e.first.Said() && e.other.Said()
 	})
 	if left := e.other.left(t, hold(0)); left != 50 {
+		t.Error("behind the reset are left", left)
+	}
+}
+
+// TestLivesOverDue: what a node used before a reset, and stored only when it began anew behind
+// that, does not count.
+func TestLivesOverDue(t *testing.T) {
+	t.Parallel()
+	e := newEve(t)
+	e.use(t, 40, 0)
+	e.said(t)
+	early := quota.Delta{CarrierID: "k", Entry: "b", Units: 40, At: e.Now()}
+	e.forward(time.Hour)
+	e.other.take(t, e.Now(), hold(10))
+	e.first.stop()
+	e.store.add(early)
+	e.first = e.boot(t, "a", e.wire.Address)
+	e.said(t)
+	if left := e.other.left(t, hold(0)); left != 90 {
 		t.Error("behind the reset are left", left)
 	}
 }

@@ -31,12 +31,16 @@ for _ = 1, tonumber(ARGV[7]) do
     if counts then
       local c = redis.call('HMGET', key, 'w', 'a')
       if num(c[2]) ~= 0 then was = math.min(was, e) end -- what it stored meanwhile is waived there
-      waive(id, num(c[1]) + e - was)
+      redis.call('HSET', key, 'w', text(math.max(num(c[1]) + e - was, 0))) -- more than there is until the store's part follows
     end
   end
   at = at + 5
 end
 for k = at, #ARGV, 3 do
   if there(ARGV[k]) then tell(ARGV[k], '0', ARGV[k + 1], ARGV[k + 2], 'F', '') end
+end
+for k = 8, at - 1, 5 do
+  local w = tonumber(ARGV[k + 3]) <= 0 and there(ARGV[k]) and num(redis.call('HGET', prefix .. ARGV[k], 'w')) or 0
+  if w > 0 then waive(ARGV[k], w) end
 end
 return {'stated', run, now}
