@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"golang.org/x/sync/semaphore"
 
 	"sluice/internal/access"
 	"sluice/internal/ident"
@@ -50,7 +51,7 @@ type Engine struct {
 	users  map[string][]usage // by kind: who refers to records of it
 	secret map[string]string  // by route: the placeholder of its path that holds a secret
 	rate   *rate
-	after  afterwards
+	after  *semaphore.Weighted // one of mostAfterwards for each refusal that is written after its answer
 }
 
 // usage is a kind whose records refer to those of another one.
@@ -75,7 +76,7 @@ func (o Operations) refers() map[string]usage { return nil }
 // New makes an engine and mounts the resources. It panics when two of them claim
 // one route: a programmer's mistake.
 func New(p Parts, about huma.Info, resources ...Resource) *Engine {
-	e := &Engine{Parts: p, mux: http.NewServeMux(), fixed: http.NewServeMux(), doc: newDescription(about), users: make(map[string][]usage), secret: make(map[string]string), rate: newRate(p.PerMinute)}
+	e := &Engine{Parts: p, mux: http.NewServeMux(), fixed: http.NewServeMux(), doc: newDescription(about), users: make(map[string][]usage), secret: make(map[string]string), rate: newRate(p.PerMinute), after: semaphore.NewWeighted(mostAfterwards)}
 	for _, r := range resources {
 		for kind, u := range r.refers() {
 			e.users[kind] = append(e.users[kind], u)
