@@ -220,11 +220,17 @@ func (s secrets) check(v values) error {
 	}
 	ready := provider.Values{}
 	s.spec.FromTarget(flat, ready)
-	_, err := s.spec.Plan(provider.Call{Endpoint: llm.Proxy, Method: "GET", Path: "/", Model: "model", User: "user"}, ready)
-	if err == nil || fault.Has(err, fault.NotSupported) {
+	p, err := s.spec.Plan(provider.Call{Endpoint: llm.Proxy, Method: "GET", Path: "/", Model: "model", User: "user"}, ready)
+	switch {
+	case fault.Has(err, fault.NotSupported):
 		return nil
+	case err != nil:
+		return s.blame(fault.From(err), ready)
 	}
-	return s.blame(fault.From(err), ready)
+	if err := p.KeepIdentity(ready, s.k.Guard.Trusts); err != nil {
+		return fault.From(err).At(s.at(p.Named))
+	}
+	return nil
 }
 
 // blame names the field of the body that a provider's refusal is about: the data

@@ -165,3 +165,23 @@ func TestKeyStaysWithItsHost(t *testing.T) {
 		t.Errorf("the stored key goes to another host now: %s", get.Body)
 	}
 }
+
+// A token of the gateway's machine is not sent to a host of whoever saves a provider.
+func TestOwnIdentityStays(t *testing.T) {
+	w := newWorld(t, storetest.Open(t, storetest.SQLite(t)))
+	for _, c := range []struct {
+		path, body string
+		code       int
+	}{
+		{"/v1/integrations", `{"name":"a","ai_provider_id":"vertex-ai","configurations":{"vertex_auth_type":"workload","vertex_region":"us-east1","vertex_project_id":"p","custom_host":"https://evil.example/v1"}}`, 400},
+		{"/v1/integrations", `{"name":"b","ai_provider_id":"azure-ai","configurations":{"azure_auth_mode":"managed","azure_foundry_url":"https://evil.example/v1"}}`, 400},
+		{"/v1/integrations", `{"name":"c","ai_provider_id":"bedrock","configurations":{"aws_auth_type":"serviceRole","aws_service":"secretsmanager","custom_host":"https://secretsmanager.us-east-1.amazonaws.com"}}`, 400},
+		{"/v1/integrations", `{"name":"d","ai_provider_id":"bedrock","configurations":{"aws_auth_type":"serviceRole"}}`, 200},
+		{"/v1/integrations", `{"name":"e","ai_provider_id":"bedrock","configurations":{"aws_auth_type":"serviceRole","custom_host":"https://llm.corp/v1"}}`, 200},
+	} {
+		rec := w.raw(t, "service", "POST", c.path, c.body)
+		if rec.Code != c.code || c.code == 400 && !strings.Contains(rec.Body.String(), "identity of the gateway") {
+			t.Errorf("%s: %d %s", c.body, rec.Code, rec.Body)
+		}
+	}
+}

@@ -30,7 +30,8 @@ type Security struct {
 	// TrustedCustomHosts are hosts that custom hosts and other addresses named by
 	// callers may point to although they are private: host names (with their
 	// subdomains), `*.domain` or IP addresses. All other private, loopback and
-	// metadata addresses are refused.
+	// metadata addresses are refused. The gateway's own identity in a cloud, too, goes to
+	// a host that a saved provider or config names only when it is among these.
 	TrustedCustomHosts []string `env:"TRUSTED_CUSTOM_HOSTS" check:"trusted-host"`
 
 	// TrustedProxies are the proxies and load balancers in front of the gateway whose

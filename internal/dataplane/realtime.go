@@ -82,7 +82,7 @@ func (g *Gateway) openUpstream(ctx context.Context, a *attempt) (Socket, error) 
 	}
 	h := a.header.Clone(2)
 	signed := sign.Request{Method: "GET", Scheme: a.plan.Scheme, Host: a.plan.Host, Target: a.plan.Target, Header: &h}
-	if err := g.Signers.Sign(ctx, &signed, a.plan.Auth, a.values); err != nil {
+	if err := g.sign(ctx, a, &signed); err != nil {
 		return nil, err
 	}
 	a.called = g.Clock.Now()

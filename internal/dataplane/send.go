@@ -83,7 +83,7 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 	r := a.x.room
 	r.signed = append(r.signed[:0], a.header...)
 	r.signing = sign.Request{Method: a.plan.Method, Scheme: a.plan.Scheme, Host: a.plan.Host, Target: a.plan.Target, Header: &r.signed, Body: a.body}
-	if err := g.Signers.Sign(ctx, &r.signing, a.plan.Auth, a.values); err != nil {
+	if err := g.sign(ctx, a, &r.signing); err != nil {
 		return nil, err
 	}
 	r.request = transport.Request{

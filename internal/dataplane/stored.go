@@ -1,12 +1,14 @@
 package dataplane
 
 import (
+	"context"
 	"net/url"
 	"slices"
 	"strings"
 
 	"sluice/internal/fault"
 	"sluice/internal/provider"
+	"sluice/internal/provider/sign"
 )
 
 // guardStored keeps a request from turning what administrators stored against them:
@@ -91,30 +93,27 @@ func sameOrigin(a, b string) bool {
 	return errA == nil && errB == nil && ua.Host != "" && ua.Scheme == ub.Scheme && strings.EqualFold(ua.Host, ub.Host)
 }
 
-// hostIdentities are the fields and values that sign a call with the identity of the
-// gateway's machine.
-var hostIdentities = [...]struct {
-	field string
-	modes []string
-}{
-	{"aws_auth_type", []string{"serviceRole", "assumedRole"}}, // roles are assumed with the machine's credentials
-	{"azure_auth_mode", []string{"managed", "workload"}},
-	{"vertex_auth_type", []string{"workload", "workload identity federation"}},
-}
-
 // ownIdentityOnly refuses a request that asks to be signed with the identity of the
 // gateway's machine: whoever may send a request would have the machine's rights.
-// Saved providers and saved configs, which administrators write, may.
+// Saved providers and saved configs may.
 func (a *attempt) ownIdentityOnly() error {
-	for _, id := range hostIdentities {
-		v := a.values[id.field]
-		if v == "" || !slices.Contains(id.modes, v) {
-			continue
-		}
-		if i := slices.IndexFunc(a.spec.Fields, func(f provider.Field) bool { return f.Name == id.field }); i >= 0 && a.stored(&a.spec.Fields[i]) == v {
-			continue
-		}
-		return fault.Newf(fault.InvalidRequest, "%s %q uses the identity of the gateway; an administrator must save such a provider, then name it as @slug", id.field, v).At(id.field)
+	field := provider.OwnIdentity(a.values)
+	if field == "" {
+		return nil
 	}
-	return nil
+	v := a.values[field]
+	if i := slices.IndexFunc(a.spec.Fields, func(f provider.Field) bool { return f.Name == field }); i >= 0 && a.stored(&a.spec.Fields[i]) == v {
+		return nil
+	}
+	return fault.Newf(fault.InvalidRequest, "%s %q uses the identity of the gateway; an administrator must save such a provider, then name it as @slug", field, v).At(field)
+}
+
+// sign adds the attempt's credential to a call, unless that is the identity of the gateway's
+// machine and the host none for it. What is saved is judged here too: who saved it may be
+// anybody who may save configs.
+func (g *Gateway) sign(ctx context.Context, a *attempt, r *sign.Request) error {
+	if err := a.plan.KeepIdentity(a.values, g.Guard.Trusts); err != nil {
+		return err
+	}
+	return g.Signers.Sign(ctx, r, a.plan.Auth, a.values)
 }

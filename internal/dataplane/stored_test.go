@@ -1,6 +1,8 @@
 package dataplane_test
 
 import (
+	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 
@@ -74,6 +76,39 @@ func TestStoredCredentialStays(t *testing.T) {
 	for _, row := range r.journal.all() {
 		if strings.Contains(row.Error, stolen) {
 			t.Errorf("on record: %s", row.Error)
+		}
+	}
+}
+
+// Who saves a provider or a config may name its host, and cannot have a token of the
+// gateway's machine, or its signature, sent there.
+func TestOwnIdentityStays(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	saved := map[string]map[string]string{
+		"sagemaker":    {"aws_auth_type": "serviceRole", "aws_service": "secretsmanager", "custom_host": elsewhere},
+		"vertex-ai":    {"vertex_auth_type": "workload", "vertex_region": "us-east1", "vertex_project_id": "p", "custom_host": elsewhere},
+		"azure-openai": {"azure_auth_mode": "managed", "azure_entra_scope": "https://management.azure.com/.default", "azure_resource_name": "r", "azure_deployment_id": "d", "azure_api_version": "v1", "custom_host": elsewhere},
+		"azure-ai":     {"azure_auth_mode": "managed", "azure_foundry_url": elsewhere},
+	}
+	for spec, values := range saved {
+		r.dir.accounts["vk-"+spec] = &credential.Account{Slug: "vk-" + spec, Spec: spec, Status: "active", AllModels: true, Values: values}
+		fields := map[string]string{"provider": spec}
+		maps.Copy(fields, values)
+		doc, err := json.Marshal(fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.dir.config(t, "pc-"+spec, string(doc))
+	}
+	for spec := range saved {
+		for _, way := range []string{"x-gateway-provider: @vk-" + spec, "x-gateway-config: pc-" + spec} {
+			for _, path := range []string{"/v1/chat/completions", "/v1/any/thing"} {
+				a := r.call("POST", path, hello, way)
+				if a.StatusCode != 400 || !strings.Contains(a.Text, "identity of the gateway") {
+					t.Errorf("%s, %s: %d %s", path, way, a.StatusCode, a.Text)
+				}
+			}
 		}
 	}
 }
