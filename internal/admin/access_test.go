@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"maps"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -91,6 +92,9 @@ func (w *accessWorld) hold(t *testing.T, c caller, l *rightsOf) {
 	if l.namesRecord() && !l.named && !strings.Contains(l.path, "<ws>") {
 		w.guess(t, c, l)
 	}
+	if l.inPlace && !c.away && c.key != "A" && (c.key != "" || c.person != "OO" && c.person != "OA") {
+		w.guessPlace(t, c, l)
+	}
 }
 
 // judge holds an answer against the table, and looks for what it must not show.
@@ -150,6 +154,30 @@ func (w *accessWorld) guess(t *testing.T, c caller, l *rightsOf) {
 	a, b := w.send(t, c.name, l, there, ""), w.send(t, c.name, l, nowhere, "")
 	if a.Code != b.Code || a.Body.String() != b.Body.String() || a.Code == 200 {
 		t.Errorf("%s tells what exists in another organisation: %d %s, and elsewhere %d %s", l, a.Code, a.Body, b.Code, b.Body)
+	}
+}
+
+// guessPlace: a workspace of the organisation that is none of the caller's is answered like
+// one that does not exist, by its id and by its slug.
+func (w *accessWorld) guessPlace(t *testing.T, c caller, l *rightsOf) {
+	t.Helper()
+	inPath := strings.Contains(l.path, "<ws>")
+	if !inPath && l.namesRecord() && !l.named {
+		return
+	}
+	ask := func(place string) *httptest.ResponseRecorder {
+		if !inPath {
+			return w.send(t, c.name, l, w.main.ids, place)
+		}
+		ids := maps.Clone(w.main.ids)
+		ids["ws"] = place
+		return w.send(t, c.name, l, ids, "")
+	}
+	for there, nowhere := range map[string]string{w.second.ws: ident.NewID(), "ws-two": "ws-nowhere"} {
+		a, b := ask(there), ask(nowhere)
+		if a.Code != b.Code || a.Body.String() != b.Body.String() || a.Code == 200 {
+			t.Errorf("%s tells that there is the workspace %s: %d %s, and of none %d %s", l, there, a.Code, a.Body, b.Code, b.Body)
+		}
 	}
 }
 

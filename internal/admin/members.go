@@ -79,10 +79,10 @@ func placeOf(ctx context.Context, c *resource.Call, scope access.Scope) (resourc
 	switch {
 	case err != nil && !missing:
 		return rec, err
-	case missing && c.Principal.Roams():
-		return rec, fault.New(fault.NotFound, "there is no such workspace").At("workspaceId")
+	case !c.Principal.Roams() && (missing || !c.Principal.BelongsTo(rec.ID)):
+		return rec, resource.NotYours("workspaceId")
 	case missing:
-		return rec, fault.New(fault.Forbidden, "this is none of your workspaces").At("workspaceId")
+		return rec, fault.New(fault.NotFound, "there is no such workspace").At("workspaceId")
 	}
 	c.WorkspaceID = rec.ID
 	return rec, c.May([]access.Scope{scope}, access.Target{OrgID: rec.OrgID, WorkspaceID: rec.ID})

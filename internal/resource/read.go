@@ -163,7 +163,8 @@ func (k *Kind[T, V]) show(ctx context.Context, c *Call, rec Record, detail bool)
 
 // named is the record that the path names, if the caller may do the action with it:
 // fault.NotFound for what does not exist, is archived or belongs to another
-// organisation, fault.Forbidden for what lies in another workspace than the caller's.
+// organisation, fault.Forbidden for what lies in another workspace than the caller's, and
+// for a workspace that is none of theirs, whether or not there is one.
 // Source: contract/identity-and-governance.md section 14.
 func (k *Kind[T, V]) named(ctx context.Context, c *Call, action string) (*Row[T], error) {
 	if r := k.ofBuiltin(c, c.Path(k.Param)); r != nil {
@@ -174,7 +175,11 @@ func (k *Kind[T, V]) named(ctx context.Context, c *Call, action string) (*Row[T]
 		name, _, _ = strings.Cut(name, k.Suffix)
 	}
 	rec, err := k.find(ctx, c, name)
-	if fault.Has(err, fault.NotFound) || err == nil && rec.OrgID != c.OrgID {
+	missing := fault.Has(err, fault.NotFound) || err == nil && rec.OrgID != c.OrgID
+	switch {
+	case k.Home == IsWorkspace && !c.Principal.Roams() && (missing || err == nil && !c.Principal.BelongsTo(rec.ID)):
+		return nil, NotYours(k.Param)
+	case missing:
 		return nil, k.missing()
 	}
 	if err != nil {

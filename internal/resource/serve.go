@@ -143,13 +143,20 @@ func (e *Engine) place(ctx context.Context, c *Call) error {
 		return err
 	case own != "" && r.ID != own: // whether there is one it is not told
 		return fault.New(fault.Forbidden, "the API key belongs to another workspace").At("workspace_id")
-	case missing && !c.Principal.Roams():
-		return fault.New(fault.Forbidden, "this is none of your workspaces").At("workspace_id")
+	case !c.Principal.Roams() && (missing || !c.Principal.BelongsTo(r.ID)):
+		return NotYours("workspace_id")
 	case missing:
 		return fault.New(fault.NotFound, "there is no such workspace").At("workspace_id")
 	}
 	c.WorkspaceID = r.ID
 	return nil
+}
+
+// NotYours refuses a workspace that the caller has no business in, in the same words
+// whether or not it exists: the answer must not tell what others have. At is the field or
+// placeholder that names it.
+func NotYours(at string) error {
+	return fault.New(fault.Forbidden, "this is none of your workspaces").At(at)
 }
 
 // settled decides anew for callers whose rights are those of a person, now that the
