@@ -58,7 +58,7 @@ func (k kinds) noteCard(ctx context.Context, integrationID string, card *agent.C
 // receiveAgent answers a creation. The card is fetched behind it: an agent that is away
 // can be registered all the same.
 func (k kinds) receiveAgent(ctx context.Context, c *resource.Call, ch *resource.Edit[agent.Integration]) (any, error) {
-	if card, _, err := k.cardOf(ctx, c, ch.New); err == nil {
+	if card, _, err := k.cardOf(ctx, c, ch.New, ch.New.WorkspaceID); err == nil {
 		k.noteCard(ctx, ch.New.ID, card)
 	}
 	return integrationReceipt{ch.New.ID, ch.New.Slug}, nil
@@ -71,7 +71,7 @@ func (k kinds) agentChanged(ctx context.Context, c *resource.Call, ch *resource.
 	if !moved && !ch.Sent.Has("configurations") && !ch.Sent.Has("secret_mappings") && !ch.Sent.Has("auth_type") {
 		return resource.Empty{}, nil
 	}
-	card, _, err := k.cardOf(ctx, c, ch.New)
+	card, _, err := k.cardOf(ctx, c, ch.New, ch.New.WorkspaceID)
 	if err == nil || moved {
 		k.noteCard(ctx, ch.New.ID, card)
 	}
@@ -81,7 +81,7 @@ func (k kinds) agentChanged(ctx context.Context, c *resource.Call, ch *resource.
 // tryAgent fetches the card of an agent and keeps it.
 func (k kinds) tryAgent(ctx context.Context, c *resource.Call, r resource.Row[agent.Integration]) (any, error) {
 	v := trialView{ServerName: r.Value.Name, URL: &r.Value.URL, Object: "agent-integration"}
-	card, out, err := k.cardOf(ctx, c, &r)
+	card, out, err := k.cardOf(ctx, c, &r, r.WorkspaceID)
 	v.told(out, err)
 	if err == nil {
 		v.ServerName = clip(card.Name, 255)
@@ -90,9 +90,10 @@ func (k kinds) tryAgent(ctx context.Context, c *resource.Call, r resource.Row[ag
 	return v, nil
 }
 
-// cardOf fetches the card of a registered agent.
-func (k kinds) cardOf(ctx context.Context, c *resource.Call, r *resource.Row[agent.Integration]) (*agent.Card, outcome, error) {
-	header, err := k.agents().headers(ctx, c, r)
+// cardOf fetches the card of a registered agent, with the secrets that the workspace place
+// or, with "", the organisation may use.
+func (k kinds) cardOf(ctx context.Context, c *resource.Call, r *resource.Row[agent.Integration], place string) (*agent.Card, outcome, error) {
+	header, err := k.agents().headers(ctx, c, r, place)
 	if err != nil {
 		return nil, outcome{}, err
 	}

@@ -42,7 +42,7 @@ func (k kinds) serverCard(ctx context.Context, c *resource.Call, r resource.Row[
 	var fresh *agent.Card
 	failed := error(fault.New(fault.NotFound, "the workspace may not use the integration of this server"))
 	if inForce(in.Record, r.WorkspaceID) {
-		fresh, _, failed = k.cardOf(ctx, c, in)
+		fresh, _, failed = k.cardOf(ctx, c, in, r.WorkspaceID)
 	}
 	switch {
 	case failed == nil:

@@ -80,7 +80,7 @@ func (k kinds) mcpIntegrationLooks() []resource.Action[mcp.Integration] {
 		{
 			Name: "read", Method: http.MethodPost, Path: "/test", ID: "testMcpIntegration", Summary: "Try to reach the upstream server",
 			Answer: trialView{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Integration]) (any, error) {
-				return k.tryMCP(ctx, c, &r, trialView{ServerName: r.Value.Name, Object: "mcp-integration"})
+				return k.tryMCP(ctx, c, &r, r.WorkspaceID, trialView{ServerName: r.Value.Name, Object: "mcp-integration"})
 			},
 		},
 	}

@@ -59,7 +59,7 @@ func (k kinds) mcpServerLooks() []resource.Action[mcp.Server] {
 					v.fails("the workspace may not use the integration of this server")
 					return v, nil
 				}
-				return k.tryMCP(ctx, c, in, v)
+				return k.tryMCP(ctx, c, in, r.WorkspaceID, v)
 			},
 		},
 	}

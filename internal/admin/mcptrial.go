@@ -15,11 +15,12 @@ import (
 const protocolVersion = "2025-06-18"
 
 // tryMCP begins a conversation with an upstream server as any client does, and keeps
-// what it says of itself. An older server, which speaks over a stream of events, is
+// what it says of itself. It signs in with the secrets that the workspace place or, with
+// "", the organisation may use. An older server, which speaks over a stream of events, is
 // asked for the stream alone.
-func (k kinds) tryMCP(ctx context.Context, c *resource.Call, r *resource.Row[mcp.Integration], v trialView) (any, error) {
+func (k kinds) tryMCP(ctx context.Context, c *resource.Call, r *resource.Row[mcp.Integration], place string, v trialView) (any, error) {
 	v.URL = &r.Value.URL
-	header, err := k.toolServers().headers(ctx, c, r)
+	header, err := k.toolServers().headers(ctx, c, r, place)
 	if err != nil {
 		v.told(outcome{}, err)
 		return v, nil

@@ -185,3 +185,26 @@ func TestOwnIdentityStays(t *testing.T) {
 		}
 	}
 }
+
+// A server of a workspace is tried with no secret that the workspace may not use, whosever
+// integration it belongs to.
+func TestTrialsKeepToAllowedWorkspaces(t *testing.T) {
+	w := newWorld(t, storetest.Open(t, storetest.SQLite(t)))
+	for _, step := range [][2]string{
+		{"POST /v1/secret-references", `{"name":"Vault","slug":"vault","manager_type":"hashicorp_vault","auth_config":{"vault_auth_type":"token","vault_addr":"https://vault.example.com","vault_token":"s3cr3t-of-the-vault"},"secret_path":"secret/data/tools","allowed_workspaces":["ws-main"]}`},
+		{"POST /v1/mcp-integrations", `{"name":"Mapped","slug":"mapped","url":"http://tools.upstream.example/mcp","auth_type":"headers","transport":"http","secret_mappings":[{"target_field":"custom_headers.Authorization","secret_reference_id":"vault"}]}`},
+		{"PUT /v1/mcp-integrations/mapped/workspaces", `{"workspaces":[{"id":"ws-main","enabled":true},{"id":"ws-two","enabled":true}]}`},
+		{"POST /v1/mcp-servers", `{"name":"Here","slug":"here","mcp_integration_id":"mapped","workspace_id":"ws-main"}`},
+		{"POST /v1/mcp-servers", `{"name":"There","slug":"there","mcp_integration_id":"mapped","workspace_id":"ws-two"}`},
+	} {
+		method, path, _ := strings.Cut(step[0], " ")
+		if rec := w.raw(t, "admin", method, path, step[1]); rec.Code != 200 {
+			t.Fatalf("%s: %s", step[0], rec.Body)
+		}
+	}
+	for server, want := range map[string]string{"here": `"success":true`, "there": "cannot be read"} {
+		if got := w.raw(t, "admin", "POST", "/v1/mcp-servers/"+server+"/test", "").Body.String(); !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", server, got, want)
+		}
+	}
+}

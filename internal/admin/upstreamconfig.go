@@ -234,9 +234,9 @@ func signsIn(config map[string]any, mappings []sealed.Mapping) bool {
 }
 
 // headers are those with which the gateway signs in: stored ones, and over them what
-// mappings bring from secret managers. Those of a record are fault.SecretUnavailable
-// when a secret cannot be had.
-func (f *family[I, S]) headers(ctx context.Context, c *resource.Call, r *resource.Row[I]) (http.Header, error) {
+// mappings bring from secret managers, for the workspace place or, with "", for the
+// organisation. Those of a record are fault.SecretUnavailable when a secret cannot be had.
+func (f *family[I, S]) headers(ctx context.Context, c *resource.Call, r *resource.Row[I], place string) (http.Header, error) {
 	h := http.Header{}
 	up := f.of(&r.Value)
 	if !up.headers {
@@ -246,7 +246,7 @@ func (f *family[I, S]) headers(ctx context.Context, c *resource.Call, r *resourc
 	if err != nil {
 		return nil, err
 	}
-	mapped, err := f.k.mapped(ctx, c, *up.mappings, r.WorkspaceID)
+	mapped, err := f.k.mapped(ctx, c, *up.mappings, place)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"sluice/internal/credential"
+	"sluice/internal/fault"
 )
 
 // outside is all that the administration calls: the gateways of deployments, and a real
@@ -110,6 +111,9 @@ type managers struct{}
 func (managers) Read(_ context.Context, uses []credential.SecretUse) (map[string]string, error) {
 	values := map[string]string{}
 	for _, u := range uses {
+		if u.Source == nil {
+			return nil, fault.New(fault.SecretUnavailable, "the secret cannot be read")
+		}
 		values[u.Field] = map[string]string{"secret/data/tools": "Bearer s3cr3t-token-of-tools"}[u.Source.Path]
 	}
 	return values, nil
