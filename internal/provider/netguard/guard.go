@@ -15,6 +15,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -31,6 +32,7 @@ var _ Resolver = (*net.Resolver)(nil)
 type Guard struct {
 	names    []trustedName
 	addrs    map[netip.Addr]bool
+	ranges   []netip.Prefix
 	resolver Resolver
 }
 
@@ -49,12 +51,17 @@ func DefaultTrusted() []string {
 
 // New makes a guard that trusts the given hosts: names ("llm.corp", which covers
 // the names below it too), names below a domain ("*.corp") and addresses
-// ("10.1.2.3", "[::1]"). Scheme, port and path of an entry are ignored, so that
+// ("10.1.2.3", "[::1]") or ranges of them ("10.1.0.0/16"), which are about hosts written
+// as addresses. Scheme, port and path of an entry are ignored, so that
 // "http://llm.corp:8000/v1" is the same as "llm.corp". Empty entries and a bare
 // "*" are ignored. A nil list trusts nobody.
 func New(trusted []string) *Guard {
 	g := &Guard{addrs: map[netip.Addr]bool{}, resolver: net.DefaultResolver}
 	for _, entry := range trusted {
+		if r, err := netip.ParsePrefix(strings.TrimSpace(entry)); err == nil {
+			g.ranges = append(g.ranges, r.Masked())
+			continue
+		}
 		host := entryHost(entry)
 		if a, err := netip.ParseAddr(host); err == nil {
 			g.addrs[a.Unmap()] = true
@@ -112,7 +119,7 @@ func entryHost(entry string) string {
 // address in its usual spelling.
 func (g *Guard) trusts(host string) bool {
 	if a, err := netip.ParseAddr(host); err == nil {
-		return g.addrs[a.Unmap()]
+		return g.trustsAddr(a.Unmap())
 	}
 	for _, t := range g.names {
 		if t.itself && host == t.name || below(host, t.name) {
@@ -120,6 +127,11 @@ func (g *Guard) trusts(host string) bool {
 		}
 	}
 	return false
+}
+
+// trustsAddr reports whether the operator listed an address, by itself or with others.
+func (g *Guard) trustsAddr(a netip.Addr) bool {
+	return g.addrs[a] || slices.ContainsFunc(g.ranges, func(r netip.Prefix) bool { return r.Contains(a) })
 }
 
 // below reports whether name is a proper subdomain of domain.

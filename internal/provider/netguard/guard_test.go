@@ -19,7 +19,7 @@ import (
 func TestCheckURL(t *testing.T) {
 	t.Parallel()
 	const ok, bad, no = fault.Code(""), fault.InvalidRequest, fault.AddressRefused
-	g := netguard.New([]string{"https://llm.corp:8443/v1", "*.wild.internal", "10.1.2.3", "[fd12::1]:80", "localhost", "metadata.google.internal", "169.254.169.254", "*", ""})
+	g := netguard.New([]string{"https://llm.corp:8443/v1", "*.wild.internal", "10.1.2.3", "[fd12::1]:80", "localhost", "metadata.google.internal", "169.254.169.254", "*", "", "10.7.1.1/16", "fd77::/32", "169.254.0.0/16"})
 	cases := []struct {
 		url  string
 		want fault.Code
@@ -117,6 +117,10 @@ func TestCheckURL(t *testing.T) {
 		{"http://10.1.2.3:8000/", ok},
 		{"http://10.1.2.4:8000/", no},
 		{"http://[fd12::1]/", ok},
+		{"http://10.7.255.4:8000/", ok}, // of a trusted range
+		{"http://10.8.0.1/", no},
+		{"http://[fd77::5]/", ok},
+		{"http://[::ffff:10.7.1.1]/", no},
 
 		// trust does not reach these
 		{"http://169.254.169.254/latest/meta-data", no},

@@ -115,7 +115,7 @@ func (g *Guard) checkLiteral(a netip.Addr, port int) error {
 		return refuse(what)
 	case a.Is4In6(), nat64.Contains(a):
 		return fault.New(fault.AddressRefused, "the URL hides an IPv4 address in an IPv6 address, which is not allowed")
-	case g.addrs[a]:
+	case g.trustsAddr(a):
 		return nil
 	}
 	if what := refusedAddr(a); what != "" {
