@@ -18,6 +18,10 @@ import (
 // Source: contract/content-and-observability.md 3.3.
 const maxMetadata = 128
 
+// maxDefaultPairs bounds the metadata of a key and of a workspace: a request carries no
+// more in all.
+const maxDefaultPairs = 64
+
 // prepareKey checks what is no matter of the body's form, and gives a new key its
 // value.
 func (k kinds) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Edit[keys.Key]) error {
@@ -166,9 +170,12 @@ func checkUser(ctx context.Context, c *resource.Call, r *resource.Row[keys.Key])
 }
 
 func checkMetadata(m map[string]string, at string) error {
+	if len(m) > maxDefaultPairs {
+		return fault.Newf(fault.InvalidParameter, "there are at most %d pairs of metadata", maxDefaultPairs).At(at)
+	}
 	for name, v := range m {
-		if name == "" || len([]rune(v)) > maxMetadata {
-			return fault.Newf(fault.InvalidParameter, "a metadata value has at most %d characters, and its name at least one", maxMetadata).At(at)
+		if name == "" || len(name) > maxMetadataKey || len([]rune(v)) > maxMetadata {
+			return fault.Newf(fault.InvalidParameter, "a metadata value has at most %d characters, and its name 1 to %d bytes", maxMetadata, maxMetadataKey).At(at)
 		}
 	}
 	return nil

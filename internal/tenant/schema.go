@@ -91,7 +91,11 @@ func compile(raw json.RawMessage) (*jsonschema.Schema, error) {
 	if err := c.AddResource(here, doc); err != nil {
 		return nil, err
 	}
-	return c.Compile(here)
+	s, err := c.Compile(here)
+	if err == nil && (counting{}).of(s, false) > maxSteps {
+		return nil, fmt.Errorf("its parts refer to one another in a circle, or to more than %d parts in all", maxSteps)
+	}
+	return s, err
 }
 
 // ofStrings checks the form that the contract allows.
