@@ -76,14 +76,14 @@ func receiveConfig(_ context.Context, _ *resource.Call, ch *resource.Edit[routin
 // changedConfig names the version in force: the one just made, or the old one when
 // the text stayed.
 func (k kinds) changedConfig(ctx context.Context, c *resource.Call, ch *resource.Edit[routing.Saved]) (any, error) {
-	if !bytes.Equal(ch.Old.Value.Sealed, ch.New.Value.Sealed) {
-		return configDone{versionID(ch.New.ID, ch.New.Version)}, nil
+	if since := ch.New.Value.Since; since > 0 {
+		return configDone{versionID(ch.New.ID, since)}, nil
 	}
 	versions, err := k.configVersions(ctx, c.Reader, ch.New.ID)
 	if err != nil {
 		return nil, err
 	}
-	return configDone{versionID(ch.New.ID, versions[0].record.Version)}, nil
+	return configDone{versions[0].id()}, nil
 }
 
 // configView is a config as clients see it; the text only when one is read.
@@ -108,7 +108,7 @@ type configView struct {
 
 // prepareConfig checks and seals a text that was sent. One that says what is stored
 // leaves the sealed bytes as they are.
-func (k kinds) prepareConfig(_ context.Context, c *resource.Call, ch *resource.Edit[routing.Saved]) error {
+func (k kinds) prepareConfig(ctx context.Context, c *resource.Call, ch *resource.Edit[routing.Saved]) error {
 	if ch.New.Value.UpdatedBy = c.Principal.Actor(); ch.Old == nil {
 		ch.New.Value.OwnerID = c.Principal.Actor()
 	}
@@ -128,6 +128,9 @@ func (k kinds) prepareConfig(_ context.Context, c *resource.Call, ch *resource.E
 		return err
 	}
 	if _, err := routing.Parse(doc, k.Limits); err != nil || ch.Old != nil && bytes.Equal(doc, old) {
+		return err
+	}
+	if err := k.numberConfig(ctx, c.Reader, ch); err != nil {
 		return err
 	}
 	return ch.New.Value.Seal(k.Box, ch.New.ID, doc)

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -28,11 +29,35 @@ func versionID(recordID string, version int64) string {
 type configVersion struct {
 	record resource.Record // as it was when the text was new
 	saved  routing.Saved
-	text   []byte // in the clear
+	number int
 }
 
-// configVersions returns the texts of a config, newest first. A change that left
-// the text as it was makes no version.
+// id names the text.
+func (v *configVersion) id() string {
+	return versionID(v.record.ID, cmp.Or(v.saved.Since, v.record.Version))
+}
+
+// numberConfig notes in a config that gets another text which one that is.
+func (k kinds) numberConfig(ctx context.Context, from resource.Reader, ch *resource.Edit[routing.Saved]) error {
+	to := &ch.New.Value
+	if ch.Old == nil {
+		to.Number, to.Since = 1, 1
+		return nil
+	}
+	last := ch.Old.Value.Number
+	if last == 0 {
+		versions, err := k.configVersions(ctx, from, ch.Old.ID)
+		if err != nil {
+			return err
+		}
+		last = len(versions)
+	}
+	to.Number, to.Since = last+1, ch.Old.Version+1
+	return nil
+}
+
+// configVersions returns the texts of a config, newest first, as far as the store shows
+// them. A change that left the text as it was makes no version.
 func (k kinds) configVersions(ctx context.Context, from resource.Reader, id string) ([]configVersion, error) {
 	records, err := from.Versions(ctx, routing.SavedKind, id)
 	if err != nil {
@@ -44,16 +69,44 @@ func (k kinds) configVersions(ctx context.Context, from resource.Reader, id stri
 		if err := json.Unmarshal(r.Body, &v.saved); err != nil {
 			return nil, fmt.Errorf("decode version %d of config %s: %w", r.Version, id, err)
 		}
-		if v.text, err = v.saved.Open(k.Box, id); err != nil {
-			return nil, fmt.Errorf("open version %d of config %s: %w", r.Version, id, err)
-		}
-		if n := len(versions); n > 0 && bytes.Equal(versions[n-1].text, v.text) {
-			versions[n-1] = v // the older of two with the same text began it
-			continue
+		v.record.Body = nil
+		if n := len(versions); n > 0 {
+			same, err := k.sameText(&versions[n-1], &v)
+			if err != nil {
+				return nil, err
+			}
+			if same {
+				versions = versions[:n-1] // the older of two with the same text began it
+			}
 		}
 		versions = append(versions, v)
 	}
+	for i := range versions {
+		versions[i].number = cmp.Or(versions[i].saved.Number, len(versions)-i)
+	}
 	return versions, nil
+}
+
+// sameText reports whether two versions of a record have one text.
+func (k kinds) sameText(a, b *configVersion) (bool, error) {
+	if a.saved.Number+b.saved.Number > 0 || bytes.Equal(a.saved.Sealed, b.saved.Sealed) {
+		return a.saved.Number == b.saved.Number, nil
+	}
+	one, err := k.textOf(a)
+	if err != nil {
+		return false, err
+	}
+	other, err := k.textOf(b)
+	return bytes.Equal(one, other), err
+}
+
+// textOf is the text of a version in the clear.
+func (k kinds) textOf(v *configVersion) ([]byte, error) {
+	text, err := v.saved.Open(k.Box, v.record.ID)
+	if err != nil {
+		return nil, fmt.Errorf("open version %d of config %s: %w", v.record.Version, v.record.ID, err)
+	}
+	return text, nil
 }
 
 // viewConfig shows a config. When one is read its text is there too, that of the
@@ -63,28 +116,33 @@ func (k kinds) viewConfig(ctx context.Context, c *resource.Call, r resource.Row[
 	if !detail {
 		return v, nil
 	}
+	want := c.Query("version")
+	if want == "" && r.Value.Since > 0 {
+		return k.withText(v, &configVersion{record: r.Record, saved: r.Value})
+	}
 	versions, err := k.configVersions(ctx, c.Reader, r.ID)
 	if err != nil {
 		return v, err
 	}
-	slices.Reverse(versions)
-	at := len(versions) - 1
-	if want := c.Query("version"); want != "" {
-		at = slices.IndexFunc(versions, func(cv configVersion) bool { return versionID(r.ID, cv.record.Version) == want })
-		if n, err := strconv.Atoi(want); err == nil {
-			at = n - 1
-		}
+	at := 0
+	if number, err := strconv.Atoi(want); err == nil {
+		at = slices.IndexFunc(versions, func(cv configVersion) bool { return cv.number == number })
+	} else if want != "" {
+		at = slices.IndexFunc(versions, func(cv configVersion) bool { return cv.id() == want })
 	}
-	if at < 0 || at >= len(versions) {
+	if at < 0 {
 		return v, fault.New(fault.NotFound, "the config has no such version").At("version")
 	}
-	return withText(v, versions[at]), nil
+	return k.withText(v, &versions[at])
 }
 
-func withText(v configView, cv configVersion) configView {
-	v.Config, v.Format, v.Type = maskConfig(cv.text), "json", "ORG_CONFIG"
-	v.VersionID = versionID(v.ID, cv.record.Version)
-	return v
+func (k kinds) withText(v configView, cv *configVersion) (configView, error) {
+	text, err := k.textOf(cv)
+	if err != nil {
+		return v, err
+	}
+	v.Config, v.Format, v.Type, v.VersionID = maskConfig(text), "json", "ORG_CONFIG", cv.id()
+	return v, nil
 }
 
 func bareConfig(r resource.Record, s routing.Saved) configView {
@@ -100,10 +158,13 @@ func (k kinds) listVersions(ctx context.Context, c *resource.Call, r resource.Ro
 	if err != nil {
 		return nil, err
 	}
-	out := resource.ListOf[configView]{Object: "list", Total: len(versions), Data: make([]configView, len(versions))}
-	for i, cv := range versions {
+	out := resource.ListOf[configView]{Object: "list", Total: versions[0].number, Data: make([]configView, len(versions))}
+	for i := range versions {
+		cv := &versions[i]
 		cv.record.Slug = r.Slug
-		out.Data[i] = withText(bareConfig(cv.record, cv.saved), cv)
+		if out.Data[i], err = k.withText(bareConfig(cv.record, cv.saved), cv); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }

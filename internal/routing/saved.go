@@ -14,6 +14,12 @@ type Saved struct {
 	IsDefault bool   `json:"is_default,omitempty"`
 	OwnerID   string `json:"owner_id,omitempty"`   // who made it: id of a user or key
 	UpdatedBy string `json:"updated_by,omitempty"` // who changed it last
+
+	// Number is that of the document among all that the config had, from 1, and Since the
+	// version of the record in which it was new. Both are 0 in records that were last given
+	// a document before there were these fields.
+	Number int   `json:"number,omitempty"`
+	Since  int64 `json:"since,omitempty"`
 }
 
 // SavedContext is what the document of a record is sealed under: "config/0191…".

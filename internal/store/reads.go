@@ -14,8 +14,13 @@ import (
 // nobody here.
 const statementLimit = 15 * time.Second
 
-// maxVersions bounds the answer of Versions.
-const maxVersions = 1000
+// Bounds of the answer of Versions: records, and the bytes of their bodies. It is read a
+// few at a time, so that no more than that is held.
+const (
+	maxVersions     = 1000
+	maxVersionBytes = 8 << 20
+	versionsAtOnce  = 16
+)
 
 // reads are the questions that Store asks the reader and a transaction the
 // writer. All of them answer fault.Overloaded when the server is away.
@@ -46,26 +51,36 @@ func (r reads) within(ctx context.Context, doing string, f func(context.Context)
 }
 
 // Versions returns the present version of a record and the older ones, newest
-// first, at most 1000 and without index entries; fault.NotFound when there is no
-// such record.
+// first, at most 1000 and 8 MiB of bodies besides the present one, and without index
+// entries; fault.NotFound when there is no such record.
 func (r reads) Versions(ctx context.Context, kind, id string) ([]resource.Record, error) {
 	now, err := r.Find(ctx, kind, id)
 	if err != nil {
 		return nil, err
 	}
-	var rows []recordRow
-	err = r.within(ctx, "list versions of "+kind, func(ctx context.Context) error {
-		return r.db.NewSelect().Model(&rows).ModelTableExpr("record_versions AS r").
-			Where("r.kind = ?", kind).Where("r.id = ?", id).Where("r.version < ?", now.Version).
-			Order("r.version DESC").Limit(maxVersions - 1).Scan(ctx)
-	})
-	if err != nil {
-		return nil, err
-	}
 	now.Index = nil
-	recs := append(make([]resource.Record, 0, 1+len(rows)), now)
-	for i := range rows {
-		recs = append(recs, rows[i].record())
+	recs, bytes := []resource.Record{now}, 0
+	for len(recs) < maxVersions {
+		rows, err := r.olderThan(ctx, recs[len(recs)-1], min(versionsAtOnce, int64(maxVersions-len(recs))))
+		if err != nil || len(rows) == 0 {
+			return recs, err
+		}
+		for i := range rows {
+			if bytes += len(rows[i].Body); bytes > maxVersionBytes {
+				return recs, nil
+			}
+			recs = append(recs, rows[i].record())
+		}
 	}
 	return recs, nil
+}
+
+// olderThan are the versions of a record before one, newest first, at most limit.
+func (r reads) olderThan(ctx context.Context, rec resource.Record, limit int64) (rows []recordRow, err error) {
+	return rows, r.within(ctx, "list versions of "+rec.Kind, func(ctx context.Context) error {
+		rows = nil
+		return r.db.NewSelect().Model(&rows).ModelTableExpr("record_versions AS r").
+			Where("r.kind = ?", rec.Kind).Where("r.id = ?", rec.ID).Where("r.version < ?", rec.Version).
+			Order("r.version DESC").Limit(limit).Scan(ctx)
+	})
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -185,4 +186,28 @@ func versions(t *testing.T, s *store.Store) {
 	got, err := s.Versions(t.Context(), k, r.ID)
 	must(t, err)
 	same(t, "versions, newest first", got, want)
+}
+
+// However large what a record was, its versions are no more than memory holds: the newest
+// are shown.
+func largeVersions(t *testing.T, s *store.Store) {
+	const size, all = 1 << 19, 40
+	k := kind(t)
+	r := sample(k, "a")
+	put(t, s, r)
+	for i := range all {
+		r.Body, r.Updated = fmt.Appendf(nil, `{"v":%d,"text":"%s"}`, i, strings.Repeat("x", size)), r.Updated.Add(time.Minute)
+		must(t, update(t.Context(), s, r))
+		r.Version++
+	}
+	got, err := s.Versions(t.Context(), k, r.ID)
+	must(t, err)
+	if len(got) < 8<<20/(2*size) || len(got) > 8<<20/size+1 {
+		t.Fatalf("%d versions of %d bytes each", len(got), size)
+	}
+	for i, v := range got {
+		if v.Version != r.Version-int64(i) {
+			t.Errorf("version %d stands at %d, and the newest is %d", v.Version, i, r.Version)
+		}
+	}
 }

@@ -31,6 +31,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 			{"update by version", updateByVersion},
 			{"delete takes all with it", deleteAll},
 			{"versions", versions},
+			{"large versions", largeVersions},
 			{"rewrite every version", rewrite},
 			{"a failed rewriting", failedRewrite},
 			{"filters", filters},
