@@ -44,11 +44,7 @@ func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
 	q.Bare = k.Bare && !slices.Contains(q.Statuses, Archived) // whose slug stands there
 	through := q.Offset + q.Limit
 	builtin, more := k.builtin(c, &q)
-	rows, total, err := k.page(ctx, c, q)
-	if err != nil {
-		return nil, err
-	}
-	out := ListOf[V]{Object: "list", Total: total + more, Data: make([]V, 0, len(builtin)+len(rows))}
+	out := ListOf[V]{Object: "list", Data: make([]V, 0, len(builtin)+min(q.Limit, rowsAtOnce))}
 	for _, r := range builtin {
 		v, err := k.View(ctx, c, r, false)
 		if err != nil {
@@ -56,13 +52,15 @@ func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
 		}
 		out.Data = append(out.Data, v)
 	}
-	for _, rec := range rows {
+	total, err := k.page(ctx, c, q, func(rec Record) error {
 		v, err := k.show(ctx, c, rec, false)
-		if err != nil {
-			return nil, err
-		}
 		out.Data = append(out.Data, v)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
+	out.Total = total + more
 	if k.HasMore {
 		return MoreOf[V]{out, through < out.Total}, nil
 	}
@@ -81,19 +79,36 @@ func (c *Call) ownPlaces() []string {
 	return slices.AppendSeq(make([]string, 0, len(c.Principal.Places)), maps.Keys(c.Principal.Places))
 }
 
-// page reads the rows of a query and the number of all. They are counted only where the
-// page does not show it: it does when it is not full, unless it lies behind the last row.
-func (k *Kind[T, V]) page(ctx context.Context, c *Call, q Query) (rows []Record, total int, err error) {
-	if q.Limit > 0 { // else the page is full of what is built in
-		if rows, err = c.Reader.List(ctx, q); err != nil {
-			return nil, 0, err
+// rowsAtOnce is how many rows of a page are held at a time: a body may have a megabyte,
+// and a view is mostly small.
+const rowsAtOnce = 50
+
+// page reads the rows of a query, a few at a time, and returns the number of all. They are
+// counted only where the page does not show it: it does when it is not full, unless it
+// lies behind the last row.
+func (k *Kind[T, V]) page(ctx context.Context, c *Call, q Query, show func(Record) error) (total int, err error) {
+	n, part := 0, q
+	for n < q.Limit { // else the page is full of what is built in
+		part.Limit = min(q.Limit-n, rowsAtOnce)
+		rows, err := c.Reader.List(ctx, part)
+		if err != nil {
+			return 0, err
 		}
-		if len(rows) < q.Limit && (len(rows) > 0 || q.Offset == 0) {
-			return rows, q.Offset + len(rows), nil
+		for _, r := range rows {
+			if err := show(r); err != nil {
+				return 0, err
+			}
 		}
+		n += len(rows)
+		if len(rows) < part.Limit {
+			break
+		}
+		part.After, part.Offset = rows[len(rows)-1].ID, 0
 	}
-	total, err = c.Reader.Count(ctx, q)
-	return rows, total, err
+	if n < q.Limit && (n > 0 || q.Offset == 0) {
+		return q.Offset + n, nil
+	}
+	return c.Reader.Count(ctx, q)
 }
 
 // narrow puts the filters into a query.
