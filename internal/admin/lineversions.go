@@ -62,13 +62,50 @@ func rewriteVersion(ctx context.Context, tx resource.Tx, c *resource.Call, kind,
 func versionPaging() []resource.Param {
 	return []resource.Param{
 		{Name: "current_page", Doc: "page number, from 0", Type: "integer", Default: "0", Max: 1_000_000},
-		{Name: "page_size", Type: "integer", Default: "100", Min: 1, Max: 1000},
+		{Name: "page_size", Doc: "rows of a page; of large ones fewer are shown, 8 MiB together", Type: "integer", Default: "100", Min: 1, Max: 1000},
 	}
 }
 
+// What a page of versions holds at most, besides its first row, and how much of it is read
+// at once: texts have up to half a megabyte. Smaller pages show what a large one leaves out.
+const (
+	maxVersionBytes = 8 << 20
+	versionsAtOnce  = 16
+)
+
 // listedVersions answers a page of the versions of a prompt or partial, newest first.
 func listedVersions[T, V any](ctx context.Context, c *resource.Call, kind, lineID string, view func(*resource.Row[T]) V) (any, error) {
-	return listed(ctx, c, versionsOf(kind, lineID), versionPage, view)
+	q := versionsOf(kind, lineID)
+	total, err := c.Reader.Count(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	versionPage(c, &q)
+	out := resource.ListOf[V]{Object: "list", Total: total, Data: []V{}}
+	bytes, left := 0, q.Limit
+	for left > 0 {
+		q.Limit = min(left, versionsAtOnce)
+		recs, err := c.Reader.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, rec := range recs {
+			if bytes += len(rec.Body); bytes > maxVersionBytes && len(out.Data) > 0 {
+				return out, nil
+			}
+			r, err := resource.Decode[T](rec)
+			if err != nil {
+				return nil, err
+			}
+			out.Data = append(out.Data, view(r))
+		}
+		if len(recs) < q.Limit {
+			break
+		}
+		left -= len(recs)
+		q.After, q.Offset = recs[len(recs)-1].ID, 0
+	}
+	return out, nil
 }
 
 func versionPage(c *resource.Call, q *resource.Query) {
