@@ -3,6 +3,7 @@ package resource
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -21,6 +22,12 @@ const (
 	maxBody     = 1 << 20 // bytes, unless the operation says otherwise
 	maxDepth    = 64      // nested objects and lists
 	maxProblems = 20      // named in one refusal
+
+	// Taken apart, a body takes some 20 times its bytes. Small ones wait for nobody; of the
+	// others no more are taken apart at a time than are mostBodies together. Where callers
+	// send many, they wait for one another instead of taking the memory of all.
+	smallBody  = 64 << 10
+	mostBodies = 32 << 20
 )
 
 // schema is what the body of an operation must fit.
@@ -31,7 +38,7 @@ type schema struct {
 
 // readBody takes the body apart into its fields. An operation without one ignores
 // what is sent.
-func (c *Call) readBody(s *schema) error {
+func (c *Call) readBody(ctx context.Context, s *schema) error {
 	if s == nil {
 		return nil
 	}
@@ -51,6 +58,12 @@ func (c *Call) readBody(s *schema) error {
 	default:
 		return fault.New(fault.InvalidRequest, "the body is missing")
 	}
+	if n := int64(len(raw)); n > smallBody {
+		if err := c.engine.bodies.Acquire(ctx, n); err != nil {
+			return fault.Wrap(fault.ClientGone, err)
+		}
+		c.held = n
+	}
 	if err := wellFormed(raw); err != nil {
 		return err
 	}
@@ -61,6 +74,12 @@ func (c *Call) readBody(s *schema) error {
 		return fault.New(fault.InvalidRequest, "the body is a JSON object")
 	}
 	return nil
+}
+
+// letGo lets another body be taken apart.
+func (c *Call) letGo() {
+	c.engine.bodies.Release(c.held)
+	c.held = 0
 }
 
 // wellFormed refuses what JSON decoders understand differently: names that are

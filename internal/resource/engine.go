@@ -52,6 +52,7 @@ type Engine struct {
 	secret map[string]string  // by route: the placeholder of its path that holds a secret
 	rate   *rate
 	after  *semaphore.Weighted // one of mostAfterwards for each refusal that is written after its answer
+	bodies *semaphore.Weighted // mostBodies bytes, for bodies that are taken apart
 }
 
 // usage is a kind whose records refer to those of another one.
@@ -76,7 +77,7 @@ func (o Operations) refers() map[string]usage { return nil }
 // New makes an engine and mounts the resources. It panics when two of them claim
 // one route: a programmer's mistake.
 func New(p Parts, about huma.Info, resources ...Resource) *Engine {
-	e := &Engine{Parts: p, mux: http.NewServeMux(), fixed: http.NewServeMux(), doc: newDescription(about), users: make(map[string][]usage), secret: make(map[string]string), rate: newRate(p.PerMinute), after: semaphore.NewWeighted(mostAfterwards)}
+	e := &Engine{Parts: p, mux: http.NewServeMux(), fixed: http.NewServeMux(), doc: newDescription(about), users: make(map[string][]usage), secret: make(map[string]string), rate: newRate(p.PerMinute), after: semaphore.NewWeighted(mostAfterwards), bodies: semaphore.NewWeighted(mostBodies)}
 	for _, r := range resources {
 		for kind, u := range r.refers() {
 			e.users[kind] = append(e.users[kind], u)

@@ -106,7 +106,8 @@ type Call struct {
 	op     *Operation
 	r      *http.Request
 	query  map[string]string
-	listed bool // the body was a list
+	listed bool  // the body was a list
+	held   int64 // bytes of Engine.bodies
 	trail  trail
 	etag   string
 	header http.Header // further fields of the answer

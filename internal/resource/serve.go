@@ -28,11 +28,12 @@ func (e *Engine) serve(w http.ResponseWriter, r *http.Request, op *Operation, bo
 }
 
 func (e *Engine) run(ctx context.Context, c *Call, body *schema) (any, error) {
+	defer c.letGo()
 	steps := [...]func() error{
 		func() error { return e.identify(c) },
 		func() error { return e.allowed(c) },
 		c.readQuery,
-		func() error { return c.readBody(body) },
+		func() error { return c.readBody(ctx, body) },
 		func() error { return e.place(ctx, c) },
 		c.settled,
 		func() error { return c.checkBody(body) },
@@ -41,6 +42,9 @@ func (e *Engine) run(ctx context.Context, c *Call, body *schema) (any, error) {
 		if err := step(); err != nil {
 			return nil, err
 		}
+	}
+	if c.op.Many == 0 { // what is left is the body as it came, and Run may wait for others
+		c.letGo()
 	}
 	return c.op.Run(ctx, c)
 }
