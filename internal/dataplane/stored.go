@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice/internal/fault"
+	"sluice/internal/llm"
 	"sluice/internal/provider"
 	"sluice/internal/provider/sign"
 )
@@ -115,5 +116,34 @@ func (g *Gateway) sign(ctx context.Context, a *attempt, r *sign.Request) error {
 	if err := a.plan.KeepIdentity(a.values, g.Guard.Trusts); err != nil {
 		return err
 	}
+	if err := a.bucketStays(); err != nil {
+		return err
+	}
 	return g.Signers.Sign(ctx, r, a.plan.Auth, a.values)
+}
+
+// bucketOf is the field of a cloud's providers that names the bucket of files, by the scheme
+// by which calls are signed.
+var bucketOf = map[string]string{"aws": "aws_s3_bucket", "gcp": "vertex_storage_bucket_name"}
+
+// bucketStays keeps files that the gateway's machine signs for to the bucket that was
+// saved: callers name them by bucket and key, and the machine may have rights on others,
+// that of the request log among them.
+func (a *attempt) bucketStays() error {
+	field := bucketOf[a.plan.Auth.Scheme]
+	switch a.plan.Asked {
+	case llm.UploadFile, llm.RetrieveFile, llm.RetrieveFileContent:
+	default:
+		return nil
+	}
+	if field == "" || provider.OwnIdentity(a.values) == "" {
+		return nil
+	}
+	path, _, _ := strings.Cut(strings.TrimPrefix(a.plan.Target, a.plan.Base), "?")
+	bucket, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	i := slices.IndexFunc(a.spec.Fields, func(f provider.Field) bool { return f.Name == field })
+	if i >= 0 && bucket != "" && a.stored(&a.spec.Fields[i]) == bucket {
+		return nil
+	}
+	return fault.New(fault.InvalidRequest, "the identity of the gateway reads and writes files only in the bucket that is saved with the provider, as "+field).At(field)
 }

@@ -3,12 +3,14 @@ package dataplane_test
 import (
 	"encoding/json"
 	"maps"
+	"net/url"
 	"strings"
 	"testing"
 
 	"sluice/internal/access"
 	"sluice/internal/credential"
 	"sluice/internal/keys"
+	"sluice/test/upstream"
 )
 
 const (
@@ -110,6 +112,47 @@ func TestOwnIdentityStays(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Callers name files in S3 by bucket and key. What the gateway's machine signs lies in the
+// bucket that was saved, for its rights may reach further.
+func TestOwnIdentityKeepsToItsBucket(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "AKIDOFTHEMACHINE")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret of the machine")
+	t.Setenv("AWS_CA_BUNDLE", "")
+	r := newRig(t)
+	r.up.On("/mine/rows.jsonl", upstream.Always(upstream.JSON(200, []byte(`{}`))))
+	for slug, bucket := range map[string]string{"machine": "mine", "bare": ""} {
+		r.dir.accounts[slug] = &credential.Account{Slug: slug, Spec: "bedrock", Status: "active", AllModels: true, Values: map[string]string{
+			"aws_auth_type": "serviceRole", "aws_region": "us-east-1", "aws_s3_bucket": bucket, "custom_host": r.up.URL(),
+		}}
+	}
+	for _, c := range []struct {
+		slug, place, header string
+		status              int
+	}{
+		{"machine", "mine/rows.jsonl", "x-none: 1", 200},
+		{"machine", "logs/30/of-another.json", "x-none: 1", 400},
+		{"machine", "logs/30/of-another.json", "x-gateway-aws-s3-bucket: logs", 400},
+		{"machine", "mine2/rows.jsonl", "x-none: 1", 400},
+		{"bare", "mine/rows.jsonl", "x-gateway-aws-s3-bucket: mine", 400},
+	} {
+		a := r.call("GET", "/v1/files/"+url.QueryEscape("s3://"+c.place)+"/content", "", "x-gateway-provider: @"+c.slug, c.header)
+		if a.StatusCode != c.status || c.status == 400 && !strings.Contains(a.Text, "the bucket that is saved") {
+			t.Errorf("%+v: %d %s", c, a.StatusCode, a.Text)
+		}
+	}
+	r.dir.accounts["google"] = &credential.Account{Slug: "google", Spec: "vertex-ai", Status: "active", AllModels: true, Values: map[string]string{
+		"vertex_auth_type": "workload", "vertex_region": "us-east1", "vertex_project_id": "p", "vertex_storage_bucket_name": "mine",
+	}}
+	for _, place := range []string{"gs://logs/30/of-another.json", "gs://mine.logs/x"} {
+		if a := r.call("GET", "/v1/files/"+url.QueryEscape(place)+"/content", "", "x-gateway-provider: @google"); a.StatusCode != 400 || !strings.Contains(a.Text, "the bucket that is saved") {
+			t.Errorf("%s: %d %s", place, a.StatusCode, a.Text)
+		}
+	}
+	if n := r.up.Total(); n != 1 {
+		t.Errorf("%d calls went out", n)
 	}
 }
 
