@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"sluice/internal/fault"
+	"sluice/internal/llm"
 	"sluice/internal/provider/sign"
 	"sluice/internal/record"
 	"sluice/internal/wire"
@@ -42,7 +43,8 @@ type Dialer interface {
 }
 
 // Realtime joins a client to a provider's realtime endpoint: a single target, frames
-// relayed both ways, one record for the whole conversation.
+// relayed both ways, one record for the whole conversation. There is one path for it, since
+// what holds of conversations, their models and their money, goes by that.
 // Source: contract/dataplane.md 6.6.
 func (g *Gateway) Realtime(ctx context.Context, in *wire.Request, client Client) (err error) {
 	x := g.newExchange(in, client)
@@ -51,6 +53,9 @@ func (g *Gateway) Realtime(ctx context.Context, in *wire.Request, client Client)
 		if err := step(ctx, x); err != nil {
 			return g.answerFault(x, err)
 		}
+	}
+	if x.match.Endpoint != llm.Realtime {
+		return g.answerFault(x, fault.New(fault.NotSupported, "a WebSocket is opened at /v1/realtime alone"))
 	}
 	t := x.config.Root.Target
 	if t == nil {

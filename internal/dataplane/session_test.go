@@ -57,11 +57,20 @@ func talker(t *testing.T, opening []string, replies ...[]string) string {
 	return s.URL
 }
 
+// socketTo asks the gateway for a conversation with a provider.
+func (r *rig) socketTo(ctx context.Context, host, path string, headers ...string) (*websocket.Conn, *http.Response, error) {
+	h := http.Header{"X-Gateway-Api-Key": {key}, "X-Gateway-Provider": {"openai"}, "Authorization": {"Bearer k"}, "X-Gateway-Custom-Host": {host + "/v1"}}
+	for _, line := range headers {
+		name, value, _ := strings.Cut(line, ": ")
+		h.Set(name, value)
+	}
+	return websocket.Dial(ctx, r.server.URL+path, &websocket.DialOptions{HTTPHeader: h})
+}
+
 // converse opens a conversation with a provider through the gateway.
 func (r *rig) converse(t *testing.T, ctx context.Context, host string) *websocket.Conn {
 	t.Helper()
-	h := http.Header{"X-Gateway-Api-Key": {key}, "X-Gateway-Provider": {"openai"}, "Authorization": {"Bearer k"}, "X-Gateway-Custom-Host": {host + "/v1"}}
-	c, _, err := websocket.Dial(ctx, r.server.URL+"/v1/realtime?model=gpt-realtime", &websocket.DialOptions{HTTPHeader: h})
+	c, _, err := r.socketTo(ctx, host, "/v1/realtime?model=gpt-realtime")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,6 +100,40 @@ const (
 		`"input_token_details":{"text_tokens":20,"audio_tokens":50,"cached_tokens":30},"output_token_details":{"text_tokens":10,"audio_tokens":30}}}}`
 	doneCost = 20*spokenTextIn + 50*spokenAudioIn + 30*spokenCached + 10*spokenTextOut + 30*spokenAudioOut
 )
+
+// No spelling of a path opens a conversation for which nothing is held.
+func TestConversationsAreMeteredByWhateverPath(t *testing.T) {
+	t.Parallel()
+	for path, opens := range map[string]bool{"/v1/real%74ime": true, "/v1/v1/realtime": true, "/v1/openai/realtime": false, "/v1/x/real%74ime": false} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+			defer stop()
+			r := newRig(t)
+			plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 100)}})
+			c, resp, err := r.socketTo(ctx, talker(t, nil, []string{created, word, done}), path+"?model=gpt-realtime")
+			if !opens {
+				if err == nil || resp == nil || resp.StatusCode != http.StatusNotImplemented {
+					t.Errorf("opened: %v %v", resp, err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Write(ctx, websocket.MessageText, []byte(asking)); err != nil {
+				t.Fatal(err)
+			}
+			heard(t, ctx, c, "response.done")
+			if err := c.Close(websocket.StatusNormalClosure, ""); err != nil {
+				t.Error(err)
+			}
+			if row, s := r.journal.one(t), r.bank.State(time.Now(), &plan.Budgets[0]); row.Spend.Cost != doneCost || s.Used != doneCost {
+				t.Errorf("cost %d, used %d", row.Spend.Cost, s.Used)
+			}
+		})
+	}
+}
 
 // Each response of a conversation has its line, reserved before the provider is asked and
 // closed with the provider's count; the record has the sum.

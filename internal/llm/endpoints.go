@@ -2,7 +2,10 @@
 // endpoints, and what a call used.
 package llm
 
-import "strings"
+import (
+	"net/url"
+	"strings"
+)
 
 // Endpoint is the kind of a call, for example "chatComplete". The names are those
 // that policies, guardrails and provider tables use.
@@ -120,10 +123,19 @@ type Match struct {
 }
 
 // Lookup finds the typed route of a method and an escaped path below /v1, for
-// example "/files/file-1". What is no typed route is Proxy with an opaque body.
+// example "/files/file-1". What is no typed route is Proxy with an opaque body. A route
+// is the same with escapes in it that need not be there, as it is to providers: else what
+// holds of it could be stepped around by "/chat/complet%69ons".
 func Lookup(method, path string) Match {
 	if m, ok := exact[method+" "+path]; ok {
 		return m
+	}
+	if strings.Contains(path, "%") {
+		if plain, err := url.PathUnescape(path); err == nil {
+			if m, ok := exact[method+" "+plain]; ok {
+				return m
+			}
+		}
 	}
 	for _, p := range patterns {
 		if p.method != method || !strings.HasPrefix(path, p.prefix) || !strings.HasSuffix(path, p.suffix) {

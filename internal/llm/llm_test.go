@@ -29,6 +29,11 @@ func TestLookup(t *testing.T) {
 		{"GET", "/responses/", llm.Proxy, ""},
 		{"POST", "/collections", llm.Proxy, ""},
 		{"POST", "/fine_tuning/jobs/j/cancel", llm.CancelFinetune, "j"},
+		{"POST", "/chat/complet%69ons", llm.ChatComplete, ""},
+		{"POST", "/chat%2Fcompletions", llm.ChatComplete, ""},
+		{"GET", "/real%74ime", llm.Realtime, ""},
+		{"POST", "/chat/completions%", llm.Proxy, ""},
+		{"POST", "/chat/completions%20", llm.Proxy, ""},
 	}
 	for _, c := range cases {
 		if m := llm.Lookup(c.method, c.path); m.Endpoint != c.want || m.ID != c.id {
