@@ -143,15 +143,32 @@ func (g *Gateway) meter(a *attempt) *dialect.Stream {
 	return dialect.NewStream(dialect.StreamOptions{Endpoint: a.x.match.Endpoint})
 }
 
+// usageMost is how much of an encoded answer is decoded to find what it used.
+const usageMost = 8 << 20
+
 // readUsage takes what a relayed answer says it used: from its events, or from a
-// JSON body that was kept whole.
+// JSON body that was kept whole. What came encoded is decoded for that, at its end.
 func (a *attempt) readUsage(watch *dialect.Stream, keep *capture) {
+	h := a.reply.header
 	switch {
 	case watch != nil:
-		a.log().Usage, a.log().ReplyModel = watch.Usage(), watch.Model()
-	case keep.whole() && strings.Contains(a.reply.header.Get("content-type"), "json"):
-		a.log().Usage, a.log().ReplyModel = dialect.Usage(a.x.match.Endpoint, keep.bytes(), "")
+	case !keep.whole():
+		return
+	case eventStream(h):
+		watch = dialect.NewStream(dialect.StreamOptions{Endpoint: a.x.match.Endpoint})
+		watch.Feed(plainOf(h, keep))
+	case strings.Contains(h.Get("content-type"), "json"):
+		a.log().Usage, a.log().ReplyModel = dialect.Usage(a.x.match.Endpoint, plainOf(h, keep), "")
+		return
+	default:
+		return
 	}
+	a.log().Usage, a.log().ReplyModel = watch.Usage(), watch.Model()
+}
+
+// plainOf is what was kept of an answer, without its content encoding.
+func plainOf(h wire.Header, keep *capture) []byte {
+	return record.Body{Bytes: keep.bytes(), Encoding: h.Get("content-encoding")}.Plain(usageMost)
 }
 
 // left records a client that went away before the end of its answer.

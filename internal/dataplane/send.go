@@ -104,6 +104,10 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 	if err != nil {
 		return nil, err
 	}
+	if err := a.uncode(resp); err != nil {
+		_ = resp.Body.Close() // nobody can read it
+		return nil, err
+	}
 	a.upstream, a.got = int32(resp.Status), resp.Header
 	a.firstByte = g.Clock.Now().Sub(a.started)
 	a.queue, a.connect = resp.Queue, resp.Connect

@@ -1,0 +1,72 @@
+package dataplane
+
+import (
+	"errors"
+	"io"
+
+	"sluice/internal/fault"
+	"sluice/internal/provider/transport"
+	"sluice/internal/record"
+)
+
+// uncode takes the content encoding off the answer of a typed call, which is read here:
+// none is asked for, but some servers encode all the same, and callers may have
+// Accept-Encoding forwarded. One that is not known makes an answer of success invalid,
+// unless the endpoint's answers may be anything.
+// Source: RFC 9110 sections 8.4 and 12.5.3.
+func (a *attempt) uncode(resp *transport.Response) error {
+	encoding := resp.Header.Get("content-encoding")
+	if encoding == "" || encoding == "identity" || !a.unified() {
+		return nil
+	}
+	body := &uncoded{Body: resp.Body}
+	switch body.plain = record.Uncode((*encodedBody)(body), encoding); {
+	case resp.Length == 0:
+	case body.plain != nil:
+		resp.Body, resp.Length = body, -1
+	case otherThanJSON[a.x.match.Endpoint]:
+		return nil
+	case resp.Status < 400:
+		return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: it is in an encoding that nobody asked for, %q", a.spec.ID, clip(encoding))
+	}
+	resp.Header = resp.Header.Clone(0)
+	resp.Header.Del("content-encoding")
+	return nil
+}
+
+// uncoded is the body of an answer without its content encoding.
+type uncoded struct {
+	transport.Body
+	plain *record.Uncoded
+	err   error // of the transport
+}
+
+// encodedBody is the body as the provider sent it.
+type encodedBody uncoded
+
+// Read notes how the transport ended.
+func (e *encodedBody) Read(p []byte) (int, error) {
+	n, err := e.Body.Read(p)
+	e.err = err
+	return n, err
+}
+
+// Read implements transport.Body. Errors of the transport are before those of decoding.
+func (u *uncoded) Read(p []byte) (int, error) {
+	n, err := u.plain.Read(p)
+	switch {
+	case err == nil, err == io.EOF:
+		return n, err
+	case u.err != nil && u.err != io.EOF:
+		return n, u.err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return n, fault.Wrap(fault.UpstreamFailed, err)
+	}
+	return n, fault.Wrap(fault.UpstreamInvalid, err)
+}
+
+// Close implements transport.Body.
+func (u *uncoded) Close() error {
+	u.plain.Close()
+	return u.Body.Close()
+}
