@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -37,7 +38,7 @@ type Client interface {
 }
 
 // Dialer opens WebSockets to upstreams under the address guard. A refused
-// handshake is a *fault.Error with the upstream's status.
+// handshake is a *fault.Error with the upstream's status. Ctx bounds the handshake alone.
 type Dialer interface {
 	Dial(ctx context.Context, url string, h wire.Header) (Socket, error)
 }
@@ -91,7 +92,27 @@ func (g *Gateway) openUpstream(ctx context.Context, a *attempt) (Socket, error) 
 		return nil, err
 	}
 	a.called = g.Clock.Now()
-	return g.Sockets.Dial(ctx, signed.Scheme+"://"+signed.Host+signed.Target, h)
+	return g.dial(ctx, signed.Scheme+"://"+signed.Host+signed.Target, h, g.headTimeout(a))
+}
+
+// dial opens a WebSocket within a time, zero for as long as the caller waits.
+func (g *Gateway) dial(ctx context.Context, url string, h wire.Header, within time.Duration) (Socket, error) {
+	own := ctx
+	if within > 0 {
+		limited, stop := context.WithTimeout(ctx, within)
+		defer stop()
+		own = limited
+	}
+	up, err := g.Sockets.Dial(own, url, h)
+	switch {
+	case err == nil:
+		return up, nil
+	case ctx.Err() != nil:
+		return nil, gone(ctx, err)
+	case own.Err() != nil:
+		return nil, fault.Wrap(fault.UpstreamTimeout, err)
+	}
+	return nil, err
 }
 
 // converse relays until one side closes, a limit refuses a response or ctx ends, tells the

@@ -284,6 +284,63 @@ func TestStopEndsConversations(t *testing.T) {
 	}
 }
 
+// silent is a provider that takes connections and never says a word.
+func silent(t *testing.T) (url string, called <-chan struct{}) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := make(chan struct{}, 1)
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		took <- struct{}{}
+		<-t.Context().Done()
+	}()
+	t.Cleanup(func() { _ = l.Close() })
+	return "http://" + l.Addr().String(), took
+}
+
+// A provider that never answers a handshake is waited for as long as for any other answer.
+func TestSilentHandshakes(t *testing.T) {
+	t.Parallel()
+	const path = "/v1/realtime?model=gpt-realtime"
+	t.Run("in time", func(t *testing.T) {
+		t.Parallel()
+		ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+		defer stop()
+		r := newRig(t)
+		host, _ := silent(t)
+		_, resp, err := r.socketTo(ctx, host, path, "X-Gateway-Request-Timeout: 50")
+		if err == nil || resp == nil || resp.StatusCode != http.StatusRequestTimeout {
+			t.Fatalf("answered %v %v", resp, err)
+		}
+		if row := r.journal.one(t); row.Outcome != record.Timeout {
+			t.Errorf("on record as %s: %s", row.Outcome, row.Error)
+		}
+	})
+	t.Run("the caller leaves", func(t *testing.T) {
+		t.Parallel()
+		ctx, leave := context.WithCancel(t.Context())
+		r := newRig(t)
+		host, called := silent(t)
+		go func() {
+			<-called
+			leave()
+		}()
+		if _, _, err := r.socketTo(ctx, host, path); err == nil {
+			t.Fatal("opened")
+		}
+		if row := r.journal.one(t); row.Outcome != record.ClientGone {
+			t.Errorf("on record as %s: %s", row.Outcome, row.Error)
+		}
+	})
+}
+
 // serveUnder serves requests whose contexts end with ctx.
 func serveUnder(t *testing.T, ctx context.Context, h http.Handler) (url string) {
 	t.Helper()
