@@ -89,7 +89,7 @@ func (w *walk) measured(ctx context.Context, p Policy, t *Node) (out Outcome, er
 		defer st.inFlight.Add(-1) // also when try panics
 	case LeastLatency:
 		defer func() {
-			if !out.Final && !out.Skipped {
+			if out.tells() {
 				w.state(t).latency.add(&out, w.engine.clock.Now())
 			}
 		}()

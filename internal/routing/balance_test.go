@@ -147,6 +147,28 @@ func TestLeastLatency(t *testing.T) {
 	}
 }
 
+// An answer that cannot be used counts as a failure, however quickly it came; a target that
+// says it does not serve the call tells nothing.
+func TestLeastLatencyLeavesTargetsThatTalkNonsense(t *testing.T) {
+	t.Parallel()
+	e := routing.NewEngine(newClock(), draws())
+	cfg := parse(t, branch(`{"mode":"loadbalance","policy":"least_latency"}`, `[{"provider":"@a"},{"provider":"@b"}]`))
+	up := upstreams{"@a": {Status: 200, Latency: time.Millisecond}, "@b": {Status: 200, Latency: time.Second}}
+	next := func(want string) {
+		t.Helper()
+		if tried, _, _ := up.run(t, e, cfg, nil); tried[0] != want {
+			t.Fatalf("tried %v, want %s", tried, want)
+		}
+	}
+	next("@a")
+	next("@b")
+	up["@a"] = routing.Outcome{Status: 501, Skipped: true, Latency: time.Millisecond}
+	next("@a")
+	up["@a"] = routing.Outcome{Status: 502, Skipped: true, Garbled: true, Latency: time.Millisecond}
+	next("@a")
+	next("@b")
+}
+
 func TestLeastLatencyAsksOnce(t *testing.T) {
 	t.Parallel()
 	e := routing.NewEngine(newClock(), draws())

@@ -41,6 +41,10 @@ type Outcome struct {
 // good reports whether the outcome is a whole answer with a 2xx status.
 func (o *Outcome) good() bool { return o.Err == nil && o.Status >= 200 && o.Status < 300 }
 
+// tells reports whether the outcome says something about the target: a breaker counts it,
+// and so does least_latency.
+func (o *Outcome) tells() bool { return !o.Final && (!o.Skipped || o.Garbled) && !o.Own }
+
 // Try sends a call to one target and says how it went. It runs at most once per
 // target and walk. Calls under way are counted until it returns.
 type Try func(ctx context.Context, t *Target) Outcome
@@ -117,7 +121,7 @@ func (w *walk) node(ctx context.Context, n *Node) (Outcome, error) {
 func (w *walk) leaf(ctx context.Context, t *Target) Outcome {
 	w.last = t
 	out := w.try(ctx, t)
-	if t.Breaker != nil && !out.Final && (!out.Skipped || out.Garbled) && !out.Own {
+	if t.Breaker != nil && out.tells() {
 		w.engine.state(w.leafKey(t)).breaker.count(t.Breaker, &out, w.engine.clock.Now())
 	}
 	return out
