@@ -3,6 +3,7 @@ package dataplane
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -87,8 +88,21 @@ func (g *Gateway) answer(ctx context.Context, a *attempt) error {
 	if err := x.out.Head(a.status, h, int64(len(body))); err != nil {
 		return err
 	}
-	_, err := x.out.Write(body)
-	return err
+	return x.hand(body)
+}
+
+// pieceMost is the most that a client is given at once, in bytes. The fronts give it a time
+// for each piece, and who takes a large answer slowly shall have more than that.
+const pieceMost = 256 << 10
+
+// hand gives the client a body that is in memory.
+func (x *exchange) hand(body []byte) error {
+	for piece := range slices.Chunk(body, pieceMost) {
+		if _, err := x.out.Write(piece); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func outcomeOfStatus(status int) record.Outcome {
