@@ -39,9 +39,7 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 		}
 	}
 	for _, n := range names {
-		if v := x.in.Header.Get(g.ourName(n)); v != "" {
-			h.Set(n, v)
-		}
+		forwardLines(&h, n, x.in.Header, g.ourName(n))
 	}
 	a.plan.Apply(&h)
 	for _, f := range a.extra {
@@ -53,6 +51,22 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 	}
 	a.header, x.room.sent = h, h
 	return nil
+}
+
+// forwardLines puts the lines of a name in place of those that h has of another; none where
+// there are none.
+func forwardLines(h *wire.Header, as string, from wire.Header, name string) {
+	first := true
+	for _, f := range from {
+		switch {
+		case f.Name != name || f.Value == "":
+		case first:
+			h.Set(as, f.Value)
+			first = false
+		default:
+			h.Add(as, f.Value)
+		}
+	}
 }
 
 // ourName is the name under which a client's header is found: those with the prefix of an
