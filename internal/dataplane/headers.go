@@ -186,14 +186,14 @@ func ofConnection(h wire.Header, name string) bool {
 }
 
 // replyHeader builds the header of the answer: the upstream's lines, less those
-// about its connection, and ours.
+// about its connection and those by which browsers go for the host, and ours.
 // Source: contract/dataplane.md part 2.
 func (g *Gateway) replyHeader(x *exchange, from wire.Header) wire.Header {
 	h := x.room.given[:0]
 	for _, f := range from {
 		switch {
 		case wire.HopByHop(f.Name), ofConnection(from, f.Name), strings.HasPrefix(f.Name, prefix):
-		case f.Name == "content-length", f.Name == "x-powered-by", f.Name == "set-cookie":
+		case f.Name == "content-length", f.Name == "x-powered-by", f.Name == "set-cookie", strings.HasPrefix(f.Name, "access-control-"):
 		default:
 			h = append(h, f)
 		}

@@ -106,10 +106,15 @@ func TestMetrics(t *testing.T) {
 }
 
 // A page may call the gateway when the deployment says so, and only from where it
-// says.
+// says. What the provider lets pages do is about the provider's host.
 func TestCORS(t *testing.T) {
 	t.Parallel()
 	up := upstream.Start(t)
+	up.Script(func(seen upstream.Seen) *upstream.Reply {
+		reply := up.OK(seen)
+		reply.Header = append(reply.Header, upstream.Field{Name: "Access-Control-Allow-Origin", Value: "*"}, upstream.Field{Name: "access-control-expose-headers", Value: "x-request-id"})
+		return &reply
+	})
 	g := start(t, with("ENABLE_CORS=ON", "CORS_ALLOWED_ORIGINS=https://app.example.com"))
 	preflight := func(g *gateway, origin string) answer {
 		return g.call("OPTIONS", "/v1/chat/completions", "", "x-gateway-api-key", "Origin: "+origin,
@@ -124,8 +129,13 @@ func TestCORS(t *testing.T) {
 		t.Errorf("another page may call: %v", theirs.Header)
 	}
 	a := g.chat(append(custom(up), "Origin: https://app.example.com")...)
-	if a.Header.Get("Access-Control-Allow-Origin") != "https://app.example.com" || !strings.Contains(strings.ToLower(a.Header.Get("Access-Control-Expose-Headers")), "x-gateway-trace-id") {
+	if got := a.Header.Values("Access-Control-Allow-Origin"); len(got) != 1 || got[0] != "https://app.example.com" || !strings.Contains(strings.ToLower(a.Header.Get("Access-Control-Expose-Headers")), "x-gateway-trace-id") {
 		t.Errorf("answer: %v", a.Header)
+	}
+	for _, origin := range []string{"", "https://evil.example.com"} {
+		if a := g.chat(append(custom(up), "Origin: "+origin)...); a.Status != 200 || a.Header.Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("answer to %q: %d %v", origin, a.Status, a.Header)
+		}
 	}
 	if off := preflight(start(t), "https://app.example.com"); off.Header.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("pages may call although nobody said so: %v", off.Header)
