@@ -130,9 +130,9 @@ func (g *Gateway) converse(ctx context.Context, a *attempt, down, up Socket) {
 	s := newSession(g, a)
 	pump := func(from, to Socket, fromClient bool, see func(context.Context, []byte) error) {
 		defer both.Done()
-		err := relayFrames(own, from, to, see)
+		taking, err := g.relayFrames(own, from, to, see)
 		first.Do(func() {
-			first.err, first.fromClient = err, fromClient
+			first.err, first.fromClient = err, fromClient != taking
 			if ctx.Err() != nil { // the close that came answers ours
 				first.err, first.fromClient = ctx.Err(), true
 			}
@@ -169,21 +169,34 @@ func ofConversation(err error, ofClient bool) record.Outcome {
 	return record.Truncated
 }
 
-func relayFrames(ctx context.Context, from, to Socket, see func(context.Context, []byte) error) error {
+// relayFrames passes messages on until one side fails; taking says that it is the one that
+// is given them.
+func (g *Gateway) relayFrames(ctx context.Context, from, to Socket, see func(context.Context, []byte) error) (taking bool, err error) {
 	for {
 		text, data, err := from.Read(ctx)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if text {
 			if err := see(ctx, data); err != nil {
-				return err
+				return false, err
 			}
 		}
-		if err := to.Write(ctx, text, data); err != nil {
-			return err
+		if err := g.pass(ctx, to, text, data); err != nil {
+			return true, err
 		}
 	}
+}
+
+// pass gives one side a message, which has as long to take it as an answer that has begun
+// may stay silent: nobody reads from the other side meanwhile, nor notices that it left.
+func (g *Gateway) pass(ctx context.Context, to Socket, text bool, data []byte) error {
+	if g.set.IdleTimeout > 0 {
+		limited, stop := context.WithTimeout(ctx, g.set.IdleTimeout)
+		defer stop()
+		ctx = limited
+	}
+	return to.Write(ctx, text, data)
 }
 
 // closing is what to tell the other side: the same code and reason, where they may

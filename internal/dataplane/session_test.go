@@ -13,6 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
 	"sluice/internal/keys"
 	"sluice/internal/ledger"
@@ -339,6 +340,34 @@ func TestSilentHandshakes(t *testing.T) {
 			t.Errorf("on record as %s: %s", row.Outcome, row.Error)
 		}
 	})
+}
+
+// A provider that takes no more events is not waited for without end: nobody would notice
+// that the caller has left meanwhile.
+func TestProviderThatTakesNoEvents(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	defer stop()
+	deaf := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		c, err := websocket.Accept(w, req, nil)
+		if err != nil {
+			return
+		}
+		defer c.CloseNow()
+		<-t.Context().Done()
+	}))
+	t.Cleanup(deaf.Close)
+	r := newRig(t, func(s *dataplane.Settings) { s.IdleTimeout = 200 * time.Millisecond })
+	c := r.converse(t, ctx, deaf.URL)
+	event := []byte(`{"type":"input_audio_buffer.append","audio":"` + strings.Repeat("A", 1<<20) + `"}`)
+	for { // until the gateway gives up, long after the system takes no more on the way
+		if err := c.Write(ctx, websocket.MessageText, event); err != nil {
+			break
+		}
+	}
+	if row := r.journal.one(t); row.Outcome != record.Truncated || ctx.Err() != nil {
+		t.Errorf("on record as %s: %s", row.Outcome, row.Error)
+	}
 }
 
 // serveUnder serves requests whose contexts end with ctx.
