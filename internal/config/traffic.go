@@ -57,8 +57,9 @@ type Upstream struct {
 	// ConnectTimeout is how long a connection to a provider may take, TLS included.
 	ConnectTimeout time.Duration `env:"CONNECT_TIMEOUT" envDefault:"10000" range:"100..600000"`
 
-	// StreamIdleTimeout is how long an answer that has begun may stay silent, or a side
-	// of a realtime conversation may take nothing, before it counts as broken.
+	// StreamIdleTimeout is how long an answer that has begun may stay silent, a side of a
+	// realtime conversation take nothing, or a provider nothing of an upload that is sent
+	// on as it comes, before it counts as broken.
 	StreamIdleTimeout time.Duration `env:"STREAM_IDLE_TIMEOUT" envDefault:"300000" range:"1000..86400000"`
 
 	// AbandonedStreams is what becomes of a provider's stream when its caller leaves:

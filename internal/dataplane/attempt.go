@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -57,12 +58,13 @@ type attempt struct {
 	retries   int // further tries made
 	retried   int // what x-gateway-retry-attempt-count says
 	resp      *transport.Response
-	outlives  *outliving  // the call that resp is of; nil where it ends with its caller
-	drained   bool        // the caller left, and the stream was read to its end
-	spooled   *wire.Spool // the reply's body, when it was held
-	first     []byte      // the first bytes of a stream
-	got       wire.Header // of resp, as the upstream sent it
-	raw       capture     // a stream as the upstream sent it, where it is put in other words and bodies are kept
+	outlives  *outliving              // the call that resp is of; nil where it ends with its caller
+	untake    context.CancelCauseFunc // ends the context of whileTaken; nil where there is none
+	drained   bool                    // the caller left, and the stream was read to its end
+	spooled   *wire.Spool             // the reply's body, when it was held
+	first     []byte                  // the first bytes of a stream
+	got       wire.Header             // of resp, as the upstream sent it
+	raw       capture                 // a stream as the upstream sent it, where it is put in other words and bodies are kept
 	reply     reply
 	status    int
 	fault     *fault.Error
@@ -125,6 +127,10 @@ func (a *attempt) close() {
 		a.spooled = nil
 	}
 	a.raw.free()
+	if a.untake != nil {
+		a.untake(nil)
+		a.untake = nil
+	}
 	a.outlives.release()
 	a.outlives = nil
 }

@@ -2,7 +2,6 @@ package dataplane
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"mime"
 	"os"
@@ -155,7 +154,8 @@ func (g *Gateway) leave(x *exchange) error {
 	if x.in.Length > g.set.MaxUploadBytes {
 		return tooLarge(g.set.MaxUploadBytes)
 	}
-	p := wire.Stream(&bounded{r: x.in.Body, left: g.set.MaxUploadBytes}, x.in.Length)
+	x.passes = &bounded{r: x.in.Body, left: g.set.MaxUploadBytes}
+	p := wire.Stream(x.passes, x.in.Length)
 	x.direct = &p
 	return nil
 }
@@ -216,21 +216,6 @@ func (g *Gateway) unsent(err error) *fault.Error {
 func ofBody(err error) bool {
 	var own *transport.BodyError
 	return errors.As(err, &own)
-}
-
-// bounded refuses what is longer than a body that is sent as it comes may be.
-type bounded struct {
-	r    io.Reader
-	left int64
-}
-
-// Read implements io.Reader.
-func (b *bounded) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
-	if b.left -= int64(n); b.left < 0 {
-		return 0, wire.ErrTooLarge
-	}
-	return n, err
 }
 
 // diskFailed reports whether an error is that of the spool's file, not the client's.

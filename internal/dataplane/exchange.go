@@ -43,6 +43,7 @@ type exchange struct {
 	form   *splice.Form  // its parts, when it is a form
 	made   []*wire.Spool // bodies that were made of it
 	direct *wire.Payload // the body as it comes, when it is not held
+	passes *bounded      // what direct reads
 	unread bool          // there is a body, and nobody knows what model it names
 	asked  bool          // the model stands in the query
 

@@ -96,7 +96,9 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 	if a.called.IsZero() {
 		a.called = g.Clock.Now()
 	}
+	ctx, answered := g.whileTaken(ctx, a)
 	resp, err := g.Client.Do(ctx, &r.request)
+	err = answered(err)
 	a.seen = a.seen || reached(err) // a request may take several calls
 	if own := g.unsent(err); own != nil {
 		return nil, own

@@ -1,6 +1,7 @@
 package dataplane_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -8,7 +9,10 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+	"time"
 
+	"sluice/internal/dataplane"
+	"sluice/internal/record"
 	"sluice/test/upstream"
 )
 
@@ -70,3 +74,32 @@ func TestUploadsPassInLittleMemory(t *testing.T) {
 		})
 	}
 }
+
+// A provider that stops taking an upload which is sent on as it comes is not waited for
+// without end: nobody reads from the caller meanwhile, nor notices that he left.
+func TestUploadThatIsNotTaken(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(s *dataplane.Settings) { s.IdleTimeout = 200 * time.Millisecond })
+	host, _ := silent(t)
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	defer stop()
+	req, err := http.NewRequestWithContext(ctx, "POST", r.server.URL+"/v1/uploads/u/parts", io.LimitReader(endless{}, 256<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range []string{"x-gateway-api-key: " + key, "x-gateway-provider: openai", "authorization: Bearer k", "x-gateway-custom-host: " + host + "/v1", "content-type: application/octet-stream"} {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+	}
+	if a := r.do(req); a.StatusCode != http.StatusRequestTimeout {
+		t.Errorf("answered %d %s", a.StatusCode, a.Text)
+	}
+	if row := r.journal.one(t); row.Outcome != record.Timeout {
+		t.Errorf("on record as %s: %s", row.Outcome, row.Error)
+	}
+}
+
+// endless is a body without an end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
