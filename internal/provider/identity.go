@@ -45,8 +45,11 @@ var azureModels = []string{
 // machine sign for any service of its cloud. A host is free where Azure itself serves
 // models, and where the operator trusts the URL.
 func (p *Plan) KeepIdentity(v Values, trusts func(url string) bool) error {
-	field, url := OwnIdentity(v), p.Scheme+"://"+p.Host
-	if field == "" || p.Named == "" || p.Named == "path" || p.Auth.Scheme == "azure" && servesModels(url) || trusts(url) {
+	field := OwnIdentity(v)
+	if field == "" || p.Named == "" || p.Named == "path" {
+		return nil
+	}
+	if url := p.Scheme + "://" + p.Host; p.Auth.Scheme == "azure" && servesModels(url) || trusts(url) {
 		return nil
 	}
 	return fault.Newf(fault.AddressRefused, "%s %q sends the identity of the gateway itself: the operator must list the host in TRUSTED_CUSTOM_HOSTS", field, v[field]).At(p.Named)
