@@ -74,6 +74,10 @@ func halfAt(text string) rune {
 // its events. The zero value is ready; it belongs to one goroutine.
 type Halves struct{ waiting []half }
 
+// halvesMax is how many may wait at a time, one in each block that is open: every event looks
+// through them. Of more U+FFFD is told at once.
+const halvesMax = 128
+
 // half is the event that half a character waits in.
 type half struct {
 	llm.Event
@@ -119,7 +123,10 @@ func (h *Halves) join(ev *llm.Event) bool {
 	case first >= 0:
 		ev.Text = replacement + ev.Text
 	}
-	if isHigh(high) {
+	switch {
+	case isHigh(high) && len(h.waiting) == halvesMax:
+		ev.Text += replacement
+	case isHigh(high):
 		h.waiting = append(h.waiting, half{*ev, high})
 	}
 	return ev.Text != ""

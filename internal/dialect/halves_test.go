@@ -166,6 +166,32 @@ func TestHalfBeforeAFault(t *testing.T) {
 	}
 }
 
+// A server that leaves half a character in each of many calls has a few of them waited for, and
+// the others told at once.
+func TestHalvesThatWaitAreFew(t *testing.T) {
+	t.Parallel()
+	var h dialect.Halves
+	const blocks = 1000
+	told, waited := 0, 0
+	for at := range blocks {
+		h.Event(&llm.Event{Kind: llm.EventArguments, Block: at, Part: llm.CallPart, Text: "a\xed\xa0\xbd"}, func(ev *llm.Event) {
+			if told++; ev.Text == "a" {
+				waited++
+			} else if ev.Text != "a\uFFFD" {
+				t.Errorf("%q", ev.Text)
+			}
+		})
+	}
+	if told != blocks || waited > 128 {
+		t.Errorf("of %d halves %d were told of, %d wait", blocks, told, waited)
+	}
+	h.Event(&llm.Event{Kind: llm.EventArguments, Part: llm.CallPart, Text: "\xed\xb8\x80"}, func(ev *llm.Event) {
+		if ev.Text != "😀" {
+			t.Errorf("%q", ev.Text)
+		}
+	})
+}
+
 // Events in whole characters, as almost all are, cost nothing more.
 func TestHalvesAllocateNothing(t *testing.T) {
 	var h dialect.Halves
