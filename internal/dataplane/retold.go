@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
 	"sluice/internal/wire"
@@ -119,20 +120,33 @@ type talk struct {
 	usage  llm.Usage
 	model  string
 	status int // of an error that the provider put into the stream, 0 when it did not say
+	blocks int // begun so far, of all choices
 }
+
+// blocksMax is more texts, thoughts and calls than an answer has. Surfaces keep what they have
+// told of each and look through it.
+const blocksMax = 16384
 
 // Append appends what the provider's next bytes are to the caller.
 func (t *talk) Append(dst, p []byte) ([]byte, error) {
 	t.dst = dst
 	err := t.dec.Feed(p, t.event)
-	return t.dst, err
+	return t.dst, t.bounded(err)
 }
 
 // Close tells the decoder that nothing follows.
 func (t *talk) Close(dst []byte) ([]byte, error) {
 	t.dst = dst
 	err := t.dec.Close(t.event)
-	return t.dst, err
+	return t.dst, t.bounded(err)
+}
+
+// bounded is err, or that there were too many blocks.
+func (t *talk) bounded(err error) error {
+	if t.blocks > blocksMax {
+		return fault.Newf(fault.UpstreamInvalid, "the provider's answer has more than %d blocks", blocksMax)
+	}
+	return err
 }
 
 func (t *talk) event(ev *llm.Event) {
@@ -143,7 +157,12 @@ func (t *talk) event(ev *llm.Event) {
 		t.usage = *ev.Usage
 	case llm.EventFault:
 		t.status = ev.Status
+	case llm.EventBlock:
+		t.blocks++
 	default:
+	}
+	if t.blocks > blocksMax {
+		return
 	}
 	t.names.Event(ev)
 	t.texts.Event(ev, t.sign)

@@ -89,6 +89,8 @@ func TestTranslatedStreamBreaks(t *testing.T) {
 		{"cut", "truncated", func() upstream.Reply { e := events(first); e.End = upstream.Cut; return e }()},
 		{"error", "failed", events(first, `data: {"error":{"code":503,"message":"The model is overloaded","status":"UNAVAILABLE"}}`+"\n\n")},
 		{"garbage", "truncated", events(first, "data: <html>\n\n")},
+		{"calls without end", "truncated", events(first,
+			`data: {"candidates":[{"content":{"parts":[`+strings.Repeat(`{"functionCall":{"name":"f","args":{}}},`, 20_000)+`{"text":"!"}]},"finishReason":"STOP"}]}`+"\n\n")},
 	}
 	for _, c := range cases {
 		r := newRig(t)
