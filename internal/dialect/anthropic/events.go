@@ -5,7 +5,6 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
-	"sluice/internal/splice"
 )
 
 // NewEncoder makes the encoder of a streamed message.
@@ -35,8 +34,9 @@ type outBlock struct {
 	number int   // in the events
 	index  int64 // on the wire
 	part   llm.PartKind
-	args   []byte // of a call, so far; of a picture, which has no deltas, its data
-	held   []byte // what waits for the blocks before it
+	args   argumentEnd // of a call
+	data   []byte      // of a picture, which has no deltas
+	held   []byte      // what waits for the blocks before it
 	ended  bool
 	// signature is that of a text, which is told behind it.
 	signature string
@@ -186,9 +186,9 @@ func (w *writer) delta(dst []byte, ev *llm.Event) []byte {
 	if b == w.blocks[0] && b.part != llm.ImagePart {
 		return b.piece(dst, ev)
 	}
-	was := len(b.held) + len(b.args)
+	was := len(b.held) + len(b.data)
 	b.held = b.piece(b.held, ev)
-	if w.held += len(b.held) + len(b.args) - was; w.held > pendingMax {
+	if w.held += len(b.held) + len(b.data) - was; w.held > pendingMax {
 		w.ended = true
 		return appendFault(dst, &llm.Event{Text: "the provider mixes pieces of too large blocks"})
 	}
@@ -200,7 +200,7 @@ func (b *outBlock) piece(dst []byte, ev *llm.Event) []byte {
 	switch {
 	case ev.Kind == llm.EventArguments && b.part == llm.CallPart:
 		typ, key = "input_json_delta", "partial_json"
-		b.args = append(b.args, ev.Text...)
+		b.args.read(ev.Text)
 	case ev.Kind == llm.EventMedia:
 		b.draw(ev.Media)
 		return dst
@@ -236,7 +236,7 @@ func (b *outBlock) piece(dst []byte, ev *llm.Event) []byte {
 func (w *writer) advance(dst []byte) []byte {
 	for len(w.blocks) > 0 {
 		b := w.blocks[0]
-		if !b.ended && (len(w.blocks) == 1 || b.part != llm.CallPart || !splice.Valid(b.args)) {
+		if !b.ended && (len(w.blocks) == 1 || b.part != llm.CallPart || !b.args.whole) {
 			return dst
 		}
 		dst = w.signed(b.stop(dst), b)
@@ -264,7 +264,7 @@ func (w *writer) signed(dst []byte, b *outBlock) []byte {
 // draw takes a piece of a picture.
 func (b *outBlock) draw(m *llm.Media) {
 	b.picture.MIME, b.picture.URL = cmp.Or(b.picture.MIME, m.MIME), cmp.Or(b.picture.URL, m.URL)
-	b.args = append(b.args, m.Data...)
+	b.data = append(b.data, m.Data...)
 }
 
 // whole writes the beginning of a picture, when there is all of it.
@@ -272,7 +272,7 @@ func (b *outBlock) whole(dst []byte) []byte {
 	if b.part != llm.ImagePart {
 		return dst
 	}
-	b.picture.Data = string(b.args)
+	b.picture.Data = string(b.data)
 	e := event(dst, "content_block_start")
 	e.Int("index", b.index)
 	writePicture(e.Key("content_block"), &b.picture)

@@ -183,3 +183,25 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", body, want)
 	}
 }
+
+// A call is over for the caller when another begins and its arguments are one whole object,
+// however they came and whatever brackets stand in its strings.
+func TestCallEndsWithItsArguments(t *testing.T) {
+	t.Parallel()
+	const call = llm.CallPart
+	for args, whole := range map[string]bool{
+		`{}`: true, " {\n} \t": true, `{"a":"}"}`: true, `{"a":"\"}","b":[{"c":{}}]}`: true, `{"a":"\\"}`: true, `{"é😀":["{",[]]}`: true,
+		``: false, ` `: false, `{`: false, `{"a":"}`: false, `{"a":"\"}`: false, `{"a":[}`: false, `[{}]`: false, `"{}"`: false, `{}{}`: false, `{} x`: false, `}`: false, `null`: false,
+	} {
+		for at := range len(args) + 1 {
+			got := write([]llm.Event{
+				{Kind: llm.EventBlock, Part: call, ID: "call_a", Name: "f"},
+				piece(0, call, llm.EventArguments, args[:at]), piece(0, call, llm.EventArguments, args[at:]),
+				{Kind: llm.EventBlock, Block: 1, Part: call, ID: "call_b", Name: "g"},
+			})
+			if strings.Contains(lines(got), `"name":"g"`) != whole {
+				t.Errorf("%q cut at %d: that it is whole is %v, want %v", args, at, !whole, whole)
+			}
+		}
+	}
+}
