@@ -51,11 +51,22 @@ type frame struct {
 	offset int64
 	seq    uint64
 	size   int
+	last   uint64 // word 2, as load found it
+	copied []byte // the payload of one that an earlier run wrote, when it is what was written
 }
 
 func (f frame) word(i int64) *atomic.Uint64 { return f.seg.word(f.offset + 8*i) }
 
+// payload is the entry; of a frame of an earlier run the copy, nil where it is not intact.
 func (f frame) payload() []byte {
+	if !f.seg.live {
+		return f.copied
+	}
+	return f.room()
+}
+
+// room is where the payload stands.
+func (f frame) room() []byte {
 	start := f.offset + frameHeader
 	return f.seg.data[start : start+int64(f.size) : start+int64(f.size)]
 }
@@ -91,7 +102,7 @@ func (f frame) fill(e entry) (ok bool) {
 		f.word(2).Store(state)
 		f.seg.release()
 	}()
-	room := f.payload()
+	room := f.room()
 	if len(e.AppendTo(room[:0])) != f.size {
 		return false
 	}
@@ -111,23 +122,35 @@ func frameAt(s *segment, offset int64) (frame, bool) {
 	return f, ok
 }
 
-// final reports whether the frame has its last word.
-func (f frame) final() bool {
-	state := f.word(2).Load() >> 32 << 32
-	return state == stateWhole || state == stateVoid
-}
+// final reports whether a frame that was loaded has its last word.
+func (f frame) final() bool { return f.last>>32<<32 == stateWhole || f.void() }
 
-// void reports whether a final frame was given up by its writer.
-func (f frame) void() bool { return f.word(2).Load()>>32<<32 == stateVoid }
+// void reports whether a frame that was loaded was given up by its writer.
+func (f frame) void() bool { return f.last>>32<<32 == stateVoid }
 
 // whole is the last word that belongs to the payload.
-func (f frame) whole() uint64 {
-	return stateWhole | uint64(crc32.Checksum(f.payload(), castagnoli)^f.seg.salt)
+func (f frame) whole() uint64 { return f.wholeWith(f.room()) }
+
+func (f frame) wholeWith(payload []byte) uint64 {
+	return stateWhole | uint64(crc32.Checksum(payload, castagnoli)^f.seg.salt)
 }
 
 // intact reports whether the payload is what was written. Of a frame of this process
 // the last word says so: no crash came between.
-func (f frame) intact() bool { return f.seg.live || f.word(2).Load() == f.whole() }
+func (f frame) intact() bool { return f.seg.live || f.copied != nil }
+
+// load reads the last word, and of a frame of an earlier run takes the payload out of its
+// file, if it is intact.
+func (f *frame) load() {
+	f.last = f.word(2).Load()
+	if f.seg.live || f.last>>32<<32 != stateWhole {
+		return
+	}
+	b := append([]byte{}, f.room()...)
+	if f.last == f.wholeWith(b) {
+		f.copied = b
+	}
+}
 
 // word is the mapped word at a multiple of eight. The mapping is page-aligned, so
 // the word is aligned too; sharing it between writers and readers needs atomics.

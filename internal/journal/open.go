@@ -74,17 +74,22 @@ func (j *Journal) load() error {
 }
 
 // tellOfGaps says which files end before the next one of their run begins: what stood behind
-// the fault is lost, and everything else is there. From one run to the next numbers jump.
+// the fault is lost. From one run to the next numbers jump.
 func (j *Journal) tellOfGaps() {
 	for i, s := range j.segments[:max(len(j.segments)-1, 0)] {
 		next := j.segments[i+1]
 		if s.next >= next.first || s.run().Load() != next.run().Load() {
 			continue
 		}
-		j.damaged.Add(next.first - s.next)
-		j.o.Logger.Error("a file of the journal is damaged; it was read up to the fault, and what stood behind it is lost",
-			"path", s.path, "offset", s.used, "entries_lost", next.first-s.next)
+		j.lost(s, s.used, next.first-s.next)
 	}
+}
+
+// lost takes note of entries that stood at a place of a file and cannot be found.
+func (j *Journal) lost(s *segment, offset int64, entries uint64) {
+	j.damaged.Add(entries)
+	j.o.Logger.Error("a file of the journal is damaged; what stood at the fault is lost, and everything else is there",
+		"path", s.path, "offset", offset, "entries_lost", entries)
 }
 
 func (j *Journal) loadSegment(number uint64) error {
@@ -99,6 +104,9 @@ func (j *Journal) loadSegment(number uint64) error {
 	case s.next == 0: // a spare that was never needed, or not even finished
 		s.release()
 		return os.Remove(path)
+	}
+	for _, h := range s.holes {
+		j.lost(s, h.from, h.lost)
 	}
 	j.segments = append(j.segments, s)
 	j.next = max(j.next, s.next)

@@ -37,8 +37,13 @@ func (s *segment) pad() {
 }
 
 // past is the offset behind the padding that stands at an offset before the frame with
-// number seq, 0 for any; the offset itself when none does.
+// number seq, 0 for any, or behind the hole there; the offset itself when none does.
 func (s *segment) past(offset int64, seq uint64) int64 {
+	for _, h := range s.holes {
+		if h.from == offset {
+			return h.to
+		}
+	}
 	if offset < fileHeader || offset+padHeader > int64(len(s.data)) {
 		return offset
 	}

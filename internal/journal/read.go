@@ -45,7 +45,7 @@ func (j *Journal) scan(pos record.Position, visit func(frame) bool) record.Posit
 			return pos
 		}
 		var end bool
-		if pos, end = v.scan(pos, visit); !end {
+		if pos, end = v.scan(pos, visit, j.lost); !end {
 			_ = v.seg.forget(int64(len(v.seg.data))) // after an error its pages only stay in memory
 		}
 		v.seg.release()
@@ -55,16 +55,23 @@ func (j *Journal) scan(pos record.Position, visit func(frame) bool) record.Posit
 	}
 }
 
-// scan goes through one segment. end says that the next one is not to be tried.
-func (v view) scan(pos record.Position, visit func(frame) bool) (next record.Position, end bool) {
-	pos = v.locate(pos)
+// scan goes through one segment. end says that the next one is not to be tried. lost is told
+// of entries that are gone since recovery found them: the file was changed under us, or its
+// disk does not give them any more.
+func (v view) scan(pos record.Position, visit func(frame) bool, lost func(s *segment, offset int64, entries uint64)) (next record.Position, end bool) {
+	v.seg.guarded(func() { pos = v.locate(pos) })
 	for {
-		if pos.Offset = v.seg.past(pos.Offset, pos.Seq); pos.Offset >= v.used {
+		at, f, ok := v.look(pos)
+		if pos.Offset = at; at >= v.used {
 			return pos, !v.sealed
 		}
-		f, ok := frameAt(v.seg, pos.Offset)
-		if !ok { // what recovery found is gone: the file was changed under us
-			return record.Position{Seq: v.next}, false
+		if !ok {
+			next := v.leap(pos)
+			lost(v.seg, at, next.Seq-pos.Seq)
+			if pos = next; pos.Seq == v.next {
+				return pos, false
+			}
+			continue
 		}
 		if !f.final() && v.seg.live {
 			return pos, true
@@ -76,7 +83,32 @@ func (v view) scan(pos record.Position, visit func(frame) bool) (next record.Pos
 	}
 }
 
-// locate finds the frame of a position: where its hint says, or by walking.
+// look finds the place of a position, behind padding and holes, and the frame there.
+func (v view) look(pos record.Position) (at int64, f frame, ok bool) {
+	v.seg.guarded(func() {
+		if at = v.seg.past(pos.Offset, pos.Seq); at >= v.used {
+			return
+		}
+		if f, ok = frameAt(v.seg, at); ok {
+			f.load()
+		}
+	})
+	return at, f, ok
+}
+
+// leap is the position of the next whole entry of the segment, or the one behind all.
+func (v view) leap(pos record.Position) record.Position {
+	next := record.Position{Seq: v.next, Offset: v.used}
+	v.seg.guarded(func() {
+		if f, ok := v.seg.seek(pos.Offset, v.used, pos.Seq); ok {
+			next = f.position()
+		}
+	})
+	return next
+}
+
+// locate finds the frame of a position, or of the next one that there is: where its hint
+// says, or by walking.
 func (v view) locate(pos record.Position) record.Position {
 	if pos.Seq <= v.first {
 		return record.Position{Seq: v.first, Offset: v.seg.begin}
@@ -87,8 +119,11 @@ func (v view) locate(pos record.Position) record.Position {
 	at := record.Position{Seq: v.first, Offset: v.seg.begin}
 	for at.Seq < pos.Seq {
 		f, ok := frameAt(v.seg, v.seg.past(at.Offset, at.Seq))
-		if !ok {
-			return record.Position{Seq: v.next, Offset: v.used}
+		switch {
+		case !ok:
+			return v.leap(record.Position{Seq: pos.Seq, Offset: at.Offset})
+		case f.seq >= pos.Seq: // behind a hole
+			return f.position()
 		}
 		at = f.next()
 	}

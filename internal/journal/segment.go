@@ -21,6 +21,7 @@ type segment struct {
 	refs   atomic.Int32
 	salt   uint32 // of the checks of frames; set before the first one
 	begin  int64  // offset of the first record
+	holes  []hole // what recovery passed over, in order
 
 	// Guarded by Journal.mu.
 	first   uint64 // sequence number of the first record
@@ -32,6 +33,12 @@ type segment struct {
 	cold    bool   // more were asked for
 	sealed  bool   // no record will be added
 	durable bool   // wholly on the disk
+}
+
+// hole is a part of a file in which no entry can be read, though one stands behind it.
+type hole struct {
+	from, to int64
+	lost     uint64 // entries, as far as numbers tell
 }
 
 const extension = ".seg"
@@ -87,15 +94,20 @@ func openSegment(path string, number uint64) (*segment, error) {
 		return nil, err
 	}
 	s.refs.Store(1)
-	if magic := s.word(0).Load(); magic != fileMagic {
-		if len(bytes.TrimLeft(s.data, "\x00")) == 0 {
-			return s, nil
+	var magic uint64
+	var blank bool
+	s.guarded(func() {
+		if magic = s.word(0).Load(); magic == fileMagic {
+			s.recover()
+		} else {
+			blank = len(bytes.TrimLeft(s.data, "\x00")) == 0
 		}
-		s.release()
-		return nil, fmt.Errorf("%w: magic %x", errNoSegment, magic)
+	})
+	if magic == fileMagic || blank {
+		return s, nil
 	}
-	s.recover()
-	return s, nil
+	s.release()
+	return nil, fmt.Errorf("%w: magic %x", errNoSegment, magic)
 }
 
 var errNoSegment = errors.New("not a journal segment")
@@ -121,11 +133,13 @@ func (s *segment) start(seq, run uint64) {
 	s.salt, s.first, s.next = uint32(seq), seq, seq
 }
 
-// recover walks the frames up to the first place where none is, which is the end
-// or a torn one. Where all is consumed the file still tells up to where numbers are used.
+// recover walks the frames up to the first place behind which none is: the end, or a torn
+// one. Where all is consumed the file still tells up to where numbers are used. It may be
+// begun anew.
 func (s *segment) recover() {
 	since := s.since().Load()
 	s.salt = uint32(since)
+	s.begin, s.from, s.used, s.first, s.next, s.holes = fileHeader, fileHeader, fileHeader, 0, 0, nil
 	if from := s.consumed().Load(); from > fileHeader && from <= uint64(len(s.data)) && from%8 == 0 {
 		s.begin, s.from, s.used = int64(from), int64(from), int64(from)
 		defer s.goOn(s.consumedTo().Load())
@@ -134,7 +148,10 @@ func (s *segment) recover() {
 		s.used = s.past(s.used, s.next)
 		f, ok := frameAt(s, s.used)
 		if !ok || s.next != 0 && f.seq != s.next || s.next == 0 && !s.opens(f.seq, since) {
-			return
+			if f, ok = s.seek(s.used, int64(len(s.data)), max(s.next, since)); !ok {
+				return
+			}
+			s.pass(f, since)
 		}
 		if s.next == 0 {
 			s.first = f.seq
@@ -142,6 +159,32 @@ func (s *segment) recover() {
 		s.next = f.seq + 1
 		s.used += frameBytes(f.size)
 	}
+}
+
+// pass goes on at a frame behind a fault.
+func (s *segment) pass(f frame, since uint64) {
+	h := hole{from: s.used, to: f.offset}
+	switch {
+	case s.next != 0:
+		h.lost = f.seq - s.next
+	case s.begin == fileHeader && since != 0:
+		h.lost, s.first = f.seq-since, since
+	}
+	if s.first == 0 {
+		s.first = f.seq
+	}
+	s.holes, s.used, s.next = append(s.holes, h), f.offset, f.seq
+}
+
+// seek finds the first whole entry in [from, to) that is numbered seq or higher. What an
+// earlier use of the file left has lower numbers, and checks with another salt.
+func (s *segment) seek(from, to int64, seq uint64) (frame, bool) {
+	for ; from < to; from += 8 {
+		if f, ok := frameAt(s, from); ok && f.seq >= seq && f.word(2).Load() == f.whole() {
+			return f, true
+		}
+	}
+	return frame{}, false
 }
 
 // goOn has the next record of a file in which none is left have a number.

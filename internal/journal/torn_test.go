@@ -73,16 +73,15 @@ func TestTornSegments(t *testing.T) {
 		{"empty file", func(b []byte) []byte { return nil }, nil, 0},
 		{"a frame begun and not finished", func(b []byte) []byte { clear(b[frames[4]+16 : frames[4]+24]); return b }, without(4), 0},
 		{"a payload with a flipped bit", func(b []byte) []byte { b[frames[4]+30] ^= 4; return b }, without(4), 1},
-		{"a page that was not written", func(b []byte) []byte { clear(b[frames[4]:frames[5]]); return b }, chats(0, 4), 0},
-		{"a length with a flipped bit", func(b []byte) []byte { b[frames[4]+1] ^= 4; return b }, chats(0, 4), 0},
-		{"a number that does not follow", func(b []byte) []byte { copy(b[frames[4]:], b[frames[2]:frames[3]]); return b }, chats(0, 4), 0},
+		{"a page that was not written", func(b []byte) []byte { clear(b[frames[4]:frames[5]]); return b }, without(4), 1},
+		{"the first page that was not written", func(b []byte) []byte { clear(b[frames[0] : frames[1]+8]); return b }, chats(2, 10), 2},
+		{"noise over some", func(b []byte) []byte { fill(b[frames[3]+40 : frames[5]+9]); return b }, append(chats(0, 3), chats(6, 10)...), 3},
+		{"two faults", func(b []byte) []byte { clear(b[frames[1]:frames[2]]); clear(b[frames[7]:frames[8]]); return b }, append(chats(0, 1), append(chats(2, 7), chats(8, 10)...)...), 2},
+		{"the rest lost", func(b []byte) []byte { clear(b[frames[7]:]); return b }, chats(0, 7), 0},
+		{"a length with a flipped bit", func(b []byte) []byte { b[frames[4]+1] ^= 4; return b }, without(4), 1},
+		{"a number that does not follow", func(b []byte) []byte { copy(b[frames[4]:], b[frames[2]:frames[3]]); return b }, without(4), 1},
 		{"a header that was not written", func(b []byte) []byte { clear(b[:64]); return b }, nil, 0},
-		{"noise", func(b []byte) []byte {
-			for i := range b {
-				b[i] = byte(i * 31)
-			}
-			return b
-		}, nil, 0},
+		{"noise", func(b []byte) []byte { fill(b); return b }, nil, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -93,6 +92,13 @@ func TestTornSegments(t *testing.T) {
 				t.Errorf("%d damaged, want %d", st.Damaged, tt.damaged)
 			}
 		})
+	}
+}
+
+// fill puts noise into b.
+func fill(b []byte) {
+	for i := range b {
+		b[i] = byte(i*31 + 7)
 	}
 }
 
@@ -132,8 +138,8 @@ func TestTornLines(t *testing.T) {
 	}
 }
 
-// A file that is damaged in the middle, with others behind it, is read up to the fault, and
-// what is lost is counted and said.
+// Of a file that is damaged in the middle, with others behind it, what is lost is counted and
+// said.
 func TestGapIsTold(t *testing.T) {
 	t.Parallel()
 	o := small(t.TempDir())
