@@ -50,7 +50,7 @@ func load(ctx context.Context, db *sql.DB) (k known, err error) {
 // open opens the file, brings its tables up to date and learns what the writer must know. Only
 // then are there connections for others.
 func (d *DB) open(ctx context.Context) error {
-	c, err := duckdb.NewConnector(d.o.dsn(), nil)
+	c, err := d.connect()
 	if err != nil {
 		return fmt.Errorf("open log database %s: %w", d.o.Path, err)
 	}

@@ -1,0 +1,91 @@
+package duckdb
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+)
+
+// tornLog is how the library says that an entry of its write-ahead log does not have the
+// checksum that stands before it. It opens a log that ends in the middle of an entry, and
+// refuses this one: what a power failure leaves where a file had grown and its end was not
+// on the disk yet.
+// The position is that behind the size and the checksum of the entry, of 8 bytes each.
+// Source: https://github.com/duckdb/duckdb/pull/13758 and 10126; DuckDB 1.5.
+var tornLog = regexp.MustCompile(`Failure while replaying WAL file "(.+)": Corrupt WAL file: entry at byte position (\d+) `)
+
+// entryHeader is what stands before the position that tornLog finds.
+const entryHeader = 16
+
+// connect opens the file. A write-ahead log that is damaged ends before the fault from then
+// on, and what stood behind it is kept beside it: what was committed before is there, and
+// records that were committed behind it are taken over again as far as the journal has them.
+func (d *DB) connect() (*duckdb.Connector, error) {
+	c, err := duckdb.NewConnector(d.o.dsn(), nil)
+	if m := tornMatch(err); m != nil {
+		if err := d.cutLog(m[1], m[2]); err != nil {
+			return nil, fmt.Errorf("end the write-ahead log before its fault: %w", err)
+		}
+		c, err = duckdb.NewConnector(d.o.dsn(), nil)
+	}
+	return c, cured(err)
+}
+
+func tornMatch(err error) []string {
+	if err == nil {
+		return nil
+	}
+	return tornLog.FindStringSubmatch(err.Error())
+}
+
+// setAside is behind the name of a write-ahead log for what stood behind a fault in it.
+const setAside = ".damaged"
+
+func (d *DB) cutLog(path, offset string) (err error) {
+	at, err := strconv.ParseInt(offset, 10, 64)
+	if at -= entryHeader; err != nil || at < 0 || !strings.HasPrefix(path, d.o.Path) {
+		return fmt.Errorf("offset %s of %s is none of the log of %s", offset, path, d.o.Path)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	n, err := keep(f, at, path+setAside)
+	if err != nil {
+		return err
+	}
+	d.log.Error("the write-ahead log of the log database is damaged; what stood before the fault is there, what stood behind it is set aside",
+		"path", path, "offset", at, "bytes", n, "aside", path+setAside)
+	return errors.Join(f.Truncate(at), f.Sync())
+}
+
+// keep copies what stands in a file from an offset on, to the disk.
+func keep(f *os.File, from int64, path string) (n int64, err error) {
+	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	if _, err = f.Seek(from, io.SeekStart); err == nil {
+		n, err = io.Copy(to, f)
+	}
+	return n, errors.Join(err, to.Sync(), to.Close())
+}
+
+// damage is how the library says that a file is not what it wrote.
+var damage = regexp.MustCompile(`not a valid DuckDB database file|Corrupt database file|Could not read enough bytes|Failure while replaying WAL`)
+
+// cured adds to the error of a damaged file what there is to do.
+func cured(err error) error {
+	if err == nil || !damage.MatchString(err.Error()) {
+		return err
+	}
+	return fmt.Errorf("%w; the file is damaged: restore it from a backup, together with its .wal file and the folder of the bodies beside it, "+
+		"or move these three away, and the request log begins anew with what the journal still has", err)
+}
