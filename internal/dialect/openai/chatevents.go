@@ -42,6 +42,7 @@ type chunks struct {
 type callPlace struct {
 	at         int
 	kind, args string // function and arguments, or custom and input
+	said       bool   // some of its arguments came
 }
 
 // Append writes what an event is in chunks.
@@ -58,7 +59,7 @@ func (e *chunks) Append(dst []byte, ev *llm.Event) []byte {
 	case llm.EventFault:
 		return e.fault(dst, ev)
 	case llm.EventBlockEnd:
-		return dst
+		return e.blockEnd(dst, ev)
 	default:
 		return e.said(e.begin(dst, ev.Choice), ev)
 	}
@@ -157,9 +158,9 @@ func (e *chunks) block(dst []byte, ev *llm.Event) []byte {
 	case llm.CallPart:
 		at := e.counts[ev.Choice]
 		e.counts[ev.Choice]++
-		p := callPlace{at, llm.Function, "arguments"}
+		p := callPlace{at: at, kind: llm.Function, args: "arguments"}
 		if e.a.Call.TakesText(ev.Name) {
-			p = callPlace{at, llm.Custom, "input"}
+			p.kind, p.args = llm.Custom, "input"
 		}
 		e.calls[[2]int{ev.Choice, ev.Block}] = p
 		if at == 0 && e.a.Call.Functions {
@@ -204,7 +205,22 @@ func (e *chunks) text(dst []byte, ev *llm.Event) []byte {
 }
 
 func (e *chunks) arguments(dst []byte, ev *llm.Event) []byte {
-	return e.call(dst, ev, e.calls[[2]int{ev.Choice, ev.Block}].args, ev.Text)
+	at := [2]int{ev.Choice, ev.Block}
+	p := e.calls[at]
+	if !p.said && ev.Text != "" {
+		p.said = true
+		e.calls[at] = p
+	}
+	return e.call(dst, ev, p.args, ev.Text)
+}
+
+// blockEnd gives a call without arguments an empty object: clients read them as JSON.
+func (e *chunks) blockEnd(dst []byte, ev *llm.Event) []byte {
+	p, ok := e.calls[[2]int{ev.Choice, ev.Block}]
+	if !ok || ev.Part != llm.CallPart || p.said || p.kind != llm.Function {
+		return dst
+	}
+	return e.call(dst, ev, p.args, noArguments)
 }
 
 // signature goes to the thoughts it proves, or to the call that it belongs to.

@@ -102,7 +102,7 @@ func writeCalls(w *dialect.JSON, parts []llm.Part, a *dialect.Answering) {
 		case p.Kind != llm.CallPart:
 			continue
 		case function:
-			writeFunctionCall(w, p.Call.Name, p.Call.Arguments)
+			writeFunctionCall(w, p.Call.Name, cmp.Or(p.Call.Arguments, noArguments))
 			function = false
 			continue
 		case !open:
@@ -142,17 +142,20 @@ func gather(parts []llm.Part) said {
 	return s
 }
 
+// noArguments are those of a call of which the model says none.
+const noArguments = "{}"
+
 func writeCall(w *dialect.JSON, p *llm.Part, strict bool) {
-	kind, args := llm.Function, "arguments"
+	kind, args, text := llm.Function, "arguments", cmp.Or(p.Call.Arguments, noArguments)
 	if p.Call.Custom {
-		kind, args = llm.Custom, "input"
+		kind, args, text = llm.Custom, "input", p.Call.Arguments
 	}
 	w.Open('{')
 	w.Str("id", p.Call.ID)
 	w.Str("type", kind)
 	w.Key(kind).Open('{')
 	w.Str("name", p.Call.Name)
-	w.Str(args, p.Call.Arguments)
+	w.Str(args, text)
 	if !strict {
 		w.Opt("thought_signature", p.Signature)
 	}

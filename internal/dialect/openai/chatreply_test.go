@@ -115,6 +115,30 @@ func TestStreamOfCustomCalls(t *testing.T) {
 	}
 }
 
+// A function that is called without arguments gets an empty object, whole and in a stream, as
+// OpenAI has it: clients read them as JSON. Free text may be empty.
+func TestAnswersWithoutArguments(t *testing.T) {
+	t.Parallel()
+	for _, functions := range []bool{false, true} {
+		reply := &llm.Reply{ID: "c", Model: "m", Choices: []llm.Choice{{Finish: llm.FinishToolCalls, Raw: "tool_calls", Parts: []llm.Part{
+			{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_1", Name: "now"}},
+			{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_2", Name: "sql", Custom: true}},
+		}}}}
+		a := answering(true)
+		a.Call.Functions = functions
+		a.Call.Tools = []llm.Tool{{Type: llm.Function, Name: "now"}, {Type: llm.Custom, Name: "sql"}}
+		enc := chat{}.NewEncoder(a)
+		var stream []byte
+		dialect.Replay(reply, func(ev *llm.Event) { stream = enc.Append(stream, ev) })
+		whole := string(chat{}.EncodeReply(nil, reply, a))
+		for _, got := range []string{whole, string(stream)} {
+			if strings.Count(got, `"arguments":"{}"`) != 1 || strings.Contains(got, `"input":"{`) {
+				t.Errorf("functions %v: %s", functions, got)
+			}
+		}
+	}
+}
+
 // The sources of a text stand behind it in a stream, and belong to it as in a whole answer.
 func TestStreamOfAnnotations(t *testing.T) {
 	t.Parallel()
