@@ -22,7 +22,7 @@ type chunkReader struct {
 	finished bool
 	usage    llm.Usage
 	choices  []choiceReader
-	waiting  int // bytes of calls that came before their names
+	early    dialect.Early
 	failed   *llm.Event
 	halves   dialect.Halves
 	ev       llm.Event
@@ -101,7 +101,7 @@ func (d *chunkReader) event(data []byte, emit func(*llm.Event)) error {
 		d.send(emit, *d.failed)
 		return nil
 	}
-	return d.bounded()
+	return d.early.Bounded()
 }
 
 func (d *chunkReader) start(data []byte, emit func(*llm.Event)) {

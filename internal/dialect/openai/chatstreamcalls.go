@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
-	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -20,20 +19,7 @@ type piecedCall struct {
 	said      bool     // some of its arguments came
 	whole     bool     // they came in one piece, and nothing is missing
 	early     []string // pieces of arguments that came before the name
-	signature string   // the same
-}
-
-// waitingMax bounds what a stream may make the gateway keep of calls without a name.
-const (
-	waitingMax = 32 << 20
-	pieceRoom  = 16 // bytes that each piece takes beside its own
-)
-
-func (d *chunkReader) bounded() error {
-	if d.waiting > waitingMax {
-		return fault.Newf(fault.UpstreamInvalid, "the provider sent more than %d bytes of tool calls without a name", waitingMax)
-	}
-	return nil
+	signature []string // the same, one at most
 }
 
 func (d *chunkReader) shutCalls(at int, emit func(*llm.Event)) {
@@ -92,16 +78,16 @@ func (d *chunkReader) called(at, place int, id string, fn []byte, emit func(*llm
 	switch {
 	case call.begun:
 	case name == "":
-		if args != "" {
-			call.early = append(call.early, args)
-			d.waiting += pieceRoom
+		d.early.Keep(&call.early, args)
+		if len(call.signature) == 0 {
+			d.early.Keep(&call.signature, sign)
 		}
-		call.signature = cmp.Or(call.signature, sign)
-		d.waiting += len(args) + len(sign)
 		return
 	default:
 		d.begin(at, call, name, emit)
-		sign = cmp.Or(call.signature, sign)
+		for _, first := range d.early.Take(&call.signature) {
+			sign = first
+		}
 	}
 	d.arguments(at, call, args, emit)
 	if sign != "" {
@@ -128,12 +114,9 @@ func (d *chunkReader) begin(at int, call *piecedCall, name string, emit func(*ll
 	c.called = true
 	c.order = append(c.order, call.block)
 	d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: call.block, Part: llm.CallPart, ID: cmp.Or(call.id, ident.NewItem("call_")), Name: name})
-	for _, piece := range call.early {
-		d.waiting -= len(piece) + pieceRoom
+	for _, piece := range d.early.Take(&call.early) {
 		d.arguments(at, call, piece, emit)
 	}
-	d.waiting -= len(call.signature)
-	call.early = nil
 }
 
 // arguments tells a piece of a call's arguments.

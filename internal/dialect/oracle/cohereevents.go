@@ -24,7 +24,7 @@ func (d *decoder) coherePiece(data []byte, emit func(*llm.Event)) {
 	if !a.whole || d.choices[0].blocks == 0 {
 		d.text(0, llm.TextPart, a.text, emit)
 	}
-	if d.choices[0].calls == nil {
+	if !d.choices[0].called {
 		for val := range splice.Elements(a.calls) {
 			d.cohereCall(val, emit)
 		}
@@ -33,28 +33,23 @@ func (d *decoder) coherePiece(data []byte, emit func(*llm.Event)) {
 		d.spent(a.usage, emit)
 	}
 	if a.whole {
-		if d.choices[0].calls != nil {
-			a.calls = calledBefore
-		}
 		d.finished = true
 		d.shut(0, emit)
-		d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: a.finished(), Text: a.finish})
+		d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: finished(a.finish, d.choices[0].called), Text: a.finish})
 	}
 }
 
-// calledBefore stands for calls that an earlier event brought.
-var calledBefore = []byte(`[{}]`)
-
 // cohereCall is a whole call in one event.
 func (d *decoder) cohereCall(raw []byte, emit func(*llm.Event)) {
+	call, ok := cohereCall(raw)
+	if !ok {
+		return
+	}
 	c := &d.choices[0]
 	d.shutText(0, emit)
-	call, block := cohereCall(raw), c.blocks
+	block := c.blocks
 	c.blocks++
-	if c.calls == nil {
-		c.calls = map[string]int{}
-	}
-	c.calls[call.ID] = block
+	c.called = true
 	d.send(emit, llm.Event{Kind: llm.EventBlock, Block: block, Part: llm.CallPart, ID: call.ID, Name: call.Name})
 	d.send(emit, llm.Event{Kind: llm.EventArguments, Block: block, Part: llm.CallPart, Text: call.Arguments})
 	d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Block: block, Part: llm.CallPart})

@@ -23,13 +23,16 @@ func readCohere(body []byte, r *llm.Reply) error {
 	if !a.whole {
 		return fault.New(fault.UpstreamInvalid, "the provider's answer has no finishReason")
 	}
-	c := llm.Choice{Raw: a.finish, Finish: a.finished()}
+	c := llm.Choice{Raw: a.finish}
 	if text, _ := splice.Unquote(a.text); text != "" {
 		c.Parts = append(c.Parts, llm.Part{Kind: llm.TextPart, Text: text})
 	}
 	for val := range splice.Elements(a.calls) {
-		c.Parts = append(c.Parts, llm.Part{Kind: llm.CallPart, Call: cohereCall(val)})
+		if call, ok := cohereCall(val); ok {
+			c.Parts = append(c.Parts, llm.Part{Kind: llm.CallPart, Call: call})
+		}
 	}
+	c.Finish = finished(c.Raw, c.Calls())
 	readUsage(a.usage, &r.Usage)
 	r.Choices = append(r.Choices, c)
 	return nil
@@ -94,16 +97,12 @@ func readV2(body []byte, r *llm.Reply) error {
 	return nil
 }
 
-// finished is why the answer ended: the word for a whole one stands for calls too.
-func (a *cohereAnswer) finished() llm.Finish {
-	return finished(a.finish, len(a.calls) > 2)
-}
-
-// cohereCall reads {"name":"f","parameters":{…}}, which has no id.
-func cohereCall(raw []byte) *llm.ToolCall {
+// cohereCall reads {"name":"f","parameters":{…}}, which has no id; false for one without a name.
+func cohereCall(raw []byte) (*llm.ToolCall, bool) {
+	name := splice.Text(raw, "name")
 	args, _ := splice.Find(raw, "parameters")
 	if splice.IsNull(args) {
 		args = []byte("{}")
 	}
-	return &llm.ToolCall{ID: ident.NewItem("call_"), Name: splice.Text(raw, "name"), Arguments: string(args)}
+	return &llm.ToolCall{ID: ident.NewItem("call_"), Name: name, Arguments: string(args)}, name != ""
 }

@@ -28,18 +28,28 @@ type decoder struct {
 	ended    bool
 	usage    llm.Usage
 	choices  []choice
+	early    dialect.Early
 	halves   dialect.Halves
 	ev       llm.Event
 }
 
 // choice keeps the blocks of one answer apart.
 type choice struct {
-	blocks int            // begun so far
-	open   int            // the one that is open, from 1; 0 for none
-	part   llm.PartKind   // of it
-	call   int            // block of the call that pieces without an id belong to
-	calls  map[string]int // ids of calls to their blocks
-	order  []int          // blocks of calls that are open
+	blocks int              // begun so far
+	open   int              // the one that is open, from 1; 0 for none
+	part   llm.PartKind     // of it
+	calls  []*call          // that are open, in their order
+	byID   map[string]*call // those that have an id
+	last   *call            // that pieces without an id belong to
+	called bool             // a call has begun
+}
+
+// call is a tool call. It begins when its name is known; one whose name never comes is none.
+type call struct {
+	begun bool
+	block int
+	id    string
+	early []string // pieces of arguments that came before the name
 }
 
 // Feed reads what came.
@@ -95,7 +105,10 @@ func (d *decoder) event(data []byte, emit func(*llm.Event)) error {
 		d.coherePiece(data, emit)
 		return nil
 	}
-	return d.piece(data, emit)
+	if err := d.piece(data, emit); err != nil {
+		return err
+	}
+	return d.early.Bounded()
 }
 
 // piece reads a piece of a choice.
@@ -147,7 +160,7 @@ func (d *decoder) piece(data []byte, emit func(*llm.Event)) error {
 	}
 	if finish != "" {
 		d.finished = true
-		called := len(d.choices[at].order) > 0
+		called := d.choices[at].called
 		d.shut(at, emit)
 		d.send(emit, llm.Event{Kind: llm.EventFinish, Choice: at, Finish: finished(finish, called), Text: finish})
 	}
@@ -197,33 +210,59 @@ func (d *decoder) text(at int, part llm.PartKind, raw []byte, emit func(*llm.Eve
 	d.send(emit, llm.Event{Kind: llm.EventText, Choice: at, Block: c.open - 1, Part: part, Text: dialect.Piece(raw)})
 }
 
-// call is a piece of a tool call. Only its first piece has the id.
+// call is a piece of a tool call. Only its first piece has the id, and mostly the name.
 func (d *decoder) call(at int, raw []byte, emit func(*llm.Event)) {
 	c := &d.choices[at]
 	fn := function(raw)
 	id, name := splice.Text(raw, "id"), splice.Text(fn, "name")
-	block, known := c.calls[id]
+	args, _ := splice.Find(fn, "arguments")
+	one := c.piecedCall(id, name)
+	c.last = one
 	switch {
-	case id != "" && known:
-	case id == "" && len(c.order) > 0 && name == "":
-		block = c.call
+	case one.begun:
+	case name == "":
+		d.early.Keep(&one.early, dialect.Piece(args))
+		return
 	default:
-		d.shutText(at, emit)
-		if c.calls == nil {
-			c.calls = map[string]int{}
-		}
-		block = c.blocks
-		c.blocks++
-		if id != "" {
-			c.calls[id] = block
-		}
-		c.order = append(c.order, block)
-		d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: block, Part: llm.CallPart, ID: cmp.Or(id, ident.NewItem("call_")), Name: name})
+		d.begin(at, one, name, emit)
 	}
-	c.call = block
-	raw, _ = splice.Find(fn, "arguments")
-	if args := dialect.Piece(raw); args != "" {
-		d.send(emit, llm.Event{Kind: llm.EventArguments, Choice: at, Block: block, Part: llm.CallPart, Text: args})
+	d.arguments(at, one, dialect.Piece(args), emit)
+}
+
+// piecedCall is the call that a piece belongs to, a new one where it begins one.
+func (c *choice) piecedCall(id, name string) *call {
+	if one := c.byID[id]; one != nil {
+		return one
+	}
+	if id == "" && c.last != nil && (name == "" || !c.last.begun) {
+		return c.last
+	}
+	one := &call{id: id}
+	c.calls = append(c.calls, one)
+	if id != "" {
+		if c.byID == nil {
+			c.byID = map[string]*call{}
+		}
+		c.byID[id] = one
+	}
+	return one
+}
+
+// begin begins the block of a call.
+func (d *decoder) begin(at int, one *call, name string, emit func(*llm.Event)) {
+	d.shutText(at, emit)
+	c := &d.choices[at]
+	one.begun, one.block, c.called = true, c.blocks, true
+	c.blocks++
+	d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: one.block, Part: llm.CallPart, ID: cmp.Or(one.id, ident.NewItem("call_")), Name: name})
+	for _, piece := range d.early.Take(&one.early) {
+		d.arguments(at, one, piece, emit)
+	}
+}
+
+func (d *decoder) arguments(at int, one *call, piece string, emit func(*llm.Event)) {
+	if piece != "" {
+		d.send(emit, llm.Event{Kind: llm.EventArguments, Choice: at, Block: one.block, Part: llm.CallPart, Text: piece})
 	}
 }
 
@@ -239,8 +278,10 @@ func (d *decoder) shutText(at int, emit func(*llm.Event)) {
 func (d *decoder) shut(at int, emit func(*llm.Event)) {
 	d.shutText(at, emit)
 	c := &d.choices[at]
-	for _, b := range c.order {
-		d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Choice: at, Block: b, Part: llm.CallPart})
+	for _, one := range c.calls {
+		if d.early.Take(&one.early); one.begun {
+			d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Choice: at, Block: one.block, Part: llm.CallPart})
+		}
 	}
-	c.order, c.calls = nil, nil
+	c.calls, c.byID, c.last = nil, nil, nil
 }

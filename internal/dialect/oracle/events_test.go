@@ -216,3 +216,41 @@ func BenchmarkDecodeEvent(b *testing.B) {
 		}
 	}
 }
+
+// A call begins when its name is known, and one whose name never comes is none.
+func TestCallsBeginWithTheirNames(t *testing.T) {
+	t.Parallel()
+	call := func(members string) string {
+		return `{"index":0,"message":{"toolCalls":[{"type":"FUNCTION",` + members + `}]}}`
+	}
+	end := func(word string) string { return `{"index":0,"finishReason":"` + word + `"}` }
+	for name, c := range map[string]struct {
+		events []string
+		want   string
+	}{
+		"a name behind the id":     {[]string{call(`"id":"a"`), call(`"name":"f","arguments":"{\"x\""`), call(`"arguments":":1}"`), end("tool_calls")}, `f#a{"x":1} tool_calls`},
+		"a name behind arguments":  {[]string{call(`"id":"a","arguments":"{\"x\":\"\ud83d"`), call(`"arguments":"\ude00"`), call(`"id":"a","name":"f","arguments":"\"}"`), end("stop")}, `f#a{"x":"😀"} tool_calls`},
+		"names that come in turn":  {[]string{call(`"id":"a"`), call(`"id":"b","arguments":"{}"`), call(`"id":"b","name":"g"`), call(`"id":"a","name":"f","arguments":"{}"`), end("tool_calls")}, `g#b{} f#a{} tool_calls`},
+		"no name at all":           {[]string{call(`"id":"a","arguments":"{}"`), end("tool_calls")}, `stop`},
+		"no name in Cohere's form": {[]string{`{"apiFormat":"COHERE","toolCalls":[{"parameters":{}}]}`, `{"apiFormat":"COHERE","finishReason":"COMPLETE","text":""}`}, `stop`},
+	} {
+		events := dialecttest.SplitEverywhere(t, []byte("data: "+strings.Join(c.events, "\n\ndata: ")+"\n\n"), decoderOf)
+		choice := dialecttest.ReplyOf(events).Choices[0]
+		var got []string
+		for _, p := range choice.Parts {
+			got = append(got, p.Call.Name+"#"+p.Call.ID+p.Call.Arguments)
+		}
+		if text := strings.Join(append(got, choice.Finish.Chat()), " "); text != c.want {
+			t.Errorf("%s: %s, want %s", name, text, c.want)
+		}
+	}
+	for _, answer := range []string{
+		`{"choices":[{"message":{"toolCalls":[{"id":"a","arguments":"{}"}]},"finishReason":"tool_calls"}]}`,
+		`{"apiFormat":"COHERE","toolCalls":[{"parameters":{}}],"finishReason":"COMPLETE"}`,
+	} {
+		r, err := chat{}.DecodeReply(&dialect.Incoming{Body: []byte(`{"chatResponse":` + answer + `}`)})
+		if err != nil || len(r.Choices[0].Parts) > 0 || r.Choices[0].Finish != llm.FinishStop {
+			t.Errorf("%v: %+v of %s", err, r, answer)
+		}
+	}
+}

@@ -106,11 +106,14 @@ var finishes = map[string]llm.Finish{
 // finished is finishOf for answers of which it is known whether they call tools: that some
 // models end them like others says nothing.
 func finished(word string, called bool) llm.Finish {
-	f := finishOf(word)
-	if f == llm.FinishStop && called {
+	switch f := finishOf(word); {
+	case f == llm.FinishStop && called:
 		return llm.FinishToolCalls
+	case f == llm.FinishToolCalls && !called:
+		return llm.FinishStop
+	default:
+		return f
 	}
-	return f
 }
 
 func finishOf(word string) llm.Finish {
@@ -168,6 +171,9 @@ func readMessage(raw []byte, c *llm.Choice) []llm.Part {
 	for val := range splice.Elements(m.calls) {
 		fn := function(val)
 		call := &llm.ToolCall{ID: cmp.Or(splice.Text(val, "id"), ident.NewItem("call_")), Name: splice.Text(fn, "name"), Arguments: splice.Text(fn, "arguments")}
+		if call.Name == "" { // nobody could run it
+			continue
+		}
 		parts = append(parts, llm.Part{Kind: llm.CallPart, Call: call})
 	}
 	return parts

@@ -1,6 +1,8 @@
 package workersai
 
 import (
+	"cmp"
+
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -17,14 +19,25 @@ type events struct {
 	in      dialect.EventReader
 	started bool
 	ended   bool
-	blocks  int          // begun so far
-	open    bool         // the block at blocks-1 holds text or thoughts and is open
-	part    llm.PartKind // of it
-	calls   []int        // blocks of the tool calls, which stay open
-	word    string       // the provider's reason
+	blocks  int           // begun so far
+	open    bool          // the block at blocks-1 holds text or thoughts and is open
+	part    llm.PartKind  // of it
+	calls   map[int]*call // by their places
+	last    *call         // that pieces without a place belong to
+	order   []int         // blocks of the calls, which stay open
+	early   dialect.Early
+	word    string // the provider's reason
 	usage   llm.Usage
 	halves  dialect.Halves
 	ev      llm.Event
+}
+
+// call is a tool call. It begins when its name is known; one whose name never comes is none.
+type call struct {
+	begun bool
+	block int
+	id    string
+	early []string // pieces of arguments that came before the name
 }
 
 // Feed reads what came.
@@ -71,7 +84,7 @@ func (d *events) event(data []byte, emit func(*llm.Event)) error {
 	list, chatty := splice.Find(data, "choices")
 	if !chatty {
 		d.delta(data, "response", emit)
-		return nil
+		return d.early.Bounded()
 	}
 	for c := range splice.Elements(list) {
 		delta, _ := splice.Find(c, "delta")
@@ -80,7 +93,7 @@ func (d *events) event(data []byte, emit func(*llm.Event)) error {
 			d.word = word
 		}
 	}
-	return nil
+	return d.early.Bounded()
 }
 
 // failure reads {"errors":[{"code":3030,"message":"…"}]} and what other errors look like.
@@ -131,27 +144,59 @@ func (d *events) shut(emit func(*llm.Event)) {
 	}
 }
 
-// call takes a tool call or a piece of one. What has neither a place nor a name goes on
-// with the last.
+// call takes a tool call or a piece of one.
 func (d *events) call(f function, emit func(*llm.Event)) {
+	c := d.piecedCall(f)
+	d.last = c
+	if c.id == "" {
+		c.id = f.id
+	}
+	switch {
+	case c.begun:
+	case f.name == "":
+		d.early.Keep(&c.early, f.arguments)
+		return
+	default:
+		d.begin(c, f.name, emit)
+	}
+	d.arguments(c, f.arguments, emit)
+}
+
+// piecedCall is the call that a piece belongs to, a new one where it begins one. What has
+// neither a place nor a name goes on with the last.
+func (d *events) piecedCall(f function) *call {
 	if !f.placed {
-		f.place = len(d.calls)
-		if f.name == "" && f.place > 0 {
-			f.place--
+		if d.last != nil && (f.name == "" || !d.last.begun) {
+			return d.last
 		}
+		f.place = -1 - len(d.calls)
 	}
-	if f.place >= len(d.calls) {
-		d.shut(emit)
-		f.place = len(d.calls)
-		d.calls = append(d.calls, d.blocks)
-		d.blocks++
-		if f.id == "" {
-			f.id = ident.NewItem("call_")
-		}
-		d.send(emit, llm.Event{Kind: llm.EventBlock, Block: d.calls[f.place], Part: llm.CallPart, ID: f.id, Name: f.name})
+	if c := d.calls[f.place]; c != nil {
+		return c
 	}
-	if f.arguments != "" {
-		d.send(emit, llm.Event{Kind: llm.EventArguments, Block: d.calls[f.place], Part: llm.CallPart, Text: f.arguments})
+	if d.calls == nil {
+		d.calls = map[int]*call{}
+	}
+	c := &call{}
+	d.calls[f.place] = c
+	return c
+}
+
+// begin begins the block of a call.
+func (d *events) begin(c *call, name string, emit func(*llm.Event)) {
+	d.shut(emit)
+	c.begun, c.block = true, d.blocks
+	d.blocks++
+	d.order = append(d.order, c.block)
+	d.send(emit, llm.Event{Kind: llm.EventBlock, Block: c.block, Part: llm.CallPart, ID: cmp.Or(c.id, ident.NewItem("call_")), Name: name})
+	for _, piece := range d.early.Take(&c.early) {
+		d.arguments(c, piece, emit)
+	}
+}
+
+func (d *events) arguments(c *call, piece string, emit func(*llm.Event)) {
+	if piece != "" {
+		d.send(emit, llm.Event{Kind: llm.EventArguments, Block: c.block, Part: llm.CallPart, Text: piece})
 	}
 }
 
@@ -161,10 +206,10 @@ func (d *events) end(emit func(*llm.Event)) {
 	}
 	d.ended = true
 	d.shut(emit)
-	for _, block := range d.calls {
+	for _, block := range d.order {
 		d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Block: block, Part: llm.CallPart})
 	}
-	d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: finishOf(d.word, len(d.calls) > 0), Text: d.word})
+	d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: finishOf(d.word, len(d.order) > 0), Text: d.word})
 	if d.usage.Reported {
 		d.send(emit, llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
 	}

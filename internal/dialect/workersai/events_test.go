@@ -201,3 +201,35 @@ func TestCompletionStream(t *testing.T) {
 		t.Errorf("an error: %s", out)
 	}
 }
+
+// A call begins when its name is known, and one whose name never comes is none.
+func TestCallsBeginWithTheirNames(t *testing.T) {
+	t.Parallel()
+	call := func(members string) string { return `{"choices":[{"delta":{"tool_calls":[{` + members + `}]}}]}` }
+	end := func(word string) string { return `{"choices":[{"delta":{},"finish_reason":"` + word + `"}]}` }
+	for name, c := range map[string]struct {
+		events []string
+		want   string
+	}{
+		"a name behind the id":     {[]string{call(`"index":0,"id":"a"`), call(`"index":0,"function":{"name":"f","arguments":"{\"x\""}`), call(`"index":0,"function":{"arguments":":1}"}`), end("tool_calls")}, `f#a{"x":1} tool_calls`},
+		"a name behind arguments":  {[]string{call(`"index":0,"id":"a","function":{"arguments":"{\"x\":\"\ud83d"}`), call(`"index":0,"function":{"arguments":"\ude00"}`), call(`"index":0,"function":{"name":"f","arguments":"\"}"}`), end("")}, `f#a{"x":"😀"} tool_calls`},
+		"names that come in turn":  {[]string{call(`"index":0,"id":"a"`), call(`"index":1,"id":"b","function":{"arguments":"{}"}`), call(`"index":1,"function":{"name":"g"}`), call(`"index":0,"function":{"name":"f","arguments":"{}"}`), end("tool_calls")}, `g#b{} f#a{} tool_calls`},
+		"a name and no place":      {[]string{call(`"id":"a"`), call(`"function":{"name":"f","arguments":"{}"}`), call(`"id":"b","function":{"name":"g","arguments":"{"}`), call(`"function":{"arguments":"}"}`), end("stop")}, `f#a{} g#b{} tool_calls`},
+		"places that begin with 1": {[]string{call(`"index":1,"id":"a","function":{"name":"f","arguments":"{"}`), call(`"index":1,"function":{"arguments":"}"}`), end("tool_calls")}, `f#a{} tool_calls`},
+		"no name at all":           {[]string{call(`"index":0,"id":"a","function":{"arguments":"{}"}`), end("tool_calls")}, `stop`},
+	} {
+		events := dialecttest.SplitEverywhere(t, []byte("data: "+strings.Join(append(c.events, "[DONE]"), "\n\ndata: ")+"\n\n"), newDecoder)
+		choice := dialecttest.ReplyOf(events).Choices[0]
+		var got []string
+		for _, p := range choice.Parts {
+			got = append(got, p.Call.Name+"#"+p.Call.ID+p.Call.Arguments)
+		}
+		if text := strings.Join(append(got, choice.Finish.Chat()), " "); text != c.want {
+			t.Errorf("%s: %s, want %s", name, text, c.want)
+		}
+	}
+	r, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(`{"result":{"tool_calls":[{"arguments":{}}],"finish_reason":"tool_calls"}}`)})
+	if err != nil || len(r.Choices[0].Parts) > 0 || r.Choices[0].Finish != llm.FinishStop {
+		t.Errorf("%v: %+v", err, r)
+	}
+}

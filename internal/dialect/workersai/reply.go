@@ -55,6 +55,9 @@ func choice(index int, raw []byte, finish, name string) llm.Choice {
 	called := false
 	for val := range splice.Elements(calls) {
 		f := readCall(val)
+		if f.name == "" { // nobody could run it
+			continue
+		}
 		if f.id == "" {
 			f.id = ident.NewItem("call_")
 		}
@@ -72,7 +75,7 @@ func finishOf(word string, called bool) llm.Finish {
 		return llm.FinishLength
 	case word == "content_filter":
 		return llm.FinishFilter
-	case called || word == "tool_calls":
+	case called:
 		return llm.FinishToolCalls
 	}
 	return llm.FinishStop
