@@ -15,7 +15,8 @@ import (
 //	              from before they were used again); 8 of the offset before which
 //	              all is consumed, and perhaps not on the disk, zero for none; 8 of the
 //	              number with which the run began that wrote it, and 8 of that of the
-//	              entry at the offset, zero where it did not say; zeros up to fileHeader
+//	              entry at the offset, zero where it did not say; 16 of the name of the
+//	              journal, zeros where it did not say; zeros up to fileHeader
 //	frame         word 0: size of the payload, and its check (with the sequence
 //	              number) in the upper half; written when the room is taken
 //	              word 1: sequence number
@@ -32,6 +33,7 @@ import (
 const (
 	fileMagic   = 0x31304c4e524a4c53 // "SLJRNL01"
 	fileHeader  = 64
+	nameAt      = 40
 	frameHeader = 24
 
 	stateWhole = 0x57484f4c << 32 // the payload is there

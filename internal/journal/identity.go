@@ -1,47 +1,93 @@
 package journal
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/google/uuid"
 
 	"sluice/internal/ident"
 )
 
-// identity reads the name of a journal from its directory, and gives it one at first.
-func identity(dir string) (string, error) {
+// identity reads the name of a journal from its directory, and gives it one at first. Its
+// files have it too: under another one, what stands in them would be counted again.
+func identity(dir string, log *slog.Logger) (string, error) {
 	path := filepath.Join(dir, "node")
 	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return christen(dir, path)
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	id := strings.TrimSpace(string(b))
-	if !ident.ValidID(id) {
+	if id := strings.TrimSpace(string(b)); err == nil && ident.ValidID(id) {
+		return id, nil
+	}
+	id, known := inscribed(dir)
+	switch {
+	case known:
+		log.Warn("the file that names the journal was lost; its name stands in the other files, too", "path", path, "node", id)
+		return id, christen(dir, path, id)
+	case err == nil:
 		return "", fmt.Errorf("%s holds no id; if it was damaged, write the one back that it had", path)
 	}
-	return id, nil
+	id = ident.NewID()
+	return id, christen(dir, path, id)
 }
 
-// christen writes a new name beside its place and moves it there, so that a crash leaves
+// inscribed looks for the name of the journal in its segments, the newest first.
+func inscribed(dir string) (id string, ok bool) {
+	numbers, _ := segmentNumbers(dir) // what cannot be read has no name; load meets it again
+	for _, n := range slices.Backward(numbers) {
+		if id, ok := inscription(segmentPath(dir, n)); ok {
+			return id, true
+		}
+	}
+	return "", false
+}
+
+func inscription(path string) (id string, ok bool) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", false
+	}
+	defer func() { _ = f.Close() }() // read only
+	var h [fileHeader]byte
+	if _, err := io.ReadFull(f, h[:]); err != nil || binary.NativeEndian.Uint64(h[:]) != fileMagic {
+		return "", false
+	}
+	name := uuid.UUID(h[nameAt : nameAt+16])
+	return name.String(), name != uuid.Nil
+}
+
+// inscribe puts the name of the journal into the header of a file.
+func (s *segment) inscribe(id string) {
+	name, err := uuid.Parse(id)
+	if err != nil {
+		return
+	}
+	s.word(nameAt).Store(binary.NativeEndian.Uint64(name[:8]))
+	s.word(nameAt + 8).Store(binary.NativeEndian.Uint64(name[8:]))
+}
+
+// christen writes a name beside its place and moves it there, so that a crash leaves
 // a whole one or none.
-func christen(dir, path string) (string, error) {
-	id := ident.NewID()
+func christen(dir, path, id string) error {
 	f, err := os.CreateTemp(dir, "node-*")
 	if err != nil {
-		return "", err
+		return err
 	}
 	_, err = f.WriteString(id + "\n")
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		return "", errors.Join(err, os.Remove(f.Name()))
+		return errors.Join(err, os.Remove(f.Name()))
 	}
-	return id, syncDir(dir)
+	return syncDir(dir)
 }

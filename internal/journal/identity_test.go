@@ -1,13 +1,46 @@
 package journal_test
 
 import (
+	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"sluice/internal/ident"
 	"sluice/internal/journal"
 )
+
+// A journal whose file with the name is lost, or holds none, is known by its other files:
+// under another name what it holds would be counted again.
+func TestLostNameIsFoundInTheFiles(t *testing.T) {
+	t.Parallel()
+	for _, lose := range []func(path string) error{os.Remove, func(path string) error { return os.Truncate(path, 0) }} {
+		o := small(t.TempDir())
+		j, err := start(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, j, 0, 1)
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(o.Dir, "node")
+		if err := lose(path); err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		again := open(t, o)
+		if again.ID() != j.ID() || !strings.Contains(log.String(), j.ID()) {
+			t.Errorf("named %s, was %s; the log says %s", again.ID(), j.ID(), &log)
+		}
+		if b, err := os.ReadFile(path); err != nil || strings.TrimSpace(string(b)) != j.ID() {
+			t.Errorf("the file says %s, %v", b, err)
+		}
+	}
+}
 
 func TestJournalKeepsItsName(t *testing.T) {
 	t.Parallel()

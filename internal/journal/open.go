@@ -29,7 +29,7 @@ func Open(o Options) (*Journal, error) {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
 	j := &Journal{o: o, lock: lock, poke: make(chan struct{}, 1), cold: make(chan struct{}, 1)}
-	if j.id, err = identity(o.Dir); err != nil {
+	if j.id, err = identity(o.Dir, o.Logger); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal: %w", err), lock.Close())
 	}
 	if err := j.load(); err != nil {

@@ -133,6 +133,7 @@ func (j *Journal) roll() error {
 		j.active.sealed = true
 	}
 	s.start(j.next, j.first)
+	s.inscribe(j.id)
 	j.segments = append(j.segments, s)
 	j.active = s
 	j.wakeRun()
