@@ -10,10 +10,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"sluice/internal/access"
-	"sluice/internal/dialect"
 	"sluice/internal/record"
 	"sluice/internal/record/replay"
 	"sluice/internal/resource"
+	"sluice/internal/tokens"
 )
 
 // logReplay runs a logged request again. With the key of the call it leaves no row in the
@@ -154,7 +154,7 @@ func replaySideOf(a *record.Attempt, body *record.Body) replaySide {
 	}
 	plain := body.Plain(maxShown)
 	if s.Text = replay.Text(plain); strings.HasPrefix(body.Type, "text/event-stream") {
-		s.Text = dialect.Spoken(plain)
+		s.Text = tokens.Spoken(plain)
 	}
 	if nano, known := a.Cost(); known {
 		s.Cost = new(cents(nano))

@@ -7,6 +7,7 @@ import (
 	"sluice/internal/llm"
 	"sluice/internal/quota"
 	"sluice/internal/record"
+	"sluice/internal/tokens"
 )
 
 // owed is what a call came to.
@@ -112,7 +113,7 @@ func (g *Gateway) reckoned(a *attempt, u llm.Usage, answer bool) llm.Usage {
 func (g *Gateway) said(a *attempt, ep llm.Endpoint, model string) int64 {
 	if len(a.reply.body) > 0 {
 		if eventStream(a.reply.header) { // of an answer that came whole
-			return g.counter.Text(dialect.Spoken(a.reply.body), model).Tokens
+			return g.counter.Text(tokens.Spoken(a.reply.body), model).Tokens
 		}
 		return g.counter.Answer(ep, a.reply.body, model).Tokens
 	}
@@ -126,7 +127,7 @@ func (g *Gateway) said(a *attempt, ep llm.Endpoint, model string) int64 {
 	}
 	var n int64
 	if a.stream {
-		n = g.counter.Text(dialect.Spoken(b), model).Tokens
+		n = g.counter.Text(tokens.Spoken(b), model).Tokens
 	} else {
 		n = g.counter.Answer(ep, b, model).Tokens
 	}

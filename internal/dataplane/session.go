@@ -14,6 +14,7 @@ import (
 	"sluice/internal/quota"
 	"sluice/internal/record"
 	"sluice/internal/splice"
+	"sluice/internal/tokens"
 )
 
 // What a response of a realtime conversation uses at most, in tokens, where the catalog
@@ -151,7 +152,7 @@ func (s *session) end() {
 	s.ears.end()
 	switch {
 	case s.under > 0:
-		s.used = s.used.Add(llm.Usage{InputTokens: s.last, OutputTokens: s.g.counter.Text(dialect.Spoken(s.words), s.a.priceName()).Tokens})
+		s.used = s.used.Add(llm.Usage{InputTokens: s.last, OutputTokens: s.g.counter.Text(tokens.Spoken(s.words), s.a.priceName()).Tokens})
 		s.used.TotalTokens = s.used.InputTokens + s.used.OutputTokens
 		s.close(broken)
 	default:

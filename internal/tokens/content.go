@@ -64,16 +64,15 @@ func (r *reader) part(raw []byte, depth int) {
 // called are the types of parts whose name the model writes or reads.
 var called = names("tool_use server_tool_use mcp_tool_use function_call custom_tool_call mcp_call")
 
-// repeated are the members of an answer that another says, too: content_blocks hold all of the
-// content, and some servers tell thoughts under several names.
+// repeated are the members of what a model said, of answers and of events of streams, that
+// another member of the same object says, too: content_blocks hold all of the content, and some
+// servers tell thoughts under several names.
 var repeated = map[string][]string{"content": {"content_blocks"}, "reasoning": {"reasoning_content"}, "reasoning_details": {"reasoning", "reasoning_content"}}
 
-func (r *reader) repeats(raw []byte, key string) bool {
-	if !r.answer {
-		return false
-	}
+// repeats reports whether a member of an object says what another of it says.
+func repeats(object []byte, key string) bool {
 	for _, other := range repeated[key] {
-		if val := last(raw, other); len(val) > 2 && (val[0] == '[' || val[0] == '"') {
+		if val := last(object, other); len(val) > 2 && (val[0] == '[' || val[0] == '"') {
 			return true
 		}
 	}
@@ -84,7 +83,7 @@ func (r *reader) members(raw []byte, depth int) {
 	for name, val := range splice.Members(raw) {
 		key, _ := splice.Unquote(name)
 		switch {
-		case r.repeats(raw, key):
+		case r.answer && repeats(raw, key):
 		case key == "function" || key == "function_call" || key == "custom":
 			r.scale.text(lastText(val, "name"))
 			r.members(val, depth+1)

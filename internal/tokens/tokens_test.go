@@ -143,6 +143,7 @@ func TestAnswers(t *testing.T) {
 		"in blocks":   {llm.ChatComplete, `{"choices":[{"message":{"role":"assistant","content":"Hello there","content_blocks":[{"type":"text","text":"Hello there"}]}}]}`, hello},
 		"no blocks":   {llm.ChatComplete, `{"choices":[{"message":{"role":"assistant","content":"Hello there","content_blocks":[]}}]}`, hello},
 		"details":     {llm.ChatComplete, `{"choices":[{"message":{"role":"assistant","content":"","reasoning":"Hello there","reasoning_details":[{"type":"reasoning.text","text":"Hello there","format":"x"}]}}]}`, hello},
+		"so far":      {llm.ChatComplete, `{"choices":[{"message":{"role":"assistant","content":"Hello there"},"delta":{"role":"assistant","content":""}}]}`, hello},
 		"messages":    {llm.Messages, `{"id":"m","content":[{"type":"thinking","thinking":"Hello there","signature":"c2lnbmF0dXJl"},{"type":"text","text":"Hello there"}]}`, 2 * hello},
 		"responses":   {llm.CreateModelResponse, `{"output":[{"type":"message","content":[{"type":"output_text","text":"Hello there","annotations":[]}]}]}`, hello},
 		"completions": {llm.Complete, `{"choices":[{"text":"Hello there"}]}`, hello},

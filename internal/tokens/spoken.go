@@ -1,4 +1,4 @@
-package dialect
+package tokens
 
 import (
 	"bytes"
@@ -30,26 +30,7 @@ func Spoken(events []byte) string {
 const spokenMost = 10
 
 // spokenNames are the members that hold words, in the events of all surfaces.
-var spokenNames = [...]string{"content", "text", "delta", "reasoning_content", "reasoning", "thinking", "refusal", "partial_json", "arguments", "name", "transcript"}
-
-// repeats reports whether a member of an object says what another of it says: some servers have
-// thoughts under several names, Perplexity the answer so far beside each piece, and callers of
-// chat who are not strict get texts in content_blocks, too.
-func repeats(object, name []byte) bool {
-	says := func(other string) bool { return splice.Text(object, other) != "" }
-	switch string(name) {
-	case `"message"`:
-		_, pieced := splice.Find(object, "delta")
-		return pieced
-	case `"content_blocks"`:
-		return says("content")
-	case `"reasoning"`:
-		return says("reasoning_content")
-	case `"reasoning_details"`:
-		return says("reasoning_content") || says("reasoning")
-	}
-	return false
-}
+var spokenNames = names("content text delta reasoning_content reasoning thinking refusal partial_json arguments name transcript")
 
 func spoken(words *strings.Builder, raw []byte, depth int) {
 	if len(raw) == 0 || depth > spokenMost {
@@ -61,19 +42,17 @@ func spoken(words *strings.Builder, raw []byte, depth int) {
 			spoken(words, el, depth+1)
 		}
 	case '{':
+		_, pieced := splice.Find(raw, "delta")
 		for name, val := range splice.Members(raw) {
-			if len(val) == 0 || repeats(raw, name) {
-				continue
-			}
-			if val[0] != '"' {
+			key, _ := splice.Unquote(name)
+			switch {
+			case len(val) == 0, repeats(raw, key):
+			case pieced && key == "message": // Perplexity tells the answer so far beside each piece
+			case val[0] != '"':
 				spoken(words, val, depth+1)
-				continue
-			}
-			for _, n := range spokenNames {
-				if splice.IsName(name, n) {
-					s, _ := splice.Unquote(val)
-					words.WriteString(s)
-				}
+			case spokenNames[key]:
+				s, _ := splice.Unquote(val)
+				words.WriteString(s)
 			}
 		}
 	}

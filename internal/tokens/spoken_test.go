@@ -1,9 +1,9 @@
-package dialect_test
+package tokens_test
 
 import (
 	"testing"
 
-	"sluice/internal/dialect"
+	"sluice/internal/tokens"
 )
 
 func TestSpoken(t *testing.T) {
@@ -24,10 +24,11 @@ func TestSpoken(t *testing.T) {
 		{"an answer in one event", `data: {"choices":[{"message":{"content":"Hi"}}]}` + "\n\n", "Hi"},
 		{"blocks beside the text", `data: {"choices":[{"delta":{"content_blocks":[{"index":0,"delta":{"thinking":"hm "}}]}}]}` + "\n\n" +
 			`data: {"choices":[{"delta":{"content":"Hi","content_blocks":[{"index":1,"delta":{"text":"Hi"}}]}}]}` + "\n\n", "hm Hi"},
+		{"a thought and a text in one piece", `data: {"choices":[{"delta":{"content":"Hi","content_blocks":[{"index":0,"delta":{"thinking":"hm "}},{"index":1,"delta":{"text":"Hi"}}]}}]}` + "\n\n", "hm Hi"},
 		{"nothing", "", ""},
 		{"no events", "<html>", ""},
 	} {
-		if got := dialect.Spoken([]byte(c.events)); got != c.want {
+		if got := tokens.Spoken([]byte(c.events)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
