@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -25,6 +26,9 @@ func Piece(raw []byte) string {
 	}
 	return text
 }
+
+// Whole is a Piece that nothing follows: half a character at one of its ends is U+FFFD.
+func Whole(piece string) string { return strings.ToValidUTF8(piece, replacement) }
 
 const (
 	escapeLen      = len(`\ud83d`)

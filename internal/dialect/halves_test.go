@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/anthropic"
@@ -150,6 +151,50 @@ func TestHalves(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// In a whole answer half a character is U+FFFD too, and every surface writes UTF-8.
+func TestHalvesInWholeAnswers(t *testing.T) {
+	t.Parallel()
+	const half = `"\ude00a\ud83d"`
+	for name, c := range map[string]struct {
+		upstream dialect.Upstream
+		body     string
+		parts    int
+	}{
+		"chat": {openai.Dialect().Upstreams[llm.ChatComplete], `{"choices":[{"index":0,"message":{"content":` + half + `,"reasoning_details":[{"type":"reasoning.text","text":` + half + `}],` +
+			`"tool_calls":[{"id":"a","function":{"name":"f","arguments":` + half + `}}]},"finish_reason":"stop"}]}`, 3},
+		"workers ai": {workersai.Dialect().Upstreams[llm.ChatComplete], `{"result":{"response":` + half + `,"reasoning":` + half + `,"tool_calls":[{"name":"f","arguments":` + half + `}]}}`, 3},
+		"oracle": {oracle.Dialect().Upstreams[llm.ChatComplete], `{"chatResponse":{"choices":[{"message":{"content":[{"type":"TEXT","text":` + half + `}],"reasoningContent":` + half + `,` +
+			`"toolCalls":[{"id":"a","name":"f","arguments":` + half + `}]},"finishReason":"stop"}]}}`, 3},
+		"anthropic": {anthropic.Dialect().Upstreams[llm.ChatComplete], `{"type":"message","content":[{"type":"thinking","thinking":` + half + `},{"type":"text","text":` + half + `}],"stop_reason":"end_turn"}`, 2},
+		"responses": {responses.Upstream(), `{"object":"response","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":` + half + `}]},` +
+			`{"type":"function_call","call_id":"a","name":"f","arguments":` + half + `}]}`, 2},
+		"gemini": {gemini.Dialect().Upstreams[llm.ChatComplete], `{"candidates":[{"content":{"parts":[{"text":` + half + `}]},"finishReason":"STOP"}]}`, 1},
+		"cohere": {cohere.Dialect().Upstreams[llm.ChatComplete], `{"message":{"content":[{"type":"text","text":` + half + `}]},"finish_reason":"COMPLETE"}`, 1},
+	} {
+		if c.upstream == nil {
+			t.Fatal(name)
+		}
+		r, err := c.upstream.DecodeReply(&dialect.Incoming{Body: []byte(c.body), To: &dialect.Target{}})
+		if err != nil || len(r.Choices[0].Parts) != c.parts {
+			t.Errorf("%s: %v %+v", name, err, r)
+			continue
+		}
+		for _, p := range r.Choices[0].Parts {
+			if p.Kind == llm.CallPart {
+				p.Text = p.Call.Arguments
+			}
+			if p.Text != "\uFFFDa\uFFFD" {
+				t.Errorf("%s: %q", name, p.Text)
+			}
+		}
+		for surface, client := range surfaces {
+			if out := client.EncodeReply(nil, r, &dialect.Answering{Call: &llm.Call{Surface: surface}}); !utf8.Valid(out) {
+				t.Errorf("%s: no UTF-8 on %s: %q", name, surface, out)
+			}
+		}
 	}
 }
 

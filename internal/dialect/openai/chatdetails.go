@@ -109,6 +109,7 @@ func (d *detail) part() (p llm.Part, ok bool) {
 func readDetails(list []byte) (parts []llm.Part, worded bool) {
 	for raw := range splice.Elements(list) {
 		d := readDetail(raw)
+		d.text = dialect.Whole(d.text)
 		if p, ok := d.part(); ok {
 			parts = append(parts, p)
 			worded = worded || d.text != ""

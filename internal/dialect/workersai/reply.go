@@ -44,11 +44,11 @@ func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 // choice reads what was said: the text stands under that name.
 func choice(index int, raw []byte, finish, name string) llm.Choice {
 	c := llm.Choice{Index: index, Raw: finish}
-	if thought := thought(raw); thought != "" {
+	if thought := dialect.Whole(thought(raw)); thought != "" {
 		c.Parts = append(c.Parts, llm.Part{Kind: llm.ThoughtPart, Text: thought})
 	}
 	said, _ := splice.Find(raw, name)
-	if s := text(said); s != "" {
+	if s := dialect.Whole(text(said)); s != "" {
 		c.Parts = append(c.Parts, llm.Part{Kind: llm.TextPart, Text: s})
 	}
 	calls, _ := splice.Find(raw, "tool_calls")
@@ -62,7 +62,7 @@ func choice(index int, raw []byte, finish, name string) llm.Choice {
 			f.id = ident.NewItem("call_")
 		}
 		called = true
-		c.Parts = append(c.Parts, llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: f.id, Name: f.name, Arguments: f.arguments}})
+		c.Parts = append(c.Parts, llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: f.id, Name: f.name, Arguments: dialect.Whole(f.arguments)}})
 	}
 	c.Finish = finishOf(finish, called)
 	return c
