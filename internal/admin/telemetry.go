@@ -38,8 +38,28 @@ func (k kinds) telemetry() resource.Resource {
 		}
 		ops = append(ops, resource.Operation{
 			Method: http.MethodPost, Path: p.Path, ID: p.id, Summary: summary, Tag: "OpenTelemetry", Scopes: []access.Scope{access.LogsWrite},
-			Elsewhere: true, Takes: otlpTypes, Stream: otlpTypes,
+			Elsewhere: true, Takes: otlpTypes, Stream: otlpTypes, Refusal: telemetryRefusal{},
 		})
 	}
 	return ops
+}
+
+// telemetryRefusal is what stands in a refusal of a message: that of model traffic, which
+// comes through the same door, and with the "message" of google.rpc.Status that clients of
+// OTLP look for.
+// Source: OTLP 1.9, "OTLP/HTTP Response"; contract/dataplane.md part 7.
+type telemetryRefusal struct {
+	Status  string              `json:"status,omitempty" enum:"failure"`
+	Message string              `json:"message,omitempty" doc:"what is wrong, and where"`
+	Param   string              `json:"param,omitempty"`
+	Errors  []resource.Problem  `json:"errors,omitempty" nullable:"false"`
+	Error   telemetryRefusalFor `json:"error"`
+}
+
+type telemetryRefusalFor struct {
+	Message   string  `json:"message"`
+	Type      string  `json:"type,omitempty"`
+	Param     *string `json:"param,omitempty" nullable:"true"`
+	Code      *string `json:"code,omitempty" nullable:"true"`
+	Retryable bool    `json:"retryable,omitempty" doc:"whether trying again can help"`
 }

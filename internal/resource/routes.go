@@ -50,7 +50,7 @@ func (k *Kind[T, V]) routes() []Operation {
 	}
 	add(Create, k.createRoute())
 	add(List, Operation{
-		Method: http.MethodGet, Path: k.Path, ID: "list" + k.word() + "s", Summary: "List " + k.Title + "s",
+		Method: http.MethodGet, Path: k.Path, ID: "list" + k.word() + "s", Summary: "List " + plural(k.Title),
 		Scopes: k.scopes("list", nil), Query: k.listParams(), Answer: k.listShape(), Run: k.list,
 		Anywhere: k.Home == IsWorkspace || k.Home == InOrganisation,
 	})
@@ -61,12 +61,12 @@ func (k *Kind[T, V]) routes() []Operation {
 		Anywhere: true,
 	})
 	add(Update, Operation{
-		Method: http.MethodPut, Path: k.onePath(), ID: "update" + k.word(), Summary: "Change a " + k.Title, Params: k.oneParams(),
+		Method: http.MethodPut, Path: k.onePath(), ID: "update" + k.word(), Summary: "Change " + article(k.Title), Params: k.oneParams(),
 		Scopes: k.scopes("update", nil), Query: k.placeParams(), Body: k.Update, Hides: k.Hides, Answer: k.Done.shape(Empty{}),
 		Audited: k.Audited, Action: "update", Anywhere: true, Run: k.update,
 	})
 	add(Delete, Operation{
-		Method: http.MethodDelete, Path: k.onePath(), ID: "delete" + k.word(), Summary: "Delete a " + k.Title, Params: k.oneParams(),
+		Method: http.MethodDelete, Path: k.onePath(), ID: "delete" + k.word(), Summary: "Delete " + article(k.Title), Params: k.oneParams(),
 		Scopes: k.scopes("delete", nil), Query: k.placeParams(), Body: k.Delete,
 		Audited: k.Audited, Action: "delete", Anywhere: true, Run: k.archive,
 	})
@@ -87,7 +87,7 @@ func (k *Kind[T, V]) listShape() any {
 
 func (k *Kind[T, V]) createRoute() Operation {
 	op := Operation{
-		Method: http.MethodPost, Path: k.Path, ID: "create" + k.word(), Summary: "Make a " + k.Title,
+		Method: http.MethodPost, Path: k.Path, ID: "create" + k.word(), Summary: "Make " + article(k.Title),
 		Scopes: k.scopes("create", nil), Body: k.Create, Hides: k.Hides, Answer: k.Receipt.shape(Receipted{}), Audited: k.Audited, Action: "create", Run: k.create,
 		Anywhere: k.Home != InWorkspace,
 	}
@@ -137,6 +137,23 @@ func (k *Kind[T, V]) oneParams() []Param {
 }
 
 func (k *Kind[T, V]) word() string { return word(k.Title) }
+
+// plural is a title of which there are several: "rate-limit policies".
+func plural(title string) string {
+	if stem, ok := strings.CutSuffix(title, "y"); ok && !strings.HasSuffix(stem, "e") {
+		return stem + "ies"
+	}
+	return title + "s"
+}
+
+// article is a title with "a" or "an" before it, as it is spoken: "an MCP server", "a
+// usage-limit policy".
+func article(title string) string {
+	if strings.ContainsRune("aeioAEIO", rune(title[0])) || strings.HasPrefix(title, "MCP") {
+		return "an " + title
+	}
+	return "a " + title
+}
 
 // word makes a title or path a part of an operation's id: "RateLimitPolicy".
 func word(title string) string {
