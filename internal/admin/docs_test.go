@@ -3,9 +3,12 @@ package admin_test
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,6 +40,94 @@ func TestThePolicyOfTheDescription(t *testing.T) {
 		sum := sha256.Sum256([]byte(e[2]))
 		if must := e[1] + "-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(policy, must) {
 			t.Errorf("%s lacks %s", policy, must)
+		}
+	}
+}
+
+// page is a document of which the script of the description knows, and the text that it
+// came to: summaries and the bodies below them, one element a line.
+const page = `
+class Element {
+  constructor(name) { this.name = name; this.inside = []; this.own = ""; }
+  set textContent(text) { this.own = text; this.inside = []; }
+  append(...more) { this.inside.push(...more); }
+  get text() { return this.own + this.inside.map((e) => e instanceof Element ? e.text : e).join(""); }
+  all(name) { return (this.name === name ? [this] : []).concat(this.inside.flatMap((e) => e instanceof Element ? e.all(name) : [])); }
+}
+const ids = { title: new Element("h1"), about: new Element("p"), list: new Element("main") };
+const document = { createElement: (name) => new Element(name), getElementById: (id) => ids[id] };
+const spec = require("node:fs").readFileSync(0, "utf8");
+const fetch = async () => ({ json: async () => JSON.parse(spec) });
+process.on("exit", () => require("node:fs").writeFileSync(1, JSON.stringify({
+  about: ids.about.text, operations: ids.list.all("details").map((d) => ({
+    summary: d.all("summary")[0].text, headings: d.all("h3").map((e) => e.text), bodies: d.all("pre").map((e) => e.text),
+  })),
+})));
+`
+
+// The page shows every operation with what it takes and answers, of whatever type, and
+// what the description says of each field.
+func TestThePageShowsTheDescription(t *testing.T) {
+	t.Parallel()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		storetest.Missing(t, "Node is not installed")
+	}
+	get := func(path string) string {
+		rec := httptest.NewRecorder()
+		plainAdmin().Handler().ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
+		return rec.Body.String()
+	}
+	var script string
+	for _, e := range inline.FindAllStringSubmatch(get("/docs"), -1) {
+		if e[1] == "script" {
+			script = e[2]
+		}
+	}
+	cmd := exec.Command(node, "-e", page+"{"+script+"}")
+	cmd.Stdin = strings.NewReader(get("/v1/openapi.json"))
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %.300s", err, out)
+	}
+	type operation struct {
+		Summary          string
+		Headings, Bodies []string
+	}
+	var shown struct {
+		About      string
+		Operations []operation
+	}
+	if err := json.Unmarshal(out, &shown); err != nil {
+		t.Fatalf("%v: %.300s", err, out)
+	}
+	if strings.Contains(shown.About, "cannot be shown") {
+		t.Error(shown.About)
+	}
+	of := make(map[string]operation)
+	for _, o := range shown.Operations {
+		of[o.Summary] = o
+	}
+	for path, item := range newDescribed(t, plainAdmin()).doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			o, ok := of[method+path+" "+op.Summary]
+			if !ok {
+				t.Errorf("%s %s is not shown", method, path)
+			}
+			for kind := range op.Responses.Value("200").Value.Content {
+				if want := strings.TrimSuffix("Answer, "+kind, ", application/json"); !slices.Contains(o.Headings, want) {
+					t.Errorf("%s %s: %q is not among %q", method, path, want, o.Headings)
+				}
+			}
+		}
+	}
+	for summary, want := range map[string]string{
+		"POST/api-keys/{type}/{sub_type} Make an API key":                                             "\n  // whose key it is; user keys only\n  user_id?: string (uuid)\n",
+		"POST/otel/v1/traces Take spans of an application: an ExportTraceServiceRequest, gzip or not": "string",
+		"POST/prompts Make a prompt":                                                                  "\n  tool_choice?: string | null | object | null\n",
+	} {
+		if o := of[summary]; len(o.Bodies) == 0 || !strings.Contains(o.Bodies[0], want) {
+			t.Errorf("%s: %q is not in %q", summary, want, o.Bodies)
 		}
 	}
 }
