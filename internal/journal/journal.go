@@ -96,10 +96,9 @@ type Journal struct {
 	o    Options
 	lock *os.File
 	id   string
-	// first is the number with which this run begins.
-	first uint64
 
 	mu       sync.Mutex // guards what follows, and the guarded fields of segments
+	first    uint64     // the number with which this run begins
 	segments []*segment // oldest first; the last one may be active
 	active   *segment   // nil until the first Append
 	spares   []*segment // made ahead of need, or used before

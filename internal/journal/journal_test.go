@@ -1,11 +1,14 @@
 package journal_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -234,6 +237,45 @@ func TestFullJournalRefusesAndRecovers(t *testing.T) {
 	if j.Err() != nil {
 		t.Errorf("health %v after room was made", j.Err())
 	}
+}
+
+// Where files of the journal were lost and the clock was set back, numbers go on behind those
+// that a consumer has: it would pass over lower ones.
+func TestNumbersGoOnBehindThoseOfConsumers(t *testing.T) {
+	t.Parallel()
+	clock := &fakeClock{now: recordtest.Epoch}
+	o := small(t.TempDir())
+	o.Clock = clock
+	j, err := start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, j, 0, 5)
+	_, end := read(j, record.Position{})
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o.Dir = t.TempDir()
+	clock.now = clock.now.Add(-time.Hour)
+	var log bytes.Buffer
+	o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	j = open(t, o)
+	put(t, j, 5, 6) // before the consumer said how far it is
+	if err := j.Trim(end); err != nil {
+		t.Fatal(err)
+	}
+	put(t, j, 6, 10)
+	got, end := read(j, end)
+	same(t, "read", got, chats(6, 10))
+	if !strings.Contains(log.String(), "the clock is behind") {
+		t.Errorf("the log says %s", &log)
+	}
+	if err := j.Trim(end); err != nil {
+		t.Fatal(err)
+	}
+	put(t, j, 10, 11)
+	got, _ = read(j, end)
+	same(t, "read on", got, chats(10, 11))
 }
 
 // A disk that takes no file is asked again once a second, not by every record.

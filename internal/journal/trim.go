@@ -20,6 +20,7 @@ func (j *Journal) trim(r *reader, before record.Position) error {
 	if before.Seq > r.done.Seq {
 		r.done = before
 	}
+	j.goBehind(before.Seq)
 	needed := j.needed()
 	n := 0
 	for n < len(j.segments)-1 && j.segments[n].sealed && j.segments[n].next <= needed.Seq {
@@ -36,6 +37,21 @@ func (j *Journal) trim(r *reader, before record.Position) error {
 		return fmt.Errorf("trim journal: %w", err)
 	}
 	return nil
+}
+
+// goBehind has numbers go on behind those that a consumer has: below them it would pass over
+// what comes. That it has later ones than the journal takes both that files were lost, or
+// older ones restored, and that the clock was set back. Callers hold mu.
+func (j *Journal) goBehind(seq uint64) {
+	if seq <= j.next || j.closed {
+		return
+	}
+	j.o.Logger.Warn("what follows the journal has later entries than there are: files were lost, and the clock is behind; numbers go on behind those",
+		"next", j.next, "goes_on_at", seq)
+	if j.active != nil {
+		j.active.sealed, j.active = true, nil
+	}
+	j.next, j.first = seq, seq
 }
 
 // needed is the position of the consumer that is last. Callers hold mu.
