@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"sluice/internal/catalog"
+	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
 
@@ -14,61 +15,66 @@ import (
 // what it may cost at most.
 // Source: https://openrouter.ai/docs/guides/routing/model-fallbacks, read 2026-11.
 
-// eachFallback visits the models to fall back to that stand in what is sent: names, or
-// objects with a name.
-func (a *attempt) eachFallback(visit func(model string)) {
-	for _, list := range modelLists {
-		raw, _ := paramOf(a, list)
-		for one := range splice.Elements(raw) {
-			if model, named := splice.Unquote(one); named {
-				visit(model)
-			}
-			for name, val := range splice.Members(one) {
-				if model, named := splice.Unquote(val); named && splice.IsName(name, "model") {
-					visit(model)
-				}
-			}
-		}
-	}
+// fallbacks are the models that a call names for its provider to fall back to.
+type fallbacks struct {
+	may  bool // the provider may answer with another model than the first: also when none is named
+	list []fallback
+	cap  int64 // tokens that one of them may make its answer at most, as [{"model":"claude-opus-4-8","max_tokens":900}] says; 0: not said
 }
 
-// fallbackCap is how long a model to fall back to may make its answer at most, in tokens, as
-// [{"model":"claude-opus-4-8","max_tokens":900}] says; 0 where nobody does.
-func (a *attempt) fallbackCap() (most int64) {
+type fallback struct {
+	model  string // as it is named
+	tariff *catalog.Tariff
+}
+
+// fallbacksMost is how many models a call may name for that. Providers take three.
+const fallbacksMost = 100
+
+// fallbacks finds them in what is sent: names, or objects with a name.
+func (g *Gateway) fallbacks(a *attempt) (f fallbacks, err error) {
+	add := func(raw []byte) {
+		if model, named := splice.Unquote(raw); named && len(f.list) <= fallbacksMost {
+			f.list = append(f.list, fallback{model, g.Prices.Find(a.spec.ID, model, a.x.dir.Agreement(a.account))})
+		}
+	}
 	for _, list := range modelLists {
-		raw, _ := paramOf(a, list)
+		raw, ok := paramOf(a, list)
+		f.may = f.may || ok
 		for one := range splice.Elements(raw) {
+			add(one)
 			for name, val := range splice.Members(one) {
-				if splice.IsName(name, "max_tokens") {
-					most = max(most, tokensOf(gjson.ParseBytes(val)))
+				switch {
+				case splice.IsName(name, "model"):
+					add(val)
+				case splice.IsName(name, "max_tokens"):
+					f.cap = max(f.cap, tokensOf(gjson.ParseBytes(val)))
 				}
+			}
+			if len(f.list) > fallbacksMost {
+				return f, fault.Newf(fault.InvalidParameter, "more than %d models to fall back to", fallbacksMost).At(list)
 			}
 		}
 	}
-	return most
+	return f, nil
 }
 
-// fallsBack reports whether the provider may answer with another model than the first.
-func (a *attempt) fallsBack() bool {
-	for _, list := range modelLists {
-		if _, ok := paramOf(a, list); ok {
-			return true
-		}
+// models are all by which the attempt may be answered.
+func (a *attempt) models() []string {
+	list := []string{a.priceName()}
+	for i := range a.stake.falls.list {
+		list = append(list, a.stake.falls.list[i].model)
 	}
-	return false
+	return list
 }
 
 // reach is how much the models take in and give out at most by which the attempt may be
 // answered.
 func (g *Gateway) reach(a *attempt) catalog.Reach {
 	r := g.Prices.Reach(a.spec.ID, a.priceName())
-	if !a.stake.falls {
-		return r
-	}
-	a.eachFallback(func(model string) {
-		of := g.Prices.Reach(a.spec.ID, model)
+	for i := range a.stake.falls.list {
+		of := g.Prices.Reach(a.spec.ID, a.stake.falls.list[i].model)
 		r = catalog.Reach{Input: wider(r.Input, of.Input), Output: wider(r.Output, of.Output)}
-	})
+	}
 	return r
 }
 
@@ -80,15 +86,12 @@ func wider(a, b int64) int64 {
 	return max(a, b)
 }
 
-// bound is what the most of an attempt costs with the dearest model by which it may be
+// dearest is what the most of an attempt costs with the dearest model by which it may be
 // answered.
-func (g *Gateway) bound(a *attempt) int64 {
-	s := a.stake
+func (s *stake) dearest() int64 {
 	most := s.tariff.Bound(&s.most)
-	if s.falls {
-		a.eachFallback(func(model string) {
-			most = max(most, g.Prices.Find(a.spec.ID, model, a.x.dir.Agreement(a.account)).Bound(&s.most))
-		})
+	for i := range s.falls.list {
+		most = max(most, s.falls.list[i].tariff.Bound(&s.most))
 	}
 	return most
 }
@@ -97,26 +100,22 @@ func (g *Gateway) bound(a *attempt) int64 {
 // prices: of one that may fall back the model that the answer names, if that has a price.
 func (g *Gateway) billed(a *attempt) (string, *catalog.Tariff) {
 	s, own, answered := a.stake, a.priceName(), a.log().ReplyModel
-	if !s.falls || answered == "" {
+	if !s.falls.may || answered == "" {
 		return own, s.tariff
 	}
-	model, best := answered, likeness(own, answered)
-	if best > 0 {
-		model = own
-	}
-	a.eachFallback(func(named string) {
-		if n := likeness(named, answered); n > best {
-			model, best = named, n
+	like, best := fallback{own, s.tariff}, likeness(own, answered)
+	for _, f := range s.falls.list {
+		if n := likeness(f.model, answered); n > best {
+			like, best = f, n
 		}
-	})
-	if model == own {
+	}
+	if best == 0 {
+		like = fallback{answered, g.Prices.Find(a.spec.ID, answered, a.x.dir.Agreement(a.account))}
+	}
+	if like.tariff.Reason() != "" {
 		return own, s.tariff
 	}
-	t := g.Prices.Find(a.spec.ID, model, a.x.dir.Agreement(a.account))
-	if t.Reason() != "" {
-		return own, s.tariff
-	}
-	return model, t
+	return like.model, like.tariff
 }
 
 // likeness is how much of the name of a model that answered is that of one that was asked

@@ -96,3 +96,33 @@ func TestAnsweringModelIsBilled(t *testing.T) {
 		}
 	}
 }
+
+// A picture is held for as what it comes to with the model that counts most for it.
+func TestPicturesOfFallbacksAreHeld(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.up.On("/v1/chat/completions", upstream.Always(chatOf(36835+30, 10))) // as gpt-4o-mini counts it: six squares
+	body := `{"model":"gpt-4o","max_tokens":10,"models":["gpt-4o-mini"],"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}]}]}`
+	if a := r.call("POST", "/v1/chat/completions", body, r.custom()...); a.StatusCode != 200 {
+		t.Fatal(a.Text)
+	}
+	if s := r.journal.one(t).Spend; s.Cost != 36865*miniInput+10*miniOutput || s.Cost > s.Bound {
+		t.Errorf("a cost of %d where %d were reserved", s.Cost, s.Bound)
+	}
+}
+
+// A list that no provider takes is refused, before each of its models is looked for.
+func TestEndlessFallbacksAreRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for list, status := range map[string]int{
+		`"models":[` + strings.Repeat(`"m",`, 99) + `"m"]`:                                         200,
+		`"models":[` + strings.Repeat(`"m",`, 100) + `"m"]`:                                        400,
+		`"models":["m"],"fallbacks":[{` + strings.Repeat(`"model":"m",`, 100) + `"max_tokens":1}]`: 400,
+	} {
+		r.up.On("/v1/chat/completions", upstream.Always(chatOf(1, 1)))
+		if a := r.call("POST", "/v1/chat/completions", fallingBack("gpt-4o-mini", list), r.custom()...); a.StatusCode != status || status == 400 && !strings.Contains(a.Text, "100 models") {
+			t.Errorf("%.60s: %d %s", list, a.StatusCode, a.Text)
+		}
+	}
+}

@@ -70,7 +70,7 @@ func (a *attempt) inputMost() int64 {
 	if a.kept != nil {
 		body = a.kept.body
 	}
-	n := cmp.Or(tokens.BoundRequest(a.x.match.Endpoint, body, a.model), int64(len(body)))
+	n := cmp.Or(tokens.BoundRequest(a.x.match.Endpoint, body, a.models()...), int64(len(body)))
 	for i := range a.target.Default {
 		n += int64(len(a.target.Default[i].Raw))
 	}
@@ -90,8 +90,8 @@ func (a *attempt) cap() int64 {
 	for _, name := range [...]string{"max_completion_tokens", "max_tokens", "max_output_tokens"} {
 		most = max(most, tokensOf(a.param(name))) // which of two counts is the provider's choice
 	}
-	if most > 0 && a.stake.falls {
-		most = max(most, a.fallbackCap())
+	if most > 0 {
+		most = max(most, a.stake.falls.cap)
 	}
 	return most
 }

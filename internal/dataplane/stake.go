@@ -35,7 +35,7 @@ type prices interface {
 // of the provider and closed by what the call came to.
 type stake struct {
 	tariff *catalog.Tariff
-	falls  bool // the provider may answer with another model that the call names
+	falls  fallbacks
 	most   catalog.Limits
 	cap    int64 // tokens that the caller lets the answer become; 0: not said
 	bound  int64 // what the most costs, in nano-dollars
@@ -67,16 +67,18 @@ func (s *stake) reserved() bool { return s != nil && s.open }
 // reserve takes what the attempt may use at most from all limits that bind it, or refuses
 // it, and puts a line on the ledger that outlives the process, before anything is sent.
 // Source: contract/identity-and-governance.md sections 6 to 8.
-func (g *Gateway) reserve(ctx context.Context, a *attempt) error {
+func (g *Gateway) reserve(ctx context.Context, a *attempt) (err error) {
 	if !a.x.metered {
 		return nil
 	}
 	s := a.staked()
 	s.tariff = g.Prices.Find(a.spec.ID, a.priceName(), a.x.dir.Agreement(a.account))
-	s.falls = a.fallsBack()
+	if s.falls, err = g.fallbacks(a); err != nil {
+		return err
+	}
 	s.cap = a.cap()
 	s.most = g.most(a)
-	s.bound = g.bound(a)
+	s.bound = s.dearest()
 	s.holds, s.rates = g.gather(a)
 	now, id := g.Clock.Now(), a.recordID()
 	if s.line.ID != "" { // the next response of a conversation

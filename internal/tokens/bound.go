@@ -2,6 +2,7 @@ package tokens
 
 import (
 	"bytes"
+	"slices"
 
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -21,17 +22,23 @@ const (
 // count as 2,097,152 tokens, the largest context window there is: take the smaller of
 // this and the model's own.
 func BoundCall(c *llm.Call, model string) int64 {
-	b := bound{family: familyOf(model)}
+	b := bound{families: []*family{familyOf(model)}}
 	weighCall(&b, c)
 	return b.sum()
 }
 
-// BoundRequest is BoundCall for a raw request body; see Counter.Request.
-func BoundRequest(ep llm.Endpoint, body []byte, model string) int64 {
+// BoundRequest is BoundCall for a raw request body that any of the models may read; see
+// Counter.Request.
+func BoundRequest(ep llm.Endpoint, body []byte, models ...string) int64 {
 	if n, ok := boundPlain(body); ok {
 		return n
 	}
-	b := bound{family: familyOf(model)}
+	var b bound
+	for _, model := range models {
+		if f := familyOf(model); !slices.Contains(b.families, f) {
+			b.families = append(b.families, f)
+		}
+	}
 	weighRequest(&b, ep, body)
 	return b.sum()
 }
@@ -113,16 +120,23 @@ func BoundText(s string) int64 { return int64(len(s)) }
 
 // bound is the scale of the Bound functions.
 type bound struct {
-	family *family
-	total  int64
-	turns  int
-	tools  int
+	families []*family
+	total    int64
+	turns    int
+	tools    int
 }
 
-func (b *bound) text(s string)    { b.total += int64(len(s)) }
-func (b *bound) sealed(size int)  { b.total += int64(size) }
-func (b *bound) tokens(n int64)   { b.total += n }
-func (b *bound) medium(m *medium) { b.total += m.bound(b.family) }
+func (b *bound) text(s string)   { b.total += int64(len(s)) }
+func (b *bound) sealed(size int) { b.total += int64(size) }
+func (b *bound) tokens(n int64)  { b.total += n }
+
+func (b *bound) medium(m *medium) {
+	var most int64
+	for _, f := range b.families {
+		most = max(most, m.bound(f))
+	}
+	b.total += most
+}
 
 func (b *bound) turn(_, name string) {
 	b.turns++
