@@ -59,7 +59,9 @@ func (w *writer) params() {
 	if raw, ok := w.t.Take(llm.Stop); ok {
 		w.List("stop_sequences", raw)
 	}
-	if raw, ok := w.t.Take(llm.Thinking); ok {
+	raw, _ := w.t.Peek(llm.Thinking)
+	if word := splice.Text(raw, "type"); word == "enabled" || word == "disabled" { // any other, such as "adaptive", is refused
+		w.t.Take(llm.Thinking)
 		w.Raw("thinking", thinking(raw))
 	}
 }

@@ -47,6 +47,7 @@ func TestEncodeCall(t *testing.T) {
 		{"several answers", `"n":2,"stop":["a","b"]`, `,"stop_sequences":["a","b"]}`, []string{"n"}},
 		{"thinking", `"thinking":{"type":"enabled","budget_tokens":2048}`, `,"thinking":{"type":"enabled","token_budget":2048}}`, nil},
 		{"thinking in Cohere's words", `"thinking":{"type":"disabled"}`, `,"thinking":{"type":"disabled"}}`, nil},
+		{"thinking as the model will", `"thinking":{"type":"adaptive"},"seed":7`, `,"seed":7}`, []string{"thinking"}},
 		{"json", `"response_format":{"type":"json_object"}`, `,"response_format":{"type":"json_object"}}`, nil},
 		{
 			"a schema", `"response_format":{"type":"json_schema","json_schema":{"name":"n","description":"d","strict":true,"schema":{"type":"object"}}}`,

@@ -13,7 +13,9 @@ import (
 var budgets = map[string]int64{"none": 0, "minimal": 1024, "low": 1024, "medium": 8192, "high": 24576}
 
 // thinking writes thinkingConfig: of the caller's thinking, which wins, or of
-// reasoning_effort. What the model would refuse is left out, and named as lost.
+// reasoning_effort. Both are one wish where the caller leaves to the model whether it thinks,
+// and models of levels are told how much. What the model would refuse is left out, and named
+// as lost.
 // Source: https://ai.google.dev/gemini-api/docs/thinking, read 2026-11;
 // contract/provider-transforms.md 1.6, 4.1.
 func (w *writer) thinking() {
@@ -21,30 +23,34 @@ func (w *writer) thinking() {
 		return
 	}
 	least, value := w.m.least()
-	effort, words := w.t.Peek(llm.ReasoningEffort)
+	effort, _ := w.t.Peek(llm.ReasoningEffort)
 	raw, own := w.t.Peek(llm.Thinking)
 	word, _ := splice.Unquote(effort)
 	tokens, known := budgets[word]
 	none := own && off(raw) || !own && word == "none"
-	if !own && !words || none && least == "" || !own && !known && !w.m.levels() {
+	if !own && !known || none && least == "" {
 		return
 	}
+	leveled := known && w.m.levels() && (!own || word != "none" && splice.Text(raw, "type") == "adaptive")
 	w.Key("thinkingConfig").Open('{')
+	if own {
+		w.Bool("includeThoughts", !none && splice.Text(raw, "display") != "omitted")
+	}
 	switch {
 	case none:
-		if own {
-			w.Bool("includeThoughts", false)
-		}
 		w.Raw(least, []byte(value))
+	case leveled:
+		w.Raw("thinkingLevel", effort)
 	case own:
 		w.budget(raw)
-	case w.m.levels():
-		w.Raw("thinkingLevel", effort)
 	default:
 		w.Int("thinkingBudget", tokens)
 	}
 	w.Close('}')
-	w.t.First(llm.Thinking, llm.ReasoningEffort)
+	w.t.Take(llm.Thinking)
+	if leveled || !own {
+		w.t.Take(llm.ReasoningEffort)
+	}
 }
 
 // off reports whether the caller wants no thoughts.
@@ -64,8 +70,6 @@ const dynamic = -1
 
 // budget writes {"type":"enabled","budget_tokens":2048} or "adaptive".
 func (w *writer) budget(raw json.RawMessage) {
-	shown := splice.Text(raw, "display") != "omitted"
-	w.Bool("includeThoughts", shown)
 	tokens, said := splice.Find(raw, "budget_tokens")
 	switch {
 	case splice.Text(raw, "type") == "enabled":
