@@ -206,8 +206,8 @@ func (e *chunks) text(dst []byte, ev *llm.Event) []byte {
 
 func (e *chunks) arguments(dst []byte, ev *llm.Event) []byte {
 	at := [2]int{ev.Choice, ev.Block}
-	p := e.calls[at]
-	if !p.said && ev.Text != "" {
+	p, ok := e.calls[at]
+	if ok && !p.said && ev.Text != "" {
 		p.said = true
 		e.calls[at] = p
 	}
@@ -234,8 +234,12 @@ func (e *chunks) signature(dst []byte, ev *llm.Event) []byte {
 	return e.note(dst, ev, "signature", splice.Quote(ev.Text))
 }
 
+// call is a piece of a call; what belongs to no call, as a provider may have it, is left out.
 func (e *chunks) call(dst []byte, ev *llm.Event, name, value string) []byte {
-	p := e.calls[[2]int{ev.Choice, ev.Block}]
+	p, ok := e.calls[[2]int{ev.Choice, ev.Block}]
+	if !ok {
+		return dst
+	}
 	if p.at == 0 && e.a.Call.Functions {
 		if name != p.args {
 			return dst // a function has no place for a signature
