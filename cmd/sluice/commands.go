@@ -100,7 +100,7 @@ func (c createKey) Run(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
-	raw, err := app.CreateKey(ctx, l.Settings, log, app.NewKey{Name: c.Name, Type: c.Type, Workspace: c.Workspace, Scopes: c.Scopes}, founded(l))
+	raw, err := app.CreateKey(ctx, l.Settings, log, app.NewKey{Name: c.Name, Type: c.Type, Workspace: c.Workspace, Scopes: c.Scopes}, founded(s, l, false))
 	if err != nil {
 		return err
 	}

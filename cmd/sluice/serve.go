@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"sluice/internal/app"
+	"sluice/internal/config"
 )
 
 type serve struct {
@@ -33,18 +34,14 @@ func run(ctx context.Context, s *settings, demo bool) (err error) {
 	if err != nil {
 		return err
 	}
-	if demo && l.Origin("DATA_DIR") == "default" {
-		// apart from the data of a real gateway, whose workspace would else have the
-		// scripted provider as its default
-		l.Settings.Data.Dir = filepath.Join(l.Settings.Data.Dir, "demo")
-	}
+	apart(l, demo)
 	var first app.FirstKeys
 	a, err := app.New(ctx, l.Settings, app.Options{
 		Version: version, Log: log, Demo: demo, OwnGC: os.Getenv("GOGC") != "", Founded: func(made app.FirstKeys) { first = made },
 	})
 	if err != nil {
 		if first != (app.FirstKeys{}) { // the next start has them already
-			founded(l)(first)
+			founded(s, l, demo)(first)
 		}
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) { // as whoever sent the signal wants it
 			log.Info("told to stop before the start was over", "at", err.Error())
@@ -53,6 +50,14 @@ func run(ctx context.Context, s *settings, demo bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	welcome(a, l, first, demo)
+	welcome(a, s, l, first, demo)
 	return a.Run(ctx)
+}
+
+// apart keeps a demonstration away from the data of a real gateway, whose workspace would
+// else have the scripted provider as its default.
+func apart(l *config.Loaded, demo bool) {
+	if demo && l.Origin("DATA_DIR") == "default" {
+		l.Settings.Data.Dir = filepath.Join(l.Settings.Data.Dir, "demo")
+	}
 }

@@ -60,7 +60,7 @@ func (c setPassword) Run(ctx context.Context, s *settings) error {
 		}
 		given = sealed.New(strings.TrimRight(line, "\r\n"))
 	}
-	password, err := app.SetPassword(ctx, l.Settings, log, c.User, given, founded(l))
+	password, err := app.SetPassword(ctx, l.Settings, log, c.User, given, founded(s, l, false))
 	if err == nil && !c.Stdin {
 		fmt.Println(password.Reveal())
 	}

@@ -11,25 +11,43 @@ import (
 )
 
 // welcome prints where the gateway listens, and at the first start its keys.
-func welcome(a *app.App, l *config.Loaded, first app.FirstKeys, demo bool) {
+func welcome(a *app.App, s *settings, l *config.Loaded, first app.FirstKeys, demo bool) {
 	base := scheme(l) + "://" + a.Addr() + "/v1"
 	fmt.Printf("Sluice %s listens on %s\n", version, base)
 	switch {
 	case first != (app.FirstKeys{}):
-		greeting{of: "This is the first start.", base: base, demo: demo}.show(os.Stdout, first, l)
+		greeting{of: "This is the first start.", base: base, signIn: s.again(l, demo), demo: demo}.show(os.Stdout, first, l)
 	case demo:
 		fmt.Printf("The scripted provider is @%s and the default of the first workspace.\n", app.DemoSlug)
 	}
 }
 
-// founded shows the first keys where a command other than serve was the first to come,
-// which made the organisation: nobody else ever learns them. Standard output belongs to
-// what the command was asked for.
-func founded(l *config.Loaded) func(app.FirstKeys) {
+// founded shows the first keys where serve did not come to it, or a command other than
+// serve was the first to come, which made the organisation: nobody else ever learns them.
+// Standard output belongs to what the command was asked for.
+func founded(s *settings, l *config.Loaded, demo bool) func(app.FirstKeys) {
 	return func(first app.FirstKeys) {
 		base := strings.TrimSuffix(app.HealthURL(l.Settings), "/health")
-		greeting{of: "There was no organisation yet, so it was made, as at a first start.", base: base, when: " when `sluice serve` runs"}.show(os.Stderr, first, l)
+		when := " when `sluice serve` runs"
+		if demo {
+			when = " when `sluice demo` runs"
+		}
+		greeting{
+			of: "There was no organisation yet, so it was made, as at a first start.", when: when, base: base, signIn: s.again(l, demo), demo: demo,
+		}.show(os.Stderr, first, l)
 	}
+}
+
+// again is how a further command is called that is to find the same database.
+func (s *settings) again(l *config.Loaded, demo bool) string {
+	call := quoted(os.Args[0])
+	if s.File != "" {
+		call += " --config " + quoted(s.File)
+	}
+	if of := l.Origin("DATA_DIR"); of == "command line" || demo && of == "default" {
+		call += " --data-dir " + quoted(l.Settings.Data.Dir)
+	}
+	return call
 }
 
 func scheme(l *config.Loaded) string {
@@ -45,6 +63,7 @@ func scheme(l *config.Loaded) string {
 type greeting struct {
 	of, when string
 	base     string // of the gateway, "http://127.0.0.1:8787/v1"
+	signIn   string // how the program is called that gives the owner a password, "bin/sluice --data-dir data/demo"
 	demo     bool
 }
 
@@ -57,7 +76,7 @@ func (g greeting) show(w io.Writer, first app.FirstKeys, l *config.Loaded) {
 	if l.Settings.Bootstrap.WorkspaceKey.Empty() {
 		key = word{text: first.Workspace}
 	}
-	fmt.Fprintf(w, firstKeys, g.of, admin.shown(), key.shown(), g.when+key.where())
+	fmt.Fprintf(w, firstKeys, g.of, admin.shown(), key.shown(), g.signIn, g.when+key.where())
 	if key.text == "" {
 		fmt.Fprintf(w, askForKey, key.given)
 		key.text = "$SLUICE_KEY"
@@ -80,7 +99,7 @@ const (
   Admin key      %s
   Workspace key  %s
 
-To sign in as a person: sluice users set-password owner@localhost
+To sign in as a person: %s users set-password owner@localhost
 
 A first call%s:
 

@@ -88,3 +88,35 @@ func TestFirstCallOfTLS(t *testing.T) {
 	greeting{base: "https://127.0.0.1:8787/v1"}.show(&out, app.FirstKeys{Admin: "a", Workspace: "w"}, l)
 	assert.Contains(t, out.String(), "  curl -k https://127.0.0.1:8787/v1/models")
 }
+
+// What is said of signing in leads to the database whose first start it was.
+func TestSigningInLeadsToTheSameDatabase(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "my settings.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("data_dir: /var/lib/sluice\n"), 0o600))
+	program := quoted(os.Args[0])
+	for _, c := range []struct {
+		name string
+		s    settings
+		env  []string
+		demo bool
+		want string
+	}{
+		{"defaults", settings{}, nil, false, ""},
+		{"demo", settings{}, nil, true, " --data-dir data/demo"},
+		{"demo elsewhere", settings{DataDir: "here"}, nil, true, " --data-dir here"},
+		{"demo where the environment says", settings{}, []string{"DATA_DIR=/srv"}, true, ""},
+		{"command line", settings{DataDir: "/srv/it's"}, nil, false, ` --data-dir '/srv/it'\''s'`},
+		{"settings file", settings{File: file}, nil, false, " --config " + quoted(file)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			l, err := config.Load(config.Sources{File: c.s.File, Environ: c.env, Flags: map[string]string{"data-dir": c.s.DataDir}})
+			require.NoError(t, err)
+			apart(l, c.demo)
+			var out strings.Builder
+			greeting{signIn: c.s.again(l, c.demo)}.show(&out, app.FirstKeys{Admin: "a", Workspace: "w"}, l)
+			assert.Contains(t, out.String(), "To sign in as a person: "+program+c.want+" users set-password owner@localhost\n")
+		})
+	}
+}
