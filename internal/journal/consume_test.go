@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -267,6 +268,41 @@ func BenchmarkReadLines(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(2*calls), "ns/line")
+}
+
+// What is left of the last file takes the records of calls under way without their bodies
+// when it has no room for these: how a call ended, and what it cost, is not to be lost.
+func TestFullJournalSparesBodiesBeforeRecords(t *testing.T) {
+	t.Parallel()
+	o := small(t.TempDir())
+	o.MaxBytes = 3 * o.SegmentBytes
+	j := open(t, o)
+	for n := 0; j.AppendLine(reserved(n)) == nil; n++ {
+	}
+	if !errors.Is(j.Err(), journal.ErrFull) {
+		t.Errorf("lines are refused, and health says %v", j.Err())
+	}
+	const calls = 12
+	for n := range calls {
+		a := closing(n)
+		a.Response.Bytes = bytes.Repeat([]byte("x"), 6<<10)
+		if err := j.Append(a); err != nil {
+			t.Fatalf("the end of call %d: %v", n, err)
+		}
+	}
+	got, _ := read(j, record.Position{})
+	bare := 0
+	for n, a := range got {
+		if a.ID != closing(n).ID || len(a.Closing) == 0 {
+			t.Errorf("record %d is %s", n, a.ID)
+		}
+		if len(a.Response.Bytes) == 0 && a.Response.Truncated {
+			bare++
+		}
+	}
+	if st := j.Stats(); len(got) != calls || bare == 0 || bare == calls || st.Cut != uint64(bare) || st.Refused != 1 {
+		t.Errorf("%d of %d records, %d without bodies; stats %+v", len(got), calls, bare, st)
+	}
 }
 
 // A journal that is nearly full begins no further call, so that it can end those that are

@@ -41,6 +41,18 @@ func cut(a *record.Attempt, excess int) error {
 	return nil
 }
 
+// bare returns a copy of a without its bodies.
+//
+//go:noinline
+func bare(a *record.Attempt) *record.Attempt {
+	s := new(record.Attempt)
+	*s = *a
+	for _, b := range s.Bodies() {
+		shorten(b, len(b.Bytes))
+	}
+	return s
+}
+
 func shorten(b *record.Body, by int) {
 	if by > 0 {
 		b.Bytes, b.Truncated = b.Bytes[:len(b.Bytes)-by], true

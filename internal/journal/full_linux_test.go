@@ -1,9 +1,15 @@
 package journal_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sluice/internal/journal"
@@ -60,6 +66,82 @@ func TestDiskFull(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// A disk that has no room for another file leaves what there is of the last one to calls under
+// way: each line that was reserved is closed with its record. Health says so, and a file is
+// made as soon as there is room, whoever asks.
+func TestDiskFullKeepsRoomForCallsUnderWay(t *testing.T) {
+	t.Parallel()
+	dir := disktest.Small(t, "5m")
+	clock := &fakeClock{now: recordtest.Epoch}
+	j := open(t, journal.Options{Dir: dir, SegmentBytes: 1 << 20, MaxRecordBytes: 64 << 10, Clock: clock})
+	put(t, j, 0, 1)
+	free := disktest.Fill(t, dir, 0)
+	n, ended := 0, 0
+	end := func() {
+		for ; ended < n; ended++ {
+			a := closing(ended)
+			a.Response.Bytes = bytes.Repeat([]byte("x"), 20<<10)
+			if err := j.Append(a); err != nil {
+				t.Fatalf("of %d calls the end of %d: %v", n, ended, err)
+			}
+		}
+	}
+	var err error
+	for ; err == nil; n++ {
+		if err = j.AppendLine(reserved(n)); err != nil {
+			break
+		}
+		if n%10 == 9 {
+			end()
+		}
+	}
+	end()
+	if !errors.Is(err, journal.ErrFull) || !errors.Is(err, syscall.ENOSPC) || !errors.Is(j.Err(), syscall.ENOSPC) {
+		t.Errorf("behind %d calls: %v; health %v", n, err, j.Err())
+	}
+	free()
+	clock.now = clock.now.Add(time.Second)
+	if err := j.AppendLine(reserved(n)); err != nil || j.Err() != nil {
+		t.Errorf("with room again: %v; health %v", err, j.Err())
+	}
+}
+
+// Without anybody who asks, too: health is what sends callers elsewhere.
+func TestJournalFindsRoomByItself(t *testing.T) {
+	t.Parallel()
+	o := small(t.TempDir())
+	synctest.Test(t, func(t *testing.T) {
+		j, err := journal.Open(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 3 { // whichever number is next
+			if err := os.Mkdir(filepath.Join(o.Dir, fmt.Sprintf("%016d.seg", n+1)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := j.Append(recordtest.Chat(0)); err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- j.Run(ctx) }()
+		synctest.Wait()
+		if !errors.Is(j.Err(), journal.ErrFull) {
+			t.Errorf("no file can be made, and health says %v", j.Err())
+		}
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if err := j.Err(); err != nil {
+			t.Errorf("a file can be made, and health says %v", err)
+		}
+		stop()
+		if err := errors.Join(<-done, j.Close()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // holds fails unless a journal has the first n chats, in order.

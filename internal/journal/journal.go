@@ -151,9 +151,10 @@ type entry interface {
 
 // Append stores a copy of a and returns once it would survive the death of the
 // process. It waits for no disk, save that the first entry of a new file may have
-// to reserve that file. It fails with ErrFull when the disk or the limit is reached
-// (again without waiting: a new file is tried once a second), with ErrTooLarge and
-// with ErrClosed. The ledger line that a closes is then not closed either.
+// to reserve that file. When the disk or the limit is reached what is left of the last file
+// takes it, in the second half of that without its bodies; it fails with ErrFull
+// behind that (again without waiting: a new file is tried once a second), with ErrTooLarge
+// and with ErrClosed. The ledger line that a closes is then not closed either.
 func (j *Journal) Append(a *record.Attempt) error {
 	_, _, err := j.AppendWhere(a)
 	return err
@@ -171,7 +172,16 @@ func (j *Journal) AppendWhere(a *record.Attempt) (at, next record.Position, err 
 		j.cut.Add(1)
 		size = a.EncodedSize()
 	}
-	f, err := j.append(a, size)
+	f, err := j.place(a, size, true)
+	if errors.Is(err, ErrFull) { // its bodies can be spared, what it says and closes cannot
+		s := bare(a)
+		if f, err = j.place(s, s.EncodedSize(), false); err == nil && s.EncodedSize() < size {
+			j.cut.Add(1)
+		}
+	}
+	if err != nil {
+		j.refused.Add(1)
+	}
 	return f.position(), f.next(), err
 }
 
@@ -185,9 +195,11 @@ func (j *Journal) AppendLine(l *ledger.Line) error {
 		j.refused.Add(1)
 		return fmt.Errorf("append line %s: %w", l.ID, ErrTooLarge)
 	}
-	if l.State == ledger.Reserved && j.ending() {
-		j.refused.Add(1)
-		return ErrFull
+	if l.State == ledger.Reserved {
+		if err := j.ending(); err != nil {
+			j.refused.Add(1)
+			return err
+		}
 	}
 	_, err := j.append(l, size)
 	if err == nil {
@@ -204,12 +216,10 @@ func (j *Journal) AppendCorrection(c *record.Correction) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case len(b) > j.o.MaxRecordBytes:
+	if err = j.ending(); len(b) > j.o.MaxRecordBytes {
 		err = ErrTooLarge
-	case j.ending():
-		err = ErrFull
-	default:
+	}
+	if err == nil {
 		_, err = j.append(encoded(b), len(b))
 		return err
 	}
@@ -226,21 +236,59 @@ func (e encoded) EncodedSize() int { return len(e) }
 // AppendTo implements entry.
 func (e encoded) AppendTo(dst []byte) []byte { return append(dst, e...) }
 
-// ending reports whether the file that is being written is the last that there may be.
-func (j *Journal) ending() bool {
+// ending is why the file that is being written is the last that there may be, nil where it
+// is not. A file that could not be made is tried again once a second.
+func (j *Journal) ending() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.active != nil && len(j.spares) == 0 && j.full()
+	err := j.last()
+	if err == nil || errors.Is(err, errLimit) || j.closed || j.o.Clock.Now().Before(j.retry) {
+		return err
+	}
+	s, err := j.grow()
+	if err == nil {
+		j.spares = append(j.spares, s)
+	}
+	return err
 }
 
+// last is ending without another try. Callers hold mu.
+func (j *Journal) last() error {
+	switch {
+	case j.active == nil || len(j.spares) > 0:
+		return nil
+	case j.full():
+		return errLimit
+	}
+	return j.stuck
+}
+
+// tight reports whether an entry would stand in the second half of the last file. That has
+// room for how ten thousand calls ended, without their bodies. Callers hold mu.
+func (j *Journal) tight(need int64) bool {
+	return j.active != nil && j.active.used+need > int64(len(j.active.data)/2) && j.last() != nil
+}
+
+// errLimit is ErrFull for want of Options.MaxBytes.
+var errLimit = fmt.Errorf("%w: its files have the size that they may have", ErrFull)
+
+// append places an entry, and counts it when it is refused.
 func (j *Journal) append(e entry, size int) (frame, error) {
-	f, err := j.reserve(size)
+	f, err := j.place(e, size, false)
 	if err != nil {
 		j.refused.Add(1)
+	}
+	return f, err
+}
+
+// place stores an entry. One that has something to spare is refused where the rest of the
+// last file is for those that have not.
+func (j *Journal) place(e entry, size int, spare bool) (frame, error) {
+	f, err := j.reserve(size, spare)
+	if err != nil {
 		return frame{}, err
 	}
 	if !f.fill(e) {
-		j.refused.Add(1)
 		return frame{}, errChanged
 	}
 	j.appended.Add(1)
@@ -259,12 +307,15 @@ var errChanged = errors.New("journal entry changed while it was stored")
 func (j *Journal) ID() string { return j.id }
 
 // reserve takes the next sequence number and room for size bytes.
-func (j *Journal) reserve(size int) (frame, error) {
+func (j *Journal) reserve(size int, spare bool) (frame, error) {
 	need := frameBytes(size)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed {
 		return frame{}, ErrClosed
+	}
+	if spare && j.tight(need) {
+		return frame{}, ErrFull
 	}
 	if j.active == nil || j.active.used+need > int64(len(j.active.data)) {
 		if err := j.roll(); err != nil {
@@ -284,12 +335,15 @@ func (j *Journal) reserve(size int) (frame, error) {
 	return f, nil
 }
 
-// Err says why entries are refused at present; nil while they are taken. It is
-// what health shows.
+// Err says why entries, or lines that are reserved alone, are refused at present; nil while
+// all are taken. It is what health shows.
 func (j *Journal) Err() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.refusal
+	if j.refusal != nil {
+		return j.refusal
+	}
+	return j.last()
 }
 
 // Stats returns the figures.

@@ -18,14 +18,17 @@ const retryAfter = time.Second
 // failure. The error is that of the last write.
 func (j *Journal) Run(ctx context.Context) error {
 	defer j.keepWarm()()
-	var sync, spares alarm
-	j.prepare()
+	var sync, spares, again alarm
 	for {
+		if j.prepare(); j.isStuck() {
+			again.set(retryAfter)
+		}
 		select {
 		case <-ctx.Done():
 			return j.Sync()
+		case <-again:
+			again = nil
 		case <-j.poke:
-			j.prepare()
 			sync.set(j.o.Sync)
 			if j.manySpares() {
 				spares.set(spareTime)
@@ -84,12 +87,15 @@ func (j *Journal) prepare() {
 	defer j.mu.Unlock()
 	switch {
 	case err != nil:
+		if j.stuck == nil {
+			j.o.Logger.Error("journal cannot grow", "error", err)
+		}
 		j.fail(err)
-		j.o.Logger.Error("journal cannot grow", "error", err)
 	case j.closed:
 		s.release()
 		_ = os.Remove(s.path) // the next Open removes it otherwise
 	default:
+		j.grown()
 		j.spares = append(j.spares, s)
 	}
 }
@@ -109,6 +115,32 @@ func (j *Journal) fail(err error) {
 	j.stuck = fmt.Errorf("%w: %w", ErrFull, err)
 }
 
+// grow makes a file at once. Callers hold mu.
+func (j *Journal) grow() (*segment, error) {
+	s, err := createSegment(j.o.Dir, j.number, j.o.SegmentBytes, false)
+	j.number++
+	if err != nil {
+		j.fail(err)
+		return nil, j.stuck
+	}
+	j.grown()
+	return s, nil
+}
+
+// grown forgets that no file could be made. Callers hold mu.
+func (j *Journal) grown() {
+	if j.stuck != nil {
+		j.o.Logger.Info("journal can grow again")
+	}
+	j.stuck, j.refusal = nil, nil
+}
+
+func (j *Journal) isStuck() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.stuck != nil
+}
+
 // roll makes a spare file, or a new one, the active one. Callers hold mu.
 func (j *Journal) roll() error {
 	var s *segment
@@ -117,16 +149,13 @@ func (j *Journal) roll() error {
 		s, j.spares = j.spares[n-1], j.spares[:n-1]
 		j.unneeded = min(j.unneeded, n-1)
 	case j.full():
-		return ErrFull
+		return errLimit
 	case j.o.Clock.Now().Before(j.retry):
 		return j.stuck
 	default:
 		var err error
-		s, err = createSegment(j.o.Dir, j.number, j.o.SegmentBytes, false)
-		j.number++
-		if err != nil {
-			j.fail(err)
-			return j.stuck
+		if s, err = j.grow(); err != nil {
+			return err
 		}
 	}
 	if j.active != nil {
