@@ -58,9 +58,9 @@ func (g *Gateway) fallbacks(a *attempt) (f fallbacks, err error) {
 	return f, nil
 }
 
-// models are all by which the attempt may be answered.
+// models are all by which the attempt may be answered, until it is asked again.
 func (a *attempt) models() []string {
-	list := []string{a.priceName()}
+	list := append(a.stake.own[:0], a.priceName())
 	for i := range a.stake.falls.list {
 		list = append(list, a.stake.falls.list[i].model)
 	}

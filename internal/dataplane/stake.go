@@ -36,6 +36,7 @@ type prices interface {
 type stake struct {
 	tariff *catalog.Tariff
 	falls  fallbacks
+	own    [1]string // room of attempt.models for a call that names no other
 	most   catalog.Limits
 	cap    int64 // tokens that the caller lets the answer become; 0: not said
 	bound  int64 // what the most costs, in nano-dollars
