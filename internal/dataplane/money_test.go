@@ -447,3 +447,16 @@ func TestToolsOfTheProviderAreBilled(t *testing.T) {
 		})
 	}
 }
+
+// An error that comes with a usage costs that.
+func TestErrorWithUsageIsBilled(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.up.On("/v1/chat/completions", upstream.Always(upstream.JSON(400, json.RawMessage(`{"error":{"message":"no","type":"invalid_request_error"},"usage":{"prompt_tokens":9,"completion_tokens":3,"total_tokens":12}}`))))
+	if a := r.call("POST", "/v1/chat/completions", capped, r.custom()...); a.StatusCode != 400 {
+		t.Fatal(a.StatusCode, a.Text)
+	}
+	if s := r.journal.one(t).Spend; s.State != "settled" || s.Cost != 9*miniInput+3*miniOutput {
+		t.Errorf("%+v", s)
+	}
+}

@@ -160,6 +160,7 @@ func (g *Gateway) normalise(ctx context.Context, a *attempt) error {
 			return err
 		}
 		f.Body = b
+		a.log().Usage, _ = dialect.Usage(a.x.match.Endpoint, b, "")
 	}
 	a.failed(&f)
 	return nil
