@@ -9,6 +9,7 @@ import (
 	collecttrace "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
 	common "go.opentelemetry.io/proto/slim/otlp/common/v1"
 	trace "go.opentelemetry.io/proto/slim/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
 
 	"sluice/internal/ident"
 	"sluice/internal/record"
@@ -39,9 +40,13 @@ type Traces struct {
 	batch    []*trace.Span
 }
 
-// Bounds of one message, and of the last ones.
+// Bounds of one message, and of the last ones. A collector takes 4 MiB over gRPC, and
+// somewhat more over HTTP, unless it was told otherwise; what is larger it refuses each time
+// it is tried. The last span of a message may pass maxBytes, by its two bodies and a little.
+// Source: go.opentelemetry.io/collector/config/configgrpc, max_recv_msg_size_mib.
 const (
 	maxSpans   = 512
+	maxBytes   = 3 << 20
 	drainLimit = 5 * time.Second
 )
 
@@ -130,15 +135,23 @@ func (t *Traces) fill() (more bool) {
 	return len(t.batch) >= maxSpans
 }
 
+// flush sends what was read, in as many messages as it takes.
 func (t *Traces) flush(ctx context.Context) {
-	if len(t.batch) == 0 {
-		return
+	for n, size := 0, 0; n < len(t.batch); {
+		size += proto.Size(t.batch[n])
+		if n++; n == maxSpans || n == len(t.batch) || size >= maxBytes {
+			t.send(ctx, t.batch[:n])
+			t.batch, n, size = t.batch[n:], 0, 0
+		}
 	}
-	t.resource.ScopeSpans = []*trace.ScopeSpans{{Scope: &common.InstrumentationScope{Name: "sluice"}, Spans: t.batch}}
+	t.batch = nil
+}
+
+func (t *Traces) send(ctx context.Context, spans []*trace.Span) {
+	t.resource.ScopeSpans = []*trace.ScopeSpans{{Scope: &common.InstrumentationScope{Name: "sluice"}, Spans: spans}}
 	var answer collecttrace.ExportTraceServiceResponse
-	t.sender.deliver(ctx, &collecttrace.ExportTraceServiceRequest{ResourceSpans: []*trace.ResourceSpans{t.resource}}, len(t.batch), &answer, func() (int64, string) {
+	t.sender.deliver(ctx, &collecttrace.ExportTraceServiceRequest{ResourceSpans: []*trace.ResourceSpans{t.resource}}, len(spans), &answer, func() (int64, string) {
 		p := answer.GetPartialSuccess()
 		return p.GetRejectedSpans(), p.GetErrorMessage()
 	})
-	t.batch = nil
 }

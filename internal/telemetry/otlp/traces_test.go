@@ -40,10 +40,17 @@ type rig struct {
 
 // follow sends what is appended to a collector.
 func follow(t *testing.T, target otlp.Target, content bool) *rig {
-	j, err := journal.Open(journal.Options{Dir: filepath.Join(t.TempDir(), "journal"), SegmentBytes: 64 << 10, MaxRecordBytes: 16 << 10})
+	r, begin := prepare(t, target, content, 16<<10)
+	begin()
+	return r
+}
+
+// prepare is follow whose sender begins when it is told to. Records may have so many bytes.
+func prepare(t *testing.T, target otlp.Target, content bool, maxRecord int) (r *rig, begin func()) {
+	j, err := journal.Open(journal.Options{Dir: filepath.Join(t.TempDir(), "journal"), SegmentBytes: 4 * int64(maxRecord), MaxRecordBytes: maxRecord})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, j.Close()) })
-	r := &rig{T: t, journal: j, records: j.Records(), registry: telemetry.NewRegistry()}
+	r = &rig{T: t, journal: j, records: j.Records(), registry: telemetry.NewRegistry()}
 	target.Headers = sealed.New("X-Team=search,x-secret=a%2Cb")
 	traces, err := otlp.NewTraces(otlp.TraceOptions{
 		Options: otlp.Options{
@@ -55,10 +62,11 @@ func follow(t *testing.T, target otlp.Target, content bool) *rig {
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	go func() { defer close(done); assert.NoError(t, traces.Run(ctx)) }()
-	r.stop = func() { cancel(); <-done }
-	t.Cleanup(r.stop)
-	return r
+	return r, func() {
+		go func() { defer close(done); assert.NoError(t, traces.Run(ctx)) }()
+		r.stop = func() { cancel(); <-done }
+		t.Cleanup(r.stop)
+	}
 }
 
 // attempt appends one with a change.
@@ -278,6 +286,25 @@ func TestWhatACollectorDoesNotTake(t *testing.T) {
 }
 
 // Following the journal does not keep it: what was deleted meanwhile is counted.
+// A collector takes 4 MiB over gRPC, unless it was told otherwise: spans with bodies come in
+// as many messages as that makes.
+func TestMessagesAreNoLargerThanACollectorTakes(t *testing.T) {
+	t.Parallel()
+	c := newCollector()
+	r, begin := prepare(t, otlp.Target{Endpoint: c.grpc(t), Protocol: otlp.GRPC}, true, 48<<10)
+	const calls = 300
+	for range calls {
+		r.attempt(func(a *record.Attempt) {
+			a.Request.Bytes, a.Response.Bytes = []byte(strings.Repeat("question ", 2000)), []byte(strings.Repeat("answer ", 2500))
+		})
+	}
+	begin()
+	r.stop()
+	require.Equal(t, "300", r.figure(`sluice_otlp_sent_total{signal="traces"}`))
+	spans, _ := r.spans(c, calls)
+	assert.Len(t, spans, calls)
+}
+
 func TestTheJournalGoesOnWithoutACollector(t *testing.T) {
 	t.Parallel()
 	j, err := journal.Open(journal.Options{Dir: filepath.Join(t.TempDir(), "journal"), SegmentBytes: 64 << 10, MaxRecordBytes: 16 << 10})
