@@ -2,10 +2,13 @@ package sign_test
 
 import (
 	"context"
+	"encoding/pem"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -205,6 +208,29 @@ func TestAssumedRole(t *testing.T) {
 				t.Errorf("roles assumed:\n%s\nwant:\n%s", got, strings.Join(c.want, "\n"))
 			}
 		})
+	}
+}
+
+// Machines behind a proxy that inspects TLS have its authorities in AWS_CA_BUNDLE.
+func TestMachineWithACABundle(t *testing.T) {
+	srv := httptest.NewUnstartedServer(nil)
+	srv.StartTLS()
+	defer srv.Close()
+	bundle := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(bundle, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"AWS_CA_BUNDLE": bundle, "AWS_ACCESS_KEY_ID": "MACHINE", "AWS_SECRET_ACCESS_KEY": "s", "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "", "AWS_CONFIG_FILE": os.DevNull} {
+		t.Setenv(name, value)
+	}
+	h := wire.Header{}
+	r := &sign.Request{Method: "POST", Scheme: "https", Host: "h", Target: "/", Header: &h}
+	v := provider.Values{"aws_auth_type": "serviceRole", "aws_region": "eu-west-1"}
+	if err := sign.New(sign.Options{}).Sign(t.Context(), r, &provider.Auth{Scheme: "aws", Service: "bedrock"}, v); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.Get("authorization"); !strings.Contains(got, "Credential=MACHINE/") {
+		t.Errorf("signed by %s", got)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
@@ -116,12 +117,21 @@ func (r *roles) ambient(ctx context.Context, region string) (aws.CredentialsProv
 	if r.machine != nil {
 		return r.machine, nil
 	}
-	c, err := config.LoadDefaultConfig(ctx, config.WithRegion(region), config.WithHTTPClient(r.http), config.WithCredentialsCacheOptions(renewEarly))
+	c, err := config.LoadDefaultConfig(ctx, config.WithRegion(region), config.WithHTTPClient(r.machineHTTP()), config.WithCredentialsCacheOptions(renewEarly))
 	if err != nil {
 		return nil, fault.New(fault.Unauthenticated, "the host has no AWS credentials").Because(err)
 	}
 	r.machine = c.Credentials
 	return r.machine, nil
+}
+
+// machineHTTP is the client that fetches the machine's credentials. Where AWS_CA_BUNDLE is
+// set the library adds those authorities to its own kind of client, and refuses any other.
+func (r *roles) machineHTTP() aws.HTTPClient {
+	if r.http.Transport != nil {
+		return r.http
+	}
+	return awshttp.NewBuildableClient().WithTimeout(r.http.Timeout)
 }
 
 func retrieve(ctx context.Context, p aws.CredentialsProvider, text string) (aws.Credentials, error) {
