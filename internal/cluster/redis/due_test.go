@@ -163,25 +163,3 @@ func TestEarlyOfOthers(t *testing.T) {
 		})
 	}
 }
-
-// TestStoredBehindLostDue: a budget that Redis lost behind a reset that is not stored, and that
-// is made anew by what a node stored of before it, has no more left than there is.
-func TestStoredBehindLostDue(t *testing.T) {
-	t.Parallel()
-	e := newEve(t)
-	e.use(t, 40, 0)
-	early := quota.Delta{CarrierID: "k", Entry: "b", Units: 40, At: e.Now()}
-	e.use(t, 50, time.Hour)
-	e.said(t)
-	e.server.Wipe(t)
-	for _, n := range []*node{e.first, e.other} { // each finds out, and does not ask for the budget
-		other := hold(1 << 50)
-		other.Counter.Carrier = "other"
-		n.take(t, e.Now(), other)
-	}
-	e.first.Flushed([]quota.Delta{early}, e.store.add(early))
-	e.said(t)
-	if left := e.other.left(t, hold(0)); left != 50 {
-		t.Error("behind the reset are left", left)
-	}
-}

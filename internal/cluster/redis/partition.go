@@ -219,7 +219,7 @@ func (p *partition) sayBatch(ctx context.Context) (waiting bool, err error) {
 		return false, errLost // who waited here would wait for itself
 	}
 	moves, tells := p.queue.next()
-	args := append(p.head(epoch, done, 1+4*len(moves)+7*len(tells)), strconv.Itoa(len(moves)))
+	args := append(p.head(epoch, done, 1+4*len(moves)+6*len(tells)), strconv.Itoa(len(moves)))
 	for key, m := range moves {
 		args = append(args, key.id, decimal(m.held), decimal(m.used), decimal(key.over))
 	}
@@ -264,7 +264,7 @@ func (t *told) args(now time.Time) []string {
 	if t.resets {
 		early = decimal(clamp(t.early))
 	}
-	return []string{t.id, decimal(t.stored), used, reset, mode, early, decimal(t.due)}
+	return []string{t.id, decimal(t.stored), used, reset, mode, early}
 }
 
 // lookAround looks for missing nodes.

@@ -30,7 +30,6 @@ type told struct {
 	stored int64 // of what this node used
 	used   int64 // of all, in the store
 	reset  int64 // the last, in ms
-	due    int64 // the next, in ms; 0 for none
 	known  bool  // the store has a meter: else used and reset are nothing
 	resets bool  // nothing was stored, but the meter was reset perhaps
 	early  int64 // of what this node has: before that reset

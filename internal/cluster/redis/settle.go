@@ -123,10 +123,7 @@ func (b *Bank) byPartition(deltas []quota.Delta, readBack []quota.Meter) map[*pa
 		t := told{id: budgetID(id), stored: clamp(units), at: time.Now()}
 		org := b.own.Belongs(id)
 		if m := meters[id]; m != nil {
-			org, t.used, t.reset, t.due, t.known = m.OrgID, m.Used, msOf(m.LastReset), msOf(m.NextReset), true
-			if m.ValueKey != "" { // its head has the schedule
-				t.due = msOf(b.own.Due(&quota.Hold{Counter: id, Org: org}))
-			}
+			org, t.used, t.reset, t.known = m.OrgID, m.Used, msOf(m.LastReset), true
 		}
 		f := at(org)
 		f.told = append(f.told, t)

@@ -113,13 +113,12 @@ local function create(id, used, reset, due)
 end
 
 -- tell brings what the store says to a budget: d was used by this node and is stored now;
--- early is what the node has that lies before that reset, empty when it does not say; due is
--- the reset that comes next by what the store says, 0 for none.
+-- early is what the node has that lies before that reset, empty when it does not say.
 -- Modes: 'f' waits, and returns false, while somebody else stored something before and has
 -- not told; 'F' does not wait; 'l' is for resets alone. 'c' and 'C' say that the store has
 -- less or more than it said before: whoever takes next asks it again. 'c' is repeated, for
 -- somebody may tell meanwhile what the store said before.
-local function tell(id, d, used, reset, mode, early, due)
+local function tell(id, d, used, reset, mode, early)
   local key = prefix .. id
   if mode == 'c' or mode == 'C' then
     redis.call('HDEL', key, 'b', 'r', 'w', 'a')
@@ -133,7 +132,7 @@ local function tell(id, d, used, reset, mode, early, due)
     if mode ~= 'l' then
       if d ~= '0' then part(id, 'u', minus(d)) end
       mark(mine, id, e)
-      if used ~= '' then create(id, used, reset, tonumber(due)) end
+      if used ~= '' then create(id, used, reset, 0) end
     end
     return true
   end

@@ -1,7 +1,7 @@
 -- Says what calls that ended gave back and used, and what the store was told. ARGV[7] is
 -- how many of the first there are, four for each: id, held, used, when its window is over
--- in ms (of budgets below 0: behind which reset it was used; 0 for none). Then seven for each of the second: id, stored, used and last reset
--- as the store has them, mode, early, next reset. Without any it is a sign of life. The answer has the
+-- in ms (of budgets below 0: behind which reset it was used; 0 for none). Then six for each of the second: id, stored, used and last reset
+-- as the store has them, mode, early. Without any it is a sign of life. The answer has the
 -- indexes of what was not taken because somebody else has to tell first.
 local run = current()
 if not run then return {'epoch'} end
@@ -26,8 +26,8 @@ for _ = 1, tonumber(ARGV[7]) do
 end
 local answer = {'done', run, now}
 local i = 0
-for k = at, #ARGV, 7 do
-  if not tell(ARGV[k], ARGV[k + 1], ARGV[k + 2], ARGV[k + 3], ARGV[k + 4], ARGV[k + 5], ARGV[k + 6]) then answer[#answer + 1] = i end
+for k = at, #ARGV, 6 do
+  if not tell(ARGV[k], ARGV[k + 1], ARGV[k + 2], ARGV[k + 3], ARGV[k + 4], ARGV[k + 5]) then answer[#answer + 1] = i end
   i = i + 1
 end
 return answer

@@ -37,7 +37,7 @@ for _ = 1, tonumber(ARGV[7]) do
   at = at + 5
 end
 for k = at, #ARGV, 3 do
-  if there(ARGV[k]) then tell(ARGV[k], '0', ARGV[k + 1], ARGV[k + 2], 'F', '', '0') end
+  if there(ARGV[k]) then tell(ARGV[k], '0', ARGV[k + 1], ARGV[k + 2], 'F', '') end
 end
 for k = 8, at - 1, 5 do
   local w = tonumber(ARGV[k + 3]) <= 0 and there(ARGV[k]) and num(redis.call('HGET', prefix .. ARGV[k], 'w')) or 0
