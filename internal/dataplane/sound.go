@@ -9,10 +9,8 @@ import (
 
 // What speech comes to where its provider does not say. A recording is at least as long as
 // it takes to say what is in it, however few bytes it has, and no longer than was held for.
-// What models make in a minute is OpenAI's estimate for gpt-4o-mini-tts, $0.015 a minute, by its
-// price of $12 for a million tokens; what they hear likewise.
-// Source: https://community.openai.com/t/understanding-gpt-4o-mini-tts-pricing-input-characters-cost/1151816,
-// which quotes the price list, read 2026-11.
+// Source: https://developers.openai.com/api/docs/pricing, read 2026-11: what a minute of
+// gpt-4o-transcribe and of gpt-4o-mini-tts is estimated at there, by its price of tokens.
 const (
 	spokenTokens = 10    // of a second of speech to models that are billed by tokens
 	fastestWords = 8     // tokens of text that are said in a second, at most
