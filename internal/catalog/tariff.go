@@ -111,10 +111,6 @@ func (t *Tariff) Version() string { return t.version }
 // Timed reports whether transcribed speech is priced by its length rather than by tokens.
 func (t *Tariff) Timed() bool { return t.reason == "" && t.plan("", Standard, 0).minute != nil }
 
-// Lettered reports whether speech that is made is priced by the characters of its text rather
-// than by tokens.
-func (t *Tariff) Lettered() bool { return t.reason == "" && t.plan("", Standard, 0).character != nil }
-
 // Adjust is the Tariff at multiplied prices.
 func (t *Tariff) Adjust(a Adjustments) *Tariff {
 	if t.version == "" {

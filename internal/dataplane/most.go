@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -41,9 +40,8 @@ func (g *Gateway) most(a *attempt) catalog.Limits {
 	case x.doc == nil:
 		l.Input, l.Output = max(a.body.Len(), 0), outputMost
 	case x.match.Endpoint == llm.CreateSpeech:
-		text := a.text("input")
-		l.Characters, l.Input = int64(utf8.RuneCountInString(text)), int64(len(text))
-		l.Output = l.Input * audioTokens
+		l.Characters = int64(len(a.text("input")))
+		l.Input, l.Output = l.Characters, l.Characters*audioTokens
 	case x.match.Endpoint == llm.OCR:
 		l.Input, l.Other = a.inputMost(), a.pages(a.pagesMost())
 	case silent[x.match.Endpoint]:

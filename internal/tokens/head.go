@@ -13,7 +13,7 @@ import (
 // write before its size.
 const (
 	headBytes = 256 << 10
-	SoundHead = 64 // of a recording
+	waveHead  = 64
 )
 
 // pixels reads the size of a picture from the beginning of its file: PNG, JPEG, GIF and
