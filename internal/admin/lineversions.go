@@ -82,28 +82,19 @@ func listedVersions[T, V any](ctx context.Context, c *resource.Call, kind, lineI
 	}
 	versionPage(c, &q)
 	out := resource.ListOf[V]{Object: "list", Total: total, Data: []V{}}
-	bytes, left := 0, q.Limit
-	for left > 0 {
-		q.Limit = min(left, versionsAtOnce)
-		recs, err := c.Reader.List(ctx, q)
+	bytes := 0
+	for rec, err := range resource.Rows(ctx, c.Reader, q, versionsAtOnce) {
 		if err != nil {
 			return nil, err
 		}
-		for _, rec := range recs {
-			if bytes += len(rec.Body); bytes > maxVersionBytes && len(out.Data) > 0 {
-				return out, nil
-			}
-			r, err := resource.Decode[T](rec)
-			if err != nil {
-				return nil, err
-			}
-			out.Data = append(out.Data, view(r))
-		}
-		if len(recs) < q.Limit {
+		if bytes += len(rec.Body); bytes > maxVersionBytes && len(out.Data) > 0 {
 			break
 		}
-		left -= len(recs)
-		q.After, q.Offset = recs[len(recs)-1].ID, 0
+		r, err := resource.Decode[T](rec)
+		if err != nil {
+			return nil, err
+		}
+		out.Data = append(out.Data, view(r))
 	}
 	return out, nil
 }

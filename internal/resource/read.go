@@ -87,23 +87,15 @@ const rowsAtOnce = 50
 // counted only where the page does not show it: it does when it is not full, unless it
 // lies behind the last row.
 func (k *Kind[T, V]) page(ctx context.Context, c *Call, q Query, show func(Record) error) (total int, err error) {
-	n, part := 0, q
-	for n < q.Limit { // else the page is full of what is built in
-		part.Limit = min(q.Limit-n, rowsAtOnce)
-		rows, err := c.Reader.List(ctx, part)
+	n := 0
+	for r, err := range Rows(ctx, c.Reader, q, rowsAtOnce) { // none where the page is full of what is built in
+		if err == nil {
+			err = show(r)
+		}
 		if err != nil {
 			return 0, err
 		}
-		for _, r := range rows {
-			if err := show(r); err != nil {
-				return 0, err
-			}
-		}
-		n += len(rows)
-		if len(rows) < part.Limit {
-			break
-		}
-		part.After, part.Offset = rows[len(rows)-1].ID, 0
+		n++
 	}
 	if n < q.Limit && (n > 0 || q.Offset == 0) {
 		return q.Offset + n, nil
