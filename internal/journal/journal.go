@@ -216,10 +216,9 @@ func (j *Journal) AppendCorrection(c *record.Correction) error {
 	if err != nil {
 		return err
 	}
-	if err = j.ending(); len(b) > j.o.MaxRecordBytes {
+	if len(b) > j.o.MaxRecordBytes {
 		err = ErrTooLarge
-	}
-	if err == nil {
+	} else if err = j.ending(); err == nil {
 		_, err = j.append(encoded(b), len(b))
 		return err
 	}

@@ -85,8 +85,8 @@ func (d *chunkReader) called(at, place int, id string, fn []byte, emit func(*llm
 		return
 	default:
 		d.begin(at, call, name, emit)
-		for _, first := range d.early.Take(&call.signature) {
-			sign = first
+		if kept := d.early.Take(&call.signature); len(kept) > 0 {
+			sign = kept[0]
 		}
 	}
 	d.arguments(at, call, args, emit)
