@@ -214,8 +214,11 @@ func notThere(ctx context.Context, c *resource.Call, email string) error {
 	return nil
 }
 
+// invitePath is the page on which an invitation is accepted (invite.html).
+const invitePath = "/console/invite"
+
 func (k kinds) inviteLink(token string) string {
-	return strings.TrimSuffix(k.ConsoleURL, "/") + "/console/invite?token=" + url.QueryEscape(token)
+	return strings.TrimSuffix(k.ConsoleURL, "/") + invitePath + "?token=" + url.QueryEscape(token)
 }
 
 func (k kinds) mailInvite(ctx context.Context, tx resource.Tx, c *resource.Call, i *tenant.Invite, token string) error {
