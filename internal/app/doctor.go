@@ -83,6 +83,7 @@ func Doctor(ctx context.Context, s config.Settings, broken []config.Problem, log
 		{"clock", []string{"DATA_DIR"}, one(saved.checkClock)},
 		{"upstream", []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "TRUSTED_CUSTOM_HOSTS", "CONNECT_TIMEOUT"}, saved.checkUpstreams},
 		{"mail", []string{"SMTP_"}, one(checkMail)},
+		{"collector", []string{"OTEL_", "EXPERIMENTAL_GEN_AI_OTEL_"}, checkCollectors},
 	} {
 		if name := l.brokenBy(broken); name != "" {
 			out = append(out, Finding{Subject: l.subject, Err: fmt.Errorf("not looked at, because %s cannot be used", name), Warning: true})

@@ -53,7 +53,7 @@ func (a *App) sendMetrics(o *config.OpenTelemetry, figures *otlp.Figures) error 
 // collector says where something is sent, as what, and what it is made of.
 func (a *App) collector(o *config.OpenTelemetry, endpoint string, headers sealed.String, attributes string, figures *otlp.Figures) otlp.Options {
 	return otlp.Options{
-		Target:   otlp.Target{Endpoint: endpoint, Protocol: otlp.Protocol(o.Protocol), Headers: headers},
+		Target:   collectorAt(o, endpoint, headers),
 		Resource: otlp.Resource{Service: o.ServiceName, Version: a.version, Instance: a.journal.ID(), Attributes: attributes},
 		Tail:     a.journal.Tail(),
 		Figures:  figures,

@@ -1,0 +1,35 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+
+	"sluice/internal/config"
+	"sluice/internal/sealed"
+	"sluice/internal/telemetry/otlp"
+)
+
+// checkCollectors sends the collectors of telemetry messages with nothing in them.
+func checkCollectors(ctx context.Context, s config.Settings, _ *slog.Logger) (out []Finding) {
+	o := &s.OpenTelemetry
+	check := func(what, endpoint string, headers sealed.String, try func(context.Context, otlp.Target) error, cure string) {
+		err := try(ctx, collectorAt(o, endpoint, headers))
+		out = append(out, Finding{Subject: "collector", Detail: endpoint + " takes " + what, Err: err, Cure: cure})
+	}
+	if o.Traces {
+		check("spans", o.TracesEndpoint, o.TracesHeaders, otlp.TryTraces,
+			"check EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT and _HEADERS, or OTEL_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS where they are not set, and OTEL_EXPORTER_OTLP_PROTOCOL")
+	}
+	if o.Push {
+		check("figures", o.Endpoint, o.Headers, otlp.TryMetrics, "check OTEL_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS and OTEL_EXPORTER_OTLP_PROTOCOL")
+	}
+	if len(out) == 0 {
+		out = []Finding{{Subject: "collector", Detail: "nothing is sent to one (OTEL_PUSH_ENABLED, EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED)"}}
+	}
+	return out
+}
+
+// collectorAt is a collector of the settings.
+func collectorAt(o *config.OpenTelemetry, endpoint string, headers sealed.String) otlp.Target {
+	return otlp.Target{Endpoint: endpoint, Protocol: otlp.Protocol(o.Protocol), Headers: headers}
+}

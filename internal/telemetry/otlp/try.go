@@ -1,0 +1,30 @@
+package otlp
+
+import (
+	"context"
+
+	collectmetrics "go.opentelemetry.io/proto/slim/otlp/collector/metrics/v1"
+	collecttrace "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// TryTraces sends a collector a message without spans, once. The error says why none is
+// taken there, or which part of the target cannot be used.
+func TryTraces(ctx context.Context, t Target) error {
+	return t.try(ctx, traces, &collecttrace.ExportTraceServiceRequest{}, &collecttrace.ExportTraceServiceResponse{})
+}
+
+// TryMetrics sends a collector a message without figures, once. Its error is as that of
+// TryTraces.
+func TryMetrics(ctx context.Context, t Target) error {
+	return t.try(ctx, metrics, &collectmetrics.ExportMetricsServiceRequest{}, &collectmetrics.ExportMetricsServiceResponse{})
+}
+
+func (t Target) try(ctx context.Context, s signal, message, answer proto.Message) error {
+	c, err := newClient(t, s)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	return c.send(ctx, message, answer)
+}
