@@ -147,6 +147,9 @@ type showVersion struct{}
 
 // Run prints the version.
 func (showVersion) Run() error {
-	fmt.Println("sluice", version)
+	fmt.Println(versionLine())
 	return nil
 }
+
+// versionLine is "sluice v1.2.3"; also of the flag --version.
+func versionLine() string { return "sluice " + version }

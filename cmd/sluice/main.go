@@ -23,6 +23,8 @@ var version = "dev"
 type cli struct {
 	Settings settings `embed:""`
 
+	ShowVersion kong.VersionFlag `name:"version" help:"Show the version and end."`
+
 	Serve       serve         `cmd:"" help:"Serve model traffic and the administration."`
 	Demo        demo          `cmd:"" help:"Serve, with a scripted provider to try everything on."`
 	Migrate     migrate       `cmd:"" help:"Bring the database up to date and end."`
@@ -82,7 +84,7 @@ func main() {
 	syscall.Umask(0o077) // whatever is written, libraries' files too, is the owner's alone
 	var c cli
 	parser := kong.Must(&c, kong.Name("sluice"), kong.Description("Sluice, a self-hosted AI gateway."),
-		kong.BindTo(untilStopped(), (*context.Context)(nil)), kong.Bind(&c.Settings))
+		kong.BindTo(untilStopped(), (*context.Context)(nil)), kong.Bind(&c.Settings), kong.Vars{"version": versionLine()})
 	cmd, err := parser.Parse(os.Args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sluice:", misused(err))

@@ -29,9 +29,22 @@ func (a *App) openCatalog(context.Context) error {
 	sources = append(sources,
 		catalog.LogStore(directory(filepath.Join(a.set.Data.Dir, "logs")), set.PricingLogStore, set.CapabilitiesLogStore),
 		catalog.Dirs(set.PricingDir, set.CapabilitiesDir), catalog.Builtin())
+	a.warnOfMissing("MODEL_CONFIGS_PRICING_LOCAL_PATH", set.PricingDir)
+	a.warnOfMissing("MODEL_CONFIGS_CAPABILITIES_LOCAL_PATH", set.CapabilitiesDir)
 	a.catalog = catalog.New(a.clock, a.log, sources...)
 	a.prices = catalog.NewBook(a.catalog)
 	return nil
+}
+
+// warnOfMissing says that a directory which was asked for cannot be read: a single file that
+// is missing means nothing, so that all of them would be passed over in silence.
+func (a *App) warnOfMissing(setting, dir string) {
+	if dir == "" {
+		return
+	}
+	if _, err := os.ReadDir(dir); err != nil {
+		a.log.Warn("a directory of model files cannot be read; what it was to replace counts until it can", "setting", setting, "error", err.Error())
+	}
 }
 
 // maskedSource keeps the login in MODEL_CONFIGS_PROXY_URL out of errors, which are logged.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -66,5 +67,21 @@ func TestCatalogErrorsHaveNoLogin(t *testing.T) {
 	}
 	if _, err := s.Read(t.Context(), catalog.PricingFiles, "groq"); !errors.Is(err, catalog.ErrNone) {
 		t.Errorf("no such file: %v", err)
+	}
+}
+
+// A directory of model files that is not there would be passed over in silence, each of
+// its files being one that nobody wrote.
+func TestMissingModelDirectoriesAreToldOf(t *testing.T) {
+	t.Parallel()
+	var said strings.Builder
+	a := &App{log: slog.New(slog.NewTextHandler(&said, nil))}
+	a.set.Models.PricingDir = filepath.Join(t.TempDir(), "prices")
+	a.set.Models.CapabilitiesDir = t.TempDir()
+	if err := a.openCatalog(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(said.String(), "\n") != 1 || !strings.Contains(said.String(), "setting=MODEL_CONFIGS_PRICING_LOCAL_PATH") {
+		t.Errorf("the log says %q", said.String())
 	}
 }

@@ -23,8 +23,10 @@ func cli(t testing.TB, env []string, args ...string) said {
 
 func TestHelpAndVersion(t *testing.T) {
 	t.Parallel()
-	if v := cli(t, nil, "version"); v.code != 0 || v.out != "sluice "+version+"\n" {
-		t.Errorf("version: %+v", v)
+	for _, asked := range []string{"version", "--version"} {
+		if v := cli(t, nil, asked); v.code != 0 || v.out != "sluice "+version+"\n" {
+			t.Errorf("%s: %+v", asked, v)
+		}
 	}
 	commands := []string{"serve", "demo", "migrate", "doctor", "config", "keys create", "keys rotate-encryption", "audit verify", "audit export", "audit public-key", "limits nodes", "limits forget", "healthcheck", "version"}
 	all := cli(t, nil, "--help")
