@@ -25,37 +25,46 @@ const encryptionKeys = "encryption-keys"
 
 // rules are the values of the check tag.
 var rules = map[string]rule{
-	"bucket":         {"the name of a bucket: 3 to 222 letters, digits, dots, dashes and underscores", match(`^[A-Za-z0-9][A-Za-z0-9._-]{1,220}[A-Za-z0-9]$`)},
-	"certificates":   {"one or more certificates in PEM form", isCertificates},
-	"database":       {"letters, digits, dash and underscore, at most 63", match(`^[A-Za-z0-9_-]{1,63}$`)},
-	encryptionKeys:   {"at least 16 characters; several keys as a comma list, the current one first", areEncryptionKeys},
-	"endpoint":       {"a host and port such as redis-1.internal:6379", isEndpoint},
-	"gateway-key":    {"16 to 255 letters, digits, dashes and underscores", match(`^[A-Za-z0-9_-]{16,255}$`)},
-	"header":         {"a header name such as x-team", match(`^` + headerToken + `$`)},
-	"header-or-star": {"a header name such as x-team, or *", match(`^(\*|` + headerToken + `)$`)},
-	"header-prefix":  {"a header prefix that ends in a dash, such as x-acme-", match(`^[A-Za-z][A-Za-z0-9-]{0,62}-$`)},
-	"host":           {"a host name or an IP address, without a port", isHost},
-	"https-url":      {"an https:// address", func(s string) bool { return isURL(s, "https") }},
-	"key-prefix":     {"at most 32 letters, digits, dashes and underscores", match(`^[A-Za-z0-9_-]{1,32}$`)},
-	"listen":         {"a host name or an IP address, with or without a port, or a port alone after a colon: 127.0.0.1, [::1]:8787 or :8787", isListen},
-	"mailbox":        {"an address such as gateway@example.com, with or without a name before it in <>", isMailbox},
-	"method":         {"a method such as POST", match(`^[A-Z]{1,20}$`)},
-	"network":        {"a network such as 10.0.0.0/8, or one IP address", isNetwork},
-	"origin":         {"an origin such as https://app.example.com, or *", isOrigin},
-	"pairs":          {"name=value pairs with commas between, such as api-key=secret,x-team=search", match(`^\s*[^=,\s]+=[^,]*(,\s*[^=,\s]+=[^,]*)*$`)},
-	"plain-database": {"letters, digits and underscore, at most 63", match(`^[A-Za-z0-9_]{1,63}$`)},
-	"private-key":    {"a private key in PEM form, not encrypted", isPrivateKey},
-	"proxy":          {"an address such as http://user:password@proxy.example.com:3128", isProxy},
-	"redis-url":      {"an address such as redis://name:password@redis.internal:6379/0, or rediss:// for TLS", isRedisURL},
-	"role-arn":       {"a role such as arn:aws:iam::123456789012:role/gateway", match(`^arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]{1,512}$`)},
-	"server-url":     {"an http:// or https:// address with a host and perhaps a port, such as https://clickhouse.internal:8443; names and passwords have settings of their own", isServerURL},
-	"stored-path":    {"a path without .. in it, such as configs/pricing", func(s string) bool { return fs.ValidPath(strings.Trim(s, "/")) }},
-	"web-url":        {"an http:// or https:// address", func(s string) bool { return isURL(s, "http", "https") }},
-	"trusted-host":   {"a host name, *.domain, an IP address or a range, such as models.internal", match(`^[^\s,@\\"']{1,253}$`)},
+	"bucket":          {"the name of a bucket: 3 to 222 letters, digits, dots, dashes and underscores", match(`^[A-Za-z0-9][A-Za-z0-9._-]{1,220}[A-Za-z0-9]$`)},
+	"certificates":    {"one or more certificates in PEM form", isCertificates},
+	"database":        {"letters, digits, dash and underscore, at most 63", match(`^[A-Za-z0-9_-]{1,63}$`)},
+	encryptionKeys:    {"at least 16 characters; several keys as a comma list, the current one first", areEncryptionKeys},
+	"endpoint":        {"a host and port such as redis-1.internal:6379", isEndpoint},
+	"gateway-key":     {"16 to 255 letters, digits, dashes and underscores", match(`^[A-Za-z0-9_-]{16,255}$`)},
+	"header":          {"a header name such as x-team", headerName.MatchString},
+	"header-or-star":  {"a header name such as x-team, or *", match(`^(\*|` + headerToken + `)$`)},
+	"header-prefix":   {"a header prefix that ends in a dash, such as x-acme-", match(`^[A-Za-z][A-Za-z0-9-]{0,62}-$`)},
+	"host":            {"a host name or an IP address, without a port", isHost},
+	"https-url":       {"an https:// address", func(s string) bool { return isURL(s, "https") }},
+	"key-prefix":      {"at most 32 letters, digits, dashes and underscores", match(`^[A-Za-z0-9_-]{1,32}$`)},
+	"listen":          {"a host name or an IP address, with or without a port, or a port alone after a colon: 127.0.0.1, [::1]:8787 or :8787", isListen},
+	"mailbox":         {"an address such as gateway@example.com, with or without a name before it in <>", isMailbox},
+	"metadata-header": {"a header name such as x-team, of none that carries credentials: metadata is in the log for all who read it", isMetadataHeader},
+	"method":          {"a method such as POST", match(`^[A-Z]{1,20}$`)},
+	"network":         {"a network such as 10.0.0.0/8, or one IP address", isNetwork},
+	"origin":          {"an origin such as https://app.example.com, or *", isOrigin},
+	"pairs":           {"name=value pairs with commas between, such as api-key=secret,x-team=search", match(`^\s*[^=,\s]+=[^,]*(,\s*[^=,\s]+=[^,]*)*$`)},
+	"plain-database":  {"letters, digits and underscore, at most 63", match(`^[A-Za-z0-9_]{1,63}$`)},
+	"private-key":     {"a private key in PEM form, not encrypted", isPrivateKey},
+	"proxy":           {"an address such as http://user:password@proxy.example.com:3128", isProxy},
+	"redis-url":       {"an address such as redis://name:password@redis.internal:6379/0, or rediss:// for TLS", isRedisURL},
+	"role-arn":        {"a role such as arn:aws:iam::123456789012:role/gateway", match(`^arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]{1,512}$`)},
+	"server-url":      {"an http:// or https:// address with a host and perhaps a port, such as https://clickhouse.internal:8443; names and passwords have settings of their own", isServerURL},
+	"stored-path":     {"a path without .. in it, such as configs/pricing", func(s string) bool { return fs.ValidPath(strings.Trim(s, "/")) }},
+	"web-url":         {"an http:// or https:// address", func(s string) bool { return isURL(s, "http", "https") }},
+	"trusted-host":    {"a host name, *.domain, an IP address or a range, such as models.internal", match(`^[^\s,@\\"']{1,253}$`)},
 }
 
 // headerToken is a header name of RFC 9110 section 5.6.2.
 const headerToken = "[A-Za-z0-9!#$%&'*+.^_`|~-]{1,127}"
+
+var headerName = regexp.MustCompile(`^` + headerToken + `$`)
+
+// isMetadataHeader takes the headers whose values may be shown.
+func isMetadataHeader(name string) bool {
+	lower := strings.ToLower(name)
+	return headerName.MatchString(name) && !wire.CredentialHeader(lower) && lower != "x-gateway-api-key"
+}
 
 func match(pattern string) func(string) bool { return regexp.MustCompile(pattern).MatchString }
 

@@ -130,6 +130,7 @@ func TestUnusableValuesNameSettingAndForm(t *testing.T) {
 		{"address with a large port", "LISTEN=:65536", `setting LISTEN (environment): ":65536" cannot be used; accepted: a host name`},
 		{"brackets around IPv4", "LISTEN=[127.0.0.1]", `setting LISTEN (environment): "[127.0.0.1]" cannot be used`},
 		{"colon alone", "LISTEN=:", `setting LISTEN (environment): ":" cannot be used`},
+		{"credential for the log", "HEADERS_TO_METADATA=x-team,Authorization", `"x-team,Authorization" cannot be used; accepted: a comma list, each item a header name such as x-team, of none that carries credentials`},
 		{"item of a list", "CUSTOM_HEADERS_TO_IGNORE=x-ok,x bad", `"x-ok,x bad" cannot be used; accepted: a comma list, each item a header name`},
 		{"prefix without dash", "HEADER_PREFIX_ALIASES=xacme", "ends in a dash"},
 		{"origin with path", "CORS_ALLOWED_ORIGINS=https://a.example/app", "accepted: a comma list, each item an origin"},

@@ -21,8 +21,8 @@ type Requests struct {
 	HeaderPrefixAliases []string `env:"HEADER_PREFIX_ALIASES" check:"header-prefix"`
 
 	// HeadersToMetadata are request headers whose values are copied into the metadata
-	// of the request, under their lower-case names.
-	HeadersToMetadata []string `env:"HEADERS_TO_METADATA" check:"header"`
+	// of the request, under their lower-case names. Those that carry credentials are refused.
+	HeadersToMetadata []string `env:"HEADERS_TO_METADATA" check:"metadata-header"`
 
 	// HeadersToIgnore are request headers that a pass-through call never carries
 	// upstream, besides those of the gateway itself.

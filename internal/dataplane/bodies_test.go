@@ -9,13 +9,14 @@ import (
 )
 
 // Bodies of all methods are passed on as they come, those of GET and DELETE too, over both
-// fronts; and no provider sets a cookie for the gateway's host.
+// fronts; and no provider speaks for the gateway's host.
 func TestBodiesOfAllMethods(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.up.Script(func(upstream.Seen) *upstream.Reply {
 		reply := upstream.JSON(200, map[string]any{"ok": true})
-		reply.Header = append(reply.Header, upstream.Field{Name: "Set-Cookie", Value: "session=theirs"})
+		reply.Header = append(reply.Header, upstream.Field{Name: "Set-Cookie", Value: "session=theirs"}, upstream.Field{Name: "Alt-Svc", Value: `h3=":443"; ma=86400`},
+			upstream.Field{Name: "Strict-Transport-Security", Value: "max-age=31536000; includeSubDomains; preload"}, upstream.Field{Name: "Openai-Version", Value: "2020-10-01"})
 		return &reply
 	})
 	slow := httptest.NewServer(front.New(r.gateway))
@@ -32,8 +33,13 @@ func TestBodiesOfAllMethods(t *testing.T) {
 				if a.StatusCode != 200 || seen.Method != method || string(seen.Body) != body.text || seen.Get("content-type") != body.kind || seen.Target != "/v1/indexes/a%2Fb" {
 					t.Errorf("%s with %s: %d, %s %s %q %q", method, body.name, a.StatusCode, seen.Method, seen.Target, seen.Get("content-type"), seen.Body)
 				}
-				if got := a.Header.Get("Set-Cookie"); got != "" {
-					t.Errorf("%s: the cookie %q", method, got)
+				for _, theirs := range []string{"Set-Cookie", "Alt-Svc", "Strict-Transport-Security"} {
+					if got := a.Header.Get(theirs); got != "" {
+						t.Errorf("%s: %s: %s", method, theirs, got)
+					}
+				}
+				if a.Header.Get("Openai-Version") == "" {
+					t.Errorf("%s: a plain line of the provider is gone", method)
 				}
 			}
 		}

@@ -166,7 +166,7 @@ func (g *Gateway) relayed(h wire.Header, x *exchange) wire.Header {
 	for _, f := range x.in.Header {
 		switch {
 		case wire.HopByHop(f.Name), ofConnection(x.in.Header, f.Name), strings.HasPrefix(f.Name, prefix), slices.Contains(g.set.IgnoreHeaders, f.Name):
-		case f.Name == "content-length", f.Name == "expect", f.Name == "host", provider.CredentialHeader(f.Name):
+		case f.Name == "content-length", f.Name == "expect", f.Name == "host", wire.CredentialHeader(f.Name):
 		default:
 			h = append(h, f)
 		}
@@ -186,14 +186,13 @@ func ofConnection(h wire.Header, name string) bool {
 }
 
 // replyHeader builds the header of the answer: the upstream's lines, less those
-// about its connection and those by which browsers go for the host, and ours.
-// Source: contract/dataplane.md part 2.
+// about its connection and its host, and ours. Source: contract/dataplane.md part 2.
 func (g *Gateway) replyHeader(x *exchange, from wire.Header) wire.Header {
 	h := x.room.given[:0]
 	for _, f := range from {
 		switch {
 		case wire.HopByHop(f.Name), ofConnection(from, f.Name), strings.HasPrefix(f.Name, prefix):
-		case f.Name == "content-length", f.Name == "x-powered-by", f.Name == "set-cookie", strings.HasPrefix(f.Name, "access-control-"):
+		case f.Name == "content-length", f.Name == "x-powered-by", ofHost(f.Name):
 		default:
 			h = append(h, f)
 		}
@@ -201,6 +200,19 @@ func (g *Gateway) replyHeader(x *exchange, from wire.Header) wire.Header {
 	h = g.ownHeader(h, x)
 	x.room.given = h
 	return h
+}
+
+// ofHost reports whether clients take a line of an answer as said of the host that they
+// called: coming from a provider it would have them keep its cookies for the gateway, try
+// the gateway at the provider's other ports, or refuse its plain HTTP, and that of its whole
+// domain, from then on. Sources: RFC 6265, RFC 7838 section 3, RFC 6797, the Fetch standard, Clear
+// Site Data, Reporting API, Network Error Logging.
+func ofHost(name string) bool {
+	switch name {
+	case "set-cookie", "alt-svc", "strict-transport-security", "clear-site-data", "nel", "report-to", "reporting-endpoints":
+		return true
+	}
+	return strings.HasPrefix(name, "access-control-")
 }
 
 // ownHeader adds the lines that every answer has, once under our prefix and once

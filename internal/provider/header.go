@@ -72,17 +72,6 @@ func (p *Plan) Apply(h *wire.Header) {
 	}
 }
 
-// CredentialHeader reports whether a lower-case header name carries a credential
-// for some provider or for this gateway. Such a line of a client belongs to another
-// party and is not relayed: what a provider gets comes from signing alone.
-func CredentialHeader(name string) bool {
-	switch name {
-	case "authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "x-amz-date", "x-amz-security-token", "x-amz-content-sha256":
-		return true
-	}
-	return false
-}
-
 // invalid is a refusal that names a field.
 func invalid(field, format string, args ...any) error {
 	return fault.Newf(fault.InvalidRequest, format, args...).At(field)

@@ -187,12 +187,12 @@ func TestCredentialHeaders(t *testing.T) {
 	}
 	for _, s := range table.All() {
 		for _, a := range append([]provider.Auth{s.Auth}, variantAuth(s)...) {
-			if a.Header != "" && !provider.CredentialHeader(a.Header) {
+			if a.Header != "" && !wire.CredentialHeader(a.Header) {
 				t.Errorf("%s: a client's %s would be relayed", s.ID, a.Header)
 			}
 		}
 	}
-	if provider.CredentialHeader("content-type") {
+	if wire.CredentialHeader("content-type") {
 		t.Error("content-type is no credential")
 	}
 }

@@ -112,3 +112,14 @@ func HopByHop(name string) bool {
 	}
 	return false
 }
+
+// CredentialHeader reports whether a lower-case header name carries a credential
+// for some provider or for this gateway. Such a line of a client belongs to another
+// party and is not relayed: what a provider gets comes from signing alone.
+func CredentialHeader(name string) bool {
+	switch name {
+	case "authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "x-amz-date", "x-amz-security-token", "x-amz-content-sha256":
+		return true
+	}
+	return false
+}
