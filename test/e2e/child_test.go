@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -14,7 +15,7 @@ import (
 
 // The limits of waiting for a process.
 const (
-	startLimit = 30 * time.Second // the machine may be busy with other packages
+	startLimit = 2 * time.Minute // the machine may be busy with other packages, and the race detector slow
 	stopLimit  = 30 * time.Second
 	suiteLimit = 3 * time.Minute // of a client's tests
 )
@@ -57,7 +58,11 @@ func spawn(t testing.TB, dir, name string, env []string, args ...string) *child 
 	t.Cleanup(func() {
 		_ = in.Close() // its end may be gone
 		c.kill()
-		if text := c.err.String(); t.Failed() && text != "" {
+		text := c.err.String()
+		if _, race, found := strings.Cut(text, "WARNING: DATA RACE"); found {
+			t.Errorf("%s has a data race:%s", name, race[:min(len(race), 4<<10)])
+		}
+		if t.Failed() && text != "" {
 			t.Logf("%s said:\n%s", name, tail(text))
 		}
 	})

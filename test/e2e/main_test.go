@@ -31,7 +31,8 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "sluice")
-	build := exec.Command("go", "build", "-pgo=off", "-ldflags", "-X main.version="+version, "-o", binary, "sluice/cmd/sluice")
+	args := append([]string{"build", "-pgo=off", "-ldflags", "-X main.version=" + version, "-o", binary}, likeTests...)
+	build := exec.Command("go", append(args, "sluice/cmd/sluice")...)
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "e2e: build the program: %v\n%s", err, out)
 		return 1
