@@ -108,8 +108,15 @@ func (t *Tariff) Reason() Reason { return t.reason }
 // empty where there never were any.
 func (t *Tariff) Version() string { return t.version }
 
-// Timed reports whether transcribed speech is priced by its length rather than by tokens.
-func (t *Tariff) Timed() bool { return t.reason == "" && t.plan("", Standard, 0).minute != nil }
+// HeardByTokens reports whether speech that is transcribed is priced by tokens rather than by
+// its length.
+func (t *Tariff) HeardByTokens() bool { return t.reason == "" && t.plan("", Standard, 0).minute == nil }
+
+// SpokenByTokens reports whether speech that is made is priced by tokens rather than by the
+// characters of its text.
+func (t *Tariff) SpokenByTokens() bool {
+	return t.reason == "" && t.plan("", Standard, 0).character == nil
+}
 
 // Adjust is the Tariff at multiplied prices.
 func (t *Tariff) Adjust(a Adjustments) *Tariff {

@@ -14,7 +14,6 @@ const (
 	stretchesMost = 64     // that are transcribed at once; the oldest is given up for another one
 	pcmRate       = 48_000 // bytes of a second of speech: 24,000 samples of two
 	phoneRate     = 8_000  // G.711, the least there is
-	spokenTokens  = 10     // of a second of speech to models that are billed by tokens
 	slackMilli    = 1_000  // of speech that may come on top of what was sent: audio and events pass each other
 )
 
@@ -157,18 +156,4 @@ func (h *hearing) end() {
 	for len(h.under) > 0 {
 		h.drop(h.under[0])
 	}
-}
-
-// reckonSpeech is what a transcription used, where the provider does not say: the speech
-// by its length, and the words that came.
-func (g *Gateway) reckonSpeech(a *attempt) (u llm.Usage) {
-	of := a.speaks
-	if u.AudioSeconds = float64(of.milli) / 1000; a.stake.tariff.Timed() {
-		return u
-	}
-	u.InputTokens = of.milli * spokenTokens / 1000
-	u.InputAudioTokens = u.InputTokens
-	u.OutputTokens = g.counter.Text(string(of.words), a.priceName()).Tokens
-	u.TotalTokens = u.InputTokens + u.OutputTokens
-	return u
 }

@@ -22,7 +22,6 @@ const (
 	documentMost = 1000    // pages of a document
 
 	leastAudioRate = 750 // bytes of a second of speech: Opus at 6 kbit/s
-	audioTokens    = 100 // of a second of speech, heard or spoken
 )
 
 // most is the most that the attempt may use: of input by the bytes of it, of output by
@@ -37,11 +36,11 @@ func (g *Gateway) most(a *attempt) catalog.Limits {
 		heardMost(&l, a.speaks.milli+slackMilli)
 	case x.form != nil:
 		heardMost(&l, x.form.Payload().Len()*1000/leastAudioRate)
+		l.Input += promptMost(x.form)
 	case x.doc == nil:
 		l.Input, l.Output = max(a.body.Len(), 0), outputMost
 	case x.match.Endpoint == llm.CreateSpeech:
-		l.Characters = int64(len(a.text("input")))
-		l.Input, l.Output = l.Characters, l.Characters*audioTokens
+		a.spokenMost(&l)
 	case x.match.Endpoint == llm.OCR:
 		l.Input, l.Other = a.inputMost(), a.pages(a.pagesMost())
 	case silent[x.match.Endpoint]:
@@ -53,11 +52,6 @@ func (g *Gateway) most(a *attempt) catalog.Limits {
 		l.Input = min(l.Input, reach.Input)
 	}
 	return l
-}
-
-// heardMost are the limits of a transcription of so many milliseconds.
-func heardMost(l *catalog.Limits, milli int64) {
-	l.AudioMilli, l.Input, l.Output = milli, milli*audioTokens/1000, milli*audioTokens/1000
 }
 
 // silent are the endpoints whose answers are no words of a model.

@@ -66,8 +66,10 @@ func (g *Gateway) owed(a *attempt, e ending) owed {
 	switch {
 	case e == unsent, e == refused && !o.usage.Reported:
 		return owed{state: ledger.Released, bill: catalog.Bill{Version: a.stake.tariff.Version()}}
-	case a.speaks != nil && !o.usage.Reported:
-		o.state, o.usage = ledger.Estimated, g.reckonSpeech(a)
+	case !o.usage.Reported && heard[a.x.match.Endpoint]:
+		o.state, o.usage = ledger.Estimated, g.reckonHeard(a, e != abandoned)
+	case !o.usage.Reported && a.x.match.Endpoint == llm.CreateSpeech && a.stake.tariff.SpokenByTokens():
+		o.state, o.usage = ledger.Estimated, g.reckonSpeech(a, e != abandoned)
 	case e == broken:
 		o.state, o.usage = ledger.Estimated, g.reckoned(a, o.usage, true)
 	case !o.usage.Reported && worded[a.x.match.Endpoint]:

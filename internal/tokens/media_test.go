@@ -76,11 +76,42 @@ func TestSizesOfWebP(t *testing.T) {
 	}
 }
 
+// recording is a WAVE file of ten seconds, 8,000 samples of a byte each, with that in front
+// of its format, and that as the bytes of a second in its head.
+func recording(before string, told uint32) []byte {
+	b := []byte("RIFF\x00\x00\x00\x00WAVE" + before + "fmt \x10\x00\x00\x00\x01\x00\x01\x00")
+	b = binary.LittleEndian.AppendUint32(b, 8000)
+	b = binary.LittleEndian.AppendUint32(b, told)
+	b = append(b, "\x01\x00\x08\x00data\x80\x38\x01\x00"...)
+	return append(b, make([]byte, 10*8000)...)
+}
+
+// A recording lasts as long as its head says, wherever in it that stands, and no shorter than
+// its samples take; one whose head says nothing, as long as its bytes take at 128 kbit/s.
+func TestRecordingsLast(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		file     []byte
+		from, to int64
+	}{
+		"told":              {recording("", 8000), 10_000, 10_010},
+		"behind a note":     {recording("LIST\x05\x00\x00\x00hello\x00", 8000), 10_000, 10_010},
+		"wrongly told":      {recording("", 1<<31), 10_000, 10_010},
+		"in a second":       {recording("", 1), 106_000, 107_000}, // no recording has fewer than 750 bytes
+		"a note of its own": {recording("LIST\xff\xff\xff\xff", 8000), 5_000, 5_010},
+		"nothing":           {nil, 0, 0},
+		"unknown":           {make([]byte, 32_000), 2_000, 2_000},
+	} {
+		head := c.file[:min(len(c.file), tokens.SoundHead)]
+		if got := tokens.SoundMilli(head, int64(len(c.file))); got < c.from || got > c.to {
+			t.Errorf("%s: %d ms, want %d to %d", name, got, c.from, c.to)
+		}
+	}
+}
+
 func TestOtherMedia(t *testing.T) {
 	t.Parallel()
-	wave := make([]byte, 44+10*8000)
-	copy(wave, "RIFF\x00\x00\x00\x00WAVEfmt ")
-	binary.LittleEndian.PutUint32(wave[28:], 8000)
+	wave := recording("", 8000)
 	pdf := []byte("%PDF-1.4\n1 0 obj<</Type /Pages /Count 2>>\n2 0 obj<</Type/Page>>\n3 0 obj<</Type /Page /Parent 1 0 R>>" + strings.Repeat(" ", 4096))
 	encode := base64.StdEncoding.EncodeToString
 	for name, c := range map[string]struct {

@@ -76,8 +76,9 @@ func (c *Counter) Reply(r *llm.Reply, model string) Count {
 	return e.count()
 }
 
-// Answer counts the output of a raw answer of the endpoints of Request; embeddings have
-// none.
+// Answer counts the output of a raw answer of the endpoints of Request, of which embeddings
+// have none, and of createTranscription and createTranslation: {"text":"…"}, or a text or
+// subtitles as they stand.
 func (c *Counter) Answer(ep llm.Endpoint, body []byte, model string) Count {
 	e := c.estimate(model)
 	weighAnswer(e, ep, body)

@@ -147,6 +147,9 @@ func TestAnswers(t *testing.T) {
 		"messages":    {llm.Messages, `{"id":"m","content":[{"type":"thinking","thinking":"Hello there","signature":"c2lnbmF0dXJl"},{"type":"text","text":"Hello there"}]}`, 2 * hello},
 		"responses":   {llm.CreateModelResponse, `{"output":[{"type":"message","content":[{"type":"output_text","text":"Hello there","annotations":[]}]}]}`, hello},
 		"completions": {llm.Complete, `{"choices":[{"text":"Hello there"}]}`, hello},
+		"transcript":  {llm.CreateTranscription, `{"text":"Hello there","language":"en"}`, hello},
+		"as a text":   {llm.CreateTranslation, "Hello there", hello},
+		"subtitles":   {llm.CreateTranscription, "1\r\n00:00:00,000 --> 00:00:04,200\r\nHello there", hello},
 		"embeddings":  {llm.Embed, `{"data":[{"embedding":[1,2]}]}`, 0},
 	} {
 		if got := counter.Answer(c.ep, []byte(c.body), "gpt-4o").Tokens; got != c.want {

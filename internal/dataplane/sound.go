@@ -1,0 +1,126 @@
+package dataplane
+
+import (
+	"io"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"sluice/internal/catalog"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+	"sluice/internal/tokens"
+)
+
+// What speech comes to where its provider does not say. A recording is at least as long as
+// it takes to say what is in it, however few bytes it has. What models make in a minute is
+// OpenAI's estimate for gpt-4o-mini-tts, $0.015 a minute, by its price of $12 for a million
+// tokens; what they hear is a token for each tenth of a second.
+// Source: https://community.openai.com/t/understanding-gpt-4o-mini-tts-pricing-input-characters-cost/1151816,
+// which quotes the price list; https://developers.openai.com/api/docs/guides/realtime-costs; read 2026-11.
+const (
+	spokenTokens = 10    // of a second of speech to models that are billed by tokens
+	fastestWords = 8     // tokens of text that are said in a second, at most
+	madeTokens   = 1_250 // of a minute of speech that a model makes
+	minuteText   = 900   // bytes of text that are read out in a minute
+)
+
+// What speech comes to at most. The tokens are those of Gemini, which counts more than others.
+// Source: https://ai.google.dev/gemini-api/docs/tokens, read 2026-11.
+const (
+	audioTokens = 32    // of a second of speech, heard or made
+	letterMilli = 200   // that a byte of a word takes to be read out: a third of the usual pace
+	signMilli   = 1_000 // of a digit, which may be a word or two, and of a sign or pause
+	speedLeast  = 0.25  // of the usual pace, that callers may ask for
+)
+
+// heard are the endpoints that write down what is said.
+var heard = map[llm.Endpoint]bool{llm.CreateTranscription: true, llm.CreateTranslation: true}
+
+// heardMost are the limits of a transcription of so many milliseconds.
+func heardMost(l *catalog.Limits, milli int64) {
+	l.AudioMilli, l.Input, l.Output = milli, milli*audioTokens/1000, milli*audioTokens/1000
+}
+
+// promptMost are the tokens of the text that goes with a recording.
+func promptMost(f *splice.Form) int64 {
+	if p := f.Part("prompt"); p != nil {
+		return p.Len
+	}
+	return 0
+}
+
+// spokenMost are the limits of speech that is made.
+func (a *attempt) spokenMost(l *catalog.Limits) {
+	text, milli := a.text("input"), int64(signMilli)
+	for _, r := range text {
+		if l.Characters++; unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsSpace(r) {
+			milli += int64(utf8.RuneLen(r)) * letterMilli
+		} else {
+			milli += signMilli
+		}
+	}
+	l.Input = int64(len(text) + len(a.text("instructions")))
+	l.Output = a.slowed(milli) * audioTokens / 1000
+}
+
+// slowed is how long speech lasts, or how many tokens it has, at the pace that is asked for.
+// Not all models speak faster when they shall.
+func (a *attempt) slowed(n int64) int64 {
+	if v := a.param("speed"); v.Type == gjson.Number && v.Num < 1 {
+		return int64(float64(n) / max(v.Num, speedLeast))
+	}
+	return n
+}
+
+// reckonHeard is what a transcription used, where the provider does not say, as it never does
+// in one that is a plain text: the speech by its length and, of an answer, the words that came,
+// both within what was held.
+func (g *Gateway) reckonHeard(a *attempt, answer bool) (u llm.Usage) {
+	var words, milli int64
+	most := &a.stake.most
+	if of := a.speaks; of != nil {
+		words, milli = g.counter.Text(string(of.words), a.priceName()).Tokens, of.milli
+	} else {
+		if answer {
+			words = g.said(a, a.x.match.Endpoint, a.priceName())
+		}
+		milli = min(max(a.recordingMilli(), words*1000/fastestWords), most.AudioMilli)
+	}
+	if u.AudioSeconds = float64(milli) / 1000; !a.stake.tariff.HeardByTokens() {
+		return u
+	}
+	u.InputTokens = min(milli*spokenTokens/1000, most.Input)
+	u.InputAudioTokens = u.InputTokens
+	u.OutputTokens = min(words, most.Output)
+	u.TotalTokens = u.InputTokens + u.OutputTokens
+	return u
+}
+
+// recordingMilli is how long the recording lasts that was sent.
+func (a *attempt) recordingMilli() int64 {
+	if a.x.form == nil {
+		return 0
+	}
+	part := a.x.form.Part("file")
+	if part == nil {
+		return 0
+	}
+	var head [tokens.SoundHead]byte
+	n, _ := io.ReadFull(a.x.form.Content(part).Open(), head[:]) // what can be read tells
+	return tokens.SoundMilli(head[:n], part.Len)
+}
+
+// reckonSpeech is what making speech used, where that is billed by tokens and the provider
+// does not say: those of the text and, of an answer, of the time that it takes to read it out.
+func (g *Gateway) reckonSpeech(a *attempt, answer bool) (u llm.Usage) {
+	text, model := a.text("input"), a.priceName()
+	u.InputTokens = min(g.counter.Text(text, model).Tokens+g.counter.Text(a.text("instructions"), model).Tokens, a.stake.most.Input)
+	if answer {
+		u.OutputTokens = a.slowed(int64(len(text)) * madeTokens / minuteText)
+		u.OutputAudioTokens = u.OutputTokens
+	}
+	u.TotalTokens = u.InputTokens + u.OutputTokens
+	return u
+}
