@@ -20,7 +20,7 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 	}
 	a.recorded = true
 	r := a.log()
-	r.Outcome = o
+	r.Outcome, r.Usage = o, r.Usage.Bounded()
 	g.account(a, r)
 	g.describe(a, r)
 	if a.fault != nil {

@@ -109,10 +109,6 @@ func (c *counts) usage() llm.Usage {
 	return u
 }
 
-// countMax is beyond what any call can use; more is a slip of the provider, and must
-// not overflow a sum.
-const countMax = 1 << 50
-
 // count reads a number of tokens. Some providers write 12.0, some -1 for not known.
 func count(raw []byte, to *int64) bool {
 	if len(raw) == 0 {
@@ -120,13 +116,13 @@ func count(raw []byte, to *int64) bool {
 	}
 	n, err := strconv.ParseInt(string(raw), 10, 64)
 	if err != nil {
-		f, err := strconv.ParseFloat(string(raw), 64)
-		if err != nil || f > countMax {
+		f, ok := number(raw)
+		if !ok {
 			return false
 		}
 		n = int64(f)
 	}
-	if n < 0 || n > countMax {
+	if n < 0 || n > llm.CountMost {
 		return false
 	}
 	*to = n
@@ -138,10 +134,16 @@ func seconds(raw []byte, to *float64) bool {
 	if s, ok := splice.Unquote(raw); ok {
 		raw = []byte(s)
 	}
-	f, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil || f < 0 || f > countMax {
-		return false
+	f, ok := number(raw)
+	if ok {
+		*to = f
 	}
-	*to = f
-	return true
+	return ok
+}
+
+// number reads a number that is not below 0, nor beyond what a call uses. Go reads more than
+// JSON has: NaN, which is neither.
+func number(raw []byte) (float64, bool) {
+	f, err := strconv.ParseFloat(string(raw), 64)
+	return f, err == nil && f >= 0 && f <= llm.CountMost
 }

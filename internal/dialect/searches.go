@@ -2,8 +2,8 @@ package dialect
 
 import (
 	"math"
-	"strconv"
 
+	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
 
@@ -42,7 +42,7 @@ func (c *counts) toolCalls(raw []byte) bool {
 		switch string(name) {
 		case `"web_search_requests"`, `"web_search_calls"`, `"x_search_calls"`, `"num_requests"`:
 			if count(val, &n) {
-				searches, searched = searches+n, true
+				searches, searched = min(searches+n, llm.CountMost), true
 			}
 		case `"file_search_calls"`:
 			found = count(val, &c.u.FileSearches) || found
@@ -77,8 +77,8 @@ func cost(raw []byte, toNano *int64) bool {
 		return false
 	}
 	total, _ := splice.Find(raw, "total_cost")
-	dollars, err := strconv.ParseFloat(string(total), 64)
-	if err != nil || dollars < 0 || dollars > costMax {
+	dollars, ok := number(total)
+	if !ok || dollars > costMax {
 		return false
 	}
 	*toNano = int64(math.Round(dollars * nano))

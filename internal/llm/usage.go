@@ -59,3 +59,24 @@ func (u Usage) Add(v Usage) Usage {
 		Reported: u.Reported || v.Reported,
 	}
 }
+
+// CountMost is beyond what any call uses of anything; more is a slip of the provider, and
+// must not overflow a sum.
+const CountMost = 1 << 50
+
+// Bounded is the usage within what calls use: from 0 to CountMost of each. Seconds that are no
+// number are none.
+func (u Usage) Bounded() Usage {
+	for _, n := range [...]*int64{
+		&u.InputTokens, &u.OutputTokens, &u.TotalTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.CacheHourTokens, &u.ReasoningTokens,
+		&u.InputAudioTokens, &u.OutputAudioTokens, &u.InputImageTokens, &u.OutputImageTokens,
+		&u.SearchUnits, &u.FileSearches, &u.CodeSessions, &u.Pages, &u.CitationTokens, &u.CostNano,
+	} {
+		*n = min(max(*n, 0), CountMost)
+	}
+	if !(u.AudioSeconds > 0) {
+		u.AudioSeconds = 0
+	}
+	u.AudioSeconds = min(u.AudioSeconds, CountMost)
+	return u
+}

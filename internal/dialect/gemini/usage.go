@@ -1,8 +1,7 @@
 package gemini
 
 import (
-	"strconv"
-
+	"sluice/internal/dialect"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -14,15 +13,17 @@ import (
 // https://ai.google.dev/api/generate-content#UsageMetadata, read 2026-11.
 func readUsage(raw []byte) llm.Usage {
 	var u llm.Usage
+	var tools, answer int64
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
-		case `"promptTokenCount"`, `"toolUsePromptTokenCount"`:
-			u.InputTokens += count(val)
+		case `"promptTokenCount"`:
+			u.InputTokens = count(val)
+		case `"toolUsePromptTokenCount"`:
+			tools = count(val)
 		case `"candidatesTokenCount"`:
-			u.OutputTokens += count(val)
+			answer = count(val)
 		case `"thoughtsTokenCount"`:
 			u.ReasoningTokens = count(val)
-			u.OutputTokens += u.ReasoningTokens
 		case `"totalTokenCount"`:
 			u.TotalTokens = count(val)
 		case `"cachedContentTokenCount"`:
@@ -38,6 +39,8 @@ func readUsage(raw []byte) llm.Usage {
 		}
 		u.Reported = true
 	}
+	u.InputTokens += tools
+	u.OutputTokens = answer + u.ReasoningTokens
 	return u
 }
 
@@ -55,9 +58,6 @@ func modality(list []byte, want string) (sum int64) {
 
 // count reads a number of tokens; what is none counts 0.
 func count(raw []byte) int64 {
-	n, err := strconv.ParseInt(string(raw), 10, 64)
-	if err != nil || n < 0 {
-		return 0
-	}
+	n, _ := dialect.Count(raw)
 	return n
 }

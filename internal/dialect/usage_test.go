@@ -1,0 +1,60 @@
+package dialect_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+)
+
+// Numbers that are none, are beyond what a call uses, or are told in another way than JSON's.
+var oddNumbers = []string{
+	"12", "12.0", "12.7", "-1", "-0", "0", "1e3", "1e308", "-1e308", "1e999", "9223372036854775807", "-9223372036854775808", "1125899906842624", "1125899906842625",
+	"NaN", "-NaN", "Inf", "-Inf", "+Inf", "Infinity", "0x1p4", "1_000", `"12"`, `"NaN"`, `"-Inf"`, `"infinity"`, `"-3"`, `"1e308"`, `""`, "null", "true", "[]", "[12]", "{}", `{"total_cost":12}`,
+}
+
+// places of a number in an answer, N.
+var numberPlaces = []string{
+	`"duration":N`, `"usage":{"cost":{"total_cost":N}}`, `"usage":{"cost":{"total_cost":N,"currency":"USD"}}`,
+	`"usage":{"server_tool_use":{"web_search_requests":N,"x_search_calls":N,"web_search_calls":N}}`,
+	`"usage":{"output_tokens":N,"reasoning_tokens":N,"citation_tokens":N}`, `"usage":{"input_tokens":N,"cache_creation":{"ephemeral_1h_input_tokens":N}}`,
+	`"meta":{"billed_units":{"search_units":N}}`, `"usage_info":{"pages_processed":N}`, `"response":{"usage":{"input_tokens":N}}`, `"x":{"usage":{"seconds":N}}`,
+}
+
+// Whatever number a provider gives of anything, what is read is one from 0 on that can be put
+// on record, also where it says it twice.
+func TestUsageIsSound(t *testing.T) {
+	t.Parallel()
+	places := numberPlaces
+	for _, name := range []string{
+		"prompt_tokens", "input_tokens", "completion_tokens", "output_tokens", "total_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "cached_tokens",
+		"pages_processed", "seconds", "prompt_audio_seconds", "search_units", "num_search_queries", "citation_tokens", "reasoning_tokens",
+	} {
+		places = append(places, `"usage":{"`+name+`":N}`, `"usage":{"`+name+`":N,"`+name+`":12,"`+name+`":N}`, `"usage":{"prompt_tokens":12,"completion_tokens":3,"`+name+`":N}`)
+	}
+	for _, name := range []string{"cached_tokens", "cache_write_tokens", "audio_tokens", "image_tokens", "reasoning_tokens"} {
+		places = append(places, `"usage":{"prompt_tokens_details":{"`+name+`":N},"completion_tokens_details":{"`+name+`":N}}`)
+	}
+	for _, place := range places {
+		for _, n := range oddNumbers {
+			body := `{"model":"m",` + strings.ReplaceAll(place, "N", n) + `}`
+			for _, ep := range []llm.Endpoint{llm.ChatComplete, llm.Messages, llm.CreateModelResponse, llm.Rerank, llm.OCR, llm.CreateTranscription, llm.Proxy} {
+				u, _ := dialect.Usage(ep, []byte(body), "x.usage")
+				sound(t, u, body)
+				s := dialect.NewStream(dialect.StreamOptions{Endpoint: ep, Rules: dialect.ReplyRules{UsagePath: "x.usage"}})
+				s.Feed([]byte("data: " + body + "\n\n"))
+				sound(t, s.Usage(), body)
+			}
+		}
+	}
+}
+
+func sound(t *testing.T, u llm.Usage, body string) {
+	t.Helper()
+	b, err := json.Marshal(u)
+	if err != nil || strings.Contains(string(b), ":-") || max(u.CachedTokens, u.ReasoningTokens, u.SearchUnits, u.Pages, u.CostNano) > llm.CountMost || u.AudioSeconds > llm.CountMost {
+		t.Errorf("%+v (%v) of %s", u, err, body)
+	}
+}
