@@ -460,3 +460,22 @@ func TestErrorWithUsageIsBilled(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// However the path of a route is spelled, its calls are those of the route: an answer whose
+// provider counts only when it is asked to, as in streams, is not had for nothing.
+func TestRouteIsMeteredByWhateverPath(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/v1/chat/completions/", "/v1//chat//completions", "/v1/chat/./completions", "/v1/v1/chat/completions/", "/v1/proxy/chat/completions%2F"} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.up.On("/v1/chat/completions", upstream.Always(chatOf(20, 48)))
+			if a := r.call("POST", path, hello, r.custom()...); a.StatusCode != 200 {
+				t.Fatalf("%d %s", a.StatusCode, a.Text)
+			}
+			if row := r.journal.one(t); row.Endpoint != "chatComplete" || row.Spend.State != "settled" || row.Spend.Cost <= 0 {
+				t.Errorf("%s, %+v", row.Endpoint, row.Spend)
+			}
+		})
+	}
+}

@@ -105,7 +105,7 @@ const (
 // No spelling of a path opens a conversation for which nothing is held.
 func TestConversationsAreMeteredByWhateverPath(t *testing.T) {
 	t.Parallel()
-	for path, opens := range map[string]bool{"/v1/real%74ime": true, "/v1/v1/realtime": true, "/v1/openai/realtime": false, "/v1/x/real%74ime": false} {
+	for path, opens := range map[string]bool{"/v1/real%74ime": true, "/v1/v1/realtime": true, "/v1/realtime/": true, "/v1//realtime": true, "/v1/openai/realtime": false, "/v1/x/real%74ime": false} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)

@@ -4,6 +4,7 @@ package llm
 
 import (
 	"net/url"
+	"path"
 	"strings"
 )
 
@@ -124,18 +125,15 @@ type Match struct {
 
 // Lookup finds the typed route of a method and an escaped path below /v1, for
 // example "/files/file-1". What is no typed route is Proxy with an opaque body. A route
-// is the same with escapes in it that need not be there, as it is to providers: else what
-// holds of it could be stepped around by "/chat/complet%69ons".
+// is the same with escapes, slashes and dots in it that need not be there, as it is to many
+// providers: else what holds of it could be stepped around by "/chat/complet%69ons" or
+// "/chat//completions/".
 func Lookup(method, path string) Match {
 	if m, ok := exact[method+" "+path]; ok {
 		return m
 	}
-	if strings.Contains(path, "%") {
-		if plain, err := url.PathUnescape(path); err == nil {
-			if m, ok := exact[method+" "+plain]; ok {
-				return m
-			}
-		}
+	if m, ok := exact[method+" "+plainly(path)]; ok {
+		return m
 	}
 	for _, p := range patterns {
 		if p.method != method || !strings.HasPrefix(path, p.prefix) || !strings.HasSuffix(path, p.suffix) {
@@ -147,6 +145,15 @@ func Lookup(method, path string) Match {
 		}
 	}
 	return Match{Endpoint: Proxy, Body: Opaque}
+}
+
+// plainly is a path without what need not be in it.
+func plainly(escaped string) string {
+	plain, err := url.PathUnescape(escaped)
+	if err != nil || plain == "" {
+		return escaped
+	}
+	return path.Clean(plain)
 }
 
 type pattern struct {

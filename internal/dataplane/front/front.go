@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"path"
 	"strings"
 
 	"sluice/internal/dataplane"
@@ -49,7 +50,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.body = upload{body: in.Body, conn: deadlines(w), patience: h.patience, timed: timed(r)}
 		in.Body = &c.body
 	}
-	if isUpgrade(r) && strings.HasSuffix(r.URL.Path, "/realtime") {
+	if isUpgrade(r) && path.Base(r.URL.Path) == "realtime" {
 		h.realtime(w, r, in)
 		return
 	}
