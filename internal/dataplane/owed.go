@@ -72,7 +72,7 @@ func (g *Gateway) owed(a *attempt, e ending) owed {
 		o.state, o.usage = ledger.Estimated, g.reckonSpeech(a, e != abandoned)
 	case e == broken:
 		o.state, o.usage = ledger.Estimated, g.reckoned(a, o.usage, true)
-	case !o.usage.Reported && worded[a.x.match.Endpoint]:
+	case !o.usage.Reported && a.wording() != "":
 		o.state, o.usage = ledger.Estimated, g.reckoned(a, o.usage, e != abandoned)
 	}
 	model, tariff := g.billed(a)
@@ -88,10 +88,6 @@ func (g *Gateway) owed(a *attempt, e ending) owed {
 	return o
 }
 
-// worded are the endpoints that are billed by what models read and write, which can be
-// counted here.
-var worded = map[llm.Endpoint]bool{llm.ChatComplete: true, llm.Complete: true, llm.Messages: true, llm.CreateModelResponse: true, llm.Embed: true}
-
 // reckoned is a usage with what the provider did not count counted here. Of a stream that
 // broke the larger count holds: a provider that counts as it goes may not have come to
 // the end.
@@ -99,7 +95,7 @@ func (g *Gateway) reckoned(a *attempt, u llm.Usage, answer bool) llm.Usage {
 	if a.x.doc == nil {
 		return u
 	}
-	ep, model := a.x.match.Endpoint, a.priceName()
+	ep, model := a.wording(), a.priceName()
 	if u.InputTokens == 0 {
 		u.InputTokens = g.counter.Request(ep, a.x.doc.Source(), model).Tokens
 	}
@@ -123,18 +119,17 @@ func (g *Gateway) said(a *attempt, ep llm.Endpoint, model string) int64 {
 	if a.raw.max > 0 { // in the words that are counted
 		told = &a.log().ClientResponse
 	}
-	b := told.Bytes
-	if len(b) == 0 || told.Encoding != "" {
+	if len(told.Bytes) == 0 {
 		return 0
 	}
 	var n int64
-	if a.stream {
+	if b := told.Plain(usageMost); a.tellsEvents() {
 		n = g.counter.Text(tokens.Spoken(b), model).Tokens
 	} else {
 		n = g.counter.Answer(ep, b, model).Tokens
 	}
-	if whole := told.Size; whole > int64(len(b)) {
-		n = int64(float64(n) * float64(whole) / float64(len(b)))
+	if kept := int64(len(told.Bytes)); told.Size > kept {
+		n = int64(float64(n) * float64(told.Size) / float64(kept))
 	}
 	return n
 }

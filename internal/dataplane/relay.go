@@ -79,16 +79,31 @@ type passing struct {
 	head  wire.Header
 	keep  capture
 	watch *dialect.Stream // nil where it is no stream of events
+	sieve *dialect.Sieve  // nil where it is no JSON, or no longer than what is kept
 	flush bool            // each piece is sent at once
 }
 
 // read notes what one read brought, and reports whether it is the end.
 func (p *passing) read(b []byte, err error) (end bool) {
+	p.sift(b)
 	p.keep.take(b)
 	if p.watch != nil {
 		p.watch.Feed(b)
 	}
 	return errors.Is(err, io.EOF) || p.a.resp.Length >= 0 && p.keep.size == p.a.resp.Length
+}
+
+// sift looks for the usage in JSON that gets longer than what is kept of it.
+func (p *passing) sift(b []byte) {
+	if p.sieve == nil {
+		h := p.a.reply.header
+		if p.keep.size+int64(len(b)) <= int64(p.keep.max) || p.watch != nil || !p.a.x.metered || !isJSON(h) || h.Get("content-encoding") != "" {
+			return
+		}
+		p.sieve = new(dialect.Sieve)
+		p.sieve.Feed(p.keep.bytes())
+	}
+	p.sieve.Feed(b)
 }
 
 // pass gives the client a piece; the last one is on record before.
@@ -117,7 +132,7 @@ func (p *passing) pass(b []byte, end bool) error {
 // account hands the record what came through so far.
 func (p *passing) account() {
 	p.a.keepReply(p.g, &p.keep)
-	p.a.readUsage(p.watch, &p.keep)
+	p.readUsage()
 }
 
 // left is Gateway.left with what came through until then.
@@ -146,25 +161,31 @@ func (g *Gateway) meter(a *attempt) *dialect.Stream {
 // usageMost is how much of an encoded answer is decoded to find what it used.
 const usageMost = 8 << 20
 
-// readUsage takes what a relayed answer says it used: from its events, or from a
-// JSON body that was kept whole. What came encoded is decoded for that, at its end.
-func (a *attempt) readUsage(watch *dialect.Stream, keep *capture) {
-	h := a.reply.header
+// readUsage takes what a relayed answer says it used: from its events, or from a JSON body.
+// What came encoded is decoded for that, at its end.
+func (p *passing) readUsage() {
+	r, ep, h := p.a.log(), p.a.x.match.Endpoint, p.a.reply.header
+	watch := p.watch
 	switch {
 	case watch != nil:
-	case !keep.whole():
+	case p.sieve != nil:
+		r.Usage, r.ReplyModel = p.sieve.Usage(ep)
+		return
+	case !p.keep.whole():
 		return
 	case eventStream(h):
-		watch = dialect.NewStream(dialect.StreamOptions{Endpoint: a.x.match.Endpoint})
-		watch.Feed(plainOf(h, keep))
-	case strings.Contains(h.Get("content-type"), "json"):
-		a.log().Usage, a.log().ReplyModel = dialect.Usage(a.x.match.Endpoint, plainOf(h, keep), "")
+		watch = dialect.NewStream(dialect.StreamOptions{Endpoint: ep})
+		watch.Feed(plainOf(h, &p.keep))
+	case isJSON(h):
+		r.Usage, r.ReplyModel = dialect.Usage(ep, plainOf(h, &p.keep), "")
 		return
 	default:
 		return
 	}
-	a.log().Usage, a.log().ReplyModel = watch.Usage(), watch.Model()
+	r.Usage, r.ReplyModel = watch.Usage(), watch.Model()
 }
+
+func isJSON(h wire.Header) bool { return strings.Contains(h.Get("content-type"), "json") }
 
 // plainOf is what was kept of an answer, without its content encoding.
 func plainOf(h wire.Header, keep *capture) []byte {

@@ -1,0 +1,60 @@
+package dataplane_test
+
+import (
+	"strings"
+	"testing"
+
+	"sluice/test/upstream"
+)
+
+// What is passed through costs what its provider counts, wherever in an answer of whatever
+// size that stands, and where it counts nothing what was read and written.
+func TestPassingThroughIsBilled(t *testing.T) {
+	t.Parallel()
+	const in, out = 150, 600 // nano-dollars a token of gpt-4o-mini
+	long := `"data":[` + strings.Repeat(`{"embedding":[0.1,0.2,0.3],"usage":{"prompt_tokens":9}},`, 20_000) + `{}]`
+	const usage = `"model":"gpt-4o-mini","usage":{"prompt_tokens":20,"completion_tokens":10,"total_tokens":30}`
+	events := upstream.Text(200, "text/event-stream", `data: {"choices":[{"delta":{"content":"Hello there"}}]}`+"\n\ndata: [DONE]\n\n")
+	json := func(status int, body string) upstream.Reply { return upstream.Text(status, "application/json", body) }
+	answer := json(200, `{"choices":[{"message":{"role":"assistant","content":"Hello there"}}]}`)
+	pieces := json(200, "")
+	for rest := `{` + long + `,` + usage + `}`; rest != ""; rest = rest[min(len(rest), 9_999):] {
+		pieces.Pieces = append(pieces.Pieces, upstream.Piece{Bytes: []byte(rest[:min(len(rest), 9_999)])})
+	}
+	for name, c := range map[string]struct {
+		body        string
+		reply       upstream.Reply
+		state       string
+		input, said int64
+	}{
+		"counted":             {hello, json(200, `{`+usage+`}`), "settled", 20, 10},
+		"behind much":         {hello, json(200, `{`+long+`,`+usage+`}`), "settled", 20, 10},
+		"before much":         {hello, json(200, `{`+usage+`,`+long+`}`), "settled", 20, 10},
+		"in small pieces":     {hello, pieces, "settled", 20, 10},
+		"not counted":         {hello, answer, "estimated", 9, 2},
+		"events":              {strings.Replace(hello, "{", `{"stream":true,`, 1), events, "estimated", 9, 2},
+		"events nobody asked": {hello, events, "estimated", 9, 2},
+		"events in gzip":      {hello, encoded("gzip", events), "estimated", 9, 2},
+		"counted in gzip":     {hello, encoded("gzip", json(200, `{`+usage+`}`)), "settled", 20, 10},
+		"a text to embed":     {`{"model":"gpt-4o-mini","input":["Hello there"]}`, json(200, `{"data":[]}`), "estimated", 2, 0},
+		"an input":            {`{"model":"gpt-4o-mini","input":[{"role":"user","content":"Hello there"}]}`, json(200, `{"output":[{"content":[{"text":"Hello there"}]}]}`), "estimated", 9, 2},
+		"a prompt":            {`{"model":"gpt-4o-mini","prompt":"Hello there"}`, events, "estimated", 2, 2},
+		"a film":              {`{"model":"gpt-4o-mini","prompt":"Hello there"}`, json(200, `{"id":"v","status":"queued"}`), "settled", 0, 0},
+		"inputs by name":      {`{"model":"gpt-4o-mini","input":{"prompt":"Hello there"}}`, json(200, `{"id":"p"}`), "settled", 0, 0},
+		"nothing to read":     {`{"model":"gpt-4o-mini","instructions":"Hello there"}`, json(200, `{"id":"asst_1"}`), "settled", 0, 0},
+		"a redirect":          {hello, upstream.Text(307, "text/plain", ""), "settled", 0, 0},
+		"an error":            {hello, json(400, `{"error":{"message":"no"}}`), "released", 0, 0},
+		"no answer":           {hello, upstream.Reply{End: upstream.Cut, Raw: []byte("HTTP/1.1 200 O")}, "estimated", 9, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.up.On("/v1/some/thing", upstream.Always(c.reply))
+			a := r.call("POST", "/v1/some/thing", c.body, r.custom()...)
+			row := r.journal.one(t)
+			if s := row.Spend; s.State != c.state || s.Cost != c.input*in+c.said*out || s.Cost > s.Bound {
+				t.Errorf("%d: %+v of %+v, want %s of %d and %d", a.StatusCode, s, row.Usage, c.state, c.input, c.said)
+			}
+		})
+	}
+}

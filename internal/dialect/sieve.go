@@ -1,0 +1,122 @@
+package dialect
+
+import (
+	"bytes"
+
+	"sluice/internal/llm"
+)
+
+// How much a Sieve keeps: of one member, and of all.
+const (
+	sieveMember = 64 << 10
+	sieveAll    = 256 << 10
+)
+
+// sieved are the members that may say what a call used, beside its answer.
+var sieved = map[string]bool{
+	`"model"`: true, `"usage"`: true, `"tool_usage"`: true, `"service_tier"`: true, `"response"`: true, `"message"`: true,
+	`"meta"`: true, `"usage_info"`: true, `"duration"`: true,
+}
+
+// Sieve finds in a JSON reply what the call used while the reply passes by in pieces, of
+// whatever size it is: it keeps the members of its top level that may say that, and nothing of
+// what is larger than 64 KiB. The zero value is ready. It belongs to one goroutine.
+type Sieve struct {
+	depth   int
+	text    bool   // inside a text
+	escaped bool   // behind a backslash in it
+	member  []byte // that is under way
+	large   bool   // it is larger than what is kept
+	kept    []byte // `{"model":"m","usage":{…}`
+}
+
+// Feed takes the next piece.
+func (s *Sieve) Feed(p []byte) {
+	from := 0
+	for i := 0; i < len(p); i++ {
+		if s.text {
+			i = s.within(p, i)
+			continue
+		}
+		switch p[i] {
+		case '"':
+			s.text = true
+		case '{', '[':
+			if s.depth++; s.depth == 1 {
+				from, s.member, s.large = i+1, s.member[:0], false
+			}
+		case '}', ']':
+			if s.depth = max(s.depth-1, 0); s.depth == 0 {
+				s.take(p[from:i])
+				s.end()
+				from = i + 1
+			}
+		case ',':
+			if s.depth == 1 {
+				s.take(p[from:i])
+				s.end()
+				from = i + 1
+			}
+		}
+	}
+	s.take(p[min(from, len(p)):])
+}
+
+// within goes on in a text, and returns where it ends or something has to be looked at, at
+// the latest at the last byte.
+func (s *Sieve) within(p []byte, i int) int {
+	if s.escaped {
+		s.escaped = false
+		return i
+	}
+	rest := p[i:]
+	end := bytes.IndexByte(rest, '"')
+	if end >= 0 {
+		rest = rest[:end]
+	}
+	switch at := bytes.IndexByte(rest, '\\'); {
+	case at >= 0:
+		s.escaped = true
+		return i + at
+	case end < 0:
+		return len(p) - 1
+	}
+	s.text = false
+	return i + end
+}
+
+// take keeps a part of the member under way.
+func (s *Sieve) take(b []byte) {
+	if s.large = s.large || len(s.member)+len(b) > sieveMember; !s.large {
+		s.member = append(s.member, b...)
+	}
+}
+
+// end keeps a member that is whole, if it may say what is looked for.
+func (s *Sieve) end() {
+	if !s.large && len(s.kept)+len(s.member) < sieveAll {
+		before := len(s.kept)
+		if before == 0 {
+			s.kept = append(s.kept, '{')
+		} else {
+			s.kept = append(s.kept, ',')
+		}
+		at := len(s.kept)
+		s.kept = append(s.kept, s.member...)
+		if !sieved[nameOf(s.kept[at:])] {
+			s.kept = s.kept[:before]
+		}
+	}
+	s.member, s.large = s.member[:0], false
+}
+
+// nameOf is the name of a raw member with its quotes.
+func nameOf(member []byte) string {
+	name, _, _ := bytes.Cut(member, []byte{':'})
+	return string(bytes.TrimSpace(name))
+}
+
+// Usage is what the reply says, as far as it came: see the function of that name.
+func (s *Sieve) Usage(ep llm.Endpoint) (u llm.Usage, model string) {
+	return Usage(ep, append(s.kept, '}'), "")
+}
