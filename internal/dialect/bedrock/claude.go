@@ -52,15 +52,16 @@ func (invocation) NewStream(*dialect.Incoming) dialect.Restream { return &dialec
 // claudeVersion is the version of Anthropic's API that Bedrock speaks.
 const claudeVersion = "bedrock-2023-05-31"
 
-// claudeBody makes the native body of a messages request: without model and stream, and
-// without what other providers signed, with a version, the beta flags of the header or else
-// of the body and, where the caller set none, with a limit unless that is 0. The version in a
+// claudeBody makes the native body of a messages request: without model and stream, without
+// what other providers signed and what Amazon has a flag for, with a version, the beta flags
+// of the header or else of the body and, where the caller set none, with a limit unless that
+// is 0. The version in a
 // caller's header is mostly that of Anthropic's own hosts, which Bedrock refuses.
 func claudeBody(body []byte, to *dialect.Target, limit int64) []byte {
 	var w dialect.JSON
 	w.Open('{')
 	var beta []byte
-	versioned, limited := false, false
+	versioned, limited, eager := false, false, false
 	for name, val := range splice.Members(body) {
 		switch plain(name) {
 		case "model", "stream":
@@ -72,6 +73,8 @@ func claudeBody(body []byte, to *dialect.Target, limit int64) []byte {
 			versioned = true
 		case llm.MaxTokens:
 			limited = true
+		case "tools":
+			val, eager = claudeTools(val)
 		case "messages":
 			if turns := dialect.Unsigned(val); turns != nil {
 				val = turns
@@ -86,7 +89,11 @@ func claudeBody(body []byte, to *dialect.Target, limit int64) []byte {
 		}
 		w.Str("anthropic_version", version)
 	}
-	writeBetas(&w, betas(to, beta))
+	flags := betas(to, beta)
+	if eager {
+		flags = withFlag(flags, eagerFlag)
+	}
+	writeBetas(&w, flags)
 	if !limited && limit > 0 {
 		w.Int(llm.MaxTokens, limit)
 	}

@@ -28,6 +28,18 @@ func TestClaudeRequest(t *testing.T) {
 			"what others signed", `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"__thought__gemini:CpQB"},{"type":"tool_use","id":"call_1__thought__CpQB","name":"f","input":{}}]}]}`, "", "",
 			`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"call_1","name":"f","input":{}}]}],"anthropic_version":"bedrock-2023-05-31"}`,
 		},
+		{
+			"a tool that streams eagerly", `{"tools":[{"name":"f","input_schema":{"eager_input_streaming":true},"eager_input_streaming":true},{"name":"g","eager_input_streaming":false}],` + rest + `}`, "a-1", "",
+			`{"tools":[{"name":"f","input_schema":{"eager_input_streaming":true}},{"name":"g"}],` + rest + `,"anthropic_version":"bedrock-2023-05-31","anthropic_beta":["a-1","fine-grained-tool-streaming-2025-05-14"]}`,
+		},
+		{
+			"tools that do not", `{"tools":[{"name":"f","eager_input_streaming":false}, 7],` + rest + `}`, "", "",
+			`{"tools":[{"name":"f"},7],` + rest + `,"anthropic_version":"bedrock-2023-05-31"}`,
+		},
+		{
+			"the flag is there already", `{"tools":[{"name":"f","eager_input_streaming":true}],` + rest + `}`, "fine-grained-tool-streaming-2025-05-14", "",
+			`{"tools":[{"name":"f"}],` + rest + `,"anthropic_version":"bedrock-2023-05-31","anthropic_beta":["fine-grained-tool-streaming-2025-05-14"]}`,
+		},
 		{"flags as a text", `{"anthropic_beta":"c,d",` + rest + `}`, "", "", `{` + rest + `,"anthropic_version":"bedrock-2023-05-31","anthropic_beta":["c","d"]}`},
 	} {
 		to := &dialect.Target{Model: sonnet, Value: values(map[string]string{"anthropic_beta": c.beta, "anthropic_version": c.version})}
