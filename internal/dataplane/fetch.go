@@ -72,6 +72,14 @@ func (g *Gateway) fetch(ctx context.Context, address string, limit int64) (mime 
 	return mime, b, nil
 }
 
+// inlined is a body whose media are not named by URL, where the provider would not fetch them.
+func (g *Gateway) inlined(ctx context.Context, a *attempt, body []byte) ([]byte, error) {
+	if !g.rules.of(a.plan).request.Inline {
+		return body, nil
+	}
+	return dialect.Inline(ctx, body, (&fetcher{g: g}).fetch)
+}
+
 // outside begins a call to an address that a caller or a provider names, without a
 // credential. What is no http or https URL, or has a user in it, is refused as bad says;
 // the rest is judged as custom hosts are, and again when it is dialled.

@@ -32,3 +32,40 @@ func TestFetchedFilesAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// Claude at Google and at Amazon fetches nothing: pictures that are named by URL reach it with
+// their bytes, whatever the caller speaks. Anthropic itself gets the URL.
+func TestClaudeElsewhereGetsPicturesWithTheirBytes(t *testing.T) {
+	t.Parallel()
+	const data = `{"type":"base64","media_type":"image/png","data":"iVBORw=="}`
+	picture := upstream.JSON(200, []byte("\x89PNG"))
+	picture.Header = []upstream.Field{{Name: "Content-Type", Value: "image/png"}}
+	for _, c := range []struct{ name, path, model, target, part, want string }{
+		{"messages at Google", "/v1/messages", "anthropic.claude-sonnet-4-5", "vertex", `{"type":"image","source":{"type":"url","url":"U"}}`, data},
+		{"counted at Google", "/v1/messages/count_tokens", "anthropic.claude-sonnet-4-5", "vertex", `{"type":"image","source":{"type":"url","url":"U"}}`, data},
+		{"chat at Google", "/v1/chat/completions", "anthropic.claude-sonnet-4-5", "vertex", `{"type":"image_url","image_url":{"url":"U"}}`, data},
+		{"messages at Amazon", "/v1/messages", "anthropic.claude-sonnet-4", "bedrock", `{"type":"image","source":{"type":"url","url":"U"}}`, data},
+		{"messages at Anthropic", "/v1/messages", "claude-sonnet-4-5", "anthropic", `{"type":"image","source":{"type":"url","url":"U"}}`, `{"type":"url","url":"U"}`},
+		{"chat at Anthropic", "/v1/chat/completions", "claude-sonnet-4-5", "anthropic", `{"type":"image_url","image_url":{"url":"U"}}`, `{"type":"url","url":"U"}`},
+	} {
+		r := newRig(t)
+		r.up.On("/a.png", upstream.Always(picture))
+		url := r.up.URL() + "/a.png"
+		headers := map[string][]string{
+			"vertex":    {"x-gateway-provider: vertex-ai", "x-gateway-vertex-region: global", "x-gateway-vertex-project-id: p", "authorization: Bearer upstream", "x-gateway-custom-host: " + r.up.URL()},
+			"anthropic": {"x-gateway-provider: anthropic", "authorization: Bearer upstream", "x-gateway-custom-host: " + r.up.URL()},
+			"bedrock":   r.bedrock(),
+		}[c.target]
+		body := `{"model":"` + c.model + `","max_tokens":9,"messages":[{"role":"user","content":[` + c.part + `,{"type":"text","text":"What is it?"}]}]}`
+		r.call("POST", c.path, strings.ReplaceAll(body, `"U"`, `"`+url+`"`), headers...)
+		seen := r.up.Seen()
+		if got := string(seen[len(seen)-1].Body); !strings.Contains(got, strings.ReplaceAll(c.want, `"U"`, `"`+url+`"`)) {
+			t.Errorf("%s: %s got %s", c.name, seen[len(seen)-1].Target, got)
+		}
+	}
+	r := newRig(t)
+	a := r.call("POST", "/v1/messages", `{"model":"anthropic.claude-sonnet-4","max_tokens":9,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"s3://bucket/a.png"}}]}]}`, r.bedrock()...)
+	if a.StatusCode != 400 || !strings.Contains(a.Text, "http") {
+		t.Errorf("a place in S3: %d %s", a.StatusCode, a.Text)
+	}
+}

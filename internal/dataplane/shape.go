@@ -111,6 +111,11 @@ func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
 			return err
 		}
 		shaped.Edits = append(shaped.Edits, on...)
+		if s.Rules.Inline {
+			body, err := g.inlined(ctx, a, x.doc.Apply(shaped.Edits))
+			a.body = wire.Bytes(body)
+			return err
+		}
 		a.body = spliced(x, shaped.Edits)
 	case x.form != nil:
 		if err := shape.CheckForm(x.match.Endpoint, x.form, s); err != nil {

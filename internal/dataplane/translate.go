@@ -49,6 +49,9 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 		}
 	}
 	if a.body = out.Large; a.body.Len() == 0 {
+		if out.Body, err = g.inlined(ctx, a, out.Body); err != nil {
+			return err
+		}
 		a.body = g.ruled(a, out.Body)
 	}
 	return nil

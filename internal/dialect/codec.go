@@ -209,7 +209,7 @@ type Target struct {
 	Value func(name string) string
 	// Fetch gets what a caller's URL names, for providers that take no URLs: at most
 	// 20 MiB within 30 s, guarded as every upstream is. Errors name no host.
-	Fetch func(ctx context.Context, url string) (mime string, data []byte, err error)
+	Fetch Fetch
 }
 
 // Underlying is the name that tells which model it is: that behind the profile, else Model.

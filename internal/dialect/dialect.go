@@ -102,6 +102,8 @@ type RequestRules struct {
 	CallIDs int
 	// CustomTools says that tools may take free text; elsewhere they are functions.
 	CustomTools bool
+	// Inline says that the provider fetches nothing that a message of Anthropic's shape names by URL.
+	Inline bool
 }
 
 // Places of thoughts in the messages of an assistant.

@@ -121,6 +121,9 @@ type Params struct {
 	// CustomTools says that tools may take free text, {"type":"custom",…}; where they may not
 	// they are sent as functions with one argument.
 	CustomTools bool `json:"custom_tools"`
+	// InlineMedia says that media which messages of Anthropic's shape name by URL are sent with
+	// their bytes, because the provider fetches none.
+	InlineMedia bool `json:"inline_media"`
 }
 
 // Reply are the changes to an answer and the places where things stand in it.

@@ -26,7 +26,11 @@ func (counting) EncodeRequest(ctx context.Context, r *dialect.Request, to *diale
 	w.Key("input").Open('{')
 	if familyOf(to.Underlying()) == claude {
 		w.Key("invokeModel").Open('{')
-		w.Str("body", dialect.Base64(claudeBody(r.Body, to, countLimit)))
+		body, err := dialect.Inline(ctx, r.Body, to.Fetch)
+		if err != nil {
+			return nil, err
+		}
+		w.Str("body", dialect.Base64(claudeBody(body, to, countLimit)))
 		w.Close('}')
 	} else {
 		body, lost, err := converseTokens(ctx, r.Call, to)
