@@ -54,11 +54,12 @@ func (f Failure) Normalised() []byte {
 
 // ForMessages is Normalised for callers of messages, whose clients know another shape:
 // {"type":"error","error":{"type":…,"message":…},"request_id":…,"provider":"groq"}. An error
-// that has a type of Anthropic's keeps it.
+// of Anthropic's keeps its type; others have the type of their status, because the words that
+// look alike differ: OpenAI's "invalid_request_error" is a wrong key, too.
 // Source: contract/provider-transforms.md 2.6; https://docs.anthropic.com/en/api/errors, read 2026-11.
 func (f Failure) ForMessages() []byte {
 	d, status, provider := f.details(), f.Status, f.Provider
-	if !strings.HasSuffix(d.typ, "_error") && d.typ != "request_too_large" {
+	if f.Shape != "anthropic" || !strings.HasSuffix(d.typ, "_error") && d.typ != "request_too_large" {
 		d.typ = messagesType(status)
 	}
 	var w JSON

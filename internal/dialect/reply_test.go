@@ -230,6 +230,35 @@ func TestNormalise(t *testing.T) {
 	}
 }
 
+// OpenAI calls a wrong key and a missing model an invalid request. Anthropic's clients know
+// errors by the types that Anthropic gives these statuses.
+func TestErrorTypesOfMessages(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		shape  string
+		status int
+		typ    string
+		want   string
+	}{
+		{"openai", 401, "invalid_request_error", "authentication_error"},
+		{"openai", 404, "invalid_request_error", "not_found_error"},
+		{"openai", 400, "invalid_request_error", "invalid_request_error"},
+		{"openai", 429, "insufficient_quota", "rate_limit_error"},
+		{"openai", 500, "server_error", "api_error"},
+		{"openai", 503, "server_error", "overloaded_error"},
+		{"flat", 402, "unknown_error", "billing_error"},
+		{"anthropic", 400, "invalid_request_error", "invalid_request_error"},
+		{"anthropic", 413, "request_too_large", "request_too_large"},
+		{"anthropic", 403, "brand_new_error", "brand_new_error"},
+		{"anthropic", 500, "html", "api_error"},
+	} {
+		f := dialect.Failure{Shape: c.shape, Provider: "p", Status: c.status, Body: []byte(`{"error":{"message":"m","type":"` + c.typ + `"}}`)}
+		if got := string(f.ForMessages()); got != `{"type":"error","error":{"type":"`+c.want+`","message":"p error: m"},"provider":"p"}` {
+			t.Errorf("%s %d %s: %s", c.shape, c.status, c.typ, got)
+		}
+	}
+}
+
 func TestNormaliseLeavesWhatTheGatewayMade(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{408, 412} {
