@@ -26,6 +26,9 @@ func (g *Gateway) shape(ctx context.Context, a *attempt) error {
 	if a.estimated {
 		return g.estimate(ctx, a)
 	}
+	if err := g.checkThread(a); err != nil {
+		return err
+	}
 	if err := g.shapeBody(ctx, a); err != nil {
 		return err
 	}

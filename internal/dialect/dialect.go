@@ -102,6 +102,8 @@ type RequestRules struct {
 	CallIDs int
 	// CustomTools says that tools may take free text; elsewhere they are functions.
 	CustomTools bool
+	// Threads says that the provider keeps the earlier turns of messages with a thread.
+	Threads bool
 	// Inline says that the provider fetches nothing that a message of Anthropic's shape names by URL.
 	Inline bool
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"sluice/internal/splice"
 )
 
 // The largest error body that is understood, and the largest piece of a payload that
@@ -54,12 +56,13 @@ func (f Failure) Normalised() []byte {
 
 // ForMessages is Normalised for callers of messages, whose clients know another shape:
 // {"type":"error","error":{"type":…,"message":…},"request_id":…,"provider":"groq"}. An error
-// of Anthropic's keeps its type; others have the type of their status, because the words that
+// of Anthropic's keeps its type and its details, by which clients know what to do; others have the type of their status, because the words that
 // look alike differ: OpenAI's "invalid_request_error" is a wrong key, too.
 // Source: contract/provider-transforms.md 2.6; https://docs.anthropic.com/en/api/errors, read 2026-11.
 func (f Failure) ForMessages() []byte {
 	d, status, provider := f.details(), f.Status, f.Provider
-	if f.Shape != "anthropic" || !strings.HasSuffix(d.typ, "_error") && d.typ != "request_too_large" {
+	more, own := f.anthropics()
+	if !own || !strings.HasSuffix(d.typ, "_error") && d.typ != "request_too_large" {
 		d.typ = messagesType(status)
 	}
 	var w JSON
@@ -68,11 +71,26 @@ func (f Failure) ForMessages() []byte {
 	w.Key("error").Open('{')
 	w.Str("type", d.typ)
 	w.Str("message", d.message)
+	if more != nil {
+		w.Raw("details", more)
+	}
 	w.Close('}')
 	w.Opt("request_id", f.Request)
 	w.Str("provider", provider)
 	w.Close('}')
 	return w.B
+}
+
+// anthropics reports whether the error is one of Anthropic's, whoever serves it, and returns
+// what it has besides: {"error_code":"thread_not_found"}, nil for nothing.
+func (f Failure) anthropics() (details []byte, ok bool) {
+	if len(f.Body) > errorBodyMax || !splice.Valid(f.Body) || splice.Text(f.Body, "type") != "error" {
+		return nil, false
+	}
+	if details, _ = splice.Find(f.Body, "error", "details"); !isObject(details) {
+		details = nil
+	}
+	return details, true
 }
 
 // details takes the error apart; the message names the provider.

@@ -231,31 +231,39 @@ func TestNormalise(t *testing.T) {
 }
 
 // OpenAI calls a wrong key and a missing model an invalid request. Anthropic's clients know
-// errors by the types that Anthropic gives these statuses.
+// errors by the types that Anthropic gives these statuses, and what to do by their details.
 func TestErrorTypesOfMessages(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		shape  string
 		status int
-		typ    string
-		want   string
+		body   string
+		want   string // members of the error beside its message
 	}{
-		{"openai", 401, "invalid_request_error", "authentication_error"},
-		{"openai", 404, "invalid_request_error", "not_found_error"},
-		{"openai", 400, "invalid_request_error", "invalid_request_error"},
-		{"openai", 429, "insufficient_quota", "rate_limit_error"},
-		{"openai", 500, "server_error", "api_error"},
-		{"openai", 503, "server_error", "overloaded_error"},
-		{"flat", 402, "unknown_error", "billing_error"},
-		{"anthropic", 400, "invalid_request_error", "invalid_request_error"},
-		{"anthropic", 413, "request_too_large", "request_too_large"},
-		{"anthropic", 403, "brand_new_error", "brand_new_error"},
-		{"anthropic", 500, "html", "api_error"},
+		{"openai", 401, `{"error":{"message":"m","type":"invalid_request_error","details":{"a":1}}}`, `"type":"authentication_error"`},
+		{"openai", 404, `{"error":{"message":"m","type":"invalid_request_error"}}`, `"type":"not_found_error"`},
+		{"openai", 400, `{"error":{"message":"m","type":"invalid_request_error"}}`, `"type":"invalid_request_error"`},
+		{"openai", 429, `{"error":{"message":"m","type":"insufficient_quota"}}`, `"type":"rate_limit_error"`},
+		{"openai", 500, `{"error":{"message":"m","type":"server_error"}}`, `"type":"api_error"`},
+		{"openai", 503, `{"error":{"message":"m","type":"server_error"}}`, `"type":"overloaded_error"`},
+		{"openai", 500, `{"type":"error","error":{"message":"m","type":"new_error"}}`, `"type":"new_error"`},
+		{"anthropic", 413, `{"type":"error","error":{"type":"request_too_large","message":"m"}}`, `"type":"request_too_large"`},
+		{"anthropic", 403, `{"type":"error","error":{"type":"brand_new_error","message":"m","details":null}}`, `"type":"brand_new_error"`},
+		{"anthropic", 404, `{"type":"error","error":{"type":"not_found_error","message":"m","details":{"error_code":"thread_not_found"}}}`, `"type":"not_found_error","details":{"error_code":"thread_not_found"}`},
+		{"anthropic", 500, `{"error":{"message":"m","type":"html"}}`, `"type":"api_error"`},
 	} {
-		f := dialect.Failure{Shape: c.shape, Provider: "p", Status: c.status, Body: []byte(`{"error":{"message":"m","type":"` + c.typ + `"}}`)}
-		if got := string(f.ForMessages()); got != `{"type":"error","error":{"type":"`+c.want+`","message":"p error: m"},"provider":"p"}` {
-			t.Errorf("%s %d %s: %s", c.shape, c.status, c.typ, got)
+		f := dialect.Failure{Shape: c.shape, Provider: "p", Status: c.status, Body: []byte(c.body)}
+		typ, details, _ := strings.Cut(c.want, `,"details"`)
+		if details != "" {
+			details = `,"details"` + details
 		}
+		want := `{"type":"error","error":{` + typ + `,"message":"p error: m"` + details + `},"provider":"p"}`
+		if got := string(f.ForMessages()); got != want {
+			t.Errorf("%s %d %s: %s", c.shape, c.status, c.body, got)
+		}
+	}
+	if got := string((dialect.Failure{Shape: "anthropic", Provider: "p", Status: 502, Body: []byte("<html>")}).ForMessages()); !strings.Contains(got, `"api_error"`) {
+		t.Errorf("no JSON: %s", got)
 	}
 }
 

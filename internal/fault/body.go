@@ -17,7 +17,8 @@ const (
 // On Model the table's form decides: plain {"status","message","error"[,"errors"]},
 // openai {"error":{message,type,param,code}}, key {"status","message","error":
 // {message,code}}, inline and route as the contract spells them. Messages gives
-// {"type":"error","error":{type,message}}. Admin gives {"success":false,"data":
+// {"type":"error","error":{type,message[,details]}}, where details has a code that is not the
+// table's. Admin gives {"success":false,"data":
 // {message,errorCode[,errors]}}.
 // Source: contract/dataplane.md part 7, contract/identity-and-governance.md 6 and 14.
 func (e *Error) Body(s Surface) []byte {
@@ -31,7 +32,11 @@ func (e *Error) Body(s Surface) []byte {
 func (e *Error) body(s Surface) any {
 	switch s {
 	case Messages:
-		return map[string]any{"type": "error", "error": e.said(map[string]any{"type": e.anthropicType(), "message": e.Text()})}
+		said := e.said(map[string]any{"type": e.anthropicType(), "message": e.Text()})
+		if e.Wire != "" {
+			said["details"] = map[string]any{"error_code": e.Wire}
+		}
+		return map[string]any{"type": "error", "error": said}
 	case Admin:
 		return e.adminBody()
 	case Model: // the code decides the form

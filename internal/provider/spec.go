@@ -124,6 +124,9 @@ type Params struct {
 	// InlineMedia says that media which messages of Anthropic's shape name by URL are sent with
 	// their bytes, because the provider fetches none.
 	InlineMedia bool `json:"inline_media"`
+	// Threads says that the provider keeps conversations between turns, of which messages with
+	// a thread hold the last turn alone.
+	Threads bool `json:"threads"`
 }
 
 // Reply are the changes to an answer and the places where things stand in it.

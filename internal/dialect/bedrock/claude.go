@@ -106,7 +106,7 @@ func claudeBody(body []byte, to *dialect.Target, limit int64) []byte {
 // Source: contract/provider-transforms.md 2.1;
 // https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages-request-response.html, read 2026-11.
 var absent = [...]string{
-	"code-execution-", "fast-mode-", "files-api-", "mcp-client-", "mcp-servers-", "oauth-", "prompt-caching-scope-", "skills-",
+	"code-execution-", "fast-mode-", "files-api-", "mcp-client-", "mcp-servers-", "message-threads-", "oauth-", "prompt-caching-scope-", "skills-",
 	"web-fetch-", "web-search-",
 }
 

@@ -20,7 +20,7 @@ func TestClaudeRequest(t *testing.T) {
 		{"a version of Bedrock's", `{` + rest + `}`, "", "bedrock-2099-01-01", `{` + rest + `,"anthropic_version":"bedrock-2099-01-01"}`},
 		{"the caller's own version", `{"anthropic_version":"v",` + rest + `}`, "", "", `{"anthropic_version":"v",` + rest + `}`},
 		{
-			"flags of the header win", `{"anthropic_beta":["c"],` + rest + `}`, "a-1, skills-2025-10-02,advanced-tool-use-2025-11-20", "",
+			"flags of the header win", `{"anthropic_beta":["c"],` + rest + `}`, "a-1, skills-2025-10-02,message-threads-2026-08-12,advanced-tool-use-2025-11-20", "",
 			`{` + rest + `,"anthropic_version":"bedrock-2023-05-31","anthropic_beta":["a-1","tool-search-tool-2025-10-19"]}`,
 		},
 		{"flags of the body", `{"anthropic_beta":["c"],` + rest + `}`, "", "", `{` + rest + `,"anthropic_version":"bedrock-2023-05-31","anthropic_beta":["c"]}`},

@@ -1,0 +1,23 @@
+package dataplane
+
+import (
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+
+	"github.com/tidwall/gjson"
+)
+
+// checkThread refuses a message of a thread, whose earlier turns the caller left with
+// Anthropic's servers, where the target's provider keeps none: it would answer the last turn
+// alone, and nobody would know. The code tells Anthropic's clients to send the whole
+// conversation instead, now and from then on.
+// Source: @anthropic-ai/sdk 1.14.0, lib/internal/threads/ThreadState; Claude Code from 2.1.265.
+func (g *Gateway) checkThread(a *attempt) error {
+	if a.x.match.Endpoint != llm.Messages || a.x.doc == nil || g.rules.of(a.plan).request.Threads {
+		return nil
+	}
+	if t := a.param("thread"); !t.Exists() || t.Type == gjson.Null {
+		return nil
+	}
+	return fault.Newf(fault.InvalidParameter, "%s keeps no threads; send the whole conversation without thread", a.spec.ID).WithType("", "thread_unsupported_request").At("thread")
+}
