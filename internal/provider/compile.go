@@ -158,6 +158,11 @@ func (s *Spec) shape(v *Variant) (shape, error) {
 		if c.Params.CallIDs < 0 || c.Params.CallIDs > 32 {
 			return sh, fmt.Errorf("endpoint %s: call_ids is %d, not 0 to 32", name, c.Params.CallIDs)
 		}
+		for _, field := range c.Without {
+			if _, ok := s.fields[field]; !ok {
+				return sh, fmt.Errorf("endpoint %s: there is no field %q to go without", name, field)
+			}
+		}
 		r, err := s.route(&c, bases, query)
 		if err != nil {
 			return sh, fmt.Errorf("endpoint %s: %w", name, err)

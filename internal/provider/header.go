@@ -10,12 +10,12 @@ import (
 )
 
 // header collects the credential fields that travel as headers, and custom headers.
-func (q *query) header() (wire.Header, error) {
+func (q *query) header(e *Endpoint) (wire.Header, error) {
 	var h wire.Header
 	for _, i := range q.spec.up {
 		f := &q.spec.Fields[i]
-		v := q.value(f.Name)
-		if v == "" {
+		v := f.flagged(q.value(f.Name))
+		if v == "" || slices.Contains(e.Without, f.Name) {
 			continue
 		}
 		if !wire.ValidValue(v) {
@@ -27,6 +27,27 @@ func (q *query) header() (wire.Header, error) {
 		return appendCustom(h, custom)
 	}
 	return h, nil
+}
+
+// flagged is the value as the provider takes it, where it is a list of flags.
+func (f *Field) flagged(v string) string {
+	if len(f.Flags) == 0 || v == "" {
+		return v
+	}
+	var list []string
+	for flag := range strings.SplitSeq(v, ",") {
+		flag = strings.TrimSpace(flag)
+		for start, name := range f.Flags {
+			if strings.HasPrefix(flag, start) {
+				flag = name
+				break
+			}
+		}
+		if flag != "" && !slices.Contains(list, flag) {
+			list = append(list, flag)
+		}
+	}
+	return strings.Join(list, ",")
 }
 
 // Bounds of custom_headers. (ours)

@@ -81,7 +81,7 @@ func (s *Spec) Plan(c Call, v Values) (*Plan, error) {
 	if err := q.address(p); err != nil {
 		return nil, err
 	}
-	p.Header, err = q.header()
+	p.Header, err = q.header(e)
 	return p, err
 }
 

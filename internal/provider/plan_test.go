@@ -178,6 +178,35 @@ func TestApply(t *testing.T) {
 	}
 }
 
+// Claude at Google refuses flags that only Anthropic's own hosts know, and where it counts
+// tokens all of them.
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	google := provider.Values{"key": "k", "vertex_region": "global", "vertex_project_id": "p"}
+	for _, c := range []struct {
+		id       string
+		endpoint llm.Endpoint
+		flags    string
+		want     string
+	}{
+		{"vertex-ai", llm.Messages, "claude-code-20250219,prompt-caching-scope-2026-01-05, advanced-tool-use-2025-11-20,oauth-2025-04-20,effort-2025-11-24", "claude-code-20250219,tool-search-tool-2025-10-19,effort-2025-11-24"},
+		{"vertex-ai", llm.Messages, "tool-search-tool-2025-10-19,advanced-tool-use-2025-11-20,,new-flag-2027-01-01", "tool-search-tool-2025-10-19,new-flag-2027-01-01"},
+		{"vertex-ai", llm.Messages, "message-threads-2026-08-12", ""},
+		{"vertex-ai", llm.MessagesCountTokens, "claude-code-20250219", ""},
+		{"anthropic", llm.Messages, "prompt-caching-scope-2026-01-05, oauth-2025-04-20", "prompt-caching-scope-2026-01-05, oauth-2025-04-20"},
+	} {
+		values := maps.Clone(google)
+		values["anthropic_beta"] = c.flags
+		p, err := find(t, c.id).Plan(provider.Call{Endpoint: c.endpoint, Method: "POST", Model: "anthropic.claude-opus-4-6"}, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Header.Get("anthropic-beta"); got != c.want || p.Header.Has("anthropic-beta") != (c.want != "") {
+			t.Errorf("%s %s of %s is sent as %q, want %q", c.id, c.endpoint, c.flags, got, c.want)
+		}
+	}
+}
+
 // Every header that some provider takes its key in is one that is not relayed.
 func TestCredentialHeaders(t *testing.T) {
 	t.Parallel()

@@ -95,8 +95,11 @@ type Endpoint struct {
 	Service     string            `json:"service"` // that SigV4 signs for here, in place of Auth's: "s3"
 	// OwnQuery keeps the caller's query from the provider: the route is that of another
 	// vendor's models, who knows parameters that the host refuses ("beta=true").
-	OwnQuery bool    `json:"own_query"`
-	Follow   *Follow `json:"follow"`
+	OwnQuery bool `json:"own_query"`
+	// Without names fields that are not sent here as headers, because this endpoint refuses
+	// what the others take.
+	Without []string `json:"without"`
+	Follow  *Follow  `json:"follow"`
 
 	route *route // compiled
 	auth  *Auth  // with Service, when there is one
@@ -180,15 +183,18 @@ type Cond struct {
 
 // Field is one credential field.
 type Field struct {
-	Name       string   `json:"name"`        // "azure_resource_name"; "key" is the main secret
-	Aliases    []string `json:"aliases"`     // further names in configs and stored credentials
-	Headers    []string `json:"headers"`     // request headers, lower case; absent: x-gateway- and the name with dashes
-	Upstream   string   `json:"upstream"`    // header it is sent as; empty: not sent as a header
-	Default    string   `json:"default"`     // when not given
-	Values     []string `json:"values"`      // the only values allowed; empty: any
-	Class      string   `json:"class"`       // what the value may look like, see classes
-	Required   bool     `json:"required"`    // unless it has a default; a key is waived for a custom host
-	RequiredIf []Cond   `json:"required_if"` // required when all hold
-	Secret     bool     `json:"secret"`      // sealed at rest, masked in answers
-	Deployment bool     `json:"deployment"`  // set by the deployment, never by a caller
+	Name     string   `json:"name"`     // "azure_resource_name"; "key" is the main secret
+	Aliases  []string `json:"aliases"`  // further names in configs and stored credentials
+	Headers  []string `json:"headers"`  // request headers, lower case; absent: x-gateway- and the name with dashes
+	Upstream string   `json:"upstream"` // header it is sent as; empty: not sent as a header
+	// Flags are what the provider makes of a list of flags, "a,b": by the beginning of a flag,
+	// what it is called there, or nothing where it is refused. Others stay.
+	Flags      map[string]string `json:"flags"`
+	Default    string            `json:"default"`     // when not given
+	Values     []string          `json:"values"`      // the only values allowed; empty: any
+	Class      string            `json:"class"`       // what the value may look like, see classes
+	Required   bool              `json:"required"`    // unless it has a default; a key is waived for a custom host
+	RequiredIf []Cond            `json:"required_if"` // required when all hold
+	Secret     bool              `json:"secret"`      // sealed at rest, masked in answers
+	Deployment bool              `json:"deployment"`  // set by the deployment, never by a caller
 }

@@ -104,10 +104,12 @@ func claudeBody(body []byte, to *dialect.Target, limit int64) []byte {
 // absent are beginnings of beta flags for what Amazon does not offer: it refuses a
 // request that names one.
 // Source: contract/provider-transforms.md 2.1;
-// https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages-request-response.html, read 2026-11.
+// https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages-request-response.html,
+// https://github.com/router-for-me/CLIProxyAPI/issues/4750 and
+// https://github.com/anthropics/claude-code/issues/56595, read 2026-11.
 var absent = [...]string{
-	"code-execution-", "fast-mode-", "files-api-", "mcp-client-", "mcp-servers-", "message-threads-", "oauth-", "prompt-caching-scope-", "skills-",
-	"web-fetch-", "web-search-",
+	"advisor-tool-", "code-execution-", "extended-cache-ttl-", "fast-mode-", "files-api-", "mcp-client-", "mcp-servers-", "message-threads-", "oauth-",
+	"per-turn-control-", "prompt-caching-scope-", "redact-thinking-", "skills-", "token-efficient-tools-2026-", "web-fetch-", "web-search-",
 }
 
 // renamed are beta flags that Amazon knows by other names.
