@@ -85,3 +85,8 @@ func (m model) adapts() bool { return m.since(4, 6) }
 // weighs reports whether the model knows output_config.effort.
 // Source: https://platform.claude.com/docs/en/build-with-claude/effort, read 2026-11.
 func (m model) weighs() bool { return m.adapts() || m.family == "opus" && m.since(4, 5) }
+
+// knows reports whether a word of effort is one of the model's: xhigh came with 4.7, and those
+// before refuse it.
+// Source: https://platform.claude.com/docs/en/build-with-claude/effort, read 2026-11.
+func (m model) knows(effort string) bool { return effort != "xhigh" || m.since(4, 7) }

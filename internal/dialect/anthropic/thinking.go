@@ -24,7 +24,7 @@ func (w *callWriter) effort() {
 	}
 	word, _ := splice.Unquote(raw)
 	switch {
-	case w.native(), said && w.model().weighs():
+	case w.native(), said && w.model().weighs() && w.model().knows(word):
 		w.level = raw
 	case said:
 		return
@@ -35,10 +35,13 @@ func (w *callWriter) effort() {
 	case word == "minimal":
 		return
 	case w.model().adapts():
-		w.level = raw
 		w.Key("thinking").Open('{')
 		w.Str("type", "adaptive")
 		w.Close('}')
+		if !w.model().knows(word) {
+			return
+		}
+		w.level = raw
 	case !w.budget(word):
 		return
 	}

@@ -352,8 +352,12 @@ func TestEncodeThinking(t *testing.T) {
 		{name: "none", chat: `{` + hi + `,"reasoning_effort":"none"}`, want: sent(`"additionalModelRequestFields":{"thinking":{"type":"disabled"}}`)},
 		{name: "a word that nobody knows", chat: `{` + hi + `,"reasoning_effort":"huge"}`, want: `{` + hiSent + `}`, lost: []string{"reasoning_effort"}},
 		{
-			name: "newer models decide for themselves", model: opus, chat: `{` + hi + `,"max_tokens":10000,"reasoning_effort":"xhigh"}`,
+			name: "newer models decide for themselves", model: "global.anthropic.claude-opus-4-7", chat: `{` + hi + `,"max_tokens":10000,"reasoning_effort":"xhigh"}`,
 			want: sent(`"inferenceConfig":{"maxTokens":10000},"outputConfig":{"effort":"xhigh"},"additionalModelRequestFields":{"thinking":{"type":"adaptive"}}`),
+		},
+		{
+			name: "an effort that came later", model: opus, chat: `{` + hi + `,"max_tokens":10000,"reasoning_effort":"xhigh"}`,
+			want: sent(`"inferenceConfig":{"maxTokens":10000},"additionalModelRequestFields":{"thinking":{"type":"adaptive"}}`), lost: []string{"reasoning_effort"},
 		},
 		{
 			name: "thinking wins", chat: `{` + hi + `,"thinking":{"type":"enabled","budget_tokens":2000},"reasoning_effort":"medium"}`,

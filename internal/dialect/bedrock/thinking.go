@@ -24,6 +24,16 @@ var (
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_OutputConfig.html, read 2026-11.
 var efforts = map[string]string{"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh", "max": "max"}
 
+// effortOf is the word that the model has for an effort, "" for none: xhigh came with 4.7, and
+// those before refuse it.
+// Source: https://platform.claude.com/docs/en/build-with-claude/effort, read 2026-11.
+func effortOf(model, word string) string {
+	if word == "xhigh" && !since(model, 4, 7) {
+		return ""
+	}
+	return efforts[word]
+}
+
 // think works out how much Claude shall think, before max_tokens is taken. What the
 // caller says in Claude's own form wins.
 func (w *callWriter) think() {
@@ -34,9 +44,9 @@ func (w *callWriter) think() {
 	word := plain(effort)
 	if raw, ok := w.t.Take(llm.Thinking); ok {
 		w.thinking = raw
-		if asked && since(w.to.Underlying(), 4, 5) && efforts[word] != "" { // messages: output_config.effort beside thinking
+		if level := effortOf(w.to.Underlying(), word); asked && since(w.to.Underlying(), 4, 5) && level != "" { // messages: output_config.effort beside thinking
 			w.t.Take(llm.ReasoningEffort)
-			w.effort = efforts[word]
+			w.effort = level
 		}
 		return
 	}
@@ -46,10 +56,13 @@ func (w *callWriter) think() {
 	case word == "none":
 		w.thinking = []byte(`{"type":"disabled"}`)
 	case since(w.to.Underlying(), 4, 6):
-		if w.effort = efforts[word]; w.effort == "" {
+		if efforts[word] == "" {
 			return
 		}
 		w.thinking = []byte(`{"type":"adaptive"}`)
+		if w.effort = effortOf(w.to.Underlying(), word); w.effort == "" {
+			return
+		}
 	default:
 		if w.thinking = w.budget(word); w.thinking == nil {
 			return
