@@ -69,6 +69,20 @@ describe('messages', () => {
     }
   })
 
+  // The runner would leave the conversation with Anthropic and send the last turn alone. Told
+  // that nobody keeps it, it sends all of it.
+  it('run tools until there is an answer', only('upstream', 'gemini'), async () => {
+    const seen = []
+    const runnable = tools.map(tool => ({ ...tool, type: 'custom', parse: input => input, run: input => { seen.push([tool.name, input.city]); return `${tool.name} is fine` } }))
+    const ask = extra => client.beta.messages.toolRunner({ model, max_tokens: 4096, messages: [{ role: 'user', content: 'Please use get_weather and get_time for Paris' }], tools: runnable, ...extra })
+    assert.match(said(await ask()), /^The tool said: get_time is fine/)
+    let streamed
+    for await (const stream of ask({ stream: true })) streamed = await stream.finalMessage()
+    assert.match(said(streamed), /^The tool said: get_time is fine/)
+    assert.deepEqual(seen.map(([name]) => name), ['get_weather', 'get_time', 'get_weather', 'get_time'])
+    for (const [, city] of seen) assert.match(city, /Paris/)
+  })
+
   // Blocks of tool_use have no place for the signatures that Gemini puts on calls: they
   // travel in the ids.
   it('think, and remember what they thought', only('anthropic', 'gemini'), async () => {
