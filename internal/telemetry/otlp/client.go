@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/proto"
+
+	"sluice/internal/ident"
 )
 
 // Bounds of one try, and of what a collector may answer.
@@ -26,10 +28,11 @@ type client struct {
 	target  Target
 	header  http.Header
 	http    *http.Client
+	clock   ident.Clock
 }
 
 // newClient makes no connection yet. close gives its connections back.
-func newClient(t Target, s signal) (*client, error) {
+func newClient(t Target, s signal, clock ident.Clock) (*client, error) {
 	if t.Timeout == 0 {
 		t.Timeout = defaultTimeout
 	}
@@ -37,15 +40,11 @@ func newClient(t Target, s signal) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	pairs, err := ParsePairs(t.Headers.Reveal())
-	if err != nil {
-		return nil, fmt.Errorf("headers: %w", err)
-	}
-	c := &client{address: address, target: t, header: http.Header{
+	c := &client{address: address, target: t, clock: clock, header: http.Header{
 		"Content-Type": {contentTypes[t.Protocol]}, "User-Agent": {"sluice-otlp"},
 	}}
-	for _, p := range pairs {
-		c.header.Set(p.Name, p.Value)
+	if err := t.addHeaders(c.header); err != nil {
+		return nil, fmt.Errorf("headers: %w", err)
 	}
 	transport := &http.Transport{IdleConnTimeout: 90 * time.Second, MaxIdleConnsPerHost: 1, TLSHandshakeTimeout: t.Timeout}
 	if t.Protocol == GRPC {
@@ -71,7 +70,7 @@ var contentTypes = map[Protocol]string{HTTPProtobuf: "application/x-protobuf", H
 type refusal struct {
 	text  string
 	again bool          // it may be sent again
-	after time.Duration // not before; 0 when the collector did not say
+	after time.Duration // not before; 0 or less when the collector did not say
 	cause error
 }
 
@@ -107,7 +106,7 @@ func (c *client) send(ctx context.Context, message, into proto.Message) error {
 	case resp.StatusCode/100 == 2 && c.target.Protocol != GRPC:
 		return nil // taken, by one that answers with a status of its own; what it says is no message
 	}
-	return refusedOverHTTP(resp, answer)
+	return refusedOverHTTP(resp, answer, c.clock.Now())
 }
 
 // encode writes a message, compressed, in the form of the protocol.
@@ -163,16 +162,27 @@ func (c *client) decode(resp *http.Response, answer []byte, into proto.Message) 
 
 // refusedOverHTTP says what a status means.
 // Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response.
-func refusedOverHTTP(resp *http.Response, answer []byte) *refusal {
+func refusedOverHTTP(resp *http.Response, answer []byte, now time.Time) *refusal {
 	r := &refusal{text: "status " + strconv.Itoa(resp.StatusCode) + ": " + clip(answer)}
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		r.again = true
 	}
-	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {
-		r.after = time.Duration(s) * time.Second
-	}
+	r.after = retryAfter(resp.Header, now)
 	return r
+}
+
+// retryAfter is how long a collector wants to be left alone: it says seconds, or a date.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	said := h.Get("Retry-After")
+	if s, err := strconv.ParseInt(said, 10, 32); err == nil {
+		return time.Duration(s) * time.Second
+	}
+	at, err := http.ParseTime(said)
+	if err != nil {
+		return 0
+	}
+	return at.Sub(now)
 }
 
 // clip keeps an answer from filling the log.

@@ -17,6 +17,7 @@ import (
 const (
 	firstPause = time.Second
 	lastPause  = 15 * time.Second
+	maxAsked   = time.Minute // of the pauses that a collector asks for
 	tries      = 6
 )
 
@@ -95,7 +96,7 @@ func (s *sender) try(ctx context.Context, message, answer proto.Message) error {
 		if err == nil || !errors.As(err, &r) || !r.again || n == tries || ctx.Err() != nil {
 			return err
 		}
-		if ident.Sleep(ctx, max(pause, min(r.after, lastPause))) != nil {
+		if ident.Sleep(ctx, max(pause, min(r.after, maxAsked))) != nil {
 			return err
 		}
 		pause = min(2*pause, lastPause)

@@ -4,12 +4,19 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"io"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/protobuf/proto"
 )
 
 // A message of gRPC has a byte that says whether it is compressed and four of length
@@ -44,12 +51,15 @@ func unframed(b []byte) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(z, maxAnswer))
 }
 
+// exhausted is the status of a collector that is out of something. It means to be asked
+// again only where it says when: a message that is too large has it too.
+const exhausted = "8"
+
 // Statuses of gRPC after which a message may be sent again.
 // Source: https://opentelemetry.io/docs/specs/otlp/#failures.
 var mayComeAgain = map[string]bool{
 	"1":  true, // cancelled
 	"4":  true, // deadline exceeded
-	"8":  true, // resource exhausted
 	"10": true, // aborted
 	"11": true, // out of range
 	"14": true, // unavailable
@@ -58,10 +68,33 @@ var mayComeAgain = map[string]bool{
 
 // refusedOverGRPC is nil when the status is that of success.
 func refusedOverGRPC(resp *http.Response) *refusal {
-	status := cmp.Or(resp.Trailer.Get("Grpc-Status"), resp.Header.Get("Grpc-Status"))
-	if status == "0" {
+	said := func(name string) string { return cmp.Or(resp.Trailer.Get(name), resp.Header.Get(name)) }
+	code := said("Grpc-Status")
+	if code == "0" {
 		return nil
 	}
-	said, _ := url.PathUnescape(cmp.Or(resp.Trailer.Get("Grpc-Message"), resp.Header.Get("Grpc-Message"))) // what cannot be read is left out
-	return &refusal{text: "gRPC status " + strconv.Quote(status) + ": " + clip([]byte(said)), again: mayComeAgain[status]}
+	text, _ := url.PathUnescape(said("Grpc-Message")) // what cannot be read is left out
+	after, given := retryDelay(said("Grpc-Status-Details-Bin"))
+	return &refusal{
+		text: "gRPC status " + strconv.Quote(code) + ": " + clip([]byte(text)), after: after,
+		again: mayComeAgain[code] || code == exhausted && given,
+	}
+}
+
+// retryDelay reads the RetryInfo in the details of a status, which are base64 with or
+// without its padding; given says whether there is one. Details that cannot be read are none.
+// Source: https://opentelemetry.io/docs/specs/otlp/#otlpgrpc-throttling.
+func retryDelay(details string) (after time.Duration, given bool) {
+	raw, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(details, "="))
+	var s status.Status
+	if err != nil || proto.Unmarshal(raw, &s) != nil {
+		return 0, false
+	}
+	for _, d := range s.GetDetails() {
+		var info errdetails.RetryInfo
+		if d.MessageIs(&info) && d.UnmarshalTo(&info) == nil {
+			return info.GetRetryDelay().AsDuration(), true
+		}
+	}
+	return 0, false
 }

@@ -42,7 +42,7 @@ func NewMetrics(o MetricOptions) (*Metrics, error) {
 	if err != nil {
 		return nil, fmt.Errorf("resource attributes: %w", err)
 	}
-	c, err := newClient(o.Target, metrics)
+	c, err := newClient(o.Target, metrics, o.Clock)
 	if err != nil {
 		return nil, err
 	}

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"golang.org/x/net/http/httpguts"
 
 	"sluice/internal/ident"
 	"sluice/internal/sealed"
@@ -71,6 +74,22 @@ func ParsePairs(text string) ([]Pair, error) {
 		}
 	}
 	return out, nil
+}
+
+// addHeaders puts the headers of the target to those of every message. The error names one
+// that cannot be sent: what its percent-encoded value stands for may have a line break.
+func (t Target) addHeaders(to http.Header) error {
+	pairs, err := ParsePairs(t.Headers.Reveal())
+	if err != nil {
+		return err
+	}
+	for _, p := range pairs {
+		if !httpguts.ValidHeaderFieldName(p.Name) || !httpguts.ValidHeaderFieldValue(p.Value) {
+			return fmt.Errorf("%q is no name of a header, or its value has a line break or another control character", p.Name)
+		}
+		to.Set(p.Name, p.Value)
+	}
+	return nil
 }
 
 // signal is one of the kinds of telemetry.

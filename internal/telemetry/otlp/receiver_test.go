@@ -35,10 +35,12 @@ type received struct {
 type collector struct {
 	collecttrace.UnimplementedTraceServiceServer
 	got     chan received
-	refuse  atomic.Int32 // how many messages are to come again
-	never   atomic.Bool  // nothing is taken, ever
-	later   atomic.Bool  // what is taken over HTTP is answered with 202 and no message
-	partial atomic.Int64 // how many spans of each message are refused
+	refuse  atomic.Int32  // how many messages are to come again
+	with    error         // what that is said with over gRPC; nil means Unavailable
+	after   func() string // what it asks to wait for over HTTP; nil means "1"
+	never   atomic.Bool   // nothing is taken, ever
+	later   atomic.Bool   // what is taken over HTTP is answered with 202 and no message
+	partial atomic.Int64  // how many spans of each message are refused
 }
 
 func newCollector() *collector { return &collector{got: make(chan received, 100)} }
@@ -49,6 +51,9 @@ func (c *collector) Export(ctx context.Context, m *collecttrace.ExportTraceServi
 		return nil, status.Error(codes.InvalidArgument, "not this")
 	}
 	if c.refuse.Add(-1) >= 0 {
+		if c.with != nil {
+			return nil, c.with
+		}
 		return nil, status.Error(codes.Unavailable, "in a moment")
 	}
 	h, _ := metadata.FromIncomingContext(ctx)
@@ -56,8 +61,21 @@ func (c *collector) Export(ctx context.Context, m *collecttrace.ExportTraceServi
 	for k, v := range h {
 		flat[k] = v[0]
 	}
+	answer := c.answer()
 	c.got <- received{m, flat}
-	return &collecttrace.ExportTraceServiceResponse{PartialSuccess: &collecttrace.ExportTracePartialSuccess{RejectedSpans: c.partial.Load(), ErrorMessage: "some"}}, nil
+	return answer, nil
+}
+
+func (c *collector) patience() string {
+	if c.after == nil {
+		return "1"
+	}
+	return c.after()
+}
+
+// answer is what is said of a message, as it was decided before the message is seen.
+func (c *collector) answer() *collecttrace.ExportTraceServiceResponse {
+	return &collecttrace.ExportTraceServiceResponse{PartialSuccess: &collecttrace.ExportTracePartialSuccess{RejectedSpans: c.partial.Load(), ErrorMessage: "some"}}
 }
 
 // grpc listens and returns its address.
@@ -97,7 +115,7 @@ func (c *collector) http(t *testing.T) string {
 			return
 		}
 		if c.refuse.Add(-1) >= 0 {
-			w.Header().Set("Retry-After", "1")
+			w.Header().Set("Retry-After", c.patience())
 			http.Error(w, "in a moment", http.StatusServiceUnavailable)
 			return
 		}
@@ -105,12 +123,12 @@ func (c *collector) http(t *testing.T) string {
 		for k, v := range r.Header {
 			flat[http.CanonicalHeaderKey(k)] = v[0]
 		}
+		answer := c.answer()
 		c.got <- received{m, flat}
 		if c.later.Load() {
 			http.Error(w, "thanks", http.StatusAccepted)
 			return
 		}
-		answer := &collecttrace.ExportTraceServiceResponse{PartialSuccess: &collecttrace.ExportTracePartialSuccess{RejectedSpans: c.partial.Load(), ErrorMessage: "some"}}
 		out, err := proto.Marshal(answer)
 		if json {
 			out, err = protojson.Marshal(answer)

@@ -60,7 +60,7 @@ func NewTraces(o TraceOptions) (*Traces, error) {
 	if err != nil {
 		return nil, fmt.Errorf("resource attributes: %w", err)
 	}
-	c, err := newClient(o.Target, traces)
+	c, err := newClient(o.Target, traces, o.Clock)
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +18,11 @@ import (
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 	trace "go.opentelemetry.io/proto/otlp/trace/v1"
 	"go.uber.org/goleak"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/protoadapt"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"sluice/internal/ident"
 	"sluice/internal/journal"
@@ -285,7 +292,65 @@ func TestWhatACollectorDoesNotTake(t *testing.T) {
 	})
 }
 
-// Following the journal does not keep it: what was deleted meanwhile is counted.
+// A collector that is out of something is asked again where it says when, and not before;
+// one that does not say so has refused for good.
+func TestACollectorSaysWhenToComeAgain(t *testing.T) {
+	t.Parallel()
+	exhausted := func(details ...protoadapt.MessageV1) error {
+		s, err := status.New(codes.ResourceExhausted, "no room").WithDetails(details...)
+		require.NoError(t, err)
+		return s.Err()
+	}
+	later := &errdetails.RetryInfo{RetryDelay: durationpb.New(2 * time.Second)}
+	for name, c := range map[string]struct {
+		with  error         // over gRPC
+		after func() string // over HTTP
+		wait  time.Duration
+		taken bool
+	}{
+		"exhausted, with a time":   {exhausted(&errdetails.DebugInfo{Detail: "queue"}, later), nil, 2 * time.Second, true},
+		"exhausted, without one":   {exhausted(&errdetails.DebugInfo{Detail: "queue"}), nil, 0, false},
+		"exhausted, without words": {exhausted(), nil, 0, false},
+		"seconds":                  {nil, func() string { return "2" }, 2 * time.Second, true},
+		"a date":                   {nil, func() string { return time.Now().Add(3 * time.Second).UTC().Format(http.TimeFormat) }, 2 * time.Second, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			to, began := newCollector(), time.Now()
+			to.with, to.after = c.with, c.after
+			to.refuse.Store(1)
+			target := otlp.Target{Endpoint: to.http(t), Protocol: otlp.HTTPProtobuf}
+			if c.with != nil {
+				target = otlp.Target{Endpoint: to.grpc(t), Protocol: otlp.GRPC}
+			}
+			r := follow(t, target, false)
+			r.attempt(func(*record.Attempt) {})
+			if c.taken {
+				r.spans(to, 1)
+				assert.GreaterOrEqual(t, time.Since(began), c.wait)
+				return
+			}
+			r.stop()
+			assert.Equal(t, "1", r.figure(`sluice_otlp_dropped_total{reason="refused",signal="traces"}`))
+		})
+	}
+}
+
+// What a value of percent-encoding stands for may be no header; that is said at the start.
+func TestHeadersThatCannotBeSent(t *testing.T) {
+	t.Parallel()
+	for _, headers := range []string{"x-key=a%0Ab", "x-key=a%0D%0Ax-other: b", "x-key=%00", "x key=1", "x:key=1"} {
+		_, err := otlp.NewTraces(otlp.TraceOptions{Options: otlp.Options{
+			Target: otlp.Target{Endpoint: "http://127.0.0.1:1", Headers: sealed.New(headers)}, Tail: new(journal.Tail), Clock: ident.System{},
+		}})
+		if assert.Error(t, err, headers) {
+			name, _, _ := strings.Cut(headers, "=")
+			assert.Contains(t, err.Error(), "headers: "+strconv.Quote(name))
+			assert.NotContains(t, err.Error(), "x-other")
+		}
+	}
+}
+
 // A collector takes 4 MiB over gRPC, unless it was told otherwise: spans with bodies come in
 // as many messages as that makes.
 func TestMessagesAreNoLargerThanACollectorTakes(t *testing.T) {
@@ -305,6 +370,7 @@ func TestMessagesAreNoLargerThanACollectorTakes(t *testing.T) {
 	assert.Len(t, spans, calls)
 }
 
+// Following the journal does not keep it: what was deleted meanwhile is counted.
 func TestTheJournalGoesOnWithoutACollector(t *testing.T) {
 	t.Parallel()
 	j, err := journal.Open(journal.Options{Dir: filepath.Join(t.TempDir(), "journal"), SegmentBytes: 64 << 10, MaxRecordBytes: 16 << 10})
