@@ -15,6 +15,7 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/record"
+	"sluice/internal/wire"
 )
 
 // Parts are what a Receiver works with; all are needed.
@@ -22,8 +23,9 @@ type Parts struct {
 	Identify func(r *http.Request) (*access.Principal, error) // who calls: fault.Unauthenticated, fault.KeyExpired
 	Journal  Journal
 	Prices   Prices
-	// Refuse writes a refusal, with the ids that every answer has.
-	Refuse       func(w http.ResponseWriter, f *fault.Error)
+	// Refusal is the header of a refusal, with the ids that every answer has, and its body
+	// as JSON.
+	Refusal      func(f *fault.Error) (wire.Header, []byte)
 	BodyLogBytes int // what is kept of a span's attributes and events, in bytes of JSON
 	Clock        ident.Clock
 }
@@ -84,7 +86,7 @@ type origin struct {
 func (v *Receiver) serve(w http.ResponseWriter, r *http.Request, signal string, read func(*message, *origin) ([]*record.Attempt, error), answer proto.Message) {
 	m, err := v.take(w, r, signal, read)
 	if err != nil {
-		v.Refuse(w, fault.From(err))
+		v.refuse(w, r, fault.From(err))
 		return
 	}
 	w.Header().Set("Content-Type", m.contentType())

@@ -29,20 +29,31 @@ type message struct {
 	json  bool
 }
 
+// The forms of a message.
+const (
+	typeJSON     = "application/json"
+	typeProtobuf = "application/x-protobuf"
+)
+
+func mediaType(r *http.Request) string {
+	typ, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // what cannot be read is neither of them
+	return typ
+}
+
 func (m *message) contentType() string {
 	if m.json {
-		return "application/json"
+		return typeJSON
 	}
-	return "application/x-protobuf"
+	return typeProtobuf
 }
 
 // receive reads a body whole: fault.UnsupportedMedia, fault.TooLarge,
 // fault.InvalidRequest.
 func receive(w http.ResponseWriter, r *http.Request, now time.Time) (*message, error) {
-	typ, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	m := &message{json: typ == "application/json"}
-	if !m.json && typ != "application/x-protobuf" {
-		return nil, fault.New(fault.UnsupportedMedia, "OTLP comes as application/x-protobuf or application/json").At("content-type")
+	typ := mediaType(r)
+	m := &message{json: typ == typeJSON}
+	if !m.json && typ != typeProtobuf {
+		return nil, fault.New(fault.UnsupportedMedia, "OTLP comes as "+typeProtobuf+" or "+typeJSON).At("content-type")
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(now.Add(readTimeout)) // who cannot has one of their own
 	body := io.Reader(http.MaxBytesReader(w, r.Body, maxBytes))

@@ -24,6 +24,10 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+	collecttrace "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
+	tracepb "go.opentelemetry.io/proto/slim/otlp/trace/v1"
+	"google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"sluice/internal/access"
 	"sluice/internal/catalog"
@@ -33,6 +37,7 @@ import (
 	"sluice/internal/llm"
 	"sluice/internal/record"
 	"sluice/internal/telemetry/spans"
+	"sluice/internal/wire"
 )
 
 // rig is a receiver that listens, and the journal that it writes.
@@ -61,9 +66,8 @@ func listen(t *testing.T) *rig {
 			return nil, fault.New(fault.Unauthenticated, "the API key is unknown")
 		},
 		Journal: j, Prices: catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
-		Refuse: func(w http.ResponseWriter, f *fault.Error) {
-			w.WriteHeader(f.HTTPStatus())
-			_, _ = w.Write(f.Body(fault.Model))
+		Refusal: func(f *fault.Error) (wire.Header, []byte) {
+			return wire.Header{{Name: "content-type", Value: "application/json"}, {Name: "x-gateway-request-id", Value: "request-1"}}, f.Body(fault.Model)
 		},
 		BodyLogBytes: 64 << 10, Clock: ident.System{},
 	})
@@ -252,6 +256,44 @@ func TestWhatIsRefused(t *testing.T) {
 	t.Cleanup(func() { assert.Empty(t, r.all(), "of what is refused nothing is kept") })
 }
 
+// Who sends protobuf is refused in protobuf, whatever the reason.
+func TestRefusalsHaveTheFormOfTheMessage(t *testing.T) {
+	t.Parallel()
+	r := listen(t)
+	short, err := proto.Marshal(&collecttrace.ExportTraceServiceRequest{ResourceSpans: []*tracepb.ResourceSpans{{ScopeSpans: []*tracepb.ScopeSpans{{Spans: []*tracepb.Span{{TraceId: []byte{1}}}}}}}})
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		key    string
+		body   []byte
+		status int
+		says   string
+	}{
+		"nobody":     {"", nil, 401, "the API key is unknown"},
+		"no message": {rawKey, []byte("\xff\xff\xff"), 400, "the body is no message of OTLP, or has values in more than 64 others"},
+		"too large":  {rawKey, make([]byte, 5<<20), 413, "a message of OTLP has at most 4194304 bytes, inflated too; send fewer spans at a time, or shorter attributes"},
+		"a short id": {rawKey, short, 400, "a trace id has 16 bytes, a span id 8, and neither is zero; in JSON they are hex digits (resource_spans[0].scope_spans[0].spans[0])"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.url+"/v1/otel/v1/traces", bytes.NewReader(c.body))
+			require.NoError(t, err)
+			req.Header.Set("Content-Type", "application/x-protobuf")
+			req.Header.Set("x-gateway-api-key", c.key)
+			resp, err := http.DefaultClient.Do(req)
+			require.NoError(t, err)
+			defer func() { assert.NoError(t, resp.Body.Close()) }()
+			answer, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			assert.Equal(t, c.status, resp.StatusCode)
+			assert.Equal(t, "application/x-protobuf", resp.Header.Get("Content-Type"))
+			assert.Equal(t, "request-1", resp.Header.Get("x-gateway-request-id"))
+			var said status.Status
+			require.NoError(t, proto.Unmarshal(answer, &said))
+			assert.Equal(t, c.says, said.GetMessage())
+		})
+	}
+}
+
 // many is a message of n spans.
 func many(n int) []byte {
 	one := span("")
@@ -298,7 +340,7 @@ func FuzzTraces(f *testing.F) {
 		},
 		Journal: journalFunc(func(a *record.Attempt) error { wrong = kept(a); return nil }),
 		Prices:  catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
-		Refuse:  func(w http.ResponseWriter, f *fault.Error) { w.WriteHeader(f.HTTPStatus()) }, Clock: ident.System{},
+		Refusal: func(*fault.Error) (wire.Header, []byte) { return nil, nil }, Clock: ident.System{},
 	})
 	f.Fuzz(func(t *testing.T, body []byte, json bool) {
 		req := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/", bytes.NewReader(body))
