@@ -57,7 +57,7 @@ func New(p Parts) *Receiver { return &Receiver{Parts: p, slots: make(chan struct
 // Traces takes an ExportTraceServiceRequest. It keeps all spans or, where one breaks a
 // limit, none.
 func (v *Receiver) Traces(w http.ResponseWriter, r *http.Request) {
-	v.serve(w, r, "/v1/traces", func(m *message, at *origin) ([]*record.Attempt, error) {
+	v.serve(w, r, "/v1/traces", func(m *message, at *origin) ([]entry, error) {
 		var t collecttrace.ExportTraceServiceRequest
 		if err := m.decode(&t); err != nil {
 			return nil, err
@@ -68,7 +68,7 @@ func (v *Receiver) Traces(w http.ResponseWriter, r *http.Request) {
 
 // Logs takes an ExportLogsServiceRequest, as Traces does.
 func (v *Receiver) Logs(w http.ResponseWriter, r *http.Request) {
-	v.serve(w, r, "/v1/logs", func(m *message, at *origin) ([]*record.Attempt, error) {
+	v.serve(w, r, "/v1/logs", func(m *message, at *origin) ([]entry, error) {
 		var l collectlogs.ExportLogsServiceRequest
 		if err := m.decode(&l); err != nil {
 			return nil, err
@@ -83,7 +83,7 @@ type origin struct {
 	now time.Time
 }
 
-func (v *Receiver) serve(w http.ResponseWriter, r *http.Request, signal string, read func(*message, *origin) ([]*record.Attempt, error), answer proto.Message) {
+func (v *Receiver) serve(w http.ResponseWriter, r *http.Request, signal string, read func(*message, *origin) ([]entry, error), answer proto.Message) {
 	m, err := v.take(w, r, signal, read)
 	if err != nil {
 		v.refuse(w, r, fault.From(err))
@@ -99,7 +99,7 @@ func (v *Receiver) serve(w http.ResponseWriter, r *http.Request, signal string, 
 }
 
 // take is the way of a message from the client to the journal.
-func (v *Receiver) take(w http.ResponseWriter, r *http.Request, signal string, read func(*message, *origin) ([]*record.Attempt, error)) (*message, error) {
+func (v *Receiver) take(w http.ResponseWriter, r *http.Request, signal string, read func(*message, *origin) ([]entry, error)) (*message, error) {
 	if r.Method != http.MethodPost {
 		return nil, fault.Newf(fault.UnknownRoute, "OTLP is sent with POST; this is the place for %s", signal)
 	}
@@ -117,16 +117,24 @@ func (v *Receiver) take(w http.ResponseWriter, r *http.Request, signal string, r
 	case <-r.Context().Done():
 		return nil, fault.Wrap(fault.ClientGone, r.Context().Err())
 	}
-	records, err := read(m, &origin{by: by, now: v.Clock.Now()})
+	entries, err := read(m, &origin{by: by, now: v.Clock.Now()})
 	if err != nil {
 		return nil, err
 	}
-	for i, a := range records {
-		if err := v.Journal.Append(a); err != nil {
-			return nil, fault.Newf(fault.Overloaded, "the log takes nothing right now; %d of %d entries were kept", i, len(records)).Because(err)
+	return m, v.keep(entries)
+}
+
+// keep appends entries. Their bodies are written one at a time: each repeats the resource,
+// so that together they take many times the room of the message.
+func (v *Receiver) keep(entries []entry) error {
+	for i, e := range entries {
+		entries[i] = entry{}
+		e.Request = v.kept(e.holds)
+		if err := v.Journal.Append(e.Attempt); err != nil {
+			return fault.Newf(fault.Overloaded, "the log takes nothing right now; %d of %d entries were kept", i, len(entries)).Because(err)
 		}
 	}
-	return m, nil
+	return nil
 }
 
 // allowed finds out who sends: a workspace key that may write logs.

@@ -10,15 +10,14 @@ import (
 	logs "go.opentelemetry.io/proto/slim/otlp/logs/v1"
 
 	"sluice/internal/fault"
-	"sluice/internal/record"
 )
 
 // logs makes a record of each log record. It hangs below the span that it names; what it
 // says of tokens stands in that span already and is not counted again.
-func (v *Receiver) logs(l *collectlogs.ExportLogsServiceRequest, m *message, at *origin) ([]*record.Attempt, error) {
-	var out []*record.Attempt
+func (v *Receiver) logs(l *collectlogs.ExportLogsServiceRequest, m *message, at *origin) ([]entry, error) {
+	var out []entry
 	for i, rl := range l.GetResourceLogs() {
-		about, err := readValues(rl.GetResource().GetAttributes(), fmt.Sprintf("resource_logs[%d].resource", i))
+		about, err := readResource(rl.GetResource(), fmt.Sprintf("resource_logs[%d].resource", i))
 		if err != nil {
 			return nil, err
 		}
@@ -28,25 +27,25 @@ func (v *Receiver) logs(l *collectlogs.ExportLogsServiceRequest, m *message, at 
 				if len(out) == maxItems {
 					return nil, tooMany(place)
 				}
-				a, err := v.log(r, about, m, at, place)
+				e, err := v.log(r, about, m, at, place)
 				if err != nil {
 					return nil, err
 				}
-				out = append(out, a)
+				out = append(out, e)
 			}
 		}
 	}
 	return out, nil
 }
 
-func (v *Receiver) log(r *logs.LogRecord, about values, m *message, at *origin, place string) (*record.Attempt, error) {
+func (v *Receiver) log(r *logs.LogRecord, about values, m *message, at *origin, place string) (e entry, err error) {
 	with, err := readValues(r.GetAttributes(), place+".attributes")
 	if err != nil {
-		return nil, err
+		return e, err
 	}
 	body, ok := plain(r.GetBody())
 	if !ok || len(r.GetEventName()) > maxName || len(r.GetSeverityText()) > maxName {
-		return nil, fault.Newf(fault.InvalidParameter, "a text has at most %d bytes, a name %d", maxText, maxName).At(place)
+		return e, fault.Newf(fault.InvalidParameter, "a text has at most %d bytes, a name %d", maxText, maxName).At(place)
 	}
 	a := at.record(about, with)
 	a.TraceID = a.ID // an id that is not valid is none, as the definition of OTLP has it
@@ -58,10 +57,11 @@ func (v *Receiver) log(r *logs.LogRecord, about values, m *message, at *origin, 
 	}
 	when := cmp.Or(r.GetTimeUnixNano(), r.GetObservedTimeUnixNano(), uint64(at.now.UnixNano()))
 	if when > math.MaxInt64 || when > uint64(at.now.Add(ahead).UnixNano()) {
-		return nil, fault.New(fault.InvalidParameter, "a log record is not of tomorrow; times are nanoseconds since 1970").At(place + ".time_unix_nano")
+		return e, fault.New(fault.InvalidParameter, "a log record is not of tomorrow; times are nanoseconds since 1970").At(place + ".time_unix_nano")
 	}
 	a.Started = time.Unix(0, int64(when)).UTC()
 	a.SpanName = cmp.Or(r.GetEventName(), r.GetSeverityText(), "log")
-	a.Request = v.kept(map[string]any{"name": a.SpanName, "severity": r.GetSeverityText(), "severity_number": int32(r.GetSeverityNumber()), "body": body, "attributes": with, "resource": about})
-	return a, nil
+	return entry{a, map[string]any{
+		"name": a.SpanName, "severity": r.GetSeverityText(), "severity_number": int32(r.GetSeverityNumber()), "body": body, "attributes": with, "resource": about,
+	}}, nil
 }

@@ -14,6 +14,12 @@ import (
 // Source: contract/dataplane.md 1.1.
 const maxMetadata = 128
 
+// entry is a record and what its body will hold.
+type entry struct {
+	*record.Attempt
+	holds map[string]any
+}
+
 // record is one of the sender, about a resource, with attributes of its own.
 func (o *origin) record(about, with values) *record.Attempt {
 	id := ident.NewID()

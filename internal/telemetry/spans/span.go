@@ -16,16 +16,16 @@ import (
 
 // Limits of a message, for what is in it.
 const (
-	maxItems  = 2000 // spans, or log records
-	maxEvents = 128  // of a span, and links
+	maxItems  = 10_000 // spans, or log records: collectors send 8,192 at a time, unless they were told otherwise
+	maxEvents = 128    // of a span, and links
 	ahead     = 24 * time.Hour
 )
 
 // spans makes a record of each span.
-func (v *Receiver) spans(t *collecttrace.ExportTraceServiceRequest, m *message, at *origin) ([]*record.Attempt, error) {
-	var out []*record.Attempt
+func (v *Receiver) spans(t *collecttrace.ExportTraceServiceRequest, m *message, at *origin) ([]entry, error) {
+	var out []entry
 	for i, rs := range t.GetResourceSpans() {
-		about, err := readValues(rs.GetResource().GetAttributes(), fmt.Sprintf("resource_spans[%d].resource", i))
+		about, err := readResource(rs.GetResource(), fmt.Sprintf("resource_spans[%d].resource", i))
 		if err != nil {
 			return nil, err
 		}
@@ -35,11 +35,11 @@ func (v *Receiver) spans(t *collecttrace.ExportTraceServiceRequest, m *message, 
 				if len(out) == maxItems {
 					return nil, tooMany(place)
 				}
-				a, err := v.span(s, about, m, at, place)
+				e, err := v.span(s, about, m, at, place)
 				if err != nil {
 					return nil, err
 				}
-				out = append(out, a)
+				out = append(out, e)
 			}
 		}
 	}
@@ -51,33 +51,32 @@ func tooMany(place string) error {
 }
 
 // span makes a record of one span.
-func (v *Receiver) span(s *trace.Span, about values, m *message, at *origin, place string) (*record.Attempt, error) {
+func (v *Receiver) span(s *trace.Span, about values, m *message, at *origin, place string) (e entry, err error) {
 	with, err := readValues(s.GetAttributes(), place+".attributes")
 	if err != nil {
-		return nil, err
+		return e, err
 	}
 	if len(s.GetName()) > maxName || len(s.GetEvents()) > maxEvents || len(s.GetLinks()) > maxEvents {
-		return nil, fault.Newf(fault.InvalidParameter, "the name of a span has at most %d bytes, and it has at most %d events and links", maxName, maxEvents).At(place)
+		return e, fault.Newf(fault.InvalidParameter, "the name of a span has at most %d bytes, and it has at most %d events and links", maxName, maxEvents).At(place)
 	}
 	a := at.record(about, with)
 	if err := m.placeInTrace(a, s, place); err != nil {
-		return nil, err
+		return e, err
 	}
 	if a.Started, a.Duration, err = at.times(s, place); err != nil {
-		return nil, err
+		return e, err
 	}
 	a.SpanName = s.GetName()
 	v.judge(a, s, with)
 	v.model(a, with)
 	events, err := eventsOf(s, place)
 	if err != nil {
-		return nil, err
+		return e, err
 	}
-	a.Request = v.kept(map[string]any{
+	return entry{a, map[string]any{
 		"name": s.GetName(), "kind": kinds[s.GetKind()], "attributes": with, "resource": about, "events": events,
 		"status": map[string]any{"error": a.Outcome != record.OK, "message": s.GetStatus().GetMessage()},
-	})
-	return a, nil
+	}}, nil
 }
 
 // placeInTrace reads the ids.

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +26,8 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 	collecttrace "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
+	commonpb "go.opentelemetry.io/proto/slim/otlp/common/v1"
+	resourcepb "go.opentelemetry.io/proto/slim/otlp/resource/v1"
 	tracepb "go.opentelemetry.io/proto/slim/otlp/trace/v1"
 	"google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/protobuf/proto"
@@ -244,7 +247,8 @@ func TestWhatIsRefused(t *testing.T) {
 		{"a short parent", "application/json", rawKey, span(`,"parentSpanId":"eee1"`), 400, "hex digits"},
 		{"an end before the beginning", "application/json", rawKey, bytes.Replace(span(""), []byte("1700000001000000000"), []byte("1600000001000000000"), 1), 400, "nanoseconds since 1970"},
 		{"of tomorrow", "application/json", rawKey, bytes.ReplaceAll(span(""), []byte(`"17000000`), []byte(`"87000000`)), 400, "nanoseconds since 1970"},
-		{"too many spans", "application/json", rawKey, many(2001), 400, "at most 2000 spans"},
+		{"too many spans", "application/x-protobuf", rawKey, spansOf(t, 10_001, 0), 400, "at most 10000 spans"},
+		{"a large resource", "application/x-protobuf", rawKey, spansOf(t, 1, 65<<10), 400, "a resource has at most 65536 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -294,13 +298,40 @@ func TestRefusalsHaveTheFormOfTheMessage(t *testing.T) {
 	}
 }
 
-// many is a message of n spans.
-func many(n int) []byte {
-	one := span("")
-	head, rest, _ := bytes.Cut(one, []byte(`"spans":[`))
-	middle := bytes.TrimSuffix(rest, []byte(`]}]}]}`))
-	all := bytes.TrimSuffix(bytes.Repeat(append(bytes.Clone(middle), ','), n), []byte(","))
-	return bytes.Join([][]byte{head, []byte(`"spans":[`), all, []byte(`]}]}]}`)}, nil)
+// spansOf is a message of protobuf with n spans, about a resource of so many bytes.
+func spansOf(t *testing.T, n, bytes int) []byte {
+	about := &resourcepb.Resource{Attributes: []*commonpb.KeyValue{{Key: "k", Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: strings.Repeat("x", bytes)}}}}}
+	list := make([]*tracepb.Span, n)
+	for i := range list {
+		list[i] = &tracepb.Span{TraceId: []byte("0123456789abcdef"), SpanId: []byte("01234567"), Name: "one", StartTimeUnixNano: 1, EndTimeUnixNano: 1}
+	}
+	raw, err := proto.Marshal(&collecttrace.ExportTraceServiceRequest{ResourceSpans: []*tracepb.ResourceSpans{{Resource: about, ScopeSpans: []*tracepb.ScopeSpans{{Spans: list}}}}})
+	require.NoError(t, err)
+	return raw
+}
+
+// Every span is kept with its resource. That a small message makes many times its bytes must
+// not take as much memory.
+func TestALargeResourceTakesNoRoomPerSpan(t *testing.T) {
+	var kept int64
+	var most, before, now runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	v := receiver(journalFunc(func(a *record.Attempt) error {
+		if kept += int64(len(a.Request.Bytes)); a.Request.Bytes[0] == '{' && kept>>26 != (kept-int64(len(a.Request.Bytes)))>>26 { // at every 64 MiB
+			runtime.GC()
+			runtime.ReadMemStats(&now)
+			most.HeapAlloc = max(most.HeapAlloc, now.HeapAlloc)
+		}
+		return nil
+	}))
+	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(spansOf(t, 10_000, 60<<10)))
+	req.Header.Set("Content-Type", "application/x-protobuf")
+	w := httptest.NewRecorder()
+	v.Traces(w, req)
+	assert.Equal(t, 200, w.Code, w.Body)
+	assert.Greater(t, kept, int64(600e6))
+	assert.Less(t, most.HeapAlloc-before.HeapAlloc, uint64(100e6))
 }
 
 // A small body that grows when it is inflated is bounded too.
@@ -334,14 +365,7 @@ func FuzzTraces(f *testing.F) {
 		return nil
 	}
 	var wrong error
-	v := spans.New(spans.Parts{
-		Identify: func(*http.Request) (*access.Principal, error) {
-			return &access.Principal{Kind: access.ByKey, OrgID: "o", WorkspaceID: "w", Scopes: access.NewScopes(string(access.LogsWrite))}, nil
-		},
-		Journal: journalFunc(func(a *record.Attempt) error { wrong = kept(a); return nil }),
-		Prices:  catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
-		Refusal: func(*fault.Error) (wire.Header, []byte) { return nil, nil }, Clock: ident.System{},
-	})
+	v := receiver(journalFunc(func(a *record.Attempt) error { wrong = kept(a); return nil }))
 	f.Fuzz(func(t *testing.T, body []byte, json bool) {
 		req := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/", bytes.NewReader(body))
 		req.Header.Set("Content-Type", map[bool]string{true: "application/json", false: "application/x-protobuf"}[json])
@@ -350,6 +374,17 @@ func FuzzTraces(f *testing.F) {
 		if w.Code >= 500 || wrong != nil {
 			t.Fatal(w.Code, wrong)
 		}
+	})
+}
+
+// receiver takes from everybody, without a server.
+func receiver(j spans.Journal) *spans.Receiver {
+	return spans.New(spans.Parts{
+		Identify: func(*http.Request) (*access.Principal, error) {
+			return &access.Principal{Kind: access.ByKey, OrgID: "o", WorkspaceID: "w", Scopes: access.NewScopes(string(access.LogsWrite))}, nil
+		},
+		Journal: j, Prices: catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
+		Refusal: func(*fault.Error) (wire.Header, []byte) { return nil, nil }, BodyLogBytes: 1 << 20, Clock: ident.System{},
 	})
 }
 

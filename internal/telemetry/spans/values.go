@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	common "go.opentelemetry.io/proto/slim/otlp/common/v1"
+	resource "go.opentelemetry.io/proto/slim/otlp/resource/v1"
+	"google.golang.org/protobuf/proto"
 
 	"sluice/internal/fault"
 )
@@ -16,6 +18,7 @@ const (
 	maxAttributes = 256
 	maxName       = 256       // bytes of names, of spans and attributes
 	maxText       = 256 << 10 // bytes of a value
+	maxResource   = 64 << 10  // bytes of a resource, which every span and log record of it is kept with
 )
 
 // values are attributes by name. Later ones win.
@@ -40,6 +43,14 @@ func readValues(list []*common.KeyValue, place string) (values, error) {
 		out[name] = v
 	}
 	return out, nil
+}
+
+// readResource is readValues for what a message is about.
+func readResource(r *resource.Resource, place string) (values, error) {
+	if proto.Size(r) > maxResource {
+		return nil, fault.Newf(fault.InvalidParameter, "a resource has at most %d bytes", maxResource).At(place)
+	}
+	return readValues(r.GetAttributes(), place)
 }
 
 // plain is a value as JSON writes it; false when a text in it is too long.
