@@ -23,7 +23,12 @@ type Tail interface {
 	Wait(ctx context.Context, at record.Position) error
 }
 
-// TraceOptions say what becomes of the spans. Interval is usually a second.
+// usualWait is how long a span waits for company. The request log and the sums of spend look
+// at the journal less often, and what they have read may be deleted: that is no time for a
+// file of it to come and go between two looks.
+const usualWait = 250 * time.Millisecond
+
+// TraceOptions say what becomes of the spans. Interval is usually a quarter of a second.
 type TraceOptions struct {
 	Options
 	Content bool // bodies too, up to 16 KiB of each
@@ -54,7 +59,7 @@ const (
 // cannot be used. Spans are those of attempts that end from now on.
 func NewTraces(o TraceOptions) (*Traces, error) {
 	if o.Interval == 0 {
-		o.Interval = time.Second
+		o.Interval = usualWait
 	}
 	about, err := o.Resource.message()
 	if err != nil {
