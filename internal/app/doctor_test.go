@@ -6,6 +6,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
+	"database/sql"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
@@ -216,17 +217,33 @@ func TestDoctorOfDatabases(t *testing.T) {
 	if strings.Count(says, "\n") != 1 {
 		t.Errorf("it is not one line: %q", says)
 	}
+	newer := freshSettings(t)
+	save(t, newer, nil, `{}`)
+	makeNewer(t, newer)
+	says = findings(t, newer)["database"]
+	wants(t, says, "FAIL the database is that of a later version of sluice: it has step 999", "start that version, or restore the backup from before the upgrade")
 	quiet := slog.New(slog.DiscardHandler)
 	for _, c := range []struct {
 		s    config.Settings
 		cure string
-	}{{damaged, "restore it from a backup"}, {folder, "(DATA_DIR)"}, {server, "check DB_TYPE, DB_HOST"}} {
+	}{{newer, "start that version, or restore the backup"}, {damaged, "restore it from a backup"}, {folder, "(DATA_DIR)"}, {server, "check DB_TYPE, DB_HOST"}} {
 		_, serve := New(t.Context(), c.s, Options{Log: quiet})
 		for _, err := range []error{serve, Migrate(t.Context(), c.s, quiet)} {
 			if err == nil || strings.Contains(err.Error(), "reader") || strings.Contains(err.Error(), "writer") || !strings.Contains(err.Error(), c.cure) {
 				t.Errorf("the start: %v", err)
 			}
 		}
+	}
+}
+
+// makeNewer has a database say that a later version has brought it up to date.
+func makeNewer(t *testing.T, s config.Settings) {
+	db, err := sql.Open("sqlite", filepath.Join(s.Data.Dir, "sluice.db"))
+	if err == nil {
+		_, err = db.ExecContext(t.Context(), "UPDATE schema_steps SET version_id = 999 WHERE version_id = 0")
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
 	}
 }
 

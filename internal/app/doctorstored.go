@@ -58,7 +58,9 @@ func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.L
 		f.Err, f.Cure = storeError(s, err), databaseCure(s, err)
 		return f
 	}
-	_, err = db.Count(ctx, resource.Query{Kind: credential.IntegrationKind})
+	if err = db.CheckVersion(ctx); err == nil {
+		_, err = db.Count(ctx, resource.Query{Kind: credential.IntegrationKind})
+	}
 	if d.fresh = errors.Is(err, store.ErrNoTables); err != nil && !d.fresh {
 		f.Err, f.Cure = errors.Join(storeError(s, err), db.Close()), databaseCure(s, err)
 		return f
@@ -74,8 +76,12 @@ func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.L
 	return f
 }
 
-// databaseCure says what to look at: settings of a server, or the file.
+// databaseCure says what to look at: the version of the program, settings of a server, or the
+// file.
 func databaseCure(s config.Settings, err error) string {
+	if errors.Is(err, store.ErrNewer) {
+		return "start that version, or restore the backup from before the upgrade"
+	}
 	if s.Database.Type != config.SQLite {
 		return "check DB_TYPE, DB_HOST, DB_PORT, DB_USER, which must be allowed to make tables, DB_PASS, DB_NAME and DB_SSL"
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -36,10 +37,13 @@ const (
 // step done is written to the table schema_steps, so a stopped run goes on where it
 // was. Where nothing is to be done it only reads, so a process that dies meanwhile
 // leaves no lease for others to wait for. ReadOnly when the writer is away: call it
-// again when Health shows it back.
+// again when Health shows it back; ErrNewer as CheckVersion has it.
 func (s *Store) Migrate(ctx context.Context) error {
 	migrations, err := s.engine.migrations()
 	if err != nil {
+		return err
+	}
+	if err := s.CheckVersion(ctx); err != nil {
 		return err
 	}
 	if s.upToDate(ctx, migrations) {
@@ -58,7 +62,10 @@ func (s *Store) Migrate(ctx context.Context) error {
 		defer close(renewed)
 		s.renewLease(work, cancel, holder)
 	}()
-	err = s.up(work, migrations)
+	err = s.CheckVersion(work) // a later version may have had the lease
+	if err == nil {
+		err = s.up(work, migrations)
+	}
 	if err == nil {
 		err = s.chainOld(work)
 	}
@@ -73,19 +80,43 @@ func (s *Store) Migrate(ctx context.Context) error {
 	return err
 }
 
+// ErrNewer is that of a database which a later version has brought up to date.
+var ErrNewer = errors.New("the database is that of a later version of sluice")
+
+// CheckVersion is ErrNewer where the ledger has a step that is not known here: what it
+// changed may be what this version goes by. A store that is open goes on beside a later
+// version, as long as nothing is started on it. The reader is asked while the writer is
+// away. An error, such as that of an empty database, is none of this: whoever uses the
+// tables meets it again if it lasts.
+func (s *Store) CheckVersion(ctx context.Context) error {
+	migrations, err := s.engine.migrations()
+	if err != nil {
+		return err
+	}
+	on, newest, last := s.reads, migrations[len(migrations)-1].Version, int64(0)
+	if !s.knownAway() {
+		on = reads{db: s.writer, engine: s.engine, side: s.write}
+	}
+	err = on.within(ctx, "read the ledger of the schema", func(ctx context.Context) error {
+		return on.db.NewRaw("SELECT COALESCE(MAX(version_id), 0) FROM ?", bun.Ident(ledger)).Scan(ctx, &last)
+	})
+	if err == nil && last > newest {
+		return fmt.Errorf("%w: it has step %d of the tables, and this version knows %d", ErrNewer, last, newest)
+	}
+	return nil
+}
+
 // upToDate reports whether every step is in the ledger, which has its line when it is
-// done, and every audit row in the chain. The ledger of a later version has more. An
-// error, such as that of an empty database, is a no: whoever takes the lease meets it
-// again if it lasts.
+// done, and every audit row in the chain. An error, such as that of an empty database, is
+// a no: whoever takes the lease meets it again if it lasts.
 func (s *Store) upToDate(ctx context.Context, migrations []*goose.Migration) bool {
 	if s.knownAway() {
 		return false
 	}
 	on := reads{db: s.writer, engine: s.engine, side: s.write}
-	newest := migrations[len(migrations)-1].Version
 	var done int
 	err := on.within(ctx, "read the ledger of the schema", func(ctx context.Context) error {
-		return s.writer.NewRaw("SELECT COUNT(DISTINCT version_id) FROM ? WHERE version_id BETWEEN 1 AND ?", bun.Ident(ledger), newest).Scan(ctx, &done)
+		return s.writer.NewRaw("SELECT COUNT(DISTINCT version_id) FROM ? WHERE version_id > 0", bun.Ident(ledger)).Scan(ctx, &done)
 	})
 	if err != nil || done != len(migrations) {
 		return false

@@ -61,6 +61,16 @@ func TestNoTables(t *testing.T) {
 	}
 }
 
+func TestNewerTables(t *testing.T) {
+	t.Parallel()
+	for name, settings := range engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.NewerTables(t, settings(t))
+		})
+	}
+}
+
 func TestLeftLease(t *testing.T) {
 	t.Parallel()
 	for name, settings := range engines {

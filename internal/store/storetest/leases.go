@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -124,4 +125,25 @@ func LeftLease(t *testing.T, s store.Settings) {
 	if err := st.Migrate(short); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a step is to be done, and another process has the lease: %v", err)
 	}
+}
+
+// NewerTables starts on a database that a later version has brought up to date: that is
+// refused, and what is running goes on.
+func NewerTables(t *testing.T, s store.Settings) {
+	running := Open(t, s)
+	mark := func(from, to int) {
+		must(t, alter(t, s, fmt.Sprintf("UPDATE %s SET version_id = %d WHERE version_id = %d", table(s, "schema_steps"), to, from)))
+	}
+	mark(0, 999) // 0 is the line that the ledger begins with
+	starting, err := store.Open(t.Context(), s, slog.New(slog.DiscardHandler))
+	must(t, err)
+	defer func() { must(t, starting.Close()) }()
+	err = starting.Migrate(t.Context())
+	if !errors.Is(err, store.ErrNewer) || !strings.Contains(err.Error(), "it has step 999") {
+		t.Errorf("an older version starts: %v", err)
+	}
+	put(t, running, sample("config", "a"))
+
+	mark(999, 0)
+	must(t, starting.Migrate(t.Context()))
 }
