@@ -151,6 +151,7 @@ func TestRefusals(t *testing.T) {
 		{"deleted", "GET /v1/kv/one", `{"data":{"k":"v"}}`, vault, says(`{"data":{}}`), false},
 		{"no JSON", "GET /v1/kv/one", `{"data":{"k":"v"}}`, vault, says("<html>"), false},
 		{"too many", "GET /v1/kv/one", `{"data":{"k":"v"}}`, vault, status(429), true},
+		{"on standby", "GET /v1/kv/one", `{"data":{"k":"v"}}`, vault, status(307), true},
 		{"an error", "GET /v1/kv/one", `{"data":{"k":"v"}}`, vault, status(500), true},
 		{"sealed", "GET /v1/kv/one", `{"data":{"k":"v"}}`, vault, status(503), true},
 		{"no answer", "GET /v1/kv/one", `{"data":{"k":"v"}}`, vault, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true},

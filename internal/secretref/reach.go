@@ -14,11 +14,12 @@ import (
 )
 
 // unreachable says whether a fetch failed because the manager, or where one signs in to
-// it, could not be reached or had no time: no answer, 5xx, 429. Every other answer means
-// that the secret is not, or no longer, for the gateway, or not to be used.
+// it, could not be reached or had no time: no answer, 5xx, 429, or 307, with which a node
+// of Vault on standby names the one that serves. Every other answer means that the
+// secret is not, or no longer, for the gateway, or not to be used.
 func unreachable(err error) bool {
 	if status, answered := statusOf(err); answered {
-		return status >= http.StatusInternalServerError || status == http.StatusTooManyRequests
+		return status >= http.StatusInternalServerError || status == http.StatusTooManyRequests || status == http.StatusTemporaryRedirect
 	}
 	var call *lost
 	return errors.As(err, &call) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||

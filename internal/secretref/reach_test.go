@@ -43,6 +43,7 @@ func TestUnreachableSignIns(t *testing.T) {
 		{"STS has no time", amazon(400, "Throttling"), true},
 		{"STS does not answer", signIn(&smithyhttp.RequestSendError{Err: errors.New("dial")}), true},
 		{"Vault refuses", fmt.Errorf("sign in: %w", &refused{status: 400}), false},
+		{"Vault is on standby", &refused{status: 307}, true},
 		{"Vault fails", fmt.Errorf("sign in: %w", &refused{status: 502}), true},
 		{"the time of the fetch is over", fmt.Errorf("sign in to the secret manager: %w", context.DeadlineExceeded), true},
 		{"a field is missing", fault.New(fault.InvalidRequest, "aws_role_arn"), false},

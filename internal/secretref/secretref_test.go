@@ -37,8 +37,10 @@ func TestManagers(t *testing.T) {
 	m.on("GET /v1/secret/data/two", says(`{"data":{"data":{"value":"sk-kv2","other":"x","account":{"type":"s"}},"metadata":{"version":3}}}`, "X-Vault-Token: hvs."))
 	m.on("GET /v1/sys/internal/ui/mounts/team/kv/deep", says(`{"data":{"path":"team/kv/","options":{"version":"2"}}}`))
 	m.on("GET /v1/team/kv/data/deep", says(`{"data":{"data":{"k":"sk-deep"},"metadata":{"version":1}}}`))
-	m.on("GET /v1/closed/openai", says("", "X-Vault-Token: hvs.root")) // no policy names it
-	m.on("GET /v1/sys/internal/ui/mounts/closed/openai", says(`{"data":{"path":"closed/","options":{"version":"2"}}}`))
+	for _, path := range []string{"closed/openai", "closed/none"} {
+		m.on("GET /v1/"+path, says("", "X-Vault-Token: hvs.root")) // no policy names it
+		m.on("GET /v1/sys/internal/ui/mounts/"+path, says(`{"data":{"path":"closed/","options":{"version":"2"}}}`))
+	}
 	m.on("GET /v1/closed/data/openai", says(`{"data":{"data":{"k":"sk-closed"},"metadata":{"version":1}}}`))
 	m.on("POST /v1/auth/approle/login", takes(`{"auth":{"client_token":"hvs.role","lease_duration":3600}}`, map[string]string{"role_id": "r", "secret_id": "s"}))
 	m.on("POST /v1/auth/kubernetes/login", takes(`{"auth":{"client_token":"hvs.pod","lease_duration":3600}}`, map[string]string{"role": "gw", "jwt": "pod-jwt"}))
@@ -61,6 +63,7 @@ func TestManagers(t *testing.T) {
 		{"a path without data", from("hashicorp_vault", "/secret/two", "other", "", onToken), "x", ""},
 		{"a mount of several parts", from("hashicorp_vault", "team/kv/deep", "k", "", onToken), "sk-deep", ""},
 		{"a path without data, where the policy allows no other", from("hashicorp_vault", "closed/openai", "k", "", onToken), "sk-closed", ""},
+		{"nothing there, where the policy allows no other path", from("hashicorp_vault", "closed/none", "k", "", onToken), "", "status 404"},
 		{"by AppRole", from("hashicorp_vault", "secret/data/two/", "other", "", "vault_auth_type=approle vault_addr=https://vault.example.com/ vault_role_id=r vault_secret_id=s"), "x", ""},
 		{"by Kubernetes", from("hashicorp_vault", "secret/data/two//", "other", "", "vault_auth_type=kubernetes vault_addr=https://vault.example.com vault_role=gw"), "x", ""},
 		{"nothing there", from("hashicorp_vault", "secret/none", "", "", onToken), "", "status 404"},
@@ -155,6 +158,7 @@ func TestLoginAnew(t *testing.T) {
 		n++
 		fmt.Fprintf(w, `{"auth":{"client_token":"t%d","lease_duration":3600}}`, n)
 	})
+	m.on("GET /v1/kv/data/one", says("", "X-Vault-Token: hvs.root")) // as all paths with a token that is not valid
 	auth := "vault_auth_type=approle vault_addr=https://vault.example.com vault_role_id=r vault_secret_id=s"
 	for _, token := range []string{"t1", "t1", "t2"} {
 		m.on("GET /v1/kv/one", says(`{"data":{"k":"`+token+`"}}`, "X-Vault-Token: "+token))

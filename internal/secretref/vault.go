@@ -55,7 +55,7 @@ func (v *vault) read(ctx context.Context, s *credential.SecretSource) (*secret, 
 		return out, err
 	}
 	again, later := v.readAt(ctx, s, token, second)
-	if later != nil && denied && !unreachable(later) {
+	if denied && isStatus(later, http.StatusForbidden, http.StatusUnauthorized) {
 		return out, err // the token may be the cause
 	}
 	return again, later
