@@ -14,7 +14,7 @@ type Bucket interface {
 	// Put stores an object, in the place of one of the same key.
 	Put(ctx context.Context, key string, data []byte) error
 	// Get returns at most max bytes of an object from an offset on; ErrGone when there is
-	// no such object.
+	// no such object, or it ends before.
 	Get(ctx context.Context, key string, offset, max int64) ([]byte, error)
 	// Delete deletes an object; one that is not there does no harm.
 	Delete(ctx context.Context, key string) error

@@ -74,6 +74,11 @@ func TestObjects(t *testing.T) {
 	if _, err := b.Get(ctx, "bodies/a/2", 0, 1); !errors.Is(err, bodies.ErrGone) {
 		t.Errorf("got %v, want that it is gone", err)
 	}
+	for range 6 { // more than open the breaker
+		if _, err := b.Get(ctx, "bodies/a/1", 10, 1); !errors.Is(err, bodies.ErrGone) {
+			t.Errorf("behind its end: got %v, want that it is gone", err)
+		}
+	}
 	if folders, err := b.Folders(ctx, "bodies/"); err != nil || !slices.Equal(folders, []string{"a", "b"}) {
 		t.Errorf("folders %v, %v", folders, err)
 	}

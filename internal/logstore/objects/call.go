@@ -58,13 +58,13 @@ func (b *Bucket) call(ctx context.Context, what op, key string, do func(context.
 	return fmt.Errorf("%w: %s %s in bucket %s: %w", bodies.ErrAway, opNames[what], b.o.Prefix+key, b.o.Bucket, err)
 }
 
-// missing reports whether there is no such object. That there is no such bucket is
-// another thing.
+// missing reports whether there is no such object, or nothing of it where it was asked for,
+// as when its end was scrubbed. That there is no such bucket is another thing.
 func missing(err error) bool {
 	var said smithy.APIError
 	if errors.As(err, &said) {
 		switch said.ErrorCode() {
-		case "NoSuchKey", "NotFound":
+		case "NoSuchKey", "NotFound", "InvalidRange":
 			return true
 		case "NoSuchBucket":
 			return false
