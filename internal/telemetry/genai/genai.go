@@ -62,11 +62,11 @@ func Endpoint(operation string) (ep llm.Endpoint, ok bool) {
 }
 
 // providers are the names of the conventions for those that go by another one here, the
-// newest first.
+// newest first, and the usual one first where a name stands for several.
 var providers = []struct{ theirs, ours string }{
 	{"azure.ai.openai", "azure-openai"}, {"az.ai.openai", "azure-openai"},
 	{"azure.ai.inference", "azure-ai"}, {"az.ai.inference", "azure-ai"},
-	{"aws.bedrock", "bedrock"}, {"gcp.vertex_ai", "vertex-ai"}, {"vertex_ai", "vertex-ai"},
+	{"aws.bedrock", "bedrock"}, {"aws.bedrock", "bedrock-mantle"}, {"gcp.vertex_ai", "vertex-ai"}, {"vertex_ai", "vertex-ai"},
 	{"gcp.gemini", "google"}, {"gcp.gen_ai", "google"}, {"gemini", "google"},
 	{"mistral_ai", "mistral-ai"}, {"x_ai", "x-ai"}, {"xai", "x-ai"}, {"perplexity", "perplexity-ai"},
 }
@@ -81,7 +81,7 @@ func Provider(id string) string {
 	return id
 }
 
-// ProviderID is the inverse of Provider; it knows older names too. Others stay as they
+// ProviderID is the inverse of Provider, as far as a name stands for one; it knows older names too. Others stay as they
 // are, in lower case.
 func ProviderID(name string) string {
 	name = strings.ToLower(name)
