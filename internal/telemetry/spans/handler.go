@@ -1,6 +1,7 @@
 package spans
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"time"
@@ -44,15 +45,33 @@ type Prices interface {
 // Receiver takes in what clients send. Its methods are handlers, safe for concurrent use.
 type Receiver struct {
 	Parts
-	slots chan struct{} // one for each message that may be decoded at a time
+	reading, decoding turns
 }
 
-// decoding bounds the messages that are held decoded at a time: they take many times the
-// room of their bytes.
-const decoding = 2
+// Bounds of the messages that are held at a time, as they came and decoded, which takes many
+// times the room of their bytes.
+const (
+	maxReading  = 32
+	maxDecoding = 2
+)
 
 // New makes a Receiver.
-func New(p Parts) *Receiver { return &Receiver{Parts: p, slots: make(chan struct{}, decoding)} }
+func New(p Parts) *Receiver {
+	return &Receiver{Parts: p, reading: make(turns, maxReading), decoding: make(turns, maxDecoding)}
+}
+
+// turns are places for so many at a time.
+type turns chan struct{}
+
+// take waits for a place, which done gives back: fault.ClientGone when ctx ends before.
+func (t turns) take(ctx context.Context) (done func(), err error) {
+	select {
+	case t <- struct{}{}:
+		return func() { <-t }, nil
+	case <-ctx.Done():
+		return nil, fault.Wrap(fault.ClientGone, ctx.Err())
+	}
+}
 
 // Traces takes an ExportTraceServiceRequest. It keeps all spans or, where one breaks a
 // limit, none.
@@ -99,7 +118,7 @@ func (v *Receiver) serve(w http.ResponseWriter, r *http.Request, signal string, 
 }
 
 // take is the way of a message from the client to the journal.
-func (v *Receiver) take(w http.ResponseWriter, r *http.Request, signal string, read func(*message, *origin) ([]entry, error)) (*message, error) {
+func (v *Receiver) take(w http.ResponseWriter, r *http.Request, signal string, entriesOf func(*message, *origin) ([]entry, error)) (*message, error) {
 	if r.Method != http.MethodPost {
 		return nil, fault.Newf(fault.UnknownRoute, "OTLP is sent with POST; this is the place for %s", signal)
 	}
@@ -107,17 +126,21 @@ func (v *Receiver) take(w http.ResponseWriter, r *http.Request, signal string, r
 	if err != nil {
 		return nil, err
 	}
+	doneReading, err := v.reading.take(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	defer doneReading()
 	m, err := receive(w, r, v.Clock.Now())
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case v.slots <- struct{}{}:
-		defer func() { <-v.slots }()
-	case <-r.Context().Done():
-		return nil, fault.Wrap(fault.ClientGone, r.Context().Err())
+	doneDecoding, err := v.decoding.take(r.Context())
+	if err != nil {
+		return nil, err
 	}
-	entries, err := read(m, &origin{by: by, now: v.Clock.Now()})
+	defer doneDecoding()
+	entries, err := entriesOf(m, &origin{by: by, now: v.Clock.Now()})
 	if err != nil {
 		return nil, err
 	}

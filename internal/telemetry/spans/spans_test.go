@@ -14,7 +14,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -332,6 +335,44 @@ func TestALargeResourceTakesNoRoomPerSpan(t *testing.T) {
 	assert.Equal(t, 200, w.Code, w.Body)
 	assert.Greater(t, kept, int64(600e6))
 	assert.Less(t, most.HeapAlloc-before.HeapAlloc, uint64(100e6))
+}
+
+// However many send at the same time, 32 messages are held; the others wait their turn.
+func TestMessagesWaitTheirTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var begun, kept atomic.Int32
+		release := make(chan struct{})
+		v := receiver(journalFunc(func(*record.Attempt) error { kept.Add(1); return nil }))
+		var wg sync.WaitGroup
+		for range 100 {
+			body := &slowBody{Reader: bytes.NewReader(spansOf(t, 1, 0)), begun: &begun, release: release}
+			wg.Go(func() {
+				req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", body)
+				req.Header.Set("Content-Type", "application/x-protobuf")
+				v.Traces(httptest.NewRecorder(), req)
+			})
+		}
+		synctest.Wait()
+		assert.Equal(t, int32(32), begun.Load())
+		close(release)
+		wg.Wait()
+		assert.Equal(t, int32(100), kept.Load())
+	})
+}
+
+// slowBody is a body that comes once it is released.
+type slowBody struct {
+	*bytes.Reader
+	begun   *atomic.Int32
+	release chan struct{}
+	once    sync.Once
+}
+
+func (b *slowBody) Read(p []byte) (int, error) {
+	b.once.Do(func() { b.begun.Add(1) })
+	<-b.release
+	return b.Reader.Read(p)
 }
 
 // A small body that grows when it is inflated is bounded too.
