@@ -210,8 +210,12 @@ func TestEachFaultHasItsCure(t *testing.T) {
 			t.Errorf("%s: %v; %s, want a word of %s", code, err, got, want)
 		}
 	}
-	err := open(t, objects.Options{Endpoint: upstream.Refused(t)}).Probe(t.Context())
-	if err == nil || !strings.Contains(objects.Cure(err), "LOG_STORE_ENDPOINT") {
-		t.Errorf("nobody there: %v; %s", err, objects.Cure(err))
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(secure.Close)
+	for at, want := range map[string]string{upstream.Refused(t): "and the firewall", secure.URL: "set LOG_STORE_CA"} {
+		err := open(t, objects.Options{Endpoint: at}).Probe(t.Context())
+		if err == nil || !strings.Contains(objects.Cure(err), want) {
+			t.Errorf("%s: %v; %s", at, err, objects.Cure(err))
+		}
 	}
 }

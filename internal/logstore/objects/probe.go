@@ -3,6 +3,7 @@ package objects
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -73,11 +74,17 @@ func Cure(err error) string {
 		}
 	}
 	var name *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	var connection *net.OpError
 	switch {
 	case fault.Has(err, fault.Unauthenticated):
 		return "set LOG_STORE_ACCESS_KEY and LOG_STORE_SECRET_KEY, or give the machine an identity that may use the bucket; CLOUD_WIF_AUDIENCE for one of another cloud"
 	case errors.As(err, &name):
 		return "check LOG_STORE_ENDPOINT and DNS; for a store without a host name for each bucket set LOG_STORE_PATH_STYLE=ON"
+	case errors.As(err, &certificate):
+		return "set LOG_STORE_CA to the authority that the certificate of the store is from, and LOG_STORE_ENDPOINT to a name that it is for"
+	case errors.As(err, &connection):
+		return "check LOG_STORE_ENDPOINT, whether it is http:// or https://, and the firewall"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "check LOG_STORE_ENDPOINT and the firewall, or raise LOG_STORE_CONNECTION_TIMEOUT_MS"
 	}
