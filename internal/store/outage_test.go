@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync/atomic"
 	"testing"
@@ -135,6 +136,31 @@ func startWithoutWriter(t *testing.T, settings store.Settings, id string) {
 		s.Close()
 		t.Error("outside of HADR mode the start went on without a primary")
 	}
+}
+
+// A later version is noticed at the replica, too: the start does not go on without it.
+func TestNewerTablesWithoutAWriter(t *testing.T) {
+	t.Parallel()
+	primary := storetest.StartPostgres(t, nil)
+	settings := primary.Settings(t)
+	settings.Reader = store.Endpoint{Port: primary.Standby(t).Endpoint.Port}
+	settings.HADR = true
+	before := storetest.Open(t, settings)
+	storetest.MarkNewer(t, settings)
+	if _, err := insert(t, before); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the replica follows", func() bool { n, err := before.LastChange(t.Context()); return err == nil && n == 1 })
+	primary.Stop()
+	s, err := store.Open(t.Context(), settings, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Migrate(t.Context()); !errors.Is(err, store.ErrNewer) {
+		t.Errorf("an older version starts: %v", err)
+	}
+	primary.Start(t) // for what is dropped at the end
 }
 
 // writerIsReplica points the writer at a server that only reads, as happens after

@@ -3,7 +3,6 @@ package storetest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -131,10 +130,7 @@ func LeftLease(t *testing.T, s store.Settings) {
 // refused, and what is running goes on.
 func NewerTables(t *testing.T, s store.Settings) {
 	running := Open(t, s)
-	mark := func(from, to int) {
-		must(t, alter(t, s, fmt.Sprintf("UPDATE %s SET version_id = %d WHERE version_id = %d", table(s, "schema_steps"), to, from)))
-	}
-	mark(0, 999) // 0 is the line that the ledger begins with
+	MarkNewer(t, s)
 	starting, err := store.Open(t.Context(), s, slog.New(slog.DiscardHandler))
 	must(t, err)
 	defer func() { must(t, starting.Close()) }()
@@ -144,6 +140,13 @@ func NewerTables(t *testing.T, s store.Settings) {
 	}
 	put(t, running, sample("config", "a"))
 
-	mark(999, 0)
+	must(t, alter(t, s, "UPDATE "+table(s, "schema_steps")+" SET version_id = 0 WHERE version_id = 999"))
 	must(t, starting.Migrate(t.Context()))
+}
+
+// MarkNewer has a database say that a later version has brought it up to date, in the line
+// that the ledger of its steps begins with.
+func MarkNewer(t *testing.T, s store.Settings) {
+	t.Helper()
+	must(t, alter(t, s, "UPDATE "+table(s, "schema_steps")+" SET version_id = 999 WHERE version_id = 0"))
 }
