@@ -138,7 +138,11 @@ func (b *Bank) settle(now time.Time, holds []Hold, used []int64, moves *[]Part) 
 			c.add(at, units)
 		}
 		if moves != nil && (back != 0 || units != 0) {
-			*moves = append(*moves, c.part(h.Counter, -back, units))
+			p := c.part(h.Counter, -back, units)
+			if p.Unit == "" {
+				p.Latest = timeOf(at)
+			}
+			*moves = append(*moves, p)
 		}
 		h.taken = nil
 	}

@@ -81,10 +81,7 @@ func (c *counter) anew(at int64) time.Time {
 	} else if next := c.tally.schedule.next.Load(); next > at {
 		when = next
 	}
-	if when == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, when).UTC()
+	return timeOf(when)
 }
 
 // idle reports whether forgetting the counter forgets nothing.

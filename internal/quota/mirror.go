@@ -17,8 +17,9 @@ type Part struct {
 	Window  time.Time // in which a rate counted: its beginning; zero for budgets
 	Held    int64     // by calls under way
 	Used    int64     // of a budget what the store was not told of yet, of a rate everything in the window
-	Behind  time.Time // of a budget: a reset that has come and the store does not know of, before this; zero for none
-	Early   int64     // of Used, of a budget: before its last reset, so that it does not count
+	Latest  time.Time // of a budget: when the last of Used was used
+	Since   time.Time // of a budget: its last reset, by schedule or as the store has it; zero for none
+	Early   int64     // of Used, of a budget: before Since, so that it does not count
 }
 
 // Standing is what all nodes together have of a counter.
@@ -81,7 +82,7 @@ func (b *Bank) Parts(now time.Time, visit func(Part)) {
 			} else {
 				c.roll(at)
 				p = c.part(id, c.held, c.tally.pending)
-				p.Early, there = c.tally.early, p.Held != 0 || p.Used != 0
+				p.Latest, p.Early, there = timeOf(c.tally.latest), c.tally.early, p.Held != 0 || p.Used != 0
 			}
 			c.mu.Unlock()
 			if there {
@@ -92,21 +93,6 @@ func (b *Bank) Parts(now time.Time, visit func(Part)) {
 	}
 }
 
-// Early is how much of what this node used of a budget, and the store was not told of, lies
-// before the last reset: no limit counts it.
-func (b *Bank) Early(id CounterID) int64 {
-	s := b.shard(id.Carrier)
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	c := s.counters[id]
-	if c == nil {
-		return 0
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.tally.early
-}
-
 // Due is when the usage of a hold's budget next begins anew, as far as the store said;
 // zero for never and for rates.
 func (b *Bank) Due(h *Hold) time.Time {
@@ -114,10 +100,7 @@ func (b *Bank) Due(h *Hold) time.Time {
 		return time.Time{}
 	}
 	c := b.counter(h.Counter, h.Org, h.Unit, 0)
-	if due := c.tally.schedule.next.Load(); due != 0 {
-		return time.Unix(0, due).UTC()
-	}
-	return time.Time{}
+	return timeOf(c.tally.schedule.next.Load())
 }
 
 // Belongs is the organisation of a counter; empty when it is not known.
@@ -142,11 +125,10 @@ func (c *counter) standing() Standing {
 // part is what this node has of the counter, or a change of it.
 func (c *counter) part(id CounterID, held, used int64) Part {
 	p := Part{Counter: id, Org: c.org, Held: held, Used: used}
-	switch {
-	case c.rate:
+	if c.rate {
 		p.Unit, p.Window = c.window.unit, time.Unix(0, c.window.since).UTC()
-	case c.tally.waivedAt != 0:
-		p.Behind = time.Unix(0, c.tally.waivedAt).UTC()
+	} else {
+		p.Since = timeOf(max(c.tally.reset, c.tally.waivedAt))
 	}
 	return p
 }

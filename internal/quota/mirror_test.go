@@ -32,7 +32,7 @@ func TestParts(t *testing.T) {
 	if diff := cmp.Diff(want, parts(b, noon)); diff != "" {
 		t.Error(diff)
 	}
-	budgetPart.Held, budgetPart.Used, tokensPart.Held, tokensPart.Used = -60, 25, -50, 70
+	budgetPart.Held, budgetPart.Used, budgetPart.Latest, tokensPart.Held, tokensPart.Used = -60, 25, noon, -50, 70
 	if diff := cmp.Diff([]quota.Part{budgetPart, tokensPart}, b.SettleParts(noon, holds, []int64{25, 70, 9}, nil)); diff != "" {
 		t.Error(diff)
 	}
@@ -47,6 +47,40 @@ func TestParts(t *testing.T) {
 	b.Flushed([]quota.Delta{{CarrierID: "k", Entry: "b", Units: 25}}, []quota.Meter{{Carrier: quota.Carrier{ID: "k"}, Entry: "b", Used: 25}})
 	if left := parts(b, noon.Add(time.Minute)); len(left) != 0 {
 		t.Error("left when all is stored and the windows are over:", left)
+	}
+}
+
+// TestDatedParts: what is not stored is dated and divided by the last reset, one by schedule
+// that has come or one that the store has.
+func TestDatedParts(t *testing.T) {
+	t.Parallel()
+	b := quota.NewBank()
+	day := noon.Add(12 * time.Hour)
+	m := quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b", NextReset: day}
+	b.Load([]quota.Meter{m})
+	use := func(at time.Time, units int64) quota.Part {
+		holds := []quota.Hold{hold(units, 100)}
+		b.Take(at, holds)
+		return b.SettleParts(at, holds, []int64{units}, nil)[0]
+	}
+	want := quota.Part{Counter: m.CounterID(), Org: "o", Held: -30, Used: 30, Latest: noon}
+	if diff := cmp.Diff(want, use(noon, 30)); diff != "" {
+		t.Error("before the reset:", diff)
+	}
+	want = quota.Part{Counter: m.CounterID(), Org: "o", Used: 30, Latest: noon, Since: day, Early: 30}
+	if diff := cmp.Diff(want, parts(b, day)["b"]); diff != "" {
+		t.Error("when the reset has come:", diff)
+	}
+	later := day.Add(time.Hour)
+	want = quota.Part{Counter: m.CounterID(), Org: "o", Held: -7, Used: 7, Latest: later, Since: day}
+	if diff := cmp.Diff(want, use(later, 7)); diff != "" {
+		t.Error("behind the reset:", diff)
+	}
+	m.Reset(later.Add(time.Hour))
+	b.Load([]quota.Meter{m})
+	want = quota.Part{Counter: m.CounterID(), Org: "o", Used: 37, Latest: later, Since: m.LastReset, Early: 37}
+	if diff := cmp.Diff(want, parts(b, m.LastReset)["b"]); diff != "" {
+		t.Error("behind a reset by hand:", diff)
 	}
 }
 

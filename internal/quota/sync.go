@@ -146,9 +146,17 @@ func (d *Delta) CounterID() CounterID {
 	return CounterID{Carrier: d.CarrierID, Entry: d.Entry}
 }
 
+// nanos is a time in nanoseconds, 0 for never; timeOf reads it back.
 func nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
 	return t.UnixNano()
+}
+
+func timeOf(nanos int64) time.Time {
+	if nanos == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, nanos).UTC()
 }

@@ -12,6 +12,17 @@
 // lost connection or an answer that did not come, and how Redis is filled again when it
 // lost everything.
 //
+// # Periods
+//
+// A budget counts what was used behind its last reset: that which the store has, or one by
+// schedule that has come since, of which whoever takes knows. So what the store says counts
+// only when it has that reset, and what nodes used and did not store is dated: each says when
+// the last of its part was used, and how much of that lies before the last reset that it
+// knows. From that, what counts is worked out in the same way whenever a budget is made or
+// begins anew, whoever comes first, and however much of it was stored by then; what nobody
+// can date counts until it is stored. A reset behind which the store counted something
+// without having it never was.
+//
 // # Partitions
 //
 // The counters of an organisation lie in one of a fixed number of partitions, each of

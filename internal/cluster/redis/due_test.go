@@ -48,6 +48,28 @@ func (e *eve) use(t *testing.T, units int64, until time.Duration) {
 	e.first.Settle(e.Now(), taken, []int64{units})
 }
 
+// change changes what the store has, and tells both nodes.
+func (e *eve) change(t *testing.T, how func(*quota.Meter)) quota.Meter {
+	t.Helper()
+	m, _, _ := e.store.meter(t.Context(), hold(0).Counter)
+	how(&m)
+	e.store.set(m)
+	for _, n := range []*node{e.first, e.other} {
+		n.Replace("k", []quota.Meter{m})
+		eventually(t, "the change is said", n.Said)
+	}
+	return m
+}
+
+// resetByHand has the store reset the budget, and tells nobody.
+func (e *eve) resetByHand(t *testing.T) quota.Meter {
+	e.forward(time.Second)
+	m, _, _ := e.store.meter(t.Context(), hold(0).Counter)
+	m.Reset(e.Now())
+	e.store.set(m)
+	return m
+}
+
 // said waits until Redis knows what the first node has.
 func (e *eve) said(t *testing.T) {
 	t.Helper()
@@ -130,13 +152,11 @@ func TestEarlyOfOthers(t *testing.T) {
 			return e.store.add(quota.Delta{CarrierID: "k", Entry: "b", At: e.Now()})[0]
 		},
 		"by hand": func(e *eve) quota.Meter {
-			e.forward(time.Second)
-			m, _, _ := e.store.meter(t.Context(), hold(0).Counter)
-			m.Reset(e.Now())
-			e.store.set(m)
+			m := e.resetByHand(t)
 			e.first.Replace("k", []quota.Meter{m})
 			return m
 		},
+		"by hand, and it hears of that when it stores": func(e *eve) quota.Meter { return e.resetByHand(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -161,5 +181,142 @@ func TestEarlyOfOthers(t *testing.T) {
 				t.Error("when all is stored are left", left)
 			}
 		})
+	}
+}
+
+// TestStoredBehindLostDue: a budget that Redis lost behind a reset that is not stored, and that
+// is made anew by what a node stored of before it, has no more left than there is.
+func TestStoredBehindLostDue(t *testing.T) {
+	t.Parallel()
+	e := newEve(t)
+	e.use(t, 40, 0)
+	early := quota.Delta{CarrierID: "k", Entry: "b", Units: 40, At: e.Now()}
+	e.use(t, 50, time.Hour)
+	e.said(t)
+	e.server.Wipe(t)
+	for _, n := range []*node{e.first, e.other} { // each finds out, and does not ask for the budget
+		other := hold(1 << 50)
+		other.Counter.Carrier = "other"
+		n.take(t, e.Now(), other)
+	}
+	e.first.Flushed([]quota.Delta{early}, e.store.add(early))
+	e.said(t)
+	if left := e.other.left(t, hold(0)); left != 50 {
+		t.Error("behind the reset are left", left)
+	}
+}
+
+// TestStoredBehindTwoResets: what a node used before a reset by hand, and stores behind one by
+// schedule that is not stored, is in no period, and nothing of the present one is waived for it.
+func TestStoredBehindTwoResets(t *testing.T) {
+	t.Parallel()
+	e := newEve(t)
+	e.use(t, 30, 0)
+	early := quota.Delta{CarrierID: "k", Entry: "b", Units: 30, At: e.Now()}
+	e.said(t)
+	e.forward(time.Second)
+	m := e.change(t, func(m *quota.Meter) { m.Reset(e.Now()) })
+	if m.Used != 0 || e.other.left(t, hold(0)) != 100 {
+		t.Error("the reset by hand does not take place")
+	}
+	e.use(t, 2, time.Hour)
+	e.said(t)
+	e.first.Flushed([]quota.Delta{early}, e.store.add(early))
+	e.said(t)
+	if left := e.other.left(t, hold(0)); left != 98 {
+		t.Error("behind both are left", left)
+	}
+}
+
+// TestResetToCome: what is used before a reset that is still to come, and was stored by a clock
+// that is ahead, counts.
+func TestResetToCome(t *testing.T) {
+	t.Parallel()
+	e := newEve(t)
+	m, _, _ := e.store.meter(t.Context(), hold(0).Counter)
+	m.Reset(e.Now().Add(24 * time.Hour))
+	e.store.set(m)
+	e.other.Replace("k", []quota.Meter{m})
+	eventually(t, "the reset is said", e.other.Said)
+	for i, n := range []*node{e.first, e.other} { // the first has not heard of it
+		taken, _, _ := n.take(t, e.Now(), hold(30))
+		n.Settle(e.Now(), taken, []int64{30})
+		eventually(t, "what was used is said", n.Said)
+		if left := e.other.left(t, hold(0)); left != 70-30*int64(i) {
+			t.Error("left are", left)
+		}
+	}
+}
+
+// TestStoredInTurn: what a node stored of before a reset and of behind it waits for another node
+// to tell what it stored before, and nothing counts twice meanwhile.
+func TestStoredInTurn(t *testing.T) {
+	t.Parallel()
+	e := newEve(t)
+	e.use(t, 40, 0)
+	mine := []quota.Delta{{CarrierID: "k", Entry: "b", Units: 40, At: e.Now()}, {CarrierID: "k", Entry: "b", Units: 20}}
+	e.forward(time.Second)
+	e.change(t, func(m *quota.Meter) { m.Reset(e.Now()) })
+	e.use(t, 20, 0)
+	mine[1].At = e.Now()
+	taken, _, _ := e.other.take(t, e.Now(), hold(30))
+	e.other.Settle(e.Now(), taken, []int64{30})
+	e.said(t)
+	yours := quota.Delta{CarrierID: "k", Entry: "b", Units: 30, At: e.Now()}
+	before, after := e.store.add(yours), e.store.add(mine...)
+	e.first.Flushed(mine, after[1:])
+	for range 20 {
+		if left := e.other.left(t, hold(0)); left != 50 {
+			t.Fatal("one node told, and left are", left)
+		}
+	}
+	e.other.Flushed([]quota.Delta{yours}, before)
+	e.said(t)
+	if left := e.other.left(t, hold(0)); left != 50 {
+		t.Error("both told, and left are", left)
+	}
+}
+
+// TestDueThatNeverWas: a reset that has come, and that the store never has because its schedule
+// was changed before anybody stored it, holds no longer than until what was used behind it is
+// stored.
+func TestDueThatNeverWas(t *testing.T) {
+	t.Parallel()
+	e := newEve(t)
+	e.change(t, func(m *quota.Meter) { m.Used = 60 })
+	e.forward(time.Hour)
+	if left := e.other.left(t, hold(0)); left != 100 {
+		t.Error("behind the reset are left", left)
+	}
+	e.change(t, func(m *quota.Meter) { m.NextReset = e.Now().AddDate(0, 1, 0) })
+	e.use(t, 10, time.Second)
+	used := quota.Delta{CarrierID: "k", Entry: "b", Units: 10, At: e.Now()}
+	e.said(t)
+	e.first.Flushed([]quota.Delta{used}, e.store.add(used))
+	e.said(t)
+	if left := e.other.left(t, hold(0)); left != 30 {
+		t.Error("without the reset are left", left)
+	}
+}
+
+// TestDueOfTwoPeriods: what a node used on both sides of a reset, and says at once, is divided by
+// it, in whichever order it comes.
+func TestDueOfTwoPeriods(t *testing.T) {
+	t.Parallel()
+	for range 5 {
+		e := newEve(t)
+		before, _, _ := e.first.take(t, e.Now(), hold(40))
+		behind, _, _ := e.first.take(t, e.Now(), hold(50))
+		e.wire.Slow(50 * time.Millisecond) // both are in the queue before the next round trip
+		wakes, _, _ := e.first.take(t, e.Now(), hold(1))
+		e.first.Settle(e.Now(), wakes, nil)
+		e.first.Settle(e.Now(), before, []int64{40})
+		e.forward(time.Hour)
+		e.first.Settle(e.Now(), behind, []int64{50})
+		e.wire.Clear()
+		e.said(t)
+		if left := e.other.left(t, hold(0)); left != 50 {
+			t.Error("behind the reset are left", left)
+		}
 	}
 }

@@ -147,7 +147,7 @@ func (p *partition) reread(ctx context.Context, had []string) (list []told, err 
 
 // statement is what a node has at one moment, and what it knows of the store.
 type statement struct {
-	parts  [][5]string // as state.lua has them
+	parts  [][6]string // as state.lua has them
 	stored []told
 }
 
@@ -165,7 +165,7 @@ func (p *partition) statement(epoch string, had []string, stored []told) stateme
 			return
 		}
 		id, over := keyOf(&part)
-		s.parts = append(s.parts, [5]string{id, decimal(clamp(part.Held)), decimal(clamp(part.Used)), decimal(over), decimal(clamp(part.Early))})
+		s.parts = append(s.parts, [6]string{id, decimal(clamp(part.Held)), decimal(clamp(part.Used)), decimal(over), decimal(msOf(part.Latest)), decimal(clamp(part.Early))})
 	})
 	has := make(map[string]bool, len(s.parts))
 	for i := range s.parts {
@@ -173,30 +173,30 @@ func (p *partition) statement(epoch string, had []string, stored []told) stateme
 	}
 	for _, id := range had {
 		if !has[id] {
-			s.parts = append(s.parts, [5]string{id, "0", "0", "0", "0"})
+			s.parts = append(s.parts, [6]string{id, "0", "0", "0", "0", "0"})
 		}
 	}
 	return s
 }
 
-// state says a statement piece by piece, what is known of the store behind all parts. done
-// is the number of the last run.
+// state says a statement piece by piece, what is known of the store before all parts: what it
+// has of this node is no more in these. done is the number of the last run.
 func (p *partition) state(ctx context.Context, s statement, done int64) error {
 	epoch, _, _ := p.standing()
 	for first := true; first || len(s.parts)+len(s.stored) > 0; first = false {
-		parts := s.parts[:min(len(s.parts), batch)]
-		s.parts = s.parts[len(parts):]
-		var stored []told
-		if len(s.parts) == 0 {
-			stored = s.stored[:min(len(s.stored), batch)]
-			s.stored = s.stored[len(stored):]
+		stored := s.stored[:min(len(s.stored), batch)]
+		s.stored = s.stored[len(stored):]
+		var parts [][6]string
+		if len(s.stored) == 0 {
+			parts = s.parts[:min(len(s.parts), batch)]
+			s.parts = s.parts[len(parts):]
 		}
-		args := append(p.head(epoch, done, 1+5*len(parts)+3*len(stored)), strconv.Itoa(len(parts)))
-		for i := range parts {
-			args = append(args, parts[i][:]...)
-		}
+		args := append(p.head(epoch, done, 1+3*len(stored)+6*len(parts)), strconv.Itoa(len(stored)))
 		for i := range stored {
 			args = append(args, stored[i].id, decimal(stored[i].used), decimal(stored[i].reset))
+		}
+		for i := range parts {
+			args = append(args, parts[i][:]...)
 		}
 		a, err := p.run(ctx, &p.bank.scripts.state, args)
 		switch {

@@ -2,9 +2,11 @@ package redis_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/redis/rueidis"
 	"pgregory.net/rapid"
 
 	"sluice/internal/cluster/redistest"
@@ -17,20 +19,29 @@ type world struct {
 	t      *rapid.T
 	tb     testing.TB
 	server *redistest.Server
+	client rueidis.Client
 	store  *books
 	clock  *clock
 	nodes  []*member
 	ledger []*entry
-	vague  bool // Redis may not know what lay before a reset
+	vague  bool // Redis may not know what lay before a reset, because a node heard of it late
 }
 
-// member is a node, the wire by which it reaches Redis, and its calls under way.
+// member is a node, the wire by which it reaches Redis, and what it has.
 type member struct {
 	*node
 	name string
 	wire *redistest.Wire
 	cut  bool
-	open [][]quota.Hold
+	deaf bool           // it has not heard what the store has
+	open [][]quota.Hold // its calls under way
+	owes []stored       // what it stored and has not told
+}
+
+// stored is what a node stored, and what the store said behind that.
+type stored struct {
+	deltas []quota.Delta
+	meter  quota.Meter
 }
 
 type entry struct {
@@ -57,7 +68,7 @@ func (w *world) boot(m *member) {
 	o.Clock = w.clock
 	meter, _, _ := w.store.meter(w.tb.Context(), hold(0).Counter)
 	o.Local.Load([]quota.Meter{meter})
-	m.node = start(w.tb, o)
+	m.node, m.deaf = start(w.tb, o), false
 }
 
 // end stops all nodes.
@@ -98,23 +109,16 @@ func (w *world) left() int64 {
 	return left
 }
 
-// certain reports whether Redis must have exactly what the ledger says: every node can
-// tell it, and nothing waits to be stored of which a reset is to be kept.
+// certain reports whether Redis must have exactly what the ledger says: every node told it
+// and, where one of them heard late of a reset, nothing from before that waits to be stored.
 func (w *world) certain() bool {
 	for _, m := range w.nodes {
-		if m.cut {
+		if m.cut || m.deaf || len(m.owes) > 0 {
 			return false
 		}
 	}
-	if !w.vague {
-		return true
-	}
-	for _, e := range w.ledger {
-		if !e.stored && e.at.Before(w.since()) {
-			return false
-		}
-	}
-	return true
+	w.vague = w.vague && slices.ContainsFunc(w.ledger, func(e *entry) bool { return !e.stored && e.at.Before(w.since()) })
+	return !w.vague
 }
 
 func (w *world) admit(m *member, amount int64) {
@@ -146,11 +150,17 @@ func (w *world) settle(m *member, percent int64) {
 	m.Settle(w.clock.Now(), holds, []int64{units})
 }
 
-// flush stores what a node used, as spend does; a node that recovers tells nobody.
-func (w *world) flush(m *member, recovers bool) {
+// flush stores what a node used, as spend does, and has it tell that.
+func (w *world) flush(m *member, most int) {
+	w.keep(m, most)
+	w.tell(m)
+}
+
+// keep stores what a node used, the first most of its calls.
+func (w *world) keep(m *member, most int) {
 	var deltas []quota.Delta
 	for _, e := range w.ledger {
-		if e.node == m && !e.stored {
+		if e.node == m && !e.stored && len(deltas) < most {
 			e.stored = true
 			deltas = append(deltas, quota.Delta{CarrierID: "k", Entry: "b", Units: e.units, At: e.at})
 		}
@@ -159,31 +169,52 @@ func (w *world) flush(m *member, recovers bool) {
 		return
 	}
 	after := w.store.add(deltas...)
-	if !recovers {
-		m.Flushed(deltas, after[len(after)-1:])
+	m.owes = append(m.owes, stored{deltas, after[len(after)-1]})
+}
+
+// tell has a node tell what it stored.
+func (w *world) tell(m *member) {
+	for _, s := range m.owes {
+		m.Flushed(s.deltas, []quota.Meter{s.meter})
 	}
+	m.owes = nil
 }
 
 // crash ends a node without a word; its calls count with all that they held, and are
 // stored before it is there again.
 func (w *world) crash(m *member) {
-	w.vague = true // its next life may tell of a reset that nobody else knows of
 	w.cut(m)
 	m.stop()
 	for _, holds := range m.open {
 		w.ledger = append(w.ledger, &entry{node: m, at: w.clock.Now(), units: holds[0].Amount})
 	}
 	m.open = nil
-	w.flush(m, true)
+	w.keep(m, len(w.ledger))
+	m.owes = nil // its next life reads what the store has
 	m.wire.Mend()
 	m.cut = false
 	w.boot(m)
 }
 
+// reset is what somebody asked for; some nodes hear of it later.
 func (w *world) reset() {
 	m := w.meter()
 	m.Reset(w.clock.Now())
-	w.change(m)
+	w.store.set(m)
+	for _, n := range w.nodes {
+		if n.deaf = rapid.IntRange(0, 3).Draw(w.t, "hears") == 0; n.deaf {
+			w.vague = true
+		} else {
+			w.hear(n)
+		}
+	}
+}
+
+// hear tells a node what the store has.
+func (w *world) hear(n *member) {
+	w.tell(n) // who stores and tells is not interrupted by who reads
+	n.deaf = false
+	n.Replace("k", []quota.Meter{w.meter()})
 }
 
 // due has the reset of a schedule come, which nobody stores before something is used behind
@@ -208,7 +239,7 @@ func (w *world) renew() {
 func (w *world) change(m quota.Meter) {
 	w.store.set(m)
 	for _, n := range w.nodes {
-		n.Replace("k", []quota.Meter{m})
+		w.hear(n)
 	}
 }
 
@@ -218,9 +249,25 @@ func (w *world) wipe() {
 		w.mend(m)
 	}
 	w.server.Wipe(w.tb)
-	w.vague = true
-	for _, m := range w.nodes { // each finds out by asking
-		m.take(w.tb, w.clock.Now(), hold(1<<50))
+	for _, m := range w.nodes { // each finds out by asking for another budget
+		other := hold(1 << 50)
+		other.Counter.Carrier = "other"
+		eventually(w.tb, "the node is back", func() bool {
+			_, _, _, err := m.Reserve(w.tb.Context(), w.clock.Now(), []quota.Hold{other})
+			return err == nil
+		})
+	}
+}
+
+// expire has Redis lose the budget alone.
+func (w *world) expire() {
+	c := w.client
+	list, err := c.Do(w.tb.Context(), c.B().Keys().Pattern("sluice:*:c:k|b|").Build()).AsStrSlice()
+	if err == nil && len(list) > 0 {
+		err = c.Do(w.tb.Context(), c.B().Del().Key(list...).Build()).Error()
+	}
+	if err != nil {
+		w.t.Fatal(err)
 	}
 }
 
@@ -240,10 +287,12 @@ func (w *world) mend(m *member) {
 	}
 }
 
-// check compares what Redis has with the ledger.
+// check compares what Redis has with the ledger. Who has to wait for another one to tell
+// has not said everything.
 func (w *world) check() {
+	owed := slices.ContainsFunc(w.nodes, func(m *member) bool { return len(m.owes) > 0 })
 	for _, m := range w.nodes {
-		if !m.cut {
+		if !m.cut && !owed {
 			eventually(w.tb, "the node has said everything", m.Said)
 		}
 	}
@@ -260,7 +309,7 @@ func (w *world) check() {
 
 // TestRedisIsTheLedger: any sequence of calls, flushes, resets, cuts, crashes and losses of
 // Redis keeps what Redis has equal to the ledger, or above it as long as a node cannot
-// say what ended.
+// say what it has, or does not know of a reset.
 func TestRedisIsTheLedger(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
@@ -268,10 +317,27 @@ func TestRedisIsTheLedger(t *testing.T) {
 	for range 3 {
 		wires = append(wires, redistest.Lay(t, server))
 	}
-	steps := []string{"admit", "admit", "admit", "admit", "end", "end", "end", "flush", "flush", "reset", "due", "renew", "cut", "mend", "crash", "wipe"}
+	client := server.Client(t)
 	rapid.Check(t, func(t2 *rapid.T) {
 		w := newWorld(t2, t, server, wires)
+		w.client = client
 		defer w.end()
+		if rapid.Bool().Draw(t2, "over a reset") { // both sides of which have something that is not stored
+			m := w.nodes[0]
+			w.admit(m, 30)
+			w.settle(m, 100)
+			w.check()
+			w.due()
+			w.admit(m, 40)
+			w.settle(m, 100)
+			w.check()
+		}
+		steps := []string{"admit", "admit", "end", "end"}
+		for _, more := range [][]string{{"flush"}, {"keep", "tell"}, {"reset", "hear"}, {"due"}, {"renew"}, {"cut", "mend"}, {"crash"}, {"wipe"}, {"expire"}} {
+			if rapid.Bool().Draw(t2, more[0]) { // few kinds at once go deeper
+				steps = append(steps, more...)
+			}
+		}
 		for range rapid.IntRange(1, 25).Draw(t2, "steps") {
 			w.clock.forward(time.Millisecond) // the instants of resets and calls differ
 			m := w.nodes[rapid.IntRange(0, len(w.nodes)-1).Draw(t2, "node")]
@@ -281,9 +347,15 @@ func TestRedisIsTheLedger(t *testing.T) {
 			case "end":
 				w.settle(m, rapid.Int64Range(0, 100).Draw(t2, "percent"))
 			case "flush":
-				w.flush(m, false)
+				w.flush(m, rapid.IntRange(1, 4).Draw(t2, "calls"))
+			case "keep":
+				w.keep(m, rapid.IntRange(1, 4).Draw(t2, "calls"))
+			case "tell":
+				w.tell(m)
 			case "reset":
 				w.reset()
+			case "hear":
+				w.hear(m)
 			case "due":
 				w.due()
 				continue // what comes next finds a budget of which nobody took since
@@ -297,6 +369,12 @@ func TestRedisIsTheLedger(t *testing.T) {
 				w.crash(m)
 			case "wipe":
 				w.wipe()
+				for _, m := range w.nodes { // who stores may be the first to bring the budget
+					w.flush(m, rapid.IntRange(0, 2).Draw(t2, "calls"))
+				}
+			case "expire":
+				w.expire()
+				w.flush(m, rapid.IntRange(0, 2).Draw(t2, "calls"))
 			}
 			w.check()
 		}

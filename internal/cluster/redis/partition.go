@@ -219,9 +219,9 @@ func (p *partition) sayBatch(ctx context.Context) (waiting bool, err error) {
 		return false, errLost // who waited here would wait for itself
 	}
 	moves, tells := p.queue.next()
-	args := append(p.head(epoch, done, 1+4*len(moves)+6*len(tells)), strconv.Itoa(len(moves)))
+	args := append(p.head(epoch, done, 1+5*len(moves)+5*len(tells)), strconv.Itoa(len(moves)))
 	for key, m := range moves {
-		args = append(args, key.id, decimal(m.held), decimal(m.used), decimal(key.over))
+		args = append(args, key.id, decimal(m.held), decimal(m.used), decimal(key.over), decimal(m.latest))
 	}
 	now := time.Now()
 	for i := range tells {
@@ -257,14 +257,11 @@ func (t *told) args(now time.Time) []string {
 	case now.Sub(t.at) > tellPatience:
 		mode = "F"
 	}
-	used, reset, early := "", "", ""
+	used, reset := "", ""
 	if t.known {
 		used, reset = decimal(t.used), decimal(t.reset)
 	}
-	if t.resets {
-		early = decimal(clamp(t.early))
-	}
-	return []string{t.id, decimal(t.stored), used, reset, mode, early}
+	return []string{t.id, decimal(t.stored), used, reset, mode}
 }
 
 // lookAround looks for missing nodes.

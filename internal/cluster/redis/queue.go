@@ -15,14 +15,18 @@ const (
 	batch = 500
 )
 
-// moveKey names what changes are summed by.
+// moveKey names what changes are summed by: a counter, and its window or period as keyOf
+// has it.
 type moveKey struct {
 	id   string
 	over int64
 }
 
 // move is what calls that ended changed.
-type move struct{ held, used int64 }
+type move struct {
+	held, used int64
+	latest     int64 // when the last of it was used, in ms; of budgets
+}
 
 // told is what the store said of a budget when it took from this node what it used.
 type told struct {
@@ -32,7 +36,6 @@ type told struct {
 	reset  int64 // the last, in ms
 	known  bool  // the store has a meter: else used and reset are nothing
 	resets bool  // nothing was stored, but the meter was reset perhaps
-	early  int64 // of what this node has: before that reset
 	amends bool  // what the store said before was corrected; it says nothing else
 	at     time.Time
 }
@@ -56,6 +59,7 @@ func (q *queue) move(parts []quota.Part) {
 		key := moveKey{id, over}
 		m := q.moves[key]
 		m.held, m.used = m.held+clamp(parts[i].Held), m.used+clamp(parts[i].Used)
+		m.latest = max(m.latest, msOf(parts[i].Latest))
 		q.moves[key] = m
 	}
 }

@@ -203,7 +203,7 @@ func (p *partition) refuse(epoch string, a *answer, before []quota.Hold) {
 
 // raise makes the budgets that Redis does not have, from what the store says now.
 func (p *partition) raise(ctx context.Context, holds []quota.Hold, absent []int64) error {
-	args := p.head("", 0, 4*len(absent))
+	args := p.head("", 0, 3*len(absent))
 	for _, i := range absent {
 		id := holds[i].Counter
 		m, err, _ := p.bank.raising.Do(name(id), func() (any, error) {
@@ -214,7 +214,7 @@ func (p *partition) raise(ctx context.Context, holds []quota.Hold, absent []int6
 			return err
 		}
 		meter, _ := m.(quota.Meter)
-		args = append(args, budgetID(id), decimal(meter.Used), decimal(msOf(meter.LastReset)), decimal(msOf(p.bank.own.Due(&holds[i]))))
+		args = append(args, budgetID(id), decimal(meter.Used), decimal(msOf(meter.LastReset)))
 	}
 	_, err := p.run(ctx, &p.bank.scripts.create, args)
 	return err

@@ -139,11 +139,11 @@ func rateID(id quota.CounterID, window time.Time) string {
 	return "w:" + name(id) + "@" + decimal(window.UnixMilli())
 }
 
-// keyOf is the key of a part and when its window is over, in ms; of a budget the reset
-// that it lies behind, below 0, or 0 for none.
+// keyOf is the key of a part and when its window is over, in ms; of a budget its last
+// reset, below 0, or 0 for none.
 func keyOf(p *quota.Part) (id string, over int64) {
 	if p.Unit == "" {
-		return budgetID(p.Counter), -msOf(p.Behind)
+		return budgetID(p.Counter), -msOf(p.Since)
 	}
 	return rateID(p.Counter, p.Window), p.Window.Add(p.Unit.Window()).UnixMilli()
 }

@@ -45,9 +45,7 @@ func (b *Bank) Replace(carrier string, meters []quota.Meter) {
 			continue
 		}
 		p := b.partition(m.OrgID)
-		p.mu.Lock() // all that is early is on its way to Redis, or there
-		p.queue.tell([]told{{id: budgetID(m.CounterID()), used: m.Used, reset: msOf(m.LastReset), known: true, resets: true, early: b.own.Early(m.CounterID()), at: time.Now()}})
-		p.mu.Unlock()
+		p.queue.tell([]told{{id: budgetID(m.CounterID()), used: m.Used, reset: msOf(m.LastReset), known: true, resets: true, at: time.Now()}})
 		p.wake()
 	}
 }

@@ -5,14 +5,17 @@
 --   o:<node>   how many scripts the node has run in it
 --   s:<node>   when it was last heard of, in ms
 -- Besides, in the same slot:
---   <prefix>n:<node>        what the node has of budgets: u<id> used and not stored, h<id> held,
---                           e<id> what of u was used before the last reset: no store will count it
+--   <prefix>n:<node>        what the node has of budgets: h<id> held, u<id> used and not stored, and of
+--                           that: t<id> when the last of it was used, e<id> how much lies before the last
+--                           reset, as far as that is known, p<id> the last reset that the node knows
 --   <prefix>c:<name>        a budget: g as on the roll; b, r what the store says was used and when it was last
---                           reset; u, h what all nodes have; w what of b and u does not count: what is
---                           early of all nodes and, while the reset a has come that the store does not
---                           know, b as it was then
+--                           reset; a a reset by schedule that came since, which the store does not have
+--                           yet; u, h, e what all nodes have
 --   <prefix>w:<name>@<ms>   a rate in the window that began then: u, h, and what each life
 --                           of a node has of them, u:<life>, h:<life>
+--
+-- What counts of a budget is what was used behind its last reset, the later one of r and a:
+-- b, unless a is the later one, and u - e.
 local roll, prefix, node, epoch, done, life = KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[6]
 local now = tonumber(ARGV[5])
 if not now then
@@ -25,6 +28,8 @@ local SLACK = 60000      -- how far clocks may differ without any effect
 local KEEP = 172800000   -- a budget that nobody asks for is read from the store again after two days
 
 local lost = redis.call('HGET', roll, 'g') or '0'
+
+local sums = {u = true, h = true, e = true} -- fields of a budget that sum what nodes have
 
 local function num(v) return tonumber(v or 0) end
 local function text(n) return string.format('%.0f', n) end
@@ -41,11 +46,15 @@ local function current()
   return run > done and run
 end
 
--- there reports whether a budget is, and nothing was lost since it was made.
-local function there(id)
-  local c = redis.call('HMGET', prefix .. id, 'b', 'g')
-  return c[1] and c[2] == lost
+-- find is what is known of a budget; nil when it is not there, or something was lost since
+-- it was made.
+local function find(id)
+  local c = redis.call('HMGET', prefix .. id, 'g', 'b', 'r', 'a')
+  if c[2] and c[1] == lost then return {base = num(c[2]), reset = num(c[3]), due = num(c[4])} end
 end
+
+-- since is the reset behind which a budget counts.
+local function since(c) return math.max(c.reset, c.due) end
 
 -- part adds to what this node has.
 local function part(id, field, by)
@@ -64,97 +73,120 @@ local function change(id, field, by)
   end
 end
 
--- each visits the nodes on the roll: what they have, with what they have of a budget.
-local function each(id, visit)
+-- has is what a node has of a budget. What an older program noted has no time: no reset is
+-- behind it.
+local function has(theirs, id)
+  local c = redis.call('HMGET', theirs, 'u' .. id, 't' .. id, 'p' .. id, 'e' .. id, 'h' .. id)
+  local x = {used = num(c[1]), latest = num(c[2]), behind = num(c[3]), early = num(c[4]), held = num(c[5])}
+  if c[1] and not c[2] then x.latest = 2 ^ 53 end
+  x.noted = {used = x.used, early = x.early}
+  return x
+end
+
+-- before reports whether what was used at a time lies before a reset. None does while that
+-- is still to come, because a clock that was ahead brought it about: the store counts it.
+local function before(t, reset) return t < reset and now >= reset end
+
+-- early is how much of what a node used lies before a reset, as far as that is known.
+local function early(x, reset)
+  local e = before(x.latest, reset) and x.used or x.early
+  return math.max(math.min(e, x.used), 0)
+end
+
+-- put notes what this node has used of a budget c, which is nil when it is not there.
+local function put(id, c, x)
+  x.early = early(x, c and since(c) or 0)
+  if x.used == 0 then
+    redis.call('HDEL', mine, 'u' .. id, 't' .. id, 'p' .. id, 'e' .. id)
+  else
+    redis.call('HSET', mine, 'u' .. id, text(x.used), 't' .. id, text(x.latest), 'p' .. id, text(x.behind), 'e' .. id, text(x.early))
+  end
+  if not c then return end
+  if x.used ~= x.noted.used then redis.call('HINCRBY', prefix .. id, 'u', text(x.used - x.noted.used)) end
+  if x.early ~= x.noted.early then redis.call('HINCRBY', prefix .. id, 'e', text(x.early - x.noted.early)) end
+end
+
+-- spend adds what this node used of a budget, the last of it at a time, behind the last
+-- reset that it knew.
+local function spend(id, c, units, t, behind)
+  local x = has(mine, id)
+  local reset = math.max(x.behind, c and since(c) or 0)
+  t = math.max(t, behind)
+  if behind > reset then
+    x.early = early(x, behind)
+  elseif before(t, reset) then
+    x.early = x.early + units
+  end
+  x.used, x.latest, x.behind = x.used + units, math.max(x.latest, t), math.max(x.behind, behind)
+  put(id, c, x)
+end
+
+-- gather sums what all nodes on the roll have of a budget, which counts behind a reset.
+local function gather(id, reset)
+  local u, h, e = 0, 0, 0
   for _, field in ipairs(redis.call('HKEYS', roll)) do
     if field:sub(1, 2) == 'e:' then
       local theirs = prefix .. 'n:' .. field:sub(3)
-      local p = redis.call('HMGET', theirs, 'u' .. id, 'h' .. id, 'e' .. id)
-      visit(theirs, num(p[1]), num(p[2]), num(p[3]))
+      local x = has(theirs, id)
+      local lies = early(x, reset)
+      if lies ~= x.early then redis.call('HSET', theirs, 'e' .. id, text(lies)) end
+      u, h, e = u + x.used, h + x.held, e + lies
     end
   end
+  redis.call('HSET', prefix .. id, 'u', text(u), 'h', text(h), 'e', text(e))
 end
 
--- mark notes how much of what a node has is early.
-local function mark(theirs, id, e)
-  if e > 0 then
-    redis.call('HSET', theirs, 'e' .. id, text(e))
-  else
-    redis.call('HDEL', theirs, 'e' .. id)
-  end
-end
-
--- waive sets what does not count of a budget.
-local function waive(id, w)
-  local c = redis.call('HMGET', prefix .. id, 'b', 'u')
-  redis.call('HSET', prefix .. id, 'w', text(math.max(math.min(w, num(c[1]) + num(c[2])), 0)))
-end
-
--- begin waives what a budget has when a reset has come that nobody waived yet and the store
--- does not know: before whatever is used behind that reset. 0 is none.
+-- begin has a budget count behind a reset by schedule that has come.
 local function begin(id, due)
-  if due == 0 then return end
-  local c = redis.call('HMGET', prefix .. id, 'b', 'r', 'u', 'a')
-  if num(c[2]) < due and num(c[4]) < due then
-    redis.call('HSET', prefix .. id, 'w', text(num(c[1]) + num(c[3])), 'a', text(due))
-    each(id, function(theirs, u) mark(theirs, id, u) end)
-  end
+  redis.call('HSET', prefix .. id, 'a', text(due))
+  gather(id, due)
 end
 
--- create makes a budget from what the store says and what all nodes have besides. Of the
--- latter nobody knows what lies behind a reset that is due: it counts, until it is stored.
-local function create(id, used, reset, due)
-  local u, h, w, a = 0, 0, 0, 0
-  each(id, function(_, used, held, early) u, h, w = u + used, h + held, w + early end)
-  if due ~= 0 and now >= due and num(reset) < due then w, a = w + num(used), due end
-  redis.call('HSET', prefix .. id, 'g', lost, 'b', used, 'r', reset, 'u', text(u), 'h', text(h), 'a', text(a))
-  waive(id, w)
+-- create makes a budget from what the store says and what all nodes have besides.
+local function create(id, used, reset)
+  redis.call('HSET', prefix .. id, 'g', lost, 'b', used, 'r', reset, 'a', '0')
+  gather(id, num(reset))
   redis.call('PEXPIRE', prefix .. id, KEEP)
 end
 
--- tell brings what the store says to a budget: d was used by this node and is stored now;
--- early is what the node has that lies before that reset, empty when it does not say.
+-- tell brings what the store says to a budget: d was used by this node and is stored now.
 -- Modes: 'f' waits, and returns false, while somebody else stored something before and has
 -- not told; 'F' does not wait; 'l' is for resets alone. 'c' and 'C' say that the store has
 -- less or more than it said before: whoever takes next asks it again. 'c' is repeated, for
 -- somebody may tell meanwhile what the store said before.
-local function tell(id, d, used, reset, mode, early)
+local function tell(id, d, used, reset, mode)
   local key = prefix .. id
   if mode == 'c' or mode == 'C' then
-    redis.call('HDEL', key, 'b', 'r', 'w', 'a')
+    redis.call('HDEL', key, 'b')
     return mode == 'C'
   end
-  local p = redis.call('HMGET', mine, 'u' .. id, 'e' .. id)
-  local own, was = num(p[1]) - num(d), num(p[2])
-  local e = math.max(was - num(d), 0) -- what is early is stored first
-  local c = redis.call('HMGET', key, 'b', 'r', 'w', 'a', 'g')
-  if not c[1] or c[5] ~= lost then
+  d = tonumber(d)
+  local c, x = find(id), has(mine, id)
+  local e = math.min(x.early, d) -- what is early is stored first
+  x.used, x.early = x.used - d, x.early - e
+  if not c then
     if mode ~= 'l' then
-      if d ~= '0' then part(id, 'u', minus(d)) end
-      mark(mine, id, e)
-      if used ~= '' then create(id, used, reset, 0) end
+      put(id, nil, x)
+      if used ~= '' then create(id, used, reset) end
     end
     return true
   end
-  local base, last, w, a, over = num(c[1]), num(c[2]), num(c[3]), num(c[4]), false
+  local newer = false
   if used ~= '' then
-    local b, r = num(used), num(reset)
-    if r == last and mode == 'f' and b - num(d) > base then return false end
-    if r > last or r == last and b > base and mode ~= 'l' then
+    local b, r = tonumber(used), tonumber(reset)
+    local counted = c.due > r and d or d - e
+    if mode == 'f' and r == c.reset and b - counted > c.base then return false end
+    newer = r > c.reset
+    if newer or r == c.reset and b > c.base and mode ~= 'l' then
       redis.call('HSET', key, 'b', used, 'r', reset)
-      last, over = r, a ~= 0 and r >= a
+      c.reset = r
     end
-    if early ~= '' and r == last and (a == 0 or over) then e = math.max(e, math.min(num(early), own)) end
+    if c.due > r and d > e then -- the store counted what lies behind that reset, and has not got it
+      redis.call('HSET', key, 'a', '0')
+      c.due = 0
+    end
   end
-  if d ~= '0' then change(id, 'u', minus(d)) end
-  mark(mine, id, e)
-  if over then
-    w = 0
-    redis.call('HSET', key, 'a', '0')
-    each(id, function(_, u, _, theirs) w = w + math.min(u, theirs) end)
-  elseif a == 0 then
-    w = w + e - was
-  end
-  waive(id, w)
+  put(id, c, x)
+  if newer then gather(id, since(c)) end
   return true
 end

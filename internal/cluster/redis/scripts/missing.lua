@@ -11,7 +11,7 @@ for i = 1, #list, 2 do
     for k = 1, #had, 2 do
       local field, id = had[k]:sub(1, 1), had[k]:sub(2)
       if num(redis.call('HGET', prefix .. id, 'r')) > seen then
-        redis.call('HINCRBY', prefix .. id, field == 'e' and 'w' or field, minus(had[k + 1]))
+        if sums[field] then redis.call('HINCRBY', prefix .. id, field, minus(had[k + 1])) end
         redis.call('HDEL', theirs, had[k])
       end
     end

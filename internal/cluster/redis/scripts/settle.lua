@@ -1,7 +1,8 @@
 -- Says what calls that ended gave back and used, and what the store was told. ARGV[7] is
--- how many of the first there are, four for each: id, held, used, when its window is over
--- in ms (of budgets below 0: behind which reset it was used; 0 for none). Then six for each of the second: id, stored, used and last reset
--- as the store has them, mode, early. Without any it is a sign of life. The answer has the
+-- how many of the first there are, five for each: id, held, used, when its window is over
+-- in ms (of budgets below 0: the last reset that the node knew; 0 for none), when the last of
+-- it was used in ms (of budgets). Then five for each of the second: id, stored, used and last
+-- reset as the store has them, mode. Without any it is a sign of life. The answer has the
 -- indexes of what was not taken because somebody else has to tell first.
 local run = current()
 if not run then return {'epoch'} end
@@ -14,20 +15,21 @@ for _ = 1, tonumber(ARGV[7]) do
     if redis.call('EXISTS', key) == 1 then change(id, 'h', held) end
     change(id, 'u', used)
     redis.call('PEXPIREAT', key, over + SLACK)
-  elseif there(id) then
-    if now >= -over - SLACK then begin(id, -over) end
-    change(id, 'h', held)
-    change(id, 'u', used)
   else
-    if held ~= '0' then part(id, 'h', held) end
-    if used ~= '0' then part(id, 'u', used) end
+    local c = find(id)
+    if c then
+      change(id, 'h', held)
+    elseif held ~= '0' then
+      part(id, 'h', held)
+    end
+    if used ~= '0' then spend(id, c, tonumber(used), tonumber(ARGV[at + 4]), math.abs(over)) end
   end
-  at = at + 4
+  at = at + 5
 end
 local answer = {'done', run, now}
 local i = 0
-for k = at, #ARGV, 6 do
-  if not tell(ARGV[k], ARGV[k + 1], ARGV[k + 2], ARGV[k + 3], ARGV[k + 4], ARGV[k + 5]) then answer[#answer + 1] = i end
+for k = at, #ARGV, 5 do
+  if not tell(ARGV[k], ARGV[k + 1], ARGV[k + 2], ARGV[k + 3], ARGV[k + 4]) then answer[#answer + 1] = i end
   i = i + 1
 end
 return answer

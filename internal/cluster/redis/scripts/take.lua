@@ -15,7 +15,8 @@ for at = 8, #ARGV, 7 do
   holds[#holds + 1] = h
   if h.kind == 'b' then
     h.id = 'c:' .. h.name
-    if not there(h.id) then absent[#absent + 1] = #holds - 1 end
+    h.budget = find(h.id)
+    if not h.budget then absent[#absent + 1] = #holds - 1 end
   else
     h.begin = now - (now - MONDAY) % h.span
     h.id = 'w:' .. h.name .. '@' .. text(h.begin)
@@ -24,17 +25,19 @@ for at = 8, #ARGV, 7 do
 end
 if #absent > 1 then return absent end
 
--- standing is what was used of a budget and what is held, behind the reset that was due.
+-- standing is what was used of a budget behind its last reset, and what is held.
 local function standing(h)
-  if now >= h.span then begin(h.id, h.span) end
-  local c = redis.call('HMGET', prefix .. h.id, 'b', 'u', 'h', 'w', 'a')
-  local w, a = num(c[4]), num(c[5])
-  if a ~= 0 and now < a - SLACK then
-    w = 0
-    redis.call('HSET', prefix .. h.id, 'w', '0', 'a', '0')
+  local c = h.budget
+  if now >= h.span and h.span > since(c) then
+    begin(h.id, h.span)
+    c.due = h.span
+  elseif c.due > c.reset and now < c.due - SLACK then -- the clock went back behind it
+    redis.call('HSET', prefix .. h.id, 'a', '0')
+    c.due = 0
   end
   h.anew = h.span > now and h.span or 0
-  return num(c[1]) + num(c[2]) - w, num(c[3])
+  local all = redis.call('HMGET', prefix .. h.id, 'u', 'h', 'e')
+  return (c.due > c.reset and 0 or c.base) + num(all[1]) - num(all[3]), num(all[2])
 end
 
 local answer = {'taken', run, now}
