@@ -6,6 +6,8 @@ import (
 	collectmetrics "go.opentelemetry.io/proto/slim/otlp/collector/metrics/v1"
 	collecttrace "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"sluice/internal/ident"
 )
 
 // TryTraces sends a collector a message without spans, once. The error says why none is
@@ -21,7 +23,7 @@ func TryMetrics(ctx context.Context, t Target) error {
 }
 
 func (t Target) try(ctx context.Context, s signal, message, answer proto.Message) error {
-	c, err := newClient(t, s)
+	c, err := newClient(t, s, ident.System{})
 	if err != nil {
 		return err
 	}
