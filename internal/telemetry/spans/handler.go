@@ -2,7 +2,6 @@ package spans
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -76,24 +75,41 @@ func (t turns) take(ctx context.Context) (done func(), err error) {
 // Traces takes an ExportTraceServiceRequest. It keeps all spans or, where one breaks a
 // limit, none.
 func (v *Receiver) Traces(w http.ResponseWriter, r *http.Request) {
-	v.serve(w, r, "/v1/traces", func(m *message, at *origin) ([]entry, error) {
+	v.serve(w, r, signal{"/v1/traces", func(m *message, at *origin) ([]entry, error) {
 		var t collecttrace.ExportTraceServiceRequest
 		if err := m.decode(&t); err != nil {
 			return nil, err
 		}
 		return v.spans(&t, m, at)
-	}, &collecttrace.ExportTraceServiceResponse{})
+	}, func(l lost) proto.Message {
+		return &collecttrace.ExportTraceServiceResponse{PartialSuccess: &collecttrace.ExportTracePartialSuccess{RejectedSpans: l.entries, ErrorMessage: l.why}}
+	}})
 }
 
 // Logs takes an ExportLogsServiceRequest, as Traces does.
 func (v *Receiver) Logs(w http.ResponseWriter, r *http.Request) {
-	v.serve(w, r, "/v1/logs", func(m *message, at *origin) ([]entry, error) {
+	v.serve(w, r, signal{"/v1/logs", func(m *message, at *origin) ([]entry, error) {
 		var l collectlogs.ExportLogsServiceRequest
 		if err := m.decode(&l); err != nil {
 			return nil, err
 		}
 		return v.logs(&l, m, at)
-	}, &collectlogs.ExportLogsServiceResponse{})
+	}, func(l lost) proto.Message {
+		return &collectlogs.ExportLogsServiceResponse{PartialSuccess: &collectlogs.ExportLogsPartialSuccess{RejectedLogRecords: l.entries, ErrorMessage: l.why}}
+	}})
+}
+
+// signal is one of the kinds of telemetry.
+type signal struct {
+	path   string // that OTLP has for it
+	read   func(*message, *origin) ([]entry, error)
+	answer func(lost) proto.Message
+}
+
+// lost is how much of a message was not kept, and why.
+type lost struct {
+	entries int64
+	why     string
 }
 
 // origin is who sent a message, and when it came.
@@ -102,62 +118,67 @@ type origin struct {
 	now time.Time
 }
 
-func (v *Receiver) serve(w http.ResponseWriter, r *http.Request, signal string, read func(*message, *origin) ([]entry, error), answer proto.Message) {
-	m, err := v.take(w, r, signal, read)
+func (v *Receiver) serve(w http.ResponseWriter, r *http.Request, s signal) {
+	m, l, err := v.take(w, r, &s)
 	if err != nil {
 		v.refuse(w, r, fault.From(err))
 		return
 	}
 	w.Header().Set("Content-Type", m.contentType())
-	if m.json {
-		_ = json.NewEncoder(w).Encode(map[string]any{"partialSuccess": map[string]any{}}) // the client may have left
-		return
+	if l.entries == 0 && !m.json {
+		return // a message that says nothing of losses has no bytes
 	}
-	b, _ := proto.Marshal(answer) // an empty message: cannot fail
-	_, _ = w.Write(b)
+	_, _ = w.Write(m.encode(s.answer(l))) // the client may have left
 }
 
 // take is the way of a message from the client to the journal.
-func (v *Receiver) take(w http.ResponseWriter, r *http.Request, signal string, entriesOf func(*message, *origin) ([]entry, error)) (*message, error) {
+func (v *Receiver) take(w http.ResponseWriter, r *http.Request, s *signal) (m *message, l lost, err error) {
 	if r.Method != http.MethodPost {
-		return nil, fault.Newf(fault.UnknownRoute, "OTLP is sent with POST; this is the place for %s", signal)
+		return nil, l, fault.Newf(fault.UnknownRoute, "OTLP is sent with POST; this is the place for %s", s.path)
 	}
 	by, err := v.allowed(r)
 	if err != nil {
-		return nil, err
+		return nil, l, err
 	}
 	doneReading, err := v.reading.take(r.Context())
 	if err != nil {
-		return nil, err
+		return nil, l, err
 	}
 	defer doneReading()
-	m, err := receive(w, r, v.Clock.Now())
-	if err != nil {
-		return nil, err
+	if m, err = receive(w, r, v.Clock.Now()); err != nil {
+		return nil, l, err
 	}
 	doneDecoding, err := v.decoding.take(r.Context())
 	if err != nil {
-		return nil, err
+		return nil, l, err
 	}
 	defer doneDecoding()
-	entries, err := entriesOf(m, &origin{by: by, now: v.Clock.Now()})
+	entries, err := s.read(m, &origin{by: by, now: v.Clock.Now()})
 	if err != nil {
-		return nil, err
+		return nil, l, err
 	}
-	return m, v.keep(entries)
+	l, err = v.keep(entries)
+	return m, l, err
 }
 
 // keep appends entries. Their bodies are written one at a time: each repeats the resource,
-// so that together they take many times the room of the message.
-func (v *Receiver) keep(entries []entry) error {
+// so that together they take many times the room of the message. Where the journal takes
+// some and not the others the message counts as taken: sent again, it would double those.
+// Source: https://opentelemetry.io/docs/specs/otlp/#partial-success-1.
+func (v *Receiver) keep(entries []entry) (l lost, err error) {
 	for i, e := range entries {
 		entries[i] = entry{}
 		e.Request = v.kept(e.holds)
-		if err := v.Journal.Append(e.Attempt); err != nil {
-			return fault.Newf(fault.Overloaded, "the log takes nothing right now; %d of %d entries were kept", i, len(entries)).Because(err)
+		err := v.Journal.Append(e.Attempt)
+		switch {
+		case err == nil:
+		case i == 0:
+			return l, fault.New(fault.Overloaded, "the log takes nothing right now; try again shortly").Because(err)
+		default:
+			return lost{int64(len(entries) - i), "the log takes nothing right now"}, nil
 		}
 	}
-	return nil
+	return l, nil
 }
 
 // allowed finds out who sends: a workspace key that may write logs.

@@ -105,6 +105,16 @@ func (m *message) decode(into proto.Message) error {
 	return nil
 }
 
+// encode writes an answer in the form of the message.
+func (m *message) encode(answer proto.Message) []byte {
+	marshal := proto.Marshal
+	if m.json {
+		marshal = protojson.Marshal
+	}
+	b, _ := marshal(answer) // a number and a text of ours: cannot fail
+	return b
+}
+
 // id is an id as hex digits; empty for none, false for one that is not n bytes, and empty and
 // false for one of zeros. JSON has ids in hex, which were read as if they were base64.
 func (m *message) id(b []byte, n int) (digits string, ok bool) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -332,9 +333,46 @@ func TestALargeResourceTakesNoRoomPerSpan(t *testing.T) {
 	req.Header.Set("Content-Type", "application/x-protobuf")
 	w := httptest.NewRecorder()
 	v.Traces(w, req)
-	assert.Equal(t, 200, w.Code, w.Body)
+	assert.Equal(t, "200 application/x-protobuf ", fmt.Sprint(w.Code, " ", w.Header().Get("Content-Type"), " ", w.Body))
 	assert.Greater(t, kept, int64(600e6))
 	assert.Less(t, most.HeapAlloc-before.HeapAlloc, uint64(100e6))
+}
+
+// Where the journal takes some entries and not the others, the sender is told how many are
+// lost, and does not send again what was kept; a message of which nothing is kept may come again.
+func TestAJournalThatTakesSome(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kept   int
+		status int
+		says   string
+	}{
+		{0, 503, "takes nothing right now; try again"},
+		{1, 200, `"rejectedSpans":"2"`},
+		{3, 200, `{"partialSuccess":{}}`},
+	} {
+		n := 0
+		v := receiver(journalFunc(func(*record.Attempt) error {
+			if n++; n > c.kept {
+				return errors.New("full")
+			}
+			return nil
+		}))
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(many(3)))
+		req.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		v.Traces(w, req)
+		assert.Equal(t, c.status, w.Code)
+		assert.Contains(t, strings.ReplaceAll(w.Body.String(), " ", ""), strings.ReplaceAll(c.says, " ", ""))
+	}
+}
+
+// many is a message of n spans.
+func many(n int) []byte {
+	head, rest, _ := bytes.Cut(span(""), []byte(`"spans":[`))
+	one := bytes.TrimSuffix(rest, []byte(`]}]}]}`))
+	all := bytes.TrimSuffix(bytes.Repeat(append(bytes.Clone(one), ','), n), []byte(","))
+	return bytes.Join([][]byte{head, []byte(`"spans":[`), all, []byte(`]}]}]}`)}, nil)
 }
 
 // However many send at the same time, 32 messages are held; the others wait their turn.
@@ -425,7 +463,7 @@ func receiver(j spans.Journal) *spans.Receiver {
 			return &access.Principal{Kind: access.ByKey, OrgID: "o", WorkspaceID: "w", Scopes: access.NewScopes(string(access.LogsWrite))}, nil
 		},
 		Journal: j, Prices: catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
-		Refusal: func(*fault.Error) (wire.Header, []byte) { return nil, nil }, BodyLogBytes: 1 << 20, Clock: ident.System{},
+		Refusal: func(f *fault.Error) (wire.Header, []byte) { return nil, []byte(f.Text()) }, BodyLogBytes: 1 << 20, Clock: ident.System{},
 	})
 }
 
