@@ -310,7 +310,9 @@ func (a *App) Run(ctx context.Context) error {
 	g.add("refused tokens", a.tokens.Run)
 	g.add("kept responses", a.states.Run)
 	g.add("journal", a.journal.Run)
-	g.parts = append(g.parts, a.telemetry...)
+	if len(a.telemetry) > 0 {
+		g.add("telemetry", a.sendTelemetry)
+	}
 	g.add("request log", a.takeLogs)
 	g.add("feedback of the request log", a.feedback.Run)
 	if a.shared != nil { // it hears of what the ledger stores last

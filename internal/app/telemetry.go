@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
 	"sluice/internal/config"
 	"sluice/internal/sealed"
 	"sluice/internal/telemetry/otlp"
@@ -28,6 +30,21 @@ func (a *App) openTelemetry(context.Context) error {
 		}
 	}
 	return nil
+}
+
+// sendTelemetry runs all that is sent to collectors. It ends together: a collector that hangs
+// costs each signal a few seconds then.
+func (a *App) sendTelemetry(ctx context.Context) error {
+	all, ctx := errgroup.WithContext(ctx)
+	for _, p := range a.telemetry {
+		all.Go(func() error {
+			if err := p.run(ctx); err != nil {
+				return fmt.Errorf("%s: %w", p.name, err)
+			}
+			return nil
+		})
+	}
+	return all.Wait()
 }
 
 func (a *App) sendTraces(o *config.OpenTelemetry, figures *otlp.Figures) error {

@@ -48,6 +48,7 @@ type sender struct {
 	figures *Figures
 	log     *slog.Logger
 	failing bool // said so in the log already
+	cut     int  // items of messages that the end of the program cut off
 }
 
 // deliver sends a message of n items and counts them. It ends with ctx, in which case the
@@ -65,7 +66,11 @@ func (s *sender) deliver(ctx context.Context, message proto.Message, n int, answ
 			return
 		}
 		s.figures.dropped.Add(float64(n), s.signal.name, reason)
-		s.tell(err, n)
+		if ctx.Err() != nil {
+			s.cut += n
+		} else {
+			s.tell(err, n)
+		}
 		return
 	}
 	s.failing = false
@@ -78,9 +83,17 @@ func (s *sender) deliver(ctx context.Context, message proto.Message, n int, answ
 	}
 }
 
+// end says what was not sent any more: nobody asks for figures behind it.
+func (s *sender) end() {
+	s.client.close()
+	if s.cut > 0 {
+		s.log.Warn("the gateway ended before its collector took everything", "signal", s.signal.name, "items", s.cut)
+	}
+}
+
 // tell says once that a collector takes nothing.
 func (s *sender) tell(err error, n int) {
-	if s.failing || errors.Is(err, context.Canceled) {
+	if s.failing {
 		return
 	}
 	s.failing = true

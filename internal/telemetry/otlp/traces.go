@@ -78,7 +78,7 @@ func NewTraces(o TraceOptions) (*Traces, error) {
 // Run sends until ctx ends, then what is left, for at most five seconds. It never fails:
 // a collector that is away costs spans, not the gateway.
 func (t *Traces) Run(ctx context.Context) error {
-	defer t.sender.client.close()
+	defer t.sender.end()
 	work, stop := outlasting(ctx, drainLimit)
 	defer stop()
 	for t.next(ctx) {

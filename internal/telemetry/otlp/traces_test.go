@@ -1,6 +1,7 @@
 package otlp_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -43,6 +44,7 @@ type rig struct {
 	registry *telemetry.Registry
 	stop     func()
 	attempts int
+	said     bytes.Buffer // in the log; read behind stop
 }
 
 // follow sends what is appended to a collector.
@@ -62,7 +64,7 @@ func prepare(t *testing.T, target otlp.Target, content bool, maxRecord int) (r *
 	traces, err := otlp.NewTraces(otlp.TraceOptions{
 		Options: otlp.Options{
 			Target: target, Resource: otlp.Resource{Service: "sluice", Version: "1.0.0", Instance: "node-1", Attributes: "deployment.environment.name=test"},
-			Interval: time.Millisecond, Tail: j.Tail(), Figures: otlp.NewFigures(r.registry), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
+			Interval: time.Millisecond, Tail: j.Tail(), Figures: otlp.NewFigures(r.registry), Clock: ident.System{}, Log: slog.New(slog.NewTextHandler(&r.said, nil)),
 		},
 		Content: content,
 	})
@@ -289,6 +291,7 @@ func TestWhatACollectorDoesNotTake(t *testing.T) {
 		r.attempt(func(*record.Attempt) {})
 		r.stop()
 		assert.Equal(t, "1", r.figure(`sluice_otlp_dropped_total{reason="failed",signal="traces"}`))
+		assert.Contains(t, r.said.String(), `msg="the gateway ended before its collector took everything" signal=traces items=1`)
 	})
 }
 
