@@ -12,6 +12,9 @@
 // lost connection or an answer that did not come, and how Redis is filled again when it
 // lost everything.
 //
+// A budget that is not there is made by whoever takes from it, of what the store says then,
+// and only if no node told meanwhile that the store has something else.
+//
 // # Periods
 //
 // A budget counts what was used behind its last reset: that which the store has, or one by

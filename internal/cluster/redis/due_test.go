@@ -184,8 +184,8 @@ func TestEarlyOfOthers(t *testing.T) {
 	}
 }
 
-// TestStoredBehindLostDue: a budget that Redis lost behind a reset that is not stored, and that
-// is made anew by what a node stored of before it, has no more left than there is.
+// TestStoredBehindLostDue: a budget that Redis lost behind a reset that is not stored, and of
+// which a node then stored what it used before that, has no more left than there is.
 func TestStoredBehindLostDue(t *testing.T) {
 	t.Parallel()
 	e := newEve(t)

@@ -1,6 +1,7 @@
 package redis_test
 
 import (
+	"context"
 	"strconv"
 	"testing"
 	"time"
@@ -71,4 +72,59 @@ func TestManyParts(t *testing.T) {
 		}
 		return 3
 	})
+}
+
+// TestReadBeforeStored: what was read of a budget before another node stored something, and
+// told that, makes no budget.
+func TestReadBeforeStored(t *testing.T) {
+	t.Parallel()
+	s, b := redistest.Start(t), new(books)
+	b.set(quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b"})
+	other := start(t, options("b", at(s.Address), b))
+	used := quota.Delta{CarrierID: "k", Entry: "b", Units: 40, At: time.Now()}
+	taken := []quota.Hold{hold(40)}
+	other.own.Admit(used.At, taken, nil)
+	other.Settle(used.At, taken, []int64{40})
+	reads := 0
+	o := options("a", at(s.Address), b)
+	o.Meters = func(ctx context.Context, id quota.CounterID) (quota.Meter, bool, error) {
+		m, there, err := b.meter(ctx, id)
+		if reads++; reads == 1 {
+			other.Flushed([]quota.Delta{used}, b.add(used))
+			eventually(t, "the other node told", other.Said)
+		}
+		return m, there, err
+	}
+	if left := start(t, o).left(t, hold(0)); left != 60 {
+		t.Error("left are", left)
+	}
+}
+
+// TestToldBehindLoss: what a node stored first and tells last, behind a loss, takes nothing back
+// of what another one stored and told in between.
+func TestToldBehindLoss(t *testing.T) {
+	t.Parallel()
+	s, b := redistest.Start(t), new(books)
+	b.set(quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b"})
+	first, second := start(t, options("a", at(s.Address), b)), start(t, options("b", at(s.Address), b))
+	used := quota.Delta{CarrierID: "k", Entry: "b", Units: 20, At: time.Now()}
+	for _, n := range []*node{first, second} {
+		taken, _, _ := n.take(t, used.At, hold(20))
+		n.Settle(used.At, taken, []int64{20})
+	}
+	before, after := b.add(used), b.add(used)
+	second.Flushed([]quota.Delta{used}, after)
+	s.Wipe(t)
+	eventually(t, "the second told", second.Said)
+	s.Wipe(t)
+	for _, n := range []*node{first, second} { // each finds out, and does not ask for the budget
+		other := hold(1)
+		other.Counter.Carrier = "other"
+		n.take(t, time.Now(), other)
+	}
+	first.Flushed([]quota.Delta{used}, before)
+	eventually(t, "the first told", first.Said)
+	if left := second.left(t, hold(0)); left != 60 {
+		t.Error("left are", left)
+	}
 }

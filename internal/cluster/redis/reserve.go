@@ -139,7 +139,7 @@ func (p *partition) take(ctx context.Context, holds []quota.Hold, ask []int) (re
 			p.refuse(epoch, &a, asked[:i])
 			return ask[i], a.rest[3], timeOf(a.rest[4]), nil
 		case "absent":
-			err = p.raise(ctx, asked, a.rest)
+			err = p.raise(ctx, epoch, done, asked, a.rest)
 		case "wait":
 			err = ident.Sleep(ctx, time.Duration(a.rest[0])*time.Millisecond)
 		default:
@@ -201,12 +201,14 @@ func (p *partition) refuse(epoch string, a *answer, before []quota.Hold) {
 	}
 }
 
-// raise makes the budgets that Redis does not have, from what the store says now.
-func (p *partition) raise(ctx context.Context, holds []quota.Hold, absent []int64) error {
-	args := p.head("", 0, 3*len(absent))
-	for _, i := range absent {
-		id := holds[i].Counter
-		m, err, _ := p.bank.raising.Do(name(id), func() (any, error) {
+// raise makes the budgets that Redis does not have, from what the store says now: absent has
+// two for each, its index and as what it was missed. Calls that miss it as the same ask once;
+// what another one was told since it asked is no answer.
+func (p *partition) raise(ctx context.Context, epoch string, done int64, holds []quota.Hold, absent []int64) error {
+	args := p.head(epoch, done, 2*len(absent))
+	for ; len(absent) >= 2; absent = absent[2:] {
+		id, missed := holds[absent[0]].Counter, decimal(absent[1])
+		m, err, _ := p.bank.raising.Do(epoch+"|"+missed+"|"+name(id), func() (any, error) {
 			m, _, err := p.bank.meter(ctx, id) // without one nothing was used
 			return m, err
 		})
@@ -214,7 +216,7 @@ func (p *partition) raise(ctx context.Context, holds []quota.Hold, absent []int6
 			return err
 		}
 		meter, _ := m.(quota.Meter)
-		args = append(args, budgetID(id), decimal(meter.Used), decimal(msOf(meter.LastReset)))
+		args = append(args, budgetID(id), decimal(meter.Used), decimal(msOf(meter.LastReset)), missed)
 	}
 	_, err := p.run(ctx, &p.bank.scripts.create, args)
 	return err

@@ -10,7 +10,8 @@
 --                           reset, as far as that is known, p<id> the last reset that the node knows
 --   <prefix>c:<name>        a budget: g as on the roll; b, r what the store says was used and when it was last
 --                           reset; a a reset by schedule that came since, which the store does not have
---                           yet; u, h, e what all nodes have
+--                           yet; u, h, e what all nodes have; v how often it was told something while
+--                           it was not there
 --   <prefix>w:<name>@<ms>   a rate in the window that began then: u, h, and what each life
 --                           of a node has of them, u:<life>, h:<life>
 --
@@ -142,10 +143,10 @@ local function begin(id, due)
   gather(id, due)
 end
 
--- create makes a budget from what the store says and what all nodes have besides.
-local function create(id, used, reset)
-  redis.call('HSET', prefix .. id, 'g', lost, 'b', used, 'r', reset, 'a', '0')
-  gather(id, num(reset))
+-- moved notes that the store has something else of a budget that is not there: nobody makes
+-- it from what was read before.
+local function moved(id)
+  redis.call('HINCRBY', prefix .. id, 'v', 1)
   redis.call('PEXPIRE', prefix .. id, KEEP)
 end
 
@@ -158,6 +159,7 @@ local function tell(id, d, used, reset, mode)
   local key = prefix .. id
   if mode == 'c' or mode == 'C' then
     redis.call('HDEL', key, 'b')
+    moved(id)
     return mode == 'C'
   end
   d = tonumber(d)
@@ -165,10 +167,8 @@ local function tell(id, d, used, reset, mode)
   local e = math.min(x.early, d) -- what is early is stored first
   x.used, x.early = x.used - d, x.early - e
   if not c then
-    if mode ~= 'l' then
-      put(id, nil, x)
-      if used ~= '' then create(id, used, reset) end
-    end
+    put(id, nil, x)
+    moved(id)
     return true
   end
   local newer = false

@@ -16,7 +16,10 @@ for at = 8, #ARGV, 7 do
   if h.kind == 'b' then
     h.id = 'c:' .. h.name
     h.budget = find(h.id)
-    if not h.budget then absent[#absent + 1] = #holds - 1 end
+    if not h.budget then
+      absent[#absent + 1] = #holds - 1
+      absent[#absent + 1] = num(redis.call('HGET', prefix .. h.id, 'v'))
+    end
   else
     h.begin = now - (now - MONDAY) % h.span
     h.id = 'w:' .. h.name .. '@' .. text(h.begin)
