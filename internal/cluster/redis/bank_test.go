@@ -1,6 +1,7 @@
 package redis_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -111,6 +112,32 @@ func TestCorrection(t *testing.T) {
 	second.Flushed([]quota.Delta{used}, before)
 	for _, n := range []*node{first, second} {
 		eventually(t, "the price is corrected", func() bool { return n.left(t, hold(0)) == 85 })
+	}
+}
+
+// TestCorrectionAmidCalls: a budget that was corrected is read from the store once while calls
+// go on, however long others may still tell what was before.
+func TestCorrectionAmidCalls(t *testing.T) {
+	t.Parallel()
+	s, b := redistest.Start(t), new(books)
+	b.set(quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b", Used: 90})
+	reads := 0
+	o := options("a", at(s.Address), b)
+	o.Meters = func(ctx context.Context, id quota.CounterID) (quota.Meter, bool, error) {
+		reads++
+		return b.meter(ctx, id)
+	}
+	n := start(t, o)
+	n.left(t, hold(0))
+	down := quota.Delta{CarrierID: "k", Entry: "b", Units: -80, At: time.Now()}
+	n.Corrected([]quota.Delta{down}, b.add(down))
+	eventually(t, "the price is corrected", func() bool { return n.left(t, hold(0)) == 90 })
+	for range 50 { // each end of a call has the node say what it still has to
+		taken, _, _ := n.take(t, time.Now(), hold(1))
+		n.Settle(time.Now(), taken, nil)
+	}
+	if reads != 2 {
+		t.Error("the store was asked", reads, "times")
 	}
 }
 

@@ -250,6 +250,8 @@ func (t *told) args(now time.Time) []string {
 	switch {
 	case t.amends && now.Sub(t.at) > 2*tellPatience: // nobody tells any more what was before
 		mode = "C"
+	case t.amends && t.said:
+		mode = "w"
 	case t.amends:
 		mode = "c"
 	case t.resets:

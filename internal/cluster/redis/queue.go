@@ -37,6 +37,7 @@ type told struct {
 	known  bool  // the store has a meter: else used and reset are nothing
 	resets bool  // nothing was stored, but the meter was reset perhaps
 	amends bool  // what the store said before was corrected; it says nothing else
+	said   bool  // and waits since
 	at     time.Time
 }
 
@@ -101,6 +102,7 @@ func (q *queue) again(tells []told, waits func(i int) bool) {
 	var back []told
 	for i := range tells {
 		if waits(i) {
+			tells[i].said = true
 			back = append(back, tells[i])
 		}
 	}

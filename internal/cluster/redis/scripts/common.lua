@@ -153,10 +153,11 @@ end
 -- tell brings what the store says to a budget: d was used by this node and is stored now.
 -- Modes: 'f' waits, and returns false, while somebody else stored something before and has
 -- not told; 'F' does not wait; 'l' is for resets alone. 'c' and 'C' say that the store has
--- less or more than it said before: whoever takes next asks it again. 'c' is repeated, for
--- somebody may tell meanwhile what the store said before.
+-- less or more than it said before: whoever takes next asks it again. 'C' comes behind 'c',
+-- for somebody may tell meanwhile what the store said before, and 'w' while it waits.
 local function tell(id, d, used, reset, mode)
   local key = prefix .. id
+  if mode == 'w' then return false end
   if mode == 'c' or mode == 'C' then
     redis.call('HDEL', key, 'b')
     moved(id)
