@@ -136,12 +136,11 @@ func (k kinds) resetDue(ctx context.Context, tx resource.Tx, m *quota.Meter, of 
 	if err := k.onMeter(ctx, tx, m, of, deedReset, now, map[string]any{"reset_mode": "auto"}); err != nil {
 		return err
 	}
-	m.Renew(at)
-	if err := k.Meters.SaveMeter(ctx, tx, *m); err != nil {
+	if err := k.renew(ctx, tx, m, at); err != nil {
 		return err
 	}
-	if m.Kind == quota.UsageLimitKind {
-		return k.Meters.ResetMeters(ctx, tx, m.ID, at)
+	if err := k.Meters.SaveMeter(ctx, tx, *m); err != nil {
+		return err
 	}
 	if of.rec.Status == exhausted {
 		of.rec.Status, of.rec.Updated, of.changed = resource.Active, now, true

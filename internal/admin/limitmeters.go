@@ -37,7 +37,9 @@ func (k kinds) step(ctx context.Context, tx resource.Tx, now time.Time, of quota
 		m, there := present[b.ID]
 		keep := k.Meters.SaveMeter
 		if there {
-			retune(&m, b, budgetOf(ch.before, b.ID), ch.sent, now)
+			if err := k.retune(ctx, tx, &m, b, budgetOf(ch.before, b.ID), ch.sent, now); err != nil {
+				return err
+			}
 			if ch.reset {
 				m.Reset(now)
 			}
@@ -57,12 +59,29 @@ func newMeter(of quota.Carrier, b *quota.Budget, now time.Time) quota.Meter {
 }
 
 // retune gives a meter the limits and the schedule of a budget. The next reset stays
-// unless another one was asked for or the period is another.
-func retune(m *quota.Meter, b, before *quota.Budget, sent bool, now time.Time) {
+// unless another one was asked for or the period is another; one that has come holds,
+// though the worker did not come to it yet.
+func (k kinds) retune(ctx context.Context, tx resource.Tx, m *quota.Meter, b, before *quota.Budget, sent bool, now time.Time) error {
 	m.Retune(b.Limit(), b.Threshold())
-	if sent && (b.NextResetAt != nil || before == nil || !b.Same(before.Period)) {
-		m.NextReset = b.First(now)
+	if !sent || b.NextResetAt == nil && before != nil && b.Same(before.Period) {
+		return nil
 	}
+	due, at := before != nil && m.Due(now), m.NextReset
+	m.NextReset = b.First(now)
+	if !due {
+		return nil
+	}
+	return k.renew(ctx, tx, m, before.Latest(at, now))
+}
+
+// renew lets usage begin anew as of a reset by schedule; of a policy that of all its
+// counters. The meter itself is not stored.
+func (k kinds) renew(ctx context.Context, tx resource.Tx, m *quota.Meter, at time.Time) error {
+	m.Renew(at)
+	if m.Kind == quota.UsageLimitKind {
+		return k.Meters.ResetMeters(ctx, tx, m.ID, at)
+	}
+	return nil
 }
 
 func budgetOf(list []quota.Budget, id string) *quota.Budget {

@@ -98,7 +98,9 @@ func (k kinds) meterPolicy(ctx context.Context, tx resource.Tx, c *resource.Call
 	}
 	before := head
 	_, asked := ch.Sent["next_usage_reset_at"]
-	retune(&head, b, &ch.Old.Value.Budget, asked || !b.Same(ch.Old.Value.Period), c.Now)
+	if err := k.retune(ctx, tx, &head, b, &ch.Old.Value.Budget, asked || !b.Same(ch.Old.Value.Period), c.Now); err != nil {
+		return err
+	}
 	if err := k.Meters.SaveMeter(ctx, tx, head); err != nil {
 		return err
 	}
