@@ -98,15 +98,16 @@ func TestAScheduleIsChangedBehindItsReset(t *testing.T) {
 	onEngines(t, func(t *testing.T, w *ageing) {
 		key := w.call(t, "service", "POST", "/v1/api-keys/workspace/service", `{"name": "Batch", "scopes": ["completions.write"], "usage_limits": {"credit_limit": 10, "periodic_reset": "weekly"}}`)["id"].(string)
 		policy := w.call(t, "service", "POST", "/v1/policies/usage-limits", `{"conditions": [{"key": "model", "value": "*"}], "group_by": [{"key": "model"}], "type": "tokens", "credit_limit": 100, "periodic_reset": "weekly"}`)["id"].(string)
-		w.use(t, key+" 8000000000")
+		w.use(t, key+" 10000000000")
 		w.use(t, policy+" 80 model:openai.gpt-4o")
+		w.run(t, "budgets")
 		w.to(t, "2026-11-23T00:00:10Z") // a Monday
 		w.call(t, "service", "PUT", "/v1/api-keys/"+key, `{"usage_limits": {"credit_limit": 10, "periodic_reset": "monthly"}}`)
 		w.call(t, "service", "PUT", "/v1/policies/usage-limits/"+policy, `{"periodic_reset": "monthly"}`)
 		w.run(t, "budgets")
-		used := w.call(t, "service", "GET", "/v1/api-keys/"+key, "")["usage_limits"].(map[string]any)
-		if fmt.Sprint(used["current_usage"], used["next_usage_reset_at"]) != "02026-12-01T00:00:00.000Z" {
-			t.Errorf("the key: %v", used)
+		is := w.call(t, "service", "GET", "/v1/api-keys/"+key, "")
+		if b := is["usage_limits"].(map[string]any); fmt.Sprint(is["status"], b["status"], b["current_usage"], b["next_usage_reset_at"]) != "activeactive02026-12-01T00:00:00.000Z" {
+			t.Errorf("the key is %v: %v", is["status"], b)
 		}
 		p := w.call(t, "service", "GET", "/v1/policies/usage-limits/"+policy+"?include_usage=true", "")
 		if u := p["value_key_usage_map"].(map[string]any)["model:openai.gpt-4o"].(map[string]any); fmt.Sprint(u["current_usage"], p["next_usage_reset_at"]) != "02026-12-01T00:00:00.000Z" {

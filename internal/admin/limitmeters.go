@@ -71,7 +71,10 @@ func (k kinds) retune(ctx context.Context, tx resource.Tx, m *quota.Meter, b, be
 	if !due {
 		return nil
 	}
-	return k.renew(ctx, tx, m, before.Latest(at, now))
+	was := m.Exhausted
+	err := k.renew(ctx, tx, m, before.Latest(at, now))
+	m.Exhausted = was // the worker takes that back, of the carrier too
+	return err
 }
 
 // renew lets usage begin anew as of a reset by schedule; of a policy that of all its
