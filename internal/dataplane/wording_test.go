@@ -58,3 +58,24 @@ func TestPassingThroughIsBilled(t *testing.T) {
 		})
 	}
 }
+
+// A model that stands in a path that is passed through is known by the answer.
+func TestModelOfAPathIsBilled(t *testing.T) {
+	t.Parallel()
+	const in, out = 300, 2_500 // nano-dollars a token of gemini-2.5-flash
+	body := `{"candidates":[{"content":{"parts":[{"text":"Hello"}]}}],"usageMetadata":{"promptTokenCount":20,"candidatesTokenCount":7,"thoughtsTokenCount":3,"totalTokenCount":30},"modelVersion":"gemini-2.5-flash"}`
+	for name, reply := range map[string]upstream.Reply{
+		"whole":     upstream.Text(200, "application/json; charset=UTF-8", body),
+		"in events": upstream.Text(200, "text/event-stream", "data: "+body+"\r\n\r\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.up.On("/v1beta/models/gemini-2.5-flash:someContent", upstream.Always(reply))
+			r.call("POST", "/v1/v1beta/models/gemini-2.5-flash:someContent", `{"contents":[]}`, "x-gateway-provider: google", "authorization: Bearer k", "x-gateway-custom-host: "+r.up.URL())
+			if row := r.journal.one(t); row.Spend.State != "settled" || row.Spend.Cost != 20*in+10*out || row.Spend.Unpriced != "" {
+				t.Errorf("%+v of %+v by %q", row.Spend, row.Usage, row.ReplyModel)
+			}
+		})
+	}
+}

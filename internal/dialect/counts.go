@@ -15,6 +15,14 @@ type counts struct {
 	total bool // the provider gave a total
 	apart bool // input_tokens leaves the cached ones out, as Anthropic counts
 	told  bool // the provider gave the number of searches
+
+	through  bool  // the reply is passed through, and may be in words of its provider's own
+	tools    int64 // tokens of input that what tools brought has beside InputTokens
+	thoughts bool  // ReasoningTokens stand beside OutputTokens
+}
+
+func newCounts(ep llm.Endpoint) counts {
+	return counts{apart: ep == llm.Messages, through: ep == llm.Proxy}
 }
 
 // read takes one raw usage object. Null and anything else that is no object says nothing.
@@ -57,7 +65,7 @@ func (c *counts) field(name, val []byte) bool {
 	case `"seconds"`, `"prompt_audio_seconds"`:
 		return seconds(val, &c.u.AudioSeconds)
 	default:
-		return c.searched(name, val)
+		return c.searched(name, val) || c.through && c.own(name, val)
 	}
 	return false
 }
@@ -94,6 +102,10 @@ func (c *counts) outputDetails(raw []byte) {
 // tokens and there always is a total.
 func (c *counts) usage() llm.Usage {
 	u := c.u
+	u.InputTokens += c.tools
+	if c.thoughts {
+		u.OutputTokens += u.ReasoningTokens
+	}
 	if c.apart {
 		u.InputTokens += u.CachedTokens + u.CacheWriteTokens
 	}

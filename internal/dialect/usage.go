@@ -12,7 +12,7 @@ import (
 // usage object, for example "x_groq.usage", and may be empty. It looks at the body
 // once, needs no valid JSON and does not allocate but for the model's name.
 func Usage(ep llm.Endpoint, body []byte, usagePath string) (u llm.Usage, model string) {
-	c := counts{apart: ep == llm.Messages}
+	c := newCounts(ep)
 	raw := c.reply(ep, body, usagePath)
 	model, _ = splice.Unquote(raw)
 	return c.usage(), model
@@ -20,7 +20,7 @@ func Usage(ep llm.Endpoint, body []byte, usagePath string) (u llm.Usage, model s
 
 // UsageOf reads a usage object as Usage does.
 func UsageOf(ep llm.Endpoint, raw []byte) llm.Usage {
-	c := counts{apart: ep == llm.Messages}
+	c := newCounts(ep)
 	c.read(raw)
 	return c.usage()
 }
@@ -36,7 +36,7 @@ func ReadReply(ep llm.Endpoint, body []byte, usagePath string, d *splice.Doc) (u
 		u, model = Usage(ep, body, usagePath)
 		return u, model, nil
 	}
-	c := counts{apart: ep == llm.Messages}
+	c := newCounts(ep)
 	var raw []byte
 	for k := range d.Len() {
 		name, val := d.Member(k)
@@ -75,9 +75,9 @@ func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (mo
 	case `"response"`, `"message"`: // the events of the responses and messages surfaces
 		model = c.wrapped(ep, val)
 	case `"meta"`: // rerank as Cohere answers it
-		if ep == llm.Rerank {
+		if ep == llm.Rerank || c.through {
 			units, _ := splice.Find(val, "billed_units")
-			c.read(units)
+			c.u.Reported = c.units(units) || c.u.Reported
 		}
 	case `"usage_info"`: // of documents, as Mistral answers
 		if ep == llm.OCR {
@@ -92,6 +92,10 @@ func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (mo
 	case `"duration"`:
 		if ep == llm.CreateTranscription || ep == llm.CreateTranslation {
 			c.duration(val)
+		}
+	default:
+		if c.through {
+			model = c.ownMember(name, val)
 		}
 	}
 	if usagePath != "" {

@@ -20,6 +20,8 @@ var numberPlaces = []string{
 	`"duration":N`, `"usage":{"cost":{"total_cost":N}}`, `"usage":{"cost":{"total_cost":N,"currency":"USD"}}`,
 	`"usage":{"server_tool_use":{"web_search_requests":N,"x_search_calls":N,"web_search_calls":N}}`,
 	`"usage":{"output_tokens":N,"reasoning_tokens":N,"citation_tokens":N}`, `"usage":{"input_tokens":N,"cache_creation":{"ephemeral_1h_input_tokens":N}}`,
+	`"usageMetadata":{"promptTokenCount":N,"toolUsePromptTokenCount":N,"candidatesTokenCount":N,"thoughtsTokenCount":N}`, `"eval_count":N,"prompt_eval_count":N`,
+	`"usage":{"inputTokens":N,"outputTokens":N,"totalTokens":N,"cacheReadInputTokens":N}`, `"usage":{"tokens":{"input_tokens":N},"billed_units":N}`,
 	`"meta":{"billed_units":{"search_units":N}}`, `"usage_info":{"pages_processed":N}`, `"response":{"usage":{"input_tokens":N}}`, `"x":{"usage":{"seconds":N}}`,
 }
 
@@ -56,5 +58,43 @@ func sound(t *testing.T, u llm.Usage, body string) {
 	b, err := json.Marshal(u)
 	if err != nil || strings.Contains(string(b), ":-") || max(u.CachedTokens, u.ReasoningTokens, u.SearchUnits, u.Pages, u.CostNano) > llm.CountMost || u.AudioSeconds > llm.CountMost {
 		t.Errorf("%+v (%v) of %s", u, err, body)
+	}
+}
+
+// What is passed through may be in its provider's own words.
+func TestUsageInOwnWords(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		body  string
+		model string
+		want  llm.Usage
+	}{
+		"Gemini": {
+			`{"candidates":[],"usageMetadata":{"promptTokenCount":10,"toolUsePromptTokenCount":2,"candidatesTokenCount":5,"thoughtsTokenCount":3,"cachedContentTokenCount":4,"totalTokenCount":20},"modelVersion":"gemini-2.5-flash"}`,
+			"gemini-2.5-flash", llm.Usage{InputTokens: 12, OutputTokens: 8, ReasoningTokens: 3, CachedTokens: 4, TotalTokens: 20, Reported: true},
+		},
+		"Converse":  {`{"usage":{"inputTokens":10,"outputTokens":5,"totalTokens":22,"cacheReadInputTokens":4,"cacheWriteInputTokens":3}}`, "", llm.Usage{InputTokens: 17, OutputTokens: 5, CachedTokens: 4, CacheWriteTokens: 3, TotalTokens: 22, Reported: true}},
+		"Cohere":    {`{"usage":{"billed_units":{"input_tokens":7,"output_tokens":5},"tokens":{"input_tokens":70,"output_tokens":5}}}`, "", llm.Usage{InputTokens: 70, OutputTokens: 5, TotalTokens: 75, Reported: true}},
+		"of old":    {`{"text":"a","meta":{"billed_units":{"input_tokens":7,"output_tokens":5}}}`, "", llm.Usage{InputTokens: 7, OutputTokens: 5, TotalTokens: 12, Reported: true}},
+		"Ollama":    {`{"model":"llama3.2","response":"Because","prompt_eval_count":26,"eval_count":3}`, "llama3.2", llm.Usage{InputTokens: 26, OutputTokens: 3, TotalTokens: 29, Reported: true}},
+		"no number": {`{"usageMetadata":{"promptTokenCount":-1,"thoughtsTokenCount":null},"eval_count":"x"}`, "", llm.Usage{}},
+	} {
+		u, model := dialect.Usage(llm.Proxy, []byte(c.body), "")
+		if u != c.want || model != c.model {
+			t.Errorf("%s: %+v of %q, want %+v", name, u, model, c.want)
+		}
+		var s dialect.Sieve
+		s.Feed([]byte(c.body))
+		if u, model := s.Usage(llm.Proxy); u != c.want || model != c.model {
+			t.Errorf("%s, sieved: %+v of %q", name, u, model)
+		}
+		stream := dialect.NewStream(dialect.StreamOptions{Endpoint: llm.Proxy})
+		stream.Feed([]byte("data: " + c.body + "\n\n"))
+		if u := stream.Usage(); name != "of old" && name != "Ollama" && u != c.want { // whose streams are no such events
+			t.Errorf("%s, in an event: %+v", name, u)
+		}
+		if u, _ := dialect.Usage(llm.ChatComplete, []byte(c.body), ""); u.Reported {
+			t.Errorf("%s, on a typed route: %+v", name, u)
+		}
 	}
 }

@@ -33,11 +33,13 @@ type watch struct {
 var (
 	errorKey  = []byte(`"error"`)
 	finishKey = []byte(`"finish_reason"`)
+
+	metadataKey = []byte(`"usageMetadata"`)
 )
 
 func newWatch(o *StreamOptions) watch {
 	w := watch{ep: o.Endpoint, usagePath: o.Rules.UsagePath, keepText: o.KeepText, usageKey: []byte(`"usage"`)}
-	w.counts.apart = o.Endpoint == llm.Messages
+	w.counts = newCounts(o.Endpoint)
 	return w
 }
 
@@ -62,7 +64,7 @@ func (w *watch) event(e event) (plain bool) {
 	if !completes(w.ep) {
 		plain = !w.typed(kind(e)) && plain
 	}
-	if says(e.data, w.usageKey) {
+	if says(e.data, w.usageKey) || w.counts.through && says(e.data, metadataKey) {
 		w.counts.reply(w.ep, e.data, w.usagePath)
 		if !w.counts.u.Reported && completes(w.ep) {
 			w.counts.inChoices(e.data)
@@ -87,7 +89,8 @@ func (w *watch) event(e event) (plain bool) {
 
 // first reads what the first events say about the answer.
 func (w *watch) first(data []byte) {
-	raw := (&counts{}).reply(w.ep, data, "")
+	c := newCounts(w.ep)
+	raw := c.reply(w.ep, data, "")
 	w.model, _ = splice.Unquote(raw)
 	if id, ok := splice.Find(data, "id"); ok && w.id == "" {
 		w.id, _ = splice.Unquote(id)

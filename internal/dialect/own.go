@@ -1,0 +1,66 @@
+package dialect
+
+import "sluice/internal/splice"
+
+// What is passed through is in the words of its provider. Elsewhere its dialect reads them.
+
+// ownMember reads a member of a reply, and returns the raw name of the model if it says that.
+// Source: https://ai.google.dev/api/generate-content#UsageMetadata,
+// https://docs.ollama.com/api/usage, https://docs.cohere.com/reference/chat, read 2026-11.
+func (c *counts) ownMember(name, val []byte) (model []byte) {
+	switch string(name) {
+	case `"modelVersion"`:
+		return val
+	case `"usageMetadata"`:
+		c.read(val)
+	case `"prompt_eval_count"`, `"eval_count"`:
+		c.u.Reported = c.own(name, val) || c.u.Reported
+	}
+	return nil
+}
+
+// own takes a member of a usage object, and reports whether it is a figure of ours. Gemini
+// counts thoughts beside the answer and what tools brought beside the prompt, Amazon's
+// Converse what came from the cache and went there beside the input.
+// Source: contract/provider-transforms.md 1.3.
+func (c *counts) own(name, val []byte) bool {
+	switch string(name) {
+	case `"promptTokenCount"`, `"prompt_eval_count"`:
+		return count(val, &c.u.InputTokens)
+	case `"inputTokens"`:
+		c.apart = true
+		return count(val, &c.u.InputTokens)
+	case `"candidatesTokenCount"`, `"outputTokens"`, `"eval_count"`:
+		return count(val, &c.u.OutputTokens)
+	case `"toolUsePromptTokenCount"`:
+		return count(val, &c.tools)
+	case `"thoughtsTokenCount"`:
+		c.thoughts = true
+		return count(val, &c.u.ReasoningTokens)
+	case `"cachedContentTokenCount"`, `"cacheReadInputTokens"`:
+		return count(val, &c.u.CachedTokens)
+	case `"cacheWriteInputTokens"`:
+		return count(val, &c.u.CacheWriteTokens)
+	case `"totalTokenCount"`, `"totalTokens"`:
+		c.total = count(val, &c.u.TotalTokens) || c.total
+		return c.total
+	case `"billed_units"`, `"tokens"`: // of Cohere
+		return c.units(val)
+	}
+	return false
+}
+
+// units takes {"input_tokens":12,"output_tokens":3}, and what else Cohere bills.
+func (c *counts) units(raw []byte) (told bool) {
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"input_tokens"`:
+			told = count(val, &c.u.InputTokens) || told
+		case `"output_tokens"`:
+			told = count(val, &c.u.OutputTokens) || told
+		case `"search_units"`:
+			told = count(val, &c.u.SearchUnits) || told
+		}
+	}
+	return told
+}
