@@ -14,7 +14,7 @@ import (
 )
 
 // What speech comes to where its provider does not say. A recording is at least as long as
-// it takes to say what is in it, however few bytes it has. What models make in a minute is
+// it takes to say what is in it, however few bytes it has, and as subtitles of it go on. What models make in a minute is
 // OpenAI's estimate for gpt-4o-mini-tts, $0.015 a minute, by its price of $12 for a million
 // tokens; what they hear is a token for each tenth of a second.
 // Source: https://community.openai.com/t/understanding-gpt-4o-mini-tts-pricing-input-characters-cost/1151816,
@@ -86,7 +86,7 @@ func (g *Gateway) reckonHeard(a *attempt, answer bool) (u llm.Usage) {
 		if answer {
 			words = g.said(a, a.x.match.Endpoint, a.priceName())
 		}
-		milli = min(max(a.recordingMilli(), words*1000/fastestWords), most.AudioMilli)
+		milli = min(max(a.recordingMilli(), words*1000/fastestWords, tokens.SubtitlesMilli(a.told())), most.AudioMilli)
 	}
 	if u.AudioSeconds = float64(milli) / 1000; !a.stake.tariff.HeardByTokens() {
 		return u
@@ -110,6 +110,14 @@ func (a *attempt) recordingMilli() int64 {
 	var head [tokens.SoundHead]byte
 	n, _ := io.ReadFull(a.x.form.Content(part).Open(), head[:]) // what can be read tells
 	return tokens.SoundMilli(head[:n], part.Len)
+}
+
+// told is the answer as far as it is at hand.
+func (a *attempt) told() []byte {
+	if len(a.reply.body) > 0 {
+		return a.reply.body
+	}
+	return a.log().Response.Plain(usageMost)
 }
 
 // reckonSpeech is what making speech used, where that is billed by tokens and the provider

@@ -42,6 +42,7 @@ func TestTranscriptionsAreReckoned(t *testing.T) {
 		"a plain text":          {"whisper-1", strings.Repeat("a", 10*usual), text, "estimated", 10 * second},
 		"a text without a word": {"whisper-1", strings.Repeat("a", 10*usual), upstream.JSON(200, json.RawMessage(`{"text":""}`)), "estimated", 10 * second},
 		"counted":               {"whisper-1", strings.Repeat("a", 10*usual), upstream.JSON(200, json.RawMessage(`{"text":"Hello there","usage":{"type":"duration","seconds":7}}`)), "settled", 7 * second},
+		"subtitles":             {"whisper-1", strings.Repeat("a", 75_000), upstream.Text(200, "text/plain", "1\n00:00:01,000 --> 00:00:42,000\nHello there\n"), "estimated", 42 * second},
 		"by its own head":       {"whisper-1", wave(10), text, "estimated", 10 * second},
 		"of few bytes":          {"whisper-1", strings.Repeat("a", 100_000), upstream.Text(200, "text/plain", strings.Repeat("Hello there ", 400)), "estimated", 100 * second},
 		"of too few bytes":      {"whisper-1", strings.Repeat("a", 75_000), song, "estimated", 100 * second},

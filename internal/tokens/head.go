@@ -11,10 +11,7 @@ import (
 
 // How much of a file is read to find out about it: of a picture enough for what cameras
 // write before its size.
-const (
-	headBytes = 256 << 10
-	SoundHead = 4 << 10 // of a recording
-)
+const headBytes = 256 << 10
 
 // pixels reads the size of a picture from the beginning of its file: PNG, JPEG, GIF and
 // WebP.
@@ -42,25 +39,6 @@ func webp(b []byte) (w, h int, ok bool) {
 		return int(p[4]) | int(p[5])<<8 | int(p[6])<<16 + 1, int(p[7]) | int(p[8])<<8 | int(p[9])<<16 + 1, true
 	}
 	return 0, 0, false
-}
-
-// waveRate is how many bytes a second of a WAVE file takes, 0 of any other. It is told twice,
-// of what is not compressed: players go by the samples, and the lower counts.
-func waveRate(b []byte) int64 {
-	const riff, chunk, format = 12, 8, 14 // bytes of the heads, and of the format as far as it is read
-	if len(b) < riff || string(b[:4]) != "RIFF" || string(b[8:riff]) != "WAVE" {
-		return 0
-	}
-	for b = b[riff:]; len(b) >= chunk+format; {
-		size := int(binary.LittleEndian.Uint32(b[4:]))
-		if string(b[:4]) == "fmt " {
-			b = b[chunk:]
-			samples, told, each := binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint16(b[12:])
-			return min(int64(told), int64(samples)*int64(each))
-		}
-		b = b[min(len(b), chunk+size+size&1):]
-	}
-	return 0
 }
 
 // pdfPages counts the page objects of a PDF that stand in the open; 0 when they are in

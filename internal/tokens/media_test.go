@@ -86,6 +86,18 @@ func recording(before string, told uint32) []byte {
 	return append(b, make([]byte, 10*8000)...)
 }
 
+// mp3 is a file with that in front of its first frame, and that as its beginning.
+func mp3(before, frame string, size int) []byte {
+	return append([]byte(before+frame), make([]byte, size-len(frame))...)
+}
+
+// flac is a file of so many samples, 16,000 of two bytes a second.
+func flac(samples, size int) []byte {
+	b := append([]byte("fLaC\x00\x00\x00\x22"), make([]byte, 10)...)
+	b = binary.BigEndian.AppendUint64(b, 16_000<<44|15<<36|uint64(samples))
+	return append(b, make([]byte, size-len(b))...)
+}
+
 // A recording lasts as long as its head says, wherever in it that stands, and no shorter than
 // its samples take; one whose head says nothing, as long as its bytes take at 128 kbit/s.
 func TestRecordingsLast(t *testing.T) {
@@ -99,6 +111,16 @@ func TestRecordingsLast(t *testing.T) {
 		"wrongly told":      {recording("", 1<<31), 10_000, 10_010},
 		"in a second":       {recording("", 1), 106_000, 107_000}, // no recording has fewer than 750 bytes
 		"a note of its own": {recording("LIST\xff\xff\xff\xff", 8000), 5_000, 5_010},
+		"MP3":               {mp3("", "\xff\xfb\x50\xc0", 80_000), 10_000, 10_010}, // 64 kbit/s
+		"MP3, tagged":       {mp3("ID3\x04\x00\x00\x00\x00\x01\x02"+strings.Repeat("x", 130), "\xff\xfb\x50\xc0", 80_000), 10_000, 10_050},
+		"MP3 of version 2":  {mp3("", "\xff\xf3\x40\xc0", 40_000), 10_000, 10_010},                                                                    // 32 kbit/s
+		"MP3 that varies":   {mp3("", "\xff\xfb\x90\xc0"+strings.Repeat("\x00", 17)+"Xing\x00\x00\x00\x01\x00\x00\x01\x7f", 50_000), 10_000, 10_010},  // 383 frames
+		"MP3 of one frame":  {mp3("", "\xff\xfb\x90\xc0"+strings.Repeat("\x00", 17)+"Xing\x00\x00\x00\x01\x00\x00\x00\x01", 400_000), 10_000, 10_010}, // it says so
+		"MP3, free rate":    {mp3("", "\xff\xfb\x00\xc0", 32_000), 2_000, 2_010},
+		"AAC":               {mp3("", "\xff\xf1\x50\x80", 32_000), 2_000, 2_010},
+		"FLAC":              {flac(160_000, 300_000), 10_000, 10_010},
+		"FLAC of one":       {flac(1, 320_000), 10_000, 10_010}, // as it says
+		"FLAC, not told":    {flac(0, 32_000), 2_000, 2_010},
 		"nothing":           {nil, 0, 0},
 		"unknown":           {make([]byte, 32_000), 2_000, 2_000},
 	} {

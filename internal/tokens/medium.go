@@ -123,24 +123,9 @@ func (m *medium) seconds(rate int64) int64 {
 		return unseenSeconds
 	}
 	if m.kind == sound {
-		rate = soundRate(decoded(m.data, SoundHead), rate)
+		rate = soundRate(decoded(m.data, SoundHead), m.size(), rate)
 	}
 	return max(1, (m.size()+rate-1)/rate)
-}
-
-// SoundMilli is how long a recording of that many bytes lasts, in milliseconds: by the first
-// SoundHead bytes of it where they tell, as those of WAVE files do, else at 128 kbit/s.
-func SoundMilli(head []byte, size int64) int64 {
-	rate := soundRate(head, soundUsual)
-	return (max(size, 0)*1000 + rate - 1) / rate
-}
-
-// soundRate is how many bytes a second of a recording takes: usual where its head does not say.
-func soundRate(head []byte, usual int64) int64 {
-	if told := waveRate(head); told > 0 {
-		return max(soundLowest, told)
-	}
-	return usual
 }
 
 // pages is how many a document has, at least one.

@@ -1,8 +1,6 @@
 package tokens
 
 import (
-	"strings"
-
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -36,18 +34,6 @@ var answers = map[llm.Endpoint]map[string]reading{
 	llm.Complete:            {"choices": (*reader).content},
 	llm.CreateTranscription: {"text": (*reader).content},
 	llm.CreateTranslation:   {"text": (*reader).content},
-}
-
-// uttered are the words of a transcript that is a text: of subtitles without their numbers
-// and times, "7" and "00:00:01,000 --> 00:00:04,200".
-func uttered(transcript string) string {
-	var words strings.Builder
-	for line := range strings.Lines(transcript) {
-		if !strings.Contains(line, "-->") && strings.Trim(line, "0123456789 \r\n") != "" {
-			words.WriteString(line)
-		}
-	}
-	return words.String()
 }
 
 func weighRequest(s scale, ep llm.Endpoint, body []byte) {

@@ -180,3 +180,20 @@ func TestLongTexts(t *testing.T) {
 		t.Errorf("%+v, want about %d", many, want)
 	}
 }
+
+func TestSubtitlesEnd(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{
+		"1\r\n00:00:00,000 --> 00:00:04,200\r\nHello\r\n\r\n2\r\n00:00:05,000 --> 01:02:03,004\r\nthere": 3_723_004,
+		"WEBVTT\n\n00:00.000 --> 00:04.200 align:start\nHello":                                           4_200,
+		"00:09.000 --> 00:04.000\n00:01.000 --> 00:02.000":                                               4_000,
+		"Hello --> there": 0, "-->": 0, "--> NaN:1": 0, "--> 1e300:1": 0, "--> -1:00": 0, "": 0,
+	} {
+		if got := tokens.SubtitlesMilli([]byte(text)); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+	if got := tokens.SubtitlesMilli([]byte("--> " + strings.Repeat("99:", 1000) + "1")); got < 0 || got > 1e12 {
+		t.Errorf("an endless time: %d", got)
+	}
+}

@@ -1,0 +1,100 @@
+package tokens
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// SoundHead is how much of a recording is read to find out how long it lasts.
+const SoundHead = 4 << 10
+
+// SoundMilli is how long a recording of that many bytes lasts, in milliseconds: by the first
+// SoundHead bytes of it where they tell, as those of WAVE, MP3 and FLAC files do, else at
+// 128 kbit/s.
+func SoundMilli(head []byte, size int64) int64 {
+	rate := soundRate(head, size, soundUsual)
+	return (max(size, 0)*1000 + rate - 1) / rate
+}
+
+// soundRate is how many bytes a second of a recording takes: usual where its head does not say.
+func soundRate(head []byte, size, usual int64) int64 {
+	for _, told := range [...]int64{waveRate(head), mp3Rate(head, size), flacRate(head, size)} {
+		if told > 0 {
+			return max(soundLowest, told)
+		}
+	}
+	return usual
+}
+
+// waveRate is how many bytes a second of a WAVE file takes, 0 of any other. It is told twice,
+// of what is not compressed: players go by the samples, and the lower counts.
+func waveRate(b []byte) int64 {
+	const riff, chunk, format = 12, 8, 14 // bytes of the heads, and of the format as far as it is read
+	if len(b) < riff || string(b[:4]) != "RIFF" || string(b[8:riff]) != "WAVE" {
+		return 0
+	}
+	for b = b[riff:]; len(b) >= chunk+format; {
+		size := int(binary.LittleEndian.Uint32(b[4:]))
+		if string(b[:4]) == "fmt " {
+			b = b[chunk:]
+			samples, told, each := binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint16(b[12:])
+			return min(int64(told), int64(samples)*int64(each))
+		}
+		b = b[min(len(b), chunk+size+size&1):]
+	}
+	return 0
+}
+
+// mp3Most is how many bytes a second of an MP3 file takes at most: 320 kbit/s.
+const mp3Most = 40_000
+
+// mp3Bits are the rates of MP3, in kbit/s, of its first version and of the others.
+// Source: ISO/IEC 11172-3 section 2.4.2.3, ISO/IEC 13818-3 section 2.4.2.3.
+var mp3Bits = [2][16]int64{
+	{0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0},
+	{0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0},
+}
+
+// mp3Rate is how many bytes a second of an MP3 file of that size takes, by its first frame;
+// where that says how many frames there are, as the first one does of a file whose rate
+// varies, by these. It is 0 of any other file.
+func mp3Rate(b []byte, size int64) int64 {
+	if len(b) >= 10 && string(b[:3]) == "ID3" { // Source: https://id3.org/id3v2.4.0-structure section 3.1
+		b = b[min(len(b), 10+int(b[6])<<21+int(b[7])<<14+int(b[8])<<7+int(b[9])):]
+	}
+	if len(b) < 4 || b[0] != 0xff || b[1]&0xe6 != 0xe2 || b[2]&0x0c == 0x0c {
+		return 0 // no frame of layer III
+	}
+	rate, samples, later := [...]int64{44_100, 48_000, 32_000}[b[2]>>2&3], int64(1152), 0
+	switch b[1] >> 3 & 3 {
+	case 0: // version 2.5
+		rate, samples, later = rate/4, samples/2, 1
+	case 1:
+		return 0 // there is none
+	case 2:
+		rate, samples, later = rate/2, samples/2, 1
+	}
+	told := mp3Bits[later][b[2]>>4] * 1000 / 8
+	if _, x, ok := bytes.Cut(b[:min(len(b), 64)], []byte("Xing")); ok && len(x) >= 8 && x[3]&1 != 0 {
+		if frames := int64(binary.BigEndian.Uint32(x[4:])); frames > 0 {
+			told = size * rate / (frames * samples)
+		}
+	}
+	return min(told, mp3Most)
+}
+
+// flacRate is how many bytes a second of a FLAC file of that size takes, no more than its
+// samples would as they are; 0 of any other file, and where it is not told.
+// Source: RFC 9639 section 8.2.
+func flacRate(b []byte, size int64) int64 {
+	const info = 8
+	if len(b) < info+18 || string(b[:4]) != "fLaC" || b[4]&0x7f != 0 {
+		return 0
+	}
+	x := binary.BigEndian.Uint64(b[info+10:])
+	rate, channels, bits, samples := int64(x>>44), int64(x>>41&7)+1, int64(x>>36&31)+1, int64(x&(1<<36-1))
+	if samples == 0 {
+		return 0
+	}
+	return min(size*rate/samples, rate*channels*bits/8)
+}
