@@ -97,11 +97,11 @@ func (s *stake) dearest() int64 {
 }
 
 // billed is the model that the attempt is billed for, as price lists name it, and its
-// prices: of one that may fall back, or whose model stands in a path that is passed through,
-// the model that the answer names, if that has a price.
+// prices: of one that may fall back, or whose model stands in a path that is passed through or
+// in a body that is not read, the model that the answer names, if that has a price.
 func (g *Gateway) billed(a *attempt) (string, *catalog.Tariff) {
 	s, own, answered := a.stake, a.priceName(), a.log().ReplyModel
-	unnamed := own == "" && a.spec.ModelsInPaths()
+	unnamed := own == "" && (a.x.unread || a.spec.ModelsInPaths())
 	if !s.falls.may && !unnamed || answered == "" {
 		return own, s.tariff
 	}

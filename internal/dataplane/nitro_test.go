@@ -1,9 +1,12 @@
 package dataplane_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+
+	"sluice/test/upstream"
 )
 
 // A nitro call goes through unread, whatever its body is, and is metered all the
@@ -29,7 +32,38 @@ func TestNitro(t *testing.T) {
 			t.Errorf("%s: %d %s", cfg, a.StatusCode, a.Text)
 		}
 	}
+	r.up.On("/v1beta/models/gemini-2.5-flash:generateContent", upstream.Always(upstream.Text(200, "text/event-stream", "data: {}\n\n")))
+	if a := r.call("POST", "/v1/chat/completions", hello, "x-gateway-nitro-mode: true", "x-gateway-provider: google", "authorization: Bearer k", "x-gateway-custom-host: "+r.up.URL()); a.StatusCode != 400 {
+		t.Errorf("in other words: %d %s", a.StatusCode, a.Text)
+	}
 	if a := r.call("POST", "/v1/rerank", "{}", r.custom("x-gateway-nitro-mode: true")...); a.StatusCode != 400 {
 		t.Errorf("rerank: %d", a.StatusCode)
+	}
+}
+
+// Who has a body sent unread pays for what the answer names, and for what was sent and said
+// where that does not say it.
+func TestNitroIsBilled(t *testing.T) {
+	t.Parallel()
+	const in, out = 150, 600 // nano-dollars a token of gpt-4o-mini
+	events := upstream.Text(200, "text/event-stream", `data: {"model":"gpt-4o-mini","choices":[{"delta":{"content":"Hello there"}}]}`+"\n\ndata: [DONE]\n\n")
+	for name, c := range map[string]struct {
+		reply upstream.Reply
+		state string
+		cost  int64
+	}{
+		"counted":     {chatOf(20, 48), "settled", 20*in + 48*out},
+		"not counted": {upstream.JSON(200, json.RawMessage(`{"model":"gpt-4o-mini","choices":[{"message":{"content":"Hello there"}}]}`)), "estimated", int64(len(hello)/4)*in + 2*out},
+		"events":      {events, "estimated", int64(len(hello)/4)*in + 2*out},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.up.On("/v1/chat/completions", upstream.Always(c.reply))
+			a := r.call("POST", "/v1/chat/completions", hello, r.custom("x-gateway-nitro-mode: true")...)
+			if s := r.journal.one(t).Spend; a.StatusCode != 200 || s.State != c.state || s.Cost != c.cost || s.Unpriced != "" {
+				t.Errorf("%d %s: %+v, want %s at %d", a.StatusCode, a.Text, s, c.state, c.cost)
+			}
+		})
 	}
 }

@@ -92,11 +92,13 @@ func (g *Gateway) owed(a *attempt, e ending) owed {
 // broke the larger count holds: a provider that counts as it goes may not have come to
 // the end.
 func (g *Gateway) reckoned(a *attempt, u llm.Usage, answer bool) llm.Usage {
-	if a.x.doc == nil {
-		return u
-	}
 	ep, model := a.wording(), a.priceName()
-	if u.InputTokens == 0 {
+	switch {
+	case ep == "" || a.x.doc == nil && !a.x.unread:
+		return u
+	case u.InputTokens == 0 && a.x.unread:
+		u.InputTokens = a.x.sent() / unreadBytes
+	case u.InputTokens == 0:
 		u.InputTokens = g.counter.Request(ep, a.x.doc.Source(), model).Tokens
 	}
 	if answer {
@@ -105,6 +107,10 @@ func (g *Gateway) reckoned(a *attempt, u llm.Usage, answer bool) llm.Usage {
 	u.TotalTokens = u.InputTokens + u.OutputTokens
 	return u
 }
+
+// unreadBytes is how many bytes of a body that is not read are taken for a token: as many as a
+// usual text has.
+const unreadBytes = 4
 
 // said counts the answer: as the caller gets it or else as far as it is kept; of a longer
 // one the rest counts alike.

@@ -113,6 +113,7 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 	a.upstream, a.got = int32(resp.Status), resp.Header
 	a.firstByte = g.Clock.Now().Sub(a.started)
 	a.queue, a.connect = resp.Queue, resp.Connect
+	a.stream = a.stream || a.x.unread && a.unified() && eventStream(resp.Header) // what asked for it was not read
 	if a.stream && a.unified() && resp.Status == 200 && (eventStream(resp.Header) || a.textStream(resp.Header)) {
 		g.retellStream(a, resp)
 		if resp.Status, err = g.peek(a, resp); err != nil {

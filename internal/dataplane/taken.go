@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sluice/internal/fault"
@@ -20,6 +21,7 @@ var errNotTaken = errors.New("the provider stopped taking the body")
 type bounded struct {
 	r    io.Reader
 	left int64
+	sent atomic.Int64 // of it, in bytes: also asked for by who does not read
 
 	mu     sync.Mutex // guards what follows
 	idle   time.Duration
@@ -27,10 +29,19 @@ type bounded struct {
 	ending bool        // there is nothing more to come for
 }
 
+// sent is how many bytes of a body that is sent as it comes were taken so far.
+func (x *exchange) sent() int64 {
+	if x.passes == nil {
+		return 0
+	}
+	return x.passes.sent.Load()
+}
+
 // Read implements io.Reader.
 func (b *bounded) Read(p []byte) (int, error) {
 	b.wait(false)
 	n, err := b.r.Read(p)
+	b.sent.Add(int64(n))
 	if b.left -= int64(n); b.left < 0 {
 		err = wire.ErrTooLarge
 	}

@@ -46,10 +46,8 @@ func wordingOf(input []byte) llm.Endpoint {
 	return ""
 }
 
-// tellsEvents reports whether the answer is a stream of events.
+// tellsEvents reports whether the answer is a stream of events, which its head tells where the
+// body does not: providers have other words for wanting one, and it may not be read.
 func (a *attempt) tellsEvents() bool {
-	if a.x.match.Endpoint == llm.Proxy { // where the provider may have other words for wanting one
-		return eventStream(a.reply.header)
-	}
-	return a.stream
+	return a.stream && a.x.match.Endpoint != llm.Proxy || eventStream(a.reply.header)
 }
