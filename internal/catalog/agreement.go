@@ -53,6 +53,11 @@ func (a *Agreement) base(model string) string {
 	return model
 }
 
+// prices reports whether it has prices of its own for a model.
+func (a *Agreement) prices(model string) bool {
+	return a != nil && a.models[model] != nil && a.models[model].Rates != nil
+}
+
 // of is the Tariff of a model whose price in the list is known.
 func (a *Agreement) of(model string, list *Tariff) *Tariff {
 	if a == nil {

@@ -54,6 +54,17 @@ func (b *Book) Find(provider, model string, a *Agreement) *Tariff {
 	return t
 }
 
+// Has reports whether a list, or the Agreement, which may be nil, has a price of a model of
+// that name. Other than Find it may be asked about what is no name of a model.
+func (b *Book) Has(provider, model string, a *Agreement) bool {
+	l := (*b.lists.Load())[provider]
+	if l == nil {
+		l = b.open(provider)
+	}
+	t, ok := find(l.models, provider, a.base(model))
+	return ok && t.reason == "" || a.prices(model)
+}
+
 // Misses is how often Find found no price since the start, for a reason.
 func (b *Book) Misses(r Reason) uint64 {
 	if i := slices.Index(reasons[:], r); i >= 0 {

@@ -219,3 +219,26 @@ func TestOverridesThatAreNone(t *testing.T) {
 		t.Errorf("%+v %v", o, err)
 	}
 }
+
+// A name is that of a model where a list or the agreement has a price of it; asking counts no
+// miss.
+func TestBookHas(t *testing.T) {
+	t.Parallel()
+	b := catalog.NewBook(newCatalog(&clock{}, catalog.Builtin()))
+	own := catalog.NewAgreement(catalog.Adjustments{}, map[string]catalog.Override{"tuned": {Base: "gpt-4o"}, "mine": {Rates: &catalog.Rates{}}, "blank": {}})
+	for name, c := range map[string]struct{ list, agreed bool }{
+		"gpt-4o": {true, true}, "tuned": {false, true}, "mine": {false, true}, "blank": {false, false}, "default": {false, false}, "models": {false, false}, "": {false, false},
+	} {
+		if got, agreed := b.Has("openai", name, nil), b.Has("openai", name, own); got != c.list || agreed != c.agreed {
+			t.Errorf("%q: %v, agreed %v", name, got, agreed)
+		}
+	}
+	if b.Has("nobody", "gpt-4o", nil) {
+		t.Error("a provider without a list has a model")
+	}
+	for _, r := range catalog.Reasons() {
+		if n := b.Misses(r); n != 0 {
+			t.Errorf("%d misses: %s", n, r)
+		}
+	}
+}

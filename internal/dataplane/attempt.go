@@ -54,6 +54,7 @@ type attempt struct {
 	seen      bool     // the call may have reached the provider
 	speaks    *stretch // of a conversation, which the attempt transcribes; nil for all others
 	estimated bool     // the answer is our own estimate: nothing is sent
+	byPath    bool     // its model stands in the path, if anywhere
 
 	retries   int // further tries made
 	retried   int // what x-gateway-retry-attempt-count says

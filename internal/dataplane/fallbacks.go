@@ -101,8 +101,8 @@ func (s *stake) dearest() int64 {
 // in a body that is not read, the model that the answer names, if that has a price.
 func (g *Gateway) billed(a *attempt) (string, *catalog.Tariff) {
 	s, own, answered := a.stake, a.priceName(), a.log().ReplyModel
-	unnamed := own == "" && (a.x.unread || a.spec.ModelsInPaths())
-	if !s.falls.may && !unnamed || answered == "" {
+	unread := own == "" && a.x.unread
+	if !s.falls.may && !a.byPath && !unread || answered == "" {
 		return own, s.tariff
 	}
 	like, best := fallback{own, s.tariff}, likeness(own, answered)

@@ -27,6 +27,7 @@ type bank interface {
 // prices know what models cost; *catalog.Book does.
 type prices interface {
 	Find(provider, model string, a *catalog.Agreement) *catalog.Tariff
+	Has(provider, model string, a *catalog.Agreement) bool
 	Reach(provider, model string) catalog.Reach
 }
 
@@ -73,6 +74,7 @@ func (g *Gateway) reserve(ctx context.Context, a *attempt) (err error) {
 		return nil
 	}
 	s := a.staked()
+	g.nameByPath(a)
 	s.tariff = g.Prices.Find(a.spec.ID, a.priceName(), a.x.dir.Agreement(a.account))
 	if s.falls, err = g.fallbacks(a); err != nil {
 		return err

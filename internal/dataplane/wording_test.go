@@ -59,22 +59,36 @@ func TestPassingThroughIsBilled(t *testing.T) {
 	}
 }
 
-// A model that stands in a path that is passed through is known by the answer.
+// A model that stands in a path that is passed through is held for and billed; one that has no
+// price there is known by the answer.
 func TestModelOfAPathIsBilled(t *testing.T) {
 	t.Parallel()
 	const in, out = 300, 2_500 // nano-dollars a token of gemini-2.5-flash
 	body := `{"candidates":[{"content":{"parts":[{"text":"Hello"}]}}],"usageMetadata":{"promptTokenCount":20,"candidatesTokenCount":7,"thoughtsTokenCount":3,"totalTokenCount":30},"modelVersion":"gemini-2.5-flash"}`
-	for name, reply := range map[string]upstream.Reply{
-		"whole":     upstream.Text(200, "application/json; charset=UTF-8", body),
-		"in events": upstream.Text(200, "text/event-stream", "data: "+body+"\r\n\r\n"),
+	whole, events := upstream.Text(200, "application/json; charset=UTF-8", body), upstream.Text(200, "text/event-stream", "data: "+body+"\r\n\r\n")
+	for name, c := range map[string]struct {
+		path, model string
+		reply       upstream.Reply
+	}{
+		"whole":          {"/v1beta/models/gemini-2.5-flash:someContent", "gemini-2.5-flash", whole},
+		"in events":      {"/v1beta/models/gemini-2.5-flash:someContent", "gemini-2.5-flash", events},
+		"escaped":        {"/v1beta/models/gemini%2D2.5-flash%3AsomeContent", "gemini-2.5-flash", whole},
+		"behind another": {"/x/gemini-2.5-flash-lite/models/gemini-2.5-flash:someContent", "gemini-2.5-flash-lite", whole},
+		"under an alias": {"/v1beta/models/gemini-flash-unheard-of:someContent", "", whole},
+		"far away":       {strings.Repeat("/x", 20) + "/gemini-2.5-flash", "", events},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.On("/v1beta/models/gemini-2.5-flash:someContent", upstream.Always(reply))
-			r.call("POST", "/v1/v1beta/models/gemini-2.5-flash:someContent", `{"contents":[]}`, "x-gateway-provider: google", "authorization: Bearer k", "x-gateway-custom-host: "+r.up.URL())
-			if row := r.journal.one(t); row.Spend.State != "settled" || row.Spend.Cost != 20*in+10*out || row.Spend.Unpriced != "" {
-				t.Errorf("%+v of %+v by %q", row.Spend, row.Usage, row.ReplyModel)
+			r.up.On("/v1beta/models/gemini-2.5-flash:someContent", upstream.Always(c.reply))
+			r.up.On(c.path, upstream.Always(c.reply))
+			r.call("POST", "/v1"+c.path, `{"contents":[]}`, "x-gateway-provider: google", "authorization: Bearer k", "x-gateway-custom-host: "+r.up.URL())
+			row := r.journal.one(t)
+			if row.Spend.State != "settled" || row.Spend.Cost != 20*in+10*out || row.Spend.Unpriced != "" || row.Model != c.model {
+				t.Errorf("%s: %+v of %+v by %q", row.Model, row.Spend, row.Usage, row.ReplyModel)
+			}
+			if held := row.Spend.Bound > 0; held != (c.model != "") {
+				t.Errorf("%d were held for %d", row.Spend.Bound, row.Spend.Cost)
 			}
 		})
 	}

@@ -1,0 +1,50 @@
+package dataplane
+
+import (
+	"net/url"
+	"path"
+	"strings"
+
+	"sluice/internal/llm"
+)
+
+// pathNames bounds the places of a path in which a model is looked for.
+const pathNames = 16
+
+// nameByPath finds the model of a call that is passed through, where its provider takes it
+// from the path: the first name there that has a price. Limits go by it, and the bill where the
+// answer names none. What is sent stays as it is.
+func (g *Gateway) nameByPath(a *attempt) {
+	if a.model != "" || a.x.match.Endpoint != llm.Proxy || !a.spec.ModelsInPaths() {
+		return
+	}
+	a.byPath = true
+	plain, err := url.PathUnescape(a.x.path)
+	if err != nil {
+		return
+	}
+	rest, terms := path.Clean(plain), a.x.dir.Agreement(a.account)
+	for range pathNames {
+		_, after, more := strings.Cut(rest, "/")
+		if rest = after; !more {
+			return
+		}
+		for _, name := range namesAt(rest) {
+			if name != "" && g.Prices.Has(a.spec.ID, name, terms) {
+				a.model = name
+				return
+			}
+		}
+	}
+}
+
+// namesAt are the names that a path may begin with: all of it, as those of models have slashes,
+// its first segment, and that without the verb behind it: "gemini-2.5-flash:generateContent".
+func namesAt(path string) [3]string {
+	segment, _, _ := strings.Cut(path, "/")
+	name := segment
+	if at := strings.LastIndexByte(segment, ':'); at >= 0 {
+		name = segment[:at]
+	}
+	return [3]string{path, segment, name}
+}
