@@ -26,6 +26,7 @@ func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 	defer a.forget(&p.keep)
 	if p.watch != nil {
 		a.outlives.begin()
+		p.frame = framedBy(a.reply.header)
 	}
 	for {
 		buf := room.bytes()
@@ -79,6 +80,7 @@ type passing struct {
 	head  wire.Header
 	keep  capture
 	watch *dialect.Stream // nil where it is no stream of events
+	frame *framed         // nil where events are not in Amazon's frames
 	sieve *dialect.Sieve  // nil where it is no JSON, or no longer than what is kept
 	flush bool            // each piece is sent at once
 }
@@ -88,9 +90,18 @@ func (p *passing) read(b []byte, err error) (end bool) {
 	p.sift(b)
 	p.keep.take(b)
 	if p.watch != nil {
-		p.watch.Feed(b)
+		p.see(b)
 	}
 	return errors.Is(err, io.EOF) || p.a.resp.Length >= 0 && p.keep.size == p.a.resp.Length
+}
+
+// see has the events watched.
+func (p *passing) see(b []byte) {
+	if p.frame == nil {
+		p.watch.Feed(b)
+		return
+	}
+	p.frame.events(b, p.watch)
 }
 
 // sift looks for the usage in JSON that gets longer than what is kept of it.

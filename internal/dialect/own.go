@@ -11,7 +11,7 @@ func (c *counts) ownMember(name, val []byte) (model []byte) {
 	switch string(name) {
 	case `"modelVersion"`:
 		return val
-	case `"usageMetadata"`:
+	case `"usageMetadata"`, `"amazon-bedrock-invocationMetrics"`:
 		c.read(val)
 	case `"prompt_eval_count"`, `"eval_count"`:
 		c.u.Reported = c.own(name, val) || c.u.Reported
@@ -21,16 +21,17 @@ func (c *counts) ownMember(name, val []byte) (model []byte) {
 
 // own takes a member of a usage object, and reports whether it is a figure of ours. Gemini
 // counts thoughts beside the answer and what tools brought beside the prompt, Amazon's
-// Converse what came from the cache and went there beside the input.
+// Converse what came from the cache and went there beside the input. Amazon also says what
+// any model used behind the last event of its stream.
 // Source: contract/provider-transforms.md 1.3.
 func (c *counts) own(name, val []byte) bool {
 	switch string(name) {
-	case `"promptTokenCount"`, `"prompt_eval_count"`:
+	case `"promptTokenCount"`, `"prompt_eval_count"`, `"inputTokenCount"`:
 		return count(val, &c.u.InputTokens)
 	case `"inputTokens"`:
 		c.apart = true
 		return count(val, &c.u.InputTokens)
-	case `"candidatesTokenCount"`, `"outputTokens"`, `"eval_count"`:
+	case `"candidatesTokenCount"`, `"outputTokens"`, `"eval_count"`, `"outputTokenCount"`:
 		return count(val, &c.u.OutputTokens)
 	case `"toolUsePromptTokenCount"`:
 		return count(val, &c.tools)

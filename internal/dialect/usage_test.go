@@ -74,6 +74,7 @@ func TestUsageInOwnWords(t *testing.T) {
 			"gemini-2.5-flash", llm.Usage{InputTokens: 12, OutputTokens: 8, ReasoningTokens: 3, CachedTokens: 4, TotalTokens: 20, Reported: true},
 		},
 		"Converse":  {`{"usage":{"inputTokens":10,"outputTokens":5,"totalTokens":22,"cacheReadInputTokens":4,"cacheWriteInputTokens":3}}`, "", llm.Usage{InputTokens: 17, OutputTokens: 5, CachedTokens: 4, CacheWriteTokens: 3, TotalTokens: 22, Reported: true}},
+		"Amazon":    {`{"generation":"a","amazon-bedrock-invocationMetrics":{"inputTokenCount":12,"outputTokenCount":7}}`, "", llm.Usage{InputTokens: 12, OutputTokens: 7, TotalTokens: 19, Reported: true}},
 		"Cohere":    {`{"usage":{"billed_units":{"input_tokens":7,"output_tokens":5},"tokens":{"input_tokens":70,"output_tokens":5}}}`, "", llm.Usage{InputTokens: 70, OutputTokens: 5, TotalTokens: 75, Reported: true}},
 		"of old":    {`{"text":"a","meta":{"billed_units":{"input_tokens":7,"output_tokens":5}}}`, "", llm.Usage{InputTokens: 7, OutputTokens: 5, TotalTokens: 12, Reported: true}},
 		"Ollama":    {`{"model":"llama3.2","response":"Because","prompt_eval_count":26,"eval_count":3}`, "llama3.2", llm.Usage{InputTokens: 26, OutputTokens: 3, TotalTokens: 29, Reported: true}},

@@ -35,6 +35,7 @@ var (
 	finishKey = []byte(`"finish_reason"`)
 
 	metadataKey = []byte(`"usageMetadata"`)
+	metricsKey  = []byte(`"amazon-bedrock-invocationMetrics"`)
 )
 
 func newWatch(o *StreamOptions) watch {
@@ -64,7 +65,7 @@ func (w *watch) event(e event) (plain bool) {
 	if !completes(w.ep) {
 		plain = !w.typed(kind(e)) && plain
 	}
-	if says(e.data, w.usageKey) || w.counts.through && says(e.data, metadataKey) {
+	if says(e.data, w.usageKey) || w.counts.through && (says(e.data, metadataKey) || says(e.data, metricsKey)) {
 		w.counts.reply(w.ep, e.data, w.usagePath)
 		if !w.counts.u.Reported && completes(w.ep) {
 			w.counts.inChoices(e.data)
