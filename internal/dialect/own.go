@@ -11,6 +11,8 @@ func (c *counts) ownMember(name, val []byte) (model []byte) {
 	switch string(name) {
 	case `"modelVersion"`:
 		return val
+	case `"type"`: // of a message of Claude's, or the event that begins one
+		c.apart = c.apart || splice.IsName(val, "message") || splice.IsName(val, "message_start")
 	case `"usageMetadata"`, `"amazon-bedrock-invocationMetrics"`:
 		c.read(val)
 	case `"prompt_eval_count"`, `"eval_count"`:
