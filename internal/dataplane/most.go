@@ -20,6 +20,7 @@ const (
 	outputMost   = 131_072 // tokens of an answer, unless the catalog knows better
 	searchesMost = 20      // searches, or calls of another tool of the provider, that a model makes by itself
 	documentMost = 1000    // pages of a document
+	pictureMost  = 16_384  // tokens of a picture: see internal/tokens
 
 	leastAudioRate = 750 // bytes of a second of speech: Opus at 6 kbit/s
 )
@@ -35,8 +36,7 @@ func (g *Gateway) most(a *attempt) catalog.Limits {
 	case a.speaks != nil:
 		heardMost(&l, a.speaks.milli+slackMilli)
 	case x.form != nil:
-		heardMost(&l, x.form.Payload().Len()*1000/leastAudioRate)
-		l.Input += promptMost(x.form)
+		a.formMost(&l, reach)
 	case x.doc == nil:
 		l.Input, l.Output = max(a.body.Len(), 0), outputMost
 	case x.match.Endpoint == llm.CreateSpeech:
@@ -52,6 +52,28 @@ func (g *Gateway) most(a *attempt) catalog.Limits {
 		l.Input = min(l.Input, reach.Input)
 	}
 	return l
+}
+
+// formMost are the limits of a call that is a form: of a recording, or of pictures to be
+// edited. Files that are merely kept use nothing.
+func (a *attempt) formMost(l *catalog.Limits, reach catalog.Reach) {
+	f, text := a.x.form, int64(0)
+	if p := f.Part("prompt"); p != nil {
+		text = p.Len
+	}
+	switch ep := a.x.match.Endpoint; {
+	case heard[ep]:
+		heardMost(l, f.Payload().Len()*1000/leastAudioRate)
+		l.Input += text
+	case ep == llm.ImageEdit:
+		for i := range f.Parts {
+			if f.Parts[i].HasFileName {
+				l.Input += pictureMost
+			}
+		}
+		l.Input += text
+		l.Output = a.outputMost(reach) * l.Images[0].Count
+	}
 }
 
 // silent are the endpoints whose answers are no words of a model.

@@ -9,7 +9,6 @@ import (
 
 	"sluice/internal/catalog"
 	"sluice/internal/llm"
-	"sluice/internal/splice"
 	"sluice/internal/tokens"
 )
 
@@ -41,14 +40,6 @@ var heard = map[llm.Endpoint]bool{llm.CreateTranscription: true, llm.CreateTrans
 // heardMost are the limits of a transcription of so many milliseconds.
 func heardMost(l *catalog.Limits, milli int64) {
 	l.AudioMilli, l.Input, l.Output = milli, milli*audioTokens/1000, milli*audioTokens/1000
-}
-
-// promptMost are the tokens of the text that goes with a recording.
-func promptMost(f *splice.Form) int64 {
-	if p := f.Part("prompt"); p != nil {
-		return p.Len
-	}
-	return 0
 }
 
 // spokenMost are the limits of speech that is made.
