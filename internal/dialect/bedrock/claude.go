@@ -53,18 +53,19 @@ func (invocation) NewStream(*dialect.Incoming) dialect.Restream { return &dialec
 const claudeVersion = "bedrock-2023-05-31"
 
 // claudeBody makes the native body of a messages request: without model and stream, without
-// what other providers signed and what Amazon has a flag for, with a version, the beta flags
-// of the header or else of the body and, where the caller set none, with a limit unless that
-// is 0. The version in a
-// caller's header is mostly that of Anthropic's own hosts, which Bedrock refuses.
+// what other providers signed and what Amazon has a flag or another place for, with a version,
+// the beta flags of the header or else of the body and, where the caller set none, with a limit
+// unless that is 0. The version in a caller's header is mostly that of Anthropic's own hosts,
+// which Bedrock refuses.
 func claudeBody(body []byte, to *dialect.Target, limit int64) []byte {
 	var w dialect.JSON
 	w.Open('{')
+	mark, _ := splice.Find(body, "cache_control")
 	var beta []byte
 	versioned, limited, eager := false, false, false
 	for name, val := range splice.Members(body) {
 		switch plain(name) {
-		case "model", "stream":
+		case "model", "stream", "cache_control":
 			continue
 		case "anthropic_beta":
 			beta = val
@@ -79,6 +80,7 @@ func claudeBody(body []byte, to *dialect.Target, limit int64) []byte {
 			if turns := dialect.Unsigned(val); turns != nil {
 				val = turns
 			}
+			val = cached(val, mark)
 		}
 		w.Raw(bare(name), val)
 	}

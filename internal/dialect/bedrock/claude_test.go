@@ -40,6 +40,23 @@ func TestClaudeRequest(t *testing.T) {
 			"the flag is there already", `{"tools":[{"name":"f","eager_input_streaming":true}],` + rest + `}`, "fine-grained-tool-streaming-2025-05-14", "",
 			`{"tools":[{"name":"f"}],` + rest + `,"anthropic_version":"bedrock-2023-05-31","anthropic_beta":["fine-grained-tool-streaming-2025-05-14"]}`,
 		},
+		{
+			"a cache for all", `{"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"}],"cache_control":{"type":"ephemeral"}}`, "", "",
+			`{"messages":[{"role":"user","content":"a"},{"role":"user","content":[{"type":"text","text":"b","cache_control":{"type":"ephemeral"}}]}],"anthropic_version":"bedrock-2023-05-31"}`,
+		},
+		{
+			"a cache for all, on the last block that can have a mark", `{"cache_control":{"type":"ephemeral","ttl":"1h"},"messages":[{"role":"assistant","content":[{"type":"text","text":"b"},{"type":"thinking","thinking":"c","signature":"s"}]}]}`, "", "",
+			`{"messages":[{"role":"assistant","content":[{"type":"text","text":"b","cache_control":{"type":"ephemeral","ttl":"1h"}},{"type":"thinking","thinking":"c","signature":"s"}]}],"anthropic_version":"bedrock-2023-05-31"}`,
+		},
+		{
+			"a cache for all that has its mark", `{"cache_control":{"type":"ephemeral"},"messages":[{"role":"user","content":[{"type":"text","text":"b","cache_control":{"type":"ephemeral","ttl":"1h"}}]}]}`, "", "",
+			`{"messages":[{"role":"user","content":[{"type":"text","text":"b","cache_control":{"type":"ephemeral","ttl":"1h"}}]}],"anthropic_version":"bedrock-2023-05-31"}`,
+		},
+		{"no cache", `{"cache_control":null,` + rest + `}`, "", "", `{` + rest + `,"anthropic_version":"bedrock-2023-05-31"}`},
+		{
+			"a cache for nothing", `{"cache_control":{"type":"ephemeral"},"messages":[{"role":"user","content":[7]},{"role":"user","content":""}]}`, "", "",
+			`{"messages":[{"role":"user","content":[7]},{"role":"user","content":""}],"anthropic_version":"bedrock-2023-05-31"}`,
+		},
 		{"flags as a text", `{"anthropic_beta":"c,d",` + rest + `}`, "", "", `{` + rest + `,"anthropic_version":"bedrock-2023-05-31","anthropic_beta":["c","d"]}`},
 	} {
 		to := &dialect.Target{Model: sonnet, Value: values(map[string]string{"anthropic_beta": c.beta, "anthropic_version": c.version})}
