@@ -17,7 +17,11 @@ const replayPiece = 500
 // events are valid during the call of emit.
 func Replay(r *llm.Reply, emit func(*llm.Event)) {
 	p := replayer{emit: emit}
-	p.send(llm.Event{Kind: llm.EventStart, ID: r.ID, Model: r.Model})
+	start := llm.Event{Kind: llm.EventStart, ID: r.ID, Model: r.Model}
+	if r.Usage.Reported {
+		start.Usage = &r.Usage
+	}
+	p.send(start)
 	for i := range r.Choices {
 		p.choice(&r.Choices[i])
 	}

@@ -53,7 +53,7 @@ func TestReplayTellsEveryPart(t *testing.T) {
 		Usage: llm.Usage{InputTokens: 3, OutputTokens: 4, Reported: true},
 	})
 	want := []string{
-		"0 c0 b0 p0 r1",
+		"0 c0 b0 p0 r1 3+4",
 		"1 c0 b0 p5", "2 c0 b0 p5 hm", "4 c0 b0 p5 sig", "9 c0 b0 p5",
 		"1 c0 b1 p6 sealed", "9 c0 b1 p6",
 		"1 c0 b2 p0", "2 c0 b2 p0 hi", `6 c0 b2 p0 x {"a":1}`, `6 c0 b2 p0 x {"a":2}`, "9 c0 b2 p0",

@@ -11,7 +11,7 @@ type EventKind uint8
 // instead. Several blocks may be open at a time, because chat streams may mix the
 // arguments of two calls; who needs them apart must wait.
 const (
-	EventStart     EventKind = iota // ID, Model
+	EventStart     EventKind = iota // ID, Model, Usage where it is told already; else nil
 	EventBlock                      // Block, Part; ID and Name of a tool call, Text and Name (its shape) of a SealedPart, Raw and Name (its shape) of an OpaquePart
 	EventText                       // Block, Text: of TextPart, RefusalPart and ThoughtPart
 	EventArguments                  // Block, Text: a piece of a tool call's JSON

@@ -54,6 +54,9 @@ func (w *writer) Append(dst []byte, ev *llm.Event) []byte {
 	}
 	if ev.Kind == llm.EventStart {
 		w.id, w.model = messageID(ev.ID, w.a), cmp.Or(ev.Model, w.model)
+		if ev.Usage != nil {
+			w.usage = *ev.Usage
+		}
 	}
 	dst = w.start(dst)
 	switch ev.Kind {
@@ -105,7 +108,9 @@ func (w *writer) start(dst []byte) []byte {
 	e.Close(']')
 	e.Raw("stop_reason", null)
 	e.Raw("stop_sequence", null)
-	writeUsage(&e, &w.usage, nil)
+	u := w.usage
+	u.OutputTokens, u.ReasoningTokens = 0, 0 // nothing of the answer is given yet
+	writeUsage(&e, &u, nil)
 	e.Close('}')
 	return done(&e)
 }

@@ -60,6 +60,25 @@ func TestMixedCallsComeApart(t *testing.T) {
 	}
 }
 
+// Clients that read the input from the beginning of a stream get it there, where the provider
+// tells it so early. Of the answer nothing is counted yet.
+func TestInputIsToldFirst(t *testing.T) {
+	t.Parallel()
+	got := lines(write([]llm.Event{
+		{Kind: llm.EventStart, Model: "m", Usage: &llm.Usage{InputTokens: 20, CachedTokens: 5, OutputTokens: 3, ReasoningTokens: 2, Reported: true}},
+		{Kind: llm.EventUsage, Usage: &llm.Usage{InputTokens: 21, CachedTokens: 5, OutputTokens: 7, Reported: true}},
+		{Kind: llm.EventEnd},
+	}))
+	for _, want := range []string{
+		`"stop_sequence":null,"usage":{"input_tokens":15,"cache_creation_input_tokens":0,"cache_read_input_tokens":5,"output_tokens":0}}}`,
+		`"usage":{"input_tokens":16,"cache_creation_input_tokens":0,"cache_read_input_tokens":5,"output_tokens":7}}`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is not in\n%s", want, got)
+		}
+	}
+}
+
 // TestWholeCallsDoNotWait: the second call is told as it comes once the first is whole,
 // though chat streams tell the end of both at the very end.
 func TestWholeCallsDoNotWait(t *testing.T) {

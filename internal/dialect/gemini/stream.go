@@ -29,6 +29,7 @@ type decoder struct {
 	begun   bool
 	ended   bool
 	choices []choice
+	opening llm.Usage // as the first fragment tells it
 	usage   llm.Usage
 }
 
@@ -125,7 +126,12 @@ func (d *decoder) start(data []byte) {
 	d.begun = true
 	id, _ := splice.Find(data, "responseId")
 	model, _ := splice.Find(data, "modelVersion")
-	d.send(llm.Event{Kind: llm.EventStart, ID: plainText(id), Model: plainText(model)})
+	ev := llm.Event{Kind: llm.EventStart, ID: plainText(id), Model: plainText(model)}
+	usage, _ := splice.Find(data, "usageMetadata")
+	if d.opening = readUsage(usage); d.opening.Reported {
+		ev.Usage = &d.opening
+	}
+	d.send(ev)
 }
 
 // failure is an error that Gemini reports in the stream:

@@ -67,7 +67,7 @@ var full = sse(
 	`{"candidates":[{"content":{"parts":[{"text":"","thoughtSignature":"ZW5k"}],"role":"model"},"finishReason":"STOP","index":0,"safetyRatings":[]},{"finishReason":"MAX_TOKENS","index":1}],"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":6,"thoughtsTokenCount":1,"totalTokenCount":11}}`,
 )
 
-const fullEvents = `start 0/0 r1 gemini-3-pro
+const fullEvents = `start 0/0 r1 gemini-3-pro 4+0=4
 block 0/0
 text 0/0 hm
 usage 0/0 4+0=4

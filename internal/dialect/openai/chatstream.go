@@ -20,6 +20,7 @@ type chunkReader struct {
 	started  bool
 	ended    bool
 	finished bool
+	opening  llm.Usage // as the first chunk tells it
 	usage    llm.Usage
 	choices  []choiceReader
 	early    dialect.Early
@@ -109,7 +110,11 @@ func (d *chunkReader) start(data []byte, emit func(*llm.Event)) {
 		return
 	}
 	d.started = true
-	d.send(emit, llm.Event{Kind: llm.EventStart, ID: splice.Text(data, "id"), Model: splice.Text(data, "model")})
+	ev := llm.Event{Kind: llm.EventStart, ID: splice.Text(data, "id"), Model: splice.Text(data, "model")}
+	if d.opening, _ = dialect.Usage(llm.ChatComplete, data, "x_groq.usage"); d.opening.Reported {
+		ev.Usage = &d.opening
+	}
+	d.send(emit, ev)
 }
 
 func (d *chunkReader) spent(data []byte, emit func(*llm.Event)) {
