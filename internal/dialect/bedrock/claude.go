@@ -30,7 +30,8 @@ func (invocation) EncodeRequest(_ context.Context, r *dialect.Request, to *diale
 	if !splice.Valid(r.Body) {
 		return nil, fault.New(fault.InvalidRequest, "the body must be a JSON object")
 	}
-	return &dialect.Outgoing{Body: claudeBody(r.Body, to, 0)}, nil
+	body, lost := claudeBody(r.Body, to, 0)
+	return &dialect.Outgoing{Body: body, Lost: lost}, nil
 }
 
 // DecodeAnswer gives the answer as it is.
@@ -56,13 +57,14 @@ const claudeVersion = "bedrock-2023-05-31"
 // what other providers signed and what Amazon has a flag or another place for, with a version,
 // the beta flags of the header or else of the body and, where the caller set none, with a limit
 // unless that is 0. The version in a caller's header is mostly that of Anthropic's own hosts,
-// which Bedrock refuses.
-func claudeBody(body []byte, to *dialect.Target, limit int64) []byte {
+// which Bedrock refuses. Lost names what Claude there cannot be told.
+func claudeBody(body []byte, to *dialect.Target, limit int64) (native []byte, lost []string) {
 	var w dialect.JSON
 	w.Open('{')
 	mark, _ := splice.Find(body, "cache_control")
 	var beta []byte
-	versioned, limited, eager := false, false, false
+	var tools toolList
+	versioned, limited := false, false
 	for name, val := range splice.Members(body) {
 		switch plain(name) {
 		case "model", "stream", "cache_control":
@@ -75,7 +77,8 @@ func claudeBody(body []byte, to *dialect.Target, limit int64) []byte {
 		case llm.MaxTokens:
 			limited = true
 		case "tools":
-			val, eager = claudeTools(val)
+			tools = claudeTools(val, to.Underlying())
+			val = tools.raw
 		case "messages":
 			if turns := dialect.Unsigned(val); turns != nil {
 				val = turns
@@ -92,7 +95,7 @@ func claudeBody(body []byte, to *dialect.Target, limit int64) []byte {
 		w.Str("anthropic_version", version)
 	}
 	flags := betas(to, beta)
-	if eager {
+	if tools.eager {
 		flags = withFlag(flags, eagerFlag)
 	}
 	writeBetas(&w, flags)
@@ -100,7 +103,7 @@ func claudeBody(body []byte, to *dialect.Target, limit int64) []byte {
 		w.Int(llm.MaxTokens, limit)
 	}
 	w.Close('}')
-	return w.B
+	return w.B, tools.lost
 }
 
 // absent are beginnings of beta flags for what Amazon does not offer: it refuses a

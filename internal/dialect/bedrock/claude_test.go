@@ -1,6 +1,7 @@
 package bedrock_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -67,6 +68,26 @@ func TestClaudeRequest(t *testing.T) {
 	}
 	if _, err := up.EncodeRequest(t.Context(), &dialect.Request{}, &dialect.Target{}); !fault.Has(err, fault.InvalidRequest) {
 		t.Errorf("nothing: %v", err)
+	}
+}
+
+// Claude on Bedrock takes no strict tools any more.
+func TestClaudeStrict(t *testing.T) {
+	t.Parallel()
+	up := bedrock.Claude().Unified[llm.Messages]
+	const body = `{"tools":[{"name":"f","strict":true},{"name":"g","strict":false,"input_schema":{"strict":true}},{"name":"h"}]}`
+	for model, want := range map[string]string{
+		"us.anthropic.claude-opus-4-7": `{"tools":[{"name":"f"},{"name":"g","input_schema":{"strict":true}},{"name":"h"}],"anthropic_version":"bedrock-2023-05-31"} [tools[0].strict]`,
+		"us.anthropic.claude-sonnet-5": `{"tools":[{"name":"f"},{"name":"g","input_schema":{"strict":true}},{"name":"h"}],"anthropic_version":"bedrock-2023-05-31"} [tools[0].strict]`,
+		sonnet:                         body[:len(body)-1] + `,"anthropic_version":"bedrock-2023-05-31"} []`,
+	} {
+		out, err := up.EncodeRequest(t.Context(), &dialect.Request{Body: []byte(body)}, &dialect.Target{Model: model, Value: values(nil)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%s %v", out.Body, out.Lost); got != want {
+			t.Errorf("%s: %s", model, got)
+		}
 	}
 }
 

@@ -16,31 +16,56 @@ const (
 	eagerFlag   = "fine-grained-tool-streaming-2025-05-14"
 )
 
-// claudeTools are the tools of a message as Bedrock takes them, and whether one of them asks
-// for its arguments eagerly.
-func claudeTools(tools []byte) (list []byte, eager bool) {
-	if !bytes.Contains(tools, []byte(eagerMember)) || tools[0] != '[' {
-		return tools, false
+// strictMember says that the model must keep to the schema of a tool. Claude on Bedrock refuses
+// it from 4.7 on, whatever it says.
+// Source: https://github.com/BerriAI/litellm/pull/31585, read 2026-11.
+const strictMember = "strict"
+
+// toolList are the tools of a message as Claude on Bedrock takes them.
+type toolList struct {
+	raw   []byte
+	eager bool     // one of them asks for its arguments eagerly
+	lost  []string // what they cannot say there: "tools[0].strict"
+}
+
+func claudeTools(tools []byte, model string) toolList {
+	lax := since(model, 4, 7) && bytes.Contains(tools, []byte(strictMember))
+	if tools[0] != '[' || !lax && !bytes.Contains(tools, []byte(eagerMember)) {
+		return toolList{raw: tools}
 	}
+	var l toolList
 	var w dialect.JSON
 	w.Open('[')
+	i := 0
 	for tool := range splice.Elements(tools) {
-		if tool[0] != '{' {
+		if tool[0] == '{' {
+			l.tool(&w, tool, dialect.Index("tools", i), lax)
+		} else {
 			w.Value(tool)
-			continue
 		}
-		w.Open('{')
-		for name, val := range splice.Members(tool) {
-			if plain(name) == eagerMember {
-				eager = eager || string(val) == "true"
-				continue
-			}
-			w.Raw(bare(name), val)
-		}
-		w.Close('}')
+		i++
 	}
 	w.Close(']')
-	return w.B, eager
+	l.raw = w.B
+	return l
+}
+
+func (l *toolList) tool(w *dialect.JSON, tool []byte, at string, lax bool) {
+	w.Open('{')
+	for name, val := range splice.Members(tool) {
+		on := string(val) == "true"
+		switch n := plain(name); {
+		case n == eagerMember:
+			l.eager = l.eager || on
+		case n == strictMember && lax:
+			if on {
+				l.lost = append(l.lost, at+"."+strictMember)
+			}
+		default:
+			w.Raw(bare(name), val)
+		}
+	}
+	w.Close('}')
 }
 
 // withFlag is a list of beta flags with one more, unless it is there.

@@ -59,7 +59,7 @@ func modelInput(ctx context.Context, c *llm.Call, to *dialect.Target, lines *dia
 	case family == claude && lines.Messages != nil:
 		out, err := lines.Messages.EncodeCall(ctx, c, to)
 		if err == nil {
-			out.Body = claudeBody(out.Body, to, 0)
+			out.Body, _ = claudeBody(out.Body, to, 0) // it was written for Claude: nothing is strict in it
 		}
 		return out, err
 	case strings.HasPrefix(id, "amazon.nova"): // whose own form is that of Converse

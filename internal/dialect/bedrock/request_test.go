@@ -135,7 +135,8 @@ func TestEncodeMessages(t *testing.T) {
 			want: `{"messages":[{"role":"user","content":[{"text":"weather?"}]},{"role":"assistant","content":[` +
 				`{"toolUse":{"toolUseId":"c1","name":"w","input":{"city": "Rome"}}},{"toolUse":{"toolUseId":"c2","name":"w","input":{}}}]},` +
 				`{"role":"user","content":[{"toolResult":{"toolUseId":"c1","content":[{"text":"sunny"}]}},{"toolResult":{"toolUseId":"c2","content":[]}},{"text":"thanks"}]}],` +
-				`"toolConfig":{"tools":[{"toolSpec":{"name":"w","description":"d","inputSchema":{"json":{"type":"object","properties":{}}},"strict":true}},{"cachePoint":{"type":"default"}}]}}`,
+				`"toolConfig":{"tools":[{"toolSpec":{"name":"w","description":"d","inputSchema":{"json":{"type":"object","properties":{}}}}},{"cachePoint":{"type":"default"}}]}}`,
+			lost: []string{"tools[0].function.strict"},
 		},
 		{
 			name: "thoughts go back with their signatures only",
@@ -348,6 +349,10 @@ func TestEncodeThinking(t *testing.T) {
 		{
 			name: "not where Claude would refuse the call", chat: `{` + hi + `,"max_tokens":10000,"temperature":0.5,"reasoning_effort":"medium"}`,
 			want: sent(`"inferenceConfig":{"maxTokens":10000,"temperature":0.5}`), lost: []string{"reasoning_effort"},
+		},
+		{
+			name: "other vendors' models may be strict", model: "qwen.qwen3-32b-v1:0", chat: `{` + hi + `,"tools":[{"type":"function","function":{"name":"w","strict":true}}]}`,
+			want: sent(`"toolConfig":{"tools":[{"toolSpec":{"name":"w","inputSchema":{"json":{"type":"object"}},"strict":true}}]}`),
 		},
 		{name: "none", chat: `{` + hi + `,"reasoning_effort":"none"}`, want: sent(`"additionalModelRequestFields":{"thinking":{"type":"disabled"}}`)},
 		{name: "a word that nobody knows", chat: `{` + hi + `,"reasoning_effort":"huge"}`, want: `{` + hiSent + `}`, lost: []string{"reasoning_effort"}},

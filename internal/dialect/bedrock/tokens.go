@@ -30,7 +30,8 @@ func (counting) EncodeRequest(ctx context.Context, r *dialect.Request, to *diale
 		if err != nil {
 			return nil, err
 		}
-		w.Str("body", dialect.Base64(claudeBody(body, to, countLimit)))
+		native, _ := claudeBody(body, to, countLimit)
+		w.Str("body", dialect.Base64(native))
 		w.Close('}')
 	} else {
 		body, lost, err := converseTokens(ctx, r.Call, to)

@@ -64,11 +64,23 @@ func (w *callWriter) spec(t *llm.Tool) {
 	w.Key("inputSchema").Open('{')
 	w.Raw("json", typed(t.Schema))
 	w.Close('}')
-	if t.Strict != nil {
+	w.strict(t)
+	w.Close('}')
+	w.Close('}')
+}
+
+// strict says that the model must keep to the schema. Claude takes fewer schemas than OpenAI
+// where it must, from 4.7 on it refuses the member whatever it says, and Amazon's own models
+// do not know it.
+// Source: https://github.com/BerriAI/litellm/pull/39115, read 2026-11.
+func (w *callWriter) strict(t *llm.Tool) {
+	switch {
+	case t.Strict == nil:
+	case w.family != claude && w.family != amazon:
 		w.Bool("strict", *t.Strict)
+	case *t.Strict:
+		w.t.Lose(dialect.Inside(w.c, dialect.Index("tools", t.Index), "function") + ".strict")
 	}
-	w.Close('}')
-	w.Close('}')
 }
 
 // typed is a schema of arguments with the type that Bedrock wants of it.
