@@ -62,7 +62,7 @@ func (w *callWriter) spec(t *llm.Tool) {
 	w.Str("name", t.Name)
 	w.Opt("description", t.Description)
 	w.Key("inputSchema").Open('{')
-	w.Raw("json", typed(t.Schema))
+	w.Raw("json", w.schema(t))
 	w.Close('}')
 	w.strict(t)
 	w.Close('}')
@@ -81,6 +81,38 @@ func (w *callWriter) strict(t *llm.Tool) {
 	case *t.Strict:
 		w.t.Lose(dialect.Inside(w.c, dialect.Index("tools", t.Index), "function") + ".strict")
 	}
+}
+
+// schema is that of a tool's arguments. Amazon's own models know three members at its top and
+// act as if there were no tools where there are more, which what makes schemas out of types
+// always writes.
+// Source: https://docs.aws.amazon.com/nova/latest/userguide/prompting-tool-troubleshooting.html, read 2026-11.
+func (w *callWriter) schema(t *llm.Tool) []byte {
+	if w.family != amazon {
+		return typed(t.Schema)
+	}
+	var o dialect.JSON
+	o.Open('{')
+	o.Str("type", "object")
+	for name, val := range splice.Members(t.Schema) {
+		switch n := plain(name); n {
+		case "type", "$schema", "title", "description", "additionalProperties":
+		case "properties", "required":
+			o.Raw(n, val)
+		default:
+			w.t.Lose(w.schemaPath(t) + "." + n)
+		}
+	}
+	o.Close('}')
+	return o.B
+}
+
+func (w *callWriter) schemaPath(t *llm.Tool) string {
+	at := dialect.Inside(w.c, dialect.Index("tools", t.Index), "function")
+	if w.c.Surface == llm.Messages {
+		return at + ".input_schema"
+	}
+	return at + ".parameters"
 }
 
 // typed is a schema of arguments with the type that Bedrock wants of it.
