@@ -45,7 +45,7 @@ func translate(s *provider.Spec, e *provider.Endpoint) *rules {
 			Drop: e.Params.Drop, ModelPrefix: s.Model.StripPrefix,
 			SystemRole: !s.KeepDeveloper, StreamUsage: s.Stream.AskUsage,
 			Thoughts: e.Params.Thoughts, ThinkingSwitch: e.Params.ThinkingSwitch, CallIDs: e.Params.CallIDs, CustomTools: e.Params.CustomTools,
-			Inline: e.Params.InlineMedia, Threads: e.Params.Threads,
+			DocumentURLs: e.Params.DocumentURLs, Inline: e.Params.InlineMedia, Threads: e.Params.Threads,
 		},
 		reply: dialect.ReplyRules{
 			FinishReasons: e.Reply.FinishReasons, UsagePath: e.Reply.UsagePath, Extras: e.Reply.Extras, NoDone: s.Stream.NoDone,

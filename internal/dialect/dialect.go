@@ -100,6 +100,8 @@ type RequestRules struct {
 	// CallIDs is how many letters and digits the id of a tool call has, at most 32; 0 when it
 	// may be anything.
 	CallIDs int
+	// DocumentURLs says that files of chat completions are sent as documents with a URL.
+	DocumentURLs bool
 	// CustomTools says that tools may take free text; elsewhere they are functions.
 	CustomTools bool
 	// Threads says that the provider keeps the earlier turns of messages with a thread.
@@ -118,7 +120,7 @@ const (
 // Any reports whether the rules change anything of a request that was made for the
 // provider: those of a stream's usage do not count, for they say what it understands.
 func (r *RequestRules) Any() bool {
-	return len(r.Default)+len(r.Rename)+len(r.Drop)+len(r.Swap) > 0 || r.ThinkingSwitch || r.CallIDs > 0
+	return len(r.Default)+len(r.Rename)+len(r.Drop)+len(r.Swap) > 0 || r.ThinkingSwitch || r.CallIDs > 0 || r.DocumentURLs
 }
 
 // Rename gives what a path selects another name, see splice.Rename.

@@ -121,6 +121,9 @@ type Params struct {
 	// CallIDs is how many letters and digits the id of a tool call must have, at most 32; 0
 	// when it may be anything.
 	CallIDs int `json:"call_ids"`
+	// DocumentURLs says that files of chat completions, {"type":"file","file":{…}}, are sent as
+	// {"type":"document_url","document_url":"…"}.
+	DocumentURLs bool `json:"document_urls"`
 	// CustomTools says that tools may take free text, {"type":"custom",…}; where they may not
 	// they are sent as functions with one argument.
 	CustomTools bool `json:"custom_tools"`

@@ -68,6 +68,11 @@ func (b *shaper) turns(ep llm.Endpoint) {
 		if list := thoughtful(raw, b.rules.Thoughts); list != nil {
 			turns, raw = list, list
 		}
+		if b.rules.DocumentURLs {
+			if list := dialect.DocumentURLs(raw); list != nil {
+				turns, raw = list, list
+			}
+		}
 		if b.rules.CallIDs > 0 {
 			if list := dialect.ShortIDs(raw, b.rules.CallIDs); list != nil {
 				turns = list

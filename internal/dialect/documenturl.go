@@ -1,0 +1,85 @@
+package dialect
+
+import (
+	"bytes"
+	"cmp"
+	"strings"
+
+	"sluice/internal/splice"
+)
+
+// DocumentURLs is the messages of a chat completion with files as Mistral takes them,
+// {"type":"document_url","document_url":"data:application/pdf;base64,…"}, or by id
+// {"type":"file","file_id":"…"}, instead of {"type":"file","file":{…}}; nil when there are none.
+// A file that says neither its bytes, its URL nor its id stays as it is.
+// Source: @mistralai/mistralai of npm, DocumentURLChunk and FileChunk, read 2026-11.
+func DocumentURLs(messages []byte) []byte {
+	if !bytes.Contains(messages, []byte(`"file"`)) {
+		return nil
+	}
+	var w JSON
+	changed := false
+	w.Open('[')
+	for m := range splice.Elements(messages) {
+		content, _ := splice.Find(m, "content")
+		if len(content) == 0 || content[0] != '[' || !bytes.Contains(content, []byte(`"file"`)) {
+			w.Value(m)
+			continue
+		}
+		w.Open('{')
+		for name, val := range splice.Members(m) {
+			w.rawKey(name)
+			if n, _ := splice.Unquote(name); n != "content" || len(val) == 0 || val[0] != '[' {
+				w.Value(val)
+				continue
+			}
+			w.Open('[')
+			for part := range splice.Elements(val) {
+				if w.document(part) {
+					changed = true
+				} else {
+					w.Value(part)
+				}
+			}
+			w.Close(']')
+		}
+		w.Close('}')
+	}
+	w.Close(']')
+	if !changed {
+		return nil
+	}
+	return w.B
+}
+
+// document writes a part that is a file of chat completions, and reports whether it is one.
+func (w *JSON) document(part []byte) bool {
+	file, _ := splice.Find(part, "file")
+	if splice.Text(part, "type") != "file" || len(file) == 0 || file[0] != '{' {
+		return false
+	}
+	name := cmp.Or(splice.Text(file, "filename"), splice.Text(file, "file_name"))
+	url := splice.Text(file, "file_url")
+	if data := splice.Text(file, "file_data"); data != "" {
+		url = data
+		if !strings.HasPrefix(data, "data:") {
+			url = "data:" + cmp.Or(splice.Text(file, "mime_type"), MIMEOf(name), "application/pdf") + ";base64," + data
+		}
+	}
+	id := splice.Text(file, "file_id")
+	switch {
+	case url != "":
+		w.Open('{')
+		w.Str("type", "document_url")
+		w.Str("document_url", url)
+		w.Opt("document_name", name)
+	case id != "":
+		w.Open('{')
+		w.Str("type", "file")
+		w.Str("file_id", id)
+	default:
+		return false
+	}
+	w.Close('}')
+	return true
+}
