@@ -147,8 +147,8 @@ type showVersion struct{}
 
 // Run prints the version.
 func (showVersion) Run() error {
-	fmt.Println(versionLine())
-	return nil
+	_, err := fmt.Println(versionLine())
+	return err
 }
 
 // versionLine is "sluice v1.2.3"; also of the flag --version.
