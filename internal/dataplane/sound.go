@@ -13,9 +13,9 @@ import (
 )
 
 // What speech comes to where its provider does not say. A recording is at least as long as
-// it takes to say what is in it, however few bytes it has, and as subtitles of it go on. What models make in a minute is
-// OpenAI's estimate for gpt-4o-mini-tts, $0.015 a minute, by its price of $12 for a million
-// tokens; what they hear is a token for each tenth of a second.
+// it takes to say what is in it, however few bytes it has, and as subtitles of it go on. What
+// models make in a minute is OpenAI's estimate for gpt-4o-mini-tts, $0.015 a minute, by its
+// price of $12 for a million tokens; what they hear is a token for each tenth of a second.
 // Source: https://community.openai.com/t/understanding-gpt-4o-mini-tts-pricing-input-characters-cost/1151816,
 // which quotes the price list; https://developers.openai.com/api/docs/guides/realtime-costs; read 2026-11.
 const (

@@ -21,35 +21,41 @@ func DocumentURLs(messages []byte) []byte {
 	changed := false
 	w.Open('[')
 	for m := range splice.Elements(messages) {
-		content, _ := splice.Find(m, "content")
-		if len(content) == 0 || content[0] != '[' || !bytes.Contains(content, []byte(`"file"`)) {
-			w.Value(m)
-			continue
-		}
-		w.Open('{')
-		for name, val := range splice.Members(m) {
-			w.rawKey(name)
-			if n, _ := splice.Unquote(name); n != "content" || len(val) == 0 || val[0] != '[' {
-				w.Value(val)
-				continue
-			}
-			w.Open('[')
-			for part := range splice.Elements(val) {
-				if w.document(part) {
-					changed = true
-				} else {
-					w.Value(part)
-				}
-			}
-			w.Close(']')
-		}
-		w.Close('}')
+		changed = w.messageOfDocuments(m) || changed
 	}
 	w.Close(']')
 	if !changed {
 		return nil
 	}
 	return w.B
+}
+
+// messageOfDocuments writes a message with its files as documents, and reports whether it
+// has any.
+func (w *JSON) messageOfDocuments(message []byte) (has bool) {
+	if content, _ := splice.Find(message, "content"); !bytes.HasPrefix(content, []byte{'['}) || !bytes.Contains(content, []byte(`"file"`)) {
+		w.Value(message)
+		return false
+	}
+	w.Open('{')
+	for name, val := range splice.Members(message) {
+		w.rawKey(name)
+		if !splice.IsName(name, "content") || val[0] != '[' {
+			w.Value(val)
+			continue
+		}
+		w.Open('[')
+		for part := range splice.Elements(val) {
+			if w.document(part) {
+				has = true
+			} else {
+				w.Value(part)
+			}
+		}
+		w.Close(']')
+	}
+	w.Close('}')
+	return has
 }
 
 // document writes a part that is a file of chat completions, and reports whether it is one.
