@@ -17,6 +17,17 @@ var engines = map[string]func(testing.TB) store.Settings{
 	store.MySQL:    storetest.MySQL,
 }
 
+// onEngines runs a test on each database that there is.
+func onEngines(t *testing.T, test func(t *testing.T, settings store.Settings)) {
+	t.Parallel()
+	for name, settings := range engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, settings(t))
+		})
+	}
+}
+
 func TestStore(t *testing.T) {
 	t.Parallel()
 	for name, settings := range engines {
@@ -28,65 +39,37 @@ func TestStore(t *testing.T) {
 }
 
 func TestMigrations(t *testing.T) {
-	t.Parallel()
-	for name, settings := range engines {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			storetest.Migrations(t, settings(t))
-		})
-	}
+	onEngines(t, storetest.Migrations)
 }
 
 // A database that nobody has migrated is told from one that fails.
 func TestNoTables(t *testing.T) {
-	t.Parallel()
-	for name, settings := range engines {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, err := store.Open(t.Context(), settings(t), slog.New(slog.DiscardHandler))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close()
-			if _, err := s.List(t.Context(), resource.Query{Kind: "k"}); !errors.Is(err, store.ErrNoTables) {
-				t.Errorf("before: %v", err)
-			}
-			if err := s.Migrate(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := s.List(t.Context(), resource.Query{Kind: "k"}); err != nil {
-				t.Errorf("behind: %v", err)
-			}
-		})
-	}
+	onEngines(t, func(t *testing.T, settings store.Settings) {
+		s, err := store.Open(t.Context(), settings, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if _, err := s.List(t.Context(), resource.Query{Kind: "k"}); !errors.Is(err, store.ErrNoTables) {
+			t.Errorf("before: %v", err)
+		}
+		if err := s.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.List(t.Context(), resource.Query{Kind: "k"}); err != nil {
+			t.Errorf("behind: %v", err)
+		}
+	})
 }
 
 func TestNewerTables(t *testing.T) {
-	t.Parallel()
-	for name, settings := range engines {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			storetest.NewerTables(t, settings(t))
-		})
-	}
+	onEngines(t, storetest.NewerTables)
 }
 
 func TestLeftLease(t *testing.T) {
-	t.Parallel()
-	for name, settings := range engines {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			storetest.LeftLease(t, settings(t))
-		})
-	}
+	onEngines(t, storetest.LeftLease)
 }
 
 func TestAudits(t *testing.T) {
-	t.Parallel()
-	for name, settings := range engines {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			storetest.Audits(t, settings(t))
-		})
-	}
+	onEngines(t, storetest.Audits)
 }
