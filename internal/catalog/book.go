@@ -39,10 +39,7 @@ func NewBook(c *Catalog) *Book {
 // Find is what a model costs the owner of an Agreement, which may be nil: always a
 // Tariff, with a Reason where there is no price.
 func (b *Book) Find(provider, model string, a *Agreement) *Tariff {
-	l := (*b.lists.Load())[provider]
-	if l == nil {
-		l = b.open(provider)
-	}
+	l := b.list(provider)
 	t, ok := find(l.models, provider, a.base(model))
 	if !ok {
 		t = l.missing
@@ -57,11 +54,7 @@ func (b *Book) Find(provider, model string, a *Agreement) *Tariff {
 // Has reports whether a list, or the Agreement, which may be nil, has a price of a model of
 // that name. Other than Find it may be asked about what is no name of a model.
 func (b *Book) Has(provider, model string, a *Agreement) bool {
-	l := (*b.lists.Load())[provider]
-	if l == nil {
-		l = b.open(provider)
-	}
-	t, ok := find(l.models, provider, a.base(model))
+	t, ok := find(b.list(provider).models, provider, a.base(model))
 	return ok && t.reason == "" || a.prices(model)
 }
 
@@ -71,6 +64,14 @@ func (b *Book) Misses(r Reason) uint64 {
 		return b.misses[i].Load()
 	}
 	return 0
+}
+
+// list is that of a provider.
+func (b *Book) list(provider string) *list {
+	if l := (*b.lists.Load())[provider]; l != nil {
+		return l
+	}
+	return b.open(provider)
 }
 
 // open begins the list of a provider that nobody has asked for before. What is no name
@@ -138,11 +139,7 @@ func (b *Book) Renew(ctx context.Context) {
 // Ready reads the list of one provider as Renew does, and returns when what Find then says
 // is not a built-in price that stands in for one that was not read yet.
 func (b *Book) Ready(ctx context.Context, provider string) error {
-	l := (*b.lists.Load())[provider]
-	if l == nil {
-		l = b.open(provider) //nolint:contextcheck // what it reads is in memory
-	}
-	b.renew(ctx, provider, l)
+	b.renew(ctx, provider, b.list(provider)) //nolint:contextcheck // what it reads is in memory
 	return ctx.Err()
 }
 

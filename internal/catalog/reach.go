@@ -8,11 +8,7 @@ type Reach struct{ Input, Output int64 }
 
 // Reach is that of a model. It costs as little as Find.
 func (b *Book) Reach(provider, model string) Reach {
-	l := (*b.lists.Load())[provider]
-	if l == nil {
-		l = b.open(provider)
-	}
-	r, _ := find(l.reach, provider, model)
+	r, _ := find(b.list(provider).reach, provider, model)
 	return r
 }
 

@@ -3,7 +3,6 @@ package dataplane
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 	"sync"
 
@@ -132,7 +131,7 @@ func (s *session) sum(st *stake) {
 	for _, t := range o.bill.Terms {
 		alike := func(u catalog.Term) bool { u.Units, u.Nano = t.Units, t.Nano; return u == t }
 		if i := slices.IndexFunc(s.terms, alike); i >= 0 {
-			s.terms[i].Units, s.terms[i].Nano = together(s.terms[i].Units, t.Units), together(s.terms[i].Nano, t.Nano)
+			s.terms[i].Units, s.terms[i].Nano = quota.Plus(s.terms[i].Units, t.Units), quota.Plus(s.terms[i].Nano, t.Nano)
 		} else {
 			s.terms = append(s.terms, t)
 		}
@@ -141,16 +140,7 @@ func (s *session) sum(st *stake) {
 	if sum.State == "" || sum.State == ledger.Released.String() || one.State == ledger.Estimated.String() {
 		sum.State = one.State
 	}
-	sum.Cost, sum.Bound, sum.Version, sum.Unpriced = together(sum.Cost, one.Cost), max(sum.Bound, one.Bound), one.Version, cmp.Or(sum.Unpriced, one.Unpriced)
-}
-
-// together adds two amounts that are not below 0; what is more than an int64 holds is the
-// largest that there is, as on a bill.
-func together(a, b int64) int64 {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
+	sum.Cost, sum.Bound, sum.Version, sum.Unpriced = quota.Plus(sum.Cost, one.Cost), max(sum.Bound, one.Bound), one.Version, cmp.Or(sum.Unpriced, one.Unpriced)
 }
 
 // end closes what is open and hands the record what the whole conversation used. A

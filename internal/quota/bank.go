@@ -63,7 +63,7 @@ func (b *Bank) Take(now time.Time, holds []Hold) (refused int, left int64, retry
 		c := h.taken
 		c.roll(at)
 		if s := c.standing(); !h.Fits(s.Used, s.Held) {
-			left, retry = max(h.Limit-plus(s.Used, s.Held), 0), c.anew(at)
+			left, retry = max(h.Limit-Plus(s.Used, s.Held), 0), c.anew(at)
 			giveBack(holds[:i])
 			forget(holds[i:])
 			return i, left, retry
@@ -174,7 +174,7 @@ func (b *Bank) State(now time.Time, h *Hold) State {
 		all := c.standing()
 		s := State{Used: all.Used, Held: all.Held, Anew: c.anew(at)}
 		c.mu.Unlock()
-		s.Left = max(h.Limit-plus(s.Used, s.Held), 0)
+		s.Left = max(h.Limit-Plus(s.Used, s.Held), 0)
 		return s
 	}
 }

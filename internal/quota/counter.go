@@ -45,7 +45,7 @@ func (c *counter) used() int64 {
 // add counts what was used at a time.
 func (c *counter) add(at, units int64) {
 	if c.rate {
-		c.window.used = plus(c.window.used, units)
+		c.window.used = Plus(c.window.used, units)
 	} else {
 		c.tally.add(at, units)
 	}
@@ -57,10 +57,10 @@ func (c *counter) take(at int64, h *Hold) {
 	if h.Spent {
 		c.add(at, h.amount())
 	} else {
-		c.held = plus(c.held, h.amount())
+		c.held = Plus(c.held, h.amount())
 	}
 	s := c.standing()
-	h.left = max(h.Limit-plus(s.Used, s.Held), 0)
+	h.left = max(h.Limit-Plus(s.Used, s.Held), 0)
 }
 
 // give takes back what take did, except what is spent, and returns how much that is.
@@ -117,8 +117,9 @@ func unlock(locked []*counter) {
 	}
 }
 
-// plus adds without going over the end.
-func plus(a, b int64) int64 {
+// Plus adds two amounts without going over the end: what is more than an int64 holds is the
+// largest that there is.
+func Plus(a, b int64) int64 {
 	switch {
 	case b > 0 && a > math.MaxInt64-b:
 		return math.MaxInt64

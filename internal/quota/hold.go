@@ -45,7 +45,7 @@ func (h *Hold) Stood() (left int64, taken bool) { return h.left, h.taken != nil 
 
 // Fits reports whether Amount may be taken, where used and held are what is there.
 func (h *Hold) Fits(used, held int64) bool {
-	return used < h.Limit && (h.Soft || h.amount() <= h.Limit-plus(used, held))
+	return used < h.Limit && (h.Soft || h.amount() <= h.Limit-Plus(used, held))
 }
 
 func (h *Hold) amount() int64 { return max(h.Amount, 0) }

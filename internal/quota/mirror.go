@@ -119,7 +119,7 @@ func (b *Bank) Belongs(id CounterID) string {
 
 // standing is what the counter has here and elsewhere.
 func (c *counter) standing() Standing {
-	return Standing{plus(c.used(), c.others.Used), plus(c.held, c.others.Held)}
+	return Standing{Plus(c.used(), c.others.Used), Plus(c.held, c.others.Held)}
 }
 
 // part is what this node has of the counter, or a change of it.

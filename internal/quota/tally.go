@@ -28,11 +28,11 @@ type tally struct {
 // unknownTime is when usage was settled of which nobody knows when: no reset is behind it.
 const unknownTime = math.MaxInt64
 
-func (t *tally) used() int64 { return plus(t.base-t.waived, t.pending-t.early) }
+func (t *tally) used() int64 { return Plus(t.base-t.waived, t.pending-t.early) }
 
 // add counts what was used at a time.
 func (t *tally) add(at, units int64) {
-	t.pending, t.latest = plus(t.pending, units), max(t.latest, at)
+	t.pending, t.latest = Plus(t.pending, units), max(t.latest, at)
 }
 
 // roll waives what was used before a reset that has come, which it reports, and takes
@@ -57,9 +57,9 @@ func (t *tally) pass() { t.early = max(t.pending, 0) }
 // that was settled, nearly: what was early comes first.
 func (t *tally) flushed(units int64) {
 	early := min(t.early, units)
-	t.pending, t.early = plus(t.pending, -units), t.early-early
+	t.pending, t.early = Plus(t.pending, -units), t.early-early
 	if t.waivedAt != 0 { // the store has no reset that would keep it out
-		t.waived = plus(t.waived, early)
+		t.waived = Plus(t.waived, early)
 	}
 }
 
