@@ -17,15 +17,21 @@ var docsHTML []byte
 //go:embed invite.html
 var inviteHTML []byte
 
+// The pages, with their policies.
+var (
+	docsPage   = htmlPage(docsHTML)
+	invitePage = htmlPage(inviteHTML)
+)
+
 // page returns the handler of a page that needs no key, nil for any other path: the
 // description of the interface, a page that shows it, and the one that the links of
 // invitations lead to (inviteLink).
 func (a *Admin) page(path string) http.HandlerFunc {
 	switch path {
 	case "/docs":
-		return htmlPage(docsHTML)
+		return docsPage
 	case invitePath:
-		return htmlPage(inviteHTML)
+		return invitePage
 	case "/v1/openapi.json", "/v2/openapi.json":
 		return func(w http.ResponseWriter, _ *http.Request) { send(w, "application/json", a.spec) }
 	}

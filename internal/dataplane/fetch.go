@@ -72,11 +72,9 @@ func (g *Gateway) fetch(ctx context.Context, address string, limit int64) (mime 
 	return mime, b, nil
 }
 
-// inlined is a body whose media are not named by URL, where the provider would not fetch them.
-func (g *Gateway) inlined(ctx context.Context, a *attempt, body []byte) ([]byte, error) {
-	if !g.rules.of(a.plan).request.Inline {
-		return body, nil
-	}
+// inlined is a body whose media are not named by URL, for providers that would not fetch them
+// (dialect.RequestRules.Inline).
+func (g *Gateway) inlined(ctx context.Context, body []byte) ([]byte, error) {
 	return dialect.Inline(ctx, body, (&fetcher{g: g}).fetch)
 }
 

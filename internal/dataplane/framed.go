@@ -16,7 +16,7 @@ type framed struct {
 
 // framedBy is nil for a stream of another kind.
 func framedBy(h wire.Header) *framed {
-	if !strings.HasPrefix(h.Get("content-type"), "application/vnd.amazon.eventstream") {
+	if !strings.HasPrefix(h.Get("content-type"), amazonStream) {
 		return nil
 	}
 	return new(framed)

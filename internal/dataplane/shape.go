@@ -115,7 +115,7 @@ func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
 		}
 		shaped.Edits = append(shaped.Edits, on...)
 		if s.Rules.Inline {
-			body, err := g.inlined(ctx, a, x.doc.Apply(shaped.Edits))
+			body, err := g.inlined(ctx, x.doc.Apply(shaped.Edits))
 			a.body = wire.Bytes(body)
 			return err
 		}
@@ -169,10 +169,13 @@ func params(list []routing.Param) []dialect.Param {
 	return out
 }
 
+// amazonStream is the type of Amazon's streams, whose events come in frames.
+const amazonStream = "application/vnd.amazon.eventstream"
+
 // eventStream reports whether an upstream answers with events.
 func eventStream(h wire.Header) bool {
 	t := h.Get("content-type")
-	return strings.HasPrefix(t, "text/event-stream") || strings.HasPrefix(t, "application/x-ndjson") || strings.HasPrefix(t, "application/vnd.amazon.eventstream")
+	return strings.HasPrefix(t, "text/event-stream") || strings.HasPrefix(t, "application/x-ndjson") || strings.HasPrefix(t, amazonStream)
 }
 
 var errEmptyStream = fault.New(fault.UpstreamFailed, "the provider ended the stream before its first event")

@@ -1,10 +1,10 @@
 package dataplane
 
 import (
+	"github.com/tidwall/gjson"
+
 	"sluice/internal/fault"
 	"sluice/internal/llm"
-
-	"github.com/tidwall/gjson"
 )
 
 // checkThread refuses a message of a thread, whose earlier turns the caller left with

@@ -49,8 +49,10 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 		}
 	}
 	if a.body = out.Large; a.body.Len() == 0 {
-		if out.Body, err = g.inlined(ctx, a, out.Body); err != nil {
-			return err
+		if to.Rules.Inline {
+			if out.Body, err = g.inlined(ctx, out.Body); err != nil {
+				return err
+			}
 		}
 		a.body = g.ruled(a, out.Body)
 	}

@@ -58,6 +58,9 @@ func markedContent(content, mark []byte) []byte {
 		}
 		n++
 	}
+	if at < 0 {
+		return nil
+	}
 	var w dialect.JSON
 	w.Open('[')
 	n = 0
@@ -72,9 +75,6 @@ func markedContent(content, mark []byte) []byte {
 		n++
 	}
 	w.Close(']')
-	if at < 0 {
-		return nil
-	}
 	return w.B
 }
 
