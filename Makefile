@@ -7,15 +7,16 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 LINT    := $(GO) tool -modfile=tools/go.mod golangci-lint
 
-# PKG narrows test and race, FUZZTIME is spent on each fuzz target, RUNS are the kills of
-# each database in crash, ROWS the rows of bench-logs.
+# PKG narrows test and race, FUZZTIME is spent on each fuzz target, CHECKS are the cases of
+# each property, RUNS the kills of each database in crash, ROWS the rows of bench-logs.
 PKG      ?= ./...
 FUZZTIME ?= 10s
+CHECKS   ?= 1000
 RUNS     ?= 250
 ROWS     ?= 10000000
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test race e2e suites bench bench-logs profile crash fuzz check fmt vet lint arch generate clean-tree clean
+.PHONY: help run demo build test race e2e suites bench bench-logs profile crash fuzz properties check fmt vet lint arch generate clean-tree clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +71,10 @@ fuzz: ## each fuzz target for FUZZTIME
 	    $(GO) test "./$$dir" -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) </dev/null || exit 1; \
 	  done || exit 1; \
 	done
+
+properties: ## each property test with CHECKS new cases
+	$(eval PACKAGES := $(shell grep -rl --include='*_test.go' '"pgregory.net/rapid"' internal test *_test.go | xargs -n1 dirname | sort -u | sed 's,^[^.],./&,'))
+	RAPID_CHECKS=$(CHECKS) RAPID_NOFAILFILE=1 $(GO) test -count=1 -timeout 2h $(PACKAGES)
 
 check: fmt vet lint race arch generate clean-tree ## everything a change must pass
 
