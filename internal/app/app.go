@@ -324,6 +324,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.add("live copy", a.directory.Run)
 	g.add("worker", a.worker.Run)
 	g.add("log exports", a.exports.Run)
+	g.add("responses in the background", a.gateway.FollowBackground)
 	g.add("listener", a.serve)
 	return g.run(ctx)
 }
@@ -347,7 +348,7 @@ func (a *App) serve(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	a.draining.Store(true)
-	a.log.Info("draining", "open_requests", a.gateway.Open())
+	a.log.Info("draining", "open_requests", a.gateway.Open(), "responses_in_background", a.gateway.Background())
 	a.gateway.CancelAbandoned() // nobody waits for them
 	return errors.Join(broken, a.drain(context.WithoutCancel(ctx), end))
 }
@@ -361,12 +362,15 @@ func (a *App) drain(ctx context.Context, end func()) error {
 		a.gateway.Stop()
 		end()
 	}).Stop()
+	ended, stop := context.WithTimeout(ctx, most)
+	defer stop()
 	recorded, stop := context.WithTimeout(ctx, most+2*cutGrace)
 	defer stop()
 	told, stop := context.WithTimeout(recorded, most+cutGrace)
 	defer stop()
 	err := a.server.Shutdown(told)
 	a.gateway.AwaitNone(recorded) // conversations over WebSocket are no business of the server's
+	a.gateway.AwaitBackground(ended)
 	if err := a.admin.Await(recorded); err != nil {
 		a.log.Warn("the audit trail lacks refusals that were answered", "error", err.Error())
 	}

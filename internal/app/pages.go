@@ -38,6 +38,7 @@ func cross(next http.Handler, c config.CORS) http.Handler {
 // buildMetrics shows what other parts count.
 func (a *App) buildMetrics(context.Context) error {
 	m := a.metrics
+	m.Gauge("sluice_background_responses", "Responses that are followed because providers go on working on them after they answered.", func() float64 { return float64(a.gateway.Background()) })
 	m.Gauge("sluice_abandoned_streams", "Streams of providers that are read on although their callers left.", func() float64 { return float64(a.gateway.Abandoned()) })
 	m.Gauge("sluice_open_requests", "Model requests being served.", func() float64 { return float64(a.gateway.Open()) })
 	m.Gauge("sluice_journal_lag_records", "Journal entries that the request log has not passed yet.", func() float64 { return float64(a.records.Lag()) })

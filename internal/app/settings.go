@@ -124,6 +124,7 @@ func (a *App) gatewaySettings() dataplane.Settings {
 	d.HeadTimeout = s.Upstream.RequestTimeout
 	d.IdleTimeout = s.Upstream.StreamIdleTimeout
 	d.Abandoned = abandoned(&s.Upstream)
+	d.Background.Responses, d.Background.Time = s.Upstream.BackgroundResponsesMax, s.Upstream.BackgroundResponseTimeout
 	d.HeaderAliases = s.Requests.HeaderPrefixAliases
 	d.IgnoreHeaders = s.Requests.HeadersToIgnore
 	d.MetadataFrom = s.Requests.HeadersToMetadata

@@ -63,7 +63,7 @@ type Server struct {
 
 	// DrainTimeout is how long a stopping gateway waits for running requests and
 	// streams before it ends them. Their callers are told so, and have another second to
-	// take that.
+	// take that. So long it waits for responses in the background that it follows, too.
 	DrainTimeout time.Duration `env:"DRAIN_TIMEOUT" envDefault:"30000" range:"0..3600000"`
 }
 

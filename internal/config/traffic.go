@@ -79,6 +79,15 @@ type Upstream struct {
 	// AbandonedStreamMB is how much of a stream is read on, in MiB, before it is cancelled.
 	AbandonedStreamMB int `env:"ABANDONED_STREAM_MAX_SIZE_IN_MB" envDefault:"8" range:"1..1024"`
 
+	// BackgroundResponsesMax is how many responses are followed at once that providers go on
+	// working on after they answered (`"background": true`), to learn what they used. A
+	// further one counts with the bound of its cost, and with 0 all do.
+	BackgroundResponsesMax int `env:"BACKGROUND_RESPONSES_MAX" envDefault:"10000" range:"0..1000000"`
+
+	// BackgroundResponseTimeout is how long one is followed. What has not ended by then
+	// counts with the bound of its cost.
+	BackgroundResponseTimeout time.Duration `env:"BACKGROUND_RESPONSE_TIMEOUT" envDefault:"86400000" range:"1000..604800000"`
+
 	// HTTPProxy is the proxy for `http://` providers. A name and password in it are
 	// kept secret.
 	HTTPProxy sealed.String `env:"HTTP_PROXY" check:"proxy" also:"http_proxy"`

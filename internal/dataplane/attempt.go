@@ -52,6 +52,9 @@ type attempt struct {
 
 	stake     *stake   // nil where the call is not metered
 	seen      bool     // the call may have reached the provider
+	atWork    string   // id of the response that the provider goes on working on; empty for none
+	handed    bool     // what was held for the call is held by the attempt that follows that response
+	unheard   bool     // nobody will hear what the work came to
 	speaks    *stretch // of a conversation, which the attempt transcribes; nil for all others
 	estimated bool     // the answer is our own estimate: nothing is sent
 	byPath    bool     // its model stands in the path, if anywhere

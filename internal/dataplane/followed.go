@@ -137,18 +137,26 @@ func (g *Gateway) askAt(ctx context.Context, a *attempt, n *dialect.Next, method
 	if n.URL != "" {
 		return g.askURL(ctx, n, method)
 	}
+	if err := g.aim(a, n, method); err != nil {
+		return nil, err
+	}
+	return g.call(ctx, a, nil)
+}
+
+// aim makes a further call the one that the attempt makes next.
+func (g *Gateway) aim(a *attempt, n *dialect.Next, method string) error {
 	plan, err := a.spec.Plan(provider.Call{Endpoint: n.Endpoint, Method: method, ID: url.PathEscape(n.ID), Model: a.model, CustomHost: a.customHost()}, a.values)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if plan.Method = method; n.Path != "" || n.Query != "" {
 		if err := plan.Reroute(n.Path, n.Query); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	a.plan, a.body, a.extra = plan, n.Body, n.Header
 	if err := g.upstreamHeader(a); err != nil {
-		return nil, err
+		return err
 	}
 	if !n.Header.Has("content-type") { // the caller's was that of another body
 		a.header.Del("content-type")
@@ -156,7 +164,7 @@ func (g *Gateway) askAt(ctx context.Context, a *attempt, n *dialect.Next, method
 			a.header.Set("content-type", "application/json")
 		}
 	}
-	return g.call(ctx, a, nil)
+	return nil
 }
 
 // askURL calls an address that the provider gave, without a credential.

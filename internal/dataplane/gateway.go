@@ -92,6 +92,7 @@ type Settings struct {
 	ConfigLimits   routing.Limits
 	UserAgent      string       // sent upstream on typed routes
 	Abandoned      Abandoned    // streams whose callers leave
+	Background     Background   // responses that providers work on after they answered
 	TrustedProxies wire.Proxies // who is believed about the addresses of callers; nil for nobody
 }
 
@@ -100,6 +101,7 @@ func DefaultSettings() Settings {
 	return Settings{
 		MaxJSONBytes: 64 << 20, MaxUploadBytes: 512 << 20, MaxReplyBytes: 256 << 20, BodyLogBytes: 256 << 10,
 		IdleTimeout: 5 * time.Minute, UserAgent: "sluice",
+		Background: Background{Responses: 10_000, Time: 24 * time.Hour, Pause: 2 * time.Second, MaxPause: 15 * time.Second},
 	}
 }
 
@@ -120,13 +122,14 @@ type Gateway struct {
 	secretHeaders map[string]bool
 	open          atomic.Int64 // requests being served
 	lingering     lingering
+	followers     *followers
 	stopped       atomic.Bool // calls that end now are cut by the gateway itself
 }
 
 // New makes a gateway of its parts.
 func New(p Parts, s Settings) *Gateway {
 	t := newTongues(p.Dialects)
-	return &Gateway{Parts: p, set: s, configs: newConfigCache(), judged: newJudged(p.Guard), behind: newBehind(), tongues: t, lines: t.lines(), counter: tokens.New(), secretHeaders: secretHeaders(p.Specs)}
+	return &Gateway{Parts: p, set: s, configs: newConfigCache(), judged: newJudged(p.Guard), behind: newBehind(), tongues: t, lines: t.lines(), counter: tokens.New(), followers: newFollowers(), secretHeaders: secretHeaders(p.Specs)}
 }
 
 // Open is the number of requests being served, for draining.

@@ -28,6 +28,8 @@ const (
 	unsent                  // before the provider could have seen it
 	abandoned               // sent, and nothing usable came back
 	broken                  // in the middle of the answer: client gone, upstream cut, stalled, an error in a stream
+	handed                  // with a response on which the provider works; another attempt follows that
+	unheard                 // likewise, and nobody will hear what that comes to
 )
 
 // ending is how the attempt ended.
@@ -35,6 +37,10 @@ func (a *attempt) ending(o record.Outcome) ending {
 	switch {
 	case !a.seen:
 		return unsent
+	case a.handed:
+		return handed
+	case a.unheard:
+		return unheard
 	case o == record.OK, a.drained:
 		return answered
 	case a.committed, a.log().BytesOut > 0 && a.upstream < 400:
@@ -64,8 +70,10 @@ func (a *attempt) given(err error) ending {
 func (g *Gateway) owed(a *attempt, e ending) owed {
 	o := owed{state: ledger.Settled, usage: a.log().Usage.Bounded()}
 	switch {
-	case e == unsent, e == refused && !o.usage.Reported:
+	case e == unsent, e == handed, e == refused && !o.usage.Reported:
 		return owed{state: ledger.Released, bill: catalog.Bill{Version: a.stake.tariff.Version()}}
+	case e == unheard:
+		return a.stake.whole()
 	case !o.usage.Reported && heard[a.x.match.Endpoint]:
 		o.state, o.usage = ledger.Estimated, g.reckonHeard(a, e != abandoned)
 	case !o.usage.Reported && a.x.match.Endpoint == llm.CreateSpeech && a.stake.tariff.SpokenByTokens():
@@ -86,6 +94,13 @@ func (g *Gateway) owed(a *attempt, e ending) owed {
 	o.bill = tariff.Bill(&u, room.terms)
 	room.terms = o.bill.Terms
 	return o
+}
+
+// whole is the bound of a call: what it came to as far as limits are concerned where nobody
+// can say.
+func (s *stake) whole() owed {
+	most := llm.Usage{InputTokens: s.most.Input, OutputTokens: s.most.Output}
+	return owed{state: ledger.Unknown, usage: most, bill: catalog.Bill{Cost: s.bound, Version: s.tariff.Version(), Reason: s.tariff.Reason()}}
 }
 
 // reckoned is a usage with what the provider did not count counted here. Of a stream that

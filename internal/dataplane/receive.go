@@ -93,6 +93,7 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 	if a.log().Usage, a.log().ReplyModel, err = dialect.ReadReply(ep, b, r.UsagePath, d); err != nil {
 		return err
 	}
+	g.noteWork(a, b)
 	if errorAlone(d) {
 		if status, told := dialect.ReplyError(b); told {
 			return a.failedWith(status, b)

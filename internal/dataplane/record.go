@@ -21,6 +21,7 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 	a.recorded = true
 	r := a.log()
 	r.Outcome, r.Usage = o, r.Usage.Bounded()
+	goesOn := g.handOver(a)
 	g.account(a, r)
 	g.describe(a, r)
 	if a.fault != nil {
@@ -37,6 +38,7 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 	a.x.replay.keep(r)
 	g.settleStake(a)
 	g.Metrics.attempt(r)
+	g.attend(goesOn)
 }
 
 // recordRefusal puts a request on record that was refused before it came to a

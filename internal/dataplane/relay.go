@@ -188,7 +188,9 @@ func (p *passing) readUsage() {
 		watch = dialect.NewStream(dialect.StreamOptions{Endpoint: ep})
 		watch.Feed(plainOf(h, &p.keep))
 	case isJSON(h):
-		r.Usage, r.ReplyModel = dialect.Usage(ep, plainOf(h, &p.keep), "")
+		body := plainOf(h, &p.keep)
+		r.Usage, r.ReplyModel = dialect.Usage(ep, body, "")
+		p.g.noteWork(p.a, body)
 		return
 	default:
 		return

@@ -54,6 +54,15 @@ type replaying struct {
 	refusal  *fault.Error
 }
 
+// again is for an attempt that outlasts the exchange: it is marked alike, and nobody is told
+// of it.
+func (r *replaying) again() *replaying {
+	if r == nil {
+		return nil
+	}
+	return &replaying{of: r.of}
+}
+
 // mark marks the record of an attempt as one of a replay.
 func (r *replaying) mark(a *record.Attempt) {
 	if r != nil {

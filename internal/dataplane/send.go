@@ -17,6 +17,7 @@ import (
 // ends with a response head in a.resp, or with why there is none.
 // Source: contract/dataplane.md 4.1.
 func (g *Gateway) send(ctx context.Context, a *attempt) error {
+	g.tellBefore(ctx, a.x)
 	var waited time.Duration
 	for n := 0; ; n++ {
 		resp, err := g.call(ctx, a, &a.x.room.answer)

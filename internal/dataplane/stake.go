@@ -8,6 +8,7 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/ledger"
+	"sluice/internal/llm"
 	"sluice/internal/quota"
 	"sluice/internal/record"
 )
@@ -169,6 +170,9 @@ func (g *Gateway) account(a *attempt, r *record.Attempt) {
 	s.owed = g.owed(a, a.ending(r.Outcome))
 	g.closing(a)
 	r.Spend, r.Usage = s.spend(a.x.room), s.owed.usage
+	if s.owed.state == ledger.Unknown {
+		r.Usage = llm.Usage{} // the bound is no count
+	}
 	room := a.x.room
 	room.closing = s.line.AppendTo(room.closing[:0])
 	r.Closing = room.closing

@@ -13,14 +13,23 @@ import (
 // stops, and not by clients that left: their records say so, and who can still be told is.
 func (g *Gateway) Stop() { g.stopped.Store(true) }
 
-// awaitEvery is how often AwaitNone looks.
-const awaitEvery = 10 * time.Millisecond
-
 // AwaitNone returns when no request is being served, or ctx ends.
 func (g *Gateway) AwaitNone(ctx context.Context) {
+	await(ctx, func() bool { return g.Open() == 0 })
+}
+
+// AwaitBackground returns when no response is followed any more, or ctx ends.
+func (g *Gateway) AwaitBackground(ctx context.Context) {
+	await(ctx, func() bool { return g.Background() == 0 })
+}
+
+// awaitEvery is how often await looks.
+const awaitEvery = 10 * time.Millisecond
+
+func await(ctx context.Context, none func() bool) {
 	tick := time.NewTicker(awaitEvery)
 	defer tick.Stop()
-	for g.Open() > 0 {
+	for !none() {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

@@ -59,6 +59,7 @@ func (g *Gateway) stream(ctx context.Context, a *attempt) error {
 		return nil
 	}
 	a.outlives.begin()
+	a.worksOn(a.first)
 	s := &relayer{g: g, a: a, watch: dialect.NewStream(g.streamOptions(a)), keep: capture{max: g.set.BodyLogBytes}}
 	if err := s.begin(); err != nil {
 		return s.left(err)
@@ -244,6 +245,9 @@ func (s *relayer) record(o record.Outcome) {
 	s.a.log().Usage, s.a.log().ReplyModel = s.watch.Usage(), s.watch.Model()
 	if t := s.a.talk; t != nil {
 		s.a.log().Usage, s.a.log().ReplyModel = t.usage, t.model
+	}
+	if s.watch.Done() || o == record.Failed {
+		s.a.atWork = "" // it has ended
 	}
 	s.a.keepReply(s.g, &s.keep)
 	s.g.record(s.a, o)

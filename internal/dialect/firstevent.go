@@ -9,6 +9,12 @@ func FirstEvent(p []byte) bool {
 	return ok
 }
 
+// FirstData is the data of the first event in p that has some, "" where none does yet.
+func FirstData(p []byte) []byte {
+	e, _ := firstEvent(p)
+	return e.data
+}
+
 // FirstEventError reports whether the first data in p is an error, and the status that
 // stands for it: 529 for overloaded_error, the code of the error where it is a status,
 // otherwise by its type, 500 when nothing tells. The walk may then move on, for
