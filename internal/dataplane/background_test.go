@@ -136,7 +136,9 @@ func TestBackgroundResponse(t *testing.T) {
 			}
 			w.becomes(completed, 0)
 		}, record.OK, ledger.Settled, counted},
-		{"incomplete", func(_ *rig, w *worker, _ func()) { w.becomes(strings.Replace(completed, "completed", "incomplete", 1), 0) }, record.OK, ledger.Settled, counted},
+		{"incomplete", func(_ *rig, w *worker, _ func()) {
+			w.becomes(strings.Replace(completed, "completed", "incomplete", 1), 0)
+		}, record.OK, ledger.Settled, counted},
 		{"failed", func(_ *rig, w *worker, _ func()) { w.becomes(broken, 0) }, record.Failed, ledger.Released, 0},
 		{"forgotten by the provider", func(_ *rig, w *worker, _ func()) { w.becomes(queued, 404) }, record.Unreachable, ledger.Unknown, -1},
 		{"the gateway stops", func(_ *rig, _ *worker, stop func()) { stop() }, record.Interrupted, ledger.Unknown, -1},
