@@ -294,7 +294,8 @@ func TestFormEditRefusesTheBoundaryInAValue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range []string{form("a~#~Content-Disposition: form-data; name=\"model\"~~evil"), form("#--")} {
+	const part = "~Content-Disposition: form-data; name=\"model\"~~evil"
+	for _, v := range []string{form("a~#" + part), form("#--"), form("a\n#" + part), form("a\r#" + part)} { // some readers need no whole line break
 		if _, err := f.Edit([]splice.FieldEdit{splice.SetField("prompt", v)}); !fault.Has(err, fault.InvalidRequest) {
 			t.Errorf("value %q: %v", v, err)
 		}

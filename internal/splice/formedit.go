@@ -36,8 +36,8 @@ type slot struct {
 
 // Edit returns the body with the edits in it. Every other byte is the same, and file
 // contents are not copied: they go out from the spool, so the payload is valid until
-// the spool is closed. A value that holds the form's own boundary is refused with
-// fault.InvalidRequest, for it could pretend to be further parts.
+// the spool is closed. A value with a line that begins with the form's own boundary is
+// refused with fault.InvalidRequest, for it could pretend to be further parts.
 func (f *Form) Edit(edits []FieldEdit) (wire.Payload, error) {
 	slots := make([]slot, len(f.Parts), len(f.Parts)+len(edits))
 	for k := range f.Parts {
@@ -58,10 +58,12 @@ func (f *Form) Edit(edits []FieldEdit) (wire.Payload, error) {
 	return f.compose(slots), nil
 }
 
+// allows refuses values in which a line begins with the boundary, whichever way the line in
+// front of it ends: readers differ in what they take for a line break, as content knows.
 func (f *Form) allows(e FieldEdit) error {
 	for _, v := range e.values {
-		if strings.Contains("\r\n"+v, "\r\n--"+f.boundary) {
-			return malformed("a value holds the boundary").At(e.name)
+		if strings.Contains(strings.ReplaceAll("\n"+v, "\r", "\n"), "\n--"+f.boundary) {
+			return malformed("a value has a line that begins with the boundary").At(e.name)
 		}
 	}
 	return nil
