@@ -1,7 +1,6 @@
 package routing
 
 import (
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -132,10 +131,20 @@ func number(v any) (n float64, ok bool) {
 	case float64:
 		return v, true
 	case string:
-		n, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
-		return n, err == nil && !math.IsNaN(n)
+		return decimal(v)
 	}
 	return 0, false
+}
+
+// decimal reads a decimal number with blanks around it: "42", "-0.5", "1e3". What else
+// strconv takes for a number, "infinity" and "0x1p4", is a text to everybody else.
+func decimal(text string) (n float64, ok bool) {
+	text = strings.TrimSpace(text)
+	if strings.Trim(text, "0123456789+-.eE") != "" {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	return n, err == nil
 }
 
 // maxMatched is how much of a text an expression is tried on, in bytes.

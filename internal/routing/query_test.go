@@ -12,7 +12,7 @@ import (
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	r := request{
-		metadata: map[string]string{"tier": "gold", "age": "42", "empty": ""},
+		metadata: map[string]string{"tier": "gold", "age": "42", "empty": "", "odd": "0x1p4", "far": "infinity"},
 		params: map[string]any{"model": "gpt-4o-mini", "temperature": 0.5, "max_tokens": 100.0, "stream": true, "stop": nil,
 			"tools": []any{"a"}, "response_format": map[string]any{"type": "text"}},
 		path: "/v1/chat/completions",
@@ -50,6 +50,8 @@ func TestConditions(t *testing.T) {
 		{`{"params.temperature":{"$gte":0.5,"$lte":0.5}}`, true},
 		{`{"metadata.tier":{"$gt":0}}`, false},
 		{`{"metadata.empty":{"$lt":1}}`, false},
+		{`{"metadata.odd":{"$gt":1}}`, false},
+		{`{"metadata.far":{"$gt":1}}`, false},
 		{`{"params.nothing":{"$lt":1}}`, false},
 		{`{"params.stream":{"$gte":0}}`, false},
 		{`{"metadata.tier":{"$in":["silver","gold"]}}`, true},

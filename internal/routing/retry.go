@@ -1,9 +1,7 @@
 package routing
 
 import (
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -80,10 +78,10 @@ func retryAfter(h wire.Header, now time.Time) (d time.Duration, ok bool) {
 var httpDates = [...]string{"Mon, 02 Jan 2006 15:04:05 GMT", "Monday, 02-Jan-06 15:04:05 GMT", time.ANSIC}
 
 // span reads a number of units; ok is false for what is no number or negative.
-func span(v string, unit time.Duration) (d time.Duration, ok bool) {
-	f, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
-	if err != nil || math.IsNaN(f) || f < 0 {
+func span(text string, unit time.Duration) (d time.Duration, ok bool) {
+	n, ok := decimal(text)
+	if !ok || n < 0 {
 		return 0, false
 	}
-	return time.Duration(min(f*float64(unit), float64(retryBudget))), true
+	return time.Duration(min(n*float64(unit), float64(retryBudget))), true
 }

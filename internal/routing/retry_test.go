@@ -52,6 +52,8 @@ func TestRetryNext(t *testing.T) {
 		{name: "unreadable milliseconds hide seconds", retry: asking, status: 429, header: append(head("retry-after-ms", "x"), head("retry-after", "9")...), wait: time.Second, again: true},
 		{name: "negative", retry: asking, status: 429, header: head("retry-after", "-5"), wait: time.Second, again: true},
 		{name: "not a number", retry: asking, status: 429, header: head("retry-after", "NaN"), wait: time.Second, again: true},
+		{name: "infinity", retry: asking, status: 429, header: head("retry-after", "infinity"), wait: time.Second, again: true},
+		{name: "a power in hexadecimal", retry: asking, status: 429, header: head("retry-after", "0x1p4"), wait: time.Second, again: true},
 		{name: "a minute", retry: asking, status: 429, header: head("retry-after", "60"), refused: true},
 		{name: "just below", retry: asking, status: 429, header: head("retry-after-ms", "59999"), wait: 59999 * time.Millisecond, again: true},
 		{name: "for ever", retry: asking, status: 429, header: head("retry-after", "1e300"), refused: true},
