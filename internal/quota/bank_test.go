@@ -133,9 +133,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestWindows: what is settled behind the end of a window counts in the next one, and
-// what was held of the window is gone with it.
-// What a provider counts beyond all measure does not turn a counter round.
+// TestAbsurdCounts: what a provider counts beyond all measure does not turn a counter round.
 func TestAbsurdCounts(t *testing.T) {
 	t.Parallel()
 	b := quota.NewBank()
@@ -160,6 +158,8 @@ func TestAbsurdCounts(t *testing.T) {
 	}
 }
 
+// TestWindows: what is settled behind the end of a window counts in the next one, and
+// what was held of the window is gone with it.
 func TestWindows(t *testing.T) {
 	t.Parallel()
 	b := quota.NewBank()

@@ -63,7 +63,7 @@ type Verdict struct {
 // Try says what becomes of a call; calls come in the order of their times. One that is
 // refused uses nothing.
 func (r *Rehearsal) Try(c *Call, p Past) Verdict {
-	for !r.next.IsZero() && !p.At.Before(r.next) {
+	if !r.next.IsZero() && !p.At.Before(r.next) {
 		r.bank, r.next = NewBank(), r.period.After(r.next, p.At)
 	}
 	h, applies := r.policy.Match(c)

@@ -7,7 +7,8 @@ import (
 )
 
 // node reads one object of the document and everything below it. at is its path
-// in messages, "" for the root; depth is 0 for the root; parent is the mode it is a target of, "" for the root.
+// in messages and parent the mode that it is a target of, both "" for the root; depth
+// is 0 for the root.
 func (p *parser) node(at string, depth int, v gjson.Result, from inherited, parent Mode) *Node {
 	var d draft
 	if !readObject(p, at, v, draftFields, &d) {

@@ -109,8 +109,7 @@ func (p *parser) document(raw []byte) bool {
 		p.failf("", "must not nest deeper than %d levels", MaxDepth)
 		return false
 	}
-	var any json.RawMessage
-	if err := json.Unmarshal(raw, &any); err != nil {
+	if err := json.Unmarshal(raw, new(json.RawMessage)); err != nil {
 		p.failf("", "must be valid JSON%s", where(err))
 		return false
 	}

@@ -20,8 +20,9 @@ type assignment struct {
 }
 
 // stick returns the target the caller is assigned to, when it is among the live
-// ones; else the policy chooses and the choice is kept. A caller without one of
-// the hash fields has no assignment. Source: contract/dataplane.md 4.4.
+// ones, which all have a weight; else the policy chooses and the choice is kept. A
+// caller without one of the hash fields has no assignment.
+// Source: contract/dataplane.md 4.4.
 func (w *walk) stick(n *Node, live []*Node) *Node {
 	s := n.Strategy.Sticky
 	if s == nil {
@@ -34,7 +35,7 @@ func (w *walk) stick(n *Node, live []*Node) *Node {
 	key, now := stickyKey{w.scope, n.Path, w.config, caller}, w.engine.clock.Now()
 	if a, ok := w.engine.sticky.get(key); ok && now.Before(a.expires) {
 		for _, t := range live {
-			if t.index == a.index && t.Weight > 0 {
+			if t.index == a.index {
 				return t
 			}
 		}
