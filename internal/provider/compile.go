@@ -41,10 +41,13 @@ func (s *Spec) compile() error {
 		s.shapes = append(s.shapes, sh)
 	}
 	sh, err := s.shape(&Variant{})
+	if err != nil {
+		return err
+	}
 	s.shapes = append(s.shapes, sh)
 	s.requireUnused()
 	s.paths = slices.ContainsFunc(s.shapes, shape.takesModel)
-	return err
+	return nil
 }
 
 // ModelsInPaths reports whether a path of the provider's own says which model is asked, so

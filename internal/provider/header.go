@@ -2,6 +2,7 @@ package provider
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -57,14 +58,15 @@ const (
 )
 
 // appendCustom adds the headers of a JSON object of strings. Headers that frame
-// the message or steer the gateway are refused.
+// the message or steer the gateway are refused. Of one that is there in two spellings
+// that in small letters comes last, which Apply takes.
 func appendCustom(h wire.Header, doc string) (wire.Header, error) {
 	var m map[string]string
 	if len(doc) > maxCustomBytes || json.Unmarshal([]byte(doc), &m) != nil || len(m) > maxCustom {
 		return nil, invalid(customHeaders, "custom_headers must be a JSON object of at most %d strings", maxCustom)
 	}
-	for name, v := range m {
-		low := strings.ToLower(name)
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		low, v := strings.ToLower(name), m[name]
 		if !wire.ValidName(name) || !wire.ValidValue(v) || framing(low) || strings.HasPrefix(low, "x-gateway-") {
 			return nil, invalid(customHeaders, "custom_headers has a header that cannot be set: %q", low)
 		}

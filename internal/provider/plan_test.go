@@ -178,6 +178,21 @@ func TestApply(t *testing.T) {
 	}
 }
 
+// Of a custom header that is there in two spellings the same one counts in every call.
+func TestCustomHeaderTwice(t *testing.T) {
+	t.Parallel()
+	for range 50 {
+		p, err := find(t, "openai").Plan(provider.Call{Endpoint: llm.ChatComplete, Model: "m"}, provider.Values{"key": "k", "custom_headers": `{"x-team":"search","X-Team":"billing"}`})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var h wire.Header
+		if p.Apply(&h); h.Get("x-team") != "search" {
+			t.Fatalf("sent %q", h.Get("x-team"))
+		}
+	}
+}
+
 // Claude at Google refuses flags that only Anthropic's own hosts know, and where it counts
 // tokens all of them.
 func TestFlags(t *testing.T) {
