@@ -143,6 +143,9 @@ func (p *parser) partial(t tag) (n node, err error) {
 	if _, err := p.name(t, slug); err != nil {
 		return n, err
 	}
+	if len(version) > MaxNameBytes {
+		return n, p.wrong(t.start, "the version of a partial is longer than %d bytes", MaxNameBytes)
+	}
 	if dated && version != Latest && !digits(version) {
 		return n, p.wrong(t.start, "{{>%s}} names no version; behind @ stands a number or latest", clip(t.body))
 	}
@@ -173,7 +176,7 @@ func (p *parser) wrong(at int, format string, args ...any) error {
 // clip shortens what is shown of a name.
 func clip(s string) string {
 	if len(s) > 80 {
-		return s[:80] + "…"
+		return strings.ToValidUTF8(s[:80], "") + "…"
 	}
 	return s
 }

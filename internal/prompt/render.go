@@ -27,9 +27,9 @@ type renderer struct {
 	scopes []*value // the outermost first
 	steps  int
 
-	open  []string             // partials that are being rendered
-	saved map[string]*Template // found by now, by reference
-	own   map[string]*Template // private ones, by their text
+	open  []*Template              // partials that are being rendered
+	saved map[PartialRef]*Template // found by now
+	own   map[*value]*Template     // private ones, by the variables that they are
 }
 
 func newRenderer(vars *value, source Source) *renderer {
@@ -149,8 +149,7 @@ func (v *value) path(parts []string) *value {
 
 // partial inserts a saved partial.
 func (r *renderer) partial(ref PartialRef) error {
-	key := ref.String()
-	t := r.saved[key]
+	t := r.saved[ref]
 	if t == nil {
 		if r.source == nil {
 			return UnknownPartial(ref)
@@ -160,43 +159,48 @@ func (r *renderer) partial(ref PartialRef) error {
 			return err
 		}
 		if r.saved == nil {
-			r.saved = make(map[string]*Template)
+			r.saved = make(map[PartialRef]*Template)
 		}
-		r.saved[key] = t
+		r.saved[ref] = t
 	}
-	return r.include(key, t)
+	return r.include(ref.String(), t)
 }
 
 // private inserts a partial that the caller brings as a variable: its text is a
-// template, filled in with the same variables.
+// template, filled in with the same variables. It is looked for by the variable, because
+// the text may be long and the section around it that of a long list.
 func (r *renderer) private(n *node) error {
 	v := r.find(&n.name)
-	text := v.text()
-	if text == "" {
+	if v == nil {
 		return nil
 	}
-	t := r.own[text]
+	t := r.own[v]
 	if t == nil {
 		var err error
-		if t, err = Parse(text); err != nil {
+		if t, err = Parse(v.text()); err != nil {
 			return fault.From(err).At("variables." + n.name.whole)
 		}
 		if r.own == nil {
-			r.own = make(map[string]*Template)
+			r.own = make(map[*value]*Template)
 		}
-		r.own[text] = t
+		r.own[v] = t
 	}
-	return r.include(">"+text, t)
+	if len(t.nodes) == 0 {
+		return nil
+	}
+	return r.include(">"+n.name.whole, t)
 }
 
-func (r *renderer) include(key string, t *Template) error {
-	if slices.Contains(r.open, key) {
-		return invalid("the partial {{>%s}} includes itself", clip(key))
+// include inserts a template, which has the name in its tag. What is in it already it
+// cannot be in again.
+func (r *renderer) include(name string, t *Template) error {
+	if slices.Contains(r.open, t) {
+		return invalid("the partial {{>%s}} includes itself", clip(name))
 	}
 	if len(r.open) == MaxPartialDepth {
-		return invalid("partials are nested deeper than %d levels, at {{>%s}}", MaxPartialDepth, clip(key))
+		return invalid("partials are nested deeper than %d levels, at {{>%s}}", MaxPartialDepth, clip(name))
 	}
-	r.open = append(r.open, key)
+	r.open = append(r.open, t)
 	was := r.out.enter()
 	err := r.nodes(t.nodes)
 	r.out.leave(was)

@@ -2,6 +2,7 @@ package prompt_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -106,6 +107,7 @@ func TestParseRefuses(t *testing.T) {
 		"a section of nothing": {"{{#}}{{/}}", "a tag without a name"},
 		"delimiters":           {"{{=<% %>=}}", "delimiters of tags cannot be changed"},
 		"a label of a partial": {"{{>tone@production}}", "behind @ stands a number or latest"},
+		"a long version":       {"{{>tone@" + strings.Repeat("0", prompt.MaxNameBytes) + "1}}", "longer than"},
 		"a long name":          {"{{" + strings.Repeat("n", prompt.MaxNameBytes+1) + "}}", "longer than"},
 		"many tags":            {strings.Repeat("{{a}}", prompt.MaxTags+1), "more than"},
 		"deep sections":        {strings.Repeat("{{#a}}", prompt.MaxNesting+1) + strings.Repeat("{{/a}}", prompt.MaxNesting+1), "deeper than"},
@@ -118,6 +120,32 @@ func TestParseRefuses(t *testing.T) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// A variable is read once, however often a tag names it: else a small call with a long one
+// in a long list would keep a processor busy for minutes.
+func TestVariablesAreReadOnce(t *testing.T) {
+	long := strings.Repeat("0", 500<<10)
+	for name, c := range map[string]struct{ inner, variable string }{
+		"a private partial": {"{{>>x}}", `"{{!` + long + `}}"`},
+		"a number":          {"{{#x}}{{/x}}", "0." + long},
+		"an object":         {"{{x}}", "{" + strings.Repeat(" ", len(long)) + "}"},
+	} {
+		tmpl, err := prompt.Parse("{{#list}}" + c.inner + "{{/list}}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		variables := []byte(`{"list":[` + strings.Repeat("1,", 2000) + `1],"x":` + c.variable + `}`)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := tmpl.Render(variables, nil); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > uint64(8*len(variables)) {
+			t.Errorf("%s: %d bytes of variables took %d", name, len(variables), took)
+		}
 	}
 }
 
@@ -142,7 +170,8 @@ func TestRenderRefuses(t *testing.T) {
 		"no partials at all":        {"{{>nobody}}", `{}`, nil, "there is no partial {{>nobody}}"},
 		"a partial of itself":       {"{{>self}}", `{}`, partials, "includes itself"},
 		"a circle":                  {"{{>left}}", `{}`, partials, "includes itself"},
-		"a private circle":          {"{{>>a}}", `{"a":"{{>>a}}"}`, nil, "includes itself"},
+		"a private circle":          {"{{>>a}}", `{"a":"{{>>a}}"}`, nil, "the partial {{>>a}} includes itself"},
+		"a private circle of two":   {"{{>>a}}", `{"a":"{{>>b}}","b":"{{>>a}}"}`, nil, "the partial {{>>a}} includes itself"},
 		"a deep chain":              {"{{>p0}}", `{}`, chain, "nested deeper than"},
 		"a wide tree":               {"{{>p0}}", `{}`, wide, "steps"},
 		"lists in lists":            {"{{#l}}{{#l}}{{#l}}x{{/l}}{{/l}}{{/l}}", numbers, nil, "steps"},

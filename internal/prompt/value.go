@@ -10,12 +10,16 @@ import (
 )
 
 // value is a variable, or a part of one. It is taken apart when it is looked into, and
-// belongs to one rendering.
+// read when it is printed or judged, each once: the loop in which that is asked may be as
+// long as the value. It belongs to one rendering.
 type value struct {
 	raw      []byte // JSON
 	opened   bool
 	members  map[string]*value
 	elements []*value
+	read     bool
+	shown    string // what {{x}} prints
+	zero     bool   // it is a number, and none
 }
 
 // variablesOf are the variables of a call; nil means none. Raw is valid JSON.
@@ -79,8 +83,8 @@ func (v *value) holds() bool {
 	case '[':
 		return len(v.list()) > 0
 	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		f, err := strconv.ParseFloat(string(v.raw), 64)
-		return err != nil || f != 0
+		v.look()
+		return !v.zero
 	}
 	return true
 }
@@ -88,15 +92,28 @@ func (v *value) holds() bool {
 // text is the value as {{x}} prints it: a string as it is, null as nothing, anything
 // else as compact JSON.
 func (v *value) text() string {
-	if v == nil || v.is('n') {
+	if v == nil {
 		return ""
 	}
-	if s, ok := splice.Unquote(v.raw); ok {
-		return s
+	v.look()
+	return v.shown
+}
+
+// look reads the value.
+func (v *value) look() {
+	if v.read {
+		return
+	}
+	v.read = true
+	var text bool
+	if v.shown, text = splice.Unquote(v.raw); text || v.is('n') {
+		return
 	}
 	var b bytes.Buffer
 	if json.Compact(&b, v.raw) != nil { // was valid JSON: cannot happen
-		return string(v.raw)
+		b.Write(v.raw)
 	}
-	return b.String()
+	v.shown = b.String()
+	f, err := strconv.ParseFloat(v.shown, 64)
+	v.zero = err == nil && f == 0
 }
