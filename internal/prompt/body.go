@@ -96,7 +96,7 @@ func (c *Compiled) Body(call *Call, source Source) (*Body, error) {
 		f.set("prompt", splice.Quote(text))
 	}
 	for _, sent := range call.fields {
-		if other := alternatives[sent.name]; !call.fields.has(other) {
+		if other, is := alternatives[sent.name]; is && !call.fields.has(other) {
 			f.drop(other)
 		}
 		f.set(sent.name, sent.raw)
@@ -123,8 +123,30 @@ func (c *Compiled) messages(variables []byte, source Source) ([]byte, error) {
 		return nil, err
 	}
 	raw := bytes.TrimSpace(withoutTrailing(r.out.b))
-	if err := json.Unmarshal(raw, new([]map[string]any)); err != nil {
-		return nil, invalid("the raw template comes to no JSON array of messages: %s", err).At("string")
+	if !areObjects(raw) {
+		return nil, invalid("the raw template comes to no JSON array of messages: %s", noMessages(raw)).At("string")
 	}
 	return raw, nil
+}
+
+// noMessages says what is wrong with a list of messages that is none.
+func noMessages(raw []byte) string {
+	if err := json.Unmarshal(raw, new([]map[string]any)); err != nil {
+		return err.Error()
+	}
+	return "it has a null, or is nested too deep"
+}
+
+// areObjects reports whether raw is a JSON list of objects.
+func areObjects(raw []byte) bool {
+	r := splice.NewReader(raw)
+	if r.Kind() != '[' {
+		return false
+	}
+	for range r.Elements() {
+		if r.Kind() != '{' {
+			return false
+		}
+	}
+	return r.Whole()
 }

@@ -19,7 +19,7 @@ func (f fields) find(name string) int {
 	return slices.IndexFunc(f, func(o field) bool { return o.name == name })
 }
 
-func (f fields) has(name string) bool { return name != "" && f.find(name) >= 0 }
+func (f fields) has(name string) bool { return f.find(name) >= 0 }
 
 func (f fields) holds(name, raw string) bool {
 	i := f.find(name)
