@@ -120,6 +120,29 @@ func TestConditionalOrder(t *testing.T) {
 	}
 }
 
+// counted counts how often a field of the body is asked for.
+type counted struct {
+	request
+	times *int
+}
+
+func (c counted) Param(k string) (any, bool) { *c.times++; return c.request.Param(k) }
+
+// A field of the body is decoded once, however many conditions look at it: both may be large.
+func TestConditionsAskOnce(t *testing.T) {
+	t.Parallel()
+	times := 0
+	r := counted{request{params: map[string]any{"model": "gpt-4o", "prompt": "hello"}}, &times}
+	conditions := strings.Repeat(`{"query":{"params.model":{"$regex":"claude"},"params.prompt":"bye"},"then":"a"},{"query":{"$or":[{"params.model":"o3"},{"params.prompt":"x"},{"params.none":"x"}]},"then":"a"},`, 100)
+	cfg := parse(t, branch(`{"mode":"conditional","conditions":[`+strings.TrimSuffix(conditions, ",")+`],"default":"b"}`, two))
+	if tried, _, err := (upstreams{}).run(t, routing.NewEngine(newClock(), draws()), cfg, r); err != nil || tried[0] != "@b" {
+		t.Errorf("tried %v, err %v", tried, err)
+	}
+	if times != 3 {
+		t.Errorf("asked %d times for three fields", times)
+	}
+}
+
 func TestConditionsWithoutFacts(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, branch(`{"mode":"conditional","conditions":[{"query":{"$or":[{"metadata.x":"1"},{"params.x":1},{"url.pathname":"/"}]},"then":"a"}],"default":"b"}`, two))
