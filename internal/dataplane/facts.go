@@ -9,13 +9,14 @@ func (f facts) Metadata(key string) (string, bool) {
 	return v, ok
 }
 
-// Param returns a decoded field of a JSON body. Forms and other bodies have none.
+// Param returns a decoded field of a JSON body, unless it is a list or object. Forms and
+// other bodies have none.
 // Source: contract/dataplane.md 4.6.
 func (f facts) Param(key string) (any, bool) {
 	if f.x.doc == nil {
 		return nil, false
 	}
-	return f.x.doc.Any(key)
+	return f.x.doc.Scalar(key)
 }
 
 // Path is the path of the request with its version segment.

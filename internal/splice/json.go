@@ -1,7 +1,6 @@
 package splice
 
 import (
-	"encoding/json"
 	"strconv"
 
 	"sluice/internal/fault"
@@ -129,17 +128,24 @@ func (d *Doc) Int(key string) (int64, bool) {
 	return n, err == nil
 }
 
-// Any returns a member decoded as encoding/json does into an any: string, float64,
-// bool, nil, []any or map[string]any. It is meant for routing conditions and costs
-// what a decode costs.
-func (d *Doc) Any(key string) (any, bool) {
+// Scalar returns a member that is a string, number, boolean or null, decoded as
+// encoding/json does into an any: string, float64, bool or nil. It reports false for
+// lists and objects, and for a number beyond float64.
+func (d *Doc) Scalar(key string) (value any, ok bool) {
 	raw, ok := d.Raw(key)
 	if !ok {
 		return nil, false
 	}
-	var v any
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return nil, false // a number beyond float64
+	switch raw[0] {
+	case '"':
+		return Unquote(raw)
+	case 't', 'f':
+		return raw[0] == 't', true
+	case 'n':
+		return nil, true
+	case '{', '[':
+		return nil, false
 	}
-	return v, true
+	n, err := strconv.ParseFloat(string(raw), 64)
+	return n, err == nil
 }

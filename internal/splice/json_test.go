@@ -87,9 +87,6 @@ func TestDocReads(t *testing.T) {
 	if _, ok := d.Int("temperature"); ok {
 		t.Error("0.20 was read as a whole number")
 	}
-	if v, ok := d.Any("metadata"); !ok || v.(map[string]any)["team"] != "blue" {
-		t.Errorf("metadata = %v, %v", v, ok)
-	}
 	if d.Has("top_p") {
 		t.Error("top_p is not there")
 	}
@@ -102,6 +99,21 @@ func TestDocReads(t *testing.T) {
 	}
 	if raw, _ := e.Raw("temperature"); string(raw) != "2" {
 		t.Errorf("of two temperatures %s was read, readers take the last", raw)
+	}
+}
+
+// A scalar is what encoding/json makes of it; containers are none.
+func TestScalar(t *testing.T) {
+	t.Parallel()
+	for _, raw := range []string{`"a\u00e9\n"`, `""`, "true", "false", "null", "0", "-0.5e3", "12345678901234567890", "1e999", "{}", `{"a":1}`, "[]", `["a"]`} {
+		var want any
+		decodes := json.Unmarshal([]byte(raw), &want) == nil && raw[0] != '{' && raw[0] != '['
+		if got, ok := scan(t, `{"x": `+raw+` }`).Scalar("x"); ok != decodes || ok && got != want {
+			t.Errorf("%s is read as %v, %v, want %v, %v", raw, got, ok, want, decodes)
+		}
+	}
+	if _, ok := scan(t, `{}`).Scalar("x"); ok {
+		t.Error("what is not there is read")
 	}
 }
 
