@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -25,9 +26,20 @@ type folder struct {
 	fset  *token.FileSet
 }
 
-// readTree parses every Go file of this module, in the order of the paths.
+// readTree is every Go file of this module, parsed, in the order of the paths. The tests
+// share it, and change nothing of it.
 func readTree(t *testing.T) []*folder {
 	t.Helper()
+	tree, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+var parsed = sync.OnceValues(parseTree)
+
+func parseTree() ([]*folder, error) {
 	byPath := map[string]*folder{}
 	fset := token.NewFileSet()
 	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
@@ -55,14 +67,14 @@ func readTree(t *testing.T) []*folder {
 		return nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	tree := make([]*folder, 0, len(byPath))
 	for _, f := range byPath {
 		tree = append(tree, f)
 	}
 	slices.SortFunc(tree, func(a, b *folder) int { return strings.Compare(a.path, b.path) })
-	return tree
+	return tree, nil
 }
 
 // skip leaves out what go build leaves out, and modules of their own.
