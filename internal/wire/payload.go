@@ -76,7 +76,8 @@ func (p Payload) Memory() ([]byte, bool) {
 }
 
 // WriteTo sends the payload. File ranges go through io.Copy, so that a TCP
-// connection may use sendfile.
+// connection may use sendfile; that moves the place in the file, so of the payloads of
+// one spool only one is sent at a time. Open has no such limit.
 func (p Payload) WriteTo(w io.Writer) (int64, error) {
 	if p.stream != nil {
 		return io.Copy(w, p.stream)

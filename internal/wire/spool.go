@@ -20,8 +20,9 @@ const chunk = 64 << 10
 var ErrTooLarge = errors.New("wire: body over the limit")
 
 // Spool collects a body: in memory while it is small, in an unnamed file of dir
-// when it is not. It belongs to one goroutine until it is complete; then Bytes
-// and Payload may be used by several. Close gives everything back.
+// when it is not. It belongs to one goroutine until it is complete; then what Bytes and
+// Payload gave may be read by several, though Payload.WriteTo only by one at a time.
+// Close gives everything back.
 type Spool struct {
 	dir    string
 	buf    []byte
