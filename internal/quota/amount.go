@@ -43,10 +43,17 @@ func (a *Amount) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	near, err := strconv.ParseFloat(text, 64)
-	if err != nil || len(text) > maxDigits || math.Abs(near) > float64(MaxAmount/One) || near != 0 && math.Abs(near) < 1e-6 {
+	if err != nil || len(text) > maxDigits || math.Abs(near) > float64(MaxAmount/One) {
 		return errAmount
 	}
-	r, ok := new(big.Rat).SetString(text) // bounded above, so this is small
+	if math.Abs(near) < 1e-6 {
+		if digits, _, _ := strings.Cut(strings.ToLower(text), "e"); strings.Trim(digits, "-0.") != "" {
+			return errAmount // too fine, however far its exponent is below what a float has
+		}
+		*a = 0
+		return nil
+	}
+	r, ok := new(big.Rat).SetString(text) // bounded above and below, so this is small
 	if !ok {
 		return errAmount
 	}

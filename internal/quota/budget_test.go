@@ -48,6 +48,8 @@ func TestReadBudgets(t *testing.T) {
 		{"half a day", `{"credit_limit": 5, "periodic_reset_days": 1.5}`, rules, "usage_limits.periodic_reset_days"},
 		{"a text", `{"credit_limit": "5"}`, rules, "usage_limits.credit_limit"},
 		{"too fine", `{"credit_limit": 5.0000001}`, rules, "usage_limits.credit_limit"},
+		{"far too fine", `{"credit_limit": 1e-1000000}`, rules, "usage_limits.credit_limit"},
+		{"nothing, in a strange form", `{"credit_limit": 0.0e-1000000}`, rules, "usage_limits.credit_limit"},
 		{"too much", `{"credit_limit": 9000000001}`, rules, "usage_limits.credit_limit"},
 		{"far too much", `{"credit_limit": 1e999}`, rules, "usage_limits.credit_limit"},
 		{"too few tokens", `{"type": "tokens", "credit_limit": 99}`, strict, "usage_limits.credit_limit"},
