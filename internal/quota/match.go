@@ -1,5 +1,7 @@
 package quota
 
+import "slices"
+
 // fewValues is how many values are compared one by one rather than looked up.
 const fewValues = 8
 
@@ -49,6 +51,11 @@ func (c *condition) meets(call *Call) bool {
 		return false
 	}
 	return c.values.has(kind, slug, id) && !c.without.has(kind, slug, id)
+}
+
+// cover reports whether one of the patterns stands for everything that p stands for.
+func (v *values) cover(p pattern) bool {
+	return v.words[p.text] || slices.ContainsFunc(v.list, func(q pattern) bool { return q.covers(p) })
 }
 
 func (v *values) has(kind, slug, id string) bool {

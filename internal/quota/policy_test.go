@@ -1,6 +1,7 @@
 package quota_test
 
 import (
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -279,6 +280,31 @@ func TestImpossible(t *testing.T) {
 				t.Errorf("%s: %v, want a refusal at %q", c.name, err, c.at)
 			}
 		}
+	}
+}
+
+// As many conditions of as many values as there may be, of which no call meets all, are
+// refused without much ado.
+func TestManyImpossible(t *testing.T) {
+	conditions := make([]quota.Condition, quota.MaxValues)
+	for i := range conditions {
+		conditions[i].Key = "metadata.team"
+		for j := range quota.MaxValues {
+			name := "team" + strconv.Itoa(j)
+			if i == len(conditions)-1 {
+				name = "other" + name
+			}
+			conditions[i].Value = append(conditions[i].Value, name)
+		}
+	}
+	p := quota.RateLimit{Conditions: conditions, Type: quota.Requests, Unit: quota.PerMinute, Value: 1}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := p.Validate(); !hasParam(err, "conditions[99].value") {
+		t.Error(err)
+	}
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 16<<20 {
+		t.Errorf("it took %d bytes", after.TotalAlloc-before.TotalAlloc)
 	}
 }
 

@@ -10,20 +10,17 @@ import (
 // possible refuses conditions that no call can meet: fault.InvalidParameter At the field
 // that rules the last one out.
 func possible(list []Condition) error {
+	alike := make(map[Key][]admission)
 	for i, c := range list {
 		if err := readable(c, path("conditions", i)); err != nil {
 			return err
 		}
-		if !together([]Condition{c}) {
+		a := admissionOf(c)
+		if !together([]admission{a}) {
 			return fault.New(fault.InvalidParameter, "every value of the condition is excluded, so no request meets it").At(path("conditions", i) + ".excludes")
 		}
-		var alike []Condition // of one key, up to this one
-		for _, other := range list[:i+1] {
-			if other.Key == c.Key {
-				alike = append(alike, other)
-			}
-		}
-		if !together(alike) {
+		alike[c.Key] = append(alike[c.Key], a)
+		if !together(alike[c.Key]) {
 			return fault.Newf(fault.InvalidParameter, "no request meets this and the other conditions of %s; all of them must be met, so put values of which one is enough into one condition", c.Key).At(path("conditions", i) + ".value")
 		}
 	}
@@ -46,36 +43,43 @@ func readable(c Condition, at string) error {
 }
 
 // together reports whether a call may meet all of the conditions, which are of one key.
-// What may be the slug and the id of one thing is taken for it.
-func together(list []Condition) bool {
-	tried := []pattern{{all: true}}
-	for _, c := range list {
-		tried = append(tried, patterns(c.Key, c.Value)...)
+func together(list []admission) bool {
+	met := func(p pattern) bool {
+		return !slices.ContainsFunc(list, func(a admission) bool { return !a.admits(p) })
 	}
-	return slices.ContainsFunc(tried, func(p pattern) bool {
-		return !slices.ContainsFunc(list, func(c Condition) bool { return !c.admits(p) })
-	})
+	return met(pattern{all: true}) || slices.ContainsFunc(list, func(a admission) bool { return slices.ContainsFunc(a.patterns, met) })
+}
+
+// admission is what a condition lets through. It is made once, for a condition may be held
+// against ten thousand patterns.
+type admission struct {
+	patterns        []pattern
+	values, without values
+	slugs, ids      bool // there are values that may be the other name of what another value names
+}
+
+func admissionOf(c Condition) admission {
+	a := admission{values: compileValues(c.Key, c.Value), without: compileValues(c.Key, c.Excludes)}
+	named := c.Key == "workspace_id" || c.Key == "virtual_key" || c.Key == "config" || c.Key == "prompt"
+	for _, v := range c.Value {
+		p, ok := c.Key.read(v)
+		if !ok {
+			continue
+		}
+		a.patterns = append(a.patterns, p)
+		id := ident.ValidID(p.text)
+		a.ids, a.slugs = a.ids || named && !p.all && id, a.slugs || named && !p.all && !id
+	}
+	return a
 }
 
 // admits reports whether the condition is met by everything that a pattern stands for,
-// or by some of it where only single values are excluded.
-func (c Condition) admits(p pattern) bool {
-	covered := slices.ContainsFunc(patterns(c.Key, c.Value), func(q pattern) bool { return q.covers(p) || mayBe(c.Key, q, p) })
-	return covered && !slices.ContainsFunc(patterns(c.Key, c.Excludes), func(q pattern) bool { return q.covers(p) })
+// or by some of it where only single values are excluded. What may be the slug and the id
+// of one thing is taken for it.
+func (a *admission) admits(p pattern) bool {
+	return (a.values.cover(p) || a.mayName(p)) && !a.without.cover(p)
 }
 
-func patterns(k Key, list Values) []pattern {
-	var out []pattern
-	for _, v := range list {
-		if p, ok := k.read(v); ok {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// mayBe reports whether two words may name one thing: the slug and the id of it.
-func mayBe(k Key, p, q pattern) bool {
-	named := k == "workspace_id" || k == "virtual_key" || k == "config" || k == "prompt"
-	return named && !p.all && !q.all && ident.ValidID(p.text) != ident.ValidID(q.text)
+func (a *admission) mayName(p pattern) bool {
+	return !p.all && (a.ids && !ident.ValidID(p.text) || a.slugs && ident.ValidID(p.text))
 }
