@@ -24,19 +24,14 @@ func (b *Bank) find(id CounterID, org string, u Unit, at int64, sweeps bool) *co
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.make(b, id, org, u, b.serial.Add(1), at, sweeps)
-}
-
-// make adds a counter unless there is one by now; s.mu is locked for writing.
-func (s *shard) make(b *Bank, id CounterID, org string, u Unit, serial uint64, at int64, sweeps bool) *counter {
-	if c := s.counters[id]; c != nil {
+	if c = s.counters[id]; c != nil { // by now
 		return c
 	}
 	if sweeps && len(s.counters) >= s.sweepAt {
 		s.sweep(at)
 		s.sweepAt = max(2*len(s.counters), sweepSize)
 	}
-	c := &counter{bank: b, serial: serial, rate: u != "", org: org}
+	c = &counter{bank: b, serial: b.serial.Add(1), rate: u != "", org: org}
 	if c.rate {
 		c.window.unit = u
 	} else {
