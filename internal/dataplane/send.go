@@ -10,6 +10,7 @@ import (
 	"sluice/internal/ident"
 	"sluice/internal/provider/sign"
 	"sluice/internal/provider/transport"
+	"sluice/internal/routing"
 	"sluice/internal/wire"
 )
 
@@ -35,7 +36,7 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 			if late {
 				status = 408
 			}
-			wait, again, refused = a.target.Retry.Next(n, status, err != nil && !late, head, waited, g.Clock.Now())
+			wait, again, refused = a.target.Retry.Next(routing.Tried{Retries: n, Lost: err != nil && !late, Status: status, Header: head, Waited: waited}, g.Clock.Now())
 			again = again && (late || curable(err))
 		}
 		if !again || !a.body.Replayable() {

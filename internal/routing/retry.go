@@ -26,26 +26,33 @@ type Retry struct {
 	UseRetryAfter bool  // wait as long as a 429 asks for
 }
 
-// Next decides after a try. n is the number of retries made so far (0 after the
-// first try), status and h are what the upstream answered, transportError says
-// that it did not, waited is the sum of all waits so far. It returns the time to
-// wait and whether to try again; refused says that the upstream asked for a
-// longer wait than allowed, which ends the retries with its answer. A nil Retry
-// never tries again. Source: contract/dataplane.md 4.1.
-func (r *Retry) Next(n int, status int, transportError bool, h wire.Header, waited time.Duration, now time.Time) (wait time.Duration, again bool, refused bool) {
-	if r == nil || n >= r.Attempts {
+// Tried is how a try went, and what was done before it.
+type Tried struct {
+	Retries int           // made so far: 0 after the first try
+	Lost    bool          // the upstream did not answer
+	Status  int           // of its answer
+	Header  wire.Header   // of its answer
+	Waited  time.Duration // the sum of all waits so far
+}
+
+// Next decides after a try. It returns the time to wait and whether to try again;
+// refused says that the upstream asked for a longer wait than allowed, which ends the
+// retries with its answer. A nil Retry never tries again.
+// Source: contract/dataplane.md 4.1.
+func (r *Retry) Next(t Tried, now time.Time) (wait time.Duration, again, refused bool) {
+	if r == nil || t.Retries >= r.Attempts {
 		return 0, false, false
 	}
-	wait = time.Second << n
-	if transportError {
+	wait = time.Second << t.Retries
+	if t.Lost {
 		return wait, true, false
 	}
-	if status >= 200 && status <= 204 || !slices.Contains(r.OnStatus, status) {
+	if t.Status >= 200 && t.Status <= 204 || !slices.Contains(r.OnStatus, t.Status) {
 		return 0, false, false
 	}
-	if r.UseRetryAfter && status == 429 {
-		if asked, ok := retryAfter(h, now); ok {
-			if asked >= retryBudget || waited+asked > retryBudget {
+	if r.UseRetryAfter && t.Status == 429 {
+		if asked, ok := retryAfter(t.Header, now); ok {
+			if asked >= retryBudget || t.Waited+asked > retryBudget {
 				return 0, false, true
 			}
 			return asked, true, false
