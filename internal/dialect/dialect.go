@@ -59,7 +59,7 @@ type Param struct {
 type Shaping struct {
 	Default  []Param
 	Override []Param
-	Drop     []string // paths, see splice.Drop
+	Drop     []string // paths, see splice.DropAll
 	Model    string   // the name the provider knows; empty leaves the body's
 	Rules    *RequestRules
 }

@@ -11,6 +11,7 @@ type Edit struct {
 	to   string
 	raw  []byte
 	swap map[string]string
+	all  []string // paths of DropAll
 }
 
 type op uint8
@@ -22,6 +23,7 @@ const (
 	opDrop
 	opRename
 	opReplace
+	opDropAll
 )
 
 // Set gives the top-level member key the value raw. Where the member stands already,
@@ -41,6 +43,11 @@ func SetPath(path string, raw []byte) Edit { return Edit{op: opSetPath, path: pa
 // "metadata.user", "messages[*].name", "messages[0]". What is not there, and what is
 // no path, is ignored.
 func Drop(path string) Edit { return Edit{op: opDrop, path: path} }
+
+// DropAll is Drop for many paths at once. Each selects in the object as it was before any of
+// them: "messages[0]" and "messages[1]" are its first two elements. The object is gone
+// through once, however many paths there are. The list is kept and must not change.
+func DropAll(paths []string) Edit { return Edit{op: opDropAll, all: paths} }
 
 // Rename gives the members that a path selects another name, for example
 // Rename("max_completion_tokens", "max_tokens") or Rename("data[*].image", "b64_json").
@@ -93,6 +100,8 @@ func (dr *draft) apply(edits []Edit) {
 			}
 		case opSetPath:
 			dr.setPath(e.path, e.raw)
+		case opDropAll:
+			dr.dropAll(e.all)
 		default:
 			dr.walk(e.path, e)
 		}

@@ -217,6 +217,31 @@ func BenchmarkApplyModel(b *testing.B) {
 	}
 }
 
+func BenchmarkDrop(b *testing.B) {
+	in := fmt.Appendf(nil, `{"model":"gpt-4o","messages":[%s{}]}`, strings.Repeat(`{"role":"user","content":"`+strings.Repeat("x", 50)+`"},`, 10_000))
+	for _, n := range []int{1, 256} {
+		var each []splice.Edit
+		var paths []string
+		for i := range n {
+			paths = append(paths, fmt.Sprintf("messages[*].x%d", i))
+			each = append(each, splice.Drop(paths[i]))
+		}
+		for name, edits := range map[string][]splice.Edit{"each": each, "all": {splice.DropAll(paths)}} {
+			b.Run(fmt.Sprint(name, "/", n), func(b *testing.B) {
+				var d splice.Doc
+				if err := splice.Scan(in, &d); err != nil {
+					b.Fatal(err)
+				}
+				b.SetBytes(int64(len(in)))
+				b.ReportAllocs()
+				for b.Loop() {
+					d.Apply(edits)
+				}
+			})
+		}
+	}
+}
+
 func TestHotPathDoesNotAllocate(t *testing.T) {
 	in := body(500)
 	edits := []splice.Edit{splice.Set("model", []byte(`"gpt-4o"`))}

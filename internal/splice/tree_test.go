@@ -258,6 +258,37 @@ func TestEditsAreThoseOfTheTree(t *testing.T) {
 	})
 }
 
+// Of many paths each drops what it selects in the object as it came.
+func TestDropAllIsThatOfTheTree(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		want := drawTree(t, 0)
+		text := want.String()
+		selected := map[*tree]map[int]bool{}
+		paths := []string{"", "[0]", "a..b", "b["} // select nothing
+		for range rapid.IntRange(0, 5).Draw(t, "paths") {
+			path, steps := drawPath(t)
+			paths = append(paths, path)
+			want.each(steps, func(on *tree, last step) {
+				for i := range on.kids {
+					if last.selects(on, i) {
+						if selected[on] == nil {
+							selected[on] = map[int]bool{}
+						}
+						selected[on][i] = true
+					}
+				}
+			})
+		}
+		for on, kids := range selected {
+			on.drop(func(i int) bool { return kids[i] })
+		}
+		if got := string(scanned(t, text).Apply([]splice.Edit{splice.DropAll(paths)})); got != want.String() {
+			t.Fatalf("%q\n of   %s\n made %s\n want %s", paths, text, got, want)
+		}
+	})
+}
+
 func compact(t *rapid.T, text string) string {
 	var b bytes.Buffer
 	if err := json.Compact(&b, []byte(text)); err != nil {

@@ -75,7 +75,7 @@ func (e *Edit) change(val []byte, rest string) (to []byte, changed bool) {
 			return []byte(to), true
 		}
 	case opRename: // is about names
-	case opSet, opDefault, opSetPath: // name one place, so that nothing is walked for them
+	case opSet, opDefault, opSetPath, opDropAll: // are not walked for
 	}
 	return val, false
 }

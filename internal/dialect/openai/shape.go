@@ -91,8 +91,8 @@ func (b *shaper) config() {
 	for _, p := range b.s.Override {
 		b.add(splice.Set(p.Key, p.Raw))
 	}
-	for _, path := range b.s.Drop {
-		b.add(splice.Drop(path))
+	if len(b.s.Drop) > 0 {
+		b.add(splice.DropAll(b.s.Drop))
 	}
 }
 

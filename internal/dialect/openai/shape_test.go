@@ -51,6 +51,7 @@ func TestShape(t *testing.T) {
 		{"default, override and drop in their order", llm.ChatComplete, `{"temperature":1,"top_p":0.50,"user":"u","stop":["x"]}`,
 			dialect.Shaping{Default: params("temperature", "0", "seed", "7", "n", "2"), Override: params("top_p", "0.9", "n", "1", "metadata", `{"a":"b"}`), Drop: []string{"user", "metadata.a", "seed"}},
 			`{"temperature":1,"top_p":0.9,"stop":["x"],"n":1,"metadata":{}}`, false, false},
+		{"drops are about the body as it came", llm.ChatComplete, `{"stop":["a","b","c"]}`, dialect.Shaping{Drop: []string{"stop[0]", "stop[1]"}}, `{"stop":["c"]}`, false, false},
 		{"the provider's rules", llm.ChatComplete, `{"model":"mistralai.mistral-large","messages":[{"role": "developer"}],"max_completion_tokens": 5,"seed":1,"tool_choice":"required"}`,
 			dialect.Shaping{Rules: mistral}, `{"model":"mistral-large","messages":[{"role": "system"}],"max_tokens": 5,"random_seed":1,"tool_choice":"any"}`, false, false},
 		{"the provider's rules on what the target set", llm.ChatComplete, `{"model":"x"}`,

@@ -1,0 +1,119 @@
+package splice
+
+// selection is what many paths select, put together by their steps: so a body is gone
+// through once for all of them.
+type selection struct {
+	whole    bool // a path ends here
+	members  map[string]*selection
+	elements map[int]*selection // by index; also every
+}
+
+// add puts a path in. What is no path leads nowhere.
+func (s *selection) add(path string) {
+	for path != "" {
+		st, rest, ok := cut(path)
+		if !ok {
+			return
+		}
+		s, path = s.step(st), next(rest)
+	}
+	s.whole = true
+}
+
+// step is the selection behind a step; it is made if there is none.
+func (s *selection) step(st step) *selection {
+	if st.index != noIndex {
+		return child(&s.elements, st.index)
+	}
+	return child(&s.members, st.key)
+}
+
+func child[K comparable](of *map[K]*selection, key K) *selection {
+	if *of == nil {
+		*of = make(map[K]*selection)
+	}
+	s := (*of)[key]
+	if s == nil {
+		s = new(selection)
+		(*of)[key] = s
+	}
+	return s
+}
+
+// dropAll does a DropAll in the object.
+func (dr *draft) dropAll(paths []string) {
+	var all selection
+	for _, path := range paths {
+		all.add(path)
+	}
+	for key, s := range all.members {
+		for k := range dr.entries {
+			switch {
+			case !dr.is(k, key):
+			case s.whole:
+				dr.drop(k)
+			default:
+				d := dropper{led: []*selection{s}}
+				if val, changed := d.from(dr.value(k), 0); changed {
+					dr.setValue(k, val)
+				}
+			}
+		}
+	}
+}
+
+// dropper leaves out what is selected below a value.
+type dropper struct {
+	led []*selection // to the value at hand, behind those to what it lies in
+}
+
+// from returns a value, to which led[first:] lead, without what they select in it; itself,
+// and false, where that is nothing.
+func (d *dropper) from(raw []byte, first int) ([]byte, bool) {
+	if !container(raw, '{') && !container(raw, '[') {
+		return raw, false
+	}
+	end := len(d.led)
+	return rewrite(raw, func(k int, it item) piece {
+		d.led = d.led[:end] // without those to the one before
+		for _, s := range d.led[first:end] {
+			if d.follow(s, raw, k, it) {
+				return piece{dropped: true}
+			}
+		}
+		if len(d.led) == end {
+			return piece{}
+		}
+		val, changed := d.from(raw[it.val:it.end], end)
+		if !changed {
+			return piece{}
+		}
+		return piece{val: val}
+	})
+}
+
+// follow adds what leads from a selection to the member or element k of raw, and reports
+// whether that is selected itself.
+func (d *dropper) follow(s *selection, raw []byte, k int, it item) (whole bool) {
+	if raw[0] == '{' {
+		return d.lead(s.member(raw, it))
+	}
+	return d.lead(s.elements[k]) || d.lead(s.elements[every])
+}
+
+func (d *dropper) lead(s *selection) (whole bool) {
+	if s == nil {
+		return false
+	}
+	d.led = append(d.led, s)
+	return s.whole
+}
+
+// member is the selection behind the name of a member of raw, nil for none.
+func (s *selection) member(raw []byte, it item) *selection {
+	if !it.escaped {
+		return s.members[string(raw[it.key+1:it.keyEnd-1])]
+	}
+	var room [64]byte
+	return s.members[string(AppendUnquoted(room[:0], raw[it.key:it.keyEnd]))]
+}
