@@ -24,8 +24,7 @@ func (p *Partial) Validate() error { return checkName(p.Name) }
 
 // PartialsInUse are the partials that the published or the newest version names.
 func (p *Partial) PartialsInUse() []string {
-	all := Prompt{Line: p.Line, Uses: p.Uses}
-	return all.PartialsInUse()
+	return p.inUse(p.Uses, func(int) bool { return false })
 }
 
 // PartialVersion is one numbered text of a partial. It never changes.

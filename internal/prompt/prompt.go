@@ -115,10 +115,17 @@ func (p *Prompt) LabelsOf(version int) []string {
 // PartialsInUse are the partials of the versions that can be asked for without a
 // number: the published one, the newest, and those with a label.
 func (p *Prompt) PartialsInUse() []string {
+	return p.inUse(p.Uses, func(version int) bool {
+		return slices.ContainsFunc(p.Labels, func(l Labelled) bool { return l.Version == version })
+	})
+}
+
+// inUse are the partials, each once, of the published version, the newest, and those that
+// are labelled.
+func (l *Line) inUse(uses []Use, labelled func(version int) bool) []string {
 	var ids []string
-	for _, u := range p.Uses {
-		named := slices.ContainsFunc(p.Labels, func(l Labelled) bool { return l.Version == u.Version })
-		if (named || u.Version == p.Default || u.Version == p.Newest) && !slices.Contains(ids, u.PartialID) {
+	for _, u := range uses {
+		if (u.Version == l.Default || u.Version == l.Newest || labelled(u.Version)) && !slices.Contains(ids, u.PartialID) {
 			ids = append(ids, u.PartialID)
 		}
 	}

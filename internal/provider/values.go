@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"iter"
 	"log/slog"
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"sluice/internal/llm"
@@ -23,12 +23,7 @@ type Values map[string]string
 
 // String lists the names that are set.
 func (v Values) String() string {
-	names := make([]string, 0, len(v))
-	for n := range v {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return "values[" + strings.Join(names, " ") + "]"
+	return "values[" + strings.Join(slices.Sorted(maps.Keys(v)), " ") + "]"
 }
 
 // GoString is String, for %#v.
