@@ -144,6 +144,44 @@ func TestJournalFindsRoomByItself(t *testing.T) {
 	})
 }
 
+// While Run runs nobody else tries a file again: on a full disk that takes long, and all who
+// append would wait for it.
+func TestNoCallTriesAFileAgain(t *testing.T) {
+	t.Parallel()
+	o := small(t.TempDir())
+	clock := &fakeClock{now: recordtest.Epoch}
+	o.Clock = clock
+	synctest.Test(t, func(t *testing.T) {
+		j, err := journal.Open(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(filepath.Join(o.Dir, fmt.Sprintf("%016d.seg", 1)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Append(recordtest.Chat(0)); err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- j.Run(ctx) }()
+		synctest.Wait()
+		clock.now = clock.now.Add(time.Minute)
+		if err := j.AppendLine(reserved(1)); !errors.Is(err, journal.ErrFull) {
+			t.Errorf("the call made a file by itself: %v", err)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if err := j.AppendLine(reserved(1)); err != nil {
+			t.Errorf("Run has made none: %v", err)
+		}
+		stop()
+		if err := errors.Join(<-done, j.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // holds fails unless a journal has the first n chats, in order.
 func holds(t *testing.T, j *journal.Journal, n int) {
 	t.Helper()

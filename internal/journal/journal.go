@@ -236,12 +236,12 @@ func (e encoded) EncodedSize() int { return len(e) }
 func (e encoded) AppendTo(dst []byte) []byte { return append(dst, e...) }
 
 // ending is why the file that is being written is the last that there may be, nil where it
-// is not. A file that could not be made is tried again once a second.
+// is not.
 func (j *Journal) ending() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	err := j.last()
-	if err == nil || errors.Is(err, errLimit) || j.closed || j.o.Clock.Now().Before(j.retry) {
+	if err == nil || errors.Is(err, errLimit) || j.closed || j.leavesToRun() {
 		return err
 	}
 	s, err := j.grow()

@@ -113,6 +113,14 @@ func (j *Journal) full() bool {
 func (j *Journal) fail(err error) {
 	j.retry = j.o.Clock.Now().Add(retryAfter)
 	j.stuck = fmt.Errorf("%w: %w", ErrFull, err)
+	j.wakeRun()
+}
+
+// leavesToRun reports whether nobody but Run is to try a file again: on a disk that is full
+// that may take long, and all who append would wait for it. Without Run it is tried by who
+// comes, once a second. Callers hold mu.
+func (j *Journal) leavesToRun() bool {
+	return j.stuck != nil && (j.running || j.o.Clock.Now().Before(j.retry))
 }
 
 // grow makes a file at once. Callers hold mu.
@@ -150,7 +158,7 @@ func (j *Journal) roll() error {
 		j.unneeded = min(j.unneeded, n-1)
 	case j.full():
 		return errLimit
-	case j.o.Clock.Now().Before(j.retry):
+	case j.leavesToRun():
 		return j.stuck
 	default:
 		var err error
