@@ -157,7 +157,10 @@ func (a *App) openStore(ctx context.Context) (err error) {
 		return cured(a.set, err)
 	}
 	a.closers = append(a.closers, a.store)
-	return a.migrate(ctx)
+	if err := a.migrate(ctx); err != nil {
+		return err
+	}
+	return missesDatabase(ctx, a.set, a.store)
 }
 
 // openBox reads the sealing keys. It comes behind the store: a new key is made only for a
@@ -194,9 +197,8 @@ func (a *App) founder() *founder {
 
 // openLogs opens the journal, and the log store that follows it.
 func (a *App) openLogs(ctx context.Context) (err error) {
-	dir := a.set.Data.Dir
 	a.journal, err = journal.Open(journal.Options{
-		Dir: filepath.Join(dir, "journal"), MaxRecordBytes: recordBytes(a.set.Logs.BodyMaxBytes()),
+		Dir: journalDir(a.set), MaxRecordBytes: recordBytes(a.set.Logs.BodyMaxBytes()),
 		MaxBytes: int64(a.set.Logs.JournalMaxMB) << 20, Sync: a.set.Logs.JournalSync, Clock: a.clock, Logger: a.log,
 	})
 	if err != nil {

@@ -36,16 +36,8 @@ type founder struct {
 
 // found does it in one transaction, and only when no organisation exists.
 func (f *founder) found(ctx context.Context, adminKey, workspaceKey string) (FirstKeys, error) {
-	n := 0
-	err := fresh(ctx, f.store, func(from resource.Reader) (err error) {
-		n, err = from.Count(ctx, resource.Query{Kind: tenant.OrganisationKind})
-		return err
-	})
-	if err != nil {
-		return FirstKeys{}, fmt.Errorf("look for an organisation: %w", err)
-	}
-	if n > 0 {
-		return FirstKeys{}, nil
+	if is, err := founded(ctx, f.store); err != nil || is {
+		return FirstKeys{}, err
 	}
 	first := FirstKeys{Admin: adminKey, Workspace: workspaceKey}
 	if first.Admin == "" {
@@ -73,6 +65,19 @@ func (f *founder) found(ctx context.Context, adminKey, workspaceKey string) (Fir
 		return FirstKeys{}, fmt.Errorf("make the first organisation: %w", err)
 	}
 	return first, nil
+}
+
+// founded reports whether a database has an organisation.
+func founded(ctx context.Context, s resource.Store) (bool, error) {
+	n := 0
+	err := fresh(ctx, s, func(from resource.Reader) (err error) {
+		n, err = from.Count(ctx, resource.Query{Kind: tenant.OrganisationKind})
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("look for an organisation: %w", err)
+	}
+	return n > 0, nil
 }
 
 // narrow gives a key fewer scopes than its type may hold.

@@ -48,6 +48,7 @@ func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.L
 	if s.Database.Type == config.SQLite {
 		if _, err := os.Stat(set.Path); errors.Is(err, fs.ErrNotExist) {
 			d.fresh, f.Detail = true, "the file will be made at the first start: "+set.Path
+			f.Err, f.Cure = missesDatabase(ctx, s, nil), ""
 			return f
 		}
 	}
@@ -68,12 +69,22 @@ func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.L
 	d.db = db
 	if h := db.Health(); h.Status != "ok" {
 		f.Err = storeError(s, fmt.Errorf("%s: %s", h.Status, h.Detail))
+	} else if err := d.misses(ctx, s); err != nil {
+		f.Err, f.Cure = err, ""
 	}
 	f.Detail = s.Database.Type + " answers"
 	if d.fresh {
 		f.Detail += "; its tables will be made at the first start"
 	}
 	return f
+}
+
+// misses is missesDatabase of what was opened.
+func (d *stored) misses(ctx context.Context, s config.Settings) error {
+	if d.fresh {
+		return missesDatabase(ctx, s, nil)
+	}
+	return missesDatabase(ctx, s, d.db)
 }
 
 // databaseCure says what to look at: the version of the program, settings of a server, or the

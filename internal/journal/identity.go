@@ -17,10 +17,13 @@ import (
 	"sluice/internal/ident"
 )
 
+// nameFile has the name of the journal, in its directory.
+const nameFile = "node"
+
 // identity reads the name of a journal from its directory, and gives it one at first. Its
 // files have it too: under another one, what stands in them would be counted again.
 func identity(dir string, log *slog.Logger) (string, error) {
-	path := filepath.Join(dir, "node")
+	path := filepath.Join(dir, nameFile)
 	b, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
@@ -38,6 +41,22 @@ func identity(dir string, log *slog.Logger) (string, error) {
 	}
 	id = ident.NewID()
 	return id, christen(dir, path, id)
+}
+
+// Exists reports whether a directory has a journal, of whatever is left of one.
+func Exists(dir string) (bool, error) {
+	numbers, err := segmentNumbers(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil || len(numbers) > 0 {
+		return err == nil, err
+	}
+	_, err = os.Stat(filepath.Join(dir, nameFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // inscribed looks for the name of the journal in its segments, the newest first.

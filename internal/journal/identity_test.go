@@ -69,3 +69,31 @@ func TestJournalKeepsItsName(t *testing.T) {
 		t.Error("opened without a name")
 	}
 }
+
+// A directory has a journal as long as one of its files is left, and by none that is not its.
+func TestExists(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		files []string
+		is    bool
+	}{
+		{"none", nil, false},
+		{"a file system of its own", []string{"lost+found"}, false},
+		{"named", []string{"node", "lock"}, true},
+		{"its name lost", []string{"0000000000000007.seg"}, true},
+	} {
+		dir := t.TempDir()
+		for _, f := range c.files {
+			if err := os.WriteFile(filepath.Join(dir, f), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if is, err := journal.Exists(dir); err != nil || is != c.is {
+			t.Errorf("%s: %v, %v", c.name, is, err)
+		}
+	}
+	if is, err := journal.Exists(filepath.Join(t.TempDir(), "missing")); err != nil || is {
+		t.Errorf("no directory: %v, %v", is, err)
+	}
+}
