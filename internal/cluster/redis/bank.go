@@ -29,6 +29,7 @@ type Bank struct {
 	own        *quota.Bank // the book of this node's part
 	life       string      // of this process
 	scripts    *scripts
+	story      *story
 	partitions [partitions]partition
 	raising    singleflight.Group
 	anchor     atomic.Pointer[anchor]
@@ -40,6 +41,7 @@ type Bank struct {
 // New makes a Bank. Nothing is connected until Run.
 func New(o Options) (*Bank, error) {
 	b := &Bank{o: o.withDefaults(), own: o.Local, life: ident.NewID()}
+	b.story = newStory(b.o)
 	var err error
 	if b.scripts, err = loadScripts(); err != nil {
 		return nil, err
@@ -53,6 +55,7 @@ func New(o Options) (*Bank, error) {
 // Run keeps this node known to Redis until ctx ends, then says what is left to be said.
 func (b *Bank) Run(ctx context.Context) error {
 	var all errgroup.Group
+	all.Go(func() error { return b.story.run(ctx) })
 	for i := range b.partitions {
 		all.Go(func() error { return b.partitions[i].live(ctx) })
 	}

@@ -18,3 +18,15 @@ func (b *Bank) LookAround(ctx context.Context) {
 		b.partitions[i].lookAround(ctx)
 	}
 }
+
+// Out is of how many partitions Redis does not know the part of this node.
+func (b *Bank) Out() (n int) {
+	b.story.mu.Lock()
+	defer b.story.mu.Unlock()
+	for _, out := range b.story.out {
+		if out {
+			n++
+		}
+	}
+	return n
+}

@@ -109,9 +109,7 @@ func (p *partition) lost(epoch string, err error) {
 	}
 	p.mu.Unlock()
 	if again {
-		if err != nil {
-			p.bank.o.Logger.Warn("limits: an answer of redis did not come; this node states its part again", "partition", p.number, "error", err.Error())
-		}
+		p.bank.story.lost(p.number, err)
 		p.wake()
 	}
 }
@@ -119,16 +117,14 @@ func (p *partition) lost(epoch string, err error) {
 // set says how it stands with joining.
 func (p *partition) set(joined bool, err error) {
 	p.mu.Lock()
-	was := p.err
 	p.joined, p.err, p.known = joined, err, p.known || joined
 	close(p.changed)
 	p.changed = make(chan struct{})
 	p.mu.Unlock()
-	switch log := p.bank.o.Logger; {
-	case err != nil && was == nil:
-		log.Error("limits: redis cannot be asked", "partition", p.number, "error", err.Error())
-	case err == nil && was != nil:
-		log.Info("limits: redis can be asked again, and knows what this node has", "partition", p.number)
+	if err != nil {
+		p.bank.story.away(p.number, err)
+	} else {
+		p.bank.story.back(p.number)
 	}
 }
 

@@ -1,0 +1,109 @@
+package redis
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// calm is how long all must be well until the log says so: partitions notice one after the
+// other what happened to Redis as a whole.
+const calm = 2 * time.Second
+
+// story is what the log is told of how it stands with Redis: a line when that gets worse
+// and one when all is well again, however many partitions find out.
+type story struct {
+	log       *slog.Logger
+	meanwhile string // what becomes of calls with limits
+
+	mu   sync.Mutex
+	out  [partitions]bool // whose part Redis does not know
+	told trouble
+	well time.Time // when the last of them came back
+}
+
+// trouble is how bad it is.
+type trouble int
+
+const (
+	none trouble = iota
+	lost         // the part of this node has to be stated again
+	away         // Redis cannot be asked
+)
+
+func newStory(o Options) *story {
+	s := &story{log: o.Logger, meanwhile: "calls with limits are refused"}
+	if o.Alone {
+		s.meanwhile = "calls go on by what this node knows"
+	}
+	return s
+}
+
+// lost notes that an answer did not come, or, where err is nil, that Redis does not know
+// what it was told.
+func (s *story) lost(partition int, err error) {
+	if !s.worse(partition, lost) {
+		return
+	}
+	if err == nil {
+		s.log.Warn("limits: redis has lost what this node told it, which states its part again", "partition", partition)
+		return
+	}
+	s.log.Warn("limits: an answer of redis did not come; this node states its part again", "partition", partition, "error", err.Error())
+}
+
+// away notes that Redis cannot be asked.
+func (s *story) away(partition int, err error) {
+	if s.worse(partition, away) {
+		s.log.Error("limits: redis cannot be asked", "partition", partition, "error", err.Error(), "meanwhile", s.meanwhile)
+	}
+}
+
+// worse reports whether that is news.
+func (s *story) worse(partition int, t trouble) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.out[partition] = true
+	if t <= s.told {
+		return false
+	}
+	s.told = t
+	return true
+}
+
+// back notes that Redis knows the part of this node.
+func (s *story) back(partition int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.out[partition] {
+		s.out[partition], s.well = false, time.Now()
+	}
+}
+
+// run tells when all is well again, until ctx ends.
+func (s *story) run(ctx context.Context) error {
+	tick := time.NewTicker(calm / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if s.over() {
+			s.log.Info("limits: redis can be asked again, and knows what this node has")
+		}
+	}
+}
+
+// over reports whether trouble that was told has come to its end.
+func (s *story) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.told == none || s.out != [partitions]bool{} || time.Since(s.well) < calm {
+		return false
+	}
+	s.told = none
+	return true
+}
