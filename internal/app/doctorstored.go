@@ -87,64 +87,6 @@ func (d *stored) misses(ctx context.Context, s config.Settings) error {
 	return missesDatabase(ctx, s, d.db)
 }
 
-// databaseCure says what to look at: the version of the program, settings of a server, or the
-// file.
-func databaseCure(s config.Settings, err error) string {
-	if errors.Is(err, store.ErrNewer) {
-		return "start that version, or restore the backup from before the upgrade"
-	}
-	if s.Database.Type != config.SQLite {
-		return "check DB_TYPE, DB_HOST, DB_PORT, DB_USER, which must be allowed to make tables, DB_PASS, DB_NAME and DB_SSL"
-	}
-	path := storeSettings(s).Path
-	if err != nil && (strings.Contains(err.Error(), "not a database") || strings.Contains(err.Error(), "malformed")) {
-		return "the file " + path + " is damaged, or no database: restore it from a backup, together with the files beside it"
-	}
-	return "see that this user may read and write " + path + ", the files beside it and their folder (DATA_DIR), and that its disk has room"
-}
-
-// cured is why the database cannot be opened or migrated, with what to look at.
-func cured(s config.Settings, err error) error {
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	return fmt.Errorf("%w; %s", storeError(s, err), databaseCure(s, err))
-}
-
-// storeError says the same thing once, and leaves roles out where there is no reader apart.
-func storeError(s config.Settings, err error) error {
-	text := once(err.Error())
-	if s.Database.ReaderHost == "" {
-		text = strings.NewReplacer("database reader: ", "database: ", "database writer: ", "database: ",
-			"reader away since", "away since", "writer away since", "away since").Replace(text)
-	}
-	return reworded{err, text}
-}
-
-// once drops lines that stand there already: a driver tells of each try, with TLS and
-// without, and of one address under several names.
-func once(text string) string {
-	var lines []string
-	for line := range strings.SplitSeq(text, "\n") {
-		if !slices.Contains(lines, line) {
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// reworded is an error in other words.
-type reworded struct {
-	error
-	text string
-}
-
-// Error is the text in those words.
-func (e reworded) Error() string { return e.text }
-
-// Unwrap is the error as it came.
-func (e reworded) Unwrap() error { return e.error }
-
 // Bounds of looking at providers.
 const (
 	maxUpstreams    = 100 // addresses

@@ -1,0 +1,119 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sluice/internal/config"
+	"sluice/internal/store"
+)
+
+// databaseFault is known by what a server or its driver says.
+type databaseFault struct {
+	says []string // one of these is in the error
+	cure string
+}
+
+// serverFaults are those of databases on servers. The first one that fits counts: what a
+// server said about a login stands beside a first try with TLS that it does not speak.
+// Sources: https://www.postgresql.org/docs/15/errcodes-appendix.html and
+// https://mariadb.com/kb/en/mariadb-error-code-reference/, read 2026-11.
+var serverFaults = []databaseFault{
+	{[]string{"SQLSTATE 28P01", "Error 1045", "Error 1698"}, "check DB_USER and DB_PASS"},
+	{[]string{"no pg_hba.conf entry", "SQLSTATE 28000", "Error 1130"}, "have the server let DB_USER in from this machine (pg_hba.conf, or the host of the user), with TLS if it asks for that (DB_SSL)"},
+	{[]string{"SQLSTATE 3D000", "Error 1049"}, "make the database that DB_NAME names, or set DB_NAME to the right one"},
+	{[]string{"Error 1044"}, "check DB_NAME, and grant DB_USER all rights on that database"},
+	{[]string{"SQLSTATE 42501", "Error 1142", "Error 1227"}, "grant DB_USER the right to make and change tables in DB_NAME, or have DB_USER own that database"},
+	{[]string{"SQLSTATE 42P07", "Error 1050"}, "DB_NAME has tables of another program, or of a start that was cut off: give the gateway a database of its own"},
+	{[]string{"SQLSTATE 53300", "Error 1040", "Error 1203"}, "let the server take more connections, or lower DB_POOL_SIZE: each gateway uses that many"},
+	{[]string{"SQLSTATE 57P03"}, "the server is starting or stopping: try again once it is up"},
+	{[]string{"no such host", "hostname resolving error", "server misbehaving"}, "check DB_HOST, and the name server of this machine"},
+	{[]string{"connection refused"}, "see that the server runs, and listens where DB_HOST and DB_PORT say"},
+	{[]string{"x509:", "certificate"}, "set DB_SSL_CA to the authority of the server's certificate and DB_HOST to a name in it, or DB_SSL to a mode that does not look at it"},
+	{[]string{"received unexpected message", "malformed packet", "busy buffer", "unexpected EOF"}, "what answers at DB_HOST and DB_PORT is not what DB_TYPE says: check these"},
+	{[]string{"deadline exceeded", "i/o timeout", "no route to host", "network is unreachable"}, "check DB_HOST, DB_PORT, that what answers there is what DB_TYPE says, and the firewall"},
+	{[]string{"server refused TLS", "does not support TLS"}, "turn on TLS in the server, or set DB_SSL to PREFERRED or DISABLED"},
+}
+
+// fileFaults are those of the file of SQLite; its path is put in.
+var fileFaults = []databaseFault{
+	{[]string{"not a database", "malformed"}, "the file %s is damaged, or no database: restore it from a backup, together with the files beside it"},
+	{[]string{""}, "see that this user may read and write %s, the files beside it and their folder (DATA_DIR), and that its disk has room"},
+}
+
+// anyServerFault is the cure of all others.
+const anyServerFault = "check DB_TYPE, DB_HOST, DB_PORT, DB_USER, which must be allowed to make tables, DB_PASS, DB_NAME and DB_SSL"
+
+// databaseCure says what to do about an error of the database.
+func databaseCure(s config.Settings, err error) string {
+	if errors.Is(err, store.ErrNewer) {
+		return "start that version, or restore the backup from before the upgrade"
+	}
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if s.Database.Type == config.SQLite {
+		cure, _ := cureOf(fileFaults, text)
+		return fmt.Sprintf(cure, storeSettings(s).Path)
+	}
+	if cure, known := cureOf(serverFaults, text); known {
+		return cure
+	}
+	return anyServerFault
+}
+
+// cureOf is that of the first fault that fits what is said.
+func cureOf(faults []databaseFault, text string) (cure string, known bool) {
+	for _, f := range faults {
+		if slices.ContainsFunc(f.says, func(part string) bool { return strings.Contains(text, part) }) {
+			return f.cure, true
+		}
+	}
+	return "", false
+}
+
+// cured is why the database cannot be opened or migrated, with what to do.
+func cured(s config.Settings, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("%w; %s", storeError(s, err), databaseCure(s, err))
+}
+
+// storeError says the same thing once, and leaves roles out where there is no reader apart.
+func storeError(s config.Settings, err error) error {
+	text := once(err.Error())
+	if s.Database.ReaderHost == "" {
+		text = strings.NewReplacer("database reader: ", "database: ", "database writer: ", "database: ",
+			"reader away since", "away since", "writer away since", "away since").Replace(text)
+	}
+	return reworded{err, text}
+}
+
+// once drops lines that stand there already: a driver tells of each try, with TLS and
+// without, and of one address under several names.
+func once(text string) string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// reworded is an error in other words.
+type reworded struct {
+	error
+	text string
+}
+
+// Error is the text in those words.
+func (e reworded) Error() string { return e.text }
+
+// Unwrap is the error as it came.
+func (e reworded) Unwrap() error { return e.error }

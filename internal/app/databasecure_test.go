@@ -1,0 +1,50 @@
+package app
+
+import (
+	"errors"
+	"testing"
+
+	"sluice/internal/config"
+	"sluice/internal/store"
+	"sluice/internal/store/storetest"
+)
+
+// What PostgreSQL 15, MariaDB 10.11 and their drivers say, and what is to be done about it.
+func TestDatabaseCures(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ said, cure string }{
+		{"failed to connect to `user=sluice database=sluice`:\n\t127.0.0.1:5432 (127.0.0.1): tls error: server refused TLS connection\n\t" +
+			`127.0.0.1:5432 (127.0.0.1): failed SASL auth: FATAL: password authentication failed for user "sluice" (SQLSTATE 28P01)`, "check DB_USER and DB_PASS"},
+		{"Error 1045 (28000): Access denied for user 'sluice'@'localhost' (using password: YES)", "check DB_USER and DB_PASS"},
+		{`FATAL: no pg_hba.conf entry for host "10.0.0.7", user "sluice", database "sluice", no encryption (SQLSTATE 28000)`, "have the server let DB_USER in"},
+		{`server error: FATAL: database "nope" does not exist (SQLSTATE 3D000)`, "make the database that DB_NAME names"},
+		{"Error 1044 (42000): Access denied for user 'sluice'@'localhost' to database 'nope'", "check DB_NAME, and grant"},
+		{"make the table leases: ERROR: permission denied for schema public (SQLSTATE 42501)", "grant DB_USER the right to make"},
+		{`0001_records.sql: ERROR: relation "records" already exists (SQLSTATE 42P07)`, "a database of its own"},
+		{"FATAL: sorry, too many clients already (SQLSTATE 53300)", "lower DB_POOL_SIZE"},
+		{"hostname resolving error: lookup nosuch.invalid on 10.0.0.2:53: no such host", "check DB_HOST, and the name server"},
+		{"dial tcp 127.0.0.1:13999: connect: connection refused", "see that the server runs"},
+		{"tls error: server refused TLS connection\n\treceived unexpected message", "is not what DB_TYPE says"},
+		{"context deadline exceeded", "and the firewall"},
+		{"tls: failed to verify certificate: x509: certificate signed by unknown authority", "set DB_SSL_CA"},
+		{"127.0.0.1:5432 (127.0.0.1): tls error: server refused TLS connection", "turn on TLS in the server"},
+		{"TLS requested but server does not support TLS", "turn on TLS in the server"},
+		{"something else", anyServerFault},
+	} {
+		s := config.Settings{Database: config.Database{Type: config.Postgres}}
+		wants(t, databaseCure(s, errors.New(c.said)), "", c.cure)
+	}
+}
+
+// The servers say that still.
+func TestDatabaseCuresOfServers(t *testing.T) {
+	t.Parallel()
+	for name, server := range map[string]func(testing.TB) store.Settings{config.Postgres: storetest.Postgres, config.MySQL: storetest.MySQL} {
+		w := server(t).Writer
+		s := freshSettings(t)
+		s.Database = config.Database{Type: name, Host: w.Host, Port: w.Port, User: w.User, Pass: w.Pass, Name: w.Name + "_missing", SSL: "DISABLED", PoolSize: 1}
+		wants(t, findings(t, s)["database"], "FAIL database: ", "; make the database that DB_NAME names")
+		s.Database.Name, s.Database.User = w.Name, "nobody_of_that_name"
+		wants(t, findings(t, s)["database"], "FAIL database: ", "DB_USER")
+	}
+}
