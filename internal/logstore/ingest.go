@@ -48,7 +48,7 @@ func (s *Store) Err() error {
 func (s *Store) Run(ctx context.Context) error {
 	ident.Follow(ctx, s.follow, func() uint64 { return s.Stats().Batches }, func(err error, pause time.Duration) {
 		s.setFailure(err)
-		s.o.Logger.Error("log store cannot be written; records wait in the journal", "error", err, "retry", pause)
+		s.trouble.Met(err, "retry", pause)
 	})
 	if err := ident.Finish(ctx, s.takeRest); err != nil {
 		return fmt.Errorf("store last logs: %w", err)
@@ -132,9 +132,11 @@ func (s *Store) setFailure(err error) {
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
 	s.state.failure = err
-	if err != nil {
-		s.state.stats.Failures++
+	if err == nil {
+		s.trouble.Gone()
+		return
 	}
+	s.state.stats.Failures++
 }
 
 // batch is what one transaction took.

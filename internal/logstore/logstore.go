@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"sluice/internal/fault"
+	"sluice/internal/ident"
 	"sluice/internal/logstore/bodies"
 	"sluice/internal/record"
 )
@@ -163,6 +164,7 @@ type Store struct {
 	unsure  []string // marks of a batch of which it is not known whether it was stored
 
 	searches chan struct{} // places of those under way
+	trouble  *ident.Trouble
 
 	state state
 	marks marks
@@ -170,7 +172,11 @@ type Store struct {
 
 // New builds a Store. Nothing moves until Run.
 func New(j Journal, rows Rows, files Bodies, o Options) *Store {
-	return &Store{o: o.withDefaults(), journal: j, rows: rows, files: files, searches: make(chan struct{}, maxSearches)}
+	o = o.withDefaults()
+	return &Store{
+		o: o, journal: j, rows: rows, files: files, searches: make(chan struct{}, maxSearches),
+		trouble: ident.NewTrouble(o.Logger, "log store cannot be written; records wait in the journal", "log store is written again"),
+	}
 }
 
 // List returns a page of the log; fault.InvalidParameter for a cursor that is none

@@ -11,12 +11,12 @@ import (
 )
 
 // Run stores sums until ctx ends, then those that are left, for at most five seconds. It
-// sleeps while nothing is appended. A failure is logged and the same sums are stored
+// sleeps while nothing is appended. Failures are logged and the same sums are stored
 // again, after a pause that grows to 30 seconds; the error is that of the last seconds.
 // What those do not suffice for waits in the journal for the next start.
 func (f *Follower) Run(ctx context.Context) error {
 	ident.Follow(ctx, f.follow, func() uint64 { return f.Stats().Batches }, func(err error, pause time.Duration) {
-		f.o.Logger.Error("what was used cannot be stored; it waits in the journal", "error", err, "retry", pause)
+		f.trouble.Met(err, "retry", pause)
 	})
 	if err := ident.Finish(ctx, f.catchUp); err != nil {
 		return fmt.Errorf("store last usage: %w", err)

@@ -117,6 +117,7 @@ type Follower struct {
 	stored  int  // meters to which the last transaction added
 	serving bool // Recover or Postpone has ended: what is read was settled in the bank too
 	copies
+	trouble *ident.Trouble
 
 	state struct {
 		mu      sync.Mutex // guards what follows
@@ -126,7 +127,10 @@ type Follower struct {
 }
 
 // New builds a Follower. Nothing moves until Recover.
-func New(o Options) *Follower { return &Follower{o: o.withDefaults()} }
+func New(o Options) *Follower {
+	o = o.withDefaults()
+	return &Follower{o: o, trouble: ident.NewTrouble(o.Logger, "what was used cannot be stored; it waits in the journal", "what was used is stored again")}
+}
 
 // Stats are figures since New, but for Open and Read, which are present ones.
 type Stats struct {
@@ -167,7 +171,9 @@ func (f *Follower) setFailure(err error) {
 	f.state.mu.Lock()
 	defer f.state.mu.Unlock()
 	f.state.failure = err
-	if err != nil {
-		f.state.stats.Failures++
+	if err == nil {
+		f.trouble.Gone()
+		return
 	}
+	f.state.stats.Failures++
 }

@@ -22,6 +22,7 @@ const (
 // done again, as ident.Follow says: questions are answered by the rows meanwhile.
 func (d *DB) Run(ctx context.Context) error {
 	var worked uint64
+	trouble := ident.NewTrouble(d.log, "sums of the request log cannot be worked out; questions read all rows meanwhile", "sums of the request log are worked out again")
 	ident.Follow(ctx, func(ctx context.Context) error {
 		for {
 			began := time.Now()
@@ -29,6 +30,7 @@ func (d *DB) Run(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
+			trouble.Gone()
 			pause := max(rollInterval, idleShare*time.Since(began))
 			if more {
 				worked++
@@ -39,7 +41,7 @@ func (d *DB) Run(ctx context.Context) error {
 			}
 		}
 	}, func() uint64 { return worked }, func(err error, pause time.Duration) {
-		d.log.Error("sums of the request log cannot be worked out; questions read all rows meanwhile", "error", err, "retry", pause)
+		trouble.Met(err, "retry", pause)
 	})
 	return nil
 }

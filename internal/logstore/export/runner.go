@@ -85,11 +85,15 @@ func (r *Runner) Wake() {
 
 // Run works until ctx ends. What is under way then goes on at the next start.
 func (r *Runner) Run(ctx context.Context) error {
+	trouble := ident.NewTrouble(r.Log, "log exports cannot go on", "log exports go on")
 	tick := time.NewTicker(lookInterval)
 	defer tick.Stop()
 	for {
-		if err := r.Turn(ctx); err != nil && ctx.Err() == nil && !fault.Has(err, fault.ReadOnly) {
-			r.Log.Warn("log exports cannot go on; trying again", "error", err.Error())
+		switch err := r.Turn(ctx); {
+		case err == nil:
+			trouble.Gone()
+		case ctx.Err() == nil && !fault.Has(err, fault.ReadOnly):
+			trouble.Met(err)
 		}
 		select {
 		case <-ctx.Done():

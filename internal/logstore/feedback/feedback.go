@@ -43,18 +43,22 @@ type Follower struct {
 	next    int64  // number of the last change that was read
 	stored  int64  // of the last that the log store knows of
 	looks   uint64 // that found no failure
+	trouble *ident.Trouble
 }
 
 // New makes a follower; nothing moves until Run or Follow.
 func New(src Source, to logstore.Feedback, log *slog.Logger) *Follower {
-	return &Follower{src: src, copied: to, log: log}
+	return &Follower{
+		src: src, copied: to, log: log,
+		trouble: ident.NewTrouble(log, "feedback is not brought to the log store", "feedback is brought to the log store again"),
+	}
 }
 
 // Run follows until ctx ends. A failure is logged and what it left undone done again, as
 // ident.Follow says.
 func (f *Follower) Run(ctx context.Context) error {
 	ident.Follow(ctx, f.keepUp, func() uint64 { return f.looks }, func(err error, pause time.Duration) {
-		f.log.Error("feedback is not brought to the log store", "error", err, "retry", pause)
+		f.trouble.Met(err, "retry", pause)
 	})
 	return nil
 }
@@ -65,6 +69,7 @@ func (f *Follower) keepUp(ctx context.Context) error {
 		if err := f.Follow(ctx); err != nil {
 			return err
 		}
+		f.trouble.Gone()
 		f.looks++
 		if err := ident.Sleep(ctx, Interval); err != nil {
 			return err

@@ -1,0 +1,53 @@
+package ident
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// reminder is after how long the log is told again of trouble that lasts.
+const reminder = 10 * time.Minute
+
+// Trouble is what keeps some work from going on. The log is told when it begins, every ten
+// minutes while it lasts, and when it is over; each try between at level debug. It is safe
+// for concurrent use.
+type Trouble struct {
+	log      *slog.Logger
+	is, over string
+
+	mu    sync.Mutex
+	since time.Time // zero: there is none
+	told  time.Time
+}
+
+// NewTrouble makes one of which the log says is, and over at its end.
+func NewTrouble(log *slog.Logger, is, over string) *Trouble {
+	return &Trouble{log: log, is: is, over: over}
+}
+
+// Met notes that a try failed, with attributes for the log.
+func (t *Trouble) Met(err error, attrs ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	level, now := slog.LevelDebug, time.Now()
+	if t.since.IsZero() {
+		t.since = now
+	}
+	if now.Sub(t.told) >= reminder {
+		level, t.told = slog.LevelError, now
+	}
+	t.log.Log(context.Background(), level, t.is, append([]any{"error", err.Error(), "since", t.since.UTC()}, attrs...)...)
+}
+
+// Gone notes that the work goes on.
+func (t *Trouble) Gone() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.since.IsZero() {
+		return
+	}
+	t.log.Info(t.over, "after", time.Since(t.since).Round(time.Millisecond))
+	t.since, t.told = time.Time{}, time.Time{}
+}
