@@ -16,6 +16,7 @@ import (
 	"sluice/internal/keys"
 	"sluice/internal/mail"
 	"sluice/internal/resource"
+	"sluice/internal/sealed"
 	"sluice/internal/tenant"
 )
 
@@ -394,7 +395,7 @@ type scimTokenOut struct {
 }
 
 func (k kinds) newScimToken(ctx context.Context, c *resource.Call) (any, error) {
-	raw := ident.NewKey("scim_")
+	raw := ident.NewKey(sealed.SCIMPrefix)
 	err := k.changeAuth(ctx, c, func(_ resource.Tx, row *resource.Row[tenant.Auth]) error {
 		row.Value.SCIM.TokenHash, row.Value.SCIM.TokenMasked = k.Hasher.Sum(raw).String(), keys.Mask(raw)
 		return nil

@@ -185,7 +185,7 @@ func TestTheLinkOfAnInvitationLeadsIn(t *testing.T) {
 	script := inline.FindAllStringSubmatch(shown.Body.String(), -1)[1][2]
 
 	open := func(passwords ...string) (told, kept []string) {
-		args := append([]string{"-e", form + "{" + script + "}", server.URL + link.RequestURI()}, passwords...)
+		args := append([]string{"-e", form + "{" + script + "}", server.URL + link.RequestURI() + "#" + link.Fragment}, passwords...)
 		out, err := exec.Command(node, args...).Output()
 		if err != nil {
 			t.Fatalf("%v: %.300s", err, out)

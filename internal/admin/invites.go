@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"sluice/internal/access"
@@ -11,6 +10,7 @@ import (
 	"sluice/internal/ident"
 	"sluice/internal/mail"
 	"sluice/internal/resource"
+	"sluice/internal/sealed"
 	"sluice/internal/tenant"
 )
 
@@ -132,7 +132,7 @@ func (k kinds) invite(ctx context.Context, c *resource.Call) (any, error) {
 	if i.Scopes, err = invitedScopes(c); err != nil {
 		return nil, err
 	}
-	token, id := ident.NewSecret(32), ident.NewID()
+	token, id := newInviteToken(), ident.NewID()
 	err = c.Change(ctx, func(tx resource.Tx) error {
 		if i.Workspaces, err = invitedPlaces(ctx, c); err != nil {
 			return err
@@ -217,8 +217,13 @@ func notThere(ctx context.Context, c *resource.Call, email string) error {
 // invitePath is the page on which an invitation is accepted (invite.html).
 const invitePath = "/console/invite"
 
+// newInviteToken returns a fresh token, "inv_" and 256 random bits.
+func newInviteToken() string { return sealed.InvitePrefix + ident.NewSecret(32) }
+
+// inviteLink is what the letter has. The token stands in the fragment, which browsers keep
+// to themselves: it comes into no log of a proxy, and other sites do not learn it.
 func (k kinds) inviteLink(token string) string {
-	return strings.TrimSuffix(k.ConsoleURL, "/") + invitePath + "?token=" + url.QueryEscape(token)
+	return strings.TrimSuffix(k.ConsoleURL, "/") + invitePath + "#token=" + token
 }
 
 func (k kinds) mailInvite(ctx context.Context, tx resource.Tx, c *resource.Call, i *tenant.Invite, token string) error {
@@ -295,7 +300,7 @@ func (k kinds) cancelInvite(ctx context.Context, c *resource.Call) (any, error) 
 }
 
 func (k kinds) resendInvite(ctx context.Context, c *resource.Call) (any, error) {
-	token := ident.NewSecret(32)
+	token := newInviteToken()
 	err := c.Change(ctx, func(tx resource.Tx) error {
 		r, err := inviteToChange(ctx, c)
 		if err != nil {

@@ -323,7 +323,7 @@ var (
 	someSignature = regexp.MustCompile(`"signature": ?"([A-Za-z0-9+/]{86}==)"`)
 	rawKey        = regexp.MustCompile(`sk-[A-Za-z0-9]{32}`)
 	someSession   = regexp.MustCompile(`ses_[A-Za-z0-9_-]{43}`)
-	someInvite    = regexp.MustCompile(`token=([A-Za-z0-9_-]{43})`)
+	someInvite    = regexp.MustCompile(`token=(inv_[A-Za-z0-9_-]{43})`)
 	someMask      = regexp.MustCompile(`"key": "(sk\*{5}[A-Za-z0-9]{3})"`)
 	someLink      = regexp.MustCompile(`signature=([A-Za-z0-9_-]{43})`)
 	someName      = regexp.MustCompile(`<[a-z0-9-]+>`)

@@ -38,6 +38,10 @@ func TestAccessLine(t *testing.T) {
 	assert.Positive(t, line["cost_dollars"])
 	assert.NotContains(t, string(raw), "secret")
 
+	const invitation = "inv_mzKq3vR8xT1yB5nJ7wLcD2fG4hS6aE9uP0oI-_QZkXs"
+	r.call("POST", "/v1/admin/users/invites/"+invitation+"/acept", `{"password":"s3cr3t-passw0rd"}`) // a slip, and no route
+	assert.NotContains(t, string(<-written), invitation)
+
 	quiet := newRig(t, func(s *dataplane.Settings) { s.NoAccessLog = true })
 	quiet.gateway.Log = slog.New(slog.NewJSONHandler(written, nil))
 	for range 2 { // with the second answer the first request is over

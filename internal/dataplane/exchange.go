@@ -13,6 +13,7 @@ import (
 	"sluice/internal/llm"
 	"sluice/internal/quota"
 	"sluice/internal/routing"
+	"sluice/internal/sealed"
 	"sluice/internal/splice"
 	"sluice/internal/tenant"
 	"sluice/internal/wire"
@@ -92,7 +93,7 @@ func (g *Gateway) newExchange(in *wire.Request, out wire.Responder) *exchange {
 	}
 	x.ctl.read(in.Header, g.set.HeaderAliases)
 	x.own = x.own || x.speaksOwn()
-	x.trace = readTrace(&x.ctl, in.Method, in.Path, x.id)
+	x.trace = readTrace(&x.ctl, in.Method, sealed.Path(in.Path), x.id)
 	return x
 }
 
@@ -149,7 +150,7 @@ func (g *Gateway) accessLine(ctx context.Context, x *exchange, took time.Duratio
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("request_id", x.id), slog.String("trace_id", x.trace.id), slog.String("method", x.in.Method), slog.String("path", x.in.Path), slog.String("endpoint", string(x.match.Endpoint)),
+		slog.String("request_id", x.id), slog.String("trace_id", x.trace.id), slog.String("method", x.in.Method), slog.String("path", sealed.Path(x.in.Path)), slog.String("endpoint", string(x.match.Endpoint)),
 		slog.Int("status", x.status), slog.Duration("took", took), slog.Int("attempts", x.attempts), slog.String("remote", x.in.Remote),
 	}
 	if x.key != nil {

@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/fault"
 	"sluice/internal/ident"
+	"sluice/internal/sealed"
 )
 
 // SessionKind is the kind of the stored record of a session.
@@ -27,14 +28,11 @@ const Life = 7 * 24 * time.Hour
 // MinLife is the shortest that an organisation may set. Source: spec, Limits.
 const MinLife = 900 * time.Second
 
-// tokenPrefix tells the token of a session from an API key.
-const tokenPrefix = "ses_"
-
 // NewToken returns a fresh token, "ses_" and 256 random bits.
-func NewToken() string { return tokenPrefix + ident.NewSecret(32) }
+func NewToken() string { return sealed.SessionPrefix + ident.NewSecret(32) }
 
 // IsToken reports whether a credential has the form of a session's token.
-func IsToken(s string) bool { return strings.HasPrefix(s, tokenPrefix) && len(s) < 128 }
+func IsToken(s string) bool { return strings.HasPrefix(s, sealed.SessionPrefix) && len(s) < 128 }
 
 // Check says whether the session is open: fault.Unauthenticated when it is over, by
 // its own end or because it is older than the longest life that the organisation

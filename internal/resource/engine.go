@@ -153,11 +153,12 @@ func (e *Engine) Matches(method, path string) bool {
 	return e.handler(r) != nil
 }
 
-// ShownPath is a path as logs may show it: secrets in it are masked.
+// ShownPath is a path as logs may show it: what stands where a route has a secret is masked,
+// and what has the form of one.
 func (e *Engine) ShownPath(method, path string) string {
 	rest, ok := withoutVersion(path)
 	if !ok {
-		return path
+		return sealed.Path(path)
 	}
 	r := &http.Request{Method: method, URL: urlOf(rest)}
 	_, pattern := e.fixed.Handler(r)
@@ -166,7 +167,7 @@ func (e *Engine) ShownPath(method, path string) string {
 	}
 	secret, ok := e.secret[pattern]
 	if !ok {
-		return path
+		return sealed.Path(path)
 	}
 	form, parts := strings.Split(pattern[strings.IndexByte(pattern, '/'):], "/"), strings.Split(rest, "/")
 	for i := range min(len(form), len(parts)) {

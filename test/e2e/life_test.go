@@ -126,7 +126,7 @@ func TestLifeOfAnOrganisation(t *testing.T) {
 	})
 }
 
-var linkToken = regexp.MustCompile(`[?&]token=([^&]+)$`)
+var linkToken = regexp.MustCompile(`#token=([^&]+)$`)
 
 // life plays parts of a life. Of a link that was kept only the token counts.
 func (g *gateway) life(known map[string]string, parts ...[]step) {
