@@ -18,6 +18,7 @@ import (
 	"sluice/internal/dataplane/front"
 	"sluice/internal/dataplane/front/h1"
 	"sluice/internal/fault"
+	"sluice/internal/sealed"
 	"sluice/internal/wire"
 )
 
@@ -127,8 +128,8 @@ func (a *App) health(w http.ResponseWriter, _ *http.Request) {
 	if h := a.store.Health(); h.Status != "ok" {
 		b.Status, b.Database, b.Detail = "degraded", h.Status, h.Detail // model traffic needs no database
 	}
-	if err := a.journal.Err(); err != nil {
-		b.Status, b.Journal, b.Detail = "degraded", "refusing", err.Error()
+	if a.journal.Err() != nil { // its text has paths, which are no business of who asks
+		b.Status, b.Journal, b.Detail = "degraded", "refusing", "the journal takes nothing, so that calls are refused: JOURNAL_MAX_MB is reached, or its disk is full"
 	}
 	status := http.StatusOK
 	if err := a.logs.Err(); err != nil {
@@ -203,7 +204,7 @@ func edge(next http.Handler, log *slog.Logger) http.Handler {
 			if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(http.ErrAbortHandler)
 			}
-			log.Error("a handler panicked", "path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
+			log.Error("a handler panicked", "path", sealed.Path(r.URL.Path), "panic", v, "stack", string(debug.Stack()))
 			writeFault(w, fault.New(fault.Internal, ""))
 		}()
 		next.ServeHTTP(w, r)

@@ -4,9 +4,14 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"sluice/internal/dataplane/front"
+	"sluice/internal/ident"
+	"sluice/internal/record"
 	"sluice/internal/wire"
 )
 
@@ -85,5 +90,25 @@ func TestEdgeTurnsPanicsInto500(t *testing.T) {
 	edge(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("oh") }), discard).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
 	if w.Code != 500 || w.Body.Len() == 0 {
 		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// Anybody may ask how the gateway is, so the answer has no words of the system: no paths.
+func TestHealthTellsStrangersNoPaths(t *testing.T) {
+	t.Parallel()
+	s := freshSettings(t)
+	a, _ := opened(t, s)
+	if err := os.RemoveAll(filepath.Join(s.Data.Dir, "journal")); err != nil { // it can have no further file
+		t.Fatal(err)
+	}
+	large := record.Attempt{Request: record.Body{Bytes: make([]byte, 1<<20)}}
+	for n := 0; a.journal.Err() == nil && n < 1000; n++ {
+		large.ID = ident.NewID()
+		_ = a.journal.Append(&large) // until it takes no more
+	}
+	w := httptest.NewRecorder()
+	a.health(w, nil)
+	if body := w.Body.String(); !strings.Contains(body, `"journal":"refusing"`) || strings.Contains(body, s.Data.Dir) {
+		t.Error(body)
 	}
 }
