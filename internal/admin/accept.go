@@ -21,11 +21,15 @@ func (k kinds) acceptInvite(ctx context.Context, c *resource.Call) (any, error) 
 	if err := k.Pace.Allow(c.Now, remote); err != nil {
 		return nil, err
 	}
-	if _, err := k.inviteOf(ctx, c); err != nil {
+	invited, err := k.inviteOf(ctx, c)
+	if err != nil {
 		if fault.Has(err, fault.NotFound) {
 			k.Pace.Failed(c.Now, remote)
 		}
 		return nil, err
+	}
+	if _, err := longestSession(ctx, c.Reader, invited.OrgID); err != nil {
+		return nil, err // who could not sign in is given no password
 	}
 	hash, err := k.passwordOf(ctx, c.Sent.Secret("password"), "password")
 	if err != nil {

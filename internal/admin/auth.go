@@ -54,7 +54,7 @@ type authPatch struct {
 
 type authIn struct {
 	SSOType         string               `json:"sso_type,omitempty" enum:"none,oidc,saml"`
-	SSOOnly         bool                 `json:"sso_only,omitempty" doc:"nobody signs in with a password"`
+	SSOOnly         bool                 `json:"sso_only,omitempty" doc:"nobody signs in with a password, and sessions that passwords opened end; turned on by an Admin key alone"`
 	SSOClientID     *string              `json:"sso_client_id,omitempty" nullable:"true" maxLength:"255"`
 	NoAutoProvision bool                 `json:"disable_auto_provision_user,omitempty" doc:"only invited users sign in"`
 	OIDC            *nullable[oidcIn]    `json:"oidc,omitempty" nullable:"true"`
@@ -161,8 +161,13 @@ func (k kinds) putAuth(ctx context.Context, c *resource.Call) (any, error) {
 		if err := c.Sent.Into("auth_settings", &fields); err != nil {
 			return err
 		}
+		before := row.Value.SSOOnly
 		if err := k.layAuth(row, fields); err != nil {
 			return err
+		}
+		if row.Value.SSOOnly && !before && c.Principal.Kind == access.BySession {
+			return fault.New(fault.Forbidden, "turn this on with an Admin key, which can turn it off again: it ends every session that a password opened, yours among them").
+				At("auth_settings.sso_only")
 		}
 		return layDomains(c, &row.Value)
 	})

@@ -120,10 +120,10 @@ func (k kinds) login(ctx context.Context, c *resource.Call) (any, error) {
 	return k.open(ctx, c, user)
 }
 
-// findLogin finds the user of an address and the password; nil for none, and for an address
-// that several organisations know while the call names none of them: to try the password
-// of each would show in the time how many there are. It looks for a password in any case,
-// since that takes time too.
+// findLogin finds the user of an address and the password; nil for none, for one whose
+// organisation takes no passwords, and for an address that several organisations know while
+// the call names none of them: to try the password of each would show in the time how many
+// there are. It looks for a password in any case, since that takes time too.
 func (k kinds) findLogin(ctx context.Context, c *resource.Call, email string) (*resource.Row[tenant.User], *resource.Row[identity.Login], error) {
 	users, err := rowsOf[tenant.User](ctx, c.Reader, resource.Query{
 		Kind: tenant.UserKind, OrgID: c.Sent.Text("organisation_id"), Statuses: []string{resource.Active}, Limit: 2,
@@ -133,11 +133,25 @@ func (k kinds) findLogin(ctx context.Context, c *resource.Call, email string) (*
 		return nil, nil, err
 	}
 	if len(users) != 1 {
-		_, err := loginOf(ctx, c.Reader, resource.Record{})
+		_, _, err := localLogin(ctx, c.Reader, resource.Record{})
 		return nil, nil, err
 	}
-	login, err := loginOf(ctx, c.Reader, users[0].Record)
+	login, local, err := localLogin(ctx, c.Reader, users[0].Record)
+	if err == nil && login != nil && !local {
+		login.Value.Hash = ""
+	}
 	return users[0], login, err
+}
+
+// localLogin is the password of a user, nil for none, and whether their organisation lets
+// people sign in with one.
+func localLogin(ctx context.Context, from resource.Reader, user resource.Record) (login *resource.Row[identity.Login], local bool, err error) {
+	login, err = loginOf(ctx, from, user)
+	if err != nil {
+		return nil, false, err
+	}
+	a, err := authOf(ctx, from, user.OrgID)
+	return login, err == nil && !a.Value.SSOOnly, err
 }
 
 // loginOf is the password of a user; nil for none.
@@ -186,16 +200,26 @@ func (k kinds) cookie(c *resource.Call, token string, until time.Time) *http.Coo
 	}
 }
 
-// longestSession is how long sessions of an organisation may last.
+// longestSession is how long sessions of an organisation may last. All of them were opened
+// with a password, so that one which takes none has none.
 func longestSession(ctx context.Context, from resource.Reader, orgID string) (time.Duration, error) {
 	a, err := authOf(ctx, from, orgID)
 	if err != nil {
 		return 0, err
 	}
+	if a.Value.SSOOnly {
+		return 0, noPasswords()
+	}
 	if ttl := a.Value.Session.MaxTTL; ttl > 0 {
 		return min(time.Duration(ttl)*time.Second, identity.Life), nil
 	}
 	return identity.Life, nil
+}
+
+// noPasswords refuses who comes by a password where the organisation takes none.
+// Source: contract/identity-and-governance.yaml, AuthSettings.sso_only.
+func noPasswords() error {
+	return fault.New(fault.Unauthenticated, "people of this organisation sign in through its identity provider alone (sso_only)")
 }
 
 // Session finds who a request comes from when it carries the token of a session, as a

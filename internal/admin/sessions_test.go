@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"sluice/internal/store/storetest"
@@ -22,5 +23,44 @@ func TestStrangersLearnOfNoAddress(t *testing.T) {
 		if got := answer(email); got != none {
 			t.Errorf("an address of %s: %s, of none: %s", of, got, none)
 		}
+	}
+}
+
+// Where an organisation has its people sign in through its identity provider alone, no
+// password opens a session, keeps one open or is taken with an invitation, until an Admin
+// key says otherwise.
+func TestNoPasswordsWhereThereIsSSOAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t, storetest.SQLite(t)))
+	w.signIn(t, "ada@acme.example", "admin", "")
+	status := func(caller, method, path, body string) int {
+		t.Helper()
+		return w.raw(t, caller, method, path, body).Code
+	}
+	const settings, login = "/v1/organisations/self/auth-settings", `{"email":"ada@acme.example","password":"correct horse battery"}`
+	on := `{"auth_settings":{"sso_type":"oidc","oidc":{"issuer":"https://id.acme.example","client_id":"sluice"},"sso_only":true}}`
+	_, token, _ := strings.Cut(w.raw(t, "admin", "POST", "/v1/admin/users/invites", `{"email":"eve@acme.example","role":"member"}`).Body.String(), "token=")
+	accept := "/v1/admin/users/invites/" + token[:strings.IndexByte(token, '"')] + "/accept"
+
+	if got := status("ada@acme.example", "PUT", settings, on); got != 403 {
+		t.Errorf("a session that ends with it turns it on: %d", got)
+	}
+	if got := status("admin", "PUT", settings, on); got != 200 {
+		t.Fatalf("an Admin key turns it on: %d", got)
+	}
+	for what, got := range map[string]int{
+		"a session":     status("ada@acme.example", "GET", "/v1/auth/self", ""),
+		"a login":       status("nobody", "POST", "/v1/auth/login", login),
+		"an invitation": status("nobody", "POST", accept, `{"password":"correct horse battery"}`),
+	} {
+		if got != 401 {
+			t.Errorf("%s: %d", what, got)
+		}
+	}
+	if got := status("admin", "PUT", settings, `{"auth_settings":{"sso_only":false}}`); got != 200 {
+		t.Fatalf("an Admin key turns it off: %d", got)
+	}
+	if status("nobody", "POST", "/v1/auth/login", login) != 200 || status("nobody", "POST", accept, `{"password":"correct horse battery"}`) != 200 {
+		t.Error("with it off, passwords are not taken again")
 	}
 }
