@@ -65,6 +65,7 @@ func (a *App) buildAdmin(context.Context) error {
 		AuditSigner: a.signer,
 		Proxies:     a.proxies,
 		PerMinute:   a.set.Server.AdminPerMinute,
+		Ingest:      a.ingested,
 
 		ConsoleURL: a.consoleURL(),
 		MCPURL:     a.mcpURL(),

@@ -89,6 +89,7 @@ type App struct {
 	admin     *admin.Admin
 	worker    *worker.Runner
 	tokens    *admin.TokenTrail
+	ingested  *resource.Rate // of what applications send of their own
 	server    *h1.Server
 	listener  net.Listener
 
@@ -252,6 +253,7 @@ func (a *App) buildGateway(context.Context) error {
 	signers := sign.New(signOptions(a.set, a.client.HTTPClient()))
 	a.secrets = secretref.New(secretOptions(a.set, a.client.HTTPClient(), signers, a.clock, a.log))
 	a.closers = append(a.closers, closerFunc(a.secrets.Close))
+	a.ingested = resource.NewRate(a.set.Server.IngestPerMinute, "entries of feedback, logs and spans")
 	a.tokens = admin.NewTokenTrail(a.store, resource.Trail{Off: !a.set.Features.AuditLogs, Clock: a.clock}, a.log)
 	a.gateway = dataplane.New(dataplane.Parts{
 		Directory: func() dataplane.Directory { return a.directory.Current() },

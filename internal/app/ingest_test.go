@@ -14,6 +14,7 @@ import (
 	"sluice/internal/dataplane/front"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
+	"sluice/internal/resource"
 	"sluice/internal/telemetry/spans"
 )
 
@@ -52,7 +53,7 @@ func TestIngestRefusesAsDescribed(t *testing.T) {
 		"what nobody foresaw": {err: fault.New(fault.Internal, "")},
 	} {
 		v := spans.New(spans.Parts{
-			Identify: func(*http.Request) (*access.Principal, error) { return c.by, c.err }, Refusal: front.Refusal, Clock: ident.System{},
+			Identify: func(*http.Request) (*access.Principal, error) { return c.by, c.err }, Refusal: front.Refusal, Pace: new(resource.Rate), Clock: ident.System{},
 		})
 		r := httptest.NewRequest(http.MethodPost, "/v1/otel/v1/traces", bytes.NewReader(c.body))
 		r.Header.Set("Content-Type", "application/json")

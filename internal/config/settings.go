@@ -61,6 +61,13 @@ type Server struct {
 	// others at an even pace. 0 means no limit.
 	AdminPerMinute int `env:"ADMIN_REQUESTS_PER_MINUTE" envDefault:"300" range:"0..1000000"`
 
+	// IngestPerMinute is how many entries of feedback, custom logs, spans and logs of
+	// applications each workspace may send in a minute at this instance, whatever keys it
+	// sends them with: a fifth of them at once, the others at an even pace. What is longer
+	// than 16 KiB counts once for each 16 KiB that it begins, and a prompt that is rendered
+	// counts as one. 0 means no limit.
+	IngestPerMinute int `env:"INGEST_ENTRIES_PER_MINUTE" envDefault:"60000" range:"0..100000000"`
+
 	// DrainTimeout is how long a stopping gateway waits for running requests and
 	// streams before it ends them. Their callers are told so, and have another second to
 	// take that. So long it waits for responses in the background that it follows, too.

@@ -64,6 +64,7 @@ func (c *Call) readBody(ctx context.Context, s *schema) error {
 		}
 		c.held = n
 	}
+	defer c.engine.weigh(c, len(raw))
 	if err := wellFormed(raw); err != nil {
 		return err
 	}

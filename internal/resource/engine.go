@@ -29,6 +29,7 @@ type Parts struct {
 	// PerMinute is how many administrative calls each key or user may make in a minute at
 	// this node; 0 for no limit.
 	PerMinute int
+	Ingest    *Rate // of the entries of traffic of each workspace; nil for no limit
 	Clock     ident.Clock
 	Log       *slog.Logger
 }
@@ -47,10 +48,10 @@ type Engine struct {
 	fixed  *http.ServeMux // of paths whose second element is no placeholder
 	doc    *huma.OpenAPI  // until it is published
 	routes []string
-	bare   []string           // prefixes of paths that are served without a version too
-	users  map[string][]usage // by kind: who refers to records of it
-	secret map[string]string  // by route: the placeholder of its path that holds a secret
-	rate   *rate
+	bare   []string            // prefixes of paths that are served without a version too
+	users  map[string][]usage  // by kind: who refers to records of it
+	secret map[string]string   // by route: the placeholder of its path that holds a secret
+	calls  *Rate               // of the administration
 	after  *semaphore.Weighted // one of mostAfterwards for each refusal that is written after its answer
 	bodies *semaphore.Weighted // mostBodies bytes, for bodies that are taken apart
 }
@@ -77,7 +78,7 @@ func (o Operations) refers() map[string]usage { return nil }
 // New makes an engine and mounts the resources. It panics when two of them claim
 // one route: a programmer's mistake.
 func New(p Parts, about huma.Info, resources ...Resource) *Engine {
-	e := &Engine{Parts: p, mux: http.NewServeMux(), fixed: http.NewServeMux(), doc: newDescription(about), users: make(map[string][]usage), secret: make(map[string]string), rate: newRate(p.PerMinute), after: semaphore.NewWeighted(mostAfterwards), bodies: semaphore.NewWeighted(mostBodies)}
+	e := &Engine{Parts: p, mux: http.NewServeMux(), fixed: http.NewServeMux(), doc: newDescription(about), users: make(map[string][]usage), secret: make(map[string]string), calls: NewRate(p.PerMinute, "administrative requests"), after: semaphore.NewWeighted(mostAfterwards), bodies: semaphore.NewWeighted(mostBodies)}
 	for _, r := range resources {
 		for kind, u := range r.refers() {
 			e.users[kind] = append(e.users[kind], u)

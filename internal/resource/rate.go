@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"maps"
 	"sync"
 	"time"
@@ -18,33 +19,35 @@ const (
 	maxCallers = 100_000
 )
 
-// rate bounds the calls of each caller: in no minute are there more than the limit, and all
-// but a fifth of them at an even pace. A pace, because a caller that may spend a minute's
+// Rate bounds what each caller does: in no minute is there more than the limit, and all
+// but a fifth of it at an even pace. A pace, because a caller that may spend a minute's
 // calls in one second is felt by all others in that second; and nobody who went too far is
-// kept waiting for the rest of a minute. It knows the calls at this node. Safe for
-// concurrent use.
+// kept waiting for the rest of a minute. It knows what happens at this node. A nil Rate has no
+// limit. Safe for concurrent use.
 // Source: contract/identity-and-governance.md section 7, the last point.
-type rate struct {
-	limit, burst int           // calls in a minute, 0 for no limit, and at once
-	every        time.Duration // between two calls behind a burst
+type Rate struct {
+	of           string        // what is counted, for the refusal: "administrative requests"
+	limit, burst int           // in a minute, 0 for no limit, and at once
+	every        time.Duration // between two behind a burst
 
 	mu    sync.Mutex // guards what follows
 	swept time.Time
 	idle  map[string]time.Time // when each caller has a whole burst again; callers who do are not there
 }
 
-func newRate(limit int) *rate {
+// NewRate makes one of limit a minute, 0 for no limit. Of names what is counted, as its
+// refusals call it: "administrative requests".
+func NewRate(limit int, of string) *Rate {
 	burst := max(1, limit/rateBurst)
-	return &rate{limit: limit, burst: burst, every: ratePeriod / time.Duration(max(1, limit-burst)), idle: make(map[string]time.Time)}
+	return &Rate{of: of, limit: limit, burst: burst, every: ratePeriod / time.Duration(max(1, limit-burst)), idle: make(map[string]time.Time)}
 }
 
-// take counts a call: fault.RateLimited, with the time until the next may come, when the
+// Take counts one: fault.RateLimited, with the time until the next may come, when the
 // caller has gone too far.
-func (r *rate) take(p *access.Principal, now time.Time) error {
-	if r.limit == 0 {
+func (r *Rate) Take(caller string, now time.Time) error {
+	if r == nil || r.limit == 0 {
 		return nil
 	}
-	caller := string(p.Kind) + ":" + p.Actor()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sweep(now)
@@ -55,16 +58,38 @@ func (r *rate) take(p *access.Principal, now time.Time) error {
 	wait := idle.Sub(now) - time.Duration(r.burst-1)*r.every
 	switch {
 	case wait > 0:
-		return fault.Newf(fault.RateLimited, "more than %d administrative requests a minute, or %d at once; try again in %d seconds",
-			r.limit, r.burst, seconds(wait)).WithRetry(wait)
+		return fault.Newf(fault.RateLimited, "more than %d %s a minute, or %d at once; try again in %d seconds",
+			r.limit, r.of, r.burst, seconds(wait)).WithRetry(wait)
 	case known || len(r.idle) < maxCallers:
 		r.idle[caller] = idle.Add(r.every)
 	}
 	return nil
 }
 
+// ratedBytes is how much of a call counts as one.
+const ratedBytes = 16 << 10
+
+// Add counts what a call that Take let in turned out to hold beyond the one that Take
+// counted: each of its entries, or each beginning 16 KiB of its bytes where these are more.
+// The caller waits the longer for the next.
+func (r *Rate) Add(caller string, entries, bytes int, now time.Time) {
+	n := max(entries, (bytes+ratedBytes-1)/ratedBytes) - 1
+	if r == nil || r.limit == 0 || n < 1 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	idle, known := r.idle[caller]
+	if idle.Before(now) {
+		idle = now
+	}
+	if known || len(r.idle) < maxCallers {
+		r.idle[caller] = idle.Add(time.Duration(n) * r.every)
+	}
+}
+
 // sweep forgets, once a minute, who has a whole burst again. Callers hold mu.
-func (r *rate) sweep(now time.Time) {
+func (r *Rate) sweep(now time.Time) {
 	if now.Sub(r.swept) < ratePeriod {
 		return
 	}
@@ -75,9 +100,28 @@ func (r *rate) sweep(now time.Time) {
 // seconds is a time in whole seconds, none of it lost.
 func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// administrative reports whether calls of an operation count: those do not that an Admin
-// key may never make, because they are traffic (feedback, custom logs, the rendering of
-// prompts), which has limits of its own.
+// rated counts a call for who makes it: one of the administration for the key or the person,
+// traffic for the workspace, whichever of its keys sends it.
+func (e *Engine) rated(c *Call, p *access.Principal) error {
+	if c.op.administrative() {
+		return e.calls.Take(string(p.Kind)+":"+p.Actor(), c.Now)
+	}
+	return e.Ingest.Take(sender(p), c.Now)
+}
+
+// weigh counts what a call of traffic holds.
+func (e *Engine) weigh(c *Call, bytes int) {
+	if !c.op.Public && !c.op.administrative() {
+		e.Ingest.Add(sender(c.Principal), len(c.Items), bytes, c.Now)
+	}
+}
+
+// sender is whose traffic a caller sends: that of a workspace, or of a person who names one
+// with each call.
+func sender(p *access.Principal) string { return cmp.Or(p.WorkspaceID, p.Actor()) }
+
+// administrative reports whether an operation is no traffic (feedback, custom logs, the
+// rendering of prompts), which an Admin key may never send.
 func (op *Operation) administrative() bool {
 	for _, s := range op.Scopes {
 		if may, known := access.MayHold(access.OrganisationService, string(s)); may || !known {

@@ -30,6 +30,9 @@ var traffic = resource.Operations{{
 	Method: "POST", Path: "/notes", ID: "makeNote", Summary: "Make a note", Tag: "Notes", Scopes: []access.Scope{"feedbacks.write"}, Audited: "notes", Action: "create",
 	Run: func(context.Context, *resource.Call) (any, error) { return resource.Empty{}, nil },
 }, {
+	Method: "POST", Path: "/many", ID: "many", Summary: "Make notes", Tag: "Notes", Scopes: []access.Scope{"feedbacks.write"}, Body: struct{}{}, Many: 100,
+	Run: func(context.Context, *resource.Call) (any, error) { return resource.Empty{}, nil },
+}, {
 	Method: "GET", Path: "/later", ID: "later", Summary: "Answer 501", Tag: "Notes", Scopes: []access.Scope{"analytics.view"},
 	Run: func(context.Context, *resource.Call) (any, error) {
 		return nil, fault.New(fault.NotSupported, "not yet")
@@ -90,13 +93,75 @@ func TestRate(t *testing.T) {
 	}
 }
 
+// Traffic is counted by its entries, and for the workspace, whatever number of keys it has.
+func TestTrafficIsRatedByWorkspace(t *testing.T) {
+	t.Parallel()
+	clock := &hand{time.Date(2026, 11, 20, 10, 0, 20, 0, time.UTC)}
+	engine := resource.New(resource.Parts{
+		Store: storetest.Open(t, storetest.SQLite(t)), Clock: clock, Log: slog.New(slog.DiscardHandler), Ingest: resource.NewRate(75, "entries"),
+		Identify: func(r *http.Request) (*access.Principal, error) {
+			return &access.Principal{
+				Kind: access.ByKey, ID: r.Header.Get("key"), KeyType: access.WorkspaceService, OrgID: "org", WorkspaceID: r.Header.Get("at"),
+				Scopes: access.NewScopes(access.Allowed(access.WorkspaceService)...),
+			}, nil
+		},
+	}, huma.Info{Title: "test", Version: "1"}, traffic)
+	for i, c := range []struct {
+		key, at, body string
+		want          int
+	}{
+		{"one", "ws", `[{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}]`, 200}, // 20 of 15 at once
+		{"two", "ws", `{}`, 429},
+		{"three", "other", `{}`, 200},
+	} {
+		r, rec := httptest.NewRequest("POST", "/v1/many", strings.NewReader(c.body)), httptest.NewRecorder()
+		r.Header.Set("key", c.key)
+		r.Header.Set("at", c.at)
+		engine.Handler().ServeHTTP(rec, r)
+		if rec.Code != c.want || (c.want == 429) != (rec.Header().Get("Retry-After") == "6") {
+			t.Errorf("call %d: %d %s after %s", i, rec.Code, rec.Body, rec.Header().Get("Retry-After"))
+		}
+	}
+}
+
+// rateOf takes calls at so many a minute.
+func rateOf(limit int) func(*access.Principal, time.Time) error {
+	r := resource.NewRate(limit, "calls")
+	return func(p *access.Principal, now time.Time) error { return r.Take(p.Actor(), now) }
+}
+
+// What a call holds counts when it is known, and what is long counts as several: the next one
+// waits for as long as all that takes, and not a moment longer.
+func TestRateWeighs(t *testing.T) {
+	t.Parallel()
+	r, now := resource.NewRate(75, "entries"), time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC) // 15 at once, one a second
+	if err := r.Take("a", now); err != nil {
+		t.Fatal(err)
+	}
+	r.Add("a", 20, 24*16<<10+1, now) // 25
+	if f := fault.From(r.Take("a", now)); f.Code != fault.RateLimited || f.Retry != 11*time.Second {
+		t.Errorf("%v after %v", f, f.Retry)
+	}
+	if err := r.Take("b", now); err != nil {
+		t.Errorf("somebody else: %v", err)
+	}
+	if err := r.Take("a", now.Add(11*time.Second)); err != nil {
+		t.Error(err)
+	}
+	var none *resource.Rate
+	none.Add("a", 2, 0, now)
+	if none.Take("a", now) != nil {
+		t.Error("refused without a limit")
+	}
+}
+
 // In no minute do more calls pass than the limit says, and a call passes when the wait is over
 // that a refusal names, and not before.
 func TestRateCounts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(1, 40).Draw(t, "limit")
-		take, passed, now := resource.NewRate(limit), map[string][]time.Time{}, time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+		take, passed, now := rateOf(limit), map[string][]time.Time{}, time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 		for range rapid.IntRange(1, 300).Draw(t, "calls") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 5_000).Draw(t, "gap")) * time.Millisecond)
 			key := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "key")
@@ -125,7 +190,7 @@ func TestRateCounts(t *testing.T) {
 // kept still has a whole burst again.
 func TestRateIsWhole(t *testing.T) {
 	t.Parallel()
-	take, now := resource.NewRate(300), time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	take, now := rateOf(300), time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	p := &access.Principal{Kind: access.ByKey, ID: "a"}
 	for range 3 {
 		for i := range 60 {
@@ -149,7 +214,7 @@ func TestRateIsWhole(t *testing.T) {
 // Without a limit nothing is counted, and more callers than there is room for pass.
 func TestRateHasRoom(t *testing.T) {
 	t.Parallel()
-	unlimited, narrow := resource.NewRate(0), resource.NewRate(1)
+	unlimited, narrow := rateOf(0), rateOf(1)
 	for i := range resource.MaxCallers + 1 {
 		p := &access.Principal{Kind: access.ByKey, ID: fmt.Sprint(i)}
 		if unlimited(&access.Principal{Kind: access.ByKey, ID: "0"}, time.Time{}) != nil || narrow(p, time.Time{}) != nil {

@@ -62,10 +62,8 @@ func (e *Engine) identify(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if c.op.administrative() {
-		if err := e.rate.take(p, c.Now); err != nil {
-			return err // before the call is anybody's: a flood leaves no rows in the trail
-		}
+	if err := e.rated(c, p); err != nil {
+		return err // before the call is anybody's: a flood leaves no rows in the trail
 	}
 	c.Principal, c.OrgID = p, p.OrgID
 	return nil

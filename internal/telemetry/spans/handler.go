@@ -26,6 +26,7 @@ type Parts struct {
 	// Refusal is the header of a refusal, with the ids that every answer has, and its body
 	// as JSON.
 	Refusal      func(f *fault.Error) (wire.Header, []byte)
+	Pace         Pace
 	BodyLogBytes int // what is kept of a span's attributes and events, in bytes of JSON
 	Clock        ident.Clock
 }
@@ -34,6 +35,14 @@ type Parts struct {
 type Journal interface {
 	// Append returns once the record would survive the death of the process.
 	Append(a *record.Attempt) error
+}
+
+// Pace bounds what each workspace sends: *resource.Rate.
+type Pace interface {
+	// Take counts an entry: fault.RateLimited when the workspace has gone too far.
+	Take(workspaceID string, now time.Time) error
+	// Add counts what a message that Take let in holds.
+	Add(workspaceID string, entries, bytes int, now time.Time)
 }
 
 // Prices know what models cost: *catalog.Book.
@@ -153,10 +162,12 @@ func (v *Receiver) take(w http.ResponseWriter, r *http.Request, s *signal) (m *m
 		return nil, l, err
 	}
 	defer doneDecoding()
+	size := len(m.bytes) // which reading lets go
 	entries, err := s.read(m, &origin{by: by, now: v.Clock.Now()})
 	if err != nil {
 		return nil, l, err
 	}
+	v.Pace.Add(by.WorkspaceID, len(entries), size, v.Clock.Now())
 	l, err = v.keep(entries)
 	return m, l, err
 }
@@ -190,5 +201,8 @@ func (v *Receiver) allowed(r *http.Request) (*access.Principal, error) {
 	if p.WorkspaceID == "" {
 		return nil, fault.New(fault.Forbidden, "telemetry belongs to a workspace; send it with a workspace key")
 	}
-	return p, access.Can(p, access.LogsWrite, access.Target{OrgID: p.OrgID, WorkspaceID: p.WorkspaceID})
+	if err := access.Can(p, access.LogsWrite, access.Target{OrgID: p.OrgID, WorkspaceID: p.WorkspaceID}); err != nil {
+		return nil, err
+	}
+	return p, v.Pace.Take(p.WorkspaceID, v.Clock.Now())
 }

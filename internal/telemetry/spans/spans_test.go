@@ -56,7 +56,25 @@ type rig struct {
 
 const rawKey = "sk-of-the-workspace"
 
-func listen(t *testing.T) *rig {
+func listen(t *testing.T) *rig { return listenAt(t, &pace{most: 1 << 30}) }
+
+// pace lets in as much as it says, and remembers what that was.
+type pace struct{ most, entries, bytes int }
+
+// Take refuses when there was too much.
+func (p *pace) Take(string, time.Time) error {
+	if p.entries >= p.most {
+		return fault.New(fault.RateLimited, "too many spans").WithRetry(7 * time.Second)
+	}
+	return nil
+}
+
+// Add counts.
+func (p *pace) Add(_ string, entries, bytes int, _ time.Time) {
+	p.entries, p.bytes = p.entries+entries, p.bytes+bytes
+}
+
+func listenAt(t *testing.T, p *pace) *rig {
 	j, err := journal.Open(journal.Options{Dir: filepath.Join(t.TempDir(), "journal")})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, j.Close()) })
@@ -76,7 +94,7 @@ func listen(t *testing.T) *rig {
 		Refusal: func(f *fault.Error) (wire.Header, []byte) {
 			return wire.Header{{Name: "content-type", Value: "application/json"}, {Name: "x-gateway-request-id", Value: "request-1"}}, f.Body(fault.Model)
 		},
-		BodyLogBytes: 64 << 10, Clock: ident.System{},
+		Pace: p, BodyLogBytes: 64 << 10, Clock: ident.System{},
 	})
 	mux := http.NewServeMux()
 	mux.HandleFunc("/v1/otel/v1/traces", v.Traces)
@@ -113,6 +131,24 @@ func (r *rig) post(path, typ, key string, body []byte, header ...string) (int, s
 	answer, err := io.ReadAll(resp.Body)
 	require.NoError(r, err)
 	return resp.StatusCode, string(answer)
+}
+
+// A workspace that sends too much waits for as long as it is told, and nothing of what it sent
+// too much is kept.
+func TestAWorkspaceSendsAsMuchAsItMay(t *testing.T) {
+	t.Parallel()
+	sent := &pace{most: 2}
+	r := listenAt(t, sent)
+	body := []byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[
+		{"traceId":"0102030405060708090a0b0c0d0e0f10","spanId":"0102030405060708","name":"one","startTimeUnixNano":"1700000000000000000","endTimeUnixNano":"1700000001000000000"},
+		{"traceId":"0102030405060708090a0b0c0d0e0f10","spanId":"0102030405060709","name":"two","startTimeUnixNano":"1700000000000000000","endTimeUnixNano":"1700000001000000000"}]}]}]}`)
+	for _, want := range []int{200, 429} {
+		if status, text := r.post("/v1/otel/v1/traces", "application/json", rawKey, body); status != want {
+			t.Errorf("%d %s, want %d", status, text, want)
+		}
+	}
+	assert.Equal(t, pace{most: 2, entries: 2, bytes: len(body)}, *sent)
+	assert.Len(t, r.all(), 2)
 }
 
 // The exporter of the official SDK is the client.
@@ -469,7 +505,7 @@ func receiver(j spans.Journal) *spans.Receiver {
 			return &access.Principal{Kind: access.ByKey, OrgID: "o", WorkspaceID: "w", Scopes: access.NewScopes(string(access.LogsWrite))}, nil
 		},
 		Journal: j, Prices: catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
-		Refusal: func(f *fault.Error) (wire.Header, []byte) { return nil, []byte(f.Text()) }, BodyLogBytes: 1 << 20, Clock: ident.System{},
+		Refusal: func(f *fault.Error) (wire.Header, []byte) { return nil, []byte(f.Text()) }, Pace: &pace{most: 1 << 30}, BodyLogBytes: 1 << 20, Clock: ident.System{},
 	})
 }
 
