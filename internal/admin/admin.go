@@ -89,7 +89,10 @@ type Parts struct {
 	// PerMinute is how many administrative requests each key or user may send in a minute
 	// to this node; 0 for no limit.
 	PerMinute int
-	Ingest    *resource.Rate // of the entries that each workspace sends: feedback, custom logs; nil for no limit
+	// MostRecords is how many records of a kind a workspace, or the organisation, may have;
+	// 0 for no limit.
+	MostRecords int
+	Ingest      *resource.Rate // of the entries that each workspace sends: feedback, custom logs; nil for no limit
 
 	Meters      Meters
 	Audit       AuditTrail
@@ -143,7 +146,7 @@ type Admin struct {
 func New(p Parts) *Admin {
 	k := kinds{p, new(tails)}
 	e := resource.New(resource.Parts{
-		Store: p.Store, Identify: p.Identify, Place: findWorkspace, Wake: p.Wake, Features: p.Features, Proxies: p.Proxies, PerMinute: p.PerMinute, Ingest: p.Ingest,
+		Store: p.Store, Identify: p.Identify, Place: findWorkspace, Wake: p.Wake, Features: p.Features, Proxies: p.Proxies, PerMinute: p.PerMinute, MostRecords: p.MostRecords, Ingest: p.Ingest,
 		Clock: p.Clock, Log: p.Log,
 	}, huma.Info{
 		Title:       "Sluice administration",

@@ -66,6 +66,7 @@ func (a *App) buildAdmin(context.Context) error {
 		Proxies:     a.proxies,
 		PerMinute:   a.set.Server.AdminPerMinute,
 		Ingest:      a.ingested,
+		MostRecords: a.set.Server.RecordsPerKind,
 
 		ConsoleURL: a.consoleURL(),
 		MCPURL:     a.mcpURL(),

@@ -58,8 +58,14 @@ type Server struct {
 
 	// AdminPerMinute is how many requests to the administration interface each API key or
 	// signed-in person may make in a minute at this instance: a fifth of them at once, the
-	// others at an even pace. 0 means no limit.
+	// others at an even pace. One with a body of more than 16 KiB counts once for each
+	// 16 KiB that it begins. 0 means no limit.
 	AdminPerMinute int `env:"ADMIN_REQUESTS_PER_MINUTE" envDefault:"300" range:"0..1000000"`
+
+	// RecordsPerKind is how many records of one kind, such as API keys, configs or prompts,
+	// a workspace may have, or the organisation where they belong to it alone. Records that
+	// are deleted do not count. 0 means no limit.
+	RecordsPerKind int `env:"RECORDS_PER_KIND" envDefault:"10000" range:"0..10000000"`
 
 	// IngestPerMinute is how many entries of feedback, custom logs, spans and logs of
 	// applications each workspace may send in a minute at this instance, whatever keys it

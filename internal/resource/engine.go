@@ -29,9 +29,12 @@ type Parts struct {
 	// PerMinute is how many administrative calls each key or user may make in a minute at
 	// this node; 0 for no limit.
 	PerMinute int
-	Ingest    *Rate // of the entries of traffic of each workspace; nil for no limit
-	Clock     ident.Clock
-	Log       *slog.Logger
+	// MostRecords is how many living records of a kind there may be in a workspace, or of one
+	// that lives in the organisation there; 0 for no limit.
+	MostRecords int
+	Ingest      *Rate // of the entries of traffic of each workspace; nil for no limit
+	Clock       ident.Clock
+	Log         *slog.Logger
 }
 
 // The deployment flags that concern the engine itself.

@@ -103,22 +103,27 @@ func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Seco
 // rated counts a call for who makes it: one of the administration for the key or the person,
 // traffic for the workspace, whichever of its keys sends it.
 func (e *Engine) rated(c *Call, p *access.Principal) error {
-	if c.op.administrative() {
-		return e.calls.Take(string(p.Kind)+":"+p.Actor(), c.Now)
-	}
-	return e.Ingest.Take(sender(p), c.Now)
+	r, caller := e.rateOf(c, p)
+	return r.Take(caller, c.Now)
 }
 
-// weigh counts what a call of traffic holds.
+// weigh counts what a call turned out to hold.
 func (e *Engine) weigh(c *Call, bytes int) {
-	if !c.op.Public && !c.op.administrative() {
-		e.Ingest.Add(sender(c.Principal), len(c.Items), bytes, c.Now)
+	if c.op.Public {
+		return
 	}
+	r, caller := e.rateOf(c, c.Principal)
+	r.Add(caller, len(c.Items), bytes, c.Now)
 }
 
-// sender is whose traffic a caller sends: that of a workspace, or of a person who names one
-// with each call.
-func sender(p *access.Principal) string { return cmp.Or(p.WorkspaceID, p.Actor()) }
+// rateOf is where a call counts, and for whom. A person who sends traffic names a workspace
+// with each call, and is counted as one.
+func (e *Engine) rateOf(c *Call, p *access.Principal) (*Rate, string) {
+	if c.op.administrative() {
+		return e.calls, string(p.Kind) + ":" + p.Actor()
+	}
+	return e.Ingest, cmp.Or(p.WorkspaceID, p.Actor())
+}
 
 // administrative reports whether an operation is no traffic (feedback, custom logs, the
 // rendering of prompts), which an Admin key may never send.

@@ -65,6 +65,9 @@ func (k *Kind[T, V]) create(ctx context.Context, c *Call) (any, error) {
 		if err != nil {
 			return err
 		}
+		if err := k.room(ctx, tx, c, r); err != nil {
+			return err
+		}
 		if err := tx.Insert(ctx, rec); err != nil {
 			return k.taken(err, r.Slug)
 		}
@@ -78,6 +81,22 @@ func (k *Kind[T, V]) create(ctx context.Context, c *Call) (any, error) {
 		return k.Receipt.Make(ctx, c, ch)
 	}
 	return Receipted{ID: ch.New.ID, Slug: ch.New.Slug, Object: k.Object}, nil
+}
+
+// room fails where there are as many records as there may be: in a workspace for those that
+// live in one, else in the organisation. Those of the organisation whose kind lives in either
+// are made by its administrators alone, and have no limit. Of calls at once some may come to
+// lie beyond it.
+func (k *Kind[T, V]) room(ctx context.Context, from Reader, c *Call, r *Row[T]) error {
+	most := c.engine.MostRecords
+	if most == 0 || k.Home == Located && r.WorkspaceID == "" {
+		return nil
+	}
+	n, err := from.Count(ctx, Query{Kind: k.Name, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID, Statuses: living})
+	if err == nil && n >= most {
+		err = fault.Newf(fault.InvalidRequest, "there are %d %s, the most that there may be (RECORDS_PER_KIND); delete one first", n, plural(k.Title))
+	}
+	return err
 }
 
 // locate says where a new record lives. In a workspace none may be made without
