@@ -7,6 +7,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/identity"
 	"sluice/internal/mail"
+	"sluice/internal/record"
 	"sluice/internal/resource"
 	"sluice/internal/tenant"
 )
@@ -114,4 +115,28 @@ func (k kinds) purgeOutbox(ctx context.Context, now time.Time) error {
 
 func (k kinds) drop(ctx context.Context, rec resource.Record) error {
 	return k.Store.InTx(ctx, func(tx resource.Tx) error { return tx.Delete(ctx, rec.Kind, rec.ID) })
+}
+
+// purgeFeedback deletes feedback that is older than the figures of any trace which it may
+// be about. Where figures are kept for ever so is feedback.
+func (k kinds) purgeFeedback(ctx context.Context, now time.Time) error {
+	days := k.LogRetention.Metrics
+	if days == nil {
+		return nil
+	}
+	oldest := now.AddDate(0, 0, -*days)
+	for {
+		rows, err := k.Store.List(ctx, resource.Query{Kind: record.FeedbackKind, Limit: sweepPage, Bare: true}) // the oldest first
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, rec := range rows {
+			if !rec.Created.Before(oldest) {
+				return nil
+			}
+			if err := k.drop(ctx, rec); err != nil {
+				return err
+			}
+		}
+	}
 }

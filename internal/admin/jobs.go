@@ -33,6 +33,7 @@ func Jobs(p Parts) []Job {
 		{"invites", often, k.expireInvites},
 		{"sessions", seldom, k.dropSessions},
 		{"outbox-purge", seldom, k.purgeOutbox},
+		{"feedback-purge", seldom, k.purgeFeedback},
 	}
 	if p.Mail != nil {
 		jobs = append(jobs, Job{"outbox", 5 * time.Second, k.sendMails})

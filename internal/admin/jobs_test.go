@@ -21,6 +21,7 @@ import (
 	"sluice/internal/identity"
 	"sluice/internal/keys"
 	"sluice/internal/mail"
+	"sluice/internal/record"
 	"sluice/internal/resource"
 	"sluice/internal/store"
 	"sluice/internal/store/storetest"
@@ -95,7 +96,7 @@ func (w *ageing) job(t *testing.T, name string) admin.Job {
 	}
 	jobs := admin.Jobs(admin.Parts{
 		Store: w.watch, Box: w.box, Hasher: w.hasher, Clock: w.clock, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), KeyPrefix: "sk-",
-		Wake: func() { w.wakes++ }, Mail: w.letters, Letters: letters, Meters: w.watch,
+		Wake: func() { w.wakes++ }, Mail: w.letters, Letters: letters, Meters: w.watch, LogRetention: tenant.Retention{Metrics: new(365)},
 	})
 	i := slices.IndexFunc(jobs, func(j admin.Job) bool { return j.Name == name })
 	if i < 0 {
@@ -411,6 +412,30 @@ func TestOthersAge(t *testing.T) {
 		w.to(t, "2026-12-30T00:00:00Z")
 		w.run(t, "outbox-purge")
 		same(t, "mails after a month", w.posted(t))
+	})
+}
+
+// Feedback goes with the figures of what it was about.
+func TestOldFeedbackIsDeleted(t *testing.T) {
+	onEngines(t, func(t *testing.T, w *ageing) {
+		for range 2 {
+			w.put(t, resource.Record{Kind: record.FeedbackKind, ID: ident.NewID(), OrgID: w.org, WorkspaceID: w.names.of["main"]}, record.Feedback{TraceID: "t"})
+		}
+		left := func() int {
+			n, err := w.store.Count(t.Context(), resource.Query{Kind: record.FeedbackKind})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		w.now = began.AddDate(0, 0, 365)
+		if w.run(t, "feedback-purge"); left() != 2 {
+			t.Errorf("%d are left on the day", left())
+		}
+		w.now = w.now.Add(time.Millisecond)
+		if w.run(t, "feedback-purge"); left() != 0 {
+			t.Errorf("%d are left behind it", left())
+		}
 	})
 }
 
