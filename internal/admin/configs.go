@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"sluice/internal/guard"
+	"sluice/internal/provider"
 	"sluice/internal/resource"
 	"sluice/internal/routing"
 )
@@ -127,8 +128,14 @@ func (k kinds) prepareConfig(ctx context.Context, c *resource.Call, ch *resource
 	if err != nil {
 		return err
 	}
-	if _, err := routing.Parse(doc, k.Limits); err != nil || ch.Old != nil && bytes.Equal(doc, old) {
+	parsed, err := routing.Parse(doc, k.Limits)
+	if err != nil || ch.Old != nil && bytes.Equal(doc, old) {
 		return err
+	}
+	for _, target := range parsed.Leaves() {
+		if err := lendsIdentity(c, provider.Values(target.Fields), func(field string) string { return target.Path + "." + field }); err != nil {
+			return err
+		}
 	}
 	if err := k.numberConfig(ctx, c.Reader, ch); err != nil {
 		return err

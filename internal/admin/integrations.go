@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"sluice/internal/access"
@@ -84,7 +85,7 @@ func (k kinds) prepareIntegration(ctx context.Context, c *resource.Call, ch *res
 	if err != nil {
 		return err
 	}
-	host := text(values[customHost])
+	host, before := text(values[customHost]), maps.Clone(values)
 	s.takeKey(values, ch.Sent)
 	var fields map[string]json.RawMessage
 	if err := ch.Sent.Into("configurations", &fields); err != nil {
@@ -100,7 +101,7 @@ func (k kinds) prepareIntegration(ctx context.Context, c *resource.Call, ch *res
 			return fault.New(fault.InvalidParameter, "custom_host leads to another host: send this again").At(at)
 		}
 	}
-	return s.settle(ctx, c, ch.Sent, ch.New.WorkspaceID, "configurations.", values, kept{&in.Key, &in.Configurations, &in.MaskedKey, &in.Mappings})
+	return s.settle(ctx, c, ch.Sent, ch.New.WorkspaceID, "configurations.", before, values, kept{&in.Key, &in.Configurations, &in.MaskedKey, &in.Mappings})
 }
 
 func (k kinds) readDefaultProvider(ch *resource.Edit[credential.Integration]) error {

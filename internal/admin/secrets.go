@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -83,14 +84,20 @@ func (s secrets) shut(v values) (key, fields []byte, err error) {
 	return key, fields, err
 }
 
-// settle reads the mappings of a body, holds all values against what the provider needs,
-// and seals them into a record. Prefix is that of the targets of mappings.
-func (s secrets) settle(ctx context.Context, c *resource.Call, sent resource.Sent, place, prefix string, v values, to kept) (err error) {
+// settle reads the mappings of a body, holds all values against what the provider needs and
+// who may save them, and seals them into a record. Prefix is that of the targets of mappings,
+// and before are the values that were stored.
+func (s secrets) settle(ctx context.Context, c *resource.Call, sent resource.Sent, place, prefix string, before, v values, to kept) (err error) {
 	if *to.mappings, err = s.mappings(ctx, c, sent, place, prefix, *to.mappings); err != nil {
 		return err
 	}
 	if err := s.check(v.stand(*to.mappings)); err != nil {
 		return err
+	}
+	if !maps.EqualFunc(before, v, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+		if err := lendsIdentity(c, s.ready(v), s.at); err != nil {
+			return err
+		}
 	}
 	if s.spec.Auth.Scheme == "header" && !wire.ValidValue(text(v[provider.Key])) { // it would be refused at every call
 		return fault.New(fault.InvalidParameter, "has control characters, such as the end of a line; a header cannot hold it").At("key")
@@ -214,12 +221,7 @@ func (s secrets) check(v values) error {
 			return fault.New(fault.InvalidParameter, "the value is an object of strings").At(s.at(customHeaders))
 		}
 	}
-	flat := make(map[string]string, len(v))
-	for name, raw := range v {
-		flat[name] = text(raw)
-	}
-	ready := provider.Values{}
-	s.spec.FromTarget(flat, ready)
+	ready := s.ready(v)
 	p, err := s.spec.Plan(provider.Call{Endpoint: llm.Proxy, Method: "GET", Path: "/", Model: "model", User: "user"}, ready)
 	switch {
 	case fault.Has(err, fault.NotSupported):
@@ -231,6 +233,17 @@ func (s secrets) check(v values) error {
 		return fault.From(err).At(s.at(p.Named))
 	}
 	return nil
+}
+
+// ready are the values as the data plane uses them.
+func (s secrets) ready(v values) provider.Values {
+	flat := make(map[string]string, len(v))
+	for name, raw := range v {
+		flat[name] = text(raw)
+	}
+	ready := provider.Values{}
+	s.spec.FromTarget(flat, ready)
+	return ready
 }
 
 // blame names the field of the body that a provider's refusal is about: the data

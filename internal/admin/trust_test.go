@@ -179,9 +179,43 @@ func TestOwnIdentityStays(t *testing.T) {
 		{"/v1/integrations", `{"name":"d","ai_provider_id":"bedrock","configurations":{"aws_auth_type":"serviceRole"}}`, 200},
 		{"/v1/integrations", `{"name":"e","ai_provider_id":"bedrock","configurations":{"aws_auth_type":"serviceRole","custom_host":"https://llm.corp/v1"}}`, 200},
 	} {
-		rec := w.raw(t, "service", "POST", c.path, c.body)
+		rec := w.raw(t, "admin", "POST", c.path+"?workspace_id=ws-main", c.body)
 		if rec.Code != c.code || c.code == 400 && !strings.Contains(rec.Body.String(), "identity of the gateway") {
 			t.Errorf("%s: %d %s", c.body, rec.Code, rec.Body)
+		}
+	}
+}
+
+// Who administers the organisation says what signs with the identity of the gateway's machine,
+// in whichever kind of record; others may change what has nothing to do with it.
+func TestWhoLendsTheIdentityOfTheMachine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t, storetest.SQLite(t)))
+	w.signIn(t, "wanda@acme.example", "member", `{"id":"ws-main","role":"admin"}`)
+	w.signIn(t, "olga@acme.example", "admin", "")
+	const bedrock = `"aws_auth_type":"assumedRole","aws_role_arn":"arn:aws:iam::123456789012:role/of-others","aws_region":"eu-west-1"`
+	for _, body := range []string{
+		`/v1/integrations {"name":"lent","slug":"lent","workspace_id":"ws-main","ai_provider_id":"bedrock","configurations":{` + bedrock + `}}`,
+		`/v1/virtual-keys {"name":"v","workspace_id":"ws-main","provider":"bedrock","awsAuthType":"assumedRole","awsRoleArn":"arn:aws:iam::123456789012:role/of-others"}`,
+		`/v1/configs {"name":"c","workspace_id":"ws-main","config":{"strategy":{"mode":"fallback"},"targets":[{"provider":"openai","api_key":"k"},{"provider":"bedrock",` + bedrock + `}]}}`,
+	} {
+		path, body, _ := strings.Cut(body, " ")
+		for caller, want := range map[string]int{"service": 403, "wanda@acme.example": 403, "admin": 200} {
+			if rec := w.raw(t, caller, "POST", path, body); rec.Code != want || want == 403 && !strings.Contains(rec.Body.String(), "organisation_integrations.create") {
+				t.Errorf("%s by %s: %d %s", path, caller, rec.Code, rec.Body)
+			}
+		}
+		if rec := w.raw(t, "olga@acme.example", "POST", path, strings.NewReplacer(`"name":"`, `"name":"2`, `"slug":"`, `"slug":"2`).Replace(body)); rec.Code != 200 {
+			t.Errorf("%s by an admin of the organisation: %d %s", path, rec.Code, rec.Body)
+		}
+	}
+	for body, want := range map[string]int{
+		`{"name":"renamed"}`:                                 200,
+		`{"configurations":{` + bedrock + `}}`:               200, // as it is
+		`{"configurations":{"aws_auth_type":"serviceRole"}}`: 403,
+	} {
+		if rec := w.raw(t, "service", "PUT", "/v1/integrations/lent", body); rec.Code != want {
+			t.Errorf("a change to %s: %d %s", body, rec.Code, rec.Body)
 		}
 	}
 }

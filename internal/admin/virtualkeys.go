@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"time"
 
 	"sluice/internal/credential"
@@ -217,11 +218,12 @@ func (k kinds) prepareVirtualKey(ctx context.Context, c *resource.Call, ch *reso
 	if err != nil {
 		return err
 	}
+	before := maps.Clone(v)
 	s.takeKey(v, ch.Sent)
 	if err := s.add(v, fields); err != nil {
 		return err
 	}
-	return s.settle(ctx, c, ch.Sent, ch.New.WorkspaceID, "model_config.", v, kept{&vk.Key, &vk.Sealed, &vk.MaskedKey, &vk.Mappings})
+	return s.settle(ctx, c, ch.Sent, ch.New.WorkspaceID, "model_config.", before, v, kept{&vk.Key, &vk.Sealed, &vk.MaskedKey, &vk.Mappings})
 }
 
 // virtualKeyFields are the provider's fields of a body under the names that

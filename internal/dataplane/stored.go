@@ -126,9 +126,9 @@ func (g *Gateway) sign(ctx context.Context, a *attempt, r *sign.Request) error {
 // by which calls are signed.
 var bucketOf = map[string]string{"aws": "aws_s3_bucket", "gcp": "vertex_storage_bucket_name"}
 
-// bucketStays keeps files that the gateway's machine signs for to the bucket that was
-// saved: callers name them by bucket and key, and the machine may have rights on others,
-// that of the request log among them.
+// bucketStays keeps files to the bucket that was saved with the provider or config: callers
+// name them by bucket and key, and a stored credential may have rights on others. The
+// gateway's machine, which may have some on that of the request log, signs for no other.
 func (a *attempt) bucketStays() error {
 	field := bucketOf[a.plan.Auth.Scheme]
 	switch a.plan.Asked {
@@ -136,14 +136,17 @@ func (a *attempt) bucketStays() error {
 	default:
 		return nil
 	}
-	if field == "" || provider.OwnIdentity(a.values) == "" {
+	saved := ""
+	if i := slices.IndexFunc(a.spec.Fields, func(f provider.Field) bool { return f.Name == field }); i >= 0 {
+		saved = a.stored(&a.spec.Fields[i])
+	}
+	if field == "" || saved == "" && provider.OwnIdentity(a.values) == "" {
 		return nil
 	}
 	path, _, _ := strings.Cut(strings.TrimPrefix(a.plan.Target, a.plan.Base), "?")
 	bucket, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	i := slices.IndexFunc(a.spec.Fields, func(f provider.Field) bool { return f.Name == field })
-	if i >= 0 && bucket != "" && a.stored(&a.spec.Fields[i]) == bucket {
+	if bucket != "" && saved == bucket {
 		return nil
 	}
-	return fault.New(fault.InvalidRequest, "the identity of the gateway reads and writes files only in the bucket that is saved with the provider, as "+field).At(field)
+	return fault.New(fault.InvalidRequest, "a stored provider with a bucket, or with the identity of the gateway, reads and writes files only in the bucket that is saved with it, as "+field).At(field)
 }

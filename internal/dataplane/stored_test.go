@@ -115,9 +115,10 @@ func TestOwnIdentityStays(t *testing.T) {
 	}
 }
 
-// Callers name files in S3 by bucket and key. What the gateway's machine signs lies in the
-// bucket that was saved, for its rights may reach further.
-func TestOwnIdentityKeepsToItsBucket(t *testing.T) {
+// Callers name files in S3 by bucket and key. What is signed with a stored credential lies in the
+// bucket that was saved with it, if there is one, and what the gateway's machine signs in no other
+// in any case, for its rights may reach further.
+func TestFilesKeepToTheSavedBucket(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "AKIDOFTHEMACHINE")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret of the machine")
 	t.Setenv("AWS_CA_BUNDLE", "")
@@ -126,6 +127,11 @@ func TestOwnIdentityKeepsToItsBucket(t *testing.T) {
 	for slug, bucket := range map[string]string{"machine": "mine", "bare": ""} {
 		r.dir.accounts[slug] = &credential.Account{Slug: slug, Spec: "bedrock", Status: "active", AllModels: true, Values: map[string]string{
 			"aws_auth_type": "serviceRole", "aws_region": "us-east-1", "aws_s3_bucket": bucket, "custom_host": r.up.URL(),
+		}}
+	}
+	for slug, bucket := range map[string]string{"keyed": "mine", "open": ""} {
+		r.dir.accounts[slug] = &credential.Account{Slug: slug, Spec: "bedrock", Status: "active", AllModels: true, Values: map[string]string{
+			"aws_access_key_id": "AKID", "aws_secret_access_key": "secret", "aws_region": "us-east-1", "aws_s3_bucket": bucket, "custom_host": r.up.URL(),
 		}}
 	}
 	for _, c := range []struct {
@@ -137,6 +143,9 @@ func TestOwnIdentityKeepsToItsBucket(t *testing.T) {
 		{"machine", "logs/30/of-another.json", "x-gateway-aws-s3-bucket: logs", 400},
 		{"machine", "mine2/rows.jsonl", "x-none: 1", 400},
 		{"bare", "mine/rows.jsonl", "x-gateway-aws-s3-bucket: mine", 400},
+		{"keyed", "mine/rows.jsonl", "x-none: 1", 200},
+		{"keyed", "logs/30/of-another.json", "x-gateway-aws-s3-bucket: logs", 400},
+		{"open", "mine/rows.jsonl", "x-none: 1", 200},
 	} {
 		a := r.call("GET", "/v1/files/"+url.QueryEscape("s3://"+c.place)+"/content", "", "x-gateway-provider: @"+c.slug, c.header)
 		if a.StatusCode != c.status || c.status == 400 && !strings.Contains(a.Text, "the bucket that is saved") {
@@ -151,7 +160,7 @@ func TestOwnIdentityKeepsToItsBucket(t *testing.T) {
 			t.Errorf("%s: %d %s", place, a.StatusCode, a.Text)
 		}
 	}
-	if n := r.up.Total(); n != 1 {
+	if n := r.up.Total(); n != 3 {
 		t.Errorf("%d calls went out", n)
 	}
 }
