@@ -29,6 +29,11 @@ func (c *Choice) Calls() bool {
 	return slices.ContainsFunc(c.Parts, func(p Part) bool { return p.Kind == CallPart })
 }
 
+// Refuses reports whether the answer says no to what it was asked for.
+func (c *Choice) Refuses() bool {
+	return slices.ContainsFunc(c.Parts, func(p Part) bool { return p.Kind == RefusalPart })
+}
+
 // Finish is why an answer ended.
 type Finish uint8
 

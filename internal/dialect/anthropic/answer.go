@@ -26,7 +26,7 @@ func (messages) EncodeReply(dst []byte, r *llm.Reply, a *dialect.Answering) []by
 		writeBlock(&w, &c.Parts[i], a.Strict)
 	}
 	w.Close(']')
-	writeStop(&w, c.Finish, c.Raw, c.StopText)
+	writeStop(&w, &ended{c.Finish, c.Raw, c.StopText, c.Refuses()})
 	extra := append(c.Extra[:len(c.Extra):len(c.Extra)], r.Extra...)
 	writeUsage(&w, &r.Usage, extra)
 	writeExtra(&w, extra, a.Strict)
@@ -50,10 +50,10 @@ func writeHead(w *dialect.JSON, id, model, provider string) {
 	w.Opt("provider", provider)
 }
 
-func writeStop(w *dialect.JSON, f llm.Finish, raw, stop string) {
-	w.Str("stop_reason", stopReason(f, raw, stop))
-	if stop != "" {
-		w.Str("stop_sequence", stop)
+func writeStop(w *dialect.JSON, e *ended) {
+	w.Str("stop_reason", e.word())
+	if e.stop != "" {
+		w.Str("stop_sequence", e.stop)
 	} else {
 		w.Raw("stop_sequence", null)
 	}

@@ -20,12 +20,12 @@ type writer struct {
 	id      string
 	model   string
 	started bool
-	ended   bool
+	over    bool
 	blocks  []*outBlock // that have not ended, in their order; the first is on the wire
 	next    int64       // index of the next block
 	held    int         // bytes that waited so far
 	usage   llm.Usage
-	finish  llm.Event
+	finish  ended
 	extra   []llm.Param
 }
 
@@ -45,11 +45,11 @@ type outBlock struct {
 
 // Append writes what an event is in a streamed message.
 func (w *writer) Append(dst []byte, ev *llm.Event) []byte {
-	if w.ended || ev.Choice != 0 {
+	if w.over || ev.Choice != 0 {
 		return dst
 	}
 	if ev.Kind == llm.EventFault {
-		w.ended = true
+		w.over = true
 		return appendFault(dst, ev)
 	}
 	if ev.Kind == llm.EventStart {
@@ -72,7 +72,7 @@ func (w *writer) Append(dst []byte, ev *llm.Event) []byte {
 	case llm.EventExtra:
 		w.extra = dialect.NoteExtra(w.extra, ev)
 	case llm.EventFinish:
-		w.finish = llm.Event{Finish: ev.Finish, Text: ev.Text, Name: ev.Name}
+		w.finish.finish, w.finish.raw, w.finish.stop = ev.Finish, ev.Text, ev.Name
 	case llm.EventUsage:
 		w.usage = *ev.Usage
 	case llm.EventEnd:
@@ -139,6 +139,7 @@ func (w *writer) block(dst []byte, ev *llm.Event) []byte {
 	default:
 		return dst
 	}
+	w.finish.refused = w.finish.refused || ev.Part == llm.RefusalPart
 	b := &outBlock{number: ev.Block, index: w.next, part: ev.Part}
 	w.next++
 	w.blocks = append(w.blocks, b)
@@ -194,7 +195,7 @@ func (w *writer) delta(dst []byte, ev *llm.Event) []byte {
 	was := len(b.held) + len(b.data)
 	b.held = b.piece(b.held, ev)
 	if w.held += len(b.held) + len(b.data) - was; w.held > pendingMax {
-		w.ended = true
+		w.over = true
 		return appendFault(dst, &llm.Event{Text: "the provider mixes pieces of too large blocks"})
 	}
 	return dst
@@ -297,10 +298,10 @@ func (w *writer) end(dst []byte) []byte {
 		b.ended = true
 	}
 	dst = w.advance(dst)
-	w.ended = true
+	w.over = true
 	e := event(dst, "message_delta")
 	e.Key("delta").Open('{')
-	writeStop(&e, w.finish.Finish, w.finish.Text, w.finish.Name)
+	writeStop(&e, &w.finish)
 	inside, beside := sorted(w.extra)
 	writeExtra(&e, inside, w.a.Strict)
 	e.Close('}')

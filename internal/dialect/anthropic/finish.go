@@ -23,14 +23,24 @@ func finishOf(word string) llm.Finish {
 	return llm.FinishStop
 }
 
-// stopReason is the word for why an answer ended: the provider's own where it speaks
-// the shape.
-// Source: contract/provider-transforms.md 9.3.
-func stopReason(f llm.Finish, raw, stop string) string {
-	if known, ok := finishes[raw]; ok && raw != "" && known == f {
-		return raw
+// ended is why an answer ended.
+type ended struct {
+	finish  llm.Finish
+	raw     string // the provider's word for it
+	stop    string // the stop sequence
+	refused bool   // a part of the answer is a refusal
+}
+
+// word is the reason in the shape's words: the provider's own where it speaks the shape.
+// OpenAI's answers that refuse end like any other ("stop", "completed") and tell the refusal by
+// its place; clients of messages look for it here.
+// Source: contract/provider-transforms.md 9.3;
+// https://platform.openai.com/docs/guides/structured-outputs#refusals, read 2026-11.
+func (e *ended) word() string {
+	if known, ok := finishes[e.raw]; ok && e.raw != "" && known == e.finish {
+		return e.raw
 	}
-	switch f {
+	switch e.finish {
 	case llm.FinishLength:
 		return "max_tokens"
 	case llm.FinishToolCalls:
@@ -39,7 +49,10 @@ func stopReason(f llm.Finish, raw, stop string) string {
 		return "refusal"
 	case llm.FinishNone, llm.FinishStop:
 	}
-	if stop != "" {
+	switch {
+	case e.refused:
+		return "refusal"
+	case e.stop != "":
 		return "stop_sequence"
 	}
 	return "end_turn"
