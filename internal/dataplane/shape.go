@@ -106,6 +106,9 @@ func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
 		}
 		shaped := shape.Shape(x.match.Endpoint, x.doc, s)
 		a.stream, a.askedUsage = shaped.Stream, shaped.AskedUsage
+		if err := a.lose(shaped.Lost); err != nil {
+			return err
+		}
 		if x.carry != nil {
 			shaped.Edits = append(shaped.Edits, x.carry.edit(x.doc))
 		}

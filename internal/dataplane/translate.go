@@ -37,11 +37,9 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 	if err := checkMore(a, out.More); err != nil {
 		return err
 	}
-	a.lost = out.Lost
-	if len(a.lost) > 0 && a.x.ctl.strictParams == "true" {
-		return fault.Newf(fault.InvalidParameter, "%s cannot carry %s; leave them out, or do not send x-gateway-strict-params", a.spec.ID, lostNames(a.lost)).At(clip(a.lost[0]))
+	if err := a.lose(out.Lost); err != nil {
+		return err
 	}
-	a.dropped = lostNames(a.lost)
 	a.more, a.extra = out.More, out.Header
 	if out.Path != "" || out.Query != "" {
 		if err := a.plan.Reroute(out.Path, out.Query); err != nil {
@@ -55,6 +53,16 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 			}
 		}
 		a.body = g.ruled(a, out.Body)
+	}
+	return nil
+}
+
+// lose notes what the target does not get of the call; who wants to hear of that before
+// anything is sent is refused.
+func (a *attempt) lose(list []string) error {
+	a.lost, a.dropped = list, lostNames(list)
+	if len(list) > 0 && a.x.ctl.strictParams == "true" {
+		return fault.Newf(fault.InvalidParameter, "%s cannot carry %s; leave them out, or do not send x-gateway-strict-params", a.spec.ID, a.dropped).At(clip(list[0]))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ package dialect
 
 import (
 	"encoding/json"
+	"slices"
 
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -123,6 +124,10 @@ func (r *RequestRules) Any() bool {
 	return len(r.Default)+len(r.Rename)+len(r.Drop)+len(r.Swap) > 0 || r.ThinkingSwitch || r.CallIDs > 0 || r.DocumentURLs
 }
 
+// Drops reports whether the provider refuses what a path of its spec selects, for example "user"
+// or "messages[*].name".
+func (r *RequestRules) Drops(path string) bool { return r != nil && slices.Contains(r.Drop, path) }
+
 // Rename gives what a path selects another name, see splice.Rename.
 type Rename struct{ Path, To string }
 
@@ -140,4 +145,7 @@ type Shaped struct {
 	// AskedUsage says that the edits ask for a usage event that the caller did not ask
 	// for, so that it must be hidden from the caller: StreamOptions.HideUsage.
 	AskedUsage bool
+	// Lost are the places in the caller's body of what the provider does not get because it
+	// refuses it, where they say something: "messages[2].annotations".
+	Lost []string
 }

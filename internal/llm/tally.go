@@ -2,6 +2,7 @@ package llm
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 )
 
@@ -159,24 +160,20 @@ func (t *Tally) rest(extra []Param) {
 var neutrals = map[string][]string{
 	"n": {"1"}, "logprobs": {"false"}, "top_logprobs": {"0"}, "store": {"false"}, ParallelToolCalls: {"true"}, "background": {"false"},
 	"presence_penalty": {"0", "0.0"}, "frequency_penalty": {"0", "0.0"}, "logit_bias": {"{}"}, "metadata": {"{}"}, "modalities": {`["text"]`},
+	"annotations": {"[]"}, "tool_calls": {"[]"},
 	"service_tier": {`"auto"`, `"default"`}, "truncation": {`"disabled"`}, "include": {"[]"}, Stop: {"[]"}, StreamOptions: nil,
 	"reasoning.summary": nil,
 }
 
-// neutral reports whether leaving a parameter out changes nothing. StreamOptions is
-// answered by the gateway itself, and so is the wish for a summary of what was thought:
-// thoughts are shown to callers of responses as summaries.
-func neutral(p *Param) bool {
-	values, known := neutrals[p.Name]
-	if known && values == nil {
-		return true
-	}
-	for _, v := range values {
-		if v == string(p.Raw) {
-			return true
-		}
-	}
-	return false
+func neutral(p *Param) bool { return Neutral(p.Name, p.Raw) }
+
+// Neutral reports whether leaving out a field of that name changes nothing of a call, for
+// example {"store":false}; null says nothing anywhere. StreamOptions is answered by the gateway
+// itself, and so is the wish for a summary of what was thought: thoughts are shown to callers
+// of responses as summaries.
+func Neutral(name string, raw []byte) bool {
+	values, known := neutrals[name]
+	return known && values == nil || string(raw) == "null" || slices.Contains(values, string(raw))
 }
 
 // Path names a part of a message in the words of the call's surface:

@@ -23,7 +23,7 @@ var shared = [...]string{"metadata", "service_tier", "store"}
 // Source: contract/provider-transforms.md 9.1 and 10.1.
 func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := llm.NewTally(c)
-	w := callWriter{c: c, t: t, model: to.Model, reasons: dialect.Reasons(to.Model)}
+	w := callWriter{c: c, t: t, model: to.Model, rules: to.Rules, reasons: dialect.Reasons(to.Model)}
 	if to.Rules != nil {
 		w.thoughts, w.switched = to.Rules.Thoughts, to.Rules.ThinkingSwitch
 	}
@@ -50,29 +50,38 @@ type callWriter struct {
 	c        *llm.Call
 	t        *llm.Tally
 	model    string
-	thoughts string // dialect.RequestRules.Thoughts
-	switched bool   // dialect.RequestRules.ThinkingSwitch
-	reasons  bool   // the model may be told how much to think
+	rules    *dialect.RequestRules // nil for none
+	thoughts string                // dialect.RequestRules.Thoughts
+	switched bool                  // dialect.RequestRules.ThinkingSwitch
+	reasons  bool                  // the model may be told how much to think
 	aside    dialect.Aside
 }
 
 func (w *callWriter) params() {
-	if raw, ok := w.t.Take(llm.User); ok {
+	if raw, ok := w.take(llm.User); ok {
 		w.Raw(llm.User, dialect.User(raw))
 	}
-	for _, name := range carried {
-		if raw, ok := w.t.Take(name); ok {
+	w.carry(carried[:])
+	if w.c.Surface != llm.Messages {
+		w.carry(shared[:])
+	}
+}
+
+func (w *callWriter) carry(names []string) {
+	for _, name := range names {
+		if raw, ok := w.take(name); ok {
 			w.Raw(name, raw)
 		}
 	}
-	if w.c.Surface == llm.Messages {
-		return
+}
+
+// take is the value of a parameter that the provider takes. What it refuses is not taken, so
+// that it is named as lost in the caller's words.
+func (w *callWriter) take(name string) (raw []byte, ok bool) {
+	if w.rules.Drops(name) {
+		return nil, false
 	}
-	for _, name := range shared {
-		if raw, ok := w.t.Take(name); ok {
-			w.Raw(name, raw)
-		}
-	}
+	return w.t.Take(name)
 }
 
 // limit says how long the answer may be, in the word that the provider knows.

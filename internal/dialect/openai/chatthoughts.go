@@ -40,7 +40,7 @@ func contentList(parts []llm.Part) []byte {
 			textPiece(&w, p.Text)
 			w.Close(']')
 			w.Close('}')
-		case p.Kind == llm.TextPart:
+		case p.Kind == llm.TextPart, p.Kind == llm.RefusalPart:
 			textPiece(&w, p.Text)
 		}
 	}

@@ -63,7 +63,7 @@ func (w *callWriter) loseAll(m *llm.Message) {
 func (w *callWriter) turn(m *llm.Message, parts []llm.Part) error {
 	w.Open('{')
 	w.Str("role", string(m.Role))
-	w.Opt("name", m.Name)
+	w.speaker(m)
 	w.Key("content")
 	if text, ok := plainText(parts, m.Role != llm.RoleUser); ok {
 		w.Text(text)
@@ -111,20 +111,20 @@ func (w *callWriter) loseMarks(m *llm.Message, parts []llm.Part) {
 func (w *callWriter) assistant(m *llm.Message) {
 	w.Open('{')
 	w.Str("role", "assistant")
-	w.Opt("name", m.Name)
+	w.speaker(m)
 	var text, thought, refusal strings.Builder
-	said := false
+	said, refuses := false, !w.rules.Drops("messages[*].refusal")
 	var calls []*llm.Part
 	for i := range m.Parts {
-		switch p := &m.Parts[i]; p.Kind {
-		case llm.TextPart:
+		switch p := &m.Parts[i]; {
+		case p.Kind == llm.TextPart, p.Kind == llm.RefusalPart && !refuses:
 			text.WriteString(p.Text)
 			said = true
-		case llm.RefusalPart:
+		case p.Kind == llm.RefusalPart:
 			refusal.WriteString(p.Text)
-		case llm.ThoughtPart, llm.SealedPart:
+		case p.Kind == llm.ThoughtPart, p.Kind == llm.SealedPart:
 			w.thought(m, p, &thought)
-		case llm.CallPart:
+		case p.Kind == llm.CallPart:
 			calls = append(calls, p)
 			if p.Signature != "" {
 				w.t.Lose(w.c.Path(m, p.Index) + ".signature")
@@ -153,6 +153,17 @@ func (w *callWriter) assistant(m *llm.Message) {
 	w.Opt("refusal", refusal.String())
 	w.calls(calls)
 	w.Close('}')
+}
+
+// speaker names who speaks to providers that want to know.
+func (w *callWriter) speaker(m *llm.Message) {
+	switch {
+	case m.Name == "":
+	case w.rules.Drops("messages[*].name"):
+		w.t.Lose(w.c.Path(m, -1) + ".name")
+	default:
+		w.Str("name", m.Name)
+	}
 }
 
 func (w *callWriter) calls(calls []*llm.Part) {

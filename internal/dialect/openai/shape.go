@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -29,7 +31,7 @@ func Shape(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) dialect.Shaped {
 	b.switchOff()
 	stream := string(b.value("stream")) == "true"
 	asked := stream && b.rules.StreamUsage && b.askUsage(ep)
-	return dialect.Shaped{Edits: b.edits, Stream: stream, AskedUsage: asked}
+	return dialect.Shaped{Edits: b.edits, Stream: stream, AskedUsage: asked, Lost: b.lost}
 }
 
 // noRules is a provider that follows the shape to the letter. It is never changed.
@@ -40,6 +42,7 @@ type shaper struct {
 	s     dialect.Shaping
 	rules *dialect.RequestRules
 	edits []splice.Edit
+	lost  []string
 }
 
 func (b *shaper) add(e splice.Edit) { b.edits = append(b.edits, e) }
@@ -117,6 +120,7 @@ func (b *shaper) provider(ep llm.Endpoint) {
 	}
 	for _, path := range b.rules.Drop {
 		b.add(splice.Drop(path))
+		b.lose(path)
 	}
 	for _, sw := range b.rules.Swap {
 		b.add(splice.Replace(sw.Path, sw.Values))
@@ -124,6 +128,25 @@ func (b *shaper) provider(ep llm.Endpoint) {
 	if b.rules.SystemRole && ep == llm.ChatComplete {
 		b.add(splice.Replace("messages[*].role", developer))
 	}
+}
+
+// lose notes where the caller says what the provider's rules drop. The model is not lost: it
+// stands in the address of the call.
+func (b *shaper) lose(path string) {
+	name := path[strings.LastIndexByte(path, '.')+1:]
+	if path == "model" || slices.Contains(b.s.Drop, path) || !mayName(b.doc.Source(), name) {
+		return
+	}
+	b.doc.At(path, func(place string, raw []byte) {
+		if !llm.Neutral(name, raw) {
+			b.lost = append(b.lost, place)
+		}
+	})
+}
+
+// mayName reports whether a member of that name may stand in a JSON text.
+func mayName(src []byte, name string) bool {
+	return bytes.Contains(src, []byte(name)) || bytes.Contains(src, []byte(`\u`))
 }
 
 // value is the raw value that the body will have for key once the target's own

@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"sluice/internal/dialect"
@@ -110,5 +111,29 @@ func TestShapeOfNothingDoesNotAllocate(t *testing.T) {
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations, want 0", n)
+	}
+}
+
+// What the provider refuses is named where the caller says it, unless that says nothing, the
+// config drops it anyway, or it is the model, which stands elsewhere.
+func TestShapeTellsWhatItDrops(t *testing.T) {
+	t.Parallel()
+	rules := &dialect.RequestRules{Drop: []string{"model", "user", "store", "logprobs", "messages[*].name", "messages[*].annotations", "messages[*].content[*].refusal"}}
+	for _, c := range []struct {
+		body string
+		drop []string
+		want []string
+	}{
+		{`{"model":"m","messages":[{"role":"user","content":"hi"}]}`, nil, nil},
+		{`{"user":"u","store":false,"logprobs":null}`, nil, []string{"user"}},
+		{`{"user":"u","store":true,"logprobs":true}`, []string{"user"}, []string{"store", "logprobs"}},
+		{`{"messages":[{"name":"a","annotations":[]},{"annotations":[{}],"content":[{"refusal":""},{"text":"x"}]}]}`, nil,
+			[]string{"messages[0].name", "messages[1].annotations", "messages[1].content[0].refusal"}},
+		{`{"messages":[{"n\u0061me":"a"}]}`, nil, []string{"messages[0].name"}},
+	} {
+		got := openai.Shape(llm.ChatComplete, scan(t, c.body), dialect.Shaping{Drop: c.drop, Rules: rules}).Lost
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.body, got, c.want)
+		}
 	}
 }
