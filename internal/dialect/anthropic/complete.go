@@ -31,7 +31,7 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	if raw, ok := t.Take(llm.MaxTokens); ok {
 		w.Raw("max_tokens_to_sample", raw)
 	} else {
-		w.Int("max_tokens_to_sample", modelOf(to.Model).maxOutput())
+		w.Int("max_tokens_to_sample", dialect.ClaudeOf(to.Model).MaxOutput())
 	}
 	w.Carry(t, []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"}})
 	if raw, ok := t.Take(llm.Stop); ok {

@@ -54,7 +54,7 @@ type callWriter struct {
 }
 
 // model is what the name of the model tells.
-func (w *callWriter) model() model { return modelOf(w.to.Model) }
+func (w *callWriter) model() dialect.ClaudeModel { return dialect.ClaudeOf(w.to.Model) }
 
 // native reports whether the caller speaks the shape, so that what the hub has no word
 // for is as Anthropic knows it.
@@ -68,7 +68,7 @@ func (w *callWriter) limit() {
 		w.Raw(llm.MaxTokens, raw)
 		return
 	}
-	w.Int(llm.MaxTokens, w.model().maxOutput())
+	w.Int(llm.MaxTokens, w.model().MaxOutput())
 }
 
 func (w *callWriter) params() {

@@ -24,21 +24,21 @@ func (w *callWriter) effort() {
 	}
 	word, _ := splice.Unquote(raw)
 	switch {
-	case w.native(), said && w.model().weighs() && w.model().knows(word):
+	case w.native(), said && w.model().Weighs() && w.model().Knows(word):
 		w.level = raw
 	case said:
 		return
 	case word == "none":
-		if w.model().since(5, 0) {
+		if w.model().Since(5, 0) {
 			return // these think unasked
 		}
 	case word == "minimal":
 		return
-	case w.model().adapts():
+	case w.model().Adapts():
 		w.Key("thinking").Open('{')
 		w.Str("type", "adaptive")
 		w.Close('}')
-		if !w.model().knows(word) {
+		if !w.model().Knows(word) {
 			return
 		}
 		w.level = raw
@@ -52,11 +52,11 @@ func (w *callWriter) effort() {
 // refuse the call.
 func (w *callWriter) budget(word string) bool {
 	tokens, known := budgets[word]
-	limit := w.model().maxOutput()
+	limit := w.model().MaxOutput()
 	if w.tokens != nil && json.Unmarshal(w.tokens, &limit) != nil {
 		return false
 	}
-	if !known || !w.model().thinks() || tokens >= limit || !dialect.MayThink(w.c, w.t) {
+	if !known || !w.model().Thinks() || tokens >= limit || !dialect.MayThink(w.c, w.t) {
 		return false
 	}
 	w.Key("thinking").Open('{')

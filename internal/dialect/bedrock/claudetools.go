@@ -29,7 +29,7 @@ type toolList struct {
 }
 
 func claudeTools(tools []byte, model string) toolList {
-	lax := since(model, 4, 7) && bytes.Contains(tools, []byte(strictMember))
+	lax := dialect.ClaudeOf(model).Since(4, 7) && bytes.Contains(tools, []byte(strictMember))
 	if tools[0] != '[' || !lax && !bytes.Contains(tools, []byte(eagerMember)) {
 		return toolList{raw: tools}
 	}

@@ -3,7 +3,6 @@ package bedrock
 import (
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -91,32 +90,4 @@ func isInvoked(model string) bool {
 		}
 	}
 	return false
-}
-
-// version is the number of a Claude model: 4, 6 for anthropic.claude-opus-4-6-v1 and 3,
-// 7 for anthropic.claude-3-7-sonnet-20250219-v1:0. Both are 0 when it has none.
-func version(model string) (major, minor int) {
-	_, rest, _ := strings.Cut(foundation(model), "claude-")
-	seen := 0
-	for _, word := range strings.Split(rest, "-") {
-		n, err := strconv.Atoi(word)
-		switch {
-		case err != nil && seen == 0:
-			continue // the name: opus
-		case err != nil || n > 99: // a date, or v1:0
-			return major, minor
-		case seen == 0:
-			major = n
-		default:
-			return major, n
-		}
-		seen++
-	}
-	return major, minor
-}
-
-// since reports whether a Claude model is of that version or a newer one.
-func since(model string, major, minor int) bool {
-	a, b := version(model)
-	return a > major || a == major && b >= minor
 }

@@ -371,8 +371,12 @@ func TestEncodeThinking(t *testing.T) {
 			want: sent(`"inferenceConfig":{"maxTokens":10000},"additionalModelRequestFields":{"thinking":{"type":"adaptive"}}`), lost: []string{"reasoning_effort"},
 		},
 		{
-			name: "thinking wins", chat: `{` + hi + `,"thinking":{"type":"enabled","budget_tokens":2000},"reasoning_effort":"medium"}`,
+			name: "thinking wins", model: "eu.anthropic.claude-opus-4-5-20251101-v1:0", chat: `{` + hi + `,"thinking":{"type":"enabled","budget_tokens":2000},"reasoning_effort":"medium"}`,
 			want: sent(`"outputConfig":{"effort":"medium"},"additionalModelRequestFields":{"thinking":{"type":"enabled","budget_tokens":2000}}`),
+		},
+		{
+			name: "a model without effort", model: "anthropic.claude-sonnet-4-5-20250929-v1:0", chat: `{` + hi + `,"thinking":{"type":"enabled","budget_tokens":2000},"reasoning_effort":"medium"}`,
+			want: sent(`"additionalModelRequestFields":{"thinking":{"type":"enabled","budget_tokens":2000}}`), lost: []string{"reasoning_effort"},
 		},
 		{
 			name: "models that do not think", model: "anthropic.claude-3-haiku-20240307-v1:0", chat: `{` + hi + `,"reasoning_effort":"low"}`,

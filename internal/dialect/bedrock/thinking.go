@@ -24,11 +24,9 @@ var (
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_OutputConfig.html, read 2026-11.
 var efforts = map[string]string{"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh", "max": "max"}
 
-// effortOf is the word that the model has for an effort, "" for none: xhigh came with 4.7, and
-// those before refuse it.
-// Source: https://platform.claude.com/docs/en/build-with-claude/effort, read 2026-11.
-func effortOf(model, word string) string {
-	if word == "xhigh" && !since(model, 4, 7) {
+// effortOf is the word that the model has for an effort, "" for none.
+func effortOf(model dialect.ClaudeModel, word string) string {
+	if !model.Knows(word) {
 		return ""
 	}
 	return efforts[word]
@@ -40,27 +38,28 @@ func (w *callWriter) think() {
 	if w.family != claude {
 		return
 	}
+	model := dialect.ClaudeOf(w.to.Underlying())
 	effort, asked := w.t.Peek(llm.ReasoningEffort)
 	word := plain(effort)
 	if raw, ok := w.t.Take(llm.Thinking); ok {
 		w.thinking = raw
-		if level := effortOf(w.to.Underlying(), word); asked && since(w.to.Underlying(), 4, 5) && level != "" { // messages: output_config.effort beside thinking
+		if level := effortOf(model, word); asked && model.Weighs() && level != "" { // messages: output_config.effort beside thinking
 			w.t.Take(llm.ReasoningEffort)
 			w.effort = level
 		}
 		return
 	}
 	switch {
-	case !asked || !since(w.to.Underlying(), 3, 7):
+	case !asked || !model.Thinks():
 		return
 	case word == "none":
 		w.thinking = []byte(`{"type":"disabled"}`)
-	case since(w.to.Underlying(), 4, 6):
+	case model.Adapts():
 		if efforts[word] == "" {
 			return
 		}
 		w.thinking = []byte(`{"type":"adaptive"}`)
-		if w.effort = effortOf(w.to.Underlying(), word); w.effort == "" {
+		if w.effort = effortOf(model, word); w.effort == "" {
 			return
 		}
 	default:
