@@ -103,6 +103,9 @@ func TestBoundHolds(t *testing.T) {
 		if rapid.Bool().Draw(t, "mode unknown") {
 			l.Execution = ""
 		}
+		if rapid.Bool().Draw(t, "region unknown") {
+			l.Region = rapid.SampledFrom([]string{"", "nowhere"}).Draw(t, "other region")
+		}
 		if rapid.Bool().Draw(t, "context known") {
 			l.SearchContext = u.SearchContext
 		}

@@ -2,7 +2,7 @@ package catalog
 
 // Limits are the most that a call may use, as far as it is known before it is sent.
 type Limits struct {
-	Region    string    // empty: the default
+	Region    string    // one without prices of its own, or none: it may be any, and the dearest counts
 	Execution Execution // empty: it may be any, and the dearest counts
 
 	Input         int64    // tokens, whatever they are
@@ -24,12 +24,24 @@ func (t *Tariff) Bound(l *Limits) int64 {
 	if t.reason != "" {
 		return 0
 	}
+	if own := t.own(l.Region); own != nil {
+		return own.bound(l)
+	}
+	most := t.in(l.Region).bound(l)
+	for i := range t.regions {
+		most = max(most, t.regions[i].modes.bound(l))
+	}
+	return most
+}
+
+// bound is the most over the modes in which a call may be executed.
+func (m *modes) bound(l *Limits) int64 {
 	if l.Execution != "" {
-		return t.tiers(l.Region, l.Execution).bound(l)
+		return m.of(l.Execution).bound(l)
 	}
 	most := int64(0)
-	for _, mode := range executions {
-		most = max(most, t.tiers(l.Region, mode).bound(l))
+	for i := range m {
+		most = max(most, m[i].bound(l))
 	}
 	return most
 }

@@ -140,7 +140,7 @@ func version(source string, e Entry, a Adjustments) string {
 
 // plan chooses the prices of a call.
 func (t *Tariff) plan(region string, mode Execution, size int64) *plan {
-	at := t.tiers(region, mode)
+	at := t.in(region).of(mode)
 	for i := range at {
 		if size > at[i].over {
 			return at[i].plan
@@ -149,21 +149,28 @@ func (t *Tariff) plan(region string, mode Execution, size int64) *plan {
 	return at[len(at)-1].plan
 }
 
-// tiers are the prices of a region and mode: the region's own, else those of the default
-// region, else the plain ones.
-func (t *Tariff) tiers(name string, mode Execution) tiers {
-	m := max(0, slices.Index(executions[:], mode))
+// of are the prices of a mode; one that is not known is Standard.
+func (m *modes) of(mode Execution) tiers { return m[max(0, slices.Index(executions[:], mode))] }
+
+// in are the prices of a region: its own, else those of the default region, else the plain
+// ones.
+func (t *Tariff) in(name string) *modes {
 	for _, want := range [...]string{name, defaultModel} {
-		if want == "" {
-			continue
-		}
-		for i := range t.regions {
-			if slices.Contains(t.regions[i].names, want) {
-				return t.regions[i].modes[m]
-			}
+		if own := t.own(want); own != nil {
+			return own
 		}
 	}
-	return t.plain[m]
+	return &t.plain
+}
+
+// own are the prices that a region has of its own; nil for none.
+func (t *Tariff) own(name string) *modes {
+	for i := range t.regions {
+		if slices.Contains(t.regions[i].names, name) {
+			return &t.regions[i].modes
+		}
+	}
+	return nil
 }
 
 // split is a list of regions: "us, eu".
