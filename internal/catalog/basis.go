@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -21,7 +22,7 @@ type Basis struct {
 // NewBasis is that of a call of an endpoint with its limits and what it used. Model is as
 // price lists name it, asked the one that was asked for.
 func NewBasis(ep llm.Endpoint, model, asked string, most *Limits, used *llm.Usage) Basis {
-	b := Basis{Region: most.Region}
+	b := Basis{Region: cmp.Or(used.Region, most.Region), Other: advice(used)}
 	if model != asked {
 		b.Model = model
 	}
@@ -36,6 +37,16 @@ func NewBasis(ep llm.Endpoint, model, asked string, most *Limits, used *llm.Usag
 		b.Characters = most.Characters
 	}
 	return b
+}
+
+// advice are the tokens of another model that the provider asked, by the names of price lists.
+func advice(used *llm.Usage) (list []Other) {
+	for _, t := range [...]Other{{"advisor_input_tokens", used.AdvisorInputTokens}, {"advisor_output_tokens", used.AdvisorOutputTokens}} {
+		if t.Count > 0 {
+			list = append(list, t)
+		}
+	}
+	return list
 }
 
 // Units are what is billed of a usage at an endpoint. The tier that the provider names

@@ -45,6 +45,11 @@ func TestUnitsOfABasis(t *testing.T) {
 			"a cache that is written for an hour", llm.Messages, llm.Usage{InputTokens: 100, CacheWriteTokens: 100, CacheHourTokens: 30, Reported: true},
 			catalog.Units{Region: "eu", Execution: catalog.Flex, CacheWrite5m: 70, CacheWrite1h: 30},
 		},
+		{"where the provider says that it ran", llm.Messages, llm.Usage{InputTokens: 1, Region: "us", Reported: true}, catalog.Units{Region: "us", Execution: catalog.Flex, Input: 1}},
+		{
+			"advice of another model", llm.Messages, llm.Usage{InputTokens: 1, AdvisorInputTokens: 8, AdvisorOutputTokens: 5, Reported: true},
+			catalog.Units{Region: "eu", Execution: catalog.Flex, Input: 1, Other: []catalog.Other{{Name: "advisor_input_tokens", Count: 8}, {Name: "advisor_output_tokens", Count: 5}}},
+		},
 		{"images that were counted", llm.ImageGenerate, llm.Usage{InputTokens: 5, OutputTokens: 900, Reported: true}, catalog.Units{Region: "eu", Execution: catalog.Flex, Input: 5, ImageOutput: 900}},
 		{"images that were not", llm.ImageEdit, llm.Usage{}, catalog.Units{Region: "eu", Execution: catalog.Flex, Images: most.Images}},
 		{"speech that was not", llm.CreateSpeech, llm.Usage{}, catalog.Units{Region: "eu", Execution: catalog.Flex, Characters: 40}},

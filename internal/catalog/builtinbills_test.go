@@ -46,6 +46,12 @@ func TestBuiltinBills(t *testing.T) {
 		{"cohere", "rerank-v3.5", units{Searches: 3}, 6_000_000},
 
 		// Where it is served.
+		{"anthropic", "claude-opus-4-8", units{Region: "us", Input: 1000, CacheRead: 1000, CacheWrite5m: 1000, CacheWrite1h: 1000, Output: 1000}, 51_425_000},
+		{"anthropic", "claude-opus-4-8", units{Region: "us", Execution: catalog.Fast, Input: 1000, Searches: 1}, 21_000_000},
+		{"anthropic", "claude-opus-5-5", units{Region: "us", Execution: catalog.Batch, Output: 1000}, 11_000_000},
+		{"anthropic", "claude-opus-4-5", units{Region: "us", Input: 1000}, 5_000_000},
+		{"claude-platform-aws", "claude-sonnet-4-6", units{Region: "us", Input: 1000}, 3_300_000},
+		{"claude-platform-aws", "claude-sonnet-4-6", units{Region: "us-east-1", Input: 1000}, 3_000_000},
 		{"vertex-ai", "claude-sonnet-4-5@20250929", units{Region: "europe-west1", Input: 1000}, 3_300_000},
 		{"vertex-ai", "claude-sonnet-4-5@20250929", units{Region: "global", Input: 1000}, 3_000_000},
 		{"bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", units{Input: 1000}, 3_300_000},

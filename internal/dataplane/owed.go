@@ -88,7 +88,7 @@ func (g *Gateway) owed(a *attempt, e ending) owed {
 	if o.usage.Tier == llm.UsualTier {
 		o.usage.Tier = "" // as the basis says now, and as nearly every record would
 	}
-	o.basis.Other = a.pages(o.usage.Pages)
+	o.basis.Other = append(o.basis.Other, a.pages(o.usage.Pages)...)
 	u := o.basis.Units(a.x.match.Endpoint, &o.usage)
 	room := a.x.room
 	o.bill = tariff.Bill(&u, room.terms)

@@ -16,9 +16,10 @@ type counts struct {
 	apart bool // input_tokens leaves the cached ones out, as Anthropic counts
 	told  bool // the provider gave the number of searches
 
-	through  bool  // the reply is passed through, and may be in words of its provider's own
-	tools    int64 // tokens of input that what tools brought has beside InputTokens
-	thoughts bool  // ReasoningTokens stand beside OutputTokens
+	through   bool      // the reply is passed through, and may be in words of its provider's own
+	compacted llm.Usage // of summaries that the provider made on the way
+	tools     int64     // tokens of input that what tools brought has beside InputTokens
+	thoughts  bool      // ReasoningTokens stand beside OutputTokens
 }
 
 func newCounts(ep llm.Endpoint) counts {
@@ -58,8 +59,12 @@ func (c *counts) field(name, val []byte) bool {
 	case `"cache_creation"`:
 		hour, _ := splice.Find(val, "ephemeral_1h_input_tokens")
 		return count(hour, &c.u.CacheHourTokens)
-	case `"service_tier"`, `"speed"`:
+	case `"service_tier"`, `"speed"`, `"serviceTier"`, `"trafficType"`:
 		c.tier(val)
+	case `"inference_geo"`:
+		c.region(val)
+	case `"iterations"`:
+		c.iterations(val)
 	case `"pages_processed"`:
 		return count(val, &c.u.Pages)
 	case `"seconds"`, `"prompt_audio_seconds"`:
@@ -108,6 +113,9 @@ func (c *counts) usage() llm.Usage {
 	}
 	if c.apart {
 		u.InputTokens += u.CachedTokens + u.CacheWriteTokens
+	}
+	if c.compacted.Reported {
+		u = c.withCompacted(u)
 	}
 	switch {
 	case c.beside():

@@ -10,6 +10,10 @@ import (
 // https://docs.claude.com/en/api/service-tiers, read 2026-11.
 var tiers = [...]string{"batch", "flex", "priority", "fast"}
 
+// traffic are the words of Vertex AI.
+// Source: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/priority-paygo, read 2026-11.
+var traffic = map[string]string{`"ON_DEMAND"`: llm.UsualTier, `"ON_DEMAND_FLEX"`: "flex", `"ON_DEMAND_PRIORITY"`: "priority"}
+
 // Tier reads a JSON string as one of the tiers that set a price: llm.UsualTier for
 // "default" and "standard", which say that no other did; "" for every other word.
 func Tier(raw []byte) string {
@@ -21,7 +25,7 @@ func Tier(raw []byte) string {
 	if splice.IsName(raw, "default") || splice.IsName(raw, llm.UsualTier) {
 		return llm.UsualTier
 	}
-	return ""
+	return traffic[string(raw)]
 }
 
 // tier takes the word of a reply or of its usage. What is usual does not undo it: a reply

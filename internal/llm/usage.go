@@ -36,16 +36,23 @@ type Usage struct {
 	SearchContext string `json:"search_context,omitempty"`
 	// Tier is how the provider says that it served the call where that sets its price:
 	// "batch", "flex", "priority", "fast" or UsualTier; empty: not said.
-	Tier     string `json:"tier,omitempty"`
-	Reported bool   `json:"reported"` // false: the provider said nothing
+	Tier string `json:"tier,omitempty"`
+	// Region is where the provider says that it ran the call where that sets its price: "us";
+	// empty: not said, or anywhere. It is kept with the bill.
+	Region string `json:"-"`
+	// AdvisorInputTokens and AdvisorOutputTokens are those of another model, which the provider
+	// asked for advice; they are in no other count. They are kept with the bill.
+	AdvisorInputTokens  int64 `json:"-"`
+	AdvisorOutputTokens int64 `json:"-"`
+	Reported            bool  `json:"reported"` // false: the provider said nothing
 }
 
 // UsualTier is the Tier of a call that was served at the usual price, whatever was asked
 // for.
 const UsualTier = "standard"
 
-// Add sums two usages, for a stream continued on a second target, whose SearchContext
-// and Tier count.
+// Add sums two usages, for a stream continued on a second target, whose SearchContext, Tier
+// and Region count.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		InputTokens: u.InputTokens + v.InputTokens, OutputTokens: u.OutputTokens + v.OutputTokens,
@@ -56,6 +63,7 @@ func (u Usage) Add(v Usage) Usage {
 		SearchUnits: u.SearchUnits + v.SearchUnits, FileSearches: u.FileSearches + v.FileSearches, CodeSessions: u.CodeSessions + v.CodeSessions, Pages: u.Pages + v.Pages,
 		AudioSeconds: u.AudioSeconds + v.AudioSeconds, CitationTokens: u.CitationTokens + v.CitationTokens,
 		CostNano: u.CostNano + v.CostNano, SearchContext: cmp.Or(v.SearchContext, u.SearchContext), Tier: cmp.Or(v.Tier, u.Tier),
+		Region: cmp.Or(v.Region, u.Region), AdvisorInputTokens: u.AdvisorInputTokens + v.AdvisorInputTokens, AdvisorOutputTokens: u.AdvisorOutputTokens + v.AdvisorOutputTokens,
 		Reported: u.Reported || v.Reported,
 	}
 }
@@ -70,7 +78,7 @@ func (u Usage) Bounded() Usage {
 	for _, n := range [...]*int64{
 		&u.InputTokens, &u.OutputTokens, &u.TotalTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.CacheHourTokens, &u.ReasoningTokens,
 		&u.InputAudioTokens, &u.OutputAudioTokens, &u.InputImageTokens, &u.OutputImageTokens,
-		&u.SearchUnits, &u.FileSearches, &u.CodeSessions, &u.Pages, &u.CitationTokens, &u.CostNano,
+		&u.SearchUnits, &u.FileSearches, &u.CodeSessions, &u.Pages, &u.CitationTokens, &u.CostNano, &u.AdvisorInputTokens, &u.AdvisorOutputTokens,
 	} {
 		*n = min(max(*n, 0), CountMost)
 	}

@@ -107,15 +107,17 @@ func (d *reader) spent(body []byte) {
 		u.InputTokens += d.usage.InputTokens - d.usage.CachedTokens - d.usage.CacheWriteTokens
 	}
 	if _, ok := splice.Find(raw, "cache_read_input_tokens"); !ok {
-		u.CachedTokens = d.usage.CachedTokens
-		u.InputTokens += u.CachedTokens
+		u.CachedTokens += d.usage.CachedTokens
+		u.InputTokens += d.usage.CachedTokens
 	}
 	if _, ok := splice.Find(raw, "cache_creation_input_tokens"); !ok {
-		u.CacheWriteTokens, u.CacheHourTokens = d.usage.CacheWriteTokens, d.usage.CacheHourTokens
-		u.InputTokens += u.CacheWriteTokens
+		u.CacheWriteTokens += d.usage.CacheWriteTokens
+		u.CacheHourTokens += d.usage.CacheHourTokens
+		u.InputTokens += d.usage.CacheWriteTokens
 	}
 	u.ReasoningTokens = max(u.ReasoningTokens, d.usage.ReasoningTokens)
 	u.TotalTokens = u.InputTokens + u.OutputTokens
+	u.Region = cmp.Or(u.Region, d.usage.Region)
 	if u.Tier == "" || u.Tier == llm.UsualTier { // the last event need not say how fast it was
 		u.Tier = cmp.Or(d.usage.Tier, u.Tier)
 	}

@@ -72,7 +72,9 @@ func fill(v reflect.Value, n *int) {
 		v.SetInt(int64(*n) * int64(time.Microsecond))
 	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
-			fill(v.Field(i), n)
+			if kept(v.Type().Field(i)) {
+				fill(v.Field(i), n)
+			}
 		}
 	case v.Kind() == reflect.String:
 		v.SetString(fmt.Sprintf("text-%d", *n))
@@ -91,6 +93,10 @@ func fill(v reflect.Value, n *int) {
 	}
 }
 
+// kept reports whether a record has a place for a field: what of a usage only its bill depends on
+// is kept with that, in catalog.Basis.
+func kept(f reflect.StructField) bool { return f.Tag.Get("json") != "-" }
+
 // Any draws an attempt with arbitrary texts, numbers and bodies; ids are what the
 // texts are.
 func Any(t *rapid.T) *record.Attempt {
@@ -105,7 +111,9 @@ func draw(t *rapid.T, name string, v reflect.Value) {
 		v.Set(reflect.ValueOf(time.Unix(0, rapid.Int64Range(1, 1<<62).Draw(t, name)).UTC()))
 	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
-			draw(t, name+"."+v.Type().Field(i).Name, v.Field(i))
+			if f := v.Type().Field(i); kept(f) {
+				draw(t, name+"."+f.Name, v.Field(i))
+			}
 		}
 	case v.Kind() == reflect.String:
 		v.SetString(text().Draw(t, name))
