@@ -9,7 +9,6 @@ import (
 
 	"sluice/internal/catalog"
 	"sluice/internal/llm"
-	"sluice/internal/provider"
 	"sluice/internal/routing"
 	"sluice/internal/splice"
 	"sluice/internal/tokens"
@@ -245,8 +244,6 @@ func (a *attempt) execution() catalog.Execution {
 	switch {
 	case a.x.match.Endpoint == llm.CreateBatch:
 		return catalog.Batch
-	case a.plan != nil && a.plan.Endpoint != nil && tierless[a.plan.Endpoint.Dialect]:
-		return catalog.Standard
 	case tier == "flex", tier == "priority":
 		return catalog.Execution(tier)
 	case tier == "fast", a.text("speed") == "fast":
@@ -254,10 +251,6 @@ func (a *attempt) execution() catalog.Execution {
 	}
 	return catalog.Standard
 }
-
-// tierless are the dialects that have no word for a tier: what a caller asks for is not
-// sent.
-var tierless = map[provider.Dialect]bool{"gemini": true, "vertex": true}
 
 // region is where the provider is asked to execute the call, where its price depends on
 // that: "us-east-1", "europe-west4".

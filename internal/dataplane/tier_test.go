@@ -30,8 +30,10 @@ func TestTierSetsThePrice(t *testing.T) {
 		inRate, outRate     int64 // nano-dollars a token
 		inTokens, outTokens int64
 	}{
-		"flex, which Gemini is not asked for": {speaker{id: "google"}, "/v1/chat/completions", chat("gemini-3.5-flash", "flex"), "/v1beta/models/gemini-3.5-flash:generateContent",
-			`{"candidates":[{"content":{"role":"model","parts":[{"text":"Hi"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":1000,"candidatesTokenCount":1000,"totalTokenCount":2000}}`, 1500, 9000, 1000, 1000},
+		"flex of Gemini": {speaker{id: "google"}, "/v1/chat/completions", chat("gemini-3.5-flash", "flex"), "/v1beta/models/gemini-3.5-flash:generateContent",
+			`{"candidates":[{"content":{"role":"model","parts":[{"text":"Hi"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":1000,"candidatesTokenCount":1000,"totalTokenCount":2000}}`, 750, 4500, 1000, 1000},
+		"flex of Gemini, not given": {speaker{id: "google"}, "/v1/chat/completions", chat("gemini-3.5-flash", "flex"), "/v1beta/models/gemini-3.5-flash:generateContent",
+			`{"candidates":[{"content":{"role":"model","parts":[{"text":"Hi"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":1000,"candidatesTokenCount":1000,"totalTokenCount":2000,"serviceTier":"standard"}}`, 1500, 9000, 1000, 1000},
 		"fast messages":            {speaker{id: "anthropic", base: "/v1"}, "/v1/messages", fast, "/v1/messages", fmt.Sprintf(claude, "fast"), 30_000, 150_000, 8, 1000},
 		"a fast chat":              {speaker{id: "anthropic", base: "/v1"}, "/v1/chat/completions", fastTier, "/v1/messages", fmt.Sprintf(claude, "fast"), 30_000, 150_000, 8, 1000},
 		"fast, and served as ever": {speaker{id: "anthropic", base: "/v1"}, "/v1/messages", fast, "/v1/messages", fmt.Sprintf(claude, "standard"), 5_000, 25_000, 8, 1000},

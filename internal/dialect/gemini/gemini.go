@@ -18,7 +18,7 @@ const shapeName = "gemini"
 func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{
 		Name:      shapeName,
-		Upstreams: upstreams(),
+		Upstreams: upstreams(false),
 		Unified: map[llm.Endpoint]dialect.Unified{
 			llm.MessagesCountTokens: countTokens{request: true},
 			llm.Embed:               embedContents{},
@@ -33,7 +33,7 @@ func Dialect() *dialect.Dialect {
 func Vertex() *dialect.Dialect {
 	return &dialect.Dialect{
 		Name:      "vertex",
-		Upstreams: upstreams(),
+		Upstreams: upstreams(true),
 		Unified: map[llm.Endpoint]dialect.Unified{
 			llm.MessagesCountTokens: countTokens{},
 			llm.Embed:               predictEmbed{},
@@ -58,6 +58,6 @@ func Vertex() *dialect.Dialect {
 	}
 }
 
-func upstreams() map[llm.Endpoint]dialect.Upstream {
-	return map[llm.Endpoint]dialect.Upstream{llm.ChatComplete: generate{}}
+func upstreams(vertex bool) map[llm.Endpoint]dialect.Upstream {
+	return map[llm.Endpoint]dialect.Upstream{llm.ChatComplete: generate{vertex}}
 }

@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -41,6 +42,9 @@ func (generate) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 			feedback = val
 			r.Extra = append(r.Extra, llm.Param{Name: "promptFeedback", Raw: val})
 		}
+	}
+	if r.Usage.Tier = cmp.Or(r.Usage.Tier, tierOf(in)); r.Usage.Tier != "" {
+		r.Extra = append(r.Extra, tierExtra(r.Usage.Tier))
 	}
 	if len(r.Choices) > 0 {
 		return r, nil

@@ -11,18 +11,26 @@ import (
 // Source: https://ai.google.dev/api/generate-content and
 // https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference, read
 // 2026-11; contract/provider-transforms.md section 4.
-type generate struct{}
+type generate struct {
+	vertex bool // at Vertex AI, which has its tiers in a header
+}
 
 var _ dialect.Upstream = generate{}
 
 // EncodeCall makes a request to generate content. The model and the wish for a stream
 // stand in its address.
-func (generate) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
+func (g generate) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	w := newWriter(c, to.Model)
+	w.vertex = g.vertex
 	if err := w.request(); err != nil {
 		return nil, err
 	}
-	return &dialect.Outgoing{Body: w.B, Lost: w.t.Lost()}, nil
+	out := &dialect.Outgoing{Body: w.B}
+	if g.vertex {
+		out.Header = w.sharing()
+	}
+	out.Lost = w.t.Lost()
+	return out, nil
 }
 
 // writer writes one request.
@@ -32,6 +40,8 @@ type writer struct {
 	t  *llm.Tally
 	m  family
 	at turns
+	// vertex says that tiers are asked for in a header.
+	vertex bool
 	// lookup is what a built-in tool says about the place of the user; it stands apart
 	// from the tool.
 	lookup []byte
@@ -67,5 +77,8 @@ func (w *writer) settings() {
 		if raw, ok := w.t.Take(f.from); ok {
 			w.Raw(f.to, raw)
 		}
+	}
+	if tier := w.tier(); tier != "" && !w.vertex {
+		w.Str("serviceTier", tier)
 	}
 }

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"strconv"
 
 	"sluice/internal/dialect"
@@ -10,7 +11,9 @@ import (
 )
 
 // NewDecoder makes the decoder of a stream that was asked for with alt=sse.
-func (generate) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &decoder{} }
+func (generate) NewDecoder(in *dialect.Incoming) dialect.EventDecoder {
+	return &decoder{tier: tierOf(in)}
+}
 
 // choicesMax bounds the candidates of a stream. Gemini gives 8 at most.
 const choicesMax = 128
@@ -22,6 +25,7 @@ const choicesMax = 128
 // Source: contract/provider-transforms.md 4.5.
 type decoder struct {
 	r       dialect.EventReader
+	tier    string // that the header of the answer names
 	emit    func(*llm.Event)
 	halves  dialect.Halves
 	ev      llm.Event
@@ -128,7 +132,7 @@ func (d *decoder) start(data []byte) {
 	model, _ := splice.Find(data, "modelVersion")
 	ev := llm.Event{Kind: llm.EventStart, ID: plainText(id), Model: plainText(model)}
 	usage, _ := splice.Find(data, "usageMetadata")
-	if d.opening = readUsage(usage); d.opening.Reported {
+	if d.opening = d.usageOf(usage); d.opening.Reported {
 		ev.Usage = &d.opening
 	}
 	d.send(ev)
@@ -148,10 +152,17 @@ func (d *decoder) count(raw []byte) {
 	if raw == nil {
 		return
 	}
-	if u := readUsage(raw); u.Reported && u != d.usage {
+	if u := d.usageOf(raw); u.Reported && u != d.usage {
 		d.usage = u
 		d.send(llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
 	}
+}
+
+// usageOf reads usageMetadata; the tier may stand in the header instead.
+func (d *decoder) usageOf(raw []byte) llm.Usage {
+	u := readUsage(raw)
+	u.Tier = cmp.Or(u.Tier, d.tier)
+	return u
 }
 
 // blocked ends the answer to a prompt that Gemini refuses: it has no candidates.

@@ -28,6 +28,9 @@ func readUsage(raw []byte) llm.Usage {
 			u.TotalTokens = count(val)
 		case `"cachedContentTokenCount"`:
 			u.CachedTokens = count(val)
+		case `"serviceTier"`, `"trafficType"`:
+			u.Tier = dialect.Tier(val)
+			continue
 		case `"promptTokensDetails"`:
 			u.InputAudioTokens = modality(val, `"AUDIO"`)
 			u.InputImageTokens = modality(val, `"IMAGE"`)
