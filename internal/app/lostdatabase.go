@@ -10,10 +10,14 @@ import (
 	"sluice/internal/resource"
 )
 
-// missesDatabase fails where the data directory has the journal of a deployment and the
-// database has none: a first start would have every key refused that there was, and what
-// the journal still holds would count for nobody. A database without tables is nil.
+// missesDatabase fails where the data directory has the journal of a deployment and no
+// database any more beside it: a first start would have every key refused that there was, and
+// what the journal still holds would count for nobody. A database without tables is nil. One
+// on a server that is empty is no loss: a laptop's gateway is moved to a server so.
 func missesDatabase(ctx context.Context, s config.Settings, db resource.Store) error {
+	if s.Database.Type != config.SQLite {
+		return nil
+	}
 	kept, err := journal.Exists(journalDir(s))
 	if err != nil || !kept {
 		return err
@@ -28,12 +32,8 @@ func missesDatabase(ctx context.Context, s config.Settings, db resource.Store) e
 
 // lostDatabase says which database that is, and what to do.
 func lostDatabase(s config.Settings) error {
-	name, other := storeSettings(s).Path, "set DB_TYPE and DB_HOST if it is on a server"
-	if s.Database.Type != config.SQLite {
-		name, other = s.Database.Name+" on "+s.Database.Host, "set DB_HOST and DB_NAME to where it is"
-	}
-	return fmt.Errorf("the database %s is empty, but the journal in %s is of a gateway that had one; restore the database from a backup, or %s; "+
-		"to begin anew all the same choose an empty directory as DATA_DIR", name, journalDir(s), other)
+	return fmt.Errorf("the database %s is empty, but the journal in %s is of a gateway that had one; restore the database from a backup, "+
+		"or set DB_TYPE and DB_HOST if it is on a server; to begin anew all the same choose an empty directory as DATA_DIR", storeSettings(s).Path, journalDir(s))
 }
 
 // journalDir is where the journal of a gateway lies.

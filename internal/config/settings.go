@@ -65,14 +65,14 @@ type Server struct {
 	// RecordsPerKind is how many records of one kind, such as API keys, configs or prompts,
 	// a workspace may have, or the organisation where they belong to it alone. Records that
 	// are deleted do not count. 0 means no limit.
-	RecordsPerKind int `env:"RECORDS_PER_KIND" envDefault:"10000" range:"0..10000000"`
+	RecordsPerKind int `env:"RECORDS_PER_KIND" envDefault:"100000" range:"0..10000000"`
 
 	// IngestPerMinute is how many entries of feedback, custom logs, spans and logs of
 	// applications each workspace may send in a minute at this instance, whatever keys it
 	// sends them with: a fifth of them at once, the others at an even pace. What is longer
 	// than 16 KiB counts once for each 16 KiB that it begins, and a prompt that is rendered
 	// counts as one. 0 means no limit.
-	IngestPerMinute int `env:"INGEST_ENTRIES_PER_MINUTE" envDefault:"60000" range:"0..100000000"`
+	IngestPerMinute int `env:"INGEST_ENTRIES_PER_MINUTE" envDefault:"300000" range:"0..100000000"`
 
 	// DrainTimeout is how long a stopping gateway waits for running requests and
 	// streams before it ends them. Their callers are told so, and have another second to
