@@ -283,6 +283,30 @@ func TestBackgroundResponseAtTheEnd(t *testing.T) {
 	}
 }
 
+// A provider that does not answer keeps no gateway from stopping.
+func TestBackgroundResponseOfAProviderThatHangs(t *testing.T) {
+	t.Parallel()
+	hangs := make(chan struct{}, 100)
+	up := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if _, _ = io.Copy(io.Discard, r.Body); r.Method == "GET" {
+			hangs <- struct{}{}
+			<-r.Context().Done()
+			return
+		}
+		out.Header().Set("content-type", "application/json")
+		_, _ = io.WriteString(out, `{"id":"resp_a","object":"response",`+queued+`}`)
+	}))
+	t.Cleanup(up.Close)
+	r := newRig(t, follows)
+	stop := r.following(t)
+	r.call("POST", "/v1/responses", asked, at(up.URL)...)
+	<-hangs
+	stop()
+	if rows := r.journal.all(); len(rows) != 2 || rows[1].Spend.State != "unknown" || rows[1].Outcome != record.Interrupted {
+		t.Errorf("%d records", len(rows))
+	}
+}
+
 // Many at once are followed, each to its own end.
 func TestManyBackgroundResponses(t *testing.T) {
 	t.Parallel()

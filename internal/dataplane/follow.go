@@ -1,0 +1,153 @@
+package dataplane
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/provider/transport"
+	"sluice/internal/record"
+	"sluice/internal/splice"
+)
+
+const (
+	looksAtOnce  = 64               // that are made at providers
+	lookTime     = 10 * time.Second // that one may take
+	lastLookTime = 2 * time.Second  // that all may take together when the gateway stops
+	refusedLooks = 5                // one after the other, until nobody will hear of a response any more
+)
+
+// FollowBackground follows responses until ctx ends. Then it looks at each once more; those
+// that have not ended by then are on record as interrupted, with the bound of their cost.
+// It is called once.
+func (g *Gateway) FollowBackground(ctx context.Context) error {
+	looks, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	var all sync.WaitGroup
+	defer all.Wait()
+	for stopping := false; !stopping; {
+		select {
+		case <-ctx.Done():
+			stopping = true
+			g.followers.close()
+			time.AfterFunc(lastLookTime, end)
+		case <-g.followers.bell:
+		}
+		for _, b := range g.followers.begun() {
+			all.Go(func() { g.follow(ctx, looks, b) })
+		}
+	}
+	return nil
+}
+
+// attend has a response followed by whoever does that.
+func (g *Gateway) attend(b *backgrounded) {
+	if b != nil && !g.followers.enter(b) {
+		g.lose(b, record.Interrupted, "the gateway stopped before the response ended")
+	}
+}
+
+// follow looks at a response until it has ended, or nobody will hear of its end. When ctx
+// ends it looks once more, as long as looks goes on.
+func (g *Gateway) follow(ctx, looks context.Context, b *backgrounded) {
+	defer g.followers.leave(b)
+	defer g.fallen(b)
+	for pause := g.set.Background.Pause; ; pause = min(pause+pause/2, g.set.Background.MaxPause) {
+		over := b.await(ctx, pause)
+		last := ctx.Err() != nil
+		end := g.look(looks, b)
+		if over != nil {
+			close(over)
+		}
+		switch {
+		case end:
+			return
+		case last:
+			g.lose(b, record.Interrupted, "the gateway stopped before the response ended")
+			return
+		case b.refused >= refusedLooks:
+			g.lose(b, record.Unreachable, "the provider does not tell of the response any more")
+			return
+		case g.Clock.Now().Sub(b.started) >= g.set.Background.Time:
+			g.lose(b, record.Timeout, "the response did not end within BACKGROUND_RESPONSE_TIMEOUT")
+			return
+		}
+	}
+}
+
+// await returns when it is time for a look. Who asked for it is told when that is over.
+func (b *backgrounded) await(ctx context.Context, pause time.Duration) looked {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case over := <-b.soon:
+		return over
+	}
+	return nil
+}
+
+// look asks the provider for the response, and puts it on record when it has ended.
+func (g *Gateway) look(ctx context.Context, b *backgrounded) (end bool) {
+	select {
+	case g.followers.looks <- struct{}{}:
+		defer func() { <-g.followers.looks }()
+	case <-ctx.Done():
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	resp, err := g.call(ctx, b.attempt, nil)
+	if err != nil {
+		return false // it is asked again
+	}
+	body, err := readAll(resp, g.set.MaxReplyBytes)
+	status := splice.Text(body, "status")
+	switch {
+	case err != nil || resp.Status >= 500 || resp.Status == 408 || resp.Status == 429:
+		return false
+	case resp.Status >= 300 || status == "":
+		b.refused++
+		return false
+	}
+	if b.refused = 0; working(status) {
+		return false
+	}
+	g.heardOf(b, body, resp, status)
+	return true
+}
+
+// heardOf puts a response that has ended on record.
+func (g *Gateway) heardOf(b *backgrounded, body []byte, resp *transport.Response, status string) {
+	r, size := b.log(), int64(len(body))
+	r.Response = g.keep(resp.Header.Get("content-type"), body, size)
+	r.Usage, r.ReplyModel = dialect.Usage(llm.CreateModelResponse, body, "")
+	if b.status = resp.Status; status == "failed" {
+		b.status, r.Error = 502, splice.Text(body, "error", "message")
+		g.record(b.attempt, record.Failed)
+		return
+	}
+	if r.BytesOut = size; !r.Usage.Reported { // it was cancelled
+		r.Usage.InputTokens, r.Usage.OutputTokens = b.input, g.counter.Answer(llm.CreateModelResponse, body, b.priceName()).Tokens
+	}
+	g.record(b.attempt, record.OK)
+}
+
+// lose puts a response on record whose end nobody will hear of.
+func (g *Gateway) lose(b *backgrounded, o record.Outcome, why string) {
+	g.Log.Warn("a response in the background is followed no longer, and counts with the bound of its cost", "request_id", b.x.id, "trace_id", b.x.trace.id, "response", b.id, "reason", why)
+	b.unheard, b.status, b.log().Error = true, 504, why
+	g.record(b.attempt, o)
+}
+
+// fallen puts a response on record whose follower panicked.
+func (g *Gateway) fallen(b *backgrounded) {
+	if panicked := recover(); panicked != nil {
+		g.Log.Error("following a response panicked", "request_id", b.x.id, "trace_id", b.x.trace.id, "error", fmt.Sprint(panicked), "stack", stack())
+		g.lose(b, record.Failed, "the gateway failed to follow the response")
+	}
+}

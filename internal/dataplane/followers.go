@@ -1,0 +1,127 @@
+package dataplane
+
+import (
+	"context"
+	"sync"
+
+	"sluice/internal/llm"
+)
+
+// looked is closed when a look that was asked for is over.
+type looked chan struct{}
+
+// followers are the responses that are followed, by workspace and id. Safe for concurrent use.
+type followers struct {
+	looks chan struct{} // a place for each look
+	bell  chan struct{}
+
+	mu     sync.Mutex // guards what follows
+	number int
+	of     map[string]*backgrounded // of providers that repeat an id the newest
+	fresh  []*backgrounded          // that nobody follows yet
+	closed bool
+}
+
+func newFollowers() *followers {
+	return &followers{looks: make(chan struct{}, looksAtOnce), bell: make(chan struct{}, 1), of: map[string]*backgrounded{}}
+}
+
+// room reports whether one of most has a place.
+func (f *followers) room(most int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !f.closed && f.number < most
+}
+
+// enter has b followed; false when nobody will do that any more.
+func (f *followers) enter(b *backgrounded) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return false
+	}
+	f.number++
+	f.of[b.place()], f.fresh = b, append(f.fresh, b)
+	select {
+	case f.bell <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// begun are those that entered since the last time.
+func (f *followers) begun() []*backgrounded {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fresh := f.fresh
+	f.fresh = nil
+	return fresh
+}
+
+func (f *followers) leave(b *backgrounded) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.number--; f.of[b.place()] == b {
+		delete(f.of, b.place())
+	}
+	close(b.ended)
+}
+
+// close lets no more in.
+func (f *followers) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+}
+
+func (f *followers) find(workspace, id string) *backgrounded {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.of[workspace+"/"+id]
+}
+
+func (b *backgrounded) place() string { return b.x.key.Principal.WorkspaceID + "/" + b.id }
+
+// Background is the number of responses that are followed although their callers have been
+// answered.
+func (g *Gateway) Background() int {
+	g.followers.mu.Lock()
+	defer g.followers.mu.Unlock()
+	return g.followers.number
+}
+
+// tellSoon has a response that is followed looked at at once: a caller heard of its end.
+func (g *Gateway) tellSoon(x *exchange) {
+	if b := g.followers.find(x.key.Principal.WorkspaceID, x.match.ID); b != nil {
+		select {
+		case b.soon <- make(looked):
+		default: // it is being looked at
+		}
+	}
+}
+
+// tellBefore has a response that is followed looked at before a caller deletes it, since
+// nobody can hear of its end afterwards.
+func (g *Gateway) tellBefore(ctx context.Context, x *exchange) {
+	if x.match.Endpoint != llm.DeleteModelResponse {
+		return
+	}
+	b := g.followers.find(x.key.Principal.WorkspaceID, x.match.ID)
+	if b == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, lastLookTime)
+	defer cancel()
+	over := make(looked)
+	select {
+	case b.soon <- over:
+	case <-b.ended:
+		return
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case <-over:
+	case <-ctx.Done():
+	}
+}
