@@ -1,7 +1,6 @@
 package ident
 
 import (
-	"context"
 	"log/slog"
 	"sync"
 	"time"
@@ -31,14 +30,14 @@ func NewTrouble(log *slog.Logger, is, over string) *Trouble {
 func (t *Trouble) Met(err error, attrs ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	level, now := slog.LevelDebug, time.Now()
+	tell, now := t.log.Debug, time.Now()
 	if t.since.IsZero() {
 		t.since = now
 	}
 	if now.Sub(t.told) >= reminder {
-		level, t.told = slog.LevelError, now
+		tell, t.told = t.log.Error, now
 	}
-	t.log.Log(context.Background(), level, t.is, append([]any{"error", err.Error(), "since", t.since.UTC()}, attrs...)...)
+	tell(t.is, append([]any{"error", err.Error(), "since", t.since.UTC()}, attrs...)...)
 }
 
 // Gone notes that the work goes on.

@@ -71,7 +71,7 @@ func (d *Directory) follow(ctx context.Context) (err error) {
 // batch applies the next changes of the feed, or none of them when it fails, and
 // reports whether there may be more.
 func (d *Directory) batch(ctx context.Context, t touched) (more bool, err error) {
-	changes, err := d.src.Changes(ctx, d.seq, changesBatch)
+	changes, err := d.src.Changes(ctx, d.last.Seq, changesBatch)
 	if err != nil {
 		return false, fmt.Errorf("read the change feed: %w", err)
 	}
@@ -101,7 +101,7 @@ func (d *Directory) batch(ctx context.Context, t touched) (more bool, err error)
 	for _, r := range found {
 		d.take(r)
 	}
-	d.seq = changes[len(changes)-1].Seq
+	d.last = changes[len(changes)-1]
 	return len(changes) == changesBatch, nil
 }
 

@@ -46,8 +46,8 @@ type Directory struct {
 
 	counted Counted // set before Load
 
-	turn   chan struct{} // has a place for who loads or looks: guards seq, parts, scopes and texts
-	seq    int64
+	turn   chan struct{}   // has a place for who loads or looks: guards last, parts, scopes and texts
+	last   resource.Change // that was read of the feed; behind Load its number alone
 	parts  parts
 	scopes scopeSets
 	texts  texts
@@ -68,7 +68,7 @@ func (d *Directory) Current() *Snapshot { return d.now.Load() }
 
 // Load reads everything once. The position in the feed is taken first, so that a
 // change made meanwhile is read again, never missed.
-func (d *Directory) Load(ctx context.Context) error {
+func (d *Directory) Load(ctx context.Context) (err error) {
 	select {
 	case d.turn <- struct{}{}:
 		defer func() { <-d.turn }()
@@ -79,6 +79,12 @@ func (d *Directory) Load(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the change feed: %w", err)
 	}
+	old := d.parts
+	defer func() {
+		if err != nil {
+			d.parts = old
+		}
+	}()
 	d.parts = newParts()
 	if err := d.loadAll(ctx); err != nil {
 		return err
@@ -86,7 +92,7 @@ func (d *Directory) Load(ctx context.Context) error {
 	if err := d.loadMeters(ctx); err != nil {
 		return err
 	}
-	d.seq = seq
+	d.last = resource.Change{Seq: seq}
 	d.now.Store(d.parts.assemble())
 	return nil
 }
@@ -138,6 +144,9 @@ func (d *Directory) Run(ctx context.Context) error {
 		case <-d.wake:
 		}
 		err := d.Refresh(ctx)
+		if err == nil && failing {
+			err = d.rejoin(ctx)
+		}
 		if err != nil && !failing && ctx.Err() == nil {
 			d.log.Warn("the control plane cannot be followed; the last known state stays in force", "error", err.Error())
 		}

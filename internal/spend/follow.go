@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/ledger"
 	"sluice/internal/record"
@@ -74,7 +75,11 @@ func (f *Follower) catchUp(ctx context.Context) error {
 			return err
 		}
 		full = f.fill()
-		if err := f.flush(ctx); err != nil {
+		err := f.flush(ctx)
+		if fault.Has(err, fault.Conflict) {
+			err, full = f.goBack(ctx, err), true
+		}
+		if err != nil {
 			f.setFailure(err)
 			return err
 		}

@@ -3,7 +3,6 @@ package spend_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -56,7 +55,7 @@ func (m *memory) UsageSeen(_ context.Context, node string) (uint64, error) { ret
 func (m *memory) CountUsage(_ context.Context, node string, _ time.Time, from, to uint64, deltas []quota.Delta) ([]quota.Meter, error) {
 	switch at := m.position[node]; {
 	case at != to && at != from:
-		return nil, fmt.Errorf("at %d, not %d", at, from)
+		return nil, fault.Newf(fault.Conflict, "at %d, not %d", at, from)
 	case at != to:
 		for _, d := range deltas {
 			m.used[d.CarrierID] += d.Units

@@ -1,0 +1,34 @@
+package spend
+
+import (
+	"context"
+
+	"sluice/internal/ledger"
+	"sluice/internal/record"
+)
+
+// goBack follows a store that has forgotten what it counted last, as a replica that took
+// over or a backup that was put in its place has: what the journal still holds of it is
+// summed once more. The bank learns of that by the meters as they are then, as it does of
+// corrections: it was settled there long ago. The conflict comes back where the store is
+// ahead, so that another process counts for this node.
+func (f *Follower) goBack(ctx context.Context, conflict error) error {
+	at, err := f.o.Store.UsagePosition(ctx, f.o.Node)
+	if err != nil {
+		return err
+	}
+	if at >= f.counted {
+		return conflict
+	}
+	lines := f.sums.lines
+	f.o.Lines.Read(record.Position{}, func(place record.Position, l *ledger.Line) bool {
+		if place.Seq >= at && place.Seq < f.counted && counts(place, l) {
+			f.sums.add(l, false)
+		}
+		return place.Seq < f.counted
+	})
+	f.o.Logger.Warn("the database has forgotten what was used last, as a replica that took over or a backup has; what the journal still has of it is counted again",
+		"lines", f.sums.lines-lines, "from", at, "to", f.counted)
+	f.counted, f.unsure = at, false
+	return nil
+}
