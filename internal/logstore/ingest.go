@@ -121,9 +121,9 @@ func (s *Store) catchUp(ctx context.Context, pos record.Position) (record.Positi
 
 // note counts a batch that was stored.
 func (s *Store) note(b batch) {
+	s.setFailure(nil)
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
-	s.state.failure = nil
 	s.state.stats.Batches++
 	s.state.stats.Records += uint64(b.records)
 }

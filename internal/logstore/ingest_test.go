@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -141,7 +143,8 @@ func TestFailuresNeitherLoseNorDouble(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := start(t, logstore.Options{BatchSize: 7})
+				var log bytes.Buffer
+				n := start(t, logstore.Options{BatchSize: 7, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 				harm(n.rows)
 				stop := n.run(t)
 				n.append(t, 0, 20)
@@ -159,6 +162,10 @@ func TestFailuresNeitherLoseNorDouble(t *testing.T) {
 				n.rows.Before, n.rows.After = nil, nil
 				if err := stop(); err != nil {
 					t.Error(err)
+				}
+				begun, ended := strings.Count(log.String(), "cannot be written"), strings.Count(log.String(), "is written again")
+				if begun == 0 || begun != ended {
+					t.Errorf("the log tells %d beginnings and %d ends: %s", begun, ended, &log)
 				}
 			})
 		})
