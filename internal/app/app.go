@@ -147,7 +147,7 @@ func (a *App) lockData(context.Context) error {
 
 func (a *App) openData(context.Context) error {
 	if err := os.MkdirAll(filepath.Join(a.set.Data.Dir, "spool"), 0o700); err != nil {
-		return fmt.Errorf("make the data directory (DATA_DIR): %w", err)
+		return fmt.Errorf("make the data directory: %w; %s", err, dataCure)
 	}
 	return nil
 }

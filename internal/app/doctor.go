@@ -107,7 +107,7 @@ func (l look) brokenBy(broken []config.Problem) string {
 }
 
 func checkDisk(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
-	f := Finding{Subject: "disk", Cure: "set DATA_DIR to a directory that this user may write to, on a disk with room"}
+	f := Finding{Subject: "disk", Cure: dataCure}
 	if f.Err = os.MkdirAll(s.Data.Dir, 0o700); f.Err != nil {
 		return f
 	}
