@@ -107,9 +107,10 @@ type Journal struct {
 	number   uint64     // of the next file
 	next     uint64     // sequence number of the next entry
 	readers  []*reader  // the consumers
-	refusal  error      // why entries are refused at present
-	stuck    error      // why no file could be made
-	retry    time.Time  // no new file is tried before
+	tails    []*Tail
+	refusal  error     // why entries are refused at present
+	stuck    error     // why no file could be made
+	retry    time.Time // no new file is tried before
 	closed   bool
 
 	syncing  sync.Mutex // one Sync at a time; taken before mu

@@ -101,12 +101,14 @@ func (j *Journal) prepare() {
 }
 
 // full reports whether one more segment would pass the limit. Callers hold mu.
-func (j *Journal) full() bool {
-	total := j.o.SegmentBytes
+func (j *Journal) full() bool { return j.size()+j.o.SegmentBytes > j.o.MaxBytes }
+
+// size is that of the files in use, spares left out. Callers hold mu.
+func (j *Journal) size() (total int64) {
 	for _, s := range j.segments {
 		total += int64(len(s.data))
 	}
-	return total > j.o.MaxBytes
+	return total
 }
 
 // fail remembers that no file could be made. Callers hold mu.

@@ -2,17 +2,50 @@ package journal
 
 import (
 	"context"
+	"slices"
 
 	"sluice/internal/record"
 )
 
-// Tail reads log records as they come and keeps nothing from being deleted: what the
-// consumers let go of before it was read is missed. It is for what may be lost, such as
-// the export of traces. Its methods are safe for concurrent use.
-type Tail struct{ j *Journal }
+// Tail reads log records as they come. What it has not read when the consumers let go of it
+// is kept for it in tailFiles files at most, as long as there is room for more, and missed
+// beyond. It is for what may be lost, such as the export of traces. Its methods are safe for
+// concurrent use; each reader has one of its own.
+type Tail struct {
+	j    *Journal
+	read uint64 // number before which it has read everything; 0 before it began; guarded by Journal.mu
+}
 
-// Tail reads from wherever its user says, End at first.
-func (j *Journal) Tail() *Tail { return &Tail{j} }
+// tailFiles is how many files are kept for tails. They look at the journal a few times a
+// second, in which a file that is written and consumed at once would come and go.
+const tailFiles = 4
+
+// Tail reads from wherever its user says, End at first. From its first Read on it is kept
+// for, until the journal is closed.
+func (j *Journal) Tail() *Tail {
+	t := &Tail{j: j}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.tails = append(j.tails, t)
+	return t
+}
+
+// leave is how many of the oldest n files, which the consumers let go of, go: those that
+// tails have to read yet stay, where they are few and keep no room from what is written.
+// Callers hold mu.
+func (j *Journal) leave(n int) int {
+	if j.stuck != nil || j.size()+(tailFiles+1)*j.o.SegmentBytes > j.o.MaxBytes {
+		return n
+	}
+	gone := n
+	for _, t := range j.tails {
+		unread := func(s *segment) bool { return s.next > t.read }
+		if first := slices.IndexFunc(j.segments[:n], unread); t.read > 0 && first >= 0 {
+			gone = min(gone, first)
+		}
+	}
+	return max(gone, n-tailFiles)
+}
 
 // End is the position behind the last entry.
 func (t *Tail) End() record.Position {
@@ -28,7 +61,11 @@ func (t *Tail) Read(from record.Position, visit func(*record.Attempt, *record.Co
 	if from.Seq < oldest {
 		missed, from = oldest-from.Seq, record.Position{Seq: oldest}
 	}
-	return t.j.readRecords(from, visit), missed
+	next = t.j.readRecords(from, visit)
+	t.j.mu.Lock()
+	defer t.j.mu.Unlock()
+	t.read = next.Seq
+	return next, missed
 }
 
 // Wait is as Records.Wait.

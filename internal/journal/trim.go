@@ -26,6 +26,7 @@ func (j *Journal) trim(r *reader, before record.Position) error {
 	for n < len(j.segments)-1 && j.segments[n].sealed && j.segments[n].next <= needed.Seq {
 		n++
 	}
+	n = j.leave(n)
 	old := j.segments[:n:n]
 	j.segments = j.segments[n:]
 	for _, s := range j.segments {
