@@ -56,7 +56,7 @@ func (s *story) lost(partition int, err error) {
 // away notes that Redis cannot be asked.
 func (s *story) away(partition int, err error) {
 	if s.worse(partition, away) {
-		s.log.Error("limits: redis cannot be asked", "partition", partition, "error", err.Error(), "meanwhile", s.meanwhile)
+		s.log.Error("limits: they cannot be checked over all nodes", "partition", partition, "error", err.Error(), "meanwhile", s.meanwhile)
 	}
 }
 
@@ -92,7 +92,7 @@ func (s *story) run(ctx context.Context) error {
 		case <-tick.C:
 		}
 		if s.over() {
-			s.log.Info("limits: redis can be asked again, and knows what this node has")
+			s.log.Info("limits: they are checked over all nodes again, and redis knows what this node has")
 		}
 	}
 }
