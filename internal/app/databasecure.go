@@ -11,8 +11,8 @@ import (
 	"sluice/internal/store"
 )
 
-// databaseFault is known by what a server or its driver says.
-type databaseFault struct {
+// knownFault is one that is known by what a server or its driver says.
+type knownFault struct {
 	says []string // one of these is in the error
 	cure string
 }
@@ -21,7 +21,7 @@ type databaseFault struct {
 // server said about a login stands beside a first try with TLS that it does not speak.
 // Sources: https://www.postgresql.org/docs/15/errcodes-appendix.html and
 // https://mariadb.com/kb/en/mariadb-error-code-reference/, read 2026-11.
-var serverFaults = []databaseFault{
+var serverFaults = []knownFault{
 	{[]string{"SQLSTATE 28P01", "Error 1045", "Error 1698"}, "check DB_USER and DB_PASS"},
 	{[]string{"no pg_hba.conf entry", "SQLSTATE 28000", "Error 1130"}, "have the server let DB_USER in from this machine (pg_hba.conf, or the host of the user), with TLS if it asks for that (DB_SSL)"},
 	{[]string{"SQLSTATE 3D000", "Error 1049"}, "make the database that DB_NAME names, or set DB_NAME to the right one"},
@@ -39,13 +39,15 @@ var serverFaults = []databaseFault{
 }
 
 // fileFaults are those of the file of SQLite; its path is put in.
-var fileFaults = []databaseFault{
+var fileFaults = []knownFault{
 	{[]string{"not a database", "malformed"}, "the file %s is damaged, or no database: restore it from a backup, together with the files beside it"},
-	{[]string{""}, "see that this user may read and write %s, the files beside it and their folder (DATA_DIR), and that its disk has room"},
 }
 
-// anyServerFault is the cure of all others.
-const anyServerFault = "check DB_TYPE, DB_HOST, DB_PORT, DB_USER, which must be allowed to make tables, DB_PASS, DB_NAME and DB_SSL"
+// The cures of all others.
+const (
+	anyFileFault   = "see that this user may read and write %s, the files beside it and their folder (DATA_DIR), and that its disk has room"
+	anyServerFault = "check DB_TYPE, DB_HOST, DB_PORT, DB_USER, which must be allowed to make tables, DB_PASS, DB_NAME and DB_SSL"
+)
 
 // databaseCure says what to do about an error of the database.
 func databaseCure(s config.Settings, err error) string {
@@ -57,23 +59,19 @@ func databaseCure(s config.Settings, err error) string {
 		text = err.Error()
 	}
 	if s.Database.Type == config.SQLite {
-		cure, _ := cureOf(fileFaults, text)
-		return fmt.Sprintf(cure, storeSettings(s).Path)
+		return fmt.Sprintf(cureOf(fileFaults, text, anyFileFault), storeSettings(s).Path)
 	}
-	if cure, known := cureOf(serverFaults, text); known {
-		return cure
-	}
-	return anyServerFault
+	return cureOf(serverFaults, text, anyServerFault)
 }
 
-// cureOf is that of the first fault that fits what is said.
-func cureOf(faults []databaseFault, text string) (cure string, known bool) {
+// cureOf is that of the first fault that fits what is said, else another one.
+func cureOf(faults []knownFault, text, other string) string {
 	for _, f := range faults {
 		if slices.ContainsFunc(f.says, func(part string) bool { return strings.Contains(text, part) }) {
-			return f.cure, true
+			return f.cure
 		}
 	}
-	return "", false
+	return other
 }
 
 // cured is why the database cannot be opened or migrated, with what to do.

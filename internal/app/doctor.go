@@ -15,7 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	"sluice/internal/cluster/redis"
 	"sluice/internal/config"
 	"sluice/internal/mail/smtp"
 )
@@ -127,23 +126,6 @@ func checkDisk(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
 		f.Err = fmt.Errorf("only %d MiB are free in %s", free>>20, s.Data.Dir)
 	}
 	f.Detail = fmt.Sprintf("%s can be written to, %d GiB are free", s.Data.Dir, free>>30)
-	return f
-}
-
-// checkRedis asks Redis whether it can keep the limits of many nodes.
-func checkRedis(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
-	f := Finding{Subject: "redis", Cure: "check REDIS_URL or REDIS_HOST, REDIS_PORT, REDIS_MODE, REDIS_TLS_ENABLED, REDIS_USERNAME and REDIS_PASSWORD"}
-	if !s.Redis.Enabled() {
-		f.Detail = "not used: limits are counted by each node alone (CACHE_STORE)"
-		return f
-	}
-	policy, err := redis.Check(ctx, redisServer(s.Redis))
-	f.Err = err
-	f.Detail = strings.Join(s.Redis.Addresses(), ", ") + " answers and runs scripts"
-	if err == nil && policy != "" && policy != "noeviction" {
-		f.Err = fmt.Errorf("it forgets counters when its memory is full (maxmemory-policy %s)", policy)
-		f.Cure = "set maxmemory-policy noeviction in Redis: a counter that is forgotten lets more through than its limit"
-	}
 	return f
 }
 
