@@ -16,11 +16,11 @@ import (
 var redisFaults = []knownFault{
 	{[]string{"NOAUTH", "WRONGPASS", "invalid password"}, "check REDIS_USERNAME and REDIS_PASSWORD"},
 	{[]string{"NOPERM"}, "let the user of REDIS_USERNAME run scripts, and write hashes and keys that begin with sluice:"},
-	{[]string{"READONLY"}, "this is a replica: have REDIS_HOST name the server that takes writes"},
+	{[]string{"READONLY"}, "this is a replica: name the server that takes writes (REDIS_URL, REDIS_HOST)"},
 	{[]string{"MOVED", "CROSSSLOT"}, "set REDIS_MODE=cluster: this is a node of a Redis Cluster"},
 	{[]string{"MISCONF", "OOM "}, "see what Redis says in its own log: it takes no writes"},
 	{[]string{"no such host", "server misbehaving"}, "check REDIS_HOST, and the name server of this machine"},
-	{[]string{"connection refused"}, "see that Redis runs, and listens where REDIS_HOST and REDIS_PORT say"},
+	{[]string{"connection refused"}, "see that Redis runs, and listens where REDIS_URL says, or REDIS_HOST and REDIS_PORT"},
 	{[]string{"x509:", "certificate"}, "set REDIS_TLS_CA to the authority of the server's certificate, and REDIS_HOST to a name in it"},
 	{[]string{"unknown message type"}, "what answers at REDIS_HOST and REDIS_PORT is no Redis: check these"},
 	{[]string{"deadline exceeded", "i/o timeout", "EOF", "first record does not look like a TLS handshake", "connection reset"}, "check REDIS_HOST, REDIS_PORT, whether that port speaks TLS (REDIS_TLS_ENABLED), and the firewall"},
