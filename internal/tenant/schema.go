@@ -84,7 +84,7 @@ func compile(raw json.RawMessage) (*jsonschema.Schema, error) {
 	if err := ofStrings(doc); err != nil {
 		return nil, err
 	}
-	const here = "metadata.json"
+	const here = "sluice:///metadata.json" // a relative one would name the working directory in errors
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft7)
 	c.UseLoader(nowhere{})

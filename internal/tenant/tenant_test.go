@@ -2,6 +2,7 @@ package tenant_test
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -103,6 +104,20 @@ func TestAuth(t *testing.T) {
 	} {
 		if err := c.a.Validate(); (err == nil) != c.ok {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What is wrong with a schema is told without a word of the machine.
+func TestARefusedSchemaNamesNoPath(t *testing.T) {
+	t.Parallel()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, schema := range []string{`{"type":"object","additionalProperties":true,"properties":{"a":{"type":"string","pattern":"("}}}`, `{"type":"object","additionalProperties":true,"properties":{"a":{"type":"string","$ref":"other.json"}}}`} {
+		if err := (tenant.Schemas{APIKey: []byte(schema)}).Validate(); err == nil || strings.Contains(err.Error(), here) {
+			t.Errorf("%s: %v", schema, err)
 		}
 	}
 }
