@@ -91,8 +91,8 @@ func (k kinds) login(ctx context.Context, c *resource.Call) (any, error) {
 	if err := http.NewCrossOriginProtection().Check(c.Request()); err != nil { // it would sign the browser in as somebody else
 		return nil, fault.New(fault.Forbidden, "another site sent this request").Because(err)
 	}
-	remote := identity.PlaceOf(c.Remote())
-	if err := k.Pace.Allow(c.Now, email, remote); err != nil {
+	account, remote := identity.AccountOf(email), identity.PlaceOf(c.Remote())
+	if err := k.Pace.Allow(c.Now, account, remote); err != nil {
 		return nil, err
 	}
 	user, login, err := k.findLogin(ctx, c, email)
@@ -107,16 +107,16 @@ func (k kinds) login(ctx context.Context, c *resource.Call) (any, error) {
 	}
 	ok, err := k.Passwords.Matches(ctx, hash, c.Sent.Secret("password"))
 	if err == nil {
-		err = k.Pace.Allow(c.Now, email, remote) // others may have guessed while this one waited for its turn
+		err = k.Pace.Allow(c.Now, account, remote) // others may have guessed while this one waited for its turn
 	}
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
-		k.Pace.Failed(c.Now, email, remote)
+		k.Pace.Failed(c.Now, account, remote)
 		return nil, wrong()
 	}
-	k.Pace.Passed(email)
+	k.Pace.Passed(account)
 	return k.open(ctx, c, user)
 }
 

@@ -107,23 +107,28 @@ func TestSessions(t *testing.T) {
 func TestPace(t *testing.T) {
 	t.Parallel()
 	now, p := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), identity.NewPace()
-	for range 10 {
-		if err := p.Allow(now, "mia", "ip:1"); err != nil {
-			t.Fatal(err)
+	mia := identity.AccountOf("mia")
+	for i := range 100 {
+		place := "ip:" + strconv.Itoa(1+i/10)
+		if err := p.Allow(now, mia, place); err != nil {
+			t.Fatalf("guess %d: %v", i, err)
 		}
-		p.Failed(now, "mia", "ip:1")
+		p.Failed(now, mia, place)
+		if err := p.Allow(now, mia, "ip:99"); i == 10 && err != nil {
+			t.Errorf("one place keeps the owner of an account out: %v", err)
+		}
 	}
-	if err := p.Allow(now, "mia", "ip:2"); !fault.Has(err, fault.RateLimited) {
-		t.Errorf("the eleventh guess of an account from elsewhere: %v", err)
+	if err := p.Allow(now, mia, "ip:99"); !fault.Has(err, fault.RateLimited) {
+		t.Errorf("guess 101 of an account, from elsewhere: %v", err)
 	}
 	if err := p.Allow(now, "tom", "ip:1"); !fault.Has(err, fault.RateLimited) {
 		t.Errorf("the eleventh guess from one place: %v", err)
 	}
-	if err := p.Allow(now.Add(15*time.Minute), "mia", "ip:1"); err != nil {
+	if err := p.Allow(now.Add(15*time.Minute), mia, "ip:1"); err != nil {
 		t.Errorf("a quarter of an hour later: %v", err)
 	}
-	p.Passed("mia")
-	if err := p.Allow(now, "mia", "ip:3"); err != nil {
+	p.Passed(mia)
+	if err := p.Allow(now, mia, "ip:99"); err != nil {
 		t.Errorf("after a success: %v", err)
 	}
 	for i := range 250_000 { // memory is bounded

@@ -2,26 +2,30 @@ package identity
 
 import (
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
 	"sluice/internal/fault"
 )
 
-// Guesses that are taken: failures of one name or address in a window.
+// Guesses that are taken: failures of one name in a window. Of an account more are, since
+// whoever knows its address could else keep its owner out with ten guesses in a quarter of
+// an hour; so many from one place are not taken in any case.
+// Source: NIST SP 800-63B section 5.2.2, at most 100 failures of an account.
 const (
-	maxFailures = 10
-	window      = 15 * time.Minute
-	maxTracked  = 100_000 // names and addresses that are remembered at once
+	maxFailures  = 10
+	maxOfAccount = 100
+	window       = 15 * time.Minute
+	maxTracked   = 100_000 // names that are remembered at once
 )
 
-// Pace slows down guessing: after ten failures of an account, or from a place of the
-// network (PlaceOf), in a quarter of an hour it takes no more. It knows the logins at this node.
-// Safe for concurrent use.
+// Pace slows down guessing: after ten failures from a place of the network (PlaceOf), or a
+// hundred of an account (AccountOf), in a quarter of an hour it takes no more. It knows the
+// logins at this node. Safe for concurrent use.
 type Pace struct {
-	mu    sync.Mutex // guards seen
-	seen  map[string]failures
-	limit int
+	mu   sync.Mutex // guards seen
+	seen map[string]failures
 }
 
 type failures struct {
@@ -30,7 +34,20 @@ type failures struct {
 }
 
 // NewPace makes one that remembers nothing.
-func NewPace() *Pace { return &Pace{seen: make(map[string]failures), limit: maxFailures} }
+func NewPace() *Pace { return &Pace{seen: make(map[string]failures)} }
+
+const accountKind = "account:"
+
+// AccountOf is the name under which guesses at a login count, wherever they come from.
+func AccountOf(email string) string { return accountKind + email }
+
+// most is how many failures of a name there may be.
+func most(name string) int {
+	if strings.HasPrefix(name, accountKind) {
+		return maxOfAccount
+	}
+	return maxFailures
+}
 
 // placeBits are those of an IPv6 address that say where it is: the rest each machine
 // chooses for itself, as often as it likes. Source: RFC 4291 section 2.5.4.
@@ -56,7 +73,7 @@ func (p *Pace) Allow(now time.Time, names ...string) error {
 	defer p.mu.Unlock()
 	for _, n := range names {
 		f := p.seen[n]
-		if wait := f.since.Add(window).Sub(now); f.count >= p.limit && wait > 0 {
+		if wait := f.since.Add(window).Sub(now); f.count >= most(n) && wait > 0 {
 			return fault.Newf(fault.RateLimited, "too many failed logins; try again in %d minutes", int(wait.Minutes())+1).WithRetry(wait)
 		}
 	}
