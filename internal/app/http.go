@@ -69,17 +69,26 @@ func (r *router) owner(method, path string, selects func() bool) owner {
 // ServeHTTP sends a request on its way. The path is looked at as it came: a
 // ServeMux would clean it, and model ids hold %2F.
 func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	path := req.URL.Path
-	switch r.owner(req.Method, path, func() bool { return front.Selects(req.Header, r.aliases) }) {
-	case aPage:
-		r.pages[path](w, req)
-	case aModel:
+	by := r.owner(req.Method, req.URL.Path, func() bool { return front.Selects(req.Header, r.aliases) })
+	if by == aModel {
 		r.model.ServeHTTP(w, req)
-	case anAdmin:
-		r.admin.ServeHTTP(w, req)
-	case nobody:
-		writeFault(w, fault.Newf(fault.UnknownRoute, "there is nothing at %s; model routes and the administration begin with /v1", clipPath(path)))
+		return
 	}
+	front.Patiently(r.others(by, req.URL.Path), front.Usual()).ServeHTTP(w, req)
+}
+
+// others is who answers what is no model traffic.
+func (r *router) others(by owner, path string) http.Handler {
+	switch by {
+	case aPage:
+		return r.pages[path]
+	case anAdmin:
+		return r.admin
+	case aModel, nobody:
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		writeFault(w, fault.Newf(fault.UnknownRoute, "there is nothing at %s; model routes and the administration begin with /v1", clipPath(path)))
+	})
 }
 
 // mine reports whether the fast front may serve a request: the data plane's, unless a

@@ -1,6 +1,7 @@
 package front
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"time"
@@ -64,7 +65,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	n, err := u.body.Read(p)
 	u.got += int64(n)
 	u.waited += time.Since(start)
-	if err != nil || u.timed { // at the end what the connection waits for from now on is the next request
+	if errors.Is(err, io.EOF) || u.timed { // at the end what the connection waits for from now on is the next request
 		_ = u.conn.SetReadDeadline(time.Time{})
 	}
 	return n, err
