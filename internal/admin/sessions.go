@@ -92,7 +92,8 @@ func (k kinds) login(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, fault.New(fault.Forbidden, "another site sent this request").Because(err)
 	}
 	account, remote := identity.AccountOf(email), identity.PlaceOf(c.Remote())
-	if err := k.Pace.Allow(c.Now, account, remote); err != nil {
+	allowed := func() error { return k.Pace.Allow(c.Now, account, remote) }
+	if err := allowed(); err != nil {
 		return nil, err
 	}
 	user, login, err := k.findLogin(ctx, c, email)
@@ -105,10 +106,7 @@ func (k kinds) login(ctx context.Context, c *resource.Call) (any, error) {
 		c.Become(&access.Principal{Kind: access.BySession, OrgID: user.OrgID, UserID: user.ID, Name: email})
 		c.Target(user.Record)
 	}
-	ok, err := k.Passwords.Matches(ctx, hash, c.Sent.Secret("password"))
-	if err == nil {
-		err = k.Pace.Allow(c.Now, account, remote) // others may have guessed while this one waited for its turn
-	}
+	ok, err := k.Passwords.Matches(ctx, hash, c.Sent.Secret("password"), allowed) // others may have guessed by then
 	if err != nil {
 		return nil, err
 	}
@@ -332,13 +330,11 @@ func (k kinds) putPassword(ctx context.Context, c *resource.Call) (any, error) {
 	if login == nil {
 		return nil, fault.New(fault.InvalidRequest, "you have no password here; sign in through the identity provider")
 	}
-	if err := k.Pace.Allow(c.Now, user.ID); err != nil {
+	allowed := func() error { return k.Pace.Allow(c.Now, user.ID) }
+	if err := allowed(); err != nil {
 		return nil, err
 	}
-	ok, err := k.Passwords.Matches(ctx, login.Value.Hash, c.Sent.Secret("current_password"))
-	if err == nil {
-		err = k.Pace.Allow(c.Now, user.ID)
-	}
+	ok, err := k.Passwords.Matches(ctx, login.Value.Hash, c.Sent.Secret("current_password"), allowed)
 	if err != nil {
 		return nil, err
 	}

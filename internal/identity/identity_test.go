@@ -2,6 +2,7 @@ package identity_test
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,11 +25,11 @@ func TestPasswords(t *testing.T) {
 		t.Errorf("hashes %s %s", one, other)
 	}
 	for guess, want := range map[string]bool{"correct horse battery": true, "correct horse batterz": false, "": false} {
-		if ok, err := p.Matches(ctx, one, sealed.New(guess)); ok != want || err != nil {
+		if ok, err := p.Matches(ctx, one, sealed.New(guess), nil); ok != want || err != nil {
 			t.Errorf("%q: %v %v", guess, ok, err)
 		}
 	}
-	if ok, err := p.Matches(ctx, "", right); ok || err != nil {
+	if ok, err := p.Matches(ctx, "", right, nil); ok || err != nil {
 		t.Errorf("nobody's password matches: %v %v", ok, err)
 	}
 	if identity.Outdated(one) || !identity.Outdated(strings.Replace(one, "t=2", "t=1", 1)) {
@@ -45,13 +46,13 @@ func TestStoredFormsAreChecked(t *testing.T) {
 		"$argon2id$v=19$m=99999999,t=1,p=1$AAAA$AAAA", "$argon2id$v=19$m=8,t=0,p=1$AAAA$AAAA", "$argon2id$v=19$m=8,t=1,p=0$AAAA$AAAA",
 		"$argon2id$v=19$m=8,t=1,p=1$!$AAAA", "$argon2id$v=19$m=8,t=1,p=1$AAAA$!",
 	} {
-		if ok, err := p.Matches(t.Context(), stored, sealed.New("anything at all")); ok || err == nil {
+		if ok, err := p.Matches(t.Context(), stored, sealed.New("anything at all"), nil); ok || err == nil {
 			t.Errorf("%s: %v %v", stored, ok, err)
 		}
 	}
 	// A sum of another length, the empty one too, is nobody's.
 	for _, sum := range []string{"", "AAAA"} {
-		if ok, _ := p.Matches(t.Context(), "$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAA$"+sum, sealed.New("anything at all")); ok {
+		if ok, _ := p.Matches(t.Context(), "$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAA$"+sum, sealed.New("anything at all"), nil); ok {
 			t.Errorf("the sum %q matches", sum)
 		}
 	}
@@ -101,6 +102,18 @@ func TestSessions(t *testing.T) {
 	token := identity.NewToken()
 	if !identity.IsToken(token) || token == identity.NewToken() || strings.Contains(token, ".") || identity.IsToken("sk-x") {
 		t.Errorf("token %q", token)
+	}
+}
+
+// Of those who wait for their turn nobody is hashed for once it is not allowed any more.
+func TestACrowdOfGuesses(t *testing.T) {
+	t.Parallel()
+	p, tooMany := identity.NewPasswords(), errors.New("too many")
+	began := time.Now()
+	for _, stored := range []string{"", "$argon2id$v=19$m=1048576,t=64,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAA"} { // minutes of work
+		if ok, err := p.Matches(t.Context(), stored, sealed.New("anything at all"), func() error { return tooMany }); ok || !errors.Is(err, tooMany) {
+			t.Errorf("%v %v after %v", ok, err, time.Since(began))
+		}
 	}
 }
 

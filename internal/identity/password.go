@@ -74,7 +74,7 @@ func Check(password sealed.String, at string) error {
 func (p *Passwords) Hash(ctx context.Context, password sealed.String) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails since Go 1.24
-	sum, err := p.sum(ctx, password, salt, present)
+	sum, err := p.sum(ctx, password, salt, present, nil)
 	if err != nil {
 		return "", err
 	}
@@ -84,16 +84,18 @@ func (p *Passwords) Hash(ctx context.Context, password sealed.String) (string, e
 
 // Matches reports whether a password belongs to an encoded form. With the empty form,
 // that of nobody, it takes as long and says no: a stranger learns nothing from time.
-func (p *Passwords) Matches(ctx context.Context, encoded string, password sealed.String) (bool, error) {
+// Allowed is asked when the guess has its turn, and its error ends it: of a crowd that waits
+// nobody is hashed for once there were too many wrong guesses.
+func (p *Passwords) Matches(ctx context.Context, encoded string, password sealed.String, allowed func() error) (bool, error) {
 	if encoded == "" {
-		_, err := p.sum(ctx, password, make([]byte, saltBytes), present)
+		_, err := p.sum(ctx, password, make([]byte, saltBytes), present, allowed)
 		return false, err
 	}
 	c, salt, want, err := parse(encoded)
 	if err != nil {
 		return false, err
 	}
-	got, err := p.sum(ctx, password, salt, c)
+	got, err := p.sum(ctx, password, salt, c, allowed)
 	return subtle.ConstantTimeCompare(got, want) == 1 && len(want) == sumBytes, err
 }
 
@@ -103,13 +105,19 @@ func Outdated(encoded string) bool {
 	return err != nil || c != present
 }
 
-func (p *Passwords) sum(ctx context.Context, password sealed.String, salt []byte, c cost) ([]byte, error) {
+// sum hashes when it is its turn, unless allowed fails by then; nil asks nobody.
+func (p *Passwords) sum(ctx context.Context, password sealed.String, salt []byte, c cost, allowed func() error) ([]byte, error) {
 	select {
 	case p.turns <- struct{}{}:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("wait to hash a password: %w", ctx.Err())
 	}
 	defer func() { <-p.turns }()
+	if allowed != nil {
+		if err := allowed(); err != nil {
+			return nil, err
+		}
+	}
 	return argon2.IDKey([]byte(password.Reveal()), salt, c.passes, c.memoryKiB, c.lanes, sumBytes), nil
 }
 
