@@ -73,7 +73,7 @@ func (g *Gateway) describe(a *attempt, r *record.Attempt) {
 		r.ProviderID = a.account.Slug
 	}
 	if a.plan != nil && !a.estimated {
-		r.UpstreamURL = a.plan.Scheme + "://" + a.plan.Host + maskQuery(a.plan.Target)
+		r.UpstreamURL = a.plan.Scheme + "://" + a.plan.Host + maskQuery(sealed.Path(a.plan.Target))
 	}
 	g.describeBody(a, r)
 }

@@ -74,6 +74,53 @@ func TestNoKeyLeaks(t *testing.T) {
 	}
 }
 
+// The token of an invitation is in nothing that the gateway prints or keeps, however its link
+// or path is misspelt, and neither is the password that comes with it nor the session.
+func TestNoInvitationLeaks(t *testing.T) {
+	t.Parallel()
+	g := start(t)
+	admin := []string{"x-gateway-provider", "x-gateway-custom-host", "authorization", "x-gateway-api-key: " + adminKey}
+	nobody := []string{"x-gateway-provider", "x-gateway-custom-host", "authorization", "x-gateway-api-key"}
+	_, invited := g.call("POST", "/v1/admin/users/invites", `{"email":"ada@acme.example","role":"member"}`, admin...)
+	_, token, ok := strings.Cut(invited, "#token=")
+	if token, _, ok = strings.Cut(token, `"`); !ok || len(token) < 40 {
+		t.Fatal(invited)
+	}
+	const password = "attack-passw0rd-of-ada"
+	form := `{"password":"` + password + `"}`
+	for _, path := range []string{
+		"/v1/admin/users/invites/" + token, "/v1/admin/users/invites/" + token + "/acept", "/v1/admin/user/invites/" + token + "/accept",
+		"/v2/invites/" + token + "/accept", "/admin/users/invites/" + token + "/accept", "/v1/admin/users/invites//" + token + "/accept", "/console/" + token,
+		"/v1/admin/users/invites/" + token + "/accept",
+	} {
+		for _, callers := range [][]string{nobody, admin} {
+			for _, method := range []string{"GET", "POST"} {
+				g.call(method, path, form, callers...)
+			}
+		}
+	}
+	_, opened := g.call("POST", "/v1/auth/login", `{"email":"ada@acme.example","password":"`+password+`"}`, nobody...)
+	_, session, ok := strings.Cut(opened, `"token":"`)
+	if session, _, ok = strings.Cut(session, `"`); !ok {
+		t.Fatal(opened)
+	}
+	g.call("GET", "/v1/"+session, "", nobody...)
+	g.call("GET", "/v1/auth/self/"+session, "", admin...)
+	g.stop()
+	found(t, "output", []byte(g.said.String()), token, password, session)
+	err := filepath.WalkDir(g.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		found(t, path, unpacked(b), token, password, session)
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // found reports the secrets that stand in b, with what stands around them.
 func found(t *testing.T, where string, b []byte, secrets ...string) {
 	t.Helper()
