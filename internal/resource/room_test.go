@@ -30,7 +30,9 @@ func TestAWorkspaceHasSoManyRecords(t *testing.T) {
 				Scopes: access.NewScopes(access.Allowed(access.WorkspaceService)...),
 			}, nil
 		},
-		Place: func(context.Context, resource.Reader, string, string) (resource.Record, error) { return resource.Record{}, nil },
+		Place: func(context.Context, resource.Reader, string, string) (resource.Record, error) {
+			return resource.Record{}, nil
+		},
 	}, huma.Info{Title: "test", Version: "1"}, shelves(nil))
 	last := "" // id of what was made last
 	call := func(at, method, path string) int {

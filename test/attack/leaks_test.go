@@ -82,8 +82,9 @@ func TestNoInvitationLeaks(t *testing.T) {
 	admin := []string{"x-gateway-provider", "x-gateway-custom-host", "authorization", "x-gateway-api-key: " + adminKey}
 	nobody := []string{"x-gateway-provider", "x-gateway-custom-host", "authorization", "x-gateway-api-key"}
 	_, invited := g.call("POST", "/v1/admin/users/invites", `{"email":"ada@acme.example","role":"member"}`, admin...)
-	_, token, ok := strings.Cut(invited, "#token=")
-	if token, _, ok = strings.Cut(token, `"`); !ok || len(token) < 40 {
+	_, rest, _ := strings.Cut(invited, "#token=")
+	token, _, ok := strings.Cut(rest, `"`)
+	if !ok || len(token) < 40 {
 		t.Fatal(invited)
 	}
 	const password = "attack-passw0rd-of-ada"
@@ -100,8 +101,9 @@ func TestNoInvitationLeaks(t *testing.T) {
 		}
 	}
 	_, opened := g.call("POST", "/v1/auth/login", `{"email":"ada@acme.example","password":"`+password+`"}`, nobody...)
-	_, session, ok := strings.Cut(opened, `"token":"`)
-	if session, _, ok = strings.Cut(session, `"`); !ok {
+	_, rest, _ = strings.Cut(opened, `"token":"`)
+	session, _, ok := strings.Cut(rest, `"`)
+	if !ok {
 		t.Fatal(opened)
 	}
 	g.call("GET", "/v1/"+session, "", nobody...)
