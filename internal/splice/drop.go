@@ -1,5 +1,7 @@
 package splice
 
+import "strings"
+
 // selection is what many paths select, put together by their steps: so a body is gone
 // through once for all of them.
 type selection struct {
@@ -40,24 +42,33 @@ func child[K comparable](of *map[K]*selection, key K) *selection {
 	return s
 }
 
-// dropAll does a DropAll in the object.
+// dropAll does a DropAll in the object. Most paths are names, which need no selection.
 func (dr *draft) dropAll(paths []string) {
-	var all selection
+	var below selection
 	for _, path := range paths {
-		all.add(path)
+		if strings.ContainsAny(path, ".[") {
+			below.add(path)
+		} else if path != "" {
+			dr.dropNamed(path)
+		}
 	}
-	for key, s := range all.members {
+	for key, s := range below.members {
 		for k := range dr.entries {
-			switch {
-			case !dr.is(k, key):
-			case s.whole:
-				dr.drop(k)
-			default:
-				d := dropper{led: []*selection{s}}
-				if val, changed := d.from(dr.value(k), 0); changed {
-					dr.setValue(k, val)
-				}
+			if !dr.is(k, key) {
+				continue
 			}
+			d := dropper{led: []*selection{s}}
+			if val, changed := d.from(dr.value(k), 0); changed {
+				dr.setValue(k, val)
+			}
+		}
+	}
+}
+
+func (dr *draft) dropNamed(key string) {
+	for k := range dr.entries {
+		if dr.is(k, key) {
+			dr.drop(k)
 		}
 	}
 }

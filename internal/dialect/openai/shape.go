@@ -118,8 +118,10 @@ func (b *shaper) provider(ep llm.Endpoint) {
 	for _, r := range b.rules.Rename {
 		b.add(splice.Rename(r.Path, r.To))
 	}
+	if len(b.rules.Drop) > 0 {
+		b.add(splice.DropAll(b.rules.Drop))
+	}
 	for _, path := range b.rules.Drop {
-		b.add(splice.Drop(path))
 		b.lose(path)
 	}
 	for _, sw := range b.rules.Swap {
