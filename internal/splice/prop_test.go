@@ -136,7 +136,7 @@ func FuzzApply(f *testing.F) {
 		}
 		for _, e := range []splice.Edit{
 			splice.Set(key, []byte("1")), splice.SetDefault(key, []byte("[]")), splice.SetPath(path, []byte("{}")),
-			splice.Drop(path), splice.Rename(path, key), splice.Replace(path, map[string]string{"1": "2"}),
+			splice.Drop(path), splice.DropAll([]string{path, key, "a[*].b"}), splice.Rename(path, key), splice.Replace(path, map[string]string{"1": "2"}),
 		} {
 			out := d.Apply([]splice.Edit{e})
 			if !json.Valid(out) {
@@ -158,7 +158,7 @@ func sameBelow(t *testing.T, d *splice.Doc, path, key string) {
 	edits := func(at string) []splice.Edit {
 		return []splice.Edit{
 			splice.Drop(at + path), splice.Rename(at+path, key), splice.Replace(at+path, map[string]string{"1": "2", "{}": "[]"}),
-			splice.SetPath(at+path, []byte("{}")),
+			splice.SetPath(at+path, []byte("{}")), splice.DropAll([]string{at + path}),
 		}
 	}
 	for at, wrapped := range map[string]string{"x.": `{"x":%s}`, "x[*].": `{"x":[0, %s]}`} {
