@@ -44,12 +44,13 @@ func child[K comparable](of *map[K]*selection, key K) *selection {
 
 // dropAll does a DropAll in the object. Most paths are names, which need no selection.
 func (dr *draft) dropAll(paths []string) {
+	drop := Edit{op: opDrop}
 	var below selection
 	for _, path := range paths {
 		if strings.ContainsAny(path, ".[") {
 			below.add(path)
-		} else if path != "" {
-			dr.dropNamed(path)
+		} else {
+			dr.walk(path, &drop)
 		}
 	}
 	for key, s := range below.members {
@@ -61,14 +62,6 @@ func (dr *draft) dropAll(paths []string) {
 			if val, changed := d.from(dr.value(k), 0); changed {
 				dr.setValue(k, val)
 			}
-		}
-	}
-}
-
-func (dr *draft) dropNamed(key string) {
-	for k := range dr.entries {
-		if dr.is(k, key) {
-			dr.drop(k)
 		}
 	}
 }
