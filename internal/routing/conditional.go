@@ -17,16 +17,7 @@ type condition struct {
 // default. Circuit breakers are not evaluated: the condition asked for this
 // target. Source: contract/dataplane.md 4.6.
 func (w *walk) conditional(ctx context.Context, n *Node) (Outcome, error) {
-	if w.asked == nil {
-		w.asked = &remembered{Facts: w.facts}
-	}
-	target := n.Strategy.otherwise
-	for i := range n.Strategy.conditions {
-		if c := &n.Strategy.conditions[i]; c.query.holds(w.asked) {
-			target = c.target
-			break
-		}
-	}
+	target := n.Strategy.target(w.facts)
 	if target < 0 {
 		err := fault.Newf(fault.InvalidRequest, "no condition of %s.strategy matches the request and it has no default", n.Path)
 		return Outcome{Status: err.HTTPStatus(), Skipped: true, Err: err}, err
@@ -34,8 +25,20 @@ func (w *walk) conditional(ctx context.Context, n *Node) (Outcome, error) {
 	return w.node(ctx, n.Targets[target])
 }
 
-// remembered are the facts of one walk. A field of the body is decoded once, however many
-// conditions look at it: both may be large.
+// target is the index of the target of the first condition that holds, else that of the
+// default, -1 for none.
+func (s *Strategy) target(f Facts) int {
+	asked := remembered{Facts: f}
+	for i := range s.conditions {
+		if c := &s.conditions[i]; c.query.holds(&asked) {
+			return c.target
+		}
+	}
+	return s.otherwise
+}
+
+// remembered are facts while conditions look at them. A field of the body is decoded once,
+// however many do: both may be large. What was decoded is not kept for the call to come.
 type remembered struct {
 	Facts
 	params []param // that were asked for

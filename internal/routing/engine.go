@@ -15,7 +15,7 @@ type Facts interface {
 	Metadata(key string) (string, bool)
 	// Param returns a top-level field of the JSON body, decoded: string, float64,
 	// bool or nil. Lists and objects need not be there, for they are equal to nothing;
-	// a body that is no JSON has none. The conditions of a walk ask once for each.
+	// a body that is no JSON has none. The conditions of a strategy ask once for each.
 	Param(key string) (any, bool)
 	// Path is the path of the request without the query, "/v1/chat/completions".
 	Path() string
@@ -108,7 +108,6 @@ type walk struct {
 	scope  string
 	config uint64
 	facts  Facts
-	asked  *remembered // facts, for conditions; nil until there are any
 	try    Try
 	last   *Target // tried last
 }
