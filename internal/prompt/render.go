@@ -27,9 +27,9 @@ type renderer struct {
 	scopes []*value // the outermost first
 	steps  int
 
-	open  []*Template              // partials that are being rendered
+	open  []any                    // what is being rendered: saved partials as *Template, private ones as *value
 	saved map[PartialRef]*Template // found by now
-	own   map[*value]*Template     // private ones, by the variables that they are
+	own   map[*value]*Template     // long private ones, by the variables that they are
 }
 
 func newRenderer(vars *value, source Source) *renderer {
@@ -163,44 +163,57 @@ func (r *renderer) partial(ref PartialRef) error {
 		}
 		r.saved[ref] = t
 	}
-	return r.include(ref.String(), t)
+	return r.include(ref.String(), t, t)
 }
 
 // private inserts a partial that the caller brings as a variable: its text is a
-// template, filled in with the same variables. It is looked for by the variable, because
-// the text may be long and the section around it that of a long list.
+// template, filled in with the same variables.
 func (r *renderer) private(n *node) error {
 	v := r.find(&n.name)
 	if v == nil {
 		return nil
 	}
-	t := r.own[v]
-	if t == nil {
-		var err error
-		if t, err = Parse(v.text()); err != nil {
-			return fault.From(err).At("variables." + n.name.whole)
-		}
-		if r.own == nil {
-			r.own = make(map[*value]*Template)
-		}
-		r.own[v] = t
+	t, err := r.templateOf(v)
+	if err != nil {
+		return fault.From(err).At("variables." + n.name.whole)
 	}
 	if len(t.nodes) == 0 {
 		return nil
 	}
-	return r.include(">"+n.name.whole, t)
+	return r.include(">"+n.name.whole, v, t)
 }
 
-// include inserts a template, which has the name in its tag. What is in it already it
-// cannot be in again.
-func (r *renderer) include(name string, t *Template) error {
-	if slices.Contains(r.open, t) {
+// ownKept is from how many bytes on a private partial is kept once it is parsed: to keep the
+// short ones of a long list takes many times the list.
+const ownKept = 256
+
+// templateOf is the text of a variable as a template. It is looked for by the variable,
+// because the text may be long and the section around it that of a long list.
+func (r *renderer) templateOf(v *value) (*Template, error) {
+	if t := r.own[v]; t != nil {
+		return t, nil
+	}
+	t, err := Parse(v.text())
+	if err != nil || len(v.raw) < ownKept {
+		return t, err
+	}
+	if r.own == nil {
+		r.own = make(map[*value]*Template)
+	}
+	r.own[v] = t
+	return t, nil
+}
+
+// include inserts a template, which has the name in its tag. What it is of may not be
+// around it already.
+func (r *renderer) include(name string, of any, t *Template) error {
+	if slices.Contains(r.open, of) {
 		return invalid("the partial {{>%s}} includes itself", clip(name))
 	}
 	if len(r.open) == MaxPartialDepth {
 		return invalid("partials are nested deeper than %d levels, at {{>%s}}", MaxPartialDepth, clip(name))
 	}
-	r.open = append(r.open, t)
+	r.open = append(r.open, of)
 	was := r.out.enter()
 	err := r.nodes(t.nodes)
 	r.out.leave(was)
