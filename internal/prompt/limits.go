@@ -9,7 +9,7 @@ const (
 	MaxNameBytes     = 256       // of a variable, section or partial, and of a version behind it
 	MaxPartialDepth  = 10        // partials inside partials
 	MaxOutputBytes   = 8 << 20   // of one rendered prompt
-	MaxSteps         = 1_000_000 // tags and elements that one rendering goes through
+	MaxSteps         = 1_000_000 // tags and elements that one rendering goes through, and names that lie deep
 	MaxFields        = 500       // of a call's root, and of the saved parameters
 	MaxVersions      = 2000      // of one prompt or partial
 )

@@ -118,12 +118,17 @@ func (r *renderer) within(v *value, inner []node) error {
 	return err
 }
 
+// scopesOfStep is how many scopes are looked through at the price of a step. Templates that
+// people write have fewer; partials in partials can have hundreds.
+const scopesOfStep = 8
+
 // find looks a name up, from the innermost scope outward; nil when there is none. A
 // field whose own name has dots comes before a path.
 func (r *renderer) find(n *name) *value {
 	if n.whole == "." {
 		return r.scopes[len(r.scopes)-1]
 	}
+	r.steps += len(r.scopes) / scopesOfStep
 	for _, scope := range slices.Backward(r.scopes) {
 		if v := scope.member(n.whole); v != nil {
 			return v

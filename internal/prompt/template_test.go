@@ -160,6 +160,16 @@ func TestRenderRefuses(t *testing.T) {
 		wide[fmt.Sprint("p", i)] = strings.Repeat(fmt.Sprintf("{{>p%d}}", i+1), 20)
 	}
 	wide[fmt.Sprint("p", prompt.MaxPartialDepth-1)] = "x"
+	// a name that is nowhere, looked for below a hundred and fifty sections in a list
+	deep := make(map[string]string)
+	for i := range 5 {
+		deep[fmt.Sprint("p", i)] = strings.Repeat("{{#o}}", 30) + fmt.Sprintf("{{>>p%d}}", i+1) + strings.Repeat("{{/o}}", 30)
+	}
+	deep["p5"] = "{{#list}}{{missing}}{{missing}}{{/list}}"
+	below := fmt.Sprintf(`{"o":{"x":1},"list":[%s1]`, strings.Repeat("1,", 50_000))
+	for name, text := range deep {
+		below += fmt.Sprintf(`,%q:%q`, name, text)
+	}
 	numbers := `{"l":[` + strings.Repeat("1,", 2000) + `1]}`
 	for name, c := range map[string]struct {
 		template, variables string
@@ -176,6 +186,7 @@ func TestRenderRefuses(t *testing.T) {
 		"a wide tree":               {"{{>p0}}", `{}`, wide, "steps"},
 		"lists in lists":            {"{{#l}}{{#l}}{{#l}}x{{/l}}{{/l}}{{/l}}", numbers, nil, "steps"},
 		"a long answer":             {"{{#l}}{{{x}}}{{/l}}", numbers[:len(numbers)-1] + `,"x":"` + strings.Repeat("x", 10_000) + `"}`, nil, "longer than"},
+		"names that lie deep":       {"{{>>p0}}", below + "}", nil, "steps"},
 		"variables in a list":       {"x", `[1]`, nil, "variables is an object"},
 		"a private one with a slip": {"{{>>a}}", `{"a":"{{#x}}"}`, nil, "has no end"},
 	} {
