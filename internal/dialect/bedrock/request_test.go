@@ -358,7 +358,12 @@ func TestEncodeThinking(t *testing.T) {
 			name:  "Amazon's models know three members of a schema",
 			model: nova, chat: `{` + hi + `,"tools":[{"type":"function","function":{"name":"w","parameters":{"$schema":"s","type":"object","title":"t","properties":{"title":{"type":"string","additionalProperties":false}},"required":["title"],"additionalProperties":false,"$defs":{}}}},{"type":"function","function":{"name":"n"}}]}`,
 			want: sent(`"toolConfig":{"tools":[{"toolSpec":{"name":"w","inputSchema":{"json":{"type":"object","properties":{"title":{"type":"string","additionalProperties":false}},"required":["title"]}}}},{"toolSpec":{"name":"n","inputSchema":{"json":{"type":"object"}}}}]}`),
-			lost: []string{"tools[0].function.parameters.$defs"},
+		},
+		{
+			name:  "Amazon's models follow no references",
+			model: nova, chat: `{` + hi + `,"tools":[{"type":"function","function":{"name":"w","parameters":{"properties":{"to":{"$ref":"#/$defs/place"}},"oneOf":[],"$defs":{"place":{"type":"string"}}}}}]}`,
+			want: sent(`"toolConfig":{"tools":[{"toolSpec":{"name":"w","inputSchema":{"json":{"type":"object","properties":{"to":{"type":"string"}}}}}}]}`),
+			lost: []string{"tools[0].function.parameters.oneOf"},
 		},
 		{name: "none", chat: `{` + hi + `,"reasoning_effort":"none"}`, want: sent(`"additionalModelRequestFields":{"thinking":{"type":"disabled"}}`)},
 		{name: "a word that nobody knows", chat: `{` + hi + `,"reasoning_effort":"huge"}`, want: `{` + hiSent + `}`, lost: []string{"reasoning_effort"}},

@@ -85,7 +85,7 @@ func (w *callWriter) strict(t *llm.Tool) {
 
 // schema is that of a tool's arguments. Amazon's own models know three members at its top and
 // act as if there were no tools where there are more, which what makes schemas out of types
-// always writes.
+// always writes: definitions go where they are referred to.
 // Source: https://docs.aws.amazon.com/nova/latest/userguide/prompting-tool-troubleshooting.html, read 2026-11.
 func (w *callWriter) schema(t *llm.Tool) []byte {
 	if w.family != amazon {
@@ -94,9 +94,9 @@ func (w *callWriter) schema(t *llm.Tool) []byte {
 	var o dialect.JSON
 	o.Open('{')
 	o.Str("type", "object")
-	for name, val := range splice.Members(t.Schema) {
+	for name, val := range splice.Members(dialect.InPlace(t.Schema)) {
 		switch n := plain(name); n {
-		case "type", "$schema", "title", "description", "additionalProperties":
+		case "type", "$schema", "title", "description", "additionalProperties", "$defs", "definitions": // which nothing refers to
 		case "properties", "required":
 			o.Raw(n, val)
 		default:

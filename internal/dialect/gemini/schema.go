@@ -1,10 +1,6 @@
 package gemini
 
 import (
-	"net/url"
-	"strconv"
-	"strings"
-
 	"sluice/internal/dialect"
 	"sluice/internal/splice"
 )
@@ -14,33 +10,23 @@ import (
 // becomes a nullable one. A reference that leads back to itself stays as it is.
 // Source: contract/provider-transforms.md 4.3.
 func openAPI(schema []byte) []byte {
-	s := rewriter{root: schema}
+	s := rewriter{refs: dialect.NewRefs(schema)}
 	s.value(schema, nil, 0)
 	return s.B
 }
 
-// The largest result of a schema whose references are put in place, how deep they may nest,
-// and how much is read for them: without a bound a small schema could grow without one.
-const (
-	schemaMax      = 1 << 20
-	schemaMaxDepth = 64
-	followedMax    = 16 * schemaMax
-)
-
 type rewriter struct {
 	dialect.JSON
-	root     []byte
-	inside   map[string]map[string][]byte // members of what references lead through, by the names that lead to it
-	followed int                          // bytes of what references stood for so far
+	refs *dialect.Refs
 }
 
 // value rewrites one schema. Path are the references that led here.
 func (s *rewriter) value(raw []byte, path []string, depth int) {
-	if len(raw) == 0 || raw[0] != '{' || depth > schemaMaxDepth || len(s.B) > schemaMax {
+	if len(raw) == 0 || raw[0] != '{' || depth > dialect.SchemaMaxDepth || len(s.B) > dialect.SchemaMax {
 		s.Value(raw)
 		return
 	}
-	to, next, ok := s.follow(raw, path)
+	to, next, ok := s.refs.Follow(raw, path)
 	if ok && to[0] != '{' {
 		s.Value(to)
 		return
@@ -65,11 +51,11 @@ func (s *rewriter) merged(to, raw []byte, path []string, depth int) {
 // inPlace writes the members of a schema without its brackets, but for some, whether they
 // stand there or where it refers to.
 func (s *rewriter) inPlace(raw []byte, but map[string]bool, path []string, depth int) {
-	if depth > schemaMaxDepth {
+	if depth > dialect.SchemaMaxDepth {
 		return
 	}
-	for range schemaMaxDepth {
-		to, next, ok := s.follow(raw, path)
+	for range dialect.SchemaMaxDepth {
+		to, next, ok := s.refs.Follow(raw, path)
 		if !ok {
 			break
 		}
@@ -190,66 +176,3 @@ func (s *rewriter) union(val, beside []byte, path []string, depth int) {
 		s.Bool("nullable", true)
 	}
 }
-
-// follow finds what {"$ref":"#/$defs/address"} stands for. It reports false for what is
-// no reference into the schema itself, and for one that leads back to itself.
-func (s *rewriter) follow(raw []byte, path []string) (to []byte, next []string, ok bool) {
-	ref, found := splice.Find(raw, "$ref")
-	name, isText := splice.Unquote(ref)
-	if !found || !isText {
-		return nil, nil, false
-	}
-	for _, p := range path {
-		if p == name {
-			return nil, nil, false
-		}
-	}
-	keys, local := strings.CutPrefix(name, "#/")
-	if !local {
-		return nil, nil, false
-	}
-	if to = s.at(pointed(keys)); to == nil || s.followed+len(to) > followedMax {
-		return nil, nil, false
-	}
-	s.followed += len(to)
-	return to, append(path[:len(path):len(path)], name), true
-}
-
-// at is what a chain of names leads to below the root; nil when there is nothing. Each object on
-// the way is read once, however many references lead through it.
-func (s *rewriter) at(names []string) []byte {
-	raw, led := s.root, ""
-	for _, name := range names {
-		members, known := s.inside[led]
-		if !known {
-			members = map[string][]byte{}
-			for n, val := range splice.Members(raw) {
-				if key, _ := splice.Unquote(n); members[key] == nil {
-					members[key] = val
-				}
-			}
-			if s.inside == nil {
-				s.inside = map[string]map[string][]byte{}
-			}
-			s.inside[led] = members
-		}
-		raw, led = members[name], led+strconv.Quote(name)
-	}
-	return raw
-}
-
-// pointed are the names in a JSON pointer that is the fragment of a URI: "$defs/a~1b%20c".
-// Source: RFC 6901 sections 4 and 6.
-func pointed(pointer string) []string {
-	if plain, err := url.PathUnescape(pointer); err == nil {
-		pointer = plain
-	}
-	names := strings.Split(pointer, "/")
-	for i := range names {
-		names[i] = unescaped.Replace(names[i])
-	}
-	return names
-}
-
-// unescaped undoes the two escapes of names in a pointer.
-var unescaped = strings.NewReplacer("~1", "/", "~0", "~")

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"sluice/internal/dialect"
 )
 
 func TestOpenAPI(t *testing.T) {
@@ -49,7 +51,7 @@ func TestOpenAPIIsBounded(t *testing.T) {
 		b.WriteString(next + `,` + next + `]},`)
 	}
 	b.WriteString(`"z":{}}}`)
-	if got := len(openAPI([]byte(b.String()))); got > 4*schemaMax {
+	if got := len(openAPI([]byte(b.String()))); got > 4*dialect.SchemaMax {
 		t.Errorf("%d bytes of %d", got, b.Len())
 	}
 }
@@ -71,7 +73,7 @@ func TestManyReferencesAreNoWork(t *testing.T) {
 		"to a large schema": `{"properties":{` + many(`"p%d":{"$ref":"#/$defs/a","title":"%d"}`) + `"z":{}},"$defs":{"a":{"$defs":{` + many(`"a%d":{"maxLength":%d}`) + `"z":{}}}}}`,
 		"each to the next":  `{"$ref":"#/$defs/a0","$defs":{` + many(`"a%d":{"anyOf":[{"$ref":"#/$defs/a%d"},{"type":"null"}]}`) + `"z":{}}}`,
 	} {
-		if got := openAPI([]byte(schema)); !json.Valid(got) || len(got) > 2*schemaMax {
+		if got := openAPI([]byte(schema)); !json.Valid(got) || len(got) > 2*dialect.SchemaMax {
 			t.Errorf("%s: %d bytes of %d", name, len(got), len(schema))
 		}
 	}

@@ -1,0 +1,100 @@
+package dialect
+
+import (
+	"maps"
+
+	"sluice/internal/splice"
+)
+
+// InPlace is a JSON schema without definitions, in which what references stand for is in their
+// place, for models that follow none: {"properties":{"to":{"$ref":"#/$defs/address"}}}. What
+// stands beside a reference wins. A reference that leads back to itself says nothing any more:
+// {} takes anything. A schema without references into itself is returned as it is.
+func InPlace(schema []byte) []byte {
+	if !splice.Mentions(schema, refMember) {
+		return schema
+	}
+	p := placer{refs: NewRefs(schema)}
+	p.value(schema, nil, 0)
+	return p.B
+}
+
+type placer struct {
+	JSON
+	refs *Refs
+}
+
+// value copies one value. Path are the references that led to it.
+func (p *placer) value(raw []byte, path []string, depth int) {
+	switch {
+	case len(raw) == 0 || raw[0] != '{' && raw[0] != '[' || depth > SchemaMaxDepth || len(p.B) > SchemaMax:
+		p.Value(raw)
+	case raw[0] == '[':
+		p.Open('[')
+		for v := range splice.Elements(raw) {
+			p.value(v, path, depth+1)
+		}
+		p.Close(']')
+	default:
+		p.object(raw, path, depth)
+	}
+}
+
+func (p *placer) object(raw []byte, path []string, depth int) {
+	to, next, ok := p.refs.Follow(raw, path)
+	if ok && to[0] != '{' { // true or false
+		p.Value(to)
+		return
+	}
+	p.Open('{')
+	if ok {
+		p.members(to, names(raw), next, depth)
+	}
+	p.members(raw, nil, path, depth)
+	p.Close('}')
+}
+
+// members copies the members of a schema, or of what it refers to, but for some.
+func (p *placer) members(raw []byte, but map[string]bool, path []string, depth int) {
+	if depth > SchemaMaxDepth {
+		return
+	}
+	if but != nil { // what a reference stands for may be the next one
+		if to, next, ok := p.refs.Follow(raw, path); ok && to[0] == '{' {
+			p.members(to, union(but, names(raw)), next, depth+1)
+		}
+	}
+	for name, val := range splice.Members(raw) {
+		switch key, _ := splice.Unquote(name); {
+		case but[key], key == "$defs", key == "definitions", key == refMember && len(val) > 0 && val[0] == '"':
+		case key == "enum", key == "const", key == "default", key == "examples": // values, not schemas
+			p.rawKey(name).Value(val)
+		case key == "properties" && val[0] == '{':
+			p.rawKey(name).Open('{')
+			for n, v := range splice.Members(val) { // whose names mean nothing here
+				p.rawKey(n)
+				p.value(v, path, depth+1)
+			}
+			p.Close('}')
+		default:
+			p.rawKey(name)
+			p.value(val, path, depth+1)
+		}
+	}
+}
+
+// names are those of an object's members.
+func names(raw []byte) map[string]bool {
+	set := map[string]bool{}
+	for name := range splice.Members(raw) {
+		key, _ := splice.Unquote(name)
+		set[key] = true
+	}
+	return set
+}
+
+func union(a, b map[string]bool) map[string]bool {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}

@@ -1,0 +1,93 @@
+package dialect
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"sluice/internal/splice"
+)
+
+// The largest result of a schema whose references are put in place, how deep they may nest,
+// and how much is read for them: without a bound a small schema could grow without one.
+const (
+	SchemaMax      = 1 << 20
+	SchemaMaxDepth = 64
+	followedMax    = 16 * SchemaMax
+)
+
+const refMember = "$ref"
+
+// Refs finds what the references of one JSON schema stand for. It belongs to one goroutine.
+type Refs struct {
+	root     []byte
+	inside   map[string]map[string][]byte // members of what references lead through, by the names that lead to it
+	followed int                          // bytes of what references stood for so far
+}
+
+// NewRefs begins with a schema, which must not change.
+func NewRefs(schema []byte) *Refs { return &Refs{root: schema} }
+
+// Follow finds what {"$ref":"#/$defs/address"} stands for. It reports false for what is
+// no reference into the schema itself, and for one that leads back to itself. Path are the
+// references that led here, next those that led to what it stands for.
+func (r *Refs) Follow(raw []byte, path []string) (to []byte, next []string, ok bool) {
+	ref, found := splice.Find(raw, refMember)
+	name, isText := splice.Unquote(ref)
+	if !found || !isText {
+		return nil, nil, false
+	}
+	for _, p := range path {
+		if p == name {
+			return nil, nil, false
+		}
+	}
+	keys, local := strings.CutPrefix(name, "#/")
+	if !local {
+		return nil, nil, false
+	}
+	if to = r.at(pointed(keys)); to == nil || r.followed+len(to) > followedMax {
+		return nil, nil, false
+	}
+	r.followed += len(to)
+	return to, append(path[:len(path):len(path)], name), true
+}
+
+// at is what a chain of names leads to below the root; nil when there is nothing. Each object on
+// the way is read once, however many references lead through it.
+func (r *Refs) at(names []string) []byte {
+	raw, led := r.root, ""
+	for _, name := range names {
+		members, known := r.inside[led]
+		if !known {
+			members = map[string][]byte{}
+			for n, val := range splice.Members(raw) {
+				if key, _ := splice.Unquote(n); members[key] == nil {
+					members[key] = val
+				}
+			}
+			if r.inside == nil {
+				r.inside = map[string]map[string][]byte{}
+			}
+			r.inside[led] = members
+		}
+		raw, led = members[name], led+strconv.Quote(name)
+	}
+	return raw
+}
+
+// pointed are the names in a JSON pointer that is the fragment of a URI: "$defs/a~1b%20c".
+// Source: RFC 6901 sections 4 and 6.
+func pointed(pointer string) []string {
+	if plain, err := url.PathUnescape(pointer); err == nil {
+		pointer = plain
+	}
+	names := strings.Split(pointer, "/")
+	for i := range names {
+		names[i] = unescaped.Replace(names[i])
+	}
+	return names
+}
+
+// unescaped undoes the two escapes of names in a pointer.
+var unescaped = strings.NewReplacer("~1", "/", "~0", "~")
