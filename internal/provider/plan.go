@@ -52,7 +52,8 @@ type Plan struct {
 // not serve the endpoint;
 // fault.InvalidRequest, naming the field and the cure, when a credential field is
 // missing, a value does not fit its class, or a path would leave the base.
-// Pass-through is planned for every provider.
+// Pass-through is planned for every provider, but for what is part of an endpoint that the
+// provider does not have.
 // Source: contract/dataplane.md 6.2, 6.7.
 func (s *Spec) Plan(c Call, v Values) (*Plan, error) {
 	q := query{spec: s, call: c, values: v, model: c.Model, host: c.CustomHost}
@@ -98,11 +99,19 @@ func (q *query) endpoint(sh *shape) (*Endpoint, error) {
 	if e == nil && q.call.Path != "" && (q.spec.Dialect == Through || slices.Contains(plain, name)) {
 		e = sh.endpoints[llm.Proxy]
 	}
+	if of := parts[q.call.Path]; of != "" && name == llm.Proxy && q.spec.Dialect != Through && sh.endpoints[of] == nil {
+		return nil, fault.Newf(fault.NotSupported, "/v1%s is not supported by %s, which has no %s of its own", q.call.Path, q.spec.ID, of)
+	}
 	if e == nil {
 		return nil, fault.Newf(fault.NotSupported, "%s is not supported by %s", name, q.spec.ID)
 	}
 	return e, nil
 }
+
+// parts are paths without a type that are part of an endpoint: where calls of that are
+// translated nobody serves them.
+// Source: https://platform.openai.com/docs/api-reference/responses/compact, read 2026-11.
+var parts = map[string]llm.Endpoint{"/responses/compact": llm.CreateModelResponse}
 
 // bodyModel applies the model rules and remembers what the path takes.
 func (q *query) bodyModel(sh *shape) string {

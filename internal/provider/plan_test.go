@@ -108,6 +108,7 @@ func TestPlanRefuses(t *testing.T) {
 		text     string // part of the public text
 	}{
 		{"absent endpoint", "groq", provider.Call{Endpoint: llm.CreateBatch, Method: "POST", Path: "/batches"}, provider.Values{"key": "k"}, fault.NotSupported, "", "createBatch is not supported by groq"},
+		{"a part of an absent endpoint", "anthropic", provider.Call{Endpoint: llm.Proxy, Method: "POST", Path: "/responses/compact"}, provider.Values{"key": "k"}, fault.NotSupported, "", "/v1/responses/compact is not supported by anthropic"},
 		{"no key", "openai", chat, nil, fault.InvalidRequest, "authorization", "send Authorization: Bearer"},
 		{"no host", "custom", chat, nil, fault.InvalidRequest, "x-gateway-custom-host", "send x-gateway-custom-host"},
 		{"no resource", "azure-openai", chat, provider.Values{"key": "k"}, fault.InvalidRequest, "x-gateway-azure-resource-name", "set azure_resource_name"},
@@ -262,6 +263,17 @@ func TestCustomHeadersRefused(t *testing.T) {
 }
 
 // What lies in S3 is signed for S3, whatever the provider's other calls are signed for.
+// What is part of an endpoint passes through to who has that, and to who has no typed ones at all.
+func TestPlanOfAPart(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"openai", "groq", "replicate"} {
+		p, err := find(t, id).Plan(provider.Call{Endpoint: llm.Proxy, Method: "POST", Path: "/responses/compact"}, provider.Values{"key": "k"})
+		if err != nil || !strings.HasSuffix(p.Target, "/responses/compact") {
+			t.Errorf("%s: %+v, %v", id, p, err)
+		}
+	}
+}
+
 func TestPlanService(t *testing.T) {
 	t.Parallel()
 	all, err := table()
