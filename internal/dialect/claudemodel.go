@@ -1,8 +1,11 @@
 package dialect
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
+
+	"sluice/internal/llm"
 )
 
 // ClaudeModel is what the name of a model tells, wherever Claude runs: {"sonnet", 4, 5} of
@@ -109,4 +112,50 @@ func (m ClaudeModel) Knows(effort string) bool {
 		return m.Since(4, 7)
 	}
 	return true
+}
+
+// Samples reports whether the model can be told its temperature, top_p and top_k: from 4.7 on
+// it refuses a call with any but its own.
+// Source: https://platform.claude.com/docs/en/about-claude/models/whats-new-claude-4-7,
+// https://openrouter.ai/docs/guides/evaluate-and-optimize/model-migrations/claude-4-7, read 2026-11.
+func (m ClaudeModel) Samples() bool { return !m.Since(4, 7) }
+
+// Obeys reports whether the model can be told that it must call a tool: those that always think
+// refuse it.
+// Source: https://platform.claude.com/docs/en/models/opus-5-5/whats-new-opus-5-5 and
+// https://platform.claude.com/docs/en/models/sonnet-5-5/whats-new-sonnet-5-5, read 2026-11.
+func (m ClaudeModel) Obeys() bool {
+	switch m.Family {
+	case "opus", "sonnet":
+		return !m.Since(5, 5)
+	case "fable", "mythos":
+		return !m.Since(5, 1)
+	}
+	return true
+}
+
+// Unthinking is the type of thinking that keeps the model from it as far as it goes: "disabled",
+// or "between_tools" of those that always note something there; "" for those that cannot be kept
+// from it. Models before 5 think when they are told to.
+// Source: as that of Obeys.
+func (m ClaudeModel) Unthinking() string {
+	switch {
+	case m.Family == "fable", m.Family == "mythos", m.Family == "opus" && m.Since(5, 5):
+		return ""
+	case m.Family == "sonnet" && m.Since(5, 5):
+		return "between_tools"
+	}
+	return "disabled"
+}
+
+// Sampled takes the temperature or top_p that the caller wants of the model, or top_k. What the
+// model would refuse is not taken, so that it is named as lost, unless it is the model's own.
+func (m ClaudeModel) Sampled(t *llm.Tally, name string) (json.RawMessage, bool) {
+	switch {
+	case m.Samples():
+		return t.Take(name)
+	case name != "top_k" && between(t, name, 1, 1):
+		t.Take(name)
+	}
+	return nil, false
 }

@@ -45,7 +45,7 @@ func Reasons(model string) bool {
 // Source: contract/provider-transforms.md 2.1;
 // https://platform.claude.com/docs/en/build-with-claude/thinking-tool-workflows, read 2026-11.
 func MayThink(c *llm.Call, t *llm.Tally) bool {
-	if _, ok := t.Peek("top_k"); ok || c.Choice.Mode == "required" || c.Choice.Mode == "tool" {
+	if _, ok := t.Peek("top_k"); ok || c.Choice.Forces() {
 		return false
 	}
 	return between(t, "temperature", 1, 1) && between(t, "top_p", 0.95, 1) && !amidCalls(c.Messages)

@@ -222,6 +222,9 @@ type ToolChoice struct {
 	From string          // "tool_choice"
 }
 
+// Forces reports whether a tool must be called.
+func (c *ToolChoice) Forces() bool { return c.Mode == "required" || c.Mode == "tool" }
+
 // Format is the form that the answer shall have.
 type Format struct {
 	Type        string // "text", "json_object", "json_schema"

@@ -79,8 +79,8 @@ var strict = &dialect.RequestRules{Drop: []string{
 // told are the models with which a dialect's upstreams are asked: those that it speaks to in
 // different words.
 var told = map[string][]string{
-	"bedrock": {"anthropic.claude-opus-4-5", "amazon.nova-pro-v1:0", "cohere.command-r-v1:0", "mistral.mistral-large-2407-v1:0", "meta.llama3-70b-instruct-v1:0"},
-	"oracle":  {"cohere.command-r", "cohere.command-a-vision", "meta.llama-4"}, "anthropic": {"claude-opus-4-5", "claude-3-haiku-20240307"},
+	"bedrock": {"anthropic.claude-opus-4-5", "anthropic.claude-opus-5-5", "amazon.nova-pro-v1:0", "cohere.command-r-v1:0", "mistral.mistral-large-2407-v1:0", "meta.llama3-70b-instruct-v1:0"},
+	"oracle":  {"cohere.command-r", "cohere.command-a-vision", "meta.llama-4"}, "anthropic": {"claude-opus-4-5", "claude-opus-5-5", "claude-3-haiku-20240307"},
 	"gemini": {"gemini-2.0-flash", "gemini-3-pro"}, "vertex": {"gemini-2.5-pro"},
 }
 

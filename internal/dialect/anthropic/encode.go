@@ -14,7 +14,7 @@ import (
 // in the hub. Callers of other surfaces may use those that are Anthropic's own.
 // Source: contract/provider-transforms.md 2.1; contract/providers.yaml, anthropic.
 var carried = [...]string{
-	"temperature", "top_k", "container", "mcp_servers", "context_management", "inference_geo", "diagnostics", "fallbacks",
+	"container", "mcp_servers", "context_management", "inference_geo", "diagnostics", "fallbacks",
 	"fallback_credit_token", "compaction", "cache_control",
 }
 
@@ -80,13 +80,7 @@ func (w *callWriter) params() {
 	if raw, ok := w.t.Take(llm.Stop); ok {
 		w.List("stop_sequences", raw)
 	}
-	if raw, ok := w.t.Take("top_p"); ok {
-		if _, both := w.t.Peek("temperature"); both { // which newer models refuse
-			w.t.Lose("top_p")
-		} else {
-			w.Raw("top_p", raw)
-		}
-	}
+	w.sampling()
 	w.metadata()
 	w.tier()
 	if w.native() {
@@ -94,6 +88,29 @@ func (w *callWriter) params() {
 			w.Named(p.Name, p.Raw)
 		}
 	}
+}
+
+// sampling says how the words are drawn, to models that can be told.
+func (w *callWriter) sampling() {
+	for _, name := range [...]string{"temperature", "top_k", "top_p"} {
+		raw, ok := w.sampled(name)
+		if !ok {
+			continue
+		}
+		if _, both := w.t.Peek("temperature"); both && name == "top_p" { // which newer models refuse
+			w.t.Lose(name)
+			continue
+		}
+		w.Raw(name, raw)
+	}
+}
+
+// sampled is the value of such a parameter; callers of messages know what their model takes.
+func (w *callWriter) sampled(name string) ([]byte, bool) {
+	if w.native() {
+		return w.t.Take(name)
+	}
+	return w.model().Sampled(w.t, name)
 }
 
 // metadata says who the caller's user is.

@@ -190,6 +190,10 @@ func TestEffort(t *testing.T) {
 		{"claude-opus-4-6", `"reasoning_effort":"xhigh","thinking":{"type":"adaptive"}`, `{"type":"adaptive"}`, ``, `reasoning_effort`},
 		{"claude-opus-5-5", `"reasoning_effort":"max"`, `{"type":"adaptive"}`, `{"effort":"max"}`, ``},
 		{"claude-opus-5-5", `"reasoning_effort":"none"`, ``, ``, `reasoning_effort`},
+		{"claude-fable-5-1", `"reasoning_effort":"none"`, ``, ``, `reasoning_effort`},
+		{"claude-sonnet-5-5", `"reasoning_effort":"none"`, `{"type":"between_tools"}`, ``, ``},
+		{"claude-haiku-5-5", `"reasoning_effort":"none"`, `{"type":"disabled"}`, ``, ``},
+		{"claude-opus-5", `"reasoning_effort":"none"`, `{"type":"disabled"}`, ``, ``},
 		{"claude-opus-4-6", `"reasoning_effort":"low","thinking":{"type":"disabled"}`, `{"type":"disabled"}`, `{"effort":"low"}`, ``},
 		{"claude-sonnet-4", `"reasoning_effort":"low","thinking":{"type":"enabled","budget_tokens":2048}`, `{"type":"enabled","budget_tokens":2048}`, ``, `reasoning_effort`},
 	}
@@ -202,6 +206,39 @@ func TestEffort(t *testing.T) {
 		config, _ := splice.Find(out.Body, "output_config")
 		if string(thinking) != c.thinking || string(config) != c.config || strings.Join(out.Lost, ", ") != c.lost {
 			t.Errorf("%s %s: %s %s, lost %q", c.model, c.chat, thinking, config, out.Lost)
+		}
+	}
+}
+
+// TestNewestModels: what the newest models refuse, most of OpenAI's clients say all the same.
+func TestNewestModels(t *testing.T) {
+	t.Parallel()
+	const forced = `"tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":`
+	for _, c := range []struct{ model, chat, want, lost string }{
+		{"claude-opus-4-6", `"temperature":0.2,"top_k":5`, `"temperature":0.2,"top_k":5`, ""},
+		{"claude-opus-4-7", `"temperature":0.2,"top_k":5,"top_p":0.5`, "", "temperature, top_k, top_p"},
+		{"claude-sonnet-5@20260601", `"temperature":1,"top_p":1.0`, "", ""},
+		{"claude-haiku-5-5", `"temperature":0`, "", "temperature"},
+		{"claude-opus-5", forced + `"required"`, `"tool_choice":{"type":"any"}`, ""},
+		{"claude-opus-5-5", forced + `"required"`, `"tool_choice":{"type":"auto"}`, "tool_choice"},
+		{"claude-sonnet-5-5", forced + `{"type":"function","function":{"name":"f"}},"parallel_tool_calls":false`, `"tool_choice":{"type":"auto","disable_parallel_tool_use":true}`, "tool_choice"},
+		{"claude-fable-5", forced + `"required"`, `"tool_choice":{"type":"any"}`, ""},
+		{"claude-fable-5-1", forced + `"required"`, `"tool_choice":{"type":"auto"}`, "tool_choice"},
+		{"claude-haiku-5-5", forced + `"required"`, `"tool_choice":{"type":"any"}`, ""},
+		{"claude-opus-5-5", forced + `"none"`, `"tool_choice":{"type":"none"}`, ""},
+	} {
+		out, err := fromChat(t, `{"messages":[{"role":"user","content":"hi"}],`+c.chat+`}`, c.model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said []string
+		for _, name := range []string{"temperature", "top_k", "top_p", "tool_choice"} {
+			if raw, ok := splice.Find(out.Body, name); ok {
+				said = append(said, `"`+name+`":`+string(raw))
+			}
+		}
+		if got := strings.Join(said, ","); got != c.want || strings.Join(out.Lost, ", ") != c.lost {
+			t.Errorf("%s %s: %s, lost %q", c.model, c.chat, got, out.Lost)
 		}
 	}
 }

@@ -157,6 +157,10 @@ func (w *callWriter) choice() {
 	if w.spent {
 		c = llm.ToolChoice{Mode: "none"}
 	}
+	if c.Forces() && !w.native() && !w.model().Obeys() {
+		w.t.Lose(c.From)
+		c = llm.ToolChoice{Mode: "auto"}
+	}
 	switch {
 	case c.Mode == "" && !single, !w.tooled:
 		return

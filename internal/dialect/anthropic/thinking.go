@@ -28,10 +28,15 @@ func (w *callWriter) effort() {
 		w.level = raw
 	case said:
 		return
+	case word == "none" && !w.model().Since(5, 0): // these think when they are told to
 	case word == "none":
-		if w.model().Since(5, 0) {
-			return // these think unasked
+		still := w.model().Unthinking()
+		if still == "" {
+			return
 		}
+		w.Key("thinking").Open('{')
+		w.Str("type", still)
+		w.Close('}')
 	case word == "minimal":
 		return
 	case w.model().Adapts():

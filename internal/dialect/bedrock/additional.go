@@ -9,7 +9,7 @@ import (
 // that additionalModelRequestFields has for them.
 // Source: contract/provider-transforms.md 3.3.
 var extras = map[string][]dialect.Rename{
-	claude: {{Path: "top_k", To: "top_k"}, {Path: "anthropic_version", To: "anthropic_version"}},
+	claude: {{Path: "anthropic_version", To: "anthropic_version"}},
 	cohere: {
 		{Path: "top_k", To: "top_k"}, {Path: "n", To: "n"}, {Path: "frequency_penalty", To: "frequency_penalty"},
 		{Path: "presence_penalty", To: "presence_penalty"}, {Path: "logit_bias", To: "logitBias"},
@@ -70,6 +70,9 @@ func (w *callWriter) own(o *dialect.JSON) {
 
 // claudes writes what only Claude knows.
 func (w *callWriter) claudes(o *dialect.JSON) {
+	if raw, ok := dialect.ClaudeOf(w.to.Underlying()).Sampled(w.t, "top_k"); ok {
+		o.Raw("top_k", raw)
+	}
 	if raw, ok := w.t.Take(llm.User); ok {
 		o.Key("metadata").Open('{')
 		o.Raw("user_id", raw)

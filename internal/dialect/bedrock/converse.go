@@ -91,6 +91,15 @@ func (w *callWriter) carry(name string, from ...string) {
 	}
 }
 
+// sampled is carry for a parameter of sampling, which not every Claude takes.
+func (w *callWriter) sampled(name, from string) {
+	if w.family != claude {
+		w.carry(name, from)
+	} else if raw, ok := dialect.ClaudeOf(w.to.Underlying()).Sampled(w.t, from); ok {
+		w.Raw(name, raw)
+	}
+}
+
 // inference writes what Converse knows of every model.
 func (w *callWriter) inference() {
 	w.think()
@@ -98,8 +107,8 @@ func (w *callWriter) inference() {
 	w.Key("inferenceConfig").Open('{')
 	empty := len(w.B)
 	w.carry("maxTokens", llm.MaxTokens, llm.MaxCompletionTokens)
-	w.carry("temperature", "temperature")
-	w.carry("topP", "top_p")
+	w.sampled("temperature", "temperature")
+	w.sampled("topP", "top_p")
 	if raw, ok := w.t.Take(llm.Stop); ok {
 		w.List("stopSequences", raw)
 	}

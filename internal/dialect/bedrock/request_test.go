@@ -301,7 +301,7 @@ func TestEncodeSettings(t *testing.T) {
 		},
 		{
 			name: "Claude", chat: `{` + hi + `,"top_k":3,"user":"u","anthropic_version":"v","anthropic_beta":"computer-use-2025-01-24, mcp-client-2025-04-04,advanced-tool-use-2025-11-20"}`,
-			want: sent(`"additionalModelRequestFields":{"top_k":3,"anthropic_version":"v","metadata":{"user_id":"u"},"anthropic_beta":["computer-use-2025-01-24","tool-search-tool-2025-10-19"]}`),
+			want: sent(`"additionalModelRequestFields":{"anthropic_version":"v","top_k":3,"metadata":{"user_id":"u"},"anthropic_beta":["computer-use-2025-01-24","tool-search-tool-2025-10-19"]}`),
 		},
 		{
 			name: "beta flags of the header win", beta: "context-1m-2025-08-07", chat: `{` + hi + `,"anthropic_beta":["x"]}`,
@@ -378,6 +378,14 @@ func TestEncodeThinking(t *testing.T) {
 		{
 			name: "thinking wins", model: "eu.anthropic.claude-opus-4-5-20251101-v1:0", chat: `{` + hi + `,"thinking":{"type":"enabled","budget_tokens":2000},"reasoning_effort":"medium"}`,
 			want: sent(`"outputConfig":{"effort":"medium"},"additionalModelRequestFields":{"thinking":{"type":"enabled","budget_tokens":2000}}`),
+		},
+		{
+			name: "the newest models draw words as they will", model: "us.anthropic.claude-opus-5-5", chat: `{` + hi + `,"temperature":0.2,"top_p":1,"top_k":4,"max_tokens":9}`,
+			want: sent(`"inferenceConfig":{"maxTokens":9}`), lost: []string{"temperature", "top_k"},
+		},
+		{
+			name: "and tools", model: "us.anthropic.claude-opus-5-5", chat: `{` + hi + `,"tools":[{"type":"function","function":{"name":"w"}}],"tool_choice":"required"}`,
+			want: sent(`"toolConfig":{"tools":[{"toolSpec":{"name":"w","inputSchema":{"json":{"type":"object"}}}}],"toolChoice":{"auto":{}}}`), lost: []string{"tool_choice"},
 		},
 		{
 			name: "a model without effort", model: "anthropic.claude-sonnet-4-5-20250929-v1:0", chat: `{` + hi + `,"thinking":{"type":"enabled","budget_tokens":2000},"reasoning_effort":"medium"}`,

@@ -53,7 +53,11 @@ func (w *callWriter) think() {
 	case !asked || !model.Thinks():
 		return
 	case word == "none":
-		w.thinking = []byte(`{"type":"disabled"}`)
+		still := model.Unthinking()
+		if still == "" {
+			return
+		}
+		w.thinking = []byte(`{"type":"` + still + `"}`)
 	case model.Adapts():
 		if efforts[word] == "" {
 			return

@@ -30,6 +30,10 @@ func (w *callWriter) tools() {
 	}
 	written := w.close(']', before, empty)
 	choice := dialect.ChoiceAmong(w.t, w.c, dialect.IsFunction)
+	if choice.Forces() && w.family == claude && !dialect.ClaudeOf(w.to.Underlying()).Obeys() {
+		w.t.Lose(choice.From)
+		choice.Mode = "auto"
+	}
 	if written {
 		w.choice(choice)
 		w.Close('}')
