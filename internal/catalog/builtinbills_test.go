@@ -45,6 +45,11 @@ func TestBuiltinBills(t *testing.T) {
 		{"perplexity-ai", "sonar-deep-research", units{Reasoning: 1000, Citation: 1000, Searches: 1}, 10_000_000},
 		{"cohere", "rerank-v3.5", units{Searches: 3}, 6_000_000},
 
+		{"anthropic", "claude-sonnet-5-5", units{Input: 1000, CacheRead: 1000, CacheWrite5m: 1000, CacheWrite1h: 1000, Output: 1000, Searches: 1}, 28_600_000},
+		{"anthropic", "claude-haiku-5-5", units{Input: 100_000, Output: 1000}, 10_500_000},
+		{"anthropic", "claude-haiku-5-5", units{Input: 90_000, CacheRead: 10_001, Output: 1000}, 48_000_050},
+		{"anthropic", "claude-haiku-5-5", units{Execution: catalog.Batch, Input: 1000, CacheWrite1h: 1000}, 150_000},
+
 		// Where it is served.
 		{"anthropic", "claude-opus-4-8", units{Region: "us", Input: 1000, CacheRead: 1000, CacheWrite5m: 1000, CacheWrite1h: 1000, Output: 1000}, 51_425_000},
 		{"anthropic", "claude-opus-4-8", units{Region: "us", Execution: catalog.Fast, Input: 1000, Searches: 1}, 21_000_000},
