@@ -9,6 +9,7 @@ import (
 
 	"sluice/internal/catalog"
 	"sluice/internal/llm"
+	"sluice/internal/provider"
 	"sluice/internal/routing"
 	"sluice/internal/splice"
 	"sluice/internal/tokens"
@@ -246,6 +247,8 @@ func (a *attempt) execution() catalog.Execution {
 		return catalog.Batch
 	case tier == "flex", tier == "priority":
 		return catalog.Execution(tier)
+	case tier == "fast" && a.plan != nil && a.plan.Endpoint != nil && a.plan.Endpoint.Dialect == provider.OpenAI:
+		return catalog.Priority // which OpenAI calls it in its answers
 	case tier == "fast", a.text("speed") == "fast":
 		return catalog.Fast
 	}

@@ -38,6 +38,8 @@ func TestTierSetsThePrice(t *testing.T) {
 		"a fast chat":              {speaker{id: "anthropic", base: "/v1"}, "/v1/chat/completions", fastTier, "/v1/messages", fmt.Sprintf(claude, "fast"), 30_000, 150_000, 8, 1000},
 		"fast, and served as ever": {speaker{id: "anthropic", base: "/v1"}, "/v1/messages", fast, "/v1/messages", fmt.Sprintf(claude, "standard"), 5_000, 25_000, 8, 1000},
 		"priority":                 {speaker{id: "openai", base: "/v1"}, "/v1/chat/completions", chat("gpt-5.4", "priority"), "/v1/chat/completions", openai("priority"), 5_000, 30_000, 1000, 1000},
+		"fast of OpenAI":           {speaker{id: "openai", base: "/v1"}, "/v1/chat/completions", chat("gpt-5.4", "fast"), "/v1/chat/completions", openai("priority"), 5_000, 30_000, 1000, 1000},
+		"fast, without a word":     {speaker{id: "openai", base: "/v1"}, "/v1/chat/completions", chat("gpt-5.4", "fast"), "/v1/chat/completions", openai(""), 5_000, 30_000, 1000, 1000},
 		"priority, not given":      {speaker{id: "openai", base: "/v1"}, "/v1/chat/completions", chat("gpt-5.4", "priority"), "/v1/chat/completions", openai("default"), 2_500, 15_000, 1000, 1000},
 		"flex":                     {speaker{id: "openai", base: "/v1"}, "/v1/chat/completions", chat("gpt-5.4", "flex"), "/v1/chat/completions", openai("flex"), 1_250, 7_500, 1000, 1000},
 	} {

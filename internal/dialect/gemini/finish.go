@@ -6,7 +6,7 @@ import "sluice/internal/llm"
 // Source: https://ai.google.dev/api/generate-content#FinishReason, read 2026-11;
 // contract/provider-transforms.md 1.1.
 var finishes = map[string]llm.Finish{
-	"MAX_TOKENS": llm.FinishLength,
+	"MAX_TOKENS": llm.FinishLength, "CONTINUATION": llm.FinishLength, // a limit of one request
 	"SAFETY":     llm.FinishFilter, "PROHIBITED_CONTENT": llm.FinishFilter, "BLOCKLIST": llm.FinishFilter, "SPII": llm.FinishFilter,
 	"LANGUAGE": llm.FinishFilter, "IMAGE_SAFETY": llm.FinishFilter, "IMAGE_PROHIBITED_CONTENT": llm.FinishFilter,
 	"IMAGE_RECITATION": llm.FinishFilter, "NO_IMAGE": llm.FinishFilter,

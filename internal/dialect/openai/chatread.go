@@ -73,9 +73,9 @@ func finishOf(word string, called bool) llm.Finish {
 	switch word {
 	case "":
 		return llm.FinishNone
-	case "length", "model_length", "max_tokens":
+	case "length", "model_length", "max_tokens", "model_context_window_exceeded":
 		return llm.FinishLength
-	case "content_filter":
+	case "content_filter", "sensitive":
 		return llm.FinishFilter
 	}
 	if called {
