@@ -120,6 +120,12 @@ func (m ClaudeModel) Knows(effort string) bool {
 // https://openrouter.ai/docs/guides/evaluate-and-optimize/model-migrations/claude-4-7, read 2026-11.
 func (m ClaudeModel) Samples() bool { return !m.Since(4, 7) }
 
+// Continues reports whether the model goes on with what the assistant said last: from 4.6 on it
+// wants the user to speak last.
+// Source: https://platform.claude.com/docs/en/about-claude/models/whats-new-claude-4-6,
+// https://github.com/langchain-ai/deepagents/issues/1585, read 2026-11.
+func (m ClaudeModel) Continues() bool { return !m.Since(4, 6) }
+
 // Obeys reports whether the model can be told that it must call a tool: those that always think
 // refuse it.
 // Source: https://platform.claude.com/docs/en/models/opus-5-5/whats-new-opus-5-5 and

@@ -21,6 +21,9 @@ var carried = [...]string{
 // EncodeCall makes a request for a message.
 func (messages) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	c = dialect.UserFirst(c)
+	if c.Surface != llm.Messages && !dialect.ClaudeOf(to.Model).Continues() {
+		c = dialect.UserLast(c)
+	}
 	w := callWriter{JSON: dialect.For(c), c: c, t: llm.NewTally(c), to: to}
 	w.Open('{')
 	w.Str("model", to.Model)

@@ -243,6 +243,20 @@ func TestNewestModels(t *testing.T) {
 	}
 }
 
+// TestLastWord: from 4.6 on the user has it.
+func TestLastWord(t *testing.T) {
+	t.Parallel()
+	for model, want := range map[string]bool{"claude-sonnet-4-5": false, "claude-opus-4-6": true, "claude-haiku-5-5": true, "my-deployment": false} {
+		out, err := fromChat(t, `{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"Well,"}]}`, model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(out.Body), `{"role":"user","content":"Go on."}]`); got != want || len(out.Lost) > 0 {
+			t.Errorf("%s: %s, lost %q", model, out.Body, out.Lost)
+		}
+	}
+}
+
 // TestMaxTokens: Anthropic must be told how long an answer may become.
 func TestMaxTokens(t *testing.T) {
 	t.Parallel()

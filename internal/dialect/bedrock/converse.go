@@ -23,6 +23,9 @@ func (conversation) EncodeCall(ctx context.Context, c *llm.Call, to *dialect.Tar
 		return encodeFlat(c, to)
 	}
 	c = dialect.UserFirst(c)
+	if familyOf(to.Underlying()) == claude && !dialect.ClaudeOf(to.Underlying()).Continues() {
+		c = dialect.UserLast(c)
+	}
 	w := callWriter{JSON: dialect.For(c), c: c, t: llm.NewTally(c), to: to, family: familyOf(to.Underlying()), caches: caches(to.Underlying())}
 	w.Open('{')
 	if err := w.conversation(ctx); err != nil {

@@ -384,6 +384,10 @@ func TestEncodeThinking(t *testing.T) {
 			want: sent(`"inferenceConfig":{"maxTokens":9}`), lost: []string{"temperature", "top_k"},
 		},
 		{
+			name: "and want the user to speak last", model: "us.anthropic.claude-opus-4-6-v1", chat: `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}`,
+			want: `{"messages":[{"role":"user","content":[{"text":"a"}]},{"role":"assistant","content":[{"text":"b"}]},{"role":"user","content":[{"text":"Go on."}]}]}`,
+		},
+		{
 			name: "and tools", model: "us.anthropic.claude-opus-5-5", chat: `{` + hi + `,"tools":[{"type":"function","function":{"name":"w"}}],"tool_choice":"required"}`,
 			want: sent(`"toolConfig":{"tools":[{"toolSpec":{"name":"w","inputSchema":{"json":{"type":"object"}}}}],"toolChoice":{"auto":{}}}`), lost: []string{"tool_choice"},
 		},
