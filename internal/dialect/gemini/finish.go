@@ -7,7 +7,7 @@ import "sluice/internal/llm"
 // contract/provider-transforms.md 1.1.
 var finishes = map[string]llm.Finish{
 	"MAX_TOKENS": llm.FinishLength, "CONTINUATION": llm.FinishLength, // a limit of one request
-	"SAFETY":     llm.FinishFilter, "PROHIBITED_CONTENT": llm.FinishFilter, "BLOCKLIST": llm.FinishFilter, "SPII": llm.FinishFilter,
+	"SAFETY": llm.FinishFilter, "PROHIBITED_CONTENT": llm.FinishFilter, "BLOCKLIST": llm.FinishFilter, "SPII": llm.FinishFilter,
 	"LANGUAGE": llm.FinishFilter, "IMAGE_SAFETY": llm.FinishFilter, "IMAGE_PROHIBITED_CONTENT": llm.FinishFilter,
 	"IMAGE_RECITATION": llm.FinishFilter, "NO_IMAGE": llm.FinishFilter,
 }
