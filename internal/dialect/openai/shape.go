@@ -120,9 +120,7 @@ func (b *shaper) provider(ep llm.Endpoint) {
 	}
 	if len(b.rules.Drop) > 0 {
 		b.add(splice.DropAll(b.rules.Drop))
-	}
-	for _, path := range b.rules.Drop {
-		b.lose(path)
+		b.losses()
 	}
 	for _, sw := range b.rules.Swap {
 		b.add(splice.Replace(sw.Path, sw.Values))
@@ -132,23 +130,24 @@ func (b *shaper) provider(ep llm.Endpoint) {
 	}
 }
 
-// lose notes where the caller says what the provider's rules drop. The model is not lost: it
-// stands in the address of the call.
-func (b *shaper) lose(path string) {
-	name := path[strings.LastIndexByte(path, '.')+1:]
-	if path == "model" || slices.Contains(b.s.Drop, path) || !mayName(b.doc.Source(), name) {
-		return
-	}
-	b.doc.At(path, func(place string, raw []byte) {
-		if !llm.Neutral(name, raw) {
-			b.lost = append(b.lost, place)
+// losses notes where the caller says what the provider's rules drop. The model is not lost: it
+// stands in the address of the call. Below the top level, where nothing is indexed, only what is
+// named anywhere is looked for.
+func (b *shaper) losses() {
+	src := b.doc.Source()
+	escapes := bytes.Contains(src, []byte(`\u`)) // which a name may be written with
+	for _, path := range b.rules.Drop {
+		name := path[strings.LastIndexByte(path, '.')+1:]
+		below := name != path
+		if path == "model" || slices.Contains(b.s.Drop, path) || below && !escapes && !bytes.Contains(src, []byte(`"`+name+`"`)) {
+			continue
 		}
-	})
-}
-
-// mayName reports whether a member of that name may stand in a JSON text.
-func mayName(src []byte, name string) bool {
-	return bytes.Contains(src, []byte(name)) || bytes.Contains(src, []byte(`\u`))
+		b.doc.At(path, func(place string, raw []byte) {
+			if !llm.Neutral(name, raw) {
+				b.lost = append(b.lost, place)
+			}
+		})
+	}
 }
 
 // value is the raw value that the body will have for key once the target's own
