@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 
 	"sluice/internal/llm"
@@ -33,18 +32,19 @@ func ClaudeOf(name string) ClaudeModel {
 	}
 	const mayBegin = 1 // index of the last word that may be the version
 	var m ClaudeModel
-	major := -1 // index of the word that is
-	for i, word := range strings.FieldsFunc(name[at+len("claude"):], func(r rune) bool { return strings.ContainsRune("-._@:/", r) }) {
-		n, err := strconv.Atoi(word)
-		if err != nil && i <= mayBegin { // claude-v2:1, claude-instant-v1
-			n, err = strconv.Atoi(strings.TrimPrefix(word, "v"))
+	i, major := -1, -1 // index of the word, and of that which is the version
+	for word := range strings.FieldsFuncSeq(name[at+len("claude"):], func(r rune) bool { return strings.ContainsRune("-._@:/", r) }) {
+		i++
+		digits := word
+		if i <= mayBegin { // claude-v2:1, claude-instant-v1
+			digits = strings.TrimPrefix(word, "v")
 		}
+		n, small := smallNumber(digits)
 		switch {
-		case err != nil:
-			if m.Family == "" && len(word) > 3 {
+		case !small:
+			if m.Family == "" && len(word) > 3 && !('0' <= word[0] && word[0] <= '9') {
 				m.Family = word
 			}
-		case n < 0 || n > 99:
 		case major < 0 && i <= mayBegin:
 			m.Major, major = n, i
 		case major >= 0 && major == i-1:
@@ -52,6 +52,20 @@ func ClaudeOf(name string) ClaudeModel {
 		}
 	}
 	return m
+}
+
+// smallNumber reads a number of one or two digits.
+func smallNumber(s string) (n int, ok bool) {
+	if len(s) == 0 || len(s) > 2 {
+		return 0, false
+	}
+	for _, c := range []byte(s) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n, true
 }
 
 // Since reports whether the model is of that version or newer.

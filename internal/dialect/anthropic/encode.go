@@ -20,11 +20,12 @@ var carried = [...]string{
 
 // EncodeCall makes a request for a message.
 func (messages) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
+	model := dialect.ClaudeOf(to.Model)
 	c = dialect.UserFirst(c)
-	if c.Surface != llm.Messages && !dialect.ClaudeOf(to.Model).Continues() {
+	if c.Surface != llm.Messages && !model.Continues() {
 		c = dialect.UserLast(c)
 	}
-	w := callWriter{JSON: dialect.For(c), c: c, t: llm.NewTally(c), to: to}
+	w := callWriter{JSON: dialect.For(c), c: c, t: llm.NewTally(c), to: to, model: model}
 	w.Open('{')
 	w.Str("model", to.Model)
 	w.limit()
@@ -49,15 +50,13 @@ type callWriter struct {
 	c      *llm.Call
 	t      *llm.Tally
 	to     *dialect.Target
-	tokens []byte   // what the answer may have, as the caller said; nil: not said
-	level  []byte   // raw, of output_config.effort
-	betas  []string // that the request needs
-	tooled bool     // there are tools in it
-	spent  bool     // they are those that were called, and no more to be called
+	model  dialect.ClaudeModel // what its name tells
+	tokens []byte              // what the answer may have, as the caller said; nil: not said
+	level  []byte              // raw, of output_config.effort
+	betas  []string            // that the request needs
+	tooled bool                // there are tools in it
+	spent  bool                // they are those that were called, and no more to be called
 }
-
-// model is what the name of the model tells.
-func (w *callWriter) model() dialect.ClaudeModel { return dialect.ClaudeOf(w.to.Model) }
 
 // native reports whether the caller speaks the shape, so that what the hub has no word
 // for is as Anthropic knows it.
@@ -71,7 +70,7 @@ func (w *callWriter) limit() {
 		w.Raw(llm.MaxTokens, raw)
 		return
 	}
-	w.Int(llm.MaxTokens, w.model().MaxOutput())
+	w.Int(llm.MaxTokens, w.model.MaxOutput())
 }
 
 func (w *callWriter) params() {
@@ -113,7 +112,7 @@ func (w *callWriter) sampled(name string) ([]byte, bool) {
 	if w.native() {
 		return w.t.Take(name)
 	}
-	return w.model().Sampled(w.t, name)
+	return w.model.Sampled(w.t, name)
 }
 
 // metadata says who the caller's user is.

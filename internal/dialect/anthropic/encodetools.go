@@ -157,7 +157,7 @@ func (w *callWriter) choice() {
 	if w.spent {
 		c = llm.ToolChoice{Mode: "none"}
 	}
-	if c.Forces() && !w.native() && !w.model().Obeys() {
+	if c.Forces() && !w.native() && !w.model.Obeys() {
 		w.t.Lose(c.From)
 		c = llm.ToolChoice{Mode: "auto"}
 	}

@@ -24,13 +24,13 @@ func (w *callWriter) effort() {
 	}
 	word, _ := splice.Unquote(raw)
 	switch {
-	case w.native(), said && w.model().Weighs() && w.model().Knows(word):
+	case w.native(), said && w.model.Weighs() && w.model.Knows(word):
 		w.level = raw
 	case said:
 		return
-	case word == "none" && !w.model().Since(5, 0): // these think when they are told to
+	case word == "none" && !w.model.Since(5, 0): // these think when they are told to
 	case word == "none":
-		still := w.model().Unthinking()
+		still := w.model.Unthinking()
 		if still == "" {
 			return
 		}
@@ -39,11 +39,11 @@ func (w *callWriter) effort() {
 		w.Close('}')
 	case word == "minimal":
 		return
-	case w.model().Adapts():
+	case w.model.Adapts():
 		w.Key("thinking").Open('{')
 		w.Str("type", "adaptive")
 		w.Close('}')
-		if !w.model().Knows(word) {
+		if !w.model.Knows(word) {
 			return
 		}
 		w.level = raw
@@ -57,11 +57,11 @@ func (w *callWriter) effort() {
 // refuse the call.
 func (w *callWriter) budget(word string) bool {
 	tokens, known := budgets[word]
-	limit := w.model().MaxOutput()
+	limit := w.model.MaxOutput()
 	if w.tokens != nil && json.Unmarshal(w.tokens, &limit) != nil {
 		return false
 	}
-	if !known || !w.model().Thinks() || tokens >= limit || !dialect.MayThink(w.c, w.t) {
+	if !known || !w.model.Thinks() || tokens >= limit || !dialect.MayThink(w.c, w.t) {
 		return false
 	}
 	w.Key("thinking").Open('{')

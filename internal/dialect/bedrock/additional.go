@@ -70,7 +70,7 @@ func (w *callWriter) own(o *dialect.JSON) {
 
 // claudes writes what only Claude knows.
 func (w *callWriter) claudes(o *dialect.JSON) {
-	if raw, ok := dialect.ClaudeOf(w.to.Underlying()).Sampled(w.t, "top_k"); ok {
+	if raw, ok := w.model.Sampled(w.t, "top_k"); ok {
 		o.Raw("top_k", raw)
 	}
 	if raw, ok := w.t.Take(llm.User); ok {

@@ -22,11 +22,12 @@ func (conversation) EncodeCall(ctx context.Context, c *llm.Call, to *dialect.Tar
 	if isInvoked(to.Underlying()) {
 		return encodeFlat(c, to)
 	}
+	family, model := familyOf(to.Underlying()), dialect.ClaudeOf(to.Underlying())
 	c = dialect.UserFirst(c)
-	if familyOf(to.Underlying()) == claude && !dialect.ClaudeOf(to.Underlying()).Continues() {
+	if family == claude && !model.Continues() {
 		c = dialect.UserLast(c)
 	}
-	w := callWriter{JSON: dialect.For(c), c: c, t: llm.NewTally(c), to: to, family: familyOf(to.Underlying()), caches: caches(to.Underlying())}
+	w := callWriter{JSON: dialect.For(c), c: c, t: llm.NewTally(c), to: to, family: family, model: model, caches: caches(to.Underlying())}
 	w.Open('{')
 	if err := w.conversation(ctx); err != nil {
 		return nil, err
@@ -62,7 +63,8 @@ type callWriter struct {
 	t      *llm.Tally
 	to     *dialect.Target
 	family string
-	caches bool // the model takes cache points
+	model  dialect.ClaudeModel // of Anthropic's family
+	caches bool                // the model takes cache points
 
 	thinking []byte         // what is told to Claude of it
 	effort   string         // for outputConfig
@@ -98,7 +100,7 @@ func (w *callWriter) carry(name string, from ...string) {
 func (w *callWriter) sampled(name, from string) {
 	if w.family != claude {
 		w.carry(name, from)
-	} else if raw, ok := dialect.ClaudeOf(w.to.Underlying()).Sampled(w.t, from); ok {
+	} else if raw, ok := w.model.Sampled(w.t, from); ok {
 		w.Raw(name, raw)
 	}
 }

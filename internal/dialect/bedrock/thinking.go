@@ -38,7 +38,7 @@ func (w *callWriter) think() {
 	if w.family != claude {
 		return
 	}
-	model := dialect.ClaudeOf(w.to.Underlying())
+	model := w.model
 	effort, asked := w.t.Peek(llm.ReasoningEffort)
 	word := plain(effort)
 	if raw, ok := w.t.Take(llm.Thinking); ok {

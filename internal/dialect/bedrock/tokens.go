@@ -56,7 +56,7 @@ func converseTokens(ctx context.Context, c *llm.Call, to *dialect.Target) (body 
 		return nil, nil, fault.New(fault.NotSupported, "counting tokens is not supported for this model by bedrock").At("model")
 	}
 	c = dialect.UserFirst(c)
-	w := callWriter{c: c, t: llm.NewTally(c), to: to, family: familyOf(to.Underlying())}
+	w := callWriter{c: c, t: llm.NewTally(c), to: to, family: familyOf(to.Underlying()), model: dialect.ClaudeOf(to.Underlying())}
 	w.Open('{')
 	if err := w.conversation(ctx); err != nil {
 		return nil, nil, err

@@ -30,7 +30,7 @@ func (w *callWriter) tools() {
 	}
 	written := w.close(']', before, empty)
 	choice := dialect.ChoiceAmong(w.t, w.c, dialect.IsFunction)
-	if choice.Forces() && w.family == claude && !dialect.ClaudeOf(w.to.Underlying()).Obeys() {
+	if choice.Forces() && w.family == claude && !w.model.Obeys() {
 		w.t.Lose(choice.From)
 		choice.Mode = "auto"
 	}
