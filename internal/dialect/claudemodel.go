@@ -42,7 +42,7 @@ func ClaudeOf(name string) ClaudeModel {
 		n, small := smallNumber(digits)
 		switch {
 		case !small:
-			if m.Family == "" && len(word) > 3 && !('0' <= word[0] && word[0] <= '9') {
+			if m.Family == "" && len(word) > 3 && strings.Trim(digits, "0123456789") != "" {
 				m.Family = word
 			}
 		case major < 0 && i <= mayBegin:
