@@ -6,6 +6,7 @@ package dataplane
 
 import (
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -123,6 +124,7 @@ type Gateway struct {
 	open          atomic.Int64 // requests being served
 	lingering     lingering
 	followers     *followers
+	unguarded     sync.Once   // the log was told that guardrails are not run
 	stopped       atomic.Bool // calls that end now are cut by the gateway itself
 }
 

@@ -56,6 +56,25 @@ type rig struct {
 	set     dataplane.Settings
 	bank    *quota.Bank
 	metrics *dataplane.Metrics
+	log     warnings
+}
+
+// warnings are the lines of a log at level warn and above. Safe for concurrent use.
+type warnings struct {
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+func (w *warnings) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(p)
+}
+
+func (w *warnings) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
 }
 
 func newRig(t testing.TB, change ...func(*dataplane.Settings)) *rig {
@@ -78,7 +97,7 @@ func newRig(t testing.TB, change ...func(*dataplane.Settings)) *rig {
 		Directory: func() dataplane.Directory { return r.dir }, Hasher: hasher, Specs: specs,
 		Engine: routing.NewEngine(ident.System{}, rand.Float64), Client: client, Signers: sign.New(sign.Options{}),
 		Dialect: openai.Dialect(), Dialects: all.List(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: guard, Journal: r.journal, Bank: r.bank, Prices: builtinPrices,
-		Metrics: r.metrics, Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
+		Metrics: r.metrics, Clock: ident.System{}, Log: slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}, r.set)
 	r.server = listen.Start(t, r.gateway)
 	return r
