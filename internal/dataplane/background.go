@@ -109,7 +109,7 @@ func (g *Gateway) backgrounded(a *attempt) *backgrounded {
 	x.replay = whole.replay.again()
 	b := &backgrounded{id: a.atWork, soon: make(chan looked), ended: make(chan struct{})}
 	b.attempt = &attempt{
-		x: x, target: a.target, number: x.attempts - 1, started: a.started, spec: a.spec, account: a.account, values: maps.Clone(a.values), model: a.model,
+		x: x, target: a.target, number: x.attempts - 1, started: a.started, spec: a.spec, account: a.account, values: maps.Clone(a.values), model: a.model, beside: true,
 	}
 	*b.staked() = *a.stake
 	b.stake.holds, b.stake.open = slices.Clone(a.stake.holds), false

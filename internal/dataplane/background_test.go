@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
 	"sluice/internal/dataplane"
 	"sluice/internal/keys"
 	"sluice/internal/ledger"
@@ -304,6 +307,27 @@ func TestBackgroundResponseOfAProviderThatHangs(t *testing.T) {
 	stop()
 	if rows := r.journal.all(); len(rows) != 2 || rows[1].Spend.State != "unknown" || rows[1].Outcome != record.Interrupted {
 		t.Errorf("%d records", len(rows))
+	}
+}
+
+// The work is no fallback, and no look at it the time in which a provider answers.
+func TestBackgroundResponseInFigures(t *testing.T) {
+	t.Parallel()
+	r, w := newRig(t, follows), newWorker(t)
+	r.following(t)
+	r.call("POST", "/v1/responses", asked, at(w.URL)...)
+	w.becomes(completed, 0)
+	until(t, "the end", func() bool { return len(r.journal.all()) == 2 && r.gateway.Background() == 0 })
+	if work := r.journal.all()[1]; work.FirstByte != 0 || work.Duration == 0 {
+		t.Errorf("first byte after %s of %s", work.FirstByte, work.Duration)
+	}
+	figures := prometheus.NewRegistry()
+	figures.MustRegister(r.metrics.Collectors()...)
+	if n, err := testutil.GatherAndCount(figures, "sluice_fallbacks_total"); n != 0 || err != nil {
+		t.Errorf("%d fallbacks, %v", n, err)
+	}
+	if n, err := testutil.GatherAndCount(figures, "sluice_first_byte_seconds"); n != 1 || err != nil {
+		t.Errorf("first bytes of %d providers, %v", n, err)
 	}
 }
 

@@ -102,6 +102,7 @@ func (g *Gateway) look(ctx context.Context, b *backgrounded) (end bool) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	resp, err := g.call(ctx, b.attempt, nil)
+	b.firstByte = 0 // of this look alone
 	if err != nil {
 		return false // it is asked again
 	}

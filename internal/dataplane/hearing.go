@@ -109,7 +109,7 @@ func (h *hearing) attempt(of *stretch) *attempt {
 	x.room, x.match, x.tokens, x.holds = r, llm.Match{Endpoint: llm.CreateTranscription, Body: llm.NoBody}, 0, nil
 	return &attempt{
 		x: x, target: whole.target, number: x.attempts - 1, started: now, called: now, stream: true,
-		spec: whole.spec, account: whole.account, values: whole.values, model: h.model, speaks: of,
+		spec: whole.spec, account: whole.account, values: whole.values, model: h.model, speaks: of, beside: true,
 	}
 }
 

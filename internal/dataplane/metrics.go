@@ -73,7 +73,7 @@ func (m *Metrics) done(x *exchange, seconds float64) {
 	}
 }
 
-func (m *Metrics) attempt(r *record.Attempt) {
+func (m *Metrics) attempt(r *record.Attempt, fallback bool) {
 	p := first(r.Provider, "none")
 	m.attempts.of(p, string(r.Outcome)).Inc()
 	if r.FirstByte > 0 {
@@ -82,7 +82,7 @@ func (m *Metrics) attempt(r *record.Attempt) {
 	if s := r.CacheStatus; s != "" && s != "DISABLED" {
 		m.recalled.WithLabelValues(s).Inc()
 	}
-	if r.Number > 0 {
+	if fallback {
 		m.fallback.WithLabelValues(p).Inc()
 	}
 	if r.Usage.Reported {

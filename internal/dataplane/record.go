@@ -37,7 +37,7 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 	}
 	a.x.replay.keep(r)
 	g.settleStake(a)
-	g.Metrics.attempt(r)
+	g.Metrics.attempt(r, a.number > 0 && !a.beside)
 	g.attend(goesOn)
 }
 
