@@ -53,8 +53,7 @@ type attempt struct {
 	stake     *stake   // nil where the call is not metered
 	seen      bool     // the call may have reached the provider
 	atWork    string   // id of the response that the provider goes on working on; empty for none
-	handed    bool     // what was held for the call is held by the attempt that follows that response
-	unheard   bool     // nobody will hear what the work came to
+	fate      ending   // handed or unheard, of a call or work that ended so; else the outcome tells
 	beside    bool     // it is no try of a target, but of work that a provider does beside a call or after it
 	speaks    *stretch // of a conversation, which the attempt transcribes; nil for all others
 	estimated bool     // the answer is our own estimate: nothing is sent

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -69,6 +70,9 @@ func (a *attempt) worksOn(first []byte) {
 	}
 }
 
+// errFollowed is why a further response is not followed.
+var errFollowed = errors.New("as many are followed as may be (BACKGROUND_RESPONSES_MAX)")
+
 // handOver moves what an attempt holds of limits on to one that follows the response which
 // the provider works on. Nil where there is none, or where nobody can follow it: then the
 // attempt counts with its bound.
@@ -76,22 +80,31 @@ func (g *Gateway) handOver(a *attempt) *backgrounded {
 	if a.atWork == "" || !a.stake.reserved() {
 		return nil
 	}
-	a.unheard = true
-	if !g.followers.room(g.set.Background.Responses) {
-		g.Log.Warn("a response in the background is not followed, and counts with the bound of its cost: too many are", "request_id", a.x.id, "trace_id", a.x.trace.id, "response", a.atWork)
-		return nil
-	}
-	b := g.backgrounded(a)
-	err := g.aim(b.attempt, &dialect.Next{Endpoint: llm.GetModelResponse, ID: b.id}, "GET")
-	if err == nil {
-		err = g.enter(b.attempt, g.Clock.Now(), b.recordID())
-	}
+	b, err := g.successor(a)
 	if err != nil {
+		a.fate = unheard
 		g.Log.Warn("a response in the background cannot be followed, and counts with the bound of its cost", "request_id", a.x.id, "trace_id", a.x.trace.id, "response", a.atWork, "error", err.Error())
 		return nil
 	}
-	a.unheard, a.handed, a.stake.holds, a.stake.rates = false, true, nil, 0
+	a.fate, a.stake.holds, a.stake.rates = handed, nil, 0
 	return b
+}
+
+// successor is the attempt that follows the response of another, ready to ask for it, and on
+// the ledger.
+func (g *Gateway) successor(a *attempt) (*backgrounded, error) {
+	if !g.followers.room(g.set.Background.Responses) {
+		return nil, errFollowed
+	}
+	b := g.backgrounded(a)
+	if err := g.aim(b.attempt, &dialect.Next{Endpoint: llm.GetModelResponse, ID: b.id}, "GET"); err != nil {
+		return nil, err
+	}
+	if err := g.putLine(b.attempt, g.Clock.Now(), b.recordID()); err != nil {
+		return nil, err // what it would hold is the call's still
+	}
+	b.seen = true // with the call
+	return b, nil
 }
 
 // backgrounded is the attempt that follows the response of another, with nothing of the

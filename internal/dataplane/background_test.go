@@ -3,6 +3,7 @@ package dataplane_test
 import (
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -283,6 +284,43 @@ func TestBackgroundResponseAtTheEnd(t *testing.T) {
 	r.call("POST", "/v1/responses", asked, at(w.URL)...)
 	if rows := r.journal.all(); len(rows) != 1 || rows[0].Spend.State != "unknown" {
 		t.Errorf("%d records", len(rows))
+	}
+}
+
+// Where the ledger takes no line for the work, the call counts with its bound, once.
+func TestBackgroundResponseThatTheLedgerRefuses(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, follows)
+	r.following(t)
+	up := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, req *http.Request) {
+		_, _ = io.Copy(io.Discard, req.Body)
+		r.journal.refuse(errors.New("the disk is full"))
+		out.Header().Set("content-type", "application/json")
+		_, _ = io.WriteString(out, `{"id":"resp_a","object":"response",`+queued+`}`)
+	}))
+	t.Cleanup(up.Close)
+	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 1)}})
+	r.call("POST", "/v1/responses", asked, at(up.URL)...)
+	row := r.journal.one(t)
+	if s := row.Spend; s.State != "unknown" || s.Cost == 0 || s.Cost != s.Bound {
+		t.Errorf("%+v", s)
+	}
+	if s := r.bank.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != row.Spend.Bound {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A provider that cannot be reached any more has the call all the same: it counts with its
+// bound.
+func TestBackgroundResponseOfAProviderThatIsGone(t *testing.T) {
+	t.Parallel()
+	r, w := newRig(t, patient), newWorker(t)
+	stop := r.following(t)
+	r.call("POST", "/v1/responses", asked, at(w.URL)...)
+	w.Close()
+	stop()
+	if rows := r.journal.all(); len(rows) != 2 || rows[1].Spend.State != "unknown" || rows[1].Spend.Cost != rows[1].Spend.Bound {
+		t.Errorf("%d records, %+v", len(rows), rows[len(rows)-1].Spend)
 	}
 }
 

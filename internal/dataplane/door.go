@@ -29,7 +29,7 @@ const (
 // once.
 // Source: contract/identity-and-governance.md section 7, the order of checks.
 func (g *Gateway) limitCaller(ctx context.Context, x *exchange) error {
-	if x.metered = gated && metered(x.match, x.in.Method) && !cancelsWork(x.path); !x.metered {
+	if x.metered = gated && metered(x.match, x.in.Method, x.path); !x.metered {
 		return nil
 	}
 	p := &x.key.Principal

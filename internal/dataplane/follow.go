@@ -141,7 +141,7 @@ func (g *Gateway) heardOf(b *backgrounded, body []byte, resp *transport.Response
 // lose puts a response on record whose end nobody will hear of.
 func (g *Gateway) lose(b *backgrounded, o record.Outcome, why string) {
 	g.Log.Warn("a response in the background is followed no longer, and counts with the bound of its cost", "request_id", b.x.id, "trace_id", b.x.trace.id, "response", b.id, "reason", why)
-	b.unheard, b.status, b.log().Error = true, 504, why
+	b.fate, b.status, b.log().Error = unheard, 504, why
 	g.record(b.attempt, o)
 }
 

@@ -9,8 +9,8 @@ import (
 // has a model work, or makes a provider keep or do something. Reading back what there is
 // and counting tokens is free, also to callers whose budgets are used up.
 // Source: contract/identity-and-governance.md section 6, dataplane.md 4.8.
-func metered(m llm.Match, method string) bool {
-	return m.Endpoint == llm.Realtime || !free[m.Endpoint] && !reads[method]
+func metered(m llm.Match, method, path string) bool {
+	return m.Endpoint == llm.Realtime || !free[m.Endpoint] && !reads[method] && !cancelsWork(path)
 }
 
 // free are the endpoints that change what they are sent to and still cost nothing.

@@ -186,6 +186,13 @@ func (l *list) AppendLine(line *ledger.Line) error {
 	return nil
 }
 
+// refuse has it take no more lines.
+func (l *list) refuse(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.full = err
+}
+
 // ledger are the lines so far.
 func (l *list) ledger() []ledger.Line {
 	l.mu.Lock()

@@ -37,10 +37,8 @@ func (a *attempt) ending(o record.Outcome) ending {
 	switch {
 	case !a.seen:
 		return unsent
-	case a.handed:
-		return handed
-	case a.unheard:
-		return unheard
+	case a.fate != answered:
+		return a.fate
 	case o == record.OK, a.drained:
 		return answered
 	case a.committed, a.log().BytesOut > 0 && a.upstream < 400:

@@ -107,8 +107,17 @@ func (g *Gateway) take(ctx context.Context, now time.Time, holds []quota.Hold, w
 	return nil
 }
 
-// enter puts the line of one call on the ledger.
+// enter puts the line of one call on the ledger, or gives back what was taken for it.
 func (g *Gateway) enter(a *attempt, now time.Time, id string) error {
+	err := g.putLine(a, now, id)
+	if err != nil {
+		g.Bank.Settle(now, a.stake.holds, nil)
+	}
+	return err
+}
+
+// putLine puts the line of one call on the ledger.
+func (g *Gateway) putLine(a *attempt, now time.Time, id string) error {
 	s, p := a.stake, &a.x.key.Principal
 	s.line = ledger.Line{
 		ID: id, RequestID: a.x.id, State: ledger.Reserved, At: now, OrgID: p.OrgID, WorkspaceID: p.WorkspaceID, KeyID: p.ID,
@@ -124,7 +133,6 @@ func (g *Gateway) enter(a *attempt, now time.Time, id string) error {
 	}
 	a.x.replay.markLine(&s.line)
 	if err := g.Journal.AppendLine(&s.line); err != nil {
-		g.Bank.Settle(now, s.holds, nil)
 		return fault.New(fault.Overloaded, "this call cannot be put on the ledger, and is not sent without; try again shortly").Because(err)
 	}
 	s.open, a.seen = true, false
