@@ -32,6 +32,7 @@ type exchange struct {
 	walked   time.Time // when its first attempt began; zero before
 	match    llm.Match
 	path     string // escaped, below /v1
+	shown    string // the whole path, as logs may show it
 	own      bool   // a client of Anthropic's, on a path where others call too
 	ctl      controls
 	trace    trace
@@ -93,7 +94,8 @@ func (g *Gateway) newExchange(in *wire.Request, out wire.Responder) *exchange {
 	}
 	x.ctl.read(in.Header, g.set.HeaderAliases)
 	x.own = x.own || x.speaksOwn()
-	x.trace = readTrace(&x.ctl, in.Method, sealed.Path(in.Path), x.id)
+	x.shown = sealed.Path(in.Path)
+	x.trace = readTrace(&x.ctl, in.Method, x.shown, x.id)
 	return x
 }
 
@@ -150,7 +152,7 @@ func (g *Gateway) accessLine(ctx context.Context, x *exchange, took time.Duratio
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("request_id", x.id), slog.String("trace_id", x.trace.id), slog.String("method", x.in.Method), slog.String("path", sealed.Path(x.in.Path)), slog.String("endpoint", string(x.match.Endpoint)),
+		slog.String("request_id", x.id), slog.String("trace_id", x.trace.id), slog.String("method", x.in.Method), slog.String("path", x.shown), slog.String("endpoint", string(x.match.Endpoint)),
 		slog.Int("status", x.status), slog.Duration("took", took), slog.Int("attempts", x.attempts), slog.String("remote", x.in.Remote),
 	}
 	if x.key != nil {

@@ -10,7 +10,6 @@ import (
 	"sluice/internal/audit"
 	"sluice/internal/fault"
 	"sluice/internal/keys"
-	"sluice/internal/sealed"
 	"sluice/internal/wire"
 )
 
@@ -32,7 +31,7 @@ func (g *Gateway) identify(x *exchange) error {
 	e, err := g.knownKey(x.dir, raw, x.started)
 	if errors.Is(err, ErrToken) && g.Tokens != nil {
 		g.Tokens.TokenRefused(audit.RefusedToken{
-			At: x.started, Remote: x.in.Remote, Method: x.in.Method, Path: sealed.Path(x.in.Path), RequestID: x.id, Reason: fault.From(err).Text(),
+			At: x.started, Remote: x.in.Remote, Method: x.in.Method, Path: x.shown, RequestID: x.id, Reason: fault.From(err).Text(),
 		})
 	}
 	if err != nil {
