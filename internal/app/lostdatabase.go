@@ -27,11 +27,6 @@ func missesDatabase(ctx context.Context, s config.Settings, db resource.Store) e
 			return err
 		}
 	}
-	return lostDatabase(s)
-}
-
-// lostDatabase says which database that is, and what to do.
-func lostDatabase(s config.Settings) error {
 	return fmt.Errorf("the database %s is empty, but the journal in %s is of a gateway that had one; restore the database from a backup, "+
 		"or set DB_TYPE and DB_HOST if it is on a server; to begin anew all the same choose an empty directory as DATA_DIR", storeSettings(s).Path, journalDir(s))
 }

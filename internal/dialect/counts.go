@@ -115,7 +115,7 @@ func (c *counts) usage() llm.Usage {
 		u.InputTokens += u.CachedTokens + u.CacheWriteTokens
 	}
 	if c.compacted.Reported {
-		u = c.withCompacted(u)
+		u = u.Add(c.compacted)
 	}
 	switch {
 	case c.beside():

@@ -24,16 +24,6 @@ func (c *counts) iterations(list []byte) {
 	}
 }
 
-// withCompacted is a usage and what compactions used beside it.
-func (c *counts) withCompacted(u llm.Usage) llm.Usage {
-	u.InputTokens += c.compacted.InputTokens
-	u.OutputTokens += c.compacted.OutputTokens
-	u.CachedTokens += c.compacted.CachedTokens
-	u.CacheWriteTokens += c.compacted.CacheWriteTokens
-	u.CacheHourTokens += c.compacted.CacheHourTokens
-	return u
-}
-
 // region takes where Claude ran. Anywhere is the usual price.
 // Source: https://platform.claude.com/docs/en/manage-claude/data-residency, read 2026-11.
 func (c *counts) region(raw []byte) {
