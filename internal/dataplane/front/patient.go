@@ -15,6 +15,7 @@ func Patiently(next http.Handler, p Patience) http.Handler {
 		if c := deadlines(w); c != nil && r.Body != nil && r.Body != http.NoBody {
 			_ = c.SetReadDeadline(time.Now().Add(p.Idle)) // for what net/http reads of it behind the answer
 			body := &upload{body: r.Body, conn: c, patience: p, timed: timed(r)}
+			r = r.WithContext(r.Context()) // net/http looks at the body of its own to see whether a client is still sending
 			r.Body = readCloser{body, r.Body}
 		}
 		next.ServeHTTP(out, r)
