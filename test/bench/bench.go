@@ -29,7 +29,7 @@ type bench struct {
 	dir      string // for everything; each scenario has a folder of its own in it
 	upstream string // its program
 	sluice   string
-	without  map[string]string // Sluice with a part left out, by the tag of its build; made when a scenario needs it
+	without  map[string]string // Sluice with a part left out, by the tags of its build; made when a scenario needs it
 	nginx    string            // empty when it is not installed
 	files    uint64            // descriptors that each program may have
 	planes   []*plane
@@ -77,12 +77,12 @@ func prepare(ctx context.Context, f flags) (_ *bench, err error) {
 	return b, err
 }
 
-// leaveOut is Sluice without the part that a tag leaves out, built once.
-func (b *bench) leaveOut(ctx context.Context, tag string) (path string, err error) {
-	if b.without[tag] == "" {
-		b.without[tag], err = target.BuildWithout(ctx, b.dir, tag)
+// leaveOut is Sluice without what tags leave out, built once.
+func (b *bench) leaveOut(ctx context.Context, tags string) (path string, err error) {
+	if b.without[tags] == "" {
+		b.without[tags], err = target.BuildWithout(ctx, b.dir, tags)
 	}
-	return b.without[tag], err
+	return b.without[tags], err
 }
 
 // copyProgram copies a program, so that one built meanwhile is not what the next

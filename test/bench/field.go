@@ -41,7 +41,7 @@ func (b *bench) start(ctx context.Context, s *scenario) (_ *field, err error) {
 		}
 	}()
 	dir := filepath.Join(b.dir, s.name)
-	for _, d := range []string{"upstream", "nginx", "sluice", "unlogged"} {
+	for _, d := range []string{"upstream", "nginx", "sluice", "unlogged", "bare"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
 			return nil, err
 		}
@@ -64,14 +64,27 @@ func (b *bench) start(ctx context.Context, s *scenario) (_ *field, err error) {
 			return nil, err
 		}
 	}
-	if err := f.startSluice(ctx, b.sluice, filepath.Join(dir, "sluice"), report.Sluice); err != nil || !s.unlogged {
+	if err := f.startSluice(ctx, b.sluice, filepath.Join(dir, "sluice"), report.Sluice); err != nil || !s.layered {
 		return f, err
 	}
-	unlogged, err := b.leaveOut(ctx, "unlogged")
-	if err != nil {
-		return nil, err
+	return f, b.startLayers(ctx, f, dir)
+}
+
+// startLayers starts Sluice without the request log, and without the gate besides.
+func (b *bench) startLayers(ctx context.Context, f *field, dir string) error {
+	for _, l := range []struct{ dir, name, tags string }{
+		{"unlogged", report.Unlogged, "unlogged"},
+		{"bare", report.Bare, "unlogged,ungated"},
+	} {
+		path, err := b.leaveOut(ctx, l.tags)
+		if err != nil {
+			return err
+		}
+		if err := f.startSluice(ctx, path, filepath.Join(dir, l.dir), l.name); err != nil {
+			return err
+		}
 	}
-	return f, f.startSluice(ctx, unlogged, filepath.Join(dir, "unlogged"), report.Unlogged)
+	return nil
 }
 
 // upstreamKey is the credential that Sluice adds and the others pass on.

@@ -18,7 +18,7 @@ type scenario struct {
 	job         load.Job
 	translated  bool                       // Sluice that translates is compared with Sluice that relays
 	gated       bool                       // Sluice with limits, prices and the ledger is compared with Sluice without
-	unlogged    bool                       // Sluice without the request log is worth a row
+	layered     bool                       // Sluice without the request log, and without the gate besides, are worth a row each
 	buffered    bool                       // nginx with its default buffering is worth a row
 	rounds      int                        // at most; 0: as many as asked for
 	asks        func(p *plane, n int) call // the nth call of the administration; nil: a scenario of model traffic
@@ -49,18 +49,18 @@ func scenarios() []*scenario {
 	large := target.Answers{Options: responder.Options{ChatBytes: 10 << 10}}
 	return append([]*scenario{
 		{name: "chat-1k-c16", title: "1 KB chat, 16 connections", call: chat, job: load.Job{Conns: 16, Warm: 50, Body: 1 << 10}},
-		{name: "chat-1k-c64", title: "1 KB chat, 64 connections", call: chat, unlogged: true, job: load.Job{Conns: 64, Warm: 20, Body: 1 << 10}},
+		{name: "chat-1k-c64", title: "1 KB chat, 64 connections", call: chat, layered: true, job: load.Job{Conns: 64, Warm: 20, Body: 1 << 10}},
 		{name: "chat-1k-c256", title: "1 KB chat, 256 connections", call: chat, job: load.Job{Conns: 256, Warm: 5, Body: 1 << 10}},
 		{name: "chat-10k-c64", title: "10 KB chat, 64 connections", call: chat, answers: large, job: load.Job{Conns: 64, Warm: 20, Body: 10 << 10}},
 		{name: "pass-through-c64", title: "Pass-through of 0.7 KB both ways, 64 connections", call: passThrough, job: load.Job{Conns: 64, Warm: 20, Body: len(chatBody)}},
-		{name: "stream-burst-c16", title: "Streams of 100 events in a burst, 16 connections", call: streamed, answers: stream(100, 0), buffered: true, unlogged: true,
+		{name: "stream-burst-c16", title: "Streams of 100 events in a burst, 16 connections", call: streamed, answers: stream(100, 0), buffered: true, layered: true,
 			job: load.Job{Conns: 16, Warm: 5, Events: 100}},
-		{name: "stream-10ms-c128", title: "Streams of 100 events 10 ms apart, 128 connections", call: streamed, answers: stream(100, 10*time.Millisecond), unlogged: true,
+		{name: "stream-10ms-c128", title: "Streams of 100 events 10 ms apart, 128 connections", call: streamed, answers: stream(100, 10*time.Millisecond), layered: true,
 			job: load.Job{Conns: 128, Each: 3, Events: 100}},
 		{name: "upload-1m-c8", title: "1 MB transcription, 8 connections", call: upload(1 << 20), buffered: true, job: load.Job{Conns: 8, Warm: 5}},
 		{name: "upload-25m-c2", title: "25 MB transcription, 2 connections", call: upload(25 << 20), job: load.Job{Conns: 2, Warm: 1}},
 		{name: "rate-1000", title: "1,000 requests/s of 1 KB chat", call: chat, job: load.Job{Conns: 64, Warm: 10, Rate: 1000, Body: 1 << 10}},
-		{name: "rate-8000", title: "8,000 requests/s of 1 KB chat", call: chat, unlogged: true, job: load.Job{Conns: 256, Warm: 5, Rate: 8000, Body: 1 << 10}},
+		{name: "rate-8000", title: "8,000 requests/s of 1 KB chat", call: chat, layered: true, job: load.Job{Conns: 256, Warm: 5, Rate: 8000, Body: 1 << 10}},
 		{name: "in-flight-1000", title: "1,000 requests in flight at an upstream that takes a second", call: chat, answers: slow,
 			job: load.Job{Conns: 1000, Each: 3, Body: 1 << 10, Ramp: time.Second}, files: 2},
 		{name: "open-streams", title: "10,000 open streams, an event per second each", call: streamed, answers: stream(10, time.Second), rounds: 1,

@@ -48,11 +48,12 @@ const (
 	Nginx       = "nginx"
 	Buffered    = "nginx, buffering" // nginx' own defaults
 	Sluice      = "sluice"
-	Unlogged    = "sluice, log off"     // with the journal alone, from which nothing is taken over into the request log
-	ToAnthropic = "sluice to anthropic" // translates
-	ToBedrock   = "sluice to bedrock"   // translates
-	OnSQLite    = "sluice on sqlite"    // its administration
-	OnPostgres  = "sluice on postgres"  // the same
+	Unlogged    = "sluice, log off"          // with the journal alone, from which nothing is taken over into the request log
+	Bare        = "sluice, log and gate off" // with authentication, the config and the journal, which is what the aims beside nginx name
+	ToAnthropic = "sluice to anthropic"      // translates
+	ToBedrock   = "sluice to bedrock"        // translates
+	OnSQLite    = "sluice on sqlite"         // its administration
+	OnPostgres  = "sluice on postgres"       // the same
 
 	Ungated        = "sluice, gate off"   // without limits, prices and the ledger
 	OneKey         = "1 key"              // with limits of its own and of its workspace

@@ -45,11 +45,11 @@ func BuildUpstream(ctx context.Context, dir string) (path string, err error) {
 	return build(ctx, filepath.Join(dir, "upstream"), "sluice/test/upstream/cmd/upstream")
 }
 
-// BuildWithout compiles Sluice into dir with what the tag leaves out: "ungated", whose calls
-// are neither held against limits nor put on the ledger, or "unlogged", whose records stay
-// in the journal and are not taken over into the request log.
-func BuildWithout(ctx context.Context, dir, tag string) (path string, err error) {
-	return build(ctx, filepath.Join(dir, "sluice-"+tag), "sluice/cmd/sluice", "-trimpath", "-tags", tag)
+// BuildWithout compiles Sluice into dir without what the tags, separated by commas, leave out:
+// "ungated", whose calls are neither held against limits nor put on the ledger, and
+// "unlogged", whose records stay in the journal and are not taken over into the request log.
+func BuildWithout(ctx context.Context, dir, tags string) (path string, err error) {
+	return build(ctx, filepath.Join(dir, "sluice-"+tags), "sluice/cmd/sluice", "-trimpath", "-tags", tags)
 }
 
 // build compiles the program of a package to path.
