@@ -31,10 +31,10 @@ build: ## build bin/sluice
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/sluice
 
 test: ## all tests; what needs a missing service is skipped and says why (REQUIRE_SERVICES=1 fails instead)
-	$(GO) test $(PKG)
+	$(GO) test -timeout 30m $(PKG)
 
 race: ## all tests under the race detector
-	$(GO) test -race $(PKG)
+	$(GO) test -race -timeout 1h $(PKG)
 
 e2e: ## the real binary, driven from outside
 	$(GO) test -count=1 ./test/e2e/...
