@@ -34,12 +34,12 @@ type LogMetrics struct {
 	ThinkingTokens  int64             `json:"thinking_tokens,omitempty" doc:"part of res_units"`
 	CachedTokens    int64             `json:"cached_tokens,omitempty" doc:"part of req_units that the provider read from its cache"`
 	Mode            string            `json:"mode,omitempty" enum:"single" doc:"single where there was one target; absent where the config had several, of which last_used_option_json_path names the one"`
-	Cost            *float64          `json:"cost" nullable:"true" doc:"US cents; null when there is no price, and cost_unpriced says why"`
+	Cost            *float64          `json:"cost" nullable:"true" doc:"US cents that budgets were charged with; null when there is no price"`
 	CostCurrency    string            `json:"cost_currency" enum:"USD"`
 	CostSaved       float64           `json:"cost_saved" doc:"US cents that an answer from the cache would have cost"`
 	CostBound       float64           `json:"cost_bound" doc:"US cents that were reserved before the call was sent"`
 	CostState       string            `json:"cost_state,omitempty" enum:"settled,estimated,released,unknown,elsewhere" doc:"settled: as the provider says; estimated: tokens were counted here; released: nothing was spent; unknown: the gateway stopped meanwhile and the bound counts; elsewhere: told by an application, charged to no budget"`
-	CostUnpriced    string            `json:"cost_unpriced,omitempty" doc:"why there is no cost"`
+	CostUnpriced    string            `json:"cost_unpriced,omitempty" doc:"why there is no cost, or only a part of it: no_rate:searches when searches have no price"`
 	CostTerms       string            `json:"cost_terms,omitempty" doc:"how the cost comes about"`
 	PriceVersion    string            `json:"price_version,omitempty"`
 	RequestURL      string            `json:"request_url"`

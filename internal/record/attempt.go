@@ -81,7 +81,7 @@ type Spend struct {
 	Cost     int64  // nano-dollars
 	Saved    int64  // nano-dollars that an answer from the cache would have cost
 	Bound    int64  // nano-dollars that were reserved
-	Unpriced string // why there is no cost: Cost is 0 and says nothing; empty when there is one
+	Unpriced string // why there is no cost, or only a part of it, which is Cost then; empty when all is known
 	Version  string // of the price
 	Terms    string // how the cost comes about: "input 1200 x 0.00025; output 48 x 0.001"
 	Basis    string // what was billed beside Usage (catalog.Basis); empty for nothing
@@ -91,11 +91,12 @@ type Spend struct {
 // no ledger line, and no budget was charged.
 const SpentElsewhere = "elsewhere"
 
-// Cost is what the attempt cost in nano-dollars; known is false when there is no price, or
-// when something was used and nobody asked for its price.
+// Cost is what the attempt cost in nano-dollars, which budgets were charged with: of what has
+// no price in part, the rest. known is false when there is no price at all, or when something
+// was used and nobody asked for its price.
 func (a *Attempt) Cost() (nano int64, known bool) {
 	s := &a.Spend
-	if s.Unpriced != "" || s.State == "" && a.Tokens() > 0 {
+	if s.Unpriced != "" && s.Cost == 0 || s.State == "" && a.Tokens() > 0 {
 		return 0, false
 	}
 	return s.Cost, true

@@ -62,7 +62,7 @@ func (d *DB) correct(ctx context.Context, trail []record.Correction) error {
 
 // corrected are the columns that a correction changes.
 var corrected = map[string]string{
-	"cost_nano": "if(c.unpriced = '', c.cost, NULL)", "charged_nano": "c.cost", "unpriced": "c.unpriced", "price_version": "c.price", "cost_terms": "c.terms",
+	"cost_nano": "if(c.unpriced = '' OR c.cost > 0, c.cost, NULL)", "charged_nano": "c.cost", "unpriced": "c.unpriced", "price_version": "c.price", "cost_terms": "c.terms",
 }
 
 // bring inserts rows once more, with the newest of their corrections. Rows that are no more

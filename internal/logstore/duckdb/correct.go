@@ -63,7 +63,7 @@ func (w *writer) correct() error {
 		return nil
 	}
 	return w.db.link.exec(fmt.Sprintf(`UPDATE attempts SET
-cost_nano = CASE WHEN c.unpriced_after = '' THEN c.cost_after END, charged_nano = c.cost_after,
+cost_nano = CASE WHEN c.unpriced_after = '' OR c.cost_after > 0 THEN c.cost_after END, charged_nano = c.cost_after,
 unpriced = c.unpriced_after, price_version = c.version_after, cost_terms = c.terms_after
 FROM (SELECT * FROM corrections WHERE number > %d QUALIFY row_number() OVER (PARTITION BY id ORDER BY number DESC) = 1) AS c
 WHERE attempts.id = c.id AND attempts.started = c.started AND attempts.started BETWEEN make_timestamp(%d) AND make_timestamp(%d)`,

@@ -115,9 +115,6 @@ func (m *Memory) correct(c *record.Correction) {
 	}
 	s := &m.rows[i].Spend
 	s.Cost, s.Unpriced, s.Version, s.Terms = c.After.Cost, c.After.Unpriced, c.After.Version, c.After.Terms
-	if s.Unpriced != "" { // nothing is kept of what nobody knows
-		s.Cost = 0
-	}
 	m.rows[i].Charged.Nano = c.After.Cost
 }
 

@@ -143,7 +143,10 @@ func testOdd(t *testing.T, rows logstore.Rows) {
 		"a cost": func(a *record.Attempt) {
 			a.Spend = record.Spend{State: "settled", Cost: 4_200_000, Saved: 1, Bound: 9_000_000, Version: "openai@1", Terms: "input 120 x 0.00025"}
 		},
-		"no price":         func(a *record.Attempt) { a.Spend = record.Spend{State: "estimated", Cost: 7, Unpriced: "no_price"} },
+		"no price": func(a *record.Attempt) { a.Spend = record.Spend{State: "estimated", Unpriced: "no_price"} },
+		"a price in part": func(a *record.Attempt) {
+			a.Spend = record.Spend{State: "settled", Cost: 7, Unpriced: "no_rate:searches"}
+		},
 		"spend of nobody":  func(a *record.Attempt) { a.Spend.Cost = 7 },
 		"seconds of audio": func(a *record.Attempt) { a.Usage.AudioSeconds = 12.3 },
 	}
