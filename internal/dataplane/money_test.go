@@ -114,6 +114,8 @@ func TestEveryEndHasItsRule(t *testing.T) {
 		{"a stream, not counted", stream, upstream.Stream(chunk("one two three"), done), "estimated", 8*miniInput + 3*miniOutput, 20*miniInput + 5*miniOutput},
 		{"a stream that is cut", stream, broken, "estimated", 8*miniInput + 4*miniOutput, 20*miniInput + 6*miniOutput},
 		{"refused by the provider", capped, upstream.OpenAIError(429, "rate_limit", "", "slow down"), "released", 0, 0},
+		{"refused in an answer of success", capped, upstream.JSON(200, json.RawMessage(`{"error":{"message":"slow down","code":429}}`)), "released", 0, 0},
+		{"refused by the first event", stream, upstream.Stream(`data: {"error":{"message":"slow down","code":429}}` + "\n\n"), "released", 0, 0},
 		{"garbage", capped, upstream.Text(200, "application/json", "{]"), "estimated", 8 * miniInput, 20 * miniInput},
 		{"cut before an answer", capped, upstream.Reply{End: upstream.Cut, Raw: []byte("HTTP/1.1 200 O")}, "estimated", 8 * miniInput, 20 * miniInput},
 	} {

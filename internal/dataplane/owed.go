@@ -41,6 +41,8 @@ func (a *attempt) ending(o record.Outcome) ending {
 		return a.fate
 	case o == record.OK, a.drained:
 		return answered
+	case !a.committed && a.fault == nil && o == record.Failed: // with an error status, or with one in an answer of success
+		return refused
 	case a.committed, a.log().BytesOut > 0 && a.upstream < 400:
 		return broken
 	case a.fault != nil && ofBody(a.fault): // the provider had begun to answer
