@@ -16,13 +16,18 @@ type Basis struct {
 	Execution  Execution `json:"execution_mode,omitempty"` // that was asked for, unless it is Standard or was not given
 	Characters int64     `json:"characters,omitempty"`     // of text that was to be spoken, where no usage was reported
 	Images     []Images  `json:"images,omitempty"`         // that were to be made, where no usage was reported
-	Other      []Other   `json:"other,omitempty"`          // that were counted and that a usage has no place for: pages
+	// CachedAudio and CachedImages are as in llm.Usage.
+	CachedAudio  int64   `json:"cached_audio,omitempty"`
+	CachedImages int64   `json:"cached_images,omitempty"`
+	Other        []Other `json:"other,omitempty"` // that were counted and that a usage has no place for: pages
 }
 
 // NewBasis is that of a call of an endpoint with its limits and what it used. Model is as
 // price lists name it, asked the one that was asked for.
 func NewBasis(ep llm.Endpoint, model, asked string, most *Limits, used *llm.Usage) Basis {
-	b := Basis{Region: cmp.Or(used.Region, most.Region), Other: advice(used)}
+	b := Basis{
+		Region: cmp.Or(used.Region, most.Region), CachedAudio: used.CachedAudioTokens, CachedImages: used.CachedImageTokens, Other: advice(used),
+	}
 	if model != asked {
 		b.Model = model
 	}
@@ -53,7 +58,9 @@ func advice(used *llm.Usage) (list []Other) {
 // counts before the one that was asked for. Tokens that an endpoint of images answers
 // with are those of images.
 func (b *Basis) Units(ep llm.Endpoint, used *llm.Usage) Units {
-	u := Count(*used)
+	counted := *used
+	counted.CachedAudioTokens, counted.CachedImageTokens = b.CachedAudio, b.CachedImages
+	u := Count(counted)
 	u.Region, u.Characters, u.Images = b.Region, b.Characters, b.Images
 	u.Other = append(u.Other, b.Other...)
 	if used.Tier == "" {
@@ -67,7 +74,7 @@ func (b *Basis) Units(ep llm.Endpoint, used *llm.Usage) Units {
 
 // Empty reports whether there is nothing to keep of the basis.
 func (b *Basis) Empty() bool {
-	return b.Model == "" && b.Region == "" && b.Execution == "" && b.Characters == 0 && len(b.Images)+len(b.Other) == 0
+	return b.Model == "" && b.Region == "" && b.Execution == "" && b.Characters == 0 && b.CachedAudio == 0 && b.CachedImages == 0 && len(b.Images)+len(b.Other) == 0
 }
 
 // Text is the form in which records keep the basis: JSON, empty for an empty one.

@@ -45,6 +45,10 @@ func TestUnitsOfABasis(t *testing.T) {
 			"a cache that is written for an hour", llm.Messages, llm.Usage{InputTokens: 100, CacheWriteTokens: 100, CacheHourTokens: 30, Reported: true},
 			catalog.Units{Region: "eu", Execution: catalog.Flex, CacheWrite5m: 70, CacheWrite1h: 30},
 		},
+		{
+			"sound from the cache", llm.ChatComplete, llm.Usage{InputTokens: 100, CachedTokens: 60, InputAudioTokens: 70, CachedAudioTokens: 50, Reported: true},
+			catalog.Units{Region: "eu", Execution: catalog.Flex, Input: 20, CacheRead: 10, AudioInput: 20, AudioCacheRead: 50},
+		},
 		{"where the provider says that it ran", llm.Messages, llm.Usage{InputTokens: 1, Region: "us", Reported: true}, catalog.Units{Region: "us", Execution: catalog.Flex, Input: 1}},
 		{
 			"advice of another model", llm.Messages, llm.Usage{InputTokens: 1, AdvisorInputTokens: 8, AdvisorOutputTokens: 5, Reported: true},

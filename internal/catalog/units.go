@@ -81,9 +81,13 @@ func Count(u llm.Usage) Units {
 	in, out := max(0, u.InputTokens), max(0, u.OutputTokens)
 	units := Units{
 		Execution: Execution(u.Tier), Requests: 1, Searches: u.SearchUnits, SearchContext: u.SearchContext, Citation: u.CitationTokens,
-		CacheRead: part(&in, u.CachedTokens), CacheWrite5m: part(&in, u.CacheWriteTokens), AudioInput: part(&in, u.InputAudioTokens), ImageInput: part(&in, u.InputImageTokens),
+		CacheRead: part(&in, u.CachedTokens), CacheWrite5m: part(&in, u.CacheWriteTokens),
 		Reasoning: part(&out, u.ReasoningTokens), AudioOutput: part(&out, u.OutputAudioTokens), ImageOutput: part(&out, u.OutputImageTokens),
 	}
+	units.AudioCacheRead = part(&units.CacheRead, min(u.CachedAudioTokens, u.InputAudioTokens))
+	units.ImageCacheRead = part(&units.CacheRead, min(u.CachedImageTokens, u.InputImageTokens))
+	units.AudioInput = part(&in, u.InputAudioTokens-units.AudioCacheRead)
+	units.ImageInput = part(&in, u.InputImageTokens-units.ImageCacheRead)
 	units.Other = tools(&u)
 	units.CacheWrite1h = part(&units.CacheWrite5m, u.CacheHourTokens)
 	units.Input, units.Output = in, out

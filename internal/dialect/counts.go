@@ -86,6 +86,23 @@ func (c *counts) inputDetails(raw []byte) {
 			count(val, &c.u.InputAudioTokens)
 		case `"image_tokens"`:
 			count(val, &c.u.InputImageTokens)
+		case `"cached_tokens_details"`:
+			c.cachedDetails(val)
+		}
+	}
+}
+
+// cachedDetails takes what of the cached tokens is no text:
+// {"text_tokens":64,"audio_tokens":832,"image_tokens":0}.
+// Source: https://platform.openai.com/docs/api-reference/realtime-server-events/response/done,
+// read 2026-11.
+func (c *counts) cachedDetails(raw []byte) {
+	for name, val := range splice.Members(raw) {
+		switch string(name) {
+		case `"audio_tokens"`:
+			count(val, &c.u.CachedAudioTokens)
+		case `"image_tokens"`:
+			count(val, &c.u.CachedImageTokens)
 		}
 	}
 }

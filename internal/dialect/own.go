@@ -1,6 +1,9 @@
 package dialect
 
-import "sluice/internal/splice"
+import (
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
 
 // What is passed through is in the words of its provider. Elsewhere its dialect reads them.
 
@@ -44,6 +47,14 @@ func (c *counts) own(name, val []byte) bool {
 		return count(val, &c.u.CachedTokens)
 	case `"cacheWriteInputTokens"`:
 		return count(val, &c.u.CacheWriteTokens)
+	case `"promptTokensDetails"`:
+		c.u.InputAudioTokens, c.u.InputImageTokens = Modality(val, "AUDIO"), Modality(val, "IMAGE")
+	case `"candidatesTokensDetails"`:
+		c.u.OutputAudioTokens, c.u.OutputImageTokens = Modality(val, "AUDIO"), Modality(val, "IMAGE")
+	case `"cacheTokensDetails"`:
+		c.u.CachedAudioTokens, c.u.CachedImageTokens = Modality(val, "AUDIO"), Modality(val, "IMAGE")
+	case `"cacheDetails"`:
+		c.u.CacheHourTokens = WrittenForAnHour(val)
 	case `"totalTokenCount"`, `"totalTokens"`:
 		c.total = count(val, &c.u.TotalTokens) || c.total
 		return c.total
@@ -66,4 +77,39 @@ func (c *counts) units(raw []byte) (told bool) {
 		}
 	}
 	return told
+}
+
+// Modality sums what a list of Gemini's says of one modality:
+// [{"modality":"AUDIO","tokenCount":9}].
+// Source: https://ai.google.dev/api/generate-content#ModalityTokenCount, read 2026-11.
+func Modality(list []byte, want string) (sum int64) {
+	for e := range splice.Elements(list) {
+		if kind, _ := splice.Find(e, "modality"); splice.IsName(kind, want) {
+			tokens, _ := splice.Find(e, "tokenCount")
+			sum = plus(sum, tokens)
+		}
+	}
+	return sum
+}
+
+// WrittenForAnHour adds up what Amazon says that went to the cache for an hour:
+// [{"ttl":"1h","inputTokens":1200},{"ttl":"5m","inputTokens":80}].
+// Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CacheDetail.html,
+// read 2026-11.
+func WrittenForAnHour(list []byte) (sum int64) {
+	for e := range splice.Elements(list) {
+		if splice.Text(e, "ttl") == "1h" {
+			tokens, _ := splice.Find(e, "inputTokens")
+			sum = plus(sum, tokens)
+		}
+	}
+	return sum
+}
+
+// plus adds a number of tokens to a sum, which stays within what a call uses; what is none
+// adds nothing.
+func plus(sum int64, raw []byte) int64 {
+	var n int64
+	count(raw, &n)
+	return min(sum+n, llm.CountMost)
 }

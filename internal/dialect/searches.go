@@ -56,9 +56,16 @@ func (c *counts) toolCalls(raw []byte) bool {
 	return searched || found
 }
 
-// beside reports whether the thoughts stand beside the output, as Perplexity counts those
-// of its research: it is the one that reports tokens of citations.
-func (c *counts) beside() bool { return c.u.CitationTokens > 0 && c.u.ReasoningTokens > 0 }
+// beside reports whether the thoughts stand beside the output. Perplexity counts those of its
+// research so: it is the one that reports tokens of citations. xAI does, and whoever runs its
+// models: there the total has them on top.
+// Source: https://docs.x.ai/docs/key-information/consumption-and-rate-limits,
+// https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/grok/capabilities/reasoning,
+// read 2026-11.
+func (c *counts) beside() bool {
+	u := &c.u
+	return u.ReasoningTokens > 0 && !c.thoughts && (u.CitationTokens > 0 || c.total && u.TotalTokens == u.InputTokens+u.OutputTokens+u.ReasoningTokens)
+}
 
 // searchContext reads a word of a closed set: others set no known price.
 func searchContext(raw []byte, to *string) bool {

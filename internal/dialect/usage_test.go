@@ -73,12 +73,19 @@ func TestUsageInOwnWords(t *testing.T) {
 			`{"candidates":[],"usageMetadata":{"promptTokenCount":10,"toolUsePromptTokenCount":2,"candidatesTokenCount":5,"thoughtsTokenCount":3,"cachedContentTokenCount":4,"totalTokenCount":20},"modelVersion":"gemini-2.5-flash"}`,
 			"gemini-2.5-flash", llm.Usage{InputTokens: 12, OutputTokens: 8, ReasoningTokens: 3, CachedTokens: 4, TotalTokens: 20, Reported: true},
 		},
-		"Converse":  {`{"usage":{"inputTokens":10,"outputTokens":5,"totalTokens":22,"cacheReadInputTokens":4,"cacheWriteInputTokens":3}}`, "", llm.Usage{InputTokens: 17, OutputTokens: 5, CachedTokens: 4, CacheWriteTokens: 3, TotalTokens: 22, Reported: true}},
-		"Amazon":    {`{"generation":"a","amazon-bedrock-invocationMetrics":{"inputTokenCount":12,"outputTokenCount":7}}`, "", llm.Usage{InputTokens: 12, OutputTokens: 7, TotalTokens: 19, Reported: true}},
-		"Claude":    {`{"type":"message","usage":{"input_tokens":10,"output_tokens":5,"cache_read_input_tokens":4,"cache_creation_input_tokens":3}}`, "", llm.Usage{InputTokens: 17, OutputTokens: 5, CachedTokens: 4, CacheWriteTokens: 3, TotalTokens: 22, Reported: true}},
-		"Cohere":    {`{"usage":{"billed_units":{"input_tokens":7,"output_tokens":5},"tokens":{"input_tokens":70,"output_tokens":5}}}`, "", llm.Usage{InputTokens: 70, OutputTokens: 5, TotalTokens: 75, Reported: true}},
-		"of old":    {`{"text":"a","meta":{"billed_units":{"input_tokens":7,"output_tokens":5}}}`, "", llm.Usage{InputTokens: 7, OutputTokens: 5, TotalTokens: 12, Reported: true}},
-		"Ollama":    {`{"model":"llama3.2","response":"Because","prompt_eval_count":26,"eval_count":3}`, "llama3.2", llm.Usage{InputTokens: 26, OutputTokens: 3, TotalTokens: 29, Reported: true}},
+		"Converse": {`{"usage":{"inputTokens":10,"outputTokens":5,"totalTokens":22,"cacheReadInputTokens":4,"cacheWriteInputTokens":3}}`, "", llm.Usage{InputTokens: 17, OutputTokens: 5, CachedTokens: 4, CacheWriteTokens: 3, TotalTokens: 22, Reported: true}},
+		"Amazon":   {`{"generation":"a","amazon-bedrock-invocationMetrics":{"inputTokenCount":12,"outputTokenCount":7}}`, "", llm.Usage{InputTokens: 12, OutputTokens: 7, TotalTokens: 19, Reported: true}},
+		"Claude":   {`{"type":"message","usage":{"input_tokens":10,"output_tokens":5,"cache_read_input_tokens":4,"cache_creation_input_tokens":3}}`, "", llm.Usage{InputTokens: 17, OutputTokens: 5, CachedTokens: 4, CacheWriteTokens: 3, TotalTokens: 22, Reported: true}},
+		"Cohere":   {`{"usage":{"billed_units":{"input_tokens":7,"output_tokens":5},"tokens":{"input_tokens":70,"output_tokens":5}}}`, "", llm.Usage{InputTokens: 70, OutputTokens: 5, TotalTokens: 75, Reported: true}},
+		"of old":   {`{"text":"a","meta":{"billed_units":{"input_tokens":7,"output_tokens":5}}}`, "", llm.Usage{InputTokens: 7, OutputTokens: 5, TotalTokens: 12, Reported: true}},
+		"Ollama":   {`{"model":"llama3.2","response":"Because","prompt_eval_count":26,"eval_count":3}`, "llama3.2", llm.Usage{InputTokens: 26, OutputTokens: 3, TotalTokens: 29, Reported: true}},
+		"a picture of Gemini's": {`{"candidates":[],"usageMetadata":{"promptTokenCount":100,"promptTokensDetails":[{"modality":"TEXT","tokenCount":10},{"modality":"AUDIO","tokenCount":60},{"modality":"IMAGE","tokenCount":30}],"candidatesTokenCount":1300,"candidatesTokensDetails":[{"modality":"IMAGE","tokenCount":1290}],"cachedContentTokenCount":50,"cacheTokensDetails":[{"modality":"AUDIO","tokenCount":40},{"modality":"IMAGE","tokenCount":5}],"totalTokenCount":1400},"modelVersion":"gemini-2.5-flash-image"}`, "gemini-2.5-flash-image", llm.Usage{
+			InputTokens: 100, OutputTokens: 1300, TotalTokens: 1400, CachedTokens: 50, InputAudioTokens: 60, InputImageTokens: 30, OutputImageTokens: 1290, CachedAudioTokens: 40, CachedImageTokens: 5, Reported: true,
+		}},
+		"what Amazon keeps for an hour": {
+			`{"output":{},"usage":{"inputTokens":5,"outputTokens":7,"totalTokens":112,"cacheWriteInputTokens":100,"cacheDetails":[{"ttl":"5m","inputTokens":30},{"ttl":"1h","inputTokens":70}]}}`, "",
+			llm.Usage{InputTokens: 105, OutputTokens: 7, TotalTokens: 112, CacheWriteTokens: 100, CacheHourTokens: 70, Reported: true},
+		},
 		"no number": {`{"usageMetadata":{"promptTokenCount":-1,"thoughtsTokenCount":null},"eval_count":"x"}`, "", llm.Usage{}},
 	} {
 		u, model := dialect.Usage(llm.Proxy, []byte(c.body), "")

@@ -19,6 +19,10 @@ type Usage struct {
 	OutputAudioTokens int64 `json:"output_audio_tokens,omitempty"`
 	InputImageTokens  int64 `json:"input_image_tokens,omitempty"`  // of pictures that were shown to the model
 	OutputImageTokens int64 `json:"output_image_tokens,omitempty"` // of pictures that it made
+	// CachedAudioTokens and CachedImageTokens are those of CachedTokens that are of sound and of
+	// pictures; InputAudioTokens and InputImageTokens contain them. They are kept with the bill.
+	CachedAudioTokens int64 `json:"-"`
+	CachedImageTokens int64 `json:"-"`
 	// SearchUnits are what the provider bills of its searches: units of a rerank, queries
 	// or calls of a search tool, sources that it read.
 	SearchUnits  int64   `json:"search_units,omitempty"`
@@ -60,6 +64,7 @@ func (u Usage) Add(v Usage) Usage {
 		CacheWriteTokens: u.CacheWriteTokens + v.CacheWriteTokens, CacheHourTokens: u.CacheHourTokens + v.CacheHourTokens, ReasoningTokens: u.ReasoningTokens + v.ReasoningTokens,
 		InputAudioTokens: u.InputAudioTokens + v.InputAudioTokens, OutputAudioTokens: u.OutputAudioTokens + v.OutputAudioTokens,
 		InputImageTokens: u.InputImageTokens + v.InputImageTokens, OutputImageTokens: u.OutputImageTokens + v.OutputImageTokens,
+		CachedAudioTokens: u.CachedAudioTokens + v.CachedAudioTokens, CachedImageTokens: u.CachedImageTokens + v.CachedImageTokens,
 		SearchUnits: u.SearchUnits + v.SearchUnits, FileSearches: u.FileSearches + v.FileSearches, CodeSessions: u.CodeSessions + v.CodeSessions, Pages: u.Pages + v.Pages,
 		AudioSeconds: u.AudioSeconds + v.AudioSeconds, CitationTokens: u.CitationTokens + v.CitationTokens,
 		CostNano: u.CostNano + v.CostNano, SearchContext: cmp.Or(v.SearchContext, u.SearchContext), Tier: cmp.Or(v.Tier, u.Tier),
@@ -77,7 +82,7 @@ const CountMost = 1 << 50
 func (u Usage) Bounded() Usage {
 	for _, n := range [...]*int64{
 		&u.InputTokens, &u.OutputTokens, &u.TotalTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.CacheHourTokens, &u.ReasoningTokens,
-		&u.InputAudioTokens, &u.OutputAudioTokens, &u.InputImageTokens, &u.OutputImageTokens,
+		&u.InputAudioTokens, &u.OutputAudioTokens, &u.InputImageTokens, &u.OutputImageTokens, &u.CachedAudioTokens, &u.CachedImageTokens,
 		&u.SearchUnits, &u.FileSearches, &u.CodeSessions, &u.Pages, &u.CitationTokens, &u.CostNano, &u.AdvisorInputTokens, &u.AdvisorOutputTokens,
 	} {
 		*n = min(max(*n, 0), CountMost)

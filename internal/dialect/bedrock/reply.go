@@ -104,7 +104,7 @@ func readUsage(raw []byte) llm.Usage {
 		case `"cacheWriteInputTokens"`:
 			count(val, &u.CacheWriteTokens)
 		case `"cacheDetails"`:
-			u.CacheHourTokens = writtenForAnHour(val)
+			u.CacheHourTokens = dialect.WrittenForAnHour(val)
 		default:
 			continue
 		}
@@ -115,19 +115,6 @@ func readUsage(raw []byte) llm.Usage {
 		u.TotalTokens = u.InputTokens + u.OutputTokens
 	}
 	return u
-}
-
-// writtenForAnHour adds up what went to the cache for an hour:
-// [{"ttl":"1h","inputTokens":1200},{"ttl":"5m","inputTokens":80}].
-func writtenForAnHour(raw []byte) (sum int64) {
-	for d := range splice.Elements(raw) {
-		if splice.Text(d, "ttl") == "1h" {
-			n, _ := splice.Find(d, "inputTokens")
-			v, _ := dialect.Count(n)
-			sum += v
-		}
-	}
-	return sum
 }
 
 // count reads a number of tokens; what is none counts as not told.

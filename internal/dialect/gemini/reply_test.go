@@ -36,7 +36,7 @@ func TestDecodeReply(t *testing.T) {
 		`{"inlineData":{"mimeType":"image/png","data":"QQ=="}},{"inlineData":{"mimeType":"audio/L16;codec=pcm;rate=24000","data":"Qg=="}},{"executableCode":{"language":"PYTHON","code":"1"}}]},` +
 		`"finishReason":"STOP","index":0,"safetyRatings":[{"category":"C"}],"groundingMetadata":{"webSearchQueries":["q"]},"tokenCount":9},` +
 		`{"content":{"parts":[{"text":"b"}]},"finishReason":"MAX_TOKENS","finishMessage":"too long","index":1}],` +
-		`"usageMetadata":{"promptTokenCount":10,"toolUsePromptTokenCount":2,"candidatesTokenCount":5,"thoughtsTokenCount":7,"totalTokenCount":24,"cachedContentTokenCount":4,` +
+		`"usageMetadata":{"promptTokenCount":10,"toolUsePromptTokenCount":2,"candidatesTokenCount":5,"thoughtsTokenCount":7,"totalTokenCount":24,"cachedContentTokenCount":4,"cacheTokensDetails":[{"modality":"TEXT","tokenCount":1},{"modality":"AUDIO","tokenCount":3}],` +
 		`"promptTokensDetails":[{"modality":"TEXT","tokenCount":7},{"modality":"AUDIO","tokenCount":3}],"candidatesTokensDetails":[{"modality":"AUDIO","tokenCount":1},{"modality":"IMAGE","tokenCount":2}]},` +
 		`"modelVersion":"gemini-2.5-pro","responseId":"r1","createTime":"2026-11-20T10:00:00.123456Z"}`
 	same(t, decode(t, body), &llm.Reply{
@@ -61,7 +61,7 @@ func TestDecodeReply(t *testing.T) {
 			},
 		},
 		Usage: llm.Usage{
-			InputTokens: 12, OutputTokens: 12, TotalTokens: 24, CachedTokens: 4, ReasoningTokens: 7, InputAudioTokens: 3, OutputAudioTokens: 1,
+			InputTokens: 12, OutputTokens: 12, TotalTokens: 24, CachedTokens: 4, ReasoningTokens: 7, InputAudioTokens: 3, CachedAudioTokens: 3, OutputAudioTokens: 1,
 			OutputImageTokens: 2, Reported: true,
 		},
 	})

@@ -32,11 +32,14 @@ func readUsage(raw []byte) llm.Usage {
 			u.Tier = dialect.Tier(val)
 			continue
 		case `"promptTokensDetails"`:
-			u.InputAudioTokens = modality(val, `"AUDIO"`)
-			u.InputImageTokens = modality(val, `"IMAGE"`)
+			u.InputAudioTokens = dialect.Modality(val, "AUDIO")
+			u.InputImageTokens = dialect.Modality(val, "IMAGE")
+		case `"cacheTokensDetails"`:
+			u.CachedAudioTokens = dialect.Modality(val, "AUDIO")
+			u.CachedImageTokens = dialect.Modality(val, "IMAGE")
 		case `"candidatesTokensDetails"`:
-			u.OutputAudioTokens = modality(val, `"AUDIO"`)
-			u.OutputImageTokens = modality(val, `"IMAGE"`)
+			u.OutputAudioTokens = dialect.Modality(val, "AUDIO")
+			u.OutputImageTokens = dialect.Modality(val, "IMAGE")
 		default:
 			continue
 		}
@@ -45,18 +48,6 @@ func readUsage(raw []byte) llm.Usage {
 	u.InputTokens += tools
 	u.OutputTokens = answer + u.ReasoningTokens
 	return u
-}
-
-// modality sums what a list says of one modality: [{"modality":"AUDIO","tokenCount":9}].
-func modality(list []byte, want string) (sum int64) {
-	for e := range splice.Elements(list) {
-		kind, _ := splice.Find(e, "modality")
-		tokens, _ := splice.Find(e, "tokenCount")
-		if string(kind) == want {
-			sum += count(tokens)
-		}
-	}
-	return sum
 }
 
 // count reads a number of tokens; what is none counts 0.
