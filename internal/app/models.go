@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -33,6 +35,29 @@ func (a *App) openCatalog(context.Context) error {
 	a.warnOfMissing("MODEL_CONFIGS_CAPABILITIES_LOCAL_PATH", set.CapabilitiesDir)
 	a.catalog = catalog.New(a.clock, a.log, sources...)
 	a.prices = catalog.NewBook(a.catalog)
+	return nil
+}
+
+// pricesWait is how long a start waits for price lists.
+const pricesWait = 2 * time.Second
+
+// readPrices reads the price lists of the kinds of saved providers, so that the first calls
+// behind a start are not held for and billed at built-in prices, or at none, in place of
+// those that the operator gives. What takes longer than pricesWait is read behind it.
+func (a *App) readPrices(ctx context.Context) error {
+	set := a.set.Models
+	if set.ProxyURL == "" && set.PricingDir == "" && set.PricingLogStore == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, pricesWait)
+	defer cancel()
+	var reading sync.WaitGroup
+	for _, kind := range a.directory.Current().Kinds() {
+		if spec, ok := a.specs.Find(kind); ok {
+			reading.Go(func() { _ = a.prices.Ready(ctx, spec.ID) }) // an error is that the time is over
+		}
+	}
+	reading.Wait()
 	return nil
 }
 

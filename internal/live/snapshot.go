@@ -1,6 +1,9 @@
 package live
 
 import (
+	"maps"
+	"slices"
+
 	"sluice/internal/catalog"
 	"sluice/internal/credential"
 	"sluice/internal/keys"
@@ -57,6 +60,16 @@ func (s *Snapshot) FindConfig(workspace, name string) (doc *routing.Config, id, 
 // FindAccount returns a provider or virtual key of a workspace by slug or id.
 func (s *Snapshot) FindAccount(workspace, slug string) *credential.Account {
 	return s.accounts[ref{workspace, slug}]
+}
+
+// Kinds are the kinds of all saved providers and virtual keys, as these name them, each once
+// and in no order: "openai".
+func (s *Snapshot) Kinds() []string {
+	found := map[string]bool{}
+	for _, a := range s.accounts {
+		found[a.Spec] = true
+	}
+	return slices.Collect(maps.Keys(found))
 }
 
 // Accounts lists the providers and virtual keys of a workspace.
