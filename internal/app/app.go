@@ -95,9 +95,10 @@ type App struct {
 
 	demo       bool
 	ownGC      bool
-	background []part // what is added to Run here and there
-	telemetry  []part // what is sent to collectors
-	draining   atomic.Bool
+	background []part      // what is added to Run here and there
+	telemetry  []part      // what is sent to collectors
+	leaving    atomic.Bool // callers are to go elsewhere
+	draining   atomic.Bool // and are not taken any more
 	closers    []io.Closer // what New opened, closed in reverse order
 }
 
@@ -297,10 +298,11 @@ func (a *App) openListener(ctx context.Context) (err error) {
 // Addr is where the gateway listens, for example "127.0.0.1:8787".
 func (a *App) Addr() string { return a.listener.Addr().String() }
 
-// Run serves until ctx ends, then stops in order: no new requests, running ones to
-// their end within DRAIN_TIMEOUT, then what they wrote to.
+// Run serves until ctx ends, then stops in order: for DRAIN_DELAY callers are sent
+// elsewhere, then there are no new requests, running ones come to their end within
+// DRAIN_TIMEOUT, then what they wrote to.
 func (a *App) Run(ctx context.Context) error {
-	g := group{deadline: a.set.Server.DrainTimeout + 10*time.Second}
+	g := group{deadline: a.set.Server.DrainDelay + a.set.Server.DrainTimeout + 10*time.Second}
 	g.parts = append(g.parts, a.background...)
 	if !a.ownGC {
 		g.add("heap", tuneHeap)
@@ -350,11 +352,31 @@ func (a *App) serve(ctx context.Context) error {
 	case broken = <-failed: // what is said at the end
 		a.log.Error("the listener failed; the gateway stops")
 	case <-ctx.Done():
+		broken = a.leave(failed)
 	}
+	a.leaving.Store(true)
 	a.draining.Store(true)
 	a.log.Info("draining", "open_requests", a.gateway.Open(), "responses_in_background", a.gateway.Background())
 	a.gateway.CancelAbandoned() // nobody waits for them
 	return errors.Join(broken, a.drain(context.WithoutCancel(ctx), end))
+}
+
+// leave goes on serving for DRAIN_DELAY, or until the listener fails, while the health of
+// the gateway and the end of each connection tell callers to go elsewhere.
+func (a *App) leave(failed <-chan error) error {
+	most := a.set.Server.DrainDelay
+	if most == 0 {
+		return nil
+	}
+	a.leaving.Store(true)
+	a.server.Leave()
+	a.log.Info("told to stop; calls are taken until DRAIN_DELAY is over", "delay", most, "open_requests", a.gateway.Open())
+	select {
+	case err := <-failed:
+		return err
+	case <-time.After(most):
+		return nil
+	}
 }
 
 // drain lets running calls come to their end within DRAIN_TIMEOUT, ends those that do not,

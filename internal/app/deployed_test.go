@@ -16,8 +16,8 @@ import (
 	"sluice/internal/config"
 )
 
-// endSlack is what a gateway may take to end besides DRAIN_TIMEOUT: group.deadline in Run,
-// and the last words.
+// endSlack is what a gateway may take to end besides DRAIN_DELAY and DRAIN_TIMEOUT:
+// group.deadline in Run, and the last words.
 const endSlack = 12 * time.Second
 
 // deployedFile is the text of a file below deploy.
@@ -71,7 +71,7 @@ func TestServiceUnit(t *testing.T) {
 	assert.Regexp(t, `(?m)^ExecStart=\S+/sluice serve$`, unit)
 	stop, err := strconv.Atoi(found(t, unit, `(?m)^TimeoutStopSec=(\d+)$`))
 	require.NoError(t, err)
-	assert.GreaterOrEqual(t, time.Duration(stop)*time.Second, s.Server.DrainTimeout+endSlack)
+	assert.GreaterOrEqual(t, time.Duration(stop)*time.Second, s.Server.DrainDelay+s.Server.DrainTimeout+endSlack)
 }
 
 // An image is built by the version of Go that the module asks for, and run by nobody's root.
@@ -106,10 +106,7 @@ type statefulSet struct {
 					Env            []struct{ Name, Value string }
 					StartupProbe   probe `yaml:"startupProbe"`
 					ReadinessProbe probe `yaml:"readinessProbe"`
-					Lifecycle      struct {
-						PreStop struct{ Sleep struct{ Seconds int } } `yaml:"preStop"`
-					}
-					VolumeMounts []struct {
+					VolumeMounts   []struct {
 						Path string `yaml:"mountPath"`
 					} `yaml:"volumeMounts"`
 				}
@@ -140,7 +137,8 @@ func TestManifests(t *testing.T) {
 	}
 	s := usable(t, append(environ, "DB_USER=sluice", "DB_PASS=secret", "ENCRYPTION_KEY=what all nodes share")) // what the secret has
 	assert.False(t, pod.Links)
-	assert.GreaterOrEqual(t, time.Duration(pod.Grace)*time.Second, time.Duration(c.Lifecycle.PreStop.Sleep.Seconds)*time.Second+s.Server.DrainTimeout+endSlack)
+	assert.NotZero(t, s.Server.DrainDelay, "callers come for a while after the pod was told to end")
+	assert.GreaterOrEqual(t, time.Duration(pod.Grace)*time.Second, s.Server.DrainDelay+s.Server.DrainTimeout+endSlack)
 	for _, p := range []probe{c.StartupProbe, c.ReadinessProbe} {
 		assert.Equal(t, "http://127.0.0.1:8787"+p.HTTPGet.Path, HealthURL(s))
 	}

@@ -156,7 +156,7 @@ func (a *App) health(w http.ResponseWriter, _ *http.Request) {
 			}
 		}
 	}
-	if a.draining.Load() {
+	if a.leaving.Load() {
 		b.Status, status = "draining", http.StatusServiceUnavailable
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -74,6 +74,11 @@ type Server struct {
 	// counts as one. 0 means no limit.
 	IngestPerMinute int `env:"INGEST_ENTRIES_PER_MINUTE" envDefault:"300000" range:"0..100000000"`
 
+	// DrainDelay is how long a gateway that is told to stop goes on taking calls, each the
+	// last of its connection, while its health is 503 already: as long as load balancers
+	// need to send callers elsewhere. With 0 it takes no more connections at once.
+	DrainDelay time.Duration `env:"DRAIN_DELAY" envDefault:"0" range:"0..3600000"`
+
 	// DrainTimeout is how long a stopping gateway waits for running requests and
 	// streams before it ends them. Their callers are told so, and have another second to
 	// take that. So long it waits for responses in the background that it follows, too.

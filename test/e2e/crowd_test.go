@@ -16,9 +16,10 @@ type crowd struct {
 	quit context.CancelFunc
 	work sync.WaitGroup
 
-	mu  sync.Mutex // guards ids and failed
-	ids []string   // requests that were answered whole
-	bad []string   // answers that were none of ours
+	mu   sync.Mutex // guards what follows
+	ids  []string   // requests that were answered whole
+	bad  []string   // answers that were none of ours
+	lost []error    // of requests that have no answer, or not all of it
 }
 
 // startCrowd lets n clients call until they are stopped. Half of them stream.
@@ -28,7 +29,8 @@ func startCrowd(g *gateway, n int, headers []string) *crowd {
 	for i := range n {
 		c.work.Go(func() {
 			for ctx.Err() == nil {
-				c.note(g.ask(ctx, i%2 == 0, headers))
+				id, err := g.ask(ctx, i%2 == 0, headers)
+				c.note(ctx, id, err)
 			}
 		})
 	}
@@ -67,15 +69,17 @@ type badAnswer string
 
 func (b badAnswer) Error() string { return string(b) }
 
-func (c *crowd) note(id string, err error) {
+func (c *crowd) note(ctx context.Context, id string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var bad badAnswer
-	if errors.As(err, &bad) {
-		c.bad = append(c.bad, string(bad))
-	}
-	if err == nil {
+	switch {
+	case err == nil:
 		c.ids = append(c.ids, id)
+	case errors.As(err, &bad):
+		c.bad = append(c.bad, string(bad))
+	case ctx.Err() == nil: // else it was taken back
+		c.lost = append(c.lost, err)
 	}
 }
 

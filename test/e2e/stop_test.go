@@ -23,7 +23,7 @@ const slowChat = `{"model":"fault:slow-stream@100ms","stream":true,"messages":[{
 func TestStopDrainsStreams(t *testing.T) {
 	t.Parallel()
 	up := upstream.Start(t)
-	g := start(t)
+	g := start(t, with("DRAIN_DELAY=200ms"))
 	resp, err := g.send(t.Context(), "POST", "/v1/chat/completions", slowChat, custom(up)...)
 	if err != nil {
 		t.Fatal(err)
@@ -53,6 +53,44 @@ func TestStopDrainsStreams(t *testing.T) {
 	log := g.again().awaitLog(id)
 	if !strings.Contains(log.Body, id) {
 		t.Errorf("log: %s", log.Body)
+	}
+}
+
+// A gateway that has time to send its callers elsewhere says on health that it is about to go,
+// and takes calls meanwhile, each as the last of its connection. Who does not want to wait
+// for that ends it by a second signal.
+func TestStopSendsCallersElsewhere(t *testing.T) {
+	t.Parallel()
+	up := upstream.Start(t)
+	g := start(t, with("DRAIN_DELAY=10m"))
+	c := startCrowd(g, 4, custom(up))
+	eventually(t, callLimit, "there is load", func() bool { return c.count() > 20 })
+	g.child.terminate(t)
+	eventually(t, callLimit, "health says so", func() bool {
+		a := g.call("GET", "/v1/health", "")
+		return a.Status == 503 && a.get("status").String() == "draining"
+	})
+	another := *g
+	another.http = &http.Client{Transport: &http.Transport{}}
+	for name, g := range map[string]*gateway{"kept": g, "new": &another} {
+		resp, err := g.send(t.Context(), "POST", "/v1/chat/completions", hello, custom(up)...)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if b, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != 200 || !resp.Close {
+			t.Errorf("%s: %d, close %v, %s %v", name, resp.StatusCode, resp.Close, b, err)
+		}
+		_ = resp.Body.Close()
+	}
+	before := c.count()
+	eventually(t, callLimit, "there is load still", func() bool { return c.count() > before+20 })
+	c.stop()
+	if len(c.lost) > 0 || len(c.bad) > 0 {
+		t.Errorf("%d calls have no answer, and %d none of ours: %.300v %.300v", len(c.lost), len(c.bad), c.lost, c.bad)
+	}
+	g.child.terminate(t)
+	if code := g.child.ended(t); code == 0 {
+		t.Error("it did not end at once")
 	}
 }
 

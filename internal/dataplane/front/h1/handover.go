@@ -11,11 +11,11 @@ import (
 // go over to another protocol. Net/http would read the next requests more leniently than
 // they are read here: it takes Content-Length together with Transfer-Encoding, and bare
 // line feeds. A connection for each of the few calls that come here costs less than a
-// second strict reader.
-func lastAnswer(next http.Handler) http.Handler {
+// second strict reader. Once the server is to be left those over HTTP/2 are the last, too.
+func (s *Server) lastAnswer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ProtoMajor == 1 {
-			w.Header().Set("Connection", "close") // who accepts an upgrade replaces it
+		if r.ProtoMajor == 1 || s.leaving.Load() {
+			w.Header().Set("Connection", "close") // who accepts an upgrade replaces it; HTTP/2 sends GOAWAY
 		}
 		if r.Method == http.MethodOptions && r.RequestURI == "*" { // net/http would answer by itself, and go on
 			w.WriteHeader(http.StatusOK)

@@ -41,6 +41,7 @@ type Server struct {
 	over     handover
 	tls      *tls.Config // nil in the clear
 	listener atomic.Pointer[net.Listener]
+	leaving  atomic.Bool // answers are the last of their connections
 	draining atomic.Bool
 }
 
@@ -56,7 +57,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return errors.Join(http.ErrServerClosed, l.Close())
 	}
 	go s.crowd.watch()
-	s.Rest.Handler, s.Rest.DisableGeneralOptionsHandler = lastAnswer(s.Rest.Handler), true
+	s.Rest.Handler, s.Rest.DisableGeneralOptionsHandler = s.lastAnswer(s.Rest.Handler), true
 	s.Rest.BaseContext = func(net.Listener) context.Context { return ctx }
 	go func() { _ = s.Rest.Serve(&s.over) }() // ends with http.ErrServerClosed, because its listener never fails
 	var wait time.Duration
@@ -105,6 +106,11 @@ func (s *Server) admit(ctx context.Context, nc net.Conn) {
 	go c.serve(ctx)
 }
 
+// Leave makes each answer from now on the last of its connection, at Rest too, so that
+// clients come back by new ones, which a load balancer sends elsewhere. Connections and
+// requests are taken as before.
+func (s *Server) Leave() { s.leaving.Store(true) }
+
 // Shutdown stops accepting, closes unused connections, here and at Rest, and waits until
 // the others have ended. When ctx ends before, it cuts them and returns ctx's error.
 func (s *Server) Shutdown(ctx context.Context) error {
@@ -130,6 +136,7 @@ func (s *Server) Close() error {
 
 // stop takes no more connections; those that are here end with their next answer.
 func (s *Server) stop() {
+	s.leaving.Store(true)
 	s.draining.Store(true)
 	if l := s.listener.Load(); l != nil {
 		_ = (*l).Close() // it may be closed already

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"testing"
 	"time"
 
@@ -85,6 +86,64 @@ func TestShutdown(t *testing.T) {
 	}
 	if err := <-stopped; err != nil {
 		t.Error(err)
+	}
+}
+
+// A server that is to be left takes connections and requests as before, at both servers, and
+// each answer is the last of its connection.
+func TestLeave(t *testing.T) {
+	t.Parallel()
+	s := start(t, echo)
+	kept := s.dial(t).send(get)
+	if kept.reply("GET").Close {
+		t.Fatal("the connection ends before anybody is to leave")
+	}
+	s.Leave()
+	late := s.dial(t)
+	for name, c := range map[string]*client{"kept": kept, "new": late} {
+		if got := c.send(get).reply("GET"); got.StatusCode != 200 || !got.Close {
+			t.Errorf("%s: %d, close %v", name, got.StatusCode, got.Close)
+		}
+		c.closed()
+	}
+	if got := s.dial(t).send("GET /health HTTP/1.1\r\nHost: gw\r\n\r\n").reply("GET"); got.StatusCode != 200 || !got.Close {
+		t.Errorf("the rest: %d, close %v", got.StatusCode, got.Close)
+	}
+}
+
+// Over HTTP/2 a client that is to leave comes back by another connection.
+func TestLeaveHTTP2(t *testing.T) {
+	t.Parallel()
+	s := start(t, echo, withTLS)
+	c := secureClient(t, true)
+	reused := func() (again bool) {
+		trace := &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { again = i.Reused }}
+		req, err := http.NewRequestWithContext(httptrace.WithClientTrace(t.Context(), trace), "GET", "https://"+s.addr+"/v1/x", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := c.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+		if resp.ProtoMajor != 2 || resp.StatusCode != 200 {
+			t.Errorf("%s %s", resp.Proto, resp.Status)
+		}
+		return again
+	}
+	reused()
+	if !reused() {
+		t.Error("a connection is not used again, though nobody is to leave")
+	}
+	s.Leave()
+	reused() // which is told to be the last
+
+	for late := time.Now().Add(10 * time.Second); reused(); time.Sleep(time.Millisecond) { // until the client has heard of it
+		if time.Now().After(late) {
+			t.Fatal("the connection is used on and on")
+		}
 	}
 }
 
