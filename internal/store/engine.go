@@ -82,6 +82,7 @@ const (
 	exists            // a table or index of a migration is there already, or gone where it goes
 	full              // no room to write in: reads go on
 	absent            // a table that is not there: nobody has migrated yet
+	denied            // the login lacks a right
 )
 
 // verdictOn judges an error by the driver first, then by what all networks share.

@@ -94,6 +94,8 @@ func judgeMySQL(err error) verdict {
 		return exists
 	case 1146: // no such table
 		return absent
+	case 1142, 1143: // a right on a table or column is lacking
+		return denied
 	}
 	return other
 }

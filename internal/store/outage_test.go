@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -211,4 +212,27 @@ func TestServerOutage(t *testing.T) {
 			t.Errorf("read after the outage: %v", err)
 		}
 	}
+}
+
+// A server whose transactions are made read-only, as services do that run out of disk, is
+// away until they are not, and not back in between for whoever asks.
+func TestReadOnlyTransactions(t *testing.T) {
+	t.Parallel()
+	server := storetest.StartPostgres(t, nil)
+	settings := server.Settings(t)
+	s := storetest.Open(t, settings)
+	running(t, s)
+	say := "ALTER DATABASE " + settings.Writer.Name + " SET default_transaction_read_only = "
+	server.Admin(t, say+"on")
+	_, err := store.Open(t.Context(), settings, slog.New(slog.DiscardHandler))
+	if err == nil || !strings.Contains(err.Error(), "the server takes no writes") {
+		t.Errorf("opened: %v", err)
+	}
+	server.Admin(t, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'sluice'") // others would write on
+	eventually(t, "the writer is away", func() bool { return !s.Health().Writer })
+	if _, err := insert(t, s); !fault.Has(err, fault.ReadOnly) {
+		t.Errorf("a write: %v", err)
+	}
+	server.Admin(t, say+"off")
+	eventually(t, "the writer is back", func() bool { _, err := insert(t, s); return err == nil && s.Health().Writer })
 }

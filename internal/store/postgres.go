@@ -29,9 +29,11 @@ func newPostgres() *engine {
 		several:   true,
 		clash:     "ON CONFLICT ({key}) DO UPDATE SET",
 		nowMS:     "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
-		writable:  "SELECT CASE WHEN pg_is_in_recovery() THEN '1' ELSE '0' END",
-		judge:     judgePostgres,
-		open:      serverPools(postgresPool),
+		// Services that run out of disk, and administrators, make all transactions of a primary
+		// read-only.
+		writable: "SELECT CASE WHEN pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' THEN '1' ELSE '0' END",
+		judge:    judgePostgres,
+		open:     serverPools(postgresPool),
 	}
 }
 
@@ -90,6 +92,8 @@ func judgePostgres(err error) verdict {
 		return exists
 	case "42P01": // undefined_table
 		return absent
+	case "42501": // insufficient_privilege
+		return denied
 	}
 	if strings.HasPrefix(e.Code, "08") { // connection exceptions
 		return away

@@ -163,6 +163,18 @@ func drop(engine, name string) string {
 func admin(ctx context.Context, engine string, e store.Endpoint, statements ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, setupLimit)
 	defer cancel()
+	return with(engine, e, func(db *sql.DB) error {
+		for _, s := range statements {
+			if _, err := db.ExecContext(ctx, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// with uses a connection to a server.
+func with(engine string, e store.Endpoint, use func(*sql.DB) error) error {
 	driver, dsn := "mysql", fmt.Sprintf("%s:%s@tcp(%s:%d)/?timeout=5s", e.User, e.Pass.Reveal(), e.Host, e.Port)
 	if engine == store.Postgres {
 		u := url.URL{Scheme: "postgres", User: url.UserPassword(e.User, e.Pass.Reveal()), Host: fmt.Sprintf("%s:%d", e.Host, e.Port), Path: e.Name, RawQuery: "sslmode=prefer&connect_timeout=5"}
@@ -173,12 +185,41 @@ func admin(ctx context.Context, engine string, e store.Endpoint, statements ...s
 		return err
 	}
 	defer func() { _ = db.Close() }() // nothing is pending
-	for _, s := range statements {
-		if _, err := db.ExecContext(ctx, s); err != nil {
+	return use(db)
+}
+
+// Do runs statements in a database on a server, past the store. MariaDB wants the name of the
+// database before those of tables.
+func Do(t testing.TB, set store.Settings, statements ...string) {
+	t.Helper()
+	if err := admin(t.Context(), set.Engine, set.Writer, statements...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Tables are the names of the tables in a database on a server.
+func Tables(t testing.TB, set store.Settings) (names []string) {
+	t.Helper()
+	schema := set.Writer.Name
+	if set.Engine == store.Postgres {
+		schema = "public"
+	}
+	err := with(set.Engine, set.Writer, func(db *sql.DB) error {
+		rows, err := db.QueryContext(t.Context(), "SELECT table_name FROM information_schema.tables WHERE table_schema = '"+schema+"'")
+		if err != nil {
 			return err
 		}
+		for name := ""; rows.Next(); names = append(names, name) {
+			if err := rows.Scan(&name); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return nil
+	return names
 }
 
 // table is the name of a table for alter.
