@@ -23,10 +23,13 @@ type knownFault struct {
 // https://mariadb.com/kb/en/mariadb-error-code-reference/, read 2026-11.
 var serverFaults = []knownFault{
 	{[]string{"SQLSTATE 28P01", "Error 1045", "Error 1698"}, "check DB_USER and DB_PASS"},
+	{[]string{"does not exist (SQLSTATE 28000)"}, "check DB_USER and DB_PASS"},
 	{[]string{"no pg_hba.conf entry", "SQLSTATE 28000", "Error 1130"}, "have the server let DB_USER in from this machine (pg_hba.conf, or the host of the user), with TLS if it asks for that (DB_SSL)"},
 	{[]string{"SQLSTATE 3D000", "Error 1049"}, "make the database that DB_NAME names, or set DB_NAME to the right one"},
 	{[]string{"Error 1044"}, "check DB_NAME, and grant DB_USER all rights on that database"},
+	{[]string{"must be owner"}, "run sluice migrate as the database user that owns the tables, or have DB_USER own them"},
 	{[]string{"SQLSTATE 42501", "Error 1142", "Error 1227"}, "grant DB_USER the right to make and change tables in DB_NAME, or have DB_USER own that database"},
+	{[]string{"the server takes no writes", "SQLSTATE 25006", "Error 1290", "Error 1792", "Error 1836"}, "name the server that takes writes in DB_HOST, a replica only in DB_READER_HOST; if it is that server, see why it is read-only, for DB_USER too"},
 	{[]string{"SQLSTATE 42P07", "Error 1050"}, "DB_NAME has tables of another program, or of a start that was cut off: give the gateway a database of its own"},
 	{[]string{"SQLSTATE 53300", "Error 1040", "Error 1203"}, "let the server take more connections, or lower DB_POOL_SIZE: each gateway uses that many"},
 	{[]string{"SQLSTATE 57P03"}, "the server is starting or stopping: try again once it is up"},
@@ -49,10 +52,19 @@ const (
 	anyServerFault = "check DB_TYPE, DB_HOST, DB_PORT, DB_USER, which must be allowed to make tables, DB_PASS, DB_NAME and DB_SSL"
 )
 
+// ofReader puts the settings of the reader in the place of the writer's.
+var ofReader = strings.NewReplacer("DB_HOST", "DB_READER_HOST", "DB_PORT", "DB_READER_PORT", "DB_USER", "DB_READER_USER", "DB_PASS", "DB_READER_PASS")
+
 // databaseCure says what to do about an error of the database.
 func databaseCure(s config.Settings, err error) string {
 	if errors.Is(err, store.ErrNewer) {
 		return "start that version, or restore the backup from before the upgrade"
+	}
+	if lacks := (*store.Lacking)(nil); errors.As(err, &lacks) {
+		return lackingCure(s, lacks)
+	}
+	if s.Database.ReaderHost != "" && errors.Is(err, store.ErrNoTables) {
+		return "name a replica of DB_HOST in DB_READER_HOST, or wait until that one has what DB_HOST has"
 	}
 	text := ""
 	if err != nil {
@@ -61,7 +73,22 @@ func databaseCure(s config.Settings, err error) string {
 	if s.Database.Type == config.SQLite {
 		return fmt.Sprintf(cureOf(fileFaults, text, anyFileFault), storeSettings(s).Path)
 	}
-	return cureOf(serverFaults, text, anyServerFault)
+	cure := cureOf(serverFaults, text, anyServerFault)
+	if s.Database.ReaderHost != "" && strings.Contains(text, "database reader: ") {
+		return ofReader.Replace(cure)
+	}
+	return cure
+}
+
+// lackingCure says how a login gets the rights that it lacks.
+func lackingCure(s config.Settings, l *store.Lacking) string {
+	switch {
+	case l.Make:
+		return "grant DB_USER that in DB_NAME (CREATE on its schema in PostgreSQL; ALL on the database in MariaDB and MySQL), or run sluice migrate as a database user that may"
+	case l.Reader && s.Database.ReaderHost != "":
+		return "grant DB_READER_USER SELECT on all tables of DB_NAME"
+	}
+	return "grant DB_USER SELECT, INSERT, UPDATE and DELETE on all tables of DB_NAME, on those that later versions make too, or have DB_USER own them"
 }
 
 // cureOf is that of the first fault that fits what is said, else another one.

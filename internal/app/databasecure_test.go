@@ -19,6 +19,8 @@ func TestDatabaseCures(t *testing.T) {
 		{`FATAL: no pg_hba.conf entry for host "10.0.0.7", user "sluice", database "sluice", no encryption (SQLSTATE 28000)`, "have the server let DB_USER in"},
 		{`server error: FATAL: database "nope" does not exist (SQLSTATE 3D000)`, "make the database that DB_NAME names"},
 		{"Error 1044 (42000): Access denied for user 'sluice'@'localhost' to database 'nope'", "check DB_NAME, and grant"},
+		{`database: server error: FATAL: role "nobody" does not exist (SQLSTATE 28000)`, "check DB_USER and DB_PASS"},
+		{"migrate: 0032_more.sql: ERROR: must be owner of table records (SQLSTATE 42501)", "run sluice migrate as the database user that owns the tables"},
 		{"make the table leases: ERROR: permission denied for schema public (SQLSTATE 42501)", "grant DB_USER the right to make"},
 		{`0001_records.sql: ERROR: relation "records" already exists (SQLSTATE 42P07)`, "a database of its own"},
 		{"FATAL: sorry, too many clients already (SQLSTATE 53300)", "lower DB_POOL_SIZE"},

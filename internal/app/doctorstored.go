@@ -60,9 +60,12 @@ func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.L
 		return f
 	}
 	if err = db.CheckVersion(ctx); err == nil {
+		err = db.CheckRights(ctx)
+	}
+	if err == nil {
 		_, err = db.Count(ctx, resource.Query{Kind: credential.IntegrationKind})
 	}
-	if d.fresh = errors.Is(err, store.ErrNoTables); err != nil && !d.fresh {
+	if d.fresh = errors.Is(err, store.ErrNoTables) && !atWriterAlone(ctx, s, db); err != nil && !d.fresh {
 		f.Err, f.Cure = errors.Join(storeError(s, err), db.Close()), databaseCure(s, err)
 		return f
 	}
@@ -77,6 +80,15 @@ func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.L
 		f.Detail += "; its tables will be made at the first start"
 	}
 	return f
+}
+
+// atWriterAlone reports whether the tables that the reader has not are at the writer.
+func atWriterAlone(ctx context.Context, s config.Settings, db *store.Store) bool {
+	if s.Database.ReaderHost == "" {
+		return false
+	}
+	_, err := db.LeaseHolder(ctx, "any")
+	return err == nil
 }
 
 // misses is missesDatabase of what was opened.

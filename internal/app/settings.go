@@ -41,6 +41,9 @@ func (a *App) migrate(ctx context.Context) error {
 		a.background = append(a.background, part{"late migration", a.migrateLater})
 		return nil
 	}
+	if err == nil {
+		err = a.store.CheckRights(ctx)
+	}
 	if err != nil {
 		return cured(a.set, err)
 	}

@@ -1,0 +1,58 @@
+package app
+
+import (
+	"log/slog"
+	"testing"
+
+	"sluice/internal/config"
+	"sluice/internal/store/storetest"
+)
+
+// A login that lacks a right is found by doctor, and by the start, which would else serve and
+// find out with the first write; both say who is to be given what.
+func TestRightsOfDatabaseUsers(t *testing.T) {
+	t.Parallel()
+	server := storetest.StartPostgres(t, nil)
+	full, empty := server.Settings(t), server.Settings(t)
+	storetest.Do(t, full, "CREATE ROLE narrow LOGIN", "CREATE ROLE nothing LOGIN")
+	s := freshSettings(t)
+	s.Database = config.Database{Type: config.Postgres, Host: full.Writer.Host, Port: full.Writer.Port, User: full.Writer.User, Name: full.Writer.Name, SSL: "DISABLED", PoolSize: 2}
+	narrow := s
+	narrow.Database.User = "narrow"
+	says := func(s config.Settings, start bool, parts ...string) {
+		t.Helper()
+		wants(t, findings(t, s)["database"], "FAIL ", parts...)
+		if _, err := New(t.Context(), s, Options{Log: slog.New(slog.DiscardHandler)}); err == nil {
+			t.Error("it starts")
+		} else if start {
+			wants(t, err.Error(), "", parts...)
+		}
+	}
+	says(narrow, false, "may not make tables; grant DB_USER that in DB_NAME")
+	a, err := New(t.Context(), s, Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Do(t, full, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO narrow")
+	says(narrow, true, "the database user lacks INSERT on audit, ", "UPDATE on ", "; grant DB_USER SELECT, INSERT, UPDATE and DELETE on all tables of DB_NAME")
+	wants(t, findings(t, s)["database"], "postgres answers")
+
+	read := s
+	read.Database.ReaderHost, read.Database.ReaderUser = full.Writer.Host, "nothing"
+	says(read, true, "the database user of the reader lacks SELECT on audit, ", "; grant DB_READER_USER SELECT on all tables of DB_NAME")
+	read.Database.ReaderUser = "nobody"
+	says(read, true, `role "nobody" does not exist`, "; check DB_READER_USER and DB_READER_PASS")
+	read.Database.ReaderUser = "narrow"
+	wants(t, findings(t, read)["database"], "postgres answers")
+
+	other := storetest.StartPostgres(t, nil)
+	other.Admin(t, "CREATE DATABASE "+full.Writer.Name)
+	read.Database.ReaderPort, read.Database.ReaderUser = other.Endpoint.Port, other.Endpoint.User
+	wants(t, findings(t, read)["database"], "FAIL ", "the database has no tables yet", "; name a replica of DB_HOST in DB_READER_HOST")
+
+	storetest.Do(t, empty, "ALTER ROLE narrow SET default_transaction_read_only = on")
+	says(narrow, true, "the server takes no writes; name the server that takes writes in DB_HOST, a replica only in DB_READER_HOST")
+}
