@@ -3,13 +3,11 @@ package redis
 import (
 	"context"
 	"errors"
-	"fmt"
 	"hash/fnv"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/redis/rueidis"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/singleflight"
 
@@ -34,8 +32,8 @@ type Bank struct {
 	raising    singleflight.Group
 	anchor     atomic.Pointer[anchor]
 
-	client     atomic.Pointer[rueidis.Client]
-	connecting sync.Mutex // held while client is made
+	link       atomic.Pointer[link] // nil while there is none
+	connecting sync.Mutex           // held while one is made
 }
 
 // New makes a Bank. Nothing is connected until Run.
@@ -60,8 +58,8 @@ func (b *Bank) Run(ctx context.Context) error {
 		all.Go(func() error { return b.partitions[i].live(ctx) })
 	}
 	err := all.Wait()
-	if client := b.client.Load(); client != nil {
-		(*client).Close()
+	if l := b.link.Load(); l != nil {
+		l.client.Close()
 	}
 	return err
 }
@@ -80,21 +78,6 @@ func (b *Bank) partition(org string) *partition {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(org)) // never fails
 	return &b.partitions[h.Sum32()%partitions]
-}
-
-// connect makes the client. It goes on connecting by itself once it did.
-func (b *Bank) connect() error {
-	b.connecting.Lock()
-	defer b.connecting.Unlock()
-	if b.client.Load() != nil {
-		return nil
-	}
-	client, err := b.o.Server.client()
-	if err != nil {
-		return fmt.Errorf("connect to redis: %w", err)
-	}
-	b.client.Store(&client)
-	return nil
 }
 
 // anchor is what time it was in Redis at a moment here.

@@ -82,7 +82,7 @@ func (p *partition) claim(ctx context.Context) (epoch string, done int64, err er
 
 // found is the epoch under which Redis knows the node; empty for none.
 func (p *partition) found(ctx context.Context) (epoch string, err error) {
-	err = p.ask(ctx, "found", func(ctx context.Context, c rueidis.Client) (err error) {
+	err = p.bank.ask(ctx, "found", func(ctx context.Context, c rueidis.Client) (err error) {
 		epoch, err = c.Do(ctx, c.B().Hget().Key(p.roll).Field("e:"+p.bank.o.Node).Build()).ToString()
 		if rueidis.IsRedisNil(err) {
 			err = nil
@@ -94,7 +94,7 @@ func (p *partition) found(ctx context.Context) (epoch string, err error) {
 
 // had are the keys of budgets of which Redis knows a part of the node, each once.
 func (p *partition) had(ctx context.Context) (ids []string, err error) {
-	err = p.ask(ctx, "had", func(ctx context.Context, c rueidis.Client) error {
+	err = p.bank.ask(ctx, "had", func(ctx context.Context, c rueidis.Client) error {
 		fields, err := c.Do(ctx, c.B().Hkeys().Key(p.prefix+"n:"+p.bank.o.Node).Build()).AsStrSlice()
 		for _, field := range fields { // "uc:carrier|entry|value key"
 			if len(field) > 1 {
@@ -105,16 +105,6 @@ func (p *partition) had(ctx context.Context) (ids []string, err error) {
 	})
 	slices.Sort(ids)
 	return slices.Compact(ids), err
-}
-
-// ask runs commands that are no script.
-func (p *partition) ask(ctx context.Context, name string, command func(context.Context, rueidis.Client) error) error {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), p.bank.o.Server.Timeout)
-	defer stop()
-	began := time.Now()
-	err := command(ctx, *p.bank.client.Load())
-	p.bank.o.Metrics.ran(name, began, err)
-	return err
 }
 
 // reread is what the store says of budgets of which an earlier life of this node had a

@@ -78,7 +78,8 @@ func visit(s Server, node string, use func(*Bank) error) error {
 	if err := b.connect(); err != nil {
 		return err
 	}
-	defer (*b.client.Load()).Close()
+	l := b.link.Load()
+	defer l.client.Close()
 	return use(b)
 }
 

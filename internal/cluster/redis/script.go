@@ -63,19 +63,12 @@ func (p *partition) run(ctx context.Context, s *script, args []string) (answer, 
 	return read(s.name, list)
 }
 
-// exec runs a script in the partition, for at most the timeout. An error says nothing on
-// whether it ran.
-func (p *partition) exec(ctx context.Context, s *script, args []string) ([]rueidis.RedisMessage, error) {
-	b := p.bank
-	client := b.client.Load()
-	if client == nil {
-		return nil, errUnconnected
-	}
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), b.o.Server.Timeout)
-	defer stop()
-	began := time.Now()
-	list, err := s.lua.Exec(ctx, *client, []string{p.roll}, args).ToArray()
-	b.o.Metrics.ran(s.name, began, err)
+// exec runs a script in the partition, as ask does.
+func (p *partition) exec(ctx context.Context, s *script, args []string) (list []rueidis.RedisMessage, err error) {
+	err = p.bank.ask(ctx, s.name, func(ctx context.Context, c rueidis.Client) (err error) {
+		list, err = s.lua.Exec(ctx, c, []string{p.roll}, args).ToArray()
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("redis, %s: %w", s.name, err)
 	}

@@ -118,3 +118,32 @@ func TestFailover(t *testing.T) {
 		}
 	}
 }
+
+// TestReplicaUnderTheName: a server that was made a replica keeps its connections, and refuses
+// what is written there; the node comes to the new primary, to which the name leads, by itself.
+func TestReplicaUnderTheName(t *testing.T) {
+	t.Parallel()
+	first, second := redistest.Start(t), redistest.Start(t)
+	of := func(s, primary *redistest.Server) {
+		host, port := "NO", "ONE"
+		if primary != nil {
+			host, port, _ = strings.Cut(primary.Address, ":")
+		}
+		c := s.Client(t)
+		if err := c.Do(t.Context(), c.B().Arbitrary("REPLICAOF", host, port).Build()).Error(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	of(second, first)
+	name := redistest.Call(t, first)
+	n := start(t, options("a", at(name.Address), new(books)))
+	taken, _, _ := n.take(t, time.Now(), hold(40))
+	name.Move(second)
+	of(second, nil)
+	of(first, second)
+	n.Settle(time.Now(), taken, []int64{25})
+	eventually(t, "what ended counts at the new primary", func() bool {
+		refused, left, _, err := n.Reserve(t.Context(), time.Now(), []quota.Hold{hold(1 << 50)}) // which is refused by Redis
+		return err == nil && refused == 0 && left == 75
+	})
+}
