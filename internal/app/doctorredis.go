@@ -15,7 +15,7 @@ import (
 // what Redis 7.0 answers.
 var redisFaults = []knownFault{
 	{[]string{"NOAUTH", "WRONGPASS", "invalid password"}, "check REDIS_USERNAME and REDIS_PASSWORD"},
-	{[]string{"NOPERM"}, "let the user of REDIS_USERNAME run scripts, and write hashes and keys that begin with sluice:"},
+	{[]string{"NOPERM", "can't run this command"}, "let the user of REDIS_USERNAME run scripts, and write hashes and keys that begin with sluice: (+@scripting, +@hash, +@keyspace, +time, ~sluice:*)"},
 	{[]string{"READONLY"}, "this is a replica: name the server that takes writes (REDIS_URL, REDIS_HOST)"},
 	{[]string{"MOVED", "CROSSSLOT"}, "set REDIS_MODE=cluster: this is a node of a Redis Cluster"},
 	{[]string{"MISCONF", "OOM "}, "see what Redis says in its own log: it takes no writes"},

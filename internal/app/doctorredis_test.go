@@ -34,7 +34,8 @@ func TestDoctorOnRedis(t *testing.T) {
 	wants(t, says(at(replica)), "run a script: ", "READONLY", "; this is a replica")
 
 	guarded := at(redistest.Start(t,
-		"--user", "default", "on", ">secret", "~sluice:*", "+@all", "--user", "reader", "on", ">secret", "~*", "+@read", "+@connection"))
+		"--user", "default", "on", ">secret", "~sluice:*", "+@all", "--user", "reader", "on", ">secret", "~*", "+@read", "+@connection",
+		"--user", "lacking", "on", ">secret", "~sluice:*", "+@all", "-hincrby", "--user", "narrow", "on", ">secret", "~sluice:*", "+@scripting", "+@hash", "+@keyspace", "+time"))
 	wants(t, says(guarded), "connect: NOAUTH", "; check REDIS_USERNAME and REDIS_PASSWORD")
 	guarded.Redis.Password = sealed.New("wrong")
 	wants(t, says(guarded), "connect: WRONGPASS", "; check REDIS_USERNAME and REDIS_PASSWORD")
@@ -42,6 +43,10 @@ func TestDoctorOnRedis(t *testing.T) {
 	wants(t, says(guarded), guarded.Redis.Addresses()[0]+" answers")
 	guarded.Redis.Username = "reader"
 	wants(t, says(guarded), "run a script: NOPERM", "; let the user of REDIS_USERNAME run scripts")
+	guarded.Redis.Username = "lacking"
+	wants(t, says(guarded), "run a script: ", "(HINCRBY); let the user of REDIS_USERNAME run scripts", "(+@scripting, +@hash, +@keyspace, +time, ~sluice:*)")
+	guarded.Redis.Username = "narrow" // as that says
+	wants(t, says(guarded), guarded.Redis.Addresses()[0]+" answers")
 
 	good.Redis.Port = 1
 	wants(t, says(good), "connect: dial tcp", "; see that Redis runs")

@@ -18,7 +18,7 @@ import (
 // partitions is how many there are. A deployment never changes it: counters would move.
 const partitions = 16
 
-var errUnconnected = errors.New("redis was not reached yet")
+var errUnconnected = errors.New("redis is not connected")
 
 // Bank holds the counters of limits for all nodes: what *quota.Bank is for one. Who makes
 // one runs it, then it may be used; it is safe for concurrent use.

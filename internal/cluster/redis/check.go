@@ -7,9 +7,20 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// checkScript writes, as every script does that counts: a replica, and a user who may not,
-// refuse that. What it writes is gone in a second.
-const checkScript = "redis.call('HSET', KEYS[1], 'at', redis.call('TIME')[1]) return redis.call('PEXPIRE', KEYS[1], 1000)"
+// checkScript runs each command that a script needs, and names the one that a replica, or a
+// user who may not, is refused. What it writes is gone in a second.
+const checkScript = `
+local key = KEYS[1]
+for _, c in ipairs({
+	{'DEL', key}, {'HSET', key, 'at', '1'}, {'HSETNX', key, 'at', '1'}, {'HINCRBY', key, 'at', '1'}, {'HGET', key, 'at'}, {'HMGET', key, 'at'},
+	{'HGETALL', key}, {'HKEYS', key}, {'HDEL', key, 'none'}, {'EXISTS', key}, {'TIME'}, {'PEXPIREAT', key, '9999999999999'}, {'PEXPIRE', key, '1000'},
+}) do
+	local said = redis.pcall(unpack(c))
+	if type(said) == 'table' and said.err then
+		return redis.error_reply(said.err .. ' (' .. c[1] .. ')')
+	end
+end
+return 1`
 
 // Check asks a server whether it answers and runs scripts that write. policy is what it does when its
 // memory is full, "noeviction"; empty where it does not say.
