@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -41,10 +42,20 @@ func TestNoRoomToWrite(t *testing.T) {
 		t.Errorf("a read: %v", err)
 	}
 	most(1 << 20)
-	if err := insert(); err != nil {
-		t.Errorf("with room: %v", err)
-	}
-	if h := s.Health(); h.Status != OK {
-		t.Errorf("with room: %+v", h)
+	for name, write := range map[string]func() error{
+		"a change": insert,
+		"a lease":  func() error { _, err := s.TakeLease(t.Context(), "l", "me", time.Minute); return err },
+		"what was used": func() error {
+			_, err := s.CountUsage(t.Context(), "node", time.Now(), 0, 1, nil)
+			return err
+		},
+	} {
+		s.noteWall(noRoom, err)
+		if err := write(); err != nil {
+			t.Errorf("%s with room: %v", name, err)
+		}
+		if h := s.Health(); h.Status != OK {
+			t.Errorf("behind %s with room: %+v", name, h)
+		}
 	}
 }

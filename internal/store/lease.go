@@ -84,5 +84,8 @@ func (s *Store) exec(ctx context.Context, doing, query string, args ...any) (int
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", doing, err)
 	}
+	if n > 0 {
+		s.noteWall("", nil)
+	}
 	return n, nil
 }

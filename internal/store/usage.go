@@ -74,9 +74,10 @@ func (s *Store) positionIn(ctx context.Context, rtx resource.Tx, node string) (s
 // Conflict when the position is neither: another process counts for the same node. now is
 // as AddUsageIn takes it.
 func (s *Store) CountUsage(ctx context.Context, node string, now time.Time, from, to uint64, deltas []quota.Delta) (after []quota.Meter, err error) {
-	list := ordered(deltas)
+	list, moved := ordered(deltas), false
 	err = s.InTx(ctx, func(rtx resource.Tx) error {
 		uses := usesOf(list)
+		moved = false
 		at, err := s.positionIn(ctx, rtx, node)
 		switch {
 		case err != nil:
@@ -91,12 +92,16 @@ func (s *Store) CountUsage(ctx context.Context, node string, now time.Time, from
 			if err := s.addUsage(ctx, rtx, now, uses); err != nil {
 				return err
 			}
+			moved = true
 		}
 		after, err = s.metersAfter(ctx, rtx, uses)
 		return err
 	})
 	if err != nil {
 		return nil, err
+	}
+	if moved {
+		s.noteWall("", nil)
 	}
 	return after, nil
 }
