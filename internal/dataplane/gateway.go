@@ -124,6 +124,7 @@ type Gateway struct {
 	open          atomic.Int64 // requests being served
 	lingering     lingering
 	followers     *followers
+	lost          unrecorded
 	unguarded     sync.Once   // the log was told that guardrails are not run
 	stopped       atomic.Bool // calls that end now are cut by the gateway itself
 }

@@ -173,6 +173,7 @@ type list struct {
 	rows  []record.Attempt
 	lines []ledger.Line
 	full  error // that lines are refused with
+	lost  error // that records are refused with
 }
 
 // AppendLine takes a line of the ledger.
@@ -240,6 +241,9 @@ func (l *list) addUp(a *record.Attempt) {
 func (l *list) Append(a *record.Attempt) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.lost != nil {
+		return l.lost
+	}
 	c := *a
 	for _, b := range []*record.Body{&c.Request, &c.Response, &c.ClientRequest, &c.ClientResponse} {
 		b.Bytes, b.Head = bytes.Clone(b.Bytes), bytes.Clone(b.Head)

@@ -32,8 +32,7 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 		r.Outcome, r.Error = record.Interrupted, "the gateway stopped before the call ended"
 	}
 	if err := g.Journal.Append(r); err != nil {
-		g.Metrics.unrecorded(r)
-		g.Log.Error("an attempt could not be recorded", "request_id", r.RequestID, "trace_id", r.TraceID, "error", err.Error())
+		g.unrecorded(r, err)
 	}
 	a.x.replay.keep(r)
 	g.settleStake(a)
