@@ -86,9 +86,17 @@ func (r *router) others(by owner, path string) http.Handler {
 		return r.admin
 	case aModel, nobody:
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		writeFault(w, fault.Newf(fault.UnknownRoute, "there is nothing at %s; model routes and the administration begin with /v1", clipPath(path)))
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		writeFault(w, nothingAt(req.Method, path))
 	})
+}
+
+// nothingAt says where else to look: most who come there are clients whose base URL lacks its end.
+func nothingAt(method, path string) *fault.Error {
+	if front.Typed(method, "/v1"+path) {
+		return fault.Newf(fault.UnknownRoute, "there is nothing at %s, but there is at /v1%[1]s: let the base URL of the client end in /v1", clipPath(path))
+	}
+	return fault.Newf(fault.UnknownRoute, "there is nothing at %s; model routes and the administration begin with /v1", clipPath(path))
 }
 
 // mine reports whether the fast front may serve a request: the data plane's, unless a

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -59,6 +60,33 @@ func TestRouter(t *testing.T) {
 		}
 		if mine := r.mine(c.method, c.path, front.Header(req)); mine != (c.by == "model") {
 			t.Errorf("%s %s %s: the fast front's: %v", c.method, c.path, c.header, mine)
+		}
+	}
+}
+
+// A client whose base URL lacks its end is told so, in the member that official clients show.
+func TestNowhere(t *testing.T) {
+	t.Parallel()
+	r := &router{isAdmin: func(string, string) bool { return false }}
+	for _, c := range []struct{ method, path, says string }{
+		{"POST", "/chat/completions", "there is at /v1/chat/completions: let the base URL of the client end in /v1"},
+		{"GET", "/models", "there is at /v1/models: "},
+		{"GET", "/chat/completions", "begin with /v1"},
+		{"POST", "/openai/v1/responses", "begin with /v1"},
+		{"GET", "/" + strings.Repeat("a", 500), "a…; model routes"},
+	} {
+		w := httptest.NewRecorder()
+		r.ServeHTTP(w, httptest.NewRequest(c.method, c.path, nil))
+		var body struct {
+			Message string
+			OK      *bool
+			Error   struct{ Message, Type string }
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || w.Code != http.StatusNotFound {
+			t.Fatalf("%s %s: %d %s %v", c.method, c.path, w.Code, w.Body, err)
+		}
+		if !strings.Contains(body.Error.Message, c.says) || body.Message != body.Error.Message || body.Error.Type != "not_found_error" || body.OK == nil || *body.OK {
+			t.Errorf("%s %s: %s", c.method, c.path, w.Body)
 		}
 	}
 }

@@ -16,7 +16,7 @@ const (
 //
 // On Model the table's form decides: plain {"status","message","error"[,"errors"]},
 // openai {"error":{message,type,param,code}}, key {"status","message","error":
-// {message,code}}, inline and route as the contract spells them. Messages gives
+// {message,code}}, inline as the contract spells it, route {"message","ok":false,"error"}. Messages gives
 // {"type":"error","error":{type,message[,details]}}, where details has a code that is not the
 // table's. Admin gives {"success":false,"data":
 // {message,errorCode[,errors]}}.
@@ -52,7 +52,7 @@ func (e *Error) body(s Surface) any {
 	case "inline":
 		return map[string]any{"status": "failure", "message": text, "error": map[string]any{"code": e.wire(), "message": text, "field": e.Param}}
 	case "route":
-		return map[string]any{"message": text, "ok": false}
+		return map[string]any{"message": text, "ok": false, "error": openai} // the clients that come here have a base URL without /v1
 	}
 	m := map[string]any{"status": "failure", "message": text, "error": openai} // official clients show what stands in error
 	if e.Code == InvalidConfig {
