@@ -16,6 +16,7 @@ const prefix = "x-gateway-"
 // Source: contract/dataplane.md 1.1 and part 8.
 type controls struct {
 	apiKey, authorization, xAPIKey             string
+	azureKey, googleKey, protocols             string
 	provider, virtualKey, config, customHost   string
 	forward, nitro                             string
 	traceID, spanID, spanName, parentSpan      string
@@ -39,11 +40,14 @@ func (c *controls) read(h wire.Header, aliases []string) {
 		case f == nil:
 		case *f == "":
 			*f = h[i].Value
-		case f == &c.baggage: // a list may come in lines
+		case f == &c.baggage, f == &c.protocols: // a list may come in lines
 			*f += "," + h[i].Value
 		case *f != h[i].Value:
 			c.twice = h[i].Name
 		}
+	}
+	if c.authorization == "" && c.protocols != "" {
+		c.authorization = offered(c.protocols)
 	}
 	if c.timeoutMS != "" {
 		if ms, err := strconv.ParseUint(c.timeoutMS, 10, 32); err == nil {
@@ -61,6 +65,12 @@ func (c *controls) field(name string) *string {
 		return &c.authorization
 	case "x-api-key":
 		return &c.xAPIKey
+	case "api-key":
+		return &c.azureKey
+	case "x-goog-api-key":
+		return &c.googleKey
+	case "sec-websocket-protocol":
+		return &c.protocols
 	case "content-type":
 		return &c.contentTyp
 	case "traceparent":
@@ -124,6 +134,22 @@ func (c *controls) asksFor(feature string) bool {
 		}
 	}
 	return false
+}
+
+// KeyProtocol begins the name of the subprotocol that is a key: in a browser OpenAI's clients
+// cannot set the header of a WebSocket, and offer "openai-insecure-api-key.sk-…" beside
+// "realtime" instead.
+// Source: https://platform.openai.com/docs/guides/realtime-websocket, read 2026-11.
+const KeyProtocol = "openai-insecure-api-key."
+
+// offered is the Authorization header that a list of subprotocols stands for, "" for none.
+func offered(protocols string) string {
+	for p := range strings.SplitSeq(protocols, ",") {
+		if key, ok := strings.CutPrefix(strings.TrimSpace(p), KeyProtocol); ok && key != "" {
+			return "Bearer " + key
+		}
+	}
+	return ""
 }
 
 // bearer returns the token of an Authorization header, "" when it is no bearer.

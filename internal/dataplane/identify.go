@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"strings"
@@ -14,7 +15,8 @@ import (
 )
 
 // identify finds the key of the caller: in x-gateway-api-key, else as the bearer
-// token of a stock OpenAI client, else in the x-api-key of a stock Anthropic one.
+// token of a stock OpenAI client, else in the x-api-key of a stock Anthropic one, the
+// api-key of an Azure one or the x-goog-api-key of one of Google's.
 // Every header that carries it is removed, so that it never travels upstream.
 // Source: contract/dataplane.md 1.1; contract/identity-and-governance.md section 1.
 func (g *Gateway) identify(x *exchange) error {
@@ -67,7 +69,7 @@ func (g *Gateway) Identify(h wire.Header) (*access.Principal, error) {
 
 // credential is the caller's key, wherever it stands.
 func (c *controls) credential() string {
-	return first(c.apiKey, first(bearer(c.authorization), c.xAPIKey))
+	return cmp.Or(c.apiKey, bearer(c.authorization), c.xAPIKey, c.azureKey, c.googleKey)
 }
 
 // knownKey looks a raw key up and checks that it is valid now.

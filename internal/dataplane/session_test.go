@@ -13,12 +13,14 @@ import (
 
 	"github.com/coder/websocket"
 
+	"sluice/internal/credential"
 	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
 	"sluice/internal/keys"
 	"sluice/internal/ledger"
 	"sluice/internal/quota"
 	"sluice/internal/record"
+	"sluice/test/upstream"
 )
 
 // What gpt-realtime costs in nano-dollars a token.
@@ -101,6 +103,54 @@ const (
 		`"input_token_details":{"text_tokens":20,"audio_tokens":50,"cached_tokens":30},"output_token_details":{"text_tokens":10,"audio_tokens":30}}}}`
 	doneCost = 20*spokenTextIn + 50*spokenAudioIn + 30*spokenCached + 10*spokenTextOut + 30*spokenAudioOut
 )
+
+// In a browser OpenAI's clients offer their key as a subprotocol. It is the caller's key, and
+// is neither agreed to nor sent on; whosever it is, it is not on record.
+func TestKeyAmongSubprotocols(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		offered string
+		headers []string
+		status  int
+	}{
+		"ours":           {key, []string{"X-Gateway-Api-Key: "}, 101},
+		"a provider's":   {"sk-proj-s3cr3t", nil, 101},
+		"nobody's":       {"sk-nobody", []string{"X-Gateway-Api-Key: "}, 401},
+		"beside a token": {"sk-nobody", []string{"X-Gateway-Api-Key: ", "Authorization: Bearer " + key}, 101},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+			defer stop()
+			r := newRig(t)
+			r.dir.accounts["spoken"] = &credential.Account{
+				Slug: "spoken", Spec: "openai", Status: "active", AllModels: true, Values: map[string]string{"key": "sk-saved", "custom_host": r.up.URL() + "/v1"},
+			}
+			h := http.Header{"X-Gateway-Api-Key": {key}, "X-Gateway-Provider": {"@spoken"}}
+			for _, line := range c.headers {
+				name, value, _ := strings.Cut(line, ": ")
+				h.Set(name, value)
+			}
+			conn, resp, err := websocket.Dial(ctx, r.server.URL+"/v1/realtime?model=gpt-realtime", &websocket.DialOptions{
+				HTTPHeader: h, Subprotocols: []string{"openai-insecure-api-key." + c.offered, "realtime"},
+			})
+			if resp == nil || resp.StatusCode != c.status {
+				t.Fatalf("%v %v", resp, err)
+			}
+			if c.status != 101 {
+				return
+			}
+			if got := conn.Subprotocol(); got != "realtime" {
+				t.Errorf("agreed to %q", got)
+			}
+			_ = conn.Close(websocket.StatusNormalClosure, "")
+			seen := r.up.Await(t, "the conversation", func(s []upstream.Seen) bool { return len(s) == 1 })[0]
+			if row := r.journal.one(t); strings.Contains(string(row.ClientRequest.Head), c.offered) || seen.Get("Authorization") != "Bearer sk-saved" || strings.Contains(string(seen.Head), c.offered) {
+				t.Errorf("on record %s, sent %s", row.ClientRequest.Head, seen.Head)
+			}
+		})
+	}
+}
 
 // No spelling of a path opens a conversation for which nothing is held.
 func TestConversationsAreMeteredByWhateverPath(t *testing.T) {

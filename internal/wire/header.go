@@ -115,10 +115,11 @@ func HopByHop(name string) bool {
 
 // CredentialHeader reports whether a lower-case header name carries a credential
 // for some provider or for this gateway. Such a line of a client belongs to another
-// party and is not relayed: what a provider gets comes from signing alone.
+// party and is not relayed: what a provider gets comes from signing alone. Among the
+// subprotocols of a WebSocket there may be one (openai-insecure-api-key.…).
 func CredentialHeader(name string) bool {
 	switch name {
-	case "authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "x-amz-date", "x-amz-security-token", "x-amz-content-sha256":
+	case "authorization", "x-api-key", "api-key", "x-goog-api-key", "sec-websocket-protocol", "cookie", "x-amz-date", "x-amz-security-token", "x-amz-content-sha256":
 		return true
 	}
 	return false

@@ -99,7 +99,7 @@ type client struct {
 }
 
 // Accept completes the handshake. The subprotocol that the caller offers first is
-// agreed to: OpenAI's browser clients send one.
+// agreed to, unless it is a key: OpenAI's browser clients send both.
 func (c *client) Accept(h wire.Header) (dataplane.Socket, error) {
 	for _, f := range h {
 		c.w.Header().Set(f.Name, f.Value)
@@ -120,7 +120,9 @@ func subprotocols(h http.Header) []string {
 	var list []string
 	for _, line := range h.Values("Sec-WebSocket-Protocol") {
 		for p := range strings.SplitSeq(line, ",") {
-			list = append(list, strings.TrimSpace(p))
+			if p = strings.TrimSpace(p); !strings.HasPrefix(p, dataplane.KeyProtocol) {
+				list = append(list, p)
+			}
 		}
 	}
 	return list

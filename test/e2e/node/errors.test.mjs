@@ -1,7 +1,7 @@
 import { describe, it } from 'node:test'
 import assert from 'node:assert/strict'
 import OpenAI from 'openai'
-import { model, newClient, onlyUpstream, provider } from './client.mjs'
+import { base, model, newClient, onlyUpstream, provider } from './client.mjs'
 
 const client = newClient()
 const messages = [{ role: 'user', content: 'Hello there' }]
@@ -22,6 +22,12 @@ describe('errors', () => {
     await refused(chat(newClient({ apiKey: 'sk-nobody-has-this-key-0000000000' })), OpenAI.AuthenticationError, 401)
     await refused(chat(newClient({ defaultHeaders: { 'x-gateway-provider': 'no-such-provider' } })), OpenAI.BadRequestError, 400)
     await refused(chat(newClient({ defaultHeaders: { 'x-gateway-config': '{"strategy":{"mode":"sideways"}}' } })), OpenAI.BadRequestError, 400)
+  })
+
+  it('of a base URL without its end say what to do', async () => {
+    const lost = newClient({ baseURL: base.replace(/\/v1$/, ''), defaultHeaders: { 'x-gateway-provider': null } })
+    const err = await refused(chat(lost), OpenAI.NotFoundError, 404)
+    assert.match(err.message, /let the base URL of the client end in \/v1/)
   })
 
   for (const [status, kind] of [[400, OpenAI.BadRequestError], [401, OpenAI.AuthenticationError], [403, OpenAI.PermissionDeniedError],

@@ -1,5 +1,7 @@
 import { describe, it } from 'node:test'
 import assert from 'node:assert/strict'
+import WebSocket from 'ws'
+import { OpenAIRealtimeWebSocket } from 'openai/realtime/websocket'
 import { OpenAIRealtimeWS } from 'openai/realtime/ws'
 import { base, key, newClient, peer, provider } from './client.mjs'
 
@@ -24,5 +26,16 @@ describe('realtime', () => {
     assert.match(text, /^You said: "Hello there"/)
     assert.equal(response.status, 'completed')
     assert.ok(response.usage.total_tokens > 0)
+  })
+
+  it('knows the key that a browser offers as a subprotocol', { skip, timeout: 15_000 }, async () => {
+    globalThis.WebSocket ??= WebSocket
+    const rt = new OpenAIRealtimeWebSocket({ model: `${provider}/demo-realtime` }, newClient())
+    await new Promise((resolve, reject) => {
+      rt.on('error', reject)
+      rt.on('session.created', resolve)
+    })
+    assert.equal(rt.socket.protocol, 'realtime')
+    rt.close()
   })
 })

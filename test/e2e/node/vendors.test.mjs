@@ -24,6 +24,12 @@ describe("Google's client", () => {
     assert.equal(last.candidates[0].finishReason, 'STOP')
   })
 
+  it('sends the gateway key as its own', only('gemini', 'aimock-gemini'), async () => {
+    const stock = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: base, headers: { 'x-gateway-provider': provider } } })
+    const whole = await stock.models.generateContent({ model, contents: 'Hello there' })
+    assert.match(whole.text, /^You said: "Hello there"/)
+  })
+
   it('calls functions', only('gemini', 'aimock-gemini'), async () => {
     const functionDeclarations = [{ name: 'get_weather', parametersJsonSchema: { type: 'object', properties: { city: { type: 'string' } } } }]
     const r = await client.models.generateContent({ model, contents: 'Please use get_weather for Paris', config: { tools: [{ functionDeclarations }] } })
