@@ -181,6 +181,42 @@ func TestOwnIdentityIsNotForCallers(t *testing.T) {
 	}
 }
 
+// Where the credential is a signature over the body, one that is no JSON is held to be
+// signed, whether or not the client said how long it is.
+func TestForeignBodiesAreSigned(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.dir.accounts["maker"] = &credential.Account{
+		Slug: "maker", Spec: "sagemaker", Status: "active", AllModels: true,
+		Values: map[string]string{"aws_access_key_id": "AKIA", "aws_secret_access_key": "s", "aws_region": "eu-west-1", "custom_host": r.up.URL()},
+	}
+	const row = "5.1,3.5,1.4,0.2"
+	for _, framing := range []string{"content-length: 15", "transfer-encoding: chunked"} {
+		for _, config := range []string{`{"provider":"@maker"}`, `{"strategy":{"mode":"fallback"},"targets":[{"provider":"@maker"}]}`} {
+			req, err := http.NewRequest("POST", r.server.URL+"/v1/endpoints/iris/invocations", strings.NewReader(row))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasPrefix(framing, "transfer") {
+				req.ContentLength = -1
+			}
+			req.Header = http.Header{"Content-Type": {"text/csv"}, "X-Gateway-Api-Key": {key}, "X-Gateway-Config": {config}}
+			r.do(req)
+			seen := r.up.Seen()
+			if len(seen) == 0 {
+				t.Fatalf("%s, %s: nothing was sent", framing, config)
+			}
+			last := seen[len(seen)-1]
+			if string(last.Body) != row || last.Get("Content-Type") != "text/csv" || !strings.HasPrefix(last.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=AKIA/") {
+				t.Errorf("%s, %s: sent %s %s", framing, config, last.Head, last.Body)
+			}
+		}
+	}
+	if n := len(r.up.Seen()); n != 4 {
+		t.Errorf("%d calls", n)
+	}
+}
+
 func TestModelCatalogue(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

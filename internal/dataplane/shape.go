@@ -8,6 +8,7 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/provider"
+	"sluice/internal/provider/sign"
 	"sluice/internal/routing"
 	"sluice/internal/splice"
 	"sluice/internal/wire"
@@ -82,6 +83,11 @@ func (a *attempt) customHost() string {
 // shapeBody applies what the target asks for and what the provider needs.
 func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
 	x := a.x
+	if x.direct != nil && sign.Hashes(a.plan.Auth, a.values) {
+		if err := g.holdDirect(x); err != nil {
+			return err
+		}
+	}
 	s := a.shaping()
 	if a.unified() {
 		s.Rules = &g.rules.of(a.plan).request
