@@ -51,9 +51,18 @@ func (g *Gateway) readJSON(x *exchange) error {
 	}
 	x.doc = newDoc()
 	if err := splice.Scan(raw, x.doc); err != nil {
-		return err
+		return x.orCoded(err)
 	}
 	return g.readFields(x)
+}
+
+// orCoded is what is wrong with a body that cannot be read: err, unless it is compressed.
+func (x *exchange) orCoded(err error) error {
+	coding := x.in.Header.Get("content-encoding")
+	if coding != "" && !strings.EqualFold(coding, "identity") && fault.From(err).Param == "" {
+		return fault.Newf(fault.UnsupportedMedia, "the body has the content-encoding %q, which is not undone here; send it as it is", clip(coding)).At("content-encoding").Because(err)
+	}
+	return err
 }
 
 // readFields takes what routing must know from the top level of the body.

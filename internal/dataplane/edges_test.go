@@ -181,6 +181,27 @@ func TestOwnIdentityIsNotForCallers(t *testing.T) {
 	}
 }
 
+// Of a body that cannot be read the caller is told what is wrong with it.
+func TestUnreadableBodies(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, c := range []struct{ body, coding, says string }{
+		{"", "", "the body is empty; send a JSON object"},
+		{"\x1f\x8b\x08packed", "gzip", `the body has the content-encoding \"gzip\", which is not undone here; send it as it is`},
+		{"\x1f\x8b\x08packed", "", "byte 0 begins something else"},
+		{`{"model":}`, "Identity", "a value is missing at byte 9"},
+		{`{"model":"a","model":"b"}`, "gzip", "more than once"},
+	} {
+		headers := r.custom()
+		if c.coding != "" {
+			headers = r.custom("content-encoding: " + c.coding)
+		}
+		if a := r.call("POST", "/v1/chat/completions", c.body, headers...); a.StatusCode != 400 || !strings.Contains(a.Text, c.says) {
+			t.Errorf("%q %s: %d %s", c.body, c.coding, a.StatusCode, a.Text)
+		}
+	}
+}
+
 // Where the credential is a signature over the body, one that is no JSON is held to be
 // signed, whether or not the client said how long it is.
 func TestForeignBodiesAreSigned(t *testing.T) {

@@ -1,6 +1,7 @@
 package splice
 
 import (
+	"bytes"
 	"strconv"
 
 	"sluice/internal/fault"
@@ -29,7 +30,7 @@ func Scan(b []byte, d *Doc) error {
 	s := scanner{b: b}
 	i := s.space(0)
 	if s.at(i) != '{' {
-		return fault.Newf(fault.InvalidRequest, "the body must be a JSON object: byte %d begins something else", i)
+		return noObject(b, i)
 	}
 	if d.items, i = s.items(i, 0, d.items); i >= 0 {
 		if i = s.space(i); i < len(b) {
@@ -41,6 +42,17 @@ func Scan(b []byte, d *Doc) error {
 		return fault.Newf(fault.InvalidRequest, "the body is not valid JSON: %s at byte %d", s.reason, s.off)
 	}
 	return d.refuseTwins()
+}
+
+// noObject says what stands at byte i of b, in the place of an object.
+func noObject(b []byte, i int) error {
+	switch {
+	case i >= len(b):
+		return fault.New(fault.InvalidRequest, "the body is empty; send a JSON object")
+	case bytes.HasPrefix(b, []byte("\xef\xbb\xbf")):
+		return fault.New(fault.InvalidRequest, "the body must be a JSON object: it begins with a byte order mark; send it without one")
+	}
+	return fault.Newf(fault.InvalidRequest, "the body must be a JSON object: byte %d begins something else", i)
 }
 
 func (d *Doc) refuseTwins() error {

@@ -29,7 +29,9 @@ func TestScanRefuses(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat(`{"a":`, 65) + "1" + strings.Repeat("}", 65)
 	for _, c := range []struct{ name, body, says, param string }{
-		{"nothing", "", "byte 0 begins something else", ""},
+		{"nothing", "", "the body is empty; send a JSON object", ""},
+		{"blanks", " \n", "the body is empty; send a JSON object", ""},
+		{"a byte order mark", "\xef\xbb\xbf{}", "a byte order mark; send it without one", ""},
 		{"an array", `[{"model":"m"}]`, "must be a JSON object", ""},
 		{"a cut text", `{"model":"gpt`, "ends too early at byte 13", ""},
 		{"text behind", `{"model":"m"} x`, "text behind the object at byte 14", ""},
