@@ -35,12 +35,14 @@ func (g *Guard) Resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 	}
 	trusted := g.trusts(host)
 	for i, a := range addrs {
-		what := neverAddr(a)
-		if what == "" && !trusted {
-			what = refusedAddr(a)
+		var f *fault.Error
+		if what := neverAddr(a); what != "" {
+			f = refuse(what)
+		} else if what := refusedAddr(a); what != "" && !trusted {
+			f = refuseUntrusted(what)
 		}
-		if what != "" {
-			return nil, refuse(what).Because(fmt.Errorf("%s is at %s", host, a))
+		if f != nil {
+			return nil, f.Because(fmt.Errorf("%s is at %s", host, a))
 		}
 		addrs[i] = a.Unmap()
 	}

@@ -241,6 +241,24 @@ func (c *changing) LookupNetIP(context.Context, string, string) ([]netip.Addr, e
 
 // The address that was judged is the one that is dialled: a name that changes its
 // mind between the two is not asked again.
+// A refusal names the setting that opens a private address, and none where nothing does.
+func TestRefusalNamesTheCure(t *testing.T) {
+	t.Parallel()
+	g := netguard.New(nil).WithResolver(names{"models.example": {"10.0.0.5"}, "cloud.example": {"169.254.169.254"}})
+	for host, cured := range map[string]bool{
+		"10.0.0.5": true, "127.0.0.1": true, "[::1]": true, "localhost": true, "169.254.169.254": false, "metadata.google.internal": false,
+	} {
+		if err := g.CheckURL("http://" + host + "/v1"); err == nil || strings.Contains(err.Error(), "TRUSTED_CUSTOM_HOSTS") != cured {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+	for host, cured := range map[string]bool{"models.example": true, "cloud.example": false} {
+		if _, err := g.Resolve(t.Context(), host); err == nil || strings.Contains(err.Error(), "TRUSTED_CUSTOM_HOSTS") != cured {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+}
+
 func TestDialPinsTheJudgedAddress(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

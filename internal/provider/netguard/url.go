@@ -119,7 +119,7 @@ func (g *Guard) checkLiteral(a netip.Addr, port int) error {
 		return nil
 	}
 	if what := refusedAddr(a); what != "" {
-		return refuse(what)
+		return refuseUntrusted(what)
 	}
 	return refusePort(port)
 }
@@ -133,6 +133,11 @@ func refusePort(port int) error {
 
 func refuse(what string) *fault.Error {
 	return fault.Newf(fault.AddressRefused, "the host lies at %s address, which may not be called", what)
+}
+
+// refuseUntrusted refuses an address that only a trusted host may have.
+func refuseUntrusted(what string) *fault.Error {
+	return fault.Newf(fault.AddressRefused, "the host lies at %s address, which may not be called; the operator may list it in TRUSTED_CUSTOM_HOSTS", what)
 }
 
 func invalid(rule string) *fault.Error {
