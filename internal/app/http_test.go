@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/internal/config"
 	"sluice/internal/dataplane/front"
 	"sluice/internal/ident"
 	"sluice/internal/record"
@@ -88,6 +89,22 @@ func TestNowhere(t *testing.T) {
 		if !strings.Contains(body.Error.Message, c.says) || body.Message != body.Error.Message || body.Error.Type != "not_found_error" || body.OK == nil || *body.OK {
 			t.Errorf("%s %s: %s", c.method, c.path, w.Body)
 		}
+	}
+}
+
+// Where pages may call at all, a client in a page may read whatever it goes by: when to try
+// again, and the ids of the call.
+func TestPagesReadAllHeaders(t *testing.T) {
+	t.Parallel()
+	s := config.Default()
+	s.CORS.Enabled = true
+	h := cross(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "7") }), s.CORS)
+	req := httptest.NewRequest("POST", "/v1/chat/completions", nil)
+	req.Header.Set("Origin", "https://app.example")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, req)
+	if got := w.Header(); got.Get("Access-Control-Expose-Headers") != "*" || got.Get("Access-Control-Allow-Origin") != "*" || got.Get("Access-Control-Allow-Credentials") != "" {
+		t.Errorf("%v", got) // beside credentials a star would be a name
 	}
 }
 

@@ -81,6 +81,7 @@ type CORS struct {
 	// whatever the browser asks for.
 	AllowedHeaders []string `env:"CORS_ALLOWED_HEADERS" envDefault:"*" check:"header-or-star"`
 
-	// ExposeHeaders are the response headers that a page may read.
-	ExposeHeaders []string `env:"CORS_ALLOWED_EXPOSE_HEADERS" envDefault:"x-gateway-trace-id,x-gateway-request-id,x-gateway-provider,x-gateway-last-used-option-index,x-gateway-retry-attempt-count,x-gateway-cache-status" check:"header-or-star"`
+	// ExposeHeaders are the response headers that a page may read; `*` stands for all.
+	// Clients in a page go by some of the provider's (retry-after) as by some of ours.
+	ExposeHeaders []string `env:"CORS_ALLOWED_EXPOSE_HEADERS" envDefault:"*" check:"header-or-star"`
 }
