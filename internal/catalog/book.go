@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -56,6 +57,11 @@ func (b *Book) Find(provider, model string, a *Agreement) *Tariff {
 func (b *Book) Has(provider, model string, a *Agreement) bool {
 	t, ok := find(b.list(provider).models, provider, a.base(model))
 	return ok && t.reason == "" || a.prices(model)
+}
+
+// Names are the models of a provider that its list has, in order: nil where none is known.
+func (b *Book) Names(provider string) []string {
+	return slices.Sorted(maps.Keys(b.list(provider).models))
 }
 
 // Misses is how often Find found no price since the start, for a reason.

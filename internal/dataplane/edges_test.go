@@ -243,7 +243,7 @@ func TestModelCatalogue(t *testing.T) {
 	r := newRig(t)
 	r.dir.accounts["main"] = &credential.Account{Slug: "main", Spec: "openai", Status: "active", AllModels: true, Models: []credential.Model{{Slug: "gpt-4o", Enabled: true}, {Slug: "o3"}}}
 	a := r.call("GET", "/v1/models", "")
-	if a.StatusCode != 200 || !strings.Contains(a.Text, `"id":"@main/gpt-4o"`) || strings.Contains(a.Text, "o3") {
+	if a.StatusCode != 200 || strings.Count(a.Text, `"id":"@main/gpt-4o"`) != 1 || strings.Contains(a.Text, `"@main/o3"`) {
 		t.Errorf("catalogue: %d %s", a.StatusCode, a.Text)
 	}
 	if a := r.call("GET", "/v1/models", "", `x-gateway-config: {"provider":"@main","fetch_integrated_models":true}`); !strings.Contains(a.Text, "@main/gpt-4o") {
@@ -251,6 +251,39 @@ func TestModelCatalogue(t *testing.T) {
 	}
 	if a := r.call("GET", "/v1/models", "", r.custom()...); a.StatusCode != 200 || !strings.Contains(a.Text, `"object":"list"`) || len(r.up.Seen()) != 1 {
 		t.Errorf("upstream: %d %s", a.StatusCode, a.Text)
+	}
+}
+
+// Who saves a provider and names no models has those of its price list to choose from, as far
+// as that tells which there are.
+func TestModelsThatAreSold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for slug, a := range map[string]credential.Account{
+		"all":       {Spec: "anthropic", AllModels: true},
+		"but":       {Spec: "openai", AllModels: true, Models: []credential.Model{{Slug: "gpt-4o"}, {Slug: "ft:gpt-4o:acme", Enabled: true}}},
+		"listed":    {Spec: "openai", Models: []credential.Model{{Slug: "gpt-4o", Enabled: true}}},
+		"elsewhere": {Spec: "openai", AllModels: true, Values: map[string]string{"custom_host": "https://models.example/v1"}},
+		"deployed":  {Spec: "azure-openai", AllModels: true, Models: []credential.Model{{Slug: "ours", Enabled: true}}},
+		"unpriced":  {Spec: "sagemaker", AllModels: true},
+	} {
+		a.Slug, a.Status = slug, "active"
+		r.dir.accounts[slug] = &a
+	}
+	a := r.call("GET", "/v1/models", "")
+	for id, there := range map[string]bool{
+		"@all/claude-sonnet-4-5": true, "@but/gpt-4o": false, "@but/gpt-4o-mini": true, "@but/ft:gpt-4o:acme": true, "@listed/gpt-4o": true, "@listed/gpt-4o-mini": false,
+		"@elsewhere/gpt-4o": false, "@deployed/ours": true, "@deployed/gpt-4o": false,
+	} {
+		if n := strings.Count(a.Text, `"id":"`+id+`"`); n > 1 || n == 1 != there {
+			t.Errorf("%s stands there %d times", id, n)
+		}
+	}
+	if strings.Contains(a.Text, "$") || strings.Contains(a.Text, "@unpriced/") || strings.Contains(a.Text, "/default") {
+		t.Error(a.Text)
+	}
+	if a := r.call("GET", "/v1/models/@all/claude-sonnet-4-5", ""); a.StatusCode != 200 || !strings.Contains(a.Text, `"owned_by":"anthropic"`) {
+		t.Errorf("one of them: %d %s", a.StatusCode, a.Text)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/internal/credential"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/routing"
@@ -37,7 +38,7 @@ func wantsCatalogue(x *exchange) bool {
 // answerCatalogue answers GET /models and GET /models/{id} without a provider.
 // Source: contract/dataplane.md 6.1.
 func (g *Gateway) answerCatalogue(x *exchange) error {
-	body, err := catalogue(x)
+	body, err := g.catalogue(x)
 	if err != nil {
 		return err
 	}
@@ -46,8 +47,8 @@ func (g *Gateway) answerCatalogue(x *exchange) error {
 
 // catalogue is the body of that answer, in the shape that the caller reads;
 // fault.NotFound for a model that is not in it.
-func catalogue(x *exchange) ([]byte, error) {
-	rows := modelRows(x)
+func (g *Gateway) catalogue(x *exchange) ([]byte, error) {
+	rows := g.modelRows(x)
 	if x.match.Endpoint == llm.RetrieveModel {
 		row, err := rowNamed(rows, x.match.ID)
 		if err != nil {
@@ -103,9 +104,9 @@ func (x *exchange) namedAccounts() (named []string) {
 	return named
 }
 
-// modelRows are the models that the saved providers of the workspace list, and may be
-// asked for.
-func modelRows(x *exchange) []modelRow {
+// modelRows are the models that the saved providers of the workspace may be asked for, as far
+// as they are known.
+func (g *Gateway) modelRows(x *exchange) []modelRow {
 	rows := []modelRow{}
 	named := x.namedAccounts()
 	for _, a := range x.dir.Accounts(x.key.Principal.WorkspaceID) {
@@ -115,11 +116,30 @@ func modelRows(x *exchange) []modelRow {
 		if len(named) > 0 && !slices.Contains(named, a.Slug) && !slices.Contains(named, a.RecordID) {
 			continue
 		}
+		add := func(model string) {
+			rows = append(rows, modelRow{ID: "@" + a.Slug + "/" + model, Object: "model", OwnedBy: a.Spec, Provider: "@" + a.Slug})
+		}
 		for _, m := range a.Models {
 			if m.Enabled {
-				rows = append(rows, modelRow{ID: "@" + a.Slug + "/" + m.Slug, Object: "model", OwnedBy: a.Spec, Provider: "@" + a.Slug})
+				add(m.Slug)
+			}
+		}
+		for _, name := range g.sold(a) {
+			if !slices.ContainsFunc(a.Models, func(m credential.Model) bool { return m.Slug == name }) {
+				add(name)
 			}
 		}
 	}
 	return rows
+}
+
+// sold are the models that the price list of a saved provider has, where all may be asked for.
+// What stands at a host of its own, or was deployed for it, the list does not tell.
+// Source: contract/identity-and-governance.md section 12.
+func (g *Gateway) sold(a *credential.Account) []string {
+	spec, ok := g.Specs.Find(a.Spec)
+	if !ok || !a.AllModels || a.Values["custom_host"] != "" || spec.Deploys() {
+		return nil
+	}
+	return g.Prices.Names(spec.ID)
 }

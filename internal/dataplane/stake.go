@@ -29,6 +29,7 @@ type bank interface {
 type prices interface {
 	Find(provider, model string, a *catalog.Agreement) *catalog.Tariff
 	Has(provider, model string, a *catalog.Agreement) bool
+	Names(provider string) []string
 	Reach(provider, model string) catalog.Reach
 }
 

@@ -54,6 +54,12 @@ func (s *Spec) compile() error {
 // that a path that is passed through may name any.
 func (s *Spec) ModelsInPaths() bool { return s.paths }
 
+// Deploys reports whether who saves the provider names deployments of their own, so that its
+// list of models does not tell which of them there are.
+func (s *Spec) Deploys() bool {
+	return slices.ContainsFunc(s.Fields, func(f Field) bool { return strings.Contains(f.Name, "_deployment_") })
+}
+
 func (s *Spec) check() error {
 	switch {
 	case s.ID == "" || s.Name == "":
