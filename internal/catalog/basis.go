@@ -56,7 +56,7 @@ func advice(used *llm.Usage) (list []Other) {
 
 // Units are what is billed of a usage at an endpoint. The tier that the provider names
 // counts before the one that was asked for. Tokens that an endpoint of images answers
-// with are those of images.
+// with are those of images, and those that one of speech does are those of sound.
 func (b *Basis) Units(ep llm.Endpoint, used *llm.Usage) Units {
 	counted := *used
 	counted.CachedAudioTokens, counted.CachedImageTokens = b.CachedAudio, b.CachedImages
@@ -66,8 +66,11 @@ func (b *Basis) Units(ep llm.Endpoint, used *llm.Usage) Units {
 	if used.Tier == "" {
 		u.Execution = b.Execution
 	}
-	if ep == llm.ImageGenerate || ep == llm.ImageEdit {
+	switch ep {
+	case llm.ImageGenerate, llm.ImageEdit:
 		u.ImageOutput, u.Output = u.ImageOutput+u.Output, 0
+	case llm.CreateSpeech: // OpenAI's stream of speech tells their number, not their kind
+		u.AudioOutput, u.Output = u.AudioOutput+u.Output, 0
 	}
 	return u
 }

@@ -57,7 +57,7 @@ func TestUnitsOfABasis(t *testing.T) {
 		{"images that were counted", llm.ImageGenerate, llm.Usage{InputTokens: 5, OutputTokens: 900, Reported: true}, catalog.Units{Region: "eu", Execution: catalog.Flex, Input: 5, ImageOutput: 900}},
 		{"images that were not", llm.ImageEdit, llm.Usage{}, catalog.Units{Region: "eu", Execution: catalog.Flex, Images: most.Images}},
 		{"speech that was not", llm.CreateSpeech, llm.Usage{}, catalog.Units{Region: "eu", Execution: catalog.Flex, Characters: 40}},
-		{"speech that was counted", llm.CreateSpeech, llm.Usage{InputTokens: 9, Reported: true}, catalog.Units{Region: "eu", Execution: catalog.Flex, Input: 9}},
+		{"speech that was counted", llm.CreateSpeech, llm.Usage{InputTokens: 9, OutputTokens: 101, Reported: true}, catalog.Units{Region: "eu", Execution: catalog.Flex, Input: 9, AudioOutput: 101}},
 	} {
 		b := catalog.NewBasis(tt.ep, "gpt", "gpt", &most, &tt.used)
 		kept, err := catalog.ReadBasis(b.Text())
