@@ -2,7 +2,6 @@ package dataplane
 
 import (
 	"encoding/json"
-	"strings"
 
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -72,7 +71,7 @@ func (g *Gateway) describe(a *attempt, r *record.Attempt) {
 		r.ProviderID = a.account.Slug
 	}
 	if a.plan != nil && !a.estimated {
-		r.UpstreamURL = a.plan.Scheme + "://" + a.plan.Host + maskQuery(sealed.Path(a.plan.Target))
+		r.UpstreamURL = a.plan.Scheme + "://" + a.plan.Host + sealed.Target(sealed.Path(a.plan.Target))
 	}
 	g.describeBody(a, r)
 }
@@ -86,28 +85,6 @@ func (a *attempt) recordID() string {
 		}
 	}
 	return a.id
-}
-
-// secretParams are query parameters in which some providers take a credential.
-var secretParams = map[string]bool{
-	"key": true, "api-key": true, "api_key": true, "apikey": true, "access_token": true, "token": true, "auth": true,
-	"password": true, "secret": true, "client_secret": true, "code": true, "subscription-key": true,
-	"sig": true, "signature": true, "x-amz-signature": true, "x-amz-credential": true, "x-amz-security-token": true,
-}
-
-// maskQuery is a request target with the values of secretParams taken out.
-func maskQuery(target string) string {
-	path, query, ok := strings.Cut(target, "?")
-	if !ok {
-		return target
-	}
-	pairs := strings.Split(query, "&")
-	for i, p := range pairs {
-		if name, _, ok := strings.Cut(p, "="); ok && secretParams[strings.ToLower(name)] {
-			pairs[i] = name + "=" + sealed.Mask
-		}
-	}
-	return path + "?" + strings.Join(pairs, "&")
 }
 
 // describeBody keeps the body that was sent. Of a form only the fields are kept,

@@ -1,0 +1,120 @@
+package sealed
+
+import (
+	"net/url"
+	"strings"
+)
+
+// secretParams are whole names of query parameters in which providers and other servers
+// take credentials, in lower case and without separators: "api-key" is "apikey" here.
+var secretParams = map[string]bool{
+	"key": true, "apikey": true, "token": true, "auth": true, "authorization": true, "code": true, "sig": true, "jwt": true, "pass": true, "pwd": true,
+}
+
+// secretParamEnds are how further names of them end: "tavilyApiKey", "X-Goog-Signature".
+// "pageToken" is none, nor is "idempotency_key".
+var secretParamEnds = []string{
+	"apikey", "accesskey", "secretkey", "privatekey", "subscriptionkey", "accesstoken", "authtoken", "apitoken", "bearertoken", "refreshtoken", "idtoken",
+	"sessiontoken", "securitytoken", "sastoken", "secret", "password", "passwd", "signature", "credential", "credentials",
+}
+
+// maxParam is how much of the end of a name is looked at.
+const maxParam = 48
+
+// Target is the target of a request as records and logs may show it: the values of query
+// parameters that are known to carry credentials are masked,
+// "/v1/models?key=***&page=2". Names are told in any case and spelling, escaped ones
+// too. What stands before the query stays.
+func Target(target string) string {
+	path, query, ok := strings.Cut(target, "?")
+	if !ok {
+		return target
+	}
+	return path + "?" + maskedPairs(query)
+}
+
+// Address is a text that may be a URL as records may show it: as Target, and who signs
+// in is masked as well: "https://***@example.com/mcp?token=***". A text with blanks, or
+// without a scheme, is no URL and stays as it is.
+func Address(text string) string {
+	scheme, rest, ok := strings.Cut(text, "://")
+	if !ok || scheme == "" || strings.ContainsAny(scheme, "/?#@") || strings.ContainsAny(text, " \t\r\n") {
+		return text
+	}
+	place, query := rest, ""
+	if i := strings.IndexAny(rest, "?#"); i >= 0 {
+		place, query = rest[:i], rest[i:]
+	}
+	switch at, late := strings.LastIndexByte(place, '@'), strings.LastIndexByte(rest, '@'); {
+	case at >= 0 && (!strings.Contains(place[:at], "/") || oddPort(place)):
+		place = Mask + place[at:]
+	case late >= len(place) && oddPort(place):
+		return scheme + "://" + Mask + rest[late:]
+	}
+	if query != "" {
+		query = query[:1] + maskedPairs(query[1:])
+	}
+	return scheme + "://" + place + query
+}
+
+// oddPort reports whether what looks like the port of a place is a password, with a "/",
+// "?" or "#" in it, of somebody whose "@" stands behind that.
+func oddPort(place string) bool {
+	authority, _, _ := strings.Cut(place, "/")
+	_, port, ok := strings.Cut(authority, ":")
+	return ok && !strings.HasPrefix(authority, "[") && strings.Trim(port, "0123456789") != ""
+}
+
+// maskedPairs masks the values of secret parameters in "a=b&c=d", where a fragment may
+// follow.
+func maskedPairs(query string) string {
+	var out strings.Builder
+	for start := 0; start < len(query); {
+		end := strings.IndexAny(query[start:], "&;#?")
+		if end < 0 {
+			end = len(query) - start
+		}
+		pair := query[start : start+end]
+		if name, value, ok := strings.Cut(pair, "="); ok && value != "" && secretParam(name) {
+			out.WriteString(name + "=" + Mask)
+		} else {
+			out.WriteString(pair)
+		}
+		if start += end; start < len(query) {
+			out.WriteByte(query[start])
+			start++
+		}
+	}
+	return out.String()
+}
+
+// secretParam reports whether a query parameter of that name may hold a credential.
+func secretParam(name string) bool {
+	if strings.ContainsAny(name, "%+") {
+		if plain, err := url.QueryUnescape(name); err == nil {
+			name = plain
+		}
+	}
+	var flat [maxParam]byte
+	at := len(flat)
+	for i := len(name) - 1; i >= 0 && at > 0; i-- {
+		switch c := name[i]; {
+		case c == '-' || c == '_' || c == '.':
+		case 'A' <= c && c <= 'Z':
+			at--
+			flat[at] = c + 'a' - 'A'
+		default:
+			at--
+			flat[at] = c
+		}
+	}
+	if secretParams[string(flat[at:])] {
+		return true
+	}
+	for _, end := range secretParamEnds {
+		if n := len(flat) - len(end); n >= at && string(flat[n:]) == end {
+			return true
+		}
+	}
+	return false
+}
