@@ -55,7 +55,7 @@ func (c *Call) asked() map[string]string {
 		case SecretField(name, ""):
 			v = sealed.Mask
 		}
-		m[cut(name)] = cut(v)
+		m[cut(name)] = cut(sealed.Address(v))
 	}
 	return m
 }

@@ -16,7 +16,7 @@ import (
 var secretEnds = []string{
 	"key", "apikeys", "accesskeys", "privatekeys", "secretkeys", "secret", "secrets", "password", "passwords", "passwd", "passphrase",
 	"token", "accesstokens", "refreshtokens", "authtokens", "apitokens", "bearertokens", "credential", "credentials", "authorization",
-	"header", "headers", "serviceaccount", "serviceaccountjson", "accesskeyid", "privatekeypem", "secretid", "secretvalue", "secretstring",
+	"pass", "pwd", "cookie", "cookies", "connectionstring", "dsn", "header", "headers", "serviceaccount", "serviceaccountjson", "accesskeyid", "privatekeypem", "secretid", "secretvalue", "secretstring",
 }
 
 // jwkSecrets are the private members of a JSON Web Key. Source: RFC 7518 section 6.
@@ -82,7 +82,8 @@ func masked(name, list string, v any) any {
 		if v != "" && SecretField(name, list) {
 			return sealed.Mask
 		}
-	case float64:
+		return maskedText(v)
+	case float64, json.Number:
 		if SecretNumber(name) {
 			return sealed.Mask
 		}

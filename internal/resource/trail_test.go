@@ -59,7 +59,7 @@ func TestTrail(t *testing.T) {
 func TestWhatARowKeepsOfARequest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, shelves(nil))
-	query := "?X-API-Key=s3cr3t&accessToken=s3cr3t&plain=" + strings.Repeat("ü", 600)
+	query := "?X-API-Key=s3cr3t&accessToken=s3cr3t&url=https://u:s3cr3t@h/%3Fkey%3Ds3cr3t&plain=" + strings.Repeat("ü", 600)
 	for i := range 100 {
 		query += "&p" + strconv.Itoa(i) + "=1"
 	}
