@@ -91,28 +91,11 @@ const anthropic provider.Dialect = "anthropic"
 func (g *Gateway) anthropicWords(h wire.Header, a *attempt) wire.Header {
 	for _, f := range a.x.in.Header {
 		rest, ok := strings.CutPrefix(f.Name, "anthropic-")
-		if ok && !credentialWord(rest) && !a.spec.Reads(f.Name) && !slices.Contains(g.set.IgnoreHeaders, f.Name) {
+		if ok && !wire.CredentialWord(rest) && !a.spec.Reads(f.Name) && !slices.Contains(g.set.IgnoreHeaders, f.Name) {
 			h = append(h, f)
 		}
 	}
 	return h
-}
-
-// credentialWord reports whether a header's name speaks of a credential: "api-key",
-// "auth-token", "x_secret".
-func credentialWord(name string) bool {
-	start := 0
-	for i := 0; i <= len(name); i++ {
-		if i < len(name) && name[i] != '-' && name[i] != '_' {
-			continue
-		}
-		switch name[start:i] {
-		case "key", "apikey", "token", "secret", "auth", "authorization", "cookie", "password", "credential", "credentials":
-			return true
-		}
-		start = i + 1
-	}
-	return false
 }
 
 // checkMethod refuses methods that nothing is passed through with: an upstream that answers

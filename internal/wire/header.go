@@ -124,3 +124,20 @@ func CredentialHeader(name string) bool {
 	}
 	return false
 }
+
+// CredentialWord reports whether a lower-case header name speaks of a credential: "api-key",
+// "auth-token", "x_secret".
+func CredentialWord(name string) bool {
+	start := 0
+	for i := 0; i <= len(name); i++ {
+		if i < len(name) && name[i] != '-' && name[i] != '_' {
+			continue
+		}
+		switch name[start:i] {
+		case "key", "apikey", "token", "secret", "auth", "authorization", "cookie", "password", "credential", "credentials":
+			return true
+		}
+		start = i + 1
+	}
+	return false
+}

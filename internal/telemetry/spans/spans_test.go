@@ -237,6 +237,25 @@ func TestJSONHasIDsInHex(t *testing.T) {
 	assert.Contains(t, string(a.Request.Bytes), `"body":"slow"`)
 }
 
+// Instrumentation that captures header lines and addresses sends credentials along; the
+// log keeps none of them.
+func TestCapturedCredentialsAreMasked(t *testing.T) {
+	t.Parallel()
+	r := listen(t)
+	attributes := `[{"key":"http.request.header.authorization","value":{"arrayValue":{"values":[{"stringValue":"Bearer s3cr3t"}]}}},
+		{"key":"http.request.header.X_Api_Key","value":{"stringValue":"s3cr3t"}},{"key":"http.response.header.set-cookie","value":{"stringValue":"a=s3cr3t"}},
+		{"key":"http.request.header.accept","value":{"stringValue":"text/plain"}},{"key":"url.full","value":{"stringValue":"https://u:s3cr3t@example.com/?key=s3cr3t&page=2"}},
+		{"key":"http.target","value":{"stringValue":"/v1?sig=s3cr3t"}},{"key":"url.query","value":{"stringValue":"api-key=s3cr3t&page=3"}},
+		{"key":"gen_ai.usage.input_tokens","value":{"intValue":"7"}}]`
+	status, text := r.post("/v1/otel/v1/traces", "application/json", rawKey, span(`,"attributes":`+attributes+`,"events":[{"name":"e","attributes":`+attributes+`}]`))
+	require.Equal(t, 200, status, text)
+	kept := string(r.all()["one"].Request.Bytes)
+	assert.NotContains(t, kept, "s3cr3t")
+	for _, want := range []string{`"http.request.header.accept":"text/plain"`, "https://***@example.com/?key=***", "page=2", `"/v1?sig=***"`, "page=3", `"gen_ai.usage.input_tokens":7`} {
+		assert.Contains(t, kept, want)
+	}
+}
+
 // Some senders write zeros where there is no parent. A log record without a valid id is of
 // no trace, or no span, and is kept.
 func TestIDsThatAreNone(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"math"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	common "go.opentelemetry.io/proto/slim/otlp/common/v1"
@@ -11,6 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"sluice/internal/fault"
+	"sluice/internal/sealed"
+	"sluice/internal/wire"
 )
 
 // Limits of attributes.
@@ -40,9 +43,37 @@ func readValues(list []*common.KeyValue, place string) (values, error) {
 		if !ok {
 			return nil, fault.Newf(fault.InvalidParameter, "a value has at most %d bytes", maxText).At(place + "." + name)
 		}
-		out[name] = v
+		out[name] = shown(name, v)
 	}
 	return out, nil
+}
+
+// headerNames begin the attributes that have header lines. Source: OpenTelemetry semantic
+// conventions, HTTP attributes.
+var headerNames = []string{"http.request.header.", "http.response.header."}
+
+// shown is the value of an attribute as it may be kept: who has header lines and addresses
+// captured sends the credentials in them along, as a log of the gateway's own never keeps
+// them.
+func shown(name string, v any) any {
+	for _, begin := range headerNames {
+		if header, ok := strings.CutPrefix(name, begin); ok && wire.CredentialWord(strings.ToLower(header)) {
+			return sealed.Mask
+		}
+	}
+	text, ok := v.(string)
+	if !ok {
+		return v
+	}
+	switch name {
+	case "url.full", "http.url":
+		return sealed.Address(text)
+	case "http.target":
+		return sealed.Target(text)
+	case "url.query":
+		return strings.TrimPrefix(sealed.Target("?"+text), "?")
+	}
+	return v
 }
 
 // readResource is readValues for what a message is about.
