@@ -3,11 +3,14 @@ package app
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/cors"
 
 	"sluice/internal/config"
+	"sluice/internal/fault"
+	"sluice/internal/sealed"
 )
 
 // pages are the few that belong neither to the data plane nor the administration.
@@ -18,10 +21,27 @@ func (a *App) pages() map[string]http.HandlerFunc {
 		"/v1/health": a.health,
 	}
 	if a.set.Telemetry.Prometheus {
-		p["/metrics"] = a.metrics.Handler().ServeHTTP
+		p["/metrics"] = asked(a.set.Telemetry.MetricsToken, a.metrics.Handler().ServeHTTP)
 	}
 	a.ingest(p)
 	return p
+}
+
+// asked lets those read a page who send its token, and everybody where it has none.
+func asked(token sealed.String, page http.HandlerFunc) http.HandlerFunc {
+	if token.Empty() {
+		return page
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		const scheme = "Bearer "
+		h := r.Header.Get("Authorization")
+		if len(h) <= len(scheme) || !strings.EqualFold(h[:len(scheme)], scheme) || !token.Equal(h[len(scheme):]) {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			writeFault(w, fault.New(fault.Unauthenticated, "figures need the bearer token of METRICS_TOKEN"))
+			return
+		}
+		page(w, r)
+	}
 }
 
 // cross answers browsers' preflight requests and names who may read answers.

@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"time"
+
+	"sluice/internal/sealed"
 )
 
 // Logs says what is kept about each request, and for how long.
@@ -80,4 +82,8 @@ type Telemetry struct {
 
 	// Prometheus serves `GET /metrics`.
 	Prometheus bool `env:"ENABLE_PROMETHEUS" envDefault:"ON"`
+
+	// MetricsToken is the bearer token that `GET /metrics` asks for. Without one it answers
+	// whoever can reach the gateway.
+	MetricsToken sealed.String `env:"METRICS_TOKEN" check:"gateway-key"`
 }

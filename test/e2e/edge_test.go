@@ -105,6 +105,26 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// Figures that have a token are shown to who sends it and to nobody else, whatever keys
+// they have; health is for everybody still.
+func TestMetricsWithAToken(t *testing.T) {
+	t.Parallel()
+	const token = "figures-of-the-gateway-0123456789"
+	g := start(t, with("METRICS_TOKEN="+token))
+	for _, headers := range [][]string{
+		{"x-gateway-api-key"}, {}, {"authorization: Bearer " + token + "0"}, {"authorization: Bearer " + token[:16]}, {"authorization: Basic " + token},
+		{"authorization: Bearer "}, {"x-gateway-api-key: " + token},
+	} {
+		if a := g.call("GET", "/metrics", "", headers...); a.Status != 401 || strings.Contains(a.Body, "sluice_requests") || a.Header.Get("WWW-Authenticate") != "Bearer" {
+			t.Errorf("%q: %d %.200s", headers, a.Status, a.Body)
+		}
+	}
+	if body := g.call("GET", "/metrics", "", "x-gateway-api-key", "authorization: bearer "+token).want(t, 200).Body; !strings.Contains(body, "sluice_open_requests 0\n") {
+		t.Errorf("no figures: %.200s", body)
+	}
+	g.call("GET", "/v1/health", "", "x-gateway-api-key").want(t, 200)
+}
+
 // A page may call the gateway when the deployment says so, and only from where it
 // says. What the provider lets pages do is about the provider's host.
 func TestCORS(t *testing.T) {
