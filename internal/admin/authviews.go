@@ -141,5 +141,3 @@ func digest(s string) string {
 func clipped(s string, n int) string {
 	return strings.ToValidUTF8(s[:min(len(s), n)], "")
 }
-
-func isHTTPS(url string) bool { return strings.HasPrefix(url, "https://") }

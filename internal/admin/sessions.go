@@ -18,7 +18,6 @@ import (
 const (
 	sessionKind = identity.SessionKind
 	hashEntry   = "hash"
-	cookieName  = "sluice_session"
 )
 
 // sessions are how people sign in and out. They have routes of their own because who
@@ -185,17 +184,8 @@ func (k kinds) open(ctx context.Context, c *resource.Call, user *resource.Row[te
 	if err != nil {
 		return nil, err
 	}
-	c.SetCookie(k.cookie(c, out.Token, time.Time(out.ExpiresAt)))
+	c.SetCookie(k.browsers().cookie(c.Request(), out.Token, time.Time(out.ExpiresAt)))
 	return out, nil
-}
-
-// cookie holds the token for browsers: for this host alone, out of reach of scripts,
-// and sent by no other site.
-func (k kinds) cookie(c *resource.Call, token string, until time.Time) *http.Cookie {
-	return &http.Cookie{
-		Name: cookieName, Value: token, Path: "/", Expires: until, HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: c.Request().TLS != nil || isHTTPS(k.ConsoleURL),
-	}
 }
 
 // longestSession is how long sessions of an organisation may last. All of them were opened
@@ -224,8 +214,8 @@ func noPasswords() error {
 // bearer token or in the cookie; ok is false when it carries none.
 // fault.Unauthenticated when the session is over, fault.Forbidden when a browser was
 // led here by another site.
-func Session(ctx context.Context, from resource.Reader, hasher *keys.Hasher, clock ident.Clock, r *http.Request) (p *access.Principal, ok bool, err error) {
-	token, byCookie := sessionToken(r)
+func Session(ctx context.Context, from resource.Reader, hasher *keys.Hasher, clock ident.Clock, by Browsers, r *http.Request) (p *access.Principal, ok bool, err error) {
+	token, byCookie := sessionToken(by, r)
 	if token == "" {
 		return nil, false, nil
 	}
@@ -255,7 +245,7 @@ func Session(ctx context.Context, from resource.Reader, hasher *keys.Hasher, clo
 	return p, true, Standing(ctx, from, p)
 }
 
-func sessionToken(r *http.Request) (token string, byCookie bool) {
+func sessionToken(by Browsers, r *http.Request) (token string, byCookie bool) {
 	const scheme = "Bearer "
 	if h := r.Header.Get("Authorization"); len(h) > len(scheme) && identity.IsToken(h[len(scheme):]) {
 		return h[len(scheme):], false
@@ -263,10 +253,8 @@ func sessionToken(r *http.Request) (token string, byCookie bool) {
 	if r.Header.Get("x-gateway-api-key") != "" || r.Header.Get("Authorization") != "" {
 		return "", false
 	}
-	if c, err := r.Cookie(cookieName); err == nil && identity.IsToken(c.Value) {
-		return c.Value, true
-	}
-	return "", false
+	token = by.token(r)
+	return token, token != ""
 }
 
 // signedIn refuses callers that are no session.
@@ -294,7 +282,7 @@ func (k kinds) signOut(ctx context.Context, c *resource.Call, end func(tx resour
 		c.Target(resource.Record{ID: c.Principal.UserID})
 		return end(tx)
 	})
-	c.SetCookie(k.cookie(c, "", time.Unix(1, 0)))
+	c.SetCookie(k.browsers().cookie(c.Request(), "", time.Unix(1, 0)))
 	return resource.Empty{}, err
 }
 

@@ -257,7 +257,7 @@ func (w *world) identify(r *http.Request) (*access.Principal, error) {
 }
 
 func (w *world) look(r *http.Request) (*access.Principal, error) {
-	if p, signedIn, err := admin.Session(r.Context(), w.store, w.hasher, w.clock, r); signedIn {
+	if p, signedIn, err := admin.Session(r.Context(), w.store, w.hasher, w.clock, admin.Browsers{}, r); signedIn {
 		return p, err
 	}
 	raw := r.Header.Get("x-gateway-api-key")

@@ -81,7 +81,7 @@ func (a *App) buildAdmin(context.Context) error {
 // identify finds out who calls the administration: a person by their session, else
 // whose key it is.
 func (a *App) identify(r *http.Request) (*access.Principal, error) {
-	p, signedIn, err := admin.Session(r.Context(), a.store, a.hasher, a.clock, r)
+	p, signedIn, err := admin.Session(r.Context(), a.store, a.hasher, a.clock, admin.Browsers{Console: a.consoleURL(), Proxies: a.proxies}, r)
 	if signedIn {
 		return p, err
 	}

@@ -35,7 +35,8 @@ type Security struct {
 	TrustedCustomHosts []string `env:"TRUSTED_CUSTOM_HOSTS" check:"trusted-host"`
 
 	// TrustedProxies are the proxies and load balancers in front of the gateway whose
-	// `X-Forwarded-For` is believed, as networks or addresses: `10.0.0.0/8`. The
+	// `X-Forwarded-For` and `X-Forwarded-Proto` are believed, as networks or addresses:
+	// `10.0.0.0/8`. The
 	// address of a caller, in the audit log and in the request log, is that of the
 	// connection; where that is a trusted proxy's, it is the last one in
 	// `X-Forwarded-For` that is not.

@@ -60,6 +60,17 @@ func (p Proxies) Client(remote string, forwarded ...string) string {
 	return remote
 }
 
+// Secure reports whether a request came to a trusted proxy by TLS: remote is the address of
+// the socket, forwarded the values of X-Forwarded-Proto, of which the first one is about the
+// client.
+func (p Proxies) Secure(remote string, forwarded ...string) bool {
+	if len(p) == 0 || len(forwarded) == 0 || !p.trusts(remote) {
+		return false
+	}
+	first, _, _ := strings.Cut(forwarded[0], ",")
+	return strings.EqualFold(strings.TrimSpace(first), "https")
+}
+
 // hop reads one address of X-Forwarded-For, with or without a port.
 func hop(text string) (string, bool) {
 	text = strings.TrimSpace(text)

@@ -49,3 +49,32 @@ func TestProxies(t *testing.T) {
 		}
 	}
 }
+
+func TestProxiesThatSpeakTLS(t *testing.T) {
+	t.Parallel()
+	trusted, err := wire.ParseProxies([]string{"10.0.0.0/8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		remote    string
+		forwarded []string
+		want      bool
+	}{
+		{"10.0.0.1", nil, false},
+		{"10.0.0.1", []string{"http"}, false},
+		{"10.0.0.1", []string{"HTTPS"}, true},
+		{"10.0.0.1", []string{" https , http"}, true},
+		{"10.0.0.1", []string{"http, https"}, false},
+		{"10.0.0.1", []string{"https", "http"}, true},
+		{"203.0.113.9", []string{"https"}, false},
+		{"@", []string{"https"}, false},
+	} {
+		if got := trusted.Secure(c.remote, c.forwarded...); got != c.want {
+			t.Errorf("%s %q: %v", c.remote, c.forwarded, got)
+		}
+	}
+	if wire.Proxies(nil).Secure("10.0.0.1", "https") {
+		t.Error("nobody is trusted, and one is believed")
+	}
+}
