@@ -16,7 +16,9 @@ import (
 // from sending a stored credential to a host of its own choice, and from having a
 // call made with the identity of the gateway's machine.
 //
-// Stored is what a saved provider holds, and a key or field in a saved config. What
+// Stored is what a saved provider holds, and a key or field in a saved config. Each goes to
+// the host that is stored with it: one in a saved config is none for what a saved provider
+// holds, since who may save configs need not know the keys of providers. What
 // the request itself brings, in headers or an inline config, it may send where it
 // likes, as far as the address guard allows.
 func (g *Gateway) guardStored(a *attempt) error {
@@ -26,12 +28,12 @@ func (g *Gateway) guardStored(a *attempt) error {
 	if !a.holdsStored() {
 		return nil
 	}
-	if host := a.askedHost(); host != "" && !g.mayReceive(a, host) {
-		return strayHost("x-gateway-custom-host")
+	if host, field := a.askedHost(); host != "" && !g.mayReceive(a, host) {
+		return strayHost(field)
 	}
 	for i := range a.spec.Fields {
 		f := &a.spec.Fields[i]
-		if v := a.values[f.Name]; f.NamesHost() && v != "" && v != a.stored(f) && !g.mayReceive(a, v) {
+		if v := a.values[f.Name]; f.NamesHost() && v != "" && v != a.besideStored(f) && !g.mayReceive(a, v) {
 			return strayHost(f.Name)
 		}
 	}
@@ -39,7 +41,7 @@ func (g *Gateway) guardStored(a *attempt) error {
 }
 
 func strayHost(field string) error {
-	return fault.New(fault.InvalidRequest, "a stored credential goes only to the host it is stored with, or to one that the operator lists in TRUSTED_CUSTOM_HOSTS; send the credential with the request, or save the host with the provider or config").At(field)
+	return fault.New(fault.InvalidRequest, "a stored credential goes only to the host it is stored with, or to one that the operator lists in TRUSTED_CUSTOM_HOSTS; send the credential with the request, or save the host where the credential is saved, in the provider's integration or in the config").At(field)
 }
 
 // savedConfig reports whether the config is one that an administrator wrote.
@@ -52,36 +54,61 @@ func (a *attempt) holdsStored() bool {
 
 // stored is the value of a field as administrators wrote it.
 func (a *attempt) stored(f *provider.Field) string {
-	for _, name := range append([]string{f.Name}, f.Aliases...) {
-		if a.account != nil && a.account.Values[name] != "" {
-			return a.account.Values[name]
-		}
-		if v := a.target.Fields[name]; v != "" && a.x.savedConfig() {
+	if v := a.ofAccount(f); v != "" || !a.x.savedConfig() {
+		return v
+	}
+	return firstOf(a.target.Fields, f)
+}
+
+// besideStored is the value of a field that was written together with the credential.
+func (a *attempt) besideStored(f *provider.Field) string {
+	if a.account != nil {
+		return a.ofAccount(f)
+	}
+	return a.stored(f)
+}
+
+// ofAccount is the value of a field that a saved provider holds.
+func (a *attempt) ofAccount(f *provider.Field) string {
+	if a.account == nil {
+		return ""
+	}
+	return firstOf(a.account.Values, f)
+}
+
+// firstOf is the value of a field under the first of its names that has one.
+func firstOf(values map[string]string, f *provider.Field) string {
+	if v := values[f.Name]; v != "" {
+		return v
+	}
+	for _, name := range f.Aliases {
+		if v := values[name]; v != "" {
 			return v
 		}
 	}
 	return ""
 }
 
-// askedHost is the custom host that the request names, "" when it names none.
-func (a *attempt) askedHost() string {
+// askedHost is the custom host that the request names, or that a saved config names for the
+// credential of a saved provider, and the field in which it does; "" for none.
+func (a *attempt) askedHost() (host, field string) {
 	switch {
 	case a.x.ctl.customHost != "":
-		return a.x.ctl.customHost
-	case a.x.savedConfig():
-		return ""
+		return a.x.ctl.customHost, "x-gateway-custom-host"
+	case a.x.savedConfig() && a.account == nil:
+		return "", ""
 	}
-	return first(a.target.CustomHost, a.target.Fields["custom_host"])
+	return first(a.target.CustomHost, a.target.Fields["custom_host"]), "custom_host"
 }
 
-// mayReceive reports whether a stored credential may go to a host that the request
+// mayReceive reports whether a stored credential may go to a host that somebody else
 // names: the one it is stored with, the provider's own, or a trusted one.
 func (g *Gateway) mayReceive(a *attempt, host string) bool {
 	own := []string{a.spec.BaseURL}
-	if a.account != nil {
+	switch {
+	case a.account != nil:
 		own = append(own, a.account.Values["custom_host"])
-	}
-	if a.x.savedConfig() {
+	case a.x.savedConfig():
 		own = append(own, a.target.CustomHost, a.target.Fields["custom_host"])
 	}
 	return slices.ContainsFunc(own, func(o string) bool { return sameOrigin(o, host) }) || g.Guard.Trusts(host)

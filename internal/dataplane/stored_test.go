@@ -32,6 +32,16 @@ func storing(t *testing.T) *rig {
 	}
 	r.dir.config(t, "pc-key", `{"provider":"openai","api_key":"`+stolen+`","custom_host":"`+r.up.URL()+`/v1"}`)
 	r.dir.config(t, "pc-open", `{"retry":{"attempts":1}}`)
+	for slug, doc := range map[string]string{ // of somebody who may save configs, and not see the keys of providers
+		"pc-lure":        `{"retry":{"attempts":0},"custom_host":"` + elsewhere + `"}`,
+		"pc-lure-slug":   `{"provider":"@good","custom_host":"` + elsewhere + `"}`,
+		"pc-lure-above":  `{"strategy":{"mode":"fallback"},"custom_host":"` + elsewhere + `","targets":[{"virtual_key":"good"}]}`,
+		"pc-lure-field":  `{"provider":"@hugs","huggingface_base_url":"` + elsewhere + `"}`,
+		"pc-lure-beside": `{"provider":"@honest","custom_host":"http://models.example/v1","api_key":"mine"}`,
+		"pc-same":        `{"provider":"@good","custom_host":"` + r.up.URL() + `/v1"}`,
+	} {
+		r.dir.config(t, slug, doc)
+	}
 	return r
 }
 
@@ -59,6 +69,12 @@ func TestStoredCredentialStays(t *testing.T) {
 		{"a name below the stored one", "m", []string{"x-gateway-provider: @honest", "x-gateway-custom-host: https://x.models.example/v1"}, "stored credential"},
 		{"base URL in a header", "m", []string{"x-gateway-provider: @hugs", "x-gateway-huggingface-base-url: " + elsewhere}, "stored credential"},
 		{"base URL in an inline config", "m", []string{inline(`{"provider":"@hugs","huggingface_base_url":"` + elsewhere + `"}`)}, "stored credential"},
+		{"custom host in a saved config, beside a model", "@good/m", []string{"x-gateway-config: pc-lure"}, "stored credential"},
+		{"custom host in a saved config, beside a provider", "m", []string{"x-gateway-config: pc-lure", "x-gateway-provider: @good"}, "stored credential"},
+		{"custom host in a saved config with a provider", "m", []string{"x-gateway-config: pc-lure-slug"}, "stored credential"},
+		{"custom host above a target of a saved config", "m", []string{"x-gateway-config: pc-lure-above"}, "stored credential"},
+		{"base URL in a saved config", "m", []string{"x-gateway-config: pc-lure-field"}, "stored credential"},
+		{"another scheme in a saved config", "m", []string{"x-gateway-config: pc-lure-beside"}, "stored credential"},
 		{"the machine's role beside a provider", "m", []string{"x-gateway-provider: @aws", "x-gateway-aws-auth-type: serviceRole"}, "identity"},
 		{"the machine's role in an inline config", "m", []string{inline(`{"provider":"@aws","aws_auth_type":"serviceRole"}`)}, "identity"},
 		{"the gateway's name at Google", "m", []string{"x-gateway-provider: vertex-ai", "x-gateway-vertex-region: us-east1", "x-gateway-vertex-project-id: p", "x-gateway-vertex-auth-type: workload identity federation"}, "identity"},
@@ -174,6 +190,7 @@ func TestStoredCredentialTravels(t *testing.T) {
 		"the stored host":            {"x-gateway-provider: @good", "x-gateway-custom-host: " + r.up.URL() + "/v1"},
 		"a trusted host":             {"x-gateway-provider: @bare", "x-gateway-custom-host: " + r.up.URL() + "/v1"},
 		"a saved config's own":       {"x-gateway-config: pc-key"},
+		"a saved config's, the same": {"x-gateway-config: pc-same"},
 		"a saved config's, repeated": {"x-gateway-config: pc-key", "x-gateway-custom-host: " + r.up.URL() + "/v1"},
 	} {
 		if a := r.call("POST", "/v1/chat/completions", hello, headers...); a.StatusCode != 200 {
