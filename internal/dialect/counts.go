@@ -15,6 +15,7 @@ type counts struct {
 	total bool // the provider gave a total
 	apart bool // input_tokens leaves the cached ones out, as Anthropic counts
 	told  bool // the provider gave the number of searches
+	fee   bool // it asks a price for the search of the call
 
 	through   bool      // the reply is passed through, and may be in words of its provider's own
 	compacted llm.Usage // of summaries that the provider made on the way
@@ -133,6 +134,9 @@ func (c *counts) usage() llm.Usage {
 	}
 	if c.compacted.Reported {
 		u = u.Add(c.compacted)
+	}
+	if c.fee && u.SearchUnits == 0 { // a call of Perplexity's has one search, which it counts for its research alone
+		u.SearchUnits = 1
 	}
 	switch {
 	case c.beside():

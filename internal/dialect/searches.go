@@ -25,6 +25,9 @@ func (c *counts) searched(name, val []byte) bool {
 	case `"search_context_size"`:
 		return searchContext(val, &c.u.SearchContext)
 	case `"cost"`:
+		fee, _ := splice.Find(val, "request_cost")
+		n, ok := number(fee)
+		c.fee = ok && n > 0
 		return cost(val, &c.u.CostNano)
 	}
 	return false
