@@ -43,6 +43,14 @@ func (generate) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 			r.Extra = append(r.Extra, llm.Param{Name: "promptFeedback", Raw: val})
 		}
 	}
+	r.Usage.SearchUnits = searches(r.Model, len(r.Choices), func(i int) (n int64) {
+		for _, p := range r.Choices[i].Extra {
+			if p.Name == grounding {
+				n = searchesOf(p.Raw, r.Model)
+			}
+		}
+		return n
+	})
 	if r.Usage.Tier = cmp.Or(r.Usage.Tier, tierOf(in)); r.Usage.Tier != "" {
 		r.Extra = append(r.Extra, tierExtra(r.Usage.Tier))
 	}

@@ -35,17 +35,19 @@ type decoder struct {
 	choices []choice
 	opening llm.Usage // as the first fragment tells it
 	usage   llm.Usage
+	model   string
 }
 
 // choice is what is known of a candidate so far.
 type choice struct {
-	open   bool // a block is
-	kind   llm.PartKind
-	signed bool // the open block has its signature
-	mime   string
-	block  int // of the open block, or of the next
-	called bool
-	finish string
+	open     bool // a block is
+	kind     llm.PartKind
+	signed   bool // the open block has its signature
+	mime     string
+	block    int // of the open block, or of the next
+	called   bool
+	finish   string
+	searches int64 // that are billed
 }
 
 // Feed reads what has come.
@@ -130,7 +132,8 @@ func (d *decoder) start(data []byte) {
 	d.begun = true
 	id, _ := splice.Find(data, "responseId")
 	model, _ := splice.Find(data, "modelVersion")
-	ev := llm.Event{Kind: llm.EventStart, ID: plainText(id), Model: plainText(model)}
+	d.model = plainText(model)
+	ev := llm.Event{Kind: llm.EventStart, ID: plainText(id), Model: d.model}
 	usage, _ := splice.Find(data, "usageMetadata")
 	if d.opening = d.usageOf(usage); d.opening.Reported {
 		ev.Usage = &d.opening
@@ -149,10 +152,12 @@ func (d *decoder) failure(raw []byte) {
 }
 
 func (d *decoder) count(raw []byte) {
-	if raw == nil {
-		return
+	u := d.usage
+	if raw != nil {
+		u = d.usageOf(raw)
 	}
-	if u := d.usageOf(raw); u.Reported && u != d.usage {
+	u.SearchUnits = searches(d.model, len(d.choices), func(i int) int64 { return d.choices[i].searches })
+	if u.Reported && u != d.usage {
 		d.usage = u
 		d.send(llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
 	}
@@ -205,7 +210,11 @@ func (d *decoder) candidate(raw []byte, i int) error {
 				d.send(llm.Event{Kind: llm.EventLogprobs, Choice: i, Raw: list})
 			}
 		default:
-			if n, ok := extra(name); ok {
+			n, ok := extra(name)
+			if n == grounding { // the last one tells all
+				d.choices[i].searches = max(d.choices[i].searches, searchesOf(val, d.model))
+			}
+			if ok {
 				d.send(llm.Event{Kind: llm.EventExtra, Choice: i, Name: n, Raw: val})
 			}
 		}
