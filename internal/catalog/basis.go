@@ -16,17 +16,21 @@ type Basis struct {
 	Execution  Execution `json:"execution_mode,omitempty"` // that was asked for, unless it is Standard or was not given
 	Characters int64     `json:"characters,omitempty"`     // of text that was to be spoken, where no usage was reported
 	Images     []Images  `json:"images,omitempty"`         // that were to be made, where no usage was reported
-	// CachedAudio and CachedImages are as in llm.Usage.
-	CachedAudio  int64   `json:"cached_audio,omitempty"`
-	CachedImages int64   `json:"cached_images,omitempty"`
-	Other        []Other `json:"other,omitempty"` // that were counted and that a usage has no place for: pages
+	// What follows is as in llm.Usage.
+	CachedAudio  int64 `json:"cached_audio,omitempty"`
+	CachedImages int64 `json:"cached_images,omitempty"`
+	FreeInput    int64 `json:"free_input,omitempty"`
+	FreeOutput   int64 `json:"free_output,omitempty"`
+
+	Other []Other `json:"other,omitempty"` // that were counted and that a usage has no place for: pages
 }
 
 // NewBasis is that of a call of an endpoint with its limits and what it used. Model is as
 // price lists name it, asked the one that was asked for.
 func NewBasis(ep llm.Endpoint, model, asked string, most *Limits, used *llm.Usage) Basis {
 	b := Basis{
-		Region: cmp.Or(used.Region, most.Region), CachedAudio: used.CachedAudioTokens, CachedImages: used.CachedImageTokens, Other: advice(used),
+		Region: cmp.Or(used.Region, most.Region), CachedAudio: used.CachedAudioTokens, CachedImages: used.CachedImageTokens,
+		FreeInput: used.FreeInputTokens, FreeOutput: used.FreeOutputTokens, Other: advice(used),
 	}
 	if model != asked {
 		b.Model = model
@@ -60,6 +64,7 @@ func advice(used *llm.Usage) (list []Other) {
 func (b *Basis) Units(ep llm.Endpoint, used *llm.Usage) Units {
 	counted := *used
 	counted.CachedAudioTokens, counted.CachedImageTokens = b.CachedAudio, b.CachedImages
+	counted.FreeInputTokens, counted.FreeOutputTokens = b.FreeInput, b.FreeOutput
 	u := Count(counted)
 	u.Region, u.Characters, u.Images = b.Region, b.Characters, b.Images
 	u.Other = append(u.Other, b.Other...)
@@ -77,7 +82,7 @@ func (b *Basis) Units(ep llm.Endpoint, used *llm.Usage) Units {
 
 // Empty reports whether there is nothing to keep of the basis.
 func (b *Basis) Empty() bool {
-	return b.Model == "" && b.Region == "" && b.Execution == "" && b.Characters == 0 && b.CachedAudio == 0 && b.CachedImages == 0 && len(b.Images)+len(b.Other) == 0
+	return b.Model == "" && b.Region == "" && b.Execution == "" && b.Characters|b.CachedAudio|b.CachedImages|b.FreeInput|b.FreeOutput == 0 && len(b.Images)+len(b.Other) == 0
 }
 
 // Text is the form in which records keep the basis: JSON, empty for an empty one.

@@ -49,6 +49,7 @@ func TestUnitsOfABasis(t *testing.T) {
 			"sound from the cache", llm.ChatComplete, llm.Usage{InputTokens: 100, CachedTokens: 60, InputAudioTokens: 70, CachedAudioTokens: 50, Reported: true},
 			catalog.Units{Region: "eu", Execution: catalog.Flex, Input: 20, CacheRead: 10, AudioInput: 20, AudioCacheRead: 50},
 		},
+		{"what is not billed", llm.ChatComplete, llm.Usage{InputTokens: 965, OutputTokens: 82, FreeInputTokens: 901, FreeOutputTokens: 43, Reported: true}, catalog.Units{Region: "eu", Execution: catalog.Flex, Input: 64, Output: 39}},
 		{"where the provider says that it ran", llm.Messages, llm.Usage{InputTokens: 1, Region: "us", Reported: true}, catalog.Units{Region: "us", Execution: catalog.Flex, Input: 1}},
 		{
 			"advice of another model", llm.Messages, llm.Usage{InputTokens: 1, AdvisorInputTokens: 8, AdvisorOutputTokens: 5, Reported: true},

@@ -190,6 +190,8 @@ func TestCount(t *testing.T) {
 			catalog.Units{Requests: 1, Input: 17, CacheRead: 32, AudioInput: 39, AudioCacheRead: 24, ImageInput: 12, ImageCacheRead: 8}},
 		"more sound from the cache than there is": {llm.Usage{InputTokens: 100, CachedTokens: 50, InputAudioTokens: 20, CachedAudioTokens: 90},
 			catalog.Units{Requests: 1, Input: 50, CacheRead: 30, AudioCacheRead: 20}},
+		"what is not billed": {llm.Usage{InputTokens: 965, CachedTokens: 900, OutputTokens: 82, FreeInputTokens: 901, FreeOutputTokens: 43},
+			catalog.Units{Requests: 1, CacheRead: 64, Output: 39}},
 		"written for minutes and for an hour": {llm.Usage{InputTokens: 100, CacheWriteTokens: 60, CacheHourTokens: 50, Tier: "flex"},
 			catalog.Units{Requests: 1, Input: 40, CacheWrite5m: 10, CacheWrite1h: 50, Execution: catalog.Flex}},
 		"images that were shown": {llm.Usage{InputTokens: 300, InputImageTokens: 256}, catalog.Units{Requests: 1, Input: 44, ImageInput: 256}},

@@ -79,6 +79,8 @@ type Other struct {
 // The region, characters, images and further units are the caller's to add.
 func Count(u llm.Usage) Units {
 	in, out := max(0, u.InputTokens), max(0, u.OutputTokens)
+	part(&in, u.FreeInputTokens)
+	part(&out, u.FreeOutputTokens)
 	units := Units{
 		Execution: Execution(u.Tier), Requests: 1, Searches: u.SearchUnits, SearchContext: u.SearchContext, Citation: u.CitationTokens,
 		CacheRead: part(&in, u.CachedTokens), CacheWrite5m: part(&in, u.CacheWriteTokens),

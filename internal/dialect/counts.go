@@ -18,6 +18,7 @@ type counts struct {
 	fee   bool // it asks a price for the search of the call
 
 	through   bool      // the reply is passed through, and may be in words of its provider's own
+	paid      llm.Usage // what Cohere bills of what it counts
 	compacted llm.Usage // of summaries that the provider made on the way
 	tools     int64     // tokens of input that what tools brought has beside InputTokens
 	thoughts  bool      // ReasoningTokens stand beside OutputTokens
@@ -128,6 +129,13 @@ func (c *counts) usage() llm.Usage {
 	u.InputTokens += c.tools
 	if c.thoughts {
 		u.OutputTokens += u.ReasoningTokens
+	}
+	switch {
+	case !c.paid.Reported:
+	case u.InputTokens+u.OutputTokens == 0:
+		u.InputTokens, u.OutputTokens = c.paid.InputTokens, c.paid.OutputTokens
+	default:
+		u.FreeInputTokens, u.FreeOutputTokens = max(0, u.InputTokens-c.paid.InputTokens), max(0, u.OutputTokens-c.paid.OutputTokens)
 	}
 	if c.apart {
 		u.InputTokens += u.CachedTokens + u.CacheWriteTokens

@@ -58,22 +58,26 @@ func (c *counts) own(name, val []byte) bool {
 	case `"totalTokenCount"`, `"totalTokens"`:
 		c.total = count(val, &c.u.TotalTokens) || c.total
 		return c.total
-	case `"billed_units"`, `"tokens"`: // of Cohere
-		return c.units(val)
+	case `"billed_units"`: // of Cohere
+		c.paid.Reported = units(val, &c.paid) || c.paid.Reported
+		c.u.SearchUnits = max(c.u.SearchUnits, c.paid.SearchUnits)
+		return c.paid.Reported
+	case `"tokens"`:
+		return units(val, &c.u)
 	}
 	return false
 }
 
 // units takes {"input_tokens":12,"output_tokens":3}, and what else Cohere bills.
-func (c *counts) units(raw []byte) (told bool) {
+func units(raw []byte, to *llm.Usage) (told bool) {
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
 		case `"input_tokens"`:
-			told = count(val, &c.u.InputTokens) || told
+			told = count(val, &to.InputTokens) || told
 		case `"output_tokens"`:
-			told = count(val, &c.u.OutputTokens) || told
+			told = count(val, &to.OutputTokens) || told
 		case `"search_units"`:
-			told = count(val, &c.u.SearchUnits) || told
+			told = count(val, &to.SearchUnits) || told
 		}
 	}
 	return told

@@ -76,8 +76,8 @@ func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (mo
 		model = c.wrapped(ep, val)
 	case `"meta"`: // rerank as Cohere answers it
 		if ep == llm.Rerank || c.through {
-			units, _ := splice.Find(val, "billed_units")
-			c.u.Reported = c.units(units) || c.u.Reported
+			billed, _ := splice.Find(val, "billed_units")
+			c.u.Reported = units(billed, &c.u) || c.u.Reported
 		}
 	case `"usage_info"`: // of documents, as Mistral answers
 		if ep == llm.OCR {

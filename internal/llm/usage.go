@@ -23,6 +23,10 @@ type Usage struct {
 	// pictures; InputAudioTokens and InputImageTokens contain them. They are kept with the bill.
 	CachedAudioTokens int64 `json:"-"`
 	CachedImageTokens int64 `json:"-"`
+	// FreeInputTokens and FreeOutputTokens are those of InputTokens and OutputTokens that the
+	// provider says it does not bill, as Cohere what it adds itself. They are kept with the bill.
+	FreeInputTokens  int64 `json:"-"`
+	FreeOutputTokens int64 `json:"-"`
 	// SearchUnits are what the provider bills of its searches: units of a rerank, queries
 	// or calls of a search tool, sources that it read.
 	SearchUnits  int64   `json:"search_units,omitempty"`
@@ -65,6 +69,7 @@ func (u Usage) Add(v Usage) Usage {
 		InputAudioTokens: u.InputAudioTokens + v.InputAudioTokens, OutputAudioTokens: u.OutputAudioTokens + v.OutputAudioTokens,
 		InputImageTokens: u.InputImageTokens + v.InputImageTokens, OutputImageTokens: u.OutputImageTokens + v.OutputImageTokens,
 		CachedAudioTokens: u.CachedAudioTokens + v.CachedAudioTokens, CachedImageTokens: u.CachedImageTokens + v.CachedImageTokens,
+		FreeInputTokens: u.FreeInputTokens + v.FreeInputTokens, FreeOutputTokens: u.FreeOutputTokens + v.FreeOutputTokens,
 		SearchUnits: u.SearchUnits + v.SearchUnits, FileSearches: u.FileSearches + v.FileSearches, CodeSessions: u.CodeSessions + v.CodeSessions, Pages: u.Pages + v.Pages,
 		AudioSeconds: u.AudioSeconds + v.AudioSeconds, CitationTokens: u.CitationTokens + v.CitationTokens,
 		CostNano: u.CostNano + v.CostNano, SearchContext: cmp.Or(v.SearchContext, u.SearchContext), Tier: cmp.Or(v.Tier, u.Tier),
@@ -82,7 +87,7 @@ const CountMost = 1 << 50
 func (u Usage) Bounded() Usage {
 	for _, n := range [...]*int64{
 		&u.InputTokens, &u.OutputTokens, &u.TotalTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.CacheHourTokens, &u.ReasoningTokens,
-		&u.InputAudioTokens, &u.OutputAudioTokens, &u.InputImageTokens, &u.OutputImageTokens, &u.CachedAudioTokens, &u.CachedImageTokens,
+		&u.InputAudioTokens, &u.OutputAudioTokens, &u.InputImageTokens, &u.OutputImageTokens, &u.CachedAudioTokens, &u.CachedImageTokens, &u.FreeInputTokens, &u.FreeOutputTokens,
 		&u.SearchUnits, &u.FileSearches, &u.CodeSessions, &u.Pages, &u.CitationTokens, &u.CostNano, &u.AdvisorInputTokens, &u.AdvisorOutputTokens,
 	} {
 		*n = min(max(*n, 0), CountMost)

@@ -99,7 +99,7 @@ func TestStreamsAreReadAlikeHoweverCut(t *testing.T) {
 				{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "query_daily_sales_report_hgxxmkby3wta", Name: "query_daily_sales_report", Arguments: "{\n  \"day\": \"2023-09-29\"\n}"}},
 				{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "b", Name: "g", Arguments: "{}"}},
 			}}},
-			Usage: llm.Usage{InputTokens: 965, OutputTokens: 83, TotalTokens: 1048, Reported: true},
+			Usage: llm.Usage{InputTokens: 965, OutputTokens: 83, TotalTokens: 1048, FreeInputTokens: 901, FreeOutputTokens: 44, Reported: true},
 		}},
 		{textStream, llm.Reply{
 			ID: "39320989",
@@ -111,7 +111,7 @@ func TestStreamsAreReadAlikeHoweverCut(t *testing.T) {
 				},
 				Logprobs: []byte(`[{"token":"Gr\u00fc\u00dfe,","logprob":-0.5,"bytes":null,"top_logprobs":[]}]`), // entries, as streams have them
 			}},
-			Usage: llm.Usage{InputTokens: 200, OutputTokens: 22, TotalTokens: 222, Reported: true},
+			Usage: llm.Usage{InputTokens: 200, OutputTokens: 22, TotalTokens: 222, FreeInputTokens: 187, FreeOutputTokens: 2, Reported: true},
 		}},
 	} {
 		events := dialecttest.SplitEverywhere(t, []byte(c.stream), newDecoder)

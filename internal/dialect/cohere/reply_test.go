@@ -23,7 +23,7 @@ func TestDecodeReply(t *testing.T) {
 				Choices: []llm.Choice{{
 					Finish: llm.FinishStop, Raw: "COMPLETE", Parts: []llm.Part{{Text: "LLMs stand for"}, {Text: " models."}},
 				}},
-				Usage: llm.Usage{InputTokens: 71, OutputTokens: 418, TotalTokens: 489, CachedTokens: 48, Reported: true},
+				Usage: llm.Usage{InputTokens: 71, OutputTokens: 418, TotalTokens: 489, CachedTokens: 48, FreeInputTokens: 66, Reported: true},
 			},
 		},
 		{

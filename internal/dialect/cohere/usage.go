@@ -7,9 +7,10 @@ import (
 )
 
 // usage reads {"billed_units":{…},"tokens":{…},"cached_tokens":12}, which stands under
-// usage or meta. Tokens count what the model read; where they are missing, what is
-// billed stands for them.
-// Source: contract/provider-transforms.md 1.3.
+// usage or meta. Tokens count what the model read and wrote; where they are missing, what is
+// billed stands for them, and where both are there only that costs something.
+// Source: contract/provider-transforms.md 1.3;
+// https://docs.cohere.com/docs/how-does-cohere-pricing-work, read 2026-11.
 func usage(raw []byte) llm.Usage {
 	var u llm.Usage
 	var billed, tokens []byte
@@ -28,10 +29,10 @@ func usage(raw []byte) llm.Usage {
 	u.OutputTokens = figure(&u, billed, "output_tokens")
 	u.SearchUnits = figure(&u, billed, "search_units")
 	if n := figure(&u, tokens, "input_tokens"); n > 0 {
-		u.InputTokens = n
+		u.InputTokens, u.FreeInputTokens = n, free(n, billed, "input_tokens", u.InputTokens)
 	}
 	if n := figure(&u, tokens, "output_tokens"); n > 0 {
-		u.OutputTokens = n
+		u.OutputTokens, u.FreeOutputTokens = n, free(n, billed, "output_tokens", u.OutputTokens)
 	}
 	u.TotalTokens = u.InputTokens + u.OutputTokens
 	return u
@@ -43,4 +44,12 @@ func figure(u *llm.Usage, raw []byte, name string) int64 {
 	n, ok := dialect.Count(val)
 	u.Reported = u.Reported || ok
 	return n
+}
+
+// free is how many of n tokens are not billed: none where a figure of that name is not there.
+func free(n int64, billed []byte, name string, paid int64) int64 {
+	if _, told := splice.Find(billed, name); !told {
+		return 0
+	}
+	return max(0, n-paid)
 }
