@@ -150,7 +150,7 @@ func (a *App) openData(context.Context) error {
 	if err := os.MkdirAll(filepath.Join(a.set.Data.Dir, "spool"), 0o700); err != nil {
 		return fmt.Errorf("make the data directory: %w; %s", err, dataCure)
 	}
-	return nil
+	return usableData(a.set.Data.Dir)
 }
 
 func (a *App) openStore(ctx context.Context) (err error) {

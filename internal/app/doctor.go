@@ -115,7 +115,14 @@ func checkDisk(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
 		f.Err = err
 		return f
 	}
-	f.Err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
+		f.Err = err
+		return f
+	}
+	if err := usableData(s.Data.Dir); err != nil {
+		f.Err, f.Cure = err, ""
+		return f
+	}
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(s.Data.Dir, &fs); err != nil {
 		f.Err = err

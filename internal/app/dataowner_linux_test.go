@@ -1,0 +1,77 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// asNobody calls f as a user without rights of its own, on a thread that ends with it.
+func asNobody(t *testing.T, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // and never let go: the thread is of no use any more
+		if os.Getuid() == 0 {
+			const nobody = 65534
+			if _, _, e := syscall.RawSyscall(syscall.SYS_SETRESUID, nobody, nobody, nobody); e != 0 { // of this thread alone
+				t.Error(e)
+				return
+			}
+		}
+		f()
+	}()
+	<-done
+}
+
+// What is in the data directory and another user's is named before anything is opened; what a
+// gateway does not make there may belong to whom it likes.
+func TestDataOfAnotherUser(t *testing.T) {
+	t.Parallel()
+	root, err := os.MkdirTemp("", "sluice-owner-") // below a test's own folder nobody else comes
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(root)) })
+	require.NoError(t, os.Chmod(root, 0o777))
+	place := func(mode os.FileMode, parts ...string) string {
+		path := filepath.Join(append([]string{root}, parts...)...)
+		for i := 1; i < len(parts); i++ {
+			folder := filepath.Join(append([]string{root}, parts[:i]...)...)
+			require.NoError(t, os.MkdirAll(folder, 0o777))
+			require.NoError(t, os.Chmod(folder, 0o777))
+		}
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		require.NoError(t, os.Chmod(path, mode))
+		return path
+	}
+	usable := func() (err error) {
+		asNobody(t, func() { err = usableData(root) })
+		return err
+	}
+	require.NoError(t, usable(), "an empty one")
+	place(0o666, "sluice.db")
+	place(0o444, KeyFile)
+	place(0o000, "lost+found", "x")
+	place(0o666, "journal", "node")
+	require.NoError(t, usable())
+	for _, parts := range [][]string{{"rates"}, {"journal", "lock"}, {"logs", "bodies", "00000001.bodies"}} {
+		path := place(0o400, parts...)
+		err := usable()
+		require.Error(t, err)
+		assert.Contains(t, err.Error(), "this user may not read and write "+path+", which another one made or left; run chown -R ")
+		assert.Contains(t, err.Error(), " "+root)
+		require.NoError(t, os.Chmod(path, 0o666))
+	}
+	folder := filepath.Join(root, "spool")
+	require.NoError(t, os.Mkdir(folder, 0o000))
+	err = usable()
+	require.Error(t, err)
+	assert.Contains(t, err.Error(), folder)
+	require.NoError(t, os.Remove(folder))
+	require.NoError(t, usable())
+}
