@@ -152,5 +152,5 @@ func (o *answer) invite() error {
 
 // closing reports whether the answer is to be the connection's last.
 func (c *conn) closing() bool {
-	return !c.keep || c.s.leaving.Load() || c.body != nil && c.body.unwanted()
+	return !c.keep || c.s.leaving.Load() || c.s.crowded.Load() || c.body != nil && c.body.unwanted()
 }

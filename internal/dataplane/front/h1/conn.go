@@ -92,6 +92,7 @@ func (c *conn) serve(ctx context.Context) {
 		}
 		if !handed {
 			c.tcp.Close()
+			c.s.leavePlace()
 		}
 	}()
 	next := serveNext
@@ -226,7 +227,9 @@ func (c *conn) handOver() {
 	default:
 		nc = &handed{nc, append([]byte(nil), c.in.unread()...)}
 	}
-	c.s.over.give(nc)
+	if !c.s.over.give(nc) {
+		c.s.leavePlace()
+	}
 }
 
 // lingering is how long a client has to take its answer while what it still sends is

@@ -38,12 +38,14 @@ func (h *handover) open(addr net.Addr) {
 	h.addr, h.conns, h.closed = addr, make(chan net.Conn), make(chan struct{})
 }
 
-// give hands a connection over, or closes it when nobody takes any.
-func (h *handover) give(nc net.Conn) {
+// give hands a connection over, or closes it when nobody takes any, and reports which.
+func (h *handover) give(nc net.Conn) bool {
 	select {
 	case h.conns <- nc:
+		return true
 	case <-h.closed:
 		nc.Close()
+		return false
 	}
 }
 

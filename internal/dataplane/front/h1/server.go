@@ -32,12 +32,17 @@ type Server struct {
 	// Rest serves the connections that are handed over; Server starts and stops it, and has
 	// it close those of HTTP/1 with their answer. Its ReadHeaderTimeout, IdleTimeout and
 	// MaxHeaderBytes hold here, too, and so does its TLSConfig, if any, which must name the
-	// protocols in NextProtos.
+	// protocols in NextProtos. Its ConnState is set here.
 	Rest     *http.Server
 	Patience front.Patience // usually front.Usual()
 	Log      *slog.Logger   // refusals on level debug, panics as errors
+	// Most is how many connections may be open at once; further ones wait to be accepted. 0
+	// means no bound.
+	Most int
 
 	crowd    crowd
+	places   places
+	crowded  atomic.Bool // there is no place for a further connection
 	over     handover
 	tls      *tls.Config // nil in the clear
 	listener atomic.Pointer[net.Listener]
@@ -50,6 +55,7 @@ type Server struct {
 // end it ends them all. It is called once.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	s.crowd.open()
+	s.places.open(s.Most)
 	s.over.open(l.Addr())
 	s.tls = s.Rest.TLSConfig // before Rest fills in its own, which it does without TLS, too
 	s.listener.Store(&l)
@@ -58,11 +64,18 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	go s.crowd.watch()
 	s.Rest.Handler, s.Rest.DisableGeneralOptionsHandler = s.lastAnswer(s.Rest.Handler), true
+	s.Rest.ConnState = s.elsewhere
 	s.Rest.BaseContext = func(net.Listener) context.Context { return ctx }
 	go func() { _ = s.Rest.Serve(&s.over) }() // ends with http.ErrServerClosed, because its listener never fails
 	var wait time.Duration
 	for {
+		if !s.awaitPlace() {
+			return http.ErrServerClosed
+		}
 		nc, err := l.Accept()
+		if err != nil {
+			s.leavePlace()
+		}
 		switch {
 		case err == nil:
 			wait = 0
@@ -101,6 +114,7 @@ func (s *Server) admit(ctx context.Context, nc net.Conn) {
 	c := newConn(s, socket.Of(nc), cancel)
 	if !s.crowd.add(c) {
 		c.abort()
+		s.leavePlace()
 		return
 	}
 	go c.serve(ctx)
