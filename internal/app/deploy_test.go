@@ -3,9 +3,11 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,22 +18,14 @@ import (
 
 	"sluice/internal/cluster/redis"
 	"sluice/internal/config"
+	"sluice/internal/logstore/objects"
 	"sluice/internal/telemetry/otlp"
 )
 
 // The dashboard and the alert rules speak of metrics that a gateway has.
 func TestDeployedRulesNameMetricsThatExist(t *testing.T) {
 	t.Parallel()
-	s := config.Default()
-	s.Data.Dir, s.Server.Port = t.TempDir(), 0
-	a, err := New(context.Background(), s, Options{Version: "test", Log: discard})
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, a.Close()) })
-	a.metrics.Register(redis.NewMetrics().Collectors()...) // of a gateway that shares limits
-	otlp.NewFigures(a.metrics)                             // and has a collector
-	known := described(a.metrics)
-	require.Contains(t, known, "sluice_requests_total")
-
+	known := metricsOf(t)
 	for _, e := range append(dashboard(t), alerts(t)...) {
 		names := metricName.FindAllString(e, -1)
 		assert.NotEmpty(t, names, "%s asks for nothing", e)
@@ -40,6 +34,42 @@ func TestDeployedRulesNameMetricsThatExist(t *testing.T) {
 		}
 		for _, pair := range []string{"()", "{}", "[]"} {
 			assert.Equal(t, strings.Count(e, pair[:1]), strings.Count(e, pair[1:]), "brackets in %s", e)
+		}
+	}
+}
+
+// metricsOf are the names of all metrics that a gateway may have.
+func metricsOf(t *testing.T) map[string]bool {
+	t.Helper()
+	s := config.Default()
+	s.Data.Dir, s.Server.Port = t.TempDir(), 0
+	a, err := New(context.Background(), s, Options{Version: "test", Log: discard})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, a.Close()) })
+	a.metrics.Register(redis.NewMetrics().Collectors()...) // of a gateway that shares limits
+	otlp.NewFigures(a.metrics)                             // and has a collector
+	known := described(a.metrics)
+	maps.Copy(known, described((*objects.Bucket)(nil))) // of one whose bodies are in a bucket
+	require.Contains(t, known, "sluice_requests_total")
+	return known
+}
+
+// So does the documentation.
+func TestDocumentedMetricsExist(t *testing.T) {
+	t.Parallel()
+	known := metricsOf(t)
+	files, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		require.NoError(t, err)
+		for _, n := range regexp.MustCompile("`(sluice_[a-z0-9_]+)").FindAllStringSubmatch(string(text), -1) {
+			is := known[n[1]] || known[histogramPart.ReplaceAllString(n[1], "")]
+			if strings.HasSuffix(n[1], "_") { // `sluice_ledger_*`
+				is = slices.ContainsFunc(slices.Collect(maps.Keys(known)), func(k string) bool { return strings.HasPrefix(k, n[1]) })
+			}
+			assert.True(t, is, "%s, in %s, is no metric", n[1], f)
 		}
 	}
 }
