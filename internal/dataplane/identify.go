@@ -83,7 +83,7 @@ func (g *Gateway) knownKey(dir Directory, raw string, now time.Time) (*keys.Entr
 	h := g.Hasher.Sum(raw)
 	e := dir.FindKey(h)
 	if e == nil {
-		return nil, fault.New(fault.Unauthenticated, "the API key is unknown").At("x-gateway-api-key")
+		return nil, fault.New(fault.Unauthenticated, "the API key is unknown; beside the key of a provider, one of this gateway belongs in x-gateway-api-key").At("x-gateway-api-key")
 	}
 	if err := e.Key.Check(e.Status, now); err != nil {
 		return nil, err
