@@ -181,6 +181,29 @@ func TestOwnIdentityIsNotForCallers(t *testing.T) {
 	}
 }
 
+// Official clients try whatever has a status from 500 on again, unless they are told that it
+// stays as it is.
+func TestWhatStaysRefusedIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for name, c := range map[string]struct {
+		path    string
+		headers []string
+		status  int
+		again   string
+	}{
+		"not served": {"/v1/embeddings", []string{"x-gateway-provider: anthropic", "authorization: Bearer k"}, 501, "false"},
+		"in circles": {"/v1/embeddings", r.custom("cdn-loop: sluice, sluice, sluice, sluice"), 508, "false"},
+		"unreached":  {"/v1/embeddings", []string{"x-gateway-provider: openai", "authorization: Bearer k", "x-gateway-custom-host: " + upstream.Refused(t)}, 503, ""},
+		"a slip":     {"/v1/embeddings", []string{"x-gateway-provider: nobody"}, 400, ""},
+	} {
+		a := r.call("POST", c.path, `{"model":"m","input":"x"}`, c.headers...)
+		if got := a.Header.Get("x-should-retry"); a.StatusCode != c.status || got != c.again {
+			t.Errorf("%s: %d, x-should-retry %q: %s", name, a.StatusCode, got, a.Text)
+		}
+	}
+}
+
 // Of a body that cannot be read the caller is told what is wrong with it.
 func TestUnreadableBodies(t *testing.T) {
 	t.Parallel()

@@ -111,9 +111,13 @@ func policyWords(h *quota.Hold, who *quota.Owner) string {
 // call was taken, and whether a refused call is worth another try.
 // Source: contract/identity-and-governance.md section 7.
 func (g *Gateway) limitHeader(h wire.Header, x *exchange) wire.Header {
-	if f := x.refusal; f != nil && f.Again != fault.AgainUnsaid {
+	switch f := x.refusal; {
+	case f == nil:
+	case f.Again != fault.AgainUnsaid:
 		again := f.Again == fault.AgainHelps && f.Retry <= sdkPatience
 		h = append(h, wire.Field{Name: "x-should-retry", Value: strconv.FormatBool(again)})
+	case f.HTTPStatus() >= 500 && (f.Code == fault.NotSupported || f.Code == fault.InvalidRequest): // which clients would take for a failure
+		h = append(h, wire.Field{Name: "x-should-retry", Value: "false"})
 	}
 	if len(x.room.caller) == 0 && len(x.room.holds) == 0 {
 		return h
