@@ -71,10 +71,10 @@ func (b *Basis) Units(ep llm.Endpoint, used *llm.Usage) Units {
 	if used.Tier == "" {
 		u.Execution = b.Execution
 	}
-	switch ep {
-	case llm.ImageGenerate, llm.ImageEdit:
+	if ep == llm.ImageGenerate || ep == llm.ImageEdit {
 		u.ImageOutput, u.Output = u.ImageOutput+u.Output, 0
-	case llm.CreateSpeech: // OpenAI's stream of speech tells their number, not their kind
+	}
+	if ep == llm.CreateSpeech { // OpenAI's stream of speech tells their number, not their kind
 		u.AudioOutput, u.Output = u.AudioOutput+u.Output, 0
 	}
 	return u
