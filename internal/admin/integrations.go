@@ -85,7 +85,7 @@ func (k kinds) prepareIntegration(ctx context.Context, c *resource.Call, ch *res
 	if err != nil {
 		return err
 	}
-	host, before := text(values[customHost]), maps.Clone(values)
+	before := maps.Clone(values)
 	s.takeKey(values, ch.Sent)
 	var fields map[string]json.RawMessage
 	if err := ch.Sent.Into("configurations", &fields); err != nil {
@@ -96,9 +96,9 @@ func (k kinds) prepareIntegration(ctx context.Context, c *resource.Call, ch *res
 			return err
 		}
 	}
-	if now := text(values[customHost]); ch.Old != nil && now != "" && origin(now) != origin(host) {
-		if at := s.leftBehind(values, ch.Sent, fields, in.Mappings); at != "" {
-			return fault.New(fault.InvalidParameter, "custom_host leads to another host: send this again").At(at)
+	if ch.Old != nil {
+		if err := s.stay(ch.Sent, fields, before, values, in.Mappings); err != nil {
+			return err
 		}
 	}
 	return s.settle(ctx, c, ch.Sent, ch.New.WorkspaceID, "configurations.", before, values, kept{&in.Key, &in.Configurations, &in.MaskedKey, &in.Mappings})

@@ -10,7 +10,6 @@ import (
 
 	"sluice/internal/fault"
 	"sluice/internal/keys"
-	"sluice/internal/llm"
 	"sluice/internal/provider"
 	"sluice/internal/resource"
 	"sluice/internal/sealed"
@@ -222,7 +221,7 @@ func (s secrets) check(v values) error {
 		}
 	}
 	ready := s.ready(v)
-	p, err := s.spec.Plan(provider.Call{Endpoint: llm.Proxy, Method: "GET", Path: "/", Model: "model", User: "user"}, ready)
+	p, err := s.spec.Plan(anyCall, ready)
 	switch {
 	case fault.Has(err, fault.NotSupported):
 		return nil

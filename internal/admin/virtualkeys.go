@@ -223,6 +223,11 @@ func (k kinds) prepareVirtualKey(ctx context.Context, c *resource.Call, ch *reso
 	if err := s.add(v, fields); err != nil {
 		return err
 	}
+	if ch.Old != nil {
+		if err := s.stay(ch.Sent, fields, before, v, vk.Mappings); err != nil {
+			return err
+		}
+	}
 	return s.settle(ctx, c, ch.Sent, ch.New.WorkspaceID, "model_config.", before, v, kept{&vk.Key, &vk.Sealed, &vk.MaskedKey, &vk.Mappings})
 }
 
