@@ -18,7 +18,7 @@ type Name struct {
 // Call makes a name for a server; it is taken away when the test ends.
 func Call(t testing.TB, s *Server) *Name {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -209,6 +209,7 @@ func Tables(t testing.TB, set store.Settings) (names []string) {
 		if err != nil {
 			return err
 		}
+		defer func() { _ = rows.Close() }() // it was only read
 		for name := ""; rows.Next(); names = append(names, name) {
 			if err := rows.Scan(&name); err != nil {
 				return err
