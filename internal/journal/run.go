@@ -19,6 +19,7 @@ const retryAfter = time.Second
 func (j *Journal) Run(ctx context.Context) error {
 	defer j.keepWarm()()
 	var sync, spares, again alarm
+	var failing bool
 	for {
 		if j.prepare(); j.isStuck() {
 			again.set(retryAfter)
@@ -35,8 +36,14 @@ func (j *Journal) Run(ctx context.Context) error {
 			}
 		case <-sync:
 			sync = nil
-			if err := j.Sync(); err != nil {
-				j.o.Logger.Error("journal cannot be written to the disk", "error", err)
+			err := j.Sync()
+			switch {
+			case err != nil && !failing:
+				j.o.Logger.Error("journal cannot be written to the disk; it is tried again", "error", err)
+			case err == nil && failing:
+				j.o.Logger.Info("journal is written to the disk again")
+			}
+			if failing = err != nil; failing {
 				sync.set(j.o.Sync)
 			}
 		case <-spares:
