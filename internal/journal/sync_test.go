@@ -1,23 +1,41 @@
 package journal_test
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
+
+// said is what a log was told. It is safe for concurrent use.
+type said struct {
+	mu   sync.Mutex // guards text
+	text strings.Builder
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
 
 // A disk that takes nothing is told of once, however often it is tried, and once more when it
 // does again.
 func TestFailingSyncIsToldOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "journal")
 	synctest.Test(t, func(t *testing.T) {
-		var log bytes.Buffer // of one goroutine at a time
+		var log said
 		o := small(dir)
 		o.Sync, o.Logger = time.Second, slog.New(slog.NewTextHandler(&log, nil))
 		j := open(t, o)
