@@ -9,6 +9,7 @@ import (
 	"sluice/internal/agent"
 	"sluice/internal/fault"
 	"sluice/internal/resource"
+	"sluice/internal/sealed"
 )
 
 // linkCard is the set that keeps the card of an agent beside its integration.
@@ -80,7 +81,7 @@ func (k kinds) agentChanged(ctx context.Context, c *resource.Call, ch *resource.
 
 // tryAgent fetches the card of an agent and keeps it.
 func (k kinds) tryAgent(ctx context.Context, c *resource.Call, r resource.Row[agent.Integration]) (any, error) {
-	v := trialView{ServerName: r.Value.Name, URL: &r.Value.URL, Object: "agent-integration"}
+	v := trialView{ServerName: r.Value.Name, URL: new(sealed.Address(r.Value.URL)), Object: "agent-integration"}
 	card, out, err := k.cardOf(ctx, c, &r, r.WorkspaceID)
 	v.told(out, err)
 	if err == nil {

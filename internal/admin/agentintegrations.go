@@ -44,7 +44,7 @@ func (k kinds) agents() *family[agent.Integration, agent.Server] {
 		k: k, integration: agent.IntegrationKind, server: agent.ServerKind, title: "agent integration", stem: "agent_integrations", field: "agent_integration_id", beside: linkCard,
 		of: func(in *agent.Integration) upstream {
 			return upstream{
-				name: in.Name, url: in.URL, headers: in.AuthType == agent.AuthHeaders, config: &in.Configurations, global: &in.Global, owner: &in.OwnerID,
+				name: in.Name, url: &in.URL, headers: in.AuthType == agent.AuthHeaders, config: &in.Configurations, global: &in.Global, owner: &in.OwnerID,
 				mappings: &in.Mappings,
 			}
 		},
@@ -111,7 +111,7 @@ type agentIntegrationView struct {
 func (k kinds) viewAgentIntegration(ctx context.Context, c *resource.Call, r resource.Row[agent.Integration], detail bool) (v agentIntegrationView, err error) {
 	in, f := r.Value, k.agents()
 	v = agentIntegrationView{
-		ID: r.ID, Slug: r.Slug, Name: in.Name, Description: orNull(in.Description), URL: in.URL, Protocol: agent.A2A, AuthType: string(in.AuthType),
+		ID: r.ID, Slug: r.Slug, Name: in.Name, Description: orNull(in.Description), URL: sealed.Address(in.URL), Protocol: agent.A2A, AuthType: string(in.AuthType),
 		Type: levelOf(r.WorkspaceID), WorkspaceID: orNull(r.WorkspaceID), Global: globalOf(in.Global), Status: r.Status, OwnerID: in.OwnerID,
 		Mappings: viewMappings(in.Mappings), CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "agent-integration",
 	}

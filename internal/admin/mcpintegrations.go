@@ -34,7 +34,7 @@ func (k kinds) toolServers() *family[mcp.Integration, mcp.Server] {
 		k: k, integration: mcp.IntegrationKind, server: mcp.ServerKind, title: "MCP integration", stem: "mcp_integrations", field: "mcp_integration_id", beside: linkFound,
 		of: func(in *mcp.Integration) upstream {
 			return upstream{
-				name: in.Name, url: in.URL, headers: in.AuthType == mcp.AuthHeaders, config: &in.Configurations, global: &in.Global, owner: &in.OwnerID,
+				name: in.Name, url: &in.URL, headers: in.AuthType == mcp.AuthHeaders, config: &in.Configurations, global: &in.Global, owner: &in.OwnerID,
 				mappings: &in.Mappings,
 			}
 		},
@@ -139,7 +139,7 @@ func (k kinds) viewMCPIntegration(ctx context.Context, c *resource.Call, r resou
 	in, f := r.Value, k.toolServers()
 	v := mcpIntegrationView{
 		ID: r.ID, Slug: r.Slug, Name: in.Name, Description: orNull(in.Description), OwnerID: in.OwnerID, Status: r.Status, Type: levelOf(r.WorkspaceID),
-		URL: in.URL, AuthType: string(in.AuthType), Transport: string(in.Transport), Global: globalOf(in.Global), WorkspaceID: orNull(r.WorkspaceID),
+		URL: sealed.Address(in.URL), AuthType: string(in.AuthType), Transport: string(in.Transport), Global: globalOf(in.Global), WorkspaceID: orNull(r.WorkspaceID),
 		Mappings: viewMappings(in.Mappings), CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "mcp-integration",
 	}
 	found, err := readFound(ctx, c.Reader, r.ID)

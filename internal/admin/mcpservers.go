@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/mcp"
 	"sluice/internal/resource"
+	"sluice/internal/sealed"
 )
 
 // mcpServers are the appearances of upstream tool servers in workspaces: clients connect
@@ -132,13 +133,13 @@ func (k kinds) viewMCPServer(ctx context.Context, c *resource.Call, r resource.R
 	}
 	v.WorkspaceName, v.WorkspaceSlug = orNull(place.Name), orNull(place.ShownSlug())
 	v.Status, v.AuthType, v.Metadata = standingOf(in.Record, r.WorkspaceID), string(in.Value.AuthType), viewMetadata(found)
-	v.IntegrationSlug, v.IntegrationURL = orNull(in.Slug), orNull(in.Value.URL)
+	v.IntegrationSlug, v.IntegrationURL = orNull(in.Slug), orNull(sealed.Address(in.Value.URL))
 	if detail && c.Principal.UserID == "" {
 		config, err := k.toolServers().shown(in)
 		if err != nil {
 			return v, err
 		}
-		v.Integration = &mcpServerUpstream{in.ID, in.Slug, in.Status, config, in.Value.URL, string(in.Value.Transport), v.AuthType}
+		v.Integration = &mcpServerUpstream{in.ID, in.Slug, in.Status, config, sealed.Address(in.Value.URL), string(in.Value.Transport), v.AuthType}
 	}
 	return v, nil
 }

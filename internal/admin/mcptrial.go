@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/mcp"
 	"sluice/internal/resource"
+	"sluice/internal/sealed"
 )
 
 // protocolVersion is the version of the Model Context Protocol that a trial speaks.
@@ -19,7 +20,7 @@ const protocolVersion = "2025-06-18"
 // "", the organisation may use. An older server, which speaks over a stream of events, is
 // asked for the stream alone.
 func (k kinds) tryMCP(ctx context.Context, c *resource.Call, r *resource.Row[mcp.Integration], place string, v trialView) (any, error) {
-	v.URL = &r.Value.URL
+	v.URL = new(sealed.Address(r.Value.URL))
 	header, err := k.toolServers().headers(ctx, c, r, place)
 	if err != nil {
 		v.told(outcome{}, err)

@@ -5,13 +5,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
 	"sluice/internal/fault"
+	"sluice/internal/sealed"
 )
 
 // upstreamTime is given to an upstream server or agent that is tried.
@@ -94,7 +97,11 @@ func (k kinds) unreached(err error) error {
 	if fault.Has(err, fault.AddressRefused) {
 		return fault.From(err)
 	}
-	k.Log.Info("an upstream that was tried cannot be reached", "error", err.Error())
+	told := err
+	if u := (*url.Error)(nil); errors.As(err, &u) { // it repeats the address, which may carry a key
+		told = &url.Error{Op: u.Op, URL: sealed.Address(u.URL), Err: u.Err}
+	}
+	k.Log.Info("an upstream that was tried cannot be reached", "error", told.Error())
 	return fault.New(fault.InvalidRequest, "the server cannot be reached, or did not answer in time").Because(err)
 }
 

@@ -66,7 +66,7 @@ func (f *family[I, S]) configure(ch *resource.Edit[I]) (map[string]any, error) {
 		if stored, err = f.open(ch.Old); err != nil {
 			return nil, err
 		}
-		moved = origin(f.of(&ch.Old.Value).url) != origin(f.of(&ch.New.Value).url)
+		moved = origin(*f.of(&ch.Old.Value).url) != origin(*f.of(&ch.New.Value).url)
 	}
 	_, remapped := ch.Sent["secret_mappings"]
 	if moved && !remapped && len(*f.of(&ch.Old.Value).mappings) > 0 {

@@ -37,11 +37,12 @@ type family[I, S any] struct {
 
 // upstream shows, and points at, what the bodies of integrations have in common.
 type upstream struct {
-	name, url string
-	headers   bool // signs in with fixed headers
-	config    *[]byte
-	global    **bool
-	owner     *string
+	name    string
+	url     *string
+	headers bool // signs in with fixed headers
+	config  *[]byte
+	global  **bool
+	owner   *string
 
 	mappings *[]sealed.Mapping
 }
@@ -78,7 +79,12 @@ func (f *family[I, S]) prepare(ctx context.Context, c *resource.Call, ch *resour
 	if ch.Old == nil {
 		*up.owner = c.Principal.Actor()
 	}
-	if err := f.k.Guard.CheckURL(up.url); err != nil {
+	if ch.Old != nil {
+		if stored := *f.of(&ch.Old.Value).url; *up.url == sealed.Address(stored) {
+			*up.url = stored // as it was shown
+		}
+	}
+	if err := f.k.Guard.CheckURL(*up.url); err != nil {
 		return fault.From(err).At("url")
 	}
 	config, err := f.configure(ch)

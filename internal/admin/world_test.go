@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -52,6 +53,7 @@ var began = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 // world is an administration with two organisations: "acme" with the workspaces
 // ws-main and ws-two, and "other".
 type world struct {
+	said     said // what the program logged
 	store    *store.Store
 	admin    *admin.Admin
 	box      *sealed.Box
@@ -125,7 +127,7 @@ func newWorldOn(t *testing.T, st *store.Store, served resource.Store) *world {
 	models := catalog.New(w.clock, slog.New(slog.DiscardHandler), catalog.Builtin())
 	w.admin = admin.New(admin.Parts{
 		Store: served, Box: box, Hasher: w.hasher, Identify: w.identify, Wake: func() { w.wakes++ }, Clock: w.clock,
-		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Version: "test", KeyPrefix: "sk-", Features: map[string]bool{"POLICY_ENABLED": true},
+		Log: slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &w.said), nil)), Version: "test", KeyPrefix: "sk-", Features: map[string]bool{"POLICY_ENABLED": true},
 		Meters: meters, Audit: st, AuditSigner: w.signer, Proxies: wire.Proxies{netip.MustParsePrefix("203.0.113.0/24")},
 		ConsoleURL: "https://gateway.example.com", LocalLogin: true, Passwords: identity.NewPasswords(), Pace: identity.NewPace(),
 		Deployments: map[deployment.Type]int{deployment.Production: 1}, Outside: &http.Client{Transport: newOutside(t)},

@@ -36,6 +36,7 @@ func TestNoKeyLeaks(t *testing.T) {
 		{"POST", "/v1/chat/completions", "{broken", nil},
 		{"GET", "/v1/things?key=" + upstreamKey + "&api-key=" + upstreamKey + "&api%2Dkey=" + upstreamKey + "&x=1", "", nil},
 		{"GET", "/v1/things?Access_Token=" + upstreamKey, "", []string{"x-gateway-custom-host: http://127.0.0.1:1/v1"}},
+		{"POST", "/v1/configs", `{"name":"C","config":"{\"api_key\":\"` + upstreamKey + `\"}"}`, []string{"x-gateway-provider", "x-gateway-custom-host", "authorization"}},
 		{"GET", "/v1/logs/none", "", []string{"x-gateway-provider", "x-gateway-custom-host", "x-gateway-api-key: " + adminKey}},
 	}
 	answers := ""
