@@ -25,8 +25,20 @@ var chatBody = chatText("bench", 690, `"temperature":0.2,"max_tokens":256`)
 var (
 	chat        = call{"", "/v1/chat/completions", "application/json", func() []byte { return []byte(chatBody) }}
 	streamed    = call{"", "/v1/chat/completions", "application/json", func() []byte { return []byte(chatText("bench", 690, streamMembers)) }}
-	passThrough = call{"", "/v1/assistants/preview", "application/json", func() []byte { return []byte(chatBody) }}
+	passThrough = call{"", "/v1/vector_stores/vs_bench/search", "application/json", func() []byte { return []byte(searchBody) }}
+
+	// uncounted is a call of a model by a path that is passed through. Its answer does not say
+	// what was used.
+	uncounted = call{"", "/v1/assistants/preview", "application/json", func() []byte { return []byte(chatBody) }}
 )
+
+// searchBody is a question to a collection, as long as chatBody.
+var searchBody = searchText(len(chatBody))
+
+func searchText(size int) string {
+	const start, end = `{"max_num_results":10,"rewrite_query":false,"query":"`, `"}`
+	return start + filler(size-len(start)-len(end)) + end
+}
 
 const streamMembers = `"stream":true,"stream_options":{"include_usage":true}`
 
