@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"sluice/internal/ident"
 )
 
 // retryAfter is how long a failure to make a file is remembered: appends fail at
@@ -18,8 +20,8 @@ const retryAfter = time.Second
 // failure. The error is that of the last write.
 func (j *Journal) Run(ctx context.Context) error {
 	defer j.keepWarm()()
+	disk := ident.NewTrouble(j.o.Logger, "journal cannot be written to the disk; it is tried again", "journal is written to the disk again")
 	var sync, spares, again alarm
-	var failing bool
 	for {
 		if j.prepare(); j.isStuck() {
 			again.set(retryAfter)
@@ -36,15 +38,11 @@ func (j *Journal) Run(ctx context.Context) error {
 			}
 		case <-sync:
 			sync = nil
-			err := j.Sync()
-			switch {
-			case err != nil && !failing:
-				j.o.Logger.Error("journal cannot be written to the disk; it is tried again", "error", err)
-			case err == nil && failing:
-				j.o.Logger.Info("journal is written to the disk again")
-			}
-			if failing = err != nil; failing {
+			if err := j.Sync(); err != nil {
+				disk.Met(err)
 				sync.set(j.o.Sync)
+			} else {
+				disk.Gone()
 			}
 		case <-spares:
 			spares = nil
