@@ -82,9 +82,6 @@ func TestCountsAgreeWithTheUpstream(t *testing.T) {
 		c.j.Addr, c.j.TLS = addr, secure
 		got := run(t, c.j)
 		up := r.Stats()
-		for end := time.Now().Add(limit); up.Requests != got.Answered() && time.Now().Before(end); up = r.Stats() {
-			time.Sleep(5 * time.Millisecond) // an answer is counted a moment after its last byte left
-		}
 		if got.Failed != 0 || up.Requests != got.Answered() || up.Broken != 0 {
 			t.Errorf("%s: %+v, upstream %+v", c.name, got, up)
 		}

@@ -53,60 +53,56 @@ func (r *Responder) handle(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	time.Sleep(r.opts.Delay)
-	sent, err := r.write(w, &q, k, body, size)
+	last, sent, err := r.begin(w, &q, k, body, size)
+	if err == nil {
+		err = r.finish(w, last, counted{k, size, sent})
+	}
 	if err != nil {
 		r.count.broken.Add(1)
-		return
 	}
-	r.note(k, size, sent)
 }
 
-func (r *Responder) write(w http.ResponseWriter, q *request, k kind, body []byte, size int64) (int64, error) {
+// begin sends an answer but for its end; sent counts that, too.
+func (r *Responder) begin(w http.ResponseWriter, q *request, k kind, body []byte, size int64) (last []byte, sent int64, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("x-request-id", "req_bench")
-	out := body
+	last = body
 	switch k {
 	case chat, message, converse, embeddings, transcription:
-		out = r.made.whole[k].body
+		last = r.made.whole[k].body
 	case stream, messageStream, converseStream:
-		return r.writeStream(w, &r.made.stream[k], wantsUsage(body))
+		return r.beginStream(w, &r.made.stream[k], wantsUsage(body))
 	default:
 		w.Header().Set("Content-Type", string(q.contentType))
 		if int64(len(body)) < size {
 			w.Header().Set("Content-Type", "application/json")
-			out = []byte(`{"bytes":` + strconv.FormatInt(size, 10) + `}`)
+			last = []byte(`{"bytes":` + strconv.FormatInt(size, 10) + `}`)
 		}
 	}
-	w.Header().Set("Content-Length", strconv.Itoa(len(out)))
-	n, err := w.Write(out)
-	return int64(n), err
+	w.Header().Set("Content-Length", strconv.Itoa(len(last)))
+	return last, int64(len(last)), nil
 }
 
-func (r *Responder) writeStream(w http.ResponseWriter, s *streamed, usage bool) (sent int64, err error) {
+func (r *Responder) beginStream(w http.ResponseWriter, s *streamed, usage bool) (last []byte, sent int64, err error) {
 	w.Header().Set("Content-Type", s.contentType)
 	rc := http.NewResponseController(w)
-	put := func(b []byte) error {
-		n, err := w.Write(b)
-		sent += int64(n)
-		if err != nil {
-			return err
-		}
-		return rc.Flush()
-	}
 	first, event, last := unframed(s.first), unframed(s.event), unframed(s.last)
 	if usage {
 		last = unframed(s.usage)
 	}
 	if _, err := w.Write(first); err != nil {
-		return 0, err
+		return nil, 0, err
 	}
 	begun := time.Now()
 	for i := range r.opts.Chunks {
 		time.Sleep(time.Until(begun.Add(time.Duration(i) * r.opts.Interval)))
 		s.mark(event)
-		if err := put(event); err != nil {
-			return 0, err
+		if _, err := w.Write(event); err != nil {
+			return nil, 0, err
+		}
+		if err := rc.Flush(); err != nil {
+			return nil, 0, err
 		}
 	}
-	return sent + int64(len(first)), put(last)
+	return last, int64(len(first) + r.opts.Chunks*len(event) + len(last)), nil
 }

@@ -200,27 +200,23 @@ func (l *link) answer(q *request, body []byte, size int64) error {
 	if k != stats && l.r.opts.Delay > 0 {
 		time.Sleep(l.r.opts.Delay)
 	}
+	var last []byte // the end of the answer, or all of it
 	var sent int64
-	var err error
 	switch k {
 	case chat, message, converse, embeddings, transcription:
-		sent, err = l.whole(&l.r.made.whole[k])
+		w := &l.r.made.whole[k]
+		last, sent = w.wire, int64(len(w.body))
 	case stream, messageStream, converseStream:
-		sent, err = l.stream(k, wantsUsage(body))
+		var err error
+		if last, sent, err = l.stream(k, wantsUsage(body)); err != nil {
+			return err
+		}
 	case stats:
 		return l.stats()
 	default:
-		sent, err = l.echo(q, body, size)
+		last, sent = l.echo(q, body, size)
 	}
-	if err == nil {
-		l.r.note(k, size, sent)
-	}
-	return err
-}
-
-func (l *link) whole(w *whole) (int64, error) {
-	_, err := l.c.Write(w.wire)
-	return int64(len(w.body)), err
+	return l.r.finish(l.c, last, counted{k, size, sent})
 }
 
 func (l *link) stats() error {
@@ -232,30 +228,31 @@ func (l *link) stats() error {
 	return err
 }
 
-// echo sends the body back, or of one too long to keep its length.
-func (l *link) echo(q *request, body []byte, size int64) (int64, error) {
+// echo is an answer with the body, or of one too long to keep with its length; sent is
+// what the answer's body has.
+func (l *link) echo(q *request, body []byte, size int64) (out []byte, sent int64) {
 	kind := q.contentType
 	if int64(len(body)) < size {
 		kind, body = []byte("application/json"), strconv.AppendInt([]byte(`{"bytes":`), size, 10)
 		body = append(body, '}')
 	}
-	l.out = append(l.out[:0], "HTTP/1.1 200 OK\r\n"...)
+	out = append(l.out[:0], "HTTP/1.1 200 OK\r\n"...)
 	if len(kind) > 0 {
-		l.out = append(append(append(l.out, "Content-Type: "...), kind...), "\r\n"...)
+		out = append(append(append(out, "Content-Type: "...), kind...), "\r\n"...)
 	}
-	l.out = append(l.out, "Content-Length: "...)
-	l.out = append(strconv.AppendInt(l.out, int64(len(body)), 10), "\r\n\r\n"...)
-	l.out = append(l.out, body...)
-	_, err := l.c.Write(l.out)
-	if cap(l.out) > bufferSize {
-		l.out = nil // one large echo must not stay with the connection
+	out = append(out, "Content-Length: "...)
+	out = append(strconv.AppendInt(out, int64(len(body)), 10), "\r\n\r\n"...)
+	out = append(out, body...)
+	if cap(out) <= bufferSize { // one large echo must not stay with the connection
+		l.out = out
 	}
-	return int64(len(body)), err
+	return out, int64(len(body))
 }
 
-// stream sends the head with what comes first and the first event, each further
-// event by itself at its time from the start, and the end.
-func (l *link) stream(k kind, usage bool) (int64, error) {
+// stream sends the head with what comes first and the first event, and each further
+// event by itself at its time from the start. It leaves the end to be sent; sent counts
+// that, too.
+func (l *link) stream(k kind, usage bool) (last []byte, sent int64, err error) {
 	s := &l.r.made.stream[k]
 	if l.events[k] == nil {
 		l.events[k] = slices.Concat(s.head, s.first, s.event)
@@ -270,14 +267,13 @@ func (l *link) stream(k kind, usage bool) (int64, error) {
 		}
 		s.mark(marked)
 		if _, err := l.c.Write(next); err != nil {
-			return 0, err
+			return nil, 0, err
 		}
 		next = event
 	}
-	last := s.last
+	last = s.last
 	if usage {
 		last = s.usage
 	}
-	_, err := l.c.Write(last)
-	return int64(len(s.first) + l.r.opts.Chunks*len(s.event) + len(last)), err
+	return last, int64(len(s.first) + l.r.opts.Chunks*len(s.event) + len(last)), nil
 }

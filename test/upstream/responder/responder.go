@@ -12,6 +12,7 @@ package responder
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -91,11 +92,27 @@ func (r *Responder) Stats() Stats {
 	return s
 }
 
-// note counts an answered request.
-func (r *Responder) note(k kind, in, out int64) {
-	r.count.kinds[k].Add(1)
-	r.count.bytesIn.Add(in)
-	r.count.bytesOut.Add(out)
+// counted is what an answer adds to the counts.
+type counted struct {
+	kind    kind
+	in, out int64 // bytes of bodies
+}
+
+// finish sends the end of an answer. The answer is counted before, so that who has it
+// finds it counted, and no more when its end cannot be written.
+func (r *Responder) finish(w io.Writer, last []byte, c counted) error {
+	r.add(1, c)
+	_, err := w.Write(last)
+	if err != nil {
+		r.add(-1, c)
+	}
+	return err
+}
+
+func (r *Responder) add(n int64, c counted) {
+	r.count.kinds[c.kind].Add(n)
+	r.count.bytesIn.Add(n * c.in)
+	r.count.bytesOut.Add(n * c.out)
 }
 
 // Serve accepts HTTP/1.1 connections until ctx ends, then breaks those that are
