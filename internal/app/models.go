@@ -38,27 +38,31 @@ func (a *App) openCatalog(context.Context) error {
 	return nil
 }
 
-// pricesWait is how long a start waits for price lists.
+// pricesWait is how long a start, or a change, waits for price lists.
 const pricesWait = 2 * time.Second
 
-// readPrices reads the price lists of the kinds of saved providers, so that the first calls
-// behind a start are not held for and billed at built-in prices, or at none, in place of
-// those that the operator gives. What takes longer than pricesWait is read behind it.
-func (a *App) readPrices(ctx context.Context) error {
-	set := a.set.Models
-	if set.ProxyURL == "" && set.PricingDir == "" && set.PricingLogStore == "" {
-		return nil
+// followPrices has the price lists read of each kind of provider before a saved provider of
+// it is in force, now and from now on, so that its first calls are not held for and billed at
+// built-in prices, or at none, in place of those that the operator gives.
+func (a *App) followPrices(context.Context) error {
+	if set := a.set.Models; set.ProxyURL != "" || set.PricingDir != "" || set.PricingLogStore != "" {
+		a.directory.Ahead(a.readPrices)
 	}
-	ctx, cancel := context.WithTimeout(ctx, pricesWait)
+	return nil
+}
+
+// readPrices reads the price lists of kinds of providers. What takes longer than pricesWait
+// is read behind it.
+func (a *App) readPrices(kinds []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), pricesWait)
 	defer cancel()
 	var reading sync.WaitGroup
-	for _, kind := range a.directory.Current().Kinds() {
+	for _, kind := range kinds {
 		if spec, ok := a.specs.Find(kind); ok {
 			reading.Go(func() { _ = a.prices.Ready(ctx, spec.ID) }) // an error is that the time is over
 		}
 	}
 	reading.Wait()
-	return nil
 }
 
 // warnOfMissing says that a directory which was asked for cannot be read: a single file that

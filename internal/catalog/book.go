@@ -24,7 +24,8 @@ type Book struct {
 
 // list are the Tariffs of a provider. It never changes.
 type list struct {
-	sum     sum // of the file that it is made of
+	sum     sum  // of the file that it is made of
+	loaded  bool // the sources were read
 	reach   map[string]Reach
 	models  map[string]*Tariff
 	missing *Tariff // of a model that is not there
@@ -59,6 +60,10 @@ func (b *Book) Has(provider, model string, a *Agreement) bool {
 	return ok && t.reason == "" || a.prices(model)
 }
 
+// Loaded reports whether what Find says of a provider is of its sources. Until then built-in
+// prices stand in, or none.
+func (b *Book) Loaded(provider string) bool { return b.list(provider).loaded }
+
 // Names are the models of a provider that its list has, in order: nil where none is known.
 func (b *Book) Names(provider string) []string {
 	return slices.Sorted(maps.Keys(b.list(provider).models))
@@ -90,7 +95,7 @@ func (b *Book) open(provider string) *list {
 		return l
 	}
 	if !providerName.MatchString(provider) || len(lists) >= maxFiles {
-		return &list{missing: unpriced(UnknownProvider)}
+		return &list{missing: unpriced(UnknownProvider), loaded: true}
 	}
 	got, err := ask(context.Background(), Builtin(), file{PricingFiles, provider}) // is in memory
 	l := newList(got, NotLoaded)
@@ -156,13 +161,18 @@ func (b *Book) renew(ctx context.Context, provider string, old *list) {
 	if err != nil {
 		none = UnknownProvider
 	}
-	if ctx.Err() != nil || got.sum == old.sum && old.missing.reason == none {
+	same := got.sum == old.sum && old.missing.reason == none
+	if ctx.Err() != nil || same && old.loaded {
 		return
 	}
-	l := newList(got, none)
-	if can, err := b.catalog.load(ctx, file{GeneralFiles, provider}); err == nil {
-		l.reach = can.generals.reach()
+	l := new(*old)
+	if !same {
+		l = newList(got, none)
+		if can, err := b.catalog.load(ctx, file{GeneralFiles, provider}); err == nil {
+			l.reach = can.generals.reach()
+		}
 	}
+	l.loaded = true
 	b.mu.Lock()
 	b.put(provider, l)
 	b.mu.Unlock()

@@ -38,7 +38,21 @@ func TestBook(t *testing.T) {
 		t.Errorf("the path of a request asked a source %d times", src.asked)
 	}
 
+	for _, provider := range []string{"acme", "openai", "nobody"} {
+		if b.Loaded(provider) {
+			t.Errorf("the list of %s is loaded before a source was asked", provider)
+		}
+	}
+	was := b.Find("openai", "gpt-4o", nil)
 	b.Renew(t.Context())
+	for _, provider := range []string{"acme", "openai", "nobody", "No Name"} {
+		if !b.Loaded(provider) {
+			t.Errorf("the list of %s is not loaded", provider)
+		}
+	}
+	if b.Find("openai", "gpt-4o", nil) != was {
+		t.Error("a list that turned out to be the same was made anew")
+	}
 	reason("acme", "large", "")
 	reason("acme", "default", catalog.UnknownModel)
 	reason("acme", "free", catalog.NoPrice)

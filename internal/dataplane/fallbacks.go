@@ -34,7 +34,7 @@ const fallbacksMost = 100
 func (g *Gateway) fallbacks(a *attempt) (f fallbacks, err error) {
 	add := func(raw []byte) {
 		if model, named := splice.Unquote(raw); named && len(f.list) <= fallbacksMost {
-			f.list = append(f.list, fallback{model, g.Prices.Find(a.spec.ID, model, a.x.dir.Agreement(a.account))})
+			f.list = append(f.list, fallback{model, g.priceOf(a, model)})
 		}
 	}
 	for _, list := range modelLists {
@@ -112,7 +112,7 @@ func (g *Gateway) billed(a *attempt) (string, *catalog.Tariff) {
 		}
 	}
 	if best == 0 {
-		like = fallback{answered, g.Prices.Find(a.spec.ID, answered, a.x.dir.Agreement(a.account))}
+		like = fallback{answered, g.priceOf(a, answered)}
 	}
 	if like.tariff.Reason() != "" {
 		return own, s.tariff

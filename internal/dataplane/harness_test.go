@@ -168,7 +168,9 @@ var builtinPrices = catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.Di
 
 // list is a journal in memory.
 type list struct {
-	t     testing.TB
+	t      testing.TB
+	prices *catalog.Book // nil: builtinPrices
+
 	mu    sync.Mutex // guards what follows
 	rows  []record.Attempt
 	lines []ledger.Line
@@ -218,7 +220,7 @@ func (l *list) billAgain(a *record.Attempt) {
 		l.t.Errorf("the basis of a bill: %v", err)
 	}
 	units := basis.Units(a.Endpoint, &a.Usage)
-	bill := builtinPrices.Find(a.Provider, cmp.Or(basis.Model, a.Model), nil).Bill(&units, nil)
+	bill := cmp.Or(l.prices, builtinPrices).Find(a.Provider, cmp.Or(basis.Model, a.Model), nil).Bill(&units, nil)
 	if bill.Cost != a.Spend.Cost || bill.Lacks() != a.Spend.Unpriced || bill.Version != a.Spend.Version {
 		l.t.Errorf("%s of %s %s cost %+v, and billed again of %q %+v", a.Endpoint, a.Provider, a.Model, a.Spend, a.Spend.Basis, bill)
 	}

@@ -68,6 +68,7 @@ func (a *attempt) given(err error) ending {
 // ended. Where it counted nothing, an answer is counted here; a call that brought none
 // cost its input, unless the provider refused it or never saw it.
 func (g *Gateway) owed(a *attempt, e ending) owed {
+	g.priceAgain(a)
 	o := owed{state: ledger.Settled, usage: a.log().Usage.Bounded()}
 	switch {
 	case e == unsent, e == handed, e == refused && !o.usage.Reported:

@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"sluice/internal/catalog"
@@ -29,6 +30,7 @@ type bank interface {
 type prices interface {
 	Find(provider, model string, a *catalog.Agreement) *catalog.Tariff
 	Has(provider, model string, a *catalog.Agreement) bool
+	Loaded(provider string) bool
 	Names(provider string) []string
 	Reach(provider, model string) catalog.Reach
 }
@@ -38,6 +40,7 @@ type prices interface {
 // of the provider and closed by what the call came to.
 type stake struct {
 	tariff *catalog.Tariff
+	early  bool // the price list of the provider was not read yet: built-in prices stand in
 	falls  fallbacks
 	own    [1]string // room of attempt.models for a call that names no other
 	most   catalog.Limits
@@ -77,7 +80,8 @@ func (g *Gateway) reserve(ctx context.Context, a *attempt) (err error) {
 	}
 	s := a.staked()
 	g.nameByPath(a)
-	s.tariff = g.Prices.Find(a.spec.ID, a.priceName(), a.x.dir.Agreement(a.account))
+	s.early = !g.Prices.Loaded(a.spec.ID)
+	s.tariff = g.priceOf(a, a.priceName())
 	if s.falls, err = g.fallbacks(a); err != nil {
 		return err
 	}
@@ -94,6 +98,26 @@ func (g *Gateway) reserve(ctx context.Context, a *attempt) (err error) {
 		return err
 	}
 	return g.enter(a, now, id)
+}
+
+// priceOf is what a model costs whoever makes the attempt.
+func (g *Gateway) priceOf(a *attempt, model string) *catalog.Tariff {
+	return g.Prices.Find(a.spec.ID, model, a.x.dir.Agreement(a.account))
+}
+
+// priceAgain takes the prices of a list that was read since the call was reserved, so that
+// the first call of a provider costs what every later one does.
+func (g *Gateway) priceAgain(a *attempt) {
+	s := a.stake
+	if !s.early || !g.Prices.Loaded(a.spec.ID) {
+		return
+	}
+	s.early, s.tariff = false, g.priceOf(a, a.priceName())
+	s.falls.list = slices.Clone(s.falls.list) // it may be that of an attempt that was handed over, too
+	for i := range s.falls.list {
+		f := &s.falls.list[i]
+		f.tariff = g.priceOf(a, f.model)
+	}
 }
 
 // take takes all holds, or refuses the call.

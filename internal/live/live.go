@@ -46,8 +46,9 @@ type Directory struct {
 
 	counted Counted // set before Load
 
-	turn   chan struct{}   // has a place for who loads or looks: guards last, parts, scopes and texts
+	turn   chan struct{}   // has a place for who loads or looks: guards last, ahead, parts, scopes and texts
 	last   resource.Change // that was read of the feed; behind Load its number alone
+	ahead  *ahead          // nil: a kind of provider may be in force at once
 	parts  parts
 	scopes scopeSets
 	texts  texts
@@ -93,7 +94,7 @@ func (d *Directory) Load(ctx context.Context) (err error) {
 		return err
 	}
 	d.last = resource.Change{Seq: seq}
-	d.now.Store(d.parts.assemble())
+	d.publish(d.parts.assemble())
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -130,9 +131,19 @@ func (p parts) addAccounts(s *Snapshot, _ touched) {
 		a.Secrets = p.secretUses(vk.org, vk.workspace, vk.mappings)
 		s.addAccount(vk.workspace, &a)
 	}
+	s.kinds = kindsOf(s.accounts)
 	for _, list := range s.byPlace {
 		slices.SortFunc(list, func(a, b *credential.Account) int { return strings.Compare(a.Slug, b.Slug) })
 	}
+}
+
+// kindsOf are the kinds of accounts, each once.
+func kindsOf(accounts map[ref]*credential.Account) []string {
+	found := map[string]bool{}
+	for _, a := range accounts {
+		found[a.Spec] = true
+	}
+	return slices.Collect(maps.Keys(found))
 }
 
 func (s *Snapshot) addAccount(workspace string, a *credential.Account) {

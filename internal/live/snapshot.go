@@ -1,9 +1,6 @@
 package live
 
 import (
-	"maps"
-	"slices"
-
 	"sluice/internal/catalog"
 	"sluice/internal/credential"
 	"sluice/internal/keys"
@@ -20,6 +17,7 @@ type Snapshot struct {
 	configs    map[ref]*Config
 	accounts   map[ref]*credential.Account
 	byPlace    map[string][]*credential.Account // accounts of a workspace
+	kinds      []string                         // of accounts
 	agreements map[string]*catalog.Agreement    // of integrations, by id
 	prompts    map[ref]*prompt.Saved
 	shelves    map[string]prompt.Shelf    // partials of a workspace
@@ -63,14 +61,8 @@ func (s *Snapshot) FindAccount(workspace, slug string) *credential.Account {
 }
 
 // Kinds are the kinds of all saved providers and virtual keys, as these name them, each once
-// and in no order: "openai".
-func (s *Snapshot) Kinds() []string {
-	found := map[string]bool{}
-	for _, a := range s.accounts {
-		found[a.Spec] = true
-	}
-	return slices.Collect(maps.Keys(found))
-}
+// and in no order: "openai". The list is shared and must not be changed.
+func (s *Snapshot) Kinds() []string { return s.kinds }
 
 // Accounts lists the providers and virtual keys of a workspace.
 func (s *Snapshot) Accounts(workspace string) []*credential.Account { return s.byPlace[workspace] }

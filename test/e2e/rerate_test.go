@@ -182,8 +182,9 @@ func TestRatesOverAKill(t *testing.T) {
 	g.stop()
 }
 
-// The first call behind a start is billed at the prices of the operator, of which a price
-// list that was read when a call came would know nothing yet.
+// The first call behind a start, and that of a provider that is saved while the gateway runs,
+// is held for and billed at the prices of the operator, of which a price list that was read
+// when a call came would know nothing yet.
 func TestFirstCallHasItsPrice(t *testing.T) {
 	t.Parallel()
 	prices := t.TempDir()
@@ -194,13 +195,18 @@ func TestFirstCallHasItsPrice(t *testing.T) {
 	up := upstream.Start(t)
 	up.On("/v1/chat/completions", upstream.Always(upstream.JSON(200, json.RawMessage(`{"id":"c","object":"chat.completion","model":"of-the-house","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":10,"total_tokens":30}}`))))
 	g := start(t, with("MODEL_CONFIGS_PRICING_LOCAL_PATH="+prices))
+	billed := func(when string) {
+		t.Helper()
+		a := g.call("POST", "/v1/chat/completions", `{"model":"@main/of-the-house","max_tokens":10,"messages":[{"role":"user","content":"Hi"}]}`, "x-gateway-api-key: "+g.key).want(t, 200)
+		g.awaitLog(a.Header.Get("x-gateway-request-id"))
+		log := g.do(g.key, "GET", "/v1/logs?page_size=1", nil).get("data.0")
+		if cost := log.Get("cost").Float(); cost != 0.04 || log.Get("cost_bound").Float() < cost {
+			t.Errorf("%s the call cost %v cents, %v were held, and %q; want 0.04", when, cost, log.Get("cost_bound"), log.Get("cost_unpriced"))
+		}
+	}
 	g.saveProvider("main", up)
+	billed("behind the save")
 	g.stop()
 	g = g.again()
-	a := g.call("POST", "/v1/chat/completions", `{"model":"@main/of-the-house","max_tokens":10,"messages":[{"role":"user","content":"Hi"}]}`, "x-gateway-api-key: "+g.key).want(t, 200)
-	g.awaitLog(a.Header.Get("x-gateway-request-id"))
-	log := g.do(g.key, "GET", "/v1/logs?page_size=1", nil).get("data.0")
-	if cost := log.Get("cost").Float(); cost != 0.04 || log.Get("cost_bound").Float() < cost {
-		t.Errorf("the call cost %v cents, %v were held, and %q; want 0.04", cost, log.Get("cost_bound"), log.Get("cost_unpriced"))
-	}
+	billed("behind the start")
 }

@@ -1,0 +1,40 @@
+package live
+
+// ahead is what has to be known of a kind of provider before a provider of it is in force.
+// Its fields belong to who has the turn.
+type ahead struct {
+	learn func(kinds []string)
+	known map[string]bool // by kind: it was learnt
+}
+
+// Ahead has learn called with the kinds of providers that are new, as Snapshot.Kinds names
+// them, before the snapshot is in force in which they are for the first time. All changes
+// wait until it returns, so that it bounds its time. It is called first by Ahead itself, with
+// those that are in force.
+func (d *Directory) Ahead(learn func(kinds []string)) {
+	d.turn <- struct{}{}
+	defer func() { <-d.turn }()
+	d.ahead = &ahead{learn, make(map[string]bool)}
+	d.publish(d.Current())
+}
+
+// publish puts a snapshot in force.
+func (d *Directory) publish(s *Snapshot) {
+	if d.ahead != nil {
+		d.ahead.of(s)
+	}
+	d.now.Store(s)
+}
+
+// of learns what is new in a snapshot.
+func (a *ahead) of(s *Snapshot) {
+	var fresh []string
+	for _, kind := range s.Kinds() {
+		if !a.known[kind] {
+			a.known[kind], fresh = true, append(fresh, kind)
+		}
+	}
+	if len(fresh) > 0 {
+		a.learn(fresh)
+	}
+}

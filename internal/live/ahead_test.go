@@ -1,0 +1,46 @@
+package live_test
+
+import (
+	"slices"
+	"testing"
+
+	"sluice/internal/credential"
+	"sluice/internal/ident"
+	"sluice/internal/resource"
+)
+
+// What has to be known of a kind of provider is learnt before a provider of it is in force,
+// once: of those that are there at first, and of each that is saved later.
+func TestKindsAreLearntAhead(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t)
+	save := func(slug, kind string) {
+		id := ident.NewID()
+		p.write(resource.Record{Kind: credential.IntegrationKind, ID: id, OrgID: org, Slug: slug, Name: slug, Status: "active"}, credential.Integration{AIProviderID: kind, Key: p.seal("integration/"+id, "sk-up")})
+		p.put(credential.ProviderKind, slug, credential.Provider{IntegrationID: id})
+	}
+	save("first", "openai")
+	if err := p.dir.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var learnt []string
+	p.dir.Ahead(func(kinds []string) {
+		learnt = append(learnt, kinds...)
+		if p.dir.Current().FindAccount(place, "second") != nil {
+			t.Error("learnt too late")
+		}
+	})
+	if want := []string{"openai"}; !slices.Equal(learnt, want) {
+		t.Errorf("learnt %v at first, want %v", learnt, want)
+	}
+	save("second", "groq")
+	save("third", "openai")
+	for range 2 {
+		if err := p.dir.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"openai", "groq"}; !slices.Equal(learnt, want) || p.dir.Current().FindAccount(place, "second") == nil {
+		t.Errorf("learnt %v, want %v, and the provider in force", learnt, want)
+	}
+}
