@@ -22,6 +22,7 @@ type counts struct {
 	compacted llm.Usage // of summaries that the provider made on the way
 	tools     int64     // tokens of input that what tools brought has beside InputTokens
 	thoughts  bool      // ReasoningTokens stand beside OutputTokens
+	gemini    bool      // the model is one of Google's
 }
 
 func newCounts(ep llm.Endpoint) counts {
@@ -147,6 +148,9 @@ func (c *counts) usage() llm.Usage {
 		u.SearchUnits = 1
 	}
 	switch {
+	case c.untold():
+		u.ReasoningTokens = u.TotalTokens - u.InputTokens - u.OutputTokens
+		u.OutputTokens += u.ReasoningTokens
 	case c.beside():
 		u.OutputTokens += u.ReasoningTokens
 		u.TotalTokens = u.InputTokens + u.OutputTokens

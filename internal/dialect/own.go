@@ -9,6 +9,7 @@ import (
 
 // ownMember reads a member of a reply, and returns the raw name of the model if it says that.
 // Source: https://ai.google.dev/api/generate-content#UsageMetadata,
+// https://ai.google.dev/gemini-api/docs/interactions,
 // https://docs.ollama.com/api/usage, https://docs.cohere.com/reference/chat, read 2026-11.
 func (c *counts) ownMember(name, val []byte) (model []byte) {
 	switch string(name) {
@@ -16,6 +17,8 @@ func (c *counts) ownMember(name, val []byte) (model []byte) {
 		return val
 	case `"type"`: // of a message of Claude's, or the event that begins one
 		c.apart = c.apart || splice.IsName(val, "message") || splice.IsName(val, "message_start")
+	case `"interaction"`: // of the event that ends one of Gemini's
+		return c.wrapped(llm.Proxy, val)
 	case `"usageMetadata"`, `"amazon-bedrock-invocationMetrics"`:
 		c.read(val)
 	case `"prompt_eval_count"`, `"eval_count"`:
@@ -31,19 +34,19 @@ func (c *counts) ownMember(name, val []byte) (model []byte) {
 // Source: contract/provider-transforms.md 1.3.
 func (c *counts) own(name, val []byte) bool {
 	switch string(name) {
-	case `"promptTokenCount"`, `"prompt_eval_count"`, `"inputTokenCount"`:
+	case `"promptTokenCount"`, `"prompt_eval_count"`, `"inputTokenCount"`, `"total_input_tokens"`:
 		return count(val, &c.u.InputTokens)
 	case `"inputTokens"`:
 		c.apart = true
 		return count(val, &c.u.InputTokens)
-	case `"candidatesTokenCount"`, `"outputTokens"`, `"eval_count"`, `"outputTokenCount"`:
+	case `"candidatesTokenCount"`, `"outputTokens"`, `"eval_count"`, `"outputTokenCount"`, `"total_output_tokens"`:
 		return count(val, &c.u.OutputTokens)
-	case `"toolUsePromptTokenCount"`:
+	case `"toolUsePromptTokenCount"`, `"total_tool_use_tokens"`:
 		return count(val, &c.tools)
-	case `"thoughtsTokenCount"`:
+	case `"thoughtsTokenCount"`, `"total_thought_tokens"`:
 		c.thoughts = true
 		return count(val, &c.u.ReasoningTokens)
-	case `"cachedContentTokenCount"`, `"cacheReadInputTokens"`:
+	case `"cachedContentTokenCount"`, `"cacheReadInputTokens"`, `"total_cached_tokens"`:
 		return count(val, &c.u.CachedTokens)
 	case `"cacheWriteInputTokens"`:
 		return count(val, &c.u.CacheWriteTokens)

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"math"
 
 	"sluice/internal/llm"
@@ -69,6 +70,20 @@ func (c *counts) beside() bool {
 	u := &c.u
 	return u.ReasoningTokens > 0 && !c.thoughts && (u.CitationTokens > 0 || c.total && u.TotalTokens == u.InputTokens+u.OutputTokens+u.ReasoningTokens)
 }
+
+// untold reports whether thoughts are in the total alone: Google's endpoint in OpenAI's words
+// counts those of Gemini nowhere else. Other providers have other things in a total: Databricks
+// what came from the cache.
+// Source: https://ai.google.dev/gemini-api/docs/openai, and
+// https://discuss.ai.google.dev/t/question-with-usage-in-openai-compatibility/98760, read 2026-11.
+func (c *counts) untold() bool {
+	u := &c.u
+	return c.gemini && c.total && !c.thoughts && u.ReasoningTokens == 0 && u.InputTokens+u.OutputTokens > 0 && u.TotalTokens > u.InputTokens+u.OutputTokens
+}
+
+// ofGemini reports whether a raw name is that of a model of Google's: "gemini-2.5-pro",
+// "google/gemini-2.5-flash".
+func ofGemini(model []byte) bool { return bytes.Contains(model, []byte("gemini")) }
 
 // searchContext reads a word of a closed set: others set no known price.
 func searchContext(raw []byte, to *string) bool {

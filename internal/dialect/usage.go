@@ -64,6 +64,7 @@ func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (mo
 	switch string(name) {
 	case `"model"`:
 		model = val
+		c.gemini = c.gemini || ofGemini(val)
 	case `"usage"`, `"tool_usage"`: // what OpenAI's own tools used stands beside
 		c.read(val)
 	case `"service_tier"`:

@@ -108,3 +108,33 @@ func TestUsageInOwnWords(t *testing.T) {
 		}
 	}
 }
+
+// What Google's other ways of asking Gemini say, which are passed through.
+func TestUsageOfGeminiPassedThrough(t *testing.T) {
+	t.Parallel()
+	const interaction = `{"model":"gemini-3.5-flash","status":"completed","usage":{"total_input_tokens":9,"total_output_tokens":779,"total_thought_tokens":912,"total_cached_tokens":4,"total_tool_use_tokens":3,"total_tokens":1703}}`
+	told := llm.Usage{InputTokens: 12, OutputTokens: 1691, TotalTokens: 1703, CachedTokens: 4, ReasoningTokens: 912, Reported: true}
+	chat := llm.Usage{InputTokens: 758, OutputTokens: 967, TotalTokens: 1725, ReasoningTokens: 865, Reported: true}
+	const words = `{"model":"gemini-2.5-pro","choices":[],"usage":{"completion_tokens":102,"prompt_tokens":758,"total_tokens":1725}}`
+	for name, c := range map[string]struct {
+		body, event string
+		want        llm.Usage
+	}{
+		"an interaction":           {interaction, `{"event_type":"interaction.completed","interaction":` + interaction + `}`, told},
+		"a chat in OpenAI's words": {words, words, chat},
+	} {
+		if u, _ := dialect.Usage(llm.Proxy, []byte(c.body), ""); u != c.want {
+			t.Errorf("%s: %+v, want %+v", name, u, c.want)
+		}
+		var s dialect.Sieve
+		s.Feed([]byte(c.body))
+		if u, _ := s.Usage(llm.Proxy); u != c.want {
+			t.Errorf("%s, sieved: %+v, want %+v", name, u, c.want)
+		}
+		stream := dialect.NewStream(dialect.StreamOptions{Endpoint: llm.Proxy})
+		stream.Feed([]byte("data: " + c.event + "\n\n"))
+		if u := stream.Usage(); u != c.want {
+			t.Errorf("%s, in an event: %+v, want %+v", name, u, c.want)
+		}
+	}
+}
