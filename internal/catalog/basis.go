@@ -22,7 +22,8 @@ type Basis struct {
 	FreeInput    int64 `json:"free_input,omitempty"`
 	FreeOutput   int64 `json:"free_output,omitempty"`
 
-	Other []Other `json:"other,omitempty"` // that were counted and that a usage has no place for: pages
+	CodeMemory string  `json:"code_memory,omitempty"` // as in llm.Usage
+	Other      []Other `json:"other,omitempty"`       // that were counted and that a usage keeps no place for: pages
 }
 
 // NewBasis is that of a call of an endpoint with its limits and what it used. Model is as
@@ -30,7 +31,7 @@ type Basis struct {
 func NewBasis(ep llm.Endpoint, model, asked string, most *Limits, used *llm.Usage) Basis {
 	b := Basis{
 		Region: cmp.Or(used.Region, most.Region), CachedAudio: used.CachedAudioTokens, CachedImages: used.CachedImageTokens,
-		FreeInput: used.FreeInputTokens, FreeOutput: used.FreeOutputTokens, Other: advice(used),
+		FreeInput: used.FreeInputTokens, FreeOutput: used.FreeOutputTokens, CodeMemory: used.CodeMemory, Other: others(used),
 	}
 	if model != asked {
 		b.Model = model
@@ -48,11 +49,11 @@ func NewBasis(ep llm.Endpoint, model, asked string, most *Limits, used *llm.Usag
 	return b
 }
 
-// advice are the tokens of another model that the provider asked, by the names of price lists.
-func advice(used *llm.Usage) (list []Other) {
-	for _, t := range [...]Other{{"advisor_input_tokens", used.AdvisorInputTokens}, {"advisor_output_tokens", used.AdvisorOutputTokens}} {
-		if t.Count > 0 {
-			list = append(list, t)
+// others are the units of a usage that it keeps no place for, by the names of price lists.
+func others(used *llm.Usage) (list []Other) {
+	for u, n := range used.Units {
+		if n > 0 {
+			list = append(list, Other{llm.Unit(u).String(), n})
 		}
 	}
 	return list
@@ -64,7 +65,7 @@ func advice(used *llm.Usage) (list []Other) {
 func (b *Basis) Units(ep llm.Endpoint, used *llm.Usage) Units {
 	counted := *used
 	counted.CachedAudioTokens, counted.CachedImageTokens = b.CachedAudio, b.CachedImages
-	counted.FreeInputTokens, counted.FreeOutputTokens = b.FreeInput, b.FreeOutput
+	counted.FreeInputTokens, counted.FreeOutputTokens, counted.CodeMemory = b.FreeInput, b.FreeOutput, b.CodeMemory
 	u := Count(counted)
 	u.Region, u.Characters, u.Images = b.Region, b.Characters, b.Images
 	u.Other = append(u.Other, b.Other...)
@@ -82,7 +83,7 @@ func (b *Basis) Units(ep llm.Endpoint, used *llm.Usage) Units {
 
 // Empty reports whether there is nothing to keep of the basis.
 func (b *Basis) Empty() bool {
-	return b.Model == "" && b.Region == "" && b.Execution == "" && b.Characters|b.CachedAudio|b.CachedImages|b.FreeInput|b.FreeOutput == 0 && len(b.Images)+len(b.Other) == 0
+	return b.Model == "" && b.Region == "" && b.Execution == "" && b.CodeMemory == "" && b.Characters|b.CachedAudio|b.CachedImages|b.FreeInput|b.FreeOutput == 0 && len(b.Images)+len(b.Other) == 0
 }
 
 // Text is the form in which records keep the basis: JSON, empty for an empty one.

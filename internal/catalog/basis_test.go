@@ -52,8 +52,12 @@ func TestUnitsOfABasis(t *testing.T) {
 		{"what is not billed", llm.ChatComplete, llm.Usage{InputTokens: 965, OutputTokens: 82, FreeInputTokens: 901, FreeOutputTokens: 43, Reported: true}, catalog.Units{Region: "eu", Execution: catalog.Flex, Input: 64, Output: 39}},
 		{"where the provider says that it ran", llm.Messages, llm.Usage{InputTokens: 1, Region: "us", Reported: true}, catalog.Units{Region: "us", Execution: catalog.Flex, Input: 1}},
 		{
-			"advice of another model", llm.Messages, llm.Usage{InputTokens: 1, AdvisorInputTokens: 8, AdvisorOutputTokens: 5, Reported: true},
+			"advice of another model", llm.Messages, llm.Usage{InputTokens: 1, Units: [llm.UnitCount]int64{llm.AdvisorInput: 8, llm.AdvisorOutput: 5}, Reported: true},
 			catalog.Units{Region: "eu", Execution: catalog.Flex, Input: 1, Other: []catalog.Other{{Name: "advisor_input_tokens", Count: 8}, {Name: "advisor_output_tokens", Count: 5}}},
+		},
+		{
+			"code in a large container", llm.CreateModelResponse, llm.Usage{InputTokens: 1, CodeSessions: 2, FileSearches: 1, CodeMemory: "4g", Reported: true},
+			catalog.Units{Region: "eu", Execution: catalog.Flex, Input: 1, Other: []catalog.Other{{Name: "file_search", Count: 1}, {Name: "code_execution_4g", Count: 2}}},
 		},
 		{"images that were counted", llm.ImageGenerate, llm.Usage{InputTokens: 5, OutputTokens: 900, Reported: true}, catalog.Units{Region: "eu", Execution: catalog.Flex, Input: 5, ImageOutput: 900}},
 		{"images that were not", llm.ImageEdit, llm.Usage{}, catalog.Units{Region: "eu", Execution: catalog.Flex, Images: most.Images}},

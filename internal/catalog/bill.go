@@ -118,7 +118,7 @@ func (b *Bill) things(p *plan, u *Units) {
 		b.add("images", p.image(u.Images[i].Quality, u.Images[i].Size), u.Images[i].Count)
 	}
 	for i := range u.Other {
-		b.add(u.Other[i].Name, p.units[u.Other[i].Name], u.Other[i].Count)
+		b.add(u.Other[i].Name, p.unit(u.Other[i].Name), u.Other[i].Count)
 	}
 }
 

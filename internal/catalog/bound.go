@@ -71,7 +71,7 @@ func (p *plan) bound(l *Limits) int64 {
 		b.add(p.dearestImage(i.Quality, i.Size), i.Count)
 	}
 	for _, o := range l.Other {
-		b.add(p.units[o.Name], o.Count)
+		b.add(p.unit(o.Name), o.Count)
 	}
 	return b.nano
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"sluice/internal/catalog"
@@ -86,11 +87,11 @@ func perToken(r *catalog.Rates) map[string]*catalog.Price {
 }
 
 // known are the units that may be counted beside tokens.
-// Source: contract/content-and-observability.md 6.4, and of pages and citations ours.
+// Source: contract/content-and-observability.md 6.4, and of pages, citations and what tools count ours.
 var known = []string{
 	"cache_write_1h", "citation_tokens", "web_search", "web_search_low_context", "web_search_medium_context", "web_search_high_context",
 	"file_search", "search", "x_search", "input_image", "video_seconds", "video_duration_seconds_1024_1792", "video_duration_seconds_1792_1024",
-	"pages", "annotated_pages",
+	"pages", "annotated_pages", "web_search_preview", "code_execution", "code_execution_4g", "code_execution_16g", "code_execution_64g",
 }
 
 // rates holds every rule against what a call costs in one mode and tier.
@@ -115,6 +116,8 @@ func (s subject) rates(r *catalog.Rates) {
 			s.breaks("unit", "nobody counts %s", name)
 		case name == "cache_write_1h" || name == "citation_tokens":
 			s.within("unit", cents*perMillion, 0.1, 200, "dollars for a million "+name)
+		case strings.HasPrefix(name, catalog.CodeExecution):
+			s.within("unit", cents, 0.05, 200, "cents for "+name)
 		default:
 			s.within("unit", cents, 0.005, 100, "cents for "+name)
 		}

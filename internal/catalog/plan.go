@@ -1,5 +1,7 @@
 package catalog
 
+import "strings"
+
 // plan are the prices of one region, mode and context tier.
 type plan struct {
 	name      string // "default/batch/gt-200k"
@@ -16,8 +18,8 @@ type plan struct {
 // fixedNames are the dimensions of fixed costs, in the order of plan.fixed.
 var fixedNames = [...]string{"fixed_request", "fixed_response"}
 
-// contexts are how much a search looks at, and the units that price it, the first that is
-// listed. Where nobody said how much, it is little: that is the default of the provider
+// contexts are how much a search looks at, or by which tool, and the units that price it, the
+// first that is listed. Where nobody said how much, it is little: that is the default of the provider
 // whose prices differ.
 // Source: https://docs.perplexity.ai/guides/search-context-size-guide, read 2026-11.
 var contexts = [...]struct {
@@ -28,6 +30,7 @@ var contexts = [...]struct {
 	{"low", []string{"web_search_low_context", "web_search", "search"}},
 	{"medium", []string{"web_search_medium_context", "web_search", "search"}},
 	{"high", []string{"web_search_high_context", "web_search", "search"}},
+	{"preview", []string{"web_search_preview", "web_search", "search", "web_search_low_context"}},
 }
 
 // newPlan makes the prices of a sheet ready.
@@ -106,6 +109,14 @@ func (p *plan) image(quality, size string) *rate {
 		}
 	}
 	return nil
+}
+
+// unit is the price of an additional unit.
+func (p *plan) unit(name string) *rate {
+	if r := p.units[name]; r != nil || !strings.HasPrefix(name, CodeExecution+"_") {
+		return r
+	}
+	return p.units[CodeExecution]
 }
 
 // search is the price of one.

@@ -118,6 +118,11 @@ func (t *Tariff) SpokenByTokens() bool {
 	return t.reason == "" && t.plan("", Standard, 0).character == nil
 }
 
+// Pays reports whether an additional unit has a price: "file_search".
+func (t *Tariff) Pays(unit string) bool {
+	return t.reason == "" && t.plan("", Standard, 0).unit(unit) != nil
+}
+
 // Adjust is the Tariff at multiplied prices.
 func (t *Tariff) Adjust(a Adjustments) *Tariff {
 	if t.version == "" {

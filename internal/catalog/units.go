@@ -36,7 +36,7 @@ type Units struct {
 
 	Requests      int64    `json:"requests,omitempty"` // 1 for a call; what fixed costs are multiplied with
 	Searches      int64    `json:"searches,omitempty"`
-	SearchContext string   `json:"search_context,omitempty"` // "low", "medium" or "high"; empty: not said
+	SearchContext string   `json:"search_context,omitempty"` // as in llm.Usage; empty: not said
 	Images        []Images `json:"images,omitempty"`         // that were made
 	Other         []Other  `json:"other,omitempty"`          // additional units by the names of the price list
 
@@ -105,10 +105,20 @@ const (
 	CodeExecution = "code_execution"
 )
 
+// CodeExecutionIn is the name of code in a container with that much memory, "4g" or "" for
+// as much as is usual. Where that has no price it costs what CodeExecution does.
+// Source: https://developers.openai.com/api/docs/pricing, read 2026-11.
+func CodeExecutionIn(memory string) string {
+	if memory == "" {
+		return CodeExecution
+	}
+	return CodeExecution + "_" + memory
+}
+
 // tools are the calls of tools that providers bill apart, by the names of price lists; nil
 // for none.
 func tools(u *llm.Usage) (list []Other) {
-	for _, t := range [...]Other{{FileSearch, u.FileSearches}, {CodeExecution, u.CodeSessions}} {
+	for _, t := range [...]Other{{FileSearch, u.FileSearches}, {CodeExecutionIn(u.CodeMemory), u.CodeSessions}} {
 		if t.Count > 0 {
 			list = append(list, t)
 		}

@@ -424,6 +424,9 @@ func TestToolsOfTheProviderAreBilled(t *testing.T) {
 		code    = `{"type":"code_interpreter_call","id":"ci_1","status":"completed","container_id":"cntr_1"}`
 		search  = 10_000_000 // nano-dollars
 		ofFiles = 2_500_000
+
+		container = 30_000_000
+		large     = `{"type":"code_interpreter","container":{"type":"auto","memory_limit":"4g"}}`
 	)
 	for _, c := range []struct {
 		name, tools, answer string
@@ -433,7 +436,14 @@ func TestToolsOfTheProviderAreBilled(t *testing.T) {
 		{"searches", `{"type":"web_search"},{"type":"file_search","vector_store_ids":["vs_1"]}`, `{"id":"r","output":[` + web + `,` + files + `,` + web + `],` + tokens + `}`, 2*search + ofFiles, ""},
 		{"searches, spelled with escapes", `{"type":"web_se\u0061rch"},{"type":"file_sear\u0063h","vector_store_ids":["vs_1"]}`, `{"id":"r","output":[` + web + `,` + files + `,` + web + `],` + tokens + `}`, 2*search + ofFiles, ""},
 		{"searches that are counted", `{"type":"web_search"}`, `{"id":"r","output":[` + web + `,` + web + `],"tool_usage":{"web_search":{"num_requests":1}},` + tokens + `}`, search, ""},
-		{"code", `{"type":"code_interpreter","container":{"type":"auto"}}`, `{"id":"r","output":[` + code + `],` + tokens + `}`, 0, "no_rate:code_execution"},
+		{"code", `{"type":"code_interpreter","container":{"type":"auto"}}`, `{"id":"r","output":[` + code + `],` + tokens + `}`, container, ""},
+		{"code in a large container", large, `{"id":"r","output":[` + code + `],"tools":[` + large + `],` + tokens + `}`, 4 * container, ""},
+		{
+			"a shell", `{"type":"shell","environment":{"type":"container_auto"}}`,
+			`{"id":"r","output":[{"type":"shell_call","environment":{"type":"container_reference","container_id":"cntr_1"}},` + code + `,{"type":"shell_call","environment":{"type":"local"}},{"type":"shell_call","environment":null}],` + tokens + `}`, container, "",
+		},
+		{"a picture", `{"type":"image_generation"}`, `{"id":"r","output":[],"tool_usage":{"image_gen":{"input_tokens":12,"output_tokens":196}},` + tokens + `}`, 0, "no_rate:image_generation_text_input_tokens"},
+		{"no picture", `{"type":"image_generation"}`, `{"id":"r","output":[],"tool_usage":{"image_gen":{"input_tokens":0,"output_tokens":0,"total_tokens":0},"web_search":{"num_requests":0}},` + tokens + `}`, 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -444,6 +454,44 @@ func TestToolsOfTheProviderAreBilled(t *testing.T) {
 				t.Fatal(a.Text)
 			}
 			if s := r.journal.one(t).Spend; s.State != "settled" || s.Cost != c.cost || s.Bound < c.cost || s.Unpriced != c.unpriced {
+				t.Errorf("%+v, want a cost of %d", s, c.cost)
+			}
+		})
+	}
+}
+
+// Some searches have a price of their own: by the tool that makes them, and of models that
+// search for each chat without saying so.
+func TestSearchesOfOpenAIAreBilledByTheirKind(t *testing.T) {
+	t.Parallel()
+	const (
+		found  = `{"id":"r","output":[{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"q"}}],"tools":[{"type":"TOOL"}],"usage":{"input_tokens":0,"output_tokens":0,"total_tokens":0}}`
+		chat   = `{"id":"c","object":"chat.completion","model":"MODEL","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}}`
+		asked  = `{"model":"MODEL","max_tokens":16,"max_output_tokens":16,"messages":[{"role":"user","content":"x"}],"input":"x","tools":[{"type":"TOOL"}]}`
+		usual  = 10_000_000 // nano-dollars
+		dearer = 25_000_000
+	)
+	for _, c := range []struct {
+		name, path, model, tool string
+		cost                    int64
+	}{
+		{"a search", "/v1/responses", "gpt-4o", "web_search", usual},
+		{"by the tool of before", "/v1/responses", "gpt-4o", "web_search_preview_2025_03_11", dearer},
+		{"by it, of a model that reasons", "/v1/responses", "gpt-5.6-sol", "web_search_preview", usual},
+		{"of a chat", "/v1/chat/completions", "gpt-4o-mini-search-preview", "", dearer},
+		{"of a later one", "/v1/chat/completions", "gpt-5-search-api", "", usual},
+		{"of no chat", "/v1/chat/completions", "gpt-4o", "", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			words := strings.NewReplacer("MODEL", c.model, "TOOL", c.tool, `,"tools":[{"type":"TOOL"}]`, map[bool]string{true: `,"tools":[{"type":"` + c.tool + `"}]`}[c.tool != ""])
+			r := newRig(t)
+			r.up.On("/v1/responses", upstream.Always(upstream.JSON(200, json.RawMessage(words.Replace(found)))))
+			r.up.On("/v1/chat/completions", upstream.Always(upstream.JSON(200, json.RawMessage(words.Replace(chat)))))
+			if a := r.call("POST", c.path, words.Replace(asked), "x-gateway-provider: openai", "authorization: Bearer sk-upstream", "x-gateway-custom-host: "+r.up.URL()+"/v1"); a.StatusCode != 200 {
+				t.Fatal(a.Text)
+			}
+			if s := r.journal.one(t).Spend; s.State != "settled" || s.Cost != c.cost || s.Bound < c.cost || s.Unpriced != "" {
 				t.Errorf("%+v, want a cost of %d", s, c.cost)
 			}
 		})

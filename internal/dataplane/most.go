@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"sluice/internal/catalog"
+	"sluice/internal/dialect"
 	"sluice/internal/llm"
 	"sluice/internal/provider"
 	"sluice/internal/routing"
@@ -21,6 +22,9 @@ const (
 	searchesMost = 20      // searches, or calls of another tool of the provider, that a model makes by itself
 	documentMost = 1000    // pages of a document
 	pictureMost  = 16_384  // tokens of a picture: see internal/tokens
+
+	containersMost = 2               // containers in which a response runs code
+	drawingMost    = 2 * pictureMost // tokens of pictures that a tool shows and makes, and of what asks for them
 
 	leastAudioRate = 750 // bytes of a second of speech: Opus at 6 kbit/s
 )
@@ -166,31 +170,71 @@ func setBy(params []routing.Param, name string) ([]byte, bool) {
 // searches are those that the model may make: none unless what stands beside the
 // conversation speaks of searching, or the model does nothing else.
 func (a *attempt) searches() int64 {
-	if model := a.priceName(); strings.Contains(model, "search") || strings.Contains(model, "sonar") || a.speaksOfSearching() {
+	model := a.priceName()
+	if dialect.SearchesAlways(model) {
+		return 1
+	}
+	if strings.Contains(model, "search") || strings.Contains(model, "sonar") || a.speaksOfSearching() {
 		return searchesMost
 	}
 	return 0
 }
 
 // toolWords are how requests name the provider's tools that price lists know by another
-// name, in the words of all surfaces.
-var toolWords = [...]struct{ word, unit string }{
-	{catalog.FileSearch, catalog.FileSearch}, {"code_interpreter", catalog.CodeExecution}, {"code_execution", catalog.CodeExecution},
+// name, in the words of all surfaces, and how often the model may call them by itself.
+var toolWords = [...]struct {
+	word, unit string
+	most       int64
+}{
+	{catalog.FileSearch, catalog.FileSearch, searchesMost},
+	{"code_interpreter", catalog.CodeExecution, searchesMost},
+	{"code_execution", catalog.CodeExecution, searchesMost},
+	{"fetch_url", llm.URLFetches.String(), searchesMost},
+	{"people_search", llm.PeopleSearches.String(), searchesMost},
+	{"finance_search", llm.FinanceSearches.String(), searchesMost},
+	{"image_search", llm.ImageSearches.String(), searchesMost},
+	{"sandbox", llm.Sandboxes.String(), 1},
+	{"image_generation", llm.DrawingTextInput.String(), drawingMost},
+	{"image_generation", llm.DrawingImageInput.String(), drawingMost},
+	{"image_generation", llm.DrawingOutput.String(), drawingMost},
+	{"container_auto", catalog.CodeExecution, containersMost}, // of a shell
+	{"container_reference", catalog.CodeExecution, containersMost},
 }
 
-// toolsMost are the calls of such tools that the model may make: none unless the request
-// has them.
+// toolsMost are the calls of such tools that the model may make, as far as they cost anything:
+// none unless the request has them. Code of OpenAI's runs in a container, by whose memory it
+// costs.
 func (a *attempt) toolsMost() (list []catalog.Other) {
 	raw, ok := paramOf(a, "tools")
 	if !ok {
 		return nil
 	}
+	contained := splice.Mentions(raw, "container")
 	for _, t := range toolWords {
-		if splice.Mentions(raw, t.word) {
-			list = append(list, catalog.Other{Name: t.unit, Count: searchesMost})
+		switch {
+		case !a.stake.pays(t.unit) || !splice.Mentions(raw, t.word):
+		case t.unit == catalog.CodeExecution && t.word != t.unit && contained:
+			list = append(list, catalog.Other{Name: catalog.CodeExecutionIn(memory(raw)), Count: containersMost})
+		default:
+			list = append(list, catalog.Other{Name: t.unit, Count: t.most})
 		}
 	}
 	return list
+}
+
+// pays reports whether a unit has a price with one of the models that may answer.
+func (s *stake) pays(unit string) bool {
+	return s.tariff.Pays(unit) || slices.ContainsFunc(s.falls.list, func(f fallback) bool { return f.tariff.Pays(unit) })
+}
+
+// memory is the largest that tools ask for of a container.
+func memory(tools []byte) (most string) {
+	for _, size := range dialect.ContainerMemories() {
+		if splice.Mentions(tools, `"`+size+`"`) {
+			most = size
+		}
+	}
+	return most
 }
 
 func (a *attempt) speaksOfSearching() bool {

@@ -23,6 +23,8 @@ type counts struct {
 	tools     int64     // tokens of input that what tools brought has beside InputTokens
 	thoughts  bool      // ReasoningTokens stand beside OutputTokens
 	gemini    bool      // the model is one of Google's
+	always    bool      // the model searches the web for each answer
+	preview   bool      // it was given OpenAI's first tool for that
 }
 
 func newCounts(ep llm.Endpoint) counts {
@@ -68,6 +70,8 @@ func (c *counts) field(name, val []byte) bool {
 		c.region(val)
 	case `"iterations"`:
 		c.iterations(val)
+	case `"image_gen"`:
+		return c.drawn(val)
 	case `"pages_processed"`:
 		return count(val, &c.u.Pages)
 	case `"seconds"`, `"prompt_audio_seconds"`:
@@ -81,9 +85,9 @@ func (c *counts) field(name, val []byte) bool {
 func (c *counts) inputDetails(raw []byte) {
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
-		case `"cached_tokens"`:
+		case `"cached_tokens"`, `"cache_read_input_tokens"`: // the latter of Perplexity
 			count(val, &c.u.CachedTokens)
-		case `"cache_write_tokens"`:
+		case `"cache_write_tokens"`, `"cache_creation_input_tokens"`:
 			count(val, &c.u.CacheWriteTokens)
 		case `"audio_tokens"`:
 			count(val, &c.u.InputAudioTokens)
@@ -144,8 +148,14 @@ func (c *counts) usage() llm.Usage {
 	if c.compacted.Reported {
 		u = u.Add(c.compacted)
 	}
-	if c.fee && u.SearchUnits == 0 { // a call of Perplexity's has one search, which it counts for its research alone
+	if (c.fee || c.always && !c.told) && u.SearchUnits == 0 { // a call of Perplexity's has one search, which it counts for its research alone
 		u.SearchUnits = 1
+	}
+	if c.preview && u.SearchUnits > 0 {
+		u.SearchContext = "preview"
+	}
+	if u.CodeSessions == 0 {
+		u.CodeMemory = ""
 	}
 	switch {
 	case c.untold():

@@ -11,15 +11,15 @@ import (
 // Source: https://platform.claude.com/docs/en/build-with-claude/compaction,
 // https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool, read 2026-11.
 func (c *counts) iterations(list []byte) {
-	c.compacted, c.u.AdvisorInputTokens, c.u.AdvisorOutputTokens = llm.Usage{}, 0, 0
+	c.compacted, c.u.Units[llm.AdvisorInput], c.u.Units[llm.AdvisorOutput] = llm.Usage{}, 0, 0
 	for step := range splice.Elements(list) {
 		switch kind, _ := splice.Find(step, "type"); string(kind) {
 		case `"compaction"`:
 			c.compacted = c.compacted.Add(UsageOf(llm.Messages, step))
 		case `"advisor_message"`:
 			u := UsageOf(llm.Messages, step)
-			c.u.AdvisorInputTokens += u.InputTokens
-			c.u.AdvisorOutputTokens += u.OutputTokens
+			c.u.Units[llm.AdvisorInput] += u.InputTokens
+			c.u.Units[llm.AdvisorOutput] += u.OutputTokens
 		}
 	}
 }

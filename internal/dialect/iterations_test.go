@@ -21,7 +21,7 @@ func TestIterationsAreCounted(t *testing.T) {
 	t.Parallel()
 	want := llm.Usage{
 		InputTokens: 23000 + 500 + 180000 + 40 + 7, OutputTokens: 4500, TotalTokens: 208047, CachedTokens: 540, CacheWriteTokens: 7, CacheHourTokens: 3,
-		Region: "us", AdvisorInputTokens: 820, AdvisorOutputTokens: 1500, Reported: true,
+		Region: "us", Units: [llm.UnitCount]int64{llm.AdvisorInput: 820, llm.AdvisorOutput: 1500}, Reported: true,
 	}
 	if u, _ := dialect.Usage(llm.Messages, []byte(`{"type":"message",`+iterated+`}`), ""); u != want {
 		t.Errorf("got\n%+v, want\n%+v", u, want)

@@ -3,6 +3,7 @@ package dialect
 import (
 	"bytes"
 	"math"
+	"strings"
 
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -17,6 +18,8 @@ func (c *counts) searched(name, val []byte) bool {
 	switch string(name) {
 	case `"search_units"`, `"rerank_units"`, `"num_search_queries"`, `"num_sources_used"`:
 		return count(val, &c.u.SearchUnits)
+	case `"tool_calls_details"`:
+		return c.invocations(val)
 	case `"server_tool_use"`, `"server_side_tool_usage_details"`, `"web_search"`:
 		return c.toolCalls(val)
 	case `"citation_tokens"`:
@@ -60,6 +63,46 @@ func (c *counts) toolCalls(raw []byte) bool {
 	return searched || found
 }
 
+// invocations takes the calls of tools as Perplexity tells them in its responses:
+// {"search_web":{"invocation":1},"fetch_url":{"invocation":2}}.
+// Source: https://docs.perplexity.ai/docs/agent-api, read 2026-11.
+func (c *counts) invocations(raw []byte) (found bool) {
+	for name, val := range splice.Members(raw) {
+		if n, ok := splice.Find(val, "invocation"); ok {
+			val = n
+		}
+		switch string(name) {
+		case `"search_web"`, `"web_search"`:
+			c.told = count(val, &c.u.SearchUnits) || c.told
+			found = found || c.told
+		default:
+			if u, ok := invoked[string(name)]; ok {
+				found = count(val, &c.u.Units[u]) || found
+			}
+		}
+	}
+	return found
+}
+
+// invoked are the tools that invocations counts beside searches of the web. Prices call what
+// calls are named by the other way round.
+var invoked = map[string]llm.Unit{
+	`"fetch_url"`: llm.URLFetches, `"sandbox"`: llm.Sandboxes,
+	`"search_people"`: llm.PeopleSearches, `"people_search"`: llm.PeopleSearches,
+	`"search_finance"`: llm.FinanceSearches, `"finance_search"`: llm.FinanceSearches,
+	`"search_images"`: llm.ImageSearches, `"image_search"`: llm.ImageSearches,
+}
+
+// drawn takes what a model of pictures used, which OpenAI's tool asked and which is billed at
+// that model's own prices:
+// {"input_tokens":12,"input_tokens_details":{"text_tokens":12,"image_tokens":0},"output_tokens":196}.
+func (c *counts) drawn(raw []byte) bool {
+	u := UsageOf(llm.ImageGenerate, raw)
+	shown := min(u.InputImageTokens, u.InputTokens)
+	c.u.Units[llm.DrawingTextInput], c.u.Units[llm.DrawingImageInput], c.u.Units[llm.DrawingOutput] = u.InputTokens-shown, shown, u.OutputTokens
+	return u.InputTokens+u.OutputTokens > 0
+}
+
 // beside reports whether the thoughts stand beside the output. Perplexity counts those of its
 // research so: it is the one that reports tokens of citations. xAI does, and whoever runs its
 // models: there the total has them on top.
@@ -81,9 +124,25 @@ func (c *counts) untold() bool {
 	return c.gemini && c.total && !c.thoughts && u.ReasoningTokens == 0 && u.InputTokens+u.OutputTokens > 0 && u.TotalTokens > u.InputTokens+u.OutputTokens
 }
 
-// ofGemini reports whether a raw name is that of a model of Google's: "gemini-2.5-pro",
-// "google/gemini-2.5-flash".
-func ofGemini(model []byte) bool { return bytes.Contains(model, []byte("gemini")) }
+// named takes the raw name of the model, for what its provider does not say otherwise.
+func (c *counts) named(ep llm.Endpoint, model []byte) {
+	c.gemini = c.gemini || bytes.Contains(model, []byte("gemini")) // "gemini-2.5-pro", "google/gemini-2.5-flash"
+	if ep == llm.ChatComplete || c.through {
+		for _, word := range searchers {
+			c.always = c.always || bytes.Contains(model, []byte(word))
+		}
+	}
+}
+
+// searchers are what the names have of models of OpenAI's that search the web once for each
+// chat, which no usage tells: "gpt-4o-search-preview", "gpt-5-search-api-2025-10-14".
+// Source: https://developers.openai.com/api/docs/guides/tools-web-search, read 2026-11.
+var searchers = [...]string{"-search-preview", "-search-api"}
+
+// SearchesAlways reports whether a model searches the web once for each chat.
+func SearchesAlways(model string) bool {
+	return strings.Contains(model, searchers[0]) || strings.Contains(model, searchers[1])
+}
 
 // searchContext reads a word of a closed set: others set no known price.
 func searchContext(raw []byte, to *string) bool {

@@ -2,6 +2,8 @@ package dialect
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 
 	"sluice/internal/splice"
 )
@@ -18,6 +20,7 @@ const containersMost = 16
 //	{"type":"web_search_call","action":{"type":"search"}}   a search; opening a page and looking into it are none
 //	{"type":"file_search_call"}                             a search of files
 //	{"type":"code_interpreter_call","container_id":"cntr"}  a session of a container, once for all calls in it
+//	{"type":"shell_call","environment":{"container_id":"cntr"}}  the same; a shell of the caller's is none
 //
 // Nothing in it looks like a call in most outputs: these are not walked through. A number of
 // searches that the provider itself gives counts before the items.
@@ -36,8 +39,13 @@ func (c *counts) output(raw []byte) {
 			}
 		case `"file_search_call"`:
 			files++
-		case `"code_interpreter_call"`:
+		case `"code_interpreter_call"`, `"shell_call"`:
 			container, _ := splice.Find(item, "container_id")
+			if string(typ) == `"shell_call"` {
+				if container, _ = splice.Find(item, "environment", "container_id"); len(container) == 0 {
+					continue
+				}
+			}
 			if !isAmong(seen[:min(sessions, containersMost)], container) {
 				if sessions < containersMost {
 					seen[sessions] = container
@@ -61,4 +69,40 @@ func isAmong(seen [][]byte, container []byte) bool {
 		}
 	}
 	return false
+}
+
+// given takes what the tools of a response, which it repeats, say of their price:
+//
+//	{"type":"web_search_preview"}                                                 a tool whose searches have one of their own
+//	{"type":"code_interpreter","container":{"type":"auto","memory_limit":"4g"}}   how large containers are
+//	{"type":"shell","environment":{"type":"container_auto","memory_limit":"4g"}}  the same
+//
+// Source: https://developers.openai.com/api/docs/pricing, read 2026-11.
+func (c *counts) given(tools []byte) {
+	if !bytes.Contains(tools, []byte("web_search_preview")) && !bytes.Contains(tools, []byte("memory_limit")) {
+		return
+	}
+	for tool := range splice.Elements(tools) {
+		switch typ := splice.Text(tool, "type"); typ {
+		case "code_interpreter":
+			c.u.CodeMemory = larger(c.u.CodeMemory, splice.Text(tool, "container", "memory_limit"))
+		case "shell":
+			c.u.CodeMemory = larger(c.u.CodeMemory, splice.Text(tool, "environment", "memory_limit"))
+		default:
+			c.preview = c.preview || strings.HasPrefix(typ, "web_search_preview") // some have a date behind
+		}
+	}
+}
+
+// ContainerMemories are the sizes of containers that have a price of their own, from the
+// smallest on.
+func ContainerMemories() []string { return []string{"4g", "16g", "64g"} }
+
+// larger is the larger of two sizes; what has no price of its own is the smallest.
+func larger(a, b string) string {
+	all := ContainerMemories()
+	if slices.Index(all, b) > slices.Index(all, a) {
+		return b
+	}
+	return a
 }

@@ -64,7 +64,7 @@ func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (mo
 	switch string(name) {
 	case `"model"`:
 		model = val
-		c.gemini = c.gemini || ofGemini(val)
+		c.named(ep, val)
 	case `"usage"`, `"tool_usage"`: // what OpenAI's own tools used stands beside
 		c.read(val)
 	case `"service_tier"`:
@@ -72,6 +72,10 @@ func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (mo
 	case `"output"`:
 		if ep == llm.CreateModelResponse {
 			c.output(val)
+		}
+	case `"tools"`:
+		if ep == llm.CreateModelResponse {
+			c.given(val)
 		}
 	case `"response"`, `"message"`: // the events of the responses and messages surfaces
 		model = c.wrapped(ep, val)
@@ -131,6 +135,10 @@ func (c *counts) wrapped(ep llm.Endpoint, raw []byte) (model []byte) {
 		case `"output"`:
 			if ep == llm.CreateModelResponse {
 				c.output(val)
+			}
+		case `"tools"`:
+			if ep == llm.CreateModelResponse {
+				c.given(val)
 			}
 		}
 	}

@@ -39,8 +39,8 @@ type Usage struct {
 	// CostNano is what the provider itself says that the call cost, in billionths of a US
 	// dollar: 5023000 for 0.005023; 0: it does not say.
 	CostNano int64 `json:"cost_nano,omitempty"`
-	// SearchContext is how much a search looked at where that sets its price: "low",
-	// "medium" or "high"; empty: not said.
+	// SearchContext is how much a search looked at where that sets its price: "low", "medium"
+	// or "high", or "preview" for a search by OpenAI's tool of that name; empty: not said.
 	SearchContext string `json:"search_context,omitempty"`
 	// Tier is how the provider says that it served the call where that sets its price:
 	// "batch", "flex", "priority", "fast" or UsualTier; empty: not said.
@@ -48,19 +48,20 @@ type Usage struct {
 	// Region is where the provider says that it ran the call where that sets its price: "us";
 	// empty: not said, or anywhere. It is kept with the bill.
 	Region string `json:"-"`
-	// AdvisorInputTokens and AdvisorOutputTokens are those of another model, which the provider
-	// asked for advice; they are in no other count. They are kept with the bill.
-	AdvisorInputTokens  int64 `json:"-"`
-	AdvisorOutputTokens int64 `json:"-"`
-	Reported            bool  `json:"reported"` // false: the provider said nothing
+	// CodeMemory is how much memory the containers of CodeSessions have where that sets their
+	// price: "4g", "16g" or "64g"; empty: as much as is usual. It is kept with the bill.
+	CodeMemory string `json:"-"`
+	// Units are counts of what has no other place here, by Unit. They are kept with the bill.
+	Units    [UnitCount]int64 `json:"-"`
+	Reported bool             `json:"reported"` // false: the provider said nothing
 }
 
 // UsualTier is the Tier of a call that was served at the usual price, whatever was asked
 // for.
 const UsualTier = "standard"
 
-// Add sums two usages, for a stream continued on a second target, whose SearchContext, Tier
-// and Region count.
+// Add sums two usages, for a stream continued on a second target, whose SearchContext, Tier,
+// Region and CodeMemory count.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		InputTokens: u.InputTokens + v.InputTokens, OutputTokens: u.OutputTokens + v.OutputTokens,
@@ -73,7 +74,7 @@ func (u Usage) Add(v Usage) Usage {
 		SearchUnits: u.SearchUnits + v.SearchUnits, FileSearches: u.FileSearches + v.FileSearches, CodeSessions: u.CodeSessions + v.CodeSessions, Pages: u.Pages + v.Pages,
 		AudioSeconds: u.AudioSeconds + v.AudioSeconds, CitationTokens: u.CitationTokens + v.CitationTokens,
 		CostNano: u.CostNano + v.CostNano, SearchContext: cmp.Or(v.SearchContext, u.SearchContext), Tier: cmp.Or(v.Tier, u.Tier),
-		Region: cmp.Or(v.Region, u.Region), AdvisorInputTokens: u.AdvisorInputTokens + v.AdvisorInputTokens, AdvisorOutputTokens: u.AdvisorOutputTokens + v.AdvisorOutputTokens,
+		Region: cmp.Or(v.Region, u.Region), CodeMemory: cmp.Or(v.CodeMemory, u.CodeMemory), Units: addUnits(u.Units, v.Units),
 		Reported: u.Reported || v.Reported,
 	}
 }
@@ -88,9 +89,12 @@ func (u Usage) Bounded() Usage {
 	for _, n := range [...]*int64{
 		&u.InputTokens, &u.OutputTokens, &u.TotalTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.CacheHourTokens, &u.ReasoningTokens,
 		&u.InputAudioTokens, &u.OutputAudioTokens, &u.InputImageTokens, &u.OutputImageTokens, &u.CachedAudioTokens, &u.CachedImageTokens, &u.FreeInputTokens, &u.FreeOutputTokens,
-		&u.SearchUnits, &u.FileSearches, &u.CodeSessions, &u.Pages, &u.CitationTokens, &u.CostNano, &u.AdvisorInputTokens, &u.AdvisorOutputTokens,
+		&u.SearchUnits, &u.FileSearches, &u.CodeSessions, &u.Pages, &u.CitationTokens, &u.CostNano,
 	} {
-		*n = min(max(*n, 0), CountMost)
+		*n = bounded(*n)
+	}
+	for i, n := range u.Units {
+		u.Units[i] = bounded(n)
 	}
 	if !(u.AudioSeconds > 0) {
 		u.AudioSeconds = 0
@@ -98,3 +102,5 @@ func (u Usage) Bounded() Usage {
 	u.AudioSeconds = min(u.AudioSeconds, CountMost)
 	return u
 }
+
+func bounded(n int64) int64 { return min(max(n, 0), CountMost) }
