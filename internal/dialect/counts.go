@@ -23,6 +23,7 @@ type counts struct {
 	tools     int64     // tokens of input that what tools brought has beside InputTokens
 	thoughts  bool      // ReasoningTokens stand beside OutputTokens
 	gemini    bool      // the model is one of Google's
+	grounds   grounds   // of an answer in Google's own words
 	always    bool      // the model searches the web for each answer
 	preview   bool      // it was given OpenAI's first tool for that
 }
@@ -148,6 +149,7 @@ func (c *counts) usage() llm.Usage {
 	if c.compacted.Reported {
 		u = u.Add(c.compacted)
 	}
+	u.SearchUnits = max(u.SearchUnits, c.grounds.searches())
 	if (c.fee || c.always && !c.told) && u.SearchUnits == 0 { // a call of Perplexity's has one search, which it counts for its research alone
 		u.SearchUnits = 1
 	}

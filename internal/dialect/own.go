@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"bytes"
+
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -14,7 +16,10 @@ import (
 func (c *counts) ownMember(name, val []byte) (model []byte) {
 	switch string(name) {
 	case `"modelVersion"`:
+		c.grounds.once = bytes.Contains(val, []byte("gemini-1")) || bytes.Contains(val, []byte("gemini-2"))
 		return val
+	case `"candidates"`:
+		c.grounds.read(val)
 	case `"type"`: // of a message of Claude's, or the event that begins one
 		c.apart = c.apart || splice.IsName(val, "message") || splice.IsName(val, "message_start")
 	case `"interaction"`: // of the event that ends one of Gemini's

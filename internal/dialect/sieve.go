@@ -15,7 +15,7 @@ const (
 // sieved are the members that may say what a call used, beside its answer.
 var sieved = map[string]bool{
 	`"type"`: true, `"model"`: true, `"usage"`: true, `"tool_usage"`: true, `"service_tier"`: true, `"response"`: true, `"message"`: true,
-	`"meta"`: true, `"usage_info"`: true, `"duration"`: true, `"usageMetadata"`: true, `"amazon-bedrock-invocationMetrics"`: true, `"modelVersion"`: true, `"prompt_eval_count"`: true, `"eval_count"`: true,
+	`"meta"`: true, `"usage_info"`: true, `"duration"`: true, `"usageMetadata"`: true, `"amazon-bedrock-invocationMetrics"`: true, `"modelVersion"`: true, `"candidates"`: true, `"prompt_eval_count"`: true, `"eval_count"`: true,
 }
 
 // Sieve finds in a JSON reply what the call used while the reply passes by in pieces, of

@@ -116,10 +116,19 @@ func TestUsageOfGeminiPassedThrough(t *testing.T) {
 	told := llm.Usage{InputTokens: 12, OutputTokens: 1691, TotalTokens: 1703, CachedTokens: 4, ReasoningTokens: 912, Reported: true}
 	chat := llm.Usage{InputTokens: 758, OutputTokens: 967, TotalTokens: 1725, ReasoningTokens: 865, Reported: true}
 	const words = `{"model":"gemini-2.5-pro","choices":[],"usage":{"completion_tokens":102,"prompt_tokens":758,"total_tokens":1725}}`
+	grounded := func(model string) string {
+		return `{"candidates":[{"content":{"parts":[{"text":"sunny"}]},"groundingMetadata":{"webSearchQueries":["weather in Bern","Bern"],"groundingChunks":[{"web":{"uri":"https://bern.example"}}]}}],"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":5,"totalTokenCount":15},"modelVersion":"` + model + `"}`
+	}
+	searched := func(n int64) llm.Usage {
+		return llm.Usage{InputTokens: 10, OutputTokens: 5, TotalTokens: 15, SearchUnits: n, Reported: true}
+	}
 	for name, c := range map[string]struct {
 		body, event string
 		want        llm.Usage
 	}{
+		"searches":                 {grounded("gemini-3.5-flash"), grounded("gemini-3.5-flash"), searched(2)},
+		"searches of before":       {grounded("gemini-2.5-flash"), grounded("gemini-2.5-flash"), searched(1)},
+		"a search for nothing":     {strings.ReplaceAll(grounded("gemini-2.5-flash"), `"web"`, `"maps"`), strings.ReplaceAll(grounded("gemini-2.5-flash"), `"web"`, `"maps"`), searched(0)},
 		"an interaction":           {interaction, `{"event_type":"interaction.completed","interaction":` + interaction + `}`, told},
 		"a chat in OpenAI's words": {words, words, chat},
 	} {

@@ -1,0 +1,55 @@
+package dialect
+
+import (
+	"bytes"
+
+	"sluice/internal/splice"
+)
+
+// groundingKey begins where a candidate of Gemini's tells what was searched for and found.
+var groundingKey = []byte(`"groundingMetadata"`)
+
+// grounds are the searches behind an answer of Gemini's that is passed through.
+type grounds struct {
+	queries int64 // that were made
+	found   bool  // a page of the web
+	once    bool  // the model is one before Gemini 3, of which an answer that rests on pages is one search
+}
+
+// read takes the candidates of an answer, or of an event, which may tell again what one before
+// it told:
+//
+//	[{"groundingMetadata":{"webSearchQueries":["weather in Bern"],"groundingChunks":[{"web":{"uri":"https://…"}}]}}]
+//
+// Source: https://ai.google.dev/gemini-api/docs/google-search#pricing, read 2026-11.
+func (g *grounds) read(candidates []byte) {
+	if !bytes.Contains(candidates, groundingKey) {
+		return
+	}
+	var queries int64
+	for c := range splice.Elements(candidates) {
+		list, _ := splice.Find(c, "groundingMetadata", "webSearchQueries")
+		for q := range splice.Elements(list) {
+			if len(q) > len(`""`) && q[0] == '"' {
+				queries++
+			}
+		}
+		list, _ = splice.Find(c, "groundingMetadata", "groundingChunks")
+		for chunk := range splice.Elements(list) {
+			_, page := splice.Find(chunk, "web")
+			g.found = g.found || page
+		}
+	}
+	g.queries = max(g.queries, queries)
+}
+
+// searches is what Google bills of them.
+func (g *grounds) searches() int64 {
+	switch {
+	case !g.once:
+		return g.queries
+	case g.found:
+		return 1
+	}
+	return 0
+}
