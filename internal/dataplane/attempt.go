@@ -33,25 +33,27 @@ type attempt struct {
 	strict     bool // finish reasons are brought into the shape of the surface
 	askedUsage bool // stream_options.include_usage was added by us
 
-	plan   *provider.Plan
-	speech speech           // how the call is translated; zero when both sides speak one shape
-	shaped []byte           // of a translated call that is kept: the client's body with the changes of the config
-	lost   []string         // fields of the caller that the target cannot carry
-	call   *llm.Call        // a translated conversation
-	names  *dialect.Names   // of its tools, where the provider gets others
-	texts  *dialect.Texts   // its tools that take free text, where the provider has functions only
-	sent   *dialect.Request // or another request
-	to     *dialect.Target  // of either
-	more   [][]byte         // bodies of further calls that the request takes
-	extra  wire.Header      // lines that the translation needs
-	kept   *conversation    // of a response that the gateway keeps
-	talk   *talk            // the stream of a translated conversation
-	header wire.Header      // to send, without the credential
-	body   wire.Payload     // to send
-	stream bool
+	plan     *provider.Plan
+	speech   speech           // how the call is translated; zero when both sides speak one shape
+	shaped   []byte           // of a translated call that is kept: the client's body with the changes of the config
+	lost     []string         // fields of the caller that the target cannot carry
+	call     *llm.Call        // a translated conversation
+	names    *dialect.Names   // of its tools, where the provider gets others
+	texts    *dialect.Texts   // its tools that take free text, where the provider has functions only
+	sent     *dialect.Request // or another request
+	to       *dialect.Target  // of either
+	more     [][]byte         // bodies of further calls that the request takes
+	extra    wire.Header      // lines that the translation needs
+	kept     *conversation    // of a response that the gateway keeps
+	restored []byte           // what is sent, where what was said before was put into it that the gateway keeps
+	talk     *talk            // the stream of a translated conversation
+	header   wire.Header      // to send, without the credential
+	body     wire.Payload     // to send
+	stream   bool
 
 	stake     *stake   // nil where the call is not metered
 	seen      bool     // the call may have reached the provider
+	answers   uint64   // id of the response that answers, as contexts know it; 0 where there is none
 	atWork    string   // id of the response that the provider goes on working on; empty for none
 	fate      ending   // handed or unheard, of a call or work that ended so; else the outcome tells
 	beside    bool     // it is no try of a target, but of work that a provider does beside a call or after it

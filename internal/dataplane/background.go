@@ -43,6 +43,7 @@ type backgrounded struct {
 func (g *Gateway) noteWork(a *attempt, response []byte) {
 	switch a.x.match.Endpoint {
 	case llm.CreateModelResponse:
+		a.answers = g.contexts.key(response)
 		a.works(response)
 	case llm.GetModelResponse:
 		if status := splice.Text(response, "status"); status != "" && !working(status) {
@@ -60,11 +61,12 @@ func (a *attempt) works(response []byte) {
 
 // worksOn is works of a stream, by its first event. Only a response in the background is
 // worked on when nobody reads the stream.
-func (a *attempt) worksOn(first []byte) {
+func (g *Gateway) worksOn(a *attempt, first []byte) {
 	if a.x.match.Endpoint != llm.CreateModelResponse {
 		return
 	}
 	response, _ := splice.Find(dialect.FirstData(first), "response")
+	a.answers = g.contexts.key(response)
 	if in, _ := splice.Find(response, "background"); string(in) == "true" {
 		a.works(response)
 	}
@@ -122,7 +124,7 @@ func (g *Gateway) backgrounded(a *attempt) *backgrounded {
 	x.replay = whole.replay.again()
 	b := &backgrounded{id: a.atWork, soon: make(chan looked), ended: make(chan struct{})}
 	b.attempt = &attempt{
-		x: x, target: a.target, number: x.attempts - 1, started: a.started, spec: a.spec, account: a.account, values: maps.Clone(a.values), model: a.model, beside: true,
+		x: x, target: a.target, number: x.attempts - 1, started: a.started, spec: a.spec, account: a.account, values: maps.Clone(a.values), model: a.model, beside: true, answers: a.answers,
 	}
 	*b.staked() = *a.stake
 	b.stake.holds, b.stake.open = slices.Clone(a.stake.holds), false

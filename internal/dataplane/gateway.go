@@ -124,6 +124,7 @@ type Gateway struct {
 	open          atomic.Int64 // requests being served
 	lingering     lingering
 	followers     *followers
+	contexts      *contexts
 	lost          unrecorded
 	unguarded     sync.Once   // the log was told that guardrails are not run
 	stopped       atomic.Bool // calls that end now are cut by the gateway itself
@@ -132,7 +133,7 @@ type Gateway struct {
 // New makes a gateway of its parts.
 func New(p Parts, s Settings) *Gateway {
 	t := newTongues(p.Dialects)
-	return &Gateway{Parts: p, set: s, configs: newConfigCache(), judged: newJudged(p.Guard), behind: newBehind(), tongues: t, lines: t.lines(), counter: tokens.New(), followers: newFollowers(), secretHeaders: secretHeaders(p.Specs)}
+	return &Gateway{Parts: p, set: s, configs: newConfigCache(), judged: newJudged(p.Guard), behind: newBehind(), tongues: t, lines: t.lines(), counter: tokens.New(), followers: newFollowers(), contexts: newContexts(), secretHeaders: secretHeaders(p.Specs)}
 }
 
 // Open is the number of requests being served, for draining.

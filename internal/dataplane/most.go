@@ -50,7 +50,7 @@ func (g *Gateway) most(a *attempt) catalog.Limits {
 	case silent[x.match.Endpoint]:
 		l.Input = a.inputMost()
 	default:
-		l.Input, l.Output = a.inputMost(), a.outputMost(reach)
+		l.Input, l.Output = a.inputMost()+g.carriedMost(a, reach), a.outputMost(reach)
 	}
 	if reach.Input > 0 {
 		l.Input = min(l.Input, reach.Input)
@@ -86,10 +86,7 @@ var silent = map[llm.Endpoint]bool{llm.Embed: true, llm.Rerank: true, llm.Modera
 // inputMost bounds the tokens of the input, with what the target's config and the turns
 // before this one add.
 func (a *attempt) inputMost() int64 {
-	body := a.x.doc.Source()
-	if a.kept != nil {
-		body = a.kept.body
-	}
+	body := a.asked()
 	n := cmp.Or(tokens.BoundRequest(a.x.match.Endpoint, body, a.models()...), int64(len(body)))
 	for i := range a.target.Default {
 		n += int64(len(a.target.Default[i].Raw))

@@ -115,7 +115,7 @@ func (g *Gateway) reckoned(a *attempt, u llm.Usage, answer bool) llm.Usage {
 	case u.InputTokens == 0 && a.x.unread:
 		u.InputTokens = a.x.sent() / unreadBytes
 	case u.InputTokens == 0:
-		u.InputTokens = g.counter.Request(ep, a.x.doc.Source(), model).Tokens
+		u.InputTokens = g.counter.Request(ep, a.asked(), model).Tokens
 	}
 	if answer {
 		u.OutputTokens = max(u.OutputTokens, g.said(a, ep, model))

@@ -123,10 +123,17 @@ func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
 			return err
 		}
 		shaped.Edits = append(shaped.Edits, on...)
+		if len(on) > 0 {
+			a.restored = x.doc.Apply(shaped.Edits)
+		}
 		if s.Rules.Inline {
 			body, err := g.inlined(ctx, x.doc.Apply(shaped.Edits))
 			a.body = wire.Bytes(body)
 			return err
+		}
+		if len(on) > 0 {
+			a.body = wire.Bytes(a.restored)
+			return nil
 		}
 		a.body = spliced(x, shaped.Edits)
 	case x.form != nil:

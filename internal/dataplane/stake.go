@@ -202,6 +202,7 @@ func (g *Gateway) account(a *attempt, r *record.Attempt) {
 	}
 	s.owed = g.owed(a, a.ending(r.Outcome))
 	g.closing(a)
+	g.contexts.note(a.answers, &s.owed.usage)
 	r.Spend, r.Usage = s.spend(a.x.room), s.owed.usage
 	if s.owed.state == ledger.Unknown {
 		r.Usage = llm.Usage{} // the bound is no count

@@ -59,7 +59,7 @@ func (g *Gateway) stream(ctx context.Context, a *attempt) error {
 		return nil
 	}
 	a.outlives.begin()
-	a.worksOn(a.first)
+	g.worksOn(a, a.first)
 	s := &relayer{g: g, a: a, watch: dialect.NewStream(g.streamOptions(a)), keep: capture{max: g.set.BodyLogBytes}}
 	if err := s.begin(); err != nil {
 		return s.left(err)

@@ -1,0 +1,108 @@
+package dataplane
+
+import (
+	"cmp"
+	"hash/maphash"
+	"sync"
+
+	"sluice/internal/catalog"
+	"sluice/internal/dialect/responses"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// A call may go on from what its provider keeps, by the id of a response or a conversation
+// ("previous_response_id", "conversation") or of its items. The model reads that again, and it
+// is paid again.
+// Source: https://platform.openai.com/docs/guides/conversation-state, read 2026-11.
+
+const (
+	carriedUnknown = 131_072 // tokens that a model reads at most, unless the catalog knows better
+	contextsMost   = 1 << 15 // responses of which the length is remembered, twice
+)
+
+// asked is what the caller asks for, with what was said before as far as the gateway keeps it.
+func (a *attempt) asked() []byte {
+	switch {
+	case a.kept != nil:
+		return a.kept.body
+	case a.restored != nil:
+		return a.restored
+	}
+	return a.x.doc.Source()
+}
+
+// carriedMost bounds the tokens that the provider reads beside the call: what the response
+// before came to, where this gateway remembers it, else as much as the model reads.
+func (g *Gateway) carriedMost(a *attempt, reach catalog.Reach) int64 {
+	if a.x.match.Endpoint != llm.CreateModelResponse || a.kept != nil || a.restored != nil {
+		return 0
+	}
+	talk, named := paramOf(a, "conversation")
+	input, _ := paramOf(a, "input")
+	if named && string(talk) != "null" || refers(input) {
+		return cmp.Or(reach.Input, carriedUnknown)
+	}
+	raw, _ := paramOf(a, "previous_response_id")
+	id, named := splice.Unquote(raw)
+	if !named || id == "" || responses.IsID(id) {
+		return 0
+	}
+	if n := g.contexts.find(raw); n > 0 {
+		return n
+	}
+	return cmp.Or(reach.Input, carriedUnknown)
+}
+
+// contexts remember how many tokens the last responses came to that providers keep, so that
+// what goes on from one need not hold for all that a model can read. They are those that this
+// node answered with. Safe for concurrent use.
+type contexts struct {
+	seed maphash.Seed
+
+	mu          sync.Mutex       // guards what follows
+	now, before map[uint64]int64 // by key; when now is full it takes the place of before
+}
+
+func newContexts() *contexts {
+	return &contexts{seed: maphash.MakeSeed(), now: make(map[uint64]int64)}
+}
+
+// key is that of a response; 0 for one without an id.
+func (c *contexts) key(response []byte) uint64 {
+	id, _ := splice.Find(response, "id")
+	return c.of(id)
+}
+
+// of is the key of a raw id.
+func (c *contexts) of(id []byte) uint64 {
+	if len(id) <= len(`""`) || id[0] != '"' {
+		return 0
+	}
+	return max(1, maphash.Bytes(c.seed, id))
+}
+
+// note remembers what a response came to, as far as its provider said it: what it read and
+// what it answered are what the next one reads at most.
+func (c *contexts) note(key uint64, u *llm.Usage) {
+	if key == 0 || !u.Reported {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.now) >= contextsMost {
+		c.now, c.before = make(map[uint64]int64), c.now
+	}
+	c.now[key] = u.InputTokens + u.OutputTokens
+}
+
+// find is what the response of a raw id came to; 0 where nobody remembers it.
+func (c *contexts) find(id []byte) int64 {
+	key := c.of(id)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n, ok := c.now[key]; ok {
+		return n
+	}
+	return c.before[key]
+}

@@ -1,0 +1,95 @@
+package dataplane_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"sluice/internal/keys"
+	"sluice/internal/ledger"
+	"sluice/internal/quota"
+	"sluice/internal/store/storetest"
+	"sluice/test/upstream"
+)
+
+// What a provider keeps of a conversation is read again and paid again: a call that goes on
+// from it holds what it came to, where this gateway answered before, and else for all that the
+// model reads.
+func TestWhatProvidersKeepIsHeldFor(t *testing.T) {
+	t.Parallel()
+	const usage = `"usage":{"input_tokens":5000,"output_tokens":700,"total_tokens":5700}`
+	whole := upstream.JSON(200, json.RawMessage(`{"id":"resp_A1","object":"response","status":"completed","output":[],`+usage+`}`))
+	streamed := upstream.Stream(
+		"event: response.created\ndata: "+`{"type":"response.created","response":{"id":"resp_A1","object":"response","status":"in_progress","output":[]}}`+"\n\n",
+		"event: response.completed\ndata: "+`{"type":"response.completed","response":{"id":"resp_A1","object":"response","status":"completed","output":[],`+usage+`}}`+"\n\n",
+	)
+	uncounted := upstream.JSON(200, json.RawMessage(`{"id":"resp_A1","object":"response","status":"completed","output":[]}`))
+	window := builtinPrices.Reach("openai", "gpt-5.6-sol").Input
+	if window < 100_000 {
+		t.Fatalf("a window of %d", window)
+	}
+	const all = -1
+	for _, c := range []struct {
+		name   string
+		first  upstream.Reply
+		member string
+		most   int64 // beside the call itself
+	}{
+		{"known", whole, `"previous_response_id":"resp_A1"`, 5700},
+		{"known of a stream", streamed, `"previous_response_id":"resp_A1"`, 5700},
+		{"of another", whole, `"previous_response_id":"resp_B2"`, all},
+		{"not counted", uncounted, `"previous_response_id":"resp_A1"`, all},
+		{"a conversation", whole, `"conversation":{"id":"conv_1"}`, all},
+		{"items", whole, `"input":[{"type":"item_reference","id":"msg_1"},{"role":"user","content":"x"}]`, all},
+		{"none", whole, `"previous_response_id":null`, 0},
+		{"no conversation", whole, `"conversation":null`, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.TokenCount, 10_000_000)}})
+			r.up.On("/v1/responses", upstream.InTurn(c.first, whole))
+			held := func(members string) int64 {
+				t.Helper()
+				before := len(r.journal.ledger())
+				if a := r.call("POST", "/v1/responses", strings.Replace(`{"model":"gpt-5.6-sol","input":"x","max_output_tokens":16`+members+`}`, `"input":"x",`, map[bool]string{false: `"input":"x",`}[strings.Contains(members, `"input"`)], 1), r.custom()...); a.StatusCode != 200 {
+					t.Fatal(a.Text)
+				}
+				line := r.journal.ledger()[before]
+				if line.State != ledger.Reserved || len(line.Charges) != 1 {
+					t.Fatalf("%+v", line)
+				}
+				return line.Charges[0].Units
+			}
+			first := held(fmt.Sprintf(`,"stream":%v`, strings.Contains(c.name, "stream")))
+			first -= int64(len(fmt.Sprintf(`,"stream":%v`, strings.Contains(c.name, "stream"))))
+			want := first + int64(len(c.member)) + 1 + c.most
+			if c.most == all {
+				want = window + 16
+			}
+			if got := held("," + c.member); got != want {
+				t.Errorf("%d tokens are held, want %d", got, want)
+			}
+		})
+	}
+}
+
+// What the gateway keeps and puts back is held for and counted, also where the provider has
+// responses of its own and gets the rest of the call as it came.
+func TestWhatTheGatewayPutsBackIsPaid(t *testing.T) {
+	t.Parallel()
+	r := keeping(t, storetest.Open(t, storetest.SQLite(t)))
+	const words = 4000
+	id := idOf(t, r.call("POST", "/v1/responses", `{"model":"gemini-2.5-flash","input":"`+strings.Repeat("word ", words)+`"}`, r.gemini()...).Text)
+	r.up.On("/v1/responses", upstream.Always(upstream.JSON(200, json.RawMessage(`{"id":"resp_1","object":"response","status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi"}]}]}`))))
+	if a := r.call("POST", "/v1/responses", `{"model":"gpt-4o-mini","input":"Second","max_output_tokens":16,"previous_response_id":"`+id+`"}`, r.custom()...); a.StatusCode != 200 {
+		t.Fatal(a.Text)
+	}
+	r.journal.mu.Lock()
+	defer r.journal.mu.Unlock()
+	last := r.journal.rows[len(r.journal.rows)-1]
+	if s := last.Spend; s.State != "estimated" || s.Cost < words*miniInput || s.Bound < words*int64(len("word "))*miniInput || last.Usage.InputTokens < words {
+		t.Errorf("%+v of %+v; want %d words and more", s, last.Usage, words)
+	}
+}
