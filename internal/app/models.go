@@ -38,23 +38,31 @@ func (a *App) openCatalog(context.Context) error {
 	return nil
 }
 
-// pricesWait is how long a start, or a change, waits for price lists.
-const pricesWait = 2 * time.Second
+// How long a start and a change wait for price lists. Behind a change wait all others, and a
+// key that is revoked is so within a second.
+const (
+	startPricesWait  = 2 * time.Second
+	changePricesWait = 300 * time.Millisecond
+)
 
 // followPrices has the price lists read of each kind of provider before a saved provider of
 // it is in force, now and from now on, so that its first calls are not held for and billed at
 // built-in prices, or at none, in place of those that the operator gives.
 func (a *App) followPrices(context.Context) error {
 	if set := a.set.Models; set.ProxyURL != "" || set.PricingDir != "" || set.PricingLogStore != "" {
-		a.directory.Ahead(a.readPrices)
+		most := startPricesWait
+		a.directory.Ahead(func(kinds []string) {
+			a.readPrices(kinds, most)
+			most = changePricesWait
+		})
 	}
 	return nil
 }
 
-// readPrices reads the price lists of kinds of providers. What takes longer than pricesWait
-// is read behind it.
-func (a *App) readPrices(kinds []string) {
-	ctx, cancel := context.WithTimeout(context.Background(), pricesWait)
+// readPrices reads the price lists of kinds of providers. What takes longer than most is read
+// behind it.
+func (a *App) readPrices(kinds []string, most time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), most)
 	defer cancel()
 	var reading sync.WaitGroup
 	for _, kind := range kinds {
