@@ -155,6 +155,8 @@ func TestRefusals(t *testing.T) {
 		{"speech without voice", "POST", "/v1/audio/speech", `{"model":"m","input":"x"}`, 400, "voice"},
 		{"image without prompt", "POST", "/v1/images/generations", `{"model":"m"}`, 400, "prompt"},
 		{"too many images", "POST", "/v1/images/generations", `{"prompt":"x","n":11}`, 400, "n"},
+		{"too many partial images", "POST", "/v1/images/generations", `{"prompt":"x","stream":true,"partial_images":4}`, 400, "partial_images"},
+		{"image that does not stream", "POST", "/v1/images/generations", `{"model":"dall-e-3","prompt":"x","stream":true}`, 400, "stream"},
 		{"image format", "POST", "/v1/images/generations", `{"prompt":"x","response_format":"gif"}`, 400, "response_format"},
 		{"no such picture", "GET", "/v1/demo/pictures/xyz.png", "", 404, "id"},
 		{"moderation of nothing", "POST", "/v1/moderations", `{}`, 400, "input"},

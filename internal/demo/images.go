@@ -18,14 +18,18 @@ const (
 	picturePath = "/v1/demo/pictures/" // where pictures answered by URL are fetched, for example ".../3fa2c1.png"
 	pictureSide = 16                   // pixels
 	maxPictures = 10                   // "n", as OpenAI has it
+	maxPartial  = 3                    // "partial_images", likewise
 )
 
 type imageRequest struct {
-	Model  string `json:"model"`
-	Prompt string `json:"prompt"`
-	N      int    `json:"n"`
-	Format string `json:"response_format"`
-	files  int    // pictures that an edit brought
+	Model   string `json:"model"`
+	Prompt  string `json:"prompt"`
+	N       int    `json:"n"`
+	Format  string `json:"response_format"`
+	Stream  bool   `json:"stream"`
+	Partial int    `json:"partial_images"`
+	edit    bool
+	files   int // pictures that an edit brought
 }
 
 func (u *Upstream) generateImage(w http.ResponseWriter, r *http.Request) error {
@@ -44,10 +48,12 @@ func (u *Upstream) editImage(w http.ResponseWriter, r *http.Request) error {
 	if len(f.files) == 0 {
 		return badParam("image", "image must be a file object, not a name or a text.")
 	}
-	q := imageRequest{Model: f.first("model"), Prompt: f.first("prompt"), Format: f.first("response_format"), files: len(f.files)}
-	if n := f.first("n"); n != "" {
-		if q.N, err = strconv.Atoi(n); err != nil {
-			return badParam("n", "Invalid 'n': expected a number.")
+	q := imageRequest{Model: f.first("model"), Prompt: f.first("prompt"), Format: f.first("response_format"), Stream: f.first("stream") == "true", edit: true, files: len(f.files)}
+	for name, to := range map[string]*int{"n": &q.N, "partial_images": &q.Partial} {
+		if n := f.first(name); n != "" {
+			if *to, err = strconv.Atoi(n); err != nil {
+				return badParam(name, "Invalid '%s': expected a number.", name)
+			}
 		}
 	}
 	return u.paint(w, r, q)
@@ -64,26 +70,60 @@ func (u *Upstream) paint(w http.ResponseWriter, r *http.Request, q imageRequest)
 		return badParam("n", "Invalid 'n': expected 1 to %d.", maxPictures)
 	case q.Format != "" && q.Format != "url" && q.Format != "b64_json":
 		return badParam("response_format", "Invalid 'response_format': expected url or b64_json.")
+	case q.Stream && strings.HasPrefix(q.Model, "dall-e"):
+		return badParam("stream", "%s does not stream.", q.Model)
+	case q.Partial < 0 || q.Partial > maxPartial:
+		return badParam("partial_images", "Invalid 'partial_images': expected 0 to %d.", maxPartial)
+	}
+	text, in, out := Tokens(q.Prompt), int64(q.files), int64(100*n)
+	usage := map[string]any{
+		"input_tokens": text + in, "output_tokens": out, "total_tokens": text + in + out,
+		"input_tokens_details": map[string]any{"text_tokens": text, "image_tokens": in},
+	}
+	if q.Stream {
+		u.streamImages(w, r, q, n, usage)
+		return nil
 	}
 	var data []map[string]any
 	for i := range n {
-		tint := seedOf(fmt.Append(nil, q.Prompt, i))[:6]
+		tint := q.tint(i)
 		if q.Format == "url" || q.Format == "" && strings.HasPrefix(q.Model, "dall-e") {
 			data = append(data, map[string]any{"url": "http://" + r.Host + picturePath + tint + ".png"})
 			continue
 		}
 		data = append(data, map[string]any{"b64_json": base64.StdEncoding.EncodeToString(picture(tint))})
 	}
-	text, in, out := Tokens(q.Prompt), int64(q.files), int64(100*n)
-	writeJSON(w, http.StatusOK, map[string]any{
-		"created": u.now(), "data": data,
-		"usage": map[string]any{
-			"input_tokens": text + in, "output_tokens": out, "total_tokens": text + in + out,
-			"input_tokens_details": map[string]any{"text_tokens": text, "image_tokens": in},
-		},
-	})
+	writeJSON(w, http.StatusOK, map[string]any{"created": u.now(), "data": data, "usage": usage})
 	return nil
 }
+
+// streamImages sends each picture as it comes to be: as often as was asked for on the way, and
+// once whole, with the usage of all.
+// Source: openai-node 6.49.0, ImageGenStreamEvent and ImageEditStreamEvent.
+func (u *Upstream) streamImages(w http.ResponseWriter, r *http.Request, q imageRequest, n int, usage map[string]any) {
+	kind := "image_generation"
+	if q.edit {
+		kind = "image_edit"
+	}
+	s := u.stream(w, r)
+	for i := range n {
+		image := map[string]any{
+			"b64_json": base64.StdEncoding.EncodeToString(picture(q.tint(i))), "created_at": u.now(),
+			"background": "opaque", "output_format": "png", "quality": "auto", "size": "auto",
+		}
+		image["type"] = kind + ".partial_image"
+		for k := range q.Partial {
+			image["partial_image_index"] = k
+			s.send(kind+".partial_image", image)
+		}
+		delete(image, "partial_image_index")
+		image["type"], image["usage"] = kind+".completed", usage
+		s.send(kind+".completed", image)
+	}
+}
+
+// tint is the colour of the picture with an index, six hex digits.
+func (q imageRequest) tint(i int) string { return seedOf(fmt.Append(nil, q.Prompt, i))[:6] }
 
 // picture serves what an answer's URL names.
 func (u *Upstream) picture(w http.ResponseWriter, r *http.Request) error {

@@ -343,3 +343,46 @@ func TestLongAudio(t *testing.T) {
 		t.Errorf("%d bytes allocated for 25 MiB of sound", used)
 	}
 }
+
+// A picture that is streamed is seen as it comes to be, and at last whole, as it would have
+// come at once.
+func TestImageStreams(t *testing.T) {
+	t.Parallel()
+	p := start(t, demo.Options{})
+	var whole struct {
+		Data []struct {
+			B64 []byte `json:"b64_json"`
+		}
+	}
+	p.post("/v1/images/generations", `{"model":"demo-image","prompt":"a red house","n":2}`, &whole)
+	_, edited := p.form("/v1/images/edits", "image", "in.png", whole.Data[0].B64, "prompt", "a red house")
+	res, got := p.form("/v1/images/edits", "image", "in.png", whole.Data[0].B64, "prompt", "a red house", "n", "2", "stream", "true", "partial_images", "1")
+	if !strings.Contains(edited, base64.StdEncoding.EncodeToString(whole.Data[0].B64)) {
+		t.Errorf("edited %s", edited)
+	}
+	for kind, events := range map[string][]string{
+		"image_generation": p.events("/v1/images/generations", `{"model":"demo-image","prompt":"a red house","n":2,"stream":true,"partial_images":1}`),
+		"image_edit":       split(t, res, got),
+	} {
+		if len(events) != 4 {
+			t.Fatalf("%s: %q", kind, events)
+		}
+		for i, text := range events {
+			var e struct {
+				Type    string
+				B64     []byte `json:"b64_json"`
+				Partial *int   `json:"partial_image_index"`
+				Usage   struct {
+					Out int `json:"output_tokens"`
+				}
+			}
+			if err := json.Unmarshal([]byte(text), &e); err != nil || !bytes.Equal(e.B64, whole.Data[i/2].B64) {
+				t.Errorf("%s: %v %s", kind, err, text)
+			}
+			partial := i%2 == 0
+			if partial != (e.Type == kind+".partial_image") || partial == (e.Type == kind+".completed") || partial != (e.Partial != nil) || partial == (e.Usage.Out == 200) {
+				t.Errorf("%s: event %d is %s", kind, i, text)
+			}
+		}
+	}
+}
