@@ -84,14 +84,14 @@ func fingerprint(raw []byte) uint64 {
 	return h.Sum64()
 }
 
-// refusal is the error that lists the issues.
+// refusal is the error that lists the issues: in its text too, which is all that official
+// clients show.
 func (p *parser) refusal() error {
-	details := make([]string, len(p.issues))
+	texts, details := make([]string, len(p.issues)), make([]string, len(p.issues))
 	for i, is := range p.issues {
-		details[i] = "path: " + is.path + ", message: " + is.message
+		texts[i], details[i] = is.path+": "+is.message, "path: "+is.path+", message: "+is.message
 	}
-	first := p.issues[0]
-	return fault.Newf(fault.InvalidConfig, "config is invalid: %s: %s", first.path, first.message).At(first.path).WithDetails(details...)
+	return fault.Newf(fault.InvalidConfig, "config is invalid: %s", strings.Join(texts, "; ")).At(p.issues[0].path).WithDetails(details...)
 }
 
 // document checks size, encoding, syntax and depth, so that the rest can walk the

@@ -325,8 +325,15 @@ func TestParseListsWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	doc := `{"provider":1,"retry":{"attempts":"x"},"api_key":"sk-very-secret","sk-looks-like-a-key":"sk-very-secret","input_guardrails":"sk-very-secret"}`
 	_, err := routing.Parse([]byte(doc), routing.Limits{})
-	if f := fault.From(err); len(f.Details) != 4 || strings.Contains(err.Error(), "secret") {
+	f := fault.From(err)
+	if len(f.Details) != 4 || strings.Contains(err.Error(), "secret") {
 		t.Errorf("details %q", f.Details)
+	}
+	for _, line := range f.Details {
+		path, message, _ := strings.Cut(strings.TrimPrefix(line, "path: "), ", message: ")
+		if !strings.Contains(f.Public, path+": "+message) {
+			t.Errorf("%q is not in %q", line, f.Public)
+		}
 	}
 	_, err = routing.Parse([]byte(`{"drop_params":[`+strings.Repeat("1,", 200)+`1]}`), routing.Limits{})
 	if n := len(fault.From(err).Details); n != 20 {
