@@ -48,3 +48,31 @@ func namesAt(path string) [3]string {
 	}
 	return [3]string{path, segment, name}
 }
+
+// accountInPath takes the saved provider that GET /models/{id} names before the model,
+// "@slug/model", off the id where a provider is asked.
+func (x *exchange) accountInPath() {
+	if x.match.Endpoint == llm.RetrieveModel {
+		x.match.ID = x.takeAccount(x.match.ID)
+	}
+}
+
+// takeAccount is an escaped name without the saved provider before it, which is the call's.
+func (x *exchange) takeAccount(escaped string) string {
+	plain, err := url.PathUnescape(escaped)
+	if err != nil {
+		return escaped
+	}
+	account, _ := x.splitModel(plain)
+	if account == "" {
+		return escaped
+	}
+	x.account = account
+	for range len("@" + account + "/") {
+		if escaped[0] == '%' {
+			escaped = escaped[2:]
+		}
+		escaped = escaped[1:]
+	}
+	return escaped
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"sluice/internal/fault"
+	"sluice/internal/llm"
 	"sluice/internal/record"
 	"sluice/internal/routing"
 )
@@ -17,6 +18,9 @@ func (g *Gateway) walk(ctx context.Context, x *exchange) error {
 	}
 	if x.asksModels() && wantsCatalogue(x) {
 		return g.answerCatalogue(x)
+	}
+	if x.match.Endpoint == llm.RetrieveModel {
+		x.accountInPath()
 	}
 	if mayRepeat(x.config) {
 		if err := g.holdDirect(x); err != nil {
