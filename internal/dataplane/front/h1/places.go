@@ -25,8 +25,9 @@ const (
 	stopLook  = 50 * time.Millisecond // between looks whether anybody is to come at all
 )
 
-// awaitPlace waits for a place; false when nobody is to come any more. While there is none
-// answers are the last of their connections, so that places change hands.
+// awaitPlace waits for a place for a connection that was accepted; false when nobody is to
+// come any more. While it waits answers are the last of their connections, so that places
+// change hands.
 func (s *Server) awaitPlace() bool {
 	p := &s.places
 	if p.taken == nil {

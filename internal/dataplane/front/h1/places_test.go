@@ -30,9 +30,16 @@ func TestPlaces(t *testing.T) {
 			t.Fatal("places are lost")
 		}
 	}
-	second := s.dial(t)
-	time.Sleep(100 * time.Millisecond) // until the second has its place
-	third := s.dial(t).send(get)       // the system takes it, and nobody here
+	second := s.dial(t).send(get)
+	if second.reply("GET").Close {
+		t.Error("the second is sent away, though nobody waits for its place")
+	}
+	for range 3 { // all places are taken, and nobody waits
+		if first.send(get).reply("GET").Close || second.send(get).reply("GET").Close {
+			t.Fatal("a connection is closed, though nobody waits for its place")
+		}
+	}
+	third := s.dial(t).send(get)
 	_ = third.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
 	var late net.Error
 	if _, err := third.r.Peek(1); !errors.As(err, &late) || !late.Timeout() {
@@ -40,7 +47,7 @@ func TestPlaces(t *testing.T) {
 	}
 	_ = third.SetReadDeadline(time.Now().Add(30 * time.Second))
 	if got := first.send(get).reply("GET"); !got.Close {
-		t.Error("the first keeps its place, though there is no other")
+		t.Error("the first keeps its place, though another one waits for it")
 	}
 	first.closed()
 	for name, c := range map[string]*client{"second": second.send(get), "third": third} {

@@ -36,13 +36,13 @@ type Server struct {
 	Rest     *http.Server
 	Patience front.Patience // usually front.Usual()
 	Log      *slog.Logger   // refusals on level debug, panics as errors
-	// Most is how many connections may be open at once; further ones wait to be accepted. 0
-	// means no bound.
+	// Most is how many connections may be open at once. Of further ones the first is accepted
+	// and waits for a place, and the others wait to be accepted. 0 means no bound.
 	Most int
 
 	crowd    crowd
 	places   places
-	crowded  atomic.Bool // there is no place for a further connection
+	crowded  atomic.Bool // a connection waits for a place
 	over     handover
 	tls      *tls.Config // nil in the clear
 	listener atomic.Pointer[net.Listener]
@@ -69,14 +69,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	go func() { _ = s.Rest.Serve(&s.over) }() // ends with http.ErrServerClosed, because its listener never fails
 	var wait time.Duration
 	for {
-		if !s.awaitPlace() {
-			return http.ErrServerClosed
-		}
 		nc, err := l.Accept()
-		if err != nil {
-			s.leavePlace()
-		}
 		switch {
+		case err == nil && !s.awaitPlace():
+			return errors.Join(http.ErrServerClosed, nc.Close())
 		case err == nil:
 			wait = 0
 			s.admit(ctx, nc)
