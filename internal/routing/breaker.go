@@ -16,8 +16,8 @@ type BreakerConfig struct {
 	// FailureStatus are the statuses that count as failures; nil means those above
 	// 500, and 408, which is our own word for an upstream that did not answer in time.
 	FailureStatus []int
-	// FailurePercent opens the circuit when the share of failures is above it, 0 to
-	// 100, once MinimumRequests were counted. Zero means no such rule.
+	// FailurePercent opens the circuit when the share of failures among the latest
+	// requests is above it, 0 to 100, once MinimumRequests were counted. Zero means no such rule.
 	FailurePercent  float64
 	MinimumRequests int
 }
@@ -39,6 +39,7 @@ type breaker struct {
 	mu           sync.Mutex // guards the fields below
 	failures     int
 	successes    int
+	latest       share
 	firstFailure time.Time // zero when there was none
 	opened       time.Time // zero while closed
 	closes       time.Time
@@ -60,7 +61,7 @@ func (b *breaker) isOpen(now time.Time) bool {
 }
 
 func (b *breaker) reset() {
-	b.failures, b.successes = 0, 0
+	b.failures, b.successes, b.latest = 0, 0, share{}
 	b.firstFailure, b.opened, b.closes = time.Time{}, time.Time{}, time.Time{}
 }
 
@@ -74,7 +75,9 @@ func (b *breaker) count(c *BreakerConfig, out *Outcome, now time.Time) {
 	if !b.isOpen(now) && !b.firstFailure.IsZero() && now.Sub(b.firstFailure) > c.Cooldown {
 		b.reset()
 	}
-	if !c.failed(out) {
+	failed := c.failed(out)
+	b.latest.add(failed, max(c.MinimumRequests, shareOf))
+	if !failed {
 		b.successes++
 		return
 	}
@@ -91,9 +94,30 @@ func (b *breaker) tripped(c *BreakerConfig) bool {
 	if float64(b.failures) > c.FailureThreshold {
 		return true
 	}
-	total := b.failures + b.successes
-	return c.FailurePercent > 0 && total >= c.MinimumRequests &&
-		float64(b.failures)*100 > c.FailurePercent*float64(total)
+	return c.FailurePercent > 0 && b.failures+b.successes >= c.MinimumRequests && b.latest.above(c.FailurePercent)
+}
+
+// shareOf is of how many requests a share is at least, where there were as many (ours).
+const shareOf = 100
+
+// share is how many of the latest requests failed. Those of long ago count for less and less,
+// so that a target that served a million calls and then fails is left alone as soon as one
+// that served a hundred.
+type share struct{ failed, all int }
+
+// add takes an outcome in; n to twice n of the latest count.
+func (s *share) add(failed bool, n int) {
+	if s.all >= 2*n {
+		s.failed, s.all = s.failed/2, s.all/2
+	}
+	s.all++
+	if failed {
+		s.failed++
+	}
+}
+
+func (s *share) above(percent float64) bool {
+	return float64(s.failed)*100 > percent*float64(s.all)
 }
 
 // The states of a circuit.

@@ -102,6 +102,26 @@ func TestBreakerCounts(t *testing.T) {
 	}
 }
 
+// The share is that of the latest requests: successes before, however many, keep no target
+// that fails now in use.
+func TestBreakerShareIsOfLatestRequests(t *testing.T) {
+	t.Parallel()
+	const most = 200 // the latest requests, and one more of the others
+	for _, served := range []int{150, 1_000, 20_000} {
+		e, cfg := routing.NewEngine(newClock(), draws()), parse(t, guarded(`{"failure_threshold":1000000,"cooldown_interval":30000,"failure_threshold_percentage":50,"minimum_requests":20}`))
+		for range served {
+			upstreams{"@a": {Status: 200}}.run(t, e, cfg, nil)
+		}
+		failed := 0
+		for ; e.Breakers("")[0].State != routing.StateOpen && failed <= most; failed++ {
+			upstreams{"@a": {Status: 502}}.run(t, e, cfg, nil)
+		}
+		if failed > most || failed < 50 {
+			t.Errorf("after %d successes the circuit opens with failure %d", served, failed)
+		}
+	}
+}
+
 func TestBreakerForgetsOldFailures(t *testing.T) {
 	t.Parallel()
 	clk := newClock()
