@@ -4,6 +4,7 @@ package access
 
 import (
 	"sort"
+	"time"
 
 	"sluice/internal/fault"
 )
@@ -42,6 +43,10 @@ type Principal struct {
 	WorkspaceID string // the workspace that a workspace key is locked to
 	UserID      string // of user keys and sessions
 	Scopes      Scopes // of keys and tokens
+
+	// Expires is when the key ends, nil for never and for sessions and tokens, whose users
+	// come back with others. It is shared and not changed.
+	Expires *time.Time
 
 	OrgRole Role             // of sessions and user keys: what the user is in the organisation
 	On      Switches         // of them: what is on in the organisation

@@ -48,6 +48,9 @@ func (k kinds) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Ed
 	if err := k.userKeyRules(ctx, c, ch); err != nil {
 		return err
 	}
+	if err := withinCaller(c, ch); err != nil {
+		return err
+	}
 	if err := takeRotation(ctx, c, ch); err != nil {
 		return err
 	}

@@ -54,6 +54,9 @@ func mayHave(c *resource.Call, r *resource.Row[keys.Key]) error {
 	if ownKey(c, r) {
 		return nil
 	}
+	if outlives(r.Value.ExpiresAt, c.Principal.Expires) {
+		return fault.Newf(fault.Forbidden, "the value of this key would outlive the key that you call with, which ends at %s; sign in, or call with a key that lasts as long", forPeople(c.Principal.Expires)).At("id")
+	}
 	for _, s := range r.Value.Scopes {
 		if err := mayHand(c, r, access.Scope(s)); err != nil {
 			return fault.Newf(fault.Forbidden, "the value of this key would let you do more than you may: %s", fault.From(err).Text()).At("id")

@@ -277,7 +277,7 @@ func (w *world) look(r *http.Request) (*access.Principal, error) {
 	}
 	k := row.Value
 	p := &access.Principal{
-		Kind: access.ByKey, ID: row.ID, KeyType: k.Type, OrgID: row.OrgID, WorkspaceID: row.WorkspaceID, UserID: k.UserID, Scopes: access.NewScopes(k.Scopes...),
+		Kind: access.ByKey, ID: row.ID, KeyType: k.Type, OrgID: row.OrgID, WorkspaceID: row.WorkspaceID, UserID: k.UserID, Scopes: access.NewScopes(k.Scopes...), Expires: k.ExpiresAt,
 	}
 	if k.Type == access.WorkspaceUser {
 		if err := admin.Standing(r.Context(), w.store, p); err != nil {

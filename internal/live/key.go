@@ -80,7 +80,7 @@ func decodeKey(d *Directory, r resource.Record) (any, error) {
 	}
 	e.Principal = access.Principal{
 		Kind: access.ByKey, ID: r.ID, Name: r.Name, KeyType: e.Key.Type, OrgID: d.texts.same(r.OrgID),
-		WorkspaceID: d.texts.same(r.WorkspaceID), UserID: e.Key.UserID, Scopes: scopes,
+		WorkspaceID: d.texts.same(r.WorkspaceID), UserID: e.Key.UserID, Scopes: scopes, Expires: e.Key.ExpiresAt,
 	}
 	return e, nil
 }

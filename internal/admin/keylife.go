@@ -1,0 +1,35 @@
+package admin
+
+import (
+	"time"
+
+	"sluice/internal/fault"
+	"sluice/internal/keys"
+	"sluice/internal/resource"
+)
+
+// withinCaller keeps what a caller does with a key that ends from giving a life beyond that,
+// to others or to itself: a key that was lost would never end. Where no end is named a new
+// key ends with the caller's.
+func withinCaller(c *resource.Call, ch *resource.Edit[keys.Key]) error {
+	key, last := &ch.New.Value, c.Principal.Expires
+	asked := sentAny(ch.Sent, []string{"expires_at"})
+	switch {
+	case last == nil || ch.Old != nil && !asked:
+		return nil
+	case !asked && outlives(key.ExpiresAt, last):
+		key.ExpiresAt, key.ExpiryEnforced = last, true
+		return nil
+	case ch.Old != nil && !outlives(key.ExpiresAt, ch.Old.Value.ExpiresAt): // it loses by it
+		return nil
+	case outlives(key.ExpiresAt, last):
+		return fault.Newf(fault.InvalidParameter, "the key that you call with ends at %s, and gives no key a longer life; name a time before, sign in, or call with a key that lasts as long", forPeople(last)).At("expires_at")
+	}
+	return nil
+}
+
+// outlives reports whether what ends at one time is there when what ends at another is gone;
+// nil is never.
+func outlives(one, other *time.Time) bool {
+	return other != nil && (one == nil || one.After(*other))
+}
