@@ -1,5 +1,7 @@
-// Package llm holds the words of model traffic that every room shares: the
-// endpoints, and what a call used.
+// Package llm holds the words of model traffic that every room shares: the endpoints and
+// their routes, what a call used, and the hub of all translation: a conversation (Call),
+// its answer (Reply) and its stream (Event) in the words of no provider, with the Tally of
+// what a provider has no words for.
 package llm
 
 import (

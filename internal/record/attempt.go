@@ -1,5 +1,7 @@
-// Package record holds what is kept of traffic: one Attempt for every call that
-// was sent to a target or refused before it.
+// Package record holds what is kept of traffic: one Attempt for every call that was sent
+// to a target or refused before it, the feedback on it and the corrections of its cost.
+// What may be asked of them stands here, too: a Query for rows, an Analysis for figures,
+// an Export for files.
 package record
 
 import (
@@ -83,7 +85,7 @@ type Spend struct {
 	Bound    int64  // nano-dollars that were reserved
 	Unpriced string // why there is no cost, or only a part of it, which is Cost then; empty when all is known
 	Version  string // of the price
-	Terms    string // how the cost comes about: "input 1200 x 0.00025; output 48 x 0.001"
+	Terms    string // how the cost comes about, a JSON list of catalog.Term (docs/pricing.md); empty for nothing
 	Basis    string // what was billed beside Usage (catalog.Basis); empty for nothing
 }
 
