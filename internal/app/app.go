@@ -128,7 +128,25 @@ func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) 
 		}
 	}()
 	for _, step := range [...]func(context.Context) error{
-		a.lockData, a.openData, a.openStore, a.openBox, a.foundDeployment, a.startDemo, a.openLogs, a.openExports, a.openLimits, a.openLedger, a.openDirectory, a.openProviders, a.openCatalog, a.followPrices, a.buildGateway, a.buildAdmin, a.buildMetrics, a.openTelemetry, a.openListener,
+		a.lockData, // from here on no other gateway is in the data directory
+		a.openData,
+		a.openStore,
+		a.openBox,
+		a.foundDeployment,
+		a.startDemo,
+		a.openLogs,
+		a.openExports,
+		a.openLimits,
+		a.openLedger,
+		a.openDirectory,
+		a.openProviders,
+		a.openCatalog,
+		a.followPrices,
+		a.buildGateway,
+		a.buildAdmin,
+		a.buildMetrics,
+		a.openTelemetry,
+		a.openListener, // last, when all that serves a call is there
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err

@@ -81,7 +81,17 @@ func (o Operations) refers() map[string]usage { return nil }
 // New makes an engine and mounts the resources. It panics when two of them claim
 // one route: a programmer's mistake.
 func New(p Parts, about huma.Info, resources ...Resource) *Engine {
-	e := &Engine{Parts: p, mux: http.NewServeMux(), fixed: http.NewServeMux(), doc: newDescription(about), users: make(map[string][]usage), secret: make(map[string]string), calls: NewRate(p.PerMinute, "administrative requests"), after: semaphore.NewWeighted(mostAfterwards), bodies: semaphore.NewWeighted(mostBodies)}
+	e := &Engine{
+		Parts:  p,
+		mux:    http.NewServeMux(),
+		fixed:  http.NewServeMux(),
+		doc:    newDescription(about),
+		users:  make(map[string][]usage),
+		secret: make(map[string]string),
+		calls:  NewRate(p.PerMinute, "administrative requests"),
+		after:  semaphore.NewWeighted(mostAfterwards),
+		bodies: semaphore.NewWeighted(mostBodies),
+	}
 	for _, r := range resources {
 		for kind, u := range r.refers() {
 			e.users[kind] = append(e.users[kind], u)
