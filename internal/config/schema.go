@@ -84,16 +84,6 @@ func (all schema) find(name string) (setting, bool) {
 	return setting{}, false
 }
 
-// Names lists every setting, in the order of the manual.
-func Names() []string {
-	all := readSchema()
-	names := make([]string, len(all))
-	for i, s := range all {
-		names[i] = s.name
-	}
-	return names
-}
-
 func (s setting) secret() bool { return s.typ == reflect.TypeFor[sealed.String]() }
 
 func (s setting) list() bool { return s.typ == reflect.TypeFor[[]string]() }

@@ -34,9 +34,6 @@ type Param struct {
 	form     form
 }
 
-// Runs reports whether the check may run on a side.
-func (k *Known) Runs(h Hook) bool { return slices.Contains(k.Hooks, h) }
-
 // Find returns a check by id or alias, as the shorthand of configs has it too: a
 // name without a source is one of the built-in ones. The result is shared and must
 // not be changed.

@@ -99,12 +99,6 @@ func (p *Passwords) Matches(ctx context.Context, encoded string, password sealed
 	return subtle.ConstantTimeCompare(got, want) == 1 && len(want) == sumBytes, err
 }
 
-// Outdated reports whether a stored form was made at another cost than that of today.
-func Outdated(encoded string) bool {
-	c, _, _, err := parse(encoded)
-	return err != nil || c != present
-}
-
 // sum hashes when it is its turn, unless allowed fails by then; nil asks nobody.
 func (p *Passwords) sum(ctx context.Context, password sealed.String, salt []byte, c cost, allowed func() error) ([]byte, error) {
 	select {

@@ -3,7 +3,6 @@ package mail_test
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -150,9 +149,6 @@ func TestShownHidesWhatOpens(t *testing.T) {
 	old := mail.Message{Template: "user-invite", Vars: map[string]string{"inviteLink": "https://x.example"}}
 	if got := old.Shown("***"); got["inviteLink"] != "***" || old.Vars["inviteLink"] == "***" {
 		t.Errorf("%v", got)
-	}
-	if !mail.Secret("inviteLink") || mail.Secret("organisationName") || !slices.Contains(mail.Templates(), "user-invite") {
-		t.Error("the list of secrets")
 	}
 }
 

@@ -24,11 +24,8 @@ var variables = map[string][]string{
 	"apikey-rotation-upcoming":         {"userName", "apiKeyName", "apiKeyType", "apiKey", "organisationName", "nextRotationAt"},
 }
 
-// secrets are the variables that open something.
+// secrets are the variables that open something: they are sealed in the outbox and never
+// shown.
 var secrets = []string{"inviteLink", "verificationLink", "verificationCode"}
-
-// Secret reports whether a variable opens something: such ones are sealed in the outbox
-// and never shown.
-func Secret(variable string) bool { return slices.Contains(secrets, variable) }
 
 func takes(template, variable string) bool { return slices.Contains(variables[template], variable) }

@@ -115,9 +115,6 @@ func mentioned(body []byte) mention {
 	}
 }
 
-// BoundText is never less than the tokens of s by itself: its bytes.
-func BoundText(s string) int64 { return int64(len(s)) }
-
 // bound is the scale of the Bound functions.
 type bound struct {
 	families []*family

@@ -42,13 +42,6 @@ type trustedName struct {
 	itself bool   // false for "*.example.com": only what lies below
 }
 
-// DefaultTrusted is what TRUSTED_CUSTOM_HOSTS stands for when it is not set and
-// the gateway does not run in production: the own machine by its usual names.
-// The caller may keep and change the slice.
-func DefaultTrusted() []string {
-	return []string{"localhost", "127.0.0.1", "::1", "host.docker.internal"}
-}
-
 // New makes a guard that trusts the given hosts: names ("llm.corp", which covers
 // the names below it too), names below a domain ("*.corp") and addresses
 // ("10.1.2.3", "[::1]") or ranges of them ("10.1.0.0/16"), which are about hosts written
