@@ -3,6 +3,8 @@ package provider
 import (
 	"net/netip"
 	"strings"
+
+	"sluice/internal/wire/syntax"
 )
 
 // safePath reports whether an escaped path stays where it is put: printable, with
@@ -17,10 +19,14 @@ func safePath(p string) bool {
 		case c <= ' ' || c == 0x7f || c == '\\' || c == '?' || c == '#':
 			return false
 		case c == '%':
-			if i+2 >= len(p) || unhex(p[i+1]) < 0 || unhex(p[i+2]) < 0 {
+			if i+2 >= len(p) {
 				return false
 			}
-			c = byte(unhex(p[i+1])<<4 | unhex(p[i+2]))
+			high, low := syntax.HexValue(p[i+1]), syntax.HexValue(p[i+2])
+			if high < 0 || low < 0 {
+				return false
+			}
+			c = byte(high<<4 | low)
 			i += 2
 		}
 		switch c {
@@ -40,18 +46,6 @@ func safePath(p string) bool {
 
 // dotted reports whether an element is "." or "..".
 func dotted(chars, dots int) bool { return chars > 0 && chars == dots && chars <= 2 }
-
-func unhex(c byte) int {
-	switch {
-	case c >= '0' && c <= '9':
-		return int(c - '0')
-	case c >= 'a' && c <= 'f':
-		return int(c-'a') + 10
-	case c >= 'A' && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
-}
 
 // safeQuery reports whether a raw query can stand in a request target.
 func safeQuery(q string) bool {

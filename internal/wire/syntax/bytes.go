@@ -66,8 +66,8 @@ func suspicious(w uint64) bool {
 	return (w-' '*ones)&^w&highs != 0 || (del-ones)&^del&highs != 0
 }
 
-// hexValue is the value of a hexadecimal digit, -1 when b is none.
-func hexValue(b byte) int {
+// HexValue is the value of a hexadecimal digit of either case, 0 to 15; -1 when b is none.
+func HexValue(b byte) int {
 	switch {
 	case '0' <= b && b <= '9':
 		return int(b - '0')

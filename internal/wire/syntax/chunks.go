@@ -96,14 +96,14 @@ func (c *Chunks) sizeLine(b byte) bool {
 	switch {
 	case c.state == sizeEnd:
 		return b == '\n' && c.begin()
-	case c.digits == 0 && hexValue(b) < 0:
+	case c.digits == 0 && HexValue(b) < 0:
 		return false
 	case b == '\r':
 		c.state = sizeEnd
 		return true
-	case c.state == inSize && hexValue(b) >= 0:
+	case c.state == inSize && HexValue(b) >= 0:
 		c.digits++
-		c.left = c.left<<4 | int64(hexValue(b))
+		c.left = c.left<<4 | int64(HexValue(b))
 		return c.digits <= maxSizeDigits
 	case c.state == inSize && b == ';':
 		c.state = inExtension
