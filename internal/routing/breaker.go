@@ -36,7 +36,7 @@ func (c *BreakerConfig) failed(out *Outcome) bool {
 
 // breaker is the circuit of one target.
 type breaker struct {
-	mu           sync.Mutex // guards the fields below
+	mu           sync.Mutex // guards what follows
 	failures     int
 	successes    int
 	latest       share

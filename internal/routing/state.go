@@ -39,7 +39,7 @@ func (e *Engine) state(k stateKey) *state {
 
 // latency is a moving average of the time to the first byte.
 type latency struct {
-	mu     sync.Mutex // guards the fields below
+	mu     sync.Mutex // guards what follows
 	mean   float64    // seconds; 0 when unknown
 	seen   time.Time  // of the newest sample
 	asking time.Time  // when a call was last sent to find out; zero when nobody is

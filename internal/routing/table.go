@@ -18,7 +18,7 @@ type table[K comparable, V any] struct {
 }
 
 type shard[K comparable, V any] struct {
-	mu    sync.Mutex // guards the fields below
+	mu    sync.Mutex // guards what follows
 	limit int
 	items map[K]*list.Element
 	order list.List // of *entry[K, V], newest first

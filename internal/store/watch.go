@@ -39,7 +39,7 @@ type side struct {
 	idle  int
 	query string // answers "0" when all is well
 
-	mu    sync.Mutex // guards the fields below
+	mu    sync.Mutex // guards what follows
 	away  time.Time  // since when; zero while it answers
 	asked time.Time  // when it was last found away
 	wall  string     // what writes meet in the writer, noRoom or locked; empty while they get through
