@@ -253,6 +253,8 @@ func TestSlugsOfAWorkspace(t *testing.T) {
 	r.want(t, 200, "{}", "DELETE", "/shelves/"+long, "")
 	r.want(t, 404, "AB08", "GET", "/shelves/"+long, "")
 	r.want(t, 200, long, "POST", "/shelves", `{"name": "b", "slug": "`+long+`"}`)
+	r.want(t, 200, "v1.2_a-b", "POST", "/shelves", `{"name": "c", "slug": "v1.2_a-b"}`)
+	r.want(t, 400, "letters, digits, dots, - and _", "POST", "/shelves", `{"name": "d", "slug": "-a"}`)
 }
 
 type slugIn struct {

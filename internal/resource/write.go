@@ -273,7 +273,7 @@ func (k *Kind[T, V]) name(ch *Edit[T]) error {
 		slug = newSlug(k.Slug, ch.New.Name, n)
 	}
 	if !ident.ValidSlug(slug) {
-		return fault.New(fault.InvalidParameter, "a slug has letters, digits, - and _, and begins with a letter or digit").At("slug")
+		return fault.Newf(fault.InvalidParameter, "a slug has letters, digits, dots, - and _, begins with a letter or digit and has at most %d characters", ident.SlugMax).At("slug")
 	}
 	ch.New.Slug = slug
 	return nil
