@@ -2,7 +2,6 @@ package dataplane
 
 import (
 	"strings"
-	"sync"
 
 	"sluice/internal/fault"
 	"sluice/internal/quota"
@@ -81,7 +80,7 @@ func (g *Gateway) defaultConfig(x *exchange) string {
 // brace, or is saved in the workspace under that slug or id.
 func (g *Gateway) namedConfig(x *exchange, name string) error {
 	if strings.HasPrefix(strings.TrimLeft(name, " \t"), "{") {
-		c, err := g.configs.parse(name, g.set.ConfigLimits)
+		c, err := g.parsedConfig(name)
 		x.config, x.configID = c, inlineConfig
 		return err
 	}
@@ -115,36 +114,19 @@ func (g *Gateway) blockInline(x *exchange) error {
 	return nil
 }
 
-// configCache keeps the inline configs that were parsed lately: clients send the
-// same text with every request. It holds at most configCacheMax of them.
-type configCache struct {
-	mu   sync.RWMutex // guards byText
-	text map[string]*routing.Config
-}
-
 const (
-	configCacheMax  = 512
-	configCacheText = 64 << 10 // longer texts are parsed each time
+	inlineConfigs    = 512      // that are kept parsed
+	inlineConfigText = 64 << 10 // bytes; longer ones are parsed each time
 )
 
-func newConfigCache() *configCache { return &configCache{text: make(map[string]*routing.Config)} }
-
-func (c *configCache) parse(text string, limits routing.Limits) (*routing.Config, error) {
-	c.mu.RLock()
-	doc := c.text[text]
-	c.mu.RUnlock()
-	if doc != nil {
-		return doc, nil
+// parsedConfig is the config that a request brings itself.
+func (g *Gateway) parsedConfig(text string) (*routing.Config, error) {
+	if c, ok := g.configs.get(text); ok {
+		return c, nil
 	}
-	doc, err := routing.Parse([]byte(text), limits)
-	if err != nil || len(text) > configCacheText {
-		return doc, err
+	c, err := routing.Parse([]byte(text), g.set.ConfigLimits)
+	if err == nil && len(text) <= inlineConfigText {
+		g.configs.put(strings.Clone(text), c)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.text) >= configCacheMax {
-		clear(c.text) // rare, and cheaper than keeping an order for it
-	}
-	c.text[strings.Clone(text)] = doc
-	return doc, nil
+	return c, err
 }

@@ -109,16 +109,16 @@ func DefaultSettings() Settings {
 // Gateway serves model requests. Safe for concurrent use.
 type Gateway struct {
 	Parts
-	set     Settings
-	configs *configCache
-	rules   ruleBook
-	judged  *judged
-	plans   plans
-	charges chargeBook
-	behind  *behind
-	tongues tongues
-	lines   *dialect.FileLines
-	counter *tokens.Counter
+	set      Settings
+	configs  *cache[string, *routing.Config] // inline ones, by their text
+	rules    ruleBook
+	urls     *cache[string, struct{}] // that the guard has let pass
+	plans    plans
+	charges  chargeBook
+	profiles *cache[profileKey, profiled]
+	tongues  tongues
+	lines    *dialect.FileLines
+	counter  *tokens.Counter
 	// secretHeaders are the names of headers in which providers take credentials.
 	secretHeaders map[string]bool
 	open          atomic.Int64 // requests being served
@@ -133,7 +133,19 @@ type Gateway struct {
 // New makes a gateway of its parts.
 func New(p Parts, s Settings) *Gateway {
 	t := newTongues(p.Dialects)
-	return &Gateway{Parts: p, set: s, configs: newConfigCache(), judged: newJudged(p.Guard), behind: newBehind(), tongues: t, lines: t.lines(), counter: tokens.New(), followers: newFollowers(), contexts: newContexts(), secretHeaders: secretHeaders(p.Specs)}
+	return &Gateway{
+		Parts:         p,
+		set:           s,
+		configs:       newCache[string, *routing.Config](inlineConfigs),
+		urls:          newCache[string, struct{}](passedURLs),
+		profiles:      newCache[profileKey, profiled](profilesKept),
+		tongues:       t,
+		lines:         t.lines(),
+		counter:       tokens.New(),
+		followers:     newFollowers(),
+		contexts:      newContexts(),
+		secretHeaders: secretHeaders(p.Specs),
+	}
 }
 
 // Open is the number of requests being served, for draining.

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -52,13 +53,13 @@ func translate(s *provider.Spec, e *provider.Endpoint) *rules {
 			ContentLists: e.Reply.ContentLists,
 		},
 	}
-	for _, k := range sorted(e.Params.Default) {
+	for _, k := range slices.Sorted(maps.Keys(e.Params.Default)) {
 		r.request.Default = append(r.request.Default, dialect.Param{Key: k, Raw: e.Params.Default[k]})
 	}
-	for _, k := range sorted(e.Params.Rename) {
+	for _, k := range slices.Sorted(maps.Keys(e.Params.Rename)) {
 		r.request.Rename = append(r.request.Rename, dialect.Rename{Path: k, To: e.Params.Rename[k]})
 	}
-	for _, k := range sorted(e.Params.Values) {
+	for _, k := range slices.Sorted(maps.Keys(e.Params.Values)) {
 		swap := dialect.Swap{Path: k, Values: map[string]string{}}
 		for from, to := range e.Params.Values[k] {
 			swap.Values[string(splice.Quote(from))] = string(to)
@@ -73,18 +74,9 @@ func translate(s *provider.Spec, e *provider.Endpoint) *rules {
 
 // deepestFirst orders paths so that none is renamed away above another.
 func deepestFirst(m map[string]string) []string {
-	keys := sorted(m)
+	keys := slices.Sorted(maps.Keys(m))
 	slices.SortStableFunc(keys, func(a, b string) int { return depth(b) - depth(a) })
 	return keys
 }
 
 func depth(path string) int { return strings.Count(path, ".") + strings.Count(path, "[") }
-
-func sorted[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}

@@ -44,7 +44,7 @@ func (g *Gateway) planCall(ctx context.Context, a *attempt) error {
 		Model: a.model, User: x.user, Stream: a.wantsStream(), CustomHost: host,
 	}
 	if host != "" {
-		if err := g.judged.check(host); err != nil {
+		if err := g.checkURL(host); err != nil {
 			return fault.From(err).At("custom_host")
 		}
 	}
@@ -57,7 +57,7 @@ func (g *Gateway) planCall(ctx context.Context, a *attempt) error {
 		return err
 	}
 	if p.Named != "" && host == "" {
-		if err := g.judged.check(p.Scheme + "://" + p.Host); err != nil {
+		if err := g.checkURL(p.Scheme + "://" + p.Host); err != nil {
 			return fault.From(err).At(p.Named)
 		}
 	}

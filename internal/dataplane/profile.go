@@ -3,7 +3,6 @@ package dataplane
 import (
 	"context"
 	"strings"
-	"sync"
 	"time"
 
 	"sluice/internal/llm"
@@ -14,45 +13,22 @@ import (
 // after no answer.
 // Source: contract/provider-transforms.md 3.1 for the day; the minute is ours.
 const (
-	behindTime   = 24 * time.Hour
-	behindFailed = time.Minute
+	profileTime   = 24 * time.Hour
+	profileFailed = time.Minute
 )
 
-// behindMax is how many profiles are kept.
-const behindMax = 1024
+// profilesKept is how many profiles are kept with the models behind them.
+const profilesKept = 1024
 
-// behind keeps the models behind profiles, by who asked and where: what one workspace's
-// host says is not believed for another's. That nobody could tell is kept for saved
-// providers only, because another inline credential may be told.
-type behind struct {
-	mu    sync.Mutex // guards known
-	known map[profileKey]profiled
-}
-
+// profileKey is who asked for the model behind a profile, and where: what one workspace's
+// host says is not believed for another's.
 type profileKey struct{ workspace, account, host, model string }
 
+// profiled is what is known of a profile. That nobody could tell is kept for saved providers
+// only, because another inline credential may be told.
 type profiled struct {
 	model string // empty: nobody could tell
 	until time.Time
-}
-
-func newBehind() *behind { return &behind{known: make(map[profileKey]profiled)} }
-
-func (b *behind) get(k profileKey, now time.Time) (model string, ok bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	p, ok := b.known[k]
-	return p.model, ok && now.Before(p.until)
-}
-
-func (b *behind) put(k profileKey, p profiled) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.known) >= behindMax {
-		clear(b.known) // rare, and cheaper than keeping an order for it
-	}
-	k.model, k.host = strings.Clone(k.model), strings.Clone(k.host)
-	b.known[k] = p
 }
 
 // underlying is the model behind the one that the call names, "" when that tells by
@@ -72,8 +48,8 @@ func (g *Gateway) underlying(ctx context.Context, a *attempt) (string, error) {
 	if a.account != nil {
 		k.account = a.account.Slug
 	}
-	if model, ok := g.behind.get(k, g.Clock.Now()); ok {
-		return model, nil
+	if p, ok := g.profiles.get(k); ok && g.Clock.Now().Before(p.until) {
+		return p.model, nil
 	}
 	answer, err := g.ask(ctx, a, &next)
 	a.plan, a.body, a.extra, a.header, a.upstream, a.firstByte = nil, wire.Payload{}, nil, nil, 0, 0
@@ -81,13 +57,14 @@ func (g *Gateway) underlying(ctx context.Context, a *attempt) (string, error) {
 	if ctx.Err() != nil {
 		return "", gone(ctx, err)
 	}
-	p := profiled{model: d.Profiles.Underlying(answer), until: g.Clock.Now().Add(behindTime)}
+	p := profiled{model: d.Profiles.Underlying(answer), until: g.Clock.Now().Add(profileTime)}
 	if p.model == "" {
-		p.until = g.Clock.Now().Add(behindFailed)
+		p.until = g.Clock.Now().Add(profileFailed)
 		g.Log.Warn("the model behind a profile is not known", "request_id", a.x.id, "trace_id", a.x.trace.id, "provider", a.spec.ID, "error", err)
 	}
 	if p.model != "" || a.account != nil {
-		g.behind.put(k, p)
+		k.model, k.host = strings.Clone(k.model), strings.Clone(k.host)
+		g.profiles.put(k, p)
 	}
 	return p.model, nil
 }
