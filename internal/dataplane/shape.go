@@ -95,60 +95,18 @@ func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
 	if a.plan.Model != x.model || x.account != "" {
 		s.Model = a.plan.Model
 	}
-	shape := g.Dialect
 	switch {
 	case a.isOwn():
-		var edits []splice.Edit
-		if x.doc != nil {
-			edits = shape.Shape(llm.Proxy, x.doc, dialect.Shaping{Default: s.Default, Override: s.Override, Drop: s.Drop}).Edits
-		}
-		return g.ownBody(a, edits)
+		return g.shapeOwn(a, s)
 	case a.speech.translates():
 		s.Rules, s.Model = nil, ""
 		return g.translate(ctx, a, s)
 	case x.doc != nil && a.unified():
-		if err := shape.Check(x.match.Endpoint, x.doc, s); err != nil {
-			return err
-		}
-		shaped := shape.Shape(x.match.Endpoint, x.doc, s)
-		a.stream, a.askedUsage = shaped.Stream, shaped.AskedUsage
-		if err := a.lose(shaped.Lost); err != nil {
-			return err
-		}
-		if x.carry != nil {
-			shaped.Edits = append(shaped.Edits, x.carry.edit(x.doc))
-		}
-		on, err := g.States.edits(ctx, x.key.Principal.WorkspaceID, x.match.Endpoint, x.doc)
-		if err != nil {
-			return err
-		}
-		shaped.Edits = append(shaped.Edits, on...)
-		if len(on) > 0 {
-			a.restored = x.doc.Apply(shaped.Edits)
-		}
-		if s.Rules.Inline {
-			body, err := g.inlined(ctx, x.doc.Apply(shaped.Edits))
-			a.body = wire.Bytes(body)
-			return err
-		}
-		if len(on) > 0 {
-			a.body = wire.Bytes(a.restored)
-			return nil
-		}
-		a.body = spliced(x, shaped.Edits)
+		return g.shapeUnified(ctx, a, s)
 	case x.form != nil:
-		if err := shape.CheckForm(x.match.Endpoint, x.form, s); err != nil {
-			return err
-		}
-		if err := fileAllowed(a); err != nil {
-			return err
-		}
-		a.stream = x.stream
-		body, err := x.form.Edit(shape.ShapeForm(x.match.Endpoint, x.form, s))
-		a.body = body
-		return err
+		return g.shapeForm(a, s)
 	case x.doc != nil:
-		shaped := shape.Shape(x.match.Endpoint, x.doc, s)
+		shaped := g.Dialect.Shape(x.match.Endpoint, x.doc, s)
 		a.stream = x.stream
 		a.body = spliced(x, shaped.Edits)
 	case x.spool != nil:
@@ -157,6 +115,68 @@ func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
 		a.body = *x.direct
 	}
 	return nil
+}
+
+// shapeOwn shapes a body that comes and goes in the provider's own words: what the config
+// changes is all that is ours to change.
+func (g *Gateway) shapeOwn(a *attempt, s dialect.Shaping) error {
+	var edits []splice.Edit
+	if a.x.doc != nil {
+		edits = g.Dialect.Shape(llm.Proxy, a.x.doc, dialect.Shaping{Default: s.Default, Override: s.Override, Drop: s.Drop}).Edits
+	}
+	return g.ownBody(a, edits)
+}
+
+// shapeUnified shapes a JSON body of a typed route for a provider that speaks the caller's
+// shape.
+func (g *Gateway) shapeUnified(ctx context.Context, a *attempt, s dialect.Shaping) error {
+	x := a.x
+	if err := g.Dialect.Check(x.match.Endpoint, x.doc, s); err != nil {
+		return err
+	}
+	shaped := g.Dialect.Shape(x.match.Endpoint, x.doc, s)
+	a.stream, a.askedUsage = shaped.Stream, shaped.AskedUsage
+	if err := a.lose(shaped.Lost); err != nil {
+		return err
+	}
+	edits := shaped.Edits
+	if x.carry != nil {
+		edits = append(edits, x.carry.edit(x.doc))
+	}
+	kept, err := g.States.edits(ctx, x.key.Principal.WorkspaceID, x.match.Endpoint, x.doc)
+	if err != nil {
+		return err
+	}
+	edits = append(edits, kept...)
+	if len(kept) > 0 {
+		a.restored = x.doc.Apply(edits)
+	}
+	switch {
+	case s.Rules.Inline:
+		body, err := g.inlined(ctx, x.doc.Apply(edits))
+		a.body = wire.Bytes(body)
+		return err
+	case a.restored != nil:
+		a.body = wire.Bytes(a.restored)
+	default:
+		a.body = spliced(x, edits)
+	}
+	return nil
+}
+
+// shapeForm shapes a form, whose files are sent as they came.
+func (g *Gateway) shapeForm(a *attempt, s dialect.Shaping) error {
+	x := a.x
+	if err := g.Dialect.CheckForm(x.match.Endpoint, x.form, s); err != nil {
+		return err
+	}
+	if err := fileAllowed(a); err != nil {
+		return err
+	}
+	a.stream = x.stream
+	body, err := x.form.Edit(g.Dialect.ShapeForm(x.match.Endpoint, x.form, s))
+	a.body = body
+	return err
 }
 
 // shaping is what the target's config asks for.
