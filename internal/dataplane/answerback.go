@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -84,7 +85,7 @@ func (a *attempt) restated(in *dialect.Incoming) error {
 func (a *attempt) answerJSON(body []byte, contentType string) {
 	a.reply.body = body
 	a.reply.header = a.reply.header.Clone(1)
-	a.reply.header.Set("content-type", first(contentType, "application/json"))
+	a.reply.header.Set("content-type", cmp.Or(contentType, "application/json"))
 	a.reply.header.Del("content-encoding")
 }
 

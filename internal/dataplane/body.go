@@ -36,7 +36,7 @@ func (g *Gateway) readBody(x *exchange) error {
 }
 
 func (g *Gateway) readJSON(x *exchange) error {
-	if t := mediaType(x.ctl.contentTyp); t != "" && t != "application/json" {
+	if t := mediaType(x.ctl.contentType); t != "" && t != "application/json" {
 		return fault.Newf(fault.UnsupportedMedia, "this route takes application/json, not %q", clip(t)).At("content-type")
 	}
 	if err := g.hold(x, g.set.MaxJSONBytes); err != nil {
@@ -103,7 +103,7 @@ func splitModel(m string) (account, model string) {
 }
 
 func (g *Gateway) readForm(x *exchange) error {
-	if t := mediaType(x.ctl.contentTyp); t != "multipart/form-data" {
+	if t := mediaType(x.ctl.contentType); t != "multipart/form-data" {
 		return fault.Newf(fault.UnsupportedMedia, "this route takes multipart/form-data, not %q", clip(t)).At("content-type")
 	}
 	if x.in.Length > g.set.MaxUploadBytes {
@@ -113,7 +113,7 @@ func (g *Gateway) readForm(x *exchange) error {
 		return fault.New(fault.InvalidRequest, "the form is missing; send it as multipart/form-data").At("body")
 	}
 	x.spool = wire.NewSpool(g.set.SpoolDir)
-	f, err := splice.ReadForm(x.in.Body, x.ctl.contentTyp, x.spool, splice.FormLimits{Total: g.set.MaxUploadBytes})
+	f, err := splice.ReadForm(x.in.Body, x.ctl.contentType, x.spool, splice.FormLimits{Total: g.set.MaxUploadBytes})
 	if err != nil {
 		return unheld(err, g.set.MaxUploadBytes)
 	}
@@ -134,7 +134,7 @@ func (g *Gateway) readOpaque(x *exchange) error {
 		return nil
 	}
 	x.unread = true
-	if t := mediaType(x.ctl.contentTyp); t != "application/json" && !strings.HasSuffix(t, "+json") {
+	if t := mediaType(x.ctl.contentType); t != "application/json" && !strings.HasSuffix(t, "+json") {
 		return g.leave(x)
 	}
 	if err := g.hold(x, g.set.MaxJSONBytes); err != nil {

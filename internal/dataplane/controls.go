@@ -15,16 +15,16 @@ const prefix = "x-gateway-"
 // x-gateway-* headers are no error: client libraries turn any option into one.
 // Source: contract/dataplane.md 1.1 and part 8.
 type controls struct {
-	apiKey, authorization, xAPIKey             string
-	azureKey, googleKey, protocols             string
-	provider, virtualKey, config, customHost   string
-	forward, nitro                             string
-	traceID, spanID, spanName, parentSpan      string
-	traceparent, baggage, metadata, contentTyp string
-	strict, debug, fetchIntegrated, timeoutMS  string
-	strictParams, beta, sensitive              string
-	timeout                                    time.Duration
-	twice                                      string // a header that came with two values
+	apiKey, authorization, xAPIKey              string
+	azureKey, googleKey, protocols              string
+	provider, virtualKey, config, customHost    string
+	forward, nitro                              string
+	traceID, spanID, spanName, parentSpan       string
+	traceparent, baggage, metadata, contentType string
+	strict, debug, fetchIntegrated, timeoutMS   string
+	strictParams, beta, sensitive               string
+	timeout                                     time.Duration
+	twice                                       string // a header that came with two values
 }
 
 // read fills c from the header and renames alias prefixes to ours in place, so
@@ -72,7 +72,7 @@ func (c *controls) field(name string) *string {
 	case "sec-websocket-protocol":
 		return &c.protocols
 	case "content-type":
-		return &c.contentTyp
+		return &c.contentType
 	case "traceparent":
 		return &c.traceparent
 	case "baggage":

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -53,7 +54,7 @@ func (g *Gateway) estimate(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
-	model := first(a.plan.Underlying, first(a.plan.Model, call.Model))
+	model := cmp.Or(a.plan.Underlying, a.plan.Model, call.Model)
 	if model == "" {
 		return fault.New(fault.InvalidParameter, "model is missing: send it in the request body").At("model")
 	}

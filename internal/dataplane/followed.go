@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"time"
@@ -47,7 +48,7 @@ func (g *Gateway) followed(ctx context.Context, a *attempt, in *dialect.Incoming
 // followedLive makes the one further call whose answer is the caller's, relayed as it comes
 // in place of what came before.
 func (g *Gateway) followedLive(ctx context.Context, a *attempt, n *dialect.Next) error {
-	resp, err := g.askAt(ctx, a, n, first(n.Method, "GET"))
+	resp, err := g.askAt(ctx, a, n, cmp.Or(n.Method, "GET"))
 	if err != nil {
 		return gone(ctx, err)
 	}
@@ -112,7 +113,7 @@ func firstText(body []byte, fields []string) string {
 
 // ask makes one further call and returns its answer.
 func (g *Gateway) ask(ctx context.Context, a *attempt, n *dialect.Next) ([]byte, error) {
-	method := first(n.Method, "GET")
+	method := cmp.Or(n.Method, "GET")
 	resp, err := g.askAt(ctx, a, n, method)
 	if err != nil {
 		return nil, gone(ctx, err)

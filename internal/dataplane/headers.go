@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 	if a.unified() {
 		h = append(h, wire.Field{Name: "user-agent", Value: g.set.UserAgent})
 		if a.body.Len() != 0 || x.match.Body != llm.NoBody {
-			h = append(h, wire.Field{Name: "content-type", Value: first(x.ctl.contentTyp, "application/json")})
+			h = append(h, wire.Field{Name: "content-type", Value: cmp.Or(x.ctl.contentType, "application/json")})
 		}
 		if a.plan.Endpoint.Dialect == anthropic {
 			h = g.anthropicWords(h, a)

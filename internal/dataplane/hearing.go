@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -70,8 +71,8 @@ func (h *hearing) note(ctx context.Context, kind string, data []byte) error {
 
 // learn reads what the session says of speech, in the words of today or of the beta.
 func (h *hearing) learn(data []byte) {
-	h.model = first(splice.Text(data, "session", "audio", "input", "transcription", "model"), splice.Text(data, "session", "input_audio_transcription", "model"))
-	switch first(splice.Text(data, "session", "audio", "input", "format", "type"), splice.Text(data, "session", "input_audio_format")) {
+	h.model = cmp.Or(splice.Text(data, "session", "audio", "input", "transcription", "model"), splice.Text(data, "session", "input_audio_transcription", "model"))
+	switch cmp.Or(splice.Text(data, "session", "audio", "input", "format", "type"), splice.Text(data, "session", "input_audio_format")) {
 	case "audio/pcm", "pcm16", "":
 		h.rate = pcmRate
 	default:

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"cmp"
 	"maps"
 	"strings"
 	"sync"
@@ -74,7 +75,7 @@ func (m *Metrics) done(x *exchange, seconds float64) {
 }
 
 func (m *Metrics) attempt(r *record.Attempt, fallback bool) {
-	p := first(r.Provider, "none")
+	p := cmp.Or(r.Provider, "none")
 	m.attempts.of(p, string(r.Outcome)).Inc()
 	if r.FirstByte > 0 {
 		m.first.of(p, "").Observe(r.FirstByte.Seconds())

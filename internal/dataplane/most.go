@@ -299,7 +299,7 @@ func (a *attempt) execution() catalog.Execution {
 // region is where the provider is asked to execute the call, where its price depends on
 // that: "us-east-1", "europe-west4".
 func (a *attempt) region() string {
-	return first(a.values["aws_region"], a.values["vertex_region"])
+	return cmp.Or(a.values["aws_region"], a.values["vertex_region"])
 }
 
 // priceName is the model as price lists name it: behind a profile the model that it
@@ -308,5 +308,5 @@ func (a *attempt) priceName() string {
 	if a.plan == nil {
 		return a.model
 	}
-	return first(a.plan.Underlying, first(a.plan.Model, a.model))
+	return cmp.Or(a.plan.Underlying, a.plan.Model, a.model)
 }

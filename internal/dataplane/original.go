@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"bytes"
+	"cmp"
 	"unsafe"
 
 	"sluice/internal/fault"
@@ -31,7 +32,7 @@ func (g *Gateway) keepAsked(a *attempt, r *record.Attempt) {
 	}
 	own := doc.Source()
 	if sent, ok := a.body.Memory(); ok && !sameBytes(own, sent) && !bytes.Equal(own, sent) {
-		r.ClientRequest = g.keep(first(x.ctl.contentTyp, "application/json"), own, int64(len(own)))
+		r.ClientRequest = g.keep(cmp.Or(x.ctl.contentType, "application/json"), own, int64(len(own)))
 		r.Translated = a.shaped != nil
 		if b := a.shaped; b != nil && !sameBytes(own, b) && !bytes.Equal(own, b) {
 			r.Reshaped = g.keep("application/json", b, int64(len(b)))

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"sluice/internal/ident"
@@ -105,10 +106,10 @@ func (g *Gateway) describeBody(a *attempt, r *record.Attempt) {
 		r.Request = record.Body{Type: "application/json", Bytes: formFields(x.form), Size: a.body.Len()}
 	case x.match.Body != llm.NoBody:
 		if b, ok := a.body.Memory(); ok {
-			r.Request = g.keep(first(x.ctl.contentTyp, "application/json"), b, int64(len(b)))
+			r.Request = g.keep(cmp.Or(x.ctl.contentType, "application/json"), b, int64(len(b)))
 		} else if x.spool != nil {
 			if b, err := x.spool.Bytes(); err == nil {
-				r.Request = g.keep(first(x.ctl.contentTyp, "application/json"), b, int64(len(b)))
+				r.Request = g.keep(cmp.Or(x.ctl.contentType, "application/json"), b, int64(len(b)))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -77,7 +78,7 @@ func (a *attempt) wantsStream() bool {
 // customHost is the base that replaces the provider's: the header's, else the
 // target's, else the saved provider's.
 func (a *attempt) customHost() string {
-	return first(a.x.ctl.customHost, first(a.target.CustomHost, a.values["custom_host"]))
+	return cmp.Or(a.x.ctl.customHost, a.target.CustomHost, a.values["custom_host"])
 }
 
 // shapeBody applies what the target asks for and what the provider needs.

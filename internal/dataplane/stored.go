@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -98,7 +99,7 @@ func (a *attempt) askedHost() (host, field string) {
 	case a.x.savedConfig() && a.account == nil:
 		return "", ""
 	}
-	return first(a.target.CustomHost, a.target.Fields["custom_host"]), "custom_host"
+	return cmp.Or(a.target.CustomHost, a.target.Fields["custom_host"]), "custom_host"
 }
 
 // mayReceive reports whether a stored credential may go to a host that somebody else

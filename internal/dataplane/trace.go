@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 
@@ -21,9 +22,9 @@ const idMax = 256
 func readTrace(c *controls, method, path, requestID string) trace {
 	t := trace{id: usable(c.traceID), span: usable(c.spanID), parent: usable(c.parentSpan), name: usable(c.spanName)}
 	if id, parent, ok := parseTraceparent(c.traceparent); ok {
-		t.id = first(t.id, id)
-		t.parent = first(t.parent, parent)
-		t.name = first(t.name, method+" "+path)
+		t.id = cmp.Or(t.id, id)
+		t.parent = cmp.Or(t.parent, parent)
+		t.name = cmp.Or(t.name, method+" "+path)
 	}
 	if t.id == "" {
 		t.id = requestID
@@ -55,13 +56,6 @@ func usable(s string) string {
 		return ""
 	}
 	return s
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // Metadata limits. Source: contract/dataplane.md 1.1 for the value; the number of

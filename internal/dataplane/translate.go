@@ -138,7 +138,7 @@ func (g *Gateway) retell(ctx context.Context, a *attempt, body []byte, to *diale
 // restate puts a request of a unified endpoint.
 func (g *Gateway) restate(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	x := a.x
-	r := &dialect.Request{Endpoint: a.plan.Asked, Body: body, ContentType: x.ctl.contentTyp, Query: x.in.RawQuery, Lines: g.lines, Room: func() *wire.Spool { return g.newSpool(x) }}
+	r := &dialect.Request{Endpoint: a.plan.Asked, Body: body, ContentType: x.ctl.contentType, Query: x.in.RawQuery, Lines: g.lines, Room: func() *wire.Spool { return g.newSpool(x) }}
 	if id, err := url.PathUnescape(x.match.ID); err == nil {
 		r.ID = id
 	}
