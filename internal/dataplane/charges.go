@@ -21,7 +21,7 @@ type chargeBook [chargesSeen]atomic.Pointer[chargeSet]
 // is known: most of those never come again.
 type chargeSet struct {
 	hash   uint64
-	places []uint64
+	places []quota.Place
 	set    *ledger.Set
 }
 
@@ -32,11 +32,11 @@ func (b *chargeBook) of(budgets []quota.Hold) *ledger.Set {
 	}
 	hash := uint64(len(budgets))
 	for i := range budgets {
-		n := budgets[i].Place()
-		if n == 0 {
+		p := budgets[i].Place()
+		if p == (quota.Place{}) {
 			return nil
 		}
-		hash = (hash ^ n) * 0x9e3779b97f4a7c15
+		hash = (hash ^ p.Hash()) * 0x9e3779b97f4a7c15
 		hash ^= hash >> 29
 	}
 	at := &b[hash%chargesSeen]

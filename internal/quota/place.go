@@ -1,27 +1,27 @@
 package quota
 
-import "sync/atomic"
+import (
+	"hash/maphash"
+	"sync/atomic"
+)
 
 // place remembers the counter of a limit, so that a bank need not look for it by its three
 // names. Holds that are copied from one plan share it. A counter that was forgotten, or is
 // one of another bank, is looked for anew. Safe for concurrent use.
-type place struct {
-	number uint64 // no other place has it
-	at     atomic.Pointer[counter]
-}
+type place struct{ at atomic.Pointer[counter] }
 
-var places atomic.Uint64
-
-func newPlace() *place { return &place{number: places.Add(1)} }
+func newPlace() *place { return new(place) }
 
 // Place tells the counters of limits apart without comparing their names: no two counters
-// have the same number, though one may have several. 0 of a hold that no plan or policy made.
-func (h *Hold) Place() uint64 {
-	if h.place == nil {
-		return 0
-	}
-	return h.place.number
-}
+// have the same one, though one may have several. Places are compared with ==; the zero
+// Place is that of holds that no plan or policy made.
+type Place struct{ of *place }
+
+// Place is where the counter of the hold is remembered.
+func (h *Hold) Place() Place { return Place{h.place} }
+
+// Hash is the same for equal places, and differs from one start of the program to the next.
+func (p Place) Hash() uint64 { return maphash.Comparable(hashSeed, p.of) }
 
 // of finds the counter of a hold or makes it, as find does.
 func (b *Bank) of(h *Hold, at int64, sweeps bool) *counter {
