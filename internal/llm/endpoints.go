@@ -165,14 +165,13 @@ type pattern struct {
 	slashes                bool // the id may hold slashes
 }
 
-var (
-	exact    = map[string]Match{}
-	patterns []pattern // with a suffix first, so that {id}/content beats {id}
-)
+// exact are the Routes without an id, by method and path; patterns are the others.
+var exact, patterns = index()
 
-var _ = index()
-
-func index() bool {
+// index sorts the Routes out: patterns with a suffix stand first, so that {id}/content
+// beats {id}.
+func index() (exact map[string]Match, patterns []pattern) {
+	exact = make(map[string]Match, len(Routes))
 	var open []pattern
 	for _, r := range Routes {
 		prefix, suffix, found := strings.Cut(r.Path, "{id}")
@@ -185,6 +184,5 @@ func index() bool {
 			open = append(open, p)
 		}
 	}
-	patterns = append(patterns, open...)
-	return true
+	return exact, append(patterns, open...)
 }

@@ -60,7 +60,7 @@ func (o *answer) Head(status int, h wire.Header, length int64) error {
 	}
 	o.headDone = true
 	o.buf = getBuffer()
-	b := appendHead(o.buf.b[:0], status, h)
+	b := o.c.s.dates.appendHead(o.buf.b[:0], status, h)
 	if o.c.closing() {
 		o.c.keep = false
 		b = append(b, "connection: close\r\n"...)

@@ -12,16 +12,17 @@ type second struct {
 	text string
 }
 
-var today atomic.Pointer[second]
+// dates tells the time for Date lines. The zero value is ready. Safe for concurrent use.
+type dates struct{ last atomic.Pointer[second] }
 
-// date is the time as a Date line has it: "Fri, 20 Nov 2026 12:00:00 GMT".
+// now is the time as a Date line has it: "Fri, 20 Nov 2026 12:00:00 GMT".
 // Source: RFC 9110 section 5.6.7.
-func date() string {
+func (d *dates) now() string {
 	now := time.Now()
-	if s := today.Load(); s != nil && s.unix == now.Unix() {
+	if s := d.last.Load(); s != nil && s.unix == now.Unix() {
 		return s.text
 	}
 	s := &second{now.Unix(), now.UTC().Format(http.TimeFormat)}
-	today.Store(s)
+	d.last.Store(s)
 	return s.text
 }

@@ -8,9 +8,9 @@ import (
 	"sluice/internal/wire/syntax"
 )
 
-// appendHead writes the status line and the lines that may be sent. Date is added where
+// appendHead writes the status line and the lines that may be sent. A Date is added where
 // the upstream's is not there.
-func appendHead(b []byte, status int, h wire.Header) []byte {
+func (d *dates) appendHead(b []byte, status int, h wire.Header) []byte {
 	b = append(b, "HTTP/1.1 "...)
 	b = strconv.AppendInt(b, int64(status), 10)
 	b = append(b, ' ')
@@ -30,7 +30,7 @@ func appendHead(b []byte, status int, h wire.Header) []byte {
 	}
 	if !dated {
 		b = append(b, "date: "...)
-		b = append(b, date()...)
+		b = append(b, d.now()...)
 		b = append(b, "\r\n"...)
 	}
 	return b

@@ -40,6 +40,7 @@ type Server struct {
 	// and waits for a place, and the others wait to be accepted. 0 means no bound.
 	Most int
 
+	dates    dates
 	crowd    crowd
 	places   places
 	crowded  atomic.Bool // a connection waits for a place
