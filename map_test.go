@@ -1,0 +1,36 @@
+package sluice
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestTheMapShowsEveryRoom holds the map of ARCHITECTURE.md, which newcomers find their
+// way by, against the folders: each room and what lies in it stands there by its name. The
+// shapes of dialect are many and alike, and packages for tests are nobody's way in.
+func TestTheMapShowsEveryRoom(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "\n```\n")
+	drawn, _, closed := strings.Cut(rest, "\n```\n")
+	if !closed {
+		t.Fatal("ARCHITECTURE.md has no map")
+	}
+	shown := map[string]bool{}
+	for _, word := range regexp.MustCompile(`[a-z0-9]+`).FindAllString(strings.ToLower(drawn), -1) {
+		shown[word] = true
+	}
+	for _, f := range readTree(t) {
+		name := f.path[strings.LastIndexByte(f.path, '/')+1:]
+		switch {
+		case !strings.HasPrefix(f.path, "internal/"), strings.HasPrefix(f.path, "internal/dialect/"), strings.HasSuffix(name, "test"):
+		case !shown[name]:
+			t.Errorf("%s is not on the map of ARCHITECTURE.md", f.path)
+		}
+	}
+}
