@@ -16,6 +16,10 @@ import (
 	"sluice/test/upstream"
 )
 
+// stormLimit is how long a node may take to hear of what became of Redis or of another node:
+// it does within seconds, but the machine may be busy with other packages.
+const stormLimit = time.Minute
+
 // sharing has a node share its limits in a Redis.
 func sharing(s *redistest.Server) option {
 	return with("REDIS_URL=redis://" + s.Address)
@@ -169,12 +173,12 @@ func TestBudgetOverThreeNodesInAStorm(t *testing.T) {
 	}
 	moved := func(what string) {
 		before := passed.Load()
-		eventually(t, 20*time.Second, "calls pass "+what, func() bool { return passed.Load() > before+3 || float64(answers.Load())*each > 0.9 })
+		eventually(t, stormLimit, "calls pass "+what, func() bool { return passed.Load() > before+3 || float64(answers.Load())*each > 0.9 })
 	}
 	moved("at first")
 	redis.Pause()
-	eventually(t, 20*time.Second, "calls are refused without Redis", func() bool { return unchecked.Load() > 0 })
-	eventually(t, 20*time.Second, "health says so", func() bool { return nodes[0].Load().call("GET", "/v1/health", "").get("limits").String() == "refusing" })
+	eventually(t, stormLimit, "calls are refused without Redis", func() bool { return unchecked.Load() > 0 })
+	eventually(t, stormLimit, "health says so", func() bool { return nodes[0].Load().call("GET", "/v1/health", "").get("limits").String() == "refusing" })
 	redis.Resume()
 	moved("behind a pause")
 	redis.Wipe(t)
@@ -192,7 +196,7 @@ func TestBudgetOverThreeNodesInAStorm(t *testing.T) {
 		t.Errorf("the provider served %d calls, worth %.6f dollars", answers.Load(), worst)
 	}
 	p.balanced(t)
-	eventually(t, 20*time.Second, "health is good again", func() bool { return p.nodes[0].health() == "ok" })
+	eventually(t, stormLimit, "health is good again", func() bool { return p.nodes[0].health() == "ok" })
 }
 
 // balanced waits until the store has what the logs of all nodes add up to, and no more
@@ -200,7 +204,7 @@ func TestBudgetOverThreeNodesInAStorm(t *testing.T) {
 func (p *spender) balanced(t *testing.T) {
 	t.Helper()
 	var used, logged float64
-	eventually(t, 20*time.Second, "the store has what the logs add up to", func() bool {
+	eventually(t, stormLimit, "the store has what the logs add up to", func() bool {
 		logged = 0
 		for _, g := range p.nodes {
 			logged += g.spentBy(p.key) / 100

@@ -99,7 +99,7 @@ type follower struct{ lines *bufio.Scanner }
 // follow begins to follow the log; it ends with the test.
 func (g *gateway) follow(t *testing.T) *follower {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute) // a bound for a tail that says nothing
 	t.Cleanup(stop)
 	res, err := g.send(ctx, "GET", "/v1/logs/stream", "")
 	if err != nil || res.StatusCode != 200 {

@@ -5,10 +5,12 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
 	"sluice/test/bench/load"
+	"sluice/test/upstream"
 	"sluice/test/upstream/responder"
 	"sluice/test/upstream/testcert"
 )
@@ -128,12 +130,7 @@ func TestFailuresAreCountedByKind(t *testing.T) {
 
 func TestNobodyListens(t *testing.T) {
 	t.Parallel()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := ln.Addr().String()
-	_ = ln.Close()
+	addr := strings.TrimPrefix(upstream.Refused(t), "http://")
 	if _, err := load.Open(t.Context(), load.Job{Addr: addr, Conns: 3, Each: 1, Limit: limit}); err == nil {
 		t.Error("connected to a closed port")
 	}
