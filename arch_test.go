@@ -19,7 +19,7 @@ type place struct {
 // The floors. A package may import what lies on floors below its own, and only what
 // its line says.
 var (
-	kernel = below("internal", "fault ident access lease llm sealed wire wire/syntax wire/socket wire/porttest packed splice")
+	kernel = below("internal", "fault ident background access lease llm sealed wire wire/syntax wire/socket wire/porttest packed splice")
 	rooms  = below("internal", "mail/... tokens tenant/... keys/... credential/... deployment/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... prompt/... record/... audit/... mcp/... agent/...")
 
 	// metrics are declared beside the code they measure
@@ -30,7 +30,7 @@ var (
 var plan = []place{
 	{[]string{"."}, nil,
 		"the root holds rules, no code"},
-	{below("internal", "fault ident"), nil,
+	{below("internal", "fault ident background"), nil,
 		"the kernel's kernel knows nothing of ours"},
 	{below("internal", "access lease llm sealed packed wire wire/socket wire/porttest"), below("internal", "fault ident"),
 		"floor 0 is words that everybody speaks; it may use fault and ident"},

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"sluice/internal/access"
+	"sluice/internal/background"
 	"sluice/internal/fault"
-	"sluice/internal/ident"
 	"sluice/internal/record"
 	"sluice/internal/resource"
 )
@@ -109,7 +109,7 @@ func (t *tail) run(ctx context.Context, to events) error {
 			}
 			quiet = current
 		}
-		if err := ident.Sleep(ctx, tailPause); err != nil {
+		if err := background.Sleep(ctx, tailPause); err != nil {
 			return leftEarly(t.fail(ctx, to, err))
 		}
 	}

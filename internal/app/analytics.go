@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"sluice/internal/background"
 	"sluice/internal/config"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -90,7 +91,7 @@ func alone(ctx context.Context, leases *store.Store, work func(context.Context) 
 		if err != nil {
 			return err
 		}
-		if err := ident.Sleep(ctx, alonePause); err != nil {
+		if err := background.Sleep(ctx, alonePause); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"sluice/internal/background"
 	"sluice/internal/ident"
 	"sluice/internal/quota"
 )
@@ -75,7 +76,7 @@ func (k *ratesKeeper) read() error {
 func (k *ratesKeeper) Run(ctx context.Context) error {
 	failing := false
 	for ctx.Err() == nil {
-		_ = ident.Sleep(ctx, k.interval()) // what there is at the end is kept too
+		_ = background.Sleep(ctx, k.interval()) // what there is at the end is kept too
 		err := k.keep()
 		if err != nil && !failing {
 			k.log.Error("what rate limits stand at cannot be kept; a restart begins their windows anew", "error", err.Error())

@@ -6,7 +6,7 @@ import (
 	"context"
 	"time"
 
-	"sluice/internal/ident"
+	"sluice/internal/background"
 )
 
 // unloggedInterval is about how long the request log waits for company of a record.
@@ -22,7 +22,7 @@ func (a *App) takeLogs(ctx context.Context) error {
 		if err := a.records.Trim(tail.End()); err != nil {
 			return err
 		}
-		if ident.Sleep(ctx, unloggedInterval) != nil {
+		if background.Sleep(ctx, unloggedInterval) != nil {
 			return nil // it is to end
 		}
 	}

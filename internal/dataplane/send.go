@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"sluice/internal/background"
 	"sluice/internal/fault"
-	"sluice/internal/ident"
 	"sluice/internal/provider/sign"
 	"sluice/internal/provider/transport"
 	"sluice/internal/routing"
@@ -50,7 +50,7 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 		a.first, a.talk = nil, nil // and so is the beginning of its stream
 		g.Metrics.retry(a)
 		waited += wait
-		if err := ident.Sleep(ctx, wait); err != nil {
+		if err := background.Sleep(ctx, wait); err != nil {
 			return gone(ctx, err)
 		}
 		if err := g.renew(ctx, a, err); err != nil {

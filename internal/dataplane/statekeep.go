@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"sluice/internal/background"
 	"sluice/internal/dialect/responses"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -227,7 +228,7 @@ func (k *StateKeeper) find(ctx context.Context, workspace, id string) (input, re
 		if !fault.Has(err, fault.NotFound) || try == otherTries || !k.fresh(id) {
 			return input, response, err
 		}
-		if ident.Sleep(ctx, otherPause) != nil {
+		if background.Sleep(ctx, otherPause) != nil {
 			return nil, nil, fault.Wrap(fault.ClientGone, ctx.Err())
 		}
 	}

@@ -1,5 +1,5 @@
 // Package ident makes and checks the names of things: record ids, slugs, key material,
-// and the clock that stamps them. What waits until a context ends is here, too.
+// and the clock that stamps them.
 package ident
 
 import (

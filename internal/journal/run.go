@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"sluice/internal/ident"
+	"sluice/internal/background"
 )
 
 // retryAfter is how long a failure to make a file is remembered: appends fail at
@@ -20,7 +20,7 @@ const retryAfter = time.Second
 // failure. The error is that of the last write.
 func (j *Journal) Run(ctx context.Context) error {
 	defer j.keepWarm()()
-	disk := ident.NewTrouble(j.o.Logger, "journal cannot be written to the disk; it is tried again", "journal is written to the disk again")
+	disk := background.NewTrouble(j.o.Logger, "journal cannot be written to the disk; it is tried again", "journal is written to the disk again")
 	var sync, spares, again alarm
 	for {
 		if j.prepare(); j.isStuck() {

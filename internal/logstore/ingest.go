@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"sluice/internal/ident"
+	"sluice/internal/background"
 	"sluice/internal/logstore/bodies"
 	"sluice/internal/record"
 )
@@ -46,11 +46,11 @@ func (s *Store) Err() error {
 // the error is that of the last seconds. What those do not suffice for waits in the
 // journal for the next start.
 func (s *Store) Run(ctx context.Context) error {
-	ident.Follow(ctx, s.follow, func() uint64 { return s.Stats().Batches }, func(err error, pause time.Duration) {
+	background.Follow(ctx, s.follow, func() uint64 { return s.Stats().Batches }, func(err error, pause time.Duration) {
 		s.setFailure(err)
 		s.trouble.Met(err, "retry", pause)
 	})
-	if err := ident.Finish(ctx, s.takeRest); err != nil {
+	if err := background.Finish(ctx, s.takeRest); err != nil {
 		return fmt.Errorf("store last logs: %w", err)
 	}
 	return nil
@@ -64,7 +64,7 @@ func (s *Store) follow(ctx context.Context) error {
 		if err := s.journal.Wait(ctx, pos); err != nil {
 			return err
 		}
-		if err := ident.Sleep(ctx, s.o.Interval); err != nil {
+		if err := background.Sleep(ctx, s.o.Interval); err != nil {
 			return err
 		}
 		pos, err = s.catchUp(ctx, pos)

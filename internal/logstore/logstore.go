@@ -16,8 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"sluice/internal/background"
 	"sluice/internal/fault"
-	"sluice/internal/ident"
 	"sluice/internal/logstore/bodies"
 	"sluice/internal/record"
 )
@@ -164,7 +164,7 @@ type Store struct {
 	unsure  []string // marks of a batch of which it is not known whether it was stored
 
 	searches chan struct{} // places of those under way
-	trouble  *ident.Trouble
+	trouble  *background.Trouble
 
 	state state
 	marks marks
@@ -175,7 +175,7 @@ func New(j Journal, rows Rows, files Bodies, o Options) *Store {
 	o = o.withDefaults()
 	return &Store{
 		o: o, journal: j, rows: rows, files: files, searches: make(chan struct{}, maxSearches),
-		trouble: ident.NewTrouble(o.Logger, "log store cannot be written; records wait in the journal", "log store is written again"),
+		trouble: background.NewTrouble(o.Logger, "log store cannot be written; records wait in the journal", "log store is written again"),
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"sluice/internal/ident"
+	"sluice/internal/background"
 	"sluice/internal/logstore/bodies"
 )
 
@@ -91,7 +91,7 @@ func (s *Store) inParts(ctx context.Context, part func() (int64, error)) (sum in
 		if sum += n; err != nil || n == 0 {
 			return sum, err
 		}
-		if err := ident.Sleep(ctx, s.o.Pause); err != nil {
+		if err := background.Sleep(ctx, s.o.Pause); err != nil {
 			return sum, err
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"sluice/internal/background"
 	"sluice/internal/fault"
-	"sluice/internal/ident"
 	"sluice/internal/ledger"
 	"sluice/internal/record"
 )
@@ -16,10 +16,10 @@ import (
 // again, after a pause that grows to 30 seconds; the error is that of the last seconds.
 // What those do not suffice for waits in the journal for the next start.
 func (f *Follower) Run(ctx context.Context) error {
-	ident.Follow(ctx, f.follow, func() uint64 { return f.Stats().Batches }, func(err error, pause time.Duration) {
+	background.Follow(ctx, f.follow, func() uint64 { return f.Stats().Batches }, func(err error, pause time.Duration) {
 		f.trouble.Met(err, "retry", pause)
 	})
-	if err := ident.Finish(ctx, f.catchUp); err != nil {
+	if err := background.Finish(ctx, f.catchUp); err != nil {
 		return fmt.Errorf("store last usage: %w", err)
 	}
 	return nil
@@ -37,7 +37,7 @@ func (f *Follower) follow(ctx context.Context) error {
 				return err
 			}
 		}
-		if ident.Sleep(ctx, f.o.Interval) != nil {
+		if background.Sleep(ctx, f.o.Interval) != nil {
 			return ctx.Err()
 		}
 		if waited += f.o.Interval; !f.fill() && waited < f.pause() {

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"sluice/internal/background"
 	"sluice/internal/ident"
 	"sluice/internal/ledger"
 	"sluice/internal/quota"
@@ -117,7 +118,7 @@ type Follower struct {
 	stored  int  // meters to which the last transaction added
 	serving bool // Recover or Postpone has ended: what is read was settled in the bank too
 	copies
-	trouble *ident.Trouble
+	trouble *background.Trouble
 
 	state struct {
 		mu      sync.Mutex // guards what follows
@@ -129,7 +130,7 @@ type Follower struct {
 // New builds a Follower. Nothing moves until Recover.
 func New(o Options) *Follower {
 	o = o.withDefaults()
-	return &Follower{o: o, trouble: ident.NewTrouble(o.Logger, "what was used cannot be stored; it waits in the journal", "what was used is stored again")}
+	return &Follower{o: o, trouble: background.NewTrouble(o.Logger, "what was used cannot be stored; it waits in the journal", "what was used is stored again")}
 }
 
 // Stats are figures since New, but for Open and Read, which are present ones.

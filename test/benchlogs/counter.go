@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"sluice/internal/ident"
+	"sluice/internal/background"
 )
 
 // A question takes a processor for some 25 ms, and the limit of a key lets four be asked a
@@ -32,7 +32,7 @@ func keepCounting(ctx context.Context, every time.Duration) error {
 		began := time.Now()
 		for n := 0; n%1000 != 0 || time.Since(began) < answering; n++ {
 		}
-		_ = ident.Sleep(ctx, every-time.Since(began)) // it ends with ctx, which is looked at next
+		_ = background.Sleep(ctx, every-time.Since(began)) // it ends with ctx, which is looked at next
 	}
 	fmt.Println(0)
 	return nil

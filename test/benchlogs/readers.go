@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"sluice/internal/ident"
+	"sluice/internal/background"
 	"sluice/test/bench/target"
 )
 
@@ -39,7 +39,7 @@ func keepAsking(ctx context.Context, addr, key string) error {
 		case err != nil:
 			return err
 		case wait > 0:
-			_ = ident.Sleep(ctx, wait) // it ends with ctx, which is looked at next
+			_ = background.Sleep(ctx, wait) // it ends with ctx, which is looked at next
 		default:
 			n++
 		}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"sluice/internal/ident"
+	"sluice/internal/background"
 )
 
 const (
@@ -162,7 +162,7 @@ func (p *partition) end(ctx context.Context) {
 			p.leave(ctx)
 			return
 		}
-		_ = ident.Sleep(ctx, firstRetry) // ctx has no end
+		_ = background.Sleep(ctx, firstRetry) // ctx has no end
 	}
 }
 
@@ -192,7 +192,7 @@ func (p *partition) enter(ctx context.Context) bool {
 			p.bank.o.Metrics.stated.Inc()
 			return true
 		}
-		_ = ident.Sleep(ctx, retry) // it ends with ctx, which the loop sees
+		_ = background.Sleep(ctx, retry) // it ends with ctx, which the loop sees
 	}
 	return false
 }

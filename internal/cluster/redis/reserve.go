@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"sluice/internal/background"
 	"sluice/internal/fault"
-	"sluice/internal/ident"
 	"sluice/internal/quota"
 )
 
@@ -141,7 +141,7 @@ func (p *partition) take(ctx context.Context, holds []quota.Hold, ask []int) (re
 		case "absent":
 			err = p.raise(ctx, epoch, done, asked, a.rest)
 		case "wait":
-			err = ident.Sleep(ctx, time.Duration(a.rest[0])*time.Millisecond)
+			err = background.Sleep(ctx, time.Duration(a.rest[0])*time.Millisecond)
 		default:
 			p.lost(epoch, nil)
 		}

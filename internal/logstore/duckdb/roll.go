@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"sluice/internal/ident"
+	"sluice/internal/background"
 )
 
 // How sums are worked out in the background.
@@ -19,11 +19,11 @@ const (
 )
 
 // Run works out sums beforehand until ctx ends. A failure is logged and what it left undone
-// done again, as ident.Follow says: questions are answered by the rows meanwhile.
+// done again, as background.Follow says: questions are answered by the rows meanwhile.
 func (d *DB) Run(ctx context.Context) error {
 	var worked uint64
-	trouble := ident.NewTrouble(d.log, "sums of the request log cannot be worked out; questions read all rows meanwhile", "sums of the request log are worked out again")
-	ident.Follow(ctx, func(ctx context.Context) error {
+	trouble := background.NewTrouble(d.log, "sums of the request log cannot be worked out; questions read all rows meanwhile", "sums of the request log are worked out again")
+	background.Follow(ctx, func(ctx context.Context) error {
 		for {
 			began := time.Now()
 			more, err := d.rollOne(ctx, d.now())
@@ -36,7 +36,7 @@ func (d *DB) Run(ctx context.Context) error {
 				worked++
 				pause = rollShare * time.Since(began)
 			}
-			if err := ident.Sleep(ctx, pause); err != nil {
+			if err := background.Sleep(ctx, pause); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"sluice/internal/background"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/lease"
@@ -85,7 +86,7 @@ func (r *Runner) Wake() {
 
 // Run works until ctx ends. What is under way then goes on at the next start.
 func (r *Runner) Run(ctx context.Context) error {
-	trouble := ident.NewTrouble(r.Log, "log exports cannot go on", "log exports go on")
+	trouble := background.NewTrouble(r.Log, "log exports cannot go on", "log exports go on")
 	tick := time.NewTicker(lookInterval)
 	defer tick.Stop()
 	for {

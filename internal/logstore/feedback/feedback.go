@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"sluice/internal/ident"
+	"sluice/internal/background"
 	"sluice/internal/logstore"
 	"sluice/internal/record"
 	"sluice/internal/resource"
@@ -43,21 +43,21 @@ type Follower struct {
 	next    int64  // number of the last change that was read
 	stored  int64  // of the last that the log store knows of
 	looks   uint64 // that found no failure
-	trouble *ident.Trouble
+	trouble *background.Trouble
 }
 
 // New makes a follower; nothing moves until Run or Follow.
 func New(src Source, to logstore.Feedback, log *slog.Logger) *Follower {
 	return &Follower{
 		src: src, copied: to, log: log,
-		trouble: ident.NewTrouble(log, "feedback is not brought to the log store", "feedback is brought to the log store again"),
+		trouble: background.NewTrouble(log, "feedback is not brought to the log store", "feedback is brought to the log store again"),
 	}
 }
 
 // Run follows until ctx ends. A failure is logged and what it left undone done again, as
-// ident.Follow says.
+// background.Follow says.
 func (f *Follower) Run(ctx context.Context) error {
-	ident.Follow(ctx, f.keepUp, func() uint64 { return f.looks }, func(err error, pause time.Duration) {
+	background.Follow(ctx, f.keepUp, func() uint64 { return f.looks }, func(err error, pause time.Duration) {
 		f.trouble.Met(err, "retry", pause)
 	})
 	return nil
@@ -71,7 +71,7 @@ func (f *Follower) keepUp(ctx context.Context) error {
 		}
 		f.trouble.Gone()
 		f.looks++
-		if err := ident.Sleep(ctx, Interval); err != nil {
+		if err := background.Sleep(ctx, Interval); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"sluice/internal/ident"
+	"sluice/internal/background"
 	"sluice/internal/telemetry"
 )
 
@@ -109,7 +109,7 @@ func (s *sender) try(ctx context.Context, message, answer proto.Message) error {
 		if err == nil || !errors.As(err, &r) || !r.again || n == tries || ctx.Err() != nil {
 			return err
 		}
-		if ident.Sleep(ctx, max(pause, min(r.after, maxAsked))) != nil {
+		if background.Sleep(ctx, max(pause, min(r.after, maxAsked))) != nil {
 			return err
 		}
 		pause = min(2*pause, lastPause)

@@ -10,7 +10,7 @@ import (
 	common "go.opentelemetry.io/proto/slim/otlp/common/v1"
 	metric "go.opentelemetry.io/proto/slim/otlp/metrics/v1"
 
-	"sluice/internal/ident"
+	"sluice/internal/background"
 	"sluice/internal/record"
 	"sluice/internal/telemetry/genai"
 )
@@ -62,7 +62,7 @@ func (m *Metrics) Run(ctx context.Context) error {
 	defer m.sender.end()
 	work, stop := outlasting(ctx, drainLimit)
 	defer stop()
-	for due := m.o.Clock.Now().Add(m.o.Interval); ident.Sleep(ctx, min(m.o.Interval, readEvery)) == nil; {
+	for due := m.o.Clock.Now().Add(m.o.Interval); background.Sleep(ctx, min(m.o.Interval, readEvery)) == nil; {
 		m.read()
 		if now := m.o.Clock.Now(); !now.Before(due) {
 			m.send(work)

@@ -11,7 +11,7 @@ import (
 	trace "go.opentelemetry.io/proto/slim/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"sluice/internal/ident"
+	"sluice/internal/background"
 	"sluice/internal/record"
 	"sluice/internal/telemetry/genai"
 )
@@ -95,7 +95,7 @@ func (t *Traces) Run(ctx context.Context) error {
 func outlasting(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		_ = ident.Sleep(work, d) // it ends with work too
+		_ = background.Sleep(work, d) // it ends with work too
 		cancel()
 	})
 	return work, func() { stop(); cancel() }
@@ -111,7 +111,7 @@ func (t *Traces) next(ctx context.Context) bool {
 	if err := t.o.Tail.Wait(wake, t.at); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
-	return ident.Sleep(ctx, t.o.Interval) == nil
+	return background.Sleep(ctx, t.o.Interval) == nil
 }
 
 // sendAll sends what the journal has, message by message.

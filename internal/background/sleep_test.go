@@ -1,4 +1,4 @@
-package ident_test
+package background_test
 
 import (
 	"context"
@@ -6,22 +6,22 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/ident"
+	"sluice/internal/background"
 )
 
 func TestSleepEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	if err := ident.Sleep(ctx, time.Microsecond); err != nil {
+	if err := background.Sleep(ctx, time.Microsecond); err != nil {
 		t.Errorf("a wait that nobody ended = %v", err)
 	}
-	if err := ident.Sleep(ctx, 0); err != nil {
+	if err := background.Sleep(ctx, 0); err != nil {
 		t.Errorf("no wait = %v", err)
 	}
 	time.AfterFunc(time.Millisecond, cancel)
-	if err := ident.Sleep(ctx, time.Hour); !errors.Is(err, context.Canceled) {
+	if err := background.Sleep(ctx, time.Hour); !errors.Is(err, context.Canceled) {
 		t.Errorf("a wait that was ended = %v", err)
 	}
-	if err := ident.Sleep(ctx, 0); !errors.Is(err, context.Canceled) {
+	if err := background.Sleep(ctx, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("no wait after the end = %v", err)
 	}
 }

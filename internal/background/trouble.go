@@ -1,4 +1,4 @@
-package ident
+package background
 
 import (
 	"log/slog"

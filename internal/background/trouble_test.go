@@ -1,4 +1,4 @@
-package ident_test
+package background_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"sluice/internal/ident"
+	"sluice/internal/background"
 )
 
 // Trouble of an hour that is met each second is told six times, and its end once.
@@ -21,7 +21,7 @@ func TestTroubleIsToldOnce(t *testing.T) {
 			text := log.String()
 			return strings.Count(text, "level=ERROR"), strings.Count(text, "level=INFO")
 		}
-		trouble := ident.NewTrouble(slog.New(slog.NewTextHandler(&log, nil)), "it does not go on", "it goes on")
+		trouble := background.NewTrouble(slog.New(slog.NewTextHandler(&log, nil)), "it does not go on", "it goes on")
 		trouble.Gone()
 		for range time.Hour / time.Second {
 			trouble.Met(errors.New("the disk is full"), "retry", time.Second)

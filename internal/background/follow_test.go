@@ -1,4 +1,4 @@
-package ident_test
+package background_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"sluice/internal/ident"
+	"sluice/internal/background"
 )
 
 var errBroken = errors.New("broken")
@@ -21,7 +21,7 @@ func TestFollowPausesLongerEachTime(t *testing.T) {
 		var runs []time.Duration // since the beginning
 		var told []time.Duration
 		began := time.Now()
-		ident.Follow(ctx, func(ctx context.Context) error {
+		background.Follow(ctx, func(ctx context.Context) error {
 			runs = append(runs, time.Since(began)/time.Second)
 			switch len(runs) {
 			case 9:
@@ -56,8 +56,8 @@ func TestFinishLastsFiveSeconds(t *testing.T) {
 			err   error
 			want  error
 		}{{4 * time.Second, nil, nil}, {4 * time.Second, errBroken, errBroken}, {6 * time.Second, nil, nil}} {
-			err := ident.Finish(ended, func(ctx context.Context) error {
-				if err := ident.Sleep(ctx, c.takes); err != nil {
+			err := background.Finish(ended, func(ctx context.Context) error {
+				if err := background.Sleep(ctx, c.takes); err != nil {
 					return err
 				}
 				return c.err
