@@ -12,7 +12,9 @@ import (
 	"sluice/internal/resource"
 )
 
-// limiter counts what is used of limits: *quota.Bank on one node, *redis.Bank over many.
+// limiter counts what is used of limits: *quota.Bank on one node, *redis.Bank over many. It is
+// what the data plane takes from (Reserve to State) and what the store is brought into and
+// follows (Sync to Owe), in one, because it has to be the same bank.
 type limiter interface {
 	Reserve(ctx context.Context, now time.Time, holds []quota.Hold) (refused int, left int64, retry time.Time, err error)
 	Defers(now time.Time, holds []quota.Hold) bool

@@ -29,7 +29,8 @@ import (
 	"sluice/internal/wire"
 )
 
-// Directory is the control plane at one moment: immutable, in memory.
+// Directory is the control plane at one moment: immutable, in memory; *live.Snapshot is one.
+// It is as wide as what a request looks up, so that all of a request sees the same moment.
 type Directory interface {
 	FindKey(h keys.Hash) *keys.Entry
 	FindWorkspace(id string) *tenant.Scope

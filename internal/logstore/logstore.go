@@ -76,8 +76,9 @@ type Bodies interface {
 	Trim(ctx context.Context, before uint32, old time.Time) (int, error)
 }
 
-// Rows is a back end that keeps and queries the rows: *duckdb.DB. It is safe for
-// concurrent use, but callers make one write at a time.
+// Rows is a back end that keeps and queries the rows: *duckdb.DB or *clickhouse.DB. It is
+// safe for concurrent use, but callers make one write at a time. It has a method for each
+// question that the log answers, and package logstoretest a case.
 type Rows interface {
 	// Progress is what the last Write stored; the zero Progress at first.
 	Progress(ctx context.Context) (Progress, error)
