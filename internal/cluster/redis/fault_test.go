@@ -17,9 +17,7 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	wire := redistest.Lay(t, s)
-	o := options("a", at(wire.Address), new(books))
-	o.Server.Timeout = 500 * time.Millisecond
-	n := start(t, o)
+	n := start(t, options("a", at(wire.Address), new(books)))
 	taken, _, _ := n.take(t, time.Now(), hold(40))
 	wire.Cut()
 	_, _, _, err := n.Reserve(t.Context(), time.Now(), []quota.Hold{hold(10)})
@@ -42,7 +40,7 @@ func TestAlone(t *testing.T) {
 	s, b := redistest.Start(t), new(books)
 	wire := redistest.Lay(t, s)
 	o := options("a", at(wire.Address), b)
-	o.Alone, o.Server.Timeout = true, 500*time.Millisecond
+	o.Alone = true
 	alone, other := start(t, o), start(t, options("b", at(s.Address), b))
 	other.take(t, time.Now(), hold(30))
 	first, _, _ := alone.take(t, time.Now(), hold(10)) // it hears of the 30
@@ -67,9 +65,7 @@ func TestDeaf(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
 	wire := redistest.Lay(t, s)
-	o := options("a", at(wire.Address), b)
-	o.Server.Timeout = 500 * time.Millisecond
-	n, other := start(t, o), start(t, options("b", at(s.Address), b))
+	n, other := start(t, options("a", at(wire.Address), b)), start(t, options("b", at(s.Address), b))
 	taken, _, _ := n.take(t, time.Now(), hold(40))
 	for range 3 {
 		wire.Deafen()

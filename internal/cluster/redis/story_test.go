@@ -44,7 +44,7 @@ func TestStory(t *testing.T) {
 	wire := redistest.Lay(t, s)
 	var log said
 	o := options("a", at(wire.Address), new(books))
-	o.Server.Timeout, o.Logger = 500*time.Millisecond, slog.New(slog.NewTextHandler(&log, nil))
+	o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	n := start(t, o)
 	n.take(t, time.Now(), hold(40))
 	ends := 0
