@@ -92,6 +92,7 @@ var known = []string{
 	"cache_write_1h", "citation_tokens", "web_search", "web_search_low_context", "web_search_medium_context", "web_search_high_context",
 	"file_search", "search", "x_search", "input_image", "video_seconds", "video_duration_seconds_1024_1792", "video_duration_seconds_1792_1024",
 	"pages", "annotated_pages", "web_search_preview", "code_execution", "code_execution_4g", "code_execution_16g", "code_execution_64g",
+	"fetch_url", "people_search", "finance_search", "image_search", "attachment_search", "sandbox",
 }
 
 // rates holds every rule against what a call costs in one mode and tier.

@@ -190,6 +190,7 @@ var toolWords = [...]struct {
 	{"people_search", llm.PeopleSearches.String(), searchesMost},
 	{"finance_search", llm.FinanceSearches.String(), searchesMost},
 	{"image_search", llm.ImageSearches.String(), searchesMost},
+	{"attachment_search", llm.AttachmentSearches.String(), searchesMost},
 	{"sandbox", llm.Sandboxes.String(), 1},
 	{"image_generation", llm.DrawingTextInput.String(), drawingMost},
 	{"image_generation", llm.DrawingImageInput.String(), drawingMost},

@@ -13,11 +13,13 @@ import (
 // whether it is a figure of ours. Each provider has a word of its own.
 // Source: https://docs.perplexity.ai/api-reference/chat-completions-post,
 // https://docs.claude.com/en/docs/agents-and-tools/tool-use/web-search-tool,
-// https://docs.x.ai/developers/tools/tool-usage-details, read 2026-11.
+// https://docs.x.ai/developers/tools/tool-usage-details, https://docs.x.ai/developers/cost-tracking, read 2026-11.
 func (c *counts) searched(name, val []byte) bool {
 	switch string(name) {
-	case `"search_units"`, `"rerank_units"`, `"num_search_queries"`, `"num_sources_used"`:
+	case `"search_units"`, `"rerank_units"`, `"num_search_queries"`:
 		return count(val, &c.u.SearchUnits)
+	case `"num_sources_used"`: // of xAI, which counts the calls of its tools beside it
+		return !c.told && count(val, &c.u.SearchUnits)
 	case `"tool_calls_details"`:
 		return c.invocations(val)
 	case `"server_tool_use"`, `"server_side_tool_usage_details"`, `"web_search"`:
@@ -28,6 +30,10 @@ func (c *counts) searched(name, val []byte) bool {
 		return count(val, &c.u.ReasoningTokens)
 	case `"search_context_size"`:
 		return searchContext(val, &c.u.SearchContext)
+	case `"cost_in_usd_ticks"`: // of xAI, in 10^-10 dollars; of pictures it says nothing else, which are counted here
+		var ticks int64
+		count(val, &ticks)
+		c.u.CostNano = (ticks + 5) / 10
 	case `"cost"`:
 		fee, _ := splice.Find(val, "request_cost")
 		n, ok := number(fee)
@@ -51,7 +57,9 @@ func (c *counts) toolCalls(raw []byte) bool {
 			if count(val, &n) {
 				searches, searched = min(searches+n, llm.CountMost), true
 			}
-		case `"file_search_calls"`:
+		case `"attachment_search_calls"`, `"document_search_calls"`:
+			found = count(val, &c.u.Units[llm.AttachmentSearches]) || found
+		case `"file_search_calls"`, `"collections_search_calls"`:
 			found = count(val, &c.u.FileSearches) || found
 		case `"code_execution_requests"`, `"code_interpreter_calls"`:
 			found = count(val, &c.u.CodeSessions) || found

@@ -15,14 +15,15 @@ const (
 	PeopleSearches                // and of those that look in other places than the web
 	FinanceSearches
 	ImageSearches
-	Sandboxes // sessions in which code ran, as Perplexity counts them
-	UnitCount // how many units there are; none itself
+	AttachmentSearches // of files beside a message
+	Sandboxes          // sessions in which code ran, as Perplexity counts them
+	UnitCount          // how many units there are; none itself
 )
 
 var unitNames = [UnitCount]string{
 	AdvisorInput: "advisor_input_tokens", AdvisorOutput: "advisor_output_tokens",
 	DrawingTextInput: "image_generation_text_input_tokens", DrawingImageInput: "image_generation_image_input_tokens", DrawingOutput: "image_generation_output_tokens",
-	URLFetches: "fetch_url", PeopleSearches: "people_search", FinanceSearches: "finance_search", ImageSearches: "image_search", Sandboxes: "sandbox",
+	URLFetches: "fetch_url", PeopleSearches: "people_search", FinanceSearches: "finance_search", ImageSearches: "image_search", AttachmentSearches: "attachment_search", Sandboxes: "sandbox",
 }
 
 // String is the name that price lists have for a unit: "fetch_url".
