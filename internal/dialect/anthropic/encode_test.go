@@ -111,7 +111,7 @@ func TestChats(t *testing.T) {
 		{"tier flex", user + `,"service_tier":"flex"}`, "service_tier", ``, "service_tier"},
 		{"Anthropic's own", user + `,"cache_control":{"type":"ephemeral"},"context_management":{"edits":[]},"top_k":5}`, "context_management", `{"edits":[]}`, ""},
 		{"schema", user + `,"response_format":{"type":"json_schema","json_schema":{"name":"n","description":"d","strict":true,"schema":{"type":"object"}}}}`,
-			"output_config", `{"format":{"type":"json_schema","schema":{"type":"object"}}}`, "response_format.json_schema.description"},
+			"output_config", `{"format":{"type":"json_schema","schema":{"type":"object","additionalProperties":false}}}`, "response_format.json_schema.description"},
 		{"some JSON", user + `,"response_format":{"type":"json_object"}}`, "system", `[{"type":"text","text":"Answer with one JSON object and nothing else."}]`, ""},
 		{"output_config", user + `,"output_config":{"effort":"low","task_budget":{}},"response_format":{"type":"json_schema","json_schema":{"schema":{}}}}`,
 			"output_config", `{"effort":"low","task_budget":{},"format":{"type":"json_schema","schema":{}}}`, ""},

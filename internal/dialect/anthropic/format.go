@@ -23,17 +23,22 @@ func (w *callWriter) format() []byte {
 	if f.Description != "" {
 		w.t.Lose(descriptionPath(w.c))
 	}
+	schema := f.Schema
+	if w.c.Surface != llm.Messages { // whose callers write them for Claude
+		schema = dialect.Narrowed(schema, schemaPath(w.c), w.t.Lose)
+	}
 	var out dialect.JSON
 	out.Open('{')
 	out.Str("type", "json_schema")
-	out.Raw("schema", f.Schema)
+	out.Raw("schema", schema)
 	out.Close('}')
 	return out.B
 }
 
 func descriptionPath(c *llm.Call) string {
-	if c.Surface == llm.ChatComplete {
-		return c.Format.From + ".json_schema.description"
-	}
-	return c.Format.From + ".description"
+	return dialect.Inside(c, c.Format.From, "json_schema") + ".description"
+}
+
+func schemaPath(c *llm.Call) string {
+	return dialect.Inside(c, c.Format.From, "json_schema") + ".schema"
 }

@@ -168,7 +168,7 @@ func (w *callWriter) output() {
 		w.Str("type", "json_schema")
 		w.Key("structure").Open('{')
 		w.Key("jsonSchema").Open('{')
-		w.Str("schema", string(f.Schema))
+		w.Str("schema", string(w.answerSchema()))
 		w.Opt("name", f.Name)
 		w.Opt("description", f.Description)
 		w.Close('}')
@@ -176,6 +176,16 @@ func (w *callWriter) output() {
 		w.Close('}')
 	}
 	w.Close('}')
+}
+
+// answerSchema is that of the answer. Callers of messages write theirs for Claude, whose words
+// for schemas are Bedrock's too.
+func (w *callWriter) answerSchema() []byte {
+	f := w.c.Format
+	if w.c.Surface == llm.Messages {
+		return f.Schema
+	}
+	return dialect.Narrowed(f.Schema, dialect.Inside(w.c, f.From, "json_schema")+".schema", w.t.Lose)
 }
 
 // valueOf is a credential field of the target, "" when there is none.

@@ -289,7 +289,7 @@ func TestEncodeSettings(t *testing.T) {
 		},
 		{
 			name: "a schema is a text", chat: `{` + hi + `,"response_format":{"type":"json_schema","json_schema":{"name":"out","strict":true,"schema":{"type":"object"}}}}`,
-			want: sent(`"outputConfig":{"textFormat":{"type":"json_schema","structure":{"jsonSchema":{"schema":"{\"type\":\"object\"}","name":"out"}}}}`),
+			want: sent(`"outputConfig":{"textFormat":{"type":"json_schema","structure":{"jsonSchema":{"schema":"{\"type\":\"object\",\"additionalProperties\":false}","name":"out"}}}}`),
 		},
 		{
 			name: "any JSON is asked for in words", chat: `{` + hi + `,"response_format":{"type":"json_object"}}`,

@@ -1,0 +1,124 @@
+package dialect
+
+import (
+	"strings"
+
+	"sluice/internal/splice"
+)
+
+// Narrowed is a JSON schema of an answer in the words that Claude and Bedrock keep answers to:
+// they refuse all others. What the others say stands in the descriptions, which models read:
+// {"type":"integer","minimum":3} is {"type":"integer","description":"{minimum: 3}"}. Objects
+// take no members but those that are named, without which they are refused too. Lose is told
+// where something is not kept to any more, below at: "schema.properties.n.minimum".
+// Source: @anthropic-ai/sdk 1.10.0 (transform-json-schema);
+// https://platform.claude.com/docs/en/build-with-claude/structured-outputs,
+// https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html, read 2026-11.
+func Narrowed(schema []byte, at string, lose func(path string)) []byte {
+	n := narrower{lose: lose}
+	n.schema(schema, at, 0)
+	return n.B
+}
+
+type narrower struct {
+	JSON
+	lose func(path string)
+}
+
+// keptWords are those of schemas that stay as they are.
+var keptWords = map[string]bool{
+	"type": true, "enum": true, "const": true, "title": true, "required": true, "default": true, "pattern": true, "$ref": true,
+}
+
+// keptFormats are the formats of texts that are kept to.
+var keptFormats = map[string]bool{
+	"date-time": true, "time": true, "date": true, "duration": true, "email": true, "hostname": true, "uri": true, "ipv4": true, "ipv6": true, "uuid": true,
+}
+
+// Words of schemas that hold schemas: by name, in a list, or one.
+var (
+	schemasByName = map[string]bool{"properties": true, "$defs": true, "definitions": true}
+	schemaLists   = map[string]string{"anyOf": "anyOf", "oneOf": "anyOf", "allOf": "allOf"}
+)
+
+func (n *narrower) schema(raw []byte, at string, depth int) {
+	if len(raw) == 0 || raw[0] != '{' || depth > SchemaMaxDepth {
+		n.Value(raw)
+		return
+	}
+	said, object := n.unkept(raw, at)
+	_, both := splice.Find(raw, "anyOf")
+	described := false
+	n.Open('{')
+	for name, val := range splice.Members(raw) {
+		key, _ := splice.Unquote(name)
+		switch {
+		case key == "description":
+			text, _ := splice.Unquote(val)
+			n.Str("description", strings.TrimPrefix(text+said, "\n\n"))
+			described = true
+		case schemasByName[key] && len(val) > 0 && val[0] == '{':
+			n.rawKey(name).Open('{')
+			for inner, v := range splice.Members(val) {
+				plain, _ := splice.Unquote(inner)
+				n.rawKey(inner)
+				n.schema(v, at+"."+key+"."+plain, depth+1)
+			}
+			n.Close('}')
+		case key == "oneOf" && both: // in the description
+		case schemaLists[key] != "" && len(val) > 0 && val[0] == '[':
+			n.Key(schemaLists[key]).Open('[')
+			i := 0
+			for v := range splice.Elements(val) {
+				n.schema(v, Index(at+"."+key, i), depth+1)
+				i++
+			}
+			n.Close(']')
+		case key == "items":
+			n.rawKey(name)
+			n.schema(val, at+"."+key, depth+1)
+		case keeps(key, val):
+			n.rawKey(name).Value(val)
+		}
+	}
+	if !described && said != "" {
+		n.Str("description", strings.TrimPrefix(said, "\n\n"))
+	}
+	if object {
+		n.Bool("additionalProperties", false)
+	}
+	n.Close('}')
+}
+
+// unkept are the words of a schema that nobody keeps to, as a part of its description, and
+// whether it is one of objects.
+func (n *narrower) unkept(raw []byte, at string) (said string, object bool) {
+	var words []string
+	_, both := splice.Find(raw, "anyOf")
+	for name, val := range splice.Members(raw) {
+		switch key, _ := splice.Unquote(name); {
+		case key == "properties" || key == "type" && strings.Contains(string(val), `"object"`):
+			object = true
+		case key == "additionalProperties" && string(val) == "false", key == "$schema", key == "description", key == "items", schemasByName[key], schemaLists[key] != "" && !(key == "oneOf" && both), keeps(key, val):
+		default:
+			words = append(words, key+": "+string(val))
+			n.lose(at + "." + key)
+		}
+	}
+	if len(words) == 0 {
+		return "", object
+	}
+	return "\n\n{" + strings.Join(words, ", ") + "}", object
+}
+
+// keeps reports whether a word of a schema stays as it is.
+func keeps(key string, val []byte) bool {
+	switch key {
+	case "format":
+		format, _ := splice.Unquote(val)
+		return keptFormats[format]
+	case "minItems":
+		return string(val) == "0" || string(val) == "1"
+	}
+	return keptWords[key]
+}
