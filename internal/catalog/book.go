@@ -27,6 +27,7 @@ type list struct {
 	sum     sum  // of the file that it is made of
 	loaded  bool // the sources were read
 	reach   map[string]Reach
+	retires map[string]time.Time
 	models  map[string]*Tariff
 	missing *Tariff // of a model that is not there
 }
@@ -64,9 +65,13 @@ func (b *Book) Has(provider, model string, a *Agreement) bool {
 // prices stand in, or none.
 func (b *Book) Loaded(provider string) bool { return b.list(provider).loaded }
 
-// Names are the models of a provider that its list has, in order: nil where none is known.
-func (b *Book) Names(provider string) []string {
-	return slices.Sorted(maps.Keys(b.list(provider).models))
+// Names are the models of a provider that its list has, in order, but for those that are
+// retired by then: nil where none is known. Find has prices of these, too, since calls and
+// batches of earlier are billed by them.
+func (b *Book) Names(provider string, now time.Time) []string {
+	l := b.list(provider)
+	names := slices.Sorted(maps.Keys(l.models))
+	return slices.DeleteFunc(names, func(model string) bool { return !l.sold(model, now) })
 }
 
 // Misses is how often Find found no price since the start, for a reason.
@@ -100,7 +105,7 @@ func (b *Book) open(provider string) *list {
 	got, err := ask(context.Background(), Builtin(), file{PricingFiles, provider}) // is in memory
 	l := newList(got, NotLoaded)
 	if can, err := ask(context.Background(), Builtin(), file{GeneralFiles, provider}); err == nil {
-		l.reach = can.generals.reach()
+		l.told(can.generals)
 	}
 	if err == nil {
 		l.missing = unpriced(UnknownModel)
@@ -169,7 +174,7 @@ func (b *Book) renew(ctx context.Context, provider string, old *list) {
 	if !same {
 		l = newList(got, none)
 		if can, err := b.catalog.load(ctx, file{GeneralFiles, provider}); err == nil {
-			l.reach = can.generals.reach()
+			l.told(can.generals)
 		}
 	}
 	l.loaded = true

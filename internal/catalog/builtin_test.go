@@ -190,10 +190,16 @@ func TestBuiltinCapabilities(t *testing.T) {
 	t.Parallel()
 	for _, f := range builtinFiles(t, catalog.GeneralFiles) {
 		for model, raw := range f.entries {
-			var g catalog.General
+			var g struct {
+				catalog.General
+				Retires string `json:"retires"`
+			}
 			if err := strictly(raw, &g); err != nil || g.Type == nil || !slices.Contains(primaries, g.Type.Primary) {
 				t.Errorf("%s %s: %+v %v", f, model, g.Type, err)
 				continue
+			}
+			if _, err := time.Parse(time.DateOnly, g.Retires); g.Retires != "" && err != nil {
+				t.Errorf("%s %s: %v", f, model, err)
 			}
 			for _, s := range g.Type.Supported {
 				if !slices.Contains(capabilities, s) {

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"sluice/internal/credential"
 	"sluice/internal/fault"
@@ -124,7 +125,7 @@ func (g *Gateway) modelRows(x *exchange) []modelRow {
 				add(m.Slug)
 			}
 		}
-		for _, name := range g.sold(a) {
+		for _, name := range g.sold(a, x.started) {
 			if !slices.ContainsFunc(a.Models, func(m credential.Model) bool { return m.Slug == name }) {
 				add(name)
 			}
@@ -133,13 +134,14 @@ func (g *Gateway) modelRows(x *exchange) []modelRow {
 	return rows
 }
 
-// sold are the models that the price list of a saved provider has, where all may be asked for.
+// sold are the models that the price list of a saved provider has now, where all may be asked
+// for.
 // What stands at a host of its own, or was deployed for it, the list does not tell.
 // Source: contract/identity-and-governance.md section 12.
-func (g *Gateway) sold(a *credential.Account) []string {
+func (g *Gateway) sold(a *credential.Account, now time.Time) []string {
 	spec, ok := g.Specs.Find(a.Spec)
 	if !ok || !a.AllModels || a.Values["custom_host"] != "" || spec.Deploys() {
 		return nil
 	}
-	return g.Prices.Names(spec.ID)
+	return g.Prices.Names(spec.ID, now)
 }

@@ -31,7 +31,7 @@ type prices interface {
 	Find(provider, model string, a *catalog.Agreement) *catalog.Tariff
 	Has(provider, model string, a *catalog.Agreement) bool
 	Loaded(provider string) bool
-	Names(provider string) []string
+	Names(provider string, now time.Time) []string
 	Reach(provider, model string) catalog.Reach
 }
 
