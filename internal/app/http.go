@@ -60,7 +60,7 @@ func (r *router) owner(method, path string, selects func() bool) owner {
 		return aModel
 	case r.isAdmin(method, path):
 		return anAdmin
-	case strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/proxy/"):
+	case front.Models(method, path):
 		return aModel
 	}
 	return nobody

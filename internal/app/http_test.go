@@ -47,6 +47,14 @@ func TestRouter(t *testing.T) {
 		{"GET", "/v1/health", "X-Gateway-Provider", "page"},
 		{"GET", "/v2/c%6Fnfigs", "", "admin"},
 		{"GET", "/v1/files/a%2Fb", "", "model"},
+		{"POST", "/openai/v1/chat/completions", "", "model"},
+		{"POST", "/openai/deployments/gpt-4o/chat/completions", "", "model"},
+		{"GET", "/openai/v1/models", "", "model"},
+		{"POST", "/v1beta/models/gemini-2.5-flash:generateContent", "", "model"},
+		{"POST", "/v2/chat", "", "model"},
+		{"POST", "/model/m/converse", "", "model"},
+		{"GET", "/openai", "", ""},
+		{"GET", "/v2/chats", "", ""},
 		{"GET", "/nothing", "", ""},
 	}
 	for _, c := range cases {
@@ -73,7 +81,7 @@ func TestNowhere(t *testing.T) {
 		{"POST", "/chat/completions", "there is at /v1/chat/completions: let the base URL of the client end in /v1"},
 		{"GET", "/models", "there is at /v1/models: "},
 		{"GET", "/chat/completions", "begin with /v1"},
-		{"POST", "/openai/v1/responses", "begin with /v1"},
+		{"POST", "/opena1/v1/responses", "begin with /v1"},
 		{"GET", "/" + strings.Repeat("a", 500), "a…; model routes"},
 	} {
 		w := httptest.NewRecorder()

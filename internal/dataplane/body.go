@@ -67,13 +67,22 @@ func (x *exchange) orCoded(err error) error {
 
 // readFields takes what routing must know from the top level of the body.
 func (g *Gateway) readFields(x *exchange) error {
-	if m, ok := x.doc.String("model"); ok {
-		x.account, x.model = x.splitModel(m)
-	}
+	x.nameModel(x.doc.String("model"))
 	x.stream, _ = x.doc.Bool("stream")
 	x.user, _ = x.doc.String("user")
 	x.describeUser(x.user)
 	return nil
+}
+
+// nameModel takes the model of a body, if it has one. A deployment in the path comes before
+// it, as it does at Azure: clients send a name of no meaning beside it.
+func (x *exchange) nameModel(sent string, ok bool) {
+	if x.deployed != "" {
+		sent, ok = x.deployed, true
+	}
+	if ok {
+		x.account, x.model = x.splitModel(sent)
+	}
 }
 
 // ownAt are the beginnings of model names that providers themselves write with an @:
@@ -118,9 +127,7 @@ func (g *Gateway) readForm(x *exchange) error {
 		return unheld(err, g.set.MaxUploadBytes)
 	}
 	x.form = f
-	if v, ok := f.Value("model"); ok {
-		x.account, x.model = x.splitModel(v)
-	}
+	x.nameModel(f.Value("model"))
 	v, _ := f.Value("stream")
 	x.stream = v == "true"
 	return nil

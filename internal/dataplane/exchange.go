@@ -31,9 +31,11 @@ type exchange struct {
 	started  time.Time
 	walked   time.Time // when its first attempt began; zero before
 	match    llm.Match
-	path     string // escaped, below /v1
-	shown    string // the whole path, as logs may show it
-	own      bool   // a client of Anthropic's, on a path where others call too
+	path     string     // escaped, below /v1
+	alias    *llm.Alias // how its path begins, nil for none of the prefixes there are
+	deployed string     // the deployment that stands in its path, which is the model
+	shown    string     // the whole path, as logs may show it
+	own      bool       // a client of Anthropic's, on a path where others call too
 	ctl      controls
 	trace    trace
 	key      *keys.Entry
@@ -86,7 +88,9 @@ func (g *Gateway) newExchange(in *wire.Request, out wire.Responder) *exchange {
 	r, now := enter(), g.Clock.Now()
 	x := &r.exchange
 	x.g, x.room, x.in, x.out, x.dir, x.id, x.started = g, r, in, out, g.Directory(), ident.NewIDAt(now), now
-	x.match, x.path = lookup(in.Method, below(in.Path))
+	at := llm.Locate(in.Method, in.Path)
+	x.alias, x.deployed = at.Alias, at.Deployment
+	x.match, x.path = lookup(in.Method, at.Rest)
 	if x.match.Endpoint == llm.Proxy {
 		if m, ok := lookupOwn(in.Method, x.path); ok {
 			x.match, x.own = m, true
@@ -111,16 +115,6 @@ func lookup(method, path string) (llm.Match, string) {
 		}
 	}
 	return m, path
-}
-
-// below cuts the version segment, and the older /v1/proxy, off an escaped path.
-func below(path string) string {
-	for _, p := range [...]string{"/v1/proxy", "/v1", "/proxy"} {
-		if rest, ok := strings.CutPrefix(path, p); ok && (rest == "" || rest[0] == '/') {
-			return rest
-		}
-	}
-	return path
 }
 
 func (x *exchange) surface() fault.Surface {

@@ -16,8 +16,16 @@ func (f facts) Param(key string) (any, bool) {
 	if f.x.doc == nil {
 		return nil, false
 	}
+	if key == "model" && f.x.deployed != "" {
+		return f.x.deployed, true
+	}
 	return f.x.doc.Scalar(key)
 }
 
-// Path is the path of the request with its version segment.
-func (f facts) Path() string { return f.x.in.Path }
+// Path is the path of the request with its version segment, whatever stood in its place.
+func (f facts) Path() string {
+	if f.x.alias.Foreign() {
+		return "/v1" + f.x.path
+	}
+	return f.x.in.Path
+}

@@ -49,11 +49,21 @@ func namesAt(path string) [3]string {
 	return [3]string{path, segment, name}
 }
 
-// accountInPath takes the saved provider that GET /models/{id} names before the model,
-// "@slug/model", off the id where a provider is asked.
+// accountInPath takes the saved provider that a path names before the model, "@slug/model",
+// off the path: that of GET /models/{id} where a provider is asked, and of the paths by which
+// vendors' own clients come. What is passed through below /v1 stays as it came.
 func (x *exchange) accountInPath() {
-	if x.match.Endpoint == llm.RetrieveModel {
+	switch {
+	case x.match.Endpoint == llm.RetrieveModel:
 		x.match.ID = x.takeAccount(x.match.ID)
+	case x.match.Endpoint == llm.Proxy && x.alias != nil && x.alias.Models != "":
+		name, ok := strings.CutPrefix(x.path, x.alias.Models)
+		if !ok { // some clients take a name with a slash for a whole one, "models/x" or "tunedModels/x"
+			name, _ = strings.CutPrefix(x.path, x.alias.Below+"/")
+		}
+		if rest := x.takeAccount(name); rest != name {
+			x.path = x.alias.Models + rest
+		}
 	}
 }
 

@@ -17,10 +17,13 @@ import (
 // since the model is what the conversation is allowed and billed by.
 // Source: contract/dataplane.md 1.3.
 func (x *exchange) readQuery() error {
-	raw := x.in.RawQuery
-	if x.in.Method != "GET" || raw == "" {
+	if x.in.Method != "GET" || x.in.RawQuery == "" {
 		return nil
 	}
+	if x.match.Endpoint == llm.Realtime && x.alias != nil && x.alias.Azure {
+		x.in.RawQuery = modelOfDeployment(x.in.RawQuery)
+	}
+	raw := x.in.RawQuery
 	q, err := url.ParseQuery(raw)
 	named := q["model"]
 	realtime := x.match.Endpoint == llm.Realtime
@@ -37,6 +40,19 @@ func (x *exchange) readQuery() error {
 		x.account, x.model, x.asked = account, model, true
 	}
 	return nil
+}
+
+// modelOfDeployment gives the parameter of Azure's realtime clients that names a deployment
+// the name that it has elsewhere. A query that has both is refused, as one with several models.
+// Source: https://learn.microsoft.com/azure/foundry/openai/how-to/realtime-audio-websockets, read 2026-11.
+func modelOfDeployment(raw string) string {
+	pairs := strings.Split(raw, "&")
+	for i, p := range pairs {
+		if v, ok := strings.CutPrefix(p, "deployment="); ok {
+			pairs[i] = "model=" + v
+		}
+	}
+	return strings.Join(pairs, "&")
 }
 
 // query is the client's query for a call with a model: where the query names one, that one

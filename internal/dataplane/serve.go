@@ -57,6 +57,9 @@ func (g *Gateway) intake(_ context.Context, x *exchange) error {
 	if err := x.readQuery(); err != nil {
 		return err
 	}
+	if x.match.Endpoint == llm.Proxy {
+		x.accountInPath()
+	}
 	if g.States.serves(x.match) {
 		return nil // needs no target
 	}

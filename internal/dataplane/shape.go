@@ -93,14 +93,16 @@ func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
 	if a.unified() {
 		s.Rules = &g.rules.of(a.plan).request
 	}
-	if a.plan.Model != x.model || x.account != "" {
+	if a.plan.Model != x.model || x.account != "" || x.deployed != "" {
 		s.Model = a.plan.Model
 	}
 	switch {
 	case a.isOwn():
 		return g.shapeOwn(a, s)
 	case a.speech.translates():
-		s.Rules, s.Model = nil, ""
+		if s.Rules = nil; x.deployed == "" {
+			s.Model = ""
+		}
 		return g.translate(ctx, a, s)
 	case x.doc != nil && a.unified():
 		return g.shapeUnified(ctx, a, s)

@@ -144,6 +144,9 @@ func (q *query) address(p *Plan) error {
 	if p.Endpoint.OwnQuery {
 		q.call.RawQuery = ""
 	}
+	if p.Endpoint.Dialect != Through {
+		q.call.RawQuery = r.versioned(q.call.RawQuery)
+	}
 	if q.host == "" && r.fixed {
 		p.Scheme, p.Host, p.Target, p.Base = r.at.scheme, r.at.host, withQuery(r.target, q.call.RawQuery), r.at.path
 		return nil

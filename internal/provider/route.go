@@ -113,6 +113,25 @@ func (s *Spec) checkHost(r *route) error {
 	return nil
 }
 
+// versionParam is what Azure's clients say with every call.
+const versionParam = "api-version"
+
+// versioned is a query without the version of an API that this route does not have: Azure's
+// clients say one to whomever they speak. That of a route without a date in it, "v1" or
+// "preview", is in the path if anywhere.
+// Source: https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle, read 2026-11.
+func (r *route) versioned(raw string) string {
+	if !hasParam(raw, versionParam) {
+		return raw
+	}
+	takes := slices.ContainsFunc(r.query, func(p pair) bool { return p.name == versionParam })
+	pairs := slices.DeleteFunc(strings.Split(raw, "&"), func(p string) bool {
+		name, value, _ := strings.Cut(p, "=")
+		return name == versionParam && (!takes || value == "" || value[0] < '0' || value[0] > '9')
+	})
+	return strings.Join(pairs, "&")
+}
+
 func (s *Spec) classOf(name string) class {
 	if i, ok := s.fields[name]; ok {
 		return class(s.Fields[i].Class)

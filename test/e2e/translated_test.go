@@ -9,7 +9,7 @@ import (
 )
 
 // talks are the tests for Node about conversations, goTalks those for Go.
-var talks = []string{"chat.test.mjs", "messages.test.mjs", "vendors.test.mjs"}
+var talks = []string{"chat.test.mjs", "messages.test.mjs", "vendors.test.mjs", "paths.test.mjs"}
 
 const goTalks = "Chat|Tools|JSONSchema|Messages|Responses|Refusals|Stock|Vendors"
 

@@ -123,6 +123,13 @@ func Typed(method, path string) bool {
 	return ok && llm.Lookup(method, rest).Endpoint != llm.Proxy
 }
 
+// Models reports whether a path is model traffic where it is nobody else's: below /v1, or
+// where the clients of a provider send their calls.
+func Models(method, path string) bool {
+	at := llm.Locate(method, path)
+	return at.Alias != nil && at.Rest != ""
+}
+
 // Header is a request's header as the data plane reads it.
 func Header(r *http.Request) wire.Header { return header(r.Header) }
 

@@ -30,6 +30,8 @@ func TestCheck(t *testing.T) {
 		{"an empty model", llm.ChatComplete, `{"model":"","messages":[]}`, dialect.Shaping{}, "model"},
 		{"a list of models", llm.ChatComplete, `{"model":["m"],"messages":[]}`, dialect.Shaping{}, "model"},
 		{"a list of models beside the target's", llm.ChatComplete, `{"model":["m"],"messages":[]}`, dialect.Shaping{Model: "m"}, "model"},
+		{"an empty model beside the target's", llm.ChatComplete, `{"model":"","messages":[]}`, dialect.Shaping{Model: "m"}, ""},
+		{"an empty model and a default", llm.ChatComplete, `{"model":"","messages":[]}`, dialect.Shaping{Default: params("model", `"m"`)}, "model"},
 		{"the target's model", llm.ChatComplete, `{"messages":[]}`, dialect.Shaping{Model: "m"}, ""},
 		{"a model by override", llm.ChatComplete, `{"messages":[]}`, dialect.Shaping{Override: params("model", `"m"`)}, ""},
 		{"a model by default", llm.ChatComplete, `{"messages":[]}`, dialect.Shaping{Default: params("model", `"m"`)}, ""},

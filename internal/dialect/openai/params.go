@@ -40,7 +40,7 @@ func Check(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) error {
 	if !ok {
 		return nil
 	}
-	if err := checkModel(d, s.Brings("model") || optionalModel[ep]); err != nil {
+	if err := checkModel(d, s.Brings("model") || optionalModel[ep], s.Model); err != nil {
 		return err
 	}
 	for _, name := range group {
@@ -51,7 +51,8 @@ func Check(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) error {
 	return missing(group[0])
 }
 
-func checkModel(d *splice.Doc, optional bool) error {
+// checkModel looks at the model of a body; another that takes its place makes up for an empty one.
+func checkModel(d *splice.Doc, optional bool, instead string) error {
 	raw, ok := d.Raw("model")
 	if !ok || string(raw) == "null" {
 		if optional {
@@ -62,7 +63,7 @@ func checkModel(d *splice.Doc, optional bool) error {
 	switch {
 	case raw[0] != '"':
 		return dialect.Refuse("model", "must be a string, for example \"gpt-4o-mini\"")
-	case string(raw) == `""`:
+	case string(raw) == `""` && instead == "":
 		return dialect.Refuse("model", "must not be empty")
 	}
 	return nil
