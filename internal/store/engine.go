@@ -81,6 +81,7 @@ const (
 	away              // no server, or one that takes no writes
 	exists            // a table or index of a migration is there already, or gone where it goes
 	full              // no room to write in: reads go on
+	failing           // a disk that fails, or was made read-only
 	absent            // a table that is not there: nobody has migrated yet
 	denied            // the login lacks a right
 )

@@ -113,6 +113,8 @@ func judgeSQLite(err error) verdict {
 		return away
 	case sqlite3.SQLITE_FULL:
 		return full
+	case sqlite3.SQLITE_IOERR:
+		return failing
 	case sqlite3.SQLITE_ERROR: // which it is too when the statement is wrong; there is no code of its own
 		if strings.Contains(e.Error(), "no such table") {
 			return absent

@@ -36,7 +36,7 @@ type tx struct {
 // failed makes the whole transaction fail, even when f returns nil.
 //
 // Errors: those of f; Conflict; ReadOnly when the writer is away, at once in HADR
-// mode, has no room to write, or is a file that another process has locked for longer than
+// mode, has no room to write or a disk that fails, or is a file that another process has locked for longer than
 // busyTimeout. When the writer goes away during the commit the answer is ReadOnly too,
 // and whether the transaction was kept is not known.
 func (s *Store) InTx(ctx context.Context, f func(resource.Tx) error) error {
@@ -50,7 +50,7 @@ func (s *Store) InTx(ctx context.Context, f func(resource.Tx) error) error {
 // knownAway reports whether a write would be refused without asking the writer.
 func (s *Store) knownAway() bool { return s.hadr && s.write.freshlyAway() }
 
-// noteWriter turns an error that means a writer missing, full or locked into ReadOnly and keeps
+// noteWriter turns an error that means a writer missing, full, failing or locked into ReadOnly and keeps
 // what was learnt, so that the next write need not find out again.
 func (s *Store) noteWriter(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
@@ -59,6 +59,8 @@ func (s *Store) noteWriter(ctx context.Context, err error) error {
 	switch s.engine.verdictOn(err) {
 	case full:
 		s.noteWall(noRoom, err)
+	case failing:
+		s.noteWall(badDisk, err)
 	case again:
 		if !s.engine.local {
 			return err

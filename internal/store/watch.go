@@ -19,7 +19,7 @@ var errReadOnlyServer = errors.New("the server takes no writes")
 // The words of Health.Status.
 const (
 	OK       = "ok"       // both handles answer
-	Degraded = "degraded" // reads go on, writes are refused: HADR mode, a full disk, or a locked file
+	Degraded = "degraded" // reads go on, writes are refused: HADR mode, a full or failing disk, or a locked file
 	Down     = "down"     // no reads, or no writes outside of HADR mode
 )
 
@@ -42,7 +42,7 @@ type side struct {
 	mu    sync.Mutex // guards what follows
 	away  time.Time  // since when; zero while it answers
 	asked time.Time  // when it was last found away
-	wall  string     // what writes meet in the writer, noRoom or locked; empty while they get through
+	wall  string     // what writes meet in the writer, noRoom, badDisk or locked; empty while they get through
 	since time.Time  // from when on they do
 }
 
@@ -124,8 +124,9 @@ func (s *Store) seen(x *side, err error) {
 
 // What keeps writes from a writer that answers, in the words of Health.
 const (
-	noRoom = "no room to write"
-	locked = "locked by another process"
+	noRoom  = "no room to write"
+	badDisk = "its disk fails or is read-only"
+	locked  = "locked by another process"
 )
 
 // noteWall keeps what a write met, or that it got through, and logs the change of it. No look
@@ -139,6 +140,8 @@ func (s *Store) noteWall(wall string, err error) {
 		return
 	case noRoom:
 		s.log.Error("the database has no room to write; make room on its disk", "error", err)
+	case badDisk:
+		s.log.Error("the disk of the database fails or is read-only; see what the system says of it, for example with dmesg", "error", err)
 	case locked:
 		s.log.Error("another process has locked the database; find and end it, for example with lsof", "error", err)
 	default:
