@@ -145,15 +145,15 @@ func (a *App) health(w http.ResponseWriter, _ *http.Request) {
 	if h := a.store.Health(); h.Status != "ok" {
 		b.Status, b.Database, b.Detail = "degraded", h.Status, h.Detail // model traffic needs no database
 	}
-	if a.journal.Err() != nil { // its text has paths, which are no business of who asks
-		b.Status, b.Journal, b.Detail = "degraded", "refusing", "the journal takes nothing, so that calls are refused: JOURNAL_MAX_MB is reached, or its disk is full"
-	}
 	status := http.StatusOK
 	if err := a.logs.Err(); err != nil {
 		b.Status, b.Detail = "degraded", "the request log cannot be written; records wait in the journal"
 	}
 	if err := a.spend.Err(); err != nil {
 		b.Status, b.Detail = "degraded", "what was used cannot be stored; limits hold, and the sums wait in the journal"
+	}
+	if a.journal.Err() != nil { // its text has paths, which are no business of who asks
+		b.Status, b.Journal, b.Detail = "degraded", "refusing", "the journal takes nothing, so that calls are refused: JOURNAL_MAX_MB is reached, or its disk is full, fails, is read-only or does not answer"
 	}
 	if a.shared != nil {
 		b.Limits = "ok"

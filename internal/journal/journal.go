@@ -116,7 +116,8 @@ type Journal struct {
 	syncing  sync.Mutex // one Sync at a time; taken before mu
 	trimming sync.Mutex // one Trim at a time; taken before mu
 
-	dirty atomic.Bool // something was appended since the last Sync
+	dirty atomic.Bool               // something was appended since the last Sync
+	late  atomic.Pointer[time.Time] // since when Run tries to bring something to the disk; nil while nothing waits
 	poke  chan struct{}
 	cold  chan struct{} // wakes the goroutine that brings pages in
 
@@ -155,7 +156,7 @@ type entry interface {
 // to reserve that file. When the disk or the limit is reached what is left of the last file
 // takes it, in the second half of that without its bodies; it fails with ErrFull
 // behind that (again without waiting: a new file is tried once a second), with ErrTooLarge
-// and with ErrClosed. The ledger line that a closes is then not closed either.
+// and with ErrClosed, and where it closes no line with ErrUnwritten. The ledger line that a closes is then not closed either.
 func (j *Journal) Append(a *record.Attempt) error {
 	_, _, err := j.AppendWhere(a)
 	return err
@@ -164,6 +165,12 @@ func (j *Journal) Append(a *record.Attempt) error {
 // AppendWhere is Append that says where the entry stands, and where the next one will in
 // the same file.
 func (j *Journal) AppendWhere(a *record.Attempt) (at, next record.Position, err error) {
+	if len(a.Closing) == 0 { // of a call that was not sent
+		if err := j.unwritten(); err != nil {
+			j.refused.Add(1)
+			return at, next, err
+		}
+	}
 	size := a.EncodedSize()
 	if size > j.o.MaxRecordBytes {
 		if a, err = shortened(a, j.o.MaxRecordBytes); err != nil {
@@ -188,8 +195,8 @@ func (j *Journal) AppendWhere(a *record.Attempt) (at, next record.Position, err 
 
 // AppendLine stores a copy of a ledger line that no attempt carries: one that is
 // reserved, or closed without a log record. It promises and fails as Append does, but
-// that a reserved one is refused as soon as the last file is being written: what is left
-// of that is for closing the lines of calls under way.
+// that a reserved one is refused as soon as the last file is being written, for what is left
+// of that is for closing the lines of calls under way, and with ErrUnwritten.
 func (j *Journal) AppendLine(l *ledger.Line) error {
 	size := l.EncodedSize()
 	if size > j.o.MaxRecordBytes {
@@ -239,6 +246,9 @@ func (e encoded) AppendTo(dst []byte) []byte { return append(dst, e...) }
 // ending is why the file that is being written is the last that there may be, nil where it
 // is not.
 func (j *Journal) ending() error {
+	if err := j.unwritten(); err != nil {
+		return err
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	err := j.last()
@@ -336,8 +346,11 @@ func (j *Journal) reserve(size int, spare bool) (frame, error) {
 }
 
 // Err says why entries, or lines that are reserved alone, are refused at present; nil while
-// all are taken. It is what health shows.
+// all are taken. It is what health shows, and answers where the disk does not.
 func (j *Journal) Err() error {
+	if err := j.unwritten(); err != nil {
+		return err
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.refusal != nil {

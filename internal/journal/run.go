@@ -38,11 +38,8 @@ func (j *Journal) Run(ctx context.Context) error {
 			}
 		case <-sync:
 			sync = nil
-			if err := j.Sync(); err != nil {
-				disk.Met(err)
+			if !j.bring(disk) {
 				sync.set(j.o.Sync)
-			} else {
-				disk.Gone()
 			}
 		case <-spares:
 			spares = nil

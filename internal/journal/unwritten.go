@@ -1,0 +1,44 @@
+package journal
+
+import (
+	"errors"
+	"time"
+
+	"sluice/internal/ident"
+)
+
+// ErrUnwritten is the error for what begins while what was taken has waited for the disk for
+// half a minute, since that fails, was made read-only, or does not answer.
+var ErrUnwritten = errors.New("journal cannot be written to its disk")
+
+// unwrittenMost is how long entries may wait for the disk before no further call is taken:
+// all of them are lost with the power, or when the file system is mounted anew. It is more
+// than disks take that are only slow.
+const unwrittenMost = 30 * time.Second
+
+// unwritten is ErrUnwritten where that is so. It takes no lock: who holds one may wait for
+// the disk.
+func (j *Journal) unwritten() error {
+	if since := j.late.Load(); since != nil && time.Since(*since) >= unwrittenMost {
+		return ErrUnwritten
+	}
+	return nil
+}
+
+// bring is Sync, with what it meets told.
+func (j *Journal) bring(disk *ident.Trouble) bool {
+	now := time.Now()
+	j.late.CompareAndSwap(nil, &now)
+	silent := time.AfterFunc(unwrittenMost, func() { disk.Met(errSilent) })
+	err := j.Sync()
+	silent.Stop()
+	if err != nil {
+		disk.Met(err)
+		return false
+	}
+	j.late.Store(nil)
+	disk.Gone()
+	return true
+}
+
+var errSilent = errors.New("the disk does not answer")
