@@ -156,3 +156,50 @@ func (k *limitedKey) call(t *testing.T, g *gateway) {
 		t.Errorf("%d %s %v", a.Status, a.Body, a.Err)
 	}
 }
+
+// A clock that is set forward and back, by minutes and by days, while calls are under way
+// loses and doubles none: each is answered, in the log once, and counts once. What ends by
+// the clock ends by the one that the machine has at that time.
+func TestClockJumpsUnderLoad(t *testing.T) {
+	t.Parallel()
+	up := upstream.Start(t)
+	up.On("/v1/chat/completions", upstream.Always(upstream.JSON(200, json.RawMessage(
+		`{"id":"c","object":"chat.completion","model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":900,"total_tokens":920}}`))))
+	g, clock := startTurned(t)
+	g.saveProvider("main", up)
+	place := g.do(adminKey, "GET", "/v1/workspaces", nil).get("data.0.id").String()
+	k := &limitedKey{limits: object{"usage_limits": object{"type": "cost", "credit_limit": 100_000}}}
+	k.make(t, []*gateway{g}, "jumping", place)
+	short := &limitedKey{limits: object{"expires_at": time.Now().UTC().Add(time.Hour).Format(time.RFC3339)}}
+	short.make(t, []*gateway{g}, "short", place)
+	for _, by := range []time.Duration{0, 5 * time.Minute, -10 * time.Minute, 3 * time.Hour, -26 * time.Hour, 30 * time.Hour, 0} {
+		clock.by.Store(int64(by))
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				for range 25 {
+					k.call(t, g)
+				}
+			})
+		}
+		all.Wait()
+		a := g.try("POST", "/v1/chat/completions", spending, "x-gateway-api-key: "+short.raw)
+		if want := map[bool]int{true: 401, false: 200}[by >= time.Hour]; a.Status != want {
+			t.Errorf("a key for an hour, the clock %s ahead: %d %s", by, a.Status, a.Body)
+		}
+	}
+	if got := k.passed.Load(); got != 700 {
+		t.Errorf("%d of 700 calls passed", got)
+	}
+	const cost = 20*2_500 + 900*10_000
+	want := strconv.FormatFloat(700*cost/1e9, 'f', 9, 64)
+	eventually(t, logLimit, "what was used is "+want, func() bool {
+		used := g.do(adminKey, "GET", "/v1/api-keys/"+k.id, nil).get("usage_limits.current_usage").Float()
+		return strconv.FormatFloat(used, 'f', 9, 64) == want
+	})
+	eventually(t, logLimit, "each call is in the log", func() bool {
+		a := g.do(g.key, "GET", "/v1/logs?page_size=1&api_key_ids="+k.id+"&time_of_generation_min="+time.Now().UTC().Add(-48*time.Hour).Format(time.RFC3339)+"&time_of_generation_max="+time.Now().UTC().Add(48*time.Hour).Format(time.RFC3339), nil)
+		t.Logf("%d", a.get("total").Int())
+		return a.get("total").Int() == 700
+	})
+}
