@@ -17,6 +17,10 @@ const (
 	mayEnter = 1
 )
 
+// looked is at how many files of a part usableData looks: what another user left is seen among
+// them, and a start does not wait for a disk that has to find hundreds of thousands.
+const looked = 10_000
+
 // usableData fails where a part of the data directory is another user's, which a command that
 // root ran there or a backup that was put back leaves: a start would stop somewhere on its way,
 // or the first large upload fail. What is not there is none of this; neither is what a
@@ -24,6 +28,7 @@ const (
 func usableData(dir string) error {
 	var foreign []string
 	for _, part := range [...]string{"lock", "rates", "sluice.db", "sluice.db-wal", "sluice.db-shm", KeyFile, "journal", "logs", "exports", "spool"} {
+		seen := 0
 		err := filepath.WalkDir(filepath.Join(dir, part), func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case errors.Is(err, fs.ErrNotExist): // or gone meanwhile
@@ -32,6 +37,9 @@ func usableData(dir string) error {
 				return nil
 			case err != nil:
 				return err
+			}
+			if seen++; seen > looked {
+				return fs.SkipAll
 			}
 			need := uint32(mayRead | mayWrite)
 			switch {

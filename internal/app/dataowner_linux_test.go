@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -67,6 +68,20 @@ func TestDataOfAnotherUser(t *testing.T) {
 		assert.Contains(t, err.Error(), " "+root)
 		require.NoError(t, os.Chmod(path, 0o666))
 	}
+	for n := range looked + 1 { // a start does not look at all of very many
+		path := filepath.Join(root, "exports", fmt.Sprintf("%06d", n))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		require.NoError(t, os.Chmod(filepath.Dir(path), 0o777))
+		require.NoError(t, os.Symlink("/dev/null", path))
+	}
+	last := place(0o400, "exports", "foreign")
+	require.NoError(t, usable(), "behind as many as are looked at")
+	first := filepath.Join(filepath.Dir(last), "0")
+	require.NoError(t, os.Rename(last, first))
+	err = usable()
+	require.Error(t, err)
+	assert.Contains(t, err.Error(), first)
+	require.NoError(t, os.RemoveAll(filepath.Dir(last)))
 	folder := filepath.Join(root, "spool")
 	require.NoError(t, os.Mkdir(folder, 0o000))
 	err = usable()
