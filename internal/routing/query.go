@@ -147,12 +147,19 @@ func decimal(text string) (n float64, ok bool) {
 	return n, err == nil
 }
 
-// maxMatched is how much of a text an expression is tried on, in bytes.
-const maxMatched = 16 << 10
+// How much of a text an expression is tried on: maxMatched bytes, or fewer where those times the
+// instructions of all expressions of the config are more than maxSteps. A step takes about
+// 30 ns in bad cases, so that a config matches for an eighth of a second at most. Metadata,
+// which has 128 characters, is matched as a whole in any case.
+const (
+	maxMatched = 16 << 10
+	maxSteps   = 4 << 20
+)
 
-func matches(pattern *regexp.Regexp) operator {
+// matches takes a count of instructions that is whole when the config has been read.
+func matches(pattern *regexp.Regexp, instructions *int) operator {
 	return func(v any, found bool) bool {
 		s, ok := v.(string)
-		return found && ok && pattern.MatchString(s[:min(len(s), maxMatched)])
+		return found && ok && pattern.MatchString(s[:min(len(s), maxMatched, maxSteps/max(*instructions, 1))])
 	}
 }

@@ -18,6 +18,8 @@ func TestConditions(t *testing.T) {
 		path: "/v1/chat/completions",
 	}
 	r.params["prompt"] = strings.Repeat("a", 16<<10) + "b"
+	r.params["short"], r.params["long"] = strings.Repeat("a", 200)+"b", strings.Repeat("a", 1000)+"b"
+	large := `{"params.none":{"$regex":"` + strings.Repeat("c{250}", 18) + `"}}` // nine thousand instructions
 	cases := []struct {
 		query string
 		want  bool
@@ -69,6 +71,9 @@ func TestConditions(t *testing.T) {
 		{`{"params.prompt":{"$regex":"^a{1000}"}}`, true},
 		{`{"params.prompt":{"$regex":"b"}}`, false}, // behind the part that is looked at
 		{`{"params.model":{"$regex":"4o","$ne":"gpt-4o-mini"}}`, false},
+		{`{"$or":[{"params.long":{"$regex":"b"}}]}`, true},
+		{`{"$or":[{"params.long":{"$regex":"b"}},` + large + `]}`, false}, // of less is looked at
+		{`{"$or":[{"params.short":{"$regex":"b"}},` + large + `]}`, true},
 		{`{"metadata.tier":"gold","params.stream":false}`, false},
 		{`{"$and":[{"metadata.tier":"gold"},{"params.stream":true}]}`, true},
 		{`{"$and":[{"metadata.tier":"gold"},{"params.stream":false}]}`, false},

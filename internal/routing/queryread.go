@@ -76,15 +76,18 @@ func (p *parser) operators(at string, v gjson.Result) []operator {
 
 // makers compile the operators. Source: contract/dataplane.md 4.6.
 var makers = map[string]func(p *parser, at string, v gjson.Result) operator{
-	"$eq":    func(p *parser, at string, v gjson.Result) operator { return equal(p.scalar(at, v)) },
-	"$ne":    func(p *parser, at string, v gjson.Result) operator { return not(equal(p.scalar(at, v))) },
-	"$in":    func(p *parser, at string, v gjson.Result) operator { return oneOf(p.scalars(at, v)) },
-	"$nin":   func(p *parser, at string, v gjson.Result) operator { return not(oneOf(p.scalars(at, v))) },
-	"$gt":    comparison(func(v, limit float64) bool { return v > limit }),
-	"$gte":   comparison(func(v, limit float64) bool { return v >= limit }),
-	"$lt":    comparison(func(v, limit float64) bool { return v < limit }),
-	"$lte":   comparison(func(v, limit float64) bool { return v <= limit }),
-	"$regex": func(p *parser, at string, v gjson.Result) operator { return matches(p.pattern(at, v)) },
+	"$eq":  func(p *parser, at string, v gjson.Result) operator { return equal(p.scalar(at, v)) },
+	"$ne":  func(p *parser, at string, v gjson.Result) operator { return not(equal(p.scalar(at, v))) },
+	"$in":  func(p *parser, at string, v gjson.Result) operator { return oneOf(p.scalars(at, v)) },
+	"$nin": func(p *parser, at string, v gjson.Result) operator { return not(oneOf(p.scalars(at, v))) },
+	"$gt":  comparison(func(v, limit float64) bool { return v > limit }),
+	"$gte": comparison(func(v, limit float64) bool { return v >= limit }),
+	"$lt":  comparison(func(v, limit float64) bool { return v < limit }),
+	"$lte": comparison(func(v, limit float64) bool { return v <= limit }),
+	"$regex": func(p *parser, at string, v gjson.Result) operator {
+		pattern := p.pattern(at, v)
+		return matches(pattern, p.instructions)
+	},
 }
 
 func comparison(compare func(v, limit float64) bool) func(*parser, string, gjson.Result) operator {
@@ -112,7 +115,7 @@ func (p *parser) scalars(at string, v gjson.Result) []scalar {
 }
 
 // The bounds of regular expressions. A match takes time in proportion to program
-// and text, so both are limited, the text in matches.
+// times text, so both are limited, the text in matches by the program.
 const (
 	maxPattern      = 1000   // bytes of one
 	maxInstructions = 10_000 // of all in a config: "a{1000}" is short and has a thousand
@@ -131,10 +134,13 @@ func (p *parser) pattern(at string, v gjson.Result) *regexp.Regexp {
 		p.failf(at, "must be a regular expression of the RE2 syntax (no look-around, no back-references)")
 		return nil
 	}
-	if p.instructions <= maxInstructions {
-		p.instructions += size(parsed.Simplify())
+	if p.instructions == nil {
+		p.instructions = new(int)
 	}
-	if p.instructions > maxInstructions {
+	if *p.instructions <= maxInstructions {
+		*p.instructions += size(parsed.Simplify())
+	}
+	if *p.instructions > maxInstructions {
 		p.failf(at, "makes the regular expressions of the config too large together")
 		return nil
 	}

@@ -22,7 +22,7 @@ type parser struct {
 	limits       Limits
 	issues       []issue
 	leaves       []*Target
-	instructions int // of all regular expressions so far
+	instructions *int // of all regular expressions so far; nil before there is one
 }
 
 // failf notes an issue at a path of the document; the empty path is its root.
