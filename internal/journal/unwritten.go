@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"sluice/internal/ident"
+	"sluice/internal/background"
 )
 
 // ErrUnwritten is the error for what begins while what was taken has waited for the disk for
@@ -26,7 +26,7 @@ func (j *Journal) unwritten() error {
 }
 
 // bring is Sync, with what it meets told.
-func (j *Journal) bring(disk *ident.Trouble) bool {
+func (j *Journal) bring(disk *background.Trouble) bool {
 	now := time.Now()
 	j.late.CompareAndSwap(nil, &now)
 	silent := time.AfterFunc(unwrittenMost, func() { disk.Met(errSilent) })
