@@ -99,7 +99,7 @@ func (n *narrower) unkept(raw []byte, at string) (said string, object bool) {
 		switch key, _ := splice.Unquote(name); {
 		case key == "properties" || key == "type" && strings.Contains(string(val), `"object"`):
 			object = true
-		case key == "additionalProperties" && string(val) == "false", key == "$schema", key == "description", key == "items", schemasByName[key], schemaLists[key] != "" && !(key == "oneOf" && both), keeps(key, val):
+		case key == "additionalProperties" && string(val) == "false", key == "$schema", key == "description", key == "items", schemasByName[key], schemaLists[key] != "" && (key != "oneOf" || !both), keeps(key, val):
 		default:
 			words = append(words, key+": "+string(val))
 			n.lose(at + "." + key)

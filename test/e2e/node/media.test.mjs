@@ -94,6 +94,16 @@ describe('images', () => {
     const r = await client.images.edit({ model: 'gpt-image-1', prompt: 'now a blue one', image: file })
     assert.equal(r.usage.input_tokens_details.image_tokens, 1)
   })
+
+  it('are seen as they come to be', onlyUpstream, async () => {
+    const asked = { model: 'gpt-image-1', prompt: 'a red square' }
+    const whole = await client.images.generate(asked)
+    const events = []
+    for await (const e of await client.images.generate({ ...asked, stream: true, partial_images: 2 })) events.push(e)
+    assert.deepEqual(events.map(e => e.type), ['image_generation.partial_image', 'image_generation.partial_image', 'image_generation.completed'])
+    assert.equal(events[2].b64_json, whole.data[0].b64_json)
+    assert.deepEqual(events[2].usage, whole.usage)
+  })
 })
 
 describe('moderation', () => {
