@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/prometheus/client_golang/prometheus"
@@ -43,6 +44,7 @@ func metricsOf(t *testing.T) map[string]bool {
 	t.Helper()
 	s := config.Default()
 	s.Data.Dir, s.Server.Port = t.TempDir(), 0
+	s.TLS.Cert, s.TLS.Key = certificate(t, time.Now().Add(-time.Hour), time.Now().Add(time.Hour), []string{"gw"})
 	a, err := New(context.Background(), s, Options{Version: "test", Log: discard})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, a.Close()) })
