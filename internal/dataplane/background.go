@@ -43,7 +43,7 @@ type backgrounded struct {
 func (g *Gateway) noteWork(a *attempt, response []byte) {
 	switch a.x.match.Endpoint {
 	case llm.CreateModelResponse:
-		a.answers = g.contexts.key(response)
+		a.answers = g.contexts.key(a, response)
 		a.works(response)
 	case llm.GetModelResponse:
 		if status := splice.Text(response, "status"); status != "" && !working(status) {
@@ -66,7 +66,7 @@ func (g *Gateway) worksOn(a *attempt, first []byte) {
 		return
 	}
 	response, _ := splice.Find(dialect.FirstData(first), "response")
-	a.answers = g.contexts.key(response)
+	a.answers = g.contexts.key(a, response)
 	if in, _ := splice.Find(response, "background"); string(in) == "true" {
 		a.works(response)
 	}

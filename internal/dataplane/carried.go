@@ -48,7 +48,7 @@ func (g *Gateway) carriedMost(a *attempt, reach catalog.Reach) int64 {
 	if !named || id == "" || responses.IsID(id) {
 		return 0
 	}
-	if n := g.contexts.find(raw); n > 0 {
+	if n := g.contexts.find(a, raw); n > 0 {
 		return n
 	}
 	return cmp.Or(reach.Input, carriedUnknown)
@@ -68,18 +68,22 @@ func newContexts() *contexts {
 	return &contexts{seed: maphash.MakeSeed(), now: make(map[uint64]int64)}
 }
 
-// key is that of a response; 0 for one without an id.
-func (c *contexts) key(response []byte) uint64 {
+// origin is whose a response is. A caller's own host could say of another's that it was
+// short: it is believed of its own alone.
+type origin struct{ workspace, provider, host, id string }
+
+// key is that of a response that answers an attempt; 0 for one without an id.
+func (c *contexts) key(a *attempt, response []byte) uint64 {
 	id, _ := splice.Find(response, "id")
-	return c.of(id)
+	return c.of(a, id)
 }
 
-// of is the key of a raw id.
-func (c *contexts) of(id []byte) uint64 {
+// of is the key of a raw id where an attempt goes to.
+func (c *contexts) of(a *attempt, id []byte) uint64 {
 	if len(id) <= len(`""`) || id[0] != '"' {
 		return 0
 	}
-	return max(1, maphash.Bytes(c.seed, id))
+	return max(1, maphash.Comparable(c.seed, origin{a.x.key.Principal.WorkspaceID, a.spec.ID, a.customHost(), string(id)}))
 }
 
 // note remembers what a response came to, as far as its provider said it: what it read and
@@ -96,9 +100,10 @@ func (c *contexts) note(key uint64, u *llm.Usage) {
 	c.now[key] = u.InputTokens + u.OutputTokens
 }
 
-// find is what the response of a raw id came to; 0 where nobody remembers it.
-func (c *contexts) find(id []byte) int64 {
-	key := c.of(id)
+// find is what the response of a raw id came to where an attempt goes to; 0 where nobody
+// remembers it.
+func (c *contexts) find(a *attempt, id []byte) int64 {
+	key := c.of(a, id)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n, ok := c.now[key]; ok {

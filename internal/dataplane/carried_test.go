@@ -38,6 +38,7 @@ func TestWhatProvidersKeepIsHeldFor(t *testing.T) {
 	}{
 		{"known", whole, `"previous_response_id":"resp_A1"`, 5700},
 		{"known of a stream", streamed, `"previous_response_id":"resp_A1"`, 5700},
+		{"of an own host", whole, `"previous_response_id":"resp_A1"`, all},
 		{"of another", whole, `"previous_response_id":"resp_B2"`, all},
 		{"not counted", uncounted, `"previous_response_id":"resp_A1"`, all},
 		{"a conversation", whole, `"conversation":{"id":"conv_1"}`, all},
@@ -49,11 +50,13 @@ func TestWhatProvidersKeepIsHeldFor(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.TokenCount, 10_000_000)}})
+			own := c.name == "of an own host"
+			r.up.On("/own/responses", upstream.Always(c.first))
 			r.up.On("/v1/responses", upstream.InTurn(c.first, whole))
-			held := func(members string) int64 {
+			held := func(members string, own bool) int64 {
 				t.Helper()
 				before := len(r.journal.ledger())
-				if a := r.call("POST", "/v1/responses", strings.Replace(`{"model":"gpt-5.6-sol","input":"x","max_output_tokens":16`+members+`}`, `"input":"x",`, map[bool]string{false: `"input":"x",`}[strings.Contains(members, `"input"`)], 1), r.custom()...); a.StatusCode != 200 {
+				if a := r.call("POST", "/v1/responses", strings.Replace(`{"model":"gpt-5.6-sol","input":"x","max_output_tokens":16`+members+`}`, `"input":"x",`, map[bool]string{false: `"input":"x",`}[strings.Contains(members, `"input"`)], 1), "x-gateway-provider: openai", "authorization: Bearer sk-upstream", "x-gateway-custom-host: "+r.up.URL()+map[bool]string{false: "/v1", true: "/own"}[own]); a.StatusCode != 200 {
 					t.Fatal(a.Text)
 				}
 				line := r.journal.ledger()[before]
@@ -62,13 +65,13 @@ func TestWhatProvidersKeepIsHeldFor(t *testing.T) {
 				}
 				return line.Charges[0].Units
 			}
-			first := held(fmt.Sprintf(`,"stream":%v`, strings.Contains(c.name, "stream")))
+			first := held(fmt.Sprintf(`,"stream":%v`, strings.Contains(c.name, "stream")), own)
 			first -= int64(len(fmt.Sprintf(`,"stream":%v`, strings.Contains(c.name, "stream"))))
 			want := first + int64(len(c.member)) + 1 + c.most
 			if c.most == all {
 				want = window + 16
 			}
-			if got := held("," + c.member); got != want {
+			if got := held(","+c.member, false); got != want {
 				t.Errorf("%d tokens are held, want %d", got, want)
 			}
 		})
