@@ -127,9 +127,10 @@ type Match struct {
 
 // Lookup finds the typed route of a method and an escaped path below /v1, for
 // example "/files/file-1". What is no typed route is Proxy with an opaque body. A route
-// is the same with escapes, slashes and dots in it that need not be there, as it is to many
-// providers: else what holds of it could be stepped around by "/chat/complet%69ons" or
-// "/chat//completions/".
+// without an id is the same with escapes, slashes and dots in it that need not be there, as it
+// is to many providers: else what holds of it could be stepped around by "/chat/complet%69ons"
+// or "/chat//completions/". Those with an id start no work of a model at a provider, and are
+// known as they are written alone.
 func Lookup(method, path string) Match {
 	if m, ok := exact[method+" "+path]; ok {
 		return m
