@@ -48,11 +48,11 @@ const (
 // followPrices has the price lists read of each kind of provider before a saved provider of
 // it is in force, now and from now on, so that its first calls are not held for and billed at
 // built-in prices, or at none, in place of those that the operator gives.
-func (a *App) followPrices(context.Context) error {
+func (a *App) followPrices(ctx context.Context) error {
 	if set := a.set.Models; set.ProxyURL != "" || set.PricingDir != "" || set.PricingLogStore != "" {
 		most := startPricesWait
-		a.directory.Ahead(func(kinds []string) {
-			a.readPrices(kinds, most)
+		a.directory.Ahead(ctx, func(ctx context.Context, kinds []string) {
+			a.readPrices(ctx, kinds, most)
 			most = changePricesWait
 		})
 	}
@@ -61,8 +61,8 @@ func (a *App) followPrices(context.Context) error {
 
 // readPrices reads the price lists of kinds of providers. What takes longer than most is read
 // behind it.
-func (a *App) readPrices(kinds []string, most time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), most)
+func (a *App) readPrices(ctx context.Context, kinds []string, most time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	var reading sync.WaitGroup
 	for _, kind := range kinds {

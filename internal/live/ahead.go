@@ -1,9 +1,11 @@
 package live
 
+import "context"
+
 // ahead is what has to be known of a kind of provider before a provider of it is in force.
 // Its fields belong to who has the turn.
 type ahead struct {
-	learn func(kinds []string)
+	learn func(ctx context.Context, kinds []string)
 	known map[string]bool // by kind: it was learnt
 }
 
@@ -11,23 +13,23 @@ type ahead struct {
 // them, before the snapshot is in force in which they are for the first time. All changes
 // wait until it returns, so that it bounds its time. It is called first by Ahead itself, with
 // those that are in force.
-func (d *Directory) Ahead(learn func(kinds []string)) {
+func (d *Directory) Ahead(ctx context.Context, learn func(ctx context.Context, kinds []string)) {
 	d.turn <- struct{}{}
 	defer func() { <-d.turn }()
 	d.ahead = &ahead{learn, make(map[string]bool)}
-	d.publish(d.Current())
+	d.publish(ctx, d.Current())
 }
 
 // publish puts a snapshot in force.
-func (d *Directory) publish(s *Snapshot) {
+func (d *Directory) publish(ctx context.Context, s *Snapshot) {
 	if d.ahead != nil {
-		d.ahead.of(s)
+		d.ahead.of(ctx, s)
 	}
 	d.now.Store(s)
 }
 
 // of learns what is new in a snapshot.
-func (a *ahead) of(s *Snapshot) {
+func (a *ahead) of(ctx context.Context, s *Snapshot) {
 	var fresh []string
 	for _, kind := range s.Kinds() {
 		if !a.known[kind] {
@@ -35,6 +37,6 @@ func (a *ahead) of(s *Snapshot) {
 		}
 	}
 	if len(fresh) > 0 {
-		a.learn(fresh)
+		a.learn(ctx, fresh)
 	}
 }

@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -24,7 +25,7 @@ func TestKindsAreLearntAhead(t *testing.T) {
 		t.Fatal(err)
 	}
 	var learnt []string
-	p.dir.Ahead(func(kinds []string) {
+	p.dir.Ahead(t.Context(), func(_ context.Context, kinds []string) {
 		learnt = append(learnt, kinds...)
 		if p.dir.Current().FindAccount(place, "second") != nil {
 			t.Error("learnt too late")

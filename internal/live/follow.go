@@ -63,7 +63,7 @@ func (d *Directory) follow(ctx context.Context) (err error) {
 		more, err = d.batch(ctx, t)
 	}
 	if len(t) > 0 {
-		d.publish(d.parts.renew(d.Current(), t))
+		d.publish(ctx, d.parts.renew(d.Current(), t))
 	}
 	return err
 }

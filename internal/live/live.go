@@ -94,7 +94,7 @@ func (d *Directory) Load(ctx context.Context) (err error) {
 		return err
 	}
 	d.last = resource.Change{Seq: seq}
-	d.publish(d.parts.assemble())
+	d.publish(ctx, d.parts.assemble())
 	return nil
 }
 
