@@ -2,10 +2,12 @@ package front
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +26,11 @@ func TestPatiently(t *testing.T) {
 		_, _ = w.Write(b)
 	})
 	handlers.HandleFunc("/refuses", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
-	handlers.HandleFunc("/tells", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 64<<20)) })
+	told := make(chan error, 1)
+	handlers.HandleFunc("/tells", func(w http.ResponseWriter, _ *http.Request) {
+		_, err := w.Write(make([]byte, 64<<20))
+		told <- err
+	})
 	handlers.HandleFunc("/waits", func(w http.ResponseWriter, r *http.Request) { // longer than a client may
 		_, _ = w.Write([]byte("a"))
 		_ = http.NewResponseController(w).Flush()
@@ -60,7 +66,14 @@ func TestPatiently(t *testing.T) {
 		t.Parallel()
 		c := dial(t)
 		_, _ = io.WriteString(c, "GET /tells HTTP/1.1\r\nHost: gw\r\n\r\n")
-		time.Sleep(5 * impatient.Stall)
+		select { // nothing is read before
+		case err := <-told:
+			if !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("the handler wrote and got %v", err)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatal("the handler goes on writing")
+		}
 		if n, err := io.Copy(io.Discard, c); err != nil || n >= 64<<20 {
 			t.Errorf("%d bytes came, %v", n, err)
 		}
