@@ -30,11 +30,11 @@ func working(status string) bool { return status == "queued" || status == "in_pr
 // attempt of its own under the same request, which has taken over what the call held of
 // limits: on the ledger since the call was answered, on record when the response has ended.
 type backgrounded struct {
-	*attempt        // belongs to the goroutine that follows the response
-	id       string // "resp_AbC"
-	input    int64  // tokens of the request, counted here
-	refused  int    // looks that the provider refused, one after the other
-	soon     chan looked
+	*attempt               // belongs to the goroutine that follows the response
+	id       string        // "resp_AbC"
+	input    int64         // tokens of the request, counted here
+	refused  int           // looks that the provider refused, one after the other
+	soon     chan looked   // has a place for a look that is asked for while another one is made, or none yet
 	ended    chan struct{} // closed when it is on record
 }
 
@@ -122,7 +122,7 @@ func (g *Gateway) backgrounded(a *attempt) *backgrounded {
 	x.spool, x.doc, x.form, x.made, x.direct, x.passes = nil, nil, nil, nil, nil, nil
 	x.match, x.tokens, x.holds = llm.Match{Endpoint: llm.CreateModelResponse, Body: llm.NoBody}, 0, nil
 	x.replay = whole.replay.again()
-	b := &backgrounded{id: a.atWork, soon: make(chan looked), ended: make(chan struct{})}
+	b := &backgrounded{id: a.atWork, soon: make(chan looked, 1), ended: make(chan struct{})}
 	b.attempt = &attempt{
 		x: x, target: a.target, number: x.attempts - 1, started: a.started, spec: a.spec, account: a.account, values: maps.Clone(a.values), model: a.model, beside: true, answers: a.answers,
 	}

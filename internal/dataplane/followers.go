@@ -95,7 +95,7 @@ func (g *Gateway) tellSoon(x *exchange) {
 	if b := g.followers.find(x.key.Principal.WorkspaceID, x.match.ID); b != nil {
 		select {
 		case b.soon <- make(looked):
-		default: // it is being looked at
+		default: // another one asked before
 		}
 	}
 }
@@ -122,6 +122,7 @@ func (g *Gateway) tellBefore(ctx context.Context, x *exchange) {
 	}
 	select {
 	case <-over:
+	case <-b.ended:
 	case <-ctx.Done():
 	}
 }
