@@ -186,9 +186,7 @@ func (a *App) newServer(r *router) (*h1.Server, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := a.showCertificate(pair); err != nil {
-			return nil, err
-		}
+		a.showCertificate(pair)
 		rest.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
 	}
 	return &h1.Server{Gateway: a.gateway, Mine: r.mine, Rest: rest, Patience: front.Usual(), Log: a.log, Most: mostConnections()}, nil
