@@ -28,19 +28,31 @@ func (g *grounds) read(candidates []byte) {
 	}
 	var queries int64
 	for c := range splice.Elements(candidates) {
-		list, _ := splice.Find(c, "groundingMetadata", "webSearchQueries")
-		for q := range splice.Elements(list) {
-			if len(q) > len(`""`) && q[0] == '"' {
-				queries++
-			}
-		}
-		list, _ = splice.Find(c, "groundingMetadata", "groundingChunks")
-		for chunk := range splice.Elements(list) {
-			_, page := splice.Find(chunk, "web")
-			g.found = g.found || page
-		}
+		raw, _ := splice.Find(c, "groundingMetadata")
+		n, found := Grounding(raw)
+		queries, g.found = queries+n, g.found || found
 	}
 	g.queries = max(g.queries, queries)
+}
+
+// Grounding is how many searches of the web stand behind a candidate of Gemini's, by what it
+// says of them, and whether they found a page:
+//
+//	{"webSearchQueries":["weather in Bern"],"groundingChunks":[{"web":{"uri":"https://…"}}]}
+func Grounding(raw []byte) (queries int64, found bool) {
+	list, _ := splice.Find(raw, "webSearchQueries")
+	for q := range splice.Elements(list) {
+		if text, _ := splice.Unquote(q); text != "" {
+			queries++
+		}
+	}
+	list, _ = splice.Find(raw, "groundingChunks")
+	for chunk := range splice.Elements(list) {
+		if _, found := splice.Find(chunk, "web"); found {
+			return queries, true
+		}
+	}
+	return queries, false
 }
 
 // searches is what Google bills of them.

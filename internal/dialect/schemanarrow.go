@@ -46,8 +46,8 @@ func (n *narrower) schema(raw []byte, at string, depth int) {
 		n.Value(raw)
 		return
 	}
-	said, object := n.unkept(raw, at)
-	_, both := splice.Find(raw, "anyOf")
+	_, both := splice.Find(raw, "anyOf") // then oneOf is said in the description
+	said, object := n.unkept(raw, at, both)
 	described := false
 	n.Open('{')
 	for name, val := range splice.Members(raw) {
@@ -65,7 +65,7 @@ func (n *narrower) schema(raw []byte, at string, depth int) {
 				n.schema(v, at+"."+key+"."+plain, depth+1)
 			}
 			n.Close('}')
-		case key == "oneOf" && both: // in the description
+		case key == "oneOf" && both:
 		case schemaLists[key] != "" && len(val) > 0 && val[0] == '[':
 			n.Key(schemaLists[key]).Open('[')
 			i := 0
@@ -91,10 +91,9 @@ func (n *narrower) schema(raw []byte, at string, depth int) {
 }
 
 // unkept are the words of a schema that nobody keeps to, as a part of its description, and
-// whether it is one of objects.
-func (n *narrower) unkept(raw []byte, at string) (said string, object bool) {
+// whether it is one of objects; both says that it has anyOf, beside which oneOf is not kept.
+func (n *narrower) unkept(raw []byte, at string, both bool) (said string, object bool) {
 	var words []string
-	_, both := splice.Find(raw, "anyOf")
 	for name, val := range splice.Members(raw) {
 		switch key, _ := splice.Unquote(name); {
 		case key == "properties" || key == "type" && strings.Contains(string(val), `"object"`):

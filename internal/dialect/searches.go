@@ -3,6 +3,7 @@ package dialect
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strings"
 
 	"sluice/internal/llm"
@@ -136,9 +137,7 @@ func (c *counts) untold() bool {
 func (c *counts) named(ep llm.Endpoint, model []byte) {
 	c.gemini = c.gemini || bytes.Contains(model, []byte("gemini")) // "gemini-2.5-pro", "google/gemini-2.5-flash"
 	if ep == llm.ChatComplete || c.through {
-		for _, word := range searchers {
-			c.always = c.always || bytes.Contains(model, []byte(word))
-		}
+		c.always = c.always || SearchesAlways(string(model))
 	}
 }
 
@@ -149,7 +148,7 @@ var searchers = [...]string{"-search-preview", "-search-api"}
 
 // SearchesAlways reports whether a model searches the web once for each chat.
 func SearchesAlways(model string) bool {
-	return strings.Contains(model, searchers[0]) || strings.Contains(model, searchers[1])
+	return slices.ContainsFunc(searchers[:], func(word string) bool { return strings.Contains(model, word) })
 }
 
 // searchContext reads a word of a closed set: others set no known price.

@@ -1,31 +1,21 @@
 package gemini
 
-import "sluice/internal/splice"
+import "sluice/internal/dialect"
 
-// grounding is where a candidate tells what was searched for and found:
-//
-//	{"webSearchQueries":["weather in Bern"],"groundingChunks":[{"web":{"uri":"https://…"}}]}
+// grounding is where a candidate tells what was searched for and found.
 const grounding = "groundingMetadata"
 
 // searchesOf is what Google bills of the searches of a candidate, by its grounding: from
 // Gemini 3 on each query, of older models the answer, once, when it rests on a page that was
 // found.
 // Source: https://ai.google.dev/gemini-api/docs/google-search#pricing, read 2026-11.
-func searchesOf(raw []byte, model string) (n int64) {
-	if !oncePerPrompt(model) {
-		queries, _ := splice.Find(raw, "webSearchQueries")
-		for q := range splice.Elements(queries) {
-			if plainText(q) != "" {
-				n++
-			}
-		}
-		return n
-	}
-	chunks, _ := splice.Find(raw, "groundingChunks")
-	for c := range splice.Elements(chunks) {
-		if _, found := splice.Find(c, "web"); found {
-			return 1
-		}
+func searchesOf(raw []byte, model string) int64 {
+	queries, found := dialect.Grounding(raw)
+	switch {
+	case !oncePerPrompt(model):
+		return queries
+	case found:
+		return 1
 	}
 	return 0
 }
