@@ -28,8 +28,8 @@ var (
 
 // plan is read from the top; the first line that covers a package counts.
 var plan = []place{
-	{[]string{"."}, nil,
-		"the root holds rules, no code"},
+	{[]string{".", "api"}, nil,
+		"the root holds rules, no code, and api the published description"},
 	{below("internal", "fault ident background"), nil,
 		"the kernel's kernel knows nothing of ours"},
 	{below("internal", "access lease llm sealed packed wire wire/socket wire/porttest"), below("internal", "fault ident"),
@@ -44,9 +44,11 @@ var plan = []place{
 	{rooms, all(kernel, "@/..."),
 		"rooms import the kernel, never another room: what two rooms need is wired by app or belongs to the kernel"},
 
+	{below("internal", "apidoc"), nil,
+		"the description is built from what it is given: types, texts and recorded calls"},
 	{below("internal", "resource"), kernel,
 		"the control-plane engine knows verbs, not kinds"},
-	{below("internal", "admin/..."), all(kernel, rooms, "internal/resource", "@/..."),
+	{below("internal", "admin/..."), all(kernel, rooms, "internal/resource", "internal/apidoc", "api", "@/..."),
 		"admin says what the resource engine must know about each kind; it sees no store and no data plane"},
 	{below("internal", "dataplane"), all(kernel, rooms, metrics),
 		"the request engine composes rooms; where things are stored and who serves HTTP is app's business"},
@@ -185,7 +187,7 @@ var confined = []struct {
 	{[]string{"github.com/uptrace/bun", "github.com/jackc/pgx", "github.com/go-sql-driver/mysql", "modernc.org/sqlite", "github.com/pressly/goose"},
 		below("internal", "store/..."), false, "nothing outside store knows which engine runs"},
 	{[]string{"database/sql"}, below("internal", "store/... logstore/..."), false, "SQL stays in the adapters"},
-	{[]string{"github.com/caarlos0/env", "github.com/goccy/go-yaml"}, below("internal", "config"), false, "settings are read in one place"},
+	{[]string{"github.com/caarlos0/env", "github.com/goccy/go-yaml"}, below("internal", "config apidoc"), false, "settings are read in one place; the API description is generated from YAML"},
 	{[]string{"github.com/tiktoken-go/"}, below("internal", "tokens"), false, "vocabularies are megabytes: they are loaded in one place"},
 	{[]string{"github.com/wneessen/go-mail"}, below("internal", "mail/smtp"), false, "mails go out at one place"},
 	{[]string{"github.com/alecthomas/kong"}, []string{"cmd/..."}, false, "only commands have flags"},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"sluice/api"
 	"sluice/internal/access"
 	"sluice/internal/admin/rerate"
 	"sluice/internal/audit"
@@ -137,27 +138,32 @@ type Logs interface {
 // Admin serves the administration. Safe for concurrent use.
 type Admin struct {
 	engine *resource.Engine
-	spec   []byte // of the interface, JSON
-	yaml   []byte
+	spec   []byte // description of the interface, JSON
 }
 
-// New mounts everything. A description that cannot be encoded, or two kinds that
-// claim one route, are a programmer's mistake and panic.
+// New mounts everything. Two kinds that claim one route are a programmer's mistake and
+// panic.
 func New(p Parts) *Admin {
+	e := newEngine(p)
+	_ = e.OpenAPI() // published from the folder api; this one is released
+	return &Admin{engine: e, spec: api.Description(p.Version)}
+}
+
+// Describe returns the description of the operations as their types give it, from which
+// the published one is generated.
+func Describe(p Parts) *huma.OpenAPI { return newEngine(p).OpenAPI() }
+
+func newEngine(p Parts) *resource.Engine {
 	k := kinds{p, new(tails)}
-	e := resource.New(resource.Parts{
+	return resource.New(resource.Parts{
 		Store: p.Store, Identify: p.Identify, Place: findWorkspace, Wake: p.Wake, Features: p.Features, Proxies: p.Proxies, PerMinute: p.PerMinute, MostRecords: p.MostRecords, Ingest: p.Ingest,
 		Clock: p.Clock, Log: p.Log,
 	}, huma.Info{
-		Title:       "Sluice administration",
+		Title:       "Sluice",
 		Version:     p.Version,
-		Description: "Every path is served below /v1 and below /v2. Admin keys name a workspace by workspace_id; workspace keys have their own.",
+		License:     &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
+		Description: "The model routes and the administration of a Sluice gateway. Every path is served below /v1; the administration is served below /v2 too. Admin keys name a workspace with workspace_id; workspace keys belong to one.",
 	}, k.list()...)
-	asJSON, asYAML, err := e.OpenAPI()
-	if err != nil {
-		panic("admin: describe the interface: " + err.Error())
-	}
-	return &Admin{engine: e, spec: asJSON, yaml: asYAML}
 }
 
 // Matches reports whether a request is for the administration, by method and path.
@@ -182,8 +188,8 @@ func (a *Admin) Handler() http.Handler {
 // end of the program, once it takes no more calls. The error is that of ctx.
 func (a *Admin) Await(ctx context.Context) error { return a.engine.Await(ctx) }
 
-// Description is the interface described as OpenAPI 3.1, in YAML.
-func (a *Admin) Description() []byte { return a.yaml }
+// Description is the published description of the interface: OpenAPI 3.1 as JSON.
+func (a *Admin) Description() []byte { return a.spec }
 
 // ShownPath is a path as logs may show it: secrets in it are masked.
 func (a *Admin) ShownPath(method, path string) string { return a.engine.ShownPath(method, path) }

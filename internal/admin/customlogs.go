@@ -60,7 +60,7 @@ type customResponseIn struct {
 	Took      int64             `json:"response_time,omitempty" minimum:"0" maximum:"86400000" doc:"ms"`
 	TookCamel int64             `json:"responseTime,omitempty" minimum:"0" maximum:"86400000"`
 	TookShort int64             `json:"time,omitempty" minimum:"0" maximum:"86400000" doc:"the same as response_time"`
-	Stream    bool              `json:"streamingMode,omitempty"`
+	Stream    bool              `json:"streamingMode,omitempty" doc:"whether the response was streamed"`
 	Streamed  bool              `json:"streaming_mode,omitempty"`
 }
 

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"sluice/internal/access"
 	"sluice/internal/fault"
@@ -21,13 +20,12 @@ import (
 // Source: contract/identity-and-governance.yaml, workspace members.
 func (k kinds) members() resource.Resource {
 	var ops resource.Operations
-	for _, base := range []string{"/admin/workspaces", "/workspaces"} {
-		at := strings.TrimSuffix("At"+base, "/workspaces")
+	for base, alias := range map[string]string{"/workspaces": "", "/admin/workspaces": "AtAdminWorkspaces"} {
 		path := base + "/{workspaceId}/users"
 		one := path + "/{userId}"
 		place := resource.Param{Name: "workspaceId", Doc: "slug or id of the workspace"}
 		user := resource.Param{Name: "userId", Doc: "id of the user", Format: "uuid"}
-		id := func(name string) string { return name + strings.ReplaceAll(at, "/", "") }
+		id := func(name string) string { return name + alias }
 		add := func(op resource.Operation) {
 			op.Tag, op.Anywhere = "Workspace members", true
 			ops = append(ops, op)
@@ -48,7 +46,7 @@ func (k kinds) members() resource.Resource {
 		})
 		add(resource.Operation{
 			Method: http.MethodPut, Path: one, ID: id("updateWorkspaceMember"), Summary: "Change what a member is in a workspace", Params: []resource.Param{place, user},
-			Scopes: []access.Scope{"workspace_users.update"}, Body: memberRole{}, Audited: "workspace_users", Action: "update", Run: k.putMember,
+			Scopes: []access.Scope{"workspace_users.update"}, Body: memberPatch{}, Audited: "workspace_users", Action: "update", Run: k.putMember,
 		})
 		add(resource.Operation{
 			Method: http.MethodDelete, Path: one, ID: id("removeWorkspaceMember"), Summary: "Remove a member and archive their keys in the workspace", Params: []resource.Param{place, user},
@@ -67,7 +65,7 @@ type memberIn struct {
 	Role access.Role `json:"role,omitempty" enum:"admin,manager,member" default:"member"`
 }
 
-type memberRole struct {
+type memberPatch struct {
 	Role access.Role `json:"role" enum:"admin,manager,member"`
 }
 

@@ -31,7 +31,7 @@ func (k kinds) users() resource.Resource {
 		},
 		{
 			Method: http.MethodPut, Path: "/admin/users/{userId}", ID: "updateUser", Summary: "Change what a user is in the organisation", Tag: "Users", Params: one,
-			Scopes: []access.Scope{"organisation_users.update"}, Body: userRole{}, Audited: "organisation_users", Action: "update", Run: k.putUser,
+			Scopes: []access.Scope{"organisation_users.update"}, Body: userPatch{}, Audited: "organisation_users", Action: "update", Run: k.putUser,
 		},
 		{
 			Method: http.MethodDelete, Path: "/admin/users/{userId}", ID: "removeUser", Summary: "Remove a user with their memberships, keys and sessions", Tag: "Users", Params: one,
@@ -40,7 +40,7 @@ func (k kinds) users() resource.Resource {
 	}
 }
 
-type userRole struct {
+type userPatch struct {
 	Role access.Role `json:"role" enum:"admin,member"`
 }
 
@@ -158,7 +158,7 @@ func usersOf(ctx context.Context, from resource.Reader, orgID string, members []
 func camelPages() []resource.Param {
 	return []resource.Param{
 		{Name: "currentPage", Doc: "page number, from 0", Type: "integer", Max: 1_000_000}, {Name: "pageSize", Doc: "rows of a page; 0 or absent means 50", Type: "integer", Max: 1000},
-		{Name: "current_page", Doc: "the same as currentPage", Type: "integer", Max: 1_000_000}, {Name: "page_size", Doc: "the same as pageSize", Type: "integer", Max: 1000},
+		{Name: "current_page", Hidden: true, Doc: "the same as currentPage", Type: "integer", Max: 1_000_000}, {Name: "page_size", Hidden: true, Doc: "the same as pageSize", Type: "integer", Max: 1000},
 	}
 }
 

@@ -1,13 +1,13 @@
 package resource
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"sluice/internal/access"
 )
 
 const schemaPrefix = "#/components/schemas/"
@@ -16,7 +16,7 @@ func newDescription(about huma.Info) *huma.OpenAPI {
 	return &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info:    &about,
-		Servers: []*huma.Server{{URL: "/v1"}, {URL: "/v2", Description: "the same"}},
+		Servers: []*huma.Server{{URL: "/v1"}, {URL: "/v2", Description: "Administration only, the same operations"}},
 		Components: &huma.Components{
 			Schemas: huma.NewMapRegistry(schemaPrefix, schemaName),
 			SecuritySchemes: map[string]*huma.SecurityScheme{
@@ -37,9 +37,10 @@ func schemaName(t reflect.Type, hint string) string {
 // describe adds an operation to the description and returns the schema of its body.
 func (e *Engine) describe(op Operation) *schema {
 	reg := e.doc.Components.Schemas
-	d := &huma.Operation{Method: op.Method, Path: shown(op.Path), OperationID: op.ID, Summary: op.Summary, Description: "Needs " + join(op.Scopes, " or ") + "."}
+	d := &huma.Operation{Method: op.Method, Path: shown(op.Path), OperationID: op.ID, Summary: op.Summary, Description: scopeText(op.Scopes), Extensions: map[string]any{"x-required-scopes": op.Scopes}}
 	if op.Public {
 		d.Description, d.Security = "Needs no credential.", []map[string][]string{}
+		d.Extensions["x-required-scopes"] = []access.Scope{}
 	}
 	if op.Tag != "" {
 		d.Tags = []string{op.Tag}
@@ -48,6 +49,9 @@ func (e *Engine) describe(op Operation) *schema {
 		d.Parameters = append(d.Parameters, p.describe("path"))
 	}
 	for _, p := range op.Query {
+		if p.Hidden {
+			continue
+		}
 		d.Parameters = append(d.Parameters, p.describe("query"))
 	}
 	if op.Method == http.MethodPut || op.Method == http.MethodDelete {
@@ -85,6 +89,14 @@ func (e *Engine) describe(op Operation) *schema {
 	return body
 }
 
+// scopeText states which scopes open an operation; any of them is enough.
+func scopeText(scopes []access.Scope) string {
+	if len(scopes) == 0 {
+		return "Needs a valid credential and no scope."
+	}
+	return "Needs " + join(scopes, " or ") + "."
+}
+
 // shown is a path as the description has it: OpenAPI has no placeholders with slashes.
 func shown(path string) string { return strings.Replace(path, "...}", "}", 1) }
 
@@ -96,6 +108,9 @@ func rawContent(kinds string) map[string]*huma.MediaType {
 	m := make(map[string]*huma.MediaType)
 	for kind := range strings.SplitSeq(kinds, ", ") {
 		m[kind] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+		if kind == "application/json" { // a protocol of others describes the object
+			m[kind].Schema = &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+		}
 	}
 	return m
 }
@@ -104,15 +119,10 @@ func jsonContent(s *huma.Schema) map[string]*huma.MediaType {
 	return map[string]*huma.MediaType{"application/json": {Schema: s}}
 }
 
-// OpenAPI is the published description, as JSON and as YAML. It can be asked once, when
-// everything is mounted: what it is made of, which takes several times as much memory, is
-// let go of.
-func (e *Engine) OpenAPI() (asJSON, asYAML []byte, err error) {
+// OpenAPI returns the description of all operations, as their types give it, and releases
+// it: a second call returns nil. What is published has more, see the package apidoc.
+func (e *Engine) OpenAPI() *huma.OpenAPI {
 	doc := e.doc
 	e.doc = nil
-	if asJSON, err = json.Marshal(doc); err != nil {
-		return nil, nil, err
-	}
-	asYAML, err = doc.YAML()
-	return asJSON, bytes.Clone(asYAML), err // it came with room to grow
+	return doc
 }

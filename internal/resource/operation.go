@@ -86,6 +86,7 @@ type Param struct {
 	MaxLength int
 	Required  bool
 	Secret    bool // of the path: logs and the audit trail show *** in its place
+	Hidden    bool // accepted, but left out of the description: another spelling of a listed parameter
 	Repeated  bool // may be there several times; the value is all of them, with commas
 }
 

@@ -50,7 +50,7 @@ func (k *Kind[T, V]) routes() []Operation {
 	}
 	add(Create, k.createRoute())
 	add(List, Operation{
-		Method: http.MethodGet, Path: k.Path, ID: "list" + k.word() + "s", Summary: "List " + plural(k.Title),
+		Method: http.MethodGet, Path: k.Path, ID: "list" + word(plural(k.Title)), Summary: "List " + plural(k.Title),
 		Scopes: k.scopes("list", nil), Query: k.listParams(), Answer: k.listShape(), Run: k.list,
 		Anywhere: k.Home == IsWorkspace || k.Home == InOrganisation,
 	})

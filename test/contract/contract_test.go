@@ -14,7 +14,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-const published = "../../api/openapi.yaml"
+const published = "../../api/openapi.json"
 
 // parts are the files of the contract that speak of the administration.
 var parts = []string{"identity-and-governance.yaml", "content-and-observability.yaml"}

@@ -1,0 +1,75 @@
+package apidoc
+
+import (
+	"slices"
+	"strings"
+)
+
+// tidySchemas changes what the types cannot state about their schemas, at every depth.
+func tidySchemas(v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, inner := range v {
+			tidySchemas(inner)
+		}
+	case object:
+		allowNull(v)
+		if properties, ok := v["properties"].(object); ok {
+			dropSecondSpellings(properties)
+		}
+		for _, inner := range v {
+			tidySchemas(inner)
+		}
+	}
+}
+
+// allowNull adds null to the values of an enumeration that may be null: JSON Schema
+// refuses null otherwise, whatever the type says. Generators know no null among integers,
+// so an enumeration of 0 and 1 becomes a range.
+func allowNull(schema object) {
+	types, _ := schema["type"].([]any)
+	values, enumerated := schema["enum"].([]any)
+	if !enumerated || !slices.Contains(types, any("null")) || slices.Contains(values, nil) {
+		return
+	}
+	if !slices.Contains(types, any("integer")) {
+		schema["enum"] = append(values, nil)
+		return
+	}
+	delete(schema, "enum")
+	schema["minimum"], schema["maximum"] = values[0], values[len(values)-1]
+}
+
+// dropSecondSpellings leaves one spelling of each field: where "response_time" and
+// "responseTime" are both accepted, the one that has a description is described.
+func dropSecondSpellings(properties object) {
+	for name := range properties {
+		snake := snakeCase(name)
+		if snake == name || properties[snake] == nil {
+			continue
+		}
+		if hasDescription(properties[name]) {
+			delete(properties, snake)
+		} else {
+			delete(properties, name)
+		}
+	}
+}
+
+func hasDescription(schema any) bool {
+	o, _ := schema.(object)
+	return o["description"] != nil
+}
+
+// snakeCase turns "responseTime" into "response_time".
+func snakeCase(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		if r >= 'A' && r <= 'Z' {
+			b.WriteByte('_')
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
