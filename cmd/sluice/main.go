@@ -14,6 +14,7 @@ import (
 
 	"sluice/internal/config"
 	"sluice/internal/telemetry"
+	"sluice/internal/telemetry/accesslog"
 )
 
 // version is set by the build.
@@ -70,7 +71,7 @@ func (s *settings) load() (*config.Loaded, *slog.Logger, error) {
 // logger makes the log and writes what there is to say of the settings.
 func logger(l *config.Loaded) (*slog.Logger, error) {
 	t := l.Settings.Telemetry
-	log, err := telemetry.NewLogger(logWriter{os.Stderr}, t.Format, t.Level)
+	log, err := telemetry.NewLogger(logWriter{os.Stderr}, telemetry.Format(t.Format, os.Stderr), t.Level)
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +79,14 @@ func logger(l *config.Loaded) (*slog.Logger, error) {
 		log.Warn(w)
 	}
 	return log, nil
+}
+
+// accessLog makes the access log, nil when the settings want none.
+func accessLog(s *config.Settings, log *slog.Logger) *accesslog.Log {
+	if !s.Telemetry.AccessLog || !log.Enabled(context.Background(), slog.LevelInfo) {
+		return nil
+	}
+	return accesslog.New(logWriter{os.Stderr}, telemetry.Format(s.Telemetry.Format, os.Stderr), log)
 }
 
 func main() {

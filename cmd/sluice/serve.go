@@ -37,7 +37,7 @@ func run(ctx context.Context, s *settings, demo bool) (err error) {
 	apart(l, demo)
 	var first app.FirstKeys
 	a, err := app.New(ctx, l.Settings, app.Options{
-		Version: version, Log: log, Demo: demo, OwnGC: os.Getenv("GOGC") != "", Founded: func(made app.FirstKeys) { first = made },
+		Version: version, Log: log, Demo: demo, OwnGC: os.Getenv("GOGC") != "", AccessLog: accessLog(&l.Settings, log), Founded: func(made app.FirstKeys) { first = made },
 	})
 	if err != nil {
 		if first != (app.FirstKeys{}) { // the next start has them already

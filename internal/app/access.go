@@ -1,21 +1,24 @@
 package app
 
 import (
-	"log/slog"
 	"net/http"
 	"time"
+
+	"sluice/internal/telemetry/accesslog"
 )
 
 // logged leaves one line in the log for each request of the administration, as the
 // data plane does for its own. Bodies and keys are not in it; who did what to which
 // record stands in the audit trail.
-func logged(next http.Handler, shown func(method, path string) string, log *slog.Logger) http.Handler {
+func logged(next http.Handler, shown func(method, path string) string, log *accesslog.Log) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		next.ServeHTTP(seen, r)
-		log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("request_id", w.Header().Get("X-Gateway-Request-Id")),
-			slog.String("method", r.Method), slog.String("path", shown(r.Method, r.URL.Path)), slog.Int("status", seen.status), slog.Duration("took", time.Since(began)))
+		now := time.Now()
+		log.Append(&accesslog.Line{
+			Time: now, RequestID: w.Header().Get("X-Gateway-Request-Id"), Method: r.Method, Path: shown(r.Method, r.URL.Path), Status: seen.status, Duration: now.Sub(began),
+		})
 	})
 }
 

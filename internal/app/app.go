@@ -46,6 +46,7 @@ import (
 	"sluice/internal/spend"
 	"sluice/internal/store"
 	"sluice/internal/telemetry"
+	"sluice/internal/telemetry/accesslog"
 	"sluice/internal/wire"
 	"sluice/internal/worker"
 )
@@ -95,11 +96,12 @@ type App struct {
 
 	demo       bool
 	ownGC      bool
-	background []part      // what is added to Run here and there
-	telemetry  []part      // what is sent to collectors
-	leaving    atomic.Bool // callers are to go elsewhere
-	draining   atomic.Bool // and are not taken any more
-	closers    []io.Closer // what New opened, closed in reverse order
+	access     *accesslog.Log // nil for none
+	background []part         // what is added to Run here and there
+	telemetry  []part         // what is sent to collectors
+	leaving    atomic.Bool    // callers are to go elsewhere
+	draining   atomic.Bool    // and are not taken any more
+	closers    []io.Closer    // what New opened, closed in reverse order
 }
 
 // Options are what is not a setting.
@@ -109,6 +111,8 @@ type Options struct {
 	Demo    bool        // register the scripted provider
 	OwnGC   bool        // the operator has set GOGC: leave the collector alone
 	Clock   ident.Clock // nil means the machine's; tests turn theirs
+	// AccessLog takes one line for each request; nil for none. Run writes it out.
+	AccessLog *accesslog.Log
 
 	// Founded is told the first keys as soon as they are stored, by a first start alone:
 	// they cannot be shown again, whatever becomes of the rest of the start.
@@ -118,7 +122,7 @@ type Options struct {
 // New opens everything and begins to listen; Run serves. On failure what was
 // opened is closed again.
 func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) {
-	a := &App{set: s, version: o.Version, log: o.Log, clock: o.Clock, metrics: telemetry.NewRegistry(), demo: o.Demo, ownGC: o.OwnGC, founded: o.Founded}
+	a := &App{set: s, version: o.Version, log: o.Log, clock: o.Clock, metrics: telemetry.NewRegistry(), demo: o.Demo, ownGC: o.OwnGC, founded: o.Founded, access: o.AccessLog}
 	if a.clock == nil {
 		a.clock = ident.System{}
 	}
@@ -269,6 +273,9 @@ func (a *App) buildGateway(context.Context) error {
 	a.states = dataplane.NewStateKeeper(a.store, a.clock, a.log)
 	figures := dataplane.NewMetrics()
 	a.metrics.Register(figures.Collectors()...)
+	if a.access != nil {
+		a.metrics.Register(a.access.Collector())
+	}
 	signers := sign.New(signOptions(a.set, a.client.HTTPClient()))
 	a.secrets = secretref.New(secretOptions(a.set, a.client.HTTPClient(), signers, a.clock, a.log))
 	a.closers = append(a.closers, closerFunc(a.secrets.Close))
@@ -294,13 +301,14 @@ func (a *App) buildGateway(context.Context) error {
 		Metrics:   figures,
 		Clock:     a.clock,
 		Log:       a.log,
+		Access:    a.access,
 	}, a.gatewaySettings())
 	return nil
 }
 
 func (a *App) openListener(ctx context.Context) (err error) {
 	h := &router{
-		model: front.New(a.gateway), admin: logged(a.admin.Handler(), a.admin.ShownPath, a.log), isAdmin: a.admin.Matches,
+		model: front.New(a.gateway), admin: logged(a.admin.Handler(), a.admin.ShownPath, a.access), isAdmin: a.admin.Matches,
 		aliases: a.set.Requests.HeaderPrefixAliases, pages: a.pages(), cors: a.set.CORS.Enabled,
 	}
 	if a.server, err = a.newServer(h); err != nil {
@@ -326,6 +334,9 @@ func (a *App) Run(ctx context.Context) error {
 		g.add("heap", tuneHeap)
 	}
 	g.add("program's pages", a.tidyStart)
+	if a.access != nil { // it ends last, with the lines of the last requests
+		g.add("access log", a.access.Run)
+	}
 	if a.rates != nil { // it ends last, when everything is counted
 		g.add("rates", a.rates.Run)
 	}
@@ -365,6 +376,9 @@ func (a *App) serve(ctx context.Context) error {
 	failed := make(chan error, 1)
 	go func() { failed <- a.server.Serve(calls, a.listener) }()
 	a.log.Info("listening", "address", a.Addr(), "tls", a.set.TLS.Enabled())
+	if !a.set.TLS.Enabled() && isReachable(a.listener.Addr()) {
+		a.log.Warn("listening without TLS on an address that other machines can reach; keys and prompts travel unencrypted unless a proxy in front of it uses TLS", "address", a.Addr())
+	}
 	var broken error
 	select {
 	case broken = <-failed: // what is said at the end

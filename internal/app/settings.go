@@ -123,7 +123,6 @@ func (a *App) gatewaySettings() dataplane.Settings {
 	d.MaxJSONBytes = s.Requests.MaxJSONBytes()
 	d.MaxUploadBytes = s.Requests.MaxUploadBytes()
 	d.BodyLogBytes = s.Logs.BodyMaxBytes()
-	d.NoAccessLog = !s.Telemetry.AccessLog
 	d.HeadTimeout = s.Upstream.RequestTimeout
 	d.IdleTimeout = s.Upstream.StreamIdleTimeout
 	d.Abandoned = abandoned(&s.Upstream)

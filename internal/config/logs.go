@@ -73,11 +73,12 @@ type Telemetry struct {
 	// Level is the least severe line that is written.
 	Level string `env:"LOG_LEVEL" envDefault:"info" oneof:"debug,info,warn,error"`
 
-	// Format is how log lines are written to standard error: for people or as JSON.
-	Format string `env:"LOG_FORMAT" envDefault:"text" oneof:"text,json"`
+	// Format is the format of log lines on standard error. With `auto` they are text on a
+	// terminal and JSON, one object a line, everywhere else.
+	Format string `env:"LOG_FORMAT" envDefault:"auto" oneof:"auto,text,json"`
 
-	// AccessLog writes a line for each model request, at level info. With `LOG_FORMAT`
-	// `json` it is an object.
+	// AccessLog writes a line for each request, at level info. Lines that the output does
+	// not accept in time are dropped and counted in sluice_access_log_dropped_total.
 	AccessLog bool `env:"ACCESS_LOG" envDefault:"ON"`
 
 	// Prometheus serves `GET /metrics`.

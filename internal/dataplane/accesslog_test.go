@@ -1,14 +1,17 @@
 package dataplane_test
 
 import (
+	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
+	"net"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sluice/internal/dataplane"
+	"sluice/internal/telemetry/accesslog"
 )
 
 // lines are what a logger writes.
@@ -21,7 +24,7 @@ func (l lines) Write(b []byte) (int, error) { l <- append([]byte(nil), b...); re
 func TestAccessLine(t *testing.T) {
 	t.Parallel()
 	r, written := newRig(t), make(lines, 10)
-	r.gateway.Log = slog.New(slog.NewJSONHandler(written, nil))
+	r.gateway.Access = startAccessLog(t, written)
 	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
 	a := r.call("POST", "/v1/chat/completions", `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"my secret words"}]}`, r.custom("traceparent: 00-"+trace+"-00f067aa0ba902b7-01")...)
 	require.Equal(t, 200, a.StatusCode, a.Text)
@@ -42,10 +45,42 @@ func TestAccessLine(t *testing.T) {
 	r.call("POST", "/v1/admin/users/invites/"+invitation+"/acept", `{"password":"s3cr3t-passw0rd"}`) // a slip, and no route
 	assert.NotContains(t, string(<-written), invitation)
 
-	quiet := newRig(t, func(s *dataplane.Settings) { s.NoAccessLog = true })
-	quiet.gateway.Log = slog.New(slog.NewJSONHandler(written, nil))
+	quiet := newRig(t)
 	for range 2 { // with the second answer the first request is over
 		quiet.call("POST", "/v1/chat/completions", hello, quiet.custom()...)
 	}
 	assert.Empty(t, written)
+}
+
+// The line of a failed request names the error, its code and the reason.
+func TestAccessLine_NamesTheReasonOfAFailure(t *testing.T) {
+	t.Parallel()
+	r, written := newRig(t), make(lines, 10)
+	r.gateway.Access = startAccessLog(t, written)
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	host := "http://" + closed.Addr().String()
+	require.NoError(t, closed.Close())
+	a := r.call("POST", "/v1/chat/completions", hello, "x-gateway-provider: openai", "x-gateway-custom-host: "+host)
+	require.Equal(t, 503, a.StatusCode, a.Text)
+	assert.Contains(t, a.Text, `"reason":"refused"`)
+	assert.NotContains(t, a.Text, closed.Addr().String())
+	var line map[string]any
+	require.NoError(t, json.Unmarshal(<-written, &line))
+	assert.Equal(t, "upstream_unreachable", line["code"])
+	assert.Equal(t, "refused", line["reason"])
+	assert.Contains(t, line["error"], "it refuses connections")
+	assert.Positive(t, line["duration_ms"])
+	assert.NotEmpty(t, line["workspace"])
+}
+
+// startAccessLog runs an access log that writes to out until the test ends.
+func startAccessLog(t *testing.T, out io.Writer) *accesslog.Log {
+	t.Helper()
+	l := accesslog.New(out, "json", slog.New(slog.DiscardHandler))
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- l.Run(ctx) }()
+	t.Cleanup(func() { stop(); <-done })
+	return l
 }

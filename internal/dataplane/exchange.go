@@ -1,8 +1,6 @@
 package dataplane
 
 import (
-	"context"
-	"log/slog"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -15,6 +13,7 @@ import (
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
 	"sluice/internal/splice"
+	"sluice/internal/telemetry/accesslog"
 	"sluice/internal/tenant"
 	"sluice/internal/wire"
 )
@@ -141,27 +140,29 @@ func (x *exchange) close() {
 
 // accessLine is the one line that a request leaves in the program's log. Bodies,
 // keys and prompts are not in it.
-func (g *Gateway) accessLine(ctx context.Context, x *exchange, took time.Duration) {
-	if g.set.NoAccessLog || !g.Log.Enabled(ctx, slog.LevelInfo) {
+func (g *Gateway) accessLine(x *exchange, took time.Duration) {
+	if g.Access == nil {
 		return
 	}
-	attrs := []slog.Attr{
-		slog.String("request_id", x.id), slog.String("trace_id", x.trace.id), slog.String("method", x.in.Method), slog.String("path", x.shown), slog.String("endpoint", string(x.match.Endpoint)),
-		slog.Int("status", x.status), slog.Duration("took", took), slog.Int("attempts", x.attempts), slog.String("remote", x.in.Remote),
+	line := accesslog.Line{
+		Time: x.started.Add(took), RequestID: x.id, TraceID: x.trace.id, Method: x.in.Method, Path: x.shown, Endpoint: string(x.match.Endpoint),
+		Status: x.status, Duration: took, Attempts: x.attempts, Remote: x.in.Remote,
 	}
 	if x.key != nil {
-		attrs = append(attrs, slog.String("key_id", x.key.Principal.ID))
+		line.KeyID, line.Workspace = x.key.Principal.ID, x.key.Principal.WorkspaceID
 	}
-	if x.last != nil && x.last.spec != nil {
-		attrs = append(attrs, slog.String("provider", x.last.spec.ID), slog.String("model", x.last.model), slog.Int64("tokens", x.last.log().Tokens()))
-		if nano, known := x.last.log().Cost(); known {
-			attrs = append(attrs, slog.Float64("cost_dollars", float64(nano)/1e9))
+	failed := x.refusal
+	if a := x.last; a != nil && a.spec != nil {
+		line.Provider, line.Model, line.Tokens = a.spec.ID, a.model, a.log().Tokens()
+		line.CostNano, line.CostKnown = a.log().Cost()
+		if failed == nil {
+			failed = a.fault
 		}
 	}
-	if x.refusal != nil {
-		attrs = append(attrs, slog.String("refused", string(x.refusal.Code)))
+	if failed != nil {
+		line.Error, line.Code, line.Reason = failed.Text(), string(failed.Code), failed.Reason
 	}
-	g.Log.LogAttrs(ctx, slog.LevelInfo, "request", attrs...)
+	g.Access.Append(&line)
 }
 
 func stack() string { return string(debug.Stack()) }

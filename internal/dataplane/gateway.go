@@ -24,6 +24,7 @@ import (
 	"sluice/internal/quota"
 	"sluice/internal/record"
 	"sluice/internal/routing"
+	"sluice/internal/telemetry/accesslog"
 	"sluice/internal/tenant"
 	"sluice/internal/tokens"
 	"sluice/internal/wire"
@@ -73,6 +74,7 @@ type Parts struct {
 	Metrics   *Metrics
 	Clock     ident.Clock
 	Log       *slog.Logger
+	Access    *accesslog.Log // one line for each request; nil for none
 }
 
 // Settings are the limits and switches of the request path. Zero values are not
@@ -83,7 +85,6 @@ type Settings struct {
 	MaxUploadBytes int64         // a larger upload is 413
 	MaxReplyBytes  int64         // a larger JSON reply that must be held is 502
 	BodyLogBytes   int           // of a body kept in the record
-	NoAccessLog    bool          // requests leave no line in the program's log
 	HeadTimeout    time.Duration // until the upstream's response head; 0 means none
 	IdleTimeout    time.Duration // between two reads of an upstream body
 	HeaderAliases  []string      // further prefixes read like x-gateway-, lower case, with the dash

@@ -109,7 +109,7 @@ func (g *Gateway) settle(ctx context.Context, x *exchange, panicked any, err err
 	g.settleCaller(x)
 	took := g.Clock.Now().Sub(x.started)
 	g.Metrics.done(x, took.Seconds())
-	g.accessLine(ctx, x, took)
+	g.accessLine(x, took)
 	x.replay.end(x)
 	x.close()
 	if panicked == nil {

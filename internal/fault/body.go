@@ -72,6 +72,9 @@ func (e *Error) said(object map[string]any) map[string]any {
 	if e.Again != AgainUnsaid {
 		object["retryable"] = e.Again == AgainHelps
 	}
+	if e.Reason != "" {
+		object["reason"] = e.Reason
+	}
 	return object
 }
 

@@ -26,6 +26,7 @@ type Error struct {
 	Retry   time.Duration // how long to wait before trying again; 0 means not stated
 	Again   Again         // whether trying again can help
 	Status  int           // HTTP status; 0 means the table's
+	Reason  string        // why a provider cannot be reached: "dns", "refused", "tls", "timeout", "network"; may be empty
 	Cause   error         // private; may be nil
 }
 
@@ -66,6 +67,9 @@ func (e *Error) WithRetry(d time.Duration) *Error { c := *e; c.Retry = d; return
 
 // WithAgain returns a copy that says whether trying again can help.
 func (e *Error) WithAgain(a Again) *Error { c := *e; c.Again = a; return &c }
+
+// WithReason returns a copy that states why a provider cannot be reached.
+func (e *Error) WithReason(reason string) *Error { c := *e; c.Reason = reason; return &c }
 
 // WithType returns a copy with another wire type and wire code, for refusals
 // whose words the contract fixes, for example "api_key_rate_limit_error".

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 
 	"sluice/internal/sealed"
@@ -11,9 +12,22 @@ import (
 
 // The formats of the log.
 const (
+	Auto = "auto" // Text on a terminal, else JSON
 	Text = "text" // key=value, for people
 	JSON = "json" // one object a line
 )
+
+// Format resolves a LOG_FORMAT for an output: Auto is Text on a terminal and JSON on
+// anything else, such as a pipe, a file or a container's log.
+func Format(setting string, out *os.File) string {
+	if setting != Auto {
+		return setting
+	}
+	if about, err := out.Stat(); err == nil && about.Mode()&os.ModeCharDevice != 0 {
+		return Text
+	}
+	return JSON
+}
 
 // maxValue is the longest text of one attribute, in bytes. It keeps a body that got
 // into an error text from filling the log.

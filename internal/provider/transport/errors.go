@@ -2,10 +2,13 @@ package transport
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
+	"syscall"
 	"time"
 
 	"sluice/internal/fault"
@@ -84,9 +87,62 @@ func unreachable(parent context.Context, t timing, err error) error {
 		return f
 	}
 	if !t.limit.IsZero() && !time.Now().Before(t.limit) {
-		return fault.Wrap(fault.UpstreamTimeout, err)
+		return fault.Wrap(fault.UpstreamTimeout, err).WithReason(reasonTimeout)
 	}
-	return fault.Wrap(fault.UpstreamUnreachable, err)
+	return unreachableFor(err)
+}
+
+// The reasons of a failed connection that a client may learn. None of them names a host.
+const (
+	reasonDNS     = "dns"
+	reasonRefused = "refused"
+	reasonTLS     = "tls"
+	reasonTimeout = "timeout"
+	reasonNetwork = "network"
+)
+
+// reasonTexts complete the public text of a failure to connect.
+var reasonTexts = map[string]string{
+	reasonDNS:     "its host name does not resolve",
+	reasonRefused: "it refuses connections",
+	reasonTLS:     "the TLS handshake failed",
+	reasonTimeout: "it did not accept a connection in time",
+	reasonNetwork: "there is no route to it",
+}
+
+// unreachableFor makes the fault of a failed connection, with its reason when that is known.
+func unreachableFor(err error) error {
+	f := fault.Wrap(fault.UpstreamUnreachable, err)
+	reason := connectReason(err)
+	if reason == "" {
+		return f
+	}
+	f.Public = f.Text() + ": " + reasonTexts[reason]
+	return f.WithReason(reason)
+}
+
+// connectReason classifies an error of resolving, dialling or the TLS handshake.
+func connectReason(err error) string {
+	var (
+		name   *net.DNSError
+		record tls.RecordHeaderError
+		alert  tls.AlertError
+		cert   *tls.CertificateVerificationError
+		slow   net.Error
+	)
+	switch {
+	case errors.As(err, &name):
+		return reasonDNS
+	case errors.As(err, &record), errors.As(err, &alert), errors.As(err, &cert):
+		return reasonTLS
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return reasonRefused
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return reasonNetwork
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
+		return reasonTimeout
+	}
+	return ""
 }
 
 // garbage is an answer that is not HTTP.

@@ -1,0 +1,155 @@
+// Package accesslog writes one line for each request that the gateway served. Lines are
+// encoded without reflection into a bounded buffer that one goroutine writes out, so a slow
+// terminal or pipe never holds up a request: when the buffer is full, lines are dropped and
+// counted. Start reading at Log.
+package accesslog
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+const (
+	// maxBuffered is how many bytes of lines may wait for the output: 1 MiB, which is some
+	// 2,500 lines.
+	maxBuffered = 1 << 20
+	// flushPause is how long lines gather before they are written together.
+	flushPause = 20 * time.Millisecond
+	// stopTimeout bounds the last write when the gateway stops.
+	stopTimeout = time.Second
+	// reportPause is the shortest time between two warnings about dropped lines.
+	reportPause = 10 * time.Second
+)
+
+// Log is the access log. Append may be called from any goroutine, before Run too; a nil
+// *Log appends nothing. Run writes the lines and belongs to one goroutine.
+type Log struct {
+	out     io.Writer
+	encoder encoder
+	log     *slog.Logger
+
+	mu      sync.Mutex
+	waiting []byte // encoded lines that were not handed to the writer
+
+	spare   []byte // the other buffer; belongs to Run
+	wake    chan struct{}
+	dropped atomic.Uint64
+	counter prometheus.CounterFunc
+}
+
+// New returns an access log that writes to out as "json" or, for any other format, as
+// "text". Warnings about dropped lines and failed writes go to log.
+func New(out io.Writer, format string, log *slog.Logger) *Log {
+	l := &Log{out: out, encoder: textEncoder{}, log: log, wake: make(chan struct{}, 1)}
+	if format == "json" {
+		l.encoder = jsonEncoder{}
+	}
+	l.counter = prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "sluice_access_log_dropped_total",
+		Help: "Access lines that were dropped because the output of the log was too slow.",
+	}, func() float64 { return float64(l.dropped.Load()) })
+	return l
+}
+
+// Collector returns the metric of dropped lines.
+func (l *Log) Collector() prometheus.Collector { return l.counter }
+
+// Dropped returns how many lines were dropped since the start.
+func (l *Log) Dropped() uint64 { return l.dropped.Load() }
+
+// Append adds a line, or drops and counts it when the buffer is full. It never waits for
+// the output.
+func (l *Log) Append(line *Line) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	if len(l.waiting) >= maxBuffered {
+		l.mu.Unlock()
+		l.dropped.Add(1)
+		return
+	}
+	first := len(l.waiting) == 0
+	l.waiting = line.encode(l.waiting, l.encoder)
+	l.mu.Unlock()
+	if first {
+		select {
+		case l.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Run writes lines until ctx ends, then what is left within a second. It returns nil: an
+// access log that cannot be written does not stop the gateway.
+func (l *Log) Run(ctx context.Context) error {
+	r := reporter{l: l}
+	for {
+		select {
+		case <-ctx.Done():
+			l.stop(&r)
+			return nil
+		case <-l.wake:
+		}
+		r.note(l.flush())
+		select {
+		case <-ctx.Done():
+		case <-time.After(flushPause):
+		}
+	}
+}
+
+// stop writes what is left. An output that accepts nothing is given up on after
+// stopTimeout, so that it cannot keep the gateway from stopping.
+func (l *Log) stop(r *reporter) {
+	done := make(chan error, 1)
+	go func() { done <- l.flush() }()
+	select {
+	case err := <-done:
+		r.note(err)
+	case <-time.After(stopTimeout):
+	}
+}
+
+// flush writes the waiting lines. The lock is not held while the output is written.
+func (l *Log) flush() error {
+	l.mu.Lock()
+	lines := l.waiting
+	l.waiting = l.spare[:0]
+	l.mu.Unlock()
+	l.spare = lines
+	if len(lines) == 0 {
+		return nil
+	}
+	_, err := l.out.Write(lines)
+	return err
+}
+
+// reporter warns about lines that are missing, at most once in reportPause. It belongs to
+// the goroutine of Run.
+type reporter struct {
+	l        *Log
+	reported uint64 // dropped lines that a warning has named
+	last     time.Time
+}
+
+func (r *reporter) note(err error) {
+	dropped := r.l.Dropped()
+	if err == nil && dropped == r.reported || time.Since(r.last) < reportPause {
+		return
+	}
+	r.last = time.Now()
+	if err != nil {
+		r.l.log.Warn("cannot write the access log; lines are lost", "error", err.Error())
+	}
+	if dropped > r.reported {
+		r.l.log.Warn("access lines dropped; the output of the log is too slow", "lines", dropped-r.reported)
+		r.reported = dropped
+	}
+}
