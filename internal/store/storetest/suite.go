@@ -63,6 +63,8 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 			{"usage of many nodes", usageOfNodes},
 			{"responses", responses},
 			{"large responses", largeResponses},
+			{"open jobs", openJobs},
+			{"settle a job once", settleJob},
 			{"a cancelled caller", cancelled},
 		} {
 			t.Run(c.name, func(t *testing.T) {

@@ -1,0 +1,118 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"sluice/internal/lease"
+)
+
+// follow checks one job under its lease, so that one node does.
+func (t *Tracker) follow(ctx context.Context, c Checker, id string) {
+	name := "job " + id
+	mine, err := t.leases.TakeLease(ctx, name, t.holder, leaseTTL)
+	if err != nil || !mine {
+		return // another node has it, or the next turn tries again
+	}
+	held, stop := lease.Keep(ctx, t.leases, name, t.holder, leaseTTL)
+	err = t.checkHeld(held, c, id)
+	stop()
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
+	defer cancel()
+	if released := t.leases.ReleaseLease(end, name, t.holder); err == nil {
+		err = released
+	}
+	if err != nil && ctx.Err() == nil {
+		t.log.Warn("an open job was not checked; retrying", "job", id, "error", err.Error())
+	}
+}
+
+// checkHeld checks a job whose lease this node has.
+func (t *Tracker) checkHeld(ctx context.Context, c Checker, id string) error {
+	j, err := t.store.FindJob(ctx, id) // as another node may have left it
+	if err != nil || j == nil {
+		return err
+	}
+	r, err := t.check(ctx, c, j)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	now := t.clock.Now()
+	j.Checks++
+	switch {
+	case err == nil && r != nil:
+		return t.settle(ctx, c, j, r)
+	case err == nil:
+		j.Refused = 0
+	case errors.Is(err, ErrRefused):
+		j.Refused++
+	default:
+		t.log.Info("an open job cannot be read; retrying", "job", j.ID, "kind", string(j.Kind), "provider", j.Provider, "request_id", j.RequestID, "error", err.Error())
+	}
+	reason := ""
+	if j.Refused >= maxRefused {
+		reason = "the provider refuses to describe the job"
+	} else if now.Sub(j.Created) >= maxAge {
+		reason = "the job did not end within nine days"
+	}
+	if reason == "" {
+		return t.store.PostponeJob(ctx, j, now.Add(pause(j, err)))
+	}
+	t.log.Warn("an open job is not followed any longer; it counts with its maximum cost", "job", j.ID, "kind", string(j.Kind), "provider", j.Provider, "upstream_id", j.UpstreamID, "request_id", j.RequestID, "reason", reason)
+	return t.settle(ctx, c, j, c.GiveUpJob(j, reason))
+}
+
+// check is CheckJob within its time; a panic is an error.
+func (t *Tracker) check(ctx context.Context, c Checker, j *Job) (r *Result, err error) {
+	ctx, cancel := context.WithTimeout(ctx, checkLimit)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			t.log.Error("checking a job panicked; it is checked again", "job", j.ID, "error", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return c.CheckJob(ctx, j)
+}
+
+// settle replaces the maximum of a job by its result. The budgets change in the
+// transaction that marks the job, so they change once; the log record follows, and only
+// then the row goes. A process that is killed before that writes the record with the next
+// check.
+func (t *Tracker) settle(ctx context.Context, c Checker, j *Job, r *Result) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
+	defer cancel()
+	if !j.Settled {
+		if err := t.store.SettleJob(ctx, j, t.clock.Now(), j.deltas(r.Cost, r.Tokens)); err != nil {
+			return fmt.Errorf("settle job %s: %w", j.ID, err)
+		}
+	}
+	r.Record()
+	c.ForgetJob(j)
+	t.number.Add(-1)
+	if err := t.store.DropJob(ctx, j.ID); err != nil {
+		return fmt.Errorf("drop job %s: %w", j.ID, err)
+	}
+	return nil
+}
+
+// pause is the time until the next check: longer with every check.
+func pause(j *Job, err error) time.Duration {
+	if errors.Is(err, ErrNoCredential) {
+		return awayPause
+	}
+	most := longPause
+	if j.Kind == Video {
+		most = videoPause
+	}
+	p := firstPause
+	for range j.Checks {
+		if p += p / 2; p >= most {
+			return most
+		}
+	}
+	return p
+}

@@ -1,0 +1,158 @@
+// Package jobs follows work that providers finish long after they accepted it: batches,
+// fine-tuning jobs and videos. Each open job is a stored row, so that its reservation
+// survives the process and is replaced by its cost exactly once, whichever node sees the
+// end. The package knows no HTTP, no prices and no database: a Checker reads and bills a
+// job, a Store keeps the rows.
+package jobs
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"sluice/internal/llm"
+)
+
+// Kind says what a job makes. The zero value is not a job.
+type Kind string
+
+// The kinds.
+const (
+	Batch    Kind = "batch"
+	Finetune Kind = "finetune"
+	Video    Kind = "video"
+	Eval     Kind = "eval"    // a run of an evaluation: its cost cannot be known in advance
+	Unknown  Kind = "unknown" // a job of another shape: it cannot be followed
+)
+
+// Measure is what a Charge counts.
+type Measure string
+
+// The measures.
+const (
+	Cost   Measure = "cost"   // nano-dollars
+	Tokens Measure = "tokens" // input and output together
+	Calls  Measure = "calls"  // one for each call
+)
+
+// Charge is what a budget was charged when the job was created. It names the counter as
+// quota.Delta does.
+type Charge struct {
+	Carrier  string  `json:"carrier"` // id of a key, workspace, provider, integration or policy
+	Entry    string  `json:"entry,omitempty"`
+	ValueKey string  `json:"value_key,omitempty"`
+	Measure  Measure `json:"measure"`
+	Units    int64   `json:"units"`
+}
+
+// Delta is what the end of a job changes on a counter: below 0 where it was cheaper than
+// its maximum.
+type Delta struct {
+	Charge
+	At time.Time // of the charge: a budget that was reset since then stays as it is
+}
+
+// Unit is a number of units that a price list prices, for example 8 of "video_seconds".
+type Unit struct {
+	Name  string `json:"name"`
+	Count int64  `json:"count"`
+}
+
+// Job is an open job. It is written by the request that created it and read-only for
+// everybody else, but for Checks, Refused and Due, which belong to the Tracker.
+//
+//	{"id":"0193…","kind":"batch","upstream_id":"batch_abc","path":"/batches","provider":"openai",…}
+type Job struct {
+	ID         string `json:"id"`          // UUID v7: of the row, and of the log record that its end writes
+	Kind       Kind   `json:"kind"`        // never empty
+	UpstreamID string `json:"upstream_id"` // as callers name it in paths, at most 2048 bytes
+	Path       string `json:"path"`        // below /v1 of what reads it: "/batches/batch_abc"
+	Proxied    bool   `json:"proxied,omitempty"`
+	// Private says that the caller brought the credential: it is in the memory of one node
+	// and never stored.
+	Private bool `json:"private,omitempty"`
+
+	OrgID       string            `json:"org_id"`
+	WorkspaceID string            `json:"workspace_id"`
+	KeyID       string            `json:"key_id"`
+	KeyName     string            `json:"key_name,omitempty"`
+	UserID      string            `json:"user_id,omitempty"`
+	RequestID   string            `json:"request_id"`
+	TraceID     string            `json:"trace_id"`
+	ConfigID    string            `json:"config_id,omitempty"`
+	TargetPath  string            `json:"target_path,omitempty"`
+	Metadata    map[string]string `json:"metadata,omitempty"`
+
+	Provider   string       `json:"provider"`              // "openai"
+	ProviderID string       `json:"provider_id,omitempty"` // slug of a saved provider
+	Model      string       `json:"model,omitempty"`       // as price lists name it; of a batch with several models the first
+	Endpoint   llm.Endpoint `json:"endpoint"`              // of the call that created the job
+	Method     string       `json:"method"`
+	Shown      string       `json:"shown"` // path of that call, as logs show it
+	Region     string       `json:"region,omitempty"`
+
+	Created time.Time `json:"created"`
+	Charged time.Time `json:"charged"`           // when budgets were charged with the maximum
+	Bound   int64     `json:"bound,omitempty"`   // nano-dollars: the maximum cost
+	Tokens  int64     `json:"tokens,omitempty"`  // the maximum
+	Charges []Charge  `json:"charges,omitempty"` // of budgets
+	Input   *Input    `json:"input,omitempty"`   // of a batch; nil where it was not counted
+	Units   []Unit    `json:"units,omitempty"`   // of a video
+
+	Checks  int  `json:"checks,omitempty"`
+	Refused int  `json:"refused,omitempty"` // checks that the provider refused, one after the other
+	Settled bool `json:"settled,omitempty"` // budgets are corrected; the log record may be missing
+}
+
+// Key names the job at its provider within a workspace: 64 hexadecimal digits.
+func (j *Job) Key() string { return Key(j.WorkspaceID, j.UpstreamID) }
+
+// Key is Job.Key of a workspace and the id of a job.
+func Key(workspace, upstreamID string) string {
+	sum := sha256.Sum256([]byte(workspace + "\x00" + upstreamID))
+	return hex.EncodeToString(sum[:])
+}
+
+// maxJobBytes bounds a stored job.
+const maxJobBytes = 256 << 10
+
+// Encode is the stored form of a job: JSON of at most 256 KiB.
+func (j *Job) Encode() ([]byte, error) {
+	b, err := json.Marshal(j)
+	if err != nil {
+		return nil, fmt.Errorf("encode job %s: %w", j.ID, err)
+	}
+	if len(b) > maxJobBytes {
+		return nil, fmt.Errorf("encode job %s: %d bytes are more than %d", j.ID, len(b), maxJobBytes)
+	}
+	return b, nil
+}
+
+// Decode is the inverse of Encode.
+func Decode(b []byte) (*Job, error) {
+	j := new(Job)
+	if err := json.Unmarshal(b, j); err != nil {
+		return nil, fmt.Errorf("decode a job: %w", err)
+	}
+	return j, nil
+}
+
+// deltas are the corrections of the charges of a job that came to a cost and tokens.
+func (j *Job) deltas(cost, tokens int64) (list []Delta) {
+	for _, c := range j.Charges {
+		switch c.Measure {
+		case Cost:
+			c.Units = cost - c.Units
+		case Tokens:
+			c.Units = tokens - c.Units
+		case Calls:
+			continue
+		}
+		if c.Units != 0 {
+			list = append(list, Delta{Charge: c, At: j.Charged})
+		}
+	}
+	return list
+}

@@ -1,0 +1,102 @@
+package jobs
+
+import (
+	"net/url"
+	"path"
+	"strings"
+
+	"sluice/internal/llm"
+)
+
+// KindOf says what job a call begins; empty for a call that begins none. Typed routes are
+// known by their endpoint, everything that is passed through by its path, in the spelling
+// of any provider.
+//
+// Source: the API references of OpenAI, Azure, Anthropic, Google, Amazon Bedrock, Mistral,
+// Together, Fireworks, Cohere, xAI, Runway and MiniMax, read 2026-11.
+func KindOf(ep llm.Endpoint, method, escaped string) Kind {
+	switch ep {
+	case llm.CreateBatch:
+		return Batch
+	case llm.CreateFinetune:
+		return Finetune
+	case llm.Proxy:
+	default:
+		return ""
+	}
+	if method != "POST" && method != "PUT" {
+		return ""
+	}
+	plain, err := url.PathUnescape(escaped)
+	if err != nil {
+		plain = escaped
+	}
+	plain = path.Clean("/" + plain)
+	last := plain[strings.LastIndexByte(plain, '/')+1:]
+	if _, verb, ok := strings.Cut(last, ":"); ok {
+		return byVerb[verb]
+	}
+	if k := byCollection[last]; k != "" {
+		return k
+	}
+	return byPath(plain)
+}
+
+// byVerb are Google's verbs behind the name of a model.
+var byVerb = map[string]Kind{"batchGenerateContent": Batch, "asyncBatchEmbedContent": Batch, "predictLongRunning": Video}
+
+// byCollection are collections in which a POST makes a job.
+var byCollection = map[string]Kind{
+	"batches": Batch, "batchPredictionJobs": Batch, "model-invocation-job": Batch, "model-invocation-jobs": Batch, "embed-jobs": Batch,
+	"fine-tunes": Finetune, "fine_tunes": Finetune, "supervisedFineTuningJobs": Finetune, "fineTuningJobs": Finetune, "reinforcementFineTuningJobs": Finetune, "dpoJobs": Finetune,
+	"tuningJobs": Finetune, "tunedModels": Finetune, "model-customization-jobs": Finetune, "finetuned-models": Finetune,
+	"videos": Video, "image_to_video": Video, "text_to_video": Video, "video_to_video": Video, "video_generation": Video, "text-to-video": Video, "image-to-video": Video,
+	"async-invoke": Unknown,
+}
+
+// byPath are paths of several segments.
+func byPath(plain string) Kind {
+	segments := strings.Split(strings.Trim(plain, "/"), "/")
+	n := len(segments)
+	if n < 2 {
+		return ""
+	}
+	last, before := segments[n-1], segments[n-2]
+	switch {
+	case last == "jobs" && (before == "batch" || before == "batches"):
+		return Batch
+	case last == "jobs" && (before == "fine_tuning" || before == "fine-tuning" || before == "finetuning"):
+		return Finetune
+	case (last == "generations" || last == "edits" || last == "extensions") && (before == "video" || before == "videos"):
+		return Video
+	case n >= 3 && last == "jobs" && before == "generations" && segments[n-3] == "video":
+		return Video
+	case n >= 3 && segments[n-3] == "videos" && (last == "remix" || last == "edit" || last == "extend"):
+		return Video
+	case n >= 3 && segments[n-3] == "evals" && last == "runs", last == "run" && before == "graders":
+		return Eval
+	}
+	return ""
+}
+
+// ReadPath is the path below /v1 by which a passed-through job is read, from the path that
+// created it and the id in the response. Google's ids are resource names, which follow the
+// version in the path: "batches/abc" of "/v1beta/models/gemini-2.5-flash:batchGenerateContent".
+func ReadPath(created, id string) string {
+	base, _, _ := strings.Cut(created, "?")
+	for _, root := range [...]string{"/models/", "/projects/", "/tunedModels", "/publishers/"} {
+		if at := strings.Index(base, root); at >= 0 && strings.Contains(id, "/") {
+			return base[:at] + "/" + id
+		}
+	}
+	for _, action := range [...]string{"/generations", "/edits", "/extensions"} {
+		base = strings.TrimSuffix(base, action)
+	}
+	if at := strings.Index(base, "/videos/"); at >= 0 {
+		base = base[:at] + "/videos"
+	}
+	if strings.HasPrefix(id, "/") || strings.Contains(id, "..") {
+		id = url.PathEscape(id)
+	}
+	return strings.TrimSuffix(base, "/") + "/" + id
+}

@@ -1,0 +1,113 @@
+package jobs
+
+import (
+	"strings"
+
+	"sluice/internal/splice"
+)
+
+// State is what the provider's description of a job says of it.
+type State struct {
+	Status  string // in the provider's spelling, "in_progress"
+	Ended   bool   // it changes no more
+	Failed  bool   // and nothing usable came of it
+	Output  string // id of the file of results; empty for none
+	Trained int64  // tokens that were trained, over all epochs; 0: not reported
+	Hours   int64  // milliseconds of training; 0: not reported
+	Seconds int64  // of a video; 0: not reported
+	Size    string // of a video, "1280x720"
+	// Results are those that stand in the description itself, a JSON list.
+	Results []byte
+}
+
+// ended are the final states in the spelling of all providers, in lower case and without
+// their prefixes; true for those without a result.
+var ended = map[string]bool{
+	"completed": false, "succeeded": false, "success": false, "complete": false, "ended": false, "partially_succeeded": false, "partiallycompleted": false, "ready": false, "done": false,
+	"failed": true, "error": true, "errored": true, "failure": true, "validation_failed": true,
+	"cancelled": false, "canceled": false, "expired": false, "timeout_exceeded": false, "stopped": false, "user_error": true, "rejected": true, "moderated": true,
+}
+
+// statePrefixes precede states at Google and Fireworks.
+var statePrefixes = [...]string{"job_state_", "batch_state_"}
+
+// ReadState reads the description of a job: that of OpenAI and of all who copy it, and
+// the states of Anthropic, Google, Mistral and Together.
+func ReadState(body []byte) State {
+	s := State{Output: firstText(body, "output_file_id", "output_file")}
+	for _, path := range [...][]string{{"status"}, {"processing_status"}, {"state"}, {"metadata", "state"}} {
+		if s.Status = splice.Text(body, path...); s.Status != "" {
+			break
+		}
+	}
+	word := strings.ToLower(s.Status)
+	for _, p := range statePrefixes {
+		word = strings.TrimPrefix(word, p)
+	}
+	s.Failed, s.Ended = ended[word]
+	if raw, ok := splice.Find(body, "done"); ok && string(raw) == "true" {
+		s.Ended = true
+		s.Failed = s.Failed || s.Status == "" && has(body, "error")
+	}
+	s.Trained = max(numberAt(body, "trained_tokens"), numberAt(body, "token_count"))
+	if from, to := numberAt(body, "created_at"), numberAt(body, "finished_at"); from > 0 && to > from {
+		s.Hours = (to - from) * 1000
+	}
+	s.Seconds = numberAt(body, "seconds")
+	s.Size = splice.Text(body, "size")
+	s.Results, _ = splice.Find(body, "response", "inlinedResponses", "inlinedResponses")
+	return s
+}
+
+func firstText(body []byte, names ...string) string {
+	for _, n := range names {
+		if s := splice.Text(body, n); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// ID is the id of a job in the response that created it; empty where there is none.
+func ID(body []byte) string {
+	id := firstText(body, "id", "name", "jobArn", "job_id", "video_id", "task_id", "request_id")
+	if len(id) > maxID {
+		return ""
+	}
+	return id
+}
+
+// maxID bounds the id of a job, in bytes: ARNs and resource names have a few hundred.
+const maxID = 2048
+
+// Response is what a line of a file of results holds.
+type Response struct {
+	Body   []byte // of the response, in the provider's shape; nil where there is none
+	Failed bool   // the request ended with an error
+}
+
+// ReadResult reads a line of a file of results: OpenAI's {"response":{"body":…}},
+// Anthropic's {"result":{"type":"succeeded","message":…}}, Amazon's {"modelOutput":…} and
+// Google's {"response":…}. A line of another shape is its own response.
+func ReadResult(line []byte) Response {
+	if raw, ok := splice.Find(line, "result"); ok {
+		message, found := splice.Find(raw, "message")
+		return Response{Body: message, Failed: !found}
+	}
+	if raw, ok := splice.Find(line, "modelOutput"); ok {
+		return Response{Body: raw, Failed: splice.IsNull(raw)}
+	}
+	if raw, ok := splice.Find(line, "response"); ok {
+		if splice.IsNull(raw) {
+			return Response{Failed: true}
+		}
+		if body, ok := splice.Find(raw, "body"); ok {
+			return Response{Body: body, Failed: numberAt(raw, "status_code") >= 400}
+		}
+		return Response{Body: raw}
+	}
+	if has(line, "error") {
+		return Response{Failed: true}
+	}
+	return Response{Body: line}
+}

@@ -1,0 +1,247 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sluice/internal/ident"
+	"sluice/internal/lease"
+)
+
+// Limits bound what is followed. They are constants of the product, not settings: no
+// deployment needs others.
+const (
+	MaxOpen     = 10_000             // jobs of a deployment; a further one counts with its maximum
+	maxAge      = 9 * 24 * time.Hour // Bedrock lets a batch take seven days
+	maxRefused  = 5                  // refused checks in a row, until a job counts with its maximum
+	maxChecks   = 4                  // that run at once on a node
+	maxDue      = 64                 // rows that one turn reads
+	maxWaiting  = 1000               // jobs that wait for a database that is unreachable
+	maxHurried  = 256                // notices of callers that wait for a turn
+	checkLimit  = 5 * time.Minute    // for one check, the reading of all results included
+	leaseTTL    = 20 * time.Second
+	turnPause   = 2 * time.Second
+	firstPause  = 5 * time.Second // before the first check of a job; it grows by half up to longPause
+	longPause   = 5 * time.Minute
+	videoPause  = 30 * time.Second
+	awayPause   = 10 * time.Minute // of a job whose credential this node does not have
+	storeLimit  = 2 * time.Second  // that the creation of a job waits for the database
+	settleLimit = 10 * time.Second
+)
+
+// Errors of a Checker.
+var (
+	// ErrRefused says that the provider does not describe the job: it does not know it, or
+	// the credential is not valid any more.
+	ErrRefused = errors.New("the provider refuses to describe the job")
+	// ErrNoCredential says that this node does not have the credential of a private job.
+	ErrNoCredential = errors.New("this node does not have the credential of the job")
+)
+
+// Result is what a job that has ended came to.
+type Result struct {
+	Cost   int64 // nano-dollars
+	Tokens int64
+	// Record writes the log record, once, when budgets have the result.
+	Record func()
+}
+
+// Checker reads jobs at their providers and bills them: the data plane. Safe for
+// concurrent use.
+type Checker interface {
+	// CheckJob returns nil while the job goes on. ErrRefused, ErrNoCredential, or another
+	// error after which it is called again.
+	CheckJob(ctx context.Context, j *Job) (*Result, error)
+	// GiveUpJob is the result of a job whose end cannot be known: its maximum.
+	GiveUpJob(j *Job, reason string) *Result
+	// ForgetJob drops what is in memory of a job that has ended.
+	ForgetJob(j *Job)
+}
+
+// Store keeps open jobs. Safe for concurrent use.
+type Store interface {
+	// AddJob stores a job that is due at a time; adding it again changes nothing. node is
+	// the only one that may check it; empty for any.
+	AddJob(ctx context.Context, j *Job, node string, due time.Time) error
+	// DueJobs returns the jobs that are due by now, the oldest first, at most limit: those
+	// of any node or of that one, and those created before a time whatever their node.
+	DueJobs(ctx context.Context, node string, now, created time.Time, limit int) ([]*Job, error)
+	// FindJob returns a job as it is now; nil when there is none.
+	FindJob(ctx context.Context, id string) (*Job, error)
+	// PostponeJob stores the counts of a job and when it is due next.
+	PostponeJob(ctx context.Context, j *Job, due time.Time) error
+	// HurryJob makes the job of a Key due at a time, on node where its credential is
+	// private, and reports whether there is one.
+	HurryJob(ctx context.Context, key, node string, due time.Time) (bool, error)
+	// SettleJob adds deltas to the meters of budgets and marks the job as settled, both or
+	// neither, unless it is settled already.
+	SettleJob(ctx context.Context, j *Job, now time.Time, deltas []Delta) error
+	// DropJob deletes a job; one that is gone is not an error.
+	DropJob(ctx context.Context, id string) error
+	// CountJobs is the number of open jobs.
+	CountJobs(ctx context.Context) (int, error)
+}
+
+// Tracker follows open jobs. Open, Hurry, Full and Len are safe for concurrent use with
+// Run; Run, or Turn in tests, is called by one goroutine.
+type Tracker struct {
+	store  Store
+	leases lease.Book
+	clock  ident.Clock
+	log    *slog.Logger
+	node   string // UUID of this process
+	holder string
+	number atomic.Int64
+	notice chan string // keys of jobs that a caller saw change
+
+	mu      sync.Mutex // guards waiting
+	waiting []*Job     // not stored yet
+}
+
+// New makes a Tracker. Nothing is followed until Run.
+func New(s Store, leases lease.Book, clock ident.Clock, log *slog.Logger) *Tracker {
+	return &Tracker{store: s, leases: leases, clock: clock, log: log, node: ident.NewID(), holder: lease.Holder(), notice: make(chan string, maxHurried)}
+}
+
+// Len is the number of open jobs of the deployment, as of the last turn. A nil Tracker
+// has none.
+func (t *Tracker) Len() int {
+	if t == nil {
+		return 0
+	}
+	return int(t.number.Load())
+}
+
+// Full reports whether a further job is not followed. A nil Tracker is always full.
+func (t *Tracker) Full() bool {
+	if t == nil || t.number.Load() >= MaxOpen {
+		return true
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.waiting) >= maxWaiting
+}
+
+// Open follows a job. It waits for the database for up to two seconds, so that a job
+// outlives the process once its creation is answered; where the database is unreachable
+// the job waits in memory, and a process that is killed meanwhile leaves it at its
+// maximum. It keeps j.
+func (t *Tracker) Open(ctx context.Context, j *Job) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeLimit)
+	defer cancel()
+	t.number.Add(1)
+	if err := t.add(ctx, j); err != nil {
+		t.log.Warn("an open job cannot be stored; retrying", "job", j.ID, "kind", string(j.Kind), "request_id", j.RequestID, "error", err.Error())
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.waiting = append(t.waiting, j)
+	}
+}
+
+func (t *Tracker) add(ctx context.Context, j *Job) error {
+	node := ""
+	if j.Private {
+		node = t.node
+	}
+	return t.store.AddJob(ctx, j, node, t.clock.Now().Add(firstPause))
+}
+
+// Hurry has the job of a Key checked with the next turn, because a caller saw that it
+// ended. It never waits; a notice too many is dropped.
+func (t *Tracker) Hurry(key string) {
+	if t == nil {
+		return
+	}
+	select {
+	case t.notice <- key:
+	default:
+	}
+}
+
+// Run follows jobs until ctx ends. Jobs that are open then are followed by another node,
+// or by the next process.
+func (t *Tracker) Run(ctx context.Context, c Checker) error {
+	tick := time.NewTicker(turnPause)
+	defer tick.Stop()
+	for failed := false; ; {
+		err := t.Turn(ctx, c)
+		switch {
+		case err != nil && ctx.Err() == nil && !failed:
+			t.log.Warn("open jobs cannot be read; retrying", "error", err.Error())
+		case err == nil && failed:
+			t.log.Info("open jobs are read again; following restored")
+		}
+		failed = err != nil
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Turn stores what waits, then checks the jobs that are due, at most 64.
+func (t *Tracker) Turn(ctx context.Context, c Checker) error {
+	if err := t.flush(ctx); err != nil {
+		return err
+	}
+	now := t.clock.Now()
+	if err := t.hurryAll(ctx, now); err != nil {
+		return err
+	}
+	n, err := t.store.CountJobs(ctx)
+	if err != nil {
+		return err
+	}
+	t.number.Store(int64(n))
+	due, err := t.store.DueJobs(ctx, t.node, now, now.Add(-maxAge), maxDue)
+	if err != nil {
+		return err
+	}
+	var all sync.WaitGroup
+	slots := make(chan struct{}, maxChecks)
+	for _, j := range due {
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			t.follow(ctx, c, j.ID)
+		})
+	}
+	all.Wait()
+	return nil
+}
+
+func (t *Tracker) flush(ctx context.Context) error {
+	for {
+		t.mu.Lock()
+		if len(t.waiting) == 0 {
+			t.mu.Unlock()
+			return nil
+		}
+		j := t.waiting[0]
+		t.mu.Unlock()
+		if err := t.add(ctx, j); err != nil {
+			return err
+		}
+		t.mu.Lock()
+		t.waiting = t.waiting[1:]
+		t.mu.Unlock()
+	}
+}
+
+func (t *Tracker) hurryAll(ctx context.Context, now time.Time) error {
+	for {
+		select {
+		case key := <-t.notice:
+			if _, err := t.store.HurryJob(ctx, key, t.node, now); err != nil {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"sluice/internal/fault"
+	"sluice/internal/jobs"
+	"sluice/internal/quota"
+	"sluice/internal/resource"
+)
+
+// jobRow is a line of the table open_jobs: work that a provider was asked for and has not
+// finished, whose maximum cost budgets were charged with.
+type jobRow struct {
+	bun.BaseModel `bun:"table:open_jobs,alias:j"`
+
+	ID        string `bun:",pk"`
+	JobKey    string
+	Node      string // that alone may check it; empty for any
+	CreatedMS int64  `bun:"created_ms"`
+	DueMS     int64  `bun:"due_ms"`
+	Settled   int64  // 0 or 1
+	Body      []byte // jobs.Job, compressed
+}
+
+// AddJob implements jobs.Store. ReadOnly when the writer is unreachable.
+func (s *Store) AddJob(ctx context.Context, j *jobs.Job, node string, due time.Time) error {
+	if err := storable("id", j.ID, 36); err != nil {
+		return err
+	}
+	body, err := j.Encode()
+	if err != nil {
+		return err
+	}
+	_, err = s.exec(ctx, "store an open job", "INSERT INTO open_jobs (id, job_key, node, created_ms, due_ms, settled, body) VALUES (?, ?, ?, ?, ?, 0, ?)",
+		j.ID, j.Key(), node, j.Created.UnixMilli(), due.UnixMilli(), s.zip.EncodeAll(body, nil))
+	if fault.Has(err, fault.Conflict) {
+		return nil // an earlier try was stored
+	}
+	return err
+}
+
+// DueJobs implements jobs.Store. It asks the writer.
+func (s *Store) DueJobs(ctx context.Context, node string, now, created time.Time, limit int) ([]*jobs.Job, error) {
+	var rows []jobRow
+	on := reads{db: s.writer, engine: s.engine, side: s.write}
+	err := on.within(ctx, "list open jobs that are due", func(ctx context.Context) error {
+		rows = rows[:0]
+		return s.writer.NewSelect().Model(&rows).Where("j.due_ms <= ?", now.UnixMilli()).
+			Where("(j.node = '' OR j.node = ? OR j.created_ms <= ?)", node, created.UnixMilli()).
+			Order("j.due_ms", "j.id").Limit(int64(limit)).Scan(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*jobs.Job, 0, len(rows))
+	for i := range rows {
+		j, err := s.jobOf(&rows[i])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, j)
+	}
+	return list, nil
+}
+
+// FindJob implements jobs.Store. It asks the writer.
+func (s *Store) FindJob(ctx context.Context, id string) (*jobs.Job, error) {
+	var row jobRow
+	on := reads{db: s.writer, engine: s.engine, side: s.write}
+	err := on.within(ctx, "find an open job", func(ctx context.Context) error {
+		return s.writer.NewSelect().Model(&row).Where("j.id = ?", id).Scan(ctx)
+	})
+	switch {
+	case fault.Has(err, fault.NotFound), errors.Is(err, sql.ErrNoRows):
+		return nil, nil //nolint:nilnil // no job, no error: as the interface has it
+	case err != nil:
+		return nil, err
+	}
+	return s.jobOf(&row)
+}
+
+func (s *Store) jobOf(row *jobRow) (*jobs.Job, error) {
+	body, err := s.unzip.DecodeAll(row.Body, nil)
+	if err != nil {
+		return nil, err
+	}
+	j, err := jobs.Decode(body)
+	if err == nil {
+		j.Settled = row.Settled != 0
+	}
+	return j, err
+}
+
+// PostponeJob implements jobs.Store.
+func (s *Store) PostponeJob(ctx context.Context, j *jobs.Job, due time.Time) error {
+	body, err := j.Encode()
+	if err != nil {
+		return err
+	}
+	_, err = s.exec(ctx, "postpone an open job", "UPDATE open_jobs SET due_ms = ?, body = ? WHERE id = ?", due.UnixMilli(), s.zip.EncodeAll(body, nil), j.ID)
+	return err
+}
+
+// HurryJob implements jobs.Store.
+func (s *Store) HurryJob(ctx context.Context, key, node string, due time.Time) (bool, error) {
+	n, err := s.exec(ctx, "check an open job soon", "UPDATE open_jobs SET due_ms = ?, node = CASE WHEN node = '' THEN node ELSE ? END WHERE job_key = ?", due.UnixMilli(), node, key)
+	return n > 0, err
+}
+
+// SettleJob adds deltas to the meters and marks the job as settled, in one transaction, and
+// returns the meters as they are then. Where the job is settled already, or gone, nothing
+// changes and there are no meters. The feed reports carriers whose usage went down.
+func (s *Store) SettleJob(ctx context.Context, id string, now time.Time, deltas []quota.Delta) (after []quota.Meter, err error) {
+	list := ordered(deltas)
+	err = s.InTx(ctx, func(rtx resource.Tx) error {
+		after = nil
+		open, err := s.markSettled(ctx, rtx, id)
+		if err != nil || !open || len(list) == 0 {
+			return err
+		}
+		uses := usesOf(list)
+		if err := s.addUsage(ctx, rtx, now, uses); err != nil {
+			return err
+		}
+		after, err = s.metersAfter(ctx, rtx, uses)
+		return err
+	})
+	return after, err
+}
+
+// markSettled reports whether the job was open until now.
+func (s *Store) markSettled(ctx context.Context, rtx resource.Tx, id string) (open bool, err error) {
+	err = s.onMeters(ctx, rtx, "settle an open job", func(ctx context.Context, db bun.IDB) error {
+		res, err := db.NewUpdate().Table("open_jobs").Set("settled = 1").Where("id = ?", id).Where("settled = 0").Exec(ctx)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		open = n > 0
+		return err
+	})
+	return open, err
+}
+
+// DropJob implements jobs.Store.
+func (s *Store) DropJob(ctx context.Context, id string) error {
+	_, err := s.exec(ctx, "delete an open job", "DELETE FROM open_jobs WHERE id = ?", id)
+	return err
+}
+
+// CountJobs implements jobs.Store. It asks the writer.
+func (s *Store) CountJobs(ctx context.Context) (int, error) {
+	var n int64
+	on := reads{db: s.writer, engine: s.engine, side: s.write}
+	err := on.within(ctx, "count open jobs", func(ctx context.Context) (err error) {
+		n, err = s.writer.NewSelect().Model((*jobRow)(nil)).Count(ctx)
+		return err
+	})
+	return int(n), err
+}

@@ -1,0 +1,102 @@
+package storetest
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"sluice/internal/ident"
+	"sluice/internal/jobs"
+	"sluice/internal/quota"
+	"sluice/internal/store"
+)
+
+func openJob(created time.Time) *jobs.Job {
+	id := ident.NewID()
+	return &jobs.Job{ID: id, Kind: jobs.Batch, UpstreamID: "batch_" + id, Path: "/batches/batch_" + id, WorkspaceID: ident.NewID(), Provider: "openai", Created: created.UTC(), Bound: 9,
+		Charges: []jobs.Charge{{Carrier: "key", Entry: "monthly", Measure: jobs.Cost, Units: 9}}, Input: &jobs.Input{Lines: 1, Groups: []jobs.Group{{Model: "gpt-4o-mini", Requests: 1}}}}
+}
+
+func isDue(t *testing.T, s *store.Store, j *jobs.Job, node string, now, created time.Time) bool {
+	t.Helper()
+	list, err := s.DueJobs(t.Context(), node, now, created, 1000)
+	must(t, err)
+	return slices.ContainsFunc(list, func(d *jobs.Job) bool { return d.ID == j.ID })
+}
+
+// openJobs are due when their time comes, for their node, until they are dropped.
+func openJobs(t *testing.T, s *store.Store) {
+	ctx, now := t.Context(), time.Date(2001, 11, 20, 10, 0, 0, 0, time.UTC) // long ago: no job of another test is due
+	long := now.AddDate(-1, 0, 0)
+	j, private := openJob(now), openJob(now)
+	home, away := ident.NewID(), ident.NewID()
+	must(t, s.AddJob(ctx, j, "", now.Add(time.Minute)))
+	must(t, s.AddJob(ctx, j, "", now.Add(time.Hour))) // changes nothing
+	must(t, s.AddJob(ctx, private, home, now))
+	found, err := s.FindJob(ctx, j.ID)
+	must(t, err)
+	same(t, "found", found, j)
+	same(t, "before its time", isDue(t, s, j, home, now, long), false)
+	same(t, "at its time", isDue(t, s, j, home, now.Add(time.Minute), long), true)
+	same(t, "private, on its node", isDue(t, s, private, home, now, long), true)
+	same(t, "private, on another node", isDue(t, s, private, away, now, long), false)
+	same(t, "private and too old, on another node", isDue(t, s, private, away, now, now), true)
+
+	j.Checks = 3
+	must(t, s.PostponeJob(ctx, j, now.Add(time.Hour)))
+	same(t, "postponed", isDue(t, s, j, home, now.Add(time.Minute), long), false)
+	hurried, err := s.HurryJob(ctx, j.Key(), away, now)
+	must(t, err)
+	same(t, "hurried", hurried && isDue(t, s, j, home, now, long), true)
+	hurried, err = s.HurryJob(ctx, private.Key(), away, now)
+	must(t, err)
+	same(t, "private, hurried on another node", hurried && isDue(t, s, private, away, now, long), true)
+	hurried, err = s.HurryJob(ctx, jobs.Key("another", "batch"), away, now)
+	must(t, err)
+	same(t, "a job that is not there", hurried, false)
+	found, err = s.FindJob(ctx, j.ID)
+	must(t, err)
+	same(t, "checks", found.Checks, 3)
+
+	must(t, s.DropJob(ctx, j.ID))
+	must(t, s.DropJob(ctx, j.ID))
+	must(t, s.DropJob(ctx, private.ID))
+	found, err = s.FindJob(ctx, j.ID)
+	must(t, err)
+	same(t, "dropped", found, (*jobs.Job)(nil))
+}
+
+// settleJob changes budgets once, however often and by however many nodes a job is settled.
+func settleJob(t *testing.T, s *store.Store) {
+	ctx, m := t.Context(), budget(t, s)
+	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: m.ID, Entry: m.Entry, Units: 90}}))
+	j := openJob(time.Now())
+	must(t, s.AddJob(ctx, j, "", time.Now().Add(time.Hour)))
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	told := 0
+	for range 8 {
+		all.Go(func() {
+			after, err := s.SettleJob(ctx, j.ID, time.Now(), []quota.Delta{{CarrierID: m.ID, Entry: m.Entry, Units: -60, At: time.Now()}})
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if told += len(after); len(after) > 0 && after[0].Used != 30 {
+				t.Errorf("the meter is reported at %d", after[0].Used)
+			}
+		})
+	}
+	all.Wait()
+	same(t, "meters that were reported", told, 1)
+	same(t, "used", usedOf(t, s, m.ID), int64(30))
+	found, err := s.FindJob(ctx, j.ID)
+	must(t, err)
+	same(t, "settled", found.Settled, true)
+	must(t, s.DropJob(ctx, j.ID))
+	_, err = s.SettleJob(ctx, j.ID, time.Now(), []quota.Delta{{CarrierID: m.ID, Entry: m.Entry, Units: -60}})
+	must(t, err)
+	same(t, "used after a job that is gone is settled", usedOf(t, s, m.ID), int64(30))
+}
