@@ -27,6 +27,7 @@ import (
 	"sluice/internal/dialect/all"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/ident"
+	"sluice/internal/jobs"
 	"sluice/internal/journal"
 	"sluice/internal/keys"
 	"sluice/internal/live"
@@ -83,6 +84,7 @@ type App struct {
 	client    *transport.Client
 	secrets   *secretref.Reader
 	states    *dataplane.StateKeeper
+	jobs      *jobs.Tracker
 	gateway   *dataplane.Gateway
 	metrics   *telemetry.Registry
 	catalog   *catalog.Catalog
@@ -292,6 +294,7 @@ func (a *App) buildGateway(context.Context) error {
 		Dialect:   openai.Dialect(),
 		Dialects:  all.List(),
 		States:    a.states,
+		Jobs:      a.openTracker(),
 		Sockets:   front.Dialer{HTTP: a.client.HTTPClient()},
 		Guard:     a.guard,
 		Journal:   a.journal,
@@ -360,6 +363,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.add("worker", a.worker.Run)
 	g.add("log exports", a.exports.Run)
 	g.add("responses in the background", a.gateway.FollowBackground)
+	g.add("open jobs", a.followJobs)
 	g.add("listener", a.serve)
 	return g.run(ctx)
 }

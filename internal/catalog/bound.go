@@ -6,6 +6,7 @@ type Limits struct {
 	Execution Execution // empty: it may be any, and the dearest counts
 
 	Input         int64    // tokens, whatever they are
+	Largest       int64    // of several requests the input of the largest, which chooses the context tier; 0: there is one
 	Output        int64    // tokens, thoughts and citations included
 	AudioMilli    int64    // milliseconds of audio to be transcribed
 	Characters    int64    // of text to be spoken
@@ -50,15 +51,26 @@ func (m *modes) bound(l *Limits) int64 {
 func (t tiers) bound(l *Limits) int64 {
 	most := int64(0)
 	for _, tier := range t {
-		if max(0, l.Input) > tier.over {
+		if l.largest() > tier.over {
 			most = max(most, tier.plan.bound(l))
 		}
 	}
 	return most
 }
 
+// largest is the size of input that chooses the tier.
+func (l *Limits) largest() int64 {
+	if l.Largest > 0 {
+		return l.Largest
+	}
+	return max(0, l.Input)
+}
+
 func (p *plan) bound(l *Limits) int64 {
-	var b ceiling
+	b := ceiling{bills: 1}
+	if l.Largest > 0 { // each request is a bill, and rounds for itself
+		b.bills = max(1, l.Requests)
+	}
 	b.tokens(p, sideInput, l.Input)
 	b.tokens(p, sideOutput, l.Output)
 	b.add(p.minute, l.AudioMilli)
@@ -77,7 +89,10 @@ func (p *plan) bound(l *Limits) int64 {
 }
 
 // ceiling adds up amounts, rounded up.
-type ceiling struct{ nano int64 }
+type ceiling struct {
+	nano  int64
+	bills int64
+}
 
 // tokens adds tokens of a side at its dearest rate. As they may be split over all
 // dimensions, each of which is rounded for itself, a nano-dollar for each comes on top.
@@ -91,7 +106,7 @@ func (c *ceiling) tokens(p *plan, s side, n int64) {
 	}
 	if dearest != nil && n > 0 && dearest.product != (product{}) {
 		c.add(dearest, n)
-		c.nano, _ = plus(c.nano, dimCount)
+		c.nano, _ = plus(c.nano, dimCount*c.bills)
 	}
 }
 

@@ -57,6 +57,11 @@ func (p *Pricing) check() error {
 	if err := p.Batch.check(); err != nil {
 		return fmt.Errorf("batch_config.%w", err)
 	}
+	if f := p.Finetune; f != nil {
+		if err := errors.Join(f.PerToken.check("pay_per_token", maxTokenCents), f.PerHour.check("pay_per_hour", maxCents)); err != nil {
+			return fmt.Errorf("finetune_config.%w", err)
+		}
+	}
 	if f := p.Fixed; f != nil {
 		if err := errors.Join(f.Request.check("request", maxCents), f.Response.check("response", maxCents)); err != nil {
 			return fmt.Errorf("fixed_cost.%w", err)

@@ -69,7 +69,7 @@ func (c *compiler) custom(name string, p *Pricing, halve bool) *plan {
 }
 
 func (c *compiler) plan(name string, p Pricing, batch *Rates, halve bool) *plan {
-	s := &sheet{own: p.PayAsYouGo, shared: c.base.PayAsYouGo, fixed: p.Fixed, tree: p.Calculate}
+	s := &sheet{own: p.PayAsYouGo, shared: c.base.PayAsYouGo, fixed: p.Fixed, tree: p.Calculate, tuned: p.Finetune}
 	if halve {
 		s.own, s.half = batch, p.PayAsYouGo
 		name += ", batch"

@@ -63,6 +63,7 @@ func newPlan(name string, s *sheet, a Adjustments) *plan {
 		p.fixed = [...]*rate{b.make("fixed_cost.request", f.Request, 10, multiplierOne), b.make("fixed_cost.response", f.Response, 10, multiplierOne)}
 	}
 	p.units = b.units()
+	b.training(p.units)
 	with := int64(multiplierOne)
 	if byFormula {
 		with = form.images
@@ -113,10 +114,15 @@ func (p *plan) image(quality, size string) *rate {
 
 // unit is the price of an additional unit.
 func (p *plan) unit(name string) *rate {
-	if r := p.units[name]; r != nil || !strings.HasPrefix(name, CodeExecution+"_") {
-		return r
+	r := p.units[name]
+	switch {
+	case r != nil:
+	case strings.HasPrefix(name, CodeExecution+"_"):
+		return p.units[CodeExecution]
+	case strings.HasPrefix(name, videoAt):
+		return p.units[VideoSeconds]
 	}
-	return p.units[CodeExecution]
+	return r
 }
 
 // search is the price of one.

@@ -26,6 +26,7 @@ type sheet struct {
 	shared *Rates // for what is no token
 	fixed  *Fixed
 	tree   *Formulas
+	tuned  *Finetune
 }
 
 // find is the price of a key and the tenths of it that are to be paid. What is written for

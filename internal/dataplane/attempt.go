@@ -51,6 +51,7 @@ type attempt struct {
 	body     wire.Payload     // to send
 	stream   bool
 
+	job       *jobPlan // of a call that begins a job at its provider; nil for all others
 	stake     *stake   // nil where the call is not metered
 	seen      bool     // the call may have reached the provider
 	answers   uint64   // id of the response that answers, as contexts know it; 0 where there is none

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"sluice/internal/fault"
+	"sluice/internal/jobs"
 	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
 	"sluice/internal/splice"
@@ -139,6 +140,9 @@ func (g *Gateway) readForm(x *exchange) error {
 func (g *Gateway) readOpaque(x *exchange) error {
 	if x.in.Body == nil || x.in.Length == 0 {
 		return nil
+	}
+	if mediaType(x.ctl.contentType) == "multipart/form-data" && jobs.KindOf(x.match.Endpoint, x.in.Method, x.path) == jobs.Video {
+		return g.readForm(x) // its fields say what it costs
 	}
 	x.unread = true
 	if t := mediaType(x.ctl.contentType); t != "application/json" && !strings.HasSuffix(t, "+json") {

@@ -23,6 +23,13 @@ func (c *cache[K, V]) get(k K) (v V, ok bool) {
 	return v, ok
 }
 
+// drop forgets k.
+func (c *cache[K, V]) drop(k K) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.known, k)
+}
+
 // put keeps v under k, neither of which may hold on to the text of a request.
 func (c *cache[K, V]) put(k K, v V) {
 	c.mu.Lock()

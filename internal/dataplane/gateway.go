@@ -5,6 +5,7 @@
 package dataplane
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/dialect"
 	"sluice/internal/ident"
+	"sluice/internal/jobs"
 	"sluice/internal/keys"
 	"sluice/internal/ledger"
 	"sluice/internal/prompt"
@@ -64,6 +66,7 @@ type Parts struct {
 	Secrets   Secrets            // of accounts that map fields to secret managers; nil where none does
 	Dialect   *dialect.Dialect   // OpenAI's, which callers speak
 	Dialects  []*dialect.Dialect // all shapes that callers and providers speak
+	Jobs      *jobs.Tracker      // of batches, fine-tuning jobs and videos; nil follows none
 	States    *StateKeeper       // of responses for providers that keep none; nil keeps nothing
 	Sockets   Dialer             // for realtime calls
 	Guard     *netguard.Guard
@@ -127,6 +130,9 @@ type Gateway struct {
 	lingering     lingering
 	followers     *followers
 	contexts      *contexts
+	jobFiles      *cache[string, *jobs.Input]                                             // of files for jobs, by fileKey
+	jobAccess     *cache[string, *jobAccess]                                              // of private jobs, by jobs.Key
+	inside        func(context.Context, *keys.Entry, *jobAccess, string) (*inside, error) // callInside; a field, since rooms are made by what calls it
 	lost          unrecorded
 	unguarded     sync.Once   // the log was told that guardrails are not run
 	stopped       atomic.Bool // calls that end now are cut by the gateway itself
@@ -135,7 +141,7 @@ type Gateway struct {
 // New makes a gateway of its parts.
 func New(p Parts, s Settings) *Gateway {
 	t := newTongues(p.Dialects)
-	return &Gateway{
+	g := &Gateway{
 		Parts:         p,
 		set:           s,
 		configs:       newCache[string, *routing.Config](inlineConfigs),
@@ -146,8 +152,12 @@ func New(p Parts, s Settings) *Gateway {
 		counter:       tokens.New(),
 		followers:     newFollowers(),
 		contexts:      newContexts(),
+		jobFiles:      newCache[string, *jobs.Input](filesCounted),
+		jobAccess:     newCache[string, *jobAccess](jobs.MaxOpen),
 		secretHeaders: secretHeaders(p.Specs),
 	}
+	g.inside = g.callInside
+	return g
 }
 
 // Open is the number of requests being served, for draining.

@@ -50,6 +50,8 @@ func (s *stake) amount(h *quota.Hold) int64 {
 	switch {
 	case h.Measure == quota.Calls:
 		return 1
+	case h.Unit != "" && s.later:
+		return 1
 	case h.Unit != "":
 		return max(s.cap, 1)
 	case h.Measure == quota.TokenCount:

@@ -30,6 +30,7 @@ const (
 	broken                  // in the middle of the answer: client gone, upstream cut, stalled, an error in a stream
 	handed                  // with a response on which the provider works; another attempt follows that
 	unheard                 // likewise, and nobody will hear what that comes to
+	parked                  // with a job, whose row has what it holds of budgets
 )
 
 // ending is how the attempt ended.
@@ -60,6 +61,8 @@ func (a *attempt) given(err error) ending {
 		return unsent
 	case err == nil:
 		return refused
+	case a.job != nil: // which may have begun
+		return unheard
 	}
 	return abandoned
 }
@@ -73,7 +76,7 @@ func (g *Gateway) owed(a *attempt, e ending) owed {
 	switch {
 	case e == unsent, e == handed, e == refused && !o.usage.Reported:
 		return owed{state: ledger.Released, bill: catalog.Bill{Version: a.stake.tariff.Version()}}
-	case e == unheard:
+	case e == unheard, e == parked:
 		return a.stake.whole()
 	case !o.usage.Reported && heard[a.x.match.Endpoint]:
 		o.state, o.usage = ledger.Estimated, g.reckonHeard(a, e != abandoned)

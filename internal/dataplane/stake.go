@@ -42,6 +42,7 @@ type stake struct {
 	tariff *catalog.Tariff
 	early  bool // the price list of the provider was not read yet: built-in prices stand in
 	falls  fallbacks
+	later  bool      // a job: rates count its tokens when it is settled
 	own    [1]string // room of attempt.models for a call that names no other
 	most   catalog.Limits
 	cap    int64 // tokens that the caller lets the answer become; 0: not said
@@ -89,6 +90,12 @@ func (g *Gateway) reserve(ctx context.Context, a *attempt) (err error) {
 	s.most = g.most(a)
 	s.bound = s.dearest()
 	s.holds, s.rates = g.gather(a)
+	if kind := a.beginsJob(); kind != "" {
+		if err := g.reserveJob(ctx, a, kind); err != nil {
+			s.holds = nil
+			return err
+		}
+	}
 	now, id := g.Clock.Now(), a.recordID()
 	if s.line.ID != "" { // the next response of a conversation
 		id = ident.NewIDAt(now)
@@ -207,16 +214,29 @@ func (g *Gateway) account(a *attempt, r *record.Attempt) {
 	if s.owed.state == ledger.Unknown {
 		r.Usage = llm.Usage{} // the bound is no count
 	}
+	if a.fate == parked { // the record of the job has the cost
+		r.Spend = record.Spend{State: ledger.Released.String(), Bound: s.bound, Version: s.tariff.Version()}
+	}
 	room := a.x.room
 	room.closing = s.line.AppendTo(room.closing[:0])
 	r.Closing = room.closing
-	a.x.tokens += s.owed.amount(quota.TokenCount)
+	if a.fate != parked {
+		a.x.tokens += s.owed.amount(quota.TokenCount)
+	}
 	g.Metrics.spent(a.spec.ID, &r.Spend)
 }
 
 // settleStake gives back what was taken from limits, less what was used.
 func (g *Gateway) settleStake(a *attempt) {
 	if s := a.stake; s != nil && len(s.holds) > 0 {
-		g.Bank.Settle(g.Clock.Now(), s.holds, a.x.room.amounts(s.holds, &s.owed))
+		used := a.x.room.amounts(s.holds, &s.owed)
+		if a.fate == parked {
+			for i := s.rates; i < len(used); i++ {
+				if s.holds[i].Measure == quota.TokenCount {
+					used[i] = 0
+				}
+			}
+		}
+		g.Bank.Settle(g.Clock.Now(), s.holds, used)
 	}
 }

@@ -8,6 +8,10 @@ import (
 	"sluice/internal/splice"
 )
 
+// Number is a number of a JSON object that counts something: 8 of {"seconds":"8"}; 0 where
+// there is none.
+func Number(body []byte, path ...string) int64 { return numberAt(body, path...) }
+
 // numberAt is a number of a JSON object, also one that is written as a string; 0 where
 // there is none, it is below 0, or larger than any count.
 func numberAt(body []byte, path ...string) int64 {

@@ -11,6 +11,8 @@ type State struct {
 	Status  string // in the provider's spelling, "in_progress"
 	Ended   bool   // it changes no more
 	Failed  bool   // and nothing usable came of it
+	Stopped bool   // it was cancelled or expired before its end
+	None    bool   // of a batch: no request was answered
 	Output  string // id of the file of results; empty for none
 	Trained int64  // tokens that were trained, over all epochs; 0: not reported
 	Hours   int64  // milliseconds of training; 0: not reported
@@ -27,6 +29,9 @@ var ended = map[string]bool{
 	"failed": true, "error": true, "errored": true, "failure": true, "validation_failed": true,
 	"cancelled": false, "canceled": false, "expired": false, "timeout_exceeded": false, "stopped": false, "user_error": true, "rejected": true, "moderated": true,
 }
+
+// stopped are those of them that end a job before its time.
+var stopped = map[string]bool{"cancelled": true, "canceled": true, "expired": true, "stopped": true, "timeout_exceeded": true}
 
 // statePrefixes precede states at Google and Fireworks.
 var statePrefixes = [...]string{"job_state_", "batch_state_"}
@@ -45,6 +50,10 @@ func ReadState(body []byte) State {
 		word = strings.TrimPrefix(word, p)
 	}
 	s.Failed, s.Ended = ended[word]
+	s.Stopped = stopped[word]
+	if counts, ok := splice.Find(body, "request_counts"); ok {
+		s.None = numberAt(counts, "completed")+numberAt(counts, "succeeded") == 0
+	}
 	if raw, ok := splice.Find(body, "done"); ok && string(raw) == "true" {
 		s.Ended = true
 		s.Failed = s.Failed || s.Status == "" && has(body, "error")

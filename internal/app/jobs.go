@@ -1,0 +1,47 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"sluice/internal/jobs"
+	"sluice/internal/quota"
+	"sluice/internal/store"
+)
+
+// openJobs is where open jobs of providers are stored. Limits in memory follow what
+// settling one changes.
+type openJobs struct {
+	*store.Store
+	app *App
+}
+
+// SettleJob implements jobs.Store.
+func (o openJobs) SettleJob(ctx context.Context, j *jobs.Job, now time.Time, deltas []jobs.Delta) error {
+	list := make([]quota.Delta, len(deltas))
+	for i := range deltas {
+		d := &deltas[i]
+		list[i] = quota.Delta{CarrierID: d.Carrier, Entry: d.Entry, ValueKey: d.ValueKey, Units: d.Units, At: d.At}
+	}
+	return o.app.limits.Sync(func() error {
+		after, err := o.Store.SettleJob(ctx, j.ID, now, list)
+		if err != nil || len(after) == 0 {
+			return err
+		}
+		o.app.limits.Flushed(nil, after)
+		if o.app.shared != nil {
+			o.app.shared.Corrected(list, after)
+		}
+		return nil
+	})
+}
+
+// openTracker makes what follows open jobs.
+func (a *App) openTracker() *jobs.Tracker {
+	a.jobs = jobs.New(openJobs{a.store, a}, a.store, a.clock, a.log)
+	a.metrics.Gauge("sluice_open_jobs", "Batches, fine-tuning jobs and videos of the deployment that providers have not finished; their maximum cost counts until they are.", func() float64 { return float64(a.jobs.Len()) })
+	return a.jobs
+}
+
+// followJobs follows open jobs until ctx ends.
+func (a *App) followJobs(ctx context.Context) error { return a.jobs.Run(ctx, a.gateway) }

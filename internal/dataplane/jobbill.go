@@ -1,0 +1,267 @@
+package dataplane
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"sluice/internal/catalog"
+	"sluice/internal/dialect"
+	"sluice/internal/jobs"
+	"sluice/internal/keys"
+	"sluice/internal/ledger"
+	"sluice/internal/llm"
+	"sluice/internal/quota"
+	"sluice/internal/record"
+	"sluice/internal/tenant"
+)
+
+// jobBill adds up what a job used and costs. It belongs to one goroutine.
+type jobBill struct {
+	g       *Gateway
+	job     *jobs.Job
+	terms   *catalog.Agreement
+	tariff  *catalog.Tariff // of the job's model
+	tariffs map[string]*catalog.Tariff
+
+	state  ledger.State
+	status string // in the provider's spelling
+	failed bool
+	reason string // why its end is not known
+	doc    []byte // the provider's description
+	model  string // that answered; of several the last
+	usage  llm.Usage
+	cost   int64
+	lacks  string
+	other  []catalog.Other // beside usage
+	lines  []catalog.Term  // one for each dimension, rate and factor
+	room   []catalog.Term
+}
+
+// termsMost bounds the terms of the bill of a job: more are added up in the cost alone.
+const termsMost = 256
+
+func (g *Gateway) newJobBill(j *jobs.Job) *jobBill {
+	dir := g.Directory()
+	b := &jobBill{g: g, job: j, state: ledger.Settled, tariffs: map[string]*catalog.Tariff{}}
+	if j.ProviderID != "" {
+		b.terms = dir.Agreement(dir.FindAccount(j.WorkspaceID, j.ProviderID))
+	}
+	b.tariff = b.priceOf(j.Model)
+	return b
+}
+
+func (b *jobBill) priceOf(model string) *catalog.Tariff {
+	t := b.tariffs[model]
+	if t == nil {
+		t = b.g.Prices.Find(b.job.Provider, model, b.terms)
+		if len(b.tariffs) < termsMost {
+			b.tariffs[model] = t
+		}
+	}
+	return t
+}
+
+// line adds one line of the results of a batch.
+func (b *jobBill) line(line []byte) {
+	res := jobs.ReadResult(line)
+	if len(res.Body) == 0 {
+		return
+	}
+	ep := b.endpoint()
+	u, model := usageIn(ep, res.Body)
+	switch {
+	case u.Reported:
+	case res.Failed:
+		return
+	default:
+		u = b.estimated(ep, res.Body)
+	}
+	tariff := b.tariff
+	if model != "" {
+		b.model = model
+		if t := b.priceOf(model); t.Reason() == "" {
+			tariff = t
+		}
+	}
+	u = u.Bounded()
+	u.Tier = ""
+	basis := catalog.Basis{Region: cmp.Or(u.Region, b.job.Region), Execution: catalog.Batch, CachedAudio: u.CachedAudioTokens, CachedImages: u.CachedImageTokens, FreeInput: u.FreeInputTokens, FreeOutput: u.FreeOutputTokens}
+	units := basis.Units(ep, &u)
+	b.add(tariff.Bill(&units, b.room))
+	b.usage = b.usage.Add(u)
+}
+
+// endpoint is that of the requests of a batch.
+func (b *jobBill) endpoint() llm.Endpoint {
+	if in := b.job.Input; in != nil && len(in.Groups) > 0 {
+		return in.Groups[0].Endpoint
+	}
+	return llm.ChatComplete
+}
+
+// estimated counts a response whose usage the provider did not report: its own tokens, and
+// as many of input as the requests of the batch have on average at most.
+func (b *jobBill) estimated(ep llm.Endpoint, body []byte) llm.Usage {
+	b.state = ledger.Estimated
+	u := llm.Usage{OutputTokens: b.g.counter.Answer(ep, body, b.job.Model).Tokens}
+	if in := b.job.Input; in != nil && in.Lines > 0 {
+		for i := range in.Groups {
+			u.InputTokens += in.Groups[i].Input
+		}
+		u.InputTokens /= in.Lines
+	}
+	u.TotalTokens = u.InputTokens + u.OutputTokens
+	return u
+}
+
+// training bills trained tokens, or the length of the training where that has the price.
+func (b *jobBill) training(st *jobs.State) {
+	units := catalog.Units{Region: b.job.Region}
+	switch {
+	case st.Trained > 0 && !(b.tariff.Pays(catalog.TrainingMilli) && !b.tariff.Pays(catalog.TrainingTokens)):
+		b.other = []catalog.Other{{Name: catalog.TrainingTokens, Count: st.Trained}}
+	case b.tariff.Pays(catalog.TrainingMilli) && st.Hours > 0:
+		b.other = []catalog.Other{{Name: catalog.TrainingMilli, Count: st.Hours}}
+	case st.Failed || st.Stopped:
+		b.state = ledger.Released
+		return
+	default:
+		b.whole()
+		b.reason = "the provider reports no trained tokens"
+		return
+	}
+	b.usage = llm.Usage{TotalTokens: st.Trained, Reported: true}
+	units.Other = b.other
+	b.add(b.tariff.Bill(&units, b.room))
+}
+
+// video bills seconds; a video that failed costs nothing.
+func (b *jobBill) video(st *jobs.State) {
+	if st.Failed || st.Stopped {
+		b.state = ledger.Released
+		return
+	}
+	var units catalog.Units
+	for _, u := range b.job.Units {
+		if st.Seconds > 0 && u.Count >= st.Seconds && len(b.job.Units) == 1 && u.Count%st.Seconds != 0 {
+			u.Count = st.Seconds
+		}
+		b.other = append(b.other, catalog.Other{Name: u.Name, Count: u.Count})
+	}
+	units.Other = b.other
+	b.add(b.tariff.Bill(&units, b.room))
+}
+
+// whole bills the maximum, where the end of the job cannot be known.
+func (b *jobBill) whole() {
+	b.state, b.cost, b.lines = ledger.Unknown, b.job.Bound, nil
+	b.usage = llm.Usage{TotalTokens: b.job.Tokens}
+}
+
+// add adds a bill.
+func (b *jobBill) add(bill catalog.Bill) {
+	b.room = bill.Terms
+	if b.cost += bill.Cost; b.cost < 0 {
+		b.cost = math.MaxInt64
+	}
+	if b.lacks == "" {
+		b.lacks = bill.Lacks()
+	}
+	for i := range bill.Terms {
+		b.term(&bill.Terms[i])
+	}
+}
+
+// term adds a term to that of the same rate.
+func (b *jobBill) term(t *catalog.Term) {
+	for i := range b.lines {
+		if l := &b.lines[i]; l.Dimension == t.Dimension && l.Key == t.Key && l.Rate == t.Rate && l.Factor == t.Factor && l.Per == t.Per {
+			l.Units, l.Nano = l.Units+t.Units, l.Nano+t.Nano
+			return
+		}
+	}
+	if len(b.lines) < termsMost {
+		b.lines = append(b.lines, *t)
+	}
+}
+
+// spend is what the record says.
+func (b *jobBill) spend() record.Spend {
+	return record.Spend{
+		State: b.state.String(), Cost: b.cost, Bound: b.job.Bound, Unpriced: b.lacks, Version: b.tariff.Version(),
+		Terms: string(writeTerms(nil, b.lines)), Basis: b.basis(),
+	}
+}
+
+// basis is what the job was billed by beside its usage. A batch has as many bills as
+// requests: where the sum of their usage does not come to the sum of their bills, as with
+// context tiers or several models, there is none, and the job is not billed again.
+func (b *jobBill) basis() string {
+	if b.state != ledger.Settled && b.state != ledger.Estimated {
+		return ""
+	}
+	basis := catalog.Basis{Region: b.job.Region, Other: b.other}
+	if b.job.Kind == jobs.Batch {
+		basis.Execution = catalog.Batch
+	}
+	units := basis.Units(b.job.Endpoint, &b.usage)
+	if bill := b.tariff.Bill(&units, nil); bill.Cost != b.cost {
+		return ""
+	}
+	return basis.Text()
+}
+
+func (b *jobBill) tokens() int64 {
+	if b.state == ledger.Released {
+		return 0
+	}
+	return max(b.usage.TotalTokens, b.usage.InputTokens+b.usage.OutputTokens)
+}
+
+// usageIn is the usage that a response reports, in the format of its endpoint or of any
+// other provider.
+func usageIn(ep llm.Endpoint, body []byte) (u llm.Usage, model string) {
+	for _, in := range [...]llm.Endpoint{ep, llm.Messages, llm.CreateModelResponse, llm.Proxy} {
+		if u, model = dialect.Usage(in, body, ""); u.Reported {
+			return u, model
+		}
+	}
+	return u, model
+}
+
+// countLate takes the tokens of a job that has ended from the rates that bind its caller:
+// they count in the window in which the job is settled.
+func (g *Gateway) countLate(j *jobs.Job, n int64) {
+	if n <= 0 {
+		return
+	}
+	dir := g.Directory()
+	call := quota.Call{
+		OrgID: j.OrgID, Workspace: quota.Named{ID: j.WorkspaceID}, KeyID: j.KeyID, Provider: j.Provider, Model: j.Model, Endpoint: j.Endpoint, Metadata: j.Metadata,
+	}
+	if p := dir.FindWorkspace(j.WorkspaceID); p != nil {
+		call.Workspace.Slug = p.Slug
+	}
+	var all []quota.Hold
+	if account := dir.FindAccount(j.WorkspaceID, j.ProviderID); j.ProviderID != "" && account != nil {
+		call.Account = quota.Named{Slug: account.Slug, ID: account.RecordID}
+		all = append(append(all, dir.IntegrationLimits(account.IntegrationID, j.WorkspaceID).Rates...), dir.Limits(account.Kind, account.RecordID).Rates...)
+	}
+	all = append(append(all, dir.Limits(tenant.WorkspaceKind, j.WorkspaceID).Rates...), dir.Limits(keys.Kind, j.KeyID).Rates...)
+	_, all = dir.Policies(j.WorkspaceID).Match(&call, nil, all)
+	holds, used := all[:0], []int64(nil)
+	for _, h := range all {
+		if h.Unit != "" && h.Measure == quota.TokenCount {
+			h.Org, h.Amount, h.Limit, h.Soft = j.OrgID, 0, math.MaxInt64, true // they are used, whatever is left
+			holds, used = append(holds, h), append(used, n)
+		}
+	}
+	if len(holds) == 0 {
+		return
+	}
+	now := g.Clock.Now()
+	if i, _, _, err := g.Bank.Reserve(context.Background(), now, holds); err == nil && i < 0 {
+		g.Bank.Settle(now, holds, used)
+	}
+}

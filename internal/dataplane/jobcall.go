@@ -1,0 +1,86 @@
+package dataplane
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"sluice/internal/access"
+	"sluice/internal/jobs"
+	"sluice/internal/keys"
+	"sluice/internal/routing"
+	"sluice/internal/wire"
+)
+
+// jobAccess is by what a provider is called for a job: the target and the lines of the
+// caller, or a saved provider alone. It never changes.
+type jobAccess struct {
+	header  wire.Header
+	target  *routing.Target
+	account string // slug that the caller named before the model
+}
+
+// accessOf is that of an attempt.
+func accessOf(a *attempt) *jobAccess {
+	h := a.x.in.Header.Clone(0)
+	for _, name := range [...]string{"content-type", "content-length", "content-encoding", "transfer-encoding", "expect", "accept-encoding"} {
+		h.Del(name)
+	}
+	return &jobAccess{header: h, target: a.target, account: a.x.account}
+}
+
+// isPrivate reports whether the caller brought a part of what the provider is called by, so
+// that it is not known after the request.
+func isPrivate(a *attempt) bool {
+	return a.account == nil || len(a.target.Fields) > 0 || a.customHost() != a.account.Values["custom_host"] || hasOwnFields(a.spec, a)
+}
+
+// savedAccess is that of a job by a saved provider.
+func savedAccess(j *jobs.Job) *jobAccess {
+	b := &jobAccess{target: &routing.Target{Provider: "@" + j.ProviderID, Path: "job"}}
+	if j.Proxied {
+		b.header.Add(prefix+"passthrough", "true")
+	}
+	return b
+}
+
+// inside is the response to a call that the gateway makes for a job of its own accord. It
+// is on no record, counts on no limit, and must be closed.
+type inside struct {
+	status int
+	body   io.Reader
+	close  func()
+}
+
+// callInside reads a path below /v1 at a provider, along the steps that a caller's request
+// takes: so the response is in the caller's format, whichever that of the provider is.
+func (g *Gateway) callInside(ctx context.Context, key *keys.Entry, by *jobAccess, path string) (*inside, error) {
+	in := &wire.Request{Method: "GET", Path: "/v1" + path, Header: by.header.Clone(1)}
+	x := g.newExchange(in, &collected{})
+	c := &inside{close: func() {
+		x.close()
+		x.room.leave()
+		g.open.Add(-1)
+	}}
+	x.key, x.account, x.config = key, by.account, fromHeaders
+	x.place = x.dir.FindWorkspace(key.Principal.WorkspaceID)
+	a := &x.room.attempt
+	a.reset()
+	a.x, a.target, a.started, x.last, x.attempts = x, by.target, g.Clock.Now(), a, 1
+	for _, step := range [...]func(context.Context, *attempt) error{g.resolve, g.shape, g.send, g.receive} {
+		if err := step(ctx, a); err != nil {
+			c.close()
+			return nil, err
+		}
+	}
+	c.status = a.status
+	if c.body = bytes.NewReader(a.reply.body); a.reply.live {
+		c.body = a.resp.Body
+	}
+	return c, nil
+}
+
+// keyOf is the caller who created a job.
+func keyOf(j *jobs.Job) *keys.Entry {
+	return &keys.Entry{Principal: access.Principal{Kind: access.ByKey, ID: j.KeyID, Name: j.KeyName, OrgID: j.OrgID, WorkspaceID: j.WorkspaceID, UserID: j.UserID}}
+}

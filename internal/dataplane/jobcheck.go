@@ -1,0 +1,183 @@
+package dataplane
+
+import (
+	"context"
+	"io"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/jobs"
+	"sluice/internal/ledger"
+	"sluice/internal/llm"
+	"sluice/internal/record"
+	"sluice/internal/splice"
+)
+
+// maxJobBytes bounds the description of a job. One of Google's may have the results in it.
+const maxJobBytes = 64 << 20
+
+// maxOutputFactor is how much larger than an upload a file of results may be.
+const maxOutputFactor = 8
+
+var _ jobs.Checker = (*Gateway)(nil)
+
+// CheckJob implements jobs.Checker: it reads a job at its provider, and bills one that has
+// ended by what the provider reports.
+func (g *Gateway) CheckJob(ctx context.Context, j *jobs.Job) (*jobs.Result, error) {
+	by, err := g.accessFor(j)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := g.readJob(ctx, j, by)
+	if err != nil {
+		return nil, err
+	}
+	st := jobs.ReadState(doc)
+	if !st.Ended {
+		return nil, nil //nolint:nilnil // the job goes on
+	}
+	b := g.newJobBill(j)
+	b.status, b.failed = st.Status, st.Failed
+	b.doc = doc
+	switch j.Kind {
+	case jobs.Batch:
+		err = g.billOutput(ctx, b, by, &st)
+	case jobs.Finetune:
+		b.training(&st)
+	default:
+		b.video(&st)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if b.cost == 0 && b.tokens() == 0 && b.lacks == "" {
+		b.state = ledger.Released
+	}
+	return g.resultOf(b), nil
+}
+
+// GiveUpJob implements jobs.Checker.
+func (g *Gateway) GiveUpJob(j *jobs.Job, reason string) *jobs.Result {
+	b := g.newJobBill(j)
+	b.whole()
+	b.reason = reason
+	return g.resultOf(b)
+}
+
+// ForgetJob implements jobs.Checker.
+func (g *Gateway) ForgetJob(j *jobs.Job) { g.jobAccess.drop(j.Key()) }
+
+// accessFor is by what the provider of a job is called.
+func (g *Gateway) accessFor(j *jobs.Job) (*jobAccess, error) {
+	if !j.Private {
+		return savedAccess(j), nil
+	}
+	by, ok := g.jobAccess.get(j.Key())
+	if !ok {
+		return nil, jobs.ErrNoCredential
+	}
+	return by, nil
+}
+
+// readJob reads the description of a job.
+func (g *Gateway) readJob(ctx context.Context, j *jobs.Job, by *jobAccess) ([]byte, error) {
+	c, err := g.callInside(ctx, keyOf(j), by, j.Path)
+	if err != nil {
+		return nil, refusedJob(err)
+	}
+	defer c.close()
+	doc, err := io.ReadAll(&limitedReader{r: c.body, left: maxJobBytes})
+	switch {
+	case err != nil:
+		return nil, err
+	case c.status >= 300:
+		return nil, jobStatus(c.status)
+	case !splice.Valid(doc):
+		return nil, jobs.ErrRefused
+	}
+	return doc, nil
+}
+
+// jobStatus is what a status of the provider means for a job.
+func jobStatus(status int) error {
+	if status == 408 || status == 429 || status >= 500 {
+		return fault.Newf(fault.UpstreamFailed, "the provider answered with status %d", status)
+	}
+	return jobs.ErrRefused
+}
+
+// refusedJob is an error of a call for a job: one that another try does not help is a
+// refusal.
+func refusedJob(err error) error {
+	f := fault.From(err)
+	switch f.Code {
+	case fault.InvalidRequest, fault.InvalidParameter, fault.NotSupported, fault.ModelNotAllowed, fault.KeyExpired:
+		return jobs.ErrRefused
+	}
+	return err
+}
+
+// billOutput adds up what the results of a batch report. One that was cancelled, expired
+// or failed has the results of what was done by then.
+func (g *Gateway) billOutput(ctx context.Context, b *jobBill, by *jobAccess, st *jobs.State) error {
+	if len(st.Results) > 0 {
+		for one := range splice.Elements(st.Results) {
+			b.line(one)
+		}
+		return nil
+	}
+	if st.Output == "" && (st.Failed || st.None) {
+		return nil
+	}
+	path := b.job.Path + "/output"
+	if st.Output != "" {
+		path = "/files/" + inPath(st.Output) + "/content"
+	}
+	c, err := g.callInside(ctx, keyOf(b.job), by, path)
+	if err != nil {
+		return refusedJob(err)
+	}
+	defer c.close()
+	if c.status >= 300 {
+		return jobStatus(c.status)
+	}
+	return dialect.EachLine(&limitedReader{r: c.body, left: maxOutputFactor * g.set.MaxUploadBytes}, func(_ int, line []byte) error {
+		b.line(line)
+		return ctx.Err()
+	})
+}
+
+// resultOf is the result of a job, with the record that it leaves.
+func (g *Gateway) resultOf(b *jobBill) *jobs.Result {
+	j := b.job
+	now := g.Clock.Now()
+	r := &record.Attempt{
+		ID: j.ID, RequestID: j.RequestID, TraceID: j.TraceID, Number: 1, Started: j.Created, Duration: now.Sub(j.Created),
+		OrgID: j.OrgID, WorkspaceID: j.WorkspaceID, KeyID: j.KeyID, KeyName: j.KeyName, UserID: j.UserID, ConfigID: j.ConfigID, TargetPath: j.TargetPath,
+		Provider: j.Provider, ProviderID: j.ProviderID, Model: j.Model, ReplyModel: b.model, Endpoint: j.Endpoint, Method: j.Method, Path: j.Shown,
+		Status: 200, Upstream: 200, Outcome: record.OK, CacheStatus: "DISABLED", Metadata: j.Metadata, Usage: b.usage,
+		Spend: b.spend(),
+	}
+	if b.state == ledger.Unknown {
+		r.Usage = llm.Usage{}
+	}
+	if b.failed || b.reason != "" {
+		r.Status, r.Outcome, r.Error = 502, record.Failed, b.reason
+		if r.Error == "" {
+			r.Error = "the job ended with the status " + clip(b.status)
+		}
+	}
+	place := g.Directory().FindWorkspace(j.WorkspaceID)
+	if len(b.doc) > 0 && (place == nil || !place.MetricsOnly) {
+		r.Response = g.keep("application/json", b.doc, int64(len(b.doc)))
+	}
+	n := b.tokens()
+	return &jobs.Result{Cost: b.cost, Tokens: n, Record: func() {
+		if err := g.Journal.Append(r); err != nil {
+			g.unrecorded(r, err)
+		}
+		g.Metrics.spent(j.Provider, &r.Spend)
+		g.Metrics.attempt(r, false)
+		g.countLate(j, n)
+	}}
+}

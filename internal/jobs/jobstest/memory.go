@@ -1,0 +1,207 @@
+// Package jobstest has a store of open jobs in memory, for tests.
+package jobstest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"sluice/internal/jobs"
+	"sluice/internal/lease"
+)
+
+// Memory keeps open jobs and leases, and adds up what settling changed. The zero value is
+// empty. Safe for concurrent use.
+type Memory struct {
+	mu      sync.Mutex // guards what follows
+	rows    map[string]*row
+	leases  map[string]string
+	used    map[string]int64 // by carrier and measure
+	settled int
+	failure error
+}
+
+type row struct {
+	body []byte
+	key  string
+	node string
+	due  time.Time
+	made time.Time
+	done bool
+}
+
+var (
+	_ jobs.Store = (*Memory)(nil)
+	_ lease.Book = (*Memory)(nil)
+)
+
+// Fail has every call fail with an error; nil ends that.
+func (m *Memory) Fail(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.failure = err
+}
+
+// Used is what settling added to a counter, "key/cost".
+func (m *Memory) Used(counter string) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.used[counter]
+}
+
+// Settled is how many jobs were settled.
+func (m *Memory) Settled() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.settled
+}
+
+// Jobs are the open jobs, the oldest first.
+func (m *Memory) Jobs() []*jobs.Job {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []*jobs.Job
+	for _, r := range m.rows {
+		list = append(list, r.job())
+	}
+	slices.SortFunc(list, func(a, b *jobs.Job) int { return cmp.Compare(a.ID, b.ID) })
+	return list
+}
+
+func (r *row) job() *jobs.Job {
+	j, err := jobs.Decode(r.body)
+	if err != nil {
+		panic(err)
+	}
+	j.Settled = r.done
+	return j
+}
+
+// AddJob implements jobs.Store.
+func (m *Memory) AddJob(_ context.Context, j *jobs.Job, node string, due time.Time) error {
+	body, err := j.Encode()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err = errors.Join(err, m.failure); err != nil {
+		return err
+	}
+	if m.rows == nil {
+		m.rows = map[string]*row{}
+	}
+	if m.rows[j.ID] == nil {
+		m.rows[j.ID] = &row{body: body, key: j.Key(), node: node, due: due, made: j.Created}
+	}
+	return nil
+}
+
+// DueJobs implements jobs.Store.
+func (m *Memory) DueJobs(_ context.Context, node string, now, created time.Time, limit int) ([]*jobs.Job, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []*jobs.Job
+	for _, r := range m.rows {
+		if !r.due.After(now) && (r.node == "" || r.node == node || !r.made.After(created)) && len(list) < limit {
+			list = append(list, r.job())
+		}
+	}
+	return list, m.failure
+}
+
+// FindJob implements jobs.Store.
+func (m *Memory) FindJob(_ context.Context, id string) (*jobs.Job, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r := m.rows[id]; r != nil {
+		return r.job(), m.failure
+	}
+	return nil, m.failure
+}
+
+// PostponeJob implements jobs.Store.
+func (m *Memory) PostponeJob(_ context.Context, j *jobs.Job, due time.Time) error {
+	body, err := j.Encode()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r := m.rows[j.ID]; r != nil {
+		r.body, r.due = body, due
+	}
+	return errors.Join(err, m.failure)
+}
+
+// HurryJob implements jobs.Store.
+func (m *Memory) HurryJob(_ context.Context, key, node string, due time.Time) (found bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range m.rows {
+		if r.key == key {
+			found, r.due = true, due
+			if r.node != "" {
+				r.node = node
+			}
+		}
+	}
+	return found, m.failure
+}
+
+// SettleJob implements jobs.Store.
+func (m *Memory) SettleJob(_ context.Context, j *jobs.Job, _ time.Time, deltas []jobs.Delta) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.rows[j.ID]
+	if r == nil || r.done || m.failure != nil {
+		return m.failure
+	}
+	r.done = true
+	m.settled++
+	if m.used == nil {
+		m.used = map[string]int64{}
+	}
+	for _, d := range deltas {
+		m.used[d.Carrier+"/"+string(d.Measure)] += d.Units
+	}
+	return nil
+}
+
+// DropJob implements jobs.Store.
+func (m *Memory) DropJob(_ context.Context, id string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.failure == nil {
+		delete(m.rows, id)
+	}
+	return m.failure
+}
+
+// CountJobs implements jobs.Store.
+func (m *Memory) CountJobs(context.Context) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.rows), m.failure
+}
+
+// TakeLease implements lease.Book. A lease does not run out.
+func (m *Memory) TakeLease(_ context.Context, name, holder string, _ time.Duration) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.leases == nil {
+		m.leases = map[string]string{}
+	}
+	if h := m.leases[name]; h != "" && h != holder {
+		return false, nil
+	}
+	m.leases[name] = holder
+	return true, nil
+}
+
+// ReleaseLease implements lease.Book.
+func (m *Memory) ReleaseLease(_ context.Context, name, holder string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.leases[name] == holder {
+		delete(m.leases, name)
+	}
+	return nil
+}
