@@ -94,6 +94,7 @@ type Settings struct {
 	IgnoreHeaders  []string      // client headers that pass-through does not relay
 	MetadataFrom   []string      // request headers copied into the metadata
 	TraceContext   bool          // providers are told of the trace
+	AllowUnpriced  bool          // calls whose cost nobody knows are let through where a cost budget applies
 	BlockInline    bool          // refuse configuration in headers
 	ConfigLimits   routing.Limits
 	UserAgent      string       // sent upstream on typed routes

@@ -111,7 +111,7 @@ func jobStatus(status int) error {
 func refusedJob(err error) error {
 	f := fault.From(err)
 	switch f.Code {
-	case fault.InvalidRequest, fault.InvalidParameter, fault.NotSupported, fault.ModelNotAllowed, fault.KeyExpired:
+	case fault.InvalidRequest, fault.InvalidParameter, fault.NotSupported, fault.ModelNotAllowed, fault.KeyExpired, fault.Conflict, fault.NotFound:
 		return jobs.ErrRefused
 	}
 	return err

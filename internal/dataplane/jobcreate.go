@@ -3,6 +3,7 @@ package dataplane
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"sluice/internal/catalog"
@@ -46,7 +47,7 @@ func (g *Gateway) reserveJob(ctx context.Context, a *attempt, kind jobs.Kind) er
 	case jobs.Unknown:
 		err = errJob("its cost depends on a file or an output that the gateway does not read; use a key without a budget of cost")
 	}
-	if err != nil && costs {
+	if free := (errUnpriced{}); err != nil && costs && !(g.set.AllowUnpriced && errors.As(err, &free)) {
 		return jobRefusal(kind, err)
 	}
 	s.holds, s.rates = g.gather(a)
@@ -66,9 +67,11 @@ func jobRefusal(kind jobs.Kind, why error) *fault.Error {
 	return fault.New(fault.BudgetExhausted, "a budget of cost applies, and the maximum cost of this "+jobNames[kind]+" is not known: "+why.Error()).WithAgain(fault.AgainNever)
 }
 
-// unpriced is why a model has no maximum cost.
-func unpriced(model, what string) error {
-	return errJob(what + " of the model " + quoted(model) + " has no price; add one to the price list or to the integration (docs/pricing.md)")
+// errUnpriced is an errJob of a model without a price.
+type errUnpriced struct{ errJob }
+
+func unpricedJob(model, what string) error {
+	return errUnpriced{errJob(what + " of the model " + quoted(model) + " has no price; add one to the price list or to the integration (docs/pricing.md)")}
 }
 
 func quoted(model string) string { return string(splice.Quote(clip(model))) }
@@ -92,10 +95,11 @@ func (g *Gateway) maxOfBatch(ctx context.Context, a *attempt, fetch bool) error 
 		model := cmp.Or(group.Model, a.priceName())
 		tariff := g.priceOf(a, model)
 		if tariff.Reason() != "" {
-			err = unpriced(model, "a batch")
+			err = unpricedJob(model, "a batch")
 		}
 		l := limitsOf(group, g.Prices.Reach(a.spec.ID, model))
 		l.Region = region
+		s.most.Images = append(s.most.Images, l.Images...)
 		s.bound += min(tariff.Bound(&l), quota.MostUsed)
 		s.most.Input += l.Input
 		s.most.Output += l.Output
@@ -111,6 +115,9 @@ func limitsOf(group *jobs.Group, reach catalog.Reach) catalog.Limits {
 		Execution: catalog.Batch, Requests: group.Requests, Input: group.Input + group.Context*context, Largest: max(group.Largest, 1),
 		Output: group.Output + group.Open*cmp.Or(reach.Output, outputMost), Searches: group.Searches * searchesMost,
 	}
+	if group.Images > 0 {
+		l.Images = []catalog.Images{{Count: group.Images}}
+	}
 	if group.Context > 0 {
 		l.Largest = max(l.Largest, context)
 	}
@@ -125,7 +132,7 @@ func (g *Gateway) maxOfTraining(ctx context.Context, a *attempt, fetch bool) err
 	case s.tariff.Pays(catalog.TrainingMilli):
 		return errJob("training of the model " + quoted(a.priceName()) + " is priced by the hour, and its length is not known before it ends; use a key without a budget of cost")
 	default:
-		return unpriced(a.priceName(), "training")
+		return unpricedJob(a.priceName(), "training")
 	}
 	in, err := g.fileInput(ctx, a, a.firstParam("training_file", "training_files", "trainingDatasetUri", "dataset"), fetch)
 	if err != nil || in == nil {
@@ -158,7 +165,7 @@ func (a *attempt) epochs() int64 {
 
 // maxOfVideo is the seconds that the request asks for.
 func (g *Gateway) maxOfVideo(a *attempt) error {
-	body := a.jobBody()
+	body := g.jobBody(a)
 	if body == nil {
 		return errJob("the body is not read; send it as application/json or multipart/form-data")
 	}
@@ -170,7 +177,7 @@ func (g *Gateway) maxOfVideo(a *attempt) error {
 	unit := jobs.Unit{Name: jobs.VideoAt(v.Size), Count: v.Seconds}
 	a.job.units = []jobs.Unit{unit}
 	if !a.stake.tariff.Pays(unit.Name) {
-		return unpriced(a.priceName(), "video")
+		return unpricedJob(a.priceName(), "video")
 	}
 	a.stake.most = catalog.Limits{Other: []catalog.Other{{Name: unit.Name, Count: unit.Count}}}
 	a.stake.bound = a.stake.tariff.Bound(&a.stake.most)
@@ -188,12 +195,12 @@ func (g *Gateway) maxOfUnit(a *attempt, name, why string) error {
 	return nil
 }
 
-// jobBody is the request as a JSON object, that of a form with its fields; nil for a body
-// that is not read.
-func (a *attempt) jobBody() []byte {
+// jobBody is the request with what the target's config changes, as a JSON object, that of a
+// form with its fields; nil for a body that is not read.
+func (g *Gateway) jobBody(a *attempt) []byte {
 	switch {
 	case a.x.doc != nil:
-		return a.x.doc.Source()
+		return g.asked(a, a.shaping())
 	case a.x.form == nil:
 		return nil
 	}

@@ -22,16 +22,12 @@ const filesCounted = 10_000
 // those of its input file. Nil, without an error, where the file is not known and is not
 // to be fetched.
 func (g *Gateway) batchInput(ctx context.Context, a *attempt, fetch bool) (*jobs.Input, error) {
-	body := a.jobBody()
+	body := g.jobBody(a)
 	if body == nil {
 		return nil, errJob("the body is not read; send it as application/json")
 	}
 	for _, path := range [...][]string{{"requests"}, {"batch", "input_config", "requests", "requests"}, {"batch", "inputConfig", "requests", "requests"}, {"batch", "inputConfig", "requests", "inlinedRequests"}} {
-		list, ok := splice.Find(body, path...)
-		if path[0] == "requests" {
-			list, ok = paramOf(a, "requests")
-		}
-		if ok && len(list) > 0 && list[0] == '[' {
+		if list, ok := splice.Find(body, path...); ok && len(list) > 0 && list[0] == '[' {
 			return countList(list, a.priceName())
 		}
 	}

@@ -125,6 +125,43 @@ func (w *works) turn() {
 	}
 }
 
+// jobTracker follows jobs of a rig.
+type jobTracker struct {
+	jobstest.Memory
+	clock   ahead
+	tracker *jobs.Tracker
+}
+
+func (j *jobTracker) follow(r *rig) {
+	j.tracker = jobs.New(&j.Memory, &j.Memory, &j.clock, slog.New(slog.NewTextHandler(&r.log, nil)))
+	r.gateway.Jobs, r.gateway.Clock = j.tracker, &j.clock
+}
+
+func (j *jobTracker) turn(t *testing.T, r *rig) {
+	t.Helper()
+	j.clock.move(10 * time.Minute)
+	if err := j.tracker.Turn(context.Background(), r.gateway); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tryCall makes a call whose answer may break off, wherever it does.
+func (r *rig) tryCall(path, body string, headers ...string) {
+	r.t.Helper()
+	req, err := http.NewRequest("POST", r.server.URL+path, strings.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, h := range append(headers, "x-gateway-api-key: "+key, "content-type: application/json") {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+	}
+	if resp, err := http.DefaultClient.Do(req); err == nil {
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+	}
+}
+
 func (w *works) budget(dollars float64) *quota.Plan {
 	return w.limited(keys.Kind, w.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, dollars)}})
 }

@@ -29,6 +29,7 @@ type Group struct {
 	Open     int64        `json:"open"`     // responses without a limit
 	Context  int64        `json:"context"`  // requests that continue a conversation that the provider stores
 	Searches int64        `json:"searches"` // requests that may search
+	Images   int64        `json:"images"`   // that are to be made
 }
 
 // maxGroups bounds the models of one input.
@@ -53,6 +54,9 @@ func (in *Input) Add(line []byte, model string, count Counter) error {
 		model = name
 	}
 	ep := endpointOf(splice.Text(line, "url"), body)
+	if !bounded[ep] {
+		return fmt.Errorf("line %d calls %s, whose cost is not known in advance", in.Lines, splice.Text(line, "url"))
+	}
 	g, err := in.group(model, ep)
 	if err != nil {
 		return err
@@ -62,11 +66,20 @@ func (in *Input) Add(line []byte, model string, count Counter) error {
 	g.Input += n
 	g.Largest = max(g.Largest, n)
 	in.Training += n
-	if ep == llm.Embed || ep == llm.Moderate {
+	switch ep {
+	case llm.Embed, llm.Moderate:
 		return nil
+	case llm.ImageGenerate:
+		g.Images += max(1, numberAt(body, "n"))
+	default:
 	}
 	g.addOutput(body)
 	return nil
+}
+
+// bounded are the endpoints of which a body says what they can use at most.
+var bounded = map[llm.Endpoint]bool{
+	llm.ChatComplete: true, llm.Complete: true, llm.Messages: true, llm.CreateModelResponse: true, llm.Embed: true, llm.Moderate: true, llm.ImageGenerate: true,
 }
 
 // addOutput counts what the response to a request can have at most.
@@ -149,8 +162,8 @@ func endpointOf(to string, body []byte) llm.Endpoint {
 	if len(to) > 3 && to[:3] == "/v1" {
 		to = to[3:]
 	}
-	if m := llm.Lookup("POST", to); m.Endpoint != llm.Proxy {
-		return m.Endpoint
+	if to != "" {
+		return llm.Lookup("POST", to).Endpoint
 	}
 	switch {
 	case has(body, "anthropic_version"):

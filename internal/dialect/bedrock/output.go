@@ -29,7 +29,7 @@ func (output) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 // A job that is not completed is fault.Conflict.
 func (output) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 	word := splice.Text(in.Body, "status")
-	if status := cmp.Or(batchStatus[word], word); status != "completed" {
+	if status := cmp.Or(batchStatus[word], word); !hasOutput[status] {
 		return dialect.Next{}, false, fault.Newf(fault.Conflict, "the batch has no output: its status is %s", status)
 	}
 	file, err := outputFile(in.Body)
@@ -42,6 +42,9 @@ func (output) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 	}
 	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: file.id(), Path: file.path(), File: rows, ContentType: "application/jsonl"}, true, nil
 }
+
+// hasOutput are the states of batches that have the results of what was done by then.
+var hasOutput = map[string]bool{"completed": true, "cancelled": true, "expired": true}
 
 // DecodeAnswer has no answer to make: the rows of the file are.
 func (output) DecodeAnswer(*dialect.Incoming) (*dialect.Answer, error) {

@@ -28,12 +28,15 @@ func (batchOutput) EncodeRequest(context.Context, *dialect.Request, *dialect.Tar
 // fault.Conflict; a row that is no JSON object is fault.UpstreamInvalid.
 func (batchOutput) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 	out, ok := outputOf(in.Body)
-	if status := batchState(in.Body); !ok || status != "completed" {
+	if status := batchState(in.Body); !ok || !hasOutput[status] {
 		return dialect.Next{}, false, fault.Newf(fault.Conflict, "the batch has no output: its status is %s", status)
 	}
 	o := &outputWriter{in: in, model: textIn(in.Body, "model"), job: jobID(in.Body)}
 	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: out.bucket + "/" + out.name, File: func(src io.Reader) io.Reader { return dialect.Rows(src, o.row) }, ContentType: "application/jsonl"}, true, nil
 }
+
+// hasOutput are the states of batches that have the results of what was done by then.
+var hasOutput = map[string]bool{"completed": true, "cancelled": true, "expired": true}
 
 // DecodeAnswer has no answer to make: the rows of the file are.
 func (batchOutput) DecodeAnswer(*dialect.Incoming) (*dialect.Answer, error) {

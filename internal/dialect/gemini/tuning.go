@@ -150,6 +150,11 @@ func writeTuning(w *dialect.JSON, job []byte) {
 		w.Raw(f[0], val)
 	}
 	w.Close('}')
+	if n, ok := splice.Find(job, "tuningDataStats", "supervisedTuningDataStats", "totalBillableTokenCount"); ok {
+		if k, counted := dialect.Count(n); counted {
+			w.Int("trained_tokens", k)
+		}
+	}
 	tuningError(w, job)
 	w.Close('}')
 }

@@ -1,0 +1,86 @@
+package jobs_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/internal/jobs"
+	"sluice/internal/llm"
+)
+
+func size(_ llm.Endpoint, body []byte, _ string) int64 { return int64(len(body)) }
+
+func TestInput_CountsRequestsOfEveryFormat(t *testing.T) {
+	t.Parallel()
+	const chat = `{"model":"m","max_tokens":5,"messages":[]}`
+	for name, c := range map[string]struct {
+		line string
+		want jobs.Group
+	}{
+		"OpenAI":          {`{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":` + chat + `}`, jobs.Group{Model: "m", Endpoint: llm.ChatComplete, Output: 5}},
+		"several answers": {`{"url":"/v1/chat/completions","body":{"model":"m","max_completion_tokens":5,"n":3}}`, jobs.Group{Model: "m", Endpoint: llm.ChatComplete, Output: 15}},
+		"without a limit": {`{"url":"/v1/responses","body":{"model":"m","input":"x","previous_response_id":"r","tools":[{"type":"web_search"}]}}`, jobs.Group{Model: "m", Endpoint: llm.CreateModelResponse, Open: 1, Context: 1, Searches: 1}},
+		"embeddings":      {`{"url":"/v1/embeddings","body":{"model":"e","input":"x"}}`, jobs.Group{Model: "e", Endpoint: llm.Embed}},
+		"images":          {`{"url":"/v1/images/generations","body":{"model":"i","prompt":"x","n":2}}`, jobs.Group{Model: "i", Endpoint: llm.ImageGenerate, Open: 2, Images: 2}},
+		"Anthropic":       {`{"custom_id":"1","params":` + chat + `}`, jobs.Group{Model: "m", Endpoint: llm.ChatComplete, Output: 5}},
+		"Bedrock":         {`{"recordId":"1","modelInput":{"anthropic_version":"bedrock-2023-05-31","max_tokens":7,"messages":[]}}`, jobs.Group{Model: "job", Endpoint: llm.Messages, Output: 7}},
+		"Nova":            {`{"recordId":"1","modelInput":{"messages":[],"inferenceConfig":{"maxTokens":8}}}`, jobs.Group{Model: "job", Endpoint: llm.ChatComplete, Output: 8}},
+		"Vertex AI":       {`{"request":{"contents":[],"generationConfig":{"maxOutputTokens":9,"candidateCount":2}}}`, jobs.Group{Model: "job", Endpoint: llm.ChatComplete, Output: 18}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var in jobs.Input
+			if err := in.Add([]byte(c.line), "job", size); err != nil {
+				t.Fatal(err)
+			}
+			got := in.Groups[0]
+			if got.Input == 0 || got.Largest != got.Input || got.Requests != 1 || in.Training != got.Input {
+				t.Errorf("%+v", got)
+			}
+			got.Requests, got.Input, got.Largest = 0, 0, 0
+			if !cmp.Equal(got, c.want) {
+				t.Error(cmp.Diff(c.want, got))
+			}
+		})
+	}
+}
+
+func TestInput_RefusesWhatCannotBeBounded(t *testing.T) {
+	t.Parallel()
+	var in jobs.Input
+	for line, why := range map[string]string{"{": "not a JSON object", `{"url":"/v1/videos","body":{"model":"sora-2"}}`: "cost is not known", `{"url":"/v1/audio/speech","body":{}}`: "cost is not known"} {
+		if err := in.Add([]byte(line), "", size); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	var err error
+	for n := 0; n < 100 && err == nil; n++ {
+		err = in.Add([]byte(`{"body":{"model":"m`+strings.Repeat("x", n)+`"}}`), "", size)
+	}
+	if err == nil || len(in.Groups) != 64 {
+		t.Errorf("%d models, %v", len(in.Groups), err)
+	}
+}
+
+func TestReadState_KnowsTheStatesOfAllProviders(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]jobs.State{
+		`{"status":"in_progress"}`: {Status: "in_progress"},
+		`{"status":"completed","output_file_id":"f","request_counts":{"completed":2}}`:                           {Status: "completed", Ended: true, Output: "f"},
+		`{"status":"cancelled","request_counts":{"completed":0,"failed":0}}`:                                     {Status: "cancelled", Ended: true, Stopped: true, None: true},
+		`{"processing_status":"ended"}`:                                                                          {Status: "ended", Ended: true},
+		`{"state":"JOB_STATE_FAILED"}`:                                                                           {Status: "JOB_STATE_FAILED", Ended: true, Failed: true},
+		`{"name":"batches/1","metadata":{"state":"BATCH_STATE_RUNNING"}}`:                                        {Status: "BATCH_STATE_RUNNING"},
+		`{"status":"SUCCESS","output_file":"f"}`:                                                                 {Status: "SUCCESS", Ended: true, Output: "f"},
+		`{"done":true,"error":{"code":3}}`:                                                                       {Ended: true, Failed: true},
+		`{"status":"succeeded","trained_tokens":9,"created_at":100,"finished_at":160}`:                           {Status: "succeeded", Ended: true, Trained: 9, Hours: 60_000},
+		`{"status":"completed","seconds":"8","size":"1280x720"}`:                                                 {Status: "completed", Ended: true, Seconds: 8, Size: "1280x720"},
+		`{"metadata":{"state":"BATCH_STATE_SUCCEEDED"},"response":{"inlinedResponses":{"inlinedResponses":[]}}}`: {Status: "BATCH_STATE_SUCCEEDED", Ended: true, Results: []byte("[]")},
+	} {
+		if got := jobs.ReadState([]byte(body)); !cmp.Equal(got, want) {
+			t.Errorf("%s: %s", body, cmp.Diff(want, got))
+		}
+	}
+}

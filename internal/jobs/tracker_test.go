@@ -1,0 +1,217 @@
+package jobs_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sluice/internal/ident"
+	"sluice/internal/jobs"
+	"sluice/internal/jobs/jobstest"
+)
+
+// clock is set by a test.
+type clock struct {
+	mu  sync.Mutex // guards now
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// provider says what a job came to.
+type provider struct {
+	mu       sync.Mutex // guards what follows
+	cost     int64      // below 0: the job goes on
+	err      error
+	checks   int
+	recorded int
+	gaveUp   string
+	forgot   int
+}
+
+func (p *provider) CheckJob(context.Context, *jobs.Job) (*jobs.Result, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.checks++
+	if p.err != nil || p.cost < 0 {
+		return nil, p.err
+	}
+	return p.result(p.cost, 7), nil
+}
+
+func (p *provider) result(cost, tokens int64) *jobs.Result {
+	return &jobs.Result{Cost: cost, Tokens: tokens, Record: func() { p.recorded++ }}
+}
+
+func (p *provider) GiveUpJob(j *jobs.Job, reason string) *jobs.Result {
+	p.gaveUp = reason
+	return p.result(j.Bound, j.Tokens)
+}
+
+func (p *provider) ForgetJob(*jobs.Job) { p.forgot++ }
+
+type world struct {
+	t     *testing.T
+	store *jobstest.Memory
+	clock *clock
+	log   bytes.Buffer
+	p     *provider
+}
+
+func newWorld(t *testing.T) *world {
+	return &world{t: t, store: new(jobstest.Memory), clock: &clock{now: time.Date(2026, 11, 26, 10, 0, 0, 0, time.UTC)}, p: &provider{cost: -1}}
+}
+
+func (w *world) tracker() *jobs.Tracker {
+	return jobs.New(w.store, w.store, w.clock, slog.New(slog.NewTextHandler(&w.log, nil)))
+}
+
+func (w *world) job() *jobs.Job {
+	return &jobs.Job{ID: ident.NewID(), Kind: jobs.Batch, UpstreamID: "b", WorkspaceID: "w", Created: w.clock.Now(), Bound: 100, Tokens: 50, Charges: []jobs.Charge{
+		{Carrier: "key", Measure: jobs.Cost, Units: 100}, {Carrier: "key", Measure: jobs.Tokens, Units: 50}, {Carrier: "key", Measure: jobs.Calls, Units: 1},
+	}}
+}
+
+func (w *world) turn(t *jobs.Tracker) error {
+	w.clock.pass(time.Hour)
+	return t.Turn(context.Background(), w.p)
+}
+
+func TestTracker_SettlesAJobOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	one, other := w.tracker(), w.tracker()
+	one.Open(context.Background(), w.job())
+	for range 3 {
+		if err := errors.Join(w.turn(one), w.turn(other)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w.p.checks == 0 || w.p.recorded != 0 || one.Len() != 1 {
+		t.Errorf("%d checks, %d records of a job that goes on", w.p.checks, w.p.recorded)
+	}
+	w.p.cost = 30
+	for range 3 {
+		if err := errors.Join(w.turn(other), w.turn(one)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w.store.Used("key/cost") != -70 || w.store.Used("key/tokens") != -43 || w.store.Used("key/calls") != 0 || w.p.recorded != 1 || w.p.forgot != 1 || one.Len() != 0 {
+		t.Errorf("cost %d, tokens %d, %d records", w.store.Used("key/cost"), w.store.Used("key/tokens"), w.p.recorded)
+	}
+}
+
+// A process that dies between the budgets and the log leaves a row that is settled: the
+// next one writes the record and changes no budget again.
+func TestTracker_WritesTheRecordThatADeadProcessOwed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	j := w.job()
+	w.tracker().Open(context.Background(), j)
+	if err := w.store.SettleJob(context.Background(), j, w.clock.Now(), []jobs.Delta{{Charge: jobs.Charge{Carrier: "key", Measure: jobs.Cost, Units: -70}}}); err != nil {
+		t.Fatal(err)
+	}
+	w.p.cost = 30
+	if err := w.turn(w.tracker()); err != nil {
+		t.Fatal(err)
+	}
+	if w.store.Used("key/cost") != -70 || w.store.Settled() != 1 || w.p.recorded != 1 || len(w.store.Jobs()) != 0 {
+		t.Errorf("cost %d, settled %d times, %d records", w.store.Used("key/cost"), w.store.Settled(), w.p.recorded)
+	}
+}
+
+func TestTracker_GivesUp(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err    error
+		turns  int
+		reason string
+	}{
+		"a job that is refused five times": {jobs.ErrRefused, 5, "refuses"},
+		"a job of nine days":               {nil, 220, "nine days"},
+		"a provider that is unreachable":   {errors.New("no route"), 220, "nine days"},
+		"a credential that is gone":        {jobs.ErrNoCredential, 220, "nine days"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.p.err = c.err
+			tracker := w.tracker()
+			tracker.Open(context.Background(), w.job())
+			for n := range c.turns {
+				if n < 4 && w.p.gaveUp != "" {
+					t.Fatalf("gave up after %d turns", n)
+				}
+				if err := w.turn(tracker); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !strings.Contains(w.p.gaveUp, c.reason) || w.store.Used("key/cost") != 0 || w.p.recorded != 1 || len(w.store.Jobs()) != 0 || !strings.Contains(w.log.String(), "it counts with its maximum cost") {
+				t.Errorf("%q, cost %d, %d records", w.p.gaveUp, w.store.Used("key/cost"), w.p.recorded)
+			}
+		})
+	}
+}
+
+// While the database is unreachable jobs wait in memory, up to a bound, and none is lost.
+func TestTracker_WaitsForTheDatabase(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	tracker := w.tracker()
+	w.store.Fail(errors.New("no database"))
+	for range 1000 {
+		if tracker.Full() {
+			t.Fatal("full too early")
+		}
+		tracker.Open(context.Background(), w.job())
+	}
+	if !tracker.Full() {
+		t.Error("more jobs are followed than may wait")
+	}
+	if err := w.turn(tracker); err == nil {
+		t.Error("no error without a database")
+	}
+	w.store.Fail(nil)
+	if err := w.turn(tracker); err != nil || len(w.store.Jobs()) != 1000 || tracker.Full() {
+		t.Errorf("%d jobs are stored, %v", len(w.store.Jobs()), err)
+	}
+}
+
+func TestTracker_ChecksAJobSoonThatACallerSawEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	j := w.job()
+	one, other := w.tracker(), w.tracker()
+	j.Private = true
+	one.Open(context.Background(), j)
+	if err := w.turn(other); err != nil || w.p.checks != 0 {
+		t.Fatalf("another node checked a private job %d times, %v", w.p.checks, err)
+	}
+	if err := w.turn(one); err != nil || w.p.checks != 1 {
+		t.Fatalf("%d checks, %v", w.p.checks, err)
+	}
+	other.Hurry(j.Key())
+	if err := other.Turn(context.Background(), w.p); err != nil || w.p.checks != 2 {
+		t.Errorf("%d checks, %v", w.p.checks, err)
+	}
+	var none *jobs.Tracker
+	none.Hurry(j.Key())
+	if !none.Full() || none.Len() != 0 {
+		t.Error("a nil tracker follows jobs")
+	}
+}
