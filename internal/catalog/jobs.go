@@ -10,12 +10,12 @@ const (
 	videoAt      = "video_duration_seconds_"
 	// TrainingTokens are tokens of a training file times epochs (finetune_config.pay_per_token).
 	TrainingTokens = "training_tokens"
-	// TrainingMilli are milliseconds of training (finetune_config.pay_per_hour).
-	TrainingMilli = "training_ms"
+	// TrainingSeconds are seconds of training (finetune_config.pay_per_hour).
+	TrainingSeconds = "training_seconds"
 )
 
-// hourMilli are the milliseconds of the hour that is the unit of training.
-const hourMilli = 3_600_000
+// hourSeconds are the seconds of the hour that is the unit of training.
+const hourSeconds = 3600
 
 // training adds the prices of fine-tuning to the additional units.
 func (b *builder) training(units map[string]*rate) {
@@ -26,7 +26,7 @@ func (b *builder) training(units map[string]*rate) {
 		units[TrainingTokens] = r
 	}
 	if r := b.make("finetune_config.pay_per_hour", b.tuned.PerHour, 10, multiplierOne); r != nil {
-		r.per = hourMilli
-		units[TrainingMilli] = r
+		r.per = hourSeconds
+		units[TrainingSeconds] = r
 	}
 }

@@ -119,10 +119,10 @@ func (b *jobBill) estimated(ep llm.Endpoint, body []byte) llm.Usage {
 func (b *jobBill) training(st *jobs.State) {
 	units := catalog.Units{Region: b.job.Region}
 	switch {
-	case st.Trained > 0 && !(b.tariff.Pays(catalog.TrainingMilli) && !b.tariff.Pays(catalog.TrainingTokens)):
+	case st.Trained > 0 && !(b.tariff.Pays(catalog.TrainingSeconds) && !b.tariff.Pays(catalog.TrainingTokens)):
 		b.other = []catalog.Other{{Name: catalog.TrainingTokens, Count: st.Trained}}
-	case b.tariff.Pays(catalog.TrainingMilli) && st.Hours > 0:
-		b.other = []catalog.Other{{Name: catalog.TrainingMilli, Count: st.Hours}}
+	case b.tariff.Pays(catalog.TrainingSeconds) && st.Length > 0:
+		b.other = []catalog.Other{{Name: catalog.TrainingSeconds, Count: st.Length}}
 	case st.Failed || st.Stopped:
 		b.state = ledger.Released
 		return

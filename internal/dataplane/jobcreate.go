@@ -129,7 +129,7 @@ func (g *Gateway) maxOfTraining(ctx context.Context, a *attempt, fetch bool) err
 	s := a.stake
 	switch {
 	case s.tariff.Pays(catalog.TrainingTokens):
-	case s.tariff.Pays(catalog.TrainingMilli):
+	case s.tariff.Pays(catalog.TrainingSeconds):
 		return errJob("training of the model " + quoted(a.priceName()) + " is priced by the hour, and its length is not known before it ends; use a key without a budget of cost")
 	default:
 		return unpricedJob(a.priceName(), "training")

@@ -75,7 +75,7 @@ func TestReadState_KnowsTheStatesOfAllProviders(t *testing.T) {
 		`{"name":"batches/1","metadata":{"state":"BATCH_STATE_RUNNING"}}`:                                        {Status: "BATCH_STATE_RUNNING"},
 		`{"status":"SUCCESS","output_file":"f"}`:                                                                 {Status: "SUCCESS", Ended: true, Output: "f"},
 		`{"done":true,"error":{"code":3}}`:                                                                       {Ended: true, Failed: true},
-		`{"status":"succeeded","trained_tokens":9,"created_at":100,"finished_at":160}`:                           {Status: "succeeded", Ended: true, Trained: 9, Hours: 60_000},
+		`{"status":"succeeded","trained_tokens":9,"created_at":100,"finished_at":160}`:                           {Status: "succeeded", Ended: true, Trained: 9, Length: 60},
 		`{"status":"completed","seconds":"8","size":"1280x720"}`:                                                 {Status: "completed", Ended: true, Seconds: 8, Size: "1280x720"},
 		`{"metadata":{"state":"BATCH_STATE_SUCCEEDED"},"response":{"inlinedResponses":{"inlinedResponses":[]}}}`: {Status: "BATCH_STATE_SUCCEEDED", Ended: true, Results: []byte("[]")},
 	} {

@@ -15,7 +15,7 @@ type State struct {
 	None    bool   // of a batch: no request was answered
 	Output  string // id of the file of results; empty for none
 	Trained int64  // tokens that were trained, over all epochs; 0: not reported
-	Hours   int64  // milliseconds of training; 0: not reported
+	Length  int64  // seconds of training, from its creation on; 0: not reported
 	Seconds int64  // of a video; 0: not reported
 	Size    string // of a video, "1280x720"
 	// Results are those that stand in the description itself, a JSON list.
@@ -60,7 +60,7 @@ func ReadState(body []byte) State {
 	}
 	s.Trained = max(numberAt(body, "trained_tokens"), numberAt(body, "token_count"))
 	if from, to := numberAt(body, "created_at"), numberAt(body, "finished_at"); from > 0 && to > from {
-		s.Hours = (to - from) * 1000
+		s.Length = to - from
 	}
 	s.Seconds = numberAt(body, "seconds")
 	s.Size = splice.Text(body, "size")
