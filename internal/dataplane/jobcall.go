@@ -32,7 +32,15 @@ func accessOf(a *attempt) *jobAccess {
 // isPrivate reports whether the caller brought a part of what the provider is called by, so
 // that it is not known after the request.
 func isPrivate(a *attempt) bool {
-	return a.account == nil || len(a.target.Fields) > 0 || a.customHost() != a.account.Values["custom_host"] || hasOwnFields(a.spec, a)
+	if a.account == nil || a.customHost() != a.account.Values["custom_host"] {
+		return true
+	}
+	for name, v := range a.values {
+		if a.account.Values[name] != v {
+			return true
+		}
+	}
+	return false
 }
 
 // savedAccess is that of a job by a saved provider.
@@ -57,11 +65,12 @@ type inside struct {
 func (g *Gateway) callInside(ctx context.Context, key *keys.Entry, by *jobAccess, path string) (*inside, error) {
 	in := &wire.Request{Method: "GET", Path: "/v1" + path, Header: by.header.Clone(1)}
 	x := g.newExchange(in, &collected{})
+	g.open.Add(-1) // nobody waits for it when the gateway drains
 	c := &inside{close: func() {
 		x.close()
 		x.room.leave()
-		g.open.Add(-1)
 	}}
+	x.ctl.timeout = 0 // that was for the caller's own request
 	x.key, x.account, x.config = key, by.account, fromHeaders
 	x.place = x.dir.FindWorkspace(key.Principal.WorkspaceID)
 	a := &x.room.attempt

@@ -24,7 +24,7 @@ const (
 	maxHurried  = 256                // notices of callers that wait for a turn
 	checkLimit  = 5 * time.Minute    // for one check, the reading of all results included
 	leaseTTL    = 20 * time.Second
-	turnPause   = 2 * time.Second
+	turnPause   = 4 * time.Second
 	firstPause  = 5 * time.Second // before the first check of a job; it grows by half up to longPause
 	longPause   = 5 * time.Minute
 	videoPause  = 30 * time.Second
@@ -129,17 +129,31 @@ func (t *Tracker) Full() bool {
 // Open follows a job. It waits for the database for up to two seconds, so that a job
 // outlives the process once its creation is answered; where the database is unreachable
 // the job waits in memory, and a process that is killed meanwhile leaves it at its
-// maximum. It keeps j.
+// maximum. It does not keep j.
 func (t *Tracker) Open(ctx context.Context, j *Job) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeLimit)
 	defer cancel()
 	t.number.Add(1)
 	if err := t.add(ctx, j); err != nil {
 		t.log.Warn("an open job cannot be stored; retrying", "job", j.ID, "kind", string(j.Kind), "request_id", j.RequestID, "error", err.Error())
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.waiting = append(t.waiting, j)
+		t.wait(j)
 	}
+}
+
+// wait keeps a copy of a job until it can be stored: the request that created it is over
+// then, and its memory is used again.
+func (t *Tracker) wait(j *Job) {
+	b, err := j.Encode()
+	if err == nil {
+		j, err = Decode(b)
+	}
+	if err != nil {
+		t.log.Error("an open job is lost; it counts with its maximum cost", "error", err.Error())
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.waiting = append(t.waiting, j)
 }
 
 func (t *Tracker) add(ctx context.Context, j *Job) error {
