@@ -16,15 +16,24 @@ type openJobs struct {
 	app *App
 }
 
+// AddJob implements jobs.Store.
+func (o openJobs) AddJob(ctx context.Context, j *jobs.Job, node string, due time.Time) error {
+	list := deltasOf(j.Opening())
+	return o.charge(list, func() ([]quota.Meter, error) {
+		return o.Store.AddJob(ctx, j, node, due, o.app.clock.Now(), list)
+	})
+}
+
 // SettleJob implements jobs.Store.
 func (o openJobs) SettleJob(ctx context.Context, j *jobs.Job, now time.Time, deltas []jobs.Delta) error {
-	list := make([]quota.Delta, len(deltas))
-	for i := range deltas {
-		d := &deltas[i]
-		list[i] = quota.Delta{CarrierID: d.Carrier, Entry: d.Entry, ValueKey: d.ValueKey, Units: d.Units, At: d.At}
-	}
+	list := deltasOf(deltas)
+	return o.charge(list, func() ([]quota.Meter, error) { return o.Store.SettleJob(ctx, j.ID, now, list) })
+}
+
+// charge changes meters, and the limits in memory with them.
+func (o openJobs) charge(list []quota.Delta, change func() ([]quota.Meter, error)) error {
 	return o.app.limits.Sync(func() error {
-		after, err := o.Store.SettleJob(ctx, j.ID, now, list)
+		after, err := change()
 		if err != nil || len(after) == 0 {
 			return err
 		}
@@ -34,6 +43,15 @@ func (o openJobs) SettleJob(ctx context.Context, j *jobs.Job, now time.Time, del
 		}
 		return nil
 	})
+}
+
+func deltasOf(deltas []jobs.Delta) []quota.Delta {
+	list := make([]quota.Delta, len(deltas))
+	for i := range deltas {
+		d := &deltas[i]
+		list[i] = quota.Delta{CarrierID: d.Carrier, Entry: d.Entry, ValueKey: d.ValueKey, Units: d.Units, At: d.At}
+	}
+	return list
 }
 
 // openTracker makes what follows open jobs.

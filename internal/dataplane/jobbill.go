@@ -119,7 +119,7 @@ func (b *jobBill) estimated(ep llm.Endpoint, body []byte) llm.Usage {
 func (b *jobBill) training(st *jobs.State) {
 	units := catalog.Units{Region: b.job.Region}
 	switch {
-	case st.Trained > 0 && !(b.tariff.Pays(catalog.TrainingSeconds) && !b.tariff.Pays(catalog.TrainingTokens)):
+	case st.Trained > 0 && (b.tariff.Pays(catalog.TrainingTokens) || !b.tariff.Pays(catalog.TrainingSeconds)):
 		b.other = []catalog.Other{{Name: catalog.TrainingTokens, Count: st.Trained}}
 	case b.tariff.Pays(catalog.TrainingSeconds) && st.Length > 0:
 		b.other = []catalog.Other{{Name: catalog.TrainingSeconds, Count: st.Length}}
@@ -232,6 +232,8 @@ func usageIn(ep llm.Endpoint, body []byte) (u llm.Usage, model string) {
 
 // countLate takes the tokens of a job that has ended from the rates that bind its caller:
 // they count in the window in which the job is settled.
+//
+//nolint:contextcheck // the usage counts, whatever becomes of the round that found it
 func (g *Gateway) countLate(j *jobs.Job, n int64) {
 	if n <= 0 {
 		return

@@ -3,6 +3,7 @@ package dataplane
 import (
 	"context"
 	"io"
+	"slices"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -109,13 +110,13 @@ func jobStatus(status int) error {
 // refusedJob is an error of a call for a job: one that another try does not help is a
 // refusal.
 func refusedJob(err error) error {
-	f := fault.From(err)
-	switch f.Code {
-	case fault.InvalidRequest, fault.InvalidParameter, fault.NotSupported, fault.ModelNotAllowed, fault.KeyExpired, fault.Conflict, fault.NotFound:
+	if slices.Contains(lastingFaults[:], fault.From(err).Code) {
 		return jobs.ErrRefused
 	}
 	return err
 }
+
+var lastingFaults = [...]fault.Code{fault.InvalidRequest, fault.InvalidParameter, fault.NotSupported, fault.ModelNotAllowed, fault.KeyExpired, fault.Conflict, fault.NotFound}
 
 // billOutput adds up what the results of a batch report. One that was cancelled, expired
 // or failed has the results of what was done by then.

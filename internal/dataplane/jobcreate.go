@@ -47,7 +47,7 @@ func (g *Gateway) reserveJob(ctx context.Context, a *attempt, kind jobs.Kind) er
 	case jobs.Unknown:
 		err = errJob("its cost depends on a file or an output that the gateway does not read; use a key without a budget of cost")
 	}
-	if free := (errUnpriced{}); err != nil && costs && !(g.set.AllowUnpriced && errors.As(err, &free)) {
+	if free := (errUnpriced{}); err != nil && costs && (!g.set.AllowUnpriced || !errors.As(err, &free)) {
 		return jobRefusal(kind, err)
 	}
 	s.holds, s.rates = g.gather(a)

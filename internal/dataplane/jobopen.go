@@ -13,26 +13,31 @@ import (
 	"sluice/internal/record"
 )
 
-// parkJob makes a job of a call that began one, and leaves what the call holds of budgets
-// to it. Nil where none began. A job whose id is not known, or that cannot be followed,
-// counts with its maximum.
-func (g *Gateway) parkJob(a *attempt, o record.Outcome) *jobs.Job {
+// parkJob stores a job that a call began, with the maximum that the call holds of budgets.
+// What the call itself holds is given back then. A job that cannot be followed counts with
+// its maximum, as the call does: its id is not known, there are too many, or the database
+// is unreachable.
+func (g *Gateway) parkJob(a *attempt, o record.Outcome) {
 	if a.job == nil || !a.stake.reserved() {
-		return nil
+		return
 	}
 	switch a.ending(o) {
 	case abandoned, broken: // the provider may work on it, and nobody knows under which name
 		a.fate = unheard
 	case answered:
-		if j := g.newJob(a); j != nil {
-			a.fate = parked
-			return j
-		}
 		a.fate = unheard
-		g.Log.Warn("a job at a provider cannot be followed; it counts with its maximum cost", "request_id", a.x.id, "trace_id", a.x.trace.id, "kind", string(a.job.kind), "open_jobs", g.Jobs.Len())
+		why := "the response has no id of a job, or too many jobs are open"
+		if j := g.newJob(a); j != nil {
+			err := g.openJob(a, j)
+			if err == nil {
+				a.fate = parked
+				return
+			}
+			why = err.Error()
+		}
+		g.Log.Warn("a job at a provider cannot be followed; it counts with its maximum cost", "request_id", a.x.id, "trace_id", a.x.trace.id, "kind", string(a.job.kind), "open_jobs", g.Jobs.Len(), "reason", why)
 	default:
 	}
-	return nil
 }
 
 // newJob is the job that the response describes; nil where it cannot be followed.
@@ -46,7 +51,7 @@ func (g *Gateway) newJob(a *attempt) *jobs.Job {
 		OrgID: p.OrgID, WorkspaceID: p.WorkspaceID, KeyID: p.ID, KeyName: p.Name, UserID: p.UserID,
 		RequestID: x.id, TraceID: x.trace.id, ConfigID: x.configID, TargetPath: a.target.Path, Metadata: maps.Clone(x.metadata),
 		Provider: a.spec.ID, Model: strings.Clone(a.priceName()), Endpoint: x.match.Endpoint, Method: x.in.Method, Shown: strings.Clone(x.shown), Region: a.region(),
-		Created: a.started, Bound: a.stake.bound, Tokens: a.stake.most.Input + a.stake.most.Output, Input: a.job.input, Units: a.job.units,
+		Created: a.started, Charged: g.Clock.Now(), Bound: a.stake.bound, Tokens: a.stake.most.Input + a.stake.most.Output, Input: a.job.input, Units: a.job.units,
 	}
 	if a.account != nil {
 		j.ProviderID = a.account.Slug
@@ -66,27 +71,26 @@ func readPath(x *exchange, id string) string {
 	}
 }
 
-// charged notes what budgets were charged with for a job.
-func (s *stake) charged(j *jobs.Job) {
-	j.Charged = s.line.At
+// charges are what budgets are charged with for a job: what the call holds of them.
+func (s *stake) charges() (list []jobs.Charge) {
 	for i := range s.holds[:s.rates] {
 		h := &s.holds[i]
-		j.Charges = append(j.Charges, jobs.Charge{Carrier: h.Counter.Carrier, Entry: h.Counter.Entry, ValueKey: h.Counter.ValueKey, Measure: measures[h.Measure], Units: s.owed.amount(h.Measure)})
+		list = append(list, jobs.Charge{Carrier: h.Counter.Carrier, Entry: h.Counter.Entry, ValueKey: h.Counter.ValueKey, Measure: measures[h.Measure], Units: max(h.Amount, 0)})
 	}
+	return list
 }
 
 var measures = map[quota.Measure]jobs.Measure{quota.Cost: jobs.Cost, quota.TokenCount: jobs.Tokens, quota.Calls: jobs.Calls}
 
-// openJob has a job followed.
-func (g *Gateway) openJob(a *attempt, j *jobs.Job) {
-	if j == nil {
-		return
-	}
-	a.stake.charged(j)
+// openJob has a job followed. Whether it is stored does not depend on the stay of the caller.
+//
+//nolint:contextcheck // the job outlives the request
+func (g *Gateway) openJob(a *attempt, j *jobs.Job) error {
+	j.Charges = a.stake.charges()
 	if j.Private {
 		g.jobAccess.put(j.Key(), accessOf(a))
 	}
-	g.Jobs.Open(context.Background(), j)
+	return g.Jobs.Open(context.Background(), j)
 }
 
 // followsJobs are the endpoints by which callers read what became of a job.

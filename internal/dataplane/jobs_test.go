@@ -167,7 +167,7 @@ func (w *works) budget(dollars float64) *quota.Plan {
 }
 
 func (w *works) used(p *quota.Plan) int64 {
-	return w.bank.State(w.clock.Now(), &p.Budgets[0]).Used
+	return w.bank.State(w.clock.Now(), &p.Budgets[0]).Used + w.store.Used(w.keyID()+"/cost")
 }
 
 func (w *works) upload(t *testing.T, purpose, file string, headers ...string) {
@@ -242,8 +242,8 @@ func TestBatchIsHeldAndSettled(t *testing.T) {
 			if last.Spend.Cost != c.cost || last.Spend.State != c.state || last.Outcome != c.outcome || last.ID != open[0].ID || last.TraceID != created.TraceID || last.RequestID != created.RequestID {
 				t.Errorf("the batch is on record as %s %+v (%s)", last.Outcome, last.Spend, last.Error)
 			}
-			if got := w.store.Used(w.keyID() + "/cost"); got != c.cost-open[0].Bound || w.store.Settled() != 1 || len(w.store.Jobs()) != 0 {
-				t.Errorf("settled %d times by %d, want %d", w.store.Settled(), got, c.cost-open[0].Bound)
+			if got := w.used(plan); got != c.cost || w.store.Settled() != 1 || len(w.store.Jobs()) != 0 {
+				t.Errorf("settled %d times, used %d, want %d", w.store.Settled(), got, c.cost)
 			}
 			if w.up.calls("GET /v1/files/file-in/content") != 0 {
 				t.Error("the input file was fetched although it was uploaded here")
@@ -344,13 +344,12 @@ func TestJobSurvivesARestart(t *testing.T) {
 			if name == "private" {
 				headers = append(headers, "x-gateway-custom-host: "+w.up.URL+"/v1")
 			}
-			w.budget(1)
+			plan := w.budget(1)
 			w.takeBatch()
 			w.upload(t, "batch", twoLines(requestLine), headers...)
 			if a := w.call("POST", "/v1/batches", createBatch, headers...); a.StatusCode != 200 {
 				t.Fatalf("%d %s", a.StatusCode, a.Text)
 			}
-			bound := w.store.Jobs()[0].Bound
 			w.restart()
 			w.up.on("GET /v1/batches/batch_a", batchDone)
 			w.up.on("GET /v1/files/file-out/content", twoLines(resultLine))
@@ -364,8 +363,8 @@ func TestJobSurvivesARestart(t *testing.T) {
 				}
 				w.turn()
 			}
-			if got := w.store.Used(w.keyID() + "/cost"); got != 2*lineCost-bound || w.store.Settled() != 1 {
-				t.Errorf("settled %d times by %d, want %d", w.store.Settled(), got, 2*lineCost-bound)
+			if got := w.used(plan); got != 2*lineCost || w.store.Settled() != 1 {
+				t.Errorf("settled %d times, used %d, want %d", w.store.Settled(), got, 2*lineCost)
 			}
 		})
 	}
@@ -387,7 +386,7 @@ func TestJobThatIsForgottenCountsWithItsMaximum(t *testing.T) {
 		w.turn()
 	}
 	last := w.journal.some(t, 3)[2]
-	if last.Spend.State != "unknown" || last.Spend.Cost != bound || last.Outcome != record.Failed || w.store.Used(w.keyID()+"/cost") != 0 || len(w.store.Jobs()) != 0 || w.used(plan) != bound {
+	if last.Spend.State != "unknown" || last.Spend.Cost != bound || last.Outcome != record.Failed || len(w.store.Jobs()) != 0 || w.used(plan) != bound {
 		t.Errorf("%+v, %s", last.Spend, last.Error)
 	}
 }
@@ -452,8 +451,8 @@ func TestVideoIsBilledBySeconds(t *testing.T) {
 			if last := w.journal.some(t, 2)[1]; last.Spend.Cost != c.cost {
 				t.Errorf("%+v %s", last.Spend, last.Error)
 			}
-			if got := w.store.Used(w.keyID() + "/cost"); got != c.cost-c.bound {
-				t.Errorf("corrected by %d, want %d", got, c.cost-c.bound)
+			if got := w.used(plan); got != c.cost {
+				t.Errorf("used %d, want %d", got, c.cost)
 			}
 		})
 	}
@@ -479,7 +478,7 @@ func TestFinetuningIsBilledByTrainedTokens(t *testing.T) {
 	}
 	w.turn()
 	last := w.journal.some(t, 3)[2]
-	if last.Spend.Cost != 400*3000 || last.Usage.TotalTokens != 400 || w.store.Used(w.keyID()+"/cost") != 400*3000-bound {
+	if last.Spend.Cost != 400*3000 || last.Usage.TotalTokens != 400 || w.used(plan) != 400*3000 {
 		t.Errorf("%+v %+v", last.Spend, last.Usage)
 	}
 }

@@ -1,6 +1,7 @@
 package dataplane_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -11,6 +12,24 @@ import (
 	"sluice/internal/record"
 	"sluice/test/upstream"
 )
+
+// A job that the database does not take counts with its maximum at once.
+func TestJobWithoutADatabaseCountsWithItsMaximum(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	store := new(jobTracker)
+	store.follow(r)
+	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 10)}})
+	r.up.On("/v1/videos", upstream.Always(upstream.JSON(200, []byte(`{"id":"video_1","status":"queued"}`))))
+	store.Fail(errors.New("no database"))
+	if a := r.call("POST", "/v1/videos", `{"model":"sora-2","prompt":"a cat","seconds":"8"}`, r.custom()...); a.StatusCode != 200 {
+		t.Fatalf("%d %s", a.StatusCode, a.Text)
+	}
+	row := r.journal.one(t)
+	if s := r.bank.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used != 8*100_000_000 || s.Held != 0 || row.Spend.Cost != s.Used || row.Spend.State != "unknown" {
+		t.Errorf("%+v, on record as %+v", s, row.Spend)
+	}
+}
 
 // Where nobody knows whether a job began, or under which name, it counts with its maximum.
 func TestJobWithoutANameCountsWithItsMaximum(t *testing.T) {
@@ -61,12 +80,12 @@ func TestJobThatIsRefusedCostsNothing(t *testing.T) {
 	if a := r.call("POST", "/v1/videos", `{"model":"sora-2","prompt":"a cat","seconds":"4"}`, config); a.StatusCode != 200 {
 		t.Fatalf("%d %s", a.StatusCode, a.Text)
 	}
-	if s := r.bank.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used != 4*100_000_000 || s.Held != 0 || len(store.Jobs()) != 1 {
+	if s := r.bank.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used+store.Used(r.keyID()+"/cost") != 4*100_000_000 || s.Held != 0 || len(store.Jobs()) != 1 {
 		t.Errorf("%+v, %d jobs", s, len(store.Jobs()))
 	}
 	tries = 5
 	r.call("POST", "/v1/videos", `{"model":"sora-2","prompt":"a cat","seconds":"4"}`, r.custom()...)
-	if s := r.bank.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used != 4*100_000_000 || s.Held != 0 || len(store.Jobs()) != 1 {
+	if s := r.bank.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used+store.Used(r.keyID()+"/cost") != 4*100_000_000 || s.Held != 0 || len(store.Jobs()) != 1 {
 		t.Errorf("after an error: %+v, %d jobs", s, len(store.Jobs()))
 	}
 }
@@ -83,7 +102,7 @@ func TestJobIsHeldAsItIsSent(t *testing.T) {
 	if a := r.call("POST", "/v1/videos", `{"model":"sora-2","prompt":"a cat","seconds":"4"}`, config); a.StatusCode != 200 {
 		t.Fatalf("%d %s", a.StatusCode, a.Text)
 	}
-	if s := r.bank.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used != 12*100_000_000 {
+	if s := r.bank.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used+s.Held != 0 || store.Used(r.keyID()+"/cost") != 12*100_000_000 {
 		t.Errorf("%+v", s)
 	}
 	before := r.up.Total()
@@ -134,7 +153,7 @@ func TestBatchOfBedrock(t *testing.T) {
 	if len(open) != 1 || open[0].UpstreamID != arn || open[0].Bound < 2*100*120 || open[0].Kind != jobs.Batch {
 		t.Fatalf("%+v", open)
 	}
-	if s := r.bank.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used != open[0].Bound {
+	if s := r.bank.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used+store.Used(r.keyID()+"/cost") != open[0].Bound {
 		t.Errorf("%+v", s)
 	}
 	job := `{"jobArn":"` + arn + `","modelId":"amazon.nova-lite-v1:0","status":"Stopped","inputDataConfig":{"s3InputDataConfig":{"s3Uri":"s3://b/rows.jsonl"}},"outputDataConfig":{"s3OutputDataConfig":{"s3Uri":"s3://b/out/"}},"totalRecordCount":2,"successRecordCount":1}`

@@ -30,7 +30,7 @@ const (
 	broken                  // in the middle of the answer: client gone, upstream cut, stalled, an error in a stream
 	handed                  // with a response on which the provider works; another attempt follows that
 	unheard                 // likewise, and nobody will hear what that comes to
-	parked                  // with a job, whose row has what it holds of budgets
+	parked                  // with a job, whose row has charged the budgets
 )
 
 // ending is how the attempt ended.
@@ -74,9 +74,9 @@ func (g *Gateway) owed(a *attempt, e ending) owed {
 	g.priceAgain(a)
 	o := owed{state: ledger.Settled, usage: a.log().Usage.Bounded()}
 	switch {
-	case e == unsent, e == handed, e == refused && !o.usage.Reported:
+	case e == unsent, e == handed, e == parked, e == refused && !o.usage.Reported:
 		return owed{state: ledger.Released, bill: catalog.Bill{Version: a.stake.tariff.Version()}}
-	case e == unheard, e == parked:
+	case e == unheard:
 		return a.stake.whole()
 	case !o.usage.Reported && heard[a.x.match.Endpoint]:
 		o.state, o.usage = ledger.Estimated, g.reckonHeard(a, e != abandoned)

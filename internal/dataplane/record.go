@@ -22,7 +22,7 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 	r := a.log()
 	r.Outcome, r.Usage = o, r.Usage.Bounded()
 	goesOn := g.handOver(a)
-	job := g.parkJob(a, o)
+	g.parkJob(a, o)
 	g.noteJob(a, o)
 	g.account(a, r)
 	g.describe(a, r)
@@ -40,7 +40,6 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 	g.settleStake(a)
 	g.Metrics.attempt(r, a.number > 0 && !a.beside)
 	g.attend(goesOn)
-	g.openJob(a, job)
 }
 
 // recordRefusal puts a request on record that was refused before it came to a

@@ -214,29 +214,16 @@ func (g *Gateway) account(a *attempt, r *record.Attempt) {
 	if s.owed.state == ledger.Unknown {
 		r.Usage = llm.Usage{} // the bound is no count
 	}
-	if a.fate == parked { // the record of the job has the cost
-		r.Spend = record.Spend{State: ledger.Released.String(), Bound: s.bound, Version: s.tariff.Version()}
-	}
 	room := a.x.room
 	room.closing = s.line.AppendTo(room.closing[:0])
 	r.Closing = room.closing
-	if a.fate != parked {
-		a.x.tokens += s.owed.amount(quota.TokenCount)
-	}
+	a.x.tokens += s.owed.amount(quota.TokenCount)
 	g.Metrics.spent(a.spec.ID, &r.Spend)
 }
 
 // settleStake gives back what was taken from limits, less what was used.
 func (g *Gateway) settleStake(a *attempt) {
 	if s := a.stake; s != nil && len(s.holds) > 0 {
-		used := a.x.room.amounts(s.holds, &s.owed)
-		if a.fate == parked {
-			for i := s.rates; i < len(used); i++ {
-				if s.holds[i].Measure == quota.TokenCount {
-					used[i] = 0
-				}
-			}
-		}
-		g.Bank.Settle(g.Clock.Now(), s.holds, used)
+		g.Bank.Settle(g.Clock.Now(), s.holds, a.x.room.amounts(s.holds, &s.owed))
 	}
 }

@@ -37,7 +37,7 @@ const (
 	Calls  Measure = "calls"  // one for each call
 )
 
-// Charge is what a budget was charged when the job was created. It names the counter as
+// Charge is what a budget is charged when the job is created. It names the counter as
 // quota.Delta does.
 type Charge struct {
 	Carrier  string  `json:"carrier"` // id of a key, workspace, provider, integration or policy
@@ -47,8 +47,8 @@ type Charge struct {
 	Units    int64   `json:"units"`
 }
 
-// Delta is what the end of a job changes on a counter: below 0 where it was cheaper than
-// its maximum.
+// Delta is what the creation or the end of a job changes on a counter: below 0 where it was
+// cheaper than its maximum.
 type Delta struct {
 	Charge
 	At time.Time // of the charge: a budget that was reset since then stays as it is
@@ -137,6 +137,15 @@ func Decode(b []byte) (*Job, error) {
 		return nil, fmt.Errorf("decode a job: %w", err)
 	}
 	return j, nil
+}
+
+// Opening are the changes of counters that the creation of the job makes.
+func (j *Job) Opening() []Delta {
+	list := make([]Delta, len(j.Charges))
+	for i, c := range j.Charges {
+		list[i] = Delta{Charge: c, At: j.Charged}
+	}
+	return list
 }
 
 // deltas are the corrections of the charges of a job that came to a cost and tokens.

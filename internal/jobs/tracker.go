@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -20,7 +21,6 @@ const (
 	maxRefused  = 5                  // refused checks in a row, until a job counts with its maximum
 	maxChecks   = 4                  // that run at once on a node
 	maxDue      = 64                 // rows that one turn reads
-	maxWaiting  = 1000               // jobs that wait for a database that is unreachable
 	maxHurried  = 256                // notices of callers that wait for a turn
 	checkLimit  = 5 * time.Minute    // for one check, the reading of all results included
 	leaseTTL    = 20 * time.Second
@@ -64,8 +64,9 @@ type Checker interface {
 
 // Store keeps open jobs. Safe for concurrent use.
 type Store interface {
-	// AddJob stores a job that is due at a time; adding it again changes nothing. node is
-	// the only one that may check it; empty for any.
+	// AddJob stores a job that is due at a time and charges budgets with its Charges, both
+	// or neither; adding it again changes nothing. node is the only one that may check it;
+	// empty for any.
 	AddJob(ctx context.Context, j *Job, node string, due time.Time) error
 	// DueJobs returns the jobs that are due by now, the oldest first, at most limit: those
 	// of any node or of that one, and those created before a time whatever their node.
@@ -97,9 +98,6 @@ type Tracker struct {
 	holder string
 	number atomic.Int64
 	notice chan string // keys of jobs that a caller saw change
-
-	mu      sync.Mutex // guards waiting
-	waiting []*Job     // not stored yet
 }
 
 // New makes a Tracker. Nothing is followed until Run.
@@ -118,50 +116,25 @@ func (t *Tracker) Len() int {
 
 // Full reports whether a further job is not followed. A nil Tracker is always full.
 func (t *Tracker) Full() bool {
-	if t == nil || t.number.Load() >= MaxOpen {
-		return true
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.waiting) >= maxWaiting
+	return t == nil || t.number.Load() >= MaxOpen
 }
 
-// Open follows a job. It waits for the database for up to two seconds, so that a job
-// outlives the process once its creation is answered; where the database is unreachable
-// the job waits in memory, and a process that is killed meanwhile leaves it at its
-// maximum. It does not keep j.
-func (t *Tracker) Open(ctx context.Context, j *Job) {
+// Open charges budgets with the maximum of a job and follows it. It waits for the database
+// for up to two seconds, so that the job and its charges outlive the process once its
+// creation is answered. After an error the job is not followed, and the caller charges it.
+// It does not keep j.
+func (t *Tracker) Open(ctx context.Context, j *Job) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeLimit)
 	defer cancel()
-	t.number.Add(1)
-	if err := t.add(ctx, j); err != nil {
-		t.log.Warn("an open job cannot be stored; retrying", "job", j.ID, "kind", string(j.Kind), "request_id", j.RequestID, "error", err.Error())
-		t.wait(j)
-	}
-}
-
-// wait keeps a copy of a job until it can be stored: the request that created it is over
-// then, and its memory is used again.
-func (t *Tracker) wait(j *Job) {
-	b, err := j.Encode()
-	if err == nil {
-		j, err = Decode(b)
-	}
-	if err != nil {
-		t.log.Error("an open job is lost; it counts with its maximum cost", "error", err.Error())
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.waiting = append(t.waiting, j)
-}
-
-func (t *Tracker) add(ctx context.Context, j *Job) error {
 	node := ""
 	if j.Private {
 		node = t.node
 	}
-	return t.store.AddJob(ctx, j, node, t.clock.Now().Add(firstPause))
+	if err := t.store.AddJob(ctx, j, node, t.clock.Now().Add(firstPause)); err != nil {
+		return fmt.Errorf("store job %s: %w", j.ID, err)
+	}
+	t.number.Add(1)
+	return nil
 }
 
 // Hurry has the job of a Key checked with the next turn, because a caller saw that it
@@ -198,11 +171,8 @@ func (t *Tracker) Run(ctx context.Context, c Checker) error {
 	}
 }
 
-// Turn stores what waits, then checks the jobs that are due, at most 64.
+// Turn checks the jobs that are due, at most 64.
 func (t *Tracker) Turn(ctx context.Context, c Checker) error {
-	if err := t.flush(ctx); err != nil {
-		return err
-	}
 	now := t.clock.Now()
 	if err := t.hurryAll(ctx, now); err != nil {
 		return err
@@ -227,24 +197,6 @@ func (t *Tracker) Turn(ctx context.Context, c Checker) error {
 	}
 	all.Wait()
 	return nil
-}
-
-func (t *Tracker) flush(ctx context.Context) error {
-	for {
-		t.mu.Lock()
-		if len(t.waiting) == 0 {
-			t.mu.Unlock()
-			return nil
-		}
-		j := t.waiting[0]
-		t.mu.Unlock()
-		if err := t.add(ctx, j); err != nil {
-			return err
-		}
-		t.mu.Lock()
-		t.waiting = t.waiting[1:]
-		t.mu.Unlock()
-	}
 }
 
 func (t *Tracker) hurryAll(ctx context.Context, now time.Time) error {

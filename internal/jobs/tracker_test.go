@@ -87,6 +87,13 @@ func (w *world) job() *jobs.Job {
 	}}
 }
 
+func (w *world) open(t *jobs.Tracker, j *jobs.Job) {
+	w.t.Helper()
+	if err := t.Open(context.Background(), j); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 func (w *world) turn(t *jobs.Tracker) error {
 	w.clock.pass(time.Hour)
 	return t.Turn(context.Background(), w.p)
@@ -96,7 +103,7 @@ func TestTracker_SettlesAJobOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	one, other := w.tracker(), w.tracker()
-	one.Open(context.Background(), w.job())
+	w.open(one, w.job())
 	for range 3 {
 		if err := errors.Join(w.turn(one), w.turn(other)); err != nil {
 			t.Fatal(err)
@@ -111,7 +118,7 @@ func TestTracker_SettlesAJobOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if w.store.Used("key/cost") != -70 || w.store.Used("key/tokens") != -43 || w.store.Used("key/calls") != 0 || w.p.recorded != 1 || w.p.forgot != 1 || one.Len() != 0 {
+	if w.store.Used("key/cost") != 30 || w.store.Used("key/tokens") != 7 || w.store.Used("key/calls") != 1 || w.p.recorded != 1 || w.p.forgot != 1 || one.Len() != 0 {
 		t.Errorf("cost %d, tokens %d, %d records", w.store.Used("key/cost"), w.store.Used("key/tokens"), w.p.recorded)
 	}
 }
@@ -122,7 +129,7 @@ func TestTracker_WritesTheRecordThatADeadProcessOwed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	j := w.job()
-	w.tracker().Open(context.Background(), j)
+	w.open(w.tracker(), j)
 	if err := w.store.SettleJob(context.Background(), j, w.clock.Now(), []jobs.Delta{{Charge: jobs.Charge{Carrier: "key", Measure: jobs.Cost, Units: -70}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +137,7 @@ func TestTracker_WritesTheRecordThatADeadProcessOwed(t *testing.T) {
 	if err := w.turn(w.tracker()); err != nil {
 		t.Fatal(err)
 	}
-	if w.store.Used("key/cost") != -70 || w.store.Settled() != 1 || w.p.recorded != 1 || len(w.store.Jobs()) != 0 {
+	if w.store.Used("key/cost") != 30 || w.store.Settled() != 1 || w.p.recorded != 1 || len(w.store.Jobs()) != 0 {
 		t.Errorf("cost %d, settled %d times, %d records", w.store.Used("key/cost"), w.store.Settled(), w.p.recorded)
 	}
 }
@@ -152,7 +159,7 @@ func TestTracker_GivesUp(t *testing.T) {
 			w := newWorld(t)
 			w.p.err = c.err
 			tracker := w.tracker()
-			tracker.Open(context.Background(), w.job())
+			w.open(tracker, w.job())
 			for n := range c.turns {
 				if n < 4 && w.p.gaveUp != "" {
 					t.Fatalf("gave up after %d turns", n)
@@ -161,34 +168,24 @@ func TestTracker_GivesUp(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if !strings.Contains(w.p.gaveUp, c.reason) || w.store.Used("key/cost") != 0 || w.p.recorded != 1 || len(w.store.Jobs()) != 0 || !strings.Contains(w.log.String(), "it counts with its maximum cost") {
+			if !strings.Contains(w.p.gaveUp, c.reason) || w.store.Used("key/cost") != 100 || w.p.recorded != 1 || len(w.store.Jobs()) != 0 || !strings.Contains(w.log.String(), "it counts with its maximum cost") {
 				t.Errorf("%q, cost %d, %d records", w.p.gaveUp, w.store.Used("key/cost"), w.p.recorded)
 			}
 		})
 	}
 }
 
-// While the database is unreachable jobs wait in memory, up to a bound, and none is lost.
-func TestTracker_WaitsForTheDatabase(t *testing.T) {
+// A job that the database does not take is not followed: who created it charges it.
+func TestTracker_ReportsAJobThatIsNotStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	tracker := w.tracker()
 	w.store.Fail(errors.New("no database"))
-	for range 1000 {
-		if tracker.Full() {
-			t.Fatal("full too early")
-		}
-		tracker.Open(context.Background(), w.job())
-	}
-	if !tracker.Full() {
-		t.Error("more jobs are followed than may wait")
+	if err := tracker.Open(context.Background(), w.job()); err == nil || tracker.Len() != 0 {
+		t.Errorf("%v, %d jobs", err, tracker.Len())
 	}
 	if err := w.turn(tracker); err == nil {
 		t.Error("no error without a database")
-	}
-	w.store.Fail(nil)
-	if err := w.turn(tracker); err != nil || len(w.store.Jobs()) != 1000 || tracker.Full() {
-		t.Errorf("%d jobs are stored, %v", len(w.store.Jobs()), err)
 	}
 }
 
@@ -198,7 +195,7 @@ func TestTracker_ChecksAJobSoonThatACallerSawEnd(t *testing.T) {
 	j := w.job()
 	one, other := w.tracker(), w.tracker()
 	j.Private = true
-	one.Open(context.Background(), j)
+	w.open(one, j)
 	if err := w.turn(other); err != nil || w.p.checks != 0 {
 		t.Fatalf("another node checked a private job %d times, %v", w.p.checks, err)
 	}

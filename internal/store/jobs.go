@@ -28,21 +28,52 @@ type jobRow struct {
 	Body      []byte // jobs.Job, compressed
 }
 
-// AddJob implements jobs.Store. ReadOnly when the writer is unreachable.
-func (s *Store) AddJob(ctx context.Context, j *jobs.Job, node string, due time.Time) error {
+// AddJob stores a job that is due at a time and adds deltas to the meters, in one
+// transaction, and returns the meters as they are then. A job that is stored already changes
+// nothing. node is the only one that may check it; empty for any. The feed reports the
+// carriers. ReadOnly when the writer is unreachable.
+func (s *Store) AddJob(ctx context.Context, j *jobs.Job, node string, due, now time.Time, deltas []quota.Delta) (after []quota.Meter, err error) {
 	if err := storable("id", j.ID, 36); err != nil {
-		return err
+		return nil, err
 	}
 	body, err := j.Encode()
 	if err != nil {
+		return nil, err
+	}
+	row := jobRow{ID: j.ID, JobKey: j.Key(), Node: node, CreatedMS: j.Created.UnixMilli(), DueMS: due.UnixMilli(), Body: s.zip.EncodeAll(body, nil)}
+	err = s.InTx(ctx, func(rtx resource.Tx) (err error) {
+		err = s.onMeters(ctx, rtx, "store an open job", func(ctx context.Context, db bun.IDB) error {
+			_, err := db.NewInsert().Model(&row).Exec(ctx)
+			return err
+		})
+		if err == nil {
+			after, err = s.chargeJob(ctx, rtx, now, deltas)
+		}
 		return err
-	}
-	_, err = s.exec(ctx, "store an open job", "INSERT INTO open_jobs (id, job_key, node, created_ms, due_ms, settled, body) VALUES (?, ?, ?, ?, ?, 0, ?)",
-		j.ID, j.Key(), node, j.Created.UnixMilli(), due.UnixMilli(), s.zip.EncodeAll(body, nil))
+	})
 	if fault.Has(err, fault.Conflict) {
-		return nil // an earlier try was stored
+		return nil, nil // an earlier try was stored
 	}
-	return err
+	return after, err
+}
+
+// chargeJob adds deltas, returns the meters then, and has the feed report them.
+func (s *Store) chargeJob(ctx context.Context, rtx resource.Tx, now time.Time, deltas []quota.Delta) ([]quota.Meter, error) {
+	if len(deltas) == 0 {
+		return nil, nil
+	}
+	t, err := ownTx(rtx)
+	if err != nil {
+		return nil, err
+	}
+	uses := usesOf(ordered(deltas))
+	if err := s.addUsage(ctx, rtx, now, uses); err != nil {
+		return nil, err
+	}
+	for i := range uses {
+		t.change(quota.MeterKind, uses[i].CarrierID, false)
+	}
+	return s.metersAfter(ctx, rtx, uses)
 }
 
 // DueJobs implements jobs.Store. It asks the writer.
@@ -115,20 +146,14 @@ func (s *Store) HurryJob(ctx context.Context, key, node string, due time.Time) (
 
 // SettleJob adds deltas to the meters and marks the job as settled, in one transaction, and
 // returns the meters as they are then. Where the job is settled already, or gone, nothing
-// changes and there are no meters. The feed reports carriers whose usage went down.
+// changes and there are no meters. The feed reports the carriers.
 func (s *Store) SettleJob(ctx context.Context, id string, now time.Time, deltas []quota.Delta) (after []quota.Meter, err error) {
-	list := ordered(deltas)
 	err = s.InTx(ctx, func(rtx resource.Tx) error {
 		after = nil
 		open, err := s.markSettled(ctx, rtx, id)
-		if err != nil || !open || len(list) == 0 {
-			return err
+		if err == nil && open {
+			after, err = s.chargeJob(ctx, rtx, now, deltas)
 		}
-		uses := usesOf(list)
-		if err := s.addUsage(ctx, rtx, now, uses); err != nil {
-			return err
-		}
-		after, err = s.metersAfter(ctx, rtx, uses)
 		return err
 	})
 	return after, err

@@ -13,7 +13,7 @@ import (
 	"sluice/internal/lease"
 )
 
-// Memory keeps open jobs and leases, and adds up what settling changed. The zero value is
+// Memory keeps open jobs and leases, and adds up what jobs are charged. The zero value is
 // empty. Safe for concurrent use.
 type Memory struct {
 	mu      sync.Mutex // guards what follows
@@ -45,7 +45,7 @@ func (m *Memory) Fail(err error) {
 	m.failure = err
 }
 
-// Used is what settling added to a counter, "key/cost".
+// Used is what jobs added to a counter, "key/cost".
 func (m *Memory) Used(counter string) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -93,6 +93,7 @@ func (m *Memory) AddJob(_ context.Context, j *jobs.Job, node string, due time.Ti
 	}
 	if m.rows[j.ID] == nil {
 		m.rows[j.ID] = &row{body: body, key: j.Key(), node: node, due: due, made: j.Created}
+		m.add(j.Opening())
 	}
 	return nil
 }
@@ -156,13 +157,17 @@ func (m *Memory) SettleJob(_ context.Context, j *jobs.Job, _ time.Time, deltas [
 	}
 	r.done = true
 	m.settled++
+	m.add(deltas)
+	return nil
+}
+
+func (m *Memory) add(deltas []jobs.Delta) {
 	if m.used == nil {
 		m.used = map[string]int64{}
 	}
 	for _, d := range deltas {
 		m.used[d.Carrier+"/"+string(d.Measure)] += d.Units
 	}
-	return nil
 }
 
 // DropJob implements jobs.Store.

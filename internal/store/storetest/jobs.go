@@ -31,9 +31,14 @@ func openJobs(t *testing.T, s *store.Store) {
 	long := now.AddDate(-1, 0, 0)
 	j, private := openJob(now), openJob(now)
 	home, away := ident.NewID(), ident.NewID()
-	must(t, s.AddJob(ctx, j, "", now.Add(time.Minute)))
-	must(t, s.AddJob(ctx, j, "", now.Add(time.Hour))) // changes nothing
-	must(t, s.AddJob(ctx, private, home, now))
+	add := func(j *jobs.Job, node string, due time.Time) {
+		t.Helper()
+		_, err := s.AddJob(ctx, j, node, due, now, nil)
+		must(t, err)
+	}
+	add(j, "", now.Add(time.Minute))
+	add(j, "", now.Add(time.Hour)) // changes nothing
+	add(private, home, now)
 	found, err := s.FindJob(ctx, j.ID)
 	must(t, err)
 	same(t, "found", found, j)
@@ -70,9 +75,15 @@ func openJobs(t *testing.T, s *store.Store) {
 // settleJob changes budgets once, however often and by however many nodes a job is settled.
 func settleJob(t *testing.T, s *store.Store) {
 	ctx, m := t.Context(), budget(t, s)
-	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: m.ID, Entry: m.Entry, Units: 90}}))
 	j := openJob(time.Now())
-	must(t, s.AddJob(ctx, j, "", time.Now().Add(time.Hour)))
+	for n := range 2 { // adding it again charges nothing
+		after, err := s.AddJob(ctx, j, "", time.Now().Add(time.Hour), time.Now(), []quota.Delta{{CarrierID: m.ID, Entry: m.Entry, Units: 90, At: time.Now()}})
+		must(t, err)
+		if n == 0 && (len(after) != 1 || after[0].Used != 90) {
+			t.Errorf("the meters are reported as %+v", after)
+		}
+	}
+	same(t, "used while the job is open", usedOf(t, s, m.ID), int64(90))
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	told := 0
