@@ -26,6 +26,9 @@ func (g *Gateway) parkJob(a *attempt, o record.Outcome) {
 		a.fate = unheard
 	case answered:
 		a.fate = unheard
+		if a.job.kind == jobs.Eval { // its price is that of a run
+			return
+		}
 		why := "the response has no id of a job, or too many jobs are open"
 		if j := g.newJob(a); j != nil {
 			err := g.openJob(a, j)
@@ -43,7 +46,7 @@ func (g *Gateway) parkJob(a *attempt, o record.Outcome) {
 // newJob is the job that the response describes; nil where it cannot be followed.
 func (g *Gateway) newJob(a *attempt) *jobs.Job {
 	id, x, p := jobs.ID(a.clientReply()), a.x, &a.x.key.Principal
-	if id == "" || a.job.kind == jobs.Unknown || a.job.kind == jobs.Eval || g.Jobs.Full() {
+	if id == "" || a.job.kind == jobs.Unknown || g.Jobs.Full() {
 		return nil
 	}
 	j := &jobs.Job{
