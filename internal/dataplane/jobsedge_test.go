@@ -168,3 +168,24 @@ func TestBatchOfBedrock(t *testing.T) {
 		t.Errorf("%s %+v %s", last.Outcome, last.Spend, last.Error)
 	}
 }
+
+// A batch that is passed through, in Mistral's paths and states, is held and billed alike.
+func TestBatchThatIsPassedThrough(t *testing.T) {
+	t.Parallel()
+	w := newWorks(t, "openai")
+	plan := w.budget(1)
+	w.up.on("GET /v1/files/file-in/content", twoLines(requestLine))
+	w.up.on("POST /v1/batch/jobs", `{"id":"job-1","object":"batch","status":"QUEUED"}`)
+	w.up.on("GET /v1/batch/jobs/job-1", `{"id":"job-1","object":"batch","status":"SUCCESS","output_file":"file-out"}`)
+	w.up.on("GET /v1/files/file-out/content", twoLines(resultLine))
+	if a := w.call("POST", "/v1/batch/jobs", `{"input_files":["file-in"],"model":"gpt-4o-mini","endpoint":"/v1/chat/completions"}`, savedWorks); a.StatusCode != 200 {
+		t.Fatalf("%d %s", a.StatusCode, a.Text)
+	}
+	if held := w.used(plan); held < 2*100*300 {
+		t.Errorf("%d is held", held)
+	}
+	w.turn()
+	if last := w.journal.some(t, 2)[1]; last.Spend.Cost != 2*lineCost || w.used(plan) != 2*lineCost {
+		t.Errorf("%+v, used %d", last.Spend, w.used(plan))
+	}
+}
