@@ -117,8 +117,9 @@ type Specs interface {
 type Guard interface {
 	// CheckURL refuses with fault.InvalidRequest or fault.AddressRefused.
 	CheckURL(raw string) error
-	// Trusts reports whether the operator listed the host of a URL as trusted.
-	Trusts(raw string) bool
+	// TakesStoredKeys reports whether the operator lets stored credentials go to the host
+	// and port of a URL.
+	TakesStoredKeys(raw string) bool
 }
 
 // Logs is the request log.

@@ -110,10 +110,10 @@ func (k kinds) checkManagerURL(m credential.Manager, auth map[string]string, raw
 	if err := k.Guard.CheckURL(raw); err != nil {
 		return fault.From(err).At(at)
 	}
-	if !credential.OwnIdentity(m, auth) || k.Guard.Trusts(raw) || m == credential.AzureKeyVault && credential.AzureVault(raw) != "" {
+	if !credential.OwnIdentity(m, auth) || k.Guard.TakesStoredKeys(raw) || m == credential.AzureKeyVault && credential.AzureVault(raw) != "" {
 		return nil
 	}
-	return fault.New(fault.AddressRefused, "this way to sign in sends a token of the gateway itself: the operator must list the host in TRUSTED_CUSTOM_HOSTS").At(at)
+	return fault.New(fault.AddressRefused, "this way to sign in sends a token of the gateway itself: the operator must list its host and port in STORED_KEY_HOSTS").At(at)
 }
 
 // allowWorkspaces settles which workspaces may use the reference.

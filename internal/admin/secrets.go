@@ -228,7 +228,7 @@ func (s secrets) check(v values) error {
 	case err != nil:
 		return s.blame(fault.From(err), ready)
 	}
-	if err := p.KeepIdentity(ready, s.k.Guard.Trusts); err != nil {
+	if err := p.KeepIdentity(ready, s.k.Guard.TakesStoredKeys); err != nil {
 		return fault.From(err).At(s.at(p.Named))
 	}
 	return nil

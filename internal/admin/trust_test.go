@@ -178,6 +178,7 @@ func TestOwnIdentityStays(t *testing.T) {
 		{"/v1/integrations", `{"name":"c","ai_provider_id":"bedrock","configurations":{"aws_auth_type":"serviceRole","aws_service":"secretsmanager","custom_host":"https://secretsmanager.us-east-1.amazonaws.com"}}`, 400},
 		{"/v1/integrations", `{"name":"d","ai_provider_id":"bedrock","configurations":{"aws_auth_type":"serviceRole"}}`, 200},
 		{"/v1/integrations", `{"name":"e","ai_provider_id":"bedrock","configurations":{"aws_auth_type":"serviceRole","custom_host":"https://llm.corp/v1"}}`, 200},
+		{"/v1/integrations", `{"name":"f","ai_provider_id":"bedrock","configurations":{"aws_auth_type":"serviceRole","custom_host":"https://llm.corp:8443/v1"}}`, 400}, // trusted, and not listed for credentials
 	} {
 		rec := w.raw(t, "admin", "POST", c.path+"?workspace_id=ws-main", c.body)
 		if rec.Code != c.code || c.code == 400 && !strings.Contains(rec.Body.String(), "identity of the gateway") {

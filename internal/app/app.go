@@ -264,7 +264,7 @@ func (a *App) openProviders(context.Context) (err error) {
 	if a.specs, err = provider.Load(); err != nil {
 		return fmt.Errorf("load the provider specifications: %w", err)
 	}
-	a.guard = netguard.New(a.trustedHosts())
+	a.guard = netguard.New(a.trustedHosts()).WithKeyHosts(a.set.Security.StoredKeyHosts)
 	a.client = transport.New(transportOptions(a.set, a.guard))
 	a.closers = append(a.closers, closerFunc(a.client.Close))
 	return nil

@@ -30,9 +30,19 @@ type Security struct {
 	// TrustedCustomHosts are hosts that custom hosts and other addresses named by
 	// callers may point to although they are private: host names (with their
 	// subdomains), `*.domain` or IP addresses. All other private, loopback and
-	// metadata addresses are refused. The gateway's own identity in a cloud, too, goes to
-	// a host that a saved provider or config names only when it is among these.
+	// metadata addresses are refused. A trusted host may be called, and nothing more: no
+	// stored credential goes there because of it (`STORED_KEY_HOSTS`).
 	TrustedCustomHosts []string `env:"TRUSTED_CUSTOM_HOSTS" check:"trusted-host"`
+
+	// StoredKeyHosts are hosts, each with its port (`llm.internal:8443`), that stored
+	// credentials may be sent to although they are neither saved with the credential nor
+	// those of its provider: by `x-gateway-custom-host`, or by `custom_host` and other
+	// addresses in a config. The gateway's own identity in a cloud, too, goes to a host that
+	// a saved provider, config or secret reference names only when it is among these. An
+	// entry covers that one host and port. One at a private address must be among
+	// `TRUSTED_CUSTOM_HOSTS` as well. Whoever may use a stored credential can have it sent
+	// there: list only hosts that may know every stored credential.
+	StoredKeyHosts []string `env:"STORED_KEY_HOSTS" check:"endpoint"`
 
 	// TrustedProxies are the proxies and load balancers in front of the gateway whose
 	// `X-Forwarded-For` and `X-Forwarded-Proto` are believed, as networks or addresses:

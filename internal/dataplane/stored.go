@@ -21,7 +21,9 @@ import (
 // the host that is stored with it: one in a saved config is none for what a saved provider
 // holds, since who may save configs need not know the keys of providers. What
 // the request itself brings, in headers or an inline config, it may send where it
-// likes, as far as the address guard allows.
+// likes, as far as the address guard allows. A trusted host (TRUSTED_CUSTOM_HOSTS) may be
+// dialled and gets no stored credential because of that; STORED_KEY_HOSTS lists the hosts
+// that may get one.
 func (g *Gateway) guardStored(a *attempt) error {
 	if err := a.ownIdentityOnly(); err != nil {
 		return err
@@ -31,6 +33,9 @@ func (g *Gateway) guardStored(a *attempt) error {
 	}
 	if host, field := a.askedHost(); host != "" && !g.mayReceive(a, host) {
 		return strayHost(field)
+	}
+	if a.keyWithoutProvider() && !g.savedHost(a) {
+		return fault.New(fault.InvalidRequest, "the key that is saved in this config is not sent to a provider that the request chooses; save provider beside it, or leave it out and send the provider's key with the request").At(place{a.target.Path, "provider"}.String())
 	}
 	for i := range a.spec.Fields {
 		f := &a.spec.Fields[i]
@@ -42,7 +47,7 @@ func (g *Gateway) guardStored(a *attempt) error {
 }
 
 func strayHost(field string) error {
-	return fault.New(fault.InvalidRequest, "a stored credential goes only to the host it is stored with, or to one that the operator lists in TRUSTED_CUSTOM_HOSTS; send the credential with the request, or save the host where the credential is saved, in the provider's integration or in the config").At(field)
+	return fault.Newf(fault.InvalidRequest, "%s names a host that the stored credential is not saved with and that is not its provider's; leave %[1]s out, send the provider's key with the request, save the host where the credential is saved (in the provider's integration or in the config), or have the operator list its host:port in STORED_KEY_HOSTS", field).At(field)
 }
 
 // savedConfig reports whether the config is one that an administrator wrote.
@@ -103,7 +108,7 @@ func (a *attempt) askedHost() (host, field string) {
 }
 
 // mayReceive reports whether a stored credential may go to a host that somebody else
-// names: the one it is stored with, the provider's own, or a trusted one.
+// names: the one it is stored with, the provider's own, or one in STORED_KEY_HOSTS.
 func (g *Gateway) mayReceive(a *attempt, host string) bool {
 	own := []string{a.spec.BaseURL}
 	switch {
@@ -112,7 +117,25 @@ func (g *Gateway) mayReceive(a *attempt, host string) bool {
 	case a.x.savedConfig():
 		own = append(own, a.target.CustomHost, a.target.Fields["custom_host"])
 	}
-	return slices.ContainsFunc(own, func(o string) bool { return sameOrigin(o, host) }) || g.Guard.Trusts(host)
+	return slices.ContainsFunc(own, func(o string) bool { return sameOrigin(o, host) }) || g.Guard.TakesStoredKeys(host)
+}
+
+// keyWithoutProvider reports whether the credential is saved in a config that leaves it to
+// the request to name the provider.
+func (a *attempt) keyWithoutProvider() bool {
+	t := a.target
+	if a.account != nil || !a.x.savedConfig() || t.Provider != "" {
+		return false
+	}
+	return !t.APIKey.Empty() || slices.ContainsFunc(a.spec.Fields, func(f provider.Field) bool { return f.Secret && firstOf(t.Fields, &f) != "" })
+}
+
+// savedHost reports whether the call goes to a host that is saved beside the key of a config,
+// or to one in STORED_KEY_HOSTS.
+func (g *Gateway) savedHost(a *attempt) bool {
+	host := a.customHost()
+	saved := cmp.Or(a.target.CustomHost, a.target.Fields["custom_host"])
+	return host != "" && (sameOrigin(saved, host) || g.Guard.TakesStoredKeys(host))
 }
 
 // sameOrigin reports whether two URLs lead to one scheme, host and port.
@@ -141,7 +164,7 @@ func (a *attempt) ownIdentityOnly() error {
 // machine and the host none for it. What is saved is judged here too: who saved it may be
 // anybody who may save configs.
 func (g *Gateway) sign(ctx context.Context, a *attempt, r *sign.Request) error {
-	if err := a.plan.KeepIdentity(a.values, g.Guard.Trusts); err != nil {
+	if err := a.plan.KeepIdentity(a.values, g.Guard.TakesStoredKeys); err != nil {
 		return err
 	}
 	if err := a.bucketStays(); err != nil {

@@ -139,6 +139,7 @@ func TestFilesKeepToTheSavedBucket(t *testing.T) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret of the machine")
 	t.Setenv("AWS_CA_BUNDLE", "")
 	r := newRig(t)
+	r.gateway.Guard = r.gateway.Guard.WithKeyHosts([]string{strings.TrimPrefix(r.up.URL(), "http://")}) // the machine's identity may go there
 	r.up.On("/mine/rows.jsonl", upstream.Always(upstream.JSON(200, []byte(`{}`))))
 	for slug, bucket := range map[string]string{"machine": "mine", "bare": ""} {
 		r.dir.accounts[slug] = &credential.Account{Slug: slug, Spec: "bedrock", Status: "active", AllModels: true, Values: map[string]string{
@@ -181,14 +182,17 @@ func TestFilesKeepToTheSavedBucket(t *testing.T) {
 	}
 }
 
-// The stored host, said again, and hosts that the operator trusts stay usable.
+// The stored host, repeated, and hosts that the operator lists for stored credentials are
+// usable.
 func TestStoredCredentialTravels(t *testing.T) {
 	t.Parallel()
 	r := storing(t)
+	listed := upstream.Start(t)
+	r.gateway.Guard = r.gateway.Guard.WithKeyHosts([]string{strings.TrimPrefix(listed.URL(), "http://")})
 	r.dir.accounts["bare"] = &credential.Account{Slug: "bare", Spec: "openai", Status: "active", AllModels: true, Values: map[string]string{"key": stolen}}
 	for name, headers := range map[string][]string{
 		"the stored host":            {"x-gateway-provider: @good", "x-gateway-custom-host: " + r.up.URL() + "/v1"},
-		"a trusted host":             {"x-gateway-provider: @bare", "x-gateway-custom-host: " + r.up.URL() + "/v1"},
+		"a listed host":              {"x-gateway-provider: @bare", "x-gateway-custom-host: " + listed.URL() + "/v1"},
 		"a saved config's own":       {"x-gateway-config: pc-key"},
 		"a saved config's, the same": {"x-gateway-config: pc-same"},
 		"a saved config's, repeated": {"x-gateway-config: pc-key", "x-gateway-custom-host: " + r.up.URL() + "/v1"},

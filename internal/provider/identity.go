@@ -43,16 +43,16 @@ var azureModels = []string{
 // host that was named as a whole, with fault.AddressRefused: whoever may save a provider or
 // config could otherwise read the machine's token at a host of their own, or have the
 // machine sign for any service of its cloud. A host is free where Azure itself serves
-// models, and where the operator trusts the URL.
-func (p *Plan) KeepIdentity(v Values, trusts func(url string) bool) error {
+// models, and where takes reports that the operator lets stored credentials go to the URL.
+func (p *Plan) KeepIdentity(v Values, takes func(url string) bool) error {
 	field := OwnIdentity(v)
 	if field == "" || p.Named == "" || p.Named == "path" {
 		return nil
 	}
-	if url := p.Scheme + "://" + p.Host; p.Auth.Scheme == "azure" && servesModels(url) || trusts(url) {
+	if url := p.Scheme + "://" + p.Host; p.Auth.Scheme == "azure" && servesModels(url) || takes(url) {
 		return nil
 	}
-	return fault.Newf(fault.AddressRefused, "%s %q sends the identity of the gateway itself: the operator must list the host in TRUSTED_CUSTOM_HOSTS", field, v[field]).At(p.Named)
+	return fault.Newf(fault.AddressRefused, "%s %q sends the identity of the gateway itself: the operator must list its host and port in STORED_KEY_HOSTS", field, v[field]).At(p.Named)
 }
 
 // servesModels reports whether a URL lies where Azure serves models and nobody else anything.

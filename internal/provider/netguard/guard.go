@@ -7,7 +7,9 @@
 //
 // Hosts an operator lists as trusted are free of these rules, except of the
 // short list of names and addresses that nobody may trust (cloud metadata,
-// cluster-internal names, wildcard DNS services).
+// cluster-internal names, wildcard DNS services). To be trusted is to be dialled and
+// nothing more: which hosts stored credentials may go to is a list of its own
+// (WithKeyHosts).
 // Source: contract/dataplane.md 4.9, contract/identity-and-governance.md 14.
 package netguard
 
@@ -33,6 +35,7 @@ type Guard struct {
 	names    []trustedName
 	addrs    map[netip.Addr]bool
 	ranges   []netip.Prefix
+	keyHosts map[string]bool // "host:port" that stored credentials may go to
 	resolver Resolver
 }
 
@@ -73,21 +76,6 @@ func (g *Guard) WithResolver(r Resolver) *Guard {
 	c := *g
 	c.resolver = r
 	return &c
-}
-
-// Trusts reports whether the operator listed the host of a URL as trusted, by name
-// or by address, for example "http://llm.corp:8000/v1". What cannot be read is not
-// trusted, nor is a name or address that nobody may trust.
-func (g *Guard) Trusts(raw string) bool {
-	u, err := parse(raw)
-	if err != nil {
-		return false
-	}
-	host := strings.ToLower(u.Hostname())
-	if a, err := netip.ParseAddr(host); err == nil && neverAddr(a) != "" {
-		return false
-	}
-	return !neverName(host) && g.trusts(host)
 }
 
 // entryHost reduces an entry of the trusted list to its host, in lower case.

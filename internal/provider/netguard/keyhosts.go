@@ -1,0 +1,63 @@
+package netguard
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// WithKeyHosts returns a copy that lets stored credentials go to the given hosts, each
+// "host:port", for example "llm.corp:8443", "10.1.2.3:9000" or "[fd12::1]:9000". An entry
+// covers that one host at that one port, no names below it, whatever the scheme. What cannot
+// be read is ignored. The list does not allow an address to be dialled: a private
+// one must be trusted as well.
+func (g *Guard) WithKeyHosts(hosts []string) *Guard {
+	c := *g
+	c.keyHosts = make(map[string]bool, len(hosts))
+	for _, entry := range hosts {
+		if host, port, err := net.SplitHostPort(strings.TrimSpace(entry)); err == nil && host != "" && port != "" {
+			c.keyHosts[hostPort(host, port)] = true
+		}
+	}
+	return &c
+}
+
+// TakesStoredKeys reports whether the operator lets stored credentials go to the host and
+// port of a URL, for example "https://llm.corp:8443/v1", although neither the credential nor
+// its provider names that host. Without a port the URL means 443 for https and 80 for http.
+// A host that may only be dialled (New) takes none, nor does a name or address that nobody
+// may trust.
+func (g *Guard) TakesStoredKeys(raw string) bool {
+	if len(g.keyHosts) == 0 {
+		return false
+	}
+	u, err := parse(raw)
+	if err != nil {
+		return false
+	}
+	host := strings.ToLower(u.Hostname())
+	if a, err := netip.ParseAddr(host); err == nil && neverAddr(a) != "" {
+		return false
+	}
+	return !neverName(host) && g.keyHosts[hostPort(host, portOf(u))]
+}
+
+// hostPort is how a host and port are compared: names in lower case, addresses in one spelling.
+func hostPort(host, port string) string {
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	if a, err := netip.ParseAddr(host); err == nil {
+		host = a.Unmap().String()
+	}
+	return net.JoinHostPort(host, port)
+}
+
+func portOf(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "http":
+		return "80"
+	}
+	return "443"
+}
