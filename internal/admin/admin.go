@@ -167,24 +167,6 @@ func newEngine(p Parts) *resource.Engine {
 	}, k.list()...)
 }
 
-// Matches reports whether a request is for the administration, by method and path.
-// Headers that choose a provider are looked at before.
-func (a *Admin) Matches(method, path string) bool {
-	return method == http.MethodGet && a.page(path) != nil || a.engine.Matches(method, path)
-}
-
-// Handler serves what Matches.
-func (a *Admin) Handler() http.Handler {
-	routes := a.engine.Handler()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if page := a.page(r.URL.Path); page != nil && r.Method == http.MethodGet {
-			page(w, r)
-			return
-		}
-		routes.ServeHTTP(w, r)
-	})
-}
-
 // Await waits until the audit trail has what was answered before it was written: for the
 // end of the program, once it takes no more calls. The error is that of ctx.
 func (a *Admin) Await(ctx context.Context) error { return a.engine.Await(ctx) }
@@ -194,6 +176,3 @@ func (a *Admin) Description() []byte { return a.spec }
 
 // ShownPath is a path as logs may show it: secrets in it are masked.
 func (a *Admin) ShownPath(method, path string) string { return a.engine.ShownPath(method, path) }
-
-// Routes lists what is mounted, as "GET /configs/{slug}", in order.
-func (a *Admin) Routes() []string { return a.engine.Routes() }

@@ -141,7 +141,7 @@ func (w *world) step(t *testing.T, text string) []byte {
 	if rest != "" {
 		r.Body = readCloser{strings.NewReader(w.names.reveal(rest))}
 	}
-	if !w.admin.Matches(r.Method, r.URL.Path) {
+	if !w.admin.Matches(r.Method, r.URL.EscapedPath()) {
 		return []byte(ask + "\n=> not an administrative route\n")
 	}
 	rec := httptest.NewRecorder()

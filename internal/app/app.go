@@ -310,11 +310,7 @@ func (a *App) buildGateway(context.Context) error {
 }
 
 func (a *App) openListener(ctx context.Context) (err error) {
-	h := &router{
-		model: front.New(a.gateway), admin: logged(a.admin.Handler(), a.admin.ShownPath, a.access), isAdmin: a.admin.Matches,
-		aliases: a.set.Requests.HeaderPrefixAliases, pages: a.pages(), cors: a.set.CORS.Enabled,
-	}
-	if a.server, err = a.newServer(h); err != nil {
+	if a.server, err = a.newServer(a.newRouter()); err != nil {
 		return err
 	}
 	if a.listener, err = listen(ctx, a.set.Server.Address()); err != nil {

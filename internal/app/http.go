@@ -9,9 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"runtime/debug"
-	"strings"
 	"syscall"
 	"time"
 
@@ -19,95 +17,10 @@ import (
 	"sluice/internal/dataplane/front/h1"
 	"sluice/internal/fault"
 	"sluice/internal/sealed"
-	"sluice/internal/wire"
 )
 
 // headMax bounds the head of a client's request.
 const headMax = 64 << 10
-
-// router decides who answers: the data plane, the administration, or the few
-// pages that belong to neither. Administration and pass-through share paths such
-// as /v1/collections; headers that choose a provider decide for the data plane, except
-// below /v1/prompts/, where what is typed alone is the data plane's.
-type router struct {
-	model   http.Handler
-	admin   http.Handler
-	isAdmin func(method, path string) bool
-	aliases []string
-	pages   map[string]http.HandlerFunc
-	cors    bool // browsers get headers of their own, which net/http adds
-}
-
-// owner is who answers a request.
-type owner int
-
-const (
-	nobody owner = iota
-	aPage
-	aModel
-	anAdmin
-)
-
-// owner is the one rule by which both fronts go. The path is unescaped; selects reports
-// whether a header chooses a provider.
-func (r *router) owner(method, path string, selects func() bool) owner {
-	switch {
-	case r.pages[path] != nil:
-		return aPage
-	case strings.HasPrefix(path, "/v1/prompts/") && r.isAdmin(method, path):
-		return anAdmin // clients send the headers of their calls along when they have a prompt filled in
-	case front.Typed(method, path) || selects():
-		return aModel
-	case r.isAdmin(method, path):
-		return anAdmin
-	case front.Models(method, path):
-		return aModel
-	}
-	return nobody
-}
-
-// ServeHTTP sends a request on its way. The path is looked at as it came: a
-// ServeMux would clean it, and model ids hold %2F.
-func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	by := r.owner(req.Method, req.URL.Path, func() bool { return front.Selects(req.Header, r.aliases) })
-	if by == aModel {
-		r.model.ServeHTTP(w, req)
-		return
-	}
-	front.Patiently(r.others(by, req.URL.Path), front.Usual()).ServeHTTP(w, req)
-}
-
-// others is who answers what is no model traffic.
-func (r *router) others(by owner, path string) http.Handler {
-	switch by {
-	case aPage:
-		return r.pages[path]
-	case anAdmin:
-		return r.admin
-	case aModel, nobody:
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		writeFault(w, nothingAt(req.Method, path))
-	})
-}
-
-// nothingAt says where else to look: most who come there are clients whose base URL lacks its end.
-func nothingAt(method, path string) *fault.Error {
-	if front.Typed(method, "/v1"+path) {
-		return fault.Newf(fault.UnknownRoute, "there is nothing at %s, but there is at /v1%[1]s: let the base URL of the client end in /v1", clipPath(path))
-	}
-	return fault.Newf(fault.UnknownRoute, "there is nothing at %s; model routes and the administration begin with /v1", clipPath(path))
-}
-
-// mine reports whether the fast front may serve a request: the data plane's, unless a
-// browser sends it to a gateway that answers browsers.
-func (r *router) mine(method, path string, h wire.Header) bool {
-	plain, err := url.PathUnescape(path)
-	if err != nil || r.cors && h.Has("origin") {
-		return false
-	}
-	return r.owner(method, plain, func() bool { return front.Chooses(h, r.aliases) }) == aModel
-}
 
 func clipPath(p string) string {
 	if len(p) > 80 {
@@ -118,7 +31,12 @@ func clipPath(p string) string {
 
 // writeFault answers a request that belongs to nobody, with ids as every answer has.
 func writeFault(w http.ResponseWriter, f *fault.Error) {
-	h, body := front.Refusal(f)
+	writeFaultOn(fault.Model, w, f)
+}
+
+// writeFaultOn is writeFault with the body of a surface.
+func writeFaultOn(s fault.Surface, w http.ResponseWriter, f *fault.Error) {
+	h, body := front.RefusalOn(s, f)
 	for _, line := range h {
 		w.Header().Set(line.Name, line.Value)
 	}

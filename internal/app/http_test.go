@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,33 +20,55 @@ import (
 
 var discard = slog.New(slog.DiscardHandler)
 
-// Administration and pass-through share paths; headers that choose a provider
-// decide, and typed routes are never the administration's.
+// paths are an administration that has a list of routes, each "GET /v1/configs".
+type paths []string
+
+func (p paths) Matches(method, path string) bool { return slices.Contains(p, method+" "+path) }
+
+func (p paths) Allowed(path string) (methods []string) {
+	for _, route := range p {
+		if method, at, _ := strings.Cut(route, " "); at == path {
+			methods = append(methods, method)
+		}
+	}
+	return methods
+}
+
+func (p paths) Segments() (first []string) {
+	for _, route := range p {
+		_, at, _ := strings.Cut(route, " ")
+		first = append(first, strings.Split(at, "/")[2])
+	}
+	return first
+}
+
+// Administration and pass-through share paths: registered routes are the administration's,
+// and typed routes are never.
 func TestRouter(t *testing.T) {
 	t.Parallel()
 	says := func(who string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("x-by", who) }
 	}
-	r := &router{
-		model: says("model"), admin: says("admin"), aliases: []string{"x-acme-"},
-		isAdmin: func(_, path string) bool {
-			return path == "/v1/collections" || path == "/v2/configs" || path == "/v1/models" || path == "/v1/prompts/pp-a/render"
-		},
-		pages: map[string]http.HandlerFunc{"/v1/health": says("page")},
-	}
+	r := newRouter(paths{"POST /v1/collections", "GET /v2/configs", "GET /v1/models", "POST /v1/prompts/pp-a/render"})
+	r.model, r.admin, r.aliases = says("model"), says("admin"), []string{"x-acme-"}
+	r.pages = map[string]http.HandlerFunc{"/v1/health": says("page")}
 	cases := []struct{ method, path, header, by string }{
 		{"POST", "/v1/chat/completions", "", "model"},
 		{"GET", "/v1/models", "", "model"},
 		{"POST", "/v1/collections", "", "admin"},
 		{"POST", "/v1/collections", "X-Gateway-Provider", "model"},
-		{"POST", "/v1/collections", "X-Acme-Config", "model"},
+		{"PATCH", "/v1/collections/a/points", "X-Gateway-Virtual-Key", "model"},
+		{"POST", "/v1/collections", "X-Acme-Provider", "model"},
+		{"POST", "/v1/collections", "X-Acme-Config", "admin"},
+		{"POST", "/v1/collections", "X-Gateway-Custom-Host", "admin"},
 		{"POST", "/v1/anything/else", "", "model"},
 		{"POST", "/v1/prompts/pp-a/completions", "", "model"},
 		{"POST", "/v1/prompts/pp-a/render", "", "admin"},
 		{"POST", "/v1/prompts/pp-a/render", "X-Gateway-Config", "admin"},
 		{"GET", "/v2/configs", "", "admin"},
+		{"GET", "/v2/configs", "X-Gateway-Provider", "admin"},
 		{"GET", "/v1/health", "X-Gateway-Provider", "page"},
-		{"GET", "/v2/c%6Fnfigs", "", "admin"},
+		{"GET", "/v1/health/", "", "page"},
 		{"GET", "/v1/files/a%2Fb", "", "model"},
 		{"POST", "/openai/v1/chat/completions", "", "model"},
 		{"POST", "/openai/deployments/gpt-4o/chat/completions", "", "model"},
@@ -56,6 +79,7 @@ func TestRouter(t *testing.T) {
 		{"GET", "/openai", "", ""},
 		{"GET", "/v2/chats", "", ""},
 		{"GET", "/nothing", "", ""},
+		{"GET", "/nothing", "X-Gateway-Provider", "model"},
 	}
 	for _, c := range cases {
 		req := httptest.NewRequest(c.method, c.path, nil)
@@ -76,7 +100,7 @@ func TestRouter(t *testing.T) {
 // A client whose base URL lacks its end is told so, in the member that official clients show.
 func TestNowhere(t *testing.T) {
 	t.Parallel()
-	r := &router{isAdmin: func(string, string) bool { return false }}
+	r := newRouter(paths{})
 	for _, c := range []struct{ method, path, says string }{
 		{"POST", "/chat/completions", "there is at /v1/chat/completions: let the base URL of the client end in /v1"},
 		{"GET", "/models", "there is at /v1/models: "},
@@ -119,13 +143,15 @@ func TestPagesReadAllHeaders(t *testing.T) {
 // The fast front leaves to net/http what it would have to read in another way.
 func TestNotTheFastFronts(t *testing.T) {
 	t.Parallel()
-	r := &router{isAdmin: func(_, path string) bool { return path == "/v1/keys" }, cors: true}
+	r := newRouter(paths{"POST /v1/keys"})
+	r.cors = true
 	for _, c := range []struct {
 		path   string
 		header wire.Header
 		mine   bool
 	}{
 		{"/v1/things", nil, true},
+		{"/v1/keys", nil, false},
 		{"/v1/k%65ys", nil, false},
 		{"/v1/things%2Fof%2Fmine", nil, true},
 		{"/v1/things%", nil, false},

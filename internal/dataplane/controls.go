@@ -22,7 +22,7 @@ type controls struct {
 	traceID, spanID, spanName, parentSpan       string
 	traceparent, baggage, metadata, contentType string
 	strict, debug, fetchIntegrated, timeoutMS   string
-	strictParams, beta, sensitive               string
+	strictParams, beta, sensitive, passthrough  string
 	timeout                                     time.Duration
 	twice                                       string // a header that came with two values
 }
@@ -119,6 +119,8 @@ func (c *controls) own(name string) *string {
 		return &c.sensitive
 	case "debug":
 		return &c.debug
+	case "passthrough":
+		return &c.passthrough
 	case "fetch-integrated-models", "models-endpoint":
 		return &c.fetchIntegrated
 	}
@@ -159,26 +161,4 @@ func bearer(v string) string {
 		return strings.TrimSpace(v[len(scheme):])
 	}
 	return ""
-}
-
-// Selecting reports whether a header of that name chooses a provider, so that a path
-// shared with the administration, for example /collections, is meant for the upstream.
-func Selecting(name string, aliases []string) bool {
-	if rest, ok := strings.CutPrefix(name, prefix); ok {
-		return selecting(rest)
-	}
-	for _, a := range aliases {
-		if rest, ok := strings.CutPrefix(name, a); ok {
-			return selecting(rest)
-		}
-	}
-	return false
-}
-
-func selecting(control string) bool {
-	switch control {
-	case "provider", "virtual-key", "config", "custom-host":
-		return true
-	}
-	return false
 }

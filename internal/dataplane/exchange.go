@@ -34,6 +34,7 @@ type exchange struct {
 	alias    *llm.Alias // how its path begins, nil for none of the prefixes there are
 	deployed string     // the deployment that stands in its path, which is the model
 	shown    string     // the whole path, as logs may show it
+	unknown  bool       // nothing is at its path, and its caller is one of the administration
 	own      bool       // a client of Anthropic's, on a path where others call too
 	ctl      controls
 	trace    trace
@@ -117,6 +118,9 @@ func lookup(method, path string) (llm.Match, string) {
 }
 
 func (x *exchange) surface() fault.Surface {
+	if x.unknown {
+		return fault.Admin
+	}
 	if x.match.Endpoint == llm.Messages || x.match.Endpoint == llm.MessagesCountTokens || x.own {
 		return fault.Messages
 	}

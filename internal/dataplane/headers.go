@@ -40,7 +40,9 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 		}
 	}
 	for _, n := range names {
-		forwardLines(&h, n, x.in.Header, g.ourName(n))
+		if name := g.ourName(n); name != passthroughHeader {
+			forwardLines(&h, n, x.in.Header, name)
+		}
 	}
 	a.plan.Apply(&h)
 	for _, f := range a.extra {

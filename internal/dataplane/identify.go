@@ -11,6 +11,7 @@ import (
 	"sluice/internal/audit"
 	"sluice/internal/fault"
 	"sluice/internal/keys"
+	"sluice/internal/llm"
 	"sluice/internal/wire"
 )
 
@@ -172,5 +173,23 @@ func (g *Gateway) authorise(x *exchange) error {
 	if x.asksModels() && p.Scopes.Has("models.list") {
 		return access.CanCall(p, "models.list")
 	}
+	if p.IsAdminKey() && x.unknownPath() {
+		x.unknown = true
+		return fault.Newf(fault.UnknownRoute, "there is nothing at %s for an Admin key; /v1/openapi.json lists the administration routes, and calls of providers need a workspace key", clip(x.shown))
+	}
 	return access.CanCall(p, access.CompletionsWrite)
+}
+
+// unknownPath reports whether the path is neither a model route nor a vendor's own, nor sent
+// to the provider by a header: with an Admin key it is a mistyped administration
+// route.
+func (x *exchange) unknownPath() bool {
+	if x.match.Endpoint != llm.Proxy || isTrue(x.ctl.passthrough) {
+		return false
+	}
+	if x.alias != nil && x.alias.Prefix != "/v1" {
+		return false
+	}
+	named := x.ctl.provider != "" || x.ctl.virtualKey != ""
+	return !named || x.path != "/collections" && !strings.HasPrefix(x.path, "/collections/")
 }

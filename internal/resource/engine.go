@@ -12,7 +12,6 @@ import (
 
 	"sluice/internal/access"
 	"sluice/internal/ident"
-	"sluice/internal/sealed"
 	"sluice/internal/wire"
 )
 
@@ -51,12 +50,15 @@ type Engine struct {
 	fixed  *http.ServeMux // of paths whose second element is no placeholder
 	doc    *huma.OpenAPI  // until it is published
 	routes []string
-	bare   []string            // prefixes of paths that are served without a version too
-	users  map[string][]usage  // by kind: who refers to records of it
-	secret map[string]string   // by route: the placeholder of its path that holds a secret
-	calls  *Rate               // of the administration
-	after  *semaphore.Weighted // one of mostAfterwards for each refusal that is written after its answer
-	bodies *semaphore.Weighted // mostBodies bytes, for bodies that are taken apart
+	// segments are the first segments of all paths, those that are served elsewhere included:
+	// "configs".
+	segments map[string]bool
+	bare     []string            // prefixes of paths that are served without a version too
+	users    map[string][]usage  // by kind: who refers to records of it
+	secret   map[string]string   // by route: the placeholder of its path that holds a secret
+	calls    *Rate               // of the administration
+	after    *semaphore.Weighted // one of mostAfterwards for each refusal that is written after its answer
+	bodies   *semaphore.Weighted // mostBodies bytes, for bodies that are taken apart
 }
 
 // usage is a kind whose records refer to those of another one.
@@ -82,15 +84,16 @@ func (o Operations) refers() map[string]usage { return nil }
 // one route: a programmer's mistake.
 func New(p Parts, about huma.Info, resources ...Resource) *Engine {
 	e := &Engine{
-		Parts:  p,
-		mux:    http.NewServeMux(),
-		fixed:  http.NewServeMux(),
-		doc:    newDescription(about),
-		users:  make(map[string][]usage),
-		secret: make(map[string]string),
-		calls:  NewRate(p.PerMinute, "administrative requests"),
-		after:  semaphore.NewWeighted(mostAfterwards),
-		bodies: semaphore.NewWeighted(mostBodies),
+		Parts:    p,
+		mux:      http.NewServeMux(),
+		fixed:    http.NewServeMux(),
+		doc:      newDescription(about),
+		users:    make(map[string][]usage),
+		segments: make(map[string]bool),
+		secret:   make(map[string]string),
+		calls:    NewRate(p.PerMinute, "administrative requests"),
+		after:    semaphore.NewWeighted(mostAfterwards),
+		bodies:   semaphore.NewWeighted(mostBodies),
 	}
 	for _, r := range resources {
 		for kind, u := range r.refers() {
@@ -105,6 +108,7 @@ func New(p Parts, about huma.Info, resources ...Resource) *Engine {
 
 func (e *Engine) mount(op Operation) {
 	body := e.describe(op)
+	e.segments[firstSegment(op.Path)] = true
 	if op.Elsewhere {
 		return
 	}
@@ -130,66 +134,6 @@ func (e *Engine) muxOf(path string) *http.ServeMux {
 		return e.fixed
 	}
 	return e.mux
-}
-
-// handler is who serves a request, nil when nobody does.
-func (e *Engine) handler(r *http.Request) http.Handler {
-	for _, mux := range [...]*http.ServeMux{e.fixed, e.mux} {
-		if _, pattern := mux.Handler(r); pattern != "" {
-			return mux
-		}
-	}
-	return nil
-}
-
-// Handler serves every operation below each of the versions, "/v1" and "/v2".
-func (e *Engine) Handler() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		in := below(r)
-		if h := e.handler(in); h != nil {
-			h.ServeHTTP(w, in)
-			return
-		}
-		e.mux.ServeHTTP(w, in)
-	})
-}
-
-// Matches reports whether a method and path name an operation.
-func (e *Engine) Matches(method, path string) bool {
-	rest, ok := withoutVersion(path)
-	if !ok && slices.ContainsFunc(e.bare, func(prefix string) bool { return strings.HasPrefix(path, prefix) }) {
-		rest, ok = path, true
-	}
-	if !ok || strings.Contains(rest, "//") || strings.Contains(rest, "/.") {
-		return false // what a ServeMux would redirect is not ours
-	}
-	r := &http.Request{Method: method, URL: urlOf(rest)}
-	return e.handler(r) != nil
-}
-
-// ShownPath is a path as logs may show it: what stands where a route has a secret is masked,
-// and what has the form of one.
-func (e *Engine) ShownPath(method, path string) string {
-	rest, ok := withoutVersion(path)
-	if !ok {
-		return sealed.Path(path)
-	}
-	r := &http.Request{Method: method, URL: urlOf(rest)}
-	_, pattern := e.fixed.Handler(r)
-	if pattern == "" {
-		_, pattern = e.mux.Handler(r)
-	}
-	secret, ok := e.secret[pattern]
-	if !ok {
-		return sealed.Path(path)
-	}
-	form, parts := strings.Split(pattern[strings.IndexByte(pattern, '/'):], "/"), strings.Split(rest, "/")
-	for i := range min(len(form), len(parts)) {
-		if form[i] == "{"+secret+"}" {
-			parts[i] = sealed.Mask
-		}
-	}
-	return strings.TrimSuffix(path, rest) + strings.Join(parts, "/")
 }
 
 // Routes lists what is mounted, as "GET /configs/{slug}", in order.

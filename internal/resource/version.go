@@ -2,7 +2,6 @@ package resource
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 )
 
@@ -20,16 +19,28 @@ func withoutVersion(path string) (rest string, ok bool) {
 	return "", false
 }
 
-// below is the request as it looks below its version.
+// below is the request as it looks below its version, without a slash at the end.
 func below(r *http.Request) *http.Request {
-	rest, ok := withoutVersion(r.URL.Path)
-	if !ok {
+	rest, raw := r.URL.Path, r.URL.RawPath // the second is "" when nothing is escaped
+	if plain, ok := withoutVersion(rest); ok {
+		rest = plain
+		raw, _ = withoutVersion(raw)
+	}
+	if raw == "" || strings.HasSuffix(raw, "/") { // an escaped slash is part of a name
+		rest, raw = withoutSlash(rest), withoutSlash(raw)
+	}
+	if rest == r.URL.Path {
 		return r
 	}
-	raw, _ := withoutVersion(r.URL.RawPath) // "" when nothing is escaped
 	in := r.Clone(r.Context())
 	in.URL.Path, in.URL.RawPath = rest, raw
 	return in
 }
 
-func urlOf(path string) *url.URL { return &url.URL{Path: path} }
+// withoutSlash takes one slash off the end of a path: "/configs/" is "/configs".
+func withoutSlash(path string) string {
+	if len(path) > 1 {
+		return strings.TrimSuffix(path, "/")
+	}
+	return path
+}

@@ -11,10 +11,11 @@ import (
 )
 
 // neverForwarded are headers that a caller may not send on: the list itself, the
-// gateway's own key, and those that open the metadata services of clouds.
-// Source: contract/dataplane.md 1.1.
+// gateway's own key, the header that sends a request to the provider, and those that open
+// the metadata services of clouds.
+// Source: contract/dataplane.md 1.1; x-gateway-passthrough is ours.
 var neverForwarded = []string{
-	"x-gateway-forward-headers", "x-gateway-api-key",
+	"x-gateway-forward-headers", "x-gateway-api-key", "x-gateway-passthrough",
 	"metadata-flavor", "x-aws-ec2-metadata-token", "x-google-metadata-request",
 }
 

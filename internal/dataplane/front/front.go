@@ -133,23 +133,20 @@ func Models(method, path string) bool {
 // Header is a request's header as the data plane reads it.
 func Header(r *http.Request) wire.Header { return header(r.Header) }
 
-// Chooses is Selects for a header as the data plane reads it.
-func Chooses(h wire.Header, aliases []string) bool {
-	for i := range h {
-		if dataplane.Selecting(h[i].Name, aliases) {
-			return true
+// Selected is what the headers of a request select.
+func Selected(h http.Header, aliases []string) (s dataplane.Selection) {
+	for name, values := range h {
+		for _, v := range values {
+			s.Note(lower(name), v, aliases)
 		}
 	}
-	return false
+	return s
 }
 
-// Selects reports whether a request's headers choose a provider, so that a path
-// shared with the administration, for example /v1/collections, is for the upstream.
-func Selects(h http.Header, aliases []string) bool {
-	for name := range h {
-		if dataplane.Selecting(lower(name), aliases) {
-			return true
-		}
+// Selection is Selected for a header as the data plane reads it.
+func Selection(h wire.Header, aliases []string) (s dataplane.Selection) {
+	for i := range h {
+		s.Note(h[i].Name, h[i].Value, aliases)
 	}
-	return false
+	return s
 }

@@ -1,0 +1,140 @@
+package app
+
+import (
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"sluice/internal/dataplane/front"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+)
+
+// pathStart is the first segment of a path, with escapes undone, in lower case and without
+// versions. Of "/v1/%43onfigs/../logs" first is "logs", with dot segments resolved as some
+// providers resolve them, and written is "configs".
+type pathStart struct{ first, written string }
+
+// startOf reads the start of an escaped path. It allocates only for unusual paths.
+func startOf(escaped string) pathStart {
+	plain, err := url.PathUnescape(escaped)
+	if err != nil {
+		plain = escaped
+	}
+	return pathStart{first: firstOf(path.Clean(plain)), written: firstOf(plain)}
+}
+
+// firstOf is the first segment after the versions, of which some clients send two, in lower
+// case. Empty segments do not count.
+func firstOf(p string) string {
+	for segment := range strings.SplitSeq(p, "/") {
+		if i := strings.IndexAny(segment, ";?#\\"); i >= 0 { // some servers end a segment there
+			segment = segment[:i]
+		}
+		if segment = strings.TrimSpace(segment); segment != "" && !strings.EqualFold(segment, "v1") && !strings.EqualFold(segment, "v2") {
+			return strings.ToLower(segment)
+		}
+	}
+	return ""
+}
+
+// modelSegments are the first segments of paths that the data plane knows. They never count
+// as mistyped segments of the administration.
+var modelSegments = knownSegments()
+
+func knownSegments() map[string]bool {
+	known := make(map[string]bool)
+	for _, route := range llm.Routes {
+		known[firstOf(route.Path)] = true
+	}
+	for _, alias := range llm.Aliases {
+		known[firstOf(alias.Prefix)] = true
+	}
+	return known
+}
+
+// nearest is the first segment of the administration that is one edit away from a segment;
+// "" for none.
+func (r *router) nearest(segment string) string {
+	best := ""
+	for s := range r.segments {
+		if oneEdit(s, segment) && (best == "" || s < best) {
+			best = s
+		}
+	}
+	return best
+}
+
+// oneEdit reports whether two texts differ by one byte that was added, left out or replaced,
+// or by two neighbours that changed places.
+func oneEdit(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) > 1 || a == b {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(a) < len(b) {
+		return a[i:] == b[i+1:]
+	}
+	if a[i+1:] == b[i+1:] {
+		return true
+	}
+	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+}
+
+// refuse answers a request that looks like one for the administration: 405 where there are
+// other methods, else 404. Nothing of it leaves the gateway.
+func (r *router) refuse(w http.ResponseWriter, req *http.Request) {
+	escaped := req.URL.EscapedPath()
+	if allowed := r.allowed(escaped); len(allowed) > 0 {
+		list := strings.Join(allowed, ", ")
+		w.Header().Set("Allow", list)
+		f := fault.Newf(fault.UnknownRoute, "%s is not allowed at %s; allowed are %s", clipPath(req.Method), clipPath(escaped), list)
+		f.Status = http.StatusMethodNotAllowed
+		writeFaultOn(fault.Admin, w, f)
+		return
+	}
+	writeFaultOn(fault.Admin, w, r.unknownRoute(escaped))
+}
+
+// allowed lists the methods that there are at a path, those of the data plane included:
+// prompts are shared.
+func (r *router) allowed(escaped string) []string {
+	list := r.routes.Allowed(escaped)
+	for _, m := range [...]string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+		if front.Typed(m, escaped) && !slices.Contains(list, m) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// unknownRoute names the route that may have been meant, and how a provider is reached at such
+// a path.
+func (r *router) unknownRoute(escaped string) *fault.Error {
+	const hint = "; to call a provider at this path send x-gateway-passthrough: true"
+	if len(r.routes.Allowed("/v1"+escaped)) > 0 {
+		return fault.Newf(fault.UnknownRoute, "there is nothing at %s, but there is at /v1%[1]s: let the base URL of the client end in /v1", clipPath(escaped))
+	}
+	at := startOf(escaped)
+	if near := r.nearest(at.first); near != "" && !r.segments[at.first] {
+		return fault.Newf(fault.UnknownRoute, "there is nothing at %s, did you mean /v1/%s?"+hint, clipPath(escaped), near)
+	}
+	return fault.Newf(fault.UnknownRoute, "the administration has no route %s; /v1/openapi.json lists its routes"+hint, clipPath(escaped))
+}
+
+// nothingAt is the refusal of a path without an owner. Most of these calls come from clients
+// whose base URL lacks its end.
+func nothingAt(method, path string) *fault.Error {
+	if front.Typed(method, "/v1"+path) {
+		return fault.Newf(fault.UnknownRoute, "there is nothing at %s, but there is at /v1%[1]s: let the base URL of the client end in /v1", clipPath(path))
+	}
+	return fault.Newf(fault.UnknownRoute, "there is nothing at %s; model routes and the administration begin with /v1", clipPath(path))
+}

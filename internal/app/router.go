@@ -1,0 +1,171 @@
+package app
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"sluice/internal/dataplane"
+	"sluice/internal/dataplane/front"
+	"sluice/internal/fault"
+	"sluice/internal/wire"
+)
+
+// administration is what the router knows of the administration; *admin.Admin is one. Paths
+// are escaped, as they came.
+type administration interface {
+	Matches(method, path string) bool
+	Allowed(path string) []string
+	Segments() []string
+}
+
+// router decides who answers: the data plane, the administration, or the few
+// pages that belong to neither.
+//
+// A registered administration route is the administration's, whatever headers are sent, and
+// nothing that looks like one is sent to a provider: its body may hold secrets. There are two
+// exceptions, so that every path of a provider can be reached. With a header that names a
+// provider or virtual key, /collections and everything below it goes to the provider (Source:
+// spec; vector databases live there), and with x-gateway-passthrough: true every path does.
+type router struct {
+	model    http.Handler
+	admin    http.Handler
+	routes   administration
+	segments map[string]bool // that administration paths begin with
+	aliases  []string        // prefixes that count as x-gateway-
+	pages    map[string]http.HandlerFunc
+	cors     bool                            // browsers get headers of their own, which net/http adds
+	logged   func(http.Handler) http.Handler // leaves a line in the log; nil for none
+	adminKey func(wire.Header) bool          // reports whether the caller has an Admin key; nil for nobody
+}
+
+// newRouter makes the router of the running program.
+func (a *App) newRouter() *router {
+	r := newRouter(a.admin)
+	r.logged = func(next http.Handler) http.Handler { return logged(next, a.admin.ShownPath, a.access) }
+	r.model, r.admin = front.New(a.gateway), r.logged(a.admin.Handler())
+	r.adminKey = func(h wire.Header) bool {
+		p, err := a.gateway.Identify(h)
+		return err == nil && p.IsAdminKey()
+	}
+	r.aliases, r.pages, r.cors = a.set.Requests.HeaderPrefixAliases, a.pages(), a.set.CORS.Enabled
+	return r
+}
+
+// newRouter makes a router that knows where the administration's paths begin.
+func newRouter(routes administration) *router {
+	r := &router{routes: routes, segments: make(map[string]bool)}
+	for _, s := range routes.Segments() {
+		r.segments[s] = true
+	}
+	return r
+}
+
+// owner is who answers a request.
+type owner int
+
+const (
+	nobody   owner = iota
+	mistaken       // nobody, for it looks like a route of the administration and is none
+	aPage
+	aModel
+	anAdmin
+)
+
+// owner is the one rule by which both fronts go. The path is escaped, as it came; selection
+// reads the headers, and is called only where they matter.
+func (r *router) owner(method, path string, selection func() dataplane.Selection) owner {
+	if front.Typed(method, path) {
+		return aModel
+	}
+	sel := selection()
+	if sel.Passthrough {
+		return aModel
+	}
+	if r.page(path) != nil {
+		return aPage
+	}
+	at := startOf(path)
+	switch {
+	case sel.Provider && at.first == collections:
+		return aModel
+	case r.routes.Matches(method, path):
+		return anAdmin
+	case r.looksAdministrative(at, path, sel.Provider):
+		return mistaken
+	case sel.Any() || front.Models(method, path):
+		return aModel
+	}
+	return nobody
+}
+
+// collections is the first segment that the administration shares with vector databases.
+const collections = "collections"
+
+// looksAdministrative reports whether a path at which the administration has nothing, or
+// nothing for the method, was meant for it. A header that names a provider makes up for a
+// first segment that is merely like one of the administration.
+func (r *router) looksAdministrative(at pathStart, path string, named bool) bool {
+	if r.segments[at.first] || r.segments[at.written] || len(r.routes.Allowed(path)) > 0 {
+		return true
+	}
+	return !named && !modelSegments[at.first] && r.nearest(at.first) != ""
+}
+
+// page is the page at a path, which may end in a slash; nil for none.
+func (r *router) page(path string) http.HandlerFunc {
+	if p := r.pages[path]; p != nil || len(path) < 2 {
+		return p
+	}
+	return r.pages[strings.TrimSuffix(path, "/")]
+}
+
+// ServeHTTP sends a request on its way. The path is looked at as it came: a
+// ServeMux would clean it, and model ids hold %2F.
+func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	path := req.URL.EscapedPath()
+	by := r.owner(req.Method, path, func() dataplane.Selection { return front.Selected(req.Header, r.aliases) })
+	if by == aModel {
+		r.model.ServeHTTP(w, req)
+		return
+	}
+	front.Patiently(r.others(by, path), front.Usual()).ServeHTTP(w, req)
+}
+
+// others is the handler of a request that is not model traffic.
+func (r *router) others(by owner, path string) http.Handler {
+	switch by {
+	case aPage:
+		return r.page(path)
+	case anAdmin:
+		return r.admin
+	case mistaken:
+		refuse := http.Handler(http.HandlerFunc(r.refuse))
+		if r.logged != nil {
+			refuse = r.logged(refuse)
+		}
+		return refuse
+	case aModel, nobody:
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if r.adminKey != nil && r.adminKey(front.Header(req)) {
+			writeFaultOn(fault.Admin, w, nothingAt(req.Method, path))
+			return
+		}
+		writeFault(w, nothingAt(req.Method, path))
+	})
+}
+
+// mine reports whether the fast front may serve a request: the data plane's, unless a
+// browser sends it to a gateway that answers browsers.
+func (r *router) mine(method, path string, h wire.Header) bool {
+	if r.cors && h.Has("origin") {
+		return false
+	}
+	if strings.IndexByte(path, '%') >= 0 {
+		if _, err := url.PathUnescape(path); err != nil {
+			return false
+		}
+	}
+	return r.owner(method, path, func() dataplane.Selection { return front.Selection(h, r.aliases) }) == aModel
+}
