@@ -82,7 +82,7 @@ func (g *Gateway) answer(ctx context.Context, a *attempt) error {
 		return g.relay(ctx, a, h)
 	}
 	g.keepGiven(a)
-	g.record(a, outcomeOfStatus(a.status))
+	g.record(a, a.outcome())
 	x.headSent = true
 	body := x.legible(a.reply.body)
 	if err := x.out.Head(a.status, h, int64(len(body))); err != nil {
@@ -105,8 +105,10 @@ func (x *exchange) hand(body []byte) error {
 	return nil
 }
 
-func outcomeOfStatus(status int) record.Outcome {
-	if status >= 400 {
+// outcome is how an answer in hand ended for the log, the metrics and the breakers. An answer
+// of success may say that the call failed.
+func (a *attempt) outcome() record.Outcome {
+	if a.failing != 0 || a.status >= 400 {
 		return record.Failed
 	}
 	return record.OK

@@ -39,6 +39,7 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 	}
 	r, err := a.speech.upstream.DecodeReply(in)
 	if err != nil {
+		a.log().Usage = a.errorUsage(b)
 		return a.reported(b, fault.From(err))
 	}
 	a.log().Usage, a.log().ReplyModel = r.Usage, r.Model
@@ -68,6 +69,7 @@ const replyRoom = 1 << 10
 func (a *attempt) restated(in *dialect.Incoming) error {
 	out, err := a.speech.unified.DecodeAnswer(in)
 	if err != nil {
+		a.log().Usage = a.errorUsage(in.Body)
 		return fault.From(err)
 	}
 	a.log().Usage, a.log().ReplyModel = out.Usage, out.Model

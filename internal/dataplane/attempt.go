@@ -67,7 +67,9 @@ type attempt struct {
 	resp      *transport.Response
 	outlives  *outliving              // the call that resp is of; nil where it ends with its caller
 	untake    context.CancelCauseFunc // ends the context of whileTaken; nil where there is none
-	drained   bool                    // the caller left, and the stream was read to its end
+	drained   bool                    // the caller left, and the answer was read to its end
+	counted   bool                    // the provider ended the answer with an error, and counted what was used
+	failing   int                     // status that stands for the failure in an answer of success; 0 for none
 	spooled   *wire.Spool             // the reply's body, when it was held
 	first     []byte                  // the first bytes of a stream
 	got       wire.Header             // of resp, as the upstream sent it

@@ -73,6 +73,7 @@ type exchange struct {
 	carry      *carry       // what an earlier target's stream said before it died
 	unfinished *fault.Error // why a stream that the client has a part of is not whole
 	midEvent   bool         // that part ends inside an event
+	sequence   int64        // number of the next event of that part, where events are numbered
 	broken     *talk        // that part in the caller's words; nil when it came in them
 	last       *attempt     // whose answer is given
 	refusal    *fault.Error

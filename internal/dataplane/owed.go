@@ -40,7 +40,9 @@ func (a *attempt) ending(o record.Outcome) ending {
 		return unsent
 	case a.fate != answered:
 		return a.fate
-	case o == record.OK, a.drained:
+	case o == record.OK, a.drained, a.counted:
+		return answered
+	case a.failing != 0 && len(a.reply.body) > 0 && !a.log().Usage.Reported && a.answeredSome():
 		return answered
 	case !a.committed && a.fault == nil && o == record.Failed: // with an error status, or with one in an answer of success
 		return refused
@@ -52,6 +54,12 @@ func (a *attempt) ending(o record.Outcome) ending {
 		return refused
 	}
 	return abandoned
+}
+
+// answeredSome reports whether there are words of the model in an answer that says that it
+// failed.
+func (a *attempt) answeredSome() bool {
+	return a.x.g.counter.Answer(a.x.match.Endpoint, a.reply.body, a.priceName()).Tokens > 0
 }
 
 // given is how a call ended that was given up for another try.

@@ -9,6 +9,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
+	"sluice/internal/provider/transport"
 	"sluice/internal/splice"
 	"sluice/internal/wire"
 )
@@ -94,6 +95,9 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 		return err
 	}
 	g.noteWork(a, b)
+	if status, message, failed := dialect.FailedReply(ep, b); failed && !errorAlone(d) {
+		a.failing, a.log().Error = status, message
+	}
 	if errorAlone(d) {
 		if status, told := dialect.ReplyError(b); told {
 			return a.failedWith(status, b)
@@ -107,7 +111,7 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 		a.reply.body = dialect.InBase64(a.reply.body)
 	}
 	same := sameBytes(a.reply.body, b)
-	if err := dialect.HasList(ep, a.reply.body); err != nil {
+	if err := dialect.HasList(ep, a.reply.body); err != nil && a.failing == 0 {
 		return a.reported(b, err)
 	}
 	switch {
@@ -155,16 +159,50 @@ func (g *Gateway) normalise(ctx context.Context, a *attempt) error {
 		a.log().Response = g.keep(a.reply.header.Get("content-type"), a.first, a.log().BytesOut)
 		f.Shape, f.Body = "openai", dialect.FirstEventFailure(a.first)
 		a.resp = nil
+		a.log().Usage = a.errorUsage(dialect.FirstData(a.first))
 	} else {
 		b, err := g.readReply(ctx, a, errorBodyMax)
 		if err != nil {
 			return err
 		}
 		f.Body = b
-		a.log().Usage, _ = dialect.Usage(a.x.match.Endpoint, b, "")
+		a.log().Usage = a.errorUsage(b)
 	}
 	a.failed(&f)
 	return nil
+}
+
+// errorUsage is the usage that comes with an error: in the words of the surface, or where the
+// call was translated, in those of its provider.
+func (a *attempt) errorUsage(body []byte) llm.Usage {
+	if t := a.talk; t != nil && t.usage.Reported {
+		return t.usage
+	}
+	if u, _ := dialect.Usage(a.x.match.Endpoint, body, ""); u.Reported && !a.speech.translates() {
+		return u
+	}
+	if u := dialect.FaultUsage(body); u != nil {
+		return *u
+	}
+	return llm.Usage{}
+}
+
+// errorReadMax is how much of an error is read for the usage in it before a further try.
+const errorReadMax = 64 << 10
+
+// noteRetried notes the usage that comes with the error of a call that is given up for another
+// try. A body of unknown length is not waited for.
+func (a *attempt) noteRetried(resp *transport.Response) {
+	switch {
+	case !a.stake.reserved():
+	case a.first != nil:
+		a.log().Usage = a.errorUsage(dialect.FirstData(a.first))
+	case resp.Status >= 400 && isJSON(resp.Header) && resp.Length > 0 && resp.Length <= errorReadMax:
+		b := make([]byte, resp.Length)
+		if _, err := io.ReadFull(resp.Body, b); err == nil {
+			a.log().Usage = a.errorUsage(b)
+		}
+	}
 }
 
 // reported makes of an answer of success that reports an error the error that it is, because

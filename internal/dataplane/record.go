@@ -63,7 +63,7 @@ func (g *Gateway) describe(a *attempt, r *record.Attempt) {
 	r.OrgID, r.WorkspaceID, r.KeyID, r.KeyName, r.UserID = p.OrgID, p.WorkspaceID, p.ID, p.Name, p.UserID
 	r.ConfigID, r.TargetPath = x.configID, a.target.Path
 	r.Model, r.Endpoint, r.Method, r.Path = a.model, x.match.Endpoint, x.in.Method, x.shown
-	r.Status, r.Stream, r.CacheStatus = int32(a.status), a.stream, "DISABLED"
+	r.Status, r.Stream, r.CacheStatus = int32(cmp.Or(a.failing, a.status)), a.stream, "DISABLED"
 	r.Metadata, r.Remote = x.metadata, x.in.Remote
 	x.prompt.describe(r)
 	x.replay.mark(r)

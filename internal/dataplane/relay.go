@@ -122,7 +122,8 @@ func (p *passing) pass(b []byte, end bool) error {
 	a := p.a
 	if end {
 		p.account()
-		p.g.record(a, outcomeOfStatus(a.status))
+		p.failure()
+		p.g.record(a, a.outcome())
 	}
 	if err := p.begin(); err != nil {
 		return p.left(err)
@@ -138,6 +139,16 @@ func (p *passing) pass(b []byte, end bool) error {
 	}
 	a.committed = true
 	return nil
+}
+
+// failure notes an error that the provider put into its stream.
+func (p *passing) failure() {
+	if p.watch == nil {
+		return
+	}
+	if message, status, failed := p.watch.Failure(); failed {
+		p.a.failing, p.a.counted, p.a.log().Error = status, p.watch.Counted(), message
+	}
 }
 
 // account hands the record what came through so far.

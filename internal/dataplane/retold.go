@@ -119,8 +119,9 @@ type talk struct {
 	kept   *conversation
 	usage  llm.Usage
 	model  string
-	status int // of an error that the provider put into the stream, 0 when it did not say
-	blocks int // begun so far, of all choices
+	status int  // of an error that the provider put into the stream, 0 when it did not say
+	final  bool // that error came with the usage
+	blocks int  // begun so far, of all choices
 }
 
 // blocksMax is more texts, thoughts and calls than an answer has. Surfaces keep what they have
@@ -156,7 +157,7 @@ func (t *talk) event(ev *llm.Event) {
 	case llm.EventUsage:
 		t.usage = *ev.Usage
 	case llm.EventFault:
-		t.status = ev.Status
+		t.failed(ev)
 	case llm.EventBlock:
 		t.blocks++
 	default:
@@ -169,6 +170,20 @@ func (t *talk) event(ev *llm.Event) {
 	if ev.Kind == llm.EventEnd {
 		t.kept.keepStream(t.enc)
 	}
+}
+
+// failed notes an error of the provider. The usage that comes with it is handed on before it,
+// because nothing is read after an error.
+func (t *talk) failed(ev *llm.Event) {
+	t.status = ev.Status
+	if ev.Usage == nil {
+		return
+	}
+	if ev.Usage.InputTokens == 0 {
+		ev.Usage.InputTokens, ev.Usage.CachedTokens, ev.Usage.CacheWriteTokens = t.usage.InputTokens, t.usage.CachedTokens, t.usage.CacheWriteTokens
+	}
+	t.usage, t.final = *ev.Usage, true
+	t.put(&llm.Event{Kind: llm.EventUsage, Usage: &t.usage})
 }
 
 func (t *talk) sign(ev *llm.Event) { t.signer.Event(ev, t.put) }

@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/background"
 	"sluice/internal/fault"
+	"sluice/internal/llm"
 	"sluice/internal/provider/sign"
 	"sluice/internal/provider/transport"
 	"sluice/internal/routing"
@@ -45,6 +46,7 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 			return err
 		}
 		if resp != nil {
+			a.noteRetried(resp)
 			_ = resp.Body.Close() // this answer is given up for another try
 		}
 		a.first, a.talk = nil, nil // and so is the beginning of its stream
@@ -56,6 +58,7 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 		if err := g.renew(ctx, a, err); err != nil {
 			return err
 		}
+		a.log().Usage = llm.Usage{} // that of the try before is on the ledger
 	}
 }
 

@@ -130,7 +130,7 @@ func (s *relayer) pass(p []byte, last bool) error {
 		return s.watched(len(p))
 	}
 	if s.watch.Done() {
-		s.record(record.OK)
+		s.ended()
 	}
 	if len(out) == 0 {
 		return nil
@@ -153,7 +153,8 @@ func (s *relayer) watched(n int) error {
 // left records a client that went away before the end of its stream, with what was used
 // as far as it is known.
 func (s *relayer) left(err error) error {
-	s.a.drained = s.over || s.watch.Done()
+	_, _, failed := s.watch.Failure()
+	s.a.drained = (s.over || s.watch.Done()) && !failed
 	s.a.fault = fault.Wrap(fault.ClientGone, err)
 	s.record(record.ClientGone)
 	return fmt.Errorf("%w: %w", errCut, err)
@@ -166,7 +167,7 @@ func (s *relayer) left(err error) error {
 func (s *relayer) end(ctx context.Context, err error) error {
 	end, out := s.watch.End(), s.a.x.out
 	tail, whole := end.Tail, end.Done
-	if !whole && end.Finished && errors.Is(err, io.EOF) {
+	if !whole && !end.Failed && end.Finished && errors.Is(err, io.EOF) {
 		tail, whole = append(tail, "data: [DONE]\n\n"...), true // some servers leave the mark out
 	}
 	if s.a.outlives.lingers() {
@@ -174,7 +175,7 @@ func (s *relayer) end(ctx context.Context, err error) error {
 		return s.left(errLeft)
 	}
 	if whole {
-		s.record(record.OK)
+		s.ended()
 	}
 	if len(tail) > 0 {
 		if _, werr := out.Write(tail); werr != nil {
@@ -182,6 +183,8 @@ func (s *relayer) end(ctx context.Context, err error) error {
 		}
 	}
 	switch {
+	case whole && end.Failed:
+		return s.failed(end)
 	case whole:
 		return nil
 	case ctx.Err() != nil && !s.g.stops(ctx):
@@ -196,15 +199,35 @@ func (s *relayer) end(ctx context.Context, err error) error {
 
 // failed ends a stream into which the upstream put an error: the client has seen it.
 func (s *relayer) failed(end dialect.StreamEnd) error {
-	s.a.fault = fault.New(fault.UpstreamFailed, "the provider reported an error in the stream").Because(errors.New(end.UpstreamError))
+	s.failure(end.UpstreamError, end.Status)
 	s.record(record.Failed)
 	return s.a.fault
+}
+
+// failure notes the error that the upstream put into the stream.
+func (s *relayer) failure(message string, status int) {
+	s.a.fault = fault.New(fault.UpstreamFailed, "the provider reported an error in the stream").Because(errors.New(message))
+	if t := s.a.talk; t != nil && t.status != 0 { // the caller's words may have none for it
+		status = t.status
+	}
+	s.a.failing = status
+}
+
+// ended records a stream to whose end the upstream came. An error may stand in it: that it
+// ended does not mean that it succeeded.
+func (s *relayer) ended() {
+	if message, status, failed := s.watch.Failure(); failed {
+		s.failure(message, status)
+		s.record(record.Failed)
+		return
+	}
+	s.record(record.OK)
 }
 
 // cut tells the client, in the words of its surface, that the stream is not whole.
 func (s *relayer) cut(err error, end dialect.StreamEnd) error {
 	f, o := s.g.broke(err, "the stream")
-	s.a.fault = f
+	s.a.fault, s.a.failing = f, f.HTTPStatus()
 	s.record(o)
 	s.unfinished(f, end)
 	if s.a.target.ContinueStream {
@@ -217,6 +240,7 @@ func (s *relayer) cut(err error, end dialect.StreamEnd) error {
 // with it.
 func (s *relayer) unfinished(f *fault.Error, end dialect.StreamEnd) {
 	s.a.x.unfinished, s.a.x.midEvent, s.a.x.broken = f, end.Mid, s.a.talk
+	s.a.x.sequence = end.Sequence
 }
 
 // sayUnfinished ends a stream that no target could finish with an error event, so
@@ -227,7 +251,7 @@ func (x *exchange) sayUnfinished() error {
 	if t := x.broken; t != nil { // its events are numbered, and some surfaces have more to say
 		ev = t.enc.Append(nil, &llm.Event{Kind: llm.EventFault, Text: x.unfinished.Text(), Name: typ})
 	} else {
-		ev = dialect.ErrorEvent(x.match.Endpoint, x.unfinished.Text(), typ)
+		ev = dialect.NumberedErrorEvent(x.match.Endpoint, x.unfinished.Text(), typ, x.sequence)
 	}
 	if x.midEvent {
 		ev = append([]byte("\n\n"), ev...)
@@ -242,9 +266,9 @@ func (s *relayer) record(o record.Outcome) {
 	if s.a.recorded {
 		return
 	}
-	s.a.log().Usage, s.a.log().ReplyModel = s.watch.Usage(), s.watch.Model()
+	s.a.log().Usage, s.a.log().ReplyModel, s.a.counted = s.watch.Usage(), s.watch.Model(), s.watch.Counted()
 	if t := s.a.talk; t != nil {
-		s.a.log().Usage, s.a.log().ReplyModel = t.usage, t.model
+		s.a.log().Usage, s.a.log().ReplyModel, s.a.counted = t.usage, t.model, t.final
 	}
 	if s.watch.Done() || o == record.Failed {
 		s.a.atWork = "" // it has ended

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -59,7 +60,7 @@ func (g *Gateway) visit(ctx context.Context, x *exchange, t *routing.Target) rou
 	x.attempts++
 	x.last = a
 	err := g.try(ctx, a)
-	o := routing.Outcome{Status: a.status, Own: a.estimated, Committed: a.committed, Err: err, Latency: a.firstByte}
+	o := routing.Outcome{Status: cmp.Or(a.failing, a.status), Own: a.estimated, Committed: a.committed, Err: err, Latency: a.firstByte}
 	o.Ended = a.committed && !a.carried
 	if f := fault.From(err); f != nil {
 		o.Lost = f.Code == fault.UpstreamUnreachable || f.Code == fault.UpstreamFailed || f.Code == fault.UpstreamTimeout
@@ -80,7 +81,7 @@ func (g *Gateway) tellUnguarded(x *exchange, t *routing.Target) {
 
 // supersede ends an attempt whose answer is not given because the walk goes on.
 func (g *Gateway) supersede(a *attempt) {
-	g.record(a, outcomeOfStatus(a.status))
+	g.record(a, a.outcome())
 	a.close()
 }
 

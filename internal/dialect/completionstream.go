@@ -61,9 +61,29 @@ func (s *completionStream) event(e *llm.Event) {
 	case llm.EventEnd:
 		s.end()
 	case llm.EventFault:
-		s.dst = append(s.dst, ErrorEvent(llm.Complete, e.Text, cmp.Or(e.Name, "upstream_error"))...)
+		s.fault(e)
 	default: // has no place in a text
 	}
+}
+
+// fault tells the error, with the usage as far as it is known, by which the call is metered.
+func (s *completionStream) fault(e *llm.Event) {
+	if e.Usage != nil {
+		s.usage = completionUsage(e.Usage)
+	}
+	var w JSON
+	w.Open('{')
+	w.Key("error").Open('{')
+	w.Raw("code", nullJSON)
+	w.Str("message", e.Text)
+	w.Raw("param", nullJSON)
+	w.Str("type", cmp.Or(e.Name, "upstream_error"))
+	w.Close('}')
+	if s.usage != nil {
+		w.Raw("usage", s.usage)
+	}
+	w.Close('}')
+	s.dst = append(append(append(s.dst, "data: "...), w.B...), "\n\n"...)
 }
 
 func (s *completionStream) start(e *llm.Event) {

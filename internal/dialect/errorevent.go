@@ -9,14 +9,23 @@ import (
 // ErrorEvent is the event that tells the reader of a stream that it failed, in the
 // words of the surface; nothing, not even [DONE], follows it. Typ is for example
 // "upstream_error". On chat it is data: {"error":{…}}; on responses and messages it is
-// named error.
+// named error. On messages a type that Anthropic does not have becomes "api_error".
 func ErrorEvent(ep llm.Endpoint, message, typ string) []byte {
+	return NumberedErrorEvent(ep, message, typ, 0)
+}
+
+// NumberedErrorEvent is ErrorEvent with the sequence number that it has on responses: one
+// more than that of the event before it.
+func NumberedErrorEvent(ep llm.Endpoint, message, typ string, number int64) []byte {
+	if ep == llm.Messages && !messagesTypes[typ] {
+		typ = "api_error"
+	}
 	inner := map[string]any{"message": message, "type": typ, "param": nil, "code": nil}
 	switch ep {
 	case llm.ChatComplete, llm.Complete:
 		return sse("", map[string]any{"error": inner})
 	case llm.CreateModelResponse:
-		return sse("error", map[string]any{"type": "error", "code": typ, "message": message, "param": nil, "sequence_number": 0})
+		return sse("error", map[string]any{"type": "error", "code": typ, "message": message, "param": nil, "sequence_number": number})
 	case llm.Messages:
 		return sse("error", map[string]any{"type": "error", "error": map[string]any{"type": typ, "message": message}})
 	default:

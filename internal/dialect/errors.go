@@ -104,6 +104,13 @@ func (f Failure) details() details {
 	return d
 }
 
+// messagesTypes are the types of errors that Anthropic has.
+// Source: contract/provider-transforms.md 2.4; https://docs.anthropic.com/en/api/errors, read 2026-11.
+var messagesTypes = map[string]bool{
+	"invalid_request_error": true, "authentication_error": true, "billing_error": true, "permission_error": true, "not_found_error": true,
+	"request_too_large": true, "rate_limit_error": true, "api_error": true, "timeout_error": true, "overloaded_error": true,
+}
+
 func messagesType(status int) string {
 	switch status {
 	case 401:

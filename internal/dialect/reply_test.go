@@ -385,7 +385,7 @@ func TestErrorEvent(t *testing.T) {
 		{llm.ChatComplete, `data: {"error":{"code":null,"message":"it \"ended\"","param":null,"type":"upstream_error"}}` + "\n\n"},
 		{llm.Complete, `data: {"error":{"code":null,"message":"it \"ended\"","param":null,"type":"upstream_error"}}` + "\n\n"},
 		{llm.CreateModelResponse, "event: error\n" + `data: {"code":"upstream_error","message":"it \"ended\"","param":null,"sequence_number":0,"type":"error"}` + "\n\n"},
-		{llm.Messages, "event: error\n" + `data: {"error":{"message":"it \"ended\"","type":"upstream_error"},"type":"error"}` + "\n\n"},
+		{llm.Messages, "event: error\n" + `data: {"error":{"message":"it \"ended\"","type":"api_error"},"type":"error"}` + "\n\n"},
 		{llm.CreateTranscription, "event: error\n" + `data: {"error":{"code":null,"message":"it \"ended\"","param":null,"type":"upstream_error"},"type":"error"}` + "\n\n"},
 	} {
 		ev := dialect.ErrorEvent(c.ep, `it "ended"`, "upstream_error")

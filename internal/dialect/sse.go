@@ -62,6 +62,9 @@ func (r *EventReader) Close(each func(name, data []byte) error) error {
 		return nil
 	}
 	e := r.parse(left)
+	if string(e.name) == errorName && len(e.data) > 0 {
+		return each(e.name, reportedError(e))
+	}
 	if !isDone(e.data) && !splice.Valid(e.data) {
 		return nil
 	}
@@ -73,7 +76,35 @@ func (r *EventReader) event(ev []byte, each func(name, data []byte) error) error
 	if len(e.data) == 0 {
 		return nil
 	}
+	if string(e.name) == errorName {
+		e.data = reportedError(e)
+	}
 	return each(e.name, e.data)
+}
+
+// reportedError is the data of an event that is named "error" in a shape that decoders know:
+// as it came where they know it, else
+//
+//	{"type":"error","error":{"type":"server_error","message":"…","code":"500"},"usage":{…}}
+func reportedError(e event) []byte {
+	if raw, _ := splice.Find(e.data, "error"); isObject(raw) || splice.Text(e.data, "type") == errorName && splice.Text(e.data, "message") != "" {
+		return e.data
+	}
+	f, _ := findFault(e)
+	usage, _ := splice.Find(e.data, "usage")
+	var w JSON
+	w.Open('{')
+	w.Str("type", errorName)
+	w.Key("error").Open('{')
+	w.Opt("type", f.typ)
+	w.Str("message", f.message)
+	w.Opt("code", f.code)
+	w.Close('}')
+	if isObject(usage) {
+		w.Raw("usage", usage)
+	}
+	w.Close('}')
+	return w.B
 }
 
 func (r *EventReader) parse(ev []byte) event {

@@ -39,6 +39,8 @@ type Stream struct {
 	out    []byte
 	joined []byte
 	mid    bool // what was relayed so far ends inside an event
+	held   bool // the unfinished event, all of it, was not relayed yet: it may be an error
+	fixes  []fix
 	blank  bool // Lines: the blank line behind the last event is written already
 }
 
@@ -61,11 +63,12 @@ func (s *Stream) holds() bool {
 // comes, up to 1 MiB; a larger event is relayed as it comes and unchanged. The result
 // is valid until the next call.
 func (s *Stream) Feed(p []byte) []byte {
-	s.out = s.out[:0]
+	s.out, s.fixes = s.out[:0], s.fixes[:0]
+	from := s.relayed()
 	s.split.begin(p)
 	for {
 		if ev, cut := s.split.pass(&s.plain); ev != nil {
-			s.watch.events++
+			s.watch.passed()
 			if s.holds() {
 				s.out = append(s.out, ev[:cut.from]...)
 				s.out = append(s.out, ev[cut.to:]...)
@@ -84,6 +87,9 @@ func (s *Stream) Feed(p []byte) []byte {
 	}
 	s.mid = s.split.large || !s.holds() && s.split.done < len(s.split.buf)
 	if !s.holds() {
+		if s.corrects() {
+			p = s.corrected(from, p)
+		}
 		s.split.keep()
 		return p
 	}
@@ -102,6 +108,9 @@ func (s *Stream) event(pc piece) {
 	}
 	e := parse(pc.all, &s.joined)
 	plain, relayed := s.watch.event(e), pc.all
+	if s.watch.fresh {
+		s.fix(pc.all, e)
+	}
 	if s.holds() {
 		before := len(s.out)
 		s.relay(pc.all, e)
@@ -119,6 +128,9 @@ func (s *Stream) relay(ev []byte, e event) {
 	}
 	data, drop := s.change.data(e)
 	switch {
+	case len(s.fixes) > 0 && s.watch.fresh:
+		s.out = append(s.out, s.fixes[len(s.fixes)-1].with...)
+		return
 	case drop:
 		s.blank = true
 		return
@@ -165,6 +177,10 @@ type StreamEnd struct {
 	// text, at most 1 KiB, for the log.
 	Failed        bool
 	UpstreamError string
+	Status        int // that stands for the error: 429; 500 where nothing tells
+
+	// Sequence is the number that the next event of a response has; 0 on other surfaces.
+	Sequence int64
 
 	Usage  llm.Usage
 	Model  string // as the upstream named it
@@ -177,6 +193,16 @@ type StreamEnd struct {
 	Text     string
 	TextOnly bool
 }
+
+// Failure is the error that the provider put into the stream until now, and the HTTP status
+// that stands for it; failed is false when there is none.
+func (s *Stream) Failure() (message string, status int, failed bool) {
+	return s.watch.failure, s.watch.status, s.watch.failed
+}
+
+// Counted reports whether that error came with the usage, or the usage after it, so that it is
+// all that the provider counts.
+func (s *Stream) Counted() bool { return s.watch.counted }
 
 // End closes the stream: an event without its end counts when its data is whole. It is
 // called once, after the last Feed.
@@ -196,7 +222,7 @@ func (s *Stream) End() StreamEnd {
 	}
 	return StreamEnd{
 		Tail: s.out, Done: w.done, Finished: w.finished, Mid: s.mid,
-		Failed: w.failed, UpstreamError: w.failure,
+		Failed: w.failed, UpstreamError: w.failure, Status: w.status, Sequence: w.sequence,
 		Usage: w.counts.usage(), Model: w.model, ID: w.id, Events: w.events,
 		Text: string(w.text), TextOnly: s.opt.KeepText && !w.noText,
 	}
@@ -210,9 +236,13 @@ func (s *Stream) last(pc piece) {
 		return
 	}
 	e := parse(pc.all, &s.joined)
-	whole := isDone(e.data) || splice.Valid(e.data)
+	whole := isDone(e.data) || splice.Valid(e.data) || string(e.name) == errorName && len(e.data) > 0
 	if whole {
 		s.watch.event(e)
+	}
+	if s.held && !s.holds() {
+		s.lastHeld(pc.all, e, whole)
+		return
 	}
 	if s.holds() && (whole || len(e.data) == 0) {
 		s.relay(pc.all, e)

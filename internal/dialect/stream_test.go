@@ -67,7 +67,7 @@ func TestStreamPlain(t *testing.T) {
 			dialect.StreamEnd{Mid: true, Model: "gpt-4o-mini-2024-07-18", ID: "chatcmpl-9", Events: 1}},
 		{"an empty stream", dialect.StreamOptions{Endpoint: llm.ChatComplete}, "", dialect.StreamEnd{}},
 		{"an error event", dialect.StreamOptions{Endpoint: llm.ChatComplete}, chunkRole + `data: {"error":{"message":"no capacity","type":"overloaded_error","code":529}}` + "\n\n",
-			dialect.StreamEnd{Failed: true, UpstreamError: "no capacity", Model: "gpt-4o-mini-2024-07-18", ID: "chatcmpl-9", Events: 2}},
+			dialect.StreamEnd{Failed: true, UpstreamError: "no capacity", Status: 529, Model: "gpt-4o-mini-2024-07-18", ID: "chatcmpl-9", Events: 2}},
 		{"an error that is null", dialect.StreamOptions{Endpoint: llm.ChatComplete}, `data: {"error":null,"choices":[]}` + "\n\n" + done,
 			dialect.StreamEnd{Done: true, Events: 2}},
 		{"usage under x_groq", dialect.StreamOptions{Endpoint: llm.CreateTranscription, Rules: dialect.ReplyRules{UsagePath: "x_groq.usage"}}, `data: {"x_groq":{"id":"r","usage":{"prompt_tokens":3,"completion_tokens":4}}}` + "\n\n" + done,
@@ -80,10 +80,10 @@ func TestStreamPlain(t *testing.T) {
 			"event: response.created\n" + `data: {"type":"response.created","response":{"id":"resp_1","model":"gpt-4.1","error":null,"usage":null}}` + "\n\n" +
 				"event: response.output_text.delta\n" + `data: {"type":"response.output_text.delta","delta":"Hi"}` + "\n\n" +
 				"event: response.completed\n" + `data: {"type":"response.completed","response":{"id":"resp_1","model":"gpt-4.1","output":[],"service_tier":"flex","usage":{"input_tokens":5,"input_tokens_details":{"cached_tokens":2},"output_tokens":6,"output_tokens_details":{"reasoning_tokens":4},"total_tokens":11}}}` + "\n\n",
-			dialect.StreamEnd{Done: true, Model: "gpt-4.1", Events: 3, Usage: llm.Usage{InputTokens: 5, OutputTokens: 6, TotalTokens: 11, CachedTokens: 2, ReasoningTokens: 4, Tier: "flex", Reported: true}}},
+			dialect.StreamEnd{Done: true, Model: "gpt-4.1", Events: 3, Sequence: 3, Usage: llm.Usage{InputTokens: 5, OutputTokens: 6, TotalTokens: 11, CachedTokens: 2, ReasoningTokens: 4, Tier: "flex", Reported: true}}},
 		{"a response that failed", dialect.StreamOptions{Endpoint: llm.CreateModelResponse},
 			"event: response.failed\n" + `data: {"type":"response.failed","response":{"id":"resp_1","error":{"code":"server_error","message":"it broke"},"usage":null}}` + "\n\n",
-			dialect.StreamEnd{Done: true, Failed: true, UpstreamError: "it broke", Events: 1}},
+			dialect.StreamEnd{Done: true, Failed: true, UpstreamError: "it broke", Status: 500, Sequence: 1, Events: 1}},
 		{"messages", dialect.StreamOptions{Endpoint: llm.Messages},
 			"event: message_start\n" + `data: {"type":"message_start","message":{"id":"msg_1","model":"claude-sonnet-4","usage":{"input_tokens":10,"cache_read_input_tokens":100,"cache_creation_input_tokens":20,"output_tokens":1}}}` + "\n\n" +
 				"event: content_block_delta\n" + `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}` + "\n\n" +
@@ -91,7 +91,7 @@ func TestStreamPlain(t *testing.T) {
 				"event: message_stop\n" + `data: {"type":"message_stop"}` + "\n\n",
 			dialect.StreamEnd{Done: true, Model: "claude-sonnet-4", Events: 4, Usage: llm.Usage{InputTokens: 130, OutputTokens: 15, TotalTokens: 145, CachedTokens: 100, CacheWriteTokens: 20, Reported: true}}},
 		{"messages that fail", dialect.StreamOptions{Endpoint: llm.Messages}, "event: error\n" + `data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}` + "\n\n",
-			dialect.StreamEnd{Failed: true, UpstreamError: "Overloaded", Events: 1}},
+			dialect.StreamEnd{Failed: true, UpstreamError: "Overloaded", Status: 529, Events: 1}},
 		{"a transcription", dialect.StreamOptions{Endpoint: llm.CreateTranscription},
 			`data: {"type":"transcript.text.delta","delta":"I see"}` + "\n\n" + `data: {"type":"transcript.text.done","text":"I see","usage":{"type":"tokens","input_tokens":14,"input_token_details":{"text_tokens":0,"audio_tokens":14},"output_tokens":45,"total_tokens":59}}` + "\n\n",
 			dialect.StreamEnd{Done: true, Events: 2, Usage: llm.Usage{InputTokens: 14, OutputTokens: 45, TotalTokens: 59, InputAudioTokens: 14, Reported: true}}},

@@ -14,26 +14,42 @@ type streamFault struct {
 	message string
 	typ     string
 	code    string
+	number  int // HTTP status that the error names; 0 for none
 }
 
 // faultTextMax bounds the text of an upstream's error.
 const faultTextMax = 1 << 10
 
 // findFault looks for an error in an event: {"error":{…}} or {"error":"…"} on chat and
-// most others, "type":"error" on messages and responses, and the error of a response
-// that failed.
+// most others, "type":"error" on messages and responses, the error of a response that
+// failed, and errors without a wrapper. An event named "error" is one whatever its data.
 func findFault(e event) (streamFault, bool) {
-	if raw, ok := splice.Find(e.data, "error"); ok && !hollow(raw) {
+	if raw, ok := splice.Find(e.data, "error"); ok && !noError(raw) {
 		return readFault(raw), true
 	}
-	if raw, ok := splice.Find(e.data, "response", "error"); ok && !hollow(raw) {
+	if raw, ok := splice.Find(e.data, "response", "error"); ok && !noError(raw) {
 		return readFault(raw), true
 	}
-	if string(kind(e)) == "error" {
+	switch typ := string(kind(e)); {
+	case typ == "error", string(e.name) == errorName:
+		return readFault(e.data), true
+	case typ == responseFailed:
+		return streamFault{message: "the provider could not make the response", code: "server_error"}, true
+	case flatFault(e.data):
 		return readFault(e.data), true
 	}
 	return streamFault{}, false
 }
+
+// errorName is the name of events that report an error, responseFailed the type of the last
+// event of a response that failed.
+const (
+	errorName      = "error"
+	responseFailed = "response.failed"
+)
+
+// noError reports whether the value of an "error" member says that there is none.
+func noError(raw []byte) bool { return hollow(raw) || string(raw) == "false" }
 
 func readFault(raw []byte) streamFault {
 	if text, ok := splice.Unquote(raw); ok {
@@ -46,16 +62,30 @@ func readFault(raw []byte) streamFault {
 			f.message = clip(plain(val), faultTextMax)
 		case `"type"`:
 			f.typ = plain(val)
-		case `"code"`, `"status"`:
-			if !hollow(val) {
-				f.code = plain(val)
-			}
+		case `"code"`, `"status"`, `"status_code"`, `"statusCode"`, `"error_code"`:
+			f.coded(val)
 		}
 	}
 	if f.message == "" {
-		f.message = clip(string(raw), faultTextMax)
+		f.message = clip(cmp.Or(otherMessage(raw), string(raw)), faultTextMax)
 	}
 	return f
+}
+
+// coded takes a code or a status. Where there are several, a name counts before a number as
+// the code, and an HTTP status is remembered whatever the code is.
+func (f *streamFault) coded(val []byte) {
+	if hollow(val) {
+		return
+	}
+	code := plain(val)
+	n, err := strconv.Atoi(code)
+	if err == nil && n >= 400 && n <= 599 {
+		f.number = n
+	}
+	if f.code == "" || err != nil {
+		f.code = code
+	}
 }
 
 // plain is a raw value as text.
@@ -84,14 +114,14 @@ func (f streamFault) status() int {
 
 // told is that status where the words of the error tell it.
 func (f streamFault) told() (status int, ok bool) {
-	if n, err := strconv.Atoi(f.code); err == nil && n >= 400 && n <= 599 {
-		return n, true
+	if f.number != 0 {
+		return f.number, true
 	}
 	for _, s := range [...]struct {
 		word   string
 		status int
 	}{
-		{"overloaded", 529}, {"rate_limit", 429}, {"insufficient_quota", 429}, {"quota", 429},
+		{"overloaded", 529}, {"rate_limit", 429}, {"RESOURCE_EXHAUSTED", 429}, {"UNAVAILABLE", 503}, {"insufficient_quota", 429}, {"quota", 429},
 		{"authentication", 401}, {"invalid_api_key", 401}, {"permission", 403}, {"not_found", 404},
 		{"too_large", 413}, {"timeout", 408}, {"unavailable", 503}, {"invalid_request", 400},
 		{"content_filter", 400}, {"context_length", 400},
@@ -114,14 +144,25 @@ func ReplyError(body []byte) (status int, ok bool) {
 }
 
 // EventFault reads the error that the data of an event holds, for decoders of streams:
-// {"error":{…}}, {"type":"error",…} and their like.
+// {"error":{…}}, {"type":"error",…}, {"object":"error",…}, {"code":500,"message":"…"} and
+// similar ones. Usage is that of the event, nil where it has none.
 func EventFault(data []byte) (llm.Event, bool) {
-	if !says(data, errorKey) {
+	if !says(data, errorKey) && !flatFault(data) {
 		return llm.Event{}, false
 	}
 	f, ok := findFault(event{data: data})
 	if !ok {
 		return llm.Event{}, false
 	}
-	return llm.Event{Kind: llm.EventFault, Text: f.message, Name: cmp.Or(f.typ, f.code), Status: f.status()}, true
+	return llm.Event{Kind: llm.EventFault, Text: f.message, Name: cmp.Or(f.typ, f.code), Status: f.status(), Usage: FaultUsage(data)}, true
+}
+
+// FaultUsage is the usage in an event or a body that reports an error, in the words of any
+// provider; nil where there is none.
+func FaultUsage(data []byte) *llm.Usage {
+	u, _ := Usage(llm.Proxy, data, "x_groq.usage")
+	if !u.Reported {
+		return nil
+	}
+	return &u
 }

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"strconv"
 
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -26,6 +27,10 @@ type watch struct {
 	finished bool
 	failed   bool
 	failure  string
+	status   int   // that stands for the failure
+	fresh    bool  // the event at hand is the failure
+	counted  bool  // the failure, or what follows it, came with the usage
+	sequence int64 // number of the next event of a response
 	text     []byte
 	noText   bool // something other than text came
 }
@@ -33,6 +38,8 @@ type watch struct {
 var (
 	errorKey  = []byte(`"error"`)
 	finishKey = []byte(`"finish_reason"`)
+
+	sequenceKey = []byte(`"sequence_number"`)
 
 	metadataKey = []byte(`"usageMetadata"`)
 	metricsKey  = []byte(`"amazon-bedrock-invocationMetrics"`)
@@ -48,7 +55,7 @@ func newWatch(o *StreamOptions) watch {
 // that would make them interesting; plain says that nothing of interest was in it, and
 // would not be with another text.
 func (w *watch) event(e event) (plain bool) {
-	if len(e.data) == 0 {
+	if w.fresh = false; len(e.data) == 0 {
 		return false
 	}
 	w.events++
@@ -56,26 +63,31 @@ func (w *watch) event(e event) (plain bool) {
 		w.done = true
 		return false
 	}
+	w.number(e.data)
 	plain = true
+	var typ []byte
 	if w.tries < 4 && w.model == "" {
 		w.tries++
 		w.first(e.data)
 		plain = false
 	}
 	if !completes(w.ep) {
-		plain = !w.typed(kind(e)) && plain
+		typ = kind(e)
+		plain = !w.typed(typ) && plain
 	}
+	uses := false
 	if says(e.data, w.usageKey) || w.counts.through && (says(e.data, metadataKey) || says(e.data, metricsKey)) {
 		w.counts.reply(w.ep, e.data, w.usagePath)
 		if !w.counts.u.Reported && completes(w.ep) {
 			w.counts.inChoices(e.data)
 		}
-		plain = false
+		plain, uses = false, true
 	}
-	if says(e.data, errorKey) || string(e.name) == "error" {
+	if w.suspects(e, typ) {
 		w.fault(e)
 		plain = false
 	}
+	w.counted = w.counted || w.failed && uses && w.counts.u.Reported
 	if completes(w.ep) {
 		if finishes(e.data) {
 			w.finished, plain = true, false
@@ -163,8 +175,48 @@ func finishes(data []byte) bool {
 // fault notes an error that the upstream put into the stream.
 func (w *watch) fault(e event) {
 	if f, ok := findFault(e); ok {
-		w.failed, w.failure = true, f.message
+		w.fresh = !w.failed
+		w.failed, w.failure, w.status = true, f.message, f.status()
 	}
+}
+
+// passed counts an event that is like those before it and is not looked at.
+func (w *watch) passed() {
+	w.events++
+	if w.ep == llm.CreateModelResponse {
+		w.sequence++
+	}
+}
+
+// number notes which number the next event of a response has. A provider that leaves the
+// numbers out is counted for.
+func (w *watch) number(data []byte) {
+	if w.ep != llm.CreateModelResponse {
+		return
+	}
+	w.sequence++
+	v := behind(data, sequenceKey)
+	end := 0
+	for end < len(v) && v[end] >= '0' && v[end] <= '9' {
+		end++
+	}
+	if n, err := strconv.ParseInt(string(v[:end]), 10, 64); err == nil {
+		w.sequence = n + 1
+	}
+}
+
+// suspects reports whether an event may be an error. What is only passed through is not
+// judged by its members: a provider may mean anything by them.
+func (w *watch) suspects(e event, typ []byte) bool {
+	switch {
+	case says(e.data, errorKey), string(e.name) == errorName, string(typ) == responseFailed:
+		return true
+	case completes(w.ep):
+		return behind(e.data, choicesKey) == nil && flatFault(e.data)
+	case w.ep == llm.Messages, w.ep == llm.CreateModelResponse:
+		return (len(typ) == 0 || bytes.HasSuffix(typ, []byte("_error"))) && flatFault(e.data)
+	}
+	return false
 }
 
 // head looks at the beginning of an event that is too large to be kept.

@@ -86,6 +86,11 @@ func (d *reader) event(_, data []byte) error {
 	case `"error"`:
 		d.ended = true
 		d.send(readFault(data))
+	default:
+		if _, ok := dialect.EventFault(data); ok {
+			d.ended = true
+			d.send(readFault(data))
+		}
 	}
 	return nil
 }

@@ -190,16 +190,16 @@ func (d *events) end(data []byte, emit func(*llm.Event)) {
 	}
 	d.ended = true
 	delta, _ := splice.Find(data, "delta")
+	spent, _ := splice.Find(delta, "usage")
+	if d.usage = usage(spent); d.usage.Reported {
+		d.send(emit, llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
+	}
 	if text := splice.Text(delta, "error"); text != "" {
 		d.send(emit, llm.Event{Kind: llm.EventFault, Text: text, Status: 500})
 		return
 	}
 	word := splice.Text(delta, "finish_reason")
 	d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: finishOf(word), Text: word})
-	spent, _ := splice.Find(delta, "usage")
-	if d.usage = usage(spent); d.usage.Reported {
-		d.send(emit, llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
-	}
 	d.send(emit, llm.Event{Kind: llm.EventEnd})
 }
 

@@ -98,8 +98,15 @@ func (d *decoder) fragment(_, data []byte) error {
 	if !splice.Valid(data) {
 		return fault.New(fault.UpstreamInvalid, "the provider sent an event that is not a JSON object")
 	}
-	if e, failed := splice.Find(data, "error"); failed {
+	if e, _ := splice.Find(data, "error"); len(e) > 0 && e[0] == '{' {
+		usage, _ := splice.Find(data, "usageMetadata")
+		d.count(usage)
 		d.failure(e)
+		return nil
+	}
+	if f, failed := dialect.EventFault(data); failed {
+		d.ended = true
+		d.send(f)
 		return nil
 	}
 	d.start(data)

@@ -77,9 +77,13 @@ func (d *chunkReader) event(data []byte, emit func(*llm.Event)) error {
 		return fault.New(fault.UpstreamInvalid, "the provider sent a chunk that was cut off")
 	}
 	if f, ok := dialect.EventFault(data); ok {
-		d.ended = true
-		d.send(emit, f)
-		return nil
+		failed := f // f itself would be on the heap for each chunk
+		if _, more := splice.Find(data, "choices"); !more {
+			d.ended = true
+			d.send(emit, failed)
+			return nil
+		}
+		d.failed = &failed
 	}
 	d.start(data, emit)
 	for name, val := range splice.Members(data) {
@@ -90,7 +94,7 @@ func (d *chunkReader) event(data []byte, emit func(*llm.Event)) error {
 			}
 		case `"usage"`, `"x_groq"`:
 			d.spent(data, emit)
-		case `"service_tier"`, `"system_fingerprint"`, `"id"`, `"object"`, `"created"`, `"model"`, `"provider"`:
+		case `"service_tier"`, `"system_fingerprint"`, `"id"`, `"object"`, `"created"`, `"model"`, `"provider"`, `"error"`:
 		default:
 			if !splice.IsNull(val) {
 				d.send(emit, llm.Event{Kind: llm.EventExtra, Name: plainName(name), Raw: val})
@@ -155,7 +159,7 @@ func (d *chunkReader) choice(raw []byte, emit func(*llm.Event)) {
 		d.choices = append(d.choices, choiceReader{})
 	}
 	d.delta(at, delta, emit)
-	if f, ok := choiceFault(raw, finish); ok { // told when all of the chunk is read
+	if f, ok := choiceFault(raw, finish); ok && d.failed == nil { // told when all of the chunk is read
 		failed := f // f itself would be on the heap for each chunk
 		d.failed = &failed
 		return

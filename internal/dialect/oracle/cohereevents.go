@@ -14,6 +14,7 @@ func (d *decoder) coherePiece(data []byte, emit func(*llm.Event)) {
 		d.send(emit, llm.Event{Kind: llm.EventExtra, Name: s, Raw: val})
 	})
 	if f, failed := a.fault(); failed {
+		d.spent(a.usage, emit)
 		d.ended = true
 		d.send(emit, f)
 		return

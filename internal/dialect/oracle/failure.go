@@ -25,7 +25,7 @@ func failure(data []byte) (llm.Event, bool) {
 	if !ok || text[0] != '"' {
 		return dialect.EventFault(data)
 	}
-	ev := llm.Event{Kind: llm.EventFault, Name: splice.Text(data, "code")}
+	ev := llm.Event{Kind: llm.EventFault, Name: splice.Text(data, "code"), Usage: dialect.FaultUsage(data)}
 	ev.Text, _ = splice.Unquote(text)
 	ev.Status = statuses[ev.Name]
 	raw, _ := splice.Find(data, "code")

@@ -170,12 +170,17 @@ func (d *decoder) said(e *fields) {
 		d.end(e)
 	case "response.failed":
 		raw, _ := splice.Find(e.answer, "error")
-		d.fault(raw, "the provider could not make the response")
+		d.fault(e, raw, "the provider could not make the response")
 	case "error":
 		raw, nested := splice.Find(e.data, "error")
 		if !nested || splice.IsNull(raw) {
 			raw = e.data
 		}
-		d.fault(raw, "the provider reported an error")
+		d.fault(e, raw, "the provider reported an error")
+	default:
+		if f, ok := unknownFault(e); ok {
+			d.over = true
+			d.send(f)
+		}
 	}
 }

@@ -205,14 +205,22 @@ func (d *decoder) end(e *fields) {
 	d.send(llm.Event{Kind: llm.EventEnd})
 }
 
+// unknownFault reads an error whose event has a type that responses do not have, or none.
+func unknownFault(e *fields) (llm.Event, bool) {
+	if strings.HasPrefix(e.kind, "response.") {
+		return llm.Event{}, false
+	}
+	return dialect.EventFault(e.data)
+}
+
 // fault tells of an error that the provider reports: {"code":"…","message":"…"}.
-func (d *decoder) fault(raw []byte, otherwise string) {
+func (d *decoder) fault(e *fields, raw []byte, otherwise string) {
 	d.over = true
 	code := cmp.Or(splice.Text(raw, "code"), splice.Text(raw, "type"))
 	if code == "error" {
 		code = ""
 	}
-	d.send(llm.Event{Kind: llm.EventFault, Text: cmp.Or(splice.Text(raw, "message"), otherwise), Name: cmp.Or(code, "server_error"), Status: statusOf(code)})
+	d.send(llm.Event{Kind: llm.EventFault, Text: cmp.Or(splice.Text(raw, "message"), otherwise), Name: cmp.Or(code, "server_error"), Status: statusOf(code), Usage: dialect.FaultUsage(e.data)})
 }
 
 // statusOf is the status that an error would have had as an answer of its own.

@@ -32,12 +32,12 @@ func (upstream) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 			r.Extra = append(r.Extra, llm.Param{Name: n, Raw: val})
 		}
 	}
-	if len(output) == 0 || output[0] != '[' {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no output")
-	}
 	if splice.Text(in.Body, "status") == failedWord {
 		raw, _ := splice.Find(in.Body, "error")
 		return nil, fault.New(fault.UpstreamInvalid, cmp.Or(splice.Text(raw, "message"), "the provider could not make the response"))
+	}
+	if len(output) == 0 || output[0] != '[' {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no output")
 	}
 	r.Choices = []llm.Choice{readOutput(output)}
 	c := &r.Choices[0]

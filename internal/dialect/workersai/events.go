@@ -101,7 +101,7 @@ func failure(data []byte) (llm.Event, bool) {
 	list, _ := splice.Find(data, "errors")
 	for e := range splice.Elements(list) {
 		code, _ := splice.Find(e, "code")
-		return llm.Event{Kind: llm.EventFault, Text: "Error " + string(code) + ":" + splice.Text(e, "message"), Status: 500}, true
+		return llm.Event{Kind: llm.EventFault, Text: "Error " + string(code) + ":" + splice.Text(e, "message"), Status: 500, Usage: dialect.FaultUsage(data)}, true
 	}
 	return dialect.EventFault(data)
 }

@@ -1,0 +1,183 @@
+package dialect
+
+import (
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// fix is an error event that is relayed in the shape of the surface in place of its own.
+type fix struct {
+	from, to int // of the event in what the splitter cuts
+	with     []byte
+}
+
+// corrects reports whether error events of the surface are put into its shape where the
+// provider has another one.
+func (s *Stream) corrects() bool {
+	switch s.opt.Endpoint {
+	case llm.ChatComplete, llm.Complete, llm.Messages, llm.CreateModelResponse:
+		return true
+	default:
+		return false
+	}
+}
+
+// fix notes what is relayed in place of an event that reports an error, if anything.
+func (s *Stream) fix(all []byte, e event) {
+	if !s.corrects() || !s.holds() && !mayBeError(all) {
+		return
+	}
+	if with := s.inShape(e); with != nil {
+		s.fixes = append(s.fixes, fix{s.split.done - len(all), s.split.done, with})
+	}
+}
+
+// inShape is an error event in the shape that clients of the surface read; nil for one that
+// is in that shape already.
+func (s *Stream) inShape(e event) []byte {
+	raw, _ := splice.Find(e.data, "error")
+	typ := splice.Text(e.data, "type")
+	f, _ := findFault(e)
+	switch s.opt.Endpoint {
+	case llm.Messages:
+		if typ == errorName && string(e.name) == errorName && isObject(raw) && messagesTypes[splice.Text(raw, "type")] {
+			return nil
+		}
+		inner := f.typ
+		if !messagesTypes[inner] {
+			inner = messagesType(f.status())
+		}
+		return ErrorEvent(llm.Messages, f.message, inner)
+	case llm.CreateModelResponse:
+		if typ == errorName || typ == responseFailed {
+			return nil
+		}
+		return NumberedErrorEvent(llm.CreateModelResponse, f.message, orServerError(f.code, f.typ), s.watch.sequence-1)
+	default:
+		if isObject(raw) && splice.Text(raw, "message") != "" {
+			return nil
+		}
+		return chatError(e.data, f)
+	}
+}
+
+func orServerError(names ...string) string {
+	for _, n := range names {
+		if n != "" && n != errorName {
+			return n
+		}
+	}
+	return "server_error"
+}
+
+// chatError is an error in the shape of chat, with the other members of its chunk.
+func chatError(data []byte, f streamFault) []byte {
+	var w JSON
+	w.Open('{')
+	w.Str("message", f.message)
+	w.Str("type", orServerError(f.typ))
+	w.Raw("param", nullJSON)
+	if f.code == "" {
+		w.Raw("code", nullJSON)
+	} else {
+		w.Str("code", f.code)
+	}
+	w.Close('}')
+	var out JSON
+	out.Open('{')
+	out.Raw("error", w.B)
+	for name, val := range splice.Members(data) {
+		switch string(name) {
+		case `"id"`, `"object"`, `"created"`, `"model"`, `"choices"`, `"usage"`, `"provider"`:
+			if !splice.IsName(val, errorName) { // as the object is called of an error without a wrapper
+				key, _ := splice.Unquote(name)
+				out.Named(key, val)
+			}
+		}
+	}
+	out.Close('}')
+	return append(append([]byte("data: "), out.B...), "\n\n"...)
+}
+
+// relayed is how much of the unfinished event was relayed, in bytes.
+func (s *Stream) relayed() int {
+	if s.held {
+		return 0
+	}
+	return len(s.split.carry)
+}
+
+// corrected is what to relay of p, of which the bytes from on were not relayed yet, where
+// whole events are not held: p itself unless an error event is corrected, or the beginning of
+// what may become one is held until its end comes.
+func (s *Stream) corrected(from int, p []byte) []byte {
+	buf, was := s.split.buf, s.held
+	left := buf[s.split.done:]
+	s.held = !s.split.large && s.split.done >= from && mayBeError(left)
+	if !was && !s.held && len(s.fixes) == 0 {
+		return p
+	}
+	at := from
+	for _, f := range s.fixes {
+		if f.from < at { // its beginning was relayed as it came
+			continue
+		}
+		s.out = append(append(s.out, buf[at:f.from]...), f.with...)
+		at = f.to
+	}
+	end := len(buf)
+	if s.held {
+		end, s.mid = s.split.done, false
+	}
+	s.out = append(s.out, buf[at:end]...)
+	return s.out
+}
+
+// errorBeginnings is how events begin that are named "error", or whose data is an error,
+// without the space after the colon.
+var errorBeginnings = [...]string{
+	"event:error", `data:{"error`, `data:{"object":"error"`, `data:{"type":"error`, `data:{"code":`, `data:{"status`, `data:{"message":"`, `data:{"detail":`, `data:{"errors":`,
+}
+
+// mayBeError reports whether an event, of which the end may be missing, begins like an error.
+// Where whole events are not held, only such events are held and corrected.
+func mayBeError(b []byte) bool {
+	for _, s := range errorBeginnings {
+		if beginsLike(b, s) {
+			return len(b) > 0
+		}
+	}
+	return false
+}
+
+// beginsLike reports whether one of b and s is the beginning of the other, but for a space
+// after the first colon and within JSON.
+func beginsLike(b []byte, s string) bool {
+	i := 0
+	for _, c := range b {
+		switch {
+		case i == len(s):
+			return true
+		case c == s[i]:
+			i++
+		case c != ' ' || i == 0 || s[i-1] != ':' && s[i-1] != '{':
+			return false
+		}
+	}
+	return true
+}
+
+// lastHeld relays an event that was held and cut off by the end of the stream. One that is
+// not whole is left out, as readers of such streams do.
+func (s *Stream) lastHeld(all []byte, e event, whole bool) {
+	if s.mid = false; !whole {
+		return
+	}
+	if s.watch.fresh && s.corrects() && mayBeError(all) {
+		if with := s.inShape(e); with != nil {
+			s.out = append(s.out, with...)
+			return
+		}
+	}
+	s.out = append(append(s.out, all...), "\n\n"...)
+}

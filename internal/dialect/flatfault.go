@@ -1,0 +1,72 @@
+package dialect
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"sluice/internal/splice"
+)
+
+var (
+	messageKey = []byte(`"message"`)
+	choicesKey = []byte(`"choices"`)
+)
+
+// flatFault reports whether the data of an event is an error without a wrapper:
+//
+//	{"object":"error","message":"…","code":400}
+//	{"code":500,"message":"…","type":"server_error"}
+//	{"detail":"…"}
+//
+// In events that are part of an answer, "message" is an object. Choices are never an error.
+func flatFault(data []byte) bool {
+	if behind(data, choicesKey) != nil {
+		return false
+	}
+	if behind(data, messageKey) == nil && !bytes.Contains(data, []byte(`"detail"`)) && !bytes.Contains(data, []byte(`"errors"`)) {
+		return false
+	}
+	known, other := false, 0
+	for name, val := range splice.Members(data) {
+		switch string(name) {
+		case `"message"`, `"detail"`:
+			known = known || val[0] == '"' && !hollow(val)
+		case `"errors"`:
+			known = known || val[0] == '[' && !hollow(val)
+		case `"object"`:
+			other += notError(val)
+		case `"code"`, `"type"`, `"status"`, `"status_code"`, `"statusCode"`, `"error_code"`, `"param"`, `"success"`, `"result"`, `"messages"`,
+			`"name"`, `"id"`, `"request_id"`, `"requestId"`, `"raw_status_code"`, `"usage"`, `"model"`, `"created"`, `"timestamp"`, `"path"`:
+		default:
+			other++
+		}
+	}
+	return known && other == 0
+}
+
+// notError is 1 for an object type that is not "error".
+func notError(val []byte) int {
+	if splice.IsName(val, errorName) || hollow(val) {
+		return 0
+	}
+	return 1
+}
+
+// otherMessages are the shapes of errors that do not have their text in "message", in the
+// order in which they are tried.
+var otherMessages = [...]string{"aws", "detail_str", "detail_list", "error_str", "cloudflare", "fireworks", "stability_v2", "openai", "reka"}
+
+// otherMessage is the text of an error in a shape that is known by its members alone; empty
+// for all others.
+func otherMessage(raw []byte) string {
+	var m object
+	if len(raw) > errorBodyMax || json.Unmarshal(raw, &m) != nil {
+		return ""
+	}
+	for _, name := range otherMessages {
+		if d := shapes[name](m); d.message != "" {
+			return d.message
+		}
+	}
+	return text(m["error_msg"])
+}
