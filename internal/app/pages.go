@@ -59,6 +59,7 @@ func cross(next http.Handler, c config.CORS) http.Handler {
 func (a *App) buildMetrics(context.Context) error {
 	m := a.metrics
 	m.Gauge("sluice_background_responses", "Responses that are followed because providers go on working on them after they answered.", func() float64 { return float64(a.gateway.Background()) })
+	m.Gauge("sluice_abandoned_answers", "Whole answers of providers that are read on although nobody waits for them.", func() float64 { return float64(a.gateway.AbandonedAnswers()) })
 	m.Gauge("sluice_abandoned_streams", "Streams of providers that are read on although their callers left.", func() float64 { return float64(a.gateway.Abandoned()) })
 	m.Gauge("sluice_open_requests", "Model requests being served.", func() float64 { return float64(a.gateway.Open()) })
 	m.Gauge("sluice_journal_lag_records", "Journal entries that the request log has not passed yet.", func() float64 { return float64(a.records.Lag()) })

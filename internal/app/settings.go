@@ -126,6 +126,7 @@ func (a *App) gatewaySettings() dataplane.Settings {
 	d.HeadTimeout = s.Upstream.RequestTimeout
 	d.IdleTimeout = s.Upstream.StreamIdleTimeout
 	d.Abandoned = abandoned(&s.Upstream)
+	d.AbandonedAnswers = dataplane.AbandonedAnswers{Max: s.Upstream.AbandonedAnswersMax, Bytes: int64(s.Upstream.AbandonedAnswerMB) << 20, Time: s.Upstream.AbandonedAnswerTimeout}
 	d.Background.Responses, d.Background.Time = s.Upstream.BackgroundResponsesMax, s.Upstream.BackgroundResponseTimeout
 	d.HeaderAliases = s.Requests.HeaderPrefixAliases
 	d.IgnoreHeaders = s.Requests.HeadersToIgnore

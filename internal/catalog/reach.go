@@ -1,10 +1,16 @@
 package catalog
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Reach is how many tokens a model takes in and gives out at most; 0 for what is not
-// known.
-type Reach struct{ Input, Output int64 }
+// known. Reasons says that it reasons before it answers, always or when it is asked to.
+type Reach struct {
+	Input, Output int64
+	Reasons       bool
+}
 
 // Reach is that of a model. It costs as little as Find.
 func (b *Book) Reach(provider, model string) Reach {
@@ -21,8 +27,12 @@ func (g Generals) reach() map[string]Reach {
 			Window float64 `json:"context_window"`
 			Output float64 `json:"max_output_tokens"`
 		}
+		var is struct {
+			Supported []string `json:"supported"`
+		}
+		_ = json.Unmarshal(entry["type"], &is) // an entry without one does not reason
 		if json.Unmarshal(entry["features"], &f) == nil {
-			out[model] = Reach{tokens(f.Window), tokens(f.Output)}
+			out[model] = Reach{tokens(f.Window), tokens(f.Output), slices.Contains(is.Supported, "reasoning")}
 		}
 	}
 	return out

@@ -79,6 +79,19 @@ type Upstream struct {
 	// AbandonedStreamMB is how much of a stream is read on, in MiB, before it is cancelled.
 	AbandonedStreamMB int `env:"ABANDONED_STREAM_MAX_SIZE_IN_MB" envDefault:"8" range:"1..1024"`
 
+	// AbandonedAnswersMax is how many whole answers are read on at once whose callers left or
+	// whose request timeout passed, so that the usage in them is known. Further ones are
+	// cancelled and count at their maximum cost, and with 0 all are.
+	AbandonedAnswersMax int `env:"ABANDONED_ANSWERS_MAX" envDefault:"256" range:"0..10000"`
+
+	// AbandonedAnswerTimeout is how long a whole answer is read on after it was given up before
+	// it is cancelled and counts at its maximum cost.
+	AbandonedAnswerTimeout time.Duration `env:"ABANDONED_ANSWER_TIMEOUT" envDefault:"600000" range:"100..3600000"`
+
+	// AbandonedAnswerMB is how much of a whole answer is read on, in MiB, before it is
+	// cancelled and counts at its maximum cost.
+	AbandonedAnswerMB int `env:"ABANDONED_ANSWER_MAX_SIZE_IN_MB" envDefault:"64" range:"1..1024"`
+
 	// BackgroundResponsesMax is how many responses are followed at once that providers go on
 	// working on after they answered (`"background": true`), to learn what they used. A
 	// further one counts with the bound of its cost, and with 0 all do.

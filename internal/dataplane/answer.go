@@ -81,6 +81,10 @@ func (g *Gateway) answer(ctx context.Context, a *attempt) error {
 	if a.reply.live {
 		return g.relay(ctx, a, h)
 	}
+	if a.outlives.lingers() { // nobody waits for the answer, of which all is known now
+		a.drained = true
+		return g.left(a, errLeft)
+	}
 	g.keepGiven(a)
 	g.record(a, a.outcome())
 	x.headSent = true

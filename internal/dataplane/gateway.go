@@ -97,10 +97,12 @@ type Settings struct {
 	AllowUnpriced  bool          // calls whose cost nobody knows are let through where a cost budget applies
 	BlockInline    bool          // refuse configuration in headers
 	ConfigLimits   routing.Limits
-	UserAgent      string       // sent upstream on typed routes
-	Abandoned      Abandoned    // streams whose callers leave
-	Background     Background   // responses that providers work on after they answered
-	TrustedProxies wire.Proxies // who is believed about the addresses of callers; nil for nobody
+	UserAgent      string    // sent upstream on typed routes
+	Abandoned      Abandoned // streams whose callers leave
+	// AbandonedAnswers are whole answers whose callers leave or whose time is over.
+	AbandonedAnswers AbandonedAnswers
+	Background       Background   // responses that providers work on after they answered
+	TrustedProxies   wire.Proxies // who is believed about the addresses of callers; nil for nobody
 }
 
 // DefaultSettings are good for a laptop; SpoolDir is the system's.
@@ -108,7 +110,8 @@ func DefaultSettings() Settings {
 	return Settings{
 		MaxJSONBytes: 64 << 20, MaxUploadBytes: 512 << 20, MaxReplyBytes: 256 << 20, BodyLogBytes: 256 << 10,
 		IdleTimeout: 5 * time.Minute, UserAgent: "sluice",
-		Background: Background{Responses: 10_000, Time: 24 * time.Hour, Pause: 2 * time.Second, MaxPause: 15 * time.Second},
+		AbandonedAnswers: AbandonedAnswers{Max: 256, Bytes: 64 << 20, Time: 10 * time.Minute},
+		Background:       Background{Responses: 10_000, Time: 24 * time.Hour, Pause: 2 * time.Second, MaxPause: 15 * time.Second},
 	}
 }
 
@@ -129,6 +132,7 @@ type Gateway struct {
 	secretHeaders map[string]bool
 	open          atomic.Int64 // requests being served
 	lingering     lingering
+	answersLeft   lingering // whole answers
 	followers     *followers
 	contexts      *contexts
 	jobFiles      *cache[string, *jobs.Input]                                             // of files for jobs, by fileKey

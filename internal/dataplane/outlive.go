@@ -16,10 +16,26 @@ type Abandoned struct {
 	Time    time.Duration // that one may take from then on
 }
 
+// AbandonedAnswers says what becomes of a whole answer when its caller leaves or a time limit
+// of the gateway passes: it is read to its end within bounds, so that the usage in it is known.
+// The zero value cancels each, and it counts at its maximum cost. Source: docs/money.md.
+type AbandonedAnswers struct {
+	Max   int           // that are read at once; further ones are cancelled. 0: all are cancelled
+	Bytes int64         // read of one after it was given up
+	Time  time.Duration // that one may take from then on
+}
+
+// limits are the bounds of reading on, of streams or of whole answers.
+type limits struct {
+	max   int
+	bytes int64
+	time  time.Duration
+}
+
 // errLeft is what ends the reading on of a stream.
 var errLeft = errors.New("the caller left")
 
-// lingering are the streams that are read on. Safe for concurrent use.
+// lingering are the streams, or the whole answers, that are read on. Safe for concurrent use.
 type lingering struct {
 	mu     sync.Mutex // guards what follows
 	calls  map[*outliving]struct{}
@@ -53,11 +69,23 @@ func (g *Gateway) Abandoned() int {
 	return len(g.lingering.calls)
 }
 
-// CancelAbandoned cancels the streams that are read on although their callers left, and
-// from now on each at once whose caller leaves: for a gateway that stops. Their records
-// are written by the goroutines that serve them.
+// AbandonedAnswers is the number of whole answers that are read on although nobody waits for
+// them any more.
+func (g *Gateway) AbandonedAnswers() int {
+	g.answersLeft.mu.Lock()
+	defer g.answersLeft.mu.Unlock()
+	return len(g.answersLeft.calls)
+}
+
+// CancelAbandoned cancels the streams and answers that are read on although their callers left,
+// and from now on each at once whose caller leaves: for a gateway that stops. Their records
+// are written by the goroutines that read them.
 func (g *Gateway) CancelAbandoned() {
-	l := &g.lingering
+	g.lingering.cancel()
+	g.answersLeft.cancel()
+}
+
+func (l *lingering) cancel() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
@@ -67,10 +95,11 @@ func (g *Gateway) CancelAbandoned() {
 }
 
 // outliving is a call of a provider that may outlast the stay of its caller. Its context
-// ends with the caller's unless a stream has begun and there is a place to read it on. Nil
-// is a call that never does. Methods may be called by several goroutines.
+// ends with the caller's unless its answer is whole, or a stream has begun, and it may be read
+// on. Nil is a call that never does. Methods may be called by several goroutines.
 type outliving struct {
-	g      *Gateway
+	calls  *lingering
+	bounds limits
 	cancel context.CancelFunc
 	unhook func() bool
 
@@ -85,34 +114,60 @@ type phase uint8
 
 const (
 	awaited  phase = iota // no stream has begun: the call ends with its caller
-	streamed              // the caller listens
-	lingers               // the caller left, and the stream is read on
+	streamed              // a stream has begun or the answer is whole, and the caller is there
+	lingers               // the caller left, and the answer is read on
 	ended
 )
 
-// outlive makes the context of a call of a provider.
+// outlive makes the context of a call of a provider whose answer does not come at once.
 func (g *Gateway) outlive(ctx context.Context, a *attempt) context.Context {
 	a.outlives.release()
 	a.outlives = nil
-	if g.set.Abandoned.Streams == 0 {
+	o := &outliving{calls: &g.lingering, bounds: limits{g.set.Abandoned.Streams, g.set.Abandoned.Bytes, g.set.Abandoned.Time}}
+	if !a.wantsStream() && a.stake.reserved() {
+		w := &g.set.AbandonedAnswers
+		o.calls, o.bounds, o.phase = &g.answersLeft, limits{w.Max, w.Bytes, w.Time}, streamed
+	}
+	if o.bounds.max == 0 {
 		return ctx
 	}
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	o := &outliving{g: g, cancel: cancel}
+	o.cancel = cancel
 	o.unhook = context.AfterFunc(ctx, func() { o.left() })
 	a.outlives = o
 	return own
 }
 
-// begin notes that a stream is in hand, whose end may bring a usage.
-func (o *outliving) begin() {
+// answersWhole reports whether the call is one of a whole answer.
+func (o *outliving) answersWhole(g *Gateway) bool { return o != nil && o.calls == &g.answersLeft }
+
+// detach has the call go on without its caller, who does not wait any longer for the answer;
+// false where it may not be read on.
+func (o *outliving) detach() bool {
+	if o == nil {
+		return false
+	}
+	o.unhook()
+	return o.left()
+}
+
+// begin notes that a stream is in hand, whose end may bring a usage. One that was taken for a
+// whole answer, because the request does not say, has the bounds of streams from now on.
+func (o *outliving) begin(g *Gateway) {
 	if o == nil {
 		return
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.phase == awaited {
+	switch {
+	case o.phase >= lingers:
+	case o.calls == &g.lingering:
 		o.phase = streamed
+	default:
+		o.calls, o.bounds = &g.lingering, limits{g.set.Abandoned.Streams, g.set.Abandoned.Bytes, g.set.Abandoned.Time}
+		if o.bounds.max == 0 {
+			o.phase = awaited
+		}
 	}
 }
 
@@ -124,9 +179,9 @@ func (o *outliving) left() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
-	case o.phase == streamed && o.g.lingering.enter(o, o.g.set.Abandoned.Streams):
+	case o.phase == streamed && o.calls.enter(o, o.bounds.max):
 		o.phase = lingers
-		o.timer = time.AfterFunc(o.g.set.Abandoned.Time, o.cancel)
+		o.timer = time.AfterFunc(o.bounds.time, o.cancel)
 	case o.phase < lingers:
 		o.phase = ended
 		o.cancel()
@@ -149,7 +204,7 @@ func (o *outliving) lingers() bool {
 func (o *outliving) took(n int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.bytes += int64(n); o.bytes >= o.g.set.Abandoned.Bytes {
+	if o.bytes += int64(n); o.bytes >= o.bounds.bytes {
 		return errLeft
 	}
 	return nil
@@ -166,7 +221,7 @@ func (o *outliving) release() {
 	defer o.mu.Unlock()
 	if o.phase == lingers {
 		o.timer.Stop()
-		o.g.lingering.leave(o)
+		o.calls.leave(o)
 	}
 	o.phase = ended
 	o.cancel()

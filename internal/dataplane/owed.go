@@ -3,6 +3,7 @@ package dataplane
 import (
 	"sluice/internal/catalog"
 	"sluice/internal/dialect"
+	"sluice/internal/fault"
 	"sluice/internal/ledger"
 	"sluice/internal/llm"
 	"sluice/internal/quota"
@@ -29,7 +30,7 @@ const (
 	abandoned               // sent, and nothing usable came back
 	broken                  // in the middle of the answer: client gone, upstream cut, stalled, an error in a stream
 	handed                  // with a response on which the provider works; another attempt follows that
-	unheard                 // likewise, and nobody will hear what that comes to
+	unheard                 // with an answer or a response of which nobody will hear what it comes to
 	parked                  // with a job, whose row has charged the budgets
 )
 
@@ -40,8 +41,12 @@ func (a *attempt) ending(o record.Outcome) ending {
 		return unsent
 	case a.fate != answered:
 		return a.fate
+	case a.drained && a.upstream >= 400:
+		return refused
 	case o == record.OK, a.drained, a.counted:
 		return answered
+	case a.unknowable(a.fault):
+		return unheard
 	case a.failing != 0 && len(a.reply.body) > 0 && !a.log().Usage.Reported && a.answeredSome():
 		return answered
 	case !a.committed && a.fault == nil && o == record.Failed: // with an error status, or with one in an answer of success
@@ -67,9 +72,13 @@ func (a *attempt) given(err error) ending {
 	switch {
 	case !a.seen:
 		return unsent
+	case a.fate != answered:
+		return a.fate
 	case err == nil:
 		return refused
 	case a.job != nil: // which may have begun
+		return unheard
+	case a.unknowable(fault.From(err)):
 		return unheard
 	}
 	return abandoned
@@ -129,7 +138,11 @@ func (g *Gateway) reckoned(a *attempt, u llm.Usage, answer bool) llm.Usage {
 		u.InputTokens = g.counter.Request(ep, a.asked(), model).Tokens
 	}
 	if answer {
-		u.OutputTokens = max(u.OutputTokens, g.said(a, ep, model))
+		said := g.said(a, ep, model)
+		if most := a.stake.most.Output; most > 0 { // an estimate does not pass what was held
+			said = min(said, most)
+		}
+		u.OutputTokens = max(u.OutputTokens, said)
 	}
 	u.TotalTokens = u.InputTokens + u.OutputTokens
 	return u
@@ -138,6 +151,10 @@ func (g *Gateway) reckoned(a *attempt, u llm.Usage, answer bool) llm.Usage {
 // unreadBytes is how many bytes of a body that is not read are taken for a token: as many as a
 // usual text has.
 const unreadBytes = 4
+
+// unkeptBytes is how many bytes of an answer of which nothing is kept are taken for a token.
+// An event of a stream has more and brings one.
+const unkeptBytes = 64
 
 // said counts the answer: as the caller gets it or else as far as it is kept; of a longer
 // one the rest counts alike.
@@ -153,7 +170,7 @@ func (g *Gateway) said(a *attempt, ep llm.Endpoint, model string) int64 {
 		told = &a.log().ClientResponse
 	}
 	if len(told.Bytes) == 0 {
-		return 0
+		return told.Size / unkeptBytes
 	}
 	var n int64
 	if b := told.Plain(usageMost); a.tellsEvents() {

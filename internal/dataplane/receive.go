@@ -63,7 +63,7 @@ func (g *Gateway) readReply(ctx context.Context, a *attempt, limit int64) ([]byt
 	case errors.Is(err, wire.ErrTooLarge) && limit == errorBodyMax:
 	case errors.Is(err, wire.ErrTooLarge):
 		return nil, fault.Newf(fault.UpstreamInvalid, "the provider's answer is larger than %d bytes", limit)
-	case ctx.Err() != nil:
+	case err != nil && ctx.Err() != nil:
 		return nil, gone(ctx, err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, fault.New(fault.UpstreamFailed, "the provider ended its answer early").Because(err)

@@ -25,7 +25,7 @@ func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 	p := &passing{g: g, a: a, head: h, keep: capture{max: g.set.BodyLogBytes}, watch: g.meter(a), flush: a.resp.Length < 0 || a.resp.Length > fastBytes}
 	defer a.forget(&p.keep)
 	if p.watch != nil {
-		a.outlives.begin()
+		a.outlives.begin(g)
 		p.frame = framedBy(a.reply.header)
 	}
 	for {
@@ -34,7 +34,7 @@ func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 		end := p.read(buf[:n], err)
 		switch {
 		case a.outlives.lingers():
-			if a.drained = end; end || err != nil || a.outlives.took(n) != nil {
+			if a.drained = end; end || err != nil || !a.outlives.answersWhole(g) && a.outlives.took(n) != nil {
 				return p.left(errLeft)
 			}
 		case end || n > 0:

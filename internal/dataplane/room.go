@@ -20,9 +20,10 @@ import (
 type room struct {
 	exchange exchange
 	attempt  attempt
-	visit    routing.Try // of the exchange, made once
-	body     wire.Spool  // the client's
-	reply    wire.Spool  // the upstream's
+	visit    routing.Try                           // of the exchange, made once
+	detach   func(context.Context) context.Context // of the attempt's call, made once
+	body     wire.Spool                            // the client's
+	reply    wire.Spool                            // the upstream's
 	values   provider.Values
 	plan     provider.Plan
 	sent     wire.Header // to the upstream, without the credential
@@ -51,6 +52,7 @@ var lent = sync.Pool{New: func() any {
 	r.visit = func(ctx context.Context, t *routing.Target) routing.Outcome {
 		return r.exchange.g.visit(ctx, &r.exchange, t)
 	}
+	r.detach = func(ctx context.Context) context.Context { return r.exchange.g.outlive(ctx, &r.attempt) }
 	return r
 }}
 

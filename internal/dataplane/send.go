@@ -38,7 +38,7 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 				status = 408
 			}
 			wait, again, refused = a.target.Retry.Next(routing.Tried{Retries: n, Lost: err != nil && !late, Status: status, Header: head, Waited: waited}, g.Clock.Now())
-			again = again && (late || curable(err))
+			again = again && (late || curable(err)) && ctx.Err() == nil
 		}
 		if !again || !a.body.Replayable() {
 			a.resp, a.retries = resp, n
@@ -95,8 +95,13 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 		Method: a.plan.Method, Scheme: a.plan.Scheme, Host: a.plan.Host, Target: r.signing.Target, Header: r.signed, Body: a.body,
 		HeadTimeout: g.headTimeout(a), IdleTimeout: g.set.IdleTimeout, Room: in,
 	}
-	if in != nil {
-		ctx = g.outlive(ctx, a)
+	a.outlives.release()
+	a.outlives = nil
+	if in != nil && a == &r.attempt {
+		r.request.Detach = r.detach
+		if r.request.HeadTimeout > 0 && a.mayGoOn() {
+			r.request.Late = func(p *transport.Pending) bool { return g.goOn(a, p) }
+		}
 	}
 	if a.called.IsZero() {
 		a.called = g.Clock.Now()
@@ -118,6 +123,9 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 	a.upstream, a.got = int32(resp.Status), resp.Header
 	a.firstByte = g.Clock.Now().Sub(a.started)
 	a.queue, a.connect = resp.Queue, resp.Connect
+	if o := a.outlives; o.answersWhole(g) {
+		resp.Body = &readOn{resp.Body, o}
+	}
 	a.stream = a.stream || a.x.unread && a.unified() && eventStream(resp.Header) // what asked for it was not read
 	if a.stream && a.unified() && resp.Status == 200 && (eventStream(resp.Header) || a.textStream(resp.Header)) {
 		g.retellStream(a, resp)

@@ -51,6 +51,7 @@ type stake struct {
 	open   bool         // the line is reserved and not closed
 	holds  []quota.Hold // budgets, then rates
 	rates  int          // where the rates begin
+	moved  bool         // what is held of budgets is that of another attempt now
 	owed   owed         // what the attempt came to, once its line is closed
 }
 
@@ -184,12 +185,20 @@ func (g *Gateway) renew(ctx context.Context, a *attempt, err error) error {
 	}
 	now := g.Clock.Now()
 	budgets := s.holds[:s.rates]
-	g.Bank.Settle(now, budgets, a.x.room.amounts(budgets, &s.owed))
+	if !s.moved {
+		g.Bank.Settle(now, budgets, a.x.room.amounts(budgets, &s.owed))
+	}
+	s.moved, a.fate = false, answered
 	if err := g.take(ctx, now, budgets, atTarget); err != nil {
 		g.Bank.Settle(now, s.holds[s.rates:], nil)
+		s.holds = nil
 		return err
 	}
-	return g.enter(a, now, ident.NewIDAt(now))
+	if err := g.enter(a, now, ident.NewIDAt(now)); err != nil {
+		s.holds = nil
+		return err
+	}
+	return nil
 }
 
 // closing turns the reserved line into the one that closes it.
@@ -223,7 +232,12 @@ func (g *Gateway) account(a *attempt, r *record.Attempt) {
 
 // settleStake gives back what was taken from limits, less what was used.
 func (g *Gateway) settleStake(a *attempt) {
-	if s := a.stake; s != nil && len(s.holds) > 0 {
+	switch s := a.stake; {
+	case s == nil || len(s.holds) == 0:
+	case s.moved:
+		left := s.holds[s.rates:]
+		g.Bank.Settle(g.Clock.Now(), left, a.x.room.oneRequest(left))
+	default:
 		g.Bank.Settle(g.Clock.Now(), s.holds, a.x.room.amounts(s.holds, &s.owed))
 	}
 }

@@ -11,7 +11,11 @@ import (
 
 // Stop says that calls whose context ends from now on are ended by the gateway, because it
 // stops, and not by clients that left: their records say so, and who can still be told is.
-func (g *Gateway) Stop() { g.stopped.Store(true) }
+// What is read on although its caller left ends, too.
+func (g *Gateway) Stop() {
+	g.stopped.Store(true)
+	g.CancelAbandoned()
+}
 
 // AwaitNone returns when no request is being served, or ctx ends.
 func (g *Gateway) AwaitNone(ctx context.Context) {

@@ -58,7 +58,7 @@ func (g *Gateway) stream(ctx context.Context, a *attempt) error {
 	if a.first == nil || a.status >= 400 {
 		return nil
 	}
-	a.outlives.begin()
+	a.outlives.begin(g)
 	g.worksOn(a, a.first)
 	s := &relayer{g: g, a: a, watch: dialect.NewStream(g.streamOptions(a)), keep: capture{max: g.set.BodyLogBytes}}
 	if err := s.begin(); err != nil {

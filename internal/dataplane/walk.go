@@ -61,11 +61,11 @@ func (g *Gateway) visit(ctx context.Context, x *exchange, t *routing.Target) rou
 	x.last = a
 	err := g.try(ctx, a)
 	o := routing.Outcome{Status: cmp.Or(a.failing, a.status), Own: a.estimated, Committed: a.committed, Err: err, Latency: a.firstByte}
-	o.Ended = a.committed && !a.carried
+	o.Ended, o.Final = a.committed && !a.carried, a.outlives.lingers()
 	if f := fault.From(err); f != nil {
 		o.Lost = f.Code == fault.UpstreamUnreachable || f.Code == fault.UpstreamFailed || f.Code == fault.UpstreamTimeout
 		o.Garbled = f.Code == fault.UpstreamInvalid
-		o.Status, o.Final = f.HTTPStatus(), f.Code == fault.ClientGone || ofCaller(f)
+		o.Status, o.Final = f.HTTPStatus(), o.Final || f.Code == fault.ClientGone || ofCaller(f)
 		o.Skipped = f.Code == fault.NotSupported || o.Garbled || f.Code == fault.SecretUnavailable
 	}
 	return o

@@ -135,19 +135,22 @@ func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (*Response,
 		cn.hurry(t)
 	} else {
 		cn.armHead(t)
-		b.watch(ctx)
+		b.watch(r.detached(ctx))
 	}
 	sendErr := b.send(r)
 	h, err := b.receive(a.lines)
 	if hurried && timedOut(err) {
-		b.watch(ctx)
+		b.watch(r.detached(ctx))
 		cn.armHead(t)
 		b.buf = b.buf.settle()
 		h, err = b.receiveRest(a.lines)
 	}
 	if err != nil {
 		l := b.lost(err, sendErr)
-		err = b.blame(err, sendErr)
+		late := sendErr == nil && timedOut(err)
+		if err = b.blame(err, sendErr); late && r.late(a) {
+			return nil, l, err
+		}
 		b.finish(false)
 		return nil, l, err
 	}
@@ -157,7 +160,7 @@ func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (*Response,
 	}
 	a.fill(h, r.Method)
 	if b.stop == nil && b.waits() {
-		b.watch(ctx)
+		b.watch(r.detached(ctx))
 	}
 	return &a.Response, 0, nil
 }

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"crypto/tls"
 	"strconv"
 	"time"
@@ -32,6 +33,15 @@ type Request struct {
 	// IdleTimeout bounds each wait for bytes of the answer's body; 0 means no
 	// bound. Time in which the caller does not read does not count.
 	IdleTimeout time.Duration
+
+	// Detach is called at most once, on the goroutine of Do, when the call is sent or about to
+	// be and its answer does not come at once: from then on ctx does not end the call, and the
+	// context that Detach returns does. Nil leaves it to ctx.
+	Detach func(ctx context.Context) context.Context
+	// Late is called on the goroutine of Do when HeadTimeout is over for a call that was sent
+	// whole. When it returns true the call goes on: Do fails as it would without, and Late's
+	// owner has to call Await. Nothing of the Request is used then. Nil gives the call up.
+	Late func(p *Pending) bool
 
 	// TLS replaces Options.TLSConfig, for example to show a client certificate.
 	// The pointer is the identity: connections made for one are never used for

@@ -49,6 +49,7 @@ func (h *host) multiplex(ctx context.Context, tc *tls.Conn) (*http.ClientConn, e
 // stream sends r on an HTTP/2 connection on which a place is reserved. With an error it
 // says what is known of what became of r.
 func (h *host) stream(ctx context.Context, cc *http.ClientConn, r *Request, t timing) (*Response, loss, error) {
+	ctx = r.detached(ctx)
 	inner, cancel := context.WithCancelCause(ctx)
 	s := &stream{cancel: cancel, idle: r.IdleTimeout, sent: newSource(r.Body)}
 	s.cause = func() error {
@@ -59,12 +60,15 @@ func (h *host) stream(ctx context.Context, cc *http.ClientConn, r *Request, t ti
 	}
 	s.watch = time.AfterFunc(forever, func() { cancel(ErrStalled) })
 	s.watch.Stop()
-	if !t.limit.IsZero() {
+	if !t.limit.IsZero() && r.Late == nil {
 		headWatch := time.AfterFunc(time.Until(t.limit), func() { cancel(errHeadTimeout) })
 		defer headWatch.Stop()
 	}
-	res, err := cc.RoundTrip(r.standard(s.traced(inner), s.sent))
+	res, err := s.roundTrip(cc, r, r.standard(s.traced(inner), s.sent), t)
 	if err != nil {
+		if errors.Is(err, errLate) {
+			return nil, perhapsActed, fault.Wrap(fault.UpstreamTimeout, errHeadTimeout)
+		}
 		l := s.lost(cc, err)
 		if l != perhapsActed {
 			h.drop(cc)
@@ -73,13 +77,18 @@ func (h *host) stream(ctx context.Context, cc *http.ClientConn, r *Request, t ti
 		s.end(err)
 		return nil, l, err
 	}
+	return s.answered(res, r.Method), 0, nil
+}
+
+// answered is the answer to a call.
+func (s *stream) answered(res *http.Response, method string) *Response {
 	s.rc = res.Body
 	length := res.ContentLength
-	if bodyless(r.Method, res.StatusCode) { // where net/http misses the body that a Content-Length line announces
+	if bodyless(method, res.StatusCode) { // where net/http misses the body that a Content-Length line announces
 		length = 0
 		s.end(io.EOF)
 	}
-	return &Response{Status: res.StatusCode, Header: lines(res.Header), Length: length, Body: s, Proto: "HTTP/2.0"}, 0, nil
+	return &Response{Status: res.StatusCode, Header: lines(res.Header), Length: length, Body: s, Proto: "HTTP/2.0"}
 }
 
 // forever makes a timer that is set properly later.

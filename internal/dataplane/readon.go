@@ -1,0 +1,134 @@
+package dataplane
+
+import (
+	"maps"
+	"slices"
+
+	"sluice/internal/dialect"
+	"sluice/internal/ident"
+	"sluice/internal/llm"
+	"sluice/internal/provider/transport"
+	"sluice/internal/quota"
+	"sluice/internal/record"
+)
+
+// readOn is the body of a whole answer that ends when enough of it was read after its caller
+// left.
+type readOn struct {
+	transport.Body
+	call *outliving
+}
+
+// Read implements io.Reader.
+func (r *readOn) Read(p []byte) (int, error) {
+	n, err := r.Body.Read(p)
+	if err == nil && r.call.lingers() {
+		err = r.call.took(n)
+	}
+	return n, err
+}
+
+// mayGoOn reports whether a call whose time is over may be read on without the request: one of
+// a whole answer, on the ledger, that is made by one call of the provider.
+func (a *attempt) mayGoOn() bool {
+	return a.stake.reserved() && !a.wantsStream() && len(a.more) == 0 && !a.beside
+}
+
+// goOn has a call go on that did not answer in time: its reservation moves on to an attempt of
+// its own under the same request, which is on record with the usage that the answer reports.
+// It reports false where the call is to be given up.
+func (g *Gateway) goOn(a *attempt, p *transport.Pending) bool {
+	if !a.outlives.answersWhole(g) || !a.outlives.detach() {
+		return false
+	}
+	b := g.apart(a, a.stake.rates)
+	if g.putLine(b, g.Clock.Now(), b.recordID()) != nil {
+		return false // the call is cancelled, and counts at its maximum
+	}
+	b.seen, b.outlives = true, a.outlives
+	a.outlives, a.fate, a.stake.moved = nil, handed, true
+	g.open.Add(1)
+	go g.readPending(b, p)
+	return true
+}
+
+// apart is an attempt that outlasts the exchange of another one: it has a copy of what of the
+// request is needed later, and the first holds of the reservation.
+func (g *Gateway) apart(a *attempt, holds int) *attempt {
+	r, whole := &room{}, a.x
+	whole.attempts++
+	r.exchange = *whole
+	x := &r.exchange
+	in := *whole.in
+	in.Header, in.Body, in.Length = whole.in.Header.Clone(0), nil, 0
+	x.room, x.in, x.out, x.last = r, &in, nil, nil
+	x.spool, x.doc, x.form, x.made, x.direct, x.passes = nil, nil, nil, nil, nil, nil
+	x.match.Body, x.tokens, x.holds = llm.NoBody, 0, nil
+	x.replay = whole.replay.again()
+	plan := *a.plan
+	b := &attempt{
+		x: x, target: a.target, number: x.attempts - 1, started: a.started, called: a.called, spec: a.spec, account: a.account, values: maps.Clone(a.values),
+		model: a.model, plan: &plan, speech: a.speech, header: a.header.Clone(0), beside: true,
+	}
+	*b.staked() = *a.stake
+	b.stake.holds, b.stake.rates, b.stake.open = slices.Clone(a.stake.holds[:holds]), holds, false
+	b.stake.falls.list = slices.Clone(b.stake.falls.list)
+	b.id = ident.NewIDAt(g.Clock.Now())
+	return b
+}
+
+// readPending reads the answer to a call that goes on, and puts it on record.
+func (g *Gateway) readPending(b *attempt, p *transport.Pending) {
+	defer g.open.Add(-1)
+	defer b.close()
+	b.status = 408
+	b.log().Error = "the answer came after the time allowed"
+	if !g.receivePending(b, p) {
+		b.fate = unheard
+		b.log().Error = "the answer did not come within the time allowed, nor was it read to its end after that"
+	}
+	g.record(b, record.Timeout)
+}
+
+// receivePending reports whether all is known that the call came to.
+func (g *Gateway) receivePending(b *attempt, p *transport.Pending) bool {
+	resp, err := p.Await()
+	if err != nil {
+		return false
+	}
+	resp.Body = &readOn{resp.Body, b.outlives}
+	b.upstream, b.got = int32(resp.Status), resp.Header
+	b.firstByte = g.Clock.Now().Sub(b.started)
+	if err := b.uncode(resp); err != nil {
+		_ = resp.Body.Close() // nobody can read it
+		return false
+	}
+	body, err := readAll(resp, g.set.MaxReplyBytes)
+	if err != nil {
+		return false
+	}
+	r := b.log()
+	r.Response, r.BytesOut = g.keep(resp.Header.Get("content-type"), body, int64(len(body))), int64(len(body))
+	b.drained = true
+	if resp.Status >= 400 {
+		r.Usage = b.errorUsage(body)
+		return true
+	}
+	if r.Usage, r.ReplyModel = dialect.Usage(b.x.match.Endpoint, body, g.replyRules(b).UsagePath); !r.Usage.Reported || b.speech.translates() {
+		r.Usage = b.errorUsage(body) // in the words of whatever provider
+	}
+	return r.Usage.Reported
+}
+
+// oneRequest is what a call that went on without its attempt used of rates: one request.
+func (r *room) oneRequest(rates []quota.Hold) []int64 {
+	r.used = r.used[:0]
+	for i := range rates {
+		var n int64
+		if rates[i].Measure == quota.Calls {
+			n = 1
+		}
+		r.used = append(r.used, n)
+	}
+	return r.used
+}
