@@ -194,8 +194,12 @@ func TestRetriesAndFallbacksAfterATimeout(t *testing.T) {
 		return fmt.Sprintf(`{"provider":"openai","api_key":"k","custom_host":"%s/v1","request_timeout":50}`, up.URL)
 	}
 	for name, config := range map[string]func(*counting) string{
-		"a retry":    func(up *counting) string { return strings.Replace(target(up), "{", `{"retry":{"attempts":1,"on_status_codes":[408]},`, 1) },
-		"a fallback": func(up *counting) string { return `{"strategy":{"mode":"fallback","on_status_codes":[408]},"targets":[` + target(up) + `,` + target(up) + `]}` },
+		"a retry": func(up *counting) string {
+			return strings.Replace(target(up), "{", `{"retry":{"attempts":1,"on_status_codes":[408]},`, 1)
+		},
+		"a fallback": func(up *counting) string {
+			return `{"strategy":{"mode":"fallback","on_status_codes":[408]},"targets":[` + target(up) + `,` + target(up) + `]}`
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
