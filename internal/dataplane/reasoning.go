@@ -17,10 +17,10 @@ import (
 // provider did not begin, or that failed with the request's own body, is no such call.
 func (a *attempt) unknowable(f *fault.Error) bool {
 	switch {
-	case f == nil, a.x.match.Endpoint == llm.Realtime, a.beside, ofBody(f), errors.Is(f, errNotTaken), a.upstream >= 400:
+	case f == nil, ofBody(f), errors.Is(f, errNotTaken), a.upstream >= 400, a.beside, a.x.match.Endpoint == llm.Realtime:
 		return false
 	case f.Code == fault.ClientGone, f.Code == fault.UpstreamTimeout:
-	case a.upstream >= 200 && (f.Code == fault.UpstreamFailed || f.Code == fault.UpstreamUnreachable):
+	case a.upstream >= 200 && f.Code == fault.UpstreamFailed:
 	default:
 		return false
 	}

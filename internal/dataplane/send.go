@@ -97,7 +97,11 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 	}
 	a.outlives.release()
 	a.outlives = nil
-	if in != nil && a == &r.attempt {
+	switch {
+	case in == nil || a != &r.attempt:
+	case a.x.passes != nil && !a.body.Replayable(): // the time to take the body ends the call, too
+		ctx = g.outlive(ctx, a)
+	default:
 		r.request.Detach = r.detach
 		if r.request.HeadTimeout > 0 && a.mayGoOn() {
 			r.request.Late = func(p *transport.Pending) bool { return g.goOn(a, p) }
