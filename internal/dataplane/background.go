@@ -120,7 +120,7 @@ func (g *Gateway) backgrounded(a *attempt) *backgrounded {
 	in.Header, in.Body, in.Length = whole.in.Header.Clone(0), nil, 0
 	x.room, x.in, x.out, x.last = r, &in, nil, nil
 	x.spool, x.doc, x.form, x.made, x.direct, x.passes = nil, nil, nil, nil, nil, nil
-	x.match, x.tokens, x.holds = llm.Match{Endpoint: llm.CreateModelResponse, Body: llm.NoBody}, 0, nil
+	x.match, x.holds = llm.Match{Endpoint: llm.CreateModelResponse, Body: llm.NoBody}, nil
 	x.replay = whole.replay.again()
 	b := &backgrounded{id: a.atWork, soon: make(chan looked, 1), ended: make(chan struct{})}
 	b.attempt = &attempt{

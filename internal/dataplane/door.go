@@ -23,8 +23,8 @@ const (
 	counted              // so they were, and the target's refused: requests are used, nothing is held
 )
 
-// limitCaller refuses a caller whose key or workspace has used up a budget, then takes
-// one request from the rates of both. Where others have to be asked for that, and by what
+// limitCaller refuses a caller whose key or workspace has used up a budget or a rate of
+// tokens, then takes one request from the rates of both. Where others have to be asked for that, and by what
 // is known here all of it fits, it waits for the limits of the first attempt: a call asks
 // once.
 // Source: contract/identity-and-governance.md section 7, the order of checks.
@@ -35,13 +35,10 @@ func (g *Gateway) limitCaller(ctx context.Context, x *exchange) error {
 	p := &x.key.Principal
 	key, place := x.dir.Limits(keys.Kind, p.ID), x.dir.Limits(tenant.WorkspaceKind, p.WorkspaceID)
 	x.limits = ownLimits{key, place}
-	h := append(x.room.caller[:0], key.Budgets...) // of amount 0: whether there is anything left
+	h := append(x.room.caller[:0], key.Budgets...) // of amount 0: whether anything is left, as of rates of tokens; each attempt takes from both
 	h = append(append(append(h, place.Budgets...), place.Rates...), key.Rates...)
 	for i := range h {
 		h[i].Org = p.OrgID
-		if h[i].Unit != "" && !h[i].Spent {
-			h[i].Amount = 1 // tokens are taken when they are counted
-		}
 	}
 	x.room.caller = h
 	switch {
@@ -102,10 +99,10 @@ func (g *Gateway) enterWith(ctx context.Context, x *exchange, now time.Time, hol
 		return err
 	case i >= own:
 		x.entry = counted
-		return refusal(&both[i], left, retry, now, atTarget)
+		return g.refused(&both[i], left, retry, now, atTarget)
 	case i >= 0:
 		x.entry = entered
-		return refusal(&both[i], left, retry, now, atDoor)
+		return g.refused(&both[i], left, retry, now, atDoor)
 	}
 	x.entry, x.holds = entered, both[:own]
 	copy(holds, both[own:])
@@ -118,21 +115,11 @@ func ofCaller(f *fault.Error) bool {
 	return f.Code == fault.KeyBudgetExhausted || f.Code == fault.KeyRateLimited
 }
 
-// settleCaller takes the tokens that all attempts of the request used from the rates of
-// its caller.
+// settleCaller gives the holds of the caller back. What was used is charged by each attempt.
 func (g *Gateway) settleCaller(x *exchange) {
 	if len(x.holds) == 0 {
 		return
 	}
-	used := x.room.used[:0]
-	for i := range x.holds {
-		if x.holds[i].Unit != "" {
-			used = append(used, x.tokens)
-		} else {
-			used = append(used, 0) // budgets are charged by each attempt
-		}
-	}
-	x.room.used = used
-	g.Bank.Settle(g.Clock.Now(), x.holds, used)
+	g.Bank.Settle(g.Clock.Now(), x.holds, nil)
 	x.holds = nil
 }

@@ -67,7 +67,6 @@ type exchange struct {
 	limits  ownLimits    // those of its caller
 	entry   entry        // how far these were asked
 	holds   []quota.Hold // taken from the limits of the caller
-	tokens  int64        // that all attempts used
 
 	attempts   int
 	carry      *carry       // what an earlier target's stream said before it died

@@ -34,30 +34,16 @@ func (g *Gateway) gather(a *attempt) (holds []quota.Hold, rates int) {
 	h := append(append(x.room.holds[:0], integration.Budgets...), account.Budgets...)
 	h = append(append(h, x.limits.place.Budgets...), x.limits.key.Budgets...)
 	paces := append(append(x.room.paces[:0], integration.Rates...), account.Rates...)
+	paces = tokenRates(tokenRates(paces, x.limits.place), x.limits.key)
 	h, paces = policies.Match(call, h, paces)
 	rates = len(h)
 	h = append(h, paces...)
 	for i := range h {
-		h[i].Org, h[i].Amount = p.OrgID, a.stake.amount(&h[i])
+		h[i].Org = p.OrgID
+		a.demand(&h[i])
 	}
 	x.room.holds, x.room.paces = h, paces
 	return h, rates
-}
-
-// amount is the most that the attempt may use of what a hold counts. A rate of tokens is
-// asked whether the answer fits that the caller allows, as the contract has it.
-func (s *stake) amount(h *quota.Hold) int64 {
-	switch {
-	case h.Measure == quota.Calls:
-		return 1
-	case h.Unit != "" && s.later:
-		return 1
-	case h.Unit != "":
-		return max(s.cap, 1)
-	case h.Measure == quota.TokenCount:
-		return s.most.Input + s.most.Output
-	}
-	return s.bound
 }
 
 // policyCall is what policies look at.

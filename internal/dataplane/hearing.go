@@ -107,7 +107,7 @@ func (h *hearing) attempt(of *stretch) *attempt {
 	whole.x.attempts++
 	r.exchange = *whole.x
 	x := &r.exchange
-	x.room, x.match, x.tokens, x.holds = r, llm.Match{Endpoint: llm.CreateTranscription, Body: llm.NoBody}, 0, nil
+	x.room, x.match, x.holds = r, llm.Match{Endpoint: llm.CreateTranscription, Body: llm.NoBody}, nil
 	return &attempt{
 		x: x, target: whole.target, number: x.attempts - 1, started: now, called: now, stream: true,
 		spec: whole.spec, account: whole.account, values: whole.values, model: h.model, speaks: of, beside: true,
@@ -147,7 +147,6 @@ func (h *hearing) drop(a *attempt) {
 
 func (h *hearing) close(a *attempt, o record.Outcome) {
 	h.s.g.record(a, o)
-	h.s.a.x.tokens += a.x.tokens
 	a.x.room.leave()
 	h.under = slices.DeleteFunc(h.under, func(b *attempt) bool { return a == b })
 }

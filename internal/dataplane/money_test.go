@@ -280,9 +280,9 @@ func TestLimitsRefuse(t *testing.T) {
 			r.call("POST", "/v1/chat/completions", capped, r.custom()...)
 		}, 429, []string{`"code":"05"`, `"status":"failure"`, `"retryable":true`, "1 requests a week"}, "some", "false", true},
 		{"a rate of the workspace, in tokens", func(r *rig) {
-			r.limited(tenant.WorkspaceKind, workspace, quota.Limits{Rates: []quota.Rate{{Type: quota.Tokens, Unit: quota.PerWeek, Value: 10}}})
+			r.limited(tenant.WorkspaceKind, workspace, quota.Limits{Rates: []quota.Rate{{Type: quota.Tokens, Unit: quota.PerWeek, Value: 130}}})
 			r.call("POST", "/v1/chat/completions", capped, r.custom()...)
-		}, 429, []string{`"code":"05"`, "10 tokens a week"}, "some", "false", true},
+		}, 429, []string{`"code":"05"`, "130 tokens a week"}, "some", "false", true},
 		{"a policy", func(r *rig) {
 			r.dir.policies = &quota.Policies{Usage: []*quota.Policy{policy(`[{"key":"model","value":"@openai/gpt-4o-mini"}]`, `"type":"tokens","credit_limit":20`)}}
 		}, 412, []string{`"type":"usage_limits_policy_exhaust_error"`, `"code":"06"`, "0191f3a0-0000-7000-8000-0000000000aa"}, "", "false", false},

@@ -8,7 +8,6 @@ import (
 	"sluice/internal/ident"
 	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
-	"sluice/internal/quota"
 	"sluice/internal/record"
 )
 
@@ -41,7 +40,7 @@ func (g *Gateway) goOn(a *attempt, p *transport.Pending) bool {
 	if !a.outlives.answersWhole(g) || !a.outlives.detach() {
 		return false
 	}
-	b := g.apart(a, a.stake.rates)
+	b := g.apart(a)
 	if g.putLine(b, g.Clock.Now(), b.recordID()) != nil {
 		return false // the call is cancelled, and counts at its maximum
 	}
@@ -53,8 +52,8 @@ func (g *Gateway) goOn(a *attempt, p *transport.Pending) bool {
 }
 
 // apart is an attempt that outlasts the exchange of another one: it has a copy of what of the
-// request is needed later, and the first holds of the reservation.
-func (g *Gateway) apart(a *attempt, holds int) *attempt {
+// request is needed later, and what the reservation holds of budgets and rates of tokens.
+func (g *Gateway) apart(a *attempt) *attempt {
 	r, whole := &room{}, a.x
 	whole.attempts++
 	r.exchange = *whole
@@ -63,7 +62,7 @@ func (g *Gateway) apart(a *attempt, holds int) *attempt {
 	in.Header, in.Body, in.Length = whole.in.Header.Clone(0), nil, 0
 	x.room, x.in, x.out, x.last = r, &in, nil, nil
 	x.spool, x.doc, x.form, x.made, x.direct, x.passes = nil, nil, nil, nil, nil, nil
-	x.match.Body, x.tokens, x.holds = llm.NoBody, 0, nil
+	x.match.Body, x.holds = llm.NoBody, nil
 	x.replay = whole.replay.again()
 	plan := *a.plan
 	b := &attempt{
@@ -71,7 +70,7 @@ func (g *Gateway) apart(a *attempt, holds int) *attempt {
 		model: a.model, plan: &plan, speech: a.speech, header: a.header.Clone(0), beside: true,
 	}
 	*b.staked() = *a.stake
-	b.stake.holds, b.stake.rates, b.stake.open = slices.Clone(a.stake.holds[:holds]), holds, false
+	b.stake.holds, b.stake.open = withoutSpent(nil, a.stake.holds), false
 	b.stake.falls.list = slices.Clone(b.stake.falls.list)
 	b.id = ident.NewIDAt(g.Clock.Now())
 	return b
@@ -118,17 +117,4 @@ func (g *Gateway) receivePending(b *attempt, p *transport.Pending) bool {
 		r.Usage = b.errorUsage(body) // in the words of whatever provider
 	}
 	return r.Usage.Reported
-}
-
-// oneRequest is what a call that went on without its attempt used of rates: one request.
-func (r *room) oneRequest(rates []quota.Hold) []int64 {
-	r.used = r.used[:0]
-	for i := range rates {
-		var n int64
-		if rates[i].Measure == quota.Calls {
-			n = 1
-		}
-		r.used = append(r.used, n)
-	}
-	return r.used
 }

@@ -43,17 +43,36 @@ func refusal(h *quota.Hold, left int64, anew, now time.Time, where door) *fault.
 	}
 	var f *fault.Error
 	if h.Unit != "" {
-		f = rateRefusal(h, who, where)
+		f = rateRefusal(h, who, left, where)
 	} else {
 		f = budgetRefusal(h, who, left, where)
 	}
 	switch {
 	case h.Unit == "" && left > 0 && h.Amount > left && h.Amount <= h.Limit:
 		f = f.WithRetry(retrySoon).WithAgain(fault.AgainHelps)
+	case h.Unit != "" && h.Amount > h.Limit && !h.Rest:
+		f = f.WithAgain(fault.AgainNever)
 	case !anew.IsZero():
 		f = f.WithRetry(max(anew.Sub(now), time.Second)).WithAgain(fault.AgainHelps)
 	default:
 		f = f.WithAgain(fault.AgainNever)
+	}
+	return f
+}
+
+// refused is the refusal of a limit that does not let a call through. What others hold of a
+// rate of tokens may come back at once, long before the window ends.
+func (g *Gateway) refused(h *quota.Hold, left int64, anew, now time.Time, where door) *fault.Error {
+	f := refusal(h, left, anew, now, where)
+	if h.Unit == "" || h.Spent || f.Again != fault.AgainHelps {
+		return f
+	}
+	need := max(h.Amount, 1)
+	if h.Rest {
+		need = 1
+	}
+	if g.Bank.State(now, h).Used <= h.Limit-need {
+		f = f.WithRetry(retrySoon)
 	}
 	return f
 }
@@ -73,10 +92,15 @@ func budgetRefusal(h *quota.Hold, who *quota.Owner, left int64, where door) *fau
 	return fault.New(fault.BudgetExhausted, text).WithType(exhaustTypes[who.Kind]+"_exhaust_error", "04")
 }
 
-func rateRefusal(h *quota.Hold, who *quota.Owner, where door) *fault.Error {
+// rateRefusal has one form for the limits of the caller, wherever they refuse: of tokens they
+// are asked at the target, which says how many the call can use.
+func rateRefusal(h *quota.Hold, who *quota.Owner, left int64, where door) *fault.Error {
 	text := "the " + ownerName(who) + " is limited to " + h.Measure.Text(h.Limit) + measureWords[h.Measure] + " " + unitWords[h.Unit]
+	if where == atTarget && !h.Spent && !h.Rest && h.Amount > 0 {
+		text += "; this call can use up to " + h.Measure.Text(h.Amount) + ", and " + h.Measure.Text(left) + " are left; set max_tokens lower, or wait"
+	}
 	switch {
-	case where == atDoor:
+	case where == atDoor, who.Kind == keys.Kind, who.Kind == tenant.WorkspaceKind:
 		return fault.New(fault.KeyRateLimited, text)
 	case who.Kind == quota.RateLimitKind:
 		return fault.New(fault.RateLimited, text+policyWords(h, who)).WithType("rate_limits_policy_exhaust_error", "")

@@ -118,7 +118,6 @@ func (s *session) close(e ending) {
 		s.g.Log.Error("a line of the ledger could not be closed; a restart closes it at its bound", "request_id", a.x.id, "trace_id", a.x.trace.id, "error", err.Error())
 	}
 	s.g.settleStake(a)
-	a.x.tokens += st.owed.amount(quota.TokenCount)
 	s.sum(st)
 	st.holds, s.used, s.words = nil, llm.Usage{}, s.words[:0]
 }

@@ -51,7 +51,7 @@ type stake struct {
 	open   bool         // the line is reserved and not closed
 	holds  []quota.Hold // budgets, then rates
 	rates  int          // where the rates begin
-	moved  bool         // what is held of budgets is that of another attempt now
+	moved  bool         // what is held of budgets and rates of tokens belongs to another attempt now
 	owed   owed         // what the attempt came to, once its line is closed
 }
 
@@ -135,7 +135,7 @@ func (g *Gateway) take(ctx context.Context, now time.Time, holds []quota.Hold, w
 	case err != nil:
 		return err
 	case i >= 0:
-		return refusal(&holds[i], left, retry, now, where)
+		return g.refused(&holds[i], left, retry, now, where)
 	}
 	return nil
 }
@@ -184,13 +184,8 @@ func (g *Gateway) renew(ctx context.Context, a *attempt, err error) error {
 		g.Log.Error("a line of the ledger could not be closed; a restart closes it at its bound", "request_id", a.x.id, "trace_id", a.x.trace.id, "error", err.Error())
 	}
 	now := g.Clock.Now()
-	budgets := s.holds[:s.rates]
-	if !s.moved {
-		g.Bank.Settle(now, budgets, a.x.room.amounts(budgets, &s.owed))
-	}
-	s.moved, a.fate = false, answered
-	if err := g.take(ctx, now, budgets, atTarget); err != nil {
-		g.Bank.Settle(now, s.holds[s.rates:], nil)
+	if err := g.takeAgain(ctx, now, a); err != nil {
+		g.Bank.Settle(now, s.holds, nil)
 		s.holds = nil
 		return err
 	}
@@ -226,7 +221,6 @@ func (g *Gateway) account(a *attempt, r *record.Attempt) {
 	room := a.x.room
 	room.closing = s.line.AppendTo(room.closing[:0])
 	r.Closing = room.closing
-	a.x.tokens += s.owed.amount(quota.TokenCount)
 	g.Metrics.spent(a.spec.ID, &r.Spend)
 }
 
@@ -234,9 +228,8 @@ func (g *Gateway) account(a *attempt, r *record.Attempt) {
 func (g *Gateway) settleStake(a *attempt) {
 	switch s := a.stake; {
 	case s == nil || len(s.holds) == 0:
-	case s.moved:
-		left := s.holds[s.rates:]
-		g.Bank.Settle(g.Clock.Now(), left, a.x.room.oneRequest(left))
+	case s.moved: // the rest belongs to the attempt that reads on
+		g.Bank.Settle(g.Clock.Now(), onlySpent(a.x.room.both[:0], s.holds), nil)
 	default:
 		g.Bank.Settle(g.Clock.Now(), s.holds, a.x.room.amounts(s.holds, &s.owed))
 	}

@@ -52,7 +52,8 @@ func NewBank() *Bank {
 // counts refused calls too. Who took must call Settle, once.
 //
 // A budget fits when used + held + Amount is at most Limit and used is below it; a Soft
-// one when used is below Limit. So an Amount of 0 asks whether the budget is used up.
+// one when used is below Limit, and one that takes the Rest when anything is left. So an
+// Amount of 0 asks whether the budget is used up.
 func (b *Bank) Take(now time.Time, holds []Hold) (refused int, left int64, retry time.Time) {
 	at := now.UnixNano()
 	var room [holdsRoom]*counter
@@ -62,12 +63,14 @@ func (b *Bank) Take(now time.Time, holds []Hold) (refused int, left int64, retry
 		h := &holds[i]
 		c := h.taken
 		c.roll(at)
-		if s := c.standing(); !h.Fits(s.Used, s.Held) {
+		s := c.standing()
+		if !h.Fits(s.Used, s.Held) {
 			left, retry = max(h.Limit-Plus(s.Used, s.Held), 0), c.anew(at)
 			giveBack(holds[:i])
 			forget(holds[i:])
 			return i, left, retry
 		}
+		h.reduce(max(h.Limit-Plus(s.Used, s.Held), 0))
 		c.take(at, h)
 	}
 	return -1, 0, time.Time{}

@@ -33,6 +33,7 @@ type Hold struct {
 	Soft    bool    // refuse only when Limit is reached, however much is held
 	Unit    Unit    // window of a rate; empty for budgets
 	Spent   bool    // what is taken is used at once and stays so when a later hold refuses: rates of requests
+	Rest    bool    // where Amount does not fit, take what is left of the limit, if anything is; Amount then says how much that was
 
 	place *place // shared by all copies; nil where the counter is looked for each time
 	taken *counter
@@ -43,9 +44,18 @@ type Hold struct {
 // Stood is what was left of the limit when the hold was taken; false while it is not.
 func (h *Hold) Stood() (left int64, taken bool) { return h.left, h.taken != nil }
 
-// Fits reports whether Amount may be taken, where used and held are what is there.
+// Fits reports whether Amount, or the rest, may be taken, where used and held are what is
+// there.
 func (h *Hold) Fits(used, held int64) bool {
-	return used < h.Limit && (h.Soft || h.amount() <= h.Limit-Plus(used, held))
+	left := h.Limit - Plus(used, held)
+	return used < h.Limit && (h.Soft || h.amount() <= left || h.Rest && left > 0)
+}
+
+// reduce makes the amount of a hold that takes the rest what is left.
+func (h *Hold) reduce(left int64) {
+	if h.Rest {
+		h.Amount = min(h.Amount, left)
+	}
 }
 
 func (h *Hold) amount() int64 { return max(h.Amount, 0) }

@@ -350,3 +350,34 @@ func BenchmarkReserve(b *testing.B) {
 		}
 	})
 }
+
+// TestRestOverNodes: a call of any length takes what is left over all nodes, and gives
+// exactly that back.
+func TestRestOverNodes(t *testing.T) {
+	t.Parallel()
+	s, b := redistest.Start(t), new(books)
+	first, second := start(t, options("a", at(s.Address), b)), start(t, options("b", at(s.Address), b))
+	now := time.Now()
+	yours, refused, _ := second.take(t, now, tokens(700, 1000))
+	if refused != -1 {
+		t.Fatal("refused:", refused)
+	}
+	h := tokens(5000, 1000)
+	h.Rest = true
+	mine, refused, _ := first.take(t, now, h)
+	if refused != -1 || mine[0].Amount != 300 {
+		t.Fatal("beside 700:", refused, mine[0].Amount)
+	}
+	if _, refused, left := second.take(t, now, h); refused != 0 || left != 0 {
+		t.Error("beside all:", refused, left)
+	}
+	if _, refused, _ := second.take(t, now, requests(1000)); refused != -1 {
+		t.Error("requests have a limit of their own")
+	}
+	first.Settle(now, mine, []int64{50})
+	second.Settle(now, yours, nil)
+	eventually(t, "what was not used is back", func() bool {
+		_, refused, left := first.take(t, now, tokens(1001, 1000))
+		return refused == 0 && left == 950
+	})
+}

@@ -166,6 +166,8 @@ func (p *partition) takeArgs(epoch string, done int64, holds []quota.Hold) []str
 			how, more = "p", decimal(mostAhead)
 		case h.Soft:
 			how = "s"
+		case h.Rest:
+			how = "r"
 		}
 		args = append(args, kind, name(h.Counter), decimal(clamp(max(h.Amount, 0))), decimal(h.Limit), how, decimal(span), more)
 	}
@@ -185,7 +187,11 @@ func (p *partition) admit(epoch string, a *answer, holds []quota.Hold) bool {
 	for i := range holds {
 		of := a.rest[2+3*i:]
 		found[i] = quota.Standing{Used: of[0], Held: of[1]}
-		p.ahead.put(&holds[i], a.at(), of[2])
+		if h := &holds[i]; h.Rest {
+			h.Amount = of[2]
+		} else {
+			p.ahead.put(h, a.at(), of[2])
+		}
 	}
 	p.bank.own.Admit(a.at(), holds, found)
 	return true

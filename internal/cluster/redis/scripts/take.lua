@@ -1,6 +1,7 @@
 -- Takes all holds of a call, or none but the requests that come before the one that does
 -- not fit. ARGV[7] is how long a new partition waits for its nodes, in ms; then seven for
--- each hold: kind (b budget, r rate), name, amount, limit, how (s soft, p spent at once),
+-- each hold: kind (b budget, r rate), name, amount, limit, how (s soft, p spent at once, r
+-- the rest where the amount does not fit; the answer then has what was taken for ahead),
 -- span (of a budget its next reset, of a rate its width, in ms), ahead (how many requests
 -- the node would take for later calls).
 local run = current()
@@ -53,6 +54,9 @@ for i, h in ipairs(holds) do
     used, held = num(c[1]), num(c[2])
   end
   local amount, room, more = tonumber(h.amount), h.limit - used - held, 0
+  if h.how == 'r' and room > 0 and amount > room then
+    amount, h.amount = room, text(room)
+  end
   if used >= h.limit or h.how ~= 's' and amount > room then
     for j = 1, i - 1 do
       if holds[j].how ~= 'p' then
@@ -71,6 +75,7 @@ for i, h in ipairs(holds) do
   else
     change(h.id, 'h', h.amount)
     held = held + amount
+    if h.how == 'r' then more = amount end
   end
   if h.kind == 'b' then
     redis.call('PEXPIRE', key, KEEP)
