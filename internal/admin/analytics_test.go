@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sluice/internal/ident"
+	"sluice/internal/llm"
 	"sluice/internal/record"
 	"sluice/internal/store/storetest"
 )
@@ -191,6 +192,25 @@ func TestFiltersAreTexts(t *testing.T) {
 		rec := w.figure(t, "/analytics/groups/metadata/"+url.PathEscape(text), day)
 		if rec.Code != 200 && (rec.Code != 400 || gjson.Get(rec.Body.String(), "data.errors.0.path").String() != "metadataKey") {
 			t.Errorf("key %.40q: %d %.300s", text, rec.Code, rec.Body)
+		}
+	}
+}
+
+// Calls whose cost is not known stand in a list, by model and reason.
+func TestUnpricedCallsAreListed(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	lacks := func(model, why string) record.Attempt {
+		return record.Attempt{Started: at, Status: 200, Provider: "openai", Model: model, Usage: llm.Usage{TotalTokens: 12}, Spend: record.Spend{State: "settled", Unpriced: why}}
+	}
+	w := logged(t, lacks("gpt none", "unknown_model"), lacks("gpt none", "unknown_model"), lacks("gpt-4o", "no_rate:searches"), lacks("gpt-4o", ""))
+	got := w.figure(t, "/analytics/groups/unpriced", span("2026-11-20T00:00:00Z", "2026-11-21T00:00:00Z")).Body.String()
+	for path, want := range map[string]string{
+		"total": "2", "data.#": "2", "data.0.ai_service": "openai", "data.0.ai_model": "gpt none", "data.0.reason": "unknown_model", "data.0.requests": "2",
+		"data.0.total_tokens": "24", "data.1.ai_model": "gpt-4o", "data.1.reason": "no_rate:searches",
+	} {
+		if gjson.Get(got, path).String() != want {
+			t.Errorf("%s is not %s: %s", path, want, got)
 		}
 	}
 }

@@ -40,6 +40,11 @@ var groups = []groupRoute{
 	}, func(r *record.AnalysisRow) metadataRow {
 		return metadataRow{r.Value, r.Requests, cents(r.Cost), r.Per(float64(r.Tokens)), weighted(&r.Figures), r.Judged, stamp(r.Last), rowObject}
 	}),
+	grouped(groupRoute{path: "unpriced", id: "groupByUnpriced", title: "Calls whose cost is not known, by model and reason", by: record.ByUnpriced, want: record.WantTokens | record.WantSeen}, func(r *record.AnalysisRow) unpricedRow {
+		provider, rest, _ := strings.Cut(r.Value, " ")
+		reason, model, _ := strings.Cut(rest, " ")
+		return unpricedRow{provider, model, reason, r.Requests, r.Tokens, stamp(r.Last), rowObject}
+	}),
 	{path: "/analytics/groups/{groupBy}", id: "groupAnalytics", title: "Figures by a property of the requests", params: groupedBy, answer: propertyPage{}},
 	{path: "/logs/groups/{groupBy}", id: "groupLogs", title: "Figures by a property of the requests", params: groupedBy, answer: propertyPage{}, scopes: []access.Scope{access.LogsList}},
 }

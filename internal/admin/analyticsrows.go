@@ -22,6 +22,18 @@ type modelRow struct {
 	Object   string `json:"object" enum:"analytics-group"`
 }
 
+// unpricedRow are the calls of a model of which the cost, or a part of it, is not known for
+// one reason.
+type unpricedRow struct {
+	Provider string         `json:"ai_service" doc:"kind of the provider, for example openai"`
+	Model    string         `json:"ai_model" doc:"as it was asked for"`
+	Reason   string         `json:"reason" doc:"why: unknown_model, unknown_provider, no_price, foreign_currency, not_loaded, or no_rate: with what has no price"`
+	Requests int64          `json:"requests"`
+	Tokens   int64          `json:"total_tokens"`
+	Last     resource.Stamp `json:"last_seen"`
+	Object   string         `json:"object" enum:"analytics-group"`
+}
+
 type metadataRow struct {
 	Value         string         `json:"metadata_value"`
 	Requests      int64          `json:"requests"`

@@ -17,6 +17,7 @@ type integrationIn struct {
 	WorkspaceID    string            `json:"workspace_id,omitempty" doc:"id or slug; makes it an integration of that workspace"`
 	Configurations map[string]any    `json:"configurations,omitempty" doc:"fields of the provider, for example openai_project; custom_host and custom_headers for any"`
 	Tags           map[string]string `json:"tags,omitempty" nullable:"true"`
+	Pricing        *string           `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it cost nothing; null: what the price list says"`
 	MakeProvider   bool              `json:"create_default_provider,omitempty" default:"true" doc:"of an integration of a workspace"`
 	ProviderSlug   string            `json:"default_provider_slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"of an integration of a workspace; by default its own slug"`
 	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"fields that are read from secret managers at call time"`
@@ -31,6 +32,7 @@ type integrationPatch struct {
 	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
 	Configurations map[string]any    `json:"configurations,omitempty" doc:"replaces the fields; secret ones that are left out stay"`
 	Tags           map[string]string `json:"tags,omitempty" nullable:"true"`
+	Pricing        *string           `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it cost nothing; null: what the price list says"`
 	WorkspaceID    string            `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
 	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"replaces all; an empty list takes them away"`
 
@@ -59,6 +61,7 @@ type integrationView struct {
 	OwnerID         string            `json:"owner_id"`
 	Description     *string           `json:"description" nullable:"true"`
 	Tags            map[string]string `json:"tags"`
+	Pricing         string            `json:"pricing,omitempty" enum:"free" doc:"as it was set"`
 	Status          string            `json:"status" enum:"active,archived"`
 	WorkspacesCount int               `json:"workspaces_count" doc:"workspaces that may use it"`
 	CreatedAt       resource.Stamp    `json:"created_at"`
@@ -79,7 +82,7 @@ func (k kinds) viewIntegration(_ context.Context, _ *resource.Call, r resource.R
 	in := r.Value
 	v := integrationView{
 		ID: r.ID, Slug: r.Slug, Name: in.Name, OrganisationID: r.OrgID, WorkspaceID: orNull(r.WorkspaceID), Type: levelOf(r.WorkspaceID),
-		AIProviderID: in.AIProviderID, OwnerID: in.OwnerID, Description: orNull(in.Description), Tags: in.Tags, Status: r.Status,
+		AIProviderID: in.AIProviderID, OwnerID: in.OwnerID, Description: orNull(in.Description), Tags: in.Tags, Pricing: in.Pricing, Status: r.Status,
 		CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "integration", WorkspacesCount: len(grantedTo(r.Index)),
 	}
 	if v.Tags == nil {

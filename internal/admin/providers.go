@@ -45,6 +45,7 @@ type providerIn struct {
 	Note          *string             `json:"note,omitempty" nullable:"true" maxLength:"1024"`
 	Tags          map[string]string   `json:"tags,omitempty" nullable:"true"`
 	ExpiresAt     *time.Time          `json:"expires_at,omitempty" nullable:"true" doc:"in the future; null for never"`
+	Pricing       *string             `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it cost nothing; null: what the integration or price list says"`
 	UsageLimits   *nullable[budgetIn] `json:"usage_limits,omitempty" nullable:"true"`
 	RateLimits    []rateIn            `json:"rate_limits,omitempty" nullable:"true" maxItems:"8"`
 }
@@ -55,6 +56,7 @@ type providerPatch struct {
 	Note        *string             `json:"note,omitempty" nullable:"true" maxLength:"1024"`
 	Tags        map[string]string   `json:"tags,omitempty" nullable:"true"`
 	ExpiresAt   *time.Time          `json:"expires_at,omitempty" nullable:"true"`
+	Pricing     *string             `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it cost nothing; null: what the price list says"`
 	UsageLimits *nullable[budgetIn] `json:"usage_limits,omitempty" nullable:"true" doc:"replaces the limit; null takes it away"`
 	RateLimits  []rateIn            `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"replaces all"`
 	ResetUsage  bool                `json:"reset_usage,omitempty" writeOnly:"true" doc:"lets usage begin anew"`
@@ -69,6 +71,7 @@ type providerView struct {
 	IntegrationID string               `json:"integration_id" doc:"slug of the integration"`
 	Note          *string              `json:"note" nullable:"true"`
 	Tags          map[string]string    `json:"tags"`
+	Pricing       string               `json:"pricing,omitempty" enum:"free" doc:"as it was set"`
 	Status        string               `json:"status" enum:"active,exhausted,expired"`
 	UsageLimits   nullable[budgetView] `json:"usage_limits"`
 	RateLimits    []quota.Rate         `json:"rate_limits" nullable:"true"`
@@ -82,7 +85,7 @@ type providerView struct {
 func (k kinds) viewProvider(ctx context.Context, c *resource.Call, r resource.Row[credential.Provider], _ bool) (providerView, error) {
 	p := r.Value
 	v := providerView{
-		ID: r.ID, Slug: r.Slug, Name: p.Name, IntegrationID: p.IntegrationID, Note: orNull(p.Note), Tags: p.Tags,
+		ID: r.ID, Slug: r.Slug, Name: p.Name, IntegrationID: p.IntegrationID, Note: orNull(p.Note), Tags: p.Tags, Pricing: p.Pricing,
 		Status: lifeOf(r.Status, p.ExpiresAt, c.Now), CreatedAt: stamp(r.Created), ExpiresAt: resource.StampOf(p.ExpiresAt), Object: "provider",
 	}
 	if v.Tags == nil {

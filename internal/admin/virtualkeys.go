@@ -72,6 +72,7 @@ type virtualKeyIn struct {
 	WorkspaceID string              `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
 	Slug        string              `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the workspace; generated when absent"`
 	ExpiresAt   *time.Time          `json:"expires_at,omitempty" nullable:"true" doc:"in the future; null for never"`
+	Pricing     *string             `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it cost nothing; null: what the price list says"`
 	UsageLimits *nullable[budgetIn] `json:"usage_limits,omitempty" nullable:"true"`
 	RateLimits  []rateIn            `json:"rate_limits,omitempty" nullable:"true" maxItems:"8"`
 	Mappings    []secretMappingIn   `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"fields that are read from secret managers at call time"`
@@ -110,6 +111,7 @@ type virtualKeyPatch struct {
 	Key         *string             `json:"key,omitempty" nullable:"true" maxLength:"16384" writeOnly:"true"`
 	Note        *string             `json:"note,omitempty" nullable:"true" maxLength:"1024"`
 	ExpiresAt   *time.Time          `json:"expires_at,omitempty" nullable:"true"`
+	Pricing     *string             `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it cost nothing; null: what the price list says"`
 	UsageLimits *nullable[budgetIn] `json:"usage_limits,omitempty" nullable:"true" doc:"replaces the limit; null takes it away"`
 	RateLimits  []rateIn            `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"replaces all"`
 	ResetUsage  bool                `json:"reset_usage,omitempty" writeOnly:"true" doc:"lets usage begin anew"`
@@ -143,6 +145,7 @@ type virtualKeyView struct {
 	MaskedKey      *string              `json:"masked_api_key,omitempty"`
 	ModelConfig    map[string]any       `json:"model_config,omitempty" doc:"fields of the provider; a secret member x is shown masked, as masked_x"`
 	Note           *string              `json:"note" nullable:"true"`
+	Pricing        string               `json:"pricing,omitempty" enum:"free" doc:"as it was set"`
 	Status         string               `json:"status" enum:"active,exhausted,expired"`
 	UsageLimits    nullable[budgetView] `json:"usage_limits"`
 	RateLimits     []quota.Rate         `json:"rate_limits" nullable:"true"`
@@ -157,7 +160,7 @@ type virtualKeyView struct {
 func (k kinds) viewVirtualKey(ctx context.Context, c *resource.Call, r resource.Row[credential.VirtualKey], detail bool) (virtualKeyView, error) {
 	vk := r.Value
 	v := virtualKeyView{
-		ID: r.ID, Slug: r.Slug, Name: vk.Name, Provider: vk.Provider, OrganisationID: r.OrgID, WorkspaceID: r.WorkspaceID, Note: orNull(vk.Note),
+		ID: r.ID, Slug: r.Slug, Name: vk.Name, Provider: vk.Provider, OrganisationID: r.OrgID, WorkspaceID: r.WorkspaceID, Note: orNull(vk.Note), Pricing: vk.Pricing,
 		Status: lifeOf(r.Status, vk.ExpiresAt, c.Now), CreatedAt: stamp(r.Created), ExpiresAt: resource.StampOf(vk.ExpiresAt), Object: "virtual-key",
 	}
 	place, err := c.Reader.Find(ctx, tenant.WorkspaceKind, r.WorkspaceID)

@@ -34,7 +34,7 @@ func (a *App) openCatalog(context.Context) error {
 	a.warnOfMissing("MODEL_CONFIGS_PRICING_LOCAL_PATH", set.PricingDir)
 	a.warnOfMissing("MODEL_CONFIGS_CAPABILITIES_LOCAL_PATH", set.CapabilitiesDir)
 	a.catalog = catalog.New(a.clock, a.log, sources...)
-	a.prices = catalog.NewBook(a.catalog)
+	a.prices = catalog.NewBook(a.catalog, a.specs.Free()...)
 	return nil
 }
 

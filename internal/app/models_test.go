@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"sluice/internal/catalog"
+	"sluice/internal/provider"
 )
 
 func TestLocalLogStoreStaysInItsDirectory(t *testing.T) {
@@ -75,7 +76,7 @@ func TestCatalogErrorsHaveNoLogin(t *testing.T) {
 func TestMissingModelDirectoriesAreToldOf(t *testing.T) {
 	t.Parallel()
 	var said strings.Builder
-	a := &App{log: slog.New(slog.NewTextHandler(&said, nil))}
+	a := &App{log: slog.New(slog.NewTextHandler(&said, nil)), specs: new(provider.Table)}
 	a.set.Models.PricingDir = filepath.Join(t.TempDir(), "prices")
 	a.set.Models.CapabilitiesDir = t.TempDir()
 	if err := a.openCatalog(t.Context()); err != nil {

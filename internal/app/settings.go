@@ -132,6 +132,7 @@ func (a *App) gatewaySettings() dataplane.Settings {
 	d.IgnoreHeaders = s.Requests.HeadersToIgnore
 	d.MetadataFrom = s.Requests.HeadersToMetadata
 	d.TraceContext = s.OpenTelemetry.ToProviders
+	d.AllowUnpriced = s.Models.Unpriced == "allow"
 	d.BlockInline = s.Security.BlockInlineConfig
 	d.ConfigLimits = configLimits(s)
 	d.UserAgent = "sluice/" + a.version

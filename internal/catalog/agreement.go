@@ -17,6 +17,7 @@ type Agreement struct {
 	by     Adjustments
 	models map[string]*override
 	memo   memo
+	free   bool // everything costs nothing
 }
 
 // Override is what an integration says of a model.
@@ -55,13 +56,16 @@ func (a *Agreement) base(model string) string {
 
 // prices reports whether it has prices of its own for a model.
 func (a *Agreement) prices(model string) bool {
-	return a != nil && a.models[model] != nil && a.models[model].Rates != nil
+	return a != nil && (a.free || a.models[model] != nil && a.models[model].Rates != nil)
 }
 
 // of is the Tariff of a model whose price in the list is known.
 func (a *Agreement) of(model string, list *Tariff) *Tariff {
 	if a == nil {
 		return list
+	}
+	if a.free {
+		return free
 	}
 	if o := a.models[model]; o != nil && o.Rates != nil {
 		return o.memo.of(list, func() *Tariff { return list.replaced(o.Rates, a.by) })
@@ -77,7 +81,7 @@ func (a *Agreement) of(model string, list *Tariff) *Tariff {
 func (t *Tariff) replaced(rates *Rates, a Adjustments) *Tariff {
 	var base Pricing
 	source := "integration"
-	if t.reason == "" && t.entry.Pricing != nil {
+	if t.listed() && t.entry.Pricing != nil {
 		base, source = *t.entry.Pricing, "integration, "+t.source
 	}
 	var full Rates

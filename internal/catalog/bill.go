@@ -53,7 +53,7 @@ func (b *Bill) Lacks() string {
 // fine.
 func (t *Tariff) Bill(u *Units, reuse []Term) Bill {
 	b := Bill{Version: t.version, Reason: t.reason, Terms: reuse[:0]}
-	if t.reason != "" {
+	if !t.listed() {
 		return b
 	}
 	p := t.plan(u.Region, u.Execution, u.size())

@@ -14,7 +14,8 @@ import (
 // Run has read those of the sources; Run renews them from then on.
 type Book struct {
 	catalog *Catalog
-	asked   chan struct{} // has an element when a provider is new
+	free    map[string]bool // providers whose models cost nothing, unless a list has them
+	asked   chan struct{}   // has an element when a provider is new
 
 	mu    sync.Mutex // held to change lists
 	lists atomic.Pointer[map[string]*list]
@@ -29,12 +30,17 @@ type list struct {
 	reach   map[string]Reach
 	retires map[string]time.Time
 	models  map[string]*Tariff
-	missing *Tariff // of a model that is not there
+	dated   map[string]*Tariff // the newest dated names of models, by their names without dates
+	missing *Tariff            // of a model that is not there
 }
 
-// NewBook makes a Book over the sources of a Catalog.
-func NewBook(c *Catalog) *Book {
-	b := &Book{catalog: c, asked: make(chan struct{}, 1)}
+// NewBook makes a Book over the sources of a Catalog. The models of free providers cost
+// nothing where no source has a price of them.
+func NewBook(c *Catalog, freeProviders ...string) *Book {
+	b := &Book{catalog: c, free: make(map[string]bool, len(freeProviders)), asked: make(chan struct{}, 1)}
+	for _, provider := range freeProviders {
+		b.free[provider] = true
+	}
 	b.lists.Store(new(map[string]*list))
 	return b
 }
@@ -43,8 +49,12 @@ func NewBook(c *Catalog) *Book {
 // Tariff, with a Reason where there is no price.
 func (b *Book) Find(provider, model string, a *Agreement) *Tariff {
 	l := b.list(provider)
-	t, ok := find(l.models, provider, a.base(model))
-	if !ok {
+	t, ok := aliased(l.models, l.dated, provider, a.base(model))
+	switch {
+	case ok:
+	case b.free[provider]:
+		t = free
+	default:
 		t = l.missing
 	}
 	t = a.of(model, t)
@@ -57,7 +67,8 @@ func (b *Book) Find(provider, model string, a *Agreement) *Tariff {
 // Has reports whether a list, or the Agreement, which may be nil, has a price of a model of
 // that name. Other than Find it may be asked about what is no name of a model.
 func (b *Book) Has(provider, model string, a *Agreement) bool {
-	t, ok := find(b.list(provider).models, provider, a.base(model))
+	l := b.list(provider)
+	t, ok := aliased(l.models, l.dated, provider, a.base(model))
 	return ok && t.reason == "" || a.prices(model)
 }
 
@@ -138,6 +149,7 @@ func newList(c content, none Reason) *list {
 			l.models[model] = newTariff(c.source, e, Adjustments{})
 		}
 	}
+	l.dated = newestDated(l.models)
 	return l
 }
 

@@ -22,7 +22,7 @@ type Limits struct {
 // nothing, as on the bill; more than an int64 holds is the largest that there is.
 // It is what a budget reserves before a call is sent.
 func (t *Tariff) Bound(l *Limits) int64 {
-	if t.reason != "" {
+	if !t.listed() {
 		return 0
 	}
 	if own := t.own(l.Region); own != nil {

@@ -14,6 +14,7 @@ import (
 type Tariff struct {
 	version string
 	reason  Reason
+	free    bool // all calls cost nothing
 	plain   modes
 	regions []region
 
@@ -110,22 +111,25 @@ func (t *Tariff) Version() string { return t.version }
 
 // HeardByTokens reports whether speech that is transcribed is priced by tokens rather than by
 // its length.
-func (t *Tariff) HeardByTokens() bool { return t.reason == "" && t.plan("", Standard, 0).minute == nil }
+func (t *Tariff) HeardByTokens() bool { return t.listed() && t.plan("", Standard, 0).minute == nil }
 
 // SpokenByTokens reports whether speech that is made is priced by tokens rather than by the
 // characters of its text.
 func (t *Tariff) SpokenByTokens() bool {
-	return t.reason == "" && t.plan("", Standard, 0).character == nil
+	return t.listed() && t.plan("", Standard, 0).character == nil
 }
 
 // Pays reports whether an additional unit has a price: "file_search".
 func (t *Tariff) Pays(unit string) bool {
-	return t.reason == "" && t.plan("", Standard, 0).unit(unit) != nil
+	return t.listed() && t.plan("", Standard, 0).unit(unit) != nil
 }
+
+// listed reports whether there are plans.
+func (t *Tariff) listed() bool { return t.reason == "" && !t.free }
 
 // Adjust is the Tariff at multiplied prices.
 func (t *Tariff) Adjust(a Adjustments) *Tariff {
-	if t.version == "" {
+	if t.version == "" || t.free {
 		return t
 	}
 	return newTariff(t.source, t.entry, a)

@@ -13,6 +13,11 @@ type Models struct {
 	// among `TRUSTED_CUSTOM_HOSTS`.
 	ProxyURL string `env:"MODEL_CONFIGS_PROXY_URL" check:"web-url"`
 
+	// Unpriced is what becomes of a call whose model has no price where a budget in dollars
+	// applies to it: `refuse` answers 412 and names the model; `allow` lets it through, and
+	// it costs nothing on the budget.
+	Unpriced string `env:"UNPRICED_MODELS" envDefault:"refuse" oneof:"refuse,allow"`
+
 	// PricingLogStore is where files of prices lie in the log store: `configs/pricing`
 	// has `openai.json`. The local log store is the directory `logs` in `DATA_DIR`.
 	PricingLogStore string `env:"MODEL_CONFIGS_PRICING_LOG_STORE_PATH" check:"stored-path"`

@@ -32,6 +32,7 @@ type Integration struct {
 	AllowAllModels *bool             `json:"allow_all_models,omitempty"` // nil means true
 	Models         []Model           `json:"models,omitempty"`
 	Mappings       []sealed.Mapping  `json:"secret_mappings,omitempty"`
+	Pricing        string            `json:"pricing,omitempty"` // PricingFree, or empty
 
 	// Adjustments multiply list prices: {"multiplier": {"default": 1.1}}.
 	Adjustments json.RawMessage `json:"pricing_adjustments,omitempty"` // for catalog.ReadAdjustments
@@ -39,6 +40,10 @@ type Integration struct {
 	Limits       map[string]WorkspaceLimits `json:"workspace_limits,omitempty"` // of single workspaces, by their ids
 	GlobalLimits WorkspaceLimits            `json:"global_limits,omitzero"`     // that global access gives to each workspace
 }
+
+// PricingFree is the pricing of what costs nothing, whatever price lists say: a server on own
+// machines.
+const PricingFree = "free"
 
 // WorkspaceLimits bound what one workspace may use of an integration of the
 // organisation, through all its providers there together.
@@ -70,6 +75,7 @@ type Provider struct {
 	Note          string            `json:"note,omitempty"`
 	Tags          map[string]string `json:"tags,omitempty"`
 	ExpiresAt     *time.Time        `json:"expires_at,omitempty"`
+	Pricing       string            `json:"pricing,omitempty"`      // PricingFree, or empty
 	UsageLimits   json.RawMessage   `json:"usage_limits,omitempty"` // quota.Budget
 	RateLimits    json.RawMessage   `json:"rate_limits,omitempty"`  // list of quota.Rate
 }
@@ -84,6 +90,7 @@ type VirtualKey struct {
 	Config      json.RawMessage  `json:"model_config,omitempty"`
 	Sealed      []byte           `json:"sealed_config,omitempty"` // JSON object of credential fields, sealed under "virtual_key/" + record id
 	ExpiresAt   *time.Time       `json:"expires_at,omitempty"`
+	Pricing     string           `json:"pricing,omitempty"` // PricingFree, or empty
 	Mappings    []sealed.Mapping `json:"secret_mappings,omitempty"`
 	UsageLimits json.RawMessage  `json:"usage_limits,omitempty"` // quota.Budget
 	RateLimits  json.RawMessage  `json:"rate_limits,omitempty"`  // list of quota.Rate
@@ -104,6 +111,7 @@ type Account struct {
 	ExpiresAt     *time.Time
 	Models        []Model
 	AllModels     bool
+	Free          bool              // calls cost nothing: the provider or virtual key says so
 	Values        map[string]string // secrets in the clear: never printed, never logged
 	Secrets       []SecretUse       // fields that are read from secret managers at call time, and beat Values
 }

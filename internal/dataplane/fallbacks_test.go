@@ -42,7 +42,7 @@ func TestDearestModelIsHeld(t *testing.T) {
 	r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 0.0005)}})
 	for list, status := range map[string]int{
 		`"models":["gpt-4o-mini"]`:                                 200,
-		`"models":["no-such-model"]`:                               200,
+		`"models":["no-such-model"]`:                               412, // it has no price
 		`"models":["gpt-4o-mini","gpt-4o"]`:                        412,
 		`"fallbacks":[{"model":"gpt-4o-mini"},{"model":"gpt-4o"}]`: 412,
 		`"fallbacks":[{"model":"gpt-4o-mini","max_tokens":9000}]`:  412,

@@ -164,7 +164,7 @@ func (r *rig) custom(more ...string) []string {
 const hello = `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello there"}]}`
 
 // builtinPrices are those of the program itself.
-var builtinPrices = catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin()))
+var builtinPrices = catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin()), "ollama")
 
 // list is a journal in memory.
 type list struct {

@@ -34,6 +34,11 @@ func (g *Gateway) reserveJob(ctx context.Context, a *attempt, kind jobs.Kind) er
 	s := a.stake
 	a.job, s.later = &jobPlan{kind: kind}, true
 	costs := slices.ContainsFunc(s.holds[:s.rates], func(h quota.Hold) bool { return h.Measure == quota.Cost })
+	if s.tariff.Free() {
+		s.bound = 0
+		s.holds, s.rates = g.gather(a)
+		return nil
+	}
 	var err error
 	switch kind {
 	case jobs.Batch:
@@ -94,11 +99,11 @@ func (g *Gateway) maxOfBatch(ctx context.Context, a *attempt, fetch bool) error 
 		group := &in.Groups[i]
 		model := cmp.Or(group.Model, a.priceName())
 		tariff := g.priceOf(a, model)
-		if tariff.Reason() != "" {
-			err = unpricedJob(model, "a batch")
-		}
 		l := limitsOf(group, g.Prices.Reach(a.spec.ID, model))
 		l.Region = region
+		if !tariff.Prices(&l) {
+			err = unpricedJob(model, "a batch")
+		}
 		s.most.Images = append(s.most.Images, l.Images...)
 		s.bound += min(tariff.Bound(&l), quota.MostUsed)
 		s.most.Input += l.Input

@@ -87,7 +87,11 @@ var silent = map[llm.Endpoint]bool{llm.Embed: true, llm.Rerank: true, llm.Modera
 // before this one add.
 func (a *attempt) inputMost() int64 {
 	body := a.asked()
-	n := cmp.Or(tokens.BoundRequest(a.x.match.Endpoint, body, a.models()...), int64(len(body)))
+	return cmp.Or(tokens.BoundRequest(a.x.match.Endpoint, body, a.models()...), int64(len(body))) + a.added()
+}
+
+// added bounds the tokens that the target's config and the turns before this one add.
+func (a *attempt) added() (n int64) {
 	for i := range a.target.Default {
 		n += int64(len(a.target.Default[i].Raw))
 	}

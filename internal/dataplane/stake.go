@@ -91,11 +91,9 @@ func (g *Gateway) reserve(ctx context.Context, a *attempt) (err error) {
 	s.most = g.most(a)
 	s.bound = s.dearest()
 	s.holds, s.rates = g.gather(a)
-	if kind := a.beginsJob(); kind != "" {
-		if err := g.reserveJob(ctx, a, kind); err != nil {
-			s.holds = nil
-			return err
-		}
+	if err := g.reserveMax(ctx, a); err != nil {
+		s.holds = nil
+		return err
 	}
 	now, id := g.Clock.Now(), a.recordID()
 	if s.line.ID != "" { // the next response of a conversation
@@ -106,6 +104,19 @@ func (g *Gateway) reserve(ctx context.Context, a *attempt) (err error) {
 		return err
 	}
 	return g.enter(a, now, id)
+}
+
+// reserveMax checks that the maximum cost of the attempt is known where a budget needs it:
+// that of a job at its provider, or of a call that is answered at once.
+func (g *Gateway) reserveMax(ctx context.Context, a *attempt) error {
+	if kind := a.beginsJob(); kind != "" {
+		return g.reserveJob(ctx, a, kind)
+	}
+	if err := g.checkPriced(a); err != nil {
+		return err
+	}
+	g.narrow(a)
+	return nil
 }
 
 // priceOf is what a model costs whoever makes the attempt.

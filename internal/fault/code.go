@@ -28,6 +28,7 @@ const (
 	BudgetExhausted     Code = "budget_exhausted"     // of what a target uses
 	KeyBudgetExhausted  Code = "key_budget_exhausted" // of the caller: its key or workspace
 	ModelNotAllowed     Code = "model_not_allowed"
+	ModelUnpriced       Code = "model_unpriced"
 	RateLimited         Code = "rate_limited"     // of what a target uses, and of the administration
 	KeyRateLimited      Code = "key_rate_limited" // of the caller: its key or workspace
 	NotSupported        Code = "not_supported"

@@ -66,7 +66,7 @@ func TestTableIsComplete(t *testing.T) {
 	codes := []fault.Code{
 		fault.InvalidRequest, fault.InvalidConfig, fault.InvalidParameter, fault.UnsupportedMedia, fault.TooLarge, fault.InlineBlocked,
 		fault.Unauthenticated, fault.KeyExpired, fault.Forbidden, fault.FeatureOff, fault.ReferenceMissing, fault.NotFound, fault.UnknownRoute,
-		fault.Conflict, fault.BudgetExhausted, fault.KeyBudgetExhausted, fault.ModelNotAllowed, fault.RateLimited, fault.KeyRateLimited, fault.NotSupported, fault.UpstreamTimeout,
+		fault.Conflict, fault.BudgetExhausted, fault.KeyBudgetExhausted, fault.ModelNotAllowed, fault.ModelUnpriced, fault.RateLimited, fault.KeyRateLimited, fault.NotSupported, fault.UpstreamTimeout,
 		fault.UpstreamUnreachable, fault.UpstreamFailed, fault.UpstreamInvalid, fault.SecretUnavailable, fault.AddressRefused, fault.ClientGone, fault.ReadOnly,
 		fault.Overloaded, fault.Internal,
 	}

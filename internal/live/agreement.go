@@ -10,14 +10,20 @@ import (
 // Agreement is what an account pays that differs from the list; nil for one that pays
 // what the list says, and for no account.
 func (s *Snapshot) Agreement(a *credential.Account) *catalog.Agreement {
-	if a == nil {
+	switch {
+	case a == nil:
 		return nil
+	case a.Free:
+		return catalog.Free()
 	}
 	return s.agreements[a.IntegrationID]
 }
 
 // agreementOf is that of an integration; nil when it says nothing of prices.
 func agreementOf(in *credential.Integration) (*catalog.Agreement, error) {
+	if in.Pricing == credential.PricingFree {
+		return catalog.Free(), nil
+	}
 	by, err := catalog.ReadAdjustments(in.Adjustments)
 	if err != nil {
 		return nil, fmt.Errorf("read the pricing adjustments: %w", err)

@@ -29,6 +29,9 @@ func TestAgreements(t *testing.T) {
 		{Slug: "gpt-4o-mini", Enabled: true, Pricing: json.RawMessage(`{"type":"static","pay_as_you_go":{"request_token":{"price":3},"response_token":{"price":9}}}`)},
 		{Slug: "tuned", Enabled: true, IsFineTune: true, Base: "gpt-4o-mini"},
 	}})
+	add("nothing", credential.Integration{Pricing: credential.PricingFree})
+	add("mine", credential.Integration{})
+	p.put(credential.VirtualKeyKind, "virtual", credential.VirtualKey{Provider: "openai", Pricing: credential.PricingFree})
 	p.load()
 	book := catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin()))
 	snap := p.dir.Current()
@@ -40,10 +43,13 @@ func TestAgreements(t *testing.T) {
 		{"dearer", "gpt-4o-mini", 225_000},
 		{"own", "gpt-4o-mini", 3_000_000},
 		{"own", "tuned", 150_000},
+		{"nothing", "gpt-4o-mini", 0},
+		{"nothing", "unknown", 0},
+		{"virtual", "unknown", 0},
 	} {
 		a := snap.Agreement(snap.FindAccount(place, c.slug))
-		if got := book.Find("openai", c.model, a).Bill(&catalog.Units{Input: 1000}, nil).Cost; got != c.want {
-			t.Errorf("%s of @%s: %d, want %d", c.model, c.slug, got, c.want)
+		if got := book.Find("openai", c.model, a).Bill(&catalog.Units{Input: 1000}, nil); got.Cost != c.want || !got.Priced() {
+			t.Errorf("%s of @%s: %+v, want %d", c.model, c.slug, got, c.want)
 		}
 	}
 	if snap.Agreement(nil) != nil {

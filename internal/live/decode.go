@@ -113,7 +113,7 @@ func decodeProvider(_ *Directory, r resource.Record) (any, error) {
 	if err := json.Unmarshal(r.Body, &p); err != nil {
 		return nil, err
 	}
-	a := credential.Account{Kind: r.Kind, Slug: r.ShownSlug(), RecordID: r.ID, IntegrationID: p.IntegrationID, Status: r.Status, ExpiresAt: p.ExpiresAt}
+	a := credential.Account{Kind: r.Kind, Slug: r.ShownSlug(), RecordID: r.ID, IntegrationID: p.IntegrationID, Status: r.Status, ExpiresAt: p.ExpiresAt, Free: p.Pricing == credential.PricingFree}
 	return &savedProvider{r.OrgID, r.WorkspaceID, p.IntegrationID, a, credential.WorkspaceLimits{UsageLimits: p.UsageLimits, RateLimits: p.RateLimits}}, nil
 }
 
@@ -133,7 +133,7 @@ func decodeVirtualKey(d *Directory, r resource.Record) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := credential.Account{Kind: r.Kind, Slug: r.ShownSlug(), RecordID: r.ID, Spec: vk.Provider, Status: r.Status, ExpiresAt: vk.ExpiresAt, AllModels: true, Values: values}
+	a := credential.Account{Kind: r.Kind, Slug: r.ShownSlug(), RecordID: r.ID, Spec: vk.Provider, Status: r.Status, ExpiresAt: vk.ExpiresAt, AllModels: true, Values: values, Free: vk.Pricing == credential.PricingFree}
 	return &virtualKey{r.OrgID, r.WorkspaceID, a, vk.Mappings, credential.WorkspaceLimits{UsageLimits: vk.UsageLimits, RateLimits: vk.RateLimits}}, nil
 }
 

@@ -26,6 +26,7 @@ type Spec struct {
 	Docs    string   `json:"docs"`    // the provider's own description of its API; may be empty
 	Notes   []string `json:"notes"`   // what a maintainer should know
 
+	Pricing string            `json:"pricing"` // "free": calls cost nothing unless a price list says otherwise; empty: as the lists say
 	Dialect Dialect           `json:"dialect"`
 	BaseURL string            `json:"base_url"` // "https://{workspace}.example.com/v1"; a custom host replaces it
 	Bases   map[string]string `json:"bases"`    // further bases, chosen by Endpoint.Base

@@ -71,10 +71,26 @@ func (t *Table) Find(name string) (*Spec, bool) {
 // All returns the providers sorted by id. The slice belongs to the table.
 func (t *Table) All() []*Spec { return t.specs }
 
+// Free are the ids of the providers whose calls cost nothing, in order: ["milvus", "ollama"].
+func (t *Table) Free() (ids []string) {
+	for _, s := range t.specs {
+		if s.Pricing == pricingFree {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
+}
+
+// pricingFree is the Pricing of a provider that runs on own machines.
+const pricingFree = "free"
+
 func parse(raw []byte) (*Spec, error) {
 	s := new(Spec)
 	if err := strict(raw, s); err != nil {
 		return nil, err
+	}
+	if s.Pricing != "" && s.Pricing != pricingFree {
+		return nil, fmt.Errorf("pricing is %q; it is free, or left out", s.Pricing)
 	}
 	return s, s.compile()
 }

@@ -52,6 +52,7 @@ const (
 	ByMetadata   Dimension = "metadata"    // the value of Analysis.Key in the metadata
 	ByTrace      Dimension = "trace"       // Attempt.TraceID
 	ByRetries    Dimension = "retries"     // Attempt.Retries: "2"; of attempts that ended well after retries
+	ByUnpriced   Dimension = "unpriced"    // of attempts whose cost is not known, or not all of it: provider, reason and model, "openai unknown_model gpt-x"
 	ByScore      Dimension = "score"       // the value of each feedback: "-3"; rows have no figures but those of feedback
 )
 
@@ -157,7 +158,7 @@ func (c Column) Needs() (f Figure, ok bool) {
 
 // dimensions are those that there are.
 var dimensions = []Dimension{
-	ByNothing, ByProvider, ByModel, ByStatus, ByKey, ByConfig, ByWorkspace, ByProviderID, ByPrompt, ByUser, ByMetadata, ByTrace, ByRetries, ByScore,
+	ByNothing, ByProvider, ByModel, ByStatus, ByKey, ByConfig, ByWorkspace, ByProviderID, ByPrompt, ByUser, ByMetadata, ByTrace, ByRetries, ByScore, ByUnpriced,
 }
 
 // maxZone bounds Analysis.Zone on both sides.

@@ -91,6 +91,7 @@ var dimensions = map[record.Dimension]string{
 	record.ByTrace:      "trace_id",
 	record.ByRetries:    "if(" + endedWell + " AND retries > 0, toString(retries), '')",
 	record.ByScore:      "toString(score)",
+	record.ByUnpriced:   "if(unpriced = '', '', concat(toString(provider), ' ', unpriced, ' ', toString(model)))",
 }
 
 // orders are the columns by which rows are put in order, made of the names of figures.

@@ -86,6 +86,8 @@ var dimensions = map[record.Dimension]dimension{
 		"WHEN trace_id = '00000000-0000-0000-0000-000000000000' THEN '' ELSE trace_id::VARCHAR END", ""},
 	record.ByRetries: {rescuedBy, ""},
 	record.ByScore:   {"score::VARCHAR", ""},
+
+	record.ByUnpriced: {"CASE WHEN unpriced = '' THEN '' ELSE provider || ' ' || unpriced || ' ' || model END", ""},
 }
 
 // orders are the columns by which rows are put in order, made of the names of figures.

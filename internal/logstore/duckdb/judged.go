@@ -61,7 +61,7 @@ func (q *question) heardCover() *cover {
 	of := q.a.Query
 	of.Weighted, of.Metadata = record.FloatRange{}, nil // which judged rows have
 	whole := spanOf(of.From, of.To)
-	if beyond(&of) {
+	if beyond(&of) || q.a.By == record.ByUnpriced {
 		return coverOf(whole, nil)
 	}
 	var usable []slot
@@ -204,6 +204,8 @@ func (q *question) judgedColumns() []string {
 		columns = append(columns, "status")
 	case record.ByScore:
 		columns = append(columns, "score")
+	case record.ByUnpriced:
+		columns = append(columns, "unpriced", "provider", "model")
 	default:
 		columns = append(columns, dimensions[q.a.By].sql)
 	}

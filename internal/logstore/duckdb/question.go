@@ -38,6 +38,10 @@ func newQuestion(a *record.Analysis, has map[slot]kind) *question {
 	if of := dimensions[a.By].of; of != "" {
 		q.src.need(of)
 	}
+	if a.By == record.ByUnpriced {
+		q.src.need("provider")
+		q.src.need("model")
+	}
 	for _, f := range figures {
 		if f.want&^q.want != 0 {
 			continue

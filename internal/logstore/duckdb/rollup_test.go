@@ -64,7 +64,7 @@ func monthQuestions() (out []record.Analysis) {
 	sums := record.WantErrors | record.WantCost | record.WantTokens | record.WantLatency | record.WantRescued | record.WantCache | record.WantSeen
 	for _, by := range []record.Dimension{
 		record.ByNothing, record.ByProvider, record.ByModel, record.ByStatus, record.ByKey, record.ByConfig, record.ByWorkspace, record.ByProviderID,
-		record.ByPrompt, record.ByUser, record.ByMetadata, record.ByRetries, record.ByScore, record.ByTrace,
+		record.ByPrompt, record.ByUser, record.ByMetadata, record.ByRetries, record.ByScore, record.ByTrace, record.ByUnpriced,
 	} {
 		for _, at := range times {
 			for _, narrow := range filters {

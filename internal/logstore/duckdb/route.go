@@ -18,7 +18,7 @@ type route struct {
 // or groups by.
 func routeOf(a *record.Analysis) route {
 	q := &a.Query
-	if beyond(q) || a.By == record.ByTrace || a.By == record.ByScore {
+	if beyond(q) || a.By == record.ByTrace || a.By == record.ByScore || a.By == record.ByUnpriced {
 		return route{}
 	}
 	columns := columnsOf(a)

@@ -143,6 +143,10 @@ func valueOf(a *record.Attempt, by *record.Analysis) (value string, has bool) {
 		value = a.Metadata[record.UserKey]
 	case record.ByMetadata:
 		value = a.Metadata[by.Key]
+	case record.ByUnpriced:
+		if a.Spend.Unpriced != "" {
+			value = a.Provider + " " + a.Spend.Unpriced + " " + a.Model
+		}
 	case record.ByRetries:
 		if endedWell(a) && a.Retries > 0 {
 			value = strconv.Itoa(int(a.Retries))

@@ -215,7 +215,7 @@ func (w *world) analysis() record.Analysis {
 var (
 	dimensions = []record.Dimension{
 		record.ByNothing, record.ByProvider, record.ByModel, record.ByStatus, record.ByKey, record.ByConfig, record.ByWorkspace, record.ByProviderID,
-		record.ByPrompt, record.ByUser, record.ByMetadata, record.ByTrace, record.ByRetries, record.ByScore,
+		record.ByPrompt, record.ByUser, record.ByMetadata, record.ByTrace, record.ByRetries, record.ByScore, record.ByUnpriced,
 	}
 	columns = []record.Column{
 		record.ColumnRequests, record.ColumnCost, record.ColumnTokens, record.ColumnAvgTokens, record.ColumnAvgInput, record.ColumnAvgOutput,
