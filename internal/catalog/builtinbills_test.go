@@ -19,7 +19,13 @@ func TestBuiltinBills(t *testing.T) {
 	}{
 		// Long prompts: OpenAI and xAI begin at the limit, the others behind it.
 		{"openai", "gpt-5.4", units{Input: 271_999}, 679_997_500},
-		{"openai", "gpt-5.4", units{Input: 272_000}, 1_360_000_000},
+		{"openai", "gpt-5.4", units{Input: 272_000}, 680_000_000},
+		{"openai", "gpt-5.4", units{Input: 272_001}, 1_360_005_000},
+		{"azure-openai", "gpt-5-nano", units{CacheRead: 1000}, 5_000},
+		{"google", "gemini-2.5-pro", units{Execution: catalog.Priority, Input: 1000, Output: 1000}, 20_250_000},
+		{"google", "gemini-2.5-pro", units{Execution: catalog.Priority, Input: 200_001}, 900_004_500},
+		{"google", "gemini-2.5-flash", units{Execution: catalog.Flex, Input: 1000, Output: 1000}, 1_400_000},
+		{"vertex-ai", "gemini-3.1-pro-preview", units{Execution: catalog.Priority, Input: 1000, CacheRead: 1000, Output: 1000}, 25_560_000},
 		{"openai", "gpt-6-sol", units{Input: 272_000}, 544_000_000},
 		{"openai", "gpt-6-sol", units{Input: 272_001}, 1_088_004_000},
 		{"x-ai", "grok-4.6", units{Input: 199_999}, 399_998_000},
